@@ -1,0 +1,266 @@
+// Package debuginfo says what the compiler wants to know about one traced binary,
+// and leaves the finding to readers: godwarf for Go programs, cdwarf for C.
+//
+// In: a path. Out: functions, lines, probe sites and, at a pc, the places of
+// variables. All addresses are the file's own virtual addresses (as in its program
+// headers); FileOffset turns them into what uprobes take.
+package debuginfo
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Lang is the language a binary was written in, as far as calling conventions go.
+type Lang uint8
+
+// The languages.
+const (
+	C Lang = iota
+	Go
+)
+
+func (l Lang) String() string {
+	if l == Go {
+		return "Go"
+	}
+	return "C"
+}
+
+// ABI is the calling convention of one function.
+type ABI uint8
+
+// The conventions.
+const (
+	SysV          ABI = iota // C on amd64
+	GoABIInternal            // Go's register convention (1.17 and later on amd64)
+	GoABI0                   // Go's stack convention: assembly, and everything before 1.17
+)
+
+func (a ABI) String() string { return [...]string{"SysV", "ABIInternal", "ABI0"}[a] }
+
+// Image is the debug information of one binary. An Image is safe for use by one
+// goroutine at a time.
+type Image interface {
+	// Path is the file's path after links are resolved.
+	Path() string
+	// BuildID identifies the contents: hex of the GNU note, else Go's build ID, else "".
+	BuildID() string
+	Lang() Lang
+	// HasTypes is false when the file has no DWARF: names and pcs work, variables do not.
+	HasTypes() bool
+	// NoTypes says in words why HasTypes is false ("stripped with -ldflags=-w", ...).
+	NoTypes() string
+
+	// Funcs lists the functions whose name matches pattern (a glob of * ? [..], or an exact
+	// name), sorted by name then entry. Compiler-made wrappers and trampolines are left out unless
+	// named exactly. Inlined copies are not in it; see Inlined.
+	Funcs(pattern string) ([]*Func, error)
+	// FuncAt finds the function that covers pc, nil if none.
+	FuncAt(pc uint64) *Func
+	// NearNames gives names close to name, for messages.
+	NearNames(name string) []string
+	// Inlined lists the inlined copies of functions whose name matches pattern.
+	Inlined(pattern string) ([]*InlineSite, error)
+
+	// EntrySite is the pc to probe for "f is called": fires exactly once a call, with all
+	// arguments intact (Go: the PUSHQ BP behind the stack check).
+	EntrySite(f *Func) (Site, error)
+	// ReturnSites are the pcs to probe for "f returns": every RET and every jump out. Empty with a nil
+	// error means that the kernel's return probe is safe and to be used (C).
+	ReturnSites(f *Func) ([]Site, error)
+	// LineSites resolves file:line within the functions matching pattern ("*" for all). file is a
+	// path suffix at a separator. line 0 with a span means every line (":*").
+	LineSites(q LineQuery) ([]Site, error)
+	// SiteAt classifies an arbitrary pc, which must begin an instruction.
+	SiteAt(pc uint64) (Site, error)
+
+	// Vars lists what has a name at site: parameters, results, locals in scope. Where a variable
+	// cannot be read there, Var.Err says why.
+	Vars(s Site) ([]*Var, error)
+	// Var finds one by name. At a return site, results are available and parameters give
+	// *NotLiveError (their value at entry is what @entry is for). "~r0" names unnamed Go results.
+	Var(s Site, name string) (*Var, error)
+	// Results are the results of the function at a return site, in order. For C one or none.
+	Results(s Site) ([]*Var, error)
+	// Global finds a global or static variable ("name", "pkg.name", "name@unit").
+	Global(name string) (*Var, error)
+	// Type finds a named type ("struct foo", "main.Server").
+	Type(name string) (*types.Ctype, error)
+
+	// Goroutine describes how to find the current goroutine at s; nil for C.
+	Goroutine(s Site) *Goroutine
+	// FileOffset turns a virtual address into an offset in the file.
+	FileOffset(pc uint64) (uint64, error)
+	// Lookup names the code at addr for backtraces: innermost (inlined) frame first. For a return
+	// address pass addr-1. nil if unknown.
+	Lookup(addr uint64) []Frame
+	// LoadBase: the lowest virtual address of the file's loadable segments, rounded down to a
+	// page; run-time addresses are file addresses + (mapping base - LoadBase).
+	LoadBase() uint64
+	Close() error
+}
+
+// Func is one out-of-line function.
+type Func struct {
+	Name string // as the language's users write it: "main.(*T).M", "traceme"
+	// Symbol is the linker's name where it differs ("math/big.addVV.abi0").
+	Symbol     string
+	Entry, End uint64
+	File       string // of the declaration, absolute as recorded
+	Line       int
+	ABI        ABI
+	// External says the symbol is visible outside its file (C) or exported by name (Go).
+	External bool
+	// ID is for the reader's own use (an index or DIE offset).
+	ID uint64
+}
+
+// InlineSite is one inlined copy of a function.
+type InlineSite struct {
+	Func     *Func // of the inlined function; Entry may be 0 when it has no out-of-line copy
+	In       *Func // the function that contains the copy
+	CallFile string
+	CallLine int
+	Site     Site
+}
+
+// Insn says how the kernel deals with the instruction under a probe.
+type Insn uint8
+
+// The classes, cheapest first.
+const (
+	InsnUnknown Insn = iota
+	InsnNop5         // replaced by a call from Linux 6.18 on
+	InsnNop          // emulated
+	InsnPush         // emulated
+	InsnJump         // emulated: jmp, jcc, call
+	InsnStepped      // single-stepped: about ten times the cost
+	InsnRet          // single-stepped unless the program does the return itself
+)
+
+func (i Insn) String() string {
+	return [...]string{"unknown", "nop5", "nop", "push", "jump", "single-stepped", "ret"}[i]
+}
+
+// Emulated reports whether the kernel avoids the single step.
+func (i Insn) Emulated() bool { return i >= InsnNop5 && i <= InsnJump }
+
+// SiteKind says what a Site is in its function.
+type SiteKind uint8
+
+// The kinds of sites.
+const (
+	AtEntry  SiteKind = iota
+	AtReturn          // at a RET: results are in place
+	AtTail            // at a jump to another function: the result does not exist yet
+	AtLine            // at a statement
+	AtInline          // at the first instruction of an inlined copy
+	AfterRet          // C: in the caller's frame, reached by the kernel's return probe
+)
+
+// Site is one pc that can be probed.
+type Site struct {
+	PC   uint64
+	Kind SiteKind
+	Func *Func
+	File string // of the line at PC
+	Line int
+	Insn Insn
+	// Inline is set for AtInline sites and for lines inside an inlined copy.
+	Inline *InlineSite
+	// CFA computes the canonical frame address (the stack pointer before the call) at PC.
+	CFA loc.Prog
+	// Return computes the return address at PC.
+	Return loc.Prog
+}
+
+// LineQuery is the argument of LineSites: "func@file:line".
+type LineQuery struct {
+	Func    string // glob, "*" for any
+	File    string // path suffix or glob; "" takes the function's own file
+	Line    int
+	To      int  // last line of a range, 0 if none
+	All     bool // ":*": every line
+	Rel     bool // ":+n": Line counts from the function's declaration
+	Nearest bool // take the next line that has code
+}
+
+// VarKind says what a Var is.
+type VarKind uint8
+
+// The kinds of variables.
+const (
+	Param VarKind = iota
+	Result
+	Local
+	GlobalVar
+	Captured // a Go closure's captured variable
+)
+
+// Var is a variable, with its place at one pc.
+type Var struct {
+	Name  string
+	Kind  VarKind
+	Type  *types.Ctype
+	Line  int
+	Place loc.Place
+	// Err is non-nil when the variable cannot be read at this pc: *NotLiveError usually.
+	Err error
+}
+
+// Goroutine gives the pieces of runtime.g that tracing needs. All addresses are computed at the site.
+type Goroutine struct {
+	G loc.Prog // pointer to the current runtime.g
+	// Byte offsets in runtime.g, -1 if unknown.
+	GoID, StackLo, StackHi, ParentGoID, GoPC, StartPC, M, Status, WaitReason int64
+}
+
+// Frame is one line of a backtrace.
+type Frame struct {
+	Func   string
+	File   string
+	Line   int
+	Off    uint64 // from the function's entry
+	Inline bool   // this frame is inlined into the next
+}
+
+// NotFoundError says that a name does not exist; Near are the ones that come close.
+type NotFoundError struct {
+	What string // "function", "variable", "file", "line", "type"
+	Name string
+	Near []string
+	// Detail adds to the message ("inlined everywhere; see .inline").
+	Detail string
+}
+
+func (e *NotFoundError) Error() string {
+	s := fmt.Sprintf("no %s %q", e.What, e.Name)
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}
+
+// NotLiveError says that a variable exists but has no value at the pc.
+type NotLiveError struct {
+	Name   string
+	PC     uint64
+	Reason string // "optimised out here", "in a vector register", ...
+	// Lines where it can be read in the same function.
+	Lines []int
+}
+
+func (e *NotLiveError) Error() string {
+	return fmt.Sprintf("variable %q is not available here: %s", e.Name, e.Reason)
+}
+
+// ErrNotELF, ErrArch and ErrNoTypes are causes that callers tell apart.
+var (
+	ErrNotELF  = errors.New("not an ELF executable")
+	ErrArch    = errors.New("not an amd64 binary")
+	ErrNoTypes = errors.New("no DWARF debug information")
+)

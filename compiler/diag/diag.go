@@ -1,0 +1,119 @@
+// Package diag is the one place where messages to the user are made: errors,
+// warnings and notes with file:line:col, the source line, a caret and a hint.
+//
+// In: positions and words from any pass. Out: a List that a command prints.
+package diag
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// Severity orders diagnostics.
+type Severity uint8
+
+// The severities.
+const (
+	Error Severity = iota
+	Warning
+)
+
+func (s Severity) String() string {
+	if s == Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// Phase says in whose words an error is reported, as stap users know them.
+type Phase uint8
+
+// The phases.
+const (
+	Parse    Phase = iota // "parse error"
+	Semantic              // "semantic error"
+	Build                 // the back end
+	Load                  // loading and attaching
+	Usage                 // the command line
+)
+
+// Code names a kind of diagnostic. It never changes its meaning once published;
+// codes.go lists them all with an example each.
+type Code string
+
+// Note is a second place or sentence that belongs to a diagnostic.
+type Note struct {
+	Span source.Span // may be empty
+	Text string
+}
+
+// Diagnostic is one message.
+type Diagnostic struct {
+	Severity Severity
+	Phase    Phase
+	Code     Code
+	Span     source.Span // may be empty: then no source line is shown
+	Message  string      // lower case, no full stop
+	Notes    []Note
+	Hint     string // what to do about it
+}
+
+// Note adds a note and returns d.
+func (d *Diagnostic) Note(sp source.Span, format string, args ...any) *Diagnostic {
+	d.Notes = append(d.Notes, Note{sp, fmt.Sprintf(format, args...)})
+	return d
+}
+
+// Hintf sets the hint and returns d.
+func (d *Diagnostic) Hintf(format string, args ...any) *Diagnostic {
+	d.Hint = fmt.Sprintf(format, args...)
+	return d
+}
+
+// Error makes a Diagnostic usable where a Go error is wanted.
+func (d *Diagnostic) Error() string { return d.Message }
+
+// List collects diagnostics.
+type List []*Diagnostic
+
+// Errorf adds an error and returns it, for notes and a hint.
+func (l *List) Errorf(ph Phase, code Code, sp source.Span, format string, args ...any) *Diagnostic {
+	return l.Add(&Diagnostic{Severity: Error, Phase: ph, Code: code, Span: sp, Message: fmt.Sprintf(format, args...)})
+}
+
+// Warnf adds a warning and returns it.
+func (l *List) Warnf(ph Phase, code Code, sp source.Span, format string, args ...any) *Diagnostic {
+	return l.Add(&Diagnostic{Severity: Warning, Phase: ph, Code: code, Span: sp, Message: fmt.Sprintf(format, args...)})
+}
+
+// Add appends d unless the same text at the same place is there already.
+func (l *List) Add(d *Diagnostic) *Diagnostic {
+	for _, o := range *l {
+		if o.Span == d.Span && o.Message == d.Message && o.Severity == d.Severity {
+			return o
+		}
+	}
+	*l = append(*l, d)
+	return d
+}
+
+// Errors counts the errors.
+func (l List) Errors() int {
+	n := 0
+	for _, d := range l {
+		if d.Severity == Error {
+			n++
+		}
+	}
+	return n
+}
+
+// HasErrors reports whether any error is in l.
+func (l List) HasErrors() bool { return l.Errors() > 0 }
+
+// Sort orders by position, errors and warnings mixed; what has no place comes first.
+func (l List) Sort() {
+	sort.SliceStable(l, func(i, j int) bool { return l[i].Span.From < l[j].Span.From })
+}

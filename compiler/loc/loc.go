@@ -1,0 +1,180 @@
+// Package loc describes where a value of a traced program is, symbolically: as a
+// small program that a back end can emit and the interpreter can run.
+//
+// In: DWARF location expressions, Go's ABI assignment, type layouts. Out: Prog and
+// Place. Nothing here reads memory.
+package loc
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Op is what a Step does.
+type Op uint8
+
+// The operations. A and B name earlier steps of the same Prog by index.
+const (
+	Reg   Op = iota // N: DWARF register number, the value it has at the probed pc
+	Const           // N
+	Arg             // N: the N-th run-time argument (a script value, such as an index)
+	TLS             // the thread pointer (amd64: fs base)
+	Add             // A + B
+	Sub             // A - B
+	Mul             // A * B
+	And             // A & B
+	Or              // A | B
+	Xor             // A ^ B
+	Shl             // A << B
+	Shr             // A >> B, logical
+	Sar             // A >> B, arithmetic
+	Neg             // -A
+	Not             // ^A
+	Deref           // load Size bytes at address A, sign-extended if Signed; may fault
+	Bits            // Size bits of A from bit N on, sign-extended if Signed
+	Below           // A if A < B (unsigned), else a run-time error: index out of range
+)
+
+var opNames = [...]string{"reg", "const", "arg", "tls", "add", "sub", "mul", "and", "or", "xor", "shl", "shr", "sar", "neg", "not", "deref", "bits", "below"}
+
+func (o Op) String() string { return opNames[o] }
+
+// Step computes one 64-bit value.
+type Step struct {
+	Op     Op
+	A, B   int
+	N      int64
+	Size   int // Deref: 1, 2, 4 or 8 bytes; Bits: bits
+	Signed bool
+	Kernel bool // Deref of kernel memory
+}
+
+// Prog is a list of steps; its value is that of the last one.
+type Prog struct{ Steps []Step }
+
+// Value makes a Prog of one step.
+func Value(s Step) Prog { return Prog{[]Step{s}} }
+
+// Register is the value of a DWARF register.
+func Register(n int) Prog { return Value(Step{Op: Reg, N: int64(n)}) }
+
+// Constant is a constant value.
+func Constant(n int64) Prog { return Value(Step{Op: Const, N: n}) }
+
+// Argument is the n-th run-time argument.
+func Argument(n int) Prog { return Value(Step{Op: Arg, N: int64(n)}) }
+
+// Last is the index of the result step.
+func (p Prog) Last() int { return len(p.Steps) - 1 }
+
+// Empty reports whether p has no steps.
+func (p Prog) Empty() bool { return len(p.Steps) == 0 }
+
+// Then appends a step that takes p's result as A.
+func (p Prog) Then(s Step) Prog {
+	s.A = p.Last()
+	return Prog{append(append([]Step(nil), p.Steps...), s)}
+}
+
+// With appends q's steps and then s with A = p's result and B = q's.
+func (p Prog) With(q Prog, s Step) Prog {
+	n := len(p.Steps)
+	steps := append([]Step(nil), p.Steps...)
+	for _, st := range q.Steps {
+		st.A += n
+		st.B += n
+		steps = append(steps, st)
+	}
+	s.A, s.B = n-1, len(steps)-1
+	return Prog{append(steps, s)}
+}
+
+// Plus adds a constant.
+func (p Prog) Plus(n int64) Prog {
+	if n == 0 {
+		return p
+	}
+	if last := p.Last(); last >= 0 && p.Steps[last].Op == Const {
+		q := Prog{append([]Step(nil), p.Steps...)}
+		q.Steps[last].N += n
+		return q
+	}
+	return p.With(Constant(n), Step{Op: Add})
+}
+
+// Load dereferences p.
+func (p Prog) Load(size int, signed, kernel bool) Prog {
+	return p.Then(Step{Op: Deref, Size: size, Signed: signed, Kernel: kernel})
+}
+
+// CanFault reports whether running p may fail.
+func (p Prog) CanFault() bool {
+	for _, s := range p.Steps {
+		if s.Op == Deref || s.Op == Below {
+			return true
+		}
+	}
+	return false
+}
+
+func (p Prog) String() string {
+	var b strings.Builder
+	for i, s := range p.Steps {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		switch s.Op {
+		case Reg, Const, Arg:
+			fmt.Fprintf(&b, "%s %d", s.Op, s.N)
+		case TLS:
+			b.WriteString("tls")
+		case Neg, Not:
+			fmt.Fprintf(&b, "%s .%d", s.Op, s.A)
+		case Deref:
+			fmt.Fprintf(&b, "deref%d", s.Size*8)
+			if s.Signed {
+				b.WriteByte('s')
+			}
+			if s.Kernel {
+				b.WriteByte('k')
+			}
+			fmt.Fprintf(&b, " .%d", s.A)
+		case Bits:
+			fmt.Fprintf(&b, "bits .%d %d:%d", s.A, s.N, s.Size)
+			if s.Signed {
+				b.WriteByte('s')
+			}
+		default:
+			fmt.Fprintf(&b, "%s .%d .%d", s.Op, s.A, s.B)
+		}
+	}
+	return b.String()
+}
+
+// Place is where an object of the traced program lives: in memory, or scattered
+// over registers and constants.
+type Place struct {
+	Type *types.Ctype
+	// InMemory: Addr computes the address of the first byte.
+	InMemory bool
+	Addr     Prog
+	Kernel   bool // Addr is a kernel address
+	// Otherwise the pieces hold it, by offset; bytes under no piece are padding or lost.
+	Pieces []Piece
+	// Writable says that storing at this place changes the variable for the rest of
+	// the program (memory, or a register that the following code still reads from).
+	Writable bool
+}
+
+// Piece is a part of an object that sits in a register or is a constant.
+type Piece struct {
+	Off, Size int64
+	// Val gives the piece in its low Size bytes; what is above them is undefined.
+	Val Prog
+	// Lost says that this part does not exist at the pc (optimised out).
+	Lost bool
+	// XMM is 1 + the number of the vector register that holds it, 0 if none. eBPF cannot read those.
+	XMM int
+}

@@ -1,0 +1,109 @@
+package types
+
+import "sync"
+
+// Kind says what sort of thing a traced program's type is.
+type Kind uint8
+
+// The kinds. Typedefs of C and named types of Go are the kind of what they stand
+// for; their name is kept.
+const (
+	Void Kind = iota
+	Int       // signed or not, by Signed
+	Bool
+	Char // C char and its signed and unsigned forms; Go byte is Int
+	Float
+	Complex
+	Enum
+	Pointer
+	Array
+	Struct
+	Union
+	Func        // C function type
+	GoString    // fields str, len
+	GoSlice     // fields array, len, cap
+	GoInterface // fields tab or _type, data
+	GoMap       // pointer to the runtime's map header
+	GoChan      // pointer to runtime.hchan
+	GoFunc      // pointer to a closure
+)
+
+// Ctype is a type of a traced program. What a pointer, array or slice points to and
+// the fields of structures are read from the debug information when first asked for,
+// since a kernel structure reaches thousands of others.
+type Ctype struct {
+	Kind Kind
+	// Name is how the program's language writes it: "int", "struct foo *", "*main.Server", "[]string".
+	Name string
+	// Size is in bytes; -1 when unknown (incomplete type).
+	Size   int64
+	Signed bool
+	// Count is the number of elements of an Array, -1 when unknown.
+	Count int64
+	// Empty marks a Go interface without methods (word 0 is the type, not an itab).
+	Empty bool
+	// Go marks types of Go programs.
+	Go bool
+
+	once   sync.Once
+	load   func(*Ctype)
+	elem   *Ctype // Pointer, Array, GoSlice, GoChan; underlying element
+	key    *Ctype // GoMap key; elem is its value
+	fields []Field
+	enums  []Enumerator
+}
+
+// Field is a member of a Struct or Union.
+type Field struct {
+	Name string // "" for an anonymous C member
+	Type *Ctype
+	// Off is the byte offset in the structure.
+	Off int64
+	// BitOff and BitSize describe a bit field: BitOff counts from the least
+	// significant bit of the little-endian word of Type.Size bytes at Off. BitSize 0: none.
+	BitOff, BitSize int64
+	// Embedded marks Go's embedded fields, whose own fields are promoted.
+	Embedded bool
+}
+
+// Enumerator is a named constant of an Enum.
+type Enumerator struct {
+	Name string
+	Val  int64
+}
+
+// SetLoader has load called once, before the first use of elem, key, fields or enums.
+func (t *Ctype) SetLoader(load func(*Ctype)) { t.load = load }
+
+func (t *Ctype) ready() {
+	if t.load != nil {
+		t.once.Do(func() { t.load(t) })
+	}
+}
+
+// SetElem, SetKey, SetFields and SetEnums are for readers of debug information.
+func (t *Ctype) SetElem(e *Ctype)         { t.elem = e }
+func (t *Ctype) SetKey(k *Ctype)          { t.key = k }
+func (t *Ctype) SetFields(f []Field)      { t.fields = f }
+func (t *Ctype) SetEnums(es []Enumerator) { t.enums = es }
+
+// Elem is what a pointer points to or a sequence is made of; a map's value. nil if none.
+func (t *Ctype) Elem() *Ctype { t.ready(); return t.elem }
+
+// Key is a map's key type.
+func (t *Ctype) Key() *Ctype { t.ready(); return t.key }
+
+// Fields are the members in declaration order.
+func (t *Ctype) Fields() []Field { t.ready(); return t.fields }
+
+// Enums are the named constants.
+func (t *Ctype) Enums() []Enumerator { t.ready(); return t.enums }
+
+// IsScalar reports whether a value of t fits a script long.
+func (t *Ctype) IsScalar() bool {
+	switch t.Kind {
+	case Int, Bool, Char, Enum, Pointer, GoMap, GoChan, GoFunc:
+		return t.Size <= 8
+	}
+	return false
+}
