@@ -1,0 +1,94 @@
+// Package backend is the face that every back end shows: build an artifact from an
+// ir.Program, load it, run it as a session. It has no code of its own.
+package backend
+
+import (
+	"context"
+	"time"
+
+	"github.com/gostap/gostap/compiler/caps"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// Backend makes artifacts.
+type Backend interface {
+	Name() string
+	// Provides says what the executor can do on this machine's kernel.
+	Provides() caps.Set
+	// Build translates. What the back end cannot do is a diagnostic at the script's line, with the
+	// back end that can in the hint.
+	Build(ctx context.Context, p *ir.Program, o BuildOptions) (Artifact, diag.List)
+}
+
+// BuildOptions are for every back end.
+type BuildOptions struct {
+	// Name is the module's or object's name (-m).
+	Name string
+	// Guru allows changing the traced program.
+	Guru bool
+	// Logf prints what -v shows; may be nil.
+	Logf func(format string, args ...any)
+	// Verbose is the number of -v.
+	Verbose int
+}
+
+// File is something that -p4, -m or -k leaves behind.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Artifact is a translated program, not yet loaded.
+type Artifact interface {
+	// Files gives the object files; for eBPF NAME.bpf.o.
+	Files() ([]File, error)
+	// Listing is the readable translation that -p3 prints.
+	Listing() string
+	// Load makes maps and programs in the kernel. Nothing is attached yet.
+	Load(ctx context.Context, o LoadOptions) (Session, error)
+}
+
+// LoadOptions configure a session.
+type LoadOptions struct {
+	// Target is the process of -x or -c, 0 if none.
+	Target int
+	// BufferMB is -s: megabytes of output buffer, 0 for the default.
+	BufferMB int
+	Logf     func(format string, args ...any)
+	Verbose  int
+}
+
+// Session is a loaded program. The host loop drives it from one goroutine.
+type Session interface {
+	// Store is the host handlers' view of the globals.
+	Store() interp.Store
+	// HostProbes are the indexes of Program.Probes that the host has to run by itself: begin, end,
+	// error and timers. Handlers of other probes that cannot run in the kernel arrive as Deferred records.
+	HostProbes() []int
+	// Schema describes the records that Read gives.
+	Schema() *wire.Schema
+	// SetTarget names the -c child once it exists; before Attach.
+	SetTarget(pid int) error
+	// Attach puts the probes in place. On an error nothing is attached.
+	Attach(ctx context.Context) error
+	// Read passes on the records that are waiting, in order; when there are none it waits for one until
+	// the deadline or until the program asks for attention. Records are valid during the call only. An
+	// error from fn is returned.
+	Read(deadline time.Time, fn func(rec []byte) error) error
+	// Wake makes a Read that is waiting return soon. It may be called from any goroutine.
+	Wake()
+	// State gives the session state that handlers see and set.
+	State() wire.State
+	SetState(wire.State) error
+	// Counters adds up what was skipped and lost, by cause, per probe where known.
+	Counters() (wire.Counters, error)
+	// Detach removes the probes; records that are waiting can still be read.
+	Detach() error
+	// Close frees everything. It is safe to call more than once.
+	Close() error
+	// Report says for -v how each site was attached and what its hits cost.
+	Report() []string
+}

@@ -1,0 +1,157 @@
+// Package intrinsic is the table of functions that the script language has built in:
+// what cannot be written in the language itself. Library files declare them with a
+// body of %{ intrinsic %}; executors implement them by name, and a test walks this
+// table over every executor.
+package intrinsic
+
+import (
+	"sort"
+
+	"github.com/gostap/gostap/compiler/caps"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Where says which executors can run an intrinsic.
+type Where uint8
+
+// The places.
+const (
+	Anywhere Where = iota // in handlers in the kernel and on the host
+	HostOnly              // only in handlers that run on the host; from others it is sent there (system, ctime)
+	// PrintOnly: in the kernel it can only be an argument of the print family, where the raw
+	// value travels and the host makes the text (symbol names, backtraces).
+	PrintOnly
+)
+
+// Func is one intrinsic.
+type Func struct {
+	Name   string
+	Params []types.Type
+	Result types.Type // Unknown: none
+	// Cap is the most bytes a String result can have; 0: as much as MAXSTRINGLEN allows;
+	// -n: no more than argument n (from 1) has.
+	Cap int
+	// Pure: depends on nothing but its arguments, and does nothing else.
+	Pure bool
+	// Context: depends on the probed context (task, registers), so it means something else on the host.
+	Context bool
+	// CanFail: may raise a run-time error.
+	CanFail bool
+	Where   Where
+	Needs   caps.Set
+}
+
+// Lookup finds an intrinsic by name, nil if there is none.
+func Lookup(name string) *Func { return byName[name] }
+
+// All lists them by name.
+func All() []*Func {
+	out := make([]*Func, 0, len(byName))
+	for _, f := range byName {
+		out = append(out, f)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+var byName = map[string]*Func{}
+
+const (
+	l = types.Long
+	s = types.String
+	n = types.Unknown
+)
+
+func def(f Func, params ...types.Type) {
+	f.Params = params
+	byName[f.Name] = &f
+}
+
+func init() {
+	// Who and where.
+	for _, name := range []string{"pid", "tid", "ppid", "uid", "euid", "gid", "egid", "cpu", "pgrp", "sid"} {
+		def(Func{Name: name, Result: l, Context: true})
+	}
+	def(Func{Name: "ns_pid", Result: l, Context: true})
+	def(Func{Name: "ns_tid", Result: l, Context: true})
+	def(Func{Name: "execname", Result: s, Cap: 15, Context: true})
+	def(Func{Name: "pexecname", Result: s, Cap: 15, Context: true})
+	def(Func{Name: "task_current", Result: l, Context: true})
+	def(Func{Name: "target", Result: l}) // -x, or the child of -c
+	def(Func{Name: "module_name", Result: s, Cap: 64, Pure: true})
+	def(Func{Name: "is_return", Result: l, Context: true})
+
+	// Time. All executors use the same clocks: real time for gettimeofday_*, CLOCK_MONOTONIC for the rest.
+	for _, name := range []string{"gettimeofday_ns", "gettimeofday_us", "gettimeofday_ms", "gettimeofday_s", "get_cycles", "local_clock_ns", "ktime_get_ns", "jiffies"} {
+		def(Func{Name: name, Result: l})
+	}
+
+	// Strings.
+	def(Func{Name: "strlen", Result: l, Pure: true}, s)
+	def(Func{Name: "substr", Result: s, Cap: -1, Pure: true}, s, l, l)
+	def(Func{Name: "stringat", Result: l, Pure: true, CanFail: true}, s, l)
+	def(Func{Name: "isinstr", Result: l, Pure: true}, s, s)
+	def(Func{Name: "strpos", Result: l, Pure: true}, s, s) // index of the first occurrence, -1 if none
+	def(Func{Name: "strtol", Result: l, Pure: true}, s, l)
+	def(Func{Name: "str_replace", Result: s, Pure: true}, s, s, s)
+	def(Func{Name: "text_str", Result: s, Pure: true}, s)
+	def(Func{Name: "text_strn", Result: s, Pure: true}, s, l, l)
+	def(Func{Name: "string_quoted", Result: s, Pure: true}, s)
+	def(Func{Name: "tolower", Result: s, Cap: -1, Pure: true}, s)
+	def(Func{Name: "toupper", Result: s, Cap: -1, Pure: true}, s)
+	def(Func{Name: "char_string", Result: s, Cap: 1, Pure: true}, l) // one byte as a string
+
+	// Memory of the traced process. user_string fails on a bad address, the others of its
+	// family with a second string give that string instead.
+	mem := caps.Of(caps.ReadUser)
+	def(Func{Name: "user_string", Result: s, Context: true, CanFail: true, Needs: mem}, l)
+	def(Func{Name: "user_string2", Result: s, Context: true, Needs: mem}, l, s)
+	def(Func{Name: "user_string_n", Result: s, Context: true, CanFail: true, Needs: mem}, l, l)
+	def(Func{Name: "user_string_n2", Result: s, Context: true, Needs: mem}, l, l, s)
+	for _, name := range []string{"user_int8", "user_uint8", "user_int16", "user_uint16", "user_int32", "user_uint32", "user_int64", "user_uint64"} {
+		def(Func{Name: name, Result: l, Context: true, CanFail: true, Needs: mem}, l)
+	}
+	kmem := caps.Of(caps.ReadKernel)
+	def(Func{Name: "kernel_string", Result: s, CanFail: true, Needs: kmem}, l)
+	def(Func{Name: "kernel_string_n", Result: s, CanFail: true, Needs: kmem}, l, l)
+	def(Func{Name: "kernel_string2", Result: s, Needs: kmem}, l, s)
+	for _, name := range []string{"kernel_int8", "kernel_uint8", "kernel_int16", "kernel_uint16", "kernel_int32", "kernel_uint32", "kernel_int64", "kernel_uint64"} {
+		def(Func{Name: name, Result: l, CanFail: true, Needs: kmem}, l)
+	}
+
+	// Stacks and symbols.
+	def(Func{Name: "uaddr", Result: l, Context: true})
+	def(Func{Name: "addr", Result: l, Context: true})
+	def(Func{Name: "usymname", Result: s, Context: true, Where: PrintOnly}, l)
+	def(Func{Name: "usymdata", Result: s, Context: true, Where: PrintOnly}, l)
+	def(Func{Name: "usymfileline", Result: s, Context: true, Where: PrintOnly}, l)
+	def(Func{Name: "ubacktrace", Result: s, Context: true, Where: PrintOnly})        // hex addresses, spaces between
+	def(Func{Name: "sprint_ubacktrace", Result: s, Context: true, Where: PrintOnly}) // one frame a line, with names
+	def(Func{Name: "symname", Result: s, Where: PrintOnly}, l)
+	def(Func{Name: "symdata", Result: s, Where: PrintOnly}, l)
+	def(Func{Name: "backtrace", Result: s, Context: true, Where: PrintOnly})
+	def(Func{Name: "sprint_backtrace", Result: s, Context: true, Where: PrintOnly})
+
+	// Registers of the probed context, by name.
+	def(Func{Name: "register", Result: l, Context: true, CanFail: true}, s)
+	def(Func{Name: "u_register", Result: l, Context: true, CanFail: true}, s)
+
+	// The session.
+	def(Func{Name: "exit", Result: n})
+	def(Func{Name: "error", Result: n, CanFail: true}, s)
+	def(Func{Name: "warn", Result: n}, s)
+	def(Func{Name: "log", Result: n}, s)
+	def(Func{Name: "abort", Result: n, CanFail: true})
+	def(Func{Name: "system", Result: n, Where: HostOnly, Needs: caps.Of(caps.HostCommands)}, s)
+	def(Func{Name: "ftrace", Result: n, Where: HostOnly}, s)
+	def(Func{Name: "ctime", Result: s, Pure: true, Where: PrintOnly, Cap: 32}, l)
+	def(Func{Name: "tz_gmtoff", Result: l})
+	def(Func{Name: "tz_name", Result: s, Cap: 15})
+	def(Func{Name: "randint", Result: l, CanFail: true}, l)
+	def(Func{Name: "speculation", Result: l})
+	def(Func{Name: "env_var", Result: s, Where: HostOnly, Cap: 0}, s)
+
+	// Regular expressions: the last match of the handler.
+	def(Func{Name: "ngroups", Result: l})
+	def(Func{Name: "matched", Result: s, CanFail: true}, l)
+}

@@ -1,0 +1,216 @@
+// Package ir is the program that every executor runs: three-address code in basic
+// blocks over virtual registers (not SSA). Everything that has a meaning is explicit
+// in it: string cuts, checks for division by zero, full maps, locks, the action
+// budget, error exits. A back end only translates.
+//
+// In: built by compiler/internal/lower, or read back from its text form. Out: run by
+// ir/interp, translated by backend-bpf and backend-kmod.
+package ir
+
+import (
+	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Program is a whole script.
+type Program struct {
+	Globals []*Global
+	Funcs   []*Func
+	Probes  []*Probe
+	Formats []*Format
+	Limits  layout.Limits
+	// Locks is the number of lock classes that OpLock names.
+	Locks int
+	// Files resolves positions for run-time errors; nil in programs read from text.
+	Files *source.FileSet
+}
+
+// Global is a global variable: a scalar, an array, an aggregate or an array of aggregates.
+type Global struct {
+	Name string
+	Pos  source.Pos
+	// Type is that of the value: Long, String or Stats.
+	Type types.Type
+	// Cap is the most bytes (without NUL) a string value can have.
+	Cap int
+	// Keys is empty for scalars.
+	Keys []Key
+	// Size is the number of entries of an array.
+	Size int
+	// Wrap: inserting into a full map evicts the oldest entry instead of failing.
+	Wrap bool
+	// InitInt, InitStr is a scalar's first value.
+	InitInt int64
+	InitStr string
+	// Stat says what an aggregate must keep beyond count, sum, min and max.
+	Stat StatNeeds
+	// Internal marks variables that the compiler made (entry values).
+	Internal bool
+	// Sharing is how handlers that run at the same time use it; set by the lock pass.
+	Sharing Sharing
+	// Class is the lock class, -1 for none.
+	Class int
+}
+
+// Key is one column of an array's key.
+type Key struct {
+	Type types.Type
+	Cap  int // most bytes of a string key
+}
+
+// IsArray reports whether g has keys.
+func (g *Global) IsArray() bool { return len(g.Keys) > 0 }
+
+// StatNeeds says what an aggregate keeps.
+type StatNeeds struct {
+	Variance bool // also the 128-bit sum of squares
+	Hists    []Hist
+}
+
+// Hist is a histogram kept with an aggregate.
+type Hist struct {
+	Linear           bool
+	Low, High, Width int64 // of a linear one
+}
+
+// Buckets is how many counters h has.
+func (h Hist) Buckets() int {
+	if h.Linear {
+		return layout.HistLinearBuckets(h.Low, h.High, h.Width)
+	}
+	return layout.HistLogBuckets
+}
+
+// Sharing says what the lock pass found out about a global.
+type Sharing uint8
+
+// The ways of sharing.
+const (
+	Shared   Sharing = iota // read and written by handlers that can interleave
+	Constant                // no handler that can interleave writes it
+	Quiet                   // all of those only add to it, without looking at the result
+)
+
+// Probe is a handler with the sites that run it.
+type Probe struct {
+	Name    string // as written
+	Pos     source.Pos
+	Handler *Func
+	Sites   []*probe.Site
+	// Cond is the index of a Long global that must be non-zero for the probe to run, -1 for none.
+	Cond int
+}
+
+// Func is a function, or a handler when it has no name. Blocks[0] is where it begins.
+type Func struct {
+	Name      string
+	Pos       source.Pos
+	Params    []Reg
+	Result    types.Type // Unknown: none
+	ResultCap int
+	Regs      []RegInfo
+	Blocks    []*Block
+	// Recursive: it can reach itself through calls.
+	Recursive bool
+}
+
+// Reg is a virtual register: an index into Func.Regs.
+type Reg int32
+
+// NoReg is the absence of a register.
+const NoReg Reg = -1
+
+// RegInfo describes a virtual register.
+type RegInfo struct {
+	Name string     // of the script variable, "" for temporaries
+	Type types.Type // Long or String
+	// Cap is the most bytes (without NUL) of a String register; what is written is cut to it.
+	Cap int
+}
+
+// Block is a basic block. Instructions with an OnErr may leave it in the middle.
+type Block struct {
+	Instrs []Instr
+	Term   Term
+}
+
+// BlockID is an index into Func.Blocks.
+type BlockID int32
+
+// NoBlock as an error target means: leave the function. In a handler the error is then
+// reported and the handler ends; in a function it goes on at the caller's OnErr.
+const NoBlock BlockID = -1
+
+// ValKind says what a Val is.
+type ValKind uint8
+
+// The kinds of operands.
+const (
+	ValNone ValKind = iota
+	ValReg
+	ValInt
+	ValStr
+	ValStar // "*" in a slice
+)
+
+// Val is an operand.
+type Val struct {
+	Kind ValKind
+	Reg  Reg
+	Int  int64
+	Str  string
+}
+
+// R, I, S and Star make operands.
+func R(r Reg) Val         { return Val{Kind: ValReg, Reg: r} }
+func I(n int64) Val       { return Val{Kind: ValInt, Int: n} }
+func S(s string) Val      { return Val{Kind: ValStr, Str: s} }
+func Star() Val           { return Val{Kind: ValStar} }
+func (v Val) IsReg() bool { return v.Kind == ValReg }
+
+// Instr is one instruction.
+type Instr struct {
+	Op   Op
+	Dst  Reg // NoReg if none
+	Args []Val
+	// Glob is the global of OpG*, OpM*, OpS* and OpIter*, -1 otherwise.
+	Glob int
+	// N: see each Op.
+	N int64
+	// Name: of the function, intrinsic or attribute; the order of OpIterOpen.
+	Name   string
+	Signed bool // OpLoad
+	Kernel bool // OpLoad
+	// Iter is which iterator an OpIter* belongs to.
+	Iter int
+	// OnErr is where to go when the instruction fails.
+	OnErr BlockID
+	Pos   source.Pos
+}
+
+// TermKind says how a block ends.
+type TermKind uint8
+
+// The ends of blocks.
+const (
+	TermJump   TermKind = iota // to Then
+	TermBranch                 // Cond != 0: Then, else Else
+	TermReturn                 // from a function, with Cond as the result if it has one
+	TermEnd                    // the handler is done
+	TermFail                   // raise Code with Args; goes on at OnErr
+	TermSkip                   // the hit does not count: end the handler, count it under Cause
+)
+
+// Term ends a block.
+type Term struct {
+	Kind       TermKind
+	Cond       Val
+	Then, Else BlockID
+	Code       Code
+	Args       []Val
+	OnErr      BlockID
+	Cause      Cause
+	Pos        source.Pos
+}

@@ -1,0 +1,142 @@
+package ir
+
+// Op is what an instruction does.
+type Op uint8
+
+// The operations. a, b, ... are Args. "may fail" marks those that use OnErr.
+const (
+	OpNone Op = iota
+
+	// Values.
+	OpMov // dst = a (Long or String; a string is cut to dst's cap)
+	OpAdd // dst = a + b, wraps; likewise the next ones
+	OpSub
+	OpMul
+	OpDiv // signed, toward zero; b is not 0 (checked before); MinInt64 / -1 wraps
+	OpMod // signed, sign of a; b is not 0; MinInt64 % -1 is 0
+	OpAnd
+	OpOr
+	OpXor
+	OpShl // counts are taken modulo 64
+	OpShr // logical
+	OpSar // arithmetic
+	OpNeg
+	OpNot // bitwise
+	OpEq  // dst = a == b as 0 or 1, signed; likewise the next ones
+	OpNe
+	OpLt
+	OpLe
+	OpGt
+	OpGe
+	OpULt  // unsigned
+	OpCat  // String dst = a . b, cut to dst's cap
+	OpSCmp // Long dst = -1, 0 or 1: byte order of strings a and b
+
+	// The probed context.
+	OpReg  // dst = DWARF register N at the probed pc
+	OpTLS  // dst = thread pointer
+	OpBias // dst = load bias of the image that the site is in
+	OpLoad // dst = N bytes at address a, sign- or zero-extended; may fail
+	OpSite // dst = attribute Name of the site that fired: "pp", "ppfunc", "probefunc", "pn" (String), "pc", "id" (Long)
+
+	// Scalars.
+	OpGGet // dst = glob
+	OpGSet // glob = a
+	OpGAdd // atomically dst (if any) = glob; glob += a
+
+	// Arrays: Args are the keys, then the value. A missing element reads 0 or "".
+	OpMGet   // dst = glob[keys]
+	OpMSet   // glob[keys] = last; may fail (full)
+	OpMAdd   // atomically dst (if any) = glob[keys]; glob[keys] += last; may fail (full)
+	OpMHas   // dst = keys in glob; keys may be stars
+	OpMDel   // delete glob[keys]; keys may be stars
+	OpMClear // delete glob: all elements, or the scalar back to 0, "" or empty
+
+	// Aggregates: scalars have no keys.
+	OpSAdd // glob[keys] <<< last; may fail (full)
+	OpSGet // dst = statistic N (see Stat) of glob[keys]; keys may be stars (merged); for
+	// StatVariance the last arg is the bit shift; for StatBucket it is the bucket and Iter the
+	// histogram. May fail (empty aggregate).
+
+	// Loops over arrays. The elements are fixed when the loop is opened.
+	OpIterOpen // over glob; Args: a slice pattern for each key (or none), then the limit (I(-1): none).
+	// Name is the order: "" none, "k0+" key 0 ascending, "v-" value descending, "@sum-" by statistic.
+	OpIterNext // dst = 1 and go to the next element, or 0 at the end
+	OpIterKey  // dst = key N of the element
+	OpIterVal  // dst = value of the element when the loop was opened
+
+	// Output. N is an index into Program.Formats.
+	OpPrint      // print the format with Args
+	OpSprint     // dst = the formatted text, cut to dst's cap
+	OpPrintHist  // print the text of histogram N of aggregate glob[keys]
+	OpSprintHist // dst = that text, cut
+
+	// Calls.
+	OpCall // dst = function Name(Args); may fail
+	OpIntr // dst = intrinsic Name(Args); may fail where the intrinsic says so
+
+	// Control.
+	OpBudget // N statements are about to run; ends the handler with MaxAction when there are not that many left
+	OpLock   // take lock class N, or end the handler as skipped
+	OpUnlock // release it
+	OpErrMsg // dst = text of the error that led to this block
+	OpReport // report the pending error as uncaught (counted, printed) and go on here
+	numOps
+)
+
+// Stat is the N of OpSGet.
+type Stat int64
+
+// The statistics.
+const (
+	StatCount Stat = iota
+	StatSum
+	StatMin
+	StatMax
+	StatAvg
+	StatVariance
+	StatBucket
+)
+
+var statNames = [...]string{"count", "sum", "min", "max", "avg", "variance", "bucket"}
+
+func (s Stat) String() string { return statNames[s] }
+
+type opInfo struct {
+	name string
+	// sig is the operand types: l long, s string, ? either, * the keys of the global, v its value,
+	// ... the rest unchecked. The part before ":" is the result, - for none, [l] for optional.
+	sig  string
+	fail bool // uses OnErr
+}
+
+var opTable = [numOps]opInfo{
+	OpMov: {"mov", "?:?", false}, OpAdd: {"add", "l:ll", false}, OpSub: {"sub", "l:ll", false}, OpMul: {"mul", "l:ll", false},
+	OpDiv: {"div", "l:ll", false}, OpMod: {"mod", "l:ll", false}, OpAnd: {"and", "l:ll", false}, OpOr: {"or", "l:ll", false},
+	OpXor: {"xor", "l:ll", false}, OpShl: {"shl", "l:ll", false}, OpShr: {"shr", "l:ll", false}, OpSar: {"sar", "l:ll", false},
+	OpNeg: {"neg", "l:l", false}, OpNot: {"not", "l:l", false}, OpEq: {"eq", "l:ll", false}, OpNe: {"ne", "l:ll", false},
+	OpLt: {"lt", "l:ll", false}, OpLe: {"le", "l:ll", false}, OpGt: {"gt", "l:ll", false}, OpGe: {"ge", "l:ll", false},
+	OpULt: {"ult", "l:ll", false}, OpCat: {"cat", "s:ss", false}, OpSCmp: {"scmp", "l:ss", false},
+	OpReg: {"reg", "l:", false}, OpTLS: {"tls", "l:", false}, OpBias: {"bias", "l:", false}, OpLoad: {"load", "l:l", true},
+	OpSite: {"site", "?:", false},
+	OpGGet: {"gget", "v:", false}, OpGSet: {"gset", "-:v", false}, OpGAdd: {"gadd", "[l]:l", false},
+	OpMGet: {"mget", "v:*", false}, OpMSet: {"mset", "-:*v", true}, OpMAdd: {"madd", "[l]:*l", true}, OpMHas: {"mhas", "l:*", false},
+	OpMDel: {"mdel", "-:*", false}, OpMClear: {"mclear", "-:", false},
+	OpSAdd: {"sadd", "-:*l", true}, OpSGet: {"sget", "l:...", true},
+	OpIterOpen: {"iteropen", "-:...", false}, OpIterNext: {"iternext", "l:", false}, OpIterKey: {"iterkey", "?:", false}, OpIterVal: {"iterval", "v:", false},
+	OpPrint: {"print", "-:...", false}, OpSprint: {"sprint", "s:...", false},
+	OpPrintHist: {"printhist", "-:*", true}, OpSprintHist: {"sprinthist", "s:*", true},
+	OpCall: {"call", "[?]:...", true}, OpIntr: {"intr", "[?]:...", true},
+	OpBudget: {"budget", "-:", false}, OpLock: {"lock", "-:", false}, OpUnlock: {"unlock", "-:", false},
+	OpErrMsg: {"errmsg", "s:", false}, OpReport: {"report", "-:", false},
+}
+
+func (o Op) String() string {
+	if o < numOps && opTable[o].name != "" {
+		return opTable[o].name
+	}
+	return "op?"
+}
+
+// CanFail reports whether o uses OnErr.
+func (o Op) CanFail() bool { return o < numOps && opTable[o].fail }

@@ -1,0 +1,94 @@
+// Package layout holds the limits that a script runs under and the sizes that
+// follow from them. All executors and the host agree on these.
+package layout
+
+// Limits are the language's limits; -D sets them by their macro names.
+type Limits struct {
+	MaxAction    int // MAXACTION: statements a handler may run
+	MaxActionInt int // MAXACTION_INTERRUPTIBLE: the same for begin, end and timers
+	MaxString    int // MAXSTRINGLEN: bytes of a string with its NUL
+	MaxEntries   int // MAXMAPENTRIES: elements of an array without [size]
+	MaxNesting   int // MAXNESTING: depth of function calls; 0 takes it from the call graph
+	MaxErrors    int // MAXERRORS: errors tolerated before the script stops
+	MaxSkipped   int // MAXSKIPPED: skipped hits tolerated before the script stops; 0 never stops
+	MaxTryLock   int // MAXTRYLOCK: tries for a lock
+	TryLockDelay int // TRYLOCKDELAY: microseconds between tries, where the executor can wait
+	MaxBacktrace int // MAXBACKTRACE: frames
+}
+
+// Default gives the limits of stap on 64-bit machines.
+func Default() Limits {
+	return Limits{
+		MaxAction: 1000, MaxActionInt: 10000, MaxString: 512, MaxEntries: 2048,
+		MaxNesting: 0, MaxErrors: 0, MaxSkipped: 100, MaxTryLock: 100, TryLockDelay: 10, MaxBacktrace: 20,
+	}
+}
+
+// Set changes the limit with the macro's name and reports whether there is one.
+func (l *Limits) Set(name string, v int) bool {
+	f := map[string]*int{
+		"MAXACTION": &l.MaxAction, "MAXACTION_INTERRUPTIBLE": &l.MaxActionInt, "MAXSTRINGLEN": &l.MaxString,
+		"MAXMAPENTRIES": &l.MaxEntries, "MAXNESTING": &l.MaxNesting, "MAXERRORS": &l.MaxErrors,
+		"MAXSKIPPED": &l.MaxSkipped, "MAXTRYLOCK": &l.MaxTryLock, "TRYLOCKDELAY": &l.TryLockDelay,
+		"MAXBACKTRACE": &l.MaxBacktrace,
+	}[name]
+	if f == nil {
+		return false
+	}
+	*f = v
+	return true
+}
+
+// HistLogBuckets is the number of buckets of @hist_log and HistLogZero the one that
+// counts zeros. Bucket i above it counts 2^(i-zero-1) and up, those below the negatives.
+const (
+	HistLogBuckets = 128
+	HistLogZero    = 64
+)
+
+// HistLogBucket gives the bucket of v: the power of two at or below it.
+func HistLogBucket(v int64) int {
+	if v == 0 {
+		return HistLogZero
+	}
+	neg := v < 0
+	u := uint64(v)
+	if neg {
+		u = -u
+	}
+	n := 0
+	for u > 1 {
+		u >>= 1
+		n++
+	}
+	if neg {
+		return max(HistLogZero-1-n, 0)
+	}
+	return min(HistLogZero+1+n, HistLogBuckets-1)
+}
+
+// HistLogValue is the value that bucket i is labelled with.
+func HistLogValue(i int) int64 {
+	switch {
+	case i == HistLogZero:
+		return 0
+	case i > HistLogZero:
+		return 1 << (i - HistLogZero - 1)
+	}
+	return -(1 << (HistLogZero - i - 1))
+}
+
+// HistLinearBuckets is the number of buckets of @hist_linear(low, high, width): one
+// for what is below, one for each width from low to high, one for what is above.
+func HistLinearBuckets(low, high, width int64) int { return int((high-low)/width) + 3 }
+
+// HistLinearBucket gives the bucket of v.
+func HistLinearBucket(v, low, high, width int64) int {
+	switch {
+	case v < low:
+		return 0
+	case v > high:
+		return HistLinearBuckets(low, high, width) - 1
+	}
+	return int((v-low)/width) + 1
+}

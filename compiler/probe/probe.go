@@ -1,0 +1,122 @@
+// Package probe holds what a probe point turns into: a Request as written, and the
+// Sites it resolved to, each with the way to attach and what is known about it.
+package probe
+
+import (
+	"time"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// Request is one probe point after aliases, braces and wildcards over aliases are
+// expanded: plain components, each with an optional argument.
+type Request struct {
+	Comps      []Comp
+	Optional   bool
+	Sufficient bool
+	Span       source.Span
+}
+
+// Comp is one component, such as function("main.*").
+type Comp struct {
+	Name string
+	Arg  *ast.Literal
+	Span source.Span
+}
+
+func (r Request) String() string {
+	s := ""
+	for i, c := range r.Comps {
+		if i > 0 {
+			s += "."
+		}
+		s += c.String()
+	}
+	return s
+}
+
+func (c Comp) String() string {
+	if c.Arg == nil {
+		return c.Name
+	}
+	return c.Name + "(" + ast.LiteralText(c.Arg) + ")"
+}
+
+// Kind says what makes a Site fire.
+type Kind uint8
+
+// The kinds of sites.
+const (
+	Begin        Kind = iota // once, before anything else; by Priority
+	End                      // once, at a normal end
+	ErrorEnd                 // once, instead of End when the session ended by an error
+	Never                    // not at all
+	Timer                    // every Period
+	Profile                  // on each CPU at its timer tick, with the interrupted registers
+	Uprobe                   // at an instruction of a user program
+	Uretprobe                // when a C function returns
+	ProcessBegin             // a process started to run a program
+	ProcessEnd               // it ended
+	ThreadBegin
+	ThreadEnd
+	ProcessSyscall
+	ProcessSyscallReturn
+	Kprobe
+	Kretprobe
+	Tracepoint
+	Perf
+)
+
+var kindNames = [...]string{"begin", "end", "error", "never", "timer", "profile", "uprobe", "uretprobe", "process.begin", "process.end",
+	"thread.begin", "thread.end", "syscall", "syscall.return", "kprobe", "kretprobe", "tracepoint", "perf"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// OnHost reports whether a site of this kind fires in the tracer itself.
+func (k Kind) OnHost() bool { return k <= Timer }
+
+// Site is one place or moment at which a probe's handler runs.
+type Site struct {
+	Kind Kind
+	// Priority orders begin, end and error probes: smaller first.
+	Priority int64
+
+	// Period and Jitter are for timers: every Period, plus or minus up to Jitter.
+	Period, Jitter time.Duration
+
+	// Path is the traced file (as opened by the tracer), "" for any.
+	Path string
+	// PID limits the site to one process, 0 for all.
+	PID int
+	// Target limits the site to the -c or -x process (bare "process").
+	Target bool
+	// Offset is the file offset that a uprobe takes.
+	Offset uint64
+	// RefCtr is the file offset of a USDT semaphore, 0 if none.
+	RefCtr uint64
+
+	// Image and At say where in which program; nil and zero for others.
+	Image debuginfo.Image
+	At    debuginfo.Site
+
+	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function.
+	Event, Symbol string
+
+	// Point is the fully resolved probe point (what pp() gives), Func the probed function (ppfunc()).
+	Point, Func string
+	// Alias is the name the user wrote when it was an alias or wildcard (pn()).
+	Alias string
+	// Comps are the pattern-matched components as resolved.
+	Comps []Comp
+}
+
+// IsReturn reports whether results can be asked for at s.
+func (s *Site) IsReturn() bool {
+	return s.Kind == Uretprobe || s.Kind == Kretprobe ||
+		s.Kind == Uprobe && (s.At.Kind == debuginfo.AtReturn || s.At.Kind == debuginfo.AtTail)
+}
+
+// Go reports whether s lies in a Go program.
+func (s *Site) Go() bool { return s.Image != nil && s.Image.Lang() == debuginfo.Go }

@@ -1,0 +1,132 @@
+// Package wire is the form of the records that handlers in the kernel send to the
+// host. Both back ends write it and one decoder reads it.
+//
+// All numbers are little-endian. A record is a Header and a body:
+//
+//	Print     one or more entries: u32 print site, u32 0, then the site's arguments
+//	Error     u32 code, i32 position, u32 probe, u32 n, then n arguments (as Args says: i64 or text)
+//	Deferred  u32 handler, u32 0, then the captured values as the schema says
+//	Exit      nothing: exit() was called
+//	Process   u32 event, u32 pid, u64 time: process begin and end
+//
+// Arguments by kind:
+//
+//	Int    i64
+//	Text   u32 length, u32 room (a multiple of 8, at least length), then room bytes
+//	Sym    u64 address, u32 tgid, u32 0: a code address to be named
+//	Stack  u32 n, u32 room in entries, u32 tgid, u32 0, then room * u64 return addresses, innermost first
+//	Mem    as Text: raw memory (%m)
+package wire
+
+// HeaderSize is the bytes of a Header.
+const HeaderSize = 8
+
+// Header begins every record.
+type Header struct {
+	Kind  Kind
+	Flags Flags
+	// Slot identifies the handler run that wrote the record while Flags has More: output of one run
+	// is printed in one piece.
+	Slot uint16
+	// CPU is where it ran.
+	CPU uint32
+}
+
+// Kind says what a record is.
+type Kind uint8
+
+// The kinds of records.
+const (
+	Print Kind = iota + 1
+	Error
+	Deferred
+	Exit
+	Process
+	Warn // as Print, to the error stream with "WARNING: " and a newline
+	Log  // as Print, to the output with a newline
+)
+
+// Flags of a record.
+type Flags uint8
+
+// More says that the same handler run will send another record.
+const More Flags = 1
+
+// ArgKind is the form of one argument.
+type ArgKind uint8
+
+// The kinds of arguments.
+const (
+	Int ArgKind = iota
+	Text
+	Sym
+	Stack
+	Mem
+)
+
+// Lazy says what text the host makes of a Sym or Stack argument.
+type Lazy uint8
+
+// The texts.
+const (
+	NotLazy    Lazy = iota
+	SymName         // usymname: function name, or the address in hex
+	SymData         // usymdata: name+offset/size [module]
+	SymLine         // usymfileline: file:line
+	StackHex        // ubacktrace: addresses in hex with spaces
+	StackNames      // sprint_ubacktrace: a line a frame
+	FuncName        // probefunc(): the name of the function that holds the address
+	KSymName        // symname
+	KSymData        // symdata
+	KStackHex
+	KStackNames
+	CTime // ctime(seconds)
+)
+
+// Arg is one argument of a print site.
+type Arg struct {
+	Kind ArgKind
+	Lazy Lazy
+}
+
+// Site is one print statement.
+type Site struct {
+	// Format is an index into ir.Program.Formats.
+	Format int
+	Args   []Arg
+}
+
+// Capture is what a deferred handler needs from the place that was probed.
+type Capture struct {
+	// Probe is an index into ir.Program.Probes.
+	Probe int
+	Args  []Arg
+	// Faults: each argument is preceded by an i64 that is 0, or the ir.Code of the error that reading it raised.
+	Faults bool
+}
+
+// Schema says what the records of one program mean.
+type Schema struct {
+	Sites    []Site
+	Captures []Capture
+}
+
+// State is the life of a session, shared with the handlers.
+type State uint32
+
+// The states.
+const (
+	Starting State = iota
+	Running
+	Stopping // exit() was called, or a signal came: handlers do nothing
+	Failed   // too many errors
+)
+
+// Counters counts what did not happen. Indexes are ir.Cause.
+type Counters struct {
+	ByCause []uint64
+	// Errors counts run-time errors that were not caught.
+	Errors uint64
+	// Probes holds hits by probe index where the back end counts them.
+	Probes []uint64
+}
