@@ -21,6 +21,7 @@ const (
 	Const           // N
 	Arg             // N: the N-th run-time argument (a script value, such as an index)
 	TLS             // the thread pointer (amd64: fs base)
+	Image           // the load bias of the binary that the site is in: run-time address minus file address; 0 unless PIE or a library
 	Add             // A + B
 	Sub             // A - B
 	Mul             // A * B
@@ -37,7 +38,7 @@ const (
 	Below           // A if A < B (unsigned), else a run-time error: index out of range
 )
 
-var opNames = [...]string{"reg", "const", "arg", "tls", "add", "sub", "mul", "and", "or", "xor", "shl", "shr", "sar", "neg", "not", "deref", "bits", "below"}
+var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr", "sar", "neg", "not", "deref", "bits", "below"}
 
 func (o Op) String() string { return opNames[o] }
 
@@ -91,6 +92,15 @@ func (p Prog) With(q Prog, s Step) Prog {
 	return Prog{append(steps, s)}
 }
 
+// Static is the run-time address of the file address addr: addr itself, or with the
+// load bias of the site's binary added when that is relocated (PIE, library).
+func Static(addr uint64, relocated bool) Prog {
+	if !relocated {
+		return Constant(int64(addr))
+	}
+	return Value(Step{Op: Image}).Plus(int64(addr))
+}
+
 // Plus adds a constant.
 func (p Prog) Plus(n int64) Prog {
 	if n == 0 {
@@ -128,8 +138,8 @@ func (p Prog) String() string {
 		switch s.Op {
 		case Reg, Const, Arg:
 			fmt.Fprintf(&b, "%s %d", s.Op, s.N)
-		case TLS:
-			b.WriteString("tls")
+		case TLS, Image:
+			b.WriteString(s.Op.String())
 		case Neg, Not:
 			fmt.Fprintf(&b, "%s .%d", s.Op, s.A)
 		case Deref:
