@@ -1,0 +1,101 @@
+// Package plan is what the code generator hands to the loader: the maps and programs
+// as the ebpf library wants them, how the program's globals lie in the maps, and
+// which program goes to which site.
+package plan
+
+import (
+	"github.com/cilium/ebpf"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// Plan is a translated program.
+type Plan struct {
+	Program *ir.Program
+	Spec    *ebpf.CollectionSpec
+	// Globals says where each ir.Program.Globals[i] lies.
+	Globals []GlobalLayout
+	// Attach lists what is to be attached, in the order of the script.
+	Attach []Attach
+	// HostProbes are the indexes of probes whose handlers run on the host by themselves.
+	HostProbes []int
+	Schema     *wire.Schema
+	// Listing is the text for -p3.
+	Listing string
+}
+
+// Names of the maps that every plan has.
+const (
+	// MapOutput is the ring buffer of wire records.
+	MapOutput = "gostap_out"
+	// MapControl is a mmapable array with one value: the Control structure.
+	MapControl = "gostap_control"
+	// MapCounters is a per-CPU array of u64 indexed by ir.Cause; behind those the count of errors.
+	MapCounters = "gostap_counts"
+	// MapScalars is a mmapable array with one value that holds all Long scalars.
+	MapScalars = "gostap_scalars"
+	// MapSites is an array of site strings (pp, ppfunc) indexed by cookie, present when a handler
+	// needs them in the kernel.
+	MapSites = "gostap_sites"
+	// MapScratch is the pool of scratch slots.
+	MapScratch = "gostap_scratch"
+)
+
+// Offsets in the value of MapControl.
+const (
+	CtlState      = 0  // u32 wire.State
+	CtlTarget     = 4  // u32 pid of the target
+	CtlBootOffset = 8  // i64: CLOCK_REALTIME - CLOCK_BOOTTIME in ns, kept fresh by the host
+	CtlErrors     = 16 // u32 uncaught errors so far
+	CtlPidNSDev   = 24 // u64 device and u64 inode of the tracer's pid namespace
+	CtlPidNSIno   = 32
+	CtlLocks      = 64 // u32 a lock class: 0 free, else 1 + CPU of the holder
+	CtlSize       = 4096
+)
+
+// GlobalLayout says where a global lies.
+type GlobalLayout struct {
+	// Map is the map that holds it; MapScalars for Long scalars.
+	Map string
+	// ValueOff is the offset in the value: of the scalar, or of the element's value.
+	ValueOff int
+	// ValueSize is the bytes of the value from ValueOff on. A string is its bytes padded with zeros.
+	ValueSize int
+	// Keys lays out the key; a string column is its bytes padded with zeros.
+	Keys    []Column
+	KeySize int
+	// PerCPU: values are per CPU and are merged on reading.
+	PerCPU bool
+	Stat   StatLayout
+	// Absent marks globals that no handler in the kernel touches: the host keeps them itself.
+	Absent bool
+}
+
+// Column is one column of a key.
+type Column struct{ Off, Size int }
+
+// StatLayout gives the offsets of an aggregate's fields in its value; -1 when not kept.
+type StatLayout struct {
+	Count, Sum, Min, Max int // u64 each. Min and Max mean nothing while Count is 0.
+	SqHi, SqLo           int
+	Hists                []int // of the first counter, u64 each
+	Size                 int
+}
+
+// Attach is one program at one or more sites.
+type Attach struct {
+	// Prog is a key of Spec.Programs.
+	Prog string
+	Kind probe.Kind
+	// Probe is an index into ir.Program.Probes.
+	Probe int
+	Sites []Target
+}
+
+// Target is one site with the cookie that tells it apart.
+type Target struct {
+	Site   *probe.Site
+	Cookie uint64
+}

@@ -1,0 +1,147 @@
+// Package elab holds the elaborated program: the declarations that a script reaches,
+// its probes with their sites, and in side tables what each pass learned about the
+// nodes of the (unchanged) syntax trees.
+//
+// Filled in this order: internal/load and internal/expand make Globals, Funcs and
+// Probes and resolve targets; internal/sema binds names and infers types;
+// internal/lower reads all of it and makes the ir.Program.
+package elab
+
+import (
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Program is the whole script with what it reaches of the library.
+type Program struct {
+	Files   *source.FileSet
+	Globals []*Global
+	Funcs   []*Func
+	Probes  []*Probe
+	Limits  layout.Limits
+}
+
+// Global is a global variable.
+type Global struct {
+	Decl *ast.Global
+	// Name is unique in the program (private names carry their file).
+	Name string
+	Type types.Type
+	// Arity is the number of keys, 0 for scalars, -1 while unknown.
+	Arity int
+	Keys  []types.Type
+	Stat  ir.StatNeeds
+	// User marks globals of the user's script (they are printed at the end when never read).
+	User          bool
+	Read, Written bool
+}
+
+// Local is a local variable or a parameter.
+type Local struct {
+	Name          string
+	Type          types.Type
+	Span          source.Span // first mention
+	Param         bool
+	Read, Written bool
+}
+
+// Func is one function (one overload of it).
+type Func struct {
+	Decl *ast.Function
+	// Name is unique in the program.
+	Name string
+	// Intrinsic is set when the body is %{ intrinsic %}.
+	Intrinsic *intrinsic.Func
+	Params    []*Local
+	Result    types.Type // Unknown after inference: returns nothing
+	Priority  int
+	// Next is the overload to try when this one says "next", nil if none.
+	Next *Func
+	User bool // of the user's script
+	Info Info
+}
+
+// Probe is a handler: one probe body with the sites that share the resolution of its
+// target variables.
+type Probe struct {
+	Decl *ast.Probe
+	Req  probe.Request
+	// Sites all fire this handler; for .return probes of Go, every RET and tail jump.
+	Sites []*probe.Site
+	// Bodies run one after the other in one scope: alias prologues, the probe's body, epilogues.
+	Bodies []*ast.Block
+	// Cond is the "if (...)" of the point, nil if none.
+	Cond ast.Expr
+	// Entry are the sites of the functions' entries, for .return probes that need entry values.
+	Entry []*probe.Site
+	// User: the probe stands in the user's script.
+	User bool
+	Info Info
+}
+
+// Info is what is known about the nodes of one function or probe.
+type Info struct {
+	Locals []*Local
+	// Types gives the type of each expression that has one.
+	Types map[ast.Expr]types.Type
+	// Locs and Globs bind variable names. Keys are *ast.Name or *ast.Ident nodes.
+	Locs  map[ast.Node]*Local
+	Globs map[ast.Node]*Global
+	// Calls binds calls to the first overload to try; print functions are not in it.
+	Calls map[*ast.Call]*Func
+	// Const holds expressions decided at compile time: @defined, and what folds from it.
+	Const map[ast.Expr]int64
+	// Targets resolves target expressions ($x..., @cast..., @var..., @entry...), keyed by the outermost
+	// node: *ast.Target, *ast.AtOp, or *ast.Unary for &$x.
+	Targets map[ast.Expr]*Target
+}
+
+// Init makes the maps.
+func (in *Info) Init() {
+	in.Types = map[ast.Expr]types.Type{}
+	in.Locs = map[ast.Node]*Local{}
+	in.Globs = map[ast.Node]*Global{}
+	in.Calls = map[*ast.Call]*Func{}
+	in.Const = map[ast.Expr]int64{}
+	in.Targets = map[ast.Expr]*Target{}
+}
+
+// Target is a resolved target expression.
+type Target struct {
+	// Err is why it did not resolve; @defined gives 0 then, anything else reports it.
+	Err *diag.Diagnostic
+	// Type is Long or String.
+	Type types.Type
+	// Value is a Long's program. For a Go string it gives the pointer and Len the length. For a C
+	// char array shown as text, Len is empty and CString is set.
+	Value, Len loc.Prog
+	CString    bool
+	// Args are the expressions that loc.Arg steps of Value and Len refer to.
+	Args []ast.Expr
+	// Ctype is the target's type, for further -> and for storing.
+	Ctype *types.Ctype
+	// Place is where it is, for storing and for &.
+	Place loc.Place
+	// Pretty is set for $x$, $$vars and the like: text with values in between.
+	Pretty []PrettyPart
+	// AtEntry says that the programs are to be run at the function's entry (Probe.Entry) and the value
+	// kept until the return: @entry, and parameters used in a .return probe.
+	AtEntry bool
+	// Inner is the expression of @entry(e) when it is more than a target.
+	Inner ast.Expr
+}
+
+// PrettyPart is literal text, or a value with the conversion that shows it.
+type PrettyPart struct {
+	Lit        string
+	Conv       byte // 'd', 'u', 'x', 'p', 's', 'c'; 0 for literal text
+	Value, Len loc.Prog
+	CString    bool
+}
