@@ -4,7 +4,7 @@
 // All numbers are little-endian. A record is a Header and a body:
 //
 //	Print     one or more entries: u32 print site, u32 0, then the site's arguments
-//	Error     u32 code, i32 position, u32 probe, u32 n, then n arguments (as Args says: i64 or text)
+//	Error     u32 code, i32 position, u32 probe, u32 n, then n times: u32 kind (Int or Text), u32 0, the argument
 //	Deferred  u32 handler, u32 0, then the captured values as the schema says
 //	Exit      nothing: exit() was called
 //	Process   u32 event, u32 pid, u64 time: process begin and end
