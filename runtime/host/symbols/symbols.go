@@ -1,0 +1,293 @@
+// Package symbols names code addresses of traced processes.
+//
+// In: a process and a run-time address, as records carry them. Out: function, file
+// and line, inlined frames included. It reads /proc/PID/maps once a process and opens
+// the files found there when one of their addresses is asked for. For processes that
+// are gone it falls back on the images that the script names.
+package symbols
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+)
+
+// Table names addresses. It is for one goroutine.
+type Table struct {
+	// Open opens a binary's debug information.
+	Open func(path string) (debuginfo.Image, error)
+	// Known are the images that the script's probes lie in.
+	Known []debuginfo.Image
+
+	procs  map[uint32]*process
+	images map[string]debuginfo.Image
+}
+
+type process struct {
+	maps []mapping
+	gone bool
+	// bias holds what is known of images of a process that is gone.
+	bias map[debuginfo.Image]uint64
+}
+
+type mapping struct {
+	lo, hi, off uint64
+	path        string // as the process names it
+}
+
+// Frame is a named address.
+type Frame struct {
+	Addr uint64
+	// Frames are innermost first, more than one where code is inlined; empty when unknown.
+	Frames []debuginfo.Frame
+	// Module is the file's name, "" if unknown; Rel the address in it.
+	Module string
+	Rel    uint64
+}
+
+// Hint says that pid ran code of img at load bias bias; it is used once the process is gone.
+func (t *Table) Hint(pid uint32, img debuginfo.Image, bias uint64) {
+	p := t.process(pid)
+	if p.bias == nil {
+		p.bias = map[debuginfo.Image]uint64{}
+	}
+	p.bias[img] = bias
+}
+
+// Seen makes sure that the mappings of pid are read while it lives. Later calls cost a look-up.
+func (t *Table) Seen(pid uint32) { t.process(pid) }
+
+// Forget drops what is known of pid, after an exec or before a number is used again.
+func (t *Table) Forget(pid uint32) { delete(t.procs, pid) }
+
+func (t *Table) process(pid uint32) *process {
+	if t.procs == nil {
+		t.procs = map[uint32]*process{}
+	}
+	p := t.procs[pid]
+	if p == nil {
+		p = &process{}
+		p.read(pid)
+		t.procs[pid] = p
+	}
+	return p
+}
+
+func (p *process) read(pid uint32) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	p.gone = err != nil || len(data) == 0
+	if !p.gone {
+		p.maps = parseMaps(data)
+	}
+}
+
+func parseMaps(data []byte) []mapping {
+	var out []mapping
+	sc := bufio.NewScanner(bytes.NewReader(data))
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		f := strings.Fields(sc.Text())
+		if len(f) < 6 || !strings.Contains(f[1], "x") {
+			continue
+		}
+		lo, hi, ok := strings.Cut(f[0], "-")
+		if !ok {
+			continue
+		}
+		var m mapping
+		var errs [3]error
+		m.lo, errs[0] = strconv.ParseUint(lo, 16, 64)
+		m.hi, errs[1] = strconv.ParseUint(hi, 16, 64)
+		m.off, errs[2] = strconv.ParseUint(f[2], 16, 64)
+		if errs[0] != nil || errs[1] != nil || errs[2] != nil {
+			continue
+		}
+		m.path = strings.TrimSuffix(strings.Join(f[5:], " "), " (deleted)")
+		out = append(out, m)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].lo < out[j].lo })
+	return out
+}
+
+func (p *process) find(addr uint64) *mapping {
+	i := sort.Search(len(p.maps), func(i int) bool { return p.maps[i].hi > addr })
+	if i < len(p.maps) && p.maps[i].lo <= addr {
+		return &p.maps[i]
+	}
+	return nil
+}
+
+// Name names the code at addr in pid. ret says that addr is a return address, so
+// that the call before it is meant.
+func (t *Table) Name(pid uint32, addr uint64, ret bool) Frame {
+	p := t.process(pid)
+	fr := Frame{Addr: addr}
+	at := addr
+	if ret && at > 0 {
+		at--
+	}
+	m := p.find(at)
+	if m == nil && !p.gone {
+		p.read(pid) // the process may have loaded something since
+		m = p.find(at)
+	}
+	if m == nil {
+		return t.fromKnown(p, fr, at)
+	}
+	fr.Module = m.path
+	fr.Rel = at - m.lo + m.off
+	if !strings.HasPrefix(m.path, "/") {
+		return fr // [vdso] and the like
+	}
+	img := t.image(pid, m.path)
+	if img == nil {
+		return fr
+	}
+	if va, ok := vaddr(img, m, at); ok {
+		fr.Rel = va
+		fr.Frames = img.Lookup(va)
+	}
+	return fr
+}
+
+// vaddr turns a run-time address into the file's own: by the mapping's file offset.
+func vaddr(img debuginfo.Image, m *mapping, at uint64) (uint64, bool) {
+	base := img.LoadBase()
+	// Try the offset from the load base first, which holds for all usual layouts; the image
+	// confirms it by mapping the address back to the file offset.
+	off := at - m.lo + m.off
+	for _, va := range []uint64{off + base, at} {
+		if got, err := img.FileOffset(va); err == nil && got == off {
+			return va, true
+		}
+	}
+	// Text segments whose address is not base + offset: search by function.
+	for delta := uint64(0x1000); delta <= 0x4000; delta += 0x1000 {
+		va := off + base + delta
+		if got, err := img.FileOffset(va); err == nil && got == off {
+			return va, true
+		}
+	}
+	return 0, false
+}
+
+func (t *Table) fromKnown(p *process, fr Frame, at uint64) Frame {
+	for img, bias := range p.bias {
+		if fs := img.Lookup(at - bias); fs != nil {
+			fr.Frames, fr.Module, fr.Rel = fs, img.Path(), at-bias
+			return fr
+		}
+	}
+	if len(p.bias) == 0 {
+		for _, img := range t.Known {
+			if img.LoadBase() == 0 {
+				continue // position independent: the address says nothing
+			}
+			if fs := img.Lookup(at); fs != nil {
+				fr.Frames, fr.Module, fr.Rel = fs, img.Path(), at
+				return fr
+			}
+		}
+	}
+	return fr
+}
+
+func (t *Table) image(pid uint32, path string) debuginfo.Image {
+	// The process may live in another mount namespace.
+	name := path
+	if st, err := os.Stat(path); err != nil || !sameFile(pid, path, st) {
+		name = filepath.Join(fmt.Sprintf("/proc/%d/root", pid), path)
+	}
+	if img, ok := t.images[name]; ok {
+		return img
+	}
+	if t.images == nil {
+		t.images = map[string]debuginfo.Image{}
+	}
+	for _, img := range t.Known {
+		if img.Path() == name {
+			t.images[name] = img
+			return img
+		}
+	}
+	img, err := t.Open(name)
+	if err != nil {
+		img = nil
+	}
+	t.images[name] = img
+	return img
+}
+
+func sameFile(pid uint32, path string, st os.FileInfo) bool {
+	other, err := os.Stat(fmt.Sprintf("/proc/%d/root%s", pid, path))
+	return err != nil || os.SameFile(st, other)
+}
+
+// Text gives the text that usymname and usymdata show: "name" or "name+0xoff [module]".
+func (f Frame) Text(withData bool) string {
+	if len(f.Frames) == 0 {
+		if !withData || f.Module == "" {
+			return fmt.Sprintf("0x%x", f.Addr)
+		}
+		return fmt.Sprintf("0x%x [%s+0x%x]", f.Addr, filepath.Base(f.Module), f.Rel)
+	}
+	in := f.Frames[0]
+	if !withData {
+		return in.Func
+	}
+	return fmt.Sprintf("%s+0x%x [%s]", in.Func, f.Frames[len(f.Frames)-1].Off, filepath.Base(f.Module))
+}
+
+// Line gives "file:line", or the address when unknown.
+func (f Frame) Line() string {
+	if len(f.Frames) == 0 || f.Frames[0].File == "" {
+		return fmt.Sprintf("0x%x", f.Addr)
+	}
+	return fmt.Sprintf("%s:%d", f.Frames[0].File, f.Frames[0].Line)
+}
+
+// Backtrace writes a stack one frame a line, innermost first, inlined frames marked:
+//
+//	0x4a2f31 : main.work+0x31 at /src/main.go:12 [app]
+//	           main.step at /src/main.go:30 (inlined)
+func (t *Table) Backtrace(pid uint32, stack []uint64) string {
+	var b strings.Builder
+	for i, addr := range stack {
+		f := t.Name(pid, addr, i > 0)
+		if len(f.Frames) == 0 {
+			fmt.Fprintf(&b, " 0x%x : %s\n", addr, f.Text(true))
+			continue
+		}
+		for _, fr := range f.Frames {
+			if fr.Inline {
+				fmt.Fprintf(&b, " 0x%x : %s at %s:%d (inlined)\n", addr, fr.Func, fr.File, fr.Line)
+				continue
+			}
+			fmt.Fprintf(&b, " 0x%x : %s+0x%x", addr, fr.Func, fr.Off)
+			if fr.File != "" {
+				fmt.Fprintf(&b, " at %s:%d", fr.File, fr.Line)
+			}
+			fmt.Fprintf(&b, " [%s]\n", filepath.Base(f.Module))
+		}
+	}
+	return b.String()
+}
+
+// Hex writes a stack as backtrace() and ubacktrace() give it: addresses with spaces between.
+func Hex(stack []uint64) string {
+	var b strings.Builder
+	for i, a := range stack {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "0x%x", a)
+	}
+	return b.String()
+}
