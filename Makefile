@@ -1,0 +1,60 @@
+# Two commands matter to a newcomer: make demo and make test.
+GO      ?= go
+BIN     := bin/gostap
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -X github.com/gostap/gostap/cmd/internal/cli.Version=$(VERSION)
+
+# What the tests run beside Go: C compiler, object tools, the peer for comparisons.
+TEST_PACKAGES := gcc libc6-dev binutils llvm bpftool bpftrace util-linux nodejs npm
+
+.PHONY: all build demo test check bench generate deps install clean
+
+all: build
+
+build: $(BIN)
+
+$(BIN): FORCE
+	@mkdir -p bin
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/gostap
+
+FORCE:
+
+# Traces a real, optimised Go program: arguments, results, latency by goroutine.
+demo: build
+	@mkdir -p bin
+	$(GO) build -o bin/demo-shop ./tests/fixtures/demo
+	@tests/demo.sh
+
+# Everything: formatting, vet, static checks, unit tests, whole-program tests.
+test: deps check
+	$(GO) test -count=1 -timeout 15m ./...
+
+check:
+	@fmt=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+# Ratios against the peer and against bare programs, in one run each.
+bench: build
+	$(GO) test -count=1 -timeout 30m -run '^$$' -bench . -benchtime 1x ./tests/bench
+
+generate:
+	sh grammar/generate.sh
+	$(GO) generate ./...
+
+# Installs what is missing of TEST_PACKAGES (Debian), without asking.
+deps:
+	@miss=""; for p in $(TEST_PACKAGES); do \
+	    case $$p in \
+	    nodejs) command -v node >/dev/null || miss="$$miss $$p";; \
+	    npm) command -v npm >/dev/null || miss="$$miss $$p";; \
+	    *) dpkg -s $$p >/dev/null 2>&1 || miss="$$miss $$p";; \
+	    esac; done; \
+	if [ -n "$$miss" ]; then echo "installing$$miss"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$miss >/dev/null; fi
+
+install: build
+	install -D -m 755 $(BIN) $(DESTDIR)/usr/local/bin/gostap
+
+clean:
+	rm -rf bin

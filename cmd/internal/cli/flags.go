@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gostap/gostap/compiler/layout"
+)
+
+// options are the command line, taken apart.
+type options struct {
+	script   string   // -e text, valid if hasText
+	hasText  bool     // -e was given
+	file     string   // script file, "-" for standard input
+	extra    []string // -E texts
+	args     []string // script arguments
+	command  string   // -c
+	pid      int      // -x
+	include  []string // -I
+	list     string   // -l or -L probe point
+	listVars bool     // -L
+	keep     bool     // -k
+	verbose  int      // -v
+	output   string   // -o
+	guru     bool     // -g
+	globals  []string // -G name=value
+	limits   layout.Limits
+	timeout  time.Duration // -T
+	name     string        // -m
+	noWarn   bool          // -w
+	warnErr  bool          // -W
+	unopt    bool          // -u
+	pass     int           // -p, 1..5
+	runtime  string        // --runtime
+	dump     []string      // --dump
+	bufferMB int           // -s
+	color    string        // --color
+	quietEnd bool          // --no-global-var-display
+	info     bool          // --info
+	version  bool
+	help     bool
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ text, hint string }
+
+func (e *usageError) Error() string { return e.text }
+
+// refused are options of stap that mean something here that is not there yet.
+var refused = map[string]string{
+	"F": "flight recorder mode", "S": "output file rotation", "b": "bulk mode", "t": "timing of handlers",
+	"i": "interactive mode", "d": "unwind data of further modules", "r": "another kernel release",
+	"a": "another architecture", "B": "kbuild options", "R": "another runtime directory", "P": "prologue search (always right here)",
+	"q": "tapset coverage",
+}
+
+func parseFlags(args []string, errw io.Writer) (*options, error) {
+	o := &options{limits: layout.Default(), pass: 5}
+	fs := pflag.NewFlagSet("gostap", pflag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.SortFlags = false
+	var listNames, listVars string
+	var defines []string
+	var timeout string
+	var bpf bool
+	fs.StringVarP(&o.script, "execute", "e", "", "")
+	fs.StringArrayVarP(&o.extra, "add", "E", nil, "")
+	fs.StringVarP(&o.command, "command", "c", "", "")
+	fs.IntVarP(&o.pid, "pid", "x", 0, "")
+	fs.StringArrayVarP(&o.include, "include", "I", nil, "")
+	fs.StringVarP(&listNames, "list", "l", "", "")
+	fs.StringVarP(&listVars, "list-vars", "L", "", "")
+	fs.BoolVarP(&o.keep, "keep", "k", false, "")
+	fs.CountVarP(&o.verbose, "verbose", "v", "")
+	fs.StringVarP(&o.output, "output", "o", "", "")
+	fs.BoolVarP(&o.guru, "guru", "g", false, "")
+	fs.StringArrayVarP(&o.globals, "global", "G", nil, "")
+	fs.StringArrayVarP(&defines, "define", "D", nil, "")
+	fs.StringVarP(&timeout, "timeout", "T", "", "")
+	fs.StringVarP(&o.name, "module", "m", "", "")
+	fs.BoolVarP(&o.noWarn, "no-warnings", "w", false, "")
+	fs.BoolVarP(&o.warnErr, "warnings-are-errors", "W", false, "")
+	fs.BoolVarP(&o.unopt, "unoptimized", "u", false, "")
+	fs.IntVarP(&o.pass, "pass", "p", 5, "")
+	fs.IntVarP(&o.bufferMB, "buffer", "s", 0, "")
+	fs.StringVar(&o.runtime, "runtime", "", "")
+	fs.BoolVar(&bpf, "bpf", false, "")
+	fs.StringArrayVar(&o.dump, "dump", nil, "")
+	fs.StringVar(&o.color, "color", "auto", "")
+	fs.Lookup("color").NoOptDefVal = "always"
+	fs.BoolVar(&o.quietEnd, "no-global-var-display", false, "")
+	fs.BoolVar(&o.info, "info", false, "")
+	fs.BoolVarP(&o.version, "version", "V", false, "")
+	fs.BoolVarP(&o.help, "help", "h", false, "")
+	for short, what := range refused {
+		fs.VarP(refusal(what), "stap-"+short, short, "")
+		switch short {
+		case "S", "d", "r", "a", "B", "R":
+		default:
+			fs.ShorthandLookup(short).NoOptDefVal = "true"
+		}
+	}
+	if err := fs.Parse(args); err != nil {
+		text := err.Error()
+		if i := strings.Index(text, `flag: `); i >= 0 && strings.HasPrefix(text, "invalid argument") {
+			text = text[i+6:]
+		}
+		return nil, &usageError{text, "gostap --help lists the options"}
+	}
+	if o.help || o.version || o.info {
+		return o, nil
+	}
+	if bpf {
+		o.runtime = "bpf"
+	}
+	o.hasText = fs.Changed("execute")
+	rest := fs.Args()
+	if fs.Changed("list") || fs.Changed("list-vars") {
+		o.list, o.listVars = listNames, false
+		if fs.Changed("list-vars") {
+			o.list, o.listVars = listVars, true
+		}
+		if o.hasText {
+			return nil, &usageError{"-l and -L take no script", ""}
+		}
+		o.args = rest
+	} else if !o.hasText {
+		if len(rest) == 0 {
+			return nil, &usageError{"no script given", `a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`}
+		}
+		o.file, rest = rest[0], rest[1:]
+	}
+	o.args = rest
+	if o.pass < 1 || o.pass > 5 {
+		return nil, &usageError{fmt.Sprintf("-p takes 1 to 5, not %d", o.pass), "1 parse, 2 elaborate, 3 translate, 4 compile, 5 run"}
+	}
+	if o.command != "" && fs.Changed("pid") {
+		return nil, &usageError{"-c and -x exclude each other", ""}
+	}
+	if fs.Changed("command") && strings.TrimSpace(o.command) == "" {
+		return nil, &usageError{"-c needs a command", ""}
+	}
+	if fs.Changed("pid") && o.pid <= 0 {
+		return nil, &usageError{fmt.Sprintf("-x needs the number of a process, not %d", o.pid), ""}
+	}
+	if o.bufferMB < 0 || o.bufferMB > 1024 {
+		return nil, &usageError{fmt.Sprintf("-s takes 1 to 1024 megabytes, not %d", o.bufferMB), ""}
+	}
+	switch o.color {
+	case "auto", "always", "never":
+	default:
+		return nil, &usageError{fmt.Sprintf("--color takes auto, always or never, not %q", o.color), ""}
+	}
+	switch o.runtime {
+	case "", "bpf", "host":
+	case "kernel":
+		return nil, &usageError{"the kernel-module back end is not in this version", "--runtime=bpf"}
+	case "dyninst":
+		return nil, &usageError{"there is no dyninst runtime", "--runtime=bpf traces user programs"}
+	default:
+		return nil, &usageError{fmt.Sprintf("unknown runtime %q", o.runtime), "bpf or host"}
+	}
+	if o.name != "" {
+		if len(o.name) > 60 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+			return nil, &usageError{fmt.Sprintf("-m takes up to 60 letters, digits and underscores, not %q", o.name), ""}
+		}
+	}
+	if fs.Changed("timeout") {
+		d, err := parseTimeout(timeout)
+		if err != nil {
+			return nil, err
+		}
+		o.timeout = d
+	}
+	for _, d := range defines {
+		if err := o.define(d); err != nil {
+			return nil, err
+		}
+	}
+	for _, g := range o.globals {
+		if n, _, ok := strings.Cut(g, "="); !ok || n == "" {
+			return nil, &usageError{fmt.Sprintf("-G takes name=value, not %q", g), ""}
+		}
+	}
+	return o, nil
+}
+
+func parseTimeout(s string) (time.Duration, error) {
+	if n, err := strconv.ParseFloat(s, 64); err == nil && n > 0 && n < 1e9 {
+		return time.Duration(n * float64(time.Second)), nil
+	}
+	if d, err := time.ParseDuration(s); err == nil && d > 0 {
+		return d, nil
+	}
+	return 0, &usageError{fmt.Sprintf("-T takes seconds, not %q", s), ""}
+}
+
+// define handles -D NAME=VALUE for the limits; stap's names without a meaning here are errors too,
+// since a limit that is silently not kept would surprise.
+func (o *options) define(d string) error {
+	name, val, ok := strings.Cut(d, "=")
+	if !ok {
+		val = "1"
+	}
+	n, err := strconv.Atoi(val)
+	if err != nil || n < 0 || n > 1<<30 {
+		return &usageError{fmt.Sprintf("-D %s: the value must be a number", d), ""}
+	}
+	if name == "MAXSTRINGLEN" && (n < 16 || n > 4096) {
+		return &usageError{fmt.Sprintf("-D %s: MAXSTRINGLEN is 16 to 4096", d), ""}
+	}
+	if name == "MAXMAPENTRIES" && n == 0 {
+		return &usageError{fmt.Sprintf("-D %s: MAXMAPENTRIES is at least 1", d), ""}
+	}
+	if strings.HasPrefix(name, "STP_NO_OVERLOAD") {
+		return nil // there is no overload stop to turn off
+	}
+	if !o.limits.Set(name, n) {
+		return &usageError{fmt.Sprintf("-D %s: no limit has this name", name),
+			"MAXACTION MAXACTION_INTERRUPTIBLE MAXSTRINGLEN MAXMAPENTRIES MAXNESTING MAXERRORS MAXSKIPPED MAXTRYLOCK TRYLOCKDELAY MAXBACKTRACE"}
+	}
+	return nil
+}
+
+// refusal is the value of an option that is known and not there.
+type refusal string
+
+func (r refusal) Set(string) error { return fmt.Errorf("%s is not in this version", string(r)) }
+func (r refusal) Type() string     { return "" }
+func (r refusal) String() string   { return "" }

@@ -1,0 +1,58 @@
+package cli
+
+const usage = `gostap - trace Go and C programs with stap scripts
+
+usage: gostap [options] FILE [ARGS]          run a script
+       gostap [options] -e 'SCRIPT' [ARGS]   run a one-liner
+       gostap [options] -l|-L 'POINT'        list probe points
+       gostap --info                         what this kernel allows
+
+examples:
+  gostap -L 'process("./app").function("main.*")'
+      functions with file:line, arguments and results
+  gostap -e 'probe process("./app").function("main.work") { println($n) }' -c ./app
+      an argument of every call while ./app runs
+  gostap -e 'probe process("./app").function("main.work").return { println($return) }' -x 4711
+      results in a running process
+  gostap -e 'global t, s
+      probe process("./app").function("main.work") { t[goid()] = gettimeofday_ns() }
+      probe process("./app").function("main.work").return { s <<< gettimeofday_ns() - t[goid()] }
+      probe end { print(@hist_log(s)) }' -c ./app
+      a latency histogram, right for goroutines that change threads
+
+what to run:
+  FILE, -                 script file, or - for standard input
+  -e, --execute TEXT      script text
+  -E, --add TEXT          further script text, any number of times
+  -I, --include DIR       also look for library functions and aliases in DIR
+  -G, --global NAME=VAL   first value of a global
+  -D, --define NAME=VAL   a limit: MAXACTION MAXSTRINGLEN MAXMAPENTRIES MAXERRORS ...
+  -g, --guru              guru mode: allow changing the traced program
+
+on what:
+  -c, --command CMD       start CMD, trace it, stop when it ends; target() is its pid
+  -x, --pid PID           target() is PID; stop when it ends
+  -T, --timeout SECS      stop after so many seconds
+
+listing:
+  -l, --list POINT        probe points that match
+  -L, --list-vars POINT   with arguments, locals and their types; more with -v
+
+output:
+  -o, --output FILE       print to FILE
+  -s, --buffer MB         megabytes of output buffer
+  -v, --verbose           a line and a time per pass, sites and what they cost; more with -vv
+  -w, --no-warnings       no warnings        -W, --warnings-are-errors
+      --color=WHEN        auto, always, never
+      --no-global-var-display   do not print unread globals at the end
+
+stages:
+  -p N                    stop after: 1 parse, 2 elaborate, 3 translate, 4 compile, 5 run
+  -m, --module NAME       name of what -p4 leaves behind (NAME.bpf.o)
+  -k, --keep              keep the translation in a directory
+  -u, --unoptimized       do not optimise
+      --dump PASS         print what a pass made; --dump=help lists the passes
+      --runtime NAME      bpf (programs in the kernel) or host (no kernel, no root)
+
+exit status: 0 if all went well, 1 otherwise.
+`
