@@ -21,6 +21,9 @@ const (
 	// PrintOnly: in the kernel it can only be an argument of the print family, where the raw
 	// value travels and the host makes the text (symbol names, backtraces).
 	PrintOnly
+	// Lowered: the compiler makes other instructions of it (from what is known about the probed site);
+	// executors never see it.
+	Lowered
 )
 
 // Func is one intrinsic.
@@ -102,7 +105,8 @@ func init() {
 	def(Func{Name: "char_string", Result: s, Cap: 1, Pure: true}, l) // one byte as a string
 
 	// Memory of the traced process. user_string fails on a bad address, the others of its
-	// family with a second string give that string instead.
+	// family with a second string give that string instead. The _n forms with a length of 0 or less
+	// give "" whatever the address is (Go strings without bytes have any).
 	mem := caps.Of(caps.ReadUser)
 	def(Func{Name: "user_string", Result: s, Context: true, CanFail: true, Needs: mem}, l)
 	def(Func{Name: "user_string2", Result: s, Context: true, Needs: mem}, l, s)
@@ -131,6 +135,23 @@ func init() {
 	def(Func{Name: "symdata", Result: s, Where: PrintOnly}, l)
 	def(Func{Name: "backtrace", Result: s, Context: true, Where: PrintOnly})
 	def(Func{Name: "sprint_backtrace", Result: s, Context: true, Where: PrintOnly})
+
+	// The site that fired.
+	for _, name := range []string{"pp", "ppfunc", "probefunc", "pn"} {
+		def(Func{Name: name, Result: s, Context: true, Where: Lowered})
+	}
+	// The current goroutine, read from runtime.g: its number, that of its parent, the pc of the go
+	// statement, the pc of its first function, its address, its status and wait reason. Sites in
+	// programs that are not Go's refuse them at compile time.
+	for _, name := range []string{"goid", "go_parent_goid", "go_pc", "go_startpc", "go_g", "go_status", "go_waitreason"} {
+		def(Func{Name: name, Result: l, Context: true, CanFail: true, Where: Lowered})
+	}
+	// The n-th integer argument of the probed function, from 1, by its calling convention (for
+	// programs without DWARF), and the first integer result at a return. The argument must be a constant.
+	for _, name := range []string{"int_arg", "uint_arg", "long_arg", "ulong_arg", "longlong_arg", "ulonglong_arg", "pointer_arg", "s32_arg", "u32_arg", "s64_arg", "u64_arg"} {
+		def(Func{Name: name, Result: l, Context: true, CanFail: true, Where: Lowered}, l)
+	}
+	def(Func{Name: "returnval", Result: l, Context: true, CanFail: true, Where: Lowered})
 
 	// Registers of the probed context, by name.
 	def(Func{Name: "register", Result: l, Context: true, CanFail: true}, s)
