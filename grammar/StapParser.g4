@@ -35,6 +35,8 @@ pointList: points EOF;
 point: comp ( DOT comp )* ( QUEST | BANG )? ( IF LPAREN expr RPAREN )?;
 
 comp
+@init { p.Enter() }
+@after { p.Leave() }
   : namePart+ ( LPAREN literal RPAREN )?
   | LBRACE points RBRACE
   ;

@@ -122,3 +122,17 @@ func Children(n Node) []Node {
 	}
 	return out
 }
+
+// Deeper reports whether more than limit nodes stand inside each other in n. It
+// looks no further than that, so it is safe on trees of any shape.
+func Deeper(n Node, limit int) bool {
+	if limit == 0 {
+		return true
+	}
+	for _, c := range Children(n) {
+		if Deeper(c, limit-1) {
+			return true
+		}
+	}
+	return false
+}

@@ -1775,6 +1775,7 @@ func (s *CompContext) ToStringTree(ruleNames []string, recog antlr.Recognizer) s
 func (p *StapParser) Comp() (localctx ICompContext) {
 	localctx = NewCompContext(p, p.GetParserRuleContext(), p.GetState())
 	p.EnterRule(localctx, 12, StapParserRULE_comp)
+	p.Enter()
 	var _la int
 
 	p.SetState(134)
@@ -1864,6 +1865,10 @@ func (p *StapParser) Comp() (localctx ICompContext) {
 		p.SetError(antlr.NewNoViableAltException(p, nil, nil, nil, nil, nil))
 		goto errorExit
 	}
+
+	p.GetParserRuleContext().SetStop(p.GetTokenStream().LT(-1))
+
+	p.Leave()
 
 errorExit:
 	if p.HasError() {

@@ -1,0 +1,226 @@
+package pp
+
+import (
+	"github.com/antlr4-go/antlr/v4"
+
+	"github.com/gostap/gostap/grammar/internal/stapparse"
+)
+
+// retyper gives tokens the types that depend on what stands beside them. The
+// language has no statement ends and its parser is greedy, so the token before
+// decides what + - & ++ -- [ mean: behind the end of an operand they go on with
+// it, anywhere else they begin one.
+type retyper struct {
+	ahead   *Tok // read, not yet given out
+	operand bool // the token before ends an operand
+	last    int  // type of the token before
+	// open holds the brackets that are open; Type of a ( is changed to controlParen
+	// where its ) does not end an operand.
+	open []bracket
+
+	// In the list of points behind "probe" or within its braces, keywords may be
+	// names (.return, .function).
+	points    bool
+	start     bool // a component may begin here
+	groups    int  // braces open within the list
+	nameGoing bool // the token before is part of a component's name
+}
+
+type bracket struct {
+	tok     *Tok
+	control bool // of if ( ), while ( ), for ( ), foreach ( ), catch ( )
+	points  bool // the list of points goes on behind the bracket
+}
+
+// Next gives the next token for the parser.
+func (x *Filter) Next() *Tok {
+	t := x.ahead
+	if t == nil {
+		t = x.preprocessed()
+	}
+	x.ahead = nil
+	if t.Type == antlr.TokenEOF {
+		x.ahead = t
+		return t
+	}
+	x.retype(t)
+	x.last = t.Type
+	return t
+}
+
+// peek is the type of the token after the one being retyped.
+func (x *Filter) peek() int {
+	if x.ahead == nil {
+		x.ahead = x.preprocessed()
+	}
+	return x.ahead.Type
+}
+
+// PointsOnly begins in a list of points, as if "probe" had been read.
+func (x *Filter) PointsOnly() { x.points, x.start = true, true }
+
+func (x *Filter) retype(t *Tok) {
+	if x.points {
+		x.retypePoint(t)
+		return
+	}
+	ends := false
+	switch t.Type {
+	case stapparse.StapLexerID, stapparse.StapLexerATWORD:
+		if x.peek() == stapparse.StapLexerLPAREN {
+			t.Type = stapparse.StapLexerFUNC_NAME
+		}
+		ends = true
+	case stapparse.StapLexerTARGET, stapparse.StapLexerDOLLARS, stapparse.StapLexerNUMBER, stapparse.StapLexerEMBEDDED:
+		ends = true
+	case stapparse.StapLexerSTRING:
+		if x.last == stapparse.StapLexerSTRING || x.last == stapparse.StapLexerSTRING_MORE {
+			t.Type = stapparse.StapLexerSTRING_MORE
+		}
+		ends = true
+	case stapparse.StapLexerLPAREN:
+		x.push2(t, bracket{control: isControl(x.last)})
+	case stapparse.StapLexerRPAREN:
+		b := x.pop(stapparse.StapLexerLPAREN)
+		ends = !b.control
+		if b.points {
+			x.points, x.start, x.nameGoing = true, false, false
+		}
+	case stapparse.StapLexerLBRACE:
+		x.push2(t, bracket{})
+	case stapparse.StapLexerRBRACE:
+		x.pop(stapparse.StapLexerLBRACE)
+	case stapparse.StapLexerLBRACK:
+		if !x.operand {
+			t.Type = stapparse.StapLexerLIST_OPEN
+		}
+		x.push2(t, bracket{})
+	case stapparse.StapLexerRBRACK:
+		x.pop(stapparse.StapLexerLBRACK)
+		ends = true
+	case stapparse.StapLexerINC, stapparse.StapLexerDEC:
+		ends = x.operand
+		if !x.operand {
+			t.Type = prefix(t.Type)
+		}
+	case stapparse.StapLexerPLUS, stapparse.StapLexerMINUS, stapparse.StapLexerAND:
+		if !x.operand {
+			t.Type = prefix(t.Type)
+		}
+	case stapparse.StapLexerRETURN:
+		if n := x.peek(); n == stapparse.StapLexerSEMI || n == stapparse.StapLexerRBRACE {
+			t.Type = stapparse.StapLexerRETURN_VOID
+		}
+	case stapparse.StapLexerPROBE:
+		x.points, x.start, x.groups, x.nameGoing = true, true, 0, false
+	}
+	if x.last == stapparse.StapLexerARROW && IsKeyword(t.Type) {
+		t.Type, ends, x.points = stapparse.StapLexerID, true, false // a member named like a keyword
+	}
+	x.operand = ends
+}
+
+// retypePoint is retype within a list of probe points.
+func (x *Filter) retypePoint(t *Tok) {
+	start, going := x.start, x.nameGoing
+	x.start, x.nameGoing, x.operand = false, false, false
+	switch t.Type {
+	case stapparse.StapLexerID, stapparse.StapLexerSTAR, stapparse.StapLexerNUMBER:
+		x.nameGoing = true
+	case stapparse.StapLexerDOT, stapparse.StapLexerCOMMA, stapparse.StapLexerASSIGN, stapparse.StapLexerADD_A:
+		x.start = true
+	case stapparse.StapLexerLBRACE:
+		x.push2(t, bracket{})
+		if start {
+			x.groups++
+			x.start = true
+		} else {
+			x.points = false
+		}
+	case stapparse.StapLexerRBRACE:
+		x.pop(stapparse.StapLexerLBRACE)
+		if x.groups--; x.groups < 0 {
+			x.points = false
+		}
+	case stapparse.StapLexerLPAREN:
+		// A literal or, behind if, an expression: points again behind the ).
+		x.push2(t, bracket{points: true, control: true})
+		x.points = false
+	default:
+		named := start && (x.groups > 0 || x.last == stapparse.StapLexerDOT)
+		if IsKeyword(t.Type) && (named || going && t.Glued) {
+			t.Type = stapparse.StapLexerID
+			x.nameGoing = true
+		} else if t.Type == stapparse.StapLexerPROBE || t.Type == stapparse.StapLexerFUNCTION || t.Type == stapparse.StapLexerGLOBAL || t.Type == stapparse.StapLexerPRIVATE {
+			// The body is missing; another declaration begins.
+			x.points = t.Type == stapparse.StapLexerPROBE
+			x.start = x.points
+		}
+	}
+}
+
+func isControl(typ int) bool {
+	switch typ {
+	case stapparse.StapLexerIF, stapparse.StapLexerWHILE, stapparse.StapLexerFOR, stapparse.StapLexerFOREACH, stapparse.StapLexerCATCH:
+		return true
+	}
+	return false
+}
+
+func prefix(typ int) int {
+	switch typ {
+	case stapparse.StapLexerINC:
+		return stapparse.StapLexerPRE_INC
+	case stapparse.StapLexerDEC:
+		return stapparse.StapLexerPRE_DEC
+	case stapparse.StapLexerPLUS:
+		return stapparse.StapLexerU_PLUS
+	case stapparse.StapLexerMINUS:
+		return stapparse.StapLexerU_MINUS
+	}
+	return stapparse.StapLexerADDR
+}
+
+func (x *Filter) push2(t *Tok, b bracket) {
+	b.tok = t
+	x.open = append(x.open, b)
+}
+
+// pop closes the innermost bracket if it is of the kind that opens with typ. A
+// wrong one stays: the parser will say so at this token.
+func (x *Filter) pop(typ int) bracket {
+	n := len(x.open)
+	if n == 0 {
+		return bracket{}
+	}
+	b := x.open[n-1]
+	have := b.tok.Type
+	if have == stapparse.StapLexerLIST_OPEN {
+		have = stapparse.StapLexerLBRACK
+	}
+	if have != typ {
+		return bracket{}
+	}
+	x.open = x.open[:n-1]
+	return b
+}
+
+// Open lists the brackets that are open where reading has come to, outermost first.
+func (x *Filter) Open() []*Tok {
+	ts := make([]*Tok, len(x.open))
+	for i, b := range x.open {
+		ts[i] = b.tok
+	}
+	return ts
+}
+
+// Restart forgets open brackets, for a parse that begins anew at t, the token
+// given out last, or at the next one if t is nil.
+func (x *Filter) Restart(t *Tok) {
+	x.open = x.open[:0]
+	x.operand, x.last, x.points = false, 0, false
+	if t != nil {
+		x.retype(t)
+		x.last = t.Type
+	}
+}
