@@ -1,12 +1,16 @@
 package ir
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/types"
 )
 
-// Format is a print format, taken apart.
+// Format is a print format, taken apart. In its plain form no two literal pieces stand
+// next to each other and none is empty; ParseFormat and Append give that.
 type Format struct{ Pieces []Piece }
 
 // Piece is literal text or one conversion.
@@ -81,4 +85,141 @@ func (f *Format) String() string {
 		b.WriteByte(p.Conv)
 	}
 	return b.String()
+}
+
+// Append adds the pieces of g to f, joining literal text where they meet.
+func (f *Format) Append(pieces ...Piece) {
+	for _, p := range pieces {
+		if p.Conv == 0 {
+			if p.Lit == "" {
+				continue
+			}
+			if n := len(f.Pieces); n > 0 && f.Pieces[n-1].Conv == 0 {
+				f.Pieces[n-1].Lit += p.Lit
+				continue
+			}
+			p = Literal(p.Lit)
+		}
+		f.Pieces = append(f.Pieces, p)
+	}
+}
+
+// FormatError says what is wrong with a format string and where.
+type FormatError struct {
+	Off int // byte offset in the format string, at its length when something is missing
+	Msg string
+}
+
+func (e *FormatError) Error() string { return fmt.Sprintf("%s at byte %d", e.Msg, e.Off) }
+
+// MaxField bounds a width or precision: what is wider is cut to it, as in stap, whose print
+// buffer is that large.
+const MaxField = 8192
+
+// ParseFormat takes a printf format apart: %[flags][width|*][.precision|.*][l|ll]conversion with
+// the flags - + space 0 #. A % at the very end stands for itself. Errors are *FormatError.
+func ParseFormat(s string) (*Format, error) {
+	f := &Format{}
+	for i := 0; i < len(s); {
+		j := strings.IndexByte(s[i:], '%')
+		if j < 0 {
+			f.Append(Literal(s[i:]))
+			break
+		}
+		f.Append(Literal(s[i : i+j]))
+		i += j
+		if i+1 == len(s) || s[i+1] == '%' {
+			f.Append(Literal("%"))
+			i += 2
+			continue
+		}
+		p, n, err := parseConv(s, i)
+		if err != nil {
+			return nil, err
+		}
+		f.Pieces = append(f.Pieces, p)
+		i = n
+	}
+	return f, nil
+}
+
+// parseConv reads the conversion whose % is s[at] and gives the offset behind it.
+func parseConv(s string, at int) (Piece, int, error) {
+	p := Conv(0)
+	i := at + 1
+flags:
+	for ; i < len(s); i++ {
+		switch s[i] {
+		case '-':
+			p.Minus = true
+		case '+':
+			p.Plus = true
+		case ' ':
+			p.Space = true
+		case '0':
+			p.Zero = true
+		case '#':
+			p.Alt = true
+		default:
+			break flags
+		}
+	}
+	number := func() int {
+		n := 0
+		for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+			n = min(n*10+int(s[i]-'0'), MaxField)
+		}
+		return n
+	}
+	if i < len(s) && s[i] == '*' {
+		p.WidthArg = true
+		i++
+	} else if i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		p.Width = number()
+	}
+	if i < len(s) && s[i] == '.' {
+		i++
+		if i < len(s) && s[i] == '*' {
+			p.PrecArg = true
+			i++
+		} else if i < len(s) && s[i] >= '0' && s[i] <= '9' {
+			p.Prec = number()
+		}
+	}
+	for n := 0; n < 2 && i < len(s) && s[i] == 'l'; n++ {
+		i++
+	}
+	if i >= len(s) {
+		return p, i, &FormatError{i, "unfinished conversion"}
+	}
+	if !validConv(s[i]) {
+		return p, i, &FormatError{i, fmt.Sprintf("unknown conversion %q", "%"+s[i:i+1])}
+	}
+	p.Conv = s[i]
+	return p, i + 1, nil
+}
+
+func validConv(c byte) bool { return c != 0 && strings.IndexByte("diuoxXpscbmM", c) >= 0 }
+
+// ArgTypes gives the type of each argument that f takes, in order; widths and precisions from
+// arguments are Long, as are the addresses of %m and %M.
+func (f *Format) ArgTypes() []types.Type {
+	var ts []types.Type
+	for _, p := range f.Pieces {
+		if p.Conv == 0 {
+			continue
+		}
+		if p.WidthArg {
+			ts = append(ts, types.Long)
+		}
+		if p.PrecArg {
+			ts = append(ts, types.Long)
+		}
+		if p.Conv == 's' {
+			ts = append(ts, types.String)
+		} else {
+			ts = append(ts, types.Long)
+		}
+	}
+	return ts
 }

@@ -1,0 +1,238 @@
+// Package textfmt writes values as the script language's text: the printf family,
+// histograms and run-time errors. The interpreter and the host's record decoder
+// both print through it, so that all executors give the same bytes.
+//
+// In: an ir.Format with its values, the counters of a histogram, a fault. Out:
+// bytes. Nothing here reads memory: the bytes of %m and %M come in as values.
+package textfmt
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ir"
+)
+
+// Val is a value of the language at run time: Int for Long, Str for String. For %m and
+// %M Str holds the bytes that MemSize asked for.
+type Val struct {
+	Int int64
+	Str string
+}
+
+// ParseFormat takes a format string apart; see ir.ParseFormat.
+func ParseFormat(s string) (*ir.Format, error) { return ir.ParseFormat(s) }
+
+// Format gives the text of f with its arguments.
+func Format(f *ir.Format, args []Val) string { return string(Append(nil, f, args)) }
+
+// Append appends the text of f to dst. args are as f.Args counts them; missing ones are zero.
+//
+// The rules are those of stap's runtime, which differ from C's in places: # gives 0x and 0 to
+// zero as well, the 0 flag pads even when there is a precision, a precision of 0 still prints a
+// zero, a negative width from an argument counts as 0.
+func Append(dst []byte, f *ir.Format, args []Val) []byte {
+	next := func() Val {
+		if len(args) == 0 {
+			return Val{}
+		}
+		v := args[0]
+		args = args[1:]
+		return v
+	}
+	for i := range f.Pieces {
+		p := &f.Pieces[i]
+		if p.Conv == 0 {
+			dst = append(dst, p.Lit...)
+			continue
+		}
+		width, prec := p.Width, p.Prec
+		if p.WidthArg {
+			width = Field(next().Int)
+		}
+		if p.PrecArg {
+			prec = Field(next().Int)
+		}
+		dst = Conv(dst, p, width, prec, next())
+	}
+	return dst
+}
+
+// Field is the width or precision that an argument asks for: as C's int, from 0 to ir.MaxField.
+func Field(n int64) int { return int(min(max(int32(n), 0), ir.MaxField)) }
+
+// Conv appends one conversion with its width and precision, -1 for none.
+func Conv(dst []byte, p *ir.Piece, width, prec int, v Val) []byte {
+	width, prec = min(width, ir.MaxField), min(prec, ir.MaxField)
+	switch p.Conv {
+	case 'd', 'i':
+		if width < 0 && prec < 0 && !p.Plus && !p.Space && !p.Alt {
+			return strconv.AppendInt(dst, v.Int, 10)
+		}
+		return number(dst, p, v.Int, 10, true, width, prec)
+	case 'u':
+		return number(dst, p, v.Int, 10, false, width, prec)
+	case 'o':
+		return number(dst, p, v.Int, 8, false, width, prec)
+	case 'x', 'X', 'p':
+		return number(dst, p, v.Int, 16, false, width, prec)
+	case 's':
+		s := v.Str
+		if prec >= 0 && prec < len(s) {
+			s = s[:prec]
+		}
+		return pad(dst, p, width, len(s), func(dst []byte) []byte { return append(dst, s...) }, p.Zero)
+	case 'm':
+		s := memory(v.Str, prec)
+		return pad(dst, p, width, len(s), func(dst []byte) []byte { return append(dst, s...) }, p.Zero)
+	case 'M':
+		s := memory(v.Str, prec)
+		return pad(dst, p, width, 2*len(s), func(dst []byte) []byte {
+			const hex = "0123456789abcdef"
+			for i := 0; i < len(s); i++ {
+				dst = append(dst, hex[s[i]>>4], hex[s[i]&15])
+			}
+			return dst
+		}, p.Zero)
+	case 'c':
+		var buf [4]byte
+		s := char(buf[:0], byte(v.Int), p.Alt)
+		return pad(dst, p, width, len(s), func(dst []byte) []byte { return append(dst, s...) }, false)
+	case 'b':
+		return binary(dst, p, v.Int, width, prec)
+	}
+	return dst
+}
+
+// MemSize is how many bytes %m or %M shows for a precision, -1 for none given: at least 1.
+func MemSize(prec int) int { return max(prec, 1) }
+
+// MaxMem is the most bytes that %m and %M may be asked for; more is a run-time error.
+const MaxMem = 1024
+
+func memory(s string, prec int) string {
+	if n := MemSize(prec); len(s) > n {
+		return s[:n]
+	}
+	return s
+}
+
+// pad puts spaces around what write appends, which has size bytes; nul adds the NUL that the 0 flag
+// of the string conversions asks for.
+func pad(dst []byte, p *ir.Piece, width, size int, write func([]byte) []byte, nul bool) []byte {
+	if !p.Minus {
+		dst = fill(dst, ' ', width-size)
+	}
+	dst = write(dst)
+	if p.Minus {
+		dst = fill(dst, ' ', width-size)
+	}
+	if nul {
+		dst = append(dst, 0)
+	}
+	return dst
+}
+
+func fill(dst []byte, c byte, n int) []byte {
+	for ; n > 0; n-- {
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+func number(dst []byte, p *ir.Piece, n int64, base int, signed bool, width, prec int) []byte {
+	u := uint64(n)
+	var sign byte
+	if signed {
+		switch {
+		case n < 0:
+			sign, u = '-', -u
+		case p.Plus:
+			sign = '+'
+		case p.Space:
+			sign = ' '
+		}
+	}
+	prefix := ""
+	if p.Alt || p.Conv == 'p' {
+		switch {
+		case base == 8:
+			prefix = "0"
+		case base == 16 && p.Conv == 'X':
+			prefix = "0X"
+		case base == 16:
+			prefix = "0x"
+		}
+	}
+	var buf [24]byte
+	digits := strconv.AppendUint(buf[:0], u, base)
+	if p.Conv == 'X' {
+		for i, c := range digits {
+			if c >= 'a' {
+				digits[i] = c - 'a' + 'A'
+			}
+		}
+	}
+	prec = max(prec, len(digits))
+	space := width - prec - len(prefix)
+	if sign != 0 {
+		space--
+	}
+	zero := p.Zero && !p.Minus
+	if !zero && !p.Minus {
+		dst = fill(dst, ' ', space)
+	}
+	if sign != 0 {
+		dst = append(dst, sign)
+	}
+	dst = append(dst, prefix...)
+	if zero {
+		dst = fill(dst, '0', space)
+	}
+	dst = fill(dst, '0', prec-len(digits))
+	dst = append(dst, digits...)
+	if p.Minus {
+		dst = fill(dst, ' ', space)
+	}
+	return dst
+}
+
+// char is one byte, written as in a C character constant when quote is set and it needs it.
+func char(dst []byte, c byte, quote bool) []byte {
+	if !quote || c >= ' ' && c <= '~' && c != '\'' && c != '\\' {
+		return append(dst, c)
+	}
+	if i := strings.IndexByte("\a\b\f\n\r\t\v'\\", c); i >= 0 {
+		return append(dst, '\\', "abfnrtv'\\"[i])
+	}
+	return append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+}
+
+// binary writes the low bytes of n in little-endian order; width pads with zero bytes. Without
+// precision the width gives the size when it is 1, 2, 4 or 8, else the size is 8.
+func binary(dst []byte, p *ir.Piece, n int64, width, prec int) []byte {
+	ok := func(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
+	if !ok(prec) {
+		prec = -1
+	}
+	switch {
+	case width < 0 && prec < 0:
+		width, prec = 8, 8
+	case width < 0:
+		width = prec
+	case prec < 0 && ok(width):
+		prec = width
+	case prec < 0:
+		prec = 8
+	}
+	if !p.Minus {
+		dst = fill(dst, 0, width-prec)
+	}
+	for i := 0; i < prec; i++ {
+		dst = append(dst, byte(n>>(8*i)))
+	}
+	if p.Minus {
+		dst = fill(dst, 0, width-prec)
+	}
+	return dst
+}
