@@ -1,0 +1,228 @@
+// Package family is the registry of probe-point families: begin, timer.ms(N),
+// process("x").function("f").return and so on.
+//
+// In: a probe.Request, whose components are plain, and an Env that opens binaries.
+// Out: the probe.Sites it means, or a diagnostic that says why there are none. The
+// legal forms stand in one tree (forms.go); a new family is a new branch of it.
+package family
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// The kinds of diagnostics made here.
+const (
+	CodeForm    diag.Code = "probe-form"    // no such component, wrong argument
+	CodeRefused diag.Code = "probe-refused" // known, but not available
+	CodeNoMatch diag.Code = "no-match"      // well-formed, but nothing is there
+	CodeLeftOut diag.Code = "left-out"      // warning: some of the matches cannot be probed
+)
+
+// takes says which arguments a component may have.
+type takes uint8
+
+const (
+	bare takes = 1 << iota // none
+	num
+	str
+)
+
+func (t takes) String() string {
+	switch t &^ bare {
+	case num:
+		return "a number"
+	case str:
+		return "a string"
+	case num | str:
+		return "a string or a number"
+	}
+	return "no argument"
+}
+
+// form is one component that may stand at its place in a probe point.
+type form struct {
+	name string
+	args takes
+	kids []*form
+	// resolve is set where a probe point may end.
+	resolve func(*match) []*probe.Site
+	// refuse says why the form and all below it are not available.
+	refuse string
+	// hint says what to use instead.
+	hint string
+}
+
+// match is a request that has found its form.
+type match struct {
+	env  *Env
+	req  probe.Request
+	diag diag.List
+}
+
+// at gives the component called name, nil if the request has none.
+func (m *match) at(name string) *probe.Comp {
+	for i := range m.req.Comps {
+		if m.req.Comps[i].Name == name {
+			return &m.req.Comps[i]
+		}
+	}
+	return nil
+}
+
+func (m *match) has(name string) bool { return m.at(name) != nil }
+
+// errorf reports that the request resolves to nothing because of component c.
+func (m *match) errorf(c *probe.Comp, format string, args ...any) *diag.Diagnostic {
+	sp := m.req.Span
+	if c != nil && c.Span.From.IsValid() {
+		sp = c.Span
+	}
+	return m.diag.Errorf(diag.Semantic, CodeNoMatch, sp, "no match for %s: %s", m.req, fmt.Sprintf(format, args...))
+}
+
+func (m *match) warnf(format string, args ...any) *diag.Diagnostic {
+	return m.diag.Warnf(diag.Semantic, CodeLeftOut, m.req.Span, format, args...)
+}
+
+// Resolve finds the sites of req. Without sites the list holds an error; with sites it
+// may hold warnings about matches that cannot be probed.
+func Resolve(env *Env, req probe.Request) ([]*probe.Site, diag.List) {
+	m := &match{env: env, req: req}
+	f := m.find()
+	if f == nil {
+		return nil, m.diag
+	}
+	sites := f.resolve(m)
+	if len(sites) == 0 && !m.diag.HasErrors() {
+		m.errorf(nil, "nothing found")
+	}
+	if m.diag.HasErrors() {
+		return nil, m.diag
+	}
+	for _, s := range sites {
+		if s.Comps == nil {
+			s.Comps = req.Comps
+		}
+		if s.Point == "" {
+			s.Point = req.String()
+		}
+	}
+	return sites, m.diag
+}
+
+// Known reports whether name begins a family, available or not.
+func Known(name string) bool { return child(families(), name) != nil }
+
+func child(fs []*form, name string) *form {
+	for _, f := range fs {
+		if f.name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// find walks the components down the tree of forms.
+func (m *match) find() *form {
+	kids := families()
+	var f *form
+	for i := range m.req.Comps {
+		c := &m.req.Comps[i]
+		next := child(kids, c.Name)
+		if next == nil {
+			m.unknown(c, i, kids)
+			return nil
+		}
+		f = next
+		if f.refuse != "" {
+			d := m.diag.Errorf(diag.Semantic, CodeRefused, c.Span, "%s: %s", m.prefix(i+1), f.refuse)
+			if f.hint != "" {
+				d.Hintf("%s", f.hint)
+			}
+			return nil
+		}
+		if !m.argument(c, f) {
+			return nil
+		}
+		kids = f.kids
+	}
+	if f == nil {
+		m.diag.Errorf(diag.Semantic, CodeForm, m.req.Span, "empty probe point")
+		return nil
+	}
+	if f.resolve == nil {
+		m.diag.Errorf(diag.Semantic, CodeForm, m.req.Span, "the probe point %s is not complete", m.req).
+			Hintf("it goes on with %s", names(f.kids))
+		return nil
+	}
+	return f
+}
+
+func (m *match) prefix(n int) string {
+	return probe.Request{Comps: m.req.Comps[:n]}.String()
+}
+
+func (m *match) unknown(c *probe.Comp, i int, kids []*form) {
+	var all []string
+	for _, k := range kids {
+		all = append(all, k.name)
+	}
+	var d *diag.Diagnostic
+	switch {
+	case i == 0:
+		d = m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "there is no probe point or alias %q", m.req.String())
+	case len(kids) == 0:
+		d = m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "nothing can follow %s, found %q", m.prefix(i), c.Name)
+		return
+	default:
+		d = m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "unknown component %q after %s", c.Name, m.prefix(i))
+	}
+	if near := diag.Nearest(c.Name, all, 3); len(near) > 0 {
+		d.Hintf("did you mean %s?", strings.Join(near, ", "))
+		return
+	}
+	if i > 0 {
+		d.Hintf("legal here: %s", names(kids))
+	}
+}
+
+func names(fs []*form) string {
+	var out []string
+	for _, f := range fs {
+		if f.refuse == "" {
+			out = append(out, "."+f.name)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func (m *match) argument(c *probe.Comp, f *form) bool {
+	switch {
+	case c.Arg == nil:
+		if f.args&bare != 0 {
+			return true
+		}
+		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s needs %s in parentheses", c.Name, f.args)
+	case f.args == bare:
+		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s takes no argument", c.Name)
+	case c.Arg.IsString && f.args&str == 0, !c.Arg.IsString && f.args&num == 0:
+		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s takes %s, not %s", c.Name, f.args, ast.LiteralText(c.Arg))
+	default:
+		return true
+	}
+	return false
+}
+
+// spanOf is the place of a component, or of the whole request.
+func (m *match) spanOf(c *probe.Comp) source.Span {
+	if c != nil && c.Span.From.IsValid() {
+		return c.Span
+	}
+	return m.req.Span
+}

@@ -1,0 +1,83 @@
+package family
+
+import "sync"
+
+// families is the tree of all forms, built when first asked for.
+var families = sync.OnceValue(func() []*form {
+	roots := []*form{
+		{name: "begin", args: bare | num, resolve: session},
+		{name: "end", args: bare | num, resolve: session},
+		{name: "error", args: bare | num, resolve: session},
+		{name: "never", args: bare, resolve: session},
+		timers(),
+		processes(),
+	}
+	for _, r := range absent {
+		roots = append(roots, &form{name: r.name, args: bare | num | str, refuse: r.why, hint: r.hint})
+	}
+	return roots
+})
+
+// absent are families of the language that this version does not have.
+var absent = []struct{ name, why, hint string }{
+	{"kernel", "probes in the kernel are not available in this version", "process probes, timers, begin and end are"},
+	{"module", "probes in kernel modules are not available in this version", "process probes, timers, begin and end are"},
+	{"kprobe", "probes in the kernel are not available in this version", "process probes, timers, begin and end are"},
+	{"syscall", "system call probes are not available in this version", ""},
+	{"nd_syscall", "system call probes are not available in this version", ""},
+	{"perf", "performance-counter probes are not available in this version", ""},
+	{"procfs", "procfs files need the kernel-module back end, which is not available in this version", ""},
+	{"netfilter", "netfilter probes need the kernel-module back end, which is not available in this version", ""},
+	{"lsm", "security-module probes are not available in this version", ""},
+	{"java", "Java probes are not available in this version", ""},
+	{"python2", "Python probes are not available in this version", ""},
+	{"python3", "Python probes are not available in this version", ""},
+	{"debuginfod", "downloading debug information is not available in this version", `name the file: process("path")`},
+	{"input", "probes on the tracer's input are not available in this version", ""},
+}
+
+func timers() *form {
+	every := func(name string) *form {
+		return &form{name: name, args: num, resolve: timer, kids: []*form{{name: "randomize", args: num, resolve: timer}}}
+	}
+	t := &form{name: "timer", args: bare}
+	for _, u := range units {
+		t.kids = append(t.kids, every(u.name))
+	}
+	t.kids = append(t.kids,
+		&form{name: "hz", args: num, resolve: timer},
+		&form{name: "profile", args: bare, resolve: profile, kids: []*form{{name: "tick", args: bare, resolve: profile}}})
+	return t
+}
+
+func processes() *form {
+	const later = "not available in this version"
+	return &form{name: "process", args: bare | num | str, kids: []*form{
+		{name: "function", args: num | str, resolve: functions, kids: []*form{
+			{name: "call", args: bare, resolve: functions},
+			{name: "inline", args: bare, resolve: functions},
+			{name: "exported", args: bare, resolve: functions},
+			{name: "return", args: bare, resolve: functions, kids: []*form{{name: "maxactive", args: num, resolve: functions}}},
+			{name: "callee", args: str, refuse: "probes by call chain are " + later, hint: "probe the called function and test the caller in the handler"},
+			{name: "callees", args: bare | num, refuse: "probes by call chain are " + later, hint: "probe the called functions and test the caller in the handler"},
+			{name: "label", args: str, refuse: "probes at labels are " + later, hint: "use .statement with the label's line"},
+		}},
+		{name: "statement", args: num | str, resolve: statements, kids: []*form{
+			{name: "nearest", args: bare, resolve: statements},
+			{name: "absolute", args: bare, resolve: statements},
+		}},
+		{name: "begin", args: bare, resolve: lifetime},
+		{name: "end", args: bare, resolve: lifetime},
+		{name: "thread", args: bare, kids: []*form{
+			{name: "begin", args: bare, resolve: lifetime},
+			{name: "end", args: bare, resolve: lifetime},
+		}},
+		{name: "mark", args: str, refuse: "statically defined marks are " + later},
+		{name: "provider", args: str, refuse: "statically defined marks are " + later},
+		{name: "library", args: str, refuse: "naming a library through its program is " + later, hint: `name the library's file: process("/path/lib.so").function("f")`},
+		{name: "plt", args: bare | str, refuse: "probes on calls through the PLT are " + later, hint: `probe the function in its library: process("/path/lib.so").function("f")`},
+		{name: "syscall", args: bare, refuse: "system call probes are " + later},
+		{name: "insn", args: bare, refuse: "single-step probes are " + later},
+		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later},
+	}}
+}

@@ -1,0 +1,294 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// Env is what resolving needs from its surroundings. One Env serves a whole script, so
+// that each binary is opened once.
+type Env struct {
+	// Open opens the debug information of a binary.
+	Open func(path string) (debuginfo.Image, error)
+	// TargetPath is the program of -c or -x, "" if neither was given.
+	TargetPath string
+	// SearchPath is $PATH, for programs named without a slash.
+	SearchPath string
+	// Dir is where relative paths begin, "" for the current directory.
+	Dir string
+	// Proc is the proc file system, "" for /proc.
+	Proc string
+
+	opened map[string]opened
+	images []debuginfo.Image
+}
+
+type opened struct {
+	img debuginfo.Image
+	err error
+}
+
+// Image opens path, or gives the image that was opened before.
+func (e *Env) Image(path string) (debuginfo.Image, error) {
+	path = e.abs(path)
+	if o, ok := e.opened[path]; ok {
+		return o.img, o.err
+	}
+	o := e.open(path)
+	if e.opened == nil {
+		e.opened = map[string]opened{}
+	}
+	e.opened[path] = o
+	if o.err == nil {
+		for _, img := range e.images {
+			if img == o.img {
+				return o.img, nil
+			}
+		}
+		e.images = append(e.images, o.img)
+	}
+	return o.img, o.err
+}
+
+func (e *Env) open(path string) opened {
+	if e.Open == nil {
+		return opened{err: errors.New("no reader of debug information")}
+	}
+	// The same file by another name is the same image: sites are attached by its resolved path.
+	// Links below /proc/PID lead into other mount namespaces: only the kernel may follow those.
+	if real, err := filepath.EvalSymlinks(path); err == nil && real != path && !e.foreign(path) {
+		img, err := e.Image(real)
+		return opened{img, err}
+	}
+	img, err := e.Open(path)
+	return opened{img, err}
+}
+
+// Images are all images that were opened, in the order of first use.
+func (e *Env) Images() []debuginfo.Image { return e.images }
+
+// Close closes the images.
+func (e *Env) Close() {
+	for _, img := range e.images {
+		img.Close()
+	}
+	e.images, e.opened = nil, nil
+}
+
+func (e *Env) abs(path string) string {
+	if filepath.IsAbs(path) || path == "" {
+		return filepath.Clean(path)
+	}
+	dir := e.Dir
+	if dir == "" {
+		dir, _ = os.Getwd()
+	}
+	return filepath.Join(dir, path)
+}
+
+func (e *Env) proc() string {
+	if e.Proc != "" {
+		return e.Proc
+	}
+	return "/proc"
+}
+
+// program is one file that a process(...) component names.
+type program struct {
+	path   string // to open
+	pid    int
+	target bool
+}
+
+// foreign reports whether path leads through /proc/PID, where the text of a link says nothing.
+func (e *Env) foreign(path string) bool { return strings.HasPrefix(path, e.proc()+"/") }
+
+// programs finds the files that m's process component means. opens says that they
+// must be binaries whose code is looked at.
+func (m *match) programs() []program {
+	c := &m.req.Comps[0]
+	switch {
+	case c.Arg == nil:
+		if m.env.TargetPath == "" {
+			m.errorf(c, "a process without a path is the program of -c or -x, and neither is given").
+				Hintf(`give -c COMMAND, -x PID, or a path: process("path")`)
+			return nil
+		}
+		return []program{{path: m.env.TargetPath, target: true}}
+	case !c.Arg.IsString:
+		return m.byPID(c)
+	}
+	name := c.Arg.Str
+	switch {
+	case name == "":
+		m.errorf(c, "the path is empty")
+		return nil
+	case strings.ContainsAny(name, "*?["):
+		return m.byGlob(c, name)
+	case strings.Contains(name, "/"):
+		return []program{{path: m.env.abs(name)}}
+	}
+	if p := m.env.inPath(name); p != "" {
+		return []program{{path: p}}
+	}
+	d := m.errorf(c, "there is no program %q in PATH", name)
+	if _, err := os.Stat(m.env.abs(name)); err == nil {
+		d.Hintf(`a file in the current directory is written process("./%s")`, name)
+	}
+	return nil
+}
+
+func (e *Env) inPath(name string) string {
+	for _, dir := range filepath.SplitList(e.SearchPath) {
+		p := filepath.Join(e.abs(dir), name)
+		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return ""
+}
+
+// FindProgram gives the file that a command word means, as a shell would: by path if it
+// has a slash, else in PATH; "" if there is none.
+func (e *Env) FindProgram(word string) string {
+	if strings.Contains(word, "/") {
+		return e.abs(word)
+	}
+	return e.inPath(word)
+}
+
+func (m *match) byPID(c *probe.Comp) []program {
+	pid := c.Arg.Num
+	if pid <= 0 || pid > 1<<22 {
+		m.errorf(c, "%d is not the number of a process", pid)
+		return nil
+	}
+	p, err := m.env.PIDPath(int(pid))
+	if err != nil {
+		m.errorf(c, "%v", err)
+		return nil
+	}
+	return []program{{path: p, pid: int(pid)}}
+}
+
+// PIDPath gives a path under which the tracer can open the program that process pid runs:
+// its own name if that is the same file here, else one through /proc, for processes in
+// other mount namespaces and for files that were replaced.
+func (e *Env) PIDPath(pid int) (string, error) {
+	exe := filepath.Join(e.proc(), fmt.Sprint(pid), "exe")
+	link, err := os.Readlink(exe)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			if _, serr := os.Stat(filepath.Dir(exe)); serr != nil {
+				return "", fmt.Errorf("there is no process %d", pid)
+			}
+			return "", fmt.Errorf("process %d has no program (a kernel thread or a zombie)", pid)
+		}
+		return "", fmt.Errorf("process %d: %w", pid, err)
+	}
+	want, err := os.Stat(exe)
+	if err != nil {
+		return "", fmt.Errorf("process %d: %w", pid, err)
+	}
+	for _, p := range []string{link, filepath.Join(e.proc(), fmt.Sprint(pid), "root") + link} {
+		if st, err := os.Stat(p); err == nil && os.SameFile(st, want) {
+			return p, nil
+		}
+	}
+	return exe, nil
+}
+
+func (m *match) byGlob(c *probe.Comp, pattern string) []program {
+	dirs := []string{""}
+	if !strings.Contains(pattern, "/") {
+		dirs = filepath.SplitList(m.env.SearchPath)
+	}
+	var out []program
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		found, err := filepath.Glob(m.env.abs(filepath.Join(dir, pattern)))
+		if err != nil {
+			m.errorf(c, "bad pattern %q", pattern)
+			return nil
+		}
+		for _, p := range found {
+			real, err := filepath.EvalSymlinks(p)
+			if err != nil || seen[real] || !isELF(real) {
+				continue
+			}
+			seen[real] = true
+			out = append(out, program{path: real})
+		}
+	}
+	if len(out) == 0 {
+		m.errorf(c, "no ELF file has a name like %q", pattern)
+	}
+	return out
+}
+
+func isELF(path string) bool {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var magic [4]byte
+	n, _ := f.Read(magic[:])
+	return n == 4 && string(magic[:]) == "\x7fELF"
+}
+
+// image opens a program, or reports why that does not work.
+func (m *match) image(p program) debuginfo.Image {
+	img, err := m.env.Image(p.path)
+	if err == nil {
+		return img
+	}
+	c := &m.req.Comps[0]
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		m.errorf(c, "there is no file %s", p.path)
+	case errors.Is(err, fs.ErrPermission):
+		m.errorf(c, "no permission to read %s", p.path)
+	case errors.Is(err, debuginfo.ErrNotELF):
+		d := m.errorf(c, "%s is not an ELF executable", p.path)
+		if interp := interpreter(p.path); interp != "" {
+			d.Hintf("it is a script; what runs is its interpreter %s", interp)
+		}
+	case errors.Is(err, debuginfo.ErrArch):
+		m.errorf(c, "%s is not an amd64 binary", p.path)
+	default:
+		m.errorf(c, "%v", err)
+	}
+	return nil
+}
+
+// interpreter reads the "#!" line of a script, "" if it has none.
+func interpreter(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	buf := make([]byte, 256)
+	n, _ := f.Read(buf)
+	line, _, _ := strings.Cut(string(buf[:n]), "\n")
+	if !strings.HasPrefix(line, "#!") {
+		return ""
+	}
+	fields := strings.Fields(line[2:])
+	if len(fields) == 0 {
+		return ""
+	}
+	return fields[0]
+}

@@ -1,0 +1,501 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// DWARF register numbers of amd64 that return probes use.
+const (
+	regSP = 7
+	regIP = 16
+)
+
+// finder collects the sites of one request in one program.
+type finder struct {
+	*match
+	prog program
+	img  debuginfo.Image
+	path string // as sites name it
+	// tail is what the probe point's text has behind function(...) or statement(...).
+	tail  string
+	sites []*probe.Site
+	seen  map[site]bool
+}
+
+// site tells sites apart; a pc may be both a line of a function and of an inlined copy.
+type site struct {
+	pc   uint64
+	kind probe.Kind
+	at   debuginfo.SiteKind
+	fn   string
+}
+
+// each runs find for every program of m and gathers the sites. What does not match in one
+// of several programs is left out as long as another has it.
+func (m *match) each(last string, find func(*finder)) []*probe.Site {
+	progs := m.programs()
+	var sites []*probe.Site
+	var failed diag.List
+	for _, p := range progs {
+		mp := &match{env: m.env, req: m.req}
+		img := mp.image(p)
+		if img != nil {
+			f := &finder{match: mp, prog: p, img: img, path: img.Path(), seen: map[site]bool{}}
+			if m.env.foreign(p.path) {
+				f.path = p.path
+			}
+			for i := range m.req.Comps {
+				if m.req.Comps[i].Name == last {
+					f.tail = suffix(m.req.Comps[i+1:])
+				}
+			}
+			find(f)
+			sites = append(sites, f.sites...)
+		}
+		for _, d := range mp.diag {
+			if d.Severity == diag.Error {
+				failed = append(failed, d)
+			} else {
+				m.diag.Add(d)
+			}
+		}
+	}
+	if len(sites) == 0 {
+		for _, d := range failed {
+			m.diag.Add(d)
+		}
+	}
+	return sites
+}
+
+func suffix(cs []probe.Comp) string {
+	s := ""
+	for _, c := range cs {
+		s += "." + c.String()
+	}
+	return s
+}
+
+// add makes a probe.Site of a place in the image.
+func (f *finder) add(kind probe.Kind, s debuginfo.Site, what, name string) error {
+	fn := ""
+	if s.Inline != nil && s.Kind == debuginfo.AtInline && s.Inline.Func != nil {
+		fn = s.Inline.Func.Name
+	} else if s.Func != nil {
+		fn = s.Func.Name
+	}
+	key := site{s.PC, kind, s.Kind, fn}
+	if f.seen[key] {
+		return nil
+	}
+	off, err := f.img.FileOffset(s.PC)
+	if err != nil {
+		return err
+	}
+	f.seen[key] = true
+	comps := append([]probe.Comp(nil), f.req.Comps...)
+	comps[0].Arg = text(f.path)
+	for i := range comps {
+		if comps[i].Name == what && comps[i].Arg != nil && comps[i].Arg.IsString {
+			comps[i].Arg = text(name)
+		}
+	}
+	f.sites = append(f.sites, &probe.Site{
+		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Offset: off,
+		Image: f.img, At: s, Func: fn,
+		Point: `process("` + f.path + `").` + what + `("` + name + `")` + f.tail,
+		Comps: comps,
+	})
+	return nil
+}
+
+func text(s string) *ast.Literal { return &ast.Literal{IsString: true, Str: s} }
+
+func place(name, file string, line int) string {
+	if file == "" {
+		return name
+	}
+	if line <= 0 {
+		return name + "@" + file
+	}
+	return fmt.Sprintf("%s@%s:%d", name, file, line)
+}
+
+// functions resolves process(...).function(...) with all its suffixes.
+func functions(m *match) []*probe.Site {
+	c := m.at("function")
+	if !c.Arg.IsString {
+		return m.each("function", func(f *finder) { f.functionAt(c, uint64(c.Arg.Num)) })
+	}
+	pat, err := parsePattern(c.Arg.Str)
+	if err != nil {
+		m.errorf(c, "%v", err)
+		return nil
+	}
+	if pat.all || pat.to != 0 || pat.rel {
+		m.errorf(c, "a function is named by one line of it").Hintf("use .statement for lines")
+		return nil
+	}
+	return m.each("function", func(f *finder) { f.functions(c, pat) })
+}
+
+func (f *finder) functionAt(c *probe.Comp, pc uint64) {
+	fn := f.img.FuncAt(pc)
+	if fn == nil {
+		f.errorf(c, "no function of %s covers address 0x%x", f.path, pc)
+		return
+	}
+	if f.has("inline") {
+		f.errorf(c, "inlined copies are found by name only")
+		return
+	}
+	f.out(c, []*debuginfo.Func{fn}, true)
+}
+
+func (f *finder) functions(c *probe.Comp, pat pattern) {
+	var funcs []*debuginfo.Func
+	var err error
+	inlineOnly, outOnly := f.has("inline"), f.has("call") || f.has("return") || f.has("exported")
+	var notFound error
+	if !inlineOnly {
+		funcs, err = f.img.Funcs(pat.fn)
+		if err != nil && !missing(err) {
+			f.errorf(c, "%v", err)
+			return
+		}
+		notFound = err
+		funcs = f.filter(funcs, pat)
+		if f.has("exported") {
+			kept := funcs[:0:0]
+			for _, fn := range funcs {
+				if fn.External {
+					kept = append(kept, fn)
+				}
+			}
+			if len(kept) == 0 && len(funcs) > 0 {
+				f.errorf(c, "%s of %s is not exported", funcs[0].Name, f.path)
+				return
+			}
+			funcs = kept
+		}
+		f.out(c, funcs, !pat.isGlob())
+		if f.diag.HasErrors() {
+			return
+		}
+	}
+	if !outOnly {
+		inl, err := f.img.Inlined(pat.fn)
+		if err != nil && !missing(err) {
+			if inlineOnly {
+				f.errorf(c, "%v", err)
+				return
+			}
+			inl = nil // a file without DWARF may not tell; its functions are found all the same
+		}
+		f.inlined(inl, pat)
+	}
+	if len(f.sites) == 0 && !f.diag.HasErrors() {
+		f.notFound(c, pat, notFound, len(funcs))
+	}
+}
+
+func missing(err error) bool {
+	var nf *debuginfo.NotFoundError
+	return errors.As(err, &nf)
+}
+
+// filter keeps the functions of the pattern's file and line.
+func (f *finder) filter(funcs []*debuginfo.Func, pat pattern) []*debuginfo.Func {
+	if pat.file == "" && !pat.hasLine {
+		return funcs
+	}
+	var kept []*debuginfo.Func
+	for _, fn := range funcs {
+		if pat.inFile(fn.File) && (!pat.hasLine || fn.Line == pat.line) {
+			kept = append(kept, fn)
+		}
+	}
+	if len(kept) > 0 || !pat.hasLine {
+		return kept
+	}
+	// The line is not that of a declaration: take the functions that have code for it.
+	sites, err := f.img.LineSites(pat.query(false))
+	if err != nil {
+		return nil
+	}
+	seen := map[*debuginfo.Func]bool{}
+	for _, s := range sites {
+		if s.Func != nil && s.Inline == nil && !seen[s.Func] {
+			seen[s.Func] = true
+			kept = append(kept, s.Func)
+		}
+	}
+	return kept
+}
+
+// out adds the entries, or the returns, of out-of-line functions. exact says that they were
+// asked for by name: what cannot be probed is then an error, else a warning.
+func (f *finder) out(c *probe.Comp, funcs []*debuginfo.Func, exact bool) {
+	type refusal struct {
+		fn  *debuginfo.Func
+		err error
+	}
+	var refused []refusal
+	for _, fn := range funcs {
+		if err := f.one(fn); err != nil {
+			refused = append(refused, refusal{fn, err})
+		}
+	}
+	if len(refused) == 0 {
+		return
+	}
+	first := refused[0]
+	if len(f.sites) == 0 && len(refused) == len(funcs) {
+		f.errorf(c, "%s: %v", first.fn.Name, first.err)
+		return
+	}
+	if exact {
+		f.warnf("%s is left out: %v", place(first.fn.Name, first.fn.File, first.fn.Line), first.err)
+		return
+	}
+	var names []string
+	for _, r := range refused {
+		names = append(names, r.fn.Name)
+	}
+	const show = 5
+	more := ""
+	if len(names) > show {
+		more = fmt.Sprintf(" and %d more", len(names)-show)
+		names = names[:show]
+	}
+	f.warnf("%s: left out %s%s: %v", f.req, strings.Join(names, ", "), more, first.err)
+}
+
+// errNoReturn is why a function has no return sites.
+var errNoReturn = errors.New("it never returns")
+
+func (f *finder) one(fn *debuginfo.Func) error {
+	name := place(fn.Name, fn.File, fn.Line)
+	if !f.has("return") {
+		s, err := f.img.EntrySite(fn)
+		if err != nil {
+			return err
+		}
+		return f.add(probe.Uprobe, s, "function", name)
+	}
+	rets, err := f.img.ReturnSites(fn)
+	if err != nil {
+		return err
+	}
+	for _, s := range rets {
+		if err := f.add(probe.Uprobe, s, "function", name); err != nil {
+			return err
+		}
+	}
+	if len(rets) > 0 {
+		return nil
+	}
+	// The kernel's return probe writes over the return address, which kills Go programs when a
+	// stack moves: it is for C code alone (cgo's included, which runs on a stack that never moves).
+	if fn.ABI != debuginfo.SysV {
+		return errNoReturn
+	}
+	s := debuginfo.Site{
+		PC: fn.Entry, Kind: debuginfo.AfterRet, Func: fn, File: fn.File, Line: fn.Line,
+		// Behind the return the stack pointer is what it was before the call.
+		CFA:    loc.Register(regSP),
+		Return: loc.Register(regIP),
+	}
+	return f.add(probe.Uretprobe, s, "function", name)
+}
+
+func (f *finder) inlined(sites []*debuginfo.InlineSite, pat pattern) {
+	for _, in := range sites {
+		if in.Func == nil || !pat.inFile(in.Func.File) || pat.hasLine && in.Func.Line != pat.line {
+			continue
+		}
+		s := in.Site
+		s.Kind, s.Inline = debuginfo.AtInline, in
+		if err := f.add(probe.Uprobe, s, "function", place(in.Func.Name, in.Func.File, in.Func.Line)); err != nil {
+			f.warnf("an inlined copy of %s is left out: %v", in.Func.Name, err)
+		}
+	}
+}
+
+// notFound says why no function matches.
+func (f *finder) notFound(c *probe.Comp, pat pattern, err error, n int) {
+	var d *diag.Diagnostic
+	switch {
+	case f.has("inline"):
+		d = f.errorf(c, "%s has no inlined copy of %s", f.path, c.Arg.Str)
+		if fs, _ := f.img.Funcs(pat.fn); len(fs) > 0 {
+			d.Hintf("it has the function itself: leave out .inline")
+		}
+		return
+	case n == 0:
+		if inl, _ := f.img.Inlined(pat.fn); len(inl) > 0 && (f.has("call") || f.has("return") || f.has("exported")) {
+			if pat.file == "" {
+				d = f.errorf(c, "%s is inlined everywhere in %s", pat.fn, f.path)
+				for i, in := range inl {
+					if i == 3 {
+						break
+					}
+					d.Note(f.spanOf(nil), "inlined at %s:%d", in.CallFile, in.CallLine)
+				}
+				d.Hintf(`use .inline, or build with -gcflags=-l (Go) or -fno-inline (C)`)
+				return
+			}
+		}
+	}
+	var nf *debuginfo.NotFoundError
+	if errors.As(err, &nf) {
+		detail := ""
+		if nf.Detail != "" {
+			detail = " (" + nf.Detail + ")"
+		}
+		d = f.errorf(c, "no function %q in %s%s", c.Arg.Str, f.path, detail)
+		near := nf.Near
+		if len(near) == 0 {
+			near = f.img.NearNames(pat.fn)
+		}
+		if len(near) > 0 {
+			d.Hintf("did you mean %s?", strings.Join(near, ", "))
+		}
+		return
+	}
+	if all, _ := f.img.Funcs(pat.fn); len(all) > 0 && pat.file != "" {
+		d = f.errorf(c, "no function %q in %s", c.Arg.Str, f.path)
+		d.Hintf("%s is declared at %s:%d", all[0].Name, all[0].File, all[0].Line)
+		return
+	}
+	d = f.errorf(c, "no function %q in %s", c.Arg.Str, f.path)
+	if near := f.img.NearNames(pat.fn); len(near) > 0 {
+		d.Hintf("did you mean %s?", strings.Join(near, ", "))
+	}
+}
+
+// statements resolves process(...).statement(...).
+func statements(m *match) []*probe.Site {
+	c := m.at("statement")
+	if !c.Arg.IsString {
+		return m.each("statement", func(f *finder) { f.statementAt(c, uint64(c.Arg.Num)) })
+	}
+	if m.has("absolute") {
+		m.errorf(c, "an absolute statement is an address").Hintf("write .statement(0x...).absolute")
+		return nil
+	}
+	pat, err := parsePattern(c.Arg.Str)
+	if err != nil {
+		m.errorf(c, "%v", err)
+		return nil
+	}
+	if !pat.hasLine {
+		if pat.file == "" {
+			// A bare function name means its first statement, as .function does.
+			return m.each("statement", func(f *finder) { f.firstStatement(c, pat) })
+		}
+		m.errorf(c, "the line is missing").Hintf(`write "%s:LINE"`, c.Arg.Str)
+		return nil
+	}
+	return m.each("statement", func(f *finder) { f.lines(c, pat) })
+}
+
+func (f *finder) statementAt(c *probe.Comp, pc uint64) {
+	s, err := f.img.SiteAt(pc)
+	if err != nil {
+		f.errorf(c, "%v", err)
+		return
+	}
+	name := fmt.Sprintf("0x%x", pc)
+	if s.Func != nil {
+		name = place(s.Func.Name, s.File, s.Line)
+	}
+	if err := f.add(probe.Uprobe, s, "statement", name); err != nil {
+		f.errorf(c, "%v", err)
+	}
+}
+
+func (f *finder) firstStatement(c *probe.Comp, pat pattern) {
+	funcs, err := f.img.Funcs(pat.fn)
+	if err != nil && !missing(err) {
+		f.errorf(c, "%v", err)
+		return
+	}
+	for _, fn := range funcs {
+		s, err := f.img.EntrySite(fn)
+		if err == nil {
+			err = f.add(probe.Uprobe, s, "statement", place(fn.Name, fn.File, fn.Line))
+		}
+		if err != nil {
+			f.warnf("%s is left out: %v", fn.Name, err)
+		}
+	}
+	if len(f.sites) == 0 {
+		f.notFound(c, pat, err, len(funcs))
+	}
+}
+
+func (f *finder) lines(c *probe.Comp, pat pattern) {
+	sites, err := f.img.LineSites(pat.query(f.has("nearest")))
+	if err != nil {
+		var nf *debuginfo.NotFoundError
+		d := f.errorf(c, "%v", err)
+		if errors.As(err, &nf) {
+			if len(nf.Near) > 0 {
+				d.Hintf("did you mean %s?", strings.Join(nf.Near, ", "))
+			} else if !f.has("nearest") && nf.What == "line" {
+				d.Hintf("append .nearest for the next line with code")
+			}
+		}
+		return
+	}
+	for _, s := range sites {
+		name := pat.fn
+		switch {
+		case s.Inline != nil && s.Inline.Func != nil:
+			name = s.Inline.Func.Name
+		case s.Func != nil:
+			name = s.Func.Name
+		}
+		if err := f.add(probe.Uprobe, s, "statement", place(name, s.File, s.Line)); err != nil {
+			f.warnf("%s:%d is left out: %v", s.File, s.Line, err)
+		}
+	}
+	if len(f.sites) == 0 && !f.diag.HasErrors() {
+		d := f.errorf(c, "%s has no code for %s", f.path, c.Arg.Str)
+		if !f.has("nearest") {
+			d.Hintf("append .nearest for the next line with code")
+		}
+	}
+}
+
+// lifetime resolves process.begin, .end, .thread.begin and .thread.end.
+func lifetime(m *match) []*probe.Site {
+	kind := probe.ProcessBegin
+	last := m.req.Comps[len(m.req.Comps)-1].Name
+	switch thread := m.has("thread"); {
+	case thread && last == "begin":
+		kind = probe.ThreadBegin
+	case thread:
+		kind = probe.ThreadEnd
+	case last == "end":
+		kind = probe.ProcessEnd
+	}
+	// Without a path and without a target it is about every process.
+	if m.req.Comps[0].Arg == nil && m.env.TargetPath == "" {
+		return []*probe.Site{{Kind: kind}}
+	}
+	return m.each("", func(f *finder) {
+		s := &probe.Site{Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Image: nil}
+		s.Point = `process("` + f.path + `")` + suffix(f.req.Comps[1:])
+		f.sites = append(f.sites, s)
+	})
+}
