@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -101,12 +102,21 @@ func (d *Decoder) Args(b []byte, kinds []Arg, faults bool) ([]Value, []byte, err
 		if b, err = d.arg(&v, b); err != nil {
 			return nil, nil, err
 		}
+		if k.Names != nil {
+			if v.Int < 0 || v.Int >= int64(len(k.Names.List)) {
+				return nil, nil, fmt.Errorf("record names text %d of %d", v.Int, len(k.Names.List))
+			}
+			v.Kind, v.Bytes = Text, k.Names.List[v.Int]
+		}
 		d.vals = append(d.vals, v)
 	}
 	return d.vals, b, nil
 }
 
 func (d *Decoder) arg(v *Value, b []byte) ([]byte, error) {
+	if v.Kind == Const {
+		return b, nil
+	}
 	if len(b) < 8 {
 		return nil, ErrShort
 	}
@@ -121,6 +131,9 @@ func (d *Decoder) arg(v *Value, b []byte) ([]byte, error) {
 			return nil, ErrShort
 		}
 		v.Bytes = b[:n]
+		if v.Kind == Text {
+			v.Bytes = bytes.TrimRight(v.Bytes, "\x00")
+		}
 		return b[room:], nil
 	case Sym:
 		if len(b) < 16 {

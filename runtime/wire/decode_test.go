@@ -97,3 +97,27 @@ func FuzzDecode(f *testing.F) {
 		_, _, _ = ParseHeader(b)
 	})
 }
+
+func TestNames(t *testing.T) {
+	names := &Names{List: [][]byte{[]byte("first"), []byte("second")}}
+	s := &Schema{Sites: []Site{{Args: []Arg{{Kind: Const, Names: names}, {Kind: Int, Names: names}, {Kind: Text}}}}}
+	body := append(u64(lo(0, 0), 1, lo(8, 8)), "abc\x00\x00\x00\x00\x00"...)
+	var got []string
+	var d Decoder
+	print := func(int, []Value) error { return nil }
+	err := d.Print(body, s, func(_ int, args []Value) error {
+		for _, a := range args {
+			if a.Kind != Text {
+				t.Errorf("kind %d", a.Kind)
+			}
+			got = append(got, string(a.Bytes))
+		}
+		return nil
+	})
+	if want := []string{"first", "second", "abc"}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q %v", got, err)
+	}
+	if err := d.Print(append(u64(lo(0, 0), 2, lo(8, 8)), make([]byte, 8)...), s, print); err == nil {
+		t.Error("an index outside of the table was taken")
+	}
+}

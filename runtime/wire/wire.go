@@ -16,6 +16,10 @@
 //	Sym    u64 address, u32 tgid, u32 0: a code address to be named
 //	Stack  u32 n, u32 room in entries, u32 tgid, u32 0, then room * u64 return addresses, innermost first
 //	Mem    as Text: raw memory (%m)
+//	Const  nothing: the text is Names.List[0]
+//
+// An Int with Names is sent as an index and decoded as the Text Names.List[index]. A Text's length may count
+// zeros at its end, which are not part of it (strings hold no NUL).
 package wire
 
 // HeaderSize is the bytes of a Header.
@@ -62,6 +66,7 @@ const (
 	Sym
 	Stack
 	Mem
+	Const
 )
 
 // Lazy says what text the host makes of a Sym or Stack argument.
@@ -87,7 +92,12 @@ const (
 type Arg struct {
 	Kind ArgKind
 	Lazy Lazy
+	// Names turns an Int into a Text, and holds the text of a Const.
+	Names *Names
 }
+
+// Names is a table of texts known at build time, such as the probe points of a handler's sites.
+type Names struct{ List [][]byte }
 
 // Site is one print statement.
 type Site struct {

@@ -22,6 +22,10 @@ type Plan struct {
 	// HostProbes are the indexes of probes whose handlers run on the host by themselves.
 	HostProbes []int
 	Schema     *wire.Schema
+	// Deferred[i] is the body that the host runs for records of Schema.Captures[i]: the handler with
+	// everything that reads the probed place taken out. Its parameters are the captured values, in
+	// order; where the capture has Faults, each is followed by a Long parameter with the fault's code.
+	Deferred []*ir.Func
 	// Listing is the text for -p3.
 	Listing string
 }
@@ -39,9 +43,18 @@ const (
 	// MapSites is an array of site strings (pp, ppfunc) indexed by cookie, present when a handler
 	// needs them in the kernel.
 	MapSites = "gostap_sites"
-	// MapScratch is the pool of scratch slots.
+	// MapScratch is the pool of scratch slots. The first u32 of a slot is 1 while a handler uses it.
 	MapScratch = "gostap_scratch"
+	// MapText is a frozen array with one value: the longer string constants.
+	MapText = "gostap_text"
+	// MapZero is a frozen array with one value: zeros, the first value of elements too large for the stack.
+	MapZero = "gostap_zero"
 )
+
+// Waking the reader costs a hit 2 us, so Print records are sent without it while less than
+// WakeBytes wait in the ring; the reader looks by itself every few milliseconds. Error, Exit, Deferred and
+// Warn records always wake it.
+const WakeBytes = 64 << 10
 
 // Offsets in the value of MapControl.
 const (
@@ -66,6 +79,9 @@ type GlobalLayout struct {
 	// Keys lays out the key; a string column is its bytes padded with zeros.
 	Keys    []Column
 	KeySize int
+	// SeqOff is the offset in an element's value of a u64 that grows from insertion to insertion, -1 if
+	// the array has none. It gives foreach its order and tells what "%" evicts.
+	SeqOff int
 	// PerCPU: values are per CPU and are merged on reading.
 	PerCPU bool
 	Stat   StatLayout
@@ -77,8 +93,12 @@ type GlobalLayout struct {
 type Column struct{ Off, Size int }
 
 // StatLayout gives the offsets of an aggregate's fields in its value; -1 when not kept.
+//
+// Min and Max are kept in a form in which 0 means that nothing was seen and the greater number
+// wins, unsigned: Max as value ^ MinInt64, Min as value ^ MaxInt64. So values that start
+// as zeros need no first touch, and CPUs merge with max().
 type StatLayout struct {
-	Count, Sum, Min, Max int // u64 each. Min and Max mean nothing while Count is 0.
+	Count, Sum, Min, Max int // u64 each
 	SqHi, SqLo           int
 	Hists                []int // of the first counter, u64 each
 	Size                 int
