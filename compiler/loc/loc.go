@@ -110,6 +110,13 @@ func (p Prog) Plus(n int64) Prog {
 		q := Prog{append([]Step(nil), p.Steps...)}
 		q.Steps[last].N += n
 		return q
+	} else if last >= 2 && p.Steps[last].Op == Add && p.Steps[last].B == last-1 && p.Steps[last].A < last-1 && p.Steps[last-1].Op == Const {
+		if p.Steps[last-1].N+n == 0 && p.Steps[last].A == last-2 {
+			return Prog{p.Steps[: last-1 : last-1]} // (x + c) - c
+		}
+		q := Prog{append([]Step(nil), p.Steps...)} // (x + c) + n
+		q.Steps[last-1].N += n
+		return q
 	}
 	return p.With(Constant(n), Step{Op: Add})
 }

@@ -1,0 +1,119 @@
+package dw
+
+import (
+	"debug/dwarf"
+	"errors"
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Data is the DWARF of one file.
+type Data struct {
+	f   *File // the program
+	src *File // the file with the debug sections: f, or its detached debug file
+	d   *dwarf.Data
+	// lines is like d with .debug_line, which is inflated only when asked for.
+	lines    *dwarf.Data
+	linesErr error
+	linesOK  bool
+
+	units    []*Unit
+	unitsErr error
+	unitsOK  bool
+	pcs      pcIndex
+
+	abbrevs map[abbrevKey]*abbrevTable
+	types   map[dwarf.Offset]*types.Ctype
+	named   map[string]dwarf.Offset // types found by name; 0 for those that do not exist
+}
+
+// Data gives the DWARF, from the file or its detached debug file. The error wraps
+// debuginfo.ErrNoTypes when there is none, and says more otherwise.
+func (f *File) Data() (*Data, error) {
+	if !f.dataOK {
+		f.dataOK = true
+		f.data, f.dataErr = f.openData()
+	}
+	return f.data, f.dataErr
+}
+
+func (f *File) openData() (d *Data, err error) {
+	defer Guard(&err)()
+	src := f
+	if !f.HasSection(".debug_info") {
+		if src = f.detached(); src == nil || !src.HasSection(".debug_info") {
+			return nil, fmt.Errorf("%s: %w", f.path, debuginfo.ErrNoTypes)
+		}
+	}
+	d = &Data{f: f, src: src, types: map[dwarf.Offset]*types.Ctype{}}
+	src.Prefetch(".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_addr", ".debug_rnglists", ".debug_loclists", ".debug_ranges", ".debug_loc", ".debug_str_offsets")
+	// An uncompressed .debug_line costs nothing; a compressed one waits for Unit.Rows.
+	var line []byte
+	if src.HasSection(".debug_line") && !src.compressed(".debug_line") {
+		if line, err = src.optional(".debug_line"); err != nil {
+			return nil, err
+		}
+		d.linesOK = true
+	}
+	d.d, err = src.newDwarf(line)
+	if err != nil {
+		return nil, err
+	}
+	if d.linesOK {
+		d.lines = d.d
+	}
+	return d, nil
+}
+
+// optional is Section, with nothing instead of an error for a section that does not exist.
+func (f *File) optional(name string) ([]byte, error) {
+	b, err := f.Section(name)
+	if errors.Is(err, ErrNoSection) {
+		return nil, nil
+	}
+	return b, err
+}
+
+func (f *File) newDwarf(line []byte) (*dwarf.Data, error) {
+	sec := map[string][]byte{}
+	for _, n := range []string{"info", "abbrev", "str", "ranges", "addr", "line_str", "str_offsets", "rnglists"} {
+		b, err := f.optional(".debug_" + n)
+		if err != nil {
+			return nil, err
+		}
+		sec[n] = b
+	}
+	d, err := dwarf.New(sec["abbrev"], nil, nil, sec["info"], line, nil, sec["ranges"], sec["str"])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %v", f.path, ErrCorrupt, err)
+	}
+	for _, n := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
+		if len(sec[n]) > 0 {
+			if err := d.AddSection(".debug_"+n, sec[n]); err != nil {
+				return nil, fmt.Errorf("%s: %w: %v", f.path, ErrCorrupt, err)
+			}
+		}
+	}
+	return d, nil
+}
+
+// DWARF gives the standard library's view.
+func (d *Data) DWARF() *dwarf.Data { return d.d }
+
+// File is the program that d describes.
+func (d *Data) File() *File { return d.f }
+
+// withLines gives a dwarf.Data that has .debug_line.
+func (d *Data) withLines() (*dwarf.Data, error) {
+	if !d.linesOK {
+		d.linesOK = true
+		line, err := d.src.optional(".debug_line")
+		if err == nil {
+			d.lines, err = d.src.newDwarf(line)
+		}
+		d.linesErr = err
+	}
+	return d.lines, d.linesErr
+}

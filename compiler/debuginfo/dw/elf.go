@@ -1,0 +1,325 @@
+package dw
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+)
+
+// ErrNoSection is returned by Section for a section that the file does not have.
+var ErrNoSection = errors.New("no such section")
+
+// File is one ELF file, mapped read-only. Methods may be called by one goroutine at a time.
+type File struct {
+	path string
+	stat unix.Stat_t
+	fd   *os.File
+	mem  []byte // the whole file
+	elf  *elf.File
+
+	loads   []elf.ProgHeader // PT_LOAD, by address
+	buildID string
+
+	mu       sync.Mutex // guards sections: they are inflated in parallel
+	sections map[string][]byte
+	secErr   map[string]error
+
+	syms    symbolTable
+	frames  frameIndex
+	data    *Data
+	dataErr error
+	dataOK  bool
+	debug   *File // detached debug information
+	noDebug bool  // already looked for
+}
+
+// OpenELF opens the amd64 ELF executable or library at path.
+// Errors wrap debuginfo.ErrNotELF and debuginfo.ErrArch.
+func OpenELF(path string) (*File, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := os.Open(real)
+	if err != nil {
+		return nil, err
+	}
+	f, err := openFD(fd, real)
+	if err != nil {
+		fd.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func openFD(fd *os.File, path string) (*File, error) {
+	f := &File{path: path, fd: fd, sections: map[string][]byte{}, secErr: map[string]error{}}
+	if err := unix.Fstat(int(fd.Fd()), &f.stat); err != nil {
+		return nil, &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if f.stat.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, fmt.Errorf("%s: %w: not a regular file", path, debuginfo.ErrNotELF)
+	}
+	if f.stat.Size < 64 {
+		return nil, fmt.Errorf("%s: %w: %s", path, debuginfo.ErrNotELF, kindOf(fd))
+	}
+	mem, err := unix.Mmap(int(fd.Fd()), 0, int(f.stat.Size), unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, &os.PathError{Op: "mmap", Path: path, Err: err}
+	}
+	f.mem = mem
+	if err := f.parse(); err != nil {
+		unix.Munmap(mem)
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// newFile makes a File of bytes, for tests and fuzzing.
+func newFile(mem []byte) (*File, error) {
+	f := &File{path: "memory", mem: mem, sections: map[string][]byte{}, secErr: map[string]error{}, noDebug: true}
+	if len(mem) < 64 {
+		return nil, debuginfo.ErrNotELF
+	}
+	return f, f.parse()
+}
+
+// kindOf says what a file that is not ELF seems to be.
+func kindOf(r io.ReaderAt) string {
+	b := make([]byte, 16)
+	n, _ := r.ReadAt(b, 0)
+	b = b[:n]
+	switch {
+	case n == 0:
+		return "the file is empty"
+	case bytes.HasPrefix(b, []byte("#!")):
+		return "it is a script; trace its interpreter"
+	case bytes.HasPrefix(b, []byte("!<arch>")):
+		return "it is a static library"
+	case bytes.HasPrefix(b, []byte("MZ")):
+		return "it is a Windows executable"
+	case bytes.HasPrefix(b, []byte("\xcf\xfa\xed\xfe")):
+		return "it is a macOS executable"
+	case bytes.HasPrefix(b, []byte(elf.ELFMAG)):
+		return "the file is cut short"
+	}
+	return "it does not begin with the ELF magic number"
+}
+
+func (f *File) parse() (err error) {
+	defer Guard(&err)()
+	if string(f.mem[:4]) != elf.ELFMAG {
+		return fmt.Errorf("%w: %s", debuginfo.ErrNotELF, kindOf(bytes.NewReader(f.mem)))
+	}
+	class, data := elf.Class(f.mem[elf.EI_CLASS]), elf.Data(f.mem[elf.EI_DATA])
+	if class != elf.ELFCLASS64 || data != elf.ELFDATA2LSB {
+		return fmt.Errorf("%w: it is %v %v", debuginfo.ErrArch, class, data)
+	}
+	switch m := elf.Machine(binary.LittleEndian.Uint16(f.mem[18:])); m {
+	case elf.EM_X86_64:
+	default:
+		return fmt.Errorf("%w: it is for %s", debuginfo.ErrArch, strings.TrimPrefix(m.String(), "EM_"))
+	}
+	switch t := elf.Type(binary.LittleEndian.Uint16(f.mem[16:])); t {
+	case elf.ET_EXEC, elf.ET_DYN:
+	case elf.ET_REL:
+		return fmt.Errorf("%w: it is an object file that has not been linked", debuginfo.ErrNotELF)
+	default:
+		return fmt.Errorf("%w: it is %v", debuginfo.ErrNotELF, t)
+	}
+	f.elf, err = elf.NewFile(bytes.NewReader(f.mem))
+	if err != nil {
+		return fmt.Errorf("%w: %v", debuginfo.ErrNotELF, err)
+	}
+	for _, p := range f.elf.Progs {
+		if p.Type == elf.PT_LOAD {
+			f.loads = append(f.loads, p.ProgHeader)
+		}
+	}
+	f.buildID = f.readBuildID()
+	return nil
+}
+
+// Close unmaps the file. Nothing that came from it may be used afterwards, types with
+// loaders included.
+func (f *File) Close() error {
+	if f.debug != nil {
+		f.debug.Close()
+		f.debug = nil
+	}
+	var err error
+	if f.fd != nil {
+		if f.mem != nil {
+			err = unix.Munmap(f.mem)
+		}
+		if e := f.fd.Close(); err == nil {
+			err = e
+		}
+		f.fd = nil
+	}
+	f.mem = nil
+	return err
+}
+
+// Path is the path with links resolved.
+func (f *File) Path() string { return f.path }
+
+// BuildID is the hex GNU build ID, else Go's build ID, else "".
+func (f *File) BuildID() string { return f.buildID }
+
+// ELF gives the headers. Use Section for contents.
+func (f *File) ELF() *elf.File { return f.elf }
+
+// Relocated reports whether addresses move at load time: a PIE or a library.
+func (f *File) Relocated() bool { return f.elf.Type == elf.ET_DYN }
+
+// Executable reports whether the file is a program rather than a library.
+func (f *File) Executable() bool {
+	if f.elf.Type == elf.ET_EXEC {
+		return true
+	}
+	if v, err := f.elf.DynValue(elf.DT_FLAGS_1); err == nil && len(v) > 0 && elf.DynFlag1(v[0])&elf.DF_1_PIE != 0 {
+		return true
+	}
+	for _, p := range f.elf.Progs {
+		if p.Type == elf.PT_INTERP {
+			so, err := f.elf.DynString(elf.DT_SONAME)
+			return err == nil && len(so) == 0
+		}
+	}
+	return false
+}
+
+// Changed reports whether the file on disk is no longer the one that was opened.
+func (f *File) Changed() bool {
+	if f.fd == nil {
+		return false
+	}
+	var st unix.Stat_t
+	if unix.Fstat(int(f.fd.Fd()), &st) != nil {
+		return true
+	}
+	return st.Size != f.stat.Size || st.Mtim != f.stat.Mtim
+}
+
+// LoadBase is the lowest address of the loadable segments, rounded down to a page.
+func (f *File) LoadBase() uint64 {
+	base := ^uint64(0)
+	for _, p := range f.loads {
+		base = min(base, p.Vaddr)
+	}
+	if base == ^uint64(0) {
+		return 0
+	}
+	return base &^ 0xfff
+}
+
+// FileOffset turns an address into an offset in the file. Only bytes that are in the file have one.
+func (f *File) FileOffset(addr uint64) (uint64, error) {
+	for _, p := range f.loads {
+		if addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
+			if off := p.Off + (addr - p.Vaddr); off < uint64(f.stat.Size) || f.fd == nil {
+				return off, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("%s: address %#x is in no segment of the file", f.path, addr)
+}
+
+// Bytes gives at most n bytes of the loaded image from addr on, without those beyond the
+// end of the segment. The slice is the mapped file: read it under Guard.
+func (f *File) Bytes(addr uint64, n int) ([]byte, error) {
+	for _, p := range f.loads {
+		if addr < p.Vaddr || addr-p.Vaddr >= p.Filesz {
+			continue
+		}
+		skip := addr - p.Vaddr
+		off, size := p.Off+skip, p.Filesz-skip
+		if off < p.Off || off >= uint64(len(f.mem)) {
+			break
+		}
+		size = min(size, uint64(len(f.mem))-off, uint64(max(n, 0)))
+		return f.mem[off : off+size : off+size], nil
+	}
+	return nil, fmt.Errorf("%s: address %#x is in no segment of the file", f.path, addr)
+}
+
+// InText reports whether addr is in an executable segment.
+func (f *File) InText(addr uint64) bool {
+	for _, p := range f.loads {
+		if p.Flags&elf.PF_X != 0 && addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
+			return true
+		}
+	}
+	return false
+}
+
+// readBuildID finds the GNU note, in segments or sections, else Go's.
+func (f *File) readBuildID() string {
+	for _, p := range f.elf.Progs {
+		if p.Type == elf.PT_NOTE {
+			if id := noteDesc(f.slice(p.Off, p.Filesz), "GNU\x00", 3); id != nil {
+				return hex.EncodeToString(id)
+			}
+		}
+	}
+	goID := ""
+	for _, s := range f.elf.Sections {
+		if s.Type != elf.SHT_NOTE {
+			continue
+		}
+		b := f.slice(s.Offset, s.FileSize)
+		if id := noteDesc(b, "GNU\x00", 3); id != nil {
+			return hex.EncodeToString(id)
+		}
+		if id := noteDesc(b, "Go\x00\x00", 4); id != nil {
+			goID = string(id)
+		}
+	}
+	return goID
+}
+
+// noteDesc finds the description of a note by name and type (ELF gABI, "Note Section").
+func noteDesc(b []byte, name string, typ uint32) []byte {
+	for len(b) >= 12 {
+		nsz, dsz, t := uint64(le32(b)), uint64(le32(b[4:])), le32(b[8:])
+		b = b[12:]
+		na, da := (nsz+3)&^3, (dsz+3)&^3
+		if na > uint64(len(b)) || da > uint64(len(b))-na {
+			if na > uint64(len(b)) || dsz > uint64(len(b))-na {
+				return nil
+			}
+			da = dsz
+		}
+		if t == typ && string(b[:nsz]) == name {
+			return b[na : na+dsz]
+		}
+		b = b[na+da:]
+	}
+	return nil
+}
+
+// slice gives the file's bytes [off, off+size), cut at its end.
+func (f *File) slice(off, size uint64) []byte {
+	if off >= uint64(len(f.mem)) {
+		return nil
+	}
+	size = min(size, uint64(len(f.mem))-off)
+	return f.mem[off : off+size : off+size]
+}
+
+func le16(b []byte) uint16 { return binary.LittleEndian.Uint16(b) }
+func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+func le64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

@@ -1,0 +1,679 @@
+package dw
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-delve/delve/pkg/dwarf/op"
+
+	"github.com/gostap/gostap/compiler/loc"
+)
+
+// Operations that Delve's table does not name (DWARF 5, 7.7.1, and GNU's forms of them).
+const (
+	opNop               = 0x96
+	opFormTLS           = 0x9b
+	opImplicitPointer   = 0xa0
+	opAddrx             = 0xa1
+	opConstx            = 0xa2
+	opEntryValue        = 0xa3
+	opConstType         = 0xa4
+	opRegvalType        = 0xa5
+	opDerefType         = 0xa6
+	opXderefType        = 0xa7
+	opConvert           = 0xa8
+	opReinterpret       = 0xa9
+	opGNUPushTLS        = 0xe0
+	opGNUUninit         = 0xf0
+	opGNUImplicitPtr    = 0xf2
+	opGNUEntryValue     = 0xf3
+	opGNUConstType      = 0xf4
+	opGNURegvalType     = 0xf5
+	opGNUDerefType      = 0xf6
+	opGNUConvert        = 0xf7
+	opGNUReinterpret    = 0xf9
+	opGNUParameterRef   = 0xfa
+	opGNUAddrIndex      = 0xfb
+	opGNUConstIndex     = 0xfc
+	opGNUVariableValue  = 0xfd
+	maxSteps            = 200
+	maxPieces           = 256
+	maxPieceBytes       = 1 << 20
+	maxStack            = 64
+	maxExpressionLength = 1 << 16
+)
+
+// Unavailable is why a well-formed location cannot be turned into a place. It is a reason for
+// users, such as "its value exists only at the function's entry".
+type Unavailable struct{ Reason string }
+
+func (e *Unavailable) Error() string { return e.Reason }
+
+func unavailable(format string, args ...any) error {
+	return &Unavailable{fmt.Sprintf(format, args...)}
+}
+
+// Env is what expressions refer to outside of themselves. A nil function means that there is no
+// such thing where the expression stands.
+type Env struct {
+	FrameBase func() (loc.Prog, error) // DW_OP_fbreg counts from it
+	CFA       func() (loc.Prog, error) // DW_OP_call_frame_cfa
+	Addrx     func(i uint64) (uint64, error)
+	TLS       func(off uint64) (loc.Prog, error) // address of a thread's copy
+	BaseType  func(off uint64) (BaseType, error) // by offset in the unit
+	Relocated bool                               // addresses need the load bias
+	// AtEntry says that the pc is the function's first instruction, where DW_OP_entry_value
+	// is the value now.
+	AtEntry bool
+}
+
+// BaseType is what typed operations need to know of a type.
+type BaseType struct {
+	Size    int
+	Signed  bool
+	Integer bool
+}
+
+// pieceKind says how a part of an object is given.
+type pieceKind uint8
+
+const (
+	inMemory pieceKind = iota // at address prog
+	inReg                     // in register reg, from bit shift on
+	isValue                   // prog is the value
+	isBytes                   // a constant
+	isLost                    // nowhere
+)
+
+type piece struct {
+	kind  pieceKind
+	size  int64 // bytes; of single locations -1
+	prog  loc.Prog
+	reg   int
+	shift int64 // bits
+	data  []byte
+}
+
+// operand is an entry of the expression stack. Values of types smaller than 8 bytes are kept
+// extended to 64 bits by their sign.
+type operand struct {
+	prog   loc.Prog
+	size   int // bytes; 0 is the generic type
+	signed bool
+}
+
+type machine struct {
+	r     *reader
+	env   *Env
+	stack []operand
+}
+
+// evaluate decodes expr symbolically. A location that is one thing yields one piece of size -1.
+func evaluate(expr []byte, env *Env) ([]piece, error) {
+	if len(expr) > maxExpressionLength {
+		return nil, unavailable("its location expression is too long")
+	}
+	if env == nil {
+		env = &Env{}
+	}
+	m := &machine{r: &reader{b: expr}, env: env}
+	var pieces []piece
+	var cur *piece // a register or value that awaits its piece operation
+	for !m.r.empty() {
+		at := m.r.off
+		o := op.Opcode(m.r.u8())
+		if cur != nil && o != op.DW_OP_piece && o != op.DW_OP_bit_piece && o != opGNUUninit {
+			return nil, fmt.Errorf("%w: operation %#x behind a complete location", ErrCorrupt, byte(o))
+		}
+		switch {
+		case o == op.DW_OP_piece || o == op.DW_OP_bit_piece:
+			p, err := m.piece(o, cur)
+			if err != nil {
+				return nil, err
+			}
+			pieces = append(pieces, p)
+			if len(pieces) > maxPieces {
+				return nil, unavailable("it is in too many pieces")
+			}
+			cur, m.stack = nil, m.stack[:0]
+		case o >= op.DW_OP_reg0 && o <= op.DW_OP_reg31:
+			cur = &piece{kind: inReg, reg: int(o - op.DW_OP_reg0), size: -1}
+		case o == op.DW_OP_regx:
+			cur = &piece{kind: inReg, reg: int(min(m.r.uleb(), 1<<20)), size: -1}
+		case o == op.DW_OP_implicit_value:
+			cur = &piece{kind: isBytes, data: m.r.block(m.r.uleb()), size: -1}
+		case o == op.DW_OP_stack_value:
+			v, err := m.pop()
+			if err != nil {
+				return nil, err
+			}
+			cur = &piece{kind: isValue, prog: v.prog, size: -1}
+		case o == opGNUUninit:
+			return nil, unavailable("it has not been initialised here")
+		case o == opImplicitPointer || o == opGNUImplicitPtr:
+			return nil, unavailable("the pointer itself was optimised away")
+		default:
+			if err := m.step(o); err != nil {
+				return nil, err
+			}
+		}
+		if m.r.err != nil {
+			return nil, fmt.Errorf("%w: location expression is cut short in operation %#x", ErrCorrupt, expr[at])
+		}
+	}
+	switch {
+	case len(pieces) > 0 && (cur != nil || len(m.stack) > 0):
+		return nil, fmt.Errorf("%w: location expression ends with a part that has no size", ErrCorrupt)
+	case len(pieces) > 0:
+		return pieces, nil
+	case cur != nil:
+		return []piece{*cur}, nil
+	case len(m.stack) == 0:
+		return nil, ErrNoLocation
+	}
+	top := m.stack[len(m.stack)-1]
+	return []piece{{kind: inMemory, prog: top.prog, size: -1}}, nil
+}
+
+// evalAddress decodes an expression that computes an address (call frame information).
+func evalAddress(expr []byte, env *Env) (loc.Prog, error) {
+	p, err := evaluate(expr, env)
+	if err != nil {
+		return loc.Prog{}, err
+	}
+	if len(p) != 1 || p[0].kind != inMemory || p[0].size >= 0 {
+		return loc.Prog{}, fmt.Errorf("%w: expression does not compute an address", ErrCorrupt)
+	}
+	return p[0].prog, nil
+}
+
+// piece finishes a part of a composite location.
+func (m *machine) piece(o op.Opcode, cur *piece) (piece, error) {
+	size, bit := m.r.uleb(), uint64(0)
+	if o == op.DW_OP_bit_piece {
+		bit = m.r.uleb()
+		if size%8 != 0 || bit%8 != 0 {
+			return piece{}, unavailable("parts of it are not whole bytes")
+		}
+		size /= 8
+	} else if size > maxPieceBytes {
+		return piece{}, fmt.Errorf("%w: piece of %d bytes", ErrCorrupt, size)
+	}
+	if size > maxPieceBytes || bit > 8*maxPieceBytes {
+		return piece{}, fmt.Errorf("%w: piece of %d bytes", ErrCorrupt, size)
+	}
+	p := piece{kind: isLost}
+	switch {
+	case cur != nil:
+		p = *cur
+		switch p.kind {
+		case inReg, isValue:
+			p.shift = int64(bit)
+		case isBytes:
+			if bit/8 > uint64(len(p.data)) {
+				return piece{}, fmt.Errorf("%w: piece beyond its value", ErrCorrupt)
+			}
+			p.data = p.data[bit/8:]
+		}
+	case len(m.stack) > 0:
+		p = piece{kind: inMemory, prog: m.stack[len(m.stack)-1].prog.Plus(int64(bit / 8))}
+	}
+	p.size = int64(size)
+	return p, nil
+}
+
+var errUnderflow = fmt.Errorf("%w: location expression takes from an empty stack", ErrCorrupt)
+
+func (m *machine) pop() (operand, error) {
+	if len(m.stack) == 0 {
+		return operand{}, errUnderflow
+	}
+	v := m.stack[len(m.stack)-1]
+	m.stack = m.stack[:len(m.stack)-1]
+	return v, nil
+}
+
+func (m *machine) push(v operand) error {
+	if len(m.stack) >= maxStack || len(v.prog.Steps) > maxSteps {
+		return unavailable("its location expression is too long")
+	}
+	m.stack = append(m.stack, v)
+	return nil
+}
+
+func (m *machine) pushProg(p loc.Prog) error { return m.push(operand{prog: p}) }
+func (m *machine) pushConst(n int64) error   { return m.pushProg(loc.Constant(n)) }
+func (m *machine) peek(n int) (operand, error) {
+	if n < 0 || n >= len(m.stack) {
+		return operand{}, errUnderflow
+	}
+	return m.stack[len(m.stack)-1-n], nil
+}
+
+// register is the 64-bit value of a general register.
+func register(n uint64) (loc.Prog, error) {
+	if n > RegRIP {
+		return loc.Prog{}, unavailable("it is computed from register %s, which cannot be read", RegName(n))
+	}
+	return loc.Register(int(n)), nil
+}
+
+// step executes an operation that only works on the stack.
+func (m *machine) step(o op.Opcode) error {
+	r := m.r
+	switch {
+	case o >= op.DW_OP_lit0 && o <= op.DW_OP_lit31:
+		return m.pushConst(int64(o - op.DW_OP_lit0))
+	case o >= op.DW_OP_breg0 && o <= op.DW_OP_breg31, o == op.DW_OP_bregx:
+		n := uint64(o - op.DW_OP_breg0)
+		if o == op.DW_OP_bregx {
+			n = r.uleb()
+		}
+		off := r.sleb()
+		p, err := register(n)
+		if err != nil {
+			return err
+		}
+		return m.pushProg(p.Plus(off))
+	}
+	switch o {
+	case opNop:
+		return nil
+	case op.DW_OP_addr:
+		return m.pushProg(loc.Static(r.u64(), m.env.Relocated))
+	case op.DW_OP_const1u:
+		return m.pushConst(int64(r.u8()))
+	case op.DW_OP_const1s:
+		return m.pushConst(int64(int8(r.u8())))
+	case op.DW_OP_const2u:
+		return m.pushConst(int64(r.u16()))
+	case op.DW_OP_const2s:
+		return m.pushConst(int64(int16(r.u16())))
+	case op.DW_OP_const4u:
+		return m.pushConst(int64(r.u32()))
+	case op.DW_OP_const4s:
+		return m.pushConst(int64(int32(r.u32())))
+	case op.DW_OP_const8u, op.DW_OP_const8s:
+		return m.pushConst(int64(r.u64()))
+	case op.DW_OP_constu:
+		return m.pushConst(int64(r.uleb()))
+	case op.DW_OP_consts:
+		return m.pushConst(r.sleb())
+	case op.DW_OP_dup, op.DW_OP_over, op.DW_OP_pick:
+		n := 0
+		if o == op.DW_OP_over {
+			n = 1
+		} else if o == op.DW_OP_pick {
+			n = int(r.u8())
+		}
+		v, err := m.peek(n)
+		if err != nil {
+			return err
+		}
+		return m.push(v)
+	case op.DW_OP_drop:
+		_, err := m.pop()
+		return err
+	case op.DW_OP_swap:
+		if n := len(m.stack); n >= 2 {
+			m.stack[n-1], m.stack[n-2] = m.stack[n-2], m.stack[n-1]
+			return nil
+		}
+		return errUnderflow
+	case op.DW_OP_rot:
+		if n := len(m.stack); n >= 3 {
+			m.stack[n-1], m.stack[n-2], m.stack[n-3] = m.stack[n-2], m.stack[n-3], m.stack[n-1]
+			return nil
+		}
+		return errUnderflow
+	case op.DW_OP_fbreg:
+		off := r.sleb()
+		return m.outside(m.env.FrameBase, off, "the function has no frame base")
+	case op.DW_OP_call_frame_cfa:
+		return m.outside(m.env.CFA, 0, "the frame at this address is not described")
+	case op.DW_OP_deref, op.DW_OP_deref_size:
+		return m.deref(o)
+	case op.DW_OP_plus_uconst:
+		n := r.uleb()
+		v, err := m.pop()
+		if err != nil {
+			return err
+		}
+		v.prog = v.prog.Plus(int64(n))
+		return m.push(m.extend(v))
+	case op.DW_OP_neg, op.DW_OP_not, op.DW_OP_abs:
+		return m.unary(o)
+	case op.DW_OP_plus, op.DW_OP_minus, op.DW_OP_mul, op.DW_OP_and, op.DW_OP_or, op.DW_OP_xor,
+		op.DW_OP_shl, op.DW_OP_shr, op.DW_OP_shra:
+		return m.binary(o)
+	case opFormTLS, opGNUPushTLS:
+		return m.tls()
+	case opAddrx, opGNUAddrIndex, opConstx, opGNUConstIndex:
+		i := r.uleb()
+		if m.env.Addrx == nil {
+			return fmt.Errorf("%w: indexed address where there is no table", ErrCorrupt)
+		}
+		a, err := m.env.Addrx(i)
+		if err != nil {
+			return err
+		}
+		if o == opConstx || o == opGNUConstIndex {
+			return m.pushConst(int64(a))
+		}
+		return m.pushProg(loc.Static(a, m.env.Relocated))
+	case opEntryValue, opGNUEntryValue:
+		return m.entryValue()
+	case opConstType, opGNUConstType, opRegvalType, opGNURegvalType, opDerefType, opGNUDerefType,
+		opConvert, opGNUConvert, opReinterpret, opGNUReinterpret:
+		return m.typed(o)
+	case opGNUParameterRef, opGNUVariableValue:
+		return unavailable("its location depends on the caller")
+	}
+	if name, ok := refused[o]; ok {
+		return unavailable("its location uses %s, which is not supported", name)
+	}
+	return unavailable("its location uses the unknown operation %#x", byte(o))
+}
+
+// refused are operations with a name for the message. The steps of package loc have no
+// division, comparison or jump, and compilers hardly use these in locations.
+var refused = map[op.Opcode]string{
+	op.DW_OP_div: "a division", op.DW_OP_mod: "a division",
+	op.DW_OP_eq: "a comparison", op.DW_OP_ne: "a comparison", op.DW_OP_lt: "a comparison",
+	op.DW_OP_le: "a comparison", op.DW_OP_gt: "a comparison", op.DW_OP_ge: "a comparison",
+	op.DW_OP_bra: "a conditional jump", op.DW_OP_skip: "a jump",
+	op.DW_OP_xderef: "an address space", op.DW_OP_xderef_size: "an address space", opXderefType: "an address space",
+	op.DW_OP_push_object_address: "an object's address", op.DW_OP_call2: "a call", op.DW_OP_call4: "a call",
+	op.DW_OP_call_ref: "a call",
+}
+
+// outside pushes a value that the surroundings know, plus off.
+func (m *machine) outside(get func() (loc.Prog, error), off int64, missing string) error {
+	if get == nil {
+		return unavailable("%s", missing)
+	}
+	p, err := get()
+	if err != nil {
+		return err
+	}
+	return m.pushProg(p.Plus(off))
+}
+
+func (m *machine) deref(o op.Opcode) error {
+	size := 8
+	if o == op.DW_OP_deref_size {
+		size = int(m.r.u8())
+	}
+	v, err := m.pop()
+	if err != nil {
+		return err
+	}
+	switch size {
+	case 1, 2, 4, 8:
+		return m.pushProg(v.prog.Load(size, false, false))
+	}
+	return unavailable("its location loads %d bytes", size)
+}
+
+// extend brings a value back into its type after arithmetic.
+func (m *machine) extend(v operand) operand {
+	if v.size > 0 && v.size < 8 {
+		v.prog = extend(v.prog, v.size, v.signed)
+	}
+	return v
+}
+
+func extend(p loc.Prog, size int, signed bool) loc.Prog {
+	if c, ok := constant(p); ok {
+		sh := uint(64 - 8*size)
+		if signed {
+			return loc.Constant(c << sh >> sh)
+		}
+		return loc.Constant(int64(uint64(c) << sh >> sh))
+	}
+	return p.Then(loc.Step{Op: loc.Bits, Size: 8 * size, Signed: signed})
+}
+
+func constant(p loc.Prog) (int64, bool) {
+	if len(p.Steps) == 1 && p.Steps[0].Op == loc.Const {
+		return p.Steps[0].N, true
+	}
+	return 0, false
+}
+
+func (m *machine) unary(o op.Opcode) error {
+	v, err := m.pop()
+	if err != nil {
+		return err
+	}
+	c, isConst := constant(v.prog)
+	switch {
+	case isConst && (o == op.DW_OP_neg || o == op.DW_OP_abs && c < 0):
+		v.prog = loc.Constant(-c)
+	case isConst && o == op.DW_OP_not:
+		v.prog = loc.Constant(^c)
+	case isConst:
+	case o == op.DW_OP_neg:
+		v.prog = v.prog.Then(loc.Step{Op: loc.Neg})
+	case o == op.DW_OP_not:
+		v.prog = v.prog.Then(loc.Step{Op: loc.Not})
+	default: // abs(x) = (x ^ s) - s with s = x >> 63
+		x := v.prog.Last()
+		p := v.prog.With(loc.Constant(63), loc.Step{Op: loc.Sar})
+		s := p.Last()
+		p.Steps = append(p.Steps, loc.Step{Op: loc.Xor, A: x, B: s}, loc.Step{Op: loc.Sub, A: s + 1, B: s})
+		v.prog = p
+	}
+	return m.push(m.extend(v))
+}
+
+func (m *machine) binary(o op.Opcode) error {
+	b, err := m.pop()
+	if err != nil {
+		return err
+	}
+	a, err := m.pop()
+	if err != nil {
+		return err
+	}
+	x, xc := constant(a.prog)
+	y, yc := constant(b.prog)
+	out := a
+	switch {
+	case o == op.DW_OP_plus && yc:
+		out.prog = a.prog.Plus(y)
+	case o == op.DW_OP_plus && xc:
+		out.prog = b.prog.Plus(x)
+	case o == op.DW_OP_minus && yc:
+		out.prog = a.prog.Plus(-y)
+	case o == op.DW_OP_shl || o == op.DW_OP_shr || o == op.DW_OP_shra:
+		// Shifts by the width or more give 0 (or the sign) in DWARF, not on every machine.
+		if !yc {
+			return unavailable("its location shifts by a variable amount")
+		}
+		if uint64(y) > 63 {
+			if o != op.DW_OP_shra {
+				return m.push(operand{prog: loc.Constant(0), size: out.size, signed: out.signed})
+			}
+			y = 63
+		}
+		k := loc.Shl
+		if o == op.DW_OP_shr {
+			k = loc.Shr
+			if a.size > 0 && a.size < 8 && a.signed {
+				a.prog = extend(a.prog, a.size, false)
+			}
+		} else if o == op.DW_OP_shra {
+			k = loc.Sar
+			if a.size > 0 && a.size < 8 && !a.signed {
+				a.prog = extend(a.prog, a.size, true)
+			}
+		}
+		out.prog = fold(k, a.prog, loc.Constant(y))
+	default:
+		k := map[op.Opcode]loc.Op{op.DW_OP_plus: loc.Add, op.DW_OP_minus: loc.Sub, op.DW_OP_mul: loc.Mul,
+			op.DW_OP_and: loc.And, op.DW_OP_or: loc.Or, op.DW_OP_xor: loc.Xor}[o]
+		out.prog = fold(k, a.prog, b.prog)
+	}
+	return m.push(m.extend(out))
+}
+
+// fold is a step on two values, done now if both are constants.
+func fold(k loc.Op, a, b loc.Prog) loc.Prog {
+	x, xc := constant(a)
+	y, yc := constant(b)
+	if !xc || !yc {
+		return a.With(b, loc.Step{Op: k})
+	}
+	switch k {
+	case loc.Add:
+		x += y
+	case loc.Sub:
+		x -= y
+	case loc.Mul:
+		x *= y
+	case loc.And:
+		x &= y
+	case loc.Or:
+		x |= y
+	case loc.Xor:
+		x ^= y
+	case loc.Shl:
+		x <<= uint64(y) & 63
+	case loc.Shr:
+		x = int64(uint64(x) >> (uint64(y) & 63))
+	case loc.Sar:
+		x >>= uint64(y) & 63
+	}
+	return loc.Constant(x)
+}
+
+func (m *machine) tls() error {
+	v, err := m.pop()
+	if err != nil {
+		return err
+	}
+	off, ok := constant(v.prog)
+	if !ok || m.env.TLS == nil {
+		return unavailable("it is thread-local")
+	}
+	p, err := m.env.TLS(uint64(off))
+	if err != nil {
+		return err
+	}
+	return m.pushProg(p)
+}
+
+// entryValue is DW_OP_entry_value (DWARF 5, 2.5.1.7): what an expression gave when the function
+// was entered. Only there can it be had by reading.
+func (m *machine) entryValue() error {
+	expr := m.r.block(m.r.uleb())
+	if m.r.err != nil {
+		return m.r.err
+	}
+	if !m.env.AtEntry {
+		return unavailable("only its value at the function's entry is known")
+	}
+	p, err := evaluate(expr, m.env)
+	if err != nil {
+		return err
+	}
+	if len(p) != 1 || p[0].size >= 0 {
+		return unavailable("only its value at the function's entry is known")
+	}
+	switch p[0].kind {
+	case inReg:
+		v, err := register(uint64(p[0].reg))
+		if err != nil {
+			return err
+		}
+		return m.pushProg(v)
+	case inMemory, isValue:
+		return m.pushProg(p[0].prog)
+	}
+	return errors.New("entry value of a constant")
+}
+
+// typed handles the operations with a type (DWARF 5, 2.5.1.6), as far as it is an integer.
+func (m *machine) typed(o op.Opcode) error {
+	r := m.r
+	var reg uint64
+	size := 0
+	switch o {
+	case opRegvalType, opGNURegvalType:
+		reg = r.uleb()
+	case opDerefType, opGNUDerefType:
+		size = int(r.u8())
+	}
+	off := r.uleb()
+	var data []byte
+	if o == opConstType || o == opGNUConstType {
+		data = r.block(uint64(r.u8()))
+	}
+	if r.err != nil {
+		return r.err
+	}
+	t := BaseType{Size: 8, Integer: true}
+	generic := off == 0 && (o == opConvert || o == opGNUConvert || o == opReinterpret || o == opGNUReinterpret)
+	if !generic {
+		if m.env.BaseType == nil {
+			return unavailable("its location is computed with types")
+		}
+		var err error
+		if t, err = m.env.BaseType(off); err != nil {
+			return err
+		}
+	}
+	if !t.Integer || t.Size != 1 && t.Size != 2 && t.Size != 4 && t.Size != 8 {
+		return unavailable("its location is computed with a type that is not an integer of up to 8 bytes")
+	}
+	out := operand{size: t.Size, signed: t.Signed}
+	if generic {
+		out.size, out.signed = 0, false
+	}
+	switch o {
+	case opConstType, opGNUConstType:
+		if len(data) != t.Size {
+			return fmt.Errorf("%w: typed constant of the wrong size", ErrCorrupt)
+		}
+		out.prog = loc.Constant(int64((&reader{b: data}).uint(t.Size)))
+	case opRegvalType, opGNURegvalType:
+		p, err := register(reg)
+		if err != nil {
+			return err
+		}
+		out.prog = p
+	case opDerefType, opGNUDerefType:
+		v, err := m.pop()
+		if err != nil {
+			return err
+		}
+		if size != t.Size {
+			return fmt.Errorf("%w: typed load of the wrong size", ErrCorrupt)
+		}
+		out.prog = v.prog.Load(size, t.Signed, false)
+		return m.push(out)
+	default:
+		v, err := m.pop()
+		if err != nil {
+			return err
+		}
+		out.prog = v.prog
+	}
+	return m.push(m.extend(out))
+}
+
+// RegName is the assembler's name of a DWARF register of amd64.
+func RegName(n uint64) string {
+	names := [...]string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"}
+	switch {
+	case n < uint64(len(names)):
+		return names[n]
+	case n >= RegXMM && n < RegXMM+16:
+		return fmt.Sprintf("xmm%d", n-RegXMM)
+	case n >= 33 && n <= 40:
+		return fmt.Sprintf("st%d", n-33)
+	}
+	return fmt.Sprintf("number %d", n)
+}

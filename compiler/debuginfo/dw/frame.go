@@ -1,0 +1,415 @@
+package dw
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/go-delve/delve/pkg/dwarf/frame"
+
+	"github.com/gostap/gostap/compiler/loc"
+)
+
+// DWARF register numbers of amd64 (System V psABI, figure 3.36).
+const (
+	RegRAX = 0
+	RegRDX = 1
+	RegRCX = 2
+	RegRBX = 3
+	RegRSI = 4
+	RegRDI = 5
+	RegRBP = 6
+	RegRSP = 7
+	RegR14 = 14
+	RegRIP = 16 // also the column of the return address
+	RegXMM = 17 // XMM0; XMM15 is 32
+)
+
+// Frame describes the activation at a pc.
+type Frame struct {
+	// CFA computes the canonical frame address: the stack pointer before the call.
+	CFA loc.Prog
+	// Return computes the return address. Empty in functions that nothing calls (_start).
+	Return loc.Prog
+}
+
+// EntryFrame is the Frame at the first instruction of any amd64 function.
+func EntryFrame() Frame {
+	return Frame{CFA: loc.Register(RegRSP).Plus(8), Return: loc.Register(RegRSP).Load(8, false, false)}
+}
+
+// NoFrameError says that no call frame information covers PC.
+type NoFrameError struct{ PC uint64 }
+
+func (e *NoFrameError) Error() string {
+	return fmt.Sprintf("no call frame information for %#x", e.PC)
+}
+
+// fde is one frame description entry: the bytes of it and of its CIE, whose addresses
+// matter in .eh_frame.
+type fde struct {
+	begin, size uint64
+	off         int // in the section
+}
+
+type frameIndex struct {
+	ready [2]bool // .eh_frame, .debug_frame
+	err   [2]error
+	fdes  [2][]fde // by begin
+}
+
+// Frame finds the frame at pc from .eh_frame (by the search table of .eh_frame_hdr where
+// there is one) or .debug_frame. The error is a *NoFrameError when neither covers pc.
+func (f *File) Frame(pc uint64) (fr Frame, err error) {
+	defer Guard(&err)()
+	src := f
+	if !f.HasSection(".debug_frame") {
+		if d := f.debug; d != nil {
+			src = d
+		}
+	}
+	eh, ehAddr := f.ehFrame()
+	if eh != nil {
+		if off, ok := f.searchHeader(pc, ehAddr, len(eh)); ok {
+			if fr, err := decodeFrame(eh, off, pc, ehAddr); err == nil || !isNoFrame(err) {
+				return fr, err
+			}
+		}
+	}
+	if off, ok, err := src.searchFrames(1, pc, nil, 0); err != nil {
+		return Frame{}, err
+	} else if ok {
+		b, err := src.Section(".debug_frame")
+		if err != nil {
+			return Frame{}, err
+		}
+		return decodeFrame(b, off, pc, 0)
+	}
+	if eh != nil {
+		if off, ok, err := f.searchFrames(0, pc, eh, ehAddr); err != nil {
+			return Frame{}, err
+		} else if ok {
+			return decodeFrame(eh, off, pc, ehAddr)
+		}
+	}
+	return Frame{}, &NoFrameError{pc}
+}
+
+func isNoFrame(err error) bool {
+	_, ok := err.(*NoFrameError)
+	return ok
+}
+
+func (f *File) ehFrame() ([]byte, uint64) {
+	addr, _, ok := f.SectionAddr(".eh_frame")
+	if !ok || addr == 0 {
+		return nil, 0
+	}
+	b, err := f.Section(".eh_frame")
+	if err != nil {
+		return nil, 0
+	}
+	return b, addr
+}
+
+// searchHeader looks pc up in .eh_frame_hdr (LSB core specification, "Exception frames"), in
+// the one encoding that linkers write. ok is false when there is no such table or no entry.
+func (f *File) searchHeader(pc, ehAddr uint64, ehLen int) (off int, ok bool) {
+	addr, _, found := f.SectionAddr(".eh_frame_hdr")
+	if !found {
+		return 0, false
+	}
+	b, err := f.Section(".eh_frame_hdr")
+	if err != nil || len(b) < 12 || b[0] != 1 || b[1] != 0x1b || b[2] != 0x03 || b[3] != 0x3b {
+		return 0, false
+	}
+	n := min(int(le32(b[8:])), (len(b)-12)/8)
+	tab := b[12:]
+	at := func(i int) uint64 { return addr + uint64(int64(int32(le32(tab[8*i:])))) }
+	i := sort.Search(n, func(i int) bool { return at(i) > pc }) - 1
+	if i < 0 {
+		return 0, false
+	}
+	rel := addr + uint64(int64(int32(le32(tab[8*i+4:])))) - ehAddr
+	if rel >= uint64(ehLen) {
+		return 0, false
+	}
+	return int(rel), true
+}
+
+// searchFrames looks pc up in an index of all FDEs of .eh_frame (which 0) or .debug_frame (1).
+func (f *File) searchFrames(which int, pc uint64, b []byte, ehAddr uint64) (off int, ok bool, err error) {
+	x := &f.frames
+	if !x.ready[which] {
+		x.ready[which] = true
+		if which == 1 {
+			b, x.err[1] = f.optional(".debug_frame")
+		}
+		if x.err[which] == nil {
+			x.fdes[which], x.err[which] = indexFrames(b, ehAddr)
+		}
+	}
+	if x.err[which] != nil {
+		return 0, false, fmt.Errorf("%s: call frame information: %w", f.path, x.err[which])
+	}
+	fdes := x.fdes[which]
+	i := sort.Search(len(fdes), func(i int) bool { return fdes[i].begin > pc }) - 1
+	if i < 0 || pc-fdes[i].begin >= fdes[i].size {
+		return 0, false, nil
+	}
+	return fdes[i].off, true, nil
+}
+
+// frameEntry is the header of one CIE or FDE.
+type frameEntry struct {
+	start, end int // with the length field
+	cie        bool
+	cieOff     int
+	body       int // behind the CIE pointer
+}
+
+// readFrameEntry reads the header at off (DWARF 5, 6.4.1; LSB for .eh_frame). ok is false at the
+// terminator and at the end.
+func readFrameEntry(b []byte, off int, eh bool) (e frameEntry, ok bool, err error) {
+	r := &reader{b: b, off: off}
+	n, dwarf64 := r.unitLength()
+	if n == 0 || r.err != nil {
+		return e, false, r.err
+	}
+	if dwarf64 {
+		return e, false, fmt.Errorf("%w: 64-bit format", ErrCorrupt)
+	}
+	if n < 4 || n > uint64(len(b)-r.off) {
+		return e, false, fmt.Errorf("%w: entry at %#x is cut short", ErrCorrupt, off)
+	}
+	e.start, e.end = off, r.off+int(n)
+	at := r.off
+	id := r.u32()
+	e.body = r.off
+	switch {
+	case eh && id == 0, !eh && id == 0xffffffff:
+		e.cie = true
+	case eh:
+		e.cieOff = at - int(id)
+	default:
+		e.cieOff = int(id)
+	}
+	return e, true, r.err
+}
+
+// pointer encodings of .eh_frame (LSB, "DWARF exception header encoding").
+const (
+	encAbs    = 0x00
+	encUdata4 = 0x03
+	encUdata8 = 0x04
+	encSdata4 = 0x0b
+	encSdata8 = 0x0c
+	encPCRel  = 0x10
+	encOmit   = 0xff
+)
+
+// encodedSize is the size of a pointer in the encoding, 0 if it is not one of fixed size.
+func encodedSize(enc uint8) int {
+	switch enc & 0x0f {
+	case encAbs, encUdata8, encSdata8:
+		return 8
+	case encUdata4, encSdata4:
+		return 4
+	case 0x02, 0x0a:
+		return 2
+	}
+	return 0
+}
+
+func (r *reader) encoded(enc uint8, addr uint64) uint64 {
+	at := addr + uint64(r.off)
+	var v uint64
+	switch enc & 0x0f {
+	case encSdata4:
+		v = uint64(int64(int32(r.u32())))
+	case 0x0a:
+		v = uint64(int64(int16(r.u16())))
+	default:
+		v = r.uint(encodedSize(enc))
+	}
+	if enc&0x70 == encPCRel {
+		v += at
+	}
+	return v
+}
+
+// cieEncoding finds the pointer encoding that the FDEs of a CIE of .eh_frame use.
+func cieEncoding(b []byte, e frameEntry) (uint8, error) {
+	r := &reader{b: b[:e.end], off: e.body}
+	version := r.u8()
+	aug := cstring(string(b[min(r.off, e.end):e.end]), 0)
+	r.skip(len(aug) + 1)
+	if aug == "" {
+		return encAbs, r.err
+	}
+	if aug[0] != 'z' {
+		return 0, fmt.Errorf("unsupported augmentation %q", aug)
+	}
+	r.uleb()
+	r.sleb()
+	if version == 1 {
+		r.u8()
+	} else {
+		r.uleb()
+	}
+	r.uleb()
+	for _, c := range aug[1:] {
+		switch c {
+		case 'R':
+			return r.u8(), r.err
+		case 'L':
+			r.u8()
+		case 'P':
+			enc := r.u8()
+			n := encodedSize(enc)
+			if n == 0 {
+				return 0, fmt.Errorf("unsupported pointer encoding %#x", enc)
+			}
+			r.skip(n)
+		case 'S', 'B':
+		default:
+			return 0, fmt.Errorf("unsupported augmentation %q", aug)
+		}
+	}
+	return encAbs, r.err
+}
+
+// indexFrames lists the FDEs of a section; ehAddr is the address of an .eh_frame, 0 for .debug_frame.
+func indexFrames(b []byte, ehAddr uint64) ([]fde, error) {
+	var fdes []fde
+	enc := map[int]uint8{}
+	for off := 0; off < len(b); {
+		e, ok, err := readFrameEntry(b, off, ehAddr != 0)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			off += 4
+			continue
+		}
+		off = e.end
+		if e.cie {
+			continue
+		}
+		code := uint8(encAbs)
+		if ehAddr != 0 {
+			c, seen := enc[e.cieOff]
+			if !seen {
+				cie, ok, err := readFrameEntry(b, e.cieOff, true)
+				if err != nil || !ok || !cie.cie {
+					return nil, fmt.Errorf("%w: entry at %#x has no CIE", ErrCorrupt, e.start)
+				}
+				if c, err = cieEncoding(b, cie); err != nil {
+					return nil, err
+				}
+				enc[e.cieOff] = c
+			}
+			code = c
+		}
+		r := &reader{b: b[:e.end], off: e.body}
+		begin := r.encoded(code, ehAddr)
+		size := r.encoded(code&0x0f, 0)
+		if r.err != nil {
+			return nil, r.err
+		}
+		if size != 0 {
+			fdes = append(fdes, fde{begin, size, e.start})
+		}
+	}
+	slices.SortFunc(fdes, func(a, b fde) int { return cmp.Compare(a.begin, b.begin) })
+	return fdes, nil
+}
+
+// decodeFrame runs the instructions of the FDE at off up to pc. Delve's reader wants whole
+// sections: it gets one made of this FDE and its CIE.
+func decodeFrame(b []byte, off int, pc, ehAddr uint64) (Frame, error) {
+	eh := ehAddr != 0
+	e, ok, err := readFrameEntry(b, off, eh)
+	if err != nil {
+		return Frame{}, err
+	}
+	if !ok || e.cie {
+		return Frame{}, fmt.Errorf("%w: no frame entry at %#x", ErrCorrupt, off)
+	}
+	c, ok, err := readFrameEntry(b, e.cieOff, eh)
+	if err != nil || !ok || !c.cie {
+		return Frame{}, fmt.Errorf("%w: frame entry at %#x has no CIE", ErrCorrupt, off)
+	}
+	cie := slices.Clone(b[c.start:c.end])
+	if !eh && cie[8] == 4 {
+		if cie, err = lowerCIE4(cie); err != nil {
+			return Frame{}, err
+		}
+	}
+	sec := append(cie, b[e.start:e.end]...)
+	base := uint64(0)
+	if eh {
+		// Delve takes a pointer of the FDE to be at the section's address plus its offset; so the section
+		// begins where the FDE is in the real one, less the CIE before it.
+		base = ehAddr + uint64(e.start) - uint64(len(cie))
+		binary.LittleEndian.PutUint32(sec[len(cie)+4:], uint32(len(cie)+4))
+	} else {
+		binary.LittleEndian.PutUint32(sec[len(cie)+4:], 0)
+	}
+	fdes, err := frame.Parse(sec, binary.LittleEndian, 0, 8, base)
+	if err != nil {
+		return Frame{}, fmt.Errorf("call frame information: %w", err)
+	}
+	if len(fdes) != 1 || !fdes[0].Cover(pc) {
+		return Frame{}, &NoFrameError{pc}
+	}
+	fc, err := fdes[0].EstablishFrame(pc)
+	if err != nil {
+		return Frame{}, fmt.Errorf("call frame information for %#x: %w", pc, err)
+	}
+	var fr Frame
+	switch fc.CFA.Rule {
+	case frame.RuleCFA:
+		if fc.CFA.Reg > RegRIP {
+			return fr, fmt.Errorf("%w: frame at %#x is based on register %d", ErrCorrupt, pc, fc.CFA.Reg)
+		}
+		fr.CFA = loc.Register(int(fc.CFA.Reg)).Plus(fc.CFA.Offset)
+	case frame.RuleExpression:
+		fr.CFA, err = evalAddress(fc.CFA.Expression, nil)
+		if err != nil {
+			return fr, fmt.Errorf("frame at %#x: %w", pc, err)
+		}
+	default:
+		return fr, fmt.Errorf("%w: frame at %#x has no canonical address", ErrCorrupt, pc)
+	}
+	switch r := fc.Regs[fc.RetAddrReg]; r.Rule {
+	case frame.RuleOffset:
+		fr.Return = fr.CFA.Plus(r.Offset).Load(8, false, false)
+	case frame.RuleRegister:
+		if r.Reg <= RegRIP {
+			fr.Return = loc.Register(int(r.Reg))
+		}
+	}
+	return fr, nil
+}
+
+// lowerCIE4 drops the two bytes that version 4 has more than version 3 (address and
+// segment size), which Delve's reader does not know.
+func lowerCIE4(cie []byte) ([]byte, error) {
+	i := 9
+	for i < len(cie) && cie[i] != 0 {
+		i++
+	}
+	if i+3 > len(cie) {
+		return nil, fmt.Errorf("%w: CIE is cut short", ErrCorrupt)
+	}
+	if cie[i+1] != 8 || cie[i+2] != 0 {
+		return nil, fmt.Errorf("%w: CIE with addresses of %d bytes", ErrCorrupt, cie[i+1])
+	}
+	cie = slices.Delete(cie, i+1, i+3)
+	cie[8] = 3
+	binary.LittleEndian.PutUint32(cie, uint32(len(cie)-4))
+	return cie, nil
+}

@@ -1,0 +1,156 @@
+package dw
+
+import (
+	"debug/dwarf"
+	"errors"
+	"io"
+	"sort"
+)
+
+// Row is one row of a unit's line table (DWARF 5, 6.2.2): the code from PC to the next row's
+// PC comes from that line.
+type Row struct {
+	PC   uint64
+	Line int
+	file int32
+	// Stmt: a good place for a breakpoint. PrologueEnd: the compiler says that the
+	// function's frame is set up. End: the first address behind a sequence; it has no line.
+	Stmt, PrologueEnd, End bool
+}
+
+const maxRows = 1 << 23
+
+// Rows gives the line table of u. Within a sequence (up to a row with End) addresses grow;
+// sequences may come in any order. It is shared: do not change it.
+func (u *Unit) Rows() (rows []Row, err error) {
+	defer Guard(&err)()
+	if !u.rowsOK {
+		u.rowsOK = true
+		u.rows, u.rowsErr = u.readRows()
+	}
+	return u.rows, u.rowsErr
+}
+
+// FileOf is the file of a row of u, as the compiler recorded it.
+func (u *Unit) FileOf(r Row) string {
+	if int(r.file) < len(u.files) {
+		return u.files[r.file]
+	}
+	return ""
+}
+
+// Files lists the files that the line table of u names, by index; unused indexes are "".
+func (u *Unit) Files() (files []string, err error) {
+	defer Guard(&err)()
+	if u.filesOK {
+		return u.files, nil
+	}
+	lr, err := u.lineReader()
+	if err != nil || lr == nil {
+		return nil, err
+	}
+	u.setFiles(lr)
+	return u.files, nil
+}
+
+// FileName is the file with the index that DW_AT_decl_file or DW_AT_call_file gives.
+func (u *Unit) FileName(index int64) string {
+	files, _ := u.Files()
+	if index < 0 || index >= int64(len(files)) {
+		return ""
+	}
+	return files[index]
+}
+
+func (u *Unit) setFiles(lr *dwarf.LineReader) {
+	if u.filesOK {
+		return
+	}
+	u.filesOK = true
+	for _, f := range lr.Files() {
+		name := ""
+		if f != nil {
+			name = f.Name
+		}
+		u.files = append(u.files, name)
+	}
+}
+
+// lineReader is nil when the unit has no line table.
+func (u *Unit) lineReader() (*dwarf.LineReader, error) {
+	e, err := u.Entry()
+	if err != nil {
+		return nil, err
+	}
+	d, err := u.d.withLines()
+	if err != nil {
+		return nil, err
+	}
+	lr, err := d.LineReader(e)
+	if err != nil {
+		return nil, u.d.corrupt("line table of unit at %#x: %v", u.Off, err)
+	}
+	return lr, nil
+}
+
+func (u *Unit) readRows() ([]Row, error) {
+	lr, err := u.lineReader()
+	if err != nil || lr == nil {
+		return nil, err
+	}
+	u.setFiles(lr)
+	index := map[*dwarf.LineFile]int32{}
+	for i, f := range lr.Files() {
+		if _, ok := index[f]; f != nil && !ok {
+			index[f] = int32(i)
+		}
+	}
+	var rows []Row
+	var e dwarf.LineEntry
+	for {
+		err := lr.Next(&e)
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, u.d.corrupt("line table of unit at %#x: %v", u.Off, err)
+		}
+		file := int32(-1)
+		if e.File != nil {
+			if i, ok := index[e.File]; ok {
+				file = i
+			} else { // DW_LNE_define_file
+				file = int32(len(u.files))
+				index[e.File] = file
+				u.files = append(u.files, e.File.Name)
+			}
+		}
+		rows = append(rows, Row{PC: e.Address, Line: e.Line, file: file, Stmt: e.IsStmt, PrologueEnd: e.PrologueEnd, End: e.EndSequence})
+		if len(rows) > maxRows {
+			return nil, u.d.corrupt("line table of unit at %#x has too many rows", u.Off)
+		}
+	}
+}
+
+// RowAt finds the row that covers pc. ok is false if none does.
+func (u *Unit) RowAt(pc uint64) (row Row, ok bool, err error) {
+	rows, err := u.Rows()
+	if err != nil {
+		return Row{}, false, err
+	}
+	for i := 0; i < len(rows); {
+		j := i
+		for j < len(rows) && !rows[j].End {
+			j++
+		}
+		if j < len(rows) && rows[i].PC <= pc && pc < rows[j].PC {
+			k := i + sort.Search(j-i, func(k int) bool { return rows[i+k].PC > pc }) - 1
+			if k >= i {
+				// Several rows at one address: the last one is what the code there comes from.
+				return rows[k], true, nil
+			}
+		}
+		i = j + 1
+	}
+	return Row{}, false, nil
+}

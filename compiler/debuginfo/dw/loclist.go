@@ -1,0 +1,265 @@
+package dw
+
+import (
+	"debug/dwarf"
+	"errors"
+	"fmt"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+)
+
+// LocRange is one entry of a location list: Expr holds for pcs in [Lo, Hi). A default entry
+// holds where no other does and has the range [0, ^0).
+type LocRange struct {
+	Lo, Hi  uint64
+	Expr    []byte
+	Default bool
+}
+
+// Kinds of location list entries (DWARF 5, 7.7.3, table 7.10).
+const (
+	lleEnd = iota
+	lleBaseAddressx
+	lleStartxEndx
+	lleStartxLength
+	lleOffsetPair
+	lleDefaultLocation
+	lleBaseAddress
+	lleStartEnd
+	lleStartLength
+	lleViewPair = 9 // GNU extension: location view numbers
+)
+
+const maxLocRanges = 1 << 16
+
+// ErrNoLocation is returned for a variable that has neither a location nor a value: the
+// compiler removed it.
+var ErrNoLocation = errors.New("optimised out")
+
+// Locations gives all ranges in which the attribute attr (DW_AT_location, DW_AT_frame_base) of
+// t says something, in list order. An attribute with one expression yields one range that is
+// everywhere. Expressions of length 0 ("no location here") are left out.
+// The error is ErrNoLocation if t has no such attribute.
+func (u *Unit) Locations(t godwarf.Entry, attr dwarf.Attr) (list []LocRange, err error) {
+	defer Guard(&err)()
+	f := t.AttrField(attr)
+	if f == nil {
+		return nil, ErrNoLocation
+	}
+	switch v := f.Val.(type) {
+	case []byte:
+		if len(v) == 0 {
+			return nil, nil
+		}
+		return []LocRange{{Lo: 0, Hi: ^uint64(0), Expr: v, Default: true}}, nil
+	case int64: // an offset: DW_FORM_sec_offset, data4, data8
+		if u.Version >= 5 {
+			return u.locList5(uint64(v))
+		}
+		return u.locList4(uint64(v))
+	case uint64: // DW_FORM_loclistx: an index
+		off, err := u.loclistx(v)
+		if err != nil {
+			return nil, err
+		}
+		return u.locList5(off)
+	}
+	return nil, u.d.corrupt("location of class %v", f.Class)
+}
+
+// At gives the expression that holds at pc, nil if none does.
+func At(list []LocRange, pc uint64) []byte {
+	var def []byte
+	for _, r := range list {
+		if r.Default {
+			if def == nil {
+				def = r.Expr
+			}
+			continue
+		}
+		if r.Lo <= pc && pc < r.Hi {
+			return r.Expr
+		}
+	}
+	return def
+}
+
+// loclistx turns an index into an offset in .debug_loclists (DWARF 5, 7.29).
+func (u *Unit) loclistx(i uint64) (uint64, error) {
+	sec, err := u.d.src.Section(".debug_loclists")
+	if err != nil {
+		return 0, err
+	}
+	if _, err := u.Entry(); err != nil {
+		return 0, err
+	}
+	base := u.bases.loclists
+	if !u.bases.hasLoclst {
+		base = 12 // the first list table of the section
+		if u.Dwarf64 {
+			base = 20
+		}
+	}
+	size := uint64(4)
+	if u.Dwarf64 {
+		size = 8
+	}
+	if i >= uint64(len(sec))/size || base > uint64(len(sec)) {
+		return 0, u.d.corrupt("location list index %d is out of range", i)
+	}
+	r := &reader{b: sec, off: int(base + i*size)}
+	off := base + r.offset(u.Dwarf64)
+	if r.err != nil || off > uint64(len(sec)) {
+		return 0, u.d.corrupt("location list index %d is out of range", i)
+	}
+	return off, nil
+}
+
+// Addrx is an address of .debug_addr by index (DWARF 5, 7.27).
+func (u *Unit) Addrx(i uint64) (addr uint64, err error) {
+	defer Guard(&err)()
+	sec, err := u.d.src.Section(".debug_addr")
+	if err != nil {
+		return 0, err
+	}
+	if _, err := u.Entry(); err != nil {
+		return 0, err
+	}
+	base := u.bases.addr
+	if !u.bases.hasAddr {
+		base = 8
+	}
+	if i >= uint64(len(sec))/8 || base > uint64(len(sec)) {
+		return 0, u.d.corrupt("address index %d is out of range", i)
+	}
+	r := &reader{b: sec, off: int(base + i*8)}
+	addr = r.u64()
+	if r.err != nil {
+		return 0, u.d.corrupt("address index %d is out of range", i)
+	}
+	return addr, nil
+}
+
+// locList5 reads the list at off of .debug_loclists (DWARF 5, 2.6.2 and 7.7.3).
+func (u *Unit) locList5(off uint64) ([]LocRange, error) {
+	sec, err := u.d.src.Section(".debug_loclists")
+	if err != nil {
+		return nil, err
+	}
+	if off >= uint64(len(sec)) {
+		return nil, u.d.corrupt("location list at %#x is outside of its section", off)
+	}
+	if _, err := u.Entry(); err != nil {
+		return nil, err
+	}
+	list, err := readLocList5(&reader{b: sec, off: int(off)}, u.AddrSize, u.bases.low, u.Addrx)
+	if err != nil {
+		return nil, u.d.corrupt("location list at %#x: %v", off, err)
+	}
+	return list, nil
+}
+
+// readLocList5 reads one list. base is the unit's low pc, addrx looks indexed addresses up.
+func readLocList5(r *reader, addrSize int, base uint64, addrx func(uint64) (uint64, error)) ([]LocRange, error) {
+	var list []LocRange
+	indexed := func() uint64 {
+		a, err := addrx(r.uleb())
+		if err != nil && r.err == nil {
+			r.err = err
+		}
+		return a
+	}
+	for {
+		kind := r.u8()
+		var e LocRange
+		switch kind {
+		case lleEnd:
+			return list, r.err
+		case lleBaseAddressx:
+			base = indexed()
+			continue
+		case lleBaseAddress:
+			base = r.uint(addrSize)
+			continue
+		case lleViewPair:
+			r.uleb()
+			r.uleb()
+			continue
+		case lleStartxEndx:
+			e.Lo, e.Hi = indexed(), indexed()
+		case lleStartxLength:
+			e.Lo = indexed()
+			e.Hi = e.Lo + r.uleb()
+		case lleOffsetPair:
+			e.Lo, e.Hi = base+r.uleb(), base+r.uleb()
+		case lleDefaultLocation:
+			e.Lo, e.Hi, e.Default = 0, ^uint64(0), true
+		case lleStartEnd:
+			e.Lo, e.Hi = r.uint(addrSize), r.uint(addrSize)
+		case lleStartLength:
+			e.Lo = r.uint(addrSize)
+			e.Hi = e.Lo + r.uleb()
+		default:
+			return nil, fmt.Errorf("unknown kind %d of entry", kind)
+		}
+		e.Expr = r.block(r.uleb())
+		if r.err != nil {
+			return nil, r.err
+		}
+		if len(e.Expr) > 0 && e.Lo < e.Hi {
+			list = append(list, e)
+		}
+		if len(list) > maxLocRanges {
+			return nil, errors.New("too many entries")
+		}
+	}
+}
+
+// locList4 reads the list at off of .debug_loc (DWARF 4, 2.6.2).
+func (u *Unit) locList4(off uint64) ([]LocRange, error) {
+	sec, err := u.d.src.Section(".debug_loc")
+	if err != nil {
+		return nil, err
+	}
+	if off >= uint64(len(sec)) {
+		return nil, u.d.corrupt("location list at %#x is outside of its section", off)
+	}
+	if _, err := u.Entry(); err != nil {
+		return nil, err
+	}
+	list, err := readLocList4(&reader{b: sec, off: int(off)}, u.AddrSize, u.bases.low)
+	if err != nil {
+		return nil, u.d.corrupt("location list at %#x: %v", off, err)
+	}
+	return list, nil
+}
+
+func readLocList4(r *reader, addrSize int, base uint64) ([]LocRange, error) {
+	var list []LocRange
+	top := ^uint64(0)
+	if addrSize == 4 {
+		top = 1<<32 - 1
+	}
+	for {
+		lo, hi := r.uint(addrSize), r.uint(addrSize)
+		switch {
+		case r.err != nil:
+			return nil, r.err
+		case lo == 0 && hi == 0:
+			return list, nil
+		case lo == top:
+			base = hi
+			continue
+		}
+		expr := r.block(uint64(r.u16()))
+		if r.err != nil {
+			return nil, r.err
+		}
+		if len(expr) > 0 && lo < hi {
+			list = append(list, LocRange{Lo: base + lo, Hi: base + hi, Expr: expr})
+		}
+		if len(list) > maxLocRanges {
+			return nil, errors.New("too many entries")
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package dw
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// typeTags are the tags that a name can mean: "struct x" only structs, "x" typedefs, base types,
+// named types of Go and, last, structs, unions and enums without their keyword.
+func typeTags(name string) (tags []dwarf.Tag, bare string) {
+	for prefix, tag := range map[string]dwarf.Tag{"struct ": dwarf.TagStructType, "union ": dwarf.TagUnionType, "enum ": dwarf.TagEnumerationType, "class ": dwarf.TagClassType} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			return []dwarf.Tag{tag}, strings.TrimSpace(rest)
+		}
+	}
+	return []dwarf.Tag{dwarf.TagTypedef, dwarf.TagBaseType, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType, dwarf.TagEnumerationType,
+		dwarf.TagPointerType, dwarf.TagArrayType, dwarf.TagSubroutineType}, name
+}
+
+// NamedType finds a type by the name that its language gives it: "struct foo", "size_t",
+// "main.Server", "*main.Server", and for C pointers to those ("struct foo *"). The error is a
+// *debuginfo.NotFoundError if there is none.
+func (d *Data) NamedType(name string) (t *types.Ctype, err error) {
+	defer Guard(&err)()
+	name = strings.TrimSpace(name)
+	tags, bare := typeTags(name)
+	off, err := d.findType(bare, tags)
+	if err != nil {
+		return nil, err
+	}
+	if off != 0 {
+		return d.Type(off)
+	}
+	if to, ok := strings.CutSuffix(name, "*"); ok {
+		el, err := d.NamedType(to)
+		if err != nil {
+			return nil, err
+		}
+		p := &types.Ctype{Kind: types.Pointer, Name: strings.TrimSpace(to) + " *", Size: 8, Go: el.Go}
+		if strings.HasSuffix(el.Name, "*") {
+			p.Name = el.Name + "*"
+		}
+		p.SetElem(el)
+		return p, nil
+	}
+	return nil, &debuginfo.NotFoundError{What: "type", Name: name}
+}
+
+// definition finds the complete type that a declaration announces, nil if the file has none.
+func (d *Data) definition(e typeEntry) (*types.Ctype, error) {
+	name := e.str(dwarf.AttrName)
+	if name == "" {
+		return nil, nil
+	}
+	off, err := d.findType(name, []dwarf.Tag{e.Tag})
+	if err != nil || off == 0 || off == e.off {
+		return nil, err
+	}
+	return d.typeAt(off, 1)
+}
+
+// findType looks through the units for a complete type with one of the tags, earlier tags
+// preferred; 0 if there is none. Types inside of functions are not found.
+func (d *Data) findType(name string, tags []dwarf.Tag) (dwarf.Offset, error) {
+	if name == "" || len(name) > 1<<12 {
+		return 0, nil
+	}
+	key := tags[0].String() + " " + name
+	if off, ok := d.named[key]; ok {
+		return off, nil
+	}
+	units, err := d.Units()
+	if err != nil {
+		return 0, err
+	}
+	rank := func(t dwarf.Tag) int {
+		for i, x := range tags {
+			if x == t {
+				return i
+			}
+		}
+		return -1
+	}
+	best, bestRank := dwarf.Offset(0), len(tags)
+	for _, u := range units {
+		s, err := u.scan()
+		if err != nil {
+			return 0, err
+		}
+		for s.next() {
+			if s.depth == 0 || s.a.tag == dwarf.TagNamespace || s.a.tag == dwarf.TagModule {
+				continue
+			}
+			if r := rank(s.a.tag); r >= 0 && r < bestRank && !s.has(slotDecl) && string(s.str(slotName)) == name {
+				best, bestRank = s.off, r
+			}
+			s.skipChildren()
+		}
+		if err := s.failed(); err != nil {
+			return 0, err
+		}
+		if bestRank == 0 || best != 0 && len(tags) > 1 && s.u.Lang() == LangGo {
+			break
+		}
+	}
+	if d.named == nil {
+		d.named = map[string]dwarf.Offset{}
+	}
+	d.named[key] = best
+	return best, nil
+}

@@ -1,0 +1,297 @@
+package dw
+
+import (
+	"bytes"
+	"debug/dwarf"
+	"fmt"
+)
+
+// scanner walks the entries of a unit without allocating: it is for questions about
+// all of them (which functions, which names), where debug/dwarf's reader builds every
+// entry. Only the attributes that have a slot are kept, and only until the next entry.
+type scanner struct {
+	u     *Unit
+	r     reader
+	tab   *abbrevTable
+	depth int // of the current entry; the unit's own is 0
+	level int // of the next entry
+
+	off dwarf.Offset
+	a   *abbrev
+	val [nSlots]rawValue
+	set uint32 // bit i: val[i] holds a value
+}
+
+// rawValue is an attribute that has not been interpreted: a number, or where its bytes are.
+type rawValue struct {
+	form uint16
+	n    uint64
+}
+
+func (u *Unit) scan() (*scanner, error) {
+	info, err := u.d.src.Section(".debug_info")
+	if err != nil {
+		return nil, err
+	}
+	tab, err := u.abbrevs()
+	if err != nil {
+		return nil, err
+	}
+	end := min(int(u.End), len(info))
+	return &scanner{u: u, r: reader{b: info[:end], off: int(u.Die)}, tab: tab}, nil
+}
+
+// next moves to the next entry. It is false at the end and on an error (see err).
+func (s *scanner) next() bool {
+	for {
+		if s.r.err != nil || s.r.empty() {
+			return false
+		}
+		s.off = dwarf.Offset(s.r.off)
+		code := s.r.uleb()
+		if code == 0 {
+			if s.level--; s.level <= 0 {
+				return false
+			}
+			continue
+		}
+		if s.a = s.tab.get(code); s.a == nil {
+			if s.r.err == nil {
+				s.r.err = fmt.Errorf("unknown abbreviation %d", code)
+			}
+			return false
+		}
+		break
+	}
+	s.depth = s.level
+	s.set = 0
+	if s.a.fixed >= 0 && !s.a.wanted {
+		s.r.skip(s.a.fixed)
+	} else {
+		for i := range s.a.fields {
+			f := &s.a.fields[i]
+			n := s.value(f.form, f.implicit)
+			if f.slot != noSlot {
+				s.val[f.slot] = n
+				s.set |= 1 << f.slot
+			}
+		}
+	}
+	if s.a.children {
+		if s.level++; s.level > maxDepth {
+			s.r.err = fmt.Errorf("entries are nested more than %d deep", maxDepth)
+		}
+	}
+	return s.r.err == nil
+}
+
+// skipChildren moves behind what is below the current entry.
+func (s *scanner) skipChildren() {
+	if !s.a.children {
+		return
+	}
+	if s.has(slotSibling) {
+		if off, ok := s.ref(slotSibling); ok && int(off) > s.r.off && int(off) <= len(s.r.b) {
+			s.r.off = int(off)
+			s.level--
+			return
+		}
+	}
+	want := s.level - 1
+	for s.level > want && s.r.err == nil && !s.r.empty() {
+		code := s.r.uleb()
+		if code == 0 {
+			s.level--
+			continue
+		}
+		a := s.tab.get(code)
+		if a == nil {
+			s.r.err = fmt.Errorf("unknown abbreviation %d", code)
+			return
+		}
+		if a.fixed >= 0 {
+			s.r.skip(a.fixed)
+		} else {
+			for i := range a.fields {
+				s.value(a.fields[i].form, 0)
+			}
+		}
+		if a.children {
+			s.level++
+		}
+	}
+}
+
+// value reads or skips an attribute.
+func (s *scanner) value(form uint16, implicit int64) rawValue {
+	r := &s.r
+	v := rawValue{form: form}
+	for n := 0; form == formIndirect; n++ {
+		form = uint16(r.uleb())
+		v.form = form
+		if n > 2 {
+			r.err = fmt.Errorf("indirect form of an indirect form")
+			return v
+		}
+	}
+	switch form {
+	case formImplicitConst:
+		v.n = uint64(implicit)
+	case formFlagPresent:
+		v.n = 1
+	case formString:
+		v.n = uint64(r.off)
+		i := bytes.IndexByte(r.b[min(r.off, len(r.b)):], 0)
+		if i < 0 {
+			r.skip(len(r.b) + 1)
+		} else {
+			r.skip(i + 1)
+		}
+	case formSdata:
+		v.n = uint64(r.sleb())
+	case formUdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx, formGNUAddrIndex, formGNUStrIndex:
+		v.n = r.uleb()
+	case formBlock, formExprloc:
+		r.block(r.uleb())
+	case formBlock1:
+		r.block(uint64(r.u8()))
+	case formBlock2:
+		r.block(uint64(r.u16()))
+	case formBlock4:
+		r.block(uint64(r.u32()))
+	default:
+		switch n := fixedSize(form, s.u.AddrSize, s.u.Dwarf64, s.u.Version); n {
+		case 1, 2, 4, 8:
+			v.n = r.uint(n)
+		case 3:
+			if b := r.take(3); b != nil {
+				v.n = uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16
+			}
+		case 16:
+			r.skip(16)
+		default:
+			if r.err == nil {
+				r.err = fmt.Errorf("unknown form %#x", form)
+			}
+		}
+	}
+	return v
+}
+
+func (s *scanner) has(k slot) bool { return s.set&(1<<k) != 0 }
+
+// ref is a reference within the file.
+func (s *scanner) ref(k slot) (dwarf.Offset, bool) {
+	if !s.has(k) {
+		return 0, false
+	}
+	switch v := s.val[k]; v.form {
+	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
+		return s.u.Off + dwarf.Offset(v.n), true
+	case formRefAddr:
+		return dwarf.Offset(v.n), true
+	}
+	return 0, false
+}
+
+// addr is an address.
+func (s *scanner) addr(k slot) (uint64, bool) {
+	if !s.has(k) {
+		return 0, false
+	}
+	switch v := s.val[k]; v.form {
+	case formAddr:
+		return v.n, true
+	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
+		a, err := s.u.Addrx(v.n)
+		return a, err == nil
+	}
+	return 0, false
+}
+
+// high is the end of the code that begins at low (DW_AT_high_pc: an address or a size).
+func (s *scanner) high(low uint64) (uint64, bool) {
+	if a, ok := s.addr(slotHigh); ok {
+		return a, true
+	}
+	if !s.has(slotHigh) {
+		return 0, false
+	}
+	return low + s.val[slotHigh].n, true
+}
+
+// str is a string; the bytes are the section's.
+func (s *scanner) str(k slot) []byte {
+	if !s.has(k) {
+		return nil
+	}
+	v := s.val[k]
+	sec := ".debug_str"
+	switch v.form {
+	case formString:
+		return cbytes(s.r.b, v.n)
+	case formStrp:
+	case formLineStrp:
+		sec = ".debug_line_str"
+	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formGNUStrIndex:
+		off, ok := s.u.strx(v.n)
+		if !ok {
+			return nil
+		}
+		v.n = off
+	default:
+		return nil
+	}
+	b, err := s.u.d.src.optional(sec)
+	if err != nil {
+		return nil
+	}
+	return cbytes(b, v.n)
+}
+
+// cbytes is the NUL-terminated string at off, without the NUL.
+func cbytes(b []byte, off uint64) []byte {
+	if off >= uint64(len(b)) {
+		return nil
+	}
+	b = b[off:]
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		return b[:i]
+	}
+	return b
+}
+
+// strx is the offset in .debug_str of an indexed string (DWARF 5, 7.26).
+func (u *Unit) strx(i uint64) (uint64, bool) {
+	sec, err := u.d.src.optional(".debug_str_offsets")
+	if err != nil {
+		return 0, false
+	}
+	e, err := u.Entry()
+	if err != nil {
+		return 0, false
+	}
+	base, size := uint64(8), uint64(4)
+	if u.Dwarf64 {
+		base, size = 16, 8
+	}
+	if u.Version < 5 {
+		base = 0
+	}
+	if v, ok := e.Val(dwarf.AttrStrOffsetsBase).(int64); ok {
+		base = uint64(v)
+	}
+	if i >= uint64(len(sec))/size || base > uint64(len(sec)) {
+		return 0, false
+	}
+	r := &reader{b: sec, off: int(base + i*size)}
+	off := r.offset(u.Dwarf64)
+	return off, r.err == nil
+}
+
+func (s *scanner) failed() error {
+	if s.r.err == nil {
+		return nil
+	}
+	return s.u.d.corrupt("entry at %#x: %v", s.off, s.r.err)
+}

@@ -1,0 +1,158 @@
+package dw
+
+import (
+	"cmp"
+	"debug/elf"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Symbol is one function or data symbol.
+type Symbol struct {
+	Name       string // without version
+	Addr, Size uint64
+	Kind       elf.SymType
+	Global     bool // visible outside its file (STB_GLOBAL, STB_WEAK)
+}
+
+// Func reports whether the symbol is code that calls reach. (Indirect functions are not: their
+// address is that of the resolver, which runs once.)
+func (s Symbol) Func() bool { return s.Kind == elf.STT_FUNC }
+
+type symbolTable struct {
+	done   bool
+	err    error
+	all    []Symbol // by address, then size (largest first), then name
+	byName map[string][]int32
+}
+
+// Symbols lists the defined symbols of .symtab (of the file, else of its detached debug file) and
+// .dynsym, sorted by address. The slice is shared.
+func (f *File) Symbols() (syms []Symbol, err error) {
+	defer Guard(&err)()
+	if !f.syms.done {
+		f.syms.done = true
+		f.syms.all, f.syms.err = f.readSymbols()
+	}
+	return f.syms.all, f.syms.err
+}
+
+func (f *File) readSymbols() ([]Symbol, error) {
+	var all []Symbol
+	add := func(g *File, table, strs string) error {
+		tab, err := g.Section(table)
+		if err != nil {
+			return nil // absent: stripped
+		}
+		sb, err := g.Section(strs)
+		if err != nil {
+			return nil
+		}
+		all = append(all, parseSymbols(tab, string(sb), g.elf.Sections)...)
+		return nil
+	}
+	if f.HasSection(".symtab") {
+		add(f, ".symtab", ".strtab")
+	} else if d := f.detached(); d != nil {
+		add(d, ".symtab", ".strtab")
+	}
+	add(f, ".dynsym", ".dynstr")
+	slices.SortFunc(all, func(a, b Symbol) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(b.Size, a.Size), strings.Compare(a.Name, b.Name))
+	})
+	return slices.CompactFunc(all, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name }), nil
+}
+
+// parseSymbols decodes Elf64_Sym records (ELF-64 object file format, "Symbol Table"). The
+// names are parts of strs.
+func parseSymbols(tab []byte, strs string, sections []*elf.Section) []Symbol {
+	syms := make([]Symbol, 0, len(tab)/24)
+	for ; len(tab) >= 24; tab = tab[24:] {
+		info, shndx := tab[4], elf.SectionIndex(le16(tab[6:]))
+		kind := elf.ST_TYPE(info)
+		switch kind {
+		case elf.STT_FUNC, elf.STT_OBJECT, elf.STT_GNU_IFUNC, elf.STT_NOTYPE, elf.STT_TLS:
+		default:
+			continue
+		}
+		if shndx == elf.SHN_UNDEF || shndx >= elf.SHN_LORESERVE && shndx != elf.SHN_XINDEX {
+			continue
+		}
+		name := cstring(strs, uint64(le32(tab)))
+		if name == "" {
+			continue
+		}
+		if kind == elf.STT_NOTYPE { // assembly without .type, and linker marks such as _end
+			if int(shndx) >= len(sections) || sections[shndx].Flags&elf.SHF_EXECINSTR == 0 {
+				continue
+			}
+		}
+		if i := strings.IndexByte(name, '@'); i > 0 {
+			name = name[:i]
+		}
+		syms = append(syms, Symbol{
+			Name: name, Addr: le64(tab[8:]), Size: le64(tab[16:]), Kind: kind,
+			Global: elf.ST_BIND(info) != elf.STB_LOCAL,
+		})
+	}
+	return syms
+}
+
+// cstring is the NUL-terminated string at off, "" when off is out of range.
+func cstring(s string, off uint64) string {
+	if off >= uint64(len(s)) {
+		return ""
+	}
+	s = s[off:]
+	if i := strings.IndexByte(s, 0); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// SymbolAt finds the function symbol that covers addr: the one that begins nearest before it and,
+// if it has a size, reaches beyond it.
+func (f *File) SymbolAt(addr uint64) (Symbol, bool) {
+	all, _ := f.Symbols()
+	i := sort.Search(len(all), func(i int) bool { return all[i].Addr > addr })
+	var best Symbol
+	found := false
+	// Symbols of size 0 and nested ones are rare; a few steps back find the cover.
+	for n := 0; i > 0 && n < 64; n++ {
+		i--
+		s := all[i]
+		if s.Kind != elf.STT_FUNC && s.Kind != elf.STT_GNU_IFUNC && s.Kind != elf.STT_NOTYPE {
+			continue
+		}
+		if s.Size != 0 && addr-s.Addr < s.Size {
+			if !found || best.Size == 0 || s.Addr == best.Addr && s.Global && !best.Global {
+				best, found = s, true
+			}
+			if s.Global {
+				break
+			}
+		} else if s.Size == 0 && !found {
+			best, found = s, true
+		} else if found && s.Addr < best.Addr {
+			break
+		}
+	}
+	return best, found
+}
+
+// SymbolsNamed gives the symbols with exactly this name, by address.
+func (f *File) SymbolsNamed(name string) []Symbol {
+	all, _ := f.Symbols()
+	if f.syms.byName == nil {
+		f.syms.byName = make(map[string][]int32, len(all))
+		for i := range all {
+			f.syms.byName[all[i].Name] = append(f.syms.byName[all[i].Name], int32(i))
+		}
+	}
+	var out []Symbol
+	for _, i := range f.syms.byName[name] {
+		out = append(out, all[i])
+	}
+	return out
+}

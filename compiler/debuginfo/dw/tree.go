@@ -1,0 +1,301 @@
+package dw
+
+import (
+	"debug/dwarf"
+	"slices"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+)
+
+// Limits of the trees that are read. Real functions stay far below: the deepest inlining seen is
+// about 30 levels, the largest function 60,000 entries.
+const (
+	maxDepth   = 200
+	maxEntries = 1 << 20
+	maxOrigins = 8
+)
+
+// entry is a DIE together with the DIEs that its abstract origin and specification lead
+// to: attributes are looked for in that order.
+type entry struct {
+	first *dwarf.Entry
+	more  []*dwarf.Entry
+	// base is the entry's base address (DWARF 5, 2.17): the start of the first range, which need not be the lowest.
+	base    uint64
+	hasBase bool
+}
+
+func (e *entry) AttrField(a dwarf.Attr) *dwarf.Field {
+	if f := e.first.AttrField(a); f != nil {
+		return f
+	}
+	for _, x := range e.more {
+		if f := x.AttrField(a); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (e *entry) Val(a dwarf.Attr) any {
+	if f := e.AttrField(a); f != nil {
+		return f.Val
+	}
+	return nil
+}
+
+// Own gives an attribute of the entry at hand only, not of its origin.
+func Own(t *godwarf.Tree, a dwarf.Attr) any {
+	switch e := t.Entry.(type) {
+	case *entry:
+		return e.first.Val(a)
+	case *dwarf.Entry:
+		return e.Val(a)
+	}
+	return t.Val(a)
+}
+
+// Origin is the offset of the abstract entry that t is a copy of, t's own offset if it is
+// not a copy.
+func Origin(t *godwarf.Tree) dwarf.Offset {
+	if e, ok := t.Entry.(*entry); ok && len(e.more) > 0 {
+		return e.more[len(e.more)-1].Offset
+	}
+	return t.Offset
+}
+
+// FuncTree loads the entry of the function that covers pc with all below it. It is like Delve's
+// godwarf.LoadTree, with bounds on depth, size and chains of origins. Nil without an error
+// if the unit has no function there.
+func (u *Unit) FuncTree(pc uint64) (t *godwarf.Tree, err error) {
+	defer Guard(&err)()
+	off, ok, err := u.funcAt(pc)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return u.Tree(off)
+}
+
+// FuncTree is Unit.FuncTree of the unit that covers pc, nil if there is none.
+func (d *Data) FuncTree(pc uint64) (*Unit, *godwarf.Tree, error) {
+	u, err := d.UnitAt(pc)
+	if err != nil || u == nil {
+		return nil, nil, err
+	}
+	t, err := u.FuncTree(pc)
+	return u, t, err
+}
+
+// Tree loads the tree rooted at off, which must lie in u. Entries take the attributes of their
+// abstract origins and specifications; ranges of parents grow to cover their children's.
+func (u *Unit) Tree(off dwarf.Offset) (t *godwarf.Tree, err error) {
+	defer Guard(&err)()
+	if off < u.Die || off >= u.End {
+		return nil, u.d.corrupt("entry %#x is outside of its unit", off)
+	}
+	r := u.d.d.Reader()
+	r.Seek(off)
+	l := treeLoader{u: u, r: r, aux: u.d.d.Reader()}
+	return l.load(0)
+}
+
+type treeLoader struct {
+	u   *Unit
+	r   *dwarf.Reader
+	aux *dwarf.Reader // follows origins
+	n   int
+}
+
+// load reads the next entry and what is below it; nil at the end of a list.
+func (l *treeLoader) load(depth int) (*godwarf.Tree, error) {
+	if depth > maxDepth {
+		return nil, l.u.d.corrupt("entries are nested more than %d deep", maxDepth)
+	}
+	if l.n++; l.n > maxEntries {
+		return nil, l.u.d.corrupt("function with more than %d entries", maxEntries)
+	}
+	e, err := l.r.Next()
+	if err != nil {
+		return nil, l.u.d.corrupt("%v", err)
+	}
+	if e == nil {
+		return nil, l.u.d.corrupt("list of entries without an end")
+	}
+	if e.Tag == 0 {
+		return nil, nil
+	}
+	full, err := l.u.d.withOrigins(e, l.aux)
+	if err != nil {
+		return nil, err
+	}
+	t := &godwarf.Tree{Entry: full, Tag: e.Tag, Offset: e.Offset}
+	t.Ranges, err = l.u.d.entryRanges(e)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Ranges) > 0 {
+		full.base, full.hasBase = t.Ranges[0][0], true
+	}
+	if e.Children {
+		for {
+			c, err := l.load(depth + 1)
+			if err != nil {
+				return nil, err
+			}
+			if c == nil {
+				break
+			}
+			t.Children = append(t.Children, c)
+			if c.Tag == dwarf.TagLexDwarfBlock || c.Tag == dwarf.TagInlinedSubroutine {
+				t.Ranges = append(t.Ranges, c.Ranges...)
+			}
+		}
+	}
+	t.Ranges = normalize(t.Ranges)
+	return t, nil
+}
+
+// entryRanges gives the address ranges of one entry, none for entries without code.
+func (d *Data) entryRanges(e *dwarf.Entry) ([][2]uint64, error) {
+	if e.Val(dwarf.AttrLowpc) == nil && e.Val(dwarf.AttrRanges) == nil {
+		return nil, nil
+	}
+	r, err := d.d.Ranges(e)
+	if err != nil {
+		return nil, d.corrupt("ranges of entry %#x: %v", e.Offset, err)
+	}
+	return r, nil
+}
+
+// normalize sorts ranges, drops empty ones and joins those that touch.
+func normalize(r [][2]uint64) [][2]uint64 {
+	r = slices.DeleteFunc(r, func(x [2]uint64) bool { return x[0] >= x[1] })
+	if len(r) < 2 {
+		return r
+	}
+	slices.SortFunc(r, func(a, b [2]uint64) int {
+		if a[0] < b[0] {
+			return -1
+		} else if a[0] > b[0] {
+			return 1
+		}
+		return 0
+	})
+	out := r[:1]
+	for _, x := range r[1:] {
+		if last := &out[len(out)-1]; x[0] <= last[1] {
+			last[1] = max(last[1], x[1])
+		} else {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// withOrigins follows DW_AT_abstract_origin and DW_AT_specification.
+func (d *Data) withOrigins(e *dwarf.Entry, aux *dwarf.Reader) (*entry, error) {
+	full := &entry{first: e}
+	for x := e; ; {
+		next, ok := originOf(x)
+		if !ok {
+			return full, nil
+		}
+		if len(full.more) >= maxOrigins {
+			return nil, d.corrupt("entry %#x has a circular or endless origin", e.Offset)
+		}
+		aux.Seek(next)
+		o, err := aux.Next()
+		if err != nil || o == nil {
+			return nil, d.corrupt("entry %#x refers to %#x, which cannot be read", e.Offset, next)
+		}
+		full.more = append(full.more, o)
+		x = o
+	}
+}
+
+func originOf(e *dwarf.Entry) (dwarf.Offset, bool) {
+	if o, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
+		return o, true
+	}
+	o, ok := e.Val(dwarf.AttrSpecification).(dwarf.Offset)
+	return o, ok
+}
+
+// Entry reads one entry with its origins.
+func (d *Data) Entry(off dwarf.Offset) (t *godwarf.Tree, err error) {
+	defer Guard(&err)()
+	r := d.d.Reader()
+	r.Seek(off)
+	e, err := r.Next()
+	if err != nil || e == nil {
+		return nil, d.corrupt("no entry at %#x (%v)", off, err)
+	}
+	full, err := d.withOrigins(e, r)
+	if err != nil {
+		return nil, err
+	}
+	rs, err := d.entryRanges(e)
+	return &godwarf.Tree{Entry: full, Tag: e.Tag, Offset: e.Offset, Ranges: rs}, err
+}
+
+// funcIndex lists the functions of a unit that have code.
+type funcIndex struct {
+	done  bool
+	err   error
+	spans []funcSpan
+}
+
+type funcSpan struct {
+	lo, hi uint64
+	off    dwarf.Offset
+}
+
+// funcAt finds the subprogram whose code covers pc. Of nested ones the innermost wins.
+func (u *Unit) funcAt(pc uint64) (dwarf.Offset, bool, error) {
+	if !u.funcs.done {
+		u.funcs.done = true
+		u.funcs.spans, u.funcs.err = u.scanFuncs()
+	}
+	if u.funcs.err != nil {
+		return 0, false, u.funcs.err
+	}
+	best := -1
+	for i, s := range u.funcs.spans {
+		if s.lo <= pc && pc < s.hi && (best < 0 || s.hi-s.lo < u.funcs.spans[best].hi-u.funcs.spans[best].lo) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return 0, false, nil
+	}
+	return u.funcs.spans[best].off, true, nil
+}
+
+func (u *Unit) scanFuncs() ([]funcSpan, error) {
+	var spans []funcSpan
+	s, err := u.scan()
+	if err != nil {
+		return nil, err
+	}
+	for s.next() {
+		if s.a.tag != dwarf.TagSubprogram {
+			continue
+		}
+		if lo, ok := s.addr(slotLow); ok {
+			if hi, ok := s.high(lo); ok && lo < hi {
+				spans = append(spans, funcSpan{lo, hi, s.off})
+			}
+		} else if s.has(slotRanges) {
+			t, err := u.d.Entry(s.off)
+			if err != nil {
+				return nil, err
+			}
+			for _, x := range t.Ranges {
+				if x[0] < x[1] {
+					spans = append(spans, funcSpan{x[0], x[1], s.off})
+				}
+			}
+		}
+	}
+	return spans, s.failed()
+}

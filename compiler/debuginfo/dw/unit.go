@@ -1,0 +1,355 @@
+package dw
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// Unit types (DWARF 5, 7.5.1, table 7.2).
+const (
+	utCompile = 1 + iota
+	utType
+	utPartial
+	utSkeleton
+	utSplitCompile
+	utSplitType
+)
+
+// Unit is one unit of .debug_info. Its header is read by Units, the rest when asked for.
+type Unit struct {
+	Off, Die, End dwarf.Offset // of the header, of the first entry, behind the last
+	Version       int
+	AddrSize      int
+	Dwarf64       bool
+
+	typeUnit bool
+	sig      uint64       // of a type unit
+	sigType  dwarf.Offset // the type with this signature
+
+	d       *Data
+	loaded  bool
+	err     error
+	entry   *dwarf.Entry
+	ranges  [][2]uint64
+	bases   bases
+	funcs   funcIndex
+	files   []string // by line-table index
+	filesOK bool
+	rows    []Row
+	rowsErr error
+	rowsOK  bool
+}
+
+// bases are the section offsets that indexed forms of a unit count from.
+type bases struct {
+	low                uint64 // DW_AT_low_pc: base of location and range lists
+	addr, loclists     uint64
+	hasAddr, hasLoclst bool
+}
+
+// Entry is the unit's own entry.
+func (u *Unit) Entry() (*dwarf.Entry, error) {
+	if !u.loaded {
+		u.loaded = true
+		u.err = u.load()
+	}
+	return u.entry, u.err
+}
+
+func (u *Unit) load() (err error) {
+	defer Guard(&err)()
+	r := u.d.d.Reader()
+	r.Seek(u.Die)
+	e, err := r.Next()
+	if err != nil {
+		return u.d.corrupt("unit at %#x: %v", u.Off, err)
+	}
+	if e == nil {
+		return u.d.corrupt("unit at %#x is empty", u.Off)
+	}
+	u.entry = e
+	u.bases.low, _ = e.Val(dwarf.AttrLowpc).(uint64)
+	if v, ok := e.Val(dwarf.AttrAddrBase).(int64); ok {
+		u.bases.addr, u.bases.hasAddr = uint64(v), true
+	} else if v, ok := e.Val(dwarf.Attr(0x2133)).(int64); ok { // DW_AT_GNU_addr_base
+		u.bases.addr, u.bases.hasAddr = uint64(v), true
+	}
+	if v, ok := e.Val(dwarf.AttrLoclistsBase).(int64); ok {
+		u.bases.loclists, u.bases.hasLoclst = uint64(v), true
+	}
+	if u.ranges, err = u.d.d.Ranges(e); err != nil {
+		return u.d.corrupt("ranges of unit at %#x: %v", u.Off, err)
+	}
+	return nil
+}
+
+func (u *Unit) str(a dwarf.Attr) string {
+	e, err := u.Entry()
+	if err != nil {
+		return ""
+	}
+	s, _ := e.Val(a).(string)
+	return s
+}
+
+// Name is the source file (C) or the import path (Go).
+func (u *Unit) Name() string { return u.str(dwarf.AttrName) }
+
+// CompDir is the directory of the compilation.
+func (u *Unit) CompDir() string { return u.str(dwarf.AttrCompDir) }
+
+// Producer is the compiler with its flags.
+func (u *Unit) Producer() string { return u.str(dwarf.AttrProducer) }
+
+// Lang is the DW_LANG code: LangGo, LangC11, ...
+func (u *Unit) Lang() int64 {
+	e, err := u.Entry()
+	if err != nil {
+		return 0
+	}
+	l, _ := e.Val(dwarf.AttrLanguage).(int64)
+	return l
+}
+
+// Some DW_LANG codes (DWARF 5, table 7.17).
+const (
+	LangC89  = 0x01
+	LangC    = 0x02
+	LangCpp  = 0x04
+	LangC99  = 0x0c
+	LangGo   = 0x16
+	LangRust = 0x1c
+	LangC11  = 0x1d
+	LangAsm  = 0x8001
+)
+
+// Ranges are the address ranges of the unit's code.
+func (u *Unit) Ranges() ([][2]uint64, error) {
+	_, err := u.Entry()
+	return u.ranges, err
+}
+
+// Data is the DWARF that u is part of.
+func (u *Unit) Data() *Data { return u.d }
+
+func (d *Data) corrupt(format string, args ...any) error {
+	return fmt.Errorf("%s: %w: %s", d.src.path, ErrCorrupt, fmt.Sprintf(format, args...))
+}
+
+// Units lists the units in file order, by their headers only. Type units are among them.
+func (d *Data) Units() ([]*Unit, error) {
+	if !d.unitsOK {
+		d.unitsOK = true
+		d.units, d.unitsErr = d.scanUnits()
+	}
+	return d.units, d.unitsErr
+}
+
+// scanUnits reads the unit headers (DWARF 5, 7.5.1; DWARF 4, 7.5.1).
+func (d *Data) scanUnits() (units []*Unit, err error) {
+	defer Guard(&err)()
+	info, err := d.src.Section(".debug_info")
+	if err != nil {
+		return nil, err
+	}
+	b := &reader{b: info}
+	for b.off < len(info) {
+		u := &Unit{d: d, Off: dwarf.Offset(b.off)}
+		n, dwarf64 := b.unitLength()
+		u.Dwarf64 = dwarf64
+		end := b.off + int(min(n, uint64(len(info)-min(b.off, len(info)))))
+		u.End = dwarf.Offset(end)
+		if n == 0 {
+			continue
+		}
+		u.Version = int(b.u16())
+		if u.Version < 2 || u.Version > 5 {
+			return nil, d.corrupt("unit at %#x has DWARF version %d", u.Off, u.Version)
+		}
+		ut := uint8(utCompile)
+		if u.Version >= 5 {
+			ut = b.u8()
+			u.AddrSize = int(b.u8())
+			b.offset(dwarf64)
+		} else {
+			b.offset(dwarf64)
+			u.AddrSize = int(b.u8())
+		}
+		switch ut {
+		case utSkeleton, utSplitCompile:
+			b.skip(8)
+		case utType, utSplitType:
+			u.typeUnit = true
+			u.sig = b.u64()
+			u.sigType = u.Off + dwarf.Offset(b.offset(dwarf64))
+		}
+		if b.err != nil {
+			return nil, d.corrupt("unit header at %#x is cut short", u.Off)
+		}
+		u.Die = dwarf.Offset(b.off)
+		units = append(units, u)
+		b.off = end
+	}
+	return units, nil
+}
+
+// UnitOf finds the unit that an entry is in.
+func (d *Data) UnitOf(off dwarf.Offset) (*Unit, error) {
+	units, err := d.Units()
+	if err != nil {
+		return nil, err
+	}
+	i := sort.Search(len(units), func(i int) bool { return units[i].End > off })
+	if i == len(units) || off < units[i].Die {
+		return nil, d.corrupt("no unit at %#x", off)
+	}
+	return units[i], nil
+}
+
+// unitHeaderAt is the unit whose header is at off, nil if none.
+func (d *Data) unitHeaderAt(off dwarf.Offset) *Unit {
+	units, _ := d.Units()
+	i := sort.Search(len(units), func(i int) bool { return units[i].Off >= off })
+	if i < len(units) && units[i].Off == off {
+		return units[i]
+	}
+	return nil
+}
+
+// pcIndex finds units by pc. Units enter it when a lookup gets to them, so that one lookup
+// seldom reads all of them.
+type pcIndex struct {
+	started bool
+	spans   []span
+	sorted  bool
+	rest    []*Unit // not yet in spans
+}
+
+type span struct {
+	lo, hi uint64
+	u      *Unit
+}
+
+// UnitAt finds the unit whose code covers pc; nil without an error if there is none.
+func (d *Data) UnitAt(pc uint64) (u *Unit, err error) {
+	defer Guard(&err)()
+	x := &d.pcs
+	if !x.started {
+		units, err := d.Units()
+		if err != nil {
+			return nil, err
+		}
+		x.started = true
+		listed := d.readAranges(x)
+		for _, u := range units {
+			if !listed[u.Off] && !u.typeUnit {
+				x.rest = append(x.rest, u)
+			}
+		}
+	}
+	if u := x.find(pc); u != nil {
+		return u, nil
+	}
+	var firstErr error
+	for len(x.rest) > 0 {
+		u := x.rest[0]
+		x.rest, x.sorted = x.rest[1:], false
+		ranges, err := u.Ranges()
+		if err != nil && firstErr == nil {
+			firstErr = err
+		}
+		hit := false
+		for _, r := range ranges {
+			if r[0] < r[1] {
+				x.spans = append(x.spans, span{r[0], r[1], u})
+				hit = hit || r[0] <= pc && pc < r[1]
+			}
+		}
+		if hit {
+			return u, nil
+		}
+	}
+	return nil, firstErr
+}
+
+func (x *pcIndex) find(pc uint64) *Unit {
+	if !x.sorted && len(x.rest) > 0 {
+		for _, s := range x.spans {
+			if s.lo <= pc && pc < s.hi {
+				return s.u
+			}
+		}
+		return nil
+	}
+	if !x.sorted {
+		slices.SortFunc(x.spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+		x.sorted = true
+	}
+	// Spans do not overlap in sound files; look a few back for those that do.
+	i := sort.Search(len(x.spans), func(i int) bool { return x.spans[i].lo > pc })
+	for j := i - 1; j >= 0 && j >= i-8; j-- {
+		if pc < x.spans[j].hi {
+			return x.spans[j].u
+		}
+	}
+	return nil
+}
+
+// readAranges puts .debug_aranges (DWARF 5, 6.1.2) into x and says which units it lists. It is an
+// index that may be absent or partial; a damaged one is not used.
+func (d *Data) readAranges(x *pcIndex) map[dwarf.Offset]bool {
+	sec, err := d.src.optional(".debug_aranges")
+	if err != nil || len(sec) == 0 {
+		return nil
+	}
+	listed := map[dwarf.Offset]bool{}
+	var spans []span
+	b := &reader{b: sec}
+	for b.off < len(sec) {
+		start := b.off
+		n, dwarf64 := b.unitLength()
+		end := b.off + int(min(n, uint64(len(sec))))
+		if end > len(sec) || n == 0 {
+			return nil
+		}
+		version := b.u16()
+		off := dwarf.Offset(b.offset(dwarf64))
+		addrSize, segSize := b.u8(), b.u8()
+		if version != 2 || addrSize != 8 || segSize != 0 {
+			b.off = end
+			continue
+		}
+		if pad := (b.off - start) % 16; pad != 0 {
+			b.skip(16 - pad)
+		}
+		u := d.unitHeaderAt(off)
+		if b.err != nil || u == nil {
+			return nil
+		}
+		any := false
+		for b.off+16 <= end {
+			lo, size := b.u64(), b.u64()
+			if lo == 0 && size == 0 {
+				break
+			}
+			if size != 0 && lo+size > lo && lo != 0 {
+				spans = append(spans, span{lo, lo + size, u})
+				any = true
+			}
+		}
+		if any {
+			listed[off] = true
+		}
+		b.off = end
+	}
+	x.spans = spans
+	x.sorted = false
+	if len(spans) > 0 {
+		slices.SortFunc(x.spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+		x.sorted = true
+	}
+	return listed
+}

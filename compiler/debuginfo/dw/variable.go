@@ -1,0 +1,174 @@
+package dw
+
+import (
+	"debug/dwarf"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Env is the surroundings of location expressions at pc in the function fn (from FuncTree). fn may be nil
+// for global variables, and frame information is only read when an expression asks for it.
+func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *Env {
+	d := u.d
+	env := &Env{
+		Addrx:     u.Addrx,
+		TLS:       d.f.tls,
+		BaseType:  u.baseTypeAt,
+		Relocated: d.f.Relocated(),
+	}
+	if fn == nil {
+		return env
+	}
+	low, ok := EntryPC(fn)
+	env.AtEntry = ok && low == pc
+	env.CFA = func() (loc.Prog, error) {
+		if env.AtEntry {
+			return EntryFrame().CFA, nil
+		}
+		fr, err := d.f.Frame(pc)
+		return fr.CFA, err
+	}
+	env.FrameBase = func() (loc.Prog, error) {
+		list, err := u.Locations(fn, dwarf.AttrFrameBase)
+		if err != nil {
+			if errors.Is(err, ErrNoLocation) {
+				err = unavailable("the function has no frame base")
+			}
+			return loc.Prog{}, err
+		}
+		expr := At(list, pc)
+		if expr == nil {
+			return loc.Prog{}, unavailable("the function's frame is not set up here")
+		}
+		pieces, err := evaluate(expr, &Env{CFA: env.CFA, Addrx: env.Addrx, Relocated: env.Relocated})
+		if err != nil {
+			return loc.Prog{}, err
+		}
+		if len(pieces) == 1 && pieces[0].size < 0 {
+			switch p := pieces[0]; p.kind {
+			case inReg: // DW_OP_reg6: the register holds the base
+				return register(uint64(p.reg))
+			case inMemory, isValue:
+				return p.prog, nil
+			}
+		}
+		return loc.Prog{}, fmt.Errorf("%w: frame base is not an address", ErrCorrupt)
+	}
+	return env
+}
+
+// baseTypeAt reads the base type at an offset in u, for typed operations.
+func (u *Unit) baseTypeAt(off uint64) (BaseType, error) {
+	at := u.Off + dwarf.Offset(off)
+	if at < u.Die || at >= u.End {
+		return BaseType{}, u.d.corrupt("type at %#x is outside of its unit", at)
+	}
+	t, err := u.d.Type(at)
+	if err != nil {
+		return BaseType{}, err
+	}
+	return BaseType{
+		Size: int(t.Size), Signed: t.Signed,
+		Integer: t.Kind == types.Int || t.Kind == types.Char || t.Kind == types.Bool || t.Kind == types.Pointer,
+	}, nil
+}
+
+// VarPlace finds where the variable v of type t is at pc. The error is a *debuginfo.NotLiveError
+// when v has no readable place there; then Lines are those of the function fn where it has.
+func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *Env, fn *godwarf.Tree, pc uint64) (p loc.Place, err error) {
+	defer Guard(&err)()
+	name, _ := v.Val(dwarf.AttrName).(string)
+	if c := v.AttrField(dwarf.AttrConstValue); c != nil {
+		if p, err = constPlace(c.Val, t); err == nil {
+			return p, nil
+		}
+		return p, u.notLive(name, pc, err, nil, fn)
+	}
+	list, err := u.Locations(v, dwarf.AttrLocation)
+	if err != nil {
+		return p, u.notLive(name, pc, err, nil, fn)
+	}
+	expr := At(list, pc)
+	if expr == nil {
+		reason := ErrNoLocation
+		if len(list) > 0 {
+			reason = errors.New("it has no value at this address")
+		}
+		return p, u.notLive(name, pc, reason, list, fn)
+	}
+	p, err = Place(expr, t, env)
+	if err != nil {
+		// Elsewhere the same variable may have a better location.
+		list = slices.DeleteFunc(slices.Clone(list), func(r LocRange) bool {
+			_, err := evaluate(r.Expr, env)
+			return err != nil
+		})
+		return p, u.notLive(name, pc, err, list, fn)
+	}
+	return p, nil
+}
+
+// notLive wraps reasons; damage to the file stays what it is.
+func (u *Unit) notLive(name string, pc uint64, err error, list []LocRange, fn *godwarf.Tree) error {
+	var un *Unavailable
+	var nf *NoFrameError
+	if !errors.As(err, &un) && !errors.As(err, &nf) && errors.Is(err, ErrCorrupt) {
+		return fmt.Errorf("variable %q: %w", name, err)
+	}
+	return &debuginfo.NotLiveError{Name: name, PC: pc, Reason: err.Error(), Lines: u.LinesOf(list, fn)}
+}
+
+// constPlace is the place of a variable with a DW_AT_const_value.
+func constPlace(v any, t *types.Ctype) (loc.Place, error) {
+	if t == nil || t.Size < 0 {
+		return loc.Place{}, unavailable("its type is incomplete")
+	}
+	switch v := v.(type) {
+	case int64:
+		if t.Size > 8 {
+			return loc.Place{}, unavailable("it is a constant that is shorter than its type")
+		}
+		return loc.Place{Type: t, Pieces: []loc.Piece{{Size: t.Size, Val: loc.Constant(v)}}}, nil
+	case uint64:
+		return constPlace(int64(v), t)
+	case string:
+		return single(piece{kind: isBytes, data: append([]byte(v), 0), size: -1}, t)
+	case []byte:
+		return single(piece{kind: isBytes, data: v, size: -1}, t)
+	}
+	return loc.Place{}, unavailable("it is a constant of an unknown form")
+}
+
+// LinesOf lists the lines of fn's own file that begin (as statements) within the ranges, in order
+// and at most 50. Default ranges count as everywhere in fn.
+func (u *Unit) LinesOf(list []LocRange, fn *godwarf.Tree) []int {
+	if len(list) == 0 || fn == nil {
+		return nil
+	}
+	rows, err := u.Rows()
+	if err != nil {
+		return nil
+	}
+	file := u.FileName(Int(fn, dwarf.AttrDeclFile))
+	var lines []int
+	for _, r := range rows {
+		if r.End || !r.Stmt || r.Line == 0 || !fn.ContainsPC(r.PC) || file != "" && u.FileOf(r) != file {
+			continue
+		}
+		if At(list, r.PC) != nil && !slices.Contains(lines, r.Line) {
+			lines = append(lines, r.Line)
+			if len(lines) > 500 {
+				break
+			}
+		}
+	}
+	slices.Sort(lines)
+	return lines[:min(len(lines), 50)]
+}
