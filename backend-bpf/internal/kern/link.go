@@ -1,0 +1,162 @@
+package kern
+
+import (
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Attach types of programs (enum bpf_attach_type).
+const (
+	AttachTraceRawTP    = 23
+	AttachTraceFentry   = 24
+	AttachTraceFexit    = 25
+	AttachPerfEvent     = 41
+	AttachKprobeMulti   = 42
+	AttachUprobeMulti   = 48
+	AttachUprobeSession = 57
+)
+
+// Program types (enum bpf_prog_type).
+const (
+	ProgSocketFilter  = 1
+	ProgKprobe        = 2
+	ProgTracepoint    = 5
+	ProgPerfEvent     = 7
+	ProgRawTracepoint = 17
+	ProgTracing       = 26
+)
+
+// UprobeMulti describes a link of one program to many places in one file.
+type UprobeMulti struct {
+	Path    string
+	Offsets []uint64
+	Cookies []uint64
+	// RefCtrs are file offsets of USDT semaphores, nil for none.
+	RefCtrs []uint64
+	// PID limits the link to one process; 0 for all.
+	PID    uint32
+	Return bool
+}
+
+// LinkUprobeMulti attaches prog.
+func LinkUprobeMulti(prog int, u *UprobeMulti) (int, error) {
+	path := cstr(u.Path)
+	a := struct {
+		progFd, targetFd, attachType, flags uint32
+		path, offsets, refs, cookies        unsafe.Pointer
+		count, uflags, pid, _               uint32
+	}{progFd: uint32(prog), attachType: AttachUprobeMulti, path: ptr(path), offsets: ptr(u.Offsets), refs: ptr(u.RefCtrs),
+		cookies: ptr(u.Cookies), count: uint32(len(u.Offsets)), pid: u.PID}
+	if u.Return {
+		a.uflags = 1
+	}
+	fd, err := call(cmdLinkCreate, unsafe.Pointer(&a), unsafe.Sizeof(a))
+	runtime.KeepAlive(path)
+	runtime.KeepAlive(u)
+	return fd, err
+}
+
+// LinkKprobeMulti attaches prog to kernel functions by address.
+func LinkKprobeMulti(prog int, addrs, cookies []uint64, ret bool) (int, error) {
+	a := struct {
+		progFd, targetFd, attachType, flags uint32
+		kflags, count                       uint32
+		syms, addrs, cookies                unsafe.Pointer
+	}{progFd: uint32(prog), attachType: AttachKprobeMulti, count: uint32(len(addrs)), addrs: ptr(addrs), cookies: ptr(cookies)}
+	if ret {
+		a.kflags = 1
+	}
+	fd, err := call(cmdLinkCreate, unsafe.Pointer(&a), unsafe.Sizeof(a))
+	runtime.KeepAlive(addrs)
+	runtime.KeepAlive(cookies)
+	return fd, err
+}
+
+// LinkPerf attaches prog to the perf event fd.
+func LinkPerf(prog, perf int, cookie uint64) (int, error) {
+	a := struct {
+		progFd, targetFd, attachType, flags uint32
+		cookie                              uint64
+	}{uint32(prog), uint32(perf), AttachPerfEvent, 0, cookie}
+	return call(cmdLinkCreate, unsafe.Pointer(&a), unsafe.Sizeof(a))
+}
+
+// LinkTracing attaches a program that was loaded for one kernel function or tracepoint (tp_btf, fentry, fexit).
+func LinkTracing(prog int, attachType uint32, cookie uint64) (int, error) {
+	a := struct {
+		progFd, targetFd, attachType, flags uint32
+		btfID, _                            uint32
+		cookie                              uint64
+	}{progFd: uint32(prog), attachType: attachType, cookie: cookie}
+	return call(cmdLinkCreate, unsafe.Pointer(&a), unsafe.Sizeof(a))
+}
+
+// RawTracepoint attaches prog to the tracepoint; "" for a program of type tracing, which knows its place.
+func RawTracepoint(prog int, tp string, cookie uint64) (int, error) {
+	var n []byte
+	if tp != "" {
+		n = cstr(tp)
+	}
+	a := struct {
+		name   unsafe.Pointer
+		fd, _  uint32
+		cookie uint64
+	}{name: ptr(n), fd: uint32(prog), cookie: cookie}
+	size := unsafe.Sizeof(a)
+	if cookie == 0 {
+		size = unsafe.Offsetof(a.cookie)
+	}
+	fd, err := call(cmdRawTracepointOpen, unsafe.Pointer(&a), size)
+	runtime.KeepAlive(n)
+	return fd, err
+}
+
+// PerfUprobe opens a perf event of the uprobe PMU of the given type. pid -1 is every process.
+// ref is the file offset of a semaphore, 0 for none. ret asks for a return probe; retBit is the bit
+// of config that says so (format/retprobe of the PMU).
+func PerfUprobe(pmu uint32, path string, offset, ref uint64, pid int, ret bool, retBit uint) (int, error) {
+	p := cstr(path)
+	var pin runtime.Pinner
+	pin.Pin(&p[0]) // the attribute's field is a plain number
+	defer pin.Unpin()
+	attr := unix.PerfEventAttr{
+		Type: pmu, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Config: ref << 32,
+		Ext1: uint64(uintptr(unsafe.Pointer(&p[0]))), // uprobe_path
+		Ext2: offset,                                 // probe_offset
+	}
+	if ret {
+		attr.Config |= 1 << retBit
+	}
+	cpu := -1
+	if pid == -1 {
+		cpu = 0
+	}
+	fd, err := unix.PerfEventOpen(&attr, pid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	return fd, err
+}
+
+// PerfClock opens a sampling clock on one CPU. freq is in Hz; 0 takes period in ns.
+func PerfClock(cpu int, freq, period uint64) (int, error) {
+	attr := unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+		Sample: period,
+	}
+	if freq != 0 {
+		attr.Sample, attr.Bits = freq, unix.PerfBitFreq
+	}
+	return unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+}
+
+// PerfTracepoint opens a perf event on the tracepoint with the id that tracefs gives.
+func PerfTracepoint(id uint64) (int, error) {
+	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{}))}
+	return unix.PerfEventOpen(&attr, -1, 0, -1, unix.PERF_FLAG_FD_CLOEXEC)
+}
+
+// PerfEnable starts the event.
+func PerfEnable(fd int) error { return unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0) }
+
+// PerfDisable stops it.
+func PerfDisable(fd int) error { return unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_DISABLE, 0) }
