@@ -12,21 +12,6 @@ import (
 	"github.com/gostap/gostap/compiler/loc"
 )
 
-// DWARF register numbers of amd64 (System V psABI, figure 3.36).
-const (
-	RegRAX = 0
-	RegRDX = 1
-	RegRCX = 2
-	RegRBX = 3
-	RegRSI = 4
-	RegRDI = 5
-	RegRBP = 6
-	RegRSP = 7
-	RegR14 = 14
-	RegRIP = 16 // also the column of the return address
-	RegXMM = 17 // XMM0; XMM15 is 32
-)
-
 // Frame describes the activation at a pc.
 type Frame struct {
 	// CFA computes the canonical frame address: the stack pointer before the call.

@@ -93,10 +93,20 @@ func (u *Unit) Tree(off dwarf.Offset) (t *godwarf.Tree, err error) {
 	if off < u.Die || off >= u.End {
 		return nil, u.d.corrupt("entry %#x is outside of its unit", off)
 	}
+	if t := u.trees[off]; t != nil {
+		return t, nil
+	}
 	r := u.d.d.Reader()
 	r.Seek(off)
 	l := treeLoader{u: u, r: r, aux: u.d.d.Reader()}
-	return l.load(0)
+	if t, err = l.load(0); err != nil {
+		return nil, err
+	}
+	if u.trees == nil || len(u.trees) >= 64 {
+		u.trees = map[dwarf.Offset]*godwarf.Tree{}
+	}
+	u.trees[off] = t
+	return t, nil
 }
 
 type treeLoader struct {

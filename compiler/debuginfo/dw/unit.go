@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 )
 
 // Unit types (DWARF 5, 7.5.1, table 7.2).
@@ -36,6 +38,7 @@ type Unit struct {
 	ranges  [][2]uint64
 	bases   bases
 	funcs   funcIndex
+	trees   map[dwarf.Offset]*godwarf.Tree // some that were asked for
 	files   []string // by line-table index
 	filesOK bool
 	rows    []Row

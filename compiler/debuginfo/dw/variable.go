@@ -156,7 +156,7 @@ func (u *Unit) LinesOf(list []LocRange, fn *godwarf.Tree) []int {
 	if err != nil {
 		return nil
 	}
-	file := u.FileName(Int(fn, dwarf.AttrDeclFile))
+	file := u.d.FileAttr(fn, dwarf.AttrDeclFile)
 	var lines []int
 	for _, r := range rows {
 		if r.End || !r.Stmt || r.Line == 0 || !fn.ContainsPC(r.PC) || file != "" && u.FileOf(r) != file {
