@@ -64,6 +64,7 @@ const (
 	CtlErrors     = 16 // u32 uncaught errors so far
 	CtlPidNSDev   = 24 // u64 device and u64 inode of the tracer's pid namespace
 	CtlPidNSIno   = 32
+	CtlSeq        = 40 // u64: the last number given to an insertion (SeqOff); taken by atomic addition, by the host too
 	CtlLocks      = 64 // u32 a lock class: 0 free, else 1 + CPU of the holder
 	CtlSize       = 4096
 )

@@ -1,0 +1,281 @@
+package mach
+
+import "math/bits"
+
+// Link drops blocks that cannot be reached, joins chains of blocks, puts cold blocks
+// last, numbers the blocks in their order and fills Preds and Depth.
+func (f *Func) Link() {
+	f.thread()
+	seen := make([]bool, f.nblocks)
+	var order []*Block
+	var stack []*Block
+	stack = append(stack, f.Blocks[0])
+	seen[f.Blocks[0].ID] = true
+	for len(stack) > 0 {
+		b := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, s := range b.Succs() {
+			if !seen[s.ID] {
+				seen[s.ID] = true
+				stack = append(stack, s)
+			}
+		}
+	}
+	for _, cold := range []bool{false, true} {
+		for i, b := range f.Blocks {
+			if seen[b.ID] && (b.Cold && i != 0) == cold {
+				order = append(order, b)
+			}
+		}
+	}
+	f.Blocks = order
+	f.preds()
+	f.join()
+	for i, b := range f.Blocks {
+		b.ID = i
+	}
+	f.nblocks = len(f.Blocks)
+	f.depths()
+}
+
+func (f *Func) preds() {
+	for _, b := range f.Blocks {
+		b.Preds = b.Preds[:0]
+	}
+	for _, b := range f.Blocks {
+		for _, s := range b.Succs() {
+			s.Preds = append(s.Preds, b)
+		}
+	}
+}
+
+// thread makes jumps to empty blocks go to where those go.
+func (f *Func) thread() {
+	final := func(b *Block) *Block {
+		for n := 0; n < 64 && len(b.Ins) == 0 && b.Kind == Jump && b.Then != b; n++ {
+			b = b.Then
+		}
+		return b
+	}
+	for _, b := range f.Blocks {
+		switch b.Kind {
+		case Jump:
+			b.Then = final(b.Then)
+		case Cond, MayGoto:
+			b.Then, b.Else = final(b.Then), final(b.Else)
+			if b.Then == b.Else && b.Kind == Cond {
+				b.Term = Term{Kind: Jump, Then: b.Then, Pos: b.Term.Pos}
+			}
+		}
+	}
+}
+
+// join appends a block to its only predecessor where that goes nowhere else.
+func (f *Func) join() {
+	gone := map[*Block]bool{}
+	for _, b := range f.Blocks {
+		if gone[b] {
+			continue
+		}
+		for b.Kind == Jump && len(b.Then.Preds) == 1 && b.Then != b && b.Then != f.Blocks[0] && b.Then.Cold == b.Cold {
+			n := b.Then
+			b.Ins = append(b.Ins, n.Ins...)
+			b.Term = n.Term
+			for _, s := range n.Succs() {
+				for i, p := range s.Preds {
+					if p == n {
+						s.Preds[i] = b
+					}
+				}
+			}
+			gone[n] = true
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	out := f.Blocks[:0]
+	for _, b := range f.Blocks {
+		if !gone[b] {
+			out = append(out, b)
+		}
+	}
+	f.Blocks = out
+}
+
+// Loop is a natural loop: all blocks from which Latch is reached without leaving through Head.
+type Loop struct {
+	Head, Latch *Block
+	Blocks      map[*Block]bool
+}
+
+// Loops finds the loops of f, outer and inner ones, each with one jump back.
+func (f *Func) Loops() []Loop {
+	const (
+		fresh = iota
+		open
+		done
+	)
+	state := make([]uint8, f.nblocks)
+	type frame struct {
+		b *Block
+		i int
+	}
+	var loops []Loop
+	stack := []frame{{f.Blocks[0], 0}}
+	state[f.Blocks[0].ID] = open
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		succs := top.b.Succs()
+		if top.i == len(succs) {
+			state[top.b.ID] = done
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		s := succs[top.i]
+		top.i++
+		switch state[s.ID] {
+		case fresh:
+			state[s.ID] = open
+			stack = append(stack, frame{s, 0})
+		case open:
+			loops = append(loops, f.body(s, top.b))
+		}
+	}
+	return loops
+}
+
+func (f *Func) body(head, latch *Block) Loop {
+	l := Loop{Head: head, Latch: latch, Blocks: map[*Block]bool{head: true}}
+	todo := []*Block{latch}
+	for len(todo) > 0 {
+		b := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if l.Blocks[b] {
+			continue
+		}
+		l.Blocks[b] = true
+		todo = append(todo, b.Preds...)
+	}
+	return l
+}
+
+func (f *Func) depths() {
+	for _, b := range f.Blocks {
+		b.Depth = 0
+	}
+	for _, l := range f.Loops() {
+		for b := range l.Blocks {
+			b.Depth++
+		}
+	}
+}
+
+// Set is a set of registers.
+type Set []uint64
+
+// NewSet makes a set for registers below n.
+func NewSet(n Reg) Set { return make(Set, (int(n)+63)/64) }
+
+// Has reports whether r is in s.
+func (s Set) Has(r Reg) bool { return s[r>>6]&(1<<(uint(r)&63)) != 0 }
+
+// Add puts r into s.
+func (s Set) Add(r Reg) { s[r>>6] |= 1 << (uint(r) & 63) }
+
+// Del takes r out.
+func (s Set) Del(r Reg) { s[r>>6] &^= 1 << (uint(r) & 63) }
+
+// Each calls fn for every member.
+func (s Set) Each(fn func(Reg)) {
+	for i, w := range s {
+		for ; w != 0; w &= w - 1 {
+			fn(Reg(i*64 + bits.TrailingZeros64(w)))
+		}
+	}
+}
+
+// Live holds the virtual registers that are needed at the beginning and at the end of each block, by Block.ID.
+type Live struct{ In, Out []Set }
+
+// Liveness computes which registers are needed where. Link must have run.
+func (f *Func) Liveness() *Live {
+	l := &Live{In: make([]Set, f.nblocks), Out: make([]Set, f.nblocks)}
+	use, def := make([]Set, f.nblocks), make([]Set, f.nblocks)
+	for _, b := range f.Blocks {
+		u, d := NewSet(f.NRegs), NewSet(f.NRegs)
+		read := func(r Reg) {
+			if r.IsVirtual() && !d.Has(r) {
+				u.Add(r)
+			}
+		}
+		for i := range b.Ins {
+			b.Ins[i].Uses(read)
+			if r := b.Ins[i].Def(); r.IsVirtual() {
+				d.Add(r)
+			}
+		}
+		b.TermUses(read)
+		use[b.ID], def[b.ID] = u, d
+		l.In[b.ID], l.Out[b.ID] = NewSet(f.NRegs), NewSet(f.NRegs)
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := len(f.Blocks) - 1; i >= 0; i-- {
+			b := f.Blocks[i]
+			in, out := l.In[b.ID], l.Out[b.ID]
+			for _, s := range b.Succs() {
+				for w, x := range l.In[s.ID] {
+					out[w] |= x
+				}
+			}
+			for w := range in {
+				n := use[b.ID][w] | out[w]&^def[b.ID][w]
+				if n != in[w] {
+					in[w] = n
+					changed = true
+				}
+			}
+		}
+	}
+	return l
+}
+
+// DropDead removes instructions whose result nobody needs.
+func (f *Func) DropDead() {
+	for again := true; again; {
+		again = false
+		l := f.Liveness()
+		for _, b := range f.Blocks {
+			live := append(Set(nil), l.Out[b.ID]...)
+			read := func(r Reg) {
+				if r.IsVirtual() {
+					live.Add(r)
+				}
+			}
+			b.TermUses(read)
+			dropped := false
+			for i := len(b.Ins) - 1; i >= 0; i-- {
+				in := &b.Ins[i]
+				d := in.Def()
+				if in.Pure() && (in.Op == Nop || d.IsVirtual() && !live.Has(d) || in.Op == Mov && in.Dst == in.Src && !in.W32) {
+					in.Op, dropped = Nop, true
+					continue
+				}
+				if d.IsVirtual() {
+					live.Del(d)
+				}
+				in.Uses(read)
+			}
+			if dropped {
+				out := b.Ins[:0]
+				for _, in := range b.Ins {
+					if in.Op != Nop {
+						out = append(out, in)
+					}
+				}
+				b.Ins, again = out, true
+			}
+		}
+	}
+}
