@@ -1,0 +1,307 @@
+package target
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// IsTargetOp reports whether an operator word begins a target expression.
+func IsTargetOp(name string) bool {
+	switch name {
+	case "@cast", "@var", "@entry", "@uderef", "@uregister", "@kderef", "@kregister":
+		return true
+	}
+	return false
+}
+
+func (b *build) atOp(e *ast.AtOp) (*elab.Target, error) {
+	switch e.Name {
+	case "@cast":
+		o, err := b.cast(e)
+		if err != nil {
+			return nil, err
+		}
+		return read(o)
+	case "@var":
+		o, err := b.global(e)
+		if err != nil {
+			return nil, err
+		}
+		return read(o)
+	case "@entry":
+		return b.entryOf(e)
+	case "@uderef":
+		return b.uderef(e)
+	case "@uregister":
+		n, ok := int64(0), false
+		if len(e.Args) == 1 {
+			n, ok = constant(e.Args[0])
+		}
+		if !ok || n < 0 || n > 16 {
+			return nil, fail("@uregister takes the DWARF number of a register, 0 to 16")
+		}
+		if s := b.at(); s == nil || s.Image == nil {
+			return nil, fail("there are no registers of a program here")
+		}
+		return &elab.Target{Type: types.Long, Value: loc.Register(int(n))}, nil
+	case "@kderef", "@kregister":
+		return nil, fail("%s is for probes in the kernel, which are not available in this version", e.Name)
+	}
+	return nil, fail("%s is not available in this version", e.Name)
+}
+
+// entryOf is "@entry(e)".
+func (b *build) entryOf(e *ast.AtOp) (*elab.Target, error) {
+	if len(e.Args) != 1 {
+		return nil, fail("@entry takes one expression")
+	}
+	s := b.site
+	if s == nil || !s.IsReturn() {
+		return nil, fail("@entry is for .return probes").(*problem).advise("append .return to the probe point")
+	}
+	if b.inEntry {
+		return nil, fail("@entry inside of @entry says nothing new")
+	}
+	if x := unparen(e.Args[0]); isTarget(x) {
+		return b.atEntry(func() (*elab.Target, error) {
+			t, err := b.expr(x)
+			if err == nil && len(b.args) > 0 {
+				// The index is an expression too: evaluate the whole at the entry.
+				b.args = nil
+				return &elab.Target{Inner: e.Args[0], Type: t.Type, Ctype: t.Ctype}, nil
+			}
+			return t, err
+		}, false)
+	}
+	if _, err := b.entrySite(); err != nil {
+		return nil, err
+	}
+	return &elab.Target{Inner: e.Args[0], AtEntry: true}, nil
+}
+
+// isTarget reports whether e alone is a target expression.
+func isTarget(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Target:
+		return true
+	case *ast.AtOp:
+		return IsTargetOp(e.Name)
+	case *ast.Unary:
+		return e.Op == "&"
+	}
+	return false
+}
+
+func (b *build) uderef(e *ast.AtOp) (*elab.Target, error) {
+	if len(e.Args) != 2 {
+		return nil, fail("@uderef takes a size and an address")
+	}
+	n, ok := constant(e.Args[0])
+	if !ok || n != 1 && n != 2 && n != 4 && n != 8 {
+		return nil, fail("@uderef reads 1, 2, 4 or 8 bytes")
+	}
+	return &elab.Target{Type: types.Long, Value: b.arg(e.Args[1]).Load(int(n), false, false)}, nil
+}
+
+// literals gives the words of @cast and @var behind the first.
+func literals(args []ast.Expr) ([]string, bool) {
+	var out []string
+	for _, a := range args {
+		l, ok := unparen(a).(*ast.Literal)
+		if !ok || !l.IsString {
+			return nil, false
+		}
+		out = append(out, l.Str)
+	}
+	return out, true
+}
+
+// cast is "@cast(value, "type" [, "module"])": a pointer to type.
+func (b *build) cast(e *ast.AtOp) (object, error) {
+	if len(e.Args) < 2 || len(e.Args) > 3 {
+		return object{}, fail(`@cast takes a value, a type and perhaps a file: @cast(value, "type", "file")`)
+	}
+	words, ok := literals(e.Args[1:])
+	if !ok {
+		return object{}, fail("the type and the file of @cast are written strings")
+	}
+	module := ""
+	if len(words) > 1 {
+		module = words[1]
+	}
+	imgs, err := b.modules(module)
+	if err != nil {
+		return object{}, err
+	}
+	var first error
+	for _, img := range imgs {
+		t, err := typeNamed(img, words[0])
+		if err == nil {
+			if n, ok := constant(e.Args[0]); ok {
+				return value(pointerTo(t), loc.Constant(n)), nil
+			}
+			return value(pointerTo(t), b.arg(e.Args[0])), nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return object{}, first
+}
+
+// typeNamed finds a type; "foo" is also "struct foo" and "union foo", and stars make pointers.
+func typeNamed(img debuginfo.Image, name string) (*types.Ctype, error) {
+	if !img.HasTypes() {
+		return nil, fail("%s has no DWARF debug information, so it has no types", img.Path())
+	}
+	name = strings.TrimSpace(name)
+	if base, ok := strings.CutSuffix(name, "*"); ok && strings.TrimSpace(base) != "" {
+		t, err := typeNamed(img, base)
+		if err != nil {
+			return nil, err
+		}
+		return pointerTo(t), nil
+	}
+	t, err := img.Type(name)
+	if err == nil {
+		return t, nil
+	}
+	if img.Lang() == debuginfo.C && !strings.Contains(name, " ") {
+		for _, kind := range []string{"struct ", "union ", "enum "} {
+			if t, err2 := img.Type(kind + name); err2 == nil {
+				return t, nil
+			}
+		}
+	}
+	return nil, err
+}
+
+// modules opens the files that @cast and @var name, or takes the probed one.
+func (b *build) modules(list string) ([]debuginfo.Image, error) {
+	if list == "" {
+		if s := b.at(); s != nil && s.Image != nil {
+			return []debuginfo.Image{s.Image}, nil
+		}
+		if img := b.env.only(); img != nil {
+			return []debuginfo.Image{img}, nil
+		}
+		return nil, fail("it does not say which program's types are meant").(*problem).advise(`name the file: @cast(value, "type", "/path/to/program")`)
+	}
+	var out []debuginfo.Image
+	for _, m := range strings.Split(list, ":") {
+		if m == "kernel" || strings.HasPrefix(m, "kernel<") || strings.HasPrefix(m, "<") {
+			return nil, fail("types of the kernel and of header files are not available in this version").(*problem).
+				advise("name a program with debug information")
+		}
+		img, err := b.env.image(m)
+		if err != nil {
+			return nil, fail("%s: %v", m, err)
+		}
+		out = append(out, img)
+	}
+	return out, nil
+}
+
+// global is "@var("name" [, "module"])".
+func (b *build) global(e *ast.AtOp) (object, error) {
+	words, ok := literals(e.Args)
+	if !ok || len(words) < 1 || len(words) > 2 {
+		return object{}, fail(`@var takes a name and perhaps a file: @var("name", "file")`)
+	}
+	module := ""
+	if len(words) > 1 {
+		module = words[1]
+	}
+	imgs, err := b.modules(module)
+	if err != nil {
+		return object{}, err
+	}
+	var first error
+	for _, img := range imgs {
+		if !img.HasTypes() {
+			first = fail("%s has no DWARF debug information", img.Path())
+			continue
+		}
+		v, err := img.Global(words[0])
+		if err == nil && v.Err != nil {
+			err = v.Err
+		}
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		o := object{Place: v.Place}
+		if o.Type == nil {
+			o.Type = v.Type
+		}
+		if s := b.at(); biased(o.Place) && (s == nil || s.Image != img) {
+			return object{}, fail("%s is loaded at an address that changes, and only the probed program's is known", img.Path()).(*problem).
+				advise("use @var in a probe of that program")
+		}
+		return o, nil
+	}
+	return object{}, first
+}
+
+// biased reports whether a place depends on where its image is loaded.
+func biased(p loc.Place) bool {
+	has := func(q loc.Prog) bool {
+		for _, s := range q.Steps {
+			if s.Op == loc.Image {
+				return true
+			}
+		}
+		return false
+	}
+	if p.InMemory {
+		return has(p.Addr)
+	}
+	for _, q := range p.Pieces {
+		if has(q.Val) {
+			return true
+		}
+	}
+	return false
+}
+
+// Text writes a target expression as in the script.
+func Text(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Paren:
+		return Text(e.X)
+	case *ast.Unary:
+		return e.Op + Text(e.X)
+	case *ast.Literal:
+		return ast.LiteralText(e)
+	case *ast.Name:
+		return e.Name
+	case *ast.AtOp:
+		var args []string
+		for _, a := range e.Args {
+			args = append(args, Text(a))
+		}
+		return e.Name + "(" + strings.Join(args, ", ") + ")"
+	case *ast.Target:
+		s := e.Name
+		if e.Base != nil {
+			s = Text(e.Base)
+		}
+		for _, st := range e.Path {
+			if st.Member != "" {
+				s += "->" + st.Member
+			} else {
+				s += fmt.Sprintf("[%s]", Text(st.Index))
+			}
+		}
+		return s + strings.Repeat("$", e.Pretty)
+	}
+	return "..."
+}

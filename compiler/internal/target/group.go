@@ -1,0 +1,223 @@
+// Package target resolves the target expressions of probe bodies ($x->a, @cast, @var,
+// @entry, $$vars, ...) at the sites that fire them.
+//
+// In: an expanded probe with its sites. Out: elab.Probes, each with the sites at which
+// all of its target expressions mean the same location programs; and the value of
+// every @defined. The programs are symbolic (package loc); nothing is read.
+package target
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// Env is what resolving needs from its surroundings.
+type Env struct {
+	// Image opens a program named by @cast or @var.
+	Image func(path string) (debuginfo.Image, error)
+	// Images lists the programs that the script's probes lie in.
+	Images func() []debuginfo.Image
+
+	entries map[entryKey]*probe.Site
+}
+
+type entryKey struct {
+	img debuginfo.Image
+	fn  *debuginfo.Func
+	pid int
+}
+
+func (e *Env) image(path string) (debuginfo.Image, error) {
+	if e.Image == nil {
+		return nil, fmt.Errorf("no reader of debug information")
+	}
+	return e.Image(path)
+}
+
+// only is the one program that the script probes, nil if there are none or several.
+func (e *Env) only() debuginfo.Image {
+	if e.Images == nil {
+		return nil
+	}
+	if imgs := e.Images(); len(imgs) == 1 {
+		return imgs[0]
+	}
+	return nil
+}
+
+// entry makes the site of the entry of the function that s returns from.
+func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
+	fn := s.At.Func
+	if s.Image == nil || fn == nil {
+		return nil, fail("the function that returns here is not known")
+	}
+	key := entryKey{s.Image, fn, s.PID}
+	if es := e.entries[key]; es != nil {
+		return es, nil
+	}
+	at, err := s.Image.EntrySite(fn)
+	if err != nil {
+		return nil, err
+	}
+	off, err := s.Image.FileOffset(at.PC)
+	if err != nil {
+		return nil, err
+	}
+	es := *s
+	es.Kind, es.At, es.Offset = probe.Uprobe, at, off
+	es.Point += " (entry)"
+	if e.entries == nil {
+		e.entries = map[entryKey]*probe.Site{}
+	}
+	e.entries[key] = &es
+	return &es, nil
+}
+
+// Handler is an expanded probe, not yet resolved.
+type Handler struct {
+	Decl   *ast.Probe
+	Req    probe.Request
+	Sites  []*probe.Site
+	Bodies []*ast.Block
+	Cond   ast.Expr
+	User   bool
+}
+
+// Probes resolves the target expressions of h at every site and makes one elab.Probe for
+// all sites that agree. Expressions that do not resolve carry the reason; it is an error
+// if they are used. Inlined copies and tail jumps at which a used expression does not
+// resolve are left out with a warning, as long as another site remains.
+func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
+	var ds diag.List
+	make := func(sites []*probe.Site) *elab.Probe {
+		p := &elab.Probe{Decl: h.Decl, Req: h.Req, Sites: sites, Bodies: h.Bodies, Cond: h.Cond, User: h.User}
+		p.Info.Init()
+		return p
+	}
+	if !hasTargets(h.Bodies) {
+		return []*elab.Probe{make(h.Sites)}, nil
+	}
+	type group struct {
+		p    *elab.Probe
+		bad  *diag.Diagnostic
+		soft bool // every site of it may be left out
+		seen map[*probe.Site]bool
+	}
+	groups := map[string]*group{}
+	var order []*group
+	good := false
+	for _, s := range h.Sites {
+		r := &resolver{env: e, site: s, outside: "probes of this kind have no variables of a program"}
+		w := newWalker(r)
+		for _, b := range h.Bodies {
+			w.walk(b)
+		}
+		key := w.key.String()
+		g := groups[key]
+		if g == nil {
+			g = &group{p: make(nil), bad: w.bad, soft: true, seen: map[*probe.Site]bool{}}
+			g.p.Info.Targets, g.p.Info.Const = w.targets, w.consts
+			groups[key] = g
+			order = append(order, g)
+		}
+		g.p.Sites = append(g.p.Sites, s)
+		if s.Kind != probe.Uprobe || s.At.Kind != debuginfo.AtInline && s.At.Kind != debuginfo.AtTail {
+			g.soft = false
+		}
+		if r.entry != nil && !g.seen[r.entry] {
+			g.seen[r.entry] = true
+			g.p.Entry = append(g.p.Entry, r.entry)
+		}
+		good = good || w.bad == nil
+	}
+	var out []*elab.Probe
+	failed := false
+	for _, g := range order {
+		switch {
+		case g.bad == nil:
+			out = append(out, g.p)
+		case g.soft && good:
+			leftOut(&ds, h, g.p.Sites, g.bad)
+		case !failed:
+			// One failing group speaks for all: the others would say the same of other functions.
+			failed = true
+			out = append(out, g.p)
+		}
+	}
+	return out, ds
+}
+
+func leftOut(ds *diag.List, h *Handler, sites []*probe.Site, why *diag.Diagnostic) {
+	tails, inlines := map[string]bool{}, map[string]bool{}
+	for _, s := range sites {
+		if s.At.Kind == debuginfo.AtTail {
+			tails[s.Func] = true
+		} else if in := s.At.Inline; in != nil {
+			inlines[fmt.Sprintf("%s at %s:%d", s.Func, in.CallFile, in.CallLine)] = true
+		}
+	}
+	if len(tails) > 0 {
+		ds.Warnf(diag.Semantic, CodeTail, h.Req.Span, "returns of %s by a jump to another function are left out: %s", list(tails), why.Message).
+			Hintf("test with @defined to handle them without results")
+	}
+	if len(inlines) > 0 {
+		ds.Warnf(diag.Semantic, CodeInlineOut, h.Req.Span, "inlined copies are left out (%s): %s", list(inlines), why.Message).
+			Hintf(".call leaves all inlined copies out; @defined tells them apart")
+	}
+}
+
+func list(set map[string]bool) string {
+	const show = 3
+	names := sorted(set)
+	if len(names) > show {
+		return strings.Join(names[:show], ", ") + fmt.Sprintf(" and %d more", len(names)-show)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Func resolves the target expressions of a function, where only @cast and @var make sense.
+func (e *Env) Func(f *elab.Func) diag.List {
+	if f.Decl == nil || f.Decl.Body == nil {
+		return nil
+	}
+	r := &resolver{env: e, outside: "variables of the traced program are known in probes only; pass them as arguments"}
+	w := newWalker(r)
+	w.walk(f.Decl.Body)
+	if f.Info.Targets == nil {
+		f.Info.Init()
+	}
+	for k, t := range w.targets {
+		f.Info.Targets[k] = t
+	}
+	for k, n := range w.consts {
+		f.Info.Const[k] = n
+	}
+	return nil
+}
+
+func hasTargets(bodies []*ast.Block) bool {
+	found := false
+	for _, b := range bodies {
+		if b == nil {
+			continue
+		}
+		ast.Inspect(b, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Target:
+				found = true
+			case *ast.AtOp:
+				found = found || n.Name == "@defined" || IsTargetOp(n.Name)
+			case *ast.Unary:
+				found = found || n.Op == "&"
+			}
+			return !found
+		})
+	}
+	return found
+}

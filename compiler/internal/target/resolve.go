@@ -1,0 +1,533 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// The kinds of diagnostics made here.
+const (
+	CodeNoVariable diag.Code = "no-variable"  // no variable of that name
+	CodeNotLive    diag.Code = "not-live"     // it is there, but has no value at the pc
+	CodeTarget     diag.Code = "target"       // the expression does not fit the variable's type
+	CodeNoDWARF    diag.Code = "no-dwarf"     // the program carries no types
+	CodeTail       diag.Code = "tail-call"    // warning: a return site without results is left out
+	CodeInlineOut  diag.Code = "inline-left"  // warning: an inlined copy is left out
+	CodeContext    diag.Code = "target-where" // target expressions make no sense here
+)
+
+// resolver resolves the target expressions of one body at one site.
+type resolver struct {
+	env *Env
+	// site is where the handler fires; nil in functions and in probes without a program.
+	site *probe.Site
+	// entry is the site of the function's entry, made when it is first asked for.
+	entry    *probe.Site
+	entryErr error
+	// inEntry is set while an expression is resolved at the entry.
+	inEntry bool
+	// outside says why there are no variables when site is nil.
+	outside string
+}
+
+// build collects what one target expression needs.
+type build struct {
+	*resolver
+	args []ast.Expr
+}
+
+// at is the site whose variables are looked up now.
+func (r *resolver) at() *probe.Site {
+	if r.inEntry {
+		return r.entry
+	}
+	return r.site
+}
+
+// entrySite makes the site of the entry of a return probe's function.
+func (r *resolver) entrySite() (*probe.Site, error) {
+	if r.entry != nil || r.entryErr != nil {
+		return r.entry, r.entryErr
+	}
+	r.entry, r.entryErr = r.env.entry(r.site)
+	return r.entry, r.entryErr
+}
+
+// target resolves one target expression; what goes wrong is in its Err.
+func (r *resolver) target(e ast.Expr) *elab.Target {
+	b := &build{resolver: r}
+	t, err := b.expr(e)
+	if err != nil {
+		return &elab.Target{Err: r.diagnose(e, err)}
+	}
+	t.Args = b.args
+	return t
+}
+
+func (b *build) expr(e ast.Expr) (*elab.Target, error) {
+	switch e := e.(type) {
+	case *ast.Target:
+		return b.name(e, false)
+	case *ast.Unary: // &
+		t, ok := unparen(e.X).(*ast.Target)
+		if !ok {
+			if op, isOp := unparen(e.X).(*ast.AtOp); isOp {
+				return b.name(&ast.Target{Place: op.Place, Base: op}, true)
+			}
+			return nil, fail("only the address of a variable of the traced program can be taken")
+		}
+		return b.name(t, true)
+	case *ast.AtOp:
+		return b.atOp(e)
+	}
+	return nil, fail("not a target expression")
+}
+
+// whole are the names that stand for several variables.
+var whole = map[string]bool{"$$vars": true, "$$parms": true, "$$locals": true, "$$return": true}
+
+func (b *build) name(t *ast.Target, addr bool) (*elab.Target, error) {
+	if t.Base == nil && strings.HasPrefix(t.Name, "$$") {
+		if !whole[t.Name] {
+			if t.Name == "$$name" {
+				return nil, fail("$$name is for marks and tracepoints")
+			}
+			return nil, fail("there is no %s", t.Name).(*problem).advise("there are $$vars, $$parms, $$locals and $$return")
+		}
+		if addr || len(t.Path) > 0 {
+			return nil, fail("%s is text; it has no members and no address", t.Name)
+		}
+		return b.vars(t)
+	}
+	o, entry, path, err := b.base(t)
+	if err != nil {
+		return nil, err
+	}
+	if entry && !b.inEntry {
+		return b.atEntry(func() (*elab.Target, error) { return b.follow(o, path, t, addr) }, true)
+	}
+	return b.follow(o, path, t, addr)
+}
+
+// atEntry resolves something at the function's entry.
+func (b *build) atEntry(f func() (*elab.Target, error), noArgs bool) (*elab.Target, error) {
+	if _, err := b.entrySite(); err != nil {
+		return nil, err
+	}
+	args := len(b.args)
+	b.inEntry = true
+	t, err := f()
+	b.inEntry = false
+	if err != nil {
+		return nil, err
+	}
+	if noArgs && len(b.args) > args {
+		return nil, fail("in a .return probe parameters have their values at the function's entry, where this index is not known yet").(*problem).
+			advise("use a constant index, or probe the entry with .call")
+	}
+	t.AtEntry = true
+	for i := range t.Pretty {
+		t.Pretty[i].AtEntry = t.Pretty[i].Conv != 0
+	}
+	return t, nil
+}
+
+// base finds the object that a target begins with, and what is left of the path. entry
+// says that it has to be read at the function's entry.
+func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep, err error) {
+	if t.Base != nil {
+		o, err = b.baseExpr(t.Base)
+		return o, false, t.Path, err
+	}
+	s := b.at()
+	if s == nil || s.Image == nil {
+		return o, false, nil, fail("%s: %s", t.Name, b.outside)
+	}
+	name := strings.TrimPrefix(t.Name, "$")
+	if name == "return" {
+		return b.result(s, t)
+	}
+	v, err := b.variable(s, name)
+	var dead *debuginfo.NotLiveError
+	if errors.As(err, &dead) && s.IsReturn() && !b.inEntry {
+		es, eerr := b.entrySite()
+		if eerr == nil {
+			ev, verr := b.variable(es, name)
+			if verr == nil && (ev.Kind == debuginfo.Param || ev.Kind == debuginfo.Captured) {
+				return object{Place: ev.Place}, true, t.Path, nil
+			}
+			if verr != nil && (s.Kind == probe.Uretprobe || s.At.Kind == debuginfo.AtReturn) {
+				err = verr
+			}
+		}
+	}
+	if err != nil {
+		return o, false, nil, err
+	}
+	return object{Place: v.Place}, false, t.Path, nil
+}
+
+// variable finds one variable that can be read at s.
+func (b *build) variable(s *probe.Site, name string) (*debuginfo.Var, error) {
+	if !s.Image.HasTypes() {
+		return nil, debuginfo.ErrNoTypes
+	}
+	v, err := s.Image.Var(s.At, name)
+	if err != nil {
+		return nil, err
+	}
+	if v.Err != nil {
+		return nil, v.Err
+	}
+	if v.Place.Type == nil {
+		v.Place.Type = v.Type
+	}
+	if v.Place.Type == nil {
+		return nil, fail("the type of %s is not known", name)
+	}
+	return v, nil
+}
+
+// errResult is a result that cannot be had.
+type errResult struct{ problem }
+
+// result finds "$return" and "$return[n]".
+func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.TargetStep, error) {
+	none := func(err error) (object, bool, []ast.TargetStep, error) { return object{}, false, nil, err }
+	if !s.IsReturn() {
+		return none(&errResult{problem{"$return is only there when the function returns", "append .return to the probe point"}})
+	}
+	if !s.Image.HasTypes() {
+		return none(debuginfo.ErrNoTypes)
+	}
+	if s.At.Kind == debuginfo.AtTail {
+		return none(errTail)
+	}
+	rs, err := s.Image.Results(s.At)
+	if err != nil {
+		return none(err)
+	}
+	path := t.Path
+	n := 0
+	switch {
+	case len(rs) == 0:
+		return none(&errResult{problem{fmt.Sprintf("%s returns nothing", s.Func), `test it with @defined($return)`}})
+	case len(rs) > 1:
+		var names []string
+		for i, r := range rs {
+			names = append(names, fmt.Sprintf("$return[%d]", i))
+			if named(r.Name) {
+				names[i] += " or $" + r.Name
+			}
+		}
+		k, ok := int64(0), false
+		if len(path) > 0 && path[0].Member == "" {
+			k, ok = constant(path[0].Index)
+			if !ok {
+				return none(fail("the number of a result must be a constant"))
+			}
+		}
+		if !ok {
+			return none(&errResult{problem{fmt.Sprintf("%s has %d results, so $return alone does not say which", s.Func, len(rs)), "use " + strings.Join(names, ", ")}})
+		}
+		if k < 0 || k >= int64(len(rs)) {
+			return none(&errResult{problem{fmt.Sprintf("%s has %d results, counted from 0", s.Func, len(rs)), "use " + strings.Join(names, ", ")}})
+		}
+		n, path = int(k), path[1:]
+	case len(path) > 0 && path[0].Member == "" && !indexable(rs[0].Type):
+		// $return[0] of a function with one result is that result.
+		if k, ok := constant(path[0].Index); ok && k == 0 {
+			path = path[1:]
+		}
+	}
+	r := rs[n]
+	if r.Err != nil {
+		return none(r.Err)
+	}
+	o := object{Place: r.Place}
+	if o.Type == nil {
+		o.Type = r.Type
+	}
+	return o, false, path, nil
+}
+
+var errTail = &errResult{problem{"the function ends by jumping to another one here, so its result does not exist yet", "test it with @defined($return)"}}
+
+func named(name string) bool { return name != "" && name != "_" && !strings.HasPrefix(name, "~") }
+
+func indexable(t *types.Ctype) bool {
+	if t == nil {
+		return false
+	}
+	switch t.Kind {
+	case types.Pointer, types.Array, types.GoSlice, types.GoString, types.GoMap:
+		return true
+	}
+	return false
+}
+
+// baseExpr makes the object of "@cast(...)", "@var(...)" and "@entry(...)".
+func (b *build) baseExpr(e ast.Expr) (object, error) {
+	switch e := unparen(e).(type) {
+	case *ast.AtOp:
+		switch e.Name {
+		case "@cast":
+			return b.cast(e)
+		case "@var":
+			return b.global(e)
+		case "@entry":
+			if len(e.Args) == 1 {
+				inner := &build{resolver: b.resolver}
+				t, err := inner.atOp(e)
+				if err != nil {
+					return object{}, err
+				}
+				if t.Ctype == nil || t.Type != types.Long {
+					return object{}, fail("what @entry gives here has no members")
+				}
+				return value(t.Ctype, b.arg(e)), nil
+			}
+		}
+	case *ast.Target:
+		t := b.target(e)
+		if t.Err != nil {
+			return object{}, t.Err
+		}
+		if t.Ctype != nil && t.Type == types.Long {
+			return value(t.Ctype, b.arg(e)), nil
+		}
+	}
+	p := &problem{text: "the type of this value is not known"}
+	return object{}, p.advise(`say it: @cast(value, "type", "file")->member`)
+}
+
+func (b *build) arg(e ast.Expr) loc.Prog {
+	for i, a := range b.args {
+		if a == e {
+			return loc.Argument(i)
+		}
+	}
+	b.args = append(b.args, e)
+	return loc.Argument(len(b.args) - 1)
+}
+
+// follow walks the path and reads what is at its end.
+func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool) (*elab.Target, error) {
+	for _, st := range path {
+		var err error
+		if st.Member != "" {
+			o, err = member(o, st.Member)
+		} else if n, ok := constant(st.Index); ok {
+			o, err = index(o, true, n, loc.Prog{})
+		} else {
+			o, err = index(o, false, 0, b.arg(st.Index))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if addr {
+		if !o.InMemory || o.bitSize > 0 {
+			return nil, fail("it is not in memory here, so it has no address")
+		}
+		return &elab.Target{Type: types.Long, Value: o.Addr, Ctype: pointerTo(o.Type), Place: o.Place}, nil
+	}
+	if t.Pretty > 0 {
+		w := writer{nested: t.Pretty > 1}
+		w.value(o, 0)
+		return &elab.Target{Type: types.String, Pretty: w.parts, Ctype: o.Type, Place: o.Place}, nil
+	}
+	return read(o)
+}
+
+// read makes the target of an object's plain value.
+func read(o object) (*elab.Target, error) {
+	t := o.Type
+	out := &elab.Target{Type: types.Long, Ctype: t, Place: o.Place}
+	var err error
+	switch t.Kind {
+	case types.Int, types.Bool, types.Char, types.Enum, types.Pointer, types.GoMap, types.GoChan, types.GoFunc:
+		out.Value, err = scalar(o)
+		return out, err
+	case types.GoString:
+		out.Type = types.String
+		if out.Value, err = word(part(o, 0, goRawPtr), wordSize, false); err != nil {
+			return nil, err
+		}
+		out.Len, err = word(part(o, wordSize, goInt), wordSize, true)
+		return out, err
+	case types.Array:
+		if !t.Go && o.InMemory { // as in C, an array is the address of its first element
+			out.Value = o.Addr
+			out.Ctype = pointerTo(t.Elem())
+			return out, nil
+		}
+		return nil, suggest(t, "an array", "index it, or print it with $ appended")
+	case types.Struct, types.Union:
+		return nil, suggest(t, "a structure", "name a member with ->, or print it with $ appended")
+	case types.GoSlice:
+		return nil, suggest(t, "a slice", "use ->len, ->cap, ->ptr or [index], or print it with $ appended")
+	case types.GoInterface:
+		first := "tab"
+		if t.Empty {
+			first = "type"
+		}
+		return nil, suggest(t, "an interface", "use ->"+first+" and ->data, or print it with $ appended")
+	case types.Float, types.Complex:
+		return nil, fail("%s is a floating-point type, which scripts cannot hold in this version", t.Name)
+	case types.Void:
+		return nil, fail("it has no type")
+	}
+	return nil, fail("values of type %s cannot be shown in this version", t.Name)
+}
+
+func suggest(t *types.Ctype, what, hint string) error {
+	return (&problem{text: fmt.Sprintf("%s is %s, which is no single value", t.Name, what)}).advise("%s", hint)
+}
+
+// diagnose turns an error into what the user reads.
+func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
+	var l diag.List
+	sp := e.Range()
+	what := Text(e)
+	where := ""
+	if s := r.site; s != nil && s.Func != "" {
+		where = " at " + s.Point
+	}
+	var nf *debuginfo.NotFoundError
+	var dead *debuginfo.NotLiveError
+	var res *errResult
+	var pr *problem
+	var d *diag.Diagnostic
+	if errors.As(err, &d) {
+		return d
+	}
+	switch {
+	case errors.As(err, &nf):
+		d = l.Errorf(diag.Semantic, CodeNoVariable, sp, "there is no variable %s%s", what, where)
+		if nf.What != "variable" {
+			d.Message = fmt.Sprintf("%s: %v", what, nf)
+		}
+		if len(nf.Near) > 0 {
+			d.Hintf("did you mean %s?", nearNames(nf))
+		}
+		r.listVars(d, sp)
+	case errors.As(err, &dead):
+		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s has no value%s: %s", what, where, dead.Reason)
+		if len(dead.Lines) > 0 {
+			d.Hintf("it can be read at %s", lines(dead.Lines))
+		} else if s := r.site; s != nil && s.At.Kind == debuginfo.AtInline {
+			d.Hintf("the function is inlined here; .call probes the copies that are not")
+		}
+	case errors.Is(err, debuginfo.ErrNoTypes):
+		why := ""
+		path := ""
+		if s := r.site; s != nil && s.Image != nil {
+			why, path = s.Image.NoTypes(), s.Path
+		}
+		if why != "" {
+			why = " (" + why + ")"
+		}
+		d = l.Errorf(diag.Semantic, CodeNoDWARF, sp, "%s: %s has no DWARF debug information%s, so variables have no names", what, path, why)
+		d.Hintf("int_arg(1), int_arg(2), ... give the integer arguments by position")
+	case errors.As(err, &res):
+		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s: %s", what, res.text)
+		d.Hint = res.hint
+	case errors.As(err, &pr):
+		d = l.Errorf(diag.Semantic, CodeTarget, sp, "%s: %s", what, pr.text)
+		d.Hint = pr.hint
+	default:
+		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s: %v", what, err)
+	}
+	return d
+}
+
+func nearNames(nf *debuginfo.NotFoundError) string {
+	var out []string
+	for _, n := range nf.Near {
+		if nf.What == "variable" {
+			n = "$" + strings.TrimPrefix(n, "$")
+		}
+		out = append(out, n)
+	}
+	return strings.Join(out, ", ")
+}
+
+// listVars adds a note with the variables that could have been meant.
+func (r *resolver) listVars(d *diag.Diagnostic, sp source.Span) {
+	s := r.site
+	if s == nil || s.Image == nil {
+		return
+	}
+	if s.IsReturn() {
+		if es, err := r.entrySite(); err == nil {
+			s = es
+		}
+	}
+	vs, err := s.Image.Vars(s.At)
+	if err != nil {
+		return
+	}
+	var have []string
+	for _, v := range vs {
+		if v.Err == nil && v.Name != "" && !strings.HasPrefix(v.Name, "~") && v.Kind != debuginfo.GlobalVar {
+			have = append(have, "$"+v.Name)
+		}
+	}
+	if len(have) > 0 {
+		d.Note(sp, "available: %s", strings.Join(have, " "))
+	}
+}
+
+func lines(ls []int) string {
+	const show = 8
+	var out []string
+	for i, n := range ls {
+		if i == show {
+			out = append(out, "...")
+			break
+		}
+		out = append(out, fmt.Sprint(n))
+	}
+	if len(out) == 1 {
+		return "line " + out[0]
+	}
+	return "lines " + strings.Join(out, ", ")
+}
+
+func unparen(e ast.Expr) ast.Expr {
+	for {
+		p, ok := e.(*ast.Paren)
+		if !ok {
+			return e
+		}
+		e = p.X
+	}
+}
+
+// constant evaluates a written number.
+func constant(e ast.Expr) (int64, bool) {
+	switch e := unparen(e).(type) {
+	case *ast.Literal:
+		return e.Num, !e.IsString
+	case *ast.Unary:
+		n, ok := constant(e.X)
+		switch e.Op {
+		case "-":
+			return -n, ok
+		case "+":
+			return n, ok
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,220 @@
+package target
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+)
+
+// walker goes through a body and resolves what it finds in the arms that can run.
+type walker struct {
+	r       *resolver
+	targets map[ast.Expr]*elab.Target
+	consts  map[ast.Expr]int64
+	// key tells sites apart whose expressions resolve differently.
+	key strings.Builder
+	// bad is the first expression that does not resolve and is not asked for by @defined.
+	bad *diag.Diagnostic
+}
+
+func newWalker(r *resolver) *walker {
+	return &walker{r: r, targets: map[ast.Expr]*elab.Target{}, consts: map[ast.Expr]int64{}}
+}
+
+func (w *walker) walk(n ast.Node) {
+	switch n := n.(type) {
+	case nil:
+		return
+	case *ast.Block:
+		if n == nil {
+			return
+		}
+	case *ast.If:
+		if v, ok := w.fold(n.Cond); ok {
+			if v != 0 {
+				w.walk(n.Then)
+			} else if n.Else != nil {
+				w.walk(n.Else)
+			}
+			return
+		}
+	case *ast.Ternary:
+		if v, ok := w.fold(n.Cond); ok {
+			if v != 0 {
+				w.walk(n.Then)
+			} else {
+				w.walk(n.Else)
+			}
+			return
+		}
+	case *ast.Binary:
+		if n.Op == "&&" || n.Op == "||" {
+			if v, ok := w.fold(n.X); ok {
+				if (v != 0) == (n.Op == "&&") {
+					w.walk(n.Y)
+				}
+				return
+			}
+		}
+	case *ast.Target:
+		w.target(n)
+		return
+	case *ast.Unary:
+		if n.Op == "&" {
+			w.target(n)
+			return
+		}
+	case *ast.AtOp:
+		if n.Name == "@defined" {
+			w.fold(n)
+			return
+		}
+		if IsTargetOp(n.Name) {
+			w.target(n)
+			return
+		}
+	}
+	for _, c := range ast.Children(n) {
+		w.walk(c)
+	}
+}
+
+// target resolves e and what its indexes and arguments hold.
+func (w *walker) target(e ast.Expr) *elab.Target {
+	if t := w.targets[e]; t != nil {
+		return t
+	}
+	t := w.r.target(e)
+	w.targets[e] = t
+	w.enter(t)
+	if t.Err != nil && w.bad == nil {
+		w.bad = t.Err
+	}
+	for _, a := range t.Args {
+		w.walk(a)
+	}
+	if t.Inner != nil && !w.r.inEntry {
+		w.r.inEntry = true
+		w.walk(t.Inner)
+		w.r.inEntry = false
+	}
+	return t
+}
+
+// enter adds what t resolved to to the key.
+func (w *walker) enter(t *elab.Target) {
+	k := &w.key
+	if t.Err != nil {
+		k.WriteString("!")
+		k.WriteString(t.Err.Message)
+	}
+	fmt.Fprintf(k, "%d %t %t", t.Type, t.CString, t.AtEntry)
+	k.WriteString(t.Value.String())
+	k.WriteByte('#')
+	k.WriteString(t.Len.String())
+	for _, p := range t.Pretty {
+		fmt.Fprintf(k, "{%q%c%t%t%s#%s}", p.Lit, p.Conv, p.CString, p.AtEntry, p.Value.String(), p.Len.String())
+	}
+	k.WriteByte('\n')
+}
+
+// fold evaluates what is known before the program runs; @defined is what makes it worth while.
+func (w *walker) fold(e ast.Expr) (int64, bool) {
+	switch e := e.(type) {
+	case *ast.Literal:
+		return e.Num, !e.IsString
+	case *ast.Paren:
+		return w.fold(e.X)
+	case *ast.AtOp:
+		if e.Name == "@defined" && len(e.Args) == 1 {
+			return w.defined(e), true
+		}
+	case *ast.Unary:
+		v, ok := int64(0), false
+		switch e.Op {
+		case "!", "-", "+", "~":
+			v, ok = w.fold(e.X)
+		}
+		if !ok {
+			return 0, false
+		}
+		switch e.Op {
+		case "!":
+			return truth(v == 0), true
+		case "-":
+			return -v, true
+		case "~":
+			return ^v, true
+		}
+		return v, true
+	case *ast.Ternary:
+		if v, ok := w.fold(e.Cond); ok {
+			if v != 0 {
+				return w.fold(e.Then)
+			}
+			return w.fold(e.Else)
+		}
+	case *ast.Binary:
+		return w.foldBinary(e)
+	}
+	return 0, false
+}
+
+func (w *walker) foldBinary(e *ast.Binary) (int64, bool) {
+	x, ok := w.fold(e.X)
+	if !ok {
+		return 0, false
+	}
+	switch {
+	case e.Op == "&&" && x == 0:
+		return 0, true
+	case e.Op == "||" && x != 0:
+		return 1, true
+	}
+	y, ok := w.fold(e.Y)
+	if !ok {
+		return 0, false
+	}
+	switch e.Op {
+	case "&&", "||":
+		return truth(y != 0), true
+	case "==":
+		return truth(x == y), true
+	case "!=":
+		return truth(x != y), true
+	}
+	return 0, false
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// defined says whether everything in e's argument resolves.
+func (w *walker) defined(e *ast.AtOp) int64 {
+	if v, ok := w.consts[e]; ok {
+		return v
+	}
+	sub := newWalker(w.r)
+	sub.walk(e.Args[0])
+	v := truth(sub.bad == nil)
+	w.consts[e] = v
+	fmt.Fprintf(&w.key, "@%d", v)
+	return v
+}
+
+func sorted(set map[string]bool) []string {
+	var out []string
+	for s := range set {
+		out = append(out, s)
+	}
+	sort.Strings(out)
+	return out
+}
