@@ -160,8 +160,9 @@ func TestConcurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A signal makes the kernel stop early and the call is made again, so there may be a few more.
 	written, lost := p.counts(t)
-	if written != n || written+lost != total {
+	if written != n || written+lost < total {
 		t.Errorf("read %d, written %d, lost %d of %d", n, written, lost, total)
 	}
 	t.Logf("read %d lost %d, %+v", n, lost, r.Stats())

@@ -1,0 +1,272 @@
+// Package attach puts loaded programs in place and takes them away again.
+//
+// In: descriptors of programs, files with offsets, names of tracepoints. Out: links,
+// kept in a Set that removes them all. Everything hangs on descriptors of this process
+// and nothing is pinned, so that the kernel removes it when the process dies, however
+// it dies.
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
+)
+
+// Set is what has been attached. It is for one goroutine.
+type Set struct {
+	links []link
+	perfs []int // perf events that hold links or wait to be closed
+	// uprobes counts the perf events that take the kernel long to close.
+	uprobes int
+	report  []string
+	started bool
+}
+
+// link is one descriptor, and the perf event under it if there is one.
+type link struct{ fd int }
+
+// Site is one place in a file.
+type Site struct {
+	// Offset is the place in the file; RefCtr that of a USDT semaphore, 0 for none.
+	Offset, RefCtr uint64
+	Cookie         uint64
+	// Name says in messages what is there, such as main.work.
+	Name string
+}
+
+// Uprobes is one program at places of one file.
+type Uprobes struct {
+	Prog int
+	// File has been opened by OpenFile.
+	File *File
+	// PID limits the probes to one process, 0 for all.
+	PID int
+	// Return asks for the kernel's return probe.
+	Return bool
+	// Multi: the program was loaded for uprobe_multi links.
+	Multi bool
+	Sites []Site
+}
+
+// Uprobes attaches u. On an error nothing of u stays.
+func (s *Set) Uprobes(u *Uprobes) error {
+	if len(u.Sites) == 0 {
+		return nil
+	}
+	if u.Return {
+		if goFile, err := u.File.IsGo(); err != nil {
+			return &Error{Path: u.File.Path, Site: u.Sites[0], Err: err}
+		} else if goFile {
+			return &Error{Path: u.File.Path, Site: u.Sites[0], Err: ErrGoReturn}
+		}
+	}
+	sites := append([]Site(nil), u.Sites...)
+	sort.SliceStable(sites, func(i, j int) bool { return sites[i].Offset < sites[j].Offset })
+	if u.Multi {
+		return s.multi(u, sites)
+	}
+	return s.pmu(u, sites)
+}
+
+func (s *Set) multi(u *Uprobes, sites []Site) error {
+	fd, err := linkMulti(u, sites)
+	if err != nil {
+		// The kernel does not say which place it refuses: ask again one by one.
+		bad := sites[0]
+		if len(sites) > 1 {
+			for _, one := range sites {
+				f, e := linkMulti(u, []Site{one})
+				if e != nil {
+					bad, err = one, e
+					break
+				}
+				kern.Close(f)
+			}
+		}
+		return &Error{Path: u.File.Path, Site: bad, PID: u.PID, Err: err}
+	}
+	s.links = append(s.links, link{fd})
+	how := "uprobe_multi"
+	if u.Return {
+		how = "uretprobe_multi"
+	}
+	s.note("%s: %s, one link for %d", u.File.Path, how, len(sites))
+	return nil
+}
+
+func linkMulti(u *Uprobes, sites []Site) (int, error) {
+	m := kern.UprobeMulti{Path: u.File.kernelPath(), PID: uint32(u.PID), Return: u.Return,
+		Offsets: make([]uint64, len(sites)), Cookies: make([]uint64, len(sites))}
+	for i, p := range sites {
+		m.Offsets[i], m.Cookies[i] = p.Offset, p.Cookie
+		if p.RefCtr != 0 && m.RefCtrs == nil {
+			m.RefCtrs = make([]uint64, len(sites))
+		}
+		if p.RefCtr != 0 {
+			m.RefCtrs[i] = p.RefCtr
+		}
+	}
+	return kern.LinkUprobeMulti(u.Prog, &m)
+}
+
+func (s *Set) pmu(u *Uprobes, sites []Site) error {
+	p, err := uprobePMU()
+	if err != nil {
+		return &Error{Path: u.File.Path, Site: sites[0], Err: err}
+	}
+	nl, np := len(s.links), len(s.perfs)
+	pid := -1
+	if u.PID != 0 {
+		pid = u.PID
+	}
+	for _, site := range sites {
+		perf, err := kern.PerfUprobe(p.typ, u.File.kernelPath(), site.Offset, site.RefCtr, pid, u.Return, p.retBit)
+		if err == nil {
+			s.perfs = append(s.perfs, perf)
+			var fd int
+			if fd, err = kern.LinkPerf(u.Prog, perf, site.Cookie); err == nil {
+				s.links = append(s.links, link{fd})
+				err = kern.PerfEnable(perf)
+			}
+		}
+		if err != nil {
+			part := Set{links: s.links[nl:], perfs: s.perfs[np:], uprobes: len(s.perfs) - np}
+			s.links, s.perfs = s.links[:nl:nl], s.perfs[:np:np]
+			part.Detach()
+			return &Error{Path: u.File.Path, Site: site, PID: u.PID, Err: err}
+		}
+	}
+	s.uprobes += len(sites)
+	s.note("%s: uprobe perf events, %d of them", u.File.Path, len(sites))
+	return nil
+}
+
+// Tracepoint attaches a program of type raw_tracepoint to the kernel's tracepoint, or one of type
+// tracing, which knows its place, when name is "".
+func (s *Set) Tracepoint(prog int, name string, cookie uint64) error {
+	fd, err := kern.RawTracepoint(prog, name, cookie)
+	if err != nil {
+		return fmt.Errorf("attach to tracepoint %s: %w", name, explainTracepoint(err))
+	}
+	s.links = append(s.links, link{fd})
+	s.note("tracepoint %s", name)
+	return nil
+}
+
+// Tracing attaches a fentry, fexit or tp_btf program with a cookie.
+func (s *Set) Tracing(prog int, attachType uint32, name string, cookie uint64) error {
+	fd, err := kern.LinkTracing(prog, attachType, cookie)
+	if err == unix.EINVAL && cookie == 0 {
+		fd, err = kern.RawTracepoint(prog, "", 0) // before 5.17 this was the only way
+	}
+	if err != nil {
+		return fmt.Errorf("attach to %s: %w", name, explainTracepoint(err))
+	}
+	s.links = append(s.links, link{fd})
+	s.note("%s", name)
+	return nil
+}
+
+// Clock runs a perf_event program on each CPU every period nanoseconds of that CPU's time.
+func (s *Set) Clock(prog int, period uint64, cookie uint64) error {
+	cpus, err := OnlineCPUs()
+	if err != nil {
+		return err
+	}
+	for _, cpu := range cpus {
+		perf, err := kern.PerfClock(cpu, 0, period)
+		if err == unix.ENODEV {
+			continue // went offline
+		}
+		if err != nil {
+			return fmt.Errorf("open the clock of CPU %d: %w", cpu, explainPerf(err))
+		}
+		s.perfs = append(s.perfs, perf)
+		fd, err := kern.LinkPerf(prog, perf, cookie)
+		if err != nil {
+			return fmt.Errorf("attach to the clock of CPU %d: %w", cpu, explainPerf(err))
+		}
+		s.links = append(s.links, link{fd})
+		if err := kern.PerfEnable(perf); err != nil {
+			return fmt.Errorf("start the clock of CPU %d: %w", cpu, err)
+		}
+	}
+	s.note("cpu-clock every %d ns on %d CPUs", period, len(cpus))
+	return nil
+}
+
+func (s *Set) note(format string, args ...any) {
+	s.report = append(s.report, fmt.Sprintf(format, args...))
+}
+
+// Report says how things were attached.
+func (s *Set) Report() []string { return s.report }
+
+// Links is how many links there are.
+func (s *Set) Links() int { return len(s.links) }
+
+// Detach removes everything. When it returns no program of the set runs any more. It may be called again.
+func (s *Set) Detach() error {
+	// A link's release waits for readers in the kernel, tens of milliseconds; the waits overlap.
+	closeAll(s.links)
+	s.links = nil
+	perfs := s.perfs
+	s.perfs = nil
+	if s.uprobes > 2 {
+		// Perf uprobes do not overlap: each holds a lock of the kernel for about 0.1 s.
+		return closeBehind(perfs)
+	}
+	for _, fd := range perfs {
+		kern.Close(fd)
+	}
+	return nil
+}
+
+// closeAll closes links, many at a time.
+func closeAll(links []link) {
+	if len(links) == 1 {
+		kern.Close(links[0].fd)
+		return
+	}
+	var wg sync.WaitGroup
+	lane := make(chan struct{}, 128) // each is a thread while it waits
+	for _, l := range links {
+		lane <- struct{}{}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			kern.Close(l.fd)
+			<-lane
+		}()
+	}
+	wg.Wait()
+}
+
+// Error says which place could not be probed and why.
+type Error struct {
+	Path string
+	Site Site
+	PID  int
+	Err  error
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("cannot probe ")
+	if e.Site.Name != "" {
+		fmt.Fprintf(&b, "%s in ", e.Site.Name)
+	}
+	fmt.Fprintf(&b, "%s at file offset %#x: %s", e.Path, e.Site.Offset, explainUprobe(e.Err, e))
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrGoReturn refuses the kernel's return probe in a Go program.
+var ErrGoReturn = errors.New("the kernel's return probe rewrites the return address, which kills Go programs whose stacks grow")
