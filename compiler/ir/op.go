@@ -1,5 +1,7 @@
 package ir
 
+import "sync"
+
 // Op is what an instruction does.
 type Op uint8
 
@@ -140,3 +142,11 @@ func (o Op) String() string {
 
 // CanFail reports whether o uses OnErr.
 func (o Op) CanFail() bool { return o < numOps && opTable[o].fail }
+
+var opByName = sync.OnceValue(func() map[string]Op {
+	m := map[string]Op{}
+	for o := OpNone + 1; o < numOps; o++ {
+		m[opTable[o].name] = o
+	}
+	return m
+})
