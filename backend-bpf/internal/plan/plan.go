@@ -8,6 +8,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -51,10 +52,28 @@ const (
 	MapZero = "gostap_zero"
 )
 
-// Waking the reader costs a hit 2 us, so Print records are sent without it while less than
-// WakeBytes wait in the ring; the reader looks by itself every few milliseconds. Error, Exit, Deferred and
-// Warn records always wake it.
-const WakeBytes = 64 << 10
+// OutputFlags are the flags of bpf_ringbuf_submit, discard and output, for every record: none. The kernel then
+// wakes the reader (2 us on the hit's account) only if the reader has consumed everything before the
+// record, and package ring sees to it that this is so only while it sleeps: as long as records keep coming
+// it holds the last one back and looks again by itself each millisecond. So a burst costs one wake-up,
+// and no query of the ring is needed in the program.
+const OutputFlags = 0
+
+// ProgramSpec.AttachTo names the tracepoint (without its group) of RawTracepoint programs, and what Tracing programs
+// attach to. Programs of Uprobe and Uretprobe sites have type Kprobe and no attach type: the
+// session sets that for the links that this kernel has. Sub-functions stand behind their program's
+// instructions, each beginning with a WithSymbol instruction, with btf.WithFuncMetadata (on all
+// functions of a program or on none) where a callback's address is taken.
+
+// Source says which place of the script an instruction came from; set it with Instruction.WithSource on the first
+// instruction of each place. The verifier's refusals and the object's line table are traced back by it.
+type Source struct {
+	Pos source.Pos
+	// Text is what the instruction does, for listings; may be empty.
+	Text string
+}
+
+func (s Source) String() string { return s.Text }
 
 // Offsets in the value of MapControl.
 const (
