@@ -122,72 +122,97 @@ func (w *walker) enter(t *elab.Target) {
 	k.WriteByte('\n')
 }
 
-// fold evaluates what is known before the program runs; @defined is what makes it worth while.
+// fold gives the value of a condition that is decided by what resolves: @defined and what
+// follows from it. As in package sema, what hangs on literals only does not count, so that
+// mistakes in both arms are found.
 func (w *walker) fold(e ast.Expr) (int64, bool) {
+	v, decided, ok := w.value(e)
+	return v, ok && decided
+}
+
+func (w *walker) value(e ast.Expr) (v int64, decided, ok bool) {
 	switch e := e.(type) {
 	case *ast.Literal:
-		return e.Num, !e.IsString
+		return e.Num, false, !e.IsString
 	case *ast.Paren:
-		return w.fold(e.X)
+		return w.value(e.X)
 	case *ast.AtOp:
 		if e.Name == "@defined" && len(e.Args) == 1 {
-			return w.defined(e), true
+			return w.defined(e), true, true
 		}
 	case *ast.Unary:
-		v, ok := int64(0), false
 		switch e.Op {
 		case "!", "-", "+", "~":
-			v, ok = w.fold(e.X)
-		}
-		if !ok {
-			return 0, false
+			v, decided, ok = w.value(e.X)
 		}
 		switch e.Op {
 		case "!":
-			return truth(v == 0), true
+			v = truth(v == 0)
 		case "-":
-			return -v, true
+			v = -v
 		case "~":
-			return ^v, true
+			v = ^v
 		}
-		return v, true
+		return v, decided, ok
 	case *ast.Ternary:
-		if v, ok := w.fold(e.Cond); ok {
-			if v != 0 {
-				return w.fold(e.Then)
-			}
-			return w.fold(e.Else)
+		c, d, known := w.value(e.Cond)
+		if !known || !d {
+			return 0, false, false
 		}
+		arm := e.Then
+		if c == 0 {
+			arm = e.Else
+		}
+		v, _, ok = w.value(arm)
+		return v, true, ok
 	case *ast.Binary:
-		return w.foldBinary(e)
+		return w.binary(e)
 	}
-	return 0, false
+	return 0, false, false
 }
 
-func (w *walker) foldBinary(e *ast.Binary) (int64, bool) {
-	x, ok := w.fold(e.X)
-	if !ok {
-		return 0, false
+func (w *walker) binary(e *ast.Binary) (v int64, decided, ok bool) {
+	switch e.Op {
+	case "&&", "||", "==", "!=", "<", "<=", ">", ">=", "&", "|":
+	default:
+		return 0, false, false
 	}
-	switch {
-	case e.Op == "&&" && x == 0:
-		return 0, true
-	case e.Op == "||" && x != 0:
-		return 1, true
+	x, dx, okx := w.value(e.X)
+	if okx && dx {
+		if e.Op == "&&" && x == 0 {
+			return 0, true, true
+		}
+		if e.Op == "||" && x != 0 {
+			return 1, true, true
+		}
 	}
-	y, ok := w.fold(e.Y)
-	if !ok {
-		return 0, false
+	y, dy, oky := w.value(e.Y)
+	if !okx || !oky {
+		return 0, false, false
 	}
 	switch e.Op {
-	case "&&", "||":
-		return truth(y != 0), true
+	case "&&":
+		v = truth(x != 0 && y != 0)
+	case "||":
+		v = truth(x != 0 || y != 0)
 	case "==":
-		return truth(x == y), true
+		v = truth(x == y)
 	case "!=":
-		return truth(x != y), true
+		v = truth(x != y)
+	case "<":
+		v = truth(x < y)
+	case "<=":
+		v = truth(x <= y)
+	case ">":
+		v = truth(x > y)
+	case ">=":
+		v = truth(x >= y)
+	case "&":
+		v = x & y
+	case "|":
+		v = x | y
 	}
-	return 0, false
+	return v, dx || dy, true
 }
 
 func truth(b bool) int64 {
