@@ -132,6 +132,6 @@ arg: STAR | expr;
 
 suffix
   : LBRACK arg ( COMMA arg )* RBRACK
-  | ARROW ( ID | FUNC_NAME | DOLLARS )
+  | ARROW ( ID | DOLLARS )
   | DOLLARS
   ;

@@ -1,106 +1,313 @@
 package grammar
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/antlr4-go/antlr/v4"
 
+	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/grammar/internal/code"
 	"github.com/gostap/gostap/grammar/internal/pp"
-	"github.com/gostap/gostap/grammar/internal/stapparse"
+	sp "github.com/gostap/gostap/grammar/internal/stapparse"
 )
 
-// watch is the parser's error strategy: it notes in which states the parser looked
-// at the current token, and ends the parse at the first token that does not fit.
-type watch struct {
-	*antlr.DefaultErrorStrategy
-	index  int
-	states []int
+// failure is what is known about a syntax error.
+type failure struct {
+	at    *pp.Tok      // what was found
+	prev  *pp.Tok      // what stands before it, nil at the very start
+	rules []int        // the rules that were being read, innermost first
+	set   map[int]bool // the types that would have fitted
+	open  *pp.Tok      // the innermost bracket that is open, nil if none
+	after ast.Decl     // the declaration before this one, nil if there is none
 }
 
-// stop is what ends a parse.
-type stop struct{ at *pp.Tok }
-
-func (w *watch) reset() { w.index, w.states = -1, w.states[:0] }
-
-// Sync is called at every decision of the parser.
-func (w *watch) Sync(p antlr.Parser) {
-	if i := p.GetTokenStream().Index(); i != w.index {
-		w.index, w.states = i, w.states[:0]
-	}
-	w.states = append(w.states, p.GetState())
+func (f *failure) in(rules ...int) bool {
+	return len(f.rules) > 0 && slices.Contains(rules, f.rules[0])
 }
 
-// RecoverInline is called where one certain token is wanted.
-func (w *watch) RecoverInline(p antlr.Parser) antlr.Token {
-	w.Sync(p)
-	panic(stop{p.GetCurrentToken().(*pp.Tok)})
+func (f *failure) within(rule int) bool { return slices.Contains(f.rules, rule) }
+
+func (f *failure) found(types ...int) bool { return slices.Contains(types, f.at.Type) }
+
+func (f *failure) behind(types ...int) bool {
+	return f.prev != nil && slices.Contains(types, f.prev.Type)
 }
 
-// Recover is called where no alternative fits.
-func (w *watch) Recover(p antlr.Parser, _ antlr.RecognitionException) {
-	w.Sync(p)
-	panic(stop{p.GetCurrentToken().(*pp.Tok)})
-}
-
-// ReportError leaves the words to explain.
-func (w *watch) ReportError(antlr.Parser, antlr.RecognitionException) {}
-
-// ReportMatch has nothing to undo.
-func (w *watch) ReportMatch(antlr.Parser) {}
-
-// InErrorRecoveryMode is never true: a parse ends at its first error.
-func (w *watch) InErrorRecoveryMode(antlr.Parser) bool { return false }
-
-// expected is the set of types that would have fitted instead of the last token.
-func (p *parser) expected() map[int]bool {
-	set := map[int]bool{}
-	for _, s := range p.watch.states {
-		if s < 0 {
-			continue
-		}
-		p.p.SetState(s)
-		for _, iv := range p.p.GetExpectedTokensWithinCurrentRule().GetIntervals() {
-			for t := iv.Start; t < iv.Stop; t++ {
-				set[t] = true
-			}
-		}
-	}
-	return set
-}
-
-// explain reports the token at which the parse ended.
+// explain reports the token at which the parse ended, in plain words.
 func (p *parser) explain(at *pp.Tok) {
 	if at.Reported {
 		return
 	}
-	set := p.expected()
-	d := p.diags.Errorf(diag.Parse, code.Unexpected, at.Span(), "unexpected %s", pp.Describe(at))
-	if w := words(set); w != "" {
-		d.Message = "expected " + w + ", found " + pp.Describe(at)
+	f := &failure{at: at, prev: p.stream.Tok(-1), set: p.expected(), after: p.last}
+	for c := antlr.RuleContext(p.p.GetParserRuleContext()); c != nil; {
+		f.rules = append(f.rules, c.GetRuleIndex())
+		up, ok := c.GetParent().(antlr.RuleContext)
+		if !ok {
+			break
+		}
+		c = up
+	}
+	if open := p.x.Open(); len(open) > 0 {
+		f.open = open[len(open)-1]
+		if f.open == at && len(open) > 1 {
+			f.open = open[len(open)-2]
+		} else if f.open == at {
+			f.open = nil
+		}
+	}
+	switch {
+	case at.Type == antlr.TokenEOF:
+		p.atEnd(f)
+	case f.in(sp.StapParserRULE_item, sp.StapParserRULE_privateItem) && !f.behind(sp.StapParserPRIVATE):
+		p.atTop(f)
+	case f.found(sp.StapParserPROBE, sp.StapParserFUNCTION, sp.StapParserGLOBAL, sp.StapParserPRIVATE) && f.open != nil:
+		d := p.errorf(code.MissingBrace, at.Span(), "expected %s before %s", closer(f.open), pp.Describe(at))
+		d.Note(f.open.Span(), "this %s is not closed", f.open.Text)
+	default:
+		p.inside(f)
 	}
 }
 
-// words says what would have fitted.
+func (p *parser) errorf(c diag.Code, at source.Span, format string, args ...any) *diag.Diagnostic {
+	return p.diags.Errorf(diag.Parse, c, at, format, args...)
+}
+
+func closer(open *pp.Tok) string {
+	return map[string]string{"(": ")", "[": "]", "{": "}"}[open.Text]
+}
+
+// atEnd is for a script that ends too early.
+func (p *parser) atEnd(f *failure) {
+	at := f.at.Span()
+	if f.prev != nil {
+		at = source.Span{From: f.prev.End, To: f.prev.End}
+	}
+	var d *diag.Diagnostic
+	if f.open != nil {
+		c := code.UnexpectedEnd
+		if f.open.Text == "{" {
+			c = code.MissingBrace
+		}
+		d = p.errorf(c, at, "expected %s before the end of the script", closer(f.open))
+		d.Note(f.open.Span(), "this %s is not closed", f.open.Text)
+	} else {
+		d = p.errorf(code.UnexpectedEnd, at, "expected %s before the end of the script", words(f.set))
+	}
+	if p.x.OpenComment.From.IsValid() {
+		d.Note(p.x.OpenComment, "the rest of the script is in this comment, which is not closed")
+	}
+}
+
+// atTop is for what is no declaration.
+func (p *parser) atTop(f *failure) {
+	at := f.at
+	switch at.Type {
+	case sp.StapParserRBRACE:
+		p.errorf(code.TopLevel, at.Span(), "this } closes nothing").Hintf("there is one } too many, here or before")
+		return
+	case sp.StapParserSEMI:
+		p.errorf(code.TopLevel, at.Span(), "a ; cannot stand between declarations").Hintf("remove it")
+		return
+	case sp.StapParserELSE:
+		p.errorf(code.ElseWithoutIf, at.Span(), "else outside of a probe or function").Hintf("is there one } too many before it?")
+		return
+	}
+	d := p.errorf(code.TopLevel, at.Span(), "expected probe, function, global or private, found %s", pp.Describe(at))
+	_, afterGlobals := f.after.(*ast.Globals)
+	near := diag.Nearest(at.Text, []string{"probe", "function", "global", "private"}, 1)
+	switch {
+	case len(near) > 0 && len(at.Text) > 2 && f.found(sp.StapParserID, sp.StapParserFUNC_NAME):
+		d.Hintf("did you mean %s?", near[0])
+	case afterGlobals && f.found(sp.StapParserID):
+		d.Hintf("several globals are separated by commas: global a, b")
+	case afterGlobals:
+		d.Hintf("the initial value of a global is one number or string")
+	case f.after != nil && (pp.IsKeyword(at.Type) || f.found(sp.StapParserID, sp.StapParserFUNC_NAME)):
+		d.Hintf("statements stand in the body of a probe or function; is there one } too many before it?")
+	default:
+		d.Hintf("statements stand in the body of a probe or function: probe begin { ... }")
+	}
+}
+
+// inside is for what does not fit in a declaration.
+func (p *parser) inside(f *failure) {
+	found := pp.Describe(f.at)
+	want := words(f.set)
+	var message string
+	switch {
+	case f.in(sp.StapParserRULE_point, sp.StapParserRULE_points, sp.StapParserRULE_probe, sp.StapParserRULE_comp, sp.StapParserRULE_pointList) && f.set[sp.StapParserDOT]:
+		message = "expected ., a comma or { after a probe point, found " + found
+		if f.within(sp.StapParserRULE_pointList) {
+			message = "expected . or a comma after a probe point, found " + found
+		}
+	case f.in(sp.StapParserRULE_comp) && f.set[sp.StapParserLBRACE]:
+		message = "expected a probe point, found " + found
+	case want == "":
+		message = "unexpected " + found
+	case f.prev != nil && !strings.Contains(want, " or ") && !strings.HasPrefix(want, "a"):
+		message = "expected " + want + " after " + pp.Describe(f.prev) + ", found " + found
+	default:
+		message = "expected " + want + ", found " + found
+	}
+	c := code.Unexpected
+	switch {
+	case f.within(sp.StapParserRULE_stmt):
+	case f.within(sp.StapParserRULE_point):
+		c = code.BadPoint
+	case f.within(sp.StapParserRULE_globals):
+		c = code.BadGlobal
+	case f.within(sp.StapParserRULE_function):
+		c = code.BadFunction
+	}
+	d := p.errorf(c, f.at.Span(), "%s", message)
+	if h := hint(f); h != "" {
+		d.Hint = h
+	}
+	if f.open != nil && f.found(sp.StapParserRBRACE, sp.StapParserRBRACK, sp.StapParserRPAREN) && closer(f.open) != f.at.Text {
+		d.Note(f.open.Span(), "this %s is not closed", f.open.Text)
+	}
+}
+
+// spelled gives the operator of the language for what others write as a word.
+var spelled = map[string]string{"and": "&&", "or": "||", "not": "!", "mod": "%", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=", "xor": "^", "div": "/"}
+
+// hint says what to do about the usual mistakes.
+func hint(f *failure) string {
+	at := f.at
+	exprEnd := f.set[sp.StapParserPLUS] && f.set[sp.StapParserOROR] // an operator would have fitted
+	exprStart := f.set[sp.StapParserNUMBER] && f.set[sp.StapParserLPAREN]
+	name := f.found(sp.StapParserID, sp.StapParserFUNC_NAME)
+	switch {
+	case name && exprEnd && spelled[at.Text] != "":
+		return at.Text + " is written " + spelled[at.Text]
+	case exprStart && f.found(sp.StapParserASSIGN) && f.behind(sp.StapParserEQ, sp.StapParserNE):
+		return "== and != compare; there is no longer form"
+	case exprStart && f.found(sp.StapParserGT) && f.behind(sp.StapParserLT):
+		return "unequal is written !="
+	case exprStart && f.found(sp.StapParserSTAR) && !f.within(sp.StapParserRULE_suffix):
+		return "no * follows a pointer: use p->member, p[0], or a function such as user_long(p)"
+	case exprStart && f.found(sp.StapParserDOT):
+		return "there are only whole numbers"
+	case exprStart && pp.IsKeyword(at.Type):
+		return at.Text + " is a word of the language and cannot name a variable"
+	case f.in(sp.StapParserRULE_literal) && f.within(sp.StapParserRULE_comp):
+		switch {
+		case f.found(sp.StapParserRPAREN):
+			return "a probe point without argument is written without parentheses"
+		case f.found(sp.StapParserSLASH, sp.StapParserDOT, sp.StapParserID, sp.StapParserFUNC_NAME, sp.StapParserSTAR):
+			return "paths and names are strings here: process(\"/bin/ls\").function(\"main\")"
+		}
+		return "the argument of a probe point is one number or string"
+	case f.in(sp.StapParserRULE_literal) && f.within(sp.StapParserRULE_globals):
+		return "the initial value of a global is one number or string"
+	case f.in(sp.StapParserRULE_type):
+		return "the types are long and string"
+	case f.in(sp.StapParserRULE_function, sp.StapParserRULE_param) && name && f.behind(sp.StapParserID, sp.StapParserSTRING_T, sp.StapParserLONG_T),
+		f.in(sp.StapParserRULE_function, sp.StapParserRULE_param) && f.found(sp.StapParserLONG_T, sp.StapParserSTRING_T):
+		return "the type of a parameter follows its name: function f:long(a:long, b:string)"
+	case f.in(sp.StapParserRULE_foreachHead, sp.StapParserRULE_foreachKeys) && f.found(sp.StapParserCOMMA):
+		return "several keys stand in brackets: foreach ([a, b] in array)"
+	case f.in(sp.StapParserRULE_foreachHead, sp.StapParserRULE_foreachKeys) && f.set[sp.StapParserIN]:
+		return "a loop is written foreach (key in array)"
+	case exprEnd && f.within(sp.StapParserRULE_call) && (name || f.found(sp.StapParserSTRING, sp.StapParserNUMBER, sp.StapParserTARGET)):
+		return "is a comma missing before it?"
+	case exprEnd && f.set[sp.StapParserCOLON] && !f.found(sp.StapParserCOLON):
+		return "a choice is written condition ? value : other value"
+	case f.set[sp.StapParserCATCH]:
+		return "try { ... } is followed by catch { ... } or catch (message) { ... }"
+	case len(f.set) == 1 && f.set[sp.StapParserLPAREN] && f.behind(sp.StapParserIF, sp.StapParserWHILE, sp.StapParserFOR, sp.StapParserFOREACH):
+		return "conditions and loop heads stand in parentheses"
+	case f.found(sp.StapParserID) && f.in(sp.StapParserRULE_privateItem):
+		return ""
+	}
+	return ""
+}
+
+// words says what would have fitted, "" if that is nothing worth saying.
 func words(set map[int]bool) string {
 	var ws []string
-	take := func(w string, types ...int) {
-		for _, t := range types {
-			if !set[t] {
-				return
-			}
-		}
-		ws = append(ws, w)
-		for _, t := range types {
-			delete(set, t)
+	add := func(w string) {
+		if !slices.Contains(ws, w) {
+			ws = append(ws, w)
 		}
 	}
-	_ = take
+	statement := set[sp.StapParserWHILE] && set[sp.StapParserSEMI]
+	expression := set[sp.StapParserNUMBER] && set[sp.StapParserLPAREN] && set[sp.StapParserFUNC_NAME]
+	operator := set[sp.StapParserPLUS] && set[sp.StapParserOROR]
+	names := sp.StapParserParserStaticData.LiteralNames
+	types := make([]int, 0, len(set))
 	for t := range set {
-		if t > 0 && t < len(stapparse.StapParserParserStaticData.SymbolicNames) {
-			ws = append(ws, stapparse.StapParserParserStaticData.SymbolicNames[t])
+		types = append(types, t)
+	}
+	slices.Sort(types)
+	for _, t := range types {
+		switch {
+		case t < 0:
+			if t == antlr.TokenEOF {
+				add("the end")
+			}
+		case statement && t != sp.StapParserRBRACE, expression && startsExpr(t), operator && goesOnExpr(t):
+			// Said in one word below.
+		case t == sp.StapParserID || t == sp.StapParserFUNC_NAME:
+			add("a name")
+		case t == sp.StapParserNUMBER:
+			add("a number")
+		case t == sp.StapParserSTRING:
+			add("a string")
+		case t == sp.StapParserEMBEDDED:
+			add("%{")
+		case t == sp.StapParserLIST_OPEN:
+			add("[")
+		case t == sp.StapParserATWORD:
+			add("an operator such as @count")
+		case t == sp.StapParserU_MINUS || t == sp.StapParserSTRING_MORE || t == sp.StapParserRETURN_VOID:
+		case t == sp.StapParserCOMMA:
+			add("a comma")
+		case t < len(names) && names[t] != "":
+			add(strings.Trim(names[t], "'"))
 		}
 	}
-	return strings.Join(ws, " ")
+	switch {
+	case statement:
+		ws = append([]string{"a statement"}, ws...)
+	case expression:
+		ws = append([]string{"an expression"}, ws...)
+	case operator:
+		add("an operator")
+	}
+	switch n := len(ws); n {
+	case 0:
+		return ""
+	case 1:
+		return ws[0]
+	default:
+		return strings.Join(ws[:n-1], ", ") + " or " + ws[n-1]
+	}
+}
+
+func startsExpr(t int) bool {
+	switch t {
+	case sp.StapParserLPAREN, sp.StapParserFUNC_NAME, sp.StapParserLIST_OPEN, sp.StapParserID, sp.StapParserTARGET, sp.StapParserEMBEDDED,
+		sp.StapParserNUMBER, sp.StapParserSTRING, sp.StapParserU_PLUS, sp.StapParserU_MINUS, sp.StapParserBANG, sp.StapParserTILDE,
+		sp.StapParserADDR, sp.StapParserPRE_INC, sp.StapParserPRE_DEC:
+		return true
+	}
+	return false
+}
+
+func goesOnExpr(t int) bool {
+	switch t {
+	case sp.StapParserLBRACK, sp.StapParserARROW, sp.StapParserDOLLARS, sp.StapParserINC, sp.StapParserDEC, sp.StapParserQUEST,
+		sp.StapParserSTAR, sp.StapParserSLASH, sp.StapParserMOD, sp.StapParserPLUS, sp.StapParserMINUS, sp.StapParserDOT,
+		sp.StapParserSHL, sp.StapParserSHR, sp.StapParserSHR3, sp.StapParserLT, sp.StapParserGT, sp.StapParserLE, sp.StapParserGE,
+		sp.StapParserEQ, sp.StapParserNE, sp.StapParserMATCH, sp.StapParserNMATCH, sp.StapParserIN, sp.StapParserAND, sp.StapParserXOR,
+		sp.StapParserOR, sp.StapParserANDAND, sp.StapParserOROR, sp.StapParserASSIGN, sp.StapParserAGG, sp.StapParserADD_A,
+		sp.StapParserSUB_A, sp.StapParserMUL_A, sp.StapParserDIV_A, sp.StapParserMOD_A, sp.StapParserSHL_A, sp.StapParserSHR_A,
+		sp.StapParserAND_A, sp.StapParserXOR_A, sp.StapParserOR_A, sp.StapParserCAT_A:
+		return true
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package grammar
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/source"
@@ -33,6 +34,13 @@ var fuzzOptions = Options{
 }
 
 func parseText(text []byte) (*source.FileSet, *ast.File, int) {
+	if start := time.Now(); true {
+		defer func() {
+			if time.Since(start) > 2*time.Second {
+				panic("slow")
+			}
+		}()
+	}
 	fs := new(source.FileSet)
 	o := fuzzOptions
 	o.Files = fs

@@ -22,6 +22,9 @@ type Macro = pp.Macro
 // MacroTable holds the macros of the library, which all files see.
 type MacroTable = pp.Table
 
+// MacroSource makes library macros when they are asked for: see MacroTable.Lazy.
+type MacroSource = pp.Source
+
 // Options is what reading depends on, besides the text.
 type Options struct {
 	// Files is the set that the file belongs to; what is pasted or expanded is added to it.

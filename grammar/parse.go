@@ -28,7 +28,8 @@ type parser struct {
 	watch  *watch
 	b      build.Builder
 	diags  diag.List
-	found  bool // something other than white space
+	found  bool     // something other than white space
+	last   ast.Decl // the declaration before, nil after an error
 }
 
 func newParser(f *source.File, off, end int, o *Options, local []*Macro) *parser {
@@ -54,7 +55,9 @@ func (p *parser) all() []ast.Decl {
 	var decls []ast.Decl
 	for p.stream.Tok(1).Type != antlr.TokenEOF {
 		p.found = true
-		if d := p.item(); d != nil {
+		d := p.item()
+		p.last = d
+		if d != nil {
 			decls = append(decls, d)
 		} else if !p.recover() {
 			break

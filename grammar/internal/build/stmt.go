@@ -45,6 +45,9 @@ func (b *Builder) block(n *stapparse.BlockContext) *ast.Block {
 	}
 	for i, s := range list {
 		list[i] = unclose(s)
+		if _, ok := s.(*ast.Block); ok && i > 0 {
+			b.callBeforeBlock(list[i-1])
+		}
 	}
 	bl.Stmts = list
 	return bl
@@ -233,6 +236,27 @@ func (b *Builder) forLoop(p ast.Place, ks []antlr.Tree) *ast.For {
 		}
 	}
 	return s
+}
+
+// callBeforeBlock warns of "elif (x) { ... }": a call of some function, then a block.
+func (b *Builder) callBeforeBlock(s ast.Stmt) {
+	e, ok := s.(*ast.ExprStmt)
+	if !ok {
+		return
+	}
+	c, ok := e.X.(*ast.Call)
+	if !ok {
+		return
+	}
+	switch c.Fun.Name {
+	case "elif", "elsif", "elseif":
+		b.errorf(code.KeywordTypo, c.Fun.Span, "%s is no word of the language", c.Fun.Name).Hintf("write else if (...) { ... }")
+		return
+	}
+	words := []string{"if", "for", "foreach", "while", "catch", "else"}
+	if near := diag.Nearest(c.Fun.Name, words, 1); len(c.Fun.Name) > 3 && len(near) > 0 {
+		b.warnf(code.KeywordTypo, c.Fun.Span, "%s(...) is a call, and the block after it is always run", c.Fun.Name).Hintf("did you mean %s?", near[0])
+	}
 }
 
 // lonelyName warns of a statement that is nothing but a name much like a keyword:

@@ -280,3 +280,9 @@ func order(op, c int) bool {
 	}
 	return c >= 0
 }
+
+// Test decides the condition that the text begins with, up to its %?.
+func (x *Filter) Test() (holds, ok bool) {
+	f := x.top
+	return x.test(&Tok{Pos: f.pos(0), End: f.pos(len(f.text)), in: f})
+}

@@ -24,26 +24,43 @@ type Macro struct {
 }
 
 // Table holds the macros of the library.
-type Table struct{ m map[string]*Macro }
+type Table struct {
+	// Lazy is asked for macros that were not added, if it is set.
+	Lazy Source
+
+	m map[string]*Macro
+}
+
+// Source makes macros when they are asked for, so that a library need not be read.
+type Source interface {
+	// Macro finds a macro by its name without the @, nil if there is none.
+	Macro(name string) *Macro
+	// Names lists all of them, for hints.
+	Names() []string
+}
 
 // Lookup finds a macro by its name without the @, nil if there is none.
 func (t *Table) Lookup(name string) *Macro {
 	if t == nil {
 		return nil
 	}
-	return t.m[name]
+	m := t.m[name]
+	if m == nil && t.Lazy != nil {
+		if m = t.Lazy.Macro(name); m != nil {
+			t.Add(m)
+		}
+	}
+	return m
 }
 
-// Add enters m and returns the macro of that name that is there already, if any.
-func (t *Table) Add(m *Macro) *Macro {
+// Add enters m unless there is a macro of that name.
+func (t *Table) Add(m *Macro) {
 	if t.m == nil {
 		t.m = map[string]*Macro{}
 	}
-	if old := t.m[m.Name]; old != nil {
-		return old
+	if t.m[m.Name] == nil {
+		t.m[m.Name] = m
 	}
-	t.m[m.Name] = m
-	return nil
 }
 
 // Names lists the macros, sorted.
@@ -51,12 +68,15 @@ func (t *Table) Names() []string {
 	if t == nil {
 		return nil
 	}
-	names := make([]string, 0, len(t.m))
+	var names []string
+	if t.Lazy != nil {
+		names = t.Lazy.Names()
+	}
 	for n := range t.m {
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // AtOps are the words with an @ that the language itself knows, without the @.

@@ -67,7 +67,7 @@ func (x *Filter) retype(t *Tok) {
 	ends := false
 	switch t.Type {
 	case stapparse.StapLexerID, stapparse.StapLexerATWORD:
-		if x.peek() == stapparse.StapLexerLPAREN {
+		if x.last != stapparse.StapLexerARROW && x.peek() == stapparse.StapLexerLPAREN {
 			t.Type = stapparse.StapLexerFUNC_NAME
 		}
 		ends = true
