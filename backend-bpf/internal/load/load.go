@@ -28,8 +28,6 @@ type Options struct {
 	Entries map[string]uint32
 	// LogLevel asks for the verifier's log of programs that load (1 or 2); those that do not load have one always.
 	LogLevel uint32
-	// Kernel finds types of the running kernel for programs that name one; nil reads them when needed.
-	Kernel *btf.Cache
 }
 
 // Map is a map in the kernel.
@@ -188,7 +186,7 @@ func (c *Collection) loadProgs(spec *ebpf.CollectionSpec, o Options) error {
 	var types btf.Builder
 	jobs := make([]*job, 0, len(spec.Programs))
 	for name, ps := range spec.Programs {
-		j, err := c.prepare(name, ps, &types, &o)
+		j, err := c.prepare(name, ps, &types)
 		if err != nil {
 			return fmt.Errorf("program %s: %w", name, err)
 		}
@@ -235,7 +233,7 @@ func (c *Collection) loadProgs(spec *ebpf.CollectionSpec, o Options) error {
 }
 
 // prepare encodes a program with the numbers of the maps in it.
-func (c *Collection) prepare(name string, ps *ebpf.ProgramSpec, types *btf.Builder, o *Options) (*job, error) {
+func (c *Collection) prepare(name string, ps *ebpf.ProgramSpec, types *btf.Builder) (*job, error) {
 	if ps.AttachTarget != nil || ps.Ifindex != 0 {
 		return nil, fmt.Errorf("programs that attach to programs or network devices are not supported")
 	}
@@ -268,11 +266,11 @@ func (c *Collection) prepare(name string, ps *ebpf.ProgramSpec, types *btf.Build
 		j.kern.FuncInfo = binary.LittleEndian.AppendUint32(j.kern.FuncInfo, uint32(id))
 	}
 	if ps.AttachTo != "" && ps.Type == ebpf.Tracing {
-		id, err := kernelTarget(ps, o)
+		id, err := kernelTarget(ps)
 		if err != nil {
 			return nil, err
 		}
-		j.kern.AttachBTF = uint32(id)
+		j.kern.AttachBTF = id
 	}
 	j.kern.Insns = code.Bytes
 	return j, nil
