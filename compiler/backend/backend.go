@@ -70,6 +70,10 @@ type Session interface {
 	HostProbes() []int
 	// Schema describes the records that Read gives.
 	Schema() *wire.Schema
+	// Deferred is the body that the host runs for records of Schema().Captures[i]. Its parameters are the
+	// captured values in order; where the capture has Faults, each is followed by a Long with the fault's
+	// ir.Code, 0 if there was none.
+	Deferred(i int) *ir.Func
 	// SetTarget names the -c child once it exists; before Attach.
 	SetTarget(pid int) error
 	// Attach puts the probes in place. On an error nothing is attached.
