@@ -38,6 +38,8 @@ type Global struct {
 	Arity int
 	Keys  []types.Type
 	Stat  ir.StatNeeds
+	// Init is a scalar's first value: that of the declaration, or what -G gave; nil if none.
+	Init *ast.Literal
 	// User marks globals of the user's script (they are printed at the end when never read).
 	User          bool
 	Read, Written bool

@@ -1,0 +1,591 @@
+package sema
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// Bind finds out what each name means. Functions and globals that are reached from
+// p.Probes are added to p; with a global of the library come the probes of its file
+// that touch it. Functions of the script that nothing calls are looked at too, for
+// their errors, but are not added.
+func Bind(p *elab.Program, lib *load.Library, o Options) diag.List {
+	b := &binder{
+		p: p, lib: lib, o: o,
+		globals:   map[*load.Global]*elab.Global{},
+		funcs:     map[*load.Function]*elab.Func{},
+		globNames: map[string]bool{}, funcNames: map[string]bool{},
+	}
+	for _, g := range lib.UserGlobals() {
+		b.global(g)
+	}
+	b.initial()
+	for i := 0; i < len(p.Probes); i++ { // grows while it runs
+		b.probe(p.Probes[i])
+		b.drain()
+	}
+	b.unreached()
+	b.forget()
+	b.ds = append(b.ds, lib.TakeDiags()...)
+	return b.ds
+}
+
+type binder struct {
+	p       *elab.Program
+	lib     *load.Library
+	o       Options
+	ds      diag.List
+	globals map[*load.Global]*elab.Global
+	funcs   map[*load.Function]*elab.Func
+	// globNames and funcNames are the names that are taken in the program.
+	globNames, funcNames map[string]bool
+	// bound is how many of p.Funcs are done.
+	bound int
+}
+
+func (b *binder) errorf(code diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
+	return b.ds.Errorf(diag.Semantic, code, sp, format, args...)
+}
+
+// scope is the inside of one probe or function.
+type scope struct {
+	in    *elab.Info
+	fn    *elab.Func // nil in probes
+	pr    *elab.Probe
+	file  *load.File
+	names map[string]*elab.Local
+	// loops is how many loops are open here.
+	loops int
+}
+
+func (s *scope) local(name string, at source.Span) *elab.Local {
+	l := s.names[name]
+	if l == nil {
+		l = &elab.Local{Name: name, Span: at}
+		s.names[name] = l
+		s.in.Locals = append(s.in.Locals, l)
+	}
+	return l
+}
+
+func (b *binder) probe(pr *elab.Probe) {
+	if pr.Info.Locs == nil {
+		pr.Info.Init()
+	}
+	s := &scope{in: &pr.Info, pr: pr, names: map[string]*elab.Local{}}
+	if pr.Decl != nil {
+		s.file = b.lib.BlockFile(pr.Decl.Body)
+	}
+	if pr.Cond != nil {
+		b.cond(s, pr.Cond)
+	}
+	for _, body := range pr.Bodies {
+		if body == nil {
+			continue
+		}
+		s.file = b.lib.BlockFile(body)
+		b.stmt(s, body)
+	}
+}
+
+// cond binds the condition of a probe point, which is looked at whenever a global in
+// it changes: it can hold nothing but globals, constants and operators.
+func (b *binder) cond(s *scope, e ast.Expr) {
+	ok := true
+	bad := func(n ast.Node, what string) {
+		ok = false
+		b.errorf(diag.PointCondition, n.Range(), "the condition of a probe point cannot %s", what).
+			Hintf("it is looked at whenever a global in it changes, so only globals, constants and operators can be in it")
+	}
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Call:
+			bad(n, "call functions")
+		case *ast.Assign, *ast.Postfix:
+			bad(n, "change anything")
+		case *ast.Unary:
+			if n.Op == "++" || n.Op == "--" {
+				bad(n, "change anything")
+			}
+			return true
+		case *ast.Target:
+			bad(n, "look at the traced program")
+		case *ast.AtOp:
+			if _, stat := statOps[n.Name]; stat {
+				return true
+			}
+			bad(n, "use "+n.Name)
+		case *ast.EmbeddedExpr:
+			bad(n, "hold embedded code")
+		case *ast.Name:
+			if b.lib.Global(n.Name, s.file) == nil {
+				ok = false
+				b.errorf(diag.PointCondition, n.Span, "the condition of a probe point can only look at globals, and %s is none", n.Name).
+					Hintf("%s", orElse(b.nearGlobal(n.Name, s.file), "declare it: global "+n.Name))
+			}
+			return false
+		default:
+			return true
+		}
+		return false
+	})
+	if ok {
+		b.expr(s, e, true)
+	}
+}
+
+// drain binds the functions that were reached meanwhile.
+func (b *binder) drain() {
+	for ; b.bound < len(b.p.Funcs); b.bound++ {
+		b.function(b.p.Funcs[b.bound])
+	}
+}
+
+func (b *binder) function(f *elab.Func) {
+	if f.Decl.Body == nil {
+		return
+	}
+	s := &scope{in: &f.Info, fn: f, file: b.lib.BlockFile(f.Decl.Body), names: map[string]*elab.Local{}}
+	for _, p := range f.Params {
+		s.names[p.Name] = p
+	}
+	if b.o.Resolve != nil && hasTargets(f.Decl.Body) {
+		b.ds = append(b.ds, b.o.Resolve(f)...)
+	}
+	b.stmt(s, f.Decl.Body)
+}
+
+func hasTargets(n ast.Node) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Target:
+			found = true
+		case *ast.AtOp:
+			if _, stat := statOps[n.Name]; !stat {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+func (b *binder) stmts(s *scope, list []ast.Stmt) {
+	for _, st := range list {
+		b.stmt(s, st)
+	}
+}
+
+func (b *binder) stmt(s *scope, st ast.Stmt) {
+	switch st := st.(type) {
+	case nil, *ast.Empty:
+	case *ast.Block:
+		if st != nil {
+			b.stmts(s, st.Stmts)
+		}
+	case *ast.ExprStmt:
+		b.expr(s, st.X, false)
+	case *ast.If:
+		if v, ok := b.fold(s, st.Cond); ok {
+			if v != 0 {
+				b.stmt(s, st.Then)
+			} else {
+				b.stmt(s, st.Else)
+			}
+			return
+		}
+		b.expr(s, st.Cond, true)
+		b.stmt(s, st.Then)
+		b.stmt(s, st.Else)
+	case *ast.While:
+		b.expr(s, st.Cond, true)
+		b.loop(s, st.Body)
+	case *ast.For:
+		b.expr(s, st.Init, false)
+		b.expr(s, st.Cond, true)
+		b.expr(s, st.Post, false)
+		b.loop(s, st.Body)
+	case *ast.Foreach:
+		b.foreach(s, st)
+	case *ast.Return:
+		if s.fn == nil {
+			b.errorf(diag.ReturnOutside, st.Span, "return outside of a function").Hintf("next leaves a probe handler")
+		}
+		b.expr(s, st.X, true)
+	case *ast.Delete:
+		b.delete(s, st)
+	case *ast.Next:
+		if s.fn == nil && s.pr == nil {
+			b.errorf(diag.LoopControl, st.Span, "next outside of a probe or function")
+		}
+	case *ast.Break:
+		if s.loops == 0 {
+			b.errorf(diag.LoopControl, st.Span, "break outside of a loop")
+		}
+	case *ast.Continue:
+		if s.loops == 0 {
+			b.errorf(diag.LoopControl, st.Span, "continue outside of a loop")
+		}
+	case *ast.Try:
+		b.stmt(s, st.Body)
+		if st.Msg != nil {
+			b.write(s, st.Msg, st.Msg.Name, st.Msg.Span, false)
+		}
+		b.stmt(s, st.Catch)
+	}
+}
+
+func (b *binder) loop(s *scope, body ast.Stmt) {
+	s.loops++
+	b.stmt(s, body)
+	s.loops--
+}
+
+func (b *binder) foreach(s *scope, st *ast.Foreach) {
+	switch {
+	case st.Hist != nil:
+		b.stat(s, st.Hist)
+		if len(st.Keys) != 1 {
+			b.errorf(diag.ArrayArity, st.Span, "a histogram has one column of buckets, not %d", len(st.Keys))
+		}
+	case st.Array != nil:
+		if g := b.array(s, st.Array, len(st.Keys)); g != nil {
+			g.Read = true
+		}
+		if len(st.Slice) > 0 && len(st.Slice) != len(st.Keys) {
+			b.errorf(diag.ArrayArity, st.Span, "%s is taken apart into %d keys but sliced by %d", st.Array.Name, len(st.Keys), len(st.Slice)).
+				Hintf("write * for keys that may be anything")
+		}
+	}
+	for _, e := range st.Slice {
+		b.expr(s, e, true)
+	}
+	b.expr(s, st.Limit, true)
+	for i, k := range st.Keys {
+		b.loopVar(s, k)
+		for _, other := range st.Keys[:i] {
+			if other.Name == k.Name {
+				b.errorf(diag.LoopVariable, k.Span, "%s stands for two keys of the same loop", k.Name).Note(other.Span, "it is used here too")
+			}
+		}
+	}
+	if st.Value != nil {
+		b.loopVar(s, st.Value)
+	}
+	b.loop(s, st.Body)
+}
+
+// loopVar binds a name that a foreach loop gives values to. It can be a global too.
+func (b *binder) loopVar(s *scope, id *ast.Ident) {
+	b.write(s, id, id.Name, id.Span, false)
+	// That a loop's names are not all used is no mistake.
+	if l := s.in.Locs[id]; l != nil {
+		l.Read = true
+	}
+}
+
+func (b *binder) delete(s *scope, st *ast.Delete) {
+	switch x := unparen(st.X).(type) {
+	case *ast.Name:
+		b.write(s, x, x.Name, x.Span, false)
+	case *ast.Index:
+		if g := b.array(s, x.Array, len(x.Keys)); g != nil {
+			g.Written = true
+		}
+		b.exprs(s, x.Keys)
+	default:
+		b.errorf(diag.DeleteOperand, st.X.Range(), "only variables and elements of arrays can be deleted, not %s", describe(x))
+		b.expr(s, st.X, true)
+	}
+}
+
+func (b *binder) exprs(s *scope, list []ast.Expr) {
+	for _, e := range list {
+		b.expr(s, e, true)
+	}
+}
+
+// expr binds what is in e. used says whether anyone looks at its value.
+func (b *binder) expr(s *scope, e ast.Expr, used bool) {
+	switch e := e.(type) {
+	case nil, *ast.Literal:
+	case *ast.Name:
+		b.read(s, e)
+	case *ast.Paren:
+		b.expr(s, e.X, used)
+	case *ast.Unary:
+		switch e.Op {
+		case "++", "--":
+			b.assign(s, e.X, e.Op, used)
+		case "&":
+			if _, ok := s.in.Targets[e]; ok {
+				b.target(s, e)
+				return
+			}
+			b.errorf(diag.AddressOf, e.Span, "the address of %s cannot be taken", describe(e.X)).
+				Hintf("& is for variables of the traced program: &$x")
+			b.expr(s, e.X, true)
+		default:
+			if _, ok := b.fold(s, e); !ok {
+				b.expr(s, e.X, true)
+			}
+		}
+	case *ast.Postfix:
+		b.assign(s, e.X, e.Op, used)
+	case *ast.Binary:
+		b.binary(s, e)
+	case *ast.Assign:
+		b.expr(s, e.Y, true)
+		b.assign(s, e.X, e.Op, used)
+	case *ast.Ternary:
+		if v, ok := b.fold(s, e.Cond); ok {
+			if v != 0 {
+				b.expr(s, e.Then, used)
+			} else {
+				b.expr(s, e.Else, used)
+			}
+			return
+		}
+		b.expr(s, e.Cond, true)
+		b.expr(s, e.Then, used)
+		b.expr(s, e.Else, used)
+	case *ast.In:
+		b.exprs(s, e.Keys)
+		if e.Hist != nil {
+			b.stat(s, e.Hist)
+		} else if g := b.array(s, e.Array, len(e.Keys)); g != nil {
+			g.Read = true
+		}
+	case *ast.Index:
+		if g := b.array(s, e.Array, len(e.Keys)); g != nil {
+			g.Read = true
+		}
+		b.exprs(s, e.Keys)
+	case *ast.HistIndex:
+		b.stat(s, e.Hist)
+		b.expr(s, e.I, true)
+	case *ast.Call:
+		b.call(s, e)
+	case *ast.AtOp:
+		b.atOp(s, e)
+	case *ast.Target:
+		b.target(s, e)
+	case *ast.EmbeddedExpr:
+		if !b.o.Guru && s.file.User {
+			b.errorf(diag.EmbeddedCode, e.Span, "embedded C needs guru mode").Hintf("run with -g, if the script can be trusted")
+		}
+	}
+}
+
+func (b *binder) binary(s *scope, e *ast.Binary) {
+	if _, ok := b.fold(s, e); ok {
+		return
+	}
+	if e.Op == "&&" || e.Op == "||" {
+		// The whole did not fold, so a left side that did leaves the right one to decide.
+		if _, ok := b.fold(s, e.X); ok {
+			b.expr(s, e.Y, true)
+			return
+		}
+		b.expr(s, e.X, true)
+		if _, ok := b.fold(s, e.Y); !ok {
+			b.expr(s, e.Y, true)
+		}
+		return
+	}
+	b.expr(s, e.X, true)
+	b.expr(s, e.Y, true)
+}
+
+// assign binds the left side of op, which is an assignment or a step.
+func (b *binder) assign(s *scope, x ast.Expr, op string, used bool) {
+	// What only adds to a variable does not count as reading it, unless someone
+	// looks at the sum.
+	also := used && op != "=" && op != "<<<"
+	switch x := unparen(x).(type) {
+	case *ast.Name:
+		b.write(s, x, x.Name, x.Span, also)
+	case *ast.Index:
+		if g := b.array(s, x.Array, len(x.Keys)); g != nil {
+			g.Written = true
+			g.Read = g.Read || also
+		}
+		b.exprs(s, x.Keys)
+	case *ast.Target:
+		b.target(s, x)
+		if !b.o.Guru && s.file.User {
+			b.errorf(diag.TargetWrite, x.Span, "writing to %s needs guru mode", targetText(x)).
+				Hintf("run with -g to let the script change the traced program")
+		}
+	default:
+		d := b.errorf(diag.NotAssignable, x.Range(), "%s cannot be assigned to", describe(x))
+		if op == "=" {
+			d.Hintf("== compares")
+		}
+		b.expr(s, x, true)
+	}
+}
+
+// read binds a name whose value is looked at.
+func (b *binder) read(s *scope, n *ast.Name) {
+	if l, g := b.lookup(s, n, n.Name, n.Span); g != nil {
+		g.Read = true
+	} else {
+		l.Read = true
+	}
+}
+
+// write binds a name that gets a value.
+func (b *binder) write(s *scope, n ast.Node, name string, at source.Span, also bool) {
+	if l, g := b.lookup(s, n, name, at); g != nil {
+		g.Written = true
+		g.Read = g.Read || also
+	} else {
+		l.Written = true
+		l.Read = l.Read || also
+	}
+}
+
+// lookup finds a variable: a local that is known, a global, or a new local.
+func (b *binder) lookup(s *scope, n ast.Node, name string, at source.Span) (*elab.Local, *elab.Global) {
+	l := s.names[name]
+	if l == nil {
+		if g := b.lib.Global(name, s.file); g != nil {
+			eg := b.global(g)
+			s.in.Globs[n] = eg
+			return nil, eg
+		}
+		l = s.local(name, at)
+	}
+	s.in.Locs[n] = l
+	return l, nil
+}
+
+// array binds the name of an array that is indexed by n keys; nil after an error.
+func (b *binder) array(s *scope, id *ast.Ident, n int) *elab.Global {
+	if n > 9 {
+		b.errorf(diag.TooManyKeys, id.Span, "%s has %d keys; an array can have 9 at most", id.Name, n)
+	}
+	g := b.lib.Global(id.Name, s.file)
+	if l := s.names[id.Name]; l != nil && l.Param || g == nil {
+		d := b.errorf(diag.UnresolvedArray, id.Span, "no global array is named %s", id.Name)
+		switch near := b.nearGlobal(id.Name, s.file); {
+		case l != nil && l.Param:
+			d.Message = "the parameter " + id.Name + " is no array; only globals can be arrays"
+		case l != nil:
+			d.Message = "the local variable " + id.Name + " is no array; only globals can be arrays"
+		case near != "":
+			d.Hintf("%s", near)
+		default:
+			d.Hintf("declare it outside of the probes: global %s", id.Name)
+		}
+		return nil
+	}
+	eg := b.global(g)
+	s.in.Globs[id] = eg
+	return eg
+}
+
+// nearGlobal offers globals that are like name, "" if there are none.
+func (b *binder) nearGlobal(name string, from *load.File) string {
+	near := diag.Nearest(name, b.lib.GlobalNames(from), 3)
+	if len(near) == 0 {
+		return ""
+	}
+	return "did you mean " + strings.Join(near, ", ") + "?"
+}
+
+// global gives the program's variable for a declaration, which it adds when it is
+// reached for the first time.
+func (b *binder) global(g *load.Global) *elab.Global {
+	if eg := b.globals[g]; eg != nil {
+		return eg
+	}
+	d := g.Decl
+	eg := &elab.Global{Decl: d, Name: b.unique(b.globNames, d.Name.Name, g.File), Arity: -1, Init: d.Init, User: g.File.User}
+	b.globals[g] = eg
+	b.p.Globals = append(b.p.Globals, eg)
+	if d.Init != nil {
+		eg.Arity, eg.Type = 0, literalType(d.Init)
+	}
+	if d.Size != nil && (d.Size.IsString || d.Size.Num < 1 || d.Size.Num > 1<<31-1) {
+		b.errorf(diag.ArraySize, d.Size.Span, "the size of %s must be a number from 1 to %d", d.Name.Name, 1<<31-1)
+	}
+	if d.Init != nil && (d.Size != nil || d.Wrap) {
+		b.errorf(diag.ArrayInit, d.Init.Span, "an array cannot be initialised").
+			Hintf("give it its elements in probe begin or probe init")
+	}
+	if !g.File.User && b.o.Expand != nil {
+		for _, pr := range b.lib.Touching(g) {
+			eps, ds := b.o.Expand(pr)
+			b.ds = append(b.ds, ds...)
+			b.p.Probes = append(b.p.Probes, eps...)
+		}
+	}
+	return eg
+}
+
+// unique makes a name that is not taken: the plain one if it is free, else one with
+// the file in it.
+func (b *binder) unique(taken map[string]bool, name string, f *load.File) string {
+	if !taken[name] {
+		taken[name] = true
+		return name
+	}
+	base := name + "__" + f.Stem()
+	full := base
+	for i := 2; taken[full]; i++ {
+		full = base + strconv.Itoa(i)
+	}
+	taken[full] = true
+	return full
+}
+
+// forget drops the globals that nothing mentions.
+func (b *binder) forget() {
+	kept := b.p.Globals[:0]
+	for _, g := range b.p.Globals {
+		if g.Read || g.Written {
+			kept = append(kept, g)
+		}
+	}
+	clear(b.p.Globals[len(kept):])
+	b.p.Globals = kept
+}
+
+// initial gives globals the values of -G.
+func (b *binder) initial() {
+	for name, text := range b.o.Init {
+		var found *elab.Global
+		var names []string
+		for _, g := range b.p.Globals {
+			names = append(names, g.Decl.Name.Name)
+			if g.Decl.Name.Name == name {
+				found = g
+			}
+		}
+		if found == nil {
+			d := b.errorf(diag.InitialValue, source.Span{}, "-G %s=%s: the script has no global named %s", name, text, name)
+			if near := diag.Nearest(name, names, 1); len(near) > 0 {
+				d.Hintf("did you mean %s?", near[0])
+			}
+			continue
+		}
+		lit := &ast.Literal{Place: found.Decl.Name.Place, IsString: true, Str: text}
+		if n, err := strconv.ParseInt(text, 0, 64); err == nil && (found.Decl.Init == nil || !found.Decl.Init.IsString) {
+			lit = &ast.Literal{Place: found.Decl.Name.Place, Num: n, Text: text}
+		}
+		if old := found.Decl.Init; old != nil && old.IsString != lit.IsString {
+			b.errorf(diag.InitialValue, found.Decl.Name.Span, "-G %s=%s: %s is a number", name, text, name)
+			continue
+		}
+		found.Init, found.Arity, found.Type = lit, 0, literalType(lit)
+	}
+}

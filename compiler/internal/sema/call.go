@@ -1,0 +1,261 @@
+package sema
+
+import (
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// printKind says how the members of the print family take their arguments.
+type printKind struct {
+	format bool // the first argument is a format
+	delim  bool // the first argument goes between the others
+	value  bool // gives a string instead of printing
+}
+
+var printFuncs = map[string]printKind{
+	"print": {}, "println": {}, "sprint": {value: true}, "sprintln": {value: true},
+	"printd": {delim: true}, "printdln": {delim: true}, "sprintd": {delim: true, value: true}, "sprintdln": {delim: true, value: true},
+	"printf": {format: true}, "sprintf": {format: true, value: true},
+}
+
+// IsPrint reports whether name is a function of the print family, which calls name
+// without a declaration.
+func IsPrint(name string) bool {
+	_, ok := printFuncs[name]
+	return ok
+}
+
+func (b *binder) call(s *scope, c *ast.Call) {
+	if _, ok := printFuncs[c.Fun.Name]; ok {
+		for _, a := range c.Args {
+			if h := histogram(a); h != nil {
+				b.stat(s, h)
+				continue
+			}
+			b.expr(s, a, true)
+		}
+		return
+	}
+	b.exprs(s, c.Args)
+	name, n := c.Fun.Name, len(c.Args)
+	fs := b.lib.Functions(name, s.file)
+	if len(fs) == 0 {
+		d := b.errorf(diag.UnresolvedFunction, c.Fun.Span, "no function is named %s", name)
+		names := b.lib.FunctionNames(s.file)
+		for p := range printFuncs {
+			names = append(names, p)
+		}
+		if b.lib.Global(name, s.file) != nil {
+			d.Note(b.lib.Global(name, s.file).Decl.Name.Span, "%s is a global variable", name)
+		} else if near := diag.Nearest(name, names, 3); len(near) > 0 {
+			d.Hintf("did you mean %s?", strings.Join(near, ", "))
+		}
+		return
+	}
+	if f := b.chain(fs, n); f != nil {
+		s.in.Calls[c] = f
+		return
+	}
+	d := b.errorf(diag.ArgumentCount, c.Fun.Span, "%s takes %s, not %d", name, arities(fs), n)
+	for _, f := range fs {
+		if f.File.User {
+			d.Note(f.Decl.Name.Span, "it is declared here")
+		}
+	}
+	if !fs[0].File.User {
+		d.Hintf("%s", Signature(fs[0].Decl))
+	}
+}
+
+// arities writes the numbers of arguments that the overloads take: "1 or 2 arguments".
+func arities(fs []*load.Function) string {
+	var ns []int
+	for _, f := range fs {
+		n := len(f.Decl.Params)
+		i := 0
+		for i < len(ns) && ns[i] < n {
+			i++
+		}
+		if i == len(ns) || ns[i] != n {
+			ns = append(ns[:i], append([]int{n}, ns[i:]...)...)
+		}
+	}
+	var parts []string
+	for _, n := range ns {
+		parts = append(parts, count(n, "argument"))
+	}
+	if len(parts) == 1 && ns[0] == 0 {
+		return "no arguments"
+	}
+	return strings.Join(parts, " or ")
+}
+
+// Signature writes how a function is declared: "name:type (arg:type, ...)".
+func Signature(f *ast.Function) string {
+	var b strings.Builder
+	b.WriteString(f.Name.Name)
+	b.WriteString(typeSuffix(f.Type))
+	b.WriteString(" (")
+	for i, p := range f.Params {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(p.Name.Name)
+		b.WriteString(typeSuffix(p.Type))
+	}
+	b.WriteString(")")
+	return b.String()
+}
+
+func typeSuffix(t ast.TypeName) string {
+	switch t {
+	case ast.LongType:
+		return ":long"
+	case ast.StringType:
+		return ":string"
+	}
+	return ""
+}
+
+// chain links the overloads of fs that take n arguments and gives the first to try;
+// nil if none does. An overload that never says next ends the chain.
+func (b *binder) chain(fs []*load.Function, n int) *elab.Func {
+	var first, last *elab.Func
+	for _, f := range fs {
+		if len(f.Decl.Params) != n {
+			continue
+		}
+		if last != nil {
+			if last.Next != nil || !saysNext(last.Decl) {
+				break
+			}
+		}
+		ef := b.funcs[f]
+		if ef == nil {
+			ef = b.pull(f)
+		}
+		if last == nil {
+			first = ef
+		} else {
+			last.Next = ef
+		}
+		last = ef
+	}
+	return first
+}
+
+// saysNext reports whether a function can pass a call on.
+func saysNext(f *ast.Function) bool {
+	found := false
+	if f.Body != nil {
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if _, ok := n.(*ast.Next); ok {
+				found = true
+			}
+			_, isExpr := n.(ast.Expr)
+			return !found && !isExpr
+		})
+	}
+	return found
+}
+
+// pull adds a function to the program.
+func (b *binder) pull(f *load.Function) *elab.Func {
+	d := f.Decl
+	ef := &elab.Func{Decl: d, Name: b.unique(b.funcNames, d.Name.Name, f.File), Priority: f.Priority, User: f.File.User, Result: typeOf(d.Type)}
+	ef.Info.Init()
+	b.funcs[f] = ef
+	for i, p := range d.Params {
+		l := &elab.Local{Name: p.Name.Name, Type: typeOf(p.Type), Span: p.Name.Span, Param: true, Written: true}
+		for _, q := range d.Params[:i] {
+			if q.Name.Name == p.Name.Name {
+				b.errorf(diag.DuplicateParameter, p.Name.Span, "two parameters of %s are named %s", d.Name.Name, p.Name.Name).
+					Note(q.Name.Span, "the first one")
+			}
+		}
+		ef.Params = append(ef.Params, l)
+		ef.Info.Locals = append(ef.Info.Locals, l)
+	}
+	if d.Code != nil {
+		b.code(ef, f)
+	}
+	if d.Priority != nil && d.Priority.Num < 1 {
+		b.errorf(diag.Priority, d.Priority.Span, "the priority of a function must be at least 1")
+	}
+	b.p.Funcs = append(b.p.Funcs, ef)
+	return ef
+}
+
+// code deals with a body of %{ %}: "intrinsic" names an entry of the table of
+// built-in functions, of the function's own name or of the name that follows.
+func (b *binder) code(ef *elab.Func, f *load.Function) {
+	words := strings.Fields(f.Decl.Code.Code)
+	if len(words) > 0 && words[0] == "intrinsic" && len(words) <= 2 {
+		name := f.Decl.Name.Name
+		if len(words) == 2 {
+			name = words[1]
+		}
+		ef.Intrinsic = intrinsic.Lookup(name)
+		switch {
+		case ef.Intrinsic == nil:
+			b.errorf(diag.UnknownIntrinsic, f.Decl.Code.Span, "there is no built-in function named %s", name)
+		case !agrees(ef):
+			b.errorf(diag.UnknownIntrinsic, f.Decl.Name.Span, "%s is declared as %s, but the built-in function has other types", name, Signature(f.Decl))
+			ef.Intrinsic = nil
+		}
+		return
+	}
+	if !b.o.Guru && f.File.User {
+		b.errorf(diag.EmbeddedCode, f.Decl.Code.Span, "embedded C needs guru mode").Hintf("run with -g, if the script can be trusted")
+	}
+}
+
+// agrees reports whether a declaration has the types of its intrinsic.
+func agrees(f *elab.Func) bool {
+	if f.Result != f.Intrinsic.Result || len(f.Params) != len(f.Intrinsic.Params) {
+		return false
+	}
+	for i, p := range f.Params {
+		if p.Type != f.Intrinsic.Params[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func typeOf(t ast.TypeName) types.Type {
+	switch t {
+	case ast.LongType:
+		return types.Long
+	case ast.StringType:
+		return types.String
+	}
+	return types.Unknown
+}
+
+// unreached looks at the script's functions that nothing calls, for the errors in
+// them, and leaves the program as it was.
+func (b *binder) unreached() {
+	probes, funcs, globals := len(b.p.Probes), len(b.p.Funcs), len(b.p.Globals)
+	type use struct{ read, written bool }
+	before := make([]use, globals)
+	for i, g := range b.p.Globals {
+		before[i] = use{g.Read, g.Written}
+	}
+	for _, f := range b.lib.UserFunctions() {
+		if b.funcs[f] == nil {
+			b.pull(f)
+		}
+	}
+	b.drain()
+	for i, u := range before {
+		b.p.Globals[i].Read, b.p.Globals[i].Written = u.read, u.written
+	}
+	b.p.Probes, b.p.Funcs, b.p.Globals = b.p.Probes[:probes], b.p.Funcs[:funcs], b.p.Globals[:globals]
+}

@@ -1,0 +1,176 @@
+package sema
+
+import (
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// Check refuses what has names and types but breaks a rule of the language: arrays
+// that change under a loop over them, what is entry values but is not known at the
+// entry.
+func Check(p *elab.Program, o Options) diag.List {
+	c := &checker{changed: map[*elab.Func]map[*elab.Global]source.Span{}}
+	c.functions(p)
+	eachBody(p, c.loops)
+	return c.ds
+}
+
+type checker struct {
+	ds diag.List
+	// changed are the arrays that a function changes, itself or through calls, each with
+	// a place where that happens.
+	changed map[*elab.Func]map[*elab.Global]source.Span
+}
+
+// changes calls f for each array that n itself changes: op is how, index the element
+// (nil for all).
+func changes(in *elab.Info, n ast.Node, f func(g *elab.Global, op string, index *ast.Index)) {
+	place := func(e ast.Expr, op string) {
+		switch e := unparen(e).(type) {
+		case *ast.Index:
+			if g := in.Globs[e.Array]; g != nil {
+				f(g, op, e)
+			}
+		case *ast.Name:
+			if g := in.Globs[e]; g != nil && op == "delete" {
+				f(g, op, nil)
+			}
+		}
+	}
+	switch n := n.(type) {
+	case *ast.Assign:
+		place(n.X, n.Op)
+	case *ast.Postfix:
+		place(n.X, n.Op)
+	case *ast.Unary:
+		if n.Op == "++" || n.Op == "--" {
+			place(n.X, n.Op)
+		}
+	case *ast.Delete:
+		place(n.X, "delete")
+	}
+}
+
+// functions fills c.changed.
+func (c *checker) functions(p *elab.Program) {
+	g := callGraph(p)
+	for _, f := range p.Funcs {
+		set := map[*elab.Global]source.Span{}
+		c.changed[f] = set
+		if f.Decl.Body == nil {
+			continue
+		}
+		InspectLive(&f.Info, f.Decl.Body, func(n ast.Node) bool {
+			changes(&f.Info, n, func(g *elab.Global, _ string, _ *ast.Index) {
+				if _, ok := set[g]; !ok {
+					set[g] = n.Range()
+				}
+			})
+			return true
+		})
+	}
+	for again := true; again; {
+		again = false
+		for _, f := range p.Funcs {
+			for _, callee := range g[f] {
+				for v, at := range c.changed[callee] {
+					if _, ok := c.changed[f][v]; !ok {
+						c.changed[f][v] = at
+						again = true
+					}
+				}
+			}
+		}
+	}
+}
+
+func (c *checker) loops(in *elab.Info, body *ast.Block) {
+	InspectLive(in, body, func(n ast.Node) bool {
+		if loop, ok := n.(*ast.Foreach); ok && loop.Array != nil {
+			if g := in.Globs[loop.Array]; g != nil {
+				c.loop(in, loop, g)
+			}
+		}
+		return true
+	})
+}
+
+// loop refuses changes to g inside of a loop over it. Elements that the loop stands
+// at may get other values, since they exist already.
+func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
+	name := g.Decl.Name.Name
+	InspectLive(in, loop.Body, func(n ast.Node) bool {
+		changes(in, n, func(v *elab.Global, op string, index *ast.Index) {
+			if v != g || op != "delete" && index != nil && standsAt(in, loop, index) {
+				return
+			}
+			d := c.ds.Errorf(diag.Semantic, diag.ForeachChange, n.Range(), "%s is changed inside of a loop over it", name)
+			d.Note(loop.Array.Span, "the loop is over %s", name)
+			if op == "delete" {
+				d.Hintf("delete %s after the loop, or note the keys in another array", name)
+			} else {
+				d.Hintf("only the element that the loop stands at can get another value")
+			}
+		})
+		if call, ok := n.(*ast.Call); ok {
+			for f := in.Calls[call]; f != nil; f = f.Next {
+				if at, ok := c.changed[f][g]; ok {
+					c.ds.Errorf(diag.Semantic, diag.ForeachChange, call.Span, "%s() changes %s inside of a loop over it", call.Fun.Name, name).
+						Note(at, "it is changed here").Note(loop.Array.Span, "the loop is over %s", name)
+					break
+				}
+			}
+		}
+		return true
+	})
+}
+
+// standsAt reports whether index is the element that the loop is at: its keys are the
+// loop's variables, which nothing else assigns to.
+func standsAt(in *elab.Info, loop *ast.Foreach, index *ast.Index) bool {
+	if len(index.Keys) != len(loop.Keys) {
+		return false
+	}
+	for i, k := range index.Keys {
+		n, ok := unparen(k).(*ast.Name)
+		if !ok || in.Locs[n] == nil || in.Locs[n] != in.Locs[loop.Keys[i]] || assigned(in, loop.Body, in.Locs[n]) {
+			return false
+		}
+	}
+	return true
+}
+
+// assigned reports whether body gives l a value.
+func assigned(in *elab.Info, body ast.Stmt, l *elab.Local) bool {
+	found := false
+	mark := func(e ast.Expr) {
+		if n, ok := unparen(e).(*ast.Name); ok && in.Locs[n] == l {
+			found = true
+		}
+	}
+	InspectLive(in, body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Assign:
+			mark(n.X)
+		case *ast.Postfix:
+			mark(n.X)
+		case *ast.Unary:
+			if n.Op == "++" || n.Op == "--" {
+				mark(n.X)
+			}
+		case *ast.Delete:
+			mark(n.X)
+		case *ast.Foreach:
+			for _, k := range n.Keys {
+				found = found || in.Locs[k] == l
+			}
+			found = found || n.Value != nil && in.Locs[n.Value] == l
+		case *ast.Try:
+			found = found || n.Msg != nil && in.Locs[n.Msg] == l
+		}
+		return !found
+	})
+	return found
+}

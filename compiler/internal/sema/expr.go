@@ -1,0 +1,465 @@
+package sema
+
+import (
+	"errors"
+	"regexp/syntax"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// expr types e, which is wanted as want (Unknown: anything but an aggregate), and
+// notes it in Info.Types.
+func (x *infer) expr(e ast.Expr, want types.Type) types.Type {
+	if e == nil {
+		return types.Unknown
+	}
+	if _, ok := x.in.Const[e]; ok {
+		x.in.Types[e] = types.Long
+		return x.expect(e, types.Long, want)
+	}
+	t := x.typeOf(e, want)
+	if t == bad {
+		return bad
+	}
+	x.in.Types[e] = t
+	return t
+}
+
+func (x *infer) typeOf(e ast.Expr, want types.Type) types.Type {
+	switch e := e.(type) {
+	case *ast.Literal:
+		return x.expect(e, literalType(e), want)
+	case *ast.Paren:
+		return x.expr(e.X, want)
+	case *ast.Name:
+		if l := x.in.Locs[e]; l != nil {
+			return x.unify(slot{l, -1}, want, e.Span)
+		}
+		g := x.in.Globs[e]
+		if g == nil || !x.arity(g, 0, e.Span) {
+			return bad
+		}
+		return x.value(g, want, e.Span)
+	case *ast.Index:
+		return x.element(e, want, false)
+	case *ast.Unary:
+		switch {
+		case e.Op == "++" || e.Op == "--":
+			x.step(e.X)
+		case e.Op == "&":
+			return x.target(e, want)
+		default:
+			x.expr(e.X, types.Long)
+		}
+		return x.expect(e, types.Long, want)
+	case *ast.Postfix:
+		x.step(e.X)
+		return x.expect(e, types.Long, want)
+	case *ast.Binary:
+		return x.binary(e, want)
+	case *ast.Assign:
+		return x.assign(e, want)
+	case *ast.Ternary:
+		return x.ternary(e, want)
+	case *ast.In:
+		x.member(e)
+		return x.expect(e, types.Long, want)
+	case *ast.HistIndex:
+		x.hist(e.Hist)
+		x.expr(e.I, types.Long)
+		return x.expect(e, types.Long, want)
+	case *ast.Call:
+		return x.call(e, want, true)
+	case *ast.AtOp:
+		if _, ok := statOps[e.Name]; ok {
+			return x.statOp(e, want)
+		}
+		return x.target(e, want)
+	case *ast.Target:
+		return x.target(e, want)
+	case *ast.EmbeddedExpr:
+		return x.expect(e, embeddedType(e), want)
+	}
+	return bad
+}
+
+// value types the value of g, which must not be an aggregate.
+func (x *infer) value(g *elab.Global, want types.Type, at source.Span) types.Type {
+	if g.Type == types.Stats {
+		s := slot{g, -1}
+		d := x.errorf(diag.AggregateValue, at, "%s is an aggregate; it has no value of its own", s.what())
+		if o, ok := x.origin[s]; ok && o != at {
+			d.Note(o, "it was found to be one here")
+		}
+		d.Hintf("@count, @sum, @min, @max and @avg read it; print(@hist_log(...)) prints it")
+		return bad
+	}
+	return x.unify(slot{g, -1}, want, at)
+}
+
+// element types arr[keys]. whole is set where an aggregate is welcome and stars too.
+func (x *infer) element(e *ast.Index, want types.Type, whole bool) types.Type {
+	g := x.in.Globs[e.Array]
+	if g == nil || !x.arity(g, len(e.Keys), e.Array.Span) {
+		for _, k := range e.Keys {
+			x.expr(k, types.Unknown)
+		}
+		return bad
+	}
+	for i, k := range e.Keys {
+		if k == nil && !whole {
+			x.errorf(diag.StarUse, e.Span, "* stands for many elements of %s, but one value is wanted here", g.Decl.Name.Name).
+				Hintf("slices are for in, delete, foreach and statistics operators")
+			return bad
+		}
+		x.key(g, i, k)
+	}
+	if whole {
+		return x.unify(slot{g, -1}, want, e.Span)
+	}
+	return x.value(g, want, e.Span)
+}
+
+// step types the operand of ++ and --.
+func (x *infer) step(e ast.Expr) { x.place(e, types.Long) }
+
+// place types what is assigned to.
+func (x *infer) place(e ast.Expr, want types.Type) types.Type {
+	switch unparen(e).(type) {
+	case *ast.Name, *ast.Index, *ast.Target:
+		return x.expr(e, want)
+	}
+	x.expr(e, types.Unknown)
+	return bad
+}
+
+func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
+	switch e.Op {
+	case "&&", "||":
+		if _, ok := Known(x.in, e.X); ok {
+			x.in.Types[e.X] = types.Long
+		} else {
+			x.expr(e.X, types.Long)
+		}
+		x.expr(e.Y, types.Long)
+		return x.expect(e, types.Long, want)
+	case "==", "!=", "<", "<=", ">", ">=":
+		x.same(e.X, e.Y)
+		return x.expect(e, types.Long, want)
+	case "=~", "!~":
+		x.expr(e.X, types.String)
+		lit, ok := unparen(e.Y).(*ast.Literal)
+		if !ok || !lit.IsString {
+			x.errorf(diag.Regex, e.Y.Range(), "the pattern of %s must be a literal string", e.Op)
+		} else if _, err := syntax.Parse(lit.Str, syntax.POSIX); err != nil {
+			msg := err.Error()
+			var se *syntax.Error
+			if errors.As(err, &se) {
+				msg = se.Code.String() + ": " + se.Expr
+			}
+			x.errorf(diag.Regex, lit.Span, "not a regular expression: %s", msg)
+		}
+		if e.Y != nil {
+			x.in.Types[e.Y] = types.String
+		}
+		return x.expect(e, types.Long, want)
+	case ".":
+		x.expr(e.X, types.String)
+		x.expr(e.Y, types.String)
+		return x.expect(e, types.String, want)
+	}
+	x.expr(e.X, types.Long)
+	x.expr(e.Y, types.Long)
+	return x.expect(e, types.Long, want)
+}
+
+// same types two expressions that must be of one type, whichever is known first.
+func (x *infer) same(a, b ast.Expr) {
+	t := x.expr(a, types.Unknown)
+	u := x.expr(b, t)
+	if t == types.Unknown && u != types.Unknown && u != bad {
+		x.expr(a, u)
+	}
+}
+
+func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
+	switch e.Op {
+	case "<<<":
+		x.aggregate(e.X, "<<<", false)
+		x.expr(e.Y, types.Long)
+		return x.expect(e, types.Long, want)
+	case ".=":
+		x.place(e.X, types.String)
+		x.expr(e.Y, types.String)
+		return x.expect(e, types.String, want)
+	case "=":
+		t := x.place(e.X, want)
+		u := x.expr(e.Y, t)
+		if t == bad {
+			return bad
+		}
+		if t == types.Unknown || u == bad {
+			t = x.place(e.X, u)
+		}
+		return t
+	}
+	x.place(e.X, types.Long)
+	x.expr(e.Y, types.Long)
+	return x.expect(e, types.Long, want)
+}
+
+func (x *infer) ternary(e *ast.Ternary, want types.Type) types.Type {
+	if v, ok := Known(x.in, e.Cond); ok {
+		x.in.Types[e.Cond] = types.Long
+		if v != 0 {
+			return x.expr(e.Then, want)
+		}
+		return x.expr(e.Else, want)
+	}
+	x.cond(e.Cond)
+	t := x.expr(e.Then, want)
+	if want != types.Unknown {
+		x.expr(e.Else, want)
+		return t
+	}
+	u := x.expr(e.Else, t)
+	if t == types.Unknown && u != types.Unknown && u != bad {
+		x.expr(e.Then, u)
+		return u
+	}
+	return t
+}
+
+func (x *infer) member(e *ast.In) {
+	if e.Hist != nil {
+		x.hist(e.Hist)
+		if len(e.Keys) == 1 && e.Keys[0] != nil {
+			x.expr(e.Keys[0], types.Long)
+		}
+		return
+	}
+	g := x.in.Globs[e.Array]
+	if g == nil || !x.arity(g, len(e.Keys), e.Array.Span) {
+		for _, k := range e.Keys {
+			x.expr(k, types.Unknown)
+		}
+		return
+	}
+	for i, k := range e.Keys {
+		x.key(g, i, k)
+	}
+}
+
+// target types an expression over variables of the traced program.
+func (x *infer) target(e ast.Expr, want types.Type) types.Type {
+	t := x.in.Targets[e]
+	if t == nil || t.Err != nil {
+		return bad
+	}
+	for _, a := range t.Args {
+		x.expr(a, types.Long)
+	}
+	have := t.Type
+	if t.Inner != nil {
+		have = x.expr(t.Inner, types.Unknown)
+		t.Type = have
+		if have == bad {
+			t.Type = types.Unknown
+		}
+	}
+	return x.expect(e, have, want)
+}
+
+// embeddedType is long, unless a comment in the code says otherwise, as in stap.
+func embeddedType(e *ast.EmbeddedExpr) types.Type {
+	if hasComment(e.Code, "string") {
+		return types.String
+	}
+	return types.Long
+}
+
+// call types a call. value says that someone looks at the result.
+func (x *infer) call(c *ast.Call, want types.Type, value bool) types.Type {
+	if k, ok := printFuncs[c.Fun.Name]; ok {
+		return x.print(c, k, want, value)
+	}
+	first := x.in.Calls[c]
+	if first == nil {
+		for _, a := range c.Args {
+			x.expr(a, bad)
+		}
+		return bad
+	}
+	for i, a := range c.Args {
+		t := types.Unknown
+		for f := first; f != nil; f = f.Next {
+			if t == types.Unknown && f.Params[i].Type != types.Unknown {
+				t = f.Params[i].Type
+			}
+		}
+		u := x.expr(a, t)
+		for f := first; f != nil; f = f.Next {
+			if f.Params[i].Type == types.Unknown || u == bad {
+				x.unify(slot{f.Params[i], -1}, u, a.Range())
+			}
+		}
+	}
+	if !value {
+		return first.Result
+	}
+	x.values = append(x.values, valueCall{c, first})
+	t := x.unify(slot{first, -1}, want, c.Span)
+	if t != bad {
+		for f := first.Next; f != nil; f = f.Next {
+			if u := x.unify(slot{f, -1}, t, c.Span); t == types.Unknown {
+				t = u
+			}
+		}
+	}
+	return t
+}
+
+// print types a call of the print family.
+func (x *infer) print(c *ast.Call, k printKind, want types.Type, value bool) types.Type {
+	name := c.Fun.Name
+	res := types.Unknown
+	if k.value {
+		res = types.String
+	}
+	switch {
+	case k.format:
+		x.format(c)
+	case len(c.Args) == 1 && !k.delim && histogram(c.Args[0]) != nil:
+		x.hist(histogram(c.Args[0]))
+	default:
+		args := c.Args
+		if k.delim {
+			args = x.delimiter(c)
+		} else if len(args) == 0 && name != "println" && name != "sprintln" {
+			x.errorf(diag.PrintArguments, c.Span, "%s needs something to print", name)
+		}
+		for _, a := range args {
+			if h := histogram(a); h != nil {
+				x.hist(h)
+				x.errorf(diag.HistogramUse, h.Span, "a histogram must be the only argument of print, println, sprint or sprintln")
+				continue
+			}
+			x.expr(a, types.Unknown)
+		}
+	}
+	if value && !k.value {
+		x.errorf(diag.NoResult, c.Span, "%s returns nothing, but its value is wanted here", name).
+			Hintf("s%s gives the text as a string", name)
+		return bad
+	}
+	return x.expect(c, res, want)
+}
+
+// delimiter checks the first argument of printd and its kin and gives the others.
+func (x *infer) delimiter(c *ast.Call) []ast.Expr {
+	name := c.Fun.Name
+	if len(c.Args) < 3 {
+		x.errorf(diag.PrintArguments, c.Span, "%s needs a delimiter and at least two values", name)
+	}
+	if len(c.Args) == 0 {
+		return nil
+	}
+	if l, ok := unparen(c.Args[0]).(*ast.Literal); ok && l.IsString {
+		x.in.Types[c.Args[0]] = types.String
+	} else {
+		x.errorf(diag.PrintArguments, c.Args[0].Range(), "the delimiter of %s must be a literal string", name)
+		x.expr(c.Args[0], types.Unknown)
+	}
+	return c.Args[1:]
+}
+
+// format checks the arguments of printf and sprintf against the format.
+func (x *infer) format(c *ast.Call) {
+	name := c.Fun.Name
+	if len(c.Args) == 0 {
+		x.errorf(diag.PrintArguments, c.Span, "%s needs a format", name)
+		return
+	}
+	lit, ok := unparen(c.Args[0]).(*ast.Literal)
+	if !ok || !lit.IsString {
+		x.errorf(diag.PrintFormat, c.Args[0].Range(), "the format of %s must be a literal string, not %s", name, describe(c.Args[0])).
+			Hintf("print prints any value; %s(\"%%s\", s) prints a string", name)
+		for _, a := range c.Args {
+			x.expr(a, types.Unknown)
+		}
+		return
+	}
+	x.in.Types[c.Args[0]] = types.String
+	args := c.Args[1:]
+	f, err := ir.ParseFormat(lit.Str)
+	if err != nil {
+		d := x.errorf(diag.PrintFormat, lit.Span, "%v of the format", err)
+		d.Hintf("conversions are %%d %%i %%u %%o %%x %%X %%p %%s %%c %%b %%m %%M; %%%% prints a %%")
+		for _, a := range args {
+			x.expr(a, types.Unknown)
+		}
+		return
+	}
+	want := f.ArgTypes()
+	if len(want) != len(args) {
+		d := x.errorf(diag.PrintArguments, c.Span, "the format of %s wants %s, but there %s %d", name, count(len(want), "value"), isAre(len(args)), len(args))
+		if len(args) == 0 && len(want) > 0 {
+			d.Hintf("a %% is printed by %%%%")
+		}
+	}
+	n := 0
+	for _, p := range f.Pieces {
+		if p.Conv == 0 {
+			continue
+		}
+		for _, star := range []bool{p.WidthArg, p.PrecArg} {
+			if star && n < len(args) {
+				x.expr(args[n], types.Long)
+				n++
+			}
+		}
+		if n >= len(args) {
+			break
+		}
+		x.conversion(p, args[n])
+		n++
+	}
+	for ; n < len(args); n++ {
+		x.expr(args[n], types.Unknown)
+	}
+}
+
+// conversion types the value that p prints.
+func (x *infer) conversion(p ir.Piece, a ast.Expr) {
+	if h := histogram(a); h != nil {
+		x.hist(h)
+		x.errorf(diag.HistogramUse, h.Span, "a histogram cannot be printed by a format").Hintf("print(%s(...)) prints it", h.Name)
+		return
+	}
+	want := types.Long
+	if p.Conv == 's' {
+		want = types.String
+	}
+	before := len(x.ds)
+	x.expr(a, want)
+	if len(x.ds) != before+1 || x.ds[before].Code != diag.TypeMismatch {
+		return
+	}
+	if want == types.Long {
+		x.ds[before].Hintf("%%s prints a string")
+	} else {
+		x.ds[before].Hintf("%%d prints a number")
+	}
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}

@@ -1,0 +1,177 @@
+package sema
+
+import (
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+)
+
+// fold gives the value of an expression that is known before the program runs:
+// @defined, @probewrite, numbers and what follows from them by comparisons and logic.
+// What folds is noted in Info.Const, but for plain numbers.
+func (b *binder) fold(s *scope, e ast.Expr) (v int64, ok bool) {
+	if v, ok := s.in.Const[e]; ok {
+		return v, true
+	}
+	switch e := e.(type) {
+	case *ast.Literal:
+		return e.Num, !e.IsString
+	case *ast.Paren:
+		v, ok = b.fold(s, e.X)
+	case *ast.AtOp:
+		switch {
+		case len(e.Args) != 1:
+		case e.Name == "@defined":
+			v, ok = b.defined(s, e), true
+		case e.Name == "@probewrite":
+			v, ok = b.probeWrites(s, e), true
+		}
+	case *ast.Unary:
+		switch e.Op {
+		case "!", "-", "+", "~":
+			v, ok = b.fold(s, e.X)
+		}
+		switch e.Op {
+		case "!":
+			v = truth(v == 0)
+		case "-":
+			v = -v
+		case "~":
+			v = ^v
+		}
+	case *ast.Ternary:
+		c, known := b.fold(s, e.Cond)
+		switch {
+		case !known:
+		case c != 0:
+			v, ok = b.fold(s, e.Then)
+		default:
+			v, ok = b.fold(s, e.Else)
+		}
+	case *ast.Binary:
+		v, ok = b.foldBinary(s, e)
+	}
+	if ok {
+		s.in.Const[e] = v
+	}
+	return v, ok
+}
+
+func (b *binder) foldBinary(s *scope, e *ast.Binary) (int64, bool) {
+	switch e.Op {
+	case "&&", "||", "==", "!=", "<", "<=", ">", ">=", "&", "|":
+	default:
+		return 0, false
+	}
+	x, ok := b.fold(s, e.X)
+	switch {
+	case !ok:
+		return 0, false
+	case e.Op == "&&" && x == 0:
+		return 0, true
+	case e.Op == "||" && x != 0:
+		return 1, true
+	}
+	y, ok := b.fold(s, e.Y)
+	if !ok {
+		return 0, false
+	}
+	switch e.Op {
+	case "&&", "||":
+		return truth(y != 0), true
+	case "==":
+		return truth(x == y), true
+	case "!=":
+		return truth(x != y), true
+	case "<":
+		return truth(x < y), true
+	case "<=":
+		return truth(x <= y), true
+	case ">":
+		return truth(x > y), true
+	case ">=":
+		return truth(x >= y), true
+	case "&":
+		return x & y, true
+	}
+	return x | y, true
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// defined answers @defined(e): whether every target expression in e resolved.
+func (b *binder) defined(s *scope, e *ast.AtOp) int64 {
+	v, seen := int64(1), false
+	ast.Inspect(e.Args[0], func(n ast.Node) bool {
+		x, ok := n.(ast.Expr)
+		if !ok {
+			return true
+		}
+		t, known := s.in.Targets[x]
+		if known {
+			seen = true
+			if t.Err != nil {
+				v = 0
+			}
+			return false // the parts of a target are no targets of their own
+		}
+		switch x := x.(type) {
+		case *ast.Target:
+			seen, v = true, 0
+			return false
+		case *ast.AtOp:
+			if _, stat := statOps[x.Name]; !stat {
+				seen, v = true, 0
+				return false
+			}
+		}
+		return true
+	})
+	if !seen {
+		b.errorf(diag.TargetContext, e.Span, "@defined asks whether a variable of the traced program exists; %s is none", describe(e.Args[0])).
+			Hintf("write @defined($x), @defined($x->member) or @defined(@cast(...)->member)")
+	}
+	return v
+}
+
+// probeWrites answers @probewrite($x): whether the bodies of the probe assign to $x.
+func (b *binder) probeWrites(s *scope, e *ast.AtOp) int64 {
+	t, ok := unparen(e.Args[0]).(*ast.Target)
+	if !ok || t.Name == "" {
+		b.errorf(diag.TargetContext, e.Span, "@probewrite asks about a variable such as $x, not about %s", describe(e.Args[0]))
+		return 0
+	}
+	if s.pr == nil {
+		b.errorf(diag.TargetContext, e.Span, "@probewrite can only be used in probes")
+		return 0
+	}
+	writes := false
+	mark := func(x ast.Expr) {
+		if w, ok := unparen(x).(*ast.Target); ok && w.Name == t.Name {
+			writes = true
+		}
+	}
+	for _, body := range s.pr.Bodies {
+		if body == nil {
+			continue
+		}
+		ast.Inspect(body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Assign:
+				mark(n.X)
+			case *ast.Postfix:
+				mark(n.X)
+			case *ast.Unary:
+				if n.Op == "++" || n.Op == "--" {
+					mark(n.X)
+				}
+			}
+			return true
+		})
+	}
+	return truth(writes)
+}

@@ -1,0 +1,512 @@
+package sema
+
+import (
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Infer finds the type of every variable, function and expression of a bound program:
+// it goes over all bodies until nothing new is learned, then reports what is still
+// unknown. Each use constrains a variable; two that disagree are a type mismatch, with
+// the place of the first one as a note.
+func Infer(p *elab.Program) diag.List {
+	x := &infer{p: p, origin: map[slot]source.Span{}, wrong: map[slot]bool{}}
+	for _, g := range p.Globals {
+		if g.Init != nil {
+			x.origin[slot{g, -1}] = g.Decl.Name.Span
+		}
+		if g.Decl.Size != nil || g.Decl.Wrap {
+			x.origin[slot{g, arityOf}] = g.Decl.Name.Span
+		}
+	}
+	for _, f := range p.Funcs {
+		for i, t := range f.Decl.Params {
+			if t.Type != ast.NoType {
+				x.origin[slot{f.Params[i], -1}] = t.Name.Span
+			}
+		}
+		if f.Decl.Type != ast.NoType {
+			x.origin[slot{f, -1}] = f.Decl.Name.Span
+		}
+	}
+	for {
+		x.changed = false
+		x.values = x.values[:0]
+		x.round()
+		if !x.changed {
+			break
+		}
+	}
+	x.unresolved()
+	return x.ds
+}
+
+// bad is the type of an expression that was refused; it fits everything, so that one
+// mistake gives one message.
+const bad types.Type = 255
+
+// slot is something that has a type: a *elab.Local, a *elab.Global (key -1: its value,
+// else a key), a *elab.Func (its result).
+type slot struct {
+	of  any
+	key int
+}
+
+// arityOf is the key of a slot that stands for how many keys a global has.
+const arityOf = -2
+
+type infer struct {
+	p       *elab.Program
+	ds      diag.List
+	changed bool
+	// origin is where a slot got its type.
+	origin map[slot]source.Span
+	// wrong marks slots that got a value from a refused expression.
+	wrong map[slot]bool
+
+	// values are the calls of this round whose result is looked at.
+	values []valueCall
+
+	in *elab.Info
+	fn *elab.Func
+}
+
+type valueCall struct {
+	call *ast.Call
+	fn   *elab.Func
+}
+
+func (x *infer) errorf(code diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
+	return x.ds.Errorf(diag.Semantic, code, sp, format, args...)
+}
+
+func (x *infer) round() {
+	for _, pr := range x.p.Probes {
+		x.in, x.fn = &pr.Info, nil
+		if pr.Cond != nil {
+			x.expr(pr.Cond, types.Long)
+		}
+		for _, b := range pr.Bodies {
+			if b != nil {
+				x.stmt(b)
+			}
+		}
+	}
+	for _, f := range x.p.Funcs {
+		if f.Decl.Body != nil {
+			x.in, x.fn = &f.Info, f
+			x.stmt(f.Decl.Body)
+		}
+	}
+}
+
+// typ gives the field that holds the type of s.
+func (s slot) typ() *types.Type {
+	switch of := s.of.(type) {
+	case *elab.Local:
+		return &of.Type
+	case *elab.Func:
+		return &of.Result
+	case *elab.Global:
+		if s.key >= 0 {
+			return &of.Keys[s.key]
+		}
+		return &of.Type
+	}
+	return nil
+}
+
+func (s slot) what() string {
+	switch of := s.of.(type) {
+	case *elab.Local:
+		return of.Name
+	case *elab.Func:
+		return "the result of " + of.Decl.Name.Name + "()"
+	case *elab.Global:
+		if s.key >= 0 {
+			return "key " + count(s.key+1, "")[:1] + " of " + of.Decl.Name.Name
+		}
+		if of.Arity > 0 {
+			return "the element of " + of.Decl.Name.Name
+		}
+		return of.Decl.Name.Name
+	}
+	return "this"
+}
+
+// unify gives s the type want, or checks that it has it. at is the place that wants it.
+func (x *infer) unify(s slot, want types.Type, at source.Span) types.Type {
+	t := s.typ()
+	switch {
+	case want == bad:
+		x.wrong[s] = true
+		if *t == types.Unknown {
+			return bad
+		}
+	case want == types.Unknown || *t == want:
+	case *t == types.Unknown:
+		*t = want
+		x.origin[s] = at
+		x.changed = true
+	default:
+		x.mismatch(s, want, at)
+		return bad
+	}
+	if *t == types.Unknown && x.wrong[s] {
+		return bad
+	}
+	return *t
+}
+
+func (x *infer) mismatch(s slot, want types.Type, at source.Span) {
+	have := *s.typ()
+	d := x.errorf(diag.TypeMismatch, at, "type mismatch: %s is %s, but %s is wanted here", s.what(), noun(have), noun(want))
+	if o, ok := x.origin[s]; ok && o != at {
+		d.Note(o, "it was found to be %s here", noun(have))
+	}
+	convert(d, have, want)
+}
+
+// convert hints at how to get from one type to the other.
+func convert(d *diag.Diagnostic, have, want types.Type) {
+	switch {
+	case have == types.Stats:
+		d.Hintf("@count, @sum, @min, @max and @avg read an aggregate")
+	case want == types.Stats:
+		d.Hintf("an aggregate gets its values with <<< only")
+	case have == types.String:
+		d.Hintf("strtol(s, 10) reads a number from a string")
+	case have == types.Long:
+		d.Hintf("sprint(n) makes a string of a number")
+	}
+}
+
+// expect checks that e, which is of type have, is what is wanted.
+func (x *infer) expect(e ast.Expr, have, want types.Type) types.Type {
+	if want == types.Unknown || want == bad || have == want || have == bad || have == types.Unknown {
+		return have
+	}
+	d := x.errorf(diag.TypeMismatch, e.Range(), "type mismatch: %s is %s, but %s is wanted here", describe(e), noun(have), noun(want))
+	convert(d, have, want)
+	return bad
+}
+
+func (x *infer) stmt(st ast.Stmt) {
+	switch st := st.(type) {
+	case nil:
+	case *ast.Block:
+		if st == nil {
+			return
+		}
+		for _, s := range st.Stmts {
+			x.stmt(s)
+		}
+	case *ast.ExprStmt:
+		x.effect(st.X)
+	case *ast.If:
+		if v, ok := Known(x.in, st.Cond); ok {
+			x.in.Types[st.Cond] = types.Long
+			if v != 0 {
+				x.stmt(st.Then)
+			} else {
+				x.stmt(st.Else)
+			}
+			return
+		}
+		x.cond(st.Cond)
+		x.stmt(st.Then)
+		x.stmt(st.Else)
+	case *ast.While:
+		x.cond(st.Cond)
+		x.stmt(st.Body)
+	case *ast.For:
+		x.effect(st.Init)
+		if st.Cond != nil {
+			x.cond(st.Cond)
+		}
+		x.effect(st.Post)
+		x.stmt(st.Body)
+	case *ast.Foreach:
+		x.foreach(st)
+	case *ast.Return:
+		x.ret(st)
+	case *ast.Delete:
+		switch e := unparen(st.X).(type) {
+		case *ast.Name:
+			if l := x.in.Locs[e]; l != nil {
+				x.unify(slot{l, -1}, types.Unknown, e.Span)
+			}
+		case *ast.Index:
+			x.element(e, types.Unknown, true)
+		}
+	case *ast.Try:
+		x.stmt(st.Body)
+		if st.Msg != nil {
+			x.variable(st.Msg, st.Msg.Span, types.String)
+		}
+		x.stmt(st.Catch)
+	}
+}
+
+// effect types an expression that stands as a statement.
+func (x *infer) effect(e ast.Expr) {
+	if e == nil {
+		return
+	}
+	if c, ok := unparen(e).(*ast.Call); ok {
+		x.in.Types[c] = x.call(c, types.Unknown, false)
+		return
+	}
+	x.expr(e, types.Unknown)
+}
+
+func (x *infer) cond(e ast.Expr) {
+	before := len(x.ds)
+	if x.expr(e, types.Long) != bad || len(x.ds) != before+1 {
+		return
+	}
+	if d := x.ds[before]; d.Code == diag.TypeMismatch {
+		d.Hintf("a condition is a number; compare the string: s != \"\"")
+	}
+}
+
+func (x *infer) ret(st *ast.Return) {
+	if x.fn == nil {
+		return
+	}
+	f := x.fn
+	s := slot{f, -1}
+	if st.X == nil {
+		if f.Result != types.Unknown {
+			d := x.errorf(diag.ReturnValue, st.Span, "%s returns %s, but this return has no value", f.Decl.Name.Name, noun(f.Result))
+			if o, ok := x.origin[s]; ok {
+				d.Note(o, "it was found to return %s here", noun(f.Result))
+			}
+		}
+		return
+	}
+	t := x.expr(st.X, f.Result)
+	if f.Result == types.Unknown {
+		x.unify(s, t, st.X.Range())
+	}
+}
+
+func (x *infer) foreach(st *ast.Foreach) {
+	switch {
+	case st.Hist != nil:
+		x.hist(st.Hist)
+		for _, k := range st.Keys {
+			x.variable(k, k.Span, types.Long)
+		}
+		if st.Value != nil {
+			x.variable(st.Value, st.Value.Span, types.Long)
+		}
+	case st.Array != nil:
+		g := x.in.Globs[st.Array]
+		if g == nil || !x.arity(g, len(st.Keys), st.Array.Span) {
+			x.spoil(st)
+			break
+		}
+		for i, k := range st.Keys {
+			x.pair(slot{g, i}, st.Array.Span, k)
+		}
+		if len(st.Slice) == len(st.Keys) {
+			for i, e := range st.Slice {
+				x.key(g, i, e)
+			}
+		}
+		if st.Value != nil {
+			if g.Type == types.Stats {
+				x.errorf(diag.AggregateValue, st.Value.Span, "the elements of %s are aggregates, which %s cannot hold", g.Decl.Name.Name, st.Value.Name).
+					Hintf("leave %s out and use @count(%s[...]) and the like in the loop", st.Value.Name, g.Decl.Name.Name)
+				x.variable(st.Value, st.Value.Span, bad)
+			} else {
+				x.pair(slot{g, -1}, st.Array.Span, st.Value)
+			}
+		}
+		if st.SortAgg != "" {
+			x.unify(slot{g, -1}, types.Stats, st.Array.Span)
+		}
+	}
+	if st.Limit != nil {
+		x.expr(st.Limit, types.Long)
+	}
+	x.stmt(st.Body)
+}
+
+// spoil marks the variables of a loop over something that was refused.
+func (x *infer) spoil(st *ast.Foreach) {
+	for _, k := range st.Keys {
+		x.variable(k, k.Span, bad)
+	}
+	if st.Value != nil {
+		x.variable(st.Value, st.Value.Span, bad)
+	}
+}
+
+// pair makes a loop's variable and the column that it stands for agree.
+func (x *infer) pair(col slot, at source.Span, id *ast.Ident) {
+	t := x.variable(id, id.Span, *col.typ())
+	if t != bad && *col.typ() == types.Unknown {
+		x.unify(col, t, at)
+	}
+}
+
+// variable types an identifier that a statement gives a value to.
+func (x *infer) variable(id *ast.Ident, at source.Span, want types.Type) types.Type {
+	if l := x.in.Locs[id]; l != nil {
+		return x.unify(slot{l, -1}, want, at)
+	}
+	if g := x.in.Globs[id]; g != nil && x.arity(g, 0, at) {
+		return x.unify(slot{g, -1}, want, at)
+	}
+	return bad
+}
+
+// arity checks that g has n keys, or lets it have as many.
+func (x *infer) arity(g *elab.Global, n int, at source.Span) bool {
+	s := slot{g, arityOf}
+	if g.Arity == -1 && n == 0 && (g.Decl.Size != nil || g.Decl.Wrap) {
+		x.errorf(diag.ArrayArity, at, "%s is declared as an array, but used without an index", g.Decl.Name.Name).
+			Note(g.Decl.Name.Span, "it is declared here")
+		return false
+	}
+	if g.Arity == -1 {
+		g.Arity = n
+		g.Keys = make([]types.Type, n)
+		x.origin[s] = at
+		x.changed = true
+		return true
+	}
+	if g.Arity == n {
+		return true
+	}
+	name := g.Decl.Name.Name
+	var d *diag.Diagnostic
+	switch {
+	case n == 0:
+		d = x.errorf(diag.ArrayArity, at, "%s is an array of %s; it cannot be used without an index", name, count(g.Arity, "key"))
+	case g.Arity == 0:
+		d = x.errorf(diag.ArrayArity, at, "%s is no array, but it is indexed here", name)
+	default:
+		d = x.errorf(diag.ArrayArity, at, "inconsistent arity: %s is indexed by %s here, but by %d elsewhere", name, count(n, "key"), g.Arity)
+	}
+	if o, ok := x.origin[s]; ok {
+		d.Note(o, "first used like that here")
+	} else {
+		d.Note(g.Decl.Name.Span, "it is declared here")
+	}
+	return false
+}
+
+// key types key i of an element of g; a nil e is a star.
+func (x *infer) key(g *elab.Global, i int, e ast.Expr) {
+	if e == nil {
+		return
+	}
+	s := slot{g, i}
+	t := x.expr(e, *s.typ())
+	if *s.typ() == types.Unknown && t != bad {
+		x.unify(s, t, e.Range())
+	}
+}
+
+// unresolved reports what nothing gave a type to.
+func (x *infer) unresolved() {
+	check := func(s slot, at source.Span, format string, args ...any) *diag.Diagnostic {
+		if *s.typ() != types.Unknown || x.wrong[s] {
+			return nil
+		}
+		return x.errorf(diag.UnresolvedType, at, format, args...)
+	}
+	for _, g := range x.p.Globals {
+		if !g.Read && !g.Written {
+			continue
+		}
+		name := g.Decl.Name
+		if d := check(slot{g, -1}, name.Span, "the type of %s is not known: nothing says whether it holds numbers or strings", name.Name); d != nil {
+			d.Hintf("assign a value to it")
+		}
+		for i := range g.Keys {
+			check(slot{g, i}, name.Span, "the type of key %d of %s is not known", i+1, name.Name)
+		}
+	}
+	locals := func(in *elab.Info) {
+		for _, l := range in.Locals {
+			switch {
+			case l.Param:
+				if d := check(slot{l, -1}, l.Span, "the type of the parameter %s is not known", l.Name); d != nil {
+					d.Hintf("write it: %s:long or %s:string", l.Name, l.Name)
+				}
+			case !l.Written:
+				if d := check(slot{l, -1}, l.Span, "the type of %s is not known: it is never assigned", l.Name); d != nil {
+					nearVariable(d, x.p, in, l.Name)
+				}
+			default:
+				check(slot{l, -1}, l.Span, "the type of %s is not known", l.Name)
+			}
+		}
+	}
+	for _, pr := range x.p.Probes {
+		locals(&pr.Info)
+	}
+	for _, f := range x.p.Funcs {
+		locals(&f.Info)
+	}
+	for _, v := range x.values {
+		switch name := v.fn.Decl.Name; {
+		case v.fn.Result != types.Unknown || x.wrong[slot{v.fn, -1}]:
+		case returnsValue(v.fn.Decl):
+			x.errorf(diag.UnresolvedType, name.Span, "the type of the result of %s() is not known", name.Name).
+				Hintf("write it: function %s:long or function %s:string", name.Name, name.Name)
+		default:
+			d := x.errorf(diag.NoResult, v.call.Span, "%s() returns nothing, but its value is wanted here", name.Name)
+			if v.fn.User {
+				d.Note(name.Span, "it is declared here")
+			}
+		}
+	}
+}
+
+// returnsValue reports whether a return with a value stands anywhere in f.
+func returnsValue(f *ast.Function) bool {
+	found := false
+	if f.Body != nil {
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if r, ok := n.(*ast.Return); ok && r.X != nil {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// nearVariable hints at variables that are like name.
+func nearVariable(d *diag.Diagnostic, p *elab.Program, in *elab.Info, name string) {
+	var names []string
+	for _, l := range in.Locals {
+		if l.Written {
+			names = append(names, l.Name)
+		}
+	}
+	for _, g := range p.Globals {
+		if g.User {
+			names = append(names, g.Decl.Name.Name)
+		}
+	}
+	for _, f := range p.Funcs {
+		if f.Decl.Name.Name == name {
+			d.Hintf("%s is a function: %s()", name, name)
+			return
+		}
+	}
+	if near := diag.Nearest(name, names, 3); len(near) > 0 {
+		d.Hintf("did you mean %s?", strings.Join(near, ", "))
+	}
+}

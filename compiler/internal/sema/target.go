@@ -1,0 +1,155 @@
+package sema
+
+import (
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+)
+
+// statOps are the operators on aggregates, with the number of arguments they take.
+var statOps = map[string][2]int{
+	"@count": {1, 1}, "@sum": {1, 1}, "@min": {1, 1}, "@max": {1, 1}, "@avg": {1, 1}, "@variance": {1, 2},
+	"@hist_log": {1, 1}, "@hist_linear": {4, 4},
+}
+
+// otherOps are the other operator words, with the number of arguments they take.
+var otherOps = map[string][2]int{
+	"@defined": {1, 1}, "@probewrite": {1, 1}, "@entry": {1, 1}, "@cast": {2, 3}, "@var": {1, 2}, "@perf": {1, 1}, "@const": {1, 1},
+	"@kregister": {1, 1}, "@uregister": {1, 1}, "@kderef": {2, 2}, "@uderef": {2, 2}, "@enum": {1, 1}, "@enumname": {1, 3},
+}
+
+// isHist reports whether name is a histogram operator.
+func isHist(name string) bool { return name == "@hist_log" || name == "@hist_linear" }
+
+// histogram gives the histogram that e is, nil if it is something else.
+func histogram(e ast.Expr) *ast.AtOp {
+	if h, ok := unparen(e).(*ast.AtOp); ok && isHist(h.Name) {
+		return h
+	}
+	return nil
+}
+
+// stat binds the aggregate of a statistics operator.
+func (b *binder) stat(s *scope, e *ast.AtOp) {
+	if len(e.Args) == 0 {
+		return // reported by atOp and by Infer
+	}
+	switch x := unparen(e.Args[0]).(type) {
+	case *ast.Name:
+		if b.lib.Global(x.Name, s.file) == nil {
+			d := b.errorf(diag.NotAggregate, x.Span, "%s needs an aggregate, and no global is named %s", e.Name, x.Name)
+			if near := b.nearGlobal(x.Name, s.file); near != "" {
+				d.Hintf("%s", near)
+			} else {
+				d.Hintf("aggregates are globals that get their values with <<<")
+			}
+			return
+		}
+		b.read(s, x)
+	case *ast.Index:
+		b.expr(s, x, true)
+	default:
+		b.errorf(diag.NotAggregate, x.Range(), "%s needs an aggregate, not %s", e.Name, describe(x)).
+			Hintf("aggregates are globals that get their values with <<<")
+	}
+	b.exprs(s, e.Args[1:])
+}
+
+func (b *binder) atOp(s *scope, e *ast.AtOp) {
+	want, ok := statOps[e.Name]
+	if !ok {
+		want, ok = otherOps[e.Name]
+	}
+	if !ok {
+		var names []string
+		for n := range statOps {
+			names = append(names, n)
+		}
+		for n := range otherOps {
+			names = append(names, n)
+		}
+		d := b.errorf(diag.UnknownAtOp, e.Span, "there is no operator or macro named %s", e.Name)
+		if near := diag.Nearest(e.Name, names, 2); len(near) > 0 {
+			d.Hintf("did you mean %s?", strings.Join(near, ", "))
+		}
+		return
+	}
+	if n := len(e.Args); n < want[0] || n > want[1] {
+		need := count(want[0], "argument")
+		if want[1] > want[0] {
+			need += " or " + count(want[1], "argument")
+		}
+		b.errorf(diag.ArgumentCount, e.Span, "%s takes %s, not %d", e.Name, need, n)
+		return
+	}
+	if _, ok := statOps[e.Name]; ok {
+		if isHist(e.Name) {
+			b.errorf(diag.HistogramUse, e.Span, "a histogram is no value").
+				Hintf("print(%s(...)) prints it; foreach, in and [bucket] take it apart", e.Name)
+		}
+		b.stat(s, e)
+		return
+	}
+	switch e.Name {
+	case "@defined", "@probewrite":
+		b.fold(s, e)
+	default:
+		b.target(s, e)
+	}
+}
+
+// target binds what is evaluated inside of a target expression and reports one that
+// did not resolve.
+func (b *binder) target(s *scope, e ast.Expr) {
+	t := s.in.Targets[e]
+	switch {
+	case t == nil:
+		b.unresolvable(s, e)
+		return
+	case t.Err != nil && b.o.SkipBadVars:
+		s.in.Const[e] = 0
+		return
+	case t.Err != nil:
+		b.ds.Add(t.Err)
+		return
+	}
+	if t.Inner != nil {
+		b.expr(s, t.Inner, true)
+	}
+	if len(t.Args) > 0 {
+		b.exprs(s, t.Args)
+	}
+}
+
+// unresolvable reports a target expression that nothing was found out about.
+func (b *binder) unresolvable(s *scope, e ast.Expr) {
+	what := targetText(e)
+	switch {
+	case s.fn != nil && strings.HasPrefix(what, "$"):
+		b.errorf(diag.TargetContext, e.Range(), "%s is a variable of a probed function; it cannot be used in a function of the script", what).
+			Hintf("pass it as an argument")
+	case s.fn != nil:
+		b.errorf(diag.TargetContext, e.Range(), "%s is not supported in functions yet", what)
+	default:
+		b.errorf(diag.TargetContext, e.Range(), "%s is not supported here", what)
+	}
+}
+
+// targetText names a target expression in messages.
+func targetText(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Target:
+		if e.Base == nil {
+			return e.Name
+		}
+		return targetText(e.Base)
+	case *ast.AtOp:
+		return e.Name
+	case *ast.Unary:
+		return e.Op + targetText(e.X)
+	case *ast.Paren:
+		return targetText(e.X)
+	}
+	return describe(e)
+}
