@@ -9,18 +9,9 @@ import (
 	"github.com/gostap/gostap/compiler/source"
 )
 
-// Note is the source note of an instruction: the place in the script that it was made for.
-type Note struct {
-	Pos source.Pos
-	// Text is the script's line, for listings.
-	Text string
-}
-
-func (n Note) String() string { return n.Text }
-
-// Emit gives the instructions of f. Registers and slots must be assigned. note gives the text of a
-// place in the script; it may be nil. Jumps are resolved; only maps and functions are left as references.
-func (f *Func) Emit(note func(source.Pos) string) (asm.Instructions, error) {
+// Emit gives the instructions of f. Registers and slots must be assigned. note gives the source
+// note of a place in the script; it may be nil. Jumps are resolved; only maps and functions are left as references.
+func (f *Func) Emit(note func(source.Pos) fmt.Stringer) (asm.Instructions, error) {
 	f.Link()
 	e := emitter{f: f, note: note, at: map[*Block]int{}}
 	// A jump to the block that comes next falls through, so where blocks begin depends on the order alone.
@@ -58,7 +49,7 @@ type jump struct {
 
 type emitter struct {
 	f     *Func
-	note  func(source.Pos) string
+	note  func(source.Pos) fmt.Stringer
 	out   asm.Instructions
 	raw   int // position in 8-byte units
 	at    map[*Block]int
@@ -70,7 +61,7 @@ type emitter struct {
 func (e *emitter) put(in asm.Instruction, pos source.Pos) {
 	if e.note != nil && pos != source.NoPos && pos != e.last {
 		e.last = pos
-		in = in.WithSource(Note{pos, e.note(pos)})
+		in = in.WithSource(e.note(pos))
 	}
 	e.out = append(e.out, in)
 	e.raw += int(in.Width())

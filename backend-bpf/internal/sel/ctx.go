@@ -1,0 +1,51 @@
+package sel
+
+import (
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/compiler/ir"
+)
+
+// ptRegs gives the offset in struct pt_regs (amd64) of each DWARF register: the System V ABI numbers
+// RAX 0, RDX 1, RCX 2, RBX 3, RSI 4, RDI 5, RBP 6, RSP 7, R8 to R15, and 16 the return address column, which
+// here is RIP.
+var ptRegs = [...]int{80, 96, 88, 40, 104, 112, 32, 152, 72, 64, 56, 48, 24, 16, 8, 0, 128}
+
+const (
+	regIP = 16
+	regSP = 7
+)
+
+// register reads a register of the probed context.
+func (g *gen) register(in *ir.Instr) {
+	if in.N < 0 || in.N >= int64(len(ptRegs)) {
+		g.u.refuse(in.Pos, "bpf-register", "eBPF programs cannot read register %d: vector and control registers are not in their context", in.N)
+		g.movI(g.longs[in.Dst], 0)
+		return
+	}
+	g.load(g.longs[in.Dst], g.ctx, ptRegs[in.N], asm.DWord)
+}
+
+// memory reads 1 to 8 bytes of the traced process or of the kernel.
+func (g *gen) memory(in *ir.Instr) {
+	n := int(in.N)
+	fn := asm.FnProbeReadUser
+	if in.Kernel {
+		fn = asm.FnProbeReadKernel
+	}
+	addr := g.long(in.Args[0])
+	s := g.temp(8)
+	r := g.call(fn, aSlot(s, 0), aImm(int64(n)), aReg(addr))
+	bad := g.cold()
+	g.unlessI(asm.JNE, r, 0, bad)
+	dst := g.longs[in.Dst]
+	g.loadS(dst, s, 0, size(n))
+	if in.Signed && n < 8 {
+		g.aluI(asm.LSh, dst, int64(64-8*n))
+		g.aluI(asm.ArSh, dst, int64(64-8*n))
+	}
+	on := g.cur
+	g.set(bad)
+	g.raise(ir.ErrMemory, addr, -1, in.OnErr)
+	g.set(on)
+}

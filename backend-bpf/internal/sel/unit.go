@@ -1,0 +1,173 @@
+// Package sel writes the eBPF code of handlers: it walks the blocks of an ir.Func and
+// writes machine instructions over virtual registers (package mach), which package
+// regalloc then places.
+//
+// In: an ir.Program with its layout (package maps) and handlers whose calls are
+// inlined (package place). Out: instructions, and what the host must know to read the
+// records (wire.Schema).
+package sel
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/maps"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/regalloc"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// Features is what the kernel can do beyond Linux 6.1.
+type Features struct {
+	// MayGoto: loops with the may_goto instruction (6.9). Without it loops are steps of bpf_loop.
+	MayGoto bool
+}
+
+// Unit is one program being translated. Handler adds one handler to it.
+type Unit struct {
+	P      *ir.Program
+	Layout *maps.Layout
+	Feat   Features
+	// CPUs is the number of possible CPUs.
+	CPUs int
+	// Types answers what it needs to know of kernel structures; it may be nil.
+	Types Types
+	// Name is the session's module name.
+	Name string
+
+	// Schema receives the print sites.
+	Schema *wire.Schema
+	// Formats are those of P and the ones that the translation needs besides.
+	Formats []*ir.Format
+	Diags   diag.List
+
+	// CanStop: some handler can end the session by itself, so all of them look at the state.
+	CanStop bool
+
+	scratch  int    // bytes of the largest scratch slot, 0 if nobody needs one
+	text     []byte // contents of MapText
+	textAt   map[string]int
+	counters bool
+	output   bool
+}
+
+// Types finds offsets in structures of the kernel.
+type Types interface {
+	// Offset gives the byte offset and size of a member such as "task_struct", "thread.fsbase".
+	Offset(structure, path string) (off, size int, err error)
+}
+
+// Handler is one program to be made.
+type Handler struct {
+	// Probe is an index into Unit.P.Probes.
+	Probe int
+	Name  string
+	// Body has no calls left other than to recursive functions.
+	Body  *ir.Func
+	Sites []*probe.Site
+	// Capture is the index of the capture that this stub sends, -1 for handlers that run here.
+	Capture int
+}
+
+// Result is a translated handler.
+type Result struct {
+	Spec    *ebpf.ProgramSpec
+	Cookies []uint64
+	Stats   regalloc.Stats
+	// Functions are the machine functions, for listings.
+	Insns int
+}
+
+// Handler translates h.
+func (u *Unit) Handler(h *Handler) (*Result, error) {
+	g := newGen(u, h)
+	if err := g.run(); err != nil {
+		return nil, err
+	}
+	var out asm.Instructions
+	res := &Result{Cookies: g.cookies()}
+	for i, f := range g.funcs {
+		st, err := regalloc.Run(f)
+		if err != nil {
+			return nil, err
+		}
+		ins, err := f.Emit(u.note)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			res.Stats = st
+		}
+		if len(g.funcs) > 1 || f.Callback {
+			ins[0] = describe(ins[0], f)
+		}
+		ins[0] = ins[0].WithSymbol(f.Name)
+		out = append(out, ins...)
+	}
+	typ, attach, to := progType(h.Sites[0])
+	res.Insns = int(out.Size() / asm.InstructionSize)
+	res.Spec = &ebpf.ProgramSpec{Name: h.Name, Type: typ, AttachType: attach, AttachTo: to, Instructions: out, License: "GPL"}
+	u.scratch = max(u.scratch, g.scratchSize())
+	return res, nil
+}
+
+// Maps gives the maps that the handlers translated so far need besides those of the layout.
+func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
+	m := map[string]*ebpf.MapSpec{
+		plan.MapOutput:   {Name: plan.MapOutput, Type: ebpf.RingBuf, MaxEntries: uint32(ringBytes)},
+		plan.MapControl:  {Name: plan.MapControl, Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1, Flags: mmapable},
+		plan.MapCounters: {Name: plan.MapCounters, Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(ir.NumCauses) + 1},
+	}
+	if u.scratch > 0 {
+		m[plan.MapScratch] = &ebpf.MapSpec{Name: plan.MapScratch, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.scratch),
+			MaxEntries: uint32(u.CPUs * slotsPerCPU)}
+	}
+	if len(u.text) > 0 {
+		m[plan.MapText] = &ebpf.MapSpec{Name: plan.MapText, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(u.text)), MaxEntries: 1,
+			Flags: readOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: u.text}}}
+	}
+	return m
+}
+
+// Flags of maps (include/uapi/linux/bpf.h).
+const (
+	readOnlyProg = 1 << 7
+	mmapable     = 1 << 10
+)
+
+// note gives the script's line for a listing.
+func (u *Unit) note(p source.Pos) fmt.Stringer {
+	n := plan.Source{Pos: p}
+	if u.P.Files == nil {
+		return n
+	}
+	if at := u.P.Files.Position(p); at.File != nil {
+		n.Text = fmt.Sprintf("%s:%d: %s", at.File.Name, at.Line, strings.TrimSpace(at.File.Line(at.Line)))
+	}
+	return n
+}
+
+// refuse says that the handler needs something that eBPF programs cannot do.
+func (u *Unit) refuse(pos source.Pos, code diag.Code, format string, args ...any) {
+	u.Diags.Errorf(diag.Build, code, source.At(pos), format, args...).Hintf("the kernel-module back end can do this: --runtime=kernel")
+}
+
+// progType says which kind of program a site of this kind runs.
+func progType(s *probe.Site) (ebpf.ProgramType, ebpf.AttachType, string) {
+	switch s.Kind {
+	case probe.Profile, probe.Perf:
+		return ebpf.PerfEvent, ebpf.AttachNone, ""
+	case probe.ProcessBegin:
+		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sched_process_exec"
+	case probe.ProcessEnd, probe.ThreadEnd:
+		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sched_process_exit"
+	}
+	return ebpf.Kprobe, ebpf.AttachNone, ""
+}
