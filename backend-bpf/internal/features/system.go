@@ -1,0 +1,118 @@
+package features
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Capabilities that tracing needs (include/uapi/linux/capability.h).
+const (
+	capSysModule = 16
+	capSysAdmin  = 21
+	capPerfmon   = 38
+	capBPF       = 39
+)
+
+// status reads one field of /proc/self/status.
+func status(field string) string {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, field+":"); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}
+
+func hasCap(n uint) bool {
+	eff, err := strconv.ParseUint(status("CapEff"), 16, 64)
+	return err == nil && eff>>n&1 == 1
+}
+
+// readWord gives a file's first word, "unknown" if it cannot be read.
+func readWord(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// Lockdown gives the kernel's lockdown mode: none, integrity, confidentiality, or "" where it cannot be read.
+func Lockdown() string {
+	b, err := os.ReadFile("/sys/kernel/security/lockdown")
+	if err != nil {
+		return ""
+	}
+	_, s, ok := strings.Cut(string(b), "[")
+	if !ok {
+		return ""
+	}
+	s, _, _ = strings.Cut(s, "]")
+	return s
+}
+
+// inUserNS reports whether this process is in a user namespace of its own: root there is not root for the kernel.
+func inUserNS() bool {
+	b, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return false
+	}
+	f := strings.Fields(string(b))
+	return len(f) != 3 || f[0] != "0" || f[1] != "0" || f[2] != "4294967295"
+}
+
+// Refusal says in words why the kernel answered "operation not permitted".
+func Refusal() string {
+	admin := hasCap(capSysAdmin)
+	switch {
+	case !admin && !(hasCap(capBPF) && hasCap(capPerfmon)):
+		if os.Geteuid() == 0 {
+			return "no permission: root without CAP_BPF and CAP_PERFMON (a container without --privileged?)"
+		}
+		return "no permission: needs root, or CAP_BPF and CAP_PERFMON"
+	case inUserNS():
+		return "no permission: root of a user namespace is not root of the machine; run it on the host"
+	case Lockdown() == "confidentiality":
+		return "the kernel is locked down (confidentiality), which forbids tracing programs"
+	case status("Seccomp") == "2":
+		return "a system call filter (seccomp, as of containers) forbids it"
+	}
+	return "the kernel refuses it to root (a security module, or a kernel built so)"
+}
+
+// systemRows tells what is not a yes or no.
+func systemRows() []Row {
+	var u unix.Utsname
+	unix.Uname(&u)
+	lock := Lockdown()
+	if lock == "" {
+		lock = "unknown (securityfs is not mounted)"
+	}
+	rows := []Row{
+		{Name: "kernel", OK: true, Reason: unix.ByteSliceToString(u.Release[:]) + " " + runtime.GOARCH},
+		{Name: "lockdown", OK: lock != "confidentiality", What: "none or integrity is needed", Reason: lock},
+	}
+	caps := Row{Name: "capabilities", OK: hasCap(capSysAdmin) || hasCap(capBPF) && hasCap(capPerfmon), What: "CAP_BPF and CAP_PERFMON, or root"}
+	if !caps.OK {
+		caps.Reason = Refusal()
+	}
+	sec := Row{Name: "no seccomp filter", OK: status("Seccomp") != "2"}
+	if !sec.OK {
+		sec.Reason = "a filter is active and may forbid system calls"
+	}
+	var lim unix.Rlimit
+	files := Row{Name: "open files", OK: true}
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &lim) == nil {
+		files.Reason = fmt.Sprintf("%d at most", lim.Max)
+	}
+	return append(rows, caps, sec, files)
+}
