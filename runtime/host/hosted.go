@@ -1,0 +1,182 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/runtime/host/symbols"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// hosted runs the handlers that belong on the host, in the interpreter, over the
+// session's store.
+type hosted struct {
+	c       Config
+	out     *output
+	session backend.Session
+	m       *interp.Machine
+	ctx     hostContext
+	bodies  map[int]int // capture -> body of the machine
+	args    []interp.Val
+	skips   [ir.NumCauses]uint64
+}
+
+func newHosted(c Config, out *output) (*hosted, error) {
+	h := &hosted{c: c, out: out, session: c.Session, bodies: map[int]int{}}
+	m, err := interp.New(c.Program, c.Session.Store(), h)
+	if err != nil {
+		return nil, err
+	}
+	h.m = m
+	h.ctx.System = h.system
+	h.ctx.syms = out.syms
+	if c.Target != nil {
+		h.ctx.Target = c.Target.Pid
+	}
+	for i := range c.Session.Schema().Captures {
+		body := c.Session.Deferred(i)
+		if body == nil {
+			return nil, fmt.Errorf("deferred handler %d has no body", i)
+		}
+		if h.bodies[i], err = m.AddBody(body); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// moment runs all handlers of one kind: begin, end or error.
+func (h *hosted) moment(kind probe.Kind) error {
+	for _, t := range byPriority(h.c.Program, kind) {
+		if kind == probe.Begin && h.session.State() != wire.Running {
+			return nil
+		}
+		if err := h.run(t.probe, t.site); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs the handler of one host probe, unless its condition is false.
+func (h *hosted) run(i int, site *probe.Site) error {
+	if ok, err := h.armed(i); !ok || err != nil {
+		return err
+	}
+	h.ctx.Where = site
+	return h.ended(h.m.Run(i, &h.ctx))
+}
+
+// armed evaluates the condition of a probe.
+func (h *hosted) armed(i int) (bool, error) {
+	g := h.c.Program.Probes[i].Cond
+	if g < 0 {
+		return true, nil
+	}
+	v, _, err := h.session.Store().Get(g, nil)
+	return v.Int != 0, err
+}
+
+// deferred runs the body of a handler whose kernel part sent the values.
+func (h *hosted) deferred(capture int, vals []wire.Value) error {
+	c := h.out.schema.Captures[capture]
+	h.args = h.args[:0]
+	for i := range vals {
+		v := h.out.value(&vals[i])
+		h.args = append(h.args, interp.Val{Int: v.Int, Str: string(append([]byte(nil), v.Str...))})
+		if c.Faults {
+			h.args = append(h.args, interp.Val{Int: vals[i].Fault})
+		}
+	}
+	h.ctx.Where = nil
+	return h.ended(h.m.RunBody(h.bodies[capture], c.Probe, h.args, &h.ctx))
+}
+
+func (h *hosted) ended(res interp.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if res.Skipped && int(res.Cause) < len(h.skips) {
+		h.skips[res.Cause]++
+	}
+	if res.Errors > 0 {
+		h.out.hostErrors += res.Errors
+		if n, err := h.errors(); err != nil {
+			return err
+		} else if n > h.c.Program.Limits.MaxErrors {
+			return h.session.SetState(wire.Failed)
+		}
+	}
+	return nil
+}
+
+// errors counts the run-time errors of the session so far.
+func (h *hosted) errors() (int, error) {
+	c, err := h.session.Counters()
+	return h.out.hostErrors + max(h.out.kernelErrors, int(c.Errors)), err
+}
+
+// Print implements interp.Output, as do the next ones.
+func (h *hosted) Print(text []byte) { h.out.write(text) }
+
+func (h *hosted) Warn(text string) { h.out.warn(text) }
+
+func (h *hosted) Log(text string) { h.out.write(append([]byte(text), '\n')) }
+
+func (h *hosted) Error(f *textfmt.Fault) { h.out.fault(f) }
+
+func (h *hosted) Exit() {
+	if h.session.State() == wire.Running {
+		if err := h.session.SetState(wire.Stopping); err != nil && h.out.failed == nil {
+			h.out.failed = err
+		}
+	}
+}
+
+// system runs a command of the script. Its output comes after what was printed before.
+func (h *hosted) system(command string) error {
+	h.out.flush()
+	cmd := exec.Command("/bin/sh", "-c", command)
+	cmd.Stdout, cmd.Stderr = h.c.Stdout, h.c.Stderr
+	if err := cmd.Run(); err != nil {
+		if _, ok := err.(*exec.ExitError); !ok {
+			return fmt.Errorf("system: %w", err)
+		}
+	}
+	return nil
+}
+
+// hostContext adds to the interpreter's what needs symbols.
+type hostContext struct {
+	interp.HostContext
+	syms *symbols.Table
+}
+
+// Intrinsic names addresses of the tracer's own process by its maps; the stack of a handler on the
+// host is empty, since no program was stopped for it.
+func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, error) {
+	pid := uint32(os.Getpid())
+	if c.Target != 0 {
+		pid = uint32(c.Target)
+	}
+	text := func(s string) (interp.Val, error) { return interp.Val{Str: s}, nil }
+	switch name {
+	case "usymname":
+		return text(c.syms.Name(pid, uint64(args[0].Int), false).Text(false))
+	case "usymdata":
+		return text(c.syms.Name(pid, uint64(args[0].Int), false).Text(true))
+	case "usymfileline":
+		return text(c.syms.Name(pid, uint64(args[0].Int), false).Line())
+	case "ubacktrace", "sprint_ubacktrace", "backtrace", "sprint_backtrace":
+		return text("")
+	case "uaddr", "addr":
+		return interp.Val{}, nil
+	}
+	return c.HostContext.Intrinsic(name, args)
+}

@@ -1,0 +1,172 @@
+package host
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"unsafe"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
+	"github.com/gostap/gostap/runtime/host/symbols"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// output turns records and the prints of host handlers into text. The text of one
+// handler run stays in one piece.
+type output struct {
+	prog   *ir.Program
+	schema *wire.Schema
+	syms   *symbols.Table
+	w      *bufio.Writer
+	errw   io.Writer
+	dec    wire.Decoder
+	args   []textfmt.Val
+	buf    []byte
+	// pending holds the text of handler runs that have more to say, by slot and CPU.
+	pending map[uint64][]byte
+	// failed is the first error of writing; the session ends on it.
+	failed error
+	// seen counts errors by their text, so that a flood of one is shown a few times.
+	seen map[string]int
+	// hostErrors and kernelErrors count the run-time errors that were not caught, by where the handler ran.
+	hostErrors, kernelErrors int
+}
+
+const outputBuffer = 256 << 10
+
+func newOutput(p *ir.Program, w, errw io.Writer, syms *symbols.Table) *output {
+	return &output{prog: p, w: bufio.NewWriterSize(w, outputBuffer), errw: errw, syms: syms, pending: map[uint64][]byte{}, seen: map[string]int{}}
+}
+
+// write passes text on, remembering the first failure.
+func (o *output) write(b []byte) {
+	if _, err := o.w.Write(b); err != nil && o.failed == nil {
+		o.failed = fmt.Errorf("write output: %w", err)
+	}
+}
+
+// flush makes everything visible.
+func (o *output) flush() {
+	if err := o.w.Flush(); err != nil && o.failed == nil {
+		o.failed = fmt.Errorf("write output: %w", err)
+	}
+}
+
+// print handles a Print record.
+func (o *output) print(h wire.Header, body []byte) error {
+	key := uint64(h.CPU)<<16 | uint64(h.Slot)
+	o.buf = o.buf[:0]
+	if len(o.pending) > 0 {
+		if p, ok := o.pending[key]; ok {
+			o.buf = append(o.buf, p...)
+			delete(o.pending, key)
+		}
+	}
+	err := o.dec.Print(body, o.schema, func(site int, args []wire.Value) error {
+		o.buf = o.format(o.buf, site, args)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if h.Flags&wire.More != 0 {
+		o.pending[key] = append([]byte(nil), o.buf...)
+		return nil
+	}
+	o.write(o.buf)
+	return nil
+}
+
+func (o *output) format(dst []byte, site int, args []wire.Value) []byte {
+	o.args = o.args[:0]
+	for i := range args {
+		o.args = append(o.args, o.value(&args[i]))
+	}
+	return textfmt.Append(dst, o.prog.Formats[o.schema.Sites[site].Format], o.args)
+}
+
+// value makes the text of a lazy argument. The strings of plain ones lie in the record.
+func (o *output) value(v *wire.Value) textfmt.Val {
+	switch v.Kind {
+	case wire.Int:
+		if v.Lazy == wire.CTime {
+			return textfmt.Val{Str: ctime(v.Int)}
+		}
+		return textfmt.Val{Int: v.Int}
+	case wire.Text, wire.Mem:
+		if len(v.Bytes) == 0 {
+			return textfmt.Val{}
+		}
+		return textfmt.Val{Str: unsafe.String(&v.Bytes[0], len(v.Bytes))}
+	case wire.Sym:
+		return textfmt.Val{Str: o.symbol(v.Lazy, v.Tgid, uint64(v.Int))}
+	case wire.Stack:
+		if v.Lazy == wire.StackHex {
+			return textfmt.Val{Str: symbols.Hex(v.Stack)}
+		}
+		return textfmt.Val{Str: o.syms.Backtrace(v.Tgid, v.Stack)}
+	}
+	return textfmt.Val{}
+}
+
+func (o *output) symbol(lazy wire.Lazy, tgid uint32, addr uint64) string {
+	f := o.syms.Name(tgid, addr, false)
+	switch lazy {
+	case wire.SymData:
+		return f.Text(true)
+	case wire.SymLine:
+		return f.Line()
+	}
+	return f.Text(false)
+}
+
+// message handles Warn and Log records.
+func (o *output) message(kind wire.Kind, body []byte) error {
+	var text []byte
+	err := o.dec.Print(body, o.schema, func(site int, args []wire.Value) error {
+		text = o.format(text, site, args)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if kind == wire.Log {
+		o.write(append(text, '\n'))
+		return nil
+	}
+	o.warn(string(text))
+	return nil
+}
+
+// warn writes a warning of the script.
+func (o *output) warn(text string) {
+	o.flush()
+	fmt.Fprintf(o.errw, "WARNING: %s\n", text)
+}
+
+// fault reports a run-time error that was not caught.
+func (o *output) fault(f *textfmt.Fault) {
+	o.flush()
+	text := f.Text(o.prog)
+	if o.seen[text]++; o.seen[text] <= 3 {
+		fmt.Fprintln(o.errw, text)
+	}
+}
+
+// repeated tells how often messages were left out.
+func (o *output) repeated() {
+	for text, n := range o.seen {
+		if n > 3 {
+			fmt.Fprintf(o.errw, "%s (%d more times)\n", text, n-3)
+		}
+	}
+}
+
+// abandon writes what handler runs left unfinished.
+func (o *output) abandon() {
+	for key, p := range o.pending {
+		o.write(p)
+		delete(o.pending, key)
+	}
+}

@@ -1,0 +1,56 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// causeText says what each count means, for the report at the end.
+var causeText = [ir.NumCauses]string{
+	ir.SkipLock:     "skipped because a lock was held too long (MAXTRYLOCK)",
+	ir.SkipScratch:  "skipped for lack of scratch memory: too many handlers interrupted each other",
+	ir.SkipNoEntry:  "returns skipped because their entry was not seen",
+	ir.LostRing:     "events lost because the output buffer was full (-s makes it larger)",
+	ir.LostRecursed: "hits missed because the kernel does not run a handler inside another",
+	ir.SkipDead:     "hits skipped because their goroutine or thread could not be told",
+	ir.LostEvicted:  "entry values dropped to make room for others",
+}
+
+// finish prints what went wrong and how often. Nothing is printed when nothing did.
+func (r *run) finish(res *Result) {
+	r.out.repeated()
+	c, err := r.Session.Counters()
+	if err != nil {
+		fmt.Fprintf(r.Stderr, "WARNING: the counts of lost events could not be read: %v\n", err)
+		return
+	}
+	if n := skipped(c); res.Errors > 0 || n > 0 {
+		fmt.Fprintf(r.Stderr, "WARNING: Number of errors: %d, skipped probes: %d\n", res.Errors, n)
+	}
+	for cause, n := range r.hosted.skips {
+		if cause < len(c.ByCause) {
+			c.ByCause[cause] += n
+		}
+	}
+	for cause, n := range c.ByCause {
+		if n == 0 || ir.Cause(cause) == ir.SkipStopping || cause >= len(causeText) {
+			continue
+		}
+		fmt.Fprintf(r.Stderr, "WARNING: %d %s\n", n, causeText[cause])
+	}
+}
+
+// wireFault reports an error that a handler in the kernel raised.
+func (o *output) wireFault(e wire.ErrorBody) {
+	args := make([]textfmt.Val, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = textfmt.Val{Int: a.Int, Str: strings.Clone(string(a.Bytes))}
+	}
+	o.kernelErrors++
+	o.fault(&textfmt.Fault{Code: ir.Code(e.Code), Pos: source.Pos(e.Pos), Args: args})
+}

@@ -1,0 +1,424 @@
+// Package host drives a session from begin to end: begin handlers, attaching, the
+// traced process, records, timers, signals, end handlers, and the report of what was
+// lost.
+//
+// In: an ir.Program with a loaded backend.Session. Out: text on the streams and a
+// Result. All handlers that run on the host run in the calling goroutine.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"sort"
+	"syscall"
+	"time"
+
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/runtime/host/symbols"
+	"github.com/gostap/gostap/runtime/host/target"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// Config is one run of a script.
+type Config struct {
+	Program        *ir.Program
+	Session        backend.Session
+	Stdout, Stderr io.Writer
+	// Target is the -c child, held back, or the -x process; nil if neither.
+	Target *target.Target
+	// Timeout is -T, 0 for none.
+	Timeout time.Duration
+	// Open reads binaries for symbol names.
+	Open func(path string) (debuginfo.Image, error)
+	// Signals ends the run on INT, TERM and HUP when true.
+	Signals bool
+	// Logf prints what -v shows; may be nil.
+	Logf func(format string, args ...any)
+}
+
+// Result is how a run ended.
+type Result struct {
+	// Err is why the session could not go on, nil at a normal end.
+	Err error
+	// Errors counts run-time errors of the script that were not caught.
+	Errors int
+	// Failed: there were more of them than MAXERRORS allows.
+	Failed bool
+	// Child says how the -c child ended when it did not end well.
+	Child string
+}
+
+// OK reports whether the exit status is 0.
+func (r Result) OK() bool { return r.Err == nil && !r.Failed && r.Errors == 0 && r.Child == "" }
+
+// run is the state of one run.
+type run struct {
+	Config
+	out    *output
+	hosted *hosted
+	timers []timer
+	sigs   chan os.Signal
+	dead   time.Time // -T
+	reason string
+}
+
+type timer struct {
+	probe int
+	site  *probe.Site
+	next  time.Time
+}
+
+// Run runs the script to its end. The session is detached and closed when it returns.
+func Run(ctx context.Context, c Config) (res Result) {
+	if c.Logf == nil {
+		c.Logf = func(string, ...any) {}
+	}
+	r := &run{Config: c}
+	syms := &symbols.Table{Open: c.Open, Known: images(c.Program)}
+	r.out = newOutput(c.Program, c.Stdout, c.Stderr, syms)
+	r.out.schema = c.Session.Schema()
+	defer func() {
+		if err := c.Session.Close(); err != nil && res.Err == nil {
+			res.Err = err
+		}
+		if c.Target != nil {
+			c.Target.Abandon()
+		}
+		r.out.flush()
+		if res.Err == nil {
+			res.Err = r.out.failed
+		}
+	}()
+	if r.hosted, res.Err = newHosted(c, r.out); res.Err != nil {
+		return res
+	}
+	if c.Signals {
+		r.sigs = make(chan os.Signal, 4)
+		signal.Notify(r.sigs, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+		defer signal.Stop(r.sigs)
+	}
+	err := r.live(ctx)
+	if derr := r.wind(); err == nil {
+		err = derr
+	}
+	res.Err = err
+	res.Errors, _ = r.hosted.errors()
+	res.Failed = r.state() == wire.Failed
+	r.finish(&res)
+	if c.Target != nil && r.childEnded() {
+		res.Child = c.Target.Status()
+		if res.Child != "" {
+			fmt.Fprintf(c.Stderr, "WARNING: the traced command %s\n", res.Child)
+		}
+	}
+	return res
+}
+
+func images(p *ir.Program) []debuginfo.Image {
+	var out []debuginfo.Image
+	seen := map[debuginfo.Image]bool{}
+	for _, pr := range p.Probes {
+		for _, s := range pr.Sites {
+			if s.Image != nil && !seen[s.Image] {
+				seen[s.Image] = true
+				out = append(out, s.Image)
+			}
+		}
+	}
+	return out
+}
+
+// live goes from the begin probes to the moment when something ends the session.
+func (r *run) live(ctx context.Context) error {
+	if r.Timeout > 0 {
+		r.dead = time.Now().Add(r.Timeout)
+	}
+	if r.Target != nil {
+		if err := r.Session.SetTarget(r.Target.Pid); err != nil {
+			return err
+		}
+	}
+	if err := r.Session.SetState(wire.Running); err != nil {
+		return err
+	}
+	if err := r.hosted.moment(probe.Begin); err != nil {
+		return err
+	}
+	if r.state() != wire.Running {
+		return nil
+	}
+	t0 := time.Now()
+	if err := r.Session.Attach(ctx); err != nil {
+		return err
+	}
+	r.Logf("attached in %.1f ms", float64(time.Since(t0).Microseconds())/1000)
+	r.out.flush()
+	for _, i := range r.Session.HostProbes() {
+		for _, s := range r.Program.Probes[i].Sites {
+			if s.Kind == probe.Timer {
+				r.timers = append(r.timers, timer{i, s, after(time.Now(), s)})
+			}
+		}
+	}
+	if r.Target != nil {
+		if err := r.Target.Release(); err != nil {
+			return fmt.Errorf("start the traced command: %w", err)
+		}
+	}
+	return r.loop(ctx)
+}
+
+// watch wakes the session's Read when something outside of it happens.
+func (r *run) watch(ctx context.Context, stop chan struct{}, ended chan struct{}) {
+	var done <-chan struct{}
+	if r.Target != nil {
+		done = r.Target.Done()
+	}
+	go func() {
+		defer close(ended)
+		select {
+		case <-done:
+			r.reason = "the target ended"
+		case s := <-r.sigs:
+			r.reason = "signal " + s.String()
+		case <-ctx.Done():
+			r.reason = "cancelled"
+		case <-stop:
+			return
+		}
+		r.Session.Wake()
+	}()
+}
+
+// loop passes records on and runs timers until something ends the session.
+func (r *run) loop(ctx context.Context) error {
+	stop, ended := make(chan struct{}), make(chan struct{})
+	r.watch(ctx, stop, ended)
+	defer func() {
+		close(stop)
+		<-ended
+	}()
+	const checkEvery = 500 * time.Millisecond
+	check := time.Now().Add(checkEvery)
+	for {
+		select {
+		case <-ended:
+			return nil
+		default:
+		}
+		now := time.Now()
+		if !r.dead.IsZero() && !now.Before(r.dead) {
+			r.reason = "time limit"
+			return nil
+		}
+		if err := r.fire(now); err != nil {
+			return err
+		}
+		if now.After(check) {
+			check = now.Add(checkEvery)
+			if err := r.tooManySkipped(); err != nil {
+				return err
+			}
+		}
+		if s := r.state(); s == wire.Stopping || s == wire.Failed {
+			return nil
+		}
+		wait := now.Add(time.Second)
+		for _, t := range r.timers {
+			if t.next.Before(wait) {
+				wait = t.next
+			}
+		}
+		if !r.dead.IsZero() && r.dead.Before(wait) {
+			wait = r.dead
+		}
+		n := 0
+		err := r.Session.Read(wait, func(rec []byte) error {
+			n++
+			return r.record(rec)
+		})
+		if err != nil {
+			return err
+		}
+		r.out.flush()
+		if r.out.failed != nil {
+			return r.out.failed
+		}
+	}
+}
+
+// fire runs the timers that are due. Records that came before are printed first.
+func (r *run) fire(now time.Time) error {
+	for i := range r.timers {
+		t := &r.timers[i]
+		if now.Before(t.next) {
+			continue
+		}
+		if err := r.drain(); err != nil {
+			return err
+		}
+		if err := r.hosted.run(t.probe, t.site); err != nil {
+			return err
+		}
+		// A timer that fell behind does not catch up with a burst.
+		if t.next = after(t.next, t.site); t.next.Before(now) {
+			t.next = after(now, t.site)
+		}
+		if s := r.state(); s != wire.Running {
+			return nil
+		}
+	}
+	return nil
+}
+
+// after gives the time of the next run of a timer site.
+func after(t time.Time, s *probe.Site) time.Time {
+	d := max(s.Period, time.Microsecond)
+	if s.Jitter > 0 {
+		d += time.Duration(rand.Int64N(2*int64(s.Jitter)+1)) - s.Jitter
+	}
+	return t.Add(max(d, time.Microsecond))
+}
+
+// drain passes on what waits now.
+func (r *run) drain() error {
+	for {
+		n := 0
+		err := r.Session.Read(time.Time{}, func(rec []byte) error {
+			n++
+			return r.record(rec)
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+// record handles one record.
+func (r *run) record(rec []byte) error {
+	h, body, err := wire.ParseHeader(rec)
+	if err != nil {
+		return fmt.Errorf("output buffer: %w", err)
+	}
+	switch h.Kind {
+	case wire.Print:
+		err = r.out.print(h, body)
+	case wire.Warn, wire.Log:
+		err = r.out.message(h.Kind, body)
+	case wire.Error:
+		var e wire.ErrorBody
+		if e, err = r.out.dec.ParseError(body); err == nil {
+			r.out.wireFault(e)
+		}
+	case wire.Deferred:
+		var n int
+		var vals []wire.Value
+		if n, vals, err = r.out.dec.Deferred(body, r.out.schema); err == nil {
+			return r.hosted.deferred(n, vals)
+		}
+	case wire.Exit, wire.Process:
+		// exit() is seen in the session's state; the record only wakes the reader.
+	default:
+		err = fmt.Errorf("unknown kind %d", h.Kind)
+	}
+	if err != nil {
+		return fmt.Errorf("output buffer: %w", err)
+	}
+	return nil
+}
+
+// wind takes the probes away and passes on what is left.
+func (r *run) wind() error {
+	if r.state() != wire.Failed {
+		if err := r.Session.SetState(wire.Stopping); err != nil {
+			return err
+		}
+	}
+	if r.reason != "" {
+		r.Logf("stopping: %s", r.reason)
+	}
+	// What is waiting is read before detaching as well, so that a full buffer does not lose more.
+	err := r.drain()
+	t0 := time.Now()
+	if derr := r.Session.Detach(); err == nil {
+		err = derr
+	}
+	r.Logf("detached in %.1f ms", float64(time.Since(t0).Microseconds())/1000)
+	if derr := r.drain(); err == nil {
+		err = derr
+	}
+	r.out.abandon()
+	kind := probe.End
+	if r.state() == wire.Failed {
+		kind = probe.ErrorEnd
+	}
+	if herr := r.hosted.moment(kind); err == nil {
+		err = herr
+	}
+	r.out.flush()
+	return err
+}
+
+func (r *run) state() wire.State { return r.Session.State() }
+
+func (r *run) childEnded() bool {
+	select {
+	case <-r.Target.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// errTooManySkipped ends the session as an error of the script.
+var errTooManySkipped = errors.New("skipped too many probes, check MAXSKIPPED")
+
+func (r *run) tooManySkipped() error {
+	limit := r.Program.Limits.MaxSkipped
+	if limit <= 0 {
+		return nil
+	}
+	c, err := r.Session.Counters()
+	if err != nil {
+		return nil
+	}
+	if n := skipped(c); n > uint64(limit) {
+		return errTooManySkipped
+	}
+	return nil
+}
+
+// skipped adds up the causes that stap's MAXSKIPPED means: locks and memory, not events that
+// were lost on the way or returns without an entry.
+func skipped(c wire.Counters) uint64 {
+	n := uint64(0)
+	for _, cause := range []ir.Cause{ir.SkipLock, ir.SkipScratch} {
+		if int(cause) < len(c.ByCause) {
+			n += c.ByCause[cause]
+		}
+	}
+	return n
+}
+
+// byPriority lists the sites of one kind of host probe, smallest priority first, then
+// in the order of the script.
+func byPriority(p *ir.Program, kind probe.Kind) []timer {
+	var out []timer
+	for i, pr := range p.Probes {
+		for _, s := range pr.Sites {
+			if s.Kind == kind {
+				out = append(out, timer{probe: i, site: s})
+			}
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].site.Priority < out[j].site.Priority })
+	return out
+}

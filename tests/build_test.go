@@ -1,0 +1,100 @@
+// Package tests holds the whole-program tests: real programs are built, traced with
+// the real command and compared with what they must have printed.
+package tests
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// fixture says how one traced program is built.
+type fixture struct {
+	pkg   string   // folder below fixtures
+	flags []string // of go build
+	env   []string
+	c     []string // gcc flags: a C program
+}
+
+// fixtures are the programs that tests trace, by the name of their binary.
+var fixtures = map[string]fixture{
+	"gostap":        {pkg: "../../cmd/gostap"},
+	"stap":          {pkg: "stap"},
+	"stap-N":        {pkg: "stap", flags: []string{"-gcflags=all=-N -l"}},
+	"stap-pie":      {pkg: "stap", flags: []string{"-buildmode=pie"}},
+	"stap-stripped": {pkg: "stap", flags: []string{"-ldflags=-s -w"}},
+	"stap-nodwarf":  {pkg: "stap", flags: []string{"-ldflags=-w"}},
+	"grow":          {pkg: "grow"},
+	"grow-N":        {pkg: "grow", flags: []string{"-gcflags=all=-N -l"}},
+	"busy":          {pkg: "busy"},
+	"demo-shop":     {pkg: "demo"},
+	"shapes":        {pkg: "shapes"},
+	"shapes-N":      {pkg: "shapes", flags: []string{"-gcflags=all=-N -l"}},
+	"shapes-pie":    {pkg: "shapes", flags: []string{"-buildmode=pie"}},
+	"withcgo":       {pkg: "withcgo", env: []string{"CGO_ENABLED=1"}},
+	"trace":         {pkg: "trace/trace.c", c: []string{"-g", "-O0"}},
+	"trace-O1":      {pkg: "trace/trace.c", c: []string{"-g", "-O1", "-fno-inline", "-fno-ipa-icf", "-fno-ipa-pure-const", "-fno-ipa-cp"}},
+	"cdata-O0":      {pkg: "cdata/cdata.c", c: []string{"-g", "-O0"}},
+	"cdata-O2":      {pkg: "cdata/cdata.c", c: []string{"-g", "-O2"}},
+	"cdata-nopie":   {pkg: "cdata/cdata.c", c: []string{"-g", "-O1", "-no-pie"}},
+}
+
+var (
+	binDir string
+	built  = map[string]*sync.Once{}
+	failed sync.Map
+)
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gostap-tests")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	binDir = dir
+	for name := range fixtures {
+		built[name] = &sync.Once{}
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// bin builds a fixture once and gives its path.
+func bin(tb testing.TB, name string) string {
+	tb.Helper()
+	f, ok := fixtures[name]
+	if !ok {
+		tb.Fatalf("no fixture %q", name)
+	}
+	out := filepath.Join(binDir, name)
+	built[name].Do(func() {
+		var cmd *exec.Cmd
+		if f.c != nil {
+			cmd = exec.Command("gcc", append(append([]string{}, f.c...), "-o", out, f.pkg)...)
+			cmd.Dir = "fixtures"
+		} else {
+			cmd = exec.Command("go", append(append([]string{"build", "-o", out}, f.flags...), ".")...)
+			cmd.Dir = filepath.Join("fixtures", f.pkg)
+			cmd.Env = append(os.Environ(), f.env...)
+		}
+		if msg, err := cmd.CombinedOutput(); err != nil {
+			failed.Store(name, fmt.Errorf("build %s: %w\n%s", name, err, msg))
+		}
+	})
+	if err, bad := failed.Load(name); bad {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+// needRoot skips where BPF programs cannot be loaded at all.
+func needRoot(tb testing.TB) {
+	tb.Helper()
+	if os.Geteuid() != 0 {
+		tb.Skip("tracing needs root")
+	}
+}
