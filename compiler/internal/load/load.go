@@ -81,13 +81,21 @@ type Alias struct {
 	entry int // in File.lib, when decl is nil
 }
 
-// Decl gives the declaration, which is parsed now if it was not before. It is nil
-// when it has an error; Library.TakeDiags tells which.
-func (a *Alias) Decl() *ast.Alias {
-	if a.decl == nil {
-		a.decl, _ = a.l.decl(a.File.lib, a.entry).(*ast.Alias)
+// Dotted is the name in one word, such as "syscall.open".
+func (a *Alias) Dotted() string { return strings.Join(a.Name, ".") }
+
+// Decl gives the declaration, which is parsed now if it was not before; nil with
+// errors if it does not parse.
+func (a *Alias) Decl() (*ast.Alias, diag.List) {
+	if a.decl != nil {
+		return a.decl, nil
 	}
-	return a.decl
+	before := a.l.diags
+	a.l.diags = nil
+	a.decl, _ = a.l.decl(a.File.lib, a.entry).(*ast.Alias)
+	ds := a.l.diags
+	a.l.diags = before
+	return a.decl, ds
 }
 
 // scope holds declarations by name.
@@ -389,7 +397,7 @@ func (l *Library) GlobalNames(from *File) []string {
 func (l *Library) AliasNames() []string {
 	var names []string
 	for _, a := range l.aliases {
-		names = append(names, strings.Join(a.Name, "."))
+		names = append(names, a.Dotted())
 	}
 	return append(names, l.publicNames(grammar.AliasEntry)...)
 }

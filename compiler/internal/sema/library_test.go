@@ -1,0 +1,136 @@
+package sema
+
+import (
+	"bytes"
+	"go/format"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/grammar"
+	"github.com/gostap/gostap/tapsets"
+)
+
+// docs are the comments right before the declarations of a library file.
+var docs = regexp.MustCompile(`(?s)/\*\*\n(.*?)\n \*/\n$`)
+
+// TestLibrary: every public function of the library is documented with an example,
+// and each example analyzes.
+func TestLibrary(t *testing.T) {
+	for _, f := range tapsets.Files {
+		text, err := tapsets.FS.ReadFile(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range f.Entries {
+			if e.Kind != grammar.FunctionEntry || e.Private {
+				continue
+			}
+			name := e.Names[0]
+			before := string(text[:e.Off])
+			if i := strings.LastIndex(before, "/**"); i >= 0 {
+				before = before[i:]
+			}
+			m := docs.FindStringSubmatch(before)
+			if m == nil {
+				t.Errorf("%s:%d: %s has no comment of its own", f.Name, e.Line, name)
+				continue
+			}
+			if !strings.HasPrefix(m[1], " * "+name+" ") {
+				t.Errorf("%s:%d: the comment of %s does not begin with its name", f.Name, e.Line, name)
+			}
+			_, ex, ok := strings.Cut(m[1], "Example: ")
+			if !ok {
+				t.Errorf("%s:%d: %s has no example", f.Name, e.Line, name)
+				continue
+			}
+			if !strings.Contains(ex, name) {
+				t.Errorf("%s:%d: the example of %s does not use it", f.Name, e.Line, name)
+			}
+			a := analyze(t, name, ex, Options{})
+			for _, d := range a.diags {
+				t.Errorf("%s:%d: example of %s: %s", f.Name, e.Line, name, d.Message)
+			}
+		}
+	}
+}
+
+// TestLibraryWhole analyzes all public functions at once, with strings and numbers
+// for arguments as they are declared, so that each intrinsic's signature is compared.
+func TestLibraryWhole(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("probe begin {\n")
+	seen := map[string]bool{}
+	for _, f := range tapsets.Files {
+		text, err := tapsets.FS.ReadFile(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range f.Entries {
+			if e.Kind != grammar.FunctionEntry || e.Private {
+				continue
+			}
+			head, _, _ := strings.Cut(string(text[e.Off:e.End]), ")")
+			_, params, _ := strings.Cut(head, "(")
+			var args []string
+			for _, p := range strings.Split(params, ",") {
+				switch {
+				case strings.HasSuffix(p, ":long"):
+					args = append(args, "1")
+				case strings.HasSuffix(p, ":string"):
+					args = append(args, `"s"`)
+				case p != "":
+					t.Errorf("%s:%d: a parameter of %s has no type", f.Name, e.Line, e.Names[0])
+				}
+			}
+			b.WriteString(e.Names[0] + "(" + strings.Join(args, ", ") + ")\n")
+		}
+	}
+	b.WriteString("}\n")
+	a := analyze(t, "all.stp", b.String(), Options{})
+	if len(a.diags) > 0 {
+		t.Errorf("%s", a.text())
+	}
+	for _, f := range a.prog.Funcs {
+		if f.Intrinsic != nil {
+			seen[f.Intrinsic.Name] = true
+		}
+	}
+	for _, i := range intrinsic.All() {
+		if !seen[i.Name] && i.Name != "speculation" {
+			t.Errorf("the built-in function %s is declared nowhere in the library", i.Name)
+		}
+	}
+}
+
+// TestLibraryIndex: the generated index is that of the files.
+func TestLibraryIndex(t *testing.T) {
+	for _, f := range tapsets.Files {
+		text, err := tapsets.FS.ReadFile(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, ok := grammar.Index(text)
+		if !ok || len(entries) != len(f.Entries) {
+			t.Fatalf("%s: index.go is old, run go generate in tapsets", f.Name)
+		}
+		for i, e := range entries {
+			if o := f.Entries[i]; e.Off != o.Off || e.End != o.End || e.Names != nil && e.Names[0] != o.Names[0] || len(e.Refs) != len(o.Refs) {
+				t.Fatalf("%s:%d: index.go is old, run go generate in tapsets", f.Name, e.Line)
+			}
+		}
+	}
+	files, err := tapsets.FS.ReadDir(".")
+	if err != nil || len(files) != len(tapsets.Files) {
+		t.Fatalf("%d files, %d in the index, %v", len(files), len(tapsets.Files), err)
+	}
+	src, err := os.ReadFile("../../../tapsets/index.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := format.Source(src); err != nil || !bytes.Equal(out, src) {
+		t.Error("index.go is not formatted", err)
+	}
+}
