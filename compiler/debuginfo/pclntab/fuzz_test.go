@@ -113,6 +113,7 @@ func FuzzTable(f *testing.F) {
 				}
 			}
 			tb.CodeEnd(i)
+			tb.Args(i)
 			tb.StackDepth(i, e+4)
 			calls, _ := tb.Inlined(i)
 			for _, c := range calls {

@@ -6,6 +6,7 @@ import "bytes"
 const (
 	pcdataInlTree   = 2
 	funcdataInlTree = 3
+	funcdataArgInfo = 5
 )
 
 // Inlined is one call that was inlined into a function.
@@ -22,10 +23,11 @@ type Inlined struct {
 	Ranges [][2]uint64
 }
 
-// inlTree is the address of function i's FUNCDATA_InlTree, 0 if it has none.
-func (t *Table) inlTree(r []byte) uint64 {
-	nfuncdata := int(r[t.tail()+3])
-	if nfuncdata <= funcdataInlTree {
+func (t *Table) inlTree(r []byte) uint64 { return t.funcdata(r, funcdataInlTree) }
+
+// funcdata is the address of a function's FUNCDATA n, 0 if it has none.
+func (t *Table) funcdata(r []byte, n uint64) uint64 {
+	if uint64(r[t.tail()+3]) <= n {
 		return 0
 	}
 	npc := uint64(le.Uint32(r[recNPCData:]))
@@ -33,13 +35,13 @@ func (t *Table) inlTree(r []byte) uint64 {
 		// Pointers, aligned to 8 bytes. The record's own address is aligned, and r begins 8 behind it.
 		at := uint64(t.tail()) + 4 + 4*npc
 		at = (at + 7) &^ 7
-		at += 8 * funcdataInlTree
+		at += 8 * n
 		if at+8 > uint64(len(r)) {
 			return 0
 		}
 		return le.Uint64(r[at:])
 	}
-	at := uint64(t.tail()) + 4 + 4*npc + 4*funcdataInlTree
+	at := uint64(t.tail()) + 4 + 4*npc + 4*n
 	if at+4 > uint64(len(r)) || t.gofunc == 0 {
 		return 0
 	}

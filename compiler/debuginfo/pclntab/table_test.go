@@ -243,6 +243,26 @@ func TestInlined(t *testing.T) {
 	}
 }
 
+func TestArgs(t *testing.T) {
+	for name, flags := range variants {
+		t.Run(name, func(t *testing.T) {
+			tab, _ := open(t, build(t, flags...))
+			for fn, want := range map[string]string{
+				"main.(*T).Method":       "[{0 8} {8 8}] true true",
+				"main.deferring":         "[{0 8} {8 8}] true true",
+				"main.Map[go.shape.int]": "[{8 8} {16 8} {24 8} {32 8}] true true",
+				"runtime.memmove":        "[] false false",
+				"fmt.Fprintln":           "[{0 8} {8 8} {16 8} {24 8} {32 8}] true true",
+			} {
+				args, all, ok := tab.Args(tab.Named(fn)[0])
+				if g := fmt.Sprint(args, all, ok); g != want {
+					t.Errorf("%s: %s, want %s", fn, g, want)
+				}
+			}
+		})
+	}
+}
+
 // TestFramesAgainstRuntime compares this test's own stack with what the runtime says.
 func TestFramesAgainstRuntime(t *testing.T) {
 	exe, err := os.Executable()
