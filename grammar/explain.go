@@ -22,6 +22,7 @@ type failure struct {
 	set   map[int]bool // the types that would have fitted
 	open  *pp.Tok      // the innermost bracket that is open, nil if none
 	after ast.Decl     // the declaration before this one, nil if there is none
+	begin bool         // the innermost rule would have begun with this token
 }
 
 func (f *failure) in(rules ...int) bool {
@@ -36,12 +37,23 @@ func (f *failure) behind(types ...int) bool {
 	return f.prev != nil && slices.Contains(types, f.prev.Type)
 }
 
+// inPoints reports whether a list of probe points was being read, up to the { of
+// the probe's body.
+func (f *failure) inPoints() bool {
+	if f.in(sp.StapParserRULE_block) {
+		return f.begin && f.rules[1] == sp.StapParserRULE_probe
+	}
+	return f.in(sp.StapParserRULE_point, sp.StapParserRULE_points, sp.StapParserRULE_probe, sp.StapParserRULE_comp, sp.StapParserRULE_namePart, sp.StapParserRULE_pointList)
+}
+
 // explain reports the token at which the parse ended, in plain words.
 func (p *parser) explain(at *pp.Tok) {
 	if at.Reported {
+		p.said = true
 		return
 	}
 	f := &failure{at: at, prev: p.stream.Tok(-1), set: p.expected(), after: p.last}
+	f.begin = p.p.GetParserRuleContext().GetStart() == antlr.Token(at)
 	for c := antlr.RuleContext(p.p.GetParserRuleContext()); c != nil; {
 		f.rules = append(f.rules, c.GetRuleIndex())
 		up, ok := c.GetParent().(antlr.RuleContext)
@@ -63,9 +75,9 @@ func (p *parser) explain(at *pp.Tok) {
 		p.atEnd(f)
 	case f.in(sp.StapParserRULE_item, sp.StapParserRULE_privateItem) && !f.behind(sp.StapParserPRIVATE):
 		p.atTop(f)
-	case f.found(sp.StapParserPROBE, sp.StapParserFUNCTION, sp.StapParserGLOBAL, sp.StapParserPRIVATE) && f.open != nil:
+	case f.found(topWords...) && f.open != nil:
 		d := p.errorf(code.MissingBrace, at.Span(), "expected %s before %s", closer(f.open), pp.Describe(at))
-		d.Note(f.open.Span(), "this %s is not closed", f.open.Text)
+		p.notClosed(d, f.open)
 	default:
 		p.inside(f)
 	}
@@ -73,6 +85,22 @@ func (p *parser) explain(at *pp.Tok) {
 
 func (p *parser) errorf(c diag.Code, at source.Span, format string, args ...any) *diag.Diagnostic {
 	return p.diags.Errorf(diag.Parse, c, at, format, args...)
+}
+
+// topWords begin declarations.
+var topWords = []int{sp.StapParserPROBE, sp.StapParserFUNCTION, sp.StapParserGLOBAL, sp.StapParserPRIVATE}
+
+// notClosed points at the bracket that lacks its end, and at another one that
+// seems to have taken it.
+func (p *parser) notClosed(d *diag.Diagnostic, open *pp.Tok) {
+	d.Note(open.Span(), "this %s is not closed", open.Text)
+	if open.Text != "{" {
+		return
+	}
+	if a, b := p.x.Misaligned(); a != nil {
+		d.Note(a.Span(), "or this {, whose } does not stand below it")
+		d.Note(b.Span(), "the } that closes it")
+	}
 }
 
 func closer(open *pp.Tok) string {
@@ -92,9 +120,16 @@ func (p *parser) atEnd(f *failure) {
 			c = code.MissingBrace
 		}
 		d = p.errorf(c, at, "expected %s before the end of the script", closer(f.open))
-		d.Note(f.open.Span(), "this %s is not closed", f.open.Text)
+		p.notClosed(d, f.open)
 	} else {
-		d = p.errorf(code.UnexpectedEnd, at, "expected %s before the end of the script", words(f.set))
+		want := words(f.set)
+		if f.inPoints() {
+			want = "{ and the body of the probe"
+			if f.set[sp.StapParserSTAR] && !f.set[sp.StapParserDOT] {
+				want = "a probe point"
+			}
+		}
+		d = p.errorf(code.UnexpectedEnd, at, "expected %s before the end of the script", want)
 	}
 	if p.x.OpenComment.From.IsValid() {
 		d.Note(p.x.OpenComment, "the rest of the script is in this comment, which is not closed")
@@ -138,13 +173,24 @@ func (p *parser) inside(f *failure) {
 	want := words(f.set)
 	var message string
 	switch {
-	case f.in(sp.StapParserRULE_point, sp.StapParserRULE_points, sp.StapParserRULE_probe, sp.StapParserRULE_comp, sp.StapParserRULE_pointList) && f.set[sp.StapParserDOT]:
-		message = "expected ., a comma or { after a probe point, found " + found
+	case f.inPoints() && f.found(topWords...) && !f.at.Glued && f.set[sp.StapParserLBRACE]:
+		message = "expected { and the body of the probe, found " + found
+	case f.inPoints() && (f.set[sp.StapParserDOT] || f.set[sp.StapParserCOMMA]):
+		want = "a comma or {"
 		if f.within(sp.StapParserRULE_pointList) {
-			message = "expected . or a comma after a probe point, found " + found
+			want = "a comma"
 		}
-	case f.in(sp.StapParserRULE_comp) && f.set[sp.StapParserLBRACE]:
+		switch {
+		case f.set[sp.StapParserDOT] && strings.Contains(want, " or "):
+			want = "., " + want
+		case f.set[sp.StapParserDOT]:
+			want = ". or " + want
+		}
+		message = "expected " + want + " after a probe point, found " + found
+	case f.inPoints() && f.set[sp.StapParserSTAR]:
 		message = "expected a probe point, found " + found
+	case f.in(sp.StapParserRULE_function) && f.set[sp.StapParserLBRACE]:
+		message = "expected { and the body of the function, found " + found
 	case want == "":
 		message = "unexpected " + found
 	case f.prev != nil && !strings.Contains(want, " or ") && !strings.HasPrefix(want, "a"):
@@ -154,8 +200,10 @@ func (p *parser) inside(f *failure) {
 	}
 	c := code.Unexpected
 	switch {
+	case f.within(sp.StapParserRULE_foreachHead) || f.within(sp.StapParserRULE_foreachKeys):
+		c = code.BadForeach
 	case f.within(sp.StapParserRULE_stmt):
-	case f.within(sp.StapParserRULE_point):
+	case f.within(sp.StapParserRULE_point) || f.inPoints():
 		c = code.BadPoint
 	case f.within(sp.StapParserRULE_globals):
 		c = code.BadGlobal
@@ -166,7 +214,7 @@ func (p *parser) inside(f *failure) {
 	if h := hint(f); h != "" {
 		d.Hint = h
 	}
-	if f.open != nil && f.found(sp.StapParserRBRACE, sp.StapParserRBRACK, sp.StapParserRPAREN) && closer(f.open) != f.at.Text {
+	if f.open != nil && !p.x.Closes(f.at) {
 		d.Note(f.open.Span(), "this %s is not closed", f.open.Text)
 	}
 }
@@ -178,7 +226,7 @@ var spelled = map[string]string{"and": "&&", "or": "||", "not": "!", "mod": "%",
 func hint(f *failure) string {
 	at := f.at
 	exprEnd := f.set[sp.StapParserPLUS] && f.set[sp.StapParserOROR] // an operator would have fitted
-	exprStart := f.set[sp.StapParserNUMBER] && f.set[sp.StapParserLPAREN]
+	exprStart := f.set[sp.StapParserTILDE]
 	name := f.found(sp.StapParserID, sp.StapParserFUNC_NAME)
 	switch {
 	case name && exprEnd && spelled[at.Text] != "":
@@ -189,8 +237,12 @@ func hint(f *failure) string {
 		return "unequal is written !="
 	case exprStart && f.found(sp.StapParserSTAR) && !f.within(sp.StapParserRULE_suffix):
 		return "no * follows a pointer: use p->member, p[0], or a function such as user_long(p)"
-	case exprStart && f.found(sp.StapParserDOT):
+	case exprStart && f.found(sp.StapParserDOT) && !f.behind(sp.StapParserLBRACE):
 		return "there are only whole numbers"
+	case exprStart && f.found(sp.StapParserATWORD):
+		return at.Text + " takes arguments in parentheses"
+	case f.found(sp.StapParserSLASH) && f.behind(sp.StapParserSTAR):
+		return "comments do not nest: the first */ ends one"
 	case exprStart && pp.IsKeyword(at.Type):
 		return at.Text + " is a word of the language and cannot name a variable"
 	case f.in(sp.StapParserRULE_literal) && f.within(sp.StapParserRULE_comp):
@@ -201,6 +253,10 @@ func hint(f *failure) string {
 			return "paths and names are strings here: process(\"/bin/ls\").function(\"main\")"
 		}
 		return "the argument of a probe point is one number or string"
+	case f.in(sp.StapParserRULE_comp) && f.set[sp.StapParserRPAREN]:
+		return "the argument of a probe point is one number or string"
+	case f.inPoints() && f.found(sp.StapParserRBRACE) && f.set[sp.StapParserSTAR]:
+		return "the points of a probe stand before its body: probe begin { ... }"
 	case f.in(sp.StapParserRULE_literal) && f.within(sp.StapParserRULE_globals):
 		return "the initial value of a global is one number or string"
 	case f.in(sp.StapParserRULE_type):
@@ -220,8 +276,6 @@ func hint(f *failure) string {
 		return "try { ... } is followed by catch { ... } or catch (message) { ... }"
 	case len(f.set) == 1 && f.set[sp.StapParserLPAREN] && f.behind(sp.StapParserIF, sp.StapParserWHILE, sp.StapParserFOR, sp.StapParserFOREACH):
 		return "conditions and loop heads stand in parentheses"
-	case f.found(sp.StapParserID) && f.in(sp.StapParserRULE_privateItem):
-		return ""
 	}
 	return ""
 }
@@ -235,7 +289,7 @@ func words(set map[int]bool) string {
 		}
 	}
 	statement := set[sp.StapParserWHILE] && set[sp.StapParserSEMI]
-	expression := set[sp.StapParserNUMBER] && set[sp.StapParserLPAREN] && set[sp.StapParserFUNC_NAME]
+	expression := set[sp.StapParserTILDE]
 	operator := set[sp.StapParserPLUS] && set[sp.StapParserOROR]
 	names := sp.StapParserParserStaticData.LiteralNames
 	types := make([]int, 0, len(set))

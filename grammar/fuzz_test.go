@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"bytes"
+	"io"
 	"testing"
 	"time"
 
@@ -86,3 +87,5 @@ func FuzzParsePrint(f *testing.F) {
 		}
 	})
 }
+
+func printInto(w io.Writer, f *ast.File) { ast.Fprint(w, f) }

@@ -36,13 +36,13 @@ type Options struct {
 	Cond Conditions
 	// Macros of the library; may be nil.
 	Macros *MacroTable
-	// Library marks a file of the tapset library: it may be empty and has no arguments.
+	// Library marks a file of the tapset library: it may be empty.
 	Library bool
 }
 
 func (o *Options) filter(f *source.File, off, end int, local []*Macro) *pp.Filter {
 	return pp.New(f, off, end, pp.Options{
-		Files: o.Files, Args: o.Args, Cond: o.Cond, Macros: o.Macros, Local: local, Library: o.Library || f.Library,
+		Files: o.Files, Args: o.Args, Cond: o.Cond, Macros: o.Macros, Local: local,
 	})
 }
 

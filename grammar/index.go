@@ -27,13 +27,14 @@ func (k Kind) String() string {
 
 // Entry is one top-level declaration of a library file, found without parsing it.
 type Entry struct {
-	Kind    Kind
+	Kind Kind
+	// Private is set where the word itself stands there, not where a macro makes it.
 	Private bool
 	// Names has one name, but for "global a, b", for an alias with several names
 	// and for a probe or embedded code, which have none. An alias is named as
 	// written, without spaces: "syscall.open.return".
 	Names []string
-	// Off and End bound the declaration in the text; Line is its first line, from 1.
+	// Off and End bound the declaration in the text, with macros that stand before it; Line is its first line, from 1.
 	Off, End, Line int
 	// Guards are the top-level conditions around it, outermost first.
 	Guards []Guard
@@ -81,6 +82,9 @@ func Index(text []byte) (entries []Entry, ok bool) {
 	return x.entries, !x.broken && len(x.guards) == 0
 }
 
+// maxGuards bounds conditions inside each other.
+const maxGuards = 50
+
 type indexer struct {
 	scanner
 	line   int // of byte lined
@@ -104,7 +108,7 @@ func (x *indexer) top() bool {
 			}
 		}
 		x.guards = append(x.guards, Guard{Off: off, End: x.i})
-		return x.tok == "%?"
+		return x.tok == "%?" && len(x.guards) <= maxGuards
 	case "%:":
 		n := len(x.guards)
 		if n == 0 || x.guards[n-1].Else {
@@ -123,6 +127,13 @@ func (x *indexer) top() bool {
 	x.lined = start
 	x.e = &Entry{Off: start, Line: x.line, Guards: slices.Clone(x.guards)}
 	x.seen = map[string]bool{}
+	if x.kind == scanAt && x.tok != "@define" {
+		// A macro that stands for "private"; others may make whole declarations.
+		x.refer()
+		if !x.next() || x.tok != "function" && x.tok != "global" && x.tok != "probe" {
+			return false
+		}
+	}
 	if !x.declaration() || x.broken {
 		return false
 	}
@@ -228,7 +239,12 @@ func (x *indexer) globals() bool {
 			if x.peek() == "-" {
 				x.take()
 			}
-			x.take()
+			if x.take(); x.tok == "%(" {
+				if _, ok := x.choice(); !ok {
+					return false
+				}
+				x.end = x.i
+			}
 			for x.kind == scanString && strings.HasPrefix(x.peek(), `"`) {
 				x.take()
 			}
@@ -262,6 +278,12 @@ func (x *indexer) function() bool {
 			return true
 		case x.tok == "{":
 			return x.block()
+		case x.tok == "%(":
+			// A body in each arm, or a piece of the head.
+			if body, ok := x.choice(); body || !ok {
+				x.end = x.i
+				return ok
+			}
 		case x.tok == "(":
 			inParams = true
 		case x.tok == ")":
@@ -271,6 +293,25 @@ func (x *indexer) function() bool {
 		}
 	}
 	return false
+}
+
+// choice reads up to the %) of the current %( and says whether a body was in it.
+func (x *indexer) choice() (body, ok bool) {
+	for depth := 1; x.next(); {
+		switch {
+		case x.kind == scanEmbedded || x.tok == "{":
+			body = true
+		case x.tok == "%(":
+			depth++
+		case x.tok == "%)":
+			if depth--; depth == 0 {
+				return body, true
+			}
+		default:
+			x.refer()
+		}
+	}
+	return false, false
 }
 
 // probe begins at "probe".

@@ -16,24 +16,25 @@ import (
 const (
 	maxBytes  = 8 << 20
 	maxErrors = 20
-	maxDepth  = 2000 // of the tree of one declaration
 )
 
 // parser reads the declarations of one text, one parse tree at a time.
 type parser struct {
-	o      *Options
-	x      *pp.Filter
-	stream *pp.Stream
-	p      *stapparse.StapParser
-	watch  *watch
-	b      build.Builder
-	diags  diag.List
-	found  bool     // something other than white space
-	last   ast.Decl // the declaration before, nil after an error
+	o       *Options
+	x       *pp.Filter
+	stream  *pp.Stream
+	p       *stapparse.StapParser
+	watch   *watch
+	b       build.Builder
+	diags   diag.List
+	library bool     // the text may be empty
+	found   bool     // something other than white space
+	said    bool     // the token that the last parse ended at was reported before
+	last    ast.Decl // the declaration before, nil after an error
 }
 
 func newParser(f *source.File, off, end int, o *Options, local []*Macro) *parser {
-	p := &parser{o: o}
+	p := &parser{o: o, library: o.Library || f.Library}
 	if end-off > maxBytes {
 		p.diags.Errorf(diag.Parse, code.TooLarge, source.Span{}, "%s is too large: more than %d MB", f.Name, maxBytes>>20)
 		end = off
@@ -59,8 +60,12 @@ func (p *parser) all() []ast.Decl {
 		p.last = d
 		if d != nil {
 			decls = append(decls, d)
-		} else if !p.recover() {
+		}
+		if p.tooMany() {
 			break
+		}
+		if d == nil {
+			p.recover()
 		}
 	}
 	return decls
@@ -69,16 +74,17 @@ func (p *parser) all() []ast.Decl {
 // item reads one declaration; nil after an error.
 func (p *parser) item() (d ast.Decl) {
 	errors := p.errors()
+	p.said = false
 	p.try(func() {
 		tree := p.p.Item()
 		d = p.b.Item(tree)
 	})
-	if d == nil && p.errors() == errors {
+	if d == nil && p.errors() == errors && !p.said {
 		// Defensive: an error must never be silent.
 		p.diags.Errorf(diag.Parse, code.Unexpected, p.stream.Tok(1).Span(), "unexpected %s", pp.Describe(p.stream.Tok(1)))
 	}
-	if d != nil && ast.Deeper(d, maxDepth) {
-		p.diags.Errorf(diag.Parse, code.TooDeep, source.At(d.Range().From), "this declaration is nested too deep: more than %d levels", maxDepth)
+	if d != nil && ast.Deeper(d, build.MaxDepth) {
+		p.diags.Errorf(diag.Parse, code.TooDeep, source.At(d.Range().From), "this declaration is nested too deep: more than %d levels", build.MaxDepth)
 		return nil
 	}
 	return d
@@ -108,23 +114,31 @@ func (p *parser) try(rule func()) {
 	rule()
 }
 
-// recover skips to the next word that begins a declaration; false if there is
-// none, or too much was reported.
-func (p *parser) recover() bool {
-	if p.errors() >= maxErrors {
-		at := p.stream.Tok(1)
-		p.diags.Errorf(diag.Parse, code.TooManyErrors, at.Span(), "too many errors; the rest of the script was not read")
+// tooMany reports whether to give up.
+func (p *parser) tooMany() bool {
+	if p.errors() < maxErrors {
 		return false
+	}
+	p.diags.Errorf(diag.Parse, code.TooManyErrors, p.stream.Tok(1).Span(), "too many errors; the rest of the script was not read")
+	return true
+}
+
+// recover skips to the next word that begins a declaration.
+func (p *parser) recover() {
+	p.x.Quiet = true
+	defer func() { p.x.Quiet = false }()
+	if t := p.stream.Tok(1); t.Glued && t.Type == stapparse.StapParserFUNCTION {
+		p.stream.Consume() // process("x")function("f"), with the dot left out
 	}
 	for {
 		t := p.stream.Tok(1)
 		switch t.Type {
 		case antlr.TokenEOF:
-			return true
+			return
 		case stapparse.StapParserPROBE, stapparse.StapParserFUNCTION, stapparse.StapParserGLOBAL, stapparse.StapParserPRIVATE:
 			// Each of them is read by item, so this goes forward.
 			p.stream.Restart()
-			return true
+			return
 		}
 		p.stream.Consume()
 	}
@@ -133,7 +147,7 @@ func (p *parser) recover() bool {
 // finish gives all messages in order of place.
 func (p *parser) finish() diag.List {
 	p.o.mark(p.x.Used)
-	if !p.found && !p.o.Library && len(p.x.Diags) == 0 {
+	if !p.found && !p.library && len(p.x.Diags) == 0 {
 		p.diags.Errorf(diag.Parse, code.EmptyScript, source.Span{}, "the script is empty").
 			Hintf("a script needs at least one probe: probe begin { println(\"hello\") }")
 	}

@@ -6,6 +6,8 @@
 package build
 
 import (
+	"strings"
+
 	"github.com/antlr4-go/antlr/v4"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -21,7 +23,13 @@ type Builder struct {
 	Diags *diag.List
 	// inFunction says that statements belong to a function, where return may stand.
 	inFunction bool
+
+	errors, warnings int
 }
+
+// MaxDepth bounds how deep the tree of a declaration may be: long chains of
+// operators or of else if make it deep without brackets.
+const MaxDepth = 10_000
 
 // node is a parse tree node that stands for a rule.
 type node interface {
@@ -52,11 +60,20 @@ func between(a, b *pp.Tok) ast.Place { return ast.Place{Span: pp.Span(a, b)} }
 
 func ident(t *pp.Tok) *ast.Ident { return &ast.Ident{Place: tokPlace(t), Name: t.Text} }
 
+// maxMessages bounds each kind of message: a hostile script could ask for millions.
+const maxMessages = 100
+
 func (b *Builder) errorf(c diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
+	if b.errors++; b.errors > maxMessages {
+		return new(diag.Diagnostic)
+	}
 	return b.Diags.Errorf(diag.Parse, c, sp, format, args...)
 }
 
 func (b *Builder) warnf(c diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
+	if b.warnings++; b.warnings > maxMessages {
+		return new(diag.Diagnostic)
+	}
 	return b.Diags.Warnf(diag.Parse, c, sp, format, args...)
 }
 
@@ -220,16 +237,14 @@ func (b *Builder) number(t, minus *pp.Tok) *ast.Literal {
 // str makes one literal from adjacent strings.
 func (b *Builder) str(toks []*pp.Tok) *ast.Literal {
 	l := &ast.Literal{Place: between(toks[0], toks[len(toks)-1]), IsString: true}
-	for i, t := range toks {
+	all := make([]string, 0, len(toks))
+	for _, t := range toks {
 		s, at, msg := pp.Unquote(t.Text)
 		if msg != "" {
 			b.errorf(code.BadEscape, source.Span{From: t.Pos + source.Pos(at[0]), To: t.Pos + source.Pos(at[1])}, "%s", msg)
 		}
-		if i == 0 {
-			l.Str = s
-		} else {
-			l.Str += s
-		}
+		all = append(all, s)
 	}
+	l.Str = strings.Join(all, "")
 	return l
 }

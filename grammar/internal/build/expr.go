@@ -91,6 +91,10 @@ func (p part) place() ast.Place { return between(p.first, p.last) }
 
 func (b *Builder) expr(n antlr.Tree) ast.Expr {
 	f := &flat{ks: kids(n.(*stapparse.ExprContext))}
+	if len(f.ks) > 2*MaxDepth {
+		b.tooLong(first(f.ks[0].(node)))
+		f.ks = f.ks[:1]
+	}
 	return b.single(b.climb(f, levelAssign))
 }
 
@@ -147,11 +151,17 @@ func (b *Builder) climb(f *flat, min int) part {
 					b.errorf(code.BadOperand, y.Range(), "the right side of %s must be a literal string", op.Text)
 				}
 			}
+			if op.Type == stapparse.StapParserDOT && op.Glued && right.first.Glued && isNumber(left.last) && isNumber(right.first) {
+				b.errorf(code.BadNumber, pp.Span(left.last, right.first), "%s.%s is no number of the language", left.last.Text, right.first.Text).
+					Hintf("there are only whole numbers; . joins strings")
+			}
 			left = part{first: left.first, last: right.last, x: &ast.Binary{
 				Place: between(left.first, right.last), Op: op.Text, X: b.single(left), Y: y}}
 		}
 	}
 }
+
+func isNumber(t *pp.Tok) bool { return t.Type == stapparse.StapParserNUMBER }
 
 // in makes "keys in array".
 func (b *Builder) in(left, right part) part {

@@ -152,6 +152,7 @@ func (b *Builder) comp(n *stapparse.CompContext) *ast.Comp {
 			if prev != nil && !t.Glued {
 				b.errorf(code.BadPoint, t.Span(), "expected ., a comma or { after %s, found %s", pp.Describe(prev), pp.Describe(t)).
 					Hintf("the parts of a name must touch; names are joined with . and points with a comma")
+				c.Name = name.String()
 				return c
 			}
 			if prev == nil && t.Type == stapparse.StapParserNUMBER {

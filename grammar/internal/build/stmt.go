@@ -18,6 +18,7 @@ func (b *Builder) block(n *stapparse.BlockContext) *ast.Block {
 	ks := kids(n)
 	list := make([]ast.Stmt, 0, len(ks)-2)
 	var start *pp.Tok // of the last statement in list
+	joins := 0        // else branches that it got
 	for _, k := range ks[1 : len(ks)-1] {
 		s := k.(*stapparse.StmtContext)
 		last := len(list) - 1
@@ -25,7 +26,10 @@ func (b *Builder) block(n *stapparse.BlockContext) *ast.Block {
 		case stapparse.StapParserELSE:
 			if last < 0 {
 				b.strayElse(s, nil)
+			} else if joins++; joins > MaxDepth {
+				b.tooLong(first(s))
 			} else if open := openIf(list[last]); open != nil {
+				list[last] = unclose(list[last])
 				b.join(list[last], open, s, pp.Span(start, final(s)))
 			} else {
 				b.strayElse(s, list[last])
@@ -33,14 +37,14 @@ func (b *Builder) block(n *stapparse.BlockContext) *ast.Block {
 		case stapparse.StapParserSEMI:
 			if last < 0 || !takesSemi(list[last]) {
 				list = append(list, b.stmt(s))
-				start = first(s)
+				start, joins = first(s), 0
 			} else {
 				// The next ; is an empty statement.
 				list[last] = closed{list[last]}
 			}
 		default:
 			list = append(list, b.stmt(s))
-			start = first(s)
+			start, joins = first(s), 0
 		}
 	}
 	for i, s := range list {
@@ -153,6 +157,11 @@ func (b *Builder) strayElse(n *stapparse.StmtContext, before ast.Stmt) {
 	} else {
 		d.Hintf("a body of several statements needs braces: if (x) { a; b } else c")
 	}
+}
+
+// tooLong refuses a chain of operators or of else if.
+func (b *Builder) tooLong(at *pp.Tok) {
+	b.errorf(code.TooDeep, at.Span(), "this chain is too long: more than %d links", MaxDepth)
 }
 
 func (b *Builder) stmt(n *stapparse.StmtContext) ast.Stmt {

@@ -96,8 +96,10 @@ func (x *Filter) badTest(open, at *Tok, format string, args ...any) (bool, bool)
 		if at.Type == antlr.TokenEOF {
 			sp = open.Span()
 		}
-		x.errorf(code.Condition, sp, format, args...).
-			Hintf("a condition is written %%( test %%? tokens %%: tokens %%), with a test such as kernel_v >= \"6.1\"")
+		d := x.errorf(code.Condition, sp, format, args...)
+		if strings.HasPrefix(format, "expected") {
+			d.Hintf("a condition is written %%( test %%? tokens %%: tokens %%), with a test such as kernel_v >= \"6.1\"")
+		}
 	}
 	return false, false
 }

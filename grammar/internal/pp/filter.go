@@ -8,6 +8,7 @@
 package pp
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,16 +28,16 @@ type Options struct {
 	Cond   Conditions
 	Macros *Table // of the library, may be nil
 	// Local are macros defined in the same file before the text, may be nil.
-	Local   []*Macro
-	Library bool
+	Local []*Macro
 }
 
 // The bounds on what a hostile script may make of a few bytes.
 const (
-	maxTokens     = 1 << 20  // after preprocessing, in one text
+	maxTokens     = 1 << 19  // after preprocessing, in one text
 	maxExpansions = 100_000  // uses of macros, parameters and arguments
-	maxPasted     = 32 << 20 // bytes of text that stands in no file
+	maxPasted     = 32 << 20 // bytes that expansions give to read again
 	maxNesting    = 200      // expansions inside each other
+	maxMessages   = 100
 )
 
 // Filter reads tokens. Messages go to Diags.
@@ -44,6 +45,8 @@ type Filter struct {
 	Diags diag.List
 	// Used tells which script arguments the text mentions.
 	Used []bool
+	// Quiet drops messages: text is being skipped after an error.
+	Quiet bool
 	// OpenComment is the place of a comment that is never closed, if any.
 	OpenComment source.Span
 
@@ -56,6 +59,7 @@ type Filter struct {
 
 	tokens, expansions, pasted, depth int
 	spent                             bool // one of the bounds was reached
+	cut                               bool // the end comes too early, which was said
 
 	slab []Tok
 	retyper
@@ -92,7 +96,20 @@ func (x *Filter) tok() *Tok {
 }
 
 func (x *Filter) errorf(c diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
-	return x.Diags.Errorf(diag.Parse, c, sp, format, args...)
+	return x.message(diag.Error, c, sp, format, args...)
+}
+
+func (x *Filter) warnf(c diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
+	return x.message(diag.Warning, c, sp, format, args...)
+}
+
+// message adds a message, as long as there are not too many already.
+func (x *Filter) message(s diag.Severity, c diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
+	d := &diag.Diagnostic{Severity: s, Phase: diag.Parse, Code: c, Span: sp, Message: fmt.Sprintf(format, args...)}
+	if (len(x.Diags) >= maxMessages || x.Quiet) && c != code.TooLarge {
+		return d
+	}
+	return x.Diags.Add(d)
 }
 
 // bad turns t into a token that no rule takes; what is wrong was said already.
@@ -140,7 +157,7 @@ func (x *Filter) raw() *Tok {
 // a comment up to the end of the file, so it is a warning.
 func (x *Filter) openComment(f *frame, start int) {
 	x.OpenComment = source.Span{From: f.pos(start), To: f.pos(start + 2)}
-	x.Diags.Warnf(diag.Parse, code.OpenComment, x.OpenComment, "this comment is never closed").
+	x.warnf(code.OpenComment, x.OpenComment, "this comment is never closed").
 		Hintf("everything after it is ignored; end it with */")
 }
 
@@ -201,7 +218,7 @@ func (x *Filter) expanded() *Tok {
 		case stapparse.StapLexerEMBEDDED:
 			if i := strings.Index(t.Text[:len(t.Text)-2], "}%"); i >= 0 {
 				at := t.Pos + source.Pos(i)
-				x.Diags.Warnf(diag.Parse, code.EmbeddedTypo, source.Span{From: at, To: at + 2}, "}%% inside of embedded code").
+				x.warnf(code.EmbeddedTypo, source.Span{From: at, To: at + 2}, "}%% inside of embedded code").
 					Hintf("embedded code ends with %%}")
 			}
 			return t
@@ -232,7 +249,7 @@ func (x *Filter) junk(t *Tok) *Tok {
 	case strconv.IsPrint(r):
 		what = "character '" + t.Text + "'"
 	default:
-		what = "character " + strings.ToUpper(strconv.QuoteRuneToASCII(r))
+		what = fmt.Sprintf("character U+%04X", r)
 	}
 	d := x.errorf(code.BadCharacter, t.Span(), "unexpected %s", what)
 	switch r {
@@ -253,7 +270,7 @@ func (x *Filter) junk(t *Tok) *Tok {
 // spend stops reading: every frame is dropped, the end of the text follows.
 func (x *Filter) spend(t *Tok, format string, args ...any) *Tok {
 	if !x.spent {
-		x.spent = true
+		x.spent, x.cut = true, true
 		x.errorf(code.TooLarge, t.Span(), format, args...)
 	}
 	for x.top.up != nil {
@@ -273,6 +290,8 @@ func (x *Filter) push(t *Tok, f *frame) *Tok {
 		return x.spend(t, "this script expands more than %d macros and arguments", maxExpansions)
 	case x.depth > maxNesting:
 		return x.spend(t, "macros are nested more than %d deep", maxNesting)
+	case !x.room(len(f.text)):
+		return x.tooMuch(t)
 	}
 	f.up = x.top
 	x.top = f
@@ -281,9 +300,18 @@ func (x *Filter) push(t *Tok, f *frame) *Tok {
 	return nil
 }
 
+// room takes n bytes from what expansions may make in all.
+func (x *Filter) room(n int) bool {
+	x.pasted += n
+	return x.pasted <= maxPasted
+}
+
+func (x *Filter) tooMuch(t *Tok) *Tok {
+	return x.spend(t, "macros and arguments expand to more than %d MB", maxPasted>>20)
+}
+
 // view enters bytes off to end of file again, expanded at t.
 func (x *Filter) view(t *Tok, file *source.File, off, end int, why string) *frame {
-	x.pasted += end - off
 	v := x.o.Files.AddView(file, off, end, t.Pos, why)
 	f := newFrame(v, 0, len(v.Text))
 	f.askedBy(t)
@@ -298,13 +326,9 @@ func (f *frame) askedBy(t *Tok) {
 // paste replaces $1 @1 $# @#. It gives a token for the forms that are one, else
 // nil after it pushed the argument's text.
 func (x *Filter) paste(t *Tok) *Tok {
-	switch {
-	case t.in.pasted():
+	if t.in.pasted() {
 		x.errorf(code.ArgNested, t.Span(), "an argument is pasted inside of an argument: %s", t.Text).
-			Hintf("to pass a $ on, write the argument where it is used")
-		return bad(t)
-	case x.o.Library:
-		x.errorf(code.ArgLibrary, t.Span(), "a library file cannot use the script's arguments")
+			Hintf("@ instead of $ pastes an argument as a string, whatever it holds")
 		return bad(t)
 	}
 	name := "<argument " + t.Text[1:] + ">"
@@ -322,15 +346,14 @@ func (x *Filter) paste(t *Tok) *Tok {
 	if t.Text[0] == '@' {
 		u := *t
 		quoted := quote(text)
+		if x.expansions++; !x.room(len(quoted)) || x.expansions > maxExpansions {
+			return x.tooMuch(t)
+		}
 		f := newFrameText(x.o.Files.AddPaste(name, []byte(quoted), t.Pos, "argument "+t.Text), quoted)
 		f.kind = pasteFrame
 		f.askedBy(t)
 		u.Type, u.Text, u.in = stapparse.StapLexerSTRING, quoted, f
 		u.Pos, u.End = f.pos(0), f.pos(len(quoted))
-		x.pasted += len(quoted)
-		if x.pasted > maxPasted {
-			return x.spend(t, "this script pastes more than %d MB of arguments", maxPasted>>20)
-		}
 		*t = u
 		return t
 	}
@@ -343,9 +366,8 @@ func (x *Filter) paste(t *Tok) *Tok {
 			in.i++
 		}
 	}
-	x.pasted += len(text)
-	if x.pasted > maxPasted {
-		return x.spend(t, "this script pastes more than %d MB of arguments", maxPasted>>20)
+	if x.pasted+len(text) > maxPasted {
+		return x.tooMuch(t)
 	}
 	f := newFrameText(x.o.Files.AddPaste(name, []byte(text), t.Pos, "argument "+t.Text), text)
 	f.kind = pasteFrame
@@ -409,10 +431,10 @@ func (x *Filter) preprocessed() *Tok {
 				x.errorf(code.ConditionStray, t.Span(), "%%: without %%( before it")
 				return bad(t)
 			case x.conds[n-1].inElse:
-				x.errorf(code.ConditionStray, t.Span(), "a second %%: for the same %%(").Note(x.conds[n-1].open.Span(), "it was opened here")
+				x.secondElse(t, x.conds[n-1].open)
 				return bad(t)
 			}
-			x.skip(x.conds[n-1].open, true)
+			x.skip(x.conds[n-1].open, true, 0)
 			x.conds = x.conds[:n-1]
 		case stapparse.StapLexerPP_END:
 			n := len(x.conds)
@@ -427,6 +449,7 @@ func (x *Filter) preprocessed() *Tok {
 				x.conds = nil
 				x.unclosed(open)
 			}
+			t.Reported = x.cut
 			return t
 		default:
 			return t
@@ -437,6 +460,7 @@ func (x *Filter) preprocessed() *Tok {
 }
 
 func (x *Filter) unclosed(open *Tok) {
+	x.cut = true
 	x.errorf(code.ConditionOpen, open.Span(), "this %%( is never closed").Hintf("a condition is written %%( test %%? tokens %%: tokens %%)")
 }
 
@@ -444,28 +468,34 @@ func (x *Filter) unclosed(open *Tok) {
 func (x *Filter) condition(open *Tok) bool {
 	holds, ok := x.test(open)
 	if !ok {
-		x.skip(open, true)
+		x.skip(open, true, 1)
 		return false
 	}
 	if holds {
 		x.conds = append(x.conds, cond{open: open})
 		return true
 	}
-	if x.skip(open, false) {
+	if x.skip(open, false, 1) {
 		x.conds = append(x.conds, cond{open: open, inElse: true})
 	}
 	return true
 }
 
 // skip drops tokens up to the %) of open, or with toEnd unset up to its %:, and
-// says whether it stopped at %:.
-func (x *Filter) skip(open *Tok, toEnd bool) bool {
+// says whether it stopped at %:. elses is how many %: may come.
+func (x *Filter) skip(open *Tok, toEnd bool, elses int) bool {
 	for depth := 0; ; {
 		switch t := x.raw(); t.Type {
 		case stapparse.StapLexerPP_IF:
 			depth++
 		case stapparse.StapLexerPP_ELSE:
-			if depth == 0 && !toEnd {
+			if depth > 0 {
+				break
+			}
+			if elses--; elses < 0 {
+				x.secondElse(t, open)
+			}
+			if !toEnd {
 				return true
 			}
 		case stapparse.StapLexerPP_END:
@@ -478,4 +508,8 @@ func (x *Filter) skip(open *Tok, toEnd bool) bool {
 			return false
 		}
 	}
+}
+
+func (x *Filter) secondElse(t, open *Tok) {
+	x.errorf(code.ConditionStray, t.Span(), "a second %%: for the same %%(").Note(open.Span(), "it was opened here")
 }

@@ -229,7 +229,7 @@ func (x *Filter) definition(at *Tok) *Tok {
 		return nil
 	}
 	if AtOps[m.Name] {
-		x.Diags.Warnf(diag.Parse, code.MacroBuiltin, name.Span(), "macro @%s hides the operator of that name", m.Name)
+		x.warnf(code.MacroBuiltin, name.Span(), "macro @%s hides the operator of that name", m.Name)
 	}
 	x.define(m)
 	x.space = true
@@ -270,7 +270,7 @@ func (x *Filter) use(t *Tok, m *Macro) *Tok {
 		whole.End = t.in.pos(end)
 	}
 	if x.pasted+m.End-m.Off > maxPasted {
-		return x.spend(t, "macros expand to more than %d MB", maxPasted>>20)
+		return x.tooMuch(t)
 	}
 	f := x.view(&whole, m.File, m.Off, m.End, "expansion of macro @"+m.Name)
 	f.kind, f.macro, f.args = macroFrame, m, args

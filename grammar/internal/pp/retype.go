@@ -17,6 +17,9 @@ type retyper struct {
 	// open holds the brackets that are open; Type of a ( is changed to controlParen
 	// where its ) does not end an operand.
 	open []bracket
+	// pairs are the braces closed since open was empty last, in the order of their ends.
+	pairs [][2]*Tok
+	wrong *Tok // the last closing bracket that closed nothing
 
 	// In the list of points behind "probe" or within its braces, keywords may be
 	// names (.return, .function).
@@ -81,7 +84,7 @@ func (x *Filter) retype(t *Tok) {
 	case stapparse.StapLexerLPAREN:
 		x.push2(t, bracket{control: isControl(x.last)})
 	case stapparse.StapLexerRPAREN:
-		b := x.pop(stapparse.StapLexerLPAREN)
+		b := x.pop(t, stapparse.StapLexerLPAREN)
 		ends = !b.control
 		if b.points {
 			x.points, x.start, x.nameGoing = true, false, false
@@ -89,14 +92,14 @@ func (x *Filter) retype(t *Tok) {
 	case stapparse.StapLexerLBRACE:
 		x.push2(t, bracket{})
 	case stapparse.StapLexerRBRACE:
-		x.pop(stapparse.StapLexerLBRACE)
+		x.pop(t, stapparse.StapLexerLBRACE)
 	case stapparse.StapLexerLBRACK:
 		if !x.operand {
 			t.Type = stapparse.StapLexerLIST_OPEN
 		}
 		x.push2(t, bracket{})
 	case stapparse.StapLexerRBRACK:
-		x.pop(stapparse.StapLexerLBRACK)
+		x.pop(t, stapparse.StapLexerLBRACK)
 		ends = true
 	case stapparse.StapLexerINC, stapparse.StapLexerDEC:
 		ends = x.operand
@@ -138,7 +141,7 @@ func (x *Filter) retypePoint(t *Tok) {
 			x.points = false
 		}
 	case stapparse.StapLexerRBRACE:
-		x.pop(stapparse.StapLexerLBRACE)
+		x.pop(t, stapparse.StapLexerLBRACE)
 		if x.groups--; x.groups < 0 {
 			x.points = false
 		}
@@ -183,14 +186,18 @@ func prefix(typ int) int {
 
 func (x *Filter) push2(t *Tok, b bracket) {
 	b.tok = t
+	if len(x.open) == 0 {
+		x.pairs = x.pairs[:0]
+	}
 	x.open = append(x.open, b)
 }
 
-// pop closes the innermost bracket if it is of the kind that opens with typ. A
-// wrong one stays: the parser will say so at this token.
-func (x *Filter) pop(typ int) bracket {
+// pop closes the innermost bracket with t if it is of the kind that opens with
+// typ. A wrong one stays: the parser will say so at this token.
+func (x *Filter) pop(t *Tok, typ int) bracket {
 	n := len(x.open)
 	if n == 0 {
+		x.wrong = t
 		return bracket{}
 	}
 	b := x.open[n-1]
@@ -199,10 +206,56 @@ func (x *Filter) pop(typ int) bracket {
 		have = stapparse.StapLexerLBRACK
 	}
 	if have != typ {
+		x.wrong = t
 		return bracket{}
 	}
 	x.open = x.open[:n-1]
+	if typ == stapparse.StapLexerLBRACE {
+		x.pairs = append(x.pairs, [2]*Tok{b.tok, t})
+	}
 	return b
+}
+
+// Closes reports whether t, a closing bracket given out last, closed one that was open.
+func (x *Filter) Closes(t *Tok) bool { return x.wrong != t }
+
+// Misaligned finds among the braces closed in this declaration the first whose }
+// begins a line further left than the line of its {: its own } may be the one
+// that is missing.
+func (x *Filter) Misaligned() (open, end *Tok) {
+	for _, p := range x.pairs {
+		a, _, ok := indent(p[0])
+		b, first, ok2 := indent(p[1])
+		if ok && ok2 && first && b < a {
+			return p[0], p[1]
+		}
+	}
+	return nil, nil
+}
+
+// indent measures the white space that t's line begins with; first says that t is
+// the first thing on it. ok is false in text that was expanded.
+func indent(t *Tok) (width int, first, ok bool) {
+	f := t.in
+	if f.kind != fileFrame {
+		return 0, false, false
+	}
+	at := int(t.Pos - f.pos(0))
+	start := at
+	for start > 0 && f.text[start-1] != '\n' {
+		start--
+	}
+	for i := start; i < at; i++ {
+		switch f.text[i] {
+		case ' ':
+			width++
+		case '\t':
+			width += 8 - width%8
+		default:
+			return width, false, true
+		}
+	}
+	return width, true, true
 }
 
 // Open lists the brackets that are open where reading has come to, outermost first.
