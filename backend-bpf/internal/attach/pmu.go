@@ -113,3 +113,12 @@ func parseCPUs(s string) ([]int, error) {
 	}
 	return out, nil
 }
+
+// PossibleCPUs is how many copies per-CPU maps have: one for each CPU that may ever be there.
+func PossibleCPUs() (int, error) {
+	l, err := cpuList("/sys/devices/system/cpu/possible")
+	if err != nil || len(l) == 0 {
+		return 0, fmt.Errorf("count the CPUs: %v", err)
+	}
+	return l[len(l)-1] + 1, nil
+}

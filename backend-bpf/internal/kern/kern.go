@@ -27,7 +27,7 @@ const (
 	cmdBTFLoad           = 18
 	cmdMapFreeze         = 22
 	cmdMapLookupBatch    = 24
-	cmdMapDeleteBatch    = 27
+	cmdMapTakeBatch      = 25 // BPF_MAP_LOOKUP_AND_DELETE_BATCH
 	cmdLinkCreate        = 28
 )
 
@@ -38,7 +38,7 @@ func call(cmd uintptr, attr unsafe.Pointer, size uintptr) (int, error) {
 		if e == 0 {
 			return int(r), nil
 		}
-		if e == unix.EINTR || e == unix.EAGAIN && cmd == cmdProgLoad && tries < 30 {
+		if e == unix.EINTR && cmd != cmdTestRun || e == unix.EAGAIN && cmd == cmdProgLoad && tries < 30 {
 			continue
 		}
 		return -1, e

@@ -108,22 +108,19 @@ type batchAttr struct {
 }
 
 // LookupBatch reads up to count elements behind the cursor in (nil to begin), leaves the next cursor
-// in out, and gives how many it read. ENOENT says that these were the last. Cursors of hash maps are
-// 4 bytes, those of other maps a key; both fit if they have room for the longer.
-func LookupBatch(fd int, in, out, keys, values []byte, count int) (int, error) {
+// in out, and gives how many it read; with take it removes them too. ENOENT says that these were the last, ENOSPC that
+// one bucket of the hash has more than count. Cursors of hash maps are 4 bytes, those of other maps a
+// key; both fit if they have room for the longer.
+func LookupBatch(fd int, take bool, in, out, keys, values []byte, count int) (int, error) {
 	a := batchAttr{in: ptr(in), out: ptr(out), keys: ptr(keys), values: ptr(values), count: uint32(count), fd: uint32(fd)}
-	_, err := call(cmdMapLookupBatch, unsafe.Pointer(&a), unsafe.Sizeof(a))
+	cmd := uintptr(cmdMapLookupBatch)
+	if take {
+		cmd = cmdMapTakeBatch
+	}
+	_, err := call(cmd, unsafe.Pointer(&a), unsafe.Sizeof(a))
 	runtime.KeepAlive(in)
 	runtime.KeepAlive(out)
 	runtime.KeepAlive(keys)
 	runtime.KeepAlive(values)
-	return int(a.count), err
-}
-
-// DeleteBatch removes count keys and gives how many it removed before an error.
-func DeleteBatch(fd int, keys []byte, count int) (int, error) {
-	a := batchAttr{keys: ptr(keys), count: uint32(count), fd: uint32(fd)}
-	_, err := call(cmdMapDeleteBatch, unsafe.Pointer(&a), unsafe.Sizeof(a))
-	runtime.KeepAlive(keys)
 	return int(a.count), err
 }

@@ -201,7 +201,14 @@ func (c *Code) encode(in *asm.Instruction, at int, labels map[string]int) error 
 		}
 	default:
 		if a := op.AtomicOp(); a != asm.InvalidAtomic {
-			op, imm = op&0xff, int64(a>>8)
+			// The operation may also have been put where the kernel has it.
+			if a != 0 && imm != 0 && imm != int64(a>>8) {
+				return fmt.Errorf("two atomic operations: %#x and %#x", uint32(a>>8), imm)
+			}
+			if a != 0 {
+				imm = int64(a >> 8)
+			}
+			op &= 0xff
 		}
 		if err := fits(op.Size() != asm.DWord); err != nil {
 			return err
