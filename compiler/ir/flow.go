@@ -337,3 +337,43 @@ func heldLocks(p *Program, f *Func) ([]int, error) {
 	}
 	return held, err
 }
+
+// Nesting is how deep calls may go from a handler: MAXNESTING if that is set, else the longest
+// chain of calls in the program, and 10 more when a function can reach itself.
+func (p *Program) Nesting() int {
+	if p.Limits.MaxNesting > 0 {
+		return p.Limits.MaxNesting
+	}
+	funcs := make(map[string]*Func, len(p.Funcs))
+	for _, f := range p.Funcs {
+		funcs[f.Name] = f
+	}
+	depth := map[*Func]int{}
+	rec := false
+	var below func(f *Func) int
+	below = func(f *Func) int {
+		if d, ok := depth[f]; ok {
+			rec = rec || d < 0
+			return max(d, 0)
+		}
+		depth[f] = -1 // being looked at
+		d := 0
+		for _, b := range f.Blocks {
+			for i := range b.Instrs {
+				if in := &b.Instrs[i]; in.Op == OpCall && funcs[in.Name] != nil {
+					d = max(d, 1+below(funcs[in.Name]))
+				}
+			}
+		}
+		depth[f] = d
+		return d
+	}
+	most := 0
+	for _, pr := range p.Probes {
+		most = max(most, below(pr.Handler))
+	}
+	if rec {
+		most += 10
+	}
+	return most
+}

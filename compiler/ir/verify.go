@@ -118,7 +118,7 @@ func (v *verifier) global(g *Global) error {
 		return fmt.Errorf("not an aggregate but keeps statistics")
 	}
 	for _, h := range g.Stat.Hists {
-		if h.Linear && (h.Width < 1 || h.High < h.Low || uint64(h.High-h.Low)/uint64(h.Width) > MaxBuckets-3) {
+		if h.Linear && (h.Width < 1 || h.High < h.Low || h.High-h.Low < 0 || (h.High-h.Low)/h.Width > MaxBuckets-3) {
 			return fmt.Errorf("histogram %d to %d by %d", h.Low, h.High, h.Width)
 		}
 	}

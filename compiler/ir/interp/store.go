@@ -8,13 +8,12 @@ package interp
 
 import (
 	"errors"
+
+	"github.com/gostap/gostap/compiler/ir/textfmt"
 )
 
 // Val is a value of the language at run time.
-type Val struct {
-	Int int64
-	Str string
-}
+type Val = textfmt.Val
 
 // Key is the key of an array element: one Val a column. Columns of type Long use Int.
 type Key []Val
@@ -32,7 +31,7 @@ type Agg struct {
 var ErrFull = errors.New("array is full")
 
 // Store holds the globals of a program. g is an index into Program.Globals. Scalars
-// have a nil key. Every method is atomic by itself; an error other than ErrFull means
+// have a nil key. A Key that is passed in is valid during the call only. Every method is atomic by itself; an error other than ErrFull means
 // that the store is broken and ends the session.
 type Store interface {
 	// Get gives the value of a scalar or element, and whether the element exists (scalars always do).

@@ -9,6 +9,7 @@ package textfmt
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gostap/gostap/compiler/ir"
 )
@@ -235,4 +236,16 @@ func binary(dst []byte, p *ir.Piece, n int64, width, prec int) []byte {
 		dst = fill(dst, 0, width-prec)
 	}
 	return dst
+}
+
+// CTime is the time sec seconds after 1970 in UTC, as C's asctime writes it without the newline.
+func CTime(sec int64) string {
+	// The range in which the year fits C's int.
+	switch {
+	case sec > 67768036191676799:
+		return "far far in the future..."
+	case sec < -67768040609740800:
+		return "a long, long time ago..."
+	}
+	return time.Unix(sec, 0).UTC().Format("Mon Jan _2 15:04:05 2006")
 }

@@ -1,0 +1,171 @@
+package interp
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// Context is what the probed place gives to a handler. An error from Read or Intrinsic becomes a
+// run-time error of the script: a *textfmt.Fault as it is, anything else as ErrMemory or ErrArgument.
+type Context interface {
+	// Site is the site that fired, nil if that is not known.
+	Site() *probe.Site
+	// Reg gives the DWARF register n, ThreadPointer what thread-local addresses are relative to, Bias the
+	// load bias of the site's binary. They are 0 where there is no probed program.
+	Reg(n int) int64
+	ThreadPointer() int64
+	Bias() int64
+	// Read fills buf from address addr of the traced process or of the kernel.
+	Read(buf []byte, addr uint64, kernel bool) error
+	// Intrinsic runs what depends on more than its arguments: ContextIntrinsics lists them. ErrNoContext
+	// says that it means nothing here.
+	Intrinsic(name string, args []Val) (Val, error)
+}
+
+// Attrs is a Context that knows better than the Site what OpSite gives.
+type Attrs interface {
+	// Attr gives an attribute, false to take that of the Site.
+	Attr(name string) (Val, bool)
+}
+
+// Captured is a Context of a handler whose probed place is gone: values that were read there
+// stand in for the instructions that would read them.
+type Captured interface {
+	// Captured gives the value for an instruction of the program (told apart by its address) that reads
+	// the probed place: OpReg, OpTLS, OpBias, OpLoad, OpSite, and OpIntr of a Context intrinsic. A code other than
+	// ErrNone is the error that reading raised there. false: nothing was captured for it.
+	Captured(in *ir.Instr) (Val, ir.Code, bool)
+}
+
+// ErrNoContext is why an intrinsic cannot run where it is.
+var ErrNoContext = errors.New("not available in a handler that runs on the host")
+
+// HostContext is the place of handlers that run in the tracer itself: begin, end, error and timers.
+// Its processes, clocks and names are the tracer's own. The zero value is ready for use.
+type HostContext struct {
+	// Where is the site that fired.
+	Where *probe.Site
+	// Target is what target() gives.
+	Target int
+	// System runs a command for system(); nil refuses it.
+	System func(command string) error
+}
+
+// Site implements Context, as do the next ones.
+func (c *HostContext) Site() *probe.Site { return c.Where }
+
+func (c *HostContext) Reg(int) int64        { return 0 }
+func (c *HostContext) ThreadPointer() int64 { return 0 }
+func (c *HostContext) Bias() int64          { return 0 }
+
+// Read always fails: there is no probed process.
+func (c *HostContext) Read(_ []byte, addr uint64, _ bool) error {
+	return &textfmt.Fault{Code: ir.ErrMemory, Args: []Val{{Int: int64(addr)}}}
+}
+
+// Intrinsic answers for the tracer's own process.
+func (c *HostContext) Intrinsic(name string, args []Val) (Val, error) {
+	if f := hostIntrinsics[name]; f != nil {
+		return f(c, args)
+	}
+	return Val{}, fmt.Errorf("%s: %w", name, ErrNoContext)
+}
+
+func hostInt(f func() int64) func(*HostContext, []Val) (Val, error) {
+	return func(*HostContext, []Val) (Val, error) { return Val{Int: f()}, nil }
+}
+
+func hostStr(f func() (string, error)) func(*HostContext, []Val) (Val, error) {
+	return func(*HostContext, []Val) (Val, error) {
+		s, err := f()
+		return Val{Str: s}, err
+	}
+}
+
+// hostIntrinsics are those that mean something in the tracer. Clocks: real time for
+// gettimeofday_*, CLOCK_MONOTONIC for the others, as in all executors.
+var hostIntrinsics = map[string]func(*HostContext, []Val) (Val, error){
+	"pid":       hostInt(func() int64 { return int64(os.Getpid()) }),
+	"tid":       hostInt(func() int64 { return int64(unix.Gettid()) }),
+	"ppid":      hostInt(func() int64 { return int64(os.Getppid()) }),
+	"ns_pid":    hostInt(func() int64 { return int64(os.Getpid()) }),
+	"ns_tid":    hostInt(func() int64 { return int64(unix.Gettid()) }),
+	"uid":       hostInt(func() int64 { return int64(os.Getuid()) }),
+	"euid":      hostInt(func() int64 { return int64(os.Geteuid()) }),
+	"gid":       hostInt(func() int64 { return int64(os.Getgid()) }),
+	"egid":      hostInt(func() int64 { return int64(os.Getegid()) }),
+	"pgrp":      hostInt(func() int64 { return int64(syscall.Getpgrp()) }),
+	"sid":       hostInt(func() int64 { n, _ := unix.Getsid(0); return int64(n) }),
+	"cpu":       hostInt(currentCPU),
+	"execname":  hostStr(func() (string, error) { return comm("self") }),
+	"pexecname": hostStr(func() (string, error) { return comm(fmt.Sprint(os.Getppid())) }),
+	"module_name": hostStr(func() (string, error) {
+		return fmt.Sprintf("gostap_%d", os.Getpid()), nil
+	}),
+	"target":          func(c *HostContext, _ []Val) (Val, error) { return Val{Int: int64(c.Target)}, nil },
+	"gettimeofday_ns": hostInt(func() int64 { return time.Now().UnixNano() }),
+	"gettimeofday_us": hostInt(func() int64 { return time.Now().UnixMicro() }),
+	"gettimeofday_ms": hostInt(func() int64 { return time.Now().UnixMilli() }),
+	"gettimeofday_s":  hostInt(func() int64 { return time.Now().Unix() }),
+	"get_cycles":      hostInt(monotonic),
+	"local_clock_ns":  hostInt(monotonic),
+	"ktime_get_ns":    hostInt(monotonic),
+	"tz_gmtoff": hostInt(func() int64 { // seconds west of UTC, as in the kernel
+		_, off := time.Now().Zone()
+		return -int64(off)
+	}),
+	"tz_name": hostStr(func() (string, error) { name, _ := time.Now().Zone(); return name, nil }),
+	"env_var": func(_ *HostContext, args []Val) (Val, error) { return Val{Str: os.Getenv(args[0].Str)}, nil },
+	"randint": func(_ *HostContext, args []Val) (Val, error) {
+		if args[0].Int <= 0 {
+			return Val{}, fmt.Errorf("randint: %d is not above 0", args[0].Int)
+		}
+		return Val{Int: rand.Int64N(args[0].Int)}, nil
+	},
+	"system": func(c *HostContext, args []Val) (Val, error) {
+		if c.System == nil {
+			return Val{}, fmt.Errorf("system: %w", ErrNoContext)
+		}
+		return Val{}, c.System(args[0].Str)
+	},
+}
+
+func monotonic() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		return 0
+	}
+	return ts.Nano()
+}
+
+func currentCPU() int64 {
+	var cpu uint32
+	if _, _, e := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0); e != 0 {
+		return 0
+	}
+	return int64(cpu)
+}
+
+func comm(pid string) (string, error) {
+	b, err := os.ReadFile("/proc/" + pid + "/comm")
+	return strings.TrimSuffix(string(b), "\n"), err
+}
+
+// ContextIntrinsics lists the intrinsics that a Machine leaves to Context.Intrinsic and that HostContext
+// refuses: they mean something only where a program was probed, or in a session that provides them.
+var ContextIntrinsics = []string{
+	"addr", "backtrace", "ftrace", "jiffies", "matched", "ngroups", "speculation", "sprint_backtrace", "sprint_ubacktrace",
+	"symdata", "symname", "task_current", "uaddr", "ubacktrace", "usymdata", "usymfileline", "usymname",
+}

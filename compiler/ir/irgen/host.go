@@ -1,0 +1,116 @@
+package irgen
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Transcript is an Output that writes down what handlers say.
+type Transcript struct {
+	strings.Builder
+	// Program gives names to errors; may be nil.
+	Program *ir.Program
+}
+
+// Print implements interp.Output, as do the next ones.
+func (t *Transcript) Print(text []byte)      { t.Write(text) }
+func (t *Transcript) Warn(text string)       { fmt.Fprintf(t, "WARNING: %s\n", text) }
+func (t *Transcript) Log(text string)        { fmt.Fprintf(t, "%s\n", text) }
+func (t *Transcript) Error(f *textfmt.Fault) { fmt.Fprintf(t, "ERROR: %s\n", f.Message(t.Program)) }
+func (t *Transcript) Exit()                  { t.WriteString("EXIT\n") }
+
+// Context is a probed place where everything is made up and always the same: register n holds
+// 100+n, memory holds its own address byte by byte up to 4096 and nothing above.
+type Context struct{ At *probe.Site }
+
+// Site implements interp.Context, as do the next ones.
+func (c *Context) Site() *probe.Site    { return c.At }
+func (c *Context) Reg(n int) int64      { return 100 + int64(n) }
+func (c *Context) ThreadPointer() int64 { return 7000 }
+func (c *Context) Bias() int64          { return 0x5000 }
+
+func (c *Context) Read(buf []byte, addr uint64, kernel bool) error {
+	if addr >= 4096 || addr+uint64(len(buf)) > 4096 {
+		return errors.New("no memory there")
+	}
+	for i := range buf {
+		var word [8]byte
+		at := addr + uint64(i)
+		binary.LittleEndian.PutUint64(word[:], at/8)
+		buf[i] = word[at%8] | 0x20
+	}
+	return nil
+}
+
+func (c *Context) Intrinsic(name string, args []interp.Val) (interp.Val, error) {
+	switch name {
+	case "execname":
+		return interp.Val{Str: "program"}, nil
+	case "pid", "tid":
+		return interp.Val{Int: 42}, nil
+	}
+	return interp.Val{Int: 1000, Str: name}, nil
+}
+
+// Run runs every probe of p in turn, rounds times, over a store of its own, and gives what they said, how
+// they ended and what the globals hold then.
+func Run(p *ir.Program, rounds int) (string, error) {
+	out := &Transcript{Program: p}
+	store := interp.NewMemStore(p)
+	m, err := interp.New(p, store, out)
+	if err != nil {
+		return "", err
+	}
+	for range rounds {
+		for i, pr := range p.Probes {
+			for _, s := range pr.Sites {
+				fmt.Fprintf(out, "--- %s\n", s.Kind)
+				res, err := m.Run(i, &Context{s})
+				if err != nil {
+					return "", err
+				}
+				if res.Skipped {
+					fmt.Fprintf(out, "SKIPPED %s\n", res.Cause)
+				}
+			}
+		}
+	}
+	Globals(&out.Builder, p, store)
+	return out.String(), nil
+}
+
+// Globals writes down what the globals of p hold.
+func Globals(w *strings.Builder, p *ir.Program, store interp.Store) {
+	for i, g := range p.Globals {
+		elems := []interp.Elem{{}}
+		if g.IsArray() {
+			elems, _ = store.Elems(i)
+		}
+		for _, e := range elems {
+			if !g.IsArray() {
+				e.Val, _, _ = store.Get(i, nil)
+				if g.Type == types.Stats {
+					a, _, _ := store.Stat(i, nil)
+					e.Agg = &a
+				}
+			}
+			fmt.Fprintf(w, "%s", g.Name)
+			if g.IsArray() {
+				fmt.Fprintf(w, "%+v", e.Key)
+			}
+			if e.Agg != nil {
+				fmt.Fprintf(w, " = %d %d %d %d %d %d\n", e.Agg.Count, e.Agg.Sum, e.Agg.Min, e.Agg.Max, e.Agg.SqLo, e.Agg.Hists)
+			} else {
+				fmt.Fprintf(w, " = %d %q\n", e.Val.Int, e.Val.Str)
+			}
+		}
+	}
+}
