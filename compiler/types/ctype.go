@@ -42,6 +42,8 @@ type Ctype struct {
 	Count int64
 	// Empty marks a Go interface without methods (word 0 is the type, not an itab).
 	Empty bool
+	// Vector marks an Array of C that is a SIMD vector (__m128): it is passed in vector registers.
+	Vector bool
 	// Go marks types of Go programs.
 	Go bool
 

@@ -28,6 +28,7 @@ const (
 )
 
 const (
+	attrGNUVector = dwarf.Attr(0x2107)
 	tagAtomicType = dwarf.Tag(0x47)
 	maxTypeDepth  = 64
 	maxMembers    = 1 << 16
@@ -258,7 +259,7 @@ func (d *Data) alias(e typeEntry, depth int) (*types.Ctype, error) {
 	}
 	t := &types.Ctype{
 		Kind: under.Kind, Name: d.typeName(e.off, depth), Size: under.Size,
-		Signed: under.Signed, Count: under.Count, Empty: under.Empty, Go: under.Go,
+		Signed: under.Signed, Count: under.Count, Empty: under.Empty, Vector: under.Vector, Go: under.Go,
 	}
 	switch k := e.kind(); k {
 	case reflect.Map, reflect.Chan:
@@ -335,6 +336,9 @@ func (d *Data) arrayType(e typeEntry, depth int) (*types.Ctype, error) {
 	}
 	if n := e.size(-1); n >= 0 && t.Count >= 0 {
 		t.Size = n
+	}
+	if v, _ := e.Val(attrGNUVector).(bool); v {
+		t.Vector = true
 	}
 	return t, nil
 }

@@ -39,25 +39,13 @@ func (d *Data) FindFuncs(match func(name []byte) bool) (funcs []FuncRef, inlined
 		if u.typeUnit {
 			continue
 		}
+		links, inlined := len(f.links), len(f.inlined)
 		if err := f.unit(u); err != nil {
 			return nil, nil, err
 		}
+		f.prune(u, links, inlined)
 	}
-	// Entries without a name of their own are what their origins are; those may come later in the file,
-	// and may have origins in turn.
-	for range maxOrigins {
-		n := len(f.names)
-		f.links = slices.DeleteFunc(f.links, func(l link) bool {
-			name, ok := f.names[l.to]
-			if ok {
-				f.names[l.from] = name
-			}
-			return ok
-		})
-		if len(f.names) == n {
-			break
-		}
-	}
+	f.resolve()
 	for i := range f.funcs {
 		if r := &f.funcs[i]; r.Name == "" {
 			r.Name = f.names[r.Die]
@@ -69,6 +57,49 @@ func (d *Data) FindFuncs(match func(name []byte) bool) (funcs []FuncRef, inlined
 	}
 	f.inlined = slices.DeleteFunc(f.inlined, func(r InlineRef) bool { return r.Name == "" })
 	return f.funcs, f.inlined, nil
+}
+
+// resolve gives entries without a name of their own those of their origins, which may come later in the
+// file and may have origins in turn.
+func (f *finder) resolve() {
+	for range maxOrigins {
+		n := len(f.names)
+		f.links = slices.DeleteFunc(f.links, func(l link) bool {
+			name, ok := f.names[l.to]
+			if ok {
+				f.names[l.from] = name
+			}
+			return ok
+		})
+		if len(f.names) == n {
+			return
+		}
+	}
+}
+
+// prune drops what came from u and cannot become a match any more: links and copies whose
+// origins are in u itself and do not match.
+func (f *finder) prune(u *Unit, links, inlined int) {
+	if len(f.links) > links {
+		f.resolve()
+	}
+	open := map[dwarf.Offset]bool{} // may still match, by way of another unit
+	for range maxOrigins {
+		n := len(open)
+		for _, l := range f.links {
+			if l.to < u.Die || l.to >= u.End || open[l.to] {
+				open[l.from] = true
+			}
+		}
+		if len(open) == n {
+			break
+		}
+	}
+	f.links = slices.DeleteFunc(f.links, func(l link) bool { return !open[l.from] })
+	tail := slices.DeleteFunc(f.inlined[inlined:], func(r InlineRef) bool {
+		return r.Of >= u.Die && r.Of < u.End && f.names[r.Of] == "" && !open[r.Of]
+	})
+	f.inlined = f.inlined[:inlined+len(tail)]
 }
 
 type link struct{ from, to dwarf.Offset }
@@ -141,4 +172,61 @@ func (f *finder) unit(u *Unit) error {
 		}
 	}
 	return s.failed()
+}
+
+// GlobalRef is a variable outside of functions.
+type GlobalRef struct {
+	Unit *Unit
+	Die  dwarf.Offset
+	// Declaration: the unit only says that it exists. External: it is visible outside its unit.
+	Declaration, External bool
+}
+
+// FindGlobals looks through all units for variables with this name outside of functions, definitions before
+// declarations.
+func (d *Data) FindGlobals(name string) (refs []GlobalRef, err error) {
+	defer Guard(&err)()
+	units, err := d.Units()
+	if err != nil {
+		return nil, err
+	}
+	var decls []GlobalRef
+	for _, u := range units {
+		if u.typeUnit {
+			continue
+		}
+		s, err := u.scan()
+		if err != nil {
+			return nil, err
+		}
+		named := map[dwarf.Offset]bool{} // declarations that definitions refer to
+		for s.next() {
+			switch s.a.tag {
+			case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagNamespace, dwarf.TagModule:
+				continue
+			case dwarf.TagVariable:
+				r := GlobalRef{Unit: u, Die: s.off, Declaration: s.flag(slotDecl), External: s.flag(slotExternal)}
+				spec, hasSpec := s.ref(slotSpec)
+				if !hasSpec {
+					spec, hasSpec = s.ref(slotOrigin)
+				}
+				switch {
+				case hasSpec && named[spec]:
+					r.External = true
+					refs = append(refs, r)
+				case string(s.str(slotName)) != name:
+				case r.Declaration:
+					named[s.off] = true
+					decls = append(decls, r)
+				default:
+					refs = append(refs, r)
+				}
+			}
+			s.skipChildren()
+		}
+		if err := s.failed(); err != nil {
+			return nil, err
+		}
+	}
+	return append(refs, decls...), nil
 }

@@ -180,6 +180,8 @@ func (s *scanner) value(form uint16, implicit int64) rawValue {
 
 func (s *scanner) has(k slot) bool { return s.set&(1<<k) != 0 }
 
+func (s *scanner) flag(k slot) bool { return s.has(k) && s.val[k].n != 0 }
+
 // ref is a reference within the file.
 func (s *scanner) ref(k slot) (dwarf.Offset, bool) {
 	if !s.has(k) {

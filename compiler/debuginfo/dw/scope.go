@@ -29,8 +29,7 @@ func Scope(t *godwarf.Tree, pc uint64) []ScopeVar {
 			case dwarf.TagFormalParameter, dwarf.TagVariable:
 				out = append(out, ScopeVar{Tree: c, Depth: depth, Block: n, In: in})
 			case dwarf.TagLexDwarfBlock:
-				// A block without ranges of its own is not code but grouping; gcc makes those.
-				if len(c.Ranges) == 0 || c.ContainsPC(pc) {
+				if c.ContainsPC(pc) {
 					walk(c, in, depth+1)
 				}
 			case dwarf.TagInlinedSubroutine:
@@ -44,8 +43,28 @@ func Scope(t *godwarf.Tree, pc uint64) []ScopeVar {
 	return out
 }
 
-// InlineStack lists the inlined copies that cover pc, innermost first. Unlike Delve's it agrees with
-// Scope about blocks without ranges.
+// AllVars lists the parameters and variables of t and of all blocks and inlined copies in it.
+func AllVars(t *godwarf.Tree) []ScopeVar {
+	var out []ScopeVar
+	var walk func(n, in *godwarf.Tree, depth int)
+	walk = func(n, in *godwarf.Tree, depth int) {
+		for _, c := range n.Children {
+			switch c.Tag {
+			case dwarf.TagFormalParameter, dwarf.TagVariable:
+				out = append(out, ScopeVar{Tree: c, Depth: depth, Block: n, In: in})
+			case dwarf.TagLexDwarfBlock:
+				walk(c, in, depth+1)
+			case dwarf.TagInlinedSubroutine:
+				walk(c, c, 0)
+			}
+		}
+	}
+	walk(t, t, 0)
+	return out
+}
+
+// InlineStack lists the inlined copies that cover pc, innermost first. Unlike Delve's it also looks into
+// blocks that claim no code.
 func InlineStack(t *godwarf.Tree, pc uint64) []*godwarf.Tree {
 	var out []*godwarf.Tree
 	for n := t; n != nil; {

@@ -20,6 +20,18 @@ type Symbol struct {
 // address is that of the resolver, which runs once.)
 func (s Symbol) Func() bool { return s.Kind == elf.STT_FUNC }
 
+// Indirect reports whether the symbol is an indirect function (STT_GNU_IFUNC).
+func (s Symbol) Indirect() bool { return s.Kind == elf.STT_GNU_IFUNC }
+
+// Object reports whether the symbol is data, other than thread-local.
+func (s Symbol) Object() bool { return s.Kind == elf.STT_OBJECT }
+
+// Code reports whether the symbol is code of any kind: a function, a label of assembly, or the resolver of
+// an indirect function.
+func (s Symbol) Code() bool {
+	return s.Kind == elf.STT_FUNC || s.Kind == elf.STT_NOTYPE || s.Kind == elf.STT_GNU_IFUNC
+}
+
 type symbolTable struct {
 	done   bool
 	err    error
@@ -122,7 +134,7 @@ func (f *File) SymbolAt(addr uint64) (Symbol, bool) {
 	for n := 0; i > 0 && n < 64; n++ {
 		i--
 		s := all[i]
-		if s.Kind != elf.STT_FUNC && s.Kind != elf.STT_GNU_IFUNC && s.Kind != elf.STT_NOTYPE {
+		if !s.Code() {
 			continue
 		}
 		if s.Size != 0 && addr-s.Addr < s.Size {
@@ -155,4 +167,42 @@ func (f *File) SymbolsNamed(name string) []Symbol {
 		out = append(out, all[i])
 	}
 	return out
+}
+
+// SymbolsAt gives the symbols that begin at addr.
+func (f *File) SymbolsAt(addr uint64) []Symbol {
+	all, _ := f.Symbols()
+	i := sort.Search(len(all), func(i int) bool { return all[i].Addr >= addr })
+	j := i
+	for j < len(all) && all[j].Addr == addr {
+		j++
+	}
+	return all[i:j]
+}
+
+// SymbolEnd is where code without a size that begins at addr ends at the latest: at the next code
+// symbol or at the end of its section.
+func (f *File) SymbolEnd(addr uint64) uint64 {
+	end := addr
+	for _, s := range f.elf.Sections {
+		if s.Flags&elf.SHF_EXECINSTR != 0 && addr >= s.Addr && addr-s.Addr < s.Size {
+			end = s.Addr + s.Size
+		}
+	}
+	all, _ := f.Symbols()
+	for i := sort.Search(len(all), func(i int) bool { return all[i].Addr > addr }); i < len(all); i++ {
+		if all[i].Code() {
+			return min(end, all[i].Addr)
+		}
+	}
+	return end
+}
+
+// HasSymtab reports whether there is a full symbol table, in the file or in its detached debug file.
+func (f *File) HasSymtab() bool {
+	if f.HasSection(".symtab") {
+		return true
+	}
+	d := f.detached()
+	return d != nil && d.HasSection(".symtab")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/dwarf"
 	"fmt"
+	"path"
 	"slices"
 	"sort"
 
@@ -39,7 +40,7 @@ type Unit struct {
 	bases   bases
 	funcs   funcIndex
 	trees   map[dwarf.Offset]*godwarf.Tree // some that were asked for
-	files   []string // by line-table index
+	files   []string                       // by line-table index
 	filesOK bool
 	rows    []Row
 	rowsErr error
@@ -101,6 +102,15 @@ func (u *Unit) str(a dwarf.Attr) string {
 // Name is the source file (C) or the import path (Go).
 func (u *Unit) Name() string { return u.str(dwarf.AttrName) }
 
+// Path is the source file with its directory, cleaned; for Go the import path.
+func (u *Unit) Path() string {
+	n := u.Name()
+	if n == "" || path.IsAbs(n) || u.CompDir() == "" || u.Lang() == LangGo {
+		return path.Clean(n)
+	}
+	return path.Join(u.CompDir(), n)
+}
+
 // CompDir is the directory of the compilation.
 func (u *Unit) CompDir() string { return u.str(dwarf.AttrCompDir) }
 
@@ -126,6 +136,8 @@ const (
 	LangGo   = 0x16
 	LangRust = 0x1c
 	LangC11  = 0x1d
+	LangC17  = 0x2c
+	LangC23  = 0x3e
 	LangAsm  = 0x8001
 )
 

@@ -1,0 +1,324 @@
+package cdwarf
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/diag"
+)
+
+// function is what is known of a debuginfo.Func.
+type function struct {
+	debuginfo.Func
+	u    *dw.Unit      // nil without DWARF
+	tree *godwarf.Tree // likewise
+	plan *entryPlan
+}
+
+type key struct {
+	entry uint64
+	name  string
+}
+
+// startup are the functions that the C runtime adds to every program. They match no glob.
+var startup = map[string]bool{
+	"_init": true, "_fini": true, "_start": true, "frame_dummy": true, "register_tm_clones": true,
+	"deregister_tm_clones": true, "__do_global_dtors_aux": true, "_dl_relocate_static_pie": true,
+	"__libc_csu_init": true, "__libc_csu_fini": true,
+}
+
+// cloneOf is the name of the source function that a symbol of an optimised copy comes
+// from: "f" for "f.isra.0". cold says that it is only the unlikely part of the code.
+func cloneOf(symbol string) (name, suffix string, cold bool) {
+	i := strings.IndexByte(symbol, '.')
+	if i <= 0 {
+		return symbol, "", false
+	}
+	for part := range strings.SplitSeq(symbol[i+1:], ".") {
+		switch part {
+		case "cold":
+			cold = true
+		case "isra", "constprop", "part", "lto_priv", "localalias", "llvm", "clone", "specialized":
+		default:
+			if strings.Trim(part, "0123456789") != "" {
+				return symbol, "", false
+			}
+		}
+	}
+	return symbol[:i], symbol[i:], cold
+}
+
+// matcher is a glob of function names.
+type matcher struct {
+	pattern string
+	glob    bool
+}
+
+func newMatcher(pattern string) matcher {
+	return matcher{pattern, strings.ContainsAny(pattern, "*?[")}
+}
+
+func (m matcher) match(name string) bool {
+	if !m.glob {
+		return name == m.pattern
+	}
+	if m.pattern == "*" {
+		return true
+	}
+	ok, _ := path.Match(m.pattern, name) // names have no slashes
+	return ok
+}
+
+// Funcs lists functions by glob or exact name. The names are those of the source; functions
+// without DWARF have those of their symbols. A function that the compiler has copied ("f.constprop.0") is
+// listed once for each copy that has code.
+func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
+	defer dw.Guard(&err)()
+	fs, err := im.find(newMatcher(pattern))
+	if err != nil {
+		return nil, err
+	}
+	if len(fs) == 0 {
+		nf := &debuginfo.NotFoundError{What: "function", Name: pattern}
+		for _, s := range im.f.SymbolsNamed(pattern) {
+			if s.Indirect() {
+				nf.Detail = "it is an indirect function, of which the program picks a variant when it starts; probe the variants"
+			}
+		}
+		if nf.Detail == "" {
+			nf.Near = im.NearNames(pattern)
+		}
+		return nil, nf
+	}
+	for _, f := range fs {
+		out = append(out, &f.Func)
+	}
+	return out, nil
+}
+
+func (im *Image) find(m matcher) ([]*function, error) {
+	syms, err := im.f.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	found := map[uint64]*function{}
+	for _, s := range syms {
+		if !s.Func() && (m.glob || !s.Code()) || s.Indirect() {
+			continue
+		}
+		base, _, cold := cloneOf(s.Name)
+		if cold || !m.match(base) && !m.match(s.Name) || m.glob && startup[s.Name] {
+			continue
+		}
+		if old := found[s.Addr]; old != nil && (old.tree == nil || old.Name == dw.Name(old.tree)) {
+			continue // an alias
+		}
+		f, err := im.fromSymbol(s, base, m)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			found[s.Addr] = f
+		}
+	}
+	// Symbols do not give the names of C++ functions, and a symbol table may be missing where DWARF is
+	// not: then all units are read.
+	if im.d != nil && (len(found) == 0 || !im.f.HasSymtab()) {
+		refs, _, err := im.d.FindFuncs(func(name []byte) bool { return m.match(string(name)) })
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range refs {
+			if !r.HasCode || found[r.Low] != nil || !im.f.InText(r.Low) {
+				continue
+			}
+			t, err := r.Unit.Tree(r.Die)
+			if err != nil {
+				return nil, err
+			}
+			found[r.Low] = im.fromTree(r.Unit, t, r.Low, "")
+		}
+	}
+	out := make([]*function, 0, len(found))
+	for _, f := range found {
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b *function) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Entry, b.Entry))
+	})
+	return out, nil
+}
+
+// fromSymbol makes a function of a symbol, nil if it is not one that the pattern means.
+func (im *Image) fromSymbol(s dw.Symbol, base string, m matcher) (*function, error) {
+	if !im.f.InText(s.Addr) {
+		return nil, nil
+	}
+	if im.d != nil {
+		u, t, err := im.d.FuncTree(s.Addr)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			if low, ok := dw.EntryPC(t); !ok || low != s.Addr {
+				if s.Size == 0 || !s.Global {
+					return nil, nil // a label in a function
+				}
+				return im.bare(s), nil
+			}
+			f := im.fromTree(u, t, s.Addr, s.Name)
+			if !m.match(f.Name) { // an alias: it goes by the name that it was asked for
+				f = im.renamed(f, base, s.Name)
+			}
+			return f, nil
+		}
+	}
+	return im.bare(s), nil
+}
+
+// bare is a function that only its symbol tells about.
+func (im *Image) bare(s dw.Symbol) *function {
+	k := key{s.Addr, s.Name}
+	if f := im.funcs[k]; f != nil {
+		return f
+	}
+	end := s.Addr + s.Size
+	if s.Size == 0 {
+		end = im.f.SymbolEnd(s.Addr)
+	}
+	f := &function{Func: debuginfo.Func{Name: s.Name, Entry: s.Addr, End: end, ABI: debuginfo.SysV, External: s.Global}}
+	return im.keep(k, f)
+}
+
+// fromTree makes a function of its DWARF entry. symbol is "" if not known.
+func (im *Image) fromTree(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol string) *function {
+	name := dw.Name(t)
+	if symbol == "" {
+		symbol = im.symbolFor(entry, name)
+	}
+	if name == "" {
+		name = symbol
+	}
+	k := key{entry, name}
+	if f := im.funcs[k]; f != nil {
+		return f
+	}
+	f := &function{u: u, tree: t, Func: debuginfo.Func{
+		Name: name, Entry: entry, End: entry, File: im.d.FileAttr(t, dwarf.AttrDeclFile), Line: int(dw.Int(t, dwarf.AttrDeclLine)),
+		ABI: debuginfo.SysV, External: dw.Flag(t, dwarf.AttrExternal), ID: uint64(t.Offset),
+	}}
+	if symbol != name {
+		f.Symbol = symbol
+	}
+	for _, r := range t.Ranges {
+		if r[0] <= entry && entry < r[1] {
+			f.End = r[1]
+		}
+	}
+	return im.keep(k, f)
+}
+
+// symbolFor is the symbol at an address, the one like name if there are several.
+func (im *Image) symbolFor(addr uint64, name string) string {
+	best := ""
+	for _, s := range im.f.SymbolsAt(addr) {
+		if !s.Func() {
+			continue
+		}
+		base, _, cold := cloneOf(s.Name)
+		if s.Name == name {
+			return s.Name
+		}
+		if best == "" || base == name && !cold {
+			best = s.Name
+		}
+	}
+	return best
+}
+
+// renamed is f under the name of an alias.
+func (im *Image) renamed(f *function, name, symbol string) *function {
+	k := key{f.Entry, name}
+	if g := im.funcs[k]; g != nil {
+		return g
+	}
+	g := &function{Func: f.Func, u: f.u, tree: f.tree}
+	g.Name, g.Symbol = name, ""
+	if symbol != name {
+		g.Symbol = symbol
+	}
+	return im.keep(k, g)
+}
+
+func (im *Image) keep(k key, f *function) *function {
+	im.funcs[k] = f
+	im.byPtr[&f.Func] = f
+	return f
+}
+
+// of finds what is known of f, which may also be a copy of one of ours.
+func (im *Image) of(f *debuginfo.Func) *function {
+	if f == nil {
+		return nil
+	}
+	if g := im.byPtr[f]; g != nil {
+		return g
+	}
+	if g := im.funcs[key{f.Entry, f.Name}]; g != nil {
+		return g
+	}
+	return im.at(f.Entry)
+}
+
+// at is the function whose code covers pc, nil if there is none.
+func (im *Image) at(pc uint64) *function {
+	if im.d != nil {
+		if u, t, err := im.d.FuncTree(pc); err == nil && t != nil {
+			if low, ok := dw.EntryPC(t); ok {
+				return im.fromTree(u, t, low, "")
+			}
+		}
+	}
+	if s, ok := im.f.SymbolAt(pc); ok && im.f.InText(s.Addr) {
+		return im.bare(s)
+	}
+	return nil
+}
+
+// FuncAt finds the function whose code covers pc, nil if there is none.
+func (im *Image) FuncAt(pc uint64) (f *debuginfo.Func) {
+	var err error
+	defer dw.Guard(&err)()
+	if !im.f.InText(pc) {
+		return nil
+	}
+	if g := im.at(pc); g != nil {
+		return &g.Func
+	}
+	return nil
+}
+
+// NearNames gives names of functions close to name.
+func (im *Image) NearNames(name string) (near []string) {
+	var err error
+	defer dw.Guard(&err)()
+	syms, err := im.f.Symbols()
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, s := range syms {
+		if s.Func() {
+			base, _, _ := cloneOf(s.Name)
+			names = append(names, base)
+		}
+	}
+	return diag.Nearest(name, names, 5)
+}

@@ -1,0 +1,132 @@
+package cdwarf
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"slices"
+	"strings"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+)
+
+// Inlined lists the inlined copies of functions by glob or exact name, by address. Copies of which no
+// code is left are not in it.
+func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error) {
+	defer dw.Guard(&err)()
+	if im.d == nil {
+		return nil, &debuginfo.NotFoundError{What: "function", Name: pattern, Detail: "inlined copies are described by DWARF, and there is none: " + im.NoTypes()}
+	}
+	m := newMatcher(pattern)
+	_, refs, err := im.d.FindFuncs(func(name []byte) bool { return m.match(string(name)) })
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range refs {
+		tree, err := r.Unit.Tree(r.Func)
+		if err != nil {
+			return nil, err
+		}
+		low, ok := dw.EntryPC(tree)
+		if !ok {
+			continue
+		}
+		fn := im.fromTree(r.Unit, tree, low, "")
+		for _, t := range dw.Inlined(tree) {
+			if t.Offset != r.Die {
+				continue
+			}
+			pc, ok := dw.EntryPC(t)
+			if !ok || !tree.ContainsPC(pc) || !t.ContainsPC(pc) {
+				continue
+			}
+			in, err := im.inlineSite(fn, t)
+			if err != nil {
+				return nil, err
+			}
+			if in.Site.PC == 0 {
+				s, err := im.SiteAt(pc)
+				if err != nil {
+					continue // not at an instruction: damaged, or hand-written data in the code
+				}
+				s.Kind, s.Func, s.Inline = debuginfo.AtInline, &fn.Func, in
+				in.Site = s
+			}
+			out = append(out, in)
+		}
+	}
+	if len(out) == 0 {
+		return nil, &debuginfo.NotFoundError{What: "inlined function", Name: pattern}
+	}
+	slices.SortFunc(out, func(a, b *debuginfo.InlineSite) int {
+		return cmp.Or(cmp.Compare(a.Site.PC, b.Site.PC), strings.Compare(a.Func.Name, b.Func.Name))
+	})
+	return out, nil
+}
+
+// inlineSite describes the inlined copy t in fn, without its Site.
+func (im *Image) inlineSite(fn *function, t *godwarf.Tree) (*debuginfo.InlineSite, error) {
+	if in := im.inl[t.Offset]; in != nil && in.In == &fn.Func {
+		return in, nil
+	}
+	in := &debuginfo.InlineSite{
+		Func: im.abstract(t), In: &fn.Func,
+		CallFile: im.d.FileAttr(t, dwarf.AttrCallFile), CallLine: int(dw.Int(t, dwarf.AttrCallLine)),
+	}
+	im.inl[t.Offset] = in
+	return in, nil
+}
+
+// abstract is the function that t is a copy of; its Entry is that of the out-of-line copy, if there is one.
+func (im *Image) abstract(t *godwarf.Tree) *debuginfo.Func {
+	name := dw.Name(t)
+	origin := uint64(dw.Origin(t))
+	for _, s := range im.f.SymbolsNamed(name) {
+		if !s.Func() {
+			continue
+		}
+		if u, tree, err := im.d.FuncTree(s.Addr); err == nil && tree != nil && uint64(dw.Origin(tree)) == origin {
+			if low, ok := dw.EntryPC(tree); ok && low == s.Addr {
+				return &im.fromTree(u, tree, low, s.Name).Func
+			}
+		}
+	}
+	return &debuginfo.Func{
+		Name: name, File: im.d.FileAttr(t, dwarf.AttrDeclFile), Line: int(dw.Int(t, dwarf.AttrDeclLine)),
+		ABI: debuginfo.SysV, External: dw.Flag(t, dwarf.AttrExternal), ID: origin,
+	}
+}
+
+// Lookup names the code at addr, innermost frame first.
+func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
+	var err error
+	defer dw.Guard(&err)()
+	if !im.f.InText(addr) {
+		return nil
+	}
+	fn := im.at(addr)
+	if fn == nil {
+		return nil
+	}
+	last := debuginfo.Frame{Func: fn.Name, Off: addr - fn.Entry}
+	if fn.tree == nil {
+		return []debuginfo.Frame{last}
+	}
+	file, line := "", 0
+	if r, ok, err := fn.u.RowAt(addr); err == nil && ok {
+		file, line = fn.u.FileOf(r), r.Line
+	}
+	for _, t := range dw.InlineStack(fn.tree, addr) {
+		entry, _ := dw.EntryPC(t)
+		fr := debuginfo.Frame{Func: dw.Name(t), File: file, Line: line, Inline: true}
+		if addr >= entry {
+			fr.Off = addr - entry
+		}
+		frames = append(frames, fr)
+		file, line = im.d.FileAttr(t, dwarf.AttrCallFile), int(dw.Int(t, dwarf.AttrCallLine))
+	}
+	last.File, last.Line = file, line
+	return append(frames, last)
+}

@@ -1,0 +1,48 @@
+struct pair { long a, b; };
+struct mixed { double d; int i; };
+struct big { long x[5]; };
+struct fl { float a, b; };
+struct small { int i; char c; short s; signed char neg; };
+struct bits { unsigned low : 3; int mid : 7; unsigned long wide : 40; unsigned char flag : 1; };
+union u { int i; float f; char bytes[4]; };
+enum color { RED, GREEN = 5, BLUE = -1 };
+struct node {
+	int val;
+	const char *name;
+	struct node *next;
+	struct { int inner; union { short s; char c; }; };
+	short grid[2][3];
+	struct opaque *op;
+	struct mixed list[];
+};
+typedef struct node node_t;
+typedef int (*callback)(int, char *);
+
+long many(int a, signed char b, short c, unsigned d, long e, const char *s, long g, int h);
+double floats(double x, float y, int i);
+int structs(struct pair p, struct mixed m, struct big b, struct fl f, struct small s);
+struct pair rpair(long a);
+struct mixed rmixed(int i);
+struct big rbig(int i);
+struct fl rfl(float f);
+struct small rsmall(int i);
+long double rld(int i);
+_Bool rbool(int i);
+short rshort(int i);
+float rfloat(int i);
+__int128 rwide(long i);
+enum color rcolor(int i);
+struct node *rnode(struct node *n);
+void rvoid(int i);
+int variadic(int n, const char *fmt, ...);
+void loopfirst(int n, double scale);
+int blocks(int n);
+int useall(struct node *n, union u u, struct bits b, enum color c, callback cb);
+int oneline(int a);
+int old();
+int guarded(int n, const char *src);
+int fact(int n);
+int other(int x);
+
+extern int counter;
+extern struct node *head;

@@ -1,0 +1,330 @@
+package cdwarf
+
+import (
+	"debug/dwarf"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// resultName is the name that scripts use for the result of a C function.
+const resultName = "return"
+
+// scope lists what has a name at s: in the inlined copy that s is in, else in the function. Of several with
+// the same name the innermost is taken. At the entry and behind the return blocks do not count, even if the
+// compiler has moved their first instructions there.
+func (im *Image) scope(fn *function, s debuginfo.Site) []dw.ScopeVar {
+	in := im.ownerTree(fn, s)
+	outer := s.Kind == debuginfo.AfterRet || s.Kind == debuginfo.AtEntry
+	var out []dw.ScopeVar
+	for _, v := range dw.Scope(fn.tree, s.PC) {
+		if v.In != in || dw.Name(v.Tree) == "" || outer && v.Depth > 0 {
+			continue
+		}
+		hidden := slices.IndexFunc(out, func(o dw.ScopeVar) bool { return dw.Name(o.Tree) == dw.Name(v.Tree) })
+		if hidden >= 0 {
+			if v.Depth < out[hidden].Depth {
+				continue
+			}
+			out = slices.Delete(out, hidden, hidden+1)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// ownerTree is the inlined copy that s is in, or the function itself.
+func (im *Image) ownerTree(fn *function, s debuginfo.Site) *godwarf.Tree {
+	if s.Inline == nil {
+		return fn.tree
+	}
+	stack := dw.InlineStack(fn.tree, s.PC)
+	for _, t := range stack {
+		if im.inl[t.Offset] == s.Inline {
+			return t
+		}
+	}
+	if len(stack) > 0 {
+		return stack[0]
+	}
+	return fn.tree
+}
+
+// Vars lists the parameters and locals with a name at s, and behind a return the result.
+func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
+	defer dw.Guard(&err)()
+	fn := im.siteFunc(s)
+	if fn == nil || fn.tree == nil {
+		return nil, im.noVars(fn)
+	}
+	if s.Kind == debuginfo.AfterRet {
+		if vars, err = im.results(fn); err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range im.scope(fn, s) {
+		x, err := im.variable(fn, s, v)
+		if err != nil {
+			return nil, err
+		}
+		vars = append(vars, x)
+	}
+	return vars, nil
+}
+
+// Var finds a variable by name: in the scopes around s, then among the globals and statics of its unit,
+// then among all globals. "return" is the result behind a return.
+func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error) {
+	defer dw.Guard(&err)()
+	fn := im.siteFunc(s)
+	if fn == nil || fn.tree == nil {
+		return nil, im.noVars(fn)
+	}
+	if name == resultName {
+		if s.Kind != debuginfo.AfterRet {
+			return nil, &debuginfo.NotFoundError{What: "variable", Name: name, Detail: "a result exists at .return only"}
+		}
+		rs, err := im.results(fn)
+		if err != nil {
+			return nil, err
+		}
+		if len(rs) == 0 {
+			return nil, &debuginfo.NotFoundError{What: "variable", Name: name, Detail: fn.Name + " returns nothing"}
+		}
+		return rs[0], rs[0].Err
+	}
+	names := []string{}
+	for _, sv := range im.scope(fn, s) {
+		if n := dw.Name(sv.Tree); n != name {
+			names = append(names, n)
+			continue
+		}
+		v, err := im.variable(fn, s, sv)
+		if err != nil {
+			return nil, err
+		}
+		return v, v.Err
+	}
+	v, err = im.global(name, fn.u)
+	var nf *debuginfo.NotFoundError
+	if errors.As(err, &nf) {
+		nf.Near = diag.Nearest(name, names, 3)
+		if len(nf.Near) == 0 && len(names) <= 8 {
+			nf.Near = names
+		}
+		if other := im.elsewhere(fn, name); other != "" {
+			nf.Detail = other
+		}
+	}
+	return v, err
+}
+
+// elsewhere says that a name exists in fn, in a block that does not cover the pc.
+func (im *Image) elsewhere(fn *function, name string) string {
+	for _, v := range dw.AllVars(fn.tree) {
+		if dw.Name(v.Tree) != name {
+			continue
+		}
+		line := dw.Int(v.Tree, dwarf.AttrDeclLine)
+		if v.In != fn.tree {
+			return fmt.Sprintf("it belongs to the inlined function %s", dw.Name(v.In))
+		}
+		return fmt.Sprintf("it belongs to a block that begins at line %d", line)
+	}
+	return ""
+}
+
+func (im *Image) siteFunc(s debuginfo.Site) *function {
+	if s.Func != nil {
+		if fn := im.of(s.Func); fn != nil {
+			return fn
+		}
+	}
+	return im.at(s.PC)
+}
+
+// noVars is the error for functions without DWARF.
+func (im *Image) noVars(fn *function) error {
+	if im.d == nil {
+		return im.noTypes()
+	}
+	name := "this code"
+	if fn != nil {
+		name = fn.Name
+	}
+	return fmt.Errorf("%w for %s: it was built without -g", debuginfo.ErrNoTypes, name)
+}
+
+// variable places one variable at s. Errors about it alone are in its Err.
+func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debuginfo.Var, error) {
+	v := &debuginfo.Var{Name: dw.Name(sv.Tree), Kind: debuginfo.Local, Line: int(dw.Int(sv.Tree, dwarf.AttrDeclLine))}
+	if sv.Tag == dwarf.TagFormalParameter {
+		v.Kind = debuginfo.Param
+	}
+	t, err := im.d.TypeOf(sv)
+	if err != nil {
+		v.Type, v.Err = dw.Void, &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: err.Error()}
+		return v, nil
+	}
+	v.Type = t
+	if s.Kind == debuginfo.AfterRet {
+		v.Place, v.Err = im.afterReturn(fn, s, sv, t)
+		return v, nil
+	}
+	plan, err := im.planOf(fn)
+	if err != nil {
+		return nil, err
+	}
+	home := plan.homes[sv.Offset]
+	if home && v.Kind == debuginfo.Param || home && s.PC < plan.settled {
+		if pl, ok := plan.args[sv.Offset]; ok && (s.PC == fn.Entry || s.PC == im.behindEndbr(fn.Entry)) {
+			v.Place = pl
+			v.Place.Type = t
+			return v, nil
+		}
+		var why string
+		switch {
+		case plan.optimized && v.Kind == debuginfo.Param:
+			why = "optimised code need not keep it in its stack slot"
+			if _, ok := plan.args[sv.Offset]; ok {
+				why += "; it is available at the function's entry"
+			}
+		case s.PC < plan.settled || plan.settled == 0:
+			why = "the function has not stored it yet"
+		}
+		if why != "" {
+			v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: why, Lines: im.linesFrom(fn, plan.settled)}
+			return v, nil
+		}
+	}
+	if home && v.Kind == debuginfo.Local {
+		if line, early := im.beforeDeclaration(fn, s, sv); early {
+			v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: fmt.Sprintf("it is declared on line %d, which has not run", line)}
+			return v, nil
+		}
+	}
+	v.Place, v.Err = fn.u.VarPlace(sv, t, im.env(fn, s), fn.tree, s.PC)
+	return v, nil
+}
+
+func (im *Image) env(fn *function, s debuginfo.Site) *dw.Env {
+	env := fn.u.Env(fn.tree, s.PC)
+	if !s.CFA.Empty() {
+		env.CFA = func() (loc.Prog, error) { return s.CFA, nil }
+	}
+	if s.PC == im.behindEndbr(fn.Entry) {
+		env.AtEntry = true
+	}
+	return env
+}
+
+// afterReturn places a variable behind the return of fn: only what does not depend on its frame
+// is left (statics).
+func (im *Image) afterReturn(fn *function, s debuginfo.Site, sv dw.ScopeVar, t *types.Ctype) (loc.Place, error) {
+	gone := &debuginfo.NotLiveError{Name: dw.Name(sv.Tree), PC: s.PC, Reason: "the function has returned; @entry($" + dw.Name(sv.Tree) + ") keeps its value at the entry"}
+	if sv.Tag != dwarf.TagFormalParameter {
+		gone.Reason = "the function has returned"
+	}
+	list, err := fn.u.Locations(sv, dwarf.AttrLocation)
+	if err != nil || len(list) != 1 || !list[0].Default {
+		return loc.Place{}, gone
+	}
+	env := fn.u.Env(nil, 0)
+	pl, err := dw.Place(list[0].Expr, t, env)
+	if err != nil || usesRegisters(pl) {
+		return loc.Place{}, gone
+	}
+	return pl, nil
+}
+
+// linesFrom is the first statement's line from pc on.
+func (im *Image) linesFrom(fn *function, pc uint64) []int {
+	if pc == 0 {
+		return nil
+	}
+	if r, ok, err := fn.u.RowAt(pc); ok && err == nil && r.Line > 0 {
+		return []int{r.Line}
+	}
+	return nil
+}
+
+// beforeDeclaration reports whether the variable, which has one stack slot for the whole of its block,
+// cannot have been given a value at s: its declaration begins behind s. Declarations within loops may have run
+// before all the same; the slot then holds the value of the last round, which is not the variable's.
+func (im *Image) beforeDeclaration(fn *function, s debuginfo.Site, sv dw.ScopeVar) (line int, early bool) {
+	line = int(dw.Int(sv.Tree, dwarf.AttrDeclLine))
+	if line == 0 || s.File != im.d.FileAttr(sv.Tree, dwarf.AttrDeclFile) {
+		return line, false
+	}
+	if s.Line != line {
+		return line, s.Line < line
+	}
+	// On the line itself: not at its first address.
+	rows, err := fn.u.Rows()
+	if err != nil {
+		return line, false
+	}
+	first := s.PC
+	for _, r := range rows {
+		if !r.End && r.Line == line && r.PC < first && fn.tree.ContainsPC(r.PC) && r.PC > fn.Entry && (sv.Block == fn.tree || sv.Block.ContainsPC(r.PC)) {
+			first = r.PC
+		}
+	}
+	return line, first == s.PC
+}
+
+// Results gives the result of the function behind its return, if it has one. DWARF does not
+// describe results; they are where the calling convention has them.
+func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
+	defer dw.Guard(&err)()
+	fn := im.siteFunc(s)
+	if fn == nil || fn.tree == nil {
+		return nil, im.noVars(fn)
+	}
+	return im.results(fn)
+}
+
+func (im *Image) results(fn *function) ([]*debuginfo.Var, error) {
+	v := &debuginfo.Var{Name: resultName, Kind: debuginfo.Result}
+	refuse := func(format string, args ...any) ([]*debuginfo.Var, error) {
+		v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: fn.Entry, Reason: fmt.Sprintf(format, args...)}
+		return []*debuginfo.Var{v}, nil
+	}
+	t, err := im.d.TypeOf(fn.tree)
+	if err != nil {
+		v.Type = dw.Void
+		return refuse("%v", err)
+	}
+	if t.Kind == types.Void && t.Name == "void" {
+		return nil, nil
+	}
+	v.Type = t
+	_, suffix, _ := cloneOf(fn.Symbol)
+	switch {
+	case strings.Contains(suffix, ".isra") || strings.Contains(suffix, ".part"):
+		// gcc takes the result away from copies whose callers do not use it, and does not say so.
+		return refuse("the compiler made the copy %s, which may have no result", fn.Symbol)
+	case im.isClass(fn, t):
+		return refuse("results of class type are not supported")
+	case dw.Int(fn.tree, dwarf.AttrCalling) == callNoCall:
+		return refuse("the function does not follow the calling convention")
+	}
+	pl, why := resultPlace(t)
+	if why != "" {
+		return refuse("%s", why)
+	}
+	v.Place = pl
+	return []*debuginfo.Var{v}, nil
+}
+
+// callNoCall is DW_CC_nocall (DWARF 5, 3.3.1.1).
+const callNoCall = 3
