@@ -1,0 +1,288 @@
+package lower
+
+import (
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/sema"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// element reads arr[keys].
+func (f *fn) element(e *ast.Index) ir.Val {
+	g, ok := f.globs[f.in.Globs[e.Array]]
+	if !ok {
+		return zero(f.typ(e))
+	}
+	keys := f.keys(e.Keys)
+	f.at(e.Span)
+	gl := f.out.Globals[g]
+	r := f.b.Reg("", gl.Type, gl.Cap)
+	f.b.OnGlobal(ir.OpMGet, g, r, keys...)
+	return ir.R(r)
+}
+
+// member is "[keys] in arr" and "n in @hist_log(x)".
+func (f *fn) member(e *ast.In) ir.Val {
+	if e.Hist != nil {
+		if len(e.Keys) != 1 || e.Keys[0] == nil {
+			f.refuse(e.Span, "this form of in")
+			return ir.I(0)
+		}
+		return f.b.Bin(ir.OpNe, f.bucket(e.Hist, e.Keys[0]), ir.I(0))
+	}
+	g, ok := f.globs[f.in.Globs[e.Array]]
+	if !ok {
+		return ir.I(0)
+	}
+	keys := f.keys(e.Keys)
+	f.at(e.Span)
+	r := f.b.Long("")
+	f.b.OnGlobal(ir.OpMHas, g, r, keys...)
+	return ir.R(r)
+}
+
+var stats = map[string]ir.Stat{
+	"@count": ir.StatCount, "@sum": ir.StatSum, "@min": ir.StatMin, "@max": ir.StatMax, "@avg": ir.StatAvg, "@variance": ir.StatVariance,
+}
+
+// statOf reports whether an operator word reads an aggregate.
+func statOf(name string) bool { _, ok := stats[name]; return ok }
+
+// aggregate gives the global of a statistics operator's operand, and its keys.
+func (f *fn) aggregate(x ast.Expr) (g int, keys []ir.Val, ok bool) {
+	switch x := unparen(x).(type) {
+	case *ast.Name:
+		g, ok = f.globs[f.in.Globs[x]]
+	case *ast.Index:
+		if g, ok = f.globs[f.in.Globs[x.Array]]; ok {
+			keys = f.keys(x.Keys)
+		}
+	}
+	return g, keys, ok
+}
+
+// stat translates @count(x) and its kin.
+func (f *fn) stat(e *ast.AtOp) ir.Val {
+	if len(e.Args) == 0 {
+		return ir.I(0)
+	}
+	g, keys, ok := f.aggregate(e.Args[0])
+	if !ok {
+		return ir.I(0)
+	}
+	f.at(e.Span)
+	s := stats[e.Name]
+	if s == ir.StatVariance {
+		shift := ir.I(0)
+		if len(e.Args) > 1 {
+			shift = f.expr(e.Args[1])
+		}
+		keys = append(keys, shift)
+	}
+	r := f.b.Long("")
+	f.b.Stat(g, s, r, keys...)
+	return ir.R(r)
+}
+
+// hist finds the histogram that an operator names among those that its aggregate keeps.
+func (f *fn) hist(e *ast.AtOp) (g, n int, keys []ir.Val, h ir.Hist, ok bool) {
+	h, ok = sema.Histogram(e)
+	if !ok {
+		return 0, 0, nil, h, false
+	}
+	if g, keys, ok = f.aggregate(e.Args[0]); !ok {
+		return 0, 0, nil, h, false
+	}
+	for i, o := range f.out.Globals[g].Stat.Hists {
+		if o == h {
+			return g, i, keys, h, true
+		}
+	}
+	return 0, 0, nil, h, false
+}
+
+// bucketLoop is a loop over a histogram: its variable holds the value of bucket number n.
+type bucketLoop struct {
+	h ir.Hist
+	n ir.Reg
+}
+
+// histIndex is @hist_log(x)[v]: the count of the bucket that v falls into.
+func (f *fn) histIndex(e *ast.HistIndex) ir.Val { return f.bucket(e.Hist, e.I) }
+
+func (f *fn) bucket(e *ast.AtOp, index ast.Expr) ir.Val {
+	g, n, keys, h, ok := f.hist(e)
+	if !ok {
+		return ir.I(0)
+	}
+	var b ir.Val
+	if name, isName := unparen(index).(*ast.Name); isName && f.in.Locs[name] != nil {
+		if l, ok := f.buckets[f.in.Locs[name]]; ok && l.h == h {
+			b = ir.R(l.n)
+		}
+	}
+	if b.Kind == ir.ValNone {
+		b = f.bucketOf(h, f.expr(index))
+	}
+	f.at(e.Span)
+	r := f.b.Long("")
+	f.b.Bucket(g, n, r, append(keys, b)...)
+	return ir.R(r)
+}
+
+// bucketOf computes the number of the bucket that v falls into.
+func (f *fn) bucketOf(h ir.Hist, v ir.Val) ir.Val {
+	if v.Kind == ir.ValInt {
+		if h.Linear {
+			return ir.I(int64(layout.HistLinearBucket(v.Int, h.Low, h.High, h.Width)))
+		}
+		return ir.I(int64(layout.HistLogBucket(v.Int)))
+	}
+	r := f.b.Long("")
+	join := f.b.Block()
+	// when sets r and is done if c holds.
+	when := func(c, n ir.Val) {
+		yes, no := f.b.Block(), f.b.Block()
+		f.b.Branch(c, yes, no)
+		f.to(yes)
+		f.b.Mov(r, n)
+		f.b.Jump(join)
+		f.to(no)
+	}
+	if h.Linear {
+		when(f.b.Bin(ir.OpLt, v, ir.I(h.Low)), ir.I(0))
+		when(f.b.Bin(ir.OpGt, v, ir.I(h.High)), ir.I(int64(h.Buckets()-1)))
+		n := f.b.Bin(ir.OpDiv, f.b.Bin(ir.OpSub, v, ir.I(h.Low)), ir.I(h.Width))
+		f.b.Op(ir.OpAdd, r, n, ir.I(1))
+		f.b.Jump(join)
+		f.to(join)
+		return ir.R(r)
+	}
+	when(f.b.Bin(ir.OpEq, v, ir.I(0)), ir.I(layout.HistLogZero))
+	neg := f.b.Bin(ir.OpLt, v, ir.I(0))
+	u := f.b.Long("")
+	pos, minus, both := f.b.Block(), f.b.Block(), f.b.Block()
+	f.b.Branch(neg, minus, pos)
+	f.to(pos)
+	f.b.Mov(u, v)
+	f.b.Jump(both)
+	f.to(minus)
+	f.b.Op(ir.OpNeg, u, v)
+	f.b.Jump(both)
+	f.to(both)
+	// The logarithm to the base of 2 by halving: each step says whether the upper half holds a bit.
+	log := ir.I(0)
+	cur := ir.R(u)
+	for s := int64(32); s > 0; s /= 2 {
+		has := f.b.Bin(ir.OpNe, f.b.Bin(ir.OpShr, cur, ir.I(s)), ir.I(0))
+		by := f.b.Bin(ir.OpMul, has, ir.I(s))
+		cur = f.b.Bin(ir.OpShr, cur, by)
+		log = f.b.Bin(ir.OpAdd, log, by)
+	}
+	below := f.b.Bin(ir.OpSub, ir.I(layout.HistLogZero-1), log)
+	above := f.b.Bin(ir.OpAdd, ir.I(layout.HistLogZero+1), log)
+	when(neg, below)
+	f.b.Mov(r, above)
+	f.b.Jump(join)
+	f.to(join)
+	return f.clampBucket(ir.R(r))
+}
+
+// clampBucket keeps the bucket of -2^63 within the histogram.
+func (f *fn) clampBucket(v ir.Val) ir.Val {
+	r := f.b.Long("")
+	low, ok, join := f.b.Block(), f.b.Block(), f.b.Block()
+	f.b.Branch(f.b.Bin(ir.OpLt, v, ir.I(0)), low, ok)
+	f.to(low)
+	f.b.Mov(r, ir.I(0))
+	f.b.Jump(join)
+	f.to(ok)
+	f.b.Mov(r, v)
+	f.b.Jump(join)
+	f.to(join)
+	return ir.R(r)
+}
+
+// foreachHist goes over the buckets of a histogram that are not empty, in ascending order. The
+// key is the value that a bucket is labelled with, the value its count.
+func (f *fn) foreachHist(s *ast.Foreach) {
+	g, hn, keys, h, ok := f.hist(s.Hist)
+	if !ok || len(s.Keys) != 1 {
+		return
+	}
+	if s.Sort != 0 {
+		f.refuse(s.Span, "sorting the buckets of a histogram").Hintf("they come in ascending order")
+		return
+	}
+	last := int64(h.Buckets() - 1)
+	n, left := f.b.Long(""), f.b.Long("")
+	f.b.Mov(n, ir.I(-1))
+	limit := ir.I(last + 1)
+	if s.Limit != nil {
+		limit = f.expr(s.Limit)
+	}
+	f.b.Mov(left, limit)
+	head, load, check, in, out := f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block()
+	f.b.Jump(head)
+	shared := f.snapshot()
+	f.to(head)
+	f.at(s.Hist.Span)
+	f.b.Op(ir.OpAdd, n, ir.R(n), ir.I(1))
+	f.b.Branch(f.b.Bin(ir.OpLe, ir.R(n), ir.I(last)), load, out)
+	f.to(load)
+	count := f.b.Long("")
+	f.b.Bucket(g, hn, count, append(append([]ir.Val(nil), keys...), ir.R(n))...)
+	f.b.Branch(ir.R(count), check, head)
+	f.to(check)
+	f.b.Branch(f.b.Bin(ir.OpGt, ir.R(left), ir.I(0)), in, out)
+	f.to(in)
+	f.b.Op(ir.OpSub, left, ir.R(left), ir.I(1))
+	label := f.bucketValue(h, ir.R(n))
+	f.loopVar(s.Keys[0], types.Long, func(r ir.Reg) { f.b.Mov(r, label) })
+	if s.Value != nil {
+		f.loopVar(s.Value, types.Long, func(r ir.Reg) { f.b.Mov(r, ir.R(count)) })
+	}
+	if v := f.in.Locs[s.Keys[0]]; v != nil && !assigns(&ast.Block{Stmts: []ast.Stmt{s.Body}}, f.in, v) {
+		if f.buckets == nil {
+			f.buckets = map[*elab.Local]bucketLoop{}
+		}
+		old, had := f.buckets[v]
+		f.buckets[v] = bucketLoop{h, n}
+		defer func() {
+			if had {
+				f.buckets[v] = old
+			} else {
+				delete(f.buckets, v)
+			}
+		}()
+	}
+	f.inLoop(loop{out, head}, s.Body)
+	f.b.Jump(head)
+	f.restore(shared)
+	f.to(out)
+}
+
+// bucketValue computes the value that bucket n is labelled with.
+func (f *fn) bucketValue(h ir.Hist, n ir.Val) ir.Val {
+	if h.Linear {
+		return f.b.Bin(ir.OpAdd, f.b.Bin(ir.OpMul, f.b.Bin(ir.OpSub, n, ir.I(1)), ir.I(h.Width)), ir.I(h.Low))
+	}
+	r := f.b.Long("")
+	yes, no, zero, neg, join := f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block()
+	f.b.Branch(f.b.Bin(ir.OpGt, n, ir.I(layout.HistLogZero)), yes, no)
+	f.to(yes)
+	f.b.Op(ir.OpShl, r, ir.I(1), f.b.Bin(ir.OpSub, n, ir.I(layout.HistLogZero+1)))
+	f.b.Jump(join)
+	f.to(no)
+	f.b.Branch(f.b.Bin(ir.OpEq, n, ir.I(layout.HistLogZero)), zero, neg)
+	f.to(zero)
+	f.b.Mov(r, ir.I(0))
+	f.b.Jump(join)
+	f.to(neg)
+	f.b.Op(ir.OpNeg, r, f.b.Bin(ir.OpShl, ir.I(1), f.b.Bin(ir.OpSub, ir.I(layout.HistLogZero-1), n)))
+	f.b.Jump(join)
+	f.to(join)
+	return ir.R(r)
+}

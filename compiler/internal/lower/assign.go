@@ -1,0 +1,179 @@
+package lower
+
+import (
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// lvalue is what can be assigned to, with the keys of an element computed once.
+type lvalue struct {
+	local ir.Reg // NoReg if it is a global
+	glob  int
+	keys  []ir.Val
+	typ   types.Type
+	cap   int
+}
+
+// lvalue translates the left side of an assignment. rest are expressions evaluated before
+// the value is stored. ok is false for what sema has refused.
+func (f *fn) lvalue(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
+	switch x := unparen(x).(type) {
+	case *ast.Name:
+		if l := f.in.Locs[x]; l != nil {
+			r, ok := f.locals[l]
+			if !ok {
+				return lv, false
+			}
+			return lvalue{local: r, glob: -1, typ: l.Type, cap: f.b.F.Regs[r].Cap}, true
+		}
+		g, ok := f.globs[f.in.Globs[x]]
+		if !ok {
+			return lv, false
+		}
+		gl := f.out.Globals[g]
+		return lvalue{local: ir.NoReg, glob: g, typ: gl.Type, cap: gl.Cap}, true
+	case *ast.Index:
+		g, ok := f.globs[f.in.Globs[x.Array]]
+		if !ok {
+			return lv, false
+		}
+		gl := f.out.Globals[g]
+		var keys []ir.Val
+		for i, k := range x.Keys {
+			keys = append(keys, f.keep(f.expr(k), append(append([]ast.Expr(nil), x.Keys[i+1:]...), rest...)...))
+		}
+		return lvalue{local: ir.NoReg, glob: g, keys: keys, typ: gl.Type, cap: gl.Cap}, true
+	case *ast.Target, *ast.AtOp:
+		f.refuse(x.Range(), "writing to variables of the traced program")
+	}
+	return lv, false
+}
+
+// load gives the value of lv.
+func (f *fn) load(lv lvalue) ir.Val {
+	if lv.local != ir.NoReg {
+		return ir.R(lv.local)
+	}
+	r := f.b.Reg("", lv.typ, lv.cap)
+	if lv.keys == nil {
+		f.b.OnGlobal(ir.OpGGet, lv.glob, r)
+	} else {
+		f.b.OnGlobal(ir.OpMGet, lv.glob, r, lv.keys...)
+	}
+	return ir.R(r)
+}
+
+func (f *fn) put(lv lvalue, v ir.Val) {
+	switch {
+	case lv.local != ir.NoReg:
+		f.b.Mov(lv.local, v)
+	case lv.keys == nil:
+		f.b.OnGlobal(ir.OpGSet, lv.glob, ir.NoReg, v)
+	default:
+		f.b.OnGlobal(ir.OpMSet, lv.glob, ir.NoReg, append(append([]ir.Val(nil), lv.keys...), v)...)
+	}
+}
+
+// increase adds n to lv, in one operation where that is atomic. want says which value is
+// asked for: 0 none, 1 the one before, 2 the one after.
+func (f *fn) increase(lv lvalue, n ir.Val, want int) ir.Val {
+	if lv.local != ir.NoReg {
+		var old ir.Val
+		if want == 1 {
+			r := f.b.Long("")
+			f.b.Mov(r, ir.R(lv.local))
+			old = ir.R(r)
+		}
+		f.b.Op(ir.OpAdd, lv.local, ir.R(lv.local), n)
+		if want == 2 {
+			return ir.R(lv.local)
+		}
+		return old
+	}
+	dst := ir.NoReg
+	if want != 0 {
+		dst = f.b.Long("")
+	}
+	if lv.keys == nil {
+		f.b.OnGlobal(ir.OpGAdd, lv.glob, dst, n)
+	} else {
+		f.b.OnGlobal(ir.OpMAdd, lv.glob, dst, append(append([]ir.Val(nil), lv.keys...), n)...)
+	}
+	switch want {
+	case 1:
+		return ir.R(dst)
+	case 2:
+		return f.b.Bin(ir.OpAdd, ir.R(dst), n)
+	}
+	return ir.Val{}
+}
+
+// step translates ++ and --. pre says that the operator stands before its operand.
+func (f *fn) step(x ast.Expr, op string, pre, value bool) ir.Val {
+	lv, ok := f.lvalue(x)
+	if !ok {
+		return ir.I(0)
+	}
+	n := ir.I(1)
+	if op == "--" {
+		n = ir.I(-1)
+	}
+	f.at(x.Range())
+	switch {
+	case !value:
+		return f.increase(lv, n, 0)
+	case pre:
+		return f.increase(lv, n, 2)
+	}
+	return f.increase(lv, n, 1)
+}
+
+// assign translates an assignment of any kind and gives the value assigned if it is wanted.
+func (f *fn) assign(e *ast.Assign, value bool) ir.Val {
+	lv, ok := f.lvalue(e.X, e.Y)
+	if !ok {
+		return ir.I(0)
+	}
+	if e.Op == "<<<" {
+		v := f.expr(e.Y)
+		f.at(e.X.Range())
+		f.b.OnGlobal(ir.OpSAdd, lv.glob, ir.NoReg, append(append([]ir.Val(nil), lv.keys...), v)...)
+		return v
+	}
+	want := 0
+	if value {
+		want = 2
+	}
+	var v ir.Val
+	switch e.Op {
+	case "=":
+		v = f.expr(e.Y)
+	case "+=":
+		n := f.expr(e.Y)
+		f.at(e.X.Range())
+		return f.increase(lv, n, want)
+	case "-=":
+		n := f.expr(e.Y)
+		f.at(e.X.Range())
+		if n.Kind == ir.ValInt {
+			return f.increase(lv, ir.I(-n.Int), want)
+		}
+		return f.increase(lv, f.b.Un(ir.OpNeg, n), want)
+	default:
+		old := f.keep(f.load(lv), e.Y)
+		y := f.expr(e.Y)
+		f.b.Pos = f.opPos(&ast.Binary{Place: e.Place, Op: e.Op, X: e.X, Y: e.Y})
+		if e.Op == ".=" {
+			v = f.cat(old, y)
+		} else {
+			v = f.arith(e.Op[:len(e.Op)-1], old, y)
+		}
+	}
+	f.at(e.X.Range())
+	f.put(lv, v)
+	if lv.local != ir.NoReg {
+		return ir.R(lv.local)
+	}
+	return v
+}

@@ -1,0 +1,139 @@
+package lower
+
+import (
+	"math"
+
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/sema"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// autoPrint makes an end probe that prints the globals of the script that are written
+// and never read, behind all other end probes:
+//
+//	n=3
+//	name="text"
+//	calls["a",1]=7          arrays: an element a line, the greatest value first
+//	sizes @count=2 @min=1 @max=3 @sum=4 @avg=2
+func (l *lowerer) autoPrint() {
+	globals := sema.AutoPrint(l.p)
+	f := l.newFn("", &elab.Info{}, &context{})
+	n := 0
+	for _, g := range globals {
+		if i, ok := l.globs[g]; ok {
+			f.b.Pos = g.Decl.Name.Span.From
+			f.autoPrint(i, g.Decl.Name.Name)
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	f.b.End()
+	l.out.Probes = append(l.out.Probes, &ir.Probe{
+		Name: "end", Pos: globals[0].Decl.Name.Span.From, Handler: f.b.Finish(), Cond: -1,
+		Sites: []*probe.Site{{Kind: probe.End, Priority: math.MaxInt64, Point: "end", Alias: "end"}},
+	})
+}
+
+// quoted shows a string with its control characters escaped.
+func quoted() ir.Piece {
+	p := ir.Conv('s')
+	p.Alt = true
+	return p
+}
+
+func (f *fn) autoPrint(g int, name string) {
+	gl := f.out.Globals[g]
+	p := &printer{f: f}
+	p.lit(name)
+	if !gl.IsArray() {
+		switch gl.Type {
+		case types.Stats:
+			f.autoStat(p, g, nil)
+		default:
+			r := f.b.Reg("", gl.Type, gl.Cap)
+			f.b.OnGlobal(ir.OpGGet, g, r)
+			p.result(gl.Type, ir.R(r))
+		}
+		return
+	}
+	it := f.b.IterOpen(g, "v-", nil, ir.I(-1))
+	head, in, out := f.b.Block(), f.b.Block(), f.b.Block()
+	f.b.Jump(head)
+	f.to(head)
+	f.b.Branch(f.b.IterNext(g, it), in, out)
+	f.to(in)
+	var keys []ir.Val
+	p.lit("[")
+	for i, k := range gl.Keys {
+		if i > 0 {
+			p.lit(",")
+		}
+		r := f.b.Reg("", k.Type, k.Cap)
+		f.b.IterKey(g, it, i, r)
+		keys = append(keys, ir.R(r))
+		p.autoValue(k.Type, ir.R(r))
+	}
+	p.lit("]")
+	if gl.Type == types.Stats {
+		f.autoStat(p, g, keys)
+	} else {
+		r := f.b.Reg("", gl.Type, gl.Cap)
+		f.b.IterVal(g, it, r)
+		p.result(gl.Type, ir.R(r))
+	}
+	f.b.Jump(head)
+	f.to(out)
+}
+
+// autoValue adds a value as a script would write it.
+func (p *printer) autoValue(t types.Type, v ir.Val) {
+	if t == types.String {
+		p.lit(`"`)
+		p.fmt.Append(quoted())
+		p.args = append(p.args, v)
+		p.lit(`"`)
+		return
+	}
+	p.conv(ir.Conv('d'), v)
+}
+
+// result adds "=value" and prints the line.
+func (p *printer) result(t types.Type, v ir.Val) {
+	p.lit("=")
+	p.autoValue(t, v)
+	p.lit("\n")
+	p.emit(false)
+}
+
+// autoStat adds the statistics of an aggregate and prints the line. An empty one has only a count.
+func (f *fn) autoStat(p *printer, g int, keys []ir.Val) {
+	get := func(s ir.Stat) ir.Val {
+		r := f.b.Long("")
+		f.b.Stat(g, s, r, keys...)
+		return ir.R(r)
+	}
+	count := get(ir.StatCount)
+	some, none, done := f.b.Block(), f.b.Block(), f.b.Block()
+	f.b.Branch(count, some, none)
+	f.to(none)
+	empty := &printer{f: f, args: append([]ir.Val(nil), p.args...)}
+	empty.fmt.Append(p.fmt.Pieces...)
+	empty.lit(" @count=0\n")
+	empty.emit(false)
+	f.b.Jump(done)
+	f.to(some)
+	p.lit(" @count=")
+	p.conv(ir.Conv('d'), count)
+	for _, s := range []ir.Stat{ir.StatMin, ir.StatMax, ir.StatSum, ir.StatAvg} {
+		p.lit(" @" + s.String() + "=")
+		p.conv(ir.Conv('d'), get(s))
+	}
+	p.lit("\n")
+	p.emit(false)
+	f.b.Jump(done)
+	f.to(done)
+}

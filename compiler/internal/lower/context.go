@@ -1,0 +1,162 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/sema"
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// need says what a body wants to know about the sites that fire it, beyond what its
+// target expressions resolved to.
+type need uint8
+
+const (
+	needGo    need = 1 << iota // the current goroutine
+	needFunc                   // probefunc(): whether the site is the kernel's return probe
+	needArgs                   // int_arg(n), returnval(): the calling convention
+	needFrame                  // the frame address, for pairing entries with returns
+)
+
+// context is what is known about the site of a handler, as far as the handler and the
+// functions it calls need it. Contexts with equal keys are alike.
+type context struct {
+	key  string
+	need need
+	site *probe.Site // one of the sites, for messages
+	g    *debuginfo.Goroutine
+	cfa  loc.Prog
+	goes bool // the site lies in a Go program
+	// uretprobe: the kernel's return probe fired, so the program counter is the caller's.
+	uretprobe bool
+	ret       loc.Prog // the return address, at uretprobes
+	abi       debuginfo.ABI
+	at        debuginfo.SiteKind
+	inProgram bool
+}
+
+// newContext looks at s as far as n asks.
+func newContext(s *probe.Site, n need) *context {
+	c := &context{need: n, site: s, goes: s.Go(), inProgram: s.Image != nil}
+	if s.Image == nil || n == 0 {
+		return c
+	}
+	if n&(needGo|needFrame) != 0 && c.goes {
+		c.g = s.Image.Goroutine(s.At)
+		if c.g != nil {
+			c.key += fmt.Sprintf("g{%s %d %d %d %d %d %d %d}", c.g.G, c.g.GoID, c.g.StackHi, c.g.ParentGoID, c.g.GoPC, c.g.StartPC, c.g.Status, c.g.WaitReason)
+		} else {
+			c.key += "g?"
+		}
+	}
+	if n&needFrame != 0 {
+		c.cfa = s.At.CFA
+		c.key += fmt.Sprintf("f{%s}", c.cfa)
+	}
+	if n&needFunc != 0 && s.Kind == probe.Uretprobe {
+		c.uretprobe, c.ret = true, s.At.Return
+		c.key += fmt.Sprintf("r{%s}", c.ret)
+	}
+	if n&needArgs != 0 {
+		c.abi, c.at, c.cfa = debuginfo.SysV, s.At.Kind, s.At.CFA
+		if s.At.Func != nil {
+			c.abi = s.At.Func.ABI
+		}
+		c.key += fmt.Sprintf("a{%d %d %s}", c.abi, c.at, c.cfa)
+	}
+	return c
+}
+
+// narrow is c with no more in it than n asks for.
+func (c *context) narrow(n need) *context {
+	if n&c.need == c.need {
+		return c
+	}
+	if n == 0 {
+		return &context{site: c.site, goes: c.goes, inProgram: c.inProgram}
+	}
+	return newContext(c.site, n&c.need)
+}
+
+// lowered says what each function that is taken apart here needs.
+var lowered = map[string]need{
+	"pp": 0, "ppfunc": 0, "pn": 0, "probefunc": needFunc,
+	"goid": needGo, "go_parent_goid": needGo, "go_pc": needGo, "go_startpc": needGo, "go_g": needGo, "go_status": needGo, "go_waitreason": needGo,
+	"returnval": needArgs,
+}
+
+func needOfIntrinsic(f *intrinsic.Func) need {
+	if f.Where != intrinsic.Lowered {
+		return 0
+	}
+	if n, ok := lowered[f.Name]; ok {
+		return n
+	}
+	return needArgs // the family of int_arg
+}
+
+// needsOf collects what bodies and the functions they call need.
+func (l *lowerer) needsOf(in *elab.Info, bodies []*ast.Block) need {
+	var n need
+	for _, b := range bodies {
+		if b == nil {
+			continue
+		}
+		sema.InspectLive(in, b, func(x ast.Node) bool {
+			if c, ok := x.(*ast.Call); ok {
+				for f := in.Calls[c]; f != nil; f = f.Next {
+					n |= l.needOf(f)
+				}
+			}
+			return true
+		})
+	}
+	for _, t := range in.Targets {
+		if t.Inner != nil {
+			n |= l.needsOfExpr(in, t.Inner)
+		}
+	}
+	return n
+}
+
+func (l *lowerer) needsOfExpr(in *elab.Info, e ast.Expr) need {
+	return l.needsOf(in, []*ast.Block{{Stmts: []ast.Stmt{&ast.ExprStmt{X: e}}}})
+}
+
+// needOf is what f needs, with all that it calls. Functions that call each other in a
+// circle need what any of them does.
+func (l *lowerer) needOf(f *elab.Func) need {
+	if n, ok := l.needs[f]; ok {
+		return n
+	}
+	var n need
+	seen := map[*elab.Func]bool{}
+	var visit func(f *elab.Func)
+	visit = func(f *elab.Func) {
+		if f == nil || seen[f] {
+			return
+		}
+		seen[f] = true
+		if f.Intrinsic != nil {
+			n |= needOfIntrinsic(f.Intrinsic)
+		}
+		visit(f.Next)
+		if f.Decl.Body == nil {
+			return
+		}
+		sema.InspectLive(&f.Info, f.Decl.Body, func(x ast.Node) bool {
+			if c, ok := x.(*ast.Call); ok {
+				visit(f.Info.Calls[c])
+			}
+			return true
+		})
+	}
+	visit(f)
+	l.needs[f] = n
+	return n
+}

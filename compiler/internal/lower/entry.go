@@ -1,0 +1,219 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/sema"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Values of a function's entry are kept until its return in arrays that the compiler
+// makes, one for each value. Their key says which call it is. In Go programs that is the
+// goroutine and the distance of the frame from the top of the goroutine's stack, since
+// thread numbers and stack addresses change under a goroutine; the goroutine's structure
+// stands for it, as that never moves and system goroutines have no number of their own. In C
+// programs it is the thread and the frame's address. A frame that never returns (it was
+// skipped by a recover, or ended by Goexit) leaves a value behind, which the next frame at
+// the same place writes over, or which is evicted.
+
+// slotKey names one value: part of t, -1 for t itself.
+type slotKey struct {
+	t    *elab.Target
+	part int
+}
+
+// slot is one value that is kept.
+type slot struct {
+	key  slotKey
+	expr ast.Expr // where it is used, for messages
+	typ  types.Type
+	glob int
+}
+
+// entryStore is what one probe keeps.
+type entryStore struct{ slots []slot }
+
+// Sizes of the arrays, by what is in them: more calls than that at the same time lose values.
+const (
+	entryLongs   = 16384
+	entryStrings = 4096
+)
+
+// pairs lists the entry values that the live parts of pr use.
+func (l *lowerer) pairs(pr *elab.Probe) []slot {
+	var out []slot
+	seen := map[slotKey]bool{}
+	add := func(s slot) {
+		if !seen[s.key] {
+			seen[s.key] = true
+			out = append(out, s)
+		}
+	}
+	for _, b := range pr.Bodies {
+		if b == nil {
+			continue
+		}
+		sema.InspectLive(&pr.Info, b, func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			if !ok {
+				return true
+			}
+			if _, folded := pr.Info.Const[e]; folded {
+				return false
+			}
+			t := pr.Info.Targets[e]
+			if t == nil || t.Err != nil {
+				return true
+			}
+			if len(t.Pretty) > 0 {
+				for i, p := range t.Pretty {
+					if p.AtEntry {
+						typ := types.Long
+						if p.Conv == 's' {
+							typ = types.String
+						}
+						add(slot{key: slotKey{t, i}, expr: e, typ: typ})
+					}
+				}
+			} else if t.AtEntry {
+				typ := t.Type
+				if t.Inner != nil {
+					if typ = pr.Info.Types[t.Inner]; typ != types.String {
+						typ = types.Long
+					}
+				}
+				add(slot{key: slotKey{t, -1}, expr: e, typ: typ})
+				return false // what is inside belongs to the entry
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// entryStore makes the arrays for slots.
+func (l *lowerer) entryStore(pr *elab.Probe, slots []slot) *entryStore {
+	size := map[types.Type]int{types.Long: entryLongs, types.String: entryStrings}
+	for _, c := range pr.Req.Comps {
+		if c.Name == "maxactive" && c.Arg != nil && c.Arg.Num > 0 && c.Arg.Num < 1<<24 {
+			size[types.Long], size[types.String] = int(c.Arg.Num), int(c.Arg.Num)
+		}
+	}
+	for i := range slots {
+		g := &ir.Global{
+			Name: fmt.Sprintf("entry__%d", l.slots), Pos: slots[i].expr.Range().From, Type: slots[i].typ,
+			Keys: []ir.Key{{Type: types.Long}, {Type: types.Long}}, Size: size[slots[i].typ], Wrap: true, Internal: true,
+		}
+		if g.Type == types.String {
+			g.Cap = l.maxStr()
+		}
+		l.slots++
+		slots[i].glob = l.out.AddGlobal(g)
+	}
+	return &entryStore{slots}
+}
+
+// entryProbes makes the handlers at the entries of the functions that pr returns from.
+func (l *lowerer) entryProbes(pr *elab.Probe, store *entryStore) {
+	n := needFrame | l.needsOf(&pr.Info, pr.Bodies)
+	parts, order := map[string]*part{}, []*part(nil)
+	for _, s := range pr.Entry {
+		ctx := newContext(s, n)
+		p := parts[ctx.key]
+		if p == nil {
+			p = &part{ctx: ctx}
+			parts[ctx.key] = p
+			order = append(order, p)
+		}
+		p.sites = append(p.sites, s)
+	}
+	for _, p := range order {
+		l.entryHandler(pr, p, store)
+	}
+	if len(order) == 0 {
+		l.ds.Errorf(diag.Semantic, CodePairing, store.slots[0].expr.Range(), "the entry of the function is not known, so its values cannot be kept")
+	}
+}
+
+func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore) {
+	f := l.newFn("", &pr.Info, p.ctx)
+	f.pr, f.sites, f.inEntry = pr, p.sites, true
+	f.next = func() { f.b.End() }
+	f.at(store.slots[0].expr.Range())
+	keys := f.frameKeys(store.slots[0].expr)
+	for i := range store.slots {
+		s := &store.slots[i]
+		f.at(s.expr.Range())
+		var v ir.Val
+		switch t := s.key.t; {
+		case s.key.part >= 0:
+			v = f.prettyValue(t, s.key.part)
+		case t.Inner != nil:
+			v = f.expr(t.Inner)
+		default:
+			v = f.target(s.expr)
+		}
+		f.at(s.expr.Range())
+		f.b.OnGlobal(ir.OpMSet, s.glob, ir.NoReg, append(append([]ir.Val(nil), keys...), v)...)
+	}
+	f.b.End()
+	l.out.Probes = append(l.out.Probes, &ir.Probe{
+		Name: pr.Req.String() + " (entry)", Pos: store.slots[0].expr.Range().From, Handler: f.b.Finish(), Sites: p.sites, Cond: -1,
+	})
+}
+
+// takeEntry reads the entry values of the call that returns here and removes them. If its
+// entry was not seen, the hit is skipped and counted.
+func (f *fn) takeEntry(store *entryStore) {
+	f.at(store.slots[0].expr.Range())
+	keys := f.frameKeys(store.slots[0].expr)
+	have := f.b.Long("")
+	f.b.OnGlobal(ir.OpMHas, store.slots[0].glob, have, keys...)
+	seen, miss := f.b.Block(), f.b.Block()
+	f.b.Branch(ir.R(have), seen, miss)
+	f.to(miss)
+	f.b.Skip(ir.SkipNoEntry)
+	f.to(seen)
+	for _, s := range store.slots {
+		g := f.out.Globals[s.glob]
+		r := f.b.Reg("", g.Type, g.Cap)
+		f.b.OnGlobal(ir.OpMGet, s.glob, r, keys...)
+		f.b.OnGlobal(ir.OpMDel, s.glob, ir.NoReg, keys...)
+		f.entryVals[s.key] = ir.R(r)
+	}
+}
+
+// frameKeys computes which call this is.
+func (f *fn) frameKeys(e ast.Expr) []ir.Val {
+	bad := func(why string) []ir.Val {
+		d := f.ds.Errorf(diag.Semantic, CodePairing, e.Range(), "entries and returns cannot be matched here: %s", why)
+		if s := f.ctx.site; s != nil {
+			d.Note(e.Range(), "at %s", s.Point)
+		}
+		return []ir.Val{ir.I(0), ir.I(0)}
+	}
+	if f.ctx.cfa.Empty() {
+		return bad("the frame's address is not known")
+	}
+	if !f.ctx.goes {
+		tid := f.b.Long("")
+		f.b.Intr("tid", tid)
+		return []ir.Val{ir.R(tid), f.loc(f.ctx.cfa, nil)}
+	}
+	g := f.ctx.g
+	if g == nil || g.StackHi < 0 {
+		return bad("where the goroutine's stack ends is not known for this program")
+	}
+	p := f.loc(g.G, nil)
+	has, none := f.b.Block(), f.b.Block()
+	f.b.Branch(p, has, none)
+	f.to(none)
+	f.b.Skip(ir.SkipDead)
+	f.to(has)
+	hi := f.b.Load(f.b.Bin(ir.OpAdd, p, ir.I(g.StackHi)), 8, false, false)
+	return []ir.Val{p, f.b.Bin(ir.OpSub, hi, f.loc(f.ctx.cfa, nil))}
+}

@@ -1,0 +1,239 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// intrinsic translates a call of a built-in function. exprs are the arguments as written,
+// nil if they are not.
+func (f *fn) intrinsic(ef *elab.Func, args []ir.Val, exprs []ast.Expr, sp source.Span) ir.Val {
+	in := ef.Intrinsic
+	f.at(sp)
+	if in.Where == intrinsic.Lowered {
+		return f.lowered(in, args, sp)
+	}
+	switch in.Name {
+	case "error":
+		f.b.Fail(ir.ErrUser, args...)
+		f.to(f.b.Block()) // nothing leads here
+		return ir.Val{}
+	}
+	dst := ir.NoReg
+	switch in.Result {
+	case types.Long:
+		dst = f.b.Long("")
+	case types.String:
+		dst = f.b.Str("", f.intrinsicCap(in, args))
+	}
+	f.b.Intr(in.Name, dst, args...)
+	if dst == ir.NoReg {
+		return ir.Val{}
+	}
+	return ir.R(dst)
+}
+
+// intrinsicCap bounds the string that an intrinsic gives.
+func (f *fn) intrinsicCap(in *intrinsic.Func, args []ir.Val) int {
+	n := f.maxStr()
+	switch {
+	case in.Cap > 0:
+		n = min(n, in.Cap)
+	case in.Cap < 0 && -in.Cap <= len(args):
+		n = min(n, f.capOf(args[-in.Cap-1]))
+	}
+	return n
+}
+
+// lowered translates the functions that are known here only.
+func (f *fn) lowered(in *intrinsic.Func, args []ir.Val, sp source.Span) ir.Val {
+	switch in.Name {
+	case "pp", "ppfunc", "pn":
+		return f.siteText(in.Name)
+	case "probefunc":
+		if f.ctx.uretprobe && !f.ctx.ret.Empty() {
+			// The kernel's return probe fires in the caller: its function is the probed one there.
+			r := f.b.Str("", f.maxStr())
+			f.b.Intr("usymname", r, f.loc(f.ctx.ret, nil))
+			return ir.R(r)
+		}
+		return f.siteText(in.Name)
+	case "returnval":
+		return f.returnval(sp)
+	case "goid", "go_parent_goid", "go_pc", "go_startpc", "go_g", "go_status", "go_waitreason":
+		return f.goroutine(in.Name, sp)
+	}
+	return f.arg(in.Name, args, sp)
+}
+
+// siteText is an attribute of the site that fired: a constant where all sites agree.
+func (f *fn) siteText(name string) ir.Val {
+	if f.ef == nil && len(f.sites) > 0 {
+		first, same := attribute(f.sites[0], name), true
+		for _, s := range f.sites[1:] {
+			if attribute(s, name) != first {
+				same = false
+				break
+			}
+		}
+		if same {
+			return ir.S(f.text(first))
+		}
+	}
+	r := f.b.Str("", f.siteCap(name))
+	f.b.Named(ir.OpSite, name, r)
+	return ir.R(r)
+}
+
+func attribute(s *probe.Site, name string) string {
+	switch name {
+	case "pp":
+		return s.Point
+	case "pn":
+		return s.Alias
+	}
+	return s.Func
+}
+
+// siteCap is the length of the longest value that an attribute has at any site of the program.
+func (l *lowerer) siteCap(name string) int {
+	if n, ok := l.siteCaps[name]; ok {
+		return n
+	}
+	n := 1
+	for _, pr := range l.p.Probes {
+		for _, s := range pr.Sites {
+			n = max(n, len(attribute(s, name)))
+		}
+	}
+	n = min(n, l.maxStr())
+	l.siteCaps[name] = n
+	return n
+}
+
+func (f *fn) wrongContext(sp source.Span, format string, args ...any) *diag.Diagnostic {
+	d := f.ds.Errorf(diag.Semantic, CodeContext, sp, format, args...)
+	if s := f.ctx.site; s != nil {
+		d.Note(sp, "used at %s", s.Point)
+	}
+	return d
+}
+
+// goroutine reads a field of the current goroutine's runtime.g. A thread without a
+// goroutine (its g is nil) gives 0.
+func (f *fn) goroutine(name string, sp source.Span) ir.Val {
+	if !f.ctx.goes {
+		f.wrongContext(sp, "%s() is known in probes of Go programs only", name)
+		return ir.I(0)
+	}
+	g := f.ctx.g
+	if g == nil {
+		f.wrongContext(sp, "%s(): where the current goroutine is cannot be told in this program", name)
+		return ir.I(0)
+	}
+	off, size, signed := int64(-1), 8, true
+	switch name {
+	case "go_g":
+		return f.loc(g.G, nil)
+	case "goid":
+		off = g.GoID
+	case "go_parent_goid":
+		off = g.ParentGoID
+	case "go_pc":
+		off = g.GoPC
+	case "go_startpc":
+		off = g.StartPC
+	case "go_status":
+		off, size, signed = g.Status, 4, false
+	case "go_waitreason":
+		off, size, signed = g.WaitReason, 1, false
+	}
+	if off < 0 {
+		f.wrongContext(sp, "%s(): the layout of runtime.g is not known for this program", name)
+		return ir.I(0)
+	}
+	p := f.loc(g.G, nil)
+	key := fmt.Sprintf("go %d %d %v", off, size, p)
+	if v, ok := f.cse[key]; ok {
+		return v
+	}
+	r := f.b.Long("")
+	has, none, join := f.b.Block(), f.b.Block(), f.b.Block()
+	f.b.Branch(p, has, none)
+	f.to(none)
+	f.b.Mov(r, ir.I(0))
+	f.b.Jump(join)
+	f.to(has)
+	f.b.Mov(r, f.b.Load(f.b.Bin(ir.OpAdd, p, ir.I(off)), size, signed, false))
+	f.b.Jump(join)
+	f.to(join)
+	f.cse[key] = ir.R(r)
+	return ir.R(r)
+}
+
+// The registers that integer arguments come in, as DWARF numbers.
+var (
+	sysVArgs = []int{5, 4, 1, 2, 8, 9}            // rdi rsi rdx rcx r8 r9
+	goArgs   = []int{0, 3, 2, 5, 4, 8, 9, 10, 11} // rax rbx rcx rdi rsi r8 r9 r10 r11
+	cWidths  = map[string]struct {                // of the family of int_arg: the width in C
+		bits   int
+		signed bool
+	}{
+		"int_arg": {32, true}, "uint_arg": {32, false}, "s32_arg": {32, true}, "u32_arg": {32, false},
+	}
+)
+
+// arg is int_arg(n) and its kin: the n-th integer argument by the calling convention.
+func (f *fn) arg(name string, args []ir.Val, sp source.Span) ir.Val {
+	if !f.ctx.inProgram || f.ctx.at != debuginfo.AtEntry {
+		f.wrongContext(sp, "%s() is known where a function is entered", name).Hintf("use it in probes of .function or .call")
+		return ir.I(0)
+	}
+	if len(args) != 1 || args[0].Kind != ir.ValInt || args[0].Int < 1 {
+		f.wrongContext(sp, "%s() takes the number of an argument, counted from 1, as a constant", name)
+		return ir.I(0)
+	}
+	n := int(min(args[0].Int, 64)) - 1
+	var p loc.Prog
+	switch abi := f.ctx.abi; {
+	case abi == debuginfo.SysV && n < len(sysVArgs):
+		p = loc.Register(sysVArgs[n])
+	case abi == debuginfo.SysV && !f.ctx.cfa.Empty():
+		p = f.ctx.cfa.Plus(int64(n-len(sysVArgs))*8).Load(8, false, false)
+	case abi == debuginfo.GoABIInternal && n < len(goArgs):
+		p = loc.Register(goArgs[n])
+	case abi == debuginfo.GoABI0 && !f.ctx.cfa.Empty():
+		p = f.ctx.cfa.Plus(int64(n)*8).Load(8, false, false)
+	default:
+		f.wrongContext(sp, "%s(%d): arguments beyond the %d in registers have no fixed place", name, n+1, len(goArgs))
+		return ir.I(0)
+	}
+	// A Go int has 64 bits, C's has 32.
+	if w, ok := cWidths[name]; ok && (f.ctx.abi == debuginfo.SysV || name == "s32_arg" || name == "u32_arg") {
+		p = p.Then(loc.Step{Op: loc.Bits, Size: w.bits, Signed: w.signed})
+	}
+	return f.loc(p, nil)
+}
+
+// returnval is the first integer result, which all conventions but ABI0 hand over in RAX.
+func (f *fn) returnval(sp source.Span) ir.Val {
+	if f.ctx.at != debuginfo.AtReturn && f.ctx.at != debuginfo.AfterRet || !f.ctx.inProgram {
+		f.wrongContext(sp, "returnval() is known where a function returns").Hintf("append .return to the probe point")
+		return ir.I(0)
+	}
+	if f.ctx.abi == debuginfo.GoABI0 {
+		f.wrongContext(sp, "returnval(): functions with Go's stack convention return nothing in registers")
+		return ir.I(0)
+	}
+	return f.loc(loc.Register(0), nil)
+}

@@ -1,0 +1,207 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/target"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+const entryPhase = diag.Semantic
+
+// target gives the value of a target expression.
+func (f *fn) target(e ast.Expr) ir.Val {
+	t := f.in.Targets[e]
+	if t == nil || t.Err != nil {
+		return ir.I(0) // refused by sema
+	}
+	f.at(e.Range())
+	if f.pretty(e) != nil {
+		p := &printer{f: f}
+		p.pretty(t)
+		return p.emit(true)
+	}
+	if t.AtEntry && !f.inEntry {
+		if v, ok := f.entryVals[slotKey{t, -1}]; ok {
+			return v
+		}
+		f.ds.Errorf(diag.Semantic, CodePairing, e.Range(), "%s is a value of the function's entry, which is not kept here", target.Text(e))
+		return ir.I(0)
+	}
+	if t.Type == types.String {
+		return f.text1(t.Value, t.Len, t.CString, f.args(t), true)
+	}
+	return f.loc(t.Value, f.args(t))
+}
+
+// args translates the expressions that a target's location program takes.
+func (f *fn) args(t *elab.Target) []ir.Val { return f.exprs(t.Args) }
+
+// text1 reads a string of the program. If it must not fail, a bad address gives "?".
+func (f *fn) text1(ptr, length loc.Prog, cstring bool, args []ir.Val, fail bool) ir.Val {
+	r := f.b.Str("", f.maxStr())
+	p := f.loc(ptr, args)
+	name, vals := "user_string", []ir.Val{p}
+	if !length.Empty() {
+		n := f.loc(length, args)
+		name, vals = "user_string_n", append(vals, n)
+		if n.Kind == ir.ValInt {
+			f.b.F.Regs[r].Cap = int(min(max(n.Int, 0), int64(f.maxStr())))
+		}
+	}
+	if !fail {
+		name += "2"
+		vals = append(vals, ir.S("?"))
+		f.b.F.Regs[r].Cap = max(f.b.F.Regs[r].Cap, 1)
+	}
+	f.b.Intr(name, r, vals...)
+	return ir.R(r)
+}
+
+// prettyValue gives the value of part i of t.
+func (f *fn) prettyValue(t *elab.Target, i int) ir.Val {
+	p := &t.Pretty[i]
+	if p.AtEntry && !f.inEntry {
+		if v, ok := f.entryVals[slotKey{t, i}]; ok {
+			return v
+		}
+		return ir.S("?")
+	}
+	if p.Conv == 's' {
+		return f.text1(p.Value, p.Len, p.CString, f.args(t), false)
+	}
+	return f.loc(p.Value, f.args(t))
+}
+
+// loc translates a location program. Steps that are computed already are shared.
+func (f *fn) loc(p loc.Prog, args []ir.Val) ir.Val {
+	vals := make([]ir.Val, len(p.Steps))
+	for i, s := range p.Steps {
+		vals[i] = f.step1(s, vals, args)
+	}
+	if len(vals) == 0 {
+		return ir.I(0)
+	}
+	return vals[len(vals)-1]
+}
+
+var locOps = map[loc.Op]ir.Op{
+	loc.Add: ir.OpAdd, loc.Sub: ir.OpSub, loc.Mul: ir.OpMul, loc.And: ir.OpAnd, loc.Or: ir.OpOr, loc.Xor: ir.OpXor,
+	loc.Shl: ir.OpShl, loc.Shr: ir.OpShr, loc.Sar: ir.OpSar, loc.Neg: ir.OpNeg, loc.Not: ir.OpNot,
+}
+
+func (f *fn) step1(s loc.Step, vals, args []ir.Val) ir.Val {
+	switch s.Op {
+	case loc.Const:
+		return ir.I(s.N)
+	case loc.Arg:
+		if s.N >= 0 && int(s.N) < len(args) {
+			return args[s.N]
+		}
+		return ir.I(0)
+	}
+	var a, b ir.Val
+	key := fmt.Sprintf("%d %d %d %t %t", s.Op, s.N, s.Size, s.Signed, s.Kernel)
+	switch s.Op {
+	case loc.Reg, loc.TLS, loc.Image:
+	case loc.Neg, loc.Not, loc.Deref, loc.Bits:
+		a = vals[s.A]
+		key += " " + operand(a)
+	default:
+		a, b = vals[s.A], vals[s.B]
+		key += " " + operand(a) + " " + operand(b)
+	}
+	if a.Kind == ir.ValReg && f.b.F.Regs[a.Reg].Name != "" || b.Kind == ir.ValReg && f.b.F.Regs[b.Reg].Name != "" {
+		key = "" // a variable of the script may change
+	}
+	if v, ok := f.cse[key]; ok && key != "" {
+		return v
+	}
+	v := f.compute(s, a, b)
+	if key != "" {
+		f.cse[key] = v
+	}
+	return v
+}
+
+func operand(v ir.Val) string {
+	if v.Kind == ir.ValReg {
+		return fmt.Sprintf("r%d", v.Reg)
+	}
+	return fmt.Sprint(v.Int)
+}
+
+func (f *fn) compute(s loc.Step, a, b ir.Val) ir.Val {
+	emit := func(op ir.Op, n int64, args ...ir.Val) ir.Val {
+		r := f.b.Long("")
+		in := f.b.Make(op, r, args...)
+		in.N = n
+		f.b.Emit(in)
+		return ir.R(r)
+	}
+	switch s.Op {
+	case loc.Reg:
+		return emit(ir.OpReg, s.N)
+	case loc.TLS:
+		return emit(ir.OpTLS, 0)
+	case loc.Image:
+		return emit(ir.OpBias, 0)
+	case loc.Neg, loc.Not:
+		return f.b.Un(locOps[s.Op], a)
+	case loc.Deref:
+		return f.b.Load(a, s.Size, s.Signed, s.Kernel)
+	case loc.Bits:
+		return f.bits(a, s.N, int64(s.Size), s.Signed)
+	case loc.Below:
+		return f.below(a, b)
+	}
+	if a.Kind == ir.ValInt && b.Kind == ir.ValInt {
+		switch s.Op {
+		case loc.Add:
+			return ir.I(a.Int + b.Int)
+		case loc.Sub:
+			return ir.I(a.Int - b.Int)
+		case loc.Mul:
+			return ir.I(a.Int * b.Int)
+		}
+	}
+	return f.b.Bin(locOps[s.Op], a, b)
+}
+
+// bits takes size bits of v from bit n on.
+func (f *fn) bits(v ir.Val, n, size int64, signed bool) ir.Val {
+	if size <= 0 || size >= 64 && n == 0 {
+		return v
+	}
+	if signed {
+		if up := 64 - n - size; up > 0 {
+			v = f.b.Bin(ir.OpShl, v, ir.I(up))
+		}
+		return f.b.Bin(ir.OpSar, v, ir.I(64-size))
+	}
+	if n > 0 {
+		v = f.b.Bin(ir.OpShr, v, ir.I(n))
+	}
+	if n+size < 64 {
+		v = f.b.Bin(ir.OpAnd, v, ir.I(int64(uint64(1)<<size-1)))
+	}
+	return v
+}
+
+// below is a if it is an index below b; anything else is a run-time error.
+func (f *fn) below(a, b ir.Val) ir.Val {
+	if a.Kind == ir.ValInt && b.Kind == ir.ValInt && uint64(a.Int) < uint64(b.Int) {
+		return a
+	}
+	ok, bad := f.b.Block(), f.b.Block()
+	f.b.Branch(f.b.Bin(ir.OpULt, a, b), ok, bad)
+	f.to(bad)
+	f.b.Fail(ir.ErrIndexRange, a, b)
+	f.to(ok)
+	return a
+}
