@@ -90,7 +90,7 @@ func (im *Image) globalAt(r dw.GlobalRef) (*debuginfo.Var, error) {
 	if v.Type, err = im.d.TypeOf(t); err != nil {
 		return nil, fmt.Errorf("variable %q: %w", v.Name, err)
 	}
-	v.Place, err = r.Unit.VarPlace(t, v.Type, r.Unit.Env(nil, 0), nil, 0)
+	v.Place, err = r.Unit.VarPlace(t, v.Type, r.Unit.Env(nil, 0), 0)
 	if err == nil && usesRegisters(v.Place) {
 		err = &debuginfo.NotLiveError{Name: v.Name, Reason: "it lives in a register"}
 	}

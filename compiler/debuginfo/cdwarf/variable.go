@@ -112,6 +112,10 @@ func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error
 		if err != nil {
 			return nil, err
 		}
+		var nl *debuginfo.NotLiveError
+		if errors.As(v.Err, &nl) && nl.Lines == nil && s.Kind != debuginfo.AfterRet && !im.isHomeVar(fn, sv) {
+			nl.Lines = fn.u.LiveLines(sv, fn.tree)
+		}
 		return v, v.Err
 	}
 	v, err = im.global(name, fn.u)
@@ -212,8 +216,13 @@ func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 			return v, nil
 		}
 	}
-	v.Place, v.Err = fn.u.VarPlace(sv, t, im.env(fn, s), fn.tree, s.PC)
+	v.Place, v.Err = fn.u.VarPlace(sv, t, im.env(fn, s), s.PC)
 	return v, nil
+}
+
+func (im *Image) isHomeVar(fn *function, sv dw.ScopeVar) bool {
+	p, err := im.planOf(fn)
+	return err == nil && p.homes[sv.Offset]
 }
 
 func (im *Image) env(fn *function, s debuginfo.Site) *dw.Env {

@@ -81,48 +81,61 @@ func (u *Unit) baseTypeAt(off uint64) (BaseType, error) {
 }
 
 // VarPlace finds where the variable v of type t is at pc. The error is a *debuginfo.NotLiveError
-// when v has no readable place there; then Lines are those of the function fn where it has.
-func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *Env, fn *godwarf.Tree, pc uint64) (p loc.Place, err error) {
+// when v has no readable place there. Its Lines are left to LiveLines, which reads the line table:
+// listings of many variables do without.
+func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64) (p loc.Place, err error) {
 	defer Guard(&err)()
 	name, _ := v.Val(dwarf.AttrName).(string)
 	if c := v.AttrField(dwarf.AttrConstValue); c != nil {
 		if p, err = constPlace(c.Val, t); err == nil {
 			return p, nil
 		}
-		return p, u.notLive(name, pc, err, nil, fn)
+		return p, notLive(name, pc, err)
 	}
 	list, err := u.Locations(v, dwarf.AttrLocation)
 	if err != nil {
-		return p, u.notLive(name, pc, err, nil, fn)
+		return p, notLive(name, pc, err)
 	}
 	expr := At(list, pc)
 	if expr == nil {
-		reason := ErrNoLocation
+		err = ErrNoLocation
 		if len(list) > 0 {
-			reason = errors.New("it has no value at this address")
+			err = errors.New("it has no value at this address")
 		}
-		return p, u.notLive(name, pc, reason, list, fn)
+		return p, notLive(name, pc, err)
 	}
-	p, err = Place(expr, t, env)
-	if err != nil {
-		// Elsewhere the same variable may have a better location.
-		list = slices.DeleteFunc(slices.Clone(list), func(r LocRange) bool {
-			_, err := evaluate(r.Expr, env)
-			return err != nil
-		})
-		return p, u.notLive(name, pc, err, list, fn)
+	if p, err = Place(expr, t, env); err != nil {
+		return p, notLive(name, pc, err)
 	}
 	return p, nil
 }
 
+// LiveLines lists the lines of the function fn on which v can be read, for NotLiveError.Lines.
+func (u *Unit) LiveLines(v godwarf.Entry, fn *godwarf.Tree) (lines []int) {
+	var err error
+	defer Guard(&err)()
+	list, err := u.Locations(v, dwarf.AttrLocation)
+	if err != nil {
+		return nil
+	}
+	any := func() (loc.Prog, error) { return loc.Register(RegRSP), nil }
+	env := u.Env(nil, 0)
+	env.CFA, env.FrameBase = any, any
+	list = slices.DeleteFunc(list, func(r LocRange) bool {
+		_, err := evaluate(r.Expr, env)
+		return err != nil
+	})
+	return u.LinesOf(list, fn)
+}
+
 // notLive wraps reasons; damage to the file stays what it is.
-func (u *Unit) notLive(name string, pc uint64, err error, list []LocRange, fn *godwarf.Tree) error {
+func notLive(name string, pc uint64, err error) error {
 	var un *Unavailable
 	var nf *NoFrameError
 	if !errors.As(err, &un) && !errors.As(err, &nf) && errors.Is(err, ErrCorrupt) {
 		return fmt.Errorf("variable %q: %w", name, err)
 	}
-	return &debuginfo.NotLiveError{Name: name, PC: pc, Reason: err.Error(), Lines: u.LinesOf(list, fn)}
+	return &debuginfo.NotLiveError{Name: name, PC: pc, Reason: err.Error()}
 }
 
 // constPlace is the place of a variable with a DW_AT_const_value.

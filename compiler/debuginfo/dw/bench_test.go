@@ -1,0 +1,64 @@
+package dw
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// goBinary builds cmd/go, a program of 20 MB with compressed DWARF.
+func goBinary(tb testing.TB) string {
+	tb.Helper()
+	if p := os.Getenv("BENCH_BINARY"); p != "" {
+		return p
+	}
+	out := filepath.Join(tb.TempDir(), "go")
+	if b, err := exec.Command("go", "build", "-o", out, "cmd/go").CombinedOutput(); err != nil {
+		tb.Skipf("go build: %v\n%s", err, b)
+	}
+	return out
+}
+
+func resolve(tb testing.TB, path, name string) {
+	f, err := OpenELF(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	d, err := f.Data()
+	if err != nil {
+		tb.Skip(err)
+	}
+	syms := f.SymbolsNamed(name)
+	if len(syms) != 1 {
+		tb.Fatalf("%d symbols", len(syms))
+	}
+	pc := syms[0].Addr
+	u, t, err := d.FuncTree(pc)
+	if err != nil || t == nil {
+		tb.Fatal(t, err)
+	}
+	env := u.Env(t, pc)
+	n := 0
+	for _, v := range Scope(t, pc) {
+		ty, err := d.TypeOf(v)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := u.VarPlace(v, ty, env, pc); err == nil {
+			n++
+		}
+	}
+	if n == 0 {
+		tb.Fatal("no variable has a place")
+	}
+}
+
+func BenchmarkResolveGo(b *testing.B) {
+	path := goBinary(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		resolve(b, path, "cmd/go/internal/work.(*Builder).build")
+	}
+}
