@@ -12,13 +12,9 @@ const (
 	UnresolvedFunction Code = "unresolved-function"
 	UnresolvedArray    Code = "unresolved-array"
 	ArgumentCount      Code = "argument-count"
-	DuplicateParameter Code = "duplicate-parameter"
-	Priority           Code = "priority"
 	UnknownAtOp        Code = "unknown-at-operator"
 	UnknownIntrinsic   Code = "unknown-intrinsic"
 	InitialValue       Code = "initial-value"
-	ArraySize          Code = "array-size"
-	ArrayInit          Code = "array-initialiser"
 	TooManyKeys        Code = "too-many-keys"
 
 	// Types.
@@ -45,7 +41,6 @@ const (
 	EntryLocal     Code = "entry-local"
 	EmbeddedCode   Code = "embedded-code"
 	PointCondition Code = "point-condition"
-	ReturnOutside  Code = "return-outside"
 	LoopControl    Code = "loop-control"
 	LoopVariable   Code = "loop-variable"
 	ForeachChange  Code = "foreach-change"

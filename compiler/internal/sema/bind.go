@@ -215,16 +215,10 @@ func (b *binder) stmt(s *scope, st ast.Stmt) {
 	case *ast.Foreach:
 		b.foreach(s, st)
 	case *ast.Return:
-		if s.fn == nil {
-			b.errorf(diag.ReturnOutside, st.Span, "return outside of a function").Hintf("next leaves a probe handler")
-		}
 		b.expr(s, st.X, true)
 	case *ast.Delete:
 		b.delete(s, st)
 	case *ast.Next:
-		if s.fn == nil && s.pr == nil {
-			b.errorf(diag.LoopControl, st.Span, "next outside of a probe or function")
-		}
 	case *ast.Break:
 		if s.loops == 0 {
 			b.errorf(diag.LoopControl, st.Span, "break outside of a loop")
@@ -514,13 +508,6 @@ func (b *binder) global(g *load.Global) *elab.Global {
 	b.p.Globals = append(b.p.Globals, eg)
 	if d.Init != nil {
 		eg.Arity, eg.Type = 0, literalType(d.Init)
-	}
-	if d.Size != nil && (d.Size.IsString || d.Size.Num < 1 || d.Size.Num > 1<<31-1) {
-		b.errorf(diag.ArraySize, d.Size.Span, "the size of %s must be a number from 1 to %d", d.Name.Name, 1<<31-1)
-	}
-	if d.Init != nil && (d.Size != nil || d.Wrap) {
-		b.errorf(diag.ArrayInit, d.Init.Span, "an array cannot be initialised").
-			Hintf("give it its elements in probe begin or probe init")
 	}
 	if !g.File.User && b.o.Expand != nil {
 		for _, pr := range b.lib.Touching(g) {

@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -86,14 +87,14 @@ func arities(fs []*load.Function) string {
 			ns = append(ns[:i], append([]int{n}, ns[i:]...)...)
 		}
 	}
-	var parts []string
-	for _, n := range ns {
-		parts = append(parts, count(n, "argument"))
-	}
-	if len(parts) == 1 && ns[0] == 0 {
+	if len(ns) == 1 && ns[0] == 0 {
 		return "no arguments"
 	}
-	return strings.Join(parts, " or ")
+	var b strings.Builder
+	for _, n := range ns[:len(ns)-1] {
+		fmt.Fprintf(&b, "%d or ", n)
+	}
+	return b.String() + count(ns[len(ns)-1], "argument")
 }
 
 // Signature writes how a function is declared: "name:type (arg:type, ...)".
@@ -171,22 +172,13 @@ func (b *binder) pull(f *load.Function) *elab.Func {
 	ef := &elab.Func{Decl: d, Name: b.unique(b.funcNames, d.Name.Name, f.File), Priority: f.Priority, User: f.File.User, Result: typeOf(d.Type)}
 	ef.Info.Init()
 	b.funcs[f] = ef
-	for i, p := range d.Params {
+	for _, p := range d.Params {
 		l := &elab.Local{Name: p.Name.Name, Type: typeOf(p.Type), Span: p.Name.Span, Param: true, Written: true}
-		for _, q := range d.Params[:i] {
-			if q.Name.Name == p.Name.Name {
-				b.errorf(diag.DuplicateParameter, p.Name.Span, "two parameters of %s are named %s", d.Name.Name, p.Name.Name).
-					Note(q.Name.Span, "the first one")
-			}
-		}
 		ef.Params = append(ef.Params, l)
 		ef.Info.Locals = append(ef.Info.Locals, l)
 	}
 	if d.Code != nil {
 		b.code(ef, f)
-	}
-	if d.Priority != nil && d.Priority.Num < 1 {
-		b.errorf(diag.Priority, d.Priority.Span, "the priority of a function must be at least 1")
 	}
 	b.p.Funcs = append(b.p.Funcs, ef)
 	return ef

@@ -181,7 +181,9 @@ func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
 // same types two expressions that must be of one type, whichever is known first.
 func (x *infer) same(a, b ast.Expr) {
 	t := x.expr(a, types.Unknown)
+	before := len(x.ds)
 	u := x.expr(b, t)
+	x.because(before, x.slotOf(a))
 	if t == types.Unknown && u != types.Unknown && u != bad {
 		x.expr(a, u)
 	}
@@ -199,7 +201,9 @@ func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
 		return x.expect(e, types.String, want)
 	case "=":
 		t := x.place(e.X, want)
+		before := len(x.ds)
 		u := x.expr(e.Y, t)
+		x.because(before, x.slotOf(e.X))
 		if t == bad {
 			return bad
 		}
@@ -302,7 +306,9 @@ func (x *infer) call(c *ast.Call, want types.Type, value bool) types.Type {
 				t = f.Params[i].Type
 			}
 		}
+		before := len(x.ds)
 		u := x.expr(a, t)
+		x.because(before, slot{first.Params[i], -1})
 		for f := first; f != nil; f = f.Next {
 			if f.Params[i].Type == types.Unknown || u == bad {
 				x.unify(slot{f.Params[i], -1}, u, a.Range())
@@ -312,7 +318,16 @@ func (x *infer) call(c *ast.Call, want types.Type, value bool) types.Type {
 	if !value {
 		return first.Result
 	}
-	x.values = append(x.values, valueCall{c, first})
+	for f := first; f != nil; f = f.Next {
+		x.valued[f] = true
+		if x.nothing(f) {
+			d := x.errorf(diag.NoResult, c.Span, "%s() returns nothing, but its value is wanted here", c.Fun.Name)
+			if f.User {
+				d.Note(f.Decl.Name.Span, "it is declared here")
+			}
+			return bad
+		}
+	}
 	t := x.unify(slot{first, -1}, want, c.Span)
 	if t != bad {
 		for f := first.Next; f != nil; f = f.Next {

@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -15,7 +16,7 @@ import (
 // unknown. Each use constrains a variable; two that disagree are a type mismatch, with
 // the place of the first one as a note.
 func Infer(p *elab.Program) diag.List {
-	x := &infer{p: p, origin: map[slot]source.Span{}, wrong: map[slot]bool{}}
+	x := &infer{p: p, origin: map[slot]source.Span{}, wrong: map[slot]bool{}, valued: map[*elab.Func]bool{}, void: map[*elab.Func]bool{}}
 	for _, g := range p.Globals {
 		if g.Init != nil {
 			x.origin[slot{g, -1}] = g.Decl.Name.Span
@@ -35,8 +36,8 @@ func Infer(p *elab.Program) diag.List {
 		}
 	}
 	for {
-		x.changed = false
-		x.values = x.values[:0]
+		// What disagrees does so in every round; the last one tells all of it.
+		x.changed, x.ds = false, nil
 		x.round()
 		if !x.changed {
 			break
@@ -69,16 +70,13 @@ type infer struct {
 	// wrong marks slots that got a value from a refused expression.
 	wrong map[slot]bool
 
-	// values are the calls of this round whose result is looked at.
-	values []valueCall
+	// valued are the functions whose result is looked at somewhere.
+	valued map[*elab.Func]bool
+	// void are the functions without a value to return, as far as that was asked.
+	void map[*elab.Func]bool
 
 	in *elab.Info
 	fn *elab.Func
-}
-
-type valueCall struct {
-	call *ast.Call
-	fn   *elab.Func
 }
 
 func (x *infer) errorf(code diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
@@ -86,6 +84,14 @@ func (x *infer) errorf(code diag.Code, sp source.Span, format string, args ...an
 }
 
 func (x *infer) round() {
+	// Functions come first, so that what contradicts a function's body is reported where
+	// the function is called.
+	for _, f := range x.p.Funcs {
+		if f.Decl.Body != nil {
+			x.in, x.fn = &f.Info, f
+			x.stmt(f.Decl.Body)
+		}
+	}
 	for _, pr := range x.p.Probes {
 		x.in, x.fn = &pr.Info, nil
 		if pr.Cond != nil {
@@ -95,12 +101,6 @@ func (x *infer) round() {
 			if b != nil {
 				x.stmt(b)
 			}
-		}
-	}
-	for _, f := range x.p.Funcs {
-		if f.Decl.Body != nil {
-			x.in, x.fn = &f.Info, f
-			x.stmt(f.Decl.Body)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (s slot) what() string {
 		return "the result of " + of.Decl.Name.Name + "()"
 	case *elab.Global:
 		if s.key >= 0 {
-			return "key " + count(s.key+1, "")[:1] + " of " + of.Decl.Name.Name
+			return fmt.Sprintf("key %d of %s", s.key+1, of.Decl.Name.Name)
 		}
 		if of.Arity > 0 {
 			return "the element of " + of.Decl.Name.Name
@@ -165,11 +165,44 @@ func (x *infer) unify(s slot, want types.Type, at source.Span) types.Type {
 
 func (x *infer) mismatch(s slot, want types.Type, at source.Span) {
 	have := *s.typ()
-	d := x.errorf(diag.TypeMismatch, at, "type mismatch: %s is %s, but %s is wanted here", s.what(), noun(have), noun(want))
+	d := x.errorf(diag.TypeMismatch, at, "type mismatch: expected %s, but %s is %s", noun(want), s.what(), noun(have))
 	if o, ok := x.origin[s]; ok && o != at {
 		d.Note(o, "it was found to be %s here", noun(have))
 	}
 	convert(d, have, want)
+}
+
+// because adds to a mismatch that was just found (the list had before messages) where
+// s, which asked for the type, got it.
+func (x *infer) because(before int, s slot) {
+	if s.of == nil || len(x.ds) != before+1 || x.ds[before].Code != diag.TypeMismatch || len(x.ds[before].Notes) > 0 {
+		return
+	}
+	if o, ok := x.origin[s]; ok {
+		x.ds[before].Note(o, "%s was found to be %s here", s.what(), noun(*s.typ()))
+	}
+}
+
+// slotOf is the variable that e is; its of is nil if e is none.
+func (x *infer) slotOf(e ast.Expr) slot {
+	switch e := unparen(e).(type) {
+	case *ast.Name:
+		if l := x.in.Locs[e]; l != nil {
+			return slot{l, -1}
+		}
+		if g := x.in.Globs[e]; g != nil {
+			return slot{g, -1}
+		}
+	case *ast.Index:
+		if g := x.in.Globs[e.Array]; g != nil {
+			return slot{g, -1}
+		}
+	case *ast.Call:
+		if f := x.in.Calls[e]; f != nil {
+			return slot{f, -1}
+		}
+	}
+	return slot{}
 }
 
 // convert hints at how to get from one type to the other.
@@ -191,7 +224,7 @@ func (x *infer) expect(e ast.Expr, have, want types.Type) types.Type {
 	if want == types.Unknown || want == bad || have == want || have == bad || have == types.Unknown {
 		return have
 	}
-	d := x.errorf(diag.TypeMismatch, e.Range(), "type mismatch: %s is %s, but %s is wanted here", describe(e), noun(have), noun(want))
+	d := x.errorf(diag.TypeMismatch, e.Range(), "type mismatch: expected %s, but %s", noun(want), isA(e, have))
 	convert(d, have, want)
 	return bad
 }
@@ -290,7 +323,9 @@ func (x *infer) ret(st *ast.Return) {
 		}
 		return
 	}
+	before := len(x.ds)
 	t := x.expr(st.X, f.Result)
+	x.because(before, s)
 	if f.Result == types.Unknown {
 		x.unify(s, t, st.X.Range())
 	}
@@ -371,6 +406,12 @@ func (x *infer) variable(id *ast.Ident, at source.Span, want types.Type) types.T
 // arity checks that g has n keys, or lets it have as many.
 func (x *infer) arity(g *elab.Global, n int, at source.Span) bool {
 	s := slot{g, arityOf}
+	if g.Arity != n && (g.Arity >= 0 || n == 0 && (g.Decl.Size != nil || g.Decl.Wrap)) {
+		x.wrong[slot{g, -1}] = true
+		for i := range g.Keys {
+			x.wrong[slot{g, i}] = true
+		}
+	}
 	if g.Arity == -1 && n == 0 && (g.Decl.Size != nil || g.Decl.Wrap) {
 		x.errorf(diag.ArrayArity, at, "%s is declared as an array, but used without an index", g.Decl.Name.Name).
 			Note(g.Decl.Name.Span, "it is declared here")
@@ -410,7 +451,9 @@ func (x *infer) key(g *elab.Global, i int, e ast.Expr) {
 		return
 	}
 	s := slot{g, i}
+	before := len(x.ds)
 	t := x.expr(e, *s.typ())
+	x.because(before, s)
 	if *s.typ() == types.Unknown && t != bad {
 		x.unify(s, t, e.Range())
 	}
@@ -458,19 +501,28 @@ func (x *infer) unresolved() {
 	for _, f := range x.p.Funcs {
 		locals(&f.Info)
 	}
-	for _, v := range x.values {
-		switch name := v.fn.Decl.Name; {
-		case v.fn.Result != types.Unknown || x.wrong[slot{v.fn, -1}]:
-		case returnsValue(v.fn.Decl):
-			x.errorf(diag.UnresolvedType, name.Span, "the type of the result of %s() is not known", name.Name).
-				Hintf("write it: function %s:long or function %s:string", name.Name, name.Name)
-		default:
-			d := x.errorf(diag.NoResult, v.call.Span, "%s() returns nothing, but its value is wanted here", name.Name)
-			if v.fn.User {
-				d.Note(name.Span, "it is declared here")
-			}
+	for _, f := range x.p.Funcs {
+		name := f.Decl.Name
+		if !x.valued[f] || x.nothing(f) {
+			continue
+		}
+		if d := check(slot{f, -1}, name.Span, "the type of the result of %s() is not known", name.Name); d != nil {
+			d.Hintf("write it: function %s:long or function %s:string", name.Name, name.Name)
 		}
 	}
+}
+
+// nothing reports whether f has no result, whatever is found out later.
+func (x *infer) nothing(f *elab.Func) bool {
+	if f.Result != types.Unknown {
+		return false
+	}
+	n, ok := x.void[f]
+	if !ok {
+		n = !returnsValue(f.Decl)
+		x.void[f] = n
+	}
+	return n
 }
 
 // returnsValue reports whether a return with a value stands anywhere in f.

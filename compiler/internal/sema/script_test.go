@@ -144,3 +144,33 @@ probe begin {
 		t.Log(f.Name, f.Result, f.Intrinsic != nil)
 	}
 }
+
+// BenchmarkAnalyze: what analysis costs beyond reading the script. The library's
+// declarations are parsed anew each time, as in a fresh process.
+func BenchmarkAnalyze(b *testing.B) {
+	for _, s := range []struct{ name, text string }{
+		{"println", `probe begin { println("hi") exit() }`},
+		{"process", `probe begin { printf("%s %d %s\n", execname(), pid(), user_string($x)) }`},
+		{"indent", `probe begin { printf("%s -> %s\n", thread_indent(1), ppfunc()) }`},
+		{"histogram", `global t, s probe begin { t[tid()] = gettimeofday_ns() } probe end { s <<< gettimeofday_ns() - t[tid()] print(@hist_log(s)) }`},
+	} {
+		b.Run(s.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if a := analyze(b, "x.stp", s.text, Options{}); a.diags.HasErrors() {
+					b.Fatal(a.text())
+				}
+			}
+		})
+		b.Run(s.name+"/parse-only", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				files := new(source.FileSet)
+				_, ds := grammar.Parse(files.Add("x.stp", []byte(s.text)), grammar.Options{Files: files})
+				if ds.HasErrors() {
+					b.Fatal(ds)
+				}
+			}
+		})
+	}
+}

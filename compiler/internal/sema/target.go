@@ -115,11 +115,25 @@ func (b *binder) target(s *scope, e ast.Expr) {
 		return
 	}
 	if t.Inner != nil {
-		b.expr(s, t.Inner, true)
+		b.entry(s, t.Inner)
 	}
 	if len(t.Args) > 0 {
 		b.exprs(s, t.Args)
 	}
+}
+
+// entry binds what is evaluated at the entry of a probed function, where the
+// handler's locals do not exist yet.
+func (b *binder) entry(s *scope, e ast.Expr) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		name, ok := n.(*ast.Name)
+		if ok && (s.names[name.Name] != nil || b.lib.Global(name.Name, s.file) == nil) {
+			b.errorf(diag.EntryLocal, name.Span, "%s is a local variable; it has no value when the function is entered", name.Name).
+				Hintf("@entry can look at globals and at variables of the function")
+		}
+		return true
+	})
+	b.expr(s, e, true)
 }
 
 // unresolvable reports a target expression that nothing was found out about.

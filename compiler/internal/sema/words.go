@@ -56,6 +56,14 @@ func describe(e ast.Expr) string {
 	return "this"
 }
 
+// isA says what e is: "x is a number", "this is a string" of a literal.
+func isA(e ast.Expr, t types.Type) string {
+	if _, ok := unparen(e).(*ast.Literal); ok {
+		return "this is " + noun(t)
+	}
+	return describe(e) + " is " + noun(t)
+}
+
 // count writes "1 key", "2 keys".
 func count(n int, noun string) string {
 	if n == 1 {
