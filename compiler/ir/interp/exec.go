@@ -17,8 +17,15 @@ func cut(s string, n int32) string {
 }
 
 // exec runs a handler to its end. Its own errors are reported here; the error it returns is the store's.
-func (m *Machine) exec(h *fn) (Result, error) {
+func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 	m.push(h, nil, 0)
+	for i, v := range args {
+		if p := h.params[i]; p.str {
+			m.strs[p.slot] = cut(v.Str, p.cap)
+		} else {
+			m.ints[p.slot] = v.Int
+		}
+	}
 	fr := &m.frames[0]
 	code := h.code
 	ints, strs := m.ints, m.strs

@@ -28,6 +28,8 @@ type Machine struct {
 	store  Store
 	out    Output
 	probes []*fn
+	funcs  map[string]*fn
+	bodies []*fn
 	maxStr int
 	nest   int
 
@@ -79,16 +81,16 @@ func New(p *ir.Program, store Store, out Output) (*Machine, error) {
 		return nil, fmt.Errorf("interp: %w", err)
 	}
 	m := &Machine{p: p, store: store, out: out, maxStr: p.Limits.MaxString - 1}
-	funcs := make(map[string]*fn, len(p.Funcs))
+	m.funcs = make(map[string]*fn, len(p.Funcs))
 	for _, f := range p.Funcs {
-		funcs[f.Name] = &fn{}
+		m.funcs[f.Name] = &fn{}
 	}
 	for _, f := range p.Funcs {
-		m.decode(funcs, funcs[f.Name], f)
+		m.decode(m.funcs, m.funcs[f.Name], f)
 	}
 	for _, pr := range p.Probes {
 		h := &fn{}
-		m.decode(funcs, h, pr.Handler)
+		m.decode(m.funcs, h, pr.Handler)
 		m.probes = append(m.probes, h)
 	}
 	m.nest = p.Nesting()
@@ -101,6 +103,30 @@ func (m *Machine) Run(probe int, ctx Context) (Result, error) {
 	if probe < 0 || probe >= len(m.probes) {
 		return Result{}, fmt.Errorf("interp: no probe %d", probe)
 	}
+	return m.run(m.probes[probe], probe, nil, ctx)
+}
+
+// AddBody takes in a handler with parameters that is not a probe of the program: the part of a handler
+// that the host runs, with values that were read at the probed place. It gives the number for RunBody.
+func (m *Machine) AddBody(f *ir.Func) (int, error) {
+	h := &fn{}
+	m.decode(m.funcs, h, f)
+	m.bodies = append(m.bodies, h)
+	return len(m.bodies) - 1, nil
+}
+
+// RunBody runs a body of AddBody for a hit of Program.Probes[probe], with its parameters' values.
+func (m *Machine) RunBody(body, probe int, args []Val, ctx Context) (Result, error) {
+	if body < 0 || body >= len(m.bodies) || probe < 0 || probe >= len(m.probes) {
+		return Result{}, fmt.Errorf("interp: no body %d of probe %d", body, probe)
+	}
+	if n := len(m.bodies[body].params); n != len(args) {
+		return Result{}, fmt.Errorf("interp: body %d takes %d values, not %d", body, n, len(args))
+	}
+	return m.run(m.bodies[body], probe, args, ctx)
+}
+
+func (m *Machine) run(h *fn, probe int, args []Val, ctx Context) (Result, error) {
 	m.ctx, m.probe, m.held, m.errs = ctx, probe, -1, 0
 	m.attrs, _ = ctx.(Attrs)
 	m.capt, _ = ctx.(Captured)
@@ -112,7 +138,7 @@ func (m *Machine) Run(probe int, ctx Context) (Result, error) {
 	if site != nil && site.Kind.OnHost() {
 		m.left = int64(m.p.Limits.MaxActionInt)
 	}
-	res, err := m.exec(m.probes[probe])
+	res, err := m.exec(h, args)
 	if m.held >= 0 {
 		m.store.Unlock(m.held)
 	}
