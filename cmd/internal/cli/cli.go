@@ -1,0 +1,130 @@
+// Package cli is the command as a function: arguments and streams in, exit status
+// out. It joins the compiler, a back end and the host loop, and holds no logic of its
+// own beyond that.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/gostap/gostap/compiler/diag"
+)
+
+// Version is set by the linker.
+var Version = "unknown"
+
+// LanguageVersion is the level of the script language that is spoken, as systemtap_v in scripts.
+const LanguageVersion = "5.0"
+
+// Streams are where the command reads and writes. The traced command of -c gets them too.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Run runs the command and gives its exit status.
+func Run(args []string, s Streams, env []string) (status int) {
+	// A broken invariant of ours must not show a stack trace to a user who asked for nothing of
+	// the kind, and must not look like a success.
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(s.Err, "error: internal error: %v\n  hint: this is a bug of gostap; GOSTAP_DEBUG=1 shows where\n", r)
+			if getenv(env, "GOSTAP_DEBUG") != "" {
+				s.Err.Write(debug.Stack())
+			}
+			status = 1
+		}
+	}()
+	o, err := parseFlags(args, s.Err)
+	if err != nil {
+		return usageFailed(s.Err, err)
+	}
+	switch {
+	case o.help:
+		fmt.Fprint(s.Out, usage)
+		return 0
+	case o.version:
+		fmt.Fprintf(s.Out, "gostap %s, script language %s\n", Version, LanguageVersion)
+		return 0
+	case o.info:
+		return info(s)
+	}
+	c := &command{options: o, Streams: s, env: env}
+	if err := c.run(); err != nil {
+		var u *usageError
+		if errors.As(err, &u) {
+			return usageFailed(s.Err, err)
+		}
+		if !errors.Is(err, errShown) {
+			fmt.Fprintf(s.Err, "error: %v\n", err)
+		}
+		return 1
+	}
+	return 0
+}
+
+// errShown ends the command after its errors were printed.
+var errShown = errors.New("failed")
+
+func usageFailed(w io.Writer, err error) int {
+	fmt.Fprintf(w, "error: %v\n", err)
+	var u *usageError
+	if errors.As(err, &u) && u.hint != "" {
+		fmt.Fprintf(w, "  hint: %s\n", u.hint)
+	}
+	return 1
+}
+
+func getenv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if len(env[i]) > len(name) && env[i][len(name)] == '=' && env[i][:len(name)] == name {
+			return env[i][len(name)+1:]
+		}
+	}
+	return ""
+}
+
+// useColor says whether messages to w are coloured.
+func useColor(o *options, w io.Writer, env []string) bool {
+	switch o.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	f, ok := w.(*os.File)
+	if !ok || getenv(env, "NO_COLOR") != "" {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0
+}
+
+// show prints diagnostics by the rules of -w and -W, and says whether to go on.
+func (c *command) show(p *diag.Printer, l diag.List) bool {
+	ok := true
+	n := 0
+	for _, d := range l {
+		if d.Severity == diag.Warning {
+			if c.noWarn {
+				continue
+			}
+			if c.warnErr {
+				ok = false
+			}
+		} else {
+			ok = false
+			if n++; n > 50 {
+				continue
+			}
+		}
+		p.One(d)
+	}
+	if n > 50 {
+		fmt.Fprintf(c.Err, "error: %d more errors\n", n-50)
+	}
+	return ok
+}
