@@ -221,3 +221,35 @@ func hasTargets(bodies []*ast.Block) bool {
 	}
 	return found
 }
+
+// Describe writes what a target resolved to.
+func Describe(t *elab.Target) string {
+	var b strings.Builder
+	switch {
+	case t.Err != nil:
+		return "unresolved: " + t.Err.Message
+	case len(t.Pretty) > 0:
+		b.WriteString("text")
+		for _, p := range t.Pretty {
+			if p.Conv == 0 {
+				fmt.Fprintf(&b, " %q", p.Lit)
+				continue
+			}
+			fmt.Fprintf(&b, " %%%c{%s}", p.Conv, p.Value)
+		}
+	case t.Inner != nil:
+		b.WriteString("an expression")
+	default:
+		fmt.Fprintf(&b, "%s {%s}", t.Type, t.Value)
+		if !t.Len.Empty() {
+			fmt.Fprintf(&b, " length {%s}", t.Len)
+		}
+	}
+	if t.Ctype != nil && t.Ctype.Name != "" {
+		b.WriteString(" " + t.Ctype.Name)
+	}
+	if t.AtEntry {
+		b.WriteString(" at entry")
+	}
+	return b.String()
+}

@@ -1,0 +1,184 @@
+// Package compiler turns scripts into an ir.Program: it runs the passes in the order
+// of the table in passes.go, with a time for each and a dump of any pass's product.
+//
+// In: script texts with their arguments and options. Out: a Result with the program,
+// the files that positions belong to, and the opened binaries; or diagnostics. List
+// answers -l and -L over the same passes.
+package compiler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// Script is one text of the user's.
+type Script struct {
+	// Name is what messages call it: a path, "<input>" for -e, "<stdin>".
+	Name string
+	Text []byte
+}
+
+// Options say what to compile and for what.
+type Options struct {
+	// Scripts: the main script, then the texts of -E.
+	Scripts []Script
+	// Args are the script's arguments, $1 and @1.
+	Args   []string
+	Limits layout.Limits
+	Guru   bool
+	// Include are the library directories of -I, in order.
+	Include []string
+	// Globals are the values of -G, by name.
+	Globals map[string]string
+	// TargetPath is the program of -c or -x, which a bare "process" means; "" if there is none.
+	TargetPath string
+	// SearchPath is $PATH, Dir where relative paths begin ("" for the current directory).
+	SearchPath, Dir string
+	// Kernel, Arch and Runtime answer %( %) conditions: uname -r, stap's name of the
+	// architecture ("" for x86_64), "bpf" or "kernel".
+	Kernel, Arch, Runtime string
+	// Unoptimised leaves out the optimiser (-u).
+	Unoptimised bool
+	// NoAutoPrint turns off the printing of unread globals at the end.
+	NoAutoPrint bool
+	// SkipBadVars reads 0 where a target variable does not resolve.
+	SkipBadVars bool
+	// Stop ends after the last pass of a phase: Parse, Elaborate or Translate; 0 runs all.
+	Stop Phase
+	// Dump names passes whose product is wanted in Result.Dumps.
+	Dump []string
+	// Open reads the debug information of a binary.
+	Open func(path string) (debuginfo.Image, error)
+	// Verify checks the program after the passes that make or change it.
+	Verify bool
+}
+
+// Phase is a group of passes, numbered as for -p.
+type Phase int
+
+// The phases.
+const (
+	Parse     Phase = 1
+	Elaborate Phase = 2
+	Translate Phase = 3
+)
+
+// Timing is how long a pass took.
+type Timing struct {
+	Pass  string
+	Phase Phase
+	Took  time.Duration
+}
+
+// Result is what compiling made.
+type Result struct {
+	// Program is nil after an error and when Stop came before it was made.
+	Program *ir.Program
+	// Files resolves positions; set also after errors.
+	Files *source.FileSet
+	// Images are the binaries that probes lie in. They stay open until Close.
+	Images  []debuginfo.Image
+	Timings []Timing
+	// Dumps holds the text of the passes in Options.Dump, by name.
+	Dumps map[string]string
+
+	close func()
+}
+
+// Close closes the images.
+func (r *Result) Close() {
+	if r.close != nil {
+		r.close()
+		r.close = nil
+	}
+}
+
+// errCancelled stands for a context that ended between two passes.
+const codeCancelled diag.Code = "cancelled"
+
+// Compile runs the passes. The Result is never nil; its Files are needed to print the list.
+func Compile(ctx context.Context, o Options) (*Result, diag.List) {
+	s := newState(ctx, o)
+	res := &Result{Files: s.files, Dumps: map[string]string{}, close: s.env.Close}
+	var all diag.List
+	if bad := unknownPasses(o.Dump); bad != nil {
+		all.Add(bad)
+		return res, all
+	}
+	for i := range passes {
+		p := &passes[i]
+		if o.Stop != 0 && p.phase > o.Stop || p.skip != nil && p.skip(&o) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			all.Errorf(diag.Usage, codeCancelled, source.Span{}, "stopped before pass %s: %v", p.name, err)
+			break
+		}
+		start := time.Now()
+		ds := p.run(s)
+		res.Timings = append(res.Timings, Timing{p.name, p.phase, time.Since(start)})
+		for _, d := range ds {
+			all.Add(d)
+		}
+		if p.dump != nil && wants(o.Dump, p.name) {
+			res.Dumps[p.name] = p.dump(s)
+		}
+		if ds.HasErrors() {
+			break
+		}
+	}
+	res.Images = s.env.Images()
+	if !all.HasErrors() {
+		res.Program = s.out
+	}
+	return res, all
+}
+
+func wants(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// PassNames lists the passes that can be dumped, with what each makes.
+func PassNames() []string {
+	var out []string
+	for _, p := range passes {
+		if p.dump != nil {
+			out = append(out, fmt.Sprintf("%-8s %s", p.name, p.about))
+		}
+	}
+	return out
+}
+
+func unknownPasses(names []string) *diag.Diagnostic {
+	var have []string
+	for _, p := range passes {
+		if p.dump != nil {
+			have = append(have, p.name)
+		}
+	}
+	for _, n := range names {
+		if !wants(have, n) {
+			d := &diag.Diagnostic{Phase: diag.Usage, Code: "no-pass", Message: fmt.Sprintf("there is no pass %q to dump", n)}
+			sort.Strings(have)
+			return d.Hintf("the passes are %s", strings.Join(have, ", "))
+		}
+	}
+	return nil
+}
+
+var errNoReader = errors.New("no reader of debug information is built in")

@@ -1,0 +1,281 @@
+package compiler
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/expand"
+	"github.com/gostap/gostap/compiler/internal/family"
+	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/internal/lower"
+	"github.com/gostap/gostap/compiler/internal/sema"
+	"github.com/gostap/gostap/compiler/internal/target"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/grammar"
+)
+
+// pass is one step of the compiler.
+type pass struct {
+	name  string
+	phase Phase
+	// about says in a few words what the pass makes.
+	about string
+	run   func(*state) diag.List
+	// dump writes the product; nil if there is nothing to see.
+	dump func(*state) string
+	// after names the passes whose products this one reads.
+	after []string
+	// skip leaves the pass out.
+	skip func(*Options) bool
+}
+
+// passes is the compiler, in order. A test holds the order against after.
+var passes = []pass{
+	{name: "library", phase: Parse, about: "index of the library", run: (*state).library},
+	{name: "parse", phase: Parse, about: "syntax trees of the scripts", run: (*state).parse, dump: (*state).dumpParse, after: []string{"library"}},
+	// Sites come before names and types: what a target variable is decides types, and
+	// @defined decides which arms are looked at.
+	{name: "expand", phase: Elaborate, about: "probe points with their sites", run: (*state).expand, dump: (*state).dumpExpand, after: []string{"parse"}},
+	{name: "target", phase: Elaborate, about: "target variables as location programs", run: (*state).target, dump: (*state).dumpTarget, after: []string{"expand"}},
+	{name: "sema", phase: Elaborate, about: "names and types", run: (*state).sema, dump: (*state).dumpSema, after: []string{"target"}},
+	{name: "lower", phase: Translate, about: "the program before optimising", run: (*state).lower, dump: (*state).dumpIR, after: []string{"sema"}},
+}
+
+// state is what the passes hand to each other.
+type state struct {
+	ctx   context.Context
+	o     Options
+	files *source.FileSet
+	env   *family.Env
+	tenv  *target.Env
+
+	lib    *load.Library
+	trees  []*ast.File
+	items  []*handler
+	prog   *elab.Program
+	out    *ir.Program
+	xenv   *expand.Env
+	argUse []bool
+}
+
+// handler is an expanded probe before its targets are resolved.
+type handler struct {
+	decl *ast.Probe
+	item *expand.Item
+	user bool
+}
+
+func newState(ctx context.Context, o Options) *state {
+	open := o.Open
+	if open == nil {
+		open = func(string) (debuginfo.Image, error) { return nil, errNoReader }
+	}
+	s := &state{ctx: ctx, o: o, files: new(source.FileSet), argUse: make([]bool, len(o.Args))}
+	s.env = &family.Env{Open: open, TargetPath: o.TargetPath, SearchPath: o.SearchPath, Dir: o.Dir}
+	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images}
+	s.xenv = &expand.Env{
+		Aliases: s.aliases,
+		Resolve: func(r probe.Request) ([]*probe.Site, diag.List) { return family.Resolve(s.env, r) },
+	}
+	return s
+}
+
+// openNamed opens a program that a script names in @cast or @var.
+func (s *state) openNamed(name string) (debuginfo.Image, error) {
+	if p := s.env.FindProgram(name); p != "" {
+		return s.env.Image(p)
+	}
+	return nil, fmt.Errorf("there is no program %q in PATH", name)
+}
+
+func (s *state) aliases(first string) []expand.Alias {
+	var out []expand.Alias
+	for _, a := range s.lib.Aliases(first) {
+		out = append(out, a)
+	}
+	return out
+}
+
+func (s *state) conditions() grammar.Conditions {
+	c := grammar.Conditions{Kernel: s.o.Kernel, Arch: s.o.Arch, Runtime: s.o.Runtime, Guru: s.o.Guru}
+	if c.Arch == "" {
+		c.Arch = "x86_64"
+	}
+	if c.Runtime == "" {
+		c.Runtime = "bpf"
+	}
+	return c
+}
+
+func (s *state) library() diag.List {
+	lib, ds := load.New(load.Options{Files: s.files, Cond: s.conditions(), Dirs: s.o.Include})
+	s.lib = lib
+	return ds
+}
+
+func (s *state) parse() diag.List {
+	var all diag.List
+	for _, sc := range s.o.Scripts {
+		f := s.files.Add(sc.Name, sc.Text)
+		tree, ds := grammar.Parse(f, grammar.Options{
+			Files: s.files, Args: s.o.Args, Used: s.argUse, Cond: s.conditions(), Macros: s.lib.Macros(),
+		})
+		all = append(all, ds...)
+		s.trees = append(s.trees, tree)
+	}
+	all = append(all, s.lib.TakeDiags()...)
+	for i, used := range s.argUse {
+		if !used && !all.HasErrors() {
+			all.Warnf(diag.Semantic, "unused-argument", source.Span{}, "argument %d (%q) is not used by the script", i+1, s.o.Args[i])
+		}
+	}
+	return all
+}
+
+func (s *state) expand() diag.List {
+	var all diag.List
+	for _, t := range s.trees {
+		all = append(all, s.lib.AddScript(t)...)
+	}
+	for _, c := range s.lib.UserCode() {
+		all.Errorf(diag.Semantic, lower.CodeNotYet, c.Span, "embedded C is not available in this version").Hintf("it needs the kernel-module back end")
+	}
+	if all.HasErrors() {
+		return all
+	}
+	probes := s.lib.UserProbes()
+	if len(probes) == 0 {
+		all.Errorf(diag.Semantic, "no-probes", source.Span{}, "the script has no probes").
+			Hintf("a probe says where and what: probe begin { println(\"hello\") }")
+		return all
+	}
+	for _, p := range probes {
+		items, ds := s.xenv.Probe(p.Points, p.Body)
+		for _, d := range ds {
+			all.Add(d)
+		}
+		for _, it := range items {
+			s.items = append(s.items, &handler{p, it, true})
+		}
+	}
+	if len(s.items) == 0 && !all.HasErrors() {
+		all.Errorf(diag.Semantic, "no-probes", source.Span{}, "no probe of the script resolved").
+			Hintf("all of its probe points are optional (?), and none was found")
+	}
+	return all
+}
+
+// elaborate resolves the target variables of an expanded probe.
+func (s *state) elaborate(h *handler) ([]*elab.Probe, diag.List) {
+	return s.tenv.Probes(&target.Handler{
+		Decl: h.decl, Req: h.item.Req, Sites: h.item.Sites, Bodies: h.item.Bodies, Cond: h.item.Cond, User: h.user,
+	})
+}
+
+func (s *state) target() diag.List {
+	s.prog = &elab.Program{Files: s.files, Limits: s.o.Limits}
+	var all diag.List
+	for _, h := range s.items {
+		ps, ds := s.elaborate(h)
+		for _, d := range ds {
+			all.Add(d)
+		}
+		s.prog.Probes = append(s.prog.Probes, ps...)
+	}
+	return all
+}
+
+func (s *state) sema() diag.List {
+	return sema.Analyze(s.prog, s.lib, sema.Options{
+		Guru: s.o.Guru, SkipBadVars: s.o.SkipBadVars, Init: s.o.Globals, Resolve: s.tenv.Func,
+		Expand: func(p *ast.Probe) ([]*elab.Probe, diag.List) {
+			items, all := s.xenv.Probe(p.Points, p.Body)
+			var out []*elab.Probe
+			for _, it := range items {
+				ps, ds := s.elaborate(&handler{p, it, false})
+				all = append(all, ds...)
+				out = append(out, ps...)
+			}
+			return out, all
+		},
+	})
+}
+
+func (s *state) lower() diag.List {
+	p, ds := lower.Program(s.prog, lower.Options{NoAutoPrint: s.o.NoAutoPrint})
+	s.out = p
+	return append(ds, s.verify("lower")...)
+}
+
+// verify checks the program if asked to. What it finds is a mistake of the compiler.
+func (s *state) verify(pass string) diag.List {
+	if !s.o.Verify || s.out == nil {
+		return nil
+	}
+	var l diag.List
+	if err := ir.Verify(s.out); err != nil {
+		l.Errorf(diag.Build, "internal", source.Span{}, "internal error: pass %s made a bad program: %v", pass, err)
+	}
+	return l
+}
+
+func (s *state) dumpParse() string {
+	var b strings.Builder
+	for _, t := range s.trees {
+		ast.Fprint(&b, t)
+	}
+	return b.String()
+}
+
+func (s *state) dumpExpand() string {
+	var b strings.Builder
+	for _, h := range s.items {
+		fmt.Fprintf(&b, "%s: %d sites, %d bodies\n", h.item.Req, len(h.item.Sites), len(h.item.Bodies))
+		for _, st := range h.item.Sites {
+			b.WriteString("  " + siteLine(st) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func siteLine(s *probe.Site) string {
+	line := s.Kind.String() + " " + s.Point
+	if s.Image != nil {
+		line += fmt.Sprintf(" pc=0x%x offset=0x%x %s", s.At.PC, s.Offset, s.At.Insn)
+	}
+	return line
+}
+
+func (s *state) dumpTarget() string {
+	var b strings.Builder
+	for _, p := range s.prog.Probes {
+		fmt.Fprintf(&b, "%s: %d sites\n", p.Req, len(p.Sites))
+		var lines []string
+		for e, t := range p.Info.Targets {
+			lines = append(lines, fmt.Sprintf("  %s = %s\n", target.Text(e), target.Describe(t)))
+		}
+		for e, v := range p.Info.Const {
+			lines = append(lines, fmt.Sprintf("  %s = %d\n", target.Text(e), v))
+		}
+		sort.Strings(lines)
+		b.WriteString(strings.Join(lines, ""))
+	}
+	return b.String()
+}
+
+func (s *state) dumpSema() string { return sema.Dump(s.prog) }
+
+func (s *state) dumpIR() string {
+	if s.out == nil {
+		return ""
+	}
+	return s.out.Dump()
+}
