@@ -1,0 +1,168 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/gostap/gostap/backend-bpf/internal/attach"
+	"github.com/gostap/gostap/backend-bpf/internal/load"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// DefaultProfile is the period of timer.profile: 1000 times a second of each CPU.
+const DefaultProfile = time.Millisecond
+
+// Attach implements backend.Session.
+func (s *Session) Attach(ctx context.Context) (err error) {
+	files := map[string]*attach.File{}
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+		if err != nil {
+			s.set.Detach()
+			s.report = nil
+		}
+	}()
+	start := time.Now()
+	n := 0
+	for i := range s.plan.Attach {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a := &s.plan.Attach[i]
+		n += len(a.Sites)
+		if err := s.attachOne(a, files); err != nil {
+			return s.at(a, err)
+		}
+	}
+	s.logf(1, "attached %d places with %d links in %v", n, s.set.Links(), time.Since(start).Round(time.Microsecond))
+	return nil
+}
+
+// group is the sites of one program that share a link.
+type group struct {
+	path string
+	pid  int
+}
+
+func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error {
+	prog := s.col.Progs[a.Prog]
+	switch {
+	case a.Kind == probe.Uprobe || a.Kind == probe.Uretprobe:
+		return s.attachUprobes(a, prog, files)
+	case a.Kind == probe.Profile:
+		for _, t := range a.Sites {
+			period := t.Site.Period
+			if period <= 0 {
+				period = DefaultProfile
+			}
+			if err := s.set.Clock(prog.FD(), uint64(period), t.Cookie); err != nil {
+				return err
+			}
+		}
+		return nil
+	case prog.Type == ebpf.RawTracepoint, prog.Type == ebpf.Tracing:
+		for _, t := range a.Sites {
+			var err error
+			if prog.Type == ebpf.Tracing {
+				err = s.set.Tracing(prog.FD(), uint32(prog.AttachType), prog.AttachTo, t.Cookie)
+			} else {
+				err = s.set.Tracepoint(prog.FD(), prog.AttachTo, t.Cookie)
+			}
+			if err != nil {
+				return err
+			}
+			s.report = append(s.report, fmt.Sprintf("%s: %s", pointOf(t.Site), prog.AttachTo))
+		}
+		return nil
+	}
+	return fmt.Errorf("the eBPF back end cannot attach %v probes", a.Kind)
+}
+
+func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[string]*attach.File) error {
+	var order []group
+	sites := map[group][]attach.Site{}
+	for _, t := range a.Sites {
+		st := t.Site
+		g := group{st.Path, st.PID}
+		if g.pid == 0 && st.Target {
+			if g.pid = s.cfg.Target; g.pid == 0 {
+				return fmt.Errorf("%s: there is no target process; name it with -c or -x", pointOf(st))
+			}
+		}
+		if a.Kind == probe.Uretprobe && st.Go() {
+			return fmt.Errorf("%s: %w", pointOf(st), attach.ErrGoReturn)
+		}
+		f, err := s.open(st, files)
+		if err != nil {
+			return err
+		}
+		if sites[g] == nil {
+			order = append(order, g)
+		}
+		sites[g] = append(sites[g], attach.Site{Offset: st.Offset, RefCtr: st.RefCtr, Cookie: t.Cookie, Name: nameOf(st)})
+		note := ""
+		if f.NoExec() {
+			note = "; the file lies on a mount from which nothing can be run"
+		}
+		s.report = append(s.report, fmt.Sprintf("%s: %s at %#x of %s, %s%s", pointOf(st), a.Kind, st.Offset, st.Path, cost(st), note))
+	}
+	for _, g := range order {
+		u := &attach.Uprobes{Prog: prog.FD(), File: files[g.path], PID: g.pid, Return: a.Kind == probe.Uretprobe, Multi: s.multi[a.Prog], Sites: sites[g]}
+		if err := s.set.Uprobes(u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open opens a site's file and makes sure that it is the one that was resolved.
+func (s *Session) open(st *probe.Site, files map[string]*attach.File) (*attach.File, error) {
+	if f := files[st.Path]; f != nil {
+		return f, nil
+	}
+	want := s.cfg.Files[st.Path]
+	if im, ok := st.Image.(debuginfo.Identified); ok {
+		want = attach.FileID(im.FileID())
+	}
+	f, err := attach.OpenFile(st.Path, want)
+	if err != nil {
+		return nil, err
+	}
+	files[st.Path] = f
+	return f, nil
+}
+
+func pointOf(st *probe.Site) string {
+	if st.Point != "" {
+		return st.Point
+	}
+	return st.Kind.String()
+}
+
+func nameOf(st *probe.Site) string {
+	if st.Func != "" {
+		return st.Func
+	}
+	return st.Point
+}
+
+// cost says what a hit costs besides its handler.
+func cost(st *probe.Site) string {
+	in := st.At.Insn
+	switch {
+	case in == debuginfo.InsnUnknown:
+		return "instruction not classified"
+	case in == debuginfo.InsnNop5:
+		return "nop5: the cheapest, where the kernel turns it into a call"
+	case in.Emulated():
+		return in.String() + ": emulated by the kernel"
+	}
+	return in.String() + ": about ten times the cost of an emulated instruction"
+}

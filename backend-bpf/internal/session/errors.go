@@ -1,0 +1,120 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/backend-bpf/internal/attach"
+	"github.com/gostap/gostap/backend-bpf/internal/features"
+	"github.com/gostap/gostap/backend-bpf/internal/load"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// Codes of what can go wrong between a translated program and a running one.
+const (
+	CodeRights   diag.Code = "no-permission"
+	CodeVerifier diag.Code = "program-refused"
+	CodeKernel   diag.Code = "kernel-refused"
+	CodeAttach   diag.Code = "cannot-attach"
+	CodeReplaced diag.Code = "file-replaced"
+)
+
+// explain turns a refusal to load into a message at the script's line.
+func (s *Session) explain(err error) error {
+	d := &diag.Diagnostic{Phase: diag.Load, Code: CodeKernel}
+	// Whatever was refused: if the kernel takes no program at all, that is what there is to say.
+	if why := features.Probe(features.BPF); why != nil {
+		d.Code, d.Message = CodeRights, fmt.Sprintf("cannot load the programs: %v", why)
+		if !errors.Is(err, unix.EPERM) {
+			d.Code = CodeKernel
+		}
+		return d
+	}
+	if e, ok := errors.AsType[*load.ProgError](err); ok {
+		s.logf(2, "the kernel's verifier on program %s:\n%s\nthe instructions there:\n%s", e.Prog, e.Log, e.Near(8))
+		d.Code = CodeVerifier
+		d.Span = source.At(s.posOf(e))
+		reason := e.Reason()
+		switch {
+		case errors.Is(e.Err, unix.EPERM) && reason == "":
+			d.Message = "the kernel refuses this handler's program"
+			d.Hint = features.Refusal()
+		case errors.Is(e.Err, unix.E2BIG):
+			d.Message = "the handler is too long for the kernel's verifier: " + reason
+			d.Hint = "make it do less, or use --runtime=kernel"
+		default:
+			if reason == "" {
+				reason = e.Err.Error()
+			}
+			d.Message = "the kernel's verifier refuses the handler: " + reason
+			d.Hint = "this is a bug of gostap or a limit of this kernel; -v -v shows the verifier's log, --runtime=kernel may work"
+		}
+		return d
+	}
+	if e, ok := errors.AsType[*load.MapError](err); ok {
+		d.Message = fmt.Sprintf("the kernel refuses to make %s: %v", s.mapName(e.Map), e.Err)
+		switch {
+		case errors.Is(e.Err, unix.EPERM):
+			d.Hint = features.Refusal()
+		case errors.Is(e.Err, unix.ENOMEM), errors.Is(e.Err, unix.E2BIG):
+			d.Hint = "there is not enough kernel memory for it: declare smaller arrays, or lower MAXMAPENTRIES, MAXSTRINGLEN or -s"
+		}
+		for i := range s.plan.Globals {
+			if g := &s.plan.Globals[i]; !g.Absent && g.Map == e.Map && e.Map != plan.MapScalars {
+				d.Span = source.At(s.plan.Program.Globals[i].Pos)
+			}
+		}
+		return d
+	}
+	d.Message = err.Error()
+	return d
+}
+
+// posOf gives the place in the script of the instruction that the verifier stopped at.
+func (s *Session) posOf(e *load.ProgError) source.Pos {
+	if n, ok := e.Source().(plan.Source); ok && n.Pos.IsValid() {
+		return n.Pos
+	}
+	for _, a := range s.plan.Attach {
+		if a.Prog == e.Prog && a.Probe >= 0 && a.Probe < len(s.plan.Program.Probes) {
+			return s.plan.Program.Probes[a.Probe].Pos
+		}
+	}
+	return source.NoPos
+}
+
+// mapName says what a map is in the script's words.
+func (s *Session) mapName(name string) string {
+	for i := range s.plan.Globals {
+		if g := &s.plan.Globals[i]; !g.Absent && g.Map == name && name != plan.MapScalars {
+			return fmt.Sprintf("the map of global %q", s.plan.Program.Globals[i].Name)
+		}
+	}
+	switch name {
+	case plan.MapOutput:
+		return "the output buffer"
+	case plan.MapScratch:
+		return "the handlers' working memory"
+	}
+	return "map " + name
+}
+
+// at puts an error of attaching at the probe's line.
+func (s *Session) at(a *plan.Attach, err error) error {
+	d := &diag.Diagnostic{Phase: diag.Load, Code: CodeAttach, Message: err.Error()}
+	if errors.Is(err, attach.ErrReplaced) {
+		d.Code = CodeReplaced
+	}
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		d.Code = CodeRights
+		d.Hint = features.Refusal()
+	}
+	if a.Probe >= 0 && a.Probe < len(s.plan.Program.Probes) {
+		d.Span = source.At(s.plan.Program.Probes[a.Probe].Pos)
+	}
+	return d
+}

@@ -1,0 +1,367 @@
+// Package session runs a translated program: it loads maps and programs, attaches
+// them, passes their records on, and takes everything away again.
+//
+// In: a plan.Plan. Out: a backend.Session. What the kernel refuses comes back as a
+// *diag.Diagnostic at the script's line.
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/backend-bpf/internal/attach"
+	"github.com/gostap/gostap/backend-bpf/internal/features"
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
+	"github.com/gostap/gostap/backend-bpf/internal/load"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/ring"
+	"github.com/gostap/gostap/backend-bpf/internal/store"
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// DefaultRing is the bytes of the output buffer where -s says nothing: 25 ms of two million records of 64
+// bytes a second. It takes twice as much of the tracer's address space, and 0.2 ms a megabyte to make.
+const DefaultRing = 4 << 20
+
+// Config is what a session runs.
+type Config struct {
+	Plan *plan.Plan
+	// Files says which file each path was when the program was built; those not in it are not compared.
+	Files map[string]attach.FileID
+	backend.LoadOptions
+	// NoMulti keeps to perf events even where the kernel has uprobe_multi; for tests.
+	NoMulti bool
+}
+
+// Session implements backend.Session.
+type Session struct {
+	cfg   Config
+	plan  *plan.Plan
+	col   *load.Collection
+	store *store.Store
+	ring  *ring.Reader
+	set   attach.Set
+	multi map[string]bool // programs that were loaded for uprobe_multi
+	cpus  int
+
+	control, scalars []byte
+	clock            time.Time // when the clock's offset was last written
+	report           []string
+	mu               sync.Mutex // Close
+	closed           bool
+}
+
+// Load makes maps and programs. Nothing is attached.
+func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
+	s := &Session{cfg: cfg, plan: cfg.Plan, multi: map[string]bool{}}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	if err := s.checkPlan(); err != nil {
+		return nil, err
+	}
+	if s.cpus, err = attach.PossibleCPUs(); err != nil {
+		return nil, err
+	}
+	ringBytes := uint32(DefaultRing)
+	if cfg.BufferMB > 0 {
+		for ringBytes = 1 << 20; ringBytes < uint32(min(cfg.BufferMB, 1024))<<20; ringBytes *= 2 {
+		}
+	}
+	start := time.Now()
+	opts := load.Options{Entries: map[string]uint32{plan.MapOutput: ringBytes}}
+	if cfg.Verbose > 2 {
+		opts.LogLevel = 1
+	}
+	if s.col, err = load.Load(s.spec(), opts); err != nil {
+		return nil, s.explain(err)
+	}
+	s.logf(1, "loaded %d programs and %d maps in %v", len(s.col.Progs), len(s.col.Maps), time.Since(start).Round(time.Microsecond))
+	for name, p := range s.col.Progs {
+		s.logf(2, "program %s: %d instructions", name, p.Insns)
+		if p.Log != "" {
+			s.logf(3, "verifier on %s:\n%s", name, p.Log)
+		}
+	}
+	if s.control, err = mapValue(s.col.Maps[plan.MapControl], plan.CtlSize); err != nil {
+		return nil, err
+	}
+	if m := s.col.Maps[plan.MapScalars]; m != nil {
+		if s.scalars, err = mapValue(m, int(m.ValueSize)); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.initControl(); err != nil {
+		return nil, err
+	}
+	s.store, err = store.New(store.Config{Program: s.plan.Program, Globals: s.plan.Globals, Maps: s.col.Maps,
+		Scalars: s.scalars, Control: s.control, CPUs: s.cpus})
+	if err != nil {
+		return nil, err
+	}
+	s.ring, err = ring.Open(s.col.Maps[plan.MapOutput].FD(), int(ringBytes))
+	if err != nil {
+		return nil, err
+	}
+	return s, ctx.Err()
+}
+
+// checkPlan sees to what the rest relies on.
+func (s *Session) checkPlan() error {
+	if s.plan.Spec == nil {
+		return errors.New("the plan has no programs")
+	}
+	for _, name := range []string{plan.MapOutput, plan.MapControl, plan.MapCounters} {
+		if s.plan.Spec.Maps[name] == nil {
+			return fmt.Errorf("the plan has no map %s", name)
+		}
+	}
+	if n := s.plan.Spec.Maps[plan.MapControl].ValueSize; n < plan.CtlSize {
+		return fmt.Errorf("the plan's control map has %d bytes", n)
+	}
+	if n := s.plan.Spec.Maps[plan.MapCounters].MaxEntries; n < uint32(ir.NumCauses)+1 {
+		return fmt.Errorf("the plan's counter map has %d entries", n)
+	}
+	for _, a := range s.plan.Attach {
+		if s.plan.Spec.Programs[a.Prog] == nil {
+			return fmt.Errorf("the plan attaches program %s, which it does not have", a.Prog)
+		}
+	}
+	return nil
+}
+
+// spec adapts the plan to this kernel: programs at uprobes are loaded for the kind of link that they get.
+func (s *Session) spec() *ebpf.CollectionSpec {
+	spec := &ebpf.CollectionSpec{Maps: s.plan.Spec.Maps, Programs: make(map[string]*ebpf.ProgramSpec, len(s.plan.Spec.Programs))}
+	for name, ps := range s.plan.Spec.Programs {
+		spec.Programs[name] = ps
+	}
+	users := map[string]bool{}
+	for _, a := range s.plan.Attach {
+		if a.Kind != probe.Uprobe && a.Kind != probe.Uretprobe {
+			continue
+		}
+		multi := !s.cfg.NoMulti && features.Has(features.UprobeMulti)
+		for _, t := range a.Sites {
+			if multi && (t.Site.PID != 0 || t.Site.Target) && !features.Has(features.UprobeMultiPID) {
+				multi = false
+			}
+		}
+		if old, ok := users[a.Prog]; ok {
+			multi = multi && old // one program has one form
+		}
+		users[a.Prog] = multi
+	}
+	for name, multi := range users {
+		s.multi[name] = multi
+		if multi {
+			ps := *spec.Programs[name]
+			ps.AttachType = ebpf.AttachTraceUprobeMulti
+			spec.Programs[name] = &ps
+		}
+	}
+	return spec
+}
+
+func mapValue(m *load.Map, size int) ([]byte, error) {
+	b, err := unix.Mmap(m.FD(), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map the value of %s: %w", m.Name, err)
+	}
+	return b, nil
+}
+
+func (s *Session) word(off int) *atomic.Uint32 {
+	return (*atomic.Uint32)(unsafe.Pointer(&s.control[off]))
+}
+
+func (s *Session) dword(off int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&s.control[off]))
+}
+
+// initControl fills in what handlers want to know about the tracer.
+func (s *Session) initControl() error {
+	s.word(plan.CtlTarget).Store(uint32(s.cfg.Target))
+	var st unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/pid", &st); err != nil {
+		return fmt.Errorf("find the process namespace: %w", err)
+	}
+	s.dword(plan.CtlPidNSDev).Store(st.Dev)
+	s.dword(plan.CtlPidNSIno).Store(st.Ino)
+	s.syncClock(time.Now())
+	return nil
+}
+
+// syncClock writes how far the wall clock is from the clock that handlers read. The wall clock may be set or slewed
+// at any time, so it is done again each second.
+func (s *Session) syncClock(now time.Time) {
+	if !s.clock.IsZero() && now.Sub(s.clock) < time.Second {
+		return
+	}
+	s.clock = now
+	var boot1, wall, boot2 unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot1) != nil || unix.ClockGettime(unix.CLOCK_REALTIME, &wall) != nil ||
+		unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot2) != nil {
+		return
+	}
+	mid := boot1.Nano() + (boot2.Nano()-boot1.Nano())/2
+	s.dword(plan.CtlBootOffset).Store(uint64(wall.Nano() - mid))
+}
+
+func (s *Session) logf(level int, format string, args ...any) {
+	if s.cfg.Logf != nil && s.cfg.Verbose >= level {
+		s.cfg.Logf(format, args...)
+	}
+}
+
+// Store implements backend.Session.
+func (s *Session) Store() interp.Store { return s.store }
+
+// HostProbes implements backend.Session.
+func (s *Session) HostProbes() []int { return s.plan.HostProbes }
+
+// Schema implements backend.Session.
+func (s *Session) Schema() *wire.Schema { return s.plan.Schema }
+
+// Deferred implements backend.Session.
+func (s *Session) Deferred(capture int) *ir.Func {
+	if capture < 0 || capture >= len(s.plan.Deferred) {
+		return nil
+	}
+	return s.plan.Deferred[capture]
+}
+
+// SetTarget implements backend.Session.
+func (s *Session) SetTarget(pid int) error {
+	if err := unix.Kill(pid, 0); err == unix.ESRCH {
+		return fmt.Errorf("process %d does not exist", pid)
+	}
+	s.cfg.Target = pid
+	s.word(plan.CtlTarget).Store(uint32(pid))
+	return nil
+}
+
+// Read implements backend.Session.
+func (s *Session) Read(deadline time.Time, fn func(rec []byte) error) error {
+	now := time.Now()
+	s.syncClock(now)
+	// The clock's offset is kept fresh while nothing happens, too.
+	for slice := now.Add(time.Second); slice.Before(deadline); slice = slice.Add(time.Second) {
+		n, err := s.ring.Read(slice, fn)
+		if n > 0 || err != nil || time.Now().Before(slice) {
+			return err
+		}
+		s.syncClock(time.Now())
+	}
+	_, err := s.ring.Read(deadline, fn)
+	return err
+}
+
+// Wake implements backend.Session.
+func (s *Session) Wake() { s.ring.Wake() }
+
+// State implements backend.Session.
+func (s *Session) State() wire.State { return wire.State(s.word(plan.CtlState).Load()) }
+
+// SetState implements backend.Session. A session only moves forward: a handler that has ended it is not overruled
+// by a host that starts it at the same moment.
+func (s *Session) SetState(st wire.State) error {
+	w := s.word(plan.CtlState)
+	for {
+		old := w.Load()
+		if wire.State(old) >= st || w.CompareAndSwap(old, uint32(st)) {
+			return nil
+		}
+	}
+}
+
+// Counters implements backend.Session.
+func (s *Session) Counters() (wire.Counters, error) {
+	c := wire.Counters{ByCause: make([]uint64, ir.NumCauses)}
+	m := s.col.Maps[plan.MapCounters]
+	var key [4]byte
+	vals := make([]byte, 8*s.cpus)
+	sum := func(i int) (n uint64, err error) {
+		binary.LittleEndian.PutUint32(key[:], uint32(i))
+		if err := kern.Lookup(m.FD(), key[:], vals); err != nil {
+			return 0, fmt.Errorf("read counter %d: %w", i, err)
+		}
+		for o := 0; o < len(vals); o += 8 {
+			n += binary.LittleEndian.Uint64(vals[o:])
+		}
+		return n, nil
+	}
+	for i := range int(m.Entrys) {
+		n, err := sum(i)
+		if err != nil {
+			return c, err
+		}
+		switch first := int(ir.NumCauses) + 1; {
+		case i < int(ir.NumCauses):
+			c.ByCause[i] = n
+		case i == int(ir.NumCauses):
+			c.Errors = n
+		case i-first < len(s.plan.Program.Probes):
+			c.Probes = append(c.Probes, n)
+		}
+	}
+	for _, p := range s.col.Progs {
+		st, err := kern.ProgInfo(p.FD())
+		if err != nil {
+			return c, fmt.Errorf("read the counters of program %s: %w", p.Name, err)
+		}
+		c.ByCause[ir.LostRecursed] += st.Missed
+	}
+	return c, nil
+}
+
+// Detach implements backend.Session.
+func (s *Session) Detach() error { return s.set.Detach() }
+
+// Close implements backend.Session.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	err := s.set.Detach()
+	if s.ring != nil {
+		s.ring.Close()
+	}
+	if s.store != nil {
+		s.store.Close()
+	}
+	for _, b := range [][]byte{s.control, s.scalars} {
+		if b != nil {
+			unix.Munmap(b)
+		}
+	}
+	if s.col != nil {
+		s.col.Close()
+	}
+	return err
+}
+
+// Report implements backend.Session.
+func (s *Session) Report() []string {
+	return append(append([]string(nil), s.report...), s.set.Report()...)
+}
+
+var _ backend.Session = (*Session)(nil)
