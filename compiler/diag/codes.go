@@ -12,7 +12,6 @@ const (
 	UnresolvedFunction Code = "unresolved-function"
 	UnresolvedArray    Code = "unresolved-array"
 	ArgumentCount      Code = "argument-count"
-	UnknownAtOp        Code = "unknown-at-operator"
 	UnknownIntrinsic   Code = "unknown-intrinsic"
 	InitialValue       Code = "initial-value"
 	TooManyKeys        Code = "too-many-keys"
@@ -44,7 +43,6 @@ const (
 	LoopControl    Code = "loop-control"
 	LoopVariable   Code = "loop-variable"
 	ForeachChange  Code = "foreach-change"
-	NestingTooDeep Code = "nesting-too-deep"
 
 	// Warnings.
 	UnusedGlobal      Code = "unused-global"
@@ -55,3 +53,67 @@ const (
 	NeverRead         Code = "never-read"
 	NoEffect          Code = "no-effect"
 )
+
+// CodeInfo explains a kind of message.
+type CodeInfo struct {
+	Code    Code
+	Warning bool
+	Meaning string
+	// Example is a script that gives it; "" where it takes more than a script. In the
+	// examples $missing is a variable that the probed function does not have.
+	Example string
+}
+
+// SemanticCodes lists the kinds of messages that loading and the semantic passes give.
+func SemanticCodes() []CodeInfo {
+	return []CodeInfo{
+		// Loading.
+		{LibraryDir, false, "a directory or file of the library cannot be read", ``},
+		{DuplicateGlobal, false, "a global is declared twice", `global a, a probe begin { a = 1 }`},
+
+		// Names.
+		{UnresolvedFunction, false, "no function has this name", `probe begin { prnitln("x") }`},
+		{UnresolvedArray, false, "no global array has this name; locals cannot be arrays", `probe begin { seen[pid()] = 1 }`},
+		{ArgumentCount, false, "a function is called with other arguments than it takes", `probe begin { println(pid(1)) }`},
+		{UnknownIntrinsic, false, "a function is declared as built in, and is not, or with other types", `function pid:string() %{ intrinsic %} probe begin { println(pid()) }`},
+		{InitialValue, false, "-G names no global of the script, or does not fit its type", ``},
+		{TooManyKeys, false, "an array has more than 9 keys", `global a probe begin { a[1,2,3,4,5,6,7,8,9,10] = 1 }`},
+
+		// Types.
+		{TypeMismatch, false, "a number stands where a string is expected, or the other way round", `probe begin { println(1 + "s") }`},
+		{UnresolvedType, false, "nothing says whether a variable holds numbers or strings", `probe begin { println(x) }`},
+		{ArrayArity, false, "an array is used with a different number of keys, or without any", `global a probe begin { a[1] = 1 println(a[1, 2]) }`},
+		{AggregateValue, false, "an aggregate stands where a number or a string is expected", `global s probe begin { s <<< 1 println(s) }`},
+		{NotAggregate, false, "<<< or a statistics operator is given something that is no aggregate", `probe begin { println(@count(x)) }`},
+		{HistogramUse, false, "a histogram stands where it cannot be printed", `global s probe begin { s <<< 1 h = @hist_log(s) }`},
+		{HistogramParameters, false, "bounds and width of a histogram, or the shift of @variance, make no sense", `global s probe begin { s <<< 1 print(@hist_linear(s, 10, 0, 1)) }`},
+		{StarUse, false, "a slice of an array stands where one element is expected", `global a probe begin { a[1] = 1 println(a[*]) }`},
+		{NoResult, false, "the value of a function that returns nothing is asked for", `probe begin { println(exit()) }`},
+		{ReturnValue, false, "a function returns a value here and none there", `function f(a) { if (a) return 1 return } probe begin { println(f(1)) }`},
+		{PrintArguments, false, "a print function is given other arguments than it takes", `probe begin { printf("%d %d\n", 1) }`},
+		{PrintFormat, false, "a format is no literal string, or has a conversion that there is not", `probe begin { printf("%y\n", 1) }`},
+		{Regex, false, "a pattern is no regular expression", `probe begin { if (execname() =~ "[a") next }`},
+
+		// Rules.
+		{NotAssignable, false, "something that is no variable is assigned to", `probe begin { pid() = 1 }`},
+		{DeleteOperand, false, "something that is no variable is deleted", `probe begin { delete pid() }`},
+		{AddressOf, false, "the address of a variable of the script is taken", `probe begin { x = 1 println(&x) }`},
+		{TargetWrite, false, "a variable of the traced program is written without -g", `probe process("app").function("f") { $x = 1 }`},
+		{TargetContext, false, "a variable of the traced program is used where there is none", `function f() { return $x } probe begin { println(f()) }`},
+		{EntryLocal, false, "@entry looks at a local variable of the handler", `probe process("app").function("f").return { x = 1 println(@entry(x)) }`},
+		{EmbeddedCode, false, "C code is embedded without -g", `probe begin { println(%{ 1 %}) }`},
+		{PointCondition, false, "the condition of a probe point holds more than globals, constants and operators", `probe begin if (pid() > 1) { println(1) }`},
+		{LoopControl, false, "break or continue outside of a loop", `probe begin { break }`},
+		{LoopVariable, false, "a name stands for two keys of one loop", `global a probe begin { a[1, 1] = 1 foreach ([k, k] in a) println(k) }`},
+		{ForeachChange, false, "an array is changed inside of a loop over it", `global a probe begin { a[1] = 1 foreach (k in a) delete a[k] }`},
+
+		// Warnings.
+		{UnusedGlobal, true, "a global is never used", `global a probe begin { }`},
+		{UnusedFunction, true, "a function is never called", `function f() { } probe begin { }`},
+		{UnusedParameter, true, "a parameter is never used", `function f(a) { return 1 } probe begin { println(f(1)) }`},
+		{UnreachedOverload, true, "a function hides another one of its name", `function f() { return 1 } function f() { return 2 } probe begin { println(f()) }`},
+		{NeverAssigned, true, "a variable is read but never assigned", `probe begin { println(x + 1) }`},
+		{NeverRead, true, "a local variable is assigned but never read", `probe begin { x = 1 }`},
+		{NoEffect, true, "a statement does nothing", `probe begin { x = 1 x == 2 println(x) }`},
+	}
+}

@@ -184,9 +184,50 @@ func (x *infer) same(a, b ast.Expr) {
 	before := len(x.ds)
 	u := x.expr(b, t)
 	x.because(before, x.slotOf(a))
-	if t == types.Unknown && u != types.Unknown && u != bad {
-		x.expr(a, u)
+	if t == types.Unknown {
+		x.learn(a, u)
 	}
+}
+
+// learn gives e, which was typed just now without a result, the type t. Only what the
+// value of e comes from is looked at, not all of e again.
+func (x *infer) learn(e ast.Expr, t types.Type) types.Type {
+	if t == types.Unknown {
+		return t
+	}
+	switch u := unparen(e).(type) {
+	case *ast.Ternary:
+		if v, ok := Known(x.in, u.Cond); !ok || v != 0 {
+			x.learn(u.Then, t)
+		}
+		if v, ok := Known(x.in, u.Cond); !ok || v == 0 {
+			x.learn(u.Else, t)
+		}
+	case *ast.Assign:
+		x.learn(u.X, t)
+		x.learn(u.Y, t)
+	case *ast.Call:
+		for f := x.in.Calls[u]; f != nil; f = f.Next {
+			x.unify(slot{f, -1}, t, u.Span)
+		}
+	default:
+		s := x.slotOf(e)
+		if s.of == nil {
+			return bad
+		}
+		if x.unify(s, t, u.Range()) == bad {
+			return bad
+		}
+	}
+	if t != bad {
+		for ; ; e = e.(*ast.Paren).X {
+			x.in.Types[e] = t
+			if _, ok := e.(*ast.Paren); !ok {
+				break
+			}
+		}
+	}
+	return t
 }
 
 func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
@@ -207,8 +248,10 @@ func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
 		if t == bad {
 			return bad
 		}
-		if t == types.Unknown || u == bad {
-			t = x.place(e.X, u)
+		if t == types.Unknown {
+			t = x.learn(e.X, u)
+		} else if u == bad {
+			x.learn(e.X, bad)
 		}
 		return t
 	}
@@ -232,9 +275,8 @@ func (x *infer) ternary(e *ast.Ternary, want types.Type) types.Type {
 		return t
 	}
 	u := x.expr(e.Else, t)
-	if t == types.Unknown && u != types.Unknown && u != bad {
-		x.expr(e.Then, u)
-		return u
+	if t == types.Unknown {
+		return x.learn(e.Then, u)
 	}
 	return t
 }

@@ -62,17 +62,7 @@ func (b *binder) atOp(s *scope, e *ast.AtOp) {
 		want, ok = otherOps[e.Name]
 	}
 	if !ok {
-		var names []string
-		for n := range statOps {
-			names = append(names, n)
-		}
-		for n := range otherOps {
-			names = append(names, n)
-		}
-		d := b.errorf(diag.UnknownAtOp, e.Span, "there is no operator or macro named %s", e.Name)
-		if near := diag.Nearest(e.Name, names, 2); len(near) > 0 {
-			d.Hintf("did you mean %s?", strings.Join(near, ", "))
-		}
+		b.errorf(diag.TargetContext, e.Span, "%s is not supported", e.Name)
 		return
 	}
 	if n := len(e.Args); n < want[0] || n > want[1] {
