@@ -3,6 +3,7 @@ package grammar
 import (
 	"bytes"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,20 +73,97 @@ func FuzzParsePrint(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		_, file, errs := parseText(text)
-		if errs > 0 {
-			return
+	f.Fuzz(checkPrint)
+}
+
+func checkPrint(t *testing.T, text []byte) {
+	fs, file, errs := parseText(text)
+	if errs > 0 || len(file.Decls) == 0 {
+		return
+	}
+	checkPlaces(t, fs, file)
+	one := printed(t, file)
+	_, again, errs := parseText(one)
+	if errs > 0 {
+		t.Fatalf("%q prints as\n%s\nwhich does not parse", text, one)
+	}
+	if two := printed(t, again); !bytes.Equal(one, two) {
+		t.Fatalf("%q prints as\n%s\nthen as\n%s", text, one, two)
+	}
+}
+
+// tokens are what FuzzTokens makes scripts of.
+var tokens = strings.Fields(`probe begin { } function f ( ) global g private if else while for foreach in limit return delete
+	break continue next string long try catch $1 @2 $# $x $$vars $x$ $ @count @sum @cast @hist_log @define @m @n a b c 1 0x2 "s" "t"
+	%{c%} %( %? %: %) %(1==1%? %(1==2%? <<< >>> == != =~ += .= && || ++ -- -> << [ ] ; , . ? : ! ~ = + - * / % & ^ | < >
+	probe·a{ function·f(a){ }· if(a) foreach(a·in·b) @define·m(x)%( @x·%) @m(a) @define·n%(·1·%) timer.s(1) process("x").function("y")
+	[a,b]·in·c @cast(a,"b") for(;;) while(a) try{a}catch{b} *b· a*·`)
+
+// FuzzTokens takes each byte for a token, which goes deeper into the grammar than
+// bytes as text; the top bit leaves out the space before the token.
+func FuzzTokens(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3})
+	f.Fuzz(func(t *testing.T, picks []byte) {
+		var b bytes.Buffer
+		b.WriteString("probe x { ")
+		for _, p := range picks {
+			if p < 128 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(strings.ReplaceAll(tokens[int(p)%len(tokens)], "·", " "))
 		}
-		one := printed(t, file)
-		_, again, errs := parseText(one)
-		if errs > 0 && len(file.Decls) > 0 {
-			t.Fatalf("%q prints as\n%s\nwhich does not parse", text, one)
-		}
-		if two := printed(t, again); !bytes.Equal(one, two) && len(file.Decls) > 0 {
-			t.Fatalf("%q prints as\n%s\nthen as\n%s", text, one, two)
-		}
+		b.WriteString(" }")
+		checkPrint(t, b.Bytes())
+		checkIndex(t, b.Bytes())
 	})
 }
 
 func printInto(w io.Writer, f *ast.File) { ast.Fprint(w, f) }
+
+// FuzzIndex reads what Index finds one by one and compares with the whole file.
+func FuzzIndex(f *testing.F) {
+	for _, s := range append(seeds, library) {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(checkIndex)
+}
+
+func checkIndex(t *testing.T, text []byte) {
+	es, ok := Index(text)
+	last := 0
+	for _, e := range es {
+		if e.Off < last || e.End < e.Off || e.End > len(text) {
+			t.Fatalf("%+v of %q", e, text)
+		}
+		last = e.End
+	}
+	fs, whole, errs := parseText(text)
+	if !ok || errs > 0 {
+		return
+	}
+	o := fuzzOptions
+	o.Files, o.Library = fs, true
+	src := fs.Add("lib.stp", text)
+	var one ast.File
+	for i := range es {
+		e := &es[i]
+		if e.Kind == MacroEntry {
+			continue
+		}
+		holds, l := Holds(src, e.Guards, es, o)
+		if l.HasErrors() {
+			t.Fatalf("%q: %s", text, report(fs, l))
+		}
+		if !holds {
+			continue
+		}
+		d, l := ParseDecl(src, e, es, o)
+		if l.HasErrors() || d == nil {
+			t.Fatalf("%q: %s", text, report(fs, l))
+		}
+		one.Decls = append(one.Decls, d)
+	}
+	if a, b := printed(t, whole), printed(t, &one); !bytes.Equal(a, b) {
+		t.Fatalf("%q: as a whole\n%s\none by one\n%s", text, a, b)
+	}
+}
