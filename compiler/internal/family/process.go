@@ -250,7 +250,12 @@ func (f *finder) out(c *probe.Comp, funcs []*debuginfo.Func, exact bool) {
 	}
 	var refused []refusal
 	for _, fn := range funcs {
-		if err := f.one(fn); err != nil {
+		err := f.one(fn)
+		var never *debuginfo.NoReturnError
+		if errors.As(err, &never) && !exact {
+			continue // nothing is missed
+		}
+		if err != nil {
 			refused = append(refused, refusal{fn, err})
 		}
 	}
@@ -279,9 +284,6 @@ func (f *finder) out(c *probe.Comp, funcs []*debuginfo.Func, exact bool) {
 	f.warnf("%s: left out %s%s: %v", f.req, strings.Join(names, ", "), more, first.err)
 }
 
-// errNoReturn is why a function has no return sites.
-var errNoReturn = errors.New("it never returns")
-
 func (f *finder) one(fn *debuginfo.Func) error {
 	name := place(fn.Name, fn.File, fn.Line)
 	if !f.has("return") {
@@ -306,7 +308,7 @@ func (f *finder) one(fn *debuginfo.Func) error {
 	// The kernel's return probe writes over the return address, which kills Go programs when a
 	// stack moves: it is for C code alone (cgo's included, which runs on a stack that never moves).
 	if fn.ABI != debuginfo.SysV {
-		return errNoReturn
+		return &debuginfo.NoReturnError{Name: fn.Name}
 	}
 	s := debuginfo.Site{
 		PC: fn.Entry, Kind: debuginfo.AfterRet, Func: fn, File: fn.File, Line: fn.Line,

@@ -38,13 +38,6 @@ func (l *lowerer) autoPrint() {
 	})
 }
 
-// quoted shows a string with its control characters escaped.
-func quoted() ir.Piece {
-	p := ir.Conv('s')
-	p.Alt = true
-	return p
-}
-
 func (f *fn) autoPrint(g int, name string) {
 	gl := f.out.Globals[g]
 	p := &printer{f: f}
@@ -92,9 +85,10 @@ func (f *fn) autoPrint(g int, name string) {
 // autoValue adds a value as a script would write it.
 func (p *printer) autoValue(t types.Type, v ir.Val) {
 	if t == types.String {
+		escaped := p.f.b.Str("", p.f.maxStr())
+		p.f.b.Intr("text_str", escaped, v)
 		p.lit(`"`)
-		p.fmt.Append(quoted())
-		p.args = append(p.args, v)
+		p.conv(ir.Conv('s'), ir.R(escaped))
 		p.lit(`"`)
 		return
 	}

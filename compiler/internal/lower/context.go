@@ -47,7 +47,9 @@ func newContext(s *probe.Site, n need) *context {
 		return c
 	}
 	if n&(needGo|needFrame) != 0 && c.goes {
-		c.g = s.Image.Goroutine(s.At)
+		if c.g = s.Image.Goroutine(s.At); c.g != nil && c.g.G.Empty() {
+			c.g = nil
+		}
 		if c.g != nil {
 			c.key += fmt.Sprintf("g{%s %d %d %d %d %d %d %d}", c.g.G, c.g.GoID, c.g.StackHi, c.g.ParentGoID, c.g.GoPC, c.g.StartPC, c.g.Status, c.g.WaitReason)
 		} else {
@@ -116,16 +118,7 @@ func (l *lowerer) needsOf(in *elab.Info, bodies []*ast.Block) need {
 			return true
 		})
 	}
-	for _, t := range in.Targets {
-		if t.Inner != nil {
-			n |= l.needsOfExpr(in, t.Inner)
-		}
-	}
 	return n
-}
-
-func (l *lowerer) needsOfExpr(in *elab.Info, e ast.Expr) need {
-	return l.needsOf(in, []*ast.Block{{Stmts: []ast.Stmt{&ast.ExprStmt{X: e}}}})
 }
 
 // needOf is what f needs, with all that it calls. Functions that call each other in a

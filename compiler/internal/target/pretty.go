@@ -157,7 +157,11 @@ func (w *writer) fields(o object, depth int) {
 		} else if name != "" {
 			w.lit("." + name + "=")
 		}
-		w.value(field(o, f), depth+1)
+		below := depth + 1
+		if name == "" && !o.Type.Go {
+			below = depth // the members of an anonymous member are the structure's own
+		}
+		w.value(field(o, f), below)
 	}
 	w.lit("}")
 }
