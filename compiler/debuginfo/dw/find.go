@@ -190,6 +190,12 @@ func (d *Data) FindGlobals(name string) (refs []GlobalRef, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.FindGlobalsIn(units, name)
+}
+
+// FindGlobalsIn is FindGlobals within some units.
+func (d *Data) FindGlobalsIn(units []*Unit, name string) (refs []GlobalRef, err error) {
+	defer Guard(&err)()
 	var decls []GlobalRef
 	for _, u := range units {
 		if u.typeUnit {

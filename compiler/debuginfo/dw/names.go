@@ -76,6 +76,33 @@ func (d *Data) findType(name string, tags []dwarf.Tag) (dwarf.Offset, error) {
 	if err != nil {
 		return 0, err
 	}
+	best, err := findTypeIn(units, name, tags)
+	if err != nil {
+		return 0, err
+	}
+	if d.named == nil {
+		d.named = map[string]dwarf.Offset{}
+	}
+	d.named[key] = best
+	return best, nil
+}
+
+// NamedTypeIn is NamedType within some units, without types made up from others. Go's linker puts
+// all types into the unit of package runtime.
+func (d *Data) NamedTypeIn(units []*Unit, name string) (t *types.Ctype, err error) {
+	defer Guard(&err)()
+	tags, bare := typeTags(strings.TrimSpace(name))
+	off, err := findTypeIn(units, bare, tags)
+	if err != nil {
+		return nil, err
+	}
+	if off == 0 {
+		return nil, &debuginfo.NotFoundError{What: "type", Name: name}
+	}
+	return d.Type(off)
+}
+
+func findTypeIn(units []*Unit, name string, tags []dwarf.Tag) (dwarf.Offset, error) {
 	rank := func(t dwarf.Tag) int {
 		for i, x := range tags {
 			if x == t {
@@ -106,9 +133,5 @@ func (d *Data) findType(name string, tags []dwarf.Tag) (dwarf.Offset, error) {
 			break
 		}
 	}
-	if d.named == nil {
-		d.named = map[string]dwarf.Offset{}
-	}
-	d.named[key] = best
 	return best, nil
 }
