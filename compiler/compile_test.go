@@ -136,7 +136,7 @@ func open(path string) (debuginfo.Image, error) {
 		img := goProgram()
 		img.File, img.Stripped = path, "stripped with -ldflags=-w"
 		return img, nil
-	case "/bin/script":
+	case "/bin/a-script":
 		return nil, debuginfo.ErrNotELF
 	}
 	return nil, fmt.Errorf("open %s: %w", path, os.ErrNotExist)

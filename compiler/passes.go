@@ -82,7 +82,8 @@ func newState(ctx context.Context, o Options) *state {
 	s.env = &family.Env{Open: open, TargetPath: o.TargetPath, SearchPath: o.SearchPath, Dir: o.Dir}
 	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images}
 	s.xenv = &expand.Env{
-		Aliases: s.aliases,
+		Aliases: s.aliases, Known: family.Known,
+		Names:   func() []string { return s.lib.AliasNames() },
 		Resolve: func(r probe.Request) ([]*probe.Site, diag.List) { return family.Resolve(s.env, r) },
 	}
 	return s

@@ -37,6 +37,10 @@ type Env struct {
 	// Aliases lists those whose names begin with the component first, or all that there are
 	// when first holds a wildcard.
 	Aliases func(first string) []Alias
+	// Names lists the names of all aliases, for messages; may be nil.
+	Names func() []string
+	// Known reports whether a word begins a family of probe points; may be nil.
+	Known func(word string) bool
 	// Resolve finds the sites of a plain request.
 	Resolve func(probe.Request) ([]*probe.Site, diag.List)
 }
@@ -198,6 +202,11 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 	}
 	sites, ds := x.env.Resolve(req)
 	if len(sites) == 0 {
+		if x.env.Names != nil && x.env.Known != nil && len(ds) > 0 && !x.env.Known(req.Comps[0].Name) {
+			if near := diag.Nearest(req.String(), x.env.Names(), 3); len(near) > 0 {
+				ds[0].Hintf("did you mean %s?", strings.Join(near, ", "))
+			}
+		}
 		return x.fail(ctx, ds)
 	}
 	for _, d := range ds {

@@ -13,7 +13,6 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/probe"
-	"github.com/gostap/gostap/compiler/source"
 )
 
 // The kinds of diagnostics made here.
@@ -217,12 +216,4 @@ func (m *match) argument(c *probe.Comp, f *form) bool {
 		return true
 	}
 	return false
-}
-
-// spanOf is the place of a component, or of the whole request.
-func (m *match) spanOf(c *probe.Comp) source.Span {
-	if c != nil && c.Span.From.IsValid() {
-		return c.Span
-	}
-	return m.req.Span
 }

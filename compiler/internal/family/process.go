@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
 )
 
 // DWARF register numbers of amd64 that return probes use.
@@ -264,7 +265,12 @@ func (f *finder) out(c *probe.Comp, funcs []*debuginfo.Func, exact bool) {
 	}
 	first := refused[0]
 	if len(f.sites) == 0 && len(refused) == len(funcs) {
-		f.errorf(c, "%s: %v", first.fn.Name, first.err)
+		var never *debuginfo.NoReturnError
+		if errors.As(first.err, &never) {
+			f.errorf(c, "%v", first.err)
+		} else {
+			f.errorf(c, "%s: %v", first.fn.Name, first.err)
+		}
 		return
 	}
 	if exact {
@@ -350,7 +356,7 @@ func (f *finder) notFound(c *probe.Comp, pat pattern, err error, n int) {
 					if i == 3 {
 						break
 					}
-					d.Note(f.spanOf(nil), "inlined at %s:%d", in.CallFile, in.CallLine)
+					d.Note(source.Span{}, "inlined at %s:%d", in.CallFile, in.CallLine)
 				}
 				d.Hintf(`use .inline, or build with -gcflags=-l (Go) or -fno-inline (C)`)
 				return

@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -192,7 +193,7 @@ func (f *fn) frameKeys(e ast.Expr) []ir.Val {
 	bad := func(why string) []ir.Val {
 		d := f.ds.Errorf(diag.Semantic, CodePairing, e.Range(), "entries and returns cannot be matched here: %s", why)
 		if s := f.ctx.site; s != nil {
-			d.Note(e.Range(), "at %s", s.Point)
+			d.Note(source.Span{}, "at %s", s.Point)
 		}
 		return []ir.Val{ir.I(0), ir.I(0)}
 	}

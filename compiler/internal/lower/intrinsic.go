@@ -124,7 +124,7 @@ func (l *lowerer) siteCap(name string) int {
 func (f *fn) wrongContext(sp source.Span, format string, args ...any) *diag.Diagnostic {
 	d := f.ds.Errorf(diag.Semantic, CodeContext, sp, format, args...)
 	if s := f.ctx.site; s != nil {
-		d.Note(sp, "used at %s", s.Point)
+		d.Note(source.Span{}, "used at %s", s.Point)
 	}
 	return d
 }

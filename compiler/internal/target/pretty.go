@@ -207,7 +207,7 @@ func (w *writer) elems(o object, depth int) {
 func (b *build) vars(t *ast.Target) (*elab.Target, error) {
 	s := b.at()
 	if s == nil || s.Image == nil {
-		return nil, fail("%s: %s", t.Name, b.outside)
+		return nil, fail("%s", b.outside)
 	}
 	if !s.Image.HasTypes() {
 		return nil, debuginfo.ErrNoTypes

@@ -151,7 +151,7 @@ func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep
 	}
 	s := b.at()
 	if s == nil || s.Image == nil {
-		return o, false, nil, fail("%s: %s", t.Name, b.outside)
+		return o, false, nil, fail("%s", b.outside)
 	}
 	name := strings.TrimPrefix(t.Name, "$")
 	if name == "return" {
@@ -384,6 +384,11 @@ func read(o object) (*elab.Target, error) {
 		}
 		return nil, suggest(t, "an interface", "use ->"+first+" and ->data, or print it with $ appended")
 	case types.Float, types.Complex:
+		for _, p := range o.Pieces {
+			if p.XMM != 0 {
+				return nil, fail("it is a %s in vector register XMM%d, which eBPF programs cannot read", t.Name, p.XMM-1)
+			}
+		}
 		return nil, fail("%s is a floating-point type, which scripts cannot hold in this version", t.Name)
 	case types.Void:
 		return nil, fail("it has no type")
@@ -421,7 +426,9 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 		if len(nf.Near) > 0 {
 			d.Hintf("did you mean %s?", nearNames(nf))
 		}
-		r.listVars(d, sp)
+		if nf.What == "variable" {
+			r.listVars(d)
+		}
 	case errors.As(err, &dead):
 		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s has no value%s: %s", what, where, dead.Reason)
 		if len(dead.Lines) > 0 {
@@ -464,7 +471,7 @@ func nearNames(nf *debuginfo.NotFoundError) string {
 }
 
 // listVars adds a note with the variables that could have been meant.
-func (r *resolver) listVars(d *diag.Diagnostic, sp source.Span) {
+func (r *resolver) listVars(d *diag.Diagnostic) {
 	s := r.site
 	if s == nil || s.Image == nil {
 		return
@@ -485,7 +492,7 @@ func (r *resolver) listVars(d *diag.Diagnostic, sp source.Span) {
 		}
 	}
 	if len(have) > 0 {
-		d.Note(sp, "available: %s", strings.Join(have, " "))
+		d.Note(source.Span{}, "available here: %s", strings.Join(have, " "))
 	}
 }
 
