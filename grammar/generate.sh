@@ -13,7 +13,7 @@ run=$tool/node_modules/antlr-ng/dist/cli/runner.js
 
 if [ ! -f "$run" ]; then
 	mkdir -p "$tool"
-	(cd "$tool" && npm install --silent --no-save --no-audit --no-fund "antlr-ng@$version") || {
+	(cd "$tool" && npm install --silent --no-save --no-audit --no-fund --fetch-retries=0 --fetch-timeout=20000 "antlr-ng@$version") || {
 		echo "generate.sh: cannot install antlr-ng $version with npm" >&2
 		exit 3
 	}

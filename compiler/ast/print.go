@@ -2,9 +2,6 @@ package ast
 
 import (
 	"io"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 )
 
 // Fprint writes a file as script text. Parsing that text gives the same tree, but
@@ -214,43 +211,4 @@ func (p *printer) comp(c *Comp) {
 	}
 }
 
-func (p *printer) literal(l *Literal) {
-	switch {
-	case l.IsString:
-		p.text(Quote(l.Str))
-	case l.Text != "":
-		p.text(l.Text)
-	default:
-		p.text(strconv.FormatInt(l.Num, 10))
-	}
-}
-
-// Quote writes s as a string literal of the language. What is not printable or not
-// UTF-8 becomes an escape.
-func Quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(s[i])
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == utf8.RuneError && n == 1 || !strconv.IsPrint(r):
-			for _, c := range []byte(s[i : i+n]) {
-				b.WriteString(`\` + string([]byte{'0' + c>>6, '0' + c>>3&7, '0' + c&7}))
-			}
-		default:
-			b.WriteString(s[i : i+n])
-		}
-		i += n
-	}
-	b.WriteByte('"')
-	return b.String()
-}
+func (p *printer) literal(l *Literal) { p.text(LiteralText(l)) }

@@ -14,9 +14,7 @@ type retyper struct {
 	ahead   *Tok // read, not yet given out
 	operand bool // the token before ends an operand
 	last    int  // type of the token before
-	// open holds the brackets that are open; Type of a ( is changed to controlParen
-	// where its ) does not end an operand.
-	open []bracket
+	open    []bracket
 	// pairs are the braces closed since open was empty last, in the order of their ends.
 	pairs [][2]*Tok
 	wrong *Tok // the last closing bracket that closed nothing
@@ -82,24 +80,24 @@ func (x *Filter) retype(t *Tok) {
 		}
 		ends = true
 	case stapparse.StapLexerLPAREN:
-		x.push2(t, bracket{control: isControl(x.last)})
+		x.pushBracket(t, bracket{control: isControl(x.last)})
 	case stapparse.StapLexerRPAREN:
-		b := x.pop(t, stapparse.StapLexerLPAREN)
+		b := x.popBracket(t, stapparse.StapLexerLPAREN)
 		ends = !b.control
 		if b.points {
 			x.points, x.start, x.nameGoing = true, false, false
 		}
 	case stapparse.StapLexerLBRACE:
-		x.push2(t, bracket{})
+		x.pushBracket(t, bracket{})
 	case stapparse.StapLexerRBRACE:
-		x.pop(t, stapparse.StapLexerLBRACE)
+		x.popBracket(t, stapparse.StapLexerLBRACE)
 	case stapparse.StapLexerLBRACK:
 		if !x.operand {
 			t.Type = stapparse.StapLexerLIST_OPEN
 		}
-		x.push2(t, bracket{})
+		x.pushBracket(t, bracket{})
 	case stapparse.StapLexerRBRACK:
-		x.pop(t, stapparse.StapLexerLBRACK)
+		x.popBracket(t, stapparse.StapLexerLBRACK)
 		ends = true
 	case stapparse.StapLexerINC, stapparse.StapLexerDEC:
 		ends = x.operand
@@ -133,7 +131,7 @@ func (x *Filter) retypePoint(t *Tok) {
 	case stapparse.StapLexerDOT, stapparse.StapLexerCOMMA, stapparse.StapLexerASSIGN, stapparse.StapLexerADD_A:
 		x.start = true
 	case stapparse.StapLexerLBRACE:
-		x.push2(t, bracket{})
+		x.pushBracket(t, bracket{})
 		if start {
 			x.groups++
 			x.start = true
@@ -141,13 +139,13 @@ func (x *Filter) retypePoint(t *Tok) {
 			x.points = false
 		}
 	case stapparse.StapLexerRBRACE:
-		x.pop(t, stapparse.StapLexerLBRACE)
+		x.popBracket(t, stapparse.StapLexerLBRACE)
 		if x.groups--; x.groups < 0 {
 			x.points = false
 		}
 	case stapparse.StapLexerLPAREN:
 		// A literal or, behind if, an expression: points again behind the ).
-		x.push2(t, bracket{points: true, control: true})
+		x.pushBracket(t, bracket{points: true, control: true})
 		x.points = false
 	default:
 		named := start && (x.groups > 0 || x.last == stapparse.StapLexerDOT)
@@ -184,7 +182,7 @@ func prefix(typ int) int {
 	return stapparse.StapLexerADDR
 }
 
-func (x *Filter) push2(t *Tok, b bracket) {
+func (x *Filter) pushBracket(t *Tok, b bracket) {
 	b.tok = t
 	if len(x.open) == 0 {
 		x.pairs = x.pairs[:0]
@@ -192,9 +190,9 @@ func (x *Filter) push2(t *Tok, b bracket) {
 	x.open = append(x.open, b)
 }
 
-// pop closes the innermost bracket with t if it is of the kind that opens with
+// popBracket closes the innermost bracket with t if it is of the kind that opens with
 // typ. A wrong one stays: the parser will say so at this token.
-func (x *Filter) pop(t *Tok, typ int) bracket {
+func (x *Filter) popBracket(t *Tok, typ int) bracket {
 	n := len(x.open)
 	if n == 0 {
 		x.wrong = t
