@@ -136,11 +136,11 @@ func (c *Collection) makeMap(name string, ms *ebpf.MapSpec, o Options) (*Map, er
 // fill writes first contents: bytes, strings, or what package binary encodes.
 func (m *Map) fill(kvs []ebpf.MapKV) error {
 	for _, kv := range kvs {
-		k, err := encode(kv.Key, int(m.KeySize))
+		k, err := Value(kv.Key, int(m.KeySize))
 		if err != nil {
 			return fmt.Errorf("key: %w", err)
 		}
-		v, err := encode(kv.Value, int(m.ValueSize))
+		v, err := Value(kv.Value, int(m.ValueSize))
 		if err != nil {
 			return fmt.Errorf("value: %w", err)
 		}
@@ -151,8 +151,8 @@ func (m *Map) fill(kvs []ebpf.MapKV) error {
 	return nil
 }
 
-// encode gives v as size bytes.
-func encode(v any, size int) ([]byte, error) {
+// Value gives first contents of a map, which are bytes, a string or what package binary writes, as size bytes.
+func Value(v any, size int) ([]byte, error) {
 	var b []byte
 	switch v := v.(type) {
 	case []byte:
