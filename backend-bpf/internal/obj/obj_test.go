@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,8 +168,11 @@ func TestObjdump(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	if strings.Contains(out, "<unknown>") {
-		t.Errorf("unknown instructions in\n%s", out)
+	for l := range strings.Lines(out) {
+		// Stores of constants are news to older disassemblers.
+		if f := strings.Fields(l); strings.Contains(l, "<unknown>") && len(f) > 1 && !slices.Contains([]string{"62", "6a", "72", "7a"}, f[1]) {
+			t.Errorf("unknown instruction: %s", l)
+		}
 	}
 }
 
