@@ -60,7 +60,11 @@ func (d *Data) declare(off dwarf.Offset, inner string, depth int) string {
 				return next(strings.TrimSpace(qual + " " + inner)) // char *const p
 			}
 		}
-		return qual + " " + next(inner)
+		to := next(inner)
+		if rest, ok := strings.CutPrefix(to, "const "); ok && qual == "volatile" {
+			return "const volatile " + rest // the usual order
+		}
+		return qual + " " + to
 	case dwarf.TagArrayType:
 		dims, err := d.dimensions(e)
 		if err != nil {

@@ -33,7 +33,7 @@ func (u *Unit) Rows() (rows []Row, err error) {
 
 // FileOf is the file of a row of u, as the compiler recorded it.
 func (u *Unit) FileOf(r Row) string {
-	if int(r.file) < len(u.files) {
+	if r.file >= 0 && int(r.file) < len(u.files) {
 		return u.files[r.file]
 	}
 	return ""

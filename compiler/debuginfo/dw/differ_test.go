@@ -1,0 +1,419 @@
+package dw
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/go-delve/delve/pkg/dwarf/frame"
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/loc"
+)
+
+// programs are of every kind that the differential tests read as a whole.
+func programs(t *testing.T) []string {
+	return []string{
+		gcc(t, "-g -O2 -gdwarf-5", "code.c"), gcc(t, "-g -O0 -gdwarf-4 -no-pie -fno-pie", "code.c"),
+		gcc(t, "-g -gdwarf-5 -fdebug-types-section", "types.c"), gcc(t, "-g -O2 -gdwarf-5 -gdwarf64", "code.c"),
+		goprog(t, "", "types.go"),
+	}
+}
+
+// The scanner sees the entries that debug/dwarf sees.
+func TestScanDiffers(t *testing.T) {
+	for _, path := range programs(t) {
+		d := openDwarf(t, path)
+		units, err := d.Units()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, u := range units {
+			s, err := u.scan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := d.d.Reader()
+			r.Seek(u.Die)
+			depth := 0
+			for {
+				e, err := r.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e == nil || e.Offset >= u.End {
+					break
+				}
+				if e.Tag == 0 {
+					if depth--; depth == 0 {
+						break
+					}
+					continue
+				}
+				if !s.next() {
+					t.Fatalf("%s: scanner stops before %#x: %v", path, e.Offset, s.failed())
+				}
+				name, _ := e.Val(dwarf.AttrName).(string)
+				low, hasLow := e.Val(dwarf.AttrLowpc).(uint64)
+				gotLow, gotHas := s.addr(slotLow)
+				origin, hasOrigin := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+				gotOrigin, gotHasOrigin := s.ref(slotOrigin)
+				if s.off != e.Offset || s.a.tag != e.Tag || string(s.str(slotName)) != name || s.depth != depth || low != gotLow || hasLow != gotHas ||
+					origin != gotOrigin || hasOrigin != gotHasOrigin {
+					t.Fatalf("%s: entry %#x %v %q depth %d low %#x, scanner has %#x %v %q depth %d low %#x", path, e.Offset, e.Tag, name, depth, low,
+						s.off, s.a.tag, s.str(slotName), s.depth, gotLow)
+				}
+				n++
+				if e.Children {
+					depth++
+				}
+			}
+			if s.next() || s.failed() != nil {
+				t.Fatalf("%s: scanner goes on behind the unit: %#x %v", path, s.off, s.failed())
+			}
+			// Skipping what is below the first level finds the same first level.
+			s, _ = u.scan()
+			s.next()
+			r.Seek(u.Die)
+			r.Next()
+			for {
+				e, err := r.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e == nil || e.Tag == 0 {
+					break
+				}
+				if !s.next() || s.off != e.Offset || s.depth != 1 {
+					t.Fatalf("%s: skipping: entry %#x, scanner at %#x, depth %d, %v", path, e.Offset, s.off, s.depth, s.failed())
+				}
+				s.skipChildren()
+				r.SkipChildren()
+			}
+		}
+		if n < 50 {
+			t.Errorf("%s: only %d entries", path, n)
+		}
+	}
+}
+
+// Units and functions by pc, against debug/dwarf.
+func TestUnitAtDiffers(t *testing.T) {
+	for _, path := range programs(t) {
+		d := openDwarf(t, path)
+		syms, err := d.f.Symbols()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for i, s := range syms {
+			if !s.Func() || i%7 != 0 && len(syms) > 500 {
+				continue
+			}
+			e, err := d.d.Reader().SeekPC(s.Addr)
+			u, err2 := d.UnitAt(s.Addr)
+			if err2 != nil || (err == nil) != (u != nil) {
+				t.Fatalf("%s: %s: %v, %v, debug/dwarf: %v", path, s.Name, u, err2, err)
+			}
+			if u == nil {
+				continue
+			}
+			if u.Die != e.Offset {
+				t.Fatalf("%s: %s: unit %#x, want %#x", path, s.Name, u.Die, e.Offset)
+			}
+			_, tree, err := d.FuncTree(s.Addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tree == nil {
+				continue
+			}
+			if !tree.ContainsPC(s.Addr) {
+				t.Errorf("%s: %s is not in %s", path, s.Name, Name(tree))
+			}
+			n++
+		}
+		if n == 0 {
+			t.Errorf("%s: no functions", path)
+		}
+	}
+}
+
+// Trees, against Delve's LoadTree.
+func TestTreeDiffers(t *testing.T) {
+	var same func(a, b *godwarf.Tree) error
+	same = func(a, b *godwarf.Tree) error {
+		if a.Tag != b.Tag || a.Offset != b.Offset || Name(a) != Name(b) || len(a.Children) != len(b.Children) {
+			return fmt.Errorf("%v %#x %q, Delve has %v %#x %q", a.Tag, a.Offset, Name(a), b.Tag, b.Offset, Name(b))
+		}
+		if !slices.Equal(a.Ranges, b.Ranges) && a.Tag != dwarf.TagSubprogram {
+			return fmt.Errorf("%v %#x: ranges %x, Delve has %x", a.Tag, a.Offset, a.Ranges, b.Ranges)
+		}
+		for i := range a.Children {
+			if err := same(a.Children[i], b.Children[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, path := range programs(t) {
+		d := openDwarf(t, path)
+		refs, inlined, err := d.FindFuncs(func(name []byte) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := 0
+		for i, r := range refs {
+			if i%5 != 0 && len(refs) > 200 {
+				continue
+			}
+			a, err := r.Unit.Tree(r.Die)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := godwarf.LoadTree(r.Die, d.d, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Call sites with a low_pc have a range of length 0 there; only code counts.
+			if err := same(a, b); err != nil {
+				t.Errorf("%s: %s: %v", path, r.Name, err)
+			}
+			if a.Val(dwarf.AttrLowpc) != nil && r.Low != a.Val(dwarf.AttrLowpc) {
+				t.Errorf("%s: %s begins at %#x", path, r.Name, r.Low)
+			}
+			for _, x := range Inlined(a) {
+				count++
+				if !slices.ContainsFunc(inlined, func(y InlineRef) bool { return y.Die == x.Offset && y.Func == r.Die && y.Name == Name(x) }) {
+					t.Errorf("%s: inlined %s at %#x in %s is not found by name", path, Name(x), x.Offset, r.Name)
+				}
+			}
+		}
+		if len(refs) <= 200 && count != len(inlined) {
+			t.Errorf("%s: %d inlined copies in trees, %d by name", path, count, len(inlined))
+		}
+	}
+}
+
+// Frames, against Delve's index of the whole section.
+func TestFramesDiffer(t *testing.T) {
+	for _, path := range []string{gcc(t, "-g -O2 -gdwarf-5", "code.c"), gcc(t, "-g -O0 -gdwarf-4 -no-pie -fno-pie", "code.c"), goprog(t, "", "types.go"),
+		gcc(t, "-g -O1 -gdwarf-4 -fno-asynchronous-unwind-tables", "code.c"), gcc(t, "-g -O2 -Wl,--no-eh-frame-hdr", "code.c")} {
+		f := openFile(t, path)
+		var fdes frame.FrameDescriptionEntries
+		eh, addr := f.ehFrame()
+		if eh != nil {
+			x, err := frame.Parse(eh, binary.LittleEndian, 0, 8, addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fdes = fdes.Append(x)
+		}
+		if b, err := f.optional(".debug_frame"); err == nil && len(b) > 0 && b[8] < 4 {
+			x, err := frame.Parse(b, binary.LittleEndian, 0, 8, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fdes = fdes.Append(x)
+		}
+		n := 0
+		for i, fde := range fdes {
+			if i%13 != 0 && len(fdes) > 200 {
+				continue
+			}
+			for pc := fde.Begin(); pc < fde.End(); pc += 1 + (fde.End()-fde.Begin())/40 {
+				want, err := fde.EstablishFrame(pc)
+				if err != nil || want.CFA.Rule != frame.RuleCFA {
+					continue
+				}
+				got, err := f.Frame(pc)
+				if err != nil {
+					t.Fatalf("%s: %#x: %v", path, pc, err)
+				}
+				cfa := loc.Register(int(want.CFA.Reg)).Plus(want.CFA.Offset)
+				if !slices.Equal(got.CFA.Steps, cfa.Steps) {
+					t.Fatalf("%s: %#x: %v, want %v", path, pc, got.CFA, cfa)
+				}
+				if ret := cfa.Plus(-8).Load(8, false, false); want.Regs[16].Rule == frame.RuleOffset && !slices.Equal(got.Return.Steps, ret.Steps) {
+					t.Fatalf("%s: %#x: return address %v, want %v", path, pc, got.Return, ret)
+				}
+				n++
+			}
+		}
+		if n < 20 {
+			t.Errorf("%s: only %d frames compared", path, n)
+		}
+		if _, err := f.Frame(0x10); !isNoFrame(err) {
+			t.Errorf("%s: frame at 0x10: %v", path, err)
+		}
+	}
+}
+
+// Version 4 of .debug_frame, which Delve's reader does not know, against .eh_frame of the same code.
+func TestFrameVersion4(t *testing.T) {
+	a := openFile(t, gcc(t, "-g -O2 -gdwarf-5 -no-pie -fno-pie", "code.c"))
+	b := openFile(t, gcc(t, "-g -O2 -gdwarf-5 -no-pie -fno-pie -fno-asynchronous-unwind-tables", "code.c"))
+	sec, err := b.Section(".debug_frame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions := map[uint8]int{}
+	for off := 0; off < len(sec); {
+		e, ok, err := readFrameEntry(sec, off, false)
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		if e.cie {
+			versions[sec[e.body]]++
+		}
+		off = e.end
+	}
+	if versions[4] == 0 {
+		// This compiler writes older versions: make one.
+		sec = raiseCIE(t, sec)
+		b.sections[".debug_frame"] = sec
+	}
+	n := 0
+	for _, name := range []string{"work", "depth", "main"} {
+		x, y := a.SymbolsNamed(name)[0], b.SymbolsNamed(name)[0]
+		if x.Size != y.Size {
+			t.Skip("the code differs")
+		}
+		for off := range x.Size {
+			want, err := a.Frame(x.Addr + off)
+			got, err2 := b.Frame(y.Addr + off)
+			if err != nil || err2 != nil || !slices.Equal(want.CFA.Steps, got.CFA.Steps) || !slices.Equal(want.Return.Steps, got.Return.Steps) {
+				t.Fatalf("%s+%d: %v %v, want %v %v", name, off, got.CFA, err2, want.CFA, err)
+			}
+			n++
+		}
+	}
+	if n == 0 {
+		t.Error("nothing compared")
+	}
+}
+
+// raiseCIE makes version 4 of the CIEs of a .debug_frame section, and moves its FDEs' pointers.
+func raiseCIE(t *testing.T, sec []byte) []byte {
+	var out []byte
+	moved := map[int]int{}
+	for off := 0; off < len(sec); {
+		e, ok, err := readFrameEntry(sec, off, false)
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		start := len(out)
+		entry := slices.Clone(sec[e.start:e.end])
+		if e.cie {
+			moved[e.start] = start
+			i := 9
+			for entry[i] != 0 {
+				i++
+			}
+			entry = slices.Insert(entry, i+1, 8, 0)
+			entry[8] = 4
+			binary.LittleEndian.PutUint32(entry, uint32(len(entry)-4))
+		} else {
+			binary.LittleEndian.PutUint32(entry[4:], uint32(moved[e.cieOff]))
+		}
+		out = append(out, entry...)
+		off = e.end
+	}
+	return out
+}
+
+// Line rows, against what debug/dwarf finds by pc.
+func TestRows(t *testing.T) {
+	n := 0
+	defer func() {
+		if n < 20 {
+			t.Errorf("only %d rows compared", n)
+		}
+	}()
+	for _, path := range programs(t) {
+		d := openDwarf(t, path)
+		for _, s := range d.f.SymbolsNamed("main") {
+			u, err := d.UnitAt(s.Addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u == nil {
+				continue
+			}
+			e, _ := u.Entry()
+			dd, err := d.withLines()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for pc := s.Addr; pc < s.Addr+s.Size; pc += 3 {
+				lr, err := dd.LineReader(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want dwarf.LineEntry
+				if err := lr.SeekPC(pc, &want); err != nil {
+					continue // it does not look behind the first sequence that begins above pc
+				}
+				n++
+				got, ok, err := u.RowAt(pc)
+				if err != nil || !ok || got.PC != want.Address || u.FileOf(got) != want.File.Name {
+					t.Fatalf("%s: %#x: %+v %v, want %+v", path, pc, got, err, want)
+				}
+			}
+		}
+	}
+}
+
+func TestMatchFile(t *testing.T) {
+	for _, c := range []struct {
+		file, pattern string
+		want          bool
+	}{
+		{"/src/app/main.c", "main.c", true}, {"/src/app/main.c", "app/main.c", true}, {"/src/app/main.c", "/src/app/main.c", true},
+		{"/src/app/main.c", "ain.c", false}, {"/src/app/main.c", "pp/main.c", false}, {"/src/app/main.c", "src/main.c", false},
+		{"main.c", "main.c", true}, {"./main.c", "main.c", true}, {"/src/./app/../app/main.c", "app/main.c", true},
+		{"/src/app/main.c", "*.c", true}, {"/src/app/main.c", "app/*.c", true}, {"/src/app/main.c", "ap?/main.[ch]", true},
+		{"/src/app/main.c", "src/*.c", false}, {"/src/app/main.c", "/src/*/main.c", true}, {"/src/app/main.c", "/*.c", false},
+		{"main.c", "*", true}, {"", "main.c", false}, {"/src/main.c", "", false}, {"/src/main.c", "[", false},
+	} {
+		if got := MatchFile(c.file, c.pattern); got != c.want {
+			t.Errorf("MatchFile(%q, %q) = %v", c.file, c.pattern, got)
+		}
+	}
+}
+
+// Thread-local offsets, against the linker's: it puts them into the code as displacements from fs.
+func TestTLS(t *testing.T) {
+	f := openFile(t, gcc(t, "-g -O2 -gdwarf-5", "code.c"))
+	d, _ := f.Data()
+	refs, err := d.FindGlobals("tls")
+	if err != nil || len(refs) != 1 {
+		t.Fatal(refs, err)
+	}
+	v, err := d.Entry(refs[0].Die)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ty, _ := d.TypeOf(v)
+	p, err := refs[0].Unit.VarPlace(v, ty, refs[0].Unit.Env(nil, 0), 0)
+	if err != nil || !p.InMemory || p.Addr.String() != "tls; const -4; add .0 .1" {
+		t.Errorf("tls is at %v, %v", p.Addr, err)
+	}
+	var seg *elf.Prog
+	for _, x := range f.elf.Progs {
+		if x.Type == elf.PT_TLS {
+			seg = x
+		}
+	}
+	seg.Vaddr, seg.Memsz, seg.Align = 0x4000, 9, 8
+	if p, err := f.tls(8); err != nil || p.String() != "tls; const -8; add .0 .1" {
+		t.Errorf("offset 8 of 9 bytes aligned to 8 is %v, %v", p, err)
+	}
+	if _, err := f.tls(10); err == nil {
+		t.Error("an offset beyond the segment was taken")
+	}
+}

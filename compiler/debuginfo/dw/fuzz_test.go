@@ -1,0 +1,118 @@
+package dw
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// ownPanics makes the test fail on panics that begin in this package: Guard is for readers
+// that we do not own, and for vanishing files.
+func ownPanics(tb testing.TB) {
+	old := onPanic
+	onPanic = func(r any) {
+		pcs := make([]uintptr, 32)
+		frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+		for {
+			f, more := frames.Next()
+			if !strings.HasPrefix(f.Function, "runtime.") && !strings.Contains(f.Function, ".Guard.") {
+				if strings.Contains(f.Function, "/debuginfo/dw.") {
+					tb.Errorf("panic in %s (%s:%d): %v", f.Function, f.File, f.Line, r)
+				}
+				return
+			}
+			if !more {
+				return
+			}
+		}
+	}
+	tb.Cleanup(func() { onPanic = old })
+}
+
+// FuzzFile changes bytes of real programs and reads everything. The input is a list of changes: which
+// section, where in it, and the new byte.
+func FuzzFile(f *testing.F) {
+	paths := []string{gcc(f, "-g -O2 -gdwarf-5", "code.c"), gcc(f, "-g -O1 -gdwarf-4 -fno-asynchronous-unwind-tables", "code.c"), gcc(f, "-g -gdwarf-5 -fdebug-types-section", "types.c")}
+	var files [][]byte
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		files = append(files, b)
+	}
+	f.Add(uint8(0), []byte{0, 0, 10, 0xff})
+	f.Add(uint8(1), []byte{1, 0, 0, 0xff, 2, 0, 1, 0})
+	f.Add(uint8(2), []byte{3, 1, 0, 0x80, 3, 1, 1, 0x80, 4, 0, 12, 1})
+	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_loclists", ".debug_loc", ".debug_rnglists", ".debug_ranges", ".debug_aranges",
+		".debug_str", ".debug_line_str", ".eh_frame", ".eh_frame_hdr", ".debug_frame", ".symtab", ".debug_addr", "", ".note.gnu.build-id"}
+	f.Fuzz(func(t *testing.T, which uint8, changes []byte) {
+		ownPanics(t)
+		b := bytes.Clone(files[int(which)%len(files)])
+		g, err := newFile(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ; len(changes) >= 4; changes = changes[4:] {
+			off := int(changes[1])<<8 | int(changes[2])
+			if name := names[int(changes[0])%len(names)]; name != "" {
+				s := g.elf.Section(name)
+				if s == nil || s.FileSize == 0 {
+					continue
+				}
+				off = int(s.Offset) + off%int(s.FileSize)
+			}
+			if off < len(b) {
+				b[off] = changes[3]
+			}
+		}
+		if g, err = newFile(b); err == nil {
+			explore(g)
+		}
+	})
+}
+
+func FuzzExpression(f *testing.F) {
+	f.Add([]byte{0x91, 0x10}, int64(16), true)
+	f.Add([]byte{0x50, 0x93, 4, 0x51, 0x93, 8}, int64(16), true)
+	f.Add([]byte{0x75, 0, 0xa8, 0x10, 0x9f}, int64(8), false)
+	f.Add([]byte{0xa3, 1, 0x55, 0x9f}, int64(4), false)
+	f.Fuzz(func(t *testing.T, expr []byte, size int64, isGo bool) {
+		ty := structOf(isGo, fieldsOf(size)...)
+		env := testEnv()
+		env.AtEntry = isGo
+		p, err := Place(expr, ty, env)
+		if err != nil {
+			return
+		}
+		// What is in range for users: pieces within the object, steps that refer back.
+		if p.InMemory {
+			checkProg(t, p.Addr.Steps)
+		}
+		for _, x := range p.Pieces {
+			if x.Off < 0 || x.Size < 0 || x.Off+x.Size > ty.Size {
+				t.Errorf("piece %+v of an object of %d bytes", x, ty.Size)
+			}
+			if !x.Lost && x.XMM == 0 {
+				if x.Size > 8 {
+					t.Errorf("piece %+v", x)
+				}
+				checkProg(t, x.Val.Steps)
+			}
+		}
+	})
+}
+
+func FuzzLocList(f *testing.F) {
+	f.Add(bytesOf(uint8(lleOffsetPair), 0x10, 0x20, lit(1), uint8(lleEnd)), true)
+	f.Add(bytesOf(uint64(0x10), uint64(0x20), uint16(1), "\x31", uint64(0), uint64(0)), false)
+	f.Fuzz(func(t *testing.T, b []byte, v5 bool) {
+		if v5 {
+			readLocList5(&reader{b: b}, 8, 0x1000, func(i uint64) (uint64, error) { return i, nil })
+		} else {
+			readLocList4(&reader{b: b}, 8, 0x1000)
+		}
+	})
+}
