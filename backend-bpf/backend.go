@@ -1,0 +1,67 @@
+// Package bpf is the eBPF back end: it translates an ir.Program into programs and maps
+// of the kernel's virtual machine, loads and attaches them, and writes them as an object
+// file. It uses no compiler, no headers and no files but the running kernel.
+package bpf
+
+import (
+	"context"
+
+	"github.com/gostap/gostap/backend-bpf/internal/attach"
+	"github.com/gostap/gostap/backend-bpf/internal/features"
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/caps"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+)
+
+type bpfBackend struct{}
+
+// New gives the back end.
+func New() backend.Backend { return bpfBackend{} }
+
+// Name implements backend.Backend.
+func (bpfBackend) Name() string { return "bpf" }
+
+// Provides implements backend.Backend. What every kernel with tracing programs has is not tried here: a kernel
+// without it says so when the program is loaded. Writing memory of the traced program is tried when a
+// script does it, since the kernel takes note of each try in its log.
+func (bpfBackend) Provides() caps.Set {
+	s := caps.Of(caps.Uprobe, caps.Uretprobe, caps.Tracepoint, caps.Perf, caps.ReadUser, caps.ReadKernel, caps.ReadRegs,
+		caps.WriteUser, caps.Loops, caps.Recursion, caps.Iterate, caps.HostCommands)
+	if features.Has(features.WriteRegs) {
+		s[caps.WriteRegs] = true
+	}
+	return s
+}
+
+// Build implements backend.Backend.
+func (bpfBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (backend.Artifact, diag.List) {
+	pl, ds := build(ctx, p, o)
+	if ds.HasErrors() || pl == nil {
+		return nil, ds
+	}
+	return &artifact{plan: pl, name: o.Name, files: identify(p)}, ds
+}
+
+// identify notes which files the sites lie in, so that loading can tell if one was replaced since. Images that
+// know which file they read are asked again at that time.
+func identify(p *ir.Program) map[string]attach.FileID {
+	files := map[string]attach.FileID{}
+	for _, pr := range p.Probes {
+		for _, s := range pr.Sites {
+			if s.Path == "" {
+				continue
+			}
+			if _, ok := files[s.Path]; ok {
+				continue
+			}
+			if im, ok := s.Image.(debuginfo.Identified); ok {
+				files[s.Path] = attach.FileID(im.FileID())
+			} else if id, err := attach.Stat(s.Path); err == nil {
+				files[s.Path] = id
+			}
+		}
+	}
+	return files
+}

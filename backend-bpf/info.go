@@ -1,0 +1,20 @@
+package bpf
+
+import "github.com/gostap/gostap/backend-bpf/internal/features"
+
+// Row is one line of what gostap --info tells about the kernel.
+type Row struct {
+	Name string
+	// OK is the answer yes or no. Reason says why it is no, or adds to a yes; What says what it is good for.
+	OK           bool
+	What, Reason string
+}
+
+// Info tries everything that the back end can make use of.
+func Info() []Row {
+	var rows []Row
+	for _, r := range features.Info() {
+		rows = append(rows, Row(r))
+	}
+	return rows
+}
