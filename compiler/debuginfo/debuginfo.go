@@ -70,7 +70,8 @@ type Image interface {
 	// arguments intact (Go: the PUSHQ BP behind the stack check).
 	EntrySite(f *Func) (Site, error)
 	// ReturnSites are the pcs to probe for "f returns": every RET and every jump out. Empty with a nil
-	// error means that the kernel's return probe is safe and to be used (C).
+	// error means that the kernel's return probe is safe and to be used (C). The error is a
+	// *NoReturnError for a Go function that has neither.
 	ReturnSites(f *Func) ([]Site, error)
 	// LineSites resolves file:line within the functions matching pattern ("*" for all). file is a
 	// path suffix at a separator. line 0 with a span means every line (":*").
@@ -91,7 +92,8 @@ type Image interface {
 	// Type finds a named type ("struct foo", "main.Server").
 	Type(name string) (*types.Ctype, error)
 
-	// Goroutine describes how to find the current goroutine at s; nil for C.
+	// Goroutine describes how to find the current goroutine at s; nil for C. Its G is empty where
+	// that is not known (assembly in a library).
 	Goroutine(s Site) *Goroutine
 	// FileOffset turns a virtual address into an offset in the file.
 	FileOffset(pc uint64) (uint64, error)
@@ -256,6 +258,14 @@ type NotLiveError struct {
 
 func (e *NotLiveError) Error() string {
 	return fmt.Sprintf("variable %q is not available here: %s", e.Name, e.Reason)
+}
+
+// NoReturnError is ReturnSites' answer for a function without a return instruction: it
+// ends in a panic, ends the program, or runs for ever.
+type NoReturnError struct{ Name string }
+
+func (e *NoReturnError) Error() string {
+	return fmt.Sprintf("function %s never returns: it has no return instruction", e.Name)
 }
 
 // ErrNotELF, ErrArch and ErrNoTypes are causes that callers tell apart.

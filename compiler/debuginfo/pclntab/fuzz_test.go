@@ -125,6 +125,7 @@ func FuzzTable(f *testing.F) {
 			tb.Frames(i, e+4)
 		}
 		tb.SelectInlined(func(n []byte) bool { return true })
+		tb.SelectFiles(func(n []byte) bool { return true })
 		tb.Files(func([]byte) bool { return true })
 	})
 }

@@ -1,5 +1,7 @@
 package pclntab
 
+import "bytes"
+
 // pcvalue walks one pc-value table (golang.org/s/go12symtab): pairs of a zigzag varint value
 // delta and an unsigned varint pc delta, from value -1 at the function's entry.
 type pcvalue struct {
@@ -203,4 +205,39 @@ func (t *Table) Rows(i int) []Row {
 func (t *Table) Files(f func(name []byte) bool) {
 	u := Table{names: t.files}
 	u.Names(f)
+}
+
+// SelectFiles lists the functions with code from a file whose name match accepts, inlined code
+// included, in address order.
+func (t *Table) SelectFiles(match func(name []byte) bool) []int {
+	want := map[uint32]bool{}
+	for b, off := t.files, 0; len(b) > 0; {
+		n := bytes.IndexByte(b, 0)
+		if n < 0 {
+			break
+		}
+		if n > 0 && match(b[:n]) {
+			want[uint32(off)] = true
+		}
+		b, off = b[n+1:], off+n+1
+	}
+	if len(want) == 0 {
+		return nil
+	}
+	var out []int
+	for i := range t.nfunc {
+		r := t.record(i)
+		if r == nil {
+			continue
+		}
+		cu := uint64(le.Uint32(r[recCU:]))
+		for p := t.pcvalue(le.Uint32(r[recPCFile:]), t.Entry(i)); p.next(); {
+			at := (cu + uint64(max(p.val, 0))) * 4
+			if p.val >= 0 && at+4 <= uint64(len(t.cus)) && want[le.Uint32(t.cus[at:])] {
+				out = append(out, i)
+				break
+			}
+		}
+	}
+	return out
 }

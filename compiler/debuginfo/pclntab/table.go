@@ -217,6 +217,7 @@ func (t *Table) record(i int) []byte {
 // which 1.20 put before the four bytes at the end.
 const (
 	recName        = 0
+	recArgs        = 4
 	recDeferReturn = 8
 	recPCSP        = 12
 	recPCFile      = 16
@@ -367,4 +368,15 @@ func (t *Table) Names(f func(name []byte) bool) {
 		}
 		b = b[i+1:]
 	}
+}
+
+// ArgsSize is the size of function i's arguments and results on the stack as declared: of
+// assembly, what its TEXT line says. ok is false if it is not known.
+func (t *Table) ArgsSize(i int) (int64, bool) {
+	r := t.record(i)
+	if r == nil {
+		return 0, false
+	}
+	n := int32(le.Uint32(r[recArgs:]))
+	return int64(n), n >= 0 // else internal/abi.ArgsSizeUnknown
 }

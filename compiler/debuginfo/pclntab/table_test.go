@@ -197,6 +197,25 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+func TestSelectFiles(t *testing.T) {
+	tab, _ := open(t, build(t))
+	in := map[string]bool{}
+	for _, i := range tab.SelectFiles(func(n []byte) bool { return strings.HasSuffix(string(n), "/testdata/prog.go") }) {
+		in[tab.Name(i)] = true
+	}
+	if !in["main.caller"] || !in["main.(*T).Method"] || in["runtime.main"] || len(in) < 5 || len(in) > 12 {
+		t.Errorf("functions with code of prog.go: %v", in)
+	}
+	if l := tab.SelectFiles(func(n []byte) bool { return false }); l != nil {
+		t.Errorf("nothing wanted: %v", l)
+	}
+	var files int
+	tab.Files(func(n []byte) bool { files++; return true })
+	if files < 50 {
+		t.Errorf("%d files", files)
+	}
+}
+
 // TestInlined checks the tree main.caller <- main.middle <- main.inner.
 func TestInlined(t *testing.T) {
 	for name, flags := range variants {

@@ -1,0 +1,187 @@
+package godwarf
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/goabi"
+	"github.com/gostap/gostap/compiler/loc"
+)
+
+// Goroutine tells how to find the running goroutine at s: compiled code has it in R14 from Go 1.17
+// on; assembly and older code find it in the thread's own memory.
+func (im *Image) Goroutine(s debuginfo.Site) (g *debuginfo.Goroutine) {
+	var err error
+	defer dw.Guard(&err)()
+	out := *im.goroutineFields()
+	f := s.Func
+	if f == nil {
+		f = im.FuncAt(s.PC)
+	}
+	if f != nil && f.ABI == debuginfo.GoABIInternal && !assembly(f.File) {
+		out.G = loc.Register(goabi.RegG)
+	} else {
+		out.G = im.threadLocalG()
+	}
+	return &out
+}
+
+// threadLocalG loads g from thread-local storage. It is empty where the place is not known: in libraries,
+// and in stripped programs with other thread-local variables.
+func (im *Image) threadLocalG() loc.Prog {
+	if !im.f.Executable() {
+		return loc.Prog{}
+	}
+	var tls *elf.Prog
+	for _, p := range im.f.ELF().Progs {
+		if p.Type == elf.PT_TLS {
+			tls = p
+		}
+	}
+	at := func(off int64) loc.Prog {
+		return loc.Value(loc.Step{Op: loc.TLS}).Plus(off).Load(8, false, false)
+	}
+	// Go's own linker: the only variable, right below the thread pointer (cmd/link, ELF TLS offset -8 on
+	// linux/amd64).
+	if tls == nil || tls.Memsz == 8 {
+		return at(-8)
+	}
+	for _, s := range im.f.SymbolsNamed("runtime.tlsg") {
+		if s.Kind == elf.STT_TLS && s.Addr+8 <= tls.Memsz {
+			// Variant II of the TLS ABI: the block of the program ends at the thread pointer.
+			align := max(tls.Align, 1)
+			block := tls.Memsz + (-tls.Vaddr-tls.Memsz)&(align-1)
+			return at(int64(s.Addr) - int64(block))
+		}
+	}
+	return loc.Prog{}
+}
+
+// gFields are the fields of runtime.g by release, for programs without DWARF. They were read from
+// the DWARF of programs built with that release; a test compares them with the toolchain at hand.
+var gFields = map[string]debuginfo.Goroutine{
+	"go1.26": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 144, WaitReason: 176},
+}
+
+var unknownFields = debuginfo.Goroutine{GoID: -1, StackLo: -1, StackHi: -1, ParentGoID: -1, GoPC: -1, StartPC: -1, M: -1, Status: -1, WaitReason: -1}
+
+// goroutineFields gives the offsets in runtime.g: from DWARF, or for a known release without it from
+// a table, since all but the release decides them.
+func (im *Image) goroutineFields() *debuginfo.Goroutine {
+	if im.g != nil {
+		return im.g
+	}
+	g := unknownFields
+	im.g = &g
+	if im.HasTypes() {
+		if im.dwarfFields(&g) {
+			return im.g
+		}
+	}
+	if known, ok := gFields[im.release()]; ok {
+		g = known
+	}
+	return im.g
+}
+
+// dwarfFields reads the offsets from the type runtime.g.
+func (im *Image) dwarfFields(g *debuginfo.Goroutine) bool {
+	d, err := im.dwarf()
+	if err != nil {
+		return false
+	}
+	t, err := im.namedType(d, "runtime.g")
+	if err != nil {
+		return false
+	}
+	for _, f := range t.Fields() {
+		switch f.Name {
+		case "goid":
+			g.GoID = f.Off
+		case "stack":
+			for _, s := range f.Type.Fields() {
+				switch s.Name {
+				case "lo":
+					g.StackLo = f.Off + s.Off
+				case "hi":
+					g.StackHi = f.Off + s.Off
+				}
+			}
+		case "parentGoid":
+			g.ParentGoID = f.Off
+		case "gopc":
+			g.GoPC = f.Off
+		case "startpc":
+			g.StartPC = f.Off
+		case "m":
+			g.M = f.Off
+		case "atomicstatus":
+			g.Status = f.Off // atomic.Uint32: the number is its only field with a size
+		case "waitreason":
+			g.WaitReason = f.Off
+		}
+	}
+	return g.GoID >= 0
+}
+
+// release is "go1.N", without the patch; "" if the version is unknown, a development version, or has
+// experiments that may change the runtime.
+func (im *Image) release() string {
+	v := im.Version()
+	if !strings.HasPrefix(v, "go1.") || strings.ContainsAny(v, " -+") {
+		return ""
+	}
+	parts := strings.SplitN(v, ".", 3)
+	minor := parts[1]
+	if n := strings.Trim(minor, "0123456789"); n != "" { // rc1, beta1
+		return ""
+	}
+	return "go1." + minor
+}
+
+// Version is the Go version that built the program, such as "go1.26.8"; "" if unknown.
+func (im *Image) Version() (v string) {
+	var err error
+	defer dw.Guard(&err)()
+	if !im.haveVer {
+		im.haveVer = true
+		im.version = im.readVersion()
+	}
+	return im.version
+}
+
+// readVersion reads .go.buildinfo (debug/buildinfo): a header of 32 bytes, then, from Go 1.18 on, the
+// version as a string with a length; before, pointers to strings.
+func (im *Image) readVersion() string {
+	b, err := im.f.Section(".go.buildinfo")
+	if err != nil || len(b) < 32 || !bytes.HasPrefix(b, []byte("\xff Go buildinf:")) {
+		return ""
+	}
+	str := func(b []byte, n uint64) string {
+		if n > 256 || n > uint64(len(b)) {
+			return ""
+		}
+		return string(b[:n])
+	}
+	if b[15]&2 != 0 {
+		n, k := binary.Uvarint(b[32:])
+		if k <= 0 {
+			return ""
+		}
+		return str(b[32+k:], n)
+	}
+	hdr, err := im.f.Bytes(binary.LittleEndian.Uint64(b[16:]), 16)
+	if err != nil || len(hdr) < 16 {
+		return ""
+	}
+	n := binary.LittleEndian.Uint64(hdr[8:])
+	s, err := im.f.Bytes(binary.LittleEndian.Uint64(hdr), int(min(n, 256)))
+	if err != nil {
+		return ""
+	}
+	return str(s, n)
+}

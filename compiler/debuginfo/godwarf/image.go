@@ -1,0 +1,188 @@
+// Package godwarf reads the debug information of Go programs: it is the
+// debuginfo.Image for them.
+//
+// In: an ELF file with a .gopclntab. Out: functions, probe sites, lines, inlined copies and
+// backtrace frames from that table alone, which stripping leaves in place; variables, types and
+// the fields of runtime.g from DWARF, of the one unit that the question is about, when first
+// asked for.
+//
+// Three sources say where a value is, in this order: at a function's entry and at its returns the calling
+// convention (goabi), checked against the argument shapes that the runtime keeps for
+// its own traces; anywhere else the location lists of DWARF. What they do not give is refused with the reason.
+package godwarf
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/debuginfo/x86"
+)
+
+// Image is the debug information of one Go program. It implements debuginfo.Image.
+type Image struct {
+	f   *dw.File
+	tab *pclntab.Table
+
+	funcs   map[int]*debuginfo.Func // by index in tab
+	version string
+	haveVer bool
+	abi0    map[uint64]bool // entries of symbols named *.abi0
+	more    map[uint64]bool // entries of runtime.morestack and its variants
+	regabi  int8            // arguments in registers: 1 yes, -1 no, 0 not yet known
+
+	data    *dw.Data
+	dataErr error
+	dataOK  bool
+	sigs    map[uint64]*signature // by entry
+	rows    map[*dw.Unit][]dw.Row // by address
+	g       *debuginfo.Goroutine  // offsets only
+}
+
+var _ debuginfo.Image = (*Image)(nil)
+
+// Is reports whether f is a Go program, by its section headers.
+func Is(f *dw.File) bool { return pclntab.Has(f.ELF()) }
+
+// Open opens the Go program at path.
+func Open(path string) (*Image, error) {
+	f, err := dw.OpenELF(path)
+	if err != nil {
+		return nil, err
+	}
+	im, err := New(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return im, nil
+}
+
+// New makes an Image of f, which it closes with itself.
+func New(f *dw.File) (im *Image, err error) {
+	defer dw.Guard(&err)()
+	tab, err := pclntab.Open(f)
+	if errors.Is(err, pclntab.ErrNone) {
+		return nil, fmt.Errorf("%s: not a Go program: %w", f.Path(), err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path(), err)
+	}
+	return &Image{f: f, tab: tab, funcs: map[int]*debuginfo.Func{}, sigs: map[uint64]*signature{}, rows: map[*dw.Unit][]dw.Row{}}, nil
+}
+
+// Close unmaps the file. Types and places that came from the image must not be used afterwards.
+func (im *Image) Close() error { return im.f.Close() }
+
+// Path is the file's path after links are resolved.
+func (im *Image) Path() string { return im.f.Path() }
+
+// BuildID is the GNU build ID in hex, else Go's, else "".
+func (im *Image) BuildID() string { return im.f.BuildID() }
+
+// Lang is Go.
+func (im *Image) Lang() debuginfo.Lang { return debuginfo.Go }
+
+// File is the underlying ELF file.
+func (im *Image) File() *dw.File { return im.f }
+
+// LoadBase is the lowest loaded address, rounded down to a page.
+func (im *Image) LoadBase() uint64 { return im.f.LoadBase() }
+
+// FileOffset turns an address into an offset in the file.
+func (im *Image) FileOffset(pc uint64) (uint64, error) { return im.f.FileOffset(pc) }
+
+// HasTypes reports whether there is DWARF. It does not inflate it.
+func (im *Image) HasTypes() bool {
+	if im.f.HasSection(".debug_info") {
+		return true
+	}
+	_, err := im.dwarf()
+	return err == nil
+}
+
+// NoTypes says why there is no DWARF, "" if there is.
+func (im *Image) NoTypes() string {
+	if im.HasTypes() {
+		return ""
+	}
+	if _, err := im.dwarf(); !errors.Is(err, debuginfo.ErrNoTypes) {
+		return err.Error()
+	}
+	if im.f.HasSymtab() {
+		return "built with -ldflags=-w, or strip -g was run on it: it has no DWARF debug information"
+	}
+	return "stripped (-ldflags=-s, or strip): it has no DWARF debug information"
+}
+
+// dwarf gives the DWARF, and inflates what is compressed. The error wraps debuginfo.ErrNoTypes when
+// there is none.
+func (im *Image) dwarf() (*dw.Data, error) {
+	if !im.dataOK {
+		im.dataOK = true
+		im.data, im.dataErr = im.f.Data()
+	}
+	return im.data, im.dataErr
+}
+
+// NoVariablesError says that a binary has no descriptions of variables, and what can be used instead.
+type NoVariablesError struct {
+	Path   string
+	Reason string
+}
+
+func (e *NoVariablesError) Error() string {
+	return fmt.Sprintf("%s has no variables: %s; use int_arg(1), int_arg(2), ... for arguments in registers, or build without -s and -w", e.Path, e.Reason)
+}
+
+func (e *NoVariablesError) Unwrap() error { return debuginfo.ErrNoTypes }
+
+// variables is dwarf with an error for users.
+func (im *Image) variables() (*dw.Data, error) {
+	d, err := im.dwarf()
+	if errors.Is(err, debuginfo.ErrNoTypes) {
+		return nil, &NoVariablesError{im.Path(), im.NoTypes()}
+	}
+	return d, err
+}
+
+// code gives the instructions of function i, without padding.
+func (im *Image) code(i int) ([]byte, error) {
+	entry, end := im.tab.Entry(i), im.tab.CodeEnd(i)
+	if end <= entry {
+		return nil, fmt.Errorf("%s has no code", im.tab.Name(i))
+	}
+	b, err := im.f.Bytes(entry, int(end-entry))
+	if err == nil && uint64(len(b)) < end-entry {
+		err = fmt.Errorf("the code of %s is cut short", im.tab.Name(i))
+	}
+	return b, err
+}
+
+// insn classifies the instruction at pc.
+func (im *Image) insn(pc uint64) debuginfo.Insn {
+	b, err := im.f.Bytes(pc, 15)
+	if err != nil {
+		return debuginfo.InsnUnknown
+	}
+	in, err := x86.Decode(b)
+	if err != nil {
+		return debuginfo.InsnUnknown
+	}
+	return in.Class()
+}
+
+// isMore recognises runtime.morestack and its variants, which stack checks call.
+func (im *Image) isMore(pc uint64) bool {
+	if im.more == nil {
+		im.more = map[uint64]bool{}
+		for _, n := range []string{"runtime.morestack", "runtime.morestack_noctxt", "runtime.morestackc"} {
+			for _, i := range im.tab.Named(n) {
+				im.more[im.tab.Entry(i)] = true
+			}
+		}
+	}
+	return im.more[pc]
+}

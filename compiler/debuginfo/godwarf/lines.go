@@ -1,0 +1,323 @@
+package godwarf
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+)
+
+// stmt is a place where a source line begins.
+type stmt struct {
+	pc   uint64
+	file string
+	line int
+}
+
+// stmts lists where lines begin in function i: the rows of DWARF's line table that are marked as
+// statements, or, without DWARF, the changes of line in the function table.
+func (im *Image) stmts(i int) []stmt {
+	var out []stmt
+	if im.HasTypes() {
+		if d, err := im.dwarf(); err == nil {
+			out = im.dwarfStmts(d, i)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, r := range im.tab.Rows(i) {
+		out = append(out, stmt{r.Lo, r.File, r.Line})
+	}
+	return out
+}
+
+func (im *Image) dwarfStmts(d *dw.Data, i int) (out []stmt) {
+	entry, end := im.tab.Entry(i), im.tab.End(i)
+	u, err := d.UnitAt(entry)
+	if err != nil || u == nil {
+		return nil
+	}
+	rows, ok := im.rows[u]
+	if !ok {
+		all, err := u.Rows()
+		if err == nil {
+			rows = slices.Clone(all)
+			slices.SortStableFunc(rows, func(a, b dw.Row) int { return cmp.Compare(a.PC, b.PC) })
+		}
+		im.rows[u] = rows
+	}
+	at := sort.Search(len(rows), func(k int) bool { return rows[k].PC >= entry })
+	for _, r := range rows[at:] {
+		if r.PC >= end {
+			break
+		}
+		if r.Stmt && !r.End && r.Line > 0 {
+			out = append(out, stmt{r.PC, u.FileOf(r), r.Line})
+		}
+	}
+	return out
+}
+
+// instance is one body of a function: its own code or an inlined copy.
+type instance struct {
+	host, inline int // inline is -1 for the function's own code
+	name         string
+	start        int // line of the func keyword, 0 if unknown
+	lines        []stmt
+}
+
+// instances lists the bodies of the functions that p means (all if nil) in function host, with the
+// statements that are from files that fileOK accepts.
+func (im *Image) instances(host int, p *pattern, fileOK func(string) bool) []*instance {
+	var calls []pclntab.Inlined
+	if im.tab.HasInlined(host) {
+		calls, _ = im.tab.Inlined(host)
+	}
+	rows := im.tab.Rows(host)
+	byIndex := map[int]*instance{}
+	var out []*instance
+	for _, s := range im.stmts(host) {
+		k := sort.Search(len(rows), func(k int) bool { return rows[k].Hi > s.pc })
+		if k == len(rows) || s.pc < rows[k].Lo || !fileOK(s.file) {
+			continue
+		}
+		n := rows[k].Inline
+		in, seen := byIndex[n]
+		if !seen {
+			in = &instance{host: host, inline: n}
+			switch {
+			case n < 0:
+				in.name, in.start = im.tab.Name(host), im.tab.StartLine(host)
+			case n < len(calls):
+				in.name, in.start = calls[n].Name, calls[n].StartLine
+			}
+			if in.name == "" || p != nil && !p.match([]byte(in.name)) {
+				in = nil
+			} else {
+				out = append(out, in)
+			}
+			byIndex[n] = in
+		}
+		if in != nil {
+			in.lines = append(in.lines, s)
+		}
+	}
+	return out
+}
+
+// LineSites resolves lines of source; see debuginfo.Image. Each body of a function that has the
+// line, inlined copies included, gives one site: the first address that begins it.
+func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err error) {
+	defer dw.Guard(&err)()
+	var p *pattern
+	if q.Func != "" && q.Func != "*" {
+		p = parsePattern(q.Func)
+	}
+	bodies, err := im.bodies(q, p)
+	if err != nil {
+		return nil, err
+	}
+	found := map[uint64]bool{}
+	for _, b := range bodies {
+		first, err := b.linesWanted(q)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range first {
+			site := im.lineSite(b, s)
+			if !found[site.PC] {
+				found[site.PC] = true
+				sites = append(sites, site)
+			}
+		}
+	}
+	if len(sites) == 0 {
+		return nil, im.noLine(q, bodies)
+	}
+	slices.SortFunc(sites, func(a, b debuginfo.Site) int { return cmp.Compare(a.PC, b.PC) })
+	return sites, nil
+}
+
+// bodies lists the function bodies that a query is about.
+func (im *Image) bodies(q debuginfo.LineQuery, p *pattern) ([]*instance, error) {
+	if p == nil && q.File == "" {
+		return nil, &debuginfo.NotFoundError{What: "file", Name: "", Detail: "a line needs a function or a file"}
+	}
+	var hosts []int
+	if p != nil {
+		hosts = im.indexes(p)
+		for _, h := range im.tab.SelectInlined(p.match) {
+			if !im.wrapper(h) {
+				hosts = append(hosts, h)
+			}
+		}
+		slices.Sort(hosts)
+		hosts = slices.Compact(hosts)
+		if len(hosts) == 0 {
+			return nil, im.noFunc(p)
+		}
+	} else {
+		hosts = slices.DeleteFunc(im.tab.SelectFiles(func(n []byte) bool { return dw.MatchFile(string(n), q.File) }), im.wrapper)
+	}
+	files := map[string]bool{}
+	ok := func(file string) bool {
+		m, seen := files[file]
+		if !seen {
+			m = q.File == "" || dw.MatchFile(file, q.File)
+			files[file] = m
+		}
+		return m
+	}
+	var out []*instance
+	for _, h := range hosts {
+		out = append(out, im.instances(h, p, ok)...)
+	}
+	var matched, all []string
+	for f, m := range files {
+		if m {
+			matched = append(matched, f)
+		} else if f != "" && f != autogenerated {
+			all = append(all, f)
+		}
+	}
+	switch {
+	case len(out) == 0 && q.File != "":
+		return nil, im.noFile(q, p, all)
+	case len(matched) > 1 && q.File != "" && !strings.ContainsAny(q.File, "*?["):
+		slices.Sort(matched)
+		return nil, fmt.Errorf("file %q is ambiguous: %s; write more of the path", q.File, strings.Join(matched[:min(len(matched), 6)], ", "))
+	}
+	if q.File == "" {
+		out = slices.DeleteFunc(out, func(b *instance) bool { return !b.ownFile(im) })
+	}
+	return out, nil
+}
+
+// ownFile keeps the statements of the body's own file, that of the first one; //line
+// directives can bring others. It is false if none is left.
+func (b *instance) ownFile(im *Image) bool {
+	file := b.lines[0].file
+	if b.inline < 0 {
+		file = im.funcOf(b.host).File
+	}
+	b.lines = slices.DeleteFunc(b.lines, func(s stmt) bool { return s.file != file })
+	return len(b.lines) > 0
+}
+
+// linesWanted gives the first statement of each line that q asks for.
+func (b *instance) linesWanted(q debuginfo.LineQuery) ([]stmt, error) {
+	lo, hi := q.Line, max(q.Line, q.To)
+	if q.Rel {
+		if b.start == 0 {
+			return nil, fmt.Errorf("lines relative to the beginning of %s are not known in this binary", unescape([]byte(b.name)))
+		}
+		lo, hi = b.start+q.Line, b.start+max(q.Line, q.To)
+	}
+	seen := map[int]bool{}
+	var out []stmt
+	for _, s := range b.lines {
+		if s.line > 0 && (q.All || lo <= s.line && s.line <= hi) && !seen[s.line] {
+			seen[s.line] = true
+			out = append(out, s)
+		}
+	}
+	if len(out) > 0 || !q.Nearest {
+		return out, nil
+	}
+	// The next line with code, if the function goes on that far.
+	var next *stmt
+	for i, s := range b.lines {
+		if s.line > hi && (next == nil || s.line < next.line) {
+			next = &b.lines[i]
+		}
+	}
+	first := b.start
+	if first == 0 {
+		first = b.lines[0].line
+	}
+	if next == nil || first > lo {
+		return nil, nil
+	}
+	return []stmt{*next}, nil
+}
+
+func (im *Image) lineSite(b *instance, s stmt) debuginfo.Site {
+	if b.inline < 0 && s.pc == im.tab.Entry(b.host) {
+		// The line of the function itself: behind the stack check, which may run more than once.
+		if e, err := im.entry(b.host); err == nil {
+			site := im.site(b.host, e.PC, debuginfo.AtEntry)
+			site.File, site.Line = s.file, s.line
+			return site
+		}
+	}
+	site := im.site(b.host, s.pc, debuginfo.AtLine)
+	site.File, site.Line = s.file, s.line
+	if b.inline >= 0 {
+		if calls, ok := im.tab.Inlined(b.host); ok && b.inline < len(calls) {
+			site.Inline = im.inlineSite(b.host, calls, b.inline)
+		}
+	}
+	return site
+}
+
+// noFile explains that the file of q is not among those of the functions.
+func (im *Image) noFile(q debuginfo.LineQuery, p *pattern, files []string) error {
+	e := &debuginfo.NotFoundError{What: "file", Name: q.File}
+	if p == nil {
+		files = nil
+		im.tab.Files(func(n []byte) bool { files = append(files, string(n)); return true })
+	} else if len(files) > 0 {
+		e.Detail = q.Func + " has no code from it"
+	}
+	want := path.Base(q.File)
+	for pass := range 2 {
+		for _, f := range files {
+			base := path.Base(f)
+			d, _ := distance([]byte(base), want, 2, nil)
+			if (pass == 0) == (base == want) && d <= 2 && len(e.Near) < maxNear && !slices.Contains(e.Near, f) {
+				e.Near = append(e.Near, f)
+			}
+		}
+	}
+	if len(e.Near) == 0 && p != nil {
+		slices.Sort(files)
+		e.Near = files[:min(len(files), maxNear)]
+	}
+	return e
+}
+
+// noLine explains that no code comes from the line, and names the next ones that have some.
+func (im *Image) noLine(q debuginfo.LineQuery, bodies []*instance) error {
+	line := q.Line
+	before, after := 0, 0
+	for _, b := range bodies {
+		if q.Rel {
+			line = b.start + q.Line
+		}
+		for _, s := range b.lines {
+			if s.line > 0 && s.line < line {
+				before = max(before, s.line)
+			} else if s.line > line && (after == 0 || s.line < after) {
+				after = s.line
+			}
+		}
+	}
+	name := q.File
+	if name == "" {
+		name = q.Func
+	}
+	e := &debuginfo.NotFoundError{What: "line", Name: fmt.Sprintf("%s:%d", name, line), Detail: "no instruction comes from it"}
+	for _, n := range []int{after, before} {
+		if n > 0 {
+			e.Near = append(e.Near, fmt.Sprint(n))
+		}
+	}
+	return e
+}

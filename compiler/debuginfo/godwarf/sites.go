@@ -1,0 +1,161 @@
+package godwarf
+
+import (
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/loc"
+)
+
+// site makes the Site at pc in function i. File and Line are of the innermost function there.
+func (im *Image) site(i int, pc uint64, kind debuginfo.SiteKind) debuginfo.Site {
+	s := debuginfo.Site{PC: pc, Kind: kind, Func: im.funcOf(i), Insn: im.insn(pc)}
+	s.File, s.Line = im.tab.Line(i, pc)
+	if kind == debuginfo.AtEntry && s.Line == 0 {
+		s.File, s.Line = s.Func.File, s.Func.Line
+	}
+	s.CFA, s.Return = im.frame(i, pc)
+	return s
+}
+
+// frame computes the canonical frame address and the return address at pc in function i from the
+// table of stack depths. They are empty where assembly has loaded SP.
+func (im *Image) frame(i int, pc uint64) (cfa, ret loc.Prog) {
+	depth, ok := im.tab.StackDepth(i, pc)
+	if !ok {
+		return
+	}
+	sp := loc.Register(dw.RegRSP)
+	return sp.Plus(depth + 8), sp.Plus(depth).Load(8, false, false)
+}
+
+// entry finds the entry site of function i.
+func (im *Image) entry(i int) (x86.Entry, error) {
+	code, err := im.code(i)
+	if err != nil {
+		return x86.Entry{}, err
+	}
+	e, err := x86.FindEntry(code, im.tab.Entry(i), im.isMore)
+	if err != nil {
+		return e, fmt.Errorf("function %s cannot be probed at its entry: %w", im.funcOf(i).Name, err)
+	}
+	return e, nil
+}
+
+func (im *Image) known(f *debuginfo.Func) (int, error) {
+	i := im.index(f)
+	if i < 0 {
+		name := ""
+		if f != nil {
+			name = f.Name
+		}
+		return i, &debuginfo.NotFoundError{What: "function", Name: name, Detail: "it has no code of its own; use .inline"}
+	}
+	return i, nil
+}
+
+// EntrySite is the instruction behind f's stack check, or its first one.
+func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
+	defer dw.Guard(&err)()
+	i, err := im.known(f)
+	if err != nil {
+		return s, err
+	}
+	e, err := im.entry(i)
+	if err != nil {
+		return s, err
+	}
+	return im.site(i, e.PC, debuginfo.AtEntry), nil
+}
+
+// ReturnSites are f's RETs and jumps to other functions. The error is a *debuginfo.NoReturnError
+// when there are none.
+func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err error) {
+	defer dw.Guard(&err)()
+	i, err := im.known(f)
+	if err != nil {
+		return nil, err
+	}
+	exits, err := im.exits(i)
+	if err != nil {
+		return nil, fmt.Errorf("the returns of function %s cannot be probed: %w", f.Name, err)
+	}
+	for _, x := range exits {
+		kind := debuginfo.AtReturn
+		if x.Tail {
+			kind = debuginfo.AtTail
+		}
+		sites = append(sites, im.site(i, x.PC, kind))
+	}
+	if len(sites) == 0 {
+		return nil, &debuginfo.NoReturnError{Name: f.Name}
+	}
+	return sites, nil
+}
+
+func (im *Image) exits(i int) ([]x86.Exit, error) {
+	code, err := im.code(i)
+	if err != nil {
+		return nil, err
+	}
+	asm := im.tab.Flags(i)&pclntab.FlagAsm != 0 || assembly(im.funcOf(i).File)
+	var marks []uint64
+	if asm {
+		for _, r := range im.tab.Rows(i) {
+			marks = append(marks, r.Lo)
+		}
+	}
+	return x86.FindExits(code, im.tab.Entry(i), asm, marks)
+}
+
+// SiteAt classifies pc, at which an instruction must begin.
+func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
+	defer dw.Guard(&err)()
+	i := im.tab.Find(pc)
+	if i < 0 {
+		return s, &debuginfo.NotFoundError{What: "function", Name: fmt.Sprintf("%#x", pc), Detail: "no Go function covers this address"}
+	}
+	code, err := im.code(i)
+	if err != nil {
+		return s, err
+	}
+	in, err := x86.At(code, im.tab.Entry(i), pc)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", im.funcOf(i).Name, err)
+	}
+	kind := debuginfo.AtLine
+	if e, err := im.entry(i); err == nil && (e.PC == pc || im.tab.Entry(i) == pc) {
+		kind = debuginfo.AtEntry
+	} else if in.Kind == x86.Ret || in.Kind == x86.Jump || in.Kind == x86.IndirectJump {
+		if exits, err := im.exits(i); err == nil {
+			for _, x := range exits {
+				if x.PC == pc && x.Tail {
+					kind = debuginfo.AtTail
+				} else if x.PC == pc {
+					kind = debuginfo.AtReturn
+				}
+			}
+		}
+	}
+	s = im.site(i, pc, kind)
+	if kind == debuginfo.AtLine {
+		s.Inline = im.inlineAt(i, pc)
+	}
+	return s, nil
+}
+
+// atEntry reports whether arguments are in place at s as the caller left them.
+func (im *Image) atEntry(s debuginfo.Site) bool {
+	if s.Kind == debuginfo.AtEntry {
+		return true
+	}
+	i := im.index(s.Func)
+	if i < 0 || s.Inline != nil {
+		return false
+	}
+	e, err := im.entry(i)
+	return err == nil && (s.PC == e.PC || s.PC == s.Func.Entry)
+}
