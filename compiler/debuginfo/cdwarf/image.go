@@ -30,22 +30,41 @@ type Image struct {
 	inl   map[dwarf.Offset]*debuginfo.InlineSite
 }
 
-var _ debuginfo.Image = (*Image)(nil)
+var (
+	_ debuginfo.Image      = (*Image)(nil)
+	_ debuginfo.Identified = (*Image)(nil)
+)
 
-// Open makes an Image of f, which belongs to it from then on, also when there is an error.
-// Damaged debug information is an error; none at all is not.
-func Open(f *dw.File) (*Image, error) {
+// Open opens the program or library at path.
+func Open(path string) (*Image, error) {
+	f, err := dw.OpenELF(path)
+	if err != nil {
+		return nil, err
+	}
+	im, err := New(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return im, nil
+}
+
+// New makes an Image of f, which it closes with itself. Damaged debug information is an error;
+// none at all is not.
+func New(f *dw.File) (*Image, error) {
 	im := &Image{
 		f: f, funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
 		inl: map[dwarf.Offset]*debuginfo.InlineSite{},
 	}
 	im.d, im.noDW = f.Data()
 	if im.noDW != nil && !errors.Is(im.noDW, debuginfo.ErrNoTypes) {
-		f.Close()
 		return nil, im.noDW
 	}
 	return im, nil
 }
+
+// FileID identifies the file that was read.
+func (im *Image) FileID() debuginfo.FileID { return im.f.FileID() }
 
 // Path is the file's path after links are resolved.
 func (im *Image) Path() string { return im.f.Path() }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -64,11 +63,7 @@ func compile(t testing.TB, name, flags string, files ...string) string {
 
 func open(t testing.TB, path string) *Image {
 	t.Helper()
-	f, err := dw.OpenELF(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	im, err := Open(f)
+	im, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -214,6 +214,11 @@ func (f *File) Changed() bool {
 	return st.Size != f.stat.Size || st.Mtim != f.stat.Mtim
 }
 
+// FileID identifies the file that was opened.
+func (f *File) FileID() debuginfo.FileID {
+	return debuginfo.FileID{Dev: f.stat.Dev, Ino: f.stat.Ino, Size: f.stat.Size, Mtime: f.stat.Mtim.Nano()}
+}
+
 // LoadBase is the lowest address of the loadable segments, rounded down to a page.
 func (f *File) LoadBase() uint64 {
 	base := ^uint64(0)
