@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"slices"
+
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -90,13 +92,18 @@ func (b *Builder) Emit(in Instr) {
 	if in.Pos == 0 {
 		in.Pos = b.Pos
 	}
+	in.Args = slices.Clone(in.Args) // passes change operands in place
 	blk := b.F.Blocks[b.cur]
 	blk.Instrs = append(blk.Instrs, in)
 }
 
 // Make is an instruction without a global whose errors go to b.OnErr.
 func (b *Builder) Make(op Op, dst Reg, args ...Val) Instr {
-	return Instr{Op: op, Dst: dst, Args: args, Glob: -1, OnErr: b.OnErr, Pos: b.Pos}
+	in := Instr{Op: op, Dst: dst, Args: args, Glob: -1, OnErr: NoBlock, Pos: b.Pos}
+	if op.CanFail() {
+		in.OnErr = b.OnErr
+	}
+	return in
 }
 
 // Op emits Make(op, dst, args...).
@@ -251,7 +258,10 @@ func (b *Builder) end(t Term) {
 	if b.Ended() {
 		return
 	}
-	t.Pos, t.OnErr = b.Pos, b.OnErr
+	t.Pos, t.OnErr, t.Args = b.Pos, NoBlock, slices.Clone(t.Args)
+	if t.Kind == TermFail {
+		t.OnErr = b.OnErr
+	}
 	b.F.Blocks[b.cur].Term = t
 	b.ended[b.cur] = true
 }

@@ -170,7 +170,8 @@ func S(s string) Val      { return Val{Kind: ValStr, Str: s} }
 func Star() Val           { return Val{Kind: ValStar} }
 func (v Val) IsReg() bool { return v.Kind == ValReg }
 
-// Instr is one instruction.
+// Instr is one instruction. No two instructions share the array of their Args: passes change
+// operands in place.
 type Instr struct {
 	Op   Op
 	Dst  Reg // NoReg if none

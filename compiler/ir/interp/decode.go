@@ -159,8 +159,11 @@ func (d *decoder) args(vs []ir.Val) []arg {
 }
 
 func (d *decoder) instr(src *ir.Instr) inst {
-	in := inst{op: src.Op, dst: -1, glob: int32(src.Glob), iter: int32(src.Iter), onErr: d.block(src.OnErr), n: src.N, name: src.Name,
+	in := inst{op: src.Op, dst: -1, glob: int32(src.Glob), iter: int32(src.Iter), onErr: -1, n: src.N, name: src.Name,
 		signed: src.Signed, kernel: src.Kernel, pos: src.Pos, src: src}
+	if src.Op.CanFail() {
+		in.onErr = d.block(src.OnErr)
+	}
 	if src.Dst != ir.NoReg {
 		s := d.slots[src.Dst]
 		in.dst, in.dstStr, in.cap = s.slot, s.str, s.cap
@@ -226,7 +229,7 @@ func (d *decoder) keys(in *inst, g *ir.Global, n int) {
 }
 
 func (d *decoder) term(t *ir.Term) inst {
-	in := inst{dst: -1, onErr: d.block(t.OnErr), pos: t.Pos, code: t.Code, cause: t.Cause}
+	in := inst{dst: -1, onErr: -1, pos: t.Pos, code: t.Code, cause: t.Cause}
 	switch t.Kind {
 	case ir.TermJump:
 		in.op, in.then = opJump, d.start[t.Then]
@@ -241,7 +244,7 @@ func (d *decoder) term(t *ir.Term) inst {
 	case ir.TermEnd:
 		in.op = opEnd
 	case ir.TermFail:
-		in.op, in.args = opFail, d.args(t.Args)
+		in.op, in.args, in.onErr = opFail, d.args(t.Args), d.block(t.OnErr)
 	case ir.TermSkip:
 		in.op = opSkip
 	}

@@ -399,16 +399,12 @@ b1:
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		out, err := irgen.Run(p, 1)
+		said, err := irgen.Run(p, 1, irgen.Context{})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		out = strings.TrimPrefix(out, "--- uprobe\n")
-		if i := strings.Index(out, "n = "); i >= 0 {
-			out = out[:i]
-		}
-		if out != c.want {
+		if out := strings.TrimPrefix(said.Text, "--- uprobe 0\n"); out != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, out, c.want)
 		}
 	}

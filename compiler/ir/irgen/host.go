@@ -1,9 +1,11 @@
 package irgen
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -28,8 +30,12 @@ func (t *Transcript) Error(f *textfmt.Fault) { fmt.Fprintf(t, "ERROR: %s\n", f.M
 func (t *Transcript) Exit()                  { t.WriteString("EXIT\n") }
 
 // Context is a probed place where everything is made up and always the same: register n holds
-// 100+n, memory holds its own address byte by byte up to 4096 and nothing above.
-type Context struct{ At *probe.Site }
+// 100+n, memory holds its own address in words up to 4096 and nothing above.
+type Context struct {
+	At *probe.Site
+	// All says that memory goes on above.
+	All bool
+}
 
 // Site implements interp.Context, as do the next ones.
 func (c *Context) Site() *probe.Site    { return c.At }
@@ -38,7 +44,7 @@ func (c *Context) ThreadPointer() int64 { return 7000 }
 func (c *Context) Bias() int64          { return 0x5000 }
 
 func (c *Context) Read(buf []byte, addr uint64, kernel bool) error {
-	if addr >= 4096 || addr+uint64(len(buf)) > 4096 {
+	if !c.All && (addr >= 4096 || addr+uint64(len(buf)) > 4096) {
 		return errors.New("no memory there")
 	}
 	for i := range buf {
@@ -60,36 +66,65 @@ func (c *Context) Intrinsic(name string, args []interp.Val) (interp.Val, error) 
 	return interp.Val{Int: 1000, Str: name}, nil
 }
 
-// Run runs every probe of p in turn, rounds times, over a store of its own, and gives what they said, how
-// they ended and what the globals hold then.
-func Run(p *ir.Program, rounds int) (string, error) {
+// Said is what a run of a program shows.
+type Said struct {
+	// Text is what the handlers said and how they ended.
+	Text string
+	// Globals is what each global holds at the end, by name.
+	Globals map[string]string
+}
+
+// Run lets the events of p happen, rounds times: each site of any probe in turn, and at each the probes that have
+// it in the order of the program. The globals are in a store of its own.
+func Run(p *ir.Program, rounds int, ctx Context) (*Said, error) {
 	out := &Transcript{Program: p}
 	store := interp.NewMemStore(p)
 	m, err := interp.New(p, store, out)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	for range rounds {
-		for i, pr := range p.Probes {
-			for _, s := range pr.Sites {
-				fmt.Fprintf(out, "--- %s\n", s.Kind)
-				res, err := m.Run(i, &Context{s})
-				if err != nil {
-					return "", err
-				}
+	type event struct {
+		kind   probe.Kind
+		offset uint64
+	}
+	var events []event
+	probes := map[event][]func() error{}
+	for i, pr := range p.Probes {
+		for _, s := range pr.Sites {
+			e := event{s.Kind, s.Offset}
+			if probes[e] == nil {
+				events = append(events, e)
+			}
+			probes[e] = append(probes[e], func() error {
+				at := ctx
+				at.At = s
+				res, err := m.Run(i, &at)
 				if res.Skipped {
 					fmt.Fprintf(out, "SKIPPED %s\n", res.Cause)
+				}
+				return err
+			})
+		}
+	}
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.offset, b.offset)) })
+	for range rounds {
+		for _, e := range events {
+			fmt.Fprintf(out, "--- %s %d\n", e.kind, e.offset)
+			for _, run := range probes[e] {
+				if err := run(); err != nil {
+					return nil, err
 				}
 			}
 		}
 	}
-	Globals(&out.Builder, p, store)
-	return out.String(), nil
+	return &Said{out.String(), Globals(p, store)}, nil
 }
 
-// Globals writes down what the globals of p hold.
-func Globals(w *strings.Builder, p *ir.Program, store interp.Store) {
+// Globals writes down what each global of p holds.
+func Globals(p *ir.Program, store interp.Store) map[string]string {
+	all := map[string]string{}
 	for i, g := range p.Globals {
+		var w strings.Builder
 		elems := []interp.Elem{{}}
 		if g.IsArray() {
 			elems, _ = store.Elems(i)
@@ -102,15 +137,16 @@ func Globals(w *strings.Builder, p *ir.Program, store interp.Store) {
 					e.Agg = &a
 				}
 			}
-			fmt.Fprintf(w, "%s", g.Name)
 			if g.IsArray() {
-				fmt.Fprintf(w, "%+v", e.Key)
+				fmt.Fprintf(&w, "%+v", e.Key)
 			}
 			if e.Agg != nil {
-				fmt.Fprintf(w, " = %d %d %d %d %d %d\n", e.Agg.Count, e.Agg.Sum, e.Agg.Min, e.Agg.Max, e.Agg.SqLo, e.Agg.Hists)
+				fmt.Fprintf(&w, " = %d %d %d %d %d %d\n", e.Agg.Count, e.Agg.Sum, e.Agg.Min, e.Agg.Max, e.Agg.SqLo, e.Agg.Hists)
 			} else {
-				fmt.Fprintf(w, " = %d %q\n", e.Val.Int, e.Val.Str)
+				fmt.Fprintf(&w, " = %d %q\n", e.Val.Int, e.Val.Str)
 			}
 		}
+		all[g.Name] = w.String()
 	}
+	return all
 }

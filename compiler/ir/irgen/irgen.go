@@ -21,6 +21,7 @@ import (
 func Program(r *rand.Rand) *ir.Program {
 	g := &gen{r: r, p: &ir.Program{Limits: layout.Default()}}
 	g.p.Limits.MaxAction, g.p.Limits.MaxActionInt, g.p.Limits.MaxString = 60, 90, 32
+	g.p.Limits.MaxNesting = 40 // calls that go in circles use up the budget first
 	g.globals()
 	g.funcs()
 	sites := []*probe.Site{{Kind: probe.Begin}, {Kind: probe.Timer, Period: 1e9}, {Kind: probe.Uprobe, Path: "/a", Offset: 16, Point: "p16", Func: "f16"},
@@ -108,7 +109,6 @@ func (g *gen) fn(name string, params []types.Type, result types.Type) *ir.Func {
 	if result == types.String {
 		g.b.Result(result, g.cap())
 	}
-	g.b.F.Recursive = name != ""
 	for _, t := range params {
 		g.reg(g.b.Param("p", t, g.cap()), t)
 	}
@@ -415,6 +415,7 @@ func (g *gen) call() {
 	f := fs[g.r.IntN(len(fs))]
 	if f == g.b.F {
 		g.b.Budget(5)
+		f.Recursive = true
 	}
 	var args []ir.Val
 	for _, p := range f.Params {

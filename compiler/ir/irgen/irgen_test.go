@@ -2,6 +2,7 @@ package irgen
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -13,7 +14,7 @@ func check(t *testing.T, a, b uint64) {
 	if err := ir.Verify(p); err != nil {
 		t.Fatalf("%v\n%s", err, p)
 	}
-	out, err := Run(p, 2)
+	out, err := Run(p, 2, Context{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, p)
 	}
@@ -24,9 +25,9 @@ func check(t *testing.T, a, b uint64) {
 	if q.String() != p.String() {
 		t.Fatalf("text form is not stable:\n%s\n---\n%s", p, q)
 	}
-	again, err := Run(q, 2)
-	if err != nil || again != out {
-		t.Fatalf("runs differently when read back, %v\n%s\n---\n%s\n---\n%s", err, p, out, again)
+	again, err := Run(q, 2, Context{})
+	if err != nil || !reflect.DeepEqual(again, out) {
+		t.Fatalf("runs differently when read back, %v\n%s\n---\n%v\n---\n%v", err, p, out, again)
 	}
 }
 

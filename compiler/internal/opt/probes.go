@@ -1,0 +1,226 @@
+package opt
+
+import (
+	"slices"
+
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// MergeProbes makes one handler of the handlers of probes at the same sites, so that a hit costs
+// one entry into the kernel's machinery. They run in the order of the script; an error of the first is
+// reported and does not stop the second. Handlers stay apart when one may skip the hit, the first
+// may end the session, one does what a back end may have to do later on the host, when together they
+// could use up the action budget, and when a probe between them shares a site with them. Probes
+// that fire in the tracer itself gain nothing and stay. Cost: linear in probes and sites.
+func MergeProbes(p *ir.Program) {
+	m := &probeMerger{p: p, funcs: map[string]*ir.Func{}, last: map[siteKey]int{}}
+	for _, f := range p.Funcs {
+		m.funcs[f.Name] = f
+	}
+	kept := p.Probes[:0]
+	for _, pr := range p.Probes {
+		if i := m.partner(kept, pr); i >= 0 {
+			m.merge(kept[i], pr)
+			continue
+		}
+		for _, s := range pr.Sites {
+			m.last[keyOf(s)] = len(kept)
+		}
+		kept = append(kept, pr)
+	}
+	clear(p.Probes[len(kept):])
+	p.Probes = kept
+}
+
+// siteKey is what makes two sites the same place.
+type siteKey struct {
+	kind          probe.Kind
+	path          string
+	pid           int
+	target        bool
+	offset        uint64
+	event, symbol string
+}
+
+func keyOf(s *probe.Site) siteKey {
+	return siteKey{s.Kind, s.Path, s.PID, s.Target, s.Offset, s.Event, s.Symbol}
+}
+
+type probeMerger struct {
+	p     *ir.Program
+	funcs map[string]*ir.Func
+	last  map[siteKey]int // index of the last probe at each site
+}
+
+// partner finds the probe that pr can be merged into, -1 if there is none.
+func (m *probeMerger) partner(kept []*ir.Probe, pr *ir.Probe) int {
+	if len(pr.Sites) == 0 {
+		return -1
+	}
+	i, ok := m.last[keyOf(pr.Sites[0])]
+	if !ok || kept[i].Cond != pr.Cond || len(kept[i].Sites) != len(pr.Sites) {
+		return -1
+	}
+	first := kept[i]
+	if pr.Cond >= 0 && m.sets(first.Handler, pr.Cond) {
+		return -1 // the second one's condition is looked at after the first has run
+	}
+	names := m.named(first.Handler) && m.named(pr.Handler)
+	for j, s := range pr.Sites {
+		o := first.Sites[j]
+		if s.Kind.OnHost() || keyOf(s) != keyOf(o) || s.RefCtr != o.RefCtr || s.At.Kind != o.At.Kind || m.last[keyOf(s)] != i {
+			return -1
+		}
+		if names && (s.Point != o.Point || s.Func != o.Func || s.Alias != o.Alias) {
+			return -1
+		}
+	}
+	if m.apart(first.Handler) || m.apart(pr.Handler) || m.ends(first.Handler) {
+		return -1
+	}
+	a, ok1 := m.budget(first.Handler)
+	b, ok2 := m.budget(pr.Handler)
+	if !ok1 || !ok2 || a+b > int64(m.p.Limits.MaxAction) {
+		return -1
+	}
+	return i
+}
+
+// reach reports whether fn is true for an instruction of f or of the functions that it reaches.
+func (m *probeMerger) reach(f *ir.Func, fn func(*ir.Instr) bool) bool {
+	seen := map[*ir.Func]bool{f: true}
+	for work := []*ir.Func{f}; len(work) > 0; {
+		f, work = work[len(work)-1], work[:len(work)-1]
+		for _, b := range f.Blocks {
+			for i := range b.Instrs {
+				in := &b.Instrs[i]
+				if fn(in) {
+					return true
+				}
+				if in.Op != ir.OpCall {
+					continue
+				}
+				if c := m.funcs[in.Name]; c != nil && !seen[c] {
+					seen[c] = true
+					work = append(work, c)
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (m *probeMerger) sets(f *ir.Func, glob int) bool {
+	return m.reach(f, func(in *ir.Instr) bool { return writes(in.Op) && in.Glob == glob })
+}
+
+// named reports whether f asks for what its site is called.
+func (m *probeMerger) named(f *ir.Func) bool {
+	return m.reach(f, func(in *ir.Instr) bool { return in.Op == ir.OpSite })
+}
+
+// ends reports whether f may end the session: the second handler would not run then.
+func (m *probeMerger) ends(f *ir.Func) bool {
+	return m.reach(f, func(in *ir.Instr) bool { return in.Op == ir.OpIntr && (in.Name == "exit" || in.Name == "abort") })
+}
+
+// apart reports whether f has to stay alone: it may skip its hit, or does what kernels cannot, so that
+// the whole handler might be moved to the host.
+func (m *probeMerger) apart(f *ir.Func) bool {
+	for _, b := range f.Blocks {
+		if b.Term.Kind == ir.TermSkip {
+			return true
+		}
+	}
+	return m.reach(f, func(in *ir.Instr) bool {
+		switch in.Op {
+		case ir.OpIterOpen, ir.OpPrintHist, ir.OpSprintHist, ir.OpSGet, ir.OpMClear, ir.OpLock:
+			return true
+		case ir.OpIntr:
+			i := intrinsic.Lookup(in.Name)
+			return i == nil || i.Where == intrinsic.HostOnly
+		}
+		return slices.ContainsFunc(in.Args, func(v ir.Val) bool { return v.Kind == ir.ValStar })
+	})
+}
+
+// budget bounds the statements that f runs; false when there is a loop or a call.
+func (m *probeMerger) budget(f *ir.Func) (int64, bool) {
+	n := int64(0)
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			switch b.Instrs[i].Op {
+			case ir.OpBudget:
+				n += b.Instrs[i].N
+			case ir.OpCall:
+				return 0, false
+			}
+		}
+	}
+	return n, !cyclic(f)
+}
+
+// cyclic reports whether f has a loop.
+func cyclic(f *ir.Func) bool {
+	const open, closed = 1, 2
+	state := make([]uint8, len(f.Blocks))
+	var visit func(b ir.BlockID) bool
+	visit = func(b ir.BlockID) bool {
+		state[b] = open
+		loop := false
+		f.Succs(b, func(to ir.BlockID, _ bool) {
+			loop = loop || state[to] == open || state[to] == 0 && visit(to)
+		})
+		state[b] = closed
+		return loop
+	}
+	return visit(0)
+}
+
+// merge appends the handler of b to that of a.
+func (m *probeMerger) merge(a, b *ir.Probe) {
+	f, g := a.Handler, b.Handler
+	if m.named(g) {
+		a.Sites = b.Sites
+	}
+	a.Name += ", " + b.Name
+	reg0, block0 := ir.Reg(len(f.Regs)), ir.BlockID(len(f.Blocks))
+	second := block0 + 1
+	report := &ir.Block{
+		Instrs: []ir.Instr{{Op: ir.OpReport, Dst: ir.NoReg, Glob: -1, OnErr: ir.NoBlock, Pos: g.Pos}},
+		Term:   ir.Term{Kind: ir.TermJump, Then: second, OnErr: ir.NoBlock},
+	}
+	for _, blk := range f.Blocks {
+		for i := range blk.Instrs {
+			if in := &blk.Instrs[i]; in.Op.CanFail() && in.OnErr == ir.NoBlock {
+				in.OnErr = block0
+			}
+		}
+		switch t := &blk.Term; {
+		case t.Kind == ir.TermEnd:
+			*t = ir.Term{Kind: ir.TermJump, Then: second, OnErr: ir.NoBlock, Pos: t.Pos}
+		case t.Kind == ir.TermFail && t.OnErr == ir.NoBlock:
+			t.OnErr = block0
+		}
+	}
+	f.Blocks = append(f.Blocks, report)
+	f.Regs = append(f.Regs, g.Regs...)
+	shift := func(v *ir.Val) { v.Reg += reg0 }
+	for _, blk := range g.Blocks {
+		blk = &ir.Block{Instrs: slices.Clone(blk.Instrs), Term: blk.Term}
+		for i := range blk.Instrs {
+			in := &blk.Instrs[i]
+			in.Args = slices.Clone(in.Args)
+			uses(in.Args, shift)
+			if in.Dst != ir.NoReg {
+				in.Dst += reg0
+			}
+		}
+		blk.Term.Args = slices.Clone(blk.Term.Args)
+		termUses(&blk.Term, shift)
+		renumber(blk, func(id ir.BlockID) ir.BlockID { return id + second })
+		f.Blocks = append(f.Blocks, blk)
+	}
+}

@@ -1,0 +1,116 @@
+package opt
+
+import (
+	"github.com/gostap/gostap/compiler/ir"
+)
+
+// RemoveUnused takes out functions that no probe reaches, globals that nobody looks at together with
+// what writes to them, and formats that nobody prints. Writes that may fail (an array that can
+// overflow) are something to see, so their globals stay. Cost: a walk over the program.
+func RemoveUnused(p *ir.Program) {
+	unusedFuncs(p)
+	unusedGlobals(p)
+	unusedFormats(p)
+}
+
+func unusedFuncs(p *ir.Program) {
+	if len(p.Funcs) == 0 {
+		return
+	}
+	byName := make(map[string]*ir.Func, len(p.Funcs))
+	for _, f := range p.Funcs {
+		byName[f.Name] = f
+	}
+	var work []*ir.Func
+	for _, pr := range p.Probes {
+		work = append(work, pr.Handler)
+	}
+	reached := map[string]bool{}
+	for len(work) > 0 {
+		f := work[len(work)-1]
+		work = work[:len(work)-1]
+		eachInstr(f, func(in *ir.Instr) {
+			if in.Op == ir.OpCall && !reached[in.Name] && byName[in.Name] != nil {
+				reached[in.Name] = true
+				work = append(work, byName[in.Name])
+			}
+		})
+	}
+	kept := p.Funcs[:0]
+	for _, f := range p.Funcs {
+		if reached[f.Name] {
+			kept = append(kept, f)
+		}
+	}
+	p.Funcs = kept
+}
+
+func unusedGlobals(p *ir.Program) {
+	keep := make([]bool, len(p.Globals))
+	for _, pr := range p.Probes {
+		if pr.Cond >= 0 {
+			keep[pr.Cond] = true
+		}
+	}
+	eachFunc(p, func(f *ir.Func) {
+		eachInstr(f, func(in *ir.Instr) {
+			if onGlobal(in.Op) && (!writes(in.Op) || in.Dst != ir.NoReg || p.MayFail(in)) {
+				keep[in.Glob] = true
+			}
+		})
+	})
+	number := make([]int, len(p.Globals))
+	n := 0
+	for i, g := range p.Globals {
+		number[i] = -1
+		if keep[i] {
+			number[i] = n
+			p.Globals[n] = g
+			n++
+		}
+	}
+	if n == len(p.Globals) {
+		return
+	}
+	p.Globals = p.Globals[:n]
+	for _, pr := range p.Probes {
+		if pr.Cond >= 0 {
+			pr.Cond = number[pr.Cond]
+		}
+	}
+	eachFunc(p, func(f *ir.Func) {
+		for _, b := range f.Blocks {
+			kept := b.Instrs[:0]
+			for _, in := range b.Instrs {
+				if onGlobal(in.Op) {
+					if in.Glob = number[in.Glob]; in.Glob < 0 {
+						continue
+					}
+				}
+				kept = append(kept, in)
+			}
+			b.Instrs = kept
+		}
+	})
+}
+
+func unusedFormats(p *ir.Program) {
+	number := make([]int64, len(p.Formats))
+	for i := range number {
+		number[i] = -1
+	}
+	var kept []*ir.Format
+	eachFunc(p, func(f *ir.Func) {
+		eachInstr(f, func(in *ir.Instr) {
+			if in.Op != ir.OpPrint && in.Op != ir.OpSprint {
+				return
+			}
+			if number[in.N] < 0 {
+				number[in.N] = int64(len(kept))
+				kept = append(kept, p.Formats[in.N])
+			}
+			in.N = number[in.N]
+		})
+	})
+	p.Formats = kept
+}
