@@ -6,6 +6,8 @@
 package mach
 
 import (
+	"slices"
+
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/compiler/source"
@@ -111,6 +113,10 @@ type Block struct {
 	ID  int
 	Ins []Ins
 	Term
+	// Bounded marks the head of a loop that the verifier walks to its end by itself.
+	Bounded bool
+	// Tag is for the writer of the code: what holds at the block's end.
+	Tag int
 	// Cold blocks are laid out behind the others.
 	Cold bool
 	// Preds is filled by Func.Link.
@@ -262,5 +268,26 @@ func (b *Block) TermUses(fn func(Reg)) {
 		}
 	case Exit:
 		fn(R0)
+	}
+}
+
+// MoveLast puts blocks behind all others in the layout.
+func (f *Func) MoveLast(last ...*Block) {
+	out := make([]*Block, 0, len(f.Blocks))
+	for _, b := range f.Blocks {
+		if !slices.Contains(last, b) {
+			out = append(out, b)
+		}
+	}
+	f.Blocks = append(out, last...)
+}
+
+// Redirect makes b go to another block where it went to old.
+func (b *Block) Redirect(old, to *Block) {
+	if b.Then == old {
+		b.Then = to
+	}
+	if b.Else == old {
+		b.Else = to
 	}
 }

@@ -3,6 +3,7 @@ package sel
 import (
 	"github.com/cilium/ebpf/asm"
 
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -38,14 +39,16 @@ func (g *gen) memory(in *ir.Instr) {
 	r := g.call(fn, aSlot(s, 0), aImm(int64(n)), aReg(addr))
 	bad := g.cold()
 	g.unlessI(asm.JNE, r, 0, bad)
-	dst := g.longs[in.Dst]
-	g.loadS(dst, s, 0, size(n))
-	if in.Signed && n < 8 {
-		g.aluI(asm.LSh, dst, int64(64-8*n))
-		g.aluI(asm.ArSh, dst, int64(64-8*n))
+	if in.Dst != ir.NoReg {
+		dst := g.longs[in.Dst]
+		g.loadS(dst, s, 0, size(n))
+		if in.Signed && n < 8 {
+			g.aluI(asm.LSh, dst, int64(64-8*n))
+			g.aluI(asm.ArSh, dst, int64(64-8*n))
+		}
 	}
 	on := g.cur
 	g.set(bad)
-	g.raise(ir.ErrMemory, addr, -1, in.OnErr)
+	g.raise(ir.ErrMemory, addr, mach.None, in.OnErr)
 	g.set(on)
 }

@@ -12,6 +12,8 @@ type code struct {
 	f   *mach.Func
 	cur *mach.Block
 	pos source.Pos
+	// lock is the lock class held now, -1 for none. Blocks are tagged with what is held at their end.
+	lock int
 }
 
 func (c *code) emit(in mach.Ins) {
@@ -21,9 +23,13 @@ func (c *code) emit(in mach.Ins) {
 
 func (c *code) reg() mach.Reg { return c.f.NewReg() }
 
-// block makes a block on the usual path, cold one on a path that is seldom taken.
-func (c *code) block() *mach.Block { return c.f.NewBlock() }
-func (c *code) cold() *mach.Block  { b := c.f.NewBlock(); b.Cold = true; return b }
+// block makes a block that is as likely as the current one, cold one on a path that is seldom taken.
+func (c *code) block() *mach.Block {
+	b := c.f.NewBlock()
+	b.Cold = c.cur != nil && c.cur.Cold
+	return b
+}
+func (c *code) cold() *mach.Block { b := c.f.NewBlock(); b.Cold = true; return b }
 
 func (c *code) set(b *mach.Block) { c.cur = b }
 
@@ -34,6 +40,7 @@ func (c *code) here(b *mach.Block) {
 }
 
 func (c *code) jump(b *mach.Block) {
+	c.cur.Tag = c.lock
 	c.cur.Term = mach.Term{Kind: mach.Jump, Then: b, Pos: c.pos}
 }
 
@@ -43,11 +50,13 @@ func (c *code) condI(op asm.JumpOp, a mach.Reg, imm int64, then, els *mach.Block
 		c.cond(op, a, c.imm(imm), then, els)
 		return
 	}
+	c.cur.Tag = c.lock
 	c.cur.Term = mach.Term{Kind: mach.Cond, Jop: op, A: a, B: mach.None, Imm: int32(imm), Then: then, Else: els, Pos: c.pos}
 	c.cur = els
 }
 
 func (c *code) cond(op asm.JumpOp, a, b mach.Reg, then, els *mach.Block) {
+	c.cur.Tag = c.lock
 	c.cur.Term = mach.Term{Kind: mach.Cond, Jop: op, A: a, B: b, Then: then, Else: els, Pos: c.pos}
 	c.cur = els
 }

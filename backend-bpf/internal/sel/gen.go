@@ -8,7 +8,6 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -21,44 +20,55 @@ type gen struct {
 	fn    *ir.Func
 	funcs []*mach.Func
 
-	ctx    mach.Reg   // the program's context
-	longs  []mach.Reg // by ir.Reg
-	uses   []int      // how often each ir.Reg is read
-	blocks []*mach.Block
-	bi     int // the block being translated
+	look    look
+	uses    []int // = look.uses, and so on
+	defs    []int
+	printed []bool
+	frame   frame
+	ctx     mach.Reg          // the program's context
+	longs   []mach.Reg        // by ir.Reg
+	strs    []*strVar         // by ir.Reg, nil until first used
+	consts  map[ir.Reg]string // String registers with one known value
+	lazies  map[ir.Reg]*lazy
+	blocks  []*mach.Block
+	held    []int // lock class held at each block's beginning
+	outAt   int   // of the output area in scratch memory
+	siteNum mach.Reg
+	budget  mach.Reg
 
-	end    *mach.Block // the handler is done: output goes out, scratch memory is given back
-	report *mach.Block // an error nobody caught: reported, then end
-	faults struct {
-		code, a, b mach.Reg // ir.Code | pos << 32, and the arguments
-	}
-	plan runPlan
-	err  error
+	out     *mach.Block         // leave without having begun
+	end     *mach.Block         // the handler is done: output goes out, scratch memory is given back
+	stopped map[int]*mach.Block // the kernel ended a loop, by the lock that is held
+	report  *mach.Block         // an error nobody caught: reported, then end
+	faults  faults
+	err     error
 }
 
-// runPlan is what a look over the whole handler found out about it.
-type runPlan struct {
-	budget  bool // statements are counted
-	prints  int  // most print statements on one run: 0, 1, or 2 for more
-	fails   bool // something can raise an error
-	loops   bool
-	cookie  bool // sites are told apart
-	pc      bool // the cookie carries the site's pc
-	canMiss bool
-}
+// level says how much of the stack a translation may use. When a handler does not fit, it is translated again
+// with less on it.
+type level struct{ stackMax, stackLeft int }
 
-func newGen(u *Unit, h *Handler) *gen {
-	g := &gen{u: u, h: h, fn: h.Body}
+var levels = []level{{64, 160}, {16, 48}, {0, 0}}
+
+func newGen(u *Unit, h *Handler, lv level) *gen {
+	g := &gen{u: u, h: h, fn: h.Body, consts: map[ir.Reg]string{}, lazies: map[ir.Reg]*lazy{}}
+	g.lock = -1
 	g.f = mach.New(h.Name)
 	g.f.Params = 1
 	g.funcs = []*mach.Func{g.f}
+	g.frame.stackMax, g.frame.stackLeft = lv.stackMax, lv.stackLeft
+	g.frame.scratch = g.reg()
+	g.siteNum = mach.None
+	g.budget = g.reg()
 	g.longs = make([]mach.Reg, len(g.fn.Regs))
+	g.strs = make([]*strVar, len(g.fn.Regs))
 	for i, r := range g.fn.Regs {
 		g.longs[i] = mach.None
 		if r.Type != types.String {
 			g.longs[i] = g.reg()
 		}
 	}
+	g.held = u.P.HeldLocks(g.fn)
 	return g
 }
 
@@ -69,27 +79,45 @@ func (g *gen) fail(format string, args ...any) {
 }
 
 func (g *gen) run() error {
-	g.look()
+	g.lookOver()
 	g.set(g.block())
-	g.end = g.block()
+	g.out, g.end = g.block(), g.block()
 	g.prologue()
+	begin, body := g.block(), g.block()
+	g.jump(begin)
+	g.set(body)
+	g.homes()
 	g.blocks = make([]*mach.Block, len(g.fn.Blocks))
 	for i := range g.fn.Blocks {
 		g.blocks[i] = g.block()
+		g.blocks[i].Cold = g.look.cold[i]
 	}
 	g.jump(g.blocks[0])
 	for i, b := range g.fn.Blocks {
-		g.bi = i
 		g.set(g.blocks[i])
+		g.lock = g.held[i]
 		g.body(b)
+		if g.err != nil {
+			return g.err
+		}
 	}
-	g.set(g.end)
-	g.epilogue()
+	g.prepareStops()
+	g.lock = -1
 	if g.report != nil {
 		g.set(g.report)
 		g.reportError()
 		g.jump(g.end)
 	}
+	g.set(g.end)
+	g.epilogue()
+	g.set(g.out)
+	g.movI(mach.R0, 0)
+	g.cur.Term = mach.Term{Kind: mach.Exit}
+	// What the body turned out to need is set up in front of it.
+	g.set(begin)
+	g.setup()
+	g.jump(body)
+	g.f.MoveLast(g.end, g.out)
 	return g.err
 }
 
@@ -97,19 +125,37 @@ func (g *gen) run() error {
 // probe's condition holds.
 func (g *gen) prologue() {
 	g.ctx = g.copy(mach.R1)
-	g.faults.code, g.faults.a, g.faults.b = g.reg(), g.reg(), g.reg()
-	out := g.end
 	if g.u.CanStop {
 		ctl := g.mapVal(plan.MapControl, 0)
 		st := g.get(ctl, plan.CtlState, asm.Word)
-		g.unlessI(asm.JNE, st, int64(wire.Running), out)
+		g.unlessI(asm.JNE, st, int64(wire.Running), g.out)
 	}
-	g.filter(out)
+	g.filter(g.out)
 	if c := g.u.P.Probes[g.h.Probe].Cond; c >= 0 {
 		v := g.reg()
 		g.globalGet(v, c)
-		g.unlessI(asm.JEq, v, 0, out)
+		g.unlessI(asm.JEq, v, 0, g.out)
 	}
+}
+
+// setup gets what the handler needs while it runs.
+func (g *gen) setup() {
+	if g.siteNum != mach.None {
+		g.mov(g.siteNum, g.call(asm.FnGetAttachCookie, aReg(g.ctx)))
+	}
+	if g.look.budget {
+		g.movI(g.budget, int64(g.maxAction()))
+	}
+	if g.look.prints > 1 {
+		g.outArea()
+	}
+	if g.frame.used {
+		g.acquire(g.out)
+		if g.look.prints > 1 {
+			g.startOutput()
+		}
+	}
+	g.release()
 }
 
 // filter drops hits of processes that the site is not for. The kernel's own filter by pid is not
@@ -119,8 +165,7 @@ func (g *gen) filter(out *mach.Block) {
 	if s.Kind.OnHost() || s.PID == 0 && !s.Target {
 		return
 	}
-	id := g.call(asm.FnGetCurrentPidTgid)
-	g.aluI(asm.RSh, id, 32)
+	id := g.tgid()
 	if s.PID != 0 {
 		g.unlessI(asm.JNE, id, int64(s.PID), out)
 		return
@@ -130,24 +175,34 @@ func (g *gen) filter(out *mach.Block) {
 }
 
 func (g *gen) epilogue() {
-	g.movI(mach.R0, 0)
-	g.cur.Term = mach.Term{Kind: mach.Exit}
+	if g.look.prints > 1 {
+		g.endOutput()
+	}
+	if g.frame.used {
+		g.storeI(g.slotAddr(), 0, 0, asm.Word)
+	}
+	g.jump(g.out)
 }
 
 func (g *gen) body(b *ir.Block) {
-	for i := range b.Instrs {
+	for i := 0; i < len(b.Instrs) && g.err == nil; i++ {
 		in := &b.Instrs[i]
 		g.pos = in.Pos
-		if g.fused(b, i) {
-			break // a comparison that the branch below does by itself
+		switch {
+		case g.fused(b, i):
+		case g.stringTest(b, i):
+			i++
+			if !g.fused(b, i) {
+				g.stringValue(in, &b.Instrs[i])
+			}
+		default:
+			g.instr(in)
 		}
-		g.instr(in)
-		if g.err != nil {
-			return
-		}
+		g.release()
 	}
 	g.pos = b.Term.Pos
 	g.term(b)
+	g.release()
 }
 
 // fused reports whether the instruction at i is a comparison that only the branch behind it looks at.
@@ -167,18 +222,19 @@ func (g *gen) term(b *ir.Block) {
 	case ir.TermEnd, ir.TermReturn:
 		g.jump(g.end)
 	case ir.TermFail:
-		var a, x mach.Reg = mach.None, mach.None
-		if len(t.Args) > 0 {
-			a = g.long(t.Args[0])
-		}
-		if len(t.Args) > 1 {
-			x = g.long(t.Args[1])
-		}
-		g.raise(t.Code, a, x, t.OnErr)
+		g.throw(t)
 	case ir.TermSkip:
-		g.count(t.Cause)
-		g.jump(g.end)
+		g.skip(t.Cause)
 	}
+}
+
+// skip ends the handler as if it had not been hit, and counts that.
+func (g *gen) skip(c ir.Cause) {
+	g.unlock()
+	if c != ir.SkipStopping {
+		g.count(c)
+	}
+	g.jump(g.end)
 }
 
 func (g *gen) branch(b *ir.Block) {
@@ -192,17 +248,48 @@ func (g *gen) branch(b *ir.Block) {
 		return
 	}
 	if n := len(b.Instrs); n > 0 && g.fused(b, n-1) {
+		if n > 1 && g.stringTest(b, n-2) {
+			g.stringBranch(&b.Instrs[n-2], &b.Instrs[n-1], then, els)
+			return
+		}
 		g.compare(&b.Instrs[n-1], then, els)
 		return
 	}
 	g.condI(asm.JNE, g.longs[t.Cond.Reg], 0, then, els)
 }
 
+// stringBranch branches on the (in)equality of strings.
+func (g *gen) stringBranch(cmp, test *ir.Instr, then, els *mach.Block) {
+	if test.Op == ir.OpNe {
+		then, els = els, then
+	}
+	g.equal(g.strOf(cmp.Args[0]), g.strOf(cmp.Args[1]), then, els)
+}
+
+// stringValue sets a register to the (in)equality of strings.
+func (g *gen) stringValue(cmp, test *ir.Instr) {
+	g.truth(test.Dst, func(yes, no *mach.Block) { g.stringBranch(cmp, test, yes, no) })
+}
+
+// truth sets dst to 1 or 0 by the way that a test takes.
+func (g *gen) truth(dst ir.Reg, test func(yes, no *mach.Block)) {
+	yes, no, join := g.block(), g.block(), g.block()
+	test(yes, no)
+	g.set(yes)
+	g.movI(g.longs[dst], 1)
+	g.jump(join)
+	g.set(no)
+	g.movI(g.longs[dst], 0)
+	g.here(join)
+}
+
 // long gives the value of a Long operand in a register that must not be written.
 func (g *gen) long(v ir.Val) mach.Reg {
 	switch v.Kind {
 	case ir.ValReg:
-		return g.longs[v.Reg]
+		if r := g.longs[v.Reg]; r != mach.None {
+			return r
+		}
 	case ir.ValInt:
 		return g.imm(v.Int)
 	}
@@ -210,44 +297,9 @@ func (g *gen) long(v ir.Val) mach.Reg {
 	return g.imm(0)
 }
 
-// look goes over the handler before it is translated.
-func (g *gen) look() {
-	g.uses = make([]int, len(g.fn.Regs))
-	read := func(v ir.Val) {
-		if v.IsReg() {
-			g.uses[v.Reg]++
-		}
+func (g *gen) maxAction() int {
+	if g.h.Sites[0].Kind.OnHost() {
+		return g.u.P.Limits.MaxActionInt
 	}
-	for _, b := range g.fn.Blocks {
-		for i := range b.Instrs {
-			for _, a := range b.Instrs[i].Args {
-				read(a)
-			}
-		}
-		read(b.Term.Cond)
-		for _, a := range b.Term.Args {
-			read(a)
-		}
-	}
+	return g.u.P.Limits.MaxAction
 }
-
-// cookies gives each site's cookie.
-func (g *gen) cookies() []uint64 {
-	out := make([]uint64, len(g.h.Sites))
-	for i, s := range g.h.Sites {
-		out[i] = cookie(i, s, g.plan)
-	}
-	return out
-}
-
-func cookie(i int, s *probe.Site, p runPlan) uint64 {
-	switch {
-	case p.pc:
-		return uint64(i)<<48 | s.At.PC
-	case p.cookie:
-		return uint64(i)
-	}
-	return 0
-}
-
-func (g *gen) scratchSize() int { return 0 }

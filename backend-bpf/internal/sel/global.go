@@ -5,6 +5,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/types"
 )
 
 // globalGet reads a Long scalar.
@@ -13,9 +14,20 @@ func (g *gen) globalGet(dst mach.Reg, i int) {
 	g.load(dst, g.mapVal(gl.Map, gl.ValueOff), 0, asm.DWord)
 }
 
+// globalStr is a String scalar as an operand.
+func (g *gen) globalStr(i int) str {
+	gl := &g.u.Layout.Globals[i]
+	return padded(at(g.mapVal(gl.Map, gl.ValueOff), 0), g.u.P.Globals[i].Cap)
+}
+
 func (g *gen) globalSet(i int, v ir.Val) {
 	gl := &g.u.Layout.Globals[i]
-	g.store(g.mapVal(gl.Map, gl.ValueOff), 0, g.long(v), asm.DWord)
+	p := at(g.mapVal(gl.Map, gl.ValueOff), 0)
+	if g.u.P.Globals[i].Type == types.String {
+		g.pad(p, gl.ValueSize, g.u.P.Globals[i].Cap, g.strOf(v))
+		return
+	}
+	g.storeVal(p, v)
 }
 
 // globalAdd adds to a Long scalar atomically.

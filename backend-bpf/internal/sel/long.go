@@ -118,16 +118,3 @@ func (g *gen) compare(in *ir.Instr, then, els *mach.Block) {
 	}
 	g.cond(op, g.long(a), g.long(b), then, els)
 }
-
-// test sets dst to 0 or 1.
-func (g *gen) test(in *ir.Instr) {
-	yes, no, join := g.block(), g.block(), g.block()
-	g.compare(in, yes, no)
-	dst := g.longs[in.Dst]
-	g.set(yes)
-	g.movI(dst, 1)
-	g.jump(join)
-	g.set(no)
-	g.movI(dst, 0)
-	g.here(join)
-}

@@ -8,7 +8,9 @@
 package sel
 
 import (
+	"errors"
 	"fmt"
+	maps2 "maps"
 	"strings"
 
 	"github.com/cilium/ebpf"
@@ -28,6 +30,8 @@ import (
 type Features struct {
 	// MayGoto: loops with the may_goto instruction (6.9). Without it loops are steps of bpf_loop.
 	MayGoto bool
+	// FuncIP: bpf_get_func_ip knows the entry of a user function at a return probe (6.6).
+	FuncIP bool
 }
 
 // Unit is one program being translated. Handler adds one handler to it.
@@ -44,18 +48,15 @@ type Unit struct {
 
 	// Schema receives the print sites.
 	Schema *wire.Schema
-	// Formats are those of P and the ones that the translation needs besides.
-	Formats []*ir.Format
-	Diags   diag.List
+	Diags  diag.List
 
 	// CanStop: some handler can end the session by itself, so all of them look at the state.
 	CanStop bool
 
-	scratch  int    // bytes of the largest scratch slot, 0 if nobody needs one
-	text     []byte // contents of MapText
-	textAt   map[string]int
-	counters bool
-	output   bool
+	scratch int    // bytes of the largest scratch slot, 0 if nobody needs one
+	zeros   int    // bytes of MapZero
+	text    []byte // contents of MapText
+	textAt  map[string]int
 }
 
 // Types finds offsets in structures of the kernel.
@@ -81,19 +82,36 @@ type Result struct {
 	Spec    *ebpf.ProgramSpec
 	Cookies []uint64
 	Stats   regalloc.Stats
-	// Functions are the machine functions, for listings.
+	// Insns is the number of instructions.
 	Insns int
 }
 
-// Handler translates h.
+// Handler translates h. A handler that does not fit the stack is translated again with less on it.
 func (u *Unit) Handler(h *Handler) (*Result, error) {
-	g := newGen(u, h)
+	sites, text, at := len(u.Schema.Sites), len(u.text), maps2.Clone(u.textAt)
+	var err error
+	for _, lv := range levels {
+		u.Schema.Sites, u.text, u.textAt = u.Schema.Sites[:sites], u.text[:text], maps2.Clone(at)
+		var res *Result
+		res, err = u.handler(h, lv)
+		if !errors.Is(err, regalloc.ErrStack) {
+			return res, err
+		}
+	}
+	return nil, err
+}
+
+func (u *Unit) handler(h *Handler, lv level) (*Result, error) {
+	g := newGen(u, h, lv)
 	if err := g.run(); err != nil {
 		return nil, err
 	}
 	var out asm.Instructions
 	res := &Result{Cookies: g.cookies()}
 	for i, f := range g.funcs {
+		if err := g.closeLoops(f); err != nil {
+			return nil, err
+		}
 		st, err := regalloc.Run(f)
 		if err != nil {
 			return nil, err
@@ -105,7 +123,7 @@ func (u *Unit) Handler(h *Handler) (*Result, error) {
 		if i == 0 {
 			res.Stats = st
 		}
-		if len(g.funcs) > 1 || f.Callback {
+		if len(g.funcs) > 1 {
 			ins[0] = describe(ins[0], f)
 		}
 		ins[0] = ins[0].WithSymbol(f.Name)
@@ -129,7 +147,13 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 		m[plan.MapScratch] = &ebpf.MapSpec{Name: plan.MapScratch, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.scratch),
 			MaxEntries: uint32(u.CPUs * slotsPerCPU)}
 	}
+	if u.zeros > 0 {
+		m[plan.MapZero] = &ebpf.MapSpec{Name: plan.MapZero, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.zeros), MaxEntries: 1,
+			Flags: readOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: make([]byte, u.zeros)}}}
+	}
 	if len(u.text) > 0 {
+		// Strings are read a word at a time, so the last one has some zeros behind it.
+		u.text = append(u.text, make([]byte, 16)...)
 		m[plan.MapText] = &ebpf.MapSpec{Name: plan.MapText, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(u.text)), MaxEntries: 1,
 			Flags: readOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: u.text}}}
 	}

@@ -1,0 +1,287 @@
+package sel
+
+import (
+	"strings"
+	"time"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/maps"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// intrinsics are the functions that are translated, by name. Those of intrinsic.All() that are not here, not in
+// lazyKinds and not HostOnly are refused; a test walks the table.
+var intrinsics map[string]func(g *gen, in *ir.Instr)
+
+func init() {
+	intrinsics = map[string]func(g *gen, in *ir.Instr){
+		"pid":          func(g *gen, in *ir.Instr) { g.result(in, g.tgid()) },
+		"tid":          (*gen).tid,
+		"uid":          func(g *gen, in *ir.Instr) { g.ids(in, 0) },
+		"gid":          func(g *gen, in *ir.Instr) { g.ids(in, 32) },
+		"cpu":          func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnGetSmpProcessorId)) },
+		"task_current": func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnGetCurrentTask)) },
+		"execname":     (*gen).execname,
+		"target": func(g *gen, in *ir.Instr) {
+			g.load(g.longs[in.Dst], g.mapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word)
+		},
+		"ppid":        func(g *gen, in *ir.Instr) { g.taskInt(in, "real_parent", "tgid") },
+		"euid":        func(g *gen, in *ir.Instr) { g.taskInt(in, "cred", "euid") },
+		"egid":        func(g *gen, in *ir.Instr) { g.taskInt(in, "cred", "egid") },
+		"pgrp":        func(g *gen, in *ir.Instr) { g.taskPid(in, 2) },
+		"sid":         func(g *gen, in *ir.Instr) { g.taskPid(in, 3) },
+		"pexecname":   (*gen).pexecname,
+		"ns_pid":      func(g *gen, in *ir.Instr) { g.nsPid(in, 4, 0) },
+		"ns_tid":      func(g *gen, in *ir.Instr) { g.nsPid(in, 0, 32) },
+		"module_name": func(g *gen, in *ir.Instr) { g.assign(g.strs[in.Dst], literal(g.u.Name)) },
+		"is_return":   (*gen).isReturn,
+
+		"gettimeofday_ns": func(g *gen, in *ir.Instr) { g.wallClock(in, 1) },
+		"gettimeofday_us": func(g *gen, in *ir.Instr) { g.wallClock(in, 1e3) },
+		"gettimeofday_ms": func(g *gen, in *ir.Instr) { g.wallClock(in, 1e6) },
+		"gettimeofday_s":  func(g *gen, in *ir.Instr) { g.wallClock(in, 1e9) },
+		"ktime_get_ns":    func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) },
+		"local_clock_ns":  func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) },
+		// No helper reads the cycle counter; the interpreter's cycles are nanoseconds as well.
+		"get_cycles": func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) },
+		"jiffies":    func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnJiffies64)) },
+		"tz_gmtoff": func(g *gen, in *ir.Instr) {
+			_, off := time.Now().Zone()
+			g.result(in, g.imm(-int64(off)))
+		},
+		"tz_name": func(g *gen, in *ir.Instr) {
+			name, _ := time.Now().Zone()
+			g.assign(g.strs[in.Dst], literal(name))
+		},
+
+		"uaddr":      func(g *gen, in *ir.Instr) { g.load(g.longs[in.Dst], g.ctx, ptRegs[regIP], asm.DWord) },
+		"addr":       func(g *gen, in *ir.Instr) { g.load(g.longs[in.Dst], g.ctx, ptRegs[regIP], asm.DWord) },
+		"register":   (*gen).namedRegister,
+		"u_register": (*gen).namedRegister,
+
+		"exit":    func(g *gen, in *ir.Instr) { g.exit() },
+		"error":   func(g *gen, in *ir.Instr) { g.throwText(in, ir.ErrUser) },
+		"warn":    func(g *gen, in *ir.Instr) { g.say(in, wire.Warn, "%s") },
+		"log":     func(g *gen, in *ir.Instr) { g.say(in, wire.Print, "%s\n") },
+		"abort":   (*gen).abort,
+		"randint": (*gen).randint,
+
+		"user_string":     func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, ir.Val{}) },
+		"user_string2":    func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, in.Args[1]) },
+		"user_string_n":   func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], ir.Val{}) },
+		"user_string_n2":  func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], in.Args[2]) },
+		"kernel_string":   func(g *gen, in *ir.Instr) { g.cstring(in, true, ir.Val{}, ir.Val{}) },
+		"kernel_string2":  func(g *gen, in *ir.Instr) { g.cstring(in, true, ir.Val{}, in.Args[1]) },
+		"kernel_string_n": func(g *gen, in *ir.Instr) { g.cstring(in, true, in.Args[1], ir.Val{}) },
+
+		"strlen":        func(g *gen, in *ir.Instr) { g.result(in, g.length(g.strOf(in.Args[0]))) },
+		"substr":        (*gen).substr,
+		"stringat":      (*gen).stringat,
+		"isinstr":       func(g *gen, in *ir.Instr) { g.search(in, true) },
+		"strpos":        func(g *gen, in *ir.Instr) { g.search(in, false) },
+		"strtol":        (*gen).strtol,
+		"str_replace":   (*gen).replace,
+		"text_str":      func(g *gen, in *ir.Instr) { g.quote(in, false) },
+		"text_strn":     (*gen).textStrN,
+		"string_quoted": func(g *gen, in *ir.Instr) { g.quote(in, true) },
+		"tolower":       func(g *gen, in *ir.Instr) { g.mapCase(in, 'A', 'a'-'A') },
+		"toupper":       func(g *gen, in *ir.Instr) { g.mapCase(in, 'a', 'A'-'a') },
+		"char_string":   (*gen).charString,
+	}
+	for _, kernel := range []bool{false, true} {
+		for n, name := range map[int]string{1: "int8", 2: "int16", 4: "int32", 8: "int64"} {
+			for _, signed := range []bool{false, true} {
+				full := map[bool]string{false: "user_", true: "kernel_"}[kernel] + map[bool]string{false: "u", true: ""}[signed] + name
+				intrinsics[full] = func(g *gen, in *ir.Instr) { g.fetch(in, n, signed, kernel) }
+			}
+		}
+	}
+}
+
+// Translates reports whether an intrinsic can run in the kernel.
+func Translates(name string) bool {
+	return intrinsics[name] != nil || lazyKinds[name].kind != 0 || name == "ctime"
+}
+
+// result sets in's Long result.
+func (g *gen) result(in *ir.Instr, r mach.Reg) {
+	if in.Dst != ir.NoReg {
+		g.mov(g.longs[in.Dst], r)
+	}
+}
+
+func (g *gen) intrinsic(in *ir.Instr) {
+	if isLazy(in.Name) {
+		g.lazyIntr(in)
+		return
+	}
+	if f := intrinsics[in.Name]; f != nil {
+		if in.Dst != ir.NoReg && g.longs[in.Dst] == mach.None && g.strs[in.Dst] == nil {
+			return // a string that nobody reads
+		}
+		f(g, in)
+		return
+	}
+	g.u.refuse(in.Pos, "bpf-function", "%s() cannot run in an eBPF program", in.Name)
+}
+
+func (g *gen) tid(in *ir.Instr) {
+	id := g.call(asm.FnGetCurrentPidTgid)
+	g.aluI(asm.LSh, id, 32)
+	g.aluI(asm.RSh, id, 32)
+	g.result(in, id)
+}
+
+func (g *gen) ids(in *ir.Instr, shift int64) {
+	id := g.call(asm.FnGetCurrentUidGid)
+	if shift == 0 {
+		g.aluI(asm.LSh, id, 32)
+	}
+	g.aluI(asm.RSh, id, 32)
+	g.result(in, id)
+}
+
+// execname: the kernel pads the name with zeros.
+func (g *gen) execname(in *ir.Instr) {
+	const n = 16
+	dst := g.strs[in.Dst]
+	if dst.small && dst.cap >= n-1 {
+		g.zero(dst.at.plus(n), maps.StringSize(dst.cap)-n)
+		g.call(asm.FnGetCurrentComm, g.argP(dst.at), aImm(n))
+		return
+	}
+	p := place{slot: g.temp(n)}
+	g.call(asm.FnGetCurrentComm, g.argP(p), aImm(n))
+	g.assign(dst, padded(p, n-1))
+}
+
+// wallClock gives the real time in units of ns. CLOCK_BOOTTIME is what programs can read cheaply; the host keeps the
+// difference, which changes only when the clock is set.
+func (g *gen) wallClock(in *ir.Instr, unit int64) {
+	t := g.call(asm.FnKtimeGetBootNs)
+	g.alu(asm.Add, t, g.get(g.mapVal(plan.MapControl, 0), plan.CtlBootOffset, asm.DWord))
+	if unit != 1 {
+		g.aluI(asm.Div, t, unit) // not before 1970
+	}
+	g.result(in, t)
+}
+
+func (g *gen) isReturn(in *ir.Instr) {
+	dst := g.longs[in.Dst]
+	n := 0
+	for _, s := range g.h.Sites {
+		if s.IsReturn() {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		g.movI(dst, 0)
+	case len(g.h.Sites):
+		g.movI(dst, 1)
+	default:
+		table := make([]byte, len(g.h.Sites))
+		for i, s := range g.h.Sites {
+			if s.IsReturn() {
+				table[i] = 1
+			}
+		}
+		i := g.siteIndex()
+		g.clamp(i, len(table)-1)
+		p := g.mapVal(plan.MapText, g.textOf("\x00is_return\x00"+string(table))+len("\x00is_return\x00"))
+		g.alu(asm.Add, p, i)
+		g.load(dst, p, 0, asm.Byte)
+	}
+}
+
+// RegNumber gives the DWARF number of a register by its name.
+func regNumber(name string) (int, bool) {
+	n, ok := regNames[strings.TrimPrefix(name, "%")]
+	return n, ok
+}
+
+var regNames = map[string]int{
+	"rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7,
+	"r8": 8, "r9": 9, "r10": 10, "r11": 11, "r12": 12, "r13": 13, "r14": 14, "r15": 15, "rip": 16,
+}
+
+func (g *gen) namedRegister(in *ir.Instr) {
+	v := in.Args[0]
+	if v.Kind != ir.ValStr {
+		g.u.refuse(in.Pos, "bpf-register", "with eBPF the name of a register must be a constant")
+		return
+	}
+	n, ok := regNumber(v.Str)
+	if !ok {
+		g.raiseText(ir.ErrArgument, literal("unknown register: "+v.Str), in.OnErr)
+		g.set(g.cold())
+		return
+	}
+	if in.Dst != ir.NoReg {
+		g.load(g.longs[in.Dst], g.ctx, ptRegs[n], asm.DWord)
+	}
+}
+
+// exit asks the session to stop; the handler goes on.
+func (g *gen) exit() {
+	g.storeI(g.mapVal(plan.MapControl, 0), plan.CtlState, int64(wire.Stopping), asm.Word)
+	lost := g.cold()
+	r := g.reserve(wire.HeaderSize, lost)
+	r.header(wire.Exit, 0)
+	r.submit()
+	g.here(lost)
+}
+
+func (g *gen) abort(in *ir.Instr) {
+	g.exit()
+	g.unlock()
+	g.jump(g.end)
+	g.set(g.cold())
+}
+
+func (g *gen) throwText(in *ir.Instr, c ir.Code) {
+	g.raiseText(c, g.strOf(in.Args[0]), in.OnErr)
+	g.set(g.cold())
+}
+
+// say is warn() and log().
+func (g *gen) say(in *ir.Instr, kind wire.Kind, format string) {
+	f := &ir.Format{Pieces: []ir.Piece{ir.Conv('s')}}
+	if tail := strings.TrimPrefix(format, "%s"); tail != "" {
+		f.Pieces = append(f.Pieces, ir.Literal(tail))
+	}
+	g.send(kind, g.u.P.AddFormat(f), []field{g.field(in.Args[0])})
+}
+
+func (g *gen) randint(in *ir.Instr) {
+	n := g.long(in.Args[0])
+	bad := g.cold()
+	g.unlessI(asm.JSLE, n, 0, bad)
+	r := g.call(asm.FnGetPrandomU32)
+	if in.Args[0].Kind != ir.ValInt || in.Args[0].Int > 1<<31 {
+		hi := g.call(asm.FnGetPrandomU32)
+		g.aluI(asm.LSh, hi, 32)
+		g.alu(asm.Or, r, hi)
+		g.aluI(asm.LSh, r, 1)
+		g.aluI(asm.RSh, r, 1)
+	}
+	g.alu(asm.Mod, r, n)
+	g.result(in, r)
+	on := g.cur
+	g.set(bad)
+	text := g.tempStr(64)
+	g.format(text, &ir.Format{Pieces: []ir.Piece{ir.Literal("randint: "), ir.Conv('d'), ir.Literal(" is not above 0")}}, []fmtArg{{num: n}})
+	g.raiseText(ir.ErrArgument, text.str(), in.OnErr)
+	g.set(on)
+}
+
+// fetch is user_int8() and its family.
+func (g *gen) fetch(in *ir.Instr, n int, signed, kernel bool) {
+	ld := *in
+	ld.N, ld.Signed, ld.Kernel = int64(n), signed, kernel
+	g.memory(&ld)
+}

@@ -1,0 +1,137 @@
+package sel
+
+import (
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// lazy is a String register whose text is made on the host: the kernel sends what it is made of.
+type lazy struct {
+	lazy  wire.Lazy
+	kind  wire.ArgKind
+	names *wire.Names
+	val   mach.Reg // the address, number or index
+	stack bool     // a stack trace, taken when it is sent
+	user  bool
+}
+
+var lazyKinds = map[string]lazy{
+	"usymname":          {lazy: wire.SymName, kind: wire.Sym},
+	"usymdata":          {lazy: wire.SymData, kind: wire.Sym},
+	"usymfileline":      {lazy: wire.SymLine, kind: wire.Sym},
+	"symname":           {lazy: wire.KSymName, kind: wire.Sym},
+	"symdata":           {lazy: wire.KSymData, kind: wire.Sym},
+	"ubacktrace":        {lazy: wire.StackHex, kind: wire.Stack, stack: true, user: true},
+	"sprint_ubacktrace": {lazy: wire.StackNames, kind: wire.Stack, stack: true, user: true},
+	"backtrace":         {lazy: wire.KStackHex, kind: wire.Stack, stack: true},
+	"sprint_backtrace":  {lazy: wire.KStackNames, kind: wire.Stack, stack: true},
+	"ctime":             {lazy: wire.CTime, kind: wire.Int},
+}
+
+// lazyIntr notes what the text of a PrintOnly intrinsic will be made of.
+func (g *gen) lazyIntr(in *ir.Instr) {
+	if in.Dst == ir.NoReg || g.uses[in.Dst] == 0 {
+		return
+	}
+	l, ok := lazyKinds[in.Name]
+	if !ok {
+		g.fail("intrinsic %s has no form on the wire", in.Name)
+		return
+	}
+	if !g.printed[in.Dst] || g.defs[in.Dst] != 1 {
+		g.u.refuse(in.Pos, "bpf-lazy-text", "the text of %s() is made on the host: with eBPF it can only be printed, not compared, stored or used as a key", in.Name)
+		return
+	}
+	if len(in.Args) > 0 {
+		l.val = g.copy(g.long(in.Args[0]))
+	}
+	g.lazies[in.Dst] = &l
+}
+
+func (l *lazy) field(g *gen) field {
+	arg := wire.Arg{Kind: l.kind, Lazy: l.lazy, Names: l.names}
+	switch {
+	case l.stack:
+		room := g.u.P.Limits.MaxBacktrace
+		return field{Arg: arg, size: 16 + 8*room, fixed: true, put: func(r *record) { g.putStack(r, room, l.user) }}
+	case l.kind == wire.Sym:
+		return field{Arg: arg, size: 16, fixed: true, put: func(r *record) {
+			r.reg(l.val)
+			r.reg(g.tgid())
+		}}
+	}
+	return field{Arg: arg, size: 8, fixed: true, put: func(r *record) { r.reg(l.val) }}
+}
+
+func (g *gen) tgid() mach.Reg {
+	id := g.call(asm.FnGetCurrentPidTgid)
+	g.aluI(asm.RSh, id, 32)
+	return id
+}
+
+// userStack is BPF_F_USER_STACK.
+const userStack = 1 << 8
+
+// putStack writes a stack trace of at most room entries. At a function's entry the frame does not exist
+// yet, so that a walk by frame pointers misses the direct caller: it is put in from the stack's top,
+// unless the kernel has done so (which it does from 6.12 on where the probe is on "push %rbp").
+func (g *gen) putStack(r *record, room int, user bool) {
+	flags := int64(0)
+	if user {
+		flags = userStack
+	}
+	list := r.at(16)
+	n := g.call(asm.FnGetStack, aReg(g.ctx), g.argP(list), aImm(int64(8*room)), aImm(flags))
+	bad, on := g.cold(), g.block()
+	g.condI(asm.JSLT, n, 0, bad, on)
+	g.set(bad)
+	g.movI(n, 0)
+	g.jump(on)
+	g.set(on)
+	if user && g.atEntry() && room > 2 {
+		s := g.temp(8)
+		done := g.block()
+		res := g.call(asm.FnProbeReadUser, aSlot(s, 0), aImm(8), aReg(g.get(g.ctx, ptRegs[regSP], asm.DWord)))
+		g.unlessI(asm.JNE, res, 0, done)
+		ret := g.getS(s, 0, asm.DWord)
+		g.unlessI(asm.JLT, n, 8, done)
+		miss, have := g.block(), g.block()
+		g.condI(asm.JLT, n, 16, miss, have)
+		g.cond(asm.JNE, g.getP(list, 8, asm.DWord), ret, miss, done)
+		g.set(miss)
+		again := g.call(asm.FnGetStack, aReg(g.ctx), g.argP(list.plus(8)), aImm(int64(8*(room-1))), aImm(flags))
+		g.unlessI(asm.JSLT, again, 0, done)
+		g.mov(n, again)
+		g.storeP(list, 0, g.get(g.ctx, ptRegs[regIP], asm.DWord), asm.DWord)
+		g.storeP(list, 8, ret, asm.DWord)
+		g.aluI(asm.Add, n, 8)
+		g.here(done)
+	}
+	g.aluI(asm.RSh, n, 3)
+	g.alu(asm.Or, n, g.imm(int64(room)<<32))
+	r.reg(n)
+	r.reg(g.tgid())
+	r.off += 8 * room
+}
+
+// atEntry reports whether all sites are at a function's entry, where [rsp] is the return address.
+func (g *gen) atEntry() bool {
+	for _, s := range g.h.Sites {
+		if s.Kind != probe.Uprobe || s.Image == nil || s.At.Kind != debuginfo.AtEntry {
+			return false
+		}
+	}
+	return true
+}
+
+// isLazy reports whether an intrinsic's text is made on the host.
+func isLazy(name string) bool {
+	f := intrinsic.Lookup(name)
+	return f != nil && f.Where == intrinsic.PrintOnly
+}

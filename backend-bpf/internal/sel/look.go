@@ -1,0 +1,227 @@
+package sel
+
+import (
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// look is what a look over the whole handler found out about it before it is translated.
+type look struct {
+	// uses and defs count how often each register is read and written.
+	uses, defs []int
+	// printed registers are read by print statements only.
+	printed []bool
+	// intricate String registers are made by operations that need them in scratch memory.
+	intricate []bool
+	// cold blocks are reached by errors only.
+	cold []bool
+	// prints is the most print statements on one run: 0, 1, or 2 for more.
+	prints int
+	// entryMax is the most bytes of one print statement's entry.
+	entryMax int
+	// budget: statements have to be counted.
+	budget bool
+	loops  bool
+}
+
+func (g *gen) lookOver() {
+	f := g.fn
+	l := &g.look
+	l.uses, l.defs = make([]int, len(f.Regs)), make([]int, len(f.Regs))
+	l.printed, l.intricate = make([]bool, len(f.Regs)), make([]bool, len(f.Regs))
+	for i := range l.printed {
+		l.printed[i] = true
+	}
+	read := func(v ir.Val, print bool) {
+		if v.IsReg() {
+			l.uses[v.Reg]++
+			l.printed[v.Reg] = l.printed[v.Reg] && print
+		}
+	}
+	for _, r := range f.Params {
+		l.defs[r]++
+	}
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			in := &b.Instrs[i]
+			for _, a := range in.Args {
+				read(a, in.Op == ir.OpPrint)
+			}
+			if in.Dst == ir.NoReg {
+				continue
+			}
+			l.defs[in.Dst]++
+			if f.Regs[in.Dst].Type == types.String && !simpleString(in) {
+				l.intricate[in.Dst] = true
+			}
+		}
+		read(b.Term.Cond, false)
+		for _, a := range b.Term.Args {
+			read(a, false)
+		}
+	}
+	g.uses, g.defs, g.printed = l.uses, l.defs, l.printed
+	l.cold = coldBlocks(f)
+	g.walk()
+}
+
+// simpleString reports whether in makes a string that can be written padded, without its length being needed.
+func simpleString(in *ir.Instr) bool {
+	switch in.Op {
+	case ir.OpMov, ir.OpGGet, ir.OpMGet, ir.OpSite:
+		return true
+	case ir.OpIntr:
+		switch in.Name {
+		case "execname", "pexecname", "user_string", "kernel_string", "module_name", "tz_name", "char_string":
+			return true
+		}
+	}
+	return false
+}
+
+// coldBlocks finds the blocks that only errors lead to.
+func coldBlocks(f *ir.Func) []bool {
+	cold := make([]bool, len(f.Blocks))
+	for i := range cold {
+		cold[i] = true
+	}
+	todo := []ir.BlockID{0}
+	cold[0] = false
+	for len(todo) > 0 {
+		b := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		f.Succs(b, func(to ir.BlockID, onErr bool) {
+			if !onErr && cold[to] {
+				cold[to] = false
+				todo = append(todo, to)
+			}
+		})
+	}
+	return cold
+}
+
+// walk finds the longest way through the handler in print statements and in budget, and whether there are
+// loops, on which both have no end.
+func (g *gen) walk() {
+	f := g.fn
+	const (
+		fresh = iota
+		open
+		done
+	)
+	state := make([]uint8, len(f.Blocks))
+	prints, budget := make([]int, len(f.Blocks)), make([]int64, len(f.Blocks))
+	var visit func(b ir.BlockID)
+	visit = func(b ir.BlockID) {
+		state[b] = open
+		p, n := 0, int64(0)
+		f.Succs(b, func(to ir.BlockID, _ bool) {
+			switch state[to] {
+			case open:
+				g.look.loops = true
+			case fresh:
+				visit(to)
+			}
+			p, n = max(p, prints[to]), max(n, budget[to])
+		})
+		for i := range f.Blocks[b].Instrs {
+			in := &f.Blocks[b].Instrs[i]
+			switch {
+			case in.Op == ir.OpPrint:
+				p++
+				g.look.entryMax = max(g.look.entryMax, g.entrySize(in))
+			case in.Op == ir.OpIntr && in.Name == "log":
+				p++
+				g.look.entryMax = max(g.look.entryMax, 16+g.u.P.Limits.MaxString+8)
+			case in.Op == ir.OpBudget:
+				n += in.N
+			}
+		}
+		prints[b], budget[b] = min(p, 2), n
+		state[b] = done
+	}
+	visit(0)
+	g.look.prints = prints[0]
+	g.look.budget = budget[0] > int64(g.maxAction())
+	if g.look.loops {
+		any := 0
+		for b, p := range prints {
+			if state[b] == done {
+				any = max(any, p)
+			}
+		}
+		if any > 0 {
+			g.look.prints = 2
+		}
+		g.look.budget = true
+	}
+}
+
+// entrySize is the most bytes that a print statement's entry takes.
+func (g *gen) entrySize(in *ir.Instr) int {
+	n := 8
+	for _, a := range in.Args {
+		n += 16 + 8*g.u.P.Limits.MaxBacktrace
+		if a.IsReg() && g.fn.Regs[a.Reg].Type == types.String {
+			n += g.fn.Regs[a.Reg].Cap + 16
+		}
+	}
+	for _, p := range g.u.P.Formats[in.N].Pieces {
+		if p.Conv == 'm' || p.Conv == 'M' {
+			n += 1024
+		}
+	}
+	return (n + 7) &^ 7
+}
+
+// homes gives every String register that is used a place, except those whose text is known or made on the host.
+func (g *gen) homes() {
+	for i, r := range g.fn.Regs {
+		if r.Type != types.String || g.defs[i] == 0 {
+			continue
+		}
+		if g.known(ir.Reg(i)) {
+			continue
+		}
+		g.strs[i] = g.newStr(r.Cap, !g.look.intricate[i])
+	}
+}
+
+// known notes registers whose only definition gives a text that needs no memory: a constant, or one that is
+// made on the host.
+func (g *gen) known(r ir.Reg) bool {
+	if g.defs[r] != 1 {
+		return false
+	}
+	in := g.defOf(r)
+	if in == nil {
+		return false
+	}
+	switch {
+	case in.Op == ir.OpMov && in.Args[0].Kind == ir.ValStr:
+		s := in.Args[0].Str
+		g.consts[r] = s[:min(len(s), g.fn.Regs[r].Cap)]
+		return true
+	case in.Op == ir.OpSite:
+		if s, ok := g.siteText(in.Name); ok {
+			g.consts[r] = s[:min(len(s), g.fn.Regs[r].Cap)]
+			return true
+		}
+		return g.printed[r]
+	case in.Op == ir.OpIntr && isLazy(in.Name):
+		return true
+	}
+	return false
+}
+
+// defOf finds the first definition of a register.
+func (g *gen) defOf(r ir.Reg) *ir.Instr {
+	for _, b := range g.fn.Blocks {
+		for i := range b.Instrs {
+			if b.Instrs[i].Dst == r {
+				return &b.Instrs[i]
+			}
+		}
+	}
+	return nil
+}

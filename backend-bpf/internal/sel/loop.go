@@ -1,0 +1,118 @@
+package sel
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/compiler/ir"
+)
+
+// bounded marks a block as the head of a loop that the verifier can walk to its end by itself, turn by turn.
+func (g *gen) bounded(head *mach.Block) { head.Bounded = true }
+
+// closeLoops puts may_goto on every jump back whose loop is not bounded, and makes the verifier forget what it
+// knows about the numbers that such a loop changes before the loop begins. So the first state in
+// which it sees the loop's head covers all later ones, and it walks the body once or twice however
+// often it will run. When the kernel's budget for such jumps (8 million, or a quarter of a second) is
+// used up, the handler ends as if MAXACTION had been reached.
+func (g *gen) closeLoops(f *mach.Func) error {
+	f.Link()
+	f.DropDead()
+	loops := f.Loops()
+	var open []mach.Loop
+	for _, l := range loops {
+		if !l.Head.Bounded {
+			open = append(open, l)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	if !g.u.Feat.MayGoto {
+		return fmt.Errorf("loops need may_goto")
+	}
+	live := f.Liveness()
+	var slot mach.Slot = mach.NoSlot
+	heads := map[*mach.Block]*mach.Block{} // head -> block in front of it
+	for _, l := range open {
+		changed := mach.NewSet(f.NRegs)
+		for b := range l.Blocks {
+			for i := range b.Ins {
+				if d := b.Ins[i].Def(); d.IsVirtual() {
+					changed.Add(d)
+				}
+			}
+		}
+		pre := heads[l.Head]
+		if pre == nil {
+			pre = f.NewBlock()
+			pre.Cold = l.Head.Cold
+			pre.Term = mach.Term{Kind: mach.Jump, Then: l.Head}
+			heads[l.Head] = pre
+			for _, p := range l.Head.Preds {
+				if !g.latch(loops, l.Head, p) {
+					p.Redirect(l.Head, pre)
+				}
+			}
+		}
+		live.In[l.Head.ID].Each(func(r mach.Reg) {
+			if !changed.Has(r) || forgets(pre, r) {
+				return
+			}
+			if slot == mach.NoSlot {
+				slot = f.NewSlot(8)
+			}
+			pre.Ins = append(pre.Ins,
+				mach.Ins{Op: mach.Store, Dst: mach.FP, Src: r, Size: asm.DWord, Slot: slot},
+				mach.Ins{Op: mach.Store, Dst: mach.FP, Src: r, Size: asm.Byte, Slot: slot},
+				mach.Ins{Op: mach.Load, Dst: r, Src: mach.FP, Size: asm.DWord, Slot: slot})
+		})
+		back := f.NewBlock()
+		back.Cold = l.Latch.Cold
+		back.Term = mach.Term{Kind: mach.MayGoto, Then: g.stopped[l.Latch.Tag], Else: l.Head}
+		l.Latch.Redirect(l.Head, back)
+	}
+	return nil
+}
+
+func (g *gen) latch(loops []mach.Loop, head, b *mach.Block) bool {
+	for _, l := range loops {
+		if l.Head == head && l.Latch == b {
+			return true
+		}
+	}
+	return false
+}
+
+func forgets(b *mach.Block, r mach.Reg) bool {
+	for i := range b.Ins {
+		if b.Ins[i].Op == mach.Load && b.Ins[i].Dst == r {
+			return true
+		}
+	}
+	return false
+}
+
+// prepareStops writes where loops go that the kernel ends: with the handler, since an error is reported.
+func (g *gen) prepareStops() {
+	g.stopped = map[int]*mach.Block{}
+	stop := func(class int) {
+		if g.stopped[class] != nil {
+			return
+		}
+		g.stopped[class] = g.cold()
+		g.set(g.stopped[class])
+		g.lock = class
+		g.raise(ir.ErrMaxAction, mach.None, mach.None, ir.NoBlock)
+	}
+	stop(-1)
+	for _, b := range g.fn.Blocks {
+		for i := range b.Instrs {
+			if b.Instrs[i].Op == ir.OpLock {
+				stop(int(b.Instrs[i].N))
+			}
+		}
+	}
+}

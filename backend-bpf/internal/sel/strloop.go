@@ -1,0 +1,273 @@
+package sel
+
+import (
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/compiler/ir"
+)
+
+// search is isinstr(s, what) and strpos(s, what).
+func (g *gen) search(in *ir.Instr, only bool) {
+	s, what := g.strOf(in.Args[0]), g.strOf(in.Args[1])
+	s = g.flat(s)
+	pos := g.reg()
+	found, missing, done := g.block(), g.block(), g.block()
+	if what.lit && len(what.text) > 0 && len(what.text) <= 8 {
+		g.searchWord(s, what.text, pos, found, missing)
+	} else {
+		g.searchBytes(s, g.flat(what), pos, found, missing)
+	}
+	dst := g.longs[in.Dst]
+	g.set(found)
+	if only {
+		g.movI(dst, 1)
+	} else {
+		g.mov(dst, pos)
+	}
+	g.jump(done)
+	g.set(missing)
+	if only {
+		g.movI(dst, 0)
+	} else {
+		g.movI(dst, -1)
+	}
+	g.here(done)
+}
+
+// searchWord compares 8 bytes at a time with a short constant.
+func (g *gen) searchWord(s str, what string, pos mach.Reg, found, missing *mach.Block) {
+	p := g.address(s)
+	n := g.length(s)
+	g.unlessI(asm.JLT, n, int64(len(what)), missing)
+	g.aluI(asm.Sub, n, int64(len(what)-1))
+	key := g.imm(words(what)[0])
+	mask := g.imm(int64(^uint64(0) >> (64 - 8*uint(len(what)))))
+	g.loop(n, s.cap, func(i mach.Reg, next *mach.Block) {
+		w := g.get(g.bin(asm.Add, p, i), 0, asm.DWord)
+		g.alu(asm.And, w, mask)
+		g.mov(pos, i)
+		g.unless(asm.JEq, w, key, found)
+	})
+	g.jump(missing)
+}
+
+// searchBytes looks for what at pos = 0, 1, ...: j bytes of it match so far.
+func (g *gen) searchBytes(s, what str, pos mach.Reg, found, missing *mach.Block) {
+	p, q := g.address(s), g.address(what)
+	n, m := g.length(s), g.length(what)
+	g.movI(pos, 0)
+	j := g.imm(0)
+	head := g.block()
+	g.here(head)
+	g.unless(asm.JGE, j, m, found)
+	g.unlessI(asm.JGE, j, int64(what.cap), found)
+	k := g.bin(asm.Add, pos, j)
+	g.unless(asm.JGE, k, n, missing)
+	g.unlessI(asm.JGE, k, int64(s.cap), missing)
+	c, d := g.byteAt(p, k), g.byteAt(q, j)
+	same, other := g.block(), g.block()
+	g.cond(asm.JEq, c, d, same, other)
+	g.set(same)
+	g.aluI(asm.Add, j, 1)
+	g.jump(head)
+	g.set(other)
+	g.aluI(asm.Add, pos, 1)
+	g.movI(j, 0)
+	g.jump(head)
+}
+
+// replace is str_replace(s, old, new).
+func (g *gen) replace(in *ir.Instr) {
+	s, old, with := g.flat(g.strOf(in.Args[0])), g.flat(g.strOf(in.Args[1])), g.flat(g.strOf(in.Args[2]))
+	size := g.strs[in.Dst].cap
+	t, done := g.target(in, size, s, old, with)
+	p, q, r, out := g.address(s), g.address(old), g.address(with), g.addrP(t.at)
+	n, m, w := g.length(s), g.length(old), g.length(with)
+	i, j, o := g.imm(0), g.imm(0), g.imm(0)
+	end := g.block()
+	none := g.block()
+	g.unlessI(asm.JEq, m, 0, none)
+	head, whole, copyOne, same := g.block(), g.block(), g.block(), g.block()
+	g.here(head)
+	g.unlessI(asm.JGE, o, int64(size), end)
+	g.unless(asm.JGE, j, m, whole)
+	g.unlessI(asm.JGE, j, int64(old.cap), whole)
+	g.unless(asm.JGE, i, n, end)
+	g.unlessI(asm.JGE, i, int64(s.cap), end)
+	k := g.bin(asm.Add, i, j)
+	g.unless(asm.JGE, k, n, copyOne)
+	g.unlessI(asm.JGE, k, int64(s.cap), copyOne)
+	c, d := g.byteAt(p, k), g.byteAt(q, j)
+	g.cond(asm.JEq, c, d, same, copyOne)
+	g.set(same)
+	g.aluI(asm.Add, j, 1)
+	g.jump(head)
+	g.set(copyOne)
+	g.store(g.bin(asm.Add, out, o), 0, g.byteAt(p, i), asm.Byte)
+	g.aluI(asm.Add, o, 1)
+	g.aluI(asm.Add, i, 1)
+	g.movI(j, 0)
+	g.jump(head)
+	g.set(whole)
+	left := g.imm(int64(size))
+	g.alu(asm.Sub, left, o)
+	x := g.copy(w)
+	g.atMost(x, left)
+	g.clamp(x, min(size, with.cap))
+	g.copyBytes(aReg(g.bin(asm.Add, out, o)), x, aReg(r))
+	g.alu(asm.Add, o, x)
+	g.alu(asm.Add, i, m)
+	g.movI(j, 0)
+	g.jump(head)
+	g.set(end)
+	g.clamp(o, size)
+	g.finish(t, o)
+	last := g.block()
+	g.jump(last)
+	g.set(none)
+	g.assign(t, s)
+	g.here(last)
+	done()
+}
+
+// escaped gives c as C source writes it, in the low bytes of word, and how many those are.
+func (g *gen) escaped(c mach.Reg) (word, n mach.Reg) {
+	word, n = g.copy(c), g.imm(1)
+	special, octal, letter, done := g.block(), g.block(), g.block(), g.block()
+	g.unlessI(asm.JLT, c, ' ', special)
+	g.unlessI(asm.JGT, c, '~', octal)
+	self := g.block()
+	g.unlessI(asm.JEq, c, '"', self)
+	g.unlessI(asm.JEq, c, '\\', self)
+	g.jump(done)
+	g.set(self)
+	g.aluI(asm.LSh, word, 8)
+	g.aluI(asm.Or, word, '\\')
+	g.movI(n, 2)
+	g.jump(done)
+	g.set(special)
+	g.unlessI(asm.JLT, c, 7, octal)
+	g.unlessI(asm.JGT, c, 13, octal)
+	g.here(letter)
+	g.aluI(asm.Sub, word, 7)
+	g.aluI(asm.LSh, word, 3)
+	table := g.imm(words("abtnvfr")[0])
+	g.alu(asm.RSh, table, word)
+	g.aluI(asm.And, table, 0xff)
+	g.mov(word, table)
+	g.aluI(asm.LSh, word, 8)
+	g.aluI(asm.Or, word, '\\')
+	g.movI(n, 2)
+	g.jump(done)
+	g.set(octal)
+	g.movI(word, 0)
+	for i, shift := range []int64{6, 3, 0} {
+		d := g.binI(asm.RSh, c, shift)
+		g.aluI(asm.And, d, 7)
+		g.aluI(asm.Add, d, '0')
+		g.aluI(asm.LSh, d, int64(8*(i+1)))
+		g.alu(asm.Or, word, d)
+	}
+	g.aluI(asm.Or, word, '\\')
+	g.movI(n, 4)
+	g.here(done)
+	return word, n
+}
+
+// quote is text_str(s) and string_quoted(s).
+func (g *gen) quote(in *ir.Instr, quoted bool) {
+	s := g.flat(g.strOf(in.Args[0]))
+	size := g.u.P.Limits.MaxString - 1
+	t, done := g.target(in, size, s)
+	n := g.length(s)
+	g.quoteInto(t, s, n, size, quoted, nil)
+	done()
+}
+
+// quoteInto escapes n bytes of s into t, at most room bytes and whole escapes only. quoted puts
+// quotation marks around it, and "..." behind those where something was left out: then, if cut is not
+// nil, that is gone to instead of the end.
+func (g *gen) quoteInto(t *strVar, s str, n mach.Reg, room int, quoted bool, cut *mach.Block) {
+	p, out := g.address(s), g.addrP(t.at)
+	o, keep := g.imm(0), g.imm(-1)
+	base := 0
+	if quoted {
+		g.storeP(t.at, 0, g.imm('"'), asm.Byte)
+		g.movI(o, 1)
+		base, room = 1, room-2
+	}
+	full, end := g.block(), g.block()
+	g.loop(n, s.cap, func(i mach.Reg, next *mach.Block) {
+		word, k := g.escaped(g.byteAt(p, i))
+		after := g.bin(asm.Add, o, k)
+		if quoted {
+			fits := g.block()
+			g.unlessI(asm.JSLE, after, int64(room-3+base), fits)
+			g.unlessI(asm.JSGE, keep, 0, fits)
+			g.mov(keep, o)
+			g.here(fits)
+		}
+		g.unlessI(asm.JSGT, after, int64(room+base), full)
+		g.clamp(o, room+base)
+		g.store(g.bin(asm.Add, out, o), 0, word, asm.Word)
+		g.mov(o, after)
+	})
+	if quoted {
+		g.clamp(o, room+base)
+		g.store(g.bin(asm.Add, out, o), 0, g.imm('"'), asm.Byte)
+		g.aluI(asm.Add, o, 1)
+	}
+	g.jump(end)
+	g.set(full)
+	if quoted && cut != nil {
+		g.jump(cut)
+	} else {
+		if quoted {
+			g.mov(o, keep)
+			g.clamp(o, room+base)
+			g.store(g.bin(asm.Add, out, o), 0, g.imm(int64('"')|'.'<<8|'.'<<16|'.'<<24), asm.Word)
+			g.aluI(asm.Add, o, 4)
+		}
+		g.jump(end)
+	}
+	g.set(end)
+	g.clamp(o, t.cap)
+	g.finish(t, o)
+}
+
+// textStrN is text_strn(s, n, quoted): at most n bytes of s, all for n <= 0.
+func (g *gen) textStrN(in *ir.Instr) {
+	s := g.flat(g.strOf(in.Args[0]))
+	size := g.u.P.Limits.MaxString - 1
+	t, done := g.target(in, size, s)
+	n, quoted := g.copy(g.long(in.Args[1])), g.long(in.Args[2])
+	have := g.length(s)
+	whole, cut, marks, dots, plain, end := g.block(), g.block(), g.block(), g.block(), g.block(), g.block()
+	wholeMarks := g.block()
+	g.unlessI(asm.JSLE, n, 0, whole)
+	g.unless(asm.JSGE, n, have, whole)
+	g.jump(cut)
+	g.set(whole)
+	g.mov(n, have)
+	g.condI(asm.JNE, quoted, 0, wholeMarks, plain)
+	g.set(cut)
+	g.condI(asm.JNE, quoted, 0, marks, plain)
+	g.set(plain)
+	g.quoteInto(t, s, n, size, false, nil)
+	g.jump(end)
+	g.set(marks)
+	g.quoteInto(t, s, n, size-3, true, wholeMarks)
+	g.jump(dots)
+	g.set(dots)
+	l := g.length(t.str())
+	g.clamp(l, size-3)
+	g.store(g.bin(asm.Add, g.addrP(t.at), l), 0, g.imm('.'|'.'<<8|'.'<<16), asm.Word)
+	g.aluI(asm.Add, l, 3)
+	g.finish(t, l)
+	g.jump(end)
+	g.set(wholeMarks)
+	g.quoteInto(t, s, n, size, true, nil)
+	g.here(end)
+	done()
+}

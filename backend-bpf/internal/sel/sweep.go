@@ -1,0 +1,99 @@
+package sel
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// sweepKind says what is done with the elements that match a pattern.
+type sweepKind uint8
+
+const (
+	sweepDelete sweepKind = iota
+	sweepHas
+)
+
+// sweep goes over all elements of an array whose key matches in's pattern (all, if it has none) with
+// bpf_for_each_map_elem. What the callback needs lies on the stack: a word for the answer, then the key
+// columns to compare with, or their address where they are too large for the stack.
+func (g *gen) sweep(in *ir.Instr, kind sweepKind) {
+	gl := &g.u.Layout.Globals[in.Glob]
+	decl := g.u.P.Globals[in.Glob]
+	keys := in.Args
+	if in.Op == ir.OpMClear {
+		keys = nil
+	}
+	far := gl.KeySize > g.frame.stackMax
+	var ctx mach.Slot
+	var pattern place
+	if far {
+		ctx = g.temp(16)
+		pattern = g.room(gl.KeySize)
+		g.storeS(ctx, 8, g.addrP(pattern), asm.DWord)
+	} else {
+		ctx = g.temp(8 + gl.KeySize)
+		pattern = place{slot: ctx, off: 8}
+	}
+	for n, k := range keys {
+		if k.Kind == ir.ValStar {
+			continue
+		}
+		col := gl.Keys[n]
+		if decl.Keys[n].Type == types.String {
+			g.pad(pattern.plus(col.Off), col.Size, decl.Keys[n].Cap, g.strOf(k))
+		} else {
+			g.storeVal(pattern.plus(col.Off), k)
+		}
+	}
+	g.storeIS(ctx, 0, 0, asm.DWord)
+	g.storeIS(ctx, 0, 0, asm.Byte) // the verifier must not take the 0 for a constant
+	fn := g.sweeper(in.Glob, keys, kind, far)
+	g.call(asm.FnForEachMapElem, aMap(gl.Map), aFunc(fn), aSlot(ctx, 0), aImm(0))
+	if kind == sweepHas {
+		g.loadS(g.longs[in.Dst], ctx, 0, asm.DWord)
+	}
+}
+
+// sweeper writes the callback: long (map, key, value, ctx).
+func (g *gen) sweeper(glob int, keys []ir.Val, kind sweepKind, far bool) string {
+	gl := &g.u.Layout.Globals[glob]
+	f := mach.New(fmt.Sprintf("%s_each%d", g.f.Name, len(g.funcs)))
+	f.Params, f.Callback = 4, true
+	g.funcs = append(g.funcs, f)
+	c := code{f: f, pos: g.pos, lock: -1}
+	c.set(c.block())
+	m, key, ctx := c.copy(mach.R1), c.copy(mach.R2), c.copy(mach.R4)
+	pattern, off := ctx, 8
+	if far {
+		pattern, off = c.get(ctx, 8, asm.DWord), 0
+	}
+	out := c.block()
+	for n, k := range keys {
+		if k.Kind == ir.ValStar {
+			continue
+		}
+		for i := gl.Keys[n].Off; i < gl.Keys[n].Off+gl.Keys[n].Size; i += 8 {
+			c.unless(asm.JNE, c.get(key, i, asm.DWord), c.get(pattern, off+i, asm.DWord), out)
+		}
+	}
+	ret := int64(0)
+	switch kind {
+	case sweepDelete:
+		c.call(asm.FnMapDeleteElem, aReg(m), aReg(key))
+	case sweepHas:
+		c.storeI(ctx, 0, 1, asm.DWord)
+		c.storeI(ctx, 0, 1, asm.Byte)
+		ret = 1 // enough
+	}
+	c.movI(mach.R0, ret)
+	c.cur.Term = mach.Term{Kind: mach.Exit}
+	c.set(out)
+	c.movI(mach.R0, 0)
+	c.cur.Term = mach.Term{Kind: mach.Exit}
+	return f.Name
+}

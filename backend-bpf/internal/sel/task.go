@@ -1,0 +1,108 @@
+package sel
+
+import (
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/ir"
+)
+
+// offset finds a member of a kernel structure.
+func (g *gen) offset(in *ir.Instr, structure, path string) (int, bool) {
+	if g.u.Types == nil {
+		g.u.refuse(in.Pos, "bpf-kernel-types", "this needs the types of the kernel, which this kernel does not publish (CONFIG_DEBUG_INFO_BTF)")
+		return 0, false
+	}
+	off, _, err := g.u.Types.Offset(structure, path)
+	if err != nil {
+		g.u.refuse(in.Pos, "bpf-kernel-types", "this kernel's %s has no %s: %v", structure, path, err)
+		return 0, false
+	}
+	return off, true
+}
+
+// kernelWord reads n bytes of kernel memory at p + off; what cannot be read is 0.
+func (g *gen) kernelWord(p mach.Reg, off, n int) mach.Reg {
+	s := g.temp(8)
+	g.storeIS(s, 0, 0, asm.DWord)
+	g.call(asm.FnProbeReadKernel, aSlot(s, 0), aImm(int64(n)), aReg(g.binI(asm.Add, p, int64(off))))
+	return g.getS(s, 0, asm.DWord)
+}
+
+// memberType is the structure that a pointer member of task_struct leads to.
+var memberType = map[string]string{"real_parent": "task_struct", "cred": "cred"}
+
+// taskInt reads an int behind a pointer of the current task.
+func (g *gen) taskInt(in *ir.Instr, via, field string) {
+	a, ok := g.offset(in, "task_struct", via)
+	b, ok2 := g.offset(in, memberType[via], field)
+	if !ok || !ok2 {
+		g.result(in, g.imm(0))
+		return
+	}
+	p := g.kernelWord(g.call(asm.FnGetCurrentTask), a, 8)
+	g.result(in, g.kernelWord(p, b, 4))
+}
+
+// taskPid reads the number of the current task's process group (2) or session (3), enum pid_type.
+func (g *gen) taskPid(in *ir.Instr, typ int) {
+	sig, ok := g.offset(in, "task_struct", "signal")
+	pids, ok2 := g.offset(in, "signal_struct", "pids")
+	nr, ok3 := g.offset(in, "pid", "numbers")
+	if !ok || !ok2 || !ok3 {
+		g.result(in, g.imm(0))
+		return
+	}
+	p := g.kernelWord(g.call(asm.FnGetCurrentTask), sig, 8)
+	p = g.kernelWord(p, pids+8*typ, 8)
+	g.result(in, g.kernelWord(p, nr, 4)) // numbers[0].nr: in the first namespace
+}
+
+func (g *gen) pexecname(in *ir.Instr) {
+	dst := g.strs[in.Dst]
+	par, ok := g.offset(in, "task_struct", "real_parent")
+	comm, ok2 := g.offset(in, "task_struct", "comm")
+	if !ok || !ok2 {
+		g.assign(dst, literal(""))
+		return
+	}
+	const n = 16
+	p := g.kernelWord(g.call(asm.FnGetCurrentTask), par, 8)
+	s := place{slot: g.temp(n)}
+	g.zero(s, n)
+	g.call(asm.FnProbeReadKernelStr, g.argP(s), aImm(n), aReg(g.binI(asm.Add, p, int64(comm))))
+	g.assign(dst, padded(s, n-1))
+}
+
+// nsPid gives the process or thread number in the tracer's pid namespace. When the current task is in
+// another one, its number in the first namespace is given: that is where tracers usually are.
+func (g *gen) nsPid(in *ir.Instr, off int, shift int64) {
+	s := g.temp(8)
+	g.storeIS(s, 0, 0, asm.DWord)
+	ctl := g.mapVal(plan.MapControl, 0)
+	dev, ino := g.get(ctl, plan.CtlPidNSDev, asm.DWord), g.get(ctl, plan.CtlPidNSIno, asm.DWord)
+	r := g.call(asm.FnGetNsCurrentPidTgid, aReg(dev), aReg(ino), aSlot(s, 0), aImm(8))
+	other, done := g.cold(), g.block()
+	v := g.reg()
+	g.unlessI(asm.JNE, r, 0, other)
+	g.loadS(v, s, off, asm.Word)
+	g.jump(done)
+	g.set(other)
+	g.mov(v, g.call(asm.FnGetCurrentPidTgid))
+	g.aluI(asm.LSh, v, shift)
+	g.aluI(asm.RSh, v, 32)
+	g.here(done)
+	g.result(in, v)
+}
+
+// tls is OpTLS: the thread's fs base, as the kernel keeps it. It is set through the kernel by arch_prctl and clone,
+// so what the kernel keeps is right for the running thread too.
+func (g *gen) tls(in *ir.Instr) {
+	off, ok := g.offset(in, "task_struct", "thread.fsbase")
+	if !ok {
+		g.movI(g.longs[in.Dst], 0)
+		return
+	}
+	g.load(g.longs[in.Dst], g.call(asm.FnGetCurrentTaskBtf), off, asm.DWord)
+}
