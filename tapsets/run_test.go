@@ -97,6 +97,7 @@ func TestFunctions(t *testing.T) {
 		{`sprintf("%x %x", ntohl(0x12345678), htonl(0xff000001))`, "78563412 10000ff"},
 		{`sprintf("%x", ntohll(0x0102030405060708))`, "807060504030201"}, {`sprintf("%x", htonll(1))`, "100000000000000"},
 		{`ip_ntop(0x0100007f)`, "127.0.0.1"},
+		{`pages_to_string(256)`, "1.00M"}, {`mem_page_size()`, fmt.Sprint(os.Getpagesize())},
 		{`bytes_to_string(1023)`, "1023"}, {`bytes_to_string(1536)`, "1.50K"}, {`bytes_to_string(5 << 20)`, "5.00M"}, {`bytes_to_string(3 << 30)`, "3.00G"},
 
 		// errno.stp, signal.stp

@@ -6,7 +6,8 @@
 // library only an index is read up front; a declaration is parsed when it is asked for.
 //
 // Names resolve in this order: private declarations of the file that asks, the
-// script's declarations, those of -I directories, the embedded library.
+// script's declarations, those of -I directories, the embedded library. Library files
+// do not see the script's globals.
 package load
 
 import (
@@ -305,7 +306,8 @@ func (l *Library) Functions(name string, from *File) []*Function {
 	return fs
 }
 
-// Global finds a global as seen from a file, nil if there is none.
+// Global finds a global as seen from a file, nil if there is none. Library files do not
+// see those of the script: the names of their local variables are their own.
 func (l *Library) Global(name string, from *File) *Global {
 	if from != nil {
 		if g := from.priv.globals[name]; g != nil {
@@ -317,8 +319,10 @@ func (l *Library) Global(name string, from *File) *Global {
 			}
 		}
 	}
-	if g := l.user.globals[name]; g != nil {
-		return g
+	if from == nil || from.lib == nil {
+		if g := l.user.globals[name]; g != nil {
+			return g
+		}
 	}
 	g, ok := l.foundG[name]
 	if !ok {

@@ -55,10 +55,12 @@ func (b *binder) errorf(code diag.Code, sp source.Span, format string, args ...a
 
 // scope is the inside of one probe or function.
 type scope struct {
-	in    *elab.Info
-	fn    *elab.Func // nil in probes
-	pr    *elab.Probe
-	file  *load.File
+	in   *elab.Info
+	fn   *elab.Func // nil in probes
+	pr   *elab.Probe
+	file *load.File
+	// home is the file of the probe itself, when file is that of an alias.
+	home  *load.File
 	names map[string]*elab.Local
 	// loops is how many loops are open here.
 	loops int
@@ -81,6 +83,7 @@ func (b *binder) probe(pr *elab.Probe) {
 	s := &scope{in: &pr.Info, pr: pr, names: map[string]*elab.Local{}}
 	if pr.Decl != nil {
 		s.file = b.lib.BlockFile(pr.Decl.Body)
+		s.home = s.file
 	}
 	if pr.Cond != nil {
 		b.cond(s, pr.Cond)
@@ -117,14 +120,14 @@ func (b *binder) cond(s *scope, e ast.Expr) {
 		case *ast.Target:
 			bad(n, "look at the traced program")
 		case *ast.AtOp:
-			if _, stat := statOps[n.Name]; stat {
+			if isStat(n.Name) {
 				return true
 			}
 			bad(n, "use "+n.Name)
 		case *ast.EmbeddedExpr:
 			bad(n, "hold embedded code")
 		case *ast.Name:
-			if b.lib.Global(n.Name, s.file) == nil {
+			if b.findGlobal(s, n.Name) == nil {
 				ok = false
 				b.errorf(diag.PointCondition, n.Span, "the condition of a probe point can only look at globals, and %s is none", n.Name).
 					Hintf("%s", orElse(b.nearGlobal(n.Name, s.file), "declare it: global "+n.Name))
@@ -168,7 +171,7 @@ func hasTargets(n ast.Node) bool {
 		case *ast.Target:
 			found = true
 		case *ast.AtOp:
-			if _, stat := statOps[n.Name]; !stat {
+			if !isStat(n.Name) {
 				found = true
 			}
 		}
@@ -451,7 +454,7 @@ func (b *binder) write(s *scope, n ast.Node, name string, at source.Span, also b
 func (b *binder) lookup(s *scope, n ast.Node, name string, at source.Span) (*elab.Local, *elab.Global) {
 	l := s.names[name]
 	if l == nil {
-		if g := b.lib.Global(name, s.file); g != nil {
+		if g := b.findGlobal(s, name); g != nil {
 			eg := b.global(g)
 			s.in.Globs[n] = eg
 			return nil, eg
@@ -462,12 +465,22 @@ func (b *binder) lookup(s *scope, n ast.Node, name string, at source.Span) (*ela
 	return l, nil
 }
 
+// findGlobal finds a global by its name, nil if there is none. The blocks of an alias
+// are one with the probe that uses it, so they see the globals of both files.
+func (b *binder) findGlobal(s *scope, name string) *load.Global {
+	g := b.lib.Global(name, s.file)
+	if g == nil && s.home != nil && s.home != s.file {
+		g = b.lib.Global(name, s.home)
+	}
+	return g
+}
+
 // array binds the name of an array that is indexed by n keys; nil after an error.
 func (b *binder) array(s *scope, id *ast.Ident, n int) *elab.Global {
 	if n > 9 {
 		b.errorf(diag.TooManyKeys, id.Span, "%s has %d keys; an array can have 9 at most", id.Name, n)
 	}
-	g := b.lib.Global(id.Name, s.file)
+	g := b.findGlobal(s, id.Name)
 	if l := s.names[id.Name]; l != nil && l.Param || g == nil {
 		d := b.errorf(diag.UnresolvedArray, id.Span, "no global array is named %s", id.Name)
 		switch near := b.nearGlobal(id.Name, s.file); {

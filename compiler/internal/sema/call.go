@@ -2,6 +2,7 @@ package sema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -19,21 +20,27 @@ type printKind struct {
 	value  bool // gives a string instead of printing
 }
 
-var printFuncs = map[string]printKind{
-	"print": {}, "println": {}, "sprint": {value: true}, "sprintln": {value: true},
-	"printd": {delim: true}, "printdln": {delim: true}, "sprintd": {delim: true, value: true}, "sprintdln": {delim: true, value: true},
-	"printf": {format: true}, "sprintf": {format: true, value: true},
+// printNames are the members of the print family.
+var printNames = [...]string{"print", "println", "sprint", "sprintln", "printd", "printdln", "sprintd", "sprintdln", "printf", "sprintf"}
+
+// printFunc tells about a member of the print family; ok is false for other names.
+func printFunc(name string) (k printKind, ok bool) {
+	if !slices.Contains(printNames[:], name) {
+		return k, false
+	}
+	base, value := strings.CutPrefix(name, "s")
+	return printKind{format: base == "printf", delim: strings.HasPrefix(base, "printd"), value: value}, true
 }
 
 // IsPrint reports whether name is a function of the print family, which calls name
 // without a declaration.
 func IsPrint(name string) bool {
-	_, ok := printFuncs[name]
+	_, ok := printFunc(name)
 	return ok
 }
 
 func (b *binder) call(s *scope, c *ast.Call) {
-	if _, ok := printFuncs[c.Fun.Name]; ok {
+	if IsPrint(c.Fun.Name) {
 		for _, a := range c.Args {
 			if h := histogram(a); h != nil {
 				b.stat(s, h)
@@ -47,16 +54,7 @@ func (b *binder) call(s *scope, c *ast.Call) {
 	name, n := c.Fun.Name, len(c.Args)
 	fs := b.lib.Functions(name, s.file)
 	if len(fs) == 0 {
-		d := b.errorf(diag.UnresolvedFunction, c.Fun.Span, "no function is named %s", name)
-		names := b.lib.FunctionNames(s.file)
-		for p := range printFuncs {
-			names = append(names, p)
-		}
-		if b.lib.Global(name, s.file) != nil {
-			d.Note(b.lib.Global(name, s.file).Decl.Name.Span, "%s is a global variable", name)
-		} else if near := diag.Nearest(name, names, 3); len(near) > 0 {
-			d.Hintf("did you mean %s?", strings.Join(near, ", "))
-		}
+		b.noFunction(s, c)
 		return
 	}
 	if f := b.chain(fs, n); f != nil {
@@ -71,6 +69,24 @@ func (b *binder) call(s *scope, c *ast.Call) {
 	}
 	if !fs[0].File.User {
 		d.Hintf("%s", Signature(fs[0].Decl))
+	}
+}
+
+// noFunction reports a call of something that is no function.
+func (b *binder) noFunction(s *scope, c *ast.Call) {
+	name := c.Fun.Name
+	if why := whyForeign(name); why != "" {
+		b.errorf(diag.UnresolvedFunction, c.Fun.Span, "there is no function %s here", name).Hintf("%s", why)
+		return
+	}
+	d := b.errorf(diag.UnresolvedFunction, c.Fun.Span, "no function is named %s", name)
+	if g := b.findGlobal(s, name); g != nil {
+		d.Note(g.Decl.Name.Span, "%s is a global variable", name)
+		return
+	}
+	names := append(b.lib.FunctionNames(s.file), printNames[:]...)
+	if near := diag.Nearest(name, names, 3); len(near) > 0 {
+		d.Hintf("did you mean %s?", strings.Join(near, ", "))
 	}
 }
 

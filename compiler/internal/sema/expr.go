@@ -76,7 +76,7 @@ func (x *infer) typeOf(e ast.Expr, want types.Type) types.Type {
 	case *ast.Call:
 		return x.call(e, want, true)
 	case *ast.AtOp:
-		if _, ok := statOps[e.Name]; ok {
+		if isStat(e.Name) {
 			return x.statOp(e, want)
 		}
 		return x.target(e, want)
@@ -331,7 +331,7 @@ func embeddedType(e *ast.EmbeddedExpr) types.Type {
 
 // call types a call. value says that someone looks at the result.
 func (x *infer) call(c *ast.Call, want types.Type, value bool) types.Type {
-	if k, ok := printFuncs[c.Fun.Name]; ok {
+	if k, ok := printFunc(c.Fun.Name); ok {
 		return x.print(c, k, want, value)
 	}
 	first := x.in.Calls[c]

@@ -124,7 +124,7 @@ func (b *binder) defined(s *scope, e *ast.AtOp) int64 {
 			seen, v = true, 0
 			return false
 		case *ast.AtOp:
-			if _, stat := statOps[x.Name]; !stat {
+			if !isStat(x.Name) {
 				seen, v = true, 0
 				return false
 			}

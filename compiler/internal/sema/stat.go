@@ -78,9 +78,8 @@ func (x *infer) statOp(e *ast.AtOp, want types.Type) types.Type {
 
 // hist types a histogram operator and notes that its aggregate must keep it.
 func (x *infer) hist(e *ast.AtOp) {
-	want := statOps[e.Name]
-	if len(e.Args) < want[0] || len(e.Args) > want[1] {
-		x.errorf(diag.ArgumentCount, e.Span, "%s takes %s, not %d", e.Name, count(want[0], "argument"), len(e.Args))
+	if least, most, _ := arity(e.Name); len(e.Args) < least || len(e.Args) > most {
+		x.errorf(diag.ArgumentCount, e.Span, "%s takes %s, not %d", e.Name, count(least, "argument"), len(e.Args))
 		return
 	}
 	h, ok := Histogram(e)

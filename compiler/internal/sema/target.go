@@ -7,16 +7,36 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 )
 
-// statOps are the operators on aggregates, with the number of arguments they take.
-var statOps = map[string][2]int{
-	"@count": {1, 1}, "@sum": {1, 1}, "@min": {1, 1}, "@max": {1, 1}, "@avg": {1, 1}, "@variance": {1, 2},
-	"@hist_log": {1, 1}, "@hist_linear": {4, 4},
+// arity gives how many arguments an operator word takes; ok is false for unknown ones.
+func arity(name string) (least, most int, ok bool) {
+	switch name {
+	case "@count", "@sum", "@min", "@max", "@avg", "@hist_log":
+		return 1, 1, true
+	case "@variance":
+		return 1, 2, true
+	case "@hist_linear":
+		return 4, 4, true
+	case "@defined", "@probewrite", "@entry", "@perf", "@const", "@kregister", "@uregister", "@enum":
+		return 1, 1, true
+	case "@kderef", "@uderef":
+		return 2, 2, true
+	case "@var":
+		return 1, 2, true
+	case "@cast":
+		return 2, 3, true
+	case "@enumname":
+		return 1, 3, true
+	}
+	return 0, 0, false
 }
 
-// otherOps are the other operator words, with the number of arguments they take.
-var otherOps = map[string][2]int{
-	"@defined": {1, 1}, "@probewrite": {1, 1}, "@entry": {1, 1}, "@cast": {2, 3}, "@var": {1, 2}, "@perf": {1, 1}, "@const": {1, 1},
-	"@kregister": {1, 1}, "@uregister": {1, 1}, "@kderef": {2, 2}, "@uderef": {2, 2}, "@enum": {1, 1}, "@enumname": {1, 3},
+// isStat reports whether name is an operator on aggregates.
+func isStat(name string) bool {
+	switch name {
+	case "@count", "@sum", "@min", "@max", "@avg", "@variance", "@hist_log", "@hist_linear":
+		return true
+	}
+	return false
 }
 
 // isHist reports whether name is a histogram operator.
@@ -37,7 +57,7 @@ func (b *binder) stat(s *scope, e *ast.AtOp) {
 	}
 	switch x := unparen(e.Args[0]).(type) {
 	case *ast.Name:
-		if b.lib.Global(x.Name, s.file) == nil {
+		if b.findGlobal(s, x.Name) == nil {
 			d := b.errorf(diag.NotAggregate, x.Span, "%s needs an aggregate, and no global is named %s", e.Name, x.Name)
 			if near := b.nearGlobal(x.Name, s.file); near != "" {
 				d.Hintf("%s", near)
@@ -57,23 +77,20 @@ func (b *binder) stat(s *scope, e *ast.AtOp) {
 }
 
 func (b *binder) atOp(s *scope, e *ast.AtOp) {
-	want, ok := statOps[e.Name]
-	if !ok {
-		want, ok = otherOps[e.Name]
-	}
+	least, most, ok := arity(e.Name)
 	if !ok {
 		b.errorf(diag.TargetContext, e.Span, "%s is not supported", e.Name)
 		return
 	}
-	if n := len(e.Args); n < want[0] || n > want[1] {
-		need := count(want[0], "argument")
-		if want[1] > want[0] {
-			need += " or " + count(want[1], "argument")
+	if n := len(e.Args); n < least || n > most {
+		need := count(least, "argument")
+		if most > least {
+			need += " or " + count(most, "argument")
 		}
 		b.errorf(diag.ArgumentCount, e.Span, "%s takes %s, not %d", e.Name, need, n)
 		return
 	}
-	if _, ok := statOps[e.Name]; ok {
+	if isStat(e.Name) {
 		if isHist(e.Name) {
 			b.errorf(diag.HistogramUse, e.Span, "a histogram is no value").
 				Hintf("print(%s(...)) prints it; foreach, in and [bucket] take it apart", e.Name)
@@ -117,7 +134,7 @@ func (b *binder) target(s *scope, e ast.Expr) {
 func (b *binder) entry(s *scope, e ast.Expr) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		name, ok := n.(*ast.Name)
-		if ok && (s.names[name.Name] != nil || b.lib.Global(name.Name, s.file) == nil) {
+		if ok && (s.names[name.Name] != nil || b.findGlobal(s, name.Name) == nil) {
 			b.errorf(diag.EntryLocal, name.Span, "%s is a local variable; it has no value when the function is entered", name.Name).
 				Hintf("@entry can look at globals and at variables of the function")
 		}
