@@ -1,0 +1,35 @@
+// Package open picks the reader of a binary's debug information.
+//
+// In: a path. Out: a debuginfo.Image: godwarf for programs with a Go function table, cdwarf for all
+// others.
+package open
+
+import (
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/cdwarf"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/godwarf"
+)
+
+// Open opens the amd64 ELF program or library at path. Errors wrap debuginfo.ErrNotELF,
+// debuginfo.ErrArch, or what the file system says. Close the Image when done.
+func Open(path string) (debuginfo.Image, error) {
+	f, err := dw.OpenELF(path)
+	if err != nil {
+		return nil, err
+	}
+	if godwarf.Is(f) {
+		im, err := godwarf.New(f)
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return im, nil
+	}
+	im, err := cdwarf.New(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return im, nil
+}
