@@ -3,12 +3,13 @@ module github.com/gostap/gostap
 go 1.26.8
 
 require (
-	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
-	github.com/cilium/ebpf v0.22.0 // indirect
-	github.com/go-delve/delve v1.27.2 // indirect
-	github.com/spf13/pflag v1.0.10 // indirect
-	golang.org/x/arch v0.32.0 // indirect
-	golang.org/x/exp v0.0.0-20240506185415-9bf2ced13842 // indirect
-	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/tools v0.52.0 // indirect
+	github.com/antlr4-go/antlr/v4 v4.13.1
+	github.com/cilium/ebpf v0.22.0
+	github.com/go-delve/delve v1.27.2
+	github.com/spf13/pflag v1.0.10
+	golang.org/x/arch v0.32.0
+	golang.org/x/sys v0.49.0
+	golang.org/x/tools v0.52.0
 )
+
+require golang.org/x/exp v0.0.0-20240506185415-9bf2ced13842 // indirect
