@@ -22,6 +22,8 @@ import (
 type Set struct {
 	links []link
 	perfs []int // perf events that hold links or wait to be closed
+	// idle are links that do nothing but make attaching faster (Warm).
+	idle []link
 	// uprobes counts the perf events that take the kernel long to close.
 	uprobes int
 	report  []string
@@ -68,6 +70,8 @@ func (s *Set) Uprobes(u *Uprobes) error {
 	}
 	sites := append([]Site(nil), u.Sites...)
 	sort.SliceStable(sites, func(i, j int) bool { return sites[i].Offset < sites[j].Offset })
+	// What was warmed stays warm for a while; its links go when this set's do, since that costs no extra time.
+	s.idle = append(s.idle, warm.take()...)
 	if u.Multi {
 		return s.multi(u, sites)
 	}
@@ -214,8 +218,8 @@ func (s *Set) Links() int { return len(s.links) }
 // Detach removes everything. When it returns no program of the set runs any more. It may be called again.
 func (s *Set) Detach() error {
 	// A link's release waits for readers in the kernel, tens of milliseconds; the waits overlap.
-	closeAll(s.links)
-	s.links = nil
+	closeAll(append(s.links, s.idle...))
+	s.links, s.idle = nil, nil
 	perfs := s.perfs
 	s.perfs = nil
 	if s.uprobes > 2 {
