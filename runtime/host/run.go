@@ -52,6 +52,8 @@ type Result struct {
 	Errors int
 	// Failed: there were more of them than MAXERRORS allows.
 	Failed bool
+	// Report is what the session tells of its sites, for -v.
+	Report []string
 	// Child says how the -c child ended when it did not end well.
 	Child string
 }
@@ -113,6 +115,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 	res.Errors, _ = r.hosted.errors()
 	res.Failed = r.state() == wire.Failed
 	r.finish(&res)
+	res.Report = c.Session.Report()
 	if c.Target != nil && r.childEnded() {
 		res.Child = c.Target.Status()
 		if res.Child != "" {

@@ -1,0 +1,341 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gostap/gostap/compiler"
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/open"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/runtime/host"
+	"github.com/gostap/gostap/runtime/host/memory"
+	"github.com/gostap/gostap/runtime/host/target"
+)
+
+// command is one invocation.
+type command struct {
+	*options
+	Streams
+	env []string
+}
+
+// run compiles and does what -p, -l or nothing asks for.
+func (c *command) run() error {
+	for _, d := range c.dump {
+		if d == "help" {
+			fmt.Fprintln(c.Out, strings.Join(compiler.PassNames(), "\n"))
+			return nil
+		}
+	}
+	o, err := c.compilerOptions()
+	if err != nil {
+		return err
+	}
+	if c.list != "" {
+		return c.listPoints(o)
+	}
+	// A signal during the passes ends the command; once the session runs, the host loop takes them.
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer cancel()
+	res, ds := compiler.Compile(ctx, o)
+	defer res.Close()
+	for _, d := range c.dump {
+		fmt.Fprint(c.Out, res.Dumps[d])
+	}
+	c.timings(res)
+	p := &diag.Printer{W: c.Err, Files: res.Files, Color: useColor(c.options, c.Err, c.env)}
+	if !c.show(p, ds) {
+		return errShown
+	}
+	if c.pass <= 2 {
+		if c.pass == 1 && len(c.dump) == 0 {
+			return c.dumpAgain(o, "parse")
+		}
+		if c.pass == 2 && len(c.dump) == 0 {
+			return c.dumpAgain(o, "sema")
+		}
+		return nil
+	}
+	return c.execute(ctx, p, res)
+}
+
+// dumpAgain prints the product of the last pass of -p1 and -p2, as stap does.
+func (c *command) dumpAgain(o compiler.Options, pass string) error {
+	o.Dump = []string{pass}
+	res, _ := compiler.Compile(context.Background(), o)
+	defer res.Close()
+	_, err := fmt.Fprint(c.Out, res.Dumps[pass])
+	return err
+}
+
+// timings prints a line and a time for each pass.
+func (c *command) timings(res *compiler.Result) {
+	if c.verbose == 0 {
+		return
+	}
+	for _, t := range res.Timings {
+		c.logf("pass %d %-8s %8.2f ms", t.Phase, t.Pass, float64(t.Took.Microseconds())/1000)
+	}
+}
+
+func (c *command) logf(format string, args ...any) { fmt.Fprintf(c.Err, format+"\n", args...) }
+
+// compilerOptions reads the script and turns flags into options.
+func (c *command) compilerOptions() (compiler.Options, error) {
+	o := compiler.Options{
+		Args: c.args, Limits: c.limits, Guru: c.guru, Include: c.include, Globals: map[string]string{},
+		SearchPath: getenv(c.env, "PATH"), Unoptimised: c.unopt, NoAutoPrint: c.quietEnd, Dump: c.dump,
+		Open: open.Open, Runtime: c.runtime, Verify: getenv(c.env, "GOSTAP_DEBUG") != "",
+	}
+	var uts syscall.Utsname
+	if syscall.Uname(&uts) == nil {
+		o.Kernel = charsToString(uts.Release[:])
+	}
+	if c.pass < 3 {
+		o.Stop = compiler.Phase(c.pass)
+	}
+	for _, g := range c.globals {
+		name, val, _ := strings.Cut(g, "=")
+		o.Globals[name] = val
+	}
+	if c.list == "" {
+		switch {
+		case c.hasText:
+			o.Scripts = append(o.Scripts, compiler.Script{Name: "<input>", Text: []byte(c.script)})
+		case c.file == "-":
+			text, err := io.ReadAll(c.In)
+			if err != nil {
+				return o, fmt.Errorf("read standard input: %w", err)
+			}
+			o.Scripts = append(o.Scripts, compiler.Script{Name: "<stdin>", Text: text})
+		default:
+			text, err := os.ReadFile(c.file)
+			if err != nil {
+				return o, plain(err)
+			}
+			o.Scripts = append(o.Scripts, compiler.Script{Name: c.file, Text: text})
+		}
+	}
+	for i, e := range c.extra {
+		name := "<input>"
+		if len(c.extra) > 1 || c.hasText {
+			name = fmt.Sprintf("<input %d>", i+2)
+		}
+		o.Scripts = append(o.Scripts, compiler.Script{Name: name, Text: []byte(e)})
+	}
+	for _, dir := range c.include {
+		if st, err := os.Stat(dir); err != nil {
+			return o, plain(err)
+		} else if !st.IsDir() {
+			return o, fmt.Errorf("%s is not a directory", dir)
+		}
+	}
+	var err error
+	o.TargetPath, err = c.targetPath()
+	return o, err
+}
+
+func charsToString(cs []int8) string {
+	var b []byte
+	for _, c := range cs {
+		if c == 0 {
+			break
+		}
+		b = append(b, byte(c))
+	}
+	return string(b)
+}
+
+// plain says what went wrong with a file without Go's name of the call.
+func plain(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
+	}
+	return err
+}
+
+// targetPath is the program that a bare "process" means: the file of -x, the first word of -c.
+func (c *command) targetPath() (string, error) {
+	switch {
+	case c.pid != 0:
+		exe := fmt.Sprintf("/proc/%d/exe", c.pid)
+		path, err := os.Readlink(exe)
+		if err != nil {
+			if os.IsNotExist(err) {
+				return "", fmt.Errorf("no process %d", c.pid)
+			}
+			return "", plain(err)
+		}
+		// In another mount namespace, or replaced since: the link itself is the file that runs.
+		if a, err := os.Stat(path); err == nil {
+			if b, err := os.Stat(exe); err == nil && os.SameFile(a, b) {
+				return path, nil
+			}
+		}
+		return exe, nil
+	case c.command != "":
+		word, _, _ := strings.Cut(strings.TrimSpace(c.command), " ")
+		if path, err := exec.LookPath(word); err == nil {
+			if abs, err := filepath.Abs(path); err == nil {
+				return abs, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// execute goes from the program to its end: translate, load, run.
+func (c *command) execute(ctx context.Context, p *diag.Printer, res *compiler.Result) error {
+	prog := res.Program
+	if c.runtime == "host" {
+		if ok, s := memory.Fits(prog); !ok {
+			return fmt.Errorf("%s fires in the kernel, which --runtime=host does without", s.Point)
+		}
+	}
+	onHost, _ := memory.Fits(prog)
+	onHost = onHost && c.runtime != "bpf" || c.runtime == "host"
+	var session backend.Session
+	if onHost {
+		if c.pass == 3 {
+			_, err := fmt.Fprint(c.Out, prog.Dump())
+			return err
+		}
+		if c.pass == 4 {
+			return nil
+		}
+		s, err := memory.New(prog)
+		if err != nil {
+			return err
+		}
+		session = s
+	} else {
+		art, err := c.build(ctx, p, prog)
+		if err != nil || art == nil {
+			return err
+		}
+		if session, err = c.load(ctx, art); err != nil {
+			return err
+		}
+	}
+	return c.trace(ctx, session, prog)
+}
+
+// build translates for the kernel and serves -p3, -p4, -m and -k. A nil artifact means that this was all.
+func (c *command) build(ctx context.Context, p *diag.Printer, prog *ir.Program) (backend.Artifact, error) {
+	start := time.Now()
+	name := c.name
+	if name == "" {
+		name = fmt.Sprintf("gostap_%d", os.Getpid())
+	}
+	art, ds := kernelBackend().Build(ctx, prog, backend.BuildOptions{Name: name, Guru: c.guru, Logf: c.logf, Verbose: c.verbose})
+	if c.verbose > 0 {
+		c.logf("pass 4 %-8s %8.2f ms", "build", float64(time.Since(start).Microseconds())/1000)
+	}
+	if !c.show(p, ds) {
+		return nil, errShown
+	}
+	if c.pass == 3 {
+		_, err := io.WriteString(c.Out, art.Listing())
+		return nil, err
+	}
+	if c.name != "" || c.keep || c.pass == 4 {
+		dir := "."
+		if c.keep && c.name == "" {
+			d, err := os.MkdirTemp("", "gostap-")
+			if err != nil {
+				return nil, err
+			}
+			dir = d
+		}
+		files, err := art.Files()
+		if err != nil {
+			return nil, err
+		}
+		if c.pass == 4 && c.name == "" && !c.keep {
+			files = nil
+		}
+		if c.keep {
+			files = append(files, backend.File{Name: name + ".txt", Data: []byte(art.Listing())})
+		}
+		for _, f := range files {
+			path := filepath.Join(dir, f.Name)
+			if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+				return nil, plain(err)
+			}
+			if c.pass == 4 || c.keep {
+				fmt.Fprintln(c.Out, path)
+			}
+		}
+	}
+	if c.pass == 4 {
+		return nil, nil
+	}
+	return art, nil
+}
+
+func (c *command) load(ctx context.Context, art backend.Artifact) (backend.Session, error) {
+	start := time.Now()
+	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Logf: c.logf, Verbose: c.verbose})
+	if err == nil && c.verbose > 0 {
+		c.logf("pass 5 %-8s %8.2f ms", "load", float64(time.Since(start).Microseconds())/1000)
+	}
+	return s, err
+}
+
+// trace runs the session to its end.
+func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program) error {
+	out := c.Out
+	if c.output != "" {
+		f, err := os.Create(c.output)
+		if err != nil {
+			s.Close()
+			return plain(err)
+		}
+		defer f.Close()
+		out = f
+	}
+	cfg := host.Config{
+		Program: prog, Session: s, Stdout: out, Stderr: c.Err, Timeout: c.timeout, Signals: true,
+		Open: func(path string) (debuginfo.Image, error) { return open.Open(path) },
+	}
+	if c.verbose > 0 {
+		cfg.Logf = c.logf
+	}
+	var err error
+	switch {
+	case c.command != "":
+		cfg.Target, err = target.Start(target.Options{Command: c.command, Stdin: c.In, Stdout: c.Out, Stderr: c.Err, Env: c.env})
+	case c.pid != 0:
+		cfg.Target, err = target.Watch(c.pid)
+	}
+	if err != nil {
+		s.Close()
+		return err
+	}
+	res := host.Run(ctx, cfg)
+	if c.verbose > 0 {
+		for _, line := range res.Report {
+			c.logf("%s", line)
+		}
+	}
+	if res.Err != nil {
+		return res.Err
+	}
+	if !res.OK() {
+		return errShown
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"fmt"
+	"syscall"
+
+	bpf "github.com/gostap/gostap/backend-bpf"
+	"github.com/gostap/gostap/compiler/backend"
+)
+
+// kernelBackend is the back end for probes that fire in the kernel.
+func kernelBackend() backend.Backend { return bpf.New() }
+
+// info serves --info: what this kernel allows, each yes or no with the reason.
+func info(s Streams) int {
+	var uts syscall.Utsname
+	if syscall.Uname(&uts) == nil {
+		fmt.Fprintf(s.Out, "gostap %s on Linux %s %s\n\n", Version, charsToString(uts.Release[:]), charsToString(uts.Machine[:]))
+	}
+	for _, r := range bpf.Info() {
+		answer := "no "
+		if r.OK {
+			answer = "yes"
+		}
+		fmt.Fprintf(s.Out, "%s  %-22s %s", answer, r.Name, r.What)
+		if r.Reason != "" {
+			fmt.Fprintf(s.Out, "  (%s)", r.Reason)
+		}
+		fmt.Fprintln(s.Out)
+	}
+	return 0
+}
