@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -33,7 +34,7 @@ type ListOptions struct {
 //	process("/abs/app").function("main.f@/abs/main.go:9") $a:int $s:string -> $n:int $err:error
 //	process("/abs/app").function("main.f@/abs/main.go:9").return $return:int $a:int
 //
-// Variables are those that have a value at the site. What a Go function returns stands
+// Variables are those that have a value at the site, and the locals of C functions. What a Go function returns stands
 // behind an arrow at its entry, where it has no value yet, and first at its returns; an unnamed
 // result is $return, or $return[0] and so on. Aliases are listed by their names, with the variables
 // that their bodies set. No line at all is an error.
@@ -174,7 +175,11 @@ func siteVars(s *probe.Site) string {
 	}
 	for _, kind := range []debuginfo.VarKind{debuginfo.Param, debuginfo.Captured, debuginfo.Local, debuginfo.Result} {
 		for _, v := range vs {
-			if v.Kind == kind && v.Err == nil && !strings.HasPrefix(v.Name, "~") && (kind != debuginfo.Result || s.At.Kind == debuginfo.AtLine) {
+			// The locals of a C function are listed at its entry, as stap does, although they have
+			// values further down only.
+			var later *debuginfo.NotLiveError
+			stored := v.Err == nil || kind == debuginfo.Local && !s.Go() && errors.As(v.Err, &later) && len(later.Lines) > 0
+			if v.Kind == kind && stored && !strings.HasPrefix(v.Name, "~") && (kind != debuginfo.Result || s.At.Kind == debuginfo.AtLine) {
 				add(v.Name, v.Type)
 			}
 		}

@@ -437,16 +437,15 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 			d.Hintf("the function is inlined here; .call probes the copies that are not")
 		}
 	case errors.Is(err, debuginfo.ErrNoTypes):
-		why := ""
-		path := ""
+		d = l.Errorf(diag.Semantic, CodeNoDWARF, sp, "%s: variables have no names here", what)
 		if s := r.site; s != nil && s.Image != nil {
-			why, path = s.Image.NoTypes(), s.Path
+			d.Note(source.Span{}, "%s: %s", s.Path, s.Image.NoTypes())
 		}
-		if why != "" {
-			why = " (" + why + ")"
+		if strings.HasPrefix(what, "$return") {
+			d.Hintf("returnval() gives the first integer result")
+		} else {
+			d.Hintf("int_arg(1), int_arg(2), ... give the integer arguments at the function's entry by position")
 		}
-		d = l.Errorf(diag.Semantic, CodeNoDWARF, sp, "%s: %s has no DWARF debug information%s, so variables have no names", what, path, why)
-		d.Hintf("int_arg(1), int_arg(2), ... give the integer arguments by position")
 	case errors.As(err, &res):
 		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s: %s", what, res.text)
 		d.Hint = res.hint

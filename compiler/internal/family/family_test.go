@@ -1,0 +1,250 @@
+package family
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/internal/target/fake"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/grammar"
+)
+
+// request reads a plain probe point.
+func request(t *testing.T, text string) probe.Request {
+	t.Helper()
+	var fs source.FileSet
+	ps, ds := grammar.ParsePoints(fs.Add("t", []byte(text)), grammar.Options{Files: &fs})
+	if ds.HasErrors() || len(ps) != 1 {
+		t.Fatalf("%q: %v", text, ds)
+	}
+	r := probe.Request{Span: ps[0].Span}
+	for _, c := range ps[0].Comps {
+		r.Comps = append(r.Comps, probe.Comp{Name: c.Name, Arg: c.Arg, Span: c.Span})
+	}
+	return r
+}
+
+func TestSessionAndTimers(t *testing.T) {
+	jiffy := tick()
+	for _, tt := range []struct {
+		point    string
+		kind     probe.Kind
+		priority int64
+		period   time.Duration
+		jitter   time.Duration
+	}{
+		{"begin", probe.Begin, 0, 0, 0},
+		{"begin(-5)", probe.Begin, -5, 0, 0},
+		{"end(3)", probe.End, 3, 0, 0},
+		{"error", probe.ErrorEnd, 0, 0, 0},
+		{"never", probe.Never, 0, 0, 0},
+		{"timer.s(2)", probe.Timer, 0, 2 * time.Second, 0},
+		{"timer.sec(2)", probe.Timer, 0, 2 * time.Second, 0},
+		{"timer.ms(20).randomize(5)", probe.Timer, 0, 20 * time.Millisecond, 5 * time.Millisecond},
+		{"timer.us(7)", probe.Timer, 0, 7 * time.Microsecond, 0},
+		{"timer.nsec(9)", probe.Timer, 0, 9, 0},
+		{"timer.jiffies(3)", probe.Timer, 0, 3 * jiffy, 0},
+		{"timer.hz(100)", probe.Timer, 0, 10 * time.Millisecond, 0},
+		{"timer.profile", probe.Profile, 0, 0, 0},
+		{"timer.profile.tick", probe.Profile, 0, 0, 0},
+		{"process.begin", probe.ProcessBegin, 0, 0, 0},
+		{"process.thread.end", probe.ThreadEnd, 0, 0, 0},
+	} {
+		sites, ds := Resolve(&Env{}, request(t, tt.point))
+		if len(sites) != 1 {
+			t.Errorf("%s: %v", tt.point, ds)
+			continue
+		}
+		s := sites[0]
+		if s.Kind != tt.kind || s.Priority != tt.priority || s.Period != tt.period || s.Jitter != tt.jitter || s.Point != tt.point {
+			t.Errorf("%s: %+v", tt.point, s)
+		}
+	}
+}
+
+func TestRefusedForms(t *testing.T) {
+	for _, point := range []string{
+		"timer.ms(0)", "timer.ms(-1)", "timer.s(9223372036854775807)", "timer.ms(5).randomize(6)", "timer.ms(5).randomize(0)", "timer.hz(2000000000)", "timer",
+		"timer.profile(3)", `begin("x")`, "kernel.function(\"f\")", "process(0).begin", `process("").begin`, `process("/nowhere/*").begin`,
+	} {
+		if sites, ds := Resolve(&Env{}, request(t, point)); len(sites) > 0 || !ds.HasErrors() {
+			t.Errorf("%s: %d sites, %v", point, len(sites), ds)
+		}
+	}
+}
+
+func TestParsePattern(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want pattern
+		bad  bool
+	}{
+		{"f", pattern{fn: "f"}, false},
+		{"*@a.go", pattern{fn: "*", file: "a.go"}, false},
+		{"f@a.go:12", pattern{fn: "f", file: "a.go", hasLine: true, line: 12}, false},
+		{"f@a.go:+3", pattern{fn: "f", file: "a.go", hasLine: true, line: 3, rel: true}, false},
+		{"f@a.go:3-9", pattern{fn: "f", file: "a.go", hasLine: true, line: 3, to: 9}, false},
+		{"f@a.go:*", pattern{fn: "f", file: "a.go", hasLine: true, all: true}, false},
+		{"f@/m/x@v1.2.3/a.go:7", pattern{fn: "f", file: "/m/x@v1.2.3/a.go", hasLine: true, line: 7}, false},
+		{"main.(*T[go.shape.int]).M@a.go", pattern{fn: "main.(*T[go.shape.int]).M", file: "a.go"}, false},
+		{"", pattern{}, true}, {"@a.go", pattern{}, true}, {"f@", pattern{}, true}, {"f@a.go:", pattern{}, true},
+		{"f@a.go:0", pattern{}, true}, {"f@a.go:9-3", pattern{}, true}, {"f@a.go:99999999999", pattern{}, true},
+	} {
+		got, err := parsePattern(tt.text)
+		if (err != nil) != tt.bad || !tt.bad && got != tt.want {
+			t.Errorf("%q: %+v, %v", tt.text, got, err)
+		}
+	}
+}
+
+func TestInFile(t *testing.T) {
+	for _, tt := range []struct {
+		pat, file string
+		want      bool
+	}{
+		{"", "/a/b.go", true}, {"b.go", "/a/b.go", true}, {"a/b.go", "/a/b.go", true}, {"./b.go", "/a/b.go", true}, {"/a/b.go", "/a/b.go", true},
+		{"b.go", "/a/bb.go", false}, {"b*", "/a/bb.go", true}, {"*/a/*", "/x/a/b.go", true}, {"c*", "/a/b.go", false}, {"?.go", "/a/b.go", true},
+	} {
+		p := pattern{file: tt.pat}
+		if p.inFile(tt.file) != tt.want {
+			t.Errorf("%q in %q: %v", tt.pat, tt.file, !tt.want)
+		}
+	}
+}
+
+// elf writes a file that looks like an ELF file from the outside.
+func elf(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("\x7fELF and more"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPrograms(t *testing.T) {
+	dir := t.TempDir()
+	dir, _ = filepath.EvalSymlinks(dir)
+	elf(t, filepath.Join(dir, "one"))
+	elf(t, filepath.Join(dir, "onetwo"))
+	os.WriteFile(filepath.Join(dir, "one.txt"), []byte("text"), 0o644)
+	os.Symlink("one", filepath.Join(dir, "link"))
+	opens := 0
+	env := &Env{SearchPath: "/nowhere:" + dir, Dir: dir, TargetPath: filepath.Join(dir, "onetwo"), Open: func(path string) (debuginfo.Image, error) {
+		opens++
+		return &fake.Image{File: path, List: []*fake.Func{{Func: debuginfo.Func{Name: "f", Entry: 0x400100, End: 0x400200}}}}, nil
+	}}
+	paths := func(point string) string {
+		sites, ds := Resolve(env, request(t, point))
+		var out []string
+		for _, s := range sites {
+			p := filepath.Base(s.Path)
+			if s.Target {
+				p += "(target)"
+			}
+			out = append(out, p)
+		}
+		if len(out) == 0 {
+			return ds[0].Message + "|" + ds[0].Hint
+		}
+		return strings.Join(out, " ")
+	}
+	for _, tt := range []struct{ point, want string }{
+		{`process("one").function("f")`, "one"},
+		{`process("./one").function("f")`, "one"},
+		{`process("` + dir + `/one").function("f")`, "one"},
+		{`process("link").function("f")`, "one"},
+		{`process("one*").function("f")`, "one onetwo"},
+		{`process("./*").begin`, "one onetwo"},
+		{`process.function("f")`, "onetwo(target)"},
+		{`process.begin`, "onetwo(target)"},
+	} {
+		if got := paths(tt.point); got != tt.want {
+			t.Errorf("%s: %s", tt.point, got)
+		}
+	}
+	if opens != 2 {
+		t.Errorf("two files were opened %d times", opens)
+	}
+	env.SearchPath = "/nowhere"
+	if got := paths(`process("one").function("f")`); !strings.Contains(got, `|a file in the current directory is written process("./one")`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestByPID(t *testing.T) {
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	env := &Env{Open: func(path string) (debuginfo.Image, error) { return &fake.Image{File: path}, nil }}
+	sites, ds := Resolve(env, request(t, fmt.Sprintf("process(%d).begin", cmd.Process.Pid)))
+	if len(sites) != 1 || sites[0].PID != cmd.Process.Pid || !strings.Contains(sites[0].Path, "sleep") && !strings.Contains(sites[0].Path, "coreutils") {
+		t.Errorf("%v %v", sites, ds)
+	}
+	if _, ds := Resolve(env, request(t, "process(4194303).begin")); !ds.HasErrors() || !strings.Contains(ds[0].Message, "there is no process 4194303") {
+		t.Errorf("%v", ds)
+	}
+	// A process whose program is not the file of that name here: by way of /proc.
+	proc := t.TempDir()
+	os.MkdirAll(filepath.Join(proc, "7", "root", "bin"), 0o755)
+	elf(t, filepath.Join(proc, "7", "root", "bin", "app"))
+	os.Symlink(filepath.Join(proc, "7", "root", "bin", "app"), filepath.Join(proc, "7", "exe"))
+	env.Proc = proc
+	p, err := env.PIDPath(7)
+	if err != nil || !strings.HasPrefix(p, proc) {
+		t.Errorf("%s %v", p, err)
+	}
+}
+
+// TestEveryForm walks the tree of forms: each resolvable form must give a site or an error of
+// its own, and nothing may panic.
+func TestEveryForm(t *testing.T) {
+	env := &Env{TargetPath: "/bin/app", Open: func(path string) (debuginfo.Image, error) {
+		return &fake.Image{File: path, List: []*fake.Func{{Func: debuginfo.Func{Name: "f", Entry: 0x400100, End: 0x400200, File: "/f.c", Line: 3}}}}, nil
+	}}
+	n := 0
+	var walk func(prefix []probe.Comp, fs []*form)
+	walk = func(prefix []probe.Comp, fs []*form) {
+		for _, f := range fs {
+			for _, arg := range []*ast.Literal{nil, {Num: 3}, {IsString: true, Str: "f@f.c:3"}, {IsString: true, Str: "f"}} {
+				req := probe.Request{Comps: append(append([]probe.Comp(nil), prefix...), probe.Comp{Name: f.name, Arg: arg})}
+				sites, ds := Resolve(env, req)
+				if len(sites) == 0 && !ds.HasErrors() {
+					t.Errorf("%s: no sites and no error", req)
+				}
+				n++
+				fits := arg == nil && f.args&bare != 0 || arg != nil && (arg.IsString && f.args&str != 0 || !arg.IsString && f.args&num != 0)
+				if fits && f.refuse == "" && len(prefix) < 5 {
+					walk(req.Comps, f.kids)
+				}
+			}
+		}
+	}
+	walk(nil, families())
+	if n < 200 {
+		t.Errorf("only %d forms were tried", n)
+	}
+}
+
+func FuzzPattern(f *testing.F) {
+	for _, s := range []string{"f", "*@a.go:1", "f@a:+1-3", "@:*", "f@b@c:9"} {
+		f.Add(s, "/x/a.go")
+	}
+	f.Fuzz(func(t *testing.T, s, file string) {
+		p, err := parsePattern(s)
+		if err == nil {
+			p.inFile(file)
+			if p.fn == "" {
+				t.Error("a pattern without a function")
+			}
+		}
+	})
+}
