@@ -40,6 +40,8 @@ type Site struct {
 	Cookie         uint64
 	// Name says in messages what is there, such as main.work.
 	Name string
+	// Check: the instruction is not of a kind that the kernel is known to take.
+	Check bool
 }
 
 // Uprobes is one program at places of one file.
@@ -73,6 +75,9 @@ func (s *Set) Uprobes(u *Uprobes) error {
 	// What was warmed stays warm for a while; its links go when this set's do, since that costs no extra time.
 	s.idle = append(s.idle, warm.take()...)
 	if u.Multi {
+		if err := s.check(u, sites); err != nil {
+			return err
+		}
 		return s.multi(u, sites)
 	}
 	return s.pmu(u, sites)

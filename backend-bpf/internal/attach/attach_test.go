@@ -53,7 +53,11 @@ var buildTarget = sync.OnceValues(func() (string, error) {
 		fmt.Fprintf(&src, "f%d,", i)
 	}
 	src.WriteString(`};
-int main(void) {
+__attribute__((noinline)) void odd(void) {
+	asm volatile(".globl locked\nlocked: lock incq %0\n.globl trap\ntrap: ud2\n.globl plain\nplain: addq $1, %0" : "+m"(sink));
+}
+int main(int argc, char **argv) {
+	if (argc > 5) odd();
 	long a, n;
 	while (scanf("%ld %ld", &a, &n) == 2) {
 		for (long i = 0; i < n; i++) tab[a](i);
@@ -731,5 +735,23 @@ func TestWarm(t *testing.T) {
 	cool()
 	if warm.links != nil {
 		t.Error("links are left")
+	}
+}
+
+// TestRefusedInstruction: no process runs the program, so the kernel by itself would take the probe and never fire it.
+func TestRefusedInstruction(t *testing.T) {
+	needRoot(t)
+	tg := newTarget(t)
+	c := newCounter(t, true)
+	for name, bad := range map[string]bool{"locked": true, "trap": false, "plain": false} {
+		var s Set
+		site := Site{Offset: tg.offs[name], Name: name, Check: true}
+		err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: true, Sites: []Site{tg.site(1), site}})
+		t.Logf("%s: %v", name, err)
+		e, ok := errors.AsType[*Error](err)
+		if bad != ok || ok && e.Site.Name != name {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.Detach()
 	}
 }

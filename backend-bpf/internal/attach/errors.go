@@ -19,7 +19,7 @@ func explainUprobe(err error, e *Error) string {
 	case unix.EINVAL:
 		return "the kernel refuses this place: past the end of the file, or the instruction there cannot be probed"
 	case 524, unix.EOPNOTSUPP: // ENOTSUPP
-		return "the kernel cannot probe the instruction there (a breakpoint stands there already, or it is a privileged or unknown instruction)"
+		return "the kernel cannot probe the instruction there (it has a LOCK or segment prefix, is privileged or unknown to the kernel, or a breakpoint stands there already)"
 	case unix.ENOEXEC:
 		return "there is no valid instruction at that place"
 	case unix.EIO:

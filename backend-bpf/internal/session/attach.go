@@ -106,7 +106,8 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		if sites[g] == nil {
 			order = append(order, g)
 		}
-		sites[g] = append(sites[g], attach.Site{Offset: st.Offset, RefCtr: st.RefCtr, Cookie: t.Cookie, Name: nameOf(st)})
+		sites[g] = append(sites[g], attach.Site{Offset: st.Offset, RefCtr: st.RefCtr, Cookie: t.Cookie, Name: nameOf(st),
+			Check: !st.At.Insn.Emulated() && st.At.Insn != debuginfo.InsnRet})
 		note := ""
 		if f.NoExec() {
 			note = "; the file lies on a mount from which nothing can be run"
