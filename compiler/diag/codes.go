@@ -11,6 +11,7 @@ const (
 	// Names.
 	UnresolvedFunction Code = "unresolved-function"
 	UnresolvedArray    Code = "unresolved-array"
+	ReservedName       Code = "reserved-name"
 	ArgumentCount      Code = "argument-count"
 	UnknownIntrinsic   Code = "unknown-intrinsic"
 	InitialValue       Code = "initial-value"
@@ -74,6 +75,7 @@ func SemanticCodes() []CodeInfo {
 		// Names.
 		{UnresolvedFunction, false, "no function has this name", `probe begin { prnitln("x") }`},
 		{UnresolvedArray, false, "no global array has this name; locals cannot be arrays", `probe begin { seen[pid()] = 1 }`},
+		{ReservedName, false, "a function is named as one of the language", `function print(x) { } probe begin { }`},
 		{ArgumentCount, false, "a function is called with other arguments than it takes", `probe begin { println(pid(1)) }`},
 		{UnknownIntrinsic, false, "a function is declared as built in, and is not, or with other types", `function pid:string() %{ intrinsic %} probe begin { println(pid()) }`},
 		{InitialValue, false, "-G names no global of the script, or does not fit its type", ``},

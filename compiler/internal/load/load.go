@@ -397,6 +397,33 @@ func (l *Library) GlobalNames(from *File) []string {
 	return append(names, l.publicNames(grammar.GlobalEntry)...)
 }
 
+// AllFunctions parses and lists all public functions: the script's, then the library's
+// by file.
+func (l *Library) AllFunctions() []*Function {
+	var fs []*Function
+	for _, f := range l.funcs {
+		if !f.Decl.Private {
+			fs = append(fs, f)
+		}
+	}
+	add := func(lf *libFile) {
+		for i := range lf.entries {
+			if e := &lf.entries[i]; e.Kind == grammar.FunctionEntry && !e.Private && l.live(ref{lf, i}) {
+				if f := l.function(ref{lf, i}); f != nil {
+					fs = append(fs, f)
+				}
+			}
+		}
+	}
+	for _, lf := range l.dirs {
+		add(lf)
+	}
+	for i := range l.embedded {
+		add(l.embeddedFile(i))
+	}
+	return fs
+}
+
 // AliasNames lists the names of all aliases, with dots, for hints.
 func (l *Library) AliasNames() []string {
 	var names []string

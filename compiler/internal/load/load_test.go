@@ -83,6 +83,18 @@ func TestFunctions(t *testing.T) {
 	if !slices.Contains(l.FunctionNames(user), "visible") || !slices.Contains(l.FunctionNames(user), "execname") {
 		t.Error("functions are not offered")
 	}
+	var all []string
+	for _, f := range l.AllFunctions() {
+		all = append(all, f.Decl.Name.Name+"@"+filepath.Base(f.File.Name))
+	}
+	for _, n := range []string{"pid@x.stp", "pid@a.stp", "pid@context.stp", "late@b.stp", "substr@strings.stp"} {
+		if !slices.Contains(all, n) {
+			t.Errorf("%s is not among all functions", n)
+		}
+	}
+	if slices.Contains(all, "hidden@a.stp") || len(all) < 150 {
+		t.Error("all functions: ", all)
+	}
 	if l.Functions("pid", user)[0].Priority != 0 || l.Functions("pid", user)[1].Priority != 1 {
 		t.Error("priorities without a number")
 	}

@@ -26,6 +26,11 @@ func Bind(p *elab.Program, lib *load.Library, o Options) diag.List {
 		b.global(g)
 	}
 	b.initial()
+	for _, f := range lib.UserFunctions() {
+		if name := f.Decl.Name; IsPrint(name.Name) {
+			b.errorf(diag.ReservedName, name.Span, "%s is a function of the language; it cannot be declared again", name.Name)
+		}
+	}
 	for i := 0; i < len(p.Probes); i++ { // grows while it runs
 		b.probe(p.Probes[i])
 		b.drain()

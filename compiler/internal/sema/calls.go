@@ -24,7 +24,7 @@ func callees(in *elab.Info, body *ast.Block) []*elab.Func {
 	return out
 }
 
-// graph is who calls whom.
+// graph is who calls whom, or passes a call on to whom.
 type graph map[*elab.Func][]*elab.Func
 
 func callGraph(p *elab.Program) graph {
@@ -32,6 +32,9 @@ func callGraph(p *elab.Program) graph {
 	for _, f := range p.Funcs {
 		if f.Decl.Body != nil {
 			g[f] = callees(&f.Info, f.Decl.Body)
+			if f.Next != nil {
+				g[f] = append(g[f], f.Next)
+			}
 		}
 	}
 	return g
@@ -84,40 +87,4 @@ func Recursive(p *elab.Program) map[*elab.Func]bool {
 		}
 	}
 	return rec
-}
-
-// Nesting is how deep calls can go from a probe: the longest path of the call graph
-// without its cycles, and 10 more if there are any, as stap's MAXNESTING.
-func Nesting(p *elab.Program) int {
-	g := callGraph(p)
-	depth := map[*elab.Func]int{}
-	cycle := false
-	var deep func(f *elab.Func) int
-	deep = func(f *elab.Func) int {
-		if d, ok := depth[f]; ok {
-			if d == 0 {
-				cycle = true // f is being looked at
-			}
-			return d
-		}
-		depth[f] = 0
-		d := 0
-		for _, c := range g[f] {
-			d = max(d, deep(c))
-		}
-		depth[f] = d + 1
-		return d + 1
-	}
-	n := 0
-	for _, pr := range p.Probes {
-		for _, b := range bodies(pr.Bodies) {
-			for _, f := range callees(&pr.Info, b) {
-				n = max(n, deep(f))
-			}
-		}
-	}
-	if cycle {
-		n += 10
-	}
-	return n
 }

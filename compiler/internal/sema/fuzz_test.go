@@ -28,7 +28,6 @@ func FuzzAnalyze(f *testing.F) {
 			return
 		}
 		Dump(a.prog)
-		Nesting(a.prog)
 		AutoPrint(a.prog)
 		for _, g := range a.prog.Globals {
 			if g.Type == 0 || g.Type == bad || g.Arity < 0 {

@@ -150,10 +150,11 @@ func (b *binder) unresolvable(s *scope, e ast.Expr) {
 	case s.fn != nil && strings.HasPrefix(what, "$"):
 		b.errorf(diag.TargetContext, e.Range(), "%s is a variable of a probed function; it cannot be used in a function of the script", what).
 			Hintf("pass it as an argument")
-	case s.fn != nil:
-		b.errorf(diag.TargetContext, e.Range(), "%s is not supported in functions yet", what)
+	case strings.HasPrefix(what, "@"):
+		b.errorf(diag.TargetContext, e.Range(), "%s is not available in this version", what)
 	default:
-		b.errorf(diag.TargetContext, e.Range(), "%s is not supported here", what)
+		b.errorf(diag.TargetContext, e.Range(), "what %s points to is not known", what).
+			Hintf("name its type: @cast(%s, \"type\", \"module\")", strings.TrimPrefix(what, "the result of "))
 	}
 }
 
