@@ -8,7 +8,6 @@ package compiler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -57,7 +56,7 @@ type Options struct {
 	Stop Phase
 	// Dump names passes whose product is wanted in Result.Dumps.
 	Dump []string
-	// Open reads the debug information of a binary.
+	// Open reads the debug information of a binary; nil takes debuginfo/open.
 	Open func(path string) (debuginfo.Image, error)
 	// Verify checks the program after the passes that make or change it.
 	Verify bool
@@ -103,7 +102,7 @@ func (r *Result) Close() {
 	}
 }
 
-// errCancelled stands for a context that ended between two passes.
+// codeCancelled stands for a context that ended between two passes.
 const codeCancelled diag.Code = "cancelled"
 
 // Compile runs the passes. The Result is never nil; its Files are needed to print the list.
@@ -117,7 +116,7 @@ func Compile(ctx context.Context, o Options) (*Result, diag.List) {
 	}
 	for i := range passes {
 		p := &passes[i]
-		if o.Stop != 0 && p.phase > o.Stop || p.skip != nil && p.skip(&o) {
+		if o.Stop != 0 && p.phase > o.Stop {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -180,5 +179,3 @@ func unknownPasses(names []string) *diag.Diagnostic {
 	}
 	return nil
 }
-
-var errNoReader = errors.New("no reader of debug information is built in")

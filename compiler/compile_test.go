@@ -126,7 +126,7 @@ func cProgram() *fake.Image {
 	}}
 }
 
-func open(path string) (debuginfo.Image, error) {
+func fakeOpen(path string) (debuginfo.Image, error) {
 	switch path {
 	case "/bin/app":
 		return goProgram(), nil
@@ -142,10 +142,33 @@ func open(path string) (debuginfo.Image, error) {
 	return nil, fmt.Errorf("open %s: %w", path, os.ErrNotExist)
 }
 
+func options(script string) Options {
+	return Options{Scripts: []Script{{"t.stp", []byte(script)}}, Limits: layout.Default(), Open: fakeOpen, Verify: true}
+}
+
 func compile(script string, dump ...string) (*Result, diag.List) {
-	return Compile(context.Background(), Options{
-		Scripts: []Script{{"t.stp", []byte(script)}}, Limits: layout.Default(), Open: open, Dump: dump, Verify: true, Unoptimised: true,
-	})
+	o := options(script)
+	o.Dump = dump
+	return Compile(context.Background(), o)
+}
+
+// lowered compiles a script up to the pass before the optimiser.
+func lowered(script string) (*Result, diag.List) {
+	s := newState(context.Background(), options(script))
+	r := &Result{Files: s.files, close: s.env.Close}
+	var all diag.List
+	for i := range passes {
+		if passes[i].name == "opt" {
+			r.Program = s.out
+			break
+		}
+		ds := passes[i].run(s)
+		all = append(all, ds...)
+		if ds.HasErrors() {
+			break
+		}
+	}
+	return r, all
 }
 
 func messages(r *Result, ds diag.List) string {
@@ -175,7 +198,7 @@ func TestGolden(t *testing.T) {
 			}
 			names = append(names, base)
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar")+"/"+base, func(t *testing.T) {
-				r, ds := compile(string(f.Data))
+				r, ds := lowered(string(f.Data))
 				defer r.Close()
 				got := messages(r, ds)
 				if r.Program != nil {
@@ -260,7 +283,7 @@ func TestStopAndDump(t *testing.T) {
 		t.Errorf("times of %d passes", len(r.Timings))
 	}
 	for stop, last := range map[Phase]string{Parse: "parse", Elaborate: "sema"} {
-		r, ds := Compile(context.Background(), Options{Scripts: []Script{{"t", []byte(script)}}, Limits: layout.Default(), Open: open, Stop: stop})
+		r, ds := Compile(context.Background(), Options{Scripts: []Script{{"t", []byte(script)}}, Limits: layout.Default(), Open: fakeOpen, Stop: stop})
 		if ds.HasErrors() || r.Program != nil || r.Timings[len(r.Timings)-1].Pass != last {
 			t.Errorf("stop after %d: %v, last pass %v", stop, ds, r.Timings)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestList(t *testing.T) {
-	o := Options{Limits: layout.Default(), Open: open}
+	o := Options{Limits: layout.Default(), Open: fakeOpen}
 	tests := []struct {
 		name, point string
 		lo          ListOptions

@@ -8,12 +8,14 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/expand"
 	"github.com/gostap/gostap/compiler/internal/family"
 	"github.com/gostap/gostap/compiler/internal/load"
 	"github.com/gostap/gostap/compiler/internal/lower"
+	"github.com/gostap/gostap/compiler/internal/opt"
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/internal/target"
 	"github.com/gostap/gostap/compiler/ir"
@@ -33,8 +35,6 @@ type pass struct {
 	dump func(*state) string
 	// after names the passes whose products this one reads.
 	after []string
-	// skip leaves the pass out.
-	skip func(*Options) bool
 }
 
 // passes is the compiler, in order. A test holds the order against after.
@@ -47,6 +47,8 @@ var passes = []pass{
 	{name: "target", phase: Elaborate, about: "target variables as location programs", run: (*state).target, dump: (*state).dumpTarget, after: []string{"expand"}},
 	{name: "sema", phase: Elaborate, about: "names and types", run: (*state).sema, dump: (*state).dumpSema, after: []string{"target"}},
 	{name: "lower", phase: Translate, about: "the program before optimising", run: (*state).lower, dump: (*state).dumpIR, after: []string{"sema"}},
+	// Runs with -u too: string bounds and locks are needed by every executor.
+	{name: "opt", phase: Translate, about: "the program that is run", run: (*state).optimise, dump: (*state).dumpIR, after: []string{"lower"}},
 }
 
 // state is what the passes hand to each other.
@@ -74,12 +76,12 @@ type handler struct {
 }
 
 func newState(ctx context.Context, o Options) *state {
-	open := o.Open
-	if open == nil {
-		open = func(string) (debuginfo.Image, error) { return nil, errNoReader }
+	reader := o.Open
+	if reader == nil {
+		reader = open.Open
 	}
 	s := &state{ctx: ctx, o: o, files: new(source.FileSet), argUse: make([]bool, len(o.Args))}
-	s.env = &family.Env{Open: open, TargetPath: o.TargetPath, SearchPath: o.SearchPath, Dir: o.Dir}
+	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, SearchPath: o.SearchPath, Dir: o.Dir}
 	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images}
 	s.xenv = &expand.Env{
 		Aliases: s.aliases, Known: family.Known,
@@ -214,6 +216,16 @@ func (s *state) lower() diag.List {
 	p, ds := lower.Program(s.prog, lower.Options{NoAutoPrint: s.o.NoAutoPrint})
 	s.out = p
 	return append(ds, s.verify("lower")...)
+}
+
+func (s *state) optimise() diag.List {
+	var bad diag.List
+	opt.Run(s.out, opt.Options{Off: s.o.Unoptimised, After: func(pass string) {
+		if len(bad) == 0 {
+			bad = s.verify(pass)
+		}
+	}})
+	return bad
 }
 
 // verify checks the program if asked to. What it finds is a mistake of the compiler.

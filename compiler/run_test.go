@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"sort"
@@ -95,10 +96,23 @@ func words(ws ...uint64) []byte {
 	return b
 }
 
-// run compiles a script and runs it: begin probes, the events, end probes.
+// run compiles a script and runs it, with and without the optimiser, which must make no
+// difference: begin probes, the events, end probes.
 func run(t *testing.T, script string, mem map[uint64][]byte, events ...event) string {
 	t.Helper()
-	r, ds := compile(script)
+	o := options(script)
+	plain := o
+	plain.Unoptimised = true
+	got := runWith(t, plain, mem, events)
+	if opt := runWith(t, o, mem, events); opt != got {
+		t.Errorf("optimised:\n%sunoptimised:\n%s", opt, got)
+	}
+	return got
+}
+
+func runWith(t *testing.T, o Options, mem map[uint64][]byte, events []event) string {
+	t.Helper()
+	r, ds := Compile(context.Background(), o)
 	defer r.Close()
 	if r.Program == nil {
 		t.Fatalf("%s", messages(r, ds))
