@@ -7,6 +7,7 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/expand"
 	"github.com/gostap/gostap/compiler/internal/load"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/probe"
@@ -23,8 +24,8 @@ type analyzed struct {
 	diags diag.List
 }
 
-// analyze runs a script through the front end. Probe points are not resolved: each
-// stands for one handler. Target variables resolve by their name: $s... is a string,
+// analyze runs a script through the front end. Aliases are expanded; every point that
+// is left resolves to one site. Target variables resolve by their name: $str... is a string,
 // $missing... does not resolve, all others are numbers.
 func analyze(t testing.TB, name, text string, o Options) *analyzed {
 	t.Helper()
@@ -40,21 +41,34 @@ func analyze(t testing.TB, name, text string, o Options) *analyzed {
 	}
 	a.diags = append(a.diags, a.lib.AddScript(tree)...)
 	a.prog = &elab.Program{Files: a.files, Limits: layout.Default()}
-	expand := func(p *ast.Probe) ([]*elab.Probe, diag.List) {
+	env := &expand.Env{
+		Aliases: func(first string) (out []expand.Alias) {
+			for _, al := range a.lib.Aliases(first) {
+				out = append(out, al)
+			}
+			return out
+		},
+		Resolve: func(probe.Request) ([]*probe.Site, diag.List) { return []*probe.Site{{Kind: probe.Begin}}, nil },
+	}
+	handlers := func(p *ast.Probe) ([]*elab.Probe, diag.List) {
+		items, ds := env.Probe(p.Points, p.Body)
 		var eps []*elab.Probe
-		for _, pt := range p.Points {
-			ep := &elab.Probe{Decl: p, Bodies: []*ast.Block{p.Body}, Cond: pt.Cond, Sites: []*probe.Site{{Kind: probe.Begin}}}
+		for _, it := range items {
+			ep := &elab.Probe{Decl: p, Req: it.Req, Bodies: it.Bodies, Cond: it.Cond, Sites: it.Sites}
 			ep.Info.Init()
-			fakeTargets(&ep.Info, p.Body)
+			for _, b := range it.Bodies {
+				fakeTargets(&ep.Info, b)
+			}
 			eps = append(eps, ep)
 		}
-		return eps, nil
+		return eps, ds
 	}
 	for _, p := range a.lib.UserProbes() {
-		eps, _ := expand(p)
+		eps, ds := handlers(p)
+		a.diags = append(a.diags, ds...)
 		a.prog.Probes = append(a.prog.Probes, eps...)
 	}
-	o.Expand = expand
+	o.Expand = handlers
 	if o.Resolve == nil {
 		o.Resolve = func(f *elab.Func) diag.List {
 			ast.Inspect(f.Decl.Body, func(n ast.Node) bool {
@@ -99,7 +113,7 @@ func fakeTargets(in *elab.Info, body ast.Node) {
 			}
 		case *ast.Target:
 			tg := &elab.Target{Type: types.Long, Args: castArgs(n)}
-			if strings.HasPrefix(n.Name, "$s") || strings.HasPrefix(n.Name, "$$") {
+			if strings.HasPrefix(n.Name, "$str") || strings.HasPrefix(n.Name, "$$") {
 				tg.Type = types.String
 			}
 			if strings.HasPrefix(n.Name, "$missing") {
@@ -130,7 +144,7 @@ probe begin {
 	names[pid(), execname()] = "x" . sprint(n)
 	s <<< n
 	foreach ([p, e] in names- limit 5) printf("%d %s %s\n", p, e, names[p, e])
-	println(@avg(s), $x, $sname)
+	println(@avg(s), $x, $strname)
 	print(@hist_log(s))
 	if (@defined($missing1)) println($missing1->foo) else println("none")
 }`, Options{})
