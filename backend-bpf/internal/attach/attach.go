@@ -22,8 +22,6 @@ import (
 type Set struct {
 	links []link
 	perfs []int // perf events that hold links or wait to be closed
-	// idle are links that do nothing but make attaching faster (Warm).
-	idle []link
 	// uprobes counts the perf events that take the kernel long to close.
 	uprobes int
 	report  []string
@@ -72,10 +70,10 @@ func (s *Set) Uprobes(u *Uprobes) error {
 	}
 	sites := append([]Site(nil), u.Sites...)
 	sort.SliceStable(sites, func(i, j int) bool { return sites[i].Offset < sites[j].Offset })
-	// What was warmed stays warm for a while; its links go when this set's do, since that costs no extra time.
-	s.idle = append(s.idle, warm.take()...)
+	// What was warmed stays warm for a while.
+	go closeAll(warm.take())
 	if u.Multi {
-		if err := s.check(u, sites); err != nil {
+		if err := check(u, sites); err != nil {
 			return err
 		}
 		return s.multi(u, sites)
@@ -223,8 +221,8 @@ func (s *Set) Links() int { return len(s.links) }
 // Detach removes everything. When it returns no program of the set runs any more. It may be called again.
 func (s *Set) Detach() error {
 	// A link's release waits for readers in the kernel, tens of milliseconds; the waits overlap.
-	closeAll(append(s.links, s.idle...))
-	s.links, s.idle = nil, nil
+	closeAll(s.links)
+	s.links = nil
 	perfs := s.perfs
 	s.perfs = nil
 	if s.uprobes > 2 {

@@ -715,9 +715,6 @@ func TestWarm(t *testing.T) {
 		}
 		d := time.Since(start)
 		cool()
-		if n := len(s.idle); n < 2 {
-			t.Errorf("%d links were taken over", n)
-		}
 		return d
 	}
 	best := time.Hour

@@ -12,7 +12,7 @@ import (
 // when it puts the breakpoint into a process; with no process there, it takes the link, and what it then refuses in a
 // process that starts later, it refuses without a word: the probe never fires. So the pages are mapped
 // here, and a link that is limited to this process is made first.
-func (s *Set) check(u *Uprobes, sites []Site) error {
+func check(u *Uprobes, sites []Site) error {
 	var want []Site
 	for _, p := range sites {
 		if p.Check {
@@ -44,7 +44,7 @@ func (s *Set) check(u *Uprobes, sites []Site) error {
 	own.PID = os.Getpid()
 	fd, err := linkMulti(&own, want)
 	if err == nil {
-		s.idle = append(s.idle, link{fd}) // released with the others, which costs no extra time
+		go kern.Close(fd) // takes the kernel some time
 		return nil
 	}
 	for _, p := range want {

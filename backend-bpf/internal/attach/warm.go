@@ -28,7 +28,7 @@ const (
 	warmTimes = 12 // about 0.1 s; a script that takes longer to compile waits again
 )
 
-// Warm begins in the background; cool ends it and takes away what it left. A Set that attaches uprobes takes it over;
+// Warm begins in the background; cool ends it and takes away what it left. A Set that attaches uprobes does so too;
 // then cool does nothing. Without rights, or where the kernel has no uprobe_multi links, nothing happens.
 func Warm() (cool func()) {
 	warm.mu.Lock()
