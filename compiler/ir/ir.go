@@ -46,7 +46,8 @@ type Global struct {
 	InitStr string
 	// Stat says what an aggregate must keep beyond count, sum, min and max.
 	Stat StatNeeds
-	// Internal marks variables that the compiler made (entry values).
+	// Internal marks variables that the compiler made for entry values. Each element belongs to one
+	// call of a traced function, so no two handlers use it at the same time: they need no lock.
 	Internal bool
 	// Sharing is how handlers that run at the same time use it; set by the lock pass.
 	Sharing Sharing

@@ -40,7 +40,7 @@ func InferSharing(p *ir.Program) {
 		switch {
 		case !written[i]:
 			g.Sharing = ir.Constant
-		case !read[i]:
+		case !read[i] || g.Internal: // an element of those belongs to one call, which runs one handler at a time
 			g.Sharing = ir.Quiet
 		default:
 			g.Sharing = ir.Shared
