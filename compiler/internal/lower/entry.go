@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
@@ -12,14 +10,14 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// Values of a function's entry are kept until its return in arrays that the compiler
-// makes, one for each value. Their key says which call it is. In Go programs that is the
-// goroutine and the distance of the frame from the top of the goroutine's stack, since
-// thread numbers and stack addresses change under a goroutine; the goroutine's structure
-// stands for it, as that never moves and system goroutines have no number of their own. In C
-// programs it is the thread and the frame's address. A frame that never returns (it was
-// skipped by a recover, or ended by Goexit) leaves a value behind, which the next frame at
-// the same place writes over, or which is evicted.
+// Values of a function's entry are kept until its return in two arrays that the compiler
+// makes, one of numbers and one of strings. Their key says which call it is and which value. In
+// Go programs the call is the goroutine and the distance of the frame from the top of the
+// goroutine's stack, since thread numbers and stack addresses change under a goroutine; the
+// goroutine's structure stands for it, as that never moves and system goroutines have no number
+// of their own. In C programs it is the thread and the frame's address. A frame that never
+// returns (it was skipped by a recover, or ended by Goexit) leaves values behind, which the next
+// frame at the same place writes over, or which are evicted.
 
 // slotKey names one value: part of t, -1 for t itself.
 type slotKey struct {
@@ -33,15 +31,20 @@ type slot struct {
 	expr ast.Expr // where it is used, for messages
 	typ  types.Type
 	glob int
+	id   int64 // tells the values of one call apart
 }
+
+// of gives the key of s for a call.
+func (s *slot) of(call []ir.Val) []ir.Val { return append(append([]ir.Val(nil), call...), ir.I(s.id)) }
 
 // entryStore is what one probe keeps.
 type entryStore struct{ slots []slot }
 
-// Sizes of the arrays, by what is in them: more calls than that at the same time lose values.
+// Sizes of the arrays: so many calls at the same time for each value, within bounds. More calls
+// than that lose values, which is counted.
 const (
-	entryLongs   = 16384
-	entryStrings = 4096
+	entryLongs, maxEntryLongs     = 16384, 1 << 17
+	entryStrings, maxEntryStrings = 4096, 1 << 14
 )
 
 // pairs lists the entry values that the live parts of pr use.
@@ -96,26 +99,47 @@ func (l *lowerer) pairs(pr *elab.Probe) []slot {
 	return out
 }
 
-// entryStore makes the arrays for slots.
+// entryStore finds room for slots.
 func (l *lowerer) entryStore(pr *elab.Probe, slots []slot) *entryStore {
-	size := map[types.Type]int{types.Long: entryLongs, types.String: entryStrings}
+	more, most := map[types.Type]int{types.Long: entryLongs, types.String: entryStrings}, map[types.Type]int{types.Long: maxEntryLongs, types.String: maxEntryStrings}
 	for _, c := range pr.Req.Comps {
-		if c.Name == "maxactive" && c.Arg != nil && c.Arg.Num > 0 && c.Arg.Num < 1<<24 {
-			size[types.Long], size[types.String] = int(c.Arg.Num), int(c.Arg.Num)
+		if c.Name == "maxactive" && c.Arg != nil && c.Arg.Num > 0 {
+			n := int(min(c.Arg.Num, maxEntryLongs))
+			more[types.Long], more[types.String] = n, n
 		}
 	}
 	for i := range slots {
-		g := &ir.Global{
-			Name: fmt.Sprintf("entry__%d", l.slots), Pos: slots[i].expr.Range().From, Type: slots[i].typ,
-			Keys: []ir.Key{{Type: types.Long}, {Type: types.Long}}, Size: size[slots[i].typ], Wrap: true, Internal: true,
+		s := &slots[i]
+		g, ok := l.entries[s.typ]
+		if !ok {
+			name := "entry__" + s.typ.String()
+			for l.taken(name) {
+				name += "_"
+			}
+			long := ir.Key{Type: types.Long}
+			gl := &ir.Global{Name: name, Pos: s.expr.Range().From, Type: s.typ, Keys: []ir.Key{long, long, long}, Wrap: true, Internal: true}
+			if s.typ == types.String {
+				gl.Cap = l.maxStr()
+			}
+			g = l.out.AddGlobal(gl)
+			l.entries[s.typ] = g
 		}
-		if g.Type == types.String {
-			g.Cap = l.maxStr()
-		}
+		s.glob, s.id = g, int64(l.slots)
 		l.slots++
-		slots[i].glob = l.out.AddGlobal(g)
+		gl := l.out.Globals[g]
+		gl.Size = min(gl.Size+more[s.typ], most[s.typ])
 	}
 	return &entryStore{slots}
+}
+
+// taken reports whether a global of the program has the name.
+func (l *lowerer) taken(name string) bool {
+	for _, g := range l.out.Globals {
+		if g.Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // entryProbes makes the handlers at the entries of the functions that pr returns from.
@@ -145,7 +169,7 @@ func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore) {
 	f.pr, f.sites, f.inEntry = pr, p.sites, true
 	f.next = func() { f.b.End() }
 	f.at(store.slots[0].expr.Range())
-	keys := f.frameKeys(store.slots[0].expr)
+	call := f.frame(store.slots[0].expr)
 	for i := range store.slots {
 		s := &store.slots[i]
 		f.at(s.expr.Range())
@@ -159,7 +183,7 @@ func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore) {
 			v = f.target(s.expr)
 		}
 		f.at(s.expr.Range())
-		f.b.OnGlobal(ir.OpMSet, s.glob, ir.NoReg, append(append([]ir.Val(nil), keys...), v)...)
+		f.b.OnGlobal(ir.OpMSet, s.glob, ir.NoReg, append(s.of(call), v)...)
 	}
 	f.b.End()
 	l.out.Probes = append(l.out.Probes, &ir.Probe{
@@ -171,25 +195,26 @@ func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore) {
 // entry was not seen, the hit is skipped and counted.
 func (f *fn) takeEntry(store *entryStore) {
 	f.at(store.slots[0].expr.Range())
-	keys := f.frameKeys(store.slots[0].expr)
+	call := f.frame(store.slots[0].expr)
 	have := f.b.Long("")
-	f.b.OnGlobal(ir.OpMHas, store.slots[0].glob, have, keys...)
+	f.b.OnGlobal(ir.OpMHas, store.slots[0].glob, have, store.slots[0].of(call)...)
 	seen, miss := f.b.Block(), f.b.Block()
 	f.b.Branch(ir.R(have), seen, miss)
 	f.to(miss)
 	f.b.Skip(ir.SkipNoEntry)
 	f.to(seen)
-	for _, s := range store.slots {
+	for i := range store.slots {
+		s := &store.slots[i]
 		g := f.out.Globals[s.glob]
 		r := f.b.Reg("", g.Type, g.Cap)
-		f.b.OnGlobal(ir.OpMGet, s.glob, r, keys...)
-		f.b.OnGlobal(ir.OpMDel, s.glob, ir.NoReg, keys...)
+		f.b.OnGlobal(ir.OpMGet, s.glob, r, s.of(call)...)
+		f.b.OnGlobal(ir.OpMDel, s.glob, ir.NoReg, s.of(call)...)
 		f.entryVals[s.key] = ir.R(r)
 	}
 }
 
-// frameKeys computes which call this is.
-func (f *fn) frameKeys(e ast.Expr) []ir.Val {
+// frame computes which call this is.
+func (f *fn) frame(e ast.Expr) []ir.Val {
 	bad := func(why string) []ir.Val {
 		d := f.ds.Errorf(diag.Semantic, CodePairing, e.Range(), "entries and returns cannot be matched here: %s", why)
 		if s := f.ctx.site; s != nil {

@@ -40,7 +40,7 @@ func Program(p *elab.Program, o Options) (*ir.Program, diag.List) {
 	l := &lowerer{
 		p: p, o: o, out: &ir.Program{Limits: p.Limits, Files: p.Files},
 		globs: map[*elab.Global]int{}, funcs: map[funcKey]string{}, names: map[string]bool{},
-		recursive: sema.Recursive(p), needs: map[*elab.Func]need{}, costs: map[*elab.Func]int{}, siteCaps: map[string]int{},
+		recursive: sema.Recursive(p), needs: map[*elab.Func]need{}, costs: map[*elab.Func]int{}, siteCaps: map[string]int{}, entries: map[types.Type]int{},
 	}
 	for _, g := range p.Globals {
 		if g.Read || g.Written {
@@ -86,7 +86,10 @@ type lowerer struct {
 	needs     map[*elab.Func]need
 	costs     map[*elab.Func]int
 	siteCaps  map[string]int
-	slots     int
+
+	// slots counts the values kept from entries to returns, entries are the arrays that hold them.
+	slots   int
+	entries map[types.Type]int
 }
 
 type funcKey struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
 )
 
 // Env is what resolving needs from its surroundings.
@@ -138,37 +139,53 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 	}
 	var out []*elab.Probe
 	failed := false
+	var left leftOut
 	for _, g := range order {
 		switch {
 		case g.bad == nil:
 			out = append(out, g.p)
 		case g.soft && good:
-			leftOut(&ds, h, g.p.Sites, g.bad)
+			left.add(g.p.Sites, g.bad)
 		case !failed:
 			// One failing group speaks for all: the others would say the same of other functions.
 			failed = true
 			out = append(out, g.p)
 		}
 	}
+	left.report(&ds, h)
 	return out, ds
 }
 
-func leftOut(ds *diag.List, h *Handler, sites []*probe.Site, why *diag.Diagnostic) {
-	tails, inlines := map[string]bool{}, map[string]bool{}
+// leftOut gathers the sites at which a handler cannot run.
+type leftOut struct {
+	tails, inlines       map[string]bool
+	whyTails, whyInlines string
+}
+
+func (l *leftOut) add(sites []*probe.Site, why *diag.Diagnostic) {
 	for _, s := range sites {
 		if s.At.Kind == debuginfo.AtTail {
-			tails[s.Func] = true
+			if l.tails == nil {
+				l.tails, l.whyTails = map[string]bool{}, why.Message
+			}
+			l.tails[s.Func] = true
 		} else if in := s.At.Inline; in != nil {
-			inlines[fmt.Sprintf("%s at %s:%d", s.Func, in.CallFile, in.CallLine)] = true
+			if l.inlines == nil {
+				l.inlines, l.whyInlines = map[string]bool{}, why.Message
+			}
+			l.inlines[fmt.Sprintf("%s at %s:%d", s.Func, in.CallFile, in.CallLine)] = true
 		}
 	}
-	if len(tails) > 0 {
-		ds.Warnf(diag.Semantic, CodeTail, h.Req.Span, "returns of %s by a jump to another function are left out: %s", list(tails), why.Message).
-			Hintf("test with @defined to handle them without results")
+}
+
+func (l *leftOut) report(ds *diag.List, h *Handler) {
+	if len(l.tails) > 0 {
+		ds.Warnf(diag.Semantic, CodeTail, h.Req.Span, "returns by a jump to another function are left out (%s)", list(l.tails)).
+			Note(source.Span{}, "%s", l.whyTails).Hintf("test with @defined to handle them without results")
 	}
-	if len(inlines) > 0 {
-		ds.Warnf(diag.Semantic, CodeInlineOut, h.Req.Span, "inlined copies are left out (%s): %s", list(inlines), why.Message).
-			Hintf(".call leaves all inlined copies out; @defined tells them apart")
+	if len(l.inlines) > 0 {
+		ds.Warnf(diag.Semantic, CodeInlineOut, h.Req.Span, "%d inlined copies are left out (%s)", len(l.inlines), list(l.inlines)).
+			Note(source.Span{}, "%s", l.whyInlines).Hintf(".call leaves all inlined copies out; @defined tells them apart")
 	}
 }
 
