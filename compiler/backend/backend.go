@@ -96,3 +96,7 @@ type Session interface {
 	// Report says for -v how each site was attached and what its hits cost.
 	Report() []string
 }
+
+// Warner is implemented by Sessions that can have seen something that the user should know although nothing
+// failed, such as a traced file that was replaced meanwhile. Asked once, after Detach.
+type Warner interface{ Warnings() []string }

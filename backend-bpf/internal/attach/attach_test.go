@@ -752,3 +752,131 @@ func TestRefusedInstruction(t *testing.T) {
 		s.Detach()
 	}
 }
+
+// TestSemaphore: the kernel raises a USDT semaphore while a probe is attached.
+func TestSemaphore(t *testing.T) {
+	eachWay(t, func(t *testing.T, multi bool) {
+		dir := t.TempDir()
+		src := filepath.Join(dir, "s.c")
+		os.WriteFile(src, []byte(`#include <stdio.h>
+struct { unsigned short sem, other; } s __attribute__((section(".probes"))) = {0, 1};
+__attribute__((noinline)) void f(void) { asm volatile("nop"); }
+int main(void) { int c; while ((c = getchar()) != EOF) { f(); printf("%d\n", s.sem); fflush(stdout); } }
+`), 0o666)
+		bin := filepath.Join(dir, "s")
+		if out, err := exec.Command("gcc", "-O1", "-o", bin, src).CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		offs := offsets(t, bin)
+		p := startPath(t, bin)
+		ask := func() string {
+			fmt.Fprint(p.in, "x")
+			l, err := p.out.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.TrimSpace(l)
+		}
+		if got := ask(); got != "0" {
+			t.Fatalf("semaphore is %s before", got)
+		}
+		c := newCounter(t, multi)
+		var s Set
+		defer s.Detach()
+		// A second place without a semaphore in the same link.
+		sites := []Site{{Offset: offs["f"], RefCtr: offs["s"], Cookie: 1}, {Offset: offs["main"], Cookie: 2}}
+		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, bin), Multi: multi, Sites: sites}); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(); got != "1" {
+			t.Errorf("semaphore is %s while attached", got)
+		}
+		if n := c.hits(t, 1); n != 1 {
+			t.Errorf("%d hits", n)
+		}
+		s.Detach()
+		if got := ask(); got != "0" {
+			t.Errorf("semaphore is %s after", got)
+		}
+	})
+}
+
+// TestOtherMountNamespace probes a program that this process can only see through /proc.
+func TestOtherMountNamespace(t *testing.T) {
+	eachWay(t, func(t *testing.T, multi bool) {
+		tg := newTarget(t)
+		dir := t.TempDir()
+		cmd := exec.Command("unshare", "-m", "sh", "-c", `mount -t tmpfs none "$1" && cp "$2" "$1/prog" && exec "$1/prog"`, "sh", dir, tg.path)
+		in, _ := cmd.StdinPipe()
+		out, _ := cmd.StdoutPipe()
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Skip(err)
+		}
+		defer func() { cmd.Process.Kill(); cmd.Wait() }()
+		p := &process{cmd, in, bufio.NewReader(out)}
+		p.call(t, 0, 1)
+		if _, err := os.Stat(dir + "/prog"); err == nil {
+			t.Fatal("the file is visible here")
+		}
+		c := newCounter(t, multi)
+		var s Set
+		defer s.Detach()
+		f := open(t, fmt.Sprintf("/proc/%d/root%s/prog", cmd.Process.Pid, dir))
+		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: f, Multi: multi, Sites: []Site{tg.site(8)}}); err != nil {
+			t.Fatal(err)
+		}
+		p.call(t, 8, 17)
+		if got := c.hits(t, 8); got != 17 {
+			t.Errorf("%d hits, want 17", got)
+		}
+	})
+}
+
+// TestNoExec: a file on a mount from which nothing runs is noticed.
+func TestNoExec(t *testing.T) {
+	needRoot(t)
+	if f := open(t, newTarget(t).path); f.NoExec() {
+		t.Error("the target cannot be run")
+	}
+	dir := t.TempDir()
+	if err := unix.Mount("none", dir, "tmpfs", unix.MS_NOEXEC, ""); err != nil {
+		t.Skip(err)
+	}
+	defer unix.Unmount(dir, unix.MNT_DETACH)
+	copyFile(t, newTarget(t).path, dir+"/prog")
+	if f := open(t, dir+"/prog"); !f.NoExec() {
+		t.Error("a mount without execution is not noticed")
+	}
+}
+
+// TestDescriptorLimit: perf events take two descriptors each; running out of them is told and undone.
+func TestDescriptorLimit(t *testing.T) {
+	needRoot(t)
+	tg := newTarget(t)
+	c := newCounter(t, false)
+	f := open(t, tg.path)
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+		t.Fatal(err)
+	}
+	ents, _ := os.ReadDir("/proc/self/fd")
+	low := old
+	low.Cur = uint64(len(ents) + 30)
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &low); err != nil {
+		t.Fatal(err)
+	}
+	sites := make([]Site, 40)
+	for i := range sites {
+		sites[i] = tg.site(i)
+	}
+	var s Set
+	err := s.Uprobes(&Uprobes{Prog: c.prog(), File: f, Sites: sites})
+	unix.Setrlimit(unix.RLIMIT_NOFILE, &old)
+	if err == nil || !strings.Contains(err.Error(), "too many open files") {
+		t.Errorf("got %v", err)
+	}
+	if s.Links() != 0 || len(s.perfs) != 0 {
+		t.Error("something is left")
+	}
+}

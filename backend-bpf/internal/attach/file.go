@@ -33,6 +33,9 @@ func idOf(st *unix.Stat_t) FileID {
 	return FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano()}
 }
 
+// SameFile reports whether both are the same file, written to or not.
+func (a FileID) SameFile(b FileID) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
+
 // File is a file that is held open while probes are put into it: the kernel is given the
 // descriptor's name, so that the file which was checked is the one which is probed.
 type File struct {
@@ -83,6 +86,9 @@ func differs(was, is FileID) string {
 
 // kernelPath is a name that leads to this very file, even if it is renamed, deleted or in another mount namespace.
 func (f *File) kernelPath() string { return "/proc/self/fd/" + strconv.Itoa(f.fd) }
+
+// ID gives the file's identity.
+func (f *File) ID() FileID { return f.id }
 
 // Close lets the file go. Links to it stay.
 func (f *File) Close() {

@@ -2,7 +2,12 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -26,7 +31,7 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 		}
 		if err != nil {
 			s.set.Detach()
-			s.report = nil
+			s.report, s.traced = nil, nil
 		}
 	}()
 	start := time.Now()
@@ -108,11 +113,11 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		}
 		sites[g] = append(sites[g], attach.Site{Offset: st.Offset, RefCtr: st.RefCtr, Cookie: t.Cookie, Name: nameOf(st),
 			Check: !st.At.Insn.Emulated() && st.At.Insn != debuginfo.InsnRet})
-		note := ""
-		if f.NoExec() {
-			note = "; the file lies on a mount from which nothing can be run"
+		if s.traced == nil {
+			s.traced = map[string]tracedFile{}
 		}
-		s.report = append(s.report, fmt.Sprintf("%s: %s at %#x of %s, %s%s", pointOf(st), a.Kind, st.Offset, st.Path, cost(st), note))
+		s.traced[st.Path] = tracedFile{id: f.ID(), noExec: f.NoExec(), all: g.pid == 0 || s.traced[st.Path].all}
+		s.report = append(s.report, fmt.Sprintf("%s: %s at %#x of %s, %s", pointOf(st), a.Kind, st.Offset, st.Path, cost(st)))
 	}
 	for _, g := range order {
 		u := &attach.Uprobes{Prog: prog.FD(), File: files[g.path], PID: g.pid, Return: a.Kind == probe.Uretprobe, Multi: s.multi[a.Prog], Sites: sites[g]}
@@ -121,6 +126,35 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		}
 	}
 	return nil
+}
+
+// tracedFile is a file that has probes.
+type tracedFile struct {
+	id     attach.FileID
+	noExec bool
+	all    bool // some probes are not limited to one process
+}
+
+// Warnings implements backend.Warner.
+func (s *Session) Warnings() []string {
+	var out []string
+	for _, path := range slices.Sorted(maps.Keys(s.traced)) {
+		f := s.traced[path]
+		if f.noExec {
+			out = append(out, fmt.Sprintf("%s lies on a mount from which nothing can be run (noexec): its probes cannot fire", path))
+		}
+		if strings.HasPrefix(path, "/proc/") || !f.all {
+			continue // the path goes with the process
+		}
+		if now, err := attach.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			out = append(out, fmt.Sprintf("%s was deleted while it was traced", path))
+		} else if err == nil && !now.SameFile(f.id) {
+			out = append(out, fmt.Sprintf("%s was replaced while it was traced: processes that started after that were not seen", path))
+		} else if err == nil && now != f.id {
+			out = append(out, fmt.Sprintf("%s was written to while it was traced", path))
+		}
+	}
+	return out
 }
 
 // open opens a site's file and makes sure that it is the one that was resolved.

@@ -60,7 +60,8 @@ type Session struct {
 	control, scalars []byte
 	clock            time.Time // when the clock's offset was last written
 	report           []string
-	mu               sync.Mutex // Close
+	traced           map[string]tracedFile // by path
+	mu               sync.Mutex            // Close
 	closed           bool
 }
 
@@ -364,4 +365,7 @@ func (s *Session) Report() []string {
 	return append(append([]string(nil), s.report...), s.set.Report()...)
 }
 
-var _ backend.Session = (*Session)(nil)
+var (
+	_ backend.Session = (*Session)(nil)
+	_ backend.Warner  = (*Session)(nil)
+)

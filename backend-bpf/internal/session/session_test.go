@@ -525,3 +525,41 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(float64(up.Microseconds())/float64(b.N), "us-up")
 	b.ReportMetric(float64(down.Microseconds())/float64(b.N), "us-down")
 }
+
+// TestReplacedWhileTraced: nothing fails, but the user hears of it.
+func TestReplacedWhileTraced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "prog")
+	s, _, _ := setup(t, func(c *Config) {
+		b, _ := os.ReadFile(c.Plan.Attach[0].Sites[0].Site.Path)
+		if err := os.WriteFile(path, b, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range c.Plan.Attach[0].Sites {
+			a.Site.Path = path
+		}
+	})
+	if err := s.Attach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.SetState(wire.Running)
+	p := start(t, path)
+	p.run(t, 10)
+	if w := s.Warnings(); len(w) != 0 {
+		t.Errorf("warnings: %q", w)
+	}
+	b, _ := os.ReadFile(path)
+	os.WriteFile(path+".new", b, 0o755)
+	os.Rename(path+".new", path)
+	start(t, path).run(t, 100)
+	p.run(t, 10)
+	if v, _, _ := s.Store().Get(0, nil); v.Int != 7+40 {
+		t.Errorf("n is %d, want 47: the old process goes on being traced, the new file is not", v.Int)
+	}
+	if w := s.Warnings(); len(w) != 1 || !strings.Contains(w[0], "was replaced while it was traced") {
+		t.Errorf("warnings: %q", w)
+	}
+	os.Remove(path)
+	if w := s.Warnings(); len(w) != 1 || !strings.Contains(w[0], "was deleted") {
+		t.Errorf("warnings: %q", w)
+	}
+}
