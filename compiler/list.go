@@ -219,7 +219,7 @@ func details(s *probe.Site) string {
 		for _, f := range []struct {
 			name string
 			off  int64
-		}{{"goid", g.GoID}, {"go_parent_goid", g.ParentGoID}, {"go_startpc", g.StartPC}, {"go_pc", g.GoPC}, {"go_status", g.Status}, {"go_waitreason", g.WaitReason}} {
+		}{{"goid", g.GoID}, {"goroutine_parent", g.ParentGoID}, {"gostart_pc", g.StartPC}, {"gocreate_pc", g.GoPC}, {"goroutine_status", g.Status}, {"goroutine_waitreason", g.WaitReason}} {
 			if f.off >= 0 {
 				have = append(have, f.name+"()")
 			}

@@ -36,7 +36,7 @@ process("/bin/app").function("main.small@/src/main.go:60") $a:int $b:int`},
 		{"statement", `process("/bin/app").statement("*@main.go:6")`, ListOptions{Vars: true}, `
 process("/bin/app").statement("main.traceme@/src/main.go:6") $a:int $b:int $tmp:int`},
 		{"details", `process("/bin/app").function("main.traceme").call`, ListOptions{Vars: true, Details: true}, `
-process("/bin/app").function("main.traceme@/src/main.go:5").call $a:int $b:int -> $ret:int  # ABIInternal, pc 0x401006 (push), goid() go_parent_goid() go_startpc() go_pc() go_status()`},
+process("/bin/app").function("main.traceme@/src/main.go:5").call $a:int $b:int -> $ret:int  # ABIInternal, pc 0x401006 (push), goid() goroutine_parent() gostart_pc() gocreate_pc() goroutine_status()`},
 		{"stripped", `process("/bin/stripped").function("main.t*").call`, ListOptions{Vars: true}, `
 process("/bin/stripped").function("main.traceme@/src/main.go:5").call`},
 		{"two points", `begin, timer.ms(5)`, ListOptions{Vars: true}, `

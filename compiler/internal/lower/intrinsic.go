@@ -21,7 +21,7 @@ func (f *fn) intrinsic(ef *elab.Func, args []ir.Val, exprs []ast.Expr, sp source
 	in := ef.Intrinsic
 	f.at(sp)
 	if in.Where == intrinsic.Lowered {
-		return f.lowered(in, args, sp)
+		return f.lowered(in.Name, ef.Decl.Name.Name, args, sp)
 	}
 	switch in.Name {
 	case "error":
@@ -55,11 +55,12 @@ func (f *fn) intrinsicCap(in *intrinsic.Func, args []ir.Val) int {
 	return n
 }
 
-// lowered translates the functions that are known here only.
-func (f *fn) lowered(in *intrinsic.Func, args []ir.Val, sp source.Span) ir.Val {
-	switch in.Name {
+// lowered translates the functions that are known here only. name is the built-in function, called
+// how the script calls it.
+func (f *fn) lowered(name, called string, args []ir.Val, sp source.Span) ir.Val {
+	switch name {
 	case "pp", "ppfunc", "pn":
-		return f.siteText(in.Name)
+		return f.siteText(name)
 	case "probefunc":
 		if f.ctx.uretprobe && !f.ctx.ret.Empty() {
 			// The kernel's return probe fires in the caller: its function is the probed one there.
@@ -67,13 +68,13 @@ func (f *fn) lowered(in *intrinsic.Func, args []ir.Val, sp source.Span) ir.Val {
 			f.b.Intr("usymname", r, f.loc(f.ctx.ret, nil))
 			return ir.R(r)
 		}
-		return f.siteText(in.Name)
+		return f.siteText(name)
 	case "returnval":
 		return f.returnval(sp)
 	case "goid", "go_parent_goid", "go_pc", "go_startpc", "go_g", "go_status", "go_waitreason":
-		return f.goroutine(in.Name, sp)
+		return f.goroutine(name, called, sp)
 	}
-	return f.arg(in.Name, args, sp)
+	return f.arg(name, called, args, sp)
 }
 
 // siteText is an attribute of the site that fired: a constant where all sites agree.
@@ -131,14 +132,14 @@ func (f *fn) wrongContext(sp source.Span, format string, args ...any) *diag.Diag
 
 // goroutine reads a field of the current goroutine's runtime.g. A thread without a
 // goroutine (its g is nil) gives 0.
-func (f *fn) goroutine(name string, sp source.Span) ir.Val {
+func (f *fn) goroutine(name, called string, sp source.Span) ir.Val {
 	if !f.ctx.goes {
-		f.wrongContext(sp, "%s() is known in probes of Go programs only", name)
+		f.wrongContext(sp, "%s() is known in probes of Go programs only", called)
 		return ir.I(0)
 	}
 	g := f.ctx.g
 	if g == nil {
-		f.wrongContext(sp, "%s(): where the current goroutine is cannot be told in this program", name)
+		f.wrongContext(sp, "%s(): where the current goroutine is cannot be told in this program", called)
 		return ir.I(0)
 	}
 	off, size, signed := int64(-1), 8, true
@@ -159,7 +160,7 @@ func (f *fn) goroutine(name string, sp source.Span) ir.Val {
 		off, size, signed = g.WaitReason, 1, false
 	}
 	if off < 0 {
-		f.wrongContext(sp, "%s(): the layout of runtime.g is not known for this program", name)
+		f.wrongContext(sp, "%s(): the layout of runtime.g is not known for this program", called)
 		return ir.I(0)
 	}
 	p := f.loc(g.G, nil)
@@ -194,13 +195,13 @@ var (
 )
 
 // arg is int_arg(n) and its kin: the n-th integer argument by the calling convention.
-func (f *fn) arg(name string, args []ir.Val, sp source.Span) ir.Val {
+func (f *fn) arg(name, called string, args []ir.Val, sp source.Span) ir.Val {
 	if !f.ctx.inProgram || f.ctx.at != debuginfo.AtEntry {
-		f.wrongContext(sp, "%s() is known where a function is entered", name).Hintf("use it in probes of .function or .call")
+		f.wrongContext(sp, "%s() is known where a function is entered", called).Hintf("use it in probes of .function or .call")
 		return ir.I(0)
 	}
 	if len(args) != 1 || args[0].Kind != ir.ValInt || args[0].Int < 1 {
-		f.wrongContext(sp, "%s() takes the number of an argument, counted from 1, as a constant", name)
+		f.wrongContext(sp, "%s() takes the number of an argument, counted from 1, as a constant", called)
 		return ir.I(0)
 	}
 	n := int(min(args[0].Int, 64)) - 1
@@ -215,7 +216,7 @@ func (f *fn) arg(name string, args []ir.Val, sp source.Span) ir.Val {
 	case abi == debuginfo.GoABI0 && !f.ctx.cfa.Empty():
 		p = f.ctx.cfa.Plus(int64(n)*8).Load(8, false, false)
 	default:
-		f.wrongContext(sp, "%s(%d): arguments beyond the %d in registers have no fixed place", name, n+1, len(goArgs))
+		f.wrongContext(sp, "%s(%d): arguments beyond the %d in registers have no fixed place", called, n+1, len(goArgs))
 		return ir.I(0)
 	}
 	// A Go int has 64 bits, C's has 32.
