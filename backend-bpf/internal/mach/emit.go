@@ -202,7 +202,10 @@ func (e *emitter) ins(in *Ins) {
 	case StoreI:
 		o = asm.Instruction{OpCode: asm.StoreImmOp(in.Size), Dst: dst, Offset: e.off(in), Constant: int64(int32(in.Imm))}
 	case Atomic:
+		// ebpf v0.22.0 leaves the operation out of the encoding (all become plain additions) unless it
+		// stands in the constant as well.
 		o = in.At.Mem(dst, src, in.Size, e.off(in))
+		o.Constant = int64(in.At >> 8)
 	case Call:
 		o = asm.BuiltinFunc(in.Imm).Call()
 	case CallFn:

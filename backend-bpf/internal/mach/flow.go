@@ -1,6 +1,9 @@
 package mach
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Link drops blocks that cannot be reached, joins chains of blocks, puts cold blocks
 // last, numbers the blocks in their order and fills Preds and Depth.
@@ -9,8 +12,10 @@ func (f *Func) Link() {
 	seen := make([]bool, f.nblocks)
 	var order []*Block
 	var stack []*Block
-	stack = append(stack, f.Blocks[0])
-	seen[f.Blocks[0].ID] = true
+	for _, b := range append([]*Block{f.Blocks[0]}, f.Roots...) {
+		stack = append(stack, b)
+		seen[b.ID] = true
+	}
 	for len(stack) > 0 {
 		b := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -52,12 +57,15 @@ func (f *Func) preds() {
 // thread makes jumps to empty blocks go to where those go.
 func (f *Func) thread() {
 	final := func(b *Block) *Block {
-		for n := 0; n < 64 && len(b.Ins) == 0 && b.Kind == Jump && b.Then != b; n++ {
+		for n := 0; n < 64 && len(b.Ins) == 0 && b.Kind == Jump && b.Then != b && b.Then != nil; n++ {
 			b = b.Then
 		}
 		return b
 	}
 	for _, b := range f.Blocks {
+		if b.Then == nil {
+			continue // the end of the function, or code that nothing leads to and that has none
+		}
 		switch b.Kind {
 		case Jump:
 			b.Then = final(b.Then)
@@ -77,7 +85,7 @@ func (f *Func) join() {
 		if gone[b] {
 			continue
 		}
-		for b.Kind == Jump && len(b.Then.Preds) == 1 && b.Then != b && b.Then != f.Blocks[0] && b.Then.Cold == b.Cold {
+		for b.Kind == Jump && len(b.Then.Preds) == 1 && b.Then != b && b.Then != f.Blocks[0] && !slices.Contains(f.Roots, b.Then) && b.Then.Cold == b.Cold {
 			n := b.Then
 			b.Ins = append(b.Ins, n.Ins...)
 			b.Term = n.Term

@@ -134,8 +134,10 @@ type Func struct {
 	Params int
 	// Callback marks functions that bpf_loop or bpf_for_each_map_elem calls: they need type information.
 	Callback bool
-	NRegs    Reg // virtual registers are below this
-	nblocks  int
+	// Roots are blocks that are kept although nothing leads to them yet.
+	Roots   []*Block
+	NRegs   Reg // virtual registers are below this
+	nblocks int
 }
 
 // SlotInfo is a piece of the stack, aligned to 8 bytes.

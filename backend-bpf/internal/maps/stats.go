@@ -25,7 +25,7 @@ func statUses(p *ir.Program) []StatUse {
 		u := &uses[in.Glob]
 		hist := func(n int64) {
 			if n >= 0 && n < int64(len(u.Hists)) {
-				u.Hists[n] = true
+				u.Hists[n], u.Count = true, true // that of an empty aggregate is an error
 			}
 		}
 		switch in.Op {
@@ -37,7 +37,6 @@ func statUses(p *ir.Program) []StatUse {
 			u.read(ir.Stat(in.N))
 		case ir.OpPrintHist, ir.OpSprintHist:
 			hist(in.N)
-			u.Count = true
 		case ir.OpIterOpen:
 			order, ok := strings.CutPrefix(strings.TrimRight(in.Name, "+-"), "@")
 			if !ok {

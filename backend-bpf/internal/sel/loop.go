@@ -18,6 +18,12 @@ func (g *gen) bounded(head *mach.Block) { head.Bounded = true }
 // often it will run. When the kernel's budget for such jumps (8 million, or a quarter of a second) is
 // used up, the handler ends as if MAXACTION had been reached.
 func (g *gen) closeLoops(f *mach.Func) error {
+	if f == g.f {
+		for _, b := range g.stopped {
+			f.Roots = append(f.Roots, b)
+		}
+		defer func() { f.Roots = nil }()
+	}
 	f.Link()
 	f.DropDead()
 	loops := f.Loops()

@@ -75,6 +75,9 @@ func (g *gen) strOf(v ir.Val) str {
 	case ir.ValStr:
 		return literal(v.Str)
 	case ir.ValReg:
+		if text, ok := g.consts[v.Reg]; ok {
+			return literal(text)
+		}
 		if sv := g.strs[v.Reg]; sv != nil {
 			return sv.str()
 		}

@@ -177,7 +177,7 @@ func (g *gen) loop(n mach.Reg, limit int, body func(i mach.Reg, next *mach.Block
 	i := g.imm(0)
 	head, next, done := g.block(), g.block(), g.block()
 	g.here(head)
-	if limit*24 < 40000 {
+	if limit <= 32 {
 		g.bounded(head)
 	}
 	g.unless(asm.JGE, i, n, done)

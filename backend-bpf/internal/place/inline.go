@@ -1,0 +1,202 @@
+// Package place decides where each handler runs, the kernel or the host, and prepares
+// it for there: calls are inlined, copies of registers are seen through, and a
+// handler that the kernel cannot run is cut into what must be read at the probed place
+// and what the host does with it later.
+//
+// In: an ir.Program. Out: a Handler for each probe, or diagnostics. The program itself is not
+// changed.
+package place
+
+import (
+	"errors"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// ErrTooLarge says that a handler grows beyond MaxInstrs when its calls are inlined.
+var ErrTooLarge = errors.New("handler is too large once its functions are part of it")
+
+// MaxInstrs is the most instructions of a handler after inlining.
+const MaxInstrs = 30000
+
+// Inline gives a copy of f in which all calls are inlined except those of recursive functions. Calls deeper
+// than nesting raise MaxNesting.
+func Inline(p *ir.Program, f *ir.Func, nesting int) (*ir.Func, error) {
+	in := &inliner{p: p, funcs: make(map[string]*ir.Func, len(p.Funcs)), nesting: nesting}
+	for _, fn := range p.Funcs {
+		in.funcs[fn.Name] = fn
+	}
+	in.out = &ir.Func{Name: f.Name, Pos: f.Pos, Result: f.Result, ResultCap: f.ResultCap, Recursive: f.Recursive}
+	in.out.Params = f.Params
+	in.out.Regs = append([]ir.RegInfo(nil), f.Regs...)
+	for range f.Blocks {
+		in.block()
+	}
+	in.copy(f, frame{block: 0, onErr: ir.NoBlock, ret: ir.NoBlock})
+	if in.count > MaxInstrs {
+		return nil, ErrTooLarge
+	}
+	return in.out, nil
+}
+
+type inliner struct {
+	p       *ir.Program
+	funcs   map[string]*ir.Func
+	out     *ir.Func
+	nesting int
+	count   int
+}
+
+// frame says where a copy of a function goes.
+type frame struct {
+	reg   ir.Reg     // its register 0 in the copy
+	block ir.BlockID // its block 0
+	onErr ir.BlockID // where errors that leave it go
+	ret   ir.BlockID // where it returns to, NoBlock for the handler itself
+	dst   ir.Reg     // receives the result
+	iters int        // its iterator 0
+	depth int        // calls around it
+}
+
+func (in *inliner) block() ir.BlockID {
+	in.out.Blocks = append(in.out.Blocks, &ir.Block{})
+	return ir.BlockID(len(in.out.Blocks) - 1)
+}
+
+func (fr frame) val(v ir.Val) ir.Val {
+	if v.Kind == ir.ValReg {
+		v.Reg += fr.reg
+	}
+	return v
+}
+
+func (fr frame) vals(vs []ir.Val) []ir.Val {
+	if vs == nil {
+		return nil
+	}
+	out := make([]ir.Val, len(vs))
+	for i, v := range vs {
+		out[i] = fr.val(v)
+	}
+	return out
+}
+
+func (fr frame) to(b ir.BlockID) ir.BlockID { return b + fr.block }
+
+func (fr frame) err(b ir.BlockID) ir.BlockID {
+	if b == ir.NoBlock {
+		return fr.onErr
+	}
+	return fr.to(b)
+}
+
+// copy writes the blocks of f, which have been made.
+func (in *inliner) copy(f *ir.Func, fr frame) {
+	iters := fr.iters + itersOf(f)
+	for i, b := range f.Blocks {
+		cur := in.out.Blocks[fr.block+ir.BlockID(i)]
+		for j := range b.Instrs {
+			src := b.Instrs[j]
+			src.Args = fr.vals(src.Args)
+			if src.Dst != ir.NoReg {
+				src.Dst += fr.reg
+			}
+			src.OnErr = fr.err(src.OnErr)
+			if usesIter(src.Op) {
+				src.Iter += fr.iters
+			}
+			in.count++
+			callee := in.funcs[src.Name]
+			if src.Op != ir.OpCall || callee == nil || callee.Recursive {
+				cur.Instrs = append(cur.Instrs, src)
+				continue
+			}
+			if in.count > MaxInstrs {
+				return
+			}
+			cur = in.call(cur, callee, &src, iters, fr.depth)
+		}
+		cur.Term = fr.term(b.Term)
+		if b.Term.Kind == ir.TermReturn && fr.ret != ir.NoBlock {
+			if fr.dst != ir.NoReg && b.Term.Cond.Kind != ir.ValNone {
+				in.result(cur, f, fr, fr.val(b.Term.Cond))
+			}
+			cur.Term = ir.Term{Kind: ir.TermJump, Then: fr.ret, OnErr: fr.onErr, Pos: b.Term.Pos}
+		}
+	}
+}
+
+func (fr frame) term(t ir.Term) ir.Term {
+	t.Cond, t.Args = fr.val(t.Cond), fr.vals(t.Args)
+	switch t.Kind {
+	case ir.TermJump:
+		t.Then = fr.to(t.Then)
+	case ir.TermBranch:
+		t.Then, t.Else = fr.to(t.Then), fr.to(t.Else)
+	}
+	t.OnErr = fr.err(t.OnErr)
+	return t
+}
+
+// result moves a function's result to where the caller wants it, cut to what the function returns.
+func (in *inliner) result(cur *ir.Block, f *ir.Func, fr frame, v ir.Val) {
+	mv := func(dst ir.Reg, v ir.Val) {
+		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: dst, Args: []ir.Val{v}, Glob: -1, OnErr: ir.NoBlock})
+		in.count++
+	}
+	if f.Result == types.String && f.ResultCap < in.out.Regs[fr.dst].Cap {
+		t := in.reg(ir.RegInfo{Type: types.String, Cap: f.ResultCap})
+		mv(t, v)
+		v = ir.R(t)
+	}
+	mv(fr.dst, v)
+}
+
+func (in *inliner) reg(r ir.RegInfo) ir.Reg {
+	in.out.Regs = append(in.out.Regs, r)
+	return ir.Reg(len(in.out.Regs) - 1)
+}
+
+// call puts a copy of callee in place of the call src and gives the block that goes on behind it.
+func (in *inliner) call(cur *ir.Block, callee *ir.Func, src *ir.Instr, iters, depth int) *ir.Block {
+	if depth >= in.nesting {
+		cur.Term = ir.Term{Kind: ir.TermFail, Code: ir.ErrMaxNesting, OnErr: src.OnErr, Pos: src.Pos}
+		return in.out.Blocks[in.block()] // what follows is not reached
+	}
+	fr := frame{reg: ir.Reg(len(in.out.Regs)), block: ir.BlockID(len(in.out.Blocks)), onErr: src.OnErr, dst: src.Dst, iters: iters, depth: depth + 1}
+	in.out.Regs = append(in.out.Regs, callee.Regs...)
+	for range callee.Blocks {
+		in.block()
+	}
+	fr.ret = in.block()
+	for i, prm := range callee.Params {
+		if i < len(src.Args) {
+			cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: prm + fr.reg, Args: []ir.Val{src.Args[i]}, Glob: -1, OnErr: ir.NoBlock, Pos: src.Pos})
+			in.count++
+		}
+	}
+	cur.Term = ir.Term{Kind: ir.TermJump, Then: fr.block, OnErr: src.OnErr, Pos: src.Pos}
+	in.copy(callee, fr)
+	return in.out.Blocks[fr.ret]
+}
+
+func usesIter(op ir.Op) bool {
+	switch op {
+	case ir.OpIterOpen, ir.OpIterNext, ir.OpIterKey, ir.OpIterVal:
+		return true
+	}
+	return false
+}
+
+func itersOf(f *ir.Func) int {
+	n := 0
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			if usesIter(b.Instrs[i].Op) {
+				n = max(n, b.Instrs[i].Iter+1)
+			}
+		}
+	}
+	return n
+}
