@@ -22,6 +22,7 @@ func simplifyFlow(p *ir.Program, f *ir.Func) {
 	for _, b := range f.Blocks {
 		simplifyTerm(f, &b.Term)
 	}
+	dropUnreached(f) // first, so that it does not count as a way into what is joined
 	joinBlocks(f)
 	dropUnreached(f)
 }

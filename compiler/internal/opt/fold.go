@@ -5,24 +5,34 @@ import (
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 )
 
 // FoldConstants computes what is known at compile time and puts it in place: constants and copies go
 // where they are used, within blocks and what only follows one block, and through the whole
-// function for registers with one definition. Branches on comparisons with zero lose the
-// comparison. Cost: linear in the size of each function, a few rounds.
+// function for registers with one definition. Names of sites are constants where all sites of a
+// probe have the same; what stays the same during a hit (pid(), execname()) is asked for once.
+// Branches on comparisons with zero lose the comparison. Cost: linear in the size of each
+// function, a few rounds.
 func FoldConstants(p *ir.Program) {
-	eachFunc(p, func(f *ir.Func) {
-		for range 4 {
-			spread(f)
-			fo := newFolder(p, f)
-			fo.run()
-			if !fo.changed {
-				break
-			}
+	for _, f := range p.Funcs {
+		foldFunc(p, f, nil)
+	}
+	for _, pr := range p.Probes {
+		foldFunc(p, pr.Handler, pr.Sites)
+	}
+}
+
+func foldFunc(p *ir.Program, f *ir.Func, sites []*probe.Site) {
+	for range 4 {
+		spread(f)
+		fo := newFolder(p, f, sites)
+		fo.run()
+		if !fo.changed {
+			break
 		}
-	})
+	}
 }
 
 // spread replaces registers with one definition that is a move of a constant, or of another
@@ -105,16 +115,32 @@ type undo struct {
 type folder struct {
 	p       *ir.Program
 	f       *ir.Func
+	sites   []*probe.Site // of a handler
 	vals    []known
 	vers    []int32
 	clock   int32
 	trail   []undo
+	answers []answer
 	preds   []int
 	changed bool
 }
 
-func newFolder(p *ir.Program, f *ir.Func) *folder {
-	return &folder{p: p, f: f, vals: make([]known, len(f.Regs)), vers: make([]int32, len(f.Regs)), preds: preds(f)}
+// answer is an intrinsic whose result is in reg while that has version ver.
+type answer struct {
+	name string
+	reg  ir.Reg
+	ver  int32
+}
+
+// steady are the intrinsics that give the same all through one run of a handler.
+var steady = map[string]bool{
+	"pid": true, "tid": true, "ppid": true, "uid": true, "euid": true, "gid": true, "egid": true, "pgrp": true, "sid": true,
+	"ns_pid": true, "ns_tid": true, "execname": true, "pexecname": true, "task_current": true, "target": true,
+	"module_name": true, "is_return": true,
+}
+
+func newFolder(p *ir.Program, f *ir.Func, sites []*probe.Site) *folder {
+	return &folder{p: p, f: f, sites: sites, vals: make([]known, len(f.Regs)), vers: make([]int32, len(f.Regs)), preds: preds(f)}
 }
 
 func (fo *folder) run() {
@@ -144,7 +170,7 @@ func ends(t *ir.Term) []ir.BlockID {
 }
 
 func (fo *folder) block(id ir.BlockID) {
-	mark := len(fo.trail)
+	mark, answers := len(fo.trail), len(fo.answers)
 	b := fo.f.Blocks[id]
 	for i := range b.Instrs {
 		fo.instr(&b.Instrs[i])
@@ -166,6 +192,7 @@ func (fo *folder) block(id ir.BlockID) {
 		fo.back(inner)
 	}
 	fo.back(mark)
+	fo.answers = fo.answers[:answers]
 }
 
 // branch takes a comparison with zero out of t's condition.
@@ -252,6 +279,34 @@ func (fo *folder) instr(in *ir.Instr) {
 		}
 	}
 	fo.define(in.Dst, k)
+	if in.Op == ir.OpIntr && steady[in.Name] {
+		fo.answers = append(fo.answers, answer{in.Name, in.Dst, fo.vers[in.Dst]})
+	}
+}
+
+// siteName gives an attribute that all sites of the handler share.
+func (fo *folder) siteName(attr string) (string, bool) {
+	name := ""
+	for i, s := range fo.sites {
+		n := ""
+		switch attr {
+		case "pp":
+			n = s.Point
+		case "ppfunc":
+			n = s.Func
+		case "pn":
+			if n = s.Alias; n == "" {
+				n = s.Point
+			}
+		default:
+			return "", false
+		}
+		if i > 0 && n != name || strings.IndexByte(n, 0) >= 0 {
+			return "", false
+		}
+		name = n
+	}
+	return name, len(fo.sites) > 0
 }
 
 // become makes in a move of v.
@@ -292,7 +347,19 @@ func (fo *folder) simplify(in *ir.Instr) {
 		}
 	case ir.OpSprint:
 		fo.sprint(in)
+	case ir.OpSite:
+		if name, ok := fo.siteName(in.Name); ok {
+			fo.become(in, ir.S(cut(name, fo.f.Regs[in.Dst].Cap)))
+		}
 	case ir.OpIntr:
+		if steady[in.Name] && in.Dst != ir.NoReg {
+			for _, a := range fo.answers {
+				if a.name == in.Name && fo.vers[a.reg] == a.ver && fo.f.Regs[a.reg].Cap >= fo.f.Regs[in.Dst].Cap {
+					fo.become(in, ir.R(a.reg))
+					return
+				}
+			}
+		}
 		if in.Name == "strlen" && in.Dst != ir.NoReg && in.Args[0].Kind == ir.ValStr {
 			fo.become(in, ir.I(int64(len(in.Args[0].Str))))
 		}

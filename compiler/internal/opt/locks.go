@@ -11,9 +11,9 @@ import (
 // InferSharing done, and no locks in the program.
 //
 // A handler is atomic by itself when on no path it makes more than one access to Shared globals,
-// since a single access is atomic (one to a string counts as two: copying it is not). The Shared
-// globals of any other handler belong together, in one lock class. Whoever touches a global that has a class takes
-// its lock too; a handler that would need two makes them one.
+// since a single access is atomic. (One to a string counts as two, since copying it is not, and so does
+// a delete by pattern.) The Shared globals of any other handler belong together, in one lock class.
+// Whoever touches a global that has a class takes its lock too; a handler that would need two makes them one.
 //
 // The lock is taken as late as can be, but before the first access to a global of the class and before
 // anything visible that an access may follow: where the lock cannot be had the hit is skipped, and a
@@ -106,7 +106,11 @@ func (l *locker) weight(in *ir.Instr) int8 {
 	if !accesses(in.Op) || l.p.Globals[in.Glob].Sharing != ir.Shared {
 		return 0
 	}
-	if l.p.Globals[in.Glob].Type == types.String && in.Op != ir.OpMHas && in.Op != ir.OpMDel {
+	star := slices.ContainsFunc(in.Args, func(v ir.Val) bool { return v.Kind == ir.ValStar })
+	switch {
+	case in.Op == ir.OpMDel && star:
+		return 2
+	case l.p.Globals[in.Glob].Type == types.String && in.Op != ir.OpMHas && in.Op != ir.OpMDel:
 		return 2
 	}
 	return 1

@@ -47,8 +47,9 @@ var Passes = []Pass{
 	{"fuse-sprints", FuseSprints, false},
 	{"merge-prints", MergePrints, false},
 	{"merge-probes", MergeProbes, false}, // when handlers are as small as they get
+	{"drop-budgets", DropBudgets, false}, // behind merging, which goes by them
 	{"simplify-flow", SimplifyFlow, false},
-	{"merge-prints", MergePrints, false},
+	{"merge-prints", MergePrints, false}, // again: merging and dropping made new neighbours
 	{"remove-dead", RemoveDead, false},
 	{"remove-unused", RemoveUnused, false},
 	{"infer-sharing", InferSharing, true}, // when no access will go away any more

@@ -80,8 +80,8 @@ func (m *probeMerger) partner(kept []*ir.Probe, pr *ir.Probe) int {
 	if m.apart(first.Handler) || m.apart(pr.Handler) || m.ends(first.Handler) {
 		return -1
 	}
-	a, ok1 := m.budget(first.Handler)
-	b, ok2 := m.budget(pr.Handler)
+	a, ok1 := statements(first.Handler)
+	b, ok2 := statements(pr.Handler)
 	if !ok1 || !ok2 || a+b > int64(m.p.Limits.MaxAction) {
 		return -1
 	}
@@ -144,39 +144,6 @@ func (m *probeMerger) apart(f *ir.Func) bool {
 		}
 		return slices.ContainsFunc(in.Args, func(v ir.Val) bool { return v.Kind == ir.ValStar })
 	})
-}
-
-// budget bounds the statements that f runs; false when there is a loop or a call.
-func (m *probeMerger) budget(f *ir.Func) (int64, bool) {
-	n := int64(0)
-	for _, b := range f.Blocks {
-		for i := range b.Instrs {
-			switch b.Instrs[i].Op {
-			case ir.OpBudget:
-				n += b.Instrs[i].N
-			case ir.OpCall:
-				return 0, false
-			}
-		}
-	}
-	return n, !cyclic(f)
-}
-
-// cyclic reports whether f has a loop.
-func cyclic(f *ir.Func) bool {
-	const open, closed = 1, 2
-	state := make([]uint8, len(f.Blocks))
-	var visit func(b ir.BlockID) bool
-	visit = func(b ir.BlockID) bool {
-		state[b] = open
-		loop := false
-		f.Succs(b, func(to ir.BlockID, _ bool) {
-			loop = loop || state[to] == open || state[to] == 0 && visit(to)
-		})
-		state[b] = closed
-		return loop
-	}
-	return visit(0)
 }
 
 // merge appends the handler of b to that of a.
