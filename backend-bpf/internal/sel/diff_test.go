@@ -459,4 +459,3 @@ func TestDifferential(t *testing.T) {
 		})
 	}
 }
-

@@ -144,6 +144,22 @@ func (g *gen) reportError() {
 	g.countAt(int(ir.NumCauses))
 }
 
+// afterwards has code written once the whole handler is: what it needs to know, such as which errors are
+// raised, is not known before.
+func (g *gen) afterwards(write func()) {
+	b, on := g.cold(), g.block()
+	g.jump(b)
+	lock, pos := g.lock, g.pos
+	g.later = append(g.later, func() {
+		g.set(b)
+		g.lock, g.pos = lock, pos
+		write()
+		g.release()
+		g.jump(on)
+	})
+	g.set(on)
+}
+
 // message sets dst to the text of the pending error, as textfmt.Fault writes it.
 func (g *gen) message(dst *strVar) {
 	f := &g.faults

@@ -41,6 +41,7 @@ type gen struct {
 	stopped map[int]*mach.Block // the kernel ended a loop, by the lock that is held
 	report  *mach.Block         // an error nobody caught: reported, then end
 	faults  faults
+	later   []func()
 	err     error
 }
 
@@ -102,6 +103,9 @@ func (g *gen) run() error {
 		}
 	}
 	g.prepareStops()
+	for _, write := range g.later {
+		write()
+	}
 	g.lock = -1
 	if g.report != nil {
 		g.set(g.report)

@@ -89,9 +89,11 @@ func (g *gen) instr(in *ir.Instr) {
 		g.unlock()
 		g.lock = -1
 	case ir.OpErrMsg:
-		g.message(g.strs[in.Dst])
+		if dst := g.strs[in.Dst]; dst != nil {
+			g.afterwards(func() { g.message(dst) })
+		}
 	case ir.OpReport:
-		g.reportError()
+		g.afterwards(g.reportError)
 	default:
 		g.fail("operation %s is not translated", in.Op)
 	}
