@@ -143,8 +143,21 @@ func ProgInfo(fd int) (ProgStats, error) {
 	return s, nil
 }
 
-// TestRun runs a program (of a networking type) repeat times on a packet of data and gives the mean time of one run.
+// TestRun runs a program (of a networking type) repeat times on a packet of data and gives the mean time of one run. The
+// kernel stops early when a signal is pending, as Go's scheduler sends them; they wait.
 func TestRun(fd int, data []byte, repeat int) (ns uint32, err error) {
+	if repeat > 1 {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		var all, old unix.Sigset_t
+		for i := range all.Val {
+			all.Val[i] = ^uint64(0)
+		}
+		if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &old); err != nil {
+			return 0, err
+		}
+		defer unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
+	}
 	a := struct {
 		fd, retval, in, out uint32
 		dataIn, dataOut     unsafe.Pointer
