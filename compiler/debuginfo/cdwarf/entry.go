@@ -23,6 +23,8 @@ type entryPlan struct {
 	// homes are the variables with one location for the whole function that holds only once the function
 	// has put them there.
 	homes map[dwarf.Offset]bool
+	// untracked are the variables in registers of code that was optimised without following them.
+	untracked map[dwarf.Offset]bool
 	// optimized: the function is optimised. Then nothing is known about when, and whether, parameters get to
 	// their homes.
 	optimized bool
@@ -186,7 +188,8 @@ func (im *Image) makePlan(fn *function) (*entryPlan, error) {
 	}
 	args, vector := im.arguments(fn)
 	p.args = args
-	p.homes = map[dwarf.Offset]bool{}
+	p.homes, p.untracked = map[dwarf.Offset]bool{}, map[dwarf.Offset]bool{}
+	blind := strings.Contains(fn.u.Producer(), "-fno-var-tracking")
 	known, params := true, false
 	for _, v := range dw.AllVars(fn.tree) {
 		if v.In != fn.tree {
@@ -195,6 +198,9 @@ func (im *Image) makePlan(fn *function) (*entryPlan, error) {
 		list, err := fn.u.Locations(v, dwarf.AttrLocation)
 		if err == nil && len(list) > 0 && !list[0].Default {
 			p.optimized = true
+		}
+		if blind && err == nil && len(list) == 1 && dw.InRegister(list[0].Expr) {
+			p.untracked[v.Offset] = true
 		}
 		place, ok := args[v.Offset]
 		if err != nil || !im.isHome(fn, v.Tree, list, place) {
@@ -207,6 +213,9 @@ func (im *Image) makePlan(fn *function) (*entryPlan, error) {
 		}
 	}
 	p.optimized = p.optimized || optimizes(fn.u.Producer())
+	if !p.optimized {
+		p.untracked = nil
+	}
 	if p.optimized && !im.callable(fn) {
 		// Callers of a local function are all known, so that gcc need not pass what it can work out.
 		p.args, known = nil, false

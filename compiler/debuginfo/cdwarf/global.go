@@ -33,16 +33,16 @@ func (im *Image) global(full string, near *dw.Unit) (*debuginfo.Var, error) {
 	var found []dw.GlobalRef
 	var declared *dw.GlobalRef
 	for _, r := range refs {
-		if unit != "" && !dw.MatchFile(r.Unit.Path(), unit) {
+		if unit != "" && !dw.MatchFile(r.Home.Path(), unit) {
 			continue
 		}
-		if r.Declaration {
-			if declared == nil || r.Unit == near {
+		if r.Lost {
+			if declared == nil || r.Home == near || declared.Declaration && !r.Declaration {
 				declared = &r
 			}
 			continue
 		}
-		if r.Unit == near {
+		if r.Home == near {
 			found = []dw.GlobalRef{r}
 			break
 		}
@@ -57,7 +57,7 @@ func (im *Image) global(full string, near *dw.Unit) (*debuginfo.Var, error) {
 	case len(found) > 1:
 		var where []string
 		for _, r := range found {
-			where = append(where, name+"@"+r.Unit.Path())
+			where = append(where, name+"@"+r.Home.Path())
 		}
 		return nil, fmt.Errorf("variable %q exists in several units: %s", name, strings.Join(where, ", "))
 	case declared != nil:
@@ -108,6 +108,10 @@ func (im *Image) declaredGlobal(r dw.GlobalRef, name string) (*debuginfo.Var, er
 	v := newGlobal(t)
 	if v.Type, err = im.d.TypeOf(t); err != nil {
 		return nil, fmt.Errorf("variable %q: %w", name, err)
+	}
+	if !r.Declaration {
+		v.Err = &debuginfo.NotLiveError{Name: name, Reason: dw.ErrNoLocation.Error()}
+		return v, v.Err
 	}
 	for _, s := range im.f.SymbolsNamed(name) {
 		if s.Object() && s.Global {

@@ -20,6 +20,7 @@ type lineHit struct {
 	pc    uint64
 	line  int
 	file  string
+	view  uint16
 	owner *godwarf.Tree // the function or the inlined copy that the row belongs to
 }
 
@@ -176,7 +177,7 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 				continue // code that the linker has dropped, or assembly
 			}
 		}
-		h := lineHit{fn: fn, pc: r.PC, line: r.Line, file: file, owner: fn.tree}
+		h := lineHit{fn: fn, pc: r.PC, line: r.Line, file: file, view: r.View, owner: fn.tree}
 		stack := dw.InlineStack(fn.tree, r.PC)
 		for len(stack) > 0 && im.isCall(stack[0], h) {
 			stack = stack[1:]
@@ -323,7 +324,7 @@ func nearest(hits []lineHit, line int, of func(lineHit) int) (next int, text str
 // lineSite makes a site of a row.
 func (im *Image) lineSite(h lineHit) (debuginfo.Site, error) {
 	pc, kind := h.pc, debuginfo.AtLine
-	if pc == h.fn.Entry && h.owner == h.fn.tree {
+	if pc == h.fn.Entry && h.owner == h.fn.tree && h.view == 0 {
 		p, err := im.planOf(h.fn)
 		if err != nil {
 			return debuginfo.Site{}, err

@@ -118,7 +118,7 @@ func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error
 		}
 		return v, v.Err
 	}
-	v, err = im.global(name, fn.u)
+	v, err = im.global(name, im.home(fn))
 	var nf *debuginfo.NotFoundError
 	if errors.As(err, &nf) {
 		nf.Near = diag.Nearest(name, names, 3)
@@ -216,9 +216,45 @@ func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 			return v, nil
 		}
 	}
-	v.Place, v.Err = fn.u.VarPlace(sv, t, im.env(fn, s), s.PC)
+	if plan.untracked[sv.Offset] && s.Kind != debuginfo.AtEntry {
+		v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: "the program was built with -fno-var-tracking, so that what the debug information says about registers need not be so"}
+		return v, nil
+	}
+	v.Place, v.Err = fn.u.VarPlaceAt(sv, t, im.env(fn, s), s.PC, im.viewOf(fn, s))
 	return v, nil
 }
+
+// home is the unit of the source file that fn comes from.
+func (im *Image) home(fn *function) *dw.Unit {
+	if u, err := im.d.UnitOf(dw.Origin(fn.tree)); err == nil {
+		return u
+	}
+	return fn.u
+}
+
+// viewOf is which of the statements that begin at the site's pc the site is. At the entry it is the first, before
+// anything of the function has happened, even if nothing of it takes an instruction.
+func (im *Image) viewOf(fn *function, s debuginfo.Site) int {
+	switch s.Kind {
+	case debuginfo.AtEntry:
+		return dw.FirstView
+	case debuginfo.AtInline:
+		return int(min(dw.Int(im.ownerTree(fn, s), attrEntryView), 1<<16))
+	}
+	rows, err := fn.u.Rows()
+	if err != nil {
+		return dw.LastView
+	}
+	for _, r := range rows {
+		if r.PC == s.PC && !r.End && r.Stmt && r.Line == s.Line && fn.u.FileOf(r) == s.File {
+			return int(r.View)
+		}
+	}
+	return dw.LastView
+}
+
+// attrEntryView is gcc's DW_AT_GNU_entry_view: the view of DW_AT_entry_pc.
+const attrEntryView = dwarf.Attr(0x2138)
 
 func (im *Image) isHomeVar(fn *function, sv dw.ScopeVar) bool {
 	p, err := im.planOf(fn)

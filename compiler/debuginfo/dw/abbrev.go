@@ -75,6 +75,7 @@ const (
 	slotLinkage
 	slotArtificial
 	slotTrampoline
+	slotLocation // or DW_AT_const_value
 	nSlots
 	noSlot slot = 255
 )
@@ -111,6 +112,8 @@ func slotOf(a dwarf.Attr) slot {
 		return slotArtificial
 	case dwarf.AttrTrampoline:
 		return slotTrampoline
+	case dwarf.AttrLocation, dwarf.AttrConstValue:
+		return slotLocation
 	}
 	return noSlot
 }

@@ -178,8 +178,12 @@ func (f *finder) unit(u *Unit) error {
 type GlobalRef struct {
 	Unit *Unit
 	Die  dwarf.Offset
-	// Declaration: the unit only says that it exists. External: it is visible outside its unit.
-	Declaration, External bool
+	// Home is the unit that declares the name: with link-time optimisation the entry with the location
+	// is in another.
+	Home *Unit
+	// Declaration: this entry only says that it exists. Lost: it is defined, without a location or a
+	// value. External: it is visible outside its unit.
+	Declaration, Lost, External bool
 }
 
 // FindGlobals looks through all units for variables with this name outside of functions, definitions before
@@ -196,7 +200,13 @@ func (d *Data) FindGlobals(name string) (refs []GlobalRef, err error) {
 // FindGlobalsIn is FindGlobals within some units.
 func (d *Data) FindGlobalsIn(units []*Unit, name string) (refs []GlobalRef, err error) {
 	defer Guard(&err)()
-	var decls []GlobalRef
+	type completion struct {
+		ref GlobalRef
+		of  dwarf.Offset
+	}
+	var rest []completion // definitions that have their name elsewhere
+	named := map[dwarf.Offset]GlobalRef{}
+	var decls []dwarf.Offset
 	for _, u := range units {
 		if u.typeUnit {
 			continue
@@ -205,25 +215,23 @@ func (d *Data) FindGlobalsIn(units []*Unit, name string) (refs []GlobalRef, err 
 		if err != nil {
 			return nil, err
 		}
-		named := map[dwarf.Offset]bool{} // declarations that definitions refer to
 		for s.next() {
 			switch s.a.tag {
 			case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagNamespace, dwarf.TagModule:
 				continue
 			case dwarf.TagVariable:
-				r := GlobalRef{Unit: u, Die: s.off, Declaration: s.flag(slotDecl), External: s.flag(slotExternal)}
-				spec, hasSpec := s.ref(slotSpec)
-				if !hasSpec {
-					spec, hasSpec = s.ref(slotOrigin)
+				r := GlobalRef{Unit: u, Home: u, Die: s.off, Declaration: s.flag(slotDecl), Lost: !s.has(slotLocation), External: s.flag(slotExternal)}
+				of, other := s.ref(slotSpec)
+				if !other {
+					of, other = s.ref(slotOrigin)
 				}
 				switch {
-				case hasSpec && named[spec]:
-					r.External = true
-					refs = append(refs, r)
+				case other:
+					rest = append(rest, completion{r, of})
 				case string(s.str(slotName)) != name:
-				case r.Declaration:
-					named[s.off] = true
-					decls = append(decls, r)
+				case r.Lost:
+					named[s.off] = r
+					decls = append(decls, s.off)
 				default:
 					refs = append(refs, r)
 				}
@@ -234,5 +242,35 @@ func (d *Data) FindGlobalsIn(units []*Unit, name string) (refs []GlobalRef, err 
 			return nil, err
 		}
 	}
-	return append(refs, decls...), nil
+	for range maxOrigins { // completions may complete completions
+		n := len(rest)
+		rest = slices.DeleteFunc(rest, func(c completion) bool {
+			decl, ok := named[c.of]
+			if !ok {
+				return false
+			}
+			c.ref.External = decl.External
+			if c.ref.Lost {
+				named[c.ref.Die] = c.ref
+				decls = append(decls, c.ref.Die)
+			} else {
+				c.ref.Home = decl.Home
+				refs = append(refs, c.ref)
+			}
+			return true
+		})
+		if len(rest) == n {
+			break
+		}
+	}
+	done := map[*Unit]bool{}
+	for _, r := range refs {
+		done[r.Home] = true
+	}
+	for _, off := range decls {
+		if r := named[off]; !done[r.Unit] {
+			refs = append(refs, r)
+		}
+	}
+	return refs, nil
 }

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"io"
+	"path"
 	"sort"
 )
 
@@ -13,6 +14,9 @@ type Row struct {
 	PC   uint64
 	Line int
 	file int32
+	// View numbers the rows of one address, from 0. gcc's location lists tell apart what holds at
+	// the statements that begin there.
+	View uint16
 	// Stmt: a good place for a breakpoint. PrologueEnd: the compiler says that the
 	// function's frame is set up. End: the first address behind a sequence; it has no line.
 	Stmt, PrologueEnd, End bool
@@ -70,10 +74,19 @@ func (u *Unit) setFiles(lr *dwarf.LineReader) {
 	for _, f := range lr.Files() {
 		name := ""
 		if f != nil {
-			name = f.Name
+			name = u.absolute(f.Name)
 		}
 		u.files = append(u.files, name)
 	}
+}
+
+// absolute puts the directory of the compilation in front of relative names. (debug/dwarf does so up to DWARF
+// 4 only.)
+func (u *Unit) absolute(name string) string {
+	if name == "" || path.IsAbs(name) || !path.IsAbs(u.CompDir()) {
+		return name
+	}
+	return path.Join(u.CompDir(), name)
 }
 
 // lineReader is nil when the unit has no line table.
@@ -122,10 +135,14 @@ func (u *Unit) readRows() ([]Row, error) {
 			} else { // DW_LNE_define_file
 				file = int32(len(u.files))
 				index[e.File] = file
-				u.files = append(u.files, e.File.Name)
+				u.files = append(u.files, u.absolute(e.File.Name))
 			}
 		}
-		rows = append(rows, Row{PC: e.Address, Line: e.Line, file: file, Stmt: e.IsStmt, PrologueEnd: e.PrologueEnd, End: e.EndSequence})
+		view := uint16(0)
+		if n := len(rows); n > 0 && !rows[n-1].End && rows[n-1].PC == e.Address && rows[n-1].View < 1<<16-1 {
+			view = rows[n-1].View + 1
+		}
+		rows = append(rows, Row{View: view, PC: e.Address, Line: e.Line, file: file, Stmt: e.IsStmt, PrologueEnd: e.PrologueEnd, End: e.EndSequence})
 		if len(rows) > maxRows {
 			return nil, u.d.corrupt("line table of unit at %#x has too many rows", u.Off)
 		}

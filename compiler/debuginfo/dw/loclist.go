@@ -14,7 +14,18 @@ type LocRange struct {
 	Lo, Hi  uint64
 	Expr    []byte
 	Default bool
+	// Views: the range begins with the row ViewLo of address Lo and ends before the row ViewHi of
+	// address Hi (gcc's DW_AT_GNU_locviews). It may hold no whole instruction then (Lo == Hi).
+	Views          bool
+	ViewLo, ViewHi uint64
 }
+
+// LastView is the state right before the instruction at a pc, behind all statements without
+// instructions of their own. It is what lists without views describe.
+const LastView = -1
+
+// FirstView is the earliest state at a pc that a list describes: that in which a function is entered.
+const FirstView = -2
 
 // Kinds of location list entries (DWARF 5, 7.7.3, table 7.10).
 const (
@@ -31,6 +42,10 @@ const (
 )
 
 const maxLocRanges = 1 << 16
+
+// attrLocviews is gcc's DW_AT_GNU_locviews: the offset of a pair of view numbers for each entry of
+// the location list.
+const attrLocviews = dwarf.Attr(0x2137)
 
 // ErrNoLocation is returned for a variable that has neither a location nor a value: the
 // compiler removed it.
@@ -53,35 +68,76 @@ func (u *Unit) Locations(t godwarf.Entry, attr dwarf.Attr) (list []LocRange, err
 		}
 		return []LocRange{{Lo: 0, Hi: ^uint64(0), Expr: v, Default: true}}, nil
 	case int64: // an offset: DW_FORM_sec_offset, data4, data8
-		if u.Version >= 5 {
-			return u.locList5(uint64(v))
+		views := int64(-1)
+		if attr == dwarf.AttrLocation {
+			if f := t.AttrField(attrLocviews); f != nil {
+				if off, ok := f.Val.(int64); ok {
+					views = off
+				}
+			}
 		}
-		return u.locList4(uint64(v))
+		if u.Version >= 5 {
+			return u.locList5(uint64(v), views)
+		}
+		return u.locList4(uint64(v), views)
 	case uint64: // DW_FORM_loclistx: an index
 		off, err := u.loclistx(v)
 		if err != nil {
 			return nil, err
 		}
-		return u.locList5(off)
+		return u.locList5(off, -1)
 	}
 	return nil, u.d.corrupt("location of class %v", f.Class)
 }
 
 // At gives the expression that holds at pc, nil if none does.
-func At(list []LocRange, pc uint64) []byte {
+func At(list []LocRange, pc uint64) []byte { return AtView(list, pc, LastView) }
+
+// AtView gives the expression that holds at a row of pc (Row.View), nil if none does.
+func AtView(list []LocRange, pc uint64, view int) []byte {
 	var def []byte
 	for _, r := range list {
-		if r.Default {
+		switch {
+		case r.Default:
 			if def == nil {
 				def = r.Expr
 			}
-			continue
-		}
-		if r.Lo <= pc && pc < r.Hi {
+		case r.Views && view == FirstView:
+			// Entries are in order.
+			if r.Lo <= pc && (pc < r.Hi || pc == r.Hi && r.ViewHi > 0) {
+				return r.Expr
+			}
+		case !r.Views || view < 0:
+			if r.Lo <= pc && pc < r.Hi {
+				return r.Expr
+			}
+		case (r.Lo < pc || r.Lo == pc && r.ViewLo <= uint64(view)) && (pc < r.Hi || pc == r.Hi && uint64(view) < r.ViewHi):
 			return r.Expr
 		}
 	}
 	return def
+}
+
+// viewReader reads the pairs at off of sec; off -1 means that there are none.
+func viewReader(sec []byte, off int64) *reader {
+	if off < 0 || off >= int64(len(sec)) {
+		return nil
+	}
+	return &reader{b: sec, off: int(off)}
+}
+
+// add appends e to list, with the next pair of views if there are any.
+func addRange(list []LocRange, e LocRange, views *reader) []LocRange {
+	if views != nil && !e.Default {
+		lo, hi := views.uleb(), views.uleb()
+		if views.err == nil {
+			e.Views, e.ViewLo, e.ViewHi = true, lo, hi
+		}
+	}
+	if len(e.Expr) > 0 && (e.Lo < e.Hi || e.Views && e.Lo == e.Hi && e.ViewLo < e.ViewHi) {
+		list = append(list, e)
+	}
+	return list
 }
 
 // loclistx turns an index into an offset in .debug_loclists (DWARF 5, 7.29).
@@ -141,7 +197,7 @@ func (u *Unit) Addrx(i uint64) (addr uint64, err error) {
 }
 
 // locList5 reads the list at off of .debug_loclists (DWARF 5, 2.6.2 and 7.7.3).
-func (u *Unit) locList5(off uint64) ([]LocRange, error) {
+func (u *Unit) locList5(off uint64, views int64) ([]LocRange, error) {
 	sec, err := u.d.src.Section(".debug_loclists")
 	if err != nil {
 		return nil, err
@@ -152,16 +208,17 @@ func (u *Unit) locList5(off uint64) ([]LocRange, error) {
 	if _, err := u.Entry(); err != nil {
 		return nil, err
 	}
-	list, err := readLocList5(&reader{b: sec, off: int(off)}, u.AddrSize, u.bases.low, u.Addrx)
+	list, err := readLocList5(&reader{b: sec, off: int(off)}, viewReader(sec, views), u.AddrSize, u.bases.low, u.Addrx)
 	if err != nil {
 		return nil, u.d.corrupt("location list at %#x: %v", off, err)
 	}
 	return list, nil
 }
 
-// readLocList5 reads one list. base is the unit's low pc, addrx looks indexed addresses up.
-func readLocList5(r *reader, addrSize int, base uint64, addrx func(uint64) (uint64, error)) ([]LocRange, error) {
+// readLocList5 reads one list, and views at the same time if that is not nil. base is the unit's low pc, addrx looks indexed addresses up.
+func readLocList5(r, views *reader, addrSize int, base uint64, addrx func(uint64) (uint64, error)) ([]LocRange, error) {
 	var list []LocRange
+	var pair *reader
 	indexed := func() uint64 {
 		a, err := addrx(r.uleb())
 		if err != nil && r.err == nil {
@@ -181,7 +238,8 @@ func readLocList5(r *reader, addrSize int, base uint64, addrx func(uint64) (uint
 		case lleBaseAddress:
 			base = r.uint(addrSize)
 			continue
-		case lleViewPair:
+		case lleViewPair: // of the next entry only
+			pair = &reader{b: r.b, off: r.off}
 			r.uleb()
 			r.uleb()
 			continue
@@ -206,9 +264,10 @@ func readLocList5(r *reader, addrSize int, base uint64, addrx func(uint64) (uint
 		if r.err != nil {
 			return nil, r.err
 		}
-		if len(e.Expr) > 0 && e.Lo < e.Hi {
-			list = append(list, e)
+		if pair == nil {
+			pair = views
 		}
+		list, pair = addRange(list, e, pair), nil
 		if len(list) > maxLocRanges {
 			return nil, errors.New("too many entries")
 		}
@@ -216,7 +275,7 @@ func readLocList5(r *reader, addrSize int, base uint64, addrx func(uint64) (uint
 }
 
 // locList4 reads the list at off of .debug_loc (DWARF 4, 2.6.2).
-func (u *Unit) locList4(off uint64) ([]LocRange, error) {
+func (u *Unit) locList4(off uint64, views int64) ([]LocRange, error) {
 	sec, err := u.d.src.Section(".debug_loc")
 	if err != nil {
 		return nil, err
@@ -227,14 +286,14 @@ func (u *Unit) locList4(off uint64) ([]LocRange, error) {
 	if _, err := u.Entry(); err != nil {
 		return nil, err
 	}
-	list, err := readLocList4(&reader{b: sec, off: int(off)}, u.AddrSize, u.bases.low)
+	list, err := readLocList4(&reader{b: sec, off: int(off)}, viewReader(sec, views), u.AddrSize, u.bases.low)
 	if err != nil {
 		return nil, u.d.corrupt("location list at %#x: %v", off, err)
 	}
 	return list, nil
 }
 
-func readLocList4(r *reader, addrSize int, base uint64) ([]LocRange, error) {
+func readLocList4(r, views *reader, addrSize int, base uint64) ([]LocRange, error) {
 	var list []LocRange
 	top := ^uint64(0)
 	if addrSize == 4 {
@@ -255,10 +314,7 @@ func readLocList4(r *reader, addrSize int, base uint64) ([]LocRange, error) {
 		if r.err != nil {
 			return nil, r.err
 		}
-		if len(expr) > 0 && lo < hi {
-			list = append(list, LocRange{Lo: base + lo, Hi: base + hi, Expr: expr})
-		}
-		if len(list) > maxLocRanges {
+		if list = addRange(list, LocRange{Lo: base + lo, Hi: base + hi, Expr: expr}, views); len(list) > maxLocRanges {
 			return nil, errors.New("too many entries")
 		}
 	}

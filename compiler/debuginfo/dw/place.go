@@ -23,6 +23,12 @@ func Place(expr []byte, t *types.Ctype, env *Env) (loc.Place, error) {
 	return composite(pieces, t)
 }
 
+// InRegister reports whether the expression says that an object, or a part of it, is in a register.
+func InRegister(expr []byte) bool {
+	pieces, err := evaluate(expr, nil)
+	return err == nil && slices.ContainsFunc(pieces, func(p piece) bool { return p.kind == inReg })
+}
+
 // single is an object that is in one thing as a whole.
 func single(p piece, t *types.Ctype) (loc.Place, error) {
 	if p.kind == inMemory {

@@ -84,6 +84,11 @@ func (u *Unit) baseTypeAt(off uint64) (BaseType, error) {
 // when v has no readable place there. Its Lines are left to LiveLines, which reads the line table:
 // listings of many variables do without.
 func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64) (p loc.Place, err error) {
+	return u.VarPlaceAt(v, t, env, pc, LastView)
+}
+
+// VarPlaceAt is VarPlace at one of the statements that begin at pc (Row.View).
+func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64, view int) (p loc.Place, err error) {
 	defer Guard(&err)()
 	name, _ := v.Val(dwarf.AttrName).(string)
 	if c := v.AttrField(dwarf.AttrConstValue); c != nil {
@@ -96,7 +101,7 @@ func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64) (p
 	if err != nil {
 		return p, notLive(name, pc, err)
 	}
-	expr := At(list, pc)
+	expr := AtView(list, pc, view)
 	if expr == nil {
 		err = ErrNoLocation
 		if len(list) > 0 {
@@ -175,7 +180,7 @@ func (u *Unit) LinesOf(list []LocRange, fn *godwarf.Tree) []int {
 		if r.End || !r.Stmt || r.Line == 0 || !fn.ContainsPC(r.PC) || file != "" && u.FileOf(r) != file {
 			continue
 		}
-		if At(list, r.PC) != nil && !slices.Contains(lines, r.Line) {
+		if AtView(list, r.PC, int(r.View)) != nil && !slices.Contains(lines, r.Line) {
 			lines = append(lines, r.Line)
 			if len(lines) > 500 {
 				break

@@ -2,7 +2,7 @@
 #include "callee.h"
 
 int counter = 7;
-static int hidden = 100;
+static volatile int hidden = 100;
 __thread int tls_first = 3;
 __thread long tls_second = 44;
 struct node *head;

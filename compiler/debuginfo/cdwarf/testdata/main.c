@@ -1,7 +1,7 @@
 #include "callee.h"
 
 struct opaque { int secret; };
-static int hidden = 200;
+static volatile int hidden = 200;
 volatile int sink;
 
 static int helper(int x) __attribute__((noinline, noclone));
