@@ -316,7 +316,7 @@ func TestTargets(t *testing.T) {
 		{"nil pointer", `probe ` + handler + ` { try { println($s->next->next->id) } catch (m) { println(m) } }`, []event{handle()}, "read fault at 0x0000000000000000\n"},
 		{"addresses", `probe ` + handler + ` { printf("%x %x %x\n", $s, &$s->ports, &$s->ports[1]) }`, []event{handle()}, "9000 9020 9028\n"},
 		{"pretty", `probe ` + handler + ` { println($$parms) println($$parms$) println($s$) println($s$$) println($path$) x = $s->ports$ println(x) }`, []event{handle()},
-			`s=0x9000 path="world" args=[3/4]0x8100 ratio=? gone=?` + "\n" + `s=0x9000 path="world" args=[3/4]0x8100 ratio=? gone=?` + "\n0x9000\n0x9000\n" + `"world"` + "\n[80 443 8080]\n"},
+			`s=0x9000 path="world" args=[3/4]0x8100 ratio=? gone=?` + "\n" + `s=0x9000 path="world" args=[3/4]0x8100 ratio=? gone=?` + "\n" + `&{Base:{...}, name:"hello", ports:[...], next:0x9100}` + "\n" + `&{Base:{id:7, tag:42}, name:"hello", ports:[80 443 8080], next:0x9100}` + "\n" + `"world"` + "\n[80 443 8080]\n"},
 		{"pretty structure", `probe ` + handler + ` { println($s[0]$) println($s[0]$$) println($s->Base$) }`, []event{handle()},
 			`{Base:{...}, name:"hello", ports:[...], next:0x9100}` + "\n" + `{Base:{id:7, tag:42}, name:"hello", ports:[80 443 8080], next:0x9100}` + "\n{id:7, tag:42}\n"},
 		{"several results", `probe ` + handler + `.return { println($return[0], " ", $n, " ", $return[1]->tab, " ", $err->data, " ", $$return) }`,

@@ -344,6 +344,16 @@ func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool
 	}
 	if t.Pretty > 0 {
 		w := writer{nested: t.Pretty > 1}
+		// A pointer to a structure shows the structure, as in stap; pointers further in do not.
+		if e := o.Type.Elem(); o.Type.Kind == types.Pointer && e != nil && (e.Kind == types.Struct || e.Kind == types.Union) {
+			var err error
+			if o, err = deref(o); err != nil {
+				return nil, err
+			}
+			if o.Type.Go {
+				w.lit("&")
+			}
+		}
 		w.value(o, 0)
 		return &elab.Target{Type: types.String, Pretty: w.parts, Ctype: o.Type, Place: o.Place}, nil
 	}
