@@ -5,34 +5,47 @@ import (
 	"slices"
 )
 
-// Link drops blocks that cannot be reached, joins chains of blocks, puts cold blocks
-// last, numbers the blocks in their order and fills Preds and Depth.
+// Link drops blocks that cannot be reached, joins chains of blocks, lays them out so that the usual ways
+// fall through and cold blocks come last, numbers them in that order and fills Preds and Depth.
 func (f *Func) Link() {
 	f.thread()
 	seen := make([]bool, f.nblocks)
-	var order []*Block
-	var stack []*Block
-	for _, b := range append([]*Block{f.Blocks[0]}, f.Roots...) {
-		stack = append(stack, b)
-		seen[b.ID] = true
-	}
-	for len(stack) > 0 {
-		b := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, s := range b.Succs() {
-			if !seen[s.ID] {
-				seen[s.ID] = true
-				stack = append(stack, s)
-			}
-		}
-	}
-	for _, cold := range []bool{false, true} {
-		for i, b := range f.Blocks {
-			if seen[b.ID] && (b.Cold && i != 0) == cold {
+	order := make([]*Block, 0, len(f.Blocks))
+	var cold []*Block
+	trace := func(stack []*Block) {
+		for len(stack) > 0 {
+			b := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			for b != nil && !seen[b.ID] {
+				seen[b.ID] = true
 				order = append(order, b)
+				next := b.Then
+				if b.Kind == Cond || b.Kind == MayGoto {
+					next = b.Else
+					if other := b.Then; !seen[other.ID] {
+						if other.Cold && !b.Cold {
+							cold = append(cold, other)
+						} else {
+							stack = append(stack, other)
+						}
+					}
+				}
+				if b.Kind == Exit {
+					next = nil
+				}
+				if next != nil && next.Cold && !b.Cold {
+					cold = append(cold, next)
+					next = nil
+				}
+				b = next
 			}
 		}
 	}
+	trace([]*Block{f.Blocks[0]})
+	for i := 0; i < len(cold); i++ {
+		trace(cold[i : i+1 : i+1])
+	}
+	trace(append([]*Block(nil), f.Roots...))
 	f.Blocks = order
 	f.preds()
 	f.join()

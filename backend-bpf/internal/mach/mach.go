@@ -6,8 +6,6 @@
 package mach
 
 import (
-	"slices"
-
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/compiler/source"
@@ -271,17 +269,6 @@ func (b *Block) TermUses(fn func(Reg)) {
 	case Exit:
 		fn(R0)
 	}
-}
-
-// MoveLast puts blocks behind all others in the layout.
-func (f *Func) MoveLast(last ...*Block) {
-	out := make([]*Block, 0, len(f.Blocks))
-	for _, b := range f.Blocks {
-		if !slices.Contains(last, b) {
-			out = append(out, b)
-		}
-	}
-	f.Blocks = append(out, last...)
 }
 
 // Redirect makes b go to another block where it went to old.

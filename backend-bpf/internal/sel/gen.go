@@ -121,7 +121,6 @@ func (g *gen) run() error {
 	g.set(begin)
 	g.setup()
 	g.jump(body)
-	g.f.MoveLast(g.end, g.out)
 	return g.err
 }
 
