@@ -55,7 +55,7 @@ type binder struct {
 }
 
 func (b *binder) errorf(code diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
-	return b.ds.Errorf(diag.Semantic, code, sp, format, args...)
+	return errorf(&b.ds, code, sp, format, args...)
 }
 
 // scope is the inside of one probe or function.

@@ -10,18 +10,20 @@ import (
 // Check refuses what has names and types but breaks a rule of the language: arrays
 // that change under a loop over them, what is entry values but is not known at the
 // entry.
-func Check(p *elab.Program, o Options) diag.List {
-	c := &checker{changed: map[*elab.Func]map[*elab.Global]source.Span{}}
-	c.functions(p)
+func Check(p *elab.Program) diag.List {
+	c := &checker{p: p, changed: map[*elab.Func]map[*elab.Global]source.Span{}, quiet: map[*elab.Global]map[*elab.Func]bool{}}
 	eachBody(p, c.loops)
 	return c.ds
 }
 
 type checker struct {
-	ds diag.List
-	// changed are the arrays that a function changes, itself or through calls, each with
-	// a place where that happens.
+	ds    diag.List
+	p     *elab.Program
+	graph graph // made when the first call in a loop is met
+	// changed are the arrays that a function changes itself.
 	changed map[*elab.Func]map[*elab.Global]source.Span
+	// quiet are the functions that do not change a global, as far as that was asked.
+	quiet map[*elab.Global]map[*elab.Func]bool
 }
 
 // changes calls f for each array that n itself changes: op is how, index the element
@@ -53,37 +55,41 @@ func changes(in *elab.Info, n ast.Node, f func(g *elab.Global, op string, index 
 	}
 }
 
-// functions fills c.changed.
-func (c *checker) functions(p *elab.Program) {
-	g := callGraph(p)
-	for _, f := range p.Funcs {
-		set := map[*elab.Global]source.Span{}
-		c.changed[f] = set
-		if f.Decl.Body == nil {
-			continue
-		}
-		InspectLive(&f.Info, f.Decl.Body, func(n ast.Node) bool {
-			changes(&f.Info, n, func(g *elab.Global, _ string, _ *ast.Index) {
-				if _, ok := set[g]; !ok {
-					set[g] = n.Range()
-				}
-			})
-			return true
-		})
+// direct gives the arrays that f changes itself, each with a place where that happens.
+func (c *checker) direct(f *elab.Func) map[*elab.Global]source.Span {
+	set, ok := c.changed[f]
+	if ok || f.Decl.Body == nil {
+		return set
 	}
-	for again := true; again; {
-		again = false
-		for _, f := range p.Funcs {
-			for _, callee := range g[f] {
-				for v, at := range c.changed[callee] {
-					if _, ok := c.changed[f][v]; !ok {
-						c.changed[f][v] = at
-						again = true
-					}
-				}
+	set = map[*elab.Global]source.Span{}
+	c.changed[f] = set
+	InspectLive(&f.Info, f.Decl.Body, func(n ast.Node) bool {
+		changes(&f.Info, n, func(g *elab.Global, _ string, _ *ast.Index) {
+			if _, ok := set[g]; !ok {
+				set[g] = n.Range()
 			}
+		})
+		return true
+	})
+	return set
+}
+
+// change finds a place where f, or what it calls, changes g; not in functions that
+// are in seen, to which it adds those that it has been in.
+func (c *checker) change(f *elab.Func, g *elab.Global, seen map[*elab.Func]bool) (at source.Span, ok bool) {
+	if seen[f] {
+		return at, false
+	}
+	seen[f] = true
+	if at, ok = c.direct(f)[g]; ok {
+		return at, true
+	}
+	for _, callee := range c.graph[f] {
+		if at, ok = c.change(callee, g, seen); ok {
+			return at, true
 		}
 	}
+	return at, false
 }
 
 func (c *checker) loops(in *elab.Info, body *ast.Block) {
@@ -116,7 +122,7 @@ func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
 		})
 		if call, ok := n.(*ast.Call); ok {
 			for f := in.Calls[call]; f != nil; f = f.Next {
-				if at, ok := c.changed[f][g]; ok {
+				if at, ok := c.calls(f, g); ok {
 					c.ds.Errorf(diag.Semantic, diag.ForeachChange, call.Span, "%s() changes %s inside of a loop over it", call.Fun.Name, name).
 						Note(at, "it is changed here").Note(loop.Array.Span, "the loop is over %s", name)
 					break
@@ -125,6 +131,24 @@ func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
 		}
 		return true
 	})
+}
+
+// calls finds a place where a call of f changes g.
+func (c *checker) calls(f *elab.Func, g *elab.Global) (source.Span, bool) {
+	if c.graph == nil {
+		c.graph = callGraph(c.p)
+	}
+	seen := c.quiet[g]
+	if seen == nil {
+		seen = map[*elab.Func]bool{}
+	}
+	at, ok := c.change(f, g, seen)
+	if ok {
+		// Of those that were seen on the way, some may lead here by a circle.
+		seen = nil
+	}
+	c.quiet[g] = seen
+	return at, ok
 }
 
 // standsAt reports whether index is the element that the loop is at: its keys are the

@@ -184,50 +184,7 @@ func (x *infer) same(a, b ast.Expr) {
 	before := len(x.ds)
 	u := x.expr(b, t)
 	x.because(before, x.slotOf(a))
-	if t == types.Unknown {
-		x.learn(a, u)
-	}
-}
-
-// learn gives e, which was typed just now without a result, the type t. Only what the
-// value of e comes from is looked at, not all of e again.
-func (x *infer) learn(e ast.Expr, t types.Type) types.Type {
-	if t == types.Unknown {
-		return t
-	}
-	switch u := unparen(e).(type) {
-	case *ast.Ternary:
-		if v, ok := Known(x.in, u.Cond); !ok || v != 0 {
-			x.learn(u.Then, t)
-		}
-		if v, ok := Known(x.in, u.Cond); !ok || v == 0 {
-			x.learn(u.Else, t)
-		}
-	case *ast.Assign:
-		x.learn(u.X, t)
-		x.learn(u.Y, t)
-	case *ast.Call:
-		for f := x.in.Calls[u]; f != nil; f = f.Next {
-			x.unify(slot{f, -1}, t, u.Span)
-		}
-	default:
-		s := x.slotOf(e)
-		if s.of == nil {
-			return bad
-		}
-		if x.unify(s, t, u.Range()) == bad {
-			return bad
-		}
-	}
-	if t != bad {
-		for ; ; e = e.(*ast.Paren).X {
-			x.in.Types[e] = t
-			if _, ok := e.(*ast.Paren); !ok {
-				break
-			}
-		}
-	}
-	return t
+	x.equal(a, t, b, u)
 }
 
 func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
@@ -248,12 +205,7 @@ func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
 		if t == bad {
 			return bad
 		}
-		if t == types.Unknown {
-			t = x.learn(e.X, u)
-		} else if u == bad {
-			x.learn(e.X, bad)
-		}
-		return t
+		return x.equal(e.X, t, e.Y, u)
 	}
 	x.place(e.X, types.Long)
 	x.expr(e.Y, types.Long)
@@ -275,10 +227,7 @@ func (x *infer) ternary(e *ast.Ternary, want types.Type) types.Type {
 		return t
 	}
 	u := x.expr(e.Else, t)
-	if t == types.Unknown {
-		return x.learn(e.Then, u)
-	}
-	return t
+	return x.equal(e.Then, t, e.Else, u)
 }
 
 func (x *infer) member(e *ast.In) {
@@ -342,20 +291,15 @@ func (x *infer) call(c *ast.Call, want types.Type, value bool) types.Type {
 		return bad
 	}
 	for i, a := range c.Args {
-		t := types.Unknown
+		var ps []slot
 		for f := first; f != nil; f = f.Next {
-			if t == types.Unknown && f.Params[i].Type != types.Unknown {
-				t = f.Params[i].Type
-			}
+			ps = append(ps, slot{f.Params[i], -1})
 		}
+		x.link(a.Range(), ps...)
 		before := len(x.ds)
-		u := x.expr(a, t)
-		x.because(before, slot{first.Params[i], -1})
-		for f := first; f != nil; f = f.Next {
-			if f.Params[i].Type == types.Unknown || u == bad {
-				x.unify(slot{f.Params[i], -1}, u, a.Range())
-			}
-		}
+		t := x.expr(a, first.Params[i].Type)
+		x.because(before, ps[0])
+		x.given(a, t, ps[0])
 	}
 	if !value {
 		return first.Result
@@ -370,15 +314,12 @@ func (x *infer) call(c *ast.Call, want types.Type, value bool) types.Type {
 			return bad
 		}
 	}
-	t := x.unify(slot{first, -1}, want, c.Span)
-	if t != bad {
-		for f := first.Next; f != nil; f = f.Next {
-			if u := x.unify(slot{f, -1}, t, c.Span); t == types.Unknown {
-				t = u
-			}
-		}
+	var rs []slot
+	for f := first; f != nil; f = f.Next {
+		rs = append(rs, slot{f, -1})
 	}
-	return t
+	x.link(c.Span, rs...)
+	return x.unify(rs[0], want, c.Span)
 }
 
 // print types a call of the print family.

@@ -1,7 +1,6 @@
 package sema
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -16,7 +15,7 @@ import (
 // unknown. Each use constrains a variable; two that disagree are a type mismatch, with
 // the place of the first one as a note.
 func Infer(p *elab.Program) diag.List {
-	x := &infer{p: p, origin: map[slot]source.Span{}, wrong: map[slot]bool{}, valued: map[*elab.Func]bool{}, void: map[*elab.Func]bool{}}
+	x := &infer{p: p, origin: map[slot]source.Span{}, classes: map[slot]*class{}, valued: map[*elab.Func]bool{}, void: map[*elab.Func]bool{}}
 	for _, g := range p.Globals {
 		if g.Init != nil {
 			x.origin[slot{g, -1}] = g.Decl.Name.Span
@@ -51,24 +50,14 @@ func Infer(p *elab.Program) diag.List {
 // mistake gives one message.
 const bad types.Type = 255
 
-// slot is something that has a type: a *elab.Local, a *elab.Global (key -1: its value,
-// else a key), a *elab.Func (its result).
-type slot struct {
-	of  any
-	key int
-}
-
-// arityOf is the key of a slot that stands for how many keys a global has.
-const arityOf = -2
-
 type infer struct {
 	p       *elab.Program
 	ds      diag.List
 	changed bool
 	// origin is where a slot got its type.
 	origin map[slot]source.Span
-	// wrong marks slots that got a value from a refused expression.
-	wrong map[slot]bool
+	// classes holds the slots that are known to be of one type.
+	classes map[slot]*class
 
 	// valued are the functions whose result is looked at somewhere.
 	valued map[*elab.Func]bool
@@ -80,7 +69,7 @@ type infer struct {
 }
 
 func (x *infer) errorf(code diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
-	return x.ds.Errorf(diag.Semantic, code, sp, format, args...)
+	return errorf(&x.ds, code, sp, format, args...)
 }
 
 func (x *infer) round() {
@@ -105,64 +94,6 @@ func (x *infer) round() {
 	}
 }
 
-// typ gives the field that holds the type of s.
-func (s slot) typ() *types.Type {
-	switch of := s.of.(type) {
-	case *elab.Local:
-		return &of.Type
-	case *elab.Func:
-		return &of.Result
-	case *elab.Global:
-		if s.key >= 0 {
-			return &of.Keys[s.key]
-		}
-		return &of.Type
-	}
-	return nil
-}
-
-func (s slot) what() string {
-	switch of := s.of.(type) {
-	case *elab.Local:
-		return of.Name
-	case *elab.Func:
-		return "the result of " + of.Decl.Name.Name + "()"
-	case *elab.Global:
-		if s.key >= 0 {
-			return fmt.Sprintf("key %d of %s", s.key+1, of.Decl.Name.Name)
-		}
-		if of.Arity > 0 {
-			return "the element of " + of.Decl.Name.Name
-		}
-		return of.Decl.Name.Name
-	}
-	return "this"
-}
-
-// unify gives s the type want, or checks that it has it. at is the place that wants it.
-func (x *infer) unify(s slot, want types.Type, at source.Span) types.Type {
-	t := s.typ()
-	switch {
-	case want == bad:
-		x.wrong[s] = true
-		if *t == types.Unknown {
-			return bad
-		}
-	case want == types.Unknown || *t == want:
-	case *t == types.Unknown:
-		*t = want
-		x.origin[s] = at
-		x.changed = true
-	default:
-		x.mismatch(s, want, at)
-		return bad
-	}
-	if *t == types.Unknown && x.wrong[s] {
-		return bad
-	}
-	return *t
-}
-
 func (x *infer) mismatch(s slot, want types.Type, at source.Span) {
 	have := *s.typ()
 	d := x.errorf(diag.TypeMismatch, at, "type mismatch: expected %s, but %s is %s", noun(want), s.what(), noun(have))
@@ -181,28 +112,6 @@ func (x *infer) because(before int, s slot) {
 	if o, ok := x.origin[s]; ok {
 		x.ds[before].Note(o, "%s was found to be %s here", s.what(), noun(*s.typ()))
 	}
-}
-
-// slotOf is the variable that e is; its of is nil if e is none.
-func (x *infer) slotOf(e ast.Expr) slot {
-	switch e := unparen(e).(type) {
-	case *ast.Name:
-		if l := x.in.Locs[e]; l != nil {
-			return slot{l, -1}
-		}
-		if g := x.in.Globs[e]; g != nil {
-			return slot{g, -1}
-		}
-	case *ast.Index:
-		if g := x.in.Globs[e.Array]; g != nil {
-			return slot{g, -1}
-		}
-	case *ast.Call:
-		if f := x.in.Calls[e]; f != nil {
-			return slot{f, -1}
-		}
-	}
-	return slot{}
 }
 
 // convert hints at how to get from one type to the other.
@@ -326,9 +235,7 @@ func (x *infer) ret(st *ast.Return) {
 	before := len(x.ds)
 	t := x.expr(st.X, f.Result)
 	x.because(before, s)
-	if f.Result == types.Unknown {
-		x.unify(s, t, st.X.Range())
-	}
+	x.given(st.X, t, s)
 }
 
 func (x *infer) foreach(st *ast.Foreach) {
@@ -387,7 +294,12 @@ func (x *infer) spoil(st *ast.Foreach) {
 // pair makes a loop's variable and the column that it stands for agree.
 func (x *infer) pair(col slot, at source.Span, id *ast.Ident) {
 	t := x.variable(id, id.Span, *col.typ())
-	if t != bad && *col.typ() == types.Unknown {
+	if t == bad || *col.typ() != types.Unknown {
+		return
+	}
+	if l := x.in.Locs[id]; l != nil {
+		x.link(at, col, slot{l, -1})
+	} else {
 		x.unify(col, t, at)
 	}
 }
@@ -407,9 +319,9 @@ func (x *infer) variable(id *ast.Ident, at source.Span, want types.Type) types.T
 func (x *infer) arity(g *elab.Global, n int, at source.Span) bool {
 	s := slot{g, arityOf}
 	if g.Arity != n && (g.Arity >= 0 || n == 0 && (g.Decl.Size != nil || g.Decl.Wrap)) {
-		x.wrong[slot{g, -1}] = true
+		x.poison(slot{g, -1})
 		for i := range g.Keys {
-			x.wrong[slot{g, i}] = true
+			x.poison(slot{g, i})
 		}
 	}
 	if g.Arity == -1 && n == 0 && (g.Decl.Size != nil || g.Decl.Wrap) {
@@ -454,15 +366,13 @@ func (x *infer) key(g *elab.Global, i int, e ast.Expr) {
 	before := len(x.ds)
 	t := x.expr(e, *s.typ())
 	x.because(before, s)
-	if *s.typ() == types.Unknown && t != bad {
-		x.unify(s, t, e.Range())
-	}
+	x.given(e, t, s)
 }
 
 // unresolved reports what nothing gave a type to.
 func (x *infer) unresolved() {
 	check := func(s slot, at source.Span, format string, args ...any) *diag.Diagnostic {
-		if *s.typ() != types.Unknown || x.wrong[s] {
+		if *s.typ() != types.Unknown || x.poisoned(s) {
 			return nil
 		}
 		return x.errorf(diag.UnresolvedType, at, format, args...)

@@ -18,6 +18,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/source"
 )
 
 // Options change what is allowed and what is said.
@@ -41,10 +42,24 @@ type Options struct {
 func Analyze(p *elab.Program, lib *load.Library, o Options) diag.List {
 	ds := Bind(p, lib, o)
 	ds = append(ds, Infer(p)...)
-	ds = append(ds, Check(p, o)...)
+	ds = append(ds, Check(p)...)
 	if !ds.HasErrors() {
 		ds = append(ds, Warn(p, lib)...)
 	}
 	ds.Sort()
+	if len(ds) >= maxErrors {
+		ds[len(ds)-1].Note(source.Span{}, "there is more, but this should do")
+	}
 	return ds
+}
+
+// maxErrors bounds the messages of a pass.
+const maxErrors = 200
+
+// errorf adds an error to ds unless there are too many already.
+func errorf(ds *diag.List, code diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
+	if len(*ds) >= maxErrors {
+		return &diag.Diagnostic{}
+	}
+	return ds.Errorf(diag.Semantic, code, sp, format, args...)
 }

@@ -21,7 +21,7 @@ func (x *infer) aggregate(e ast.Expr, op string, slice bool) *elab.Global {
 		if l := x.in.Locs[e]; l != nil {
 			d := x.errorf(diag.NotAggregate, e.Span, "%s needs an aggregate, and %s is a local variable", op, e.Name)
 			d.Hintf("aggregates are globals: global %s", e.Name)
-			x.wrong[slot{l, -1}] = true
+			x.poison(slot{l, -1})
 			return nil
 		}
 		g := x.in.Globs[e]
