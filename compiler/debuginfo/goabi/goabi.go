@@ -121,7 +121,7 @@ func Assign(abi debuginfo.ABI, params, results []*types.Ctype) (Layout, error) {
 // position: first, or behind the receiver of a method.
 func Dictionary(name string) (position int, ok bool) {
 	i := strings.Index(name, "[go.shape.")
-	if i < 0 {
+	if i < 0 || strings.HasPrefix(name, "type:") || strings.HasPrefix(name, "go:") { // comparisons of types
 		return 0, false
 	}
 	depth, end := 0, -1

@@ -257,6 +257,7 @@ func TestDictionary(t *testing.T) {
 		"main.Map[go.shape.struct { main.a main.B[int] }]":      0,
 		"example.com/a.(*B[go.shape.*uint8,go.shape.int]).Func": 1,
 		"main.Map[go.shape.int":                                 -1,
+		"type:.eq.sync/atomic.Pointer[go.shape.int]":            -1,
 	} {
 		got, ok := Dictionary(name)
 		if !ok {

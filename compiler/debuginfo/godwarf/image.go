@@ -39,6 +39,7 @@ type Image struct {
 	sigs    map[uint64]*signature // by entry
 	rows    map[*dw.Unit][]dw.Row // by address
 	g       *debuginfo.Goroutine  // offsets only
+	copies  map[*debuginfo.InlineSite]copyID
 }
 
 var _ debuginfo.Image = (*Image)(nil)
@@ -70,7 +71,10 @@ func New(f *dw.File) (im *Image, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Path(), err)
 	}
-	return &Image{f: f, tab: tab, funcs: map[int]*debuginfo.Func{}, sigs: map[uint64]*signature{}, rows: map[*dw.Unit][]dw.Row{}}, nil
+	return &Image{
+		f: f, tab: tab, funcs: map[int]*debuginfo.Func{}, sigs: map[uint64]*signature{},
+		rows: map[*dw.Unit][]dw.Row{}, copies: map[*debuginfo.InlineSite]copyID{},
+	}, nil
 }
 
 // Close unmaps the file. Types and places that came from the image must not be used afterwards.

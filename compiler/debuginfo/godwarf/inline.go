@@ -2,12 +2,16 @@ package godwarf
 
 import (
 	"cmp"
+	"debug/dwarf"
 	"slices"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/types"
 )
 
 // Inlined lists the inlined copies of the functions that a name or glob means, by address. The
@@ -16,8 +20,16 @@ func (im *Image) Inlined(text string) (sites []*debuginfo.InlineSite, err error)
 	defer dw.Guard(&err)()
 	p := parsePattern(text)
 	sites, err = im.inlined(p)
-	if err != nil || len(sites) > 0 {
-		return sites, err
+	if err != nil {
+		return nil, err
+	}
+	if len(sites) > 0 {
+		if im.HasTypes() {
+			for _, s := range sites {
+				im.betterEntry(s)
+			}
+		}
+		return sites, nil
 	}
 	e := &debuginfo.NotFoundError{What: "inlined function", Name: text}
 	if len(im.indexes(p)) > 0 {
@@ -49,6 +61,9 @@ func (im *Image) inlined(p *pattern) ([]*debuginfo.InlineSite, error) {
 	return sites, nil
 }
 
+// copyID is one inlined call: its index among those of the function host.
+type copyID struct{ host, call int }
+
 // inlineSite describes call n of those inlined into function host.
 func (im *Image) inlineSite(host int, calls []pclntab.Inlined, n int) *debuginfo.InlineSite {
 	c := &calls[n]
@@ -63,12 +78,13 @@ func (im *Image) inlineSite(host int, calls []pclntab.Inlined, n int) *debuginfo
 	pc := im.inlineEntry(host, c)
 	in.Site = im.site(host, pc, debuginfo.AtInline)
 	in.Site.Inline = in
+	im.copies[in] = copyID{host, n}
 	return in
 }
 
 // inlineEntry chooses where an inlined copy is entered. The compiler marks the place by a NOP, unless it
 // found another instruction of the call's line to carry the mark (cmd/compile/internal/ssagen,
-// inlMarks); that one need not run when the call does. Then it is the first statement of the body.
+// inlMarks); that one need not run when the call does. Then it is the first instruction of the body.
 func (im *Image) inlineEntry(host int, c *pclntab.Inlined) uint64 {
 	if b, err := im.f.Bytes(c.CallPC, 15); err == nil {
 		if in, err := x86.Decode(b); err == nil && in.Kind == x86.Nop {
@@ -76,6 +92,83 @@ func (im *Image) inlineEntry(host int, c *pclntab.Inlined) uint64 {
 		}
 	}
 	return c.Ranges[0][0]
+}
+
+// betterEntry looks for a pc that is executed exactly when the entry of the copy is, and at
+// which more of its arguments have values: the scheduler may begin with the body before the last argument
+// is computed. It is on the way from the entry to the next jump.
+func (im *Image) betterEntry(in *debuginfo.InlineSite) {
+	id := im.copies[in]
+	v, err := im.view(in.Site)
+	if err != nil || v.copy == nil {
+		return
+	}
+	type param struct {
+		e *godwarf.Tree
+		t *types.Ctype
+	}
+	var params []param
+	for _, c := range v.copy.Children {
+		if c.Tag == dwarf.TagFormalParameter {
+			if t, err := v.sig.unit.Data().TypeOf(c); err == nil {
+				params = append(params, param{c, t})
+			}
+		}
+	}
+	live := func(pc uint64) (n int) {
+		env := im.env(v.i, v.sig, pc)
+		for _, p := range params {
+			if _, err := v.sig.unit.VarPlace(p.e, p.t, env, pc); err == nil {
+				n++
+			}
+		}
+		return n
+	}
+	pc, most := in.Site.PC, live(in.Site.PC)
+	for _, at := range im.straightLine(id.host, pc) {
+		if most == len(params) {
+			break
+		}
+		if n := live(at); n > most {
+			pc, most = at, n
+		}
+	}
+	if pc != in.Site.PC {
+		in.Site = im.site(id.host, pc, debuginfo.AtInline)
+		in.Site.Inline = in
+	}
+}
+
+// straightLine lists the instructions of function i that are executed whenever the one at pc is:
+// those behind it up to a jump or the target of one.
+func (im *Image) straightLine(i int, pc uint64) (pcs []uint64) {
+	code, err := im.code(i)
+	if err != nil {
+		return nil
+	}
+	entry := im.tab.Entry(i)
+	targets := map[uint64]bool{}
+	table := false
+	err = x86.Walk(code, entry, func(at uint64, in x86.Inst) bool {
+		switch in.Kind {
+		case x86.Jump, x86.CondJump:
+			targets[in.Target(at)] = true
+		case x86.IndirectJump:
+			table = true // its targets are not known
+		}
+		return true
+	})
+	if err != nil || table || pc < entry || pc-entry >= uint64(len(code)) {
+		return nil
+	}
+	x86.Walk(code[pc-entry:], pc, func(at uint64, in x86.Inst) bool {
+		if at != pc && targets[at] {
+			return false
+		}
+		pcs = append(pcs, at)
+		return in.Kind == x86.Other || in.Kind == x86.Nop || in.Kind == x86.Nop5 || in.Kind == x86.Push || in.Kind == x86.Call || in.Kind == x86.IndirectCall
+	})
+	return pcs
 }
 
 // inlinedFunc is the Func of call n: that of its code if it has any, else one without an address.

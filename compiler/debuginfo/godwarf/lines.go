@@ -3,6 +3,7 @@ package godwarf
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -129,6 +130,11 @@ func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err e
 		first, err := b.linesWanted(q)
 		if err != nil {
 			return nil, err
+		}
+		if len(first) > 0 {
+			if err := im.checkCode(b.host); err != nil {
+				return nil, err
+			}
 		}
 		for _, s := range first {
 			site := im.lineSite(b, s)
@@ -276,21 +282,34 @@ func (im *Image) noFile(q debuginfo.LineQuery, p *pattern, files []string) error
 	} else if len(files) > 0 {
 		e.Detail = q.Func + " has no code from it"
 	}
-	want := path.Base(q.File)
-	for pass := range 2 {
-		for _, f := range files {
-			base := path.Base(f)
-			d, _ := distance([]byte(base), want, 2, nil)
-			if (pass == 0) == (base == want) && d <= 2 && len(e.Near) < maxNear && !slices.Contains(e.Near, f) {
-				e.Near = append(e.Near, f)
-			}
+	// Names of a few other letters; of those the ones close to the program's own files.
+	want, home := path.Base(q.File), ""
+	for _, i := range im.tab.Named("main.main") {
+		home = im.funcOf(i).File
+	}
+	near := map[string]int{}
+	for _, f := range files {
+		if d, _ := distance([]byte(path.Base(f)), want, 2, nil); d <= 2 {
+			near[f] = d*10000 - common(f, home)
 		}
 	}
+	e.Near = slices.Collect(maps.Keys(near))
+	slices.SortFunc(e.Near, func(a, b string) int { return cmp.Or(cmp.Compare(near[a], near[b]), strings.Compare(a, b)) })
+	e.Near = e.Near[:min(len(e.Near), maxNear)]
 	if len(e.Near) == 0 && p != nil {
 		slices.Sort(files)
 		e.Near = files[:min(len(files), maxNear)]
 	}
 	return e
+}
+
+// common is how many bytes a and b begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // noLine explains that no code comes from the line, and names the next ones that have some.

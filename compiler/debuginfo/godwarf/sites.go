@@ -101,14 +101,39 @@ func (im *Image) exits(i int) ([]x86.Exit, error) {
 	if err != nil {
 		return nil, err
 	}
-	asm := im.tab.Flags(i)&pclntab.FlagAsm != 0 || assembly(im.funcOf(i).File)
-	var marks []uint64
-	if asm {
+	return x86.FindExits(code, im.tab.Entry(i), im.asm(i), im.marks(i))
+}
+
+// asm reports whether function i is written in assembly.
+func (im *Image) asm(i int) bool {
+	return im.tab.Flags(i)&pclntab.FlagAsm != 0 || assembly(im.funcOf(i).File)
+}
+
+// marks are addresses in an assembly function at which instructions should begin: its line changes.
+// Compiled code has no data in it.
+func (im *Image) marks(i int) (marks []uint64) {
+	if im.asm(i) {
 		for _, r := range im.tab.Rows(i) {
 			marks = append(marks, r.Lo)
 		}
 	}
-	return x86.FindExits(code, im.tab.Entry(i), asm, marks)
+	return marks
+}
+
+// checkCode refuses assembly functions with data among the instructions, where no address but the
+// entry is safe to probe.
+func (im *Image) checkCode(i int) error {
+	if !im.asm(i) {
+		return nil
+	}
+	code, err := im.code(i)
+	if err == nil {
+		err = x86.Check(code, im.tab.Entry(i), im.marks(i))
+	}
+	if err != nil {
+		return fmt.Errorf("the instructions of %s cannot be told apart: %w", im.funcOf(i).Name, err)
+	}
+	return nil
 }
 
 // SiteAt classifies pc, at which an instruction must begin.
@@ -121,6 +146,11 @@ func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	code, err := im.code(i)
 	if err != nil {
 		return s, err
+	}
+	if pc != im.tab.Entry(i) {
+		if err := im.checkCode(i); err != nil {
+			return s, err
+		}
 	}
 	in, err := x86.At(code, im.tab.Entry(i), pc)
 	if err != nil {

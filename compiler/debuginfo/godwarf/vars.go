@@ -161,15 +161,7 @@ func (im *Image) view(s debuginfo.Site) (*view, error) {
 	v.s.Func = im.funcOf(i)
 	v.entry = im.atEntry(v.s)
 	v.cfa, _ = im.frame(i, s.PC)
-	v.env = sig.unit.Env(sig.tree, s.PC)
-	if !v.cfa.Empty() {
-		// The function table has every frame; .debug_frame would have to be inflated and indexed.
-		cfa := func() (loc.Prog, error) { return v.cfa, nil }
-		v.env.CFA = cfa
-		if base, err := sig.unit.Locations(sig.tree, dwarf.AttrFrameBase); err == nil && len(base) == 1 && len(base[0].Expr) == 1 && base[0].Expr[0] == opCallFrameCFA {
-			v.env.FrameBase = cfa
-		}
-	}
+	v.env = im.env(i, sig, s.PC)
 	if s.Inline != nil {
 		v.copy = v.findCopy()
 		v.foreign = v.copy == nil
@@ -177,10 +169,23 @@ func (im *Image) view(s debuginfo.Site) (*view, error) {
 	return v, nil
 }
 
+// env is what location expressions at pc in function i refer to.
+func (im *Image) env(i int, sig *signature, pc uint64) *dw.Env {
+	env := sig.unit.Env(sig.tree, pc)
+	if cfa, _ := im.frame(i, pc); !cfa.Empty() {
+		// The function table has every frame; .debug_frame would have to be inflated and indexed.
+		env.CFA = func() (loc.Prog, error) { return cfa, nil }
+		if base, err := sig.unit.Locations(sig.tree, dwarf.AttrFrameBase); err == nil && len(base) == 1 && len(base[0].Expr) == 1 && base[0].Expr[0] == opCallFrameCFA {
+			env.FrameBase = env.CFA
+		}
+	}
+	return env
+}
+
 const opCallFrameCFA = 0x9c // DW_OP_call_frame_cfa
 
-// findCopy finds the entry of the inlined copy that the site is in: the innermost one of that function at
-// the pc, or, where the pc is the mark in front of the body, the one with the same call.
+// findCopy finds the entry of the inlined copy that the site is in. Its ranges are those of the
+// function table.
 func (v *view) findCopy() *godwarf.Tree {
 	in := v.s.Inline
 	name := in.Func.Name
@@ -188,27 +193,23 @@ func (v *view) findCopy() *godwarf.Tree {
 		name = in.Func.Symbol
 	}
 	is := func(t *godwarf.Tree) bool { n := dw.Name(t); return n == name || n == in.Func.Name }
+	if id, ok := v.im.copies[in]; ok && id.host == v.i {
+		calls, ok := v.im.tab.Inlined(id.host)
+		if !ok || id.call >= len(calls) || len(calls[id.call].Ranges) == 0 {
+			return nil
+		}
+		for _, t := range dw.Inlined(v.sig.tree) {
+			if is(t) && len(t.Ranges) > 0 && t.Ranges[0][0] == calls[id.call].Ranges[0][0] {
+				return t
+			}
+		}
+	}
 	for _, t := range dw.InlineStack(v.sig.tree, v.s.PC) {
 		if is(t) {
 			return t
 		}
 	}
-	var best *godwarf.Tree
-	dist := ^uint64(0)
-	for _, t := range dw.Inlined(v.sig.tree) {
-		if !is(t) || int(dw.Int(t, dwarf.AttrCallLine)) != in.CallLine || len(t.Ranges) == 0 {
-			continue
-		}
-		// Several calls on one line: the next body behind the mark is it.
-		d := t.Ranges[0][0] - v.s.PC
-		if t.Ranges[0][0] < v.s.PC {
-			d = v.s.PC - t.Ranges[0][0] + 1<<32
-		}
-		if d < dist {
-			best, dist = t, d
-		}
-	}
-	return best
+	return nil
 }
 
 // params are the arguments, in order, without hidden ones.
@@ -256,7 +257,7 @@ func (v *view) paramAtEntry(n int) (loc.Place, error) {
 	// Without the layout, only a location in registers can be trusted here: memory of the frame, which
 	// unoptimised code has for its variables, has not been written yet.
 	if p.entry != nil {
-		if pl, lerr := v.sig.unit.VarPlace(p.entry, p.typ, v.env, v.s.PC); lerr == nil && registersOnly(pl) {
+		if pl, lerr := v.sig.unit.VarPlace(p.entry, p.typ, v.env, v.s.PC); lerr == nil && registersOnly(pl) && !v.leftover(p.entry, p.typ, pl) {
 			return pl, nil
 		}
 	}
@@ -416,7 +417,51 @@ func (v *view) place(e *godwarf.Tree, t *types.Ctype, kind debuginfo.VarKind) (l
 			return loc.Place{}, v.notLive(name, fmt.Sprintf("it is declared in line %d", line))
 		}
 	}
-	return v.sig.unit.VarPlace(e, t, v.env, v.s.PC)
+	p, err := v.sig.unit.VarPlace(e, t, v.env, v.s.PC)
+	if err == nil && v.leftover(e, t, p) {
+		return loc.Place{}, v.notLive(name, "only a part of it is left here, and the debug information does not tell which")
+	}
+	return p, err
+}
+
+// leftover reports whether a location of e is that of one part of it. The compiler splits strings,
+// slices and small structs, and lists the parts as pieces; but when it has removed all parts but one for good, it
+// describes that one as if it were the whole (cmd/compile/internal/ssa, debug.go). So func(s
+// string) int { return len(s) } has s in RBX, where its length is.
+func (v *view) leftover(e *godwarf.Tree, t *types.Ctype, p loc.Place) bool {
+	if leaves, ok := dw.Leaves(t); ok && len(leaves) < 2 {
+		return false
+	}
+	list, err := v.sig.unit.Locations(e, dwarf.AttrLocation)
+	if err != nil {
+		return false
+	}
+	for _, r := range list {
+		// DW_OP_reg0..31 or DW_OP_regx alone
+		if len(r.Expr) > 0 && (r.Expr[0] >= 0x50 && r.Expr[0] <= 0x6f && len(r.Expr) == 1 || r.Expr[0] == 0x90 && len(r.Expr) <= 3) {
+			return true
+		}
+	}
+	// An argument that was spilled is in its own place above the frame, not in the middle of it.
+	n := slices.IndexFunc(v.sig.params, func(q sigVar) bool { return q.entry == e })
+	if n >= 0 && p.InMemory && v.sig.paramsErr == nil && !v.cfa.Empty() {
+		cfa, k := splitOffset(v.cfa)
+		at, m := splitOffset(p.Addr)
+		if slices.Equal(cfa.Steps, at.Steps) {
+			off := m - k - v.sig.layout.Params[n].Off
+			return off > 0 && off < t.Size
+		}
+	}
+	return false
+}
+
+// splitOffset takes a constant that is added last off p.
+func splitOffset(p loc.Prog) (loc.Prog, int64) {
+	n := p.Last()
+	if n >= 2 && p.Steps[n].Op == loc.Add && p.Steps[n].A == n-2 && p.Steps[n].B == n-1 && p.Steps[n-1].Op == loc.Const {
+		return loc.Prog{Steps: p.Steps[:n-1]}, p.Steps[n-1].N
+	}
+	return p, 0
 }
 
 // closureOffset is where a closure keeps the captured variable e, from the closure's own address; -1 if
@@ -501,8 +546,43 @@ func (v *view) locals() ([]*debuginfo.Var, error) {
 			offs[y] = closureOffset(x.Tree)
 		}
 	}
+	if v.copy != nil {
+		lost, err := v.lostParams(at)
+		if err != nil {
+			return nil, err
+		}
+		out = append(lost, out...)
+	}
 	// Captured variables come in an order that depends on the optimisation.
 	slices.SortStableFunc(out, func(a, b *debuginfo.Var) int { return int(offs[a] - offs[b]) })
+	return out, nil
+}
+
+// lostParams lists the arguments of an inlined function of which nothing is left in the copy.
+func (v *view) lostParams(have map[string]int) (out []*debuginfo.Var, err error) {
+	d := v.sig.unit.Data()
+	u, err := d.UnitOf(dw.Origin(v.copy))
+	if err != nil {
+		return nil, err
+	}
+	t, err := u.Tree(dw.Origin(v.copy))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range t.Children {
+		name := dw.Name(c)
+		if _, ok := have[name]; ok || c.Tag != dwarf.TagFormalParameter || dw.Flag(c, dwarf.AttrVarParam) || name == dictName {
+			continue
+		}
+		typ, err := d.TypeOf(c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, &debuginfo.Var{
+			Name: name, Kind: debuginfo.Param, Type: typ, Line: int(dw.Int(c, dwarf.AttrDeclLine)),
+			Err: v.notLive(name, "it was optimised away in this inlined copy"),
+		})
+	}
 	return out, nil
 }
 

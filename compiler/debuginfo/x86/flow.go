@@ -261,6 +261,32 @@ func (c *cursor) jump(cond byte) bool {
 	return in.Rel > 0 && in.Rel < int64(len(c.b)-c.n)
 }
 
+// Check decodes the whole function whose code begins at address entry, and makes sure that an
+// instruction begins at each of marks (ascending): where not, there is data in the code, or bytes
+// of one instruction on several source lines. The error is a *CodeError.
+func Check(code []byte, entry uint64, marks []uint64) error {
+	var bad *CodeError
+	err := Walk(code, entry, func(pc uint64, in Inst) bool {
+		marks, bad = pass(marks, pc)
+		return bad == nil
+	})
+	if bad != nil {
+		return bad
+	}
+	return err
+}
+
+// pass drops the marks up to pc; one in front of it is in the middle of an instruction.
+func pass(marks []uint64, pc uint64) ([]uint64, *CodeError) {
+	for len(marks) > 0 && marks[0] <= pc {
+		if marks[0] < pc {
+			return marks, &CodeError{PC: marks[0], Reason: "the code does not decode to the instructions of the line table"}
+		}
+		marks = marks[1:]
+	}
+	return marks, nil
+}
+
 // Exit is a place where control leaves a function for good.
 type Exit struct {
 	PC   uint64
@@ -281,12 +307,8 @@ func FindExits(code []byte, entry uint64, asm bool, marks []uint64) ([]Exit, err
 	var exits []Exit
 	var bad *CodeError
 	err := Walk(code, entry, func(pc uint64, in Inst) bool {
-		for len(marks) > 0 && marks[0] <= pc {
-			if marks[0] < pc {
-				bad = &CodeError{PC: marks[0], Reason: "the code does not decode to the instructions of the line table"}
-				return false
-			}
-			marks = marks[1:]
+		if marks, bad = pass(marks, pc); bad != nil {
+			return false
 		}
 		switch in.Kind {
 		case Ret:

@@ -94,6 +94,9 @@ func TestFindExits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			exits, err := FindExits(unhex(t, c.code), 0, c.asm, c.marks)
+			if cerr := Check(unhex(t, c.code), 0, c.marks); (cerr != nil) != (err != nil && strings.Contains(err.Error(), "decode")) {
+				t.Errorf("Check: %v", cerr)
+			}
 			var got []string
 			for _, e := range exits {
 				s := fmt.Sprintf("ret %#x", e.PC)

@@ -179,7 +179,7 @@ func counter(base int, step string) func(int) int {
 	total := 0
 	return func(n int) int {
 		total += n*base + len(step)
-		return total
+		return total // captured
 	}
 }
 
@@ -253,6 +253,8 @@ func main() {
 	fmt.Println(s.Handle("req", 2), s.Handle("bad", 5))
 	var l Lener = s.Point
 	fmt.Println(l.Len(3))
+	l = &s.Point
+	fmt.Println(l.Len(4))
 	fmt.Println(Map([]int{1, 2}, func(i int) string { return strings.Repeat("m", i) }))
 	fmt.Println(Map([]string{"a"}, strings.ToUpper))
 	li := &List[string]{}
