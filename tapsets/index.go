@@ -37,7 +37,7 @@ var Files = [...]File{
 		{Names: []string{"print_syms"}, Off: 3657, End: 3805, Line: 119, Refs: []string{"t", "tokenize", "callers", "printf", "symdata", "strtol"}, Params: []string{"callers"}},
 	}},
 	{Name: "choose.stpm", Entries: []grammar.Entry{
-		{Kind: grammar.MacroEntry, Names: []string{"choose_defined"}, Off: 174, End: 233, Line: 5, Refs: []string{"@a", "@b"}, Params: []string{"a", "b"}, BodyOff: 205, BodyEnd: 231},
+		{Kind: grammar.MacroEntry, Names: []string{"choose_defined"}, Off: 227, End: 286, Line: 7, Refs: []string{"@a", "@b"}, Params: []string{"a", "b"}, BodyOff: 258, BodyEnd: 284},
 	}},
 	{Name: "context.stp", Entries: []grammar.Entry{
 		{Names: []string{"execname"}, Off: 331, End: 374, Line: 11},

@@ -15,6 +15,8 @@ import (
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/grammar"
+	"github.com/gostap/gostap/tapsets"
 )
 
 // output collects what handlers say.
@@ -185,5 +187,35 @@ func TestQueue(t *testing.T) {
 func TestInit(t *testing.T) {
 	if got := run(t, `probe begin(-5) { println("b") } probe init { println("a") } probe oneshot { println("c") }`); got != "a\nb\nc\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestReadme: README.md is that of the files.
+func TestReadme(t *testing.T) {
+	before, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range tapsets.Files {
+		for _, e := range f.Entries {
+			if e.Private || e.Kind != grammar.FunctionEntry {
+				continue
+			}
+			n++
+			text, err := tapsets.FS.ReadFile(f.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decl, _, _ := strings.Cut(string(text[e.Off:e.End]), "%{")
+			decl, _, _ = strings.Cut(decl, "{")
+			decl = strings.TrimSpace(strings.TrimPrefix(decl, "function "))
+			if !strings.Contains(string(before), "* `"+decl+"`: "+e.Names[0]+" ") {
+				t.Errorf("README.md lacks %s: run go generate in tapsets", decl)
+			}
+		}
+	}
+	if got := strings.Count(string(before), "\n  Example: "); got != n {
+		t.Errorf("README.md has %d functions, the files %d: run go generate in tapsets", got, n)
 	}
 }

@@ -1,4 +1,5 @@
-// Command gen writes index.go of package tapsets from the library files beside it.
+// Command gen writes index.go and README.md of package tapsets from the library files
+// beside them.
 package main
 
 import (
@@ -31,6 +32,7 @@ func main() {
 		file, entry int
 	}
 	var all []name
+	var files []file
 	for i, n := range names {
 		text, err := os.ReadFile(n)
 		if err != nil {
@@ -40,6 +42,7 @@ func main() {
 		if !ok {
 			log.Fatalf("%s cannot be indexed: a bracket is open, or a condition holds half of a declaration", n)
 		}
+		files = append(files, file{n, string(text), entries})
 		fmt.Fprintf(&b, "{Name: %q, Entries: []grammar.Entry{\n", n)
 		for j, e := range entries {
 			writeEntry(&b, e)
@@ -62,6 +65,15 @@ func main() {
 	if err := os.WriteFile("index.go", src, 0o644); err != nil {
 		log.Fatal(err)
 	}
+	if err := readme(files); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// file is a library file with its declarations.
+type file struct {
+	name, text string
+	entries    []grammar.Entry
 }
 
 func kindName(k grammar.Kind) string {
