@@ -358,7 +358,11 @@ func (f *finder) notFound(c *probe.Comp, pat pattern, err error, n int) {
 					}
 					d.Note(source.Span{}, "inlined at %s:%d", in.CallFile, in.CallLine)
 				}
-				d.Hintf(`use .inline, or build with -gcflags=-l (Go) or -fno-inline (C)`)
+				flag := "-fno-inline"
+				if f.img.Lang() == debuginfo.Go {
+					flag = "-gcflags=-l"
+				}
+				d.Hintf("use .inline, or build it with %s", flag)
 				return
 			}
 		}

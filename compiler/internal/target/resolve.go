@@ -433,8 +433,8 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 		if nf.What != "variable" {
 			d.Message = fmt.Sprintf("%s: %v", what, nf)
 		}
-		if len(nf.Near) > 0 {
-			d.Hintf("did you mean %s?", nearNames(nf))
+		if near := nearNames(nf); near != "" {
+			d.Hintf("did you mean %s?", near)
 		}
 		if nf.What == "variable" {
 			r.listVars(d)
@@ -444,7 +444,7 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 		if len(dead.Lines) > 0 {
 			d.Hintf("it can be read at %s", lines(dead.Lines))
 		} else if s := r.site; s != nil && s.At.Kind == debuginfo.AtInline {
-			d.Hintf("the function is inlined here; .call probes the copies that are not")
+			d.Hintf("the function is inlined here; @defined tells the copies apart in which it has a value")
 		}
 	case errors.Is(err, debuginfo.ErrNoTypes):
 		d = l.Errorf(diag.Semantic, CodeNoDWARF, sp, "%s: variables have no names here", what)
@@ -469,14 +469,15 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 }
 
 func nearNames(nf *debuginfo.NotFoundError) string {
-	var out []string
-	for _, n := range nf.Near {
-		if nf.What == "variable" {
-			n = "$" + strings.TrimPrefix(n, "$")
+	near := nf.Near
+	if nf.What == "variable" {
+		// All that there is stands in a note already; a hint is for slips of the hand.
+		near = diag.Nearest(nf.Name, nf.Near, 3)
+		for i, n := range near {
+			near[i] = "$" + strings.TrimPrefix(n, "$")
 		}
-		out = append(out, n)
 	}
-	return strings.Join(out, ", ")
+	return strings.Join(near, ", ")
 }
 
 // listVars adds a note with the variables that could have been meant.
