@@ -2,103 +2,82 @@ package bpf
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math/bits"
 	"runtime"
 	"strings"
 
 	"github.com/cilium/ebpf"
 
+	"github.com/gostap/gostap/backend-bpf/internal/attach"
+	"github.com/gostap/gostap/backend-bpf/internal/features"
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/place"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/regalloc"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
+	"github.com/gostap/gostap/backend-bpf/internal/session"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// defaultRing is the size of the output buffer in bytes.
-const defaultRing = 8 << 20
-
-// build translates p.
-func build(_ context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Plan, diag.List) {
-	var ds diag.List
-	fail := func(pos source.Pos, err error) (*plan.Plan, diag.List) {
-		ds.Errorf(diag.Build, "bpf", source.At(pos), "%v", err)
+// build translates p. It enters the formats of log() and warn() into p.Formats.
+func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Plan, diag.List) {
+	handlers, ds := place.Decide(ctx, p, place.Options{Translates: sel.Translates})
+	if ds.HasErrors() {
 		return nil, ds
 	}
-	pl := &plan.Plan{Program: p, Schema: &wire.Schema{}}
-	cpus, err := ebpf.PossibleCPU()
+	pl := &plan.Plan{Program: p, Schema: &wire.Schema{}, Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}}
+	cpus, err := attach.PossibleCPUs()
 	if err != nil {
-		cpus = bits.Len(uint(runtime.NumCPU()))
+		cpus = runtime.NumCPU()
 	}
-	kernel := make([]bool, len(p.Globals))
-	bodies := make([]*ir.Func, len(p.Probes))
-	canStop := false
-	for i, pr := range p.Probes {
-		if onHost(pr) {
-			pl.HostProbes = append(pl.HostProbes, i)
-			continue
-		}
-		body, err := place.Inline(p, pr.Handler, p.Nesting())
-		if err != nil {
-			return fail(pr.Pos, err)
-		}
-		bodies[i] = body
-		canStop = true
-		for _, b := range body.Blocks {
-			for _, in := range b.Instrs {
-				if in.Glob >= 0 {
-					kernel[in.Glob] = true
-				}
-			}
-		}
-		if pr.Cond >= 0 {
-			kernel[pr.Cond] = true
-		}
-	}
-	for _, f := range p.Funcs {
-		for _, b := range f.Blocks {
-			for _, in := range b.Instrs {
-				if in.Glob >= 0 {
-					kernel[in.Glob] = true
-				}
-			}
-		}
-	}
-	lay, err := maps.New(p, kernel, maps.Options{CPUs: cpus})
+	lay, err := maps.New(p, touched(p, handlers), maps.Options{CPUs: cpus})
 	if err != nil {
-		return fail(0, err)
+		ds.Errorf(diag.Build, "bpf-map", source.Span{}, "%v", err)
+		return nil, ds
 	}
 	pl.Globals = lay.Globals
-	u := &sel.Unit{P: p, Layout: lay, CPUs: cpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop, Feat: sel.Features{MayGoto: true}}
-	pl.Spec = &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}}
+	u := &sel.Unit{P: p, Layout: lay, CPUs: cpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop(p, handlers),
+		Types: kernelTypes{}, Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti)}}
 	var text strings.Builder
-	for i, body := range bodies {
-		if body == nil {
+	for _, h := range handlers {
+		if h.Where == place.Host {
+			pl.HostProbes = append(pl.HostProbes, h.Probe)
 			continue
 		}
-		name := fmt.Sprintf("probe_%d", i)
-		res, err := u.Handler(&sel.Handler{Probe: i, Name: name, Body: body, Sites: p.Probes[i].Sites, Capture: -1})
+		name := fmt.Sprintf("probe_%d", len(pl.Attach))
+		sh := &sel.Handler{Handler: h, Name: name, Capture: len(pl.Schema.Captures)}
+		pr := p.Probes[h.Probe]
+		res, err := u.Handler(sh)
 		if err != nil {
-			return fail(p.Probes[i].Pos, err)
+			refused(&ds, pr, err)
+			continue
+		}
+		if h.Where == place.Deferred {
+			pl.Schema.Captures = append(pl.Schema.Captures, h.Record(res.Args))
+			pl.Deferred = append(pl.Deferred, h.HostBody)
+			if o.Logf != nil && o.Verbose > 0 {
+				o.Logf("probe %s runs on the host because of %s", pr.Name, h.Why)
+			}
 		}
 		pl.Spec.Programs[name] = res.Spec
-		at := plan.Attach{Prog: name, Kind: p.Probes[i].Sites[0].Kind, Probe: i}
-		for k, s := range p.Probes[i].Sites {
+		at := plan.Attach{Prog: name, Kind: h.Sites[0].Kind, Probe: h.Probe}
+		for k, s := range h.Sites {
 			at.Sites = append(at.Sites, plan.Target{Site: s, Cookie: res.Cookies[k]})
 		}
 		pl.Attach = append(pl.Attach, at)
-		fmt.Fprintf(&text, "%s: %s\n%v\n", name, p.Probes[i].Name, res.Spec.Instructions)
+		list(&text, name, pr, h, res)
 	}
 	ds = append(ds, u.Diags...)
-	for k, m := range u.Maps(defaultRing) {
-		pl.Spec.Maps[k] = m
+	if ds.HasErrors() {
+		return nil, ds
 	}
+	pl.Spec.Maps = u.Maps(session.DefaultRing)
 	for k, m := range lay.Maps {
 		pl.Spec.Maps[k] = m
 	}
@@ -106,12 +85,73 @@ func build(_ context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Plan
 	return pl, ds
 }
 
-// onHost reports whether the host runs all of a probe's sites.
-func onHost(p *ir.Probe) bool {
-	for _, s := range p.Sites {
-		if s.Kind > probe.Timer {
-			return false
+// refused says that a handler could not be translated.
+func refused(ds *diag.List, pr *ir.Probe, err error) {
+	switch {
+	case errors.Is(err, regalloc.ErrStack), errors.Is(err, mach.ErrTooLarge):
+		ds.Errorf(diag.Build, "bpf-size", source.At(pr.Pos), "%v", err).
+			Hintf("split the probe, or let the kernel-module back end run it: --runtime=kernel")
+	default:
+		ds.Errorf(diag.Build, "bpf", source.At(pr.Pos), "the eBPF back end cannot translate this handler: %v", err)
+	}
+}
+
+// touched says which globals handlers in the kernel use; the others stay on the host.
+func touched(p *ir.Program, handlers []*place.Handler) []bool {
+	out := make([]bool, len(p.Globals))
+	for _, h := range handlers {
+		if h.Where == place.Host {
+			continue
+		}
+		if c := p.Probes[h.Probe].Cond; c >= 0 {
+			out[c] = true
+		}
+		for _, b := range h.Body.Blocks {
+			for i := range b.Instrs {
+				if g := b.Instrs[i].Glob; g >= 0 {
+					out[g] = true
+				}
+			}
 		}
 	}
-	return true
+	return out
+}
+
+// canStop reports whether the session can end while probes are in place: by exit() or by errors that
+// nobody catches. Handlers look at its state only then.
+func canStop(p *ir.Program, handlers []*place.Handler) bool {
+	for _, pr := range p.Probes {
+		for _, b := range pr.Handler.Blocks {
+			for i := range b.Instrs {
+				switch in := &b.Instrs[i]; {
+				case in.Op == ir.OpIntr && (in.Name == "exit" || in.Name == "abort"),
+					in.Op.CanFail() && in.OnErr == ir.NoBlock && p.MayFail(in), in.Op == ir.OpReport, in.Op == ir.OpBudget, in.Op == ir.OpCall:
+					return true
+				}
+			}
+			if b.Term.Kind == ir.TermFail {
+				return true
+			}
+		}
+	}
+	for _, f := range p.Funcs {
+		for _, b := range f.Blocks {
+			for i := range b.Instrs {
+				if in := &b.Instrs[i]; in.Op == ir.OpIntr && (in.Name == "exit" || in.Name == "abort") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// list writes the readable translation of one handler: instructions below the lines of the script that they come from.
+func list(w *strings.Builder, name string, pr *ir.Probe, h *place.Handler, res *sel.Result) {
+	where := ""
+	if h.Where == place.Deferred {
+		where = ", only what is read at the probed place: " + h.Why + " is for the host"
+	}
+	fmt.Fprintf(w, "# %s: probe %s, %d sites, %d instructions, %d bytes of stack%s\n%v\n", name, pr.Name, len(h.Sites), res.Insns, res.Stats.Stack, where,
+		res.Spec.Instructions)
 }

@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -218,20 +219,48 @@ func (s *Set) Report() []string { return s.report }
 // Links is how many links there are.
 func (s *Set) Links() int { return len(s.links) }
 
-// Detach removes everything. When it returns no program of the set runs any more. It may be called again.
+// Detach removes everything. When it returns, no handler of the set is under way. Without uprobe_multi
+// the kernel may take a while longer to remove many probes; handlers that still fire then see the session's state.
+// Detach may be called again.
 func (s *Set) Detach() error {
-	// A link's release waits for readers in the kernel, tens of milliseconds; the waits overlap.
-	closeAll(s.links)
-	s.links = nil
-	perfs := s.perfs
-	s.perfs = nil
-	if s.uprobes > 2 {
-		// Perf uprobes do not overlap: each holds a lock of the kernel for about 0.1 s.
-		return closeBehind(perfs)
+	links, perfs := s.links, s.perfs
+	s.links, s.perfs = nil, nil
+	if s.uprobes <= few {
+		closeAll(links)
+		for _, fd := range perfs {
+			kern.Close(fd)
+		}
+		return nil
 	}
-	for _, fd := range perfs {
-		kern.Close(fd)
+	var behind []int
+	for _, l := range closeSome(links) {
+		behind = append(behind, l.fd)
 	}
+	// Perf uprobes are removed one after the other, with a lock of the kernel held for about 0.1 s each.
+	return closeBehind(append(behind, perfs...))
+}
+
+// few perf uprobes are closed in line.
+const few = 2
+
+// closeSome closes links as long as that is fast, and gives those that are left. A link's release waits for
+// handlers that are under way; on some kernels those waits overlap, on others (6.1) each holds a lock. One that
+// is closed has waited for all handlers, so the others may go later.
+func closeSome(links []link) []link {
+	const try = 4
+	if len(links) <= try+1 {
+		closeAll(links)
+		return nil
+	}
+	start := time.Now()
+	kern.Close(links[0].fd)
+	one := time.Since(start)
+	start = time.Now()
+	closeAll(links[1 : 1+try])
+	if time.Since(start) > (try-1)*one {
+		return links[1+try:]
+	}
+	closeAll(links[1+try:])
 	return nil
 }
 

@@ -7,11 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"golang.org/x/sys/unix"
-	"runtime"
-
-	"github.com/gostap/gostap/backend-bpf/internal/kern"
 )
 
 // pmu is the kernel's perf unit for uprobes.
@@ -43,45 +38,6 @@ var uprobePMU = sync.OnceValues(func() (*pmu, error) {
 	}
 	return p, nil
 })
-
-// closeBehind closes perf uprobes without waiting for the kernel. Closing one takes it about 0.1 s (it
-// waits for a grace period with a lock held, so neither threads nor processes make it faster). A child
-// that shares nothing but a copy of the descriptors dies at once, and the kernel does its waiting there.
-// The links are gone by then: no program runs any more, only the bare breakpoints stay a little longer.
-func closeBehind(perfs []int) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := exitInChild()
-	for _, fd := range perfs {
-		kern.Close(fd) // not the last reference unless the child could not be made
-	}
-	return err
-}
-
-// exitInChild makes a child process that ends right away. It has a copy of this process's descriptors, the
-// last of those that this process then closes. It sends no signal when it has ended and the next
-// wait for any child does not see it (no exit signal), so nobody needs to know of it.
-//
-//go:norace
-func exitInChild() error {
-	var all, old unix.Sigset_t
-	for i := range all.Val {
-		all.Val[i] = ^uint64(0)
-	}
-	// No signal handler may run in the child: it has one thread of a Go program and no scheduler.
-	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &old); err != nil {
-		return err
-	}
-	pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, 0, 0, 0, 0, 0, 0)
-	if pid == 0 && errno == 0 {
-		unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
-	}
-	unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
-	if errno != 0 {
-		return fmt.Errorf("make a child to close perf events in: %w", errno)
-	}
-	return nil
-}
 
 // OnlineCPUs lists the CPUs that are online.
 func OnlineCPUs() ([]int, error) { return cpuList("/sys/devices/system/cpu/online") }

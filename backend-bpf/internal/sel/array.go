@@ -17,7 +17,7 @@ const (
 )
 
 // key builds the key of an array element.
-func (g *gen) key(i int, vals []ir.Val) place {
+func (g *gen) key(i int, vals []ir.Val) mem {
 	gl := &g.u.Layout.Globals[i]
 	decl := g.u.P.Globals[i]
 	p := g.room(gl.KeySize)
@@ -32,7 +32,7 @@ func (g *gen) key(i int, vals []ir.Val) place {
 }
 
 // storeVal writes a Long operand.
-func (g *gen) storeVal(p place, v ir.Val) {
+func (g *gen) storeVal(p mem, v ir.Val) {
 	if v.Kind == ir.ValInt {
 		g.storeIP(p, 0, v.Int, asm.DWord)
 		return
@@ -40,12 +40,12 @@ func (g *gen) storeVal(p place, v ir.Val) {
 	g.storeP(p, 0, g.long(v), asm.DWord)
 }
 
-func (g *gen) lookup(i int, key place) mach.Reg {
+func (g *gen) lookup(i int, key mem) mach.Reg {
 	return g.call(asm.FnMapLookupElem, aMap(g.u.Layout.Globals[i].Map), g.argP(key))
 }
 
 // sequence gives the number of an insertion.
-func (g *gen) sequence(p place) {
+func (g *gen) sequence(p mem) {
 	n := g.imm(1)
 	g.atomic(asm.FetchAdd, g.mapVal(plan.MapControl, 0), plan.CtlSeq, n, asm.DWord)
 	g.aluI(asm.Add, n, 1)
@@ -54,7 +54,7 @@ func (g *gen) sequence(p place) {
 
 // insert enters a new element with the value that fill writes; found is gone to with the element in
 // elem when another CPU entered it first, onward when it is in.
-func (g *gen) insert(in *ir.Instr, key place, elem mach.Reg, fill func() arg, found, onward *mach.Block) {
+func (g *gen) insert(in *ir.Instr, key mem, elem mach.Reg, fill func() arg, found, onward *mach.Block) {
 	gl := &g.u.Layout.Globals[in.Glob]
 	full, again := g.cold(), g.cold()
 	val := fill()
@@ -133,7 +133,7 @@ func (g *gen) mapSet(in *ir.Instr) {
 	g.set(done)
 }
 
-func (g *gen) mapSetStr(in *ir.Instr, key place, v ir.Val) {
+func (g *gen) mapSetStr(in *ir.Instr, key mem, v ir.Val) {
 	gl := &g.u.Layout.Globals[in.Glob]
 	val := g.room(gl.ValueOff + gl.ValueSize)
 	g.pad(val.plus(gl.ValueOff), gl.ValueSize, g.u.P.Globals[in.Glob].Cap, g.strOf(v))

@@ -68,7 +68,11 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 			t.Fatal(err)
 		}
 		name := fmt.Sprintf("p%d", i)
-		res, err := m.u.Handler(&sel.Handler{Probe: i, Name: name, Body: body, Sites: pr.Sites, Capture: -1})
+		h := &place.Handler{Probe: i, Body: body, Sites: pr.Sites}
+		for k := range pr.Sites {
+			h.IDs = append(h.IDs, k)
+		}
+		res, err := m.u.Handler(&sel.Handler{Handler: h, Name: name})
 		if err != nil {
 			t.Fatalf("%s: %v", pr.Name, err)
 		}

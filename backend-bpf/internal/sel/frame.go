@@ -40,18 +40,18 @@ type tempArea struct {
 	busy      bool
 }
 
-// place is some bytes of memory: on the stack, or at an offset from a register.
-type place struct {
+// mem is some bytes of memory: on the stack, or at an offset from a register.
+type mem struct {
 	slot mach.Slot // mach.NoSlot: base
 	base mach.Reg
 	off  int
 }
 
-func at(base mach.Reg, off int) place { return place{slot: mach.NoSlot, base: base, off: off} }
+func at(base mach.Reg, off int) mem { return mem{slot: mach.NoSlot, base: base, off: off} }
 
-func (p place) plus(n int) place { p.off += n; return p }
+func (p mem) plus(n int) mem { p.off += n; return p }
 
-func (g *gen) loadP(dst mach.Reg, p place, off int, size asm.Size) {
+func (g *gen) loadP(dst mach.Reg, p mem, off int, size asm.Size) {
 	if p.slot != mach.NoSlot {
 		g.loadS(dst, p.slot, p.off+off, size)
 		return
@@ -59,13 +59,13 @@ func (g *gen) loadP(dst mach.Reg, p place, off int, size asm.Size) {
 	g.load(dst, p.base, p.off+off, size)
 }
 
-func (g *gen) getP(p place, off int, size asm.Size) mach.Reg {
+func (g *gen) getP(p mem, off int, size asm.Size) mach.Reg {
 	d := g.reg()
 	g.loadP(d, p, off, size)
 	return d
 }
 
-func (g *gen) storeP(p place, off int, src mach.Reg, size asm.Size) {
+func (g *gen) storeP(p mem, off int, src mach.Reg, size asm.Size) {
 	if p.slot != mach.NoSlot {
 		g.storeS(p.slot, p.off+off, src, size)
 		return
@@ -73,7 +73,7 @@ func (g *gen) storeP(p place, off int, src mach.Reg, size asm.Size) {
 	g.store(p.base, p.off+off, src, size)
 }
 
-func (g *gen) storeIP(p place, off int, v int64, size asm.Size) {
+func (g *gen) storeIP(p mem, off int, v int64, size asm.Size) {
 	if p.slot != mach.NoSlot {
 		g.storeIS(p.slot, p.off+off, v, size)
 		return
@@ -82,7 +82,7 @@ func (g *gen) storeIP(p place, off int, v int64, size asm.Size) {
 }
 
 // addrP gives the address of p in a register.
-func (g *gen) addrP(p place) mach.Reg {
+func (g *gen) addrP(p mem) mach.Reg {
 	if p.slot != mach.NoSlot {
 		return g.addr(p.slot, p.off)
 	}
@@ -93,7 +93,7 @@ func (g *gen) addrP(p place) mach.Reg {
 }
 
 // argP is p's address as an argument of a helper.
-func (g *gen) argP(p place) arg {
+func (g *gen) argP(p mem) arg {
 	if p.slot != mach.NoSlot {
 		return aSlot(p.slot, p.off)
 	}
@@ -115,9 +115,9 @@ func (g *gen) temp(n int) mach.Slot {
 }
 
 // room gives n bytes for use within the current instruction, on the stack if they are few.
-func (g *gen) room(n int) place {
+func (g *gen) room(n int) mem {
 	if n <= g.frame.stackMax {
-		return place{slot: g.temp(n)}
+		return mem{slot: g.temp(n)}
 	}
 	n = (n + 7) &^ 7
 	for i := range g.frame.areas {

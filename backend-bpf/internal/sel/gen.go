@@ -6,6 +6,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/place"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
@@ -42,6 +43,7 @@ type gen struct {
 	report  *mach.Block         // an error nobody caught: reported, then end
 	faults  faults
 	later   []func()
+	sent    []wire.Arg // of a deferred handler's record
 	err     error
 }
 
@@ -223,6 +225,9 @@ func (g *gen) term(b *ir.Block) {
 	case ir.TermBranch:
 		g.branch(b)
 	case ir.TermEnd, ir.TermReturn:
+		if g.h.Where == place.Deferred {
+			g.deferred()
+		}
 		g.jump(g.end)
 	case ir.TermFail:
 		g.throw(t)

@@ -154,7 +154,7 @@ func (g *gen) execname(in *ir.Instr) {
 		g.call(asm.FnGetCurrentComm, g.argP(dst.at), aImm(n))
 		return
 	}
-	p := place{slot: g.temp(n)}
+	p := mem{slot: g.temp(n)}
 	g.call(asm.FnGetCurrentComm, g.argP(p), aImm(n))
 	g.assign(dst, padded(p, n-1))
 }
@@ -184,10 +184,10 @@ func (g *gen) isReturn(in *ir.Instr) {
 	case len(g.h.Sites):
 		g.movI(dst, 1)
 	default:
-		table := make([]byte, len(g.h.Sites))
+		table := make([]byte, len(g.u.P.Probes[g.h.Probe].Sites))
 		for i, s := range g.h.Sites {
 			if s.IsReturn() {
-				table[i] = 1
+				table[g.h.IDs[i]] = 1
 			}
 		}
 		i := g.siteIndex()

@@ -60,6 +60,12 @@ func (g *gen) lookOver() {
 			read(a, false)
 		}
 	}
+	for _, v := range g.h.Values {
+		read(ir.R(v.Reg), true)
+		if v.Fault != ir.NoReg {
+			read(ir.R(v.Fault), false)
+		}
+	}
 	g.uses, g.defs, g.printed = l.uses, l.defs, l.printed
 	l.cold = coldBlocks(f)
 	g.walk()

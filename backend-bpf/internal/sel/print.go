@@ -212,3 +212,41 @@ func (g *gen) addSite(s wire.Site) int {
 	g.u.Schema.Sites = append(g.u.Schema.Sites, s)
 	return len(g.u.Schema.Sites) - 1
 }
+
+// deferred sends what the host's part of the handler works with.
+func (g *gen) deferred() {
+	size, fixed := wire.HeaderSize+8, true
+	var fields []field
+	for _, v := range g.h.Values {
+		f := g.field(ir.R(v.Reg))
+		g.sent = append(g.sent, f.Arg)
+		if g.h.Faults {
+			code := field{size: 8, fixed: true, put: func(r *record) { r.word(0) }}
+			if v.Fault != ir.NoReg {
+				code = g.field(ir.R(v.Fault))
+			}
+			fields = append(fields, code)
+		}
+		fields = append(fields, f)
+	}
+	for _, f := range fields {
+		size += f.size
+		fixed = fixed && f.fixed
+	}
+	put := func(r *record) {
+		r.header(wire.Deferred, 0)
+		r.word(int64(g.h.Capture))
+		for _, f := range fields {
+			f.put(r)
+		}
+	}
+	done := g.block()
+	if fixed && size <= directMax {
+		r := g.reserve(size, done)
+		put(r)
+		r.submit()
+	} else {
+		g.viaScratch(size, put)
+	}
+	g.here(done)
+}

@@ -28,7 +28,7 @@ type record struct {
 	max  int      // most bytes in front of base
 }
 
-func (r *record) at(n int) place { return at(r.base, r.off+n) }
+func (r *record) at(n int) mem { return at(r.base, r.off+n) }
 
 func (r *record) word(v int64) {
 	r.g.storeIP(r.at(0), 0, v, asm.DWord)

@@ -87,9 +87,9 @@ func (g *gen) cookies() []uint64 {
 	for i, s := range g.h.Sites {
 		switch {
 		case pc:
-			out[i] = uint64(i)<<cookiePC | s.At.PC
+			out[i] = uint64(g.h.IDs[i])<<cookiePC | s.At.PC
 		case g.siteNum != mach.None:
-			out[i] = uint64(i)
+			out[i] = uint64(g.h.IDs[i])
 		}
 	}
 	return out
@@ -102,10 +102,10 @@ func (g *gen) cookie() mach.Reg {
 	return g.siteNum
 }
 
-// siteIndex gives the index of the site that fired in a new register.
+// siteIndex gives the index, in the probe's sites, of the site that fired in a new register.
 func (g *gen) siteIndex() mach.Reg {
 	if len(g.h.Sites) == 1 {
-		return g.imm(0)
+		return g.imm(int64(g.h.IDs[0]))
 	}
 	if g.usesPC() {
 		return g.binI(asm.RSh, g.cookie(), cookiePC)
@@ -137,9 +137,10 @@ func (g *gen) site(in *ir.Instr) {
 	if _, ok := g.consts[in.Dst]; ok {
 		return
 	}
-	texts := make([][]byte, len(g.h.Sites))
+	all := g.u.P.Probes[g.h.Probe].Sites
+	texts := make([][]byte, len(all))
 	most := 0
-	for i, s := range g.h.Sites {
+	for i, s := range all {
 		t := siteAttr(s, in.Name)
 		if n := g.fn.Regs[in.Dst].Cap; len(t) > n {
 			t = t[:n]

@@ -24,10 +24,10 @@ import (
 type str struct {
 	lit    bool
 	text   string
-	at     place
+	at     mem
 	cap    int // most bytes
 	padded bool
-	lenAt  place // of a large one: the word with the length
+	lenAt  mem // of a large one: the word with the length
 	v      *strVar
 }
 
@@ -35,8 +35,8 @@ type str struct {
 type strVar struct {
 	cap   int
 	small bool
-	at    place
-	lenAt place
+	at    mem
+	lenAt mem
 	names *lazy // set instead when the value exists only on the host
 }
 
@@ -47,14 +47,14 @@ func (v *strVar) str() str {
 func literal(s string) str { return str{lit: true, text: s, cap: len(s)} }
 
 // padded is a string of at most n bytes with zeros behind it.
-func padded(p place, n int) str { return str{at: p, cap: n, padded: true} }
+func padded(p mem, n int) str { return str{at: p, cap: n, padded: true} }
 
 // newStr makes a home for a string. Those whose length is not known when they are made are large.
 func (g *gen) newStr(n int, simple bool) *strVar {
 	size := maps.StringSize(n)
 	if simple && size <= g.frame.stackMax && size <= g.frame.stackLeft {
 		g.frame.stackLeft -= size
-		return &strVar{cap: n, small: true, at: place{slot: g.f.NewSlot(size)}}
+		return &strVar{cap: n, small: true, at: mem{slot: g.f.NewSlot(size)}}
 	}
 	off := g.area(8 + size + 8)
 	return &strVar{cap: n, lenAt: at(g.slotAddr(), off), at: at(g.slotAddr(), off+8)}
@@ -259,14 +259,14 @@ func (g *gen) strResult(dst *strVar, r mach.Reg) {
 }
 
 // copyWords copies n bytes, a multiple of 8.
-func (g *gen) copyWords(dst, src place, n int) {
+func (g *gen) copyWords(dst, src mem, n int) {
 	for i := 0; i < n; i += 8 {
 		g.storeP(dst, i, g.getP(src, i, asm.DWord), asm.DWord)
 	}
 }
 
 // pad writes s to p, cut to n bytes and padded with zeros to size.
-func (g *gen) pad(p place, size, n int, s str) {
+func (g *gen) pad(p mem, size, n int, s str) {
 	if s.lit {
 		text := s.text
 		if len(text) > n {
@@ -309,7 +309,7 @@ func (g *gen) pad(p place, size, n int, s str) {
 }
 
 // zero clears n bytes, a multiple of 8.
-func (g *gen) zero(p place, n int) {
+func (g *gen) zero(p mem, n int) {
 	const most = 24 * 8
 	if n > most {
 		g.u.zeros = max(g.u.zeros, n)

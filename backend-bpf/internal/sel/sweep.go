@@ -30,14 +30,14 @@ func (g *gen) sweep(in *ir.Instr, kind sweepKind) {
 	}
 	far := gl.KeySize > g.frame.stackMax
 	var ctx mach.Slot
-	var pattern place
+	var pattern mem
 	if far {
 		ctx = g.temp(16)
 		pattern = g.room(gl.KeySize)
 		g.storeS(ctx, 8, g.addrP(pattern), asm.DWord)
 	} else {
 		ctx = g.temp(8 + gl.KeySize)
-		pattern = place{slot: ctx, off: 8}
+		pattern = mem{slot: ctx, off: 8}
 	}
 	for n, k := range keys {
 		if k.Kind == ir.ValStar {

@@ -69,7 +69,7 @@ func (g *gen) pexecname(in *ir.Instr) {
 	}
 	const n = 16
 	p := g.kernelWord(g.call(asm.FnGetCurrentTask), par, 8)
-	s := place{slot: g.temp(n)}
+	s := mem{slot: g.temp(n)}
 	g.zero(s, n)
 	g.call(asm.FnProbeReadKernelStr, g.argP(s), aImm(n), aReg(g.binI(asm.Add, p, int64(comm))))
 	g.assign(dst, padded(s, n-1))

@@ -17,6 +17,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
+	"github.com/gostap/gostap/backend-bpf/internal/place"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/regalloc"
 	"github.com/gostap/gostap/compiler/diag"
@@ -67,13 +68,9 @@ type Types interface {
 
 // Handler is one program to be made.
 type Handler struct {
-	// Probe is an index into Unit.P.Probes.
-	Probe int
-	Name  string
-	// Body has no calls left other than to recursive functions.
-	Body  *ir.Func
-	Sites []*probe.Site
-	// Capture is the index of the capture that this stub sends, -1 for handlers that run here.
+	*place.Handler
+	Name string
+	// Capture is the index of the capture that a deferred handler's stub sends.
 	Capture int
 }
 
@@ -81,7 +78,9 @@ type Handler struct {
 type Result struct {
 	Spec    *ebpf.ProgramSpec
 	Cookies []uint64
-	Stats   regalloc.Stats
+	// Args are the forms of the values that a deferred handler's record carries.
+	Args  []wire.Arg
+	Stats regalloc.Stats
 	// Insns is the number of instructions.
 	Insns int
 }
@@ -107,7 +106,7 @@ func (u *Unit) handler(h *Handler, lv level) (*Result, error) {
 		return nil, err
 	}
 	var out asm.Instructions
-	res := &Result{Cookies: g.cookies()}
+	res := &Result{Cookies: g.cookies(), Args: g.sent}
 	for i, f := range g.funcs {
 		if err := g.closeLoops(f); err != nil {
 			return nil, err

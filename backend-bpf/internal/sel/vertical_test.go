@@ -15,6 +15,7 @@ import (
 	"github.com/cilium/ebpf/ringbuf"
 
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
+	"github.com/gostap/gostap/backend-bpf/internal/place"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
@@ -78,7 +79,7 @@ func TestUprobe(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := &Unit{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true}
-	res, err := u.Handler(&Handler{Name: "test", Body: h, Sites: p.Probes[0].Sites, Capture: -1})
+	res, err := u.Handler(&Handler{Name: "test", Handler: &place.Handler{Body: h, Sites: p.Probes[0].Sites, IDs: []int{0}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -208,6 +208,7 @@ func applyProgram(mapFD, valueSize, argValue int) asm.Instructions {
 		asm.Mov.Reg(asm.R3, arg), asm.Add.Imm(asm.R3, int32(argValue)),
 		asm.Mov.Imm(asm.R4, kern.UpdateNew),
 		asm.FnMapUpdateElem.Call(),
+		asm.LSh.Imm(asm.R0, 32), asm.ArSh.Imm(asm.R0, 32), // an int, of which older kernels leave the upper half empty
 		asm.Mov.Imm(asm.R1, 1),
 		asm.JEq.Imm(asm.R0, 0, "status"),
 		asm.Mov.Reg(asm.R1, asm.R0),

@@ -1,0 +1,92 @@
+package attach
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
+)
+
+// closeBehind closes descriptors without waiting for the kernel. A child process that has nothing but copies of
+// them outlives this process's closing, ends, and the kernel does its waiting there: closing in threads would
+// hold up the end of this process, and neither threads nor processes make it faster.
+func closeBehind(fds []int) error {
+	err := hold(fds)
+	if err != nil {
+		// Then it takes as long as it takes.
+		for _, fd := range fds {
+			kern.Close(fd)
+		}
+	}
+	return err
+}
+
+// gap is a range of descriptors that the child closes first.
+type gap struct{ lo, hi uintptr }
+
+// gaps gives all descriptors but those of keep.
+func gaps(keep []int) []gap {
+	keep = slices.Clone(keep)
+	slices.Sort(keep)
+	var out []gap
+	lo := 0
+	for _, fd := range keep {
+		if fd > lo {
+			out = append(out, gap{uintptr(lo), uintptr(fd - 1)})
+		}
+		lo = fd + 1
+	}
+	return append(out, gap{uintptr(lo), math.MaxUint32})
+}
+
+// hold makes a child that keeps fds open until this process has closed them, and closes them. The child sends no
+// signal when it has ended and waits for any child do not see it (it has no exit signal).
+//
+//go:norace
+func hold(fds []int) error {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return err
+	}
+	defer kern.Close(pipe[0])
+	close := gaps(append(slices.Clone(fds), pipe[0]))
+	first, n := unsafe.Pointer(&close[0]), len(close)
+	// No signal handler may run in the child: it has one thread of a Go program and no scheduler. For the
+	// same reason it does nothing but system calls, whose wrappers do not grow the stack.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var all, old unix.Sigset_t
+	for i := range all.Val {
+		all.Val[i] = ^uint64(0)
+	}
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &old); err != nil {
+		kern.Close(pipe[1])
+		return err
+	}
+	pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, 0, 0, 0, 0, 0, 0)
+	if pid == 0 && errno == 0 {
+		for i := 0; i < n; i++ {
+			g := (*gap)(unsafe.Add(first, uintptr(i)*unsafe.Sizeof(gap{})))
+			unix.RawSyscall(unix.SYS_CLOSE_RANGE, g.lo, g.hi, 0)
+		}
+		// Until the other end is closed.
+		unix.RawSyscall(unix.SYS_READ, uintptr(pipe[0]), uintptr(unsafe.Pointer(&old)), 1)
+		unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+	}
+	unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
+	if errno == 0 {
+		for _, fd := range fds {
+			kern.Close(fd) // not the last reference
+		}
+	}
+	kern.Close(pipe[1])
+	if errno != 0 {
+		return fmt.Errorf("make a child to close perf events in: %w", errno)
+	}
+	return nil
+}

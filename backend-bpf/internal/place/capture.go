@@ -1,0 +1,257 @@
+package place
+
+import (
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// A deferred handler is cut in two. The stub, which the kernel runs, does in a row all
+// that reads the probed place, whether the handler would come to it or not; what fails is
+// noted beside the value. The host's body has the values as parameters, and where it
+// comes to a reading that failed it raises the error then.
+//
+// A reading can move to the stub if what it depends on can: constants, other readings and
+// arithmetic on those, all in registers with one definition.
+
+// reads reports whether in looks at the probed place or at the moment of the hit.
+func reads(in *ir.Instr) bool {
+	switch in.Op {
+	case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpLoad, ir.OpSite:
+		return true
+	case ir.OpIntr:
+		f := intrinsic.Lookup(in.Name)
+		if f == nil || in.Dst == ir.NoReg {
+			return false
+		}
+		switch in.Name {
+		case "gettimeofday_ns", "gettimeofday_us", "gettimeofday_ms", "gettimeofday_s", "get_cycles", "local_clock_ns", "ktime_get_ns", "jiffies":
+			return true
+		case "register", "u_register":
+			return len(in.Args) == 1 && in.Args[0].Kind == ir.ValStr
+		}
+		if f.Context {
+			return true
+		}
+		return len(f.Needs) > 0 && f.Where == intrinsic.Anywhere // kernel_string and so on
+	}
+	return false
+}
+
+// canFail reports whether a reading can raise an error, which is always that of an address.
+func canFail(in *ir.Instr) bool {
+	if in.Op == ir.OpIntr {
+		f := intrinsic.Lookup(in.Name)
+		return f.CanFail && in.Name != "register" && in.Name != "u_register"
+	}
+	return in.Op == ir.OpLoad
+}
+
+// movable reports whether in may run in the stub although it reads nothing.
+func movable(in *ir.Instr) bool {
+	switch in.Op {
+	case ir.OpMov, ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar, ir.OpNeg, ir.OpNot,
+		ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt:
+		return true
+	}
+	return false
+}
+
+type cutter struct {
+	src  *ir.Func
+	defs []*ir.Instr // the only definition of each register, nil if there are more or none
+	stub *ir.Builder
+	regs map[ir.Reg]ir.Val // of src -> in the stub
+	// seen by instruction: it is in the stub (true) or cannot be (false)
+	seen map[*ir.Instr]bool
+	vals map[*ir.Instr]int // index of its Value
+	h    *Handler
+}
+
+// capture cuts h's handler. It reports whether that could be done.
+func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, ds *diag.List) bool {
+	c := &cutter{src: body, defs: single(body), stub: ir.NewBuilder(""), regs: map[ir.Reg]ir.Val{}, seen: map[*ir.Instr]bool{}, vals: map[*ir.Instr]int{}, h: h}
+	ok := true
+	for _, b := range order(body) {
+		for i := range body.Blocks[b].Instrs {
+			in := &body.Blocks[b].Instrs[i]
+			if !reads(in) || in.Dst == ir.NoReg {
+				continue
+			}
+			if c.move(in) {
+				continue
+			}
+			if f := intrinsic.Lookup(in.Name); in.Op == ir.OpIntr && f != nil && f.Where == intrinsic.PrintOnly {
+				continue // the host can name an address by itself
+			}
+			ok = false
+			ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this is read at the probed place, but where it is depends on something that only the host knows").
+				Note(source.At(why), "the handler runs on the host because of %s", h.Why).
+				Hintf("take the value before, in a variable, or let the kernel-module back end run it all: --runtime=kernel")
+		}
+	}
+	for _, v := range h.Values {
+		h.Faults = h.Faults || v.Fault != ir.NoReg
+	}
+	h.HostBody = c.host()
+	h.Body = c.stub.Finish()
+	return ok
+}
+
+// single finds the registers with one definition.
+func single(f *ir.Func) []*ir.Instr {
+	defs := make([]*ir.Instr, len(f.Regs))
+	n := make([]int, len(f.Regs))
+	for _, r := range f.Params {
+		n[r]++
+	}
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			if d := b.Instrs[i].Dst; d != ir.NoReg {
+				defs[d] = &b.Instrs[i]
+				n[d]++
+			}
+		}
+	}
+	for i := range defs {
+		if n[i] != 1 {
+			defs[i] = nil
+		}
+	}
+	return defs
+}
+
+// order lists the blocks that can be reached so that a block comes before those behind it, loops aside.
+func order(f *ir.Func) []ir.BlockID {
+	seen := make([]bool, len(f.Blocks))
+	var post []ir.BlockID
+	var visit func(ir.BlockID)
+	visit = func(b ir.BlockID) {
+		seen[b] = true
+		f.Succs(b, func(to ir.BlockID, _ bool) {
+			if !seen[to] {
+				visit(to)
+			}
+		})
+		post = append(post, b)
+	}
+	visit(0)
+	for i, j := 0, len(post)-1; i < j; i, j = i+1, j-1 {
+		post[i], post[j] = post[j], post[i]
+	}
+	return post
+}
+
+// move puts in into the stub, and what it depends on, and reports whether that is possible.
+func (c *cutter) move(in *ir.Instr) bool {
+	if done, ok := c.seen[in]; ok {
+		return done
+	}
+	c.seen[in] = false
+	if c.defs[in.Dst] != in && !reads(in) || !reads(in) && !movable(in) {
+		return false
+	}
+	n := *in
+	n.Args = append([]ir.Val(nil), in.Args...)
+	for i, a := range n.Args {
+		if !a.IsReg() {
+			continue
+		}
+		d := c.defs[a.Reg]
+		if d == nil || !c.move(d) {
+			return false
+		}
+		n.Args[i] = c.regs[a.Reg]
+	}
+	b := c.stub
+	info := c.src.Regs[in.Dst]
+	n.Dst = b.Reg(info.Name, info.Type, info.Cap)
+	if !reads(in) {
+		b.Emit(n)
+		c.regs[in.Dst] = ir.R(n.Dst)
+		c.seen[in] = true
+		return true
+	}
+	v := Value{Reg: n.Dst, Fault: ir.NoReg}
+	if canFail(in) {
+		v.Fault = b.Long("")
+		b.Mov(v.Fault, ir.I(0))
+		bad, on := b.Block(), b.Block()
+		n.OnErr = bad
+		b.Emit(n)
+		b.Jump(on)
+		b.SetBlock(bad)
+		b.Mov(v.Fault, ir.I(int64(ir.ErrMemory)))
+		if info.Type == types.String {
+			b.Mov(n.Dst, ir.S(""))
+		} else {
+			b.Mov(n.Dst, ir.I(0))
+		}
+		b.Jump(on)
+		b.SetBlock(on)
+	} else {
+		n.OnErr = ir.NoBlock
+		b.Emit(n)
+	}
+	c.vals[in] = len(c.h.Values)
+	c.h.Values = append(c.h.Values, v)
+	if c.defs[in.Dst] == in {
+		c.regs[in.Dst] = ir.R(n.Dst)
+	}
+	c.seen[in] = true
+	return true
+}
+
+// host writes the body for the host.
+func (c *cutter) host() *ir.Func {
+	src := c.src
+	out := &ir.Func{Pos: src.Pos, Regs: append([]ir.RegInfo(nil), src.Regs...)}
+	// The parameters are registers of their own behind those of the handler.
+	param := make([]ir.Reg, len(c.h.Values))
+	fault := make([]ir.Reg, len(c.h.Values))
+	for i, v := range c.h.Values {
+		param[i] = ir.Reg(len(out.Regs))
+		out.Regs = append(out.Regs, c.stub.F.Regs[v.Reg])
+		out.Params = append(out.Params, param[i])
+		fault[i] = ir.NoReg
+		if c.h.Faults {
+			fault[i] = ir.Reg(len(out.Regs))
+			out.Regs = append(out.Regs, ir.RegInfo{Type: types.Long})
+			out.Params = append(out.Params, fault[i])
+		}
+	}
+	for _, b := range src.Blocks {
+		out.Blocks = append(out.Blocks, &ir.Block{Term: b.Term})
+	}
+	for id, b := range src.Blocks {
+		cur := out.Blocks[id]
+		for i := range b.Instrs {
+			in := &b.Instrs[i]
+			n, ok := c.vals[in]
+			if !ok {
+				cur.Instrs = append(cur.Instrs, *in)
+				continue
+			}
+			if c.h.Values[n].Fault != ir.NoReg {
+				bad, on := ir.BlockID(len(out.Blocks)), ir.BlockID(len(out.Blocks)+1)
+				var args []ir.Val
+				if len(in.Args) > 0 && !isString(src, in.Args[0]) {
+					args = in.Args[:1]
+				}
+				out.Blocks = append(out.Blocks,
+					&ir.Block{Term: ir.Term{Kind: ir.TermFail, Code: ir.ErrMemory, Args: args, OnErr: in.OnErr, Pos: in.Pos}},
+					&ir.Block{Term: cur.Term})
+				cur.Term = ir.Term{Kind: ir.TermBranch, Cond: ir.R(fault[n]), Then: bad, Else: on, OnErr: ir.NoBlock, Pos: in.Pos}
+				cur = out.Blocks[on]
+			}
+			cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: in.Dst, Args: []ir.Val{ir.R(param[n])}, Glob: -1, OnErr: ir.NoBlock, Pos: in.Pos})
+		}
+	}
+	return out
+}
+
+func isString(f *ir.Func, v ir.Val) bool {
+	return v.Kind == ir.ValStr || v.IsReg() && f.Regs[v.Reg].Type == types.String
+}

@@ -1,0 +1,212 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// Where says who runs a handler.
+type Where uint8
+
+// The places.
+const (
+	Kernel   Where = iota
+	Host           // begin, end, error, timers: nothing is probed
+	Deferred       // the kernel sends what is read at the probed place, the host runs the rest
+)
+
+// Handler is a probe's handler for some of its sites: those that one program can serve.
+type Handler struct {
+	Probe int
+	Where Where
+	// Sites are the ones that this program serves, IDs their indexes in the probe's Sites.
+	Sites []*probe.Site
+	IDs   []int
+	// Body is what the kernel runs: all of the handler, or of a deferred one the reading.
+	Body *ir.Func
+	// Capture describes the record of a deferred handler, Values what it carries, HostBody what the host
+	// does with it (see plan.Plan.Deferred). Why says why it is deferred.
+	Values   []Value
+	Faults   bool
+	HostBody *ir.Func
+	Why      string
+}
+
+// Value is something that a deferred handler reads at the probed place.
+type Value struct {
+	Reg   ir.Reg // of Body
+	Fault ir.Reg // of Body: 0 or the code of the error that reading raised; NoReg if it cannot fail
+}
+
+// Options say what the code generator can do.
+type Options struct {
+	// Translates reports whether an intrinsic can run in the kernel.
+	Translates func(name string) bool
+}
+
+// Decide places every handler. Handlers for which it finds no place are diagnostics.
+func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List) {
+	var ds diag.List
+	var out []*Handler
+	for i, pr := range p.Probes {
+		groups, host := group(pr)
+		if host {
+			out = append(out, &Handler{Probe: i, Where: Host})
+		}
+		if len(groups) == 0 {
+			continue
+		}
+		body, err := Inline(p, pr.Handler, p.Nesting())
+		if err != nil {
+			d := ds.Errorf(diag.Build, "bpf-size", source.At(pr.Pos), "%v", err)
+			if errors.Is(err, ErrTooLarge) {
+				d.Hintf("the kernel-module back end has no such limit: --runtime=kernel")
+			}
+			continue
+		}
+		why, pos := hostOnly(p, body, o)
+		for _, g := range groups {
+			h := &Handler{Probe: i, Where: Kernel, Sites: g.sites, IDs: g.ids, Body: body}
+			if why != "" {
+				h.Where, h.Why = Deferred, why
+				if !capture(p, h, body, pos, &ds) {
+					continue
+				}
+			}
+			out = append(out, h)
+		}
+	}
+	return out, ds
+}
+
+type siteGroup struct {
+	sites []*probe.Site
+	ids   []int
+}
+
+// group sorts a probe's sites by the kind of program that serves them and by the process that they are for,
+// which the program looks at. host: some fire in the tracer.
+func group(pr *ir.Probe) (groups []siteGroup, host bool) {
+	type key struct {
+		kind   probe.Kind
+		pid    int
+		target bool
+		event  string
+	}
+	at := map[key]int{}
+	for i, s := range pr.Sites {
+		if s.Kind.OnHost() {
+			host = true
+			continue
+		}
+		k := key{s.Kind, s.PID, s.Target, s.Event}
+		n, ok := at[k]
+		if !ok {
+			n = len(groups)
+			at[k] = n
+			groups = append(groups, siteGroup{})
+		}
+		groups[n].sites = append(groups[n].sites, s)
+		groups[n].ids = append(groups[n].ids, i)
+	}
+	return groups, host
+}
+
+// hostOnly finds the first operation that the kernel cannot do, in words, "" if there is none.
+func hostOnly(p *ir.Program, f *ir.Func, o Options) (string, source.Pos) {
+	printed := printedOnly(f)
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			in := &b.Instrs[i]
+			switch in.Op {
+			case ir.OpIterOpen:
+				return "foreach", in.Pos
+			case ir.OpPrintHist, ir.OpSprintHist:
+				return "the text of a histogram", in.Pos
+			case ir.OpCall:
+				return fmt.Sprintf("the recursive function %s", in.Name), in.Pos
+			case ir.OpSGet:
+				if ir.Stat(in.N) == ir.StatVariance {
+					return "@variance", in.Pos
+				}
+				if hasStar(in.Args) {
+					return "a statistic over a slice", in.Pos
+				}
+			case ir.OpSprint:
+				for _, c := range p.Formats[in.N].Pieces {
+					if c.Conv == 'b' || c.Conv == 'm' || c.Conv == 'M' || c.Conv == 'c' && c.Alt {
+						return fmt.Sprintf("sprintf with %%%c", c.Conv), in.Pos
+					}
+				}
+			case ir.OpIntr:
+				fn := intrinsic.Lookup(in.Name)
+				switch {
+				case fn != nil && fn.Where == intrinsic.HostOnly:
+					return in.Name + "()", in.Pos
+				case fn != nil && fn.Where == intrinsic.PrintOnly:
+					if in.Dst != ir.NoReg && !printed[in.Dst] {
+						return fmt.Sprintf("the text of %s(), which is used for more than printing", in.Name), in.Pos
+					}
+				case !o.Translates(in.Name) && fn != nil && fn.Pure:
+					return in.Name + "()", in.Pos
+				}
+			}
+		}
+	}
+	return "", 0
+}
+
+func hasStar(vs []ir.Val) bool {
+	for _, v := range vs {
+		if v.Kind == ir.ValStar {
+			return true
+		}
+	}
+	return false
+}
+
+// printedOnly finds the registers with one definition that only print statements read.
+func printedOnly(f *ir.Func) []bool {
+	ok := make([]bool, len(f.Regs))
+	defs := make([]int, len(f.Regs))
+	for i := range ok {
+		ok[i] = true
+	}
+	read := func(v ir.Val, print bool) {
+		if v.IsReg() && !print {
+			ok[v.Reg] = false
+		}
+	}
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			in := &b.Instrs[i]
+			for _, a := range in.Args {
+				read(a, in.Op == ir.OpPrint)
+			}
+			if in.Dst != ir.NoReg {
+				defs[in.Dst]++
+			}
+		}
+		read(b.Term.Cond, false)
+		for _, a := range b.Term.Args {
+			read(a, false)
+		}
+	}
+	for i := range ok {
+		ok[i] = ok[i] && defs[i] == 1
+	}
+	return ok
+}
+
+// Record gives the form of the record of a deferred handler; args are the forms of its values.
+func (h *Handler) Record(args []wire.Arg) wire.Capture {
+	return wire.Capture{Probe: h.Probe, Args: args, Faults: h.Faults}
+}
