@@ -259,7 +259,7 @@ func main() {
 	fmt.Println(Map([]string{"a"}, strings.ToUpper))
 	li := &List[string]{}
 	fmt.Println(li.Push("p"), li.Push("q"), (&List[int]{}).Push(3))
-	fmt.Println(recurse(20))
+	fmt.Println(recurse(200))
 	fmt.Println(recovers(1))
 	fmt.Println(recovers(3))
 	fmt.Println(large(2), huge(3))
