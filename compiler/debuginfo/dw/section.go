@@ -1,8 +1,6 @@
 package dw
 
 import (
-	"bytes"
-	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -135,11 +133,14 @@ func (f *File) load(name string) (b []byte, err error) {
 }
 
 func inflate(size uint64, raw []byte) ([]byte, error) {
-	r, err := zlib.NewReader(bytes.NewReader(raw))
-	if err != nil {
+	if size > uint64(len(raw))*maxInflate+1<<20 {
+		return nil, fmt.Errorf("%w: %d bytes cannot hold %d", ErrCorrupt, len(raw), size)
+	}
+	b := make([]byte, size)
+	if err := inflateZlib(b, raw); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
-	return readBounded(r, size, uint64(len(raw)))
+	return b, nil
 }
 
 // readBounded reads exactly size bytes, which must be believable for from compressed ones.
