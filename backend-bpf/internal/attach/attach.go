@@ -12,7 +12,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -219,9 +218,9 @@ func (s *Set) Report() []string { return s.report }
 // Links is how many links there are.
 func (s *Set) Links() int { return len(s.links) }
 
-// Detach removes everything. When it returns, no handler of the set is under way. Without uprobe_multi
-// the kernel may take a while longer to remove many probes; handlers that still fire then see the session's state.
-// Detach may be called again.
+// Detach removes everything. When it returns, no handler is under way that began before. Where there are many
+// perf uprobes the kernel removes them one after the other in the next seconds, and what still fires then has to
+// see by itself that the session is over (plan.CtlState). Detach may be called again.
 func (s *Set) Detach() error {
 	links, perfs := s.links, s.perfs
 	s.links, s.perfs = nil, nil
@@ -232,37 +231,19 @@ func (s *Set) Detach() error {
 		}
 		return nil
 	}
-	var behind []int
-	for _, l := range closeSome(links) {
-		behind = append(behind, l.fd)
+	// Removing the program from a perf uprobe takes 15 to 45 ms, since the kernel waits for handlers that are under
+	// way, and removing the uprobe 60 to 100 ms, with a lock held: many do not go faster together. One of
+	// the waits is for all handlers.
+	kern.Close(links[0].fd)
+	var rest []int
+	for _, l := range links[1:] {
+		rest = append(rest, l.fd)
 	}
-	// Perf uprobes are removed one after the other, with a lock of the kernel held for about 0.1 s each.
-	return closeBehind(append(behind, perfs...))
+	return closeBehind(append(rest, perfs...)) // programs first
 }
 
 // few perf uprobes are closed in line.
 const few = 2
-
-// closeSome closes links as long as that is fast, and gives those that are left. A link's release waits for
-// handlers that are under way; on some kernels those waits overlap, on others (6.1) each holds a lock. One that
-// is closed has waited for all handlers, so the others may go later.
-func closeSome(links []link) []link {
-	const try = 4
-	if len(links) <= try+1 {
-		closeAll(links)
-		return nil
-	}
-	start := time.Now()
-	kern.Close(links[0].fd)
-	one := time.Since(start)
-	start = time.Now()
-	closeAll(links[1 : 1+try])
-	if time.Since(start) > (try-1)*one {
-		return links[1+try:]
-	}
-	closeAll(links[1+try:])
-	return nil
-}
 
 // closeAll closes links, many at a time.
 func closeAll(links []link) {

@@ -12,10 +12,13 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 )
 
-// closeBehind closes descriptors without waiting for the kernel. A child process that has nothing but copies of
-// them outlives this process's closing, ends, and the kernel does its waiting there: closing in threads would
-// hold up the end of this process, and neither threads nor processes make it faster.
+// closeBehind closes descriptors, in their order, without waiting for the kernel. A child process that has nothing
+// but copies of them waits until this process has closed its own, and then closes the last ones: closing in
+// threads would hold up the end of this process.
 func closeBehind(fds []int) error {
+	if len(fds) == 0 {
+		return nil
+	}
 	err := hold(fds)
 	if err != nil {
 		// Then it takes as long as it takes.
@@ -44,7 +47,7 @@ func gaps(keep []int) []gap {
 	return append(out, gap{uintptr(lo), math.MaxUint32})
 }
 
-// hold makes a child that keeps fds open until this process has closed them, and closes them. The child sends no
+// hold makes a child that closes fds after this process has, and closes them here. The child sends no
 // signal when it has ended and waits for any child do not see it (it has no exit signal).
 //
 //go:norace
@@ -56,6 +59,7 @@ func hold(fds []int) error {
 	defer kern.Close(pipe[0])
 	close := gaps(append(slices.Clone(fds), pipe[0]))
 	first, n := unsafe.Pointer(&close[0]), len(close)
+	fd0, nfds := unsafe.Pointer(&fds[0]), len(fds)
 	// No signal handler may run in the child: it has one thread of a Go program and no scheduler. For the
 	// same reason it does nothing but system calls, whose wrappers do not grow the stack.
 	runtime.LockOSThread()
@@ -76,6 +80,10 @@ func hold(fds []int) error {
 		}
 		// Until the other end is closed.
 		unix.RawSyscall(unix.SYS_READ, uintptr(pipe[0]), uintptr(unsafe.Pointer(&old)), 1)
+		for i := 0; i < nfds; i++ {
+			fd := *(*int)(unsafe.Add(fd0, uintptr(i)*unsafe.Sizeof(int(0))))
+			unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
+		}
 		unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
 	}
 	unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
