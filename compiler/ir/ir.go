@@ -92,6 +92,7 @@ const (
 	Shared   Sharing = iota // read and written by handlers that can interleave
 	Constant                // no handler that can interleave writes it
 	Quiet                   // all of those only add to it, without looking at the result
+	Private                 // each element belongs to one thread or call, whose handlers run one at a time
 )
 
 // Probe is a handler with the sites that run it.

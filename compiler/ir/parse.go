@@ -314,6 +314,8 @@ func (ps *textParser) global() {
 			g.Sharing = Constant
 		case "quiet":
 			g.Sharing = Quiet
+		case "private":
+			g.Sharing = Private
 		case "class":
 			g.Class = ps.small()
 		default:

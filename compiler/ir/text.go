@@ -21,7 +21,7 @@ import (
 //	global  = "global" NAME type [ "[" type { "," type } "]" ] { attr }
 //	type    = "long" | "string" CAP | "stats"
 //	attr    = "size" INT | "wrap" | "init" ( INT | STRING ) | "variance" | "hist_log"
-//	        | "hist_linear" "(" INT "," INT "," INT ")" | "internal" | "constant" | "quiet" | "class" INT
+//	        | "hist_linear" "(" INT "," INT "," INT ")" | "internal" | "constant" | "quiet" | "private" | "class" INT
 //	func    = "func" NAME "(" [ reg { "," reg } ] ")" [ type ] [ "recursive" ] "{" body "}"
 //	probe   = "probe" STRING [ "if" "@" NAME ] "{" { site } body "}"
 //	site    = "site" KIND { ATTRIBUTE "=" value }
@@ -187,6 +187,8 @@ func (w *printer) global(g *Global) {
 		w.b.WriteString(" constant")
 	case Quiet:
 		w.b.WriteString(" quiet")
+	case Private:
+		w.b.WriteString(" private")
 	}
 	if g.Class >= 0 {
 		w.printf(" class %d", g.Class)

@@ -7,8 +7,14 @@ import (
 )
 
 // DropBudgets takes the counting of statements out of handlers that cannot run as many as are
-// allowed: those without loops and calls and with few statements. Cost: linear.
+// allowed: those without loops and calls and with few statements. Elsewhere it counts at once what
+// nothing that could be noticed separates. Cost: linear.
 func DropBudgets(p *ir.Program) {
+	eachFunc(p, func(f *ir.Func) {
+		for _, b := range f.Blocks {
+			joinBudgets(p, b)
+		}
+	})
 	limit := int64(min(p.Limits.MaxAction, p.Limits.MaxActionInt))
 	for _, pr := range p.Probes {
 		if n, ok := statements(pr.Handler); !ok || n > limit {
@@ -18,6 +24,22 @@ func DropBudgets(p *ir.Program) {
 			b.Instrs = slices.DeleteFunc(b.Instrs, func(in ir.Instr) bool { return in.Op == ir.OpBudget })
 		}
 	}
+}
+
+func joinBudgets(p *ir.Program, b *ir.Block) {
+	last := -1
+	for i := range b.Instrs {
+		switch in := &b.Instrs[i]; {
+		case in.Op == ir.OpBudget && last >= 0:
+			b.Instrs[last].N += in.N
+			in.Op = ir.OpNone
+		case in.Op == ir.OpBudget:
+			last = i
+		case in.Op == ir.OpPrint || writes(in.Op) || visible(p, in):
+			last = -1
+		}
+	}
+	b.Instrs = slices.DeleteFunc(b.Instrs, func(in ir.Instr) bool { return in.Op == ir.OpNone })
 }
 
 // statements bounds the statements that f runs; false when a loop or a call makes that hard.

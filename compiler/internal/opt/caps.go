@@ -169,7 +169,7 @@ func (c *capper) result(f *ir.Func, pr *ir.Probe, in *ir.Instr) int {
 	case ir.OpIterKey:
 		return c.globs[in.Glob].keys[in.N]
 	case ir.OpSprint:
-		return formatCap(c.p.Formats[in.N], in.Args, c.most, func(v ir.Val) int { return c.of(f, v) })
+		return formatCap(c.p.Formats[in.N], in.Args, c.most, ir.MaxField, func(v ir.Val) int { return c.of(f, v) })
 	case ir.OpCall:
 		if callee := c.funcs[in.Name]; callee != nil {
 			return *c.results[callee]
@@ -234,8 +234,9 @@ func (c *capper) intrinsic(f *ir.Func, in *ir.Instr) int {
 	return min(n, c.most)
 }
 
-// formatCap bounds the text of format f, at most limit. of bounds string operands.
-func formatCap(f *ir.Format, args []ir.Val, limit int, of func(ir.Val) int) int {
+// formatCap bounds the text of format f, at most limit. of bounds string operands; dynamic is what a width
+// or precision from a register counts for.
+func formatCap(f *ir.Format, args []ir.Val, limit, dynamic int, of func(ir.Val) int) int {
 	n := 0
 	next := func() ir.Val {
 		if len(args) == 0 {
@@ -252,7 +253,7 @@ func formatCap(f *ir.Format, args []ir.Val, limit int, of func(ir.Val) int) int 
 		if v := next(); v.Kind == ir.ValInt {
 			return textfmt.Field(v.Int)
 		}
-		return ir.MaxField
+		return dynamic
 	}
 	for i := range f.Pieces {
 		p := &f.Pieces[i]
@@ -260,7 +261,8 @@ func formatCap(f *ir.Format, args []ir.Val, limit int, of func(ir.Val) int) int 
 			n += len(p.Lit)
 			continue
 		}
-		width, prec := field(p.WidthArg, p.Width), field(p.PrecArg, p.Prec)
+		width := field(p.WidthArg, p.Width)
+		prec := field(p.PrecArg, p.Prec)
 		v := next()
 		size := 0
 		switch p.Conv {
@@ -278,7 +280,7 @@ func formatCap(f *ir.Format, args []ir.Val, limit int, of func(ir.Val) int) int 
 			size = max(16, prec) + 2
 		case 's':
 			size = of(v)
-			if prec >= 0 {
+			if prec >= 0 && !(p.PrecArg && dynamic == 0) {
 				size = min(size, prec)
 			}
 		case 'c':

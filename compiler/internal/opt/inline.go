@@ -5,10 +5,12 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// What is inlined: functions that are called from one place, and small ones. A caller does not grow
-// beyond inlineCaller instructions by it.
+// What is inlined: functions that are called from one place, small ones, and larger ones that give a
+// string, since that mostly goes into a print and then need not be made at all. A caller does not
+// grow beyond inlineCaller instructions by it.
 const (
 	inlineSmall  = 24
+	inlineText   = 120
 	inlineCaller = 2000
 )
 
@@ -78,7 +80,11 @@ func (n *inliner) fn(f *ir.Func) {
 }
 
 func (n *inliner) worth(c *ir.Func) bool {
-	if c.Recursive || n.calls[c.Name] > 1 && numInstrs(c) > inlineSmall {
+	most := inlineSmall
+	if c.Result == types.String {
+		most = inlineText
+	}
+	if c.Recursive || n.calls[c.Name] > 1 && numInstrs(c) > most {
 		return false
 	}
 	for _, b := range c.Blocks {

@@ -19,8 +19,10 @@ const maxPrintArgs = 32
 //
 // This wants a plain %s, a text that cannot be longer than the register holds (nor have a NUL byte,
 // which would end it), and arguments that are still the same at the print: registers with one
-// definition, or no definition between the two. Run it when caps have been inferred. Cost: linear,
-// once for each level of nesting.
+// definition, or no definition between the two. The padding of a width that comes from a register is
+// not counted: where it alone makes the text too long, as in an indentation of 500 columns, the
+// text that is printed has all of it. Run it when caps have been inferred. Cost: linear, once for
+// each level of nesting.
 func FuseSprints(p *ir.Program) {
 	eachFunc(p, func(f *ir.Func) {
 		for fuseOnce(p, f) {
@@ -122,7 +124,7 @@ func fusable(p *ir.Program, f *ir.Func, b *ir.Block, at int, piece ir.Piece, v i
 		}
 	}
 	limit := f.Regs[v.Reg].Cap
-	if formatCap(inner, d.Args, limit+1, func(v ir.Val) int { return capOf(f, v) }) > limit {
+	if formatCap(inner, d.Args, limit+1, 0, func(v ir.Val) int { return capOf(f, v) }) > limit {
 		return nil
 	}
 	// Are the arguments still the same?

@@ -6,9 +6,10 @@ import (
 )
 
 // InferSharing finds out how handlers that can interleave use each global: Constant if none of
-// them writes it; Quiet if all of them only add to it without looking at what comes out; Shared
-// otherwise. All handlers can interleave but those of begin, end and error probes. A probe's condition
-// is a look at its global. Cost: a walk over the program.
+// them writes it; Quiet if all of them only add to it without looking at what comes out; Private
+// if each element belongs to one thread, or to one call (Internal); Shared otherwise. All handlers can
+// interleave but those of begin, end and error probes. A probe's condition is a look at its global.
+// Cost: a walk over the program.
 func InferSharing(p *ir.Program) {
 	read := make([]bool, len(p.Globals))
 	written := make([]bool, len(p.Globals))
@@ -36,12 +37,15 @@ func InferSharing(p *ir.Program) {
 			read[pr.Cond] = true
 		}
 	}
+	private := byThread(p)
 	for i, g := range p.Globals {
 		switch {
 		case !written[i]:
 			g.Sharing = ir.Constant
-		case !read[i] || g.Internal: // an element of those belongs to one call, which runs one handler at a time
+		case !read[i]:
 			g.Sharing = ir.Quiet
+		case g.Internal || private[i]:
+			g.Sharing = ir.Private
 		default:
 			g.Sharing = ir.Shared
 		}
@@ -97,4 +101,73 @@ func reachedFrom(p *ir.Program, which func(*ir.Probe) bool) map[*ir.Func]bool {
 		})
 	}
 	return seen
+}
+
+// byThread finds the arrays of which every access has tid() in the same column of its key, and is made
+// where a user program was interrupted: a thread is in one such handler at a time, and no handler
+// reaches another thread's elements.
+func byThread(p *ir.Program) []bool {
+	cols := make([]uint64, len(p.Globals)) // columns that were tid() so far
+	for i, g := range p.Globals {
+		if n := len(g.Keys); n > 0 && n < 64 {
+			cols[i] = 1<<n - 1
+		}
+	}
+	for f := range reachedFrom(p, func(pr *ir.Probe) bool { return concurrent(pr) && !inThread(pr) }) {
+		eachInstr(f, func(in *ir.Instr) {
+			if accesses(in.Op) {
+				cols[in.Glob] = 0
+			}
+		})
+	}
+	for f := range reachedFrom(p, func(pr *ir.Probe) bool { return concurrent(pr) && inThread(pr) }) {
+		defs, count := singleDefs(f)
+		eachInstr(f, func(in *ir.Instr) {
+			if !accesses(in.Op) || cols[in.Glob] == 0 {
+				return
+			}
+			own := uint64(0)
+			if in.Op != ir.OpIterOpen && in.Op != ir.OpMClear {
+				for k := range p.Globals[in.Glob].Keys {
+					if isTID(in.Args[k], defs, count) {
+						own |= 1 << k
+					}
+				}
+			}
+			cols[in.Glob] &= own
+		})
+	}
+	out := make([]bool, len(cols))
+	for i, c := range cols {
+		out[i] = c != 0
+	}
+	return out
+}
+
+// inThread reports whether all sites of pr are instructions of user programs.
+func inThread(pr *ir.Probe) bool {
+	for _, s := range pr.Sites {
+		if s.Kind != probe.Uprobe && s.Kind != probe.Uretprobe {
+			return false
+		}
+	}
+	return true
+}
+
+// isTID reports whether v is the result of tid(), copies included.
+func isTID(v ir.Val, defs []*ir.Instr, count []int32) bool {
+	for range 16 {
+		if v.Kind != ir.ValReg || count[v.Reg] != 1 || defs[v.Reg] == nil {
+			return false
+		}
+		switch d := defs[v.Reg]; d.Op {
+		case ir.OpMov:
+			v = d.Args[0]
+		case ir.OpIntr:
+			return d.Name == "tid"
+		default:
+			return false
+		}
+	}
+	return false
 }

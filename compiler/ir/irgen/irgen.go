@@ -308,6 +308,10 @@ func (g *gen) keys(gl *ir.Global, stars bool) []ir.Val {
 		switch {
 		case stars && g.r.IntN(3) == 0:
 			ks = append(ks, ir.Star())
+		case k.Type == types.Long && g.r.IntN(6) == 0:
+			tid := g.b.Long("")
+			g.b.Intr("tid", tid)
+			ks = append(ks, ir.R(tid))
 		case k.Type == types.Long:
 			ks = append(ks, g.small())
 		default:
