@@ -48,9 +48,14 @@ type File struct {
 // OpenELF opens the amd64 ELF executable or library at path.
 // Errors wrap debuginfo.ErrNotELF and debuginfo.ErrArch.
 func OpenELF(path string) (*File, error) {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, err
+	real := path
+	// Links below /proc/PID lead into other mount namespaces: their text says nothing here, only
+	// the kernel may follow them.
+	if !strings.HasPrefix(path, "/proc/") {
+		var err error
+		if real, err = filepath.EvalSymlinks(path); err != nil {
+			return nil, err
+		}
 	}
 	fd, err := os.Open(real)
 	if err != nil {
