@@ -48,7 +48,10 @@ type entryPlan struct {
 // An endbr64 in front is passed over when what follows is cheaper.
 func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
-	fn := im.of(f)
+	fn, err := im.of(f)
+	if err != nil {
+		return s, err
+	}
 	if fn == nil {
 		return s, fmt.Errorf("no function at %#x", f.Entry)
 	}
@@ -70,7 +73,10 @@ func (im *Image) ReturnSites(*debuginfo.Func) ([]debuginfo.Site, error) { return
 // SiteAt classifies the instruction at pc.
 func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
-	fn := im.at(pc)
+	fn, err := im.at(pc)
+	if err != nil {
+		return s, err
+	}
 	if fn == nil {
 		return s, fmt.Errorf("no function of %s covers address %#x", im.f.Path(), pc)
 	}

@@ -18,7 +18,8 @@ import (
 type function struct {
 	debuginfo.Func
 	u    *dw.Unit      // nil without DWARF
-	tree *godwarf.Tree // likewise
+	head *godwarf.Tree // its entry alone; likewise
+	tree *godwarf.Tree // its entry with all below; set by load
 	plan *entryPlan
 }
 
@@ -117,7 +118,7 @@ func (im *Image) find(m matcher) ([]*function, error) {
 		if cold || !m.match(base) && !m.match(s.Name) || m.glob && startup[s.Name] {
 			continue
 		}
-		if old := found[s.Addr]; old != nil && (old.tree == nil || old.Name == dw.Name(old.tree)) {
+		if old := found[s.Addr]; old != nil && (old.head == nil || old.Name == dw.Name(old.head)) {
 			continue // an alias
 		}
 		f, err := im.fromSymbol(s, base, m)
@@ -139,11 +140,11 @@ func (im *Image) find(m matcher) ([]*function, error) {
 			if !r.HasCode || found[r.Low] != nil || !im.f.InText(r.Low) {
 				continue
 			}
-			t, err := r.Unit.Tree(r.Die)
+			t, err := im.d.Entry(r.Die)
 			if err != nil {
 				return nil, err
 			}
-			found[r.Low] = im.fromTree(r.Unit, t, r.Low, "")
+			found[r.Low] = im.fromEntry(r.Unit, t, r.Low, "")
 		}
 	}
 	out := make([]*function, 0, len(found))
@@ -162,7 +163,7 @@ func (im *Image) fromSymbol(s dw.Symbol, base string, m matcher) (*function, err
 		return nil, nil
 	}
 	if im.d != nil {
-		u, t, err := im.d.FuncTree(s.Addr)
+		u, t, err := im.d.FuncEntry(s.Addr)
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +174,7 @@ func (im *Image) fromSymbol(s dw.Symbol, base string, m matcher) (*function, err
 				}
 				return im.bare(s), nil
 			}
-			f := im.fromTree(u, t, s.Addr, s.Name)
+			f := im.fromEntry(u, t, s.Addr, s.Name)
 			if !m.match(f.Name) { // an alias: it goes by the name that it was asked for
 				f = im.renamed(f, base, s.Name)
 			}
@@ -197,8 +198,8 @@ func (im *Image) bare(s dw.Symbol) *function {
 	return im.keep(k, f)
 }
 
-// fromTree makes a function of its DWARF entry. symbol is "" if not known.
-func (im *Image) fromTree(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol string) *function {
+// fromEntry makes a function of its DWARF entry. symbol is "" if not known.
+func (im *Image) fromEntry(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol string) *function {
 	name := dw.Name(t)
 	if symbol == "" {
 		symbol = im.symbolFor(entry, name)
@@ -210,7 +211,7 @@ func (im *Image) fromTree(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol stri
 	if f := im.funcs[k]; f != nil {
 		return f
 	}
-	f := &function{u: u, tree: t, Func: debuginfo.Func{
+	f := &function{u: u, head: t, Func: debuginfo.Func{
 		Name: name, Entry: entry, End: entry, File: im.d.FileAttr(t, dwarf.AttrDeclFile), Line: int(dw.Int(t, dwarf.AttrDeclLine)),
 		ABI: debuginfo.SysV, External: dw.Flag(t, dwarf.AttrExternal), ID: uint64(t.Offset),
 	}}
@@ -249,7 +250,7 @@ func (im *Image) renamed(f *function, name, symbol string) *function {
 	if g := im.funcs[k]; g != nil {
 		return g
 	}
-	g := &function{Func: f.Func, u: f.u, tree: f.tree}
+	g := &function{Func: f.Func, u: f.u, head: f.head, tree: f.tree}
 	g.Name, g.Symbol = name, ""
 	if symbol != name {
 		g.Symbol = symbol
@@ -263,33 +264,56 @@ func (im *Image) keep(k key, f *function) *function {
 	return f
 }
 
-// of finds what is known of f, which may also be a copy of one of ours.
-func (im *Image) of(f *debuginfo.Func) *function {
-	if f == nil {
-		return nil
+// load reads what is below the entry of f.
+func (im *Image) load(f *function) (err error) {
+	if f != nil && f.head != nil && f.tree == nil {
+		f.tree, err = f.u.Tree(f.head.Offset)
 	}
-	if g := im.byPtr[f]; g != nil {
-		return g
-	}
-	if g := im.funcs[key{f.Entry, f.Name}]; g != nil {
-		return g
-	}
-	return im.at(f.Entry)
+	return err
 }
 
-// at is the function whose code covers pc, nil if there is none.
-func (im *Image) at(pc uint64) *function {
+// of finds what is known of f, which may also be a copy of one of ours. Nil without an error if there is no such
+// function.
+func (im *Image) of(f *debuginfo.Func) (*function, error) {
+	if f == nil {
+		return nil, nil
+	}
+	g := im.byPtr[f]
+	if g == nil {
+		g = im.funcs[key{f.Entry, f.Name}]
+	}
+	if g == nil {
+		return im.at(f.Entry)
+	}
+	return g, im.load(g)
+}
+
+// at is the function whose code covers pc, nil without an error if there is none.
+func (im *Image) at(pc uint64) (*function, error) {
+	f, err := im.covering(pc)
+	if err == nil {
+		err = im.load(f)
+	}
+	return f, err
+}
+
+// covering is at for those who need no more than the entry.
+func (im *Image) covering(pc uint64) (*function, error) {
 	if im.d != nil {
-		if u, t, err := im.d.FuncTree(pc); err == nil && t != nil {
+		u, t, err := im.d.FuncEntry(pc)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
 			if low, ok := dw.EntryPC(t); ok {
-				return im.fromTree(u, t, low, "")
+				return im.fromEntry(u, t, low, ""), nil
 			}
 		}
 	}
 	if s, ok := im.f.SymbolAt(pc); ok && im.f.InText(s.Addr) {
-		return im.bare(s)
+		return im.bare(s), nil
 	}
-	return nil
+	return nil, nil
 }
 
 // FuncAt finds the function whose code covers pc, nil if there is none.
@@ -299,7 +323,7 @@ func (im *Image) FuncAt(pc uint64) (f *debuginfo.Func) {
 	if !im.f.InText(pc) {
 		return nil
 	}
-	if g := im.at(pc); g != nil {
+	if g, err := im.covering(pc); err == nil && g != nil {
 		return &g.Func
 	}
 	return nil

@@ -33,7 +33,11 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 		if !ok {
 			continue
 		}
-		fn := im.fromTree(r.Unit, tree, low, "")
+		fn := im.fromEntry(r.Unit, tree, low, "")
+		if fn.tree == nil {
+			fn.tree = tree
+		}
+		tree = fn.tree
 		for _, t := range dw.Inlined(tree) {
 			if t.Offset != r.Die {
 				continue
@@ -87,9 +91,9 @@ func (im *Image) abstract(t *godwarf.Tree) *debuginfo.Func {
 		if !s.Func() {
 			continue
 		}
-		if u, tree, err := im.d.FuncTree(s.Addr); err == nil && tree != nil && uint64(dw.Origin(tree)) == origin {
-			if low, ok := dw.EntryPC(tree); ok && low == s.Addr {
-				return &im.fromTree(u, tree, low, s.Name).Func
+		if u, t, err := im.d.FuncEntry(s.Addr); err == nil && t != nil && uint64(dw.Origin(t)) == origin {
+			if low, ok := dw.EntryPC(t); ok && low == s.Addr {
+				return &im.fromEntry(u, t, low, s.Name).Func
 			}
 		}
 	}
@@ -106,8 +110,8 @@ func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
 	if !im.f.InText(addr) {
 		return nil
 	}
-	fn := im.at(addr)
-	if fn == nil {
+	fn, err := im.at(addr)
+	if fn == nil || err != nil {
 		return nil
 	}
 	last := debuginfo.Frame{Func: fn.Name, Off: addr - fn.Entry}

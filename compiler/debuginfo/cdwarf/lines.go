@@ -110,10 +110,10 @@ func (im *Image) functionRows(q debuginfo.LineQuery, m matcher) ([]lineHit, erro
 	var in []*function
 	seen := map[where]bool{}
 	add := func(f *function) {
-		if f.tree == nil {
+		if f == nil || f.head == nil {
 			return
 		}
-		if w := (where{f.u, f.tree.Offset}); !seen[w] {
+		if w := (where{f.u, f.head.Offset}); !seen[w] {
 			seen[w] = true
 			in = append(in, f)
 		}
@@ -124,7 +124,11 @@ func (im *Image) functionRows(q debuginfo.LineQuery, m matcher) ([]lineHit, erro
 	inl, err := im.Inlined(q.Func)
 	if err == nil {
 		for _, x := range inl {
-			add(im.of(x.In))
+			f, err := im.of(x.In)
+			if err != nil {
+				return nil, err
+			}
+			add(f)
 		}
 	}
 	if len(in) == 0 {
@@ -132,6 +136,9 @@ func (im *Image) functionRows(q debuginfo.LineQuery, m matcher) ([]lineHit, erro
 	}
 	var hits []lineHit
 	for _, f := range in {
+		if err := im.load(f); err != nil {
+			return nil, err
+		}
 		more, err := im.unitRows(f.u, q, m, f)
 		if err != nil {
 			return nil, err
@@ -173,7 +180,10 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 			}
 			fn = only
 		} else if fn == nil || fn.tree == nil || !fn.tree.ContainsPC(r.PC) {
-			if fn = im.at(r.PC); fn == nil || fn.tree == nil {
+			if fn, err = im.at(r.PC); err != nil {
+				return nil, err
+			}
+			if fn == nil || fn.tree == nil {
 				continue // code that the linker has dropped, or assembly
 			}
 		}

@@ -62,7 +62,10 @@ func (im *Image) ownerTree(fn *function, s debuginfo.Site) *godwarf.Tree {
 // Vars lists the parameters and locals with a name at s, and behind a return the result.
 func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 	defer dw.Guard(&err)()
-	fn := im.siteFunc(s)
+	fn, err := im.siteFunc(s)
+	if err != nil {
+		return nil, err
+	}
 	if fn == nil || fn.tree == nil {
 		return nil, im.noVars(fn)
 	}
@@ -85,7 +88,10 @@ func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 // then among all globals. "return" is the result behind a return.
 func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error) {
 	defer dw.Guard(&err)()
-	fn := im.siteFunc(s)
+	fn, err := im.siteFunc(s)
+	if err != nil {
+		return nil, err
+	}
 	if fn == nil || fn.tree == nil {
 		return nil, im.noVars(fn)
 	}
@@ -147,11 +153,9 @@ func (im *Image) elsewhere(fn *function, name string) string {
 	return ""
 }
 
-func (im *Image) siteFunc(s debuginfo.Site) *function {
-	if s.Func != nil {
-		if fn := im.of(s.Func); fn != nil {
-			return fn
-		}
+func (im *Image) siteFunc(s debuginfo.Site) (*function, error) {
+	if fn, err := im.of(s.Func); fn != nil || err != nil {
+		return fn, err
 	}
 	return im.at(s.PC)
 }
@@ -331,7 +335,10 @@ func (im *Image) beforeDeclaration(fn *function, s debuginfo.Site, sv dw.ScopeVa
 // describe results; they are where the calling convention has them.
 func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 	defer dw.Guard(&err)()
-	fn := im.siteFunc(s)
+	fn, err := im.siteFunc(s)
+	if err != nil {
+		return nil, err
+	}
 	if fn == nil || fn.tree == nil {
 		return nil, im.noVars(fn)
 	}

@@ -62,3 +62,16 @@ func BenchmarkResolveGo(b *testing.B) {
 		resolve(b, path, "cmd/go/internal/work.(*Builder).build")
 	}
 }
+
+// One look through all entries of a program.
+func BenchmarkFindFuncs(b *testing.B) {
+	d := openDwarf(b, goBinary(b))
+	info, _ := d.src.Section(".debug_info")
+	b.SetBytes(int64(len(info)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := d.FindFuncs(func(name []byte) bool { return string(name) == "strings.HasPrefix" }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

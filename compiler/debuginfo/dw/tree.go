@@ -86,6 +86,20 @@ func (d *Data) FuncTree(pc uint64) (*Unit, *godwarf.Tree, error) {
 	return u, t, err
 }
 
+// FuncEntry is FuncTree without what is below the entry.
+func (d *Data) FuncEntry(pc uint64) (u *Unit, t *godwarf.Tree, err error) {
+	defer Guard(&err)()
+	if u, err = d.UnitAt(pc); err != nil || u == nil {
+		return nil, nil, err
+	}
+	off, ok, err := u.funcAt(pc)
+	if err != nil || !ok {
+		return u, nil, err
+	}
+	t, err = d.Entry(off)
+	return u, t, err
+}
+
 // Tree loads the tree rooted at off, which must lie in u. Entries take the attributes of their
 // abstract origins and specifications; ranges of parents grow to cover their children's.
 func (u *Unit) Tree(off dwarf.Offset) (t *godwarf.Tree, err error) {
@@ -245,7 +259,10 @@ func (d *Data) Entry(off dwarf.Offset) (t *godwarf.Tree, err error) {
 		return nil, err
 	}
 	rs, err := d.entryRanges(e)
-	return &godwarf.Tree{Entry: full, Tag: e.Tag, Offset: e.Offset, Ranges: rs}, err
+	if len(rs) > 0 {
+		full.base, full.hasBase = rs[0][0], true
+	}
+	return &godwarf.Tree{Entry: full, Tag: e.Tag, Offset: e.Offset, Ranges: normalize(rs)}, err
 }
 
 // funcIndex lists the functions of a unit that have code.
