@@ -1,7 +1,7 @@
 package ir
 
 // Code says what went wrong at run time. Executors report it with up to two
-// arguments; Text of package runtime/host writes it out.
+// arguments; Fault of package ir/textfmt writes it out.
 type Code int32
 
 // The run-time errors.
