@@ -170,18 +170,89 @@ func TestKernelType(t *testing.T) {
 	}
 }
 
+func TestKernelMember(t *testing.T) {
+	if err := HaveKernelTypes(); err != nil {
+		t.Skip(err)
+	}
+	start := time.Now()
+	if _, _, err := KernelMember("task_struct", "pid"); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("found in %v", time.Since(start))
+	spec, err := btf.LoadKernelSpec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var find func(t btf.Type, name string) (int, btf.Type)
+	find = func(t btf.Type, name string) (int, btf.Type) {
+		var ms []btf.Member
+		switch t := btf.UnderlyingType(t).(type) {
+		case *btf.Struct:
+			ms = t.Members
+		case *btf.Union:
+			ms = t.Members
+		}
+		for _, m := range ms {
+			if m.Name == name {
+				return int(m.Offset.Bytes()), m.Type
+			}
+			if m.Name == "" {
+				if off, t := find(m.Type, name); t != nil {
+					return int(m.Offset.Bytes()) + off, t
+				}
+			}
+		}
+		return 0, nil
+	}
+	for _, c := range [][2]string{{"task_struct", "pid"}, {"task_struct", "real_parent"}, {"task_struct", "comm"}, {"task_struct", "thread.fsbase"},
+		{"cred", "euid"}, {"signal_struct", "pids"}, {"pid", "numbers"}, {"mm_struct", "arg_start"}, {"task_struct", "thread_info.flags"}, {"page", "lru"}} {
+		var s *btf.Struct
+		if err := spec.TypeByName(c[0], &s); err != nil {
+			t.Fatal(err)
+		}
+		wantOff, wt := 0, btf.Type(s)
+		for _, n := range strings.Split(c[1], ".") {
+			var o int
+			if o, wt = find(wt, n); wt == nil {
+				t.Fatal(c)
+			}
+			wantOff += o
+		}
+		wantSize, err := btf.Sizeof(wt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		off, size, err := KernelMember(c[0], c[1])
+		if off != wantOff || size != wantSize || err != nil {
+			t.Errorf("%v: %d %d %v, want %d %d", c, off, size, err, wantOff, wantSize)
+		}
+	}
+	for _, c := range [][2]string{{"task_struct", "no_such"}, {"no_such_struct_here", "x"}, {"task_struct", "pid.x"}, {"task_struct", "in_execve"}} {
+		if off, _, err := KernelMember(c[0], c[1]); err == nil {
+			t.Errorf("%v is at %d", c, off)
+		}
+	}
+}
+
 func FuzzFindType(f *testing.F) {
 	b := btf.Builder{}
+	b.Add(&btf.Struct{Name: "a", Size: 8, Members: []btf.Member{{Name: "a", Type: &btf.Int{Name: "long", Size: 8}}}})
 	b.Add(&btf.Func{Name: "f", Type: &btf.FuncProto{Return: &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}}})
 	raw, err := b.Marshal(nil, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
-	if id, ok, err := findType(raw, KindFunc, "f"); id != 1 || !ok || err != nil {
+	if id, ok, err := findType(raw, KindFunc, "f"); id != 2 || !ok || err != nil {
 		f.Fatal(id, ok, err)
 	}
 	f.Add(raw, uint32(KindFunc), "f")
-	f.Fuzz(func(t *testing.T, raw []byte, kind uint32, name string) { findType(raw, kind, name) })
+	f.Fuzz(func(t *testing.T, raw []byte, kind uint32, name string) {
+		findType(raw, kind, name)
+		if x, err := newTypeIndex(raw); err == nil {
+			x.member(name, "a.b")
+			x.member(name, name)
+		}
+	})
 }
 
 // loop is a program with a callback: it adds 0..n-1 up by bpf_loop.

@@ -71,19 +71,50 @@ var kernelBTF = sync.OnceValues(func() ([]byte, error) {
 
 var errBTF = errors.New("the kernel's type information is not of the known form")
 
-// findType walks raw BTF.
-func findType(raw []byte, kind uint32, name string) (id uint32, ok bool, err error) {
+// sectionsOf cuts raw BTF into its types and strings.
+func sectionsOf(raw []byte) (types, strs []byte, err error) {
 	le := binary.LittleEndian
 	if len(raw) < 24 || le.Uint16(raw) != 0xeb9f {
-		return 0, false, errBTF
+		return nil, nil, errBTF
 	}
 	hdr := uint64(le.Uint32(raw[4:]))
 	typeOff, typeLen := hdr+uint64(le.Uint32(raw[8:])), uint64(le.Uint32(raw[12:]))
 	strOff, strLen := hdr+uint64(le.Uint32(raw[16:])), uint64(le.Uint32(raw[20:]))
 	if typeOff+typeLen > uint64(len(raw)) || strOff+strLen > uint64(len(raw)) {
-		return 0, false, errBTF
+		return nil, nil, errBTF
 	}
-	types, strs := raw[typeOff:typeOff+typeLen], raw[strOff:strOff+strLen]
+	return raw[typeOff : typeOff+typeLen], raw[strOff : strOff+strLen], nil
+}
+
+// typeSize gives the bytes of the type record that t begins with; t has at least 12.
+func typeSize(t []byte) (int, error) {
+	info, size := binary.LittleEndian.Uint32(t[4:]), 12
+	n := int(info & 0xffff)
+	switch k := info >> 24 & 0x1f; k {
+	case kindInt, 14, 17: // and variable, declaration tag: one word more
+		size += 4
+	case kindArray:
+		size += 12
+	case kindStruct, kindUnion, 15, kindEnum64: // and data section: members
+		size += 12 * n
+	case kindEnum, 13: // and function prototype
+		size += 8 * n
+	case kindPtr, 7, KindTypedef, kindVolatile, kindConst, kindRestrict, KindFunc, kindFloat, kindTypeTag:
+	default:
+		return 0, fmt.Errorf("%w: a type is of kind %d", errBTF, k)
+	}
+	if size > len(t) {
+		return 0, errBTF
+	}
+	return size, nil
+}
+
+// findType walks raw BTF.
+func findType(raw []byte, kind uint32, name string) (id uint32, ok bool, err error) {
+	types, strs, err := sectionsOf(raw)
+	if err != nil {
+		return 0, false, err
+	}
 	// Names are there once each, unless one is the tail of another; the kernel's own do not share tails.
 	at := bytes.Index(strs, append(append([]byte{0}, name...), 0))
 	if at < 0 {
@@ -91,30 +122,14 @@ func findType(raw []byte, kind uint32, name string) (id uint32, ok bool, err err
 	}
 	want := uint32(at + 1)
 	for id = 1; len(types) >= 12; id++ {
-		info, size := le.Uint32(types[4:]), 12
-		k, n := info>>24&0x1f, int(info&0xffff)
-		if k == kind && le.Uint32(types) == want {
+		if binary.LittleEndian.Uint32(types) == want && kindOf(types) == kind {
 			return id, true, nil
 		}
-		switch k {
-		case 1, 14, 17: // int, var, declaration tag: one word more
-			size += 4
-		case 3: // array
-			size += 12
-		case 4, 5: // struct, union: members
-			size += 12 * n
-		case 6, 13: // enum, function prototype
-			size += 8 * n
-		case 15, 19: // data section, 64-bit enum
-			size += 12 * n
-		case 2, 7, 8, 9, 10, 11, 12, 16, 18:
-		default:
-			return 0, false, fmt.Errorf("%w: type %d is of kind %d", errBTF, id, k)
+		n, err := typeSize(types)
+		if err != nil {
+			return 0, false, err
 		}
-		if size > len(types) {
-			return 0, false, errBTF
-		}
-		types = types[size:]
+		types = types[n:]
 	}
 	return 0, false, nil
 }
