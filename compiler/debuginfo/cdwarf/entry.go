@@ -60,10 +60,7 @@ func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 		return s, err
 	}
 	s, err = im.site(fn, p.pc, debuginfo.AtEntry)
-	s.Func = f
-	if s.File == "" || s.PC < p.settled || p.settled == 0 {
-		s.File, s.Line = fn.File, fn.Line
-	}
+	s.Func, s.File, s.Line = f, fn.File, fn.Line
 	return s, err
 }
 
@@ -192,24 +189,39 @@ func (im *Image) makePlan(fn *function) (*entryPlan, error) {
 	if fn.tree == nil {
 		return p, nil
 	}
-	args, vector := im.arguments(fn)
-	p.args = args
-	p.homes, p.untracked = map[dwarf.Offset]bool{}, map[dwarf.Offset]bool{}
-	blind := strings.Contains(fn.u.Producer(), "-fno-var-tracking")
-	known, params := true, false
-	for _, v := range dw.AllVars(fn.tree) {
-		if v.In != fn.tree {
+	producer := fn.u.Producer()
+	p.optimized = optimizes(producer)
+	vars := slices.DeleteFunc(dw.AllVars(fn.tree), func(v dw.ScopeVar) bool { return v.In != fn.tree })
+	lists := make([][]dw.LocRange, len(vars))
+	for i, v := range vars {
+		list, err := fn.u.Locations(v, dwarf.AttrLocation)
+		if err != nil {
 			continue
 		}
-		list, err := fn.u.Locations(v, dwarf.AttrLocation)
-		if err == nil && len(list) > 0 && !list[0].Default {
-			p.optimized = true
+		lists[i] = list
+		p.optimized = p.optimized || len(list) > 0 && !list[0].Default
+	}
+	var vector bool
+	if !p.optimized || im.callable(fn) {
+		// Callers of a local function are all known, so that gcc need not pass what it can work out.
+		p.args, vector = im.arguments(fn)
+	}
+	// gcc follows variables through optimised code; what it then says about a register holds.
+	tracked := p.optimized && !strings.Contains(producer, "-fno-var-tracking")
+	p.homes, p.untracked = map[dwarf.Offset]bool{}, map[dwarf.Offset]bool{}
+	known, params := true, false
+	for i, v := range vars {
+		if len(lists[i]) != 1 || !lists[i][0].Default {
+			continue
 		}
-		if blind && err == nil && len(list) == 1 && dw.InRegister(list[0].Expr) {
-			p.untracked[v.Offset] = true
+		if dw.InRegister(lists[i][0].Expr) {
+			if tracked {
+				continue
+			}
+			p.untracked[v.Offset] = p.optimized
 		}
-		place, ok := args[v.Offset]
-		if err != nil || !im.isHome(fn, v.Tree, list, place) {
+		place, ok := p.args[v.Offset]
+		if !im.isHome(fn, v.Tree, lists[i][0].Expr, place) {
 			continue
 		}
 		p.homes[v.Offset] = true
@@ -217,14 +229,6 @@ func (im *Image) makePlan(fn *function) (*entryPlan, error) {
 			params = true
 			known = known && ok
 		}
-	}
-	p.optimized = p.optimized || optimizes(fn.u.Producer())
-	if !p.optimized {
-		p.untracked = nil
-	}
-	if p.optimized && !im.callable(fn) {
-		// Callers of a local function are all known, so that gcc need not pass what it can work out.
-		p.args, known = nil, false
 	}
 	if len(p.homes) == 0 {
 		return p, nil
@@ -262,15 +266,12 @@ func optimizes(producer string) bool {
 
 // isHome reports whether the variable has one location for the whole function that the caller has not
 // filled: a stack slot of the function's own frame, or a register other than that of the calling convention.
-func (im *Image) isHome(fn *function, v *godwarf.Tree, list []dw.LocRange, byABI loc.Place) bool {
-	if len(list) != 1 || !list[0].Default {
-		return false
-	}
+func (im *Image) isHome(fn *function, v *godwarf.Tree, expr []byte, byABI loc.Place) bool {
 	t, err := im.d.TypeOf(v)
 	if err != nil {
 		return false
 	}
-	pl, err := dw.Place(list[0].Expr, t, fn.u.Env(fn.tree, fn.Entry))
+	pl, err := dw.Place(expr, t, fn.u.Env(fn.tree, fn.Entry))
 	if err != nil {
 		return false
 	}

@@ -294,3 +294,84 @@ func TestLibrary(t *testing.T) {
 		t.Errorf("str*: %d, %v", len(fs), err)
 	}
 }
+
+// A program whose debug information is elsewhere says so.
+func TestSplit(t *testing.T) {
+	dir := t.TempDir()
+	src, err := filepath.Abs("testdata/callee.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	main, _ := filepath.Abs("testdata/main.c")
+	for _, v := range []string{"-gdwarf-5", "-gdwarf-4"} {
+		cmd := exec.Command("gcc", "-g", v, "-gsplit-dwarf", "-w", "-o", "split"+v, src, main)
+		cmd.Dir = dir
+		if b, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, b)
+		}
+		im := open(t, filepath.Join(dir, "split"+v))
+		s, err := im.EntrySite(one(t, im, "many"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := im.Vars(s); !errors.Is(err, debuginfo.ErrNoTypes) || !strings.Contains(err.Error(), "-gsplit-dwarf") {
+			t.Errorf("%s: %v", v, err)
+		}
+	}
+}
+
+// C++ goes as far as it is sure: methods by their plain or linker's names, parameters of every kind but classes,
+// no results of class type.
+func TestCpp(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	src := filepath.Join(dir, "a.cc")
+	os.WriteFile(src, []byte(`
+namespace ns { struct Box { int v; virtual ~Box() {} int get(int add) const; }; __attribute__((noinline)) int Box::get(int add) const { return v + add; } }
+struct Pod { int a; double b; };
+template <class T> __attribute__((noinline)) T twice(T x) { return x + x; }
+__attribute__((noinline)) Pod make(int i) { return Pod{i, i * 2.0}; }
+int main() { ns::Box b; b.v = 7; return b.get(3) + (int)make(2).b + twice(4) != 22; }
+`), 0o644)
+	for _, opt := range []string{"-O0", "-O2"} {
+		out := filepath.Join(dir, "cpp"+opt)
+		if b, err := exec.Command("g++", "-g", opt, "-o", out, src).CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, b)
+		}
+		im := open(t, out)
+		get := one(t, im, "get")
+		if get.Symbol != "_ZNK2ns3Box3getEi" || one(t, im, "_ZNK2ns3Box3getEi").Entry != get.Entry {
+			t.Errorf("%s: %+v", opt, get)
+		}
+		one(t, im, "twice<int>")
+		s, err := im.EntrySite(get)
+		if err != nil {
+			t.Fatal(err)
+		}
+		this, err := im.Var(s, "this")
+		if err != nil || this.Type.Kind != types.Pointer || this.Type.Elem().Size != 16 {
+			t.Fatalf("%s: this: %+v, %v", opt, this, err)
+		}
+		add, err := im.Var(s, "add")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mk := one(t, im, "make")
+		r, err := im.Results(debuginfo.Site{PC: mk.Entry, Kind: debuginfo.AfterRet, Func: mk})
+		if err != nil || len(r) != 1 || r[0].Err == nil {
+			t.Errorf("%s: result of class type: %v, %v", opt, r, err)
+		}
+		hits := 0
+		live(t, im.f, map[uint64]func(*state){s.PC: func(st *state) {
+			hits++
+			if b, err := st.bytes(add.Place); err != nil || show(st, add.Type, b) != "3" {
+				t.Errorf("%s: add is %v, %v", opt, b, err)
+			}
+		}})
+		if hits != 1 {
+			t.Errorf("%s: %d hits", opt, hits)
+		}
+	}
+}

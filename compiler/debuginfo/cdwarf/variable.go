@@ -165,11 +165,13 @@ func (im *Image) noVars(fn *function) error {
 	if im.d == nil {
 		return im.noTypes()
 	}
-	name := "this code"
-	if fn != nil {
-		name = fn.Name
+	if fn == nil {
+		return fmt.Errorf("%w for this code", debuginfo.ErrNoTypes)
 	}
-	return fmt.Errorf("%w for %s: it was built without -g", debuginfo.ErrNoTypes, name)
+	if u, err := im.d.UnitAt(fn.Entry); err == nil && u != nil && u.Split() {
+		return fmt.Errorf("%w for %s: it is in .dwo files (-gsplit-dwarf), which are not supported", debuginfo.ErrNoTypes, fn.Name)
+	}
+	return fmt.Errorf("%w for %s: it was built without -g", debuginfo.ErrNoTypes, fn.Name)
 }
 
 // variable places one variable at s. Errors about it alone are in its Err.

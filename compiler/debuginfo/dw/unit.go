@@ -117,6 +117,14 @@ func (u *Unit) CompDir() string { return u.str(dwarf.AttrCompDir) }
 // Producer is the compiler with its flags.
 func (u *Unit) Producer() string { return u.str(dwarf.AttrProducer) }
 
+// Split reports whether the unit only points to a .dwo file with its debug information (-gsplit-dwarf).
+func (u *Unit) Split() bool { return u.str(attrDwoName) != "" || u.str(attrGNUDwoName) != "" }
+
+const (
+	attrDwoName    = dwarf.Attr(0x76)
+	attrGNUDwoName = dwarf.Attr(0x2130)
+)
+
 // Lang is the DW_LANG code: LangGo, LangC11, ...
 func (u *Unit) Lang() int64 {
 	e, err := u.Entry()
