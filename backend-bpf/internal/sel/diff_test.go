@@ -455,10 +455,12 @@ func TestDifferential(t *testing.T) {
 			if err := ir.Verify(p); err != nil {
 				t.Fatal(err)
 			}
-			m := same(t, p, 2, sel.Features{MayGoto: true})
-			t.Logf("instructions: %v", m.insns)
-			if *listing {
-				t.Logf("%s", m.out.String())
+			for _, may := range []bool{true, false} {
+				m := same(t, p, 2, sel.Features{MayGoto: may})
+				t.Logf("instructions: %v", m.insns)
+				if *listing {
+					t.Logf("%s", m.out.String())
+				}
 			}
 		})
 	}

@@ -94,7 +94,6 @@ func (g *gen) format(v *strVar, f *ir.Format, args []fmtArg) {
 		}
 	}
 	g.here(w.end)
-	g.clamp(w.pos, dst.cap)
 	g.finish(dst, w.pos)
 	if dst != v {
 		g.assign(v, dst.str())

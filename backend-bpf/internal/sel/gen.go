@@ -1,6 +1,7 @@
 package sel
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cilium/ebpf/asm"
@@ -43,6 +44,8 @@ type gen struct {
 	report  *mach.Block         // an error nobody caught: reported, then end
 	faults  faults
 	later   []func()
+	steps   bool // the body is a callback of bpf_loop
+	step    *stepper
 	sent    []wire.Arg // of a deferred handler's record
 	err     error
 }
@@ -53,11 +56,16 @@ type level struct{ stackMax, stackLeft int }
 
 var levels = []level{{64, 160}, {16, 48}, {0, 0}}
 
-func newGen(u *Unit, h *Handler, lv level) *gen {
+func newGen(u *Unit, h *Handler, lv level, steps bool) *gen {
 	g := &gen{u: u, h: h, fn: h.Body, consts: map[ir.Reg]string{}, lazies: map[ir.Reg]*lazy{}}
 	g.lock = -1
 	g.f = mach.New(h.Name)
 	g.f.Params = 1
+	if g.steps = steps; steps {
+		g.f = mach.New(h.Name + "_step")
+		g.f.Params, g.f.Callback = 2, true
+	}
+	g.ctx = g.reg()
 	g.funcs = []*mach.Func{g.f}
 	g.frame.stackMax, g.frame.stackLeft = lv.stackMax, lv.stackLeft
 	g.frame.scratch = g.reg()
@@ -85,9 +93,15 @@ func (g *gen) run() error {
 	g.lookOver()
 	g.set(g.block())
 	g.out, g.end = g.block(), g.block()
-	g.prologue()
-	begin, body := g.block(), g.block()
-	g.jump(begin)
+	begin, body := g.cur, g.block()
+	if g.steps {
+		g.startSteps()
+		begin = g.cur
+	} else {
+		g.prologue()
+		begin = g.block()
+		g.jump(begin)
+	}
 	g.set(body)
 	g.homes()
 	g.blocks = make([]*mach.Block, len(g.fn.Blocks))
@@ -116,20 +130,24 @@ func (g *gen) run() error {
 	}
 	g.set(g.end)
 	g.epilogue()
-	g.set(g.out)
-	g.movI(mach.R0, 0)
-	g.cur.Term = mach.Term{Kind: mach.Exit}
 	// What the body turned out to need is set up in front of it.
 	g.set(begin)
 	g.setup()
 	g.jump(body)
+	if err := g.closeLoops(g.f); err != nil || g.err != nil {
+		return errors.Join(g.err, err)
+	}
+	if g.steps {
+		g.funcs = append([]*mach.Func{g.driver(g.f)}, g.funcs...)
+	}
 	return g.err
 }
 
 // prologue decides whether the hit counts: the session is on, the process is the right one, the
 // probe's condition holds.
 func (g *gen) prologue() {
-	g.ctx = g.copy(mach.R1)
+	g.ctx = g.reg()
+	g.mov(g.ctx, mach.R1)
 	if g.u.CanStop {
 		ctl := g.mapVal(plan.MapControl, 0)
 		st := g.get(ctl, plan.CtlState, asm.Word)
@@ -154,11 +172,11 @@ func (g *gen) setup() {
 	if g.look.prints > 1 {
 		g.outArea()
 	}
-	if g.frame.used {
+	if g.frame.used && !g.steps {
 		g.acquire(g.out)
-		if g.look.prints > 1 {
-			g.startOutput()
-		}
+	}
+	if g.look.prints > 1 {
+		g.startOutput()
 	}
 	g.release()
 }
@@ -183,10 +201,17 @@ func (g *gen) epilogue() {
 	if g.look.prints > 1 {
 		g.endOutput()
 	}
+	if g.steps {
+		g.endStep()
+		return
+	}
 	if g.frame.used {
 		g.storeI(g.slotAddr(), 0, 0, asm.Word)
 	}
 	g.jump(g.out)
+	g.set(g.out)
+	g.movI(mach.R0, 0)
+	g.cur.Term = mach.Term{Kind: mach.Exit}
 }
 
 func (g *gen) body(b *ir.Block) {

@@ -1,8 +1,6 @@
 package sel
 
 import (
-	"fmt"
-
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
@@ -22,6 +20,9 @@ func (g *gen) closeLoops(f *mach.Func) error {
 		for _, b := range g.stopped {
 			f.Roots = append(f.Roots, b)
 		}
+		if g.steps {
+			f.Roots = append(f.Roots, g.step.begin) // stays apart from the callback's beginning
+		}
 		defer func() { f.Roots = nil }()
 	}
 	f.Link()
@@ -36,8 +37,12 @@ func (g *gen) closeLoops(f *mach.Func) error {
 	if len(open) == 0 {
 		return nil
 	}
-	if !g.u.Feat.MayGoto {
-		return fmt.Errorf("loops need may_goto")
+	switch {
+	case g.steps:
+		g.cutLoops(f, open)
+		return nil
+	case !g.u.Feat.MayGoto:
+		return errSteps
 	}
 	live := f.Liveness()
 	var slot mach.Slot = mach.NoSlot

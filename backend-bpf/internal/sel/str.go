@@ -205,8 +205,9 @@ func (g *gen) bytesOf(s str) arg {
 	return g.argP(s.at)
 }
 
-// finish makes the bytes at p a large string of n bytes: it writes the length and the zeros behind the end.
+// finish makes the bytes of v a large string of n bytes: it writes the length and the zeros behind the end.
 func (g *gen) finish(v *strVar, n mach.Reg) {
+	g.clamp(n, v.cap)
 	g.storeP(v.lenAt, 0, n, asm.DWord)
 	end := g.bin(asm.Add, g.addrP(v.at), n)
 	g.storeI(end, 0, 0, asm.DWord)
@@ -253,9 +254,7 @@ func (g *gen) assign(dst *strVar, s str) {
 
 // strResult finishes a large string that one of the _str helpers has read: r is its length with the NUL.
 func (g *gen) strResult(dst *strVar, r mach.Reg) {
-	n := g.binI(asm.Sub, r, 1)
-	g.clamp(n, dst.cap)
-	g.finish(dst, n)
+	g.finish(dst, g.binI(asm.Sub, r, 1))
 }
 
 // copyWords copies n bytes, a multiple of 8.
@@ -350,6 +349,5 @@ func (g *gen) concat(dst *strVar, a, b str) {
 	end := g.bin(asm.Add, g.addrP(dst.at), la)
 	g.copyBytes(aReg(end), lb, g.bytesOf(b))
 	g.alu(asm.Add, la, lb)
-	g.clamp(la, dst.cap)
 	g.finish(dst, la)
 }

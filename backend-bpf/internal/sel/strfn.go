@@ -5,6 +5,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -189,9 +190,22 @@ func (g *gen) loop(n mach.Reg, limit int, body func(i mach.Reg, next *mach.Block
 	g.set(done)
 }
 
-// byteAt loads byte i of the string at base.
-func (g *gen) byteAt(base, i mach.Reg) mach.Reg {
-	return g.get(g.bin(asm.Add, base, i), 0, asm.Byte)
+// Loops over the bytes of strings keep no addresses from turn to turn: those could not be kept in memory
+// where a loop is made of steps.
+
+// bytes loads size bytes at index i of a flat string.
+func (g *gen) bytes(s str, i mach.Reg, size asm.Size) mach.Reg {
+	if s.lit {
+		p := g.mapVal(plan.MapText, g.textOf(s.text))
+		g.alu(asm.Add, p, i)
+		return g.get(p, 0, size)
+	}
+	return g.get(g.bin(asm.Add, s.at.base, i), s.at.off, size)
+}
+
+// put stores the low size bytes of c at index i of a large string.
+func (g *gen) put(v *strVar, i, c mach.Reg, size asm.Size) {
+	g.store(g.bin(asm.Add, v.at.base, i), v.at.off, c, size)
 }
 
 // mapCase moves the 26 letters from first on by a distance.
@@ -199,16 +213,15 @@ func (g *gen) mapCase(in *ir.Instr, first int64, by int64) {
 	s := g.flat(g.strOf(in.Args[0]))
 	t, done := g.target(in, s.cap, s)
 	n := g.length(s)
-	from, to := g.address(s), g.addrP(t.at)
 	g.loop(n, s.cap, func(i mach.Reg, next *mach.Block) {
-		c := g.byteAt(from, i)
+		c := g.bytes(s, i, asm.Byte)
 		k := g.binI(asm.Sub, c, first)
 		// Unsigned: what lies below the first letter is large.
 		other := g.block()
 		g.unlessI(asm.JGT, k, 25, other)
 		g.aluI(asm.Add, c, by)
 		g.here(other)
-		g.store(g.bin(asm.Add, to, i), 0, c, asm.Byte)
+		g.put(t, i, c, asm.Byte)
 	})
 	g.finish(t, n)
 	done()
@@ -267,7 +280,7 @@ func (g *gen) strtol(in *ir.Instr) {
 	stop := g.block()
 	g.loop(n, s.cap, func(i mach.Reg, next *mach.Block) {
 		g.unless(asm.JLT, i, start, next)
-		d := g.digit(g.byteAt(p, i), stop)
+		d := g.digit(g.bytes(s, i, asm.Byte), stop)
 		g.unless(asm.JSGE, d, base, stop)
 		g.alu(asm.Mul, v, base)
 		g.alu(asm.Add, v, d)

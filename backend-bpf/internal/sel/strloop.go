@@ -37,14 +37,13 @@ func (g *gen) search(in *ir.Instr, only bool) {
 
 // searchWord compares 8 bytes at a time with a short constant.
 func (g *gen) searchWord(s str, what string, pos mach.Reg, found, missing *mach.Block) {
-	p := g.address(s)
 	n := g.length(s)
 	g.unlessI(asm.JLT, n, int64(len(what)), missing)
 	g.aluI(asm.Sub, n, int64(len(what)-1))
 	key := g.imm(words(what)[0])
 	mask := g.imm(int64(^uint64(0) >> (64 - 8*uint(len(what)))))
 	g.loop(n, s.cap, func(i mach.Reg, next *mach.Block) {
-		w := g.get(g.bin(asm.Add, p, i), 0, asm.DWord)
+		w := g.bytes(s, i, asm.DWord)
 		g.alu(asm.And, w, mask)
 		g.mov(pos, i)
 		g.unless(asm.JEq, w, key, found)
@@ -54,7 +53,6 @@ func (g *gen) searchWord(s str, what string, pos mach.Reg, found, missing *mach.
 
 // searchBytes looks for what at pos = 0, 1, ...: j bytes of it match so far.
 func (g *gen) searchBytes(s, what str, pos mach.Reg, found, missing *mach.Block) {
-	p, q := g.address(s), g.address(what)
 	n, m := g.length(s), g.length(what)
 	g.movI(pos, 0)
 	j := g.imm(0)
@@ -65,7 +63,7 @@ func (g *gen) searchBytes(s, what str, pos mach.Reg, found, missing *mach.Block)
 	k := g.bin(asm.Add, pos, j)
 	g.unless(asm.JGE, k, n, missing)
 	g.unlessI(asm.JGE, k, int64(s.cap), missing)
-	c, d := g.byteAt(p, k), g.byteAt(q, j)
+	c, d := g.bytes(s, k, asm.Byte), g.bytes(what, j, asm.Byte)
 	same, other := g.block(), g.block()
 	g.cond(asm.JEq, c, d, same, other)
 	g.set(same)
@@ -82,7 +80,6 @@ func (g *gen) replace(in *ir.Instr) {
 	s, old, with := g.flat(g.strOf(in.Args[0])), g.flat(g.strOf(in.Args[1])), g.flat(g.strOf(in.Args[2]))
 	size := g.strs[in.Dst].cap
 	t, done := g.target(in, size, s, old, with)
-	p, q, r, out := g.address(s), g.address(old), g.address(with), g.addrP(t.at)
 	n, m, w := g.length(s), g.length(old), g.length(with)
 	i, j, o := g.imm(0), g.imm(0), g.imm(0)
 	end := g.block()
@@ -98,13 +95,13 @@ func (g *gen) replace(in *ir.Instr) {
 	k := g.bin(asm.Add, i, j)
 	g.unless(asm.JGE, k, n, copyOne)
 	g.unlessI(asm.JGE, k, int64(s.cap), copyOne)
-	c, d := g.byteAt(p, k), g.byteAt(q, j)
+	c, d := g.bytes(s, k, asm.Byte), g.bytes(old, j, asm.Byte)
 	g.cond(asm.JEq, c, d, same, copyOne)
 	g.set(same)
 	g.aluI(asm.Add, j, 1)
 	g.jump(head)
 	g.set(copyOne)
-	g.store(g.bin(asm.Add, out, o), 0, g.byteAt(p, i), asm.Byte)
+	g.put(t, o, g.bytes(s, i, asm.Byte), asm.Byte)
 	g.aluI(asm.Add, o, 1)
 	g.aluI(asm.Add, i, 1)
 	g.movI(j, 0)
@@ -115,13 +112,12 @@ func (g *gen) replace(in *ir.Instr) {
 	x := g.copy(w)
 	g.atMost(x, left)
 	g.clamp(x, min(size, with.cap))
-	g.copyBytes(aReg(g.bin(asm.Add, out, o)), x, aReg(r))
+	g.copyBytes(aReg(g.bin(asm.Add, g.addrP(t.at), o)), x, g.bytesOf(with))
 	g.alu(asm.Add, o, x)
 	g.alu(asm.Add, i, m)
 	g.movI(j, 0)
 	g.jump(head)
 	g.set(end)
-	g.clamp(o, size)
 	g.finish(t, o)
 	last := g.block()
 	g.jump(last)
@@ -189,7 +185,6 @@ func (g *gen) quote(in *ir.Instr, quoted bool) {
 // quotation marks around it, and "..." behind those where something was left out: then, if cut is not
 // nil, that is gone to instead of the end.
 func (g *gen) quoteInto(t *strVar, s str, n mach.Reg, room int, quoted bool, cut *mach.Block) {
-	p, out := g.address(s), g.addrP(t.at)
 	o, keep := g.imm(0), g.imm(-1)
 	base := 0
 	if quoted {
@@ -199,7 +194,7 @@ func (g *gen) quoteInto(t *strVar, s str, n mach.Reg, room int, quoted bool, cut
 	}
 	full, end := g.block(), g.block()
 	g.loop(n, s.cap, func(i mach.Reg, next *mach.Block) {
-		word, k := g.escaped(g.byteAt(p, i))
+		word, k := g.escaped(g.bytes(s, i, asm.Byte))
 		after := g.bin(asm.Add, o, k)
 		if quoted {
 			fits := g.block()
@@ -210,12 +205,12 @@ func (g *gen) quoteInto(t *strVar, s str, n mach.Reg, room int, quoted bool, cut
 		}
 		g.unlessI(asm.JSGT, after, int64(room+base), full)
 		g.clamp(o, room+base)
-		g.store(g.bin(asm.Add, out, o), 0, word, asm.Word)
+		g.put(t, o, word, asm.Word)
 		g.mov(o, after)
 	})
 	if quoted {
 		g.clamp(o, room+base)
-		g.store(g.bin(asm.Add, out, o), 0, g.imm('"'), asm.Byte)
+		g.put(t, o, g.imm('"'), asm.Byte)
 		g.aluI(asm.Add, o, 1)
 	}
 	g.jump(end)
@@ -226,13 +221,12 @@ func (g *gen) quoteInto(t *strVar, s str, n mach.Reg, room int, quoted bool, cut
 		if quoted {
 			g.mov(o, keep)
 			g.clamp(o, room+base)
-			g.store(g.bin(asm.Add, out, o), 0, g.imm(int64('"')|'.'<<8|'.'<<16|'.'<<24), asm.Word)
+			g.put(t, o, g.imm(int64('"')|'.'<<8|'.'<<16|'.'<<24), asm.Word)
 			g.aluI(asm.Add, o, 4)
 		}
 		g.jump(end)
 	}
 	g.set(end)
-	g.clamp(o, t.cap)
 	g.finish(t, o)
 }
 
@@ -262,7 +256,7 @@ func (g *gen) textStrN(in *ir.Instr) {
 	g.set(dots)
 	l := g.length(t.str())
 	g.clamp(l, size-3)
-	g.store(g.bin(asm.Add, g.addrP(t.at), l), 0, g.imm('.'|'.'<<8|'.'<<16), asm.Word)
+	g.put(t, l, g.imm('.'|'.'<<8|'.'<<16), asm.Word)
 	g.aluI(asm.Add, l, 3)
 	g.finish(t, l)
 	g.jump(end)

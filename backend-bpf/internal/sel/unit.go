@@ -89,28 +89,31 @@ type Result struct {
 func (u *Unit) Handler(h *Handler) (*Result, error) {
 	sites, text, at := len(u.Schema.Sites), len(u.text), maps2.Clone(u.textAt)
 	var err error
-	for _, lv := range levels {
+	steps := false
+	for lv := 0; lv < len(levels); {
 		u.Schema.Sites, u.text, u.textAt = u.Schema.Sites[:sites], u.text[:text], maps2.Clone(at)
 		var res *Result
-		res, err = u.handler(h, lv)
-		if !errors.Is(err, regalloc.ErrStack) {
+		res, err = u.handler(h, levels[lv], steps)
+		switch {
+		case errors.Is(err, errSteps) && !steps:
+			steps = true
+		case errors.Is(err, regalloc.ErrStack):
+			lv++
+		default:
 			return res, err
 		}
 	}
 	return nil, err
 }
 
-func (u *Unit) handler(h *Handler, lv level) (*Result, error) {
-	g := newGen(u, h, lv)
+func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
+	g := newGen(u, h, lv, steps)
 	if err := g.run(); err != nil {
 		return nil, err
 	}
 	var out asm.Instructions
 	res := &Result{Cookies: g.cookies(), Args: g.sent}
 	for i, f := range g.funcs {
-		if err := g.closeLoops(f); err != nil {
-			return nil, err
-		}
 		st, err := regalloc.Run(f)
 		if err != nil {
 			return nil, err

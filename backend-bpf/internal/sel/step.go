@@ -1,0 +1,153 @@
+package sel
+
+import (
+	"errors"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+)
+
+// Where the kernel has no may_goto (before 6.9), a handler with loops is a state machine
+// that bpf_loop steps: the body is a callback that runs until a loop would jump back,
+// then leaves what is live in the scratch slot, says there which loop it was, and
+// returns; the next call goes on at that loop's head. The verifier looks at the callback once, from
+// a state in which everything that it loads from the slot is unknown, so it cannot take the first
+// turn's values for constants (which Linux 6.1 does with what lies on the stack).
+
+// errSteps says that a handler has to be translated again as steps.
+var errSteps = errors.New("handler has loops")
+
+// maxSteps is the most calls that bpf_loop makes.
+const maxSteps = 1 << 23
+
+// Words of the step area in the scratch slot, and values of its first word.
+const (
+	stepState = 0 // where the next step goes on: 0 at the beginning, then the index of a head
+	stepStop  = 8 // where to go on when there are no steps left
+	stepRegs  = 16
+
+	stepDone = -1
+)
+
+// stepper is a handler that is made of steps.
+type stepper struct {
+	area  int // of the scratch slot
+	entry *mach.Block
+	begin *mach.Block
+	heads []*mach.Block // by state - 1
+	stops map[int]int   // lock class -> state of its stop
+	home  map[mach.Reg]int
+}
+
+// startSteps begins the callback: long (u64 turn, struct { ctx, scratch } *).
+func (g *gen) startSteps() {
+	g.step = &stepper{area: g.area(stepRegs), stops: map[int]int{}, home: map[mach.Reg]int{}}
+	fr := g.copy(mach.R2)
+	g.load(g.ctx, fr, 0, asm.DWord)
+	g.load(g.frame.scratch, fr, 8, asm.DWord)
+	g.step.entry, g.step.begin = g.cur, g.block()
+	g.jump(g.step.begin)
+	g.set(g.step.begin)
+}
+
+// endStep ends the callback for good.
+func (g *gen) endStep() {
+	g.storeI(g.slotAddr(), g.step.area+stepState, stepDone, asm.DWord)
+	g.movI(mach.R0, 1)
+	g.cur.Term = mach.Term{Kind: mach.Exit}
+}
+
+// cutLoops turns every jump back of the callback into the end of a step.
+func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
+	s := g.step
+	live := f.Liveness()
+	state := map[*mach.Block]int{}
+	add := func(b *mach.Block) int {
+		s.heads = append(s.heads, b)
+		return len(s.heads)
+	}
+	for class, b := range g.stopped {
+		s.stops[class] = add(b)
+	}
+	c := code{f: f, lock: -1}
+	slot := g.frame.scratch
+	kept := func(head *mach.Block, fn func(r mach.Reg, off int)) {
+		live.In[head.ID].Each(func(r mach.Reg) {
+			if r == g.ctx || r == slot {
+				return
+			}
+			off, ok := s.home[r]
+			if !ok {
+				off = g.area(8)
+				s.home[r] = off
+			}
+			fn(r, off)
+		})
+	}
+	for _, l := range open {
+		n, ok := state[l.Head]
+		if !ok {
+			again := f.NewBlock()
+			c.set(again)
+			kept(l.Head, func(r mach.Reg, off int) { c.load(r, slot, off, asm.DWord) })
+			c.jump(l.Head)
+			n = add(again)
+			state[l.Head] = n
+		}
+		back := f.NewBlock()
+		back.Cold = l.Latch.Cold
+		c.set(back)
+		kept(l.Head, func(r mach.Reg, off int) { c.store(slot, off, r, asm.DWord) })
+		c.storeI(slot, s.area+stepState, int64(n), asm.DWord)
+		c.storeI(slot, s.area+stepStop, int64(s.stops[l.Latch.Tag]), asm.DWord)
+		c.movI(mach.R0, 0)
+		c.cur.Term = mach.Term{Kind: mach.Exit}
+		l.Latch.Redirect(l.Head, back)
+	}
+	// The callback goes on where the last step stopped.
+	c.set(s.entry)
+	st := c.get(slot, s.area+stepState, asm.DWord)
+	for n, b := range s.heads {
+		c.condI(asm.JEq, st, int64(n)+1, b, f.NewBlock())
+	}
+	c.jump(s.begin)
+}
+
+// driver writes the program that calls the steps.
+func (g *gen) driver(body *mach.Func) *mach.Func {
+	f := mach.New(g.h.Name)
+	f.Params = 1
+	// The same code is written as for a handler in one piece, into another function with registers of its own.
+	step, temps := g.code, g.frame.temps
+	ctx, scratch := g.ctx, g.frame.scratch
+	defer func() { g.code, g.frame.temps, g.ctx, g.frame.scratch = step, temps, ctx, scratch }()
+	g.code = code{f: f, lock: -1}
+	g.frame.temps = nil
+	g.frame.scratch = g.reg()
+	g.set(g.block())
+	g.out, g.end = g.block(), g.block()
+	g.prologue()
+	g.acquire(g.out)
+	fr := g.temp(16)
+	g.storeS(fr, 0, g.ctx, asm.DWord)
+	g.storeS(fr, 8, g.frame.scratch, asm.DWord)
+	area := at(g.frame.scratch, g.step.area)
+	g.storeIP(area, stepState, 0, asm.DWord)
+	run := func(turns int64) { g.call(asm.FnLoop, aImm(turns), aFunc(body.Name), aSlot(fr, 0), aImm(0)) }
+	run(maxSteps)
+	late := g.cold()
+	g.condI(asm.JNE, g.getP(area, stepState, asm.DWord), stepDone, late, g.end)
+	g.set(late)
+	// All steps are used up: one more ends the handler as MAXACTION does.
+	g.storeP(area, stepState, g.getP(area, stepStop, asm.DWord), asm.DWord)
+	run(1)
+	g.jump(g.end)
+	g.set(g.end)
+	g.storeI(g.frame.scratch, 0, 0, asm.Word)
+	g.jump(g.out)
+	g.set(g.out)
+	g.movI(mach.R0, 0)
+	g.cur.Term = mach.Term{Kind: mach.Exit}
+	return f
+}
