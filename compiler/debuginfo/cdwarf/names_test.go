@@ -188,9 +188,8 @@ func TestVariableErrors(t *testing.T) {
 	if v, err := im.Var(ret, "counter"); err != nil || v.Kind != debuginfo.GlobalVar {
 		t.Errorf("a global behind the return: %+v, %v", v, err)
 	}
-	h := one(t, open(t, build(t, "O0")), "fact")
 	im = open(t, build(t, "O0"))
-	h = one(t, im, "fact")
+	h := one(t, im, "fact")
 	// Within the prologue the parameter is in neither place.
 	s, err := im.SiteAt(h.Entry + 1)
 	if err != nil {
