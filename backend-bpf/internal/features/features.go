@@ -25,6 +25,7 @@ const (
 	UprobeMulti                   // one link for many uprobes, with cookies
 	UprobeMultiPID                // such a link can be limited to one process
 	Cookie                        // uprobes through perf events have cookies
+	RefCtr                        // the kernel counts a USDT semaphore up and down
 	RawTracepoint                 // tracepoints without their formatting
 	RawTPCookie                   // those have cookies
 	TPBTF                         // tracepoints with types
@@ -41,6 +42,7 @@ const (
 	Fentry                        // programs at functions of the kernel
 	Kprobe                        // breakpoints in the kernel
 	KprobeMulti                   // many of them with one link
+	Override                      // a program may make a kernel function return an error
 	Modules                       // loadable kernel modules
 	numFeatures
 )
@@ -52,6 +54,7 @@ var names = [numFeatures]struct{ name, what string }{
 	UprobeMulti:    {"uprobe_multi", "many such probes with one link"},
 	UprobeMultiPID: {"uprobe_multi pid", "limit such a link to one process"},
 	Cookie:         {"uprobe cookie", "tell uprobes of one program apart"},
+	RefCtr:         {"uprobe refcount", "USDT marks with semaphores"},
 	RawTracepoint:  {"raw_tracepoint", "kernel tracepoints"},
 	RawTPCookie:    {"raw_tracepoint cookie", "tell tracepoints of one program apart"},
 	TPBTF:          {"tp_btf", "kernel tracepoints with types"},
@@ -68,6 +71,7 @@ var names = [numFeatures]struct{ name, what string }{
 	Fentry:         {"fentry", "kernel.function, cheaply"},
 	Kprobe:         {"kprobe", "kernel.function and kernel.statement"},
 	KprobeMulti:    {"kprobe_multi", "many kernel functions with one link"},
+	Override:       {"override_return", "guru mode: make a kernel function fail"},
 	Modules:        {"modules", "the kernel-module back end"},
 }
 

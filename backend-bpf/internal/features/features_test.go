@@ -1,11 +1,16 @@
 package features
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestInfo tries everything. What must hold on any kernel that this project runs on is checked; the rest is shown.
@@ -87,5 +92,47 @@ func TestWithoutRights(t *testing.T) {
 	cmd.Dir = "/"
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestHiddenBPF runs this test's binary behind a filter that answers bpf(2) with an error, as containers do.
+func TestHiddenBPF(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	if e := os.Getenv("GOSTAP_TEST_ERRNO"); e != "" {
+		n, _ := strconv.Atoi(e)
+		filterBPF(t, uint32(n))
+		err := Probe(BPF)
+		if err == nil || !strings.Contains(err.Error(), os.Getenv("GOSTAP_TEST_WANT")) {
+			t.Errorf("got %v", err)
+		}
+		for f := range numFeatures {
+			Probe(f)
+		}
+		return
+	}
+	exe, _ := os.Executable()
+	for errno, want := range map[unix.Errno]string{unix.ENOSYS: "has no BPF", unix.EPERM: "seccomp"} {
+		cmd := exec.Command(exe, "-test.run=TestHiddenBPF")
+		cmd.Env = append(os.Environ(), fmt.Sprintf("GOSTAP_TEST_ERRNO=%d", errno), "GOSTAP_TEST_WANT="+want)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", errno, err, out)
+		}
+	}
+}
+
+// filterBPF makes the kernel answer bpf(2) with errno in this process.
+func filterBPF(t *testing.T, errno uint32) {
+	f := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // seccomp_data.nr
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_BPF, Jf: 1},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | errno},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+	}
+	p := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&p)))
+	if e != 0 {
+		t.Fatal(e)
 	}
 }

@@ -31,6 +31,17 @@ func try(f Feature) error {
 		return haveUprobeMultiPID()
 	case Cookie:
 		return program(ebpf.Kprobe, asm.Instructions{asm.FnGetAttachCookie.Call()})
+	case RefCtr:
+		if _, err := os.Stat("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset"); err != nil {
+			return errors.New("the kernel's uprobes do not take the place of a semaphore")
+		}
+		return Probe(Uprobe)
+	case Override:
+		err := program(ebpf.Kprobe, asm.Instructions{asm.Mov.Imm(asm.R2, 0), asm.FnOverrideReturn.Call()})
+		if err != nil && Probe(BPF) == nil {
+			return errors.New("the kernel was built without it (CONFIG_BPF_KPROBE_OVERRIDE)")
+		}
+		return err
 	case RawTracepoint:
 		return haveRawTracepoint(0)
 	case RawTPCookie:

@@ -12,8 +12,11 @@ package load
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
@@ -84,25 +87,34 @@ func Load(spec *ebpf.CollectionSpec, o Options) (_ *Collection, err error) {
 			c.Close()
 		}
 	}()
-	lifted := false
+	err = c.load(spec, o)
+	if errors.Is(err, unix.EPERM) && liftMemlock() {
+		// Before 5.11 maps and programs counted as locked memory.
+		c.Close()
+		c.Maps, c.Progs = map[string]*Map{}, map[string]*Prog{}
+		err = c.load(spec, o)
+	}
+	return c, err
+}
+
+// liftMemlock removes the limit of locked memory, and reports whether there was one.
+func liftMemlock() bool {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &l) != nil || l.Cur == unix.RLIM_INFINITY {
+		return false
+	}
+	return unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}) == nil
+}
+
+func (c *Collection) load(spec *ebpf.CollectionSpec, o Options) error {
 	for name, ms := range spec.Maps {
 		m, err := c.makeMap(name, ms, o)
-		if err == unix.EPERM && !lifted {
-			// Before 5.11 maps counted as locked memory.
-			lifted = true
-			if unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}) == nil {
-				m, err = c.makeMap(name, ms, o)
-			}
-		}
 		if err != nil {
-			return nil, &MapError{Map: name, Err: err}
+			return &MapError{Map: name, Err: err}
 		}
 		c.Maps[name] = m
 	}
-	if err := c.loadProgs(spec, o); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c.loadProgs(spec, o)
 }
 
 func (c *Collection) makeMap(name string, ms *ebpf.MapSpec, o Options) (*Map, error) {
@@ -205,18 +217,22 @@ func (c *Collection) loadProgs(spec *ebpf.CollectionSpec, o Options) error {
 	}
 	// The verifier is the greater part of loading and runs on the caller's thread: let it use the CPUs.
 	var wg sync.WaitGroup
-	for i, j := range jobs {
-		j.kern.BTF = c.btf
-		if i == len(jobs)-1 {
-			j.load(o.LogLevel)
-			break
+	lanes := min(runtime.GOMAXPROCS(0), len(jobs))
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(jobs); i = int(next.Add(1)) - 1 {
+			jobs[i].kern.BTF = c.btf
+			jobs[i].load(o.LogLevel)
 		}
+	}
+	for range lanes - 1 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			j.load(o.LogLevel)
+			work()
 		}()
 	}
+	work()
 	wg.Wait()
 	var first error
 	for _, j := range jobs {
