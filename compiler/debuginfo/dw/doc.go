@@ -6,9 +6,10 @@
 //   - File (OpenELF): headers, sections inflated and cached (Section), symbols (Symbols,
 //     SymbolAt), addresses to file offsets and bytes (FileOffset, Bytes), the canonical
 //     frame address and return address at a pc (Frame), detached debug files.
-//   - Data (File.Data): units (Units, UnitAt), the tree of entries of the function at a pc
-//     (Unit.FuncTree), variables in scope (Scope), inlined copies (Inlined), types
-//     (Type), places of variables at a pc (VarPlace), with the ranges in which they live (Live).
+//   - Data (File.Data): units (Units, UnitAt), types (Type, TypeOf, NamedType), functions, inlined copies
+//     and globals by name (FindFuncs, FindGlobals).
+//   - trees of functions (Unit.FuncTree), the variables in scope at a pc (Scope), inlined copies (Inlined,
+//     InlineStack); where variables live (Unit.Locations) and their places (Unit.VarPlace, Place).
 //   - Unit: line rows (Rows), files, producer, language, base addresses.
 //
 // All addresses are the file's own virtual addresses. Entries are those of
