@@ -40,8 +40,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// prebuilt is testdata/shapes as another Go release built it, to run the tests on that.
+var prebuilt = os.Getenv("GODWARF_TEST_PREBUILT")
+
 // fixture builds testdata/shapes in the given variant, once.
 func fixture(t testing.TB, variant string) string {
+	if prebuilt != "" {
+		return prebuilt
+	}
 	f, _ := buildOnce.LoadOrStore(variant, sync.OnceValues(func() (string, error) {
 		out := filepath.Join(buildDir, variant)
 		for _, v := range variants {

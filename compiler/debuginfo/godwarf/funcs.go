@@ -233,7 +233,7 @@ func (im *Image) noFunc(p *pattern) error {
 		}
 	}
 	for _, s := range im.f.SymbolsNamed(p.text) {
-		if s.Func() {
+		if s.Func() && im.tab.Find(s.Addr) < 0 {
 			e.Detail = "it is a C function, and those of Go programs with cgo are not supported"
 			return e
 		}

@@ -64,6 +64,10 @@ func (im *Image) threadLocalG() loc.Prog {
 // gFields are the fields of runtime.g by release, for programs without DWARF. They were read from
 // the DWARF of programs built with that release; a test compares them with the toolchain at hand.
 var gFields = map[string]debuginfo.Goroutine{
+	"go1.21": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144, WaitReason: 176},
+	"go1.22": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144, WaitReason: 176},
+	"go1.24": {GoID: 160, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 152, WaitReason: 184},
+	"go1.25": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144, WaitReason: 176},
 	"go1.26": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 144, WaitReason: 176},
 }
 

@@ -40,6 +40,9 @@ type Image struct {
 	rows    map[*dw.Unit][]dw.Row // by address
 	g       *debuginfo.Goroutine  // offsets only
 	copies  map[*debuginfo.InlineSite]copyID
+
+	lookups int              // names looked for by namedFunc
+	byName  map[string]int32 // functions by name, once there were many of those
 }
 
 var _ debuginfo.Image = (*Image)(nil)

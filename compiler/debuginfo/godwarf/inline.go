@@ -171,13 +171,38 @@ func (im *Image) straightLine(i int, pc uint64) (pcs []uint64) {
 	return pcs
 }
 
+// namedFunc finds the function with exactly this name that the user wrote, -1 if there is none.
+// A few names are looked for in the table; for more of them all names are indexed once.
+func (im *Image) namedFunc(name string) int {
+	if im.lookups < 8 {
+		im.lookups++
+		for _, i := range im.tab.Named(name) {
+			if !im.wrapper(i) {
+				return i
+			}
+		}
+		return -1
+	}
+	if im.byName == nil {
+		im.byName = make(map[string]int32, im.tab.Len())
+		for i := range im.tab.Len() {
+			n := im.tab.NameBytes(i)
+			if _, ok := im.byName[string(n)]; !ok && !im.wrapper(i) {
+				im.byName[string(n)] = int32(i)
+			}
+		}
+	}
+	if i, ok := im.byName[name]; ok {
+		return int(i)
+	}
+	return -1
+}
+
 // inlinedFunc is the Func of call n: that of its code if it has any, else one without an address.
 func (im *Image) inlinedFunc(host int, calls []pclntab.Inlined, n int) *debuginfo.Func {
 	c := &calls[n]
-	for _, i := range im.tab.Named(c.Name) {
-		if !im.wrapper(i) {
-			return im.funcOf(i)
-		}
+	if i := im.namedFunc(c.Name); i >= 0 {
+		return im.funcOf(i)
 	}
 	f := &debuginfo.Func{Name: string(unescape([]byte(c.Name))), Line: c.StartLine, ABI: im.funcOf(host).ABI}
 	if f.Name != c.Name {

@@ -73,6 +73,11 @@ func TestLive(t *testing.T) {
 		}
 		for name := range calls {
 			fs, err := im.Funcs(name)
+			if err != nil && prebuilt != "" {
+				t.Logf("%s: %v", name, err)
+				delete(calls, name)
+				continue
+			}
 			if err != nil || len(fs) != 1 {
 				t.Fatalf("%s: %v", name, err)
 			}

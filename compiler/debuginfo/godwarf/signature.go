@@ -2,8 +2,10 @@ package godwarf
 
 import (
 	"debug/dwarf"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
@@ -11,6 +13,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/goabi"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -136,7 +139,7 @@ func (im *Image) assign(s *signature, i int) {
 		return
 	}
 	s.paramsErr = im.checkParams(s, i)
-	s.resultsErr = s.checkResults()
+	s.resultsErr = im.checkResults(s, i)
 	if s.resultsErr == nil && s.paramsErr != nil {
 		for _, r := range s.layout.Results {
 			if r.OnStack() { // behind the arguments
@@ -180,9 +183,15 @@ func (im *Image) addDictionary(s *signature, i int) {
 	s.params = slices.Insert(s.params, min(pos, len(s.params)), sigVar{name: dictName, typ: t})
 }
 
-// errIncomplete: DWARF omits blank arguments in some cases, and all behind them would be
+// errIncomplete: until Go 1.22 DWARF had no entries for unnamed arguments, and all behind them would be
 // found in the wrong place.
-var errIncomplete = fmt.Errorf("the debug information does not list all arguments")
+var errIncomplete = errors.New("the debug information does not list all arguments")
+
+// minor is N of the release go1.N that built the program, 0 if unknown.
+func (im *Image) minor() int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(im.release(), "go1."))
+	return n
+}
 
 // checkParams compares the layout with the shape of the arguments that the compiler left for
 // tracebacks, or for assembly with the size of all that is on the stack.
@@ -197,6 +206,9 @@ func (im *Image) checkParams(s *signature, i int) error {
 			return errIncomplete
 		}
 		return nil
+	}
+	if strings.Contains(im.tab.Name(i), "[...]") {
+		return errors.New("generic functions of Go 1.18 to 1.20 pass type arguments in a way that is not supported")
 	}
 	have, all, ok := im.tab.Args(i)
 	if !ok {
@@ -218,15 +230,16 @@ func (im *Image) checkParams(s *signature, i int) error {
 			break
 		}
 	}
-	for k := range max(len(have), len(w.out)) {
+	if all && len(have) != len(w.out) || !all && len(have) > len(w.out) {
+		return errIncomplete
+	}
+	if !all && im.minor() < 22 {
+		return errIncomplete // one may be missing, and what is behind the end of the list have taken its place
+	}
+	for k := range have {
 		switch {
-		case k >= len(have):
-			if all {
-				return errIncomplete
-			}
-			return nil
-		case k >= len(w.out): // blank ones at the end move nothing
-			return nil
+		case k >= len(w.out):
+			return errIncomplete
 		case have[k].Off >= 0 && (have[k].Off != w.out[k][0] || have[k].Size != w.out[k][1]):
 			return errIncomplete
 		}
@@ -311,11 +324,27 @@ func (w *argWalk) visit(off int64, t *types.Ctype, depth int) bool {
 	return true
 }
 
-// checkResults makes sure that no result is missing: unnamed ones are numbered.
-func (s *signature) checkResults() error {
+// checkResults makes sure that no result is missing. Unnamed ones are numbered: among the
+// results, before Go 1.18 behind the arguments. Go 1.17 had no entries for results in registers.
+func (im *Image) checkResults(s *signature, i int) error {
+	missing := errors.New("the debug information does not list all results")
+	if im.tab.Version() == pclntab.Go116 && im.funcOf(i).ABI == debuginfo.GoABIInternal {
+		return missing
+	}
 	for n, v := range s.results {
-		if len(v.name) > 2 && v.name[0] == '~' && (v.name[1] == 'r' || v.name[1] == 'b') && v.name[2:] != fmt.Sprint(n) {
-			return fmt.Errorf("the debug information does not list all results")
+		if len(v.name) < 3 || v.name[0] != '~' || v.name[1] != 'r' && v.name[1] != 'b' {
+			continue
+		}
+		k, err := strconv.Atoi(v.name[2:])
+		if err != nil {
+			return missing
+		}
+		if k == n {
+			continue
+		}
+		// The receiver does not count.
+		if args := k - n; im.tab.Version() != pclntab.Go116 || args != len(s.params) && args != len(s.params)-1 {
+			return missing
 		}
 	}
 	return nil

@@ -282,7 +282,7 @@ func (v *view) results() []*debuginfo.Var {
 	var out []*debuginfo.Var
 	for n, r := range v.sig.results {
 		name := r.name
-		if name == "" || strings.HasPrefix(name, "~b") { // a result named "_"
+		if name == "" || name[0] == '~' { // unnamed; of old releases it counts the arguments, too
 			name = fmt.Sprintf("~r%d", n)
 		}
 		x := &debuginfo.Var{Name: name, Kind: debuginfo.Result, Type: r.typ, Line: r.line}

@@ -21,10 +21,10 @@ const (
 // Args lists the parts of function i's arguments in order, about ten at most: all says that there are
 // no more. A function whose name contains "[" has its first argument, receiver or
 // dictionary, left out by the compiler. ok is false for functions without the information: assembly,
-// and everything before Go 1.18.
+// and everything before Go 1.17.
 func (t *Table) Args(i int) (args []Arg, all, ok bool) {
 	r := t.record(i)
-	if r == nil || t.version == Go116 || t.mem == nil {
+	if r == nil || t.mem == nil {
 		return nil, false, false
 	}
 	at := t.funcdata(r, funcdataArgInfo)

@@ -119,6 +119,9 @@ func FindEntry(code []byte, entry uint64, isMore func(uint64) bool) (Entry, erro
 //	[MOVQ TLS, g]; LEAQ -n(SP), tmp; CMPQ tmp, 16(g); JLS more
 //	[MOVQ TLS, g]; MOVQ SP, tmp; SUBQ $n, tmp; JCS more; CMPQ tmp, 16(g); JLS more
 //
+//	MOVQ TLS, CX; MOVQ 16(CX), SI; CMPQ SI, $preempt; JEQ more; LEAQ n(SP), AX; SUBQ SI, AX; CMPQ AX, $n; JLS more
+//
+// The last one is that of frames above 4 KB before 1.17.
 // g is R14 from Go 1.17 on, CX before; tmp is R12, before 1.17 AX. The offset is 24 in code that
 // runs on the system stack.
 func stackCheck(code []byte) int {
@@ -126,6 +129,9 @@ func stackCheck(code []byte) int {
 	g := byte(14)
 	if r, ok := c.loadTLS(); ok {
 		g = r
+	}
+	if o := c; o.oldLarge(g) {
+		return o.n
 	}
 	stack := byte(4) // the register compared: SP or tmp
 	if r, ok := c.lea(); ok {
@@ -159,7 +165,8 @@ func (c *cursor) rexW(at int) (rex, op, modrm byte, ok bool) {
 func regOf(rex, modrm byte) byte  { return modrm>>3&7 | rex&4<<1 }
 func baseOf(rex, modrm byte) byte { return modrm&7 | rex&1<<3 }
 
-// loadTLS matches the loading of g: MOVQ fs:disp32, r, or MOVQ disp(IP), r; MOVQ fs:(r), r.
+// loadTLS matches the loading of g: MOVQ fs:disp32, r, or MOVQ disp(IP), r; MOVQ fs:(r), r, where the
+// linker may have turned the first into MOVQ $imm, r.
 func (c *cursor) loadTLS() (r byte, ok bool) {
 	at := c.n
 	if at < len(c.b) && c.b[at] == 0x64 {
@@ -171,10 +178,18 @@ func (c *cursor) loadTLS() (r byte, ok bool) {
 		return regOf(rex, modrm), true
 	}
 	rex, op, modrm, ok := c.rexW(at)
-	if !ok || op != 0x8b || modrm&0xc7 != 5 || at+11 > len(c.b) || c.b[at+7] != 0x64 {
+	if !ok || at+11 > len(c.b) || c.b[at+7] != 0x64 {
 		return 0, false
 	}
-	off := regOf(rex, modrm)
+	var off byte
+	switch {
+	case op == 0x8b && modrm&0xc7 == 5:
+		off = regOf(rex, modrm)
+	case op == 0xc7 && modrm&0xf8 == 0xc0:
+		off = baseOf(rex, modrm)
+	default:
+		return 0, false
+	}
 	rex, op, modrm, ok = c.rexW(at + 8)
 	if !ok || op != 0x8b || modrm>>6 != 0 || baseOf(rex, modrm) != off || off&7 == 4 || off&7 == 5 {
 		return 0, false
@@ -232,6 +247,38 @@ func (c *cursor) sub(r byte) bool {
 		return false
 	}
 	return true
+}
+
+// oldLarge matches the check of large frames before Go 1.17, behind the loading of g.
+func (c *cursor) oldLarge(g byte) bool {
+	const si, ax = 6, 0
+	rex, op, modrm, ok := c.rexW(c.n) // MOVQ 16(g), SI
+	if !ok || op != 0x8b || modrm>>6 != 1 || regOf(rex, modrm) != si || baseOf(rex, modrm) != g || g&7 == 4 || c.n+4 > len(c.b) || c.b[c.n+3] != 16 && c.b[c.n+3] != 24 {
+		return false
+	}
+	c.n += 4
+	rex, op, modrm, ok = c.rexW(c.n) // CMPQ SI, $imm32
+	if !ok || op != 0x81 || modrm != 0xf8|si || rex != 0x48 {
+		return false
+	}
+	c.n += 7
+	if !c.jump(0x4) {
+		return false
+	}
+	if r, ok := c.lea(); !ok || r != ax {
+		return false
+	}
+	rex, op, modrm, ok = c.rexW(c.n) // SUBQ SI, AX
+	if !ok || rex != 0x48 || op != 0x29 || modrm != 0xc0|si<<3|ax {
+		return false
+	}
+	c.n += 3
+	rex, op, _, ok = c.rexW(c.n) // CMPQ AX, $imm32
+	if !ok || rex != 0x48 || op != 0x3d {
+		return false
+	}
+	c.n += 6
+	return c.jump(0x6) && c.n < len(c.b)
 }
 
 // cmp matches CMPQ r, off(g) with off 16 or 24.
