@@ -56,6 +56,7 @@ type Session struct {
 	set   attach.Set
 	multi map[string]bool // programs that were loaded for uprobe_multi
 	cpus  int
+	cool  func()
 
 	control, scalars []byte
 	clock            time.Time // when the clock's offset was last written
@@ -75,6 +76,11 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}()
 	if err := s.checkPlan(); err != nil {
 		return nil, err
+	}
+	for _, a := range s.plan.Attach {
+		if s.cool == nil && (a.Kind == probe.Uprobe || a.Kind == probe.Uretprobe) {
+			s.cool = attach.Warm() // while programs are loaded, the target is started and begin handlers run
+		}
 	}
 	if s.cpus, err = attach.PossibleCPUs(); err != nil {
 		return nil, err
@@ -343,6 +349,9 @@ func (s *Session) Close() error {
 	}
 	s.closed = true
 	err := s.set.Detach()
+	if s.cool != nil {
+		s.cool()
+	}
 	if s.ring != nil {
 		s.ring.Close()
 	}
