@@ -54,16 +54,9 @@ func ParseMacros(f *source.File, o Options) (*MacroTable, diag.List) {
 		t = new(MacroTable)
 	}
 	x := o.filter(f, 0, len(f.Text), nil)
-	for {
-		tok := x.Next()
-		if tok.Type == antlr.TokenEOF {
-			break
-		}
-		if !tok.Reported {
-			x.Diags.Errorf(diag.Parse, code.MacroFile, tok.Span(), "expected @define, found %s", pp.Describe(tok)).
-				Hintf("a macro file holds nothing but macros")
-		}
-		break
+	if tok := x.Next(); tok.Type != antlr.TokenEOF && !tok.Reported {
+		x.Diags.Errorf(diag.Parse, code.MacroFile, tok.Span(), "expected @define, found %s", pp.Describe(tok)).
+			Hintf("a macro file holds nothing but macros")
 	}
 	ms := x.Local()
 	for _, m := range ms {

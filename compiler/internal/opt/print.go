@@ -30,9 +30,6 @@ func FuseSprints(p *ir.Program) {
 	})
 }
 
-// place is where an instruction stands.
-type place struct{ block, index int }
-
 // fuseOnce fuses all that can be seen at once and reports whether there was any.
 func fuseOnce(p *ir.Program, f *ir.Func) bool {
 	defs, count := singleDefs(f)

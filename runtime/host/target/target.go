@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -23,7 +22,6 @@ type Target struct {
 	gate   *os.File
 	pidfd  int
 	done   chan struct{}
-	once   sync.Once
 	status string // how it ended when not well, "" otherwise
 }
 
