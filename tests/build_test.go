@@ -4,6 +4,7 @@ package tests
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,8 +50,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "gostap-tests")
-	if err != nil {
+	// The name has always the same length, so that columns in messages do not change.
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("gostap-tests-%010d", rand.Uint32()))
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
