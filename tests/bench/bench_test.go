@@ -162,7 +162,9 @@ func start(tb testing.TB, marker string, args ...string) *tracer {
 // stop interrupts the tracer and gives the lines it printed after the marker.
 func (t *tracer) stop() int {
 	t.cmd.Process.Signal(syscall.SIGINT)
+	hang := time.AfterFunc(20*time.Second, func() { t.cmd.Process.Kill() })
 	t.cmd.Wait()
+	hang.Stop()
 	<-t.out.done
 	return t.out.lines
 }
@@ -352,7 +354,7 @@ func BenchmarkSites(b *testing.B) {
 				de = append(de, ms)
 			}
 		}
-		if m := regexp.MustCompile(`(\d+) sites`).FindSubmatch(out); m != nil {
+		if m := regexp.MustCompile(`attached (\d+) places`).FindSubmatch(out); m != nil {
 			sites = string(m[1])
 		}
 	}
