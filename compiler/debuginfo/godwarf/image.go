@@ -83,6 +83,9 @@ func New(f *dw.File) (im *Image, err error) {
 // Close unmaps the file. Types and places that came from the image must not be used afterwards.
 func (im *Image) Close() error { return im.f.Close() }
 
+// FileID tells which file was read, so that a replaced one is noticed before probes are put into it.
+func (im *Image) FileID() debuginfo.FileID { return im.f.FileID() }
+
 // Path is the file's path after links are resolved.
 func (im *Image) Path() string { return im.f.Path() }
 
