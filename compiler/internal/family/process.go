@@ -31,12 +31,12 @@ type finder struct {
 	seen  map[site]bool
 }
 
-// site tells sites apart; a pc may be both a line of a function and of an inlined copy.
+// site tells sites apart.
 type site struct {
 	pc   uint64
 	kind probe.Kind
 	at   debuginfo.SiteKind
-	fn   string
+	fn   string // of an inlined copy
 }
 
 // each runs find for every program of m and gathers the sites. What does not match in one
@@ -93,7 +93,10 @@ func (f *finder) add(kind probe.Kind, s debuginfo.Site, what, name string) error
 	} else if s.Func != nil {
 		fn = s.Func.Name
 	}
-	key := site{s.PC, kind, s.Kind, fn}
+	key := site{s.PC, kind, s.Kind, ""}
+	if s.Inline != nil {
+		key.fn = fn // several copies may begin at one pc; several names of one function are one site
+	}
 	if f.seen[key] {
 		return nil
 	}
