@@ -1,0 +1,281 @@
+// Package cgen writes an ir.Program as the C source of a kernel module: one function for
+// each handler and function of the script, with the script's names.
+//
+// In: an ir.Program that verifies. Out: a Unit: the C text, the schema of its records,
+// how its globals lie in memory, its sites. What cannot run in a module is a diagnostic.
+// The text needs the headers of runtime/kmod.
+package cgen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// Options configure Generate.
+type Options struct {
+	// Name of the module.
+	Name string
+	// All translates also the handlers that the host runs; for tests in user space.
+	All bool
+}
+
+// Unit is a translated program.
+type Unit struct {
+	Program *ir.Program
+	C       string
+	Schema  *wire.Schema
+	// Globals says how those lie in the module that handlers in the kernel use; by index of Program.Globals.
+	Globals []Layout
+	// Files are the traced files, in the order the module numbers them.
+	Files []string
+	// Sites are those of the kernel's handlers in the order the module numbers them in messages.
+	Sites []Place
+	// HostProbes are the probes whose handlers the host runs.
+	HostProbes []int
+	// Bytes is about what the module's globals and buffers take, output buffers aside, on one CPU.
+	Bytes int
+}
+
+// Place is a site of a probe.
+type Place struct {
+	Probe int
+	Site  *probe.Site
+}
+
+// Layout says how a global lies in the module.
+type Layout struct {
+	// Absent: no handler in the kernel uses it; the host keeps it.
+	Absent bool
+	// Index is its number in the module.
+	Index int
+	// KeySize and ValueSize are bytes; Off and Size those of the key's columns.
+	KeySize, ValueSize int
+	Off, Size          []int
+	// HistWords is the number of all buckets of an aggregate's histograms.
+	HistWords int
+}
+
+// AggHead is the bytes of an aggregate in front of its buckets: count, sum, min, max, and the low and
+// high word of the sum of squares.
+const AggHead = 48
+
+// CodeRefused is what a module cannot do; the message says what.
+const CodeRefused diag.Code = "kernel-refused"
+
+// unit is the state of translating one program.
+type unit struct {
+	p      *ir.Program
+	o      Options
+	ds     diag.List
+	schema wire.Schema
+	b      strings.Builder
+	names  map[string]bool
+	glob   []string // C names of globals
+	used   []bool   // globals
+	fn     map[string]*fn
+	order  []*fn // callees before callers where possible
+	iters  []iterator
+	fmts   strings.Builder // tables in front of the functions
+	ntab   int
+	maxOut int
+	maxAgg int
+}
+
+// fn is a function or handler on its way to C.
+type fn struct {
+	f     *ir.Func
+	name  string
+	probe int // -1 for functions
+	done  bool
+	text  string
+	frame int // bytes of its strings
+}
+
+type iterator struct{ name, glob string }
+
+// Generate translates p.
+func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
+	u := &unit{p: p, o: o, names: map[string]bool{}, fn: map[string]*fn{}, used: make([]bool, len(p.Globals)), maxOut: 1040}
+	out := &Unit{Program: p, Schema: &u.schema}
+	for _, g := range p.Globals {
+		u.glob = append(u.glob, u.unique("g_"+clean(g.Name)))
+	}
+	var handlers []*fn
+	for i, pr := range p.Probes {
+		kernel, host := 0, 0
+		for _, s := range pr.Sites {
+			if s.Kind.OnHost() {
+				host++
+			} else {
+				kernel++
+			}
+		}
+		if host > 0 && !o.All {
+			out.HostProbes = append(out.HostProbes, i)
+		}
+		if kernel == 0 && !o.All || len(pr.Sites) == 0 {
+			continue
+		}
+		handlers = append(handlers, &fn{f: pr.Handler, name: u.unique(fmt.Sprintf("probe_%d_%s", i, clean(pr.Name))), probe: i})
+	}
+	for _, f := range p.Funcs {
+		u.fn[f.Name] = &fn{f: f, name: u.unique("f_" + clean(f.Name)), probe: -1}
+	}
+	for _, h := range handlers {
+		u.reach(h)
+		if c := p.Probes[h.probe].Cond; c >= 0 {
+			u.used[c] = true
+		}
+	}
+	for _, f := range u.order {
+		f.text = u.function(f)
+	}
+	u.module(out, handlers)
+	out.C = u.numbered(u.b.String())
+	u.ds.Sort()
+	return out, u.ds
+}
+
+// reach puts h and what it calls in order, callees first.
+func (u *unit) reach(h *fn) {
+	if h.done {
+		return
+	}
+	h.done = true
+	for _, b := range h.f.Blocks {
+		for i := range b.Instrs {
+			in := &b.Instrs[i]
+			if in.Glob >= 0 && in.Glob < len(u.used) && usesGlobal(in.Op) {
+				u.used[in.Glob] = true
+			}
+			if in.Op == ir.OpCall {
+				u.reach(u.fn[in.Name])
+			}
+		}
+	}
+	u.order = append(u.order, h)
+}
+
+func usesGlobal(op ir.Op) bool {
+	switch op {
+	case ir.OpGGet, ir.OpGSet, ir.OpGAdd, ir.OpMGet, ir.OpMSet, ir.OpMAdd, ir.OpMHas, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpSGet,
+		ir.OpIterOpen, ir.OpIterNext, ir.OpIterKey, ir.OpIterVal, ir.OpPrintHist, ir.OpSprintHist:
+		return true
+	}
+	return false
+}
+
+// refuse adds a diagnostic at pos.
+func (u *unit) refuse(pos source.Pos, format string, args ...any) {
+	d := u.ds.Errorf(diag.Build, CodeRefused, source.At(pos), format, args...)
+	if d.Hint == "" {
+		d.Hintf("--runtime=bpf may do it")
+	}
+}
+
+// clean makes a name of C of any text.
+func clean(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s) && b.Len() < 40; i++ {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
+			b.WriteByte(c)
+		case b.Len() > 0 && b.String()[b.Len()-1] != '_':
+			b.WriteByte('_')
+		}
+	}
+	return strings.TrimRight(b.String(), "_")
+}
+
+// unique gives name, or that with a number behind it when it is taken.
+func (u *unit) unique(name string) string {
+	n := name
+	for i := 2; u.names[n]; i++ {
+		n = fmt.Sprintf("%s_%d", name, i)
+	}
+	u.names[n] = true
+	return n
+}
+
+// text writes s as a C string.
+func text(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\' || c == '?':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// comment makes s fit for a comment.
+func comment(s string) string { return strings.ReplaceAll(s, "*/", "* /") }
+
+// long writes a constant.
+func long(n int64) string {
+	if n == -1<<63 {
+		return "(-9223372036854775807LL - 1)"
+	}
+	if n < 0 {
+		return fmt.Sprintf("(%dLL)", n)
+	}
+	return fmt.Sprintf("%dLL", n)
+}
+
+func round8(n int) int { return (n + 7) &^ 7 }
+
+// layout says how global g lies in memory.
+func layoutOf(g *ir.Global) Layout {
+	var l Layout
+	for _, k := range g.Keys {
+		n := 8
+		if k.Type == types.String {
+			n = round8(k.Cap + 1)
+		}
+		l.Off, l.Size = append(l.Off, l.KeySize), append(l.Size, n)
+		l.KeySize += n
+	}
+	switch g.Type {
+	case types.String:
+		l.ValueSize = g.Cap + 1
+		if g.IsArray() {
+			l.ValueSize = round8(l.ValueSize)
+		}
+	case types.Stats:
+		for _, h := range g.Stat.Hists {
+			l.HistWords += h.Buckets()
+		}
+		l.ValueSize = AggHead + 8*l.HistWords
+	default:
+		l.ValueSize = 8
+	}
+	return l
+}
+
+// numbered fills in the lines "#line @" with the file's own numbers.
+func (u *unit) numbered(c string) string {
+	lines := strings.Split(c, "\n")
+	for i, l := range lines {
+		if l == "#line @" {
+			lines[i] = fmt.Sprintf("#line %d %s", i+2, text(u.o.Name+".c"))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

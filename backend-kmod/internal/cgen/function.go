@@ -1,0 +1,548 @@
+package cgen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// gen is the state of writing one function or handler.
+type gen struct {
+	*unit
+	*fn
+	b       strings.Builder
+	probes  *ir.Probe // of handlers
+	light   bool      // a handler that needs no context
+	pending bool      // the text of an error is asked for
+	labels  map[string]bool
+	reads   []int // by register
+	writes  []int
+	printed []bool // registers that are only arguments of prints
+	lazy    map[ir.Reg]*lazy
+	iterVar map[int]string
+	vars    map[string]string // further local variables: name to type
+	line    string
+}
+
+// lazy is a String register whose text the host makes.
+type lazy struct {
+	arg   wire.Arg
+	user  bool
+	stack bool
+}
+
+// function writes the C of f.
+func (u *unit) function(f *fn) string {
+	g := &gen{unit: u, fn: f, labels: map[string]bool{}, lazy: map[ir.Reg]*lazy{}, iterVar: map[int]string{}, vars: map[string]string{}}
+	if f.probe >= 0 {
+		g.probes = u.p.Probes[f.probe]
+	}
+	g.look()
+	blocks := make([]string, len(f.f.Blocks))
+	live := g.reachable()
+	for i, b := range f.f.Blocks {
+		if !live[i] {
+			continue
+		}
+		g.b.Reset()
+		for j := range b.Instrs {
+			g.at(b.Instrs[j].Pos)
+			g.instr(&b.Instrs[j])
+		}
+		g.at(b.Term.Pos)
+		g.term(&b.Term, ir.BlockID(i+1))
+		blocks[i] = g.b.String()
+	}
+	return g.assemble(blocks)
+}
+
+// reachable gives the blocks that control can get to.
+func (g *gen) reachable() []bool {
+	live := make([]bool, len(g.f.Blocks))
+	work := []ir.BlockID{0}
+	live[0] = true
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		g.f.Succs(b, func(to ir.BlockID, _ bool) {
+			if !live[to] {
+				live[to] = true
+				work = append(work, to)
+			}
+		})
+	}
+	return live
+}
+
+// look collects what is to be known before writing.
+func (g *gen) look() {
+	g.reads, g.writes = make([]int, len(g.f.Regs)), make([]int, len(g.f.Regs))
+	g.printed = make([]bool, len(g.f.Regs))
+	for i := range g.printed {
+		g.printed[i] = true
+	}
+	g.light = g.probe >= 0
+	use := func(vs ...ir.Val) {
+		for _, v := range vs {
+			if v.Kind == ir.ValReg {
+				g.reads[v.Reg]++
+				g.printed[v.Reg] = false
+			}
+		}
+	}
+	for _, b := range g.f.Blocks {
+		for i := range b.Instrs {
+			in := &b.Instrs[i]
+			if in.Op == ir.OpPrint {
+				for _, v := range in.Args {
+					if v.Kind == ir.ValReg {
+						g.reads[v.Reg]++
+					}
+				}
+			} else {
+				use(in.Args...)
+			}
+			if in.Dst != ir.NoReg {
+				g.writes[in.Dst]++
+			}
+			if in.Op == ir.OpErrMsg || in.Op == ir.OpReport {
+				g.pending = true
+			}
+			g.light = g.light && g.isLight(in)
+		}
+		use(b.Term.Cond)
+		use(b.Term.Args...)
+		g.light = g.light && b.Term.Kind != ir.TermFail
+	}
+	for _, r := range g.f.Params {
+		g.printed[r] = false
+	}
+}
+
+// lightIntr are intrinsics that need no context.
+var lightIntr = map[string]bool{"pid": true, "tid": true, "uid": true, "gid": true, "euid": true, "egid": true, "cpu": true, "ktime_get_ns": true,
+	"gettimeofday_ns": true, "gettimeofday_us": true, "gettimeofday_ms": true, "gettimeofday_s": true, "target": true, "is_return": true}
+
+// isLight reports whether in can run without a context: it cannot fail, takes no lock and has no strings.
+func (g *gen) isLight(in *ir.Instr) bool {
+	switch in.Op {
+	case ir.OpMov, ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpDiv, ir.OpMod, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar, ir.OpNeg, ir.OpNot,
+		ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt, ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpGAdd:
+		return in.Dst == ir.NoReg || g.f.Regs[in.Dst].Type == types.Long
+	case ir.OpGGet, ir.OpGSet:
+		return g.p.Globals[in.Glob].Type == types.Long
+	case ir.OpSAdd:
+		return !g.p.Globals[in.Glob].IsArray()
+	case ir.OpSite:
+		return in.Name == "id" || in.Name == "pc"
+	case ir.OpIntr:
+		return lightIntr[in.Name]
+	}
+	return false
+}
+
+func (g *gen) emit(format string, args ...any) {
+	g.b.WriteByte('\t')
+	fmt.Fprintf(&g.b, format, args...)
+	g.b.WriteByte('\n')
+}
+
+// at writes a #line when the script's line changes.
+func (g *gen) at(pos source.Pos) {
+	if !pos.IsValid() || g.p.Files == nil {
+		return
+	}
+	p := g.p.Files.Position(pos)
+	if p.Line <= 0 {
+		return
+	}
+	if l := fmt.Sprintf("#line %d %s\n", p.Line, text(p.File.Name)); l != g.line {
+		g.line = l
+		g.b.WriteString(l)
+	}
+}
+
+// name gives the C variable of a register.
+func (g *gen) name(r ir.Reg) string {
+	n := g.f.Regs[r].Name
+	if n = clean(n); n == "" || g.f.Regs[r].Name == "" {
+		n = "t"
+	}
+	return fmt.Sprintf("%s_%d", n, r)
+}
+
+// long gives a Long operand.
+func (g *gen) long(v ir.Val) string {
+	if v.Kind == ir.ValInt {
+		return long(v.Int)
+	}
+	return g.name(v.Reg)
+}
+
+// str gives a String operand.
+func (g *gen) str(v ir.Val) string {
+	if v.Kind == ir.ValStr {
+		return text(cutNUL(v.Str))
+	}
+	return "L->" + g.name(v.Reg)
+}
+
+func cutNUL(s string) string {
+	if i := strings.IndexByte(s, 0); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+func (g *gen) isString(v ir.Val) bool {
+	return v.Kind == ir.ValStr || v.Kind == ir.ValReg && g.f.Regs[v.Reg].Type == types.String
+}
+
+// capOf gives the most bytes of a String operand.
+func (g *gen) capOf(v ir.Val) int {
+	if v.Kind == ir.ValStr {
+		return len(v.Str)
+	}
+	return g.f.Regs[v.Reg].Cap
+}
+
+// dst gives a String register as "buffer, cap", or a place where nothing is kept.
+func (g *gen) dst(r ir.Reg) string {
+	if r == ir.NoReg {
+		return "c->tmp, 0"
+	}
+	return fmt.Sprintf("L->%s, %d", g.name(r), g.f.Regs[r].Cap)
+}
+
+// ref gives the address of a Long register, or of one that nobody reads.
+func (g *gen) ref(r ir.Reg) string {
+	if r == ir.NoReg {
+		g.vars["unread"] = "s64"
+		return "&unread"
+	}
+	return "&" + g.name(r)
+}
+
+// label marks a label as used.
+func (g *gen) label(l string) string {
+	g.labels[l] = true
+	return l
+}
+
+func (g *gen) block(b ir.BlockID) string { return g.label(fmt.Sprintf("b%d", b)) }
+
+// onErr is the label where an error goes.
+func (g *gen) onErr(b ir.BlockID) string {
+	switch {
+	case b == ir.NoBlock:
+		return g.label("fail")
+	case g.pending:
+		g.block(b)
+		return g.label(fmt.Sprintf("x%d", b))
+	}
+	return g.block(b)
+}
+
+// end is the label that ends the handler, without an error, from wherever this is.
+func (g *gen) end() string {
+	if g.probe >= 0 {
+		return g.label("out")
+	}
+	return g.label("end")
+}
+
+// or writes a call that may fail with GS_ERROR.
+func (g *gen) or(in *ir.Instr, format string, args ...any) {
+	g.emit("if (unlikely(%s))\n\t\tgoto %s;", fmt.Sprintf(format, args...), g.onErr(in.OnErr))
+}
+
+// busy writes a call that fails when a lock could not be had: the hit is skipped, which is counted.
+func (g *gen) busy(format string, args ...any) {
+	g.emit("if (unlikely(%s))\n\t\tgoto %s;", fmt.Sprintf(format, args...), g.end())
+}
+
+// full writes a call that may find the map full, or its lock taken.
+func (g *gen) full(in *ir.Instr, format string, args ...any) {
+	gl := g.p.Globals[in.Glob]
+	size := 0
+	if gl.Size != g.p.Limits.MaxEntries {
+		size = gl.Size
+	}
+	g.vars["rc"] = "int"
+	g.emit("rc = %s;", fmt.Sprintf(format, args...))
+	g.emit("if (unlikely(rc)) {")
+	g.emit("\tif (rc == GS_BUSY)\n\t\t\tgoto %s;", g.end())
+	g.emit("\tgs_raise(c, %d, GS_ERR_MAPFULL, %d, %d);", in.Pos, in.Glob, size)
+	g.emit("\tgoto %s;", g.onErr(in.OnErr))
+	g.emit("}")
+}
+
+func (u *unit) signature(f *fn) string {
+	g := &gen{unit: u, fn: f}
+	s := "static int " + f.name + "(struct gs_ctx *c, struct gs_hit *hit __maybe_unused"
+	switch f.f.Result {
+	case types.Long:
+		s += ", s64 *result __maybe_unused"
+	case types.String:
+		s += ", char *result __maybe_unused, u32 room __maybe_unused"
+	}
+	for _, r := range f.f.Params {
+		if f.f.Regs[r].Type == types.String {
+			s += ", const char *arg_" + g.name(r)
+		} else {
+			s += ", s64 " + g.name(r)
+		}
+	}
+	return s + ")"
+}
+
+// assemble puts the parts of a function together.
+func (g *gen) assemble(blocks []string) string {
+	var b strings.Builder
+	handler := g.probe >= 0
+	strs := ""
+	for i, r := range g.f.Regs {
+		if r.Type == types.String && g.lazy[ir.Reg(i)] == nil && (g.reads[i]+g.writes[i] > 0 || isParam(g.f, ir.Reg(i))) {
+			strs += fmt.Sprintf("\tchar %s[%d];\n", g.name(ir.Reg(i)), r.Cap+1)
+			g.frame += r.Cap + 1
+		}
+	}
+	if g.pending {
+		strs += "\tstruct gs_err err;\n"
+		g.frame += g.p.Limits.MaxString + 32
+	}
+	if strs != "" {
+		g.frame = round8(g.frame) + 8
+		fmt.Fprintf(&b, "struct %s_strings {\n%s};\n\n", g.fn.name, strs)
+	}
+	if handler {
+		fmt.Fprintf(&b, "/* probe %s */\nstatic void %s(struct gs_hit *hit __maybe_unused)\n{\n", comment(g.probes.Name), g.fn.name)
+	} else {
+		fmt.Fprintf(&b, "%s\n{\n", g.signature(g.fn))
+	}
+	if handler && !g.light {
+		b.WriteString("\tstruct gs_ctx *c;\n")
+	}
+	if strs != "" {
+		fmt.Fprintf(&b, "\tstruct %s_strings *L;\n", g.fn.name)
+	}
+	if !handler {
+		g.vars["rc"] = "int"
+	}
+	for _, v := range []string{"rc", "unread"} {
+		if t := g.vars[v]; t != "" {
+			fmt.Fprintf(&b, "\t%s %s __maybe_unused = 0;\n", t, v)
+		}
+	}
+	for i, r := range g.f.Regs {
+		if r.Type != types.String && !isParam(g.f, ir.Reg(i)) && g.reads[i]+g.writes[i] > 0 || g.lazy[ir.Reg(i)] != nil {
+			unused := ""
+			if g.reads[i] == 0 || g.lazy[ir.Reg(i)] != nil {
+				unused = " __maybe_unused"
+			}
+			fmt.Fprintf(&b, "\ts64 %s%s = 0;\n", g.name(ir.Reg(i)), unused)
+		}
+	}
+	for _, it := range sortedKeys(g.iterVar) {
+		fmt.Fprintf(&b, "\tbool open_%d = false;\n", it)
+	}
+	b.WriteByte('\n')
+	if handler && g.probes.Cond >= 0 {
+		fmt.Fprintf(&b, "\tif (!atomic64_read(&%s))\n\t\treturn;\n", g.glob[g.probes.Cond])
+	}
+	if handler && !g.light {
+		b.WriteString("\tc = gs_enter();\n\tif (unlikely(!c))\n\t\treturn;\n")
+	}
+	if strs != "" {
+		b.WriteString("\tL = gs_push(c, sizeof(*L));\n")
+	}
+	for _, r := range g.f.Params {
+		if reg := g.f.Regs[r]; reg.Type == types.String {
+			fmt.Fprintf(&b, "\tgs_copy(L->%s, %d, arg_%s);\n", g.name(r), reg.Cap, g.name(r))
+		}
+	}
+	if g.light && handler && g.usesCPU() {
+		b.WriteString("\tpreempt_disable();\n")
+	}
+	for i, t := range blocks {
+		if g.labels[fmt.Sprintf("b%d", i)] {
+			fmt.Fprintf(&b, "b%d:\n", i)
+			if strings.HasPrefix(t, "#line") || t == "" || t[0] == '}' {
+				b.WriteString("\t;\n")
+			}
+		}
+		b.WriteString(t)
+	}
+	b.WriteString(g.tail(strs != ""))
+	b.WriteString("}\n")
+	if g.line != "" {
+		b.WriteString("#line @\n")
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// tail is where errors and ends of the function meet.
+func (g *gen) tail(strs bool) string {
+	var b strings.Builder
+	handler := g.probe >= 0
+	for i := range g.f.Blocks {
+		if g.labels[fmt.Sprintf("x%d", i)] {
+			fmt.Fprintf(&b, "x%d:\n\tL->err = c->err;\n\tgoto b%d;\n", i, i)
+		}
+	}
+	if g.light {
+		if g.labels["out"] {
+			b.WriteString("out:\n")
+		}
+		if g.usesCPU() {
+			b.WriteString("\tpreempt_enable();\n")
+		} else if g.labels["out"] {
+			b.WriteString("\treturn;\n")
+		}
+		return b.String()
+	}
+	if g.labels["fail"] {
+		b.WriteString("fail:\n")
+		if handler {
+			fmt.Fprintf(&b, "\tgs_report(c, &c->err, %d);\n", g.probe)
+		} else {
+			b.WriteString("\trc = GS_ERROR;\n")
+			if g.labels["end"] {
+				b.WriteString("\tgoto out;\n")
+				g.label("out")
+			}
+		}
+	}
+	if g.labels["end"] {
+		b.WriteString("end:\n\trc = GS_END;\n")
+	}
+	if g.labels["out"] {
+		b.WriteString("out:\n")
+	}
+	for _, it := range sortedKeys(g.iterVar) {
+		fmt.Fprintf(&b, "\tgs_iter_close(&%s, open_%d);\n", g.iterVar[it], it)
+	}
+	if handler {
+		b.WriteString("\tgs_leave(c);\n")
+	} else {
+		if strs {
+			b.WriteString("\tgs_pop(c, L);\n")
+		}
+		b.WriteString("\treturn rc;\n")
+	}
+	return b.String()
+}
+
+func (g *gen) usesCPU() bool {
+	for _, b := range g.f.Blocks {
+		for i := range b.Instrs {
+			if in := &b.Instrs[i]; in.Op == ir.OpSAdd || in.Op == ir.OpIntr && in.Name == "cpu" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isParam(f *ir.Func, r ir.Reg) bool {
+	for _, p := range f.Params {
+		if p == r {
+			return true
+		}
+	}
+	return false
+}
+
+func sortedKeys(m map[int]string) []int {
+	var out []int
+	for k := range m {
+		out = append(out, k)
+	}
+	for i := range out {
+		for j := i; j > 0 && out[j] < out[j-1]; j-- {
+			out[j], out[j-1] = out[j-1], out[j]
+		}
+	}
+	return out
+}
+
+// term writes the end of a block; next is the block that follows in the text.
+func (g *gen) term(t *ir.Term, next ir.BlockID) {
+	switch t.Kind {
+	case ir.TermJump:
+		g.emit("goto %s;", g.block(t.Then))
+	case ir.TermBranch:
+		if t.Cond.Kind == ir.ValInt {
+			to := t.Else
+			if t.Cond.Int != 0 {
+				to = t.Then
+			}
+			g.emit("goto %s;", g.block(to))
+			return
+		}
+		g.emit("if (%s)\n\t\tgoto %s;", g.long(t.Cond), g.block(t.Then))
+		g.emit("goto %s;", g.block(t.Else))
+	case ir.TermReturn:
+		switch g.f.Result {
+		case types.Long:
+			g.emit("*result = %s;", g.long(t.Cond))
+		case types.String:
+			g.emit("if (result)\n\t\tgs_copy(result, min_t(u32, room, %d), %s);", g.f.ResultCap, g.str(t.Cond))
+		}
+		g.emit("goto %s;", g.label("out"))
+	case ir.TermEnd:
+		g.emit("goto %s;", g.label("out"))
+	case ir.TermFail:
+		g.raise(t)
+		g.emit("goto %s;", g.onErr(t.OnErr))
+	case ir.TermSkip:
+		g.emit("gs_count(%s);", causes[t.Cause])
+		g.emit("goto %s;", g.label("out"))
+	}
+	_ = next
+}
+
+var causes = [ir.NumCauses]string{"GS_SKIP_LOCK", "GS_SKIP_SCRATCH", "GS_SKIP_NOENTRY", "GS_SKIP_STOPPING", "GS_LOST_RING", "GS_LOST_RECURSED", "GS_SKIP_DEAD", "GS_LOST_EVICTED"}
+
+func (g *gen) raise(t *ir.Term) {
+	switch len(t.Args) {
+	case 0:
+		g.emit("gs_raise(c, %d, %d, 0, 0);", t.Pos, t.Code)
+	case 1:
+		if g.isString(t.Args[0]) {
+			g.emit("gs_throw(c, %d, %d, %s);", t.Pos, t.Code, g.str(t.Args[0]))
+			return
+		}
+		size := 0
+		if n := t.Args[0]; t.Code == ir.ErrMapFull && n.Kind == ir.ValInt && n.Int >= 0 && n.Int < int64(len(g.p.Globals)) && g.p.Globals[n.Int].Size != g.p.Limits.MaxEntries {
+			size = g.p.Globals[n.Int].Size
+		}
+		g.emit("gs_raise(c, %d, %d, %s, %d);", t.Pos, t.Code, g.long(t.Args[0]), size)
+	default:
+		g.emit("gs_raise(c, %d, %d, %s, %s);", t.Pos, t.Code, g.long(t.Args[0]), g.long(t.Args[1]))
+	}
+}
+
+// isReturn tells of each site whether results can be asked for there.
+func isReturn(sites []*probe.Site) []string {
+	var out []string
+	for _, s := range sites {
+		out = append(out, fmt.Sprint(s.IsReturn()))
+	}
+	return out
+}
+
+// wholly says which String result an intrinsic gives at most.
+func valCap(f *intrinsic.Func, max int) int {
+	if f.Cap > 0 {
+		return min(max, f.Cap)
+	}
+	return max
+}

@@ -1,0 +1,415 @@
+package cgen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// binary are the operations that are one of C's. Numbers wrap: the kernel is built so.
+var binary = map[ir.Op]string{
+	ir.OpAnd: "%s & %s", ir.OpOr: "%s | %s", ir.OpXor: "%s ^ %s",
+	ir.OpAdd: "(s64)((u64)%s + (u64)%s)", ir.OpSub: "(s64)((u64)%s - (u64)%s)", ir.OpMul: "(s64)((u64)%s * (u64)%s)",
+	ir.OpDiv: "gs_div(%s, %s)", ir.OpMod: "gs_mod(%s, %s)",
+	ir.OpShl: "(s64)((u64)%s << (%s & 63))", ir.OpShr: "(s64)((u64)%s >> (%s & 63))", ir.OpSar: "%s >> (%s & 63)",
+	ir.OpEq: "%s == %s", ir.OpNe: "%s != %s", ir.OpLt: "%s < %s", ir.OpLe: "%s <= %s", ir.OpGt: "%s > %s", ir.OpGe: "%s >= %s",
+	ir.OpULt: "(u64)%s < (u64)%s",
+}
+
+// regs names the members of struct pt_regs by DWARF number (System V ABI for amd64, figure 3.36).
+var regs = [...]string{"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ip"}
+
+func (g *gen) set(in *ir.Instr, format string, args ...any) {
+	if in.Dst != ir.NoReg {
+		g.emit("%s = %s;", g.name(in.Dst), fmt.Sprintf(format, args...))
+	}
+}
+
+func (g *gen) instr(in *ir.Instr) {
+	a := in.Args
+	if f := binary[in.Op]; f != "" {
+		g.set(in, f, g.long(a[0]), g.long(a[1]))
+		return
+	}
+	switch in.Op {
+	case ir.OpMov:
+		switch {
+		case g.f.Regs[in.Dst].Type != types.String:
+			g.set(in, "%s", g.long(a[0]))
+		case a[0].Kind == ir.ValReg && g.lazy[a[0].Reg] != nil:
+			g.refuse(in.Pos, "the text is made on the host: in a module it can only be printed")
+		default:
+			g.emit("gs_copy(%s, %s);", g.dst(in.Dst), g.str(a[0]))
+		}
+	case ir.OpNeg:
+		g.set(in, "(s64)(0 - (u64)%s)", g.long(a[0]))
+	case ir.OpNot:
+		g.set(in, "~%s", g.long(a[0]))
+	case ir.OpCat:
+		g.emit("gs_cat(%s, %s, %s);", g.dst(in.Dst), g.str(a[0]), g.str(a[1]))
+	case ir.OpSCmp:
+		g.set(in, "gs_scmp(%s, %s)", g.str(a[0]), g.str(a[1]))
+	case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpSite:
+		g.probed(in)
+	case ir.OpLoad:
+		g.or(in, "gs_load(c, %d, %s, %s, %d, %v, %v)", in.Pos, g.ref(in.Dst), g.long(a[0]), in.N, in.Signed, in.Kernel)
+	case ir.OpGGet, ir.OpGSet, ir.OpGAdd:
+		g.scalar(in)
+	case ir.OpMGet, ir.OpMSet, ir.OpMAdd, ir.OpMHas, ir.OpMDel, ir.OpMClear:
+		g.array(in)
+	case ir.OpSAdd, ir.OpSGet:
+		g.stat(in)
+	case ir.OpIterOpen, ir.OpIterNext, ir.OpIterKey, ir.OpIterVal:
+		g.iter(in)
+	case ir.OpPrint:
+		g.print(in)
+	case ir.OpSprint:
+		g.sprint(in)
+	case ir.OpPrintHist, ir.OpSprintHist:
+		g.refuse(in.Pos, "the text of a histogram is made on the host: print it from a begin, end or timer probe")
+	case ir.OpCall:
+		g.call(in)
+	case ir.OpIntr:
+		g.intrinsic(in)
+	case ir.OpBudget:
+		g.emit("c->left -= %d;", in.N)
+		g.emit("if (unlikely(c->left < 0)) {")
+		g.emit("\tgs_raise(c, %d, GS_ERR_MAXACTION, 0, 0);", in.Pos)
+		g.emit("\tgs_report(c, &c->err, %d);", max(g.probe, 0))
+		g.emit("\tgoto %s;\n\t}", g.end())
+	case ir.OpLock:
+		g.emit("if (unlikely(!gs_lock(c, %d)))\n\t\tgoto %s;", in.N, g.end())
+	case ir.OpUnlock:
+		g.emit("gs_unlock(c);")
+	case ir.OpErrMsg:
+		g.emit("gs_message(c, %s, &L->err);", g.dst(in.Dst))
+	case ir.OpReport:
+		g.emit("gs_report(c, &L->err, %d);", max(g.probe, 0))
+	default:
+		g.refuse(in.Pos, "the operation %s is not known to the module back end", in.Op)
+	}
+}
+
+// siteTable writes a table with an entry for each site and gives the entry of the one that fired.
+func (g *gen) siteTable(typ string, rows []string) string {
+	same := true
+	for _, r := range rows {
+		same = same && r == rows[0]
+	}
+	if same {
+		return rows[0]
+	}
+	g.ntab++
+	name := fmt.Sprintf("%s_table_%d", g.fn.name, g.ntab)
+	if !strings.HasSuffix(typ, "*") {
+		typ += " "
+	}
+	fmt.Fprintf(&g.fmts, "static const %sconst %s[] = {\n\t%s,\n};\n\n", typ, name, strings.Join(rows, ",\n\t"))
+	return name + "[hit->site]"
+}
+
+func (g *gen) probed(in *ir.Instr) {
+	if g.probe < 0 {
+		// The function may be called from several probes: lowering hands such things over as arguments.
+		if in.Op == ir.OpSite || in.Op == ir.OpBias {
+			g.refuse(in.Pos, "%s inside of a function", in.Op)
+			return
+		}
+	}
+	var sites []*probe.Site
+	if g.probe >= 0 {
+		sites = g.probes.Sites
+	}
+	kprobe, trace := false, false
+	for _, s := range sites {
+		kprobe = kprobe || s.Kind == probe.Kprobe
+		trace = trace || s.Kind == probe.Tracepoint
+	}
+	switch in.Op {
+	case ir.OpReg:
+		switch {
+		case in.N < 0 || int(in.N) >= len(regs):
+			g.refuse(in.Pos, "register %d cannot be read in a module", in.N)
+		case trace:
+			g.refuse(in.Pos, "a tracepoint has no registers")
+		case in.N == 16 && kprobe:
+			g.set(in, "hit->func")
+		default:
+			g.set(in, "hit->regs->%s", regs[in.N])
+		}
+	case ir.OpTLS:
+		g.set(in, "gs_thread_pointer()")
+	case ir.OpBias:
+		var rows []string
+		ret := false
+		for _, s := range sites {
+			pc := s.At.PC
+			if s.Kind == probe.Uretprobe {
+				ret = true
+				if s.At.Func != nil {
+					pc = s.At.Func.Entry
+				}
+			}
+			rows = append(rows, fmt.Sprintf("0x%xUL", pc))
+		}
+		pc := g.siteTable("unsigned long", rows)
+		if ret {
+			g.set(in, "hit->func - %s", pc)
+		} else {
+			g.set(in, "hit->regs->ip - %s", pc)
+		}
+	case ir.OpSite:
+		g.site(in, sites, kprobe)
+	}
+}
+
+func (g *gen) site(in *ir.Instr, sites []*probe.Site, kprobe bool) {
+	switch in.Name {
+	case "id":
+		if len(sites) == 1 {
+			g.set(in, "0")
+		} else {
+			g.set(in, "hit->site")
+		}
+		return
+	case "pc":
+		if kprobe {
+			g.set(in, "hit->func")
+		} else {
+			g.set(in, "hit->regs->ip")
+		}
+		return
+	}
+	var rows []string
+	for _, s := range sites {
+		t := ""
+		switch in.Name {
+		case "pp":
+			t = s.Point
+		case "pn":
+			if t = s.Alias; t == "" {
+				t = s.Point
+			}
+		case "ppfunc", "probefunc":
+			t = s.Func
+		}
+		rows = append(rows, text(cutNUL(t)))
+	}
+	g.emit("gs_copy(%s, %s);", g.dst(in.Dst), g.siteTable("char *", rows))
+}
+
+func (g *gen) scalar(in *ir.Instr) {
+	gl, c := g.p.Globals[in.Glob], g.glob[in.Glob]
+	switch {
+	case in.Op == ir.OpGAdd && in.Dst == ir.NoReg:
+		g.emit("atomic64_add(%s, &%s);", g.long(in.Args[0]), c)
+	case in.Op == ir.OpGAdd:
+		g.set(in, "atomic64_fetch_add(%s, &%s)", g.long(in.Args[0]), c)
+	case gl.Type == types.String && in.Op == ir.OpGGet:
+		g.busy("gs_scalar_get(&%s, %s)", c, g.dst(in.Dst))
+	case gl.Type == types.String:
+		g.busy("gs_scalar_set(&%s, %s)", c, g.str(in.Args[0]))
+	case in.Op == ir.OpGGet:
+		g.set(in, "atomic64_read(&%s)", c)
+	default:
+		g.emit("atomic64_set(&%s, %s);", c, g.long(in.Args[0]))
+	}
+}
+
+// key writes the first operands of in as the key of its array and gives those behind them, and which are stars.
+func (g *gen) key(in *ir.Instr, args []ir.Val) (rest []ir.Val, stars uint32) {
+	gl := g.p.Globals[in.Glob]
+	lay := layoutOf(gl)
+	for i, k := range gl.Keys {
+		switch v := args[i]; {
+		case v.Kind == ir.ValStar:
+			stars |= 1 << i
+		case k.Type == types.String:
+			g.emit("gs_key_text(c->key, %d, %d, %d, %s);", lay.Off[i], lay.Size[i], k.Cap, g.str(v))
+		default:
+			g.emit("gs_key_long(c->key, %d, %s);", lay.Off[i], g.long(v))
+		}
+	}
+	return args[len(gl.Keys):], stars
+}
+
+func (g *gen) array(in *ir.Instr) {
+	gl, c := g.p.Globals[in.Glob], g.glob[in.Glob]
+	if in.Op == ir.OpMClear {
+		switch {
+		case gl.IsArray():
+			g.busy("gs_map_clear(&%s)", c)
+		case gl.Type == types.Stats:
+			g.emit("gs_pcpu_clear(&%s);", c)
+		case gl.Type == types.String:
+			g.busy("gs_scalar_set(&%s, \"\")", c)
+		default:
+			g.emit("atomic64_set(&%s, 0);", c)
+		}
+		return
+	}
+	rest, stars := g.key(in, in.Args)
+	switch in.Op {
+	case ir.OpMGet:
+		if gl.Type == types.String {
+			g.busy("gs_map_get_text(&%s, c->key, %s)", c, g.dst(in.Dst))
+		} else {
+			g.busy("gs_map_get_long(&%s, c->key, %s)", c, g.ref(in.Dst))
+		}
+	case ir.OpMSet:
+		if gl.Type == types.String {
+			g.full(in, "gs_map_set_text(&%s, c->key, %s, %d)", c, g.str(rest[0]), gl.Cap)
+		} else {
+			g.full(in, "gs_map_set_long(&%s, c->key, %s)", c, g.long(rest[0]))
+		}
+	case ir.OpMAdd:
+		g.full(in, "gs_map_add(&%s, c->key, %s, %s)", c, g.long(rest[0]), g.ref(in.Dst))
+	case ir.OpMHas:
+		g.busy("gs_map_has(&%s, c->key, %d, %s)", c, stars, g.ref(in.Dst))
+	case ir.OpMDel:
+		g.busy("gs_map_del(&%s, c->key, %d)", c, stars)
+	}
+}
+
+func (g *gen) stat(in *ir.Instr) {
+	gl, c := g.p.Globals[in.Glob], g.glob[in.Glob]
+	rest, stars := g.key(in, in.Args)
+	if in.Op == ir.OpSAdd {
+		if gl.IsArray() {
+			g.full(in, "gs_map_stat(&%s, c->key, %s)", c, g.long(rest[0]))
+		} else {
+			g.emit("gs_pcpu_add(&%s, %s);", c, g.long(rest[0]))
+		}
+		return
+	}
+	words := 0
+	if ir.Stat(in.N) == ir.StatBucket {
+		words = layoutOf(gl).HistWords
+	}
+	g.maxAgg = max(g.maxAgg, AggHead+8*words)
+	if gl.IsArray() {
+		g.busy("gs_map_agg(&%s, c->key, %d, (struct gs_agg *)c->agg, %d)", c, stars, words)
+	} else {
+		g.emit("gs_pcpu_merge(&%s, (struct gs_agg *)c->agg, %d);", c, words)
+	}
+	if s := ir.Stat(in.N); s != ir.StatCount && s != ir.StatSum {
+		g.emit("if (unlikely(((struct gs_agg *)c->agg)->count == 0)) {")
+		g.emit("\tgs_raise(c, %d, GS_ERR_EMPTYSTAT, 0, 0);\n\t\tgoto %s;\n\t}", in.Pos, g.onErr(in.OnErr))
+	}
+	if ir.Stat(in.N) != ir.StatBucket {
+		g.set(in, "gs_agg_stat((struct gs_agg *)c->agg, %d)", in.N)
+		return
+	}
+	n, off := gl.Stat.Hists[in.Iter].Buckets(), 0
+	for _, h := range gl.Stat.Hists[:in.Iter] {
+		off += h.Buckets()
+	}
+	i := g.long(rest[0])
+	g.emit("if (unlikely((u64)%s >= %d)) {", i, n)
+	g.emit("\tgs_raise(c, %d, GS_ERR_INDEXRANGE, %s, %d);\n\t\tgoto %s;\n\t}", in.Pos, i, n, g.onErr(in.OnErr))
+	g.set(in, "((struct gs_agg *)c->agg)->hist[%d + %s]", off, i)
+}
+
+func (g *gen) iter(in *ir.Instr) {
+	gl := g.p.Globals[in.Glob]
+	lay := layoutOf(gl)
+	it := g.iterVar[in.Iter]
+	if it == "" {
+		it = g.unique(fmt.Sprintf("loop_%s_%d", g.fn.name, in.Iter))
+		g.iterVar[in.Iter] = it
+		g.iters = append(g.iters, iterator{it, g.glob[in.Glob]})
+	}
+	switch in.Op {
+	case ir.OpIterOpen:
+		n := len(in.Args) - 1
+		stars := uint32(1)<<len(gl.Keys) - 1
+		if n > 0 {
+			_, stars = g.key(in, in.Args[:n])
+		}
+		limit := "0x7fffffffffffffffLL"
+		if in.Args[n] != ir.I(-1) {
+			limit = g.long(in.Args[n])
+		}
+		o, _ := ir.ParseOrder(in.Name)
+		txt := false
+		by := o.By
+		switch {
+		case by == 'k':
+			txt = gl.Keys[o.Col].Type == types.String
+		case by == 'v' && gl.Type == types.Stats:
+			by = '@' // by the count
+		case by == 'v':
+			txt = gl.Type == types.String
+		}
+		order := "{ .by = 0 }"
+		if by != 0 {
+			order = fmt.Sprintf("{ .by = '%c', .desc = %v, .text = %v, .col = %d, .stat = %d }", by, o.Desc, txt, o.Col, o.Stat)
+		}
+		g.emit("{\n\t\tstatic const struct gs_order order = %s;\n", order)
+		g.emit("\tif (unlikely(gs_iter_open(&%s, &open_%d, &order, c->key, %d, %s)))\n\t\t\tgoto %s;\n\t}", it, in.Iter, stars, limit, g.end())
+	case ir.OpIterNext:
+		g.set(in, "gs_iter_next(&%s)", it)
+	case ir.OpIterKey:
+		if gl.Keys[in.N].Type == types.String {
+			g.emit("gs_copy(%s, gs_iter_text(&%s, %d));", g.dst(in.Dst), it, lay.Off[in.N])
+		} else {
+			g.set(in, "gs_iter_long(&%s, %d)", it, lay.Off[in.N])
+		}
+	case ir.OpIterVal:
+		if gl.Type == types.String {
+			g.emit("gs_copy(%s, gs_iter_text(&%s, %d));", g.dst(in.Dst), it, lay.KeySize)
+		} else {
+			g.set(in, "gs_iter_long(&%s, %d)", it, lay.KeySize)
+		}
+	}
+}
+
+func (g *gen) call(in *ir.Instr) {
+	f := g.unit.fn[in.Name]
+	if g.deep() {
+		g.emit("if (unlikely(c->depth >= GS_MAXNESTING)) {")
+		g.emit("\tgs_raise(c, %d, GS_ERR_MAXNESTING, 0, 0);\n\t\tgoto %s;\n\t}", in.Pos, g.onErr(in.OnErr))
+		g.emit("c->depth++;")
+	}
+	args := "c, hit"
+	switch f.f.Result {
+	case types.Long:
+		args += ", " + g.ref(in.Dst)
+	case types.String:
+		if in.Dst == ir.NoReg {
+			args += ", NULL, 0"
+		} else {
+			args += ", " + g.dst(in.Dst)
+		}
+	}
+	for _, v := range in.Args {
+		if g.isString(v) {
+			args += ", " + g.str(v)
+		} else {
+			args += ", " + g.long(v)
+		}
+	}
+	g.vars["rc"] = "int"
+	g.emit("rc = %s(%s);", f.name, args)
+	if g.deep() {
+		g.emit("c->depth--;")
+	}
+	g.emit("if (unlikely(rc == GS_END))\n\t\tgoto %s;", g.end())
+	g.emit("if (unlikely(rc))\n\t\tgoto %s;", g.onErr(in.OnErr))
+}
+
+// deep reports whether calls may nest deeper than is allowed.
+func (u *unit) deep() bool {
+	if u.p.Limits.MaxNesting > 0 {
+		return true
+	}
+	for _, f := range u.order {
+		if f.f.Recursive {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,215 @@
+package cgen
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// longs are the intrinsics that are an expression of C; %N stands for operand N.
+var longs = map[string]string{
+	"pid": "gs_pid()", "tid": "gs_tid()", "ppid": "gs_ppid()", "uid": "gs_uid()", "euid": "gs_euid()", "gid": "gs_gid()", "egid": "gs_egid()",
+	"cpu": "gs_cpu()", "pgrp": "gs_pgrp()", "sid": "gs_sid()", "ns_pid": "gs_ns_pid()", "ns_tid": "gs_ns_tid()", "task_current": "gs_task_current()",
+	"target":          "gs_target",
+	"gettimeofday_ns": "gs_wall(1)", "gettimeofday_us": "gs_wall(1000)", "gettimeofday_ms": "gs_wall(1000000)", "gettimeofday_s": "gs_wall(1000000000)",
+	"get_cycles": "gs_mono()", "local_clock_ns": "gs_mono()", "ktime_get_ns": "gs_mono()", "jiffies": "gs_jiffies()",
+	"strlen": "strlen(%s)", "isinstr": "gs_strpos(%s, %s) >= 0", "strpos": "gs_strpos(%s, %s)", "strtol": "gs_strtol(%s, %s)",
+}
+
+// texts are those that write a string: the destination comes first.
+var texts = map[string]string{
+	"execname": "gs_execname(%d)", "pexecname": "gs_pexecname(%d)",
+	"substr": "gs_substr(%d, %s, %s, %s)", "str_replace": "gs_replace(c, %d, %s, %s, %s)",
+	"tolower": "gs_case(%d, %s, 'A', 'Z', 32)", "toupper": "gs_case(%d, %s, 'a', 'z', -32)",
+	"text_str": "gs_quote(c, %d, %s, 0, false)", "string_quoted": "gs_quote(c, %d, %s, 0, true)",
+	"text_strn": "gs_quote(c, %d, %s, %s, %s != 0)", "char_string": "gs_set(%d, (char[]){ (char)%s }, 1)",
+}
+
+// strings of the traced process and the kernel: length, address space, what stands in.
+var strings_ = map[string]struct {
+	n, kernel bool
+	alt       int
+}{
+	"user_string": {false, false, 0}, "user_string2": {false, false, 1}, "user_string_n": {true, false, 0}, "user_string_n2": {true, false, 2},
+	"kernel_string": {false, true, 0}, "kernel_string2": {false, true, 1}, "kernel_string_n": {true, true, 0},
+}
+
+var loads = map[string]int{"int8": 1, "int16": 2, "int32": 4, "int64": 8}
+
+var lazies = map[string]lazy{
+	"usymname":          {arg: wire.Arg{Lazy: wire.SymName, Kind: wire.Sym}},
+	"usymdata":          {arg: wire.Arg{Lazy: wire.SymData, Kind: wire.Sym}},
+	"usymfileline":      {arg: wire.Arg{Lazy: wire.SymLine, Kind: wire.Sym}},
+	"symname":           {arg: wire.Arg{Lazy: wire.KSymName, Kind: wire.Sym}},
+	"symdata":           {arg: wire.Arg{Lazy: wire.KSymData, Kind: wire.Sym}},
+	"ubacktrace":        {arg: wire.Arg{Lazy: wire.StackHex, Kind: wire.Stack}, stack: true, user: true},
+	"sprint_ubacktrace": {arg: wire.Arg{Lazy: wire.StackNames, Kind: wire.Stack}, stack: true, user: true},
+	"backtrace":         {arg: wire.Arg{Lazy: wire.KStackHex, Kind: wire.Stack}, stack: true},
+	"sprint_backtrace":  {arg: wire.Arg{Lazy: wire.KStackNames, Kind: wire.Stack}, stack: true},
+	"ctime":             {arg: wire.Arg{Lazy: wire.CTime, Kind: wire.Int}},
+}
+
+// Translates reports whether an intrinsic can run in a module, or be named on the host when it is printed.
+func Translates(name string) bool {
+	_, lazy := lazies[name]
+	_, str := strings_[name]
+	_, size := loadSize(name)
+	return lazy || str || size || longs[name] != "" || texts[name] != "" || others[name]
+}
+
+// others have code of their own in intrinsic.
+var others = map[string]bool{"exit": true, "abort": true, "error": true, "warn": true, "log": true, "stringat": true, "randint": true,
+	"register": true, "u_register": true, "module_name": true, "is_return": true, "uaddr": true, "addr": true, "tz_gmtoff": true, "tz_name": true}
+
+func loadSize(name string) (intr, bool) {
+	kernel := strings.HasPrefix(name, "kernel_")
+	t, ok := strings.CutPrefix(strings.TrimPrefix(name, "kernel_"), "user_")
+	if !ok && !kernel {
+		return intr{}, false
+	}
+	t, unsigned := strings.CutPrefix(t, "u")
+	n := loads[t]
+	return intr{n, !unsigned, kernel}, n != 0
+}
+
+type intr struct {
+	size           int
+	signed, kernel bool
+}
+
+func (g *gen) operands(vs []ir.Val) []any {
+	var out []any
+	for _, v := range vs {
+		if g.isString(v) {
+			if v.Kind == ir.ValReg && g.lazy[v.Reg] != nil {
+				out = append(out, `""`)
+				continue
+			}
+			out = append(out, g.str(v))
+		} else {
+			out = append(out, g.long(v))
+		}
+	}
+	return out
+}
+
+func (g *gen) intrinsic(in *ir.Instr) {
+	f := intrinsic.Lookup(in.Name)
+	a := in.Args
+	for _, v := range a {
+		if v.Kind == ir.ValReg && g.lazy[v.Reg] != nil {
+			g.refuse(in.Pos, "the text is made on the host: in a module it can only be printed")
+			return
+		}
+	}
+	if l, ok := lazies[in.Name]; ok {
+		g.lazyIntr(in, l)
+		return
+	}
+	if e := longs[in.Name]; e != "" {
+		g.set(in, e, g.operands(a)...)
+		return
+	}
+	if e := texts[in.Name]; e != "" {
+		if in.Dst != ir.NoReg {
+			g.emit("%s;", fmt.Sprintf(strings.Replace(e, "%d", g.dst(in.Dst), 1), g.operands(a)...))
+		}
+		return
+	}
+	if s, ok := strings_[in.Name]; ok {
+		n, alt := "-1", "NULL"
+		if s.n {
+			n = fmt.Sprintf("max_t(s64, %s, 0)", g.long(a[1]))
+		}
+		if s.alt > 0 {
+			alt = g.str(a[s.alt])
+		}
+		g.or(in, "gs_string(c, %d, %s, %s, %s, %v, %s)", in.Pos, g.dst(in.Dst), g.long(a[0]), n, s.kernel, alt)
+		return
+	}
+	if l, ok := loadSize(in.Name); ok {
+		g.or(in, "gs_load(c, %d, %s, %s, %d, %v, %v)", in.Pos, g.ref(in.Dst), g.long(a[0]), l.size, l.signed, l.kernel)
+		return
+	}
+	switch in.Name {
+	case "exit":
+		g.emit("gs_exit(c);")
+	case "abort":
+		g.emit("gs_exit(c);\n\tgoto %s;", g.end())
+	case "error":
+		g.emit("gs_throw(c, %d, GS_ERR_USER, %s);\n\tgoto %s;", in.Pos, g.str(a[0]), g.onErr(in.OnErr))
+	case "warn":
+		g.say(in, "GS_WARN", "")
+	case "log":
+		g.say(in, "", "\n")
+	case "stringat":
+		g.or(in, "gs_stringat(c, %d, %s, %s, %s)", in.Pos, g.ref(in.Dst), g.str(a[0]), g.long(a[1]))
+	case "randint":
+		g.or(in, "gs_randint(c, %d, %s, %s)", in.Pos, g.ref(in.Dst), g.long(a[0]))
+	case "register", "u_register":
+		n, ok := -1, false
+		if a[0].Kind == ir.ValStr {
+			for i, r := range [...]string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"} {
+				if strings.TrimPrefix(a[0].Str, "%") == r {
+					n, ok = i, true
+				}
+			}
+		} else {
+			g.refuse(in.Pos, "the name of a register must be a constant in a module")
+			return
+		}
+		if !ok {
+			g.emit("gs_throw(c, %d, GS_ERR_ARGUMENT, %s);\n\tgoto %s;", in.Pos, text("unknown register: "+a[0].Str), g.onErr(in.OnErr))
+			return
+		}
+		g.set(in, "hit->regs->%s", regs[n])
+	case "uaddr", "addr":
+		g.set(in, "hit->regs->ip")
+	case "module_name":
+		if in.Dst != ir.NoReg {
+			g.emit("gs_copy(%s, %s);", g.dst(in.Dst), text(g.o.Name))
+		}
+	case "is_return":
+		if g.probe < 0 {
+			g.refuse(in.Pos, "is_return() inside of a function")
+			return
+		}
+		g.set(in, "%s", g.siteTable("bool", isReturn(g.probes.Sites)))
+	case "tz_gmtoff":
+		_, off := time.Now().Zone()
+		g.set(in, "%s", long(-int64(off)))
+	case "tz_name":
+		name, _ := time.Now().Zone()
+		if in.Dst != ir.NoReg {
+			g.emit("gs_copy(%s, %s);", g.dst(in.Dst), text(name))
+		}
+	default:
+		if f != nil && f.Where == intrinsic.HostOnly {
+			g.refuse(in.Pos, "%s() runs on the host only: call it in a begin, end or timer probe", in.Name)
+			return
+		}
+		g.refuse(in.Pos, "%s() cannot run in a kernel module", in.Name)
+	}
+}
+
+// lazyIntr notes what the text of a PrintOnly intrinsic will be made of.
+func (g *gen) lazyIntr(in *ir.Instr, l lazy) {
+	if in.Dst == ir.NoReg || g.reads[in.Dst] == 0 {
+		if in.Dst != ir.NoReg {
+			g.lazy[in.Dst] = &l
+		}
+		return
+	}
+	if !g.printed[in.Dst] || g.writes[in.Dst] != 1 {
+		g.refuse(in.Pos, "the text of %s() is made on the host: in a module it can only be printed, not compared, stored or used as a key", in.Name)
+		return
+	}
+	g.lazy[in.Dst] = &l
+	if len(in.Args) > 0 {
+		g.emit("%s = %s;", g.name(in.Dst), g.long(in.Args[0]))
+	}
+}

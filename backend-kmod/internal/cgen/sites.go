@@ -1,0 +1,163 @@
+package cgen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// at is one place in the kernel's sense: handlers of several probes can share it.
+type at struct {
+	kind   probe.Kind
+	path   string
+	offset uint64
+	refctr uint64
+	event  string
+	period int64
+	pid    int
+	runs   []run
+}
+
+type run struct {
+	h    *fn
+	site int // index into the probe's sites
+	p    Place
+}
+
+// sites writes the tables of places and what attaches them.
+func (u *unit) sites(out *Unit, handlers []*fn) {
+	var places []*at
+	find := func(a at) *at {
+		for _, o := range places {
+			if o.kind == a.kind && o.path == a.path && o.offset == a.offset && o.event == a.event && o.period == a.period && o.pid == a.pid && o.refctr == a.refctr {
+				return o
+			}
+		}
+		places = append(places, &a)
+		return &a
+	}
+	index := map[string]*at{}
+	for _, h := range handlers {
+		for i, s := range u.p.Probes[h.probe].Sites {
+			if s.Kind.OnHost() {
+				continue
+			}
+			a := at{kind: s.Kind, path: s.Path, offset: s.Offset, refctr: s.RefCtr, pid: s.PID}
+			if s.Target {
+				a.pid = -1
+			}
+			switch s.Kind {
+			case probe.Uprobe:
+			case probe.Uretprobe:
+				if s.Go() {
+					u.refuse(u.p.Probes[h.probe].Pos, "%s: the kernel's return probe must not be used on Go functions: it kills programs whose stacks move", s.Point)
+				}
+			case probe.Kprobe, probe.Kretprobe:
+				a.event = s.Symbol
+				if s.Symbol == "" {
+					u.refuse(u.p.Probes[h.probe].Pos, "%s: the kernel function has no name", s.Point)
+				}
+			case probe.Tracepoint:
+				a.event = s.Event[strings.LastIndexByte(s.Event, ':')+1:]
+			case probe.Profile:
+				a.period = int64(s.Period)
+				if a.period <= 0 {
+					a.period = 1e6
+				}
+			default:
+				u.refuse(u.p.Probes[h.probe].Pos, "%s: modules cannot attach probes of this kind (%s)", s.Point, s.Kind)
+				continue
+			}
+			key := fmt.Sprint(a.kind, a.path, a.offset, a.refctr, a.event, a.period, a.pid)
+			p := index[key]
+			if p == nil {
+				p = find(a)
+				index[key] = p
+			}
+			p.runs = append(p.runs, run{h, i, Place{h.probe, s}})
+		}
+	}
+	files := map[string]int{}
+	for _, a := range places {
+		if a.kind == probe.Uprobe || a.kind == probe.Uretprobe {
+			if _, ok := files[a.path]; !ok {
+				files[a.path] = len(out.Files)
+				out.Files = append(out.Files, a.path)
+			}
+		}
+	}
+	u.printf("static struct inode *gs_inodes[GS_NFILES + 1];\n\n")
+	several := map[string]string{}
+	call := func(a *at) (handler string, place int) {
+		if len(a.runs) == 1 {
+			return a.runs[0].h.name, a.runs[0].site
+		}
+		key := ""
+		for _, r := range a.runs {
+			key += fmt.Sprintf("%s %d,", r.h.name, r.site)
+		}
+		if several[key] == "" {
+			several[key] = u.unique(fmt.Sprintf("several_%d", len(several)))
+			u.printf("static void %s(struct gs_hit *hit)\n{\n", several[key])
+			for _, r := range a.runs {
+				u.printf("\thit->site = %d;\n\t%s(hit);\n", r.site, r.h.name)
+			}
+			u.printf("}\n\n")
+		}
+		return several[key], 0
+	}
+	var tab struct{ uprobe, kprobe, trace, profile []string }
+	for _, a := range places {
+		h, site := call(a)
+		n := len(out.Sites)
+		out.Sites = append(out.Sites, a.runs[0].p)
+		common := fmt.Sprintf(".handler = %s, .place = %d, .site = %d", h, site, n)
+		if a.pid != 0 {
+			common += fmt.Sprintf(", .pid = %d", a.pid)
+		}
+		switch a.kind {
+		case probe.Uprobe, probe.Uretprobe:
+			t := fmt.Sprintf("\t{ .file = %d, .offset = 0x%x, %s", files[a.path], a.offset, common)
+			if a.refctr != 0 {
+				t += fmt.Sprintf(", .refctr = 0x%x", a.refctr)
+			}
+			if a.kind == probe.Uretprobe {
+				t += ", .ret = true"
+			}
+			tab.uprobe = append(tab.uprobe, t+" }")
+		case probe.Kprobe, probe.Kretprobe:
+			t := fmt.Sprintf("\t{ .symbol = %s, .offset = %d, %s", text(a.event), a.offset, common)
+			if a.kind == probe.Kretprobe {
+				t += ", .ret = true"
+			}
+			tab.kprobe = append(tab.kprobe, t+" }")
+		case probe.Tracepoint:
+			tab.trace = append(tab.trace, fmt.Sprintf("\t{ .name = %s, %s }", text(a.event), common))
+		case probe.Profile:
+			tab.profile = append(tab.profile, fmt.Sprintf("\t{ .period = %d, %s }", a.period, common))
+		}
+	}
+	var on, off strings.Builder
+	table := func(kind, arg, offArg string, rows []string) {
+		if len(rows) == 0 {
+			return
+		}
+		u.printf("#include \"gs_%s.h\"\n\nstatic struct gs_%s gs_%ss[] = {\n%s,\n};\n\n", kind, kind, kind, strings.Join(rows, ",\n"))
+		fmt.Fprintf(&on, "\tfor (i = 0; i < ARRAY_SIZE(gs_%ss) && !err; i++) {\n\t\t*site = gs_%ss[i].site;\n\t\terr = gs_%s_on(&gs_%ss[i]%s);\n\t}\n",
+			kind, kind, kind, kind, arg)
+		fmt.Fprintf(&off, "\tgs_%ss_off(gs_%ss, ARRAY_SIZE(gs_%ss)%s);\n", kind, kind, kind, offArg)
+	}
+	table("uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes", tab.uprobe)
+	table("kprobe", "", "", tab.kprobe)
+	table("trace", "", "", tab.trace)
+	table("profile", "", "", tab.profile)
+	decl := ""
+	if on.Len() > 0 {
+		decl = "\tu32 i;\n"
+	} else {
+		decl = "\t(void)site;\n"
+	}
+	u.printf("static void gs_detach(void)\n{\n%s}\n\n", off.String())
+	u.printf("static int gs_attach(s64 *site)\n{\n\tint err = 0;\n%s\n%s\tif (err)\n\t\tgs_detach();\n\treturn err;\n}\n", decl, on.String())
+}

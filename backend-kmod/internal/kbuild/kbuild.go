@@ -1,0 +1,308 @@
+// Package kbuild turns the C of a module into a .ko with the kernel's own build system.
+//
+// In: C text, the kernel to build for. Out: the module's bytes, kept in a cache by
+// content. What is missing (headers, compiler, make, module support) is an error that
+// names what to install.
+package kbuild
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	headers "github.com/gostap/gostap/runtime/kmod"
+)
+
+// Config says for which kernel to build.
+type Config struct {
+	// Release as uname -r gives it; "" for the running kernel.
+	Release string
+	// Dir is the build directory; "" for /lib/modules/RELEASE/build.
+	Dir string
+	// Cache is where modules are kept; "" for gostap/kmod in the user's cache directory.
+	Cache string
+	Logf  func(format string, args ...any)
+}
+
+// Error is a failure that has a remedy.
+type Error struct {
+	Msg, Hint string
+	// Output of make, if that was it.
+	Output string
+}
+
+func (e *Error) Error() string { return e.Msg }
+
+// Running gives the release of the running kernel.
+func Running() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+// NoModules says why the running kernel cannot load modules at all, "" if it can.
+func NoModules() string {
+	if _, err := os.Stat("/proc/modules"); errors.Is(err, fs.ErrNotExist) {
+		return "the running kernel has no support for loadable modules"
+	}
+	if b, err := os.ReadFile("/proc/sys/kernel/modules_disabled"); err == nil && strings.TrimSpace(string(b)) == "1" {
+		return "loading of modules was switched off on this machine until the next boot (kernel.modules_disabled)"
+	}
+	return ""
+}
+
+func (c *Config) release() string {
+	if c.Release != "" {
+		return c.Release
+	}
+	return Running()
+}
+
+func (c *Config) dir() string {
+	if c.Dir != "" {
+		return c.Dir
+	}
+	return filepath.Join("/lib/modules", c.release(), "build")
+}
+
+func (c *Config) cache() (string, error) {
+	if c.Cache != "" {
+		return c.Cache, nil
+	}
+	d, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(d, "gostap", "kmod"), nil
+}
+
+// Source is a module to be built.
+type Source struct {
+	// Name of the module: letters, digits, underscore.
+	Name string
+	C    string
+}
+
+// Files gives the files of a build directory: the C text, the headers that it uses, a Makefile.
+func (s Source) Files() (map[string][]byte, error) {
+	out := map[string][]byte{s.Name + ".c": []byte(s.C)}
+	list, err := headers.Headers.ReadDir(".")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
+		if e.Name() == "gs_user.h" {
+			continue
+		}
+		if out[e.Name()], err = headers.Headers.ReadFile(e.Name()); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// key names s as built for a kernel: text, headers and release.
+func (s Source) key(files map[string][]byte, release string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "2 %s %s\n", release, s.Name)
+	list, _ := headers.Headers.ReadDir(".") // sorted
+	for _, e := range list {
+		h.Write(files[e.Name()])
+	}
+	h.Write([]byte(s.C))
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Module gives the .ko of s, from the cache or newly made.
+func Module(ctx context.Context, s Source, c Config) ([]byte, error) {
+	if c.Logf == nil {
+		c.Logf = func(string, ...any) {}
+	}
+	files, err := s.Files()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := c.cache()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(cache, c.release())
+	kept := filepath.Join(dir, s.key(files, c.release())+".ko")
+	if ko, err := os.ReadFile(kept); err == nil && len(ko) > 0 {
+		c.Logf("module from the cache: %s", kept)
+		now := time.Now()
+		os.Chtimes(kept, now, now) // keeps it from being cleaned up
+		return ko, nil
+	}
+	ko, err := build(ctx, s, files, &c)
+	if err != nil {
+		return nil, err
+	}
+	// A cache that cannot be written costs time only.
+	if os.MkdirAll(dir, 0o755) == nil {
+		if f, err := os.CreateTemp(dir, "new-"); err == nil {
+			_, werr := f.Write(ko)
+			if cerr := f.Close(); werr == nil && cerr == nil && os.Rename(f.Name(), kept) == nil {
+				prune(dir, 64)
+			} else {
+				os.Remove(f.Name())
+			}
+		}
+	}
+	return ko, nil
+}
+
+// prune keeps the most recent modules of a folder.
+func prune(dir string, keep int) {
+	list, err := os.ReadDir(dir)
+	if err != nil || len(list) <= keep {
+		return
+	}
+	oldest, at := "", time.Now()
+	for _, e := range list {
+		if i, err := e.Info(); err == nil && i.ModTime().Before(at) {
+			oldest, at = e.Name(), i.ModTime()
+		}
+	}
+	if oldest != "" {
+		os.Remove(filepath.Join(dir, oldest))
+	}
+}
+
+// Check says whether modules can be built: headers, make and gcc are there.
+func Check(c Config) error {
+	dir := c.dir()
+	if _, err := os.Stat(filepath.Join(dir, "Makefile")); err != nil {
+		hint := fmt.Sprintf("install the package linux-headers-%s, or use --runtime=bpf, which needs none", c.release())
+		if c.Dir == "" && NoModules() != "" {
+			return &Error{Msg: NoModules(), Hint: "use --runtime=bpf"}
+		}
+		return &Error{Msg: fmt.Sprintf("the headers of kernel %s are not installed (no Makefile in %s)", c.release(), dir), Hint: hint}
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "include", "config", "auto.conf")); err == nil && !bytes.Contains(b, []byte("\nCONFIG_MODULES=y")) {
+		return &Error{Msg: fmt.Sprintf("kernel %s was built without support for loadable modules", c.release()), Hint: "use --runtime=bpf"}
+	}
+	if _, err := exec.LookPath("make"); err != nil {
+		return &Error{Msg: "make is not installed", Hint: "install the package make, or use --runtime=bpf"}
+	}
+	if cc := compiler(dir); cc != "" {
+		if _, err := exec.LookPath(cc); err != nil {
+			return &Error{Msg: fmt.Sprintf("the compiler that kernel %s was built with is not installed: %s", c.release(), cc), Hint: "install the package " + strings.TrimPrefix(cc, "x86_64-linux-gnu-") + ", or use --runtime=bpf"}
+		}
+	} else if _, err := exec.LookPath("gcc"); err != nil {
+		return &Error{Msg: "gcc is not installed", Hint: "install the package gcc, or use --runtime=bpf"}
+	}
+	return nil
+}
+
+// compiler is the name that Debian's headers give the compiler, "" if they do not.
+func compiler(dir string) string {
+	b, err := os.ReadFile(filepath.Join(dir, ".kernelvariables"))
+	if err != nil {
+		return ""
+	}
+	for _, line := range strings.Split(string(b), "\n") {
+		k, v, ok := strings.Cut(line, "=")
+		if ok && strings.TrimRight(k, " :") == "CC" {
+			if f := strings.Fields(v); len(f) > 0 {
+				return strings.ReplaceAll(f[0], "$(CROSS_COMPILE)", "x86_64-linux-gnu-")
+			}
+		}
+	}
+	return ""
+}
+
+// build runs make in a folder of its own.
+func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([]byte, error) {
+	if err := Check(*c); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "gostap-kmod-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	vars, err := Variants(c.dir())
+	if err != nil {
+		return nil, err
+	}
+	mk := fmt.Sprintf("obj-m := %s.o\nccflags-y := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-type-limits -Wno-missing-field-initializers -Wno-override-init -Wno-shift-negative-value -Wno-cast-function-type %s\n", s.Name, strings.Join(vars, " "))
+	files["Makefile"] = []byte(mk)
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	start := time.Now()
+	// Where a vmlinux lies in the build directory, kbuild would make type information with pahole and delete the
+	// module when that is not there.
+	cmd := exec.CommandContext(ctx, "make", "-s", "-C", c.dir(), "M="+dir, "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules")
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, &Error{Msg: fmt.Sprintf("the module could not be built for kernel %s: %s", c.release(), firstError(out)),
+			Hint: "this is a bug of gostap, or gcc and headers do not belong together; -v shows the compiler's words", Output: string(out)}
+	}
+	if w := strings.TrimSpace(string(out)); w != "" {
+		c.Logf("%s", w)
+	}
+	c.Logf("module built in %.2f s (%.2f s of CPU)", time.Since(start).Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
+	return os.ReadFile(filepath.Join(dir, s.Name+".ko"))
+}
+
+func firstError(out []byte) string {
+	first := ""
+	for _, l := range strings.Split(string(out), "\n") {
+		if strings.Contains(l, "rror") {
+			return l
+		}
+		if first == "" {
+			first = l
+		}
+	}
+	return first
+}
+
+// variants are the differences between kernels that an exported symbol tells of, and what to define when it is there.
+var variants = map[string]string{
+	"uprobe_unregister_nosync": "-DGS_UPROBE_HANDLE", // 6.12: registering gives a handle
+	"hrtimer_setup":            "-DGS_HRTIMER_SETUP", // 6.13, where hrtimer_init was on its way out
+}
+
+// Variants reads Module.symvers for the differences between kernels and gives options for the compiler.
+func Variants(dir string) ([]string, error) {
+	f, err := os.Open(filepath.Join(dir, "Module.symvers"))
+	if err != nil {
+		return nil, &Error{Msg: fmt.Sprintf("the kernel's list of exported symbols cannot be read: %v", err), Hint: "the headers are incomplete: install them again"}
+	}
+	defer f.Close()
+	var out []string
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		// CRC, symbol, module, kind of export, namespace, with tabs between
+		_, rest, _ := strings.Cut(sc.Text(), "\t")
+		name, _, _ := strings.Cut(rest, "\t")
+		if d := variants[name]; d != "" {
+			out = append(out, d)
+		}
+	}
+	return out, sc.Err()
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * The life of a session and of one handler run: state, contexts, counters, locks,
+ * errors. One context for each CPU and level of interruption; a handler that
+ * finds its own taken is not run and counted.
+ */
+#ifndef GS_CORE_H
+#define GS_CORE_H
+
+#include "gs_port.h"
+
+/* wire.State */
+enum { GS_STARTING, GS_RUNNING, GS_STOPPING, GS_FAILED };
+
+/* ir.Cause */
+enum {
+	GS_SKIP_LOCK, GS_SKIP_SCRATCH, GS_SKIP_NOENTRY, GS_SKIP_STOPPING,
+	GS_LOST_RING, GS_LOST_RECURSED, GS_SKIP_DEAD, GS_LOST_EVICTED, GS_CAUSES
+};
+
+/* ir.Code */
+enum {
+	GS_ERR_NONE, GS_ERR_USER, GS_ERR_DIVZERO, GS_ERR_MAPFULL, GS_ERR_MEMORY,
+	GS_ERR_EMPTYSTAT, GS_ERR_MAXACTION, GS_ERR_MAXNESTING, GS_ERR_EXHAUSTED,
+	GS_ERR_INDEXRANGE, GS_ERR_ARGUMENT, GS_ERR_SCRATCH, GS_ERR_UNALIGNED
+};
+
+/* What functions and failing operations return. */
+enum {
+	GS_OK,
+	GS_ERROR,	/* an error is in ctx->err: go where errors go */
+	GS_END,		/* the handler is over */
+	GS_FULL,	/* of maps: no room */
+	GS_BUSY		/* a lock could not be had */
+};
+
+struct gs_err {
+	int code;
+	int pos;
+	s64 arg[2];
+	char text[GS_MAXSTR];
+};
+
+/* What a handler is told about its hit. */
+struct gs_hit {
+	struct pt_regs *regs;
+	unsigned long func;	/* of return probes: the address of the probed function */
+	const s64 *args;	/* of tracepoints */
+	u32 site;		/* index into the probe's sites */
+};
+
+struct gs_ctx {
+	int busy;
+	int held;		/* lock class, -1 for none */
+	int depth;		/* of calls */
+	u32 slot;		/* for wire.Header */
+	s64 left;		/* of the action budget */
+	u32 sp;			/* bytes used of stack */
+	u32 len;		/* bytes waiting in out, behind room for the headers */
+	bool more;		/* a part of the output went out */
+	struct gs_err err;
+	char tmp[GS_MAXSTR + 16];
+	u64 key[GS_KEYS / 8 + 1];
+	u64 agg[GS_AGG / 8 + 1];
+	u64 out[(GS_OUT + 4096) / 8 + 4];
+	u64 stack[GS_STACK / 8 + 1];
+};
+
+struct gs_cpu {
+	u64 causes[GS_CAUSES];
+	struct gs_ctx *ctx[GS_LEVELS];
+};
+
+static DEFINE_PER_CPU(struct gs_cpu, gs_cpus);
+static int gs_state;
+static atomic_t gs_errors = ATOMIC_INIT(0);
+static int gs_target;
+
+static inline bool gs_running(void)
+{
+	return likely(READ_ONCE(gs_state) == GS_RUNNING);
+}
+
+/* Counts on this CPU; an interrupt between reading and writing must not lose one. */
+static inline void gs_count(int cause)
+{
+	this_cpu_inc(gs_cpus.causes[cause]);
+}
+
+static inline int gs_level(void)
+{
+#if GS_LEVELS > 1
+	return in_hardirq() ? 2 : in_serving_softirq() ? 1 : 0;
+#else
+	return 0;
+#endif
+}
+
+/* Begins a handler run; NULL when it cannot run, which is counted. */
+static inline struct gs_ctx *gs_enter(void)
+{
+	struct gs_ctx *c;
+
+	preempt_disable();
+	c = this_cpu_read(gs_cpus.ctx[gs_level()]);
+	if (unlikely(in_nmi() || !c || c->busy)) {
+		gs_count(GS_LOST_RECURSED);
+		preempt_enable();
+		return NULL;
+	}
+	c->busy = 1;
+	barrier();
+	c->held = -1;
+	c->depth = 0;
+	c->sp = 0;
+	c->len = 0;
+	c->more = false;
+	c->left = GS_MAXACTION;
+	return c;
+}
+
+/* Room for the strings of a function. GS_STACK is the most that the program can use. */
+static inline void *gs_push(struct gs_ctx *c, u32 n)
+{
+	void *p = (char *)c->stack + c->sp;
+
+	c->sp += (n + 7) & ~7U;
+	return p;
+}
+
+static inline void gs_pop(struct gs_ctx *c, void *p)
+{
+	c->sp = (char *)p - (char *)c->stack;
+}
+
+/*
+ * Locks are words that are taken by compare and exchange, a bounded number of
+ * times: whoever holds one may be interrupted by whoever wants it.
+ */
+static inline bool gs_try(int *lock, int tries, int delay)
+{
+	int i;
+
+	for (i = 0; ; i++) {
+		if (likely(READ_ONCE(*lock) == 0 && cmpxchg_acquire(lock, 0, 1) == 0))
+			return true;
+		if (i >= tries)
+			return false;
+		if (delay)
+			udelay(delay);
+		else
+			cpu_relax();
+	}
+}
+
+static inline void gs_release(int *lock)
+{
+	smp_store_release(lock, 0);
+}
+
+#if GS_LOCKS > 0
+static int gs_locks[GS_LOCKS];
+
+static inline bool gs_lock(struct gs_ctx *c, int class)
+{
+	if (unlikely(!gs_try(&gs_locks[class], GS_TRIES, GS_DELAY))) {
+		gs_count(GS_SKIP_LOCK);
+		return false;
+	}
+	c->held = class;
+	return true;
+}
+
+static inline void gs_unlock(struct gs_ctx *c)
+{
+	if (c->held >= 0)
+		gs_release(&gs_locks[c->held]);
+	c->held = -1;
+}
+#else
+static inline void gs_unlock(struct gs_ctx *c) { (void)c; }
+#endif
+
+/* Tries for the lock inside of a map, which is held for a few hundred instructions. */
+#define GS_MAP_TRIES 100000
+
+/* Raises an error with up to two numbers. */
+static inline int gs_raise(struct gs_ctx *c, int pos, int code, s64 a, s64 b)
+{
+	c->err.code = code;
+	c->err.pos = pos;
+	c->err.arg[0] = a;
+	c->err.arg[1] = b;
+	return GS_ERROR;
+}
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * Reading memory of the current process and of the kernel. Nothing faults and
+ * nothing sleeps: a page that is not there is an error of the script.
+ */
+#ifndef GS_MEMORY_H
+#define GS_MEMORY_H
+
+#include "gs_text.h"
+
+static inline bool gs_read(void *dst, u64 addr, u32 n, bool kernel)
+{
+	if (kernel)
+		return copy_from_kernel_nofault(dst, (const void *)(unsigned long)addr, n) == 0;
+	return copy_from_user_nofault(dst, (const void __user *)(unsigned long)addr, n) == 0;
+}
+
+#define GS_LOAD(type, kernel)							\
+	({									\
+		type v_ = 0;							\
+		bool ok_ = gs_read(&v_, addr, sizeof(v_), kernel);		\
+		if (likely(ok_))						\
+			*dst = (s64)v_;						\
+		ok_;								\
+	})
+
+/* Loads n bytes, sign- or zero-extended. n, sign and kernel are constants. */
+static __always_inline int gs_load(struct gs_ctx *c, int pos, s64 *dst, u64 addr, int n, bool sign, bool kernel)
+{
+	bool ok;
+
+	switch (n * 2 + sign) {
+	case 2: ok = GS_LOAD(u8, kernel); break;
+	case 3: ok = GS_LOAD(s8, kernel); break;
+	case 4: ok = GS_LOAD(u16, kernel); break;
+	case 5: ok = GS_LOAD(s16, kernel); break;
+	case 8: ok = GS_LOAD(u32, kernel); break;
+	case 9: ok = GS_LOAD(s32, kernel); break;
+	default: ok = GS_LOAD(s64, kernel); break;
+	}
+	if (likely(ok))
+		return GS_OK;
+	return gs_raise(c, pos, GS_ERR_MEMORY, addr, 0);
+}
+
+/*
+ * Reads a string of at most max bytes: in pieces that cross no page, byte by byte where
+ * a piece cannot be read. Gives the address that could not be read in *bad.
+ */
+static inline bool gs_read_text(char *dst, u64 addr, u32 max, bool kernel, u64 *bad)
+{
+	u32 len = 0, step = 64;
+
+	while (len < max) {
+		u64 at = addr + len;
+		u32 n = min_t(u32, min_t(u32, step, max - len), 4096 - (at & 4095)), k;
+
+		if (!gs_read(dst + len, at, n, kernel)) {
+			if (n == 1) {
+				*bad = at;
+				return false;
+			}
+			step = 1;
+			continue;
+		}
+		k = strnlen(dst + len, n);
+		len += k;
+		if (k < n)
+			break;
+	}
+	dst[len] = 0;
+	return true;
+}
+
+/* user_string() and its kin: n bytes at most, -1 for no such limit. alt stands in for what cannot be read. */
+static inline int gs_string(struct gs_ctx *c, int pos, char *dst, u32 cap, u64 addr, s64 n, bool kernel, const char *alt)
+{
+	u32 max = GS_MAXSTR - 1;
+	u64 bad = addr;
+
+	if (n >= 0 && n < (s64)max)
+		max = n;
+	if (gs_read_text(c->tmp, addr, max, kernel, &bad)) {
+		gs_copy(dst, cap, c->tmp);
+		return GS_OK;
+	}
+	if (alt) {
+		gs_copy(dst, cap, alt);
+		return GS_OK;
+	}
+	return gs_raise(c, pos, GS_ERR_MEMORY, bad, 0);
+}
+
+#endif

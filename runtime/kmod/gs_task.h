@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/* Who runs, when, and where: what the built-in functions of the language ask. */
+#ifndef GS_TASK_H
+#define GS_TASK_H
+
+#include "gs_text.h"
+
+#ifdef __KERNEL__
+static inline s64 gs_pid(void) { return current->tgid; }
+static inline s64 gs_tid(void) { return current->pid; }
+static inline s64 gs_uid(void) { return from_kuid(&init_user_ns, current_uid()); }
+static inline s64 gs_euid(void) { return from_kuid(&init_user_ns, current_euid()); }
+static inline s64 gs_gid(void) { return from_kgid(&init_user_ns, current_gid()); }
+static inline s64 gs_egid(void) { return from_kgid(&init_user_ns, current_egid()); }
+static inline s64 gs_cpu(void) { return smp_processor_id(); }
+static inline s64 gs_ns_pid(void) { return task_tgid_vnr(current); }
+static inline s64 gs_ns_tid(void) { return task_pid_vnr(current); }
+static inline s64 gs_pgrp(void) { return pid_nr(task_pgrp(current)); }
+static inline s64 gs_sid(void) { return pid_nr(task_session(current)); }
+static inline s64 gs_task_current(void) { return (s64)(unsigned long)current; }
+
+static inline s64 gs_ppid(void)
+{
+	s64 n;
+
+	rcu_read_lock();
+	n = rcu_dereference(current->real_parent)->tgid;
+	rcu_read_unlock();
+	return n;
+}
+
+static inline void gs_execname(char *dst, u32 cap)
+{
+	gs_set(dst, cap, current->comm, strnlen(current->comm, TASK_COMM_LEN));
+}
+
+static inline void gs_pexecname(char *dst, u32 cap)
+{
+	struct task_struct *p;
+
+	rcu_read_lock();
+	p = rcu_dereference(current->real_parent);
+	gs_set(dst, cap, p->comm, strnlen(p->comm, TASK_COMM_LEN));
+	rcu_read_unlock();
+}
+
+static inline s64 gs_wall(s64 unit) { return (s64)(ktime_get_real_fast_ns() / (u64)unit); }
+static inline s64 gs_mono(void) { return ktime_get_mono_fast_ns(); }
+static inline s64 gs_jiffies(void) { return get_jiffies_64(); }
+static inline u64 gs_random(void) { return get_random_u64(); }
+
+static inline s64 gs_thread_pointer(void)
+{
+#ifdef CONFIG_X86_64
+	if (boot_cpu_has(X86_FEATURE_FSGSBASE)) {
+		unsigned long base;
+
+		asm volatile("rdfsbase %0" : "=r" (base));
+		return base;
+	}
+	return current->thread.fsbase;
+#else
+	return 0;
+#endif
+}
+#endif
+
+static inline int gs_randint(struct gs_ctx *c, int pos, s64 *dst, s64 n)
+{
+	if (n <= 0) {
+		scnprintf(c->tmp, sizeof(c->tmp), "randint: %lld is not above 0", (long long)n);
+		return gs_throw(c, pos, GS_ERR_ARGUMENT, c->tmp);
+	}
+	*dst = (s64)((gs_random() >> 1) % (u64)n);
+	return GS_OK;
+}
+
+#endif
