@@ -182,7 +182,7 @@ func (m *match) unknown(c *probe.Comp, i int, kids []*form) {
 	default:
 		d = m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "unknown component %q after %s", c.Name, m.prefix(i))
 	}
-	if near := diag.Nearest(c.Name, all, 3); len(near) > 0 {
+	if near := diag.Nearest(c.Name, all, 3); len(near) > 0 && !strings.Contains(c.Name, "*") {
 		d.Hintf("did you mean %s?", strings.Join(near, ", "))
 		return
 	}
