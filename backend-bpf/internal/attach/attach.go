@@ -222,9 +222,9 @@ func (s *Set) Links() int { return len(s.links) }
 // perf uprobes the kernel removes them one after the other in the next seconds, and what still fires then has to
 // see by itself that the session is over (plan.CtlState). Detach may be called again.
 func (s *Set) Detach() error {
-	links, perfs := s.links, s.perfs
-	s.links, s.perfs = nil, nil
-	if s.uprobes <= few {
+	links, perfs, uprobes := s.links, s.perfs, s.uprobes
+	s.links, s.perfs, s.uprobes = nil, nil, 0
+	if uprobes <= few || len(links) == 0 {
 		closeAll(links)
 		for _, fd := range perfs {
 			kern.Close(fd)
