@@ -239,7 +239,22 @@ func (im *Image) noFunc(p *pattern) error {
 		}
 	}
 	if !p.glob {
-		e.Near = im.near(p.text)
+		if e.Near = im.near(p.text); len(e.Near) == 0 && im.hasPackage(packageOf(p.text)) {
+			// An inlined call of which no instruction is left, such as one with constant arguments, leaves no
+			// name either.
+			e.Detail = "if the source has it, it was inlined without a trace or is never called; mark it //go:noinline or build with -gcflags=-l"
+		}
 	}
 	return e
+}
+
+// hasPackage reports whether the program has code of a package.
+func (im *Image) hasPackage(path string) bool {
+	found := false
+	prefix := []byte(path + ".")
+	im.tab.Names(func(n []byte) bool {
+		found = path != "" && bytes.HasPrefix(unescape(n), prefix)
+		return !found
+	})
+	return found
 }

@@ -171,6 +171,8 @@ func TestNoFunc(t *testing.T) {
 		{"main.onlyInlined", "", "inlined at main.go:269; use .inline"},
 		{"main.small", "", "inlined at main.go:205; use .inline"}, // nothing is left of those in middle
 		{"main.nothing.*", "", ""},
+		{"main.notInTheProgram", "", "mark it //go:noinline"},
+		{"nopackage.notInTheProgram", "", ""},
 		{"", "", ""},
 	} {
 		fs, err := im.Funcs(c.pattern)

@@ -277,3 +277,38 @@ func TestGoroutine(t *testing.T) {
 		}
 	})
 }
+
+// TestTail: a function that ends in a jump has no result there.
+func TestTail(t *testing.T) {
+	im := open(t, "default")
+	fs, err := im.Funcs("*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tails := 0
+	for _, f := range fs {
+		sites, err := im.ReturnSites(f)
+		if err != nil {
+			continue
+		}
+		for _, s := range sites {
+			if s.Kind != debuginfo.AtTail {
+				continue
+			}
+			tails++
+			if s.Insn != debuginfo.InsnJump && s.Insn != debuginfo.InsnStepped {
+				t.Errorf("%s: a jump of class %v", f.Name, s.Insn)
+			}
+			rs, err := im.Results(s)
+			for _, r := range rs {
+				var nl *debuginfo.NotLiveError
+				if !errors.As(r.Err, &nl) || !strings.Contains(nl.Reason, "ends in a jump to ") {
+					t.Errorf("%s: result %s: %v", f.Name, showVar(r), err)
+				}
+			}
+		}
+	}
+	if tails == 0 {
+		t.Error("no function ends in a jump")
+	}
+}
