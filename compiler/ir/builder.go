@@ -3,6 +3,7 @@ package ir
 import (
 	"slices"
 
+	"github.com/gostap/gostap/compiler/regex"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -199,6 +200,15 @@ func (b *Builder) iterOp(op Op, g, iter, n int, dst Reg) {
 	b.Emit(in)
 }
 
+// Match gives whether a matches regex number n of the program, in a new register.
+func (b *Builder) Match(n int, a Val) Val {
+	r := b.Long("")
+	in := b.Make(OpMatch, r, a)
+	in.N = int64(n)
+	b.Emit(in)
+	return R(r)
+}
+
 // Print prints format number f of the program.
 func (b *Builder) Print(f int, args ...Val) {
 	in := b.Make(OpPrint, NoReg, args...)
@@ -297,6 +307,22 @@ func (p *Program) AddFormat(f *Format) int {
 	}
 	p.Formats = append(p.Formats, f)
 	return len(p.Formats) - 1
+}
+
+// AddRegex gives the number of the pattern in p, compiling and entering it if it is not there. The
+// error is a *regex.Error.
+func (p *Program) AddRegex(pattern string) (int, error) {
+	for i, r := range p.Regexes {
+		if r.Pattern == pattern {
+			return i, nil
+		}
+	}
+	r, err := regex.Compile(pattern)
+	if err != nil {
+		return 0, err
+	}
+	p.Regexes = append(p.Regexes, r)
+	return len(p.Regexes) - 1, nil
 }
 
 // AddGlobal enters g and gives its index. Class is set to -1.

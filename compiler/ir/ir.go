@@ -10,6 +10,7 @@ package ir
 import (
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/regex"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -20,6 +21,8 @@ type Program struct {
 	Funcs   []*Func
 	Probes  []*Probe
 	Formats []*Format
+	// Regexes are the patterns that OpMatch names.
+	Regexes []*regex.Regex
 	Limits  layout.Limits
 	// Locks is the number of lock classes that OpLock names.
 	Locks int

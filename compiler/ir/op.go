@@ -33,6 +33,9 @@ const (
 	OpULt  // unsigned
 	OpCat  // String dst = a . b, cut to dst's cap
 	OpSCmp // Long dst = -1, 0 or 1: byte order of strings a and b
+	// OpMatch: Long dst = 1 if string a holds a match of Program.Regexes[N], else 0. A match that is found
+	// becomes the handler's last one, which the intrinsics matched and ngroups tell of.
+	OpMatch
 
 	// The probed context.
 	OpReg  // dst = DWARF register N at the probed pc
@@ -118,7 +121,7 @@ var opTable = [numOps]opInfo{
 	OpXor: {"xor", "l:ll", false}, OpShl: {"shl", "l:ll", false}, OpShr: {"shr", "l:ll", false}, OpSar: {"sar", "l:ll", false},
 	OpNeg: {"neg", "l:l", false}, OpNot: {"not", "l:l", false}, OpEq: {"eq", "l:ll", false}, OpNe: {"ne", "l:ll", false},
 	OpLt: {"lt", "l:ll", false}, OpLe: {"le", "l:ll", false}, OpGt: {"gt", "l:ll", false}, OpGe: {"ge", "l:ll", false},
-	OpULt: {"ult", "l:ll", false}, OpCat: {"cat", "s:ss", false}, OpSCmp: {"scmp", "l:ss", false},
+	OpULt: {"ult", "l:ll", false}, OpCat: {"cat", "s:ss", false}, OpSCmp: {"scmp", "l:ss", false}, OpMatch: {"match", "l:s", false},
 	OpReg: {"reg", "l:", false}, OpTLS: {"tls", "l:", false}, OpBias: {"bias", "l:", false}, OpLoad: {"load", "l:l", true},
 	OpSite: {"site", "?:", false},
 	OpGGet: {"gget", "v:", false}, OpGSet: {"gset", "-:v", false}, OpGAdd: {"gadd", "[l]:l", false},

@@ -275,6 +275,12 @@ func (ps *textParser) instr() Instr {
 		if in.Op == OpIterKey {
 			in.N = int64(ps.small())
 		}
+	case OpMatch:
+		n, err := ps.p.AddRegex(ps.string())
+		if err != nil {
+			ps.fail("%v", err)
+		}
+		in.N, in.Args = int64(n), ps.call()
 	case OpPrint, OpSprint:
 		f, err := ParseFormat(ps.string())
 		if err != nil {

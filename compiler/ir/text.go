@@ -45,6 +45,7 @@ import (
 //	                              sget.bucket INT elem "," val, INT being the histogram
 //	iteropen                      "i" INT elem [ STRING ] [ "limit" val ]
 //	iternext, iterval, iterkey    "i" INT "@" NAME; iterkey has the key's INT behind it
+//	match                         STRING "(" val ")", STRING being the pattern
 //	print, sprint                 STRING "(" [ val { "," val } ] ")", STRING being the format
 //	printhist, sprinthist         INT elem, INT being the histogram
 //	call, intr                    NAME "(" [ val { "," val } ] ")"
@@ -431,6 +432,13 @@ func (w *printer) instr(in *Instr) {
 		w.printf(" i%d %s", in.Iter, w.glob(in.Glob))
 	case OpIterKey:
 		w.printf(" i%d %s %d", in.Iter, w.glob(in.Glob), in.N)
+	case OpMatch:
+		if in.N >= 0 && in.N < int64(len(w.p.Regexes)) {
+			w.b.WriteString(" " + strconv.Quote(w.p.Regexes[in.N].Pattern))
+		} else {
+			w.printf(" x?%d", in.N)
+		}
+		w.call(in.Args)
 	case OpPrint, OpSprint:
 		if in.N >= 0 && in.N < int64(len(w.p.Formats)) {
 			w.b.WriteString(" " + strconv.Quote(w.p.Formats[in.N].String()))

@@ -336,6 +336,10 @@ func (v *verifier) instr(in *Instr) error {
 			return fmt.Errorf("no global %d", in.Glob)
 		}
 		return v.onGlobal(in, g)
+	case OpMatch:
+		if in.N < 0 || in.N >= int64(len(v.p.Regexes)) || v.p.Regexes[in.N] == nil {
+			return fmt.Errorf("no pattern %d", in.N)
+		}
 	case OpPrint, OpSprint:
 		return v.print(in)
 	case OpCall:

@@ -131,6 +131,8 @@ func hostOnly(p *ir.Program, f *ir.Func, o Options) (string, source.Pos) {
 				return "foreach", in.Pos
 			case ir.OpPrintHist, ir.OpSprintHist:
 				return "the text of a histogram", in.Pos
+			case ir.OpMatch:
+				return "a regular expression", in.Pos
 			case ir.OpCall:
 				return fmt.Sprintf("the recursive function %s", in.Name), in.Pos
 			case ir.OpSGet:

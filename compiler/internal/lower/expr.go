@@ -239,8 +239,7 @@ func (f *fn) binary(e *ast.Binary) ir.Val {
 	case "&&", "||":
 		return f.logic(e)
 	case "=~", "!~":
-		f.refuse(e.Span, "matching of regular expressions").Hintf("isinstr(s, text) looks for a fixed text")
-		return ir.I(0)
+		return f.match(e)
 	}
 	x := f.keep(f.expr(e.X), e.Y)
 	y := f.expr(e.Y)
@@ -255,6 +254,25 @@ func (f *fn) binary(e *ast.Binary) ir.Val {
 		return f.b.Bin(op, x, y)
 	}
 	return f.arith(e.Op, x, y)
+}
+
+// match translates =~ and !~.
+func (f *fn) match(e *ast.Binary) ir.Val {
+	pat, ok := unparen(e.Y).(*ast.Literal)
+	if !ok {
+		return ir.I(0) // refused by sema
+	}
+	n, err := f.out.AddRegex(pat.Str)
+	if err != nil {
+		return ir.I(0) // refused by sema
+	}
+	x := f.expr(e.X)
+	f.b.Pos = f.opPos(e)
+	v := f.b.Match(n, x)
+	if e.Op == "!~" {
+		v = f.b.Bin(ir.OpEq, v, ir.I(0))
+	}
+	return v
 }
 
 // arith computes x op y on longs, with the check for division by zero.

@@ -122,7 +122,7 @@ var effects = map[string]bool{
 // such even though they may fault.
 func unneeded(p *ir.Program, in *ir.Instr) bool {
 	switch in.Op {
-	case ir.OpGSet, ir.OpGAdd, ir.OpMSet, ir.OpMAdd, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpIterOpen, ir.OpIterNext, ir.OpPrint,
+	case ir.OpGSet, ir.OpGAdd, ir.OpMSet, ir.OpMAdd, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpIterOpen, ir.OpIterNext, ir.OpPrint, ir.OpMatch,
 		ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock, ir.OpReport:
 		return false
 	case ir.OpIntr:

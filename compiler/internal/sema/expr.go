@@ -1,13 +1,11 @@
 package sema
 
 import (
-	"errors"
-	"regexp/syntax"
-
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/regex"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -156,13 +154,8 @@ func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
 		lit, ok := unparen(e.Y).(*ast.Literal)
 		if !ok || !lit.IsString {
 			x.errorf(diag.Regex, e.Y.Range(), "the pattern of %s must be a literal string", e.Op)
-		} else if _, err := syntax.Parse(lit.Str, syntax.POSIX); err != nil {
-			msg := err.Error()
-			var se *syntax.Error
-			if errors.As(err, &se) {
-				msg = se.Code.String() + ": " + se.Expr
-			}
-			x.errorf(diag.Regex, lit.Span, "not a regular expression: %s", msg)
+		} else if _, err := regex.Compile(lit.Str); err != nil {
+			x.errorf(diag.Regex, lit.Span, "not a regular expression: %v", err)
 		}
 		if e.Y != nil {
 			x.in.Types[e.Y] = types.String

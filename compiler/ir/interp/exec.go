@@ -91,6 +91,11 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 			strs[in.dst] = concat(strs[in.a], strs[in.b], in.cap)
 		case ir.OpSCmp:
 			ints[in.dst] = int64(strings.Compare(strs[in.a], strs[in.b]))
+		case ir.OpMatch:
+			re := m.p.Regexes[in.n]
+			if ints[in.dst] = truth(re.Match(strs[in.a])); ints[in.dst] != 0 {
+				m.last = lastMatch{re: re, text: strs[in.a]}
+			}
 
 		case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpLoad, ir.OpSite:
 			var v Val

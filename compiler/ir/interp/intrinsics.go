@@ -28,8 +28,10 @@ func fault(code ir.Code, args ...Val) error { return &textfmt.Fault{Code: code, 
 func badArg(msg string) error { return fault(ir.ErrArgument, Val{Str: msg}) }
 
 var builtins = map[string]builtin{
-	"strlen": func(_ *Machine, a []Val, _ int) (Val, error) { return long(int64(len(a[0].Str))) },
-	"substr": func(_ *Machine, a []Val, _ int) (Val, error) { return text(substr(a[0].Str, a[1].Int, a[2].Int)) },
+	"matched": matched,
+	"ngroups": ngroups,
+	"strlen":  func(_ *Machine, a []Val, _ int) (Val, error) { return long(int64(len(a[0].Str))) },
+	"substr":  func(_ *Machine, a []Val, _ int) (Val, error) { return text(substr(a[0].Str, a[1].Int, a[2].Int)) },
 	"isinstr": func(_ *Machine, a []Val, _ int) (Val, error) {
 		return long(truth(strings.Contains(a[0].Str, a[1].Str)))
 	},
