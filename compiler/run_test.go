@@ -212,6 +212,7 @@ func TestLanguage(t *testing.T) {
 		{"automatic printing", `global n, s, a, b, e, x probe begin { n = 3 s = "t\"x" a["p", 1] = 5 a["q", 2] = 9 b["k"] <<< 4 b["k"] <<< 6 b["l"] <<< 1 e <<< 2 x = 1 } probe end { println("x=", x) }`,
 			"x=1\nn=3\ns=\"t\\\"x\"\na[\"q\",2]=9\na[\"p\",1]=5\nb[\"k\"] @count=2 @min=4 @max=6 @sum=10 @avg=5\nb[\"l\"] @count=1 @min=1 @max=1 @sum=1 @avg=1\ne @count=1 @min=2 @max=2 @sum=2 @avg=2\n"},
 		{"automatic printing of nothing", `global s probe begin { n = 0 if (n) s <<< 1 }`, "s @count=0\n"},
+		{"sorted by variance", `global s probe begin { s["a"] <<< 1 s["a"] <<< 9 s["b"] <<< 5 s["b"] <<< 6 foreach (k in s @variance-) print(k) foreach (k in s @variance+) print(k) println("") }`, "abba\n"},
 		{"initial values", `global n = 7, s = "x", m = -2 probe begin { println(n, s, m) }`, "7x-2\n"},
 		{"order of begin", `probe begin(2) { println("c") } probe begin { println("b") } probe begin(-1) { println("a") }`, "a\nb\nc\n"},
 		{"point names", `probe begin { println(pp(), "|", ppfunc(), "|", pn()) }`, "begin||begin\n"},
@@ -236,6 +237,19 @@ func TestLanguage(t *testing.T) {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestManyArrays prints more arrays at the end than a handler can have loops.
+func TestManyArrays(t *testing.T) {
+	var decl, body, want strings.Builder
+	for i := range 2*ir.MaxIters + 3 {
+		fmt.Fprintf(&decl, "global a%d\n", i)
+		fmt.Fprintf(&body, "a%d[1] = %d ", i, i+1)
+		fmt.Fprintf(&want, "a%d[1]=%d\n", i, i+1)
+	}
+	if got := run(t, decl.String()+"probe begin { "+body.String()+"}", nil); got != want.String() {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -18,24 +18,38 @@ import (
 //	calls["a",1]=7          arrays: an element a line, the greatest value first
 //	sizes @count=2 @min=1 @max=3 @sum=4 @avg=2
 func (l *lowerer) autoPrint() {
-	globals := sema.AutoPrint(l.p)
-	f := l.newFn("", &elab.Info{}, &context{})
-	n := 0
-	for _, g := range globals {
-		if i, ok := l.globs[g]; ok {
-			f.b.Pos = g.Decl.Name.Span.From
-			f.autoPrint(i, g.Decl.Name.Name)
-			n++
+	var f *fn
+	arrays := 0
+	done := func() {
+		if f == nil {
+			return
 		}
+		f.b.End()
+		h := f.b.Finish()
+		h.Pos = h.Blocks[0].Instrs[0].Pos
+		l.out.Probes = append(l.out.Probes, &ir.Probe{
+			Name: "end", Pos: h.Pos, Handler: h, Cond: -1,
+			Sites: []*probe.Site{{Kind: probe.End, Priority: math.MaxInt64, Point: "end", Alias: "end"}},
+		})
+		f = nil
 	}
-	if n == 0 {
-		return
+	for _, g := range sema.AutoPrint(l.p) {
+		i, ok := l.globs[g]
+		if !ok {
+			continue
+		}
+		if l.out.Globals[i].IsArray() {
+			if arrays++; arrays%ir.MaxIters == 0 {
+				done() // a handler has only so many loops
+			}
+		}
+		if f == nil {
+			f = l.newFn("", &elab.Info{}, &context{})
+		}
+		f.b.Pos = g.Decl.Name.Span.From
+		f.autoPrint(i, g.Decl.Name.Name)
 	}
-	f.b.End()
-	l.out.Probes = append(l.out.Probes, &ir.Probe{
-		Name: "end", Pos: globals[0].Decl.Name.Span.From, Handler: f.b.Finish(), Cond: -1,
-		Sites: []*probe.Site{{Kind: probe.End, Priority: math.MaxInt64, Point: "end", Alias: "end"}},
-	})
+	done()
 }
 
 func (f *fn) autoPrint(g int, name string) {

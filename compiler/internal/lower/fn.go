@@ -379,6 +379,9 @@ func (f *fn) foreach(s *ast.Foreach) {
 			order = "k" + string(rune('0'+s.SortKey)) + mark
 		case s.SortAgg != "":
 			order = "@" + strings.TrimPrefix(s.SortAgg, "@") + mark
+			if s.SortAgg == "@variance" {
+				f.out.Globals[g].Stat.Variance = true
+			}
 		default:
 			order = "v" + mark
 		}
