@@ -201,7 +201,7 @@ func Check(c Config) error {
 	}
 	if cc := compiler(dir); cc != "" {
 		if _, err := exec.LookPath(cc); err != nil {
-			return &Error{Msg: fmt.Sprintf("the compiler that kernel %s was built with is not installed: %s", c.release(), cc), Hint: "install the package " + strings.TrimPrefix(cc, "x86_64-linux-gnu-") + ", or use --runtime=bpf"}
+			return &Error{Msg: fmt.Sprintf("the compiler that kernel %s was built with is not installed: %s", c.release(), cc), Hint: "install the package " + filepath.Base(cc) + ", or use --runtime=bpf"}
 		}
 	} else if _, err := exec.LookPath("gcc"); err != nil {
 		return &Error{Msg: "gcc is not installed", Hint: "install the package gcc, or use --runtime=bpf"}
@@ -215,11 +215,15 @@ func compiler(dir string) string {
 	if err != nil {
 		return ""
 	}
+	// CC = $(if $(DEBIAN_KERNEL_USE_CCACHE),ccache) $(CROSS_COMPILE)gcc-12
 	for _, line := range strings.Split(string(b), "\n") {
 		k, v, ok := strings.Cut(line, "=")
-		if ok && strings.TrimRight(k, " :") == "CC" {
+		if ok && strings.TrimRight(k, " :?") == "CC" {
 			if f := strings.Fields(v); len(f) > 0 {
-				return strings.ReplaceAll(f[0], "$(CROSS_COMPILE)", "x86_64-linux-gnu-")
+				cc := strings.ReplaceAll(f[len(f)-1], "$(CROSS_COMPILE)", "")
+				if !strings.ContainsAny(cc, "$()") {
+					return cc
+				}
 			}
 		}
 	}
@@ -305,4 +309,20 @@ func Variants(dir string) ([]string, error) {
 		}
 	}
 	return out, sc.Err()
+}
+
+// ReleaseOf gives the release of the kernel that a build directory belongs to, "" if it does not say.
+func ReleaseOf(dir string) string {
+	// Distributions give a release of their own to UTS_RELEASE only.
+	if b, err := os.ReadFile(filepath.Join(dir, "include", "generated", "utsrelease.h")); err == nil {
+		if _, v, ok := strings.Cut(string(b), "UTS_RELEASE \""); ok {
+			v, _, _ = strings.Cut(v, "\"")
+			return v
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "include", "config", "kernel.release"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
 }

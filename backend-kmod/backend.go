@@ -1,0 +1,177 @@
+// Package kmod is the kernel-module back end: it translates an ir.Program into C, has the
+// kernel's build system make a module of it, loads that and passes its records on.
+package kmod
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/backend-kmod/internal/cgen"
+	"github.com/gostap/gostap/backend-kmod/internal/kbuild"
+	"github.com/gostap/gostap/backend-kmod/internal/session"
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/caps"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// Codes of what stands in the way of building a module.
+const (
+	CodeNoModules diag.Code = "no-module-support"
+	CodeBuild     diag.Code = "module-build"
+)
+
+// Options choose another kernel than the running one.
+type Options struct {
+	// Release is a kernel release as uname -r gives it (-r), or a build directory when it has a slash.
+	Release string
+	// Cache is where built modules are kept, "" for the user's cache directory.
+	Cache string
+}
+
+type kmodBackend struct{ o Options }
+
+// New gives the back end for the running kernel.
+func New() backend.Backend { return NewFor(Options{}) }
+
+// NewFor gives the back end for another kernel.
+func NewFor(o Options) backend.Backend { return kmodBackend{o} }
+
+// Name implements backend.Backend.
+func (kmodBackend) Name() string { return "kernel" }
+
+// Provides implements backend.Backend.
+func (kmodBackend) Provides() caps.Set {
+	return caps.Of(caps.Uprobe, caps.Uretprobe, caps.Kprobe, caps.Tracepoint, caps.Perf, caps.ReadUser, caps.ReadKernel, caps.ReadRegs,
+		caps.Loops, caps.Recursion, caps.Iterate, caps.HostCommands)
+}
+
+func (b kmodBackend) config(logf func(string, ...any)) kbuild.Config {
+	c := kbuild.Config{Cache: b.o.Cache, Logf: logf}
+	if strings.Contains(b.o.Release, "/") {
+		c.Dir = b.o.Release
+		c.Release = kbuild.ReleaseOf(b.o.Release)
+	} else {
+		c.Release = b.o.Release
+	}
+	return c
+}
+
+// Build implements backend.Backend: it writes the C. The module itself is made when it is asked for.
+func (b kmodBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (backend.Artifact, diag.List) {
+	name := o.Name
+	if name == "" {
+		name = fmt.Sprintf("gostap_%d", os.Getpid())
+	}
+	if !moduleName(name) {
+		var ds diag.List
+		ds.Errorf(diag.Build, CodeBuild, source.Span{}, "%q is no name for a module: letters, digits and _, at most 40", name)
+		return nil, ds
+	}
+	u, ds := cgen.Generate(p, cgen.Options{Name: name})
+	if ds.HasErrors() {
+		return nil, ds
+	}
+	a := &artifact{unit: u, name: name, files: identify(p), config: b.config(nil)}
+	if o.Verbose > 0 && o.Logf != nil {
+		a.config.Logf = o.Logf
+	}
+	return a, ds
+}
+
+func moduleName(s string) bool {
+	for _, c := range s {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 40
+}
+
+// identify notes which files the sites lie in, so that attaching can tell if one was replaced since.
+func identify(p *ir.Program) map[string]debuginfo.FileID {
+	files := map[string]debuginfo.FileID{}
+	for _, pr := range p.Probes {
+		for _, s := range pr.Sites {
+			if s.Path == "" {
+				continue
+			}
+			if im, ok := s.Image.(debuginfo.Identified); ok {
+				files[s.Path] = im.FileID()
+			} else if _, ok := files[s.Path]; !ok {
+				var st unix.Stat_t
+				if unix.Stat(s.Path, &st) == nil {
+					files[s.Path] = debuginfo.FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano()}
+				}
+			}
+		}
+	}
+	return files
+}
+
+// artifact is a translated program.
+type artifact struct {
+	unit   *cgen.Unit
+	name   string
+	files  map[string]debuginfo.FileID
+	config kbuild.Config
+	ko     []byte
+}
+
+// Listing implements backend.Artifact: the C text.
+func (a *artifact) Listing() string { return a.unit.C }
+
+// Files implements backend.Artifact: NAME.ko.
+func (a *artifact) Files() ([]backend.File, error) {
+	if err := a.build(context.Background()); err != nil {
+		return nil, err
+	}
+	return []backend.File{{Name: a.name + ".ko", Data: a.ko}}, nil
+}
+
+func (a *artifact) build(ctx context.Context) error {
+	if a.ko != nil {
+		return nil
+	}
+	ko, err := kbuild.Module(ctx, kbuild.Source{Name: a.name, C: a.unit.C}, a.config)
+	if err == nil {
+		a.ko = ko
+		return nil
+	}
+	if e, ok := errors.AsType[*kbuild.Error](err); ok {
+		if e.Output != "" && a.config.Logf != nil {
+			a.config.Logf("%s", e.Output)
+		}
+		return &diag.Diagnostic{Phase: diag.Build, Code: CodeBuild, Message: e.Msg, Hint: e.Hint}
+	}
+	return err
+}
+
+// Load implements backend.Artifact.
+func (a *artifact) Load(ctx context.Context, o backend.LoadOptions) (backend.Session, error) {
+	if why := kbuild.NoModules(); why != "" {
+		return nil, &diag.Diagnostic{Phase: diag.Load, Code: CodeNoModules, Message: why, Hint: "use --runtime=bpf"}
+	}
+	if r := a.config.Release; r != "" && r != kbuild.Running() {
+		return nil, &diag.Diagnostic{Phase: diag.Load, Code: CodeNoModules, Message: fmt.Sprintf("the module is for kernel %s, but %s is running", r, kbuild.Running()),
+			Hint: "-p4 with -m NAME leaves NAME.ko"}
+	}
+	if os.Geteuid() != 0 {
+		return nil, &diag.Diagnostic{Phase: diag.Load, Code: session.CodeLoad, Message: "loading kernel modules is not permitted", Hint: "run as root (CAP_SYS_MODULE)"}
+	}
+	if err := a.build(ctx); err != nil {
+		return nil, err
+	}
+	s, err := session.Load(ctx, session.Config{Unit: a.unit, Name: a.name, KO: a.ko, Files: a.files, LoadOptions: o})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}

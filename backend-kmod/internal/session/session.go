@@ -1,0 +1,315 @@
+// Package session runs a built module: it loads it, attaches its probes, passes its
+// records on, and takes everything away again.
+//
+// In: a cgen.Unit with its .ko. Out: a backend.Session.
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/backend-kmod/internal/cgen"
+	"github.com/gostap/gostap/backend-kmod/internal/relay"
+	"github.com/gostap/gostap/backend-kmod/internal/stage"
+	"github.com/gostap/gostap/backend-kmod/internal/store"
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// Codes of what the kernel can refuse.
+const (
+	CodeLoad     diag.Code = "module-refused"
+	CodeAttach   diag.Code = "cannot-attach"
+	CodeReplaced diag.Code = "file-replaced"
+)
+
+// Config is what a session runs.
+type Config struct {
+	Unit *cgen.Unit
+	Name string
+	KO   []byte
+	// Files says what each traced file was when the program was built.
+	Files map[string]debuginfo.FileID
+	backend.LoadOptions
+}
+
+// Session implements backend.Session.
+type Session struct {
+	cfg    Config
+	m      *stage.Module
+	mem    []byte
+	relay  *relay.Reader
+	store  *store.Store
+	report []string
+	mu     sync.Mutex
+	closed bool
+	final  wire.Counters // once closed
+}
+
+// Load puts the module into the kernel. Nothing is attached.
+func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
+	s := &Session{cfg: cfg}
+	kb := 0
+	if cfg.BufferMB > 0 {
+		cpus := max(1, possibleCPUs())
+		for kb = 16; kb < cfg.BufferMB*1024/cpus && kb < 1<<20; kb *= 2 {
+		}
+	}
+	start := time.Now()
+	if s.m, err = stage.Load(cfg.KO, cfg.Name, kb); err != nil {
+		d := &diag.Diagnostic{Phase: diag.Load, Code: CodeLoad, Message: err.Error()}
+		if e, ok := errors.AsType[*stage.Error](err); ok {
+			d.Hint = e.Hint
+		}
+		return nil, d
+	}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	if s.mem, err = s.m.Map(); err != nil {
+		return nil, fmt.Errorf("map the output buffers: %w", err)
+	}
+	if s.relay, err = relay.New(s.mem, s.m.CPUs, s.m.RingSize, s.m.Fd()); err != nil {
+		return nil, err
+	}
+	s.store = store.New(cfg.Unit.Program, cfg.Unit.Globals, s.m)
+	if cfg.Target != 0 {
+		if err := s.SetTarget(cfg.Target); err != nil {
+			return nil, err
+		}
+	}
+	s.logf(1, "loaded module %s in %v", cfg.Name, time.Since(start).Round(time.Microsecond))
+	return s, ctx.Err()
+}
+
+func possibleCPUs() int {
+	var n int
+	b, err := os.ReadFile("/sys/devices/system/cpu/possible")
+	if err == nil {
+		var first int
+		if k, _ := fmt.Sscanf(string(b), "%d-%d", &first, &n); k == 2 {
+			return n + 1
+		}
+	}
+	return 1
+}
+
+func (s *Session) logf(level int, format string, args ...any) {
+	if s.cfg.Logf != nil && s.cfg.Verbose >= level {
+		s.cfg.Logf(format, args...)
+	}
+}
+
+// Store implements backend.Session, as do the next ones.
+func (s *Session) Store() interp.Store { return s.store }
+
+// HostProbes lists the probes that the host runs.
+func (s *Session) HostProbes() []int { return s.cfg.Unit.HostProbes }
+
+// Schema describes the records.
+func (s *Session) Schema() *wire.Schema { return s.cfg.Unit.Schema }
+
+// Deferred gives nil: a module runs its handlers to the end.
+func (s *Session) Deferred(int) *ir.Func { return nil }
+
+// SetTarget names the target process.
+func (s *Session) SetTarget(pid int) error {
+	if _, err := s.m.Do(stage.Target, 0, int64(pid), nil, nil); err != nil {
+		if err == unix.ESRCH {
+			return fmt.Errorf("process %d does not exist", pid)
+		}
+		return err
+	}
+	s.cfg.Target = pid
+	return nil
+}
+
+// Attach puts the probes in place.
+func (s *Session) Attach(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	u := s.cfg.Unit
+	for _, pl := range u.Sites {
+		if pl.Site.Target && s.cfg.Target == 0 {
+			return fmt.Errorf("%s: there is no target process; name it with -c or -x", pointOf(pl.Site))
+		}
+	}
+	for i, path := range u.Files {
+		if err := s.file(i, path); err != nil {
+			return err
+		}
+	}
+	n, err := s.m.Do(stage.Attach, 0, 0, nil, nil)
+	if err != nil {
+		return s.refused(int(n), err)
+	}
+	for _, pl := range u.Sites {
+		s.report = append(s.report, describe(pl.Site))
+	}
+	return nil
+}
+
+// file hands a traced file over to the module, which goes by its inode.
+func (s *Session) file(i int, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return &diag.Diagnostic{Phase: diag.Load, Code: CodeAttach, Message: fmt.Sprintf("open the traced file: %v", err)}
+	}
+	defer f.Close()
+	if want, ok := s.cfg.Files[path]; ok {
+		var st unix.Stat_t
+		if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+			return err
+		}
+		if got := (debuginfo.FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano()}); got != want {
+			return &diag.Diagnostic{Phase: diag.Load, Code: CodeReplaced, Message: fmt.Sprintf("%s was replaced while the script was being compiled", path)}
+		}
+	}
+	if _, err := s.m.Do(stage.File, uint32(i), int64(f.Fd()), nil, nil); err != nil {
+		return fmt.Errorf("hand %s to the module: %w", path, err)
+	}
+	return nil
+}
+
+// refused explains why a site could not be attached.
+func (s *Session) refused(n int, err error) error {
+	d := &diag.Diagnostic{Phase: diag.Load, Code: CodeAttach}
+	if n < 0 || n >= len(s.cfg.Unit.Sites) {
+		d.Message = fmt.Sprintf("the kernel refuses the probes: %v", err)
+		return d
+	}
+	pl := s.cfg.Unit.Sites[n]
+	d.Span = source.At(s.cfg.Unit.Program.Probes[pl.Probe].Pos)
+	d.Message = fmt.Sprintf("the kernel refuses %s: %v", pointOf(pl.Site), err)
+	switch k := pl.Site.Kind; {
+	case err == unix.EINVAL && (k == probe.Kprobe || k == probe.Kretprobe):
+		d.Message = fmt.Sprintf("the kernel does not allow probes on %s", pl.Site.Symbol)
+		d.Hint = "it is on the kernel's list of functions that must not be probed (/sys/kernel/debug/kprobes/blacklist), or no instruction begins there"
+	case err == unix.ENOENT && (k == probe.Kprobe || k == probe.Kretprobe):
+		d.Message = fmt.Sprintf("the kernel has no function %s", pl.Site.Symbol)
+	case err == unix.ENOENT && k == probe.Tracepoint:
+		d.Message = fmt.Sprintf("the kernel has no tracepoint %s", pl.Site.Event)
+	case err == unix.Errno(524) || err == unix.EOPNOTSUPP:
+		d.Message = fmt.Sprintf("the kernel cannot place a probe on the instruction at %s", pointOf(pl.Site))
+	case err == unix.EIO && k == probe.Uprobe:
+		d.Message = fmt.Sprintf("%s: the file lies on a file system that uprobes cannot be placed on", pl.Site.Path)
+	}
+	return d
+}
+
+func pointOf(st *probe.Site) string {
+	if st.Point != "" {
+		return st.Point
+	}
+	return st.Kind.String()
+}
+
+func describe(st *probe.Site) string {
+	switch st.Kind {
+	case probe.Uprobe, probe.Uretprobe:
+		cost := "about three times the cost of an emulated instruction in a module"
+		if st.At.Insn.Emulated() {
+			cost = "emulated by the kernel"
+		}
+		return fmt.Sprintf("%s: %s at %#x of %s, %s: %s", pointOf(st), st.Kind, st.Offset, st.Path, st.At.Insn, cost)
+	case probe.Kprobe, probe.Kretprobe:
+		return fmt.Sprintf("%s: %s at %s+%d", pointOf(st), st.Kind, st.Symbol, st.Offset)
+	}
+	return fmt.Sprintf("%s: %s %s", pointOf(st), st.Kind, st.Event)
+}
+
+// Read passes records on.
+func (s *Session) Read(deadline time.Time, fn func([]byte) error) error {
+	return s.relay.Read(deadline, fn)
+}
+
+// Wake makes Read return.
+func (s *Session) Wake() { s.relay.Wake() }
+
+// State asks the module.
+func (s *Session) State() wire.State {
+	n, err := s.m.Do(stage.State, 0, 0, nil, nil)
+	if err != nil {
+		return wire.Stopping
+	}
+	return wire.State(n)
+}
+
+// SetState raises the module's state.
+func (s *Session) SetState(st wire.State) error {
+	_, err := s.m.Do(stage.State, 0, int64(st), nil, nil)
+	return err
+}
+
+// Counters adds up over the CPUs.
+func (s *Session) Counters() (wire.Counters, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.final, nil
+	}
+	return s.counters()
+}
+
+func (s *Session) counters() (wire.Counters, error) {
+	c := wire.Counters{ByCause: make([]uint64, ir.NumCauses)}
+	b := make([]byte, 8*(int(ir.NumCauses)+1))
+	if _, err := s.m.Do(stage.Counters, 0, 0, nil, b); err != nil {
+		return c, err
+	}
+	for i := range c.ByCause {
+		c.ByCause[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	c.Errors = binary.LittleEndian.Uint64(b[8*len(c.ByCause):])
+	return c, nil
+}
+
+// Detach removes the probes.
+func (s *Session) Detach() error {
+	_, err := s.m.Do(stage.Detach, 0, 0, nil, nil)
+	return err
+}
+
+// Close unloads the module.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	if s.m != nil {
+		s.final, _ = s.counters()
+	}
+	s.closed = true
+	if s.relay != nil {
+		s.relay.Close()
+	}
+	if s.mem != nil {
+		unix.Munmap(s.mem)
+	}
+	if s.m == nil {
+		return nil
+	}
+	return s.m.Close()
+}
+
+// Report says how each site was attached.
+func (s *Session) Report() []string { return s.report }
+
+var _ backend.Session = (*Session)(nil)

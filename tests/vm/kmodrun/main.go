@@ -1,0 +1,107 @@
+// Command kmodrun runs a program in the text form of package ir as a kernel module: what the
+// tests in the virtual machine use where no script makes the same program.
+//
+//	kmodrun [-r DIR] [-cache DIR] [-c COMMAND] [-x PID] [-T DURATION] [-name NAME] [-build] [-p3] FILE.ir
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	kmod "github.com/gostap/gostap/backend-kmod"
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/open"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/runtime/host"
+	"github.com/gostap/gostap/runtime/host/target"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "kmodrun:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	release := flag.String("r", "", "kernel release or build directory")
+	cache := flag.String("cache", "", "where built modules are kept")
+	command := flag.String("c", "", "command to trace")
+	pid := flag.Int("x", 0, "process to trace")
+	timeout := flag.Duration("T", 0, "time limit")
+	name := flag.String("name", "kmodrun", "name of the module")
+	build := flag.Bool("build", false, "only build")
+	list := flag.Bool("p3", false, "only print the C")
+	verbose := flag.Bool("v", false, "say more")
+	flag.Parse()
+	text, err := os.ReadFile(flag.Arg(0))
+	if err != nil {
+		return err
+	}
+	p, err := ir.ParseText(string(text))
+	if err != nil {
+		return err
+	}
+	if err := ir.Verify(p); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	logf := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+	level := 0
+	if *verbose {
+		level = 2
+	}
+	art, ds := kmod.NewFor(kmod.Options{Release: *release, Cache: *cache}).Build(ctx, p, backend.BuildOptions{Name: *name, Logf: logf, Verbose: level})
+	for _, d := range ds {
+		logf("%s", d.Message)
+	}
+	if art == nil {
+		return fmt.Errorf("not translated")
+	}
+	if *list {
+		fmt.Print(art.Listing())
+		return nil
+	}
+	if *build {
+		_, err := art.Files()
+		return err
+	}
+	s, err := art.Load(ctx, backend.LoadOptions{Target: *pid, Logf: logf, Verbose: level})
+	if err != nil {
+		return err
+	}
+	cfg := host.Config{Program: p, Session: s, Stdout: os.Stdout, Stderr: os.Stderr, Timeout: *timeout, Signals: true,
+		Open: func(path string) (debuginfo.Image, error) { return open.Open(path) }}
+	if *verbose {
+		cfg.Logf = logf
+	}
+	switch {
+	case *command != "":
+		cfg.Target, err = target.Start(target.Options{Command: *command, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Environ()})
+	case *pid != 0:
+		cfg.Target, err = target.Watch(*pid)
+	}
+	if err != nil {
+		s.Close()
+		return err
+	}
+	start := time.Now()
+	res := host.Run(ctx, cfg)
+	if *verbose {
+		logf("ran for %v", time.Since(start))
+		for _, l := range res.Report {
+			logf("%s", l)
+		}
+	}
+	if res.Err != nil {
+		return res.Err
+	}
+	if !res.OK() {
+		return fmt.Errorf("ended with errors")
+	}
+	return nil
+}
