@@ -240,6 +240,54 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
+// TestEvictedEntryValue takes one of two entry values away, as a full array does: the return must be
+// skipped, not shown with 0 or "" in its place.
+func TestEvictedEntryValue(t *testing.T) {
+	r, ds := compile(`probe process("/bin/app").function("main.(*Server).Handle").return { println($s->id, $path, $n) }`)
+	defer r.Close()
+	if r.Program == nil {
+		t.Fatal(messages(r, ds))
+	}
+	returned := event{pc: 0x402050, regs: map[int]int64{rAX: 5, r14: 0xa000, rSP: 0x1ff00}}
+	for g, gl := range r.Program.Globals {
+		if !gl.Internal {
+			continue
+		}
+		out := &output{prog: r.Program}
+		store := interp.NewMemStore(r.Program)
+		m, err := interp.New(r.Program, store, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hit := func(ev event) (skipped bool) {
+			for i, p := range r.Program.Probes {
+				if p.Sites[0].At.PC == ev.pc {
+					w := &world{ev: ev, mem: memory()}
+					w.Where = p.Sites[0]
+					res, err := m.Run(i, w)
+					if err != nil {
+						t.Fatal(err)
+					}
+					skipped = skipped || res.Skipped && res.Cause == ir.SkipNoEntry
+				}
+			}
+			return skipped
+		}
+		hit(handle())
+		if hit(returned) || out.String() != "7world5\n" {
+			t.Errorf("got %q", out.String())
+		}
+		out.Reset()
+		hit(handle())
+		if err := store.Clear(g); err != nil {
+			t.Fatal(err)
+		}
+		if !hit(returned) || out.String() != "" {
+			t.Errorf("without %s: %q", gl.Name, out.String())
+		}
+	}
+}
+
 // TestManyArrays prints more arrays at the end than a handler can have loops.
 func TestManyArrays(t *testing.T) {
 	var decl, body, want strings.Builder

@@ -43,7 +43,7 @@ type entryStore struct{ slots []slot }
 // Sizes of the arrays: so many calls at the same time for each value, within bounds. More calls
 // than that lose values, which is counted.
 const (
-	entryLongs, maxEntryLongs     = 16384, 1 << 17
+	entryLongs, maxEntryLongs     = 65536, 1 << 18
 	entryStrings, maxEntryStrings = 4096, 1 << 14
 )
 
@@ -192,25 +192,29 @@ func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore) {
 }
 
 // takeEntry reads the entry values of the call that returns here and removes them. If its
-// entry was not seen, the hit is skipped and counted.
+// entry was not seen, or one of the values was evicted meanwhile, the hit is skipped and counted.
 func (f *fn) takeEntry(store *entryStore) {
 	f.at(store.slots[0].expr.Range())
 	call := f.frame(store.slots[0].expr)
-	have := f.b.Long("")
-	f.b.OnGlobal(ir.OpMHas, store.slots[0].glob, have, store.slots[0].of(call)...)
-	seen, miss := f.b.Block(), f.b.Block()
-	f.b.Branch(ir.R(have), seen, miss)
-	f.to(miss)
-	f.b.Skip(ir.SkipNoEntry)
-	f.to(seen)
+	miss := f.b.Block()
 	for i := range store.slots {
 		s := &store.slots[i]
+		have := f.b.Long("")
+		f.b.OnGlobal(ir.OpMHas, s.glob, have, s.of(call)...)
+		seen := f.b.Block()
+		f.b.Branch(ir.R(have), seen, miss)
+		f.to(seen)
 		g := f.out.Globals[s.glob]
 		r := f.b.Reg("", g.Type, g.Cap)
 		f.b.OnGlobal(ir.OpMGet, s.glob, r, s.of(call)...)
 		f.b.OnGlobal(ir.OpMDel, s.glob, ir.NoReg, s.of(call)...)
 		f.entryVals[s.key] = ir.R(r)
 	}
+	run := f.b.Block()
+	f.b.Jump(run)
+	f.to(miss)
+	f.b.Skip(ir.SkipNoEntry)
+	f.to(run)
 }
 
 // frame computes which call this is.
