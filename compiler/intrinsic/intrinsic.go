@@ -169,7 +169,11 @@ func init() {
 	def(Func{Name: "tz_gmtoff", Result: l})
 	def(Func{Name: "tz_name", Result: s, Cap: 15})
 	def(Func{Name: "randint", Result: l, CanFail: true}, l)
-	def(Func{Name: "speculation", Result: l})
+	// Output that is held back: all handlers that have to do with it run on the host, in the order of their hits.
+	def(Func{Name: "speculation", Result: l, CanFail: true, Where: HostOnly})
+	for _, name := range []string{"speculate", "commit", "discard"} {
+		def(Func{Name: name, Result: n, CanFail: true, Where: HostOnly}, l)
+	}
 	def(Func{Name: "env_var", Result: s, Where: HostOnly, Cap: 0}, s)
 
 	// Regular expressions: the last match of the handler.

@@ -7,7 +7,6 @@ var foreign = [...]struct {
 	why   string
 	names []string
 }{
-	{"speculation is not available in this version", []string{"speculation", "speculate", "commit", "discard"}},
 	{"it reads structures of the kernel, which is not available in this version", []string{
 		"task_pid", "task_tid", "task_ns_pid", "task_ns_tid", "task_uid", "task_gid", "task_euid", "task_egid", "task_execname", "task_parent",
 		"task_state", "task_cpu", "task_prio", "task_nice", "task_utime", "task_stime", "task_current_frame", "task_dentry_path", "task_backtrace",

@@ -166,6 +166,6 @@ func comm(pid string) (string, error) {
 // ContextIntrinsics lists the intrinsics that a Machine leaves to Context.Intrinsic and that HostContext
 // refuses: they mean something only where a program was probed, or in a session that provides them.
 var ContextIntrinsics = []string{
-	"addr", "backtrace", "ftrace", "jiffies", "speculation", "sprint_backtrace", "sprint_ubacktrace",
+	"addr", "backtrace", "ftrace", "jiffies", "sprint_backtrace", "sprint_ubacktrace",
 	"symdata", "symname", "task_current", "uaddr", "ubacktrace", "usymdata", "usymfileline", "usymname",
 }

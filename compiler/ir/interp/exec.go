@@ -152,7 +152,7 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 
 		case ir.OpPrint:
 			m.buf = textfmt.Append(m.buf[:0], in.format, m.printArgs(in, ints, strs))
-			m.out.Print(m.buf)
+			m.print(m.buf)
 		case ir.OpSprint:
 			m.buf = textfmt.Append(m.buf[:0], in.format, m.printArgs(in, ints, strs))
 			strs[in.dst] = toString(m.buf, in.cap)

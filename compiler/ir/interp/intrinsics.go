@@ -28,7 +28,8 @@ func fault(code ir.Code, args ...Val) error { return &textfmt.Fault{Code: code, 
 func badArg(msg string) error { return fault(ir.ErrArgument, Val{Str: msg}) }
 
 var builtins = map[string]builtin{
-	"matched": matched,
+	"matched":     matched,
+	"speculation": speculation, "speculate": speculate, "commit": commit, "discard": discard,
 	"ngroups": ngroups,
 	"strlen":  func(_ *Machine, a []Val, _ int) (Val, error) { return long(int64(len(a[0].Str))) },
 	"substr":  func(_ *Machine, a []Val, _ int) (Val, error) { return text(substr(a[0].Str, a[1].Int, a[2].Int)) },
@@ -67,7 +68,7 @@ var builtins = map[string]builtin{
 
 	"error": func(_ *Machine, a []Val, _ int) (Val, error) { return Val{}, fault(ir.ErrUser, a[0]) },
 	"warn":  func(m *Machine, a []Val, _ int) (Val, error) { m.out.Warn(a[0].Str); return Val{}, nil },
-	"log":   func(m *Machine, a []Val, _ int) (Val, error) { m.out.Log(a[0].Str); return Val{}, nil },
+	"log":   logText,
 	"exit":  func(m *Machine, _ []Val, _ int) (Val, error) { m.out.Exit(); return Val{}, nil },
 	"abort": func(m *Machine, _ []Val, _ int) (Val, error) { m.out.Exit(); return Val{}, errAbort },
 

@@ -42,6 +42,7 @@ type Machine struct {
 	held   int   // lock class, -1 none
 	errs   int
 	last   lastMatch
+	spec   speculations
 	frames []frame
 	ints   []int64
 	strs   []string
@@ -131,7 +132,7 @@ func (m *Machine) run(h *fn, probe int, args []Val, ctx Context) (Result, error)
 	m.ctx, m.probe, m.held, m.errs = ctx, probe, -1, 0
 	m.attrs, _ = ctx.(Attrs)
 	m.capt, _ = ctx.(Captured)
-	m.last = lastMatch{}
+	m.last, m.spec.now = lastMatch{}, 0
 	m.left = int64(m.p.Limits.MaxAction)
 	site := ctx.Site()
 	if sites := m.p.Probes[probe].Sites; site == nil && len(sites) > 0 {
