@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/source"
@@ -24,6 +25,11 @@ var causeText = [ir.NumCauses]string{
 // finish prints what went wrong and how often. Nothing is printed when nothing did.
 func (r *run) finish(res *Result) {
 	r.out.repeated()
+	if w, ok := r.Session.(backend.Warner); ok {
+		for _, text := range w.Warnings() {
+			fmt.Fprintf(r.Stderr, "WARNING: %s\n", text)
+		}
+	}
 	c, err := r.Session.Counters()
 	if err != nil {
 		fmt.Fprintf(r.Stderr, "WARNING: the counts of lost events could not be read: %v\n", err)

@@ -87,6 +87,14 @@ func Run(ctx context.Context, c Config) (res Result) {
 	syms := &symbols.Table{Open: c.Open, Known: images(c.Program)}
 	r.out = newOutput(c.Program, c.Stdout, c.Stderr, syms)
 	r.out.schema = c.Session.Schema()
+	if wantsNames(r.out.schema) {
+		var err error
+		if syms.Events, err = symbols.WatchProcesses(); err != nil {
+			c.Logf("programs that end early may show addresses without names: %v", err)
+		} else {
+			defer syms.Events.Close()
+		}
+	}
 	defer func() {
 		if err := c.Session.Close(); err != nil && res.Err == nil {
 			res.Err = err
@@ -123,6 +131,29 @@ func Run(ctx context.Context, c Config) (res Result) {
 		}
 	}
 	return res
+}
+
+// wantsNames reports whether records carry code addresses of programs.
+func wantsNames(s *wire.Schema) bool {
+	named := func(args []wire.Arg) bool {
+		for _, a := range args {
+			if a.Kind == wire.Sym || a.Kind == wire.Stack {
+				return true
+			}
+		}
+		return false
+	}
+	for _, site := range s.Sites {
+		if named(site.Args) {
+			return true
+		}
+	}
+	for _, c := range s.Captures {
+		if named(c.Args) {
+			return true
+		}
+	}
+	return false
 }
 
 func images(p *ir.Program) []debuginfo.Image {
@@ -251,6 +282,7 @@ func (r *run) loop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.out.syms.Poll()
 		r.out.flush()
 		if r.out.failed != nil {
 			return r.out.failed

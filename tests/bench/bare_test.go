@@ -28,8 +28,9 @@ func (b *bare) Close() {
 	}
 }
 
-// pushOffset finds the file offset of the PUSHQ BP behind the stack check of a Go function.
-func pushOffset(tb testing.TB, path, name string) uint64 {
+// pushOffset finds the PUSHQ BP behind the stack check of a Go function: its file offset, and its
+// distance from the function's first byte.
+func pushOffset(tb testing.TB, path, name string) (off, delta uint64) {
 	f, err := elf.Open(path)
 	if err != nil {
 		tb.Fatal(err)
@@ -61,7 +62,7 @@ func pushOffset(tb testing.TB, path, name string) uint64 {
 			if code[0] == 0x49 && code[1] == 0x3b {
 				for i := 4; i < 12; i++ {
 					if code[i] == 0x55 {
-						return off + uint64(i)
+						return off + uint64(i), uint64(i)
 					}
 				}
 			}
@@ -69,7 +70,7 @@ func pushOffset(tb testing.TB, path, name string) uint64 {
 		}
 	}
 	tb.Fatalf("no symbol %s", name)
-	return 0
+	return 0, 0
 }
 
 func startBare(tb testing.TB, path string, off uint64, what string) *bare {

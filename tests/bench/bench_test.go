@@ -23,7 +23,7 @@ import (
 )
 
 var once sync.Once
-var gostap, busy string
+var gostap, busy, busyC string
 
 // build makes the command and the traced program once.
 func build(tb testing.TB) {
@@ -32,7 +32,7 @@ func build(tb testing.TB) {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		gostap, busy = filepath.Join(dir, "gostap"), filepath.Join(dir, "busy")
+		gostap, busy, busyC = filepath.Join(dir, "gostap"), filepath.Join(dir, "busy"), filepath.Join(dir, "busyc")
 		for out, pkg := range map[string]string{gostap: "./cmd/gostap", busy: "./tests/fixtures/busy"} {
 			cmd := exec.Command("go", "build", "-o", out, pkg)
 			cmd.Dir = filepath.Join("..", "..")
@@ -41,6 +41,9 @@ func build(tb testing.TB) {
 			}
 		}
 	})
+	if out, err := exec.Command("gcc", "-g", "-O0", "-fcf-protection=none", "-o", busyC, "../fixtures/busyc/busy.c").CombinedOutput(); err != nil {
+		tb.Fatalf("build busy.c: %v\n%s", err, out)
+	}
 	if os.Geteuid() != 0 {
 		tb.Skip("benchmarks trace real programs and need root")
 	}
@@ -66,8 +69,10 @@ func median(v []float64) float64 {
 var perCall = regexp.MustCompile(`cpu_ns_per_call ([0-9.]+) wall_ns ([0-9]+)`)
 
 // loop runs the traced program pinned to the last CPU and gives CPU ns per call and wall seconds.
-func loop(tb testing.TB, calls int) (ns float64, wall float64) {
-	out, err := exec.Command("taskset", "-c", lastCPU(), busy, strconv.Itoa(calls)).Output()
+func loop(tb testing.TB, calls int) (ns float64, wall float64) { return loopOf(tb, busy, calls) }
+
+func loopOf(tb testing.TB, prog string, calls int) (ns float64, wall float64) {
+	out, err := exec.Command("taskset", "-c", lastCPU(), prog, strconv.Itoa(calls)).Output()
 	if err != nil {
 		tb.Fatalf("busy: %v", err)
 	}
@@ -191,7 +196,7 @@ func havePeer(tb testing.TB) bool {
 func BenchmarkPerHit(b *testing.B) {
 	build(b)
 	peer := havePeer(b)
-	off := pushOffset(b, busy, "main.step")
+	off, _ := pushOffset(b, busy, "main.step")
 	fn := fmt.Sprintf("process(%q).function(\"main.step\")", busy)
 	cases := []struct{ name, stap, bt string }{
 		{"n++", "global n probe " + fn + " { n++ }", "uprobe:" + busy + ":\"main.step\" { @n = count(); }"},
@@ -248,34 +253,38 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// BenchmarkEvents measures events per second that come out as text, and how many are lost.
+// BenchmarkEvents measures events per second that come out as text, and how many are
+// lost: at a Go function, and at a C function that begins with a push, so that both
+// tracers stand on the same cheap instruction.
 func BenchmarkEvents(b *testing.B) {
 	build(b)
 	peer := havePeer(b)
-	fn := fmt.Sprintf("process(%q).function(\"main.step\")", busy)
-	const calls, rounds = 400_000, 3
-	run := func(t *tracer) (rate float64, lost int) {
-		t0 := time.Now()
-		loop(b, calls)
-		n := t.stop()
-		el := time.Since(t0).Seconds()
-		want := calls + calls/20
-		return float64(n) / el, max(want-n, 0)
-	}
-	var ours, theirs []float64
-	var lost, lostPeer int
-	for range rounds {
-		r, l := run(gostapRun(b, "probe "+fn+" { printf(\"%d %d\\n\", $n, pid()) }"))
-		ours, lost = append(ours, r), lost+l
-		if peer {
-			t := bpftraceRun(b, "uprobe:"+busy+":\"main.step\" { printf(\"%d %d\\n\", reg(\"ax\"), pid); }")
-			time.Sleep(200 * time.Millisecond)
-			r, l := run(t)
-			theirs, lostPeer = append(theirs, r), lostPeer+l
+	const calls, rounds = 300_000, 3
+	for _, c := range []struct{ name, prog, stap, bt string }{
+		{"Go function", busy, "process(%q).function(\"main.step\")", "uprobe:%s:\"main.step\" { printf(\"%%d %%d\\n\", reg(\"ax\"), pid); }"},
+		{"C function, push", busyC, "process(%q).function(\"step\")", "uprobe:%s:step { printf(\"%%d %%d\\n\", arg0, pid); }"},
+	} {
+		var rates, theirs []float64
+		lost, lostPeer := 0, 0
+		add := func(rates *[]float64, lost *int, t *tracer) {
+			t0 := time.Now()
+			loopOf(b, c.prog, calls)
+			n := t.stop()
+			*rates = append(*rates, float64(n)/time.Since(t0).Seconds())
+			*lost += max(calls+calls/20-n, 0)
 		}
+		for range rounds {
+			add(&rates, &lost, gostapRun(b, "probe "+fmt.Sprintf(c.stap, c.prog)+" { printf(\"%d %d\\n\", $n, pid()) }"))
+			if peer {
+				t := bpftraceRun(b, fmt.Sprintf(c.bt, c.prog))
+				time.Sleep(200 * time.Millisecond)
+				add(&theirs, &lostPeer, t)
+			}
+		}
+		total := rounds * (calls + calls/20)
+		fmt.Printf("events  %-17s gostap %8.0f/s (%.2f %% lost)  bpftrace %8.0f/s (%.2f %% lost)  ratio %.1f\n", c.name,
+			median(rates), 100*float64(lost)/float64(total), median(theirs), 100*float64(lostPeer)/float64(total), ratio(median(rates), median(theirs)))
 	}
-	fmt.Printf("events  printf at a framed Go function: gostap %.0f/s (lost %d)  bpftrace %.0f/s (lost %d)  ratio %.1f\n",
-		median(ours), lost, median(theirs), lostPeer, ratio(median(ours), median(theirs)))
 }
 
 // BenchmarkStartup measures from the command to the first event and to the exit.

@@ -35,8 +35,8 @@ func init() {
 		"pgrp":        func(g *gen, in *ir.Instr) { g.taskPid(in, 2) },
 		"sid":         func(g *gen, in *ir.Instr) { g.taskPid(in, 3) },
 		"pexecname":   (*gen).pexecname,
-		"ns_pid":      func(g *gen, in *ir.Instr) { g.nsPid(in, 4, 0) },
-		"ns_tid":      func(g *gen, in *ir.Instr) { g.nsPid(in, 0, 32) },
+		"ns_pid":      func(g *gen, in *ir.Instr) { g.nsPid(in, false) },
+		"ns_tid":      func(g *gen, in *ir.Instr) { g.nsPid(in, true) },
 		"module_name": func(g *gen, in *ir.Instr) { g.assign(g.strs[in.Dst], literal(g.u.Name)) },
 		"is_return":   (*gen).isReturn,
 
@@ -190,8 +190,7 @@ func (g *gen) isReturn(in *ir.Instr) {
 				table[g.h.IDs[i]] = 1
 			}
 		}
-		i := g.siteIndex()
-		g.clamp(i, len(table)-1)
+		i := g.tight(g.siteIndex(), len(table)-1)
 		p := g.mapVal(plan.MapText, g.textOf("\x00is_return\x00"+string(table))+len("\x00is_return\x00"))
 		g.alu(asm.Add, p, i)
 		g.load(dst, p, 0, asm.Byte)

@@ -4,7 +4,6 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -75,25 +74,31 @@ func (g *gen) pexecname(in *ir.Instr) {
 	g.assign(dst, padded(s, n-1))
 }
 
-// nsPid gives the process or thread number in the tracer's pid namespace. When the current task is in
-// another one, its number in the first namespace is given: that is where tracers usually are.
-func (g *gen) nsPid(in *ir.Instr, off int, shift int64) {
-	s := g.temp(8)
-	g.storeIS(s, 0, 0, asm.DWord)
-	ctl := g.mapVal(plan.MapControl, 0)
-	dev, ino := g.get(ctl, plan.CtlPidNSDev, asm.DWord), g.get(ctl, plan.CtlPidNSIno, asm.DWord)
-	r := g.call(asm.FnGetNsCurrentPidTgid, aReg(dev), aReg(ino), aSlot(s, 0), aImm(8))
-	other, done := g.cold(), g.block()
-	v := g.reg()
-	g.unlessI(asm.JNE, r, 0, other)
-	g.loadS(v, s, off, asm.Word)
-	g.jump(done)
-	g.set(other)
-	g.mov(v, g.call(asm.FnGetCurrentPidTgid))
-	g.aluI(asm.LSh, v, shift)
-	g.aluI(asm.RSh, v, 32)
-	g.here(done)
-	g.result(in, v)
+// nsPid gives the number of the current process, or thread, in its own pid namespace: the last of the numbers
+// that its struct pid holds, one for each namespace from the first one down.
+func (g *gen) nsPid(in *ir.Instr, thread bool) {
+	level, ok := g.offset(in, "pid", "level")
+	numbers, ok2 := g.offset(in, "pid", "numbers")
+	ok3 := true
+	var p mach.Reg
+	if thread {
+		via, ok := g.offset(in, "task_struct", "thread_pid")
+		ok3 = ok3 && ok
+		p = g.kernelWord(g.call(asm.FnGetCurrentTask), via, 8)
+	} else {
+		const tgid = 1 // PIDTYPE_TGID of enum pid_type
+		sig, ok := g.offset(in, "task_struct", "signal")
+		pids, ok4 := g.offset(in, "signal_struct", "pids")
+		ok3 = ok3 && ok && ok4
+		p = g.kernelWord(g.kernelWord(g.call(asm.FnGetCurrentTask), sig, 8), pids+8*tgid, 8)
+	}
+	if !ok || !ok2 || !ok3 {
+		g.result(in, g.imm(0))
+		return
+	}
+	const upidSize = 16 // int nr; struct pid_namespace *ns
+	n := g.kernelWord(p, level, 4)
+	g.result(in, g.kernelWord(g.bin(asm.Add, p, g.binI(asm.Mul, n, upidSize)), numbers, 4))
 }
 
 // tls is OpTLS: the thread's fs base, as the kernel keeps it. It is set through the kernel by arch_prctl and clone,

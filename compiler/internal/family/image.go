@@ -19,6 +19,8 @@ type Env struct {
 	Open func(path string) (debuginfo.Image, error)
 	// TargetPath is the program of -c or -x, "" if neither was given.
 	TargetPath string
+	// TargetPID is the process of -x, 0 if there is none: paths are looked up as it sees them.
+	TargetPID int
 	// SearchPath is $PATH, for programs named without a slash.
 	SearchPath string
 	// Dir is where relative paths begin, "" for the current directory.
@@ -133,6 +135,9 @@ func (m *match) programs() []program {
 	case strings.ContainsAny(name, "*?["):
 		return m.byGlob(c, name)
 	case strings.Contains(name, "/"):
+		if p := m.env.inside(name); p != "" {
+			return []program{{path: p}}
+		}
 		return []program{{path: m.env.abs(name)}}
 	}
 	if p := m.env.inPath(name); p != "" {
@@ -143,6 +148,61 @@ func (m *match) programs() []program {
 		d.Hintf(`a file in the current directory is written process("./%s")`, name)
 	}
 	return nil
+}
+
+// inside gives the path below /proc/PID/root of the file that the target of -x sees as name,
+// if the target has another root or other mounts than the tracer; "" if it has not, or if
+// it sees no such file.
+func (e *Env) inside(name string) string {
+	if e.TargetPID <= 0 || !filepath.IsAbs(name) {
+		return ""
+	}
+	dir := filepath.Join(e.proc(), fmt.Sprint(e.TargetPID))
+	ours, err1 := os.Readlink(filepath.Join(e.proc(), "self/ns/mnt"))
+	theirs, err2 := os.Readlink(filepath.Join(dir, "ns/mnt"))
+	if err1 != nil || err2 != nil {
+		return ""
+	}
+	if ours == theirs {
+		a, err1 := os.Stat("/")
+		b, err2 := os.Stat(filepath.Join(dir, "root"))
+		if err1 != nil || err2 != nil || os.SameFile(a, b) {
+			return ""
+		}
+	}
+	path := below(filepath.Join(dir, "root"), name)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+// below follows name as a process whose root directory is root does: the kernel would take
+// absolute links from the tracer's own root.
+func below(root, name string) string {
+	const maxLinks = 40 // as the kernel's MAXSYMLINKS
+	done, rest := "/", filepath.Clean(name)
+	for links := 0; rest != "" && rest != "/"; {
+		part, tail, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+		at := filepath.Join(done, part)
+		link, err := os.Readlink(root + at)
+		if err != nil {
+			done, rest = at, tail
+			continue
+		}
+		if links++; links > maxLinks {
+			break
+		}
+		if filepath.IsAbs(link) {
+			done = "/"
+		}
+		rest = filepath.Join(link, tail)
+		if !filepath.IsAbs(link) {
+			rest = filepath.Join(done, rest)
+			done = "/"
+		}
+	}
+	return root + done
 }
 
 func (e *Env) inPath(name string) string {

@@ -3,7 +3,8 @@
 // In: a process and a run-time address, as records carry them. Out: function, file
 // and line, inlined frames included. It reads /proc/PID/maps once a process and opens
 // the files found there when one of their addresses is asked for. For processes that
-// are gone it falls back on the images that the script names.
+// are gone it falls back on what the kernel reported of them while they lived (Events), and
+// on the images that the script names.
 package symbols
 
 import (
@@ -25,16 +26,19 @@ type Table struct {
 	Open func(path string) (debuginfo.Image, error)
 	// Known are the images that the script's probes lie in.
 	Known []debuginfo.Image
+	// Events reports what processes map; may be nil.
+	Events *Events
 
 	procs  map[uint32]*process
 	images map[string]debuginfo.Image
+	pasts  map[uint32]*past
+	ended  []uint32 // processes of pasts that have ended, oldest first
+	paths  map[string]string
 }
 
 type process struct {
 	maps []mapping
 	gone bool
-	// bias holds what is known of images of a process that is gone.
-	bias map[debuginfo.Image]uint64
 }
 
 type mapping struct {
@@ -51,18 +55,6 @@ type Frame struct {
 	Module string
 	Rel    uint64
 }
-
-// Hint says that pid ran code of img at load bias bias; it is used once the process is gone.
-func (t *Table) Hint(pid uint32, img debuginfo.Image, bias uint64) {
-	p := t.process(pid)
-	if p.bias == nil {
-		p.bias = map[debuginfo.Image]uint64{}
-	}
-	p.bias[img] = bias
-}
-
-// Seen makes sure that the mappings of pid are read while it lives. Later calls cost a look-up.
-func (t *Table) Seen(pid uint32) { t.process(pid) }
 
 // Forget drops what is known of pid, after an exec or before a number is used again.
 func (t *Table) Forget(pid uint32) { delete(t.procs, pid) }
@@ -139,7 +131,10 @@ func (t *Table) Name(pid uint32, addr uint64, ret bool) Frame {
 		m = p.find(at)
 	}
 	if m == nil {
-		return t.fromKnown(p, fr, at)
+		m = t.mapped(pid, at)
+	}
+	if m == nil {
+		return t.fromKnown(fr, at)
 	}
 	fr.Module = m.path
 	fr.Rel = at - m.lo + m.off
@@ -178,22 +173,14 @@ func vaddr(img debuginfo.Image, m *mapping, at uint64) (uint64, bool) {
 	return 0, false
 }
 
-func (t *Table) fromKnown(p *process, fr Frame, at uint64) Frame {
-	for img, bias := range p.bias {
-		if fs := img.Lookup(at - bias); fs != nil {
-			fr.Frames, fr.Module, fr.Rel = fs, img.Path(), at-bias
-			return fr
+func (t *Table) fromKnown(fr Frame, at uint64) Frame {
+	for _, img := range t.Known {
+		if img.LoadBase() == 0 {
+			continue // position independent: the address says nothing
 		}
-	}
-	if len(p.bias) == 0 {
-		for _, img := range t.Known {
-			if img.LoadBase() == 0 {
-				continue // position independent: the address says nothing
-			}
-			if fs := img.Lookup(at); fs != nil {
-				fr.Frames, fr.Module, fr.Rel = fs, img.Path(), at
-				return fr
-			}
+		if fs := img.Lookup(at); fs != nil {
+			fr.Frames, fr.Module, fr.Rel = fs, img.Path(), at
+			return fr
 		}
 	}
 	return fr

@@ -1,0 +1,232 @@
+package symbols
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Events tells what processes map, fork and end, as the kernel reports it to perf
+// (PERF_RECORD_MMAP2, FORK and EXIT of linux/perf_event.h). Without it, addresses of a
+// position-independent program that has ended before its records were read have no names.
+type Events struct {
+	rings []*perfRing
+	rec   []byte
+}
+
+// perfRing is the buffer of one CPU.
+type perfRing struct {
+	fd   int
+	mem  []byte
+	meta *unix.PerfEventMmapPage
+}
+
+// ringPages is a power of two: 64 KiB hold some 500 mappings between two reads.
+const ringPages = 16
+
+// WatchProcesses opens a buffer for each CPU that is online. It needs the right to watch
+// all processes (CAP_PERFMON, or perf_event_paranoid below 1).
+func WatchProcesses() (*Events, error) {
+	cpus, err := onlineCPUs()
+	if err != nil {
+		return nil, err
+	}
+	e := &Events{}
+	for _, cpu := range cpus {
+		r, err := openRing(cpu)
+		if err != nil {
+			e.Close()
+			return nil, fmt.Errorf("watch processes on CPU %d: %w", cpu, err)
+		}
+		e.rings = append(e.rings, r)
+	}
+	return e, nil
+}
+
+func openRing(cpu int) (*perfRing, error) {
+	attr := unix.PerfEventAttr{
+		Type:   unix.PERF_TYPE_SOFTWARE,
+		Config: unix.PERF_COUNT_SW_DUMMY,
+		Size:   uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+		Bits:   unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitTask | unix.PerfBitExcludeKernel,
+	}
+	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	mem, err := unix.Mmap(fd, 0, (1+ringPages)*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return &perfRing{fd: fd, mem: mem, meta: (*unix.PerfEventMmapPage)(unsafe.Pointer(&mem[0]))}, nil
+}
+
+// Close gives the buffers back.
+func (e *Events) Close() {
+	for _, r := range e.rings {
+		unix.Munmap(r.mem)
+		unix.Close(r.fd)
+	}
+	e.rings = nil
+}
+
+// read passes what waits on to a table.
+func (e *Events) read(t *Table) {
+	for _, r := range e.rings {
+		head, tail := atomic.LoadUint64(&r.meta.Data_head), r.meta.Data_tail
+		data := r.mem[os.Getpagesize():]
+		size := uint64(len(data))
+		for tail+8 <= head {
+			at := tail % size // records are aligned to 8: the header is in one piece
+			n := uint64(binary.LittleEndian.Uint16(data[at+6:]))
+			if n < 8 || tail+n > head {
+				tail = head // cannot be; what follows has no meaning then
+				break
+			}
+			rec := data[at:min(at+n, size)]
+			if uint64(len(rec)) < n {
+				e.rec = append(append(e.rec[:0], rec...), data[:n-uint64(len(rec))]...)
+				rec = e.rec
+			}
+			t.event(binary.LittleEndian.Uint32(rec), rec[8:])
+			tail += n
+		}
+		atomic.StoreUint64(&r.meta.Data_tail, tail)
+	}
+}
+
+// past is what a process has mapped, newest last.
+type past struct {
+	maps   []mapping
+	parent uint32
+}
+
+// maxEnded bounds how many processes are remembered that have ended.
+const maxEnded = 4096
+
+// event takes one record in, without its header.
+func (t *Table) event(kind uint32, b []byte) {
+	le := binary.LittleEndian
+	switch kind {
+	case unix.PERF_RECORD_MMAP2:
+		const name = 64
+		if len(b) <= name {
+			return
+		}
+		path, _, _ := bytes.Cut(b[name:], []byte{0})
+		p, lo := t.past(le.Uint32(b)), le.Uint64(b[8:])
+		p.maps = append(p.maps, mapping{lo: lo, hi: lo + le.Uint64(b[16:]), off: le.Uint64(b[24:]), path: t.intern(path)})
+	case unix.PERF_RECORD_FORK:
+		if len(b) < 16 {
+			return
+		}
+		pid, parent, tid := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])
+		if pid == tid { // a process, not a thread
+			t.Forget(pid)
+			*t.past(pid) = past{parent: parent}
+		}
+	case unix.PERF_RECORD_EXIT:
+		if len(b) < 16 {
+			return
+		}
+		if pid, tid := le.Uint32(b), le.Uint32(b[8:]); pid == tid {
+			t.ended = append(t.ended, pid)
+			if len(t.ended) > maxEnded {
+				delete(t.pasts, t.ended[0])
+				delete(t.procs, t.ended[0])
+				t.ended = t.ended[1:]
+			}
+		}
+	}
+}
+
+func (t *Table) past(pid uint32) *past {
+	if t.pasts == nil {
+		t.pasts = map[uint32]*past{}
+	}
+	p := t.pasts[pid]
+	if p == nil {
+		p = &past{}
+		t.pasts[pid] = p
+	}
+	return p
+}
+
+// intern keeps one copy of each path.
+func (t *Table) intern(path []byte) string {
+	if s, ok := t.paths[string(path)]; ok {
+		return s
+	}
+	if t.paths == nil {
+		t.paths = map[string]string{}
+	}
+	s := string(path)
+	t.paths[s] = s
+	return s
+}
+
+// mapped finds what pid had at addr by what the kernel reported: its newest mapping, or
+// one of the process that it was forked from.
+func (t *Table) mapped(pid uint32, addr uint64) *mapping {
+	if t.Events == nil {
+		return nil
+	}
+	t.Events.read(t)
+	for range 8 {
+		p := t.pasts[pid]
+		if p == nil {
+			return nil
+		}
+		for i := len(p.maps) - 1; i >= 0; i-- {
+			if m := &p.maps[i]; m.lo <= addr && addr < m.hi {
+				return m
+			}
+		}
+		if pid = p.parent; pid == 0 {
+			return nil
+		}
+		if m := t.process(pid).find(addr); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// Poll takes in what the kernel has reported, so that its buffers do not run full.
+func (t *Table) Poll() {
+	if t.Events != nil {
+		t.Events.read(t)
+	}
+}
+
+// onlineCPUs reads a list such as "0-3,8".
+func onlineCPUs() ([]int, error) {
+	data, err := os.ReadFile("/sys/devices/system/cpu/online")
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, part := range strings.Split(strings.TrimSpace(string(data)), ",") {
+		first, last, ok := strings.Cut(part, "-")
+		if !ok {
+			last = first
+		}
+		lo, err1 := strconv.Atoi(first)
+		hi, err2 := strconv.Atoi(last)
+		if err1 != nil || err2 != nil || lo > hi || hi > 1<<16 {
+			return nil, fmt.Errorf("online CPUs: %q", data)
+		}
+		for cpu := lo; cpu <= hi; cpu++ {
+			out = append(out, cpu)
+		}
+	}
+	return out, nil
+}
