@@ -84,7 +84,7 @@ func newState(ctx context.Context, o Options) *state {
 	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, SearchPath: o.SearchPath, Dir: o.Dir}
 	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images}
 	s.xenv = &expand.Env{
-		Aliases: s.aliases, Known: family.Known,
+		Aliases: s.aliases, Known: family.Known, Forms: family.Wild,
 		Names:   func() []string { return s.lib.AliasNames() },
 		Resolve: func(r probe.Request) ([]*probe.Site, diag.List) { return family.Resolve(s.env, r) },
 	}

@@ -41,6 +41,9 @@ type Env struct {
 	Names func() []string
 	// Known reports whether a word begins a family of probe points; may be nil.
 	Known func(word string) bool
+	// Forms lists the plain requests that one with wildcards in component names stands for, given
+	// what matches a pattern; may be nil.
+	Forms func(r probe.Request, match func(pat, name string) bool) []probe.Request
 	// Resolve finds the sites of a plain request.
 	Resolve func(probe.Request) ([]*probe.Site, diag.List)
 }
@@ -194,10 +197,15 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 	if ms := x.match(req); len(ms) > 0 {
 		return x.aliases(req, ms, ctx)
 	}
+	if wildName(req) && x.env.Forms != nil {
+		if forms := x.env.Forms(req, glob); len(forms) > 0 {
+			return x.forms(req, forms, ctx)
+		}
+	}
 	if wild(req.Comps[0].Name) {
 		return x.fail(ctx, diag.List{{
 			Severity: diag.Error, Phase: diag.Semantic, Code: CodeNoAlias, Span: req.Span,
-			Message: "no alias has a name like " + req.String(),
+			Message: "no probe point or alias has a name like " + req.String(),
 		}})
 	}
 	sites, ds := x.env.Resolve(req)
@@ -221,6 +229,34 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 		s.Alias = name
 	}
 	return []*Item{{Req: req, Sites: sites, Bodies: ctx.bodies, Cond: ctx.cond, Alias: ctx.alias}}
+}
+
+// wildName reports whether a component's name holds a wildcard.
+func wildName(req probe.Request) bool {
+	for _, c := range req.Comps {
+		if wild(c.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// forms expands the points that a request with wildcards stands for. What one of them does not find,
+// another may.
+func (x *expander) forms(req probe.Request, forms []probe.Request, ctx context) []*Item {
+	each := ctx
+	each.optional = true
+	var items []*Item
+	for _, f := range forms {
+		items = append(items, x.point(f, each)...)
+	}
+	if len(items) == 0 {
+		return x.fail(ctx, diag.List{{
+			Severity: diag.Error, Phase: diag.Semantic, Code: CodeNoAlias, Span: req.Span,
+			Message: "no match for " + req.String() + ": nothing that it stands for is there",
+		}})
+	}
+	return items
 }
 
 // fail reports ds unless the point is optional.

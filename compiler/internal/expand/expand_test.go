@@ -146,7 +146,7 @@ func TestExpandErrors(t *testing.T) {
 		{"loop", `probe a = b { p() } probe b = a { p() } probe a { b() }`, "the alias a stands for itself"},
 		{"self", `probe a = a.x { p() } probe a { b() }`, "the alias a stands for itself"},
 		{"no such wildcard", `probe q.* { b() }`, ""},
-		{"first component", `probe q* { b() }`, "no alias has a name like q*"},
+		{"first component", `probe q* { b() }`, "no probe point or alias has a name like q*"},
 		{"wildcard finds nothing", `probe s.a = nothing { p() } probe s.* { b() }`, "no match for s.*: nothing that it stands for is there"},
 	}
 	for _, tt := range tests {

@@ -118,6 +118,46 @@ func Resolve(env *Env, req probe.Request) ([]*probe.Site, diag.List) {
 // Known reports whether name begins a family, available or not.
 func Known(name string) bool { return child(families(), name) != nil }
 
+// Wild lists the complete forms that req stands for when * in the names of its components is matched
+// by match. Families that are not available are left out.
+func Wild(req probe.Request, match func(pat, name string) bool) []probe.Request {
+	var out []probe.Request
+	var walk func(kids []*form, i int, comps []probe.Comp)
+	walk = func(kids []*form, i int, comps []probe.Comp) {
+		for _, f := range kids {
+			c := req.Comps[i]
+			if f.refuse != "" || !match(c.Name, f.name) || !f.takes(c.Arg) {
+				continue
+			}
+			c.Name = f.name
+			here := append(comps[:len(comps):len(comps)], c)
+			switch {
+			case i+1 < len(req.Comps):
+				walk(f.kids, i+1, here)
+			case f.resolve != nil:
+				r := req
+				r.Comps = here
+				out = append(out, r)
+			}
+		}
+	}
+	if len(req.Comps) > 0 {
+		walk(families(), 0, nil)
+	}
+	return out
+}
+
+// takes reports whether f can have the argument, nil for none.
+func (f *form) takes(arg *ast.Literal) bool {
+	switch {
+	case arg == nil:
+		return f.args&bare != 0
+	case arg.IsString:
+		return f.args&str != 0
+	}
+	return f.args&num != 0
+}
+
 func child(fs []*form, name string) *form {
 	for _, f := range fs {
 		if f.name == name {

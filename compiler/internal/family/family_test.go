@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -247,4 +248,22 @@ func FuzzPattern(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestWild: wildcards in component names stand for the forms that can be complete with the arguments given.
+func TestWild(t *testing.T) {
+	match := func(pat, name string) bool { ok, _ := path.Match(pat, name); return ok }
+	for _, c := range []struct{ comps, want string }{
+		{"be*", "begin"}, {"e*(1)", "end(1) error(1)"}, {"timer.m*(1)", "timer.ms(1) timer.msec(1)"}, {"timer.*", "timer.profile"},
+		{"k*", ""}, {"timer.ms(1).*(2)", "timer.ms(1).randomize(2)"}, {"process.*", "process.begin process.end"},
+	} {
+		r := request(t, c.comps)
+		var got []string
+		for _, f := range Wild(r, match) {
+			got = append(got, f.String())
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %q, want %q", c.comps, s, c.want)
+		}
+	}
 }
