@@ -132,6 +132,8 @@ type Func struct {
 	Params int
 	// Callback marks functions that bpf_loop or bpf_for_each_map_elem calls: they need type information.
 	Callback bool
+	// Keep are registers that should not go to the stack: older verifiers forget there that a comparison bounded them.
+	Keep map[Reg]bool
 	// Roots are blocks that are kept although nothing leads to them yet.
 	Roots   []*Block
 	NRegs   Reg // virtual registers are below this
@@ -148,7 +150,7 @@ type SlotInfo struct {
 }
 
 // New makes an empty function.
-func New(name string) *Func { return &Func{Name: name, NRegs: Virtual} }
+func New(name string) *Func { return &Func{Name: name, NRegs: Virtual, Keep: map[Reg]bool{}} }
 
 // NewReg makes a virtual register.
 func (f *Func) NewReg() Reg {

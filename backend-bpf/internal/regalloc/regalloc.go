@@ -149,8 +149,11 @@ func (a *allocator) round() ([]*interval, error) {
 		}
 		n := iv.size()
 		iv.weight = iv.uses / float64(n+8)
-		if a.temp[iv.reg] {
+		switch {
+		case a.temp[iv.reg]:
 			iv.weight = math.Inf(1)
+		case a.f.Keep[iv.reg]:
+			iv.weight = math.MaxFloat64
 		}
 		list = append(list, iv)
 	}

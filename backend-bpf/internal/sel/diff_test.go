@@ -22,9 +22,14 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
+
+var logLevel ebpf.LogLevel = ebpf.LogLevelStats
+
+func posOf(s fmt.Stringer) source.Pos { return s.(plan.Source).Pos }
 
 var listing = flag.Bool("listing", false, "show the instructions")
 
@@ -40,6 +45,7 @@ type machine struct {
 	out    strings.Builder // what was printed
 	err    strings.Builder // errors and warnings
 	insns  []int
+	specs  map[string]*ebpf.ProgramSpec
 }
 
 func needRoot(t testing.TB) {
@@ -59,7 +65,7 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &machine{t: t, p: p, lay: lay, halves: map[uint16][]byte{}}
+	m := &machine{t: t, p: p, lay: lay, halves: map[uint16][]byte{}, specs: map[string]*ebpf.ProgramSpec{}}
 	m.u = &sel.Unit{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Name: "diff"}
 	spec := &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}
 	for i, pr := range p.Probes {
@@ -84,13 +90,32 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 			t.Logf("%v", res.Spec.Instructions)
 		}
 		m.insns = append(m.insns, res.Insns)
+		m.specs[name] = res.Spec.Copy()
+		for k := range res.Spec.Instructions {
+			// The library would make line information of it, which the kernel wants complete.
+			res.Spec.Instructions[k] = res.Spec.Instructions[k].WithSource(nil)
+		}
 		spec.Programs[name] = res.Spec
 	}
 	spec.Maps = m.u.Maps(1 << 20)
 	for k, s := range lay.Maps {
 		spec.Maps[k] = s
 	}
-	m.coll, err = ebpf.NewCollection(spec)
+	start := time.Now()
+	m.coll, err = ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogLevel: logLevel}})
+	if err == nil {
+		t.Logf("loaded in %v", time.Since(start).Round(time.Millisecond))
+		for _, pr := range m.coll.Programs {
+			for _, l := range strings.Split(pr.VerifierLog, "\n") {
+				if strings.HasPrefix(l, "processed") {
+					t.Log(l)
+				}
+			}
+		}
+	}
+	if err != nil { // again, for the verifier's words
+		_, err = ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogLevel: ebpf.LogLevelBranch}})
+	}
 	var ve *ebpf.VerifierError
 	if errors.As(err, &ve) {
 		log := fmt.Sprintf("%+v", ve)

@@ -132,7 +132,7 @@ func (w *writer) append(from arg, n mach.Reg, most int) {
 	g.alu(asm.Sub, left, w.pos)
 	m := g.copy(n)
 	g.atMost(m, left)
-	g.clamp(m, min(most, w.v.cap))
+	m = g.tight(m, min(most, w.v.cap))
 	g.copyBytes(aReg(g.bin(asm.Add, g.addrP(w.v.at), w.pos)), m, from)
 	g.alu(asm.Add, w.pos, m)
 }
@@ -240,11 +240,20 @@ func (w *writer) number(p *ir.Piece, width, prec num, v mach.Reg) {
 		}
 	}
 	const room = 24
-	buf := g.tempBuffer(room)
+	buf := g.tempBuffer(room + 8)
 	n := g.imm(0)
+	// from is the address of the first digit so far. The verifier wants addresses to grow.
+	from := func() mach.Reg {
+		p := g.imm(room)
+		g.alu(asm.Sub, p, n)
+		g.aluI(asm.And, p, 31)
+		g.alu(asm.Add, p, buf)
+		return p
+	}
 	head, done := g.block(), g.block()
 	g.here(head)
-	g.bounded(head)
+	g.short(head)
+	g.unlessI(asm.JGE, n, int64(digits), done)
 	d := g.copy(u)
 	if base == 10 {
 		g.aluI(asm.Mod, d, base)
@@ -267,19 +276,12 @@ func (w *writer) number(p *ir.Piece, width, prec num, v mach.Reg) {
 	}
 	g.aluI(asm.Add, d, '0')
 	g.aluI(asm.Add, n, 1)
-	at := g.copy(buf)
-	g.alu(asm.Sub, at, n)
-	g.store(at, room, d, asm.Byte)
-	g.unlessI(asm.JEq, u, 0, done)
-	g.condI(asm.JGE, n, int64(digits), done, head)
+	g.store(from(), 0, d, asm.Byte)
+	g.condI(asm.JEq, u, 0, done, head)
 	g.set(done)
 	g.launder(n)
 	g.clamp(n, digits)
-	text := func() {
-		at := g.copy(buf)
-		g.alu(asm.Sub, at, n)
-		w.append(aReg(g.binI(asm.Add, at, room)), n, digits)
-	}
+	text := func() { w.append(aReg(from()), n, digits) }
 	if width.none() && prec.none() {
 		w.byte(sign, signs)
 		w.literal(prefix)

@@ -4,7 +4,6 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 )
@@ -165,7 +164,7 @@ func (g *gen) scratchSize() int {
 	if !g.frame.used {
 		return 0
 	}
-	return g.frame.size + 2*maps.StringSize(g.u.P.Limits.MaxString) + 64
+	return g.frame.size + 2*mask(g.u.P.Limits.MaxString) + 128
 }
 
 // acquire writes the code that takes a scratch slot of this CPU: whoever changes its first word from 0 to 1

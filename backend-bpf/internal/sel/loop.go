@@ -10,10 +10,15 @@ import (
 // bounded marks a block as the head of a loop that the verifier can walk to its end by itself, turn by turn.
 func (g *gen) bounded(head *mach.Block) { head.Bounded = true }
 
+// short is bounded for loops of a few dozen turns, where the kernel has nothing better: as a step of its own each turn
+// would cost too much.
+func (g *gen) short(head *mach.Block) { head.Bounded = !g.u.Feat.MayGoto }
+
 // closeLoops puts may_goto on every jump back whose loop is not bounded, and makes the verifier forget what it
-// knows about the numbers that such a loop changes before the loop begins. So the first state in
+// knows about the numbers that such a loop changes, before the loop and at each turn. So the first state in
 // which it sees the loop's head covers all later ones, and it walks the body once or twice however
-// often it will run. When the kernel's budget for such jumps (8 million, or a quarter of a second) is
+// often it will run. (Where the numbers of a loop keep what is known of them, nested loops are walked thousands of
+// times; the kernel's own widening leaves ranges and links between registers.) When the kernel's budget for such jumps (8 million, or a quarter of a second) is
 // used up, the handler ends as if MAXACTION had been reached.
 func (g *gen) closeLoops(f *mach.Func) error {
 	if f == g.f {
@@ -68,20 +73,25 @@ func (g *gen) closeLoops(f *mach.Func) error {
 				}
 			}
 		}
+		back := f.NewBlock()
+		back.Cold = l.Latch.Cold
 		live.In[l.Head.ID].Each(func(r mach.Reg) {
-			if !changed.Has(r) || forgets(pre, r) {
+			if !changed.Has(r) {
 				return
 			}
 			if slot == mach.NoSlot {
 				slot = f.NewSlot(8)
 			}
-			pre.Ins = append(pre.Ins,
-				mach.Ins{Op: mach.Store, Dst: mach.FP, Src: r, Size: asm.DWord, Slot: slot},
-				mach.Ins{Op: mach.Store, Dst: mach.FP, Src: r, Size: asm.Byte, Slot: slot},
-				mach.Ins{Op: mach.Load, Dst: r, Src: mach.FP, Size: asm.DWord, Slot: slot})
+			for _, b := range []*mach.Block{pre, back} {
+				if forgets(b, r) {
+					continue
+				}
+				b.Ins = append(b.Ins,
+					mach.Ins{Op: mach.Store, Dst: mach.FP, Src: r, Size: asm.DWord, Slot: slot},
+					mach.Ins{Op: mach.Store, Dst: mach.FP, Src: r, Size: asm.Byte, Slot: slot},
+					mach.Ins{Op: mach.Load, Dst: r, Src: mach.FP, Size: asm.DWord, Slot: slot})
+			}
 		})
-		back := f.NewBlock()
-		back.Cold = l.Latch.Cold
 		back.Term = mach.Term{Kind: mach.MayGoto, Then: g.stopped[l.Latch.Tag], Else: l.Head}
 		l.Latch.Redirect(l.Head, back)
 	}

@@ -124,7 +124,7 @@ func (g *gen) memField(p *ir.Piece, prec, addr ir.Val) field {
 		n := g.copy(g.long(prec))
 		g.fieldWidth(n)
 		g.atLeast(n, 1)
-		g.clamp(n, textfmt.MaxMem)
+		n = g.tight(n, textfmt.MaxMem)
 		res := g.call(fn, g.argP(r.at(8)), aReg(n), aReg(g.long(addr)))
 		bad, on := g.cold(), g.block()
 		g.condI(asm.JNE, res, 0, bad, on)

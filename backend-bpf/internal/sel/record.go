@@ -13,8 +13,8 @@ import (
 // together in scratch memory and copied with their true length. Handlers that may print more than
 // once gather their output there, so that it comes out in one piece.
 
-// bufferSize is how much output a handler gathers before it sends a part of it.
-const bufferSize = 4096
+// bufferSize is how much output a handler gathers before it sends a part of it: a number that a mask can bound.
+const bufferSize = 4095
 
 // directMax is the largest record that is written in the ring buffer itself.
 const directMax = 2048
@@ -148,6 +148,7 @@ func (g *gen) gather(n int) *record {
 	g.movI(cur, wire.HeaderSize)
 	g.jump(on)
 	g.set(on)
+	g.bound(cur, bufferSize)
 	base := g.bin(asm.Add, g.slotAddr(), cur)
 	return &record{g: g, base: base, off: g.outArea() + outData, dyn: cur}
 }
@@ -165,8 +166,7 @@ func (g *gen) flush(f wire.Flags, cur mach.Reg) {
 	data := g.outArea() + outData
 	r := &record{g: g, base: g.slotAddr(), off: data, dyn: mach.None}
 	r.header(wire.Print, f)
-	n := g.copy(cur)
-	g.clamp(n, bufferSize+g.look.entryMax)
+	n := g.tight(cur, bufferSize+g.look.entryMax)
 	g.output(aReg(g.binI(asm.Add, g.slotAddr(), int64(data))), aReg(n))
 }
 

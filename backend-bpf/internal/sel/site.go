@@ -163,8 +163,7 @@ func (g *gen) site(in *ir.Instr) {
 		g.u.text = append(g.u.text, t...)
 		g.u.text = append(g.u.text, make([]byte, stride-len(t))...)
 	}
-	i := g.siteIndex()
-	g.clamp(i, len(texts)-1)
+	i := g.tight(g.siteIndex(), len(texts)-1)
 	g.aluI(asm.Mul, i, int64(stride))
 	p := g.mapVal(plan.MapText, off)
 	g.alu(asm.Add, p, i)

@@ -209,8 +209,7 @@ func (g *gen) logBucket(v mach.Reg) mach.Reg {
 	g.movI(n, 0)
 	g.jump(on)
 	g.set(on)
-	g.clamp(n, layout.HistLogBuckets-1)
-	return n
+	return g.tight(n, layout.HistLogBuckets-1)
 }
 
 func (g *gen) linearBucket(h ir.Hist, v mach.Reg) mach.Reg {
@@ -238,6 +237,5 @@ func (g *gen) linearBucket(h ir.Hist, v mach.Reg) mach.Reg {
 	g.movI(n, int64(h.Buckets()-1))
 	g.jump(done)
 	g.set(done)
-	g.clamp(n, h.Buckets()-1)
-	return n
+	return g.tight(n, h.Buckets()-1)
 }

@@ -39,7 +39,6 @@ func (g *gen) statGet(in *ir.Instr) {
 		g.movI(idx, 0) // read something; the error comes behind that of an empty aggregate
 		g.jump(on)
 		g.set(on)
-		g.aluI(asm.LSh, idx, 3)
 	}
 	add := func(elem mach.Reg) { g.merge(&acc, in, elem, idx) }
 	switch {
@@ -137,7 +136,9 @@ func (g *gen) merge(acc *aggregate, in *ir.Instr, elem, idx mach.Reg) {
 		most(acc.max, gl.Stat.Max)
 	}
 	if acc.bucket != mach.None {
-		p := g.bin(asm.Add, elem, idx)
+		p := g.tight(idx, g.u.P.Globals[in.Glob].Stat.Hists[in.Iter].Buckets()-1)
+		g.aluI(asm.LSh, p, 3)
+		g.alu(asm.Add, p, elem)
 		g.alu(asm.Add, acc.bucket, g.get(p, gl.ValueOff+gl.Stat.Hists[in.Iter], asm.DWord))
 	}
 }

@@ -116,7 +116,8 @@ func (g *gen) textOf(text string) int {
 // shortText is the longest constant that is written with immediate stores.
 const shortText = 64
 
-// clamp keeps a length below or at n. It always is: this is for the verifier, which only knows that it came from memory.
+// clamp makes r at most n, and lets the verifier know: by a comparison, which kernels before 6.13 forget when
+// r goes to the stack and comes back, and by a mask, which may say a little less but stays.
 func (g *gen) clamp(r mach.Reg, n int) {
 	over, on := g.cold(), g.block()
 	g.condI(asm.JGT, r, int64(n), over, on)
@@ -124,6 +125,33 @@ func (g *gen) clamp(r mach.Reg, n int) {
 	g.movI(r, int64(n))
 	g.jump(on)
 	g.set(on)
+	g.bound(r, n)
+}
+
+// bound tells the verifier of a number that is at most n that it is less than the next power of two. Scratch slots have
+// as much room behind their end.
+func (g *gen) bound(r mach.Reg, n int) { g.aluI(asm.And, r, int64(mask(n))) }
+
+// mask is the smallest number of the form 2^k-1 that is not below n.
+func mask(n int) int {
+	m := 1
+	for m < n {
+		m = m*2 + 1
+	}
+	return m
+}
+
+// tight gives a copy of r that is at most n, for memory with nothing behind it.
+func (g *gen) tight(r mach.Reg, n int) mach.Reg {
+	t := g.copy(r)
+	g.f.Keep[t] = true
+	over, on := g.cold(), g.block()
+	g.condI(asm.JGT, t, int64(n), over, on)
+	g.set(over)
+	g.movI(t, int64(n))
+	g.jump(on)
+	g.set(on)
+	return t
 }
 
 // atMost makes r the smaller of r and n.
@@ -145,7 +173,7 @@ func (g *gen) length(s str) mach.Reg {
 		return g.lengthPadded(s)
 	}
 	n := g.getP(s.lenAt, 0, asm.DWord)
-	g.clamp(n, s.cap)
+	g.bound(n, s.cap)
 	return n
 }
 
@@ -207,7 +235,7 @@ func (g *gen) bytesOf(s str) arg {
 
 // finish makes the bytes of v a large string of n bytes: it writes the length and the zeros behind the end.
 func (g *gen) finish(v *strVar, n mach.Reg) {
-	g.clamp(n, v.cap)
+	g.bound(n, v.cap)
 	g.storeP(v.lenAt, 0, n, asm.DWord)
 	end := g.bin(asm.Add, g.addrP(v.at), n)
 	g.storeI(end, 0, 0, asm.DWord)
@@ -301,7 +329,9 @@ func (g *gen) pad(p mem, size, n int, s str) {
 		return
 	}
 	m := g.length(s)
-	if s.cap > n {
+	if p.slot != mach.NoSlot || p.base != g.frame.scratch {
+		m = g.tight(m, n)
+	} else if s.cap > n {
 		g.clamp(m, n)
 	}
 	g.copyBytes(g.argP(p), m, g.bytesOf(s))
@@ -343,9 +373,7 @@ func (g *gen) concat(dst *strVar, a, b str) {
 	left := g.imm(int64(dst.cap))
 	g.alu(asm.Sub, left, la)
 	g.atMost(lb, left)
-	if b.v == dst {
-		g.clamp(lb, dst.cap)
-	}
+	g.bound(lb, min(dst.cap, b.cap))
 	end := g.bin(asm.Add, g.addrP(dst.at), la)
 	g.copyBytes(aReg(end), lb, g.bytesOf(b))
 	g.alu(asm.Add, la, lb)

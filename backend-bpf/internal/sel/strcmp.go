@@ -7,7 +7,6 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
-	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -49,25 +48,16 @@ func (g *gen) differ(x, y str, a, b mach.Reg, differs, same *mach.Block) {
 		return
 	}
 	// x is large, y large or a long constant.
-	px, py := g.copy(g.addrP(x.at)), g.reg()
-	if y.lit {
-		py = g.mapVal(plan.MapText, g.textOf(y.text))
-	} else {
-		g.mov(py, g.addrP(y.at))
-	}
-	left := g.length(x)
-	g.clamp(left, 8*n-1)
+	left, k := g.length(x), g.imm(0)
 	head := g.block()
 	g.here(head)
-	g.bounded(head)
-	g.load(a, px, 0, asm.DWord)
-	g.load(b, py, 0, asm.DWord)
+	g.short(head)
+	g.unlessI(asm.JGE, k, int64(8*n), same)
+	g.mov(a, g.bytes(x, k, asm.DWord))
+	g.mov(b, g.bytes(y, k, asm.DWord))
 	g.unless(asm.JNE, a, b, differs)
-	g.unlessI(asm.JLT, left, 8, same)
-	g.aluI(asm.Sub, left, 8)
-	g.aluI(asm.Add, px, 8)
-	g.aluI(asm.Add, py, 8)
-	g.jump(head)
+	g.aluI(asm.Add, k, 8)
+	g.cond(asm.JGT, k, left, same, head)
 }
 
 // equal branches on x == y.

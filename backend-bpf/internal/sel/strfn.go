@@ -53,8 +53,11 @@ func (g *gen) cstring(in *ir.Instr, kernel bool, n, alt ir.Val) {
 		g.assign(dst, literal(""))
 		g.jump(done)
 		g.set(some)
-		g.clamp(count, t.cap)
-		most = aReg(g.binI(asm.Add, count, 1))
+		count = g.tight(count, t.cap)
+		g.bound(count, t.cap)
+		room := g.tight(count, t.cap)
+		g.aluI(asm.Add, room, 1)
+		most = aReg(room)
 	}
 	r := g.call(readStr, buf, most, aReg(addr))
 	if count == mach.None {
@@ -102,7 +105,10 @@ func (g *gen) substr(in *ir.Instr) {
 	g.alu(asm.Sub, left, start)
 	g.atMost(n, left)
 	g.clamp(n, t.cap)
-	g.clamp(start, s.cap)
+	g.bound(start, s.cap)
+	if s.lit {
+		g.u.slack = max(g.u.slack, 2*mask(s.cap))
+	}
 	from := g.address(s)
 	g.alu(asm.Add, from, start)
 	g.copyBytes(g.argP(t.at), n, aReg(from))
@@ -144,10 +150,7 @@ func (g *gen) stringat(in *ir.Instr) {
 	i := g.copy(g.long(in.Args[1]))
 	bad := g.cold()
 	g.unless(asm.JGE, i, g.length(s), bad)
-	g.clamp(i, s.cap)
-	p := g.address(s)
-	g.alu(asm.Add, p, i)
-	g.result(in, g.get(p, 0, asm.Byte))
+	g.result(in, g.bytes(s, i, asm.Byte))
 	on := g.cur
 	g.set(bad)
 	g.raiseText(ir.ErrArgument, literal("string index out of range"), in.OnErr)
@@ -178,9 +181,6 @@ func (g *gen) loop(n mach.Reg, limit int, body func(i mach.Reg, next *mach.Block
 	i := g.imm(0)
 	head, next, done := g.block(), g.block(), g.block()
 	g.here(head)
-	if limit <= 32 {
-		g.bounded(head)
-	}
 	g.unless(asm.JGE, i, n, done)
 	g.unlessI(asm.JGE, i, int64(limit), done)
 	body(i, next)
@@ -195,17 +195,21 @@ func (g *gen) loop(n mach.Reg, limit int, body func(i mach.Reg, next *mach.Block
 
 // bytes loads size bytes at index i of a flat string.
 func (g *gen) bytes(s str, i mach.Reg, size asm.Size) mach.Reg {
+	p := g.binI(asm.And, i, int64(mask(s.cap)))
 	if s.lit {
-		p := g.mapVal(plan.MapText, g.textOf(s.text))
-		g.alu(asm.Add, p, i)
+		g.alu(asm.Add, p, g.mapVal(plan.MapText, g.textOf(s.text)))
+		g.u.slack = max(g.u.slack, mask(s.cap))
 		return g.get(p, 0, size)
 	}
-	return g.get(g.bin(asm.Add, s.at.base, i), s.at.off, size)
+	g.alu(asm.Add, p, s.at.base)
+	return g.get(p, s.at.off, size)
 }
 
 // put stores the low size bytes of c at index i of a large string.
 func (g *gen) put(v *strVar, i, c mach.Reg, size asm.Size) {
-	g.store(g.bin(asm.Add, v.at.base, i), v.at.off, c, size)
+	p := g.binI(asm.And, i, int64(mask(v.cap)))
+	g.alu(asm.Add, p, v.at.base)
+	g.store(p, v.at.off, c, size)
 }
 
 // mapCase moves the 26 letters from first on by a distance.

@@ -58,6 +58,7 @@ type Unit struct {
 	zeros   int    // bytes of MapZero
 	text    []byte // contents of MapText
 	textAt  map[string]int
+	slack   int // bytes that have to follow the last text
 }
 
 // Types finds offsets in structures of the kernel.
@@ -155,7 +156,7 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	}
 	if len(u.text) > 0 {
 		// Strings are read a word at a time, so the last one has some zeros behind it.
-		u.text = append(u.text, make([]byte, 16)...)
+		u.text = append(u.text, make([]byte, 16+u.slack)...)
 		m[plan.MapText] = &ebpf.MapSpec{Name: plan.MapText, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(u.text)), MaxEntries: 1,
 			Flags: readOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: u.text}}}
 	}
