@@ -34,7 +34,7 @@ func (f *fn) target(e ast.Expr) ir.Val {
 		return ir.I(0)
 	}
 	if t.Type == types.String {
-		return f.text1(t.Value, t.Len, t.CString, f.args(t), true)
+		return f.readText(t.Value, t.Len, t.CString, f.args(t), true)
 	}
 	return f.loc(t.Value, f.args(t))
 }
@@ -42,8 +42,8 @@ func (f *fn) target(e ast.Expr) ir.Val {
 // args translates the expressions that a target's location program takes.
 func (f *fn) args(t *elab.Target) []ir.Val { return f.exprs(t.Args) }
 
-// text1 reads a string of the program. If it must not fail, a bad address gives "?".
-func (f *fn) text1(ptr, length loc.Prog, cstring bool, args []ir.Val, fail bool) ir.Val {
+// readText reads a string of the program. If it must not fail, a bad address gives "?".
+func (f *fn) readText(ptr, length loc.Prog, cstring bool, args []ir.Val, fail bool) ir.Val {
 	r := f.b.Str("", f.maxStr())
 	p := f.loc(ptr, args)
 	name, vals := "user_string", []ir.Val{p}
@@ -73,7 +73,7 @@ func (f *fn) prettyValue(t *elab.Target, i int) ir.Val {
 		return ir.S("?")
 	}
 	if p.Conv == 's' {
-		return f.text1(p.Value, p.Len, p.CString, f.args(t), false)
+		return f.readText(p.Value, p.Len, p.CString, f.args(t), false)
 	}
 	return f.loc(p.Value, f.args(t))
 }
@@ -82,7 +82,7 @@ func (f *fn) prettyValue(t *elab.Target, i int) ir.Val {
 func (f *fn) loc(p loc.Prog, args []ir.Val) ir.Val {
 	vals := make([]ir.Val, len(p.Steps))
 	for i, s := range p.Steps {
-		vals[i] = f.step1(s, vals, args)
+		vals[i] = f.locStep(s, vals, args)
 	}
 	if len(vals) == 0 {
 		return ir.I(0)
@@ -95,7 +95,7 @@ var locOps = map[loc.Op]ir.Op{
 	loc.Shl: ir.OpShl, loc.Shr: ir.OpShr, loc.Sar: ir.OpSar, loc.Neg: ir.OpNeg, loc.Not: ir.OpNot,
 }
 
-func (f *fn) step1(s loc.Step, vals, args []ir.Val) ir.Val {
+func (f *fn) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 	switch s.Op {
 	case loc.Const:
 		return ir.I(s.N)

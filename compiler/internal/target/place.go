@@ -141,7 +141,6 @@ func deref(o object) (object, error) {
 const wordSize = 8
 
 var (
-	goUint   = &types.Ctype{Kind: types.Int, Name: "uint", Size: 8, Go: true}
 	goInt    = &types.Ctype{Kind: types.Int, Name: "int", Size: 8, Signed: true, Go: true}
 	goUint8  = &types.Ctype{Kind: types.Int, Name: "uint8", Size: 1, Go: true}
 	goRawPtr = &types.Ctype{Kind: types.Pointer, Name: "unsafe.Pointer", Size: 8, Go: true}

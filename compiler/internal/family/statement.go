@@ -1,0 +1,128 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// statements resolves process(...).statement(...).
+func statements(m *match) []*probe.Site {
+	c := m.at("statement")
+	if !c.Arg.IsString {
+		return m.each("statement", func(f *finder) { f.statementAt(c, uint64(c.Arg.Num)) })
+	}
+	if m.has("absolute") {
+		m.errorf(c, "an absolute statement is an address").Hintf("write .statement(0x...).absolute")
+		return nil
+	}
+	pat, err := parsePattern(c.Arg.Str)
+	if err != nil {
+		m.errorf(c, "%v", err)
+		return nil
+	}
+	if !pat.hasLine {
+		if pat.file == "" {
+			// A bare function name means its first statement, as .function does.
+			return m.each("statement", func(f *finder) { f.firstStatement(c, pat) })
+		}
+		m.errorf(c, "the line is missing").Hintf(`write "%s:LINE"`, c.Arg.Str)
+		return nil
+	}
+	return m.each("statement", func(f *finder) { f.lines(c, pat) })
+}
+
+func (f *finder) statementAt(c *probe.Comp, pc uint64) {
+	s, err := f.img.SiteAt(pc)
+	if err != nil {
+		f.errorf(c, "%v", err)
+		return
+	}
+	name := fmt.Sprintf("0x%x", pc)
+	if s.Func != nil {
+		name = place(s.Func.Name, s.File, s.Line)
+	}
+	if err := f.add(probe.Uprobe, s, "statement", name); err != nil {
+		f.errorf(c, "%v", err)
+	}
+}
+
+func (f *finder) firstStatement(c *probe.Comp, pat pattern) {
+	funcs, err := f.img.Funcs(pat.fn)
+	if err != nil && !missing(err) {
+		f.errorf(c, "%v", err)
+		return
+	}
+	for _, fn := range funcs {
+		s, err := f.img.EntrySite(fn)
+		if err == nil {
+			err = f.add(probe.Uprobe, s, "statement", place(fn.Name, fn.File, fn.Line))
+		}
+		if err != nil {
+			f.warnf("%s is left out: %v", fn.Name, err)
+		}
+	}
+	if len(f.sites) == 0 {
+		f.notFound(c, pat, err, len(funcs))
+	}
+}
+
+func (f *finder) lines(c *probe.Comp, pat pattern) {
+	sites, err := f.img.LineSites(pat.query(f.has("nearest")))
+	if err != nil {
+		var nf *debuginfo.NotFoundError
+		d := f.errorf(c, "%v", err)
+		if errors.As(err, &nf) {
+			if len(nf.Near) > 0 {
+				d.Hintf("did you mean %s?", strings.Join(nf.Near, ", "))
+			} else if !f.has("nearest") && nf.What == "line" {
+				d.Hintf("append .nearest for the next line with code")
+			}
+		}
+		return
+	}
+	for _, s := range sites {
+		name := pat.fn
+		switch {
+		case s.Inline != nil && s.Inline.Func != nil:
+			name = s.Inline.Func.Name
+		case s.Func != nil:
+			name = s.Func.Name
+		}
+		if err := f.add(probe.Uprobe, s, "statement", place(name, s.File, s.Line)); err != nil {
+			f.warnf("%s:%d is left out: %v", s.File, s.Line, err)
+		}
+	}
+	if len(f.sites) == 0 && !f.diag.HasErrors() {
+		d := f.errorf(c, "%s has no code for %s", f.path, c.Arg.Str)
+		if !f.has("nearest") {
+			d.Hintf("append .nearest for the next line with code")
+		}
+	}
+}
+
+// lifetime resolves process.begin, .end, .thread.begin and .thread.end.
+func lifetime(m *match) []*probe.Site {
+	kind := probe.ProcessBegin
+	last := m.req.Comps[len(m.req.Comps)-1].Name
+	switch thread := m.has("thread"); {
+	case thread && last == "begin":
+		kind = probe.ThreadBegin
+	case thread:
+		kind = probe.ThreadEnd
+	case last == "end":
+		kind = probe.ProcessEnd
+	}
+	// Without a path and without a target it is about every process.
+	if m.req.Comps[0].Arg == nil && m.env.TargetPath == "" {
+		return []*probe.Site{{Kind: kind}}
+	}
+	return m.each("", func(f *finder) {
+		s := &probe.Site{Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Image: nil}
+		s.Point = `process("` + f.path + `")` + suffix(f.req.Comps[1:])
+		f.sites = append(f.sites, s)
+	})
+}

@@ -1,0 +1,124 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// diagnose turns an error into what the user reads.
+func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
+	var l diag.List
+	sp := e.Range()
+	what := Text(e)
+	where := ""
+	if s := r.site; s != nil && s.Func != "" {
+		where = " at " + s.Point
+	}
+	var nf *debuginfo.NotFoundError
+	var dead *debuginfo.NotLiveError
+	var res *errResult
+	var pr *problem
+	var d *diag.Diagnostic
+	if errors.As(err, &d) {
+		return d
+	}
+	switch {
+	case errors.As(err, &nf):
+		d = l.Errorf(diag.Semantic, CodeNoVariable, sp, "there is no variable %s%s", what, where)
+		if nf.What != "variable" {
+			d.Message = fmt.Sprintf("%s: %v", what, nf)
+		}
+		if near := nearNames(nf); near != "" {
+			d.Hintf("did you mean %s?", near)
+		}
+		if nf.What == "variable" {
+			r.listVars(d)
+		}
+	case errors.As(err, &dead):
+		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s has no value%s: %s", what, where, dead.Reason)
+		if len(dead.Lines) > 0 {
+			d.Hintf("it can be read at %s", lines(dead.Lines))
+		} else if s := r.site; s != nil && s.At.Kind == debuginfo.AtInline {
+			d.Hintf("the function is inlined here; @defined tells the copies apart in which it has a value")
+		}
+	case errors.Is(err, debuginfo.ErrNoTypes):
+		d = l.Errorf(diag.Semantic, CodeNoDWARF, sp, "%s: variables have no names here", what)
+		if s := r.site; s != nil && s.Image != nil {
+			d.Note(source.Span{}, "%s: %s", s.Path, s.Image.NoTypes())
+		}
+		if strings.HasPrefix(what, "$return") {
+			d.Hintf("returnval() gives the first integer result")
+		} else {
+			d.Hintf("int_arg(1), int_arg(2), ... give the integer arguments at the function's entry by position")
+		}
+	case errors.As(err, &res):
+		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s: %s", what, res.text)
+		d.Hint = res.hint
+	case errors.As(err, &pr):
+		d = l.Errorf(diag.Semantic, CodeTarget, sp, "%s: %s", what, pr.text)
+		d.Hint = pr.hint
+	default:
+		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s: %v", what, err)
+	}
+	return d
+}
+
+func nearNames(nf *debuginfo.NotFoundError) string {
+	near := nf.Near
+	if nf.What == "variable" {
+		// All that there is stands in a note already; a hint is for slips of the hand.
+		near = diag.Nearest(nf.Name, nf.Near, 3)
+		for i, n := range near {
+			near[i] = "$" + strings.TrimPrefix(n, "$")
+		}
+	}
+	return strings.Join(near, ", ")
+}
+
+// listVars adds a note with the variables that could have been meant.
+func (r *resolver) listVars(d *diag.Diagnostic) {
+	s := r.site
+	if s == nil || s.Image == nil {
+		return
+	}
+	if s.IsReturn() {
+		if es, err := r.entrySite(); err == nil {
+			s = es
+		}
+	}
+	vs, err := s.Image.Vars(s.At)
+	if err != nil {
+		return
+	}
+	var have []string
+	for _, v := range vs {
+		if v.Err == nil && v.Name != "" && !strings.HasPrefix(v.Name, "~") && v.Kind != debuginfo.GlobalVar {
+			have = append(have, "$"+v.Name)
+		}
+	}
+	if len(have) > 0 {
+		d.Note(source.Span{}, "available here: %s", strings.Join(have, " "))
+	}
+}
+
+func lines(ls []int) string {
+	const show = 8
+	var out []string
+	for i, n := range ls {
+		if i == show {
+			out = append(out, "...")
+			break
+		}
+		out = append(out, fmt.Sprint(n))
+	}
+	if len(out) == 1 {
+		return "line " + out[0]
+	}
+	return "lines " + strings.Join(out, ", ")
+}
