@@ -107,7 +107,7 @@ static inline void gs_key_long(u64 *key, u32 off, s64 v)
 static inline void gs_key_text(u64 *key, u32 off, u32 size, u32 cap, const char *s)
 {
 	char *p = (char *)key + off;
-	u32 n = strnlen(s, cap);
+	u32 n = gs_len(s, cap);
 
 	memcpy(p, s, n);
 	memset(p + n, 0, size - n);

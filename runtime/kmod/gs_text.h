@@ -9,6 +9,16 @@
 
 #include "gs_core.h"
 
+/*
+ * The length of a string, max at most. The compiler does not see which string: it would find that max is
+ * more than the room, which is right, as there is a NUL before.
+ */
+static __always_inline u32 gs_len(const char *s, u32 max)
+{
+	__asm__("" : "+r" (s));
+	return strnlen(s, max);
+}
+
 static inline void gs_set(char *dst, u32 cap, const char *s, u32 n)
 {
 	if (n > cap)
@@ -19,12 +29,12 @@ static inline void gs_set(char *dst, u32 cap, const char *s, u32 n)
 
 static inline void gs_copy(char *dst, u32 cap, const char *s)
 {
-	gs_set(dst, cap, s, strnlen(s, cap));
+	gs_set(dst, cap, s, gs_len(s, cap));
 }
 
 static inline void gs_cat(char *dst, u32 cap, const char *a, const char *b)
 {
-	u32 la = strnlen(a, cap), lb = strnlen(b, cap - la);
+	u32 la = gs_len(a, cap), lb = gs_len(b, cap - la);
 
 	memmove(dst + la, b, lb);
 	memmove(dst, a, la);

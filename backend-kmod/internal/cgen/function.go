@@ -296,7 +296,7 @@ func (u *unit) signature(f *fn) string {
 		if f.f.Regs[r].Type == types.String {
 			s += ", const char *arg_" + g.name(r)
 		} else {
-			s += ", s64 " + g.name(r)
+			s += ", s64 " + g.name(r) + " __maybe_unused"
 		}
 	}
 	return s + ")"
@@ -343,7 +343,7 @@ func (g *gen) assemble(blocks []string) string {
 	for i, r := range g.f.Regs {
 		if r.Type != types.String && !isParam(g.f, ir.Reg(i)) && g.reads[i]+g.writes[i] > 0 || g.lazy[ir.Reg(i)] != nil {
 			unused := ""
-			if g.reads[i] == 0 || g.lazy[ir.Reg(i)] != nil {
+			if g.lazy[ir.Reg(i)] != nil || !read(blocks, g.name(ir.Reg(i))) {
 				unused = " __maybe_unused"
 			}
 			fmt.Fprintf(&b, "\ts64 %s%s = 0;\n", g.name(ir.Reg(i)), unused)
@@ -358,6 +358,9 @@ func (g *gen) assemble(blocks []string) string {
 	}
 	if handler && !g.light {
 		b.WriteString("\tc = gs_enter();\n\tif (unlikely(!c))\n\t\treturn;\n")
+		if len(g.probes.Sites) > 0 && g.probes.Sites[0].Kind.OnHost() {
+			fmt.Fprintf(&b, "\tc->left = %d;\n", g.p.Limits.MaxActionInt)
+		}
 	}
 	if strs != "" {
 		b.WriteString("\tL = gs_push(c, sizeof(*L));\n")
@@ -440,6 +443,30 @@ func (g *gen) tail(strs bool) string {
 	return b.String()
 }
 
+// read reports whether a variable occurs in the text other than being set.
+func read(blocks []string, name string) bool {
+	for _, t := range blocks {
+		for i := 0; ; {
+			j := strings.Index(t[i:], name)
+			if j < 0 {
+				break
+			}
+			from, to := i+j, i+j+len(name)
+			i = to
+			word := func(c byte) bool {
+				return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+			}
+			if from > 0 && word(t[from-1]) || to < len(t) && word(t[to]) {
+				continue
+			}
+			if set := strings.HasPrefix(t[to:], " = ") && (from == 1 || from > 1 && t[from-2:from] == "\n\t"); !set {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (g *gen) usesCPU() bool {
 	for _, b := range g.f.Blocks {
 		for i := range b.Instrs {
@@ -496,6 +523,7 @@ func (g *gen) term(t *ir.Term, next ir.BlockID) {
 		case types.String:
 			g.emit("if (result)\n\t\tgs_copy(result, min_t(u32, room, %d), %s);", g.f.ResultCap, g.str(t.Cond))
 		}
+		g.emit("rc = GS_OK;")
 		g.emit("goto %s;", g.label("out"))
 	case ir.TermEnd:
 		g.emit("goto %s;", g.label("out"))

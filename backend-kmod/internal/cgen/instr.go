@@ -9,8 +9,8 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// binary are the operations that are one of C's. Numbers wrap: the kernel is built so.
-var binary = map[ir.Op]string{
+// binaryOps are the operations that are one of C's. Numbers wrap: the kernel is built so.
+var binaryOps = map[ir.Op]string{
 	ir.OpAnd: "%s & %s", ir.OpOr: "%s | %s", ir.OpXor: "%s ^ %s",
 	ir.OpAdd: "(s64)((u64)%s + (u64)%s)", ir.OpSub: "(s64)((u64)%s - (u64)%s)", ir.OpMul: "(s64)((u64)%s * (u64)%s)",
 	ir.OpDiv: "gs_div(%s, %s)", ir.OpMod: "gs_mod(%s, %s)",
@@ -30,7 +30,7 @@ func (g *gen) set(in *ir.Instr, format string, args ...any) {
 
 func (g *gen) instr(in *ir.Instr) {
 	a := in.Args
-	if f := binary[in.Op]; f != "" {
+	if f := binaryOps[in.Op]; f != "" {
 		g.set(in, f, g.long(a[0]), g.long(a[1]))
 		return
 	}
@@ -297,6 +297,7 @@ func (g *gen) stat(in *ir.Instr) {
 	}
 	if s := ir.Stat(in.N); s != ir.StatCount && s != ir.StatSum {
 		g.emit("if (unlikely(((struct gs_agg *)c->agg)->count == 0)) {")
+		g.set(in, "0")
 		g.emit("\tgs_raise(c, %d, GS_ERR_EMPTYSTAT, 0, 0);\n\t\tgoto %s;\n\t}", in.Pos, g.onErr(in.OnErr))
 	}
 	if ir.Stat(in.N) != ir.StatBucket {
@@ -309,7 +310,9 @@ func (g *gen) stat(in *ir.Instr) {
 	}
 	i := g.long(rest[0])
 	g.emit("if (unlikely((u64)%s >= %d)) {", i, n)
-	g.emit("\tgs_raise(c, %d, GS_ERR_INDEXRANGE, %s, %d);\n\t\tgoto %s;\n\t}", in.Pos, i, n, g.onErr(in.OnErr))
+	g.emit("\tgs_raise(c, %d, GS_ERR_INDEXRANGE, %s, %d);", in.Pos, i, n)
+	g.set(in, "0")
+	g.emit("\tgoto %s;\n\t}", g.onErr(in.OnErr))
 	g.set(in, "((struct gs_agg *)c->agg)->hist[%d + %s]", off, i)
 }
 

@@ -244,7 +244,7 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 	if err != nil {
 		return nil, err
 	}
-	mk := fmt.Sprintf("obj-m := %s.o\nccflags-y := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-type-limits -Wno-missing-field-initializers -Wno-override-init -Wno-shift-negative-value -Wno-cast-function-type %s\n", s.Name, strings.Join(vars, " "))
+	mk := fmt.Sprintf("obj-m := %s.o\nccflags-y := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-type-limits -Wno-missing-field-initializers -Wno-override-init -Wno-shift-negative-value -Wno-cast-function-type -Wno-tautological-compare %s\n", s.Name, strings.Join(vars, " "))
 	files["Makefile"] = []byte(mk)
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
