@@ -343,6 +343,14 @@ func (f *finder) inlined(sites []*debuginfo.InlineSite, pat pattern) {
 
 // notFound says why no function matches.
 func (f *finder) notFound(c *probe.Comp, pat pattern, err error, n int) {
+	f.whyNotFound(c, pat, err, n)
+	// A Go program keeps the names of its functions when it is stripped.
+	if why := f.img.NoTypes(); f.img.Lang() != debuginfo.Go && !f.img.HasTypes() && why != "" && len(f.diag) > 0 {
+		f.diag[len(f.diag)-1].Note(source.Span{}, "%s: %s", f.path, why)
+	}
+}
+
+func (f *finder) whyNotFound(c *probe.Comp, pat pattern, err error, n int) {
 	var d *diag.Diagnostic
 	switch {
 	case f.has("inline"):
