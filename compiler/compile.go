@@ -48,6 +48,10 @@ type Options struct {
 	// Kernel, Arch and Runtime answer %( %) conditions: uname -r, stap's name of the
 	// architecture ("" for x86_64), "bpf" or "kernel".
 	Kernel, Arch, Runtime string
+	// Language is the version of the script language that systemtap_v answers; "" for the one spoken.
+	Language string
+	// Config looks up an option of the kernel's configuration for %( %) conditions; nil: none is known.
+	Config func(name string) (value string, ok bool)
 	// Unoptimised leaves out the optimiser (-u).
 	Unoptimised bool
 	// NoAutoPrint turns off the printing of unread globals at the end.

@@ -16,6 +16,12 @@ import (
 // Conditions answers what %( %) conditions of a script may ask.
 type Conditions = pp.Conditions
 
+// LanguageVersion is the level of the script language that is spoken, which systemtap_v answers.
+const LanguageVersion = pp.DefaultSystemtap
+
+// CompareVersions orders versions by their numbers and letters, as strverscmp does: -1, 0 or 1.
+func CompareVersions(a, b string) int { return pp.CompareVersions(a, b) }
+
 // Macro is one @define.
 type Macro = pp.Macro
 

@@ -26,8 +26,8 @@ type compiler struct {
 	code []inst
 	// steps counts what was looked at, since repeating nothing emits nothing.
 	steps int
-	sets []set
-	memo map[set]int32
+	sets  []set
+	memo  map[set]int32
 }
 
 func (c *compiler) emit(i inst) int32 {

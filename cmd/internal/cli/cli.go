@@ -11,13 +11,14 @@ import (
 	"runtime/debug"
 
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/grammar"
 )
 
 // Version is set by the linker.
 var Version = "unknown"
 
 // LanguageVersion is the level of the script language that is spoken, as systemtap_v in scripts.
-const LanguageVersion = "5.0"
+const LanguageVersion = grammar.LanguageVersion
 
 // Streams are where the command reads and writes. The traced command of -c gets them too.
 type Streams struct {

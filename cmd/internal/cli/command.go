@@ -43,6 +43,9 @@ func (c *command) run() error {
 	if err != nil {
 		return err
 	}
+	if c.lists {
+		return c.listLibrary(o)
+	}
 	if c.list != "" {
 		return c.listPoints(o)
 	}
@@ -82,13 +85,16 @@ func (c *command) dumpAgain(o compiler.Options, pass string) error {
 
 // timings prints a line and a time for each pass.
 func (c *command) timings(res *compiler.Result) {
-	if c.verbose == 0 {
-		return
-	}
 	for _, t := range res.Timings {
+		if c.level(int(t.Phase)) == 0 {
+			continue
+		}
 		c.logf("pass %d %-8s %8.2f ms", t.Phase, t.Pass, float64(t.Took.Microseconds())/1000)
 	}
 }
+
+// level is the verbosity of a pass, 1 to 5.
+func (c *command) level(pass int) int { return c.verbose + c.perPass[pass-1] }
 
 func (c *command) logf(format string, args ...any) { fmt.Fprintf(c.Err, format+"\n", args...) }
 
@@ -97,6 +103,7 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 	o := compiler.Options{
 		Args: c.args, Limits: c.limits, Guru: c.guru, Include: c.include, Globals: map[string]string{},
 		TargetPID: c.pid, SearchPath: getenv(c.env, "PATH"), Unoptimised: c.unopt, NoAutoPrint: c.quietEnd, Dump: c.dump,
+		SkipBadVars: c.badVars, Language: c.language, Config: kernelConfig(),
 		Open: open.Open, Runtime: c.runtime, Verify: getenv(c.env, "GOSTAP_DEBUG") != "",
 	}
 	var uts syscall.Utsname
@@ -110,7 +117,7 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 		name, val, _ := strings.Cut(g, "=")
 		o.Globals[name] = val
 	}
-	if c.list == "" {
+	if c.list == "" && !c.lists {
 		switch {
 		case c.hasText:
 			o.Scripts = append(o.Scripts, compiler.Script{Name: "<input>", Text: []byte(c.script)})
@@ -240,8 +247,8 @@ func (c *command) build(ctx context.Context, p *diag.Printer, prog *ir.Program) 
 	if name == "" {
 		name = fmt.Sprintf("gostap_%d", os.Getpid())
 	}
-	art, ds := kernelBackend().Build(ctx, prog, backend.BuildOptions{Name: name, Guru: c.guru, Logf: c.logf, Verbose: c.verbose})
-	if c.verbose > 0 {
+	art, ds := kernelBackend().Build(ctx, prog, backend.BuildOptions{Name: name, Guru: c.guru, Logf: c.logf, Verbose: c.level(4)})
+	if c.level(4) > 0 {
 		c.logf("pass 4 %-8s %8.2f ms", "build", float64(time.Since(start).Microseconds())/1000)
 	}
 	if !c.show(p, ds) {
@@ -288,8 +295,8 @@ func (c *command) build(ctx context.Context, p *diag.Printer, prog *ir.Program) 
 
 func (c *command) load(ctx context.Context, art backend.Artifact) (backend.Session, error) {
 	start := time.Now()
-	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Logf: c.logf, Verbose: c.verbose})
-	if err == nil && c.verbose > 0 {
+	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Logf: c.logf, Verbose: c.level(5)})
+	if err == nil && c.level(5) > 0 {
 		c.logf("pass 5 %-8s %8.2f ms", "load", float64(time.Since(start).Microseconds())/1000)
 	}
 	return s, err
@@ -311,7 +318,7 @@ func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program
 		Program: prog, Session: s, Stdout: out, Stderr: c.Err, Timeout: c.timeout, Signals: true,
 		Open: func(path string) (debuginfo.Image, error) { return open.Open(path) },
 	}
-	if c.verbose > 0 {
+	if c.level(5) > 0 {
 		cfg.Logf = c.logf
 	}
 	var err error
@@ -326,7 +333,7 @@ func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program
 		return err
 	}
 	res := host.Run(ctx, cfg)
-	if c.verbose > 0 {
+	if c.level(5) > 0 {
 		for _, line := range res.Report {
 			c.logf("%s", line)
 		}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/grammar"
 )
 
 // options are the command line, taken apart.
@@ -41,7 +43,12 @@ type options struct {
 	bufferMB int           // -s
 	color    string        // --color
 	quietEnd bool          // --no-global-var-display
-	info     bool          // --info
+	badVars  bool          // --skip-badvars
+	language string        // --compatible
+	perPass  [5]int        // --vp: verbosity of each pass beyond -v
+	listing  compiler.Listing
+	lists    bool // --dump-functions and its kin: print listing
+	info     bool // --info
 	version  bool
 	help     bool
 }
@@ -94,6 +101,18 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	fs.StringVar(&o.color, "color", "auto", "")
 	fs.Lookup("color").NoOptDefVal = "always"
 	fs.BoolVar(&o.quietEnd, "no-global-var-display", false, "")
+	fs.BoolVar(&o.badVars, "skip-badvars", false, "")
+	fs.StringVar(&o.language, "compatible", "", "")
+	var perPass string
+	fs.StringVar(&perPass, "vp", "", "")
+	listings := []struct {
+		name string
+		what compiler.Listing
+		on   bool
+	}{{"dump-functions", compiler.Functions, false}, {"dump-probe-types", compiler.ProbeTypes, false}, {"dump-probe-aliases", compiler.ProbeAliases, false}}
+	for i := range listings {
+		fs.BoolVar(&listings[i].on, listings[i].name, false, "")
+	}
 	fs.BoolVar(&o.info, "info", false, "")
 	fs.BoolVarP(&o.version, "version", "V", false, "")
 	fs.BoolVarP(&o.help, "help", "h", false, "")
@@ -117,6 +136,22 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	}
 	if bpf {
 		o.runtime = "bpf"
+	}
+	if fs.Changed("vp") {
+		if err := o.setPerPass(perPass); err != nil {
+			return nil, err
+		}
+	}
+	if fs.Changed("compatible") {
+		if err := checkLanguage(o.language); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range listings {
+		if l.on {
+			o.listing, o.lists = l.what, true
+			return o, nil
+		}
 	}
 	o.hasText = fs.Changed("execute")
 	rest := fs.Args()
@@ -188,6 +223,34 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 		}
 	}
 	return o, nil
+}
+
+// setPerPass reads --vp: a digit for each of the passes 1 to 5.
+func (o *options) setPerPass(s string) error {
+	if len(s) > len(o.perPass) || s == "" || strings.Trim(s, "0123456789") != "" {
+		return &usageError{fmt.Sprintf("--vp takes a digit for each pass, up to 5, not %q", s), "--vp 00020 says more about pass 4"}
+	}
+	for i, c := range s {
+		o.perPass[i] = int(c - '0')
+	}
+	return nil
+}
+
+// checkLanguage refuses versions of the language that are no versions or newer than the one spoken.
+func checkLanguage(v string) error {
+	parts := strings.Split(v, ".")
+	ok := v != ""
+	for _, p := range parts {
+		_, err := strconv.ParseUint(p, 10, 16)
+		ok = ok && err == nil
+	}
+	if !ok {
+		return &usageError{fmt.Sprintf("--compatible takes a version such as 4.0, not %q", v), ""}
+	}
+	if grammar.CompareVersions(v, LanguageVersion) > 0 {
+		return &usageError{fmt.Sprintf("--compatible=%s: the script language here is that of version %s", v, LanguageVersion), ""}
+	}
+	return nil
 }
 
 func parseTimeout(s string) (time.Duration, error) {

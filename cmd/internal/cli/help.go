@@ -38,6 +38,9 @@ listing:
   -l, --list POINT        probe points that match
   -L, --list-vars POINT   with arguments, locals and their types; more with -v
 
+      --dump-functions, --dump-probe-types, --dump-probe-aliases
+                          what the library and this version have
+
 output:
   -o, --output FILE       print to FILE
   -s, --buffer MB         megabytes of output buffer
@@ -45,6 +48,12 @@ output:
   -w, --no-warnings       no warnings        -W, --warnings-are-errors
       --color=WHEN        auto, always, never
       --no-global-var-display   do not print unread globals at the end
+
+      --vp ABCDE          verbosity of each of the passes 1 to 5
+
+language:
+      --compatible VER    answer systemtap_v with an older version
+      --skip-badvars      variables that are not there read as 0
 
 stages:
   -p N                    stop after: 1 parse, 2 elaborate, 3 translate, 4 compile, 5 run

@@ -21,3 +21,17 @@ func (c *command) listPoints(o compiler.Options) error {
 	}
 	return nil
 }
+
+// listLibrary serves --dump-functions, --dump-probe-types and --dump-probe-aliases.
+func (c *command) listLibrary(o compiler.Options) error {
+	lines, res, ds := compiler.DumpLibrary(context.Background(), c.listing, o)
+	defer res.Close()
+	p := &diag.Printer{W: c.Err, Files: res.Files, Color: useColor(c.options, c.Err, c.env)}
+	if !c.show(p, ds) {
+		return errShown
+	}
+	for _, l := range lines {
+		fmt.Fprintln(c.Out, l)
+	}
+	return nil
+}

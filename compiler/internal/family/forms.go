@@ -81,3 +81,33 @@ func processes() *form {
 		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later},
 	}}
 }
+
+// Names lists the forms that this version has, with the kinds of their arguments.
+func Names() []string {
+	var out []string
+	var walk func(f *form, prefix string)
+	walk = func(f *form, prefix string) {
+		if f.refuse != "" {
+			return
+		}
+		for _, a := range []struct {
+			t    takes
+			text string
+		}{{bare, ""}, {num, "(number)"}, {str, "(string)"}} {
+			if f.args&a.t == 0 {
+				continue
+			}
+			here := prefix + f.name + a.text
+			if f.resolve != nil {
+				out = append(out, here)
+			}
+			for _, k := range f.kids {
+				walk(k, here+".")
+			}
+		}
+	}
+	for _, f := range families() {
+		walk(f, "")
+	}
+	return out
+}
