@@ -168,8 +168,8 @@ func TestNoFunc(t *testing.T) {
 		{"main.Server.Handle", "main.(*Server).Handle", ""},
 		{"main.handle", "main.(*Server).Handle", ""},
 		{"main.Map[int,string]", "main.Map[go.shape.string,go.shape.string]", "shared by types of one shape"},
-		{"main.onlyInlined", "", "inlined at main.go:269; use .inline"},
-		{"main.small", "", "inlined at main.go:205; use .inline"}, // nothing is left of those in middle
+		{"main.onlyInlined", "", fmt.Sprintf("inlined at main.go:%d; use .inline", lineOf(t, "onlyInlined(len(os.Args))"))},
+		{"main.small", "", fmt.Sprintf("inlined at main.go:%d; use .inline", lineOf(t, "total += small("))}, // nothing is left of those in middle
 		{"main.nothing.*", "", ""},
 		{"main.notInTheProgram", "", "mark it //go:noinline"},
 		{"nopackage.notInTheProgram", "", ""},

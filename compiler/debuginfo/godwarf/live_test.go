@@ -200,3 +200,61 @@ func TestLiveStatements(t *testing.T) {
 		}
 	})
 }
+
+// TestLiveInlined counts the calls of inlined functions: each site of a copy is hit once for each call,
+// with that call's arguments, or what is not available said to be so.
+func TestLiveInlined(t *testing.T) {
+	for _, variant := range []string{"default", "pie", "cgo"} {
+		im := open(t, variant)
+		hooks := map[uint64]func(*thread){}
+		got := map[string][]string{}
+		want := map[string]string{
+			"main.middle": "v=2",
+			"main.small":  "a=38 s=xx",
+			"main.clamp":  "v=7 limit=50; v=12 limit=50; v=333 limit=50; v=60 limit=50; v=4444 limit=50",
+			"main.digits": "v=4444; v=60; v=12",
+		}
+		for name := range want {
+			copies, err := im.Inlined(name)
+			if err != nil || len(copies) != 1 {
+				t.Fatalf("%s: %v", name, err)
+			}
+			s := copies[0].Site
+			hooks[s.PC] = func(th *thread) {
+				vars, err := im.Vars(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var out []string
+				for _, v := range vars {
+					switch {
+					case v.Kind == debuginfo.Param && v.Err == nil:
+						out = append(out, v.Name+"="+th.show(v))
+					case v.Kind == debuginfo.Param:
+						out = append(out, v.Name+"=?")
+					}
+				}
+				got[name] = append(got[name], strings.Join(out, " "))
+			}
+		}
+		run(t, im, hooks)
+		for name, w := range want {
+			calls := strings.Split(w, "; ")
+			ok := len(calls) == len(got[name])
+			known := 0
+			for i := 0; ok && i < len(calls); i++ {
+				a, b := strings.Fields(calls[i]), strings.Fields(got[name][i])
+				ok = len(a) == len(b)
+				for j := 0; ok && j < len(a); j++ {
+					ok = a[j] == b[j] || strings.HasSuffix(b[j], "=?")
+					if a[j] == b[j] {
+						known++
+					}
+				}
+			}
+			if !ok || known == 0 && (name == "main.middle" || name == "main.clamp") {
+				t.Errorf("%s: %s:\n got %s\nwant %s", variant, name, strings.Join(got[name], "; "), w)
+			}
+		}
+	}
+}

@@ -53,7 +53,14 @@ func run(t testing.TB, im *Image, hooks map[uint64]func(*thread)) {
 	ended := false
 	defer func() {
 		if !ended {
+			// Traced threads must all be waited for, or the first one never ends.
 			syscall.Kill(pid, syscall.SIGKILL)
+			for {
+				var ws syscall.WaitStatus
+				if tid, err := syscall.Wait4(-1, &ws, syscall.WALL, nil); err != nil && err != syscall.EINTR || tid == pid && (ws.Exited() || ws.Signaled()) {
+					break
+				}
+			}
 		}
 		cmd.Wait()
 	}()

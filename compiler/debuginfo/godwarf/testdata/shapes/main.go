@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo/godwarf/testdata/shapes/vec"
@@ -208,6 +209,34 @@ func outer(n int) int {
 
 func onlyInlined(z int) int { return z ^ 0x55 }
 
+func digits(v int) (n int) {
+	for v > 0 {
+		v /= 10
+		n++
+	}
+	return n
+}
+
+func clamp(v, limit int) int {
+	if v > limit {
+		return limit
+	}
+	return v
+}
+
+//go:noinline
+func loops(list []int) (sum int) {
+	for _, v := range list {
+		sum += clamp(v, 50) * 2
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i]%2 == 0 {
+			sum += digits(list[i])
+		}
+	}
+	return sum
+}
+
 //go:noinline
 func spin(p *int) {
 	for *p == 0 {
@@ -269,6 +298,7 @@ func main() {
 	fmt.Println(outer(2), onlyInlined(len(os.Args)))
 	one := 1
 	spin(&one)
+	fmt.Println(loops([]int{7, 12, 333, 60, 4444}))
 	fmt.Println(statements(2, []string{"a", "bcd", "efgh"}), sink, answer, banner)
 	fmt.Println(sums(1, 2, []int64{3, 4}))
 	fmt.Println(vec.Product(6, 7))
@@ -278,6 +308,9 @@ func main() {
 		done <- true
 	}(7, "worker")
 	<-done
+	for runtime.NumGoroutine() > 1 { // until it has returned
+		runtime.Gosched()
+	}
 	if len(os.Args) > 9 {
 		never(1)
 	}
