@@ -327,6 +327,9 @@ func (g *gen) iter(in *ir.Instr) {
 	}
 	switch in.Op {
 	case ir.OpIterOpen:
+		if g.f.Recursive {
+			g.refuse(in.Pos, "foreach inside of a recursive function: a module has room for one copy of the array only")
+		}
 		n := len(in.Args) - 1
 		stars := uint32(1)<<len(gl.Keys) - 1
 		if n > 0 {

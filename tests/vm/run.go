@@ -1,0 +1,192 @@
+package vm
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Options say what runs in the guest.
+type Options struct {
+	// Command is a line for the shell; it starts in /lab.
+	Command string
+	// Files are copied into the guest: by the path there, the path on the host. A file or a folder.
+	Files map[string]string
+	// CPUs, MemoryMB and Timeout have defaults: 2, 1024, 3 minutes.
+	CPUs, MemoryMB int
+	Timeout        time.Duration
+	// Append is put on the kernel's command line.
+	Append string
+	// Count makes the guest's clock advance by one nanosecond an instruction, on one CPU: what is timed in the guest is then
+	// a number of instructions that does not depend on the host's load.
+	Count bool
+}
+
+// Result is how a command ended.
+type Result struct {
+	Output string // what it wrote, both streams
+	Status int
+	// Console is what the kernel said.
+	Console string
+	// Out holds what the command left below /out, by path.
+	Out map[string][]byte
+}
+
+// Crashed says that the guest died, or did not come to an end in time.
+type Crashed struct {
+	Why     string
+	Output  string
+	Console string
+}
+
+func (e *Crashed) Error() string {
+	tail := strings.Split(strings.TrimSpace(e.Console), "\n")
+	return fmt.Sprintf("%s\n%s\n%s", e.Why, e.Output, strings.Join(tail[max(0, len(tail)-25):], "\n"))
+}
+
+const initScript = `#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/lab:/bin:/sbin:/usr/bin:/usr/sbin HOME=/root LANG=C
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
+mkdir -p /dev/pts /dev/shm; mount -t devpts devpts /dev/pts; mount -t tmpfs tmpfs /dev/shm
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t tracefs tracefs /sys/kernel/tracing
+mount -t bpf bpf /sys/fs/bpf
+ln -s /proc/self/fd /dev/fd
+ip link set lo up
+for t in 1 2 3; do stty -F /dev/ttyS$t raw -echo 115200; done
+[ ! -e /settle ] || for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	read -r _ a b c _ </proc/stat; sleep 1; read -r _ d e f _ </proc/stat
+	[ $((d + e + f - a - b - c)) -gt 3 ] || break
+done
+cd /lab
+setsid sh /command </dev/null >/dev/ttyS1 2>&1
+status=$?
+[ -z "$(ls -A /out)" ] || tar -C /out -cf - . >/dev/ttyS3
+echo "status $status" >/dev/ttyS2
+sync
+poweroff -f
+`
+
+// Run boots the kernel and runs a command. The error is a *Crashed if the guest did not report an end.
+func (k *Kernel) Run(ctx context.Context, o Options) (*Result, error) {
+	if o.CPUs == 0 {
+		o.CPUs = 2
+	}
+	if o.MemoryMB == 0 {
+		o.MemoryMB = 1024
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 3 * time.Minute
+	}
+	dir, err := os.MkdirTemp("", "gostap-vm-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := k.initrd(dir, &o); err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		res, err := k.boot(ctx, dir, &o)
+		// Under emulation a CPU may meet a breakpoint that the kernel has just taken back while it patches itself.
+		if c, ok := err.(*Crashed); ok && try == 0 && c.Output == "" && strings.Contains(c.Console, "Oops: int3") {
+			continue
+		}
+		return res, err
+	}
+}
+
+func (k *Kernel) initrd(dir string, o *Options) error {
+	bb, err := exec.LookPath("busybox")
+	if err != nil {
+		return err
+	}
+	t := newTree()
+	for _, d := range []string{"proc", "sys", "dev", "tmp", "run", "etc", "root", "lab", "out", "var", "sbin", "usr/bin", "usr/sbin"} {
+		t.dir(d)
+	}
+	if err := t.copy(bb, "/bin/busybox"); err != nil {
+		return err
+	}
+	t.add("/init", 0o100755, []byte(initScript))
+	t.add("/command", 0o100755, []byte(o.Command+"\n"))
+	t.add("/etc/passwd", 0o100644, []byte("root:x:0:0:root:/root:/bin/sh\n"))
+	if o.Count {
+		t.add("/settle", 0o100644, nil)
+	}
+	for dst, src := range o.Files {
+		if err := t.copy(src, dst); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "initrd"), t.archive(), 0o644)
+}
+
+func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	accel := []string{"-accel", "tcg,thread=multi"}
+	cpus := o.CPUs
+	if o.Count {
+		cpus, accel = 1, []string{"-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"}
+	}
+	names := []string{"console", "output", "status", "out.tar"}
+	args := append(accel, "-cpu", "max", "-machine", "q35", "-smp", strconv.Itoa(cpus), "-m", strconv.Itoa(o.MemoryMB),
+		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", k.Image, "-initrd", filepath.Join(dir, "initrd"),
+		"-append", "console=ttyS0 panic=-1 oops=panic loglevel=7 quiet nokaslr tsc=reliable random.trust_cpu=on mitigations=off 8250.nr_uarts=4 "+o.Append)
+	for i, n := range names {
+		args = append(args, "-chardev", fmt.Sprintf("file,id=c%d,path=%s", i, filepath.Join(dir, n)), "-serial", fmt.Sprintf("chardev:c%d", i))
+	}
+	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	read := func(n string) string {
+		b, _ := os.ReadFile(filepath.Join(dir, n))
+		return strings.ReplaceAll(string(b), "\r", "")
+	}
+	res := &Result{Output: read("output"), Console: read("console"), Out: map[string][]byte{}}
+	status, ok := strings.CutPrefix(strings.TrimSpace(read("status")), "status ")
+	if !ok {
+		why := fmt.Sprintf("the guest did not report an end: %v %s", err, stderr.String())
+		if ctx.Err() != nil {
+			why = fmt.Sprintf("the guest did not end within %v", o.Timeout)
+		}
+		return nil, &Crashed{why, res.Output, res.Console}
+	}
+	if res.Status, err = strconv.Atoi(status); err != nil {
+		return nil, err
+	}
+	return res, res.untar(filepath.Join(dir, "out.tar"))
+}
+
+func (r *Result) untar(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	for t := tar.NewReader(f); ; {
+		h, err := t.Next()
+		if err != nil {
+			return nil // the end, or nothing at all
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		b, err := io.ReadAll(t)
+		if err != nil {
+			return err
+		}
+		r.Out[filepath.Clean(h.Name)] = b
+	}
+}

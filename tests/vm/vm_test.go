@@ -1,0 +1,171 @@
+package vm
+
+import (
+	"context"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// releases are the kernels to test on; GOSTAP_VM_KERNELS names others.
+var releases = []string{"6.1.0-56-cloud-amd64"}
+
+func init() {
+	if s := os.Getenv("GOSTAP_VM_KERNELS"); s != "" {
+		releases = strings.Fields(s)
+	}
+}
+
+// bench holds what all tests share: the runner and a traced program, by the release modules built for it.
+type bench struct {
+	dir, prog string
+	off       map[string]uint64 // of the traced function: behind the stack check
+}
+
+var shared = sync.OnceValues(func() (*bench, error) {
+	dir, err := os.MkdirTemp("", "gostap-vmtest-")
+	if err != nil {
+		return nil, err
+	}
+	for out, pkg := range map[string]string{"kmodrun": "./kmodrun", "prog": "./testdata/prog"} {
+		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, out), pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if b, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build %s: %w\n%s", pkg, err, b)
+		}
+	}
+	b := &bench{dir: dir, prog: filepath.Join(dir, "prog"), off: map[string]uint64{}}
+	return b, b.find()
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if b, err := shared(); err == nil {
+		os.RemoveAll(b.dir)
+	}
+	os.Exit(code)
+}
+
+// find looks up the offsets of functions: of the PUSHQ BP where there is one, else of the first byte.
+func (b *bench) find() error {
+	f, err := elf.Open(b.prog)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	syms, err := f.Symbols()
+	if err != nil {
+		return err
+	}
+	for _, s := range syms {
+		name, ok := strings.CutPrefix(s.Name, "main.")
+		if !ok || elf.ST_TYPE(s.Info) != elf.STT_FUNC {
+			continue
+		}
+		for _, p := range f.Progs {
+			if p.Type != elf.PT_LOAD || s.Value < p.Vaddr || s.Value >= p.Vaddr+p.Filesz {
+				continue
+			}
+			off := s.Value - p.Vaddr + p.Off
+			code := make([]byte, min(s.Size, 32))
+			if _, err := p.ReadAt(code, int64(s.Value-p.Vaddr)); err != nil {
+				return err
+			}
+			// CMPQ SP, 16(R14); JBE x; PUSHQ BP
+			if len(code) > 6 && code[0] == 0x49 && code[1] == 0x3b && code[4] == 0x76 && code[6] == 0x55 {
+				off += 6
+			}
+			b.off[name] = off
+		}
+	}
+	if b.off["traceme"] == 0 || b.off["leaf"] == 0 {
+		return fmt.Errorf("functions of the traced program were not found: %v", b.off)
+	}
+	return nil
+}
+
+// each runs a test on every kernel.
+func each(t *testing.T, fn func(t *testing.T, k *Kernel, b *bench)) {
+	if miss := Missing(); len(miss) > 0 {
+		t.Skipf("not installed: %s", strings.Join(miss, ", "))
+	}
+	b, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range releases {
+		t.Run(r, func(t *testing.T) {
+			k, err := Get(r)
+			if err != nil {
+				t.Fatalf("kernel %s: %v", r, err)
+			}
+			fn(t, k, b)
+		})
+	}
+}
+
+// stage builds modules for programs (by name) and gives the files for the guest.
+func (b *bench) stage(t *testing.T, k *Kernel, programs map[string]string) map[string]string {
+	t.Helper()
+	kdir, err := k.BuildDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cache := filepath.Join(dir, "cache")
+	files := map[string]string{"/lab/kmodrun": filepath.Join(b.dir, "kmodrun"), "/lab/prog": b.prog, "/lab/cache": cache}
+	for name, text := range programs {
+		for fn, off := range b.off {
+			text = strings.ReplaceAll(text, "$"+fn, fmt.Sprintf("0x%x", off))
+		}
+		path := filepath.Join(dir, name+".ir")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		files["/lab/"+name+".ir"] = path
+		out, err := exec.Command(filepath.Join(b.dir, "kmodrun"), "-v", "-r", kdir, "-cache", cache, "-name", name, "-build", path).CombinedOutput()
+		if err != nil {
+			t.Fatalf("build %s: %v\n%s", name, err, out)
+		}
+		if strings.Contains(string(out), "warning:") {
+			t.Errorf("%s: gcc warns:\n%s", name, out)
+		}
+		t.Logf("%s: %s", name, strings.TrimSpace(string(out)))
+	}
+	return files
+}
+
+// guest runs a command and fails the test when the kernel complained.
+func guest(t *testing.T, k *Kernel, o Options) *Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	res, err := k.Run(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(res.Console, "\n") {
+		for _, bad := range []string{"BUG:", "WARNING:", "Oops", "Call Trace", "general protection", "INFO: task", "rcu:", "soft lockup"} {
+			if strings.Contains(line, bad) {
+				t.Errorf("the kernel says: %s", line)
+			}
+		}
+	}
+	return res
+}
+
+func lines(text, prefix string) []string {
+	var out []string
+	for _, l := range strings.Split(text, "\n") {
+		if strings.HasPrefix(l, prefix) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
