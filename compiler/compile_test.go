@@ -190,13 +190,11 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := map[string]string{}
-		var names []string
 		for _, f := range ar.Files {
 			base, isScript := strings.CutSuffix(f.Name, ".stp")
 			if !isScript {
 				continue
 			}
-			names = append(names, base)
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar")+"/"+base, func(t *testing.T) {
 				r, ds := lowered(string(f.Data))
 				defer r.Close()

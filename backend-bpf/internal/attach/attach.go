@@ -25,7 +25,6 @@ type Set struct {
 	// uprobes counts the perf events that take the kernel long to close.
 	uprobes int
 	report  []string
-	started bool
 }
 
 // link is one descriptor, and the perf event under it if there is one.

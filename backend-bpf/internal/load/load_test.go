@@ -146,8 +146,7 @@ func TestKernelType(t *testing.T) {
 		t.Skip(err)
 	}
 	start := time.Now()
-	id, ok, err := KernelType(KindTypedef, "btf_trace_sched_process_exec")
-	if !ok || err != nil {
+	if _, ok, err := KernelType(KindTypedef, "btf_trace_sched_process_exec"); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	t.Logf("found in %v", time.Since(start))
@@ -156,7 +155,7 @@ func TestKernelType(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"btf_trace_sched_process_exec", "btf_trace_sys_enter", "btf_trace_sched_switch"} {
-		id, ok, err = KernelType(KindTypedef, name)
+		id, ok, err := KernelType(KindTypedef, name)
 		var td *btf.Typedef
 		if e := spec.TypeByName(name, &td); e != nil {
 			t.Fatal(e)

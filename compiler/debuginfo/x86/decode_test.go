@@ -210,8 +210,9 @@ func FuzzDecode(f *testing.F) {
 		if in.Len <= 0 || in.Len > len(b) || in.Len > 15 {
 			t.Fatalf("% x: length %d", b, in.Len)
 		}
-		in.Class()
-		in.Target(0)
+		if c := in.Class(); c > debuginfo.InsnRet || in.Target(0) != uint64(in.Len)+uint64(in.Rel) {
+			t.Fatalf("% x: class %d", b, c)
+		}
 		ref, err := x86asm.Decode(b, 64)
 		if err != nil || ref.Op == 0 {
 			return

@@ -217,7 +217,7 @@ func (m *match) unknown(c *probe.Comp, i int, kids []*form) {
 	case i == 0:
 		d = m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "there is no probe point or alias %q", m.req.String())
 	case len(kids) == 0:
-		d = m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "nothing can follow %s, found %q", m.prefix(i), c.Name)
+		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "nothing can follow %s, found %q", m.prefix(i), c.Name)
 		return
 	default:
 		d = m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "unknown component %q after %s", c.Name, m.prefix(i))
