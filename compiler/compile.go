@@ -41,6 +41,8 @@ type Options struct {
 	Globals map[string]string
 	// TargetPath is the program of -c or -x, which a bare "process" means; "" if there is none.
 	TargetPath string
+	// TargetWord is the word of -c that names the program, "" without -c.
+	TargetWord string
 	// TargetPID is the process of -x, 0 if there is none.
 	TargetPID int
 	// SearchPath is $PATH, Dir where relative paths begin ("" for the current directory).

@@ -81,7 +81,7 @@ func newState(ctx context.Context, o Options) *state {
 		reader = open.Open
 	}
 	s := &state{ctx: ctx, o: o, files: new(source.FileSet), argUse: make([]bool, len(o.Args))}
-	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, SearchPath: o.SearchPath, Dir: o.Dir}
+	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord, SearchPath: o.SearchPath, Dir: o.Dir}
 	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images}
 	s.xenv = &expand.Env{
 		Aliases: s.aliases, Known: family.Known, Forms: family.Wild,

@@ -46,7 +46,7 @@ func (c *command) run() error {
 	if c.lists {
 		return c.listLibrary(o)
 	}
-	if c.list != "" {
+	if c.hasList {
 		return c.listPoints(o)
 	}
 	// A signal during the passes ends the command; once the session runs, the host loop takes them.
@@ -117,7 +117,7 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 		name, val, _ := strings.Cut(g, "=")
 		o.Globals[name] = val
 	}
-	if c.list == "" && !c.lists {
+	if !c.hasList && !c.lists {
 		switch {
 		case c.hasText:
 			o.Scripts = append(o.Scripts, compiler.Script{Name: "<input>", Text: []byte(c.script)})
@@ -150,6 +150,7 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 		}
 	}
 	var err error
+	o.TargetWord = c.commandWord()
 	o.TargetPath, err = c.targetPath()
 	return o, err
 }
@@ -194,7 +195,7 @@ func (c *command) targetPath() (string, error) {
 		}
 		return exe, nil
 	case c.command != "":
-		word, _, _ := strings.Cut(strings.TrimSpace(c.command), " ")
+		word := c.commandWord()
 		if path, err := exec.LookPath(word); err == nil {
 			if abs, err := filepath.Abs(path); err == nil {
 				return abs, nil
@@ -204,9 +205,39 @@ func (c *command) targetPath() (string, error) {
 	return "", nil
 }
 
+// commandWord is the first word of -c that is not an assignment to a variable of the environment.
+func (c *command) commandWord() string {
+	for _, w := range strings.Fields(c.command) {
+		if name, _, ok := strings.Cut(w, "="); !ok || strings.Contains(name, "/") {
+			return strings.Trim(w, `"'`)
+		}
+	}
+	return ""
+}
+
+// widen takes the limit to one process off the probes of a bare "process" when -c is more than one
+// command: the shell is the target then, and its children run the program.
+func (c *command) widen(prog *ir.Program) {
+	if c.command == "" || target.Direct(c.command) {
+		return
+	}
+	path := ""
+	for _, p := range prog.Probes {
+		for _, s := range p.Sites {
+			if s.Target {
+				s.Target, path = false, s.Path
+			}
+		}
+	}
+	if path != "" && !c.noWarn {
+		fmt.Fprintf(c.Err, "warning: -c is run by a shell, so every process that runs %s is traced\n", path)
+	}
+}
+
 // execute goes from the program to its end: translate, load, run.
 func (c *command) execute(ctx context.Context, p *diag.Printer, res *compiler.Result) error {
 	prog := res.Program
+	c.widen(prog)
 	if c.runtime == "host" {
 		if ok, s := memory.Fits(prog); !ok {
 			return fmt.Errorf("%s fires in the kernel, which --runtime=host does without", s.Point)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -26,6 +27,7 @@ type options struct {
 	include  []string // -I
 	list     string   // -l or -L probe point
 	listVars bool     // -L
+	hasList  bool     // -l or -L was given
 	keep     bool     // -k
 	verbose  int      // -v
 	output   string   // -o
@@ -126,8 +128,14 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	}
 	if err := fs.Parse(args); err != nil {
 		text := err.Error()
-		if i := strings.Index(text, `flag: `); i >= 0 && strings.HasPrefix(text, "invalid argument") {
-			text = text[i+6:]
+		var invalid *pflag.InvalidValueError
+		if errors.As(err, &invalid) {
+			f := invalid.GetFlag()
+			if _, ok := f.Value.(refusal); ok {
+				text = fmt.Sprintf("-%s: %v", f.Shorthand, invalid.Unwrap())
+			} else if f.Value.Type() == "int" {
+				text = fmt.Sprintf("-%s takes a number, not %q", f.Shorthand, invalid.GetValue())
+			}
 		}
 		return nil, &usageError{text, "gostap --help lists the options"}
 	}
@@ -156,6 +164,7 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	o.hasText = fs.Changed("execute")
 	rest := fs.Args()
 	if fs.Changed("list") || fs.Changed("list-vars") {
+		o.hasList = true
 		o.list, o.listVars = listNames, false
 		if fs.Changed("list-vars") {
 			o.list, o.listVars = listVars, true
@@ -183,7 +192,7 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	if fs.Changed("pid") && o.pid <= 0 {
 		return nil, &usageError{fmt.Sprintf("-x needs the number of a process, not %d", o.pid), ""}
 	}
-	if o.bufferMB < 0 || o.bufferMB > 1024 {
+	if o.bufferMB < 0 || fs.Changed("buffer") && o.bufferMB == 0 || o.bufferMB > 1024 {
 		return nil, &usageError{fmt.Sprintf("-s takes 1 to 1024 megabytes, not %d", o.bufferMB), ""}
 	}
 	switch o.color {

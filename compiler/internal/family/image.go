@@ -19,6 +19,8 @@ type Env struct {
 	Open func(path string) (debuginfo.Image, error)
 	// TargetPath is the program of -c or -x, "" if neither was given.
 	TargetPath string
+	// TargetWord is the word of -c that names the program, "" without -c.
+	TargetWord string
 	// TargetPID is the process of -x, 0 if there is none: paths are looked up as it sees them.
 	TargetPID int
 	// SearchPath is $PATH, for programs named without a slash.
@@ -118,6 +120,11 @@ func (m *match) programs() []program {
 	c := &m.req.Comps[0]
 	switch {
 	case c.Arg == nil:
+		if m.env.TargetPath == "" && m.env.TargetWord != "" {
+			m.errorf(c, "a process without a path is the program of -c, and there is no program %q", m.env.TargetWord).
+				Hintf(`name the program: process("path")`)
+			return nil
+		}
 		if m.env.TargetPath == "" {
 			m.errorf(c, "a process without a path is the program of -c or -x, and neither is given").
 				Hintf(`give -c COMMAND, -x PID, or a path: process("path")`)
@@ -321,12 +328,14 @@ func (m *match) image(p program) debuginfo.Image {
 	case errors.Is(err, fs.ErrPermission):
 		m.errorf(c, "no permission to read %s", p.path)
 	case errors.Is(err, debuginfo.ErrNotELF):
-		d := m.errorf(c, "%s is not an ELF executable", p.path)
+		_, why, _ := strings.Cut(err.Error(), debuginfo.ErrNotELF.Error())
+		d := m.errorf(c, "%s is not an ELF executable%s", p.path, why)
 		if interp := interpreter(p.path); interp != "" {
 			d.Hintf("it is a script; what runs is its interpreter %s", interp)
 		}
 	case errors.Is(err, debuginfo.ErrArch):
-		m.errorf(c, "%s is not an amd64 binary", p.path)
+		_, why, _ := strings.Cut(err.Error(), debuginfo.ErrArch.Error())
+		m.errorf(c, "%s is not an amd64 binary%s", p.path, why)
 	default:
 		m.errorf(c, "%v", err)
 	}

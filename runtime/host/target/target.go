@@ -45,11 +45,10 @@ func Start(o Options) (*Target, error) {
 	// The gate is descriptor 3: the shell waits for a line on it. It gets end of file instead
 	// when the tracer dies, and then must not run the command untraced.
 	script := "read _ <&3 || exit 127; exec 3<&-; "
-	if strings.ContainsAny(o.Command, ";|&\n(){}") || builtin(o.Command) {
-		script += o.Command
-	} else {
-		script += "exec " + o.Command
+	if Direct(o.Command) {
+		script += "exec "
 	}
+	script += o.Command
 	cmd := exec.Command("/bin/sh", "-c", script)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Stdin, o.Stdout, o.Stderr
 	cmd.ExtraFiles = []*os.File{r}
@@ -76,6 +75,12 @@ func Start(o Options) (*Target, error) {
 		close(t.done)
 	}()
 	return t, nil
+}
+
+// Direct reports whether command is one program with its arguments, so that the process of the
+// target runs that program itself and not a shell.
+func Direct(command string) bool {
+	return !strings.ContainsAny(command, ";|&\n(){}") && !builtin(command)
 }
 
 // builtin reports whether the command begins with a word that only the shell knows.
