@@ -77,6 +77,9 @@ func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, ds *diag.
 	for _, b := range order(body) {
 		for i := range body.Blocks[b].Instrs {
 			in := &body.Blocks[b].Instrs[i]
+			if in.Op == ir.OpCall && !c.called(p, in, why, ds) {
+				ok = false
+			}
 			if !reads(in) || in.Dst == ir.NoReg {
 				continue
 			}
@@ -98,6 +101,27 @@ func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, ds *diag.
 	h.HostBody = c.host()
 	h.Body = c.stub.Finish()
 	return ok
+}
+
+// called checks that a recursive function, which the host runs as it is, reads nothing at the probed place.
+func (c *cutter) called(p *ir.Program, call *ir.Instr, why source.Pos, ds *diag.List) bool {
+	subs, err := Subs(p, &ir.Func{Blocks: []*ir.Block{{Instrs: []ir.Instr{*call}}}}, p.Nesting())
+	if err != nil {
+		return false
+	}
+	for name, f := range subs {
+		for _, b := range f.Blocks {
+			for i := range b.Instrs {
+				if in := &b.Instrs[i]; reads(in) {
+					ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "the recursive function %s reads this at the probed place, but the host runs it", name).
+						Note(source.At(why), "the handler runs on the host because of %s", c.h.Why).
+						Hintf("pass the value as an argument, or let the kernel-module back end run it all: --runtime=kernel")
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // single finds the registers with one definition.

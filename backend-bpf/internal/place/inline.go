@@ -20,10 +20,15 @@ var ErrTooLarge = errors.New("handler is too large once its functions are part o
 // MaxInstrs is the most instructions of a handler after inlining.
 const MaxInstrs = 30000
 
-// Inline gives a copy of f in which all calls are inlined except those of recursive functions. Calls deeper
-// than nesting raise MaxNesting.
+// NestCheck is the Name of an OpNone that stands where a call was inlined into a recursive function: N is
+// how many calls are around it in the function. It raises MaxNesting where those and the function's own depth
+// are too many.
+const NestCheck = "nest"
+
+// Inline gives a copy of f in which all calls are inlined except those of recursive functions. N of those is
+// the number of calls around them in f. Calls deeper than nesting raise MaxNesting.
 func Inline(p *ir.Program, f *ir.Func, nesting int) (*ir.Func, error) {
-	in := &inliner{p: p, funcs: make(map[string]*ir.Func, len(p.Funcs)), nesting: nesting}
+	in := &inliner{p: p, funcs: make(map[string]*ir.Func, len(p.Funcs)), nesting: nesting, recursive: f.Recursive}
 	for _, fn := range p.Funcs {
 		in.funcs[fn.Name] = fn
 	}
@@ -40,12 +45,43 @@ func Inline(p *ir.Program, f *ir.Func, nesting int) (*ir.Func, error) {
 	return in.out, nil
 }
 
+// Subs gives the recursive functions that body calls, and those that they call, each with its other calls inlined.
+func Subs(p *ir.Program, body *ir.Func, nesting int) (map[string]*ir.Func, error) {
+	subs := map[string]*ir.Func{}
+	todo := []*ir.Func{body}
+	for len(todo) > 0 {
+		f := todo[0]
+		todo = todo[1:]
+		for _, b := range f.Blocks {
+			for i := range b.Instrs {
+				in := &b.Instrs[i]
+				if in.Op != ir.OpCall || subs[in.Name] != nil {
+					continue
+				}
+				fn := p.Func(in.Name)
+				if fn == nil {
+					continue
+				}
+				sub, err := Inline(p, fn, nesting)
+				if err != nil {
+					return nil, err
+				}
+				subs[in.Name] = sub
+				todo = append(todo, sub)
+			}
+		}
+	}
+	return subs, nil
+}
+
 type inliner struct {
 	p       *ir.Program
 	funcs   map[string]*ir.Func
 	out     *ir.Func
 	nesting int
 	count   int
+	// recursive: the depth at which the function runs is known at run time only.
+	recursive bool
 }
 
 // frame says where a copy of a function goes.
@@ -109,6 +145,9 @@ func (in *inliner) copy(f *ir.Func, fr frame) {
 			in.count++
 			callee := in.funcs[src.Name]
 			if src.Op != ir.OpCall || callee == nil || callee.Recursive {
+				if src.Op == ir.OpCall {
+					src.N = int64(fr.depth)
+				}
 				cur.Instrs = append(cur.Instrs, src)
 				continue
 			}
@@ -163,6 +202,9 @@ func (in *inliner) call(cur *ir.Block, callee *ir.Func, src *ir.Instr, iters, de
 	if depth >= in.nesting {
 		cur.Term = ir.Term{Kind: ir.TermFail, Code: ir.ErrMaxNesting, OnErr: src.OnErr, Pos: src.Pos}
 		return in.out.Blocks[in.block()] // what follows is not reached
+	}
+	if in.recursive {
+		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpNone, Name: NestCheck, N: int64(depth), Dst: ir.NoReg, Glob: -1, OnErr: src.OnErr, Pos: src.Pos})
 	}
 	fr := frame{reg: ir.Reg(len(in.out.Regs)), block: ir.BlockID(len(in.out.Blocks)), onErr: src.OnErr, dst: src.Dst, iters: iters, depth: depth + 1}
 	in.out.Regs = append(in.out.Regs, callee.Regs...)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/intrinsic"
@@ -30,8 +32,10 @@ type Handler struct {
 	// Sites are the ones that this program serves, IDs their indexes in the probe's Sites.
 	Sites []*probe.Site
 	IDs   []int
-	// Body is what the kernel runs: all of the handler, or of a deferred one the reading.
+	// Body is what the kernel runs: all of the handler, or of a deferred one the reading. Subs are the recursive
+	// functions that it calls.
 	Body *ir.Func
+	Subs map[string]*ir.Func
 	// Capture describes the record of a deferred handler, Values what it carries, HostBody what the host
 	// does with it (see plan.Plan.Deferred). Why says why it is deferred.
 	Values   []Value
@@ -72,11 +76,21 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 			}
 			continue
 		}
+		subs, err := Subs(p, body, p.Nesting())
+		if err != nil {
+			ds.Errorf(diag.Build, "bpf-size", source.At(pr.Pos), "%v", err)
+			continue
+		}
 		why, pos := hostOnly(p, body, o)
+		for _, name := range slices.Sorted(maps.Keys(subs)) {
+			if why == "" {
+				why, pos = hostOnly(p, subs[name], o)
+			}
+		}
 		for _, g := range groups {
-			h := &Handler{Probe: i, Where: Kernel, Sites: g.sites, IDs: g.ids, Body: body}
+			h := &Handler{Probe: i, Where: Kernel, Sites: g.sites, IDs: g.ids, Body: body, Subs: subs}
 			if why != "" {
-				h.Where, h.Why = Deferred, why
+				h.Where, h.Why, h.Subs = Deferred, why, nil
 				if !capture(p, h, body, pos, &ds) {
 					continue
 				}
@@ -133,8 +147,6 @@ func hostOnly(p *ir.Program, f *ir.Func, o Options) (string, source.Pos) {
 				return "the text of a histogram", in.Pos
 			case ir.OpMatch:
 				return "a regular expression", in.Pos
-			case ir.OpCall:
-				return fmt.Sprintf("the recursive function %s", in.Name), in.Pos
 			case ir.OpSGet:
 				if ir.Stat(in.N) == ir.StatVariance {
 					return "@variance", in.Pos

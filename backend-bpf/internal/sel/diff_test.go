@@ -74,7 +74,11 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 			t.Fatal(err)
 		}
 		name := fmt.Sprintf("p%d", i)
-		h := &place.Handler{Probe: i, Body: body, Sites: pr.Sites}
+		subs, err := place.Subs(p, body, p.Nesting())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &place.Handler{Probe: i, Body: body, Subs: subs, Sites: pr.Sites}
 		for k := range pr.Sites {
 			h.IDs = append(h.IDs, k)
 		}

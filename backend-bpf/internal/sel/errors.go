@@ -41,6 +41,10 @@ func (g *gen) raise(c ir.Code, a, b mach.Reg, to ir.BlockID) {
 		g.jump(g.blocks[to])
 		return
 	}
+	if g.subs != nil && c != ir.ErrMaxAction {
+		g.escape()
+		return
+	}
 	g.unlock()
 	g.jump(g.reporter())
 }

@@ -17,24 +17,16 @@ import (
 // gen translates one handler.
 type gen struct {
 	code
+	fun
 	u     *Unit
 	h     *Handler
-	fn    *ir.Func
 	funcs []*mach.Func
 
 	look    look
-	uses    []int // = look.uses, and so on
-	defs    []int
-	printed []bool
 	frame   frame
-	ctx     mach.Reg          // the program's context
-	longs   []mach.Reg        // by ir.Reg
-	strs    []*strVar         // by ir.Reg, nil until first used
-	consts  map[ir.Reg]string // String registers with one known value
-	lazies  map[ir.Reg]*lazy
-	blocks  []*mach.Block
-	held    []int // lock class held at each block's beginning
-	outAt   int   // of the output area in scratch memory
+	subs    *subs
+	ctx     mach.Reg // the program's context
+	outAt   int      // of the output area in scratch memory
 	siteNum mach.Reg
 	budget  mach.Reg
 
@@ -43,10 +35,10 @@ type gen struct {
 	stopped map[int]*mach.Block // the kernel ended a loop, by the lock that is held
 	report  *mach.Block         // an error nobody caught: reported, then end
 	faults  faults
-	later   []func()
-	steps   bool // the body is a callback of bpf_loop
-	step    *stepper
+	later   []func()   // code to be written when the rest is
 	sent    []wire.Arg // of a deferred handler's record
+	steps   bool       // the body is a callback of bpf_loop
+	step    *stepper
 	err     error
 }
 
@@ -57,13 +49,14 @@ type level struct{ stackMax, stackLeft int }
 var levels = []level{{64, 160}, {16, 48}, {0, 0}}
 
 func newGen(u *Unit, h *Handler, lv level, steps bool) *gen {
-	g := &gen{u: u, h: h, fn: h.Body, consts: map[ir.Reg]string{}, lazies: map[ir.Reg]*lazy{}}
+	g := &gen{u: u, h: h}
 	g.lock = -1
 	g.f = mach.New(h.Name)
 	g.f.Params = 1
 	if g.steps = steps; steps {
 		g.f = mach.New(h.Name + "_step")
 		g.f.Params, g.f.Callback = 2, true
+		lv.stackLeft = 0 // the stack of a step does not last
 	}
 	g.ctx = g.reg()
 	g.funcs = []*mach.Func{g.f}
@@ -71,16 +64,21 @@ func newGen(u *Unit, h *Handler, lv level, steps bool) *gen {
 	g.frame.scratch = g.reg()
 	g.siteNum = mach.None
 	g.budget = g.reg()
-	g.longs = make([]mach.Reg, len(g.fn.Regs))
-	g.strs = make([]*strVar, len(g.fn.Regs))
-	for i, r := range g.fn.Regs {
-		g.longs[i] = mach.None
+	g.fun = g.newFun(h.Body)
+	return g
+}
+
+// newFun prepares the translation of a function.
+func (g *gen) newFun(f *ir.Func) fun {
+	u := fun{fn: f, consts: map[ir.Reg]string{}, lazies: map[ir.Reg]*lazy{}, longs: make([]mach.Reg, len(f.Regs)), strs: make([]*strVar, len(f.Regs))}
+	for i, r := range f.Regs {
+		u.longs[i] = mach.None
 		if r.Type != types.String {
-			g.longs[i] = g.reg()
+			u.longs[i] = g.reg()
 		}
 	}
-	g.held = u.P.HeldLocks(g.fn)
-	return g
+	u.held = g.u.P.HeldLocks(f)
+	return u
 }
 
 func (g *gen) fail(format string, args ...any) {
@@ -90,6 +88,7 @@ func (g *gen) fail(format string, args ...any) {
 }
 
 func (g *gen) run() error {
+	g.prepareSubs()
 	g.lookOver()
 	g.set(g.block())
 	g.out, g.end = g.block(), g.block()
@@ -103,20 +102,13 @@ func (g *gen) run() error {
 		g.jump(begin)
 	}
 	g.set(body)
+	g.enterSubs()
 	g.homes()
-	g.blocks = make([]*mach.Block, len(g.fn.Blocks))
-	for i := range g.fn.Blocks {
-		g.blocks[i] = g.block()
-		g.blocks[i].Cold = g.look.cold[i]
-	}
 	g.jump(g.blocks[0])
-	for i, b := range g.fn.Blocks {
-		g.set(g.blocks[i])
-		g.lock = g.held[i]
-		g.body(b)
-		if g.err != nil {
-			return g.err
-		}
+	g.writeBlocks()
+	g.writeSubs()
+	if g.err != nil {
+		return g.err
 	}
 	g.prepareStops()
 	for _, write := range g.later {
@@ -130,6 +122,8 @@ func (g *gen) run() error {
 	}
 	g.set(g.end)
 	g.epilogue()
+	g.dispatcher()
+	g.lock = -1
 	// What the body turned out to need is set up in front of it.
 	g.set(begin)
 	g.setup()
@@ -137,10 +131,23 @@ func (g *gen) run() error {
 	if err := g.closeLoops(g.f); err != nil || g.err != nil {
 		return errors.Join(g.err, err)
 	}
+	g.placeStack()
 	if g.steps {
 		g.funcs = append([]*mach.Func{g.driver(g.f)}, g.funcs...)
 	}
 	return g.err
+}
+
+// writeBlocks translates the blocks of the current function.
+func (g *gen) writeBlocks() {
+	for i, b := range g.fn.Blocks {
+		g.set(g.blocks[i])
+		g.lock = g.held[i]
+		g.body(ir.BlockID(i), b)
+		if g.err != nil {
+			return
+		}
+	}
 }
 
 // prologue decides whether the hit counts: the session is on, the process is the right one, the
@@ -178,6 +185,7 @@ func (g *gen) setup() {
 	if g.look.prints > 1 {
 		g.startOutput()
 	}
+	g.setupSubs()
 	g.release()
 }
 
@@ -214,12 +222,14 @@ func (g *gen) epilogue() {
 	g.cur.Term = mach.Term{Kind: mach.Exit}
 }
 
-func (g *gen) body(b *ir.Block) {
+func (g *gen) body(id ir.BlockID, b *ir.Block) {
 	for i := 0; i < len(b.Instrs) && g.err == nil; i++ {
 		in := &b.Instrs[i]
 		g.pos = in.Pos
 		switch {
 		case g.fused(b, i):
+		case in.Op == ir.OpCall:
+			g.callSub(id, i, in)
 		case g.stringTest(b, i):
 			i++
 			if !g.fused(b, i) {
@@ -249,7 +259,9 @@ func (g *gen) term(b *ir.Block) {
 		g.jump(g.blocks[t.Then])
 	case ir.TermBranch:
 		g.branch(b)
-	case ir.TermEnd, ir.TermReturn:
+	case ir.TermReturn:
+		g.giveBack(t.Cond)
+	case ir.TermEnd:
 		if g.h.Where == place.Deferred {
 			g.deferred()
 		}

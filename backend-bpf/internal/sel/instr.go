@@ -4,6 +4,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/place"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -17,6 +18,9 @@ func (g *gen) instr(in *ir.Instr) {
 	}
 	switch in.Op {
 	case ir.OpNone:
+		if in.Name == place.NestCheck {
+			g.nestCheck(in)
+		}
 	case ir.OpMov:
 		if g.longs[in.Dst] != mach.None {
 			g.into(g.longs[in.Dst], in.Args[0])

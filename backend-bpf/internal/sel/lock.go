@@ -33,7 +33,9 @@ func (g *gen) take(class int) {
 
 // unlock releases the lock that is held, if any.
 func (g *gen) unlock() {
-	if g.lock >= 0 {
+	if g.lock == lockUnknown {
+		g.unlockUnknown()
+	} else if g.lock >= 0 {
 		g.storeI(g.mapVal(plan.MapControl, plan.CtlLocks+4*g.lock), 0, 0, asm.Word)
 	}
 }

@@ -1,20 +1,14 @@
 package sel
 
 import (
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/place"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
 )
 
 // look is what a look over the whole handler found out about it before it is translated.
 type look struct {
-	// uses and defs count how often each register is read and written.
-	uses, defs []int
-	// printed registers are read by print statements only.
-	printed []bool
-	// intricate String registers are made by operations that need them in scratch memory.
-	intricate []bool
-	// cold blocks are reached by errors only.
-	cold []bool
 	// prints is the most print statements on one run: 0, 1, or 2 for more.
 	prints int
 	// entryMax is the most bytes of one print statement's entry.
@@ -25,21 +19,41 @@ type look struct {
 }
 
 func (g *gen) lookOver() {
+	g.walk()
+	for _, f := range g.h.Subs {
+		for _, b := range f.Blocks {
+			for i := range b.Instrs {
+				if g.entry(f, &b.Instrs[i]) {
+					g.look.prints = 2
+				}
+			}
+		}
+	}
+	if len(g.h.Subs) > 0 {
+		g.look.budget = true
+		if g.look.prints > 0 {
+			g.look.prints = 2
+		}
+		g.live = place.Liveness(g.fn)
+	}
+}
+
+// count finds out how the registers of the current function are used.
+func (g *gen) countUses() (intricate []bool) {
 	f := g.fn
-	l := &g.look
-	l.uses, l.defs = make([]int, len(f.Regs)), make([]int, len(f.Regs))
-	l.printed, l.intricate = make([]bool, len(f.Regs)), make([]bool, len(f.Regs))
-	for i := range l.printed {
-		l.printed[i] = true
+	g.uses, g.defs, g.printed = make([]int, len(f.Regs)), make([]int, len(f.Regs)), make([]bool, len(f.Regs))
+	intricate = make([]bool, len(f.Regs))
+	for i := range g.printed {
+		g.printed[i] = true
 	}
 	read := func(v ir.Val, print bool) {
 		if v.IsReg() {
-			l.uses[v.Reg]++
-			l.printed[v.Reg] = l.printed[v.Reg] && print
+			g.uses[v.Reg]++
+			g.printed[v.Reg] = g.printed[v.Reg] && print
 		}
 	}
 	for _, r := range f.Params {
-		l.defs[r]++
+		g.defs[r]++
 	}
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
@@ -50,9 +64,9 @@ func (g *gen) lookOver() {
 			if in.Dst == ir.NoReg {
 				continue
 			}
-			l.defs[in.Dst]++
+			g.defs[in.Dst]++
 			if f.Regs[in.Dst].Type == types.String && !simpleString(in) {
-				l.intricate[in.Dst] = true
+				intricate[in.Dst] = true
 			}
 		}
 		read(b.Term.Cond, false)
@@ -60,15 +74,28 @@ func (g *gen) lookOver() {
 			read(a, false)
 		}
 	}
-	for _, v := range g.h.Values {
-		read(ir.R(v.Reg), true)
-		if v.Fault != ir.NoReg {
-			read(ir.R(v.Fault), false)
+	if f == g.h.Body {
+		for _, v := range g.h.Values {
+			read(ir.R(v.Reg), true)
+			if v.Fault != ir.NoReg {
+				read(ir.R(v.Fault), false)
+			}
 		}
 	}
-	g.uses, g.defs, g.printed = l.uses, l.defs, l.printed
-	l.cold = coldBlocks(f)
-	g.walk()
+	return intricate
+}
+
+// entry reports whether in prints, and makes room for it.
+func (g *gen) entry(f *ir.Func, in *ir.Instr) bool {
+	switch {
+	case in.Op == ir.OpPrint:
+		g.look.entryMax = max(g.look.entryMax, g.entrySize(f, in))
+	case in.Op == ir.OpIntr && in.Name == "log":
+		g.look.entryMax = max(g.look.entryMax, 16+g.u.P.Limits.MaxString+8)
+	default:
+		return false
+	}
+	return true
 }
 
 // simpleString reports whether in makes a string that can be written padded, without its length being needed.
@@ -133,12 +160,8 @@ func (g *gen) walk() {
 		for i := range f.Blocks[b].Instrs {
 			in := &f.Blocks[b].Instrs[i]
 			switch {
-			case in.Op == ir.OpPrint:
+			case g.entry(f, in):
 				p++
-				g.look.entryMax = max(g.look.entryMax, g.entrySize(in))
-			case in.Op == ir.OpIntr && in.Name == "log":
-				p++
-				g.look.entryMax = max(g.look.entryMax, 16+g.u.P.Limits.MaxString+8)
 			case in.Op == ir.OpBudget:
 				n += in.N
 			}
@@ -164,12 +187,12 @@ func (g *gen) walk() {
 }
 
 // entrySize is the most bytes that a print statement's entry takes.
-func (g *gen) entrySize(in *ir.Instr) int {
+func (g *gen) entrySize(f *ir.Func, in *ir.Instr) int {
 	n := 8
 	for _, a := range in.Args {
 		n += 16 + 8*g.u.P.Limits.MaxBacktrace
-		if a.IsReg() && g.fn.Regs[a.Reg].Type == types.String {
-			n += g.fn.Regs[a.Reg].Cap + 16
+		if a.IsReg() && f.Regs[a.Reg].Type == types.String {
+			n += f.Regs[a.Reg].Cap + 16
 		}
 	}
 	for _, p := range g.u.P.Formats[in.N].Pieces {
@@ -180,16 +203,39 @@ func (g *gen) entrySize(in *ir.Instr) int {
 	return (n + 7) &^ 7
 }
 
-// homes gives every String register that is used a place, except those whose text is known or made on the host.
+// homes gives the handler and its recursive functions blocks, and every String register that is used a place, except
+// those whose text is known or made on the host.
 func (g *gen) homes() {
+	g.home(func(r ir.Reg, n int, simple bool) *strVar { return g.newStr(n, simple) })
+	if g.subs == nil {
+		return
+	}
+	handler := g.fun
+	for _, name := range g.subs.names {
+		a := g.subs.funcs[name]
+		g.fun = a.fun
+		g.home(func(r ir.Reg, n int, _ bool) *strVar {
+			return &strVar{cap: n, lenAt: at(g.subs.fp, a.strs[r]-8), at: at(g.subs.fp, a.strs[r])}
+		})
+		a.fun = g.fun
+	}
+	act := g.act
+	g.fun = handler
+	g.act = act
+}
+
+func (g *gen) home(place func(r ir.Reg, n int, simple bool) *strVar) {
+	intricate := g.countUses()
 	for i, r := range g.fn.Regs {
-		if r.Type != types.String || g.defs[i] == 0 {
-			continue
+		if r.Type == types.String && g.defs[i] > 0 && !g.known(ir.Reg(i)) {
+			g.strs[i] = place(ir.Reg(i), r.Cap, !intricate[i])
 		}
-		if g.known(ir.Reg(i)) {
-			continue
-		}
-		g.strs[i] = g.newStr(r.Cap, !g.look.intricate[i])
+	}
+	cold := coldBlocks(g.fn)
+	g.blocks = make([]*mach.Block, len(g.fn.Blocks))
+	for i := range g.fn.Blocks {
+		g.blocks[i] = g.block()
+		g.blocks[i].Cold = cold[i]
 	}
 }
 

@@ -12,7 +12,7 @@ func (g *gen) bounded(head *mach.Block) { head.Bounded = true }
 
 // short is bounded for loops of a few dozen turns, where the kernel has nothing better: as a step of its own each turn
 // would cost too much.
-func (g *gen) short(head *mach.Block) { head.Bounded = !g.u.Feat.MayGoto }
+func (g *gen) short(head *mach.Block) { head.Bounded = g.steps || !g.u.Feat.MayGoto }
 
 // closeLoops puts may_goto on every jump back whose loop is not bounded, and makes the verifier forget what it
 // knows about the numbers that such a loop changes, before the loop and at each turn. So the first state in
@@ -76,7 +76,7 @@ func (g *gen) closeLoops(f *mach.Func) error {
 		back := f.NewBlock()
 		back.Cold = l.Latch.Cold
 		live.In[l.Head.ID].Each(func(r mach.Reg) {
-			if !changed.Has(r) {
+			if !changed.Has(r) || g.isPointer(r) {
 				return
 			}
 			if slot == mach.NoSlot {
@@ -96,6 +96,11 @@ func (g *gen) closeLoops(f *mach.Func) error {
 		l.Latch.Redirect(l.Head, back)
 	}
 	return nil
+}
+
+// isPointer reports whether a register that is live over loops holds an address.
+func (g *gen) isPointer(r mach.Reg) bool {
+	return r == g.ctx || r == g.frame.scratch || g.subs != nil && r == g.subs.fp
 }
 
 func (g *gen) latch(loops []mach.Loop, head, b *mach.Block) bool {
@@ -129,6 +134,9 @@ func (g *gen) prepareStops() {
 		g.raise(ir.ErrMaxAction, mach.None, mach.None, ir.NoBlock)
 	}
 	stop(-1)
+	if g.subs != nil {
+		stop(lockUnknown)
+	}
 	for _, b := range g.fn.Blocks {
 		for i := range b.Instrs {
 			if b.Instrs[i].Op == ir.OpLock {

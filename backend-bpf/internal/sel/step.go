@@ -74,7 +74,7 @@ func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
 	slot := g.frame.scratch
 	kept := func(head *mach.Block, fn func(r mach.Reg, off int)) {
 		live.In[head.ID].Each(func(r mach.Reg) {
-			if r == g.ctx || r == slot {
+			if g.isPointer(r) {
 				return
 			}
 			off, ok := s.home[r]
@@ -91,6 +91,9 @@ func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
 			again := f.NewBlock()
 			c.set(again)
 			kept(l.Head, func(r mach.Reg, off int) { c.load(r, slot, off, asm.DWord) })
+			if g.subs != nil && live.In[l.Head.ID].Has(g.subs.fp) {
+				c.current(g, g.subs.fp, slot)
+			}
 			c.jump(l.Head)
 			n = add(again)
 			state[l.Head] = n

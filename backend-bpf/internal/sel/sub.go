@@ -1,0 +1,447 @@
+package sel
+
+import (
+	"slices"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/maps"
+	"github.com/gostap/gostap/backend-bpf/internal/place"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Recursive functions are part of the handler's code and have their activations on a stack of
+// their own in the scratch slot: the kernel's verifier knows no recursion. A call leaves
+// what will be needed behind it in the caller's activation, makes a new one, notes where
+// to go on, and jumps to the dispatcher; a return goes back the same way. So the
+// dispatcher is the head of one loop, over which nothing lives in registers but the context
+// and the scratch slot.
+
+// The first words of an activation: where the caller goes on (the state behind it when there was an error), the
+// offset of the caller's activation, and how many calls are around this one.
+const (
+	actReturn = 0
+	actCaller = 8
+	actDepth  = 16
+	actRegs   = 24
+)
+
+// activation is how the activations of a function are laid out.
+type activation struct {
+	fn          *ir.Func
+	longs, strs map[ir.Reg]int
+	size        int
+	entry       int // state
+	fun         fun
+}
+
+// fun is what gen knows about the function that it is translating.
+type fun struct {
+	fn      *ir.Func
+	longs   []mach.Reg
+	strs    []*strVar
+	uses    []int
+	defs    []int
+	printed []bool
+	consts  map[ir.Reg]string
+	lazies  map[ir.Reg]*lazy
+	blocks  []*mach.Block
+	held    []int
+	act     *activation
+	live    *place.Live
+}
+
+// subs is what recursive functions need.
+type subs struct {
+	funcs map[string]*activation
+	names []string
+	frame int // bytes of every activation
+	count int // activations on the stack at most
+	// Areas of the scratch slot: the stack, and words for the state, the offset of the current activation, a Long
+	// result and the lock that is held.
+	state, top, result, lock int
+	text                     *strVar       // a String result
+	fp                       mach.Reg      // address of the current activation
+	d                        *mach.Block   // the dispatcher
+	heads                    []*mach.Block // by state - 1
+	saves, restores          []*mach.Block
+}
+
+// lockUnknown is the lock of code in recursive functions: the one that the handler holds.
+const lockUnknown = -2
+
+// prepareSubs lays out the activations.
+func (g *gen) prepareSubs() {
+	if len(g.h.Subs) == 0 {
+		return
+	}
+	s := &subs{funcs: map[string]*activation{}, fp: g.reg()}
+	g.subs = s
+	g.act = g.layout(g.fn)
+	for name := range g.h.Subs {
+		s.names = append(s.names, name)
+	}
+	slices.Sort(s.names)
+	most := 0
+	for _, name := range s.names {
+		s.funcs[name] = g.layout(g.h.Subs[name])
+		most = max(most, g.h.Subs[name].ResultCap)
+	}
+	s.frame = g.act.size
+	for _, a := range s.funcs {
+		s.frame = max(s.frame, a.size)
+	}
+	s.count = g.u.P.Nesting() + 1
+	s.top, s.result, s.lock = g.area(8), g.area(8), g.area(8)
+	s.state = g.area(8)
+	s.text = g.newStr(most, false)
+}
+
+func (g *gen) layout(f *ir.Func) *activation {
+	a := &activation{fn: f, longs: map[ir.Reg]int{}, strs: map[ir.Reg]int{}, size: actRegs}
+	for i, r := range f.Regs {
+		if r.Type != types.String {
+			a.longs[ir.Reg(i)] = a.size
+			a.size += 8
+			continue
+		}
+		a.strs[ir.Reg(i)] = a.size + 8
+		a.size += 8 + maps.StringSize(r.Cap) + 8
+	}
+	return a
+}
+
+// newState enters a block that the dispatcher goes to.
+func (g *gen) newState(b *mach.Block) int {
+	g.subs.heads = append(g.subs.heads, b)
+	return len(g.subs.heads)
+}
+
+// resume begins a block that the dispatcher goes to, with the current activation's address, and gives its state.
+func (g *gen) resume(b *mach.Block) int {
+	n := g.newState(b)
+	g.set(b)
+	g.subs.restores = append(g.subs.restores, b)
+	on := g.block()
+	g.here(on)
+	g.current(g, g.subs.fp, g.slotAddr())
+	return n
+}
+
+// stackOffset marks the instruction that adds the offset of the stack, which is known when all else in the slot is.
+const stackOffset = "stack"
+
+func (c *code) stackBase(r mach.Reg) {
+	c.emit(mach.Ins{Op: mach.ALUI, Alu: asm.Add, Dst: r, Src: mach.None, Slot: mach.NoSlot, Sym: stackOffset})
+}
+
+// placeStack fills in the offset.
+func (g *gen) placeStack() {
+	if g.subs == nil {
+		return
+	}
+	off := g.area(g.subs.frame * g.subs.count)
+	for _, f := range g.funcs {
+		for _, b := range f.Blocks {
+			for i := range b.Ins {
+				if b.Ins[i].Op == mach.ALUI && b.Ins[i].Sym == stackOffset {
+					b.Ins[i].Imm = int64(off)
+				}
+			}
+		}
+	}
+}
+
+// current sets fp to the address of the current activation.
+func (c *code) current(g *gen, fp, slot mach.Reg) {
+	off := c.get(slot, g.subs.top, asm.DWord)
+	c.f.Keep[off] = true
+	over, on := c.cold(), c.block()
+	most := int64(g.subs.frame * (g.subs.count - 1))
+	c.condI(asm.JGT, off, most, over, on)
+	c.set(over)
+	c.movI(off, most)
+	c.jump(on)
+	c.set(on)
+	c.mov(fp, slot)
+	c.alu(asm.Add, fp, off)
+	c.stackBase(fp)
+}
+
+// dispatch ends the current block; the code goes on at a state, in a register or constant.
+func (g *gen) dispatch(state mach.Reg, n int) {
+	if state == mach.None {
+		state = g.imm(int64(n))
+	}
+	g.storeP(at(g.slotAddr(), g.subs.state), 0, state, asm.DWord)
+	g.subs.saves = append(g.subs.saves, g.cur)
+	g.jump(g.subs.d)
+}
+
+// callSub calls a recursive function.
+func (g *gen) callSub(b ir.BlockID, i int, in *ir.Instr) {
+	s, callee := g.subs, g.subs.funcs[in.Name]
+	nest := int64(g.u.P.Nesting())
+	deep := g.cold()
+	// The handler's own activation has depth 0 and is set up by setup.
+	depth := g.get(s.fp, actDepth, asm.DWord)
+	g.aluI(asm.Add, depth, in.N)
+	g.unlessI(asm.JSGE, depth, nest, deep)
+	on := g.cur
+	g.set(deep)
+	g.raise(ir.ErrMaxNesting, mach.None, mach.None, in.OnErr)
+	g.set(on)
+	g.aluI(asm.Add, depth, 1)
+
+	after := g.live.After(b, i)
+	var failed []ir.Reg
+	if in.OnErr != ir.NoBlock {
+		failed = g.live.Into(in.OnErr)
+	}
+	for _, r := range after {
+		g.keep(r)
+	}
+	for _, r := range failed {
+		if !slices.Contains(after, r) {
+			g.keep(r)
+		}
+	}
+	old := g.get(g.slotAddr(), s.top, asm.DWord)
+	off := g.tight(old, s.frame*(s.count-2))
+	g.aluI(asm.Add, off, int64(s.frame))
+	fp := g.bin(asm.Add, g.slotAddr(), off)
+	g.stackBase(fp)
+	for k, p := range callee.fn.Params {
+		if k >= len(in.Args) {
+			break
+		}
+		if o, ok := callee.longs[p]; ok {
+			g.storeVal(at(fp, o), in.Args[k])
+			continue
+		}
+		o := callee.strs[p]
+		g.assign(&strVar{cap: callee.fn.Regs[p].Cap, lenAt: at(fp, o-8), at: at(fp, o)}, g.strOf(in.Args[k]))
+	}
+	g.store(fp, actCaller, old, asm.DWord)
+	g.store(fp, actDepth, depth, asm.DWord)
+	g.store(g.slotAddr(), s.top, off, asm.DWord)
+	if g.lock != lockUnknown {
+		g.storeI(g.slotAddr(), s.lock, int64(g.lock)+1, asm.DWord)
+	}
+	// Where to go on: with the result, and in the next state with an error.
+	ok, bad := g.block(), g.cold()
+	call := g.cur
+	lock := g.lock
+	n := g.resume(ok)
+	for _, r := range after {
+		g.recall(r)
+	}
+	if in.Dst != ir.NoReg {
+		if dst := g.longs[in.Dst]; dst != mach.None {
+			g.load(dst, g.slotAddr(), s.result, asm.DWord)
+		} else if dst := g.strs[in.Dst]; dst != nil {
+			g.assign(dst, s.text.str())
+		}
+	}
+	goOn := g.cur
+	g.resume(bad)
+	for _, r := range failed {
+		g.recall(r)
+	}
+	if in.OnErr != ir.NoBlock {
+		g.jump(g.blocks[in.OnErr])
+	} else {
+		g.escape()
+	}
+	g.set(call)
+	g.storeI(fp, actReturn, int64(n), asm.DWord)
+	g.lock = lock
+	g.dispatch(mach.None, callee.entry)
+	g.set(goOn)
+}
+
+// keep stores a Long in the current activation, recall loads it. Strings of recursive functions lie there anyway.
+func (g *gen) keep(r ir.Reg) {
+	if l := g.longs[r]; l != mach.None {
+		g.store(g.subs.fp, g.act.longs[r], l, asm.DWord)
+	}
+}
+
+func (g *gen) recall(r ir.Reg) {
+	if l := g.longs[r]; l != mach.None {
+		g.load(l, g.subs.fp, g.act.longs[r], asm.DWord)
+	}
+}
+
+// escape goes on with a pending error that the current function does not catch.
+func (g *gen) escape() {
+	if g.fun.fn == g.h.Body {
+		g.unlock()
+		g.jump(g.reporter())
+		return
+	}
+	g.leave(1)
+}
+
+// leave returns from a recursive function; extra is 1 with a pending error.
+func (g *gen) leave(extra int64) {
+	s := g.subs
+	state := g.get(s.fp, actReturn, asm.DWord)
+	if extra != 0 {
+		g.aluI(asm.Add, state, extra)
+	}
+	g.store(g.slotAddr(), s.top, g.get(s.fp, actCaller, asm.DWord), asm.DWord)
+	g.dispatch(state, 0)
+}
+
+// giveBack ends a block of a recursive function that returns.
+func (g *gen) giveBack(v ir.Val) {
+	switch {
+	case v.Kind == ir.ValNone:
+	case isStringVal(g.fun.fn, v):
+		s := g.strOf(v)
+		if n := g.fun.fn.ResultCap; s.cap > n {
+			t := g.tempStr(n)
+			g.assign(t, s)
+			s = t.str()
+		}
+		g.assign(g.subs.text, s)
+	default:
+		g.storeVal(at(g.slotAddr(), g.subs.result), v)
+	}
+	g.leave(0)
+}
+
+func isStringVal(f *ir.Func, v ir.Val) bool {
+	return v.Kind == ir.ValStr || v.IsReg() && f.Regs[v.Reg].Type == types.String
+}
+
+// nestCheck stands where a call was inlined into a recursive function.
+func (g *gen) nestCheck(in *ir.Instr) {
+	deep := g.cold()
+	depth := g.get(g.subs.fp, actDepth, asm.DWord)
+	g.aluI(asm.Add, depth, in.N)
+	g.unlessI(asm.JSGE, depth, int64(g.u.P.Nesting()), deep)
+	on := g.cur
+	g.set(deep)
+	g.raise(ir.ErrMaxNesting, mach.None, mach.None, in.OnErr)
+	g.set(on)
+}
+
+// writeSubs translates the recursive functions.
+func (g *gen) writeSubs() {
+	if g.subs == nil {
+		return
+	}
+	handler := g.fun
+	for _, name := range g.subs.names {
+		a := g.subs.funcs[name]
+		g.fun = a.fun
+		g.set(g.subs.heads[a.entry-1])
+		g.lock = lockUnknown
+		g.subs.restores = append(g.subs.restores, g.cur)
+		on := g.block()
+		g.here(on)
+		g.current(g, g.subs.fp, g.slotAddr())
+		for _, p := range a.fn.Params {
+			g.recall(p)
+		}
+		g.jump(g.blocks[0])
+		g.writeBlocks()
+	}
+	g.fun = handler
+	g.lock = -1
+}
+
+// enterSubs makes the states of the functions, so that calls can name them.
+func (g *gen) enterSubs() {
+	if g.subs == nil {
+		return
+	}
+	g.subs.d = g.block()
+	for _, name := range g.subs.names {
+		a := g.subs.funcs[name]
+		a.entry = g.newState(g.block())
+		a.fun = g.newFun(a.fn)
+		a.fun.act, a.fun.live = a, place.Liveness(a.fn)
+		for i := range a.fun.held {
+			a.fun.held[i] = lockUnknown
+		}
+	}
+}
+
+// dispatcher writes the block that every call and return goes through, and what those carry in registers.
+func (g *gen) dispatcher() {
+	s := g.subs
+	if s == nil {
+		return
+	}
+	var pinned []mach.Reg
+	pin := func(r mach.Reg) {
+		if r != mach.None {
+			pinned = append(pinned, r)
+		}
+	}
+	if g.look.budget {
+		pin(g.budget)
+	}
+	pin(g.siteNum)
+	if g.faults.codes != nil {
+		pin(g.faults.code)
+		pin(g.faults.a)
+		pin(g.faults.b)
+	}
+	for _, r := range pinned {
+		off := g.area(8)
+		for _, b := range s.saves {
+			g.set(b)
+			term := b.Term
+			g.store(g.slotAddr(), off, r, asm.DWord)
+			b.Term = term
+		}
+		for _, b := range s.restores {
+			g.set(b)
+			g.load(r, g.slotAddr(), off, asm.DWord)
+		}
+	}
+	g.set(s.d)
+	st := g.get(g.slotAddr(), s.state, asm.DWord)
+	for n, b := range s.heads {
+		g.condI(asm.JEq, st, int64(n)+1, b, g.block())
+	}
+	g.jump(g.end) // cannot be
+}
+
+// setupSubs begins the stack with the handler's activation.
+func (g *gen) setupSubs() {
+	if g.subs == nil {
+		return
+	}
+	g.storeI(g.slotAddr(), g.subs.top, 0, asm.DWord)
+	g.mov(g.subs.fp, g.slotAddr())
+	g.stackBase(g.subs.fp)
+	g.storeI(g.subs.fp, actDepth, 0, asm.DWord)
+	if g.faults.codes != nil {
+		g.movI(g.faults.code, 0)
+		g.movI(g.faults.a, 0)
+		g.movI(g.faults.b, 0)
+	}
+}
+
+// unlockUnknown releases the lock that the handler held when it called.
+func (g *gen) unlockUnknown() {
+	held := g.get(g.slotAddr(), g.subs.lock, asm.DWord)
+	done := g.cold()
+	for class := range g.u.P.Locks {
+		this, next := g.cold(), g.cold()
+		g.condI(asm.JEq, held, int64(class)+1, this, next)
+		g.set(this)
+		g.storeI(g.mapVal(plan.MapControl, plan.CtlLocks+4*class), 0, 0, asm.Word)
+		g.jump(done)
+		g.set(next)
+	}
+	g.here(done)
+}
