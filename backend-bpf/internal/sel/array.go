@@ -60,8 +60,8 @@ func (g *gen) insert(in *ir.Instr, key mem, elem mach.Reg, fill func() arg, foun
 	val := fill()
 	for range 2 {
 		r := g.call(asm.FnMapUpdateElem, aMap(gl.Map), g.argP(key), val, aImm(updateNew))
-		g.condI(asm.JEq, r, 0, onward, again)
-		g.unlessI(asm.JNE, r, errnoExists, full)
+		g.condInt(asm.JEq, r, 0, onward, again)
+		g.condInt(asm.JNE, r, errnoExists, full, g.block())
 		g.mov(elem, g.lookup(in.Glob, key))
 		again = g.cold()
 		g.condI(asm.JNE, elem, 0, found, again)
@@ -149,7 +149,7 @@ func (g *gen) mapSetStr(in *ir.Instr, key mem, v ir.Val) {
 	}
 	r := g.call(asm.FnMapUpdateElem, aMap(gl.Map), g.argP(key), g.argP(val), aImm(updateAny))
 	full, done := g.cold(), g.block()
-	g.condI(asm.JNE, r, 0, full, done)
+	g.condInt(asm.JNE, r, 0, full, done)
 	g.set(full)
 	g.raise(ir.ErrMapFull, g.imm(int64(in.Glob)), mach.None, in.OnErr)
 	g.set(done)

@@ -55,6 +55,14 @@ func (c *code) condI(op asm.JumpOp, a mach.Reg, imm int64, then, els *mach.Block
 	c.cur = els
 }
 
+// condInt is condI for results that are an int in C: functions of maps that the verifier calls directly leave anything in the
+// upper half before Linux 6.4, where they became longs.
+func (c *code) condInt(op asm.JumpOp, a mach.Reg, imm int32, then, els *mach.Block) {
+	c.cur.Tag = c.lock
+	c.cur.Term = mach.Term{Kind: mach.Cond, Jop: op, A: a, B: mach.None, Imm: imm, W32: true, Then: then, Else: els, Pos: c.pos}
+	c.cur = els
+}
+
 func (c *code) cond(op asm.JumpOp, a, b mach.Reg, then, els *mach.Block) {
 	c.cur.Tag = c.lock
 	c.cur.Term = mach.Term{Kind: mach.Cond, Jop: op, A: a, B: b, Then: then, Else: els, Pos: c.pos}

@@ -145,16 +145,17 @@ func (g *gen) ids(in *ir.Instr, shift int64) {
 	g.result(in, id)
 }
 
-// execname: the kernel pads the name with zeros.
+// execname: before Linux 6.2 the kernel leaves what is behind the name's NUL as it was.
 func (g *gen) execname(in *ir.Instr) {
 	const n = 16
 	dst := g.strs[in.Dst]
 	if dst.small && dst.cap >= n-1 {
-		g.zero(dst.at.plus(n), maps.StringSize(dst.cap)-n)
+		g.zero(dst.at, maps.StringSize(dst.cap))
 		g.call(asm.FnGetCurrentComm, g.argP(dst.at), aImm(n))
 		return
 	}
 	p := mem{slot: g.temp(n)}
+	g.zero(p, n)
 	g.call(asm.FnGetCurrentComm, g.argP(p), aImm(n))
 	g.assign(dst, padded(p, n-1))
 }
