@@ -130,6 +130,9 @@ func (f *File) parse() (err error) {
 	}
 	class, data := elf.Class(f.mem[elf.EI_CLASS]), elf.Data(f.mem[elf.EI_DATA])
 	if class != elf.ELFCLASS64 || data != elf.ELFDATA2LSB {
+		if class == elf.ELFCLASS32 {
+			return fmt.Errorf("%w: it is a 32-bit file", debuginfo.ErrArch)
+		}
 		return fmt.Errorf("%w: it is %v %v", debuginfo.ErrArch, class, data)
 	}
 	switch m := elf.Machine(binary.LittleEndian.Uint16(f.mem[18:])); m {
@@ -145,6 +148,9 @@ func (f *File) parse() (err error) {
 		return fmt.Errorf("%w: it is %v", debuginfo.ErrNotELF, t)
 	}
 	f.elf, err = elf.NewFile(bytes.NewReader(f.mem))
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: the file is cut short", debuginfo.ErrNotELF)
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %v", debuginfo.ErrNotELF, err)
 	}
