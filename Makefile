@@ -4,8 +4,11 @@ BIN     := bin/gostap
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -X github.com/gostap/gostap/cmd/internal/cli.Version=$(VERSION)
 
-# What the tests run beside Go: C compiler, object tools, the peer for comparisons.
-TEST_PACKAGES := gcc libc6-dev binutils llvm bpftool bpftrace util-linux nodejs npm
+# What the tests run beside Go: C compiler, object tools, the peer for comparisons, npm for
+# regenerating the parser, and qemu with a busybox for kernels other than this one.
+TEST_PACKAGES := gcc g++ libc6-dev binutils llvm bpftool bpftrace util-linux procps make nodejs npm \
+	qemu-system-x86 busybox-static zstd xz-utils
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .PHONY: all build demo test check bench generate deps install clean
 
@@ -51,7 +54,7 @@ deps:
 	    *) dpkg -s $$p >/dev/null 2>&1 || miss="$$miss $$p";; \
 	    esac; done; \
 	if [ -n "$$miss" ]; then echo "installing$$miss"; \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$miss >/dev/null; fi
+	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$miss >/dev/null; fi
 
 install: build
 	install -D -m 755 $(BIN) $(DESTDIR)/usr/local/bin/gostap
