@@ -32,6 +32,7 @@ var fixtures = map[string]fixture{
 	"grow-N":        {pkg: "grow", flags: []string{"-gcflags=all=-N -l"}},
 	"busy":          {pkg: "busy"},
 	"demo-shop":     {pkg: "demo"},
+	"slow":          {pkg: "slow"},
 	"shapes":        {pkg: "shapes"},
 	"shapes-N":      {pkg: "shapes", flags: []string{"-gcflags=all=-N -l"}},
 	"shapes-pie":    {pkg: "shapes", flags: []string{"-buildmode=pie"}},

@@ -350,3 +350,15 @@ func terminal(t *testing.T) (*os.File, string) {
 	}
 	return m, fmt.Sprintf("/dev/pts/%d", n)
 }
+
+// attached waits until the probes of a session with -v are in place.
+func attached(t *testing.T, s *session) {
+	t.Helper()
+	for range 1000 {
+		if strings.Contains(s.stderr(), "attached in ") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("not attached\n%s", s.stderr())
+}

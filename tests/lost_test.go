@@ -1,0 +1,139 @@
+package tests
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// counted gives the number that stands before text in the report at the end, 0 if it
+// is not there.
+func counted(t *testing.T, report, text string) int {
+	t.Helper()
+	m := regexp.MustCompile(`WARNING: (\d+) ` + text).FindStringSubmatch(report)
+	if m == nil {
+		return 0
+	}
+	return atoi(t, m[1])
+}
+
+// TestRingFull: gostap is stopped while the program prints more than the buffer holds.
+// What is lost is counted: printed lines and lost events make up all calls.
+func TestRingFull(t *testing.T) {
+	needRoot(t)
+	path := bin(t, "busy")
+	s := begin(t, "-s", "1", "-v", "-e", `global n probe process("`+path+`").function("main.step") { n++ printf("step %d of a program that prints a lot\n", $n) }
+		probe end { printf("calls %d\n", n) }`)
+	attached(t, s)
+	s.signal(syscall.SIGSTOP)
+	out, err := timed(t, exec.Command(path, "100000"))
+	if err != nil {
+		t.Fatal(out, err)
+	}
+	s.signal(syscall.SIGCONT)
+	s.signal(syscall.SIGINT)
+	if status := s.end(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	const calls = 105000 // with those that warm up
+	lines, lost := strings.Count(s.stdout(), "\nstep ")+1, counted(t, s.stderr(), "events lost because the output buffer was full")
+	if lost == 0 || lines+lost != calls {
+		t.Errorf("%d lines and %d lost do not make %d\n%s", lines, lost, calls, s.stderr())
+	}
+	if !strings.Contains(s.stdout(), fmt.Sprintf("calls %d\n", calls)) {
+		t.Error("the count in the kernel is not that of the calls")
+	}
+}
+
+// TestLockSkipped: handlers on two CPUs want the same globals for long. Hits that do
+// not get them are counted, by stap's rule too many of them end the script.
+func TestLockSkipped(t *testing.T) {
+	needRoot(t)
+	path := bin(t, "busy")
+	script := `global a[64], s, n probe process("` + path + `").function("main.step") { n++ for (i = 0; i < 60; i++) { a[i] = a[i] + 1 s = sprint(a[i]) } }
+		probe end { printf("%d %d %s\n", n, a[59], s) }`
+	run := path + " 20000 >/dev/null & " + path + " 20000 >/dev/null; wait"
+	s := begin(t, "-D", "MAXSKIPPED=0", "-D", "MAXTRYLOCK=2", "-D", "TRYLOCKDELAY=0", "-e", script, "-c", run)
+	if status := s.end(); status != 0 {
+		t.Errorf("status %d\n%s", status, s.stderr())
+	}
+	const calls = 42000
+	skipped := counted(t, s.stderr(), "skipped because a lock was held too long")
+	if skipped == 0 {
+		t.Fatalf("nothing was skipped\n%s%s", s.stdout(), s.stderr())
+	}
+	want := fmt.Sprintf("%d %[1]d %[1]d\n", calls-skipped)
+	if s.stdout() != want {
+		t.Errorf("got %swant %s(%d skipped)", s.stdout(), want, skipped)
+	}
+	if !strings.Contains(s.stderr(), fmt.Sprintf("skipped probes: %d", skipped)) {
+		t.Error(s.stderr())
+	}
+
+	s = begin(t, "-D", "MAXTRYLOCK=2", "-D", "TRYLOCKDELAY=0", "-e", script, "-c", path+" 400000 >/dev/null & "+path+" 400000 >/dev/null; wait")
+	if status := s.end(); status != 1 || !strings.Contains(s.stderr(), "skipped too many probes, check MAXSKIPPED") {
+		t.Errorf("status %d\n%s", status, s.stderr())
+	}
+}
+
+// TestNoEntry: the probes come when the function has begun. Its return has no entry
+// value: it is skipped and counted, and the next ones are right.
+func TestNoEntry(t *testing.T) {
+	needRoot(t)
+	v := startVictim(t, "slow")
+	time.Sleep(100 * time.Millisecond)
+	s := begin(t, "-e", `probe process.function("main.nap").return { printf("%d of %d\n", $return, @entry($n)) }`, "-x", v.pid())
+	if status := s.end(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	if want := "2 of 1\n3 of 2\n4 of 3\n5 of 4\n"; s.stdout() != want {
+		t.Errorf("got %s", s.stdout())
+	}
+	if n := counted(t, s.stderr(), "returns skipped because their entry was not seen"); n != 1 {
+		t.Errorf("%d counted\n%s", n, s.stderr())
+	}
+}
+
+// TestEntriesEvicted: more calls are open at once than entry values are kept for. The
+// values that are there are right, and the returns that have none are counted.
+func TestEntriesEvicted(t *testing.T) {
+	needRoot(t)
+	path := bin(t, "slow")
+	const depth = 300000
+	s := begin(t, "-e", `global right, wrong probe process("`+path+`").function("main.down").return { if (@entry($n) == $return) right++ else wrong++ }
+		probe end { printf("%d %d\n", right, wrong) }`, "-c", fmt.Sprintf("%s %d >/dev/null", path, depth))
+	if status := s.end(); status != 0 {
+		t.Errorf("status %d\n%s", status, s.stderr())
+	}
+	none := counted(t, s.stderr(), "returns skipped because their entry was not seen")
+	if want := fmt.Sprintf("%d 0\n", depth+1-none); none == 0 || s.stdout() != want {
+		t.Errorf("got %swant %s%s", s.stdout(), want, s.stderr())
+	}
+}
+
+// TestScratchExhausted: more handlers interrupt each other on one CPU than there is
+// scratch memory for.
+func TestScratchExhausted(t *testing.T) {
+	needRoot(t)
+	path := bin(t, "busy")
+	script := `probe process("` + path + `").function("main.step") { for (i = 0; i < 20000; i++) s = sprintf("%d and %s", i, substr(s, 0, 100)) print(s) m <<< 1 }
+		global m probe end { printf("\nran %d\n", @count(m)) }`
+	run := "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do taskset -c 0 " + path + " 20 >/dev/null & done; wait"
+	s := begin(t, "-D", "MAXSKIPPED=0", "-D", "MAXACTION=1000000", "-e", script, "-c", run)
+	if status := s.end(); status != 0 {
+		t.Errorf("status %d\n%s", status, s.stderr())
+	}
+	skipped := counted(t, s.stderr(), "skipped for lack of scratch memory")
+	if skipped == 0 {
+		t.Skip("handlers did not interrupt each other often enough on this kernel")
+	}
+	const calls = 12 * 21
+	if want := fmt.Sprintf("\nran %d\n", calls-skipped); !strings.HasSuffix(s.stdout(), want) {
+		out := s.stdout()
+		t.Errorf("got %s want %s(%d skipped)", out[max(0, len(out)-40):], want, skipped)
+	}
+}
