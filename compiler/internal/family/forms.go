@@ -12,11 +12,21 @@ var families = sync.OnceValue(func() []*form {
 		timers(),
 		processes(),
 	}
+	for _, name := range kernelAliases {
+		roots = append(roots, &form{name: name, args: bare | num | str, refuse: "stap's aliases for probes in the kernel are not available in this version"})
+	}
 	for _, r := range absent {
 		roots = append(roots, &form{name: r.name, args: bare | num | str, refuse: r.why, hint: r.hint})
 	}
 	return roots
 })
+
+// kernelAliases begin the names of aliases in stap's library that stand for probes in the kernel.
+var kernelAliases = []string{
+	"vfs", "vm", "scheduler", "socket", "tcp", "udp", "tcpmib", "ipmib", "linuxmib", "ioblock", "ioblock_trace", "ioscheduler", "ioscheduler_trace",
+	"iosyscall", "signal", "nfs", "nfsd", "sunrpc", "netdev", "scsi", "kprocess", "irq_handler", "softirq", "workqueue", "tty", "sock", "mm", "stap",
+	"generic", "lock", "tp_syscall", "dw_syscall", "sysfs", "task", "networking", "io",
+}
 
 // absent are families of the language that this version does not have.
 var absent = []struct{ name, why, hint string }{

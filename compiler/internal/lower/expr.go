@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
@@ -338,7 +339,7 @@ func (f *fn) cat(x, y ir.Val) ir.Val {
 
 // cond branches on e.
 func (f *fn) cond(e ast.Expr, then, els ir.BlockID) {
-	if n, ok := f.in.Const[e]; ok {
+	if n, ok := sema.Known(f.in, e); ok {
 		if n != 0 {
 			f.b.Jump(then)
 		} else {
@@ -390,7 +391,7 @@ func (f *fn) logic(e ast.Expr) ir.Val {
 }
 
 func (f *fn) ternary(e *ast.Ternary, value bool) ir.Val {
-	if n, ok := f.in.Const[e.Cond]; ok {
+	if n, ok := sema.Known(f.in, e.Cond); ok {
 		arm := e.Then
 		if n == 0 {
 			arm = e.Else

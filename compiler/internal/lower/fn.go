@@ -6,6 +6,7 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
@@ -211,7 +212,7 @@ func (f *fn) stmt(s ast.Stmt) {
 }
 
 func (f *fn) ifStmt(s *ast.If) {
-	if v, ok := f.in.Const[s.Cond]; ok {
+	if v, ok := sema.Known(f.in, s.Cond); ok {
 		if v != 0 {
 			f.body(s.Then)
 		} else {
