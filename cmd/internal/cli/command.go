@@ -71,7 +71,7 @@ func (c *command) run() error {
 		}
 		return nil
 	}
-	return c.execute(ctx, p, res)
+	return shown(p, c.execute(ctx, p, res))
 }
 
 // dumpAgain prints the product of the last pass of -p1 and -p2, as stap does.
@@ -234,6 +234,16 @@ func (c *command) widen(prog *ir.Program) {
 	}
 }
 
+// shown prints an error that knows its place in the script, or has a hint, as the compiler's are printed.
+func shown(p *diag.Printer, err error) error {
+	var d *diag.Diagnostic
+	if !errors.As(err, &d) {
+		return err
+	}
+	p.One(d)
+	return errShown
+}
+
 // execute goes from the program to its end: translate, load, run.
 func (c *command) execute(ctx context.Context, p *diag.Printer, res *compiler.Result) error {
 	prog := res.Program
@@ -244,7 +254,7 @@ func (c *command) execute(ctx context.Context, p *diag.Printer, res *compiler.Re
 		}
 	}
 	onHost, _ := memory.Fits(prog)
-	onHost = onHost && c.runtime != "bpf" || c.runtime == "host"
+	onHost = onHost && (c.runtime == "" || c.runtime == "host")
 	var session backend.Session
 	if onHost {
 		if c.pass == 3 {
@@ -278,7 +288,7 @@ func (c *command) build(ctx context.Context, p *diag.Printer, prog *ir.Program) 
 	if name == "" {
 		name = fmt.Sprintf("gostap_%d", os.Getpid())
 	}
-	art, ds := kernelBackend().Build(ctx, prog, backend.BuildOptions{Name: name, Guru: c.guru, Logf: c.logf, Verbose: c.level(4)})
+	art, ds := c.kernelBackend().Build(ctx, prog, backend.BuildOptions{Name: name, Guru: c.guru, Logf: c.logf, Verbose: c.level(4)})
 	if c.level(4) > 0 {
 		c.logf("pass 4 %-8s %8.2f ms", "build", float64(time.Since(start).Microseconds())/1000)
 	}

@@ -41,6 +41,7 @@ type options struct {
 	unopt    bool          // -u
 	pass     int           // -p, 1..5
 	runtime  string        // --runtime
+	release  string        // -r: kernel release or build directory, for modules
 	dump     []string      // --dump
 	bufferMB int           // -s
 	color    string        // --color
@@ -63,7 +64,7 @@ func (e *usageError) Error() string { return e.text }
 // refused are options of stap that mean something here that is not there yet.
 var refused = map[string]string{
 	"F": "flight recorder mode", "S": "output file rotation", "b": "bulk mode", "t": "timing of handlers",
-	"i": "interactive mode", "d": "unwind data of further modules", "r": "another kernel release",
+	"i": "interactive mode", "d": "unwind data of further modules",
 	"a": "another architecture", "B": "kbuild options", "R": "another runtime directory", "P": "prologue search (always right here)",
 	"q": "tapset coverage",
 }
@@ -98,6 +99,7 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	fs.IntVarP(&o.pass, "pass", "p", 5, "")
 	fs.IntVarP(&o.bufferMB, "buffer", "s", 0, "")
 	fs.StringVar(&o.runtime, "runtime", "", "")
+	fs.StringVarP(&o.release, "release", "r", "", "")
 	fs.BoolVar(&bpf, "bpf", false, "")
 	fs.StringArrayVar(&o.dump, "dump", nil, "")
 	fs.StringVar(&o.color, "color", "auto", "")
@@ -121,7 +123,7 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	for short, what := range refused {
 		fs.VarP(refusal(what), "stap-"+short, short, "")
 		switch short {
-		case "S", "d", "r", "a", "B", "R":
+		case "S", "d", "a", "B", "R":
 		default:
 			fs.ShorthandLookup(short).NoOptDefVal = "true"
 		}
@@ -201,13 +203,11 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 		return nil, &usageError{fmt.Sprintf("--color takes auto, always or never, not %q", o.color), ""}
 	}
 	switch o.runtime {
-	case "", "bpf", "host":
-	case "kernel":
-		return nil, &usageError{"the kernel-module back end is not in this version", "--runtime=bpf"}
+	case "", "bpf", "host", "kernel":
 	case "dyninst":
 		return nil, &usageError{"there is no dyninst runtime", "--runtime=bpf traces user programs"}
 	default:
-		return nil, &usageError{fmt.Sprintf("unknown runtime %q", o.runtime), "bpf or host"}
+		return nil, &usageError{fmt.Sprintf("unknown runtime %q", o.runtime), "bpf, kernel or host"}
 	}
 	if o.name != "" {
 		if len(o.name) > 60 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {

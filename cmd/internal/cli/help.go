@@ -61,7 +61,9 @@ stages:
   -k, --keep              keep the translation in a directory
   -u, --unoptimized       do not optimise
       --dump PASS         print what a pass made; --dump=help lists the passes
-      --runtime NAME      bpf (programs in the kernel) or host (no kernel, no root)
+      --runtime NAME      bpf (programs in the kernel), kernel (a module built with the
+                          kernel's headers) or host (no kernel, no root)
+  -r, --release REL       build the module for another kernel: its release or build directory
 
 exit status: 0 if all went well, 1 otherwise.
 `

@@ -5,11 +5,17 @@ import (
 	"syscall"
 
 	bpf "github.com/gostap/gostap/backend-bpf"
+	kmod "github.com/gostap/gostap/backend-kmod"
 	"github.com/gostap/gostap/compiler/backend"
 )
 
 // kernelBackend is the back end for probes that fire in the kernel.
-func kernelBackend() backend.Backend { return bpf.New() }
+func (c *command) kernelBackend() backend.Backend {
+	if c.runtime == "kernel" {
+		return kmod.NewFor(kmod.Options{Release: c.release})
+	}
+	return bpf.New()
+}
 
 // info serves --info: what this kernel allows, each yes or no with the reason.
 func info(s Streams) int {
