@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/attach"
 	"github.com/gostap/gostap/backend-bpf/internal/features"
@@ -21,6 +22,7 @@ import (
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -43,7 +45,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	}
 	pl.Globals = lay.Globals
 	u := &sel.Unit{P: p, Layout: lay, CPUs: cpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop(p, handlers),
-		Types: kernelTypes{}, Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti)}}
+		Types: kernelTypes{}, OtherPidNS: otherPidNS(), Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti)}}
 	var text strings.Builder
 	for _, h := range handlers {
 		if h.Where == place.Host {
@@ -53,6 +55,9 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		name := fmt.Sprintf("probe_%d", len(pl.Attach))
 		sh := &sel.Handler{Handler: h, Name: name, Capture: len(pl.Schema.Captures)}
 		pr := p.Probes[h.Probe]
+		if !served(&ds, pr, h.Sites[0].Kind) {
+			continue
+		}
 		res, err := u.Handler(sh)
 		if err != nil {
 			refused(&ds, pr, err)
@@ -77,12 +82,41 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	if ds.HasErrors() {
 		return nil, ds
 	}
+	watchers, err := u.Watchers()
+	if err != nil {
+		ds.Errorf(diag.Build, "bpf", source.Span{}, "%v", err)
+		return nil, ds
+	}
 	pl.Spec.Maps = u.Maps(session.DefaultRing)
+	for _, w := range watchers {
+		pl.Spec.Maps[w.Map.Name], pl.Spec.Programs[w.Spec.Name] = w.Map, w.Spec
+		site := &probe.Site{Kind: probe.ProcessBegin, Path: w.Path, Point: "(watches for " + w.Path + ")"}
+		pl.Attach = append([]plan.Attach{{Prog: w.Spec.Name, Kind: probe.ProcessBegin, Sites: []plan.Target{{Site: site}}}}, pl.Attach...)
+	}
 	for k, m := range lay.Maps {
 		pl.Spec.Maps[k] = m
 	}
 	pl.Listing = text.String()
 	return pl, ds
+}
+
+// served reports whether handlers of this kind of site can be programs.
+func served(ds *diag.List, pr *ir.Probe, k probe.Kind) bool {
+	switch k {
+	case probe.Uprobe, probe.Uretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.Profile:
+		return true
+	}
+	ds.Errorf(diag.Build, "bpf-probe-kind", source.At(pr.Pos), "the eBPF back end does not serve %v probes", k).
+		Hintf("the kernel-module back end may: --runtime=kernel")
+	return false
+}
+
+// otherPidNS reports whether the tracer is in a pid namespace of its own. The first one has a fixed inode
+// number (PROC_PID_INIT_INO, include/linux/proc_ns.h).
+func otherPidNS() bool {
+	const first = 0xEFFFFFFC
+	var st unix.Stat_t
+	return unix.Stat("/proc/self/ns/pid", &st) == nil && st.Ino != first
 }
 
 // refused says that a handler could not be translated.
@@ -152,6 +186,6 @@ func list(w *strings.Builder, name string, pr *ir.Probe, h *place.Handler, res *
 	if h.Where == place.Deferred {
 		where = ", only what is read at the probed place: " + h.Why + " is for the host"
 	}
-	fmt.Fprintf(w, "# %s: probe %s, %d sites, %d instructions, %d bytes of stack%s\n%v\n", name, pr.Name, len(h.Sites), res.Insns, res.Stats.Stack, where,
+	fmt.Fprintf(w, "# %s: probe %s, %d sites, %d instructions, %d bytes of stack%s\n%v\n", name, pr.Name, len(h.Sites), res.Insns, res.Stack, where,
 		res.Spec.Instructions)
 }

@@ -128,6 +128,8 @@ type Func struct {
 	Name   string
 	Blocks []*Block
 	Slots  []SlotInfo
+	// Stack is the bytes of the frame, once registers are assigned.
+	Stack int
 	// Params is how many of r1... hold arguments on entry.
 	Params int
 	// Callback marks functions that bpf_loop or bpf_for_each_map_elem calls: they need type information.

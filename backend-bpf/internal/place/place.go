@@ -122,6 +122,9 @@ func group(pr *ir.Probe) (groups []siteGroup, host bool) {
 			continue
 		}
 		k := key{s.Kind, s.PID, s.Target, s.Event}
+		if s.Kind != probe.Uprobe && s.Kind != probe.Uretprobe {
+			k.event += "\x00" + s.Path // such programs find out by themselves which file it is about
+		}
 		n, ok := at[k]
 		if !ok {
 			n = len(groups)

@@ -17,6 +17,15 @@ const (
 	regSP = 7
 )
 
+// userRegs reports whether the context holds registers, and refuses what in asks for if not.
+func (g *gen) userRegs(in *ir.Instr, what string) bool {
+	if !lifetime(g.h.Sites[0].Kind) {
+		return true
+	}
+	g.u.refuse(in.Pos, "bpf-no-registers", "%s: at process.begin and process.end there is no instruction of the program to look at", what)
+	return false
+}
+
 // register reads a register of the probed context.
 func (g *gen) register(in *ir.Instr) {
 	if in.N < 0 || in.N >= int64(len(ptRegs)) {
@@ -24,7 +33,9 @@ func (g *gen) register(in *ir.Instr) {
 		g.movI(g.longs[in.Dst], 0)
 		return
 	}
-	g.load(g.longs[in.Dst], g.ctx, ptRegs[in.N], asm.DWord)
+	if g.userRegs(in, "a register") {
+		g.load(g.longs[in.Dst], g.ctx, ptRegs[in.N], asm.DWord)
+	}
 }
 
 // memory reads 1 to 8 bytes of the traced process or of the kernel.

@@ -161,6 +161,7 @@ func (g *gen) prologue() {
 		g.unlessI(asm.JNE, st, int64(wire.Running), g.out)
 	}
 	g.filter(g.out)
+	g.lifetimeFilter(g.out)
 	if c := g.u.P.Probes[g.h.Probe].Cond; c >= 0 {
 		v := g.reg()
 		g.globalGet(v, c)
@@ -193,10 +194,21 @@ func (g *gen) setup() {
 // relied on: before 6.10 uprobe_multi compared thread ids.
 func (g *gen) filter(out *mach.Block) {
 	s := g.h.Sites[0]
-	if s.Kind.OnHost() || s.PID == 0 && !s.Target {
+	if s.PID == 0 && !s.Target {
 		return
 	}
-	id := g.tgid()
+	var id mach.Reg
+	if g.u.OtherPidNS {
+		slot := g.temp(8)
+		g.storeIS(slot, 0, 0, asm.DWord)
+		ctl := g.mapVal(plan.MapControl, 0)
+		r := g.call(asm.FnGetNsCurrentPidTgid, aReg(g.get(ctl, plan.CtlPidNSDev, asm.DWord)), aReg(g.get(ctl, plan.CtlPidNSIno, asm.DWord)),
+			aSlot(slot, 0), aImm(8))
+		g.unlessI(asm.JNE, r, 0, out)
+		id = g.getS(slot, 4, asm.Word)
+	} else {
+		id = g.tgid()
+	}
 	if s.PID != 0 {
 		g.unlessI(asm.JNE, id, int64(s.PID), out)
 		return

@@ -58,8 +58,8 @@ func init() {
 			g.assign(g.strs[in.Dst], literal(name))
 		},
 
-		"uaddr":      func(g *gen, in *ir.Instr) { g.load(g.longs[in.Dst], g.ctx, ptRegs[regIP], asm.DWord) },
-		"addr":       func(g *gen, in *ir.Instr) { g.load(g.longs[in.Dst], g.ctx, ptRegs[regIP], asm.DWord) },
+		"uaddr":      (*gen).uaddr,
+		"addr":       (*gen).uaddr,
 		"register":   (*gen).namedRegister,
 		"u_register": (*gen).namedRegister,
 
@@ -209,8 +209,18 @@ var regNames = map[string]int{
 	"r8": 8, "r9": 9, "r10": 10, "r11": 11, "r12": 12, "r13": 13, "r14": 14, "r15": 15, "rip": 16,
 }
 
+// uaddr is the address of the probed instruction.
+func (g *gen) uaddr(in *ir.Instr) {
+	if in.Dst != ir.NoReg && g.userRegs(in, in.Name+"()") {
+		g.load(g.longs[in.Dst], g.ctx, ptRegs[regIP], asm.DWord)
+	}
+}
+
 func (g *gen) namedRegister(in *ir.Instr) {
 	v := in.Args[0]
+	if !g.userRegs(in, in.Name+"()") {
+		return
+	}
 	if v.Kind != ir.ValStr {
 		g.u.refuse(in.Pos, "bpf-register", "with eBPF the name of a register must be a constant")
 		return

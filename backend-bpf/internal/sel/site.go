@@ -121,6 +121,9 @@ func (g *gen) site(in *ir.Instr) {
 		return
 	case "pc":
 		// The kernel leaves the address of the probed instruction in the saved ip.
+		if !g.userRegs(in, "the address of the probe") {
+			return
+		}
 		g.load(g.longs[in.Dst], g.ctx, ptRegs[regIP], asm.DWord)
 		return
 	case "probefunc":
@@ -173,6 +176,9 @@ func (g *gen) site(in *ir.Instr) {
 // bias is OpBias: how far the image was moved, which the address of the instruction that fired tells.
 func (g *gen) bias(in *ir.Instr) {
 	dst := g.longs[in.Dst]
+	if !g.userRegs(in, "the load address") {
+		return
+	}
 	if g.hasRet() {
 		if !g.u.Feat.FuncIP {
 			g.u.refuse(in.Pos, "bpf-bias", "this kernel does not tell at a return probe where the program was loaded")

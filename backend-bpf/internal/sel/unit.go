@@ -16,6 +16,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/place"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
@@ -51,6 +52,9 @@ type Unit struct {
 	Schema *wire.Schema
 	Diags  diag.List
 
+	// OtherPidNS: the tracer is not in the first pid namespace, so the numbers of processes that it is given are its
+	// own namespace's.
+	OtherPidNS bool
 	// CanStop: some handler can end the session by itself, so all of them look at the state.
 	CanStop bool
 
@@ -58,6 +62,7 @@ type Unit struct {
 	zeros   int    // bytes of MapZero
 	text    []byte // contents of MapText
 	textAt  map[string]int
+	watched map[string]string
 	slack   int // bytes that have to follow the last text
 }
 
@@ -65,6 +70,8 @@ type Unit struct {
 type Types interface {
 	// Offset gives the byte offset and size of a member such as "task_struct", "thread.fsbase".
 	Offset(structure, path string) (off, size int, err error)
+	// TracepointArgs is the number of arguments of a tracepoint, 0 if it is not there.
+	TracepointArgs(name string) int
 }
 
 // Handler is one program to be made.
@@ -80,8 +87,9 @@ type Result struct {
 	Spec    *ebpf.ProgramSpec
 	Cookies []uint64
 	// Args are the forms of the values that a deferred handler's record carries.
-	Args  []wire.Arg
-	Stats regalloc.Stats
+	Args []wire.Arg
+	// Stack is the bytes of the largest frame.
+	Stack int
 	// Insns is the number of instructions.
 	Insns int
 }
@@ -115,29 +123,37 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 	}
 	var out asm.Instructions
 	res := &Result{Cookies: g.cookies(), Args: g.sent}
-	for i, f := range g.funcs {
-		st, err := regalloc.Run(f)
+	for _, f := range g.funcs {
+		ins, err := finish(f, u.note)
 		if err != nil {
 			return nil, err
-		}
-		ins, err := f.Emit(u.note)
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			res.Stats = st
 		}
 		if len(g.funcs) > 1 {
 			ins[0] = describe(ins[0], f)
 		}
-		ins[0] = ins[0].WithSymbol(f.Name)
 		out = append(out, ins...)
+		res.Stack = max(res.Stack, f.Stack)
 	}
 	typ, attach, to := progType(h.Sites[0])
 	res.Insns = int(out.Size() / asm.InstructionSize)
 	res.Spec = &ebpf.ProgramSpec{Name: h.Name, Type: typ, AttachType: attach, AttachTo: to, Instructions: out, License: "GPL"}
 	u.scratch = max(u.scratch, g.scratchSize())
 	return res, nil
+}
+
+// finish assigns registers and gives the instructions of a function.
+func finish(f *mach.Func, note func(source.Pos) fmt.Stringer) (asm.Instructions, error) {
+	st, err := regalloc.Run(f)
+	if err != nil {
+		return nil, err
+	}
+	f.Stack = st.Stack
+	ins, err := f.Emit(note)
+	if err != nil {
+		return nil, err
+	}
+	ins[0] = ins[0].WithSymbol(f.Name)
+	return ins, nil
 }
 
 // Maps gives the maps that the handlers translated so far need besides those of the layout.

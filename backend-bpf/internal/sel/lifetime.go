@@ -1,0 +1,173 @@
+package sel
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// process.begin is the scheduler's tracepoint behind a successful exec, process.end the one at which a
+// thread exits, taken for the last thread of a process. A path is compared as inode and device of the
+// process's executable, so that links and namespaces do not matter. Before Linux 6.16 an exiting
+// process has let go of its memory, and of the executable with it, by then; for those kernels a
+// program at exec keeps the processes of interest in a map, which begins with the ones that run already.
+
+func lifetime(k probe.Kind) bool { return k == probe.ProcessBegin || k == probe.ProcessEnd }
+
+// lifetimeFilter drops processes that the site is not for, and threads that are not their process's last.
+func (g *gen) lifetimeFilter(out *mach.Block) {
+	s := g.h.Sites[0]
+	if !lifetime(s.Kind) {
+		return
+	}
+	in := &ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}
+	if s.Kind == probe.ProcessEnd {
+		sig, ok := g.offset(in, "task_struct", "signal")
+		live, ok2 := g.offset(in, "signal_struct", "live")
+		if !ok || !ok2 {
+			return
+		}
+		p := g.kernelWord(g.call(asm.FnGetCurrentTask), sig, 8)
+		g.unlessI(asm.JNE, g.kernelWord(p, live, 4), 0, out)
+	}
+	if s.Path == "" || s.PID != 0 || s.Target {
+		return
+	}
+	if s.Kind == probe.ProcessEnd && !g.u.ExitKeepsMemory() {
+		key := g.temp(8)
+		g.storeS(key, 0, g.tgid(), asm.Word)
+		v := g.call(asm.FnMapLookupElem, aMap(g.u.watch(s.Path)), aSlot(key, 0))
+		g.unlessI(asm.JEq, v, 0, out)
+		g.call(asm.FnMapDeleteElem, aMap(g.u.watch(s.Path)), aSlot(key, 0))
+		return
+	}
+	g.executable(in, s.Path, out)
+}
+
+// executable goes on only if the current process runs the file at path.
+func (g *gen) executable(in *ir.Instr, path string, out *mach.Block) {
+	ino, dev, err := fileID(path)
+	if err != nil {
+		g.fail("%v", err)
+		return
+	}
+	p := g.call(asm.FnGetCurrentTask)
+	for _, m := range [][2]string{{"task_struct", "mm"}, {"mm_struct", "exe_file"}, {"file", "f_inode"}} {
+		off, ok := g.offset(in, m[0], m[1])
+		if !ok {
+			return
+		}
+		p = g.kernelWord(p, off, 8)
+	}
+	inoOff, ok := g.offset(in, "inode", "i_ino")
+	sbOff, ok2 := g.offset(in, "inode", "i_sb")
+	devOff, ok3 := g.offset(in, "super_block", "s_dev")
+	if !ok || !ok2 || !ok3 {
+		return
+	}
+	g.unless(asm.JNE, g.kernelWord(p, inoOff, 8), g.imm(int64(ino)), out)
+	g.unless(asm.JNE, g.kernelWord(g.kernelWord(p, sbOff, 8), devOff, 4), g.imm(int64(dev)), out)
+}
+
+// fileID gives a file's inode number and the device in the kernel's own form (include/linux/kdev_t.h).
+func fileID(path string) (ino uint64, dev uint32, err error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, fmt.Errorf("%s: no inode", path)
+	}
+	return st.Ino, unix.Major(st.Dev)<<20 | unix.Minor(st.Dev), nil
+}
+
+// ExitKeepsMemory reports whether sched_process_exit comes before a process's memory is gone: since 6.16, when the
+// tracepoint got a second argument.
+func (u *Unit) ExitKeepsMemory() bool {
+	return u.Types != nil && u.Types.TracepointArgs("sched_process_exit") >= 2
+}
+
+// watch gives the map of the processes that run path.
+func (u *Unit) watch(path string) string {
+	if u.watched == nil {
+		u.watched = map[string]string{}
+	}
+	if u.watched[path] == "" {
+		u.watched[path] = fmt.Sprintf("gostap_procs%d", len(u.watched))
+	}
+	return u.watched[path]
+}
+
+// Watcher is a program that belongs to no probe: it keeps the processes that run Path in a map.
+type Watcher struct {
+	Path string
+	Spec *ebpf.ProgramSpec
+	Map  *ebpf.MapSpec
+}
+
+// maxWatched is the most processes that are kept for each path.
+const maxWatched = 16384
+
+// Watchers gives the programs that the handlers translated so far need besides.
+func (u *Unit) Watchers() ([]Watcher, error) {
+	var out []Watcher
+	for path, name := range u.watched {
+		m := &ebpf.MapSpec{Name: name, Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}
+		for _, pid := range running(path) {
+			m.Contents = append(m.Contents, ebpf.MapKV{Key: uint32(pid), Value: uint32(1)})
+		}
+		f := mach.New(name + "_exec")
+		f.Params = 1
+		g := &gen{u: u}
+		g.code = code{f: f, lock: -1}
+		g.set(g.block())
+		end := g.block()
+		g.executable(&ir.Instr{}, path, end)
+		s := g.temp(16)
+		g.storeS(s, 0, g.tgid(), asm.Word)
+		g.storeIS(s, 8, 1, asm.Word)
+		g.call(asm.FnMapUpdateElem, aMap(name), aSlot(s, 0), aSlot(s, 8), aImm(updateAny))
+		g.here(end)
+		g.movI(mach.R0, 0)
+		g.cur.Term = mach.Term{Kind: mach.Exit}
+		if g.err != nil {
+			return nil, g.err
+		}
+		ins, err := finish(f, nil)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Watcher{Path: path, Map: m, Spec: &ebpf.ProgramSpec{Name: f.Name, Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp,
+			AttachTo: "sched_process_exec", Instructions: ins, License: "GPL"}})
+	}
+	return out, nil
+}
+
+// running lists the processes that run the file at path.
+func running(path string) []int {
+	ino, dev, err := fileID(path)
+	if err != nil {
+		return nil
+	}
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	var out []int
+	for _, l := range links {
+		if i, d, err := fileID(l); err == nil && i == ino && d == dev && len(out) < maxWatched {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(l))); err == nil {
+				out = append(out, pid)
+			}
+		}
+	}
+	return out
+}
