@@ -136,6 +136,20 @@ func (b *Builder) Load(a Val, size int, signed, kernel bool) Val {
 	return R(r)
 }
 
+// Store writes the low size bytes of v at address a.
+func (b *Builder) Store(a, v Val, size int, kernel bool) {
+	in := b.Make(OpStore, NoReg, a, v)
+	in.N, in.Kernel = int64(size), kernel
+	b.Emit(in)
+}
+
+// SetReg sets DWARF register n of the probed context.
+func (b *Builder) SetReg(n int64, v Val) {
+	in := b.Make(OpSetReg, NoReg, v)
+	in.N = n
+	b.Emit(in)
+}
+
 // Named emits op with its Name: OpIntr, OpCall, OpSite.
 func (b *Builder) Named(op Op, name string, dst Reg, args ...Val) {
 	in := b.Make(op, dst, args...)

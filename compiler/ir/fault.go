@@ -19,10 +19,11 @@ const (
 	ErrArgument        // an intrinsic refused its argument; the argument is the text
 	ErrScratch         // no scratch memory: more handlers interleaved than there are slots
 	ErrUnaligned       // reserved for back ends: a value did not have the form that was checked at build time
+	ErrWrite           // memory that cannot be written; Args: address
 	NumCodes
 )
 
-var codeNames = [...]string{"none", "user", "divzero", "mapfull", "memory", "emptystat", "maxaction", "maxnesting", "exhausted", "indexrange", "argument", "scratch", "unaligned"}
+var codeNames = [...]string{"none", "user", "divzero", "mapfull", "memory", "emptystat", "maxaction", "maxnesting", "exhausted", "indexrange", "argument", "scratch", "unaligned", "write"}
 
 func (c Code) String() string {
 	if c >= 0 && int(c) < len(codeNames) {

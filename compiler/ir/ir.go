@@ -188,7 +188,7 @@ type Instr struct {
 	// Name: of the function, intrinsic or attribute; the order of OpIterOpen.
 	Name   string
 	Signed bool // OpLoad
-	Kernel bool // OpLoad
+	Kernel bool // OpLoad, OpStore
 	// Iter is which iterator an OpIter* belongs to.
 	Iter int
 	// OnErr is where to go when the instruction fails.

@@ -42,6 +42,15 @@ const (
 	OpTLS  // dst = thread pointer
 	OpBias // dst = load bias of the image that the site is in
 	OpLoad // dst = N bytes at address a, sign- or zero-extended; may fail
+	// OpStore writes the low N bytes (1, 2, 4 or 8) of b, little-endian, at address a: of the traced process, or of the
+	// kernel if Kernel is set. It may fail with ErrWrite(a): when nothing is mapped there, when the
+	// mapping is read-only, or when the page would have to be brought in or copied first and the executor
+	// cannot wait for that where the probe fired. Then nothing is written. Guru mode only.
+	OpStore
+	// OpSetReg sets all 64 bits of DWARF register N of the probed context to a: 0 to 6 and 8 to 15, the general registers
+	// without the stack pointer. The program goes on with that value, and an OpReg behind it gives it. Where a variable
+	// is narrower than its register, the lowering has put together what belongs into the rest. Guru mode only.
+	OpSetReg
 	OpSite // dst = attribute Name of the site that fired: "pp", "ppfunc", "probefunc", "pn" (String), "pc", "id" (Long)
 
 	// Scalars.
@@ -123,7 +132,7 @@ var opTable = [numOps]opInfo{
 	OpLt: {"lt", "l:ll", false}, OpLe: {"le", "l:ll", false}, OpGt: {"gt", "l:ll", false}, OpGe: {"ge", "l:ll", false},
 	OpULt: {"ult", "l:ll", false}, OpCat: {"cat", "s:ss", false}, OpSCmp: {"scmp", "l:ss", false}, OpMatch: {"match", "l:s", false},
 	OpReg: {"reg", "l:", false}, OpTLS: {"tls", "l:", false}, OpBias: {"bias", "l:", false}, OpLoad: {"load", "l:l", true},
-	OpSite: {"site", "?:", false},
+	OpStore: {"store", "-:ll", true}, OpSetReg: {"setreg", "-:l", false}, OpSite: {"site", "?:", false},
 	OpGGet: {"gget", "v:", false}, OpGSet: {"gset", "-:v", false}, OpGAdd: {"gadd", "[l]:l", false},
 	OpMGet: {"mget", "v:*", false}, OpMSet: {"mset", "-:*v", true}, OpMAdd: {"madd", "[l]:*l", true}, OpMHas: {"mhas", "l:*", false},
 	OpMDel: {"mdel", "-:*", false}, OpMClear: {"mclear", "-:", false},
@@ -142,6 +151,12 @@ func (o Op) String() string {
 	}
 	return "op?"
 }
+
+// CanSetReg reports whether OpSetReg may name DWARF register n.
+func CanSetReg(n int64) bool { return n >= 0 && n < 16 && n != 7 }
+
+// ChangesProgram reports whether o changes the traced program or the kernel: what guru mode is for.
+func (o Op) ChangesProgram() bool { return o == OpStore || o == OpSetReg }
 
 // CanFail reports whether o uses OnErr.
 func (o Op) CanFail() bool { return o < numOps && opTable[o].fail }

@@ -216,6 +216,9 @@ func opcode(w string) (Op, string) {
 	if s, ok := strings.CutPrefix(w, "load"); ok {
 		return OpLoad, s
 	}
+	if s, ok := strings.CutPrefix(w, "store"); ok {
+		return OpStore, s
+	}
 	return OpNone, ""
 }
 
@@ -233,15 +236,20 @@ func (ps *textParser) instr() Instr {
 		ps.fail("unknown operation %q", w)
 	case OpReg, OpBudget, OpLock, OpUnlock:
 		in.N = ps.int()
-	case OpLoad:
+	case OpSetReg:
+		in.N = ps.int()
+		in.Args = ps.more(nil)
+	case OpLoad, OpStore:
 		suffix, in.Kernel = strings.CutSuffix(suffix, "k")
-		suffix, in.Signed = strings.CutSuffix(suffix, "s")
+		if in.Op == OpLoad {
+			suffix, in.Signed = strings.CutSuffix(suffix, "s")
+		}
 		n, err := strconv.ParseUint(suffix, 10, 8)
 		if err != nil || suffix != strconv.FormatUint(n, 10) {
 			ps.fail("unknown operation %q", w)
 		}
 		in.N = int64(n)
-		in.Args = []Val{ps.val()}
+		in.Args = ps.more([]Val{ps.val()})
 	case OpSite:
 		in.Name = ps.name()
 	case OpGGet, OpGSet, OpGAdd, OpMGet, OpMSet, OpMAdd, OpMHas, OpMDel, OpSAdd, OpMClear:

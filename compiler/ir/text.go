@@ -384,7 +384,10 @@ func (w *printer) instr(in *Instr) {
 	switch in.Op {
 	case OpReg, OpBudget, OpLock, OpUnlock:
 		w.printf(" %d", in.N)
-	case OpLoad:
+	case OpSetReg:
+		w.printf(" %d", in.N)
+		w.rest(in.Args)
+	case OpLoad, OpStore:
 		w.printf("%d", in.N)
 		if in.Signed {
 			w.b.WriteByte('s')

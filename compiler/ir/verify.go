@@ -309,12 +309,16 @@ func (v *verifier) instr(in *Instr) error {
 		return v.args(in.Args, v.f.Regs[in.Dst].Type)
 	case OpSite:
 		return v.site(in)
-	case OpLoad:
+	case OpLoad, OpStore:
 		if in.N != 1 && in.N != 2 && in.N != 4 && in.N != 8 {
 			return fmt.Errorf("%d bytes", in.N)
 		}
 	case OpReg:
 		if in.N < 0 || in.N > 1<<16 {
+			return fmt.Errorf("register %d", in.N)
+		}
+	case OpSetReg:
+		if !CanSetReg(in.N) {
 			return fmt.Errorf("register %d", in.N)
 		}
 	case OpBudget:
@@ -397,7 +401,7 @@ func CodeArgs(c Code) ([]types.Type, bool) {
 	switch c {
 	case ErrUser, ErrArgument:
 		return []types.Type{types.String}, true
-	case ErrMapFull, ErrMemory:
+	case ErrMapFull, ErrMemory, ErrWrite:
 		return []types.Type{types.Long}, true
 	case ErrIndexRange:
 		return []types.Type{types.Long, types.Long}, true

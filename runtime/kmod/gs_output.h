@@ -101,6 +101,7 @@ static inline void gs_report(struct gs_ctx *c, const struct gs_err *e, u32 probe
 	case GS_ERR_ARGUMENT:
 	case GS_ERR_MAPFULL:
 	case GS_ERR_MEMORY:
+	case GS_ERR_WRITE:
 		n = 1;
 		break;
 	case GS_ERR_INDEXRANGE:

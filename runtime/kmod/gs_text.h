@@ -260,6 +260,9 @@ static inline void gs_message(struct gs_ctx *c, char *dst, u32 cap, const struct
 	case GS_ERR_MEMORY:
 		scnprintf(t, n, "read fault at 0x%016llx", (unsigned long long)e->arg[0]);
 		break;
+	case GS_ERR_WRITE:
+		scnprintf(t, n, "write fault at 0x%016llx", (unsigned long long)e->arg[0]);
+		break;
 	case GS_ERR_EMPTYSTAT:
 		gs_copy(dst, cap, "empty aggregate");
 		return;

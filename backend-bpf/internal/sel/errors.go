@@ -190,6 +190,8 @@ func (g *gen) messageOf(dst *strVar, c ir.Code) {
 	switch c {
 	case ir.ErrUser, ir.ErrArgument:
 		g.assign(dst, f.text.str())
+	case ir.ErrWrite:
+		g.format(dst, &ir.Format{Pieces: []ir.Piece{ir.Literal("write fault at "), {Conv: 'p', Zero: true, Width: 18, Prec: -1}}}, []fmtArg{{num: f.a}})
 	case ir.ErrMemory:
 		g.format(dst, &ir.Format{Pieces: []ir.Piece{ir.Literal("read fault at "), {Conv: 'p', Zero: true, Width: 18, Prec: -1}}}, []fmtArg{{num: f.a}})
 	case ir.ErrIndexRange:

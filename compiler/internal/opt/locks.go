@@ -187,7 +187,7 @@ func (l *locker) longest(f *ir.Func) int8 {
 // shows reports whether in does something that must not have happened when the hit is skipped.
 func (l *locker) shows(in *ir.Instr) bool {
 	switch in.Op {
-	case ir.OpPrint, ir.OpPrintHist, ir.OpReport:
+	case ir.OpPrint, ir.OpPrintHist, ir.OpReport, ir.OpStore, ir.OpSetReg:
 		return true
 	case ir.OpIntr:
 		return effects[in.Name]

@@ -229,7 +229,7 @@ func visible(p *ir.Program, in *ir.Instr) bool {
 	switch in.Op {
 	case ir.OpNone:
 		return false
-	case ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock, ir.OpReport:
+	case ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock, ir.OpReport, ir.OpStore, ir.OpSetReg:
 		return true
 	case ir.OpIntr:
 		return effects[in.Name] || p.MayFail(in)

@@ -49,6 +49,16 @@ type Captured interface {
 	Captured(in *ir.Instr) (Val, ir.Code, bool)
 }
 
+// Writer is a Context of a program that can be changed (guru mode). Where the Context is none, OpStore and
+// OpSetReg raise an error that says so.
+type Writer interface {
+	// SetReg sets the DWARF register n.
+	SetReg(n int, v int64) error
+	// Write writes buf to address addr of the traced process or of the kernel. An error becomes
+	// one of the script: a *textfmt.Fault as it is, anything else as ErrWrite.
+	Write(buf []byte, addr uint64, kernel bool) error
+}
+
 // ErrNoContext is why an intrinsic cannot run where it is.
 var ErrNoContext = errors.New("not available in a handler that runs on the host")
 

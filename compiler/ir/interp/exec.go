@@ -104,6 +104,9 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 				m.set(in, v, ints, strs)
 			}
 
+		case ir.OpStore, ir.OpSetReg:
+			err = m.change(in, ints)
+
 		case ir.OpGGet:
 			var v Val
 			v, _, err = m.store.Get(int(in.glob), nil)

@@ -1,7 +1,11 @@
 package interp
 
 import (
+	"encoding/binary"
+	"errors"
+
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
 )
 
 // probed runs what reads the probed place.
@@ -37,6 +41,27 @@ func (m *Machine) capturedFault(in *inst, code ir.Code, ints []int64) error {
 		return fault(code, Val{Int: addr})
 	}
 	return fault(code)
+}
+
+// change runs what changes the traced program.
+func (m *Machine) change(in *inst, ints []int64) error {
+	w, ok := m.ctx.(Writer)
+	if !ok {
+		return badArg("changing the traced program: " + ErrNoContext.Error())
+	}
+	if in.op == ir.OpSetReg {
+		if err := w.SetReg(int(in.n), ints[in.a]); err != nil {
+			return badArg(err.Error())
+		}
+		return nil
+	}
+	binary.LittleEndian.PutUint64(m.word[:], uint64(ints[in.b]))
+	err := w.Write(m.word[:in.n], uint64(ints[in.a]), in.kernel)
+	var f *textfmt.Fault
+	if err != nil && !errors.As(err, &f) {
+		return fault(ir.ErrWrite, Val{Int: ints[in.a]})
+	}
+	return err
 }
 
 // site gives an attribute of the site that fired.

@@ -40,6 +40,8 @@ func (f *Fault) Message(p *ir.Program) string {
 		return "Array overflow, check MAXMAPENTRIES"
 	case ir.ErrMemory:
 		return fmt.Sprintf("read fault at 0x%016x", uint64(f.arg(0).Int))
+	case ir.ErrWrite:
+		return fmt.Sprintf("write fault at 0x%016x", uint64(f.arg(0).Int))
 	case ir.ErrEmptyStat:
 		return "empty aggregate"
 	case ir.ErrMaxAction:

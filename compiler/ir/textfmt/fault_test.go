@@ -27,6 +27,7 @@ func TestFaultText(t *testing.T) {
 		{Fault{Code: ir.ErrMaxNesting, Pos: at(54)}, "ERROR: MAXNESTING exceeded near operator '+=' at t.stp:2:41"},
 		{Fault{Code: ir.ErrExhausted, Pos: at(57)}, "ERROR: all functions exhausted near keyword 'if' at t.stp:2:44"},
 		{Fault{Code: ir.ErrMemory, Pos: 0, Args: []Val{{Int: 64}}}, "ERROR: read fault at 0x0000000000000040"},
+		{Fault{Code: ir.ErrWrite, Args: []Val{{Int: 64}}}, "ERROR: write fault at 0x0000000000000040"},
 		{Fault{Code: ir.ErrIndexRange, Args: []Val{{Int: 9}, {Int: 4}}}, "ERROR: index 9 is out of range, length 4"},
 		{Fault{Code: ir.ErrDivZero, Pos: at(len(src))}, "ERROR: division by 0 at t.stp:4:1"},
 	} {
