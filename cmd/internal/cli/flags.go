@@ -209,6 +209,9 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	default:
 		return nil, &usageError{fmt.Sprintf("unknown runtime %q", o.runtime), "bpf, kernel or host"}
 	}
+	if o.release != "" && o.runtime != "kernel" {
+		return nil, &usageError{"-r names the kernel that a module is built for", "use it with --runtime=kernel"}
+	}
 	if o.name != "" {
 		if len(o.name) > 60 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 			return nil, &usageError{fmt.Sprintf("-m takes up to 60 letters, digits and underscores, not %q", o.name), ""}
