@@ -25,6 +25,7 @@
 #include <linux/init.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
 #include <linux/cred.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>

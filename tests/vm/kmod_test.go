@@ -234,6 +234,45 @@ b0:
 }
 `
 
+// life sees processes begin and end, and walks stacks.
+const life = `
+probe "begin" {
+  site process.begin path="/lab/prog"
+  string r0 15
+b0:
+  r0 = intr execname()
+  print "begin %s\n"(r0)
+  end
+}
+
+probe "end" {
+  site process.end path="/lab/prog"
+  string r0 15
+b0:
+  r0 = intr execname()
+  print "end %s\n"(r0)
+  end
+}
+
+probe "leaf" {
+  site uprobe path="/lab/prog" offset=$leaf
+  string r0 200
+b0:
+  r0 = intr sprint_ubacktrace()
+  print "from %s\n"(r0)
+  end
+}
+
+probe "exit" {
+  site kprobe symbol="__x64_sys_exit_group"
+  string r0 200
+b0:
+  r0 = intr sprint_backtrace()
+  print "kernel %s\n"(r0)
+  end
+}
+`
+
 const blacklisted = `
 probe "kernel.function(\"do_int3\")" {
   site kprobe symbol="exc_int3" point="kernel.function(\"exc_int3\")"
@@ -245,7 +284,7 @@ b0:
 // TestModule is the walk through: load, trace, print, unload, in one guest.
 func TestModule(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
-		files := b.stage(t, k, map[string]string{"hello": hello, "faults": faults, "endless": endless, "count": count, "kside": kernelSide, "black": blacklisted})
+		files := b.stage(t, k, map[string]string{"hello": hello, "faults": faults, "endless": endless, "count": count, "kside": kernelSide, "black": blacklisted, "life": life})
 		res := guest(t, k, Options{Files: files, Command: `
 r() { n=$1; shift; echo "== $n"; kmodrun -cache /lab/cache -name $n "$@" $n.ir; echo "rc $?"; }
 r hello -c /lab/prog
@@ -254,6 +293,7 @@ r endless -c '/lab/prog 1'
 r count -c '/lab/prog 20000 deep'
 r kside -c /lab/prog
 r black -c /lab/prog
+r life -c /lab/prog
 echo "== modules"; lsmod | tail -n +2
 `})
 		part := func(name string) string {
@@ -266,6 +306,7 @@ echo "== modules"; lsmod | tail -n +2
 			"endless": {"loop\n", "ERROR: MAXACTION exceeded", "rc 1"},
 			"count":   {"n = 20804\n", "rc 0"},
 			"kside":   {"exec prog\n", "execs 1 ticks 1 reads 1\n", "rc 0"},
+			"life":    {"begin prog\n", "end prog\n", "from ", "main.main", "kernel  0xffffffff", "rc 0"},
 			"black":   {"does not allow probes on exc_int3", "rc 1"},
 		}
 		// The program's own line may come before or after what was traced.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,8 @@ func init() {
 		releases = strings.Fields(s)
 	}
 }
+
+var gccWarning = regexp.MustCompile(`\.[ch]:\d+(:\d+)?: warning:`)
 
 // bench holds what all tests share: the runner and a traced program, by the release modules built for it.
 type bench struct {
@@ -133,7 +136,7 @@ func (b *bench) stage(t *testing.T, k *Kernel, programs map[string]string) map[s
 		if err != nil {
 			t.Fatalf("build %s: %v\n%s", name, err, out)
 		}
-		if strings.Contains(string(out), "warning:") {
+		if gccWarning.Match(out) {
 			t.Errorf("%s: gcc warns:\n%s", name, out)
 		}
 		t.Logf("%s: %s", name, strings.TrimSpace(string(out)))

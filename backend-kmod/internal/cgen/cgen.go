@@ -86,6 +86,7 @@ type unit struct {
 	ntab   int
 	maxOut int
 	maxAgg int
+	stacks bool // a backtrace is printed
 }
 
 // fn is a function or handler on its way to C.

@@ -126,7 +126,7 @@ func (g *gen) probed(in *ir.Instr) {
 	kprobe, trace := false, false
 	for _, s := range sites {
 		kprobe = kprobe || s.Kind == probe.Kprobe
-		trace = trace || s.Kind == probe.Tracepoint
+		trace = trace || s.Kind == probe.Tracepoint || s.Kind == probe.ProcessBegin || s.Kind == probe.ProcessEnd || s.Kind == probe.ThreadEnd
 	}
 	switch in.Op {
 	case ir.OpReg:
@@ -134,7 +134,7 @@ func (g *gen) probed(in *ir.Instr) {
 		case in.N < 0 || int(in.N) >= len(regs):
 			g.refuse(in.Pos, "register %d cannot be read in a module", in.N)
 		case trace:
-			g.refuse(in.Pos, "a tracepoint has no registers")
+			g.refuse(in.Pos, "there are no registers of a program at this kind of probe")
 		case in.N == 16 && kprobe:
 			g.set(in, "hit->func")
 		default:
@@ -155,6 +155,10 @@ func (g *gen) probed(in *ir.Instr) {
 			}
 			rows = append(rows, fmt.Sprintf("0x%xUL", pc))
 		}
+		if trace {
+			g.refuse(in.Pos, "there is no instruction at this kind of probe")
+			return
+		}
 		pc := g.siteTable("unsigned long", rows)
 		if ret {
 			g.set(in, "hit->func - %s", pc)
@@ -162,11 +166,11 @@ func (g *gen) probed(in *ir.Instr) {
 			g.set(in, "hit->regs->ip - %s", pc)
 		}
 	case ir.OpSite:
-		g.site(in, sites, kprobe)
+		g.site(in, sites, kprobe, trace)
 	}
 }
 
-func (g *gen) site(in *ir.Instr, sites []*probe.Site, kprobe bool) {
+func (g *gen) site(in *ir.Instr, sites []*probe.Site, kprobe, trace bool) {
 	switch in.Name {
 	case "id":
 		if len(sites) == 1 {
@@ -176,7 +180,9 @@ func (g *gen) site(in *ir.Instr, sites []*probe.Site, kprobe bool) {
 		}
 		return
 	case "pc":
-		if kprobe {
+		if trace {
+			g.set(in, "0")
+		} else if kprobe {
 			g.set(in, "hit->func")
 		} else {
 			g.set(in, "hit->regs->ip")

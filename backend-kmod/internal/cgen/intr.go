@@ -166,9 +166,9 @@ func (g *gen) intrinsic(in *ir.Instr) {
 			g.emit("gs_throw(c, %d, GS_ERR_ARGUMENT, %s);\n\tgoto %s;", in.Pos, text("unknown register: "+a[0].Str), g.onErr(in.OnErr))
 			return
 		}
-		g.set(in, "hit->regs->%s", regs[n])
+		g.set(in, "hit->regs ? hit->regs->%s : 0", regs[n])
 	case "uaddr", "addr":
-		g.set(in, "hit->regs->ip")
+		g.set(in, "hit->regs ? hit->regs->ip : 0")
 	case "module_name":
 		if in.Dst != ir.NoReg {
 			g.emit("gs_copy(%s, %s);", g.dst(in.Dst), text(g.o.Name))

@@ -48,7 +48,11 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	} {
 		u.printf("#define GS_%s %v\n", d.name, d.v)
 	}
-	u.printf("\n#include \"gs_iter.h\"\n#include \"gs_scalar.h\"\n#include \"gs_format.h\"\n#include \"gs_output.h\"\n#include \"gs_task.h\"\n\n")
+	u.printf("\n#include \"gs_iter.h\"\n#include \"gs_scalar.h\"\n#include \"gs_format.h\"\n#include \"gs_output.h\"\n#include \"gs_task.h\"\n")
+	if u.stacks {
+		u.printf("#include \"gs_stack.h\"\n")
+	}
+	u.printf("\n")
 	u.globals(out)
 	u.printf("%s", u.fmts.String())
 	for _, f := range u.order {
@@ -140,7 +144,7 @@ func (u *unit) fileTable() {
 	n := 0
 	for _, pr := range u.p.Probes {
 		for _, s := range pr.Sites {
-			if (s.Kind == probe.Uprobe || s.Kind == probe.Uretprobe) && !seen[s.Path] {
+			if !s.Kind.OnHost() && s.Path != "" && !seen[s.Path] {
 				seen[s.Path] = true
 				n++
 			}

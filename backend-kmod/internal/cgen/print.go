@@ -33,6 +33,7 @@ func (g *gen) print(in *ir.Instr) {
 			l := g.lazy[v.Reg]
 			switch {
 			case l.stack:
+				g.stacks = true
 				room := g.p.Limits.MaxBacktrace
 				add(l.arg, 16+8*room, "p = gs_put_%sstack(p, hit->regs, %d, %v);", map[bool]string{true: "user_", false: ""}[l.user], room, g.atEntry())
 			case l.arg.Kind == wire.Sym:

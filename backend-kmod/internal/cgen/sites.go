@@ -65,6 +65,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 				if a.period <= 0 {
 					a.period = 1e6
 				}
+			case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
 			default:
 				u.refuse(u.p.Probes[h.probe].Pos, "%s: modules cannot attach probes of this kind (%s)", s.Point, s.Kind)
 				continue
@@ -80,7 +81,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	}
 	files := map[string]int{}
 	for _, a := range places {
-		if a.kind == probe.Uprobe || a.kind == probe.Uretprobe {
+		if a.path != "" {
 			if _, ok := files[a.path]; !ok {
 				files[a.path] = len(out.Files)
 				out.Files = append(out.Files, a.path)
@@ -107,7 +108,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 		}
 		return several[key], 0
 	}
-	var tab struct{ uprobe, kprobe, trace, profile []string }
+	var tab struct{ uprobe, kprobe, trace, profile, process []string }
 	for _, a := range places {
 		h, site := call(a)
 		n := len(out.Sites)
@@ -134,6 +135,12 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 			tab.kprobe = append(tab.kprobe, t+" }")
 		case probe.Tracepoint:
 			tab.trace = append(tab.trace, fmt.Sprintf("\t{ .name = %s, %s }", text(a.event), common))
+		case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
+			file := -1
+			if a.path != "" {
+				file = files[a.path]
+			}
+			tab.process = append(tab.process, fmt.Sprintf("\t{ .file = %d, .end = %v, .thread = %v, %s }", file, a.kind != probe.ProcessBegin, a.kind == probe.ThreadEnd, common))
 		case probe.Profile:
 			tab.profile = append(tab.profile, fmt.Sprintf("\t{ .period = %d, %s }", a.period, common))
 		}
@@ -151,6 +158,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	table("uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes", tab.uprobe)
 	table("kprobe", "", "", tab.kprobe)
 	table("trace", "", "", tab.trace)
+	table("process", "", "", tab.process)
 	table("profile", "", "", tab.profile)
 	decl := ""
 	if on.Len() > 0 {
