@@ -306,7 +306,7 @@ echo "== modules"; lsmod | tail -n +2
 			"endless": {"loop\n", "ERROR: MAXACTION exceeded", "rc 1"},
 			"count":   {"n = 20804\n", "rc 0"},
 			"kside":   {"exec prog\n", "execs 1 ticks 1 reads 1\n", "rc 0"},
-			"life":    {"begin prog\n", "end prog\n", "from ", "main.main", "kernel  0xffffffff", "rc 0"},
+			"life":    {"begin prog\n", "end prog\n", "from ", "runtime.main", "kernel  0xffffffff", "rc 0"},
 			"black":   {"does not allow probes on exc_int3", "rc 1"},
 		}
 		// The program's own line may come before or after what was traced.
