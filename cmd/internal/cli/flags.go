@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -175,7 +176,7 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 			return nil, &usageError{"-l and -L take no script", ""}
 		}
 		o.args = rest
-	} else if !o.hasText {
+	} else if !o.hasText && !slices.Contains(o.dump, "help") {
 		if len(rest) == 0 {
 			return nil, &usageError{"no script given", `a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`}
 		}
