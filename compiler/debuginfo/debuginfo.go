@@ -142,10 +142,11 @@ const (
 	InsnJump         // emulated: jmp, jcc, call
 	InsnStepped      // single-stepped: about ten times the cost
 	InsnRet          // single-stepped unless the program does the return itself
+	InsnRefused      // the kernel allows no probe on it: int3, a lock prefix, some vector instructions
 )
 
 func (i Insn) String() string {
-	return [...]string{"unknown", "nop5", "nop", "push", "jump", "single-stepped", "ret"}[i]
+	return [...]string{"unknown", "nop5", "nop", "push", "jump", "single-stepped", "ret", "refused"}[i]
 }
 
 // Emulated reports whether the kernel avoids the single step.

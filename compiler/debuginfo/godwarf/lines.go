@@ -114,7 +114,8 @@ func (im *Image) instances(host int, p *pattern, fileOK func(string) bool) []*in
 }
 
 // LineSites resolves lines of source; see debuginfo.Image. Each body of a function that has the
-// line, inlined copies included, gives one site: the first address that begins it.
+// line, inlined copies included, gives one site: the first address that begins it. A line that begins with
+// an instruction that cannot be probed is an error, or, where every line is asked for, left out.
 func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
 	var p *pattern
@@ -138,6 +139,12 @@ func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err e
 		}
 		for _, s := range first {
 			site := im.lineSite(b, s)
+			if site.Insn == debuginfo.InsnRefused {
+				if q.All {
+					continue
+				}
+				return nil, fmt.Errorf("line %s:%d: %w", path.Base(site.File), site.Line, refused(site.PC))
+			}
 			if !found[site.PC] {
 				found[site.PC] = true
 				sites = append(sites, site)

@@ -42,7 +42,16 @@ func (im *Image) entry(i int) (x86.Entry, error) {
 	if err != nil {
 		return e, fmt.Errorf("function %s cannot be probed at its entry: %w", im.funcOf(i).Name, err)
 	}
+	if e.Inst.Class() == debuginfo.InsnRefused {
+		return e, fmt.Errorf("function %s cannot be probed at its entry: %w", im.funcOf(i).Name, refused(e.PC))
+	}
 	return e, nil
+}
+
+// refused says that the kernel allows no probe at pc. It would find out only when a program with the
+// code is running, and say nothing when one starts later.
+func refused(pc uint64) error {
+	return fmt.Errorf("the kernel allows no probe on the instruction at %#x (a lock prefix, or a vector instruction)", pc)
 }
 
 func (im *Image) known(f *debuginfo.Func) (int, error) {
@@ -155,6 +164,9 @@ func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	in, err := x86.At(code, im.tab.Entry(i), pc)
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", im.funcOf(i).Name, err)
+	}
+	if in.Class() == debuginfo.InsnRefused {
+		return s, refused(pc)
 	}
 	kind := debuginfo.AtLine
 	if e, err := im.entry(i); err == nil && (e.PC == pc || im.tab.Entry(i) == pc) {

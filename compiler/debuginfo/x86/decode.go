@@ -48,15 +48,30 @@ type Inst struct {
 	Table bool
 	// stepped marks a kind that the kernel emulates in a form that it does not.
 	stepped bool
+	refused bool // see Class
 }
 
 // Target is where a direct branch at pc goes.
 func (in Inst) Target(pc uint64) uint64 { return pc + uint64(in.Len) + uint64(in.Rel) }
 
+// refusedOps are the one-byte opcodes on which the kernel allows no uprobe: what is not set in
+// good_insns_64 of arch/x86/kernel/uprobes.c, a digit for 16 of them. It looks up the last opcode byte
+// of VEX and EVEX instructions in the same table, so that many vector instructions are refused by
+// accident; all of those behind 0f pass. (Checked by trying all of them on Linux 6.18.)
+var refusedOps = [16]uint16{
+	0x0: 0x40c0, 0x1: 0xc0c0, 0x2: 0x8080, 0x3: 0x8080, 0x6: 0xf007, 0x8: 0x0004, 0x9: 0x0400,
+	0xc: 0xf000, 0xd: 0x0070, 0xe: 0xf4f0, 0xf: 0x0c12,
+}
+
+func refusedOp(op byte) bool { return refusedOps[op>>4]>>(op&15)&1 != 0 }
+
 // Class says how the kernel deals with the instruction under a uprobe (arch/x86/kernel/uprobes.c,
 // branch_setup_xol_ops and push_setup_xol_ops). Multi-byte nops other than the five-byte one count as
 // stepped, as they were before Linux 6.18.
 func (in Inst) Class() debuginfo.Insn {
+	if in.refused {
+		return debuginfo.InsnRefused
+	}
 	switch in.Kind {
 	case Nop5:
 		return debuginfo.InsnNop5
@@ -126,7 +141,8 @@ type prefixes struct {
 	rex          byte
 	op16, addr32 bool // 66, 67
 	f2, f3, lock bool
-	count        int // of bytes, REX included
+	segment      bool // cs, ds, es or ss
+	count        int  // of bytes, REX included
 }
 
 const maxLen = 15
@@ -157,8 +173,9 @@ prefix:
 			p.f2 = true
 		case c == 0xf3:
 			p.f3 = true
-		case c == 0x26, c == 0x2e, c == 0x36, c == 0x3e, c == 0x64, c == 0x65:
-			// segment overrides and branch hints change no length
+		case c == 0x26, c == 0x2e, c == 0x36, c == 0x3e:
+			p.segment = true
+		case c == 0x64, c == 0x65:
 		case c&0xf0 == 0x40:
 			p.rex = c // counts only directly before the opcode
 			continue
@@ -181,7 +198,9 @@ prefix:
 		}
 		op2 := b[n]
 		n++
-		return decode0f(b, n, op2, p)
+		in, ok = decode0f(b, n, op2, p)
+		in.refused = p.lock || p.segment
+		return in, ok
 	case op == 0xc4, op == 0xc5, op == 0x62:
 		return decodeVex(b, n, op, p)
 	case op == 0x8f:
@@ -199,6 +218,7 @@ prefix:
 		return in, false
 	}
 	in.Len = n
+	in.refused = p.lock || p.segment || refusedOp(op)
 	switch {
 	case op >= 0x50 && op <= 0x57:
 		in.Kind = Push
@@ -343,6 +363,7 @@ func decodeVex(b []byte, n int, intro byte, p prefixes) (in Inst, ok bool) {
 	default:
 		return in, false
 	}
+	in.refused = p.segment || xop || refusedOp(op)
 	in.Len, ok = operands(b, n, form, prefixes{addr32: p.addr32})
 	return in, ok
 }

@@ -50,7 +50,7 @@ func TestDecode(t *testing.T) {
 		{"ff24c8", 3, IndirectJump, debuginfo.InsnStepped},
 		{"ffd0", 2, IndirectCall, debuginfo.InsnStepped},
 		{"ffff", 0, Other, 0},
-		{"cc", 1, Trap, debuginfo.InsnStepped},
+		{"cc", 1, Trap, debuginfo.InsnRefused},
 		{"0f0b", 2, Trap, debuginfo.InsnStepped},
 		{"493b6610", 4, Other, debuginfo.InsnStepped},
 		{"4c8da42400ffffff", 8, Other, debuginfo.InsnStepped},
@@ -60,9 +60,17 @@ func TestDecode(t *testing.T) {
 		{"f6d0", 2, Other, debuginfo.InsnStepped},
 		{"c5f877", 3, Other, debuginfo.InsnStepped},         // vzeroupper
 		{"c4e37d18c001", 6, Other, debuginfo.InsnStepped},   // vinsertf128
-		{"62f1fd486f4701", 7, Other, debuginfo.InsnStepped}, // vmovdqa64 zmm0, [rdi+64]
+		{"62f1fd486f4701", 7, Other, debuginfo.InsnRefused}, // vmovdqa64 zmm0, [rdi+64]
 		{"62f1f9486f4701", 0, Other, 0},                     // a reserved bit
 		{"66c5f877", 0, Other, 0},
+		{"c5fe6f06", 4, Other, debuginfo.InsnRefused}, // vmovdqu ymm0, [rsi]
+		{"f00fc108", 4, Other, debuginfo.InsnRefused}, // lock xadd
+		{"0fc108", 3, Other, debuginfo.InsnStepped},   // xadd
+		{"f0ff00", 3, Other, debuginfo.InsnRefused},   // lock inc
+		{"64488b0c25f8ffffff", 9, Other, debuginfo.InsnStepped},
+		{"2e0f1f840000000000", 9, Other, debuginfo.InsnRefused}, // cs nopw
+		{"f4", 1, Trap, debuginfo.InsnRefused},
+		{"0f05", 2, Other, debuginfo.InsnStepped},
 		{"06", 0, Other, 0},
 		{"0f04", 0, Other, 0},
 		{"d500", 0, Other, 0},
@@ -210,7 +218,7 @@ func FuzzDecode(f *testing.F) {
 		if in.Len <= 0 || in.Len > len(b) || in.Len > 15 {
 			t.Fatalf("% x: length %d", b, in.Len)
 		}
-		if c := in.Class(); c > debuginfo.InsnRet || in.Target(0) != uint64(in.Len)+uint64(in.Rel) {
+		if c := in.Class(); c > debuginfo.InsnRefused || in.Target(0) != uint64(in.Len)+uint64(in.Rel) {
 			t.Fatalf("% x: class %d", b, c)
 		}
 		ref, err := x86asm.Decode(b, 64)
