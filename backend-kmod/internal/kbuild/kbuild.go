@@ -253,8 +253,8 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 	}
 	start := time.Now()
 	// Where a vmlinux lies in the build directory, kbuild would make type information with pahole and delete the
-	// module when that is not there.
-	cmd := exec.CommandContext(ctx, "make", "-s", "-C", c.dir(), "M="+dir, "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules")
+	// module when that is not there. Debug information is of no use in a module that lives for one session.
+	cmd := exec.CommandContext(ctx, "make", "-s", "-C", c.dir(), "M="+dir, "CONFIG_DEBUG_INFO_BTF_MODULES=", "CONFIG_DEBUG_INFO=", "modules")
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
