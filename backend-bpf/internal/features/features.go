@@ -37,6 +37,7 @@ const (
 	GetStack                      // stack traces
 	WriteRegs                     // a uprobe's program may change registers
 	WriteUser                     // ... and memory of the traced program
+	Sleepable                     // a uprobe's program may wait for a page to be read in
 	StringFuncs                   // bpf_strstr and others
 	KernelTypes                   // the kernel's BTF
 	Fentry                        // programs at functions of the kernel
@@ -66,6 +67,7 @@ var names = [numFeatures]struct{ name, what string }{
 	GetStack:       {"get_stack", "backtraces"},
 	WriteRegs:      {"register writes", "guru mode: change arguments and results in registers"},
 	WriteUser:      {"probe_write_user", "guru mode: change memory of the traced program"},
+	Sleepable:      {"sleepable uprobe", "read memory of the traced program that is not loaded yet"},
 	StringFuncs:    {"string kfuncs", "string functions of the kernel"},
 	KernelTypes:    {"kernel BTF", "types of the kernel"},
 	Fentry:         {"fentry", "kernel.function, cheaply"},

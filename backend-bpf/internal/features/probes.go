@@ -78,6 +78,8 @@ func try(f Feature) error {
 			return errors.New("the kernel withholds bpf_probe_write_user (locked down, no CAP_SYS_ADMIN, or built so)")
 		}
 		return err
+	case Sleepable:
+		return haveSleepable()
 	case StringFuncs:
 		return haveStringFuncs()
 	case KernelTypes:
@@ -138,6 +140,19 @@ func haveBPF() error {
 	case unix.EINVAL:
 		return errors.New("this kernel has BPF, but not for tracing (CONFIG_BPF_EVENTS)")
 	}
+	return no(err)
+}
+
+// haveSleepable loads a program that reads memory of the traced program by waiting for it.
+func haveSleepable() error {
+	code, err := load.Encode(asm.Instructions{
+		asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, -8), asm.Mov.Imm(asm.R2, 1), asm.Mov.Imm(asm.R3, 0), asm.FnCopyFromUser.Call(),
+		asm.Mov.Imm(asm.R0, 0), asm.Return()})
+	if err != nil {
+		return err
+	}
+	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: kern.ProgKprobe, Flags: kern.FlagSleepable, License: "GPL", Insns: code.Bytes})
+	kern.Close(fd)
 	return no(err)
 }
 

@@ -27,6 +27,9 @@ type Prog struct {
 	LogLevel uint32
 }
 
+// FlagSleepable makes a program one that may sleep (BPF_F_SLEEPABLE).
+const FlagSleepable = 1 << 4
+
 // Sizes of one record of FuncInfo and LineInfo.
 const (
 	funcInfoSize = 8

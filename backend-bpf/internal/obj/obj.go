@@ -279,6 +279,10 @@ func (w *writer) section(ps *ebpf.ProgramSpec, name string) (*section, error) {
 				}
 			}
 		}
+		if ps.Flags&kern.FlagSleepable != 0 {
+			kind, rest, _ := strings.Cut(n, "/")
+			n = kind + ".s/" + rest
+		}
 	case ebpf.RawTracepoint:
 		n = "raw_tp/" + ps.AttachTo
 	case ebpf.Tracing:

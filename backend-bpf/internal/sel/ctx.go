@@ -41,15 +41,10 @@ func (g *gen) register(in *ir.Instr) {
 // memory reads 1 to 8 bytes of the traced process or of the kernel.
 func (g *gen) memory(in *ir.Instr) {
 	n := int(in.N)
-	fn := asm.FnProbeReadUser
-	if in.Kernel {
-		fn = asm.FnProbeReadKernel
-	}
 	addr := g.long(in.Args[0])
 	s := g.temp(8)
-	r := g.call(fn, aSlot(s, 0), aImm(int64(n)), aReg(addr))
 	bad := g.cold()
-	g.unlessI(asm.JNE, r, 0, bad)
+	g.readMem(in.Kernel, aSlot(s, 0), aImm(int64(n)), addr, bad)
 	if in.Dst != ir.NoReg {
 		dst := g.longs[in.Dst]
 		g.loadS(dst, s, 0, size(n))

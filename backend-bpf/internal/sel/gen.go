@@ -38,6 +38,7 @@ type gen struct {
 	later   []func()   // code to be written when the rest is
 	sent    []wire.Arg // of a deferred handler's record
 	steps   bool       // the body is a callback of bpf_loop
+	sleeps  bool       // the program may wait for pages of the traced program
 	step    *stepper
 	err     error
 }

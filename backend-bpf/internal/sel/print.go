@@ -100,19 +100,15 @@ func (g *gen) lengthWord(r *record, n mach.Reg) mach.Reg {
 
 // memField prepares the bytes that %m and %M show. Memory that cannot be read is no bytes.
 func (g *gen) memField(p *ir.Piece, prec, addr ir.Val) field {
-	fn := asm.FnProbeReadKernel
-	if p.Alt {
-		fn = asm.FnProbeReadUser
-	}
 	arg := wire.Arg{Kind: wire.Mem}
 	if prec.Kind == ir.ValInt {
 		n := min(textfmt.MemSize(int(prec.Int)), textfmt.MaxMem)
 		room := (n + 7) &^ 7
 		return field{Arg: arg, size: 8 + room, fixed: true, put: func(r *record) {
 			g.storeIP(r.at(0), 0, int64(n)|int64(room)<<32, asm.DWord)
-			res := g.call(fn, g.argP(r.at(8)), aImm(int64(n)), aReg(g.long(addr)))
 			bad, on := g.cold(), g.block()
-			g.condI(asm.JNE, res, 0, bad, on)
+			g.readMem(!p.Alt, g.argP(r.at(8)), aImm(int64(n)), g.long(addr), bad)
+			g.jump(on)
 			g.set(bad)
 			g.storeIP(r.at(0), 0, 0, asm.Word)
 			g.jump(on)
@@ -125,9 +121,9 @@ func (g *gen) memField(p *ir.Piece, prec, addr ir.Val) field {
 		g.fieldWidth(n)
 		g.atLeast(n, 1)
 		n = g.tight(n, textfmt.MaxMem)
-		res := g.call(fn, g.argP(r.at(8)), aReg(n), aReg(g.long(addr)))
 		bad, on := g.cold(), g.block()
-		g.condI(asm.JNE, res, 0, bad, on)
+		g.readMem(!p.Alt, g.argP(r.at(8)), aReg(n), g.long(addr), bad)
+		g.jump(on)
 		g.set(bad)
 		g.movI(n, 0)
 		g.jump(on)

@@ -28,9 +28,9 @@ func (g *gen) target(in *ir.Instr, size int, operands ...str) (t *strVar, done f
 // cannot be read, else that is an error.
 func (g *gen) cstring(in *ir.Instr, kernel bool, n, alt ir.Val) {
 	dst := g.strs[in.Dst]
-	readStr, read := asm.FnProbeReadUserStr, asm.FnProbeReadUser
+	readStr := asm.FnProbeReadUserStr
 	if kernel {
-		readStr, read = asm.FnProbeReadKernelStr, asm.FnProbeReadKernel
+		readStr = asm.FnProbeReadKernelStr
 	}
 	addr := g.long(in.Args[0])
 	// An error must leave dst as it was, and the helpers clear their buffer then.
@@ -60,6 +60,16 @@ func (g *gen) cstring(in *ir.Instr, kernel bool, n, alt ir.Val) {
 		most = aReg(room)
 	}
 	r := g.call(readStr, buf, most, aReg(addr))
+	if !kernel && g.maySleep() {
+		slow, failed := g.cold(), g.cold()
+		g.condI(asm.JSLE, r, 0, slow, have)
+		g.set(slow)
+		g.faultIn(addr, t.cap, bad, failed, func() {
+			g.mov(r, g.call(readStr, buf, most, aReg(addr)))
+			g.unlessI(asm.JSGT, r, 0, have)
+		})
+		g.here(failed)
+	}
 	if count == mach.None {
 		g.condI(asm.JSLE, r, 0, bad, have)
 	} else {
@@ -68,7 +78,7 @@ func (g *gen) cstring(in *ir.Instr, kernel bool, n, alt ir.Val) {
 		g.condI(asm.JSLE, r, 0, again, have)
 		g.set(again)
 		raw := g.tempStr(t.cap)
-		g.unlessI(asm.JNE, g.call(read, g.argP(raw.at), aReg(count), aReg(addr)), 0, bad)
+		g.readMem(kernel, g.argP(raw.at), aReg(count), addr, bad)
 		end := g.bin(asm.Add, g.addrP(raw.at), count)
 		g.storeI(end, 0, 0, asm.DWord)
 		g.mov(r, g.call(asm.FnProbeReadKernelStr, buf, most, g.argP(raw.at)))

@@ -34,6 +34,9 @@ type Features struct {
 	MayGoto bool
 	// FuncIP: bpf_get_func_ip knows the entry of a user function at a return probe (6.6).
 	FuncIP bool
+	// Sleepable tells whether a uprobe's program may wait for a page that is not in memory (6.0); it is asked when one
+	// reads memory of the traced program. nil means no.
+	Sleepable func() bool
 }
 
 // Unit is one program being translated. Handler adds one handler to it.
@@ -137,6 +140,9 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 	typ, attach, to := progType(h.Sites[0])
 	res.Insns = int(out.Size() / asm.InstructionSize)
 	res.Spec = &ebpf.ProgramSpec{Name: h.Name, Type: typ, AttachType: attach, AttachTo: to, Instructions: out, License: "GPL"}
+	if g.sleeps {
+		res.Spec.Flags = sleepable
+	}
 	u.scratch = max(u.scratch, g.scratchSize())
 	return res, nil
 }
@@ -179,6 +185,9 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	}
 	return m
 }
+
+// sleepable is the flag of programs that may sleep (BPF_F_SLEEPABLE of include/uapi/linux/bpf.h).
+const sleepable = 1 << 4
 
 // Flags of maps (include/uapi/linux/bpf.h).
 const (
