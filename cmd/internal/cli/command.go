@@ -52,6 +52,12 @@ func (c *command) run() error {
 	// A signal during the passes ends the command; once the session runs, the host loop takes them.
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
+	// -p1 and -p2 print the product of their last pass, as stap does.
+	product := ""
+	if c.pass <= 2 && len(c.dump) == 0 {
+		product = [...]string{"parse", "sema"}[c.pass-1]
+		o.Dump = []string{product}
+	}
 	res, ds := compiler.Compile(ctx, o)
 	defer res.Close()
 	for _, d := range c.dump {
@@ -63,24 +69,10 @@ func (c *command) run() error {
 		return errShown
 	}
 	if c.pass <= 2 {
-		if c.pass == 1 && len(c.dump) == 0 {
-			return c.dumpAgain(o, "parse")
-		}
-		if c.pass == 2 && len(c.dump) == 0 {
-			return c.dumpAgain(o, "sema")
-		}
-		return nil
+		_, err := io.WriteString(c.Out, res.Dumps[product])
+		return err
 	}
 	return shown(p, c.execute(ctx, p, res))
-}
-
-// dumpAgain prints the product of the last pass of -p1 and -p2, as stap does.
-func (c *command) dumpAgain(o compiler.Options, pass string) error {
-	o.Dump = []string{pass}
-	res, _ := compiler.Compile(context.Background(), o)
-	defer res.Close()
-	_, err := fmt.Fprint(c.Out, res.Dumps[pass])
-	return err
 }
 
 // timings prints a line and a time for each pass.
