@@ -182,7 +182,9 @@ static inline void gs_unlock(struct gs_ctx *c) { (void)c; }
 #endif
 
 /* Tries for the lock inside of a map, which is held for a few hundred instructions. */
+#ifndef GS_MAP_TRIES
 #define GS_MAP_TRIES 100000
+#endif
 
 /* Raises an error with up to two numbers. */
 static inline int gs_raise(struct gs_ctx *c, int pos, int code, s64 a, s64 b)

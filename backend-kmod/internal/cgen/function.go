@@ -352,7 +352,9 @@ func (g *gen) assemble(blocks []string) string {
 	for _, it := range sortedKeys(g.iterVar) {
 		fmt.Fprintf(&b, "\tbool open_%d = false;\n", it)
 	}
-	b.WriteByte('\n')
+	if b.String()[b.Len()-2] != '{' {
+		b.WriteByte('\n')
+	}
 	if handler && g.probes.Cond >= 0 {
 		fmt.Fprintf(&b, "\tif (!atomic64_read(&%s))\n\t\treturn;\n", g.glob[g.probes.Cond])
 	}
@@ -388,7 +390,35 @@ func (g *gen) assemble(blocks []string) string {
 		b.WriteString("#line @\n")
 	}
 	b.WriteByte('\n')
-	return b.String()
+	return tidy(b.String())
+}
+
+// tidy takes out jumps to the next line, and labels that nothing jumps to any more.
+func tidy(c string) string {
+	lines := strings.Split(c, "\n")
+	label := func(i int) string {
+		if i < len(lines) && strings.HasSuffix(lines[i], ":") && !strings.HasPrefix(lines[i], "\t") {
+			return strings.TrimSuffix(lines[i], ":")
+		}
+		return ""
+	}
+	out := lines[:0]
+	gone := map[string]int{}
+	for i, l := range lines {
+		if to, ok := strings.CutPrefix(l, "\tgoto "); ok && label(i+1) != "" && to == label(i+1)+";" && (i == 0 || !strings.HasPrefix(lines[i-1], "\tif (")) {
+			gone[label(i+1)]++
+			continue
+		}
+		out = append(out, l)
+	}
+	c = strings.Join(out, "\n")
+	for l := range gone {
+		if !strings.Contains(c, "goto "+l+";") {
+			c = strings.Replace(c, "\n"+l+":\n\t;\n", "\n", 1)
+			c = strings.Replace(c, "\n"+l+":\n", "\n", 1)
+		}
+	}
+	return c
 }
 
 // tail is where errors and ends of the function meet.
@@ -407,7 +437,7 @@ func (g *gen) tail(strs bool) string {
 		if g.usesCPU() {
 			b.WriteString("\tpreempt_enable();\n")
 		} else if g.labels["out"] {
-			b.WriteString("\treturn;\n")
+			b.WriteString("\t;\n")
 		}
 		return b.String()
 	}

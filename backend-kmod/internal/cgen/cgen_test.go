@@ -1,0 +1,188 @@
+package cgen
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/kmod"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func parse(t *testing.T, text string) *ir.Program {
+	t.Helper()
+	p, err := ir.ParseText(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ir.Verify(p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestGolden compares the C of the programs in testdata.
+func TestGolden(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.ir")
+	if len(files) == 0 {
+		t.Fatal("no programs")
+	}
+	for _, f := range files {
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, ds := Generate(parse(t, string(b)), Options{Name: "golden"})
+			if ds.HasErrors() {
+				t.Fatal(ds[0].Message)
+			}
+			golden := strings.TrimSuffix(f, ".ir") + ".c"
+			if *update {
+				if err := os.WriteFile(golden, []byte(u.C), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u.C != string(want) {
+				t.Errorf("the C differs from %s (-update writes it):\n%s", golden, u.C)
+			}
+		})
+	}
+}
+
+// TestRefused checks that what a module cannot do is refused with words.
+func TestRefused(t *testing.T) {
+	const head = "global st stats hist_log\nglobal a long [long] size 4\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"histogram": {head + "probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n printhist 0 @st\n end\n}", "histogram"},
+		"register":  {"probe \"p\" {\n site uprobe path=\"/a\" offset=16\n long r0\nb0:\n r0 = reg 40\n end\n}", "register 40"},
+		"tp regs":   {"probe \"p\" {\n site tracepoint event=\"a:b\"\n long r0\nb0:\n r0 = reg 0\n end\n}", "no registers"},
+		"host":      {"probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n intr system(\"ls\")\n end\n}", "system() runs on the host"},
+		"kind":      {"probe \"p\" {\n site thread.begin\nb0:\n end\n}", "cannot attach"},
+		"lazy":      {"global s string 40\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\n string r0 40\nb0:\n r0 = intr usymname(5)\n gset @s, r0\n end\n}", "only be printed"},
+		"foreach": {head + "func f(r0) recursive {\n long r0, r1\nb0:\n iteropen i0 @a\n r1 = iternext i0 @a\n call f(r1)\n return\n}\n" +
+			"probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n call f(1)\n end\n}", "recursive function"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, ds := Generate(parse(t, c.text), Options{Name: "m"})
+			if !ds.HasErrors() || !strings.Contains(ds[0].Message, c.want) {
+				t.Errorf("want %q, got %v", c.want, ds)
+			}
+		})
+	}
+}
+
+// notHere are the intrinsics that a module refuses by name.
+var notHere = map[string]bool{"speculation": true, "ngroups": true, "matched": true}
+
+// TestIntrinsics walks the table: each is translated, made on the host, or known to be refused.
+func TestIntrinsics(t *testing.T) {
+	for _, f := range intrinsic.All() {
+		if f.Where == intrinsic.Lowered || f.Where == intrinsic.HostOnly {
+			continue
+		}
+		if got := Translates(f.Name); got == notHere[f.Name] {
+			t.Errorf("%s: translated %v, listed as refused %v", f.Name, got, notHere[f.Name])
+		}
+	}
+}
+
+// TestIntrinsicsCompile compiles a call of every intrinsic that is translated.
+func TestIntrinsicsCompile(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	b := ir.NewBuilder("")
+	for _, f := range intrinsic.All() {
+		if f.Where != intrinsic.Anywhere || !Translates(f.Name) {
+			continue
+		}
+		var args []ir.Val
+		for _, p := range f.Params {
+			switch {
+			case f.Name == "register" || f.Name == "u_register":
+				args = append(args, ir.S("rax"))
+			case p == types.String:
+				r := b.Str("s", 20)
+				b.Mov(r, ir.S("text"))
+				args = append(args, ir.R(r))
+			default:
+				args = append(args, ir.I(8))
+			}
+		}
+		for _, keep := range []bool{true, false} {
+			dst := ir.NoReg
+			if keep && f.Result != types.Unknown {
+				dst = b.Reg("r", f.Result, 30)
+			}
+			if f.Name == "error" || f.Name == "abort" {
+				ok := b.Block()
+				bad := b.Block()
+				b.Branch(b.Bin(ir.OpEq, ir.I(1), ir.I(1)), ok, bad)
+				b.SetBlock(bad)
+				b.Intr(f.Name, dst, args...)
+				b.End()
+				b.SetBlock(ok)
+				continue
+			}
+			b.Intr(f.Name, dst, args...)
+		}
+	}
+	b.End()
+	p := parse(t, "probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n end\n}")
+	p.Probes[0].Handler = b.Finish()
+	if err := ir.Verify(p); err != nil {
+		t.Fatal(err)
+	}
+	c, _, _, refused := cprog(p)
+	if refused {
+		t.Fatal("refused")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/main.c", []byte(c+"\nint main(void) { return run(); }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(build(t, dir, "main.c")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// TestThreads runs the map, the aggregates and the locks from four threads under the thread sanitizer, each thread as a
+// CPU of its own.
+func TestThreads(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	dir := t.TempDir()
+	list, _ := kmod.Headers.ReadDir(".")
+	for _, e := range list {
+		data, _ := kmod.Headers.ReadFile(e.Name())
+		os.WriteFile(filepath.Join(dir, e.Name()), data, 0o644)
+	}
+	src, err := os.ReadFile("testdata/threads.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(dir+"/threads.c", src, 0o644)
+	gcc := exec.Command("gcc", "-std=gnu11", "-O1", "-g", "-Wall", "-Wno-unused-function", "-fwrapv", "-fsanitize=thread", "-o", "threads", "threads.c", "-lpthread")
+	gcc.Dir = dir
+	if out, err := gcc.CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	// Without address randomisation: older sanitizers do not know all layouts.
+	out, err := exec.Command("setarch", "-R", dir+"/threads").CombinedOutput()
+	if err != nil || strings.Contains(string(out), "WARNING: ThreadSanitizer") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
