@@ -174,6 +174,7 @@ func init() {
 	for _, name := range []string{"speculate", "commit", "discard"} {
 		def(Func{Name: name, Result: n, CanFail: true, Where: HostOnly}, l)
 	}
+	def(Func{Name: "input_text", Result: s, Where: HostOnly})
 	def(Func{Name: "env_var", Result: s, Where: HostOnly, Cap: 0}, s)
 
 	// Regular expressions: the last match of the handler.

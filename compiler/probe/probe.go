@@ -67,15 +67,17 @@ const (
 	Kretprobe
 	Tracepoint
 	Perf
+	InputChar // a character came on the standard input of the tracer
+	InputLine // a line did
 )
 
 var kindNames = [...]string{"begin", "end", "error", "never", "timer", "profile", "uprobe", "uretprobe", "process.begin", "process.end",
-	"thread.begin", "thread.end", "syscall", "syscall.return", "kprobe", "kretprobe", "tracepoint", "perf"}
+	"thread.begin", "thread.end", "syscall", "syscall.return", "kprobe", "kretprobe", "tracepoint", "perf", "input.char", "input.line"}
 
 func (k Kind) String() string { return kindNames[k] }
 
 // OnHost reports whether a site of this kind fires in the tracer itself.
-func (k Kind) OnHost() bool { return k <= Timer }
+func (k Kind) OnHost() bool { return k <= Timer || k == InputChar || k == InputLine }
 
 // Site is one place or moment at which a probe's handler runs.
 type Site struct {

@@ -32,6 +32,8 @@ type Config struct {
 	Program        *ir.Program
 	Session        backend.Session
 	Stdout, Stderr io.Writer
+	// Stdin is what probes on the input read; nil when the input is taken otherwise.
+	Stdin io.Reader
 	// Target is the -c child, held back, or the -x process; nil if neither.
 	Target *target.Target
 	// Timeout is -T, 0 for none.
@@ -70,6 +72,7 @@ type run struct {
 	sigs   chan os.Signal
 	dead   time.Time // -T
 	reason string
+	in     *input // nil if no probe is on it, or at its end
 }
 
 type timer struct {
@@ -207,6 +210,9 @@ func (r *run) live(ctx context.Context) error {
 			return fmt.Errorf("start the traced command: %w", err)
 		}
 	}
+	if err := r.listen(); err != nil {
+		return err
+	}
 	return r.loop(ctx)
 }
 
@@ -254,6 +260,9 @@ func (r *run) loop(ctx context.Context) error {
 			return nil
 		}
 		if err := r.fire(now); err != nil {
+			return err
+		}
+		if err := r.typed(); err != nil {
 			return err
 		}
 		if now.After(check) {
@@ -403,6 +412,8 @@ func (r *run) wind() error {
 }
 
 func (r *run) state() wire.State { return r.Session.State() }
+
+func (r *run) running() bool { return r.state() == wire.Running }
 
 func (r *run) childEnded() bool {
 	select {

@@ -351,6 +351,9 @@ func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program
 		Program: prog, Session: s, Stdout: out, Stderr: c.Err, Timeout: c.timeout, Signals: true,
 		Open: func(path string) (debuginfo.Image, error) { return open.Open(path) },
 	}
+	if c.command == "" && c.file != "-" {
+		cfg.Stdin = c.In
+	}
 	if c.level(5) > 0 {
 		cfg.Logf = c.logf
 	}

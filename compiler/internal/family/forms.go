@@ -1,6 +1,9 @@
 package family
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 // families is the tree of all forms, built when first asked for.
 var families = sync.OnceValue(func() []*form {
@@ -10,6 +13,10 @@ var families = sync.OnceValue(func() []*form {
 		{name: "error", args: bare | num, resolve: session},
 		{name: "never", args: bare, resolve: session},
 		timers(),
+		{name: "__input", args: bare, kids: []*form{ // behind the library's aliases input.char and input.line
+			{name: "char", args: bare, resolve: input},
+			{name: "line", args: bare, resolve: input},
+		}},
 		processes(),
 	}
 	for _, name := range kernelAliases {
@@ -43,7 +50,6 @@ var absent = []struct{ name, why, hint string }{
 	{"python2", "Python probes are not available in this version", ""},
 	{"python3", "Python probes are not available in this version", ""},
 	{"debuginfod", "downloading debug information is not available in this version", `name the file: process("path")`},
-	{"input", "probes on the tracer's input are not available in this version", ""},
 }
 
 func timers() *form {
@@ -97,7 +103,7 @@ func Names() []string {
 	var out []string
 	var walk func(f *form, prefix string)
 	walk = func(f *form, prefix string) {
-		if f.refuse != "" {
+		if f.refuse != "" || strings.HasPrefix(f.name, "__") {
 			return
 		}
 		for _, a := range []struct {

@@ -70,6 +70,14 @@ func timer(m *match) []*probe.Site {
 	return []*probe.Site{s}
 }
 
+// input resolves the probes on the tracer's standard input.
+func input(m *match) []*probe.Site {
+	if m.has("char") {
+		return []*probe.Site{{Kind: probe.InputChar, Point: "input.char"}}
+	}
+	return []*probe.Site{{Kind: probe.InputLine, Point: "input.line"}}
+}
+
 // profile resolves timer.profile.
 func profile(m *match) []*probe.Site { return []*probe.Site{{Kind: probe.Profile}} }
 

@@ -69,6 +69,8 @@ type HostContext struct {
 	Where *probe.Site
 	// Target is what target() gives.
 	Target int
+	// Input is what a probe on the standard input fired for.
+	Input string
 	// System runs a command for system(); nil refuses it.
 	System func(command string) error
 }
@@ -136,8 +138,9 @@ var hostIntrinsics = map[string]func(*HostContext, []Val) (Val, error){
 		_, off := time.Now().Zone()
 		return -int64(off)
 	}),
-	"tz_name": hostStr(func() (string, error) { name, _ := time.Now().Zone(); return name, nil }),
-	"env_var": func(_ *HostContext, args []Val) (Val, error) { return Val{Str: os.Getenv(args[0].Str)}, nil },
+	"tz_name":    hostStr(func() (string, error) { name, _ := time.Now().Zone(); return name, nil }),
+	"input_text": func(c *HostContext, _ []Val) (Val, error) { return Val{Str: c.Input}, nil },
+	"env_var":    func(_ *HostContext, args []Val) (Val, error) { return Val{Str: os.Getenv(args[0].Str)}, nil },
 	"randint": func(_ *HostContext, args []Val) (Val, error) {
 		if args[0].Int <= 0 {
 			return Val{}, fmt.Errorf("randint: %d is not above 0", args[0].Int)
