@@ -98,7 +98,7 @@ func goProgram() *fake.Image {
 	small := &debuginfo.Func{Name: "main.small", File: "/src/main.go", Line: 60, ABI: debuginfo.GoABIInternal}
 	img := &fake.Image{File: "/bin/app", Tongue: debuginfo.Go, List: []*fake.Func{handle, jump, never, traceme},
 		Types:   map[string]*types.Ctype{"main.Server": server, "string": goStr, "int": goInt},
-		Globals: map[string]*debuginfo.Var{"main.count": {Name: "main.count", Kind: debuginfo.GlobalVar, Type: goInt, Place: loc.Place{Type: goInt, InMemory: true, Addr: loc.Static(0x500000, true)}}},
+		Globals: map[string]*debuginfo.Var{"main.count": {Name: "main.count", Kind: debuginfo.GlobalVar, Type: goInt, Place: loc.Place{Type: goInt, InMemory: true, Addr: loc.Static(0x500000, true), Writable: true}}},
 		G:       &debuginfo.Goroutine{G: loc.Register(14), GoID: 152, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 144, WaitReason: -1},
 	}
 	img.Inlines = []*debuginfo.InlineSite{{Func: small, In: &traceme.Func, CallFile: "/src/main.go", CallLine: 6,
@@ -143,7 +143,8 @@ func fakeOpen(path string) (debuginfo.Image, error) {
 }
 
 func options(script string) Options {
-	return Options{Scripts: []Script{{"t.stp", []byte(script)}}, Limits: layout.Default(), Open: fakeOpen, Verify: true}
+	return Options{Scripts: []Script{{"t.stp", []byte(script)}}, Limits: layout.Default(), Open: fakeOpen, Verify: true,
+		Guru: strings.HasPrefix(script, "# guru\n")}
 }
 
 func compile(script string, dump ...string) (*Result, diag.List) {
@@ -178,7 +179,8 @@ func messages(r *Result, ds diag.List) string {
 }
 
 // TestGolden compiles the scripts of testdata/*.txtar. A section "NAME.stp" is compiled; the
-// section "NAME.out" holds the program, or the messages if there are errors.
+// section "NAME.out" holds the program, or the messages if there are errors. Scripts that begin with "# guru" are
+// compiled with -g.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -95,7 +95,7 @@ func composite(pieces []piece, t *types.Ctype) (loc.Place, error) {
 		if err != nil {
 			return loc.Place{}, err
 		}
-		if p.kind != inReg && p.kind != isLost {
+		if p.kind == isValue || p.kind == isBytes {
 			pl.Writable = false
 		}
 		pl.Pieces = append(pl.Pieces, parts...)

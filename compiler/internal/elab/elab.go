@@ -131,6 +131,8 @@ type Target struct {
 	Ctype *types.Ctype
 	// Place is where it is, for storing and for &.
 	Place loc.Place
+	// BitOff and BitSize place a bit field in the integer at Place; BitSize 0: it is none.
+	BitOff, BitSize int64
 	// Pretty is set for $x$, $$vars and the like: text with values in between.
 	Pretty []PrettyPart
 	// AtEntry says that the programs are to be run at the function's entry (Probe.Entry) and the value

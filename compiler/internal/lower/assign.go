@@ -2,6 +2,7 @@ package lower
 
 import (
 	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -13,6 +14,8 @@ type lvalue struct {
 	keys  []ir.Val
 	typ   types.Type
 	cap   int
+	// target is set for variables of the traced program.
+	target *written
 }
 
 // lvalue translates the left side of an assignment. rest are expressions evaluated before
@@ -45,13 +48,16 @@ func (f *fn) lvalue(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
 		}
 		return lvalue{local: ir.NoReg, glob: g, keys: keys, typ: gl.Type, cap: gl.Cap}, true
 	case *ast.Target, *ast.AtOp:
-		f.refuse(x.Range(), "writing to variables of the traced program")
+		return f.written(x, rest...)
 	}
 	return lv, false
 }
 
 // load gives the value of lv.
 func (f *fn) load(lv lvalue) ir.Val {
+	if lv.target != nil {
+		return f.readTarget(lv.target)
+	}
 	if lv.local != ir.NoReg {
 		return ir.R(lv.local)
 	}
@@ -66,6 +72,8 @@ func (f *fn) load(lv lvalue) ir.Val {
 
 func (f *fn) put(lv lvalue, v ir.Val) {
 	switch {
+	case lv.target != nil:
+		f.writeTarget(lv.target, v)
 	case lv.local != ir.NoReg:
 		f.b.Mov(lv.local, v)
 	case lv.keys == nil:
@@ -78,6 +86,15 @@ func (f *fn) put(lv lvalue, v ir.Val) {
 // increase adds n to lv, in one operation where that is atomic. want says which value is
 // asked for: 0 none, 1 the one before, 2 the one after.
 func (f *fn) increase(lv lvalue, n ir.Val, want int) ir.Val {
+	if lv.target != nil {
+		old := f.readTarget(lv.target)
+		v := f.b.Bin(ir.OpAdd, old, n)
+		f.writeTarget(lv.target, v)
+		if want == 2 {
+			return f.stored(lv.target, v)
+		}
+		return old
+	}
 	if lv.local != ir.NoReg {
 		var old ir.Val
 		if want == 1 {
@@ -135,6 +152,10 @@ func (f *fn) assign(e *ast.Assign, value bool) ir.Val {
 	if !ok {
 		return ir.I(0)
 	}
+	if e.Op == "<<<" && lv.target != nil {
+		f.ds.Errorf(diag.Semantic, diag.NotAggregate, e.X.Range(), "<<< adds to an aggregate, which variables of the traced program are not")
+		return ir.I(0)
+	}
 	if e.Op == "<<<" {
 		v := f.expr(e.Y)
 		f.at(e.X.Range())
@@ -172,6 +193,12 @@ func (f *fn) assign(e *ast.Assign, value bool) ir.Val {
 	}
 	f.at(e.X.Range())
 	f.put(lv, v)
+	if lv.target != nil {
+		if value {
+			return f.stored(lv.target, v)
+		}
+		return ir.Val{}
+	}
 	if lv.local != ir.NoReg {
 		return ir.R(lv.local)
 	}

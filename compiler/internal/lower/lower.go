@@ -42,6 +42,7 @@ func Program(p *elab.Program, o Options) (*ir.Program, diag.List) {
 		globs: map[*elab.Global]int{}, funcs: map[funcKey]string{}, names: map[string]bool{},
 		recursive: sema.Recursive(p), needs: map[*elab.Func]need{}, costs: map[*elab.Func]int{}, siteCaps: map[string]int{}, entries: map[types.Type]int{},
 	}
+	l.writes = changesProgram(p)
 	for _, g := range p.Globals {
 		if g.Read || g.Written {
 			l.global(g)
@@ -81,6 +82,9 @@ type lowerer struct {
 	funcs map[funcKey]string
 	names map[string]bool
 	todo  []func()
+
+	// writes: something in the script changes the traced program, so that no value of it stays what it is.
+	writes bool
 
 	recursive map[*elab.Func]bool
 	needs     map[*elab.Func]need

@@ -119,6 +119,9 @@ func (f *fn) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 	if a.Kind == ir.ValReg && f.b.F.Regs[a.Reg].Name != "" || b.Kind == ir.ValReg && f.b.F.Regs[b.Reg].Name != "" {
 		key = "" // a variable of the script may change
 	}
+	if f.writes {
+		key = ""
+	}
 	if v, ok := f.cse[key]; ok && key != "" {
 		return v
 	}

@@ -426,6 +426,17 @@ func (b *binder) assign(s *scope, x ast.Expr, op string, used bool) {
 			b.errorf(diag.TargetWrite, x.Span, "writing to %s needs guru mode", targetText(x)).
 				Hintf("run with -g to let the script change the traced program")
 		}
+	case *ast.AtOp:
+		if x.Name != "@var" {
+			b.errorf(diag.NotAssignable, x.Span, "%s cannot be assigned to", describe(x))
+			b.expr(s, x, true)
+			return
+		}
+		b.atOp(s, x)
+		if !b.o.Guru && s.file.User {
+			b.errorf(diag.TargetWrite, x.Span, "writing to %s needs guru mode", targetText(x)).
+				Hintf("run with -g to let the script change the traced program")
+		}
 	default:
 		d := b.errorf(diag.NotAssignable, x.Range(), "%s cannot be assigned to", describe(x))
 		if op == "=" {

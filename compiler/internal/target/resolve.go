@@ -362,7 +362,7 @@ func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool
 // read makes the target of an object's plain value.
 func read(o object) (*elab.Target, error) {
 	t := o.Type
-	out := &elab.Target{Type: types.Long, Ctype: t, Place: o.Place}
+	out := &elab.Target{Type: types.Long, Ctype: t, Place: o.Place, BitOff: o.bitOff, BitSize: o.bitSize}
 	var err error
 	switch t.Kind {
 	case types.Int, types.Bool, types.Char, types.Enum, types.Pointer, types.GoMap, types.GoChan, types.GoFunc:

@@ -49,13 +49,13 @@ var _ debuginfo.Image = (*Image)(nil)
 // Reg is a variable in one register.
 func Reg(name string, kind debuginfo.VarKind, t *types.Ctype, reg int) *debuginfo.Var {
 	return &debuginfo.Var{Name: name, Kind: kind, Type: t, Place: loc.Place{
-		Type: t, Pieces: []loc.Piece{{Size: t.Size, Val: loc.Register(reg)}},
+		Type: t, Pieces: []loc.Piece{{Size: t.Size, Val: loc.Register(reg)}}, Writable: true,
 	}}
 }
 
 // Words is a variable in several registers of 8 bytes each.
 func Words(name string, kind debuginfo.VarKind, t *types.Ctype, regs ...int) *debuginfo.Var {
-	v := &debuginfo.Var{Name: name, Kind: kind, Type: t, Place: loc.Place{Type: t}}
+	v := &debuginfo.Var{Name: name, Kind: kind, Type: t, Place: loc.Place{Type: t, Writable: true}}
 	for i, r := range regs {
 		v.Place.Pieces = append(v.Place.Pieces, loc.Piece{Off: int64(i) * 8, Size: 8, Val: loc.Register(r)})
 	}
