@@ -11,9 +11,8 @@ type Live struct {
 
 type regs []uint64
 
-func (s regs) has(r ir.Reg) bool { return s[r>>6]>>(uint(r)&63)&1 != 0 }
-func (s regs) add(r ir.Reg)      { s[r>>6] |= 1 << (uint(r) & 63) }
-func (s regs) del(r ir.Reg)      { s[r>>6] &^= 1 << (uint(r) & 63) }
+func (s regs) add(r ir.Reg) { s[r>>6] |= 1 << (uint(r) & 63) }
+func (s regs) del(r ir.Reg) { s[r>>6] &^= 1 << (uint(r) & 63) }
 
 func (s regs) join(t regs) bool {
 	changed := false

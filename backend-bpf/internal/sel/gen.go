@@ -89,11 +89,16 @@ func (g *gen) fail(format string, args ...any) {
 }
 
 func (g *gen) run() error {
-	g.prepareSubs()
 	g.lookOver()
+	if g.look.loops {
+		// What is on the stack would tell the verifier the ways to a loop apart.
+		g.frame.stackLeft = 0
+	}
+	g.prepareSubs()
 	g.set(g.block())
 	g.out, g.end = g.block(), g.block()
-	begin, body := g.cur, g.block()
+	var begin *mach.Block
+	body := g.block()
 	if g.steps {
 		g.startSteps()
 		begin = g.cur

@@ -37,7 +37,6 @@ type strVar struct {
 	small bool
 	at    mem
 	lenAt mem
-	names *lazy // set instead when the value exists only on the host
 }
 
 func (v *strVar) str() str {

@@ -56,7 +56,7 @@ func (im *Image) near(name string) []string {
 			continue
 		}
 		n := raw
-		if bytes.IndexAny(raw, "%[(") >= 0 {
+		if bytes.ContainsAny(raw, "%[(") {
 			n = []byte(plainName(raw))
 		}
 		switch {
