@@ -50,7 +50,7 @@ func (kmodBackend) Name() string { return "kernel" }
 // Provides implements backend.Backend.
 func (kmodBackend) Provides() caps.Set {
 	return caps.Of(caps.Uprobe, caps.Uretprobe, caps.Kprobe, caps.Tracepoint, caps.Perf, caps.ReadUser, caps.ReadKernel, caps.ReadRegs,
-		caps.Loops, caps.Recursion, caps.Iterate, caps.HostCommands)
+		caps.WriteRegs, caps.WriteUser, caps.Loops, caps.Recursion, caps.Iterate, caps.HostCommands)
 }
 
 func (b kmodBackend) config(logf func(string, ...any)) kbuild.Config {

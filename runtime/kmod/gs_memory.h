@@ -15,6 +15,40 @@ static inline bool gs_read(void *dst, u64 addr, u32 n, bool kernel)
 	return copy_from_user_nofault(dst, (const void __user *)(unsigned long)addr, n) == 0;
 }
 
+#ifdef __KERNEL__
+/* The kernel's own function for this is not exported. */
+static __always_inline bool gs_write_kernel(u64 addr, s64 v, int n)
+{
+	void *p = (void *)(unsigned long)addr;
+
+	/* Addresses of processes, and such that are none, are not the kernel's. */
+	if ((s64)addr >= 0)
+		return false;
+	switch (n) {
+	case 1:
+		__put_kernel_nofault(p, &v, u8, fault);
+		break;
+	case 2:
+		__put_kernel_nofault(p, &v, u16, fault);
+		break;
+	case 4:
+		__put_kernel_nofault(p, &v, u32, fault);
+		break;
+	default:
+		__put_kernel_nofault(p, &v, u64, fault);
+		break;
+	}
+	return true;
+fault:
+	return false;
+}
+#else
+static inline bool gs_write_kernel(u64 addr, s64 v, int n)
+{
+	return gs_test_write((unsigned long)addr, &v, n) == 0;
+}
+#endif
+
 #define GS_LOAD(type, kernel)							\
 	({									\
 		type v_ = 0;							\
@@ -41,6 +75,17 @@ static __always_inline int gs_load(struct gs_ctx *c, int pos, s64 *dst, u64 addr
 	if (likely(ok))
 		return GS_OK;
 	return gs_raise(c, pos, GS_ERR_MEMORY, addr, 0);
+}
+
+/* Writes n bytes, 1, 2, 4 or 8. A page that is not there, or would have to be copied first, is an error. */
+static __always_inline int gs_store(struct gs_ctx *c, int pos, u64 addr, s64 v, int n, bool kernel)
+{
+	bool ok = kernel ? gs_write_kernel(addr, v, n) :
+			   copy_to_user_nofault((void __user *)(unsigned long)addr, &v, n) == 0;
+
+	if (likely(ok))
+		return GS_OK;
+	return gs_raise(c, pos, GS_ERR_WRITE, addr, 0);
 }
 
 /*

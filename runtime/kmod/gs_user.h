@@ -91,6 +91,18 @@ static int gs_test_read(void *dst, unsigned long addr, unsigned int n, bool kern
 #define copy_from_user_nofault(dst, src, n) gs_test_read(dst, (unsigned long)(src), n, false)
 #define copy_from_kernel_nofault(dst, src, n) gs_test_read(dst, (unsigned long)(src), n, true)
 
+/* Tests of writing define gs_test_write. */
+#ifndef GS_TEST_WRITE
+static inline int gs_test_write(unsigned long addr, const void *src, unsigned int n)
+{
+	(void)addr;
+	(void)src;
+	(void)n;
+	return -14;
+}
+#endif
+#define copy_to_user_nofault(dst, src, n) gs_test_write((unsigned long)(dst), src, n)
+
 /* The place of irgen.Context. */
 static inline s64 gs_pid(void) { return 42; }
 static inline s64 gs_tid(void) { return 42; }

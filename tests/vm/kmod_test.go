@@ -273,6 +273,38 @@ b0:
 }
 `
 
+// guru changes an argument, and memory below the stack; a bad address is an error.
+const guru = `
+limits MAXERRORS=10
+
+probe "traceme" {
+  site uprobe path="/lab/prog" offset=$traceme
+  long r0, r1, r2
+  string r3 60 msg
+b0:
+  r0 = reg 0
+  r0 = add r0, 1000
+  setreg 0, r0
+  r1 = reg 7
+  r1 = sub r1, 256
+  store4 r1, 305419896
+  r2 = load8 r1
+  r2 = and r2, 4294967295
+  print "stored %x\n"(r2)
+  store8 16, 1 !b1
+  end
+b1:
+  r3 = errmsg
+  print "%s\n"(r3)
+  r1 = reg 7
+  store8k r1, 1 !b2
+  end
+b2:
+  print "kernel refused\n"()
+  end
+}
+`
+
 const blacklisted = `
 probe "kernel.function(\"do_int3\")" {
   site kprobe symbol="exc_int3" point="kernel.function(\"exc_int3\")"
@@ -284,7 +316,7 @@ b0:
 // TestModule is the walk through: load, trace, print, unload, in one guest.
 func TestModule(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
-		files := b.stage(t, k, map[string]string{"hello": hello, "faults": faults, "endless": endless, "count": count, "kside": kernelSide, "black": blacklisted, "life": life})
+		files := b.stage(t, k, map[string]string{"hello": hello, "faults": faults, "endless": endless, "count": count, "kside": kernelSide, "black": blacklisted, "life": life, "guru": guru})
 		res := guest(t, k, Options{Files: files, Command: `
 r() { n=$1; shift; echo "== $n"; kmodrun -cache /lab/cache -name $n "$@" $n.ir; echo "rc $?"; }
 r hello -c /lab/prog
@@ -294,6 +326,7 @@ r count -c '/lab/prog 20000 deep'
 r kside -c /lab/prog
 r black -c /lab/prog
 r life -c /lab/prog
+r guru -c '/lab/prog 1'
 echo "== modules"; lsmod | tail -n +2
 `})
 		part := func(name string) string {
@@ -307,6 +340,7 @@ echo "== modules"; lsmod | tail -n +2
 			"count":   {"n = 20804\n", "rc 0"},
 			"kside":   {"exec prog\n", "execs 1 ticks 1 reads 1\n", "rc 0"},
 			"life":    {"begin prog\n", "end prog\n", "from ", "runtime.main", "kernel  0xffffffff", "rc 0"},
+			"guru":    {"sum 1010 ", "stored 12345678\n", "write fault at 0x0000000000000010\n", "kernel refused\n", "rc 0"},
 			"black":   {"does not allow probes on exc_int3", "rc 1"},
 		}
 		// The program's own line may come before or after what was traced.

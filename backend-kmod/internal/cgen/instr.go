@@ -56,6 +56,14 @@ func (g *gen) instr(in *ir.Instr) {
 		g.probed(in)
 	case ir.OpLoad:
 		g.or(in, "gs_load(c, %d, %s, %s, %d, %v, %v)", in.Pos, g.ref(in.Dst), g.long(a[0]), in.N, in.Signed, in.Kernel)
+	case ir.OpStore:
+		g.or(in, "gs_store(c, %d, %s, %s, %d, %v)", in.Pos, g.long(a[0]), g.long(a[1]), in.N, in.Kernel)
+	case ir.OpSetReg:
+		if g.probe >= 0 && g.noRegs() {
+			g.refuse(in.Pos, "there are no registers of a program at this kind of probe")
+			return
+		}
+		g.emit("hit->regs->%s = %s;", regs[in.N], g.long(a[0]))
 	case ir.OpGGet, ir.OpGSet, ir.OpGAdd:
 		g.scalar(in)
 	case ir.OpMGet, ir.OpMSet, ir.OpMAdd, ir.OpMHas, ir.OpMDel, ir.OpMClear:
@@ -91,6 +99,18 @@ func (g *gen) instr(in *ir.Instr) {
 	default:
 		g.refuse(in.Pos, "the operation %s is not known to the module back end", in.Op)
 	}
+}
+
+// noRegs reports whether any site of the handler comes without registers that can be set.
+func (g *gen) noRegs() bool {
+	for _, s := range g.probes.Sites {
+		switch s.Kind {
+		case probe.Uprobe, probe.Uretprobe, probe.Kprobe, probe.Kretprobe:
+		default:
+			return !g.o.All
+		}
+	}
+	return false
 }
 
 // siteTable writes a table with an entry for each site and gives the entry of the one that fired.
