@@ -46,7 +46,9 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	pl.Globals = lay.Globals
 	u := &sel.Unit{P: p, Layout: lay, CPUs: cpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop(p, handlers),
 		Types: kernelTypes{}, OtherPidNS: otherPidNS(), Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
-			Sleepable: func() bool { return features.Has(features.Sleepable) }}}
+			Sleepable: func() bool { return features.Has(features.Sleepable) },
+			WriteRegs: func() error { return features.Probe(features.WriteRegs) },
+			WriteUser: func() error { return features.Probe(features.WriteUser) }}}
 	var text strings.Builder
 	for _, h := range handlers {
 		if h.Where == place.Host {

@@ -91,7 +91,7 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 			h := &Handler{Probe: i, Where: Kernel, Sites: g.sites, IDs: g.ids, Body: body, Subs: subs}
 			if why != "" {
 				h.Where, h.Why, h.Subs = Deferred, why, nil
-				if !capture(p, h, body, pos, &ds) {
+				if !stays(body, subs, why, pos, &ds) || !capture(p, h, body, pos, &ds) {
 					continue
 				}
 			}

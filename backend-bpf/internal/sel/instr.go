@@ -51,6 +51,10 @@ func (g *gen) instr(in *ir.Instr) {
 		g.bias(in)
 	case ir.OpLoad:
 		g.memory(in)
+	case ir.OpStore:
+		g.storeMemory(in)
+	case ir.OpSetReg:
+		g.setRegister(in)
 	case ir.OpSite:
 		g.site(in)
 	case ir.OpGGet:

@@ -1,0 +1,29 @@
+package place
+
+import (
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// stays reports whether a handler that would run on the host may do so: what changes the traced program must happen
+// at the hit, before the program goes on.
+func stays(body *ir.Func, subs map[string]*ir.Func, why string, pos source.Pos, ds *diag.List) bool {
+	fns := []*ir.Func{body}
+	for _, f := range subs {
+		fns = append(fns, f)
+	}
+	for _, f := range fns {
+		for _, b := range f.Blocks {
+			for i := range b.Instrs {
+				if in := &b.Instrs[i]; in.Op.ChangesProgram() {
+					ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this changes the traced program, which has to happen in the kernel").
+						Note(source.At(pos), "the handler runs on the host because of %s", why).
+						Hintf("do one of them in another probe, or let the kernel-module back end run it all: --runtime=kernel")
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
