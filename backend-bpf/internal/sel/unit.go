@@ -37,6 +37,9 @@ type Features struct {
 	// Sleepable tells whether a uprobe's program may wait for a page that is not in memory (6.0); it is asked when one
 	// reads memory of the traced program. nil means no.
 	Sleepable func() bool
+	// WriteRegs and WriteUser try whether a uprobe's program may change registers and memory of the traced program, and say
+	// why not. Like Sleepable they are asked when a handler needs it.
+	WriteRegs, WriteUser func() error
 }
 
 // Unit is one program being translated. Handler adds one handler to it.
