@@ -41,6 +41,8 @@ type gen struct {
 	sleeps  bool       // the program may wait for pages of the traced program
 	step    *stepper
 	err     error
+
+	spinners map[int]string // functions that try for a lock, by its class
 }
 
 // level says how much of the stack a translation may use. When a handler does not fit, it is translated again
