@@ -42,13 +42,21 @@ func (g *gen) sprint(in *ir.Instr) {
 	done()
 }
 
-// writer appends to a large string.
+// writer appends to a large string. How far it is stands in memory, in the word of the string's length: in a register
+// the verifier would follow every length that the text can have so far.
 type writer struct {
 	g   *gen
 	v   *strVar
-	pos mach.Reg
 	end *mach.Block // the text is complete
 }
+
+func (w *writer) pos() mach.Reg {
+	p := w.g.getP(w.v.lenAt, 0, asm.DWord)
+	w.g.bound(p, w.v.cap)
+	return p
+}
+
+func (w *writer) moveTo(p mach.Reg) { w.g.storeP(w.v.lenAt, 0, p, asm.DWord) }
 
 // format sets v to a formatted text, as package textfmt writes it.
 func (g *gen) format(v *strVar, f *ir.Format, args []fmtArg) {
@@ -56,7 +64,8 @@ func (g *gen) format(v *strVar, f *ir.Format, args []fmtArg) {
 	if v.small {
 		dst = g.tempStr(v.cap)
 	}
-	w := &writer{g: g, v: dst, pos: g.imm(0), end: g.block()}
+	w := &writer{g: g, v: dst, end: g.block()}
+	g.storeIP(dst.lenAt, 0, 0, asm.DWord)
 	next := func() fmtArg {
 		if len(args) == 0 {
 			return fmtArg{num: g.imm(0)}
@@ -94,7 +103,7 @@ func (g *gen) format(v *strVar, f *ir.Format, args []fmtArg) {
 		}
 	}
 	g.here(w.end)
-	g.finish(dst, w.pos)
+	g.finish(dst, w.pos())
 	if dst != v {
 		g.assign(v, dst.str())
 	}
@@ -127,14 +136,15 @@ func (w *writer) get(n num) mach.Reg {
 // append adds n bytes, at most most, from an address.
 func (w *writer) append(from arg, n mach.Reg, most int) {
 	g := w.g
+	pos := w.pos()
 	left := g.imm(int64(w.v.cap))
-	g.clamp(w.pos, w.v.cap)
-	g.alu(asm.Sub, left, w.pos)
+	g.alu(asm.Sub, left, pos)
 	m := g.copy(n)
 	g.atMost(m, left)
 	m = g.tight(m, min(most, w.v.cap))
-	g.copyBytes(aReg(g.bin(asm.Add, g.addrP(w.v.at), w.pos)), m, from)
-	g.alu(asm.Add, w.pos, m)
+	g.copyBytes(aReg(g.bin(asm.Add, g.addrP(w.v.at), pos)), m, from)
+	g.alu(asm.Add, pos, m)
+	w.moveTo(pos)
 }
 
 func (w *writer) literal(s string) {
@@ -156,9 +166,11 @@ func (w *writer) fill(c string, n mach.Reg) {
 // byte adds the low byte of c if n is 1, nothing if it is 0.
 func (w *writer) byte(c, n mach.Reg) {
 	g := w.g
-	g.clamp(w.pos, w.v.cap)
-	g.store(g.bin(asm.Add, g.addrP(w.v.at), w.pos), 0, c, asm.Byte)
-	g.alu(asm.Add, w.pos, n)
+	pos := w.pos()
+	g.store(g.bin(asm.Add, g.addrP(w.v.at), pos), 0, c, asm.Byte)
+	g.alu(asm.Add, pos, n)
+	g.clamp(pos, w.v.cap)
+	w.moveTo(pos)
 }
 
 func (w *writer) string(p *ir.Piece, width, prec num, s str) {

@@ -14,11 +14,11 @@ func (g *gen) bounded(head *mach.Block) { head.Bounded = true }
 // would cost too much.
 func (g *gen) short(head *mach.Block) { head.Bounded = g.steps || !g.u.Feat.MayGoto }
 
-// closeLoops puts may_goto on every jump back whose loop is not bounded, and makes the verifier forget what it
-// knows about the numbers that such a loop changes, before the loop and at each turn. So the first state in
-// which it sees the loop's head covers all later ones, and it walks the body once or twice however
-// often it will run. (Where the numbers of a loop keep what is known of them, nested loops are walked thousands of
-// times; the kernel's own widening leaves ranges and links between registers.) When the kernel's budget for such jumps (8 million, or a quarter of a second) is
+// closeLoops puts may_goto on every jump back whose loop is not bounded. It makes the verifier forget what it
+// knows about all numbers in front of such a loop, and at each turn about those that the loop changes. So the
+// first state in which it sees the loop's head covers all later ones, by whatever way they come, and it
+// walks the body once or twice however often it will run. (Where the numbers keep what is known of them, nested
+// loops are walked thousands of times; the kernel's own widening leaves ranges and links between registers.) When the kernel's budget for such jumps (8 million, or a quarter of a second) is
 // used up, the handler ends as if MAXACTION had been reached.
 func (g *gen) closeLoops(f *mach.Func) error {
 	if f == g.f {
@@ -46,10 +46,11 @@ func (g *gen) closeLoops(f *mach.Func) error {
 	case g.steps:
 		g.cutLoops(f, open)
 		return nil
-	case !g.u.Feat.MayGoto:
+	case !g.u.Feat.MayGoto || tangled(open):
 		return errSteps
 	}
 	live := f.Liveness()
+	pointers := g.pointers(f)
 	var slot mach.Slot = mach.NoSlot
 	heads := map[*mach.Block]*mach.Block{} // head -> block in front of it
 	for _, l := range open {
@@ -76,14 +77,14 @@ func (g *gen) closeLoops(f *mach.Func) error {
 		back := f.NewBlock()
 		back.Cold = l.Latch.Cold
 		live.In[l.Head.ID].Each(func(r mach.Reg) {
-			if !changed.Has(r) || g.isPointer(r) {
+			if pointers.Has(r) {
 				return
 			}
 			if slot == mach.NoSlot {
 				slot = f.NewSlot(8)
 			}
 			for _, b := range []*mach.Block{pre, back} {
-				if forgets(b, r) {
+				if forgets(b, r) || b == back && !changed.Has(r) {
 					continue
 				}
 				b.Ins = append(b.Ins,
@@ -98,9 +99,69 @@ func (g *gen) closeLoops(f *mach.Func) error {
 	return nil
 }
 
+// maxForks is the most branches in a loop that the verifier is asked to walk in one piece. While it is inside a loop
+// it takes two ways for the same only if all numbers have the same ranges, so that the ways multiply; between
+// steps of bpf_loop they do not.
+const maxForks = 12
+
+// tangled reports whether a loop has more branches than that.
+func tangled(loops []mach.Loop) bool {
+	for _, l := range loops {
+		n := 0
+		for b := range l.Blocks {
+			if b.Kind == mach.Cond {
+				n++
+			}
+		}
+		if n > maxForks {
+			return true
+		}
+	}
+	return false
+}
+
 // isPointer reports whether a register that is live over loops holds an address.
 func (g *gen) isPointer(r mach.Reg) bool {
 	return r == g.ctx || r == g.frame.scratch || g.subs != nil && r == g.subs.fp
+}
+
+// pointers finds the registers that hold addresses, as the verifier will.
+func (g *gen) pointers(f *mach.Func) mach.Set {
+	set := mach.NewSet(f.NRegs)
+	for _, r := range []mach.Reg{g.ctx, g.frame.scratch} {
+		set.Add(r)
+	}
+	has := func(r mach.Reg) bool { return r.IsVirtual() && set.Has(r) }
+	for again := true; again; {
+		again = false
+		for _, b := range f.Blocks {
+			result := false // r0 is an address
+			for i := range b.Ins {
+				in := &b.Ins[i]
+				is := false
+				switch in.Op {
+				case mach.Call:
+					switch asm.BuiltinFunc(in.Imm) {
+					case asm.FnMapLookupElem, asm.FnMapLookupPercpuElem, asm.FnRingbufReserve, asm.FnGetCurrentTaskBtf:
+						result = true
+					default:
+						result = false
+					}
+				case mach.Mov:
+					is = has(in.Src) || in.Src == mach.R0 && result
+				case mach.MapPtr, mach.MapVal, mach.Addr, mach.FuncPtr:
+					is = true
+				case mach.ALU:
+					is = in.Alu == asm.Add && has(in.Src)
+				}
+				if is && in.Dst.IsVirtual() && !set.Has(in.Dst) {
+					set.Add(in.Dst)
+					again = true
+				}
+			}
+		}
+	}
+	return set
 }
 
 func (g *gen) latch(loops []mach.Loop, head, b *mach.Block) bool {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	maps2 "maps"
+	"slices"
 	"strings"
 
 	"github.com/cilium/ebpf"
@@ -129,12 +130,13 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 	}
 	var out asm.Instructions
 	res := &Result{Cookies: g.cookies(), Args: g.sent}
-	for _, f := range g.funcs {
+	funcs := referenced(g.funcs)
+	for _, f := range funcs {
 		ins, err := finish(f, u.note)
 		if err != nil {
 			return nil, err
 		}
-		if len(g.funcs) > 1 {
+		if len(funcs) > 1 {
 			ins[0] = describe(ins[0], f)
 		}
 		out = append(out, ins...)
@@ -148,6 +150,26 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 	}
 	u.scratch = max(u.scratch, g.scratchSize())
 	return res, nil
+}
+
+// referenced lists the first function and those whose address is taken by code that can run; the kernel wants no others.
+func referenced(all []*mach.Func) []*mach.Func {
+	byName := map[string]*mach.Func{}
+	for _, f := range all {
+		byName[f.Name] = f
+	}
+	out := all[:1:1]
+	for i := 0; i < len(out); i++ {
+		out[i].Link()
+		for _, b := range out[i].Blocks {
+			for k := range b.Ins {
+				if in := &b.Ins[k]; in.Op == mach.FuncPtr && byName[in.Sym] != nil && !slices.Contains(out, byName[in.Sym]) {
+					out = append(out, byName[in.Sym])
+				}
+			}
+		}
+	}
+	return out
 }
 
 // finish assigns registers and gives the instructions of a function.
