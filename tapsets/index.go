@@ -187,9 +187,9 @@ var Files = [...]File{
 		{Names: []string{"qsq_print"}, Off: 4915, End: 5345, Line: 164, Refs: []string{"t", "qsq_throughput", "qname", "l", "qsq_wait_queue_length", "u", "qsq_utilization", "printf", "qsq_wait_time", "qsq_service_time", "qsq_blocked"}, Params: []string{"qname"}},
 	}},
 	{Name: "regex.stp", Entries: []grammar.Entry{
-		{Names: []string{"matched"}, Off: 255, End: 303, Line: 9, Params: []string{"n"}},
-		{Names: []string{"matched_str"}, Off: 459, End: 511, Line: 16, Refs: []string{"matched"}},
-		{Names: []string{"ngroups"}, Off: 698, End: 738, Line: 24},
+		{Names: []string{"matched"}, Off: 289, End: 337, Line: 9, Params: []string{"n"}},
+		{Names: []string{"matched_str"}, Off: 492, End: 544, Line: 16, Refs: []string{"matched"}},
+		{Names: []string{"ngroups"}, Off: 756, End: 796, Line: 24},
 	}},
 	{Name: "registers.stp", Entries: []grammar.Entry{
 		{Names: []string{"int_arg"}, Off: 350, End: 396, Line: 10, Params: []string{"n"}},
@@ -226,10 +226,10 @@ var Files = [...]File{
 		{Names: []string{"signal_str"}, Off: 936, End: 1131, Line: 46, Refs: []string{"num", "sprintf", "names", "sprint"}, Params: []string{"num"}},
 	}},
 	{Name: "speculative.stp", Entries: []grammar.Entry{
-		{Names: []string{"speculation"}, Off: 242, End: 286, Line: 8},
-		{Names: []string{"speculate"}, Off: 511, End: 555, Line: 16, Params: []string{"id"}},
-		{Names: []string{"commit"}, Off: 753, End: 794, Line: 23, Params: []string{"id"}},
-		{Names: []string{"discard"}, Off: 1002, End: 1044, Line: 31, Params: []string{"id"}},
+		{Names: []string{"speculation"}, Off: 236, End: 280, Line: 8},
+		{Names: []string{"speculate"}, Off: 462, End: 521, Line: 15, Params: []string{"id", "output"}},
+		{Names: []string{"commit"}, Off: 674, End: 715, Line: 22, Params: []string{"id"}},
+		{Names: []string{"discard"}, Off: 875, End: 917, Line: 29, Params: []string{"id"}},
 	}},
 	{Name: "stopwatch.stp", Entries: []grammar.Entry{
 		{Kind: grammar.GlobalEntry, Private: true, Names: []string{"total", "started"}, Off: 74, End: 103, Line: 3},

@@ -171,9 +171,9 @@ func init() {
 	def(Func{Name: "randint", Result: l, CanFail: true}, l)
 	// Output that is held back: all handlers that have to do with it run on the host, in the order of their hits.
 	def(Func{Name: "speculation", Result: l, CanFail: true, Where: HostOnly})
-	for _, name := range []string{"speculate", "commit", "discard"} {
-		def(Func{Name: name, Result: n, CanFail: true, Where: HostOnly}, l)
-	}
+	def(Func{Name: "speculate", Result: n, CanFail: true, Where: HostOnly}, l, s)
+	def(Func{Name: "commit", Result: n, CanFail: true, Where: HostOnly}, l)
+	def(Func{Name: "discard", Result: n, CanFail: true, Where: HostOnly}, l)
 	def(Func{Name: "input_text", Result: s, Where: HostOnly})
 	def(Func{Name: "env_var", Result: s, Where: HostOnly, Cap: 0}, s)
 

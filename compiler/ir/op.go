@@ -33,8 +33,8 @@ const (
 	OpULt  // unsigned
 	OpCat  // String dst = a . b, cut to dst's cap
 	OpSCmp // Long dst = -1, 0 or 1: byte order of strings a and b
-	// OpMatch: Long dst = 1 if string a holds a match of Program.Regexes[N], else 0. A match that is found
-	// becomes the handler's last one, which the intrinsics matched and ngroups tell of.
+	// OpMatch: Long dst = 1 if string a holds a match of Program.Regexes[N], else 0. What it found is
+	// the handler's last match, which the intrinsics matched and ngroups tell of.
 	OpMatch
 
 	// The probed context.

@@ -93,6 +93,7 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 			ints[in.dst] = int64(strings.Compare(strs[in.a], strs[in.b]))
 		case ir.OpMatch:
 			re := m.p.Regexes[in.n]
+			m.last = lastMatch{}
 			if ints[in.dst] = truth(re.Match(strs[in.a])); ints[in.dst] != 0 {
 				m.last = lastMatch{re: re, text: strs[in.a]}
 			}
@@ -155,7 +156,7 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 
 		case ir.OpPrint:
 			m.buf = textfmt.Append(m.buf[:0], in.format, m.printArgs(in, ints, strs))
-			m.print(m.buf)
+			m.out.Print(m.buf)
 		case ir.OpSprint:
 			m.buf = textfmt.Append(m.buf[:0], in.format, m.printArgs(in, ints, strs))
 			strs[in.dst] = toString(m.buf, in.cap)

@@ -95,7 +95,7 @@ func (m *Machine) hist(in *inst, ints []int64, strs []string) error {
 	}
 	m.buf = textfmt.Hist(m.buf[:0], m.p.Globals[in.glob].Stat.Hists[in.n], counts)
 	if in.op == ir.OpPrintHist {
-		m.print(m.buf)
+		m.out.Print(m.buf)
 	} else {
 		strs[in.dst] = toString(m.buf, in.cap)
 	}

@@ -68,7 +68,7 @@ var builtins = map[string]builtin{
 
 	"error": func(_ *Machine, a []Val, _ int) (Val, error) { return Val{}, fault(ir.ErrUser, a[0]) },
 	"warn":  func(m *Machine, a []Val, _ int) (Val, error) { m.out.Warn(a[0].Str); return Val{}, nil },
-	"log":   logText,
+	"log":   func(m *Machine, a []Val, _ int) (Val, error) { m.out.Log(a[0].Str); return Val{}, nil },
 	"exit":  func(m *Machine, _ []Val, _ int) (Val, error) { m.out.Exit(); return Val{}, nil },
 	"abort": func(m *Machine, _ []Val, _ int) (Val, error) { m.out.Exit(); return Val{}, errAbort },
 

@@ -132,7 +132,7 @@ func (m *Machine) run(h *fn, probe int, args []Val, ctx Context) (Result, error)
 	m.ctx, m.probe, m.held, m.errs = ctx, probe, -1, 0
 	m.attrs, _ = ctx.(Attrs)
 	m.capt, _ = ctx.(Captured)
-	m.last, m.spec.now = lastMatch{}, 0
+	m.last = lastMatch{}
 	m.left = int64(m.p.Limits.MaxAction)
 	site := ctx.Site()
 	if sites := m.p.Probes[probe].Sites; site == nil && len(sites) > 0 {

@@ -6,10 +6,10 @@ import (
 	"github.com/gostap/gostap/compiler/regex"
 )
 
-// lastMatch is the last match of a pattern in this run of a handler. Where its groups lie is
+// lastMatch is what the last matching in this run of a handler has found. Where its groups lie is
 // found out when somebody asks.
 type lastMatch struct {
-	re    *regex.Regex // nil if there was none
+	re    *regex.Regex // nil if there was no match
 	text  string
 	spans []int
 }
@@ -26,7 +26,7 @@ func ngroups(m *Machine, _ []Val, _ int) (Val, error) {
 func matched(m *Machine, a []Val, _ int) (Val, error) {
 	l := &m.last
 	if l.re == nil {
-		return Val{}, badArg("matched() before any regular expression has matched")
+		return Val{}, badArg("matched(): the last regular expression did not match")
 	}
 	n := a[0].Int
 	if n < 0 || n > int64(l.re.Groups) {
