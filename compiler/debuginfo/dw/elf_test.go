@@ -39,7 +39,7 @@ func TestOpenErrors(t *testing.T) {
 		{"archive", []byte("!<arch>\n" + strings.Repeat("x", 100)), debuginfo.ErrNotELF, "static library"},
 		{"object", object, debuginfo.ErrNotELF, "has not been linked"},
 		{"short", good[:20], debuginfo.ErrNotELF, "cut short"},
-		{"class32", patch(elf.EI_CLASS, 1), debuginfo.ErrArch, "ELFCLASS32"},
+		{"class32", patch(elf.EI_CLASS, 1), debuginfo.ErrArch, "it is a 32-bit file"},
 		{"bigendian", patch(elf.EI_DATA, 2), debuginfo.ErrArch, "ELFDATA2MSB"},
 		{"arm64", patch(18, byte(elf.EM_AARCH64)), debuginfo.ErrArch, "it is for AARCH64"},
 		{"core", patch(16, byte(elf.ET_CORE)), debuginfo.ErrNotELF, "ET_CORE"},

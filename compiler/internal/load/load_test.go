@@ -184,7 +184,7 @@ func TestAliases(t *testing.T) {
 		{"s*s", "sys.mine sys.open sys.close sys.shut"},
 		{"o*r", "other"},
 		{"init", "init"},
-		{"in*", "init"},
+		{"ini*", "init"},
 		{"no", ""},
 	} {
 		if got := names(l.Aliases(c.first)); got != c.want {
