@@ -1,7 +1,7 @@
 // Command kmodrun runs a program in the text form of package ir as a kernel module: what the
 // tests in the virtual machine use where no script makes the same program.
 //
-//	kmodrun [-r DIR] [-cache DIR] [-c COMMAND] [-x PID] [-T DURATION] [-name NAME] [-build] [-p3] FILE.ir
+//	kmodrun [-r DIR] [-cache DIR] [-c COMMAND] [-x PID] [-T DURATION] [-name NAME] [-build] [-p3] FILE.ir | -e SCRIPT
 package main
 
 import (
@@ -9,13 +9,17 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	kmod "github.com/gostap/gostap/backend-kmod"
+	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/open"
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/runtime/host"
 	"github.com/gostap/gostap/runtime/host/target"
 )
@@ -34,22 +38,16 @@ func run() error {
 	pid := flag.Int("x", 0, "process to trace")
 	timeout := flag.Duration("T", 0, "time limit")
 	name := flag.String("name", "kmodrun", "name of the module")
+	script := flag.String("e", "", "script to run instead of a file")
 	build := flag.Bool("build", false, "only build")
 	list := flag.Bool("p3", false, "only print the C")
 	verbose := flag.Bool("v", false, "say more")
 	flag.Parse()
-	text, err := os.ReadFile(flag.Arg(0))
-	if err != nil {
-		return err
-	}
-	p, err := ir.ParseText(string(text))
-	if err != nil {
-		return err
-	}
-	if err := ir.Verify(p); err != nil {
-		return err
-	}
 	ctx := context.Background()
+	p, err := program(ctx, *script, *command)
+	if err != nil {
+		return err
+	}
 	logf := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	level := 0
 	if *verbose {
@@ -104,4 +102,27 @@ func run() error {
 		return fmt.Errorf("ended with errors")
 	}
 	return nil
+}
+
+// program gives the program of a script, or of the file in the text form.
+func program(ctx context.Context, script, command string) (*ir.Program, error) {
+	if script == "" {
+		text, err := os.ReadFile(flag.Arg(0))
+		if err != nil {
+			return nil, err
+		}
+		p, err := ir.ParseText(string(text))
+		if err != nil {
+			return nil, err
+		}
+		return p, ir.Verify(p)
+	}
+	target, _, _ := strings.Cut(command, " ")
+	res, ds := compiler.Compile(ctx, compiler.Options{Scripts: []compiler.Script{{Name: "<input>", Text: []byte(script)}},
+		Limits: layout.Default(), Guru: true, Open: open.Open, TargetPath: target, Runtime: "kernel", Globals: map[string]string{}})
+	(&diag.Printer{W: os.Stderr, Files: res.Files}).Print(ds)
+	if ds.HasErrors() {
+		return nil, fmt.Errorf("the script has errors")
+	}
+	return res.Program, nil
 }
