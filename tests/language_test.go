@@ -31,17 +31,20 @@ func TestLanguage(t *testing.T) {
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".stp")
 		t.Run(name+"/host", func(t *testing.T) {
+			t.Parallel()
 			s := strings.Replace(script, "probe test {", "probe begin {", 1) + "\nprobe begin(9999) { exit() }\n"
 			check(t, want, gostap, "-w", "--no-global-var-display", "--runtime=host", "-e", s)
 		})
 		t.Run(name+"/bpf", func(t *testing.T) {
+			t.Parallel()
 			needRoot(t)
-			s := strings.Replace(script, "probe test {", `probe process("`+traced+`").function("main.traceme") {`, 1)
+			s := strings.Replace(script, "probe test {", `probe process.function("main.traceme") {`, 1)
 			check(t, want, gostap, "-w", "--no-global-var-display", "--runtime=bpf", "-e", s, "-c", traced+" >/dev/null")
 		})
 		t.Run(name+"/bpf-unoptimized", func(t *testing.T) {
+			t.Parallel()
 			needRoot(t)
-			s := strings.Replace(script, "probe test {", `probe process("`+traced+`").function("main.traceme") {`, 1)
+			s := strings.Replace(script, "probe test {", `probe process.function("main.traceme") {`, 1)
 			check(t, want, gostap, "-u", "-w", "--no-global-var-display", "--runtime=bpf", "-e", s, "-c", traced+" >/dev/null")
 		})
 	}

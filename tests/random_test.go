@@ -146,8 +146,9 @@ func TestRandomScripts(t *testing.T) {
 		w := &writer{Rand: rand.New(rand.NewPCG(seed, uint64(i)))}
 		script := w.script()
 		t.Run(fmt.Sprint(seed, "-", i), func(t *testing.T) {
+			t.Parallel()
 			host := outcome(t, gostap, "-w", "--no-global-var-display", "--runtime=host", "-e", strings.Replace(script, "probe test {", "probe begin {", 1)+"\nprobe begin(9999) { exit() }\n")
-			at := strings.Replace(script, "probe test {", `probe process("`+traced+`").function("main.traceme") {`, 1)
+			at := strings.Replace(script, "probe test {", `probe process.function("main.traceme") {`, 1)
 			for _, opt := range []string{"-w", "-uw"} {
 				kernel := outcome(t, gostap, opt, "--no-global-var-display", "--runtime=bpf", "-D", "MAXACTION=10000", "-e", at, "-c", traced+" >/dev/null")
 				if strings.Contains(kernel, "the eBPF back end cannot translate this handler") {

@@ -122,6 +122,9 @@ func Run(ctx context.Context, c Config) (res Result) {
 	if derr := r.wind(); err == nil {
 		err = derr
 	}
+	if err == nil {
+		err = r.tooManySkipped() // a short run may be over before it was looked at
+	}
 	res.Err = err
 	res.Errors, _ = r.hosted.errors()
 	res.Failed = r.state() == wire.Failed
