@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +10,12 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	bpf "github.com/gostap/gostap/backend-bpf"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -58,6 +61,9 @@ func (c *command) run() error {
 		product = [...]string{"parse", "sema"}[c.pass-1]
 		o.Dump = []string{product}
 	}
+	if c.probesPrograms(o) {
+		defer bpf.Warm()()
+	}
 	res, ds := compiler.Compile(ctx, o)
 	defer res.Close()
 	for _, d := range c.dump {
@@ -73,6 +79,16 @@ func (c *command) run() error {
 		return err
 	}
 	return shown(p, c.execute(ctx, p, res))
+}
+
+// probesPrograms reports whether it looks as if the session will attach probes to programs with eBPF: then the kernel is
+// told while the script is compiled, which saves most of the first probe's wait. A wrong guess costs some
+// milliseconds of another thread.
+func (c *command) probesPrograms(o compiler.Options) bool {
+	if c.pass != 5 || c.runtime != "" && c.runtime != "bpf" || os.Geteuid() != 0 {
+		return false
+	}
+	return slices.ContainsFunc(o.Scripts, func(s compiler.Script) bool { return bytes.Contains(s.Text, []byte("process")) })
 }
 
 // timings prints a line and a time for each pass.
