@@ -31,7 +31,7 @@ func (f *fn) inVain(x ast.Expr, t *elab.Target) {
 		}
 		if !s.IsReturn() {
 			if r, dead := f.deadReg(s, t.Place); dead {
-				warn(s, "it is in register %s, which the next instructions overwrite without having read it", r)
+				warn(s, "the code behind it does not read register %s, where it is, any more", r)
 				return
 			}
 			continue

@@ -1,0 +1,25 @@
+package cdwarf
+
+import (
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/x86"
+)
+
+var _ debuginfo.RegUser = (*Image)(nil)
+
+// RegUnread implements debuginfo.RegUser.
+func (im *Image) RegUnread(s debuginfo.Site, reg int) (string, bool) {
+	fn, err := im.at(s.PC)
+	if err != nil || fn == nil {
+		return "", false
+	}
+	low, code, err := im.code(fn, s.PC)
+	if err != nil {
+		return "", false
+	}
+	return x86.RegName(reg), x86.Unread(code, low, s.PC, reg, scratch[reg])
+}
+
+// scratch are the registers that a function of the System V convention neither keeps nor returns anything in.
+var scratch = map[int]bool{dw.RegRCX: true, dw.RegRSI: true, dw.RegRDI: true, 8: true, 9: true, 10: true, 11: true}
