@@ -176,7 +176,7 @@ static inline void gs_memory(struct gs_ctx *c, struct gs_buf *b, const struct gs
 
 static inline void gs_sprint(struct gs_ctx *c, char *dst, u32 cap, const struct gs_piece *p, u32 np, const union gs_arg *a)
 {
-	struct gs_buf b = { c->tmp, 0, cap };
+	struct gs_buf b = { c->tmp, 0, min_t(u32, cap, GS_MAXSTR - 1) };
 	u32 i;
 
 	for (i = 0; i < np; i++, p++) {

@@ -103,7 +103,7 @@ type iterator struct{ name, glob string }
 
 // Generate translates p.
 func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
-	u := &unit{p: p, o: o, names: map[string]bool{}, fn: map[string]*fn{}, used: make([]bool, len(p.Globals)), maxOut: 1040}
+	u := &unit{p: p, o: o, names: map[string]bool{}, fn: map[string]*fn{}, used: make([]bool, len(p.Globals)), maxOut: max(1040, p.Limits.MaxString+64)}
 	out := &Unit{Program: p, Schema: &u.schema}
 	for _, g := range p.Globals {
 		u.glob = append(u.glob, u.unique("g_"+clean(g.Name)))
@@ -138,6 +138,7 @@ func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
 	for _, f := range u.order {
 		f.text = u.function(f)
 	}
+	u.depth()
 	u.module(out, handlers)
 	out.C = u.numbered(u.b.String())
 	u.ds.Sort()
@@ -268,6 +269,26 @@ func layoutOf(g *ir.Global) Layout {
 		l.ValueSize = 8
 	}
 	return l
+}
+
+// stackRoom is how much of the kernel's stack (16 kB, of which the probe's own path takes a part) calls may use.
+const stackRoom = 6 << 10
+
+// depth refuses programs whose calls may nest deeper than the kernel's stack allows.
+func (u *unit) depth() {
+	if u.o.All {
+		return
+	}
+	frame := 0
+	var at source.Pos
+	for _, f := range u.order {
+		if n := 96 + 8*len(f.f.Regs); f.probe < 0 && n > frame {
+			frame, at = n, f.f.Pos
+		}
+	}
+	if nest := u.p.Nesting(); frame > 0 && nest > stackRoom/frame {
+		u.refuse(at, "calls may nest %d deep, which takes more than the kernel's stack has: a module allows %d here (MAXNESTING)", nest, stackRoom/frame)
+	}
 }
 
 // numbered fills in the lines "#line @" with the file's own numbers.

@@ -71,6 +71,7 @@ func TestRefused(t *testing.T) {
 		"host":      {"probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n intr system(\"ls\")\n end\n}", "system() runs on the host"},
 		"kind":      {"probe \"p\" {\n site thread.begin\nb0:\n end\n}", "cannot attach"},
 		"lazy":      {"global s string 40\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\n string r0 40\nb0:\n r0 = intr usymname(5)\n gset @s, r0\n end\n}", "only be printed"},
+		"nesting":   {"limits MAXNESTING=1000\nfunc f(r0) recursive {\n long r0\nb0:\n call f(r0)\n return\n}\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n call f(1)\n end\n}", "kernel's stack"},
 		"foreach": {head + "func f(r0) recursive {\n long r0, r1\nb0:\n iteropen i0 @a\n r1 = iternext i0 @a\n call f(r1)\n return\n}\n" +
 			"probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n call f(1)\n end\n}", "recursive function"},
 	} {
