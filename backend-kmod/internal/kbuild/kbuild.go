@@ -188,7 +188,7 @@ func Check(c Config) error {
 	dir := c.dir()
 	if _, err := os.Stat(filepath.Join(dir, "Makefile")); err != nil {
 		hint := fmt.Sprintf("install the package linux-headers-%s, or use --runtime=bpf, which needs none", c.release())
-		if c.Dir == "" && NoModules() != "" {
+		if c.Dir == "" && c.release() == Running() && NoModules() != "" {
 			return &Error{Msg: NoModules(), Hint: "use --runtime=bpf"}
 		}
 		return &Error{Msg: fmt.Sprintf("the headers of kernel %s are not installed (no Makefile in %s)", c.release(), dir), Hint: hint}
