@@ -136,7 +136,7 @@ func (m *probeMerger) apart(f *ir.Func) bool {
 	}
 	return m.reach(f, func(in *ir.Instr) bool {
 		switch in.Op {
-		case ir.OpIterOpen, ir.OpPrintHist, ir.OpSprintHist, ir.OpSGet, ir.OpMClear, ir.OpLock, ir.OpMatch, ir.OpStore, ir.OpSetReg:
+		case ir.OpIterOpen, ir.OpPrintHist, ir.OpSprintHist, ir.OpSGet, ir.OpMClear, ir.OpLock, ir.OpMatch:
 			return true
 		case ir.OpIntr:
 			i := intrinsic.Lookup(in.Name)
