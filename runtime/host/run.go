@@ -216,6 +216,9 @@ func (r *run) live(ctx context.Context) error {
 	if err := r.listen(); err != nil {
 		return err
 	}
+	if wantsNames(r.out.schema) {
+		r.out.syms.Learn()
+	}
 	return r.loop(ctx)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -55,7 +56,11 @@ func openRing(cpu int) (*perfRing, error) {
 		Type:   unix.PERF_TYPE_SOFTWARE,
 		Config: unix.PERF_COUNT_SW_DUMMY,
 		Size:   uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
-		Bits:   unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitTask | unix.PerfBitExcludeKernel,
+		Bits: unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitTask | unix.PerfBitExcludeKernel | unix.PerfBitSampleIDAll |
+			unix.PerfBitUseClockID,
+		// Every record ends with the time, which is the same on all CPUs: a process's records are spread over their buffers.
+		Sample_type: unix.PERF_SAMPLE_TIME,
+		Clockid:     unix.CLOCK_MONOTONIC,
 	}
 	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
@@ -96,14 +101,19 @@ func (e *Events) read(t *Table) {
 				e.rec = append(append(e.rec[:0], rec...), data[:n-uint64(len(rec))]...)
 				rec = e.rec
 			}
-			t.event(binary.LittleEndian.Uint32(rec), rec[8:])
+			if body := len(rec) - timeSize; body >= 8 {
+				t.event(binary.LittleEndian.Uint32(rec), rec[8:body], binary.LittleEndian.Uint64(rec[body:]))
+			}
 			tail += n
 		}
 		atomic.StoreUint64(&r.meta.Data_tail, tail)
 	}
 }
 
-// past is what a process has mapped, newest last.
+// timeSize is the bytes of the time behind a record.
+const timeSize = 8
+
+// past is what a process has mapped since it began.
 type past struct {
 	maps   []mapping
 	parent uint32
@@ -112,8 +122,8 @@ type past struct {
 // maxEnded bounds how many processes are remembered that have ended.
 const maxEnded = 4096
 
-// event takes one record in, without its header.
-func (t *Table) event(kind uint32, b []byte) {
+// event takes one record in, without its header and time. Records of one process come in any order.
+func (t *Table) event(kind uint32, b []byte, time uint64) {
 	le := binary.LittleEndian
 	switch kind {
 	case unix.PERF_RECORD_MMAP2:
@@ -123,7 +133,7 @@ func (t *Table) event(kind uint32, b []byte) {
 		}
 		path, _, _ := bytes.Cut(b[name:], []byte{0})
 		p, lo := t.past(le.Uint32(b)), le.Uint64(b[8:])
-		p.maps = append(p.maps, mapping{lo: lo, hi: lo + le.Uint64(b[16:]), off: le.Uint64(b[24:]), path: t.intern(path)})
+		p.maps = append(p.maps, mapping{time: time, lo: lo, hi: lo + le.Uint64(b[16:]), off: le.Uint64(b[24:]), path: t.intern(path)})
 	case unix.PERF_RECORD_FORK:
 		if len(b) < 16 {
 			return
@@ -131,7 +141,10 @@ func (t *Table) event(kind uint32, b []byte) {
 		pid, parent, tid := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])
 		if pid == tid { // a process, not a thread
 			t.Forget(pid)
-			*t.past(pid) = past{parent: parent}
+			p := t.past(pid)
+			p.parent = parent
+			// What is older is of another process that had this number.
+			p.maps = slices.DeleteFunc(p.maps, func(m mapping) bool { return m.time < time })
 		}
 	case unix.PERF_RECORD_EXIT:
 		if len(b) < 16 {
@@ -185,10 +198,14 @@ func (t *Table) mapped(pid uint32, addr uint64) *mapping {
 		if p == nil {
 			return nil
 		}
-		for i := len(p.maps) - 1; i >= 0; i-- {
-			if m := &p.maps[i]; m.lo <= addr && addr < m.hi {
-				return m
+		var newest *mapping
+		for i := range p.maps {
+			if m := &p.maps[i]; m.lo <= addr && addr < m.hi && (newest == nil || m.time >= newest.time) {
+				newest = m
 			}
+		}
+		if newest != nil {
+			return newest
 		}
 		if pid = p.parent; pid == 0 {
 			return nil
@@ -198,6 +215,31 @@ func (t *Table) mapped(pid uint32, addr uint64) *mapping {
 		}
 	}
 	return nil
+}
+
+// Learn reads what the processes that run one of the known images map, as long as they are there: of those the kernel
+// reports nothing any more. It takes some microseconds a process of the system.
+func (t *Table) Learn() {
+	var files []os.FileInfo
+	for _, img := range t.Known {
+		if st, err := os.Stat(img.Path()); err == nil {
+			files = append(files, st)
+		}
+	}
+	dirs, err := os.ReadDir("/proc")
+	if err != nil || len(files) == 0 {
+		return
+	}
+	for _, d := range dirs {
+		pid, err := strconv.ParseUint(d.Name(), 10, 32)
+		if err != nil {
+			continue
+		}
+		exe, err := os.Stat("/proc/" + d.Name() + "/exe")
+		if err == nil && slices.ContainsFunc(files, func(f os.FileInfo) bool { return os.SameFile(f, exe) }) {
+			t.process(uint32(pid))
+		}
+	}
 }
 
 // Poll takes in what the kernel has reported, so that its buffers do not run full.

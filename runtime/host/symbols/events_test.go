@@ -2,13 +2,19 @@ package symbols
 
 import (
 	"encoding/binary"
+	"fmt"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
 )
 
+// TestEndedProcess asks after processes that have ended, several, so that forks and execs are on different CPUs.
 func TestEndedProcess(t *testing.T) {
 	e, err := WatchProcesses()
 	if err != nil {
@@ -16,29 +22,62 @@ func TestEndedProcess(t *testing.T) {
 	}
 	defer e.Close()
 	tab := &Table{Events: e}
-	cmd := exec.Command("/bin/true")
-	if err := cmd.Run(); err != nil {
+	for range 30 {
+		cmd := exec.Command("/bin/true")
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		pid := uint32(cmd.Process.Pid)
+		tab.Poll()
+		p := tab.pasts[pid]
+		if p == nil {
+			t.Fatal("nothing was reported of a process that has ended")
+		}
+		i := slices.IndexFunc(p.maps, func(m mapping) bool { return strings.HasSuffix(m.path, "/true") })
+		if i < 0 {
+			t.Fatalf("the program is not among %v", p.maps)
+		}
+		m := p.maps[i]
+		if got := tab.mapped(pid, m.lo); got == nil || got.path != m.path {
+			t.Errorf("address 0x%x: %v", m.lo, got)
+		}
+		if got := tab.mapped(pid, 1); got != nil {
+			t.Errorf("address 1: %v", got)
+		}
+	}
+}
+
+// TestLearn reads the mappings of a process that began before.
+func TestLearn(t *testing.T) {
+	cmd := exec.Command("/bin/sleep", "60")
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	pid := uint32(cmd.Process.Pid)
-	tab.Poll()
-	p := tab.pasts[pid]
-	if p == nil {
-		t.Fatal("nothing was reported of a process that has ended")
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, m := range p.maps {
-		if strings.HasSuffix(m.path, "/true") {
-			if got := tab.mapped(pid, m.lo); got == nil || got.path != m.path {
-				t.Errorf("address 0x%x: %v", m.lo, got)
-			}
-			if got := tab.mapped(pid, 1); got != nil {
-				t.Errorf("address 1: %v", got)
-			}
-			return
-		}
+	tab := &Table{Known: []debuginfo.Image{image{path: path}}}
+	tab.Learn()
+	cmd.Process.Kill()
+	cmd.Wait()
+	p := tab.procs[pid]
+	if p == nil || !slices.ContainsFunc(p.maps, func(m mapping) bool { return m.path == path }) {
+		t.Errorf("%s is not known to be mapped: %v", path, p)
 	}
-	t.Errorf("the program is not among %v", p.maps)
+	if tab.procs[uint32(os.Getpid())] != nil {
+		t.Error("a process was read that runs something else")
+	}
 }
+
+// image is an image with nothing but a name.
+type image struct {
+	debuginfo.Image
+	path string
+}
+
+func (i image) Path() string { return i.path }
 
 func mmap2(pid uint32, lo, n uint64, path string) []byte {
 	b := make([]byte, 64, 64+len(path)+1)
@@ -55,10 +94,14 @@ func TestEvents(t *testing.T) {
 	binary.LittleEndian.PutUint32(fork, 1<<30+1)
 	binary.LittleEndian.PutUint32(fork[4:], 1<<30)
 	binary.LittleEndian.PutUint32(fork[8:], 1<<30+1)
-	tab.event(unix.PERF_RECORD_MMAP2, mmap2(1<<30, 0x1000, 0x1000, "/a"))
-	tab.event(unix.PERF_RECORD_MMAP2, mmap2(1<<30, 0x1800, 0x1000, "/b"))
-	tab.event(unix.PERF_RECORD_FORK, fork)
-	tab.event(unix.PERF_RECORD_MMAP2, mmap2(1<<30+1, 0x1000, 0x100, "/c"))
+	tab.event(unix.PERF_RECORD_MMAP2, mmap2(1<<30, 0x1000, 0x1000, "/a"), 1)
+	tab.event(unix.PERF_RECORD_MMAP2, mmap2(1<<30, 0x1800, 0x1000, "/b"), 2)
+	// Of a process that had the same number before; then in the order of the CPUs' buffers, not of time.
+	tab.event(unix.PERF_RECORD_MMAP2, mmap2(1<<30+1, 0x8000, 0x1000, "/old"), 3)
+	tab.event(unix.PERF_RECORD_MMAP2, mmap2(1<<30+1, 0x5000, 0x1000, "/late"), 7)
+	tab.event(unix.PERF_RECORD_MMAP2, mmap2(1<<30+1, 0x5000, 0x1000, "/early"), 6)
+	tab.event(unix.PERF_RECORD_FORK, fork, 4)
+	tab.event(unix.PERF_RECORD_MMAP2, mmap2(1<<30+1, 0x1000, 0x100, "/c"), 5)
 	for _, c := range []struct {
 		pid  uint32
 		addr uint64
@@ -66,6 +109,7 @@ func TestEvents(t *testing.T) {
 	}{
 		{1 << 30, 0x1000, "/a"}, {1 << 30, 0x1900, "/b"}, {1 << 30, 0x2800, ""},
 		{1<<30 + 1, 0x1010, "/c"}, {1<<30 + 1, 0x1400, "/a"}, {1<<30 + 2, 0x1000, ""},
+		{1<<30 + 1, 0x5010, "/late"}, {1<<30 + 1, 0x8010, ""},
 	} {
 		got := ""
 		if m := tab.mapped(c.pid, c.addr); m != nil {
@@ -80,7 +124,7 @@ func TestEvents(t *testing.T) {
 		binary.LittleEndian.PutUint32(exit, 1<<30+i)
 		binary.LittleEndian.PutUint32(exit[8:], 1<<30+i)
 		tab.past(1<<30 + i)
-		tab.event(unix.PERF_RECORD_EXIT, exit)
+		tab.event(unix.PERF_RECORD_EXIT, exit, 9)
 	}
 	if len(tab.pasts) > maxEnded {
 		t.Errorf("%d ended processes are remembered", len(tab.pasts))
@@ -93,8 +137,8 @@ func FuzzEvent(f *testing.F) {
 	f.Add(uint32(unix.PERF_RECORD_EXIT), make([]byte, 15))
 	f.Fuzz(func(t *testing.T, kind uint32, b []byte) {
 		tab := &Table{Events: &Events{}}
-		tab.event(kind, b)
-		tab.event(kind, b)
+		tab.event(kind, b, 1)
+		tab.event(kind, b, 1)
 		for pid := range tab.pasts {
 			tab.mapped(pid, 2)
 		}

@@ -43,6 +43,7 @@ type process struct {
 
 type mapping struct {
 	lo, hi, off uint64
+	time        uint64 // when it was made, where the kernel reported it
 	path        string // as the process names it
 }
 
