@@ -196,6 +196,9 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if doc, err := os.ReadFile("../docs/tapsets.md"); err != nil || string(doc) != string(before) {
+		t.Errorf("docs/tapsets.md is not README.md (%v): run go generate in tapsets", err)
+	}
 	n := 0
 	for _, f := range tapsets.Files {
 		for _, e := range f.Entries {
