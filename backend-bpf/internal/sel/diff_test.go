@@ -29,6 +29,10 @@ import (
 
 var logLevel ebpf.LogLevel = ebpf.LogLevelStats
 
+// maxWalk is the most instructions that the verifier may have to walk for one of the programs here: loading them takes
+// a tenth of a second then.
+const maxWalk = 100000
+
 func posOf(s fmt.Stringer) source.Pos { return s.(plan.Source).Pos }
 
 var listing = flag.Bool("listing", false, "show the instructions")
@@ -46,6 +50,8 @@ type machine struct {
 	err    strings.Builder // errors and warnings
 	insns  []int
 	specs  map[string]*ebpf.ProgramSpec
+	// cookies of the sites, by handler
+	cookies [][]uint64
 }
 
 func needRoot(t testing.TB) {
@@ -66,7 +72,7 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		t.Fatal(err)
 	}
 	m := &machine{t: t, p: p, lay: lay, halves: map[uint16][]byte{}, specs: map[string]*ebpf.ProgramSpec{}}
-	m.u = &sel.Unit{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Name: "diff"}
+	m.u = &sel.Unit{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Name: "diff", Types: kernelTypes{}}
 	spec := &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}
 	for i, pr := range p.Probes {
 		body, err := place.Inline(p, pr.Handler, p.Nesting())
@@ -89,7 +95,9 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		if len(m.u.Diags) > 0 {
 			t.Fatalf("%s: %s", pr.Name, m.u.Diags[0].Message)
 		}
-		res.Spec.Type, res.Spec.AttachType = ebpf.RawTracepoint, ebpf.AttachNone
+		if !readsRegs(body) {
+			res.Spec.Type, res.Spec.AttachType = ebpf.RawTracepoint, ebpf.AttachNone
+		}
 		if *listing {
 			t.Logf("%v", res.Spec.Instructions)
 		}
@@ -111,8 +119,12 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		t.Logf("loaded in %v", time.Since(start).Round(time.Millisecond))
 		for _, pr := range m.coll.Programs {
 			for _, l := range strings.Split(pr.VerifierLog, "\n") {
-				if strings.HasPrefix(l, "processed") {
+				var n int
+				if _, err := fmt.Sscanf(l, "processed %d insns", &n); err == nil {
 					t.Log(l)
+					if n > maxWalk {
+						t.Errorf("the verifier walks %d instructions", n)
+					}
 				}
 			}
 		}
@@ -141,6 +153,24 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 	}
 	t.Cleanup(func() { m.rd.Close() })
 	return m
+}
+
+// readsRegs reports whether a handler needs the context of a uprobe.
+func readsRegs(f *ir.Func) bool {
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			switch in := &b.Instrs[i]; in.Op {
+			case ir.OpReg:
+				return true
+			case ir.OpIntr:
+				switch in.Name {
+				case "register", "u_register", "uaddr", "addr", "ubacktrace", "sprint_ubacktrace":
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // run runs handler i once and reads what it sent.

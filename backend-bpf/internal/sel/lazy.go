@@ -123,7 +123,7 @@ func (g *gen) putStack(r *record, room int, user bool) {
 // atEntry reports whether all sites are at a function's entry, where [rsp] is the return address.
 func (g *gen) atEntry() bool {
 	for _, s := range g.h.Sites {
-		if s.Kind != probe.Uprobe || s.Image == nil || s.At.Kind != debuginfo.AtEntry {
+		if s.Kind != probe.Uprobe || s.At.Kind != debuginfo.AtEntry {
 			return false
 		}
 	}

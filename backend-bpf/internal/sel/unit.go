@@ -65,12 +65,13 @@ type Unit struct {
 	// CanStop: some handler can end the session by itself, so all of them look at the state.
 	CanStop bool
 
-	scratch int    // bytes of the largest scratch slot, 0 if nobody needs one
-	zeros   int    // bytes of MapZero
-	text    []byte // contents of MapText
-	textAt  map[string]int
-	watched map[string]string
-	slack   int // bytes that have to follow the last text
+	scratch  int    // bytes of the largest scratch slot, 0 if nobody needs one
+	zeros    int    // bytes of MapZero
+	text     []byte // contents of MapText
+	textAt   map[string]int
+	watched  map[string]string
+	lastNote string
+	slack    int // bytes that have to follow the last text
 }
 
 // Types finds offsets in structures of the kernel.
@@ -228,6 +229,11 @@ func (u *Unit) note(p source.Pos) fmt.Stringer {
 	}
 	if at := u.P.Files.Position(p); at.File != nil {
 		n.Text = fmt.Sprintf("%s:%d: %s", at.File.Name, at.Line, strings.TrimSpace(at.File.Line(at.Line)))
+	}
+	if n.Text == u.lastNote {
+		n.Text = "" // listings show a line once for all that is made of it in a row
+	} else {
+		u.lastNote = n.Text
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package sel_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -10,17 +11,27 @@ import (
 	"testing"
 
 	"github.com/cilium/ebpf"
+
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 )
 
-func TestHot(t *testing.T) {
-	f := os.Getenv("HOT")
-	if f == "" {
-		t.Skip()
+var (
+	cost      = flag.String("cost", "", "IR file of which to show what the verifier walks most")
+	costSteps = flag.Bool("cost.steps", false, "without may_goto")
+	costInsns = flag.Bool("cost.insns", false, "instruction by instruction")
+)
+
+// TestCost is a tool: go test -run Cost -v -cost FILE.ir shows how often the verifier walks each IR instruction.
+func TestCost(t *testing.T) {
+	if *cost == "" {
+		t.Skip("no -cost file")
 	}
-	text, _ := os.ReadFile("testdata/" + f + ".ir")
+	text, err := os.ReadFile(*cost)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p, err := ir.ParseText(string(text))
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +57,7 @@ func TestHot(t *testing.T) {
 		mark(pr.Handler)
 	}
 	logLevel = ebpf.LogLevelInstruction | ebpf.LogLevelStats
-	m := newMachine(t, p, sel.Features{MayGoto: os.Getenv("STEP") == ""})
+	m := newMachine(t, p, sel.Features{MayGoto: !*costSteps})
 	re := regexp.MustCompile(`(?m)^(\d+): \(`)
 	for name, pr := range m.coll.Programs {
 		count := map[int]int{}
@@ -72,7 +83,7 @@ func TestHot(t *testing.T) {
 		for _, k := range keys[:min(len(keys), 25)] {
 			t.Logf("%s %8d %s", name, by[k], k)
 		}
-		if os.Getenv("AT") != "" {
+		if *costInsns {
 			for _, l := range strings.Split(fmt.Sprintf("%v", spec.Instructions), "\n") {
 				f := strings.Fields(l)
 				if len(f) > 0 {

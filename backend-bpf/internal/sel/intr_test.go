@@ -1,0 +1,90 @@
+package sel_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gostap/gostap/backend-bpf/internal/load"
+	"github.com/gostap/gostap/backend-bpf/internal/sel"
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// notInKernel are the intrinsics that no program of the kernel can run: place sends handlers with them to the host, or
+// they are refused by name.
+var notInKernel = map[string]bool{"ngroups": true, "matched": true}
+
+// kernelTypes is what the back end uses.
+type kernelTypes struct{}
+
+func (kernelTypes) Offset(s, path string) (int, int, error) { return load.KernelMember(s, path) }
+func (kernelTypes) TracepointArgs(string) int               { return 2 }
+
+// TestIntrinsics translates every intrinsic, with constants and with values in registers as arguments, and has the
+// verifier look at it.
+func TestIntrinsics(t *testing.T) {
+	needRoot(t)
+	for _, f := range intrinsic.All() {
+		if f.Where == intrinsic.HostOnly || f.Where == intrinsic.Lowered || notInKernel[f.Name] {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			if !sel.Translates(f.Name) {
+				t.Fatalf("%s is in the table of intrinsics, but not translated and not known to be refused", f.Name)
+			}
+			p := &ir.Program{Limits: layout.Default()}
+			p.AddGlobal(&ir.Global{Name: "n", Type: types.Long})
+			p.AddGlobal(&ir.Global{Name: "s", Type: types.String, Cap: 100})
+			for _, constant := range []bool{true, false} {
+				b := ir.NewBuilder("")
+				var args []ir.Val
+				for _, typ := range f.Params {
+					switch {
+					case typ == types.Long && constant:
+						args = append(args, ir.I(16))
+					case typ == types.Long:
+						r := b.Long("")
+						b.OnGlobal(ir.OpGGet, 0, r)
+						args = append(args, ir.R(r))
+					case constant || strings.HasSuffix(f.Name, "register"):
+						args = append(args, ir.S("rax"))
+					default:
+						r := b.Str("", 100)
+						b.OnGlobal(ir.OpGGet, 1, r)
+						args = append(args, ir.R(r))
+					}
+				}
+				dst := ir.NoReg
+				for _, n := range []int{511, 15, 3} {
+					switch f.Result {
+					case types.Long:
+						dst = b.Long("")
+					case types.String:
+						dst = b.Str("", n)
+					}
+					b.Intr(f.Name, dst, args...)
+					if f.Result != types.String {
+						break
+					}
+					b.Print(p.AddFormat(&ir.Format{Pieces: []ir.Piece{ir.Conv('s')}}), ir.R(dst))
+				}
+				if f.Result == types.Long {
+					b.OnGlobal(ir.OpGSet, 0, ir.NoReg, ir.R(dst))
+				}
+				b.End()
+				p.Probes = append(p.Probes, &ir.Probe{Name: fmt.Sprint(f.Name, constant), Handler: b.Finish(), Cond: -1,
+					Sites: []*probe.Site{{Kind: probe.Uprobe, Func: "f", Point: "p"}}})
+			}
+			if err := ir.Verify(p); err != nil {
+				t.Fatal(err)
+			}
+			for _, may := range []bool{true, false} {
+				newMachine(t, p, sel.Features{MayGoto: may})
+			}
+		})
+	}
+}
