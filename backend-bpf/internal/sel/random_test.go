@@ -22,13 +22,12 @@ var (
 // author writes random programs: everything that both executors do the same way, in any order and nesting.
 type author struct {
 	*rand.Rand
-	p      *ir.Program
-	b      *ir.Builder
-	longs  []ir.Reg
-	strs   []ir.Reg
-	depth  int
-	inLoop bool
-	left   int
+	p     *ir.Program
+	b     *ir.Builder
+	longs []ir.Reg
+	strs  []ir.Reg
+	depth int
+	left  int
 }
 
 func (a *author) pick(n int) bool { return a.IntN(n) == 0 }
