@@ -20,6 +20,8 @@ var gurus = []struct {
 	{"result", "guru", `probe process("%PROG").function("traceme").return { printf("was %d\n", $return); $return = 7 }`, true,
 		[]string{"\ntraceme 7\n", "\nwas 3\n"}},
 	{"shared-register", "guru", `probe process("%PROG").function("both") { $t->a = 40; $t->b++ }`, true, []string{"\nboth 4003\n"}},
+	{"bit-fields", "guru", `probe process("%PROG").function("fields") { $t->high++; $t->mid = 33; printf("%d\n", $t->low++ + 100 * $t->mid) }`, true,
+		[]string{"\nfields 2026904\n", "\n-3099\n"}},
 	{"width", "guru", `probe process("%PROG").function("wide") { $a = 0x1fb; $b = -1; $c = -3; printf("%d %d %d\n", $a, $b, $c) }`, true,
 		[]string{"\nwide 60534997\n", "\n-5 65535 -3\n"}},
 	{"order", "guru", `probe process("%PROG").function("traceme") { $a = 40 } probe process("%PROG").function("traceme") { printf("%d\n", $a++) }`, true,

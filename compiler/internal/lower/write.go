@@ -92,8 +92,12 @@ func (f *fn) assignable(x ast.Expr, t *elab.Target) bool {
 	case t.Pretty != nil:
 		return no("it is text made of several values")
 	case t.AtEntry:
-		f.ds.Errorf(diag.Semantic, diag.TargetWrite, x.Range(), "%s cannot be assigned to: this is the value that it had when the function was entered", name).
-			Hintf("change it in a probe at the entry, with .call; $return = value changes the result")
+		d := f.ds.Errorf(diag.Semantic, diag.TargetWrite, x.Range(), "%s cannot be assigned to: this is the value that it had when the function was entered", name)
+		if v, ok := x.(*ast.Target); ok && v.Base == nil && len(v.Path) > 0 {
+			d.Hintf("@entry(%s) in place of %s follows the pointer now; or change it in a probe at the entry, with .call", v.Name, v.Name)
+		} else {
+			d.Hintf("change it in a probe at the entry, with .call; $return = value changes the result")
+		}
 		return false
 	case t.Type == types.String:
 		return no("it is a %s, and writing strings of the program is not available in this version", typ.Name)
