@@ -32,7 +32,7 @@ var families = sync.OnceValue(func() []*form {
 var kernelAliases = []string{
 	"vfs", "vm", "scheduler", "socket", "tcp", "udp", "tcpmib", "ipmib", "linuxmib", "ioblock", "ioblock_trace", "ioscheduler", "ioscheduler_trace",
 	"iosyscall", "signal", "nfs", "nfsd", "sunrpc", "netdev", "scsi", "kprocess", "irq_handler", "softirq", "workqueue", "tty", "sock", "mm", "stap",
-	"generic", "lock", "tp_syscall", "dw_syscall", "sysfs", "task", "networking", "io",
+	"generic", "lock", "syscall_any", "syscallgroup", "tp_syscall", "dw_syscall", "sysfs", "task", "networking", "io",
 }
 
 // absent are families of the language that this version does not have.
