@@ -48,22 +48,7 @@ func TestGuru(t *testing.T) {
 	if miss := Missing(); len(miss) > 0 {
 		t.Skipf("not installed: %s", strings.Join(miss, ", "))
 	}
-	dir := t.TempDir()
-	build := func(name string, args ...string) {
-		t.Helper()
-		cmd := exec.Command(args[0], append(args[1:], "-o", filepath.Join(dir, name))...)
-		if args[0] == "go" {
-			cmd = exec.Command("go", "build", "-o", filepath.Join(dir, name), args[1])
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v\n%s", name, err, out)
-		}
-	}
-	build("gostap", "go", "../../cmd/gostap")
-	build("stap", "go", "../fixtures/stap")
-	build("guru", "gcc", "-g", "-O2", "-static", "testdata/guru/guru.c")
-	build("guru0", "gcc", "-g", "-O0", "-static", "testdata/guru/guru.c")
+	dir := guruPrograms(t)
 	command := "export GOSTAP_DEBUG=1\n"
 	for _, s := range gurus {
 		prog := filepath.Join(dir, s.prog)
@@ -98,4 +83,68 @@ func TestGuru(t *testing.T) {
 			}
 		})
 	}
+}
+
+// guruPrograms builds gostap and what it changes.
+func guruPrograms(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	build := func(name string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(args[0], append(args[1:], "-o", filepath.Join(dir, name))...)
+		if args[0] == "go" {
+			cmd = exec.Command("go", "build", "-o", filepath.Join(dir, name), args[1])
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v\n%s", name, err, out)
+		}
+	}
+	build("gostap", "go", "../../cmd/gostap")
+	build("stap", "go", "../fixtures/stap")
+	build("guru", "gcc", "-g", "-O2", "-static", "testdata/guru/guru.c")
+	build("guru0", "gcc", "-g", "-O0", "-static", "testdata/guru/guru.c")
+	return dir
+}
+
+// TestGuruModule does some of the same with modules, on a kernel where eBPF cannot.
+func TestGuruModule(t *testing.T) {
+	each(t, func(t *testing.T, k *Kernel, b *bench) {
+		kdir, err := k.BuildDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := guruPrograms(t)
+		cache := filepath.Join(dir, "cache")
+		run := filepath.Join(b.dir, "kmodrun")
+		command := ""
+		var done []int
+		for i, s := range gurus {
+			prog := filepath.Join(dir, s.prog)
+			text := strings.ReplaceAll(s.script, "%PROG", prog)
+			switch s.name {
+			case "result", "shared-register", "bit-fields", "width", "recursion", "members", "global", "go-result":
+			default:
+				continue
+			}
+			args := []string{"-cache", cache, "-name", strings.ReplaceAll(s.name, "-", "_"), "-c", prog}
+			out, err := exec.Command(run, append(args, "-r", kdir, "-build", "-e", text)...).CombinedOutput()
+			if err != nil {
+				t.Errorf("build %s: %v\n%s", s.name, err, out)
+				continue
+			}
+			done = append(done, i)
+			command += "echo '== " + s.name + "'; " + run + " " + strings.Join(args, " ") + " -e '" + text + "' 2>&1; echo rc $?\n"
+		}
+		res := guest(t, k, Options{Files: map[string]string{run: run, dir: dir}, Command: command})
+		for _, i := range done {
+			_, part, _ := strings.Cut(res.Output, "== "+gurus[i].name+"\n")
+			part, _, _ = strings.Cut(part, "== ")
+			for _, w := range gurus[i].want {
+				if !strings.Contains("\n"+part, w) {
+					t.Errorf("%s: no %q in\n%s", gurus[i].name, w, part)
+				}
+			}
+		}
+	})
 }
