@@ -90,7 +90,8 @@ func TestNoEntry(t *testing.T) {
 	if status := s.end(); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	if want := "2 of 1\n3 of 2\n4 of 3\n5 of 4\n"; s.stdout() != want {
+	// How many calls are over before the probes come depends on how busy the machine is.
+	if all := "2 of 1\n3 of 2\n4 of 3\n5 of 4\n"; s.stdout() == "" || !strings.HasSuffix(all, s.stdout()) {
 		t.Errorf("got %s", s.stdout())
 	}
 	if n := counted(t, s.stderr(), "returns skipped because their entry was not seen"); n != 1 {
