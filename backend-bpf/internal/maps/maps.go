@@ -137,12 +137,9 @@ func (l *Layout) array(i int, g *ir.Global, gl *plan.GlobalLayout, iterated bool
 		gl.ValueSize = 8
 	}
 	m.ValueSize = uint32(gl.ValueOff + gl.ValueSize)
-	if g.Wrap {
-		m.Type = ebpf.LRUHash
-		if gl.PerCPU {
-			m.Type = ebpf.LRUCPUHash
-		}
-	} else if (int(m.ValueSize)*copies+gl.KeySize+64)*g.Size > PreallocMax {
+	// "%" is not a map of the kernel's LRU kind: that one evicts what was not used lately, in batches of up to 128, so
+	// that a small array would be empty after every overflow. The oldest element is looked for instead.
+	if (int(m.ValueSize)*copies+gl.KeySize+64)*g.Size > PreallocMax {
 		m.Flags |= noPrealloc
 	}
 	l.Maps[gl.Map] = m

@@ -53,20 +53,33 @@ func (g *gen) sequence(p mem) {
 }
 
 // insert enters a new element with the value that fill writes; found is gone to with the element in
-// elem when another CPU entered it first, onward when it is in.
+// elem when another CPU entered it first, onward when it is in. Where the array wraps, the oldest element makes
+// room; handlers that do that at the same time may make room for each other and evict one more.
 func (g *gen) insert(in *ir.Instr, key mem, elem mach.Reg, fill func() arg, found, onward *mach.Block) {
 	gl := &g.u.Layout.Globals[in.Glob]
-	full, again := g.cold(), g.cold()
+	wrap := g.u.P.Globals[in.Glob].Wrap
+	full := g.cold()
 	val := fill()
-	for range 2 {
-		r := g.call(asm.FnMapUpdateElem, aMap(gl.Map), g.argP(key), val, aImm(updateNew))
-		g.condInt(asm.JEq, r, 0, onward, again)
-		g.condInt(asm.JNE, r, errnoExists, full, g.block())
-		g.mov(elem, g.lookup(in.Glob, key))
-		again = g.cold()
-		g.condI(asm.JNE, elem, 0, found, again)
+	tries := 2
+	if wrap {
+		tries = 4
 	}
-	// Entered and deleted by others twice between two instructions of ours.
+	for range tries {
+		r := g.call(asm.FnMapUpdateElem, aMap(gl.Map), g.argP(key), val, aImm(updateNew))
+		other, exists, again := g.cold(), g.cold(), g.cold()
+		g.condInt(asm.JEq, r, 0, onward, other)
+		g.condInt(asm.JEq, r, errnoExists, exists, full)
+		if wrap {
+			g.evict(in.Glob)
+			g.jump(again)
+			full = g.cold()
+		}
+		g.set(exists)
+		g.mov(elem, g.lookup(in.Glob, key))
+		g.condI(asm.JNE, elem, 0, found, again)
+		g.set(again)
+	}
+	// Entered and deleted by others, or filled up by others, time and again between two instructions of ours.
 	g.raise(ir.ErrScratch, mach.None, mach.None, in.OnErr)
 	g.set(full)
 	g.raise(ir.ErrMapFull, g.imm(int64(in.Glob)), mach.None, in.OnErr)
@@ -147,9 +160,19 @@ func (g *gen) mapSetStr(in *ir.Instr, key mem, v ir.Val) {
 		g.sequence(val.plus(gl.SeqOff))
 		g.here(put)
 	}
-	r := g.call(asm.FnMapUpdateElem, aMap(gl.Map), g.argP(key), g.argP(val), aImm(updateAny))
 	full, done := g.cold(), g.block()
-	g.condInt(asm.JNE, r, 0, full, done)
+	tries := 1
+	if g.u.P.Globals[in.Glob].Wrap {
+		tries = 4
+	}
+	for i := range tries {
+		r := g.call(asm.FnMapUpdateElem, aMap(gl.Map), g.argP(key), g.argP(val), aImm(updateAny))
+		g.condInt(asm.JEq, r, 0, done, full)
+		if i < tries-1 {
+			g.evict(in.Glob)
+			full = g.cold()
+		}
+	}
 	g.set(full)
 	g.raise(ir.ErrMapFull, g.imm(int64(in.Glob)), mach.None, in.OnErr)
 	g.set(done)

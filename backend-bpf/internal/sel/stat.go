@@ -70,9 +70,6 @@ func (g *gen) accumulate(i int, elem mach.Reg, v ir.Val) {
 			g.atomic(asm.AddAtomic, elem, off+field, r, asm.DWord)
 		}
 	}
-	if st.Count >= 0 {
-		add(st.Count, g.imm(1))
-	}
 	if st.Sum >= 0 {
 		add(st.Sum, g.long(v))
 	}
@@ -103,6 +100,10 @@ func (g *gen) accumulate(i int, elem mach.Reg, v ir.Val) {
 		g.aluI(asm.LSh, b, 3)
 		g.alu(asm.Add, b, elem)
 		g.atomic(asm.AddAtomic, b, off+h, g.imm(1), asm.DWord)
+	}
+	// Last: who sees a count finds all else in place.
+	if st.Count >= 0 {
+		add(st.Count, g.imm(1))
 	}
 }
 

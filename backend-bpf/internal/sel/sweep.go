@@ -97,3 +97,62 @@ func (g *gen) sweeper(glob int, keys []ir.Val, kind sweepKind, far bool) string 
 	c.cur.Term = mach.Term{Kind: mach.Exit}
 	return f.Name
 }
+
+// evict removes the oldest element of an array with "%": the one with the smallest number. All of them are looked
+// at, some 15 ns each; only an insertion into an array that is full comes here.
+func (g *gen) evict(glob int) {
+	gl := &g.u.Layout.Globals[glob]
+	far := gl.KeySize > g.frame.stackMax
+	var ctx mach.Slot
+	var oldest mem
+	if far {
+		ctx = g.temp(16)
+		oldest = g.room(gl.KeySize)
+		g.storeS(ctx, 8, g.addrP(oldest), asm.DWord)
+	} else {
+		ctx = g.temp(8 + gl.KeySize)
+		oldest = mem{slot: ctx, off: 8}
+	}
+	g.zero(oldest, gl.KeySize)
+	g.storeIS(ctx, 0, -1, asm.DWord)
+	g.storeIS(ctx, 0, 0xff, asm.Byte) // the verifier must not take the number for a constant
+	g.call(asm.FnForEachMapElem, aMap(gl.Map), aFunc(g.oldest(glob, far)), aSlot(ctx, 0), aImm(0))
+	g.call(asm.FnMapDeleteElem, aMap(gl.Map), g.argP(oldest))
+}
+
+// oldest writes the callback, once for each array.
+func (g *gen) oldest(glob int, far bool) string {
+	gl := &g.u.Layout.Globals[glob]
+	name := fmt.Sprintf("%s_oldest%d", g.h.Name, glob)
+	for _, f := range g.funcs {
+		if f.Name == name {
+			return name
+		}
+	}
+	f := mach.New(name)
+	f.Params, f.Callback = 4, true
+	g.funcs = append(g.funcs, f)
+	c := code{f: f, pos: g.pos, lock: -1}
+	c.set(c.block())
+	key, ctx := c.copy(mach.R2), c.copy(mach.R4)
+	seq := c.get(mach.R3, gl.SeqOff, asm.DWord)
+	out := c.block()
+	c.unless(asm.JGE, seq, c.get(ctx, 0, asm.DWord), out)
+	c.store(ctx, 0, seq, asm.DWord)
+	c.store(ctx, 0, seq, asm.Byte)
+	to, off := ctx, 8
+	if far {
+		to, off = c.get(ctx, 8, asm.DWord), 0
+	}
+	for i := 0; i < gl.KeySize; i += 8 {
+		w := c.get(key, i, asm.DWord)
+		c.store(to, off+i, w, asm.DWord)
+		if !far {
+			c.store(to, off+i, w, asm.Byte)
+		}
+	}
+	c.here(out)
+	c.movI(mach.R0, 0)
+	c.cur.Term = mach.Term{Kind: mach.Exit}
+	return name
+}

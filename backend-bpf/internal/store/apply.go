@@ -124,7 +124,12 @@ func (s *Store) run(g *global, p *applyProg, key []byte, ops []op, at int) (old 
 		case st == 1:
 			return 0, true, nil
 		case st == -int64(unix.E2BIG), st == -int64(unix.ENOSPC):
-			return 0, false, interp.ErrFull
+			if !g.g.Wrap || try > 20 {
+				return 0, false, interp.ErrFull
+			}
+			if err := s.evict(g); err != nil {
+				return 0, false, err
+			}
 		case (st == -int64(unix.ENOMEM) || st == -int64(unix.EEXIST) || st == -int64(unix.EBUSY) || st == -int64(unix.EAGAIN)) && try < 200:
 			// The kernel fills its pool of elements from another context, a moment later.
 			if try > 3 {
@@ -134,6 +139,28 @@ func (s *Store) run(g *global, p *applyProg, key []byte, ops []op, at int) (old 
 			return 0, false, s.fail(g, "change", fmt.Errorf("the kernel says %w", unix.Errno(-st)))
 		}
 	}
+}
+
+// evict removes the oldest element of an array with "%".
+func (s *Store) evict(g *global) error {
+	var oldest []byte
+	var least uint64
+	span := g.vs * s.copies(g)
+	err := s.batches(g, false, func(keys, vals []byte, n int) {
+		for j := range n {
+			seq := le.Uint64(vals[j*span+g.SeqOff:])
+			if oldest == nil || seq < least {
+				least, oldest = seq, append(oldest[:0], keys[j*g.ks:(j+1)*g.ks]...)
+			}
+		}
+	})
+	if err != nil || oldest == nil {
+		return err
+	}
+	if err := kern.Delete(g.m.FD(), oldest); err != nil && !errors.Is(err, unix.ENOENT) {
+		return s.fail(g, "evict from", err)
+	}
+	return nil
 }
 
 // packet is what the programs are run on; they do not look at it.
