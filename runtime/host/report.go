@@ -35,13 +35,13 @@ func (r *run) finish(res *Result) {
 		fmt.Fprintf(r.Stderr, "WARNING: the counts of lost events could not be read: %v\n", err)
 		return
 	}
-	if n := skipped(c); res.Errors > 0 || n > 0 {
-		fmt.Fprintf(r.Stderr, "WARNING: Number of errors: %d, skipped probes: %d\n", res.Errors, n)
-	}
 	for cause, n := range r.hosted.skips {
 		if cause < len(c.ByCause) {
 			c.ByCause[cause] += n
 		}
+	}
+	if n := skipped(c); res.Errors > 0 || n > 0 {
+		fmt.Fprintf(r.Stderr, "WARNING: Number of errors: %d, skipped probes: %d\n", res.Errors, n)
 	}
 	for cause, n := range c.ByCause {
 		if n == 0 || ir.Cause(cause) == ir.SkipStopping || cause >= len(causeText) {
