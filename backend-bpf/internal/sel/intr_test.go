@@ -82,7 +82,7 @@ func TestIntrinsics(t *testing.T) {
 			if err := ir.Verify(p); err != nil {
 				t.Fatal(err)
 			}
-			for _, may := range []bool{true, false} {
+			for _, may := range forms() {
 				newMachine(t, p, sel.Features{MayGoto: may})
 			}
 		})

@@ -326,7 +326,7 @@ func TestRandom(t *testing.T) {
 			if *seed != 0 && *listing {
 				t.Logf("%s", p)
 			}
-			for _, may := range []bool{true, false} {
+			for _, may := range forms() {
 				same(t, p, 2, sel.Features{MayGoto: may})
 				if t.Failed() {
 					t.Fatalf("may_goto %v\n%s", may, p)

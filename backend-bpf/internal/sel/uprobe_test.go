@@ -271,7 +271,7 @@ func (b *bench) want(want [][]string) {
 }
 
 func modes(t *testing.T, fn func(t *testing.T, feat sel.Features)) {
-	for _, may := range []bool{true, false} {
+	for _, may := range forms() {
 		t.Run(fmt.Sprintf("may_goto=%v", may), func(t *testing.T) { fn(t, sel.Features{MayGoto: may, FuncIP: true}) })
 	}
 }
@@ -345,7 +345,7 @@ b1:
   print "no %d\n"(r0)
   end
 }
-`, sel.Features{MayGoto: true})
+`, sel.Features{MayGoto: forms()[0]})
 	_, first, fs, _ := b.hit()
 	second := first - b.syms["first"] + b.syms["second"]
 	mem := string([]byte{0xfb, 0xff, 0xff})
@@ -373,7 +373,7 @@ b0:
   print "%s %s %s\n"(r1, r2, r3)
   end
 }
-`, sel.Features{MayGoto: true})
+`, sel.Features{MayGoto: forms()[0]})
 	pid, first, _, _ := b.hit()
 	if len(b.args) != 2 {
 		t.Fatalf("got %q", b.args)
@@ -443,7 +443,7 @@ b0:
   end
 }
 `
-	b := newBench(t, text, sel.Features{MayGoto: true})
+	b := newBench(t, text, sel.Features{MayGoto: forms()[0]})
 	b.hit()
 	b.want(nil)
 	// The target is set to a process that does not exist yet: hits come only if numbers repeat, so the shell's own is taken.
@@ -478,7 +478,7 @@ b0:
   gadd @n, 10
   end
 }
-`, sel.Features{MayGoto: true})
+`, sel.Features{MayGoto: forms()[0]})
 	b.hit()
 	if len(b.recs) != 1 || b.recs[0].Kind != wire.Exit {
 		t.Errorf("got %+v", b.recs)
@@ -508,7 +508,7 @@ b2:
 b3:
   end
 }
-`, sel.Features{MayGoto: true})
+`, sel.Features{MayGoto: forms()[0]})
 	for range 12 { // 24 runs of 72 kilobytes and more, for a buffer of a megabyte
 		if err := exec.Command(b.bin).Run(); err != nil {
 			t.Fatal(err)
