@@ -119,7 +119,7 @@ func (l *Layout) array(i int, g *ir.Global, gl *plan.GlobalLayout, iterated bool
 		return fmt.Errorf("the key of array %q takes %d bytes, and a map of the kernel %d at most", g.Name, gl.KeySize, MaxKey)
 	}
 	gl.Map = name(i, g.Name)
-	if iterated || g.Wrap {
+	if iterated || EvictsOldest(g) {
 		gl.SeqOff, gl.ValueOff = 0, 8
 	}
 	m := &ebpf.MapSpec{Name: gl.Map, Type: ebpf.Hash, KeySize: uint32(gl.KeySize), MaxEntries: uint32(g.Size)}
@@ -138,13 +138,23 @@ func (l *Layout) array(i int, g *ir.Global, gl *plan.GlobalLayout, iterated bool
 	}
 	m.ValueSize = uint32(gl.ValueOff + gl.ValueSize)
 	// "%" is not a map of the kernel's LRU kind: that one evicts what was not used lately, in batches of up to 128, so
-	// that a small array would be empty after every overflow. The oldest element is looked for instead.
-	if (int(m.ValueSize)*copies+gl.KeySize+64)*g.Size > PreallocMax {
+	// that a small array would be empty after every overflow. The oldest element is looked for instead. Entry values
+	// (Internal) are in big arrays, where batches do not matter and a search at each call would.
+	if g.Wrap && !EvictsOldest(g) {
+		m.Type = ebpf.LRUHash
+		if gl.PerCPU {
+			m.Type = ebpf.LRUCPUHash
+		}
+	} else if (int(m.ValueSize)*copies+gl.KeySize+64)*g.Size > PreallocMax {
 		m.Flags |= noPrealloc
 	}
 	l.Maps[gl.Map] = m
 	return nil
 }
+
+// EvictsOldest reports whether handlers themselves remove the oldest element of a full array; where an array
+// wraps and this is false, the kernel removes elements that were not used lately.
+func EvictsOldest(g *ir.Global) bool { return g.Wrap && !g.Internal }
 
 // name makes a map's name from a global's: short, unique, of letters that the kernel takes.
 func name(i int, global string) string {

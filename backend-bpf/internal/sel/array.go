@@ -4,6 +4,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
@@ -57,7 +58,7 @@ func (g *gen) sequence(p mem) {
 // room; handlers that do that at the same time may make room for each other and evict one more.
 func (g *gen) insert(in *ir.Instr, key mem, elem mach.Reg, fill func() arg, found, onward *mach.Block) {
 	gl := &g.u.Layout.Globals[in.Glob]
-	wrap := g.u.P.Globals[in.Glob].Wrap
+	wrap := maps.EvictsOldest(g.u.P.Globals[in.Glob])
 	full := g.cold()
 	val := fill()
 	tries := 2
@@ -162,7 +163,7 @@ func (g *gen) mapSetStr(in *ir.Instr, key mem, v ir.Val) {
 	}
 	full, done := g.cold(), g.block()
 	tries := 1
-	if g.u.P.Globals[in.Glob].Wrap {
+	if maps.EvictsOldest(g.u.P.Globals[in.Glob]) {
 		tries = 4
 	}
 	for i := range tries {

@@ -124,7 +124,7 @@ func (s *Store) run(g *global, p *applyProg, key []byte, ops []op, at int) (old 
 		case st == 1:
 			return 0, true, nil
 		case st == -int64(unix.E2BIG), st == -int64(unix.ENOSPC):
-			if !g.g.Wrap || try > 20 {
+			if !g.g.Wrap || g.SeqOff < 0 || try > 20 {
 				return 0, false, interp.ErrFull
 			}
 			if err := s.evict(g); err != nil {
