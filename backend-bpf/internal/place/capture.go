@@ -14,7 +14,8 @@ import (
 // comes to a reading that failed it raises the error then.
 //
 // A reading can move to the stub if what it depends on can: constants, other readings and
-// arithmetic on those, all in registers with one definition.
+// arithmetic on those. Which definition of a register an operand has is known when it has only one, or
+// when one stands before the use in the same block.
 
 // reads reports whether in looks at the probed place or at the moment of the hit.
 func reads(in *ir.Instr) bool {
@@ -61,18 +62,25 @@ func movable(in *ir.Instr) bool {
 
 type cutter struct {
 	src  *ir.Func
-	defs []*ir.Instr // the only definition of each register, nil if there are more or none
+	defs []at // the only definition of each register, with a nil block if there are more or none
 	stub *ir.Builder
-	regs map[ir.Reg]ir.Val // of src -> in the stub
-	// seen by instruction: it is in the stub (true) or cannot be (false)
-	seen map[*ir.Instr]bool
-	vals map[*ir.Instr]int // index of its Value
-	h    *Handler
+	// moved holds the register of the stub for each instruction that is in it, NoReg for those that cannot be.
+	moved map[*ir.Instr]ir.Reg
+	vals  map[*ir.Instr]int // index of its Value
+	h     *Handler
 }
+
+// at is where an instruction stands.
+type at struct {
+	b *ir.Block
+	i int
+}
+
+func (a at) instr() *ir.Instr { return &a.b.Instrs[a.i] }
 
 // capture cuts h's handler. It reports whether that could be done.
 func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, ds *diag.List) bool {
-	c := &cutter{src: body, defs: single(body), stub: ir.NewBuilder(""), regs: map[ir.Reg]ir.Val{}, seen: map[*ir.Instr]bool{}, vals: map[*ir.Instr]int{}, h: h}
+	c := &cutter{src: body, defs: single(body), stub: ir.NewBuilder(""), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, h: h}
 	ok := true
 	for _, b := range order(body) {
 		for i := range body.Blocks[b].Instrs {
@@ -83,11 +91,11 @@ func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, ds *diag.
 			if !reads(in) || in.Dst == ir.NoReg {
 				continue
 			}
-			if c.move(in) {
+			if c.move(at{body.Blocks[b], i}) != ir.NoReg {
 				continue
 			}
-			if f := intrinsic.Lookup(in.Name); in.Op == ir.OpIntr && f != nil && f.Where == intrinsic.PrintOnly {
-				continue // the host can name an address by itself
+			if f := intrinsic.Lookup(in.Name); in.Op == ir.OpIntr && f != nil && f.Where == intrinsic.PrintOnly && h.Sites[0].Target {
+				continue // the host can name addresses of the target by itself
 			}
 			ok = false
 			ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this is read at the probed place, but where it is depends on something that only the host knows").
@@ -125,8 +133,8 @@ func (c *cutter) called(p *ir.Program, call *ir.Instr, why source.Pos, ds *diag.
 }
 
 // single finds the registers with one definition.
-func single(f *ir.Func) []*ir.Instr {
-	defs := make([]*ir.Instr, len(f.Regs))
+func single(f *ir.Func) []at {
+	defs := make([]at, len(f.Regs))
 	n := make([]int, len(f.Regs))
 	for _, r := range f.Params {
 		n[r]++
@@ -134,17 +142,27 @@ func single(f *ir.Func) []*ir.Instr {
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
 			if d := b.Instrs[i].Dst; d != ir.NoReg {
-				defs[d] = &b.Instrs[i]
+				defs[d] = at{b, i}
 				n[d]++
 			}
 		}
 	}
 	for i := range defs {
 		if n[i] != 1 {
-			defs[i] = nil
+			defs[i] = at{}
 		}
 	}
 	return defs
+}
+
+// def finds the definition of r that the instruction at p sees.
+func (c *cutter) def(p at, r ir.Reg) at {
+	for i := p.i - 1; i >= 0; i-- {
+		if p.b.Instrs[i].Dst == r {
+			return at{p.b, i}
+		}
+	}
+	return c.defs[r]
 }
 
 // order lists the blocks that can be reached so that a block comes before those behind it, loops aside.
@@ -168,14 +186,16 @@ func order(f *ir.Func) []ir.BlockID {
 	return post
 }
 
-// move puts in into the stub, and what it depends on, and reports whether that is possible.
-func (c *cutter) move(in *ir.Instr) bool {
-	if done, ok := c.seen[in]; ok {
-		return done
+// move puts an instruction into the stub, and what it depends on, and gives its register there, NoReg if that
+// is not possible.
+func (c *cutter) move(p at) ir.Reg {
+	in := p.instr()
+	if r, ok := c.moved[in]; ok {
+		return r
 	}
-	c.seen[in] = false
-	if c.defs[in.Dst] != in && !reads(in) || !reads(in) && !movable(in) {
-		return false
+	c.moved[in] = ir.NoReg
+	if !reads(in) && !movable(in) {
+		return ir.NoReg
 	}
 	n := *in
 	n.Args = append([]ir.Val(nil), in.Args...)
@@ -183,20 +203,23 @@ func (c *cutter) move(in *ir.Instr) bool {
 		if !a.IsReg() {
 			continue
 		}
-		d := c.defs[a.Reg]
-		if d == nil || !c.move(d) {
-			return false
+		d := c.def(p, a.Reg)
+		if d.b == nil {
+			return ir.NoReg
 		}
-		n.Args[i] = c.regs[a.Reg]
+		r := c.move(d)
+		if r == ir.NoReg {
+			return r
+		}
+		n.Args[i] = ir.R(r)
 	}
 	b := c.stub
 	info := c.src.Regs[in.Dst]
 	n.Dst = b.Reg(info.Name, info.Type, info.Cap)
+	c.moved[in] = n.Dst
 	if !reads(in) {
 		b.Emit(n)
-		c.regs[in.Dst] = ir.R(n.Dst)
-		c.seen[in] = true
-		return true
+		return n.Dst
 	}
 	v := Value{Reg: n.Dst, Fault: ir.NoReg}
 	if canFail(in) {
@@ -221,11 +244,7 @@ func (c *cutter) move(in *ir.Instr) bool {
 	}
 	c.vals[in] = len(c.h.Values)
 	c.h.Values = append(c.h.Values, v)
-	if c.defs[in.Dst] == in {
-		c.regs[in.Dst] = ir.R(n.Dst)
-	}
-	c.seen[in] = true
-	return true
+	return n.Dst
 }
 
 // host writes the body for the host.
