@@ -216,37 +216,84 @@ func (s Set) Each(fn func(Reg)) {
 	}
 }
 
-// Live holds the virtual registers that are needed at the beginning and at the end of each block, by Block.ID.
-type Live struct{ In, Out []Set }
+// Live holds which virtual registers are needed at the beginning and at the end of each block. Most are used
+// in one block only and are not in it, so the sets are over a numbering of the others.
+type Live struct {
+	in, out []Set
+	regs    []Reg   // by number
+	num     []int32 // by register, -1
+}
+
+// In reports whether r is needed at the beginning of b.
+func (l *Live) In(b *Block, r Reg) bool {
+	n := l.num[r]
+	return n >= 0 && l.in[b.ID].Has(Reg(n))
+}
+
+// EachIn calls fn for every register that is needed at the beginning of b, EachOut at its end.
+func (l *Live) EachIn(b *Block, fn func(Reg)) {
+	l.in[b.ID].Each(func(n Reg) { fn(l.regs[n]) })
+}
+
+// EachOut: see EachIn.
+func (l *Live) EachOut(b *Block, fn func(Reg)) {
+	l.out[b.ID].Each(func(n Reg) { fn(l.regs[n]) })
+}
 
 // Liveness computes which registers are needed where. Link must have run.
 func (f *Func) Liveness() *Live {
-	l := &Live{In: make([]Set, f.nblocks), Out: make([]Set, f.nblocks)}
-	use, def := make([]Set, f.nblocks), make([]Set, f.nblocks)
+	l := &Live{in: make([]Set, f.nblocks), out: make([]Set, f.nblocks), num: make([]int32, f.NRegs)}
+	for i := range l.num {
+		l.num[i] = -1
+	}
+	// What a block reads before it writes it lives in more than one block.
+	written := make([]int32, f.NRegs) // 1 + the last block that wrote it
 	for _, b := range f.Blocks {
-		u, d := NewSet(f.NRegs), NewSet(f.NRegs)
+		mark := int32(b.ID) + 1
 		read := func(r Reg) {
-			if r.IsVirtual() && !d.Has(r) {
-				u.Add(r)
+			if r.IsVirtual() && written[r] != mark && l.num[r] < 0 {
+				l.num[r] = int32(len(l.regs))
+				l.regs = append(l.regs, r)
 			}
 		}
 		for i := range b.Ins {
 			b.Ins[i].Uses(read)
 			if r := b.Ins[i].Def(); r.IsVirtual() {
-				d.Add(r)
+				written[r] = mark
+			}
+		}
+		b.TermUses(read)
+	}
+	words := (len(l.regs) + 63) / 64
+	all := make(Set, 4*words*f.nblocks)
+	use, def := make([]Set, f.nblocks), make([]Set, f.nblocks)
+	for i, b := range f.Blocks {
+		piece := all[4*words*i:]
+		u, d := piece[:words:words], piece[words:2*words:2*words]
+		l.in[b.ID], l.out[b.ID] = piece[2*words:3*words:3*words], piece[3*words:4*words:4*words]
+		read := func(r Reg) {
+			if r.IsVirtual() {
+				if n := l.num[r]; n >= 0 && !d.Has(Reg(n)) {
+					u.Add(Reg(n))
+				}
+			}
+		}
+		for i := range b.Ins {
+			b.Ins[i].Uses(read)
+			if r := b.Ins[i].Def(); r.IsVirtual() && l.num[r] >= 0 {
+				d.Add(Reg(l.num[r]))
 			}
 		}
 		b.TermUses(read)
 		use[b.ID], def[b.ID] = u, d
-		l.In[b.ID], l.Out[b.ID] = NewSet(f.NRegs), NewSet(f.NRegs)
 	}
 	for changed := true; changed; {
 		changed = false
 		for i := len(f.Blocks) - 1; i >= 0; i-- {
 			b := f.Blocks[i]
-			in, out := l.In[b.ID], l.Out[b.ID]
+			in, out := l.in[b.ID], l.out[b.ID]
 			for _, s := range b.Succs() {
-				for w, x := range l.In[s.ID] {
+				for w, x := range l.in[s.ID] {
 					out[w] |= x
 				}
 			}
@@ -264,27 +311,32 @@ func (f *Func) Liveness() *Live {
 
 // DropDead removes instructions whose result nobody needs.
 func (f *Func) DropDead() {
+	needed := make([]int32, f.NRegs) // 1 + the block in which the register is needed further on
 	for again := true; again; {
 		again = false
 		l := f.Liveness()
+		clear(needed)
 		for _, b := range f.Blocks {
-			live := append(Set(nil), l.Out[b.ID]...)
+			mark := int32(b.ID) + 1
 			read := func(r Reg) {
 				if r.IsVirtual() {
-					live.Add(r)
+					needed[r] = mark
 				}
 			}
+			l.EachOut(b, read)
 			b.TermUses(read)
 			dropped := false
 			for i := len(b.Ins) - 1; i >= 0; i-- {
 				in := &b.Ins[i]
 				d := in.Def()
-				if in.Pure() && (in.Op == Nop || d.IsVirtual() && !live.Has(d) || in.Op == Mov && in.Dst == in.Src && !in.W32) {
+				if in.Pure() && (in.Op == Nop || d.IsVirtual() && needed[d] != mark || in.Op == Mov && in.Dst == in.Src && !in.W32) {
+					// What it read from other blocks may be dead there now.
+					in.Uses(func(r Reg) { again = again || r.IsVirtual() && l.num[r] >= 0 })
 					in.Op, dropped = Nop, true
 					continue
 				}
 				if d.IsVirtual() {
-					live.Del(d)
+					needed[d] = 0
 				}
 				in.Uses(read)
 			}
@@ -295,7 +347,7 @@ func (f *Func) DropDead() {
 						out = append(out, in)
 					}
 				}
-				b.Ins, again = out, true
+				b.Ins = out
 			}
 		}
 	}

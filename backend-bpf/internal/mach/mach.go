@@ -121,6 +121,7 @@ type Block struct {
 	Preds []*Block
 	// Depth is the number of loops around the block, filled by Func.Link.
 	Depth int
+	succs [2]*Block
 }
 
 // Func is one function. Blocks[0] is where it begins.
@@ -177,13 +178,15 @@ func (f *Func) NewBlock() *Block {
 // NumBlocks is above every Block.ID.
 func (f *Func) NumBlocks() int { return f.nblocks }
 
-// Succs lists where b can go.
+// Succs lists where b can go. The slice is valid until the next call.
 func (b *Block) Succs() []*Block {
 	switch b.Kind {
 	case Jump:
-		return []*Block{b.Then}
+		b.succs[0] = b.Then
+		return b.succs[:1]
 	case Cond, MayGoto:
-		return []*Block{b.Then, b.Else}
+		b.succs = [2]*Block{b.Then, b.Else}
+		return b.succs[:]
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func TestLoops(t *testing.T) {
 		t.Errorf("depths %d %d %d", inner.Depth, tail.Depth, end.Depth)
 	}
 	live := f.Liveness()
-	if in := live.In[inner.ID]; !in.Has(n) || in.Has(dead) {
+	if !live.In(inner, n) || live.In(inner, dead) {
 		t.Error("wrong registers live in the inner loop")
 	}
 	f.DropDead()

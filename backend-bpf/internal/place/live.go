@@ -90,6 +90,41 @@ func (l *Live) After(b ir.BlockID, i int) []ir.Reg {
 	return cur.list()
 }
 
+// Together calls fn for every register that an instruction writes with each other one that holds something at that
+// moment: what is needed further on, with or without an error, and the operands.
+func (l *Live) Together(fn func(written, other ir.Reg)) {
+	cur := make(regs, len(l.f.Regs)/64+1)
+	at := make(regs, len(cur))
+	for id, b := range l.f.Blocks {
+		copy(cur, l.out[id])
+		t := &b.Term
+		if t.Kind == ir.TermFail && t.OnErr != ir.NoBlock {
+			cur.join(l.in[t.OnErr])
+		}
+		use(cur, t.Cond)
+		use(cur, t.Args...)
+		for j := len(b.Instrs) - 1; j >= 0; j-- {
+			in := &b.Instrs[j]
+			if in.Dst != ir.NoReg {
+				copy(at, cur)
+				if in.Op.CanFail() && in.OnErr != ir.NoBlock {
+					at.join(l.in[in.OnErr])
+				}
+				use(at, in.Args...)
+				at.del(in.Dst)
+				for _, r := range at.list() {
+					fn(in.Dst, r)
+				}
+				cur.del(in.Dst)
+			}
+			if in.Op.CanFail() && in.OnErr != ir.NoBlock {
+				cur.join(l.in[in.OnErr])
+			}
+			use(cur, in.Args...)
+		}
+	}
+}
+
 // Into lists the registers that are needed at the beginning of a block.
 func (l *Live) Into(b ir.BlockID) []ir.Reg { return l.in[b].list() }
 

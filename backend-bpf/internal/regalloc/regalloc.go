@@ -140,7 +140,9 @@ func (b bits) any(spans []span) bool {
 // round builds the intervals and hands out registers; it returns what has to be spilled.
 func (a *allocator) round() ([]*interval, error) {
 	a.f.Link()
-	a.f.DropDead()
+	if a.where == nil {
+		a.f.DropDead()
+	}
 	a.build()
 	list := make([]*interval, 0, len(a.ivs))
 	for _, iv := range a.ivs {
@@ -283,7 +285,7 @@ func (a *allocator) build() {
 				}
 			}
 		}
-		live.Out[b.ID].Each(func(r mach.Reg) { end[r] = last + 2 })
+		live.EachOut(b, func(r mach.Reg) { end[r] = last + 2 })
 		b.TermUses(use(last))
 		for i := len(b.Ins) - 1; i >= 0; i-- {
 			in := &b.Ins[i]
@@ -318,7 +320,7 @@ func (a *allocator) build() {
 				shut(r, from)
 			}
 		}
-		live.In[b.ID].Each(func(r mach.Reg) {
+		live.EachIn(b, func(r mach.Reg) {
 			if end[r] != 0 {
 				shut(r, from)
 			}

@@ -129,7 +129,16 @@ func (c *code) swap(dst mach.Reg, size asm.Size) {
 	c.emit(mach.Ins{Op: mach.Swap, Dst: dst, Src: mach.None, Size: size, Slot: mach.NoSlot})
 }
 
+// near gives a base and an offset that fits an instruction.
+func (c *code) near(base mach.Reg, off int) (mach.Reg, int) {
+	if off == int(int16(off)) {
+		return base, off
+	}
+	return c.binI(asm.Add, base, int64(off)), 0
+}
+
 func (c *code) load(dst, base mach.Reg, off int, size asm.Size) {
+	base, off = c.near(base, off)
 	c.emit(mach.Ins{Op: mach.Load, Dst: dst, Src: base, Off: int32(off), Size: size, Slot: mach.NoSlot})
 }
 
@@ -141,6 +150,7 @@ func (c *code) get(base mach.Reg, off int, size asm.Size) mach.Reg {
 }
 
 func (c *code) store(base mach.Reg, off int, src mach.Reg, size asm.Size) {
+	base, off = c.near(base, off)
 	c.emit(mach.Ins{Op: mach.Store, Dst: base, Src: src, Off: int32(off), Size: size, Slot: mach.NoSlot})
 }
 
@@ -149,6 +159,7 @@ func (c *code) storeI(base mach.Reg, off int, v int64, size asm.Size) {
 		c.store(base, off, c.imm(v), size)
 		return
 	}
+	base, off = c.near(base, off)
 	c.emit(mach.Ins{Op: mach.StoreI, Dst: base, Src: mach.None, Off: int32(off), Imm: v, Size: size, Slot: mach.NoSlot})
 }
 
@@ -185,6 +196,7 @@ func (c *code) addr(s mach.Slot, off int) mach.Reg {
 
 // atomic does op on the word at base + off. The source of a fetching operation receives the old value.
 func (c *code) atomic(op asm.AtomicOp, base mach.Reg, off int, src mach.Reg, size asm.Size) {
+	base, off = c.near(base, off)
 	c.emit(mach.Ins{Op: mach.Atomic, At: op, Dst: base, Src: src, Off: int32(off), Size: size, Slot: mach.NoSlot})
 }
 

@@ -1,6 +1,8 @@
 package sel
 
 import (
+	"slices"
+
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/place"
 	"github.com/gostap/gostap/compiler/ir"
@@ -206,7 +208,7 @@ func (g *gen) entrySize(f *ir.Func, in *ir.Instr) int {
 // homes gives the handler and its recursive functions blocks, and every String register that is used a place, except
 // those whose text is known or made on the host.
 func (g *gen) homes() {
-	g.home(func(r ir.Reg, n int, simple bool) *strVar { return g.newStr(n, simple) })
+	g.home(g.shared())
 	if g.subs == nil {
 		return
 	}
@@ -224,12 +226,65 @@ func (g *gen) homes() {
 	g.act = act
 }
 
+// shared gives String registers of the handler places that they share with others which are not in use at the
+// same time. A deferred handler's values are all needed at its end.
+func (g *gen) shared() func(r ir.Reg, n int, simple bool) *strVar {
+	if g.h.Where == place.Deferred {
+		return func(_ ir.Reg, n int, simple bool) *strVar { return g.newStr(n, simple) }
+	}
+	apart := map[[2]ir.Reg]bool{}
+	isStr := func(r ir.Reg) bool { return g.fn.Regs[r].Type == types.String }
+	strs := 0
+	for i := range g.fn.Regs {
+		if isStr(ir.Reg(i)) {
+			strs++
+		}
+	}
+	if strs > 1 {
+		place.Liveness(g.fn).Together(func(a, b ir.Reg) {
+			if isStr(a) && isStr(b) {
+				apart[[2]ir.Reg{a, b}], apart[[2]ir.Reg{b, a}] = true, true
+			}
+		})
+	}
+	type room struct {
+		v    *strVar
+		regs []ir.Reg
+	}
+	var rooms []room
+	return func(r ir.Reg, n int, simple bool) *strVar {
+	next:
+		for i := range rooms {
+			o := &rooms[i]
+			if o.v.cap < n || o.v.small != (simple && o.v.small) {
+				continue
+			}
+			for _, other := range o.regs {
+				if apart[[2]ir.Reg{r, other}] {
+					continue next
+				}
+			}
+			o.regs = append(o.regs, r)
+			return &strVar{cap: n, small: o.v.small, at: o.v.at, lenAt: o.v.lenAt}
+		}
+		v := g.newStr(n, simple)
+		rooms = append(rooms, room{v, []ir.Reg{r}})
+		return v
+	}
+}
+
 func (g *gen) home(place func(r ir.Reg, n int, simple bool) *strVar) {
 	intricate := g.countUses()
+	var need []ir.Reg
 	for i, r := range g.fn.Regs {
 		if r.Type == types.String && g.defs[i] > 0 && !g.known(ir.Reg(i)) {
-			g.strs[i] = place(ir.Reg(i), r.Cap, !intricate[i])
+			need = append(need, ir.Reg(i))
 		}
+	}
+	// The longest first, so that shorter ones find room there.
+	slices.SortStableFunc(need, func(a, b ir.Reg) int { return g.fn.Regs[b].Cap - g.fn.Regs[a].Cap })
+	for _, r := range need {
+		g.strs[r] = place(r, g.fn.Regs[r].Cap, !intricate[r])
 	}
 	cold := coldBlocks(g.fn)
 	g.blocks = make([]*mach.Block, len(g.fn.Blocks))

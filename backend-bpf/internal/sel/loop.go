@@ -76,7 +76,7 @@ func (g *gen) closeLoops(f *mach.Func) error {
 		}
 		back := f.NewBlock()
 		back.Cold = l.Latch.Cold
-		live.In[l.Head.ID].Each(func(r mach.Reg) {
+		live.EachIn(l.Head, func(r mach.Reg) {
 			if pointers.Has(r) {
 				return
 			}

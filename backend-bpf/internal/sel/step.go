@@ -73,7 +73,7 @@ func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
 	c := code{f: f, lock: -1}
 	slot := g.frame.scratch
 	kept := func(head *mach.Block, fn func(r mach.Reg, off int)) {
-		live.In[head.ID].Each(func(r mach.Reg) {
+		live.EachIn(head, func(r mach.Reg) {
 			if g.isPointer(r) {
 				return
 			}
@@ -91,7 +91,7 @@ func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
 			again := f.NewBlock()
 			c.set(again)
 			kept(l.Head, func(r mach.Reg, off int) { c.load(r, slot, off, asm.DWord) })
-			if g.subs != nil && live.In[l.Head.ID].Has(g.subs.fp) {
+			if g.subs != nil && live.In(l.Head, g.subs.fp) {
 				c.current(g, g.subs.fp, slot)
 			}
 			c.jump(l.Head)
