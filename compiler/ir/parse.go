@@ -204,6 +204,8 @@ func (ps *textParser) site() *probe.Site {
 			s.Event = ps.string()
 		case "symbol":
 			s.Symbol = ps.string()
+		case "maxactive":
+			s.MaxActive = int(ps.int())
 		case "pc":
 			s.At.PC = uint64(ps.int())
 		case "at":

@@ -262,6 +262,7 @@ func siteText(s *probe.Site) string {
 	hex("refctr", s.RefCtr)
 	str("event", s.Event)
 	str("symbol", s.Symbol)
+	num("maxactive", int64(s.MaxActive))
 	hex("pc", s.At.PC)
 	if s.At.Kind != debuginfo.AtEntry {
 		str("at", siteKinds[s.At.Kind])

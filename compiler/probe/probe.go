@@ -103,8 +103,11 @@ type Site struct {
 	Image debuginfo.Image
 	At    debuginfo.Site
 
-	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function.
+	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function: "vfs_read", "mod:func" for one of a module, or
+	// "_stext" with an Offset for what has no name of its own. Offset is the bytes from Symbol on at kernel probes.
 	Event, Symbol string
+	// MaxActive is for Kretprobe: how many calls can be under way at the same time, 0 for the back end's choice.
+	MaxActive int
 
 	// Point is the fully resolved probe point (what pp() gives), Func the probed function (ppfunc()).
 	Point, Func string
