@@ -44,6 +44,8 @@ type Ctype struct {
 	Empty bool
 	// Vector marks an Array of C that is a SIMD vector (__m128): it is passed in vector registers.
 	Vector bool
+	// User marks a Pointer of the kernel that is known to lead into user memory (__user).
+	User bool
 	// Go marks types of Go programs.
 	Go bool
 

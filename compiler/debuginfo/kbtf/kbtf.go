@@ -1,0 +1,177 @@
+// Package kbtf knows the kernel: its functions with their prototypes and its types, from BTF, and
+// its symbols, from kallsyms. It needs no headers and no debug package.
+//
+// In: /sys/kernel/btf and /proc/kallsyms, or files of another kernel. Out: Kernel with one Scope for the
+// kernel itself and one for each module; types as *types.Ctype, whose parts are read when they are
+// asked for.
+//
+// BTF is read where it lies, without building a tree of it (Documentation/bpf/btf.rst has the format): opening takes one
+// pass over the types to find where they begin, a look-up of a name one search among the strings and
+// one pass more. All bytes are foreign and checked.
+package kbtf
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Config says which kernel it is. The zero value is the running one.
+type Config struct {
+	// BTF is a file of raw BTF, or an ELF file with a .BTF section (a vmlinux), "" for the running kernel's.
+	BTF string
+	// Map is a file of symbols in the form of /proc/kallsyms or System.map, "" for the running kernel's.
+	Map string
+	// Sys and Proc are where sysfs and procfs are mounted, "" for /sys and /proc.
+	Sys, Proc string
+}
+
+// Foreign reports whether c means another kernel than the running one.
+func (c Config) Foreign() bool { return c.BTF != "" || c.Map != "" }
+
+// ErrNoBTF is wrapped by errors about types of a kernel that has none.
+var ErrNoBTF = errors.New("the kernel has no BTF type information")
+
+// Kernel is one kernel. Use it from one goroutine at a time.
+type Kernel struct {
+	cfg    Config
+	main   *Scope
+	err    error // why there are no types
+	mods   map[string]*Scope
+	syms   *Symbols
+	symErr error
+}
+
+// Scope is what a module can name: its own functions and types, then those of the kernel. The
+// kernel's own scope has no others.
+type Scope struct {
+	k     *Kernel
+	name  string // "" for the kernel itself
+	b     *blob
+	above *Scope
+	types map[uint32]*types.Ctype
+}
+
+// New gives the kernel that cfg describes. Nothing is read before something is asked for.
+func New(cfg Config) *Kernel {
+	if cfg.Sys == "" {
+		cfg.Sys = "/sys"
+	}
+	if cfg.Proc == "" {
+		cfg.Proc = "/proc"
+	}
+	return &Kernel{cfg: cfg}
+}
+
+// Foreign reports whether k is another kernel than the running one.
+func (k *Kernel) Foreign() bool { return k.cfg.Foreign() }
+
+// Kernel is the scope of the kernel itself. The error wraps ErrNoBTF if there is no BTF.
+func (k *Kernel) Kernel() (*Scope, error) {
+	if k.main != nil || k.err != nil {
+		return k.main, k.err
+	}
+	path := k.cfg.BTF
+	if path == "" {
+		if k.cfg.Map != "" {
+			k.err = fmt.Errorf("%w: the symbols are of another kernel, and its BTF is not given", ErrNoBTF)
+			return nil, k.err
+		}
+		path = filepath.Join(k.cfg.Sys, "kernel/btf/vmlinux")
+	}
+	b, err := readBTF(path, nil)
+	if err != nil {
+		k.err = err
+		if errors.Is(err, fs.ErrNotExist) && k.cfg.BTF == "" {
+			k.err = fmt.Errorf("%w (no %s: it was built without CONFIG_DEBUG_INFO_BTF)", ErrNoBTF, path)
+		}
+		return nil, k.err
+	}
+	k.main = &Scope{k: k, b: b}
+	return k.main, nil
+}
+
+// Module is the scope of a loaded module ("ext4"). The error is a *debuginfo.NotFoundError if it is not loaded
+// (or built into the kernel), or wraps ErrNoBTF.
+func (k *Kernel) Module(name string) (*Scope, error) {
+	name = ModuleName(name)
+	if s := k.mods[name]; s != nil {
+		return s, nil
+	}
+	main, err := k.Kernel()
+	if err != nil {
+		return nil, err
+	}
+	if k.cfg.BTF != "" {
+		return nil, fmt.Errorf("%w of module %s: only the kernel's own was given", ErrNoBTF, name)
+	}
+	path := filepath.Join(k.cfg.Sys, "kernel/btf", name)
+	if name == "vmlinux" || !validModule(name) {
+		return nil, &debuginfo.NotFoundError{What: "module", Name: name}
+	}
+	b, err := readBTF(path, main.b)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, serr := os.Stat(filepath.Join(k.cfg.Sys, "module", name)); serr == nil {
+			return nil, fmt.Errorf("%w of module %s", ErrNoBTF, name)
+		}
+		return nil, &debuginfo.NotFoundError{What: "module", Name: name, Detail: "it is not loaded"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if k.mods == nil {
+		k.mods = map[string]*Scope{}
+	}
+	s := &Scope{k: k, name: name, b: b, above: main}
+	k.mods[name] = s
+	return s, nil
+}
+
+// ModuleName is how the kernel writes a module's name: with _ for -.
+func ModuleName(s string) string { return strings.ReplaceAll(s, "-", "_") }
+
+func validModule(name string) bool {
+	return name != "" && !strings.ContainsAny(name, "/\x00") && name != "." && name != ".."
+}
+
+// Modules lists the modules that have BTF.
+func (k *Kernel) Modules() []string {
+	if k.cfg.Foreign() {
+		return nil
+	}
+	es, err := os.ReadDir(filepath.Join(k.cfg.Sys, "kernel/btf"))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range es {
+		if e.Name() != "vmlinux" {
+			out = append(out, e.Name())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Name is the module's name, "" for the kernel itself.
+func (s *Scope) Name() string { return s.name }
+
+// own lists the types of group g that are called name, of s and then of what is above it.
+func (s *Scope) find(g group, name string) []record {
+	var out []record
+	for x := s; x != nil; x = x.above {
+		for _, id := range x.b.find(g, name) {
+			if r, ok := x.b.at(id); ok {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package kbtf
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// readBTF reads the BTF at path. Its bytes stay for the life of the process: names share them.
+func readBTF(path string, base *blob) (*blob, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.IsDir() {
+		return nil, fmt.Errorf("%s is a directory", path)
+	}
+	var magic [4]byte
+	if n, _ := f.ReadAt(magic[:], 0); n == 4 && string(magic[:]) == elf.ELFMAG {
+		return fromELF(f, path, base)
+	}
+	if st.Size() > maxBlob {
+		return nil, fmt.Errorf("%s: %d bytes are too many for BTF", path, st.Size())
+	}
+	b, err := mapOrRead(f, st.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	x, err := newBlob(b, base)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return x, nil
+}
+
+// mapOrRead maps the file, which the kernel allows for its own BTF from 6.16 on, or reads it. Files that may change under the
+// map are read.
+func mapOrRead(f *os.File, size int64) ([]byte, error) {
+	var fs unix.Statfs_t
+	if unix.Fstatfs(int(f.Fd()), &fs) == nil && fs.Type == unix.SYSFS_MAGIC && size > 0 {
+		if b, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_POPULATE); err == nil {
+			return b, nil
+		}
+	}
+	b := make([]byte, size)
+	n, err := io.ReadFull(f, b)
+	if err == io.ErrUnexpectedEOF || err == io.EOF {
+		err = nil
+	}
+	return b[:n], err
+}
+
+func fromELF(f *os.File, path string, base *blob) (x *blob, err error) {
+	e, err := elf.NewFile(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	sec := e.Section(".BTF")
+	if sec == nil || sec.Type == elf.SHT_NOBITS {
+		return nil, fmt.Errorf("%s: %w: no .BTF section", path, ErrNoBTF)
+	}
+	if sec.Size > maxBlob {
+		return nil, fmt.Errorf("%s: .BTF has %d bytes, which are too many", path, sec.Size)
+	}
+	b, err := io.ReadAll(io.LimitReader(sec.Open(), maxBlob))
+	if err != nil {
+		return nil, fmt.Errorf("%s: .BTF: %w", path, err)
+	}
+	if x, err = newBlob(bytes.Clone(b), base); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return x, nil
+}

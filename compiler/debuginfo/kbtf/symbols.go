@@ -1,0 +1,252 @@
+package kbtf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"unsafe"
+)
+
+// Symbol is one line of the kernel's symbol table.
+type Symbol struct {
+	Name string
+	// Addr is 0 where the kernel hides its addresses (kernel.kptr_restrict, no CAP_SYSLOG).
+	Addr uint64
+	// Type is nm's letter: T t W w for code.
+	Type byte
+	// Module is "" for the kernel itself. Generated code has "bpf" or names with __builtin__.
+	Module string
+}
+
+// Code reports whether s is a function, or a label in code.
+func (s Symbol) Code() bool { return s.Type == 'T' || s.Type == 't' || s.Type == 'W' || s.Type == 'w' }
+
+// Global reports whether s was visible outside of its file.
+func (s Symbol) Global() bool {
+	return s.Type >= 'A' && s.Type <= 'Z' || s.Type == 'w' || s.Type == 'v'
+}
+
+// Symbols is a symbol table, kept as the text that it came as.
+type Symbols struct {
+	text []byte
+	// hidden says that all addresses are 0.
+	hidden bool
+	sorted []sortedSymbol
+}
+
+// sortedSymbol is a symbol by its address and its line in the text.
+type sortedSymbol struct {
+	addr uint64
+	line uint32
+}
+
+// maxSymbols bounds the text of a symbol table.
+const maxSymbols = 512 << 20
+
+// Symbols reads /proc/kallsyms, or the file that Config.Map names. Reading the kernel's takes it half a
+// microsecond for each of some hundred thousand symbols: ask only when the symbols are needed.
+func (k *Kernel) Symbols() (*Symbols, error) {
+	if k.syms != nil || k.symErr != nil {
+		return k.syms, k.symErr
+	}
+	path := k.cfg.Map
+	if path == "" {
+		if k.cfg.BTF != "" {
+			k.symErr = errors.New("the BTF is of another kernel, and its symbols are not given")
+			return nil, k.symErr
+		}
+		path = filepath.Join(k.cfg.Proc, "kallsyms")
+	}
+	k.syms, k.symErr = readSymbols(path)
+	return k.syms, k.symErr
+}
+
+func readSymbols(path string) (*Symbols, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size := 64 << 10
+	if st, err := f.Stat(); err == nil && st.Size() > 0 {
+		size = int(min(st.Size()+1, maxSymbols))
+	} else {
+		size = 6 << 20 // files of procfs have no size
+	}
+	b := make([]byte, 0, size)
+	for {
+		if len(b) == cap(b) {
+			b = slices.Grow(b, len(b)/4+4096)
+		}
+		n, err := f.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(b) > maxSymbols {
+			return nil, fmt.Errorf("%s: too large for a symbol table", path)
+		}
+	}
+	s, err := newSymbols(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// newSymbols checks that text is a symbol table.
+func newSymbols(text []byte) (*Symbols, error) {
+	s := &Symbols{text: text}
+	first, _, ok := s.line(0)
+	if !ok {
+		return nil, errors.New("not a symbol table: lines are to be ADDRESS TYPE NAME")
+	}
+	s.hidden = first.Addr == 0
+	if s.hidden { // a table may begin with per-CPU offsets, the first of which is 0
+		s.Each(func(x Symbol) bool {
+			s.hidden = x.Addr == 0
+			return s.hidden
+		})
+	}
+	return s, nil
+}
+
+// Hidden reports whether the kernel did not tell the addresses.
+func (s *Symbols) Hidden() bool { return s.hidden }
+
+// line parses the line at offset at; next is where the following one begins. ok is false for a line of another form.
+func (s *Symbols) line(at int) (x Symbol, next int, ok bool) {
+	b := s.text[at:]
+	next = len(s.text)
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		b, next = b[:i], at+i+1
+	}
+	i := 0
+	for ; i < len(b) && i < 16; i++ {
+		c := b[i]
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			c = 16
+		}
+		if c == 16 {
+			break
+		}
+		x.Addr = x.Addr<<4 | uint64(c)
+	}
+	if i == 0 || len(b) < i+4 || b[i] != ' ' || b[i+2] != ' ' {
+		return x, next, false
+	}
+	x.Type = b[i+1]
+	name := b[i+3:]
+	if t := bytes.IndexByte(name, '\t'); t >= 0 {
+		mod := name[t+1:]
+		name = name[:t]
+		if len(mod) > 2 && mod[0] == '[' && mod[len(mod)-1] == ']' {
+			x.Module = text(mod[1 : len(mod)-1])
+		}
+	}
+	x.Name = text(name)
+	return x, next, x.Name != ""
+}
+
+// text shares b's memory, which stays.
+func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// Each calls f for every symbol in the order of the table (the kernel's own by address, then those of modules)
+// until f says false.
+func (s *Symbols) Each(f func(Symbol) bool) {
+	for at := 0; at < len(s.text); {
+		x, next, ok := s.line(at)
+		if ok && !f(x) {
+			return
+		}
+		at = next
+	}
+}
+
+// Named lists the symbols called name, in the order of the table.
+func (s *Symbols) Named(name string) []Symbol {
+	var out []Symbol
+	if name == "" {
+		return nil
+	}
+	pat := append([]byte{' '}, name...)
+	for at := 0; ; {
+		i := bytes.Index(s.text[at:], pat)
+		if i < 0 {
+			return out
+		}
+		at += i
+		end := at + len(pat)
+		if end == len(s.text) || s.text[end] == '\n' || s.text[end] == '\t' {
+			start := bytes.LastIndexByte(s.text[:at], '\n') + 1
+			if x, _, ok := s.line(start); ok && x.Name == name {
+				out = append(out, x)
+			}
+		}
+		at = end
+	}
+}
+
+// index sorts the symbols by address.
+func (s *Symbols) index() []sortedSymbol {
+	if s.sorted != nil || s.hidden {
+		return s.sorted
+	}
+	out := make([]sortedSymbol, 0, bytes.Count(s.text, []byte{'\n'})+1)
+	for at := 0; at < len(s.text); {
+		x, next, ok := s.line(at)
+		if ok && x.Addr != 0 {
+			out = append(out, sortedSymbol{x.Addr, uint32(at)})
+		}
+		at = next
+	}
+	less := func(a, b sortedSymbol) int {
+		switch {
+		case a.addr < b.addr:
+			return -1
+		case a.addr > b.addr:
+			return 1
+		}
+		return 0
+	}
+	if !slices.IsSortedFunc(out, less) {
+		slices.SortStableFunc(out, less)
+	}
+	s.sorted = out
+	return out
+}
+
+// At gives the symbols with the highest address that is not above addr, all names that there are for it, and the address of the
+// next one behind (0 if there is none). None are given for addresses in front of the first or when addresses are hidden.
+func (s *Symbols) At(addr uint64) (at []Symbol, end uint64) {
+	idx := s.index()
+	i := sort.Search(len(idx), func(i int) bool { return idx[i].addr > addr })
+	if i < len(idx) {
+		end = idx[i].addr
+	}
+	if i == 0 {
+		return nil, end
+	}
+	for start := idx[i-1].addr; i > 0 && idx[i-1].addr == start; i-- {
+		if x, _, ok := s.line(int(idx[i-1].line)); ok {
+			at = append(at, x)
+		}
+	}
+	slices.Reverse(at)
+	return at, end
+}
