@@ -106,7 +106,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 // served reports whether handlers of this kind of site can be programs.
 func served(ds *diag.List, pr *ir.Probe, k probe.Kind) bool {
 	switch k {
-	case probe.Uprobe, probe.Uretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.Profile:
+	case probe.Uprobe, probe.Uretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.Profile, probe.Tracepoint, probe.ProcessSyscall, probe.ProcessSyscallReturn:
 		return true
 	}
 	ds.Errorf(diag.Build, "bpf-probe-kind", source.At(pr.Pos), "the eBPF back end does not serve %v probes", k).

@@ -51,6 +51,10 @@ const (
 	// without the stack pointer. The program goes on with that value, and an OpReg behind it gives it. Where a variable
 	// is narrower than its register, the lowering has put together what belongs into the rest. Guru mode only.
 	OpSetReg
+	// OpTraceArg: dst = the N-th argument word of the event that fired. At a tracepoint those are its arguments, from 0, without
+	// the tracer's own; what is above the bytes of a narrower type is undefined. At a system call they are its six
+	// arguments, then its number (SyscallNr), and at its return the result (SyscallRet).
+	OpTraceArg
 	OpSite // dst = attribute Name of the site that fired: "pp", "ppfunc", "probefunc", "pn" (String), "pc", "id" (Long)
 
 	// Scalars.
@@ -132,7 +136,8 @@ var opTable = [numOps]opInfo{
 	OpLt: {"lt", "l:ll", false}, OpLe: {"le", "l:ll", false}, OpGt: {"gt", "l:ll", false}, OpGe: {"ge", "l:ll", false},
 	OpULt: {"ult", "l:ll", false}, OpCat: {"cat", "s:ss", false}, OpSCmp: {"scmp", "l:ss", false}, OpMatch: {"match", "l:s", false},
 	OpReg: {"reg", "l:", false}, OpTLS: {"tls", "l:", false}, OpBias: {"bias", "l:", false}, OpLoad: {"load", "l:l", true},
-	OpStore: {"store", "-:ll", true}, OpSetReg: {"setreg", "-:l", false}, OpSite: {"site", "?:", false},
+	OpStore: {"store", "-:ll", true}, OpSetReg: {"setreg", "-:l", false}, OpTraceArg: {"tracearg", "l:", false},
+	OpSite: {"site", "?:", false},
 	OpGGet: {"gget", "v:", false}, OpGSet: {"gset", "-:v", false}, OpGAdd: {"gadd", "[l]:l", false},
 	OpMGet: {"mget", "v:*", false}, OpMSet: {"mset", "-:*v", true}, OpMAdd: {"madd", "[l]:*l", true}, OpMHas: {"mhas", "l:*", false},
 	OpMDel: {"mdel", "-:*", false}, OpMClear: {"mclear", "-:", false},
@@ -151,6 +156,15 @@ func (o Op) String() string {
 	}
 	return "op?"
 }
+
+// What OpTraceArg's N means at system calls, behind the arguments.
+const (
+	SyscallNr  = 6
+	SyscallRet = 7
+)
+
+// MaxTraceArgs is the most argument words that a tracepoint can have (MAX_BPF_FUNC_ARGS of include/linux/bpf.h).
+const MaxTraceArgs = 12
 
 // CanSetReg reports whether OpSetReg may name DWARF register n.
 func CanSetReg(n int64) bool { return n >= 0 && n < 16 && n != 7 }

@@ -200,6 +200,8 @@ func (ps *textParser) site() *probe.Site {
 			s.Offset = uint64(ps.int())
 		case "refctr":
 			s.RefCtr = uint64(ps.int())
+		case "syscall":
+			s.Syscall = int(ps.int())
 		case "event":
 			s.Event = ps.string()
 		case "symbol":

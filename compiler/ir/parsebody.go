@@ -234,7 +234,7 @@ func (ps *textParser) instr() Instr {
 	switch in.Op {
 	case OpNone:
 		ps.fail("unknown operation %q", w)
-	case OpReg, OpBudget, OpLock, OpUnlock:
+	case OpReg, OpTraceArg, OpBudget, OpLock, OpUnlock:
 		in.N = ps.int()
 	case OpSetReg:
 		in.N = ps.int()

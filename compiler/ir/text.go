@@ -260,6 +260,7 @@ func siteText(s *probe.Site) string {
 	}
 	hex("offset", s.Offset)
 	hex("refctr", s.RefCtr)
+	num("syscall", int64(s.Syscall))
 	str("event", s.Event)
 	str("symbol", s.Symbol)
 	num("maxactive", int64(s.MaxActive))
@@ -383,7 +384,7 @@ func (w *printer) instr(in *Instr) {
 	}
 	w.b.WriteString(in.Op.String())
 	switch in.Op {
-	case OpReg, OpBudget, OpLock, OpUnlock:
+	case OpReg, OpTraceArg, OpBudget, OpLock, OpUnlock:
 		w.printf(" %d", in.N)
 	case OpSetReg:
 		w.printf(" %d", in.N)

@@ -317,6 +317,10 @@ func (v *verifier) instr(in *Instr) error {
 		if in.N < 0 || in.N > 1<<16 {
 			return fmt.Errorf("register %d", in.N)
 		}
+	case OpTraceArg:
+		if in.N < 0 || in.N >= MaxTraceArgs {
+			return fmt.Errorf("event argument %d", in.N)
+		}
 	case OpSetReg:
 		if !CanSetReg(in.N) {
 			return fmt.Errorf("register %d", in.N)

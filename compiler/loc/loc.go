@@ -17,28 +17,29 @@ type Op uint8
 
 // The operations. A and B name earlier steps of the same Prog by index.
 const (
-	Reg   Op = iota // N: DWARF register number, the value it has at the probed pc
-	Const           // N
-	Arg             // N: the N-th run-time argument (a script value, such as an index)
-	TLS             // the thread pointer (amd64: fs base)
-	Image           // the load bias of the binary that the site is in: run-time address minus file address; 0 unless PIE or a library
-	Add             // A + B
-	Sub             // A - B
-	Mul             // A * B
-	And             // A & B
-	Or              // A | B
-	Xor             // A ^ B
-	Shl             // A << B
-	Shr             // A >> B, logical
-	Sar             // A >> B, arithmetic
-	Neg             // -A
-	Not             // ^A
-	Deref           // load Size bytes at address A, sign-extended if Signed; may fault
-	Bits            // Size bits of A from bit N on, sign-extended if Signed
-	Below           // A if A < B (unsigned), else a run-time error: index out of range
+	Reg      Op = iota // N: DWARF register number, the value it has at the probed pc
+	Const              // N
+	Arg                // N: the N-th run-time argument (a script value, such as an index)
+	TLS                // the thread pointer (amd64: fs base)
+	Image              // the load bias of the binary that the site is in: run-time address minus file address; 0 unless PIE or a library
+	Add                // A + B
+	Sub                // A - B
+	Mul                // A * B
+	And                // A & B
+	Or                 // A | B
+	Xor                // A ^ B
+	Shl                // A << B
+	Shr                // A >> B, logical
+	Sar                // A >> B, arithmetic
+	Neg                // -A
+	Not                // ^A
+	Deref              // load Size bytes at address A, sign-extended if Signed; may fault
+	Bits               // Size bits of A from bit N on, sign-extended if Signed
+	Below              // A if A < B (unsigned), else a run-time error: index out of range
+	TraceArg           // N: the N-th argument word of the event (ir.OpTraceArg)
 )
 
-var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr", "sar", "neg", "not", "deref", "bits", "below"}
+var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr", "sar", "neg", "not", "deref", "bits", "below", "tracearg"}
 
 func (o Op) String() string { return opNames[o] }
 
@@ -60,6 +61,9 @@ func Value(s Step) Prog { return Prog{[]Step{s}} }
 
 // Register is the value of a DWARF register.
 func Register(n int) Prog { return Value(Step{Op: Reg, N: int64(n)}) }
+
+// Event is the n-th argument word of the event that fired: of a tracepoint, or of a system call.
+func Event(n int) Prog { return Value(Step{Op: TraceArg, N: int64(n)}) }
 
 // Constant is a constant value.
 func Constant(n int64) Prog { return Value(Step{Op: Const, N: n}) }
@@ -143,7 +147,7 @@ func (p Prog) String() string {
 			b.WriteString("; ")
 		}
 		switch s.Op {
-		case Reg, Const, Arg:
+		case Reg, Const, Arg, TraceArg:
 			fmt.Fprintf(&b, "%s %d", s.Op, s.N)
 		case TLS, Image:
 			b.WriteString(s.Op.String())

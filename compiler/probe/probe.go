@@ -105,6 +105,12 @@ type Site struct {
 
 	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function: "vfs_read", "mod:func" for one of a module, or
 	// "_stext" with an Offset for what has no name of its own. Offset is the bytes from Symbol on at kernel probes.
+	// Syscall is the number of the system call that a ProcessSyscall or ProcessSyscallReturn site is for, AnySyscall for all.
+	Syscall int
+	// Names gives what has a name at a site that lies in no program, such as the arguments of a tracepoint; nil if nothing has.
+	Names Names
+
+	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function.
 	Event, Symbol string
 	// MaxActive is for Kretprobe: how many calls can be under way at the same time, 0 for the back end's choice.
 	MaxActive int
@@ -117,9 +123,20 @@ type Site struct {
 	Comps []Comp
 }
 
+// AnySyscall is the Site.Syscall of sites that every system call hits for which no other site of the same probe is.
+const AnySyscall = -1
+
+// Names are the variables of an event: of a tracepoint, of a system call.
+type Names interface {
+	// Vars lists them, Var finds one by name; the error is a *debuginfo.NotFoundError, or a *debuginfo.NotLiveError for a
+	// variable that has its value at the entry only. In a system call's return, "return" is its result.
+	Vars() []*debuginfo.Var
+	Var(name string) (*debuginfo.Var, error)
+}
+
 // IsReturn reports whether results can be asked for at s.
 func (s *Site) IsReturn() bool {
-	return s.Kind == Uretprobe || s.Kind == Kretprobe ||
+	return s.Kind == Uretprobe || s.Kind == Kretprobe || s.Kind == ProcessSyscallReturn ||
 		s.Kind == Uprobe && (s.At.Kind == debuginfo.AtReturn || s.At.Kind == debuginfo.AtTail)
 }
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
-/* Tracepoints, found by name. Their arguments come as the kernel passes them, at most eight words. */
+/* Tracepoints, found by name. Their arguments come as the kernel passes them, GS_TRACE_ARGS words at most:
+ * those that a tracepoint does not have are whatever lies there. */
 #ifndef GS_TRACE_H
 #define GS_TRACE_H
 
 #include <linux/tracepoint.h>
 #include "gs_output.h"
+
+#define GS_TRACE_ARGS 12
 
 struct gs_trace {
 	const char *name;
@@ -16,10 +19,10 @@ struct gs_trace {
 	bool on;
 };
 
-static void gs_trace_hit(void *data, s64 a, s64 b, s64 c, s64 d, s64 e)
+static void gs_trace_hit(void *data, s64 a, s64 b, s64 c, s64 d, s64 e, s64 f, s64 g, s64 h, s64 i, s64 j, s64 k, s64 l)
 {
 	struct gs_trace *t = data;
-	s64 args[5] = { a, b, c, d, e };
+	s64 args[GS_TRACE_ARGS] = { a, b, c, d, e, f, g, h, i, j, k, l };
 	struct gs_hit hit = { .args = args, .site = t->place };
 
 	if (gs_running() && gs_here(t->pid))

@@ -20,7 +20,7 @@ import (
 // reads reports whether in looks at the probed place or at the moment of the hit.
 func reads(in *ir.Instr) bool {
 	switch in.Op {
-	case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpLoad, ir.OpSite:
+	case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpLoad, ir.OpSite, ir.OpTraceArg:
 		return true
 	case ir.OpIntr:
 		f := intrinsic.Lookup(in.Name)

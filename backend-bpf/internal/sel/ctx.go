@@ -5,6 +5,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
 )
 
 // ptRegs gives the offset in struct pt_regs (amd64) of each DWARF register: the System V ABI numbers
@@ -19,7 +20,11 @@ const (
 
 // userRegs reports whether the context holds registers, and refuses what in asks for if not.
 func (g *gen) userRegs(in *ir.Instr, what string) bool {
-	if !lifetime(g.h.Sites[0].Kind) {
+	switch k := g.h.Sites[0].Kind; {
+	case k == probe.Tracepoint || isSyscall(k):
+		g.u.refuse(in.Pos, "bpf-no-registers", "%s: with eBPF a probe at a tracepoint or a system call has no registers of the program to look at", what)
+		return false
+	case !lifetime(k):
 		return true
 	}
 	g.u.refuse(in.Pos, "bpf-no-registers", "%s: at process.begin and process.end there is no instruction of the program to look at", what)

@@ -168,6 +168,7 @@ func (g *gen) prologue() {
 		st := g.get(ctl, plan.CtlState, asm.Word)
 		g.unlessI(asm.JNE, st, int64(wire.Running), g.out)
 	}
+	g.syscallFilter(g.out)
 	g.filter(g.out)
 	g.lifetimeFilter(g.out)
 	if c := g.u.P.Probes[g.h.Probe].Cond; c >= 0 {
@@ -180,7 +181,11 @@ func (g *gen) prologue() {
 // setup gets what the handler needs while it runs.
 func (g *gen) setup() {
 	if g.siteNum != mach.None {
-		g.mov(g.siteNum, g.call(asm.FnGetAttachCookie, aReg(g.ctx)))
+		if isSyscall(g.h.Sites[0].Kind) {
+			g.mov(g.siteNum, g.syscallSite())
+		} else {
+			g.mov(g.siteNum, g.call(asm.FnGetAttachCookie, aReg(g.ctx)))
+		}
 	}
 	if g.look.budget {
 		g.movI(g.budget, int64(g.maxAction()))

@@ -45,6 +45,8 @@ func (g *gen) instr(in *ir.Instr) {
 		g.order(g.longs[in.Dst], g.strOf(in.Args[0]), g.strOf(in.Args[1]))
 	case ir.OpReg:
 		g.register(in)
+	case ir.OpTraceArg:
+		g.traceArg(in)
 	case ir.OpTLS:
 		g.tls(in)
 	case ir.OpBias:

@@ -248,6 +248,12 @@ func progType(s *probe.Site) (ebpf.ProgramType, ebpf.AttachType, string) {
 	switch s.Kind {
 	case probe.Profile, probe.Perf:
 		return ebpf.PerfEvent, ebpf.AttachNone, ""
+	case probe.Tracepoint:
+		return ebpf.RawTracepoint, ebpf.AttachNone, s.Event[strings.LastIndexByte(s.Event, ':')+1:]
+	case probe.ProcessSyscall:
+		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sys_enter"
+	case probe.ProcessSyscallReturn:
+		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sys_exit"
 	case probe.ProcessBegin:
 		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sched_process_exec"
 	case probe.ProcessEnd, probe.ThreadEnd:

@@ -132,7 +132,7 @@ var lightIntr = map[string]bool{"pid": true, "tid": true, "uid": true, "gid": tr
 func (g *gen) isLight(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.OpMov, ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpDiv, ir.OpMod, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar, ir.OpNeg, ir.OpNot,
-		ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt, ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpGAdd, ir.OpSetReg:
+		ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt, ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpTraceArg, ir.OpGAdd, ir.OpSetReg:
 		return in.Dst == ir.NoReg || g.f.Regs[in.Dst].Type == types.Long
 	case ir.OpGGet, ir.OpGSet:
 		return g.p.Globals[in.Glob].Type == types.Long

@@ -52,7 +52,7 @@ func (g *gen) instr(in *ir.Instr) {
 		g.emit("gs_cat(%s, %s, %s);", g.dst(in.Dst), g.str(a[0]), g.str(a[1]))
 	case ir.OpSCmp:
 		g.set(in, "gs_scmp(%s, %s)", g.str(a[0]), g.str(a[1]))
-	case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpSite:
+	case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpSite, ir.OpTraceArg:
 		g.probed(in)
 	case ir.OpLoad:
 		g.or(in, "gs_load(c, %d, %s, %s, %d, %v, %v)", in.Pos, g.ref(in.Dst), g.long(a[0]), in.N, in.Signed, in.Kernel)
@@ -160,6 +160,12 @@ func (g *gen) probed(in *ir.Instr) {
 		default:
 			g.set(in, "hit->regs->%s", regs[in.N])
 		}
+	case ir.OpTraceArg:
+		if !eventful(sites) && g.probe >= 0 {
+			g.refuse(in.Pos, "there are no arguments of an event at this kind of probe")
+			return
+		}
+		g.set(in, "hit->args[%d]", in.N)
 	case ir.OpTLS:
 		g.set(in, "gs_thread_pointer()")
 	case ir.OpBias:

@@ -169,3 +169,13 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	u.printf("static void gs_detach(void)\n{\n%s}\n\n", off.String())
 	u.printf("static int gs_attach(s64 *site)\n{\n\tint err = 0;\n%s\n%s\tif (err)\n\t\tgs_detach();\n\treturn err;\n}\n", decl, on.String())
 }
+
+// eventful reports whether hits at sites carry the arguments of an event.
+func eventful(sites []*probe.Site) bool {
+	for _, s := range sites {
+		if s.Kind != probe.Tracepoint && s.Kind != probe.ProcessSyscall && s.Kind != probe.ProcessSyscallReturn {
+			return false
+		}
+	}
+	return true
+}

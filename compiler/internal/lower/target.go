@@ -108,7 +108,7 @@ func (f *fn) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 	var a, b ir.Val
 	key := fmt.Sprintf("%d %d %d %t %t", s.Op, s.N, s.Size, s.Signed, s.Kernel)
 	switch s.Op {
-	case loc.Reg, loc.TLS, loc.Image:
+	case loc.Reg, loc.TLS, loc.Image, loc.TraceArg:
 	case loc.Neg, loc.Not, loc.Deref, loc.Bits:
 		a = vals[s.A]
 		key += " " + operand(a)
@@ -150,6 +150,8 @@ func (f *fn) compute(s loc.Step, a, b ir.Val) ir.Val {
 	switch s.Op {
 	case loc.Reg:
 		return emit(ir.OpReg, s.N)
+	case loc.TraceArg:
+		return emit(ir.OpTraceArg, s.N)
 	case loc.TLS:
 		return emit(ir.OpTLS, 0)
 	case loc.Image:

@@ -42,10 +42,11 @@ type siteKey struct {
 	target        bool
 	offset        uint64
 	event, symbol string
+	syscall       int
 }
 
 func keyOf(s *probe.Site) siteKey {
-	return siteKey{s.Kind, s.Path, s.PID, s.Target, s.Offset, s.Event, s.Symbol}
+	return siteKey{s.Kind, s.Path, s.PID, s.Target, s.Offset, s.Event, s.Symbol, s.Syscall}
 }
 
 type probeMerger struct {

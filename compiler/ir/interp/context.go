@@ -44,9 +44,15 @@ type Attrs interface {
 // stand in for the instructions that would read them.
 type Captured interface {
 	// Captured gives the value for an instruction of the program (told apart by its address) that reads
-	// the probed place: OpReg, OpTLS, OpBias, OpLoad, OpSite, and OpIntr of a Context intrinsic. A code other than
+	// the probed place: OpReg, OpTLS, OpBias, OpLoad, OpSite, OpTraceArg, and OpIntr of a Context intrinsic. A code other than
 	// ErrNone is the error that reading raised there. false: nothing was captured for it.
 	Captured(in *ir.Instr) (Val, ir.Code, bool)
+}
+
+// Eventful is a Context of an event that has arguments: a tracepoint, a system call. Where the Context is none, they are 0.
+type Eventful interface {
+	// TraceArg gives the n-th argument word, as ir.OpTraceArg counts them.
+	TraceArg(n int) int64
 }
 
 // Writer is a Context of a program that can be changed (guru mode). Where the Context is none, OpStore and

@@ -98,7 +98,7 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 				m.last = lastMatch{re: re, text: strs[in.a]}
 			}
 
-		case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpLoad, ir.OpSite:
+		case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpLoad, ir.OpSite, ir.OpTraceArg:
 			var v Val
 			v, err = m.probed(in, ints)
 			if err == nil {

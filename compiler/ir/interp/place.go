@@ -18,6 +18,11 @@ func (m *Machine) probed(in *inst, ints []int64) (Val, error) {
 	switch in.op {
 	case ir.OpReg:
 		return Val{Int: m.ctx.Reg(int(in.n))}, nil
+	case ir.OpTraceArg:
+		if e, ok := m.ctx.(Eventful); ok {
+			return Val{Int: e.TraceArg(int(in.n))}, nil
+		}
+		return Val{}, nil
 	case ir.OpTLS:
 		return Val{Int: m.ctx.ThreadPointer()}, nil
 	case ir.OpBias:

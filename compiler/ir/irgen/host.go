@@ -40,6 +40,7 @@ type Context struct {
 // Site implements interp.Context, as do the next ones.
 func (c *Context) Site() *probe.Site    { return c.At }
 func (c *Context) Reg(n int) int64      { return 100 + int64(n) }
+func (c *Context) TraceArg(n int) int64 { return 200 + int64(n) }
 func (c *Context) ThreadPointer() int64 { return 7000 }
 func (c *Context) Bias() int64          { return 0x5000 }
 

@@ -1,0 +1,121 @@
+package sel
+
+import (
+	"encoding/binary"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// The context of a program at a tracepoint is its arguments, a word each, without the tracer's own. System calls are the
+// tracepoints sys_enter(struct pt_regs *regs, long id) and sys_exit(struct pt_regs *regs, long ret).
+
+// syscallRegs are the offsets in struct pt_regs of a system call's arguments: di, si, dx, r10, r8, r9.
+var syscallRegs = [...]int{112, 104, 96, 56, 72, 64}
+
+// regsOrigAX is the offset of orig_ax, which holds the number of the system call until it is over.
+const regsOrigAX = 120
+
+// traceArg is OpTraceArg.
+func (g *gen) traceArg(in *ir.Instr) {
+	kind := g.h.Sites[0].Kind
+	switch {
+	case in.Dst == ir.NoReg:
+	case kind == probe.Tracepoint:
+		g.load(g.longs[in.Dst], g.ctx, 8*int(in.N), asm.DWord)
+	case !isSyscall(kind) || in.N > ir.SyscallRet || in.N == ir.SyscallRet && kind != probe.ProcessSyscallReturn:
+		g.u.refuse(in.Pos, "bpf-no-event", "there are no arguments of an event at this kind of probe")
+		g.movI(g.longs[in.Dst], 0)
+	case int(in.N) < len(syscallRegs):
+		g.load(g.longs[in.Dst], g.get(g.ctx, 0, asm.DWord), syscallRegs[in.N], asm.DWord)
+	case in.N == ir.SyscallNr:
+		g.mov(g.longs[in.Dst], g.syscallNr())
+	default:
+		g.load(g.longs[in.Dst], g.ctx, 8, asm.DWord)
+	}
+}
+
+// syscallNr gives the number of the system call.
+func (g *gen) syscallNr() mach.Reg {
+	if g.h.Sites[0].Kind == probe.ProcessSyscall {
+		return g.get(g.ctx, 8, asm.DWord)
+	}
+	return g.get(g.get(g.ctx, 0, asm.DWord), regsOrigAX, asm.DWord)
+}
+
+func isSyscall(k probe.Kind) bool {
+	return k == probe.ProcessSyscall || k == probe.ProcessSyscallReturn
+}
+
+// syscallSlots bounds the numbers of system calls: greater ones are of other tables (x32) or do not exist.
+const syscallSlots = 512
+
+// tsCompat is TS_COMPAT of arch/x86/include/asm/thread_info.h: the thread is in a system call of the 32-bit table.
+const tsCompat = 2
+
+// syscallFilter goes on only in a system call that a site is for. Calls by way of the 32-bit table have other
+// numbers and hit nothing.
+func (g *gen) syscallFilter(out *mach.Block) {
+	s := g.h.Sites[0]
+	if !isSyscall(s.Kind) {
+		return
+	}
+	if len(g.h.Sites) == 1 {
+		if s.Syscall != probe.AnySyscall {
+			g.unlessI(asm.JNE, g.syscallNr(), int64(s.Syscall), out)
+		}
+	} else if !g.anySyscall() {
+		g.unlessI(asm.JEq, g.syscallSite(), noSite, out)
+	}
+	in := &ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}
+	off, ok := g.offset(in, "task_struct", "thread_info.status")
+	if !ok {
+		return
+	}
+	st := g.get(g.call(asm.FnGetCurrentTaskBtf), off, asm.Word)
+	g.unlessI(asm.JSet, st, tsCompat, out)
+	if s.Path != "" && s.PID == 0 && !s.Target {
+		g.executable(in, s.Path, out)
+	}
+}
+
+// noSite is the index of the site of a system call for which there is none.
+const noSite = 0xffff
+
+func (g *gen) anySyscall() bool {
+	for _, s := range g.h.Sites {
+		if s.Syscall == probe.AnySyscall {
+			return true
+		}
+	}
+	return false
+}
+
+// syscallSite gives the index of the site that the system call's number is for, noSite if there is none. It is looked up
+// in a table.
+func (g *gen) syscallSite() mach.Reg {
+	table := make([]byte, 2*syscallSlots+2) // the last entry is for all greater numbers
+	other := noSite
+	for i, s := range g.h.Sites {
+		if s.Syscall == probe.AnySyscall {
+			other = g.h.IDs[i]
+		}
+	}
+	for i := 0; i < len(table); i += 2 {
+		binary.LittleEndian.PutUint16(table[i:], uint16(other))
+	}
+	for i, s := range g.h.Sites {
+		if s.Syscall >= 0 && s.Syscall < syscallSlots {
+			binary.LittleEndian.PutUint16(table[2*s.Syscall:], uint16(g.h.IDs[i]))
+		}
+	}
+	i := g.tight(g.syscallNr(), syscallSlots)
+	p := g.mapVal(plan.MapText, g.textOf("\x00syscalls\x00"+string(table))+len("\x00syscalls\x00"))
+	g.aluI(asm.LSh, i, 1)
+	g.alu(asm.Add, p, i)
+	return g.get(p, 0, asm.Half)
+}
