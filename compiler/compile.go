@@ -54,6 +54,8 @@ type Options struct {
 	Language string
 	// Config looks up an option of the kernel's configuration for %( %) conditions; nil: none is known.
 	Config func(name string) (value string, ok bool)
+	// Privilege is that of the user whom the script is checked for: "stapusr", "stapsys" or "stapdev"; "" checks nothing.
+	Privilege string
 	// Unoptimised leaves out the optimiser (-u).
 	Unoptimised bool
 	// NoAutoPrint turns off the printing of unread globals at the end.

@@ -108,7 +108,7 @@ func (s *state) aliases(first string) []expand.Alias {
 }
 
 func (s *state) conditions() grammar.Conditions {
-	c := grammar.Conditions{Kernel: s.o.Kernel, Arch: s.o.Arch, Runtime: s.o.Runtime, Guru: s.o.Guru, Systemtap: s.o.Language, Config: s.o.Config}
+	c := grammar.Conditions{Kernel: s.o.Kernel, Arch: s.o.Arch, Runtime: s.o.Runtime, Guru: s.o.Guru, Privilege: s.o.Privilege, Systemtap: s.o.Language, Config: s.o.Config}
 	if c.Arch == "" {
 		c.Arch = "x86_64"
 	}

@@ -31,6 +31,8 @@ type output struct {
 	seen map[string]int
 	// hostErrors and kernelErrors count the run-time errors that were not caught, by where the handler ran.
 	hostErrors, kernelErrors int
+	// quiet: errors are counted, not written.
+	quiet bool
 }
 
 const outputBuffer = 256 << 10
@@ -147,6 +149,9 @@ func (o *output) warn(text string) {
 
 // fault reports a run-time error that was not caught.
 func (o *output) fault(f *textfmt.Fault) {
+	if o.quiet {
+		return
+	}
 	o.flush()
 	text := f.Text(o.prog)
 	if o.seen[text]++; o.seen[text] <= 3 {

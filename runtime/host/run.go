@@ -42,6 +42,8 @@ type Config struct {
 	Open func(path string) (debuginfo.Image, error)
 	// Signals ends the run on INT, TERM and HUP when true.
 	Signals bool
+	// QuietErrors: run-time errors of the script are counted at the end, but neither told one by one nor a failure.
+	QuietErrors bool
 	// Logf prints what -v shows; may be nil.
 	Logf func(format string, args ...any)
 }
@@ -90,6 +92,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 	syms := &symbols.Table{Open: c.Open, Known: images(c.Program)}
 	r.out = newOutput(c.Program, c.Stdout, c.Stderr, syms)
 	r.out.schema = c.Session.Schema()
+	r.out.quiet = c.QuietErrors
 	if wantsNames(r.out.schema) {
 		var err error
 		if syms.Events, err = symbols.WatchProcesses(); err != nil {
@@ -129,6 +132,9 @@ func Run(ctx context.Context, c Config) (res Result) {
 	res.Errors, _ = r.hosted.errors()
 	res.Failed = r.state() == wire.Failed
 	r.finish(&res)
+	if c.QuietErrors {
+		res.Errors = 0
+	}
 	res.Report = c.Session.Report()
 	if c.Target != nil && r.childEnded() {
 		res.Child = c.Target.Status()

@@ -39,7 +39,16 @@ func Run(args []string, s Streams, env []string) (status int) {
 			status = 1
 		}
 	}()
-	o, err := parseFlags(args, s.Err)
+	more, rc, err := defaults(env)
+	if err != nil {
+		return usageFailed(s.Err, err)
+	}
+	o, err := parseFlags(append(more, args...), s.Err)
+	if err != nil && rc != "" {
+		if _, alone := parseFlags(args, s.Err); alone == nil {
+			fmt.Fprintf(s.Err, "note: the options in %s come first\n", rc)
+		}
+	}
 	if err != nil {
 		return usageFailed(s.Err, err)
 	}
@@ -49,6 +58,8 @@ func Run(args []string, s Streams, env []string) (status int) {
 		return 0
 	case o.version:
 		fmt.Fprintf(s.Out, "gostap %s, script language %s\n", Version, LanguageVersion)
+		return 0
+	case o.nothing:
 		return 0
 	case o.info:
 		return info(s)

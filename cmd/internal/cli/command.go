@@ -42,6 +42,9 @@ func (c *command) run() error {
 			return nil
 		}
 	}
+	if err := applyRlimits(c.rlimits); err != nil {
+		return err
+	}
 	o, err := c.compilerOptions()
 	if err != nil {
 		return err
@@ -111,7 +114,7 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 	o := compiler.Options{
 		Args: c.args, Limits: c.limits, Guru: c.guru, Include: c.include, Globals: map[string]string{},
 		TargetPID: c.pid, SearchPath: getenv(c.env, "PATH"), Unoptimised: c.unopt, NoAutoPrint: c.quietEnd, Dump: c.dump,
-		SkipBadVars: c.badVars, Language: c.language, Config: kernelConfig(),
+		SkipBadVars: c.badVars, Privilege: c.privilege, Language: c.language, Config: kernelConfig(),
 		Open: open.Open, Runtime: c.runtime, Verify: getenv(c.env, "GOSTAP_DEBUG") != "",
 	}
 	var uts syscall.Utsname
@@ -310,7 +313,7 @@ func (c *command) build(ctx context.Context, p *diag.Printer, prog *ir.Program) 
 	if c.name != "" || c.keep || c.pass == 4 {
 		dir := "."
 		if c.keep && c.name == "" {
-			d, err := os.MkdirTemp("", "gostap-")
+			d, err := c.keepDir()
 			if err != nil {
 				return nil, err
 			}
@@ -342,6 +345,17 @@ func (c *command) build(ctx context.Context, p *diag.Printer, prog *ir.Program) 
 	return art, nil
 }
 
+// keepDir makes the directory that -k leaves files in.
+func (c *command) keepDir() (string, error) {
+	if c.tmpdir == "" {
+		return os.MkdirTemp("", "gostap-")
+	}
+	if err := os.MkdirAll(c.tmpdir, 0o755); err != nil {
+		return "", plain(err)
+	}
+	return c.tmpdir, nil
+}
+
 func (c *command) load(ctx context.Context, art backend.Artifact) (backend.Session, error) {
 	start := time.Now()
 	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Logf: c.logf, Verbose: c.level(5)})
@@ -355,7 +369,7 @@ func (c *command) load(ctx context.Context, art backend.Artifact) (backend.Sessi
 func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program) error {
 	out := c.Out
 	if c.output != "" {
-		f, err := os.Create(c.output)
+		f, err := os.Create(strftime(c.output, time.Now()))
 		if err != nil {
 			s.Close()
 			return plain(err)
@@ -364,7 +378,7 @@ func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program
 		out = f
 	}
 	cfg := host.Config{
-		Program: prog, Session: s, Stdout: out, Stderr: c.Err, Timeout: c.timeout, Signals: true,
+		Program: prog, Session: s, Stdout: out, Stderr: c.Err, Timeout: c.timeout, Signals: true, QuietErrors: c.quietErrors,
 		Open: func(path string) (debuginfo.Image, error) { return open.Open(path) },
 	}
 	if c.command == "" && c.file != "-" {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -53,22 +52,21 @@ type options struct {
 	listing  compiler.Listing
 	lists    bool // --dump-functions and its kin: print listing
 	info     bool // --info
-	version  bool
-	help     bool
+	nothing  bool // --clean-cache: there is nothing to do
+	rlimits  []rlimit
+	// privilege is --privilege, "" if none is asked for.
+	privilege string
+	// quietErrors is --suppress-handler-errors.
+	quietErrors bool
+	tmpdir      string // --tmpdir: where -k keeps files
+	version     bool
+	help        bool
 }
 
 // usageError is a mistake on the command line.
 type usageError struct{ text, hint string }
 
 func (e *usageError) Error() string { return e.text }
-
-// refused are options of stap that mean something here that is not there yet.
-var refused = map[string]string{
-	"F": "flight recorder mode", "S": "output file rotation", "b": "bulk mode", "t": "timing of handlers",
-	"i": "interactive mode", "d": "unwind data of further modules",
-	"a": "another architecture", "B": "kbuild options", "R": "another runtime directory", "P": "prologue search (always right here)",
-	"q": "tapset coverage",
-}
 
 func parseFlags(args []string, errw io.Writer) (*options, error) {
 	o := &options{limits: layout.Default(), pass: 5}
@@ -121,28 +119,28 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	fs.BoolVar(&o.info, "info", false, "")
 	fs.BoolVarP(&o.version, "version", "V", false, "")
 	fs.BoolVarP(&o.help, "help", "h", false, "")
-	for short, what := range refused {
-		fs.VarP(refusal(what), "stap-"+short, short, "")
-		switch short {
-		case "S", "d", "a", "B", "R":
-		default:
-			fs.ShorthandLookup(short).NoOptDefVal = "true"
-		}
+	addStapOptions(fs)
+	for _, l := range rlimits {
+		fs.Var(rlimitValue{&o.rlimits, l.name, l.what}, l.name, "")
 	}
+	var privilege string
+	var unprivileged, noTimeLimits bool
+	fs.StringVar(&privilege, "privilege", "", "")
+	fs.BoolVar(&unprivileged, "unprivileged", false, "")
+	fs.BoolVar(&o.quietErrors, "suppress-handler-errors", false, "")
+	fs.BoolVar(&noTimeLimits, "suppress-time-limits", false, "")
+	fs.StringVar(&o.tmpdir, "tmpdir", "", "")
+	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "colour" {
+			name = "color"
+		}
+		return pflag.NormalizedName(name)
+	})
 	if err := fs.Parse(args); err != nil {
-		text := err.Error()
-		var invalid *pflag.InvalidValueError
-		if errors.As(err, &invalid) {
-			f := invalid.GetFlag()
-			if _, ok := f.Value.(refusal); ok {
-				text = fmt.Sprintf("-%s: %v", f.Shorthand, invalid.Unwrap())
-			} else if f.Value.Type() == "int" {
-				text = fmt.Sprintf("-%s takes a number, not %q", f.Shorthand, invalid.GetValue())
-			}
-		}
-		return nil, &usageError{text, "gostap --help lists the options"}
+		return nil, flagError(fs, err)
 	}
-	if o.help || o.version || o.info {
+	o.nothing = fs.Changed("clean-cache")
+	if o.help || o.version || o.info || o.nothing {
 		return o, nil
 	}
 	if bpf {
@@ -157,6 +155,9 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 		if err := checkLanguage(o.language); err != nil {
 			return nil, err
 		}
+	}
+	if err := o.setPrivilege(privilege, unprivileged); err != nil {
+		return nil, err
 	}
 	for _, l := range listings {
 		if l.on {
@@ -230,6 +231,9 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 			return nil, err
 		}
 	}
+	if err := o.suppress(noTimeLimits); err != nil {
+		return nil, err
+	}
 	for _, g := range o.globals {
 		if n, _, ok := strings.Cut(g, "="); !ok || n == "" {
 			return nil, &usageError{fmt.Sprintf("-G takes name=value, not %q", g), ""}
@@ -283,6 +287,9 @@ func (o *options) define(d string) error {
 	if !ok {
 		val = "1"
 	}
+	if strings.HasPrefix(name, "STP_NO_OVERLOAD") {
+		return nil // there is no overload stop to turn off
+	}
 	n, err := strconv.Atoi(val)
 	if err != nil || n < 0 || n > 1<<30 {
 		return &usageError{fmt.Sprintf("-D %s: the value must be a number", d), ""}
@@ -293,8 +300,8 @@ func (o *options) define(d string) error {
 	if name == "MAXMAPENTRIES" && n == 0 {
 		return &usageError{fmt.Sprintf("-D %s: MAXMAPENTRIES is at least 1", d), ""}
 	}
-	if strings.HasPrefix(name, "STP_NO_OVERLOAD") {
-		return nil // there is no overload stop to turn off
+	if why := stapMacros[name]; why != "" {
+		return &usageError{fmt.Sprintf("-D %s: %s", name, why), ""}
 	}
 	if !o.limits.Set(name, n) {
 		return &usageError{fmt.Sprintf("-D %s: no limit has this name", name),
@@ -302,10 +309,3 @@ func (o *options) define(d string) error {
 	}
 	return nil
 }
-
-// refusal is the value of an option that is known and not there.
-type refusal string
-
-func (r refusal) Set(string) error { return fmt.Errorf("%s is not in this version", string(r)) }
-func (r refusal) Type() string     { return "" }
-func (r refusal) String() string   { return "" }

@@ -42,7 +42,7 @@ listing:
                           what the library and this version have
 
 output:
-  -o, --output FILE       print to FILE
+  -o, --output FILE       print to FILE; %Y, %H ... in it are the time, as in strftime(3)
   -s, --buffer MB         megabytes of output buffer
   -v, --verbose           a line and a time per pass, sites and what they cost; more with -vv
   -w, --no-warnings       no warnings        -W, --warnings-are-errors
@@ -54,16 +54,27 @@ output:
 language:
       --compatible VER    answer systemtap_v with an older version
       --skip-badvars      variables that are not there read as 0
+      --privilege LEVEL       refuse what a user of the group stapusr or stapsys may not do;
+                              --unprivileged is --privilege=stapusr
+
+limits:
+      --suppress-handler-errors   errors of handlers are counted, not told, and stop nothing
+      --suppress-time-limits      any number of statements in a handler (with -g)
+      --rlimit-as=N, --rlimit-cpu=N, --rlimit-nproc=N, --rlimit-stack=N, --rlimit-fsize=N
+                              what gostap itself may use, in bytes, seconds and processes
 
 stages:
   -p N                    stop after: 1 parse, 2 elaborate, 3 translate, 4 compile, 5 run
   -m, --module NAME       name of what -p4 leaves behind (NAME.bpf.o)
-  -k, --keep              keep the translation in a directory
+  -k, --keep              keep the translation in a directory (--tmpdir NAME: in that one)
   -u, --unoptimized       do not optimise
       --dump PASS         print what a pass made; --dump=help lists the passes
       --runtime NAME      bpf (programs in the kernel), kernel (a module built with the
                           kernel's headers) or host (no kernel, no root)
   -r, --release REL       build the module for another kernel: its release or build directory
+
+Options in ~/.systemtap/rc, or $SYSTEMTAP_DIR/rc, come before those of the command line. Options
+of stap that make no difference here are taken; the others are refused with the reason.
 
 exit status: 0 if all went well, 1 otherwise.
 `

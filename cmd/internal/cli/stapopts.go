@@ -1,0 +1,340 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/diag"
+)
+
+// stapOption is an option that stap documents and that is not one of gostap's own: it is either
+// accepted, since what it asks for holds anyway, or refused with the reason.
+type stapOption struct {
+	long, short string
+	arg         argKind
+	// why says why it is refused, or what accepting it comes to.
+	why string
+	// hint says what to do instead of a refused option.
+	hint string
+	// accept tells which values are taken; nil refuses all.
+	accept func(value string) bool
+}
+
+type argKind uint8
+
+const (
+	noArg argKind = iota
+	needsArg
+	mayHaveArg
+)
+
+func anyValue(string) bool { return true }
+
+func oneOf(values ...string) func(string) bool {
+	return func(v string) bool { return slices.Contains(values, v) }
+}
+
+// The reasons that several options share.
+const (
+	whyServer = "scripts are compiled on this machine, there are no compile servers"
+	whyRemote = "a session runs on the machine that gostap runs on"
+	whyCache  = "nothing is cached between runs"
+	whyNames  = "addresses are given names when they are printed, by the files that lie there"
+)
+
+// stapOptions are stap's documented options that need no code of their own.
+var stapOptions = []stapOption{
+	{"interactive", "i", noArg, "interactive mode is not in this version", "edit a file and run it: a start takes a few milliseconds", nil},
+	{"stap-flight-recorder", "F", noArg, "flight recorder mode is not in this version", "start it in the background with -o FILE", nil},
+	{"stap-rotate", "S", needsArg, "output file rotation is not in this version", "write to a rotating logger: gostap ... | logger", nil},
+	{"stap-bulk", "b", noArg, "bulk mode is not in this version", "records of all processors come in one file, in order; -s sets the size of the buffer", nil},
+	{"stap-timing", "t", noArg, "timing of handlers is not in this version", "-v tells at the end how often each probe was hit", nil},
+	{"stap-coverage", "q", noArg, "coverage of the library is not in this version", "", nil},
+	{"stap-unwind", "d", needsArg, whyNames, "", anyValue},
+	{"ldd", "", noArg, whyNames, "", anyValue},
+	{"all-modules", "", noArg, whyNames, "", anyValue},
+	{"stap-arch", "a", needsArg, "programs are translated for x86_64 only", "", oneOf("x86_64")},
+	{"stap-kbuild", "B", needsArg, "options of the kernel's build cannot be set", "modules are built with the options that the kernel was built with", nil},
+	{"modinfo", "", needsArg, "entries of the module's information cannot be set", "", nil},
+	{"stap-runtime-dir", "R", needsArg, "the runtime is a part of gostap, there is no directory to take another one from", "", nil},
+	{"stap-prologue", "P", noArg, "places of parameters are always taken from where they are valid", "", anyValue},
+	{"prologue-searching", "", mayHaveArg, "it takes never, always or auto; places of parameters are always taken from where they are valid", "", oneOf("", "never", "always", "auto")},
+	{"check-version", "", noArg, "nothing in the language depends on the version asked for", "", anyValue},
+	{"clean-cache", "", noArg, whyCache, "", anyValue},
+	{"disable-cache", "", noArg, whyCache, "", anyValue},
+	{"poison-cache", "", noArg, whyCache, "", anyValue},
+	{"save-uprobes", "", noArg, "no module for user probes is ever built", "", anyValue},
+	{"download-debuginfo", "", mayHaveArg, "debug information is not downloaded", "install the package with the debug information, or name a file that has it", oneOf("no")},
+	{"use-server", "", mayHaveArg, whyServer, "", nil},
+	{"use-server-on-error", "", mayHaveArg, whyServer, "", oneOf("no")},
+	{"list-servers", "", mayHaveArg, whyServer, "", nil},
+	{"trust-servers", "", mayHaveArg, whyServer, "", nil},
+	{"remote", "", needsArg, whyRemote, "run it there: ssh HOST gostap ...", nil},
+	{"remote-prefix", "", noArg, whyRemote, "", nil},
+	{"sysroot", "", needsArg, "files are looked for in the running system only", `name them by their whole path: process("/the/root/usr/bin/app")`, nil},
+	{"sysenv", "", needsArg, "files are looked for in the running system only", "set the variable in front of the command", nil},
+	{"sign-module", "", mayHaveArg, "modules are not signed", "build with -p4 -m NAME and sign NAME.ko with the kernel's sign-file", nil},
+	{"target-namespaces", "", needsArg, "functions about namespaces look at those of the current process only", "", nil},
+	{"target-namespace", "", needsArg, "functions about namespaces look at those of the current process only", "", nil},
+	{"monitor", "", mayHaveArg, "the monitor window is not in this version", "-v tells at the end how often each probe was hit; a timer probe can print globals", nil},
+	{"example", "", noArg, "no example scripts are installed", "name the script by its path", nil},
+	{"dyninst", "", noArg, "there is no dyninst runtime", "--runtime=bpf traces user programs", nil},
+}
+
+// stapValue is the value of such an option.
+type stapValue struct{ o *stapOption }
+
+// refusedOption is an option that is known and not taken.
+type refusedOption struct{ o *stapOption }
+
+func (e *refusedOption) Error() string { return e.o.why }
+
+func (v stapValue) Set(s string) error {
+	if v.o.arg == mayHaveArg && s == noValue {
+		s = ""
+	}
+	if v.o.accept == nil || !v.o.accept(s) {
+		return &refusedOption{v.o}
+	}
+	return nil
+}
+func (v stapValue) Type() string   { return "" }
+func (v stapValue) String() string { return "" }
+
+// noValue stands for an option whose argument was left out; no user writes a NUL byte.
+const noValue = "\x00"
+
+// addStapOptions teaches fs the options of stap.
+func addStapOptions(fs *pflag.FlagSet) {
+	for i := range stapOptions {
+		o := &stapOptions[i]
+		fs.VarP(stapValue{o}, o.long, o.short, "")
+		switch o.arg {
+		case noArg:
+			fs.Lookup(o.long).NoOptDefVal = "true"
+		case mayHaveArg:
+			fs.Lookup(o.long).NoOptDefVal = noValue
+		}
+	}
+}
+
+// flagError puts what the flag package found wrong into our words.
+func flagError(fs *pflag.FlagSet, err error) error {
+	const list = "gostap --help lists the options"
+	var invalid *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	var refused *refusedOption
+	switch {
+	case errors.As(err, &refused):
+		name := "--" + refused.o.long
+		if refused.o.short != "" {
+			name = "-" + refused.o.short
+		}
+		if refused.o.hint == "" {
+			return &usageError{fmt.Sprintf("%s: %s", name, refused.o.why), list}
+		}
+		return &usageError{fmt.Sprintf("%s: %s", name, refused.o.why), refused.o.hint}
+	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "int":
+		f := invalid.GetFlag()
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand
+		}
+		return &usageError{fmt.Sprintf("%s takes a number, not %q", name, invalid.GetValue()), list}
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		var names []string
+		fs.VisitAll(func(f *pflag.Flag) {
+			if !strings.HasPrefix(f.Name, "stap-") {
+				names = append(names, f.Name)
+			}
+		})
+		name := unknown.GetSpecifiedName()
+		if near := diag.Nearest(name, names, 2); len(near) > 0 {
+			return &usageError{fmt.Sprintf("there is no option --%s", name), "did you mean --" + strings.Join(near, ", --") + "?"}
+		}
+		return &usageError{fmt.Sprintf("there is no option --%s", name), list}
+	case errors.As(err, &unknown):
+		return &usageError{fmt.Sprintf("there is no option -%s", unknown.GetSpecifiedName()), list}
+	}
+	return &usageError{err.Error(), list}
+}
+
+// rlimits are the options that bound what gostap and the programs it starts may use.
+var rlimits = []struct {
+	name string
+	what int
+}{
+	{"rlimit-as", unix.RLIMIT_AS}, {"rlimit-cpu", unix.RLIMIT_CPU}, {"rlimit-nproc", unix.RLIMIT_NPROC},
+	{"rlimit-stack", unix.RLIMIT_STACK}, {"rlimit-fsize", unix.RLIMIT_FSIZE},
+}
+
+// rlimit is one --rlimit-*=N.
+type rlimit struct {
+	name string
+	what int
+	max  uint64
+}
+
+// rlimitValue collects them.
+type rlimitValue struct {
+	to   *[]rlimit
+	name string
+	what int
+}
+
+func (v rlimitValue) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%q is no number", s)
+	}
+	*v.to = append(*v.to, rlimit{v.name, v.what, n})
+	return nil
+}
+func (rlimitValue) Type() string   { return "int" }
+func (rlimitValue) String() string { return "" }
+
+func applyRlimits(ls []rlimit) error {
+	for _, l := range ls {
+		var have unix.Rlimit
+		err := unix.Getrlimit(l.what, &have)
+		if n := min(l.max, have.Max); err == nil { // who asks for more than he may have is content with that
+			err = unix.Setrlimit(l.what, &unix.Rlimit{Cur: n, Max: n})
+		}
+		if err != nil {
+			return fmt.Errorf("--%s=%d: %w", l.name, l.max, err)
+		}
+	}
+	return nil
+}
+
+// stapMacros are the macros of stap's runtime that -D can set there and that mean nothing here,
+// with the reason. A limit that is silently not kept would surprise.
+var stapMacros = map[string]string{
+	"STP_OVERLOAD_THRESHOLD": "the share of time that handlers take is not limited",
+	"STP_OVERLOAD_INTERVAL":  "the share of time that handlers take is not limited",
+	"STP_OVERLOAD":           "the share of time that handlers take is not limited",
+	"MINSTACKSPACE":          "handlers do not run on the kernel's stack",
+	"INTERRUPTIBLE":          "which handlers can be interrupted is decided by the kernel",
+	"KRETACTIVE":             "the number of functions that are entered at the same time is not limited",
+	"MAXUPROBES":             "the number of probes is not limited",
+	"STP_PROCFS_BUFSIZE":     ".maxsize(n) in the probe point sets the size of a procfs buffer",
+	"STP_ALIBI":              "probes without handlers are not made",
+	"STP_TIMING":             "timing of handlers is not in this version",
+	"STP_BUFFER_SIZE":        "-s sets the size of the buffer",
+	"STP_NUM_BUFFERS":        "-s sets the size of the buffer",
+	"HIST_LOG_BUCKETS":       "@hist_log always has 128 buckets",
+	"HIST_WIDTH":             "histograms are always 50 columns wide",
+	"HIST_ELISION":           "histograms always keep 2 lines of zeros",
+}
+
+// unlimited is more statements, tries or errors than any session comes to.
+const unlimited = math.MaxInt32
+
+// suppress handles --suppress-time-limits and --suppress-handler-errors.
+func (o *options) suppress(timeLimits bool) error {
+	if timeLimits {
+		if !o.guru {
+			return &usageError{"--suppress-time-limits needs guru mode", "add -g"}
+		}
+		o.limits.MaxAction, o.limits.MaxActionInt = unlimited, unlimited
+		o.limits.MaxTryLock = max(o.limits.MaxTryLock, 100_000)
+	}
+	if o.quietErrors {
+		o.limits.MaxErrors, o.limits.MaxSkipped = unlimited, 0
+	}
+	return nil
+}
+
+// privileges are the values of --privilege, most restricted first.
+var privileges = []string{"stapusr", "stapsys", "stapdev"}
+
+func (o *options) setPrivilege(value string, unprivileged bool) error {
+	if unprivileged {
+		value = "stapusr"
+	}
+	if value == "" {
+		return nil
+	}
+	if !slices.Contains(privileges, value) {
+		return &usageError{fmt.Sprintf("--privilege takes stapusr, stapsys or stapdev, not %q", value), ""}
+	}
+	if o.guru && value != "stapdev" {
+		return &usageError{fmt.Sprintf("-g and --privilege=%s exclude each other", value), "guru mode allows everything"}
+	}
+	o.privilege = value
+	return nil
+}
+
+// defaults reads the options in $SYSTEMTAP_DIR/rc, or ~/.systemtap/rc: words parted by blanks, with
+// '...' and "..." around those that hold some, and # for comments. No file is no error.
+func defaults(env []string) ([]string, string, error) {
+	dir := getenv(env, "SYSTEMTAP_DIR")
+	if dir == "" {
+		home := getenv(env, "HOME")
+		if home == "" {
+			return nil, "", nil
+		}
+		dir = home + "/.systemtap"
+	}
+	path := dir + "/rc"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, "", nil
+	}
+	words, err := splitWords(string(text))
+	if err != nil {
+		return nil, path, &usageError{fmt.Sprintf("%s: %v", path, err), ""}
+	}
+	return words, path, nil
+}
+
+// splitWords parts text into words as a shell does, without expanding anything.
+func splitWords(text string) ([]string, error) {
+	var words []string
+	var w strings.Builder
+	in, quote := false, byte(0)
+	end := func() {
+		if in {
+			words = append(words, w.String())
+			w.Reset()
+			in = false
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case c == '\\' && quote != '\'' && i+1 < len(text):
+			i++
+			w.WriteByte(text[i])
+			in = true
+		case quote != 0:
+			w.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote, in = c, true
+		case c == '#' && !in:
+			for i < len(text) && text[i] != '\n' {
+				i++
+			}
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			end()
+		default:
+			w.WriteByte(c)
+			in = true
+		}
+	}
+	if quote != 0 {
+		return nil, errors.New("a quote is not closed")
+	}
+	end()
+	return words, nil
+}
