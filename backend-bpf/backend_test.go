@@ -28,7 +28,7 @@ func TestProvides(t *testing.T) {
 			t.Errorf("%s is missing", c)
 		}
 	}
-	for _, c := range []caps.Cap{caps.EmbeddedC, caps.ReadFloat, caps.Kprobe} {
+	for _, c := range []caps.Cap{caps.EmbeddedC, caps.ReadFloat} {
 		if p.Has(c) {
 			t.Errorf("%s is promised", c)
 		}

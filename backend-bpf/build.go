@@ -74,7 +74,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 			}
 		}
 		pl.Spec.Programs[name] = res.Spec
-		at := plan.Attach{Prog: name, Kind: h.Sites[0].Kind, Probe: h.Probe}
+		at := plan.Attach{Prog: name, Kind: h.Sites[0].Kind, Probe: h.Probe, Funcs: res.Funcs}
 		for k, s := range h.Sites {
 			at.Sites = append(at.Sites, plan.Target{Site: s, Cookie: res.Cookies[k]})
 		}
@@ -106,7 +106,8 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 // served reports whether handlers of this kind of site can be programs.
 func served(ds *diag.List, pr *ir.Probe, k probe.Kind) bool {
 	switch k {
-	case probe.Uprobe, probe.Uretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.Profile, probe.Tracepoint, probe.ProcessSyscall, probe.ProcessSyscallReturn:
+	case probe.Uprobe, probe.Uretprobe, probe.Kprobe, probe.Kretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.Profile, probe.Tracepoint,
+		probe.ProcessSyscall, probe.ProcessSyscallReturn:
 		return true
 	}
 	ds.Errorf(diag.Build, "bpf-probe-kind", source.At(pr.Pos), "the eBPF back end does not serve %v probes", k).

@@ -3,7 +3,7 @@
 // In: descriptors of programs, files with offsets, names of tracepoints. Out: links,
 // kept in a Set that removes them all. Everything hangs on descriptors of this process
 // and nothing is pinned, so that the kernel removes it when the process dies, however
-// it dies.
+// it dies; where a kernel probe needs an event in tracefs, its name may be left behind, with nothing attached to it.
 package attach
 
 import (
@@ -24,7 +24,11 @@ type Set struct {
 	perfs []int // perf events that hold links or wait to be closed
 	// uprobes counts the perf events that take the kernel long to close.
 	uprobes int
-	report  []string
+	kernel  kernelSet
+	// missed counts the missed hits of kernel probes that are gone.
+	missed   uint64
+	report   []string
+	warnings []string
 }
 
 // link is one descriptor, and the perf event under it if there is one.
@@ -215,7 +219,7 @@ func (s *Set) note(format string, args ...any) {
 func (s *Set) Report() []string { return s.report }
 
 // Links is how many links there are.
-func (s *Set) Links() int { return len(s.links) }
+func (s *Set) Links() int { return len(s.links) + len(s.kernel.links) }
 
 // Detach removes everything. When it returns, no handler is under way that began before. Where there are many
 // perf uprobes the kernel removes them one after the other in the next seconds, and what still fires then has to
@@ -223,6 +227,8 @@ func (s *Set) Links() int { return len(s.links) }
 func (s *Set) Detach() error {
 	links, perfs, uprobes := s.links, s.perfs, s.uprobes
 	s.links, s.perfs, s.uprobes = nil, nil, 0
+	s.missed = s.Missed()
+	s.kernel.detach()
 	if uprobes <= few || len(links) == 0 {
 		closeAll(links)
 		for _, fd := range perfs {

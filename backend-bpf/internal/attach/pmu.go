@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// pmu is the kernel's perf unit for uprobes.
+// pmu is the kernel's perf unit for uprobes or for kprobes.
 type pmu struct {
 	typ    uint32
 	retBit uint // bit of config that asks for a return probe
@@ -19,14 +19,22 @@ type pmu struct {
 var ErrNoUprobes = errors.New("this kernel has no uprobes (CONFIG_UPROBE_EVENTS), or sysfs is not mounted")
 
 var uprobePMU = sync.OnceValues(func() (*pmu, error) {
-	const dir = "/sys/bus/event_source/devices/uprobe/"
-	t, err := os.ReadFile(dir + "type")
+	p, err := readPMU("uprobe")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrNoUprobes, err)
 	}
+	return p, nil
+})
+
+func readPMU(name string) (*pmu, error) {
+	dir := "/sys/bus/event_source/devices/" + name + "/"
+	t, err := os.ReadFile(dir + "type")
+	if err != nil {
+		return nil, err
+	}
 	n, err := strconv.ParseUint(strings.TrimSpace(string(t)), 10, 32)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrNoUprobes, err)
+		return nil, err
 	}
 	p := &pmu{typ: uint32(n)}
 	if f, err := os.ReadFile(dir + "format/retprobe"); err == nil {
@@ -37,7 +45,7 @@ var uprobePMU = sync.OnceValues(func() (*pmu, error) {
 		}
 	}
 	return p, nil
-})
+}
 
 // OnlineCPUs lists the CPUs that are online.
 func OnlineCPUs() ([]int, error) { return cpuList("/sys/devices/system/cpu/online") }

@@ -43,6 +43,8 @@ const (
 	Fentry                        // programs at functions of the kernel
 	Kprobe                        // breakpoints in the kernel
 	KprobeMulti                   // many of them with one link
+	KretprobeMulti                // ... at returns, however many calls are under way
+	KprobeMissed                  // the kernel tells how many hits of a link it missed
 	Override                      // a program may make a kernel function return an error
 	Modules                       // loadable kernel modules
 	numFeatures
@@ -73,6 +75,8 @@ var names = [numFeatures]struct{ name, what string }{
 	Fentry:         {"fentry", "kernel.function, cheaply"},
 	Kprobe:         {"kprobe", "kernel.function and kernel.statement"},
 	KprobeMulti:    {"kprobe_multi", "many kernel functions with one link"},
+	KretprobeMulti: {"kretprobe_multi", "returns of many kernel functions with one link"},
+	KprobeMissed:   {"kprobe missed", "count the hits of a link that the kernel missed"},
 	Override:       {"override_return", "guru mode: make a kernel function fail"},
 	Modules:        {"modules", "the kernel-module back end"},
 }

@@ -90,6 +90,10 @@ func try(f Feature) error {
 		return haveKprobe()
 	case KprobeMulti:
 		return haveKprobeMulti()
+	case KprobeMissed:
+		return haveKprobeMissed()
+	case KretprobeMulti:
+		return haveKretprobeMulti()
 	case Modules:
 		return haveModules()
 	}
@@ -333,8 +337,8 @@ func haveKprobe() error {
 	if err != nil {
 		return err
 	}
-	// The layout is that of uprobes: a name and an offset. No function has this name.
-	fd, err := kern.PerfUprobe(uint32(typ), "gostap_no_such_function", 0, 0, -1, false, 0)
+	// No function has this name.
+	fd, err := kern.PerfKprobe(uint32(typ), "gostap_no_such_function", 0, false, 0)
 	kern.Close(fd)
 	if err == unix.ENOENT || err == unix.EADDRNOTAVAIL || err == unix.EINVAL {
 		return nil
@@ -348,7 +352,7 @@ func haveKprobeMulti() error {
 		return err
 	}
 	defer kern.Close(prog)
-	fd, err := kern.LinkKprobeMulti(prog, []uint64{0}, nil, false)
+	fd, err := kern.LinkKprobeMulti(prog, &kern.KprobeMulti{Addrs: []uint64{0}})
 	kern.Close(fd)
 	switch err {
 	case unix.EINVAL:
@@ -364,6 +368,46 @@ func haveKprobeMulti() error {
 		return nil
 	}
 	return no(err)
+}
+
+// haveKprobeMissed looks at how much the kernel tells of a link: to a clock, which is quickly made.
+func haveKprobeMissed() error {
+	perf, err := kern.PerfClock(0, 0, 1e9)
+	if err != nil {
+		return no(err)
+	}
+	defer kern.Close(perf)
+	prog, err := loadProgram(&ebpf.ProgramSpec{Type: ebpf.PerfEvent})
+	if err != nil {
+		return err
+	}
+	defer kern.Close(prog)
+	l, err := kern.LinkPerf(prog, perf, 1)
+	if err != nil {
+		return no(err)
+	}
+	defer kern.Close(l)
+	info, err := kern.KprobeInfo(l, false)
+	if err == nil && !info.Known {
+		err = errors.New("this kernel does not tell for links what it missed")
+	}
+	return err
+}
+
+// haveKretprobeMulti: the first kernels with links to the returns of many functions took as many calls at a time as
+// they have CPUs, twice, and left out the rest. Where fprobe stands on the function graph tracer, each thread has
+// a stack for them.
+func haveKretprobeMulti() error {
+	if err := Probe(KprobeMulti); err != nil {
+		return err
+	}
+	if _, _, err := load.KernelMember("fprobe", "entry_handler"); err != nil {
+		return err
+	}
+	if _, _, err := load.KernelMember("fprobe", "rethook"); err == nil {
+		return errors.New("this kernel has room for a few calls only")
+	}
+	return nil
 }
 
 // haveModules asks to load a module from no file: EBADF means that it would have been read.

@@ -1,6 +1,7 @@
 package kern
 
 import (
+	"encoding/binary"
 	"runtime"
 	"unsafe"
 
@@ -58,20 +59,66 @@ func LinkUprobeMulti(prog int, u *UprobeMulti) (int, error) {
 	return fd, err
 }
 
-// LinkKprobeMulti attaches prog to kernel functions by address.
-func LinkKprobeMulti(prog int, addrs, cookies []uint64, ret bool) (int, error) {
+// KprobeMulti describes a link of one program to many functions of the kernel, by name or by address.
+type KprobeMulti struct {
+	Syms    []string // one of the two
+	Addrs   []uint64
+	Cookies []uint64
+	Return  bool
+}
+
+// LinkKprobeMulti attaches prog.
+func LinkKprobeMulti(prog int, k *KprobeMulti) (int, error) {
 	a := struct {
 		progFd, targetFd, attachType, flags uint32
 		kflags, count                       uint32
 		syms, addrs, cookies                unsafe.Pointer
-	}{progFd: uint32(prog), attachType: AttachKprobeMulti, count: uint32(len(addrs)), addrs: ptr(addrs), cookies: ptr(cookies)}
-	if ret {
+	}{progFd: uint32(prog), attachType: AttachKprobeMulti, count: uint32(len(k.Addrs)), addrs: ptr(k.Addrs), cookies: ptr(k.Cookies)}
+	var pin runtime.Pinner // the kernel is given a table of pointers, which the collector does not see
+	defer pin.Unpin()
+	if len(k.Syms) > 0 {
+		names := make([]*byte, len(k.Syms))
+		for i, s := range k.Syms {
+			names[i] = &cstr(s)[0]
+			pin.Pin(names[i])
+		}
+		pin.Pin(&names[0])
+		a.count, a.addrs, a.syms = uint32(len(k.Syms)), nil, unsafe.Pointer(&names[0])
+	}
+	if k.Return {
 		a.kflags = 1
 	}
 	fd, err := call(cmdLinkCreate, unsafe.Pointer(&a), unsafe.Sizeof(a))
-	runtime.KeepAlive(addrs)
-	runtime.KeepAlive(cookies)
+	runtime.KeepAlive(k)
 	return fd, err
+}
+
+// LinkInfo is what the kernel tells of a link to functions of the kernel.
+type LinkInfo struct {
+	// Missed counts hits that ran no program: inside of another probe, or of a return probe without room. Known says that the
+	// kernel counts them for links (6.7).
+	Missed uint64
+	Known  bool
+}
+
+// KprobeInfo asks for the count of a link (struct bpf_link_info): multi, or one to a perf event.
+func KprobeInfo(fd int, multi bool) (LinkInfo, error) {
+	var b [128]byte
+	n, err := Info(fd, b[:])
+	if err != nil {
+		return LinkInfo{}, err
+	}
+	// Behind type, id and prog_id: kprobe_multi { u64 addrs; u32 count, flags; u64 missed },
+	// or perf_event { u32 type; kprobe { u64 func_name; u32 name_len, offset; u64 addr, missed } }.
+	const perfMissed, multiMissed = 16 + 8 + 24, 16 + 16
+	if n < perfMissed+8 {
+		return LinkInfo{}, nil
+	}
+	at := perfMissed
+	if multi {
+		at = multiMissed
+	}
+	return LinkInfo{Missed: binary.NativeEndian.Uint64(b[at:]), Known: true}, nil
 }
 
 // LinkPerf attaches prog to the perf event fd.
@@ -135,6 +182,11 @@ func PerfUprobe(pmu uint32, path string, offset, ref uint64, pid int, ret bool, 
 	}
 	fd, err := unix.PerfEventOpen(&attr, pid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	return fd, err
+}
+
+// PerfKprobe opens a perf event of the kprobe PMU at an offset in a function of the kernel; else as PerfUprobe.
+func PerfKprobe(pmu uint32, symbol string, offset uint64, ret bool, retBit uint) (int, error) {
+	return PerfUprobe(pmu, symbol, offset, 0, -1, ret, retBit) // kprobe_func and probe_offset stand at the same places
 }
 
 // PerfClock opens a sampling clock on one CPU. freq is in Hz; 0 takes period in ns.

@@ -97,6 +97,19 @@ func Load(spec *ebpf.CollectionSpec, o Options) (_ *Collection, err error) {
 	return c, err
 }
 
+// Add makes one more program with the maps that are there, unless it is there already.
+func (c *Collection) Add(name string, ps *ebpf.ProgramSpec, o Options) error {
+	if c.Progs[name] != nil {
+		return nil
+	}
+	types := c.btf
+	err := c.loadProgs(&ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{name: ps}}, o)
+	if c.btf != types {
+		kern.Close(types) // programs keep what they need of it
+	}
+	return err
+}
+
 // liftMemlock removes the limit of locked memory, and reports whether there was one.
 func liftMemlock() bool {
 	var l unix.Rlimit

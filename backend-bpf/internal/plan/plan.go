@@ -132,6 +132,9 @@ type Attach struct {
 	// Probe is an index into ir.Program.Probes.
 	Probe int
 	Sites []Target
+	// Funcs: the sites are functions of the kernel, at their entries or returns, and the handler looks only at the registers that
+	// calls and returns pass values in, so that a kprobe.multi link can serve it.
+	Funcs bool
 }
 
 // Target is one site with the cookie that tells it apart.

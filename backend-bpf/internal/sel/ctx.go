@@ -39,8 +39,18 @@ func (g *gen) register(in *ir.Instr) {
 		return
 	}
 	if g.userRegs(in, "a register") {
-		g.load(g.longs[in.Dst], g.ctx, ptRegs[in.N], asm.DWord)
+		g.readReg(g.longs[in.Dst], int(in.N))
 	}
+}
+
+// readReg loads a register of the probed context by its DWARF number.
+func (g *gen) readReg(dst mach.Reg, n int) {
+	if n == regIP {
+		g.mov(dst, g.ip())
+		return
+	}
+	g.readRegs |= 1 << n
+	g.load(dst, g.ctx, ptRegs[n], asm.DWord)
 }
 
 // memory reads 1 to 8 bytes of the traced process or of the kernel.

@@ -39,8 +39,10 @@ type gen struct {
 	sent    []wire.Arg // of a deferred handler's record
 	steps   bool       // the body is a callback of bpf_loop
 	sleeps  bool       // the program may wait for pages of the traced program
-	step    *stepper
-	err     error
+
+	readRegs uint32 // registers of the probed context that are looked at, a bit for each DWARF number
+	step     *stepper
+	err      error
 
 	spinners map[int]string // functions that try for a lock, by its class
 }

@@ -209,10 +209,14 @@ var regNames = map[string]int{
 	"r8": 8, "r9": 9, "r10": 10, "r11": 11, "r12": 12, "r13": 13, "r14": 14, "r15": 15, "rip": 16,
 }
 
-// uaddr is the address of the probed instruction.
+// uaddr is addr(), the address of the probed instruction, and uaddr(), which at probes in the kernel is where the process goes on.
 func (g *gen) uaddr(in *ir.Instr) {
-	if in.Dst != ir.NoReg && g.userRegs(in, in.Name+"()") {
-		g.load(g.longs[in.Dst], g.ctx, ptRegs[regIP], asm.DWord)
+	switch {
+	case in.Dst == ir.NoReg || !g.userRegs(in, in.Name+"()"):
+	case in.Name == "uaddr" && inKernel(g.h.Sites[0].Kind):
+		g.mov(g.longs[in.Dst], g.userIP())
+	default:
+		g.mov(g.longs[in.Dst], g.ip())
 	}
 }
 
@@ -231,8 +235,12 @@ func (g *gen) namedRegister(in *ir.Instr) {
 		g.set(g.cold())
 		return
 	}
+	if in.Name == "u_register" && inKernel(g.h.Sites[0].Kind) {
+		g.u.refuse(in.Pos, "bpf-register", "u_register() reads the registers of a program: at a probe in the kernel it is register()")
+		return
+	}
 	if in.Dst != ir.NoReg {
-		g.load(g.longs[in.Dst], g.ctx, ptRegs[n], asm.DWord)
+		g.readReg(g.longs[in.Dst], n)
 	}
 }
 

@@ -113,6 +113,13 @@ func (g *gen) putStack(r *record, room int, user bool) {
 		g.aluI(asm.Add, n, 8)
 		g.here(done)
 	}
+	if !user && g.h.Sites[0].Kind == probe.Kprobe {
+		// The trace begins behind the breakpoint, or with a kprobe.multi link behind the call of the tracer.
+		none := g.block()
+		g.unlessI(asm.JLT, n, 8, none)
+		g.storeP(list, 0, g.ip(), asm.DWord)
+		g.here(none)
+	}
 	g.aluI(asm.RSh, n, 3)
 	g.alu(asm.Or, n, g.imm(int64(room)<<32))
 	r.reg(n)

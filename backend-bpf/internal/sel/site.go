@@ -48,7 +48,7 @@ func (g *gen) siteText(name string) (string, bool) {
 
 func (g *gen) hasRet() bool {
 	for _, s := range g.h.Sites {
-		if s.Kind == probe.Uretprobe {
+		if s.Kind == probe.Uretprobe || s.Kind == probe.Kretprobe {
 			return true
 		}
 	}
@@ -120,11 +120,9 @@ func (g *gen) site(in *ir.Instr) {
 		g.mov(g.longs[in.Dst], g.siteIndex())
 		return
 	case "pc":
-		// The kernel leaves the address of the probed instruction in the saved ip.
-		if !g.userRegs(in, "the address of the probe") {
-			return
+		if g.userRegs(in, "the address of the probe") {
+			g.mov(g.longs[in.Dst], g.ip())
 		}
-		g.load(g.longs[in.Dst], g.ctx, ptRegs[regIP], asm.DWord)
 		return
 	case "probefunc":
 		if g.hasRet() {
@@ -133,7 +131,7 @@ func (g *gen) site(in *ir.Instr) {
 				g.u.refuse(in.Pos, "bpf-lazy-text", "probefunc() in a return probe is named on the host: with eBPF it can only be printed; ppfunc() is the probed function")
 				return
 			}
-			g.lazies[in.Dst] = &lazy{lazy: wire.FuncName, kind: wire.Sym, val: g.get(g.ctx, ptRegs[regIP], asm.DWord)}
+			g.lazies[in.Dst] = &lazy{lazy: wire.FuncName, kind: wire.Sym, val: g.ip()}
 			return
 		}
 	}
@@ -177,6 +175,10 @@ func (g *gen) site(in *ir.Instr) {
 func (g *gen) bias(in *ir.Instr) {
 	dst := g.longs[in.Dst]
 	if !g.userRegs(in, "the load address") {
+		return
+	}
+	if inKernel(g.h.Sites[0].Kind) {
+		g.fail("probes in the kernel have no load bias")
 		return
 	}
 	if g.hasRet() {

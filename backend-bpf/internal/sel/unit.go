@@ -100,6 +100,8 @@ type Result struct {
 	Stack int
 	// Insns is the number of instructions.
 	Insns int
+	// Funcs: a kprobe.multi link can serve the handler (plan.Attach).
+	Funcs bool
 }
 
 // Handler translates h. A handler that does not fit the stack is translated again with less on it.
@@ -130,7 +132,7 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 		return nil, err
 	}
 	var out asm.Instructions
-	res := &Result{Cookies: g.cookies(), Args: g.sent}
+	res := &Result{Cookies: g.cookies(), Args: g.sent, Funcs: g.multi()}
 	funcs := referenced(g.funcs)
 	for _, f := range funcs {
 		ins, err := finish(f, u.note)
@@ -258,6 +260,9 @@ func progType(s *probe.Site) (ebpf.ProgramType, ebpf.AttachType, string) {
 		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sched_process_exec"
 	case probe.ProcessEnd, probe.ThreadEnd:
 		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sched_process_exit"
+	}
+	if inKernel(s.Kind) {
+		return ebpf.Kprobe, ebpf.AttachNone, kernelPlace(s)
 	}
 	return ebpf.Kprobe, ebpf.AttachNone, ""
 }

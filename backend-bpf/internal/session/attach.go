@@ -61,6 +61,8 @@ func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error
 	switch {
 	case a.Kind == probe.Uprobe || a.Kind == probe.Uretprobe:
 		return s.attachUprobes(a, prog, files)
+	case a.Kind == probe.Kprobe || a.Kind == probe.Kretprobe:
+		return s.attachKernel(a)
 	case a.Kind == probe.Profile:
 		for _, t := range a.Sites {
 			period := t.Site.Period
@@ -137,7 +139,7 @@ type tracedFile struct {
 
 // Warnings implements backend.Warner.
 func (s *Session) Warnings() []string {
-	var out []string
+	out := s.set.Warnings()
 	for _, path := range slices.Sorted(maps.Keys(s.traced)) {
 		f := s.traced[path]
 		if f.noExec {

@@ -109,6 +109,9 @@ func (s *Session) at(a *plan.Attach, err error) error {
 	if errors.Is(err, attach.ErrReplaced) {
 		d.Code = CodeReplaced
 	}
+	if e, ok := errors.AsType[*attach.KernelError](err); ok {
+		d.Hint = e.Hint()
+	}
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
 		d.Code = CodeRights
 		d.Hint = features.Refusal()

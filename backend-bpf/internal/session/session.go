@@ -77,6 +77,9 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	if err := s.checkPlan(); err != nil {
 		return nil, err
 	}
+	if err := s.checkKprobes(); err != nil {
+		return nil, err
+	}
 	for _, a := range s.plan.Attach {
 		if s.cool == nil && (a.Kind == probe.Uprobe || a.Kind == probe.Uretprobe) {
 			s.cool = attach.Warm() // while programs are loaded, the target is started and begin handlers run
@@ -174,6 +177,7 @@ func (s *Session) spec() *ebpf.CollectionSpec {
 		}
 		users[a.Prog] = multi
 	}
+	s.kernelSpec(spec)
 	for name, multi := range users {
 		s.multi[name] = multi
 		if multi {
@@ -334,6 +338,7 @@ func (s *Session) Counters() (wire.Counters, error) {
 		}
 		c.ByCause[ir.LostRecursed] += st.Missed
 	}
+	c.ByCause[ir.LostRecursed] += s.set.Missed()
 	return c, nil
 }
 

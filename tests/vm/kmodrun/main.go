@@ -1,7 +1,7 @@
-// Command kmodrun runs a program in the text form of package ir as a kernel module: what the
+// Command kmodrun runs a program in the text form of package ir as a kernel module, or with eBPF: what the
 // tests in the virtual machine use where no script makes the same program.
 //
-//	kmodrun [-r DIR] [-cache DIR] [-c COMMAND] [-x PID] [-T DURATION] [-name NAME] [-build] [-p3] FILE.ir | -e SCRIPT
+//	kmodrun [-bpf] [-r DIR] [-cache DIR] [-c COMMAND] [-x PID] [-T DURATION] [-name NAME] [-build] [-p3] FILE.ir | -e SCRIPT
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	bpf "github.com/gostap/gostap/backend-bpf"
 	kmod "github.com/gostap/gostap/backend-kmod"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/backend"
@@ -39,6 +40,7 @@ func run() error {
 	timeout := flag.Duration("T", 0, "time limit")
 	name := flag.String("name", "kmodrun", "name of the module")
 	script := flag.String("e", "", "script to run instead of a file")
+	withBPF := flag.Bool("bpf", false, "run it with eBPF")
 	build := flag.Bool("build", false, "only build")
 	list := flag.Bool("p3", false, "only print the C")
 	verbose := flag.Bool("v", false, "say more")
@@ -53,7 +55,11 @@ func run() error {
 	if *verbose {
 		level = 2
 	}
-	art, ds := kmod.NewFor(kmod.Options{Release: *release, Cache: *cache}).Build(ctx, p, backend.BuildOptions{Name: *name, Logf: logf, Verbose: level})
+	be := kmod.NewFor(kmod.Options{Release: *release, Cache: *cache})
+	if *withBPF {
+		be = bpf.New()
+	}
+	art, ds := be.Build(ctx, p, backend.BuildOptions{Name: *name, Logf: logf, Verbose: level})
 	for _, d := range ds {
 		logf("%s", d.Message)
 	}

@@ -1,0 +1,366 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/backend-bpf/internal/features"
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
+)
+
+// KernelSite is one place in the kernel.
+type KernelSite struct {
+	// Symbol is a function, or "module:function", or a base from which Offset, in bytes, leads to the instruction.
+	Symbol string
+	Offset uint64
+	Cookie uint64
+	// Name says in messages what is there, such as kernel.function("vfs_read").
+	Name string
+	// MaxActive is how many calls a return probe has room for, 0 for DefaultMaxActive.
+	MaxActive int
+}
+
+func (k *KernelSite) place() string {
+	if k.Offset == 0 {
+		return k.Symbol
+	}
+	return fmt.Sprintf("%s+%#x", k.Symbol, k.Offset)
+}
+
+// Kprobes is one program at places in the kernel.
+type Kprobes struct {
+	Prog   int
+	Return bool
+	// Multi: the program was loaded for kprobe.multi links.
+	Multi bool
+	Sites []KernelSite
+}
+
+// ErrNoKprobes says that the kernel has nothing to attach to.
+var ErrNoKprobes = errors.New("this kernel has no kprobes (CONFIG_KPROBE_EVENTS)")
+
+// DefaultMaxActive is how many calls at a time a return probe has room for, where the kernel wants a number.
+func DefaultMaxActive() int {
+	cpus, err := PossibleCPUs()
+	if err != nil {
+		cpus = 1
+	}
+	return max(64, 4*cpus)
+}
+
+// Kprobes attaches k. Of a program that was loaded for kprobe.multi links it gives the sites back that the kernel takes
+// only by themselves: functions that the function tracer does not know. On an error nothing of k stays.
+func (s *Set) Kprobes(k *Kprobes) (rest []KernelSite, err error) {
+	if len(k.Sites) == 0 {
+		return nil, nil
+	}
+	if k.Multi {
+		return s.kprobeMulti(k)
+	}
+	m := s.kernel.mark()
+	how, err := s.kprobeEvents(k)
+	if err != nil {
+		s.kernel.undo(m)
+		return nil, err
+	}
+	kind := "kprobe"
+	if k.Return {
+		kind = "kretprobe"
+	}
+	s.note("%s %s, %d of them", kind, how, len(k.Sites))
+	return nil, nil
+}
+
+// kernelSet is the part of a Set that is in the kernel.
+type kernelSet struct {
+	links []link
+	perfs []int // perf events under them
+	// counted are the links whose missed hits the kernel counts.
+	counted []counted
+	events  events // in tracefs
+}
+
+func (s *kernelSet) mark() [4]int {
+	return [...]int{len(s.links), len(s.perfs), len(s.counted), len(s.events)}
+}
+
+// undo takes away what came after m.
+func (s *kernelSet) undo(m [4]int) {
+	part := kernelSet{s.links[m[0]:], s.perfs[m[1]:], s.counted[m[2]:], s.events[m[3]:]}
+	*s = kernelSet{s.links[:m[0]:m[0]], s.perfs[:m[1]:m[1]], s.counted[:m[2]:m[2]], s.events[:m[3]:m[3]]}
+	part.detach()
+}
+
+func (s *kernelSet) detach() {
+	closeAll(s.links)
+	var perfs []link
+	for _, fd := range s.perfs {
+		perfs = append(perfs, link{fd})
+	}
+	closeAll(perfs)
+	s.events.remove()
+	*s = kernelSet{}
+}
+
+// kprobeEvents attaches to each place by an event of its own. Events of the kprobe PMU go away with their
+// descriptors, whatever becomes of this process; but a return probe has room for a few calls there, and before 6.7 the kernel does not say
+// what such events missed. Then it is an event of tracefs.
+func (s *Set) kprobeEvents(k *Kprobes) (how string, err error) {
+	p, err := kprobePMU()
+	if err != nil {
+		return "", &KernelError{Site: k.Sites[0], Err: err}
+	}
+	ev, why := traceEvents()
+	if ev == nil {
+		for _, site := range k.Sites {
+			if site.MaxActive != 0 {
+				s.warn("%s: maxactive has no effect, since tracefs cannot be used: %v", site.Name, why)
+			}
+		}
+	}
+	if ev != nil && !k.Return && features.Has(features.KprobeMissed) {
+		ev = nil
+	}
+	for _, site := range k.Sites {
+		var perf int
+		if ev != nil {
+			perf, err = s.tracefsEvent(ev, &site, k.Return)
+		} else {
+			perf, err = kern.PerfKprobe(p.typ, site.Symbol, site.Offset, k.Return, p.retBit)
+		}
+		if err == nil {
+			s.kernel.perfs = append(s.kernel.perfs, perf)
+			var fd int
+			if fd, err = kern.LinkPerf(k.Prog, perf, site.Cookie); err == nil {
+				s.kernel.links = append(s.kernel.links, link{fd})
+				if ev == nil {
+					s.kernel.counted = append(s.kernel.counted, counted{fd: fd})
+				}
+				err = kern.PerfEnable(perf)
+			}
+		}
+		if err != nil {
+			return "", &KernelError{Site: site, Return: k.Return, Err: err}
+		}
+	}
+	if ev != nil {
+		return "events in tracefs", nil
+	}
+	return "perf events", nil
+}
+
+// counted is a link whose missed hits the kernel counts.
+type counted struct {
+	fd    int
+	multi bool
+}
+
+// kprobeMulti attaches to as many functions with one link as the kernel takes.
+func (s *Set) kprobeMulti(k *Kprobes) (rest []KernelSite, err error) {
+	named, others := split(k.Sites, func(p KernelSite) bool { return !strings.Contains(p.Symbol, ":") })
+	m := s.kernel.mark()
+	n := 0
+	for _, part := range [][]KernelSite{named, others} {
+		if len(part) == 0 {
+			continue
+		}
+		bad, err := s.linkMulti(k, part)
+		if err != nil {
+			s.kernel.undo(m)
+			return nil, err
+		}
+		rest = append(rest, bad...)
+		n += len(part) - len(bad)
+	}
+	if n > 0 {
+		how := "kprobe.multi"
+		if k.Return {
+			how = "kretprobe.multi"
+		}
+		s.note("%s, %d links for %d functions", how, len(s.kernel.links)-m[0], n)
+	}
+	return rest, nil
+}
+
+func split(all []KernelSite, in func(KernelSite) bool) (yes, no []KernelSite) {
+	for _, p := range all {
+		if in(p) {
+			yes = append(yes, p)
+		} else {
+			no = append(no, p)
+		}
+	}
+	return yes, no
+}
+
+// linkMulti attaches to sites that all have plain names, or all names of modules, and gives back what cannot be.
+func (s *Set) linkMulti(k *Kprobes, sites []KernelSite) (bad []KernelSite, err error) {
+	m := kern.KprobeMulti{Return: k.Return}
+	byName := !strings.Contains(sites[0].Symbol, ":")
+	for _, p := range sites {
+		m.Cookies = append(m.Cookies, p.Cookie)
+		if byName {
+			m.Syms = append(m.Syms, p.Symbol)
+			continue
+		}
+		addr, err := kernelAddress(p.Symbol)
+		if err != nil || addr == 0 {
+			return sites, nil // by themselves the kernel finds them
+		}
+		m.Addrs = append(m.Addrs, addr)
+	}
+	fd, err := kern.LinkKprobeMulti(k.Prog, &m)
+	switch {
+	case err == nil:
+		s.kernel.links = append(s.kernel.links, link{fd})
+		s.kernel.counted = append(s.kernel.counted, counted{fd, true})
+		return nil, nil
+	case err == unix.EPERM, err == unix.EACCES, err == unix.ENOMEM, err == unix.EMFILE, err == unix.ENFILE:
+		return nil, &KernelError{Site: sites[0], Return: k.Return, Err: err}
+	case len(sites) == 1:
+		return sites, nil
+	}
+	// The kernel does not say which of them it does not take.
+	for _, half := range [][]KernelSite{sites[:len(sites)/2], sites[len(sites)/2:]} {
+		b, err := s.linkMulti(k, half)
+		if err != nil {
+			return nil, err
+		}
+		bad = append(bad, b...)
+	}
+	return bad, nil
+}
+
+// Missed counts the hits of kernel probes that ran no program: inside of another probe, or a return for whose call there was no
+// room. It keeps the count of what is detached.
+func (s *Set) Missed() uint64 {
+	return s.missed + s.kernel.missed()
+}
+
+func (s *kernelSet) missed() (n uint64) {
+	for _, c := range s.counted {
+		if info, err := kern.KprobeInfo(c.fd, c.multi); err == nil {
+			n += info.Missed
+		}
+	}
+	return n + s.events.missed()
+}
+
+// Warnings are what the user should know of how things were attached.
+func (s *Set) Warnings() []string { return s.warnings }
+
+func (s *Set) warn(format string, args ...any) {
+	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
+}
+
+var kprobePMU = sync.OnceValues(func() (*pmu, error) {
+	p, err := readPMU("kprobe")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrNoKprobes, err)
+	}
+	return p, nil
+})
+
+// kernelAddress finds "module:function" in the kernel's list of symbols, 0 if it is not there.
+func kernelAddress(symbol string) (uint64, error) {
+	mod, name, _ := strings.Cut(symbol, ":")
+	b, err := os.ReadFile("/proc/kallsyms")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line) // address, kind, name, [module]
+		if len(f) == 4 && f[2] == name && f[3] == "["+mod+"]" {
+			return strconv.ParseUint(f[0], 16, 64)
+		}
+	}
+	return 0, nil
+}
+
+// blacklistFile lists the functions that the kernel does not allow probes in.
+const blacklistFile = "/sys/kernel/debug/kprobes/blacklist"
+
+// blacklisted reports whether the kernel's list has the function, and whether the list could be read.
+func blacklisted(symbol string) (on, known bool) {
+	_, name, ok := strings.Cut(symbol, ":")
+	if !ok {
+		name = symbol
+	}
+	b, err := os.ReadFile(blacklistFile)
+	if err != nil {
+		return false, false
+	}
+	for line := range strings.Lines(string(b)) {
+		// 0xffffffff81000000-0xffffffff81000010	name
+		if f := strings.Fields(line); len(f) == 2 && f[1] == name {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+// KernelError says which place in the kernel could not be probed and why.
+type KernelError struct {
+	Site   KernelSite
+	Return bool
+	Err    error
+}
+
+func (e *KernelError) Error() string {
+	return fmt.Sprintf("cannot probe %s: %s", e.Site.place(), e.explain())
+}
+
+func (e *KernelError) Unwrap() error { return e.Err }
+
+// Hint tells what can be done, "" if there is nothing to say.
+func (e *KernelError) Hint() string {
+	if e.Err == unix.EINVAL {
+		if on, _ := blacklisted(e.Site.Symbol); on {
+			return "functions that probes themselves need are on that list (" + blacklistFile + "); probe one of its callers"
+		}
+	}
+	return ""
+}
+
+func (e *KernelError) explain() string {
+	errno, ok := errors.AsType[unix.Errno](e.Err)
+	if !ok {
+		return e.Err.Error()
+	}
+	switch errno {
+	case unix.EPERM, unix.EACCES:
+		return "no permission (needs root, or CAP_BPF and CAP_PERFMON)"
+	case unix.ENOENT, unix.ESRCH:
+		if mod, _, ok := strings.Cut(e.Site.Symbol, ":"); ok {
+			return fmt.Sprintf("the kernel has no function of that name, or module %s is not loaded", mod)
+		}
+		return "the kernel has no function of that name"
+	case unix.EADDRNOTAVAIL:
+		return "the kernel has more than one function of that name, or none"
+	case unix.EINVAL:
+		if on, known := blacklisted(e.Site.Symbol); on {
+			return "it is on the kernel's blacklist of functions that must not be probed"
+		} else if !known {
+			return "the kernel refuses this place: it is on its blacklist, or no function begins there"
+		}
+		if e.Return {
+			return "the kernel refuses this place: no function begins there, or it is next to code that must not be probed"
+		}
+		return "the kernel refuses this place: it lies in code that must not be probed"
+	case unix.EILSEQ:
+		return "no instruction begins there"
+	case unix.ENOSYS, unix.EOPNOTSUPP, 524:
+		return ErrNoKprobes.Error()
+	case unix.EMFILE, unix.ENFILE:
+		return "too many open files: it takes two descriptors for each probe (ulimit -n)"
+	case unix.ENOMEM:
+		return "no memory in the kernel"
+	}
+	return errno.Error()
+}

@@ -1,0 +1,190 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
+)
+
+// Events in tracefs stay defined when the process that made them is killed. They do nothing then, since what enables them is
+// a descriptor, but they are in the list. Their names say whose they are, and the next session that makes some
+// removes those of processes that are gone.
+
+// traceGroup is the group of our events, and begins their names: gostap/gostap_PID_NUMBER.
+const traceGroup = "gostap"
+
+// traceFS is where events are made.
+type traceFS struct{ dir string }
+
+// traceEvents finds tracefs, nil with the reason if events cannot be made there.
+var traceEvents = sync.OnceValues(func() (*traceFS, error) {
+	var first error
+	for _, dir := range []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"} {
+		f, err := os.OpenFile(filepath.Join(dir, "kprobe_events"), os.O_WRONLY|os.O_APPEND, 0)
+		if err == nil {
+			f.Close()
+			t := &traceFS{dir}
+			t.sweep()
+			return t, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+})
+
+// command writes one line to the list of events. Without O_APPEND the kernel would remove all that are there.
+func (t *traceFS) command(line string) error {
+	f, err := os.OpenFile(filepath.Join(t.dir, "kprobe_events"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.WriteString(line + "\n")
+	return err
+}
+
+// sweep removes the events of processes that are gone.
+func (t *traceFS) sweep() {
+	b, err := os.ReadFile(filepath.Join(t.dir, "kprobe_events"))
+	if err != nil {
+		return
+	}
+	for _, name := range staleEvents(string(b), func(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH }) {
+		t.command("-:" + traceGroup + "/" + name)
+	}
+}
+
+// staleEvents finds our events in the text of kprobe_events (lines such as "p:gostap/gostap_12_0 vfs_read+0") whose process is not alive.
+func staleEvents(text string, alive func(pid int) bool) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		head, _, _ := strings.Cut(line, " ")
+		_, event, _ := strings.Cut(head, ":")
+		name, ok := strings.CutPrefix(event, traceGroup+"/")
+		if !ok {
+			continue
+		}
+		rest, ok := strings.CutPrefix(name, traceGroup+"_")
+		id, _, ok2 := strings.Cut(rest, "_")
+		pid, err := strconv.Atoi(id)
+		if ok && ok2 && err == nil && pid > 0 && !alive(pid) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// CleanUp removes what killed sessions have left in tracefs, and says what that was.
+func CleanUp() []string {
+	t, _ := traceEvents()
+	if t == nil {
+		return nil
+	}
+	b, err := os.ReadFile(filepath.Join(t.dir, "kprobe_events"))
+	if err != nil {
+		return nil
+	}
+	names := staleEvents(string(b), func(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH })
+	for _, n := range names {
+		t.command("-:" + traceGroup + "/" + n)
+	}
+	return names
+}
+
+// events are the ones of a Set, by name.
+type events []string
+
+var eventNumber atomic.Int64
+
+// tracefsEvent defines an event and opens it.
+func (s *Set) tracefsEvent(t *traceFS, site *KernelSite, ret bool) (perf int, err error) {
+	name := fmt.Sprintf("%s_%d_%d", traceGroup, os.Getpid(), eventNumber.Add(1))
+	kind := "p"
+	if ret {
+		n := site.MaxActive
+		if n <= 0 {
+			n = DefaultMaxActive()
+		}
+		kind = fmt.Sprintf("r%d", min(n, maxMaxActive))
+	}
+	place := site.Symbol
+	if site.Offset != 0 {
+		place += fmt.Sprintf("+%d", site.Offset)
+	}
+	if err := t.command(kind + ":" + traceGroup + "/" + name + " " + place); err != nil {
+		if errno, ok := errors.AsType[unix.Errno](err); ok {
+			err = errno
+		}
+		return -1, err
+	}
+	s.kernel.events = append(s.kernel.events, name)
+	b, err := os.ReadFile(filepath.Join(t.dir, "events", traceGroup, name, "id"))
+	if err != nil {
+		return -1, err
+	}
+	id, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
+	if err != nil {
+		return -1, err
+	}
+	return kern.PerfTracepoint(id)
+}
+
+// maxMaxActive is the most that tracefs takes (KRETPROBE_MAXACTIVE_MAX).
+const maxMaxActive = 4096
+
+// missed adds up what the kernel counts for the events.
+func (ev events) missed() uint64 {
+	t, _ := traceEvents()
+	if len(ev) == 0 || t == nil {
+		return 0
+	}
+	b, err := os.ReadFile(filepath.Join(t.dir, "kprobe_profile"))
+	if err != nil {
+		return 0
+	}
+	own := map[string]bool{}
+	for _, name := range ev {
+		own[name] = true
+	}
+	return profileMissed(string(b), own)
+}
+
+// profileMissed reads kprobe_profile: name, hits, missed.
+func profileMissed(text string, own map[string]bool) (n uint64) {
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) == 3 && own[f[0]] {
+			if m, err := strconv.ParseUint(f[2], 10, 64); err == nil {
+				n += m
+			}
+		}
+	}
+	return n
+}
+
+// remove takes the events away, which are closed by now.
+func (ev events) remove() {
+	t, _ := traceEvents()
+	if t == nil {
+		return
+	}
+	for _, name := range ev {
+		for range 20 {
+			if err := t.command("-:" + traceGroup + "/" + name); !errors.Is(err, unix.EBUSY) {
+				break
+			}
+			time.Sleep(5 * time.Millisecond) // somebody reads its files
+		}
+	}
+}

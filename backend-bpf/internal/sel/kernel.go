@@ -1,0 +1,76 @@
+package sel
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// inKernel reports whether sites of kind k are instructions of the kernel.
+func inKernel(k probe.Kind) bool { return k == probe.Kprobe || k == probe.Kretprobe }
+
+// KernelBase is the symbol from which on places are counted that have no name of their own.
+const KernelBase = "_stext"
+
+// kernelPlace gives a site as loaders write it: name+offset.
+func kernelPlace(s *probe.Site) string {
+	if s.Offset == 0 {
+		return s.Symbol
+	}
+	return fmt.Sprintf("%s+%#x", s.Symbol, s.Offset)
+}
+
+// wholeFuncs reports whether all sites are functions of the kernel, named as such: at their first byte or their return.
+func (g *gen) wholeFuncs() bool {
+	for _, s := range g.h.Sites {
+		if !inKernel(s.Kind) || s.Offset != 0 || s.Symbol == KernelBase {
+			return false
+		}
+	}
+	return true
+}
+
+// A kprobe.multi link calls the program with the registers of a call (System V: rdi, rsi, rdx, rcx, r8, r9, the stack
+// pointer, and rax, which the kernel saves along) or of a return (rax, rdx and the stack pointer); what stands in the
+// other places of its struct pt_regs is left over from something else.
+const (
+	callRegs   = 1<<0 | 1<<1 | 1<<2 | 1<<4 | 1<<5 | 1<<7 | 1<<8 | 1<<9
+	returnRegs = 1<<0 | 1<<1 | 1<<7
+)
+
+// multi reports whether a kprobe.multi link can serve the handler.
+func (g *gen) multi() bool {
+	regs := uint32(callRegs)
+	if g.h.Sites[0].Kind == probe.Kretprobe {
+		regs = returnRegs
+	}
+	return g.wholeFuncs() && g.readRegs&^regs == 0
+}
+
+// ip gives the address of the probed instruction; at a return probe of the kernel, that of the instruction to which the
+// function returns.
+func (g *gen) ip() mach.Reg {
+	switch {
+	case g.h.Sites[0].Kind != probe.Kprobe:
+		return g.get(g.ctx, ptRegs[regIP], asm.DWord)
+	case g.wholeFuncs():
+		return g.call(asm.FnGetFuncIp, aReg(g.ctx))
+	}
+	// A probe stands behind its breakpoint, or behind where that would be.
+	return g.binI(asm.Sub, g.get(g.ctx, ptRegs[regIP], asm.DWord), 1)
+}
+
+// userIP gives the address at which the process that is in the kernel goes on, 0 if there is none.
+func (g *gen) userIP() mach.Reg {
+	const cs = 136 // of struct pt_regs
+	regs := g.call(asm.FnTaskPtRegs, aReg(g.call(asm.FnGetCurrentTaskBtf)))
+	out := g.imm(0)
+	done := g.block()
+	g.unlessI(asm.JNE, g.binI(asm.And, g.get(regs, cs, asm.DWord), 3), 3, done)
+	g.load(out, regs, ptRegs[regIP], asm.DWord)
+	g.here(done)
+	return out
+}

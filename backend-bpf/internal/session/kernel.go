@@ -1,0 +1,104 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/gostap/gostap/backend-bpf/internal/attach"
+	"github.com/gostap/gostap/backend-bpf/internal/features"
+	"github.com/gostap/gostap/backend-bpf/internal/load"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// CodeNoKprobes: the kernel has no probes in itself.
+const CodeNoKprobes diag.Code = "no-kprobes"
+
+// inKernel reports whether a's sites are in the kernel.
+func inKernel(a *plan.Attach) bool { return a.Kind == probe.Kprobe || a.Kind == probe.Kretprobe }
+
+// checkKprobes refuses kernel probes before anything is loaded where there are none.
+func (s *Session) checkKprobes() error {
+	for i := range s.plan.Attach {
+		a := &s.plan.Attach[i]
+		if !inKernel(a) {
+			continue
+		}
+		why := features.Probe(features.Kprobe)
+		if why == nil {
+			return nil
+		}
+		d := &diag.Diagnostic{Phase: diag.Load, Code: CodeNoKprobes, Message: fmt.Sprintf("cannot probe functions of the kernel: %v", why),
+			Hint: "tracepoints (kernel.trace) and system calls (syscall) need no kprobes; --info lists what this kernel has, and --runtime=kernel needs kprobes as well"}
+		if features.Probe(features.BPF) != nil {
+			d.Code, d.Hint = CodeRights, features.Refusal()
+		}
+		if a.Probe >= 0 && a.Probe < len(s.plan.Program.Probes) {
+			d.Span = source.At(s.plan.Program.Probes[a.Probe].Pos)
+		}
+		return d
+	}
+	return nil
+}
+
+// kernelSpec prepares programs at functions of the kernel for the kind of link that they get.
+func (s *Session) kernelSpec(spec *ebpf.CollectionSpec) {
+	users := map[string]bool{}
+	for i := range s.plan.Attach {
+		a := &s.plan.Attach[i]
+		if !inKernel(a) {
+			continue
+		}
+		need := features.KprobeMulti
+		if a.Kind == probe.Kretprobe {
+			need = features.KretprobeMulti
+		}
+		multi := a.Funcs && !s.cfg.NoMulti && features.Has(need)
+		if old, ok := users[a.Prog]; ok {
+			multi = multi && old
+		}
+		users[a.Prog] = multi
+	}
+	for name, multi := range users {
+		s.multi[name] = multi
+		if multi {
+			ps := *spec.Programs[name]
+			ps.AttachType = ebpf.AttachTraceKprobeMulti
+			spec.Programs[name] = &ps
+		}
+	}
+}
+
+func (s *Session) attachKernel(a *plan.Attach) error {
+	k := &attach.Kprobes{Prog: s.col.Progs[a.Prog].FD(), Return: a.Kind == probe.Kretprobe, Multi: s.multi[a.Prog]}
+	for _, t := range a.Sites {
+		st := t.Site
+		if st.Target && s.cfg.Target == 0 {
+			return fmt.Errorf("%s: there is no target process; name it with -c or -x", pointOf(st))
+		}
+		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Symbol, Offset: st.Offset, Cookie: t.Cookie, Name: pointOf(st), MaxActive: st.MaxActive})
+		s.report = append(s.report, fmt.Sprintf("%s: %s at %s", pointOf(st), a.Kind, kernelPlace(st)))
+	}
+	rest, err := s.set.Kprobes(k)
+	if err != nil || len(rest) == 0 {
+		return err
+	}
+	// The program is loaded once more in the form that single probes take, beside the first. It is the counters of both that count.
+	one := a.Prog + "_one"
+	if err := s.col.Add(one, s.plan.Spec.Programs[a.Prog], load.Options{}); err != nil {
+		return s.explain(err)
+	}
+	k.Prog, k.Multi, k.Sites = s.col.Progs[one].FD(), false, rest
+	_, err = s.set.Kprobes(k)
+	return err
+}
+
+func kernelPlace(st *probe.Site) string {
+	if st.Offset == 0 {
+		return st.Symbol
+	}
+	return fmt.Sprintf("%s+%#x", st.Symbol, st.Offset)
+}

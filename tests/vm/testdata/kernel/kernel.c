@@ -1,0 +1,100 @@
+/*
+ * Makes system calls of which it tells the results, for probes on functions of the kernel.
+ *
+ *	kernel open N		N times /etc/passwd and N times a file that is not there
+ *	kernel block N		N threads sleep at the same time
+ *	kernel ptys A B		types A into one pseudo-terminal and B into another
+ *	kernel calls N		getppid N times
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static void opens(int n)
+{
+	int i, fd;
+
+	for (i = 0; i < n; i++) {
+		fd = syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY, 0);
+		printf("open %d\n", fd);
+		if (i % 3)
+			close(fd);
+		fd = syscall(SYS_openat, AT_FDCWD, "/nowhere", O_RDONLY, 0);
+		printf("open %d\n", fd < 0 ? -errno : fd);
+	}
+}
+
+static void *sleeper(void *arg)
+{
+	struct timespec t = { 0, 300000000 };
+
+	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, NULL);
+	return arg;
+}
+
+static void block(int n)
+{
+	pthread_t *t = calloc(n, sizeof(*t));
+	pthread_attr_t a;
+	int i;
+
+	pthread_attr_init(&a);
+	pthread_attr_setstacksize(&a, 65536);
+	for (i = 0; i < n; i++)
+		if (pthread_create(&t[i], &a, sleeper, NULL))
+			abort();
+	for (i = 0; i < n; i++)
+		pthread_join(t[i], NULL);
+	printf("slept %d\n", n);
+}
+
+/* Opens a terminal and gives both ends. */
+static void terminal(int *master, int *slave)
+{
+	*master = posix_openpt(O_RDWR | O_NOCTTY);
+	if (*master < 0 || grantpt(*master) || unlockpt(*master))
+		abort();
+	*slave = open(ptsname(*master), O_RDWR | O_NOCTTY);
+	if (*slave < 0)
+		abort();
+}
+
+static void ptys(const char *a, const char *b)
+{
+	int am, as, bm, bs;
+
+	terminal(&am, &as);
+	terminal(&bm, &bs);
+	printf("%s %s\n", ptsname(as) ? "" : ptsname(am), ptsname(bm));
+	if (write(as, a, strlen(a)) < 0 || write(bs, b, strlen(b)) < 0)
+		abort();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "open"))
+		opens(atoi(argv[2]));
+	else if (argc == 3 && !strcmp(argv[1], "block"))
+		block(atoi(argv[2]));
+	else if (argc == 4 && !strcmp(argv[1], "ptys"))
+		ptys(argv[2], argv[3]);
+	else if (argc == 3 && !strcmp(argv[1], "calls")) {
+		int i, n = atoi(argv[2]);
+		struct timespec s, e;
+
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &s);
+		for (i = 0; i < n; i++)
+			syscall(SYS_getppid);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &e);
+		printf("per call %lld\n", ((e.tv_sec - s.tv_sec) * 1000000000LL + e.tv_nsec - s.tv_nsec) / n);
+	} else
+		return 2;
+	return 0;
+}
