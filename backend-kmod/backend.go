@@ -75,7 +75,7 @@ func (b kmodBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOp
 		ds.Errorf(diag.Build, CodeBuild, source.Span{}, "%q is no name for a module: letters, digits and _, at most 40", name)
 		return nil, ds
 	}
-	u, ds := cgen.Generate(p, cgen.Options{Name: name})
+	u, ds := cgen.Generate(p, cgen.Options{Name: "module"})
 	if ds.HasErrors() {
 		return nil, ds
 	}
@@ -140,10 +140,10 @@ func (a *artifact) build(ctx context.Context) error {
 	if a.ko != nil {
 		return nil
 	}
-	ko, err := kbuild.Module(ctx, kbuild.Source{Name: a.name, C: a.unit.C}, a.config)
+	ko, err := kbuild.Module(ctx, kbuild.Source{C: a.unit.C}, a.config)
 	if err == nil {
-		a.ko = ko
-		return nil
+		a.ko, err = kbuild.Rename(ko, a.name)
+		return err
 	}
 	if e, ok := errors.AsType[*kbuild.Error](err); ok {
 		if e.Output != "" && a.config.Logf != nil {

@@ -435,6 +435,7 @@ static void gs_free_all(void)
 
 static int __init gs_module_init(void)
 {
+	char name[MODULE_NAME_LEN + 8];
 	int cpu, level, err = gs_ring_init();
 
 	for_each_possible_cpu(cpu) {
@@ -451,7 +452,8 @@ static int __init gs_module_init(void)
 	if (!err)
 		err = gs_memory_init();
 	if (!err) {
-		gs_proc = proc_create("gostap." GS_NAME, 0600, NULL, &gs_proc_ops);
+		scnprintf(name, sizeof(name), "gostap.%s", gs_module_name());
+		gs_proc = proc_create(name, 0600, NULL, &gs_proc_ops);
 		if (!gs_proc)
 			err = -EEXIST;
 	}

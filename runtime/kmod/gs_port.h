@@ -4,7 +4,6 @@
  * tests, sanitizers) gs_user.h, which gives the same few names.
  *
  * A generated module defines before including:
- *   GS_NAME        the module's name
  *   GS_MAXSTR      bytes of a string with its NUL (MAXSTRINGLEN)
  *   GS_LOCKS       number of lock classes
  *   GS_TRIES, GS_DELAY      MAXTRYLOCK, TRYLOCKDELAY in microseconds

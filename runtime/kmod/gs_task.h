@@ -6,6 +6,8 @@
 #include "gs_text.h"
 
 #ifdef __KERNEL__
+/* The loader may give the module another name than it was built with. */
+static inline const char *gs_module_name(void) { return THIS_MODULE->name; }
 static inline s64 gs_pid(void) { return current->tgid; }
 static inline s64 gs_tid(void) { return current->pid; }
 static inline s64 gs_uid(void) { return from_kuid(&init_user_ns, current_uid()); }

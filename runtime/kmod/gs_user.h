@@ -104,6 +104,7 @@ static inline int gs_test_write(unsigned long addr, const void *src, unsigned in
 #define copy_to_user_nofault(dst, src, n) gs_test_write((unsigned long)(dst), src, n)
 
 /* The place of irgen.Context. */
+static inline const char *gs_module_name(void) { return "test"; }
 static inline s64 gs_pid(void) { return 42; }
 static inline s64 gs_tid(void) { return 42; }
 static inline s64 gs_other(void) { return 1000; }

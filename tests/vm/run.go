@@ -45,6 +45,7 @@ type Crashed struct {
 	Why     string
 	Output  string
 	Console string
+	begun   bool // the command was started
 }
 
 func (e *Crashed) Error() string {
@@ -68,6 +69,7 @@ for t in 1 2 3; do stty -F /dev/ttyS$t raw -echo 115200; done
 	[ $((d + e + f - a - b - c)) -gt 3 ] || break
 done
 cd /lab
+echo begun >/dev/ttyS2
 setsid sh /command </dev/null >/dev/ttyS1 2>&1
 status=$?
 [ -z "$(ls -A /out)" ] || tar -C /out -cf - . >/dev/ttyS3
@@ -97,8 +99,9 @@ func (k *Kernel) Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	for try := 0; ; try++ {
 		res, err := k.boot(ctx, dir, &o)
-		// Under emulation a CPU may meet a breakpoint that the kernel has just taken back while it patches itself.
-		if c, ok := err.(*Crashed); ok && try == 0 && c.Output == "" && strings.Contains(c.Console, "Oops: int3") {
+		// Under emulation a CPU may meet a breakpoint that the kernel has just taken back while it patches itself, or
+		// wait for ever for another one to stop.
+		if c, ok := err.(*Crashed); ok && try < 2 && c.Output == "" && (!c.begun || strings.Contains(c.Console, "Oops: int3")) {
 			continue
 		}
 		return res, err
@@ -131,6 +134,9 @@ func (k *Kernel) initrd(dir string, o *Options) error {
 	return os.WriteFile(filepath.Join(dir, "initrd"), t.archive(), 0o644)
 }
 
+// bootTime is how long a guest may take until its command begins: 3 s on a quiet machine.
+const bootTime = time.Minute
+
 func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
@@ -149,19 +155,32 @@ func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, err
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+	begun := func() bool {
+		b, _ := os.ReadFile(filepath.Join(dir, "status"))
+		return bytes.Contains(b, []byte("begun"))
+	}
+	watch := time.AfterFunc(bootTime, func() {
+		if !begun() {
+			cancel()
+		}
+	})
 	err := cmd.Run()
+	watch.Stop()
 	read := func(n string) string {
 		b, _ := os.ReadFile(filepath.Join(dir, n))
 		return strings.ReplaceAll(string(b), "\r", "")
 	}
 	res := &Result{Output: read("output"), Console: read("console"), Out: map[string][]byte{}}
-	status, ok := strings.CutPrefix(strings.TrimSpace(read("status")), "status ")
+	_, status, ok := strings.Cut(strings.TrimSpace(read("status")), "status ")
 	if !ok {
 		why := fmt.Sprintf("the guest did not report an end: %v %s", err, stderr.String())
 		if ctx.Err() != nil {
 			why = fmt.Sprintf("the guest did not end within %v", o.Timeout)
 		}
-		return nil, &Crashed{why, res.Output, res.Console}
+		if !begun() {
+			why = "the guest did not come up: " + why
+		}
+		return nil, &Crashed{why, res.Output, res.Console, begun()}
 	}
 	if res.Status, err = strconv.Atoi(status); err != nil {
 		return nil, err

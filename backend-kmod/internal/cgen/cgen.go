@@ -20,7 +20,8 @@ import (
 
 // Options configure Generate.
 type Options struct {
-	// Name of the module.
+	// Name is that of the C file, without .c. The module's own name is not in the text: the same script makes
+	// the same text whatever its module is called.
 	Name string
 	// All translates also the handlers that the host runs; for tests in user space.
 	All bool

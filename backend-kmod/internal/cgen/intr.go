@@ -171,7 +171,7 @@ func (g *gen) intrinsic(in *ir.Instr) {
 		g.set(in, "hit->regs ? hit->regs->ip : 0")
 	case "module_name":
 		if in.Dst != ir.NoReg {
-			g.emit("gs_copy(%s, %s);", g.dst(in.Dst), text(g.o.Name))
+			g.emit("gs_copy(%s, gs_module_name());", g.dst(in.Dst))
 		}
 	case "is_return":
 		if g.probe < 0 {

@@ -42,7 +42,7 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 		name string
 		v    any
 	}{
-		{"NAME", text(u.o.Name)}, {"MAXSTR", l.MaxString}, {"LOCKS", u.p.Locks}, {"TRIES", l.MaxTryLock}, {"DELAY", l.TryLockDelay},
+		{"MAXSTR", l.MaxString}, {"LOCKS", u.p.Locks}, {"TRIES", l.MaxTryLock}, {"DELAY", l.TryLockDelay},
 		{"MAXACTION", fmt.Sprintf("%dLL", l.MaxAction)}, {"MAXNESTING", nest}, {"MAXERRORS", l.MaxErrors}, {"LEVELS", levels},
 		{"STACK", stack}, {"KEYS", keys}, {"OUT", round8(u.maxOut)}, {"AGG", round8(u.maxAgg)},
 	} {

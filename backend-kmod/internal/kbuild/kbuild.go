@@ -91,15 +91,11 @@ func (c *Config) cache() (string, error) {
 }
 
 // Source is a module to be built.
-type Source struct {
-	// Name of the module: letters, digits, underscore.
-	Name string
-	C    string
-}
+type Source struct{ C string }
 
 // Files gives the files of a build directory: the C text, the headers that it uses, a Makefile.
 func (s Source) Files() (map[string][]byte, error) {
-	out := map[string][]byte{s.Name + ".c": []byte(s.C)}
+	out := map[string][]byte{generic + ".c": []byte(s.C)}
 	list, err := headers.Headers.ReadDir(".")
 	if err != nil {
 		return nil, err
@@ -118,7 +114,7 @@ func (s Source) Files() (map[string][]byte, error) {
 // key names s as built for a kernel: text, headers and release.
 func (s Source) key(files map[string][]byte, release string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "2 %s %s\n", release, s.Name)
+	fmt.Fprintf(h, "3 %s\n", release)
 	list, _ := headers.Headers.ReadDir(".") // sorted
 	for _, e := range list {
 		h.Write(files[e.Name()])
@@ -127,7 +123,7 @@ func (s Source) key(files map[string][]byte, release string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Module gives the .ko of s, from the cache or newly made.
+// Module gives the .ko of s, from the cache or newly made; it goes through Rename before it is of use.
 func Module(ctx context.Context, s Source, c Config) ([]byte, error) {
 	if c.Logf == nil {
 		c.Logf = func(string, ...any) {}
@@ -157,7 +153,7 @@ func Module(ctx context.Context, s Source, c Config) ([]byte, error) {
 		if f, err := os.CreateTemp(dir, "new-"); err == nil {
 			_, werr := f.Write(ko)
 			if cerr := f.Close(); werr == nil && cerr == nil && os.Rename(f.Name(), kept) == nil {
-				prune(dir, 64)
+				prune(dir, 256)
 			} else {
 				os.Remove(f.Name())
 			}
@@ -174,6 +170,9 @@ func prune(dir string, keep int) {
 	}
 	oldest, at := "", time.Now()
 	for _, e := range list {
+		if e.IsDir() {
+			continue
+		}
 		if i, err := e.Info(); err == nil && i.ModTime().Before(at) {
 			oldest, at = e.Name(), i.ModTime()
 		}
@@ -244,7 +243,7 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 	if err != nil {
 		return nil, err
 	}
-	mk := fmt.Sprintf("obj-m := %s.o\nccflags-y := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-type-limits -Wno-missing-field-initializers -Wno-override-init -Wno-shift-negative-value -Wno-cast-function-type -Wno-tautological-compare %s\n", s.Name, strings.Join(vars, " "))
+	mk := fmt.Sprintf("obj-m := %s.o\nccflags-y := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-type-limits -Wno-missing-field-initializers -Wno-override-init -Wno-shift-negative-value -Wno-cast-function-type -Wno-tautological-compare %s\n", generic, strings.Join(vars, " "))
 	files["Makefile"] = []byte(mk)
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
@@ -252,6 +251,29 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 		}
 	}
 	start := time.Now()
+	done := func(out []byte, took time.Duration) ([]byte, error) {
+		if w := strings.TrimSpace(string(out)); w != "" {
+			c.Logf("%s", w)
+		}
+		c.Logf("module built in %.2f s (%.2f s of CPU)", time.Since(start).Seconds(), took.Seconds())
+		return os.ReadFile(filepath.Join(dir, generic+".ko"))
+	}
+	known := ""
+	if cache, err := c.cache(); err == nil {
+		if key := recipeKey(c, mk); key != "" {
+			known = filepath.Join(cache, c.release(), "recipes", key)
+		}
+	}
+	if r := readRecipe(known); r != nil {
+		out, took, err := r.follow(ctx, dir)
+		if err == nil {
+			return done(out, took)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		c.Logf("the commands of an earlier build do not work any more (%v), make finds new ones:\n%s", err, out)
+	}
 	// Where a vmlinux lies in the build directory, kbuild would make type information with pahole and delete the
 	// module when that is not there. Debug information is of no use in a module that lives for one session.
 	cmd := exec.CommandContext(ctx, "make", "-s", "-C", c.dir(), "M="+dir, "CONFIG_DEBUG_INFO_BTF_MODULES=", "CONFIG_DEBUG_INFO=", "modules")
@@ -264,11 +286,12 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 		return nil, &Error{Msg: fmt.Sprintf("the module could not be built for kernel %s: %s", c.release(), firstError(out)),
 			Hint: "this is a bug of gostap, or gcc and headers do not belong together; -v shows the compiler's words", Output: string(out)}
 	}
-	if w := strings.TrimSpace(string(out)); w != "" {
-		c.Logf("%s", w)
+	if known != "" {
+		if r := learn(dir, c.dir()); r != nil {
+			r.save(known)
+		}
 	}
-	c.Logf("module built in %.2f s (%.2f s of CPU)", time.Since(start).Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
-	return os.ReadFile(filepath.Join(dir, s.Name+".ko"))
+	return done(out, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 }
 
 func firstError(out []byte) string {

@@ -1,9 +1,13 @@
 package kbuild
 
 import (
+	"bytes"
 	"context"
+	"debug/elf"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,7 +50,7 @@ func TestMissing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			c.setup(dir)
-			_, err := Module(context.Background(), Source{Name: "m", C: ""}, Config{Release: "9.9.9-x", Dir: dir, Cache: t.TempDir()})
+			_, err := Module(context.Background(), Source{}, Config{Release: "9.9.9-x", Dir: dir, Cache: t.TempDir()})
 			e, ok := errors.AsType[*Error](err)
 			if !ok {
 				t.Fatalf("error %v", err)
@@ -58,7 +62,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestCache makes a module once and takes it from the cache then, unless text, name or kernel differ.
+// TestCache makes a module once and takes it from the cache then, unless text or kernel differ.
 func TestCache(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir+"/include/config/auto.conf", "\nCONFIG_MODULES=y\n")
@@ -73,18 +77,17 @@ func TestCache(t *testing.T) {
 		}
 		return string(ko)
 	}
-	first := get(Source{"a", "int x;"}, "1")
+	first := get(Source{"int x;"}, "1")
 	if !strings.Contains(first, "-DGS_UPROBE_HANDLE") || strings.Contains(first, "GS_HRTIMER_SETUP") {
 		t.Errorf("options: %s", first)
 	}
-	if again := get(Source{"a", "int x;"}, "1"); again != first {
+	if again := get(Source{"int x;"}, "1"); again != first {
 		t.Error("the cache gave something else")
 	}
-	get(Source{"a", "int y;"}, "1")
-	get(Source{"b", "int x;"}, "1")
-	get(Source{"a", "int x;"}, "2")
-	if b, _ := os.ReadFile(dir + "/runs"); string(b) != "x\nx\nx\nx\n" {
-		t.Errorf("make ran %d times, not 4", strings.Count(string(b), "x"))
+	get(Source{"int y;"}, "1")
+	get(Source{"int x;"}, "2")
+	if b, _ := os.ReadFile(dir + "/runs"); string(b) != "x\nx\nx\n" {
+		t.Errorf("make ran %d times, not 3", strings.Count(string(b), "x"))
 	}
 }
 
@@ -101,4 +104,93 @@ func TestReleaseOf(t *testing.T) {
 	if r := ReleaseOf(dir); r != "6.1.0-56-amd64" {
 		t.Errorf("%q", r)
 	}
+}
+
+// TestRename gives a module its name in the places where the kernel and modinfo look for it.
+func TestRename(t *testing.T) {
+	if MaxName < 40 {
+		t.Errorf("names are cut to %d bytes", MaxName)
+	}
+	dir := t.TempDir()
+	write(t, dir+"/m.c", `__attribute__((section(".modinfo"))) char info[] = "name=`+generic+`\0vermagic=6.1";
+__attribute__((section(".gnu.linkonce.this_module"))) struct { long a; char name[56]; long b; } mod = { 1, "`+generic+`", 2 };
+`)
+	if out, err := exec.Command("gcc", "-c", "-o", dir+"/m.o", dir+"/m.c").CombinedOutput(); err != nil {
+		t.Skipf("gcc: %v\n%s", err, out)
+	}
+	ko, err := os.ReadFile(dir + "/m.o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "gostap_4711", generic} {
+		got, err := Rename(ko, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := elf.NewFile(bytes.NewReader(got))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, _ := f.Section(".modinfo").Data()
+		if want := "name=" + name + "\x00"; !bytes.HasPrefix(info, []byte(want)) || !bytes.HasSuffix(info, []byte("\x00vermagic=6.1\x00")) {
+			t.Errorf("%q in .modinfo", info)
+		}
+		mod, _ := f.Section(".gnu.linkonce.this_module").Data()
+		if n := strings.TrimRight(string(mod[8:64]), "\x00"); n != name || mod[0] != 1 || mod[64] != 2 {
+			t.Errorf("%q in struct module", mod)
+		}
+	}
+	for _, bad := range []string{"", generic + "x"} {
+		if _, err := Rename(ko, bad); err == nil {
+			t.Errorf("%q was accepted", bad)
+		}
+	}
+	for _, bad := range [][]byte{nil, ko[:100], []byte("not ELF")} {
+		if _, err := Rename(bad, "a"); err == nil {
+			t.Errorf("%d bytes were accepted", len(bad))
+		}
+	}
+}
+
+// TestRecipe: what kbuild ran once is run again without it, and what does not work any more is forgotten.
+func TestRecipe(t *testing.T) {
+	kdir, cache := t.TempDir(), t.TempDir()
+	write(t, kdir+"/include/config/auto.conf", "\nCONFIG_MODULES=y\n")
+	write(t, kdir+"/Module.symvers", "")
+	// A stand-in for kbuild that leaves the commands which it runs.
+	const step = "\t@c='%s'; echo \"savedcmd_$(M)/%s := $$c\" >$(M)/.%s.cmd; cd " + "$(KDIR) && sh -c \"$$c\"\n"
+	mk := "KDIR := " + kdir + "\nmodules:\n\t@echo x >>" + kdir + "/runs\n"
+	g := generic
+	for _, s := range [][2]string{
+		{"cat ./tool $(M)/" + g + ".c >$(M)/" + g + ".o", g + ".o"}, {"true", g + ".mod"}, {"true", "modules.order"}, {"true", "Module.symvers"},
+		{"true", g + ".mod.o"}, {"cp $(M)/" + g + ".o $(M)/" + g + ".ko", g + ".ko"}} {
+		mk += fmt.Sprintf(step, s[0], s[1], s[1])
+	}
+	write(t, kdir+"/Makefile", mk)
+	write(t, kdir+"/tool", "one ")
+	get := func(c, want, runs string) {
+		t.Helper()
+		ko, err := Module(context.Background(), Source{c}, Config{Release: "1", Dir: kdir, Cache: cache})
+		if err != nil || string(ko) != want {
+			t.Errorf("%q, %v; want %q", ko, err, want)
+		}
+		if b, _ := os.ReadFile(kdir + "/runs"); string(b) != runs {
+			t.Errorf("make ran %q, not %q", b, runs)
+		}
+	}
+	get("a", "one a", "x\n")
+	get("b", "one b", "x\n") // by the recipe
+	os.Remove(kdir + "/tool")
+	if _, err := Module(context.Background(), Source{"c"}, Config{Release: "1", Dir: kdir, Cache: cache}); err == nil {
+		t.Error("built without the tool")
+	}
+	os.Remove(kdir + "/runs")
+	write(t, kdir+"/tool", "two ")
+	write(t, kdir+"/Module.symvers", "0x1\thrtimer_setup\tvmlinux\tEXPORT_SYMBOL\t\n")
+	get("d", "two d", "x\n") // the kernel's files are others
+	write(t, kdir+"/Module.symvers", "x")
+	mk = strings.ReplaceAll(mk, "'true'", "'true $$(shell ls)'")
+	write(t, kdir+"/Makefile", mk)
+	get("e", "two e", "x\nx\n") // what make would expand cannot be learnt
+	get("f", "two f", "x\nx\nx\n")
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0 OR MIT)
 // Made by gostap from a script.
 
-#define GS_NAME "golden"
 #define GS_MAXSTR 512
 #define GS_LOCKS 1
 #define GS_TRIES 100
