@@ -50,6 +50,9 @@ func TestMatch(t *testing.T) {
 		if got := r.Match(c.text); got != (c.want != nil) {
 			t.Errorf("%q in %q: automaton says %v", c.pat, c.text, got)
 		}
+		if got := r.DFA.Table().Match(c.text); got != (c.want != nil) {
+			t.Errorf("%q in %q: table says %v", c.pat, c.text, got)
+		}
 	}
 }
 
@@ -101,6 +104,9 @@ func FuzzMatch(f *testing.F) {
 		if len(pat) > 60 || len(text) > 60 || strings.IndexFunc(text+pat, func(r rune) bool { return r == 0 || r > 126 || r < ' ' }) >= 0 {
 			if r, err := Compile(pat); err == nil {
 				r.Find(text) // must not panic
+				if got, want := r.DFA.Table().Match(text), r.Match(text); got != want && !strings.Contains(text, "\x00") {
+					t.Fatalf("%q in %q: table says %v, automaton %v", pat, text, got, want)
+				}
 			}
 			return
 		}
@@ -114,6 +120,9 @@ func FuzzMatch(f *testing.F) {
 		}
 		if got := r.Match(text); got != want.MatchString(text) {
 			t.Fatalf("%q in %q: automaton says %v", pat, text, got)
+		}
+		if got := r.DFA.Table().Match(text); got != want.MatchString(text) {
+			t.Fatalf("%q in %q: table says %v", pat, text, got)
 		}
 		got, oracle := r.Find(text), want.FindStringIndex(text)
 		if (got == nil) != (oracle == nil) || got != nil && (got[0] != oracle[0] || got[1] != oracle[1]) {

@@ -19,7 +19,7 @@ func TestCodeGenerator(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		res := guest(t, k, Options{
-			Command: "./sel.test -test.run 'Differential|Random|Intrinsics' -seeds 20",
+			Command: "./sel.test -test.run 'Differential|Random|Intrinsics|Match' -seeds 20",
 			Files:   map[string]string{"/lab/sel.test": bin, "/lab/testdata": "../../backend-bpf/internal/sel/testdata"},
 			Timeout: 4 * time.Minute,
 		})

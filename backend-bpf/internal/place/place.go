@@ -148,8 +148,6 @@ func hostOnly(p *ir.Program, f *ir.Func, o Options) (string, source.Pos) {
 				return "foreach", in.Pos
 			case ir.OpPrintHist, ir.OpSprintHist:
 				return "the text of a histogram", in.Pos
-			case ir.OpMatch:
-				return "a regular expression", in.Pos
 			case ir.OpSGet:
 				if ir.Stat(in.N) == ir.StatVariance {
 					return "@variance", in.Pos
@@ -166,6 +164,8 @@ func hostOnly(p *ir.Program, f *ir.Func, o Options) (string, source.Pos) {
 			case ir.OpIntr:
 				fn := intrinsic.Lookup(in.Name)
 				switch {
+				case in.Name == "matched" || in.Name == "ngroups":
+					return in.Name + "(), what a regular expression has found", in.Pos
 				case fn != nil && fn.Where == intrinsic.HostOnly:
 					return in.Name + "()", in.Pos
 				case fn != nil && fn.Where == intrinsic.PrintOnly:

@@ -43,6 +43,8 @@ func (g *gen) instr(in *ir.Instr) {
 		g.concat(g.strs[in.Dst], g.strOf(in.Args[0]), g.strOf(in.Args[1]))
 	case ir.OpSCmp:
 		g.order(g.longs[in.Dst], g.strOf(in.Args[0]), g.strOf(in.Args[1]))
+	case ir.OpMatch:
+		g.match(in)
 	case ir.OpReg:
 		g.register(in)
 	case ir.OpTraceArg:

@@ -11,6 +11,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/regex"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -108,6 +109,9 @@ func (a *author) program() *ir.Program {
 	} {
 		p.AddGlobal(g)
 	}
+	for range 4 {
+		p.Regexes = append(p.Regexes, a.pattern())
+	}
 	a.p = p
 	for i := range 2 {
 		b := ir.NewBuilder("")
@@ -152,7 +156,7 @@ func (a *author) block() {
 
 func (a *author) statement() {
 	b := a.b
-	switch a.IntN(30) {
+	switch a.IntN(32) {
 	case 0, 1, 2:
 		ops := []ir.Op{ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar, ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt}
 		b.Op(ops[a.IntN(len(ops))], a.ldst(), a.long(), a.long())
@@ -269,6 +273,8 @@ func (a *author) statement() {
 		b.Op(ir.OpAdd, i, ir.R(i), ir.I(1))
 		b.Jump(head)
 		b.SetBlock(out)
+	case 30, 31:
+		b.Mov(a.ldst(), b.Match(a.IntN(len(a.p.Regexes)), a.str()))
 	case 29:
 		a.attempt(func() {
 			a.nested()
@@ -307,6 +313,29 @@ func (a *author) attempt(body func()) {
 	a.print("caught %s", ir.R(m))
 	b.Jump(join)
 	b.SetBlock(join)
+}
+
+// pattern makes a regular expression over the letters of text.
+func (a *author) pattern() *regex.Regex {
+	var part func(d int) string
+	part = func(d int) string {
+		if d == 0 || a.pick(4) {
+			return []string{"a", "b", "c", "[ab]", "[^a]", ".", "0|1", "A", "[[:alpha:]]", "[[:digit:]]+", "x", " ", "\\.", "^", "$", "\"", "\xff"}[a.IntN(17)]
+		}
+		x := part(d - 1)
+		switch a.IntN(6) {
+		case 0:
+			return "(" + x + ")" + []string{"*", "+", "?", "{2}", "{1,3}"}[a.IntN(5)]
+		case 1:
+			return "(" + x + "|" + part(d-1) + ")"
+		}
+		return x + part(d-1)
+	}
+	for {
+		if re, err := regex.Compile(part(4)); err == nil {
+			return re
+		}
+	}
 }
 
 // TestRandom compares random programs in the kernel with the interpreter.
