@@ -173,6 +173,10 @@ func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, err
 		return text(c.syms.Name(pid, uint64(args[0].Int), false).Text(true))
 	case "usymfileline":
 		return text(c.syms.Name(pid, uint64(args[0].Int), false).Line())
+	case "symname":
+		return text(c.syms.KernelName(uint64(args[0].Int), false).Text(false))
+	case "symdata":
+		return text(c.syms.KernelName(uint64(args[0].Int), false).Text(true))
 	case "ubacktrace", "sprint_ubacktrace", "backtrace", "sprint_backtrace":
 		return text("")
 	case "uaddr", "addr":

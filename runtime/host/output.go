@@ -104,8 +104,11 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 	case wire.Sym:
 		return textfmt.Val{Str: o.symbol(v.Lazy, v.Tgid, uint64(v.Int))}
 	case wire.Stack:
-		if v.Lazy == wire.StackHex {
+		switch v.Lazy {
+		case wire.StackHex, wire.KStackHex:
 			return textfmt.Val{Str: symbols.Hex(v.Stack)}
+		case wire.KStackNames:
+			return textfmt.Val{Str: o.syms.KernelBacktrace(v.Stack)}
 		}
 		return textfmt.Val{Str: o.syms.Backtrace(v.Tgid, v.Stack)}
 	}
@@ -113,6 +116,12 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 }
 
 func (o *output) symbol(lazy wire.Lazy, tgid uint32, addr uint64) string {
+	switch {
+	case lazy == wire.KSymName, lazy == wire.FuncName && symbols.InKernel(addr):
+		return o.syms.KernelName(addr, false).Text(false)
+	case lazy == wire.KSymData:
+		return o.syms.KernelName(addr, false).Text(true)
+	}
 	f := o.syms.Name(tgid, addr, false)
 	switch lazy {
 	case wire.SymData:

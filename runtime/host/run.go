@@ -91,6 +91,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 	r := &run{Config: c}
 	syms := &symbols.Table{Open: c.Open, Known: images(c.Program)}
 	r.out = newOutput(c.Program, c.Stdout, c.Stderr, syms)
+	syms.Warn = r.out.warn
 	r.out.schema = c.Session.Schema()
 	r.out.quiet = c.QuietErrors
 	if wantsNames(r.out.schema) {
@@ -149,6 +150,10 @@ func Run(ctx context.Context, c Config) (res Result) {
 func wantsNames(s *wire.Schema) bool {
 	named := func(args []wire.Arg) bool {
 		for _, a := range args {
+			switch a.Lazy {
+			case wire.KSymName, wire.KSymData, wire.KStackHex, wire.KStackNames:
+				continue
+			}
 			if a.Kind == wire.Sym || a.Kind == wire.Stack {
 				return true
 			}

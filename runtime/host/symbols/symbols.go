@@ -1,4 +1,4 @@
-// Package symbols names code addresses of traced processes.
+// Package symbols names code addresses of traced processes and of the kernel.
 //
 // In: a process and a run-time address, as records carry them. Out: function, file
 // and line, inlined frames included. It reads /proc/PID/maps once a process and opens
@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 )
 
 // Table names addresses. It is for one goroutine.
@@ -28,7 +29,12 @@ type Table struct {
 	Known []debuginfo.Image
 	// Events reports what processes map; may be nil.
 	Events *Events
+	// KernelFiles says where the symbols of the kernel are; the zero value is the running one.
+	KernelFiles kbtf.Config
+	// Warn tells the user, once, that addresses of the kernel cannot be named; may be nil.
+	Warn func(text string)
 
+	kernel kernelNames
 	procs  map[uint32]*process
 	images map[string]debuginfo.Image
 	pasts  map[uint32]*past

@@ -1,0 +1,196 @@
+package symbols
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
+)
+
+// kernelNames names addresses of the kernel. The list of symbols is read when the first name is asked for, which takes
+// the kernel a tenth of a second, and once more when an address lies in a module that was not there then.
+type kernelNames struct {
+	syms    *kbtf.Symbols
+	modules []module
+	end     uint64 // of the kernel itself
+	read    bool
+	looked  int // how often the list was read
+}
+
+// module is a loaded module's place in memory, as /proc/modules tells it.
+type module struct {
+	name     string
+	lo, size uint64
+}
+
+// KernelFrame is a named address of the kernel.
+type KernelFrame struct {
+	Addr uint64
+	// Func is "" if nothing is known; Off is the distance from its beginning, Size what lies between that and the next
+	// symbol, 0 if there is none. Module is "kernel" or the module's name.
+	Func, Module string
+	Off, Size    uint64
+}
+
+// InKernel reports whether an address is one of the kernel: in the upper half of the address space.
+func InKernel(addr uint64) bool { return int64(addr) < 0 }
+
+// maxReads bounds how often the kernel's symbols are read again.
+const maxReads = 4
+
+// KernelName names an address of the kernel. ret says that it is a return address, so that the call before it is meant.
+func (t *Table) KernelName(addr uint64, ret bool) KernelFrame {
+	fr := KernelFrame{Addr: addr}
+	if !InKernel(addr) {
+		return fr
+	}
+	at := addr
+	if ret {
+		at--
+	}
+	k := &t.kernel
+	if !k.read {
+		t.readKernel()
+	}
+	if k.syms == nil {
+		return fr
+	}
+	if at >= k.end && k.module(at) == nil && k.looked < maxReads {
+		t.readKernel()
+	}
+	name, start, end, mod := k.find(at)
+	if name == "" {
+		return fr
+	}
+	fr.Func, fr.Module, fr.Off = name, mod, addr-start
+	if end > start {
+		fr.Size = end - start
+	}
+	return fr
+}
+
+// readKernel reads the kernel's symbols and where its modules lie. What stands in the way is told once.
+func (t *Table) readKernel() {
+	k := &t.kernel
+	warned := k.read
+	k.read = true
+	k.looked++
+	syms, err := kbtf.New(t.KernelFiles).Symbols()
+	why := ""
+	switch {
+	case err != nil:
+		why = err.Error()
+	case syms.Hidden():
+		why = "the kernel hides its addresses (kernel.kptr_restrict, or no CAP_SYSLOG)"
+	}
+	if why != "" {
+		if !warned && t.Warn != nil {
+			t.Warn("addresses of the kernel are shown without names: " + why)
+		}
+		return
+	}
+	k.syms = syms
+	for _, s := range syms.Named("_end") {
+		k.end = max(k.end, s.Addr)
+	}
+	if b, err := os.ReadFile("/proc/modules"); err == nil && t.KernelFiles.Map == "" {
+		k.modules = parseModules(string(b))
+	}
+}
+
+// parseModules reads lines such as "ext4 983040 1 - Live 0xffffffffc0400000".
+func parseModules(text string) []module {
+	var out []module
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) < 6 {
+			continue
+		}
+		size, err1 := strconv.ParseUint(f[1], 10, 64)
+		lo, err2 := strconv.ParseUint(strings.TrimPrefix(f[5], "0x"), 16, 64)
+		if err1 == nil && err2 == nil {
+			out = append(out, module{f[0], lo, size})
+		}
+	}
+	return out
+}
+
+func (k *kernelNames) module(addr uint64) *module {
+	for i := range k.modules {
+		if m := &k.modules[i]; addr-m.lo < m.size {
+			return m
+		}
+	}
+	return nil
+}
+
+// generated is the most bytes of a program or trampoline that the kernel made itself.
+const generated = 64 << 10
+
+// find gives the symbol that holds addr, "" if that is not sure.
+func (k *kernelNames) find(addr uint64) (name string, start, end uint64, mod string) {
+	at, end := k.syms.At(addr)
+	best := -1
+	for i, s := range at {
+		if best < 0 || rank(s) > rank(at[best]) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return "", 0, 0, ""
+	}
+	s := at[best]
+	switch m := k.module(addr); {
+	case s.Module == "" && (k.end == 0 || addr < k.end):
+		return s.Name, s.Addr, end, "kernel"
+	case s.Module == "":
+	case s.Module == "bpf", strings.HasPrefix(s.Module, "__builtin__"):
+		if addr-s.Addr < generated {
+			return s.Name, s.Addr, end, s.Module
+		}
+	case m != nil && m.name == s.Module, len(k.modules) == 0 && addr-s.Addr < generated:
+		if m != nil && end > m.lo+m.size {
+			end = m.lo + m.size
+		}
+		return s.Name, s.Addr, end, s.Module
+	}
+	return "", 0, 0, ""
+}
+
+// rank orders several names of one address: functions first, those that other files see before the others.
+func rank(s kbtf.Symbol) int {
+	n := 0
+	if s.Code() {
+		n += 2
+	}
+	if s.Global() {
+		n++
+	}
+	return n
+}
+
+// Text gives what symname shows, and with data what symdata does: name+offset/size [module].
+func (f KernelFrame) Text(data bool) string {
+	switch {
+	case f.Func == "":
+		return fmt.Sprintf("0x%x", f.Addr)
+	case !data:
+		return f.Func
+	case f.Size == 0:
+		return fmt.Sprintf("%s+0x%x [%s]", f.Func, f.Off, f.Module)
+	}
+	return fmt.Sprintf("%s+0x%x/0x%x [%s]", f.Func, f.Off, f.Size, f.Module)
+}
+
+// KernelBacktrace writes a stack of the kernel one function a line, innermost first:
+//
+//	0xffffffff8134a350 : do_sys_openat2+0x0/0x3f0 [kernel]
+func (t *Table) KernelBacktrace(stack []uint64) string {
+	var b strings.Builder
+	for i, addr := range stack {
+		fmt.Fprintf(&b, " 0x%x : %s\n", addr, t.KernelName(addr, i > 0).Text(true))
+	}
+	return b.String()
+}
