@@ -31,8 +31,25 @@ func (o *output) Log(s string)           { fmt.Fprintf(o, "%s\n", s) }
 func (o *output) Error(f *textfmt.Fault) { fmt.Fprintf(o, "%s\n", f.Text(o.prog)) }
 func (o *output) Exit()                  {}
 
+// memory is a Context with memory of a program, or of the kernel, at 0x1000.
+type memory struct {
+	interp.HostContext
+	bytes string
+}
+
+func (m *memory) Read(buf []byte, addr uint64, kernel bool) error {
+	if addr < 0x1000 || addr-0x1000+uint64(len(buf)) > uint64(len(m.bytes)) {
+		return &textfmt.Fault{Code: ir.ErrMemory, Args: []interp.Val{{Int: int64(addr)}}}
+	}
+	copy(buf, m.bytes[addr-0x1000:])
+	return nil
+}
+
 // run compiles a script and runs its begin probes in the interpreter.
-func run(t *testing.T, script string) string {
+func run(t *testing.T, script string) string { t.Helper(); return runOver(t, script, "") }
+
+// runOver is run over a program's memory.
+func runOver(t *testing.T, script, bytes string) string {
 	t.Helper()
 	r, ds := compiler.Compile(context.Background(), compiler.Options{
 		Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(script)}}, Limits: layout.Default(), Verify: true,
@@ -62,7 +79,7 @@ func run(t *testing.T, script string) string {
 	}
 	sort.SliceStable(jobs, func(i, j int) bool { return jobs[i].site.Priority < jobs[j].site.Priority })
 	for _, j := range jobs {
-		if _, err := m.Run(j.probe, &interp.HostContext{Where: j.site}); err != nil {
+		if _, err := m.Run(j.probe, &memory{interp.HostContext{Where: j.site}, bytes}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,13 +119,30 @@ func TestFunctions(t *testing.T) {
 		{`pages_to_string(256)`, "1.00M"}, {`mem_page_size()`, fmt.Sprint(os.Getpagesize())},
 		{`bytes_to_string(1023)`, "1023"}, {`bytes_to_string(1536)`, "1.50K"}, {`bytes_to_string(5 << 20)`, "5.00M"}, {`bytes_to_string(3 << 30)`, "3.00G"},
 
+		// time.stp
+		{`msecs_to_string(62345)`, "1m2.345s"}, {`usecs_to_string(1000001)`, "0m1.000001s"}, {`nsecs_to_string(3600000000007)`, "60m0.000000007s"},
+		{`cputime_to_string(1250000000)`, "0m1.250s"}, {`cputime_to_usecs(1999)`, "1"},
+
+		// strings.stp
+		{`isdigit("7a")`, "1"}, {`isdigit("a7")`, "0"}, {`isdigit("")`, "0"}, {`max_string_len()`, "512"},
+
+		// socket.stp
+		{`sock_fam_num2str(2)`, "INET"}, {`sock_fam_num2str(99)`, "99"}, {`sock_fam_str2num("INET6")`, "10"}, {`sock_fam_str2num("x")`, "-1"},
+		{`sock_type_num2str(1)`, "STREAM"}, {`sock_type_str2num("PACKET")`, "10"}, {`sock_prot_num2str(17)`, "UDP"}, {`sock_prot_str2num("MPTCP")`, "262"},
+		{`sock_state_num2str(3)`, "CONNECTED"}, {`sock_state_str2num("FREE")`, "0"}, {`tcp_sockstate_str(10)`, "TCP_LISTEN"},
+		{`msg_flags_num2str(0x42)`, "PEEK|DONTWAIT"}, {`msg_flags_num2str(0)`, ""}, {`msg_flags_num2str(0x10000001)`, "OOB|0x10000000"}, {`sock_flags_num2str(12)`, "NOSPACE|PASSCRED"},
+		{`format_ipaddr(0x0100007f, AF_INET())`, "127.0.0.1"}, {`format_ipaddr(0, 1)`, ""},
+
 		// errno.stp, signal.stp
+		{`errno_p(2)`, "1"}, {`errno_p(-9999)`, "0"},
+		{`return_str(1, -2)`, "-2 (ENOENT)"}, {`return_str(2, 255)`, "0xff"}, {`return_str(3, 8)`, "010"}, {`return_str(1, -5000)`, "-5000"},
 		{`errno_str(2)`, "ENOENT"}, {`errno_str(-11)`, "EAGAIN"}, {`errno_str(512)`, "ERESTARTSYS"}, {`errno_str(9999)`, "9999"},
 		{`signal_str(9)`, "SIGKILL"}, {`signal_str(32)`, "SIGRTMIN"}, {`signal_str(40)`, "SIGRTMIN+8"}, {`signal_str(0)`, "0"},
 
 		// context.stp
 		{`pid()`, fmt.Sprint(os.Getpid())}, {`ppid()`, fmt.Sprint(os.Getppid())}, {`uid()`, fmt.Sprint(os.Getuid())},
 		{`target()`, "0"}, {`pp()`, "begin"}, {`pn()`, "begin"}, {`ppfunc()`, ""},
+		{`probe_type()`, "begin"}, {`registers_valid()`, "0"}, {`user_mode()`, "0"}, {`remote_id()`, "1"}, {`remote_uri()`, ""},
 	} {
 		t.Run(c.expr, func(t *testing.T) {
 			if got := run(t, `probe begin { println(`+c.expr+`) }`); got != c.want+"\n" {
@@ -123,6 +157,7 @@ func TestScripts(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"tokenize", `s = "one two,,three" t = tokenize(s, " ,") while (t != "") { print("[", t, "]") t = tokenize("", " ,") } println(tokenize("", " "), ".")`, "[one][two][three].\n"},
 		{"tokenize without delimiters", `println(tokenize("abc", ""), tokenize("", ""), ".")`, "abc.\n"},
+		{"tokenize goes on", `println(tokenize("one two", " "), tokenize(" "), tokenize(" "), ".")`, "onetwo.\n"},
 		{"assert", `assert(1 == 1, "no") try { assert(1 == 2, "broken") } catch (m) { println(m) } try { assert(0) } catch (m) { println(m) }`, "broken\nassertion failed\n"},
 		{"error and warn", `warn("strange") log("said") try { error("bad") } catch (m) { println(m) }`, "WARNING: strange\nsaid\nbad\n"},
 		{"colours", `ansi_set_color(32) ansi_set_color2(37, 44) ansi_set_color3(30, 47, 4) ansi_set_color3(30, 47, 0) ansi_reset_color()`,
@@ -141,6 +176,62 @@ func TestScripts(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestMemory reads text of the program and of the kernel in all ways.
+func TestMemory(t *testing.T) {
+	const plain = "plain \"x\"\n\x00more\x00"
+	utf16 := "h\x00\xf6\x00 \x00\xac\x20\x3d\xd8\x00\xde.\x00\x00\x00"
+	utf32 := "h\x00\x00\x00\xac\x20\x00\x00\x00\xf6\x01\x00\x00\x00\x00\x00"
+	for _, c := range []struct{ bytes, expr, want string }{
+		{plain, `_string_quoted(0x1000)`, `"plain \"x\"\n"`},
+		{plain, `_buffer_quoted(0x1000, 15, 100)`, `"plain \"x\"\n\000more"`},
+		{plain, `_buffer_quoted(0x1000, 15, 14)`, `"plain \"x"...`},
+		{plain, `_buffer_quoted(0x1000, 15, 13)`, `"plain \""...`},
+		{plain, `_buffer_quoted(0x1000, 15, 12)`, `"plain "...`},
+		{plain, `_buffer_quoted(0x1000, 7, 10)`, `"plain \""`},
+		{plain, `_buffer_quoted(0, 7, 10)`, `NULL`},
+		{plain, `_buffer_quoted(0x1000, 7, 0)`, `""...`},
+		{plain, `_buffer_quoted(0x10, 7, 100)`, `0x10`},
+		{utf16, `_string_utf16(0x1000)`, "hö €😀."},
+		{utf16, `_string_utf16(0x10, "bad")`, "bad"},
+		{utf16, `_string2_utf16(0x10, "bad")`, "bad"},
+		{utf16, `_string_quoted_utf16(0x1000)`, `"h\303\266 \342\202\254\360\237\230\200."`},
+		{utf16, `_string_quoted_utf16(0x10)`, `0x10`},
+		{utf32, `_string_utf32(0x1000)`, "h€😀"},
+		{utf32, `_string_utf32(0x1001, "bad")`, "bad"},
+		{utf32, `_string2_utf32(0x1000, "bad")`, "h€😀"},
+		{utf32, `_string_quoted_utf32(0)`, `NULL`},
+		{"\xff\xff\xff\xff", `_int(0x1000)`, "-1"},
+		{"\xff\xff\xff\xff", `_uint(0x1000)`, "4294967295"},
+		{"\xff\xff\xff\xff", `_ushort(0x1000)`, "65535"},
+	} {
+		for _, space := range []string{"user", "kernel"} {
+			script := `probe begin { println(` + space + c.expr + `) }`
+			if got := runOver(t, script, c.bytes); got != c.want+"\n" {
+				t.Errorf("%s: got %q, want %q", script, got, c.want)
+			}
+		}
+	}
+	for _, c := range []struct{ expr, want string }{
+		{`user_string_n_quoted(0x1000, 9, 100)`, `"plain \"x\""`},
+		{`user_string_n_quoted(0x1000, 16, 9)`, `"plai"...`},
+		{`user_string_n2_quoted(0x10, 16, 9)`, `0x10`},
+		{`user_string_nofault(0x1000)`, "plain \"x\"\n"}, {`user_string_nofault(0x10)`, ""}, {`user_string_n_nofault(0x1000, 3)`, "pla"}, {`user_string_n_nofault(0x10, 3)`, ""},
+		{`user_string_warn(0x10, "?")`, "WARNING: read fault at 0x0000000000000010\n?"}, {`user_string_n_warn(0x10, 4, "?")`, "WARNING: read fault at 0x0000000000000010\n?"},
+		{`user_string2_warn(0x1000, "?")`, "plain \"x\"\n"}, {`user_string2_n_warn(0x1000, 2, "?")`, "pl"},
+		{`user_short_warn(0x10)`, "WARNING: read fault at 0x0000000000000010\n0"}, {`user_uint16_error(0x1000)`, "27760"}, {`user_char_error(0x1000)`, "112"}, {`user_ulong_warn(0x1000)`, "8656517092345998448"},
+		{`kernel_or_user_string_quoted(0x1000)`, `"plain \"x\"\n"`}, {`kernel_or_user_string_quoted(0x10)`, `0x10`}, {`kernel_or_user_string_quoted_utf16(0)`, `NULL`},
+		{`atomic_read(0x1000)`, "1767992432"}, {`atomic_long_read(0x1000)`, "8656517092345998448"},
+		{`format_ipaddr(0x1000, AF_INET6())`, "706c:6169:6e20:2278:220a:006d:6f72:6500"},
+	} {
+		if got := runOver(t, `probe begin { println(`+c.expr+`) }`, plain); got != c.want+"\n" {
+			t.Errorf("%s: got %q, want %q", c.expr, got, c.want)
+		}
+	}
+	if got := runOver(t, `probe begin { try { user_string_utf32(0x1000) } catch (m) { println(m) } try { user_string_utf16(0x1004) } catch (m) { println(m) } }`, "\x00\xd8\x00\x00\x00\xdc\x00\x00"); got != "0xd800 is no character of Unicode\n0xdc00 0x0 is not UTF-16\n" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -44,6 +44,7 @@ var fixtures = map[string]fixture{
 	"trace":         {pkg: "trace/trace.c", c: []string{"-g", "-O0"}},
 	"trace-O1":      {pkg: "trace/trace.c", c: []string{"-g", "-O1", "-fno-inline", "-fno-ipa-icf", "-fno-ipa-pure-const", "-fno-ipa-cp"}},
 	"absent":        {pkg: "absent/absent.c", c: []string{"-g", "-O1"}},
+	"text":          {pkg: "text/text.c", c: []string{"-g", "-O1"}},
 	"cdata-O0":      {pkg: "cdata/cdata.c", c: []string{"-g", "-O0"}},
 	"cdata-O2":      {pkg: "cdata/cdata.c", c: []string{"-g", "-O2"}},
 	"cdata-nopie":   {pkg: "cdata/cdata.c", c: []string{"-g", "-O1", "-no-pie"}},

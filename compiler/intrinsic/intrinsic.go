@@ -140,6 +140,12 @@ func init() {
 	for _, name := range []string{"pp", "ppfunc", "probefunc", "pn"} {
 		def(Func{Name: name, Result: s, Context: true, Where: Lowered})
 	}
+	// What fired: whether there are registers, whether the processor was in user mode, by which means.
+	def(Func{Name: "registers_valid", Result: l, Context: true, Where: Lowered})
+	def(Func{Name: "user_mode", Result: l, Context: true, Where: Lowered})
+	def(Func{Name: "probe_type", Result: s, Context: true, Where: Lowered})
+	// MAXSTRINGLEN.
+	def(Func{Name: "max_string_len", Result: l, Pure: true, Where: Lowered})
 	// The current goroutine, read from runtime.g: its number, that of its parent, the pc of the go
 	// statement, the pc of its first function, its address, its status and wait reason. Sites in
 	// programs that are not Go's refuse them at compile time.

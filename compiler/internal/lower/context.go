@@ -21,6 +21,7 @@ const (
 	needFunc                   // probefunc(): whether the site is the kernel's return probe
 	needArgs                   // int_arg(n), returnval(): the calling convention
 	needFrame                  // the frame address, for pairing entries with returns
+	needKind                   // user_mode() and its kin: what makes the site fire
 )
 
 // context is what is known about the site of a handler, as far as the handler and the
@@ -38,11 +39,16 @@ type context struct {
 	abi       debuginfo.ABI
 	at        debuginfo.SiteKind
 	inProgram bool
+	kind      probe.Kind
 }
 
 // newContext looks at s as far as n asks.
 func newContext(s *probe.Site, n need) *context {
 	c := &context{need: n, site: s, goes: s.Go(), inProgram: s.Image != nil}
+	if n&needKind != 0 {
+		c.kind = s.Kind
+		c.key += fmt.Sprintf("k{%d}", c.kind)
+	}
 	if s.Image == nil || n == 0 {
 		return c
 	}
@@ -89,7 +95,7 @@ func (c *context) narrow(n need) *context {
 var lowered = map[string]need{
 	"pp": 0, "ppfunc": 0, "pn": 0, "probefunc": needFunc,
 	"goid": needGo, "go_parent_goid": needGo, "go_pc": needGo, "go_startpc": needGo, "go_g": needGo, "go_status": needGo, "go_waitreason": needGo,
-	"returnval": needArgs,
+	"returnval": needArgs, "user_mode": needKind, "registers_valid": needKind, "probe_type": needKind, "max_string_len": 0,
 }
 
 func needOfIntrinsic(f *intrinsic.Func) need {

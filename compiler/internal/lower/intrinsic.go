@@ -71,10 +71,46 @@ func (f *fn) lowered(name, called string, args []ir.Val, sp source.Span) ir.Val 
 		return f.siteText(name)
 	case "returnval":
 		return f.returnval(sp)
+	case "max_string_len":
+		return ir.I(int64(f.maxStr() + 1))
+	case "probe_type":
+		return ir.S(f.text(f.ctx.kind.String()))
+	case "registers_valid":
+		return known(hasRegs(f.ctx.kind))
+	case "user_mode":
+		return f.userMode()
 	case "goid", "go_parent_goid", "go_pc", "go_startpc", "go_g", "go_status", "go_waitreason":
 		return f.goroutine(name, called, sp)
 	}
 	return f.arg(name, called, args, sp)
+}
+
+func known(b bool) ir.Val {
+	if b {
+		return ir.I(1)
+	}
+	return ir.I(0)
+}
+
+// hasRegs reports whether there are registers of what was interrupted where a site of kind k fires.
+func hasRegs(k probe.Kind) bool {
+	switch k {
+	case probe.Profile, probe.Perf, probe.Uprobe, probe.Uretprobe, probe.Kprobe, probe.Kretprobe:
+		return true
+	}
+	return false
+}
+
+// userMode is 1 where a program was interrupted. Probes that a clock fires interrupt both: addresses of
+// the kernel have their highest bit set.
+func (f *fn) userMode() ir.Val {
+	switch f.ctx.kind {
+	case probe.Uprobe, probe.Uretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd, probe.ProcessSyscall, probe.ProcessSyscallReturn:
+		return ir.I(1)
+	case probe.Profile, probe.Perf:
+		return f.b.Bin(ir.OpGe, f.loc(loc.Register(16), nil), ir.I(0))
+	}
+	return ir.I(0)
 }
 
 // siteText is an attribute of the site that fired: a constant where all sites agree.
