@@ -37,6 +37,9 @@ func (bpfBackend) Provides() caps.Set {
 
 // Build implements backend.Backend.
 func (bpfBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (backend.Artifact, diag.List) {
+	if ds := backend.NoEmbedded(p, "in eBPF"); len(ds) > 0 {
+		return nil, ds
+	}
 	pl, ds := build(ctx, p, o)
 	if ds.HasErrors() || pl == nil {
 		return nil, ds

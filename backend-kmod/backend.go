@@ -50,7 +50,7 @@ func (kmodBackend) Name() string { return "kernel" }
 // Provides implements backend.Backend.
 func (kmodBackend) Provides() caps.Set {
 	return caps.Of(caps.Uprobe, caps.Uretprobe, caps.Kprobe, caps.Tracepoint, caps.Perf, caps.ReadUser, caps.ReadKernel, caps.ReadRegs,
-		caps.WriteRegs, caps.WriteUser, caps.Loops, caps.Recursion, caps.Iterate, caps.HostCommands)
+		caps.WriteRegs, caps.WriteUser, caps.Loops, caps.Recursion, caps.Iterate, caps.HostCommands, caps.EmbeddedC)
 }
 
 func (b kmodBackend) config(logf func(string, ...any)) kbuild.Config {
@@ -148,6 +148,9 @@ func (a *artifact) build(ctx context.Context) error {
 	if e, ok := errors.AsType[*kbuild.Error](err); ok {
 		if e.Output != "" && a.config.Logf != nil {
 			a.config.Logf("%s", e.Output)
+		}
+		if d := complaint(e.Output, a.unit.Program.Files); d != nil {
+			return d
 		}
 		return &diag.Diagnostic{Phase: diag.Build, Code: CodeBuild, Message: e.Msg, Hint: e.Hint}
 	}

@@ -148,9 +148,6 @@ func (s *state) expand() diag.List {
 	for _, t := range s.trees {
 		all = append(all, s.lib.AddScript(t)...)
 	}
-	for _, c := range s.lib.UserCode() {
-		all.Errorf(diag.Semantic, lower.CodeNotYet, c.Span, "embedded C is not available in this version").Hintf("it needs the kernel-module back end")
-	}
 	if all.HasErrors() {
 		return all
 	}
@@ -184,7 +181,7 @@ func (s *state) elaborate(h *handler) ([]*elab.Probe, diag.List) {
 }
 
 func (s *state) target() diag.List {
-	s.prog = &elab.Program{Files: s.files, Limits: s.o.Limits}
+	s.prog = &elab.Program{Files: s.files, Limits: s.o.Limits, Old: before(s.o.Language, 1, 8)}
 	var all diag.List
 	for _, h := range s.items {
 		ps, ds := s.elaborate(h)
@@ -196,9 +193,18 @@ func (s *state) target() diag.List {
 	return all
 }
 
+// before reports whether a version of the language is older than major.minor.
+func before(version string, major, minor int) bool {
+	var a, b int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &a, &b); n == 0 {
+		return false
+	}
+	return a < major || a == major && b < minor
+}
+
 func (s *state) sema() diag.List {
 	return sema.Analyze(s.prog, s.lib, sema.Options{
-		Guru: s.o.Guru, SkipBadVars: s.o.SkipBadVars, Init: s.o.Globals, Resolve: s.tenv.Func,
+		Guru: s.o.Guru, Old: s.prog.Old, SkipBadVars: s.o.SkipBadVars, Init: s.o.Globals, Resolve: s.tenv.Func,
 		Expand: func(p *ast.Probe) ([]*elab.Probe, diag.List) {
 			items, all := s.xenv.Probe(p.Points, p.Body)
 			var out []*elab.Probe

@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -95,6 +96,35 @@ type Session interface {
 	Close() error
 	// Report says for -v how each site was attached and what its hits cost.
 	Report() []string
+}
+
+// Runner is implemented by Sessions that may run handlers of HostProbes themselves, in the kernel: those with C of
+// the script in them.
+type Runner interface {
+	// Run runs the handler of Program.Probes[i] for its site with that index, and reports whether it is one of them. What the
+	// handler says is among the records when Run returns.
+	Run(i, site int) (bool, error)
+}
+
+// CodeEmbedded is the kind of message that NoEmbedded gives.
+const CodeEmbedded diag.Code = "embedded-c"
+
+// NoEmbedded refuses programs with embedded C, for executors that have no C; where says which. The list is empty for others.
+func NoEmbedded(p *ir.Program, where string) diag.List {
+	var ds diag.List
+	refuse := func(pos source.Pos) {
+		ds.Errorf(diag.Build, CodeEmbedded, source.At(pos), "embedded C cannot run %s", where).Hintf("use --runtime=kernel")
+	}
+	for _, c := range p.Prelude {
+		refuse(c.Pos)
+	}
+	for _, pr := range p.Probes {
+		if c := p.Embeds(pr); c != nil {
+			refuse(c.Pos)
+		}
+	}
+	ds.Sort()
+	return ds
 }
 
 // Warner is implemented by Sessions that can have seen something that the user should know although nothing

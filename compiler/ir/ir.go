@@ -23,6 +23,9 @@ type Program struct {
 	Formats []*Format
 	// Regexes are the patterns that OpMatch names.
 	Regexes []*regex.Regex
+	// Codes are the pieces of C that OpEmbed names; Prelude is C that goes in front of them.
+	Codes   []*CCode
+	Prelude []Prelude
 	Limits  layout.Limits
 	// Locks is the number of lock classes that OpLock names.
 	Locks int

@@ -92,6 +92,9 @@ const (
 	// Calls.
 	OpCall // dst = function Name(Args); may fail
 	OpIntr // dst = intrinsic Name(Args); may fail where the intrinsic says so
+	// OpEmbed runs the C of Program.Codes[N] with Args; dst is its result. May fail. Unless the code is pure it may do
+	// anything to the system, and reads and writes the globals that the code lists. Guru mode only.
+	OpEmbed
 
 	// Control.
 	OpBudget // N statements are about to run; ends the handler with MaxAction when there are not that many left
@@ -145,7 +148,7 @@ var opTable = [numOps]opInfo{
 	OpIterOpen: {"iteropen", "-:...", false}, OpIterNext: {"iternext", "l:", false}, OpIterKey: {"iterkey", "?:", false}, OpIterVal: {"iterval", "v:", false},
 	OpPrint: {"print", "-:...", false}, OpSprint: {"sprint", "s:...", false},
 	OpPrintHist: {"printhist", "-:*", true}, OpSprintHist: {"sprinthist", "s:*", true},
-	OpCall: {"call", "[?]:...", true}, OpIntr: {"intr", "[?]:...", true},
+	OpCall: {"call", "[?]:...", true}, OpIntr: {"intr", "[?]:...", true}, OpEmbed: {"embed", "[?]:...", true},
 	OpBudget: {"budget", "-:", false}, OpLock: {"lock", "-:", false}, OpUnlock: {"unlock", "-:", false},
 	OpErrMsg: {"errmsg", "s:", false}, OpReport: {"report", "-:", false},
 }

@@ -38,6 +38,10 @@ func (ps *textParser) item() {
 		ps.p.Locks = ps.small()
 	case "global":
 		ps.global()
+	case "prelude":
+		ps.p.Prelude = append(ps.p.Prelude, Prelude{Text: ps.string()})
+	case "code":
+		ps.code()
 	case "func":
 		ps.function()
 		return
@@ -45,7 +49,7 @@ func (ps *textParser) item() {
 		ps.probe()
 		return
 	default:
-		ps.fail("expected limits, locks, global, func or probe, found %q", w)
+		ps.fail("expected limits, locks, global, prelude, code, func or probe, found %q", w)
 	}
 	ps.done()
 }

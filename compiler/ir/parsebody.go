@@ -300,6 +300,9 @@ func (ps *textParser) instr() Instr {
 		in.N = int64(ps.small())
 		in.Glob, in.Args = ps.elem()
 		in.Args = ps.more(in.Args)
+	case OpEmbed:
+		in.N = int64(ps.small())
+		in.Args = ps.call()
 	case OpCall, OpIntr:
 		in.Name = ps.name()
 		in.Args = ps.call()

@@ -15,13 +15,17 @@ import (
 // word of letters, digits and _ $ . that does not begin with a digit, or a quoted string; STRING
 // is quoted as in Go. What the text leaves out (positions, images of sites) is lost.
 //
-//	program = { limits | locks | global | func | probe }
+//	program = { limits | locks | global | prelude | code | func | probe }
 //	limits  = "limits" { NAME "=" INT }              those that are not the default
 //	locks   = "locks" INT
 //	global  = "global" NAME type [ "[" type { "," type } "]" ] { attr }
 //	type    = "long" | "string" CAP | "stats"
 //	attr    = "size" INT | "wrap" | "init" ( INT | STRING ) | "variance" | "hist_log"
 //	        | "hist_linear" "(" INT "," INT "," INT ")" | "internal" | "constant" | "quiet" | "private" | "class" INT
+//	prelude = "prelude" STRING
+//	code    = "code" STRING STRING "(" [ ctype NAME { "," ctype NAME } ] ")" [ ctype ] [ "expr" ] [ "pure" ] [ "old" ]
+//	          { "uses" NAME STRING "@" NAME }       its name and its C; the STRING of uses is "r", "w" or "rw"
+//	ctype   = "long" | "string"
 //	func    = "func" NAME "(" [ reg { "," reg } ] ")" [ type ] [ "recursive" ] "{" body "}"
 //	probe   = "probe" STRING [ "if" "@" NAME ] "{" { site } body "}"
 //	site    = "site" KIND { ATTRIBUTE "=" value }
@@ -49,6 +53,7 @@ import (
 //	print, sprint                 STRING "(" [ val { "," val } ] ")", STRING being the format
 //	printhist, sprinthist         INT elem, INT being the histogram
 //	call, intr                    NAME "(" [ val { "," val } ] ")"
+//	embed                         INT "(" [ val { "," val } ] ")", INT being the code
 //	tls, bias, errmsg, report     nothing
 
 // String is the text form of p. ParseText reads it back, and then String gives the same text.
@@ -86,6 +91,7 @@ func (w *printer) program() {
 	for _, g := range w.p.Globals {
 		w.global(g)
 	}
+	w.codes()
 	for _, f := range w.p.Funcs {
 		w.b.WriteByte('\n')
 		w.fn(f)
@@ -454,6 +460,9 @@ func (w *printer) instr(in *Instr) {
 	case OpPrintHist, OpSprintHist:
 		w.printf(" %d ", in.N)
 		w.rest(w.elem(in.Glob, in.Args))
+	case OpEmbed:
+		w.printf(" %d", in.N)
+		w.call(in.Args)
 	case OpCall, OpIntr:
 		w.b.WriteString(" " + name(in.Name))
 		w.call(in.Args)

@@ -60,6 +60,11 @@ func (v *verifier) program() error {
 			}
 		}
 	}
+	for i, c := range v.p.Codes {
+		if err := v.code(c); err != nil {
+			return fmt.Errorf("code %d: %w", i, err)
+		}
+	}
 	for _, f := range v.p.Funcs {
 		if f == nil || f.Name == "" || v.funcs[f.Name] != nil {
 			return fmt.Errorf("a function has no name or not the only one with it")
@@ -354,6 +359,8 @@ func (v *verifier) instr(in *Instr) error {
 		return v.call(in)
 	case OpIntr:
 		return v.intr(in)
+	case OpEmbed:
+		return v.embed(in)
 	}
 	return v.plain(in)
 }

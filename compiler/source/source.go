@@ -181,3 +181,34 @@ type Link struct {
 	Pos Pos
 	Why string
 }
+
+// Named finds the first real file (no view, no paste) of that name, nil if there is none.
+func (s *FileSet) Named(name string) *File {
+	for _, f := range s.files {
+		if f.Name == name && !f.From.IsValid() && f.view == nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// At gives the position of a line and column, counted from 1, where a tab goes on to the next multiple of tab columns
+// (as compilers count). Columns behind the line's end are its end; NoPos for lines that f does not have.
+func (f *File) At(line, col, tab int) Pos {
+	f.index()
+	if line < 1 || line > len(f.lines) {
+		return NoPos
+	}
+	off, at := f.lines[line-1], 1
+	for at < col && off < len(f.Text) && f.Text[off] != '\n' {
+		if f.Text[off] == '\t' {
+			at += tab - (at-1)%tab
+			off++
+			continue
+		}
+		_, n := utf8.DecodeRune(f.Text[off:])
+		at++
+		off += n
+	}
+	return f.Pos(off)
+}

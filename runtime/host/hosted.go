@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/ir"
@@ -25,6 +26,8 @@ type hosted struct {
 	bodies  map[int]int // capture -> body of the machine
 	args    []interp.Val
 	skips   [ir.NumCauses]uint64
+	// drain passes on what the session has said.
+	drain func() error
 }
 
 func newHosted(c Config, out *output) (*hosted, error) {
@@ -68,6 +71,15 @@ func (h *hosted) moment(kind probe.Kind) error {
 func (h *hosted) run(i int, site *probe.Site) error {
 	if ok, err := h.armed(i); !ok || err != nil {
 		return err
+	}
+	if r, ok := h.session.(backend.Runner); ok {
+		n := slices.Index(h.c.Program.Probes[i].Sites, site)
+		if ran, err := r.Run(i, n); ran || err != nil {
+			if err != nil {
+				return err
+			}
+			return h.drain()
+		}
 	}
 	h.ctx.Where = site
 	return h.ended(h.m.Run(i, &h.ctx))

@@ -117,6 +117,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 	if r.hosted, res.Err = newHosted(c, r.out); res.Err != nil {
 		return res
 	}
+	r.hosted.drain = r.drain
 	if c.Signals {
 		r.sigs = make(chan os.Signal, 4)
 		signal.Notify(r.sigs, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)

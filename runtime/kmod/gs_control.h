@@ -38,7 +38,8 @@ enum {
 	GS_OP_ADDSTAT,	/* n */
 	GS_OP_ELEMS,	/* val: keys and values; n: how many */
 	GS_OP_LOCK,
-	GS_OP_UNLOCK
+	GS_OP_UNLOCK,
+	GS_OP_RUN	/* glob: which of gs_calls, n: its site */
 };
 
 struct gs_op {
@@ -61,6 +62,7 @@ struct gs_glob {
 /* Made by the code generator. */
 static struct gs_glob gs_globs[];
 static struct inode *gs_inodes[];
+static void (*const gs_calls[])(struct gs_hit *);
 static int gs_attach(s64 *site);
 static void gs_detach(void);
 static int gs_memory_init(void);
@@ -344,6 +346,17 @@ out:
 	return err;
 }
 
+/* Runs a handler that the host asks for. */
+static int gs_run(struct gs_op *op)
+{
+	struct gs_hit hit = { .regs = task_pt_regs(current), .site = op->n };
+
+	if (op->glob >= GS_NCALLS)
+		return -EINVAL;
+	gs_calls[op->glob](&hit);
+	return 0;
+}
+
 static int gs_control(struct gs_op *op)
 {
 	u64 info[2] = { nr_cpu_ids, gs_ring_size };
@@ -376,6 +389,8 @@ static int gs_control(struct gs_op *op)
 		return 0;
 	case GS_OP_COUNTERS:
 		return gs_counters(op);
+	case GS_OP_RUN:
+		return gs_run(op);
 	case GS_OP_LOCK:
 	case GS_OP_UNLOCK:
 #if GS_LOCKS > 0

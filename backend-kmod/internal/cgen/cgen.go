@@ -40,6 +40,9 @@ type Unit struct {
 	Sites []Place
 	// HostProbes are the probes whose handlers the host runs.
 	HostProbes []int
+	// Called are those of the HostProbes whose handlers the module runs when the host says so, in the order
+	// it numbers them.
+	Called []int
 	// Bytes is about what the module's globals and buffers take, output buffers aside, on one CPU.
 	Bytes int
 }
@@ -86,8 +89,10 @@ type unit struct {
 	fmts   strings.Builder // tables in front of the functions
 	ntab   int
 	maxOut int
+	ncalls int
 	maxAgg int
 	stacks bool // a backtrace is printed
+	embeds embeds
 }
 
 // fn is a function or handler on its way to C.
@@ -122,8 +127,13 @@ func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
 		if host > 0 && !o.All {
 			out.HostProbes = append(out.HostProbes, i)
 		}
-		if kernel == 0 && !o.All || len(pr.Sites) == 0 {
+		// C of the script runs in the module only: the host has the whole handler run there.
+		called := host > 0 && !o.All && p.Embeds(pr) != nil
+		if kernel == 0 && !o.All && !called || len(pr.Sites) == 0 {
 			continue
+		}
+		if called {
+			out.Called = append(out.Called, i)
 		}
 		handlers = append(handlers, &fn{f: pr.Handler, name: u.unique(fmt.Sprintf("probe_%d_%s", i, clean(pr.Name))), probe: i})
 	}
@@ -140,6 +150,7 @@ func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
 		f.text = u.function(f)
 	}
 	u.depth()
+	u.ncalls = len(out.Called)
 	u.module(out, handlers)
 	out.C = u.numbered(u.b.String())
 	u.ds.Sort()
@@ -157,6 +168,11 @@ func (u *unit) reach(h *fn) {
 			in := &b.Instrs[i]
 			if in.Glob >= 0 && in.Glob < len(u.used) && usesGlobal(in.Op) {
 				u.used[in.Glob] = true
+			}
+			if c := u.p.CodeOf(in); c != nil {
+				for _, g := range c.Globs {
+					u.used[g.Glob] = true
+				}
 			}
 			if in.Op == ir.OpCall {
 				u.reach(u.fn[in.Name])

@@ -82,6 +82,8 @@ func (g *gen) instr(in *ir.Instr) {
 		g.call(in)
 	case ir.OpIntr:
 		g.intrinsic(in)
+	case ir.OpEmbed:
+		g.embed(in)
 	case ir.OpBudget:
 		g.emit("c->left -= %d;", in.N)
 		g.emit("if (unlikely(c->left < 0)) {")

@@ -36,7 +36,11 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 		keys = max(keys, lay.KeySize)
 		out.Globals = append(out.Globals, lay)
 	}
-	stack := frames + nest*deepest
+	stack := frames + nest*deepest + u.embeds.frame
+	site := -1
+	if u.usesEmbedded() {
+		site = u.embedSite()
+	}
 	u.printf("// SPDX-License-Identifier: (GPL-2.0 OR MIT)\n// Made by gostap from a script.\n\n")
 	for _, d := range []struct {
 		name string
@@ -52,9 +56,14 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	if u.stacks {
 		u.printf("#include \"gs_stack.h\"\n")
 	}
+	if site >= 0 {
+		u.printf("#define GS_EMBED_SITE %d\n#include \"gs_embed.h\"\n", site)
+	}
 	u.printf("\n")
+	u.preludes()
 	u.globals(out)
 	u.printf("%s", u.fmts.String())
+	u.printf("%s", u.embeds.text.String())
 	for _, f := range u.order {
 		if f.probe < 0 {
 			u.printf("%s;\n", u.signature(f))
@@ -67,6 +76,7 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	u.printf("%s", body.String())
 	u.memory(out)
 	if !u.o.All {
+		u.calls(out, handlers)
 		u.sites(out, handlers)
 	}
 	ctx := levels * (stack + u.maxOut + 4096 + keys + 2*l.MaxString)
@@ -134,7 +144,7 @@ func (u *unit) tableOfGlobals(n int, table string) {
 	if u.o.All {
 		return
 	}
-	u.printf("#define GS_NGLOBS %d\n", n)
+	u.printf("#define GS_NGLOBS %d\n#define GS_NCALLS %d\n", n, u.ncalls)
 	u.fileTable()
 	u.printf("#include \"gs_control.h\"\n\nstatic struct gs_glob gs_globs[] = {\n%s\t{ GS_G_LONG, NULL },\n};\n\n", table)
 }

@@ -316,7 +316,7 @@ func build(t *testing.T, dir, main string) string {
 		os.WriteFile(filepath.Join(dir, e.Name()), data, 0o644)
 	}
 	exe := filepath.Join(dir, "run")
-	cmd := exec.Command("gcc", "-std=gnu11", "-O1", "-g0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-sign-compare", "-Wno-unused-variable", "-Wno-tautological-compare", "-Wno-type-limits", "-fwrapv",
+	cmd := exec.Command("gcc", "-std=gnu11", "-O1", "-g0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-sign-compare", "-Wno-unused-variable", "-Wno-tautological-compare", "-Wno-type-limits", "-Wno-format-truncation", "-fwrapv",
 		"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o", exe, main)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {

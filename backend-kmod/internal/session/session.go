@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -120,6 +121,18 @@ func (s *Session) Store() interp.Store { return s.store }
 
 // HostProbes lists the probes that the host runs.
 func (s *Session) HostProbes() []int { return s.cfg.Unit.HostProbes }
+
+// Run implements backend.Runner: handlers with C of the script run in the module, in the tracer's own context.
+func (s *Session) Run(probe, site int) (bool, error) {
+	n := slices.Index(s.cfg.Unit.Called, probe)
+	if n < 0 {
+		return false, nil
+	}
+	if _, err := s.m.Do(stage.Run, uint32(n), int64(site), nil, nil); err != nil {
+		return true, fmt.Errorf("run a handler in module %s: %w", s.cfg.Name, err)
+	}
+	return true, nil
+}
 
 // Schema describes the records.
 func (s *Session) Schema() *wire.Schema { return s.cfg.Unit.Schema }

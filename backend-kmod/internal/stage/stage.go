@@ -41,6 +41,7 @@ const (
 	Elems
 	Lock
 	Unlock
+	Run
 )
 
 // request is struct gs_op.

@@ -260,12 +260,16 @@ func (c *command) execute(ctx context.Context, p *diag.Printer, res *compiler.Re
 	prog := res.Program
 	c.widen(prog)
 	if c.runtime == "host" {
+		if ds := backend.NoEmbedded(prog, "on the host"); len(ds) > 0 {
+			c.show(p, ds)
+			return errShown
+		}
 		if ok, s := memory.Fits(prog); !ok {
 			return fmt.Errorf("%s fires in the kernel, which --runtime=host does without", s.Point)
 		}
 	}
 	onHost, _ := memory.Fits(prog)
-	onHost = onHost && (c.runtime == "" || c.runtime == "host")
+	onHost = onHost && (c.runtime == "" && len(backend.NoEmbedded(prog, "")) == 0 || c.runtime == "host")
 	var session backend.Session
 	if onHost {
 		if c.pass == 3 {

@@ -26,6 +26,10 @@ type Program struct {
 	Funcs   []*Func
 	Probes  []*Probe
 	Limits  layout.Limits
+	// Prelude is the C at the top level of the script and of the library files that it reaches.
+	Prelude []*ast.Embedded
+	// Old: C calls parameters THIS->name.
+	Old bool
 }
 
 // Global is a global variable.
@@ -61,9 +65,11 @@ type Func struct {
 	Name string
 	// Intrinsic is set when the body is %{ intrinsic %}.
 	Intrinsic *intrinsic.Func
-	Params    []*Local
-	Result    types.Type // Unknown after inference: returns nothing
-	Priority  int
+	// C is set when the body is C.
+	C        *Embedded
+	Params   []*Local
+	Result   types.Type // Unknown after inference: returns nothing
+	Priority int
 	// Next is the overload to try when this one says "next", nil if none.
 	Next *Func
 	User bool // of the user's script
@@ -100,6 +106,8 @@ type Info struct {
 	Calls map[*ast.Call]*Func
 	// Const holds expressions decided at compile time: @defined, and what folds from it.
 	Const map[ast.Expr]int64
+	// C is the embedded C: *ast.EmbeddedExpr, and *ast.AtOp of @const.
+	C map[ast.Expr]*Embedded
 	// Targets resolves target expressions ($x..., @cast..., @var..., @entry...), keyed by the outermost
 	// node: *ast.Target, *ast.AtOp, or *ast.Unary for &$x.
 	Targets map[ast.Expr]*Target
@@ -113,6 +121,25 @@ func (in *Info) Init() {
 	in.Calls = map[*ast.Call]*Func{}
 	in.Const = map[ast.Expr]int64{}
 	in.Targets = map[ast.Expr]*Target{}
+	in.C = map[ast.Expr]*Embedded{}
+}
+
+// Embedded is C of the script: the body of a function, or an expression.
+type Embedded struct {
+	Text string
+	// Pos is the first byte of Text.
+	Pos     source.Pos
+	Pure    bool
+	Globals []EmbeddedGlobal
+}
+
+// EmbeddedGlobal is a global that C uses, by the name it has there.
+type EmbeddedGlobal struct {
+	Name        string
+	Global      *Global
+	Read, Write bool
+	// At is the comment that says so.
+	At source.Span
 }
 
 // Target is a resolved target expression.

@@ -277,6 +277,23 @@ func (l *Library) UserFunctions() []*Function { return l.funcs }
 func (l *Library) UserProbes() []*ast.Probe   { return l.probes }
 func (l *Library) UserCode() []*ast.Embedded  { return l.codes }
 
+// CodeOf gives the C at the top level of a library file, in the order of the text.
+func (l *Library) CodeOf(f *File) []*ast.Embedded {
+	if f.lib == nil {
+		return nil
+	}
+	var cs []*ast.Embedded
+	for i := range f.lib.entries {
+		if f.lib.entries[i].Kind != grammar.EmbeddedEntry || !l.live(ref{f.lib, i}) {
+			continue
+		}
+		if c, ok := l.decl(f.lib, i).(*ast.Embedded); ok {
+			cs = append(cs, c)
+		}
+	}
+	return cs
+}
+
 // Functions gives the overloads of a name as seen from a file, in the order in which
 // they are tried. Private ones of the file hide all others.
 func (l *Library) Functions(name string, from *File) []*Function {

@@ -132,11 +132,14 @@ func (f *fn) expr(e ast.Expr) ir.Val {
 		if statOf(e.Name) {
 			return f.stat(e)
 		}
+		if e.Name == "@const" {
+			return f.embeddedExpr(e)
+		}
 		return f.target(e)
 	case *ast.Target:
 		return f.target(e)
 	case *ast.EmbeddedExpr:
-		f.refuse(e.Span, "embedded C").Hintf("it needs the kernel-module back end")
+		return f.embeddedExpr(e)
 	}
 	return ir.I(0)
 }

@@ -42,7 +42,8 @@ func Program(p *elab.Program, o Options) (*ir.Program, diag.List) {
 		globs: map[*elab.Global]int{}, funcs: map[funcKey]string{}, names: map[string]bool{},
 		recursive: sema.Recursive(p), needs: map[*elab.Func]need{}, costs: map[*elab.Func]int{}, siteCaps: map[string]int{}, entries: map[types.Type]int{},
 	}
-	l.writes = changesProgram(p)
+	l.writes = changesProgram(p) || acts(p)
+	l.preludes()
 	for _, g := range p.Globals {
 		if g.Read || g.Written {
 			l.global(g)
@@ -50,9 +51,6 @@ func Program(p *elab.Program, o Options) (*ir.Program, diag.List) {
 	}
 	for _, f := range p.Funcs {
 		l.names[f.Name] = true
-		if f.Decl.Code != nil && f.Intrinsic == nil {
-			l.refuse(f.Decl.Code.Span, "embedded C").Hintf("it needs the kernel-module back end")
-		}
 	}
 	for _, pr := range p.Probes {
 		l.probe(pr)
@@ -87,6 +85,7 @@ type lowerer struct {
 	writes bool
 
 	recursive map[*elab.Func]bool
+	codes     map[*elab.Embedded]int
 	needs     map[*elab.Func]need
 	costs     map[*elab.Func]int
 	siteCaps  map[string]int
@@ -301,7 +300,10 @@ func (l *lowerer) funcBody(ef *elab.Func, name string, ctx *context) *ir.Func {
 			f.b.Return(ir.R(dst))
 		}
 	}
-	if ef.Decl.Body != nil {
+	switch {
+	case ef.C != nil:
+		f.embeddedBody(ef)
+	case ef.Decl.Body != nil:
 		f.stmts(ef.Decl.Body.Stmts)
 	}
 	return f.b.Finish()

@@ -109,7 +109,7 @@ func removeDead(p *ir.Program, f *ir.Func) {
 			}
 			if instr.Dst != ir.NoReg && !live.has(instr.Dst) {
 				switch instr.Op {
-				case ir.OpGAdd, ir.OpMAdd, ir.OpCall, ir.OpIntr:
+				case ir.OpGAdd, ir.OpMAdd, ir.OpCall, ir.OpIntr, ir.OpEmbed:
 					instr.Dst = ir.NoReg
 				}
 			}

@@ -103,6 +103,14 @@ func (l *locker) weight(in *ir.Instr) int8 {
 		}
 		return 0
 	}
+	if c := l.p.CodeOf(in); c != nil {
+		for _, g := range c.Globs {
+			if l.p.Globals[g.Glob].Sharing == ir.Shared {
+				return 2 // the text may use it any number of times
+			}
+		}
+		return 0
+	}
 	if !accesses(in.Op) || l.p.Globals[in.Glob].Sharing != ir.Shared {
 		return 0
 	}
@@ -133,7 +141,11 @@ func (l *locker) look(f *ir.Func, t *touch) bool {
 			}
 		}
 		if in.Op != ir.OpCall {
-			mark(in.Glob)
+			eachUse(l.p, in, func(g int, _, _ bool) {
+				if l.p.Globals[g].Sharing == ir.Shared {
+					mark(g)
+				}
+			})
 		} else if c := l.funcs[in.Name]; c != nil {
 			for g, yes := range c.globs {
 				if yes {
@@ -189,6 +201,8 @@ func (l *locker) shows(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.OpPrint, ir.OpPrintHist, ir.OpReport, ir.OpStore, ir.OpSetReg:
 		return true
+	case ir.OpEmbed:
+		return !pure(l.p, in)
 	case ir.OpIntr:
 		return effects[in.Name]
 	case ir.OpCall:
@@ -290,7 +304,9 @@ func (l *locker) needs(in *ir.Instr, class int) bool {
 		}
 		return false
 	}
-	return accesses(in.Op) && l.p.Globals[in.Glob].Class == class
+	found := false
+	eachUse(l.p, in, func(g int, _, _ bool) { found = found || l.p.Globals[g].Class == class })
+	return found
 }
 
 // place puts the lock of class into handler f.

@@ -126,6 +126,8 @@ func unneeded(p *ir.Program, in *ir.Instr) bool {
 	case ir.OpGSet, ir.OpGAdd, ir.OpMSet, ir.OpMAdd, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpIterOpen, ir.OpIterNext, ir.OpPrint, ir.OpMatch,
 		ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock, ir.OpReport, ir.OpStore, ir.OpSetReg:
 		return false
+	case ir.OpEmbed:
+		return pure(p, in)
 	case ir.OpIntr:
 		f := intrinsic.Lookup(in.Name)
 		return f != nil && !effects[in.Name] && (!f.CanFail || f.Context || len(f.Needs) > 0)
@@ -133,6 +135,34 @@ func unneeded(p *ir.Program, in *ir.Instr) bool {
 		return !p.MayFail(in)
 	}
 	return true
+}
+
+// pure reports whether the C that in runs only finds something out.
+func pure(p *ir.Program, in *ir.Instr) bool {
+	c := p.CodeOf(in)
+	if c == nil || !c.Pure {
+		return false
+	}
+	for _, g := range c.Globs {
+		if g.Write {
+			return false
+		}
+	}
+	return true
+}
+
+// eachUse calls fn for every global that in looks at or changes when it runs.
+func eachUse(p *ir.Program, in *ir.Instr, fn func(glob int, read, write bool)) {
+	if accesses(in.Op) {
+		w := writes(in.Op)
+		fn(in.Glob, !w || !quiet(in), w)
+		return
+	}
+	if c := p.CodeOf(in); c != nil {
+		for _, g := range c.Globs {
+			fn(g.Glob, g.Read, g.Write)
+		}
+	}
 }
 
 // uses calls fn for each register operand of vs.

@@ -231,6 +231,8 @@ func visible(p *ir.Program, in *ir.Instr) bool {
 		return false
 	case ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock, ir.OpReport, ir.OpStore, ir.OpSetReg:
 		return true
+	case ir.OpEmbed:
+		return true
 	case ir.OpIntr:
 		return effects[in.Name] || p.MayFail(in)
 	}

@@ -114,7 +114,11 @@ func (m *probeMerger) reach(f *ir.Func, fn func(*ir.Instr) bool) bool {
 }
 
 func (m *probeMerger) sets(f *ir.Func, glob int) bool {
-	return m.reach(f, func(in *ir.Instr) bool { return writes(in.Op) && in.Glob == glob })
+	return m.reach(f, func(in *ir.Instr) bool {
+		found := false
+		eachUse(m.p, in, func(g int, _, write bool) { found = found || write && g == glob })
+		return found
+	})
 }
 
 // named reports whether f asks for what its site is called.
@@ -137,7 +141,7 @@ func (m *probeMerger) apart(f *ir.Func) bool {
 	}
 	return m.reach(f, func(in *ir.Instr) bool {
 		switch in.Op {
-		case ir.OpIterOpen, ir.OpPrintHist, ir.OpSprintHist, ir.OpSGet, ir.OpMClear, ir.OpLock, ir.OpMatch:
+		case ir.OpIterOpen, ir.OpPrintHist, ir.OpSprintHist, ir.OpSGet, ir.OpMClear, ir.OpLock, ir.OpMatch, ir.OpEmbed:
 			return true
 		case ir.OpIntr:
 			i := intrinsic.Lookup(in.Name)

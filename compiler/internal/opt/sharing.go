@@ -15,17 +15,12 @@ func InferSharing(p *ir.Program) {
 	written := make([]bool, len(p.Globals))
 	look := func(f *ir.Func) {
 		eachInstr(f, func(in *ir.Instr) {
-			if !accesses(in.Op) {
-				return
-			}
-			switch w := writes(in.Op); {
-			case !w:
-				read[in.Glob] = true
-			case quiet(in):
-				written[in.Glob] = true
-			default:
-				read[in.Glob], written[in.Glob] = true, true
-			}
+			eachUse(p, in, func(g int, r, w bool) {
+				read[g], written[g] = read[g] || r, written[g] || w
+				if w && in.Op == ir.OpEmbed {
+					read[g] = true // C may look at what it has written
+				}
+			})
 		})
 	}
 	reached := reachedFrom(p, concurrent)
@@ -115,14 +110,15 @@ func byThread(p *ir.Program) []bool {
 	}
 	for f := range reachedFrom(p, func(pr *ir.Probe) bool { return concurrent(pr) && !inThread(pr) }) {
 		eachInstr(f, func(in *ir.Instr) {
-			if accesses(in.Op) {
-				cols[in.Glob] = 0
-			}
+			eachUse(p, in, func(g int, _, _ bool) { cols[g] = 0 })
 		})
 	}
 	for f := range reachedFrom(p, func(pr *ir.Probe) bool { return concurrent(pr) && inThread(pr) }) {
 		defs, count := singleDefs(f)
 		eachInstr(f, func(in *ir.Instr) {
+			if in.Op == ir.OpEmbed {
+				eachUse(p, in, func(g int, _, _ bool) { cols[g] = 0 })
+			}
 			if !accesses(in.Op) || cols[in.Glob] == 0 {
 				return
 			}

@@ -9,8 +9,41 @@ import (
 // overflow) are something to see, so their globals stay. Cost: a walk over the program.
 func RemoveUnused(p *ir.Program) {
 	unusedFuncs(p)
+	unusedCodes(p)
 	unusedGlobals(p)
 	unusedFormats(p)
+}
+
+// unusedCodes takes out C that nothing runs. What goes in front of it stays: it may have effects of its own.
+func unusedCodes(p *ir.Program) {
+	if len(p.Codes) == 0 {
+		return
+	}
+	number := make([]int64, len(p.Codes))
+	for i := range number {
+		number[i] = -1
+	}
+	var kept []*ir.CCode
+	eachFunc(p, func(f *ir.Func) {
+		eachInstr(f, func(in *ir.Instr) {
+			c := p.CodeOf(in)
+			if c == nil {
+				return
+			}
+			if number[in.N] < 0 {
+				number[in.N] = int64(len(kept))
+				kept = append(kept, c)
+			}
+		})
+	})
+	eachFunc(p, func(f *ir.Func) {
+		eachInstr(f, func(in *ir.Instr) {
+			if in.Op == ir.OpEmbed {
+				in.N = number[in.N]
+			}
+		})
+	})
+	p.Codes = kept
 }
 
 func unusedFuncs(p *ir.Program) {
@@ -54,6 +87,11 @@ func unusedGlobals(p *ir.Program) {
 	}
 	eachFunc(p, func(f *ir.Func) {
 		eachInstr(f, func(in *ir.Instr) {
+			if c := p.CodeOf(in); c != nil {
+				for _, g := range c.Globs {
+					keep[g.Glob] = true
+				}
+			}
 			if onGlobal(in.Op) && (!writes(in.Op) || in.Dst != ir.NoReg || p.MayFail(in)) {
 				keep[in.Glob] = true
 			}
@@ -73,6 +111,11 @@ func unusedGlobals(p *ir.Program) {
 		return
 	}
 	p.Globals = p.Globals[:n]
+	for _, c := range p.Codes {
+		for i := range c.Globs {
+			c.Globs[i].Glob = number[c.Globs[i].Glob]
+		}
+	}
 	for _, pr := range p.Probes {
 		if pr.Cond >= 0 {
 			pr.Cond = number[pr.Cond]

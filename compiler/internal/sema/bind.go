@@ -26,6 +26,7 @@ func Bind(p *elab.Program, lib *load.Library, o Options) diag.List {
 		b.global(g)
 	}
 	b.initial()
+	b.prelude()
 	for _, f := range lib.UserFunctions() {
 		if name := f.Decl.Name; IsPrint(name.Name) {
 			b.errorf(diag.ReservedName, name.Span, "%s is a function of the language; it cannot be declared again", name.Name)
@@ -50,6 +51,8 @@ type binder struct {
 	funcs   map[*load.Function]*elab.Func
 	// globNames and funcNames are the names that are taken in the program.
 	globNames, funcNames map[string]bool
+	// preludes are the library files whose C at the top level is in the program.
+	preludes map[*load.File]bool
 	// bound is how many of p.Funcs are done.
 	bound int
 }
@@ -380,9 +383,7 @@ func (b *binder) expr(s *scope, e ast.Expr, used bool) {
 	case *ast.Target:
 		b.target(s, e)
 	case *ast.EmbeddedExpr:
-		if !b.o.Guru && s.file.User {
-			b.errorf(diag.EmbeddedCode, e.Span, "embedded C needs guru mode").Hintf("run with -g, if the script can be trusted")
-		}
+		b.embeddedExpr(s, e)
 	}
 }
 

@@ -219,9 +219,7 @@ func (b *binder) code(ef *elab.Func, f *load.Function) {
 		}
 		return
 	}
-	if !b.o.Guru && f.File.User {
-		b.errorf(diag.EmbeddedCode, f.Decl.Code.Span, "embedded C needs guru mode").Hintf("run with -g, if the script can be trusted")
-	}
+	b.embeddedFunction(ef, f)
 }
 
 // agrees reports whether a declaration has the types of its intrinsic.

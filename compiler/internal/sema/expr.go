@@ -77,6 +77,9 @@ func (x *infer) typeOf(e ast.Expr, want types.Type) types.Type {
 		if isStat(e.Name) {
 			return x.statOp(e, want)
 		}
+		if e.Name == "@const" {
+			return x.expect(e, types.Long, want)
+		}
 		return x.target(e, want)
 	case *ast.Target:
 		return x.target(e, want)

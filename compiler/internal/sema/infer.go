@@ -42,6 +42,7 @@ func Infer(p *elab.Program) diag.List {
 			break
 		}
 	}
+	x.embeddedTypes()
 	x.unresolved()
 	return x.ds
 }

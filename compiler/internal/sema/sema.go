@@ -25,6 +25,8 @@ import (
 type Options struct {
 	// Guru allows embedded C and writes to the traced program (-g).
 	Guru bool
+	// Old: the script is for a stap before 1.8, where C called parameters THIS->name.
+	Old bool
 	// SkipBadVars reads 0 where a target expression does not resolve (--skip-badvars).
 	SkipBadVars bool
 	// Init gives globals of the script other first values, by name (-G).

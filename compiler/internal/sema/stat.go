@@ -154,21 +154,3 @@ func number(e ast.Expr) (int64, bool) {
 	}
 	return 0, false
 }
-
-// hasComment reports whether C code holds the comment /* word */.
-func hasComment(code, word string) bool {
-	for {
-		i := strings.Index(code, "/*")
-		if i < 0 {
-			return false
-		}
-		j := strings.Index(code[i+2:], "*/")
-		if j < 0 {
-			return false
-		}
-		if strings.TrimSpace(code[i+2:i+2+j]) == word {
-			return true
-		}
-		code = code[i+2+j+2:]
-	}
-}

@@ -101,6 +101,8 @@ func (b *binder) atOp(s *scope, e *ast.AtOp) {
 	switch e.Name {
 	case "@defined", "@probewrite":
 		b.fold(s, e)
+	case "@const":
+		b.constant(s, e)
 	default:
 		b.target(s, e)
 	}

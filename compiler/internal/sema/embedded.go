@@ -1,0 +1,265 @@
+package sema
+
+import (
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Embedded C. What the compiler knows of it is what stands in comments of their own (/* pure */, /* pragma:read:x */)
+// and which names it mentions; everything else is for the C compiler to judge.
+
+// prelude takes in the C at the top level of the script's files.
+func (b *binder) prelude() {
+	for _, c := range b.lib.UserCode() {
+		if !b.o.Guru {
+			b.needsGuru(c.Span)
+		}
+		b.noContext(c.Code, c.Span.From+2)
+	}
+	b.p.Prelude = append(b.p.Prelude, b.lib.UserCode()...)
+}
+
+// libraryCode takes in the C at the top level of a library file, once, when a function of the file with C of its
+// own is reached. It goes in front of the script's.
+func (b *binder) libraryCode(f *load.File) {
+	if f.User || b.preludes[f] {
+		return
+	}
+	if b.preludes == nil {
+		b.preludes = map[*load.File]bool{}
+	}
+	b.preludes[f] = true
+	b.p.Prelude = append(append([]*ast.Embedded(nil), b.lib.CodeOf(f)...), b.p.Prelude...)
+}
+
+func (b *binder) needsGuru(sp source.Span) {
+	b.errorf(diag.EmbeddedCode, sp, "embedded C needs guru mode").Hintf("run with -g, if the script can be trusted")
+}
+
+// embeddedFunction looks at the C body of a function.
+func (b *binder) embeddedFunction(ef *elab.Func, f *load.Function) {
+	code := f.Decl.Code
+	switch {
+	case !b.o.Guru && f.File.User:
+		b.needsGuru(code.Span)
+	case !b.o.Guru && hasComment(code.Code, "guru"):
+		b.errorf(diag.EmbeddedCode, f.Decl.Name.Span, "%s() is for guru mode", f.Decl.Name.Name).Hintf("run with -g, if the script can be trusted")
+	}
+	b.libraryCode(f.File)
+	ef.C = b.embedded(code.Code, code.Span.From+2, f.File)
+	params := map[string]bool{}
+	for _, p := range ef.Params {
+		p.Read = true
+		params[p.Name] = true
+	}
+	cWords(code.Code, func(w string, off int) {
+		at := source.Span{From: code.Span.From + 2 + source.Pos(off), To: code.Span.From + 2 + source.Pos(off+len(w))}
+		name, isArg := strings.CutPrefix(w, "STAP_ARG_")
+		switch {
+		case isArg && !params[name]:
+			d := b.errorf(diag.EmbeddedCode, at, "%s has no parameter %s", f.Decl.Name.Name, name)
+			var names []string
+			for _, p := range ef.Params {
+				names = append(names, p.Name)
+			}
+			if near := diag.Nearest(name, names, 3); len(near) > 0 {
+				d.Hintf("did you mean STAP_ARG_%s?", near[0])
+			}
+		case w == "STAP_RETVALUE" && ef.Result == types.Unknown:
+			b.errorf(diag.EmbeddedCode, at, "%s returns nothing, so it has no STAP_RETVALUE", f.Decl.Name.Name).
+				Hintf("say what it returns: function %s:long or function %s:string", f.Decl.Name.Name, f.Decl.Name.Name)
+		case w == "STAP_NEXT":
+			b.errorf(diag.EmbeddedCode, at, "STAP_NEXT is not available in this version").Hintf("say next in a function written in the script language")
+		case w == "THIS" && !b.o.Old:
+			b.errorf(diag.EmbeddedCode, at, "THIS-> is how scripts before stap 1.8 called parameters and the result").
+				Hintf("write STAP_ARG_name and STAP_RETVALUE, or run with --compatible=1.7")
+		}
+	})
+}
+
+// embeddedExpr looks at "%{ expr %}".
+func (b *binder) embeddedExpr(s *scope, e *ast.EmbeddedExpr) {
+	if !b.o.Guru && s.file.User {
+		b.needsGuru(e.Span)
+	}
+	b.libraryCode(s.file)
+	s.in.C[e] = b.embedded(e.Code, e.Span.From+2, s.file)
+}
+
+// constant looks at @const("expr"), which is an expression of C without effects.
+func (b *binder) constant(s *scope, e *ast.AtOp) {
+	l, ok := unparen(e.Args[0]).(*ast.Literal)
+	if !ok || !l.IsString {
+		b.errorf(diag.EmbeddedCode, e.Args[0].Range(), "@const takes an expression of C as a literal string")
+		return
+	}
+	if !b.o.Guru && s.file.User {
+		b.errorf(diag.EmbeddedCode, e.Span, "@const needs guru mode").Hintf("run with -g, if the script can be trusted")
+	}
+	b.libraryCode(s.file)
+	c := b.embedded(l.Str, l.Span.From+1, s.file)
+	c.Pure = true
+	s.in.C[e] = c
+}
+
+// embedded reads what C code says about itself.
+func (b *binder) embedded(code string, at source.Pos, file *load.File) *elab.Embedded {
+	c := &elab.Embedded{Text: code, Pos: at, Pure: hasComment(code, "pure")}
+	b.noContext(code, at)
+	s := &scope{file: file}
+	find := func(name string) *elab.EmbeddedGlobal {
+		for i := range c.Globals {
+			if c.Globals[i].Name == name {
+				return &c.Globals[i]
+			}
+		}
+		return nil
+	}
+	cComments(code, func(text string, off int) {
+		text = strings.TrimSpace(text)
+		for _, mode := range []string{"read", "write"} {
+			name, ok := strings.CutPrefix(text, "pragma:"+mode+":")
+			if !ok {
+				continue
+			}
+			sp := source.Span{From: at + source.Pos(off), To: at + source.Pos(off+4+len(text))}
+			lg := b.findGlobal(s, name)
+			if lg == nil {
+				d := b.errorf(diag.EmbeddedCode, sp, "no global is named %s", name)
+				if near := b.nearGlobal(name, file); near != "" {
+					d.Hintf("%s", near)
+				}
+				continue
+			}
+			g := b.global(lg)
+			use := find(name)
+			if use == nil {
+				c.Globals = append(c.Globals, elab.EmbeddedGlobal{Name: name, Global: g, At: sp})
+				use = &c.Globals[len(c.Globals)-1]
+			}
+			if mode == "read" {
+				use.Read, g.Read = true, true
+			} else {
+				use.Write, g.Written = true, true
+			}
+		}
+	})
+	cWords(code, func(w string, off int) {
+		for _, mode := range []string{"read", "write"} {
+			macro := map[string]string{"read": "STAP_GLOBAL_GET_", "write": "STAP_GLOBAL_SET_"}[mode]
+			name, ok := strings.CutPrefix(w, macro)
+			if !ok {
+				continue
+			}
+			if use := find(name); use == nil || mode == "read" && !use.Read || mode == "write" && !use.Write {
+				b.errorf(diag.EmbeddedCode, source.Span{From: at + source.Pos(off), To: at + source.Pos(off+len(w))}, "the code does not say that it %ss %s", mode, name).
+					Hintf("put the comment /* pragma:%s:%s */ into it", mode, name)
+			}
+		}
+	})
+	return c
+}
+
+// noContext refuses stap's own variable of the running probe, whose members are not the same here.
+func (b *binder) noContext(code string, at source.Pos) {
+	cWords(code, func(w string, off int) {
+		if w == "CONTEXT" {
+			b.errorf(diag.EmbeddedCode, source.Span{From: at + source.Pos(off), To: at + source.Pos(off+len(w))}, "CONTEXT is stap's own and is not here").
+				Hintf(`STAP_ERROR("text") raises an error, STAP_PRINTF("format", ...) prints`)
+		}
+	})
+}
+
+// embeddedTypes checks the globals that C uses, once their types are known.
+func (x *infer) embeddedTypes() {
+	look := func(c *elab.Embedded) {
+		for _, g := range c.Globals {
+			// A scalar that only C uses holds numbers.
+			if gl := g.Global; gl.Arity <= 0 && gl.Decl.Size == nil && !gl.Decl.Wrap {
+				gl.Arity = 0
+				if gl.Type == types.Unknown {
+					gl.Type = types.Long
+				}
+			}
+			if g.Global.Type == types.Stats {
+				x.errorf(diag.EmbeddedCode, g.At, "%s is an aggregate, which C cannot use", g.Name)
+			}
+		}
+	}
+	for _, f := range x.p.Funcs {
+		if f.C != nil {
+			look(f.C)
+		}
+		for _, c := range f.Info.C {
+			look(c)
+		}
+	}
+	for _, pr := range x.p.Probes {
+		for _, c := range pr.Info.C {
+			look(c)
+		}
+	}
+}
+
+// cScan goes through C code: word gets identifiers outside of comments and literals, comment the inside of
+// /* */ comments; both with the offset where they begin (of a comment: its slash).
+func cScan(code string, word, comment func(text string, off int)) {
+	letter := func(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+	for i := 0; i < len(code); {
+		switch c := code[i]; {
+		case strings.HasPrefix(code[i:], "/*"):
+			end := strings.Index(code[i+2:], "*/")
+			if end < 0 {
+				return
+			}
+			comment(code[i+2:i+2+end], i)
+			i += end + 4
+		case strings.HasPrefix(code[i:], "//"):
+			end := strings.IndexByte(code[i:], '\n')
+			if end < 0 {
+				return
+			}
+			i += end
+		case c == '"' || c == '\'':
+			i++
+			for i < len(code) && code[i] != c && code[i] != '\n' {
+				if code[i] == '\\' {
+					i++
+				}
+				i++
+			}
+			i++
+		case letter(c):
+			from := i
+			for i < len(code) && (letter(code[i]) || code[i] >= '0' && code[i] <= '9') {
+				i++
+			}
+			word(code[from:i], from)
+		case c >= '0' && c <= '9':
+			for i < len(code) && (letter(code[i]) || code[i] >= '0' && code[i] <= '9') {
+				i++
+			}
+		default:
+			i++
+		}
+	}
+}
+
+func cWords(code string, word func(string, int)) { cScan(code, word, func(string, int) {}) }
+
+func cComments(code string, comment func(string, int)) {
+	cScan(code, func(string, int) {}, comment)
+}
+
+// hasComment reports whether C code holds the comment /* word */.
+func hasComment(code, word string) bool {
+	found := false
+	cComments(code, func(text string, _ int) { found = found || strings.TrimSpace(text) == word })
+	return found
+}
