@@ -115,6 +115,9 @@ func (s *state) aliasVars(it *expand.Item) string {
 
 // siteVars lists the variables of the traced program that can be read at s.
 func siteVars(s *probe.Site) string {
+	if s.Names != nil {
+		return eventVars(s)
+	}
 	if s.Image == nil || !s.Image.HasTypes() {
 		return ""
 	}
@@ -199,6 +202,17 @@ func siteVars(s *probe.Site) string {
 				}
 				break
 			}
+		}
+	}
+	return b.String()
+}
+
+// eventVars lists the arguments of an event.
+func eventVars(s *probe.Site) string {
+	var b strings.Builder
+	for _, v := range s.Names.Vars() {
+		if v.Kind != debuginfo.Local && v.Type != nil {
+			fmt.Fprintf(&b, " $%s:%s", v.Name, v.Type.Name)
 		}
 	}
 	return b.String()

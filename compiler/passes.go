@@ -3,6 +3,7 @@ package compiler
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -166,11 +167,41 @@ func (s *state) expand() diag.List {
 			s.items = append(s.items, &handler{p, it, true})
 		}
 	}
+	s.dropInstead()
 	if len(s.items) == 0 && !all.HasErrors() {
 		all.Errorf(diag.Semantic, "no-probes", source.Span{}, "no probe of the script resolved").
 			Hintf("all of its probe points are optional (?), and none was found")
 	}
 	return all
+}
+
+// dropInstead takes away the sites that stand in for a probe of another system call where the script has such a probe.
+func (s *state) dropInstead() {
+	type call struct {
+		kind probe.Kind
+		nr   int
+	}
+	own := map[call]bool{}
+	some := false
+	for _, h := range s.items {
+		for _, st := range h.item.Sites {
+			some = some || st.Instead
+			if !st.Instead && strings.HasPrefix(st.Point, "syscall.") {
+				own[call{st.Kind, st.Syscall}] = true
+			}
+		}
+	}
+	if !some {
+		return
+	}
+	kept := s.items[:0]
+	for _, h := range s.items {
+		h.item.Sites = slices.DeleteFunc(h.item.Sites, func(st *probe.Site) bool { return st.Instead && own[call{st.Kind, st.Syscall}] })
+		if len(h.item.Sites) > 0 {
+			kept = append(kept, h)
+		}
+	}
+	s.items = kept
 }
 
 // elaborate resolves the target variables of an expanded probe.

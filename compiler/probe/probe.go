@@ -107,8 +107,13 @@ type Site struct {
 	// "_stext" with an Offset for what has no name of its own. Offset is the bytes from Symbol on at kernel probes.
 	// Syscall is the number of the system call that a ProcessSyscall or ProcessSyscallReturn site is for, AnySyscall for all.
 	Syscall int
+	// Instead marks sites of a system call that a library's alias of another call takes along: they are for scripts that do not
+	// probe the call itself.
+	Instead bool
 	// Names gives what has a name at a site that lies in no program, such as the arguments of a tracepoint; nil if nothing has.
 	Names Names
+	// Enter is, at a ProcessSyscallReturn, what has a name at the entry.
+	Enter Names
 
 	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function.
 	Event, Symbol string

@@ -18,6 +18,8 @@ var families = sync.OnceValue(func() []*form {
 			{name: "line", args: bare, resolve: input},
 		}},
 		processes(),
+		kernelForms(),
+		syscallForms(),
 	}
 	for _, name := range kernelAliases {
 		roots = append(roots, &form{name: name, args: bare | num | str, refuse: "stap's aliases for probes in the kernel are not available in this version"})
@@ -32,16 +34,13 @@ var families = sync.OnceValue(func() []*form {
 var kernelAliases = []string{
 	"vfs", "vm", "scheduler", "socket", "tcp", "udp", "tcpmib", "ipmib", "linuxmib", "ioblock", "ioblock_trace", "ioscheduler", "ioscheduler_trace",
 	"iosyscall", "signal", "nfs", "nfsd", "sunrpc", "netdev", "scsi", "kprocess", "irq_handler", "softirq", "workqueue", "tty", "sock", "mm", "stap",
-	"generic", "lock", "syscall_any", "syscallgroup", "tp_syscall", "dw_syscall", "sysfs", "task", "networking", "io",
+	"generic", "lock", "syscallgroup", "sysfs", "task", "networking", "io",
 }
 
 // absent are families of the language that this version does not have.
 var absent = []struct{ name, why, hint string }{
-	{"kernel", "probes in the kernel are not available in this version", "process probes, timers, begin and end are"},
 	{"module", "probes in kernel modules are not available in this version", "process probes, timers, begin and end are"},
 	{"kprobe", "probes in the kernel are not available in this version", "process probes, timers, begin and end are"},
-	{"syscall", "system call probes are not available in this version", ""},
-	{"nd_syscall", "system call probes are not available in this version", ""},
 	{"perf", "performance-counter probes are not available in this version", ""},
 	{"procfs", "procfs files need the kernel-module back end, which is not available in this version", ""},
 	{"netfilter", "netfilter probes need the kernel-module back end, which is not available in this version", ""},
@@ -92,7 +91,7 @@ func processes() *form {
 		{name: "provider", args: str, refuse: "statically defined marks are " + later},
 		{name: "library", args: str, refuse: "naming a library through its program is " + later, hint: `name the library's file: process("/path/lib.so").function("f")`},
 		{name: "plt", args: bare | str, refuse: "probes on calls through the PLT are " + later, hint: `probe the function in its library: process("/path/lib.so").function("f")`},
-		{name: "syscall", args: bare, refuse: "system call probes are " + later},
+		{name: "syscall", args: bare, resolve: processSyscall, kids: []*form{{name: "return", args: bare, resolve: processSyscall}}},
 		{name: "insn", args: bare, refuse: "single-step probes are " + later},
 		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later},
 	}}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
+	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -30,8 +32,12 @@ type Env struct {
 	// Proc is the proc file system, "" for /proc.
 	Proc string
 
-	opened map[string]opened
-	images []debuginfo.Image
+	opened  map[string]opened
+	kern    *kbtf.Kernel // see kernel
+	tracefs *tracefs.FS  // see events
+	traced  bool         // tracefs was looked for
+	points  []string     // see tracepoints
+	images  []debuginfo.Image
 }
 
 type opened struct {
@@ -84,6 +90,10 @@ func (e *Env) Close() {
 		img.Close()
 	}
 	e.images, e.opened = nil, nil
+	if e.tracefs != nil {
+		e.tracefs.Close()
+		e.tracefs, e.traced = nil, false
+	}
 }
 
 func (e *Env) abs(path string) string {

@@ -49,6 +49,10 @@ func newContext(s *probe.Site, n need) *context {
 		c.kind = s.Kind
 		c.key += fmt.Sprintf("k{%d}", c.kind)
 	}
+	if s.Names != nil && n&needFrame != 0 {
+		c.cfa = s.At.CFA
+		c.key += fmt.Sprintf("f{%s}", c.cfa)
+	}
 	if s.Image == nil || n == 0 {
 		return c
 	}

@@ -84,6 +84,10 @@ func nearNames(nf *debuginfo.NotFoundError) string {
 // listVars adds a note with the variables that could have been meant.
 func (r *resolver) listVars(d *diag.Diagnostic) {
 	s := r.site
+	if s != nil && s.Names != nil {
+		listed(d, s.Names.Vars())
+		return
+	}
 	if s == nil || s.Image == nil {
 		return
 	}
@@ -96,6 +100,10 @@ func (r *resolver) listVars(d *diag.Diagnostic) {
 	if err != nil {
 		return
 	}
+	listed(d, vs)
+}
+
+func listed(d *diag.Diagnostic, vs []*debuginfo.Var) {
 	var have []string
 	for _, v := range vs {
 		if v.Err == nil && v.Name != "" && !strings.HasPrefix(v.Name, "~") && v.Kind != debuginfo.GlobalVar {

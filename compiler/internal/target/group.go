@@ -26,6 +26,7 @@ type Env struct {
 	Images func() []debuginfo.Image
 
 	entries map[entryKey]*probe.Site
+	enters  map[*probe.Site]*probe.Site
 }
 
 type entryKey struct {
@@ -54,6 +55,9 @@ func (e *Env) only() debuginfo.Image {
 
 // entry makes the site of the entry of the function that s returns from.
 func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
+	if s.Kind == probe.ProcessSyscallReturn {
+		return e.enter(s)
+	}
 	fn := s.At.Func
 	if s.Image == nil || fn == nil {
 		return nil, fail("the function that returns here is not known")

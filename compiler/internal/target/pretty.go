@@ -206,6 +206,9 @@ func (w *writer) elems(o object, depth int) {
 // dollars as of "$x$".
 func (b *build) vars(t *ast.Target) (*elab.Target, error) {
 	s := b.at()
+	if s != nil && s.Names != nil {
+		return b.eventVars(s, t)
+	}
 	if s == nil || s.Image == nil {
 		return nil, fail("%s", b.outside)
 	}

@@ -99,7 +99,7 @@ func (b *build) name(t *ast.Target, addr bool) (*elab.Target, error) {
 	if t.Base == nil && strings.HasPrefix(t.Name, "$$") {
 		if !whole[t.Name] {
 			if t.Name == "$$name" {
-				return nil, fail("$$name is for marks and tracepoints")
+				return b.eventName(t, addr)
 			}
 			return nil, fail("there is no %s", t.Name).(*problem).advise("there are $$vars, $$parms, $$locals and $$return")
 		}
@@ -149,6 +149,9 @@ func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep
 		return o, false, t.Path, err
 	}
 	s := b.at()
+	if s != nil && s.Names != nil {
+		return b.event(s, t)
+	}
 	if s == nil || s.Image == nil {
 		return o, false, nil, fail("%s", b.outside)
 	}

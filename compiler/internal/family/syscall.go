@@ -1,0 +1,82 @@
+package family
+
+import (
+	"strings"
+
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/syscalls"
+)
+
+// The library's aliases syscall.NAME stand on __syscall("NAME") and __syscall("NAME").return, which know the call's number
+// and arguments and nothing of how they are shown. "NAME" may hold wildcards.
+func syscallForms() *form {
+	return &form{name: "__syscall", args: bare | str, resolve: syscallSites, kids: []*form{
+		{name: "return", args: bare, resolve: syscallSites},
+		// instead: these sites are for scripts that do not probe the call by its own name.
+		{name: "instead", args: bare, resolve: syscallSites, kids: []*form{{name: "return", args: bare, resolve: syscallSites}}},
+	}}
+}
+
+// syscallSites resolves __syscall. Without a name it is every call, those without a name too.
+func syscallSites(m *match) []*probe.Site {
+	c := m.at("__syscall")
+	exit := m.has("return")
+	suffix := ""
+	if exit {
+		suffix = ".return"
+	}
+	var out []*probe.Site
+	all := syscalls.All()
+	for i := range all {
+		if c.Arg != nil && !glob(c.Arg.Str, all[i].Name) {
+			continue
+		}
+		s := m.env.syscallSite(&all[i], exit)
+		s.Point = "syscall." + all[i].Name + suffix
+		if c.Arg == nil {
+			s.Point = "syscall_any" + suffix
+		}
+		s.Instead = m.has("instead")
+		out = append(out, s)
+	}
+	switch {
+	case c.Arg == nil:
+		s := m.env.syscallSite(nil, exit)
+		s.Point, s.Func = "syscall_any"+suffix, "unknown"
+		out = append(out, s)
+	case len(out) == 0:
+		var names []string
+		for _, call := range all {
+			names = append(names, call.Name)
+		}
+		d := m.errorf(c, "there is no system call %s", c.Arg.Str)
+		if near := diag.Nearest(c.Arg.Str, names, 3); len(near) > 0 {
+			d.Hintf("did you mean %s?", strings.Join(near, ", "))
+		}
+	}
+	return out
+}
+
+// processSyscall resolves process(...).syscall and process(...).syscall.return: all calls of the processes that run
+// a program, of one process, or of the target.
+func processSyscall(m *match) []*probe.Site {
+	exit := m.has("return")
+	site := func() *probe.Site {
+		s := m.env.syscallSite(nil, exit)
+		s.Func = "syscall"
+		return s
+	}
+	// Without a path and without a target it is about every process.
+	if m.req.Comps[0].Arg == nil && m.env.TargetPath == "" {
+		s := site()
+		s.Point = m.req.String()
+		return []*probe.Site{s}
+	}
+	return m.each("", func(f *finder) {
+		s := site()
+		s.Path, s.PID, s.Target = f.path, f.prog.pid, f.prog.target
+		s.Point = `process("` + f.path + `")` + suffix(f.req.Comps[1:])
+		f.sites = append(f.sites, s)
+	})
+}

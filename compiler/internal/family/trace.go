@@ -1,0 +1,311 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/syscalls"
+)
+
+// trace resolves kernel.trace("[system:]name"). Names come from tracefs, or from BTF alone where that cannot be read; BTF
+// has no systems. The events of the system syscalls are no tracepoints of their own: they become sites of system calls.
+func trace(m *match) []*probe.Site {
+	c := m.at("trace")
+	system, name, ok := strings.Cut(c.Arg.Str, ":")
+	if !ok {
+		system, name = "*", c.Arg.Str
+	}
+	if name == "" || system == "" || strings.ContainsAny(c.Arg.Str, " \t/") {
+		m.errorf(c, "it is [system:]name, with * for any text")
+		return nil
+	}
+	if strings.Contains(system+name, "*") && !(system == "*" && !strings.Contains(name, "*")) {
+		return m.traces(c, system, name)
+	}
+	return m.oneTrace(c, system, name)
+}
+
+// oneTrace finds an event by its name; system may be "*".
+func (m *match) oneTrace(c *probe.Comp, system, name string) []*probe.Site {
+	fs := m.env.events()
+	if fs != nil && system == "*" {
+		all, _ := fs.Events()
+		for _, ev := range all {
+			if s, n, _ := strings.Cut(ev, ":"); n == name && m.exists(n) {
+				system = s
+				break
+			}
+		}
+	}
+	switch {
+	case system == "syscalls":
+		if s := m.syscallEvent(name); s != nil {
+			return []*probe.Site{s}
+		}
+	case system != "*" && fs != nil && !fs.Has(system, name):
+	case m.exists(name):
+		return []*probe.Site{m.tracepoint(system, name)}
+	case system != "*" && fs != nil:
+		m.errorf(c, "the event %s:%s is no tracepoint", system, name)
+		return nil
+	}
+	var all []string
+	if fs != nil {
+		all, _ = fs.Events()
+	}
+	for _, n := range m.tracepoints() {
+		all = append(all, n)
+	}
+	for i, ev := range all {
+		if system == "*" {
+			all[i] = ev[strings.IndexByte(ev, ':')+1:]
+		}
+	}
+	slices.Sort(all)
+	want := name
+	if system != "*" {
+		want = system + ":" + name
+	}
+	d := m.errorf(c, "this kernel has no tracepoint %s", want)
+	if near := diag.Nearest(want, slices.Compact(all), 3); len(near) > 0 {
+		d.Hintf("did you mean %s?", strings.Join(near, ", "))
+	}
+	return nil
+}
+
+// traces finds the events that match. Tracepoints without an event have no system: "*" takes them too.
+func (m *match) traces(c *probe.Comp, system, name string) []*probe.Site {
+	known := map[string]bool{}
+	for _, n := range m.tracepoints() {
+		known[n] = true
+	}
+	var sites []*probe.Site
+	seen := map[string]bool{}
+	left := 0
+	if fs := m.env.events(); fs != nil {
+		all, _ := fs.Events()
+		for _, ev := range all {
+			s, n, _ := strings.Cut(ev, ":")
+			seen[n] = true
+			switch {
+			case !glob(system, s) || !glob(name, n):
+			case s == "syscalls":
+				if st := m.syscallEvent(n); st != nil {
+					sites = append(sites, st)
+				}
+			case len(known) > 0 && !known[n]:
+				left++ // events that were made by hand, or of modules without type information
+			default:
+				sites = append(sites, m.tracepoint(s, n))
+			}
+		}
+	}
+	for n := range known {
+		if system == "*" && !seen[n] && glob(name, n) {
+			sites = append(sites, m.tracepoint("*", n))
+		}
+	}
+	slices.SortFunc(sites, func(a, b *probe.Site) int { return strings.Compare(a.Point, b.Point) })
+	if len(sites) == 0 {
+		m.errorf(c, "this kernel has no tracepoint like that")
+	} else if left > 0 {
+		m.warnf("%s: %d events are left out: they are no tracepoints that the kernel's types describe", m.req, left)
+	}
+	return sites
+}
+
+// tracepoints lists the tracepoints of the kernel and of its modules, from BTF.
+func (m *match) tracepoints() []string {
+	if m.env.points != nil {
+		return m.env.points
+	}
+	k := m.env.kernel()
+	var out []string
+	each := func(s *kbtf.Scope, err error) {
+		if err != nil {
+			return
+		}
+		for _, n := range s.TypedefNames("btf_trace_*") {
+			out = append(out, strings.TrimPrefix(n, "btf_trace_"))
+		}
+	}
+	each(k.Kernel())
+	for _, mod := range k.Modules() {
+		each(k.Module(mod))
+	}
+	slices.Sort(out)
+	m.env.points = slices.Compact(out)
+	return m.env.points
+}
+
+// exists reports whether the kernel or a module has the tracepoint. Without type information all are taken to be there;
+// attaching finds out.
+func (m *match) exists(name string) bool {
+	s, err := m.env.kernel().Kernel()
+	if errors.Is(err, kbtf.ErrNoBTF) {
+		return m.env.events() != nil
+	}
+	if err == nil {
+		if _, err = s.TypedefProto("btf_trace_" + name); err == nil {
+			return true
+		}
+	}
+	return slices.Contains(m.tracepoints(), name)
+}
+
+func (m *match) tracepoint(system, name string) *probe.Site {
+	event := name
+	if system != "*" {
+		event = system + ":" + name
+	}
+	env := m.env
+	return &probe.Site{
+		Kind: probe.Tracepoint, Event: event, Func: name, Point: `kernel.trace("` + event + `")`,
+		Names: &vars{load: func() ([]*debuginfo.Var, error) { return env.traceArgs(name) }},
+	}
+}
+
+// traceArgs reads the arguments of a tracepoint. Their names are those of the functions that the kernel makes for each;
+// the typedef has the types alone.
+func (e *Env) traceArgs(name string) ([]*debuginfo.Var, error) {
+	k := e.kernel()
+	scopes := func(yield func(*kbtf.Scope) bool) {
+		if s, err := k.Kernel(); err == nil && !yield(s) {
+			return
+		}
+		for _, mod := range k.Modules() {
+			if s, err := k.Module(mod); err == nil && !yield(s) {
+				return
+			}
+		}
+	}
+	var err error
+	for s := range scopes {
+		var p *kbtf.Proto
+		if p, err = s.TypedefProto("btf_trace_" + name); err != nil {
+			continue
+		}
+		for _, prefix := range []string{"__traceiter_", "__probestub_", "__bpf_trace_"} {
+			if f, err := s.FuncProto(prefix + name); err == nil && len(f.Params) == len(p.Params) {
+				p = f
+				break
+			}
+		}
+		return words(p), nil
+	}
+	if err == nil {
+		err = errors.New("the kernel has no type information (CONFIG_DEBUG_INFO_BTF)")
+	}
+	return nil, fmt.Errorf("the arguments of tracepoint %s are not known: %w", name, err)
+}
+
+// words makes variables of a tracepoint's parameters, the first of which is the tracer's own.
+func words(p *kbtf.Proto) []*debuginfo.Var {
+	var out []*debuginfo.Var
+	for i, par := range p.Params {
+		if i == 0 {
+			continue
+		}
+		if par.Name == "" {
+			par.Name = fmt.Sprintf("arg%d", i)
+		}
+		if i > ir.MaxTraceArgs {
+			break
+		}
+		out = append(out, word(par.Name, par.Type, i-1, true))
+	}
+	return out
+}
+
+// syscallEvent makes the site of syscalls:sys_enter_NAME or sys_exit_NAME, nil if there is no such call.
+func (m *match) syscallEvent(event string) *probe.Site {
+	name, enter := strings.CutPrefix(event, "sys_enter_")
+	name, exit := strings.CutPrefix(name, "sys_exit_")
+	call := syscalls.ByName(name)
+	if call == nil || enter == exit {
+		return nil
+	}
+	s := m.env.syscallSite(call, exit)
+	s.Point, s.Func = `kernel.trace("syscalls:`+event+`")`, event
+	if exit {
+		// The event itself has the result alone, by another name.
+		vs := s.Names.Vars()
+		for _, v := range vs {
+			if v.Name == "return" {
+				r := *v
+				r.Name = "ret"
+				s.Names = &vars{done: true, all: append([]*debuginfo.Var{&r}, vs...)}
+			}
+		}
+	}
+	return s
+}
+
+// syscallSite makes the site of a system call; nil stands for all that have no site of their own.
+func (e *Env) syscallSite(call *syscalls.Call, exit bool) *probe.Site {
+	s := &probe.Site{Kind: probe.ProcessSyscall, Syscall: probe.AnySyscall}
+	if exit {
+		s.Kind = probe.ProcessSyscallReturn
+	}
+	if call != nil {
+		s.Syscall, s.Func = call.Nr, call.Name
+	}
+	// Entries and returns are matched by thread and number.
+	s.At.CFA = loc.Constant(int64(s.Syscall))
+	s.Names = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, exit), nil }}
+	if exit {
+		s.Enter = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, false), nil }}
+	}
+	return s
+}
+
+// clobbers are the calls behind which the registers do not hold the arguments any more.
+var clobbers = map[string]bool{"execve": true, "execveat": true, "rt_sigreturn": true}
+
+func (e *Env) syscallArgs(call *syscalls.Call, exit bool) []*debuginfo.Var {
+	long := e.ctype("long")
+	var out []*debuginfo.Var
+	add := func(name string, v *debuginfo.Var) {
+		v.Name = name
+		if exit && (call == nil || clobbers[call.Name]) && name != "syscall" && name != "return" {
+			v.Err = &debuginfo.NotLiveError{Name: name, Reason: "a system call that starts a program leaves no arguments behind"}
+		}
+		out = append(out, v)
+	}
+	if exit {
+		add("return", word("", long, ir.SyscallRet, false))
+		out[0].Kind = debuginfo.Result
+	}
+	if call != nil {
+		for i, a := range call.Args() {
+			add(a.Name, word("", e.ctype(a.Type), i, false))
+		}
+	}
+	nr := word("", long, ir.SyscallNr, false)
+	nr.Kind = debuginfo.Local
+	add("syscall", nr)
+	add("__nr", &debuginfo.Var{Kind: debuginfo.Local, Type: nr.Type, Place: nr.Place})
+	for i := range 6 {
+		v := word("", long, i, false)
+		v.Kind = debuginfo.Local
+		add(fmt.Sprintf("arg%d", i+1), v)
+	}
+	return out
+}
+
+func kernelForms() *form {
+	const later = "not available in this version"
+	return &form{name: "kernel", args: bare, kids: []*form{
+		{name: "trace", args: str, resolve: trace},
+		{name: "function", args: num | str, refuse: "probes on functions of the kernel are " + later},
+		{name: "statement", args: num | str, refuse: "probes on statements of the kernel are " + later},
+	}}
+}
