@@ -289,13 +289,17 @@ func (e *Env) syscallArgs(call *syscalls.Call, exit bool) []*debuginfo.Var {
 			add(a.Name, word("", e.ctype(a.Type), i, false))
 		}
 	}
+	// These are there for each call; where a call is known by name, its own variables are what is listed.
+	kind := debuginfo.Param
+	if call != nil {
+		kind = debuginfo.Local
+	}
 	nr := word("", long, ir.SyscallNr, false)
-	nr.Kind = debuginfo.Local
+	nr.Kind = kind
 	add("syscall", nr)
-	add("__nr", &debuginfo.Var{Kind: debuginfo.Local, Type: nr.Type, Place: nr.Place})
 	for i := range 6 {
 		v := word("", long, i, false)
-		v.Kind = debuginfo.Local
+		v.Kind = kind
 		add(fmt.Sprintf("arg%d", i+1), v)
 	}
 	return out
