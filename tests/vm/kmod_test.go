@@ -374,8 +374,7 @@ func without(text, line string) []string {
 	return out
 }
 
-// TestKilled kills the tracer; the target goes on, nothing is attached, and the module can be removed. Then modules come
-// and go under load from several processes.
+// TestKilled kills the tracer; the target goes on, nothing is attached, and the module can be removed.
 func TestKilled(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
 		files := b.stage(t, k, map[string]string{"count": count})
@@ -390,23 +389,13 @@ kill -9 $p; wait $p
 sleep 0.3
 rmmod count; echo "rmmod $?"
 wait $w; echo "target $?"
-for q in 1 2 3 4; do (while [ ! -e /tmp/stop ]; do prog 500 deep >/dev/null; done) & done
-slab() { awk '/^Slab|^VmallocUsed|^Percpu/ { n += $2 } END { print n }' /proc/meminfo; }
-kmodrun -cache /lab/cache -name count -T 100ms count.ir >/dev/null
-before=$(slab)
-i=0; bad=0
-while [ $i -lt 25 ]; do kmodrun -cache /lab/cache -name count -T 50ms count.ir >/dev/null || bad=$((bad+1)); i=$((i+1)); done
-touch /tmp/stop; wait
-echo "rounds $i bad $bad"
-echo "memory $before $(slab)"
 lsmod | tail -n +2
 `})
-		for _, w := range []string{"second 1", "a module named count is loaded already", "rmmod 0", "target 0", "sum ", "rounds 25 bad 0"} {
+		for _, w := range []string{"second 1", "a module named count is loaded already", "rmmod 0", "target 0", "sum "} {
 			if !strings.Contains(res.Output, w) {
 				t.Errorf("no %q in\n%s", w, res.Output)
 			}
 		}
-		t.Log(lines(res.Output, "memory"))
 		if t.Failed() {
 			t.Logf("console: %s", res.Console)
 		}

@@ -147,7 +147,7 @@ func (b *bench) stage(t *testing.T, k *Kernel, programs map[string]string) map[s
 // guest runs a command and fails the test when the kernel complained.
 func guest(t *testing.T, k *Kernel, o Options) *Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), max(5*time.Minute, o.Timeout+time.Minute))
 	defer cancel()
 	res, err := k.Run(ctx, o)
 	if err != nil {
