@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/family"
+	"github.com/gostap/gostap/compiler/intrinsic"
 )
 
 // Listing is what DumpLibrary lists.
@@ -35,10 +36,10 @@ func DumpLibrary(ctx context.Context, what Listing, o Options) ([]string, *Resul
 	switch what {
 	case Functions:
 		for _, f := range s.lib.AllFunctions() {
-			lines = append(lines, signature(f.Decl))
+			lines = append(lines, signature(f.Decl)+pragmas(f.Decl))
 		}
 	case ProbeTypes:
-		lines = family.Names()
+		lines = family.Names(o.Privilege)
 	case ProbeAliases:
 		for _, a := range s.lib.Aliases("*") {
 			decl, ds := a.Decl()
@@ -56,6 +57,31 @@ func DumpLibrary(ctx context.Context, what Listing, o Options) ([]string, *Resul
 	all = append(all, s.lib.TakeDiags()...)
 	sort.Strings(lines)
 	return lines, res, all
+}
+
+// pragmas tells who may use a function that is not written in the script language.
+func pragmas(f *ast.Function) string {
+	if f.Code == nil {
+		return ""
+	}
+	words := strings.Fields(f.Code.Code)
+	if len(words) > 0 && words[0] == "intrinsic" {
+		name := f.Name.Name
+		if len(words) > 1 {
+			name = words[1]
+		}
+		if in := intrinsic.Lookup(name); in != nil && intrinsic.Unprivileged(in) {
+			return " /* unprivileged */"
+		}
+		return ""
+	}
+	out := ""
+	for _, p := range []string{"/* guru */", "/* unprivileged */", "/* myproc-unprivileged */"} {
+		if strings.Contains(f.Code.Code, p) {
+			out += " " + p
+		}
+	}
+	return out
 }
 
 func signature(f *ast.Function) string {

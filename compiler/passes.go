@@ -82,7 +82,7 @@ func newState(ctx context.Context, o Options) *state {
 		reader = open.Open
 	}
 	s := &state{ctx: ctx, o: o, files: new(source.FileSet), argUse: make([]bool, len(o.Args))}
-	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord, SearchPath: o.SearchPath, Dir: o.Dir}
+	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord, SearchPath: o.SearchPath, Dir: o.Dir, Privilege: o.Privilege}
 	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images}
 	s.xenv = &expand.Env{
 		Aliases: s.aliases, Known: family.Known, Forms: family.Wild,
@@ -235,7 +235,7 @@ func before(version string, major, minor int) bool {
 
 func (s *state) sema() diag.List {
 	return sema.Analyze(s.prog, s.lib, sema.Options{
-		Guru: s.o.Guru, Old: s.prog.Old, SkipBadVars: s.o.SkipBadVars, Init: s.o.Globals, Resolve: s.tenv.Func,
+		Guru: s.o.Guru, Privilege: s.o.Privilege, Old: s.prog.Old, SkipBadVars: s.o.SkipBadVars, Init: s.o.Globals, Resolve: s.tenv.Func,
 		Expand: func(p *ast.Probe) ([]*elab.Probe, diag.List) {
 			items, all := s.xenv.Probe(p.Points, p.Body)
 			var out []*elab.Probe

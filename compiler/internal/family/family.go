@@ -179,6 +179,11 @@ func (m *match) find() *form {
 			return nil
 		}
 		f = next
+		if m.env.Privilege == "stapusr" && !unprivileged(m.req.Comps[:i+1]) {
+			m.diag.Errorf(diag.Semantic, diag.Privilege, c.Span, "%s is not for users of the group stapusr (--privilege=stapusr)", m.prefix(i+1)).
+				Hintf("they may use begin, end, error, never, timers other than hz and profile, and probes in their own programs")
+			return nil
+		}
 		if f.refuse != "" {
 			d := m.diag.Errorf(diag.Semantic, CodeRefused, c.Span, "%s: %s", m.prefix(i+1), f.refuse)
 			if f.hint != "" {

@@ -3,6 +3,8 @@ package family
 import (
 	"strings"
 	"sync"
+
+	"github.com/gostap/gostap/compiler/probe"
 )
 
 // families is the tree of all forms, built when first asked for.
@@ -41,13 +43,13 @@ var kernelAliases = []string{
 var absent = []struct{ name, why, hint string }{
 	{"module", "probes in kernel modules are not available in this version", "process probes, timers, begin and end are"},
 	{"kprobe", "probes in the kernel are not available in this version", "process probes, timers, begin and end are"},
-	{"perf", "performance-counter probes are not available in this version", ""},
-	{"procfs", "procfs files need the kernel-module back end, which is not available in this version", ""},
-	{"netfilter", "netfilter probes need the kernel-module back end, which is not available in this version", ""},
-	{"lsm", "security-module probes are not available in this version", ""},
-	{"java", "Java probes are not available in this version", ""},
-	{"python2", "Python probes are not available in this version", ""},
-	{"python3", "Python probes are not available in this version", ""},
+	{"perf", "performance-counter probes are not available in this version", "timer.profile samples every processor"},
+	{"procfs", "procfs files need the kernel-module back end, which is not available in this version", "a timer probe can print, an input.line probe can take commands"},
+	{"netfilter", "netfilter probes are not available in this version", "probe the function of the kernel that sees the packets"},
+	{"lsm", "security-module probes are not available in this version", "probe the kernel's security_... functions"},
+	{"java", "Java probes are not available in this version", "programs in Go and C can be probed"},
+	{"python2", "Python probes are not available in this version", "the functions of the interpreter itself can be probed"},
+	{"python3", "Python probes are not available in this version", "the functions of the interpreter itself can be probed"},
 	{"debuginfod", "downloading debug information is not available in this version", `name the file: process("path")`},
 }
 
@@ -79,7 +81,9 @@ func processes() *form {
 		}},
 		{name: "statement", args: num | str, resolve: statements, kids: []*form{
 			{name: "nearest", args: bare, resolve: statements},
-			{name: "absolute", args: bare, resolve: statements},
+			{name: "absolute", args: bare, resolve: statements, kids: []*form{
+				{name: "return", args: bare, refuse: "an address without its function has no return that could be found", hint: "use .function(address).return"},
+			}},
 		}},
 		{name: "begin", args: bare, resolve: lifetime},
 		{name: "end", args: bare, resolve: lifetime},
@@ -87,21 +91,43 @@ func processes() *form {
 			{name: "begin", args: bare, resolve: lifetime},
 			{name: "end", args: bare, resolve: lifetime},
 		}},
-		{name: "mark", args: str, refuse: "statically defined marks are " + later},
-		{name: "provider", args: str, refuse: "statically defined marks are " + later},
+		{name: "mark", args: str, refuse: "statically defined marks are " + later, hint: "probe the line behind the mark with .statement"},
+		{name: "provider", args: str, refuse: "statically defined marks are " + later, hint: "probe the line behind the mark with .statement"},
 		{name: "library", args: str, refuse: "naming a library through its program is " + later, hint: `name the library's file: process("/path/lib.so").function("f")`},
 		{name: "plt", args: bare | str, refuse: "probes on calls through the PLT are " + later, hint: `probe the function in its library: process("/path/lib.so").function("f")`},
 		{name: "syscall", args: bare, resolve: processSyscall, kids: []*form{{name: "return", args: bare, resolve: processSyscall}}},
-		{name: "insn", args: bare, refuse: "single-step probes are " + later},
-		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later},
+		{name: "insn", args: bare, refuse: "single-step probes are " + later, hint: "use .statement with an address or a line"},
+		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later, hint: "probe the functions that change the variable"},
 	}}
 }
 
-// Names lists the forms that this version has, with the kinds of their arguments.
-func Names() []string {
+// unprivileged reports whether users of the group stapusr may use a probe point that begins with comps.
+func unprivileged(comps []probe.Comp) bool {
+	second := ""
+	if len(comps) > 1 {
+		second = comps[1].Name
+	}
+	switch comps[0].Name {
+	case "begin", "end", "error", "never":
+		return true
+	case "timer":
+		return second != "profile" && second != "hz"
+	case "process":
+		return second != "insn" && second != "data"
+	}
+	return false
+}
+
+// Names lists the forms that this version has, with the kinds of their arguments: those that a user of the
+// group privilege may use, all if it is "".
+func Names(privilege string) []string {
 	var out []string
-	var walk func(f *form, prefix string)
-	walk = func(f *form, prefix string) {
+	var walk func(f *form, prefix string, comps []probe.Comp)
+	walk = func(f *form, prefix string, comps []probe.Comp) {
+		comps = append(comps[:len(comps):len(comps)], probe.Comp{Name: f.name})
+		if privilege == "stapusr" && !unprivileged(comps) {
+			return
+		}
 		if f.refuse != "" || strings.HasPrefix(f.name, "__") {
 			return
 		}
@@ -117,12 +143,12 @@ func Names() []string {
 				out = append(out, here)
 			}
 			for _, k := range f.kids {
-				walk(k, here+".")
+				walk(k, here+".", comps)
 			}
 		}
 	}
 	for _, f := range families() {
-		walk(f, "")
+		walk(f, "", nil)
 	}
 	return out
 }

@@ -29,6 +29,8 @@ type Env struct {
 	SearchPath string
 	// Dir is where relative paths begin, "" for the current directory.
 	Dir string
+	// Privilege is the group of users that the script is checked for (--privilege), "" for none.
+	Privilege string
 	// Proc is the proc file system, "" for /proc.
 	Proc string
 

@@ -311,5 +311,7 @@ func kernelForms() *form {
 		{name: "trace", args: str, resolve: trace},
 		{name: "function", args: num | str, refuse: "probes on functions of the kernel are " + later},
 		{name: "statement", args: num | str, refuse: "probes on statements of the kernel are " + later},
+		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later, hint: "probe the functions that change the variable"},
+		{name: "mark", args: str, refuse: "kernels since 2.6.32 have no markers", hint: "tracepoints took their place: kernel.trace"},
 	}}
 }

@@ -24,7 +24,11 @@ func TestCodes(t *testing.T) {
 		if c.Example == "" {
 			continue // tested by package load, and by TestInitialValues
 		}
-		a := analyze(t, "x.stp", c.Example, Options{})
+		o := Options{}
+		if c.Code == diag.Privilege {
+			o.Privilege = "stapusr"
+		}
+		a := analyze(t, "x.stp", c.Example, o)
 		found := false
 		for _, d := range a.diags {
 			if d.Code == c.Code {

@@ -27,6 +27,8 @@ type Options struct {
 	Guru bool
 	// Old: the script is for a stap before 1.8, where C called parameters THIS->name.
 	Old bool
+	// Privilege is the group of users that the script is checked for (--privilege), "" for none.
+	Privilege string
 	// SkipBadVars reads 0 where a target expression does not resolve (--skip-badvars).
 	SkipBadVars bool
 	// Init gives globals of the script other first values, by name (-G).
@@ -43,6 +45,7 @@ type Options struct {
 // When it holds errors, the side tables of p may be incomplete.
 func Analyze(p *elab.Program, lib *load.Library, o Options) diag.List {
 	ds := Bind(p, lib, o)
+	ds = append(ds, Privilege(p, o.Privilege)...)
 	ds = append(ds, Infer(p)...)
 	ds = append(ds, Check(p)...)
 	if !ds.HasErrors() {

@@ -148,7 +148,7 @@ func (x *Filter) retypePoint(t *Tok) {
 		x.pushBracket(t, bracket{points: true, control: true})
 		x.points = false
 	default:
-		named := start && (x.groups > 0 || x.last == stapparse.StapLexerDOT)
+		named := start && (x.groups > 0 || x.last == stapparse.StapLexerDOT || IsKeyword(t.Type) && x.afterName())
 		if IsKeyword(t.Type) && (named || going && t.Glued) {
 			t.Type = stapparse.StapLexerID
 			x.nameGoing = true
@@ -158,6 +158,17 @@ func (x *Filter) retypePoint(t *Tok) {
 			x.start = x.points
 		}
 	}
+}
+
+// afterName reports whether the next token is one that follows the first word of a probe point. Then even a
+// keyword is a name; otherwise it begins something else, and the list of points is what is wrong.
+func (x *Filter) afterName() bool {
+	switch x.peek() {
+	case stapparse.StapLexerDOT, stapparse.StapLexerCOMMA, stapparse.StapLexerASSIGN, stapparse.StapLexerADD_A,
+		stapparse.StapLexerLBRACE, stapparse.StapLexerQUEST, stapparse.StapLexerBANG:
+		return true
+	}
+	return false
 }
 
 func isControl(typ int) bool {
