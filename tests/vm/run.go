@@ -188,6 +188,20 @@ func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, err
 	return res, res.untar(filepath.Join(dir, "out.tar"))
 }
 
+// Complaints are the lines of a console that say that the kernel is not well.
+func Complaints(console string) []string {
+	var out []string
+	for _, line := range strings.Split(console, "\n") {
+		for _, bad := range []string{"BUG:", "WARNING:", "Oops", "Call Trace", "general protection", "INFO: task", "rcu:", "soft lockup"} {
+			if strings.Contains(line, bad) {
+				out = append(out, line)
+				break
+			}
+		}
+	}
+	return out
+}
+
 func (r *Result) untar(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

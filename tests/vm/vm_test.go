@@ -153,12 +153,8 @@ func guest(t *testing.T, k *Kernel, o Options) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range strings.Split(res.Console, "\n") {
-		for _, bad := range []string{"BUG:", "WARNING:", "Oops", "Call Trace", "general protection", "INFO: task", "rcu:", "soft lockup"} {
-			if strings.Contains(line, bad) {
-				t.Errorf("the kernel says: %s", line)
-			}
-		}
+	for _, line := range Complaints(res.Console) {
+		t.Errorf("the kernel says: %s", line)
 	}
 	return res
 }
