@@ -40,8 +40,10 @@ type Func struct {
 	Context bool
 	// CanFail: may raise a run-time error.
 	CanFail bool
-	Where   Where
-	Needs   caps.Set
+	// Guru: changes the traced program or the kernel, and so needs -g.
+	Guru  bool
+	Where Where
+	Needs caps.Set
 }
 
 // Lookup finds an intrinsic by name, nil if there is none.
@@ -158,6 +160,25 @@ func init() {
 		def(Func{Name: name, Result: l, Context: true, CanFail: true, Where: Lowered}, l)
 	}
 	def(Func{Name: "returnval", Result: l, Context: true, CanFail: true, Where: Lowered})
+
+	// The same, changed: the number of the argument, a constant, and what it shall be; and the result at a return.
+	for _, name := range []string{"set_int_arg", "set_uint_arg", "set_long_arg", "set_ulong_arg", "set_s32_arg", "set_u32_arg", "set_s64_arg", "set_u64_arg"} {
+		def(Func{Name: name, Result: n, Context: true, CanFail: true, Guru: true, Where: Lowered}, l, l)
+	}
+	def(Func{Name: "set_returnval", Result: n, Context: true, CanFail: true, Guru: true, Where: Lowered}, l)
+	// Memory of the traced process and of the kernel, changed: the address and the number.
+	for _, space := range []string{"user", "kernel"} {
+		for _, size := range []string{"int8", "int16", "int32", "int64"} {
+			def(Func{Name: "set_" + space + "_" + size, Result: n, Context: true, CanFail: true, Guru: true, Where: Lowered}, l, l)
+		}
+	}
+	// The system, changed. raise gives 0 or the error of the kernel. Those without eBPF are refused there by name.
+	def(Func{Name: "raise", Result: l, Guru: true}, l)
+	def(Func{Name: "panic", Result: n, Guru: true}, s)
+	def(Func{Name: "mdelay", Result: n, Guru: true}, l)
+	def(Func{Name: "udelay", Result: n, Guru: true}, l)
+	def(Func{Name: "dump_stack", Result: n, Guru: true})
+	def(Func{Name: "printk", Result: n, Guru: true, Where: HostOnly}, l, s)
 
 	// Registers of the probed context, by name.
 	def(Func{Name: "register", Result: l, Context: true, CanFail: true}, s)

@@ -51,6 +51,23 @@ static inline s64 gs_mono(void) { return ktime_get_mono_fast_ns(); }
 static inline s64 gs_jiffies(void) { return get_jiffies_64(); }
 static inline u64 gs_random(void) { return get_random_u64(); }
 
+/* A signal for the current thread: 0, or the kernel's error below 0. */
+static inline s64 gs_raise_signal(s64 n) { return send_sig((int)n, current, 1); }
+static inline void gs_panic(const char *why) { panic("%s", why); }
+static inline void gs_dump_stack(void) { dump_stack(); }
+
+/* Busy waits, at most a second: what waits longer is a dead machine. */
+static inline void gs_udelay(s64 n)
+{
+	u32 us = (u32)clamp_t(s64, n, 0, 1000000);
+
+	for (; us > 1000; us -= 1000)
+		udelay(1000);
+	udelay(us);
+}
+
+static inline void gs_mdelay(s64 n) { gs_udelay(n < 1000 ? n * 1000 : 1000000); }
+
 static inline s64 gs_thread_pointer(void)
 {
 #ifdef CONFIG_X86_64
@@ -66,6 +83,16 @@ static inline s64 gs_thread_pointer(void)
 #endif
 }
 #endif
+
+static inline int gs_printk(struct gs_ctx *c, int pos, s64 level, const char *text)
+{
+	if (level < 0 || level > 7) {
+		scnprintf(c->tmp, sizeof(c->tmp), "printk: there is no level %lld, they go from 0 to 7", (long long)level);
+		return gs_throw(c, pos, GS_ERR_ARGUMENT, c->tmp);
+	}
+	printk("%c%c%s\n", KERN_SOH_ASCII, (int)('0' + level), text);
+	return GS_OK;
+}
 
 static inline int gs_randint(struct gs_ctx *c, int pos, s64 *dst, s64 n)
 {

@@ -38,6 +38,14 @@ var gurus = []struct {
 		false, []string{"\nshared 7\n", "\nwrite fault at 0x0000000000000008\n"}},
 	{"go-argument", "stap", `probe process("%PROG").function("main.traceme") { $a = 40 }`, true, []string{"\nret 42\n"}},
 	{"go-result", "stap", `probe process("%PROG").function("main.traceme").return { $return = 7 }`, true, []string{"\nret 7\n"}},
+	{"set-arguments", "guru", `probe process("%PROG").function("traceme") { set_int_arg(1, 0x7000000028); println(int_arg(1)) }
+probe process("%PROG").function("traceme").return { set_returnval(returnval() + 5) }`, true, []string{"\ntraceme 47\n", "\n40\n"}},
+	{"set-memory", "guru", `probe process("%PROG").function("sum") { set_user_string($s, "h") set_user_int(&$p->x, 40) println(user_string_quoted($s), $p->x)
+  try { set_user_string(8, "x") } catch (m) { println(m) } set_user_string_arg(8, "x") set_user_string_n($s, 1, "Bad") println(user_string($s)) }`,
+		false, []string{"\n\"h\"40\n", "\nwrite fault at 0x0000000000000008\n", "WARNING: write fault at 0x0000000000000008\n", "\nB\n"}},
+	{"raise", "guru", `probe process("%PROG").function("traceme") { raise(0) try { raise(99) } catch (m) { println(m) } }
+probe process("%PROG").function("traceme").return { printk(5, "from a script") }`, false,
+		[]string{"\nraise: the kernel did not take signal 99\n", "\nrc 0"}},
 	{"no-g", "guru", `probe process("%PROG").function("traceme") { $a = 40 }`, false, []string{"writing to $a needs guru mode"}},
 	{"on-host", "guru", `global a probe process("%PROG").function("traceme") { a[1] = 5 foreach (k in a) $a = a[k] }`, false,
 		[]string{"this changes the traced program, which has to happen in the kernel"}},
@@ -123,7 +131,7 @@ func TestGuruModule(t *testing.T) {
 			prog := filepath.Join(dir, s.prog)
 			text := strings.ReplaceAll(s.script, "%PROG", prog)
 			switch s.name {
-			case "result", "shared-register", "bit-fields", "width", "recursion", "members", "global", "go-result":
+			case "result", "shared-register", "bit-fields", "width", "recursion", "members", "global", "go-result", "set-arguments", "set-memory", "raise":
 			default:
 				continue
 			}

@@ -2,6 +2,7 @@ package place
 
 import (
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -16,7 +17,7 @@ func stays(body *ir.Func, subs map[string]*ir.Func, why string, pos source.Pos, 
 	for _, f := range fns {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
-				if in := &b.Instrs[i]; in.Op.ChangesProgram() {
+				if in := &b.Instrs[i]; changes(in) {
 					ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this changes the traced program, which has to happen in the kernel").
 						Note(source.At(pos), "the handler runs on the host because of %s", why).
 						Hintf("do one of them in another probe, or let the kernel-module back end run it all: --runtime=kernel")
@@ -26,4 +27,13 @@ func stays(body *ir.Func, subs map[string]*ir.Func, why string, pos source.Pos, 
 		}
 	}
 	return true
+}
+
+// changes reports whether in changes the traced program or the kernel where the probe fires.
+func changes(in *ir.Instr) bool {
+	if in.Op == ir.OpIntr {
+		f := intrinsic.Lookup(in.Name)
+		return f != nil && f.Guru && f.Where != intrinsic.HostOnly
+	}
+	return in.Op.ChangesProgram()
 }

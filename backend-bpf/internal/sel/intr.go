@@ -63,6 +63,9 @@ func init() {
 		"register":   (*gen).namedRegister,
 		"u_register": (*gen).namedRegister,
 
+		// FnSendSignalThread is from Linux 5.5.
+		"raise": func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnSendSignalThread, aReg(g.long(in.Args[0])))) },
+
 		"exit":    func(g *gen, in *ir.Instr) { g.exit() },
 		"error":   func(g *gen, in *ir.Instr) { g.throwText(in, ir.ErrUser) },
 		"warn":    func(g *gen, in *ir.Instr) { g.say(in, wire.Warn, "%s") },

@@ -16,7 +16,7 @@ import (
 
 // notInKernel are the intrinsics that no program of the kernel can run: place sends handlers with them to the host, or
 // they are refused by name.
-var notInKernel = map[string]bool{"ngroups": true, "matched": true}
+var notInKernel = map[string]bool{"ngroups": true, "matched": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true}
 
 // kernelTypes is what the back end uses.
 type kernelTypes struct{}

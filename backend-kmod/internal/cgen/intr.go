@@ -17,6 +17,7 @@ var longs = map[string]string{
 	"target":          "gs_target",
 	"gettimeofday_ns": "gs_wall(1)", "gettimeofday_us": "gs_wall(1000)", "gettimeofday_ms": "gs_wall(1000000)", "gettimeofday_s": "gs_wall(1000000000)",
 	"get_cycles": "gs_mono()", "local_clock_ns": "gs_mono()", "ktime_get_ns": "gs_mono()", "jiffies": "gs_jiffies()",
+	"raise":  "gs_raise_signal(%s)",
 	"strlen": "strlen(%s)", "isinstr": "gs_strpos(%s, %s) >= 0", "strpos": "gs_strpos(%s, %s)", "strtol": "gs_strtol(%s, %s)",
 }
 
@@ -63,7 +64,8 @@ func Translates(name string) bool {
 
 // others have code of their own in intrinsic.
 var others = map[string]bool{"exit": true, "abort": true, "error": true, "warn": true, "log": true, "stringat": true, "randint": true,
-	"register": true, "u_register": true, "module_name": true, "is_return": true, "uaddr": true, "addr": true, "tz_gmtoff": true, "tz_name": true}
+	"register": true, "u_register": true, "module_name": true, "is_return": true, "uaddr": true, "addr": true, "tz_gmtoff": true, "tz_name": true,
+	"panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true}
 
 func loadSize(name string) (intr, bool) {
 	kernel := strings.HasPrefix(name, "kernel_")
@@ -146,6 +148,14 @@ func (g *gen) intrinsic(in *ir.Instr) {
 		g.say(in, "GS_WARN", "")
 	case "log":
 		g.say(in, "", "\n")
+	case "panic":
+		g.emit("gs_panic(%s);", g.str(a[0]))
+	case "mdelay", "udelay":
+		g.emit("gs_%s(%s);", in.Name, g.long(a[0]))
+	case "dump_stack":
+		g.emit("gs_dump_stack();")
+	case "printk":
+		g.or(in, "gs_printk(c, %d, %s, %s)", in.Pos, g.long(a[0]), g.str(a[1]))
 	case "stringat":
 		g.or(in, "gs_stringat(c, %d, %s, %s, %s)", in.Pos, g.ref(in.Dst), g.str(a[0]), g.long(a[1]))
 	case "randint":

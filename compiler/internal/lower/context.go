@@ -109,6 +109,9 @@ func needOfIntrinsic(f *intrinsic.Func) need {
 	if n, ok := lowered[f.Name]; ok {
 		return n
 	}
+	if _, _, ok := writes(f.Name); ok {
+		return 0
+	}
 	return needArgs // the family of int_arg
 }
 

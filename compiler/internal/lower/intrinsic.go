@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -82,7 +83,26 @@ func (f *fn) lowered(name, called string, args []ir.Val, sp source.Span) ir.Val 
 	case "goid", "go_parent_goid", "go_pc", "go_startpc", "go_g", "go_status", "go_waitreason":
 		return f.goroutine(name, called, sp)
 	}
+	if space, size, ok := writes(name); ok {
+		f.b.Store(args[0], args[1], size, space == "kernel")
+		return ir.Val{}
+	}
+	if get, ok := strings.CutPrefix(name, "set_"); ok {
+		f.setArg(get, called, args, sp)
+		return ir.Val{}
+	}
 	return f.arg(name, called, args, sp)
+}
+
+// writes takes the name of a function that changes memory apart: set_user_int16.
+func writes(name string) (space string, size int, ok bool) {
+	rest, ok := strings.CutPrefix(name, "set_")
+	space, typ, ok2 := strings.Cut(rest, "_")
+	if !ok || !ok2 || space != "user" && space != "kernel" {
+		return "", 0, false
+	}
+	size = map[string]int{"int8": 1, "int16": 2, "int32": 4, "int64": 8}[typ]
+	return space, size, size > 0
 }
 
 func known(b bool) ir.Val {
@@ -232,16 +252,60 @@ var (
 
 // arg is int_arg(n) and its kin: the n-th integer argument by the calling convention.
 func (f *fn) arg(name, called string, args []ir.Val, sp source.Span) ir.Val {
+	p, ok := f.argPlace(called, args, sp)
+	if !ok {
+		return ir.I(0)
+	}
+	if bits, signed, ok := f.argWidth(name); ok {
+		p = p.Then(loc.Step{Op: loc.Bits, Size: int(bits), Signed: signed})
+	}
+	return f.loc(p, nil)
+}
+
+// argWidth is how many bits of an argument count for a function of int_arg's family, if not all. A Go int has 64
+// bits, C's has 32.
+func (f *fn) argWidth(name string) (bits int64, signed, ok bool) {
+	w, ok := cWidths[name]
+	return int64(w.bits), w.signed, ok && (f.ctx.abi == debuginfo.SysV || name == "s32_arg" || name == "u32_arg")
+}
+
+// setArg is set_int_arg(n, v) and its kin, and set_returnval(v).
+func (f *fn) setArg(name, called string, args []ir.Val, sp source.Span) {
+	var p loc.Prog
+	v := args[len(args)-1]
+	if name == "returnval" {
+		if !f.returns(called, sp) {
+			return
+		}
+		p = loc.Register(0)
+	} else {
+		var ok bool
+		if p, ok = f.argPlace(called, args[:1], sp); !ok {
+			return
+		}
+		if bits, signed, ok := f.argWidth(name); ok {
+			v = f.cutTo(v, bits, signed)
+		}
+	}
+	switch last := p.Steps[len(p.Steps)-1]; last.Op {
+	case loc.Reg:
+		f.b.SetReg(last.N, v)
+	case loc.Deref:
+		f.b.Store(f.loc(loc.Prog{Steps: p.Steps[:last.A+1]}, nil), v, 8, last.Kernel)
+	}
+}
+
+// argPlace is where the n-th integer argument is, all 64 bits of it.
+func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog, ok bool) {
 	if !f.ctx.inProgram || f.ctx.at != debuginfo.AtEntry {
 		f.wrongContext(sp, "%s() is known where a function is entered", called).Hintf("use it in probes of .function or .call")
-		return ir.I(0)
+		return p, false
 	}
 	if len(args) != 1 || args[0].Kind != ir.ValInt || args[0].Int < 1 {
 		f.wrongContext(sp, "%s() takes the number of an argument, counted from 1, as a constant", called)
-		return ir.I(0)
+		return p, false
 	}
 	n := int(min(args[0].Int, 64)) - 1
-	var p loc.Prog
 	switch abi := f.ctx.abi; {
 	case abi == debuginfo.SysV && n < len(sysVArgs):
 		p = loc.Register(sysVArgs[n])
@@ -253,24 +317,28 @@ func (f *fn) arg(name, called string, args []ir.Val, sp source.Span) ir.Val {
 		p = f.ctx.cfa.Plus(int64(n)*8).Load(8, false, false)
 	default:
 		f.wrongContext(sp, "%s(%d): arguments beyond the %d in registers have no fixed place", called, n+1, len(goArgs))
-		return ir.I(0)
+		return p, false
 	}
-	// A Go int has 64 bits, C's has 32.
-	if w, ok := cWidths[name]; ok && (f.ctx.abi == debuginfo.SysV || name == "s32_arg" || name == "u32_arg") {
-		p = p.Then(loc.Step{Op: loc.Bits, Size: w.bits, Signed: w.signed})
-	}
-	return f.loc(p, nil)
+	return p, true
 }
 
 // returnval is the first integer result, which all conventions but ABI0 hand over in RAX.
 func (f *fn) returnval(sp source.Span) ir.Val {
-	if f.ctx.at != debuginfo.AtReturn && f.ctx.at != debuginfo.AfterRet || !f.ctx.inProgram {
-		f.wrongContext(sp, "returnval() is known where a function returns").Hintf("append .return to the probe point")
-		return ir.I(0)
-	}
-	if f.ctx.abi == debuginfo.GoABI0 {
-		f.wrongContext(sp, "returnval(): functions with Go's stack convention return nothing in registers")
+	if !f.returns("returnval", sp) {
 		return ir.I(0)
 	}
 	return f.loc(loc.Register(0), nil)
+}
+
+// returns reports whether the result is in RAX here, and refuses the function that asks if not.
+func (f *fn) returns(called string, sp source.Span) bool {
+	if f.ctx.at != debuginfo.AtReturn && f.ctx.at != debuginfo.AfterRet || !f.ctx.inProgram {
+		f.wrongContext(sp, "%s() is known where a function returns", called).Hintf("append .return to the probe point")
+		return false
+	}
+	if f.ctx.abi == debuginfo.GoABI0 {
+		f.wrongContext(sp, "%s(): functions with Go's stack convention return nothing in registers", called)
+		return false
+	}
+	return true
 }

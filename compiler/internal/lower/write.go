@@ -13,7 +13,7 @@ import (
 // CodeNoEffect warns of an assignment that the program does not notice.
 const CodeNoEffect diag.Code = "no-effect"
 
-// changesProgram reports whether p assigns to variables of the traced program anywhere.
+// changesProgram reports whether p assigns to variables of the traced program anywhere, or calls what changes it.
 func changesProgram(p *elab.Program) bool {
 	found := false
 	look := func(b *ast.Block) {
@@ -41,6 +41,7 @@ func changesProgram(p *elab.Program) bool {
 		})
 	}
 	for _, f := range p.Funcs {
+		found = found || f.Intrinsic != nil && f.Intrinsic.Guru
 		look(f.Decl.Body)
 	}
 	for _, pr := range p.Probes {

@@ -116,7 +116,7 @@ func writes(op ir.Op) bool {
 // effects are the intrinsics that do something; the others only find something out.
 var effects = map[string]bool{
 	"exit": true, "error": true, "warn": true, "log": true, "abort": true, "system": true, "ftrace": true, "speculation": true, "speculate": true,
-	"commit": true, "discard": true,
+	"commit": true, "discard": true, "raise": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true,
 }
 
 // unneeded reports whether in can go when nobody uses its result. Reads of the probed program count as

@@ -127,7 +127,7 @@ func FuzzRandomPrograms(f *testing.F) {
 // TestEffects: an intrinsic that gives nothing does something.
 func TestEffects(t *testing.T) {
 	for _, f := range intrinsic.All() {
-		if f.Result == types.Unknown && !effects[f.Name] {
+		if f.Result == types.Unknown && f.Where != intrinsic.Lowered && !effects[f.Name] {
 			t.Errorf("%s has no result and no effect", f.Name)
 		}
 	}

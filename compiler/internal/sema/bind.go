@@ -37,6 +37,7 @@ func Bind(p *elab.Program, lib *load.Library, o Options) diag.List {
 		b.drain()
 	}
 	b.unreached()
+	b.guru()
 	b.forget()
 	b.ds = append(b.ds, lib.TakeDiags()...)
 	return b.ds
@@ -55,6 +56,9 @@ type binder struct {
 	preludes map[*load.File]bool
 	// bound is how many of p.Funcs are done.
 	bound int
+	// libCalls are the script's calls of the library, changing whether anything that was reached needs guru mode.
+	libCalls []libCall
+	changing bool
 }
 
 func (b *binder) errorf(code diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {

@@ -59,6 +59,9 @@ func (b *binder) call(s *scope, c *ast.Call) {
 	}
 	if f := b.chain(fs, n); f != nil {
 		s.in.Calls[c] = f
+		if s.file.User && !f.User {
+			b.libCalls = append(b.libCalls, libCall{c, f})
+		}
 		return
 	}
 	d := b.errorf(diag.ArgumentCount, c.Fun.Span, "%s takes %s, not %d", name, arities(fs), n)
@@ -70,6 +73,42 @@ func (b *binder) call(s *scope, c *ast.Call) {
 	if !fs[0].File.User {
 		d.Hintf("%s", Signature(fs[0].Decl))
 	}
+}
+
+// libCall is a call of a function of the library in the script.
+type libCall struct {
+	c *ast.Call
+	f *elab.Func
+}
+
+// guru refuses calls of library functions that change the traced program or the kernel where that is not allowed.
+func (b *binder) guru() {
+	if b.o.Guru || !b.changing {
+		return
+	}
+	for _, l := range b.libCalls {
+		if needsGuru(l.f, map[*elab.Func]bool{}) {
+			b.errorf(diag.TargetWrite, l.c.Fun.Span, "%s() needs guru mode", l.c.Fun.Name).
+				Hintf("run with -g to let the script change the traced program or the kernel")
+		}
+	}
+}
+
+// needsGuru reports whether f or what it calls changes something. seen holds the functions that were looked at.
+func needsGuru(f *elab.Func, seen map[*elab.Func]bool) bool {
+	if f == nil || seen[f] {
+		return false
+	}
+	seen[f] = true
+	if f.Intrinsic != nil {
+		return f.Intrinsic.Guru
+	}
+	for _, g := range f.Info.Calls {
+		if needsGuru(g, seen) {
+			return true
+		}
+	}
+	return needsGuru(f.Next, seen)
 }
 
 // noFunction reports a call of something that is no function.
@@ -210,6 +249,7 @@ func (b *binder) code(ef *elab.Func, f *load.Function) {
 			name = words[1]
 		}
 		ef.Intrinsic = intrinsic.Lookup(name)
+		b.changing = b.changing || ef.Intrinsic != nil && ef.Intrinsic.Guru
 		switch {
 		case ef.Intrinsic == nil:
 			b.errorf(diag.UnknownIntrinsic, f.Decl.Code.Span, "there is no built-in function named %s", name)

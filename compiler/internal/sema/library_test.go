@@ -49,7 +49,7 @@ func TestLibrary(t *testing.T) {
 			if !strings.Contains(ex, name) {
 				t.Errorf("%s:%d: the example of %s does not use it", f.Name, e.Line, name)
 			}
-			a := analyze(t, name, ex, Options{})
+			a := analyze(t, name, ex, Options{Guru: true})
 			for _, d := range a.diags {
 				t.Errorf("%s:%d: example of %s: %s", f.Name, e.Line, name, d.Message)
 			}
@@ -89,7 +89,7 @@ func TestLibraryWhole(t *testing.T) {
 		}
 	}
 	b.WriteString("}\n")
-	a := analyze(t, "all.stp", b.String(), Options{})
+	a := analyze(t, "all.stp", b.String(), Options{Guru: true})
 	if len(a.diags) > 0 {
 		t.Errorf("%s", a.text())
 	}

@@ -145,6 +145,7 @@ var hostIntrinsics = map[string]func(*HostContext, []Val) (Val, error){
 		return -int64(off)
 	}),
 	"tz_name":    hostStr(func() (string, error) { name, _ := time.Now().Zone(); return name, nil }),
+	"printk":     func(_ *HostContext, args []Val) (Val, error) { return Val{}, kernelLog(args[0].Int, args[1].Str) },
 	"input_text": func(c *HostContext, _ []Val) (Val, error) { return Val{Str: c.Input}, nil },
 	"env_var":    func(_ *HostContext, args []Val) (Val, error) { return Val{Str: os.Getenv(args[0].Str)}, nil },
 	"randint": func(_ *HostContext, args []Val) (Val, error) {
@@ -159,6 +160,22 @@ var hostIntrinsics = map[string]func(*HostContext, []Val) (Val, error){
 		}
 		return Val{}, c.System(args[0].Str)
 	},
+}
+
+// kernelLog writes a line to the log of the kernel.
+func kernelLog(level int64, text string) error {
+	if level < 0 || level > 7 {
+		return fmt.Errorf("printk: there is no level %d, they go from 0 to 7", level)
+	}
+	f, err := os.OpenFile("/dev/kmsg", os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("printk: %w", err)
+	}
+	defer f.Close()
+	if _, err := fmt.Fprintf(f, "<%d>%s\n", level, text); err != nil {
+		return fmt.Errorf("printk: %w", err)
+	}
+	return nil
 }
 
 func monotonic() int64 {
@@ -185,6 +202,6 @@ func comm(pid string) (string, error) {
 // ContextIntrinsics lists the intrinsics that a Machine leaves to Context.Intrinsic and that HostContext
 // refuses: they mean something only where a program was probed, or in a session that provides them.
 var ContextIntrinsics = []string{
-	"addr", "backtrace", "ftrace", "jiffies", "sprint_backtrace", "sprint_ubacktrace",
+	"addr", "backtrace", "dump_stack", "ftrace", "mdelay", "panic", "raise", "udelay", "jiffies", "sprint_backtrace", "sprint_ubacktrace",
 	"symdata", "symname", "task_current", "uaddr", "ubacktrace", "usymdata", "usymfileline", "usymname",
 }
