@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
@@ -50,6 +51,8 @@ type Options struct {
 	// Kernel, Arch and Runtime answer %( %) conditions: uname -r, stap's name of the
 	// architecture ("" for x86_64), "bpf" or "kernel".
 	Kernel, Arch, Runtime string
+	// KernelFiles are the BTF and symbols of another kernel than the running one; the zero value is that.
+	KernelFiles kbtf.Config
 	// Language is the version of the script language that systemtap_v answers; "" for the one spoken.
 	Language string
 	// Config looks up an option of the kernel's configuration for %( %) conditions; nil: none is known.

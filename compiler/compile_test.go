@@ -143,7 +143,7 @@ func fakeOpen(path string) (debuginfo.Image, error) {
 }
 
 func options(script string) Options {
-	return Options{Scripts: []Script{{"t.stp", []byte(script)}}, Limits: layout.Default(), Open: fakeOpen, Verify: true,
+	return Options{Scripts: []Script{{"t.stp", []byte(script)}}, Limits: layout.Default(), Open: fakeOpen, KernelFiles: kernelFiles, Verify: true,
 		Guru: strings.HasPrefix(script, "# guru\n")}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
@@ -82,8 +83,9 @@ func newState(ctx context.Context, o Options) *state {
 		reader = open.Open
 	}
 	s := &state{ctx: ctx, o: o, files: new(source.FileSet), argUse: make([]bool, len(o.Args))}
-	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord, SearchPath: o.SearchPath, Dir: o.Dir, Privilege: o.Privilege}
-	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images}
+	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord, SearchPath: o.SearchPath, Dir: o.Dir,
+		Kernel: kbtf.New(o.KernelFiles), Guru: o.Guru, Privilege: o.Privilege}
+	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images, Kernel: s.kernelImage}
 	s.xenv = &expand.Env{
 		Aliases: s.aliases, Known: family.Known, Forms: family.Wild,
 		Names:   func() []string { return s.lib.AliasNames() },
@@ -98,6 +100,15 @@ func (s *state) openNamed(name string) (debuginfo.Image, error) {
 		return s.env.Image(p)
 	}
 	return nil, fmt.Errorf("there is no program %q in PATH", name)
+}
+
+// kernelImage gives the types and variables of the kernel ("") or of a module.
+func (s *state) kernelImage(module string) (debuginfo.Image, error) {
+	im, err := s.env.Kern().Image(module)
+	if err != nil {
+		return nil, err
+	}
+	return im, nil
 }
 
 func (s *state) aliases(first string) []expand.Alias {

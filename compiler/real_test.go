@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf/kbtftest"
 	"github.com/gostap/gostap/compiler/layout"
 )
 
@@ -34,12 +36,23 @@ var programs = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gostap-kernel")
+	if err == nil {
+		kernelFiles.BTF, kernelFiles.Map, err = kbtftest.Write(dir)
+	}
+	if err != nil {
+		panic(err)
+	}
 	status := m.Run()
+	os.RemoveAll(dir)
 	if dir, _ := programs(); dir != "" && built {
 		os.RemoveAll(dir)
 	}
 	os.Exit(status)
 }
+
+// kernelFiles is a made-up kernel, which is the same on every machine.
+var kernelFiles kbtf.Config
 
 // built says that programs was asked for, so that TestMain has something to remove.
 var built bool

@@ -121,6 +121,7 @@ func init() {
 	def(Func{Name: "kernel_string", Result: s, CanFail: true, Needs: kmem}, l)
 	def(Func{Name: "kernel_string_n", Result: s, CanFail: true, Needs: kmem}, l, l)
 	def(Func{Name: "kernel_string2", Result: s, Needs: kmem}, l, s)
+	def(Func{Name: "kernel_string_n2", Result: s, Needs: kmem}, l, l, s)
 	for _, name := range []string{"kernel_int8", "kernel_uint8", "kernel_int16", "kernel_uint16", "kernel_int32", "kernel_uint32", "kernel_int64", "kernel_uint64"} {
 		def(Func{Name: name, Result: l, CanFail: true, Needs: kmem}, l)
 	}

@@ -36,7 +36,7 @@ var strings_ = map[string]struct {
 	alt       int
 }{
 	"user_string": {false, false, 0}, "user_string2": {false, false, 1}, "user_string_n": {true, false, 0}, "user_string_n2": {true, false, 2},
-	"kernel_string": {false, true, 0}, "kernel_string2": {false, true, 1}, "kernel_string_n": {true, true, 0},
+	"kernel_string": {false, true, 0}, "kernel_string2": {false, true, 1}, "kernel_string_n": {true, true, 0}, "kernel_string_n2": {true, true, 2},
 }
 
 var loads = map[string]int{"int8": 1, "int16": 2, "int32": 4, "int64": 8}

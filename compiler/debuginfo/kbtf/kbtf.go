@@ -47,6 +47,8 @@ type Kernel struct {
 	mods   map[string]*Scope
 	syms   *Symbols
 	symErr error
+	images map[string]*Image
+	black  *blacklist
 }
 
 // Scope is what a module can name: its own functions and types, then those of the kernel. The
@@ -158,6 +160,15 @@ func (k *Kernel) Modules() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// LoadedModules lists the modules that have symbols, with or without BTF.
+func (k *Kernel) LoadedModules() ([]string, error) {
+	syms, err := k.Symbols()
+	if err != nil {
+		return nil, fmt.Errorf("the kernel's symbols cannot be read: %w", err)
+	}
+	return syms.modules(), nil
 }
 
 // Name is the module's name, "" for the kernel itself.

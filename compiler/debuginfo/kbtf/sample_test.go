@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf/kbtftest"
 	"github.com/gostap/gostap/compiler/types"
 )
 
 func sampleScope(t *testing.T) *Scope {
 	t.Helper()
-	x, err := newBlob(sample().bytes(), nil)
+	x, err := newBlob(sample().Bytes(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestSampleFunctions(t *testing.T) {
 }
 
 func TestDamagedBTF(t *testing.T) {
-	good := sample().bytes()
+	good := sample().Bytes()
 	for name, b := range map[string][]byte{
 		"empty": nil, "short": good[:20], "cut": good[:len(good)-1], "magic": append([]byte{1}, good[1:]...), "other byte order": {0xeb, 0x9f, 1, 0, 24: 0},
 	} {
@@ -133,26 +134,10 @@ func TestDamagedBTF(t *testing.T) {
 // TestSplit reads what a module adds: numbers and strings count on from the kernel's.
 func TestSplit(t *testing.T) {
 	base := sampleScope(t)
-	b := newBuilder()
-	b.strs = nil
-	b.n = base.b.count
-	off := uint32(len(base.b.strs))
-	name := func(s string) uint32 {
-		at := off + uint32(len(b.strs))
-		b.strs = append(append(b.strs, s...), 0)
-		return at
-	}
-	raw := func(words ...uint32) {
-		for _, w := range words {
-			b.types = le.AppendUint32(b.types, w)
-		}
-	}
-	first := base.b.count + 1
-	raw(name("extra"), kindStruct<<24|1, 8, name("node"), 10, 0) // struct extra { struct node *node; }
-	raw(0, kindPtr<<24, first)
-	raw(0, kindFuncProto<<24|1, 1, name("e"), first+1)
-	raw(name("modfn"), kindFunc<<24, first+2)
-	x, err := newBlob(b.bytes(), base.b)
+	b := sample().Split()
+	extra := b.Struct(kindStruct, "extra", 8, kbtftest.M{Name: "node", Type: 10}) // 10 is the kernel's struct node *
+	b.Func("modfn", 1, kbtftest.M{Name: "e", Type: b.Pointer(extra)})
+	x, err := newBlob(b.Bytes(), base.b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,12 @@ type Symbols struct {
 	// hidden says that all addresses are 0.
 	hidden bool
 	sorted []sortedSymbol
+	// slots find lines by name: 1 + the offset of the line, 0 is empty.
+	slots   []uint32
+	lookups int
+	// lo and hi are the bounds of the kernel's code, once looked for.
+	lo, hi uint64
+	mods   []string
 }
 
 // sortedSymbol is a symbol by its address and its line in the text.
@@ -178,12 +184,18 @@ func (s *Symbols) Each(f func(Symbol) bool) {
 	}
 }
 
+// searches is how many look-ups by name search the text, at about a millisecond each, before a table is made.
+const searches = 6
+
 // Named lists the symbols called name, in the order of the table.
 func (s *Symbols) Named(name string) []Symbol {
-	var out []Symbol
 	if name == "" {
 		return nil
 	}
+	if s.lookups++; s.lookups > searches {
+		return s.fromTable(name)
+	}
+	var out []Symbol
 	pat := append([]byte{' '}, name...)
 	for at := 0; ; {
 		i := bytes.Index(s.text[at:], pat)
@@ -200,6 +212,37 @@ func (s *Symbols) Named(name string) []Symbol {
 		}
 		at = end
 	}
+}
+
+// fromTable is Named by open addressing over the lines of the text.
+func (s *Symbols) fromTable(name string) []Symbol {
+	if s.slots == nil {
+		size := 16
+		for n := bytes.Count(s.text, []byte{'\n'}) + 1; size < n+n/2; {
+			size *= 2
+		}
+		s.slots = make([]uint32, size)
+		mask := uint32(size - 1)
+		for at := 0; at < len(s.text); {
+			x, next, ok := s.line(at)
+			if ok {
+				i := hash(x.Name) & mask
+				for s.slots[i] != 0 {
+					i = (i + 1) & mask
+				}
+				s.slots[i] = uint32(at) + 1
+			}
+			at = next
+		}
+	}
+	var out []Symbol
+	mask := uint32(len(s.slots) - 1)
+	for i := hash(name) & mask; s.slots[i] != 0; i = (i + 1) & mask {
+		if x, _, ok := s.line(int(s.slots[i] - 1)); ok && x.Name == name {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // index sorts the symbols by address.
@@ -249,4 +292,89 @@ func (s *Symbols) At(addr uint64) (at []Symbol, end uint64) {
 	}
 	slices.Reverse(at)
 	return at, end
+}
+
+// addr is the address of the one symbol of the kernel itself with this name, 0 if there is none.
+func (s *Symbols) addr(name string) uint64 {
+	for _, x := range s.Named(name) {
+		if x.Module == "" {
+			return x.Addr
+		}
+	}
+	return 0
+}
+
+// prefixed lists the symbols whose names begin with prefix, in the order of the table.
+func (s *Symbols) prefixed(prefix string) []Symbol {
+	var out []Symbol
+	pat := append([]byte{' '}, prefix...)
+	for at := 0; ; {
+		i := bytes.Index(s.text[at:], pat)
+		if i < 0 {
+			return out
+		}
+		start := bytes.LastIndexByte(s.text[:at+i], '\n') + 1
+		x, next, ok := s.line(start)
+		if ok && len(x.Name) >= len(prefix) && x.Name[:len(prefix)] == prefix {
+			out = append(out, x)
+		}
+		at = max(next, at+i+1)
+	}
+}
+
+// modules lists the modules that have symbols.
+func (s *Symbols) modules() []string {
+	if s.mods != nil {
+		return s.mods
+	}
+	seen := map[string]bool{}
+	s.mods = []string{}
+	// A module's symbols follow the kernel's own, so the search begins at the first that is marked.
+	at := bytes.IndexByte(s.text, '\t')
+	if at < 0 {
+		return s.mods
+	}
+	for at = bytes.LastIndexByte(s.text[:at], '\n') + 1; at < len(s.text); {
+		x, next, ok := s.line(at)
+		if ok && x.Module != "" && !seen[x.Module] && !generated(x.Module) {
+			seen[x.Module] = true
+			s.mods = append(s.mods, x.Module)
+		}
+		at = next
+	}
+	slices.Sort(s.mods)
+	return s.mods
+}
+
+// generated reports whether a module's name stands for code that the kernel made itself.
+func generated(module string) bool {
+	return module == "bpf" || len(module) > 11 && module[:11] == "__builtin__"
+}
+
+// anchor is the nearest symbol at or below addr that is the only one of its name: _stext for the kernel itself.
+func (s *Symbols) anchor(module string, addr uint64) Symbol {
+	if module == "" {
+		for _, x := range s.Named("_stext") {
+			if x.Module == "" && x.Addr != 0 && x.Addr <= addr {
+				return x
+			}
+		}
+	}
+	idx := s.index()
+	for i := sort.Search(len(idx), func(i int) bool { return idx[i].addr > addr }); i > 0; i-- {
+		x, _, ok := s.line(int(idx[i-1].line))
+		if !ok || x.Module != module || !x.Code() {
+			continue
+		}
+		n := 0
+		for _, y := range s.Named(x.Name) {
+			if y.Module == module {
+				n++
+			}
+		}
+		if n == 1 {
+			return x
+		}
+	}
+	return Symbol{}
 }

@@ -175,6 +175,8 @@ type PrettyPart struct {
 	Conv       byte // 'd', 'u', 'x', 'p', 's', 'c'; 0 for literal text
 	Value, Len loc.Prog
 	CString    bool
+	// Kernel: the text is in kernel memory.
+	Kernel bool
 	// AtEntry: the value is taken at the function's entry and kept until the return.
 	AtEntry bool
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
@@ -59,17 +58,9 @@ func word(name string, t *types.Ctype, n int, kernel bool) *debuginfo.Var {
 	return v
 }
 
-// kernel is the running kernel's type information.
-func (e *Env) kernel() *kbtf.Kernel {
-	if e.kern == nil {
-		e.kern = kbtf.New(kbtf.Config{})
-	}
-	return e.kern
-}
-
-// events is the running kernel's tracefs, nil if it cannot be read.
+// events is the running kernel's tracefs, nil if it cannot be read or another kernel is meant.
 func (e *Env) events() *tracefs.FS {
-	if !e.traced {
+	if !e.traced && !e.Kern().Foreign() {
 		e.traced = true
 		e.tracefs, _ = tracefs.Open()
 	}
@@ -106,7 +97,7 @@ func (e *Env) ctype(name string) *types.Ctype {
 	if b, ok := basic[bare]; ok {
 		return &types.Ctype{Kind: types.Int, Name: name, Size: b.size, Signed: b.signed}
 	}
-	if s, err := e.kernel().Kernel(); err == nil {
+	if s, err := e.Kern().Kernel(); err == nil {
 		if t, err := s.Type(bare); err == nil {
 			return t
 		}

@@ -74,7 +74,7 @@ func TestSessionAndTimers(t *testing.T) {
 func TestRefusedForms(t *testing.T) {
 	for _, point := range []string{
 		"timer.ms(0)", "timer.ms(-1)", "timer.s(9223372036854775807)", "timer.ms(5).randomize(6)", "timer.ms(5).randomize(0)", "timer.hz(2000000000)", "timer",
-		"timer.profile(3)", `begin("x")`, "kernel.function(\"f\")", "process(0).begin", `process("").begin`, `process("/nowhere/*").begin`,
+		"timer.profile(3)", `begin("x")`, "process(0).begin", `process("").begin`, `process("/nowhere/*").begin`,
 	} {
 		if sites, ds := Resolve(&Env{}, request(t, point)); len(sites) > 0 || !ds.HasErrors() {
 			t.Errorf("%s: %d sites, %v", point, len(sites), ds)

@@ -23,6 +23,7 @@ var families = sync.OnceValue(func() []*form {
 		kernelForms(),
 		syscallForms(),
 	}
+	roots = append(roots, kernels()...)
 	for _, name := range kernelAliases {
 		roots = append(roots, &form{name: name, args: bare | num | str, refuse: "stap's aliases for probes in the kernel are not available in this version"})
 	}
@@ -41,8 +42,6 @@ var kernelAliases = []string{
 
 // absent are families of the language that this version does not have.
 var absent = []struct{ name, why, hint string }{
-	{"module", "probes in kernel modules are not available in this version", "process probes, timers, begin and end are"},
-	{"kprobe", "probes in the kernel are not available in this version", "process probes, timers, begin and end are"},
 	{"perf", "performance-counter probes are not available in this version", "timer.profile samples every processor"},
 	{"procfs", "procfs files need the kernel-module back end, which is not available in this version", "a timer probe can print, an input.line probe can take commands"},
 	{"netfilter", "netfilter probes are not available in this version", "probe the function of the kernel that sees the packets"},

@@ -33,12 +33,15 @@ type Env struct {
 	Privilege string
 	// Proc is the proc file system, "" for /proc.
 	Proc string
+	// Kernel is the kernel that kernel.function and @cast(p, "type", "kernel") mean, nil for the running one.
+	Kernel *kbtf.Kernel
+	// Guru says that functions on the kernel's blacklist are tried.
+	Guru bool
 
 	opened  map[string]opened
-	kern    *kbtf.Kernel // see kernel
-	tracefs *tracefs.FS  // see events
-	traced  bool         // tracefs was looked for
-	points  []string     // see tracepoints
+	tracefs *tracefs.FS // see events
+	traced  bool        // tracefs was looked for
+	points  []string    // see tracepoints
 	images  []debuginfo.Image
 }
 

@@ -127,7 +127,7 @@ func (m *match) tracepoints() []string {
 	if m.env.points != nil {
 		return m.env.points
 	}
-	k := m.env.kernel()
+	k := m.env.Kern()
 	var out []string
 	each := func(s *kbtf.Scope, err error) {
 		if err != nil {
@@ -149,7 +149,7 @@ func (m *match) tracepoints() []string {
 // exists reports whether the kernel or a module has the tracepoint. Without type information all are taken to be there;
 // attaching finds out.
 func (m *match) exists(name string) bool {
-	s, err := m.env.kernel().Kernel()
+	s, err := m.env.Kern().Kernel()
 	if errors.Is(err, kbtf.ErrNoBTF) {
 		return m.env.events() != nil
 	}
@@ -176,7 +176,7 @@ func (m *match) tracepoint(system, name string) *probe.Site {
 // traceArgs reads the arguments of a tracepoint. Their names are those of the functions that the kernel makes for each;
 // the typedef has the types alone.
 func (e *Env) traceArgs(name string) ([]*debuginfo.Var, error) {
-	k := e.kernel()
+	k := e.Kern()
 	scopes := func(yield func(*kbtf.Scope) bool) {
 		if s, err := k.Kernel(); err == nil && !yield(s) {
 			return
@@ -306,12 +306,5 @@ func (e *Env) syscallArgs(call *syscalls.Call, exit bool) []*debuginfo.Var {
 }
 
 func kernelForms() *form {
-	const later = "not available in this version"
-	return &form{name: "kernel", args: bare, kids: []*form{
-		{name: "trace", args: str, resolve: trace},
-		{name: "function", args: num | str, refuse: "probes on functions of the kernel are " + later},
-		{name: "statement", args: num | str, refuse: "probes on statements of the kernel are " + later},
-		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later, hint: "probe the functions that change the variable"},
-		{name: "mark", args: str, refuse: "kernels since 2.6.32 have no markers", hint: "tracepoints took their place: kernel.trace"},
-	}}
+	return &form{name: "kernel", args: bare, kids: append(inKernel(), &form{name: "trace", args: str, resolve: trace})}
 }

@@ -34,7 +34,7 @@ func (f *fn) target(e ast.Expr) ir.Val {
 		return ir.I(0)
 	}
 	if t.Type == types.String {
-		return f.readText(t.Value, t.Len, t.CString, f.args(t), true)
+		return f.readText(t.Value, t.Len, false, f.args(t), true)
 	}
 	return f.loc(t.Value, f.args(t))
 }
@@ -42,14 +42,18 @@ func (f *fn) target(e ast.Expr) ir.Val {
 // args translates the expressions that a target's location program takes.
 func (f *fn) args(t *elab.Target) []ir.Val { return f.exprs(t.Args) }
 
-// readText reads a string of the program. If it must not fail, a bad address gives "?".
-func (f *fn) readText(ptr, length loc.Prog, cstring bool, args []ir.Val, fail bool) ir.Val {
+// readText reads a string of the program, or of the kernel. If it must not fail, a bad address gives "?".
+func (f *fn) readText(ptr, length loc.Prog, kernel bool, args []ir.Val, fail bool) ir.Val {
 	r := f.b.Str("", f.maxStr())
 	p := f.loc(ptr, args)
-	name, vals := "user_string", []ir.Val{p}
+	space := "user"
+	if kernel {
+		space = "kernel"
+	}
+	name, vals := space+"_string", []ir.Val{p}
 	if !length.Empty() {
 		n := f.loc(length, args)
-		name, vals = "user_string_n", append(vals, n)
+		name, vals = space+"_string_n", append(vals, n)
 		if n.Kind == ir.ValInt {
 			f.b.F.Regs[r].Cap = int(min(max(n.Int, 0), int64(f.maxStr())))
 		}
@@ -73,7 +77,7 @@ func (f *fn) prettyValue(t *elab.Target, i int) ir.Val {
 		return ir.S("?")
 	}
 	if p.Conv == 's' {
-		return f.readText(p.Value, p.Len, p.CString, f.args(t), false)
+		return f.readText(p.Value, p.Len, p.Kernel, f.args(t), false)
 	}
 	return f.loc(p.Value, f.args(t))
 }

@@ -226,7 +226,7 @@ func (c *capper) intrinsic(f *ir.Func, in *ir.Instr) int {
 	switch in.Name {
 	case "user_string_n", "kernel_string_n":
 		n = length(1)
-	case "user_string_n2":
+	case "user_string_n2", "kernel_string_n2":
 		n = max(length(1), c.of(f, in.Args[2]))
 	case "substr":
 		n = length(2)

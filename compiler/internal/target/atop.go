@@ -36,22 +36,24 @@ func (b *build) atOp(e *ast.AtOp) (*elab.Target, error) {
 		return read(o)
 	case "@entry":
 		return b.entryOf(e)
-	case "@uderef":
-		return b.uderef(e)
-	case "@uregister":
+	case "@uderef", "@kderef":
+		return b.deref(e)
+	case "@uregister", "@kregister":
 		n, ok := int64(0), false
 		if len(e.Args) == 1 {
 			n, ok = constant(e.Args[0])
 		}
 		if !ok || n < 0 || n > 16 {
-			return nil, fail("@uregister takes the DWARF number of a register, 0 to 16")
+			return nil, fail("%s takes the DWARF number of a register, 0 to 16", e.Name)
 		}
-		if s := b.at(); s == nil || s.Image == nil {
+		s := b.at()
+		if s == nil || s.Image == nil {
 			return nil, fail("there are no registers of a program here")
 		}
+		if kernel := isKernel(s.Image); kernel != (e.Name == "@kregister") {
+			return nil, fail("the registers here are those of %s", map[bool]string{true: "the kernel: use @kregister", false: "a program: use @uregister"}[kernel])
+		}
 		return &elab.Target{Type: types.Long, Value: loc.Register(int(n))}, nil
-	case "@kderef", "@kregister":
-		return nil, fail("%s is for probes in the kernel, which are not available in this version", e.Name)
 	}
 	return nil, fail("%s is not available in this version", e.Name)
 }
@@ -98,15 +100,16 @@ func isTarget(e ast.Expr) bool {
 	return false
 }
 
-func (b *build) uderef(e *ast.AtOp) (*elab.Target, error) {
+// deref is @uderef and @kderef.
+func (b *build) deref(e *ast.AtOp) (*elab.Target, error) {
 	if len(e.Args) != 2 {
-		return nil, fail("@uderef takes a size and an address")
+		return nil, fail("%s takes a size and an address", e.Name)
 	}
 	n, ok := constant(e.Args[0])
 	if !ok || n != 1 && n != 2 && n != 4 && n != 8 {
-		return nil, fail("@uderef reads 1, 2, 4 or 8 bytes")
+		return nil, fail("%s reads 1, 2, 4 or 8 bytes", e.Name)
 	}
-	return &elab.Target{Type: types.Long, Value: b.arg(e.Args[1]).Load(int(n), false, false)}, nil
+	return &elab.Target{Type: types.Long, Value: b.arg(e.Args[1]).Load(int(n), false, e.Name == "@kderef")}, nil
 }
 
 // literals gives the words of @cast and @var behind the first.
@@ -144,9 +147,9 @@ func (b *build) cast(e *ast.AtOp) (object, error) {
 		t, err := typeNamed(img, words[0])
 		if err == nil {
 			if n, ok := constant(e.Args[0]); ok {
-				return value(pointerTo(t), loc.Constant(n)), nil
+				return value(pointerTo(t), loc.Constant(n), isKernel(img)), nil
 			}
-			return value(pointerTo(t), b.arg(e.Args[0])), nil
+			return value(pointerTo(t), b.arg(e.Args[0]), isKernel(img)), nil
 		}
 		if first == nil {
 			first = err
@@ -158,6 +161,9 @@ func (b *build) cast(e *ast.AtOp) (object, error) {
 // typeNamed finds a type; "foo" is also "struct foo" and "union foo", and stars make pointers.
 func typeNamed(img debuginfo.Image, name string) (*types.Ctype, error) {
 	if !img.HasTypes() {
+		if isKernel(img) {
+			return nil, fail("%s", img.NoTypes())
+		}
 		return nil, fail("%s has no DWARF debug information, so it has no types", img.Path())
 	}
 	name = strings.TrimSpace(name)
@@ -188,16 +194,41 @@ func (b *build) modules(list string) ([]debuginfo.Image, error) {
 		if s := b.at(); s != nil && s.Image != nil {
 			return []debuginfo.Image{s.Image}, nil
 		}
+		// Elsewhere: the one program of the script, then the kernel.
+		var out []debuginfo.Image
 		if img := b.env.only(); img != nil {
-			return []debuginfo.Image{img}, nil
+			out = append(out, img)
+		} else if b.env.Images != nil && len(b.env.Images()) > 1 {
+			return nil, fail("it does not say which program's types are meant").(*problem).advise(`name the file, or the kernel: @cast(value, "type", "/path/to/program"), @cast(value, "type", "kernel")`)
 		}
-		return nil, fail("it does not say which program's types are meant").(*problem).advise(`name the file: @cast(value, "type", "/path/to/program")`)
+		img, err := b.kernel("")
+		if err == nil {
+			return append(out, img), nil
+		}
+		if len(out) > 0 {
+			return out, nil
+		}
+		return nil, err
 	}
 	var out []debuginfo.Image
 	for _, m := range strings.Split(list, ":") {
-		if m == "kernel" || strings.HasPrefix(m, "kernel<") || strings.HasPrefix(m, "<") {
-			return nil, fail("types of the kernel and of header files are not available in this version").(*problem).
-				advise("name a program with debug information")
+		switch {
+		case m == "kernel" || strings.HasPrefix(m, "kernel<"): // BTF has the types of all headers that the kernel uses
+			img, err := b.kernel("")
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, img)
+			continue
+		case strings.HasPrefix(m, "<"):
+			return nil, fail("types of header files need a compiler, which is not used here").(*problem).
+				advise(`name a program that was built with the header, or the kernel: "kernel%s"`, m)
+		case !strings.Contains(m, "/"):
+			// A word is a module of the kernel, or a program in PATH.
+			if img, err := b.kernel(m); err == nil {
+				out = append(out, img)
+				continue
+			}
 		}
 		img, err := b.env.image(m)
 		if err != nil {
@@ -206,6 +237,24 @@ func (b *build) modules(list string) ([]debuginfo.Image, error) {
 		out = append(out, img)
 	}
 	return out, nil
+}
+
+// kernel is the kernel, or a module of it, that types and variables are asked of.
+func (b *build) kernel(module string) (debuginfo.Image, error) {
+	if b.env.Kernel == nil {
+		return nil, fail("there is no kernel to ask for types")
+	}
+	img, err := b.env.Kernel(module)
+	if err != nil {
+		return nil, fail("%v", err)
+	}
+	return img, nil
+}
+
+// isKernel reports whether img is the kernel or a module of it, whose memory is read as such.
+func isKernel(img debuginfo.Image) bool {
+	m, ok := img.(interface{ Module() string })
+	return ok && m != nil
 }
 
 // global is "@var("name" [, "module"])".
@@ -225,7 +274,9 @@ func (b *build) global(e *ast.AtOp) (object, error) {
 	var first error
 	for _, img := range imgs {
 		if !img.HasTypes() {
-			first = fail("%s has no DWARF debug information", img.Path())
+			if first = fail("%s has no DWARF debug information", img.Path()); isKernel(img) {
+				first = fail("%s", img.NoTypes())
+			}
 			continue
 		}
 		v, err := img.Global(words[0])

@@ -24,6 +24,8 @@ type Env struct {
 	Image func(path string) (debuginfo.Image, error)
 	// Images lists the programs that the script's probes lie in.
 	Images func() []debuginfo.Image
+	// Kernel opens the kernel's types ("") or those of one of its modules; nil if there is no kernel to ask.
+	Kernel func(module string) (debuginfo.Image, error)
 
 	entries map[entryKey]*probe.Site
 	enters  map[*probe.Site]*probe.Site
@@ -76,6 +78,9 @@ func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
 	}
 	es := *s
 	es.Kind, es.At, es.Offset = probe.Uprobe, at, off
+	if s.Kind == probe.Kretprobe {
+		es.Kind, es.Offset, es.MaxActive = probe.Kprobe, s.Offset, 0 // by the same symbol
+	}
 	es.Point += " (entry)"
 	if e.entries == nil {
 		e.entries = map[entryKey]*probe.Site{}

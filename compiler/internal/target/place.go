@@ -32,9 +32,9 @@ func (p *problem) advise(format string, args ...any) error {
 // errLost is a part of a value that does not exist at the pc.
 var errLost = errors.New("this part of it is optimised out here")
 
-// value makes the object that a computed 64-bit value is.
-func value(t *types.Ctype, p loc.Prog) object {
-	return object{Place: loc.Place{Type: t, Pieces: []loc.Piece{{Size: 8, Val: p}}}}
+// value makes the object that a computed 64-bit value is. kernel says that what it points to is kernel memory.
+func value(t *types.Ctype, p loc.Prog, kernel bool) object {
+	return object{Place: loc.Place{Type: t, Kernel: kernel, Pieces: []loc.Piece{{Size: 8, Val: p}}}}
 }
 
 // part is the piece of o from off on that has type t.
@@ -123,6 +123,9 @@ func scalar(o object) (loc.Prog, error) {
 	return word(o, t.Size, t.Signed && (t.Kind == types.Int || t.Kind == types.Char || t.Kind == types.Enum))
 }
 
+// inKernel reports whether what pointer or array o leads to is kernel memory.
+func inKernel(o object) bool { return o.Kernel && !(o.Type.Kind == types.Pointer && o.Type.User) }
+
 // deref is what pointer o points to.
 func deref(o object) (object, error) {
 	elem := o.Type.Elem()
@@ -134,7 +137,7 @@ func deref(o object) (object, error) {
 	if err != nil {
 		return o, err
 	}
-	return object{Place: loc.Place{Type: elem, InMemory: true, Addr: p, Kernel: o.Kernel, Writable: true}}, nil
+	return object{Place: loc.Place{Type: elem, InMemory: true, Addr: p, Kernel: inKernel(o), Writable: true}}, nil
 }
 
 // The words of Go's strings, slices and interfaces.
@@ -336,7 +339,7 @@ func index(o object, isConst bool, n int64, prog loc.Prog) (object, error) {
 			}
 			addr = base.With(idx, loc.Step{Op: loc.Add})
 		}
-		return object{Place: loc.Place{Type: elem, InMemory: true, Addr: addr, Kernel: o.Kernel, Writable: true}}
+		return object{Place: loc.Place{Type: elem, InMemory: true, Addr: addr, Kernel: inKernel(o), Writable: true}}
 	}
 	sized := func(e *types.Ctype) error {
 		if e == nil || e.Size <= 0 {

@@ -85,7 +85,7 @@ func (w *writer) value(o object, depth int) {
 	case types.Pointer:
 		p, err := scalar(o)
 		if e := t.Elem(); err == nil && !w.plain && !t.Go && e != nil && e.Kind == types.Char {
-			w.quoted(elab.PrettyPart{Conv: 's', Value: p, CString: true})
+			w.quoted(elab.PrettyPart{Conv: 's', Value: p, CString: true, Kernel: inKernel(o)})
 			return
 		}
 		w.number('p', p, err)
@@ -178,7 +178,7 @@ func (w *writer) elems(o object, depth int) {
 		w.lost()
 		return
 	case !t.Go && e.Kind == types.Char && o.InMemory && !w.plain:
-		w.quoted(elab.PrettyPart{Conv: 's', Value: o.Addr, Len: loc.Constant(t.Count), CString: true})
+		w.quoted(elab.PrettyPart{Conv: 's', Value: o.Addr, Len: loc.Constant(t.Count), CString: true, Kernel: o.Kernel})
 		return
 	case w.plain || depth > 0 && !w.nested || depth >= maxDepth:
 		w.lit("[...]")
@@ -213,7 +213,7 @@ func (b *build) vars(t *ast.Target) (*elab.Target, error) {
 		return nil, fail("%s", b.outside)
 	}
 	if !s.Image.HasTypes() {
-		return nil, debuginfo.ErrNoTypes
+		return nil, noTypes(s)
 	}
 	w := writer{plain: t.Pretty == 0, nested: t.Pretty > 1}
 	name := t.Name
@@ -244,7 +244,7 @@ func (b *build) vars(t *ast.Target) (*elab.Target, error) {
 	} else if name != "$$locals" {
 		w.list(list, debuginfo.Param)
 	}
-	if name != "$$parms" && !(ret && s.Kind == probe.Uretprobe) {
+	if name != "$$parms" && !(ret && (s.Kind == probe.Uretprobe || s.Kind == probe.Kretprobe)) {
 		w.list(list, debuginfo.Captured)
 		w.list(list, debuginfo.Local)
 		if !s.IsReturn() {

@@ -179,10 +179,18 @@ func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep
 	return object{Place: v.Place}, false, t.Path, nil
 }
 
+// noTypes is the reason why nothing has a name at s.
+func noTypes(s *probe.Site) error {
+	if s.Kind == probe.Kprobe || s.Kind == probe.Kretprobe {
+		return fail("%s", s.Image.NoTypes()).(*problem).advise("int_arg(1), pointer_arg(2) and returnval() give arguments and results by position")
+	}
+	return debuginfo.ErrNoTypes
+}
+
 // variable finds one variable that can be read at s.
 func (b *build) variable(s *probe.Site, name string) (*debuginfo.Var, error) {
 	if !s.Image.HasTypes() {
-		return nil, debuginfo.ErrNoTypes
+		return nil, noTypes(s)
 	}
 	v, err := s.Image.Var(s.At, name)
 	if err != nil {
@@ -210,7 +218,7 @@ func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.Target
 		return none(&errResult{problem{"$return is only there when the function returns", "append .return to the probe point"}})
 	}
 	if !s.Image.HasTypes() {
-		return none(debuginfo.ErrNoTypes)
+		return none(noTypes(s))
 	}
 	if s.At.Kind == debuginfo.AtTail {
 		return none(errTail)
@@ -297,7 +305,7 @@ func (b *build) baseExpr(e ast.Expr) (object, error) {
 				if t.Ctype == nil || t.Type != types.Long {
 					return object{}, fail("what @entry gives here has no members")
 				}
-				return value(t.Ctype, b.arg(e)), nil
+				return value(t.Ctype, b.arg(e), t.Place.Kernel), nil
 			}
 		}
 	case *ast.Target:
@@ -306,7 +314,7 @@ func (b *build) baseExpr(e ast.Expr) (object, error) {
 			return object{}, t.Err
 		}
 		if t.Ctype != nil && t.Type == types.Long {
-			return value(t.Ctype, b.arg(e)), nil
+			return value(t.Ctype, b.arg(e), t.Place.Kernel), nil
 		}
 	}
 	p := &problem{text: "the type of this value is not known"}

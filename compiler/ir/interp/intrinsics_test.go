@@ -174,6 +174,8 @@ func TestIntrinsics(t *testing.T) {
 		{"kernel_string", []any{1000}, "hello"},
 		{"kernel_string2", []any{1, "k"}, "k"},
 		{"kernel_string_n", []any{1001, 2}, "el"},
+		{"kernel_string_n2", []any{1001, 2, "k"}, "el"},
+		{"kernel_string_n2", []any{1, 2, "k"}, "k"},
 		{"user_int8", []any{1006}, "-2"},
 		{"user_uint8", []any{1006}, "254"},
 		{"user_int16", []any{1006}, "-2"},
