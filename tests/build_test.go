@@ -37,6 +37,7 @@ var fixtures = map[string]fixture{
 	"skip-N":        {pkg: "skip", flags: []string{"-gcflags=all=-N -l"}},
 	"grow-pie":      {pkg: "grow", flags: []string{"-buildmode=pie"}},
 	"without":       {pkg: "without/without.c", c: []string{"-O1"}},
+	"parks":         {pkg: "parks"},
 	"shapes":        {pkg: "shapes"},
 	"shapes-N":      {pkg: "shapes", flags: []string{"-gcflags=all=-N -l"}},
 	"shapes-pie":    {pkg: "shapes", flags: []string{"-buildmode=pie"}},
