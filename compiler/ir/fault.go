@@ -46,10 +46,11 @@ const (
 	LostRecursed              // the kernel refused to run a handler inside another
 	SkipDead                  // the goroutine or thread could not be identified
 	LostEvicted               // an entry value was evicted before its return
+	LostActive                // a return probe had no room for the call (maxactive)
 	NumCauses
 )
 
-var causeNames = [...]string{"lock", "scratch", "noentry", "stopping", "ring", "recursed", "dead", "evicted"}
+var causeNames = [...]string{"lock", "scratch", "noentry", "stopping", "ring", "recursed", "dead", "evicted", "active"}
 
 func (c Cause) String() string {
 	if c >= 0 && int(c) < len(causeNames) {

@@ -20,6 +20,7 @@ var causeText = [ir.NumCauses]string{
 	ir.LostRecursed: "hits missed because the kernel does not run a handler inside another",
 	ir.SkipDead:     "hits skipped because their goroutine or thread could not be told",
 	ir.LostEvicted:  "entry values dropped to make room for others",
+	ir.LostActive:   "returns missed because too many calls were under way at the same time (.maxactive(N) makes room)",
 }
 
 // finish prints what went wrong and how often. Nothing is printed when nothing did.

@@ -400,7 +400,7 @@ static int gs_control(struct gs_op *op)
 			gs_release(&gs_locks[op->glob]);
 			return 0;
 		}
-		return gs_try(&gs_locks[op->glob], GS_TRIES, GS_DELAY) ? 0 : -EBUSY;
+		return gs_try_as(&gs_locks[op->glob], GS_TRIES, GS_DELAY, -1) ? 0 : -EBUSY;
 #else
 		return -EINVAL;
 #endif

@@ -15,7 +15,7 @@ enum { GS_STARTING, GS_RUNNING, GS_STOPPING, GS_FAILED };
 /* ir.Cause */
 enum {
 	GS_SKIP_LOCK, GS_SKIP_SCRATCH, GS_SKIP_NOENTRY, GS_SKIP_STOPPING,
-	GS_LOST_RING, GS_LOST_RECURSED, GS_SKIP_DEAD, GS_LOST_EVICTED, GS_CAUSES
+	GS_LOST_RING, GS_LOST_RECURSED, GS_SKIP_DEAD, GS_LOST_EVICTED, GS_LOST_ACTIVE, GS_CAUSES
 };
 
 /* ir.Code */
@@ -47,6 +47,7 @@ struct gs_hit {
 	unsigned long func;	/* of return probes: the address of the probed function */
 	const s64 *args;	/* of tracepoints */
 	u32 site;		/* index into the probe's sites */
+	bool brk;		/* a kernel probe: in_nmi() does not tell what was interrupted */
 };
 
 struct gs_ctx {
@@ -97,13 +98,13 @@ static inline int gs_level(void)
 }
 
 /* Begins a handler run; NULL when it cannot run, which is counted. */
-static inline struct gs_ctx *gs_enter(void)
+static inline struct gs_ctx *gs_enter(const struct gs_hit *hit)
 {
 	struct gs_ctx *c;
 
 	preempt_disable();
 	c = this_cpu_read(gs_cpus.ctx[gs_level()]);
-	if (unlikely(in_nmi() || !c || c->busy)) {
+	if (unlikely((in_nmi() && !hit->brk) || !c || c->busy)) {
 		gs_count(GS_LOST_RECURSED);
 		preempt_enable();
 		return NULL;
@@ -135,22 +136,30 @@ static inline void gs_pop(struct gs_ctx *c, void *p)
 
 /*
  * Locks are words that are taken by compare and exchange, a bounded number of
- * times: whoever holds one may be interrupted by whoever wants it.
+ * times. They hold 1 + the CPU whose handler took them: a handler that has interrupted the
+ * holder waits in vain and does not begin to.
  */
-static inline bool gs_try(int *lock, int tries, int delay)
+static inline bool gs_try_as(int *lock, int tries, int delay, int me)
 {
-	int i;
+	int i, old;
 
 	for (i = 0; ; i++) {
-		if (likely(READ_ONCE(*lock) == 0 && cmpxchg_acquire(lock, 0, 1) == 0))
+		old = READ_ONCE(*lock);
+		if (likely(old == 0 && cmpxchg_acquire(lock, 0, me) == 0))
 			return true;
-		if (i >= tries)
+		if (i >= tries || old == me)
 			return false;
 		if (delay)
 			udelay(delay);
 		else
 			cpu_relax();
 	}
+}
+
+/* The caller keeps its CPU. */
+static inline bool gs_try(int *lock, int tries, int delay)
+{
+	return gs_try_as(lock, tries, delay, 1 + smp_processor_id());
 }
 
 static inline void gs_release(int *lock)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
-/* Probes on kernel functions and instructions, by symbol and offset or by address. */
+/* Probes on kernel functions and instructions, by symbol and offset. */
 #ifndef GS_KPROBE_H
 #define GS_KPROBE_H
 
@@ -7,9 +7,10 @@
 #include "gs_output.h"
 
 struct gs_kprobe {
-	const char *symbol;
+	const char *symbol;	/* "function", "module:function", or a base for offset */
 	unsigned long offset;
 	bool ret;
+	int maxactive;		/* calls at a time that a return probe has room for; 0: enough for most */
 	void (*handler)(struct gs_hit *hit);
 	u32 place;		/* gs_hit.site */
 	int pid;		/* only in this process; -1: the target, 0: any */
@@ -17,16 +18,66 @@ struct gs_kprobe {
 	/* set by gs_kprobe_on */
 	struct kprobe kp;
 	struct kretprobe rp;
+	unsigned long func;	/* where the probed function begins; of other places, the address itself */
 	bool on;
 };
+
+/*
+ * A probe by breakpoint runs its handler as if in an NMI, whatever was interrupted: interrupts are off, and a handler may run.
+ * What really was interrupted is an NMI if there are two, or where the probe works without a
+ * breakpoint: then the handler must not run.
+ */
+static __always_inline bool gs_kprobe_in_nmi(struct kprobe *p)
+{
+	u32 depth = (preempt_count() & NMI_MASK) / NMI_OFFSET;
+
+	if (likely(!depth))
+		return false;
+#ifdef KPROBE_FLAG_FTRACE
+	if (p->flags & KPROBE_FLAG_FTRACE)
+		return true;
+#endif
+	return depth > 1 || READ_ONCE(*(u8 *)p->addr) != 0xcc;	/* int3; else a jump */
+}
+
+/* The kernel puts a probe on a function behind the landing mark of indirect calls that it begins with (endbr64, or what it made of it). */
+static unsigned long gs_kprobe_func(const struct gs_kprobe *k, const struct kprobe *kp)
+{
+	unsigned long addr = (unsigned long)kp->addr;
+	u32 mark;
+
+	if (!k->ret && k->offset)
+		return addr;
+	if (copy_from_kernel_nofault(&mark, (void *)(addr - 4), 4) == 0 && (mark == 0xfa1e0ff3 || mark == 0xd6401f0f))
+		addr -= 4;
+	return addr;
+}
+
+/* A first hit may come before gs_kprobe_on has noted the address. */
+static __always_inline unsigned long gs_kprobe_at(const struct gs_kprobe *k, const struct kprobe *kp)
+{
+	unsigned long func = READ_ONCE(k->func);
+
+	return likely(func) ? func : gs_kprobe_func(k, kp);
+}
 
 static int gs_kprobe_hit(struct kprobe *p, struct pt_regs *regs)
 {
 	struct gs_kprobe *k = container_of(p, struct gs_kprobe, kp);
-	struct gs_hit hit = { .regs = regs, .site = k->place };
+	struct gs_hit hit = { .regs = regs, .site = k->place, .brk = true };
+	unsigned long ip = regs->ip;
 
-	if (gs_running() && gs_here(k->pid))
-		k->handler(&hit);
+	if (!gs_running() || !gs_here(k->pid))
+		return 0;
+	if (unlikely(gs_kprobe_in_nmi(p))) {
+		gs_count(GS_LOST_RECURSED);
+		return 0;
+	}
+	/* The kernel tells an address behind the breakpoint, and goes on by it. */
+	hit.func = gs_kprobe_at(k, p);
+	regs->ip = hit.func;
+	k->handler(&hit);
+	regs->ip = ip;
 	return 0;
 }
 
@@ -41,7 +92,7 @@ static int gs_kretprobe_hit(struct kretprobe_instance *ri, struct pt_regs *regs)
 		if (!gs_here(k->pid))
 			return 0;
 		hit.site = k->place;
-		hit.func = (unsigned long)rp->kp.addr;
+		hit.func = gs_kprobe_at(k, &rp->kp);
 		k->handler(&hit);
 	}
 	return 0;
@@ -49,22 +100,24 @@ static int gs_kretprobe_hit(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 static int gs_kprobe_on(struct gs_kprobe *k)
 {
+	struct kprobe *kp = k->ret ? &k->rp.kp : &k->kp;
 	int err;
 
 	memset(&k->kp, 0, sizeof(k->kp));
 	memset(&k->rp, 0, sizeof(k->rp));
+	kp->symbol_name = k->symbol;
+	kp->offset = k->offset;
 	if (k->ret) {
-		k->rp.kp.symbol_name = k->symbol;
 		k->rp.handler = gs_kretprobe_hit;
-		k->rp.maxactive = max_t(int, 64, 4 * num_possible_cpus());
+		k->rp.maxactive = k->maxactive > 0 ? k->maxactive : max_t(int, 64, 4 * num_possible_cpus());
 		err = register_kretprobe(&k->rp);
 	} else {
-		k->kp.symbol_name = k->symbol;
-		k->kp.offset = k->offset;
 		k->kp.pre_handler = gs_kprobe_hit;
 		err = register_kprobe(&k->kp);
 	}
 	k->on = err == 0;
+	if (k->on)
+		WRITE_ONCE(k->func, gs_kprobe_func(k, kp));
 	return err;
 }
 
@@ -78,7 +131,8 @@ static void gs_kprobes_off(struct gs_kprobe *k, u32 n)
 			continue;
 		if (k[i].ret) {
 			unregister_kretprobe(&k[i].rp);
-			this_cpu_add(gs_cpus.causes[GS_LOST_RECURSED], k[i].rp.nmissed + k[i].rp.kp.nmissed);
+			this_cpu_add(gs_cpus.causes[GS_LOST_RECURSED], k[i].rp.kp.nmissed);
+			this_cpu_add(gs_cpus.causes[GS_LOST_ACTIVE], k[i].rp.nmissed);
 		} else {
 			unregister_kprobe(&k[i].kp);
 			this_cpu_add(gs_cpus.causes[GS_LOST_RECURSED], k[i].kp.nmissed);

@@ -58,6 +58,7 @@ static inline u64 *gs_put_stack(u64 *p, struct pt_regs *regs, u32 room, bool ent
 	for (i = 0; regs && !user_mode(regs) && i < n; i++) {
 		if (list[i] - regs->ip + 16 <= 32) {
 			first = i;
+			list[i] = regs->ip;	/* there, and not where it called the tracer */
 			break;
 		}
 	}

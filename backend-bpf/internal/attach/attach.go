@@ -26,7 +26,7 @@ type Set struct {
 	uprobes int
 	kernel  kernelSet
 	// missed counts the missed hits of kernel probes that are gone.
-	missed   uint64
+	missed   Missed
 	report   []string
 	warnings []string
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,6 +63,14 @@ func (s *Set) Kprobes(k *Kprobes) (rest []KernelSite, err error) {
 	}
 	if k.Multi {
 		return s.kprobeMulti(k)
+	}
+	for _, site := range k.Sites {
+		// Tracefs takes names of modules that are not there yet.
+		if mod, _, ok := strings.Cut(site.Symbol, ":"); ok {
+			if _, err := os.Stat(filepath.Join("/sys/module", mod)); err != nil {
+				return nil, &KernelError{Site: site, Return: k.Return, Err: unix.ENOENT}
+			}
+		}
 	}
 	m := s.kernel.mark()
 	how, err := s.kprobeEvents(k)
@@ -140,7 +149,7 @@ func (s *Set) kprobeEvents(k *Kprobes) (how string, err error) {
 			if fd, err = kern.LinkPerf(k.Prog, perf, site.Cookie); err == nil {
 				s.kernel.links = append(s.kernel.links, link{fd})
 				if ev == nil {
-					s.kernel.counted = append(s.kernel.counted, counted{fd: fd})
+					s.kernel.counted = append(s.kernel.counted, counted{fd: fd, ret: k.Return})
 				}
 				err = kern.PerfEnable(perf)
 			}
@@ -157,8 +166,8 @@ func (s *Set) kprobeEvents(k *Kprobes) (how string, err error) {
 
 // counted is a link whose missed hits the kernel counts.
 type counted struct {
-	fd    int
-	multi bool
+	fd         int
+	multi, ret bool
 }
 
 // kprobeMulti attaches to as many functions with one link as the kernel takes.
@@ -219,7 +228,7 @@ func (s *Set) linkMulti(k *Kprobes, sites []KernelSite) (bad []KernelSite, err e
 	switch {
 	case err == nil:
 		s.kernel.links = append(s.kernel.links, link{fd})
-		s.kernel.counted = append(s.kernel.counted, counted{fd, true})
+		s.kernel.counted = append(s.kernel.counted, counted{fd, true, k.Return})
 		return nil, nil
 	case err == unix.EPERM, err == unix.EACCES, err == unix.ENOMEM, err == unix.EMFILE, err == unix.ENFILE:
 		return nil, &KernelError{Site: sites[0], Return: k.Return, Err: err}
@@ -239,17 +248,29 @@ func (s *Set) linkMulti(k *Kprobes, sites []KernelSite) (bad []KernelSite, err e
 
 // Missed counts the hits of kernel probes that ran no program: inside of another probe, or a return for whose call there was no
 // room. It keeps the count of what is detached.
-func (s *Set) Missed() uint64 {
-	return s.missed + s.kernel.missed()
+func (s *Set) Missed() Missed {
+	return s.missed.plus(s.kernel.missed())
 }
 
-func (s *kernelSet) missed() (n uint64) {
+// Missed counts hits that ran no program: of probes because they came inside of another, of return probes mostly because too many
+// calls were under way, which the kernel does not count apart.
+type Missed struct{ Entries, Returns uint64 }
+
+func (m Missed) plus(o Missed) Missed { return Missed{m.Entries + o.Entries, m.Returns + o.Returns} }
+
+func (s *kernelSet) missed() (m Missed) {
 	for _, c := range s.counted {
-		if info, err := kern.KprobeInfo(c.fd, c.multi); err == nil {
-			n += info.Missed
+		info, err := kern.KprobeInfo(c.fd, c.multi)
+		if err != nil {
+			continue
+		}
+		if c.ret {
+			m.Returns += info.Missed
+		} else {
+			m.Entries += info.Missed
 		}
 	}
-	return n + s.events.missed()
+	return m.plus(s.events.missed())
 }
 
 // Warnings are what the user should know of how things were attached.

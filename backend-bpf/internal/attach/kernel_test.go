@@ -32,8 +32,9 @@ func TestProfileMissed(t *testing.T) {
   other                                                    50             100
   gostap_12_3                                               1               x
 `
-	if n := profileMissed(text, map[string]bool{"gostap_12_1": true, "gostap_12_2": true, "gostap_12_3": true}); n != 7 {
-		t.Errorf("%d missed, want 7", n)
+	own := map[string]event{"gostap_12_1": {"gostap_12_1", false}, "gostap_12_2": {"gostap_12_2", true}, "gostap_12_3": {}}
+	if m := profileMissed(text, own); m != (Missed{3, 4}) {
+		t.Errorf("missed %v", m)
 	}
 }
 
@@ -45,7 +46,7 @@ func FuzzEventLists(f *testing.F) {
 				t.Errorf("name %q", n)
 			}
 		}
-		profileMissed(text, map[string]bool{"gostap_12_1": true})
+		profileMissed(text, map[string]event{"gostap_12_1": {}})
 	})
 }
 

@@ -103,8 +103,13 @@ func CleanUp() []string {
 	return names
 }
 
-// events are the ones of a Set, by name.
-type events []string
+// events are the ones of a Set.
+type events []event
+
+type event struct {
+	name string
+	ret  bool
+}
 
 var eventNumber atomic.Int64
 
@@ -129,7 +134,7 @@ func (s *Set) tracefsEvent(t *traceFS, site *KernelSite, ret bool) (perf int, er
 		}
 		return -1, err
 	}
-	s.kernel.events = append(s.kernel.events, name)
+	s.kernel.events = append(s.kernel.events, event{name, ret})
 	b, err := os.ReadFile(filepath.Join(t.dir, "events", traceGroup, name, "id"))
 	if err != nil {
 		return -1, err
@@ -145,32 +150,40 @@ func (s *Set) tracefsEvent(t *traceFS, site *KernelSite, ret bool) (perf int, er
 const maxMaxActive = 4096
 
 // missed adds up what the kernel counts for the events.
-func (ev events) missed() uint64 {
+func (ev events) missed() Missed {
 	t, _ := traceEvents()
 	if len(ev) == 0 || t == nil {
-		return 0
+		return Missed{}
 	}
 	b, err := os.ReadFile(filepath.Join(t.dir, "kprobe_profile"))
 	if err != nil {
-		return 0
+		return Missed{}
 	}
-	own := map[string]bool{}
-	for _, name := range ev {
-		own[name] = true
+	own := map[string]event{}
+	for _, e := range ev {
+		own[e.name] = e
 	}
 	return profileMissed(string(b), own)
 }
 
 // profileMissed reads kprobe_profile: name, hits, missed.
-func profileMissed(text string, own map[string]bool) (n uint64) {
+func profileMissed(text string, own map[string]event) (m Missed) {
 	for line := range strings.Lines(text) {
-		if f := strings.Fields(line); len(f) == 3 && own[f[0]] {
-			if m, err := strconv.ParseUint(f[2], 10, 64); err == nil {
-				n += m
-			}
+		f := strings.Fields(line)
+		if len(f) != 3 {
+			continue
+		}
+		e, ok := own[f[0]]
+		n, err := strconv.ParseUint(f[2], 10, 64)
+		switch {
+		case !ok || err != nil:
+		case e.ret:
+			m.Returns += n
+		default:
+			m.Entries += n
 		}
 	}
-	return n
+	return m
 }
 
 // remove takes the events away, which are closed by now.
@@ -179,9 +192,9 @@ func (ev events) remove() {
 	if t == nil {
 		return
 	}
-	for _, name := range ev {
+	for _, e := range ev {
 		for range 20 {
-			if err := t.command("-:" + traceGroup + "/" + name); !errors.Is(err, unix.EBUSY) {
+			if err := t.command("-:" + traceGroup + "/" + e.name); !errors.Is(err, unix.EBUSY) {
 				break
 			}
 			time.Sleep(5 * time.Millisecond) // somebody reads its files

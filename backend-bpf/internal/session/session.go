@@ -338,7 +338,9 @@ func (s *Session) Counters() (wire.Counters, error) {
 		}
 		c.ByCause[ir.LostRecursed] += st.Missed
 	}
-	c.ByCause[ir.LostRecursed] += s.set.Missed()
+	missed := s.set.Missed()
+	c.ByCause[ir.LostRecursed] += missed.Entries
+	c.ByCause[ir.LostActive] += missed.Returns
 	return c, nil
 }
 

@@ -358,7 +358,7 @@ func (g *gen) assemble(blocks []string) string {
 		fmt.Fprintf(&b, "\tif (!atomic64_read(&%s))\n\t\treturn;\n", g.glob[g.probes.Cond])
 	}
 	if handler && !g.light {
-		b.WriteString("\tc = gs_enter();\n\tif (unlikely(!c))\n\t\treturn;\n")
+		b.WriteString("\tc = gs_enter(hit);\n\tif (unlikely(!c))\n\t\treturn;\n")
 		if len(g.probes.Sites) > 0 && g.probes.Sites[0].Kind.OnHost() {
 			fmt.Fprintf(&b, "\tc->left = %d;\n", g.p.Limits.MaxActionInt)
 		}
@@ -566,7 +566,7 @@ func (g *gen) term(t *ir.Term, next ir.BlockID) {
 	_ = next
 }
 
-var causes = [ir.NumCauses]string{"GS_SKIP_LOCK", "GS_SKIP_SCRATCH", "GS_SKIP_NOENTRY", "GS_SKIP_STOPPING", "GS_LOST_RING", "GS_LOST_RECURSED", "GS_SKIP_DEAD", "GS_LOST_EVICTED"}
+var causes = [ir.NumCauses]string{"GS_SKIP_LOCK", "GS_SKIP_SCRATCH", "GS_SKIP_NOENTRY", "GS_SKIP_STOPPING", "GS_LOST_RING", "GS_LOST_RECURSED", "GS_SKIP_DEAD", "GS_LOST_EVICTED", "GS_LOST_ACTIVE"}
 
 func (g *gen) raise(t *ir.Term) {
 	switch len(t.Args) {

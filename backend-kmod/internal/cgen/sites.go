@@ -16,6 +16,7 @@ type at struct {
 	event  string
 	period int64
 	pid    int
+	active int // the most that a return probe asks for
 	runs   []run
 }
 
@@ -76,6 +77,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 				p = find(a)
 				index[key] = p
 			}
+			p.active = max(p.active, s.MaxActive)
 			p.runs = append(p.runs, run{h, i, Place{h.probe, s}})
 		}
 	}
@@ -131,6 +133,9 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 			t := fmt.Sprintf("\t{ .symbol = %s, .offset = %d, %s", text(a.event), a.offset, common)
 			if a.kind == probe.Kretprobe {
 				t += ", .ret = true"
+				if a.active > 0 {
+					t += fmt.Sprintf(", .maxactive = %d", a.active)
+				}
 			}
 			tab.kprobe = append(tab.kprobe, t+" }")
 		case probe.Tracepoint:

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -212,10 +213,16 @@ func (s *Session) refused(n int, err error) error {
 	d.Message = fmt.Sprintf("the kernel refuses %s: %v", pointOf(pl.Site), err)
 	switch k := pl.Site.Kind; {
 	case err == unix.EINVAL && (k == probe.Kprobe || k == probe.Kretprobe):
-		d.Message = fmt.Sprintf("the kernel does not allow probes on %s", pl.Site.Symbol)
-		d.Hint = "it is on the kernel's list of functions that must not be probed (/sys/kernel/debug/kprobes/blacklist), or no instruction begins there"
+		d.Message, d.Hint = whyNot(pl.Site)
 	case err == unix.ENOENT && (k == probe.Kprobe || k == probe.Kretprobe):
-		d.Message = fmt.Sprintf("the kernel has no function %s", pl.Site.Symbol)
+		d.Message = fmt.Sprintf("cannot probe %s: the kernel has no function of that name", kernelPlace(pl.Site))
+		if mod, _, ok := strings.Cut(pl.Site.Symbol, ":"); ok {
+			d.Message += fmt.Sprintf(", or module %s is not loaded", mod)
+		}
+	case err == unix.EILSEQ && k == probe.Kprobe:
+		d.Message = fmt.Sprintf("cannot probe %s: no instruction begins there", kernelPlace(pl.Site))
+	case err == unix.EADDRNOTAVAIL && (k == probe.Kprobe || k == probe.Kretprobe):
+		d.Message = fmt.Sprintf("cannot probe %s: the kernel has more than one function of that name, or none", kernelPlace(pl.Site))
 	case err == unix.ENOENT && k == probe.Tracepoint:
 		d.Message = fmt.Sprintf("the kernel has no tracepoint %s", pl.Site.Event)
 	case err == unix.Errno(524) || err == unix.EOPNOTSUPP:
@@ -224,6 +231,34 @@ func (s *Session) refused(n int, err error) error {
 		d.Message = fmt.Sprintf("%s: the file lies on a file system that uprobes cannot be placed on", pl.Site.Path)
 	}
 	return d
+}
+
+// blacklistFile lists the functions that the kernel does not allow probes in.
+const blacklistFile = "/sys/kernel/debug/kprobes/blacklist"
+
+// whyNot says why the kernel refuses a place in itself.
+func whyNot(st *probe.Site) (message, hint string) {
+	message = fmt.Sprintf("cannot probe %s: the kernel refuses this place: ", kernelPlace(st))
+	name := st.Symbol[strings.IndexByte(st.Symbol, ':')+1:]
+	b, err := os.ReadFile(blacklistFile)
+	if err != nil {
+		return message + "it is on its blacklist, or no function begins there", ""
+	}
+	for line := range strings.Lines(string(b)) {
+		// 0xffffffff81000000-0xffffffff81000010	name
+		if f := strings.Fields(line); len(f) == 2 && f[1] == name {
+			return fmt.Sprintf("cannot probe %s: it is on the kernel's blacklist of functions that must not be probed", kernelPlace(st)),
+				"functions that probes themselves need are on that list (" + blacklistFile + "); probe one of its callers"
+		}
+	}
+	return message + "it lies in code that must not be probed, or no function begins there", ""
+}
+
+func kernelPlace(st *probe.Site) string {
+	if st.Offset == 0 {
+		return st.Symbol
+	}
+	return fmt.Sprintf("%s+%#x", st.Symbol, st.Offset)
 }
 
 func pointOf(st *probe.Site) string {
@@ -242,7 +277,7 @@ func describe(st *probe.Site) string {
 		}
 		return fmt.Sprintf("%s: %s at %#x of %s, %s: %s", pointOf(st), st.Kind, st.Offset, st.Path, st.At.Insn, cost)
 	case probe.Kprobe, probe.Kretprobe:
-		return fmt.Sprintf("%s: %s at %s+%d", pointOf(st), st.Kind, st.Symbol, st.Offset)
+		return fmt.Sprintf("%s: %s at %s", pointOf(st), st.Kind, kernelPlace(st))
 	}
 	return fmt.Sprintf("%s: %s %s", pointOf(st), st.Kind, st.Event)
 }

@@ -36,6 +36,8 @@ type context struct {
 	// uretprobe: the kernel's return probe fired, so the program counter is the caller's.
 	uretprobe bool
 	ret       loc.Prog // the return address, at uretprobes
+	// kretprobe: the same in the kernel, where addr() is the return address.
+	kretprobe bool
 	abi       debuginfo.ABI
 	at        debuginfo.SiteKind
 	inProgram bool
@@ -73,6 +75,10 @@ func newContext(s *probe.Site, n need) *context {
 	if n&needFunc != 0 && s.Kind == probe.Uretprobe {
 		c.uretprobe, c.ret = true, s.At.Return
 		c.key += fmt.Sprintf("r{%s}", c.ret)
+	}
+	if n&needFunc != 0 && s.Kind == probe.Kretprobe {
+		c.kretprobe = true
+		c.key += "k"
 	}
 	if n&needArgs != 0 {
 		c.abi, c.at, c.cfa = debuginfo.SysV, s.At.Kind, s.At.CFA

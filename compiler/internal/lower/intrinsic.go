@@ -69,6 +69,13 @@ func (f *fn) lowered(name, called string, args []ir.Val, sp source.Span) ir.Val 
 			f.b.Intr("usymname", r, f.loc(f.ctx.ret, nil))
 			return ir.R(r)
 		}
+		if f.ctx.kretprobe {
+			at := f.b.Long("")
+			f.b.Intr("addr", at)
+			r := f.b.Str("", f.maxStr())
+			f.b.Intr("symname", r, ir.R(at))
+			return ir.R(r)
+		}
 		return f.siteText(name)
 	case "returnval":
 		return f.returnval(sp)

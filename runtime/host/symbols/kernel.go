@@ -163,10 +163,14 @@ func (k *kernelNames) find(addr uint64) (name string, start, end uint64, mod str
 func rank(s kbtf.Symbol) int {
 	n := 0
 	if s.Code() {
-		n += 2
+		n += 4
 	}
 	if s.Global() {
-		n++
+		n += 2
+	}
+	// System calls without arguments have one body for both kinds of programs.
+	if strings.HasPrefix(s.Name, "__ia32_") {
+		n--
 	}
 	return n
 }

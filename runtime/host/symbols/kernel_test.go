@@ -16,7 +16,8 @@ ffffffff81000000 T _text
 ffffffff81000100 t helper
 ffffffff81000100 T vfs_thing
 ffffffff81000100 d data_there
-ffffffff81000200 t leaf
+ffffffff81000200 T __ia32_leaf
+ffffffff81000200 T leaf
 ffffffff81800000 D some_data
 ffffffff82000000 B _end
 ffffffffc0000000 t mod_init	[alpha]

@@ -111,7 +111,7 @@ static void probe_1_process_a_function_main_work_return(struct gs_hit *hit __may
 	s64 seen_1 = 0;
 	s64 t_2 = 0;
 
-	c = gs_enter();
+	c = gs_enter(hit);
 	if (unlikely(!c))
 		return;
 	L = gs_push(c, sizeof(*L));
