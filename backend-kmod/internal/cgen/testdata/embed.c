@@ -414,7 +414,7 @@ static void probe_0_p(struct gs_hit *hit __maybe_unused)
 	s64 t_1 = 0;
 	s64 t_2 = 0;
 
-	c = gs_enter();
+	c = gs_enter(hit);
 	if (unlikely(!c))
 		return;
 	L = gs_push(c, sizeof(*L));
