@@ -18,10 +18,10 @@ import (
 	"github.com/cilium/ebpf/ringbuf"
 
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
-	"github.com/gostap/gostap/backend-bpf/internal/place"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/wire"
 )
