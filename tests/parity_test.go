@@ -85,11 +85,8 @@ var notInGuest = map[string]string{
 // onlyBPF are tests that one of the back ends does not do as the other, with the reason. One that begins to work
 // fails the test.
 var onlyBPF = map[string]string{
-	"e-replaced":     "other words",
-	"lang-hist":      "the text of a histogram",
-	"lang-regex":     "regular expressions",
-	"lang-speculate": "speculation",
-	"s-absent":       "memory that is not there yet is not waited for",
+	"e-replaced": "other words",
+	"s-absent":   "memory that is not there yet is not waited for",
 }
 
 // parityCase is one test.

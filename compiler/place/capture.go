@@ -68,6 +68,7 @@ type cutter struct {
 	moved map[*ir.Instr]ir.Reg
 	vals  map[*ir.Instr]int // index of its Value
 	h     *Handler
+	o     Options
 }
 
 // at is where an instruction stands.
@@ -79,8 +80,8 @@ type at struct {
 func (a at) instr() *ir.Instr { return &a.b.Instrs[a.i] }
 
 // capture cuts h's handler. It reports whether that could be done.
-func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, ds *diag.List) bool {
-	c := &cutter{src: body, defs: single(body), stub: ir.NewBuilder(""), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, h: h}
+func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, o Options, ds *diag.List) bool {
+	c := &cutter{src: body, defs: single(body), stub: ir.NewBuilder(""), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, h: h, o: o}
 	ok := true
 	for _, b := range order(body) {
 		for i := range body.Blocks[b].Instrs {
@@ -100,7 +101,7 @@ func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, ds *diag.
 			ok = false
 			ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this is read at the probed place, but where it is depends on something that only the host knows").
 				Note(source.At(why), "the handler runs on the host because of %s", h.Why).
-				Hintf("take the value before, in a variable, or let the kernel-module back end run it all: --runtime=kernel")
+				Hintf("take the value before, in a variable%s", o.elsewhere())
 		}
 	}
 	for _, v := range h.Values {
@@ -123,7 +124,7 @@ func (c *cutter) called(p *ir.Program, call *ir.Instr, why source.Pos, ds *diag.
 				if in := &b.Instrs[i]; reads(in) {
 					ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "the recursive function %s reads this at the probed place, but the host runs it", name).
 						Note(source.At(why), "the handler runs on the host because of %s", c.h.Why).
-						Hintf("pass the value as an argument, or let the kernel-module back end run it all: --runtime=kernel")
+						Hintf("pass the value as an argument%s", c.o.elsewhere())
 					return false
 				}
 			}

@@ -9,7 +9,7 @@ import (
 
 // stays reports whether a handler that would run on the host may do so: what changes the traced program must happen
 // at the hit, before the program goes on.
-func stays(body *ir.Func, subs map[string]*ir.Func, why string, pos source.Pos, ds *diag.List) bool {
+func stays(body *ir.Func, subs map[string]*ir.Func, why string, pos source.Pos, o Options, ds *diag.List) bool {
 	fns := []*ir.Func{body}
 	for _, f := range subs {
 		fns = append(fns, f)
@@ -36,4 +36,12 @@ func changes(in *ir.Instr) bool {
 		return f != nil && f.Guru && f.Where != intrinsic.HostOnly
 	}
 	return in.Op.ChangesProgram()
+}
+
+// elsewhere is the end of a hint: who can run a handler that the host cannot.
+func (o Options) elsewhere() string {
+	if o.Full {
+		return ""
+	}
+	return ", or let the kernel-module back end run it all: --runtime=kernel"
 }

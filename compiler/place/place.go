@@ -54,6 +54,8 @@ type Value struct {
 type Options struct {
 	// Translates reports whether an intrinsic can run in the kernel.
 	Translates func(name string) bool
+	// Full: the kernel runs loops over arrays, all statistics and all formats, as modules do.
+	Full bool
 }
 
 // Decide places every handler. Handlers for which it finds no place are diagnostics.
@@ -91,7 +93,7 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 			h := &Handler{Probe: i, Where: Kernel, Sites: g.sites, IDs: g.ids, Body: body, Subs: subs}
 			if why != "" {
 				h.Where, h.Why, h.Subs = Deferred, why, nil
-				if !stays(body, subs, why, pos, &ds) || !capture(p, h, body, pos, &ds) {
+				if !stays(body, subs, why, pos, o, &ds) || !capture(p, h, body, pos, o, &ds) {
 					continue
 				}
 			}
@@ -99,6 +101,64 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 		}
 	}
 	return out, ds
+}
+
+// Deferral decides about a back end that runs what Options.Full says, without limits on size: nil for a probe whose handler runs
+// in the kernel as it is, else the Deferred one for all sites that fire there. A handler that can be neither is a
+// diagnostic.
+func Deferral(p *ir.Program, probe int, o Options) (*Handler, diag.List) {
+	var ds diag.List
+	pr := p.Probes[probe]
+	if !mayDefer(p, pr.Handler, o, map[string]bool{}) {
+		return nil, nil
+	}
+	body, err := Inline(p, pr.Handler, p.Nesting())
+	if err != nil {
+		return nil, nil
+	}
+	subs, err := Subs(p, body, p.Nesting())
+	if err != nil {
+		return nil, nil
+	}
+	why, pos := hostOnly(p, body, o)
+	for _, name := range slices.Sorted(maps.Keys(subs)) {
+		if why == "" {
+			why, pos = hostOnly(p, subs[name], o)
+		}
+	}
+	if why == "" {
+		return nil, nil
+	}
+	h := &Handler{Probe: probe, Where: Deferred, Why: why}
+	for i, s := range pr.Sites {
+		if !s.Kind.OnHost() {
+			h.Sites, h.IDs = append(h.Sites, s), append(h.IDs, i)
+		}
+	}
+	if !stays(body, subs, why, pos, o, &ds) || !capture(p, h, body, pos, o, &ds) {
+		return nil, ds
+	}
+	return h, nil
+}
+
+// mayDefer looks at a handler and what it calls, before anything is inlined.
+func mayDefer(p *ir.Program, f *ir.Func, o Options, seen map[string]bool) bool {
+	if why, _ := hostOnly(p, f, o); why != "" {
+		return true
+	}
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			in := &b.Instrs[i]
+			if in.Op != ir.OpCall || seen[in.Name] {
+				continue
+			}
+			seen[in.Name] = true
+			if fn := p.Func(in.Name); fn != nil && mayDefer(p, fn, o, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type siteGroup struct {
@@ -145,19 +205,24 @@ func hostOnly(p *ir.Program, f *ir.Func, o Options) (string, source.Pos) {
 			in := &b.Instrs[i]
 			switch in.Op {
 			case ir.OpIterOpen:
-				return "foreach", in.Pos
+				if !o.Full {
+					return "foreach", in.Pos
+				}
+				if f.Recursive {
+					return "foreach in a recursive function", in.Pos
+				}
 			case ir.OpPrintHist, ir.OpSprintHist:
 				return "the text of a histogram", in.Pos
 			case ir.OpSGet:
-				if ir.Stat(in.N) == ir.StatVariance {
+				if ir.Stat(in.N) == ir.StatVariance && !o.Full {
 					return "@variance", in.Pos
 				}
-				if hasStar(in.Args) {
+				if hasStar(in.Args) && !o.Full {
 					return "a statistic over a slice", in.Pos
 				}
 			case ir.OpSprint:
 				for _, c := range p.Formats[in.N].Pieces {
-					if c.Conv == 'b' || c.Conv == 'm' || c.Conv == 'M' || c.Conv == 'c' && c.Alt {
+					if !o.Full && (c.Conv == 'b' || c.Conv == 'm' || c.Conv == 'M' || c.Conv == 'c' && c.Alt) {
 						return fmt.Sprintf("sprintf with %%%c", c.Conv), in.Pos
 					}
 				}

@@ -22,10 +22,10 @@ static inline u64 *gs_stack_done(u64 *p, u32 n, u32 room)
  */
 static inline u64 *gs_put_user_stack(u64 *p, struct pt_regs *regs, u32 room, bool entry)
 {
-	u64 *list = p + 2, frame[2], fp = regs->bp, word;
+	u64 *list = p + 2, frame[2], fp = regs ? regs->bp : 0, word;
 	u32 n = 0;
 
-	if (!user_mode(regs)) {
+	if (!regs || !user_mode(regs)) {
 		regs = task_pt_regs(current);
 		fp = regs->bp;
 		entry = false;

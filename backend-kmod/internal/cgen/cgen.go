@@ -12,6 +12,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
@@ -43,6 +44,8 @@ type Unit struct {
 	// Called are those of the HostProbes whose handlers the module runs when the host says so, in the order
 	// it numbers them.
 	Called []int
+	// Deferred are the host's parts of handlers, in the order of Schema.Captures.
+	Deferred []*ir.Func
 	// Bytes is about what the module's globals and buffers take, output buffers aside, on one CPU.
 	Bytes int
 }
@@ -92,7 +95,9 @@ type unit struct {
 	ncalls int
 	maxAgg int
 	stacks bool // a backtrace is printed
-	embeds embeds
+	// regexes: a pattern is matched.
+	regexes bool
+	embeds  embeds
 }
 
 // fn is a function or handler on its way to C.
@@ -103,6 +108,9 @@ type fn struct {
 	done  bool
 	text  string
 	frame int // bytes of its strings
+	// Of a handler that is cut: what its host's part needs, and the number of the record, -1 before it has one.
+	defers  *place.Handler
+	capture int
 }
 
 type iterator struct{ name, glob string }
@@ -135,7 +143,17 @@ func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
 		if called {
 			out.Called = append(out.Called, i)
 		}
-		handlers = append(handlers, &fn{f: pr.Handler, name: u.unique(fmt.Sprintf("probe_%d_%s", i, clean(pr.Name))), probe: i})
+		h := &fn{f: pr.Handler, name: u.unique(fmt.Sprintf("probe_%d_%s", i, clean(pr.Name))), probe: i, capture: -1}
+		if !o.All {
+			var ok bool
+			if h.defers, ok = u.deferral(i); !ok {
+				continue
+			}
+			if h.defers != nil {
+				h.f = h.defers.Body
+			}
+		}
+		handlers = append(handlers, h)
 	}
 	for _, f := range p.Funcs {
 		u.fn[f.Name] = &fn{f: f, name: u.unique("f_" + clean(f.Name)), probe: -1}
@@ -148,6 +166,9 @@ func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
 	}
 	for _, f := range u.order {
 		f.text = u.function(f)
+		if f.defers != nil {
+			out.Deferred = append(out.Deferred, f.defers.HostBody)
+		}
 	}
 	u.depth()
 	u.ncalls = len(out.Called)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/kmod"
+	"github.com/gostap/gostap/runtime/wire"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -63,17 +65,11 @@ func TestGolden(t *testing.T) {
 
 // TestRefused checks that what a module cannot do is refused with words.
 func TestRefused(t *testing.T) {
-	const head = "global st stats hist_log\nglobal a long [long] size 4\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"histogram": {head + "probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n printhist 0 @st\n end\n}", "histogram"},
-		"register":  {"probe \"p\" {\n site uprobe path=\"/a\" offset=16\n long r0\nb0:\n r0 = reg 40\n end\n}", "register 40"},
-		"tp regs":   {"probe \"p\" {\n site tracepoint event=\"a:b\"\n long r0\nb0:\n r0 = reg 0\n end\n}", "no registers"},
-		"host":      {"probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n intr system(\"ls\")\n end\n}", "system() runs on the host"},
-		"kind":      {"probe \"p\" {\n site thread.begin\nb0:\n end\n}", "cannot attach"},
-		"lazy":      {"global s string 40\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\n string r0 40\nb0:\n r0 = intr usymname(5)\n gset @s, r0\n end\n}", "only be printed"},
-		"nesting":   {"limits MAXNESTING=1000\nfunc f(r0) recursive {\n long r0\nb0:\n call f(r0)\n return\n}\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n call f(1)\n end\n}", "kernel's stack"},
-		"foreach": {head + "func f(r0) recursive {\n long r0, r1\nb0:\n iteropen i0 @a\n r1 = iternext i0 @a\n call f(r1)\n return\n}\n" +
-			"probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n call f(1)\n end\n}", "recursive function"},
+		"register": {"probe \"p\" {\n site uprobe path=\"/a\" offset=16\n long r0\nb0:\n r0 = reg 40\n end\n}", "register 40"},
+		"tp regs":  {"probe \"p\" {\n site tracepoint event=\"a:b\"\n long r0\nb0:\n r0 = reg 0\n end\n}", "no registers"},
+		"kind":     {"probe \"p\" {\n site thread.begin\nb0:\n end\n}", "cannot attach"},
+		"nesting":  {"limits MAXNESTING=1000\nfunc f(r0) recursive {\n long r0\nb0:\n call f(r0)\n return\n}\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n call f(1)\n end\n}", "kernel's stack"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, ds := Generate(parse(t, c.text), Options{Name: "m"})
@@ -81,6 +77,50 @@ func TestRefused(t *testing.T) {
 				t.Errorf("want %q, got %v", c.want, ds)
 			}
 		})
+	}
+}
+
+// TestDeferred: what only the host can do is sent to it, with what was read at the probed place.
+func TestDeferred(t *testing.T) {
+	const head = "global st stats hist_log\nglobal a long [long] size 4\nglobal s string 40\n"
+	const site = "probe \"p\" {\n site uprobe path=\"/a\" offset=16\n"
+	for name, c := range map[string]struct {
+		text string
+		args []wire.Arg
+		says string
+	}{
+		"histogram": {head + site + "b0:\n printhist 0 @st\n end\n}", nil, "gs_emit(GS_DEFERRED"},
+		"host":      {head + site + " long r0\n string r1 20\nb0:\n r0 = reg 3\n r1 = sprint \"kill %d\"(r0)\n intr system(r1)\n end\n}", []wire.Arg{{Kind: wire.Int}}, "hit->regs->bx"},
+		"lazy":      {head + site + " string r0 40\nb0:\n r0 = intr usymname(5)\n gset @s, r0\n end\n}", []wire.Arg{{Kind: wire.Sym, Lazy: wire.SymName}}, "gs_pid()"},
+		"matched": {head + site + " long r0, r2\n string r1 20\nb0:\n r0 = reg 0\n r1 = intr user_string(r0)\n r2 = match \"a(b)\"(r1)\n r1 = intr matched(1)\n print \"%s\"(r1)\n end\n}",
+			[]wire.Arg{{Kind: wire.Text}}, "gs_string(c"},
+		"foreach": {head + "func f(r0) recursive {\n long r0, r1\nb0:\n iteropen i0 @a\n r1 = iternext i0 @a\n call f(r1)\n return\n}\n" +
+			site + " long r0\nb0:\n r0 = reg 0\n call f(r0)\n end\n}", []wire.Arg{{Kind: wire.Int}}, "hit->regs->ax"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u, ds := Generate(parse(t, c.text), Options{Name: "m"})
+			if ds.HasErrors() {
+				t.Fatal(ds)
+			}
+			if len(u.Deferred) != 1 || len(u.Schema.Captures) != 1 || !strings.Contains(u.C, c.says) || !strings.Contains(u.C, "gs_emit(GS_DEFERRED") {
+				t.Fatalf("%d bodies, %d captures\n%s", len(u.Deferred), len(u.Schema.Captures), u.C)
+			}
+			if got := u.Schema.Captures[0].Args; !slices.Equal(got, c.args) {
+				t.Errorf("sends %v, want %v", got, c.args)
+			}
+			per := 1
+			if u.Schema.Captures[0].Faults {
+				per = 2
+			}
+			if n := len(u.Deferred[0].Params); n != per*len(c.args) {
+				t.Errorf("the host's part takes %d values", n)
+			}
+		})
+	}
+	// What changes the program happens at once.
+	_, ds := Generate(parse(t, head+site+"b0:\n setreg 0, 1\n printhist 0 @st\n end\n}"), Options{Name: "m"})
+	if !ds.HasErrors() || !strings.Contains(ds[0].Message, "changes the traced program") {
+		t.Errorf("%v", ds)
 	}
 }
 

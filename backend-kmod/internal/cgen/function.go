@@ -122,6 +122,15 @@ func (g *gen) look() {
 	for _, r := range g.f.Params {
 		g.printed[r] = false
 	}
+	if g.defers != nil {
+		g.light = false
+		for _, v := range g.defers.Values {
+			g.reads[v.Reg]++
+			if v.Fault != ir.NoReg {
+				g.reads[v.Fault]++
+			}
+		}
+	}
 }
 
 // lightIntr are intrinsics that need no context.
@@ -555,6 +564,9 @@ func (g *gen) term(t *ir.Term, next ir.BlockID) {
 		g.emit("rc = GS_OK;")
 		g.emit("goto %s;", g.label("out"))
 	case ir.TermEnd:
+		if g.defers != nil {
+			g.deferred()
+		}
 		g.emit("goto %s;", g.label("out"))
 	case ir.TermFail:
 		g.raise(t)

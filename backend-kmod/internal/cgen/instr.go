@@ -52,6 +52,8 @@ func (g *gen) instr(in *ir.Instr) {
 		g.emit("gs_cat(%s, %s, %s);", g.dst(in.Dst), g.str(a[0]), g.str(a[1]))
 	case ir.OpSCmp:
 		g.set(in, "gs_scmp(%s, %s)", g.str(a[0]), g.str(a[1]))
+	case ir.OpMatch:
+		g.match(in)
 	case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpSite, ir.OpTraceArg:
 		g.probed(in)
 	case ir.OpLoad:

@@ -53,6 +53,9 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 		u.printf("#define GS_%s %v\n", d.name, d.v)
 	}
 	u.printf("\n#include \"gs_iter.h\"\n#include \"gs_scalar.h\"\n#include \"gs_format.h\"\n#include \"gs_output.h\"\n#include \"gs_task.h\"\n")
+	if u.regexes {
+		u.printf("#include \"gs_match.h\"\n")
+	}
 	if u.stacks {
 		u.printf("#include \"gs_stack.h\"\n")
 	}

@@ -24,25 +24,11 @@ func (g *gen) print(in *ir.Instr) {
 		}
 	}
 	value := func(v ir.Val) {
-		switch {
-		case v.Kind == ir.ValStr:
-			add(wire.Arg{Kind: wire.Const, Names: &wire.Names{List: [][]byte{[]byte(v.Str)}}}, 0, "")
-		case v.Kind == ir.ValInt || g.f.Regs[v.Reg].Type != types.String:
-			add(wire.Arg{Kind: wire.Int}, 8, "*p++ = %s;", g.long(v))
-		case g.lazy[v.Reg] != nil:
-			l := g.lazy[v.Reg]
-			switch {
-			case l.stack:
-				g.stacks = true
-				room := g.p.Limits.MaxBacktrace
-				add(l.arg, 16+8*room, "p = gs_put_%sstack(p, hit->regs, %d, %v);", map[bool]string{true: "user_", false: ""}[l.user], room, g.atEntry())
-			case l.arg.Kind == wire.Sym:
-				add(l.arg, 16, "*p++ = %s;\n\t\t*p++ = gs_pid();", g.name(v.Reg))
-			default:
-				add(l.arg, 8, "*p++ = %s;", g.name(v.Reg))
-			}
-		default:
-			add(wire.Arg{Kind: wire.Text}, 8+round8(g.capOf(v)), "p = gs_put_text(p, %s, strlen(%s));", g.str(v), g.str(v))
+		a, n, line := g.argument(v)
+		site.Args = append(site.Args, a)
+		size += n
+		if line != "" {
+			lines = append(lines, line)
 		}
 	}
 	for _, p := range g.p.Formats[in.N].Pieces {
@@ -67,6 +53,28 @@ func (g *gen) print(in *ir.Instr) {
 		i++
 	}
 	g.entry(site, size, lines)
+}
+
+// argument gives how a value is sent, in at most how many bytes, and the C that writes it at p.
+func (g *gen) argument(v ir.Val) (a wire.Arg, size int, line string) {
+	switch {
+	case v.Kind == ir.ValStr:
+		return wire.Arg{Kind: wire.Const, Names: &wire.Names{List: [][]byte{[]byte(v.Str)}}}, 0, ""
+	case v.Kind == ir.ValInt || g.f.Regs[v.Reg].Type != types.String:
+		return wire.Arg{Kind: wire.Int}, 8, fmt.Sprintf("*p++ = %s;", g.long(v))
+	case g.lazy[v.Reg] != nil:
+		l := g.lazy[v.Reg]
+		switch {
+		case l.stack:
+			g.stacks = true
+			room := g.p.Limits.MaxBacktrace
+			return l.arg, 16 + 8*room, fmt.Sprintf("p = gs_put_%sstack(p, hit->regs, %d, %v);", map[bool]string{true: "user_", false: ""}[l.user], room, g.atEntry())
+		case l.arg.Kind == wire.Sym:
+			return l.arg, 16, fmt.Sprintf("*p++ = %s;\n\t\t*p++ = gs_pid();", g.name(v.Reg))
+		}
+		return l.arg, 8, fmt.Sprintf("*p++ = %s;", g.name(v.Reg))
+	}
+	return wire.Arg{Kind: wire.Text}, 8 + round8(g.capOf(v)), fmt.Sprintf("p = gs_put_text(p, %s, strlen(%s));", g.str(v), g.str(v))
 }
 
 // entry writes one entry of the output.

@@ -138,8 +138,13 @@ func (s *Session) Run(probe, site int) (bool, error) {
 // Schema describes the records.
 func (s *Session) Schema() *wire.Schema { return s.cfg.Unit.Schema }
 
-// Deferred gives nil: a module runs its handlers to the end.
-func (s *Session) Deferred(int) *ir.Func { return nil }
+// Deferred gives the host's part of a handler that was cut.
+func (s *Session) Deferred(capture int) *ir.Func {
+	if capture < 0 || capture >= len(s.cfg.Unit.Deferred) {
+		return nil
+	}
+	return s.cfg.Unit.Deferred[capture]
+}
 
 // SetTarget names the target process.
 func (s *Session) SetTarget(pid int) error {
