@@ -332,7 +332,7 @@ func (s *state) dumpTarget() string {
 	return b.String()
 }
 
-func (s *state) dumpSema() string { return sema.Dump(s.prog) }
+func (s *state) dumpSema() string { return sema.Listing(s.prog) }
 
 func (s *state) dumpIR() string {
 	if s.out == nil {
