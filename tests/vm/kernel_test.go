@@ -203,11 +203,7 @@ func TestKernelProbes(t *testing.T) {
 			}
 			return l[0].Addr
 		}
-		// Behind the call of the tracer, which stands behind the landing mark of kernels that have them.
-		inside := 9
-		if strings.HasPrefix(k.Release, "6.1.") {
-			inside = 5
-		}
+		const inside = 5 // behind the call of the tracer, with which a function begins that is not called through pointers
 		fill := func(active string) string {
 			return strings.NewReplacer("%BASE", fmt.Sprint(at("do_sys_openat2")-at("_stext")), "%INSIDE", fmt.Sprint(inside), "%ACTIVE", active).Replace(kernelProbes)
 		}
