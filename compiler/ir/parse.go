@@ -212,6 +212,8 @@ func (ps *textParser) site() *probe.Site {
 			s.Symbol = ps.string()
 		case "maxactive":
 			s.MaxActive = int(ps.int())
+		case "wild":
+			s.Wild = ps.int() != 0
 		case "pc":
 			s.At.PC = uint64(ps.int())
 		case "at":

@@ -270,6 +270,9 @@ func siteText(s *probe.Site) string {
 	str("event", s.Event)
 	str("symbol", s.Symbol)
 	num("maxactive", int64(s.MaxActive))
+	if s.Wild {
+		num("wild", 1)
+	}
 	hex("pc", s.At.PC)
 	if s.At.Kind != debuginfo.AtEntry {
 		str("at", siteKinds[s.At.Kind])

@@ -119,6 +119,9 @@ type Site struct {
 	Event, Symbol string
 	// MaxActive is for Kretprobe: how many calls can be under way at the same time, 0 for the back end's choice.
 	MaxActive int
+	// Wild says that a wildcard found a kernel probe's function: if the kernel refuses a probe there, it is left out with a
+	// warning, as long as another is not.
+	Wild bool
 
 	// Point is the fully resolved probe point (what pp() gives), Func the probed function (ppfunc()).
 	Point, Func string

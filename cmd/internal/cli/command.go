@@ -121,6 +121,10 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 	if syscall.Uname(&uts) == nil {
 		o.Kernel = charsToString(uts.Release[:])
 	}
+	var err error
+	if o.KernelFiles, err = c.kernelFiles("", o.Kernel); err != nil {
+		return o, err
+	}
 	if c.pass < 3 {
 		o.Stop = compiler.Phase(c.pass)
 	}
@@ -160,7 +164,6 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 			return o, fmt.Errorf("%s is not a directory", dir)
 		}
 	}
-	var err error
 	o.TargetWord = c.commandWord()
 	o.TargetPath, err = c.targetPath()
 	return o, err

@@ -17,43 +17,45 @@ import (
 
 // options are the command line, taken apart.
 type options struct {
-	script   string   // -e text, valid if hasText
-	hasText  bool     // -e was given
-	file     string   // script file, "-" for standard input
-	extra    []string // -E texts
-	args     []string // script arguments
-	command  string   // -c
-	pid      int      // -x
-	include  []string // -I
-	list     string   // -l or -L probe point
-	listVars bool     // -L
-	hasList  bool     // -l or -L was given
-	keep     bool     // -k
-	verbose  int      // -v
-	output   string   // -o
-	guru     bool     // -g
-	globals  []string // -G name=value
-	limits   layout.Limits
-	timeout  time.Duration // -T
-	name     string        // -m
-	noWarn   bool          // -w
-	warnErr  bool          // -W
-	unopt    bool          // -u
-	pass     int           // -p, 1..5
-	runtime  string        // --runtime
-	release  string        // -r: kernel release or build directory, for modules
-	dump     []string      // --dump
-	bufferMB int           // -s
-	color    string        // --color
-	quietEnd bool          // --no-global-var-display
-	badVars  bool          // --skip-badvars
-	language string        // --compatible
-	perPass  [5]int        // --vp: verbosity of each pass beyond -v
-	listing  compiler.Listing
-	lists    bool // --dump-functions and its kin: print listing
-	info     bool // --info
-	nothing  bool // --clean-cache: there is nothing to do
-	rlimits  []rlimit
+	script    string   // -e text, valid if hasText
+	hasText   bool     // -e was given
+	file      string   // script file, "-" for standard input
+	extra     []string // -E texts
+	args      []string // script arguments
+	command   string   // -c
+	pid       int      // -x
+	include   []string // -I
+	list      string   // -l or -L probe point
+	listVars  bool     // -L
+	hasList   bool     // -l or -L was given
+	keep      bool     // -k
+	verbose   int      // -v
+	output    string   // -o
+	guru      bool     // -g
+	globals   []string // -G name=value
+	limits    layout.Limits
+	timeout   time.Duration // -T
+	name      string        // -m
+	noWarn    bool          // -w
+	warnErr   bool          // -W
+	unopt     bool          // -u
+	pass      int           // -p, 1..5
+	runtime   string        // --runtime
+	release   string        // -r: kernel release or directory
+	kernelBTF string        // --kernel-btf
+	kernelMap string        // --kernel-map
+	dump      []string      // --dump
+	bufferMB  int           // -s
+	color     string        // --color
+	quietEnd  bool          // --no-global-var-display
+	badVars   bool          // --skip-badvars
+	language  string        // --compatible
+	perPass   [5]int        // --vp: verbosity of each pass beyond -v
+	listing   compiler.Listing
+	lists     bool // --dump-functions and its kin: print listing
+	info      bool // --info
+	nothing   bool // --clean-cache: there is nothing to do
+	rlimits   []rlimit
 	// privilege is --privilege, "" if none is asked for.
 	privilege string
 	// quietErrors is --suppress-handler-errors.
@@ -99,6 +101,8 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	fs.IntVarP(&o.bufferMB, "buffer", "s", 0, "")
 	fs.StringVar(&o.runtime, "runtime", "", "")
 	fs.StringVarP(&o.release, "release", "r", "", "")
+	fs.StringVar(&o.kernelBTF, "kernel-btf", "", "")
+	fs.StringVar(&o.kernelMap, "kernel-map", "", "")
 	fs.BoolVar(&bpf, "bpf", false, "")
 	fs.StringArrayVar(&o.dump, "dump", nil, "")
 	fs.StringVar(&o.color, "color", "auto", "")
@@ -211,8 +215,13 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	default:
 		return nil, &usageError{fmt.Sprintf("unknown runtime %q", o.runtime), "bpf, kernel or host"}
 	}
-	if o.release != "" && o.runtime != "kernel" {
-		return nil, &usageError{"-r names the kernel that a module is built for", "use it with --runtime=kernel"}
+	if o.pass == 5 && !o.hasList {
+		switch {
+		case o.release != "" && o.runtime != "kernel":
+			return nil, &usageError{"-r names another kernel, and only this one can be traced", "-p4 translates for it; with --runtime=kernel a module is built for it"}
+		case o.kernelBTF != "" || o.kernelMap != "":
+			return nil, &usageError{"--kernel-btf and --kernel-map describe another kernel, and only this one can be traced", "-p4 translates for it"}
+		}
 	}
 	if o.name != "" {
 		if len(o.name) > 60 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {

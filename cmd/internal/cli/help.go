@@ -71,7 +71,10 @@ stages:
       --dump PASS         print what a pass made; --dump=help lists the passes
       --runtime NAME      bpf (programs in the kernel), kernel (a module built with the
                           kernel's headers) or host (no kernel, no root)
-  -r, --release REL       build the module for another kernel: its release or build directory
+  -r, --release REL       for another kernel (with -p4 or -l, or as a module): its release or build directory
+      --kernel-btf FILE, --kernel-map FILE
+                          another kernel's types (raw BTF, or a vmlinux with it) and symbols
+                          (its /proc/kallsyms or System.map), for -p2 to -p4, -l and -L
 
 Options in ~/.systemtap/rc, or $SYSTEMTAP_DIR/rc, come before those of the command line. Options
 of stap that make no difference here are taken; the others are refused with the reason.

@@ -29,12 +29,14 @@ type Config struct {
 	BTF string
 	// Map is a file of symbols in the form of /proc/kallsyms or System.map, "" for the running kernel's.
 	Map string
+	// Other, if not "", names a kernel that is not the running one, also when none of its files was found.
+	Other string
 	// Sys and Proc are where sysfs and procfs are mounted, "" for /sys and /proc.
 	Sys, Proc string
 }
 
 // Foreign reports whether c means another kernel than the running one.
-func (c Config) Foreign() bool { return c.BTF != "" || c.Map != "" }
+func (c Config) Foreign() bool { return c.BTF != "" || c.Map != "" || c.Other != "" }
 
 // ErrNoBTF is wrapped by errors about types of a kernel that has none.
 var ErrNoBTF = errors.New("the kernel has no BTF type information")
@@ -72,6 +74,13 @@ func New(cfg Config) *Kernel {
 	return &Kernel{cfg: cfg}
 }
 
+func (k *Kernel) other() string {
+	if k.cfg.Other != "" {
+		return k.cfg.Other
+	}
+	return "the other kernel"
+}
+
 // Foreign reports whether k is another kernel than the running one.
 func (k *Kernel) Foreign() bool { return k.cfg.Foreign() }
 
@@ -82,8 +91,8 @@ func (k *Kernel) Kernel() (*Scope, error) {
 	}
 	path := k.cfg.BTF
 	if path == "" {
-		if k.cfg.Map != "" {
-			k.err = fmt.Errorf("%w: the symbols are of another kernel, and its BTF is not given", ErrNoBTF)
+		if k.cfg.Foreign() {
+			k.err = fmt.Errorf("the BTF of %s is not known; --kernel-btf names it", k.other())
 			return nil, k.err
 		}
 		path = filepath.Join(k.cfg.Sys, "kernel/btf/vmlinux")

@@ -42,6 +42,24 @@ func readBTF(path string, base *blob) (*blob, error) {
 	return x, nil
 }
 
+// HasBTF reports whether the file at path is BTF, or an ELF file with it.
+func HasBTF(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var b [4]byte
+	if n, _ := f.ReadAt(b[:], 0); n < 4 {
+		return false
+	}
+	if string(b[:]) == elf.ELFMAG {
+		e, err := elf.NewFile(f)
+		return err == nil && e.Section(".BTF") != nil
+	}
+	return le.Uint16(b[:]) == btfMagic
+}
+
 // mapOrRead maps the file, which the kernel allows for its own BTF from 6.16 on, or reads it. Files that may change under the
 // map are read.
 func mapOrRead(f *os.File, size int64) ([]byte, error) {

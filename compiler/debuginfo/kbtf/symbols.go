@@ -2,6 +2,8 @@ package kbtf
 
 import (
 	"bytes"
+	"cmp"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 	"unsafe"
 )
 
@@ -62,8 +65,8 @@ func (k *Kernel) Symbols() (*Symbols, error) {
 	}
 	path := k.cfg.Map
 	if path == "" {
-		if k.cfg.BTF != "" {
-			k.symErr = errors.New("the BTF is of another kernel, and its symbols are not given")
+		if k.cfg.Foreign() {
+			k.symErr = fmt.Errorf("those of %s are not known; --kernel-map names a file of them", k.other())
 			return nil, k.symErr
 		}
 		path = filepath.Join(k.cfg.Proc, "kallsyms")
@@ -78,6 +81,10 @@ func readSymbols(path string) (*Symbols, error) {
 		return nil, err
 	}
 	defer f.Close()
+	var magic [4]byte
+	if n, _ := f.ReadAt(magic[:], 0); n == 4 && string(magic[:]) == elf.ELFMAG {
+		return elfSymbols(f, path)
+	}
 	size := 64 << 10
 	if st, err := f.Stat(); err == nil && st.Size() > 0 {
 		size = int(min(st.Size()+1, maxSymbols))
@@ -108,9 +115,61 @@ func readSymbols(path string) (*Symbols, error) {
 	return s, nil
 }
 
+// elfSymbols makes the table of an ELF file with symbols, a vmlinux.
+func elfSymbols(f *os.File, path string) (*Symbols, error) {
+	e, err := elf.NewFile(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	list, err := e.Symbols()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	slices.SortStableFunc(list, func(a, b elf.Symbol) int { return cmp.Compare(a.Value, b.Value) })
+	var out bytes.Buffer
+	for _, s := range list {
+		if s.Name == "" || strings.ContainsAny(s.Name, " \t\n") || s.Section == elf.SHN_UNDEF || int(s.Section) >= len(e.Sections) {
+			continue
+		}
+		kind := byte('d')
+		if e.Sections[s.Section].Flags&elf.SHF_EXECINSTR != 0 {
+			kind = 't'
+		}
+		if elf.ST_BIND(s.Info) != elf.STB_LOCAL {
+			kind -= 'a' - 'A'
+		}
+		fmt.Fprintf(&out, "%016x %c %s\n", s.Value, kind, s.Name)
+	}
+	t, err := newSymbols(out.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// HasSymbols reports whether the file at path is a symbol table, or an ELF file with one.
+func HasSymbols(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, 256)
+	n, _ := f.ReadAt(b, 0)
+	if b = b[:n]; bytes.HasPrefix(b, []byte(elf.ELFMAG)) {
+		e, err := elf.NewFile(f)
+		return err == nil && e.SectionByType(elf.SHT_SYMTAB) != nil
+	}
+	_, err = newSymbols(b)
+	return err == nil
+}
+
 // newSymbols checks that text is a symbol table.
 func newSymbols(text []byte) (*Symbols, error) {
 	s := &Symbols{text: text}
+	if bytes.Contains(text[:min(len(text), 256)], []byte(" The real System.map is in ")) {
+		return nil, errors.New("it only says that the symbols are in another package")
+	}
 	first, _, ok := s.line(0)
 	if !ok {
 		return nil, errors.New("not a symbol table: lines are to be ADDRESS TYPE NAME")

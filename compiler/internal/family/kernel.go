@@ -351,6 +351,9 @@ func (f *kfinder) add(kind probe.Kind, at debuginfo.Site, name string) error {
 		Kind: kind, Symbol: symbol, Offset: off, Image: f.img, At: at, Comps: comps,
 		Point: probe.Request{Comps: comps}.String(),
 	}
+	if c := f.at(f.what); c.Arg.IsString {
+		s.Wild = strings.ContainsAny(c.Arg.Str, "*?[")
+	}
 	if at.Func != nil {
 		s.Func = at.Func.Name
 	}
