@@ -79,7 +79,7 @@ func (ps *textParser) typ() (types.Type, int) {
 }
 
 func (ps *textParser) global() {
-	g := &Global{Name: ps.name()}
+	g := &Global{Name: ps.name(), Pos: ps.pos}
 	if _, dup := ps.globs[g.Name]; dup {
 		ps.fail("global %s is there already", g.Name)
 	}
@@ -138,7 +138,7 @@ func (ps *textParser) global() {
 }
 
 func (ps *textParser) function() {
-	f := &Func{Name: ps.name()}
+	f := &Func{Name: ps.name(), Pos: ps.pos}
 	ps.want("(")
 	for !ps.accept(")") {
 		if len(f.Params) > 0 {
@@ -157,7 +157,7 @@ func (ps *textParser) function() {
 }
 
 func (ps *textParser) probe() {
-	pr := &Probe{Name: ps.string(), Cond: -1, Handler: &Func{}}
+	pr := &Probe{Name: ps.string(), Cond: -1, Handler: &Func{Pos: ps.pos}, Pos: ps.pos}
 	if ps.accept("if") {
 		pr.Cond = ps.glob()
 	}

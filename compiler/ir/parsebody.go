@@ -164,7 +164,7 @@ func (ps *textParser) onErr() BlockID {
 }
 
 func (ps *textParser) term() (Term, bool) {
-	t := Term{OnErr: NoBlock}
+	t := Term{OnErr: NoBlock, Pos: ps.pos}
 	switch {
 	case ps.accept("jump"):
 		t.Kind, t.Then = TermJump, ps.block()
@@ -223,7 +223,7 @@ func opcode(w string) (Op, string) {
 }
 
 func (ps *textParser) instr() Instr {
-	in := Instr{Dst: NoReg, Glob: -1, OnErr: NoBlock}
+	in := Instr{Dst: NoReg, Glob: -1, OnErr: NoBlock, Pos: ps.pos}
 	if len(ps.toks) > 1 && ps.toks[1].kind == '=' {
 		in.Dst = ps.reg()
 		ps.want("=")

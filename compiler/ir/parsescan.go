@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/source"
 )
 
 // textError leaves the parser from any depth.
@@ -17,6 +19,7 @@ type textParser struct {
 	line  int // number of the current line, from 1
 	toks  []tok
 	globs map[string]int
+	pos   source.Pos // of the current line
 }
 
 // tok is a token: kind 'w' word, 'i' integer, 's' string, or a punctuation byte. Words and strings have their
@@ -36,7 +39,13 @@ func (ps *textParser) fail(format string, args ...any) {
 func (ps *textParser) next() bool {
 	for ps.line < len(ps.lines) {
 		ps.line++
-		ps.toks = ps.scan(ps.lines[ps.line-1])
+		ps.toks, ps.pos = ps.scan(ps.lines[ps.line-1]), source.NoPos
+		if n := len(ps.toks); n > 2 && ps.toks[n-2].kind == '~' && ps.toks[n-1].kind == 'i' {
+			if p := ps.toks[n-1].n; p > 0 && p <= math.MaxInt32 {
+				ps.pos = source.Pos(p)
+			}
+			ps.toks = ps.toks[:n-2]
+		}
 		if len(ps.toks) > 0 {
 			return true
 		}

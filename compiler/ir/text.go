@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -35,6 +36,8 @@ import (
 //	instr   = [ reg "=" ] OP operands [ "!" BLOCK ]   "!": where to go on an error; none: out of the function
 //	term    = "jump" BLOCK | "branch" val "," BLOCK "," BLOCK | "return" [ val ] | "end"
 //	        | "fail" CODE "(" [ val { "," val } ] ")" [ "!" BLOCK ] | "skip" CAUSE
+//	pos     = "~" INT        behind an instruction or term, and behind the first line of a global, func or probe:
+//	                       its place as a source.Pos; only Portable writes it
 //	val     = reg | INT | STRING | "*"
 //	reg     = "r0", "r1", ...          BLOCK = "b0", "b1", ... in this order
 //
@@ -62,6 +65,14 @@ func (p *Program) String() string { return p.text(false) }
 // Dump is String with the script's positions as comments.
 func (p *Program) Dump() string { return p.text(p.Files != nil) }
 
+// Portable is the text form with positions, for a program that is read back on another machine. Keep lists the
+// positions in it.
+func (p *Program) Portable() (text string, keep []source.Pos) {
+	w := &printer{p: p, marks: true}
+	w.program()
+	return w.b.String(), w.keep
+}
+
 func (p *Program) text(pos bool) string {
 	w := &printer{p: p, pos: pos}
 	w.program()
@@ -79,6 +90,9 @@ type printer struct {
 	b   strings.Builder
 	p   *Program
 	pos bool
+	// marks: positions are written as numbers, and collected.
+	marks bool
+	keep  []source.Pos
 }
 
 func (w *printer) printf(format string, args ...any) { fmt.Fprintf(&w.b, format, args...) }
@@ -200,6 +214,7 @@ func (w *printer) global(g *Global) {
 	if g.Class >= 0 {
 		w.printf(" class %d", g.Class)
 	}
+	w.mark(g.Pos)
 	w.b.WriteByte('\n')
 }
 
@@ -218,9 +233,18 @@ func (w *printer) fn(f *Func) {
 	if f.Recursive {
 		w.b.WriteString(" recursive")
 	}
-	w.b.WriteString(" {\n")
+	w.b.WriteString(" {")
+	w.mark(f.Pos)
+	w.b.WriteByte('\n')
 	w.body(f)
 	w.b.WriteString("}\n")
+}
+
+func (w *printer) mark(pos source.Pos) {
+	if w.marks && pos.IsValid() {
+		w.printf(" ~%d", pos)
+		w.keep = append(w.keep, pos)
+	}
 }
 
 func (w *printer) probe(pr *Probe) {
@@ -228,7 +252,9 @@ func (w *printer) probe(pr *Probe) {
 	if pr.Cond >= 0 {
 		w.printf(" if %s", w.glob(pr.Cond))
 	}
-	w.b.WriteString(" {\n")
+	w.b.WriteString(" {")
+	w.mark(pr.Pos)
+	w.b.WriteByte('\n')
 	for _, s := range pr.Sites {
 		w.printf("  site %s\n", siteText(s))
 	}
@@ -315,10 +341,12 @@ func (w *printer) body(f *Func) {
 		for j := range b.Instrs {
 			w.b.WriteString("  ")
 			w.instr(&b.Instrs[j])
+			w.mark(b.Instrs[j].Pos)
 			w.at(b.Instrs[j].Pos.IsValid(), func() string { return w.p.Files.Position(b.Instrs[j].Pos).String() })
 		}
 		w.b.WriteString("  ")
 		w.term(&b.Term)
+		w.mark(b.Term.Pos)
 		w.at(b.Term.Pos.IsValid(), func() string { return w.p.Files.Position(b.Term.Pos).String() })
 	}
 }
