@@ -13,6 +13,7 @@ import (
 
 	"github.com/gostap/gostap/backend-kmod/internal/cgen"
 	"github.com/gostap/gostap/backend-kmod/internal/kbuild"
+	"github.com/gostap/gostap/backend-kmod/internal/manifest"
 	"github.com/gostap/gostap/backend-kmod/internal/session"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/caps"
@@ -79,7 +80,7 @@ func (b kmodBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOp
 	if ds.HasErrors() {
 		return nil, ds
 	}
-	a := &artifact{unit: u, name: name, files: identify(p), config: b.config(nil)}
+	a := &artifact{unit: u, name: name, files: identify(p), config: b.config(nil), warn: o.Logf}
 	if o.Verbose > 0 && o.Logf != nil {
 		a.config.Logf = o.Logf
 	}
@@ -123,17 +124,28 @@ type artifact struct {
 	files  map[string]debuginfo.FileID
 	config kbuild.Config
 	ko     []byte
+	// traced and path are those of a module that was built before.
+	traced []manifest.Traced
+	path   string
+	warn   func(format string, args ...any)
 }
 
 // Listing implements backend.Artifact: the C text.
 func (a *artifact) Listing() string { return a.unit.C }
 
-// Files implements backend.Artifact: NAME.ko.
+// Files implements backend.Artifact: NAME.ko, which can be run without the script (see Open).
 func (a *artifact) Files() ([]backend.File, error) {
 	if err := a.build(context.Background()); err != nil {
 		return nil, err
 	}
-	return []backend.File{{Name: a.name + ".ko", Data: a.ko}}, nil
+	ko, err := a.carry()
+	if err != nil {
+		if a.warn != nil {
+			a.warn("warning: %s.ko cannot be run without its script: %v", a.name, err)
+		}
+		ko = a.ko
+	}
+	return []backend.File{{Name: a.name + ".ko", Data: ko}}, nil
 }
 
 func (a *artifact) build(ctx context.Context) error {
@@ -159,15 +171,8 @@ func (a *artifact) build(ctx context.Context) error {
 
 // Load implements backend.Artifact.
 func (a *artifact) Load(ctx context.Context, o backend.LoadOptions) (backend.Session, error) {
-	if why := kbuild.NoModules(); why != "" {
-		return nil, &diag.Diagnostic{Phase: diag.Load, Code: CodeNoModules, Message: why, Hint: "use --runtime=bpf"}
-	}
-	if r := a.config.Release; r != "" && r != kbuild.Running() {
-		return nil, &diag.Diagnostic{Phase: diag.Load, Code: CodeNoModules, Message: fmt.Sprintf("the module is for kernel %s, but %s is running", r, kbuild.Running()),
-			Hint: "-p4 with -m NAME leaves NAME.ko"}
-	}
-	if os.Geteuid() != 0 {
-		return nil, &diag.Diagnostic{Phase: diag.Load, Code: session.CodeLoad, Message: "loading kernel modules is not permitted", Hint: "run as root (CAP_SYS_MODULE)"}
+	if err := a.mayLoad(ctx); err != nil {
+		return nil, err
 	}
 	if err := a.build(ctx); err != nil {
 		return nil, err

@@ -45,6 +45,9 @@ func (c *command) run() error {
 	if err := applyRlimits(c.rlimits); err != nil {
 		return err
 	}
+	if c.module != "" {
+		return c.runModule()
+	}
 	o, err := c.compilerOptions()
 	if err != nil {
 		return err

@@ -52,9 +52,10 @@ type options struct {
 	language  string        // --compatible
 	perPass   [5]int        // --vp: verbosity of each pass beyond -v
 	listing   compiler.Listing
-	lists     bool // --dump-functions and its kin: print listing
-	info      bool // --info
-	nothing   bool // --clean-cache: there is nothing to do
+	lists     bool   // --dump-functions and its kin: print listing
+	info      bool   // --info
+	module    string // of "run NAME.ko"
+	nothing   bool   // --clean-cache: there is nothing to do
 	rlimits   []rlimit
 	// privilege is --privilege, "" if none is asked for.
 	privilege string
@@ -186,6 +187,9 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 			return nil, &usageError{"no script given", `a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`}
 		}
 		o.file, rest = rest[0], rest[1:]
+		if o.file == "run" && len(rest) > 0 && !exists("run") {
+			return o, o.setModule(fs, rest)
+		}
 	}
 	o.args = rest
 	if o.pass < 1 || o.pass > 5 {

@@ -5,6 +5,7 @@ const usage = `gostap - trace Go and C programs with stap scripts
 usage: gostap [options] FILE [ARGS]          run a script
        gostap [options] -e 'SCRIPT' [ARGS]   run a one-liner
        gostap [options] -l|-L 'POINT'        list probe points
+       gostap [options] run NAME.ko          run a module that -p4 -m NAME left
        gostap --info                         what this kernel allows
 
 examples:
@@ -65,7 +66,8 @@ limits:
 
 stages:
   -p N                    stop after: 1 parse, 2 elaborate, 3 translate, 4 compile, 5 run
-  -m, --module NAME       name of what -p4 leaves behind (NAME.bpf.o)
+  -m, --module NAME       name of what -p4 leaves behind: NAME.bpf.o, or with
+                          --runtime=kernel NAME.ko, which "gostap run NAME.ko" runs
   -k, --keep              keep the translation in a directory (--tmpdir NAME: in that one)
   -u, --unoptimized       do not optimise
       --dump PASS         print what a pass made; --dump=help lists the passes
