@@ -70,12 +70,8 @@ func (m *Manifest) Encode() ([]byte, error) {
 		files = new(source.FileSet)
 	}
 	plain = files.Pack(plain, keep)
-	var out bytes.Buffer
-	out.WriteString(magic)
-	out.WriteByte(Version)
-	sum := sha256.Sum256(plain)
-	out.Write(sum[:8])
-	w, err := flate.NewWriter(&out, flate.BestCompression)
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestCompression)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +81,9 @@ func (m *Manifest) Encode() ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	sum := sha256.Sum256(packed.Bytes())
+	out := append([]byte(magic), Version)
+	return append(append(out, sum[:8]...), packed.Bytes()...), nil
 }
 
 // Decode reads what Encode gave.
@@ -97,11 +95,11 @@ func Decode(b []byte) (*Manifest, error) {
 	if b[0] != Version {
 		return nil, ErrVersion
 	}
-	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b[9:])), maxPlain))
-	if err != nil {
+	if sum := sha256.Sum256(b[9:]); !bytes.Equal(sum[:8], b[1:9]) {
 		return nil, errDamaged
 	}
-	if sum := sha256.Sum256(plain); !bytes.Equal(sum[:8], b[1:9]) {
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b[9:])), maxPlain))
+	if err != nil {
 		return nil, errDamaged
 	}
 	return decode(plain)
