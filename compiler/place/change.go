@@ -18,7 +18,11 @@ func stays(body *ir.Func, subs map[string]*ir.Func, why string, pos source.Pos, 
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				if in := &b.Instrs[i]; changes(in) {
-					ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this changes the traced program, which has to happen in the kernel").
+					what := "changes the traced program"
+					if in.Op == ir.OpEmbed {
+						what = "is embedded C"
+					}
+					ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this %s, which has to happen in the kernel", what).
 						Note(source.At(pos), "the handler runs on the host because of %s", why).
 						Hintf("do one of them in another probe, or let the kernel-module back end run it all: --runtime=kernel")
 					return false
@@ -35,7 +39,8 @@ func changes(in *ir.Instr) bool {
 		f := intrinsic.Lookup(in.Name)
 		return f != nil && f.Guru && f.Where != intrinsic.HostOnly
 	}
-	return in.Op.ChangesProgram()
+	// C of the script may change anything, and the host has none.
+	return in.Op.ChangesProgram() || in.Op == ir.OpEmbed
 }
 
 // elsewhere is the end of a hint: who can run a handler that the host cannot.
