@@ -22,25 +22,29 @@ func (f *Func) Emit(note func(source.Pos) fmt.Stringer) (asm.Instructions, error
 		}
 		e.block(b, next)
 	}
+	far := false
 	for _, j := range e.jumps {
 		to, ok := e.at[j.to]
 		if !ok {
 			return nil, fmt.Errorf("%s: jump to a block that is not there", f.Name)
 		}
 		off := to - j.raw - 1
-		if off < math.MinInt16 || off > math.MaxInt16 {
-			return nil, ErrTooLarge
-		}
+		far = far || off < math.MinInt16 || off > math.MaxInt16
 		e.out[j.ins].Offset = int16(off)
 	}
 	if e.err != nil {
 		return nil, e.err
 	}
+	if far {
+		if err := e.spread(); err != nil {
+			return nil, err
+		}
+	}
 	return e.out, nil
 }
 
-// ErrTooLarge says that a jump does not reach its target.
-var ErrTooLarge = fmt.Errorf("handler is too large: a jump spans more than 32767 instructions")
+// ErrTooLarge says that so many jumps go so far that there is no room for the hops.
+var ErrTooLarge = fmt.Errorf("handler is too large: its jumps go too far")
 
 type jump struct {
 	ins, raw int

@@ -3,7 +3,6 @@ package mach
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"strings"
 	"testing"
 
@@ -93,19 +92,74 @@ func TestAtomics(t *testing.T) {
 	}
 }
 
-// TestTooLarge: a jump that does not reach is an error.
-func TestTooLarge(t *testing.T) {
-	f := New("f")
-	a, b, c := f.NewBlock(), f.NewBlock(), f.NewBlock()
-	a.Term = Term{Kind: Cond, Jop: asm.JEq, A: R1, B: None, Then: c, Else: b}
-	for range 40000 {
-		b.Ins = append(b.Ins, ins(Mov, R2, R3))
-	}
-	b.Term = Term{Kind: Jump, Then: c}
-	c.Ins = []Ins{ins(MovI, R0, None)}
-	c.Term = Term{Kind: Exit}
-	if _, err := f.Emit(nil); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("got %v", err)
+// TestFarJumps: jumps over more than 32767 instructions, of all kinds and both ways, get to where they would have gone.
+func TestFarJumps(t *testing.T) {
+	for _, c := range []struct{ blocks, size int }{{3, 40000}, {20, 9000}, {400, 250}, {2000, 40}, {2, 70000}} {
+		f := New("f")
+		bs := make([]*Block, c.blocks)
+		for i := range bs {
+			bs[i] = f.NewBlock()
+		}
+		end := f.NewBlock()
+		end.Ins = []Ins{ins(MovI, R0, None)}
+		end.Term = Term{Kind: Exit}
+		mark := func(i int) Ins { in := ins(MovI, R3, None); in.Imm = int64(i); return in }
+		// Every block says who it is and goes on to the next, or to one that is anywhere.
+		goal := map[int]int{}
+		for i, b := range bs {
+			b.Ins = append(b.Ins, mark(i))
+			for range c.size {
+				b.Ins = append(b.Ins, ins(Mov, R2, R1))
+			}
+			next := end
+			if i+1 < len(bs) {
+				next = bs[i+1]
+			}
+			goal[i] = i * 7919 % len(bs)
+			b.Term = Term{Kind: Cond, Jop: asm.JEq, A: R1, B: None, Then: bs[goal[i]], Else: next}
+			if i%5 == 4 {
+				b.Term = Term{Kind: MayGoto, Then: bs[goal[i]], Else: next}
+			}
+		}
+		out, err := f.Emit(nil)
+		if err != nil {
+			t.Fatalf("%v: %v", c, err)
+		}
+		// follow goes on from an instruction by jumps alone until one that is none.
+		isMark := func(k int) (int, bool) {
+			return int(out[k].Constant), out[k].OpCode == asm.Mov.Op(asm.ImmSource) && out[k].Dst == asm.R3
+		}
+		follow := func(k int) int {
+			for out[k].OpCode == asm.Ja.Op(asm.ImmSource) {
+				k += 1 + int(out[k].Offset)
+			}
+			return k
+		}
+		seen, at, last := 0, -1, -1
+		for k := range out {
+			if n, ok := isMark(k); ok {
+				if n != last+1 {
+					t.Fatalf("%v: block %d behind %d", c, n, last)
+				}
+				at, last, seen = n, n, seen+1
+				continue
+			}
+			op := out[k].OpCode.JumpOp()
+			if !out[k].OpCode.Class().IsJump() || op == asm.Ja || op == asm.Exit {
+				continue
+			}
+			if n, ok := isMark(follow(k + 1 + int(out[k].Offset))); !ok || n != goal[at] && n != at+1 {
+				t.Fatalf("%v: the branch of block %d goes to %d, not %d", c, at, n, goal[at])
+			}
+			if rest := follow(k + 1); at+1 < c.blocks {
+				if n, ok := isMark(rest); !ok || n != at+1 && n != goal[at] {
+					t.Fatalf("%v: block %d goes on in %d", c, at, n)
+				}
+			}
+		}
+		if seen != c.blocks {
+			t.Fatalf("%v: %d blocks", c, seen)
+		}
 	}
 }
 
