@@ -80,7 +80,9 @@ func openFD(fd *os.File, path string) (*File, error) {
 	if f.stat.Size < 64 {
 		return nil, fmt.Errorf("%s: %w: %s", path, debuginfo.ErrNotELF, kindOf(fd))
 	}
-	mem, err := unix.Mmap(int(fd.Fd()), 0, int(f.stat.Size), unix.PROT_READ, unix.MAP_PRIVATE)
+	// Not MAP_PRIVATE: into every private mapping of a file the kernel puts the breakpoints that any tracer has on it
+	// (valid_vma in kernel/events/uprobes.c), and they would be read as the file's instructions.
+	mem, err := unix.Mmap(int(fd.Fd()), 0, int(f.stat.Size), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		return nil, &os.PathError{Op: "mmap", Path: path, Err: err}
 	}
