@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/load"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/source"
@@ -38,6 +39,10 @@ type Options struct {
 	Guru   bool
 	// Include are the library directories of -I, in order.
 	Include []string
+	// CacheDir is where indexes of big library directories are kept between runs, "" to keep nothing; CacheAnew
+	// writes them without looking at what is there.
+	CacheDir  string
+	CacheAnew bool
 	// Globals are the values of -G, by name.
 	Globals map[string]string
 	// TargetPath is the program of -c or -x, which a bare "process" means; "" if there is none.
@@ -74,6 +79,9 @@ type Options struct {
 	// Verify checks the program after the passes that make or change it.
 	Verify bool
 }
+
+// ClearCache removes what earlier runs have kept in a CacheDir.
+func ClearCache(dir string) error { return load.ClearCache(dir) }
 
 // Phase is a group of passes, numbered as for -p.
 type Phase int

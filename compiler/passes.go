@@ -131,7 +131,7 @@ func (s *state) conditions() grammar.Conditions {
 }
 
 func (s *state) library() diag.List {
-	lib, ds := load.New(load.Options{Files: s.files, Cond: s.conditions(), Dirs: s.o.Include})
+	lib, ds := load.New(load.Options{Files: s.files, Cond: s.conditions(), Dirs: s.o.Include, Cache: s.o.CacheDir, CacheAnew: s.o.CacheAnew})
 	s.lib = lib
 	return ds
 }

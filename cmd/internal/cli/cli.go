@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/grammar"
 )
@@ -59,7 +60,11 @@ func Run(args []string, s Streams, env []string) (status int) {
 	case o.version:
 		fmt.Fprintf(s.Out, "gostap %s, script language %s\n", Version, LanguageVersion)
 		return 0
-	case o.nothing:
+	case o.cleanCache:
+		if err := compiler.ClearCache(cacheDir(env)); err != nil {
+			fmt.Fprintf(s.Err, "error: %v\n", plain(err))
+			return 1
+		}
 		return 0
 	case o.info:
 		return info(s)

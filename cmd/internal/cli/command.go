@@ -120,6 +120,9 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 		SkipBadVars: c.badVars, Privilege: c.privilege, Language: c.language, Config: kernelConfig(),
 		Open: open.Open, Runtime: c.runtime, Verify: getenv(c.env, "GOSTAP_DEBUG") != "",
 	}
+	if len(c.include) > 0 && !c.noCache {
+		o.CacheDir, o.CacheAnew = cacheDir(c.env), c.newCache
+	}
 	var uts syscall.Utsname
 	if syscall.Uname(&uts) == nil {
 		o.Kernel = charsToString(uts.Release[:])

@@ -55,15 +55,9 @@ type options struct {
 	lists     bool   // --dump-functions and its kin: print listing
 	info      bool   // --info
 	module    string // of "run NAME.ko"
-	nothing   bool   // --clean-cache: there is nothing to do
-	rlimits   []rlimit
-	// privilege is --privilege, "" if none is asked for.
-	privilege string
-	// quietErrors is --suppress-handler-errors.
-	quietErrors bool
-	tmpdir      string // --tmpdir: where -k keeps files
-	version     bool
-	help        bool
+	version   bool
+	help      bool
+	stapFlags
 }
 
 // usageError is a mistake on the command line.
@@ -134,6 +128,9 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	fs.BoolVar(&unprivileged, "unprivileged", false, "")
 	fs.BoolVar(&o.quietErrors, "suppress-handler-errors", false, "")
 	fs.BoolVar(&noTimeLimits, "suppress-time-limits", false, "")
+	fs.BoolVar(&o.noCache, "disable-cache", false, "")
+	fs.BoolVar(&o.newCache, "poison-cache", false, "")
+	fs.BoolVar(&o.cleanCache, "clean-cache", false, "")
 	fs.StringVar(&o.tmpdir, "tmpdir", "", "")
 	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "colour" {
@@ -144,8 +141,7 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 	if err := fs.Parse(args); err != nil {
 		return nil, flagError(fs, err)
 	}
-	o.nothing = fs.Changed("clean-cache")
-	if o.help || o.version || o.info || o.nothing {
+	if o.help || o.version || o.info || o.cleanCache {
 		return o, nil
 	}
 	if bpf {

@@ -26,6 +26,7 @@ what to run:
   -e, --execute TEXT      script text
   -E, --add TEXT          further script text, any number of times
   -I, --include DIR       also look for library functions and aliases in DIR
+                          (the index of big ones is kept in ~/.cache/gostap; --clean-cache, --disable-cache)
   -G, --global NAME=VAL   first value of a global
   -D, --define NAME=VAL   a limit: MAXACTION MAXSTRINGLEN MAXMAPENTRIES MAXERRORS ...
   -g, --guru              guru mode: allow changing the traced program

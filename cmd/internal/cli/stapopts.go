@@ -15,6 +15,17 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 )
 
+// stapFlags are options that stap has and that came late to gostap.
+type stapFlags struct {
+	rlimits   []rlimit
+	privilege string // --privilege, "" if none is asked for
+	// quietErrors is --suppress-handler-errors.
+	quietErrors bool
+	tmpdir      string // --tmpdir: where -k keeps files
+	// --disable-cache, --poison-cache (write only), --clean-cache
+	noCache, newCache, cleanCache bool
+}
+
 // stapOption is an option that stap documents and that is not one of gostap's own: it is either
 // accepted, since what it asks for holds anyway, or refused with the reason.
 type stapOption struct {
@@ -46,7 +57,6 @@ func oneOf(values ...string) func(string) bool {
 const (
 	whyServer = "scripts are compiled on this machine, there are no compile servers"
 	whyRemote = "a session runs on the machine that gostap runs on"
-	whyCache  = "nothing is cached between runs"
 	whyNames  = "addresses are given names when they are printed, by the files that lie there"
 )
 
@@ -68,9 +78,6 @@ var stapOptions = []stapOption{
 	{"stap-prologue", "P", noArg, "places of parameters are always taken from where they are valid", "", anyValue},
 	{"prologue-searching", "", mayHaveArg, "it takes never, always or auto; places of parameters are always taken from where they are valid", "", oneOf("", "never", "always", "auto")},
 	{"check-version", "", noArg, "nothing in the language depends on the version asked for", "", anyValue},
-	{"clean-cache", "", noArg, whyCache, "", anyValue},
-	{"disable-cache", "", noArg, whyCache, "", anyValue},
-	{"poison-cache", "", noArg, whyCache, "", anyValue},
 	{"save-uprobes", "", noArg, "no module for user probes is ever built", "", anyValue},
 	{"download-debuginfo", "", mayHaveArg, "debug information is not downloaded", "install the package with the debug information, or name a file that has it", oneOf("no")},
 	{"use-server", "", mayHaveArg, whyServer, "", nil},
@@ -233,6 +240,18 @@ var stapMacros = map[string]string{
 	"HIST_LOG_BUCKETS":       "@hist_log always has 128 buckets",
 	"HIST_WIDTH":             "histograms are always 50 columns wide",
 	"HIST_ELISION":           "histograms always keep 2 lines of zeros",
+}
+
+// cacheDir is where indexes of library directories are kept between runs: $XDG_CACHE_HOME/gostap or ~/.cache/gostap,
+// "" if neither is known.
+func cacheDir(env []string) string {
+	if d := getenv(env, "XDG_CACHE_HOME"); strings.HasPrefix(d, "/") {
+		return d + "/gostap"
+	}
+	if d := getenv(env, "HOME"); strings.HasPrefix(d, "/") {
+		return d + "/.cache/gostap"
+	}
+	return ""
 }
 
 // unlimited is more statements, tries or errors than any session comes to.

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,6 +68,7 @@ func (l *Library) dir(d string) {
 		l.diags.Errorf(diag.Usage, diag.LibraryDir, source.Span{}, "-I %s: %v", d, unwrapPath(err))
 		return
 	}
+	kept := openCache(&l.o, d)
 	for _, sub := range l.subdirs() {
 		dir := filepath.Join(d, sub)
 		list, err := os.ReadDir(dir)
@@ -77,12 +79,12 @@ func (l *Library) dir(d string) {
 			continue
 		}
 		for _, e := range list {
-			ext := filepath.Ext(e.Name())
-			if ext == ".stp" || ext == ".stpm" {
-				l.file(filepath.Join(dir, e.Name()))
+			if isLibraryFile(e.Name()) {
+				l.file(filepath.Join(dir, e.Name()), kept)
 			}
 		}
 	}
+	kept.write()
 }
 
 func unwrapPath(err error) error {
@@ -126,19 +128,32 @@ func (l *Library) subdirs() []string {
 }
 
 // file indexes one file of a directory.
-func (l *Library) file(path string) {
-	text, err := os.ReadFile(path)
+func (l *Library) file(path string, kept *cache) {
+	st, err := os.Stat(path)
+	var x *fileIndex
+	if err == nil {
+		x, err = kept.index(path, st)
+	}
 	if err != nil {
 		l.diags.Errorf(diag.Usage, diag.LibraryDir, source.Span{}, "%s: %v", path, unwrapPath(err))
 		return
 	}
-	entries, ok := grammar.Index(text)
-	lf := newLibFile(path, entries, func() ([]byte, error) { return text, nil })
-	if !ok {
-		if !l.whole(lf) {
-			return
+	lf := newLibFile(path, x.entries, func() ([]byte, error) {
+		text, err := os.ReadFile(path)
+		if err == nil && int64(len(text)) != x.size {
+			err = errors.New("the file changes while it is read")
 		}
+		return text, unwrapPath(err)
+	})
+	if !x.ok {
+		l.unindexed = append(l.unindexed, lf)
+		return
 	}
+	l.add(lf)
+}
+
+// add makes what an indexed file declares known.
+func (l *Library) add(lf *libFile) {
 	if l.names == nil {
 		l.names = map[string][]ref{}
 	}
@@ -148,6 +163,30 @@ func (l *Library) file(path string) {
 			l.names[n] = append(l.names[n], ref{lf, i})
 		}
 	}
+}
+
+// leftover parses the files that cannot be indexed, now that the macros of all others are known. One with errors
+// is left out with a warning: the script may well do without it.
+func (l *Library) leftover() {
+	for _, lf := range l.unindexed {
+		before := l.diags
+		l.diags = nil
+		ok := l.whole(lf)
+		ds := l.diags
+		l.diags = before
+		if ds.HasErrors() {
+			d := ds[0]
+			d.Severity = diag.Warning
+			d.Message = "this library file is left out: " + d.Message
+			l.diags = append(l.diags, d)
+			continue
+		}
+		l.diags = append(l.diags, ds...)
+		if ok {
+			l.add(lf)
+		}
+	}
+	l.unindexed = nil
 }
 
 // whole parses a file that cannot be indexed, and makes entries of what it holds.

@@ -28,6 +28,10 @@ type Options struct {
 	Cond grammar.Conditions
 	// Dirs are the directories of -I, first one first.
 	Dirs []string
+	// Cache is the folder where the index of big folders is kept from one run to the next, "" to keep nothing. CacheAnew
+	// writes there without looking at what is kept.
+	Cache     string
+	CacheAnew bool
 	// NoEmbedded leaves out the embedded library.
 	NoEmbedded bool
 }
@@ -153,11 +157,13 @@ type Library struct {
 	macros   *grammar.MacroTable
 	embedded []*libFile
 	dirs     []*libFile
-	names    map[string][]ref // of dirs
-	found    map[string][]*Function
-	foundG   map[string]*Global
-	given    map[ref]bool
-	holding  int // how many parses are in progress
+	// unindexed are files of directories that wait for leftover.
+	unindexed []*libFile
+	names     map[string][]ref // of dirs
+	found     map[string][]*Function
+	foundG    map[string]*Global
+	given     map[ref]bool
+	holding   int // how many parses are in progress
 }
 
 // New reads the index of the embedded library and makes that of directories. The
@@ -174,6 +180,7 @@ func New(o Options) (*Library, diag.List) {
 	for _, d := range o.Dirs {
 		l.dir(d)
 	}
+	l.leftover()
 	return l, l.TakeDiags()
 }
 

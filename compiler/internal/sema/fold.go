@@ -138,40 +138,56 @@ func (b *binder) defined(s *scope, e *ast.AtOp) int64 {
 	return v
 }
 
-// probeWrites answers @probewrite($x): whether the bodies of the probe assign to $x.
+// probeWrites answers @probewrite(x), of a variable of the script or of the traced program: whether the body of
+// the probe itself assigns to it. The blocks of aliases, which ask this, do not count.
 func (b *binder) probeWrites(s *scope, e *ast.AtOp) int64 {
-	t, ok := unparen(e.Args[0]).(*ast.Target)
-	if !ok || t.Name == "" {
-		b.errorf(diag.TargetContext, e.Span, "@probewrite asks about a variable such as $x, not about %s", describe(e.Args[0]))
-		return 0
+	name := ""
+	switch x := unparen(e.Args[0]).(type) {
+	case *ast.Target:
+		name = x.Name
+	case *ast.Name:
+		name = x.Name
 	}
-	if s.pr == nil {
+	switch {
+	case name == "":
+		b.errorf(diag.TargetContext, e.Span, "@probewrite asks about a variable, not about %s", describe(e.Args[0]))
+		return 0
+	case s.pr == nil:
 		b.errorf(diag.TargetContext, e.Span, "@probewrite can only be used in probes")
+		return 0
+	case s.pr.Decl == nil || s.pr.Decl.Body == nil:
 		return 0
 	}
 	writes := false
 	mark := func(x ast.Expr) {
-		if w, ok := unparen(x).(*ast.Target); ok && w.Name == t.Name {
-			writes = true
+		switch x := unparen(x).(type) {
+		case *ast.Target:
+			writes = writes || x.Name == name
+		case *ast.Name:
+			writes = writes || x.Name == name
 		}
 	}
-	for _, body := range s.pr.Bodies {
-		if body == nil {
-			continue
-		}
-		ast.Inspect(body, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.Assign:
+	ast.Inspect(s.pr.Decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Assign:
+			mark(n.X)
+		case *ast.Postfix:
+			mark(n.X)
+		case *ast.Unary:
+			if n.Op == "++" || n.Op == "--" {
 				mark(n.X)
-			case *ast.Postfix:
-				mark(n.X)
-			case *ast.Unary:
-				if n.Op == "++" || n.Op == "--" {
-					mark(n.X)
-				}
 			}
-			return true
-		})
-	}
+		case *ast.Delete:
+			mark(n.X)
+		case *ast.Foreach:
+			for _, k := range n.Keys {
+				writes = writes || k.Name == name
+			}
+			writes = writes || n.Value != nil && n.Value.Name == name
+		case *ast.Try:
+			writes = writes || n.Msg != nil && n.Msg.Name == name
+		}
+		return true
+	})
 	return truth(writes)
 }
