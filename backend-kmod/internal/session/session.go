@@ -56,6 +56,7 @@ type Session struct {
 	relay  *relay.Reader
 	store  *store.Store
 	report []string
+	files  []tracedFile
 	mu     sync.Mutex
 	closed bool
 	final  wire.Counters // once closed
@@ -180,28 +181,6 @@ func (s *Session) Attach(ctx context.Context) error {
 	}
 	for _, pl := range u.Sites {
 		s.report = append(s.report, describe(pl.Site))
-	}
-	return nil
-}
-
-// file hands a traced file over to the module, which goes by its inode.
-func (s *Session) file(i int, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return &diag.Diagnostic{Phase: diag.Load, Code: CodeAttach, Message: fmt.Sprintf("open the traced file: %v", err)}
-	}
-	defer f.Close()
-	if want, ok := s.cfg.Files[path]; ok {
-		var st unix.Stat_t
-		if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-			return err
-		}
-		if got := (debuginfo.FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano()}); got != want {
-			return &diag.Diagnostic{Phase: diag.Load, Code: CodeReplaced, Message: fmt.Sprintf("%s was replaced while the script was being compiled", path)}
-		}
-	}
-	if _, err := s.m.Do(stage.File, uint32(i), int64(f.Fd()), nil, nil); err != nil {
-		return fmt.Errorf("hand %s to the module: %w", path, err)
 	}
 	return nil
 }
@@ -365,4 +344,7 @@ func (s *Session) Close() error {
 // Report says how each site was attached.
 func (s *Session) Report() []string { return s.report }
 
-var _ backend.Session = (*Session)(nil)
+var (
+	_ backend.Session = (*Session)(nil)
+	_ backend.Warner  = (*Session)(nil)
+)
