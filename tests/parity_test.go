@@ -85,7 +85,6 @@ var notInGuest = map[string]string{
 // onlyBPF are tests that one of the back ends does not do as the other, with the reason. One that begins to work
 // fails the test.
 var onlyBPF = map[string]string{
-	"s-absent": "memory that is not there yet is not waited for",
 }
 
 // parityCase is one test.

@@ -444,6 +444,7 @@ static void gs_free_all(void)
 	for_each_possible_cpu(cpu)
 		for (level = 0; level < GS_LEVELS; level++)
 			vfree(per_cpu(gs_cpus, cpu).ctx[level]);
+	gs_spares_free();
 	gs_memory_free();
 	vfree(gs_ring);
 }
@@ -460,10 +461,12 @@ static int __init gs_module_init(void)
 			if (!c)
 				err = -ENOMEM;
 			else
-				c->slot = level + 1;
+				c->slot = (u32)cpu << 16 | (level + 1);
 			per_cpu(gs_cpus, cpu).ctx[level] = c;
 		}
 	}
+	if (!err)
+		err = gs_spares_init();
 	if (!err)
 		err = gs_memory_init();
 	if (!err) {

@@ -47,6 +47,7 @@ struct gs_hit {
 	unsigned long func;	/* of return probes: the address of the probed function */
 	const s64 *args;	/* of tracepoints */
 	u32 site;		/* index into the probe's sites */
+	bool sleeps;		/* the handler may wait: a probe of a program */
 	bool brk;		/* a kernel probe: in_nmi() does not tell what was interrupted */
 };
 
@@ -54,11 +55,13 @@ struct gs_ctx {
 	int busy;
 	int held;		/* lock class, -1 for none */
 	int depth;		/* of calls */
-	u32 slot;		/* for wire.Header */
+	u32 slot;		/* for wire.Header: CPU << 16 | number */
 	s64 left;		/* of the action budget */
 	u32 sp;			/* bytes used of stack */
 	u32 len;		/* bytes waiting in out, behind room for the headers */
 	bool more;		/* a part of the output went out */
+	bool sleeps;		/* gs_hit.sleeps */
+	bool away;		/* its CPU got another context meanwhile */
 	struct gs_err err;
 	char tmp[GS_MAXSTR + 16];
 	u64 key[GS_KEYS / 8 + 1];
@@ -116,6 +119,7 @@ static inline struct gs_ctx *gs_enter(const struct gs_hit *hit)
 	c->sp = 0;
 	c->len = 0;
 	c->more = false;
+	c->sleeps = hit->sleeps;
 	c->left = GS_MAXACTION;
 	return c;
 }

@@ -100,7 +100,7 @@ static inline __attribute__((format(printf, 3, 4))) void gs_embed_print(struct g
 		typeof(*(ptr)) gs_v_;							\
 		unsigned long gs_at_ = (unsigned long)(ptr);				\
 											\
-		if (!gs_read(&gs_v_, gs_at_, sizeof(gs_v_), kernel))			\
+		if (!gs_fetch(gs_c, &gs_v_, gs_at_, sizeof(gs_v_), kernel))			\
 			gs_embed_fault(GS_ERR_MEMORY, gs_at_);				\
 		gs_v_;									\
 	})
@@ -113,7 +113,7 @@ static inline __attribute__((format(printf, 3, 4))) void gs_embed_print(struct g
 	({										\
 		u64 gs_v_ = 0, gs_at_ = (u64)(addr);					\
 											\
-		if (!gs_read(&gs_v_, gs_at_, (size) < 8 ? (size) : 8, kernel))		\
+		if (!gs_fetch(gs_c, &gs_v_, gs_at_, (size) < 8 ? (size) : 8, kernel))		\
 			gs_embed_fault(GS_ERR_MEMORY, gs_at_);				\
 		gs_v_;									\
 	})
@@ -122,17 +122,17 @@ static inline __attribute__((format(printf, 3, 4))) void gs_embed_print(struct g
 #define kderef(size, addr) gs_embed_load(size, addr, true)
 #define uderef(size, addr) gs_embed_load(size, addr, false)
 
-static __always_inline bool gs_embed_store(u32 size, u64 addr, s64 v, bool kernel)
+static __always_inline bool gs_embed_store(struct gs_ctx *c, u32 size, u64 addr, s64 v, bool kernel)
 {
 	return kernel ? gs_write_kernel(addr, v, size) :
-			copy_to_user_nofault((void __user *)(unsigned long)addr, &v, size) == 0;
+			gs_write(c, addr, &v, size);
 }
 
 #define gs_embed_write(size, addr, v, kernel)						\
 	do {										\
 		u64 gs_at_ = (u64)(addr);						\
 											\
-		if (!gs_embed_store(size, gs_at_, (s64)(v), kernel))			\
+		if (!gs_embed_store(gs_c, size, gs_at_, (s64)(v), kernel))			\
 			gs_embed_fault(GS_ERR_WRITE, gs_at_);				\
 	} while (0)
 
@@ -145,7 +145,7 @@ static __always_inline bool gs_embed_store(u32 size, u64 addr, s64 v, bool kerne
 	do {										\
 		u64 gs_at_ = (u64)(addr), gs_bad_ = gs_at_;				\
 											\
-		if (!gs_read_text(dst, gs_at_, (size) - 1, kernel, &gs_bad_))		\
+		if (!gs_read_text(gs_c, dst, gs_at_, (size) - 1, kernel, &gs_bad_))		\
 			gs_embed_fault(GS_ERR_MEMORY, gs_bad_);				\
 	} while (0)
 
@@ -157,7 +157,7 @@ static __always_inline bool gs_embed_store(u32 size, u64 addr, s64 v, bool kerne
 	do {										\
 		u64 gs_at_ = (u64)(addr);						\
 											\
-		if (!gs_read(dst, gs_at_, size, kernel))				\
+		if (!gs_fetch(gs_c, dst, gs_at_, size, kernel))				\
 			gs_embed_fault(GS_ERR_MEMORY, gs_at_);				\
 	} while (0)
 

@@ -159,7 +159,7 @@ static inline void gs_memory(struct gs_ctx *c, struct gs_buf *b, const struct gs
 	char *tmp = (char *)c->out + c->len;	/* GS_OUT leaves room behind what waits */
 	bool m = p->conv == 'M';
 
-	if (!gs_read(tmp, addr, n, !p->alt))
+	if (!gs_fetch(c, tmp, addr, n, !p->alt))
 		n = 0;
 	if (!p->minus)
 		gs_fill(b, ' ', width - (int)(m ? 2 * n : n));

@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /*
- * Reading memory of the current process and of the kernel. Nothing faults and
- * nothing sleeps: a page that is not there is an error of the script.
+ * Reading memory of the current process and of the kernel. A page that is not there is an
+ * error of the script, unless the handler may wait for it.
  */
 #ifndef GS_MEMORY_H
 #define GS_MEMORY_H
 
 #include "gs_text.h"
+#include "gs_page.h"
 
 static inline bool gs_read(void *dst, u64 addr, u32 n, bool kernel)
 {
 	if (kernel)
 		return copy_from_kernel_nofault(dst, (const void *)(unsigned long)addr, n) == 0;
 	return copy_from_user_nofault(dst, (const void __user *)(unsigned long)addr, n) == 0;
+}
+
+/* gs_read, with what is not there brought in if that is possible. */
+static inline bool gs_fetch(struct gs_ctx *c, void *dst, u64 addr, u32 n, bool kernel)
+{
+	if (likely(gs_read(dst, addr, n, kernel)))
+		return true;
+	return !kernel && gs_bring_in(c, addr, n, false) && gs_read(dst, addr, n, kernel);
+}
+
+static inline bool gs_write(struct gs_ctx *c, u64 addr, const void *src, u32 n)
+{
+	void __user *p = (void __user *)(unsigned long)addr;
+
+	if (likely(copy_to_user_nofault(p, src, n) == 0))
+		return true;
+	return gs_bring_in(c, addr, n, true) && copy_to_user_nofault(p, src, n) == 0;
 }
 
 #ifdef __KERNEL__
@@ -52,7 +70,7 @@ static inline bool gs_write_kernel(u64 addr, s64 v, int n)
 #define GS_LOAD(type, kernel)							\
 	({									\
 		type v_ = 0;							\
-		bool ok_ = gs_read(&v_, addr, sizeof(v_), kernel);		\
+		bool ok_ = gs_fetch(c, &v_, addr, sizeof(v_), kernel);		\
 		if (likely(ok_))						\
 			*dst = (s64)v_;						\
 		ok_;								\
@@ -77,11 +95,11 @@ static __always_inline int gs_load(struct gs_ctx *c, int pos, s64 *dst, u64 addr
 	return gs_raise(c, pos, GS_ERR_MEMORY, addr, 0);
 }
 
-/* Writes n bytes, 1, 2, 4 or 8. A page that is not there, or would have to be copied first, is an error. */
+/* Writes n bytes, 1, 2, 4 or 8. */
 static __always_inline int gs_store(struct gs_ctx *c, int pos, u64 addr, s64 v, int n, bool kernel)
 {
 	bool ok = kernel ? gs_write_kernel(addr, v, n) :
-			   copy_to_user_nofault((void __user *)(unsigned long)addr, &v, n) == 0;
+			   gs_write(c, addr, &v, n);
 
 	if (likely(ok))
 		return GS_OK;
@@ -92,7 +110,7 @@ static __always_inline int gs_store(struct gs_ctx *c, int pos, u64 addr, s64 v, 
  * Reads a string of at most max bytes: in pieces that cross no page, byte by byte where
  * a piece cannot be read. Gives the address that could not be read in *bad.
  */
-static inline bool gs_read_text(char *dst, u64 addr, u32 max, bool kernel, u64 *bad)
+static inline bool gs_read_text(struct gs_ctx *c, char *dst, u64 addr, u32 max, bool kernel, u64 *bad)
 {
 	u32 len = 0, step = 64;
 
@@ -100,7 +118,7 @@ static inline bool gs_read_text(char *dst, u64 addr, u32 max, bool kernel, u64 *
 		u64 at = addr + len;
 		u32 n = min_t(u32, min_t(u32, step, max - len), 4096 - (at & 4095)), k;
 
-		if (!gs_read(dst + len, at, n, kernel)) {
+		if (!gs_fetch(c, dst + len, at, n, kernel)) {
 			if (n == 1) {
 				*bad = at;
 				return false;
@@ -125,7 +143,7 @@ static inline int gs_string(struct gs_ctx *c, int pos, char *dst, u32 cap, u64 a
 
 	if (n >= 0 && n < (s64)max)
 		max = n;
-	if (gs_read_text(c->tmp, addr, max, kernel, &bad)) {
+	if (gs_read_text(c, c->tmp, addr, max, kernel, &bad)) {
 		gs_copy(dst, cap, c->tmp);
 		return GS_OK;
 	}

@@ -77,13 +77,13 @@ static inline u64 *gs_put_text(u64 *p, const char *s, u32 n)
 	return p + 1 + room / 8;
 }
 
-static inline u64 *gs_put_mem(u64 *p, u64 addr, int prec, bool kernel)
+static inline u64 *gs_put_mem(struct gs_ctx *c, u64 *p, u64 addr, int prec, bool kernel)
 {
 	u32 n = min_t(u32, max(prec, 1), 1024), room = (n + 7) & ~7U;
 
 	p[0] = 0;
 	p[room / 8] = 0;
-	if (!gs_read(p + 1, addr, n, kernel))
+	if (!gs_fetch(c, p + 1, addr, n, kernel))
 		return p + 1;
 	p[0] = (u64)room << 32 | n;
 	return p + 1 + room / 8;
@@ -141,6 +141,10 @@ static inline void gs_leave(struct gs_ctx *c)
 	gs_flush(c, false);
 	barrier();
 	c->busy = 0;
+	if (unlikely(c->away)) {
+		c->away = false;
+		gs_spare_put(c);
+	}
 	preempt_enable();
 }
 

@@ -106,7 +106,7 @@ static bool gs_emit(u8 kind, u8 flags, u32 slot, const void *body, u32 len)
 	}
 	w = (u32 *)(r + 1);
 	w[0] = kind | flags << 8 | (slot & 0xffff) << 16;
-	w[1] = smp_processor_id();
+	w[1] = slot >> 16;
 	memcpy(w + 2, body, len);
 	smp_store_release(&r->flags, 0);
 	gs_wake();

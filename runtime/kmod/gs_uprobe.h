@@ -30,7 +30,7 @@ struct gs_uprobe {
 static inline void gs_uprobe_run(struct uprobe_consumer *self, struct pt_regs *regs, unsigned long func)
 {
 	struct gs_uprobe *u = container_of(self, struct gs_uprobe, consumer);
-	struct gs_hit hit = { .regs = regs, .func = func, .site = u->place };
+	struct gs_hit hit = { .regs = regs, .func = func, .site = u->place, .sleeps = true };
 
 	if (gs_running() && gs_here(u->pid))
 		u->handler(&hit);

@@ -107,7 +107,8 @@ type fn struct {
 	probe int // -1 for functions
 	done  bool
 	text  string
-	frame int // bytes of its strings
+	frame int  // bytes of its strings
+	looks bool // it reads or writes memory of the process
 	// Of a handler that is cut: what its host's part needs, and the number of the record, -1 before it has one.
 	defers  *place.Handler
 	capture int
@@ -187,6 +188,7 @@ func (u *unit) reach(h *fn) {
 	for _, b := range h.f.Blocks {
 		for i := range b.Instrs {
 			in := &b.Instrs[i]
+			h.looks = h.looks || u.touchesMemory(in)
 			if in.Glob >= 0 && in.Glob < len(u.used) && usesGlobal(in.Op) {
 				u.used[in.Glob] = true
 			}

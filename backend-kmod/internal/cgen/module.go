@@ -47,7 +47,7 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 		v    any
 	}{
 		{"MAXSTR", l.MaxString}, {"LOCKS", u.p.Locks}, {"TRIES", l.MaxTryLock}, {"DELAY", l.TryLockDelay},
-		{"MAXACTION", fmt.Sprintf("%dLL", l.MaxAction)}, {"MAXNESTING", nest}, {"MAXERRORS", l.MaxErrors}, {"LEVELS", levels},
+		{"MAXACTION", fmt.Sprintf("%dLL", l.MaxAction)}, {"MAXNESTING", nest}, {"MAXERRORS", l.MaxErrors}, {"LEVELS", levels}, {"SPARES", u.spares(handlers)},
 		{"STACK", stack}, {"KEYS", keys}, {"OUT", round8(u.maxOut)}, {"AGG", round8(u.maxAgg)},
 	} {
 		u.printf("#define GS_%s %v\n", d.name, d.v)
@@ -210,4 +210,47 @@ func (u *unit) memory(out *Unit) {
 	}
 	u.printf("static int gs_memory_init(void)\n{\n\tint err = 0;\n\n%s\treturn err;\n}\n\n", init.String())
 	u.printf("static void gs_memory_free(void)\n{\n%s}\n\n", free.String())
+}
+
+// spareContexts are those that handlers wait with for memory that is not there yet.
+const spareContexts = 16
+
+// spares is how many a program needs: none if nothing in it can wait.
+func (u *unit) spares(handlers []*fn) int {
+	waits := false
+	for _, h := range handlers {
+		for _, s := range u.p.Probes[h.probe].Sites {
+			waits = waits || s.Kind == probe.Uprobe || s.Kind == probe.Uretprobe
+		}
+	}
+	if !waits || u.o.All {
+		return 0
+	}
+	for _, f := range u.order {
+		if f.looks {
+			return spareContexts
+		}
+	}
+	return 0
+}
+
+// touchesMemory reports whether an instruction reads or writes memory of the process.
+func (u *unit) touchesMemory(in *ir.Instr) bool {
+	switch in.Op {
+	case ir.OpLoad, ir.OpStore:
+		return !in.Kernel
+	case ir.OpEmbed:
+		return true
+	case ir.OpIntr:
+		s, ok := strings_[in.Name]
+		l, size := loadSize(in.Name)
+		return ok && !s.kernel || size && !l.kernel
+	case ir.OpPrint, ir.OpSprint:
+		for _, p := range u.p.Formats[in.N].Pieces {
+			if p.Conv == 'm' || p.Conv == 'M' {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -46,7 +46,7 @@ func (g *gen) print(in *ir.Instr) {
 			i++
 		}
 		if p.Conv == 'm' || p.Conv == 'M' {
-			add(wire.Arg{Kind: wire.Mem}, 8+1024, "p = gs_put_mem(p, %s, %s, %v);", g.long(in.Args[i]), prec, !p.Alt)
+			add(wire.Arg{Kind: wire.Mem}, 8+1024, "p = gs_put_mem(c, p, %s, %s, %v);", g.long(in.Args[i]), prec, !p.Alt)
 		} else {
 			value(in.Args[i])
 		}

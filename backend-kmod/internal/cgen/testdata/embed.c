@@ -9,6 +9,7 @@
 #define GS_MAXNESTING 1
 #define GS_MAXERRORS 0
 #define GS_LEVELS 1
+#define GS_SPARES 16
 #define GS_STACK 2264
 #define GS_KEYS 24
 #define GS_OUT 8224
