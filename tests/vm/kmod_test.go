@@ -341,7 +341,7 @@ echo "== modules"; lsmod | tail -n +2
 			"kside":   {"exec prog\n", "execs 1 ticks 1 reads 1\n", "rc 0"},
 			"life":    {"begin prog\n", "end prog\n", "from ", "runtime.main", "kernel  0xffffffff", "rc 0"},
 			"guru":    {"sum 1010 ", "stored 12345678\n", "write fault at 0x0000000000000010\n", "kernel refused\n", "rc 0"},
-			"black":   {"does not allow probes on exc_int3", "rc 1"},
+			"black":   {"cannot probe exc_int3: it is on the kernel's blacklist", "rc 1"},
 		}
 		// The program's own line may come before or after what was traced.
 		said := strings.Join(without(part("hello"), "sum 70 8"), "\n")
