@@ -11,6 +11,7 @@ import (
 	"github.com/gostap/gostap/grammar"
 )
 
+//go:generate go run ./gensys
 //go:generate go run ./gen
 
 // FS holds the library files.

@@ -194,6 +194,8 @@ func init() {
 	def(Func{Name: "system", Result: n, Where: HostOnly, Needs: caps.Of(caps.HostCommands)}, s)
 	def(Func{Name: "ftrace", Result: n, Where: HostOnly}, s)
 	def(Func{Name: "ctime", Result: s, Pure: true, Where: PrintOnly, Cap: 32}, l)
+	// A number as text, by a table: see textfmt.Decode. In the kernel the table has to be a constant.
+	def(Func{Name: "value_text", Result: s, Pure: true, Where: PrintOnly}, l, s)
 	def(Func{Name: "tz_gmtoff", Result: l})
 	def(Func{Name: "tz_name", Result: s, Cap: 15})
 	def(Func{Name: "randint", Result: l, CanFail: true}, l)

@@ -234,6 +234,9 @@ func hostOnly(p *ir.Program, f *ir.Func, o Options) (string, source.Pos) {
 				case fn != nil && fn.Where == intrinsic.HostOnly:
 					return in.Name + "()", in.Pos
 				case fn != nil && fn.Where == intrinsic.PrintOnly:
+					if in.Name == "value_text" && in.Args[1].Kind != ir.ValStr {
+						return "value_text() with a table that is no constant", in.Pos
+					}
 					if in.Dst != ir.NoReg && !printed[in.Dst] {
 						return fmt.Sprintf("the text of %s(), which is used for more than printing", in.Name), in.Pos
 					}

@@ -95,6 +95,9 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 		if v.Lazy == wire.CTime {
 			return textfmt.Val{Str: ctime(v.Int)}
 		}
+		if v.Lazy == wire.Decoded {
+			return textfmt.Val{Str: textfmt.Decode(unsafe.String(unsafe.SliceData(v.Bytes), len(v.Bytes)), v.Int)}
+		}
 		return textfmt.Val{Int: v.Int}
 	case wire.Text, wire.Mem:
 		if len(v.Bytes) == 0 {

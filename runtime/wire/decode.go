@@ -102,7 +102,9 @@ func (d *Decoder) Args(b []byte, kinds []Arg, faults bool) ([]Value, []byte, err
 		if b, err = d.arg(&v, b); err != nil {
 			return nil, nil, err
 		}
-		if k.Names != nil {
+		if k.Lazy == Decoded && k.Names != nil && len(k.Names.List) > 0 {
+			v.Bytes = k.Names.List[0]
+		} else if k.Names != nil {
 			if v.Int < 0 || v.Int >= int64(len(k.Names.List)) {
 				return nil, nil, fmt.Errorf("record names text %d of %d", v.Int, len(k.Names.List))
 			}

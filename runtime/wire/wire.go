@@ -86,6 +86,8 @@ const (
 	KStackHex
 	KStackNames
 	CTime // ctime(seconds)
+	// Decoded is value_text: of an Int, by the spec in Names.List[0].
+	Decoded
 )
 
 // Arg is one argument of a print site.

@@ -9,6 +9,9 @@ import (
 	"github.com/gostap/gostap/grammar"
 )
 
+// likeAllReturns is the comment of returns of system calls, which are listed once for all.
+const likeAllReturns = "name, retval, retstr."
+
 // readme writes README.md and docs/tapsets.md: what every file is for, its functions with their comments.
 func readme(files []file) error {
 	var b bytes.Buffer
@@ -29,8 +32,8 @@ func readme(files []file) error {
 			}
 		}
 		for _, e := range f.entries {
-			if e.Kind == grammar.AliasEntry || e.Kind == grammar.MacroEntry {
-				fmt.Fprintf(&b, "\n* `%s%s`: %s\n", map[bool]string{true: "@"}[e.Kind == grammar.MacroEntry], e.Names[0], lines(f.text[:e.Off]))
+			if doc := lines(f.text[:e.Off]); doc != likeAllReturns && (e.Kind == grammar.AliasEntry || e.Kind == grammar.MacroEntry) {
+				fmt.Fprintf(&b, "\n* `%s%s`: %s\n", map[bool]string{true: "@"}[e.Kind == grammar.MacroEntry], e.Names[0], doc)
 			}
 		}
 	}

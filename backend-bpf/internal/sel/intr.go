@@ -108,7 +108,7 @@ func init() {
 
 // Translates reports whether an intrinsic can run in the kernel.
 func Translates(name string) bool {
-	return intrinsics[name] != nil || lazyKinds[name].kind != 0 || name == "ctime"
+	return intrinsics[name] != nil || lazyKinds[name].kind != 0 || name == "ctime" || name == "value_text"
 }
 
 // result sets in's Long result.

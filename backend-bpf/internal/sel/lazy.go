@@ -32,6 +32,7 @@ var lazyKinds = map[string]lazy{
 	"backtrace":         {lazy: wire.KStackHex, kind: wire.Stack, stack: true},
 	"sprint_backtrace":  {lazy: wire.KStackNames, kind: wire.Stack, stack: true},
 	"ctime":             {lazy: wire.CTime, kind: wire.Int},
+	"value_text":        {lazy: wire.Decoded, kind: wire.Int},
 }
 
 // lazyIntr notes what the text of a PrintOnly intrinsic will be made of.
@@ -47,6 +48,9 @@ func (g *gen) lazyIntr(in *ir.Instr) {
 	if !g.printed[in.Dst] || g.defs[in.Dst] != 1 {
 		g.u.refuse(in.Pos, "bpf-lazy-text", "the text of %s() is made on the host: with eBPF it can only be printed, not compared, stored or used as a key", in.Name)
 		return
+	}
+	if l.lazy == wire.Decoded {
+		l.names = &wire.Names{List: [][]byte{[]byte(in.Args[1].Str)}}
 	}
 	if len(in.Args) > 0 {
 		l.val = g.copy(g.long(in.Args[0]))

@@ -52,6 +52,7 @@ var lazies = map[string]lazy{
 	"backtrace":         {arg: wire.Arg{Lazy: wire.KStackHex, Kind: wire.Stack}, stack: true},
 	"sprint_backtrace":  {arg: wire.Arg{Lazy: wire.KStackNames, Kind: wire.Stack}, stack: true},
 	"ctime":             {arg: wire.Arg{Lazy: wire.CTime, Kind: wire.Int}},
+	"value_text":        {arg: wire.Arg{Lazy: wire.Decoded, Kind: wire.Int}},
 }
 
 // Translates reports whether an intrinsic can run in a module, or be named on the host when it is printed.
@@ -217,6 +218,13 @@ func (g *gen) lazyIntr(in *ir.Instr, l lazy) {
 	if !g.printed[in.Dst] || g.writes[in.Dst] != 1 {
 		g.refuse(in.Pos, "the text of %s() is made on the host: in a module it can only be printed, not compared, stored or used as a key", in.Name)
 		return
+	}
+	if l.arg.Lazy == wire.Decoded {
+		if in.Args[1].Kind != ir.ValStr {
+			g.refuse(in.Pos, "value_text() with a table that is no constant cannot run in a kernel module")
+			return
+		}
+		l.arg.Names = &wire.Names{List: [][]byte{[]byte(in.Args[1].Str)}}
 	}
 	g.lazy[in.Dst] = &l
 	if len(in.Args) > 0 {

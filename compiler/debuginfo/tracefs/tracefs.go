@@ -95,7 +95,9 @@ func (t *FS) Has(system, event string) bool {
 }
 
 // plain reports whether s can be the name of a directory of events.
-func plain(s string) bool { return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, "/\x00") }
+func plain(s string) bool {
+	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, "/\x00")
+}
 
 // Field is a field of an event's record.
 type Field struct {

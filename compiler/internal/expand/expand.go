@@ -359,6 +359,7 @@ func glob(pat, s string) bool {
 func (x *expander) aliases(req probe.Request, ms []aliasMatch, ctx context) []*Item {
 	var items []*Item
 	before := len(x.ds)
+	seen := map[*ast.Alias]bool{}
 	for _, m := range ms {
 		name := m.alias.Dotted()
 		if has(ctx.open, name) {
@@ -370,9 +371,10 @@ func (x *expander) aliases(req probe.Request, ms []aliasMatch, ctx context) []*I
 		for _, d := range ds {
 			x.ds.Add(d)
 		}
-		if decl == nil {
-			continue
+		if decl == nil || m.wild && seen[decl] {
+			continue // a wildcard takes one of several names of an alias
 		}
+		seen[decl] = true
 		c := ctx
 		c.depth++
 		c.open = append(append([]string(nil), ctx.open...), name)
