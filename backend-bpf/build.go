@@ -99,6 +99,10 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	for k, m := range lay.Maps {
 		pl.Spec.Maps[k] = m
 	}
+	if err := dispatch(u, pl); err != nil {
+		ds.Errorf(diag.Build, "bpf", source.Span{}, "%v", err)
+		return nil, ds
+	}
 	pl.Listing = text.String()
 	return pl, ds
 }

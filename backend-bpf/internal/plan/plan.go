@@ -131,6 +131,9 @@ type Attach struct {
 	Kind probe.Kind
 	// Probe is an index into ir.Program.Probes.
 	Probe int
+	// Table is the program array, indexed by the numbers of system calls, through which another program goes to this one; "" for
+	// programs that are attached themselves.
+	Table string
 	Sites []Target
 	// Funcs: the sites are functions of the kernel, at their entries or returns, and the handler looks only at the registers that
 	// calls and returns pass values in, so that a kprobe.multi link can serve it.

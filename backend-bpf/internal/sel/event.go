@@ -3,11 +3,13 @@ package sel
 import (
 	"encoding/binary"
 
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -118,4 +120,35 @@ func (g *gen) syscallSite() mach.Reg {
 	g.aluI(asm.LSh, i, 1)
 	g.alu(asm.Add, p, i)
 	return g.get(p, 0, asm.Half)
+}
+
+// Dispatcher makes the program that goes to the handler of a system call by a tail call: handlers are the members of the
+// array table, by number. kind is ProcessSyscall or ProcessSyscallReturn.
+func (u *Unit) Dispatcher(name, table string, kind probe.Kind) (*ebpf.ProgramSpec, *ebpf.MapSpec, error) {
+	site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall}
+	f := mach.New(name)
+	f.Params = 1
+	g := &gen{u: u, h: &Handler{Handler: &place.Handler{Sites: []*probe.Site{site}}}}
+	g.code = code{f: f, lock: -1}
+	g.set(g.block())
+	g.ctx = g.reg()
+	g.mov(g.ctx, mach.R1)
+	end := g.block()
+	// The kernel looks at the lower half of the index: numbers of other tables must not get there.
+	nr := g.syscallNr()
+	g.unlessI(asm.JGE, nr, syscallSlots, end)
+	g.call(asm.FnTailCall, aReg(g.ctx), aMap(table), aReg(nr))
+	g.here(end)
+	g.movI(mach.R0, 0)
+	g.cur.Term = mach.Term{Kind: mach.Exit}
+	if g.err != nil {
+		return nil, nil, g.err
+	}
+	ins, err := finish(f, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	typ, attach, to := progType(site)
+	return &ebpf.ProgramSpec{Name: name, Type: typ, AttachType: attach, AttachTo: to, Instructions: ins, License: "GPL"},
+		&ebpf.MapSpec{Name: table, Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4, MaxEntries: syscallSlots}, nil
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"github.com/gostap/gostap/backend-bpf/internal/attach"
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/load"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -74,6 +76,14 @@ func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error
 			}
 		}
 		return nil
+	case a.Table != "":
+		return s.enlist(a, prog)
+	case a.Kind == probe.ProcessSyscall || a.Kind == probe.ProcessSyscallReturn:
+		for _, t := range a.Sites {
+			s.report = append(s.report, fmt.Sprintf("%s: %s", pointOf(t.Site), prog.AttachTo))
+		}
+		// The program finds out by itself which of its sites a hit is for.
+		return s.set.Tracing(prog.FD(), uint32(prog.AttachType), prog.AttachTo, 0)
 	case prog.Type == ebpf.RawTracepoint, prog.Type == ebpf.Tracing:
 		for _, t := range a.Sites {
 			var err error
@@ -90,6 +100,25 @@ func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error
 		return nil
 	}
 	return fmt.Errorf("the eBPF back end cannot attach %v probes", a.Kind)
+}
+
+// enlist enters a program of system calls into the table through which it is gone to. The program that does that is attached
+// behind all others.
+func (s *Session) enlist(a *plan.Attach, prog *load.Prog) error {
+	m := s.col.Maps[a.Table]
+	if m == nil {
+		return fmt.Errorf("the plan has no map %s", a.Table)
+	}
+	var key, val [4]byte
+	binary.NativeEndian.PutUint32(val[:], uint32(prog.FD()))
+	for _, t := range a.Sites {
+		binary.NativeEndian.PutUint32(key[:], uint32(t.Site.Syscall))
+		if err := kern.Update(m.FD(), key[:], val[:], kern.UpdateAny); err != nil {
+			return fmt.Errorf("enter %s into the table of system calls: %w", pointOf(t.Site), err)
+		}
+		s.report = append(s.report, fmt.Sprintf("%s: %s, by number", pointOf(t.Site), prog.AttachTo))
+	}
+	return nil
 }
 
 func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[string]*attach.File) error {

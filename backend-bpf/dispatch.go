@@ -1,0 +1,79 @@
+package bpf
+
+import (
+	"fmt"
+
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/sel"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// A program at a tracepoint of system calls costs every call about 20 ns, whichever call it is for. So where a script has
+// more than a few, one program goes to the handler by the call's number. Several handlers of one call go to as many
+// arrays, each with a program of its own.
+
+// fewSyscalls is how many programs are attached by themselves, at the entries and at the returns.
+const fewSyscalls = 2
+
+// dispatch puts the programs of system calls behind dispatchers.
+func dispatch(u *sel.Unit, pl *plan.Plan) error {
+	for _, kind := range []probe.Kind{probe.ProcessSyscall, probe.ProcessSyscallReturn} {
+		var progs []int
+		for i := range pl.Attach {
+			if pl.Attach[i].Kind == kind && !any(&pl.Attach[i]) {
+				progs = append(progs, i)
+			}
+		}
+		if len(progs) <= fewSyscalls {
+			continue
+		}
+		suffix := map[probe.Kind]string{probe.ProcessSyscall: "enter", probe.ProcessSyscallReturn: "exit"}[kind]
+		var layers []map[int]bool
+		var made []plan.Attach
+		for _, i := range progs {
+			a := &pl.Attach[i]
+			n := 0
+			for ; n < len(layers); n++ {
+				if free(layers[n], a) {
+					break
+				}
+			}
+			name, table := fmt.Sprintf("sys_%s_%d", suffix, n), fmt.Sprintf("gostap_%s%d", suffix, n)
+			if n == len(layers) {
+				spec, m, err := u.Dispatcher(name, table, kind)
+				if err != nil {
+					return err
+				}
+				layers = append(layers, map[int]bool{})
+				pl.Spec.Programs[name], pl.Spec.Maps[table] = spec, m
+				site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall, Point: "(goes to the handlers by the call's number)"}
+				made = append(made, plan.Attach{Prog: name, Kind: kind, Probe: a.Probe, Sites: []plan.Target{{Site: site}}})
+			}
+			a.Table = table
+			for _, t := range a.Sites {
+				layers[n][t.Site.Syscall] = true
+			}
+		}
+		pl.Attach = append(pl.Attach, made...)
+	}
+	return nil
+}
+
+// any reports whether a program is for calls without a number of their own.
+func any(a *plan.Attach) bool {
+	for _, t := range a.Sites {
+		if t.Site.Syscall == probe.AnySyscall {
+			return true
+		}
+	}
+	return false
+}
+
+func free(used map[int]bool, a *plan.Attach) bool {
+	for _, t := range a.Sites {
+		if used[t.Site.Syscall] {
+			return false
+		}
+	}
+	return true
+}
