@@ -17,6 +17,7 @@ import (
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
@@ -41,12 +42,15 @@ func run() error {
 	name := flag.String("name", "kmodrun", "name of the module")
 	script := flag.String("e", "", "script to run instead of a file")
 	withBPF := flag.Bool("bpf", false, "run it with eBPF")
+	guru := flag.Bool("g", true, "guru mode")
+	flag.StringVar(&kernelFiles.BTF, "kernel-btf", "", "types of the kernel that the script is for")
+	flag.StringVar(&kernelFiles.Map, "kernel-map", "", "its symbols")
 	build := flag.Bool("build", false, "only build")
 	list := flag.Bool("p3", false, "only print the C")
 	verbose := flag.Bool("v", false, "say more")
 	flag.Parse()
 	ctx := context.Background()
-	p, err := program(ctx, *script, *command)
+	p, err := program(ctx, *script, *command, *guru)
 	if err != nil {
 		return err
 	}
@@ -110,8 +114,11 @@ func run() error {
 	return nil
 }
 
+// kernelFiles say of which kernel a script speaks, where that is not the running one.
+var kernelFiles kbtf.Config
+
 // program gives the program of a script, or of the file in the text form.
-func program(ctx context.Context, script, command string) (*ir.Program, error) {
+func program(ctx context.Context, script, command string, guru bool) (*ir.Program, error) {
 	if script == "" {
 		text, err := os.ReadFile(flag.Arg(0))
 		if err != nil {
@@ -125,7 +132,7 @@ func program(ctx context.Context, script, command string) (*ir.Program, error) {
 	}
 	target, _, _ := strings.Cut(command, " ")
 	res, ds := compiler.Compile(ctx, compiler.Options{Scripts: []compiler.Script{{Name: "<input>", Text: []byte(script)}},
-		Limits: layout.Default(), Guru: true, Open: open.Open, TargetPath: target, Runtime: "kernel", Globals: map[string]string{}})
+		Limits: layout.Default(), Guru: guru, Open: open.Open, KernelFiles: kernelFiles, TargetPath: target, Runtime: "kernel", Globals: map[string]string{}})
 	(&diag.Printer{W: os.Stderr, Files: res.Files}).Print(ds)
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("the script has errors")

@@ -1,0 +1,131 @@
+package vm
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
+)
+
+// kernelScripts are whole scripts about functions of the kernel, each run with eBPF and as a module: the output has
+// to be the same. %ADDR is the address of do_sys_openat2.
+var kernelScripts = []struct {
+	name, args, script string
+	want               []string
+}{
+	{"opens", "open 4", `
+		global calls, rets, at
+		probe kernel.function("do_sys_openat2") { if (pid() == target()) { calls++; at[tid()] = user_string($filename) } }
+		probe kernel.function("do_sys_openat2").return { if (pid() == target()) { rets++; printf("ret %d %s\n", $return, at[tid()]) } }
+		probe kernel.function("do_sys_openat2").return { if (pid() == target()) printf("%s: %d dfd %d flags %d\n", user_string(@entry($filename)), $return, $dfd, @entry($how->flags)) }
+		probe end { printf("calls %d rets %d\n", calls, rets) }`,
+		[]string{"ret 3 /etc/passwd\n/etc/passwd: 3 dfd -100 flags 32768\nret -2 /nowhere\n/nowhere: -2 dfd -100 flags 32768\nret 4 /etc/passwd\n", "calls 8 rets 8\n"}},
+	{"clone", "block 2", `
+		probe kernel.function("kernel_clone") { if (pid() == target()) printf("%s clone_flags=%x stack_size=%d\n", execname(), $args->flags, $args->stack_size) }`,
+		[]string{"kernel clone_flags=3d0f00 stack_size=", "kernel clone_flags=3d0f00 stack_size="}},
+	{"places", "open 2", `
+		global n
+		probe kernel.function("do_sys_openat2") { if (pid() == target()) n["entry"]++ }
+		probe kprobe.function("do_sys_openat2").offset(5) { if (pid() == target()) { n["offset"]++; printf("%s %x\n", symdata(addr()), addr() == %ADDR + 5) } }
+		probe kernel.statement(%ADDR).absolute { if (pid() == target()) { n["absolute"]++; printf("%s %x\n", symdata(addr()), addr() == %ADDR) } }
+		probe kernel.function(%ADDR) { if (pid() == target()) n["address"]++ }
+		probe kernel.function("do_sys_openat2") { if (pid() == target()) { printf("%s %s %d\n", ppfunc(), probefunc(), is_return()); print_backtrace() } }
+		probe kernel.function("do_sys_openat2").return { if (pid() == target()) printf("back in %s, was %s %d\n", probefunc(), ppfunc(), is_return()) }
+		probe end { foreach (k+ in n) printf("%s %d\n", k, n[k]) }`,
+		[]string{"do_sys_openat2+0x5/", "do_sys_openat2+0x0/", "absolute 4\naddress 4\nentry 4\noffset 4\n", " [kernel] 1\n",
+			"do_sys_openat2 do_sys_openat2 0\n 0xffffffff", " : do_sys_openat2+0x0/0x", "back in __x64_sys_openat, was do_sys_openat2 1\n", "entry_SYSCALL_64_after_hwframe+0x"}},
+	{"ptys", "ptys hello-one typed-two", `
+		probe kernel.function("pty_write") { if (kernel_string($tty->name) == "pts0") printf("%s %s\n", kernel_string($tty->name), kernel_string_n($buf, $c)) }`,
+		[]string{"pts0 hello-one\n"}},
+	{"interrupts", "calls 20000", `
+		global n, last, seen
+		probe kernel.function("update_process_times") { n[1]++; last = n[1]; seen[cpu()] <<< last }
+		probe kernel.function("__x64_sys_getppid") { n[2]++; last = n[2]; seen[cpu()] <<< last }
+		probe kernel.function("__x64_sys_getppid") {
+			if (n[3]++ == 100) printf("%s %d %d %d %d %d %s\n", execname(), uid(), gid(), euid(), tid() == pid(), ppid() > 0, pp()) }
+		probe end { printf("calls %d ticks %d cpus %d\n", n[2] > 19900, n[1] > 5, @count(seen[0]) > 0) }`,
+		[]string{"calls 1 ticks 1 cpus 1\n", "kernel 0 0 0 1 1 kernel.function(\"__x64_sys_getppid"}},
+	{"blacklist", "calls 1", `probe kernel.function("exc_int3") { println("hit") }`,
+		[]string{"cannot probe exc_int3", "blacklist", "rc 1"}},
+}
+
+// TestKernelScripts goes from the text of scripts to their output.
+func TestKernelScripts(t *testing.T) {
+	each(t, func(t *testing.T, k *Kernel, b *bench) {
+		kdir, err := k.BuildDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts, err := k.Facts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		syms, err := kbtf.New(kbtf.Config{Map: facts.Kallsyms}).Symbols()
+		if err != nil {
+			t.Fatal(err)
+		}
+		openat2 := syms.Named("do_sys_openat2")
+		if len(openat2) != 1 {
+			t.Fatalf("do_sys_openat2: %v", openat2)
+		}
+		dir := t.TempDir()
+		run, cache, prog := filepath.Join(b.dir, "kmodrun"), filepath.Join(dir, "cache"), kernelFixture(t)
+		files := map[string]string{run: run, cache: cache, prog: prog}
+		command := ""
+		for _, s := range kernelScripts {
+			text := strings.ReplaceAll(s.script, "%ADDR", fmt.Sprintf("0x%x", openat2[0].Addr))
+			args := []string{"-cache", cache, "-name", strings.ReplaceAll(s.name, "-", "_"), "-c", prog + " " + s.args}
+			out, err := exec.Command(run, append(args, "-kernel-btf", facts.BTF, "-kernel-map", facts.Kallsyms, "-r", kdir, "-build", "-e", text)...).CombinedOutput()
+			if err != nil {
+				t.Errorf("build %s: %v\n%s", s.name, err, out)
+				continue
+			}
+			if gccWarning.Match(out) {
+				t.Errorf("%s: gcc warns:\n%s", s.name, out)
+			}
+			for _, how := range []string{"", " -bpf"} {
+				command += fmt.Sprintf("echo '== %s%s'; %s%s -cache %s -name %s -c '%s %s' -e '%s' 2>&1; echo rc $?\n", s.name, how, run, how, cache,
+					strings.ReplaceAll(s.name, "-", "_"), prog, s.args, text)
+			}
+		}
+		res := guest(t, k, Options{Files: files, Command: command})
+		for _, s := range kernelScripts {
+			var said [2]string
+			for i, how := range []string{"", " -bpf"} {
+				_, part, _ := strings.Cut(res.Output, "== "+s.name+how+"\n")
+				part, _, _ = strings.Cut(part, "== ")
+				part = ordered(part)
+				want := s.want
+				if !strings.Contains(strings.Join(want, ""), "rc ") {
+					want = append(want[:len(want):len(want)], "\nrc 0\n")
+				}
+				for _, w := range want {
+					if !strings.Contains("\n"+part, w) {
+						t.Errorf("%s%s: no %q in\n%s", s.name, how, w, part)
+					}
+				}
+				said[i] = part
+			}
+			if s.name != "interrupts" && said[0] != said[1] { // what is skipped there depends on the moment
+				t.Errorf("%s: a module says\n%s\neBPF says\n%s", s.name, said[0], said[1])
+			}
+		}
+		if t.Failed() {
+			t.Logf("console: %s", res.Console)
+		}
+	})
+}
+
+// ordered leaves out what the traced program says by itself, which comes at any place.
+func ordered(text string) string {
+	var out []string
+	for _, l := range strings.Split(text, "\n") {
+		if !strings.HasPrefix(l, "open ") && !strings.HasPrefix(l, "slept ") && !strings.HasPrefix(l, "per call ") {
+			out = append(out, l)
+		}
+	}
+	return strings.Join(out, "\n")
+}
