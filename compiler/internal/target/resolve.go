@@ -16,13 +16,12 @@ import (
 
 // The kinds of diagnostics made here.
 const (
-	CodeNoVariable diag.Code = "no-variable"  // no variable of that name
-	CodeNotLive    diag.Code = "not-live"     // it is there, but has no value at the pc
-	CodeTarget     diag.Code = "target"       // the expression does not fit the variable's type
-	CodeNoDWARF    diag.Code = "no-dwarf"     // the program carries no types
-	CodeTail       diag.Code = "tail-call"    // warning: a return site without results is left out
-	CodeInlineOut  diag.Code = "inline-left"  // warning: an inlined copy is left out
-	CodeContext    diag.Code = "target-where" // target expressions make no sense here
+	CodeNoVariable diag.Code = "no-variable" // no variable of that name
+	CodeNotLive    diag.Code = "not-live"    // it is there, but has no value at the pc
+	CodeTarget     diag.Code = "target"      // the expression does not fit the variable's type
+	CodeNoDWARF    diag.Code = "no-dwarf"    // the program carries no types
+	CodeTail       diag.Code = "tail-call"   // warning: a return site without results is left out
+	CodeInlineOut  diag.Code = "inline-left" // warning: an inlined copy is left out
 )
 
 // resolver resolves the target expressions of one body at one site.
