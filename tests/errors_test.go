@@ -193,7 +193,11 @@ func (c *errorCode) provoke(t *testing.T) string {
 		}
 		var b bytes.Buffer
 		(&diag.Printer{W: &b, Files: res.Files}).One(d)
-		return strings.ReplaceAll(b.String(), binDir, "/bin")
+		root, err := filepath.Abs("..")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.NewReplacer(binDir, "/bin", root, "/src").Replace(b.String())
 	}
 	var b bytes.Buffer
 	(&diag.Printer{W: &b, Files: res.Files}).Print(ds)
