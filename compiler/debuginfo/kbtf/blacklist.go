@@ -56,7 +56,7 @@ func (im *Image) Blacklisted(f *debuginfo.Func) string {
 
 // Gone says why the code of f is not there any more, "" if it is.
 func (im *Image) Gone(f *debuginfo.Func) string {
-	if syms, err := im.k.Symbols(); err == nil && f.Entry != 0 {
+	if syms, err := im.symbols(); err == nil && f.Entry != 0 {
 		if lo, hi := im.textRange(syms); f.Entry < lo || f.Entry >= hi {
 			return "it is only there while the kernel starts"
 		}
@@ -70,7 +70,7 @@ func (im *Image) blacklist() *blacklist {
 	}
 	b := &blacklist{names: map[string]bool{}}
 	im.k.black = b
-	syms, err := im.k.Symbols()
+	syms, err := im.symbols()
 	if err != nil {
 		return b
 	}

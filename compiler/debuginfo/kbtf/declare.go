@@ -9,7 +9,10 @@ func (s *Scope) declare(id uint32, inner string, depth int) string {
 }
 
 // maxName bounds the types that one name is made of, since prototypes may refer to each other.
-const maxName = 1000
+const (
+	maxName   = 1000
+	maxLength = 1 << 12 // bytes
+)
 
 // namer writes one name.
 type namer struct {
@@ -33,7 +36,7 @@ func (s *namer) declare(id uint32, inner string, depth int) string {
 		return join("void")
 	}
 	r, ok := s.b.at(id)
-	if s.left--; !ok || depth > maxDepth || s.left < 0 {
+	if s.left--; !ok || depth > maxDepth || s.left < 0 || len(inner) > maxLength {
 		return join("?")
 	}
 	next := func(inner string) string { return s.declare(r.ref(), inner, depth+1) }
@@ -98,6 +101,9 @@ func (s *Scope) untagged(id uint32) uint32 {
 func (s *namer) parameters(r record, depth int) string {
 	out := ""
 	for i := range r.vlen() {
+		if len(out) > maxLength || s.left < 0 {
+			return out + ", ..."
+		}
 		if i > 0 {
 			out += ", "
 		}

@@ -170,7 +170,7 @@ func marker(name string) bool {
 // Pieces of functions (f.part.0, f.cold) match by their full name only. Wildcards give what can be probed
 // at all: not the code that is only there while the kernel starts. One address is listed once.
 func (im *Image) Funcs(pattern string) ([]*debuginfo.Func, error) {
-	syms, err := im.k.Symbols()
+	syms, err := im.symbols()
 	if err != nil {
 		return nil, im.noSymbols(err)
 	}
@@ -226,8 +226,12 @@ func (im *Image) Funcs(pattern string) ([]*debuginfo.Func, error) {
 	if len(found) == 0 {
 		nf := &debuginfo.NotFoundError{What: "function", Name: pattern, Near: im.NearNames(pattern)}
 		if im.module == "" && !strings.ContainsAny(pattern, `*?[\`) {
-			for _, s := range syms.Named(pattern) {
-				if s.Module != "" && s.Code() && !strings.HasPrefix(s.Module, "__builtin__") && s.Module != "bpf" {
+			all, err := im.k.Symbols()
+			if err != nil {
+				return nil, nf
+			}
+			for _, s := range all.Named(pattern) {
+				if s.Module != "" && s.Code() && !generated(s.Module) {
 					nf.Detail = fmt.Sprintf(`it is one of module %s: module("%s").function("%s")`, s.Module, s.Module, pattern)
 				}
 			}
@@ -245,6 +249,14 @@ func (im *Image) Funcs(pattern string) ([]*debuginfo.Func, error) {
 }
 
 func (im *Image) mine(s Symbol) bool { return s.Module == im.module }
+
+// symbols are those that im has: for the kernel itself without those of modules.
+func (im *Image) symbols() (*Symbols, error) {
+	if im.module == "" {
+		return im.k.ownSymbols()
+	}
+	return im.k.Symbols()
+}
 
 func (im *Image) noSymbols(err error) error {
 	return fmt.Errorf("the kernel's symbols cannot be read: %w", err)
@@ -293,7 +305,7 @@ func (im *Image) end(syms *Symbols, f *function) {
 
 // FuncAt finds the function that covers pc, nil if there is none or addresses are hidden.
 func (im *Image) FuncAt(pc uint64) *debuginfo.Func {
-	syms, err := im.k.Symbols()
+	syms, err := im.symbols()
 	if err != nil {
 		return nil
 	}
@@ -317,7 +329,7 @@ func (im *Image) NearNames(name string) []string {
 	if strings.ContainsAny(name, `*?[\`) {
 		return nil
 	}
-	syms, err := im.k.Symbols()
+	syms, err := im.symbols()
 	if err != nil {
 		return nil
 	}
@@ -378,7 +390,7 @@ func (im *Image) ReturnSites(*debuginfo.Func) ([]debuginfo.Site, error) { return
 // SiteAt is a site within a function. Whether an instruction begins there the kernel finds out when the
 // probe is registered.
 func (im *Image) SiteAt(pc uint64) (debuginfo.Site, error) {
-	if syms, err := im.k.Symbols(); err != nil {
+	if syms, err := im.symbols(); err != nil {
 		return debuginfo.Site{}, im.noSymbols(err)
 	} else if syms.Hidden() {
 		return debuginfo.Site{}, errHidden
@@ -405,7 +417,7 @@ func (im *Image) OffsetSite(f *debuginfo.Func, off uint64) (debuginfo.Site, erro
 	if fn == nil {
 		return debuginfo.Site{}, errors.New("no function of the kernel")
 	}
-	if syms, err := im.k.Symbols(); err == nil && f.Entry != 0 {
+	if syms, err := im.symbols(); err == nil && f.Entry != 0 {
 		if im.end(syms, fn); off >= f.End-f.Entry {
 			return debuginfo.Site{}, fmt.Errorf("%s has %d bytes", f.Name, f.End-f.Entry)
 		}
@@ -420,7 +432,7 @@ func (im *Image) Place(s debuginfo.Site) (symbol string, offset uint64, err erro
 	if f == nil {
 		return "", 0, errors.New("no function of the kernel")
 	}
-	syms, err := im.k.Symbols()
+	syms, err := im.symbols()
 	if err != nil {
 		return "", 0, im.noSymbols(err)
 	}

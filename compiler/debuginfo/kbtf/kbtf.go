@@ -31,6 +31,8 @@ type Config struct {
 	Map string
 	// Other, if not "", names a kernel that is not the running one, also when none of its files was found.
 	Other string
+	// Cache is the directory where the running kernel's symbols are kept until the next boot, "" for nowhere.
+	Cache string
 	// Sys and Proc are where sysfs and procfs are mounted, "" for /sys and /proc.
 	Sys, Proc string
 }
@@ -43,14 +45,14 @@ var ErrNoBTF = errors.New("the kernel has no BTF type information")
 
 // Kernel is one kernel. Use it from one goroutine at a time.
 type Kernel struct {
-	cfg    Config
-	main   *Scope
-	err    error // why there are no types
-	mods   map[string]*Scope
-	syms   *Symbols
-	symErr error
-	images map[string]*Image
-	black  *blacklist
+	cfg       Config
+	main      *Scope
+	err       error // why there are no types
+	mods      map[string]*Scope
+	syms, own *Symbols
+	symErr    error
+	images    map[string]*Image
+	black     *blacklist
 }
 
 // Scope is what a module can name: its own functions and types, then those of the kernel. The

@@ -34,31 +34,26 @@ func (s Symbol) Global() bool {
 	return s.Type >= 'A' && s.Type <= 'Z' || s.Type == 'w' || s.Type == 'v'
 }
 
-// Symbols is a symbol table, kept as the text that it came as.
+// Symbols is a symbol table, kept as the text that it came as. Offsets of lines in it are what its tables hold.
 type Symbols struct {
 	text []byte
 	// hidden says that all addresses are 0.
 	hidden bool
-	sorted []sortedSymbol
+	// sorted are the lines with an address, by that.
+	sorted []uint32
 	// slots find lines by name: 1 + the offset of the line, 0 is empty.
 	slots   []uint32
 	lookups int
+	mods    []string
 	// lo and hi are the bounds of the kernel's code, once looked for.
 	lo, hi uint64
-	mods   []string
-}
-
-// sortedSymbol is a symbol by its address and its line in the text.
-type sortedSymbol struct {
-	addr uint64
-	line uint32
 }
 
 // maxSymbols bounds the text of a symbol table.
 const maxSymbols = 512 << 20
 
-// Symbols reads /proc/kallsyms, or the file that Config.Map names. Reading the kernel's takes it half a
-// microsecond for each of some hundred thousand symbols: ask only when the symbols are needed.
+// Symbols are those of /proc/kallsyms, or of the file that Config.Map names. Reading the kernel's takes it half a
+// microsecond for each of some hundred thousand symbols.
 func (k *Kernel) Symbols() (*Symbols, error) {
 	if k.syms != nil || k.symErr != nil {
 		return k.syms, k.symErr
@@ -73,6 +68,33 @@ func (k *Kernel) Symbols() (*Symbols, error) {
 	}
 	k.syms, k.symErr = readSymbols(path)
 	return k.syms, k.symErr
+}
+
+// ownSymbols are those of the kernel itself, and perhaps those of modules too. They may come from what an earlier run kept.
+func (k *Kernel) ownSymbols() (*Symbols, error) {
+	if k.own != nil {
+		return k.own, nil
+	}
+	path, boot := k.cacheFile()
+	if path != "" && k.syms == nil {
+		if k.own = readCache(path, boot); k.own != nil {
+			return k.own, nil
+		}
+	}
+	all, err := k.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	k.own = all
+	if path != "" && !all.hidden {
+		end := len(all.text)
+		if i := bytes.IndexByte(all.text, '\t'); i >= 0 { // modules come behind the kernel
+			end = bytes.LastIndexByte(all.text[:i], '\n') + 1
+		}
+		k.own = &Symbols{text: all.text[:end:end]}
+		writeCache(path, boot, k.own)
+	}
+	return k.own, nil
 }
 
 func readSymbols(path string) (*Symbols, error) {
@@ -189,6 +211,9 @@ func (s *Symbols) Hidden() bool { return s.hidden }
 
 // line parses the line at offset at; next is where the following one begins. ok is false for a line of another form.
 func (s *Symbols) line(at int) (x Symbol, next int, ok bool) {
+	if at < 0 || at >= len(s.text) {
+		return x, len(s.text), false
+	}
 	b := s.text[at:]
 	next = len(s.text)
 	if i := bytes.IndexByte(b, '\n'); i >= 0 {
@@ -251,7 +276,7 @@ func (s *Symbols) Named(name string) []Symbol {
 	if name == "" {
 		return nil
 	}
-	if s.lookups++; s.lookups > searches {
+	if s.lookups++; s.slots != nil || s.lookups > searches {
 		return s.fromTable(name)
 	}
 	var out []Symbol
@@ -273,81 +298,93 @@ func (s *Symbols) Named(name string) []Symbol {
 	}
 }
 
-// fromTable is Named by open addressing over the lines of the text.
-func (s *Symbols) fromTable(name string) []Symbol {
-	if s.slots == nil {
-		size := 16
-		for n := bytes.Count(s.text, []byte{'\n'}) + 1; size < n+n/2; {
-			size *= 2
-		}
-		s.slots = make([]uint32, size)
-		mask := uint32(size - 1)
-		for at := 0; at < len(s.text); {
-			x, next, ok := s.line(at)
-			if ok {
-				i := hash(x.Name) & mask
-				for s.slots[i] != 0 {
-					i = (i + 1) & mask
-				}
-				s.slots[i] = uint32(at) + 1
-			}
-			at = next
-		}
+// table makes the table of names: open addressing.
+func (s *Symbols) table() []uint32 {
+	if s.slots != nil {
+		return s.slots
 	}
+	size := 16
+	for n := bytes.Count(s.text, []byte{'\n'}) + 1; size < n+n/2; {
+		size *= 2
+	}
+	s.slots = make([]uint32, size)
+	mask := uint32(size - 1)
+	for at := 0; at < len(s.text); {
+		x, next, ok := s.line(at)
+		if ok {
+			i := hash(x.Name) & mask
+			for s.slots[i] != 0 {
+				i = (i + 1) & mask
+			}
+			s.slots[i] = uint32(at) + 1
+		}
+		at = next
+	}
+	return s.slots
+}
+
+// fromTable is Named by the table.
+func (s *Symbols) fromTable(name string) []Symbol {
+	slots := s.table()
 	var out []Symbol
-	mask := uint32(len(s.slots) - 1)
-	for i := hash(name) & mask; s.slots[i] != 0; i = (i + 1) & mask {
-		if x, _, ok := s.line(int(s.slots[i] - 1)); ok && x.Name == name {
+	mask := uint32(len(slots) - 1)
+	for i, n := hash(name)&mask, 0; slots[i] != 0 && n < len(slots); i, n = (i+1)&mask, n+1 {
+		if x, _, ok := s.line(int(slots[i] - 1)); ok && x.Name == name {
 			out = append(out, x)
 		}
 	}
 	return out
 }
 
-// index sorts the symbols by address.
-func (s *Symbols) index() []sortedSymbol {
+// index sorts the lines by address.
+func (s *Symbols) index() []uint32 {
 	if s.sorted != nil || s.hidden {
 		return s.sorted
 	}
-	out := make([]sortedSymbol, 0, bytes.Count(s.text, []byte{'\n'})+1)
+	type entry struct {
+		addr uint64
+		line uint32
+	}
+	all := make([]entry, 0, bytes.Count(s.text, []byte{'\n'})+1)
 	for at := 0; at < len(s.text); {
 		x, next, ok := s.line(at)
 		if ok && x.Addr != 0 {
-			out = append(out, sortedSymbol{x.Addr, uint32(at)})
+			all = append(all, entry{x.Addr, uint32(at)})
 		}
 		at = next
 	}
-	less := func(a, b sortedSymbol) int {
-		switch {
-		case a.addr < b.addr:
-			return -1
-		case a.addr > b.addr:
-			return 1
-		}
-		return 0
+	less := func(a, b entry) int { return cmp.Compare(a.addr, b.addr) }
+	if !slices.IsSortedFunc(all, less) {
+		slices.SortStableFunc(all, less)
 	}
-	if !slices.IsSortedFunc(out, less) {
-		slices.SortStableFunc(out, less)
+	s.sorted = make([]uint32, len(all))
+	for i, e := range all {
+		s.sorted[i] = e.line
 	}
-	s.sorted = out
-	return out
+	return s.sorted
+}
+
+// above is the first place in the index whose address is above addr.
+func (s *Symbols) above(addr uint64) int {
+	idx := s.index()
+	return sort.Search(len(idx), func(i int) bool { x, _, _ := s.line(int(idx[i])); return x.Addr > addr })
 }
 
 // At gives the symbols with the highest address that is not above addr, all names that there are for it, and the address of the
 // next one behind (0 if there is none). None are given for addresses in front of the first or when addresses are hidden.
 func (s *Symbols) At(addr uint64) (at []Symbol, end uint64) {
 	idx := s.index()
-	i := sort.Search(len(idx), func(i int) bool { return idx[i].addr > addr })
+	i := s.above(addr)
 	if i < len(idx) {
-		end = idx[i].addr
+		x, _, _ := s.line(int(idx[i]))
+		end = x.Addr
 	}
-	if i == 0 {
-		return nil, end
-	}
-	for start := idx[i-1].addr; i > 0 && idx[i-1].addr == start; i-- {
-		if x, _, ok := s.line(int(idx[i-1].line)); ok {
-			at = append(at, x)
+	for i--; i >= 0; i-- {
+		x, _, ok := s.line(int(idx[i]))
+		if !ok || len(at) > 0 && x.Addr != at[0].Addr {
+			break
 		}
+		at = append(at, x)
 	}
 	slices.Reverse(at)
 	return at, end
@@ -420,8 +457,8 @@ func (s *Symbols) anchor(module string, addr uint64) Symbol {
 		}
 	}
 	idx := s.index()
-	for i := sort.Search(len(idx), func(i int) bool { return idx[i].addr > addr }); i > 0; i-- {
-		x, _, ok := s.line(int(idx[i-1].line))
+	for i := s.above(addr); i > 0; i-- {
+		x, _, ok := s.line(int(idx[i-1]))
 		if !ok || x.Module != module || !x.Code() {
 			continue
 		}

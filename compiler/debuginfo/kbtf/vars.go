@@ -46,7 +46,7 @@ func (im *Image) protoOf(f *function) (*Proto, error) {
 
 // ambiguous reports whether another function has f's name. Tools that made BTF before 2023 described the first that they met.
 func (im *Image) ambiguous(f *function) bool {
-	syms, err := im.k.Symbols()
+	syms, err := im.symbols()
 	if err != nil {
 		return false
 	}
@@ -308,7 +308,7 @@ func (im *Image) Global(name string) (*debuginfo.Var, error) {
 	if unit != "" {
 		return nil, im.errDWARF("the file of a variable is")
 	}
-	syms, err := im.k.Symbols()
+	syms, err := im.symbols()
 	if err != nil {
 		return nil, im.noSymbols(err)
 	}
