@@ -44,22 +44,17 @@ func (g *gen) match(in *ir.Instr) {
 		return
 	}
 	a := g.automaton(t)
+	done := g.block()
 	if s.padded && maps.StringSize(s.cap) <= shortText {
-		g.truth(in.Dst, func(yes, no *mach.Block) {
-			done := g.block()
-			for i := 0; i < maps.StringSize(s.cap); i += 8 {
-				g.walkWord(a, g.getP(s.at, i, asm.DWord), 8)
-				g.unlessI(asm.JLE, a.state, int64(t.Found), done)
-			}
-			g.here(done)
-			g.condI(asm.JEq, a.state, int64(t.Found), yes, no)
-		})
-		return
-	}
-	s = g.flat(s)
-	g.truth(in.Dst, func(yes, no *mach.Block) {
+		for i := 0; i < maps.StringSize(s.cap); i += 8 {
+			g.walkWord(a, g.getP(s.at, i, asm.DWord), 8)
+			g.unlessI(asm.JLE, a.state, int64(t.Found), done)
+		}
+		g.here(done)
+	} else {
+		s = g.flat(s)
 		i := g.imm(0)
-		head, done := g.block(), g.block()
+		head := g.block()
 		limit := walked
 		switch {
 		case g.steps:
@@ -74,8 +69,15 @@ func (g *gen) match(in *ir.Instr) {
 		g.aluI(asm.Add, i, 8)
 		g.condI(asm.JGT, a.state, int64(t.Found), head, done)
 		g.set(done)
-		g.condI(asm.JEq, a.state, int64(t.Found), yes, no)
-	})
+	}
+	// 1 if the state is Found, made without a branch: with two ways behind each match the verifier would walk 2^n.
+	g.aluI(asm.Xor, a.state, int64(t.Found))
+	n := g.copy(a.state)
+	g.neg(n)
+	g.alu(asm.Or, n, a.state)
+	g.aluI(asm.RSh, n, 63)
+	g.aluI(asm.Xor, n, 1)
+	g.mov(dst, n)
 }
 
 // automaton is a pattern's automaton in the map of constants.
