@@ -148,12 +148,18 @@ func touched(p *ir.Program, handlers []*place.Handler) []bool {
 		if c := p.Probes[h.Probe].Cond; c >= 0 {
 			out[c] = true
 		}
-		for _, b := range h.Body.Blocks {
-			for i := range b.Instrs {
-				if g := b.Instrs[i].Glob; g >= 0 {
-					out[g] = true
+		mark := func(f *ir.Func) {
+			for _, b := range f.Blocks {
+				for i := range b.Instrs {
+					if g := b.Instrs[i].Glob; g >= 0 {
+						out[g] = true
+					}
 				}
 			}
+		}
+		mark(h.Body)
+		for _, f := range h.Subs {
+			mark(f)
 		}
 	}
 	return out

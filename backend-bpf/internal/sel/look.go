@@ -221,9 +221,7 @@ func (g *gen) homes() {
 		})
 		a.fun = g.fun
 	}
-	act := g.act
 	g.fun = handler
-	g.act = act
 }
 
 // shared gives String registers of the handler places that they share with others which are not in use at the

@@ -266,14 +266,23 @@ func (g *gen) callSub(b ir.BlockID, i int, in *ir.Instr) {
 // keep stores a Long in the current activation, recall loads it. Strings of recursive functions lie there anyway.
 func (g *gen) keep(r ir.Reg) {
 	if l := g.longs[r]; l != mach.None {
-		g.store(g.subs.fp, g.act.longs[r], l, asm.DWord)
+		g.store(g.subs.fp, g.place(r), l, asm.DWord)
 	}
 }
 
 func (g *gen) recall(r ir.Reg) {
 	if l := g.longs[r]; l != mach.None {
-		g.load(l, g.subs.fp, g.act.longs[r], asm.DWord)
+		g.load(l, g.subs.fp, g.place(r), asm.DWord)
 	}
+}
+
+// place gives the offset of a Long in the activation of the function that is being translated.
+func (g *gen) place(r ir.Reg) int {
+	off, ok := g.act.longs[r]
+	if !ok {
+		g.fail("register %d has no place in the activation", r)
+	}
+	return off
 }
 
 // escape goes on with a pending error that the current function does not catch.
