@@ -151,7 +151,7 @@ static inline bool gs_try_as(int *lock, int tries, int delay, int me)
 		old = READ_ONCE(*lock);
 		if (likely(old == 0 && cmpxchg_acquire(lock, 0, me) == 0))
 			return true;
-		if (i >= tries || old == me)
+		if (i >= tries || (old == me && gs_level()))
 			return false;
 		if (delay)
 			udelay(delay);
