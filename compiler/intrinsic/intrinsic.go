@@ -61,6 +61,9 @@ func All() []*Func {
 
 var byName = map[string]*Func{}
 
+// UserNames are the functions that give a text about an address of the traced process.
+var UserNames = []string{"usymname", "usymdata", "usymfileline", "usymfile", "usymline", "umodname"}
+
 const (
 	l = types.Long
 	s = types.String
@@ -129,9 +132,15 @@ func init() {
 	// Stacks and symbols.
 	def(Func{Name: "uaddr", Result: l, Context: true})
 	def(Func{Name: "addr", Result: l, Context: true})
-	def(Func{Name: "usymname", Result: s, Context: true, Where: PrintOnly}, l)
-	def(Func{Name: "usymdata", Result: s, Context: true, Where: PrintOnly}, l)
-	def(Func{Name: "usymfileline", Result: s, Context: true, Where: PrintOnly}, l)
+	// Those of UserNames have a second form for the host, NAME_of(address, process).
+	for _, name := range UserNames {
+		def(Func{Name: name, Result: s, Context: true, Where: PrintOnly}, l)
+		def(Func{Name: name + "_of", Result: s, Where: HostOnly}, l, l)
+	}
+	def(Func{Name: "modname", Result: s, Where: PrintOnly}, l)
+	// The n-th address of a stack, from 0, which is the probed place; 0 where the stack ends.
+	def(Func{Name: "ustack_level", Result: l, Context: true}, l)
+	def(Func{Name: "stack_level", Result: l, Context: true}, l)
 	def(Func{Name: "ubacktrace", Result: s, Context: true, Where: PrintOnly})        // hex addresses, spaces between
 	def(Func{Name: "sprint_ubacktrace", Result: s, Context: true, Where: PrintOnly}) // one frame a line, with names
 	def(Func{Name: "symname", Result: s, Where: PrintOnly}, l)

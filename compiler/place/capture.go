@@ -1,6 +1,8 @@
 package place
 
 import (
+	"slices"
+
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
@@ -67,6 +69,9 @@ type cutter struct {
 	// moved holds the register of the stub for each instruction that is in it, NoReg for those that cannot be.
 	moved map[*ir.Instr]ir.Reg
 	vals  map[*ir.Instr]int // index of its Value
+	// named is set when the host names addresses of the process by itself, whose number is Value pid.
+	named bool
+	pid   int
 	h     *Handler
 	o     Options
 }
@@ -95,14 +100,21 @@ func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, o Options
 			if c.move(at{body.Blocks[b], i}) != ir.NoReg {
 				continue
 			}
-			if f := intrinsic.Lookup(in.Name); in.Op == ir.OpIntr && f != nil && f.Where == intrinsic.PrintOnly && h.Sites[0].Target {
-				continue // the host can name addresses of the target by itself
+			if in.Op == ir.OpIntr && slices.Contains(intrinsic.UserNames, in.Name) {
+				c.named = true // the host can name addresses when it knows the process
+				continue
 			}
 			ok = false
 			ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this is read at the probed place, but where it is depends on something that only the host knows").
 				Note(source.At(why), "the handler runs on the host because of %s", h.Why).
 				Hintf("take the value before, in a variable%s", o.elsewhere())
 		}
+	}
+	if c.named {
+		c.pid = len(h.Values)
+		r := c.stub.Long("")
+		c.stub.Intr("pid", r)
+		h.Values = append(h.Values, Value{Reg: r, Fault: ir.NoReg})
 	}
 	for _, v := range h.Values {
 		h.Faults = h.Faults || v.Fault != ir.NoReg
@@ -274,6 +286,12 @@ func (c *cutter) host() *ir.Func {
 		for i := range b.Instrs {
 			in := &b.Instrs[i]
 			n, ok := c.vals[in]
+			if !ok && c.named && in.Op == ir.OpIntr && slices.Contains(intrinsic.UserNames, in.Name) {
+				of := *in
+				of.Name, of.Args = in.Name+"_of", []ir.Val{in.Args[0], ir.R(param[c.pid])}
+				cur.Instrs = append(cur.Instrs, of)
+				continue
+			}
 			if !ok {
 				cur.Instrs = append(cur.Instrs, *in)
 				continue

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/ir"
@@ -164,6 +165,12 @@ func (h *hosted) system(command string) error {
 	return nil
 }
 
+// userNames are the functions that name an address of a process.
+var userNames = map[string]wire.Lazy{
+	"usymname": wire.SymName, "usymdata": wire.SymData, "usymfileline": wire.SymLine,
+	"usymfile": wire.SymFile, "usymline": wire.SymLineNo, "umodname": wire.SymModule,
+}
+
 // hostContext adds to the interpreter's what needs symbols.
 type hostContext struct {
 	interp.HostContext
@@ -179,20 +186,24 @@ func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, err
 	}
 	text := func(s string) (interp.Val, error) { return interp.Val{Str: s}, nil }
 	switch name {
-	case "usymname":
-		return text(c.syms.Name(pid, uint64(args[0].Int), false).Text(false))
-	case "usymdata":
-		return text(c.syms.Name(pid, uint64(args[0].Int), false).Text(true))
-	case "usymfileline":
-		return text(c.syms.Name(pid, uint64(args[0].Int), false).Line())
+	case "modname":
+		return text(kernelModule(c.syms, uint64(args[0].Int)))
 	case "symname":
 		return text(c.syms.KernelName(uint64(args[0].Int), false).Text(false))
 	case "symdata":
 		return text(c.syms.KernelName(uint64(args[0].Int), false).Text(true))
 	case "ubacktrace", "sprint_ubacktrace", "backtrace", "sprint_backtrace":
 		return text("")
-	case "uaddr", "addr":
+	case "uaddr", "addr", "ustack_level", "stack_level":
 		return interp.Val{}, nil
+	}
+	// The address is one of the tracer, or of the process of a hit whose handler was deferred.
+	base, other := strings.CutSuffix(name, "_of")
+	if lazy, ok := userNames[base]; ok {
+		if other {
+			pid = uint32(args[1].Int)
+		}
+		return text(named(c.syms, lazy, pid, uint64(args[0].Int)))
 	}
 	return c.HostContext.Intrinsic(name, args)
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"path/filepath"
 	"unsafe"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -124,15 +125,44 @@ func (o *output) symbol(lazy wire.Lazy, tgid uint32, addr uint64) string {
 		return o.syms.KernelName(addr, false).Text(false)
 	case lazy == wire.KSymData:
 		return o.syms.KernelName(addr, false).Text(true)
+	case lazy == wire.KSymModule:
+		return kernelModule(o.syms, addr)
 	}
-	f := o.syms.Name(tgid, addr, false)
+	return named(o.syms, lazy, tgid, addr)
+}
+
+// named is what a function of usymname's family gives for an address of a process.
+func named(syms *symbols.Table, lazy wire.Lazy, pid uint32, addr uint64) string {
+	f := syms.Name(pid, addr, false)
 	switch lazy {
 	case wire.SymData:
 		return f.Text(true)
 	case wire.SymLine:
 		return f.Line()
+	case wire.SymFile, wire.SymLineNo:
+		file, line, ok := f.Source()
+		switch {
+		case !ok:
+			return fmt.Sprintf("0x%x", addr)
+		case lazy == wire.SymFile:
+			return file
+		}
+		return fmt.Sprint(line)
+	case wire.SymModule:
+		if f.Module == "" {
+			return fmt.Sprintf("0x%x", addr)
+		}
+		return filepath.Base(f.Module)
 	}
 	return f.Text(false)
+}
+
+// kernelModule is what modname gives: the address itself where nothing is known.
+func kernelModule(syms *symbols.Table, addr uint64) string {
+	if m := syms.KernelName(addr, false).Module; m != "" {
+		return m
+	}
+	return fmt.Sprintf("0x%x", addr)
 }
 
 // message handles Warn and Log records.

@@ -152,7 +152,7 @@ func wantsNames(s *wire.Schema) bool {
 	named := func(args []wire.Arg) bool {
 		for _, a := range args {
 			switch a.Lazy {
-			case wire.KSymName, wire.KSymData, wire.KStackHex, wire.KStackNames:
+			case wire.KSymName, wire.KSymData, wire.KSymModule, wire.KStackHex, wire.KStackNames:
 				continue
 			}
 			if a.Kind == wire.Sym || a.Kind == wire.Stack {

@@ -5,6 +5,8 @@
 
 #include "gs_output.h"
 
+#ifdef __KERNEL__
+
 static inline u64 *gs_stack_done(u64 *p, u32 n, u32 room)
 {
 	u32 i;
@@ -68,4 +70,25 @@ static inline u64 *gs_put_stack(u64 *p, struct pt_regs *regs, u32 room, bool ent
 	return gs_stack_done(p, n, room);
 }
 
+/* One address of a stack, 0 where it does not reach. */
+#define GS_STACK_MOST 48
+static inline s64 gs_ustack_level(struct pt_regs *regs, s64 n, u32 room, bool entry)
+{
+	u64 list[2 + GS_STACK_MOST];
+
+	room = min_t(u32, room, GS_STACK_MOST);
+	gs_put_user_stack(list, regs, room, entry);
+	return n >= 0 && n < room ? (s64)list[2 + n] : 0;
+}
+
+static inline s64 gs_stack_level(struct pt_regs *regs, s64 n, u32 room, bool entry)
+{
+	u64 list[2 + GS_STACK_MOST];
+
+	room = min_t(u32, room, GS_STACK_MOST);
+	gs_put_stack(list, regs, room, entry);
+	return n >= 0 && n < room ? (s64)list[2 + n] : 0;
+}
+
+#endif
 #endif

@@ -126,6 +126,8 @@ static inline s64 gs_other(void) { return 1000; }
 #define gs_mono gs_other
 #define gs_jiffies gs_other
 #define gs_random gs_other
+#define gs_ustack_level(regs, n, room, entry) ((void)(n), 0)
+#define gs_stack_level(regs, n, room, entry) ((void)(n), 0)
 #define gs_raise_signal(n) ((n) ? 0 : -22)
 #define gs_panic(why) ((void)(why))
 #define gs_dump_stack() ((void)0)

@@ -88,6 +88,10 @@ const (
 	CTime // ctime(seconds)
 	// Decoded is value_text: of an Int, by the spec in Names.List[0].
 	Decoded
+	SymFile    // usymfile: the source file
+	SymLineNo  // usymline: the line in it
+	SymModule  // umodname: the name of the binary
+	KSymModule // modname: the name of the module, "kernel" for the kernel itself
 )
 
 // Arg is one argument of a print site.

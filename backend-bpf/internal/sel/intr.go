@@ -58,6 +58,9 @@ func init() {
 			g.assign(g.strs[in.Dst], literal(name))
 		},
 
+		"ustack_level": func(g *gen, in *ir.Instr) { g.stackLevel(in, true) },
+		"stack_level":  func(g *gen, in *ir.Instr) { g.stackLevel(in, false) },
+
 		"uaddr":      (*gen).uaddr,
 		"addr":       (*gen).uaddr,
 		"register":   (*gen).namedRegister,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/load"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
+	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
@@ -76,8 +77,12 @@ func TestIntrinsics(t *testing.T) {
 					b.OnGlobal(ir.OpGSet, 0, ir.NoReg, ir.R(dst))
 				}
 				b.End()
+				site := &probe.Site{Kind: probe.Uprobe, Func: "f", Point: "p"}
+				if f.Name == "ustack_level" {
+					site.At.Kind = debuginfo.AtReturn // the programs are loaded for a place without registers
+				}
 				p.Probes = append(p.Probes, &ir.Probe{Name: fmt.Sprint(f.Name, constant), Handler: b.Finish(), Cond: -1,
-					Sites: []*probe.Site{{Kind: probe.Uprobe, Func: "f", Point: "p"}}})
+					Sites: []*probe.Site{site}})
 			}
 			if err := ir.Verify(p); err != nil {
 				t.Fatal(err)

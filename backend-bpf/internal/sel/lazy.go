@@ -25,6 +25,10 @@ var lazyKinds = map[string]lazy{
 	"usymname":          {lazy: wire.SymName, kind: wire.Sym},
 	"usymdata":          {lazy: wire.SymData, kind: wire.Sym},
 	"usymfileline":      {lazy: wire.SymLine, kind: wire.Sym},
+	"usymfile":          {lazy: wire.SymFile, kind: wire.Sym},
+	"usymline":          {lazy: wire.SymLineNo, kind: wire.Sym},
+	"umodname":          {lazy: wire.SymModule, kind: wire.Sym},
+	"modname":           {lazy: wire.KSymModule, kind: wire.Sym},
 	"symname":           {lazy: wire.KSymName, kind: wire.Sym},
 	"symdata":           {lazy: wire.KSymData, kind: wire.Sym},
 	"ubacktrace":        {lazy: wire.StackHex, kind: wire.Stack, stack: true, user: true},
@@ -82,15 +86,24 @@ func (g *gen) tgid() mach.Reg {
 // userStack is BPF_F_USER_STACK.
 const userStack = 1 << 8
 
-// putStack writes a stack trace of at most room entries. At a function's entry the frame does not exist
+// putStack writes a stack trace of at most room entries.
+func (g *gen) putStack(r *record, room int, user bool) {
+	n := g.trace(r.at(16), room, user)
+	g.aluI(asm.RSh, n, 3)
+	g.alu(asm.Or, n, g.imm(int64(room)<<32))
+	r.reg(n)
+	r.reg(g.tgid())
+	r.off += 8 * room
+}
+
+// trace stores the addresses of a stack trace, at most room of them, in list, and gives how many bytes they take. At a function's entry the frame does not exist
 // yet, so that a walk by frame pointers misses the direct caller: it is put in from the stack's top,
 // unless the kernel has done so (which it does from 6.12 on where the probe is on "push %rbp").
-func (g *gen) putStack(r *record, room int, user bool) {
+func (g *gen) trace(list mem, room int, user bool) mach.Reg {
 	flags := int64(0)
 	if user {
 		flags = userStack
 	}
-	list := r.at(16)
 	n := g.call(asm.FnGetStack, aReg(g.ctx), g.argP(list), aImm(int64(8*room)), aImm(flags))
 	bad, on := g.cold(), g.block()
 	g.condI(asm.JSLT, n, 0, bad, on)
@@ -124,11 +137,36 @@ func (g *gen) putStack(r *record, room int, user bool) {
 		g.storeP(list, 0, g.ip(), asm.DWord)
 		g.here(none)
 	}
-	g.aluI(asm.RSh, n, 3)
-	g.alu(asm.Or, n, g.imm(int64(room)<<32))
-	r.reg(n)
-	r.reg(g.tgid())
-	r.off += 8 * room
+	return n
+}
+
+// stackLevel gives one address of a stack, 0 where the stack does not reach.
+func (g *gen) stackLevel(in *ir.Instr, user bool) {
+	if in.Dst == ir.NoReg {
+		return
+	}
+	dst, room := g.longs[in.Dst], g.u.P.Limits.MaxBacktrace
+	list := mem{slot: g.temp(8 * room)}
+	g.zero(list, 8*room)
+	g.trace(list, room, user)
+	if v := in.Args[0]; v.Kind == ir.ValInt {
+		if v.Int < 0 || v.Int >= int64(room) {
+			g.movI(dst, 0)
+			return
+		}
+		g.loadP(dst, list, int(8*v.Int), asm.DWord)
+		return
+	}
+	at, done := g.copy(g.long(in.Args[0])), g.block()
+	g.movI(dst, 0)
+	for i := range room {
+		next := g.block()
+		g.unlessI(asm.JNE, at, int64(i), next)
+		g.loadP(dst, list, 8*i, asm.DWord)
+		g.jump(done)
+		g.set(next)
+	}
+	g.here(done)
 }
 
 // atEntry reports whether all sites are at a function's entry, where [rsp] is the return address.

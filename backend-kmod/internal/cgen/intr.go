@@ -45,6 +45,10 @@ var lazies = map[string]lazy{
 	"usymname":          {arg: wire.Arg{Lazy: wire.SymName, Kind: wire.Sym}},
 	"usymdata":          {arg: wire.Arg{Lazy: wire.SymData, Kind: wire.Sym}},
 	"usymfileline":      {arg: wire.Arg{Lazy: wire.SymLine, Kind: wire.Sym}},
+	"usymfile":          {arg: wire.Arg{Lazy: wire.SymFile, Kind: wire.Sym}},
+	"usymline":          {arg: wire.Arg{Lazy: wire.SymLineNo, Kind: wire.Sym}},
+	"umodname":          {arg: wire.Arg{Lazy: wire.SymModule, Kind: wire.Sym}},
+	"modname":           {arg: wire.Arg{Lazy: wire.KSymModule, Kind: wire.Sym}},
 	"symname":           {arg: wire.Arg{Lazy: wire.KSymName, Kind: wire.Sym}},
 	"symdata":           {arg: wire.Arg{Lazy: wire.KSymData, Kind: wire.Sym}},
 	"ubacktrace":        {arg: wire.Arg{Lazy: wire.StackHex, Kind: wire.Stack}, stack: true, user: true},
@@ -66,7 +70,7 @@ func Translates(name string) bool {
 // others have code of their own in intrinsic.
 var others = map[string]bool{"exit": true, "abort": true, "error": true, "warn": true, "log": true, "stringat": true, "randint": true,
 	"register": true, "u_register": true, "module_name": true, "is_return": true, "uaddr": true, "addr": true, "tz_gmtoff": true, "tz_name": true,
-	"panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true}
+	"ustack_level": true, "stack_level": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true}
 
 func loadSize(name string) (intr, bool) {
 	kernel := strings.HasPrefix(name, "kernel_")
@@ -149,6 +153,9 @@ func (g *gen) intrinsic(in *ir.Instr) {
 		g.say(in, "GS_WARN", "")
 	case "log":
 		g.say(in, "", "\n")
+	case "ustack_level", "stack_level":
+		g.stacks = true
+		g.set(in, "gs_%s(hit->regs, %s, %d, %v)", in.Name, g.long(a[0]), g.p.Limits.MaxBacktrace, g.atEntry())
 	case "panic":
 		g.emit("gs_panic(%s);", g.str(a[0]))
 	case "mdelay", "udelay":

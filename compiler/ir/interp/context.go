@@ -202,6 +202,8 @@ func comm(pid string) (string, error) {
 // ContextIntrinsics lists the intrinsics that a Machine leaves to Context.Intrinsic and that HostContext
 // refuses: they mean something only where a program was probed, or in a session that provides them.
 var ContextIntrinsics = []string{
-	"addr", "backtrace", "dump_stack", "ftrace", "mdelay", "panic", "raise", "udelay", "jiffies", "sprint_backtrace", "sprint_ubacktrace",
+	"addr", "backtrace", "modname", "stack_level", "ustack_level",
+	"umodname", "usymfile", "usymline", "umodname_of", "usymdata_of", "usymfile_of", "usymfileline_of", "usymline_of", "usymname_of",
+	"dump_stack", "ftrace", "mdelay", "panic", "raise", "udelay", "jiffies", "sprint_backtrace", "sprint_ubacktrace",
 	"symdata", "symname", "task_current", "uaddr", "ubacktrace", "usymdata", "usymfileline", "usymname",
 }

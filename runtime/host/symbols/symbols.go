@@ -247,6 +247,14 @@ func (f Frame) Line() string {
 	return fmt.Sprintf("%s:%d", f.Frames[0].File, f.Frames[0].Line)
 }
 
+// Source gives the source file and the line of the address, ok false where they are not known.
+func (f Frame) Source() (file string, line int, ok bool) {
+	if len(f.Frames) == 0 || f.Frames[0].File == "" {
+		return "", 0, false
+	}
+	return f.Frames[0].File, f.Frames[0].Line, true
+}
+
 // Backtrace writes a stack one frame a line, innermost first, inlined frames marked:
 //
 //	0x4a2f31 : main.work+0x31 at /src/main.go:12 [app]
