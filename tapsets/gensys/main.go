@@ -120,7 +120,12 @@ func head(b *bytes.Buffer, name, suffix string) {
 			fmt.Fprintf(b, "%s.%s%s = ", family, n, suffix)
 		}
 	}
-	fmt.Fprintf(b, "__syscall(%q)%s\n{\n\t__nr = $syscall\n\tname = %q\n", name, suffix, shown(name))
+	// ppfunc() is the call's name as well, and the same expression for all of them: handlers that use the name alone become one.
+	value := "ppfunc()"
+	if n := shown(name); n != name {
+		value = fmt.Sprintf("%q", n)
+	}
+	fmt.Fprintf(b, "__syscall(%q)%s\n{\n\t__nr = $syscall\n\tname = %s\n", name, suffix, value)
 }
 
 // shown is what the variable name says: stap's name of the call.
@@ -168,7 +173,7 @@ func enter(b *bytes.Buffer, c *syscalls.Call) {
 			show("%s", name+"_str")
 		case buffer && count != "":
 			set(name+"_uaddr", val)
-			set(name+"_str", fmt.Sprintf("user_buffer_quoted(%s, $%s, 64)", val, count))
+			set(name+"_str", fmt.Sprintf(`string_quoted(user_string_n2(%s, $%s < 64 ? $%s : 64, "<unknown>"))`, val, count, count))
 			show("%s", name+"_str")
 		case a.Type == "const char *" && !buffer || strs[key]:
 			set(legal(name), "user_string2("+val+`, "<unknown>")`)

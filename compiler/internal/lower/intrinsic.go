@@ -150,13 +150,20 @@ func (f *fn) siteText(name string) ir.Val {
 				break
 			}
 		}
-		if same {
+		// What system calls are called stays open, so that their handlers can become one (opt.JoinProbes).
+		if same && !f.joinable(name) {
 			return ir.S(f.text(first))
 		}
 	}
 	r := f.b.Str("", f.siteCap(name))
 	f.b.Named(ir.OpSite, name, r)
 	return ir.R(r)
+}
+
+// joinable reports whether the attribute of the one site is that of a system call.
+func (f *fn) joinable(name string) bool {
+	s := f.sites[0]
+	return name == "ppfunc" && len(f.sites) == 1 && (s.Kind == probe.ProcessSyscall || s.Kind == probe.ProcessSyscallReturn)
 }
 
 func attribute(s *probe.Site, name string) string {

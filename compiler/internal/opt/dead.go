@@ -8,8 +8,9 @@ import (
 // that are optional, and closes the gaps among the registers. Cost: liveness by blocks, a few
 // rounds over each function.
 func RemoveDead(p *ir.Program) {
+	idle := idlers{p: p, known: map[string]bool{}}
 	eachFunc(p, func(f *ir.Func) {
-		removeDead(p, f)
+		removeDead(p, f, idle)
 		compactRegs(f)
 	})
 }
@@ -75,14 +76,14 @@ func liveBefore(i *ir.Instr, in []set, live set) {
 
 // removeDead computes, from the end, what is live, treating what it would remove as removed: a
 // register that only feeds dead instructions is dead at once, loops included.
-func removeDead(p *ir.Program, f *ir.Func) {
+func removeDead(p *ir.Program, f *ir.Func, idle idlers) {
 	if len(f.Regs) == 0 {
 		return
 	}
 	sets := newSets(len(f.Blocks)+1, len(f.Regs))
 	in, live := sets[:len(f.Blocks)], sets[len(f.Blocks)]
 	dead := func(i *ir.Instr) bool {
-		return (i.Dst == ir.NoReg || !live.has(i.Dst)) && unneeded(p, i)
+		return (i.Dst == ir.NoReg || !live.has(i.Dst)) && (unneeded(p, i) || i.Op == ir.OpCall && idle.calls(i.Name))
 	}
 	for changed := true; changed; {
 		changed = false
@@ -119,6 +120,60 @@ func removeDead(p *ir.Program, f *ir.Func) {
 		}
 		blk.Instrs = append(blk.Instrs[:0], blk.Instrs[n:]...)
 	}
+}
+
+// idlers knows the functions that do nothing but find something out, and come to an end: calls of them whose result nobody uses
+// can go. What they read of the probed program may fault without being reported, as with unneeded reads elsewhere.
+type idlers struct {
+	p     *ir.Program
+	known map[string]bool
+}
+
+func (d idlers) calls(name string) bool {
+	if idle, ok := d.known[name]; ok {
+		return idle
+	}
+	d.known[name] = false // while it is looked at, and if it calls itself
+	f := d.p.Func(name)
+	idle := f != nil && !f.Recursive && !loops(f)
+	for i := 0; idle && i < len(f.Blocks); i++ {
+		b := f.Blocks[i]
+		for k := range b.Instrs {
+			in := &b.Instrs[k]
+			idle = idle && (in.Op == ir.OpBudget || unneeded(d.p, in) || in.Op == ir.OpCall && d.calls(in.Name))
+		}
+		switch b.Term.Kind {
+		case ir.TermFail:
+			idle = idle && b.Term.OnErr != ir.NoBlock
+		case ir.TermJump, ir.TermBranch, ir.TermReturn:
+		default:
+			idle = false
+		}
+	}
+	d.known[name] = idle
+	return idle
+}
+
+// loops reports whether a block of f can be reached from itself.
+func loops(f *ir.Func) bool {
+	const open, done = 1, 2
+	state := make([]uint8, len(f.Blocks))
+	found := false
+	var visit func(ir.BlockID)
+	visit = func(b ir.BlockID) {
+		state[b] = open
+		f.Succs(b, func(to ir.BlockID, _ bool) {
+			switch state[to] {
+			case 0:
+				visit(to)
+			case open:
+				found = true
+			}
+		})
+		state[b] = done
+	}
+	visit(0)
+	return found
 }
 
 // compactRegs numbers the registers that are mentioned without gaps.

@@ -24,6 +24,20 @@ func FoldConstants(p *ir.Program) {
 	}
 }
 
+// foldBeforeJoin is FoldConstants, but leaves the names of sites open in handlers that JoinProbes may make one of.
+func foldBeforeJoin(p *ir.Program) {
+	for _, f := range p.Funcs {
+		foldFunc(p, f, nil)
+	}
+	for _, pr := range p.Probes {
+		sites := pr.Sites
+		if joinable(pr) {
+			sites = nil
+		}
+		foldFunc(p, pr.Handler, sites)
+	}
+}
+
 func foldFunc(p *ir.Program, f *ir.Func, sites []*probe.Site) {
 	for range 4 {
 		spread(f)

@@ -36,20 +36,25 @@ type Pass struct {
 var Passes = []Pass{
 	{"remove-unused", RemoveUnused, false}, // first, so that nothing is spent on what is not reached
 	{"inline-calls", InlineCalls, false},   // before folding: arguments become known
-	{"fold-constants", FoldConstants, false},
+	{"fold-constants", foldBeforeJoin, false},
 	{"simplify-flow", SimplifyFlow, false},
 	{"remove-dead", RemoveDead, false},
 	// Once more: first values that turned out dead leave registers with one definition, which fold.
-	{"fold-constants", FoldConstants, false},
+	{"fold-constants", foldBeforeJoin, false},
 	{"simplify-flow", SimplifyFlow, false},
 	{"remove-dead", RemoveDead, false},
-	{"infer-caps", InferCaps, true}, // before fusing, which has to know that nothing is cut
+	{"join-probes", JoinProbes, false}, // before bounds and merging, which would look at each
+	{"infer-caps", InferCaps, true},    // before fusing, which has to know that nothing is cut
 	{"fuse-sprints", FuseSprints, false},
 	{"merge-prints", MergePrints, false},
 	{"merge-probes", MergeProbes, false}, // when handlers are as small as they get
 	{"drop-budgets", DropBudgets, false}, // behind merging, which goes by them
 	{"simplify-flow", SimplifyFlow, false},
 	{"merge-prints", MergePrints, false}, // again: merging and dropping made new neighbours
+	{"remove-dead", RemoveDead, false},
+	{"join-probes", JoinProbes, false}, // again: without budgets more of them are the same
+	{"name-sites", NameSites, false},
+	{"merge-prints", MergePrints, false},
 	{"remove-dead", RemoveDead, false},
 	{"remove-unused", RemoveUnused, false},
 	{"infer-sharing", InferSharing, true}, // when no access will go away any more
