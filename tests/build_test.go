@@ -42,6 +42,7 @@ var fixtures = map[string]fixture{
 	"shapes-N":      {pkg: "shapes", flags: []string{"-gcflags=all=-N -l"}},
 	"shapes-pie":    {pkg: "shapes", flags: []string{"-buildmode=pie"}},
 	"withcgo":       {pkg: "withcgo", env: []string{"CGO_ENABLED=1"}},
+	"foreign":       {pkg: "foreign", env: []string{"CGO_ENABLED=1"}},
 	"trace":         {pkg: "trace/trace.c", c: []string{"-g", "-O0"}},
 	"trace-O1":      {pkg: "trace/trace.c", c: []string{"-g", "-O1", "-fno-inline", "-fno-ipa-icf", "-fno-ipa-pure-const", "-fno-ipa-cp"}},
 	"absent":        {pkg: "absent/absent.c", c: []string{"-g", "-O1"}},

@@ -168,3 +168,32 @@ func TestScratchExhausted(t *testing.T) {
 		t.Errorf("%d of %d counted\n%s", n, calls, s.stderr())
 	}
 }
+
+// TestRecursed: a handler that takes long is at an event that interrupts cause as well. The kernel does not run it inside
+// itself; each time that it would have is counted, and the runs that there were are whole.
+func TestRecursed(t *testing.T) {
+	needRoot(t)
+	s := begin(t, "-D", "MAXACTION=1000000", "-e", `global n, hits probe kernel.trace("kmem_cache_free") { hits++ for (i = 0; i < 3000; i++) n++ }
+		probe timer.ms(200) { if (n > 3000 * 5000) exit() } probe timer.s(15) { exit() } probe end { println(n - 3000 * hits) }`)
+	if status := s.end(); status != 0 {
+		t.Errorf("status %d\n%s", status, s.stderr())
+	}
+	if n := counted(t, s.stderr(), "hits missed because the kernel does not run a handler inside another"); n == 0 || s.stdout() != "0\n" {
+		t.Errorf("%d counted\n%s%s", n, s.stdout(), s.stderr())
+	}
+}
+
+// TestNoGoroutine: a thread made by C runs Go code before it has a goroutine. What is kept by the goroutine cannot be kept
+// there: the hit is skipped and counted. Other handlers at the same place run.
+func TestNoGoroutine(t *testing.T) {
+	needRoot(t)
+	path := bin(t, "foreign")
+	fn := `process("` + path + `").function("runtime.needm")`
+	s := begin(t, "-e", `global n probe `+fn+` { n++ } probe `+fn+`.return { println("return ", @entry($signal)) } probe end { println(n) }`, "-c", path+" >/dev/null")
+	if status := s.end(); status != 0 || s.stdout() != "1\n" {
+		t.Errorf("status %d\n%s", status, s.stdout())
+	}
+	if n := counted(t, s.stderr(), "hits skipped because their goroutine or thread could not be told"); n != 1 {
+		t.Errorf("%d counted\n%s", n, s.stderr())
+	}
+}

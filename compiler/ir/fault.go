@@ -45,7 +45,7 @@ const (
 	LostRing                  // no room in the output buffer
 	LostRecursed              // the kernel refused to run a handler inside another
 	SkipDead                  // the goroutine or thread could not be identified
-	LostEvicted               // an entry value was evicted before its return
+	LostEvicted               // a note about a process was dropped to make room; a dropped entry value is a SkipNoEntry in the end
 	LostActive                // a return probe had no room for the call (maxactive)
 	NumCauses
 )

@@ -19,7 +19,7 @@ var causeText = [ir.NumCauses]string{
 	ir.LostRing:     "events lost because the output buffer was full (-s makes it larger)",
 	ir.LostRecursed: "hits missed because the kernel does not run a handler inside another",
 	ir.SkipDead:     "hits skipped because their goroutine or thread could not be told",
-	ir.LostEvicted:  "entry values dropped to make room for others",
+	ir.LostEvicted:  "notes about processes dropped to make room for others",
 	ir.LostActive:   "returns missed because too many calls were under way at the same time (.maxactive(N) makes room)",
 }
 

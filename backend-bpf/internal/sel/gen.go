@@ -165,6 +165,12 @@ func (g *gen) writeBlocks() {
 func (g *gen) prologue() {
 	g.ctx = g.reg()
 	g.mov(g.ctx, mach.R1)
+	// A disarmed probe stays in place, since its condition may change with every hit of another: it goes no further than this.
+	if c := g.u.P.Probes[g.h.Probe].Cond; c >= 0 {
+		v := g.reg()
+		g.globalGet(v, c)
+		g.unlessI(asm.JEq, v, 0, g.out)
+	}
 	if g.u.CanStop {
 		ctl := g.mapVal(plan.MapControl, 0)
 		st := g.get(ctl, plan.CtlState, asm.Word)
@@ -173,11 +179,6 @@ func (g *gen) prologue() {
 	g.syscallFilter(g.out)
 	g.filter(g.out)
 	g.lifetimeFilter(g.out)
-	if c := g.u.P.Probes[g.h.Probe].Cond; c >= 0 {
-		v := g.reg()
-		g.globalGet(v, c)
-		g.unlessI(asm.JEq, v, 0, g.out)
-	}
 }
 
 // setup gets what the handler needs while it runs.
