@@ -189,7 +189,8 @@ static int gs_access(struct gs_op *op)
 	unsigned long f;
 	u32 nkey = m ? m->ksize : 0, nval = 8, i;
 	size_t room;
-	int err = 0, tries;
+	int err = 0, tries, rc = GS_BUSY;
+	u32 hash;
 
 	switch (g->kind) {
 	case GS_G_TEXT:
@@ -228,6 +229,7 @@ static int gs_access(struct gs_op *op)
 		}
 		val[room] = 0;
 	}
+	hash = nkey ? gs_hash(m, key) : 0;
 	for (tries = 0; ; tries++) {
 		int *lock = m ? &m->lock : g->kind == GS_G_TEXT ? &((struct gs_scalar *)g->p)->lock : NULL;
 
@@ -294,40 +296,50 @@ static int gs_access(struct gs_op *op)
 	case GS_G_MAP:
 		switch (op->op) {
 		case GS_OP_GET:
-			node = gs_map_find(m, key, gs_hash(m, key));
+			node = gs_map_find(m, key, hash);
 			op->n = node != NULL;
-			if (node)
-				memcpy(val, gs_val(m, node), nval);
+			if (node && !gs_map_peek(m, node, val))
+				err = -EBUSY;
 			break;
 		case GS_OP_DELETE:
-			node = gs_map_find(m, key, gs_hash(m, key));
-			if (node)
-				gs_map_remove(m, node);
+			node = gs_map_find(m, key, hash);
+			if (node && !gs_map_remove(m, node))
+				err = -EBUSY;
 			break;
 		case GS_OP_CLEAR:
-			gs_map_reset(m);
+			if (!gs_map_empty(m))
+				err = -EBUSY;
 			break;
 		case GS_OP_ELEMS:
 			op->n = 0;
-			for (i = m->first; i != GS_NIL; i = node->after) {
+			for (i = m->first; i != GS_NIL && !err; i = node->after) {
+				char *el = val + op->n++ * (m->ksize + m->vsize);
+
 				node = gs_node(m, i);
-				memcpy(val + op->n++ * (m->ksize + m->vsize), node->data, m->ksize + m->vsize);
+				memcpy(el, node->data, m->ksize);
+				if (!gs_map_peek(m, node, el + m->ksize))
+					err = -EBUSY;
 			}
 			break;
+		case GS_OP_ADDSTAT:
+			rc = m->need ? gs_agg_map_make(m, key, hash, op->n) : GS_BUSY;
+			err = rc == GS_FULL ? -ENOSPC : rc ? -EBUSY : 0;
+			break;
 		default:
-			node = gs_map_make(m, key);
-			if (!node) {
-				err = -ENOSPC;
-			} else if (op->op == GS_OP_SET) {
+			node = m->need ? NULL : gs_map_make(m, key, hash, &rc);
+			if (!node || !gs_map_try(&gs_bucket_of(m, hash)->lock)) {
+				err = !node && rc == GS_FULL ? -ENOSPC : -EBUSY;
+				break;
+			}
+			if (op->op == GS_OP_SET) {
 				memcpy(gs_val(m, node), val, nval);
-			} else if (op->op == GS_OP_ADD) {
+			} else {
 				s64 *p = gs_val(m, node), before = *p;
 
 				*p = (s64)((u64)before + (u64)op->n);
 				op->n = before;
-			} else if (m->need) {
-				gs_agg_add(gs_val(m, node), m->need, op->n);
 			}
+			gs_release(&gs_bucket_of(m, hash)->lock);
 			break;
 		}
 		gs_release(&m->lock);

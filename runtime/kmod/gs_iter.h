@@ -113,7 +113,8 @@ static inline int gs_iter_open(struct gs_iter *it, bool *open, const struct gs_o
 {
 	struct gs_map *m = it->map;
 	unsigned long f;
-	u32 i, el = m->ksize + m->vsize;
+	bool ok = true;
+	u32 i;
 
 	if (!*open && !gs_try(&it->busy, 0, 0)) {
 		gs_count(GS_SKIP_SCRATCH);
@@ -123,16 +124,22 @@ static inline int gs_iter_open(struct gs_iter *it, bool *open, const struct gs_o
 	it->n = it->at = 0;
 	if (!gs_map_lock(m, &f))
 		return GS_BUSY;
-	for (i = m->first; i != GS_NIL; i = gs_node(m, i)->after) {
+	for (i = m->first; ok && i != GS_NIL; i = gs_node(m, i)->after) {
 		struct gs_node *n = gs_node(m, i);
+		char *el = gs_iter_key(it, it->n);
 
 		if (!gs_map_like(m, n, key, stars))
 			continue;
-		memcpy(it->data + (size_t)it->n * el, n->data, el);
+		memcpy(el, n->data, m->ksize);
+		ok = gs_map_peek(m, n, el + m->ksize);
 		it->order[it->n] = it->n;
 		it->n++;
 	}
 	gs_map_unlock(m, f);
+	if (!ok) {
+		gs_count(GS_SKIP_LOCK);
+		return GS_BUSY;
+	}
 	if (o->by)
 		gs_iter_sort(it, o);
 	if (limit < 0)

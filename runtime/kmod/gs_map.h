@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /*
  * Arrays: hash tables of a fixed number of elements that are allocated at load,
- * threaded by a list in the order of insertion. Every operation is atomic under the
- * map's own lock. Nothing is allocated while handlers run.
+ * threaded by a list in the order of insertion. Every operation is atomic. Nothing is
+ * allocated while handlers run.
+ *
+ * Locks, in the order in which they are taken:
+ *	map	elements come and go under it, and loops look at all of them
+ *	bucket	chains change under both; who finds its element there needs no other
+ *	copy	of the aggregates (gs_agg_map.h)
+ * So handlers on different CPUs meet only where they use the same bucket, or enter elements. Each
+ * lock is waited for with a bound.
  */
 #ifndef GS_MAP_H
 #define GS_MAP_H
@@ -20,7 +27,19 @@ struct gs_col {
 struct gs_node {
 	u32 hash, next;		/* in its bucket, or the list of free ones */
 	u32 before, after;	/* in the order of insertion */
-	u64 data[];		/* key, value */
+	u64 data[];		/* key, value; aggregates lie in the copies */
+};
+
+struct gs_bucket {
+	u32 head;
+	int lock;
+};
+
+/* One of the copies of a map's aggregates: those of one CPU, or of some where memory is scarce. */
+struct gs_agg_copy {
+	int lock;
+	u32 *heads, *next;	/* chains of the elements that have an aggregate here */
+	char *aggs;		/* by element; zeros if there is none */
 };
 
 struct gs_map {
@@ -33,13 +52,24 @@ struct gs_map {
 	u32 buckets;			/* a power of 2 */
 	u32 count, first, last, free;
 	u32 stride;
-	u32 *heads;
+	struct gs_bucket *heads;
 	char *nodes;
+	u32 ncopies;
+	struct gs_agg_copy **copies;
 };
+
+static inline int gs_agg_map_init(struct gs_map *m);
+static inline void gs_agg_map_free(struct gs_map *m);
+static inline bool gs_agg_map_forget(struct gs_map *m, struct gs_node *n);
 
 static inline struct gs_node *gs_node(const struct gs_map *m, u32 i)
 {
 	return (struct gs_node *)(m->nodes + (size_t)i * m->stride);
+}
+
+static inline u32 gs_index(const struct gs_map *m, const struct gs_node *n)
+{
+	return ((const char *)n - m->nodes) / m->stride;
 }
 
 static inline void *gs_val(const struct gs_map *m, struct gs_node *n)
@@ -47,30 +77,30 @@ static inline void *gs_val(const struct gs_map *m, struct gs_node *n)
 	return (char *)n->data + m->ksize;
 }
 
-static inline void gs_map_reset(struct gs_map *m)
+static inline struct gs_bucket *gs_bucket_of(const struct gs_map *m, u32 hash)
+{
+	return &m->heads[hash & (m->buckets - 1)];
+}
+
+static inline int gs_map_init(struct gs_map *m)
 {
 	u32 i;
 
+	m->stride = sizeof(struct gs_node) + m->ksize + (m->need ? 0 : m->vsize);
+	for (m->buckets = 8; m->buckets < m->size; m->buckets *= 2)
+		;
+	m->heads = gs_zalloc(m->buckets * sizeof(*m->heads));
+	m->nodes = gs_zalloc((size_t)m->size * m->stride + 8);
+	if (!m->heads || !m->nodes)
+		return -ENOMEM;
 	for (i = 0; i < m->buckets; i++)
-		m->heads[i] = GS_NIL;
+		m->heads[i].head = GS_NIL;
 	for (i = 0; i < m->size; i++)
 		gs_node(m, i)->next = i + 1 < m->size ? i + 1 : GS_NIL;
 	m->free = m->size ? 0 : GS_NIL;
 	m->first = m->last = GS_NIL;
 	m->count = 0;
-}
-
-static inline int gs_map_init(struct gs_map *m)
-{
-	m->stride = sizeof(struct gs_node) + m->ksize + m->vsize;
-	for (m->buckets = 8; m->buckets < m->size; m->buckets *= 2)
-		;
-	m->heads = gs_zalloc(m->buckets * sizeof(u32));
-	m->nodes = gs_zalloc((size_t)m->size * m->stride + 8);
-	if (!m->heads || !m->nodes)
-		return -ENOMEM;
-	gs_map_reset(m);
-	return 0;
+	return m->need ? gs_agg_map_init(m) : 0;
 }
 
 static inline void gs_map_free(struct gs_map *m)
@@ -79,13 +109,21 @@ static inline void gs_map_free(struct gs_map *m)
 	gs_free(m->nodes);
 	m->heads = NULL;
 	m->nodes = NULL;
+	if (m->need)
+		gs_agg_map_free(m);
 }
 
-/* Takes the map's lock; false when that fails, which the caller counts. */
+/* Takes a lock inside of a map. */
+static inline bool gs_map_try(int *lock)
+{
+	return likely(gs_try(lock, GS_MAP_TRIES, 0));
+}
+
+/* Takes the map's lock; false when that fails, which is counted. */
 static inline bool gs_map_lock(struct gs_map *m, unsigned long *flags)
 {
 	gs_irq_save(*flags);
-	if (likely(gs_try(&m->lock, GS_MAP_TRIES, 0)))
+	if (gs_map_try(&m->lock))
 		return true;
 	gs_irq_restore(*flags);
 	gs_count(GS_SKIP_LOCK);
@@ -133,32 +171,50 @@ static inline u32 gs_hash(const struct gs_map *m, const u64 *key)
 	return (u32)h;
 }
 
+static inline bool gs_map_same(const struct gs_map *m, const struct gs_node *n, const u64 *key, u32 hash)
+{
+	u32 i;
+
+	if (n->hash != hash)
+		return false;
+	for (i = 0; i < m->ksize / 8; i++)
+		if (n->data[i] != key[i])
+			return false;
+	return true;
+}
+
+/* Under the map's lock or the bucket's. */
 static inline struct gs_node *gs_map_find(const struct gs_map *m, const u64 *key, u32 hash)
 {
-	u32 i = m->heads[hash & (m->buckets - 1)];
+	u32 i = gs_bucket_of(m, hash)->head;
 
 	while (i != GS_NIL) {
 		struct gs_node *n = gs_node(m, i);
 
-		if (n->hash == hash && memcmp(n->data, key, m->ksize) == 0)
+		if (gs_map_same(m, n, key, hash))
 			return n;
 		i = n->next;
 	}
 	return NULL;
 }
 
-static inline u32 gs_index(const struct gs_map *m, const struct gs_node *n)
+/* Removes an element, under the map's lock; false if another lock could not be had. */
+static inline bool gs_map_remove(struct gs_map *m, struct gs_node *n)
 {
-	return ((const char *)n - m->nodes) / m->stride;
-}
+	u32 i = gs_index(m, n), *link;
+	struct gs_bucket *b = gs_bucket_of(m, n->hash);
 
-static inline void gs_map_remove(struct gs_map *m, struct gs_node *n)
-{
-	u32 i = gs_index(m, n), *link = &m->heads[n->hash & (m->buckets - 1)];
-
+	if (!gs_map_try(&b->lock))
+		return false;
+	if (m->need && !gs_agg_map_forget(m, n)) {
+		gs_release(&b->lock);
+		return false;
+	}
+	link = &b->head;
 	while (*link != i)
 		link = &gs_node(m, *link)->next;
 	*link = n->next;
+	gs_release(&b->lock);
 	if (n->before != GS_NIL)
 		gs_node(m, n->before)->after = n->after;
 	else
@@ -170,27 +226,36 @@ static inline void gs_map_remove(struct gs_map *m, struct gs_node *n)
 	n->next = m->free;
 	m->free = i;
 	m->count--;
+	return true;
 }
 
-/* Finds or enters an element; NULL when there is no room. */
-static inline struct gs_node *gs_map_make(struct gs_map *m, const u64 *key)
+/* Finds or enters an element, under the map's lock; NULL when there is no room, or a lock could not be had (*rc). */
+static inline struct gs_node *gs_map_make(struct gs_map *m, const u64 *key, u32 hash, int *rc)
 {
-	u32 hash = gs_hash(m, key), i;
 	struct gs_node *n = gs_map_find(m, key, hash);
+	struct gs_bucket *b = gs_bucket_of(m, hash);
+	u32 i;
 
 	if (n)
 		return n;
-	if (m->free == GS_NIL) {
-		if (!m->wrap || m->first == GS_NIL)
-			return NULL;
-		gs_map_remove(m, gs_node(m, m->first));
-	}
+	*rc = GS_FULL;
+	if (m->free == GS_NIL && (!m->wrap || m->first == GS_NIL))
+		return NULL;
+	*rc = GS_BUSY;
+	if (m->free == GS_NIL && !gs_map_remove(m, gs_node(m, m->first)))
+		return NULL;
 	i = m->free;
 	n = gs_node(m, i);
+	if (!gs_map_try(&b->lock))
+		return NULL;
 	m->free = n->next;
 	n->hash = hash;
-	n->next = m->heads[hash & (m->buckets - 1)];
-	m->heads[hash & (m->buckets - 1)] = i;
+	memcpy(n->data, key, m->ksize);
+	if (!m->need)
+		memset(gs_val(m, n), 0, m->vsize);
+	n->next = b->head;
+	b->head = i;
+	gs_release(&b->lock);
 	n->before = m->last;
 	n->after = GS_NIL;
 	if (m->last != GS_NIL)
@@ -199,96 +264,136 @@ static inline struct gs_node *gs_map_make(struct gs_map *m, const u64 *key)
 		m->first = i;
 	m->last = i;
 	m->count++;
-	memcpy(n->data, key, m->ksize);
-	memset(gs_val(m, n), 0, m->vsize);
 	return n;
+}
+
+/* Gives an element that was not there before, with its bucket's lock held. */
+static noinline __maybe_unused struct gs_node *gs_map_enter(struct gs_map *m, const u64 *key, u32 hash, int *rc)
+{
+	struct gs_node *n = NULL;
+
+	*rc = GS_BUSY;
+	if (!gs_map_try(&m->lock))
+		return NULL;
+	n = gs_map_make(m, key, hash, rc);
+	if (n && !gs_map_try(&gs_bucket_of(m, hash)->lock)) {
+		*rc = GS_BUSY;
+		n = NULL;
+	}
+	gs_release(&m->lock);
+	return n;
+}
+
+/* Lets go of what gs_map_hold took. */
+static inline void gs_map_put(struct gs_map *m, u32 hash, unsigned long f)
+{
+	gs_release(&gs_bucket_of(m, hash)->lock);
+	gs_irq_restore(f);
+}
+
+/*
+ * Takes the lock of key's bucket and gives its element. If there is none it is entered when make is set; else, and when that
+ * cannot be done (*rc), NULL, and no lock is held.
+ */
+static __always_inline struct gs_node *gs_map_hold(struct gs_map *m, const u64 *key, u32 hash, bool make, unsigned long *f, int *rc)
+{
+	struct gs_bucket *b = gs_bucket_of(m, hash);
+	struct gs_node *n = NULL;
+
+	*rc = GS_BUSY;
+	gs_irq_save(*f);
+	if (gs_map_try(&b->lock)) {
+		n = gs_map_find(m, key, hash);
+		if (likely(n))
+			return n;
+		gs_release(&b->lock);
+		*rc = GS_OK;
+		if (make)
+			n = gs_map_enter(m, key, hash, rc);
+		if (n)
+			return n;
+	}
+	gs_irq_restore(*f);
+	if (*rc == GS_BUSY)
+		gs_count(GS_SKIP_LOCK);
+	return NULL;
 }
 
 static inline int gs_map_get_long(struct gs_map *m, const u64 *key, s64 *v)
 {
+	u32 hash = gs_hash(m, key);
 	unsigned long f;
-	struct gs_node *n;
+	int rc;
+	struct gs_node *n = gs_map_hold(m, key, hash, false, &f, &rc);
 
-	if (!gs_map_lock(m, &f))
-		return GS_BUSY;
-	n = gs_map_find(m, key, gs_hash(m, key));
-	*v = n ? *(s64 *)gs_val(m, n) : 0;
-	gs_map_unlock(m, f);
+	*v = 0;
+	if (!n)
+		return rc;
+	*v = *(s64 *)gs_val(m, n);
+	gs_map_put(m, hash, f);
 	return GS_OK;
 }
 
 static inline int gs_map_get_text(struct gs_map *m, const u64 *key, char *dst, u32 cap)
 {
+	u32 hash = gs_hash(m, key);
 	unsigned long f;
-	struct gs_node *n;
+	int rc;
+	struct gs_node *n = gs_map_hold(m, key, hash, false, &f, &rc);
 
-	if (!gs_map_lock(m, &f))
-		return GS_BUSY;
-	n = gs_map_find(m, key, gs_hash(m, key));
-	gs_copy(dst, cap, n ? (char *)gs_val(m, n) : "");
-	gs_map_unlock(m, f);
+	if (!n) {
+		dst[0] = 0;
+		return rc;
+	}
+	gs_copy(dst, cap, gs_val(m, n));
+	gs_map_put(m, hash, f);
 	return GS_OK;
 }
 
 static inline int gs_map_set_long(struct gs_map *m, const u64 *key, s64 v)
 {
+	u32 hash = gs_hash(m, key);
 	unsigned long f;
-	struct gs_node *n;
+	int rc;
+	struct gs_node *n = gs_map_hold(m, key, hash, true, &f, &rc);
 
-	if (!gs_map_lock(m, &f))
-		return GS_BUSY;
-	n = gs_map_make(m, key);
-	if (n)
-		*(s64 *)gs_val(m, n) = v;
-	gs_map_unlock(m, f);
-	return n ? GS_OK : GS_FULL;
+	if (!n)
+		return rc;
+	*(s64 *)gs_val(m, n) = v;
+	gs_map_put(m, hash, f);
+	return GS_OK;
 }
 
 static inline int gs_map_set_text(struct gs_map *m, const u64 *key, const char *s, u32 cap)
 {
+	u32 hash = gs_hash(m, key);
 	unsigned long f;
-	struct gs_node *n;
+	int rc;
+	struct gs_node *n = gs_map_hold(m, key, hash, true, &f, &rc);
 
-	if (!gs_map_lock(m, &f))
-		return GS_BUSY;
-	n = gs_map_make(m, key);
-	if (n)
-		gs_copy(gs_val(m, n), cap, s);
-	gs_map_unlock(m, f);
-	return n ? GS_OK : GS_FULL;
+	if (!n)
+		return rc;
+	gs_copy(gs_val(m, n), cap, s);
+	gs_map_put(m, hash, f);
+	return GS_OK;
 }
 
 /* Adds v and gives what was there before. */
 static inline int gs_map_add(struct gs_map *m, const u64 *key, s64 v, s64 *before)
 {
+	u32 hash = gs_hash(m, key);
 	unsigned long f;
-	struct gs_node *n;
+	int rc;
+	struct gs_node *n = gs_map_hold(m, key, hash, true, &f, &rc);
+	s64 *p;
 
-	if (!gs_map_lock(m, &f))
-		return GS_BUSY;
-	n = gs_map_make(m, key);
-	if (n) {
-		s64 *p = gs_val(m, n);
-
-		*before = *p;
-		*p = (s64)((u64)*p + (u64)v);
-	}
-	gs_map_unlock(m, f);
-	return n ? GS_OK : GS_FULL;
-}
-
-static inline int gs_map_stat(struct gs_map *m, const u64 *key, s64 v)
-{
-	unsigned long f;
-	struct gs_node *n;
-
-	if (!gs_map_lock(m, &f))
-		return GS_BUSY;
-	n = gs_map_make(m, key);
-	if (n)
-		gs_agg_add(gs_val(m, n), m->need, v);
-	gs_map_unlock(m, f);
-	return n ? GS_OK : GS_FULL;
+	if (!n)
+		return rc;
+	p = gs_val(m, n);
+	*before = *p;
+	*p = (s64)((u64)*p + (u64)v);
+	gs_map_put(m, hash, f);
+	return GS_OK;
 }
 
 /* Whether the element's key is like key in the columns whose bit in stars is 0. */
@@ -310,12 +415,20 @@ static inline int gs_map_has(struct gs_map *m, const u64 *key, u32 stars, s64 *v
 	unsigned long f;
 	u32 i;
 
+	*v = 0;
+	if (!stars) {
+		u32 hash = gs_hash(m, key);
+		int rc;
+
+		if (!gs_map_hold(m, key, hash, false, &f, &rc))
+			return rc;
+		gs_map_put(m, hash, f);
+		*v = 1;
+		return GS_OK;
+	}
 	if (!gs_map_lock(m, &f))
 		return GS_BUSY;
-	*v = 0;
-	if (!stars)
-		*v = gs_map_find(m, key, gs_hash(m, key)) != NULL;
-	for (i = stars ? m->first : GS_NIL; i != GS_NIL && !*v; i = gs_node(m, i)->after)
+	for (i = m->first; i != GS_NIL && !*v; i = gs_node(m, i)->after)
 		*v = gs_map_like(m, gs_node(m, i), key, stars);
 	gs_map_unlock(m, f);
 	return GS_OK;
@@ -325,6 +438,7 @@ static inline int gs_map_del(struct gs_map *m, const u64 *key, u32 stars)
 {
 	unsigned long f;
 	struct gs_node *n;
+	bool ok = true;
 	u32 i;
 
 	if (!gs_map_lock(m, &f))
@@ -332,49 +446,59 @@ static inline int gs_map_del(struct gs_map *m, const u64 *key, u32 stars)
 	if (!stars) {
 		n = gs_map_find(m, key, gs_hash(m, key));
 		if (n)
-			gs_map_remove(m, n);
+			ok = gs_map_remove(m, n);
 	}
-	for (i = stars ? m->first : GS_NIL; i != GS_NIL; ) {
+	for (i = stars ? m->first : GS_NIL; ok && i != GS_NIL; ) {
 		n = gs_node(m, i);
 		i = n->after;
 		if (gs_map_like(m, n, key, stars))
-			gs_map_remove(m, n);
+			ok = gs_map_remove(m, n);
 	}
 	gs_map_unlock(m, f);
-	return GS_OK;
+	if (!ok)
+		gs_count(GS_SKIP_LOCK);
+	return ok ? GS_OK : GS_BUSY;
+}
+
+/* Removes all elements, under the map's lock. */
+static inline bool gs_map_empty(struct gs_map *m)
+{
+	while (m->first != GS_NIL)
+		if (!gs_map_remove(m, gs_node(m, m->first)))
+			return false;
+	return true;
 }
 
 static inline int gs_map_clear(struct gs_map *m)
 {
 	unsigned long f;
+	bool ok;
 
 	if (!gs_map_lock(m, &f))
 		return GS_BUSY;
-	gs_map_reset(m);
+	ok = gs_map_empty(m);
 	gs_map_unlock(m, f);
-	return GS_OK;
+	if (!ok)
+		gs_count(GS_SKIP_LOCK);
+	return ok ? GS_OK : GS_BUSY;
 }
 
-/* The element's aggregate, or with stars the sum of those that fit, into sum (zeroed here). */
-static inline int gs_map_agg(struct gs_map *m, const u64 *key, u32 stars, struct gs_agg *sum, u32 words)
-{
-	unsigned long f;
-	struct gs_node *n;
-	u32 i;
+#include "gs_agg_map.h"
 
-	memset(sum, 0, GS_AGG_BYTES(words));
-	if (!gs_map_lock(m, &f))
-		return GS_BUSY;
-	if (!stars) {
-		n = gs_map_find(m, key, gs_hash(m, key));
-		if (n)
-			gs_agg_merge(sum, gs_val(m, n), words);
+/* Copies the value of an element to dst, vsize bytes, under the map's lock; false if another lock could not be had. */
+static inline bool gs_map_peek(struct gs_map *m, struct gs_node *n, void *dst)
+{
+	struct gs_bucket *b = gs_bucket_of(m, n->hash);
+
+	if (m->need) {
+		memset(dst, 0, m->vsize);
+		return gs_agg_map_merge(m, gs_index(m, n), dst, m->need->words);
 	}
-	for (i = stars ? m->first : GS_NIL; i != GS_NIL; i = gs_node(m, i)->after)
-		if (gs_map_like(m, gs_node(m, i), key, stars))
-			gs_agg_merge(sum, gs_val(m, gs_node(m, i)), words);
-	gs_map_unlock(m, f);
-	return GS_OK;
+	if (!gs_map_try(&b->lock))
+		return false;
+	memcpy(dst, gs_val(m, n), m->vsize);
+	gs_release(&b->lock);
+	return true;
 }
 
 #endif

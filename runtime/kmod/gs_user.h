@@ -30,6 +30,7 @@ typedef long long s64;
 #define __always_inline inline __attribute__((always_inline))
 #endif
 #define __maybe_unused __attribute__((unused))
+#define noinline __attribute__((noinline))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)

@@ -89,10 +89,15 @@ static void event(unsigned int n) { put(101, n, 0, NULL); }
 
 static void dump_map(unsigned int g, struct gs_map *m)
 {
+	static u64 el[4096];
 	u32 i;
 
-	for (i = m->first; i != GS_NIL; i = gs_node(m, i)->after)
-		put(102, g, m->ksize + m->vsize, gs_node(m, i)->data);
+	for (i = m->first; i != GS_NIL; i = gs_node(m, i)->after) {
+		memcpy(el, gs_node(m, i)->data, m->ksize);
+		if (!gs_map_peek(m, gs_node(m, i), (char *)el + m->ksize))
+			abort();
+		put(102, g, m->ksize + m->vsize, el);
+	}
 }
 
 static void dump_stat(unsigned int g, struct gs_pcpu *p)
