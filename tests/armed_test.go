@@ -2,7 +2,9 @@ package tests
 
 import (
 	"fmt"
+	"os/exec"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -71,5 +73,44 @@ func TestArmedByTimer(t *testing.T) {
 	var all, should, hits int
 	if _, err := fmt.Sscan(s.stdout(), &all, &should, &hits); err != nil || hits == 0 || hits >= all || hits-should > 9 || should-hits > 9 {
 		t.Errorf("got %s%s", s.stdout(), s.stderr())
+	}
+}
+
+// TestOrder: errors and warnings come behind what the same handler has printed before, and in front of what it prints behind
+// them. Both streams are one file here.
+func TestOrder(t *testing.T) {
+	needRoot(t)
+	path := bin(t, "busy")
+	script := `global n function f(k) { println("in f") if (k == 3) error("three") println("f ends") }
+		probe process.function("main.step") { if (++n > 3) next
+			println("first ", n) printf("second\n") warn(sprintf("warned %d", n)) println("third") f(n) x = 1 / (n - 2) println("last ", x) }`
+	want := `first 1
+second
+WARNING: warned 1
+third
+in f
+f ends
+last -1
+first 2
+second
+WARNING: warned 2
+third
+in f
+f ends
+ERROR: division by 0
+first 3
+second
+WARNING: warned 3
+third
+in f
+ERROR: three
+`
+	for _, opt := range []string{"-w", "-u"} {
+		cmd := exec.Command(bin(t, "gostap"), opt, "--no-global-var-display", "-D", "MAXERRORS=10", "-e", script, "-c", path+" 3 >/dev/null")
+		out, err := cmd.CombinedOutput()
+		got := regexp.MustCompile(`ERROR: (division by 0|three).*`).ReplaceAllString(string(out), "ERROR: $1")
+		if _, ok := err.(*exec.ExitError); !ok || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %v, got\n%swant\n%s", opt, err, out, want)
+		}
 	}
 }

@@ -94,6 +94,7 @@ func (g *gen) reportError() {
 	if f.codes == nil {
 		return
 	}
+	g.printFirst()
 	sent := g.cold()
 	text, plain := false, false
 	for c := range f.codes {

@@ -172,6 +172,9 @@ func (g *gen) send(kind wire.Kind, format int, fields []field) {
 		}
 	}
 	done := g.block()
+	if kind != wire.Print {
+		g.printFirst()
+	}
 	switch {
 	case kind == wire.Print && g.gathers():
 		r := g.gather(size)

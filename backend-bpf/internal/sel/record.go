@@ -183,3 +183,11 @@ func (g *gen) endOutput() {
 	g.jump(done)
 	g.set(done)
 }
+
+// printFirst sends what the handler has printed so far, in front of a record that is not gathered.
+func (g *gen) printFirst() {
+	if g.gathers() {
+		g.endOutput()
+		g.startOutput()
+	}
+}
