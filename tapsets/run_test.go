@@ -90,6 +90,7 @@ func runOver(t *testing.T, script, bytes string) string {
 
 // TestFunctions runs functions whose result is known.
 func TestFunctions(t *testing.T) {
+	t.Setenv("GOSTAP_TEST_VARIABLE", "here")
 	for _, c := range []struct{ expr, want string }{
 		// strings.stp
 		{`strlen("four")`, "4"}, {`strlen("")`, "0"},
@@ -124,6 +125,19 @@ func TestFunctions(t *testing.T) {
 		// time.stp
 		{`msecs_to_string(62345)`, "1m2.345s"}, {`usecs_to_string(1000001)`, "0m1.000001s"}, {`nsecs_to_string(3600000000007)`, "60m0.000000007s"},
 		{`cputime_to_string(1250000000)`, "0m1.250s"}, {`cputime_to_usecs(1999)`, "1"},
+
+		// fractions.stp
+		{`fp_to_string(fp_div(long_to_fp(7), long_to_fp(2)), 3)`, "3.500"}, {`fp_to_string(fp_add(string_to_fp("0.1"), string_to_fp(" 2")), 2)`, "2.10"},
+		{`fp_to_string(fp_sub(fp_mul(long_to_fp(3), long_to_fp(-4)), long_to_fp(1)), 0)`, "-13"}, {`fp_to_string(fp_rem(long_to_fp(7), long_to_fp(4)), 1)`, "-1.0"},
+		{`fp_to_string(fp_sqrt(long_to_fp(2)), 6)`, "1.414214"}, {`fp_to_string(fp32_to_fp64(0x3fc00000), 2)`, "1.50"},
+		{`fp_lt(long_to_fp(1), long_to_fp(2))`, "1"}, {`fp_le(long_to_fp(2), long_to_fp(2))`, "1"}, {`fp_eq(long_to_fp(2), long_to_fp(3))`, "0"},
+		{`sprintf("%d %d %d %d %d %d", fp_to_long(string_to_fp("2.5"), 0, 0), fp_to_long(string_to_fp("-2.5"), 1, 0), fp_to_long(string_to_fp("-2.5"), 2, 0), fp_to_long(string_to_fp("2.5"), 3, 0), fp_to_long(string_to_fp("-2.5"), 4, 0), fp_to_long(string_to_fp("2.25"), 6, 0))`, "2 -2 -3 3 -3 3"},
+
+		// numbers.stp, session.stp
+		{`sprintf("%x %x %x %x", big_endian2(0x1234), big_endian4(1), big_endian8(1), little_endian2(0x12345))`, "3412 1000000 100000000000000 2345"},
+		{`sprintf("%d%d%d", WIFEXITED(0x100), WEXITSTATUS(0x700), WTERMSIG(9))`, "179"},
+		{`env_var("GOSTAP_TEST_VARIABLE")`, "here"}, {`env_var("GOSTAP_TEST_NOTHING")`, ""}, {`stp_pid() == pid()`, "1"}, {`on_host()`, "1"},
+		{`sprint_loadavg() =~ "^[0-9]+[.][0-9][0-9] [0-9]+[.][0-9][0-9] [0-9]+[.][0-9][0-9]$"`, "1"}, {`get_loadavg_index(2) >= 0`, "1"},
 
 		// strings.stp
 		{`isdigit("7a")`, "1"}, {`isdigit("a7")`, "0"}, {`isdigit("")`, "0"}, {`max_string_len()`, "512"},
@@ -160,6 +174,8 @@ func TestScripts(t *testing.T) {
 		{"tokenize", `s = "one two,,three" t = tokenize(s, " ,") while (t != "") { print("[", t, "]") t = tokenize("", " ,") } println(tokenize("", " "), ".")`, "[one][two][three].\n"},
 		{"tokenize without delimiters", `println(tokenize("abc", ""), tokenize("", ""), ".")`, "abc.\n"},
 		{"tokenize goes on", `println(tokenize("one two", " "), tokenize(" "), tokenize(" "), ".")`, "onetwo.\n"},
+		{"fractions that fail", `try { fp_to_long(string_to_fp("1e30"), 0, 0) } catch (m) { println(m) } try { fp_to_long(string_to_fp("1.5"), 0, 1) } catch (m) { println(m) } try { string_to_fp("x") } catch (m) { println(m) } try { get_loadavg_index(3) } catch (m) { println(m) }`,
+			"fp_to_long: 1e+30 does not fit into 64 bits\nfp_to_long: 1.5 has a fraction\nstring_to_fp: \"x\" is no number\nthere is no load average 3, they go from 0 to 2\n"},
 		{"assert", `assert(1 == 1, "no") try { assert(1 == 2, "broken") } catch (m) { println(m) } try { assert(0) } catch (m) { println(m) }`, "broken\nassertion failed\n"},
 		{"error and warn", `warn("strange") log("said") try { error("bad") } catch (m) { println(m) }`, "WARNING: strange\nsaid\nbad\n"},
 		{"colours", `ansi_set_color(32) ansi_set_color2(37, 44) ansi_set_color3(30, 47, 4) ansi_set_color3(30, 47, 0) ansi_reset_color()`,

@@ -85,6 +85,7 @@ func init() {
 	def(Func{Name: "execname", Result: s, Cap: 15, Context: true})
 	def(Func{Name: "pexecname", Result: s, Cap: 15, Context: true})
 	def(Func{Name: "task_current", Result: l, Context: true})
+	def(Func{Name: "stp_pid", Result: l}) // the tracer
 	def(Func{Name: "target", Result: l}) // -x, or the child of -c
 	def(Func{Name: "module_name", Result: s, Cap: 64, Pure: true})
 	def(Func{Name: "is_return", Result: l, Context: true})
@@ -156,6 +157,8 @@ func init() {
 	def(Func{Name: "registers_valid", Result: l, Context: true, Where: Lowered})
 	def(Func{Name: "user_mode", Result: l, Context: true, Where: Lowered})
 	def(Func{Name: "probe_type", Result: s, Context: true, Where: Lowered})
+	// 1 in handlers that run in the tracer because nothing is probed (begin, end, timers), else 0.
+	def(Func{Name: "on_host", Result: l, Context: true, Where: Lowered})
 	// MAXSTRINGLEN.
 	def(Func{Name: "max_string_len", Result: l, Pure: true, Where: Lowered})
 	// The current goroutine, read from runtime.g: its number, that of its parent, the pc of the go
@@ -214,7 +217,18 @@ func init() {
 	def(Func{Name: "commit", Result: n, CanFail: true, Where: HostOnly}, l)
 	def(Func{Name: "discard", Result: n, CanFail: true, Where: HostOnly}, l)
 	def(Func{Name: "input_text", Result: s, Where: HostOnly})
-	def(Func{Name: "env_var", Result: s, Where: HostOnly, Cap: 0}, s)
+	def(Func{Name: "env_var", Result: s, Where: HostOnly, Cap: 0}, s) // of the tracer
+	def(Func{Name: "loadavg", Result: l, Where: HostOnly, CanFail: true}, l)
+	// Numbers with a fraction, of 64 bits as IEEE 754 has them, in the bits of a number.
+	for _, name := range []string{"fp_add", "fp_sub", "fp_mul", "fp_div", "fp_rem", "fp_eq", "fp_le", "fp_lt"} {
+		def(Func{Name: name, Result: l, Pure: true, Where: HostOnly}, l, l)
+	}
+	for _, name := range []string{"fp_sqrt", "long_to_fp", "fp32_to_fp64"} {
+		def(Func{Name: name, Result: l, Pure: true, Where: HostOnly}, l)
+	}
+	def(Func{Name: "fp_to_long", Result: l, Pure: true, CanFail: true, Where: HostOnly}, l, l, l)
+	def(Func{Name: "fp_to_string", Result: s, Pure: true, Where: HostOnly}, l, l)
+	def(Func{Name: "string_to_fp", Result: l, Pure: true, CanFail: true, Where: HostOnly}, s)
 
 	// Regular expressions: the last match of the handler.
 	def(Func{Name: "ngroups", Result: l})

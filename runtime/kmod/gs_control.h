@@ -466,6 +466,8 @@ static int __init gs_module_init(void)
 	char name[MODULE_NAME_LEN + 8];
 	int cpu, level, err = gs_ring_init();
 
+	gs_tracer = current->tgid;
+
 	for_each_possible_cpu(cpu) {
 		for (level = 0; level < GS_LEVELS && !err; level++) {
 			struct gs_ctx *c = vzalloc(sizeof(*c));

@@ -79,6 +79,7 @@ static DEFINE_PER_CPU(struct gs_cpu, gs_cpus);
 static int gs_state;
 static atomic_t gs_errors = ATOMIC_INIT(0);
 static int gs_target;
+static int gs_tracer __maybe_unused;	/* who loaded the module */
 
 static inline bool gs_running(void)
 {

@@ -1,6 +1,7 @@
 package sel
 
 import (
+	"os"
 	"strings"
 	"time"
 
@@ -49,6 +50,7 @@ func init() {
 		// No helper reads the cycle counter; the interpreter's cycles are nanoseconds as well.
 		"get_cycles": func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) },
 		"jiffies":    func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnJiffies64)) },
+		"stp_pid":    func(g *gen, in *ir.Instr) { g.result(in, g.imm(int64(os.Getpid()))) },
 		"tz_gmtoff": func(g *gen, in *ir.Instr) {
 			_, off := time.Now().Zone()
 			g.result(in, g.imm(-int64(off)))

@@ -14,7 +14,7 @@ import (
 var longs = map[string]string{
 	"pid": "gs_pid()", "tid": "gs_tid()", "ppid": "gs_ppid()", "uid": "gs_uid()", "euid": "gs_euid()", "gid": "gs_gid()", "egid": "gs_egid()",
 	"cpu": "gs_cpu()", "pgrp": "gs_pgrp()", "sid": "gs_sid()", "ns_pid": "gs_ns_pid()", "ns_tid": "gs_ns_tid()", "task_current": "gs_task_current()",
-	"target":          "gs_target",
+	"target": "gs_target", "stp_pid": "gs_tracer",
 	"gettimeofday_ns": "gs_wall(1)", "gettimeofday_us": "gs_wall(1000)", "gettimeofday_ms": "gs_wall(1000000)", "gettimeofday_s": "gs_wall(1000000000)",
 	"get_cycles": "gs_mono()", "local_clock_ns": "gs_mono()", "ktime_get_ns": "gs_mono()", "jiffies": "gs_jiffies()",
 	"raise":  "gs_raise_signal(%s)",

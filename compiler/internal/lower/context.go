@@ -105,7 +105,7 @@ func (c *context) narrow(n need) *context {
 var lowered = map[string]need{
 	"pp": 0, "ppfunc": 0, "pn": 0, "probefunc": needFunc,
 	"goid": needGo, "go_parent_goid": needGo, "go_pc": needGo, "go_startpc": needGo, "go_g": needGo, "go_status": needGo, "go_waitreason": needGo,
-	"returnval": needArgs, "user_mode": needKind, "registers_valid": needKind, "probe_type": needKind, "max_string_len": 0,
+	"returnval": needArgs, "user_mode": needKind, "registers_valid": needKind, "probe_type": needKind, "on_host": needKind, "max_string_len": 0,
 }
 
 func needOfIntrinsic(f *intrinsic.Func) need {

@@ -83,6 +83,8 @@ func (f *fn) lowered(name, called string, args []ir.Val, sp source.Span) ir.Val 
 		return ir.I(int64(f.maxStr() + 1))
 	case "probe_type":
 		return ir.S(f.text(f.ctx.kind.String()))
+	case "on_host":
+		return known(f.ctx.kind.OnHost())
 	case "registers_valid":
 		return known(hasRegs(f.ctx.kind))
 	case "user_mode":

@@ -115,7 +115,7 @@ func needsGuru(f *elab.Func, seen map[*elab.Func]bool) bool {
 func (b *binder) noFunction(s *scope, c *ast.Call) {
 	name := c.Fun.Name
 	if why := whyForeign(name); why != "" {
-		b.errorf(diag.UnresolvedFunction, c.Fun.Span, "there is no function %s here", name).Hintf("%s", why)
+		b.errorf(diag.UnresolvedFunction, c.Fun.Span, "the function %s of stap is not available: %s", name, why)
 		return
 	}
 	d := b.errorf(diag.UnresolvedFunction, c.Fun.Span, "no function is named %s", name)

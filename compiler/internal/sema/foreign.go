@@ -7,26 +7,40 @@ var foreign = [...]struct {
 	why   string
 	names []string
 }{
-	{"it reads structures of the kernel, which is not available in this version", []string{
-		"task_pid", "task_tid", "task_ns_pid", "task_ns_tid", "task_uid", "task_gid", "task_euid", "task_egid", "task_execname", "task_parent",
-		"task_state", "task_cpu", "task_prio", "task_nice", "task_utime", "task_stime", "task_current_frame", "task_dentry_path", "task_backtrace",
-		"task_open_file_handles", "task_max_file_handles", "task_rlimit", "task_rlimit_nofile", "task_start_time", "task_cwd_path", "task_exe_file",
-		"task_fd_lookup", "task_ancestry", "pid2task", "pid2execname", "pstrace", "current_exe_file", "cmdline_str", "cmdline_arg", "cmdline_args",
-		"d_name", "d_path", "inode_name", "inode_path", "fullpath_struct_path", "fullpath_struct_file", "fullpath_struct_nameidata",
-		"reverse_path_walk", "proc_mem_size", "proc_mem_rss", "proc_mem_shr", "proc_mem_txt", "proc_mem_data", "proc_mem_string",
-		"addr_to_node", "vm_fault_contains", "inet_get_local_port", "inet_get_ip_source", "tcp_get_info_rto", "format_ipaddr", "atomic_read",
-		"is_sig_blocked", "get_sa_handler", "get_sa_flags", "get_sigaction_mask", "sa_handler_str", "sa_flags_str", "sigset_mask_str",
-		"bio_rw_str", "tcp_ts_get_info_state", "tcp_sockstate_str", "ipmib_get_proto", "ipmib_remote_addr", "ipmib_local_addr",
-		"tcpmib_local_addr", "tcpmib_remote_addr", "tcpmib_local_port", "tcpmib_remote_port", "_sys_open_flag_str", "_struct_timeval_u",
-	}},
-	{"it follows forks of a process, which is not available in this version", []string{"target_set_pid", "target_set_report"}},
-	{"it changes the system under trace, which is not available in this version", []string{"raise", "panic", "printk", "mdelay", "udelay", "set_user_string", "set_user_int", "set_kernel_long", "set_kernel_int", "set_kernel_string"}},
-	{"it writes to other files than the output, which is not available in this version", []string{"switch_file"}},
-	{"numbers with a fraction are not available in this version", []string{
-		"fp_to_string", "string_to_fp", "long_to_fp", "fp_to_long", "fp_add", "fp_sub", "fp_mul", "fp_div", "fp_rem", "fp_sqrt", "fp_lt", "fp_le", "fp_eq",
-	}},
-	{"it unwinds scripts of another language, which is not available in this version", []string{"python_print_backtrace", "sprint_jstack", "sprint_jstack_full", "print_jstack", "print_jstack_full"}},
-	{"what it prints belongs to a probe of another kind, which is not available in this version", []string{"json_set_prefix", "json_add_numeric_metric", "json_add_string_metric", "json_add_array", "json_add_array_numeric_metric", "json_add_array_string_metric"}},
+	{"it was taken out of stap long ago; use cpu()", []string{"cpuid"}},
+	{"it walks the kernel's tables of memory, which needs its own code; numastat and numa_maps tell about nodes", []string{"addr_to_node"}},
+	{"it unwinds the stack of a thread that does not run here; use backtrace() or sprint_backtrace() where it does", []string{"task_backtrace"}},
+	{"it looks at the stack pointer of the kernel, which the handler itself has moved", []string{"stack_size", "stack_unused", "stack_used"}},
+	{"it tells about a module of stap's own making; gostap -v tells how large the programs are", []string{"module_size"}},
+	{"probes have no labels here; use .statement(\"function@file:line\")", []string{"pnlabel"}},
+	{"it names the module of a probe; pp() gives the probe point with its module, modname(addr()) that of an address", []string{"probemod"}},
+	{"files are not turned by the script; use -S SIZE,NUMBER", []string{"switch_file"}},
+	{"the processes of a target are not counted one by one; target_set_pid(pid()) tells whether one belongs to it", []string{"target_set_report"}},
+	{"it is meant for a script that is run by another user; use uid()", []string{"is_myproc"}},
+	{"it reads the file that an address lies in; use umodname(address) for its name and usymdata(address) for the distance", []string{"umodaddr", "umodbuildid"}},
+	{"names and numbers of system calls are tables of stap; in probes of system calls name and __nr are variables", []string{"syscall_name", "syscall_num"}},
+	{"what it prints belongs to probes of procfs, which are not available; print the values in a timer probe", []string{
+		"json_set_prefix", "json_add_numeric_metric", "json_add_string_metric", "json_add_array", "json_add_array_numeric_metric", "json_add_array_string_metric"}},
+	{"it unwinds scripts of another language; use print_ubacktrace() for the stack of the interpreter", []string{
+		"python_print_backtrace", "python_sprint_backtrace", "python2_get_locals", "python2_get_var_obj", "python3_get_locals", "python3_get_var_obj",
+		"python3_initialize", "Py2Object_GetAttr", "Py2Object_Repr", "Py3Object_GetAttr", "Py3Object_Repr",
+		"print_java_backtrace", "sprint_java_backtrace", "print_jstack", "print_jstack_full", "sprint_jstack", "sprint_jstack_full"}},
+	{"it filters counters of the network by functions of the script, which are not available; count in a probe of your own", []string{
+		"ipmib_filter_key", "linuxmib_filter_key", "tcpmib_filter_key"}},
+	{"it belongs to probes of NFS and RPC, which are not available; read members with @cast(address, \"type\", \"kernel\")", []string{
+		"NFS_I", "NFS_PROTO", "NFS_SERVER", "addr_from_rqst", "addr_from_rqst_str", "clones_from_clnt", "ftype", "get_ip", "get_ip_from_client",
+		"get_prot", "get_prot_from_client", "nfs3_cmode", "nfs4_ctype", "nfsderror", "port_from_clnt", "port_from_xprt", "ppos_pos", "proc_from_msg",
+		"prog_from_clnt", "prot_from_clnt", "stap_NFS_CLIENT", "tasks_from_clnt", "vers_from_clnt", "vers_from_prog", "xid_from_clnt"}},
+	{"it belongs to probes of disks, which are not available; kernel.trace(\"block:*\") tells of requests", []string{
+		"bdevname", "bio_op", "bio_rw_num", "bio_rw_str", "describe_data_direction", "describe_device_state", "disk_major_from_request",
+		"disk_minor_from_request", "disk_name", "get_devstate_from_req", "scsi_timer_pending", "timer_pending"}},
+	{"it belongs to probes of the network that are not available; read members with @cast(address, \"type\", \"kernel\")", []string{
+		"get_netdev_name", "daddr_to_string", "tcp_get_info_rto", "tcp_get_info_snd_cwnd", "tcp_ipv6_sockopt_str", "tcp_sockopt_str",
+		"tcp_ts_get_info_rcv_mss", "tcp_ts_get_info_snd_ssthresh", "tcp_ts_get_info_state"}},
+	{"it reads arguments in stap's own way; read members with @cast(address, \"type\", \"kernel\")", []string{
+		"get_mmap_args", "get_sigaction_mask", "get_sigset", "irqflags_str", "container_of_task_rcu", "rcu_dereference", "stp_print_binary"}},
+	{"it counts cases of one fault of the kernel; keep a count in a global variable", []string{"cve_count_metric", "cve_record_metric", "cve_tmpdisable"}},
+	{"it tells the size of a word, which is 8 bytes on this architecture", []string{"arch_bytes", "uarch_bytes"}},
 }
 
 // whyForeign gives the reason why a function of stap is not there, "" for names that

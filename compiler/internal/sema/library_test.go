@@ -139,3 +139,24 @@ func TestLibraryIndex(t *testing.T) {
 		t.Error("index.go is not formatted", err)
 	}
 }
+
+// TestForeign: what is refused by name is not in the library after all, and the message says why and what to use.
+func TestForeign(t *testing.T) {
+	have := map[string]bool{}
+	for _, n := range tapsets.Names {
+		if n.Kind == grammar.FunctionEntry {
+			have[n.Name] = true
+		}
+	}
+	for _, f := range foreign {
+		for _, name := range f.names {
+			if have[name] {
+				t.Errorf("%s is listed as absent, but the library has it", name)
+			}
+			a := analyze(t, "x.stp", "probe begin { "+name+"() }", Options{})
+			if len(a.diags) != 1 || !strings.Contains(a.diags[0].Message, "the function "+name+" of stap is not available: "+f.why) {
+				t.Errorf("%s: %s", name, a.text())
+			}
+		}
+	}
+}

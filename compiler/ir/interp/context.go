@@ -140,6 +140,14 @@ var hostIntrinsics = map[string]func(*HostContext, []Val) (Val, error){
 	"get_cycles":      hostInt(monotonic),
 	"local_clock_ns":  hostInt(monotonic),
 	"ktime_get_ns":    hostInt(monotonic),
+	"stp_pid":         hostInt(func() int64 { return int64(os.Getpid()) }),
+	"loadavg": func(_ *HostContext, args []Val) (Val, error) {
+		b, err := os.ReadFile("/proc/loadavg")
+		if err != nil {
+			return Val{}, err
+		}
+		return loadAverage(string(b), args[0].Int)
+	},
 	"tz_gmtoff": hostInt(func() int64 { // seconds west of UTC, as in the kernel
 		_, off := time.Now().Zone()
 		return -int64(off)

@@ -3,6 +3,9 @@ package interp
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -64,6 +67,34 @@ var builtins = map[string]builtin{
 		}
 		return text(string([]byte{byte(a[0].Int)}))
 	},
+	// Numbers with a fraction.
+	"fp_add":     onTwo(func(a, b float64) float64 { return a + b }),
+	"fp_sub":     onTwo(func(a, b float64) float64 { return a - b }),
+	"fp_mul":     onTwo(func(a, b float64) float64 { return a * b }),
+	"fp_div":     onTwo(func(a, b float64) float64 { return a / b }),
+	"fp_rem":     onTwo(math.Remainder),
+	"fp_eq":      compared(func(a, b float64) bool { return a == b }),
+	"fp_le":      compared(func(a, b float64) bool { return a <= b }),
+	"fp_lt":      compared(func(a, b float64) bool { return a < b }),
+	"fp_sqrt":    func(_ *Machine, a []Val, _ int) (Val, error) { return fromFraction(math.Sqrt(fraction(a[0].Int))) },
+	"long_to_fp": func(_ *Machine, a []Val, _ int) (Val, error) { return fromFraction(float64(a[0].Int)) },
+	"fp32_to_fp64": func(_ *Machine, a []Val, _ int) (Val, error) {
+		return fromFraction(float64(math.Float32frombits(uint32(a[0].Int))))
+	},
+	"fp_to_long": func(_ *Machine, a []Val, _ int) (Val, error) {
+		return fractionToLong(fraction(a[0].Int), a[1].Int, a[2].Int != 0)
+	},
+	"fp_to_string": func(_ *Machine, a []Val, _ int) (Val, error) {
+		return text(strconv.FormatFloat(fraction(a[0].Int), 'f', int(max(0, min(a[1].Int, 400))), 64))
+	},
+	"string_to_fp": func(_ *Machine, a []Val, _ int) (Val, error) {
+		f, err := strconv.ParseFloat(strings.TrimSpace(a[0].Str), 64)
+		if err != nil && !math.IsInf(f, 0) {
+			return Val{}, badArg(fmt.Sprintf("string_to_fp: %q is no number", a[0].Str))
+		}
+		return fromFraction(f)
+	},
+
 	"ctime": func(_ *Machine, a []Val, _ int) (Val, error) { return text(textfmt.CTime(a[0].Int)) },
 
 	"value_text": func(_ *Machine, a []Val, _ int) (Val, error) { return text(textfmt.Decode(a[1].Str, a[0].Int)) },
