@@ -231,13 +231,16 @@ func TestHostContext(t *testing.T) {
 	if s < before || s > time.Now().Unix() {
 		t.Errorf("gettimeofday_s %d", s)
 	}
-	// Every host intrinsic gives something and none fails (randint and system need more).
+	// Every host intrinsic gives something and none fails. printk would write to the log of this machine.
 	for name := range hostIntrinsics {
+		if name == "printk" {
+			continue
+		}
 		f := intrinsic.Lookup(name)
 		var args []any
 		for _, p := range f.Params {
 			if p == types.Long {
-				args = append(args, 5)
+				args = append(args, 2)
 			} else {
 				args = append(args, "HOME")
 			}
