@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -106,10 +107,14 @@ type Runner interface {
 	Run(i, site int) (bool, error)
 }
 
-// CodeEmbedded is the kind of message that NoEmbedded gives.
-const CodeEmbedded diag.Code = "embedded-c"
+// The kinds of messages that NoEmbedded gives.
+const (
+	CodeEmbedded diag.Code = "embedded-c"
+	CodeProcfs   diag.Code = "procfs"
+)
 
-// NoEmbedded refuses programs with embedded C, for executors that have no C; where says which. The list is empty for others.
+// NoEmbedded refuses programs with embedded C or files in /proc, for executors that have neither; where says which. The list
+// is empty for others.
 func NoEmbedded(p *ir.Program, where string) diag.List {
 	var ds diag.List
 	refuse := func(pos source.Pos) {
@@ -121,6 +126,12 @@ func NoEmbedded(p *ir.Program, where string) diag.List {
 	for _, pr := range p.Probes {
 		if c := p.Embeds(pr); c != nil {
 			refuse(c.Pos)
+		}
+		for _, s := range pr.Sites {
+			if s.Kind == probe.ProcfsRead || s.Kind == probe.ProcfsWrite {
+				ds.Errorf(diag.Build, CodeProcfs, source.At(pr.Pos), "%s: files in /proc cannot be made %s", s.Point, where).Hintf("use --runtime=kernel")
+				break
+			}
 		}
 	}
 	ds.Sort()

@@ -55,7 +55,9 @@ const (
 	// the tracer's own; what is above the bytes of a narrower type is undefined. At a system call they are its six
 	// arguments, then its number (SyscallNr), and at its return the result (SyscallRet).
 	OpTraceArg
-	OpSite // dst = attribute Name of the site that fired: "pp", "ppfunc", "probefunc", "pn" (String), "pc", "id" (Long)
+	OpValue // String dst = what a process has written to the file of a procfs.write probe, cut
+	OpReply // what the reader of the file of a procfs.read probe gets is a; with N 1 it is added to what is there
+	OpSite  // dst = attribute Name of the site that fired: "pp", "ppfunc", "probefunc", "pn" (String), "pc", "id" (Long)
 
 	// Scalars.
 	OpGGet // dst = glob
@@ -140,7 +142,7 @@ var opTable = [numOps]opInfo{
 	OpULt: {"ult", "l:ll", false}, OpCat: {"cat", "s:ss", false}, OpSCmp: {"scmp", "l:ss", false}, OpMatch: {"match", "l:s", false},
 	OpReg: {"reg", "l:", false}, OpTLS: {"tls", "l:", false}, OpBias: {"bias", "l:", false}, OpLoad: {"load", "l:l", true},
 	OpStore: {"store", "-:ll", true}, OpSetReg: {"setreg", "-:l", false}, OpTraceArg: {"tracearg", "l:", false},
-	OpSite: {"site", "?:", false},
+	OpSite: {"site", "?:", false}, OpValue: {"value", "s:", false}, OpReply: {"reply", "-:s", false},
 	OpGGet: {"gget", "v:", false}, OpGSet: {"gset", "-:v", false}, OpGAdd: {"gadd", "[l]:l", false},
 	OpMGet: {"mget", "v:*", false}, OpMSet: {"mset", "-:*v", true}, OpMAdd: {"madd", "[l]:*l", true}, OpMHas: {"mhas", "l:*", false},
 	OpMDel: {"mdel", "-:*", false}, OpMClear: {"mclear", "-:", false},

@@ -180,7 +180,7 @@ func (ps *textParser) site() *probe.Site {
 	s := &probe.Site{}
 	kind := ps.name()
 	for s.Kind = 0; s.Kind.String() != kind; s.Kind++ {
-		if s.Kind == probe.Perf {
+		if s.Kind == probe.NumKinds-1 {
 			ps.fail("unknown kind of site %q", kind)
 		}
 	}
@@ -196,6 +196,10 @@ func (ps *textParser) site() *probe.Site {
 			s.Jitter = time.Duration(ps.int())
 		case "path":
 			s.Path = ps.string()
+		case "mode":
+			s.Mode = uint32(ps.int())
+		case "maxsize":
+			s.MaxSize = ps.small()
 		case "pid":
 			s.PID = int(ps.int())
 		case "target":

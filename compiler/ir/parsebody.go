@@ -236,7 +236,7 @@ func (ps *textParser) instr() Instr {
 		ps.fail("unknown operation %q", w)
 	case OpReg, OpTraceArg, OpBudget, OpLock, OpUnlock:
 		in.N = ps.int()
-	case OpSetReg:
+	case OpSetReg, OpReply:
 		in.N = ps.int()
 		in.Args = ps.more(nil)
 	case OpLoad, OpStore:

@@ -45,6 +45,7 @@ import (
 //
 //	mov add ... scmp              val { "," val }
 //	reg, budget, lock, unlock     INT
+//	reply                         INT "," val
 //	load                          the bytes and then s (signed) and k (kernel) are part of OP: load4s
 //	site                          NAME
 //	gget gset gadd mget mset madd mhas mdel mclear sadd     elem { "," val }; mclear has no keys
@@ -57,7 +58,7 @@ import (
 //	printhist, sprinthist         INT elem, INT being the histogram
 //	call, intr                    NAME "(" [ val { "," val } ] ")"
 //	embed                         INT "(" [ val { "," val } ] ")", INT being the code
-//	tls, bias, errmsg, report     nothing
+//	tls, bias, value, errmsg, report  nothing
 
 // String is the text form of p. ParseText reads it back, and then String gives the same text.
 func (p *Program) String() string { return p.text(false) }
@@ -303,6 +304,8 @@ func siteText(s *probe.Site) string {
 	if s.At.Kind != debuginfo.AtEntry {
 		str("at", siteKinds[s.At.Kind])
 	}
+	hex("mode", uint64(s.Mode))
+	num("maxsize", int64(s.MaxSize))
 	str("point", s.Point)
 	str("func", s.Func)
 	str("alias", s.Alias)
@@ -421,6 +424,9 @@ func (w *printer) instr(in *Instr) {
 	}
 	w.b.WriteString(in.Op.String())
 	switch in.Op {
+	case OpReply:
+		w.printf(" %d", in.N)
+		w.rest(in.Args)
 	case OpReg, OpTraceArg, OpBudget, OpLock, OpUnlock:
 		w.printf(" %d", in.N)
 	case OpSetReg:

@@ -338,6 +338,10 @@ func (v *verifier) instr(in *Instr) error {
 		if !v.handler || in.N < 0 || in.N >= int64(v.p.Locks) {
 			return fmt.Errorf("lock %d of %d, in handlers only", in.N, v.p.Locks)
 		}
+	case OpValue, OpReply:
+		if !v.handler || in.N < 0 || in.N > 1 {
+			return fmt.Errorf("in handlers only")
+		}
 	case OpReport:
 		if !v.handler {
 			return fmt.Errorf("in a function")

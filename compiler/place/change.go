@@ -19,8 +19,11 @@ func stays(body *ir.Func, subs map[string]*ir.Func, why string, pos source.Pos, 
 			for i := range b.Instrs {
 				if in := &b.Instrs[i]; changes(in) {
 					what := "changes the traced program"
-					if in.Op == ir.OpEmbed {
+					switch in.Op {
+					case ir.OpEmbed:
 						what = "is embedded C"
+					case ir.OpReply, ir.OpValue:
+						what = "is for the process that waits at the file"
 					}
 					ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this %s, which has to happen in the kernel", what).
 						Note(source.At(pos), "the handler runs on the host because of %s", why).
@@ -40,7 +43,7 @@ func changes(in *ir.Instr) bool {
 		return f != nil && f.Guru && f.Where != intrinsic.HostOnly
 	}
 	// C of the script may change anything, and the host has none.
-	return in.Op.ChangesProgram() || in.Op == ir.OpEmbed
+	return in.Op.ChangesProgram() || in.Op == ir.OpEmbed || in.Op == ir.OpReply || in.Op == ir.OpValue
 }
 
 // elsewhere is the end of a hint: who can run a handler that the host cannot.

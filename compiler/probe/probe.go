@@ -69,15 +69,23 @@ const (
 	Perf
 	InputChar // a character came on the standard input of the tracer
 	InputLine // a line did
+	// ProcfsRead and ProcfsWrite: a process reads or writes a file of the script's in /proc, whose path there is Event.
+	ProcfsRead
+	ProcfsWrite
+	NumKinds // how many there are
 )
 
 var kindNames = [...]string{"begin", "end", "error", "never", "timer", "profile", "uprobe", "uretprobe", "process.begin", "process.end",
-	"thread.begin", "thread.end", "syscall", "syscall.return", "kprobe", "kretprobe", "tracepoint", "perf", "input.char", "input.line"}
+	"thread.begin", "thread.end", "syscall", "syscall.return", "kprobe", "kretprobe", "tracepoint", "perf", "input.char", "input.line", "procfs.read", "procfs.write"}
 
 func (k Kind) String() string { return kindNames[k] }
 
 // OnHost reports whether a site of this kind fires in the tracer itself.
 func (k Kind) OnHost() bool { return k <= Timer || k == InputChar || k == InputLine }
+
+// InProcess reports whether handlers of this kind run on behalf of a process that waits for them, and so may take
+// longer (MAXACTION_INTERRUPTIBLE).
+func (k Kind) InProcess() bool { return k.OnHost() || k == ProcfsRead || k == ProcfsWrite }
 
 // Site is one place or moment at which a probe's handler runs.
 type Site struct {
@@ -117,6 +125,9 @@ type Site struct {
 
 	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function.
 	Event, Symbol string
+	// Mode is the permissions of a file in /proc, MaxSize the most bytes that a reader of it gets (0: MAXSTRINGLEN-1).
+	Mode    uint32
+	MaxSize int
 	// MaxActive is for Kretprobe: how many calls can be under way at the same time, 0 for the back end's choice.
 	MaxActive int
 	// Wild says that a wildcard found a kernel probe's function: if the kernel refuses a probe there, it is left out with a

@@ -41,12 +41,21 @@ struct gs_err {
 	char text[GS_MAXSTR];
 };
 
+/* What goes between a handler and the process at a file in /proc. */
+struct gs_value {
+	char *text;		/* size + 1 bytes */
+	u32 len, size;
+	u32 room;		/* of size, what the script allows */
+	bool done;		/* the handler has come to its end */
+};
+
 /* What a handler is told about its hit. */
 struct gs_hit {
 	struct pt_regs *regs;
 	unsigned long func;	/* of return probes: the address of the probed function */
 	const s64 *args;	/* of tracepoints */
 	u32 site;		/* index into the probe's sites */
+	struct gs_value *value;	/* of files in /proc */
 	bool sleeps;		/* the handler may wait: a probe of a program */
 	bool brk;		/* a kernel probe: in_nmi() does not tell what was interrupted */
 };

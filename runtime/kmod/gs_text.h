@@ -41,6 +41,18 @@ static inline void gs_cat(char *dst, u32 cap, const char *a, const char *b)
 	dst[la + lb] = 0;
 }
 
+/* Sets what a reader gets, or adds to it, up to the room there is. */
+static inline void gs_reply(struct gs_value *v, const char *s, bool add)
+{
+	u32 n;
+
+	if (!add)
+		v->len = 0;
+	n = gs_len(s, v->room - v->len);
+	memcpy(v->text + v->len, s, n);
+	v->len += n;
+}
+
 static inline s64 gs_scmp(const char *a, const char *b)
 {
 	int r = strcmp(a, b);

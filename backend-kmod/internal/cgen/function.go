@@ -368,7 +368,7 @@ func (g *gen) assemble(blocks []string) string {
 	}
 	if handler && !g.light {
 		b.WriteString("\tc = gs_enter(hit);\n\tif (unlikely(!c))\n\t\treturn;\n")
-		if len(g.probes.Sites) > 0 && g.probes.Sites[0].Kind.OnHost() {
+		if len(g.probes.Sites) > 0 && g.probes.Sites[0].Kind.InProcess() {
 			fmt.Fprintf(&b, "\tc->left = %d;\n", g.p.Limits.MaxActionInt)
 		}
 	}
@@ -564,6 +564,9 @@ func (g *gen) term(t *ir.Term, next ir.BlockID) {
 		g.emit("rc = GS_OK;")
 		g.emit("goto %s;", g.label("out"))
 	case ir.TermEnd:
+		if g.replies() {
+			g.emit("hit->value->done = true;")
+		}
 		if g.defers != nil {
 			g.deferred()
 		}

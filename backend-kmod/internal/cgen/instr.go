@@ -54,6 +54,10 @@ func (g *gen) instr(in *ir.Instr) {
 		g.set(in, "gs_scmp(%s, %s)", g.str(a[0]), g.str(a[1]))
 	case ir.OpMatch:
 		g.match(in)
+	case ir.OpValue:
+		g.emit("gs_copy(%s, hit->value->text);", g.dst(in.Dst))
+	case ir.OpReply:
+		g.emit("gs_reply(hit->value, %s, %v);", g.str(a[0]), in.N == 1)
 	case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpSite, ir.OpTraceArg:
 		g.probed(in)
 	case ir.OpLoad:

@@ -16,7 +16,7 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	levels := 1
 	for _, h := range handlers {
 		for _, s := range u.p.Probes[h.probe].Sites {
-			if !s.Kind.OnHost() && s.Kind != probe.Uprobe && s.Kind != probe.Uretprobe {
+			if !s.Kind.InProcess() && s.Kind != probe.Uprobe && s.Kind != probe.Uretprobe {
 				levels = 3
 			}
 		}

@@ -66,6 +66,8 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 				if a.period <= 0 {
 					a.period = 1e6
 				}
+			case probe.ProcfsRead, probe.ProcfsWrite:
+				a.event = s.Event
 			case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
 			default:
 				u.refuse(u.p.Probes[h.probe].Pos, "%s: modules cannot attach probes of this kind (%s)", s.Point, s.Kind)
@@ -110,6 +112,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 		}
 		return several[key], 0
 	}
+	var entries procFiles
 	var tab struct{ uprobe, kprobe, trace, profile, process []string }
 	for _, a := range places {
 		h, site := call(a)
@@ -146,6 +149,8 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 				file = files[a.path]
 			}
 			tab.process = append(tab.process, fmt.Sprintf("\t{ .file = %d, .end = %v, .thread = %v, %s }", file, a.kind != probe.ProcessBegin, a.kind == probe.ThreadEnd, common))
+		case probe.ProcfsRead, probe.ProcfsWrite:
+			entries.add(a.runs[0].p.Site, h, site, n)
 		case probe.Profile:
 			tab.profile = append(tab.profile, fmt.Sprintf("\t{ .period = %d, %s }", a.period, common))
 		}
@@ -168,8 +173,13 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	decl := ""
 	if on.Len() > 0 {
 		decl = "\tu32 i;\n"
+	} else if len(entries.list) > 0 {
+		decl = "\n"
 	} else {
 		decl = "\t(void)site;\n"
+	}
+	if len(entries.list) > 0 {
+		entries.write(u, &on, &off) // last: they are there when all else is
 	}
 	u.printf("static void gs_detach(void)\n{\n%s}\n\n", off.String())
 	u.printf("static int gs_attach(s64 *site)\n{\n\tint err = 0;\n%s\n%s\tif (err)\n\t\tgs_detach();\n\treturn err;\n}\n", decl, on.String())

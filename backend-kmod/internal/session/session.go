@@ -71,7 +71,7 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 		for kb = 16; kb < cfg.BufferMB*1024/cpus && kb < 1<<20; kb *= 2 {
 		}
 	}
-	start := time.Now()
+	start, taint := time.Now(), stage.Taint()
 	if s.m, err = stage.Load(cfg.KO, cfg.Name, kb); err != nil {
 		d := &diag.Diagnostic{Phase: diag.Load, Code: CodeLoad, Message: err.Error()}
 		if e, ok := errors.AsType[*stage.Error](err); ok {
@@ -95,6 +95,9 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 		if err := s.SetTarget(cfg.Target); err != nil {
 			return nil, err
 		}
+	}
+	if why := stage.Tainted(stage.Taint() &^ taint); why != "" {
+		s.logf(1, "%s", why)
 	}
 	s.logf(1, "loaded module %s in %v", cfg.Name, time.Since(start).Round(time.Microsecond))
 	return s, ctx.Err()

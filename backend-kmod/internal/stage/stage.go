@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 	"unsafe"
@@ -232,4 +233,38 @@ func Sweep() {
 			remove(name)
 		}
 	}
+}
+
+// The kernel's marks that modules leave (TAINT_OOT_MODULE and TAINT_UNSIGNED_MODULE of include/linux/panic.h).
+const (
+	taintOutside  = 1 << 12
+	taintUnsigned = 1 << 13
+)
+
+// Taint gives the marks of the running kernel, 0 when they cannot be read.
+func Taint() uint64 {
+	b, err := os.ReadFile("/proc/sys/kernel/tainted")
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Tainted says what marks that a module has left mean, "" for none.
+func Tainted(marks uint64) string {
+	var why []string
+	if marks&taintOutside != 0 {
+		why = append(why, "does not come with the kernel (O)")
+	}
+	if marks&taintUnsigned != 0 {
+		why = append(why, "is not signed (E)")
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return "the kernel is marked as tainted until the next boot, since the module " + strings.Join(why, " and ")
 }

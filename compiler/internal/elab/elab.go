@@ -165,6 +165,8 @@ type Target struct {
 	// AtEntry says that the programs are to be run at the function's entry (Probe.Entry) and the value
 	// kept until the return: @entry, and parameters used in a .return probe.
 	AtEntry bool
+	// Value of a procfs probe: what is exchanged with the process at the file. Reply: it can be set, else it can be read.
+	Procfs, Reply bool
 	// Inner is the expression of @entry(e) when it is more than a target.
 	Inner ast.Expr
 }

@@ -146,8 +146,23 @@ func (f *fn) step(x ast.Expr, op string, pre, value bool) ir.Val {
 	return f.increase(lv, n, 1)
 }
 
+// reply sets what the reader of a procfs file gets, or adds to it.
+func (f *fn) reply(e *ast.Assign) ir.Val {
+	v := f.expr(e.Y)
+	f.at(e.X.Range())
+	in := f.b.Make(ir.OpReply, ir.NoReg, v)
+	if e.Op == ".=" {
+		in.N = 1
+	}
+	f.b.Emit(in)
+	return v
+}
+
 // assign translates an assignment of any kind and gives the value assigned if it is wanted.
 func (f *fn) assign(e *ast.Assign, value bool) ir.Val {
+	if t := f.in.Targets[unparen(e.X)]; t != nil && t.Procfs {
+		return f.reply(e)
+	}
 	lv, ok := f.lvalue(e.X, e.Y)
 	if !ok {
 		return ir.I(0)

@@ -44,6 +44,7 @@ func Program(p *elab.Program, o Options) (*ir.Program, diag.List) {
 	}
 	l.writes = changesProgram(p) || acts(p)
 	l.preludes()
+	l.procfs()
 	for _, g := range p.Globals {
 		if g.Read || g.Written {
 			l.global(g)
@@ -188,7 +189,7 @@ func (l *lowerer) probe(pr *elab.Probe) {
 func (l *lowerer) handler(pr *elab.Probe, p *part, store *entryStore) {
 	f := l.newFn("", &pr.Info, p.ctx)
 	f.pr, f.sites, f.store = pr, p.sites, store
-	interruptible := len(p.sites) > 0 && p.sites[0].Kind.OnHost()
+	interruptible := len(p.sites) > 0 && p.sites[0].Kind.InProcess()
 	limit := l.p.Limits.MaxAction
 	if interruptible {
 		limit = l.p.Limits.MaxActionInt

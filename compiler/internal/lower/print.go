@@ -67,7 +67,7 @@ func (f *fn) pretty(e ast.Expr) *elab.Target {
 	if _, ok := f.in.Const[e]; ok {
 		return nil
 	}
-	if t := f.in.Targets[e]; t != nil && t.Err == nil && (len(t.Pretty) > 0 || t.Type == types.String && t.Value.Empty() && t.Inner == nil) {
+	if t := f.in.Targets[e]; t != nil && t.Err == nil && !t.Procfs && (len(t.Pretty) > 0 || t.Type == types.String && t.Value.Empty() && t.Inner == nil) {
 		return t
 	}
 	return nil

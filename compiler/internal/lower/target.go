@@ -21,6 +21,11 @@ func (f *fn) target(e ast.Expr) ir.Val {
 		return ir.I(0) // refused by sema
 	}
 	f.at(e.Range())
+	if t.Procfs {
+		r := f.b.Str("", f.maxStr())
+		f.b.Op(ir.OpValue, r)
+		return ir.R(r)
+	}
 	if f.pretty(e) != nil {
 		p := &printer{f: f}
 		p.pretty(t)

@@ -119,6 +119,11 @@ func (c *capper) fn(f *ir.Func, pr *ir.Probe) {
 			if onGlobal(in.Op) {
 				c.global(f, in)
 			}
+			if code := c.p.CodeOf(in); code != nil {
+				for _, u := range code.Globs {
+					c.embedded(u)
+				}
+			}
 			if in.Op == ir.OpCall {
 				if callee := c.funcs[in.Name]; callee != nil {
 					for j, r := range callee.Params {
@@ -152,6 +157,18 @@ func (c *capper) global(f *ir.Func, in *ir.Instr) {
 	}
 	if in.Op == ir.OpGSet || in.Op == ir.OpMSet {
 		c.raise(&c.globs[in.Glob].val, c.of(f, in.Args[len(in.Args)-1]), g.Cap)
+	}
+}
+
+// embedded raises a global that C of the script uses to what it is declared with: nothing is known of what C stores or
+// looks for.
+func (c *capper) embedded(u ir.CGlob) {
+	g := c.p.Globals[u.Glob]
+	for k := range g.Keys {
+		c.raise(&c.globs[u.Glob].keys[k], g.Keys[k].Cap, g.Keys[k].Cap)
+	}
+	if u.Write && g.Type == types.String {
+		c.raise(&c.globs[u.Glob].val, g.Cap, g.Cap)
 	}
 }
 

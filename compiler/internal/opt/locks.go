@@ -199,7 +199,7 @@ func (l *locker) longest(f *ir.Func) int8 {
 // shows reports whether in does something that must not have happened when the hit is skipped.
 func (l *locker) shows(in *ir.Instr) bool {
 	switch in.Op {
-	case ir.OpPrint, ir.OpPrintHist, ir.OpReport, ir.OpStore, ir.OpSetReg:
+	case ir.OpPrint, ir.OpPrintHist, ir.OpReport, ir.OpStore, ir.OpSetReg, ir.OpReply:
 		return true
 	case ir.OpEmbed:
 		return !pure(l.p, in)

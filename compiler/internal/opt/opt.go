@@ -129,7 +129,7 @@ var effects = map[string]bool{
 func unneeded(p *ir.Program, in *ir.Instr) bool {
 	switch in.Op {
 	case ir.OpGSet, ir.OpGAdd, ir.OpMSet, ir.OpMAdd, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpIterOpen, ir.OpIterNext, ir.OpPrint, ir.OpMatch,
-		ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock, ir.OpReport, ir.OpStore, ir.OpSetReg:
+		ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock, ir.OpReport, ir.OpStore, ir.OpSetReg, ir.OpReply:
 		return false
 	case ir.OpEmbed:
 		return pure(p, in)

@@ -426,6 +426,10 @@ func (b *binder) assign(s *scope, x ast.Expr, op string, used bool) {
 		}
 		b.exprs(s, x.Keys)
 	case *ast.Target:
+		if t := s.in.Targets[x]; t != nil && t.Procfs {
+			b.reply(x, t, op, used)
+			return
+		}
 		b.target(s, x)
 		if !b.o.Guru && s.file.User {
 			b.errorf(diag.TargetWrite, x.Span, "writing to %s needs guru mode", targetText(x)).

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
 )
 
 // arity gives how many arguments an operator word takes; ok is false for unknown ones.
@@ -123,11 +124,26 @@ func (b *binder) target(s *scope, e ast.Expr) {
 		b.ds.Add(t.Err)
 		return
 	}
+	if t.Reply {
+		b.errorf(diag.TargetContext, e.Range(), "$value is what the reader of the file will get; it can be set here, and not be read").
+			Hintf("$value .= \"text\" adds to it")
+	}
 	if t.Inner != nil {
 		b.entry(s, t.Inner)
 	}
 	if len(t.Args) > 0 {
 		b.exprs(s, t.Args)
+	}
+}
+
+// reply binds an assignment to $value of a procfs probe, which takes no guru mode: it is the probe's own.
+func (b *binder) reply(x *ast.Target, t *elab.Target, op string, used bool) {
+	switch {
+	case !t.Reply:
+		b.errorf(diag.NotAssignable, x.Span, "$value is what was written to the file; it cannot be changed")
+	case op != "=" && op != ".=" || used:
+		b.errorf(diag.TargetContext, x.Span, "$value is what the reader of the file will get; it can be set here, and not be read").
+			Hintf("$value = \"text\" and $value .= \"text\" set it")
 	}
 }
 

@@ -107,6 +107,9 @@ func (b *build) name(t *ast.Target, addr bool) (*elab.Target, error) {
 		}
 		return b.vars(t)
 	}
+	if s := b.at(); t.Base == nil && s != nil && (s.Kind == probe.ProcfsRead || s.Kind == probe.ProcfsWrite) {
+		return procfsValue(s, t, addr)
+	}
 	o, entry, path, err := b.base(t)
 	if err != nil {
 		return nil, err
@@ -115,6 +118,17 @@ func (b *build) name(t *ast.Target, addr bool) (*elab.Target, error) {
 		return b.atEntry(func() (*elab.Target, error) { return b.follow(o, path, t, addr) }, true)
 	}
 	return b.follow(o, path, t, addr)
+}
+
+// procfsValue is $value of a procfs probe.
+func procfsValue(s *probe.Site, t *ast.Target, addr bool) (*elab.Target, error) {
+	if t.Name != "$value" {
+		return nil, fail("probes of procfs files have no variable but $value")
+	}
+	if addr || len(t.Path) > 0 || t.Pretty > 0 {
+		return nil, fail("$value is text; it has no members and no address")
+	}
+	return &elab.Target{Type: types.String, Procfs: true, Reply: s.Kind == probe.ProcfsRead}, nil
 }
 
 // atEntry resolves something at the function's entry.

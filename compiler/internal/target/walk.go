@@ -112,7 +112,7 @@ func (w *walker) enter(t *elab.Target) {
 		k.WriteString("!")
 		k.WriteString(t.Err.Message)
 	}
-	fmt.Fprintf(k, "%d %t %t", t.Type, t.CString, t.AtEntry)
+	fmt.Fprintf(k, "%d %t %t %t %t", t.Type, t.CString, t.AtEntry, t.Procfs, t.Reply)
 	k.WriteString(t.Value.String())
 	k.WriteByte('#')
 	k.WriteString(t.Len.String())

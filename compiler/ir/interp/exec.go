@@ -105,6 +105,9 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 				m.set(in, v, ints, strs)
 			}
 
+		case ir.OpValue, ir.OpReply:
+			err = badArg("files in /proc are for kernel modules only")
+
 		case ir.OpEmbed:
 			err = badArg("embedded C runs in kernel modules only")
 

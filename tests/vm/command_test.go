@@ -1,0 +1,206 @@
+package vm
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// commands are scripts that are built on the host by the command itself and run in the guest by "gostap run".
+// %PROG is the traced program.
+var commands = map[string]string{
+	"embed": `
+%{
+#include <linux/utsname.h>
+static int twice(int n) { return 2 * n; }
+%}
+global n = 3, last = "", seen
+function sum:long (a:long, b:long) %{ /* pure */
+	STAP_RETURN(STAP_ARG_a + twice(STAP_ARG_b));
+%}
+function release:string () %{ strlcpy(STAP_RETVALUE, utsname()->release, MAXSTRINGLEN); %}
+function note (s:string) %{ /* pragma:read:n */ /* pragma:write:n */ /* pragma:write:last */
+	STAP_GLOBAL_SET_last(STAP_ARG_s);
+	STAP_GLOBAL_SET_n(STAP_GLOBAL_GET_n() + 1);
+	STAP_PRINTF("noted %s %lld\n", STAP_ARG_s, STAP_GLOBAL_GET_n());
+%}
+function tgid:long () %{ STAP_RETURN(kread(&current->tgid)); %}
+function bad:long () %{ STAP_RETURN(kderef(8, 16)); %}
+function fail (k:long) %{ if (STAP_ARG_k) STAP_ERROR("failed with %lld", STAP_ARG_k); _stp_printf("not failed\n"); %}
+function fact:long (k:long) { return k > 1 ? sum(0, 0) + k * fact(k - 1) : 1 }
+probe begin {
+	printf("%d %d %d %s\n", sum(1, 2), fact(5), %{ 40 + 2 %}, %{ /* string */ "text" %})
+	if (release() == @1) println("release") if (tgid() == pid()) println("tgid") println(@const("PATH_MAX"))
+	note("one") fail(0)
+	try { fail(7) } catch (m) { println("caught ", m) }
+	try { println(bad()) } catch (m) { println("caught ", m) }
+}
+probe process("%PROG").function("main.traceme") { seen[sum($a, $b)] = execname() note("two") }
+probe end { foreach (k in seen) printf("%d %s\n", k, seen[k]) println(n, " ", last) }
+`,
+	"files": `
+global n = 5, last = "none"
+probe procfs("count").read { $value = sprintf("%d\n", n++) }
+probe procfs.write { last = $value n = strtol($value, 10) println("wrote ", strlen($value), " ", execname()) if (last == "stop\n") exit() }
+probe procfs("sub/long").umask(0).read.maxsize(2000) { for (i = 0; i < 40; i++) $value .= "0123456789012345678901234567890123456789" }
+probe procfs.read { $value = last; $value .= "(" . pp() . ")\n" }
+probe procfs("sub/bad").read { try { error("broken") } catch { } x = n / (n - n) $value = sprint(x) }
+probe end { println("end ", n) }
+`,
+	"other": `probe procfs("sub/x").read { $value = "another module\n" } probe begin { println("other") } probe timer.s(30) { exit() }`,
+	"plain": `probe process("%PROG").function("main.traceme") { printf("%d and %d\n", $a, $b) } probe end { error("over") }`,
+	"mine":  `probe process.function("main.traceme") { println("mine ", pid() == target()) }`,
+}
+
+// TestCommands builds modules with the whole command, takes them to a machine without scripts, headers and compiler, and runs them
+// there; then it makes everything go wrong that can.
+func TestCommands(t *testing.T) {
+	each(t, func(t *testing.T, k *Kernel, b *bench) {
+		kdir, err := k.BuildDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		gostap, prog := filepath.Join(dir, "gostap"), filepath.Join(dir, "prog")
+		for out, pkg := range map[string]string{gostap: "../../cmd/gostap", prog: "../fixtures/stap"} {
+			cmd := exec.Command("go", "build", "-o", out, pkg)
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("build %s: %v\n%s", pkg, err, out)
+			}
+		}
+		files := map[string]string{"/lab/gostap": gostap, prog: prog}
+		for name, text := range commands {
+			script := filepath.Join(dir, name+".stp")
+			if err := os.WriteFile(script, []byte(strings.ReplaceAll(text, "%PROG", prog)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"-g", "--vp", "00020", "-p4", "-m", name, "-r", kdir, "--runtime=kernel"}
+			if name == "mine" {
+				args = append(args, "-c", prog)
+			}
+			args = append(args, script)
+			if name == "embed" {
+				args = append(args, k.Release)
+			}
+			cmd := exec.Command(gostap, args...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
+			out, err := cmd.CombinedOutput()
+			if err != nil || bytes.Contains(out, []byte("cannot be run without its script")) {
+				t.Fatalf("build %s: %v\n%s", name, err, out)
+			}
+			if gccWarning.Match(out) || bytes.Contains(out, []byte("stp:")) {
+				t.Errorf("%s: gcc warns:\n%s", name, out)
+			}
+			files["/lab/"+name+".ko"] = filepath.Join(dir, name+".ko")
+		}
+		// Modules that are not what they should be.
+		ko, err := os.ReadFile(filepath.Join(dir, "plain.ko"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := func(name, from, to string) {
+			out := bytes.Replace(ko, []byte(from), []byte(to), -1)
+			if bytes.Equal(out, ko) {
+				t.Fatalf("plain.ko has no %q", from)
+			}
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, out, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			files["/lab/"+name] = path
+		}
+		change("elsewhere.ko", "vermagic="+k.Release, "vermagic=5"+k.Release[1:])
+		change("magic.ko", " mod_unload ", " mod_unlaod ")
+		res := guest(t, k, Options{Files: files, Timeout: 4 * time.Minute, Command: strings.ReplaceAll(`
+r() { n=$1; shift; echo "== $n"; timeout 40 "$@"; echo "rc $?"; }
+upto() { for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e $1 ] && break; sleep 0.2; done; }
+r embed ./gostap -v run embed.ko -c PROG
+r plain ./gostap run -o /tmp/plain plain.ko -c PROG
+cat /tmp/plain
+r mine ./gostap run mine.ko -c PROG
+r notmine ./gostap run mine.ko -c 'sleep 1'
+r shell ./gostap run mine.ko -c 'PROG; true'
+r timeout ./gostap -T 1 run plain.ko
+r elsewhere ./gostap run elsewhere.ko
+r magic ./gostap run magic.ko
+r nobody sh -c 'echo nobody:x:1000:1000::/:/bin/sh >>/etc/passwd; su nobody -c "/lab/gostap run /lab/plain.ko"'
+echo "== files"
+./gostap -o /tmp/files run files.ko & p=$!
+./gostap run other.ko & q=$!
+upto /proc/gostap/files/sub/bad; upto /proc/gostap/other/sub/x
+ls -1 /proc/gostap
+ls -l /proc/gostap/files/count /proc/gostap/files/command /proc/gostap/files/sub/long | cut -c1-10
+cat /proc/gostap/files/count /proc/gostap/files/count
+exec 3</proc/gostap/files/count 4</proc/gostap/files/count
+head -c 1 <&3; echo; head -c 1 <&4; cat <&3; cat <&4
+exec 3<&- 4<&-
+cat /proc/gostap/files/command
+echo 41 >/proc/gostap/files/command; cat /proc/gostap/files/count /proc/gostap/files/command
+wc -c </proc/gostap/files/sub/long
+cat /proc/gostap/other/sub/x
+r twice ./gostap run files.ko
+echo "== wrong"
+cat /proc/gostap/files/sub/bad; echo "bad $?"
+wait $p; echo "files $?"
+cat /tmp/files
+cat /proc/gostap/files/count; echo "after $?"
+kill $q; wait $q
+ls /proc/gostap | wc -l
+echo "== replaced"; echo >>PROG; ./gostap run plain.ko; echo "rc $?"
+mount -t securityfs s /sys/kernel/security
+[ -e /sys/kernel/security/lockdown ] && echo integrity >/sys/kernel/security/lockdown && r lockdown ./gostap run other.ko
+echo 1 >/sys/module/module/parameters/sig_enforce
+r unsigned ./gostap run other.ko
+echo 1 >/proc/sys/kernel/modules_disabled
+r disabled ./gostap run other.ko
+echo "== modules"; lsmod | tail -n +2
+`, "PROG", prog)})
+		part := func(name string) string {
+			_, s, _ := strings.Cut(res.Output, "== "+name+"\n")
+			s, _, _ = strings.Cut(s, "== ")
+			return s
+		}
+		for _, c := range []struct {
+			name string
+			want []string
+		}{
+			{"embed", []string{"tainted until the next boot", "5 120 42 text\nrelease\ntgid\n4096\nnoted one 4\nnot failed\ncaught failed with 7\ncaught read fault at 0x0000000000000010\n",
+				"noted two 5\n", "5 prog\n5 two\n", "rc 0"}},
+			{"plain", []string{"ERROR: over near identifier 'error' at ", "plain.stp:1:", "rc 1\n1 and 2\n"}},
+			{"mine", []string{"mine 1\n", "rc 0"}},
+			{"notmine", []string{"was built to trace " + prog + ", not /bin/sleep", "rc 1"}},
+			{"shell", []string{"give -c one command", "rc 1"}},
+			{"timeout", []string{"ERROR: over", "rc 1"}},
+			{"elsewhere", []string{"the module is for kernel 5" + k.Release[1:] + ", but " + k.Release + " is running", "rc 1"}},
+			{"magic", []string{"module plain does not belong to this kernel", "dmesg says more", "rc 1"}},
+			{"nobody", []string{"not permitted", "run as root", "rc 1"}},
+			{"files", []string{"files\nother\n-rw-------\n-r--------\n-r--r--r--\n5\n6\n7\n8\n\nnone(procfs.read)\n41\n41\n(procfs.read)\n1600\nanother module\n"}},
+			{"twice", []string{"a module named files is loaded already", "-m", "rc 1"}},
+			{"wrong", []string{"ERROR: division by 0 near operator '/'", "bad 1\n", "files 1\nwrote 3 sh\n", "after 1\n0\n"}},
+			{"replaced", []string{prog + " is not the file that plain.ko was built for", "rc 1"}},
+			{"unsigned", []string{"the kernel takes signed modules only", "--runtime=bpf", "rc 1"}},
+			{"disabled", []string{"loading of modules was switched off", "--runtime=bpf", "rc 1"}},
+		} {
+			for _, w := range c.want {
+				if !strings.Contains(part(c.name), w) {
+					t.Errorf("%s: no %q in\n%s", c.name, w, part(c.name))
+				}
+			}
+		}
+		if strings.Contains(res.Output, "== lockdown\n") && !strings.Contains(part("lockdown"), "the kernel is locked down") {
+			t.Errorf("lockdown:\n%s", part("lockdown"))
+		}
+		if m := strings.TrimSpace(part("modules")); m != "" {
+			t.Errorf("modules are left: %s", m)
+		}
+		if t.Failed() {
+			t.Logf("output: %s\nconsole: %s", res.Output, res.Console)
+		}
+	})
+}
