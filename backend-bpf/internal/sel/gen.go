@@ -213,18 +213,7 @@ func (g *gen) filter(out *mach.Block) {
 	if s.PID == 0 && !s.Target {
 		return
 	}
-	var id mach.Reg
-	if g.u.OtherPidNS {
-		slot := g.temp(8)
-		g.storeIS(slot, 0, 0, asm.DWord)
-		ctl := g.mapVal(plan.MapControl, 0)
-		r := g.call(asm.FnGetNsCurrentPidTgid, aReg(g.get(ctl, plan.CtlPidNSDev, asm.DWord)), aReg(g.get(ctl, plan.CtlPidNSIno, asm.DWord)),
-			aSlot(slot, 0), aImm(8))
-		g.unlessI(asm.JNE, r, 0, out)
-		id = g.getS(slot, 4, asm.Word)
-	} else {
-		id = g.tgid()
-	}
+	id := g.tgid()
 	if s.PID != 0 {
 		g.unlessI(asm.JNE, id, int64(s.PID), out)
 		return

@@ -21,7 +21,7 @@ var intrinsics map[string]func(g *gen, in *ir.Instr)
 func init() {
 	intrinsics = map[string]func(g *gen, in *ir.Instr){
 		"pid":          func(g *gen, in *ir.Instr) { g.result(in, g.tgid()) },
-		"tid":          (*gen).tid,
+		"tid":          func(g *gen, in *ir.Instr) { g.result(in, g.currentID(true)) },
 		"uid":          func(g *gen, in *ir.Instr) { g.ids(in, 0) },
 		"gid":          func(g *gen, in *ir.Instr) { g.ids(in, 32) },
 		"cpu":          func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnGetSmpProcessorId)) },
@@ -30,7 +30,7 @@ func init() {
 		"target": func(g *gen, in *ir.Instr) {
 			g.load(g.longs[in.Dst], g.mapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word)
 		},
-		"ppid":        func(g *gen, in *ir.Instr) { g.taskInt(in, "real_parent", "tgid") },
+		"ppid":        (*gen).ppid,
 		"euid":        func(g *gen, in *ir.Instr) { g.taskInt(in, "cred", "euid") },
 		"egid":        func(g *gen, in *ir.Instr) { g.taskInt(in, "cred", "egid") },
 		"pgrp":        func(g *gen, in *ir.Instr) { g.taskPid(in, 2) },
@@ -136,13 +136,6 @@ func (g *gen) intrinsic(in *ir.Instr) {
 		return
 	}
 	g.u.refuse(in.Pos, "bpf-function", "%s() cannot run in an eBPF program", in.Name)
-}
-
-func (g *gen) tid(in *ir.Instr) {
-	id := g.call(asm.FnGetCurrentPidTgid)
-	g.aluI(asm.LSh, id, 32)
-	g.aluI(asm.RSh, id, 32)
-	g.result(in, id)
 }
 
 func (g *gen) ids(in *ir.Instr, shift int64) {

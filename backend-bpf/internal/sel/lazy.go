@@ -77,12 +77,6 @@ func (l *lazy) field(g *gen) field {
 	return field{Arg: arg, size: 8, fixed: true, put: func(r *record) { r.reg(l.val) }}
 }
 
-func (g *gen) tgid() mach.Reg {
-	id := g.call(asm.FnGetCurrentPidTgid)
-	g.aluI(asm.RSh, id, 32)
-	return id
-}
-
 // userStack is BPF_F_USER_STACK.
 const userStack = 1 << 8
 

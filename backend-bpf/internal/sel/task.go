@@ -46,16 +46,30 @@ func (g *gen) taskInt(in *ir.Instr, via, field string) {
 
 // taskPid reads the number of the current task's process group (2) or session (3), enum pid_type.
 func (g *gen) taskPid(in *ir.Instr, typ int) {
-	sig, ok := g.offset(in, "task_struct", "signal")
-	pids, ok2 := g.offset(in, "signal_struct", "pids")
-	nr, ok3 := g.offset(in, "pid", "numbers")
+	_, ok := g.offset(in, "task_struct", "signal")
+	_, ok2 := g.offset(in, "signal_struct", "pids")
+	_, ok3 := g.offset(in, "pid", "numbers")
 	if !ok || !ok2 || !ok3 {
 		g.result(in, g.imm(0))
 		return
 	}
-	p := g.kernelWord(g.call(asm.FnGetCurrentTask), sig, 8)
-	p = g.kernelWord(p, pids+8*typ, 8)
-	g.result(in, g.kernelWord(p, nr, 4)) // numbers[0].nr: in the first namespace
+	p, _ := g.pidOf(g.call(asm.FnGetCurrentTask), typ)
+	g.result(in, g.numberOf(p))
+}
+
+// ppid reads the number of the parent of the current process.
+func (g *gen) ppid(in *ir.Instr) {
+	if !g.u.OtherPidNS {
+		g.taskInt(in, "real_parent", "tgid")
+		return
+	}
+	par, ok := g.offset(in, "task_struct", "real_parent")
+	p, ok2 := g.pidOf(g.kernelWord(g.call(asm.FnGetCurrentTask), par, 8), 1)
+	if !ok || !ok2 {
+		g.result(in, g.imm(0))
+		return
+	}
+	g.result(in, g.numberOf(p))
 }
 
 func (g *gen) pexecname(in *ir.Instr) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -300,8 +301,11 @@ func (o *options) define(d string) error {
 		return nil // there is no overload stop to turn off
 	}
 	n, err := strconv.Atoi(val)
-	if err != nil || n < 0 || n > 1<<30 {
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return &usageError{fmt.Sprintf("-D %s: the value must be a number", d), ""}
+	}
+	if err != nil || n < 0 || n > 1<<30 {
+		return &usageError{fmt.Sprintf("-D %s: the value is 0 to %d", d, 1<<30), ""}
 	}
 	if name == "MAXSTRINGLEN" && (n < 16 || n > 4096) {
 		return &usageError{fmt.Sprintf("-D %s: MAXSTRINGLEN is 16 to 4096", d), ""}

@@ -1,0 +1,37 @@
+package tests
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestPidNamespace runs gostap itself in a pid namespace of its own: the numbers that it is given, prints and looks up are
+// all of that namespace; a program in a namespace below has one there as well.
+func TestPidNamespace(t *testing.T) {
+	needRoot(t)
+	if out, err := exec.Command("unshare", "-pf", "--mount-proc", "true").CombinedOutput(); err != nil {
+		t.Skipf("no namespaces here: %v %s", err, out)
+	}
+	gostap, busy := bin(t, "gostap"), bin(t, "busy")
+	const where = `global k probe process.function("main.step") { if (!k[pid()]++) printf("%d %d %d %d|", pid() == target(), tid() < 1000, pid() < 1000, ns_pid() < 1000) `
+	for _, c := range []struct{ name, sh, want string }{
+		{"-c", `$GOSTAP -w --no-global-var-display -e '` + where + `}' -c "$BUSY 20" | sed "s/calls.*//"`, "1 1 1 1|"},
+		{"-x", `$BUSY & $GOSTAP -w --no-global-var-display -e '` + where + ` if (!ppid()) exit() if (pid() != ` + "'$!'" + `) error("pid") printf("%d", ppid() == '$$') exit() }' -x $!; kill $!`, "1 1 1 1|1"},
+		{"process(PID)", `$BUSY & $GOSTAP -w -e 'probe process('$!').function("main.step") { printf("%d", pid() == '$!') exit() }'; kill $!`, "1"},
+		{"begin and end", `$GOSTAP -w -e 'probe process.begin { printf("%d ", pid() == target()) } probe process.end { printf("%d", pid() == target()) }' -c "$BUSY 20" | sed "s/calls.*//" | tr -d "\n"`, "1 1"},
+		{"names", `$GOSTAP -w -e 'probe process.function("main.inner") { print_ubacktrace() exit() }' -c "$BUSY 20 >&2" | grep -c 'main.step'`, "1"},
+		{"nested", `unshare -pf --mount-proc $BUSY & sleep 0.5; P=$(pgrep -o -x busy); $GOSTAP -w --no-global-var-display -e '` + where + ` exit() }' -x $P; kill -9 $P`, "1 1 1 1|"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := exec.Command("timeout", "-k", "1", "20", "unshare", "-pf", "--mount-proc", "sh", "-c", c.sh)
+			cmd.Env = append(cmd.Environ(), "GOSTAP="+gostap, "BUSY="+busy)
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if strings.TrimSpace(string(out)) != c.want {
+				t.Errorf("%v, got %s, want %s\n%s", err, out, c.want, stderr.String())
+			}
+		})
+	}
+}
