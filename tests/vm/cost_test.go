@@ -60,7 +60,7 @@ var contended = []string{
 	`global a probe process("%PROG").function("main.quick") { a["one"]++ } probe end { printf("all %d\n", a["one"]) }`,
 	`global s probe process("%PROG").function("main.quick") { s[$b] <<< $a }
 	probe end { foreach (k in s) n += @count(s[k]) printf("all %d\n", n) }`,
-	`global s, last probe process("%PROG").function("main.quick") { s[$a] <<< $b } probe process("%PROG").function("main.plus") { last[$a, $b]++ }
+	`global s, last probe process("%PROG").function("main.quick") { s[$a] <<< $b } probe process("%PROG").function("main.quick") { last[$a, $b]++ }
 	probe end { foreach (k in s) n += @count(s[k]) foreach ([i, j] in last) m += last[i, j] printf("all %d %d\n", n, m) }`,
 }
 
