@@ -88,9 +88,13 @@ func (l *List) Warnf(ph Phase, code Code, sp source.Span, format string, args ..
 	return l.Add(&Diagnostic{Severity: Warning, Phase: ph, Code: code, Span: sp, Message: fmt.Sprintf(format, args...)})
 }
 
+// lookBack is how many messages Add compares with: those of one place come one soon after the other, and
+// a list can be long.
+const lookBack = 200
+
 // Add appends d unless the same text at the same place is there already.
 func (l *List) Add(d *Diagnostic) *Diagnostic {
-	for _, o := range *l {
+	for _, o := range (*l)[max(0, len(*l)-lookBack):] {
 		if o.Span == d.Span && o.Message == d.Message && o.Severity == d.Severity {
 			return o
 		}

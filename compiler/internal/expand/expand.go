@@ -61,7 +61,7 @@ type Item struct {
 // Bounds that no sensible script comes near.
 const (
 	maxDepth = 32
-	maxItems = 100000
+	maxItems = 20000
 )
 
 // Probe expands the points of a probe around its body.
@@ -82,6 +82,7 @@ type expander struct {
 	env   *Env
 	ds    diag.List
 	items int
+	full  bool // there were more than maxItems
 }
 
 // context is what the points that led here have laid down.
@@ -104,6 +105,9 @@ type context struct {
 // points that had to is in x.ds.
 func (x *expander) points(points []*ast.Point, ctx context) (items []*Item, found bool) {
 	for _, p := range points {
+		if x.full {
+			return nil, false
+		}
 		flat, ok := x.flatten(p.Comps)
 		if !ok {
 			return nil, false
@@ -191,7 +195,10 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 		return nil
 	}
 	if x.items > maxItems {
-		x.ds.Errorf(diag.Semantic, CodeTooMany, req.Span, "the script expands to more than %d probes", maxItems)
+		if !x.full {
+			x.ds.Errorf(diag.Semantic, CodeTooMany, req.Span, "the script expands to more than %d probes", maxItems)
+		}
+		x.full = true
 		return nil
 	}
 	if ms := x.match(req); len(ms) > 0 {

@@ -11,6 +11,10 @@ import (
 // maxPrintArgs bounds the arguments of a print that is put together from several; stap allows as many.
 const maxPrintArgs = 32
 
+// maxPrintText is the text, in bytes, behind which no further print is merged: one format that grows with every
+// print of a long script would be copied each time.
+const maxPrintText = 4096
+
 // FuseSprints puts the format of a sprint in place of the %s that is the only use of its result, so
 // that its text is never made where the handler runs:
 //
@@ -196,7 +200,14 @@ func printConstants(p *ir.Program, in *ir.Instr) {
 }
 
 func mergeInBlock(p *ir.Program, b *ir.Block) {
-	last := -1 // the print that the next one may take in
+	last := -1           // the print that the next one may take in
+	var grown *ir.Format // what it prints by now, nil if that is its own format still
+	finish := func() {
+		if grown != nil {
+			b.Instrs[last].N = int64(p.AddFormat(grown))
+		}
+		last, grown = -1, nil
+	}
 	gone := false
 	for i := range b.Instrs {
 		in := &b.Instrs[i]
@@ -204,24 +215,38 @@ func mergeInBlock(p *ir.Program, b *ir.Block) {
 		case in.Op == ir.OpPrint && len(p.Formats[in.N].Pieces) == 0:
 			in.Op, gone = ir.OpNone, true
 		case in.Op == ir.OpPrint:
-			if last >= 0 && mergeable(b, last, i) {
+			if last >= 0 && (!mergeable(b, last, i) || grown != nil && literal(grown) > maxPrintText) {
+				finish()
+			}
+			if last >= 0 {
 				prev := &b.Instrs[last]
-				f := &ir.Format{}
-				f.Append(p.Formats[prev.N].Pieces...)
-				f.Append(p.Formats[in.N].Pieces...)
-				in.N = int64(p.AddFormat(f))
+				if grown == nil {
+					grown = &ir.Format{}
+					grown.Append(p.Formats[prev.N].Pieces...)
+				}
+				grown.Append(p.Formats[in.N].Pieces...)
 				in.Args = append(slices.Clip(prev.Args), in.Args...)
 				in.Pos = prev.Pos
 				prev.Op, gone = ir.OpNone, true
 			}
 			last = i
 		case visible(p, in):
-			last = -1
+			finish()
 		}
 	}
+	finish()
 	if gone {
 		b.Instrs = slices.DeleteFunc(b.Instrs, func(in ir.Instr) bool { return in.Op == ir.OpNone })
 	}
+}
+
+// literal counts the bytes of text in a format.
+func literal(f *ir.Format) int {
+	n := 0
+	for _, p := range f.Pieces {
+		n += len(p.Lit)
+	}
+	return n
 }
 
 // visible reports whether a print must not move over in.

@@ -342,9 +342,16 @@ func (b *Builder) pretty(x *ast.Target, n int, at source.Span) {
 	}
 }
 
+// maxSuffixes bounds a chain of -> and [i].
+const maxSuffixes = 500
+
 // suffixes hangs [i], ->m and $ onto p.
 func (b *Builder) suffixes(p part, ks []antlr.Tree) part {
 	start := p.first
+	if len(ks) > maxSuffixes {
+		b.errorf(code.TooDeep, place(ks[maxSuffixes].(antlr.ParserRuleContext)).Span, "this chain is too long: more than %d links", maxSuffixes)
+		return p
+	}
 	// An array of the script takes the first index list for itself.
 	switch x := p.x.(type) {
 	case *ast.Name:

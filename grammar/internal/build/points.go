@@ -9,6 +9,9 @@ import (
 	"github.com/gostap/gostap/grammar/internal/stapparse"
 )
 
+// maxComps bounds the words of a probe point; the longest known one has eight.
+const maxComps = 64
+
 // Points makes the points of a list that stands alone.
 func (b *Builder) Points(n stapparse.IPointListContext) []*ast.Point {
 	return b.points(kids(n)[0].(*stapparse.PointsContext))
@@ -113,6 +116,10 @@ func (b *Builder) point(n *stapparse.PointContext) *ast.Point {
 				p.Optional, p.Sufficient = true, true
 			}
 		}
+	}
+	if len(p.Comps) > maxComps {
+		b.errorf(code.BadPoint, p.Comps[maxComps].Span, "this probe point is too long: more than %d words", maxComps)
+		p.Comps = p.Comps[:maxComps]
 	}
 	b.checkGroups(p)
 	return p
