@@ -49,6 +49,23 @@ func Open(path string) (*Image, error) {
 	return im, nil
 }
 
+// OpenKernel opens the kernel's vmlinux. Static addresses are relative to where the kernel was loaded, as in a PIE.
+func OpenKernel(path string) (*Image, error) {
+	im, err := Open(path)
+	if err == nil {
+		im.f.Relocate()
+	}
+	return im, err
+}
+
+// Symbol gives the address of the symbol with this name.
+func (im *Image) Symbol(name string) (addr uint64, ok bool) {
+	for _, s := range im.f.SymbolsNamed(name) {
+		return s.Addr, true
+	}
+	return 0, false
+}
+
 // New makes an Image of f, which it closes with itself. Damaged debug information is an error;
 // none at all is not.
 func New(f *dw.File) (*Image, error) {

@@ -30,6 +30,7 @@ type File struct {
 	elf  *elf.File
 
 	loads   []elf.ProgHeader // PT_LOAD, by address
+	moves   bool             // see Relocate
 	buildID string
 
 	mu       sync.Mutex // guards sections: they are inflated in parallel
@@ -195,8 +196,11 @@ func (f *File) BuildID() string { return f.buildID }
 // ELF gives the headers. Use Section for contents.
 func (f *File) ELF() *elf.File { return f.elf }
 
-// Relocated reports whether addresses move at load time: a PIE or a library.
-func (f *File) Relocated() bool { return f.elf.Type == elf.ET_DYN }
+// Relocated reports whether addresses move at load time: a PIE or a library, or a kernel that Relocate was called for.
+func (f *File) Relocated() bool { return f.elf.Type == elf.ET_DYN || f.moves }
+
+// Relocate says that addresses move at load time though the file does not look so: the kernel picks its place at boot.
+func (f *File) Relocate() { f.moves = true }
 
 // Executable reports whether the file is a program rather than a library.
 func (f *File) Executable() bool {

@@ -42,6 +42,9 @@ type function struct {
 	proto  *Proto
 	protoE error
 	asked  bool
+	// dw is the function in vmlinux, whose address low is f's Entry there; nil before it is asked for.
+	dw  *debuginfo.Func
+	low uint64
 }
 
 // Image gives the image of the kernel (module "") or of a module. The error is a *debuginfo.NotFoundError for modules that are
@@ -342,28 +345,6 @@ func (im *Image) NearNames(name string) []string {
 	})
 	slices.Sort(all)
 	return diag.Nearest(name, slices.Compact(all), 3)
-}
-
-// errDWARF says that something is missing from BTF.
-func (im *Image) errDWARF(what string) error {
-	return &NeedsDWARFError{What: what}
-}
-
-// NeedsDWARFError says that something is known from DWARF only, which the kernel does not carry itself.
-type NeedsDWARFError struct{ What string }
-
-func (e *NeedsDWARFError) Error() string {
-	return e.What + " known from DWARF debug information only, and there is no vmlinux file with it"
-}
-
-// Inlined needs DWARF.
-func (im *Image) Inlined(string) ([]*debuginfo.InlineSite, error) {
-	return nil, im.errDWARF("inlined copies are")
-}
-
-// LineSites needs DWARF.
-func (im *Image) LineSites(debuginfo.LineQuery) ([]debuginfo.Site, error) {
-	return nil, im.errDWARF("source lines are")
 }
 
 // EntrySite is the function's first instruction, where all arguments are where the caller put them. The kernel moves

@@ -29,6 +29,9 @@ type Config struct {
 	BTF string
 	// Map is a file of symbols in the form of /proc/kallsyms or System.map, "" for the running kernel's.
 	Map string
+	// Vmlinux is an ELF file of the kernel with DWARF, "" for the usual places, or for BTF and Map of another kernel if they are one.
+	// It is opened only for questions that BTF does not answer.
+	Vmlinux string
 	// Other, if not "", names a kernel that is not the running one, also when none of its files was found.
 	Other string
 	// Cache is the directory where the running kernel's symbols are kept until the next boot, "" for nowhere.
@@ -53,6 +56,9 @@ type Kernel struct {
 	symErr    error
 	images    map[string]*Image
 	black     *blacklist
+	vm        *vmlinux
+	vmWhy     string
+	vmAsked   bool
 }
 
 // Scope is what a module can name: its own functions and types, then those of the kernel. The

@@ -194,6 +194,11 @@ func (im *Image) Vars(s debuginfo.Site) ([]*debuginfo.Var, error) {
 		return nil, err
 	}
 	ps, err := im.params(f)
+	if err != nil || s.Kind == debuginfo.AtLine || s.Kind == debuginfo.AtInline {
+		if vs, ferr := im.fileVars(s); ferr == nil {
+			return vs, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -244,6 +249,11 @@ func (im *Image) Var(s debuginfo.Site, name string) (*debuginfo.Var, error) {
 		}
 		return rs[0], rs[0].Err
 	}
+	if s.Kind == debuginfo.AtLine || s.Kind == debuginfo.AtInline {
+		if v, err := im.fileVar(s, name); !needsDWARF(err) {
+			return v, err
+		}
+	}
 	vs, err := im.Vars(s)
 	if err != nil {
 		return nil, err
@@ -251,6 +261,11 @@ func (im *Image) Var(s debuginfo.Site, name string) (*debuginfo.Var, error) {
 	var names []string
 	for _, v := range vs {
 		if v.Name == name {
+			if v.Err != nil && s.Kind == debuginfo.AtEntry { // a structure on the stack
+				if w, err := im.fileVar(s, name); err == nil {
+					return w, nil
+				}
+			}
 			return v, v.Err
 		}
 		if v.Kind == debuginfo.Param {
@@ -260,7 +275,6 @@ func (im *Image) Var(s debuginfo.Site, name string) (*debuginfo.Var, error) {
 	v, err := im.Global(name)
 	var nf *debuginfo.NotFoundError
 	if errors.As(err, &nf) {
-		nf.Detail = "locals are known from DWARF debug information only"
 		if nf.Near = diag.Nearest(name, names, 3); len(nf.Near) == 0 && len(names) <= 8 {
 			nf.Near = names
 		}
@@ -277,6 +291,17 @@ func (im *Image) Results(s debuginfo.Site) ([]*debuginfo.Var, error) {
 	}
 	p, err := im.protoOf(f)
 	if err != nil {
+		if v, derr := im.needs("results are"); derr == nil {
+			if d, derr := im.toFile(v, s); derr == nil {
+				rs, derr := v.img.Results(d)
+				for i := range rs {
+					rs[i] = v.variable(rs[i])
+				}
+				if derr == nil {
+					return rs, nil
+				}
+			}
+		}
 		return nil, err
 	}
 	if p.Result.Kind == types.Void && p.Result.Name == "void" {
@@ -299,14 +324,20 @@ func (im *Image) Results(s debuginfo.Site) ([]*debuginfo.Var, error) {
 	return []*debuginfo.Var{v}, nil
 }
 
-// Global finds a variable that BTF describes and kallsyms places.
+func needsDWARF(err error) bool {
+	var needs *NeedsDWARFError
+	return errors.As(err, &needs)
+}
+
+// Global finds a variable that BTF describes and kallsyms places, or one that DWARF describes.
 func (im *Image) Global(name string) (*debuginfo.Var, error) {
-	if im.scope == nil {
-		return nil, im.err
-	}
 	base, unit, _ := strings.Cut(name, "@")
-	if unit != "" {
-		return nil, im.errDWARF("the file of a variable is")
+	if unit != "" || im.scope == nil {
+		v, err := im.fileGlobal(name)
+		if needsDWARF(err) && unit == "" {
+			err = im.err
+		}
+		return v, err
 	}
 	syms, err := im.symbols()
 	if err != nil {
@@ -326,7 +357,12 @@ func (im *Image) Global(name string) (*debuginfo.Var, error) {
 	t, err := im.scope.VarType(base)
 	if err != nil {
 		if len(at) > 0 && !at[0].Code() {
-			return refuse("BTF does not tell its type, which needs DWARF debug information")
+			v, err := im.fileGlobal(base)
+			var needs *NeedsDWARFError
+			if errors.As(err, &needs) {
+				return refuse("its type is known from DWARF debug information only, and %s", needs.Why)
+			}
+			return v, err
 		}
 		return nil, &debuginfo.NotFoundError{What: "variable", Name: name}
 	}

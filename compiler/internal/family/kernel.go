@@ -217,9 +217,21 @@ func kernelStatements(m *match) []*probe.Site {
 	return m.eachKernel("statement", func(f *kfinder) { f.statement(c, pat) })
 }
 
-// needsDWARF reports what only a vmlinux file with debug information tells.
-func (f *kfinder) needsDWARF(c *probe.Comp, err error, instead string) {
+// fromFile reports what a vmlinux file with debug information does not tell, or that there is none.
+func (f *kfinder) fromFile(c *probe.Comp, err error, instead string) {
+	var needs *kbtf.NeedsDWARFError
+	var nf *debuginfo.NotFoundError
 	d := f.errorf(c, "%v", err)
+	if !errors.As(err, &needs) {
+		switch {
+		case !errors.As(err, &nf):
+		case len(nf.Near) > 0:
+			d.Hintf("did you mean %s?", strings.Join(nf.Near, ", "))
+		case nf.What == "line" && !f.has("nearest"):
+			d.Hintf("append .nearest for the next line with code")
+		}
+		return
+	}
 	d.Note(source.Span{}, "distributions have it in a package of its own (linux-image-...-dbg, kernel-debuginfo)")
 	if instead != "" {
 		d.Hintf("%s", instead)
@@ -227,17 +239,17 @@ func (f *kfinder) needsDWARF(c *probe.Comp, err error, instead string) {
 }
 
 func (f *kfinder) functions(c *probe.Comp, pat pattern) {
-	switch {
-	case f.has("inline"):
-		_, err := f.img.Inlined(pat.fn)
-		f.needsDWARF(c, err, "leave out .inline for the function itself")
-		return
-	case pat.file != "" || pat.hasLine:
-		f.needsDWARF(c, &kbtf.NeedsDWARFError{What: "the source files of functions are"}, fmt.Sprintf("leave out @%s", strings.SplitN(c.Arg.Str, "@", 2)[1]))
+	if f.has("inline") {
+		f.inlined(c, pat)
 		return
 	}
-	funcs, err := f.img.Funcs(pat.fn)
-	if err != nil {
+	var funcs []*debuginfo.Func
+	var err error
+	if pat.file != "" || pat.hasLine {
+		if funcs = f.inSource(c, pat); f.diag.HasErrors() {
+			return
+		}
+	} else if funcs, err = f.img.Funcs(pat.fn); err != nil {
 		f.notFound(c, pat.fn, err)
 		return
 	}
@@ -264,6 +276,72 @@ func (f *kfinder) functions(c *probe.Comp, pat pattern) {
 	}
 	for _, fn := range funcs {
 		f.one(c, fn, off, !pat.isGlob())
+	}
+}
+
+// inSource finds the functions of a source file, by the line of their declaration or of any of their statements.
+func (f *kfinder) inSource(c *probe.Comp, pat pattern) []*debuginfo.Func {
+	all, err := f.img.SourceFuncs(pat.fn)
+	if err != nil {
+		f.fromFile(c, err, "leave out @"+strings.SplitN(c.Arg.Str, "@", 2)[1])
+		return nil
+	}
+	var kept []*debuginfo.Func
+	for _, fn := range all {
+		if pat.inFile(fn.File) && (!pat.hasLine || fn.Line == pat.line) {
+			kept = append(kept, fn)
+		}
+	}
+	if len(kept) == 0 && pat.hasLine {
+		sites, _ := f.img.LineSites(pat.query(false))
+		seen := map[*debuginfo.Func]bool{}
+		for _, s := range sites {
+			if s.Func != nil && s.Inline == nil && !seen[s.Func] {
+				seen[s.Func] = true
+				kept = append(kept, s.Func)
+			}
+		}
+	}
+	if len(kept) == 0 {
+		d := f.errorf(c, "no function %q in %s", c.Arg.Str, f.img.What())
+		if len(all) > 0 {
+			d.Hintf("%s is declared at %s:%d", all[0].Name, all[0].File, all[0].Line)
+		}
+	}
+	return kept
+}
+
+// inlined adds the inlined copies of functions.
+func (f *kfinder) inlined(c *probe.Comp, pat pattern) {
+	copies, err := f.img.Inlined(pat.fn)
+	if err != nil {
+		f.fromFile(c, err, "leave out .inline for the function itself")
+		return
+	}
+	for _, in := range copies {
+		if in.Func == nil || !pat.inFile(in.Func.File) || pat.hasLine && in.Func.Line != pat.line {
+			continue
+		}
+		f.found(c, in.Site, place(in.Func.Name, in.Func.File, in.Func.Line))
+	}
+	if len(f.sites) == 0 && len(f.black) == 0 && !f.diag.HasErrors() {
+		f.errorf(c, "%s has no inlined copy of %s", f.img.What(), c.Arg.Str)
+	}
+}
+
+// found adds a site that debug information gave; what the kernel allows no probes on is left out.
+func (f *kfinder) found(c *probe.Comp, s debuginfo.Site, name string) {
+	if f.img.Gone(s.Func) != "" {
+		return
+	}
+	if why := f.img.Blacklisted(s.Func); why != "" && !f.env.Guru {
+		if f.black = append(f.black, name); f.why == "" {
+			f.why = why
+		}
+		return
+	}
+	if err := f.add(probe.Kprobe, s, name); err != nil {
+		f.warnf("%s is left out: %v", name, err)
 	}
 }
 
@@ -315,7 +393,7 @@ func (f *kfinder) one(c *probe.Comp, fn *debuginfo.Func, off uint64, exact bool)
 		}
 		return
 	}
-	name := fn.Name
+	name := place(fn.Name, fn.File, fn.Line)
 	if off != 0 && f.what == "statement" {
 		name = fmt.Sprintf("%s+%#x", fn.Name, off)
 	}
@@ -357,6 +435,9 @@ func (f *kfinder) add(kind probe.Kind, at debuginfo.Site, name string) error {
 	if at.Func != nil {
 		s.Func = at.Func.Name
 	}
+	if at.Kind == debuginfo.AtInline && at.Inline != nil && at.Inline.Func != nil {
+		s.Func = at.Inline.Func.Name
+	}
 	if n := f.at("maxactive"); n != nil {
 		if n.Arg.Num < 1 || n.Arg.Num > 4096 {
 			f.errorf(n, "maxactive is 1 to 4096, which is the kernel's limit")
@@ -388,8 +469,22 @@ func (f *kfinder) statementAt(c *probe.Comp, pc uint64) {
 // statement resolves "function", which is its first statement, "function+offset" and "function@file:line".
 func (f *kfinder) statement(c *probe.Comp, pat pattern) {
 	if pat.file != "" || pat.hasLine {
-		_, err := f.img.LineSites(pat.query(false))
-		f.needsDWARF(c, err, `an instruction can be named by its distance from the function's first byte: "function+offset"`)
+		if !pat.hasLine {
+			f.errorf(c, "the line is missing").Hintf(`write "%s:LINE"`, c.Arg.Str)
+			return
+		}
+		sites, err := f.img.LineSites(pat.query(f.has("nearest")))
+		if err != nil {
+			f.fromFile(c, err, `an instruction can be named by its distance from the function's first byte: "function+offset"`)
+			return
+		}
+		for _, s := range sites {
+			fn := s.Func.Name
+			if s.Inline != nil && s.Inline.Func != nil {
+				fn = s.Inline.Func.Name
+			}
+			f.found(c, s, place(fn, s.File, s.Line))
+		}
 		return
 	}
 	name, rest, has := strings.Cut(pat.fn, "+")
