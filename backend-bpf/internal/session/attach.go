@@ -38,11 +38,10 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 	}()
 	start := time.Now()
 	n := 0
-	for i := range s.plan.Attach {
+	for _, a := range inOrder(s.plan.Attach) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		a := &s.plan.Attach[i]
 		n += len(a.Sites)
 		if err := s.attachOne(a, files); err != nil {
 			return s.at(a, err)
@@ -50,6 +49,23 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 	}
 	s.logf(1, "attached %d places with %d links in %v", n, s.set.Links(), time.Since(start).Round(time.Microsecond))
 	return nil
+}
+
+// inOrder lists what is to be attached so that programs at one place of a program run in the order of the script: the
+// kernel runs the one first that came last (kernel/events/uprobes.c, consumer_add).
+func inOrder(as []plan.Attach) []*plan.Attach {
+	var at []int
+	out := make([]*plan.Attach, len(as))
+	for i := range as {
+		out[i] = &as[i]
+		if as[i].Kind == probe.Uprobe || as[i].Kind == probe.Uretprobe {
+			at = append(at, i)
+		}
+	}
+	for i, j := 0, len(at)-1; i < j; i, j = i+1, j-1 {
+		out[at[i]], out[at[j]] = out[at[j]], out[at[i]]
+	}
+	return out
 }
 
 // group is the sites of one program that share a link.
