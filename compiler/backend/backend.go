@@ -1,9 +1,11 @@
 // Package backend is the face that every back end shows: build an artifact from an
-// ir.Program, load it, run it as a session. It has no code of its own.
+// ir.Program, load it, run it as a session. It has next to no code of its own.
 package backend
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gostap/gostap/compiler/caps"
@@ -136,6 +138,20 @@ func NoEmbedded(p *ir.Program, where string) diag.List {
 	}
 	ds.Sort()
 	return ds
+}
+
+// Noter is implemented by Sessions that can have something to say about how their probes were attached, such as functions that a
+// wildcard found and the kernel refused. Asked once, after Attach.
+type Noter interface{ Notes() []string }
+
+// LeftOut is the note about sites of one probe that the kernel refused: names, as many as fit, with the first one's reason.
+func LeftOut(point string, names []string, why string) string {
+	const show = 5
+	list := strings.Join(names[:min(show, len(names))], ", ")
+	if len(names) > show {
+		list += fmt.Sprintf(" and %d more", len(names)-show)
+	}
+	return fmt.Sprintf("%s: %s left out: %s", point, list, why)
 }
 
 // Warner is implemented by Sessions that can have seen something that the user should know although nothing

@@ -208,7 +208,13 @@ func (r *run) live(ctx context.Context) error {
 		return nil
 	}
 	t0 := time.Now()
-	if err := r.Session.Attach(ctx); err != nil {
+	err := r.Session.Attach(ctx)
+	if n, ok := r.Session.(backend.Noter); ok && err == nil {
+		for _, text := range n.Notes() {
+			r.out.warn(text)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	r.Logf("attached in %.1f ms", float64(time.Since(t0).Microseconds())/1000)

@@ -27,7 +27,7 @@ enum {
 	GS_OP_STATE,	/* n: state, after raising it to n where that is not less */
 	GS_OP_TARGET,	/* n: process number in the caller's namespace */
 	GS_OP_FILE,	/* glob: index, n: descriptor of a traced file */
-	GS_OP_ATTACH,	/* n: on errors the site */
+	GS_OP_ATTACH,	/* n: on errors the site, else how many sites were left out */
 	GS_OP_DETACH,
 	GS_OP_COUNTERS,	/* val: u64[GS_CAUSES] and errors */
 	GS_OP_GET,	/* of global glob, with key: val; n: whether it is there */
@@ -39,7 +39,8 @@ enum {
 	GS_OP_ELEMS,	/* val: keys and values; n: how many */
 	GS_OP_LOCK,
 	GS_OP_UNLOCK,
-	GS_OP_RUN	/* glob: which of gs_calls, n: its site */
+	GS_OP_RUN,	/* glob: which of gs_calls, n: its site */
+	GS_OP_LEFT	/* n: a number below what ATTACH gave, then the site that was left out; the error says why */
 };
 
 struct gs_op {
@@ -64,6 +65,7 @@ static struct gs_glob gs_globs[];
 static struct inode *gs_inodes[];
 static void (*const gs_calls[])(struct gs_hit *);
 static int gs_attach(s64 *site);
+static int gs_left(struct gs_op *op);
 static void gs_detach(void);
 static int gs_memory_init(void);
 static void gs_memory_free(void);
@@ -71,6 +73,7 @@ static void gs_memory_free(void);
 static struct proc_dir_entry *gs_proc;
 static DEFINE_MUTEX(gs_mutex);
 static bool gs_opened, gs_attached;
+static u32 gs_nleft;		/* places that the kernel refused, of such as may be left out */
 
 static void gs_let_go(void)
 {
@@ -391,9 +394,14 @@ static int gs_control(struct gs_op *op)
 	case GS_OP_ATTACH:
 		if (gs_attached)
 			return -EBUSY;
+		gs_nleft = 0;
 		err = gs_attach(&op->n);
 		gs_attached = err == 0;
+		if (!err)
+			op->n = gs_nleft;
 		return err;
+	case GS_OP_LEFT:
+		return gs_attached ? gs_left(op) : -EINVAL;
 	case GS_OP_DETACH:
 		if (gs_attached)
 			gs_detach();

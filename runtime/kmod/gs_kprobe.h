@@ -4,12 +4,13 @@
 #define GS_KPROBE_H
 
 #include <linux/kprobes.h>
-#include "gs_output.h"
+#include "gs_control.h"
 
 struct gs_kprobe {
 	const char *symbol;	/* "function", "module:function", or a base for offset */
 	unsigned long offset;
 	bool ret;
+	bool wild;		/* may be left out where the kernel refuses it */
 	int maxactive;		/* calls at a time that a return probe has room for; 0: enough for most */
 	void (*handler)(struct gs_hit *hit);
 	u32 place;		/* gs_hit.site */
@@ -20,6 +21,7 @@ struct gs_kprobe {
 	struct kretprobe rp;
 	unsigned long func;	/* where the probed function begins; of other places, the address itself */
 	bool on;
+	int err;		/* why it was left out */
 };
 
 /*
@@ -118,25 +120,62 @@ static int gs_kprobe_on(struct gs_kprobe *k)
 	k->on = err == 0;
 	if (k->on)
 		WRITE_ONCE(k->func, gs_kprobe_func(k, kp));
+	k->err = err;
+	if (err && err != -ENOMEM && k->wild) {
+		gs_nleft++;
+		err = 0;
+	}
 	return err;
 }
 
-/* Returns whose entry found no free instance, and hits inside of other kprobes, are counted. */
+/* The n-th of the probes that were left out: its site, and why. */
+static int gs_kprobes_left(struct gs_kprobe *k, u32 len, struct gs_op *op)
+{
+	u32 i, n = op->n;
+
+	for (i = 0; i < len; i++) {
+		if (k[i].err && !n--) {
+			op->n = k[i].site;
+			return k[i].err;
+		}
+	}
+	return -ENOENT;
+}
+
+/*
+ * Takes all away together: the kernel waits once for handlers that are under way, not for each. Returns whose entry found
+ * no free instance, and hits inside of other kprobes, are counted.
+ */
 static void gs_kprobes_off(struct gs_kprobe *k, u32 n)
 {
-	u32 i;
+	struct kprobe **kps = kvmalloc_array(n, sizeof(*kps), GFP_KERNEL);
+	struct kretprobe **rps = kvmalloc_array(n, sizeof(*rps), GFP_KERNEL);
+	u32 i, nk = 0, nr = 0;
 
 	for (i = 0; i < n; i++) {
 		if (!k[i].on)
 			continue;
-		if (k[i].ret) {
+		if (k[i].ret && rps)
+			rps[nr++] = &k[i].rp;
+		else if (k[i].ret)
 			unregister_kretprobe(&k[i].rp);
-			this_cpu_add(gs_cpus.causes[GS_LOST_RECURSED], k[i].rp.kp.nmissed);
-			this_cpu_add(gs_cpus.causes[GS_LOST_ACTIVE], k[i].rp.nmissed);
-		} else {
+		else if (kps)
+			kps[nk++] = &k[i].kp;
+		else
 			unregister_kprobe(&k[i].kp);
-			this_cpu_add(gs_cpus.causes[GS_LOST_RECURSED], k[i].kp.nmissed);
-		}
+	}
+	if (nk)
+		unregister_kprobes(kps, nk);
+	if (nr)
+		unregister_kretprobes(rps, nr);
+	kvfree(kps);
+	kvfree(rps);
+	for (i = 0; i < n; i++) {
+		if (!k[i].on)
+			continue;
+		this_cpu_add(gs_cpus.causes[GS_LOST_RECURSED], k[i].ret ? k[i].rp.kp.nmissed : k[i].kp.nmissed);
+		if (k[i].ret)
+			this_cpu_add(gs_cpus.causes[GS_LOST_ACTIVE], k[i].rp.nmissed);
 		k[i].on = false;
 	}
 }

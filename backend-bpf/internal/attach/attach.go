@@ -244,7 +244,7 @@ func (s *Set) Detach() error {
 	for _, l := range links[1:] {
 		rest = append(rest, l.fd)
 	}
-	return closeBehind(append(rest, perfs...)) // programs first
+	return closeBehind(append(rest, perfs...), -1, nil) // programs first
 }
 
 // few perf uprobes are closed in line.

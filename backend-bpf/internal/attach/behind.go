@@ -12,19 +12,25 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 )
 
-// closeBehind closes descriptors, in their order, without waiting for the kernel. A child process that has nothing
-// but copies of them waits until this process has closed its own, and then closes the last ones: closing in
-// threads would hold up the end of this process.
-func closeBehind(fds []int) error {
+// closeBehind closes descriptors, in their order, without waiting for the kernel, and then writes lines to the file to, each with
+// one call. A child process that has nothing but copies of them waits until this process has closed its own, and
+// then closes the last ones: closing in threads would hold up the end of this process. to is closed here.
+func closeBehind(fds []int, to int, lines [][]byte) error {
 	if len(fds) == 0 {
 		return nil
 	}
-	err := hold(fds)
+	err := hold(fds, to, lines)
 	if err != nil {
 		// Then it takes as long as it takes.
 		for _, fd := range fds {
 			kern.Close(fd)
 		}
+		for _, l := range lines {
+			unix.Write(to, l)
+		}
+	}
+	if to >= 0 {
+		kern.Close(to)
 	}
 	return err
 }
@@ -51,13 +57,26 @@ func gaps(keep []int) []gap {
 // signal when it has ended and waits for any child do not see it (it has no exit signal).
 //
 //go:norace
-func hold(fds []int) error {
+func hold(fds []int, to int, lines [][]byte) error {
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
 		return err
 	}
 	defer kern.Close(pipe[0])
-	close := gaps(append(slices.Clone(fds), pipe[0]))
+	keep := append(slices.Clone(fds), pipe[0])
+	if to >= 0 {
+		keep = append(keep, to)
+	}
+	close := gaps(keep)
+	type text struct {
+		p unsafe.Pointer
+		n uintptr
+	}
+	texts := make([]text, len(lines), len(lines)+1)
+	for i, l := range lines {
+		texts[i] = text{unsafe.Pointer(&l[0]), uintptr(len(l))}
+	}
+	text0, ntexts := unsafe.Pointer(&texts[:1][0]), len(texts)
 	first, n := unsafe.Pointer(&close[0]), len(close)
 	fd0, nfds := unsafe.Pointer(&fds[0]), len(fds)
 	// No signal handler may run in the child: it has one thread of a Go program and no scheduler. For the
@@ -83,6 +102,10 @@ func hold(fds []int) error {
 		for i := 0; i < nfds; i++ {
 			fd := *(*int)(unsafe.Add(fd0, uintptr(i)*unsafe.Sizeof(int(0))))
 			unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
+		}
+		for i := 0; i < ntexts; i++ {
+			l := (*text)(unsafe.Add(text0, uintptr(i)*unsafe.Sizeof(text{})))
+			unix.RawSyscall(unix.SYS_WRITE, uintptr(to), uintptr(l.p), l.n)
 		}
 		unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
 	}

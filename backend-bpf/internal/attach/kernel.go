@@ -25,9 +25,12 @@ type KernelSite struct {
 	Name string
 	// MaxActive is how many calls a return probe has room for, 0 for DefaultMaxActive.
 	MaxActive int
+	// Wild: the site may be left out where the kernel refuses it.
+	Wild bool
 }
 
-func (k *KernelSite) place() string {
+// Place gives symbol and offset.
+func (k *KernelSite) Place() string {
 	if k.Offset == 0 {
 		return k.Symbol
 	}
@@ -56,34 +59,28 @@ func DefaultMaxActive() int {
 }
 
 // Kprobes attaches k. Of a program that was loaded for kprobe.multi links it gives the sites back that the kernel takes
-// only by themselves: functions that the function tracer does not know. On an error nothing of k stays.
-func (s *Set) Kprobes(k *Kprobes) (rest []KernelSite, err error) {
+// only by themselves: functions that the function tracer does not know. Sites that may be left out and are refused are given
+// back with the reason. On an error nothing of k stays.
+func (s *Set) Kprobes(k *Kprobes) (rest []KernelSite, left []*KernelError, err error) {
 	if len(k.Sites) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if k.Multi {
-		return s.kprobeMulti(k)
-	}
-	for _, site := range k.Sites {
-		// Tracefs takes names of modules that are not there yet.
-		if mod, _, ok := strings.Cut(site.Symbol, ":"); ok {
-			if _, err := os.Stat(filepath.Join("/sys/module", mod)); err != nil {
-				return nil, &KernelError{Site: site, Return: k.Return, Err: unix.ENOENT}
-			}
-		}
+		rest, err := s.kprobeMulti(k)
+		return rest, nil, err
 	}
 	m := s.kernel.mark()
-	how, err := s.kprobeEvents(k)
+	how, left, err := s.kprobeEvents(k)
 	if err != nil {
 		s.kernel.undo(m)
-		return nil, err
+		return nil, nil, err
 	}
 	kind := "kprobe"
 	if k.Return {
 		kind = "kretprobe"
 	}
-	s.note("%s %s, %d of them", kind, how, len(k.Sites))
-	return nil, nil
+	s.note("%s %s, %d of them", kind, how, len(k.Sites)-len(left))
+	return nil, left, nil
 }
 
 // kernelSet is the part of a Set that is in the kernel.
@@ -106,24 +103,34 @@ func (s *kernelSet) undo(m [4]int) {
 	part.detach()
 }
 
+// detach takes everything away. Perf events of kprobes take the kernel long, each: many are left to a child.
 func (s *kernelSet) detach() {
-	closeAll(s.links)
-	var perfs []link
-	for _, fd := range s.perfs {
-		perfs = append(perfs, link{fd})
-	}
-	closeAll(perfs)
-	s.events.remove()
+	links, perfs, ev := s.links, s.perfs, s.events
 	*s = kernelSet{}
+	if len(perfs) <= few || len(links) == 0 {
+		closeAll(links)
+		for _, fd := range perfs {
+			kern.Close(fd)
+		}
+		ev.remove()
+		return
+	}
+	kern.Close(links[0].fd) // one of the waits is for all handlers
+	var fds []int
+	for _, l := range links[1:] {
+		fds = append(fds, l.fd)
+	}
+	to, lines := ev.removal()
+	closeBehind(append(fds, perfs...), to, lines)
 }
 
 // kprobeEvents attaches to each place by an event of its own. Events of the kprobe PMU go away with their
 // descriptors, whatever becomes of this process; but a return probe has room for a few calls there, and before 6.7 the kernel does not say
 // what such events missed. Then it is an event of tracefs.
-func (s *Set) kprobeEvents(k *Kprobes) (how string, err error) {
+func (s *Set) kprobeEvents(k *Kprobes) (how string, left []*KernelError, err error) {
 	p, err := kprobePMU()
 	if err != nil {
-		return "", &KernelError{Site: k.Sites[0], Err: err}
+		return "", nil, &KernelError{Site: k.Sites[0], Err: err}
 	}
 	ev, why := traceEvents()
 	if ev == nil {
@@ -138,10 +145,17 @@ func (s *Set) kprobeEvents(k *Kprobes) (how string, err error) {
 	}
 	for _, site := range k.Sites {
 		var perf int
-		if ev != nil {
+		switch {
+		case !moduleThere(site.Symbol):
+			err = unix.ENOENT // tracefs takes names of modules that are not there yet
+		case ev != nil:
 			perf, err = s.tracefsEvent(ev, &site, k.Return)
-		} else {
+		default:
 			perf, err = kern.PerfKprobe(p.typ, site.Symbol, site.Offset, k.Return, p.retBit)
+		}
+		if err != nil && site.Wild && ofPlace(err) {
+			left = append(left, &KernelError{Site: site, Return: k.Return, Err: err})
+			continue
 		}
 		if err == nil {
 			s.kernel.perfs = append(s.kernel.perfs, perf)
@@ -155,13 +169,32 @@ func (s *Set) kprobeEvents(k *Kprobes) (how string, err error) {
 			}
 		}
 		if err != nil {
-			return "", &KernelError{Site: site, Return: k.Return, Err: err}
+			return "", nil, &KernelError{Site: site, Return: k.Return, Err: err}
 		}
 	}
 	if ev != nil {
-		return "events in tracefs", nil
+		return "events in tracefs", left, nil
 	}
-	return "perf events", nil
+	return "perf events", left, nil
+}
+
+// moduleThere reports whether the module of a "module:function" is loaded.
+func moduleThere(symbol string) bool {
+	mod, _, ok := strings.Cut(symbol, ":")
+	if !ok {
+		return true
+	}
+	_, err := os.Stat(filepath.Join("/sys/module", mod))
+	return err == nil
+}
+
+// ofPlace reports whether the kernel's number says that it does not like the place, not that it has no more room or does not let us.
+func ofPlace(err error) bool {
+	switch err {
+	case unix.EINVAL, unix.EILSEQ, unix.ENOENT, unix.EADDRNOTAVAIL, unix.ERANGE, unix.EOPNOTSUPP, unix.EBUSY, unix.EEXIST:
+		return true
+	}
+	return false
 }
 
 // counted is a link whose missed hits the kernel counts.
@@ -334,7 +367,7 @@ type KernelError struct {
 }
 
 func (e *KernelError) Error() string {
-	return fmt.Sprintf("cannot probe %s: %s", e.Site.place(), e.explain())
+	return fmt.Sprintf("cannot probe %s: %s", e.Site.Place(), e.Why())
 }
 
 func (e *KernelError) Unwrap() error { return e.Err }
@@ -349,7 +382,8 @@ func (e *KernelError) Hint() string {
 	return ""
 }
 
-func (e *KernelError) explain() string {
+// Why says in words what the kernel does not like.
+func (e *KernelError) Why() string {
 	errno, ok := errors.AsType[unix.Errno](e.Err)
 	if !ok {
 		return e.Err.Error()
@@ -368,12 +402,12 @@ func (e *KernelError) explain() string {
 		if on, known := blacklisted(e.Site.Symbol); on {
 			return "it is on the kernel's blacklist of functions that must not be probed"
 		} else if !known {
-			return "the kernel refuses this place: it is on its blacklist, or no function begins there"
+			return "the kernel refuses this place: it is on its blacklist, is not traced (notrace), or no function begins there"
 		}
 		if e.Return {
-			return "the kernel refuses this place: no function begins there, or it is next to code that must not be probed"
+			return "the kernel refuses this place: no function begins there, or it lies in code that must not be probed or is not traced (notrace)"
 		}
-		return "the kernel refuses this place: it lies in code that must not be probed"
+		return "the kernel refuses this place: it lies in code that must not be probed or is not traced (notrace)"
 	case unix.EILSEQ:
 		return "no instruction begins there"
 	case unix.ENOSYS, unix.EOPNOTSUPP, 524:

@@ -186,6 +186,22 @@ func profileMissed(text string, own map[string]event) (m Missed) {
 	return m
 }
 
+// removal gives what is to be written where to take the events away; -1 if there are none.
+func (ev events) removal() (to int, lines [][]byte) {
+	t, _ := traceEvents()
+	if t == nil || len(ev) == 0 {
+		return -1, nil
+	}
+	to, err := unix.Open(filepath.Join(t.dir, "kprobe_events"), unix.O_WRONLY|unix.O_APPEND|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, nil
+	}
+	for _, e := range ev {
+		lines = append(lines, []byte("-:"+traceGroup+"/"+e.name+"\n"))
+	}
+	return to, lines
+}
+
 // remove takes the events away, which are closed by now.
 func (ev events) remove() {
 	t, _ := traceEvents()

@@ -9,6 +9,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/load"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
@@ -79,12 +80,12 @@ func (s *Session) attachKernel(a *plan.Attach) error {
 		if st.Target && s.cfg.Target == 0 {
 			return fmt.Errorf("%s: there is no target process; name it with -c or -x", pointOf(st))
 		}
-		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Symbol, Offset: st.Offset, Cookie: t.Cookie, Name: pointOf(st), MaxActive: st.MaxActive})
+		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Symbol, Offset: st.Offset, Cookie: t.Cookie, Name: pointOf(st), MaxActive: st.MaxActive, Wild: st.Wild})
 		s.report = append(s.report, fmt.Sprintf("%s: %s at %s", pointOf(st), a.Kind, kernelPlace(st)))
 	}
-	rest, err := s.set.Kprobes(k)
+	rest, left, err := s.set.Kprobes(k)
 	if err != nil || len(rest) == 0 {
-		return err
+		return s.leave(a, left, err)
 	}
 	// The program is loaded once more in the form that single probes take, beside the first. It is the counters of both that count.
 	one := a.Prog + "_one"
@@ -92,9 +93,32 @@ func (s *Session) attachKernel(a *plan.Attach) error {
 		return s.explain(err)
 	}
 	k.Prog, k.Multi, k.Sites = s.col.Progs[one].FD(), false, rest
-	_, err = s.set.Kprobes(k)
-	return err
+	_, left, err = s.set.Kprobes(k)
+	return s.leave(a, left, err)
 }
+
+// leave notes the sites that the kernel refused, unless those were all.
+func (s *Session) leave(a *plan.Attach, left []*attach.KernelError, err error) error {
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	if len(left) == len(a.Sites) {
+		return left[0]
+	}
+	var names []string
+	for _, e := range left {
+		names = append(names, e.Site.Place())
+	}
+	point := left[0].Site.Name
+	if a.Probe >= 0 && a.Probe < len(s.plan.Program.Probes) {
+		point = s.plan.Program.Probes[a.Probe].Name
+	}
+	s.notes = append(s.notes, backend.LeftOut(point, names, left[0].Why()))
+	return nil
+}
+
+// Notes implements backend.Noter.
+func (s *Session) Notes() []string { return s.notes }
 
 func kernelPlace(st *probe.Site) string {
 	if st.Offset == 0 {

@@ -60,7 +60,7 @@ type Session struct {
 
 	control, scalars []byte
 	clock            time.Time // when the clock's offset was last written
-	report           []string
+	report, notes    []string
 	traced           map[string]tracedFile // by path
 	mu               sync.Mutex            // Close
 	closed           bool
@@ -384,4 +384,5 @@ func (s *Session) Report() []string {
 var (
 	_ backend.Session = (*Session)(nil)
 	_ backend.Warner  = (*Session)(nil)
+	_ backend.Noter   = (*Session)(nil)
 )

@@ -16,7 +16,8 @@ type at struct {
 	event  string
 	period int64
 	pid    int
-	active int // the most that a return probe asks for
+	active int  // the most that a return probe asks for
+	exact  bool // some probe must have it
 	runs   []run
 }
 
@@ -80,6 +81,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 				index[key] = p
 			}
 			p.active = max(p.active, s.MaxActive)
+			p.exact = p.exact || !s.Wild
 			p.runs = append(p.runs, run{h, i, Place{h.probe, s}})
 		}
 	}
@@ -140,6 +142,9 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 					t += fmt.Sprintf(", .maxactive = %d", a.active)
 				}
 			}
+			if !a.exact {
+				t += ", .wild = true"
+			}
 			tab.kprobe = append(tab.kprobe, t+" }")
 		case probe.Tracepoint:
 			tab.trace = append(tab.trace, fmt.Sprintf("\t{ .name = %s, %s }", text(a.event), common))
@@ -181,6 +186,11 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	if len(entries.list) > 0 {
 		entries.write(u, &on, &off) // last: they are there when all else is
 	}
+	left := "\t(void)op;\n\treturn -ENOENT;\n"
+	if len(tab.kprobe) > 0 {
+		left = "\treturn gs_kprobes_left(gs_kprobes, ARRAY_SIZE(gs_kprobes), op);\n"
+	}
+	u.printf("static int gs_left(struct gs_op *op)\n{\n%s}\n\n", left)
 	u.printf("static void gs_detach(void)\n{\n%s}\n\n", off.String())
 	u.printf("static int gs_attach(s64 *site)\n{\n\tint err = 0;\n%s\n%s\tif (err)\n\t\tgs_detach();\n\treturn err;\n}\n", decl, on.String())
 }

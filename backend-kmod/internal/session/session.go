@@ -56,6 +56,7 @@ type Session struct {
 	relay  *relay.Reader
 	store  *store.Store
 	report []string
+	notes  []string
 	files  []tracedFile
 	mu     sync.Mutex
 	closed bool
@@ -182,11 +183,62 @@ func (s *Session) Attach(ctx context.Context) error {
 	if err != nil {
 		return s.refused(int(n), err)
 	}
+	if n > 0 {
+		if err := s.leftOut(int(n)); err != nil {
+			s.m.Do(stage.Detach, 0, 0, nil, nil)
+			return err
+		}
+	}
 	for _, pl := range u.Sites {
 		s.report = append(s.report, describe(pl.Site))
 	}
 	return nil
 }
+
+// leftOut notes the places that wildcards found and the kernel refused. A probe of which none is left is an error.
+func (s *Session) leftOut(n int) error {
+	u := s.cfg.Unit
+	type lost struct {
+		names []string
+		first error
+	}
+	byProbe := map[int]*lost{}
+	var order []int
+	for i := range n {
+		site, why := s.m.Do(stage.Left, 0, int64(i), nil, nil)
+		if why == nil || site < 0 || int(site) >= len(u.Sites) {
+			return fmt.Errorf("ask which places the kernel refused: %v", why)
+		}
+		pl := u.Sites[site]
+		l := byProbe[pl.Probe]
+		if l == nil {
+			l = &lost{first: s.refused(int(site), why)}
+			byProbe[pl.Probe] = l
+			order = append(order, pl.Probe)
+		}
+		l.names = append(l.names, kernelPlace(pl.Site))
+	}
+	for _, probe := range order {
+		l, all := byProbe[probe], 0
+		for _, pl := range u.Sites {
+			if pl.Probe == probe {
+				all++
+			}
+		}
+		if len(l.names) == all {
+			return l.first
+		}
+		_, why, _ := strings.Cut(l.first.Error(), ": ")
+		if d, ok := errors.AsType[*diag.Diagnostic](l.first); ok {
+			_, why, _ = strings.Cut(d.Message, ": ")
+		}
+		s.notes = append(s.notes, backend.LeftOut(u.Program.Probes[probe].Name, l.names, why))
+	}
+	return nil
+}
+
+// Notes implements backend.Noter.
+func (s *Session) Notes() []string { return s.notes }
 
 // refused explains why a site could not be attached.
 func (s *Session) refused(n int, err error) error {
@@ -350,4 +402,5 @@ func (s *Session) Report() []string { return s.report }
 var (
 	_ backend.Session = (*Session)(nil)
 	_ backend.Warner  = (*Session)(nil)
+	_ backend.Noter   = (*Session)(nil)
 )

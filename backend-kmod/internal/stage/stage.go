@@ -43,6 +43,7 @@ const (
 	Lock
 	Unlock
 	Run
+	Left
 )
 
 // request is struct gs_op.

@@ -192,6 +192,12 @@ static struct gs_uprobe gs_uprobes[] = {
 	{ .file = 0, .offset = 0x2040, .handler = probe_1_process_a_function_main_work_return, .place = 1, .site = 3 },
 };
 
+static int gs_left(struct gs_op *op)
+{
+	(void)op;
+	return -ENOENT;
+}
+
 static void gs_detach(void)
 {
 	gs_uprobes_off(gs_uprobes, ARRAY_SIZE(gs_uprobes), gs_inodes);

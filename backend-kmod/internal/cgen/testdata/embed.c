@@ -588,6 +588,12 @@ static struct gs_uprobe gs_uprobes[] = {
 	{ .file = 0, .offset = 0x10, .handler = probe_0_p, .place = 0, .site = 0 },
 };
 
+static int gs_left(struct gs_op *op)
+{
+	(void)op;
+	return -ENOENT;
+}
+
 static void gs_detach(void)
 {
 	gs_uprobes_off(gs_uprobes, ARRAY_SIZE(gs_uprobes), gs_inodes);

@@ -131,6 +131,12 @@ static const char *const gs_procfolders[] = {
 	NULL,
 };
 
+static int gs_left(struct gs_op *op)
+{
+	(void)op;
+	return -ENOENT;
+}
+
 static void gs_detach(void)
 {
 	gs_procfs_off();

@@ -33,7 +33,7 @@ static void opens(int n)
 
 static void *sleeper(void *arg)
 {
-	struct timespec t = { 0, 300000000 };
+	struct timespec t = { 0, 700000000 };
 
 	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, NULL);
 	return arg;
