@@ -276,7 +276,7 @@ done
 				}
 			} else if m := roomFor.FindStringSubmatch(got); m == nil {
 				t.Errorf("block%s:\n%s", how, got)
-			} else if woke, missed := number(m[1]), number(m[2]); woke < 64 || missed == 0 || woke+missed != 100 {
+			} else if woke, missed := decimal(m[1]), decimal(m[2]); woke < 64 || missed == 0 || woke+missed != 100 {
 				t.Errorf("block%s: %d returns were seen and %d missed, of 100, with room for 64 at a time", how, woke, missed)
 			}
 		}
@@ -296,7 +296,7 @@ done
 
 var roomFor = regexp.MustCompile(`slept 100 woke (\d+) all 100\nWARNING: (\d+) returns missed because too many calls`)
 
-func number(s string) int {
+func decimal(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
 }
