@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"math"
+
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/sema"
@@ -205,36 +207,48 @@ func (f *fn) clampBucket(v ir.Val) ir.Val {
 	return ir.R(r)
 }
 
-// foreachHist goes over the buckets of a histogram that are not empty, in ascending order. The
-// key is the value that a bucket is labelled with, the value its count.
+// foreachHist goes over the buckets of a histogram that are not empty, in ascending order if not asked otherwise.
+// The key is the value that a bucket is labelled with, the value its count.
 func (f *fn) foreachHist(s *ast.Foreach) {
 	g, hn, keys, h, ok := f.hist(s.Hist)
 	if !ok || len(s.Keys) != 1 {
 		return
 	}
-	if s.Sort != 0 {
-		f.refuse(s.Span, "sorting the buckets of a histogram").Hintf("they come in ascending order")
-		return
-	}
 	last := int64(h.Buckets() - 1)
-	n, left := f.b.Long(""), f.b.Long("")
-	f.b.Mov(n, ir.I(-1))
+	n, count, left := f.b.Long(""), f.b.Long(""), f.b.Long("")
+	// read sets r to what bucket i has counted.
+	read := func(r, i ir.Reg) {
+		f.b.Bucket(g, hn, r, append(append([]ir.Val(nil), keys...), ir.R(i))...)
+	}
 	limit := ir.I(last + 1)
 	if s.Limit != nil {
 		limit = f.expr(s.Limit)
 	}
 	f.b.Mov(left, limit)
-	head, load, check, in, out := f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block()
+	head, check, in, out := f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block()
+	var next func() // goes on to check with the next n and count, or to out
+	if s.Sort != 0 && s.SortKey == ast.SortByValue {
+		next = f.bucketsByCount(n, count, last, s.Sort > 0, read, check, out)
+	} else {
+		step, first, more := int64(1), int64(-1), func() ir.Val { return f.b.Bin(ir.OpLe, ir.R(n), ir.I(last)) }
+		if s.Sort < 0 {
+			step, first, more = -1, last+1, func() ir.Val { return f.b.Bin(ir.OpGe, ir.R(n), ir.I(0)) }
+		}
+		f.b.Mov(n, ir.I(first))
+		next = func() {
+			load := f.b.Block()
+			f.b.Op(ir.OpAdd, n, ir.R(n), ir.I(step))
+			f.b.Branch(more(), load, out)
+			f.to(load)
+			read(count, n)
+			f.b.Branch(ir.R(count), check, head)
+		}
+	}
 	f.b.Jump(head)
 	shared := f.snapshot()
 	f.to(head)
 	f.at(s.Hist.Span)
-	f.b.Op(ir.OpAdd, n, ir.R(n), ir.I(1))
-	f.b.Branch(f.b.Bin(ir.OpLe, ir.R(n), ir.I(last)), load, out)
-	f.to(load)
-	count := f.b.Long("")
-	f.b.Bucket(g, hn, count, append(append([]ir.Val(nil), keys...), ir.R(n))...)
-	f.b.Branch(ir.R(count), check, head)
+	next()
 	f.to(check)
 	f.b.Branch(f.b.Bin(ir.OpGt, ir.R(left), ir.I(0)), in, out)
 	f.to(in)
@@ -262,6 +276,52 @@ func (f *fn) foreachHist(s *ast.Foreach) {
 	f.b.Jump(head)
 	f.restore(shared)
 	f.to(out)
+}
+
+// bucketsByCount makes the code that sets n and count to the bucket that comes next when they are sorted by their
+// counts, the lower bucket first where these are equal: the best one behind the one before, which every step looks
+// for among all. It goes to found with it, to out when there is none.
+func (f *fn) bucketsByCount(n, count ir.Reg, last int64, up bool, read func(r, i ir.Reg), found, out ir.BlockID) func() {
+	before := int64(0) // counts are above it
+	behind, better := ir.OpGt, ir.OpLt
+	if !up {
+		before, behind, better = math.MaxInt64, ir.OpLt, ir.OpGt
+	}
+	f.b.Mov(n, ir.I(-1))
+	f.b.Mov(count, ir.I(before))
+	return func() {
+		i, c, best, bestCount := f.b.Long(""), f.b.Long(""), f.b.Long(""), f.b.Long("")
+		scan, look, some, equal, fits, take, done, any := f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block()
+		f.b.Mov(i, ir.I(-1))
+		f.b.Mov(best, ir.I(-1))
+		f.b.Mov(bestCount, ir.I(0))
+		f.b.Jump(scan)
+		f.to(scan)
+		f.b.Op(ir.OpAdd, i, ir.R(i), ir.I(1))
+		f.b.Branch(f.b.Bin(ir.OpLe, ir.R(i), ir.I(last)), look, done)
+		f.to(look)
+		read(c, i)
+		f.b.Branch(ir.R(c), some, scan)
+		f.to(some) // behind the one before?
+		f.b.Branch(f.b.Bin(behind, ir.R(c), ir.R(count)), fits, equal)
+		f.to(equal)
+		same := f.b.Bin(ir.OpEq, ir.R(c), ir.R(count))
+		later := f.b.Bin(ir.OpGt, ir.R(i), ir.R(n))
+		f.b.Branch(f.b.Bin(ir.OpAnd, same, later), fits, scan)
+		f.to(fits) // and better than what was found so far?
+		none := f.b.Bin(ir.OpLt, ir.R(best), ir.I(0))
+		f.b.Branch(f.b.Bin(ir.OpOr, none, f.b.Bin(better, ir.R(c), ir.R(bestCount))), take, scan)
+		f.to(take)
+		f.b.Mov(best, ir.R(i))
+		f.b.Mov(bestCount, ir.R(c))
+		f.b.Jump(scan)
+		f.to(done)
+		f.b.Branch(f.b.Bin(ir.OpLt, ir.R(best), ir.I(0)), out, any)
+		f.to(any)
+		f.b.Mov(n, ir.R(best))
+		f.b.Mov(count, ir.R(bestCount))
+		f.b.Jump(found)
+	}
 }
 
 // bucketValue computes the value that bucket n is labelled with.

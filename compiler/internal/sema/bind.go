@@ -264,6 +264,12 @@ func (b *binder) foreach(s *scope, st *ast.Foreach) {
 		if len(st.Keys) != 1 {
 			b.errorf(diag.ArrayArity, st.Span, "a histogram has one column of buckets, not %d", len(st.Keys))
 		}
+		switch {
+		case st.SortAgg != "":
+			b.errorf(diag.HistogramUse, st.Hist.Span, "the buckets of a histogram are sorted by their values or counts, not by %s", st.SortAgg)
+		case len(st.Slice) > 0:
+			b.errorf(diag.HistogramUse, st.Hist.Span, "a histogram is no array; its buckets cannot be sliced")
+		}
 	case st.Array != nil:
 		if g := b.array(s, st.Array, len(st.Keys)); g != nil {
 			g.Read = true
