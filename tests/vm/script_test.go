@@ -28,6 +28,21 @@ var scripts = []struct {
 		[]string{"1 grow 1\n", "over\n", "rc 0"}},
 	{"errors", "stap", `probe process("%PROG").function("main.traceme") { try { printf("%d\n", $a / ($b - 2)) } catch (m) { println("caught ", m) } error("gone") }`,
 		[]string{"caught division by 0\n", "ERROR: gone", "rc 1"}},
+	{"syscalls", "calls", `global n
+		probe syscall.{socketpair,open,access,lseek,mprotect,kill} { if (pid() == target()) printf("%s(%s)\n", name, argstr) }
+		probe syscall.{getpeername,open,lseek,wait4}.return { if (pid() == target()) printf("%s = %s\n", name, name == "wait4" ? "kid" : retstr) }
+		probe syscall.write.return { if (pid() == target()) printf("%s, %d\n", user_string_n(@entry($buf), $count), $return) }
+		probe syscall.* { if (pid() == target()) n[name]++ }
+		probe end { printf("getpgid %d, writev %d, utime %d, openat %d\n", n["getpgid"], n["writev"], n["utime"], n["openat"]) }`,
+		[]string{"socketpair(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0, 0x", "open(\"/no/such/file\", O_RDONLY|O_CLOEXEC)\n", "access(\"/no/such/file\", R_OK|W_OK)\n",
+			"lseek(5, -1, SEEK_END)\n", "getpeername = 0\n", "open = -2 (ENOENT)\n", "lseek = 0\n", "wait4 = kid\n", "hello, 5\n", "getpgid 5, writev 0, utime 0, openat 1\n", "rc 0"}},
+	{"events", "calls", `global e, r, c
+		probe process.syscall { e[$syscall]++; if ($syscall == 52) printf("getpeername %d\n", $arg1) }
+		probe process("%PROG").syscall.return { r[$syscall, $return]++ }
+		probe syscall_any { if (pid() == target()) c[name]++ }
+		probe kernel.trace("sched:sched_process_exit") { if (pid() == target()) println($$name, " ", $p == task_current()) }
+		probe end { printf("%d %d %d %d, %d %d\n", e[121], e[20], e[132], r[52, 0], c["getpgid"], c["writev"]) }`,
+		[]string{"getpeername 3\n", "sched_process_exit 1\n", "5 0 0 1, 5 0\n", "rc 0"}},
 }
 
 // TestScripts takes scripts from their text to the output of a module.
@@ -46,6 +61,9 @@ func TestScripts(t *testing.T) {
 			prog := filepath.Join(dir, "progs", s.fixture)
 			if !exists(prog) {
 				cmd := exec.Command("go", "build", "-o", prog, "../fixtures/"+s.fixture)
+				if c := "../fixtures/" + s.fixture + "/" + s.fixture + ".c"; exists(c) {
+					cmd = exec.Command("gcc", "-O1", "-static", "-o", prog, c)
+				}
 				cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("build %s: %v\n%s", s.fixture, err, out)

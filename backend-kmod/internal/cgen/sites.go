@@ -15,6 +15,8 @@ type at struct {
 	refctr uint64
 	event  string
 	period int64
+	nr     int    // of a system call
+	except string // name of the set of numbers that it is not for
 	pid    int
 	active int  // the most that a return probe asks for
 	exact  bool // some probe must have it
@@ -32,7 +34,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	var places []*at
 	find := func(a at) *at {
 		for _, o := range places {
-			if o.kind == a.kind && o.path == a.path && o.offset == a.offset && o.event == a.event && o.period == a.period && o.pid == a.pid && o.refctr == a.refctr {
+			if o.kind == a.kind && o.path == a.path && o.offset == a.offset && o.event == a.event && o.nr == a.nr && o.except == a.except && o.period == a.period && o.pid == a.pid && o.refctr == a.refctr {
 				return o
 			}
 		}
@@ -69,12 +71,20 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 				}
 			case probe.ProcfsRead, probe.ProcfsWrite:
 				a.event = s.Event
+			case probe.ProcessSyscall, probe.ProcessSyscallReturn:
+				a.nr = s.Syscall
+				if a.nr == probe.AnySyscall {
+					a.except = u.except(u.p.Probes[h.probe].Sites, s.Kind)
+				}
+				if s.Target || s.PID != 0 {
+					a.path = ""
+				}
 			case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
 			default:
 				u.refuse(u.p.Probes[h.probe].Pos, "%s: modules cannot attach probes of this kind (%s)", s.Point, s.Kind)
 				continue
 			}
-			key := fmt.Sprint(a.kind, a.path, a.offset, a.refctr, a.event, a.period, a.pid)
+			key := fmt.Sprint(a.kind, a.path, a.offset, a.refctr, a.event, a.nr, a.except, a.period, a.pid)
 			p := index[key]
 			if p == nil {
 				p = find(a)
@@ -115,7 +125,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 		return several[key], 0
 	}
 	var entries procFiles
-	var tab struct{ uprobe, kprobe, trace, profile, process []string }
+	var tab struct{ uprobe, kprobe, trace, profile, process, syscall []string }
 	for _, a := range places {
 		h, site := call(a)
 		n := len(out.Sites)
@@ -156,6 +166,16 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 			tab.process = append(tab.process, fmt.Sprintf("\t{ .file = %d, .end = %v, .thread = %v, %s }", file, a.kind != probe.ProcessBegin, a.kind == probe.ThreadEnd, common))
 		case probe.ProcfsRead, probe.ProcfsWrite:
 			entries.add(a.runs[0].p.Site, h, site, n)
+		case probe.ProcessSyscall, probe.ProcessSyscallReturn:
+			file := -1
+			if a.path != "" {
+				file = files[a.path]
+			}
+			t := fmt.Sprintf("\t{ .nr = %d, .ret = %v, .file = %d, %s", a.nr, a.kind == probe.ProcessSyscallReturn, file, common)
+			if a.except != "" {
+				t += ", .except = " + a.except
+			}
+			tab.syscall = append(tab.syscall, t+" }")
 		case probe.Profile:
 			tab.profile = append(tab.profile, fmt.Sprintf("\t{ .period = %d, %s }", a.period, common))
 		}
@@ -174,6 +194,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	table("kprobe", "", "", tab.kprobe)
 	table("trace", "", "", tab.trace)
 	table("process", "", "", tab.process)
+	table("syscall", "", "", tab.syscall)
 	table("profile", "", "", tab.profile)
 	decl := ""
 	if on.Len() > 0 {
@@ -203,4 +224,27 @@ func eventful(sites []*probe.Site) bool {
 		}
 	}
 	return true
+}
+
+// except writes the set of the system calls for which a probe has sites of their own, and gives its name, "" for none.
+func (u *unit) except(sites []*probe.Site, kind probe.Kind) string {
+	const slots = 512
+	var set [slots / 64]uint64
+	some := false
+	for _, s := range sites {
+		if s.Kind == kind && s.Syscall >= 0 && s.Syscall < slots {
+			set[s.Syscall/64] |= 1 << (s.Syscall % 64)
+			some = true
+		}
+	}
+	if !some {
+		return ""
+	}
+	name := u.unique("not_those")
+	u.printf("static const u64 %s[] = {", name)
+	for _, w := range set {
+		u.printf(" 0x%xULL,", w)
+	}
+	u.printf(" };\n\n")
+	return name
 }

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * System calls: the two tracepoints through which all of them go, and the handlers by the
+ * call's number. Calls by way of the 32-bit table have other numbers and hit nothing.
+ */
+#ifndef GS_SYSCALL_H
+#define GS_SYSCALL_H
+
+#include <linux/tracepoint.h>
+#include <linux/fs.h>
+#include <asm/syscall.h>
+#include "gs_output.h"
+
+#define GS_SYSCALL_SLOTS 512
+#define GS_SYSCALL_ARGS 8	/* six arguments, the number, the result */
+
+struct gs_syscall {
+	int nr;			/* -1: all but those in except */
+	const u64 *except;
+	bool ret;
+	int file;		/* index into gs_inodes: only in processes that run it; -1: any */
+	void (*handler)(struct gs_hit *hit);
+	u32 place;		/* gs_hit.site */
+	int pid;		/* only in this process; -1: the target, 0: any */
+	u32 site;
+	struct gs_syscall *next;
+};
+
+/* By return, then number; the last one is for all numbers. */
+static struct gs_syscall *gs_syscall_first[2][GS_SYSCALL_SLOTS + 1];
+
+static struct { const char *name; void *fn; struct tracepoint *tp; bool on; } gs_syscall_tp[2];
+
+static bool gs_runs(int file)
+{
+	struct mm_struct *mm = current->mm;
+	struct file *exe;
+	bool ok = false;
+
+	rcu_read_lock();
+	exe = mm ? rcu_dereference(mm->exe_file) : NULL;
+	if (exe)
+		ok = d_real_inode(exe->f_path.dentry) == gs_inodes[file];
+	rcu_read_unlock();
+	return ok;
+}
+
+static void gs_syscall_each(struct gs_syscall *s, struct gs_hit *hit)
+{
+	u64 nr = hit->args[6];
+
+	for (; s; s = READ_ONCE(s->next)) {
+		if (s->except && nr < GS_SYSCALL_SLOTS && (s->except[nr / 64] >> nr % 64 & 1))
+			continue;
+		if (!gs_here(s->pid) || (s->file >= 0 && !gs_runs(s->file)))
+			continue;
+		hit->site = s->place;
+		s->handler(hit);
+	}
+}
+
+static void gs_syscall_hit(bool ret, struct pt_regs *regs, long nr, long val)
+{
+	struct gs_syscall *one = (unsigned long)nr < GS_SYSCALL_SLOTS ? READ_ONCE(gs_syscall_first[ret][nr]) : NULL;
+	struct gs_syscall *all = READ_ONCE(gs_syscall_first[ret][GS_SYSCALL_SLOTS]);
+
+	if ((one || all) && gs_running() && !in_ia32_syscall()) {
+		s64 args[GS_SYSCALL_ARGS] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9, nr, val };
+		struct gs_hit hit = { .regs = regs, .args = args };
+
+		gs_syscall_each(one, &hit);
+		gs_syscall_each(all, &hit);
+	}
+}
+
+static void gs_syscall_enter(void *data, struct pt_regs *regs, long id)
+{
+	(void)data;
+	gs_syscall_hit(false, regs, id, 0);
+}
+
+static void gs_syscall_exit(void *data, struct pt_regs *regs, long ret)
+{
+	(void)data;
+	gs_syscall_hit(true, regs, regs->orig_ax, ret);
+}
+
+static void gs_syscall_find(struct tracepoint *tp, void *priv)
+{
+	u32 i;
+
+	(void)priv;
+	for (i = 0; i < ARRAY_SIZE(gs_syscall_tp); i++)
+		if (strcmp(tp->name, gs_syscall_tp[i].name) == 0)
+			gs_syscall_tp[i].tp = tp;
+}
+
+static void gs_syscalls_off(struct gs_syscall *s, u32 n)
+{
+	u32 i;
+
+	(void)s;
+	(void)n;
+	for (i = 0; i < ARRAY_SIZE(gs_syscall_tp); i++) {
+		if (gs_syscall_tp[i].on)
+			tracepoint_probe_unregister(gs_syscall_tp[i].tp, gs_syscall_tp[i].fn, NULL);
+		gs_syscall_tp[i].on = false;
+	}
+	tracepoint_synchronize_unregister();
+	memset(gs_syscall_first, 0, sizeof(gs_syscall_first));
+}
+
+/* Called for each probe in turn, in the order of the script; the first one of a tracepoint attaches it. */
+static int gs_syscall_on(struct gs_syscall *s)
+{
+	struct gs_syscall **at = &gs_syscall_first[s->ret][s->nr >= 0 && s->nr < GS_SYSCALL_SLOTS ? s->nr : GS_SYSCALL_SLOTS];
+	int err = 0;
+
+	if (!gs_syscall_tp[0].name) {
+		gs_syscall_tp[0].name = "sys_enter";
+		gs_syscall_tp[0].fn = gs_syscall_enter;
+		gs_syscall_tp[1].name = "sys_exit";
+		gs_syscall_tp[1].fn = gs_syscall_exit;
+		for_each_kernel_tracepoint(gs_syscall_find, NULL);
+	}
+	s->next = NULL;
+	while (*at)
+		at = &(*at)->next;
+	WRITE_ONCE(*at, s);
+	if (gs_syscall_tp[s->ret].on)
+		return 0;
+	if (!gs_syscall_tp[s->ret].tp)
+		return -ENOENT;
+	err = tracepoint_probe_register(gs_syscall_tp[s->ret].tp, gs_syscall_tp[s->ret].fn, NULL);
+	gs_syscall_tp[s->ret].on = err == 0;
+	return err;
+}
+
+#endif
