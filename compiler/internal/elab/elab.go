@@ -131,6 +131,8 @@ type Embedded struct {
 	Pos     source.Pos
 	Pure    bool
 	Globals []EmbeddedGlobal
+	// Guru: of a library's function that only scripts in guru mode may call.
+	Guru bool
 }
 
 // EmbeddedGlobal is a global that C uses, by the name it has there.

@@ -103,6 +103,9 @@ func needsGuru(f *elab.Func, seen map[*elab.Func]bool) bool {
 	if f.Intrinsic != nil {
 		return f.Intrinsic.Guru
 	}
+	if f.C != nil && f.C.Guru {
+		return true
+	}
 	for _, g := range f.Info.Calls {
 		if needsGuru(g, seen) {
 			return true

@@ -45,14 +45,13 @@ func (b *binder) needsGuru(sp source.Span) {
 // embeddedFunction looks at the C body of a function.
 func (b *binder) embeddedFunction(ef *elab.Func, f *load.Function) {
 	code := f.Decl.Code
-	switch {
-	case !b.o.Guru && f.File.User:
+	if !b.o.Guru && f.File.User {
 		b.needsGuru(code.Span)
-	case !b.o.Guru && hasComment(code.Code, "guru"):
-		b.errorf(diag.EmbeddedCode, f.Decl.Name.Span, "%s() is for guru mode", f.Decl.Name.Name).Hintf("run with -g, if the script can be trusted")
 	}
 	b.libraryCode(f.File)
 	ef.C = b.embedded(code.Code, code.Span.From+2, f.File)
+	ef.C.Guru = hasComment(code.Code, "guru")
+	b.changing = b.changing || ef.C.Guru
 	params := map[string]bool{}
 	for _, p := range ef.Params {
 		p.Read = true
