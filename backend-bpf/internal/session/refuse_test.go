@@ -13,6 +13,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/attach"
+	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
@@ -134,5 +135,25 @@ func TestBadPlans(t *testing.T) {
 			s.Close()
 			t.Errorf("plan %d was taken", i)
 		}
+	}
+}
+
+// TestNoKprobes: on a kernel without probes in itself nothing is loaded, and the script's line is named.
+func TestNoKprobes(t *testing.T) {
+	if features.Has(features.Kprobe) {
+		t.Skip("this kernel has kprobes; the tests in virtual machines use them")
+	}
+	p, err := ir.ParseText("probe \"p\" {\n  site kprobe symbol=\"vfs_read\"\nb0:\n  end\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Probes[0].Pos = 7
+	pl := &plan.Plan{Program: p, Schema: &wire.Schema{}, Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"p": {Type: ebpf.Kprobe}},
+		Maps: map[string]*ebpf.MapSpec{plan.MapOutput: {}, plan.MapControl: {ValueSize: plan.CtlSize}, plan.MapCounters: {MaxEntries: uint32(ir.NumCauses) + 1}}},
+		Attach: []plan.Attach{{Prog: "p", Kind: probe.Kprobe, Sites: []plan.Target{{Site: p.Probes[0].Sites[0]}}}}}
+	_, err = Load(t.Context(), Config{Plan: pl})
+	d, ok := errors.AsType[*diag.Diagnostic](err)
+	if !ok || d.Span.From != 7 || (d.Code != CodeNoKprobes && d.Code != CodeRights) {
+		t.Errorf("got %v", err)
 	}
 }
