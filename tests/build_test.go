@@ -45,6 +45,7 @@ var fixtures = map[string]fixture{
 	"foreign":       {pkg: "foreign", env: []string{"CGO_ENABLED=1"}},
 	"trace":         {pkg: "trace/trace.c", c: []string{"-g", "-O0"}},
 	"trace-O1":      {pkg: "trace/trace.c", c: []string{"-g", "-O1", "-fno-inline", "-fno-ipa-icf", "-fno-ipa-pure-const", "-fno-ipa-cp"}},
+	"forks":         {pkg: "forks/forks.c", c: []string{"-g", "-O1"}},
 	"absent":        {pkg: "absent/absent.c", c: []string{"-g", "-O1"}},
 	"text":          {pkg: "text/text.c", c: []string{"-g", "-O1"}},
 	"cdata-O0":      {pkg: "cdata/cdata.c", c: []string{"-g", "-O0"}},

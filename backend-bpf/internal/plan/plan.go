@@ -48,6 +48,9 @@ const (
 	MapScratch = "gostap_scratch"
 	// MapText is a frozen array with one value: the longer string constants.
 	MapText = "gostap_text"
+	// MapFamily holds the processes that the target has made (u32 number in the first pid namespace), present when a site is for
+	// the target. ProgFamily is the program that keeps it.
+	MapFamily, ProgFamily = "gostap_family", "gostap_fork"
 	// MapZero is a frozen array with one value: zeros, the first value of elements too large for the stack.
 	MapZero = "gostap_zero"
 )

@@ -218,8 +218,7 @@ func (g *gen) filter(out *mach.Block) {
 		g.unlessI(asm.JNE, id, int64(s.PID), out)
 		return
 	}
-	want := g.get(g.mapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word)
-	g.unless(asm.JNE, id, want, out)
+	g.inFamily(id, out)
 }
 
 func (g *gen) epilogue() {

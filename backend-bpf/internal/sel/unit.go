@@ -71,7 +71,8 @@ type Unit struct {
 	textAt   map[string]int
 	watched  map[string]string
 	lastNote string
-	slack    int // bytes that have to follow the last text
+	family   bool // some handler is for the target's family
+	slack    int  // bytes that have to follow the last text
 }
 
 // Types finds offsets in structures of the kernel.
@@ -200,6 +201,9 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	if u.scratch > 0 {
 		m[plan.MapScratch] = &ebpf.MapSpec{Name: plan.MapScratch, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.scratch),
 			MaxEntries: uint32(u.CPUs * slotsPerCPU)}
+	}
+	if u.family {
+		m[plan.MapFamily] = familyMap()
 	}
 	if u.zeros > 0 {
 		m[plan.MapZero] = &ebpf.MapSpec{Name: plan.MapZero, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.zeros), MaxEntries: 1,

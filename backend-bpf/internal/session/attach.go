@@ -46,6 +46,11 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 		if err := s.attachOne(a, files); err != nil {
 			return s.at(a, err)
 		}
+		if a.Prog == plan.ProgFamily {
+			if err := s.enterFamily(); err != nil {
+				return err
+			}
+		}
 	}
 	s.logf(1, "attached %d places with %d links in %v", n, s.set.Links(), time.Since(start).Round(time.Microsecond))
 	return nil
@@ -143,10 +148,9 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 	for _, t := range a.Sites {
 		st := t.Site
 		g := group{st.Path, st.PID}
-		if g.pid == 0 && st.Target {
-			if g.pid = s.cfg.Target; g.pid == 0 {
-				return fmt.Errorf("%s: there is no target process; name it with -c or -x", pointOf(st))
-			}
+		// The target's children may run the file as well, so the link is not limited to the target.
+		if st.Target && s.cfg.Target == 0 {
+			return fmt.Errorf("%s: there is no target process; name it with -c or -x", pointOf(st))
 		}
 		if a.Kind == probe.Uretprobe && st.Go() {
 			return fmt.Errorf("%s: %w", pointOf(st), attach.ErrGoReturn)

@@ -236,9 +236,9 @@ func (c *command) commandWord() string {
 }
 
 // widen takes the limit to one process off the probes of a bare "process" when -c is more than one
-// command: the shell is the target then, and its children run the program.
+// command: the shell is the target then, and its children run the program. eBPF traces those with it.
 func (c *command) widen(prog *ir.Program) {
-	if c.command == "" || target.Direct(c.command) {
+	if c.command == "" || c.runtime != "kernel" || target.Direct(c.command) {
 		return
 	}
 	path := ""

@@ -1,0 +1,85 @@
+package sel
+
+import (
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+)
+
+// A bare "process" is the target of -c or -x and the processes that it has made, and those that these have made: the
+// target's family. Who is in it is kept in a map by a program at every fork, by the kernel's own numbers. A number that is
+// used again by somebody else is taken out at that fork.
+
+// familyMax is the most processes of a family; beyond, the ones that were not looked for lately drop out.
+const familyMax = 1 << 16
+
+// inFamily goes to out unless the current process, whose number is id, is of the target's family.
+func (g *gen) inFamily(id mach.Reg, out *mach.Block) {
+	g.u.family = true
+	in := g.block()
+	g.unless(asm.JEq, id, g.get(g.mapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word), in)
+	key := g.temp(8)
+	g.storeS(key, 0, g.kernelTgid(), asm.Word)
+	g.unlessI(asm.JEq, g.call(asm.FnMapLookupElem, aMap(plan.MapFamily), aSlot(key, 0)), 0, out)
+	g.here(in)
+}
+
+// kernelTgid gives the number of the current process in the first namespace.
+func (g *gen) kernelTgid() mach.Reg {
+	id := g.call(asm.FnGetCurrentPidTgid)
+	g.aluI(asm.RSh, id, 32)
+	return id
+}
+
+// Family gives the program that keeps the target's family, and its map; false if no handler asks for it.
+func (u *Unit) Family() (Watcher, bool, error) {
+	if !u.family {
+		return Watcher{}, false, nil
+	}
+	f := mach.New(plan.ProgFamily)
+	f.Params = 1
+	g := &gen{u: u}
+	g.code = code{f: f, lock: -1}
+	g.set(g.block())
+	// sched_process_fork(struct task_struct *parent, struct task_struct *child), run by the parent.
+	ctx := g.copy(mach.R1)
+	out, mine, other := g.block(), g.block(), g.block()
+	off, ok := g.member("task_struct", "tgid")
+	if !ok {
+		g.fail("this needs the types of the kernel, which this kernel does not publish (CONFIG_DEBUG_INFO_BTF)")
+	}
+	parent, child := g.kernelTgid(), g.kernelWord(g.get(ctx, 8, asm.DWord), off, 4)
+	g.unless(asm.JEq, parent, child, out) // a thread
+	key, val := g.temp(8), g.temp(16)
+	target := g.get(g.mapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word)
+	g.unlessI(asm.JEq, target, 0, other)
+	g.unless(asm.JEq, g.tgid(), target, mine)
+	g.storeS(key, 0, parent, asm.Word)
+	g.unlessI(asm.JEq, g.call(asm.FnMapLookupElem, aMap(plan.MapFamily), aSlot(key, 0)), 0, other)
+	g.here(mine)
+	g.storeS(key, 0, child, asm.Word)
+	g.storeIS(val, 0, 1, asm.Word)
+	g.call(asm.FnMapUpdateElem, aMap(plan.MapFamily), aSlot(key, 0), aSlot(val, 0), aImm(updateAny))
+	g.jump(out)
+	g.set(other)
+	g.storeS(key, 0, child, asm.Word)
+	g.call(asm.FnMapDeleteElem, aMap(plan.MapFamily), aSlot(key, 0))
+	g.here(out)
+	g.movI(mach.R0, 0)
+	g.cur.Term = mach.Term{Kind: mach.Exit}
+	if g.err != nil {
+		return Watcher{}, false, g.err
+	}
+	ins, err := finish(f, nil)
+	if err != nil {
+		return Watcher{}, false, err
+	}
+	return Watcher{Map: familyMap(),
+		Spec: &ebpf.ProgramSpec{Name: f.Name, Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: "sched_process_fork", Instructions: ins, License: "GPL"}}, true, nil
+}
+
+func familyMap() *ebpf.MapSpec {
+	return &ebpf.MapSpec{Name: plan.MapFamily, Type: ebpf.LRUHash, KeySize: 4, ValueSize: 4, MaxEntries: familyMax}
+}
