@@ -67,7 +67,7 @@ var moreCodes = []errorCode{
 	{area: variables, code: "tail-call", warning: true, meaning: "a return that jumps into another function has no results, and is left out", test: "compiler/testdata/errors.txtar:returns by a jump to another function are left out"},
 	{area: variables, code: "inline-left", warning: true, meaning: "inlined copies of a function, where a variable has no value, are left out", test: "compiler/testdata/kernel-errors.txtar:inlined copies"},
 
-	{area: translation, code: "not-available", meaning: "a part of the language that this version does not have", test: "tests/translate/semantic/types.stp:not-available"},
+	{area: translation, code: "not-available", meaning: "a part of the language that this version does not have", example: `global a probe begin { a[1] = 1 ` + strings.Repeat("foreach (k in a) println(k) ", 65) + `}`},
 	{area: translation, code: "wrong-context", meaning: "a function needs another kind of probe", example: `probe begin { println(goid()) }`},
 	{area: translation, code: "pairing", meaning: "the values at a function's entry cannot be kept until it returns", why: "it takes a program without frame information"},
 	{area: translation, code: "cancelled", meaning: "a signal or a time limit ended the translation", test: "compiler/compile_test.go:cancel"},
@@ -78,6 +78,8 @@ var moreCodes = []errorCode{
 	{area: ebpf, code: "bpf-probe-kind", meaning: "the eBPF back end does not have this kind of probe", why: "all kinds of probes that a script can name are served, or refused before"},
 	{area: ebpf, code: "bpf-deferred", meaning: "a handler that the host has to run needs something that is known only at the probed place", test: "tests/vm/guru_test.go:which has to happen in the kernel"},
 	{area: ebpf, code: "embedded-c", meaning: "embedded C runs in kernel modules only", example: `function f:long() %{ STAP_RETVALUE = 1; %} probe process("PROGRAM").function("traceme") { println(f()) }`, with: "-g"},
+	{area: ebpf, code: "procfs", meaning: "files in /proc are made by kernel modules only", example: `probe procfs("x").read { $value = "text" }`},
+	{area: translation, code: "procfs-file", meaning: "two probes cannot have their files in /proc", example: `probe procfs("x").read { $value = "a" } probe procfs("x").read { $value = "b" }`},
 	{area: ebpf, code: "no-permission", meaning: "the kernel does not let this user load programs", test: "tests/testdata/e-rights.txtar:no permission"},
 	{area: ebpf, code: "kernel-refused", meaning: "the kernel refuses what the script needs", test: "backend-bpf/internal/session/refuse_test.go:huge"},
 	{area: ebpf, code: "program-refused", meaning: "the kernel's verifier refuses a program; this is a mistake of gostap", test: "backend-bpf/internal/session/refuse_test.go:CodeVerifier"},
