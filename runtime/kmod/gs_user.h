@@ -81,6 +81,10 @@ static inline int gs_cmpxchg(int *p, int old, int new)
 #define in_serving_softirq() 0
 #define gs_irq_save(f) ((f) = 0)
 #define gs_irq_restore(f) ((void)(f))
+#define kvzalloc(n, how) calloc(1, n)
+#define kvfree(p) free(p)
+#define copy_from_user(dst, src, n) (memcpy(dst, src, n), 0)
+#define copy_to_user(dst, src, n) (memcpy(dst, src, n), 0)
 #define gs_zalloc(n) calloc(1, n)
 #define gs_free(p) free(p)
 

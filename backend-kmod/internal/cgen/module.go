@@ -142,14 +142,16 @@ func (u *unit) globals(out *Unit) {
 	u.tableOfGlobals(n, table.String())
 }
 
-// tableOfGlobals is only for the control file.
+// tableOfGlobals is for the control file.
 func (u *unit) tableOfGlobals(n int, table string) {
 	if u.o.All {
-		return
+		u.printf("#include \"gs_access.h\"\n\n")
+	} else {
+		u.printf("#define GS_NGLOBS %d\n#define GS_NCALLS %d\n", n, u.ncalls)
+		u.fileTable()
+		u.printf("#include \"gs_control.h\"\n\n")
 	}
-	u.printf("#define GS_NGLOBS %d\n#define GS_NCALLS %d\n", n, u.ncalls)
-	u.fileTable()
-	u.printf("#include \"gs_control.h\"\n\nstatic struct gs_glob gs_globs[] = {\n%s\t{ GS_G_LONG, NULL },\n};\n\n", table)
+	u.printf("static struct gs_glob gs_globs[] = {\n%s\t{ GS_G_LONG, NULL },\n};\n\n", table)
 }
 
 func (u *unit) fileTable() {

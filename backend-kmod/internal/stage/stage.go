@@ -19,9 +19,9 @@ import (
 )
 
 // Version is GS_VERSION of gs_control.h.
-const Version = 1
+const Version = 2
 
-// Op is what to do: the GS_OP_* of gs_control.h.
+// Op is what to do: the GS_OP_* of gs_access.h.
 type Op uint32
 
 // The operations.

@@ -115,15 +115,23 @@ func (s *Store) do(op stage.Op, g int, n int64, k interp.Key, val []byte) (int64
 	if l.KeySize > 0 && op != stage.Elems {
 		key = s.key(g, k)
 	}
-	n, err := s.m.Do(op, uint32(l.Index), n, key, val)
-	switch err {
-	case nil:
-		return n, nil
-	case unix.ENOSPC:
-		return 0, interp.ErrFull
+	for i := 0; ; i++ {
+		got, err := s.m.Do(op, uint32(l.Index), n, key, val)
+		switch {
+		case err == nil:
+			return got, nil
+		case err == unix.ENOSPC:
+			return 0, interp.ErrFull
+		case err != unix.EBUSY || i >= maxBusy:
+			return 0, fmt.Errorf("global %s in the module: %w", s.p.Globals[g].Name, err)
+		}
+		time.Sleep(50 * time.Microsecond)
 	}
-	return 0, fmt.Errorf("global %s in the module: %w", s.p.Globals[g].Name, err)
 }
+
+// maxBusy is how often an operation is tried when a handler has the lock, which is for microseconds unless the handler's CPU
+// is taken away, as in a virtual machine.
+const maxBusy = 20000
 
 // Get implements interp.Store, as do the next ones.
 func (s *Store) Get(g int, k interp.Key) (interp.Val, bool, error) {
