@@ -48,10 +48,16 @@ type Config struct {
 	backend.LoadOptions
 }
 
+// control is what a running session needs of a stage.Module.
+type control interface {
+	Do(op stage.Op, glob uint32, n int64, key, val []byte) (int64, error)
+	Close() error
+}
+
 // Session implements backend.Session.
 type Session struct {
 	cfg    Config
-	m      *stage.Module
+	m      control
 	mem    []byte
 	relay  *relay.Reader
 	store  *store.Store
@@ -73,25 +79,27 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 		}
 	}
 	start, taint := time.Now(), stage.Taint()
-	if s.m, err = stage.Load(cfg.KO, cfg.Name, kb); err != nil {
+	m, err := stage.Load(cfg.KO, cfg.Name, kb)
+	if err != nil {
 		d := &diag.Diagnostic{Phase: diag.Load, Code: CodeLoad, Message: err.Error()}
 		if e, ok := errors.AsType[*stage.Error](err); ok {
 			d.Hint = e.Hint
 		}
 		return nil, d
 	}
+	s.m = m
 	defer func() {
 		if err != nil {
 			s.Close()
 		}
 	}()
-	if s.mem, err = s.m.Map(); err != nil {
+	if s.mem, err = m.Map(); err != nil {
 		return nil, fmt.Errorf("map the output buffers: %w", err)
 	}
-	if s.relay, err = relay.New(s.mem, s.m.CPUs, s.m.RingSize, s.m.Fd()); err != nil {
+	if s.relay, err = relay.New(s.mem, m.CPUs, m.RingSize, m.Fd()); err != nil {
 		return nil, err
 	}
-	s.store = store.New(cfg.Unit.Program, cfg.Unit.Globals, s.m)
+	s.store = store.New(cfg.Unit.Program, cfg.Unit.Globals, m)
 	if cfg.Target != 0 {
 		if err := s.SetTarget(cfg.Target); err != nil {
 			return nil, err
