@@ -39,8 +39,8 @@ int main(void)
 {
 	printf("%lu %lu %lu %lu %lu %lu %lu\n", _IOWR('g', 0x57, struct gs_op), offsetof(struct gs_op, n), offsetof(struct gs_op, key),
 	       offsetof(struct gs_op, val), offsetof(struct gs_op, nkey), offsetof(struct gs_op, nval), sizeof(struct gs_op));
-	printf("%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d\n", GS_OP_INFO, GS_OP_STATE, GS_OP_TARGET, GS_OP_FILE, GS_OP_ATTACH, GS_OP_DETACH, GS_OP_COUNTERS,
-	       GS_OP_GET, GS_OP_SET, GS_OP_ADD, GS_OP_DELETE, GS_OP_CLEAR, GS_OP_ADDSTAT, GS_OP_ELEMS, GS_OP_LOCK, GS_OP_UNLOCK, GS_OP_RUN);
+	printf("%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d\n", GS_OP_INFO, GS_OP_STATE, GS_OP_TARGET, GS_OP_FILE, GS_OP_ATTACH, GS_OP_DETACH, GS_OP_COUNTERS,
+	       GS_OP_GET, GS_OP_SET, GS_OP_ADD, GS_OP_DELETE, GS_OP_CLEAR, GS_OP_ADDSTAT, GS_OP_ELEMS, GS_OP_LOCK, GS_OP_UNLOCK, GS_OP_RUN, GS_OP_LEFT);
 	return 0;
 }
 `
@@ -68,7 +68,7 @@ func TestRequest(t *testing.T) {
 	}
 	var r request
 	want := fmt.Sprintln(ioc, unsafe.Offsetof(r.n), unsafe.Offsetof(r.key), unsafe.Offsetof(r.val), unsafe.Offsetof(r.nkey), unsafe.Offsetof(r.nval), unsafe.Sizeof(r)) +
-		fmt.Sprintln(Info, State, Target, File, Attach, Detach, Counters, Get, Set, Add, Delete, Clear, AddStat, Elems, Lock, Unlock, Run)
+		fmt.Sprintln(Info, State, Target, File, Attach, Detach, Counters, Get, Set, Add, Delete, Clear, AddStat, Elems, Lock, Unlock, Run, Left)
 	if string(out) != want {
 		t.Errorf("the module has\n%sthis side\n%s", out, want)
 	}
