@@ -318,7 +318,7 @@ func (x *indexer) choice() (body, ok bool) {
 func (x *indexer) probe() bool {
 	x.e.Kind = ProbeEntry
 	var name strings.Builder
-	groups := 0
+	groups, conds := 0, 0
 	flush := func() {
 		if name.Len() > 0 {
 			x.e.Points = append(x.e.Points, name.String())
@@ -365,12 +365,18 @@ func (x *indexer) probe() bool {
 			x.refer()
 		case x.tok == "%(" || x.tok == "%?" || x.tok == "%:" || x.tok == "%)":
 			// Points that depend on a condition: all of them are listed.
-			if x.tok == "%(" {
+			switch x.tok {
+			case "%(":
+				conds++
 				for x.next() && x.tok != "%?" {
 				}
-			}
-			if x.tok == "%:" {
+			case "%)":
+				conds--
+			case "%:":
 				flush()
+			}
+			if conds < 0 || conds == 0 && x.tok != "%)" {
+				return false // of a condition that began before the probe
 			}
 			start = began
 		default:
