@@ -234,7 +234,7 @@ func (im *Image) noFunc(p *pattern) error {
 	}
 	for _, s := range im.f.SymbolsNamed(p.text) {
 		if s.Func() && im.tab.Find(s.Addr) < 0 {
-			e.Detail = "it is a C function, and those of Go programs with cgo are not supported"
+			e.Detail = "it is a C function: of a program with cgo only the Go functions can be probed, and C functions in the libraries that it loads"
 			return e
 		}
 	}
