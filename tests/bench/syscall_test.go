@@ -1,0 +1,103 @@
+package bench
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/link"
+)
+
+// BenchmarkSyscall measures what a probe adds to a call of getpgid, in CPU ns, and how long it takes to probe all calls.
+func BenchmarkSyscall(b *testing.B) {
+	build(b)
+	peer := havePeer(b)
+	prog := filepath.Join(b.TempDir(), "calls")
+	if out, err := exec.Command("gcc", "-O1", "-o", prog, "../fixtures/calls/calls.c").CombinedOutput(); err != nil {
+		b.Fatalf("build calls.c: %v\n%s", err, out)
+	}
+	const calls = 1000000
+	run := func() float64 {
+		cmd := exec.Command("taskset", "-c", lastCPU(), prog, strconv.Itoa(calls))
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+		u := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+		return float64(u.Utime.Nano()+u.Stime.Nano()) / calls
+	}
+	type contestant struct {
+		name  string
+		start func() func()
+	}
+	tracing := func(script string) func() func() {
+		return func() func() { t := gostapRun(b, script); return func() { t.stop() } }
+	}
+	all := []contestant{
+		{"no probe", func() func() { return func() {} }},
+		{"empty tp_btf program", func() func() { return emptyEnter(b) }},
+		{"gostap syscall.getpgid { n++ }", tracing("global n probe syscall.getpgid { n++ }")},
+		{"gostap syscall.* { n[name]++ }", tracing("global n probe syscall.* { n[name]++ }")},
+		{"gostap syscall.open { n++ }", tracing("global n probe syscall.open { n++ }")},
+	}
+	if peer {
+		for _, s := range []string{"tracepoint:syscalls:sys_enter_getpgid { @ = count(); }", "tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }"} {
+			all = append(all, contestant{"bpftrace " + s, func() func() { t := bpftraceTraced(b, s); time.Sleep(200 * time.Millisecond); return func() { t.stop() } }})
+		}
+	}
+	for range b.N {
+		got := make([][]float64, len(all))
+		for range 5 {
+			for i, c := range all {
+				stop := c.start()
+				got[i] = append(got[i], run())
+				stop()
+			}
+		}
+		bare := median(got[0])
+		for i, c := range all {
+			b.Logf("%-60s %6.1f ns, added %5.1f", c.name, median(got[i]), median(got[i])-bare)
+		}
+		added := func(i int) float64 { return median(got[i]) - bare }
+		b.ReportMetric(added(2)/added(1), "n++/empty")
+		if peer {
+			b.ReportMetric(added(2)/added(5), "n++/bpftrace")
+			b.ReportMetric(added(3)/added(6), "by-name/bpftrace-by-number")
+		}
+	}
+	for _, script := range []string{"probe syscall.* { n[name]++ }", `probe syscall.* { n[argstr]++ }`} {
+		var took []float64
+		for range 5 {
+			start := time.Now()
+			t := gostapRun(b, "global n "+script)
+			took = append(took, float64(time.Since(start).Milliseconds()))
+			t.stop()
+		}
+		b.Log(fmt.Sprintf("%s: attached after %.0f ms", script, median(took)))
+	}
+}
+
+// bpftraceTraced runs bpftrace with a tracefs of its own, in case nobody has mounted one.
+func bpftraceTraced(tb testing.TB, script string) *tracer {
+	return start(tb, "Attaching", "unshare", "-m", "sh", "-c",
+		"mount -t debugfs none /sys/kernel/debug; mount -t tracefs none /sys/kernel/tracing; exec bpftrace -e \"$0\"", script)
+}
+
+// emptyEnter attaches a program that does nothing to sys_enter.
+func emptyEnter(tb testing.TB) func() {
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: "sys_enter", License: "GPL",
+		Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, 0), asm.Return()}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l, err := link.AttachTracing(link.TracingOptions{Program: p})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return func() { l.Close(); p.Close() }
+}
