@@ -47,7 +47,11 @@ func BenchmarkSyscall(b *testing.B) {
 	}
 	if peer {
 		for _, s := range []string{"tracepoint:syscalls:sys_enter_getpgid { @ = count(); }", "tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }"} {
-			all = append(all, contestant{"bpftrace " + s, func() func() { t := bpftraceTraced(b, s); time.Sleep(200 * time.Millisecond); return func() { t.stop() } }})
+			all = append(all, contestant{"bpftrace " + s, func() func() {
+				t := bpftraceTraced(b, s)
+				time.Sleep(200 * time.Millisecond)
+				return func() { t.stop() }
+			}})
 		}
 	}
 	for range b.N {

@@ -26,7 +26,7 @@ var families = sync.OnceValue(func() []*form {
 	}
 	roots = append(roots, kernels()...)
 	for _, name := range kernelAliases {
-		roots = append(roots, &form{name: name, args: bare | num | str, refuse: "stap's aliases for probes in the kernel are not available in this version"})
+		roots = append(roots, &form{name: name, args: bare | num | str, refuse: "the library has no alias of this name for a probe in the kernel"})
 	}
 	for _, r := range absent {
 		roots = append(roots, &form{name: r.name, args: bare | num | str, refuse: r.why, hint: r.hint})
