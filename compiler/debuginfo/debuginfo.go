@@ -275,3 +275,9 @@ var (
 	ErrArch    = errors.New("not an amd64 binary")
 	ErrNoTypes = errors.New("no DWARF debug information")
 )
+
+// Enums is what images have that know the enumeration types of C; others have none.
+type Enums interface {
+	// Enum finds the enumeration type with a constant of that name. The error is a *NotFoundError if there is none.
+	Enum(constant string) (*types.Ctype, error)
+}

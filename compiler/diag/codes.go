@@ -40,6 +40,7 @@ const (
 	TargetContext  Code = "target-context"
 	EntryLocal     Code = "entry-local"
 	EmbeddedCode   Code = "embedded-code"
+	GuruOperator   Code = "guru-operator"
 	Privilege      Code = "privilege"
 	PointCondition Code = "point-condition"
 	LoopControl    Code = "loop-control"
@@ -105,6 +106,7 @@ func SemanticCodes() []CodeInfo {
 		{TargetContext, false, "a variable of the traced program is used where there is none", `function f() { return $x } probe begin { println(f()) }`},
 		{EntryLocal, false, "@entry looks at a local variable of the handler", `probe process("app").function("f").return { x = 1 println(@entry(x)) }`},
 		{EmbeddedCode, false, "C code is embedded without -g", `probe begin { println(%{ 1 %}) }`},
+		{GuruOperator, false, "an operator that reads any memory or register of the kernel is used without -g", `probe begin { println(@kderef(8, 0)) }`},
 		{Privilege, false, "a function or probe point is not allowed with --privilege=stapusr", `probe begin { println(kernel_string(0)) }`},
 		{PointCondition, false, "the condition of a probe point holds more than globals, constants and operators", `probe begin if (pid() > 1) { println(1) }`},
 		{LoopControl, false, "break or continue outside of a loop", `probe begin { break }`},

@@ -131,3 +131,11 @@ func (im *Image) Type(name string) (*types.Ctype, error) {
 	}
 	return im.d.NamedType(name)
 }
+
+// Enum implements debuginfo.Enums.
+func (im *Image) Enum(constant string) (*types.Ctype, error) {
+	if im.d == nil {
+		return nil, im.noTypes()
+	}
+	return im.d.EnumWith(constant)
+}

@@ -135,3 +135,41 @@ func findTypeIn(units []*Unit, name string, tags []dwarf.Tag) (dwarf.Offset, err
 	}
 	return best, nil
 }
+
+// EnumWith finds the enumeration type that has a constant called name: the first one in the order of the file. Types
+// inside of functions are not found. The error is a *debuginfo.NotFoundError if there is none.
+func (d *Data) EnumWith(name string) (t *types.Ctype, err error) {
+	defer Guard(&err)()
+	units, err := d.Units()
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range units {
+		if u.Lang() == LangGo {
+			continue // its constants have no type there
+		}
+		s, err := u.scan()
+		if err != nil {
+			return nil, err
+		}
+		within := dwarf.Offset(0)
+		for s.next() {
+			switch {
+			case s.depth == 0:
+			case s.a.tag == dwarf.TagEnumerationType:
+				within = s.off
+			case s.a.tag == dwarf.TagEnumerator:
+				if within != 0 && string(s.str(slotName)) == name {
+					return d.Type(within)
+				}
+			case s.a.tag == dwarf.TagNamespace, s.a.tag == dwarf.TagModule, s.a.tag == dwarf.TagStructType, s.a.tag == dwarf.TagUnionType, s.a.tag == dwarf.TagClassType:
+			default:
+				s.skipChildren()
+			}
+		}
+		if err := s.failed(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, &debuginfo.NotFoundError{What: "enumerator", Name: name}
+}

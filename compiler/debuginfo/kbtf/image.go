@@ -469,3 +469,15 @@ func (im *Image) Type(name string) (*types.Ctype, error) {
 	}
 	return im.scope.Type(name)
 }
+
+// Enum implements debuginfo.Enums.
+func (im *Image) Enum(constant string) (*types.Ctype, error) {
+	if im.scope == nil {
+		return nil, im.err
+	}
+	_, t, ok := im.scope.Enumerator(constant)
+	if !ok {
+		return nil, &debuginfo.NotFoundError{What: "enumerator", Name: constant}
+	}
+	return t, nil
+}

@@ -169,6 +169,9 @@ type Target struct {
 	AtEntry bool
 	// Value of a procfs probe: what is exchanged with the process at the file. Reply: it can be set, else it can be read.
 	Procfs, Reply bool
+	// Names turns the number that Value gives into the name of an enumerator (@enumname); Type is String then. A
+	// number without a name is written as it is.
+	Names []types.Enumerator
 	// Inner is the expression of @entry(e) when it is more than a target.
 	Inner ast.Expr
 }

@@ -38,10 +38,44 @@ func (f *fn) target(e ast.Expr) ir.Val {
 		f.ds.Errorf(diag.Semantic, CodePairing, e.Range(), "%s is a value of the function's entry, which is not kept here", target.Text(e))
 		return ir.I(0)
 	}
+	if t.Names != nil {
+		return f.enumName(f.loc(t.Value, f.args(t)), t.Names)
+	}
 	if t.Type == types.String {
 		return f.readText(t.Value, t.Len, false, f.args(t), true)
 	}
 	return f.loc(t.Value, f.args(t))
+}
+
+// enumName gives the name of the enumerator with the value v, the first one of those that share it; the number in
+// decimal if there is none.
+func (f *fn) enumName(v ir.Val, names []types.Enumerator) ir.Val {
+	for _, e := range names {
+		if v.Kind == ir.ValInt && e.Val == v.Int {
+			return ir.S(e.Name)
+		}
+	}
+	r := f.b.Str("", f.maxStr())
+	join := f.b.Block()
+	seen := map[int64]bool{}
+	for _, e := range names {
+		if seen[e.Val] || v.Kind == ir.ValInt {
+			continue
+		}
+		seen[e.Val] = true
+		yes, no := f.b.Block(), f.b.Block()
+		f.b.Branch(f.b.Bin(ir.OpEq, v, ir.I(e.Val)), yes, no)
+		f.to(yes)
+		f.b.Mov(r, ir.S(e.Name))
+		f.b.Jump(join)
+		f.to(no)
+	}
+	p := &printer{f: f}
+	p.conv(ir.Conv('d'), v)
+	f.b.Mov(r, p.emit(true))
+	f.b.Jump(join)
+	f.to(join)
+	return ir.R(r)
 }
 
 // args translates the expressions that a target's location program takes.

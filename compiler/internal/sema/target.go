@@ -100,6 +100,12 @@ func (b *binder) atOp(s *scope, e *ast.AtOp) {
 		return
 	}
 	switch e.Name {
+	case "@kderef", "@kregister":
+		if !b.o.Guru && (s.file == nil || s.file.User) {
+			b.errorf(diag.GuruOperator, e.Span, "%s needs guru mode", e.Name).Hintf("run with -g, if the script can be trusted")
+		}
+	}
+	switch e.Name {
 	case "@defined", "@probewrite":
 		b.fold(s, e)
 	case "@const":

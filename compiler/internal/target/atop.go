@@ -14,7 +14,7 @@ import (
 // IsTargetOp reports whether an operator word begins a target expression.
 func IsTargetOp(name string) bool {
 	switch name {
-	case "@cast", "@var", "@entry", "@uderef", "@uregister", "@kderef", "@kregister":
+	case "@cast", "@var", "@entry", "@uderef", "@uregister", "@kderef", "@kregister", "@enum", "@enumname":
 		return true
 	}
 	return false
@@ -38,6 +38,10 @@ func (b *build) atOp(e *ast.AtOp) (*elab.Target, error) {
 		return b.entryOf(e)
 	case "@uderef", "@kderef":
 		return b.deref(e)
+	case "@enum":
+		return b.enum(e)
+	case "@enumname":
+		return b.enumName(e)
 	case "@uregister", "@kregister":
 		n, ok := int64(0), false
 		if len(e.Args) == 1 {
@@ -85,6 +89,97 @@ func (b *build) entryOf(e *ast.AtOp) (*elab.Target, error) {
 		return nil, err
 	}
 	return &elab.Target{Inner: e.Args[0], AtEntry: true}, nil
+}
+
+// enum is @enum("NAME"): the value of an enumerator of the probed program or the kernel.
+func (b *build) enum(e *ast.AtOp) (*elab.Target, error) {
+	words, ok := literals(e.Args)
+	if !ok || len(words) != 1 {
+		return nil, fail(`@enum takes the name of an enumerator: @enum("NAME")`)
+	}
+	imgs, err := b.modules("")
+	if err != nil {
+		return nil, err
+	}
+	var where []string
+	for _, img := range imgs {
+		where = append(where, img.Path())
+		en, ok := img.(debuginfo.Enums)
+		if !ok || !img.HasTypes() {
+			continue
+		}
+		t, err := en.Enum(words[0])
+		if err != nil {
+			continue
+		}
+		for _, c := range t.Enums() {
+			if c.Name == words[0] {
+				return &elab.Target{Type: types.Long, Value: loc.Constant(c.Val)}, nil
+			}
+		}
+	}
+	return nil, fail("there is no enumerator %s in %s", words[0], strings.Join(where, " and "))
+}
+
+// enumName is @enumname(value [, "type" [, "module"]]): the name that a number has in an enumeration. Without a type
+// it is that of the variable.
+func (b *build) enumName(e *ast.AtOp) (*elab.Target, error) {
+	if len(e.Args) == 0 || len(e.Args) > 3 {
+		return nil, fail(`@enumname takes a value and perhaps a type and a file: @enumname(value, "enum x", "file")`)
+	}
+	words, ok := literals(e.Args[1:])
+	if !ok {
+		return nil, fail("the type and the file of @enumname are written strings")
+	}
+	if len(words) == 0 {
+		x := unparen(e.Args[0])
+		if !isTarget(x) {
+			return nil, fail("the type of %s is not known", Text(e.Args[0])).(*problem).advise(`name it: @enumname(value, "enum x")`)
+		}
+		t, err := b.expr(x)
+		if err != nil {
+			return nil, err
+		}
+		if t.Ctype == nil || t.Ctype.Kind != types.Enum || t.Type != types.Long || t.AtEntry {
+			return nil, fail("%s is no enumeration", Text(x)).(*problem).advise(`name the type: @enumname(value, "enum x")`)
+		}
+		return &elab.Target{Type: types.String, Value: t.Value, Names: t.Ctype.Enums()}, nil
+	}
+	module := ""
+	if len(words) > 1 {
+		module = words[1]
+	}
+	imgs, err := b.modules(module)
+	if err != nil {
+		return nil, err
+	}
+	var first error
+	for _, img := range imgs {
+		t, err := enumNamed(img, words[0])
+		if err == nil {
+			v := b.arg(e.Args[0])
+			if n, ok := constant(e.Args[0]); ok {
+				v = loc.Constant(n)
+			}
+			return &elab.Target{Type: types.String, Value: v, Names: t.Enums()}, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// enumNamed finds an enumeration by its name, with or without the keyword.
+func enumNamed(img debuginfo.Image, name string) (*types.Ctype, error) {
+	t, err := typeNamed(img, name)
+	if err != nil && !strings.HasPrefix(name, "enum ") {
+		t, err = typeNamed(img, "enum "+name)
+	}
+	if err == nil && t.Kind != types.Enum {
+		err = fail("%s is no enumeration", name)
+	}
+	return t, err
 }
 
 // isTarget reports whether e alone is a target expression.
