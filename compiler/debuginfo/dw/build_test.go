@@ -164,6 +164,7 @@ func explore(f *File) {
 		}
 	}
 	d.NamedType("main.All")
+	d.EnumWith("RED")
 	d.FindGlobals("one")
 	d.FindFuncs(func([]byte) bool { return true })
 }
