@@ -187,6 +187,8 @@ func TestScripts(t *testing.T) {
 			start_stopwatch("a") println(read_stopwatch_ns("a") >= x, read_stopwatch_s("a") < 5) delete_stopwatch("a") println(read_stopwatch_us("a"))`, "0\n111\n11\n0\n"},
 		{"clocks", `a = gettimeofday_ns() b = gettimeofday_us() println(b - a / 1000 >= 0, b - a / 1000 < 1000000, gettimeofday_ms() / 1000 - gettimeofday_s() < 2)
 			c = local_clock_ns() println(local_clock_ns() >= c, local_clock_us() >= c / 1000, cpu_clock_ms(0) >= c / 1000000, get_cycles() != 0, ktime_get_ns() > 0)`, "111\n11111\n"},
+		{"value_text", `println(value_text(5, "|0;1 A,2 B,4 C"), value_text(9, "=%d;1 A"), value_text(-2, "r"))`, "A|C9-2 (ENOENT)\n"},
+		{"tables longer than strings", `println(_bpf_cmd_str(36), " ", _fork_flags(0x80000011))`, "BPF_TOKEN_CREATE SIGCHLD|CLONE_IO\n"},
 		{"quoted null", `println(user_string_quoted(0), user_string_n_quoted(0, 5), kernel_string_quoted(0))`, "NULLNULLNULL\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

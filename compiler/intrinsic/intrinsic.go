@@ -86,7 +86,7 @@ func init() {
 	def(Func{Name: "pexecname", Result: s, Cap: 15, Context: true})
 	def(Func{Name: "task_current", Result: l, Context: true})
 	def(Func{Name: "stp_pid", Result: l}) // the tracer
-	def(Func{Name: "target", Result: l}) // -x, or the child of -c
+	def(Func{Name: "target", Result: l})  // -x, or the child of -c
 	def(Func{Name: "module_name", Result: s, Cap: 64, Pure: true})
 	def(Func{Name: "is_return", Result: l, Context: true})
 
@@ -206,7 +206,8 @@ func init() {
 	def(Func{Name: "system", Result: n, Where: HostOnly, Needs: caps.Of(caps.HostCommands)}, s)
 	def(Func{Name: "ftrace", Result: n, Where: HostOnly}, s)
 	def(Func{Name: "ctime", Result: s, Pure: true, Where: PrintOnly, Cap: 32}, l)
-	// A number as text, by a table: see textfmt.Decode. In the kernel the table has to be a constant.
+	// A number as text, by a table: see textfmt.Decode. In the kernel the table has to be a constant. A
+	// constant one may be longer than MAXSTRINGLEN (ir.MaxTable).
 	def(Func{Name: "value_text", Result: s, Pure: true, Where: PrintOnly}, l, s)
 	def(Func{Name: "tz_gmtoff", Result: l})
 	def(Func{Name: "tz_name", Result: s, Cap: 15})

@@ -168,6 +168,9 @@ const (
 	SyscallRet = 7
 )
 
+// MaxTable bounds the constant table of the intrinsic value_text, in bytes.
+const MaxTable = 1 << 16
+
 // MaxTraceArgs is the most argument words that a tracepoint can have (MAX_BPF_FUNC_ARGS of include/linux/bpf.h).
 const MaxTraceArgs = 12
 

@@ -29,6 +29,11 @@ func (f *fn) intrinsic(ef *elab.Func, args []ir.Val, exprs []ast.Expr, sp source
 		f.b.Fail(ir.ErrUser, args...)
 		f.to(f.b.Block()) // nothing leads here
 		return ir.Val{}
+	case "value_text":
+		// The table is no value of the script, so MAXSTRINGLEN does not cut it.
+		if l, ok := unparen(exprs[1]).(*ast.Literal); ok && l.IsString {
+			args[1] = ir.S(l.Str)
+		}
 	}
 	dst := ir.NoReg
 	switch in.Result {
