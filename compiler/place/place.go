@@ -174,6 +174,7 @@ func group(pr *ir.Probe) (groups []siteGroup, host bool) {
 		pid    int
 		target bool
 		event  string
+		inside bool
 	}
 	at := map[key]int{}
 	for i, s := range pr.Sites {
@@ -181,7 +182,7 @@ func group(pr *ir.Probe) (groups []siteGroup, host bool) {
 			host = true
 			continue
 		}
-		k := key{s.Kind, s.PID, s.Target, s.Event}
+		k := key{s.Kind, s.PID, s.Target, s.Event, s.Kind == probe.Kprobe && !WholeFunc(s)}
 		if s.Kind != probe.Uprobe && s.Kind != probe.Uretprobe {
 			k.event += "\x00" + s.Path // such programs find out by themselves which file it is about
 		}
@@ -195,6 +196,14 @@ func group(pr *ir.Probe) (groups []siteGroup, host bool) {
 		groups[n].ids = append(groups[n].ids, i)
 	}
 	return groups, host
+}
+
+// WholeFunc reports whether a kernel probe is at a function, at its first byte or its return, not at an instruction inside of one.
+func WholeFunc(s *probe.Site) bool {
+	if f := s.At.Func; f != nil {
+		return s.At.PC == f.Entry
+	}
+	return s.Offset == 0 && s.Symbol != "_stext"
 }
 
 // hostOnly finds the first operation that the kernel cannot do, in words, "" if there is none.

@@ -205,14 +205,15 @@ type counted struct {
 
 // kprobeMulti attaches to as many functions with one link as the kernel takes.
 func (s *Set) kprobeMulti(k *Kprobes) (rest []KernelSite, err error) {
-	named, others := split(k.Sites, func(p KernelSite) bool { return !strings.Contains(p.Symbol, ":") })
+	// By themselves the kernel finds those too whose address is not known here.
+	named, others, rest := sortOut(k.Sites)
 	m := s.kernel.mark()
 	n := 0
-	for _, part := range [][]KernelSite{named, others} {
+	for _, part := range [][]addressed{named, others} {
 		if len(part) == 0 {
 			continue
 		}
-		bad, err := s.linkMulti(k, part)
+		bad, err := s.linkMulti(k, part, true)
 		if err != nil {
 			s.kernel.undo(m)
 			return nil, err
@@ -230,32 +231,51 @@ func (s *Set) kprobeMulti(k *Kprobes) (rest []KernelSite, err error) {
 	return rest, nil
 }
 
-func split(all []KernelSite, in func(KernelSite) bool) (yes, no []KernelSite) {
-	for _, p := range all {
-		if in(p) {
-			yes = append(yes, p)
-		} else {
-			no = append(no, p)
-		}
-	}
-	return yes, no
+// addressed is a site with its address, 0 for one that the kernel is to find by its name.
+type addressed struct {
+	KernelSite
+	addr uint64
 }
 
-// linkMulti attaches to sites that all have plain names, or all names of modules, and gives back what cannot be.
-func (s *Set) linkMulti(k *Kprobes, sites []KernelSite) (bad []KernelSite, err error) {
+// sortOut parts sites into those with names of the kernel itself, those with addresses, and those whose symbol is not in the list or more
+// than once.
+func sortOut(all []KernelSite) (named, others []addressed, unknown []KernelSite) {
+	var want []string
+	for _, p := range all {
+		if p.Offset != 0 || strings.Contains(p.Symbol, ":") {
+			want = append(want, p.Symbol)
+		}
+	}
+	var at map[string]uint64
+	if want != nil {
+		if b, err := os.ReadFile("/proc/kallsyms"); err == nil {
+			at = addresses(string(b), want)
+		}
+	}
+	for _, p := range all {
+		switch base := at[p.Symbol]; {
+		case p.Offset == 0 && !strings.Contains(p.Symbol, ":"):
+			named = append(named, addressed{p, 0})
+		case base != 0:
+			others = append(others, addressed{p, base + p.Offset})
+		default:
+			unknown = append(unknown, p)
+		}
+	}
+	return named, others, unknown
+}
+
+// linkMulti attaches to sites that all have addresses, or none, and gives back what cannot be. sort says that the kernel's list of the
+// functions that it traces may help.
+func (s *Set) linkMulti(k *Kprobes, sites []addressed, sort bool) (bad []KernelSite, err error) {
 	m := kern.KprobeMulti{Return: k.Return}
-	byName := !strings.Contains(sites[0].Symbol, ":")
 	for _, p := range sites {
 		m.Cookies = append(m.Cookies, p.Cookie)
-		if byName {
+		if p.addr == 0 {
 			m.Syms = append(m.Syms, p.Symbol)
-			continue
+		} else {
+			m.Addrs = append(m.Addrs, p.addr)
 		}
-		addr, err := kernelAddress(p.Symbol)
-		if err != nil || addr == 0 {
-			return sites, nil // by themselves the kernel finds them
-		}
-		m.Addrs = append(m.Addrs, addr)
 	}
 	fd, err := kern.LinkKprobeMulti(k.Prog, &m)
 	switch {
@@ -264,19 +284,57 @@ func (s *Set) linkMulti(k *Kprobes, sites []KernelSite) (bad []KernelSite, err e
 		s.kernel.counted = append(s.kernel.counted, counted{fd, true, k.Return})
 		return nil, nil
 	case err == unix.EPERM, err == unix.EACCES, err == unix.ENOMEM, err == unix.EMFILE, err == unix.ENFILE:
-		return nil, &KernelError{Site: sites[0], Return: k.Return, Err: err}
+		return nil, &KernelError{Site: sites[0].KernelSite, Return: k.Return, Err: err}
 	case len(sites) == 1:
-		return sites, nil
+		return []KernelSite{sites[0].KernelSite}, nil
 	}
-	// The kernel does not say which of them it does not take.
-	for _, half := range [][]KernelSite{sites[:len(sites)/2], sites[len(sites)/2:]} {
-		b, err := s.linkMulti(k, half)
+	// The kernel does not say which of them it does not take. Its list is long, so it is read for many only.
+	if sort && len(sites) > 8 {
+		if good, others := traced(sites); len(good) > 0 && len(others) > 0 {
+			bad, err := s.linkMulti(k, good, false)
+			return append(bad, others...), err
+		}
+	}
+	for _, half := range [][]addressed{sites[:len(sites)/2], sites[len(sites)/2:]} {
+		b, err := s.linkMulti(k, half, false)
 		if err != nil {
 			return nil, err
 		}
 		bad = append(bad, b...)
 	}
 	return bad, nil
+}
+
+// traced parts sites into those that the function tracer knows and others, by its lists of names and of addresses.
+func traced(sites []addressed) (good []addressed, others []KernelSite) {
+	file := "available_filter_functions" // "name" or "name [module]"
+	if sites[0].addr != 0 {
+		file = "available_filter_functions_addrs" // "address name", since 6.5
+	}
+	var b []byte
+	for _, dir := range traceDirs {
+		if b, _ = os.ReadFile(filepath.Join(dir, file)); b != nil {
+			break
+		}
+	}
+	known := make(map[string]bool, len(b)/20)
+	for line := range strings.Lines(string(b)) {
+		word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		known[strings.TrimPrefix(word, "0x")] = true
+	}
+	for _, p := range sites {
+		name := p.Symbol
+		if p.addr != 0 {
+			name = strconv.FormatUint(p.addr, 16)
+		}
+		// A function may begin with a landing mark, behind which it is traced.
+		if known[name] || p.addr != 0 && known[strconv.FormatUint(p.addr+4, 16)] {
+			good = append(good, p)
+		} else {
+			others = append(others, p.KernelSite)
+		}
+	}
+	return good, others
 }
 
 // Missed counts the hits of kernel probes that ran no program: inside of another probe, or a return for whose call there was no
@@ -321,20 +379,32 @@ var kprobePMU = sync.OnceValues(func() (*pmu, error) {
 	return p, nil
 })
 
-// kernelAddress finds "module:function" in the kernel's list of symbols, 0 if it is not there.
-func kernelAddress(symbol string) (uint64, error) {
-	mod, name, _ := strings.Cut(symbol, ":")
-	b, err := os.ReadFile("/proc/kallsyms")
-	if err != nil {
-		return 0, err
+// addresses finds symbols ("function", "module:function") in the text of /proc/kallsyms: those that are there once, and whose addresses
+// are told.
+func addresses(text string, symbols []string) map[string]uint64 {
+	out, seen := map[string]uint64{}, map[string]bool{}
+	for _, s := range symbols {
+		seen[s] = false
 	}
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(text) {
 		f := strings.Fields(line) // address, kind, name, [module]
-		if len(f) == 4 && f[2] == name && f[3] == "["+mod+"]" {
-			return strconv.ParseUint(f[0], 16, 64)
+		if len(f) < 3 {
+			continue
+		}
+		name := f[2]
+		if len(f) == 4 {
+			name = strings.Trim(f[3], "[]") + ":" + name
+		}
+		again, wanted := seen[name]
+		switch addr, err := strconv.ParseUint(f[0], 16, 64); {
+		case !wanted:
+		case again || err != nil:
+			delete(out, name)
+		default:
+			out[name], seen[name] = addr, true
 		}
 	}
-	return 0, nil
+	return out
 }
 
 // blacklistFile lists the functions that the kernel does not allow probes in.

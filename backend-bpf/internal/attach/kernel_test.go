@@ -38,6 +38,23 @@ func TestProfileMissed(t *testing.T) {
 	}
 }
 
+func TestAddresses(t *testing.T) {
+	const text = `ffffffff81000000 T _stext
+ffffffff81000100 t twice
+ffffffff81000200 t twice
+ffffffffc0000010 t fn	[alpha]
+ffffffffc0000020 t fn	[beta]
+0000000000000000 t hidden
+ffffffffc0000030 t twice	[beta]
+ffff
+
+`
+	got := addresses(text, []string{"_stext", "twice", "alpha:fn", "beta:twice", "gamma:fn", "hidden"})
+	if len(got) != 4 || got["_stext"] != 0xffffffff81000000 || got["alpha:fn"] != 0xffffffffc0000010 || got["beta:twice"] != 0xffffffffc0000030 || got["hidden"] != 0 {
+		t.Errorf("%x", got)
+	}
+}
+
 func FuzzEventLists(f *testing.F) {
 	f.Add("p:gostap/gostap_12_1 vfs_read+0\n  gostap_12_1  5  3\n")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -46,6 +63,7 @@ func FuzzEventLists(f *testing.F) {
 				t.Errorf("name %q", n)
 			}
 		}
+		addresses(text, []string{"_stext", "m:f"})
 		profileMissed(text, map[string]event{"gostap_12_1": {}})
 	})
 }

@@ -23,13 +23,16 @@ import (
 // traceGroup is the group of our events, and begins their names: gostap/gostap_PID_NUMBER.
 const traceGroup = "gostap"
 
+// traceDirs is where tracefs may be mounted.
+var traceDirs = []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}
+
 // traceFS is where events are made.
 type traceFS struct{ dir string }
 
 // traceEvents finds tracefs, nil with the reason if events cannot be made there.
 var traceEvents = sync.OnceValues(func() (*traceFS, error) {
 	var first error
-	for _, dir := range []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"} {
+	for _, dir := range traceDirs {
 		f, err := os.OpenFile(filepath.Join(dir, "kprobe_events"), os.O_WRONLY|os.O_APPEND, 0)
 		if err == nil {
 			f.Close()

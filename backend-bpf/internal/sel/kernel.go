@@ -6,14 +6,12 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
 // inKernel reports whether sites of kind k are instructions of the kernel.
 func inKernel(k probe.Kind) bool { return k == probe.Kprobe || k == probe.Kretprobe }
-
-// KernelBase is the symbol from which on places are counted that have no name of their own.
-const KernelBase = "_stext"
 
 // kernelPlace gives a site as loaders write it: name+offset.
 func kernelPlace(s *probe.Site) string {
@@ -23,10 +21,10 @@ func kernelPlace(s *probe.Site) string {
 	return fmt.Sprintf("%s+%#x", s.Symbol, s.Offset)
 }
 
-// wholeFuncs reports whether all sites are functions of the kernel, named as such: at their first byte or their return.
+// wholeFuncs reports whether all sites are functions of the kernel: at their first byte or their return.
 func (g *gen) wholeFuncs() bool {
 	for _, s := range g.h.Sites {
-		if !inKernel(s.Kind) || s.Offset != 0 || s.Symbol == KernelBase {
+		if !inKernel(s.Kind) || !place.WholeFunc(s) {
 			return false
 		}
 	}

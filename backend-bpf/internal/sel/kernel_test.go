@@ -28,7 +28,6 @@ func TestKernelSites(t *testing.T) {
   r2 = intr uaddr()`, true},
 		{"inside", `site kprobe symbol="f" offset=5`, `r0 = intr addr()`, false},
 		{"from the base", `site kprobe symbol="_stext" offset=64`, `r0 = intr addr()`, false},
-		{"one of two inside", "site kprobe symbol=\"f\"\n  site kprobe symbol=\"g\" offset=4", `r0 = intr addr()`, false},
 		{"module", `site kprobe symbol="m:f"`, `r0 = load8k 16
   r1 = intr tid()`, true},
 		{"result", `site kretprobe symbol="f"`, `r0 = reg 0
