@@ -143,6 +143,96 @@ b0:
   end
 }
 
+probe "o1" {
+  site kprobe symbol="__x64_sys_getppid" point="o1"
+  long r0, r1, r2
+b0:
+  r0 = intr pid()
+  r1 = intr target()
+  r2 = eq r0, r1
+  branch r2, b1, b2
+b1:
+  print "order 1\n"()
+  end
+b2:
+  end
+}
+
+probe "o4" {
+  site kretprobe symbol="__x64_sys_getppid" point="o4"
+  long r0, r1, r2
+b0:
+  r0 = intr pid()
+  r1 = intr target()
+  r2 = eq r0, r1
+  branch r2, b1, b2
+b1:
+  print "order 4\n"()
+  end
+b2:
+  end
+}
+
+probe "o2" {
+  site kprobe symbol="__x64_sys_getppid" point="o2"
+  long r0, r1, r2
+b0:
+  r0 = intr pid()
+  r1 = intr target()
+  r2 = eq r0, r1
+  branch r2, b1, b2
+b1:
+  print "order 2\n"()
+  end
+b2:
+  end
+}
+
+probe "o5" {
+  site kretprobe symbol="__x64_sys_getppid" point="o5"
+  long r0, r1, r2
+b0:
+  r0 = intr pid()
+  r1 = intr target()
+  r2 = eq r0, r1
+  branch r2, b1, b2
+b1:
+  print "order 5\n"()
+  end
+b2:
+  end
+}
+
+probe "o3" {
+  site kprobe symbol="__x64_sys_getppid" point="o3"
+  long r0, r1, r2
+b0:
+  r0 = intr pid()
+  r1 = intr target()
+  r2 = eq r0, r1
+  branch r2, b1, b2
+b1:
+  print "order 3\n"()
+  end
+b2:
+  end
+}
+
+probe "o6" {
+  site kretprobe symbol="__x64_sys_getppid" point="o6"
+  long r0, r1, r2
+b0:
+  r0 = intr pid()
+  r1 = intr target()
+  r2 = eq r0, r1
+  branch r2, b1, b2
+b1:
+  print "order 6\n"()
+  end
+b2:
+  end
+}
+
 probe "where" {
   site kprobe symbol="__x64_sys_getppid" func="__x64_sys_getppid" point="where"
   site kprobe symbol="__x64_sys_getpgid" func="__x64_sys_getpgid" point="elsewhere"
@@ -267,6 +357,9 @@ done
 			want := regexp.MustCompile(`__x64_sys_getppid in kernel\n 0xffffffff[0-9a-f]{8} : __x64_sys_getppid\+0x0/0x[0-9a-f]+ \[kernel\]\n 0xffffffff[0-9a-f]{8} : [a-z0-9_]*sys[a-z0-9_]*\+0x`)
 			if !want.MatchString(got) || !strings.Contains(got, "entry_SYSCALL_64_after_hwframe+0x") {
 				t.Errorf("calls%s:\n%s", how, got)
+			}
+			if l := strings.Join(lines(got, "order "), " "); l != "order 1 order 2 order 3 order 4 order 5 order 6" {
+				t.Errorf("calls%s: handlers at one place ran in another order than the script's: %s", how, l)
 			}
 			// Without room for all, those left out are counted, unless the kernel has room by itself.
 			got = part("block" + how)

@@ -38,7 +38,7 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 	}()
 	start := time.Now()
 	n := 0
-	for _, a := range inOrder(s.plan.Attach) {
+	for _, a := range s.kernelLast(inOrder(s.plan.Attach)) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

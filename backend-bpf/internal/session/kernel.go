@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
@@ -71,6 +72,29 @@ func (s *Session) kernelSpec(spec *ebpf.CollectionSpec) {
 			spec.Programs[name] = &ps
 		}
 	}
+}
+
+// kernelLast moves programs in the kernel behind the others, entries in front of returns, so that a return's entry was seen, and orders
+// them so that those at one function run in the order of the script. The kernel runs the one first that came last (aggr_pre_handler of
+// kernel/kprobes.c, fprobe_fgraph_entry of kernel/trace/fprobe.c), but at kretprobes: their entries stack up what the returns
+// then take from the top.
+func (s *Session) kernelLast(as []*plan.Attach) []*plan.Attach {
+	var others, entries, returns []*plan.Attach
+	for _, a := range as {
+		switch {
+		case a.Kind == probe.Kprobe:
+			entries = append(entries, a)
+		case a.Kind == probe.Kretprobe:
+			returns = append(returns, a)
+		default:
+			others = append(others, a)
+		}
+	}
+	slices.Reverse(entries)
+	if len(returns) > 0 && s.multi[returns[0].Prog] {
+		slices.Reverse(returns)
+	}
+	return append(append(others, entries...), returns...)
 }
 
 func (s *Session) attachKernel(a *plan.Attach) error {
