@@ -54,7 +54,7 @@ func parityReleases() map[string]func(name string) bool {
 // usual are the cases of an ordinary test run: one for each feature.
 func usual(name string) bool {
 	switch name {
-	case "e-live", "e-replaced", "e-runtime", "g-process", "s-absent", "s-cdata", "s-parms", "s06-indent-c", "s10-args-go", "s11-results-go",
+	case "e-live", "e-replaced", "e-runtime", "g-mixed", "g-process", "s-absent", "s-cdata", "s-parms", "s06-indent-c", "s10-args-go", "s11-results-go",
 		"s18-grow", "s18-skipped-frames", "s19-latency", "s21-go-values":
 		return true
 	case "lang-aggops", "lang-arith", "lang-compare", "lang-control", "lang-ifelse", "lang-logic", "lang-logicside", "lang-next", "lang-numbers", "lang-keys",
@@ -67,7 +67,7 @@ func usual(name string) bool {
 // representative are the cases for further kernels.
 func representative(name string) bool {
 	switch name {
-	case "e-runtime", "g-process", "s05-statement-c", "s10-args-go", "s18-grow", "s21-go-values",
+	case "e-runtime", "g-mixed", "g-process", "s05-statement-c", "s10-args-go", "s18-grow", "s21-go-values",
 		"lang-arrays", "lang-errors", "lang-formats", "lang-hist", "lang-regex", "lang-speculate", "lang-stats", "lang-strings":
 		return true
 	}
