@@ -236,10 +236,15 @@ func parseFlags(args []string, errw io.Writer) (*options, error) {
 		}
 		o.timeout = d
 	}
+	interruptible := false
 	for _, d := range defines {
 		if err := o.define(d); err != nil {
 			return nil, err
 		}
+		interruptible = interruptible || strings.HasPrefix(d, "MAXACTION_INTERRUPTIBLE=")
+	}
+	if !interruptible { // ten times the other, unless it is set itself
+		o.limits.MaxActionInt = 10 * o.limits.MaxAction
 	}
 	if err := o.suppress(noTimeLimits); err != nil {
 		return nil, err
