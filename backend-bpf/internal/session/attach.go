@@ -56,15 +56,15 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 	return nil
 }
 
-// inOrder lists what is to be attached so that programs at one place run in the order of the script: the
-// kernel runs the one first that came last (kernel/events/uprobes.c, consumer_add; kernel/kprobes.c, add_new_kprobe).
+// inOrder lists what is to be attached so that programs at one place of a program run in the order of the script: the
+// kernel runs the one first that came last (kernel/events/uprobes.c, consumer_add). For places in the kernel see kernelLast.
 func inOrder(as []plan.Attach) []*plan.Attach {
 	var at []int
 	out := make([]*plan.Attach, len(as))
 	for i := range as {
 		out[i] = &as[i]
 		switch as[i].Kind {
-		case probe.Uprobe, probe.Uretprobe, probe.Kprobe, probe.Kretprobe:
+		case probe.Uprobe, probe.Uretprobe:
 			at = append(at, i)
 		}
 	}
