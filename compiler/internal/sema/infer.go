@@ -1,11 +1,13 @@
 package sema
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -385,6 +387,9 @@ func (x *infer) unresolved() {
 		name := g.Decl.Name
 		if d := check(slot{g, -1}, name.Span, "the type of %s is not known: nothing says whether it holds numbers or strings", name.Name); d != nil {
 			d.Hintf("assign a value to it")
+			if l := x.nearLocal(name.Name); l != nil {
+				d.Note(l.Span, "%s is another variable, known in this handler only", l.Name)
+			}
 		}
 		for i := range g.Keys {
 			check(slot{g, i}, name.Span, "the type of key %d of %s is not known", i+1, name.Name)
@@ -469,7 +474,27 @@ func nearVariable(d *diag.Diagnostic, p *elab.Program, in *elab.Info, name strin
 			return
 		}
 	}
-	if near := diag.Nearest(name, names, 3); len(near) > 0 {
+	switch near := diag.Nearest(name, names, 3); {
+	case intrinsic.Lookup(name) != nil:
+		d.Hintf("%s is a function: %s()", name, name)
+	case slices.Contains(foreignWords[:], name):
+		d.Hintf("variables need no declaration, and no type: x = 5")
+	case len(near) > 0:
 		d.Hintf("did you mean %s?", strings.Join(near, ", "))
 	}
+}
+
+// foreignWords declare variables in other languages.
+var foreignWords = [...]string{"int", "char", "unsigned", "bool", "float", "double", "var", "let", "auto", "const", "local", "my"}
+
+// nearLocal finds a local variable that may be a slip of the hand for the global called name; nil if there is none.
+func (x *infer) nearLocal(name string) *elab.Local {
+	for _, pr := range x.p.Probes {
+		for _, l := range pr.Info.Locals {
+			if len(diag.Nearest(name, []string{l.Name}, 1)) > 0 {
+				return l
+			}
+		}
+	}
+	return nil
 }
