@@ -137,7 +137,7 @@ var Files = [...]File{
 		{Names: []string{"d_path"}, Off: 4373, End: 4446, Line: 109, Refs: []string{"fullpath_struct_nameidata", "nd"}, Params: []string{"nd"}},
 		{Private: true, Names: []string{"alias_offset"}, Off: 4573, End: 4723, Line: 112, Refs: []string{"@choose_defined"}},
 		{Names: []string{"inode_name"}, Off: 4954, End: 5112, Line: 122, Refs: []string{"entry", "inode", "d_name", "alias_offset"}, Params: []string{"inode"}},
-		{Names: []string{"inode_path"}, Off: 5385, End: 6003, Line: 134, Refs: []string{"entry", "inode", "sb", "mount", "task_dentry_path", "alias_offset"}, Params: []string{"inode"}},
+		{Names: []string{"inode_path"}, Off: 5385, End: 6004, Line: 134, Refs: []string{"entry", "inode", "sb", "mount", "task_dentry_path", "alias_offset"}, Params: []string{"inode"}},
 	}},
 	{Name: "fractions.stp", Entries: []grammar.Entry{
 		{Names: []string{"fp_add"}, Off: 379, End: 438, Line: 10, Params: []string{"add1", "add2"}},

@@ -108,13 +108,18 @@ func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
 		c.cur.Term = mach.Term{Kind: mach.Exit}
 		l.Latch.Redirect(l.Head, back)
 	}
-	// The callback goes on where the last step stopped.
+	// The callback goes on where the last step stopped. The verifier follows a jump's other way first and comes back
+	// to the places jumped to from the last to the first. So it begins with the last loop, of whose numbers it knows nothing, goes
+	// backwards from there and ends with the handler's beginning: whatever it reaches again on the way, it has
+	// seen in a state that covers this one. The other way round it would walk what is behind a loop for each state that loops before it leave.
 	c.set(s.entry)
 	st := c.get(slot, s.area+stepState, asm.DWord)
-	for n, b := range s.heads {
-		c.condI(asm.JEq, st, int64(n)+1, b, f.NewBlock())
+	to := append([]*mach.Block{s.begin}, s.heads...)
+	last := len(to) - 1
+	for n, b := range to[:last] {
+		c.condI(asm.JEq, st, int64(n), b, f.NewBlock())
 	}
-	c.jump(s.begin)
+	c.jump(to[last])
 }
 
 // driver writes the program that calls the steps.
