@@ -108,6 +108,10 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	for k, m := range lay.Maps {
 		pl.Spec.Maps[k] = m
 	}
+	pl.Peeks = place.HostPeek(p).What != ""
+	for _, body := range pl.Deferred {
+		pl.Peeks = pl.Peeks || place.PeekIn(p, body).What != ""
+	}
 	if err := dispatch(u, pl); err != nil {
 		ds.Errorf(diag.Build, "bpf", source.Span{}, "%v", err)
 		return nil, ds

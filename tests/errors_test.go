@@ -77,6 +77,8 @@ var moreCodes = []errorCode{
 	{area: ebpf, code: "bpf-size", meaning: "a handler is too large for the kernel's verifier or its stack of 512 bytes", why: "it takes a handler of some hundred thousand instructions"},
 	{area: ebpf, code: "bpf-probe-kind", meaning: "the eBPF back end does not have this kind of probe", why: "all kinds of probes that a script can name are served, or refused before"},
 	{area: ebpf, code: "bpf-deferred", meaning: "a handler that the host has to run needs something that is known only at the probed place", test: "tests/vm/guru_test.go:which has to happen in the kernel"},
+	{area: ebpf, code: "late-read", warning: true, meaning: "kernel memory is read by the host, after the hit", test: "tests/testdata/k-peek.txtar:read after the hit"},
+	{area: ebpf, code: "kernel-memory", meaning: "kernel memory is read where there is no back end", test: "tests/testdata/k-peek.txtar:does without"},
 	{area: ebpf, code: "embedded-c", meaning: "embedded C runs in kernel modules only", example: `function f:long() %{ STAP_RETVALUE = 1; %} probe process("PROGRAM").function("traceme") { println(f()) }`, with: "-g"},
 	{area: ebpf, code: "procfs", meaning: "files in /proc are made by kernel modules only", example: `probe procfs("x").read { $value = "text" }`},
 	{area: translation, code: "procfs-file", meaning: "two probes cannot have their files in /proc", example: `probe procfs("x").read { $value = "a" } probe procfs("x").read { $value = "b" }`},

@@ -87,7 +87,7 @@ func (a at) instr() *ir.Instr { return &a.b.Instrs[a.i] }
 // capture cuts h's handler. It reports whether that could be done.
 func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, o Options, ds *diag.List) bool {
 	c := &cutter{src: body, defs: single(body), stub: ir.NewBuilder(""), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, h: h, o: o}
-	ok := true
+	ok, late := true, false
 	for _, b := range order(body) {
 		for i := range body.Blocks[b].Instrs {
 			in := &body.Blocks[b].Instrs[i]
@@ -102,6 +102,16 @@ func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, o Options
 			}
 			if in.Op == ir.OpIntr && slices.Contains(intrinsic.UserNames, in.Name) {
 				c.named = true // the host can name addresses when it knows the process
+				continue
+			}
+			if readsKernel(in) {
+				// Kernel memory is there for the host as well, only later.
+				if !late {
+					late = true
+					ds.Warnf(diag.Build, "late-read", source.At(in.Pos), "this kernel memory is read after the hit, when it may have changed: where it is depends on something that only the host knows").
+						Note(source.At(why), "the handler runs on the host because of %s", h.Why).
+						Hintf("take the value before, in a variable%s", o.elsewhere())
+				}
 				continue
 			}
 			ok = false

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -40,6 +41,9 @@ func newHosted(c Config, out *output) (*hosted, error) {
 	h.m = m
 	h.ctx.System = h.system
 	h.ctx.syms = out.syms
+	if k, ok := c.Session.(interp.Peeker); ok && k.Peeks() {
+		h.ctx.Kernel = k
+	}
 	if c.Target != nil {
 		h.ctx.Target = c.Target.Pid
 	}
@@ -83,7 +87,18 @@ func (h *hosted) run(i int, site *probe.Site) error {
 		}
 	}
 	h.ctx.Where = site
+	defer h.pinned()()
 	return h.ended(h.m.Run(i, &h.ctx))
+}
+
+// pinned keeps a handler that looks into the kernel on one thread, so that the current task stays the same and is the one
+// that tid() names.
+func (h *hosted) pinned() (release func()) {
+	if h.ctx.Kernel == nil {
+		return func() {}
+	}
+	runtime.LockOSThread()
+	return runtime.UnlockOSThread
 }
 
 // armed evaluates the condition of a probe.
@@ -108,6 +123,7 @@ func (h *hosted) deferred(capture int, vals []wire.Value) error {
 		}
 	}
 	h.ctx.Where = nil
+	defer h.pinned()()
 	return h.ended(h.m.RunBody(h.bodies[capture], c.Probe, h.args, &h.ctx))
 }
 

@@ -27,7 +27,9 @@ enum {
 	GS_OP_LOCK,
 	GS_OP_UNLOCK,
 	GS_OP_RUN,	/* glob: which of gs_calls, n: its site */
-	GS_OP_LEFT	/* n: a number below what ATTACH gave, then the site that was left out; the error says why */
+	GS_OP_LEFT,	/* n: a number below what ATTACH gave, then the site that was left out; the error says why */
+	GS_OP_PEEK,	/* n: address in the kernel; val: what is there */
+	GS_OP_TASK	/* n: address of the caller's task_struct */
 };
 
 struct gs_op {

@@ -16,10 +16,11 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mutex.h>
+#include <linux/uaccess.h>
 #include "gs_ring.h"
 #include "gs_access.h"
 
-#define GS_VERSION 2
+#define GS_VERSION 3
 
 #define GS_IOC _IOWR('g', 0x57, struct gs_op)
 
@@ -154,6 +155,21 @@ static int gs_run(struct gs_op *op)
 	return 0;
 }
 
+/* Reads kernel memory for a handler that the host runs. */
+static int gs_peek(struct gs_op *op)
+{
+	char buf[256];
+	u32 at, n;
+
+	for (at = 0; at < op->nval; at += n) {
+		n = min_t(u32, op->nval - at, sizeof(buf));
+		if (copy_from_kernel_nofault(buf, (const void *)((unsigned long)op->n + at), n) ||
+		    copy_to_user((void __user *)(unsigned long)op->val + at, buf, n))
+			return -EFAULT;
+	}
+	return 0;
+}
+
 static int gs_control(struct gs_op *op)
 {
 	u64 info[2] = { nr_cpu_ids, gs_ring_size };
@@ -193,6 +209,11 @@ static int gs_control(struct gs_op *op)
 		return gs_counters(op);
 	case GS_OP_RUN:
 		return gs_run(op);
+	case GS_OP_PEEK:
+		return gs_peek(op);
+	case GS_OP_TASK:
+		op->n = (s64)(unsigned long)current;
+		return 0;
 	case GS_OP_LOCK:
 	case GS_OP_UNLOCK:
 #if GS_LOCKS > 0

@@ -146,6 +146,25 @@ func ProgInfo(fd int) (ProgStats, error) {
 	return s, nil
 }
 
+type testRunAttr struct {
+	fd, retval, in, out uint32
+	dataIn, dataOut     unsafe.Pointer
+	repeat, duration    uint32
+	ctxIn, ctxOut       uint32
+	ctx, ctxO           unsafe.Pointer
+	flags, cpu          uint32
+	batch, _            uint32
+}
+
+// RunTracepoint runs a program for raw tracepoints once, in the calling thread, with ctx for its argument words, and gives what
+// the program gives.
+func RunTracepoint(fd int, ctx []byte) (int32, error) {
+	a := testRunAttr{fd: uint32(fd), ctxIn: uint32(len(ctx)), ctx: ptr(ctx)}
+	_, err := call(cmdTestRun, unsafe.Pointer(&a), unsafe.Sizeof(a))
+	runtime.KeepAlive(ctx)
+	return int32(a.retval), err
+}
+
 // TestRun runs a program (of a networking type) repeat times on a packet of data and gives the mean time of one run. The
 // kernel stops early when a signal is pending, as Go's scheduler sends them; they wait.
 func TestRun(fd int, data []byte, repeat int) (ns uint32, err error) {
@@ -161,15 +180,7 @@ func TestRun(fd int, data []byte, repeat int) (ns uint32, err error) {
 		}
 		defer unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
 	}
-	a := struct {
-		fd, retval, in, out uint32
-		dataIn, dataOut     unsafe.Pointer
-		repeat, duration    uint32
-		ctxIn, ctxOut       uint32
-		ctx, ctxO           unsafe.Pointer
-		flags, cpu          uint32
-		batch, _            uint32
-	}{fd: uint32(fd), in: uint32(len(data)), dataIn: ptr(data), repeat: uint32(repeat)}
+	a := testRunAttr{fd: uint32(fd), in: uint32(len(data)), dataIn: ptr(data), repeat: uint32(repeat)}
 	_, err = call(cmdTestRun, unsafe.Pointer(&a), unsafe.Sizeof(a))
 	runtime.KeepAlive(data)
 	return a.duration, err

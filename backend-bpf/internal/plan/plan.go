@@ -27,6 +27,8 @@ type Plan struct {
 	// everything that reads the probed place taken out. Its parameters are the captured values, in
 	// order; where the capture has Faults, each is followed by a Long parameter with the fault's code.
 	Deferred []*ir.Func
+	// Peeks: handlers on the host read kernel memory, or ask for the current task.
+	Peeks bool
 	// Listing is the text for -p3.
 	Listing string
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/load"
+	"github.com/gostap/gostap/backend-bpf/internal/peek"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/ring"
 	"github.com/gostap/gostap/backend-bpf/internal/store"
@@ -53,6 +54,7 @@ type Session struct {
 	col   *load.Collection
 	store *store.Store
 	ring  *ring.Reader
+	peek  *peek.Reader // nil where no handler on the host reads kernel memory
 	set   attach.Set
 	multi map[string]bool // programs that were loaded for uprobe_multi
 	cpus  int
@@ -123,6 +125,11 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 		Scalars: s.scalars, Control: s.control, CPUs: s.cpus})
 	if err != nil {
 		return nil, err
+	}
+	if s.plan.Peeks {
+		if s.peek, err = peek.New(); err != nil {
+			return nil, err
+		}
 	}
 	s.ring, err = ring.Open(s.col.Maps[plan.MapOutput].FD(), int(ringBytes))
 	if err != nil {
@@ -257,6 +264,13 @@ func (s *Session) Deferred(capture int) *ir.Func {
 	return s.plan.Deferred[capture]
 }
 
+// Peeks implements interp.Peeker, as do the next two.
+func (s *Session) Peeks() bool { return s.peek != nil }
+
+func (s *Session) ReadKernel(buf []byte, addr uint64) error { return s.peek.ReadKernel(buf, addr) }
+
+func (s *Session) CurrentTask() (uint64, error) { return s.peek.CurrentTask() }
+
 // SetTarget implements backend.Session.
 func (s *Session) SetTarget(pid int) error {
 	if err := unix.Kill(pid, 0); err == unix.ESRCH {
@@ -365,6 +379,9 @@ func (s *Session) Close() error {
 	if s.store != nil {
 		s.store.Close()
 	}
+	if s.peek != nil {
+		s.peek.Close()
+	}
 	for _, b := range [][]byte{s.control, s.scalars} {
 		if b != nil {
 			unix.Munmap(b)
@@ -385,4 +402,5 @@ var (
 	_ backend.Session = (*Session)(nil)
 	_ backend.Warner  = (*Session)(nil)
 	_ backend.Noter   = (*Session)(nil)
+	_ interp.Peeker   = (*Session)(nil)
 )

@@ -148,6 +148,19 @@ func (s *Session) Run(probe, site int) (bool, error) {
 	return true, nil
 }
 
+// Peeks implements interp.Peeker, as do the next two: every module can do it.
+func (s *Session) Peeks() bool { return true }
+
+func (s *Session) ReadKernel(buf []byte, addr uint64) error {
+	_, err := s.m.Do(stage.Peek, 0, int64(addr), nil, buf)
+	return err
+}
+
+func (s *Session) CurrentTask() (uint64, error) {
+	n, err := s.m.Do(stage.Task, 0, 0, nil, nil)
+	return uint64(n), err
+}
+
 // Schema describes the records.
 func (s *Session) Schema() *wire.Schema { return s.cfg.Unit.Schema }
 
@@ -411,4 +424,5 @@ var (
 	_ backend.Session = (*Session)(nil)
 	_ backend.Warner  = (*Session)(nil)
 	_ backend.Noter   = (*Session)(nil)
+	_ interp.Peeker   = (*Session)(nil)
 )

@@ -19,7 +19,7 @@ import (
 )
 
 // Version is GS_VERSION of gs_control.h.
-const Version = 2
+const Version = 3
 
 // Op is what to do: the GS_OP_* of gs_access.h.
 type Op uint32
@@ -44,6 +44,8 @@ const (
 	Unlock
 	Run
 	Left
+	Peek
+	Task
 )
 
 // request is struct gs_op.

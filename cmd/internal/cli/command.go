@@ -22,6 +22,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/host"
 	"github.com/gostap/gostap/runtime/host/memory"
 	"github.com/gostap/gostap/runtime/host/target"
@@ -276,9 +278,16 @@ func (c *command) execute(ctx context.Context, p *diag.Printer, res *compiler.Re
 		if ok, s := memory.Fits(prog); !ok {
 			return fmt.Errorf("%s fires in the kernel, which --runtime=host does without", s.Point)
 		}
+		if k := place.HostPeek(prog); k.What != "" {
+			var ds diag.List
+			ds.Errorf(diag.Build, "kernel-memory", source.At(k.Pos), "this %s, which --runtime=host does without", k.What).
+				Hintf("leave --runtime=host out")
+			c.show(p, ds)
+			return errShown
+		}
 	}
 	onHost, _ := memory.Fits(prog)
-	onHost = onHost && (c.runtime == "" && len(backend.NoEmbedded(prog, "")) == 0 || c.runtime == "host")
+	onHost = onHost && (c.runtime == "" && len(backend.NoEmbedded(prog, "")) == 0 && place.HostPeek(prog).What == "" || c.runtime == "host")
 	var session backend.Session
 	if onHost {
 		if c.pass == 3 {

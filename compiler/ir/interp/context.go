@@ -65,6 +65,16 @@ type Writer interface {
 	Write(buf []byte, addr uint64, kernel bool) error
 }
 
+// Peeker looks into the kernel for handlers that run in the tracer. Sessions of back ends are Peekers.
+type Peeker interface {
+	// Peeks reports whether the next two work: a session makes ready for them only when its program asks for it.
+	Peeks() bool
+	// ReadKernel fills buf from address addr of the kernel.
+	ReadKernel(buf []byte, addr uint64) error
+	// CurrentTask gives the address of the kernel's structure for the calling thread.
+	CurrentTask() (uint64, error)
+}
+
 // ErrNoContext is why an intrinsic cannot run where it is.
 var ErrNoContext = errors.New("not available in a handler that runs on the host")
 
@@ -79,6 +89,8 @@ type HostContext struct {
 	Input string
 	// System runs a command for system(); nil refuses it.
 	System func(command string) error
+	// Kernel gives kernel memory and the current task; nil refuses them.
+	Kernel Peeker
 }
 
 // Site implements Context, as do the next ones.
@@ -88,8 +100,11 @@ func (c *HostContext) Reg(int) int64        { return 0 }
 func (c *HostContext) ThreadPointer() int64 { return 0 }
 func (c *HostContext) Bias() int64          { return 0 }
 
-// Read always fails: there is no probed process.
-func (c *HostContext) Read(_ []byte, addr uint64, _ bool) error {
+// Read reads of the kernel only: there is no probed process.
+func (c *HostContext) Read(buf []byte, addr uint64, kernel bool) error {
+	if kernel && c.Kernel != nil {
+		return c.Kernel.ReadKernel(buf, addr)
+	}
 	return &textfmt.Fault{Code: ir.ErrMemory, Args: []Val{{Int: int64(addr)}}}
 }
 
@@ -132,6 +147,13 @@ var hostIntrinsics = map[string]func(*HostContext, []Val) (Val, error){
 	"module_name": hostStr(func() (string, error) {
 		return fmt.Sprintf("gostap_%d", os.Getpid()), nil
 	}),
+	"task_current": func(c *HostContext, _ []Val) (Val, error) {
+		if c.Kernel == nil {
+			return Val{}, fmt.Errorf("task_current: %w", ErrNoContext)
+		}
+		n, err := c.Kernel.CurrentTask()
+		return Val{Int: int64(n)}, err
+	},
 	"target":          func(c *HostContext, _ []Val) (Val, error) { return Val{Int: int64(c.Target)}, nil },
 	"gettimeofday_ns": hostInt(func() int64 { return time.Now().UnixNano() }),
 	"gettimeofday_us": hostInt(func() int64 { return time.Now().UnixMicro() }),
@@ -213,5 +235,5 @@ var ContextIntrinsics = []string{
 	"addr", "backtrace", "modname", "stack_level", "ustack_level",
 	"umodname", "usymfile", "usymline", "umodname_of", "usymdata_of", "usymfile_of", "usymfileline_of", "usymline_of", "usymname_of",
 	"dump_stack", "ftrace", "mdelay", "panic", "raise", "udelay", "jiffies", "sprint_backtrace", "sprint_ubacktrace",
-	"symdata", "symname", "task_current", "uaddr", "ubacktrace", "usymdata", "usymfileline", "usymname",
+	"symdata", "symname", "uaddr", "ubacktrace", "usymdata", "usymfileline", "usymname",
 }

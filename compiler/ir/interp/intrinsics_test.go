@@ -245,9 +245,46 @@ func TestHostContext(t *testing.T) {
 				args = append(args, "HOME")
 			}
 		}
-		if got := call(t, &HostContext{System: func(string) error { return nil }}, name, args...); strings.HasPrefix(got, "E:") {
+		if got := call(t, &HostContext{System: func(string) error { return nil }, Kernel: fewBytes{}}, name, args...); strings.HasPrefix(got, "E:") {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+}
+
+// fewBytes is a kernel whose memory is 8 bytes from address 64 on.
+type fewBytes struct{}
+
+func (fewBytes) Peeks() bool                  { return true }
+func (fewBytes) CurrentTask() (uint64, error) { return 64, nil }
+func (fewBytes) ReadKernel(buf []byte, addr uint64) error {
+	if addr < 64 || addr+uint64(len(buf)) > 72 {
+		return errors.New("nothing is there")
+	}
+	copy(buf, "kernel!\x00"[addr-64:])
+	return nil
+}
+
+// Kernel memory is read where there is a Peeker; the traced program's never is.
+func TestHostPeek(t *testing.T) {
+	ctx := &HostContext{Kernel: fewBytes{}}
+	for _, c := range []struct {
+		name string
+		addr int
+		want string
+	}{
+		{"kernel_string", 64, "kernel!"}, {"kernel_string", 67, "nel!"}, {"kernel_uint8", 70, "33"},
+		{"kernel_string", 8, "E:read fault at 0x0000000000000008"}, {"kernel_int32", 69, "E:read fault at 0x0000000000000045"},
+		{"user_string", 64, "E:read fault at 0x0000000000000040"},
+	} {
+		if got := call(t, ctx, c.name, c.addr); got != c.want {
+			t.Errorf("%s(%d) = %q, want %q", c.name, c.addr, got, c.want)
+		}
+	}
+	if got := call(t, ctx, "task_current"); got != "64" {
+		t.Errorf("task_current() = %s", got)
+	}
+	if got := call(t, &HostContext{}, "task_current"); !strings.HasPrefix(got, "E:") {
+		t.Errorf("task_current() without a kernel = %s", got)
 	}
 }
 

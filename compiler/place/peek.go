@@ -1,0 +1,90 @@
+package place
+
+import (
+	"github.com/gostap/gostap/compiler/caps"
+	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// Peek says that a handler looks into the kernel.
+type Peek struct {
+	// What it does, in words: "reads kernel memory". "" for nothing.
+	What string
+	Pos  source.Pos
+}
+
+const readsMemory = "reads kernel memory"
+
+// HostPeek finds the first place where a handler that fires in the tracer looks into the kernel: reads its memory or asks for
+// the current task. A host needs a session for that which is an interp.Peeker.
+func HostPeek(p *ir.Program) Peek {
+	for _, pr := range p.Probes {
+		for _, s := range pr.Sites {
+			if s.Kind.OnHost() {
+				if k := PeekIn(p, pr.Handler); k.What != "" {
+					return k
+				}
+				break
+			}
+		}
+	}
+	return Peek{}
+}
+
+// PeekIn finds the first place where f, or what it calls, looks into the kernel.
+func PeekIn(p *ir.Program, f *ir.Func) Peek { return peekIn(p, f, map[string]bool{}) }
+
+func peekIn(p *ir.Program, f *ir.Func, seen map[string]bool) Peek {
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			in := &b.Instrs[i]
+			if what := peeks(p, in); what != "" {
+				return Peek{what, in.Pos}
+			}
+			if in.Op != ir.OpCall || seen[in.Name] {
+				continue
+			}
+			seen[in.Name] = true
+			if fn := p.Func(in.Name); fn != nil {
+				if k := peekIn(p, fn, seen); k.What != "" {
+					return k
+				}
+			}
+		}
+	}
+	return Peek{}
+}
+
+// peeks says how an instruction looks into the kernel, "" if it does not.
+func peeks(p *ir.Program, in *ir.Instr) string {
+	switch in.Op {
+	case ir.OpLoad:
+		if in.Kernel {
+			return readsMemory
+		}
+	case ir.OpIntr:
+		if in.Name == "task_current" {
+			return "asks the kernel for the current task"
+		}
+		if readsKernel(in) {
+			return readsMemory
+		}
+	case ir.OpPrint, ir.OpSprint:
+		for _, c := range p.Formats[in.N].Pieces {
+			if (c.Conv == 'm' || c.Conv == 'M') && !c.Alt {
+				return readsMemory
+			}
+		}
+	}
+	return ""
+}
+
+// readsKernel reports whether all that in needs is memory of the kernel.
+func readsKernel(in *ir.Instr) bool {
+	if in.Op == ir.OpIntr {
+		f := intrinsic.Lookup(in.Name)
+		return f != nil && f.Needs.Has(caps.ReadKernel)
+	}
+	return in.Op == ir.OpLoad && in.Kernel
+}
