@@ -52,7 +52,8 @@ static inline s64 gs_jiffies(void) { return get_jiffies_64(); }
 static inline u64 gs_random(void) { return get_random_u64(); }
 
 /* A signal for the current thread: 0, or the kernel's error below 0. */
-static inline s64 gs_raise_signal(s64 n) { return send_sig((int)n, current, 1); }
+/* The kernel would take 0 for 64 here, where it means no signal at all. */
+static inline s64 gs_raise_signal(s64 n) { return n == 0 ? 0 : n < 0 || n > _NSIG ? -EINVAL : send_sig((int)n, current, 1); }
 static inline void gs_panic(const char *why) { panic("%s", why); }
 static inline void gs_dump_stack(void) { dump_stack(); }
 
