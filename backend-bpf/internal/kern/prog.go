@@ -129,6 +129,8 @@ type ProgStats struct {
 	RunNs    uint64
 	// Missed counts runs that the kernel left out since the program was already running on that CPU.
 	Missed uint64
+	// Walked is how many instructions the verifier looked at before it let the program in (Linux 5.16), 0 if not known.
+	Walked uint32
 }
 
 // ProgInfo asks for the counts of the program fd (struct bpf_prog_info).
@@ -142,6 +144,9 @@ func ProgInfo(fd int) (ProgStats, error) {
 	s := ProgStats{ID: le.Uint32(b[4:]), JITed: le.Uint32(b[16:])}
 	if n >= 216 {
 		s.RunNs, s.RunCount, s.Missed = le.Uint64(b[192:]), le.Uint64(b[200:]), le.Uint64(b[208:])
+	}
+	if n >= 220 {
+		s.Walked = le.Uint32(b[216:])
 	}
 	return s, nil
 }

@@ -135,6 +135,9 @@ type Func struct {
 	Params int
 	// Callback marks functions that bpf_loop or bpf_for_each_map_elem calls: they need type information.
 	Callback bool
+	// Global marks functions that the verifier walks by themselves, with any arguments: the first is the program's
+	// context, the others are numbers (Linux 6.8 and later).
+	Global bool
 	// Keep are registers that should not go to the stack: older verifiers forget there that a comparison bounded them.
 	Keep map[Reg]bool
 	// Roots are blocks that are kept although nothing leads to them yet.

@@ -104,7 +104,11 @@ func (w *writer) programs() error {
 			bySig[sigs[i]] = f
 			old := f.name
 			f.name = w.unique(identifier(old))
-			f.typ = describe(f.typ, f.name, btf.StaticFunc)
+			link := btf.StaticFunc
+			if f.typ != nil && f.typ.Linkage == btf.GlobalFunc {
+				link = btf.GlobalFunc // the verifier walks it by itself
+			}
+			f.typ = describe(f.typ, f.name, link)
 			local[old] = f.name
 			shared = append(shared, f)
 		}
@@ -133,7 +137,7 @@ func (w *writer) programs() error {
 		f.off = len(f.sec.data)
 		f.sec.data = append(f.sec.data, f.code...)
 		bind := byte(stbGlobal)
-		if f.sec == w.text {
+		if f.sec == w.text && f.typ.Linkage != btf.GlobalFunc {
 			bind = stbLocal
 		}
 		w.elf.symbol(&symbol{name: f.name, info: bind<<4 | sttFunc, sec: f.sec, value: uint64(f.off), size: uint64(len(f.code))})

@@ -15,5 +15,12 @@ func describe(in asm.Instruction, f *mach.Func) asm.Instruction {
 	for i := 0; i < f.Params; i++ {
 		p.Params = append(p.Params, btf.FuncParam{Name: "a" + string(rune('0'+i)), Type: &btf.Pointer{Target: &btf.Void{}}})
 	}
-	return btf.WithFuncMetadata(in, &btf.Func{Name: f.Name, Type: p, Linkage: btf.StaticFunc})
+	fn := &btf.Func{Name: f.Name, Type: p, Linkage: btf.StaticFunc}
+	if f.Global {
+		fn.Linkage = btf.GlobalFunc
+		// With this tag a void * is the context, whatever type that has for the kind of program.
+		fn.ParamTags = [][]string{{"arg:ctx"}, nil}
+		p.Params[1].Type = long
+	}
+	return btf.WithFuncMetadata(in, fn)
 }

@@ -32,7 +32,7 @@ var logLevel ebpf.LogLevel = ebpf.LogLevelStats
 
 // maxWalk is the most instructions that the verifier may have to walk for one of the programs here: loading them takes
 // a tenth of a second then.
-const maxWalk = 150000
+var maxWalk = 150000
 
 func posOf(s fmt.Stringer) source.Pos { return s.(plan.Source).Pos }
 

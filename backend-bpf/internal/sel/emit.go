@@ -241,6 +241,13 @@ func (c *code) call(fn asm.BuiltinFunc, args ...arg) mach.Reg {
 	return c.copy(mach.R0)
 }
 
+// callFn calls a function of the program and gives its result.
+func (c *code) callFn(name string, args ...arg) mach.Reg {
+	c.args(args)
+	c.emit(mach.Ins{Op: mach.CallFn, Sym: name, NArgs: uint8(len(args)), Dst: mach.None, Src: mach.None, Slot: mach.NoSlot})
+	return c.copy(mach.R0)
+}
+
 func (c *code) args(args []arg) {
 	for i, a := range args {
 		r := mach.R1 + mach.Reg(i)

@@ -168,8 +168,8 @@ func (g *gen) scratchSize() int {
 }
 
 // acquire writes the code that takes a scratch slot of this CPU: whoever changes its first word from 0 to 1
-// has it. If all are taken the hit is skipped and counted.
-func (g *gen) acquire(out *mach.Block) {
+// has it. If all are taken the hit is skipped and counted. It gives the index of the slot in the map.
+func (g *gen) acquire(out *mach.Block) mach.Reg {
 	cpu := g.call(asm.FnGetSmpProcessorId)
 	idx := g.binI(asm.LSh, cpu, 2)
 	k := g.temp(8)
@@ -195,4 +195,5 @@ func (g *gen) acquire(out *mach.Block) {
 	g.count(ir.SkipScratch)
 	g.jump(out)
 	g.set(got)
+	return idx
 }

@@ -37,7 +37,7 @@ type gen struct {
 	faults  faults
 	later   []func()   // code to be written when the rest is
 	sent    []wire.Arg // of a deferred handler's record
-	steps   bool       // the body is a callback of bpf_loop
+	steps   bool       // the body is made of steps (step.go)
 	sleeps  bool       // the program may wait for pages of the traced program
 
 	readRegs uint32 // registers of the probed context that are looked at, a bit for each DWARF number
@@ -60,7 +60,7 @@ func newGen(u *Unit, h *Handler, lv level, steps bool) *gen {
 	g.f.Params = 1
 	if g.steps = steps; steps {
 		g.f = mach.New(h.Name + "_step")
-		g.f.Params, g.f.Callback = 2, true
+		g.f.Params, g.f.Callback, g.f.Global = 2, !u.Feat.MayGoto, u.Feat.MayGoto
 		lv.stackLeft = 0 // the stack of a step does not last
 	}
 	g.ctx = g.reg()

@@ -6,6 +6,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
 )
 
 // Where the kernel has no may_goto (before 6.9), a handler with loops is a state machine
@@ -40,12 +41,29 @@ type stepper struct {
 	home  map[mach.Reg]int
 }
 
-// startSteps begins the callback: long (u64 turn, struct { ctx, scratch } *).
+// startSteps begins the callback: long (u64 turn, struct { ctx, scratch } *), or the global function:
+// long (ctx, u64 index of the scratch slot).
 func (g *gen) startSteps() {
 	g.step = &stepper{area: g.area(stepRegs), stops: map[int]int{}, home: map[mach.Reg]int{}}
-	fr := g.copy(mach.R2)
-	g.load(g.ctx, fr, 0, asm.DWord)
-	g.load(g.frame.scratch, fr, 8, asm.DWord)
+	if g.f.Global {
+		g.mov(g.ctx, mach.R1)
+		k := g.temp(8)
+		g.storeS(k, 0, mach.R2, asm.Word)
+		slot := g.call(asm.FnMapLookupElem, aMap(plan.MapScratch), aSlot(k, 0))
+		none := g.cold()
+		g.unlessI(asm.JEq, slot, 0, none)
+		g.mov(g.frame.scratch, slot)
+		on := g.cur
+		g.set(none)
+		g.movI(mach.R0, 1)
+		g.cur.Term = mach.Term{Kind: mach.Exit}
+		g.set(on)
+		g.release()
+	} else {
+		fr := g.copy(mach.R2)
+		g.load(g.ctx, fr, 0, asm.DWord)
+		g.load(g.frame.scratch, fr, 8, asm.DWord)
+	}
 	g.step.entry, g.step.begin = g.cur, g.block()
 	g.jump(g.step.begin)
 	g.set(g.step.begin)
@@ -136,20 +154,32 @@ func (g *gen) driver(body *mach.Func) *mach.Func {
 	g.set(g.block())
 	g.out, g.end = g.block(), g.block()
 	g.prologue()
-	g.acquire(g.out)
-	fr := g.temp(16)
-	g.storeS(fr, 0, g.ctx, asm.DWord)
-	g.storeS(fr, 8, g.frame.scratch, asm.DWord)
+	idx := g.acquire(g.out)
 	area := at(g.frame.scratch, g.step.area)
 	g.storeIP(area, stepState, 0, asm.DWord)
-	run := func(turns int64) { g.call(asm.FnLoop, aImm(turns), aFunc(body.Name), aSlot(fr, 0), aImm(0)) }
-	run(maxSteps)
 	late := g.cold()
-	g.condI(asm.JNE, g.getP(area, stepState, asm.DWord), stepDone, late, g.end)
+	var last func()
+	if body.Global {
+		step := func() mach.Reg { return g.callFn(body.Name, aReg(g.ctx), aReg(idx)) }
+		head, back := g.block(), g.block()
+		g.here(head)
+		g.condI(asm.JNE, step(), 0, g.end, back)
+		g.set(back)
+		g.cur.Term = mach.Term{Kind: mach.MayGoto, Then: late, Else: head}
+		last = func() { step() }
+	} else {
+		fr := g.temp(16)
+		g.storeS(fr, 0, g.ctx, asm.DWord)
+		g.storeS(fr, 8, g.frame.scratch, asm.DWord)
+		run := func(turns int64) { g.call(asm.FnLoop, aImm(turns), aFunc(body.Name), aSlot(fr, 0), aImm(0)) }
+		run(maxSteps)
+		g.condI(asm.JNE, g.getP(area, stepState, asm.DWord), stepDone, late, g.end)
+		last = func() { run(1) }
+	}
 	g.set(late)
 	// All steps are used up: one more ends the handler as MAXACTION does.
 	g.storeP(area, stepState, g.getP(area, stepStop, asm.DWord), asm.DWord)
-	run(1)
+	last()
 	g.jump(g.end)
 	g.set(g.end)
 	g.storeI(g.frame.scratch, 0, 0, asm.Word)

@@ -156,7 +156,7 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 	return res, nil
 }
 
-// referenced lists the first function and those whose address is taken by code that can run; the kernel wants no others.
+// referenced lists the first function and those that are called, or whose address is taken, by code that can run; the kernel wants no others.
 func referenced(all []*mach.Func) []*mach.Func {
 	byName := map[string]*mach.Func{}
 	for _, f := range all {
@@ -167,7 +167,7 @@ func referenced(all []*mach.Func) []*mach.Func {
 		out[i].Link()
 		for _, b := range out[i].Blocks {
 			for k := range b.Ins {
-				if in := &b.Ins[k]; in.Op == mach.FuncPtr && byName[in.Sym] != nil && !slices.Contains(out, byName[in.Sym]) {
+				if in := &b.Ins[k]; (in.Op == mach.FuncPtr || in.Op == mach.CallFn) && byName[in.Sym] != nil && !slices.Contains(out, byName[in.Sym]) {
 					out = append(out, byName[in.Sym])
 				}
 			}

@@ -105,7 +105,9 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}
 	s.logf(1, "loaded %d programs and %d maps in %v", len(s.col.Progs), len(s.col.Maps), time.Since(start).Round(time.Microsecond))
 	for name, p := range s.col.Progs {
-		s.logf(2, "program %s: %d instructions", name, p.Insns)
+		if st, err := kern.ProgInfo(p.FD()); cfg.Verbose > 1 && err == nil {
+			s.logf(2, "program %s: %d instructions, the verifier walked %d", name, p.Insns, st.Walked)
+		}
 		if p.Log != "" {
 			s.logf(3, "verifier on %s:\n%s", name, p.Log)
 		}
