@@ -34,7 +34,13 @@ const (
 // call is bpf(2). A verifier that a signal interrupts answers EAGAIN, and is asked again.
 func call(cmd uintptr, attr unsafe.Pointer, size uintptr) (int, error) {
 	for tries := 0; ; tries++ {
-		r, _, e := unix.Syscall(unix.SYS_BPF, cmd, uintptr(attr), size)
+		var r uintptr
+		var e unix.Errno
+		if quick(cmd) {
+			r, _, e = unix.RawSyscall(unix.SYS_BPF, cmd, uintptr(attr), size)
+		} else {
+			r, _, e = unix.Syscall(unix.SYS_BPF, cmd, uintptr(attr), size)
+		}
 		if e == 0 {
 			return int(r), nil
 		}
@@ -43,6 +49,16 @@ func call(cmd uintptr, attr unsafe.Pointer, size uintptr) (int, error) {
 		}
 		return -1, e
 	}
+}
+
+// quick reports whether cmd takes microseconds. Such calls are often made with a lock held that handlers in the kernel
+// wait for: the thread is not to give up its place among Go's threads for them, since getting it back can take long.
+func quick(cmd uintptr) bool {
+	switch cmd {
+	case cmdMapLookup, cmdMapUpdate, cmdMapDelete, cmdMapNextKey, cmdMapLookupBatch, cmdMapTakeBatch, cmdTestRun:
+		return true
+	}
+	return false
 }
 
 // ptr gives the address of s for a structure's field. Such fields are unsafe.Pointer and not

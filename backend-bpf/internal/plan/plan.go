@@ -89,9 +89,13 @@ const (
 	CtlPidNSDev   = 24 // u64 device and u64 inode of the tracer's pid namespace
 	CtlPidNSIno   = 32
 	CtlSeq        = 40 // u64: the last number given to an insertion (SeqOff); taken by atomic addition, by the host too
-	CtlLocks      = 64 // u32 a lock class: 0 free, else 1 + CPU of the holder
+	CtlLocks      = 64 // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
 	CtlSize       = 4096
 )
+
+// HostHolds is set in the word of a lock that the host holds; the rest is the number of its thread, in the tracer's
+// pid namespace.
+const HostHolds = 1 << 30
 
 // GlobalLayout says where a global lies.
 type GlobalLayout struct {

@@ -14,6 +14,9 @@ import (
 // quickTries is how often a lock is tried before the clock is looked at: about a microsecond.
 const quickTries = 24
 
+// hostTime is how many times longer a handler waits for the host than for another handler.
+const hostTime = 8
+
 // Words of what a spinner gets: whether it has the lock, until when it tries, and the mark of the holder.
 const (
 	spinGot   = 0
@@ -23,7 +26,8 @@ const (
 )
 
 // take takes a lock by exchanging its word, 0, for 1 + the CPU. Handlers cannot wait, so it is tried again and again, for
-// MAXTRYLOCK times TRYLOCKDELAY microseconds; then the hit is skipped.
+// MAXTRYLOCK times TRYLOCKDELAY microseconds; then the hit is skipped. The host's word is plan.HostHolds with its
+// thread's number: a hit in that very thread would wait in vain.
 func (g *gen) take(class int) {
 	p := g.mapVal(plan.MapControl, plan.CtlLocks+4*class)
 	me := g.call(asm.FnGetSmpProcessorId)
@@ -46,13 +50,38 @@ func (g *gen) take(class int) {
 		case probe.Uprobe, probe.Uretprobe:
 		default:
 			// This program has interrupted what runs on the CPU: if that is the holder it does not go on before we end.
-			g.cond(asm.JEq, old, me, none, g.cold())
+			other, self := g.cold(), g.cold()
+			g.cond(asm.JEq, old, me, none, other)
+			g.set(other)
+			theirs, spin := g.cold(), g.cold()
+			g.condI(asm.JSet, old, plan.HostHolds, theirs, spin)
+			g.set(theirs)
+			thread := g.copy(old)
+			g.aluI(asm.And, thread, plan.HostHolds-1)
+			g.cond(asm.JEq, thread, g.currentID(true), self, spin)
+			g.set(self)
+			if isSyscall(g.h.Sites[0].Kind) {
+				g.skip(ir.SkipStopping) // the tracer reads the globals by system calls, which are not what is looked for
+			} else {
+				g.jump(none)
+			}
+			g.set(spin)
 		}
 		ctx := g.temp(spinSize)
 		g.storeIS(ctx, spinGot, 0, asm.DWord)
 		g.storeIS(ctx, spinGot, 0, asm.Byte) // the verifier must not take the 0 for a constant
 		until := g.call(asm.FnKtimeGetNs)
 		g.alu(asm.Add, until, g.imm(wait))
+		switch k := g.h.Sites[0].Kind; {
+		case k == probe.Uprobe, k == probe.Uretprobe, isSyscall(k):
+			// Only the caller waits here. The host gets more time than a handler: interrupts come in between.
+			more, short := g.cold(), g.block()
+			g.condI(asm.JSet, old, plan.HostHolds, more, short)
+			g.set(more)
+			g.alu(asm.Add, until, g.imm((hostTime-1)*wait))
+			g.jump(short)
+			g.set(short)
+		}
 		g.storeS(ctx, spinUntil, until, asm.DWord)
 		g.storeS(ctx, spinMe, me, asm.DWord)
 		g.call(asm.FnLoop, aImm(maxSteps), aFunc(g.spinner(class)), aSlot(ctx, 0), aImm(0))

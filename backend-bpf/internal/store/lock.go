@@ -2,10 +2,12 @@ package store
 
 import (
 	"errors"
-	"math"
+	"runtime"
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir/interp"
@@ -15,9 +17,6 @@ import (
 // after a few tries, since it is in the traced program's way. The host is in nobody's way, and an end
 // handler that is skipped would lose everything; a holder can have been put aside by the scheduler.
 const patience = 2 * time.Second
-
-// host is the holder's mark for a lock that is taken here (handlers in the kernel use 1 + CPU).
-const host = math.MaxUint32
 
 // ErrNoLock says that there is no such lock class.
 var ErrNoLock = errors.New("no such lock class")
@@ -37,8 +36,11 @@ func (s *Store) Lock(class int) error {
 		return ErrNoLock
 	}
 	var end time.Time
+	s.hurry()
+	me := uint32(plan.HostHolds | unix.Gettid())
 	for i := 0; ; i++ {
-		if l.CompareAndSwap(0, host) {
+		if l.CompareAndSwap(0, me) {
+			s.mark = me
 			return nil
 		}
 		switch {
@@ -47,6 +49,7 @@ func (s *Store) Lock(class int) error {
 			end = time.Now().Add(patience)
 		default:
 			if time.Now().After(end) {
+				s.relax()
 				return interp.ErrLocked
 			}
 			time.Sleep(20 * time.Microsecond)
@@ -57,8 +60,30 @@ func (s *Store) Lock(class int) error {
 // Unlock implements interp.Store.
 func (s *Store) Unlock(class int) {
 	if l := s.lock(class); l != nil {
-		l.CompareAndSwap(host, 0)
+		l.CompareAndSwap(s.mark, 0)
+		s.relax()
 	}
+}
+
+// hurry has the caller's thread run before all ordinary ones until relax: on a busy machine it would else be put
+// aside for milliseconds while it holds a lock that handlers in the kernel wait for. Without the right to it
+// (CAP_SYS_NICE) everything stays as it is.
+func (s *Store) hurry() {
+	runtime.LockOSThread()
+	if was, err := unix.SchedGetAttr(0, 0); err == nil && was.Policy == unix.SCHED_NORMAL {
+		now := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Flags: unix.SCHED_FLAG_RESET_ON_FORK, Priority: 1}
+		if unix.SchedSetAttr(0, &now, 0) == nil {
+			s.was = was
+		}
+	}
+}
+
+func (s *Store) relax() {
+	if s.was != nil {
+		unix.SchedSetAttr(0, s.was, 0) // to what it was is always allowed
+		s.was = nil
+	}
+	runtime.UnlockOSThread()
 }
 
 // nextSeq takes the next number of an insertion.

@@ -58,6 +58,7 @@ type inst struct {
 	cause     ir.Cause
 	pos       source.Pos
 	src       *ir.Instr
+	view      *viewPlan // of OpLock: go on with copies
 }
 
 // fn is a decoded function.

@@ -203,9 +203,16 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 				return Result{Skipped: true, Cause: ir.SkipLock}, nil
 			}
 			m.held = int(in.n)
+			if in.view != nil {
+				if err := m.enterView(in.view); err != nil {
+					return Result{}, err
+				}
+			}
 		case ir.OpUnlock:
-			m.store.Unlock(int(in.n))
-			m.held = -1
+			if m.view == nil {
+				m.store.Unlock(int(in.n))
+				m.held = -1
+			}
 		case ir.OpErrMsg:
 			strs[in.dst] = cut(noNUL(fr.pending.Message(m.p)), in.cap)
 		case ir.OpReport:

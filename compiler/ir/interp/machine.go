@@ -40,6 +40,7 @@ type Machine struct {
 	probe  int
 	left   int64 // of the action budget
 	held   int   // lock class, -1 none
+	view   *view // in place of the lock; store is it
 	errs   int
 	last   lastMatch
 	spec   speculations
@@ -93,6 +94,7 @@ func New(p *ir.Program, store Store, out Output) (*Machine, error) {
 	for _, pr := range p.Probes {
 		h := &fn{}
 		m.decode(m.funcs, h, pr.Handler)
+		h.plan(p, pr.Handler)
 		m.probes = append(m.probes, h)
 	}
 	m.nest = p.Nesting()
@@ -113,6 +115,7 @@ func (m *Machine) Run(probe int, ctx Context) (Result, error) {
 func (m *Machine) AddBody(f *ir.Func) (int, error) {
 	h := &fn{}
 	m.decode(m.funcs, h, f)
+	h.plan(m.p, f)
 	m.bodies = append(m.bodies, h)
 	return len(m.bodies) - 1, nil
 }
@@ -144,6 +147,11 @@ func (m *Machine) run(h *fn, probe int, args []Val, ctx Context) (Result, error)
 	res, err := m.exec(h, args)
 	if m.held >= 0 {
 		m.store.Unlock(m.held)
+	}
+	if m.view != nil {
+		if verr := m.leaveView(); err == nil {
+			err = verr
+		}
 	}
 	clear(m.iters) // lets go of the elements
 	m.iters, m.frames = m.iters[:0], m.frames[:0]
