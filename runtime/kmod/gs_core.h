@@ -206,7 +206,7 @@ static inline void gs_unlock(struct gs_ctx *c) { (void)c; }
 
 /* Tries for the lock inside of a map, which is held for a few hundred instructions. */
 #ifndef GS_MAP_TRIES
-#define GS_MAP_TRIES 100000
+#define GS_MAP_TRIES (GS_TRIES <= 1000 ? 100000 : GS_TRIES <= 10000000 ? GS_TRIES * 100 : 1000000000)
 #endif
 
 /* Raises an error with up to two numbers. */

@@ -83,7 +83,7 @@ static inline __attribute__((format(printf, 3, 4))) void gs_embed_print(struct g
 /* A warning is a record of its own. */
 #define _stp_warn(...)									\
 	do {										\
-		gs_flush(gs_c, true);							\
+		gs_flush(gs_c, false);							\
 		gs_embed_print(gs_c, GS_EMBED_SITE, __VA_ARGS__);			\
 		gs_emit(GS_WARN, 0, gs_c->slot, gs_c->out, gs_c->len);			\
 		gs_c->len = 0;								\

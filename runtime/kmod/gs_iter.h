@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /*
  * Loops over arrays: the elements are copied when the loop is opened, sorted by
- * index. A loop of the script has one such copy; who finds it taken skips its hit.
+ * index. A loop of the script has one such copy; who finds it taken waits for it as for a lock.
  */
 #ifndef GS_ITER_H
 #define GS_ITER_H
@@ -116,7 +116,7 @@ static inline int gs_iter_open(struct gs_iter *it, bool *open, const struct gs_o
 	bool ok = true;
 	u32 i;
 
-	if (!*open && !gs_try(&it->busy, 0, 0)) {
+	if (!*open && !gs_try(&it->busy, GS_TRIES, GS_DELAY)) {
 		gs_count(GS_SKIP_SCRATCH);
 		return GS_BUSY;
 	}

@@ -95,7 +95,7 @@ static inline void gs_report(struct gs_ctx *c, const struct gs_err *e, u32 probe
 	u64 *p = c->out;
 	u32 n = 0;
 
-	gs_flush(c, true);
+	gs_flush(c, false);
 	switch (e->code) {
 	case GS_ERR_USER:
 	case GS_ERR_ARGUMENT:

@@ -175,7 +175,7 @@ func (g *gen) say(in *ir.Instr, kind string, tail string) {
 		g.entry(site, size, lines)
 		return
 	}
-	g.emit("gs_flush(c, true);")
+	g.emit("gs_flush(c, false);")
 	g.entry(site, size, lines)
 	g.emit("gs_emit(%s, 0, c->slot, c->out, c->len);\n\tc->len = 0;", kind)
 }
