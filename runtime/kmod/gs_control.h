@@ -45,7 +45,9 @@ static void gs_let_go(void)
 	gs_stop(GS_STOPPING);
 	if (gs_attached)
 		gs_detach();
+	gs_family_off();
 	gs_attached = false;
+	gs_pidns_put();
 	for (i = 0; i < GS_NFILES; i++) {
 		iput(gs_inodes[i]);
 		gs_inodes[i] = NULL;
@@ -59,6 +61,8 @@ static int gs_open(struct inode *inode, struct file *file)
 	mutex_lock(&gs_mutex);
 	if (gs_opened)
 		err = -EBUSY;
+	else
+		gs_pidns_get();
 	gs_opened = true;
 	mutex_unlock(&gs_mutex);
 	return err;
@@ -117,16 +121,19 @@ static int gs_set_file(struct gs_op *op)
 static int gs_set_target(struct gs_op *op)
 {
 	struct task_struct *t;
-	int err = -ESRCH;
+	int tgid = 0;
 
 	rcu_read_lock();
 	t = pid_task(find_vpid(op->n), PIDTYPE_PID);
 	if (t) {
-		WRITE_ONCE(gs_target, t->tgid);
-		err = 0;
+		WRITE_ONCE(gs_target, task_tgid_nr_ns(t, task_active_pid_ns(current)));
+		tgid = t->tgid;
 	}
 	rcu_read_unlock();
-	return err;
+	if (!tgid)
+		return -ESRCH;
+	gs_family_target(tgid);
+	return 0;
 }
 
 static int gs_counters(struct gs_op *op)
@@ -193,7 +200,12 @@ static int gs_control(struct gs_op *op)
 		if (gs_attached)
 			return -EBUSY;
 		gs_nleft = 0;
-		err = gs_attach(&op->n);
+		op->n = -1;
+		err = gs_family_on();
+		if (!err)
+			err = gs_attach(&op->n);
+		if (err)
+			gs_family_off();
 		gs_attached = err == 0;
 		if (!err)
 			op->n = gs_nleft;
@@ -203,6 +215,7 @@ static int gs_control(struct gs_op *op)
 	case GS_OP_DETACH:
 		if (gs_attached)
 			gs_detach();
+		gs_family_off();
 		gs_attached = false;
 		return 0;
 	case GS_OP_COUNTERS:
@@ -269,6 +282,7 @@ static void gs_free_all(void)
 			vfree(per_cpu(gs_cpus, cpu).ctx[level]);
 	gs_spares_free();
 	gs_memory_free();
+	gs_family_free();
 	vfree(gs_ring);
 }
 
@@ -277,7 +291,7 @@ static int __init gs_module_init(void)
 	char name[MODULE_NAME_LEN + 8];
 	int cpu, level, err = gs_ring_init();
 
-	gs_tracer = current->tgid;
+	gs_tracer = task_tgid_vnr(current);
 
 	for_each_possible_cpu(cpu) {
 		for (level = 0; level < GS_LEVELS && !err; level++) {
@@ -294,6 +308,8 @@ static int __init gs_module_init(void)
 		err = gs_spares_init();
 	if (!err)
 		err = gs_memory_init();
+	if (!err)
+		err = gs_family_init();
 	if (!err) {
 		scnprintf(name, sizeof(name), "gostap.%s", gs_module_name());
 		gs_proc = proc_create(name, 0600, NULL, &gs_proc_ops);

@@ -8,6 +8,9 @@
 #define GS_OUTPUT_H
 
 #include "gs_memory.h"
+#ifdef __KERNEL__
+#include "gs_family.h"
+#endif
 
 /* wire.Kind, wire.Flags */
 enum { GS_PRINT = 1, GS_REPORT, GS_DEFERRED, GS_EXIT, GS_PROCESS, GS_WARN, GS_LOG };
@@ -31,14 +34,6 @@ static inline void gs_stop(int state)
 	}
 	gs_wake();
 }
-
-#ifdef __KERNEL__
-/* Whether a probe of one process is for the current one. */
-static inline bool gs_here(int pid)
-{
-	return likely(pid == 0) || current->tgid == (pid < 0 ? READ_ONCE(gs_target) : pid);
-}
-#endif
 
 static inline void gs_flush(struct gs_ctx *c, bool more)
 {

@@ -13,6 +13,7 @@
  *   GS_STACK       bytes for the strings of handlers and functions
  *   GS_KEYS        bytes of the longest array key
  *   GS_AGG         bytes of the largest aggregate that handlers read
+ *   GS_FAMILY      when a site is for the target and what it forks
  *   GS_SPARES      contexts beside those of the CPUs, for handlers that wait for a page
  *   GS_OUT         bytes of one print statement's arguments, at most
  */

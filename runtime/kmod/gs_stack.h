@@ -12,7 +12,7 @@ static inline u64 *gs_stack_done(u64 *p, u32 n, u32 room)
 	u32 i;
 
 	p[0] = (u64)room << 32 | n;
-	p[1] = (u32)current->tgid;
+	p[1] = (u32)gs_tgid();
 	for (i = n; i < room; i++)
 		p[2 + i] = 0;
 	return p + 2 + room;

@@ -4,12 +4,15 @@
 #define GS_TASK_H
 
 #include "gs_text.h"
+#ifdef __KERNEL__
+#include "gs_family.h"
+#endif
 
 #ifdef __KERNEL__
 /* The loader may give the module another name than it was built with. */
 static inline const char *gs_module_name(void) { return THIS_MODULE->name; }
-static inline s64 gs_pid(void) { return current->tgid; }
-static inline s64 gs_tid(void) { return current->pid; }
+static inline s64 gs_pid(void) { return gs_tgid(); }
+static inline s64 gs_tid(void) { return likely(!gs_pidns) ? current->pid : task_pid_nr_ns(current, gs_pidns); }
 static inline s64 gs_uid(void) { return from_kuid(&init_user_ns, current_uid()); }
 static inline s64 gs_euid(void) { return from_kuid(&init_user_ns, current_euid()); }
 static inline s64 gs_gid(void) { return from_kgid(&init_user_ns, current_gid()); }
@@ -17,16 +20,18 @@ static inline s64 gs_egid(void) { return from_kgid(&init_user_ns, current_egid()
 static inline s64 gs_cpu(void) { return smp_processor_id(); }
 static inline s64 gs_ns_pid(void) { return task_tgid_vnr(current); }
 static inline s64 gs_ns_tid(void) { return task_pid_vnr(current); }
-static inline s64 gs_pgrp(void) { return pid_nr(task_pgrp(current)); }
-static inline s64 gs_sid(void) { return pid_nr(task_session(current)); }
+static inline s64 gs_pgrp(void) { return task_pgrp_nr_ns(current, gs_pidns ? gs_pidns : &init_pid_ns); }
+static inline s64 gs_sid(void) { return task_session_nr_ns(current, gs_pidns ? gs_pidns : &init_pid_ns); }
 static inline s64 gs_task_current(void) { return (s64)(unsigned long)current; }
 
 static inline s64 gs_ppid(void)
 {
+	struct task_struct *p;
 	s64 n;
 
 	rcu_read_lock();
-	n = rcu_dereference(current->real_parent)->tgid;
+	p = rcu_dereference(current->real_parent);
+	n = likely(!gs_pidns) ? p->tgid : task_tgid_nr_ns(p, gs_pidns);
 	rcu_read_unlock();
 	return n;
 }

@@ -175,7 +175,7 @@ echo "== modules"; lsmod | tail -n +2
 			{"plain", []string{"ERROR: over near identifier 'error' at ", "plain.stp:1:", "rc 1\n1 and 2\n"}},
 			{"mine", []string{"mine 1\n", "rc 0"}},
 			{"notmine", []string{"was built to trace " + prog + ", not /bin/sleep", "rc 1"}},
-			{"shell", []string{"give -c one command", "rc 1"}},
+			{"shell", []string{"mine 0\n", "rc 0"}},
 			{"timeout", []string{"ERROR: over", "rc 1"}},
 			{"elsewhere", []string{"the module is for kernel 5" + k.Release[1:] + ", but " + k.Release + " is running", "rc 1"}},
 			{"magic", []string{"module plain does not belong to this kernel", "dmesg says more", "rc 1"}},

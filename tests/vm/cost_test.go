@@ -16,6 +16,7 @@ var costs = []struct {
 	most                   int
 }{
 	{"empty", "", "", 0},
+	{"target", "", "", 15}, // a bare process: is this one of the family?
 	{"count", "global n", "n++", 20},
 	{"scalar", "global s", "s <<< $b", 60},
 	{"element", "global a", "a[$b]++", 170},
@@ -30,7 +31,11 @@ func (b *bench) script(i int) string {
 	if c.name == "histogram" {
 		end = " probe end { print(@hist_log(s[1])) }"
 	}
-	return fmt.Sprintf(`%s probe process("%s").function("main.quick") { %s }%s`, c.globals, b.prog, c.handler, end)
+	where := `process("` + b.prog + `")`
+	if c.name == "target" {
+		where = "process"
+	}
+	return fmt.Sprintf(`%s probe %s.function("main.quick") { %s }%s`, c.globals, where, c.handler, end)
 }
 
 // TestCost counts the instructions that handlers take, on one CPU of a machine whose clock is instructions.

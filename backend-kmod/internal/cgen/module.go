@@ -52,6 +52,9 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	} {
 		u.printf("#define GS_%s %v\n", d.name, d.v)
 	}
+	if family(handlers, u.p.Probes) {
+		u.printf("#define GS_FAMILY 1\n")
+	}
 	u.printf("\n#include \"gs_iter.h\"\n#include \"gs_scalar.h\"\n#include \"gs_format.h\"\n#include \"gs_output.h\"\n#include \"gs_task.h\"\n")
 	if u.regexes {
 		u.printf("#include \"gs_match.h\"\n")
@@ -84,6 +87,18 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	}
 	ctx := levels * (stack + u.maxOut + 4096 + keys + 2*l.MaxString)
 	out.Bytes += ctx
+}
+
+// family reports whether a handler is for the target and what it forks.
+func family(handlers []*fn, probes []*ir.Probe) bool {
+	for _, h := range handlers {
+		for _, s := range probes[h.probe].Sites {
+			if s.Target {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (u *unit) printf(format string, args ...any) {

@@ -80,6 +80,9 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 					a.path = ""
 				}
 			case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
+				if s.Target || s.PID != 0 {
+					a.path = "" // whatever it runs
+				}
 			default:
 				u.refuse(u.p.Probes[h.probe].Pos, "%s: modules cannot attach probes of this kind (%s)", s.Point, s.Kind)
 				continue

@@ -237,25 +237,6 @@ func (c *command) commandWord() string {
 	return ""
 }
 
-// widen takes the limit to one process off the probes of a bare "process" when -c is more than one
-// command: the shell is the target then, and its children run the program. eBPF traces those with it.
-func (c *command) widen(prog *ir.Program) {
-	if c.command == "" || c.runtime != "kernel" || target.Direct(c.command) {
-		return
-	}
-	path := ""
-	for _, p := range prog.Probes {
-		for _, s := range p.Sites {
-			if s.Target {
-				s.Target, path = false, s.Path
-			}
-		}
-	}
-	if path != "" && !c.noWarn {
-		fmt.Fprintf(c.Err, "warning: -c is run by a shell, so every process that runs %s is traced\n", path)
-	}
-}
-
 // shown prints an error that knows its place in the script, or has a hint, as the compiler's are printed.
 func shown(p *diag.Printer, err error) error {
 	var d *diag.Diagnostic
@@ -269,7 +250,6 @@ func shown(p *diag.Printer, err error) error {
 // execute goes from the program to its end: translate, load, run.
 func (c *command) execute(ctx context.Context, p *diag.Printer, res *compiler.Result) error {
 	prog := res.Program
-	c.widen(prog)
 	if c.runtime == "host" {
 		if ds := backend.NoEmbedded(prog, "on the host"); len(ds) > 0 {
 			c.show(p, ds)

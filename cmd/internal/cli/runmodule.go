@@ -14,7 +14,6 @@ import (
 	kmod "github.com/gostap/gostap/backend-kmod"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/runtime/host/target"
 )
 
 func exists(path string) bool {
@@ -87,9 +86,6 @@ func (c *command) sameTarget(prog *ir.Program) error {
 	}
 	if path == "" {
 		return nil
-	}
-	if c.command != "" && !target.Direct(c.command) {
-		return fmt.Errorf("%s traces the target process itself, but -c would be run by a shell: give -c one command", c.module)
 	}
 	got, err := c.targetPath()
 	if err != nil || got == "" {

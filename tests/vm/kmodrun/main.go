@@ -50,7 +50,15 @@ func run() error {
 	verbose := flag.Bool("v", false, "say more")
 	flag.Parse()
 	ctx := context.Background()
-	p, err := program(ctx, *script, *command, *guru)
+	traced, _, _ := strings.Cut(*command, " ")
+	if *pid != 0 {
+		path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", *pid))
+		if err != nil {
+			return err
+		}
+		traced = path
+	}
+	p, err := program(ctx, *script, traced, *guru)
 	if err != nil {
 		return err
 	}
@@ -117,8 +125,8 @@ func run() error {
 // kernelFiles say of which kernel a script speaks, where that is not the running one.
 var kernelFiles kbtf.Config
 
-// program gives the program of a script, or of the file in the text form.
-func program(ctx context.Context, script, command string, guru bool) (*ir.Program, error) {
+// program gives the program of a script that traces a file, or of the file in the text form.
+func program(ctx context.Context, script, traced string, guru bool) (*ir.Program, error) {
 	if script == "" {
 		text, err := os.ReadFile(flag.Arg(0))
 		if err != nil {
@@ -130,9 +138,8 @@ func program(ctx context.Context, script, command string, guru bool) (*ir.Progra
 		}
 		return p, ir.Verify(p)
 	}
-	target, _, _ := strings.Cut(command, " ")
 	res, ds := compiler.Compile(ctx, compiler.Options{Scripts: []compiler.Script{{Name: "<input>", Text: []byte(script)}},
-		Limits: layout.Default(), Guru: guru, Open: open.Open, KernelFiles: kernelFiles, TargetPath: target, Runtime: "kernel", Globals: map[string]string{}})
+		Limits: layout.Default(), Guru: guru, Open: open.Open, KernelFiles: kernelFiles, TargetPath: traced, Runtime: "kernel", Globals: map[string]string{}})
 	(&diag.Printer{W: os.Stderr, Files: res.Files}).Print(ds)
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("the script has errors")

@@ -1,0 +1,32 @@
+package vm
+
+// Parts of the scripts' shell commands. A process waits at its gate until it reads a byte.
+const (
+	waiting = `rm -f /tmp/gate /tmp/said; : >/tmp/said; mkfifo /tmp/gate; `
+	letGo   = ` 2>/tmp/said & r=$!; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q "attached in" /tmp/said && break; sleep 0.3; done
+		FORKS; echo -n 1234 >&9; wait $r; s=$?; exec 9>&-; grep -i -e warn -e error /tmp/said; (exit $s)`
+)
+
+// familyScripts are about the target and what it forks, and about pid namespaces.
+var familyScripts = []kernelScript{
+	{name: "function", script: `probe process.function("work") { println($n) }`, run: `RUN -c FORKS`, want: []string{"0 1 2 3 rc 0"}},
+	{name: "return", script: `probe process.function("work").return { println($return) }`, run: `RUN -c FORKS`, want: []string{"1 2 3 4 rc 0"}},
+	{name: "shell", script: `probe process.function("work") { println($n) }`, run: `RUN -c "FORKS >/dev/null; FORKS"`, want: []string{"0 0 1 1 2 2 3 3 rc 0"}},
+	{name: "shells", script: `probe process("%FORKS").function("work") { if (target_set_pid(pid())) println($n) }`, run: `RUN -c "/bin/sh -c 'FORKS; FORKS'"`, want: []string{"0 0 1 1 2 2 3 3 rc 0"}},
+	{name: "ends", script: `probe process.end { println(execname(), pid() == target()) }`, run: `RUN -c FORKS`, want: []string{"forks0 forks0 forks0 forks1 rc 0"}},
+	{name: "begins", script: `global n probe process.begin { println(execname(), n++, pid() == target()) }`, run: `RUN -c "/bin/sh -c 'FORKS; true'"`, want: []string{"forks10 rc 0 sh01"}},
+	{name: "calls", script: `probe process.syscall { if ($syscall == 231) println(execname()) }`, run: `RUN -c FORKS`, want: []string{"forks forks forks forks rc 0"}},
+	{name: "running", script: `probe process.function("work") { println($n) }`,
+		run:  waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; sleep 0.5; RUN -v -x $p` + letGo,
+		want: []string{"0 1 2 3 rc 0"}},
+	{name: "below", script: `probe process.function("work") { println($n, " ", ns_pid(), ns_tid(), " ", pid() != ns_pid(), tid() == pid(), target() == pid()) }`,
+		run:  waiting + `unshare -p -f FORKS wait </tmp/gate & exec 9>/tmp/gate; sleep 0.5; RUN -v -x $(pidof forks | tr " " "\n" | sort -n | head -n 1)` + letGo,
+		want: []string{"0 11 111 1 22 110 2 33 110 3 44 110 rc 0"}},
+	{name: "inside", script: `probe process.function("work") { println($n, pid() == ns_pid(), tid() == ns_tid(), pid() == target(), ppid() == stp_pid(), " ", pgrp(), sid()) }`,
+		run: `unshare -p -f --mount-proc RUN -c FORKS`, want: []string{"01111 00 11100 00 21100 00 31100 00 rc 0"}},
+	{name: "levels", script: `probe process.function("work") { println($n, pid() != ns_pid(), tid() == pid(), pid() == target(), pid() > 1, ppid() > 0, " ", ns_pid()) }`,
+		run:  `echo ': >/tmp/said; mkfifo /tmp/gate; unshare -p -f FORKS wait </tmp/gate & exec 9>/tmp/gate; sleep 0.5; RUN -v -x $(pidof forks | tr " " "\n" | sort -n | head -n 1)` + letGo + `' >/tmp/inner; rm -f /tmp/gate /tmp/said; unshare -p -f --mount-proc sh /tmp/inner`,
+		want: []string{"011111 1 "}},
+	{name: "lives", script: `probe process.begin { printf("begin %d\n", pid() == target()) } probe process.end { printf("end %d %d\n", pid() == target(), pid() > 0) }`,
+		run: `unshare -p -f --mount-proc RUN -c FORKS`, want: []string{"begin 1 end 0 1 end 0 1 end 0 1 end 1 1 rc 0"}},
+}
