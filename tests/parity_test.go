@@ -54,11 +54,10 @@ func parityReleases() map[string]func(name string) bool {
 // usual are the cases of an ordinary test run: one for each feature.
 func usual(name string) bool {
 	switch name {
-	case "e-live", "e-replaced", "e-runtime", "g-mixed", "g-process", "s-absent", "s-cdata", "s-parms", "s06-indent-c", "s10-args-go", "s11-results-go",
-		"s18-grow", "s18-skipped-frames", "s19-latency", "s21-go-values":
+	case "e-live", "e-replaced", "e-runtime", "g-mixed", "g-process", "s-absent", "s-parms", "s06-indent-c", "s11-results-go", "s18-grow", "s21-go-values":
 		return true
 	case "lang-aggops", "lang-arith", "lang-compare", "lang-control", "lang-ifelse", "lang-logic", "lang-logicside", "lang-next", "lang-numbers", "lang-keys",
-		"lang-globals", "lang-cut", "lang-delete", "lang-prints", "lang-tokenize":
+		"lang-globals", "lang-cut", "lang-delete", "lang-prints", "lang-tokenize", "lang-functions", "lang-arrays":
 		return false
 	}
 	return strings.HasPrefix(name, "lang-")
