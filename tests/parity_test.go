@@ -86,6 +86,7 @@ var notInGuest = map[string]string{
 	"k-syscall":         "about the running kernel",
 	"x-classics":        "about the running kernel",
 	"t-stack":           "names functions of this machine's C library",
+	"k-peek":            "about the running kernel",
 	"t-task":            "about the running kernel",
 }
 

@@ -269,11 +269,13 @@ func (e *NoReturnError) Error() string {
 	return fmt.Sprintf("function %s never returns: it has no return instruction", e.Name)
 }
 
-// ErrNotELF, ErrArch and ErrNoTypes are causes that callers tell apart.
+// ErrNotELF, ErrArch, ErrNoTypes and ErrUndescribed are causes that callers tell apart.
 var (
 	ErrNotELF  = errors.New("not an ELF executable")
 	ErrArch    = errors.New("not an amd64 binary")
 	ErrNoTypes = errors.New("no DWARF debug information")
+	// ErrUndescribed: the debug information is there, and has nothing (or nothing that is certain) about this function.
+	ErrUndescribed = errors.New("the function is not described")
 )
 
 // Enums is what images have that know the enumeration types of C; others have none.

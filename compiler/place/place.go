@@ -138,7 +138,7 @@ func Deferral(p *ir.Program, probe int, o Options) (*Handler, diag.List) {
 	if !stays(body, subs, why, pos, o, &ds) || !capture(p, h, body, pos, o, &ds) {
 		return nil, ds
 	}
-	return h, nil
+	return h, ds
 }
 
 // mayDefer looks at a handler and what it calls, before anything is inlined.

@@ -31,18 +31,28 @@ func (im *Image) protoOf(f *function) (*Proto, error) {
 	case im.scope == nil:
 		f.protoE = im.err
 	case im.ambiguous(f):
-		f.protoE = fmt.Errorf("several functions of the kernel are called %s, and BTF does not tell which of them it describes", f.Name)
+		f.protoE = undescribed("several functions of the kernel are called %s, and BTF does not tell which of them it describes", f.Name)
 	case changed(suffix):
-		f.protoE = fmt.Errorf("the compiler made the copy %s, which may have other parameters than %s", f.sym.Name, f.Name)
+		f.protoE = undescribed("the compiler made the copy %s, which may have other parameters than %s", f.sym.Name, f.Name)
 	default:
 		f.proto, f.protoE = im.scope.FuncProto(f.Name)
 		var nf *debuginfo.NotFoundError
 		if errors.As(f.protoE, &nf) {
-			f.protoE = fmt.Errorf("BTF does not describe %s (it is assembly, or several functions of the kernel have this name and differ)", f.Name)
+			f.protoE = undescribed("BTF does not describe %s (it is assembly, or several functions of the kernel have this name and differ)", f.Name)
 		}
 	}
 	return f.proto, f.protoE
 }
+
+// undescribed is an error about one function whose variables are not known: a debuginfo.ErrUndescribed.
+func undescribed(format string, args ...any) error {
+	return &undescribedError{fmt.Sprintf(format, args...)}
+}
+
+type undescribedError struct{ msg string }
+
+func (e *undescribedError) Error() string        { return e.msg }
+func (e *undescribedError) Is(target error) bool { return target == debuginfo.ErrUndescribed }
 
 // ambiguous reports whether another function has f's name. Tools that made BTF before 2023 described the first that they met.
 func (im *Image) ambiguous(f *function) bool {

@@ -7,6 +7,7 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -102,7 +103,8 @@ type Handler struct {
 // Probes resolves the target expressions of h at every site and makes one elab.Probe for
 // all sites that agree. Expressions that do not resolve carry the reason; it is an error
 // if they are used. Inlined copies and tail jumps at which a used expression does not
-// resolve are left out with a warning, as long as another site remains.
+// resolve are left out with a warning, as long as another site remains; so are functions of the kernel that a wildcard
+// found and of whose variables nothing is known.
 func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 	var ds diag.List
 	make := func(sites []*probe.Site) *elab.Probe {
@@ -117,7 +119,9 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 		p    *elab.Probe
 		bad  *diag.Diagnostic
 		soft bool // every site of it may be left out
-		seen map[*probe.Site]bool
+		// undescribed: since nothing is known about the variables of its functions.
+		undescribed bool
+		seen        map[*probe.Site]bool
 	}
 	groups := map[string]*group{}
 	var order []*group
@@ -137,8 +141,9 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 			order = append(order, g)
 		}
 		g.p.Sites = append(g.p.Sites, s)
-		if s.Kind != probe.Uprobe || s.At.Kind != debuginfo.AtInline && s.At.Kind != debuginfo.AtTail {
-			g.soft = false
+		tail := s.Kind == probe.Uprobe && (s.At.Kind == debuginfo.AtInline || s.At.Kind == debuginfo.AtTail)
+		if g.soft = g.soft && (tail || w.bad != nil && undescribed(s)); g.soft && !tail {
+			g.undescribed = true
 		}
 		if r.entry != nil && !g.seen[r.entry] {
 			g.seen[r.entry] = true
@@ -153,6 +158,8 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 		switch {
 		case g.bad == nil:
 			out = append(out, g.p)
+		case g.soft && good && g.undescribed:
+			left.addUndescribed(g.p.Sites, g.bad)
 		case g.soft && good:
 			left.add(g.p.Sites, g.bad)
 		case !failed:
@@ -169,6 +176,26 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 type leftOut struct {
 	tails, inlines       map[string]bool
 	whyTails, whyInlines string
+	unknown              map[string]bool // functions without a description
+	whyUnknown           string
+}
+
+// undescribed reports whether a wildcard found the function of s and the debug information has nothing about its variables.
+func undescribed(s *probe.Site) bool {
+	if !s.Wild || s.Image == nil {
+		return false
+	}
+	_, err := s.Image.Vars(s.At)
+	return errors.Is(err, debuginfo.ErrUndescribed)
+}
+
+func (l *leftOut) addUndescribed(sites []*probe.Site, why *diag.Diagnostic) {
+	if l.unknown == nil {
+		l.unknown, l.whyUnknown = map[string]bool{}, why.Message
+	}
+	for _, s := range sites {
+		l.unknown[s.Func] = true
+	}
 }
 
 func (l *leftOut) add(sites []*probe.Site, why *diag.Diagnostic) {
@@ -188,6 +215,14 @@ func (l *leftOut) add(sites []*probe.Site, why *diag.Diagnostic) {
 }
 
 func (l *leftOut) report(ds *diag.List, h *Handler) {
+	if n := len(l.unknown); n > 0 {
+		are := "is"
+		if n > 1 {
+			are = "are"
+		}
+		ds.Warnf(diag.Semantic, CodeLeftOut, h.Req.Span, "%s: %s %s left out, the variables there are not known", h.Req, list(l.unknown), are).
+			Note(source.Span{}, "%s", l.whyUnknown).Hintf("test with @defined to handle them without variables")
+	}
 	if len(l.tails) > 0 {
 		ds.Warnf(diag.Semantic, CodeTail, h.Req.Span, "returns by a jump to another function are left out (%s)", list(l.tails)).
 			Note(source.Span{}, "%s", l.whyTails).Hintf("test with @defined to handle them without results")
