@@ -72,33 +72,43 @@ func (s *Store) Elems(i int) ([]interp.Elem, error) {
 	if !g.g.IsArray() {
 		return nil, fmt.Errorf("global %s is not an array", g.g.Name)
 	}
-	type item struct {
-		seq  uint64
-		elem interp.Elem
-	}
 	var items []item
-	span := g.vs * s.copies(g)
-	err := s.batches(g, false, func(keys, vals []byte, n int) {
-		for j := range n {
-			v := vals[j*span : (j+1)*span]
-			it := item{elem: interp.Elem{Key: g.parseKey(keys[j*g.ks:])}}
-			if g.SeqOff >= 0 {
-				// Of a per-CPU element only the CPU that made it has written the number.
-				for c := 0; c < len(v); c += g.vs {
-					it.seq = max(it.seq, le.Uint64(v[c+g.SeqOff:]))
-				}
-			}
-			if g.g.Type == types.Stats {
-				it.elem.Agg = s.merge(g, v)
-			} else {
-				it.elem.Val = g.parseVal(v)
-			}
-			items = append(items, it)
-		}
-	})
+	err := s.batches(g, false, func(keys, vals []byte, n int) { items = s.parse(items, g, keys, vals, n) })
 	if err != nil {
 		return nil, s.fail(g, "list", err)
 	}
+	return inOrder(items), nil
+}
+
+// item is an element with the number of its insertion.
+type item struct {
+	seq  uint64
+	elem interp.Elem
+}
+
+// parse appends the n elements that lie in keys and vals.
+func (s *Store) parse(items []item, g *global, keys, vals []byte, n int) []item {
+	span := g.vs * s.copies(g)
+	for j := range n {
+		v := vals[j*span : (j+1)*span]
+		it := item{elem: interp.Elem{Key: g.parseKey(keys[j*g.ks:])}}
+		if g.SeqOff >= 0 {
+			// Of a per-CPU element only the CPU that made it has written the number.
+			for c := 0; c < len(v); c += g.vs {
+				it.seq = max(it.seq, le.Uint64(v[c+g.SeqOff:]))
+			}
+		}
+		if g.g.Type == types.Stats {
+			it.elem.Agg = s.merge(g, v)
+		} else {
+			it.elem.Val = g.parseVal(v)
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+func inOrder(items []item) []interp.Elem {
 	sort.Slice(items, func(a, b int) bool {
 		if items[a].seq != items[b].seq {
 			return items[a].seq < items[b].seq
@@ -109,7 +119,7 @@ func (s *Store) Elems(i int) ([]interp.Elem, error) {
 	for j := range items {
 		out[j] = items[j].elem
 	}
-	return out, nil
+	return out
 }
 
 func lessKey(a, b interp.Key) bool {

@@ -44,6 +44,7 @@ type Store struct {
 	cpus    int
 	mu      sync.Mutex // buffers and the programs of apply.go
 	apply   applier
+	raws    []raw // by global, see CopyLocked
 	// mark is the word of the lock that is held here, was the scheduling of the thread before.
 	mark uint32
 	was  *unix.SchedAttr

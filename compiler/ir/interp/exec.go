@@ -199,15 +199,18 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 				return Result{}, nil
 			}
 		case ir.OpLock:
+			if in.view != nil {
+				if err := m.enterView(in.view); err == ErrLocked {
+					return Result{Skipped: true, Cause: ir.SkipLock}, nil
+				} else if err != nil {
+					return Result{}, err
+				}
+				break
+			}
 			if m.store.Lock(int(in.n)) != nil {
 				return Result{Skipped: true, Cause: ir.SkipLock}, nil
 			}
 			m.held = int(in.n)
-			if in.view != nil {
-				if err := m.enterView(in.view); err != nil {
-					return Result{}, err
-				}
-			}
 		case ir.OpUnlock:
 			if m.view == nil {
 				m.store.Unlock(int(in.n))

@@ -16,6 +16,7 @@ import (
 
 // viewPlan says what such a handler takes with it.
 type viewPlan struct {
+	class  int
 	reads  []int // globals
 	clears []bool
 }
@@ -40,7 +41,7 @@ func planView(p *ir.Program, f *ir.Func) *viewPlan {
 	}
 	class := int(lock.N)
 	inClass := func(g int) bool { return p.Globals[g].Class == class }
-	plan := &viewPlan{}
+	plan := &viewPlan{class: class}
 	add := func(g int, clears bool) {
 		i := slices.Index(plan.reads, g)
 		if i < 0 {
@@ -165,17 +166,14 @@ func (f *fn) plan(p *ir.Program, src *ir.Func) {
 	}
 }
 
-// enterView exchanges the lock that was taken for a view. It stays until the handler ends: what a handler does behind
-// its OpUnlock does not look at the globals of the class.
+// enterView goes on with a view in place of taking a lock. It stays until the handler ends: what a handler does behind
+// its OpUnlock does not look at the globals of the class. ErrLocked if the lock was not to be had.
 func (m *Machine) enterView(plan *viewPlan) error {
 	v, err := takeView(m.p, m.store, plan)
-	m.store.Unlock(m.held)
-	m.held = -1
-	if err != nil {
-		return err
+	if err == nil {
+		m.view, m.store = v, v
 	}
-	m.view, m.store = v, v
-	return nil
+	return err
 }
 
 func (m *Machine) leaveView() error {
@@ -197,31 +195,72 @@ type view struct {
 	owed map[int]bool
 }
 
-// takeView makes the copies; the lock is held.
-func takeView(p *ir.Program, s Store, plan *viewPlan) (*view, error) {
-	v := &view{Store: s, mem: &MemStore{globs: make([]memGlobal, len(p.Globals)), limits: p.Limits}, has: make([]bool, len(p.Globals)), owed: map[int]bool{}}
+// Copier is implemented by Stores that can copy globals with their lock held for a very short time.
+type Copier interface {
+	// CopyLocked takes the lock of a class, copies globals, empties those for which clears is set, and lets the lock
+	// go. It gives ErrLocked when the lock cannot be had.
+	CopyLocked(class int, globs []int, clears []bool) ([]Copied, error)
+}
+
+// Copied is what a global held: the elements of an array, or a scalar.
+type Copied struct {
+	Elems []Elem
+	Val   Val
+	Agg   Agg
+}
+
+// CopyOf copies a global of s.
+func CopyOf(s Store, g *ir.Global, i int) (c Copied, err error) {
+	switch {
+	case g.IsArray():
+		c.Elems, err = s.Elems(i)
+	case g.Type == types.Stats:
+		c.Agg, _, err = s.Stat(i, nil)
+	default:
+		c.Val, _, err = s.Get(i, nil)
+	}
+	return c, err
+}
+
+// copies takes the lock, copies what the plan says and empties what it says.
+func (plan *viewPlan) copies(p *ir.Program, s Store) ([]Copied, error) {
+	if c, ok := s.(Copier); ok {
+		return c.CopyLocked(plan.class, plan.reads, plan.clears)
+	}
+	if s.Lock(plan.class) != nil {
+		return nil, ErrLocked
+	}
+	defer s.Unlock(plan.class)
+	var out []Copied
 	for i, g := range plan.reads {
-		m := &v.mem.globs[g]
-		m.g = p.Globals[g]
-		v.has[g] = true
-		var err error
-		switch {
-		case m.g.IsArray():
-			var elems []Elem
-			if elems, err = s.Elems(g); err == nil {
-				v.mem.fill(m, elems)
-			}
-		case m.g.Type == types.Stats:
-			m.agg, _, err = s.Stat(g, nil)
-		default:
-			m.scalar, _, err = s.Get(g, nil)
-		}
+		c, err := CopyOf(s, p.Globals[g], g)
 		if err == nil && plan.clears[i] {
-			v.owed[g] = true
 			err = s.Clear(g)
 		}
 		if err != nil {
 			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// takeView makes the copies.
+func takeView(p *ir.Program, s Store, plan *viewPlan) (*view, error) {
+	copies, err := plan.copies(p, s)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{Store: s, mem: &MemStore{globs: make([]memGlobal, len(p.Globals)), limits: p.Limits}, has: make([]bool, len(p.Globals)), owed: map[int]bool{}}
+	for i, g := range plan.reads {
+		m := &v.mem.globs[g]
+		m.g, v.has[g] = p.Globals[g], true
+		m.scalar, m.agg = copies[i].Val, copies[i].Agg
+		if m.g.IsArray() {
+			v.mem.fill(m, copies[i].Elems)
+		}
+		if plan.clears[i] {
+			v.owed[g] = true
 		}
 	}
 	return v, nil
