@@ -71,11 +71,11 @@ var Files = [...]File{
 	}},
 	{Name: "cmdline.stp", Entries: []grammar.Entry{
 		{Private: true, Names: []string{"past"}, Off: 219, End: 431, Line: 5, Refs: []string{"do_more", "addr", "n", "strlen", "user_string", "max_string_len"}, Params: []string{"addr"}},
-		{Private: true, Names: []string{"address_space"}, Off: 527, End: 627, Line: 20, Refs: []string{"task_current"}},
-		{Names: []string{"cmdline_arg"}, Off: 848, End: 1158, Line: 28, Refs: []string{"mm", "address_space", "addr", "end", "i", "n", "past", "user_string2"}, Params: []string{"n"}},
-		{Names: []string{"cmdline_args"}, Off: 1416, End: 1795, Line: 46, Refs: []string{"mm", "address_space", "end", "addr", "i", "m", "n", "s", "delim", "user_string2", "past"}, Params: []string{"n", "m", "delim"}},
-		{Names: []string{"cmdline_str"}, Off: 2000, End: 2066, Line: 67, Refs: []string{"cmdline_args"}},
-		{Names: []string{"process_env"}, Off: 2340, End: 2714, Line: 75, Refs: []string{"mm", "address_space", "addr", "end", "name", "n", "strlen", "past", "user_string_n2", "user_string2"}, Params: []string{"name"}},
+		{Private: true, Names: []string{"address_space"}, Off: 630, End: 838, Line: 21, Refs: []string{"on_host", "error", "task_current"}},
+		{Names: []string{"cmdline_arg"}, Off: 1059, End: 1369, Line: 34, Refs: []string{"mm", "address_space", "addr", "end", "i", "n", "past", "user_string2"}, Params: []string{"n"}},
+		{Names: []string{"cmdline_args"}, Off: 1627, End: 2006, Line: 52, Refs: []string{"mm", "address_space", "end", "addr", "i", "m", "n", "s", "delim", "user_string2", "past"}, Params: []string{"n", "m", "delim"}},
+		{Names: []string{"cmdline_str"}, Off: 2211, End: 2277, Line: 73, Refs: []string{"cmdline_args"}},
+		{Names: []string{"process_env"}, Off: 2551, End: 2925, Line: 81, Refs: []string{"mm", "address_space", "addr", "end", "name", "n", "strlen", "past", "user_string_n2", "user_string2"}, Params: []string{"name"}},
 	}},
 	{Name: "context.stp", Entries: []grammar.Entry{
 		{Names: []string{"execname"}, Off: 331, End: 374, Line: 11},
