@@ -23,11 +23,13 @@ type hosted struct {
 	c       Config
 	out     *output
 	session backend.Session
-	m       *interp.Machine
-	ctx     hostContext
-	bodies  map[int]int // capture -> body of the machine
-	args    []interp.Val
-	skips   [ir.NumCauses]uint64
+	// exited: a handler that ran here ended the session; over: so did one that was deferred.
+	exited, over bool
+	m            *interp.Machine
+	ctx          hostContext
+	bodies       map[int]int // capture -> body of the machine
+	args         []interp.Val
+	skips        [ir.NumCauses]uint64
 	// drain passes on what the session has said.
 	drain func() error
 }
@@ -111,8 +113,12 @@ func (h *hosted) armed(i int) (bool, error) {
 	return v.Int != 0, err
 }
 
-// deferred runs the body of a handler whose kernel part sent the values.
+// deferred runs the body of a handler whose kernel part sent the values. Hits behind one whose handler ended the session
+// were sent before that was known; they do nothing, as hits in the kernel do then.
 func (h *hosted) deferred(capture int, vals []wire.Value) error {
+	if h.over {
+		return nil
+	}
 	c := h.out.schema.Captures[capture]
 	h.args = h.args[:0]
 	for i := range vals {
@@ -124,7 +130,10 @@ func (h *hosted) deferred(capture int, vals []wire.Value) error {
 	}
 	h.ctx.Where = nil
 	defer h.pinned()()
-	return h.ended(h.m.RunBody(h.bodies[capture], c.Probe, h.args, &h.ctx))
+	was := h.session.State()
+	err := h.ended(h.m.RunBody(h.bodies[capture], c.Probe, h.args, &h.ctx))
+	h.over = was == wire.Running && h.session.State() != wire.Running && h.exited
+	return err
 }
 
 func (h *hosted) ended(res interp.Result, err error) error {
@@ -139,6 +148,7 @@ func (h *hosted) ended(res interp.Result, err error) error {
 		if n, err := h.errors(); err != nil {
 			return err
 		} else if n > h.c.Program.Limits.MaxErrors {
+			h.exited = true
 			return h.session.SetState(wire.Failed)
 		}
 	}
@@ -161,6 +171,7 @@ func (h *hosted) Log(text string) { h.out.write(append([]byte(text), '\n')) }
 func (h *hosted) Error(f *textfmt.Fault) { h.out.fault(f) }
 
 func (h *hosted) Exit() {
+	h.exited = true
 	if h.session.State() == wire.Running {
 		if err := h.session.SetState(wire.Stopping); err != nil && h.out.failed == nil {
 			h.out.failed = err
