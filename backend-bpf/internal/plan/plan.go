@@ -89,6 +89,7 @@ const (
 	CtlPidNSDev   = 24 // u64 device and u64 inode of the tracer's pid namespace
 	CtlPidNSIno   = 32
 	CtlSeq        = 40 // u64: the last number given to an insertion (SeqOff); taken by atomic addition, by the host too
+	CtlZero       = 48 // u64: always 0, which the verifier does not know
 	CtlLocks      = 64 // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
 	CtlSize       = 4096
 )

@@ -121,7 +121,7 @@ func (g *gen) mapGet(in *ir.Instr) {
 		g.load(dst, v, gl.ValueOff, asm.DWord)
 		g.jump(done)
 		g.set(none)
-		g.movI(dst, 0)
+		g.oneOf(dst, 0)
 	}
 	g.here(done)
 }

@@ -18,12 +18,12 @@ import (
 )
 
 var (
-	cost      = flag.String("cost", "", "IR file of which to show what the verifier walks most")
+	cost      = flag.String("cost", "", "IR file or script of which to show what the verifier walks most")
 	costSteps = flag.Bool("cost.steps", false, "without may_goto")
 	costInsns = flag.Bool("cost.insns", false, "instruction by instruction")
 )
 
-// TestCost is a tool: go test -run Cost -v -cost FILE.ir shows how often the verifier walks each IR instruction.
+// TestCost is a tool: go test -run Cost -v -cost FILE shows how often the verifier walks each IR instruction.
 func TestCost(t *testing.T) {
 	if *cost == "" {
 		t.Skip("no -cost file")
@@ -32,8 +32,10 @@ func TestCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := ir.ParseText(string(text))
-	if err != nil {
+	var p *ir.Program
+	if strings.HasSuffix(*cost, ".stp") {
+		p = compiled(t, string(text)).Program
+	} else if p, err = ir.ParseText(string(text)); err != nil {
 		t.Fatal(err)
 	}
 	n := 0

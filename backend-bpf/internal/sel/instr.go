@@ -22,10 +22,13 @@ func (g *gen) instr(in *ir.Instr) {
 			g.nestCheck(in)
 		}
 	case ir.OpMov:
-		if g.longs[in.Dst] != mach.None {
-			g.into(g.longs[in.Dst], in.Args[0])
-		} else {
+		switch dst := g.longs[in.Dst]; {
+		case dst == mach.None:
 			g.assign(g.strs[in.Dst], g.strOf(in.Args[0]))
+		case in.Args[0].Kind == ir.ValInt && g.defs[in.Dst] > 1:
+			g.oneOf(dst, in.Args[0].Int)
+		default:
+			g.into(dst, in.Args[0])
 		}
 	case ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar:
 		g.arith(in)

@@ -29,6 +29,7 @@ var libraryHandlers = []struct{ name, body string }{
 		println("args ", cmdline_args(1, -1, "+"), " ", cmdline_arg(9), env_var("LAB_NOTHING"))
 		println(proc_mem_size() > proc_mem_rss(), proc_mem_txt() > 0, proc_mem_data() > 0, proc_mem_size(pid()) == proc_mem_size())
 		println(inode_name(@cast(current_exe_file(), "file", "kernel")->f_inode))`},
+	{"zeros or not", `a[9] = tid() println(a[1], a[2], a[3], a[4], a[5], a[6], a[7], pid() ? tid() : 0, uid() ? gid() : 1, ppid() ? 7 : pid(), cmdline_str())`},
 	{"loop around", `for (t = task_current(); n < 10 && task_pid(t) > 1; n++) { println(task_execname(t), fullpath_struct_path(task_cwd_path(t)), cmdline_str()) t = task_parent(t) }`},
 }
 
@@ -54,7 +55,7 @@ func TestLibraryWalk(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) {
 			for i, form := range forms() {
 				maxWalk = []int{40000, 300000}[i]
-				r := compiled(t, `probe process("/bin/true").begin { `+h.body+` }`)
+				r := compiled(t, `global a; probe process("/bin/true").begin { `+h.body+` }`)
 				newMachine(t, r.Program, sel.Features{MayGoto: form})
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -53,6 +54,20 @@ func (g *gen) arith(in *ir.Instr) {
 	}
 	if d != dst {
 		g.mov(dst, d)
+	}
+}
+
+// oneOf sets dst to a constant on one of several ways that give it different values. Where Linux 6.1 has such a
+// number on the stack, it takes the slot of a known number and that of an unknown one for different things
+// and walks what is behind for each, so n such numbers make 2^n ways: it is not told that this one is known.
+func (g *gen) oneOf(dst mach.Reg, v int64) {
+	if g.u.Feat.MayGoto {
+		g.movI(dst, v)
+		return
+	}
+	g.load(dst, g.mapVal(plan.MapControl, 0), plan.CtlZero, asm.DWord)
+	if v != 0 {
+		g.aluI(asm.Add, dst, v)
 	}
 }
 
