@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -82,7 +81,7 @@ func BenchmarkSyscall(b *testing.B) {
 			took = append(took, float64(time.Since(start).Milliseconds()))
 			t.stop()
 		}
-		b.Log(fmt.Sprintf("%s: attached after %.0f ms", script, median(took)))
+		b.Logf("%s: attached after %.0f ms", script, median(took))
 	}
 }
 

@@ -19,7 +19,6 @@ type embeds struct {
 	text  strings.Builder
 	names map[int64]string // of the functions around the pieces
 	frame int              // bytes of the largest frame
-	site  int              // of what STAP_PRINTF prints; -1 while nothing does
 }
 
 // embedRoom is the longest text that one STAP_PRINTF prints.

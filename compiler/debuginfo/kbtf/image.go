@@ -36,9 +36,7 @@ type symKey struct {
 // function is a code symbol of the image.
 type function struct {
 	debuginfo.Func
-	sym Symbol
-	// same is how many symbols the kernel would find under this one's name.
-	same   int
+	sym    Symbol
 	proto  *Proto
 	protoE error
 	asked  bool

@@ -111,7 +111,8 @@ func diff(a, b int) int { return max(a-b, b-a) }
 // kernel. The error is a *debuginfo.NotFoundError if BTF has no such function (assembly, functions that were
 // made by the optimiser, or several that differ).
 func (s *Scope) FuncProto(name string) (*Proto, error) {
-	for _, r := range s.find(groupFunc, name) {
+	if all := s.find(groupFunc, name); len(all) > 0 {
+		r := all[0]
 		p, err := s.proto(r.ref())
 		if err != nil {
 			return nil, fmt.Errorf("function %s: %w", name, err)

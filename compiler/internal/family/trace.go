@@ -61,9 +61,7 @@ func (m *match) oneTrace(c *probe.Comp, system, name string) []*probe.Site {
 	if fs != nil {
 		all, _ = fs.Events()
 	}
-	for _, n := range m.tracepoints() {
-		all = append(all, n)
-	}
+	all = append(all, m.tracepoints()...)
 	for i, ev := range all {
 		if system == "*" {
 			all[i] = ev[strings.IndexByte(ev, ':')+1:]
