@@ -236,7 +236,7 @@ static int gs_control(struct gs_op *op)
 			gs_release(&gs_locks[op->glob]);
 			return 0;
 		}
-		return gs_try_as(&gs_locks[op->glob], GS_TRIES, GS_DELAY, -1) ? 0 : -EBUSY;
+		return gs_try_as(&gs_locks[op->glob], 100, 0, -gs_thread()) ? 0 : -EBUSY;
 #else
 		return -EINVAL;
 #endif

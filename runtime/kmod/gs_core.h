@@ -57,6 +57,7 @@ struct gs_hit {
 	u32 site;		/* index into the probe's sites */
 	struct gs_value *value;	/* of files in /proc */
 	bool sleeps;		/* the handler may wait: a probe of a program */
+	bool call;		/* of system calls, those of the tracer among them */
 	bool brk;		/* a kernel probe: in_nmi() does not tell what was interrupted */
 };
 
@@ -69,7 +70,7 @@ struct gs_ctx {
 	u32 sp;			/* bytes used of stack */
 	u32 len;		/* bytes waiting in out, behind room for the headers */
 	bool more;		/* a part of the output went out */
-	bool sleeps;		/* gs_hit.sleeps */
+	bool sleeps, call;	/* gs_hit.sleeps, gs_hit.call */
 	bool away;		/* its CPU got another context meanwhile */
 	struct gs_err err;
 	char tmp[GS_MAXSTR + 16];
@@ -130,6 +131,7 @@ static inline struct gs_ctx *gs_enter(const struct gs_hit *hit)
 	c->len = 0;
 	c->more = false;
 	c->sleeps = hit->sleeps;
+	c->call = hit->call;
 	c->left = GS_MAXACTION;
 	return c;
 }
@@ -163,6 +165,8 @@ static inline bool gs_try_as(int *lock, int tries, int delay, int me)
 			return true;
 		if (i >= tries || (old == me && gs_level()))
 			return false;
+		if (old < 0 && old == -gs_thread())
+			return false;
 		if (delay)
 			udelay(delay);
 		else
@@ -184,12 +188,34 @@ static inline void gs_release(int *lock)
 #if GS_LOCKS > 0
 static int gs_locks[GS_LOCKS];
 
+/* How many times longer a handler waits for the host than for another handler, if only its caller waits. */
+#define GS_HOST_TIME 8
+
+/*
+ * The host's word is its thread's number, negative. A hit in that very thread would wait in vain; where it is one of the
+ * system calls by which the host reads the globals, it is not what anybody looks for.
+ */
+static noinline __maybe_unused bool gs_lock_wait(struct gs_ctx *c, int class)
+{
+	int i, old, *lock = &gs_locks[class];
+
+	for (i = 0; i < GS_HOST_TIME; i++) {
+		if (gs_try(lock, GS_TRIES, GS_DELAY)) {
+			c->held = class;
+			return true;
+		}
+		old = READ_ONCE(*lock);
+		if (old >= 0 || old == -gs_thread() || !(c->sleeps || c->call))
+			break;
+	}
+	gs_count(c->call && old == -gs_thread() ? GS_SKIP_STOPPING : GS_SKIP_LOCK);
+	return false;
+}
+
 static inline bool gs_lock(struct gs_ctx *c, int class)
 {
-	if (unlikely(!gs_try(&gs_locks[class], GS_TRIES, GS_DELAY))) {
-		gs_count(GS_SKIP_LOCK);
-		return false;
-	}
+	if (unlikely(!gs_try(&gs_locks[class], 1, 0)))
+		return gs_lock_wait(c, class);
 	c->held = class;
 	return true;
 }

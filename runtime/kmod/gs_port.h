@@ -53,6 +53,7 @@
 #include <linux/stacktrace.h>
 #include <linux/rcupdate.h>
 #include <linux/version.h>
+#define gs_thread() (current->pid)
 #define gs_zalloc(n) vzalloc(n)
 #define gs_free(p) vfree(p)
 #if GS_LEVELS > 1

@@ -66,7 +66,7 @@ static void gs_syscall_hit(bool ret, struct pt_regs *regs, long nr, long val)
 
 	if ((one || all) && gs_running() && !in_ia32_syscall()) {
 		s64 args[GS_SYSCALL_ARGS] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9, nr, val };
-		struct gs_hit hit = { .regs = regs, .args = args };
+		struct gs_hit hit = { .regs = regs, .args = args, .call = true };
 
 		gs_syscall_each(one, &hit);
 		gs_syscall_each(all, &hit);

@@ -85,6 +85,7 @@ static inline int gs_cmpxchg(int *p, int old, int new)
 #define kvfree(p) free(p)
 #define copy_from_user(dst, src, n) (memcpy(dst, src, n), 0)
 #define copy_to_user(dst, src, n) (memcpy(dst, src, n), 0)
+#define gs_thread() 1000
 #define gs_zalloc(n) calloc(1, n)
 #define gs_free(p) free(p)
 

@@ -175,7 +175,13 @@ func (m *Module) Do(op Op, glob uint32, n int64, key, val []byte) (int64, error)
 	if m.file == nil {
 		return 0, os.ErrClosed
 	}
-	if _, _, e := unix.Syscall(unix.SYS_IOCTL, m.file.Fd(), ioc, uintptr(unsafe.Pointer(&r))); e != 0 {
+	call := unix.Syscall
+	if op >= Get && op <= Unlock {
+		// These take microseconds, often with a lock held that handlers wait for: the thread keeps its place among Go's
+		// threads, since getting it back can take long.
+		call = unix.RawSyscall
+	}
+	if _, _, e := call(unix.SYS_IOCTL, m.file.Fd(), ioc, uintptr(unsafe.Pointer(&r))); e != 0 {
 		return r.n, e
 	}
 	return r.n, nil

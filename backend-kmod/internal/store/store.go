@@ -33,6 +33,7 @@ type Store struct {
 	lay []cgen.Layout
 	m   Module
 	mem *interp.MemStore
+	was *unix.SchedAttr // while a lock is held: how the thread was scheduled before
 }
 
 // New makes a store.
@@ -234,20 +235,3 @@ func (s *Store) Elems(g int) ([]interp.Elem, error) {
 	}
 	return out, nil
 }
-
-// Lock takes a lock class. The host is in no hurry: it tries for longer than handlers do.
-func (s *Store) Lock(class int) error {
-	for i := 0; ; i++ {
-		_, err := s.m.Do(stage.Lock, uint32(class), 0, nil, nil)
-		if err == nil {
-			return nil
-		}
-		if err != unix.EBUSY || i >= 100 {
-			return interp.ErrLocked
-		}
-		time.Sleep(50 * time.Microsecond)
-	}
-}
-
-// Unlock releases it.
-func (s *Store) Unlock(class int) { s.m.Do(stage.Unlock, uint32(class), 0, nil, nil) }
