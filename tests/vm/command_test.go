@@ -51,6 +51,18 @@ probe procfs.read { $value = last; $value .= "(" . pp() . ")\n" }
 probe procfs("sub/bad").read { try { error("broken") } catch { } x = n / (n - n) $value = sprint(x) }
 probe end { println("end ", n) }
 `,
+	"metrics": `
+global calls, byname
+probe begin { calls["a\"b\\c", 7] = 3 calls["d\n", -1] = 4 byname["/x"] = 5 byname["y"] = 1 }
+function twice:long (v:long) { return 2 * v }
+function named:string (s:string) { return "<" . s . ">" }
+probe prometheus {
+	@prometheus_dump_array2(calls, "calls_total", "name", "number")
+	@prometheus_dump_array1_map(byname, "twice", "path", twice, named)
+	@prometheus_dump_array1_map_unquoted(byname, "quoted", "path", sprint, text_str)
+}
+probe procfs("stop").write { exit() }
+`,
 	"other": `probe procfs("sub/x").read { $value = "another module\n" } probe begin { println("other") } probe timer.s(30) { exit() }`,
 	"plain": `probe process("%PROG").function("main.traceme") { printf("%d and %d\n", $a, $b) } probe end { error("over") }`,
 	"mine":  `probe process.function("main.traceme") { println("mine ", pid() == target()) }`,
@@ -152,6 +164,11 @@ cat /tmp/files
 cat /proc/gostap/files/count; echo "after $?"
 kill $q; wait $q
 ls /proc/gostap | wc -l
+echo "== metrics"
+./gostap run metrics.ko & p=$!
+upto /proc/gostap/metrics/stop
+sort /proc/gostap/metrics/prometheus
+echo x >/proc/gostap/metrics/stop; wait $p; echo "rc $?"
 echo "== replaced"; echo >>PROG; ./gostap run plain.ko; echo "rc $?"
 mount -t securityfs s /sys/kernel/security
 [ -e /sys/kernel/security/lockdown ] && echo integrity >/sys/kernel/security/lockdown && r lockdown ./gostap run other.ko
@@ -183,6 +200,8 @@ echo "== modules"; lsmod | tail -n +2
 			{"files", []string{"files\nother\n-rw-------\n-r--------\n-r--r--r--\n5\n6\n7\n8\n\nnone(procfs.read)\n41\n41\n(procfs.read)\n1600\nanother module\n"}},
 			{"twice", []string{"a module named files is loaded already", "-m", "rc 1"}},
 			{"wrong", []string{"ERROR: division by 0 near operator '/'", "bad 1\n", "files 1\nwrote 3 sh\n", "after 1\n0\n"}},
+			{"metrics", []string{`calls_total{name="a\"b\\c",number="7"} 3` + "\n" + `calls_total{name="d\n",number="-1"} 4` + "\n" + `quoted{path=/x} 5` + "\n" + `quoted{path=y} 1` + "\n" +
+				`twice{path="</x>"} 10` + "\n" + `twice{path="<y>"} 2` + "\n", "rc 0"}},
 			{"replaced", []string{prog + " is not the file that plain.ko was built for", "rc 1"}},
 			{"unsigned", []string{"the kernel takes signed modules only", "--runtime=bpf", "rc 1"}},
 			{"disabled", []string{"loading of modules was switched off", "--runtime=bpf", "rc 1"}},

@@ -19,7 +19,7 @@ var foreign = [...]struct {
 	{"it is meant for a script that is run by another user; use uid()", []string{"is_myproc"}},
 	{"it reads the file that an address lies in; use umodname(address) for its name and usymdata(address) for the distance", []string{"umodaddr", "umodbuildid"}},
 	{"names and numbers of system calls are tables of stap; in probes of system calls name and __nr are variables", []string{"syscall_name", "syscall_num"}},
-	{"what it prints belongs to probes of procfs, which are not available; print the values in a timer probe", []string{
+	{"it makes two files in /proc of a form of its own; write the text in probe procfs(\"data.json\").read, in a module (--runtime=kernel)", []string{
 		"json_set_prefix", "json_add_numeric_metric", "json_add_string_metric", "json_add_array", "json_add_array_numeric_metric", "json_add_array_string_metric"}},
 	{"it unwinds scripts of another language; use print_ubacktrace() for the stack of the interpreter", []string{
 		"python_print_backtrace", "python_sprint_backtrace", "python2_get_locals", "python2_get_var_obj", "python3_get_locals", "python3_get_var_obj",
