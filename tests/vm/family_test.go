@@ -27,6 +27,9 @@ var familyScripts = []kernelScript{
 	{name: "levels", script: `probe process.function("work") { println($n, pid() != ns_pid(), tid() == pid(), pid() == target(), pid() > 1, ppid() > 0, " ", ns_pid()) }`,
 		run:  `echo ': >/tmp/said; mkfifo /tmp/gate; unshare -p -f FORKS wait </tmp/gate & exec 9>/tmp/gate; sleep 0.5; RUN -v -x $(pidof forks | tr " " "\n" | sort -n | head -n 1)` + letGo + `' >/tmp/inner; rm -f /tmp/gate /tmp/said; unshare -p -f --mount-proc sh /tmp/inner`,
 		want: []string{"011111 1 "}},
+	{name: "alone", script: `probe process(2).function("work") { println($n, pid() == 2) exit() }`, // two is the first child of a namespace's shell
+		run:  `rm -f /tmp/gate; mkfifo /tmp/gate; echo 'FORKS wait </tmp/gate & exec 9>/tmp/gate; (sleep 4; FORKS; echo -n 1234 >&9) & RUN' >/tmp/inner; unshare -p -f --mount-proc sh /tmp/inner`,
+		want: []string{"01 rc 0"}},
 	{name: "lives", script: `probe process.begin { printf("begin %d\n", pid() == target()) } probe process.end { printf("end %d %d\n", pid() == target(), pid() > 0) }`,
 		run: `unshare -p -f --mount-proc RUN -c FORKS`, want: []string{"begin 1 end 0 1 end 0 1 end 0 1 end 1 1 rc 0"}},
 }

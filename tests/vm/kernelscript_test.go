@@ -2,6 +2,7 @@ package vm
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -151,7 +152,11 @@ func TestKernelScripts(t *testing.T) {
 			if s.run != "" {
 				args[len(args)-1] = forks
 			}
-			out, err := exec.Command(run, append(args, "-kernel-btf", facts.BTF, "-kernel-map", facts.Kallsyms, "-r", kdir, "-build", "-e", text)...).CombinedOutput()
+			build := exec.Command(run, append(args, "-kernel-btf", facts.BTF, "-kernel-map", facts.Kallsyms, "-r", kdir, "-build", "-e", text)...)
+			if s.name == "alone" {
+				build = besides(t, forks, build)
+			}
+			out, err := build.CombinedOutput()
 			if err != nil {
 				t.Errorf("build %s: %v\n%s", s.name, err, out)
 				continue
@@ -212,4 +217,17 @@ func ordered(text string) string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// besides runs a command in a pid namespace where the process with number 2 runs prog, which waits.
+func besides(t *testing.T, prog string, cmd *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	gate, hold, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { gate.Close(); hold.Close() })
+	in := exec.Command("unshare", append([]string{"-r", "-p", "-f", "--mount-proc", "sh", "-c", prog + ` wait <&3 >/dev/null & "$@"`, "sh"}, cmd.Args...)...)
+	in.ExtraFiles = []*os.File{gate}
+	return in
 }
