@@ -68,15 +68,19 @@ var kernelScripts = []struct {
 	{"library", "open 1", `
 		global first
 		probe kernel.function("do_sys_openat2") { if (pid() == target()) first++ }
-		probe kernel.function("do_sys_openat2") { if (pid() == target() && first == 1) { t = task_current() println("task ", task_pid(t) == pid(), task_tid(t) == tid(), task_execname(t) == execname(), task_pid(task_parent(t)) == ppid(), task_cpu(t) == cpu(), " ", task_uid(t), task_state(t), task_nice(t), " ", task_prio(t)) } }
-		probe kernel.function("do_sys_openat2") { if (pid() == target() && first == 1) { t = task_current() println("found ", pid2task(pid()) == t, pid2execname(1) != "", pid2task(999999), task_start_time(tid()) > 0, task_rlimit_nofile(t) > 100) } }
-		probe kernel.function("do_sys_openat2") { if (pid() == target() && first == 1) { println("target ", target_set_pid(pid()), target_set_pid(1)) } }
-		probe kernel.function("do_sys_openat2") { if (pid() == target() && first == 1) { t = task_current() println("names ", ns_ppid() == ppid(), ns_sid() == sid(), task_ns_pid(t) == pid(), ns_uid(), " ", HZ(), " ", user_mode(), probe_type()) } }
-		probe kernel.function("do_sys_openat2") { if (pid() == target() && first == 1) { t = task_current() println("file ", fullpath_struct_file(0, current_exe_file()) == cmdline_arg(0), " ", fullpath_struct_path(task_cwd_path(t))) } }
-		probe kernel.function("do_sys_openat2") { if (pid() == target() && first == 1) { println("entry ", d_name(@cast(current_exe_file(), "file", "kernel")->f_path->dentry), " ", inode_name(@cast(current_exe_file(), "file", "kernel")->f_inode)) } }
-		probe kernel.function("do_sys_openat2") { if (pid() == target() && first == 1) { println("args ", cmdline_args(1, -1, "+"), " ", cmdline_arg(9), env_var("LAB_NOTHING")) } }
-		probe kernel.function("do_sys_openat2") { if (pid() == target() && first == 1) { println("memory ", proc_mem_size() > proc_mem_rss(), proc_mem_txt() > 0, proc_mem_data() > 0, proc_mem_size(pid()) == proc_mem_size()) } }
-		probe kernel.function("do_sys_openat2") { if (pid() == target() && first == 1) { t = task_current() println("stack ", symname(stack(0)), " ", stack(1) == caller_addr(), modname(stack(0)), is_sig_blocked(t, 15)) } }`,
+		probe kernel.function("do_sys_openat2") {
+			if (pid() != target() || first != 1) next
+			t = task_current()
+			println("task ", task_pid(t) == pid(), task_tid(t) == tid(), task_execname(t) == execname(), task_pid(task_parent(t)) == ppid(), task_cpu(t) == cpu(), " ", task_uid(t), task_state(t), task_nice(t), " ", task_prio(t))
+			println("found ", pid2task(pid()) == t, pid2execname(1) != "", pid2task(999999), task_start_time(tid()) > 0, task_rlimit_nofile(t) > 100)
+			println("target ", target_set_pid(pid()), target_set_pid(1))
+			println("names ", ns_ppid() == ppid(), ns_sid() == sid(), task_ns_pid(t) == pid(), ns_uid(), " ", HZ(), " ", user_mode(), probe_type())
+			println("file ", fullpath_struct_file(0, current_exe_file()) == cmdline_arg(0), " ", fullpath_struct_path(task_cwd_path(t)))
+			println("entry ", d_name(@cast(current_exe_file(), "file", "kernel")->f_path->dentry), " ", inode_name(@cast(current_exe_file(), "file", "kernel")->f_inode))
+			println("args ", cmdline_args(1, -1, "+"), " ", cmdline_arg(9), env_var("LAB_NOTHING"))
+			println("memory ", proc_mem_size() > proc_mem_rss(), proc_mem_txt() > 0, proc_mem_data() > 0, proc_mem_size(pid()) == proc_mem_size())
+			println("stack ", symname(stack(0)), " ", stack(1) == caller_addr(), modname(stack(0)), is_sig_blocked(t, 15))
+		}`,
 		[]string{"task 11111 000 20\n", "found 11011\n", "target 10\n", "names 1110 250 0kprobe\n", "file 1 /", "entry kernel kernel\n", "args open+1 \n", "memory 1111\n",
 			"stack do_sys_openat2 1kernel0\n"}},
 	{"peek", "open 2", `

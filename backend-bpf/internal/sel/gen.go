@@ -143,7 +143,8 @@ func (g *gen) run() error {
 	}
 	g.placeStack()
 	if g.steps {
-		g.funcs = append([]*mach.Func{g.driver(g.f)}, g.funcs...)
+		driver := g.driver(g.f) // which may add a function
+		g.funcs = append([]*mach.Func{driver}, g.funcs...)
 	}
 	return g.err
 }

@@ -16,11 +16,21 @@ import (
 // a state in which everything that it loads from the slot is unknown, so it cannot take the first
 // turn's values for constants (which Linux 6.1 does with what lies on the stack).
 
+// Handlers whose loops are too tangled for may_goto are made of steps on later kernels too. Later verifiers walk a
+// callback of bpf_loop as the body of a loop, in which two ways are the same only if all numbers have the same
+// ranges. So there the step is a global function, which the verifier walks once, by itself, with arguments of
+// which it knows nothing, and all that the callback does is to call it in a loop. A global function takes no pointer into a
+// map, so it looks the scratch slot up again. may_goto alone would not do for the loop: some kernels end it after 65535
+// turns.
+
 // errSteps says that a handler has to be translated again as steps.
 var errSteps = errors.New("handler has loops")
 
-// maxSteps is the most calls that bpf_loop makes.
-const maxSteps = 1 << 23
+// maxSteps is the most calls that bpf_loop makes of a step, maxRounds of a callback that makes some ten thousand steps or more itself.
+const (
+	maxSteps  = 1 << 23
+	maxRounds = 128
+)
 
 // Words of the step area in the scratch slot, and values of its first word.
 const (
@@ -157,29 +167,25 @@ func (g *gen) driver(body *mach.Func) *mach.Func {
 	idx := g.acquire(g.out)
 	area := at(g.frame.scratch, g.step.area)
 	g.storeIP(area, stepState, 0, asm.DWord)
-	late := g.cold()
-	var last func()
+	fr := g.temp(16)
+	g.storeS(fr, 0, g.ctx, asm.DWord)
+	name, most := body.Name, int64(maxSteps)
 	if body.Global {
-		step := func() mach.Reg { return g.callFn(body.Name, aReg(g.ctx), aReg(idx)) }
-		head, back := g.block(), g.block()
-		g.here(head)
-		g.condI(asm.JNE, step(), 0, g.end, back)
-		g.set(back)
-		g.cur.Term = mach.Term{Kind: mach.MayGoto, Then: late, Else: head}
-		last = func() { step() }
+		most = maxRounds
+		g.storeS(fr, 8, idx, asm.DWord)
+		g.funcs = append(g.funcs, turn(body))
+		name = turnName(body)
 	} else {
-		fr := g.temp(16)
-		g.storeS(fr, 0, g.ctx, asm.DWord)
 		g.storeS(fr, 8, g.frame.scratch, asm.DWord)
-		run := func(turns int64) { g.call(asm.FnLoop, aImm(turns), aFunc(body.Name), aSlot(fr, 0), aImm(0)) }
-		run(maxSteps)
-		g.condI(asm.JNE, g.getP(area, stepState, asm.DWord), stepDone, late, g.end)
-		last = func() { run(1) }
 	}
+	run := func(turns int64) { g.call(asm.FnLoop, aImm(turns), aFunc(name), aSlot(fr, 0), aImm(0)) }
+	run(most)
+	late := g.cold()
+	g.condI(asm.JNE, g.getP(area, stepState, asm.DWord), stepDone, late, g.end)
 	g.set(late)
 	// All steps are used up: one more ends the handler as MAXACTION does.
 	g.storeP(area, stepState, g.getP(area, stepStop, asm.DWord), asm.DWord)
-	last()
+	run(1)
 	g.jump(g.end)
 	g.set(g.end)
 	g.storeI(g.frame.scratch, 0, 0, asm.Word)
@@ -187,5 +193,30 @@ func (g *gen) driver(body *mach.Func) *mach.Func {
 	g.set(g.out)
 	g.movI(mach.R0, 0)
 	g.cur.Term = mach.Term{Kind: mach.Exit}
+	return f
+}
+
+func turnName(step *mach.Func) string { return step.Name + "_turn" }
+
+// turn writes the callback that calls the global function until it is done: long (u64 turn, struct { ctx, index } *). Its loop is a
+// may_goto, which costs less than bpf_loop.
+func turn(step *mach.Func) *mach.Func {
+	f := mach.New(turnName(step))
+	f.Params, f.Callback = 2, true
+	c := code{f: f, lock: -1}
+	c.set(c.block())
+	fr := c.copy(mach.R2)
+	ctx, idx := c.get(fr, 0, asm.DWord), c.get(fr, 8, asm.DWord)
+	head, again, done, pause := c.block(), c.block(), c.block(), c.cold()
+	c.here(head)
+	c.condI(asm.JNE, c.callFn(step.Name, aReg(ctx), aReg(idx)), 0, done, again)
+	c.cur.Term = mach.Term{Kind: mach.MayGoto, Then: pause, Else: head}
+	leave := func(b *mach.Block, result int64) {
+		c.set(b)
+		c.movI(mach.R0, result)
+		c.cur.Term = mach.Term{Kind: mach.Exit}
+	}
+	leave(done, 1)
+	leave(pause, 0)
 	return f
 }
