@@ -11,6 +11,8 @@ import (
 
 var lostEvents = regexp.MustCompile(`WARNING: (\d+) events? lost because the output buffer was full`)
 
+var skippedProbes = regexp.MustCompile(`skipped probes: (\d+)`)
+
 // TestFlood: handlers print more than the reader takes, for a while nothing at all. The program goes on, the kernel is
 // well, and what was printed and what was counted as lost make up what was said, with every printed line whole and
 // in order.
@@ -52,8 +54,12 @@ head -c 300 /proc/meminfo | grep MemFree >/dev/null && echo alive
 		if m := lostEvents.FindStringSubmatch(res.Output); m != nil {
 			fmt.Sscan(m[1], &lost)
 		}
-		if printed == 0 || lost == 0 || printed+lost != 2*calls || number(res.Output, "said ") != 2*calls {
-			t.Errorf("%d lines and %d lost of %d", printed, lost, 2*calls)
+		skipped := 0 // hits whose handler did not get its lock: on a busy machine
+		if m := skippedProbes.FindStringSubmatch(res.Output); m != nil {
+			fmt.Sscan(m[1], &skipped)
+		}
+		if printed == 0 || lost == 0 || printed+lost+skipped != 2*calls || number(res.Output, "said ")+skipped != 2*calls {
+			t.Errorf("%d lines, %d lost and %d skipped of %d", printed, lost, skipped, 2*calls)
 		}
 		for _, w := range []string{"\nagain 0\n", "\nalive\n", "rc 0\n"} {
 			if !strings.Contains("\n"+res.Output, w) {
