@@ -3,9 +3,14 @@ package tests
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -173,14 +178,39 @@ func TestScratchExhausted(t *testing.T) {
 // itself; each time that it would have is counted, and the runs that there were are whole.
 func TestRecursed(t *testing.T) {
 	needRoot(t)
+	// Inodes are freed by RCU: their callbacks run when the tick's interrupt ends, inside of whatever it interrupted.
+	stop := files(t, runtime.NumCPU())
+	defer stop()
 	s := begin(t, "-D", "MAXACTION=1000000", "-e", `global n, hits probe kernel.trace("kmem_cache_free") { hits++ for (i = 0; i < 3000; i++) n++ }
 		probe timer.ms(200) { if (n > 3000 * 5000) exit() } probe timer.s(15) { exit() } probe end { println(n - 3000 * hits) }`)
 	if status := s.end(); status != 0 {
 		t.Errorf("status %d\n%s", status, s.stderr())
 	}
-	if n := counted(t, s.stderr(), "hits missed because the kernel does not run a handler inside another"); n == 0 || s.stdout() != "0\n" {
+	n := counted(t, s.stderr(), "hits missed because the kernel does not run a handler inside another")
+	t.Logf("%d missed", n)
+	if n == 0 || s.stdout() != "0\n" {
 		t.Errorf("%d counted\n%s%s", n, s.stdout(), s.stderr())
 	}
+}
+
+// files makes and removes files on several threads until stop is called.
+func files(t *testing.T, threads int) (stop func()) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	var over atomic.Bool
+	for i := range threads {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		wg.Go(func() {
+			for !over.Load() {
+				if err := os.WriteFile(name, nil, 0o600); err != nil {
+					t.Error(err)
+					return
+				}
+				os.Remove(name)
+			}
+		})
+	}
+	return func() { over.Store(true); wg.Wait() }
 }
 
 // TestNoGoroutine: a thread made by C runs Go code before it has a goroutine. What is kept by the goroutine cannot be kept

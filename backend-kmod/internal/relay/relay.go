@@ -135,7 +135,7 @@ func (r *Reader) waiting() bool {
 	return false
 }
 
-// settle is how long a record may take from its number to its end before Read gives up on it for now.
+// settle is how long a record may take from its number to its end before this call of Read leaves it to the next one.
 const settle = 20 * time.Millisecond
 
 // Read passes on the records that wait; when there are none it waits for one until the deadline, for the end of the
