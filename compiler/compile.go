@@ -147,9 +147,7 @@ func Compile(ctx context.Context, o Options) (*Result, diag.List) {
 		start := time.Now()
 		ds := p.run(s)
 		res.Timings = append(res.Timings, Timing{p.name, p.phase, time.Since(start)})
-		for _, d := range ds {
-			all.Add(d)
-		}
+		all.AddAll(ds)
 		if p.dump != nil && wants(o.Dump, p.name) {
 			res.Dumps[p.name] = p.dump(s)
 		}

@@ -171,9 +171,7 @@ func (s *state) expand() diag.List {
 	}
 	for _, p := range probes {
 		items, ds := s.xenv.Probe(p.Points, p.Body)
-		for _, d := range ds {
-			all.Add(d)
-		}
+		all.AddAll(ds)
 		for _, it := range items {
 			s.items = append(s.items, &handler{p, it, true})
 		}
@@ -227,9 +225,7 @@ func (s *state) target() diag.List {
 	var all diag.List
 	for _, h := range s.items {
 		ps, ds := s.elaborate(h)
-		for _, d := range ds {
-			all.Add(d)
-		}
+		all.AddAll(ds)
 		s.prog.Probes = append(s.prog.Probes, ps...)
 	}
 	return all

@@ -103,6 +103,13 @@ func (l *List) Add(d *Diagnostic) *Diagnostic {
 	return d
 }
 
+// AddAll adds each of more with Add.
+func (l *List) AddAll(more List) {
+	for _, d := range more {
+		l.Add(d)
+	}
+}
+
 // Errors counts the errors.
 func (l List) Errors() int {
 	n := 0

@@ -224,9 +224,7 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 		}
 		return x.fail(ctx, ds)
 	}
-	for _, d := range ds {
-		x.ds.Add(d)
-	}
+	x.ds.AddAll(ds)
 	x.items++
 	name := ctx.alias
 	if name == "" {
@@ -375,9 +373,7 @@ func (x *expander) aliases(req probe.Request, ms []aliasMatch, ctx context) []*I
 			return nil
 		}
 		decl, ds := m.alias.Decl()
-		for _, d := range ds {
-			x.ds.Add(d)
-		}
+		x.ds.AddAll(ds)
 		if decl == nil || m.wild && seen[decl] {
 			continue // a wildcard takes one of several names of an alias
 		}

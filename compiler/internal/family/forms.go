@@ -66,18 +66,25 @@ func timers() *form {
 	return t
 }
 
+// later ends the reasons for what may come.
+const later = "not available in this version"
+
+// ofFunction is what may follow function(...). label says what to use instead of .label.
+func ofFunction(resolve func(*match) []*probe.Site, label string) []*form {
+	return []*form{
+		{name: "call", args: bare, resolve: resolve},
+		{name: "inline", args: bare, resolve: resolve},
+		{name: "exported", args: bare, resolve: resolve},
+		{name: "return", args: bare, resolve: resolve, kids: []*form{{name: "maxactive", args: num, resolve: resolve}}},
+		{name: "callee", args: str, refuse: "probes by call chain are " + later, hint: "probe the called function and test the caller in the handler"},
+		{name: "callees", args: bare | num, refuse: "probes by call chain are " + later, hint: "probe the called functions and test the caller in the handler"},
+		{name: "label", args: str, refuse: "probes at labels are " + later, hint: label},
+	}
+}
+
 func processes() *form {
-	const later = "not available in this version"
 	return &form{name: "process", args: bare | num | str, kids: []*form{
-		{name: "function", args: num | str, resolve: functions, kids: []*form{
-			{name: "call", args: bare, resolve: functions},
-			{name: "inline", args: bare, resolve: functions},
-			{name: "exported", args: bare, resolve: functions},
-			{name: "return", args: bare, resolve: functions, kids: []*form{{name: "maxactive", args: num, resolve: functions}}},
-			{name: "callee", args: str, refuse: "probes by call chain are " + later, hint: "probe the called function and test the caller in the handler"},
-			{name: "callees", args: bare | num, refuse: "probes by call chain are " + later, hint: "probe the called functions and test the caller in the handler"},
-			{name: "label", args: str, refuse: "probes at labels are " + later, hint: "use .statement with the label's line"},
-		}},
+		{name: "function", args: num | str, resolve: functions, kids: ofFunction(functions, "use .statement with the label's line")},
 		{name: "statement", args: num | str, resolve: statements, kids: []*form{
 			{name: "nearest", args: bare, resolve: statements},
 			{name: "absolute", args: bare, resolve: statements, kids: []*form{

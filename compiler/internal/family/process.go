@@ -42,37 +42,26 @@ type site struct {
 // each runs find for every program of m and gathers the sites. What does not match in one
 // of several programs is left out as long as another has it.
 func (m *match) each(last string, find func(*finder)) []*probe.Site {
-	progs := m.programs()
-	var sites []*probe.Site
-	var failed diag.List
-	for _, p := range progs {
-		mp := &match{env: m.env, req: m.req}
-		img := mp.image(p)
-		if img != nil {
-			f := &finder{match: mp, prog: p, img: img, path: img.Path(), seen: map[site]bool{}}
-			if m.env.foreign(p.path) {
-				f.path = p.path
-			}
-			for i := range m.req.Comps {
-				if m.req.Comps[i].Name == last {
-					f.tail = suffix(m.req.Comps[i+1:])
-				}
-			}
-			find(f)
-			sites = append(sites, f.sites...)
-		}
-		for _, d := range mp.diag {
-			if d.Severity == diag.Error {
-				failed = append(failed, d)
-			} else {
-				m.diag.Add(d)
-			}
+	tail := ""
+	for i := range m.req.Comps {
+		if m.req.Comps[i].Name == last {
+			tail = suffix(m.req.Comps[i+1:])
 		}
 	}
-	if len(sites) == 0 {
-		for _, d := range failed {
-			m.diag.Add(d)
+	sites, failed := eachOf(m, m.programs(), func(m *match, p program) []*probe.Site {
+		img := m.image(p)
+		if img == nil {
+			return nil
 		}
+		f := &finder{match: m, prog: p, img: img, path: img.Path(), tail: tail, seen: map[site]bool{}}
+		if m.env.foreign(p.path) {
+			f.path = p.path
+		}
+		find(f)
+		return f.sites
+	})
+	if len(sites) == 0 {
+		m.diag.AddAll(failed)
 	}
 	return sites
 }
@@ -139,13 +128,8 @@ func functions(m *match) []*probe.Site {
 	if !c.Arg.IsString {
 		return m.each("function", func(f *finder) { f.functionAt(c, uint64(c.Arg.Num)) })
 	}
-	pat, err := parsePattern(c.Arg.Str)
-	if err != nil {
-		m.errorf(c, "%v", err)
-		return nil
-	}
-	if pat.all || pat.to != 0 || pat.rel {
-		m.errorf(c, "a function is named by one line of it").Hintf("use .statement for lines")
+	pat, ok := m.functionPattern(c)
+	if !ok {
 		return nil
 	}
 	return m.each("function", func(f *finder) { f.functions(c, pat) })
@@ -176,14 +160,11 @@ func (f *finder) functions(c *probe.Comp, pat pattern) {
 			return
 		}
 		notFound = err
-		funcs = f.filter(funcs, pat)
+		if pat.file != "" || pat.hasLine {
+			funcs = pat.among(funcs, f.img)
+		}
 		if f.has("exported") {
-			kept := funcs[:0:0]
-			for _, fn := range funcs {
-				if fn.External {
-					kept = append(kept, fn)
-				}
-			}
+			kept := exported(funcs)
 			if len(kept) == 0 && len(funcs) > 0 {
 				f.errorf(c, "%s of %s is not exported", funcs[0].Name, f.path)
 				return
@@ -214,35 +195,6 @@ func (f *finder) functions(c *probe.Comp, pat pattern) {
 func missing(err error) bool {
 	var nf *debuginfo.NotFoundError
 	return errors.As(err, &nf)
-}
-
-// filter keeps the functions of the pattern's file and line.
-func (f *finder) filter(funcs []*debuginfo.Func, pat pattern) []*debuginfo.Func {
-	if pat.file == "" && !pat.hasLine {
-		return funcs
-	}
-	var kept []*debuginfo.Func
-	for _, fn := range funcs {
-		if pat.inFile(fn.File) && (!pat.hasLine || fn.Line == pat.line) {
-			kept = append(kept, fn)
-		}
-	}
-	if len(kept) > 0 || !pat.hasLine {
-		return kept
-	}
-	// The line is not that of a declaration: take the functions that have code for it.
-	sites, err := f.img.LineSites(pat.query(false))
-	if err != nil {
-		return nil
-	}
-	seen := map[*debuginfo.Func]bool{}
-	for _, s := range sites {
-		if s.Func != nil && s.Inline == nil && !seen[s.Func] {
-			seen[s.Func] = true
-			kept = append(kept, s.Func)
-		}
-	}
-	return kept
 }
 
 // out adds the entries, or the returns, of out-of-line functions. exact says that they were
@@ -284,13 +236,7 @@ func (f *finder) out(c *probe.Comp, funcs []*debuginfo.Func, exact bool) {
 	for _, r := range refused {
 		names = append(names, r.fn.Name)
 	}
-	const show = 5
-	more := ""
-	if len(names) > show {
-		more = fmt.Sprintf(" and %d more", len(names)-show)
-		names = names[:show]
-	}
-	f.warnf("%s: left out %s%s: %v", f.req, strings.Join(names, ", "), more, first.err)
+	f.warnf("%s: left out %s: %v", f.req, few(names), first.err)
 }
 
 func (f *finder) one(fn *debuginfo.Func) error {
@@ -330,7 +276,7 @@ func (f *finder) one(fn *debuginfo.Func) error {
 
 func (f *finder) inlined(sites []*debuginfo.InlineSite, pat pattern) {
 	for _, in := range sites {
-		if in.Func == nil || !pat.inFile(in.Func.File) || pat.hasLine && in.Func.Line != pat.line {
+		if in.Func == nil || !pat.means(in.Func) {
 			continue
 		}
 		s := in.Site

@@ -1,11 +1,8 @@
 package family
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -15,13 +12,8 @@ func statements(m *match) []*probe.Site {
 	if !c.Arg.IsString {
 		return m.each("statement", func(f *finder) { f.statementAt(c, uint64(c.Arg.Num)) })
 	}
-	if m.has("absolute") {
-		m.errorf(c, "an absolute statement is an address").Hintf("write .statement(0x...).absolute")
-		return nil
-	}
-	pat, err := parsePattern(c.Arg.Str)
-	if err != nil {
-		m.errorf(c, "%v", err)
+	pat, ok := m.statementPattern(c)
+	if !ok {
 		return nil
 	}
 	if !pat.hasLine {
@@ -29,7 +21,7 @@ func statements(m *match) []*probe.Site {
 			// A bare function name means its first statement, as .function does.
 			return m.each("statement", func(f *finder) { f.firstStatement(c, pat) })
 		}
-		m.errorf(c, "the line is missing").Hintf(`write "%s:LINE"`, c.Arg.Str)
+		m.noLine(c)
 		return nil
 	}
 	return m.each("statement", func(f *finder) { f.lines(c, pat) })
@@ -73,15 +65,7 @@ func (f *finder) firstStatement(c *probe.Comp, pat pattern) {
 func (f *finder) lines(c *probe.Comp, pat pattern) {
 	sites, err := f.img.LineSites(pat.query(f.has("nearest")))
 	if err != nil {
-		var nf *debuginfo.NotFoundError
-		d := f.errorf(c, "%v", err)
-		if errors.As(err, &nf) {
-			if len(nf.Near) > 0 {
-				d.Hintf("did you mean %s?", strings.Join(nf.Near, ", "))
-			} else if !f.has("nearest") && nf.What == "line" {
-				d.Hintf("append .nearest for the next line with code")
-			}
-		}
+		f.lineHint(f.errorf(c, "%v", err), err)
 		return
 	}
 	for _, s := range sites {

@@ -1,9 +1,13 @@
 package family
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/syscalls"
 )
@@ -54,6 +58,62 @@ func syscallSites(m *match) []*probe.Site {
 		if near := diag.Nearest(c.Arg.Str, names, 3); len(near) > 0 {
 			d.Hintf("did you mean %s?", strings.Join(near, ", "))
 		}
+	}
+	return out
+}
+
+// syscallSite makes the site of a system call; nil stands for all that have no site of their own.
+func (e *Env) syscallSite(call *syscalls.Call, exit bool) *probe.Site {
+	s := &probe.Site{Kind: probe.ProcessSyscall, Syscall: probe.AnySyscall}
+	if exit {
+		s.Kind = probe.ProcessSyscallReturn
+	}
+	if call != nil {
+		s.Syscall, s.Func = call.Nr, call.Name
+	}
+	// Entries and returns are matched by thread and number.
+	s.At.CFA = loc.Constant(int64(s.Syscall))
+	s.Names = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, exit), nil }}
+	if exit {
+		s.Enter = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, false), nil }}
+	}
+	return s
+}
+
+// clobbers are the calls behind which the registers do not hold the arguments any more.
+var clobbers = map[string]bool{"execve": true, "execveat": true, "rt_sigreturn": true}
+
+func (e *Env) syscallArgs(call *syscalls.Call, exit bool) []*debuginfo.Var {
+	long := e.ctype("long")
+	var out []*debuginfo.Var
+	add := func(name string, v *debuginfo.Var) {
+		v.Name = name
+		if exit && (call == nil || clobbers[call.Name]) && name != "syscall" && name != "return" {
+			v.Err = &debuginfo.NotLiveError{Name: name, Reason: "a system call that starts a program leaves no arguments behind"}
+		}
+		out = append(out, v)
+	}
+	if exit {
+		add("return", word("", long, ir.SyscallRet, false))
+		out[0].Kind = debuginfo.Result
+	}
+	if call != nil {
+		for i, a := range call.Args() {
+			add(a.Name, word("", e.ctype(a.Type), i, false))
+		}
+	}
+	// These are there for each call; where a call is known by name, its own variables are what is listed.
+	kind := debuginfo.Param
+	if call != nil {
+		kind = debuginfo.Local
+	}
+	nr := word("", long, ir.SyscallNr, false)
+	nr.Kind = kind
+	add("syscall", nr)
+	for i := range 6 {
+		v := word("", long, i, false)
+		v.Kind = kind
+		add(fmt.Sprintf("arg%d", i+1), v)
 	}
 	return out
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/syscalls"
 )
@@ -245,64 +244,4 @@ func (m *match) syscallEvent(event string) *probe.Site {
 		}
 	}
 	return s
-}
-
-// syscallSite makes the site of a system call; nil stands for all that have no site of their own.
-func (e *Env) syscallSite(call *syscalls.Call, exit bool) *probe.Site {
-	s := &probe.Site{Kind: probe.ProcessSyscall, Syscall: probe.AnySyscall}
-	if exit {
-		s.Kind = probe.ProcessSyscallReturn
-	}
-	if call != nil {
-		s.Syscall, s.Func = call.Nr, call.Name
-	}
-	// Entries and returns are matched by thread and number.
-	s.At.CFA = loc.Constant(int64(s.Syscall))
-	s.Names = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, exit), nil }}
-	if exit {
-		s.Enter = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, false), nil }}
-	}
-	return s
-}
-
-// clobbers are the calls behind which the registers do not hold the arguments any more.
-var clobbers = map[string]bool{"execve": true, "execveat": true, "rt_sigreturn": true}
-
-func (e *Env) syscallArgs(call *syscalls.Call, exit bool) []*debuginfo.Var {
-	long := e.ctype("long")
-	var out []*debuginfo.Var
-	add := func(name string, v *debuginfo.Var) {
-		v.Name = name
-		if exit && (call == nil || clobbers[call.Name]) && name != "syscall" && name != "return" {
-			v.Err = &debuginfo.NotLiveError{Name: name, Reason: "a system call that starts a program leaves no arguments behind"}
-		}
-		out = append(out, v)
-	}
-	if exit {
-		add("return", word("", long, ir.SyscallRet, false))
-		out[0].Kind = debuginfo.Result
-	}
-	if call != nil {
-		for i, a := range call.Args() {
-			add(a.Name, word("", e.ctype(a.Type), i, false))
-		}
-	}
-	// These are there for each call; where a call is known by name, its own variables are what is listed.
-	kind := debuginfo.Param
-	if call != nil {
-		kind = debuginfo.Local
-	}
-	nr := word("", long, ir.SyscallNr, false)
-	nr.Kind = kind
-	add("syscall", nr)
-	for i := range 6 {
-		v := word("", long, i, false)
-		v.Kind = kind
-		add(fmt.Sprintf("arg%d", i+1), v)
-	}
-	return out
-}
-
-func kernelForms() *form {
-	return &form{name: "kernel", args: bare, kids: append(inKernel(), &form{name: "trace", args: str, resolve: trace})}
 }
