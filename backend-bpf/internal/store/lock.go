@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"runtime"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -11,12 +10,8 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/runtime/priority"
 )
-
-// patience is how long the host waits for a lock. A handler in the kernel that does not get one gives its hit up
-// after a few tries, since it is in the traced program's way. The host is in nobody's way, and an end
-// handler that is skipped would lose everything; a holder can have been put aside by the scheduler.
-const patience = 2 * time.Second
 
 // ErrNoLock says that there is no such lock class.
 var ErrNoLock = errors.New("no such lock class")
@@ -36,7 +31,7 @@ func (s *Store) Lock(class int) error {
 		return ErrNoLock
 	}
 	var end time.Time
-	s.hurry()
+	s.thread.Raise()
 	me := uint32(plan.HostHolds | unix.Gettid())
 	for i := 0; ; i++ {
 		if l.CompareAndSwap(0, me) {
@@ -46,10 +41,10 @@ func (s *Store) Lock(class int) error {
 		switch {
 		case i < 100:
 		case i == 100:
-			end = time.Now().Add(patience)
+			end = time.Now().Add(priority.Patience)
 		default:
 			if time.Now().After(end) {
-				s.relax()
+				s.thread.Restore()
 				return interp.ErrLocked
 			}
 			time.Sleep(20 * time.Microsecond)
@@ -61,29 +56,8 @@ func (s *Store) Lock(class int) error {
 func (s *Store) Unlock(class int) {
 	if l := s.lock(class); l != nil {
 		l.CompareAndSwap(s.mark, 0)
-		s.relax()
+		s.thread.Restore()
 	}
-}
-
-// hurry has the caller's thread run before all ordinary ones until relax: on a busy machine it would else be put
-// aside for milliseconds while it holds a lock that handlers in the kernel wait for. Without the right to it
-// (CAP_SYS_NICE) everything stays as it is.
-func (s *Store) hurry() {
-	runtime.LockOSThread()
-	if was, err := unix.SchedGetAttr(0, 0); err == nil && was.Policy == unix.SCHED_NORMAL {
-		now := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Flags: unix.SCHED_FLAG_RESET_ON_FORK, Priority: 1}
-		if unix.SchedSetAttr(0, &now, 0) == nil {
-			s.was = was
-		}
-	}
-}
-
-func (s *Store) relax() {
-	if s.was != nil {
-		unix.SchedSetAttr(0, s.was, 0) // to what it was is always allowed
-		s.was = nil
-	}
-	runtime.UnlockOSThread()
 }
 
 // nextSeq takes the next number of an insertion.

@@ -30,6 +30,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/priority"
 )
 
 var le = binary.LittleEndian
@@ -44,10 +45,9 @@ type Store struct {
 	cpus    int
 	mu      sync.Mutex // buffers and the programs of apply.go
 	apply   applier
-	raws    []raw // by global, see CopyLocked
-	// mark is the word of the lock that is held here, was the scheduling of the thread before.
-	mark uint32
-	was  *unix.SchedAttr
+	raws    []raw  // by global, see CopyLocked
+	mark    uint32 // the word of the lock that is held here
+	thread  priority.Raised
 }
 
 type global struct {
@@ -149,23 +149,6 @@ func (s *Store) long(g *global) *atomic.Int64 {
 // str gives the bytes of a String scalar in shared memory.
 func (s *Store) str(g *global) []byte { return s.scalars[g.ValueOff : g.ValueOff+g.ValueSize] }
 
-// cString cuts b at its first zero.
-func cString(b []byte) string {
-	for i, c := range b {
-		if c == 0 {
-			return string(b[:i])
-		}
-	}
-	return string(b)
-}
-
-// putString writes v and zeros behind it. A string that is too long is cut; the last byte is always 0.
-func putString(b []byte, v string, cap int) {
-	v = v[:min(len(v), cap, len(b)-1)]
-	n := copy(b, v)
-	clear(b[n:])
-}
-
 // key writes k as the map has it. Aggregates that are scalars have the index 0.
 func (g *global) key(k interp.Key) []byte {
 	b := make([]byte, g.ks)
@@ -176,7 +159,7 @@ func (g *global) key(k interp.Key) []byte {
 		if g.g.Keys[i].Type == types.Long {
 			le.PutUint64(b[c.Off:], uint64(k[i].Int))
 		} else {
-			putString(b[c.Off:c.Off+c.Size], k[i].Str, g.g.Keys[i].Cap)
+			layout.PutString(b[c.Off:c.Off+c.Size], k[i].Str, g.g.Keys[i].Cap)
 		}
 	}
 	return b
@@ -189,7 +172,7 @@ func (g *global) parseKey(b []byte) interp.Key {
 		if g.g.Keys[i].Type == types.Long {
 			k[i].Int = int64(le.Uint64(b[c.Off:]))
 		} else {
-			k[i].Str = cString(b[c.Off : c.Off+c.Size])
+			k[i].Str = unix.ByteSliceToString(b[c.Off : c.Off+c.Size])
 		}
 	}
 	return k
@@ -199,7 +182,7 @@ func (g *global) parseKey(b []byte) interp.Key {
 func (g *global) parseVal(b []byte) interp.Val {
 	b = b[g.ValueOff : g.ValueOff+g.ValueSize]
 	if g.g.Type == types.String {
-		return interp.Val{Str: cString(b)}
+		return interp.Val{Str: unix.ByteSliceToString(b)}
 	}
 	return interp.Val{Int: int64(le.Uint64(b))}
 }
@@ -235,7 +218,7 @@ func (s *Store) Get(i int, k interp.Key) (interp.Val, bool, error) {
 	case g.Absent:
 		return s.mem.Get(i, k)
 	case g.m == nil && g.g.Type == types.String:
-		return interp.Val{Str: cString(s.str(g))}, true, nil
+		return interp.Val{Str: unix.ByteSliceToString(s.str(g))}, true, nil
 	case g.m == nil:
 		return interp.Val{Int: s.long(g).Load()}, true, nil
 	}
@@ -253,7 +236,7 @@ func (s *Store) Set(i int, k interp.Key, v interp.Val) error {
 	case g.Absent:
 		return s.mem.Set(i, k, v)
 	case g.m == nil && g.g.Type == types.String:
-		putString(s.str(g), v.Str, g.g.Cap)
+		layout.PutString(s.str(g), v.Str, g.g.Cap)
 		return nil
 	case g.m == nil:
 		s.long(g).Store(v.Int)
@@ -261,7 +244,7 @@ func (s *Store) Set(i int, k interp.Key, v interp.Val) error {
 	}
 	val := make([]byte, g.ValueSize)
 	if g.g.Type == types.String {
-		putString(val, v.Str, g.g.Cap)
+		layout.PutString(val, v.Str, g.g.Cap)
 	} else {
 		le.PutUint64(val, uint64(v.Int))
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"golang.org/x/sys/unix"
 
-	"github.com/gostap/gostap/backend-bpf/internal/attach"
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/load"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
@@ -26,6 +25,8 @@ import (
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/cpus"
+	"github.com/gostap/gostap/runtime/priority"
 )
 
 // bed is a program's globals in the kernel.
@@ -51,7 +52,7 @@ func newBed(t testing.TB, p *ir.Program, perCPU bool) *bed {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: makes BPF maps")
 	}
-	cpus, err := attach.PossibleCPUs()
+	ncpus, err := cpus.Possible()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func newBed(t testing.TB, p *ir.Program, perCPU bool) *bed {
 	for i, g := range p.Globals {
 		kernel[i] = !g.Internal
 	}
-	l, err := maps.New(p, kernel, maps.Options{CPUs: cpus, PerCPUKeyed: perCPU})
+	l, err := maps.New(p, kernel, maps.Options{CPUs: ncpus, PerCPUKeyed: perCPU})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func newBed(t testing.TB, p *ir.Program, perCPU bool) *bed {
 		t.Fatal(err)
 	}
 	t.Cleanup(col.Close)
-	c := Config{Program: p, Globals: l.Globals, Maps: col.Maps, CPUs: cpus, Control: mapped(t, col.Maps[plan.MapControl])}
+	c := Config{Program: p, Globals: l.Globals, Maps: col.Maps, CPUs: ncpus, Control: mapped(t, col.Maps[plan.MapControl])}
 	if m := col.Maps[plan.MapScalars]; m != nil {
 		c.Scalars = mapped(t, m)
 	}
@@ -390,7 +391,7 @@ func TestLocks(t *testing.T) {
 	if err := b.Lock(1); err != interp.ErrLocked {
 		t.Errorf("got %v", err)
 	}
-	if d := time.Since(start); d < patience || d > patience+time.Second {
+	if d := time.Since(start); d < priority.Patience || d > priority.Patience+time.Second {
 		t.Errorf("gave up after %v", d)
 	}
 	b.Unlock(1) // not ours

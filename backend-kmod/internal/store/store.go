@@ -17,7 +17,9 @@ import (
 	"github.com/gostap/gostap/backend-kmod/internal/stage"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/priority"
 )
 
 var le = binary.LittleEndian
@@ -29,11 +31,11 @@ type Module interface {
 
 // Store is an interp.Store over a module.
 type Store struct {
-	p   *ir.Program
-	lay []cgen.Layout
-	m   Module
-	mem *interp.MemStore
-	was *unix.SchedAttr // while a lock is held: how the thread was scheduled before
+	p      *ir.Program
+	lay    []cgen.Layout
+	m      Module
+	mem    *interp.MemStore
+	thread priority.Raised // while a lock is held
 }
 
 // New makes a store.
@@ -49,7 +51,7 @@ func (s *Store) key(g int, k interp.Key) []byte {
 			break
 		}
 		if c.Type == types.String {
-			putString(b[l.Off[i]:l.Off[i]+l.Size[i]], k[i].Str, c.Cap)
+			layout.PutString(b[l.Off[i]:l.Off[i]+l.Size[i]], k[i].Str, c.Cap)
 		} else {
 			le.PutUint64(b[l.Off[i]:], uint64(k[i].Int))
 		}
@@ -62,7 +64,7 @@ func (s *Store) parseKey(g int, b []byte) interp.Key {
 	k := make(interp.Key, len(gl.Keys))
 	for i, c := range gl.Keys {
 		if c.Type == types.String {
-			k[i].Str = cString(b[l.Off[i] : l.Off[i]+l.Size[i]])
+			k[i].Str = unix.ByteSliceToString(b[l.Off[i] : l.Off[i]+l.Size[i]])
 		} else {
 			k[i].Int = int64(le.Uint64(b[l.Off[i]:]))
 		}
@@ -70,23 +72,9 @@ func (s *Store) parseKey(g int, b []byte) interp.Key {
 	return k
 }
 
-func putString(b []byte, v string, cap int) {
-	n := copy(b[:len(b)-1], v[:min(len(v), cap)])
-	clear(b[n:])
-}
-
-func cString(b []byte) string {
-	for i, c := range b {
-		if c == 0 {
-			return string(b[:i])
-		}
-	}
-	return string(b)
-}
-
 func (s *Store) value(g int, b []byte) interp.Val {
 	if s.p.Globals[g].Type == types.String {
-		return interp.Val{Str: cString(b)}
+		return interp.Val{Str: unix.ByteSliceToString(b)}
 	}
 	return interp.Val{Int: int64(le.Uint64(b))}
 }
@@ -154,7 +142,7 @@ func (s *Store) Set(g int, k interp.Key, v interp.Val) error {
 	}
 	val := make([]byte, s.lay[g].ValueSize)
 	if gl := s.p.Globals[g]; gl.Type == types.String {
-		putString(val, v.Str, gl.Cap)
+		layout.PutString(val, v.Str, gl.Cap)
 	} else {
 		le.PutUint64(val, uint64(v.Int))
 	}
