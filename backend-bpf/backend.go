@@ -9,8 +9,8 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/attach"
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/caps"
-	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 )
@@ -44,29 +44,7 @@ func (bpfBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOptio
 	if ds.HasErrors() || pl == nil {
 		return nil, ds
 	}
-	return &artifact{plan: pl, name: o.Name, files: identify(p)}, ds
-}
-
-// identify notes which files the sites lie in, so that loading can tell if one was replaced since. Images that
-// know which file they read are asked again at that time.
-func identify(p *ir.Program) map[string]attach.FileID {
-	files := map[string]attach.FileID{}
-	for _, pr := range p.Probes {
-		for _, s := range pr.Sites {
-			if s.Path == "" {
-				continue
-			}
-			if _, ok := files[s.Path]; ok {
-				continue
-			}
-			if im, ok := s.Image.(debuginfo.Identified); ok {
-				files[s.Path] = attach.FileID(im.FileID())
-			} else if id, err := attach.Stat(s.Path); err == nil {
-				files[s.Path] = id
-			}
-		}
-	}
-	return files
+	return &artifact{plan: pl, name: o.Name, files: traced.Identify(p)}, ds
 }
 
 // Warm makes attaching faster: called when it is known that a script is going to be run, it does in the background

@@ -8,9 +8,7 @@ import (
 	"strings"
 
 	"github.com/cilium/ebpf"
-	"golang.org/x/sys/unix"
 
-	"github.com/gostap/gostap/backend-bpf/internal/attach"
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
@@ -24,6 +22,7 @@ import (
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/runtime/cpus"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -34,18 +33,18 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		return nil, ds
 	}
 	pl := &plan.Plan{Program: p, Schema: &wire.Schema{}, Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}}
-	cpus, err := attach.PossibleCPUs()
+	ncpus, err := cpus.Possible()
 	if err != nil {
-		cpus = runtime.NumCPU()
+		ncpus = runtime.NumCPU()
 	}
-	lay, err := maps.New(p, touched(p, handlers), maps.Options{CPUs: cpus})
+	lay, err := maps.New(p, touched(p, handlers), maps.Options{CPUs: ncpus})
 	if err != nil {
 		ds.Errorf(diag.Build, "bpf-map", source.Span{}, "%v", err)
 		return nil, ds
 	}
 	pl.Globals = lay.Globals
-	u := &sel.Unit{P: p, Layout: lay, CPUs: cpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop(p, handlers),
-		Types: kernelTypes{}, OtherPidNS: otherPidNS(), Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
+	u := &sel.Unit{P: p, Layout: lay, CPUs: ncpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop(p, handlers),
+		Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(), Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
 			Sleepable: func() bool { return features.Has(features.Sleepable) },
 			WriteRegs: func() error { return features.Probe(features.WriteRegs) },
 			WriteUser: func() error { return features.Probe(features.WriteUser) }}}
@@ -130,14 +129,6 @@ func served(ds *diag.List, pr *ir.Probe, k probe.Kind) bool {
 	ds.Errorf(diag.Build, "bpf-probe-kind", source.At(pr.Pos), "the eBPF back end does not serve %v probes", k).
 		Hintf("the kernel-module back end may: --runtime=kernel")
 	return false
-}
-
-// otherPidNS reports whether the tracer is in a pid namespace of its own. The first one has a fixed inode
-// number (PROC_PID_INIT_INO, include/linux/proc_ns.h).
-func otherPidNS() bool {
-	const first = 0xEFFFFFFC
-	var st unix.Stat_t
-	return unix.Stat("/proc/self/ns/pid", &st) == nil && st.Ino != first
 }
 
 // refused says that a handler could not be translated.

@@ -3,18 +3,18 @@ package bpf
 import (
 	"context"
 
-	"github.com/gostap/gostap/backend-bpf/internal/attach"
 	"github.com/gostap/gostap/backend-bpf/internal/obj"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/session"
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/debuginfo"
 )
 
 // artifact is a translated program.
 type artifact struct {
 	plan  *plan.Plan
 	name  string
-	files map[string]attach.FileID
+	files map[string]debuginfo.FileID
 }
 
 // Files implements backend.Artifact: NAME.bpf.o.

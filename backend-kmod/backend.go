@@ -9,13 +9,12 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/gostap/gostap/backend-kmod/internal/cgen"
 	"github.com/gostap/gostap/backend-kmod/internal/kbuild"
 	"github.com/gostap/gostap/backend-kmod/internal/manifest"
 	"github.com/gostap/gostap/backend-kmod/internal/session"
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/caps"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
@@ -80,7 +79,7 @@ func (b kmodBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOp
 	if ds.HasErrors() {
 		return nil, ds
 	}
-	a := &artifact{unit: u, name: name, files: identify(p), config: b.config(nil), warn: o.Logf}
+	a := &artifact{unit: u, name: name, files: traced.Identify(p), config: b.config(nil), warn: o.Logf}
 	if o.Verbose > 0 && o.Logf != nil {
 		a.config.Logf = o.Logf
 	}
@@ -94,27 +93,6 @@ func moduleName(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= 40
-}
-
-// identify notes which files the sites lie in, so that attaching can tell if one was replaced since.
-func identify(p *ir.Program) map[string]debuginfo.FileID {
-	files := map[string]debuginfo.FileID{}
-	for _, pr := range p.Probes {
-		for _, s := range pr.Sites {
-			if s.Path == "" {
-				continue
-			}
-			if im, ok := s.Image.(debuginfo.Identified); ok {
-				files[s.Path] = im.FileID()
-			} else if _, ok := files[s.Path]; !ok {
-				var st unix.Stat_t
-				if unix.Stat(s.Path, &st) == nil {
-					files[s.Path] = debuginfo.FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano()}
-				}
-			}
-		}
-	}
-	return files
 }
 
 // artifact is a translated program.

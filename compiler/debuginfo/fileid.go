@@ -1,5 +1,7 @@
 package debuginfo
 
+import "golang.org/x/sys/unix"
+
 // FileID tells whether a file at a path is still the one that was read.
 type FileID struct {
 	Dev, Ino uint64
@@ -7,6 +9,14 @@ type FileID struct {
 	// Mtime is in ns since 1970.
 	Mtime int64
 }
+
+// IDOf gives the identity that stat(2) tells.
+func IDOf(st *unix.Stat_t) FileID {
+	return FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano()}
+}
+
+// SameFile reports whether both are the same file, written to or not.
+func (a FileID) SameFile(b FileID) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
 
 // Identified is implemented by Images that remember which file they read (from fstat of the descriptor that
 // they read). Attaching compares it, so that probes are never put into a file that took the other's place.

@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -87,6 +88,12 @@ func (k Kind) OnHost() bool { return k <= Timer || k == InputChar || k == InputL
 // longer (MAXACTION_INTERRUPTIBLE).
 func (k Kind) InProcess() bool { return k.OnHost() || k == ProcfsRead || k == ProcfsWrite }
 
+// InKernel reports whether a site of this kind is an instruction of the kernel.
+func (k Kind) InKernel() bool { return k == Kprobe || k == Kretprobe }
+
+// InUser reports whether a site of this kind is an instruction of a program.
+func (k Kind) InUser() bool { return k == Uprobe || k == Uretprobe }
+
 // Site is one place or moment at which a probe's handler runs.
 type Site struct {
 	Kind Kind
@@ -111,8 +118,6 @@ type Site struct {
 	Image debuginfo.Image
 	At    debuginfo.Site
 
-	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function: "vfs_read", "mod:func" for one of a module, or
-	// "_stext" with an Offset for what has no name of its own. Offset is the bytes from Symbol on at kernel probes.
 	// Syscall is the number of the system call that a ProcessSyscall or ProcessSyscallReturn site is for, AnySyscall for all.
 	Syscall int
 	// Instead marks sites of a system call that a library's alias of another call takes along: they are for scripts that do not
@@ -123,7 +128,8 @@ type Site struct {
 	// Enter is, at a ProcessSyscallReturn, what has a name at the entry.
 	Enter Names
 
-	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function.
+	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function: "vfs_read", "mod:func" for one of a module, or
+	// "_stext" with an Offset for what has no name of its own. Offset is the bytes from Symbol on at kernel probes.
 	Event, Symbol string
 	// Mode is the permissions of a file in /proc, MaxSize the most bytes that a reader of it gets (0: MAXSTRINGLEN-1).
 	Mode    uint32
@@ -157,6 +163,25 @@ type Names interface {
 func (s *Site) IsReturn() bool {
 	return s.Kind == Uretprobe || s.Kind == Kretprobe || s.Kind == ProcessSyscallReturn ||
 		s.Kind == Uprobe && (s.At.Kind == debuginfo.AtReturn || s.At.Kind == debuginfo.AtTail)
+}
+
+// Title is what messages call s: its probe point, or its kind where it has none.
+func (s *Site) Title() string {
+	if s.Point != "" {
+		return s.Point
+	}
+	return s.Kind.String()
+}
+
+// Place gives where in the kernel s is, as loaders write it: "vfs_read+0x10".
+func (s *Site) Place() string { return KernelPlace(s.Symbol, s.Offset) }
+
+// KernelPlace writes the place that lies offset bytes behind symbol: "vfs_read+0x10", or "vfs_read" for 0.
+func KernelPlace(symbol string, offset uint64) string {
+	if offset == 0 {
+		return symbol
+	}
+	return fmt.Sprintf("%s+%#x", symbol, offset)
 }
 
 // Go reports whether s lies in a Go program.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
+	"github.com/gostap/gostap/runtime/cpus"
 )
 
 // Set is what has been attached. It is for one goroutine.
@@ -185,11 +186,11 @@ func (s *Set) Tracing(prog int, attachType uint32, name string, cookie uint64) e
 
 // Clock runs a perf_event program on each CPU every period nanoseconds of that CPU's time.
 func (s *Set) Clock(prog int, period uint64, cookie uint64) error {
-	cpus, err := OnlineCPUs()
+	online, err := cpus.Online()
 	if err != nil {
 		return err
 	}
-	for _, cpu := range cpus {
+	for _, cpu := range online {
 		perf, err := kern.PerfClock(cpu, 0, period)
 		if err == unix.ENODEV {
 			continue // went offline
@@ -207,7 +208,7 @@ func (s *Set) Clock(prog int, period uint64, cookie uint64) error {
 			return fmt.Errorf("start the clock of CPU %d: %w", cpu, err)
 		}
 	}
-	s.note("cpu-clock every %d ns on %d CPUs", period, len(cpus))
+	s.note("cpu-clock every %d ns on %d CPUs", period, len(online))
 	return nil
 }
 

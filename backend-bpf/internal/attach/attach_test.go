@@ -9,9 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 func TestUprobesCountExactly(t *testing.T) {
@@ -164,40 +161,6 @@ func TestDeadProcess(t *testing.T) {
 	})
 }
 
-func TestReplacedFile(t *testing.T) {
-	tg := newTarget(t)
-	dir := t.TempDir()
-	path := filepath.Join(dir, "prog")
-	copyFile(t, tg.path, path)
-	id, err := Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f, err := OpenFile(path, id); err != nil {
-		t.Fatal(err)
-	} else {
-		f.Close()
-	}
-	os.Remove(path)
-	if _, err := OpenFile(path, id); err == nil || !strings.Contains(err.Error(), "does not exist any more") {
-		t.Errorf("removed: %v", err)
-	}
-	copyFile(t, tg.path, path+".new")
-	os.Rename(path+".new", path)
-	if _, err := OpenFile(path, id); !errors.Is(err, ErrReplaced) {
-		t.Errorf("replaced: %v", err)
-	}
-	id, _ = Stat(path)
-	later := time.Now().Add(time.Hour)
-	os.Chtimes(path, later, later)
-	if _, err := OpenFile(path, id); !errors.Is(err, ErrReplaced) {
-		t.Errorf("touched: %v", err)
-	}
-	if _, err := OpenFile(dir, FileID{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-		t.Errorf("a directory: %v", err)
-	}
-}
-
 // TestDeletedFile: a program whose file is gone can be probed through /proc.
 func TestDeletedFile(t *testing.T) {
 	eachWay(t, func(t *testing.T, multi bool) {
@@ -320,21 +283,4 @@ func TestOtherMountNamespace(t *testing.T) {
 			t.Errorf("%d hits, want 17", got)
 		}
 	})
-}
-
-// TestNoExec: a file on a mount from which nothing runs is noticed.
-func TestNoExec(t *testing.T) {
-	needRoot(t)
-	if f := open(t, newTarget(t).path); f.NoExec() {
-		t.Error("the target cannot be run")
-	}
-	dir := t.TempDir()
-	if err := unix.Mount("none", dir, "tmpfs", unix.MS_NOEXEC, ""); err != nil {
-		t.Skip(err)
-	}
-	defer unix.Unmount(dir, unix.MNT_DETACH)
-	copyFile(t, newTarget(t).path, dir+"/prog")
-	if f := open(t, dir+"/prog"); !f.NoExec() {
-		t.Error("a mount without execution is not noticed")
-	}
 }

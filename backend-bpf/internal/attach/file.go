@@ -3,92 +3,36 @@ package attach
 import (
 	"bytes"
 	"debug/elf"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/backend/traced"
+	"github.com/gostap/gostap/compiler/debuginfo"
 )
-
-// FileID tells whether a file is the one that was looked at before.
-type FileID struct {
-	Dev, Ino uint64
-	Size     int64
-	// Mtime is in ns since 1970.
-	Mtime int64
-}
-
-// Stat gives the identity of what path names now, through links.
-func Stat(path string) (FileID, error) {
-	var st unix.Stat_t
-	if err := unix.Stat(path, &st); err != nil {
-		return FileID{}, &os.PathError{Op: "stat", Path: path, Err: err}
-	}
-	return idOf(&st), nil
-}
-
-func idOf(st *unix.Stat_t) FileID {
-	return FileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano()}
-}
-
-// SameFile reports whether both are the same file, written to or not.
-func (a FileID) SameFile(b FileID) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
 
 // File is a file that is held open while probes are put into it: the kernel is given the
 // descriptor's name, so that the file which was checked is the one which is probed.
 type File struct {
-	Path string
+	traced.File
 	fd   int
-	id   FileID
 	isGo *bool
 }
 
-// ErrReplaced says that the file at a path is not the one that was resolved.
-var ErrReplaced = errors.New("the file was replaced since it was read")
-
 // OpenFile opens path and compares it with want, unless that is zero.
-func OpenFile(path string, want FileID) (*File, error) {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+func OpenFile(path string, want debuginfo.FileID) (*File, error) {
+	fd, f, err := traced.Open(path, unix.O_PATH, want)
 	if err != nil {
-		if err == unix.ENOENT {
-			return nil, fmt.Errorf("cannot probe %s: the file does not exist any more: %w", path, err)
-		}
-		return nil, fmt.Errorf("cannot probe %s: %w", path, err)
+		return nil, err
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		unix.Close(fd)
-		return nil, fmt.Errorf("cannot probe %s: %w", path, err)
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		unix.Close(fd)
-		return nil, fmt.Errorf("cannot probe %s: not a regular file", path)
-	}
-	f := &File{Path: path, fd: fd, id: idOf(&st)}
-	if want != (FileID{}) && f.id != want {
-		unix.Close(fd)
-		return nil, fmt.Errorf("cannot probe %s: %w (%s); run the command again", path, ErrReplaced, differs(want, f.id))
-	}
-	return f, nil
-}
-
-func differs(was, is FileID) string {
-	switch {
-	case was.Dev != is.Dev || was.Ino != is.Ino:
-		return fmt.Sprintf("inode %d then, %d now", was.Ino, is.Ino)
-	case was.Size != is.Size:
-		return fmt.Sprintf("%d bytes then, %d now", was.Size, is.Size)
-	}
-	return "it was written to"
+	return &File{File: f, fd: fd}, nil
 }
 
 // kernelPath is a name that leads to this very file, even if it is renamed, deleted or in another mount namespace.
 func (f *File) kernelPath() string { return "/proc/self/fd/" + strconv.Itoa(f.fd) }
-
-// ID gives the file's identity.
-func (f *File) ID() FileID { return f.id }
 
 // Close lets the file go. Links to it stay.
 func (f *File) Close() {
@@ -96,12 +40,6 @@ func (f *File) Close() {
 		unix.Close(f.fd)
 		f.fd = -1
 	}
-}
-
-// NoExec reports whether the file lies on a mount from which nothing can be run (there, probes never fire).
-func (f *File) NoExec() bool {
-	var st unix.Statfs_t
-	return unix.Fstatfs(f.fd, &st) == nil && st.Flags&unix.ST_NOEXEC != 0
 }
 
 // IsGo reports whether the file is a program with Go's runtime in it, by its sections or the notes of Go's linker.

@@ -13,6 +13,9 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
+	"github.com/gostap/gostap/compiler/backend/traced"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/runtime/cpus"
 )
 
 // KernelSite is one place in the kernel.
@@ -30,12 +33,7 @@ type KernelSite struct {
 }
 
 // Place gives symbol and offset.
-func (k *KernelSite) Place() string {
-	if k.Offset == 0 {
-		return k.Symbol
-	}
-	return fmt.Sprintf("%s+%#x", k.Symbol, k.Offset)
-}
+func (k *KernelSite) Place() string { return probe.KernelPlace(k.Symbol, k.Offset) }
 
 // Kprobes is one program at places in the kernel.
 type Kprobes struct {
@@ -51,11 +49,11 @@ var ErrNoKprobes = errors.New("this kernel has no kprobes (CONFIG_KPROBE_EVENTS)
 
 // DefaultMaxActive is how many calls at a time a return probe has room for, where the kernel wants a number.
 func DefaultMaxActive() int {
-	cpus, err := PossibleCPUs()
+	n, err := cpus.Possible()
 	if err != nil {
-		cpus = 1
+		n = 1
 	}
-	return max(64, 4*cpus)
+	return max(64, 4*n)
 }
 
 // Kprobes attaches k. Of a program that was loaded for kprobe.multi links it gives the sites back that the kernel takes
@@ -290,7 +288,7 @@ func (s *Set) linkMulti(k *Kprobes, sites []addressed, sort bool) (bad []KernelS
 	}
 	// The kernel does not say which of them it does not take. Its list is long, so it is read for many only.
 	if sort && len(sites) > 8 {
-		if good, others := traced(sites); len(good) > 0 && len(others) > 0 {
+		if good, others := splitTraced(sites); len(good) > 0 && len(others) > 0 {
 			bad, err := s.linkMulti(k, good, false)
 			return append(bad, others...), err
 		}
@@ -305,8 +303,8 @@ func (s *Set) linkMulti(k *Kprobes, sites []addressed, sort bool) (bad []KernelS
 	return bad, nil
 }
 
-// traced parts sites into those that the function tracer knows and others, by its lists of names and of addresses.
-func traced(sites []addressed) (good []addressed, others []KernelSite) {
+// splitTraced parts sites into those that the function tracer knows and others, by its lists of names and of addresses.
+func splitTraced(sites []addressed) (good []addressed, others []KernelSite) {
 	file := "available_filter_functions" // "name" or "name [module]"
 	if sites[0].addr != 0 {
 		file = "available_filter_functions_addrs" // "address name", since 6.5
@@ -407,28 +405,6 @@ func addresses(text string, symbols []string) map[string]uint64 {
 	return out
 }
 
-// blacklistFile lists the functions that the kernel does not allow probes in.
-const blacklistFile = "/sys/kernel/debug/kprobes/blacklist"
-
-// blacklisted reports whether the kernel's list has the function, and whether the list could be read.
-func blacklisted(symbol string) (on, known bool) {
-	_, name, ok := strings.Cut(symbol, ":")
-	if !ok {
-		name = symbol
-	}
-	b, err := os.ReadFile(blacklistFile)
-	if err != nil {
-		return false, false
-	}
-	for line := range strings.Lines(string(b)) {
-		// 0xffffffff81000000-0xffffffff81000010	name
-		if f := strings.Fields(line); len(f) == 2 && f[1] == name {
-			return true, true
-		}
-	}
-	return false, true
-}
-
 // KernelError says which place in the kernel could not be probed and why.
 type KernelError struct {
 	Site   KernelSite
@@ -445,8 +421,8 @@ func (e *KernelError) Unwrap() error { return e.Err }
 // Hint tells what can be done, "" if there is nothing to say.
 func (e *KernelError) Hint() string {
 	if e.Err == unix.EINVAL {
-		if on, _ := blacklisted(e.Site.Symbol); on {
-			return "functions that probes themselves need are on that list (" + blacklistFile + "); probe one of its callers"
+		if on, _ := traced.Blacklisted(e.Site.Symbol); on {
+			return traced.BlacklistHint
 		}
 	}
 	return ""
@@ -469,8 +445,8 @@ func (e *KernelError) Why() string {
 	case unix.EADDRNOTAVAIL:
 		return "the kernel has more than one function of that name, or none"
 	case unix.EINVAL:
-		if on, known := blacklisted(e.Site.Symbol); on {
-			return "it is on the kernel's blacklist of functions that must not be probed"
+		if on, known := traced.Blacklisted(e.Site.Symbol); on {
+			return traced.OnBlacklist
 		} else if !known {
 			return "the kernel refuses this place: it is on its blacklist, is not traced (notrace), or no function begins there"
 		}

@@ -199,20 +199,6 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-func TestParseCPUs(t *testing.T) {
-	for in, want := range map[string]string{"0": "[0]", "0-3": "[0 1 2 3]", "0-1,4,6-7": "[0 1 4 6 7]"} {
-		got, err := parseCPUs(in)
-		if err != nil || fmt.Sprint(got) != want {
-			t.Errorf("%q: %v, %v", in, got, err)
-		}
-	}
-	for _, in := range []string{"", "x", "3-1", "-1", "0-99999999", "1,"} {
-		if got, err := parseCPUs(in); err == nil {
-			t.Errorf("%q: %v", in, got)
-		}
-	}
-}
-
 // TestWarm: the first probe does not wait for what Warm has waited for, and nothing of it stays.
 func TestWarm(t *testing.T) {
 	needMulti(t)

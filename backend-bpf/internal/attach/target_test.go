@@ -21,6 +21,8 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/load"
+	"github.com/gostap/gostap/compiler/backend/traced"
+	"github.com/gostap/gostap/compiler/debuginfo"
 )
 
 func needRoot(t testing.TB) {
@@ -223,7 +225,7 @@ func (c *counter) hits(t testing.TB, i int) uint64 {
 
 func open(t testing.TB, path string) *File {
 	t.Helper()
-	id, err := Stat(path)
+	id, err := traced.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +302,7 @@ func childMain() {
 		Programs: map[string]*ebpf.ProgramSpec{"count": {Type: ebpf.Kprobe, AttachType: at, Instructions: countInsns(), License: "GPL"}},
 	}, load.Options{})
 	fail(err)
-	f, err := OpenFile(os.Getenv("GOSTAP_TEST_PATH"), FileID{})
+	f, err := OpenFile(os.Getenv("GOSTAP_TEST_PATH"), debuginfo.FileID{})
 	fail(err)
 	u := &Uprobes{Prog: col.Progs["count"].FD(), File: f, Multi: multi}
 	for i, o := range strings.Split(os.Getenv("GOSTAP_TEST_OFFS"), ",") {

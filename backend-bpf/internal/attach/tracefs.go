@@ -89,23 +89,6 @@ func staleEvents(text string, alive func(pid int) bool) []string {
 	return out
 }
 
-// CleanUp removes what killed sessions have left in tracefs, and says what that was.
-func CleanUp() []string {
-	t, _ := traceEvents()
-	if t == nil {
-		return nil
-	}
-	b, err := os.ReadFile(filepath.Join(t.dir, "kprobe_events"))
-	if err != nil {
-		return nil
-	}
-	names := staleEvents(string(b), func(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH })
-	for _, n := range names {
-		t.command("-:" + traceGroup + "/" + n)
-	}
-	return names
-}
-
 // events are the ones of a Set.
 type events []event
 

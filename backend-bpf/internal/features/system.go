@@ -116,3 +116,18 @@ func systemRows() []Row {
 	}
 	return append(rows, caps, sec, files)
 }
+
+// PidNS gives the device and the inode number of the pid namespace that the tracer is in.
+func PidNS() (dev, ino uint64, err error) {
+	var st unix.Stat_t
+	err = unix.Stat("/proc/self/ns/pid", &st)
+	return st.Dev, st.Ino, err
+}
+
+// OtherPidNS reports whether the tracer is in a pid namespace of its own. The first one has a fixed inode number
+// (PROC_PID_INIT_INO, include/linux/proc_ns.h).
+func OtherPidNS() bool {
+	const first = 0xEFFFFFFC
+	_, ino, err := PidNS()
+	return err == nil && ino != first
+}

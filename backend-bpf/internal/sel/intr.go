@@ -215,7 +215,7 @@ var regNames = map[string]int{
 func (g *gen) uaddr(in *ir.Instr) {
 	switch {
 	case in.Dst == ir.NoReg || !g.userRegs(in, in.Name+"()"):
-	case in.Name == "uaddr" && inKernel(g.h.Sites[0].Kind):
+	case in.Name == "uaddr" && g.h.Sites[0].Kind.InKernel():
 		g.mov(g.longs[in.Dst], g.userIP())
 	default:
 		g.mov(g.longs[in.Dst], g.ip())
@@ -237,7 +237,7 @@ func (g *gen) namedRegister(in *ir.Instr) {
 		g.set(g.cold())
 		return
 	}
-	if in.Name == "u_register" && inKernel(g.h.Sites[0].Kind) {
+	if in.Name == "u_register" && g.h.Sites[0].Kind.InKernel() {
 		g.u.refuse(in.Pos, "bpf-register", "u_register() reads the registers of a program: at a probe in the kernel it is register()")
 		return
 	}

@@ -1,8 +1,6 @@
 package sel
 
 import (
-	"fmt"
-
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
@@ -10,21 +8,10 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// inKernel reports whether sites of kind k are instructions of the kernel.
-func inKernel(k probe.Kind) bool { return k == probe.Kprobe || k == probe.Kretprobe }
-
-// kernelPlace gives a site as loaders write it: name+offset.
-func kernelPlace(s *probe.Site) string {
-	if s.Offset == 0 {
-		return s.Symbol
-	}
-	return fmt.Sprintf("%s+%#x", s.Symbol, s.Offset)
-}
-
 // wholeFuncs reports whether all sites are functions of the kernel: at their first byte or their return.
 func (g *gen) wholeFuncs() bool {
 	for _, s := range g.h.Sites {
-		if !inKernel(s.Kind) || !place.WholeFunc(s) {
+		if !s.Kind.InKernel() || !place.WholeFunc(s) {
 			return false
 		}
 	}

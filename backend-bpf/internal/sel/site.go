@@ -177,7 +177,7 @@ func (g *gen) bias(in *ir.Instr) {
 	if !g.userRegs(in, "the load address") {
 		return
 	}
-	if inKernel(g.h.Sites[0].Kind) {
+	if g.h.Sites[0].Kind.InKernel() {
 		g.fail("probes in the kernel have no load bias")
 		return
 	}

@@ -280,8 +280,8 @@ func progType(s *probe.Site) (ebpf.ProgramType, ebpf.AttachType, string) {
 	case probe.ProcessEnd, probe.ThreadEnd:
 		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sched_process_exit"
 	}
-	if inKernel(s.Kind) {
-		return ebpf.Kprobe, ebpf.AttachNone, kernelPlace(s)
+	if s.Kind.InKernel() {
+		return ebpf.Kprobe, ebpf.AttachNone, s.Place()
 	}
 	return ebpf.Kprobe, ebpf.AttachNone, ""
 }

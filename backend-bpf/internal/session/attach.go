@@ -3,12 +3,9 @@ package session
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -17,6 +14,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/load"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/probe"
 )
@@ -63,8 +61,7 @@ func inOrder(as []plan.Attach) []*plan.Attach {
 	out := make([]*plan.Attach, len(as))
 	for i := range as {
 		out[i] = &as[i]
-		switch as[i].Kind {
-		case probe.Uprobe, probe.Uretprobe:
+		if as[i].Kind.InUser() {
 			at = append(at, i)
 		}
 	}
@@ -83,9 +80,9 @@ type group struct {
 func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error {
 	prog := s.col.Progs[a.Prog]
 	switch {
-	case a.Kind == probe.Uprobe || a.Kind == probe.Uretprobe:
+	case a.Kind.InUser():
 		return s.attachUprobes(a, prog, files)
-	case a.Kind == probe.Kprobe || a.Kind == probe.Kretprobe:
+	case a.Kind.InKernel():
 		return s.attachKernel(a)
 	case a.Kind == probe.Profile:
 		for _, t := range a.Sites {
@@ -102,7 +99,7 @@ func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error
 		return s.enlist(a, prog)
 	case a.Kind == probe.ProcessSyscall || a.Kind == probe.ProcessSyscallReturn:
 		for _, t := range a.Sites {
-			s.report = append(s.report, fmt.Sprintf("%s: %s", pointOf(t.Site), prog.AttachTo))
+			s.report = append(s.report, fmt.Sprintf("%s: %s", t.Site.Title(), prog.AttachTo))
 		}
 		// The program finds out by itself which of its sites a hit is for.
 		return s.set.Tracing(prog.FD(), uint32(prog.AttachType), prog.AttachTo, 0)
@@ -117,7 +114,7 @@ func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error
 			if err != nil {
 				return err
 			}
-			s.report = append(s.report, fmt.Sprintf("%s: %s", pointOf(t.Site), prog.AttachTo))
+			s.report = append(s.report, fmt.Sprintf("%s: %s", t.Site.Title(), prog.AttachTo))
 		}
 		return nil
 	}
@@ -136,9 +133,9 @@ func (s *Session) enlist(a *plan.Attach, prog *load.Prog) error {
 	for _, t := range a.Sites {
 		binary.NativeEndian.PutUint32(key[:], uint32(t.Site.Syscall))
 		if err := kern.Update(m.FD(), key[:], val[:], kern.UpdateAny); err != nil {
-			return fmt.Errorf("enter %s into the table of system calls: %w", pointOf(t.Site), err)
+			return fmt.Errorf("enter %s into the table of system calls: %w", t.Site.Title(), err)
 		}
-		s.report = append(s.report, fmt.Sprintf("%s: %s, by number", pointOf(t.Site), prog.AttachTo))
+		s.report = append(s.report, fmt.Sprintf("%s: %s, by number", t.Site.Title(), prog.AttachTo))
 	}
 	return nil
 }
@@ -150,11 +147,11 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		st := t.Site
 		g := group{st.Path, st.PID}
 		// The target's children may run the file as well, so the link is not limited to the target.
-		if st.Target && s.cfg.Target == 0 {
-			return fmt.Errorf("%s: there is no target process; name it with -c or -x", pointOf(st))
+		if err := traced.NeedsTarget(st, s.cfg.Target); err != nil {
+			return err
 		}
 		if a.Kind == probe.Uretprobe && st.Go() {
-			return fmt.Errorf("%s: %w", pointOf(st), attach.ErrGoReturn)
+			return fmt.Errorf("%s: %w", st.Title(), attach.ErrGoReturn)
 		}
 		f, err := s.open(st, files)
 		if err != nil {
@@ -166,10 +163,16 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		sites[g] = append(sites[g], attach.Site{Offset: st.Offset, RefCtr: st.RefCtr, Cookie: t.Cookie, Name: nameOf(st),
 			Check: !st.At.Insn.Emulated() && st.At.Insn != debuginfo.InsnRet})
 		if s.traced == nil {
-			s.traced = map[string]tracedFile{}
+			s.traced = map[string]*traced.File{}
 		}
-		s.traced[st.Path] = tracedFile{id: f.ID(), noExec: f.NoExec(), all: g.pid == 0 || s.traced[st.Path].all}
-		s.report = append(s.report, fmt.Sprintf("%s: %s at %#x of %s, %s", pointOf(st), a.Kind, st.Offset, st.Path, cost(st)))
+		if s.traced[st.Path] == nil {
+			file := f.File
+			s.traced[st.Path] = &file
+		}
+		if g.pid == 0 {
+			s.traced[st.Path].All = true
+		}
+		s.report = append(s.report, fmt.Sprintf("%s: %s at %#x of %s, %s", st.Title(), a.Kind, st.Offset, st.Path, cost(st)))
 	}
 	for _, g := range order {
 		u := &attach.Uprobes{Prog: prog.FD(), File: files[g.path], PID: g.pid, Return: a.Kind == probe.Uretprobe, Multi: s.multi[a.Prog], Sites: sites[g]}
@@ -180,31 +183,11 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 	return nil
 }
 
-// tracedFile is a file that has probes.
-type tracedFile struct {
-	id     attach.FileID
-	noExec bool
-	all    bool // some probes are not limited to one process
-}
-
 // Warnings implements backend.Warner.
 func (s *Session) Warnings() []string {
 	out := s.set.Warnings()
 	for _, path := range slices.Sorted(maps.Keys(s.traced)) {
-		f := s.traced[path]
-		if f.noExec {
-			out = append(out, fmt.Sprintf("%s lies on a mount from which nothing can be run (noexec): its probes cannot fire", path))
-		}
-		if strings.HasPrefix(path, "/proc/") || !f.all {
-			continue // the path goes with the process
-		}
-		if now, err := attach.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			out = append(out, fmt.Sprintf("%s was deleted while it was traced", path))
-		} else if err == nil && !now.SameFile(f.id) {
-			out = append(out, fmt.Sprintf("%s was replaced while it was traced: processes that started after that were not seen", path))
-		} else if err == nil && now != f.id {
-			out = append(out, fmt.Sprintf("%s was written to while it was traced", path))
-		}
+		out = append(out, s.traced[path].Warnings()...)
 	}
 	return out
 }
@@ -214,23 +197,12 @@ func (s *Session) open(st *probe.Site, files map[string]*attach.File) (*attach.F
 	if f := files[st.Path]; f != nil {
 		return f, nil
 	}
-	want := s.cfg.Files[st.Path]
-	if im, ok := st.Image.(debuginfo.Identified); ok {
-		want = attach.FileID(im.FileID())
-	}
-	f, err := attach.OpenFile(st.Path, want)
+	f, err := attach.OpenFile(st.Path, s.cfg.Files[st.Path])
 	if err != nil {
 		return nil, err
 	}
 	files[st.Path] = f
 	return f, nil
-}
-
-func pointOf(st *probe.Site) string {
-	if st.Point != "" {
-		return st.Point
-	}
-	return st.Kind.String()
 }
 
 func nameOf(st *probe.Site) string {

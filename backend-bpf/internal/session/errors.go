@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/load"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -106,7 +107,7 @@ func (s *Session) mapName(name string) string {
 // at puts an error of attaching at the probe's line.
 func (s *Session) at(a *plan.Attach, err error) error {
 	d := &diag.Diagnostic{Phase: diag.Load, Code: CodeAttach, Message: err.Error()}
-	if errors.Is(err, attach.ErrReplaced) {
+	if errors.Is(err, traced.ErrReplaced) {
 		d.Code = CodeReplaced
 	}
 	if e, ok := errors.AsType[*attach.KernelError](err); ok {

@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 )
@@ -25,7 +24,7 @@ func (s *Session) enterFamily() error {
 	if len(kids) == 0 {
 		return nil
 	}
-	if !firstPidNS() {
+	if features.OtherPidNS() {
 		// The map goes by the numbers of the first namespace, which cannot be seen from here.
 		s.logf(0, "WARNING: the %d processes that the target has already made are not traced: gostap runs in a pid namespace", len(kids))
 		return nil
@@ -37,13 +36,6 @@ func (s *Session) enterFamily() error {
 		}
 	}
 	return nil
-}
-
-// firstPidNS reports whether the tracer is in the first pid namespace, whose inode number is fixed
-// (PROC_PID_INIT_INO, include/linux/proc_ns.h).
-func firstPidNS() bool {
-	var st unix.Stat_t
-	return unix.Stat("/proc/self/ns/pid", &st) == nil && st.Ino == 0xEFFFFFFC
 }
 
 // descendants lists the living children of a process, theirs and so on.

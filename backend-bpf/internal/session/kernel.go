@@ -11,6 +11,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/load"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
@@ -19,14 +20,11 @@ import (
 // CodeNoKprobes: the kernel has no probes in itself.
 const CodeNoKprobes diag.Code = "no-kprobes"
 
-// inKernel reports whether a's sites are in the kernel.
-func inKernel(a *plan.Attach) bool { return a.Kind == probe.Kprobe || a.Kind == probe.Kretprobe }
-
 // checkKprobes refuses kernel probes before anything is loaded where there are none.
 func (s *Session) checkKprobes() error {
 	for i := range s.plan.Attach {
 		a := &s.plan.Attach[i]
-		if !inKernel(a) {
+		if !a.Kind.InKernel() {
 			continue
 		}
 		why := features.Probe(features.Kprobe)
@@ -51,7 +49,7 @@ func (s *Session) kernelSpec(spec *ebpf.CollectionSpec) {
 	users := map[string]bool{}
 	for i := range s.plan.Attach {
 		a := &s.plan.Attach[i]
-		if !inKernel(a) {
+		if !a.Kind.InKernel() {
 			continue
 		}
 		need := features.KprobeMulti
@@ -101,11 +99,11 @@ func (s *Session) attachKernel(a *plan.Attach) error {
 	k := &attach.Kprobes{Prog: s.col.Progs[a.Prog].FD(), Return: a.Kind == probe.Kretprobe, Multi: s.multi[a.Prog]}
 	for _, t := range a.Sites {
 		st := t.Site
-		if st.Target && s.cfg.Target == 0 {
-			return fmt.Errorf("%s: there is no target process; name it with -c or -x", pointOf(st))
+		if err := traced.NeedsTarget(st, s.cfg.Target); err != nil {
+			return err
 		}
-		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Symbol, Offset: st.Offset, Cookie: t.Cookie, Name: pointOf(st), MaxActive: st.MaxActive, Wild: st.Wild})
-		s.report = append(s.report, fmt.Sprintf("%s: %s at %s", pointOf(st), a.Kind, kernelPlace(st)))
+		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Symbol, Offset: st.Offset, Cookie: t.Cookie, Name: st.Title(), MaxActive: st.MaxActive, Wild: st.Wild})
+		s.report = append(s.report, fmt.Sprintf("%s: %s at %s", st.Title(), a.Kind, st.Place()))
 	}
 	rest, left, err := s.set.Kprobes(k)
 	if err != nil || len(rest) == 0 {
@@ -143,10 +141,3 @@ func (s *Session) leave(a *plan.Attach, left []*attach.KernelError, err error) e
 
 // Notes implements backend.Noter.
 func (s *Session) Notes() []string { return s.notes }
-
-func kernelPlace(st *probe.Site) string {
-	if st.Offset == 0 {
-		return st.Symbol
-	}
-	return fmt.Sprintf("%s+%#x", st.Symbol, st.Offset)
-}

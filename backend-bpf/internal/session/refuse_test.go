@@ -12,10 +12,10 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
-	"github.com/gostap/gostap/backend-bpf/internal/attach"
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
@@ -33,7 +33,7 @@ func TestReplaced(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		id, err := attach.Stat(path)
+		id, err := traced.Stat(path)
 		if err != nil {
 			t.Fatal(err)
 		}

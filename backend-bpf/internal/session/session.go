@@ -27,9 +27,11 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/ring"
 	"github.com/gostap/gostap/backend-bpf/internal/store"
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/backend/traced"
+	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
-	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/runtime/cpus"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -41,7 +43,7 @@ const DefaultRing = 4 << 20
 type Config struct {
 	Plan *plan.Plan
 	// Files says which file each path was when the program was built; those not in it are not compared.
-	Files map[string]attach.FileID
+	Files map[string]debuginfo.FileID
 	backend.LoadOptions
 	// NoMulti keeps to perf events even where the kernel has uprobe_multi; for tests.
 	NoMulti bool
@@ -63,8 +65,8 @@ type Session struct {
 	control, scalars []byte
 	clock            time.Time // when the clock's offset was last written
 	report, notes    []string
-	traced           map[string]tracedFile // by path
-	mu               sync.Mutex            // Close
+	traced           map[string]*traced.File // by path
+	mu               sync.Mutex              // Close
 	closed           bool
 }
 
@@ -83,11 +85,11 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 		return nil, err
 	}
 	for _, a := range s.plan.Attach {
-		if s.cool == nil && (a.Kind == probe.Uprobe || a.Kind == probe.Uretprobe) {
+		if s.cool == nil && a.Kind.InUser() {
 			s.cool = attach.Warm() // while programs are loaded, the target is started and begin handlers run
 		}
 	}
-	if s.cpus, err = attach.PossibleCPUs(); err != nil {
+	if s.cpus, err = cpus.Possible(); err != nil {
 		return nil, err
 	}
 	ringBytes := uint32(DefaultRing)
@@ -172,7 +174,7 @@ func (s *Session) spec() *ebpf.CollectionSpec {
 	}
 	users := map[string]bool{}
 	for _, a := range s.plan.Attach {
-		if a.Kind != probe.Uprobe && a.Kind != probe.Uretprobe {
+		if !a.Kind.InUser() {
 			continue
 		}
 		multi := !s.cfg.NoMulti && features.Has(features.UprobeMulti)
@@ -217,12 +219,12 @@ func (s *Session) dword(off int) *atomic.Uint64 {
 // initControl fills in what handlers want to know about the tracer.
 func (s *Session) initControl() error {
 	s.word(plan.CtlTarget).Store(uint32(s.cfg.Target))
-	var st unix.Stat_t
-	if err := unix.Stat("/proc/self/ns/pid", &st); err != nil {
+	dev, ino, err := features.PidNS()
+	if err != nil {
 		return fmt.Errorf("find the process namespace: %w", err)
 	}
-	s.dword(plan.CtlPidNSDev).Store(st.Dev)
-	s.dword(plan.CtlPidNSIno).Store(st.Ino)
+	s.dword(plan.CtlPidNSDev).Store(dev)
+	s.dword(plan.CtlPidNSIno).Store(ino)
 	s.syncClock(time.Now())
 	return nil
 }

@@ -20,6 +20,8 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/attach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/backend/traced"
+	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/probe"
@@ -187,11 +189,11 @@ func setup(t testing.TB, change func(*Config)) (*Session, *process, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := attach.Stat(bin)
+	id, err := traced.Stat(bin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Config{Plan: handmade(t, bin), Files: map[string]attach.FileID{bin: id}}
+	cfg := Config{Plan: handmade(t, bin), Files: map[string]debuginfo.FileID{bin: id}}
 	cfg.Logf = t.Logf
 	cfg.Verbose = 2
 	if change != nil {

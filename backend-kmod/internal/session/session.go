@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -22,12 +21,14 @@ import (
 	"github.com/gostap/gostap/backend-kmod/internal/stage"
 	"github.com/gostap/gostap/backend-kmod/internal/store"
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/runtime/cpus"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -63,7 +64,7 @@ type Session struct {
 	store  *store.Store
 	report []string
 	notes  []string
-	files  []tracedFile
+	files  []traced.File
 	mu     sync.Mutex
 	closed bool
 	final  wire.Counters // once closed
@@ -74,8 +75,11 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s := &Session{cfg: cfg}
 	kb := 0
 	if cfg.BufferMB > 0 {
-		cpus := max(1, possibleCPUs())
-		for kb = 16; kb < cfg.BufferMB*1024/cpus && kb < 1<<20; kb *= 2 {
+		n, err := cpus.Possible()
+		if err != nil {
+			n = 1
+		}
+		for kb = 16; kb < cfg.BufferMB*1024/n && kb < 1<<20; kb *= 2 {
 		}
 	}
 	start, taint := time.Now(), stage.Taint()
@@ -110,18 +114,6 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}
 	s.logf(1, "loaded module %s in %v", cfg.Name, time.Since(start).Round(time.Microsecond))
 	return s, ctx.Err()
-}
-
-func possibleCPUs() int {
-	var n int
-	b, err := os.ReadFile("/sys/devices/system/cpu/possible")
-	if err == nil {
-		var first int
-		if k, _ := fmt.Sscanf(string(b), "%d-%d", &first, &n); k == 2 {
-			return n + 1
-		}
-	}
-	return 1
 }
 
 func (s *Session) logf(level int, format string, args ...any) {
@@ -191,8 +183,8 @@ func (s *Session) Attach(ctx context.Context) error {
 	}
 	u := s.cfg.Unit
 	for _, pl := range u.Sites {
-		if pl.Site.Target && s.cfg.Target == 0 {
-			return fmt.Errorf("%s: there is no target process; name it with -c or -x", pointOf(pl.Site))
+		if err := traced.NeedsTarget(pl.Site, s.cfg.Target); err != nil {
+			return err
 		}
 	}
 	for i, path := range u.Files {
@@ -237,7 +229,7 @@ func (s *Session) leftOut(n int) error {
 			byProbe[pl.Probe] = l
 			order = append(order, pl.Probe)
 		}
-		l.names = append(l.names, kernelPlace(pl.Site))
+		l.names = append(l.names, pl.Site.Place())
 	}
 	for _, probe := range order {
 		l, all := byProbe[probe], 0
@@ -270,62 +262,40 @@ func (s *Session) refused(n int, err error) error {
 	}
 	pl := s.cfg.Unit.Sites[n]
 	d.Span = source.At(s.cfg.Unit.Program.Probes[pl.Probe].Pos)
-	d.Message = fmt.Sprintf("the kernel refuses %s: %v", pointOf(pl.Site), err)
+	d.Message = fmt.Sprintf("the kernel refuses %s: %v", pl.Site.Title(), err)
 	switch k := pl.Site.Kind; {
-	case err == unix.EINVAL && (k == probe.Kprobe || k == probe.Kretprobe):
+	case err == unix.EINVAL && k.InKernel():
 		d.Message, d.Hint = whyNot(pl.Site)
-	case err == unix.ENOENT && (k == probe.Kprobe || k == probe.Kretprobe):
-		d.Message = fmt.Sprintf("cannot probe %s: the kernel has no function of that name", kernelPlace(pl.Site))
+	case err == unix.ENOENT && k.InKernel():
+		d.Message = fmt.Sprintf("cannot probe %s: the kernel has no function of that name", pl.Site.Place())
 		if mod, _, ok := strings.Cut(pl.Site.Symbol, ":"); ok {
 			d.Message += fmt.Sprintf(", or module %s is not loaded", mod)
 		}
 	case err == unix.EILSEQ && k == probe.Kprobe:
-		d.Message = fmt.Sprintf("cannot probe %s: no instruction begins there", kernelPlace(pl.Site))
-	case err == unix.EADDRNOTAVAIL && (k == probe.Kprobe || k == probe.Kretprobe):
-		d.Message = fmt.Sprintf("cannot probe %s: the kernel has more than one function of that name, or none", kernelPlace(pl.Site))
+		d.Message = fmt.Sprintf("cannot probe %s: no instruction begins there", pl.Site.Place())
+	case err == unix.EADDRNOTAVAIL && k.InKernel():
+		d.Message = fmt.Sprintf("cannot probe %s: the kernel has more than one function of that name, or none", pl.Site.Place())
 	case err == unix.ENOENT && k == probe.Tracepoint:
 		d.Message = fmt.Sprintf("the kernel has no tracepoint %s", pl.Site.Event)
 	case err == unix.Errno(524) || err == unix.EOPNOTSUPP:
-		d.Message = fmt.Sprintf("the kernel cannot place a probe on the instruction at %s", pointOf(pl.Site))
+		d.Message = fmt.Sprintf("the kernel cannot place a probe on the instruction at %s", pl.Site.Title())
 	case err == unix.EIO && k == probe.Uprobe:
 		d.Message = fmt.Sprintf("%s: the file lies on a file system that uprobes cannot be placed on", pl.Site.Path)
 	}
 	return d
 }
 
-// blacklistFile lists the functions that the kernel does not allow probes in.
-const blacklistFile = "/sys/kernel/debug/kprobes/blacklist"
-
 // whyNot says why the kernel refuses a place in itself.
 func whyNot(st *probe.Site) (message, hint string) {
-	message = fmt.Sprintf("cannot probe %s: the kernel refuses this place: ", kernelPlace(st))
-	name := st.Symbol[strings.IndexByte(st.Symbol, ':')+1:]
-	b, err := os.ReadFile(blacklistFile)
-	if err != nil {
+	message = fmt.Sprintf("cannot probe %s: the kernel refuses this place: ", st.Place())
+	on, known := traced.Blacklisted(st.Symbol)
+	switch {
+	case on:
+		return fmt.Sprintf("cannot probe %s: %s", st.Place(), traced.OnBlacklist), traced.BlacklistHint
+	case !known:
 		return message + "it is on its blacklist, or no function begins there", ""
 	}
-	for line := range strings.Lines(string(b)) {
-		// 0xffffffff81000000-0xffffffff81000010	name
-		if f := strings.Fields(line); len(f) == 2 && f[1] == name {
-			return fmt.Sprintf("cannot probe %s: it is on the kernel's blacklist of functions that must not be probed", kernelPlace(st)),
-				"functions that probes themselves need are on that list (" + blacklistFile + "); probe one of its callers"
-		}
-	}
 	return message + "it lies in code that must not be probed, or no function begins there", ""
-}
-
-func kernelPlace(st *probe.Site) string {
-	if st.Offset == 0 {
-		return st.Symbol
-	}
-	return fmt.Sprintf("%s+%#x", st.Symbol, st.Offset)
-}
-
-func pointOf(st *probe.Site) string {
-	if st.Point != "" {
-		return st.Point
-	}
-	return st.Kind.String()
 }
 
 func describe(st *probe.Site) string {
@@ -335,11 +305,11 @@ func describe(st *probe.Site) string {
 		if st.At.Insn.Emulated() {
 			cost = "emulated by the kernel"
 		}
-		return fmt.Sprintf("%s: %s at %#x of %s, %s: %s", pointOf(st), st.Kind, st.Offset, st.Path, st.At.Insn, cost)
+		return fmt.Sprintf("%s: %s at %#x of %s, %s: %s", st.Title(), st.Kind, st.Offset, st.Path, st.At.Insn, cost)
 	case probe.Kprobe, probe.Kretprobe:
-		return fmt.Sprintf("%s: %s at %s", pointOf(st), st.Kind, kernelPlace(st))
+		return fmt.Sprintf("%s: %s at %s", st.Title(), st.Kind, st.Place())
 	}
-	return fmt.Sprintf("%s: %s %s", pointOf(st), st.Kind, st.Event)
+	return fmt.Sprintf("%s: %s %s", st.Title(), st.Kind, st.Event)
 }
 
 // Read passes records on.

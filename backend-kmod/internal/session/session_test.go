@@ -13,6 +13,7 @@ import (
 
 	"github.com/gostap/gostap/backend-kmod/internal/cgen"
 	"github.com/gostap/gostap/backend-kmod/internal/stage"
+	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
@@ -82,11 +83,11 @@ func uprobe(path string) string {
 }
 
 func id(t *testing.T, path string) debuginfo.FileID {
-	var st unix.Stat_t
-	if err := unix.Stat(path, &st); err != nil {
+	id, err := traced.Stat(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return idOf(&st)
+	return id
 }
 
 // TestLife walks through a session.

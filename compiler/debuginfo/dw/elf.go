@@ -232,9 +232,7 @@ func (f *File) Changed() bool {
 }
 
 // FileID identifies the file that was opened.
-func (f *File) FileID() debuginfo.FileID {
-	return debuginfo.FileID{Dev: f.stat.Dev, Ino: f.stat.Ino, Size: f.stat.Size, Mtime: f.stat.Mtim.Nano()}
-}
+func (f *File) FileID() debuginfo.FileID { return debuginfo.IDOf(&f.stat) }
 
 // LoadBase is the lowest address of the loadable segments, rounded down to a page.
 func (f *File) LoadBase() uint64 {

@@ -7,10 +7,10 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gostap/gostap/runtime/cpus"
 	"golang.org/x/sys/unix"
 )
 
@@ -35,12 +35,12 @@ const ringPages = 16
 // WatchProcesses opens a buffer for each CPU that is online. It needs the right to watch
 // all processes (CAP_PERFMON, or perf_event_paranoid below 1).
 func WatchProcesses() (*Events, error) {
-	cpus, err := onlineCPUs()
+	online, err := cpus.Online()
 	if err != nil {
 		return nil, err
 	}
 	e := &Events{}
-	for _, cpu := range cpus {
+	for _, cpu := range online {
 		r, err := openRing(cpu)
 		if err != nil {
 			e.Close()
@@ -247,28 +247,4 @@ func (t *Table) Poll() {
 	if t.Events != nil {
 		t.Events.read(t)
 	}
-}
-
-// onlineCPUs reads a list such as "0-3,8".
-func onlineCPUs() ([]int, error) {
-	data, err := os.ReadFile("/sys/devices/system/cpu/online")
-	if err != nil {
-		return nil, err
-	}
-	var out []int
-	for _, part := range strings.Split(strings.TrimSpace(string(data)), ",") {
-		first, last, ok := strings.Cut(part, "-")
-		if !ok {
-			last = first
-		}
-		lo, err1 := strconv.Atoi(first)
-		hi, err2 := strconv.Atoi(last)
-		if err1 != nil || err2 != nil || lo > hi || hi > 1<<16 {
-			return nil, fmt.Errorf("online CPUs: %q", data)
-		}
-		for cpu := lo; cpu <= hi; cpu++ {
-			out = append(out, cpu)
-		}
-	}
-	return out, nil
 }
