@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gostap/gostap/compiler/cachefile"
 	headers "github.com/gostap/gostap/runtime/kmod"
 )
 
@@ -149,15 +150,8 @@ func Module(ctx context.Context, s Source, c Config) ([]byte, error) {
 		return nil, err
 	}
 	// A cache that cannot be written costs time only.
-	if os.MkdirAll(dir, 0o755) == nil {
-		if f, err := os.CreateTemp(dir, "new-"); err == nil {
-			_, werr := f.Write(ko)
-			if cerr := f.Close(); werr == nil && cerr == nil && os.Rename(f.Name(), kept) == nil {
-				prune(dir, 256)
-			} else {
-				os.Remove(f.Name())
-			}
-		}
+	if os.MkdirAll(dir, 0o755) == nil && cachefile.Write(kept, ko) == nil {
+		prune(dir, 256)
 	}
 	return ko, nil
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gostap/gostap/compiler/cachefile"
 )
 
 // Half of the time of a build is make reading the kernel's makefiles. What it decides is the same for every module of
@@ -97,14 +99,7 @@ func (r *recipe) save(path string) {
 	if err != nil || os.MkdirAll(filepath.Dir(path), 0o755) != nil {
 		return
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "new-")
-	if err != nil {
-		return
-	}
-	_, werr := f.Write(data)
-	if cerr := f.Close(); werr != nil || cerr != nil || os.Rename(f.Name(), path) != nil {
-		os.Remove(f.Name())
-	}
+	cachefile.Write(path, data)
 }
 
 func readRecipe(path string) *recipe {

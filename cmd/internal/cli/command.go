@@ -133,6 +133,9 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 	if o.KernelFiles, err = c.kernelFiles("", o.Kernel); err != nil {
 		return o, err
 	}
+	if !o.KernelFiles.Foreign() {
+		o.KernelFiles.Cache = cacheDir(c.env)
+	}
 	if c.pass < 3 {
 		o.Stop = compiler.Phase(c.pass)
 	}

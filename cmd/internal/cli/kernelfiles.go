@@ -24,9 +24,6 @@ func (o *options) kernelFiles(root, running string) (kbtf.Config, error) {
 		}
 	}
 	if o.release == "" || o.release == running {
-		if dir, err := os.UserCacheDir(); err == nil && !c.Foreign() {
-			c.Cache = filepath.Join(dir, "gostap")
-		}
 		return c, nil
 	}
 	var images, maps []string

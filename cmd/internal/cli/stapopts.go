@@ -242,7 +242,7 @@ var stapMacros = map[string]string{
 	"HIST_ELISION":           "histograms always keep 2 lines of zeros",
 }
 
-// cacheDir is where indexes of library directories are kept between runs: $XDG_CACHE_HOME/gostap or ~/.cache/gostap,
+// cacheDir is where indexes of library directories and the kernel's symbols are kept between runs: $XDG_CACHE_HOME/gostap or ~/.cache/gostap,
 // "" if neither is known.
 func cacheDir(env []string) string {
 	if d := getenv(env, "XDG_CACHE_HOME"); strings.HasPrefix(d, "/") {

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/cachefile"
 )
 
 // The kernel's own symbols stay what they are until the next boot, and making the text of /proc/kallsyms takes the kernel
@@ -101,29 +103,10 @@ func writeCache(path string, boot [16]byte, s *Symbols) error {
 		}
 		return unsafe.Slice((*byte)(unsafe.Pointer(&w[0])), 4*len(w))
 	}
+	if err := cachefile.Write(path, head, bytesOf(s.slots), bytesOf(s.sorted), s.text); err != nil {
+		return err
+	}
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, "new-kallsyms-") // for its owner alone
-	if err != nil {
-		return err
-	}
-	for _, part := range [][]byte{head, bytesOf(s.slots), bytesOf(s.sorted), s.text} {
-		if _, err = f.Write(part); err != nil {
-			break
-		}
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return err
-	}
 	if old, err := os.ReadDir(dir); err == nil {
 		for _, e := range old {
 			if strings.HasPrefix(e.Name(), "kallsyms-") && e.Name() != filepath.Base(path) {

@@ -8,8 +8,8 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/gostap/gostap/compiler/cachefile"
 	"github.com/gostap/gostap/grammar"
 )
 
@@ -142,25 +142,7 @@ func (c *cache) write() {
 	}
 	head := append([]byte(c.build+"\n"), 0, 0, 0, 0)
 	binary.LittleEndian.PutUint32(head[len(head)-4:], crc32.ChecksumIEEE(e.b))
-	dir := filepath.Dir(c.path)
-	if os.MkdirAll(dir, 0o700) != nil {
-		return
-	}
-	// Another run may do the same: the file appears whole or not at all.
-	t, err := os.CreateTemp(dir, "new-")
-	if err != nil {
-		return
-	}
-	_, err = t.Write(append(head, e.b...))
-	if cerr := t.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(t.Name(), c.path)
-	}
-	if err != nil {
-		os.Remove(t.Name())
-	}
+	cachefile.Write(c.path, head, e.b)
 }
 
 // ClearCache removes what is kept in the cache folder.
@@ -289,9 +271,4 @@ func (d *decoder) entry(x *grammar.Entry) {
 	if !named || x.Kind > grammar.EmbeddedEntry {
 		d.bad = true
 	}
-}
-
-// isLibraryFile reports whether name is that of a file of the library.
-func isLibraryFile(name string) bool {
-	return strings.HasSuffix(name, ".stp") || strings.HasSuffix(name, ".stpm")
 }

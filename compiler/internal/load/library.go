@@ -87,6 +87,11 @@ func (l *Library) dir(d string) {
 	kept.write()
 }
 
+// isLibraryFile reports whether name is that of a file of the library.
+func isLibraryFile(name string) bool {
+	return strings.HasSuffix(name, ".stp") || strings.HasSuffix(name, ".stpm")
+}
+
 func unwrapPath(err error) error {
 	if pe, ok := err.(*os.PathError); ok {
 		return pe.Err
