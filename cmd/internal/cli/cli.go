@@ -12,6 +12,7 @@ import (
 
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/grammar"
 )
 
@@ -44,9 +45,9 @@ func Run(args []string, s Streams, env []string) (status int) {
 	if err != nil {
 		return usageFailed(s.Err, err)
 	}
-	o, err := parseFlags(append(more, args...), s.Err)
+	o, err := parseFlags(append(more, args...))
 	if err != nil && rc != "" {
-		if _, alone := parseFlags(args, s.Err); alone == nil {
+		if _, alone := parseFlags(args); alone == nil {
 			fmt.Fprintf(s.Err, "note: the options in %s come first\n", rc)
 		}
 	}
@@ -118,6 +119,11 @@ func useColor(o *options, w io.Writer, env []string) bool {
 	}
 	st, err := f.Stat()
 	return err == nil && st.Mode()&os.ModeCharDevice != 0
+}
+
+// printer prints diagnostics about files.
+func (c *command) printer(files *source.FileSet) *diag.Printer {
+	return &diag.Printer{W: c.Err, Files: files, Color: useColor(c.options, c.Err, c.env)}
 }
 
 // show prints diagnostics by the rules of -w and -W, and says whether to go on.

@@ -78,7 +78,7 @@ func (c *command) run() error {
 		fmt.Fprint(c.Out, res.Dumps[d])
 	}
 	c.timings(res)
-	p := &diag.Printer{W: c.Err, Files: res.Files, Color: useColor(c.options, c.Err, c.env)}
+	p := c.printer(res.Files)
 	if !c.show(p, ds) {
 		return errShown
 	}
@@ -125,11 +125,8 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 	if len(c.include) > 0 && !c.noCache {
 		o.CacheDir, o.CacheAnew = cacheDir(c.env), c.newCache
 	}
-	var uts syscall.Utsname
-	if syscall.Uname(&uts) == nil {
-		o.Kernel = charsToString(uts.Release[:])
-	}
 	var err error
+	o.Kernel, _ = uname()
 	if o.KernelFiles, err = c.kernelFiles("", o.Kernel); err != nil {
 		return o, err
 	}
@@ -178,17 +175,6 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 	o.TargetWord = c.commandWord()
 	o.TargetPath, err = c.targetPath()
 	return o, err
-}
-
-func charsToString(cs []int8) string {
-	var b []byte
-	for _, c := range cs {
-		if c == 0 {
-			break
-		}
-		b = append(b, byte(c))
-	}
-	return string(b)
 }
 
 // plain says what went wrong with a file without Go's name of the call.
@@ -253,48 +239,53 @@ func shown(p *diag.Printer, err error) error {
 // execute goes from the program to its end: translate, load, run.
 func (c *command) execute(ctx context.Context, p *diag.Printer, res *compiler.Result) error {
 	prog := res.Program
-	if c.runtime == "host" {
-		if ds := backend.NoEmbedded(prog, "on the host"); len(ds) > 0 {
-			c.show(p, ds)
-			return errShown
-		}
-		if ok, s := memory.Fits(prog); !ok {
-			return fmt.Errorf("%s fires in the kernel, which --runtime=host does without", s.Point)
-		}
-		if k := place.HostPeek(prog); k.What != "" {
-			var ds diag.List
-			ds.Errorf(diag.Build, "kernel-memory", source.At(k.Pos), "this %s, which --runtime=host does without", k.What).
-				Hintf("leave --runtime=host out")
-			c.show(p, ds)
-			return errShown
-		}
-	}
-	onHost, _ := memory.Fits(prog)
-	onHost = onHost && (c.runtime == "" && len(backend.NoEmbedded(prog, "")) == 0 && place.HostPeek(prog).What == "" || c.runtime == "host")
-	var session backend.Session
-	if onHost {
-		if c.pass == 3 {
-			_, err := fmt.Fprint(c.Out, prog.Dump())
-			return err
-		}
-		if c.pass == 4 {
-			return nil
-		}
-		s, err := memory.New(prog)
-		if err != nil {
-			return err
-		}
-		session = s
-	} else {
-		art, err := c.build(ctx, p, prog)
-		if err != nil || art == nil {
-			return err
-		}
-		if session, err = c.load(ctx, art); err != nil {
-			return err
-		}
+	session, err := c.session(ctx, p, prog)
+	if err != nil || session == nil {
+		return err
 	}
 	return c.trace(ctx, session, prog)
+}
+
+// session makes what runs prog, on the host alone where that will do. nil: -p3 or -p4 was all.
+func (c *command) session(ctx context.Context, p *diag.Printer, prog *ir.Program) (backend.Session, error) {
+	kernel := c.runtime == "bpf" || c.runtime == "kernel"
+	var why diag.List
+	if !kernel {
+		why = needsKernel(prog)
+	}
+	switch {
+	case c.runtime == "host" && len(why) > 0:
+		c.show(p, why)
+		return nil, errShown
+	case kernel || len(why) > 0:
+		art, err := c.build(ctx, p, prog)
+		if err != nil || art == nil {
+			return nil, err
+		}
+		return c.load(ctx, art)
+	case c.pass == 3:
+		_, err := fmt.Fprint(c.Out, prog.Dump())
+		return nil, err
+	case c.pass == 4:
+		return nil, nil
+	}
+	return memory.New(prog)
+}
+
+// needsKernel says what the host alone cannot do of prog, empty if it can do all.
+func needsKernel(prog *ir.Program) diag.List {
+	ds := backend.NoEmbedded(prog, "on the host")
+	if ok, s := memory.Fits(prog); !ok && len(ds) == 0 {
+		ds.Errorf(diag.Build, "kernel-probe", source.Span{}, "%s fires in the kernel, which --runtime=host does without", s.Point)
+	}
+	if len(ds) > 0 {
+		return ds
+	}
+	if k := place.HostPeek(prog); k.What != "" {
+		ds.Errorf(diag.Build, "kernel-memory", source.At(k.Pos), "this %s, which --runtime=host does without", k.What).
+			Hintf("leave --runtime=host out")
+	}
+	return ds
 }
 
 // build translates for the kernel and serves -p3, -p4, -m and -k. A nil artifact means that this was all.

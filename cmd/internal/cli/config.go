@@ -7,8 +7,18 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+// uname names the running kernel and its machine, "" if it does not tell.
+func uname() (release, machine string) {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return "", ""
+	}
+	return unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Machine[:])
+}
 
 // kernelConfig looks up options of the running kernel's configuration, which is read when first
 // asked for: /proc/config.gz, or the file that distributions put beside the kernel.
@@ -22,11 +32,7 @@ func kernelConfig() func(name string) (string, bool) {
 				}
 			}
 		}
-		var uts syscall.Utsname
-		if syscall.Uname(&uts) != nil {
-			return nil
-		}
-		release := charsToString(uts.Release[:])
+		release, _ := uname()
 		for _, path := range []string{"/boot/config-" + release, "/lib/modules/" + release + "/config", "/lib/modules/" + release + "/build/.config"} {
 			if b, err := os.ReadFile(path); err == nil {
 				return b

@@ -66,7 +66,7 @@ type usageError struct{ text, hint string }
 
 func (e *usageError) Error() string { return e.text }
 
-func parseFlags(args []string, errw io.Writer) (*options, error) {
+func parseFlags(args []string) (*options, error) {
 	o := &options{limits: layout.Default(), pass: 5}
 	fs := pflag.NewFlagSet("gostap", pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)

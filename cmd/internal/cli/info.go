@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"syscall"
 
 	bpf "github.com/gostap/gostap/backend-bpf"
 	kmod "github.com/gostap/gostap/backend-kmod"
@@ -19,9 +18,8 @@ func (c *command) kernelBackend() backend.Backend {
 
 // info serves --info: what this kernel allows, each yes or no with the reason.
 func info(s Streams) int {
-	var uts syscall.Utsname
-	if syscall.Uname(&uts) == nil {
-		fmt.Fprintf(s.Out, "gostap %s on Linux %s %s\n\n", Version, charsToString(uts.Release[:]), charsToString(uts.Machine[:]))
+	if release, machine := uname(); release != "" {
+		fmt.Fprintf(s.Out, "gostap %s on Linux %s %s\n\n", Version, release, machine)
 	}
 	for _, r := range bpf.Info() {
 		answer := "no "

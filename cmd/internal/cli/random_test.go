@@ -112,7 +112,7 @@ func TestRandom(t *testing.T) {
 		var out, errs bytes.Buffer
 		done := make(chan int, 1)
 		go func() {
-			done <- Run(args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"PATH=/bin", "TMPDIR=" + dir})
+			done <- Run(args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"PATH=/bin", "TMPDIR=" + dir, "XDG_CACHE_HOME=" + dir})
 		}()
 		select {
 		case status := <-done:

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	kmod "github.com/gostap/gostap/backend-kmod"
-	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -29,11 +28,7 @@ func (o *options) setModule(fs *pflag.FlagSet, rest []string) error {
 	var err error
 	fs.Visit(func(f *pflag.Flag) {
 		if !withModule[f.Name] && err == nil {
-			name := "--" + f.Name
-			if f.Shorthand != "" {
-				name = "-" + f.Shorthand
-			}
-			err = &usageError{fmt.Sprintf("%s is about translating a script, which \"run\" does not do", name), "give it when the module is built"}
+			err = &usageError{fmt.Sprintf("%s is about translating a script, which \"run\" does not do", flagName(f)), "give it when the module is built"}
 		}
 	})
 	switch path := rest[0]; {
@@ -58,7 +53,7 @@ func (o *options) setModule(fs *pflag.FlagSet, rest []string) error {
 func (c *command) runModule() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
-	p := &diag.Printer{W: c.Err, Color: useColor(c.options, c.Err, c.env)}
+	p := c.printer(nil)
 	prog, art, err := kmod.Open(c.module)
 	if err != nil {
 		return shown(p, err)

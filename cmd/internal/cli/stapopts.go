@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,6 +133,14 @@ func addStapOptions(fs *pflag.FlagSet) {
 	}
 }
 
+// flagName is how a flag is written: -x, or --long if it has no letter.
+func flagName(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand
+	}
+	return "--" + f.Name
+}
+
 // flagError puts what the flag package found wrong into our words.
 func flagError(fs *pflag.FlagSet, err error) error {
 	const list = "gostap --help lists the options"
@@ -141,21 +149,9 @@ func flagError(fs *pflag.FlagSet, err error) error {
 	var refused *refusedOption
 	switch {
 	case errors.As(err, &refused):
-		name := "--" + refused.o.long
-		if refused.o.short != "" {
-			name = "-" + refused.o.short
-		}
-		if refused.o.hint == "" {
-			return &usageError{fmt.Sprintf("%s: %s", name, refused.o.why), list}
-		}
-		return &usageError{fmt.Sprintf("%s: %s", name, refused.o.why), refused.o.hint}
+		return &usageError{fmt.Sprintf("%s: %s", flagName(fs.Lookup(refused.o.long)), refused.o.why), cmp.Or(refused.o.hint, list)}
 	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "int":
-		f := invalid.GetFlag()
-		name := "--" + f.Name
-		if f.Shorthand != "" {
-			name = "-" + f.Shorthand
-		}
-		return &usageError{fmt.Sprintf("%s takes a number, not %q", name, invalid.GetValue()), list}
+		return &usageError{fmt.Sprintf("%s takes a number, not %q", flagName(invalid.GetFlag()), invalid.GetValue()), list}
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		var names []string
 		fs.VisitAll(func(f *pflag.Flag) {
@@ -290,70 +286,4 @@ func (o *options) setPrivilege(value string, unprivileged bool) error {
 	}
 	o.privilege = value
 	return nil
-}
-
-// defaults reads the options in $SYSTEMTAP_DIR/rc, or ~/.systemtap/rc: words parted by blanks, with
-// '...' and "..." around those that hold some, and # for comments. No file is no error.
-func defaults(env []string) ([]string, string, error) {
-	dir := getenv(env, "SYSTEMTAP_DIR")
-	if dir == "" {
-		home := getenv(env, "HOME")
-		if home == "" {
-			return nil, "", nil
-		}
-		dir = home + "/.systemtap"
-	}
-	path := dir + "/rc"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, "", nil
-	}
-	words, err := splitWords(string(text))
-	if err != nil {
-		return nil, path, &usageError{fmt.Sprintf("%s: %v", path, err), ""}
-	}
-	return words, path, nil
-}
-
-// splitWords parts text into words as a shell does, without expanding anything.
-func splitWords(text string) ([]string, error) {
-	var words []string
-	var w strings.Builder
-	in, quote := false, byte(0)
-	end := func() {
-		if in {
-			words = append(words, w.String())
-			w.Reset()
-			in = false
-		}
-	}
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case c == '\\' && quote != '\'' && i+1 < len(text):
-			i++
-			w.WriteByte(text[i])
-			in = true
-		case quote != 0:
-			w.WriteByte(c)
-		case c == '\'' || c == '"':
-			quote, in = c, true
-		case c == '#' && !in:
-			for i < len(text) && text[i] != '\n' {
-				i++
-			}
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-			end()
-		default:
-			w.WriteByte(c)
-			in = true
-		}
-	}
-	if quote != 0 {
-		return nil, errors.New("a quote is not closed")
-	}
-	end()
-	return words, nil
 }

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// defaults reads the options in $SYSTEMTAP_DIR/rc, or ~/.systemtap/rc: words parted by blanks, with
+// '...' and "..." around those that hold some, and # for comments. No file is no error.
+func defaults(env []string) ([]string, string, error) {
+	dir := getenv(env, "SYSTEMTAP_DIR")
+	if dir == "" {
+		home := getenv(env, "HOME")
+		if home == "" {
+			return nil, "", nil
+		}
+		dir = home + "/.systemtap"
+	}
+	path := dir + "/rc"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, "", nil
+	}
+	words, err := splitWords(string(text))
+	if err != nil {
+		return nil, path, &usageError{fmt.Sprintf("%s: %v", path, err), ""}
+	}
+	return words, path, nil
+}
+
+// splitWords parts text into words as a shell does, without expanding anything.
+func splitWords(text string) ([]string, error) {
+	var words []string
+	var w strings.Builder
+	in, quote := false, byte(0)
+	end := func() {
+		if in {
+			words = append(words, w.String())
+			w.Reset()
+			in = false
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case c == '\\' && quote != '\'' && i+1 < len(text):
+			i++
+			w.WriteByte(text[i])
+			in = true
+		case quote != 0:
+			w.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote, in = c, true
+		case c == '#' && !in:
+			for i < len(text) && text[i] != '\n' {
+				i++
+			}
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			end()
+		default:
+			w.WriteByte(c)
+			in = true
+		}
+	}
+	if quote != 0 {
+		return nil, errors.New("a quote is not closed")
+	}
+	end()
+	return words, nil
+}
