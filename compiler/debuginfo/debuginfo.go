@@ -283,3 +283,20 @@ type Enums interface {
 	// Enum finds the enumeration type with a constant of that name. The error is a *NotFoundError if there is none.
 	Enum(constant string) (*types.Ctype, error)
 }
+
+// Mark is a statically defined mark (USDT): an instruction that the program's author gave a name, with arguments.
+type Mark struct {
+	Provider, Name string
+	PC             uint64
+	// Semaphore is the address of a counter of 16 bits that the program tests to see whether the mark is in use, 0 for none.
+	Semaphore uint64
+	// Text is how the note describes the arguments ("8@%rbx -4@-20(%rbp)"), Args their places at PC. They are named arg1, arg2, ...
+	Text string
+	Args []*Var
+}
+
+// Marks is what images have that know the static marks of a program.
+type Marks interface {
+	// Marks lists them in the order of the file. A name may stand there many times.
+	Marks() ([]Mark, error)
+}

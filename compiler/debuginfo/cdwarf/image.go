@@ -139,3 +139,6 @@ func (im *Image) Enum(constant string) (*types.Ctype, error) {
 	}
 	return im.d.EnumWith(constant)
 }
+
+// Marks implements debuginfo.Marks.
+func (im *Image) Marks() ([]debuginfo.Mark, error) { return im.f.Marks() }

@@ -196,3 +196,6 @@ func (im *Image) isMore(pc uint64) bool {
 	}
 	return im.more[pc]
 }
+
+// Marks implements debuginfo.Marks.
+func (im *Image) Marks() ([]debuginfo.Mark, error) { return im.f.Marks() }

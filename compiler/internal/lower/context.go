@@ -51,7 +51,7 @@ func newContext(s *probe.Site, n need) *context {
 		c.kind = s.Kind
 		c.key += fmt.Sprintf("k{%d}", c.kind)
 	}
-	if s.Names != nil && n&needFrame != 0 {
+	if s.Names != nil && s.Image == nil && n&needFrame != 0 {
 		c.cfa = s.At.CFA
 		c.key += fmt.Sprintf("f{%s}", c.cfa)
 	}

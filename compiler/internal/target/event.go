@@ -43,7 +43,11 @@ func (b *build) eventName(t *ast.Target, addr bool) (*elab.Target, error) {
 	case addr || len(t.Path) > 0:
 		return nil, fail("%s is text; it has no members and no address", t.Name)
 	}
-	return &elab.Target{Type: types.String, Pretty: []elab.PrettyPart{{Lit: s.Func}}}, nil
+	name := s.Func
+	if s.Kind == probe.Uprobe {
+		name = s.Event // a mark's: Func is the function that it is in
+	}
+	return &elab.Target{Type: types.String, Pretty: []elab.PrettyPart{{Lit: name}}}, nil
 }
 
 // eventVars makes $$vars, $$parms, $$locals and $$return.

@@ -164,7 +164,18 @@ func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep
 	}
 	s := b.at()
 	if s != nil && s.Names != nil {
-		return b.event(s, t)
+		o, entry, path, err := b.event(s, t)
+		var unknown *debuginfo.NotFoundError
+		if s.Image == nil || !errors.As(err, &unknown) {
+			return o, entry, path, err
+		}
+		// A mark lies in a function, whose variables can be named as well.
+		if v, verr := b.variable(s, strings.TrimPrefix(t.Name, "$")); verr == nil {
+			return object{Place: v.Place}, false, t.Path, nil
+		} else if !errors.As(verr, &unknown) && s.Image.HasTypes() {
+			err = verr
+		}
+		return o, false, nil, err
 	}
 	if s == nil || s.Image == nil {
 		return o, false, nil, fail("%s", b.outside)
