@@ -3,6 +3,7 @@ package kmod
 import (
 	"testing"
 
+	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/source"
 )
 
@@ -11,16 +12,13 @@ func TestComplaint(t *testing.T) {
 	files := new(source.FileSet)
 	files.Add("a/b.stp", []byte("function f() %{\n\tnosuch();\n%}\n"))
 	files.Add("<input>", []byte("probe begin { println(%{ y %}) }"))
-	d := complaint(`make[1]: Entering directory
+	d := diagtest.Find(t, complaint(`make[1]: Entering directory
 a/b.stp: In function ‘c_f_body’:
 a/b.stp:2:9: error: implicit declaration of function ‘nosuch’ [-Werror=implicit-function-declaration]
 <input>:1:26: error: ‘y’ undeclared (first use in this function)
 <input>:1:26: note: each undeclared identifier is reported only once
 /usr/include/x.h:1:1: error: other
-`, files)
-	if d == nil {
-		t.Fatal("nothing")
-	}
+`, files), CodeC)
 	if p := files.Position(d.Span.From); p.String() != "a/b.stp:2:2" {
 		t.Errorf("at %s", p)
 	}

@@ -3,7 +3,6 @@ package kmod
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/gostap/gostap/backend-kmod/internal/manifest"
 	"github.com/gostap/gostap/compiler/backend"
-	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -55,7 +54,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	open := func(name string, data []byte) (*ir.Program, *artifact, *diag.Diagnostic) {
+	open := func(name string, data []byte) (*ir.Program, *artifact, error) {
 		path := filepath.Join(dir, name)
 		if data != nil {
 			if err := os.WriteFile(path, data, 0o644); err != nil {
@@ -64,17 +63,13 @@ func TestOpen(t *testing.T) {
 		}
 		p, art, err := Open(path)
 		if err != nil {
-			d, ok := errors.AsType[*diag.Diagnostic](err)
-			if !ok {
-				t.Fatalf("%s: no diagnostic: %v", name, err)
-			}
-			return nil, nil, d
+			return nil, nil, err
 		}
 		return p, art.(*artifact), nil
 	}
-	q, b, d := open("good.ko", ko)
-	if d != nil {
-		t.Fatal(d.Message)
+	q, b, err := open("good.ko", ko)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if q.String() != p.String() || b.name != "built" || b.config.Release != "6.1.0-x" || len(b.traced) != 1 || b.traced[0].Path != "/bin/true" {
 		t.Errorf("%+v\n%s", b, q)
@@ -115,8 +110,8 @@ func TestOpen(t *testing.T) {
 		"version.ko": {with(7, 2), "another version of gostap", "-p4 -m version"},
 		"digest.ko":  {wrong, "another version of gostap", "-p4 -m digest"},
 	} {
-		_, _, d := open(name, c.data)
-		if d == nil || !strings.Contains(d.Message, name+": ") || !strings.Contains(d.Message, c.msg) || !strings.Contains(d.Hint, c.hint) {
+		_, _, err := open(name, c.data)
+		if d := diagtest.Find(t, err, CodePrebuilt); !strings.Contains(d.Message, name+": ") || !strings.Contains(d.Message, c.msg) || !strings.Contains(d.Hint, c.hint) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

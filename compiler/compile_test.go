@@ -13,7 +13,9 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/internal/target/fake"
+	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
@@ -174,7 +176,7 @@ func lowered(script string) (*Result, diag.List) {
 
 func messages(r *Result, ds diag.List) string {
 	var b strings.Builder
-	(&diag.Printer{W: &b, Files: r.Files}).Print(ds)
+	(&diag.Printer{W: &b, Files: r.Files, Codes: true}).Print(ds)
 	return b.String()
 }
 
@@ -288,16 +290,27 @@ func TestStopAndDump(t *testing.T) {
 			t.Errorf("stop after %d: %v, last pass %v", stop, ds, r.Timings)
 		}
 	}
-	if _, ds := compile(script, "nonsense"); !ds.HasErrors() {
-		t.Error("an unknown pass was dumped")
-	}
+	_, ds = compile(script, "nonsense")
+	diagtest.Find(t, ds, "no-pass")
 }
 
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, ds := Compile(ctx, Options{Scripts: []Script{{"t", []byte("probe begin {}")}}, Limits: layout.Default()})
-	if !ds.HasErrors() || ds[0].Code != codeCancelled {
-		t.Errorf("got %v", ds)
+	diagtest.Find(t, ds, codeCancelled)
+}
+
+// TestBroken: a pass that makes a program against the rules is found out, and named.
+func TestBroken(t *testing.T) {
+	broken, err := ir.ParseText("probe \"begin\" {\n  site begin\n  long r0\nb0:\n  r0 = mov 1\n  end\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken.Probes[0].Handler.Blocks[0].Instrs[0].Dst = 7
+	s := &state{out: broken}
+	s.o.Verify = true
+	if d := diagtest.Find(t, s.verify("fold"), codeInternal); !strings.Contains(d.Message, "pass fold made a bad program") {
+		t.Error(d.Message)
 	}
 }

@@ -272,6 +272,9 @@ func (s *state) optimise() diag.List {
 	return bad
 }
 
+// codeInternal stands for a program that breaks the rules of package ir.
+const codeInternal diag.Code = "internal"
+
 // verify checks the program if asked to. What it finds is a mistake of the compiler.
 func (s *state) verify(pass string) diag.List {
 	if !s.o.Verify || s.out == nil {
@@ -279,7 +282,7 @@ func (s *state) verify(pass string) diag.List {
 	}
 	var l diag.List
 	if err := ir.Verify(s.out); err != nil {
-		l.Errorf(diag.Build, "internal", source.Span{}, "internal error: pass %s made a bad program: %v", pass, err)
+		l.Errorf(diag.Build, codeInternal, source.Span{}, "internal error: pass %s made a bad program: %v", pass, err)
 	}
 	return l
 }

@@ -4,14 +4,21 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/tools/txtar"
 
 	bpf "github.com/gostap/gostap/backend-bpf"
 	kmod "github.com/gostap/gostap/backend-kmod"
@@ -29,14 +36,14 @@ type errorCode struct {
 	code    diag.Code
 	warning bool
 	meaning string
-	// example is a script. PROGRAM in it is a C program that was built for it, GOPROGRAM one in Go.
+	// example is a script. PROGRAM in it is a C program that was built for it, GOPROGRAM one in Go: see provoke.
 	example string
 	// with are options that it takes: -g, --privilege=stapusr, --skip-badvars, an argument.
 	with string
-	// test is a file, below the project's root, that provokes the code; it holds the word behind the colon.
+	// test provokes the code where a script alone does not: a file, below the project's root. "x_test.go:TestName" is a test
+	// that has diagtest.Find look for the code in what the code under test gave; in a .txtar, a message that ends in the code
+	// is part of what has to come out.
 	test string
-	// why says why neither can be.
-	why string
 }
 
 // areas order the page.
@@ -57,45 +64,54 @@ var moreCodes = []errorCode{
 	{area: points, code: "alias-growth", meaning: "braces and aliases multiply out without bounds", example: `probe {a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a} { println("x") }`},
 	{area: points, code: "probe-point", meaning: "a condition stands inside of braces", example: `probe {begin if (1), end} { println("x") }`},
 	{area: points, code: "no-probes", meaning: "the script has no probes, or none of its optional ones is there", example: `probe nosuch? { println("x") }`},
-	{area: points, code: "left-out", warning: true, meaning: "some of what a wildcard matches cannot be probed", test: "compiler/testdata/kernel.txtar:left out, the kernel allows no probes there"},
-	{area: points, code: "blacklist", meaning: "the kernel allows no probe there", test: "compiler/testdata/kernel.txtar:is on the kernel's blacklist"},
+	{area: points, code: "left-out", warning: true, meaning: "some of what a wildcard matches cannot be probed", example: `probe kernel.function("*") { println(ppfunc()) }`},
+	{area: points, code: "blacklist", meaning: "the kernel allows no probe there", example: `probe kernel.function("noinstr_one") { println("x") }`},
 
 	{area: variables, code: "no-variable", meaning: "the probed function has no variable of that name", example: `probe process("PROGRAM").function("traceme") { println($nosuch) }`},
 	{area: variables, code: "target", meaning: "what is done with a variable does not fit its type", example: `probe process("PROGRAM").function("traceme") { println($a->x) }`},
-	{area: variables, code: "not-live", meaning: "the variable is there, but has no value at this place", test: "compiler/testdata/errors.txtar:has no value"},
+	{area: variables, code: "not-live", meaning: "the variable is there, but has no value at this place", example: `probe process("INLINES").function("outer") { println($lost) }`},
 	{area: variables, code: "no-dwarf", meaning: "the program carries no types", example: `probe process("STRIPPED").function("main.traceme") { println($a) }`},
-	{area: variables, code: "tail-call", warning: true, meaning: "a return that jumps into another function has no results, and is left out", test: "compiler/testdata/errors.txtar:returns by a jump to another function are left out"},
-	{area: variables, code: "inline-left", warning: true, meaning: "inlined copies of a function, where a variable has no value, are left out", test: "compiler/testdata/kernel-errors.txtar:inlined copies"},
+	{area: variables, code: "tail-call", warning: true, meaning: "a return that jumps into another function has no results, and is left out", test: "compiler/testdata/errors.txtar"},
+	{area: variables, code: "inline-left", warning: true, meaning: "inlined copies of a function, where a variable has no value, are left out", example: `probe process("INLINES").function("twice") { println($gone) }`},
 
 	{area: translation, code: "not-available", meaning: "a part of the language that this version does not have", example: `global a probe begin { a[1] = 1 ` + strings.Repeat("foreach (k in a) println(k) ", 65) + `}`},
 	{area: translation, code: "wrong-context", meaning: "a function needs another kind of probe", example: `probe begin { println(goid()) }`},
-	{area: translation, code: "pairing", meaning: "the values at a function's entry cannot be kept until it returns", why: "it takes a program without frame information"},
-	{area: translation, code: "cancelled", meaning: "a signal or a time limit ended the translation", test: "compiler/compile_test.go:cancel"},
-	{area: translation, code: "internal", meaning: "a mistake of gostap; please report it", why: "no script is known that does this"},
-	{area: ebpf, code: "bpf", meaning: "the eBPF back end cannot translate a handler", test: "backend-bpf/backend_test.go:bpf"},
-	{area: ebpf, code: "bpf-map", meaning: "a global cannot be a BPF map", test: "backend-bpf/internal/session/refuse_test.go:huge"},
-	{area: ebpf, code: "bpf-size", meaning: "a handler is too large for the kernel's verifier or its stack of 512 bytes", why: "it takes a handler of some hundred thousand instructions"},
-	{area: ebpf, code: "bpf-probe-kind", meaning: "the eBPF back end does not have this kind of probe", why: "all kinds of probes that a script can name are served, or refused before"},
-	{area: ebpf, code: "bpf-deferred", meaning: "a handler that the host has to run needs something that is known only at the probed place", test: "tests/vm/guru_test.go:which has to happen in the kernel"},
-	{area: ebpf, code: "late-read", warning: true, meaning: "kernel memory is read by the host, after the hit", test: "tests/testdata/k-peek.txtar:read after the hit"},
-	{area: ebpf, code: "kernel-memory", meaning: "kernel memory is read where there is no back end", test: "tests/testdata/k-peek.txtar:does without"},
+	{area: translation, code: "pairing", meaning: "the values at a function's entry cannot be kept until it returns", example: `probe process("UNKNOWN").function("main.traceme").return { println(@entry(gettimeofday_us())) }`},
+	{area: translation, code: "cancelled", meaning: "a signal or a time limit ended the translation", test: "compiler/compile_test.go:TestCancelled"},
+	{area: translation, code: "internal", meaning: "a mistake of gostap; please report it", test: "compiler/compile_test.go:TestBroken"},
+	{area: ebpf, code: "bpf", meaning: "the eBPF back end cannot translate a handler", test: "backend-bpf/build_test.go:TestRefused"},
+	{area: ebpf, code: "bpf-map", meaning: "a global cannot be a BPF map", test: "backend-bpf/build_test.go:TestRefused"},
+	{area: ebpf, code: "bpf-size", meaning: "a handler is too large for the kernel's verifier or its stack of 512 bytes", example: moments(90)},
+	{area: ebpf, code: "bpf-probe-kind", meaning: "the eBPF back end does not have this kind of probe", test: "backend-bpf/build_test.go:TestRefused"},
+	{area: ebpf, code: "bpf-deferred", meaning: "a handler that the host has to run needs something that is known only at the probed place", example: `global a probe process("PROGRAM").function("traceme") { a[1] = 5 foreach (k in a) $a = a[k] }`, with: "-g"},
+	{area: ebpf, code: "bpf-write", meaning: "registers or memory are changed where eBPF programs cannot, or the kernel does not let them", example: `probe process("PROGRAM").function("traceme") { set_kernel_int(8, 1) }`, with: "-g"},
+	{area: ebpf, code: "bpf-no-registers", meaning: "a probe at an event has no registers of the program", example: `probe syscall.read { println(u_register("rax")) }`},
+	{area: ebpf, code: "bpf-register", meaning: "a register that an eBPF program does not see, or that is named by a variable", example: `probe process("PROGRAM").function("traceme") { println(u_register(execname())) }`},
+	{area: ebpf, code: "bpf-function", meaning: "a function that cannot run in an eBPF program", example: `probe process("PROGRAM").function("traceme") { udelay(1) }`, with: "-g"},
+	{area: ebpf, code: "bpf-lazy-text", meaning: "the host makes a text that is needed in the kernel", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "bpf-no-event", meaning: "the arguments of an event are read where none fires", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "bpf-sprintf", meaning: "a conversion that makes no text in an eBPF program", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "bpf-bias", meaning: "the kernel does not tell at a return where the program was loaded", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "bpf-kernel-types", meaning: "the kernel does not publish its types, or does not have the one that is needed", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "late-read", warning: true, meaning: "kernel memory is read by the host, after the hit", example: `global a probe process("PROGRAM").function("traceme") { a[1] = 5 foreach (k in a) println(kernel_int(a[k])) }`},
+	{area: ebpf, code: "kernel-memory", meaning: "kernel memory is read where there is no back end", test: "tests/testdata/k-peek.txtar"},
 	{area: ebpf, code: "embedded-c", meaning: "embedded C runs in kernel modules only", example: `function f:long() %{ STAP_RETVALUE = 1; %} probe process("PROGRAM").function("traceme") { println(f()) }`, with: "-g"},
 	{area: ebpf, code: "procfs", meaning: "files in /proc are made by kernel modules only", example: `probe procfs("x").read { $value = "text" }`},
 	{area: translation, code: "procfs-file", meaning: "two probes cannot have their files in /proc", example: `probe procfs("x").read { $value = "a" } probe procfs("x").read { $value = "b" }`},
-	{area: ebpf, code: "no-permission", meaning: "the kernel does not let this user load programs", test: "tests/testdata/e-rights.txtar:no permission"},
-	{area: ebpf, code: "kernel-refused", meaning: "the kernel refuses what the script needs", test: "backend-bpf/internal/session/refuse_test.go:huge"},
-	{area: ebpf, code: "program-refused", meaning: "the kernel's verifier refuses a program; this is a mistake of gostap", test: "backend-bpf/internal/session/refuse_test.go:CodeVerifier"},
-	{area: ebpf, code: "cannot-attach", meaning: "a probe cannot be attached at its place", test: "backend-bpf/internal/session/refuse_test.go:nowhere"},
-	{area: ebpf, code: "file-replaced", meaning: "a traced file was replaced by another one meanwhile", test: "backend-bpf/internal/session/refuse_test.go:CodeReplaced"},
-	{area: ebpf, code: "no-kprobes", meaning: "this kernel has no kprobes", why: "it takes such a kernel"},
+	{area: ebpf, code: "no-permission", meaning: "the kernel does not let this user load programs", test: "tests/testdata/e-rights.txtar"},
+	{area: ebpf, code: "kernel-refused", meaning: "the kernel refuses what the script needs", test: "backend-bpf/internal/session/refuse_test.go:TestMapRefusal"},
+	{area: ebpf, code: "program-refused", meaning: "the kernel's verifier refuses a program; this is a mistake of gostap", test: "backend-bpf/internal/session/refuse_test.go:TestVerifierRefusal"},
+	{area: ebpf, code: "cannot-attach", meaning: "a probe cannot be attached at its place", test: "backend-bpf/internal/session/refuse_test.go:TestAttachErrorDetachesAll"},
+	{area: ebpf, code: "file-replaced", meaning: "a traced file was replaced by another one meanwhile", test: "backend-bpf/internal/session/refuse_test.go:TestReplaced"},
+	{area: ebpf, code: "no-kprobes", meaning: "this kernel has no kprobes", test: "backend-bpf/internal/session/refuse_test.go:TestNoKprobes"},
 
-	{area: modules, code: "no-module-support", meaning: "this kernel takes no modules, or what building them needs is not there", test: "backend-kmod/backend_test.go:CodeNoModules"},
+	{area: modules, code: "no-module-support", meaning: "this kernel takes no modules, or what building them needs is not there", test: "backend-kmod/backend_test.go:TestLoadRefused"},
 	{area: modules, code: "module-build", meaning: "a module cannot be built", example: `probe process("PROGRAM").function("traceme") { println("x") }`, with: "-m 'no name'"},
-	{area: modules, code: "embedded-c-error", meaning: "the C compiler refuses C of the script", test: "backend-kmod/complaint_test.go:complaint"},
-	{area: modules, code: "module-refused", meaning: "the kernel does not load a module", why: "it takes a kernel that demands signed modules, or a user without the right"},
-	{area: modules, code: "module-file", meaning: "a module that was built before does not fit this kernel, or is none of gostap's", why: "it takes a file"},
+	{area: modules, code: "embedded-c-error", meaning: "the C compiler refuses C of the script", test: "backend-kmod/complaint_test.go:TestComplaint"},
+	{area: modules, code: "module-refused", meaning: "the kernel does not load a module", test: "backend-kmod/internal/session/session_test.go:TestNotTaken"},
+	{area: modules, code: "module-file", meaning: "a module that was built before does not fit this kernel, or is none of gostap's", test: "backend-kmod/prebuilt_test.go:TestOpen"},
 
-	{area: theCommand, code: "no-pass", meaning: "--dump names a pass that there is not", test: "tests/testdata/e-options.txtar:there is no pass"},
+	{area: theCommand, code: "no-pass", meaning: "--dump names a pass that there is not", test: "compiler/compile_test.go:TestStopAndDump"},
 
 	{area: translation, code: "unused-argument", warning: true, meaning: "the command line has an argument that the script does not use", example: `probe begin { println("x") }`, with: "argument"},
 }
@@ -124,42 +140,225 @@ func allCodes() []errorCode {
 	return append(all, moreCodes...)
 }
 
-var (
-	// declared matches constants of type diag.Code, and codes that are written where they are used.
-	declared = regexp.MustCompile(`diag\.Code += "([a-z-]+)"|\b(?:Errorf|Warnf)\(diag\.\w+, "([a-z-]+)"|\bCode: +"([a-z-]+)"|(?m:^\t\w+ +Code = "([a-z-]+)")`)
-)
-
-// codesInSource finds all codes in the project's source, with the file of each.
-func codesInSource(t *testing.T) map[string]string {
-	found := map[string]string{}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
-			found[m[1]+m[2]+m[3]+m[4]] = path
-		}
-		return nil
-	})
-	if err != nil || len(found) < 50 {
-		t.Fatal(len(found), err)
+// moments is a script that keeps n numbers at a time.
+func moments(n int) string {
+	var now, then strings.Builder
+	for i := range n {
+		fmt.Fprintf(&now, " t%d = gettimeofday_us()", i)
+		fmt.Fprintf(&then, " println(t%d)", i)
 	}
-	return found
+	return `probe process("PROGRAM").function("traceme") {` + now.String() + then.String() + ` }`
 }
 
-// provoke translates the example and gives the message of its code, as it is printed.
-func (c *errorCode) provoke(t *testing.T) string {
+// sources are the parsed files of the project, by their path below its root.
+type sources map[string]*ast.File
+
+func parseSources(t *testing.T) sources {
+	t.Helper()
+	all := sources{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.Contains(path, "stapparse") {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		all[strings.TrimPrefix(filepath.ToSlash(path), "../")] = f
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// isCode reports whether an expression is the type diag.Code.
+func isCode(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name == "Code"
+	case *ast.SelectorExpr:
+		x, ok := e.X.(*ast.Ident)
+		return ok && x.Name == "diag" && e.Sel.Name == "Code"
+	}
+	return false
+}
+
+// codeForm is how codes are written. Functions of the same name may take other texts there.
+var codeForm = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// lit gives the text of a string constant that can be a code.
+func lit(e ast.Expr) (string, bool) {
+	b, ok := e.(*ast.BasicLit)
+	if !ok || b.Kind != token.STRING {
+		return "", false
+	}
+	s, err := strconv.Unquote(b.Value)
+	return s, err == nil && codeForm.MatchString(s)
+}
+
+// last is the name that an expression ends in: f of p.f.
+func last(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
+}
+
+// codes finds all kinds of messages in the source, with the file of each: constants of type diag.Code, and texts where one is
+// assigned, stands in a composite literal or is the argument of a function that takes one. names are the constants' names.
+func (all sources) codes() (found map[string]string, names map[string][]string) {
+	found, names = map[string]string{}, map[string][]string{}
+	takes := map[string][]bool{} // by the function's name: which parameters are codes
+	for path, f := range all {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				var is []bool
+				for _, p := range d.Type.Params.List {
+					for range max(1, len(p.Names)) {
+						is = append(is, isCode(p.Type))
+					}
+				}
+				if slices.Contains(is, true) {
+					takes[d.Name.Name] = is
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					v, ok := s.(*ast.ValueSpec)
+					if !ok || !isCode(v.Type) || len(v.Values) != len(v.Names) {
+						continue
+					}
+					for i, n := range v.Names {
+						if s, ok := lit(v.Values[i]); ok {
+							found[s] = path
+							names[s] = append(names[s], n.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	for path, f := range all {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				for i, is := range takes[last(n.Fun)] {
+					if is && i < len(n.Args) {
+						if s, ok := lit(n.Args[i]); ok {
+							found[s] = path
+						}
+					}
+				}
+			case *ast.KeyValueExpr:
+				if s, ok := lit(n.Value); ok && last(n.Key) == "Code" {
+					found[s] = path
+				}
+			case *ast.AssignStmt:
+				for i, l := range n.Lhs {
+					if last(l) == "Code" && i < len(n.Rhs) {
+						if s, ok := lit(n.Rhs[i]); ok {
+							found[s] = path
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	return found, names
+}
+
+// finds reports whether the test looks for the code, by one of its names, in what the code under test gave: itself, or by a
+// function within it that passes its own parameter on.
+func finds(f *ast.File, test, code string, names []string) bool {
+	ok := false
+	for _, d := range f.Decls {
+		fn, is := d.(*ast.FuncDecl)
+		if !is || fn.Name.Name != test || fn.Recv != nil {
+			continue
+		}
+		passes := map[string]int{} // functions of the test that look for the code in their n-th argument
+		ast.Inspect(fn, func(n ast.Node) bool {
+			a, assigned := n.(*ast.AssignStmt)
+			if !assigned || len(a.Rhs) != 1 {
+				return true
+			}
+			inner, is := a.Rhs[0].(*ast.FuncLit)
+			if !is {
+				return true
+			}
+			at, n1 := map[string]int{}, 0
+			for _, p := range inner.Type.Params.List {
+				for _, n := range p.Names {
+					at[n.Name], n1 = n1, n1+1
+				}
+			}
+			ast.Inspect(inner, func(n ast.Node) bool {
+				if c, is := n.(*ast.CallExpr); is && last(c.Fun) == "Find" && len(c.Args) == 3 {
+					if k, is := at[last(c.Args[2])]; is {
+						passes[last(a.Lhs[0])] = k
+					}
+				}
+				return true
+			})
+			return true
+		})
+		ast.Inspect(fn, func(n ast.Node) bool {
+			c, is := n.(*ast.CallExpr)
+			if !is {
+				return true
+			}
+			k, by := passes[last(c.Fun)]
+			if last(c.Fun) == "Find" && len(c.Args) == 3 {
+				k, by = 2, true
+			}
+			if by && k < len(c.Args) {
+				s, text := lit(c.Args[k])
+				ok = ok || text && s == code || slices.Contains(names, last(c.Args[k]))
+			}
+			return true
+		})
+	}
+	return ok
+}
+
+// wants reports whether a message with the code, of an error or a warning, is part of what a whole-program test wants to come out.
+func wants(file, code string, warning bool) bool {
+	ar, err := txtar.ParseFile(file)
+	if err != nil {
+		return false
+	}
+	kind := "error"
+	if warning {
+		kind = "warning"
+	}
+	line := regexp.MustCompile(`(?m)^(.*: )?` + kind + `: .* \[` + regexp.QuoteMeta(code) + `\]$`)
+	for _, f := range ar.Files {
+		if (f.Name == "stdout" || f.Name == "stderr" || strings.HasSuffix(f.Name, ".out")) && line.Match(f.Data) {
+			return true
+		}
+	}
+	return false
+}
+
+// provoke translates the example and gives it, with its programs' names, and the message of its code, as it is printed.
+func (c *errorCode) provoke(t *testing.T) (script, message string) {
 	o := compiler.Options{
-		Limits: layout.Default(), Kernel: "6.18.0", Runtime: "bpf", SearchPath: os.Getenv("PATH"), KernelFiles: madeUpKernel(t),
+		Limits: layout.Default(), Kernel: "6.18.0", Runtime: "bpf", SearchPath: binDir + ":" + os.Getenv("PATH"), KernelFiles: madeUpKernel(t),
 	}
 	text := c.example
-	for word, fixture := range map[string]string{"GOPROGRAM": "stap", "STRIPPED": "stap-nodwarf", "PROGRAM": "trace"} {
+	for word, fixture := range map[string]string{"GOPROGRAM": "stap", "STRIPPED": "stap-nodwarf", "UNKNOWN": "stap-unknown", "INLINES": "codes", "PROGRAM": "trace"} {
 		if strings.Contains(text, `"`+word+`"`) {
-			text = strings.ReplaceAll(text, `"`+word+`"`, `"`+bin(t, fixture)+`"`)
+			bin(t, fixture)
+			text = strings.ReplaceAll(text, `"`+word+`"`, `"`+fixture+`"`)
 		}
 	}
 	switch {
@@ -201,12 +400,12 @@ func (c *errorCode) provoke(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return strings.NewReplacer(binDir, "/bin", root, "/src").Replace(b.String())
+		return text, strings.NewReplacer(binDir, "/bin", root, "/src").Replace(b.String())
 	}
 	var b bytes.Buffer
 	(&diag.Printer{W: &b, Files: res.Files}).Print(ds)
 	t.Errorf("%s: the example gives\n%s", c.code, b.String())
-	return ""
+	return text, ""
 }
 
 // TestErrors: each kind of message is provoked, by its example or by a test that is named, and docs/errors.md, which
@@ -220,7 +419,11 @@ func TestErrors(t *testing.T) {
 		}
 		listed[string(c.code)] = true
 	}
-	source := codesInSource(t)
+	files := parseSources(t)
+	source, names := files.codes()
+	if len(source) < 50 {
+		t.Fatal("few codes in the source: ", len(source))
+	}
 	for code, file := range source {
 		if !listed[code] {
 			t.Errorf("%s gives messages of the kind %q, which is not listed here: add what it means and an example, or the test that provokes it", file, code)
@@ -249,19 +452,23 @@ func TestErrors(t *testing.T) {
 			fmt.Fprintf(&page, "\n### %s\n\n%s%s.\n", c.code, strings.ToUpper(c.meaning[:1])+c.meaning[1:], kind)
 			switch {
 			case c.example != "":
-				message := c.provoke(t)
+				script, message := c.provoke(t)
 				if c.with != "" {
 					fmt.Fprintf(&page, "With %s:\n", strings.Replace(c.with, "argument", "an argument on the command line", 1))
 				}
-				fmt.Fprintf(&page, "\n```text\n%s\n```\n```text\n%s```\n", shorten(c.example), shorten(message))
+				fmt.Fprintf(&page, "\n```text\n%s\n```\n```text\n%s```\n", shorten(script), shorten(message))
 			case c.test != "":
-				file, word, _ := strings.Cut(c.test, ":")
-				text, err := os.ReadFile(filepath.Join("..", file))
-				if err != nil || word == "" || !bytes.Contains(text, []byte(word)) {
-					t.Errorf("%s: %s does not provoke it (%v)", c.code, c.test, err)
+				file, test, unit := strings.Cut(c.test, ":")
+				switch {
+				case unit && (files[file] == nil || !finds(files[file], test, string(c.code), names[string(c.code)])):
+					t.Errorf("%s: %s in %s does not look for it with diagtest.Find", c.code, test, file)
+				case !unit && !wants(filepath.Join("..", file), string(c.code), c.warning):
+					t.Errorf("%s: no message of that kind comes out of %s", c.code, file)
 				}
-			case c.why != "":
-				fmt.Fprintf(&page, "There is no example: %s.\n", c.why)
+				if unit {
+					file = test + " in " + file
+				}
+				fmt.Fprintf(&page, "No script alone brings this about; %s does.\n", file)
 			case c.area != areas[0] && c.area != areas[1]:
 				t.Errorf("%s: neither an example nor a test", c.code)
 			}
@@ -282,7 +489,7 @@ func TestErrors(t *testing.T) {
 
 const errorsHead = `# Errors and warnings
 
-Each message of gostap is of one of these kinds. What follows is made from the examples that the tests run: the script,
+Each message of gostap is of one of these kinds; with -v it ends in the name of its kind, in brackets. What follows is made from the examples that the tests run: the script,
 and what gostap says about it.
 `
 

@@ -14,6 +14,7 @@ type Printer struct {
 	W     io.Writer
 	Files *source.FileSet // may be nil when nothing has a place
 	Color bool
+	Codes bool // a message ends in its code, in brackets
 }
 
 // Print writes every diagnostic of l, each once.
@@ -31,7 +32,11 @@ func (p *Printer) Print(l List) {
 //	file:line:col: note: text
 //	  hint: text
 func (p *Printer) One(d *Diagnostic) {
-	p.place(d.Span, d.Severity.String(), d.Message)
+	text := d.Message
+	if p.Codes && d.Code != "" {
+		text += " [" + string(d.Code) + "]"
+	}
+	p.place(d.Span, d.Severity.String(), text)
 	p.chain(d.Span.From)
 	for _, n := range d.Notes {
 		p.place(n.Span, "note", n.Text)

@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -88,6 +89,16 @@ func id(t *testing.T, path string) debuginfo.FileID {
 		t.Fatal(err)
 	}
 	return id
+}
+
+// TestNotTaken: bytes that are no module are refused by the kernel, or before it is asked.
+func TestNotTaken(t *testing.T) {
+	s, _ := open(t, "probe \"begin\" {\n site begin\nb0:\n end\n}\n", nil)
+	s.cfg.KO = []byte("text")
+	_, err := Load(t.Context(), s.cfg)
+	if d := diagtest.Find(t, err, CodeLoad); d.Message == "" {
+		t.Error("no words")
+	}
 }
 
 // TestLife walks through a session.

@@ -123,7 +123,7 @@ func useColor(o *options, w io.Writer, env []string) bool {
 
 // printer prints diagnostics about files.
 func (c *command) printer(files *source.FileSet) *diag.Printer {
-	return &diag.Printer{W: c.Err, Files: files, Color: useColor(c.options, c.Err, c.env)}
+	return &diag.Printer{W: c.Err, Files: files, Color: useColor(c.options, c.Err, c.env), Codes: c.verbose > 0}
 }
 
 // show prints diagnostics by the rules of -w and -W, and says whether to go on.

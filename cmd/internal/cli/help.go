@@ -46,7 +46,7 @@ listing:
 output:
   -o, --output FILE       print to FILE; %Y, %H ... in it are the time, as in strftime(3)
   -s, --buffer MB         megabytes of output buffer
-  -v, --verbose           a line and a time per pass, sites and what they cost; more with -vv
+  -v, --verbose           a line and a time per pass, sites and what they cost, the kinds of messages (docs/errors.md); more with -vv
   -w, --no-warnings       no warnings        -W, --warnings-are-errors
       --color=WHEN        auto, always, never
       --no-global-var-display   do not print unread globals at the end
