@@ -95,6 +95,7 @@ var moreCodes = []errorCode{
 	{area: ebpf, code: "bpf-kernel-types", meaning: "the kernel does not publish its types, or does not have the one that is needed", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
 	{area: ebpf, code: "late-read", warning: true, meaning: "kernel memory is read by the host, after the hit", example: `global a probe process("PROGRAM").function("traceme") { a[1] = 5 foreach (k in a) println(kernel_int(a[k])) }`},
 	{area: ebpf, code: "kernel-memory", meaning: "kernel memory is read where there is no back end", test: "tests/testdata/k-peek.txtar"},
+	{area: ebpf, code: "kernel-probe", meaning: "a probe fires in the kernel, where there is no back end", test: "tests/testdata/k-peek.txtar"},
 	{area: ebpf, code: "embedded-c", meaning: "embedded C runs in kernel modules only", example: `function f:long() %{ STAP_RETVALUE = 1; %} probe process("PROGRAM").function("traceme") { println(f()) }`, with: "-g"},
 	{area: ebpf, code: "procfs", meaning: "files in /proc are made by kernel modules only", example: `probe procfs("x").read { $value = "text" }`},
 	{area: translation, code: "procfs-file", meaning: "two probes cannot have their files in /proc", example: `probe procfs("x").read { $value = "a" } probe procfs("x").read { $value = "b" }`},
