@@ -64,24 +64,12 @@ func (p *Program) AddCode(c *CCode) int {
 }
 
 // Embeds finds C of the script that the handler of pr reaches, also through calls; nil if it reaches none.
-// funcs gives functions by name.
 func (p *Program) Embeds(pr *Probe) *CCode {
-	seen := map[string]bool{}
-	work := []*Func{pr.Handler}
-	for len(work) > 0 {
-		f := work[len(work)-1]
-		work = work[:len(work)-1]
+	for f := range p.Reached(pr.Handler) {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
-				in := &b.Instrs[i]
-				if c := p.CodeOf(in); c != nil {
+				if c := p.CodeOf(&b.Instrs[i]); c != nil {
 					return c
-				}
-				if in.Op == OpCall && !seen[in.Name] {
-					seen[in.Name] = true
-					if c := p.Func(in.Name); c != nil {
-						work = append(work, c)
-					}
 				}
 			}
 		}

@@ -2,6 +2,8 @@ package ir
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/gostap/gostap/compiler/intrinsic"
 )
@@ -41,6 +43,32 @@ func (f *Func) Succs(b BlockID, fn func(to BlockID, onErr bool)) {
 	for i := range blk.Instrs {
 		if in := &blk.Instrs[i]; in.Op.CanFail() && in.OnErr != NoBlock {
 			fn(in.OnErr, true)
+		}
+	}
+}
+
+// Reached goes through functions and those that they call, directly or through others; none of p's functions comes twice.
+func (p *Program) Reached(from ...*Func) iter.Seq[*Func] {
+	return func(yield func(*Func) bool) {
+		seen := map[string]bool{}
+		for work := from; len(work) > 0; {
+			f := work[0]
+			work = work[1:]
+			if !yield(f) {
+				return
+			}
+			for _, b := range f.Blocks {
+				for i := range b.Instrs {
+					in := &b.Instrs[i]
+					if in.Op != OpCall || seen[in.Name] {
+						continue
+					}
+					seen[in.Name] = true
+					if c := p.Func(in.Name); c != nil && !slices.Contains(from, c) {
+						work = append(work[:len(work):len(work)], c)
+					}
+				}
+			}
 		}
 	}
 }
@@ -120,15 +148,15 @@ func (p *Program) recursive() map[string]bool {
 	return rec
 }
 
-// bits is a set of small numbers.
-type bits []uint64
+// bitset is a set of small numbers.
+type bitset []uint64
 
-func (s bits) has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
-func (s bits) set(i int)      { s[i>>6] |= 1 << (i & 63) }
-func (s bits) clear(i int)    { s[i>>6] &^= 1 << (i & 63) }
+func (s bitset) has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
+func (s bitset) set(i int)      { s[i>>6] |= 1 << (i & 63) }
+func (s bitset) clear(i int)    { s[i>>6] &^= 1 << (i & 63) }
 
 // meet takes out of s what is not in t and reports whether that changed s.
-func (s bits) meet(t bits) bool {
+func (s bitset) meet(t bitset) bool {
 	changed := false
 	for i := range s {
 		n := s[i] & t[i]
@@ -146,11 +174,11 @@ func (v *verifier) defined() error {
 	pending := iter0 + MaxIters
 	words := pending>>6 + 1
 	all := make([]uint64, words*(len(f.Blocks)+1))
-	in := make([]bits, len(f.Blocks))
+	in := make([]bitset, len(f.Blocks))
 	for i := range in {
 		in[i] = all[i*words : (i+1)*words]
 	}
-	cur := bits(all[len(f.Blocks)*words:])
+	cur := bitset(all[len(f.Blocks)*words:])
 	seen := make([]bool, len(f.Blocks))
 	for _, r := range f.Params {
 		in[0].set(int(r))

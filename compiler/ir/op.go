@@ -180,6 +180,24 @@ func CanSetReg(n int64) bool { return n >= 0 && n < 16 && n != 7 }
 // ChangesProgram reports whether o changes the traced program or the kernel: what guru mode is for.
 func (o Op) ChangesProgram() bool { return o == OpStore || o == OpSetReg }
 
+// OnGlobal reports whether o names a global, by Glob.
+func (o Op) OnGlobal() bool {
+	switch o {
+	case OpGGet, OpGSet, OpGAdd, OpMGet, OpMSet, OpMAdd, OpMHas, OpMDel, OpMClear, OpSAdd, OpSGet, OpPrintHist, OpSprintHist:
+		return true
+	}
+	return o.OnLoop()
+}
+
+// OnLoop reports whether o opens a loop over an array or belongs to one, by Iter.
+func (o Op) OnLoop() bool {
+	switch o {
+	case OpIterOpen, OpIterNext, OpIterKey, OpIterVal:
+		return true
+	}
+	return false
+}
+
 // CanFail reports whether o uses OnErr.
 func (o Op) CanFail() bool { return o < numOps && opTable[o].fail }
 

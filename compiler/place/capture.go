@@ -85,7 +85,8 @@ type at struct {
 func (a at) instr() *ir.Instr { return &a.b.Instrs[a.i] }
 
 // capture cuts h's handler. It reports whether that could be done.
-func capture(p *ir.Program, h *Handler, body *ir.Func, why source.Pos, o Options, ds *diag.List) bool {
+func capture(p *ir.Program, h *Handler, w whole, o Options, ds *diag.List) bool {
+	body, why := w.body, w.pos
 	c := &cutter{src: body, defs: single(body), stub: ir.NewBuilder(""), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, h: h, o: o}
 	ok, late := true, false
 	for _, b := range order(body) {

@@ -9,9 +9,9 @@ import (
 
 // stays reports whether a handler that would run on the host may do so: what changes the traced program must happen
 // at the hit, before the program goes on.
-func stays(body *ir.Func, subs map[string]*ir.Func, why string, pos source.Pos, o Options, ds *diag.List) bool {
-	fns := []*ir.Func{body}
-	for _, f := range subs {
+func stays(w whole, o Options, ds *diag.List) bool {
+	fns := []*ir.Func{w.body}
+	for _, f := range w.subs {
 		fns = append(fns, f)
 	}
 	for _, f := range fns {
@@ -26,7 +26,7 @@ func stays(body *ir.Func, subs map[string]*ir.Func, why string, pos source.Pos, 
 						what = "is for the process that waits at the file"
 					}
 					ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this %s, which has to happen in the kernel", what).
-						Note(source.At(pos), "the handler runs on the host because of %s", why).
+						Note(source.At(w.pos), "the handler runs on the host because of %s", w.why).
 						Hintf("do one of them in another probe, or let the kernel-module back end run it all: --runtime=kernel")
 					return false
 				}

@@ -139,7 +139,7 @@ func (in *inliner) copy(f *ir.Func, fr frame) {
 				src.Dst += fr.reg
 			}
 			src.OnErr = fr.err(src.OnErr)
-			if usesIter(src.Op) {
+			if src.Op.OnLoop() {
 				src.Iter += fr.iters
 			}
 			in.count++
@@ -223,19 +223,11 @@ func (in *inliner) call(cur *ir.Block, callee *ir.Func, src *ir.Instr, iters, de
 	return in.out.Blocks[fr.ret]
 }
 
-func usesIter(op ir.Op) bool {
-	switch op {
-	case ir.OpIterOpen, ir.OpIterNext, ir.OpIterKey, ir.OpIterVal:
-		return true
-	}
-	return false
-}
-
 func itersOf(f *ir.Func) int {
 	n := 0
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
-			if usesIter(b.Instrs[i].Op) {
+			if b.Instrs[i].Op.OnLoop() {
 				n = max(n, b.Instrs[i].Iter+1)
 			}
 		}

@@ -2,141 +2,73 @@ package place
 
 import "github.com/gostap/gostap/compiler/ir"
 
-// Live tells which registers of a function are needed later.
+// Live tells which registers of a function are needed later. Errors are followed to where they lead.
 type Live struct {
-	f   *ir.Func
-	in  []regs // by block
-	out []regs
+	f       *ir.Func
+	in, end []ir.RegSet // by block: at its beginning, and behind its last instruction
 }
 
-type regs []uint64
-
-func (s regs) add(r ir.Reg) { s[r>>6] |= 1 << (uint(r) & 63) }
-func (s regs) del(r ir.Reg) { s[r>>6] &^= 1 << (uint(r) & 63) }
-
-func (s regs) join(t regs) bool {
-	changed := false
-	for i := range s {
-		n := s[i] | t[i]
-		changed = changed || n != s[i]
-		s[i] = n
-	}
-	return changed
-}
-
-// Liveness computes Live. Errors are followed to where they lead.
+// Liveness computes Live.
 func Liveness(f *ir.Func) *Live {
-	l := &Live{f: f, in: make([]regs, len(f.Blocks)), out: make([]regs, len(f.Blocks))}
-	words := len(f.Regs)/64 + 1
-	for i := range l.in {
-		l.in[i], l.out[i] = make(regs, words), make(regs, words)
-	}
-	cur := make(regs, words)
+	n := len(f.Blocks)
+	sets := ir.NewRegSets(2*n+1, len(f.Regs))
+	l := &Live{f: f, in: sets[:n], end: sets[n : 2*n]}
+	cur := sets[2*n]
 	for changed := true; changed; {
 		changed = false
-		for b := len(f.Blocks) - 1; b >= 0; b-- {
-			for i := range cur {
-				cur[i] = 0
+		for b := n - 1; b >= 0; b-- {
+			blk := f.Blocks[b]
+			blk.LiveEnd(l.in, l.end[b])
+			copy(cur, l.end[b])
+			for i := len(blk.Instrs) - 1; i >= 0; i-- {
+				blk.Instrs[i].LiveBefore(l.in, cur)
 			}
-			f.Succs(ir.BlockID(b), func(to ir.BlockID, onErr bool) {
-				if !onErr {
-					cur.join(l.in[to])
-				}
-			})
-			l.out[b].join(cur)
-			l.back(cur, f.Blocks[b], 0)
-			changed = l.in[b].join(cur) || changed
+			changed = l.in[b].Join(cur) || changed
 		}
 	}
 	return l
 }
 
-func use(s regs, vs ...ir.Val) {
-	for _, v := range vs {
-		if v.Kind == ir.ValReg {
-			s.add(v.Reg)
-		}
-	}
-}
-
-// back goes from the end of a block, where cur is live, to the front of instruction i.
-func (l *Live) back(cur regs, b *ir.Block, i int) {
-	t := &b.Term
-	if t.Kind == ir.TermFail && t.OnErr != ir.NoBlock {
-		cur.join(l.in[t.OnErr])
-	}
-	use(cur, t.Cond)
-	use(cur, t.Args...)
-	for j := len(b.Instrs) - 1; j >= i; j-- {
-		in := &b.Instrs[j]
-		if in.Dst != ir.NoReg {
-			cur.del(in.Dst)
-		}
-		if in.Op.CanFail() && in.OnErr != ir.NoBlock {
-			cur.join(l.in[in.OnErr])
-		}
-		use(cur, in.Args...)
-	}
-}
-
 // After lists the registers that are needed behind instruction i of block b when it succeeds, without the one that
-// it writes; into is those needed at the beginning of a block.
+// it writes.
 func (l *Live) After(b ir.BlockID, i int) []ir.Reg {
-	cur := append(regs(nil), l.out[b]...)
-	l.back(cur, l.f.Blocks[b], i+1)
-	if d := l.f.Blocks[b].Instrs[i].Dst; d != ir.NoReg {
-		cur.del(d)
+	cur := append(ir.RegSet(nil), l.end[b]...)
+	instrs := l.f.Blocks[b].Instrs
+	for j := len(instrs) - 1; j > i; j-- {
+		instrs[j].LiveBefore(l.in, cur)
 	}
-	return cur.list()
+	if d := instrs[i].Dst; d != ir.NoReg {
+		cur.Del(d)
+	}
+	return list(cur)
 }
 
 // Together calls fn for every register that an instruction writes with each other one that holds something at that
 // moment: what is needed further on, with or without an error, and the operands.
 func (l *Live) Together(fn func(written, other ir.Reg)) {
-	cur := make(regs, len(l.f.Regs)/64+1)
-	at := make(regs, len(cur))
+	cur := ir.NewRegSets(1, len(l.f.Regs))[0]
 	for id, b := range l.f.Blocks {
-		copy(cur, l.out[id])
-		t := &b.Term
-		if t.Kind == ir.TermFail && t.OnErr != ir.NoBlock {
-			cur.join(l.in[t.OnErr])
-		}
-		use(cur, t.Cond)
-		use(cur, t.Args...)
+		copy(cur, l.end[id])
 		for j := len(b.Instrs) - 1; j >= 0; j-- {
 			in := &b.Instrs[j]
-			if in.Dst != ir.NoReg {
-				copy(at, cur)
-				if in.Op.CanFail() && in.OnErr != ir.NoBlock {
-					at.join(l.in[in.OnErr])
-				}
-				use(at, in.Args...)
-				at.del(in.Dst)
-				for _, r := range at.list() {
+			in.LiveBefore(l.in, cur)
+			if in.Dst == ir.NoReg {
+				continue
+			}
+			cur.Each(func(r ir.Reg) {
+				if r != in.Dst {
 					fn(in.Dst, r)
 				}
-				cur.del(in.Dst)
-			}
-			if in.Op.CanFail() && in.OnErr != ir.NoBlock {
-				cur.join(l.in[in.OnErr])
-			}
-			use(cur, in.Args...)
+			})
 		}
 	}
 }
 
 // Into lists the registers that are needed at the beginning of a block.
-func (l *Live) Into(b ir.BlockID) []ir.Reg { return l.in[b].list() }
+func (l *Live) Into(b ir.BlockID) []ir.Reg { return list(l.in[b]) }
 
-func (s regs) list() []ir.Reg {
+func list(s ir.RegSet) []ir.Reg {
 	var out []ir.Reg
-	for i, w := range s {
-		for j := 0; w != 0; j++ {
-			if w&1 != 0 {
-				out = append(out, ir.Reg(i*64+j))
-			}
-			w >>= 1
-		}
-	}
+	s.Each(func(r ir.Reg) { out = append(out, r) })
 	return out
 }

@@ -32,23 +32,13 @@ func HostPeek(p *ir.Program) Peek {
 	return Peek{}
 }
 
-// PeekIn finds the first place where f, or what it calls, looks into the kernel.
-func PeekIn(p *ir.Program, f *ir.Func) Peek { return peekIn(p, f, map[string]bool{}) }
-
-func peekIn(p *ir.Program, f *ir.Func, seen map[string]bool) Peek {
-	for _, b := range f.Blocks {
-		for i := range b.Instrs {
-			in := &b.Instrs[i]
-			if what := peeks(p, in); what != "" {
-				return Peek{what, in.Pos}
-			}
-			if in.Op != ir.OpCall || seen[in.Name] {
-				continue
-			}
-			seen[in.Name] = true
-			if fn := p.Func(in.Name); fn != nil {
-				if k := peekIn(p, fn, seen); k.What != "" {
-					return k
+// PeekIn finds the first place where f, or else what it calls, looks into the kernel.
+func PeekIn(p *ir.Program, f *ir.Func) Peek {
+	for fn := range p.Reached(f) {
+		for _, b := range fn.Blocks {
+			for i := range b.Instrs {
+				if what := peeks(p, &b.Instrs[i]); what != "" {
+					return Peek{what, b.Instrs[i].Pos}
 				}
 			}
 		}

@@ -70,7 +70,7 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 		if len(groups) == 0 {
 			continue
 		}
-		body, err := Inline(p, pr.Handler, p.Nesting())
+		w, err := wholeOf(p, pr.Handler, o)
 		if err != nil {
 			d := ds.Errorf(diag.Build, "bpf-size", source.At(pr.Pos), "%v", err)
 			if errors.Is(err, ErrTooLarge) {
@@ -78,22 +78,11 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 			}
 			continue
 		}
-		subs, err := Subs(p, body, p.Nesting())
-		if err != nil {
-			ds.Errorf(diag.Build, "bpf-size", source.At(pr.Pos), "%v", err)
-			continue
-		}
-		why, pos := hostOnly(p, body, o)
-		for _, name := range slices.Sorted(maps.Keys(subs)) {
-			if why == "" {
-				why, pos = hostOnly(p, subs[name], o)
-			}
-		}
 		for _, g := range groups {
-			h := &Handler{Probe: i, Where: Kernel, Sites: g.sites, IDs: g.ids, Body: body, Subs: subs}
-			if why != "" {
-				h.Where, h.Why, h.Subs = Deferred, why, nil
-				if !stays(body, subs, why, pos, o, &ds) || !capture(p, h, body, pos, o, &ds) {
+			h := &Handler{Probe: i, Where: Kernel, Sites: g.sites, IDs: g.ids, Body: w.body, Subs: w.subs}
+			if w.why != "" {
+				h.Where, h.Why, h.Subs = Deferred, w.why, nil
+				if !stays(w, o, &ds) || !capture(p, h, w, o, &ds) {
 					continue
 				}
 			}
@@ -109,56 +98,58 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 func Deferral(p *ir.Program, probe int, o Options) (*Handler, diag.List) {
 	var ds diag.List
 	pr := p.Probes[probe]
-	if !mayDefer(p, pr.Handler, o, map[string]bool{}) {
+	if !mayDefer(p, pr.Handler, o) {
 		return nil, nil
 	}
-	body, err := Inline(p, pr.Handler, p.Nesting())
-	if err != nil {
+	w, err := wholeOf(p, pr.Handler, o)
+	if err != nil || w.why == "" {
 		return nil, nil
 	}
-	subs, err := Subs(p, body, p.Nesting())
-	if err != nil {
-		return nil, nil
-	}
-	why, pos := hostOnly(p, body, o)
-	for _, name := range slices.Sorted(maps.Keys(subs)) {
-		if why == "" {
-			why, pos = hostOnly(p, subs[name], o)
-		}
-	}
-	if why == "" {
-		return nil, nil
-	}
-	h := &Handler{Probe: probe, Where: Deferred, Why: why}
+	h := &Handler{Probe: probe, Where: Deferred, Why: w.why}
 	for i, s := range pr.Sites {
 		if !s.Kind.OnHost() {
 			h.Sites, h.IDs = append(h.Sites, s), append(h.IDs, i)
 		}
 	}
-	if !stays(body, subs, why, pos, o, &ds) || !capture(p, h, body, pos, o, &ds) {
+	if !stays(w, o, &ds) || !capture(p, h, w, o, &ds) {
 		return nil, ds
 	}
 	return h, ds
 }
 
 // mayDefer looks at a handler and what it calls, before anything is inlined.
-func mayDefer(p *ir.Program, f *ir.Func, o Options, seen map[string]bool) bool {
-	if why, _ := hostOnly(p, f, o); why != "" {
-		return true
-	}
-	for _, b := range f.Blocks {
-		for i := range b.Instrs {
-			in := &b.Instrs[i]
-			if in.Op != ir.OpCall || seen[in.Name] {
-				continue
-			}
-			seen[in.Name] = true
-			if fn := p.Func(in.Name); fn != nil && mayDefer(p, fn, o, seen) {
-				return true
-			}
+func mayDefer(p *ir.Program, f *ir.Func, o Options) bool {
+	for fn := range p.Reached(f) {
+		if why, _ := hostOnly(p, fn, o); why != "" {
+			return true
 		}
 	}
 	return false
+}
+
+// whole is a handler with its calls inlined.
+type whole struct {
+	body *ir.Func
+	subs map[string]*ir.Func // the recursive functions that it calls
+	// why is the first operation that the kernel cannot do, in words, and pos where that is; "" for none.
+	why string
+	pos source.Pos
+}
+
+func wholeOf(p *ir.Program, f *ir.Func, o Options) (w whole, err error) {
+	if w.body, err = Inline(p, f, p.Nesting()); err != nil {
+		return w, err
+	}
+	if w.subs, err = Subs(p, w.body, p.Nesting()); err != nil {
+		return w, err
+	}
+	w.why, w.pos = hostOnly(p, w.body, o)
+	for _, name := range slices.Sorted(maps.Keys(w.subs)) {
+		if w.why == "" {
+			w.why, w.pos = hostOnly(p, w.subs[name], o)
+		}
+	}
+	return w, nil
 }
 
 type siteGroup struct {

@@ -189,7 +189,7 @@ func (u *unit) reach(h *fn) {
 		for i := range b.Instrs {
 			in := &b.Instrs[i]
 			h.looks = h.looks || u.touchesMemory(in)
-			if in.Glob >= 0 && in.Glob < len(u.used) && usesGlobal(in.Op) {
+			if in.Glob >= 0 && in.Glob < len(u.used) && in.Op.OnGlobal() {
 				u.used[in.Glob] = true
 			}
 			if c := u.p.CodeOf(in); c != nil {
@@ -203,15 +203,6 @@ func (u *unit) reach(h *fn) {
 		}
 	}
 	u.order = append(u.order, h)
-}
-
-func usesGlobal(op ir.Op) bool {
-	switch op {
-	case ir.OpGGet, ir.OpGSet, ir.OpGAdd, ir.OpMGet, ir.OpMSet, ir.OpMAdd, ir.OpMHas, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpSGet,
-		ir.OpIterOpen, ir.OpIterNext, ir.OpIterKey, ir.OpIterVal, ir.OpPrintHist, ir.OpSprintHist:
-		return true
-	}
-	return false
 }
 
 // refuse adds a diagnostic at pos.

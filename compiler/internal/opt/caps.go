@@ -116,7 +116,7 @@ func (c *capper) fn(f *ir.Func, pr *ir.Probe) {
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
 			in := &b.Instrs[i]
-			if onGlobal(in.Op) {
+			if in.Op.OnGlobal() {
 				c.global(f, in)
 			}
 			if code := c.p.CodeOf(in); code != nil {

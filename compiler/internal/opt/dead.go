@@ -15,106 +15,47 @@ func RemoveDead(p *ir.Program) {
 	})
 }
 
-// set is a set of registers.
-type set []uint64
-
-func newSets(n, bits int) []set {
-	words := (bits + 63) / 64
-	all := make(set, n*words)
-	out := make([]set, n)
-	for i := range out {
-		out[i] = all[i*words : (i+1)*words : (i+1)*words]
-	}
-	return out
-}
-
-func (s set) has(r ir.Reg) bool { return s[r>>6]>>(r&63)&1 != 0 }
-func (s set) add(r ir.Reg)      { s[r>>6] |= 1 << (r & 63) }
-func (s set) del(r ir.Reg)      { s[r>>6] &^= 1 << (r & 63) }
-
-// join adds t to s and reports whether that changed s.
-func (s set) join(t set) bool {
-	changed := false
-	for i := range s {
-		n := s[i] | t[i]
-		changed = changed || n != s[i]
-		s[i] = n
-	}
-	return changed
-}
-
-// liveOut makes live what is used behind the last instruction of b, given what is live at the
-// beginning of blocks.
-func liveOut(f *ir.Func, b *ir.Block, in []set, live set) {
-	clear(live)
-	t := &b.Term
-	switch t.Kind {
-	case ir.TermJump:
-		live.join(in[t.Then])
-	case ir.TermBranch:
-		live.join(in[t.Then])
-		live.join(in[t.Else])
-	case ir.TermFail:
-		if t.OnErr != ir.NoBlock {
-			live.join(in[t.OnErr])
-		}
-	}
-	termUses(t, func(v *ir.Val) { live.add(v.Reg) })
-}
-
-// liveBefore steps live back over in. An error exit leaves without the result: what that
-// block needs is live before, the old value of the result included.
-func liveBefore(i *ir.Instr, in []set, live set) {
-	if i.Dst != ir.NoReg {
-		live.del(i.Dst)
-	}
-	if i.Op.CanFail() && i.OnErr != ir.NoBlock {
-		live.join(in[i.OnErr])
-	}
-	uses(i.Args, func(v *ir.Val) { live.add(v.Reg) })
-}
-
 // removeDead computes, from the end, what is live, treating what it would remove as removed: a
 // register that only feeds dead instructions is dead at once, loops included.
 func removeDead(p *ir.Program, f *ir.Func, idle idlers) {
 	if len(f.Regs) == 0 {
 		return
 	}
-	sets := newSets(len(f.Blocks)+1, len(f.Regs))
+	sets := ir.NewRegSets(len(f.Blocks)+1, len(f.Regs))
 	in, live := sets[:len(f.Blocks)], sets[len(f.Blocks)]
 	dead := func(i *ir.Instr) bool {
-		return (i.Dst == ir.NoReg || !live.has(i.Dst)) && (unneeded(p, i) || i.Op == ir.OpCall && idle.calls(i.Name))
+		return (i.Dst == ir.NoReg || !live.Has(i.Dst)) && (unneeded(p, i) || i.Op == ir.OpCall && idle.calls(i.Name))
 	}
 	for changed := true; changed; {
 		changed = false
 		for b := len(f.Blocks) - 1; b >= 0; b-- {
 			blk := f.Blocks[b]
-			liveOut(f, blk, in, live)
+			blk.LiveEnd(in, live)
 			for i := len(blk.Instrs) - 1; i >= 0; i-- {
 				if !dead(&blk.Instrs[i]) {
-					liveBefore(&blk.Instrs[i], in, live)
+					blk.Instrs[i].LiveBefore(in, live)
 				}
 			}
-			if in[b].join(live) {
+			if in[b].Join(live) {
 				changed = true
 			}
 		}
 	}
 	for _, blk := range f.Blocks {
-		liveOut(f, blk, in, live)
+		blk.LiveEnd(in, live)
 		n := len(blk.Instrs)
 		for i := len(blk.Instrs) - 1; i >= 0; i-- {
 			instr := &blk.Instrs[i]
 			if dead(instr) {
 				continue
 			}
-			if instr.Dst != ir.NoReg && !live.has(instr.Dst) {
+			if instr.Dst != ir.NoReg && !live.Has(instr.Dst) {
 				switch instr.Op {
 				case ir.OpGAdd, ir.OpMAdd, ir.OpCall, ir.OpIntr, ir.OpEmbed:
 					instr.Dst = ir.NoReg
 				}
 			}
-			liveBefore(instr, in, live)
+			instr.LiveBefore(in, live)
 			n--
 			blk.Instrs[n] = *instr
 		}

@@ -160,8 +160,7 @@ func inlineAt(f *ir.Func, b, i int, callee *ir.Func, iters int) {
 			if in.Dst != ir.NoReg {
 				in.Dst += reg0
 			}
-			switch in.Op {
-			case ir.OpIterOpen, ir.OpIterNext, ir.OpIterKey, ir.OpIterVal:
+			if in.Op.OnLoop() {
 				in.Iter += iters
 			}
 			if in.Op.CanFail() {

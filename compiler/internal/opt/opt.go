@@ -93,20 +93,10 @@ func eachInstr(f *ir.Func, fn func(*ir.Instr)) {
 	}
 }
 
-// onGlobal reports whether op names a global.
-func onGlobal(op ir.Op) bool {
-	switch op {
-	case ir.OpGGet, ir.OpGSet, ir.OpGAdd, ir.OpMGet, ir.OpMSet, ir.OpMAdd, ir.OpMHas, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpSGet,
-		ir.OpIterOpen, ir.OpIterNext, ir.OpIterKey, ir.OpIterVal, ir.OpPrintHist, ir.OpSprintHist:
-		return true
-	}
-	return false
-}
-
 // accesses reports whether op looks at or changes a global when it runs; elements of a loop are fixed when
 // it is opened.
 func accesses(op ir.Op) bool {
-	return onGlobal(op) && op != ir.OpIterNext && op != ir.OpIterKey && op != ir.OpIterVal
+	return op.OnGlobal() && op != ir.OpIterNext && op != ir.OpIterKey && op != ir.OpIterVal
 }
 
 // writes reports whether op changes a global.

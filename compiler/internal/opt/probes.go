@@ -15,10 +15,7 @@ import (
 // could use up the action budget, and when a probe between them shares a site with them. Probes
 // that fire in the tracer itself gain nothing and stay. Cost: linear in probes and sites.
 func MergeProbes(p *ir.Program) {
-	m := &probeMerger{p: p, funcs: map[string]*ir.Func{}, last: map[siteKey]int{}}
-	for _, f := range p.Funcs {
-		m.funcs[f.Name] = f
-	}
+	m := &probeMerger{p: p, last: map[siteKey]int{}}
 	kept := p.Probes[:0]
 	for _, pr := range p.Probes {
 		if i := m.partner(kept, pr); i >= 0 {
@@ -50,9 +47,8 @@ func keyOf(s *probe.Site) siteKey {
 }
 
 type probeMerger struct {
-	p     *ir.Program
-	funcs map[string]*ir.Func
-	last  map[siteKey]int // index of the last probe at each site
+	p    *ir.Program
+	last map[siteKey]int // index of the last probe at each site
 }
 
 // partner finds the probe that pr can be merged into, -1 if there is none.
@@ -91,21 +87,11 @@ func (m *probeMerger) partner(kept []*ir.Probe, pr *ir.Probe) int {
 
 // reach reports whether fn is true for an instruction of f or of the functions that it reaches.
 func (m *probeMerger) reach(f *ir.Func, fn func(*ir.Instr) bool) bool {
-	seen := map[*ir.Func]bool{f: true}
-	for work := []*ir.Func{f}; len(work) > 0; {
-		f, work = work[len(work)-1], work[:len(work)-1]
+	for f := range m.p.Reached(f) {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
-				in := &b.Instrs[i]
-				if fn(in) {
+				if fn(&b.Instrs[i]) {
 					return true
-				}
-				if in.Op != ir.OpCall {
-					continue
-				}
-				if c := m.funcs[in.Name]; c != nil && !seen[c] {
-					seen[c] = true
-					work = append(work, c)
 				}
 			}
 		}

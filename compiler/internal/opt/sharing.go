@@ -73,27 +73,15 @@ func concurrent(pr *ir.Probe) bool {
 
 // reachedFrom gives the handlers of the probes that which picks, and the functions that they reach.
 func reachedFrom(p *ir.Program, which func(*ir.Probe) bool) map[*ir.Func]bool {
-	byName := make(map[string]*ir.Func, len(p.Funcs))
-	for _, f := range p.Funcs {
-		byName[f.Name] = f
-	}
-	seen := map[*ir.Func]bool{}
-	var work []*ir.Func
+	var from []*ir.Func
 	for _, pr := range p.Probes {
 		if which(pr) {
-			seen[pr.Handler] = true
-			work = append(work, pr.Handler)
+			from = append(from, pr.Handler)
 		}
 	}
-	for len(work) > 0 {
-		f := work[len(work)-1]
-		work = work[:len(work)-1]
-		eachInstr(f, func(in *ir.Instr) {
-			if c := byName[in.Name]; in.Op == ir.OpCall && c != nil && !seen[c] {
-				seen[c] = true
-				work = append(work, c)
-			}
-		})
+	seen := map[*ir.Func]bool{}
+	for f := range p.Reached(from...) {
+		seen[f] = true
 	}
 	return seen
 }

@@ -1,6 +1,8 @@
 package opt
 
 import (
+	"slices"
+
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -50,32 +52,8 @@ func unusedFuncs(p *ir.Program) {
 	if len(p.Funcs) == 0 {
 		return
 	}
-	byName := make(map[string]*ir.Func, len(p.Funcs))
-	for _, f := range p.Funcs {
-		byName[f.Name] = f
-	}
-	var work []*ir.Func
-	for _, pr := range p.Probes {
-		work = append(work, pr.Handler)
-	}
-	reached := map[string]bool{}
-	for len(work) > 0 {
-		f := work[len(work)-1]
-		work = work[:len(work)-1]
-		eachInstr(f, func(in *ir.Instr) {
-			if in.Op == ir.OpCall && !reached[in.Name] && byName[in.Name] != nil {
-				reached[in.Name] = true
-				work = append(work, byName[in.Name])
-			}
-		})
-	}
-	kept := p.Funcs[:0]
-	for _, f := range p.Funcs {
-		if reached[f.Name] {
-			kept = append(kept, f)
-		}
-	}
-	p.Funcs = kept
+	reached := reachedFrom(p, func(*ir.Probe) bool { return true })
+	p.Funcs = slices.DeleteFunc(p.Funcs, func(f *ir.Func) bool { return !reached[f] })
 }
 
 func unusedGlobals(p *ir.Program) {
@@ -92,7 +70,7 @@ func unusedGlobals(p *ir.Program) {
 					keep[g.Glob] = true
 				}
 			}
-			if onGlobal(in.Op) && (!writes(in.Op) || in.Dst != ir.NoReg || p.MayFail(in)) {
+			if in.Op.OnGlobal() && (!writes(in.Op) || in.Dst != ir.NoReg || p.MayFail(in)) {
 				keep[in.Glob] = true
 			}
 		})
@@ -125,7 +103,7 @@ func unusedGlobals(p *ir.Program) {
 		for _, b := range f.Blocks {
 			kept := b.Instrs[:0]
 			for _, in := range b.Instrs {
-				if onGlobal(in.Op) {
+				if in.Op.OnGlobal() {
 					if in.Glob = number[in.Glob]; in.Glob < 0 {
 						continue
 					}

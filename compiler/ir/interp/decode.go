@@ -178,15 +178,14 @@ func (d *decoder) instr(src *ir.Instr) inst {
 			in.b = a.slot
 		}
 	}
-	switch src.Op {
-	case ir.OpGGet, ir.OpGSet, ir.OpGAdd, ir.OpMGet, ir.OpMSet, ir.OpMAdd, ir.OpMHas, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpSGet,
-		ir.OpPrintHist, ir.OpSprintHist:
+	switch {
+	case src.Op.OnGlobal() && !src.Op.OnLoop():
 		g := d.p.Globals[src.Glob]
 		in.scalar, in.valCap = !g.IsArray(), int32(g.Cap)
 		if src.Op != ir.OpMClear {
 			d.keys(&in, g, len(g.Keys))
 		}
-	case ir.OpIterOpen, ir.OpIterNext, ir.OpIterKey, ir.OpIterVal:
+	case src.Op.OnLoop():
 		d.f.iters = max(d.f.iters, src.Iter+1)
 		if src.Op == ir.OpIterOpen {
 			in.order, _ = ir.ParseOrder(src.Name)
@@ -197,14 +196,14 @@ func (d *decoder) instr(src *ir.Instr) inst {
 				in.args = nil
 			}
 		}
-	case ir.OpPrint, ir.OpSprint:
+	case src.Op == ir.OpPrint || src.Op == ir.OpSprint:
 		in.format = d.p.Formats[src.N]
 		for _, p := range in.format.Pieces {
 			in.mem = in.mem || p.Conv == 'm' || p.Conv == 'M'
 		}
-	case ir.OpCall:
+	case src.Op == ir.OpCall:
 		in.fn = d.funcs[src.Name]
-	case ir.OpIntr:
+	case src.Op == ir.OpIntr:
 		f := intrinsic.Lookup(src.Name)
 		in.call, in.captured = builtins[src.Name], f.Context
 		if f.Result == types.String {

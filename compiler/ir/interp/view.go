@@ -98,12 +98,8 @@ func touchesClass(p *ir.Program, class int) bool {
 	for _, f := range p.Funcs {
 		for _, bl := range f.Blocks {
 			for i := range bl.Instrs {
-				switch in := &bl.Instrs[i]; in.Op {
-				case ir.OpGGet, ir.OpGSet, ir.OpGAdd, ir.OpMGet, ir.OpMSet, ir.OpMAdd, ir.OpMHas, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpSGet,
-					ir.OpIterOpen, ir.OpPrintHist, ir.OpSprintHist:
-					if p.Globals[in.Glob].Class == class {
-						return true
-					}
+				if in := &bl.Instrs[i]; in.Op.OnGlobal() && p.Globals[in.Glob].Class == class {
+					return true
 				}
 			}
 		}
