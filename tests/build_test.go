@@ -48,6 +48,7 @@ var fixtures = map[string]fixture{
 	"trace-O1":       {pkg: "trace/trace.c", c: []string{"-g", "-O1", "-fno-inline", "-fno-ipa-icf", "-fno-ipa-pure-const", "-fno-ipa-cp"}},
 	"codes":          {pkg: "codes/codes.c", c: []string{"-g", "-O2"}},
 	"forks":          {pkg: "forks/forks.c", c: []string{"-g", "-O1"}},
+	"stacks":         {pkg: "stacks/stacks.c", c: []string{"-g", "-O1", "-pthread"}},
 	"marks":          {pkg: "marks/marks.c", c: []string{"-g", "-O2"}},
 	"marks-nopie":    {pkg: "marks/marks.c", c: []string{"-O1", "-no-pie"}},
 	"marks-stripped": {pkg: "marks/marks.c", c: []string{"-O1", "-s"}},

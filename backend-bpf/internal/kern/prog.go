@@ -190,3 +190,27 @@ func TestRun(fd int, data []byte, repeat int) (ns uint32, err error) {
 	runtime.KeepAlive(data)
 	return a.duration, err
 }
+
+// ProgCode gives the machine code that the kernel made of the program fd, that of all its functions one behind the other, at most
+// size bytes of it; nothing where the kernel does not show it (no compiler, kernel.kptr_restrict).
+func ProgCode(fd, size int) ([]byte, error) {
+	code := make([]byte, size)
+	a := struct {
+		_            [4]uint32 // type, id, tag
+		jited, xlate uint32    // room for the code, none for the instructions
+		code         unsafe.Pointer
+	}{jited: uint32(size), code: ptr(code)}
+	attr := struct {
+		fd, len uint32
+		info    unsafe.Pointer
+	}{uint32(fd), uint32(unsafe.Sizeof(a)), unsafe.Pointer(&a)}
+	_, err := call(cmdObjGetInfo, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	runtime.KeepAlive(code)
+	if err != nil {
+		return nil, err
+	}
+	if a.code == nil {
+		return nil, nil
+	}
+	return code[:min(size, int(a.jited))], nil
+}

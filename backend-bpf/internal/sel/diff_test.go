@@ -152,6 +152,7 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.coll.Close)
+	m.ownStacks(feat)
 	ctl := make([]byte, plan.CtlSize)
 	binary.LittleEndian.PutUint32(ctl[plan.CtlState:], uint32(wire.Running))
 	if err := m.coll.Maps[plan.MapControl].Put(uint32(0), ctl); err != nil {

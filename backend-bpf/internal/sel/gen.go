@@ -10,7 +10,6 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
-	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -39,8 +38,6 @@ type gen struct {
 	later   []func()   // code to be written when the rest is
 	sent    []wire.Arg // of a deferred handler's record
 	steps   bool       // the body is made of steps (step.go)
-	own     bool       // ask for ownStack
-	owned   bool       // it is there
 	sleeps  bool       // the program may wait for pages of the traced program
 
 	readRegs uint32 // registers of the probed context that are looked at, a bit for each DWARF number
@@ -175,9 +172,7 @@ func (g *gen) prologue() {
 		g.globalGet(v, c)
 		g.unlessI(asm.JEq, v, 0, g.out)
 	}
-	if k := g.h.Sites[0].Kind; g.own && g.u.Feat.MayGoto && (k == probe.Uprobe || k == probe.Uretprobe) {
-		g.ownStack()
-	} else if g.u.CanStop {
+	if g.u.CanStop {
 		ctl := g.mapVal(plan.MapControl, 0)
 		st := g.get(ctl, plan.CtlState, asm.Word)
 		g.unlessI(asm.JNE, st, int64(wire.Running), g.out)
@@ -185,28 +180,6 @@ func (g *gen) prologue() {
 	g.syscallFilter(g.out)
 	g.filter(g.out)
 	g.lifetimeFilter(g.out)
-}
-
-// errSleeps says that a handler has to be translated again without ownStack.
-var errSleeps = errors.New("handler sleeps")
-
-// ownStack keeps the program's variables on the stack of the thread that it runs in. Since 6.13 the kernel gives programs of
-// this type that need 64 bytes or more a stack for each CPU instead, since programs of this type do not interrupt each
-// other. Those of uprobes do: they can be preempted, and the next one on the CPU overwrites what the first has there
-// (seen on 7.3: values of one hit in the text of another). A program with a tail call in it keeps the thread's
-// stack; this one is made only when the session is over, into an empty table, and does nothing. Programs that may sleep
-// are allowed no such table: they are left as they are.
-func (g *gen) ownStack() {
-	g.owned = true
-	table := "gostap_none_" + g.h.Name
-	g.u.tables = append(g.u.tables, table)
-	st := g.get(g.mapVal(plan.MapControl, 0), plan.CtlState, asm.Word)
-	over, on := g.cold(), g.block()
-	g.condI(asm.JNE, st, int64(wire.Running), over, on)
-	g.set(over)
-	g.call(asm.FnTailCall, aReg(g.ctx), aMap(table), aImm(0))
-	g.jump(g.out)
-	g.set(on)
 }
 
 // setup gets what the handler needs while it runs.
@@ -262,8 +235,7 @@ func (g *gen) epilogue() {
 	}
 	g.jump(g.out)
 	g.set(g.out)
-	g.movI(mach.R0, 0)
-	g.cur.Term = mach.Term{Kind: mach.Exit}
+	g.quit()
 }
 
 func (g *gen) body(id ir.BlockID, b *ir.Block) {

@@ -191,8 +191,7 @@ func (g *gen) driver(body *mach.Func) *mach.Func {
 	g.storeI(g.frame.scratch, 0, 0, asm.Word)
 	g.jump(g.out)
 	g.set(g.out)
-	g.movI(mach.R0, 0)
-	g.cur.Term = mach.Term{Kind: mach.Exit}
+	g.quit()
 	return f
 }
 

@@ -72,9 +72,7 @@ type Unit struct {
 	watched  map[string]string
 	lastNote string
 	family   bool // some handler is for the target's family
-	// tables are the empty program tables of ownStack.
-	tables []string
-	slack  int // bytes that have to follow the last text
+	slack    int  // bytes that have to follow the last text
 }
 
 // Types finds offsets in structures of the kernel.
@@ -113,17 +111,11 @@ func (u *Unit) Handler(h *Handler) (*Result, error) {
 	var err error
 	// Through the dispatcher of recursive functions the verifier finds no end in one piece; step by step it does.
 	steps := len(h.Subs) > 0
-	own := true
 	for lv := 0; lv < len(levels); {
 		u.Schema.Sites, u.text, u.textAt = u.Schema.Sites[:sites], u.text[:text], maps2.Clone(at)
 		var res *Result
-		tables := len(u.tables)
-		if res, err = u.handler(h, levels[lv], steps, own); err != nil {
-			u.tables = u.tables[:tables]
-		}
+		res, err = u.handler(h, levels[lv], steps)
 		switch {
-		case errors.Is(err, errSleeps):
-			own = false
 		case errors.Is(err, errSteps) && !steps:
 			steps = true
 		case errors.Is(err, regalloc.ErrStack):
@@ -135,14 +127,10 @@ func (u *Unit) Handler(h *Handler) (*Result, error) {
 	return nil, err
 }
 
-func (u *Unit) handler(h *Handler, lv level, steps, own bool) (*Result, error) {
+func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 	g := newGen(u, h, lv, steps)
-	g.own = own
 	if err := g.run(); err != nil {
 		return nil, err
-	}
-	if own && g.owned && g.sleeps {
-		return nil, errSleeps
 	}
 	var out asm.Instructions
 	res := &Result{Cookies: g.cookies(), Args: g.sent, Funcs: g.multi()}
@@ -213,9 +201,6 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	if u.scratch > 0 {
 		m[plan.MapScratch] = &ebpf.MapSpec{Name: plan.MapScratch, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.scratch),
 			MaxEntries: uint32(u.CPUs * slotsPerCPU)}
-	}
-	for _, name := range u.tables {
-		m[name] = &ebpf.MapSpec{Name: "gostap_none", Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4, MaxEntries: 1}
 	}
 	if u.family {
 		m[plan.MapFamily] = familyMap()

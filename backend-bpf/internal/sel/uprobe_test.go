@@ -171,6 +171,7 @@ func loadUprobes(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		t.Fatalf("%+v", err)
 	}
 	t.Cleanup(m.coll.Close)
+	m.ownStacks(feat)
 	if m.rd, err = ringbuf.NewReader(m.coll.Maps[plan.MapOutput]); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/features"
+	"github.com/gostap/gostap/backend-bpf/internal/load"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/backend/traced"
@@ -154,5 +155,29 @@ func TestNoKprobes(t *testing.T) {
 	}
 	if d := diagtest.Find(t, err, CodeNoKprobes); d.Span.From != 7 {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestSharedStack: no session begins with a program at a uprobe whose variables are on a stack that belongs to the CPU.
+func TestSharedStack(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	bin, err := target()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl := handmade(t, bin)
+	pl.Spec.Programs["x"].Instructions = append(asm.Instructions{asm.StoreImm(asm.RFP, -64, 1, asm.Word)}, pl.Spec.Programs["x"].Instructions...)
+	s, err := Load(t.Context(), Config{Plan: pl})
+	if err == nil {
+		defer s.Close()
+		if shares, err := load.SharesStack(s.col.Progs["x"].FD()); err != nil || shares {
+			t.Fatal("the session would begin", err)
+		}
+		t.Skip("this kernel gives programs no stack for each CPU (they are new in 6.13)")
+	}
+	if d := diagtest.Find(t, err, CodeKernel); !d.Span.From.IsValid() || !strings.Contains(d.Message, "stack") || d.Hint == "" {
+		t.Errorf("got %v %+v", err, d)
 	}
 }

@@ -114,6 +114,9 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 			s.logf(3, "verifier on %s:\n%s", name, p.Log)
 		}
 	}
+	if err := s.checkStacks(); err != nil {
+		return nil, err
+	}
 	if s.control, err = mapValue(s.col.Maps[plan.MapControl], plan.CtlSize); err != nil {
 		return nil, err
 	}
