@@ -221,7 +221,7 @@ func (s *state) elaborate(h *handler) ([]*elab.Probe, diag.List) {
 }
 
 func (s *state) target() diag.List {
-	s.prog = &elab.Program{Files: s.files, Limits: s.o.Limits, Old: before(s.o.Language, 1, 8)}
+	s.prog = &elab.Program{Files: s.files, Limits: s.o.Limits, Old: s.o.Language != "" && grammar.CompareVersions(s.o.Language, "1.8") < 0}
 	var all diag.List
 	for _, h := range s.items {
 		ps, ds := s.elaborate(h)
@@ -229,15 +229,6 @@ func (s *state) target() diag.List {
 		s.prog.Probes = append(s.prog.Probes, ps...)
 	}
 	return all
-}
-
-// before reports whether a version of the language is older than major.minor.
-func before(version string, major, minor int) bool {
-	var a, b int
-	if n, _ := fmt.Sscanf(version, "%d.%d", &a, &b); n == 0 {
-		return false
-	}
-	return a < major || a == major && b < minor
 }
 
 func (s *state) sema() diag.List {

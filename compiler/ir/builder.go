@@ -77,9 +77,6 @@ func (b *Builder) Block() BlockID {
 // SetBlock makes id the block that is written next.
 func (b *Builder) SetBlock(id BlockID) { b.cur = id }
 
-// Current is the block being written.
-func (b *Builder) Current() BlockID { return b.cur }
-
 // Ended reports whether the current block has its end, so that what is emitted now is dropped.
 func (b *Builder) Ended() bool { return b.ended[b.cur] }
 

@@ -44,17 +44,6 @@ func (e *entry) Val(a dwarf.Attr) any {
 	return nil
 }
 
-// Own gives an attribute of the entry at hand only, not of its origin.
-func Own(t *godwarf.Tree, a dwarf.Attr) any {
-	switch e := t.Entry.(type) {
-	case *entry:
-		return e.first.Val(a)
-	case *dwarf.Entry:
-		return e.Val(a)
-	}
-	return t.Val(a)
-}
-
 // Origin is the offset of the abstract entry that t is a copy of, t's own offset if it is
 // not a copy.
 func Origin(t *godwarf.Tree) dwarf.Offset {

@@ -8,6 +8,8 @@
 package elab
 
 import (
+	"iter"
+
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/intrinsic"
@@ -133,6 +135,30 @@ type Embedded struct {
 	Globals []EmbeddedGlobal
 	// Guru: of a library's function that only scripts in guru mode may call.
 	Guru bool
+}
+
+// AllC goes through the C of functions and of expressions.
+func (p *Program) AllC() iter.Seq[*Embedded] {
+	return func(yield func(*Embedded) bool) {
+		inside := func(in *Info) bool {
+			for _, c := range in.C {
+				if !yield(c) {
+					return false
+				}
+			}
+			return true
+		}
+		for _, f := range p.Funcs {
+			if f.C != nil && !yield(f.C) || !inside(&f.Info) {
+				return
+			}
+		}
+		for _, pr := range p.Probes {
+			if !inside(&pr.Info) {
+				return
+			}
+		}
+	}
 }
 
 // EmbeddedGlobal is a global that C uses, by the name it has there.

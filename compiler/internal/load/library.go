@@ -218,10 +218,8 @@ func (l *Library) whole(lf *libFile) bool {
 			}
 		case *ast.Function:
 			e.Private, e.Names = d.Private, []string{d.Name.Name}
-			l.own(d.Body, lf.file)
 		case *ast.Probe:
 			e.Kind = grammar.ProbeEntry
-			l.own(d.Body, lf.file)
 		case *ast.Alias:
 			e.Kind = grammar.AliasEntry
 			for _, n := range d.Names {
@@ -231,11 +229,10 @@ func (l *Library) whole(lf *libFile) bool {
 				}
 				e.Names = append(e.Names, strings.Join(name, "."))
 			}
-			l.own(d.Prologue, lf.file)
-			l.own(d.Epilogue, lf.file)
 		case *ast.Embedded:
 			e.Kind = grammar.EmbeddedEntry
 		}
+		l.ownDecl(d, lf.file)
 		lf.decls[len(lf.entries)] = d
 		lf.entries = append(lf.entries, e)
 	}
@@ -299,16 +296,21 @@ func (l *Library) decl(lf *libFile, entry int) ast.Decl {
 		lf.decls = map[int]ast.Decl{}
 	}
 	lf.decls[entry] = d
+	l.ownDecl(d, lf.file)
+	return d
+}
+
+// ownDecl notes which file the bodies of a declaration stand in.
+func (l *Library) ownDecl(d ast.Decl, f *File) {
 	switch d := d.(type) {
 	case *ast.Function:
-		l.own(d.Body, lf.file)
+		l.own(d.Body, f)
 	case *ast.Probe:
-		l.own(d.Body, lf.file)
+		l.own(d.Body, f)
 	case *ast.Alias:
-		l.own(d.Prologue, lf.file)
-		l.own(d.Epilogue, lf.file)
+		l.own(d.Prologue, f)
+		l.own(d.Epilogue, f)
 	}
-	return d
 }
 
 // refs lists the public declarations of a name whose conditions hold: those of

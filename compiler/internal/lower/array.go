@@ -54,7 +54,7 @@ func statOf(name string) bool { _, ok := stats[name]; return ok }
 
 // aggregate gives the global of a statistics operator's operand, and its keys.
 func (f *fn) aggregate(x ast.Expr) (g int, keys []ir.Val, ok bool) {
-	switch x := unparen(x).(type) {
+	switch x := ast.Unparen(x).(type) {
 	case *ast.Name:
 		g, ok = f.globs[f.in.Globs[x]]
 	case *ast.Index:
@@ -120,7 +120,7 @@ func (f *fn) bucket(e *ast.AtOp, index ast.Expr) ir.Val {
 		return ir.I(0)
 	}
 	var b ir.Val
-	if name, isName := unparen(index).(*ast.Name); isName && f.in.Locs[name] != nil {
+	if name, isName := ast.Unparen(index).(*ast.Name); isName && f.in.Locs[name] != nil {
 		if l, ok := f.buckets[f.in.Locs[name]]; ok && l.h == h {
 			b = ir.R(l.n)
 		}

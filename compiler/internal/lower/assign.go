@@ -21,7 +21,7 @@ type lvalue struct {
 // lvalue translates the left side of an assignment. rest are expressions evaluated before
 // the value is stored. ok is false for what sema has refused.
 func (f *fn) lvalue(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
-	switch x := unparen(x).(type) {
+	switch x := ast.Unparen(x).(type) {
 	case *ast.Name:
 		if l := f.in.Locs[x]; l != nil {
 			r, ok := f.locals[l]
@@ -160,7 +160,7 @@ func (f *fn) reply(e *ast.Assign) ir.Val {
 
 // assign translates an assignment of any kind and gives the value assigned if it is wanted.
 func (f *fn) assign(e *ast.Assign, value bool) ir.Val {
-	if t := f.in.Targets[unparen(e.X)]; t != nil && t.Procfs {
+	if t := f.in.Targets[ast.Unparen(e.X)]; t != nil && t.Procfs {
 		return f.reply(e)
 	}
 	lv, ok := f.lvalue(e.X, e.Y)

@@ -86,21 +86,9 @@ func (l *lowerer) preludes() {
 
 // acts reports whether C of the script may change what the program holds.
 func acts(p *elab.Program) bool {
-	for _, f := range p.Funcs {
-		if f.C != nil && !f.C.Pure {
+	for c := range p.AllC() {
+		if !c.Pure {
 			return true
-		}
-		for _, c := range f.Info.C {
-			if !c.Pure {
-				return true
-			}
-		}
-	}
-	for _, pr := range p.Probes {
-		for _, c := range pr.Info.C {
-			if !c.Pure {
-				return true
-			}
 		}
 	}
 	return false

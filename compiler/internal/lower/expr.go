@@ -262,7 +262,7 @@ func (f *fn) binary(e *ast.Binary) ir.Val {
 
 // match translates =~ and !~.
 func (f *fn) match(e *ast.Binary) ir.Val {
-	pat, ok := unparen(e.Y).(*ast.Literal)
+	pat, ok := ast.Unparen(e.Y).(*ast.Literal)
 	if !ok {
 		return ir.I(0) // refused by sema
 	}

@@ -341,7 +341,7 @@ func (f *fn) assignIdent(id *ast.Ident, v ir.Val) {
 
 // delete translates "delete x".
 func (f *fn) delete(s *ast.Delete) {
-	switch x := unparen(s.X).(type) {
+	switch x := ast.Unparen(s.X).(type) {
 	case *ast.Name:
 		if l := f.in.Locs[x]; l != nil {
 			if r, ok := f.locals[l]; ok {

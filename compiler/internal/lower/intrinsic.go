@@ -31,7 +31,7 @@ func (f *fn) intrinsic(ef *elab.Func, args []ir.Val, exprs []ast.Expr, sp source
 		return ir.Val{}
 	case "value_text":
 		// The table is no value of the script, so MAXSTRINGLEN does not cut it.
-		if l, ok := unparen(exprs[1]).(*ast.Literal); ok && l.IsString {
+		if l, ok := ast.Unparen(exprs[1]).(*ast.Literal); ok && l.IsString {
 			args[1] = ir.S(l.Str)
 		}
 	}

@@ -325,42 +325,9 @@ func saysNext(b *ast.Block) bool {
 // assigns reports whether b changes local v.
 func assigns(b *ast.Block, in *elab.Info, v *elab.Local) bool {
 	found := false
-	mark := func(e ast.Expr) {
-		if n, ok := unparen(e).(*ast.Name); ok && in.Locs[n] == v {
-			found = true
-		}
-	}
 	ast.Inspect(b, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Assign:
-			mark(n.X)
-		case *ast.Postfix:
-			mark(n.X)
-		case *ast.Unary:
-			if n.Op == "++" || n.Op == "--" {
-				mark(n.X)
-			}
-		case *ast.Delete:
-			mark(n.X)
-		case *ast.Foreach:
-			for _, k := range n.Keys {
-				found = found || in.Locs[k] == v
-			}
-			found = found || n.Value != nil && in.Locs[n.Value] == v
-		case *ast.Try:
-			found = found || n.Msg != nil && in.Locs[n.Msg] == v
-		}
+		ast.Assigned(n, func(x ast.Node) { found = found || in.Locs[x] == v })
 		return !found
 	})
 	return found
-}
-
-func unparen(e ast.Expr) ast.Expr {
-	for {
-		p, ok := e.(*ast.Paren)
-		if !ok {
-			return e
-		}
-		e = p.X
-	}
 }

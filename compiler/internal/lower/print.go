@@ -63,7 +63,7 @@ func (p *printer) pretty(t *elab.Target) {
 
 // pretty gives the target of e if it is text of several parts.
 func (f *fn) pretty(e ast.Expr) *elab.Target {
-	e = unparen(e)
+	e = ast.Unparen(e)
 	if _, ok := f.in.Const[e]; ok {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (f *fn) print(c *ast.Call, value bool) ir.Val {
 	line := strings.HasSuffix(name, "ln")
 	if strings.HasPrefix(name, "s") && !value {
 		for _, a := range args { // only what the arguments do matters
-			if h, ok := unparen(a).(*ast.AtOp); ok && isHist(h.Name) {
+			if h, ok := ast.Unparen(a).(*ast.AtOp); ok && isHist(h.Name) {
 				continue
 			}
 			f.effect(a)
@@ -145,7 +145,7 @@ func (f *fn) print(c *ast.Call, value bool) ir.Val {
 		return ir.Val{}
 	}
 	if len(args) == 1 {
-		if h, ok := unparen(args[0]).(*ast.AtOp); ok && isHist(h.Name) {
+		if h, ok := ast.Unparen(args[0]).(*ast.AtOp); ok && isHist(h.Name) {
 			return f.printHist(h, value, line)
 		}
 	}
@@ -155,7 +155,7 @@ func (f *fn) print(c *ast.Call, value bool) ir.Val {
 	case strings.HasSuffix(strings.TrimSuffix(name, "ln"), "printd"):
 		delim := ""
 		if len(args) > 0 {
-			if l, ok := unparen(args[0]).(*ast.Literal); ok {
+			if l, ok := ast.Unparen(args[0]).(*ast.Literal); ok {
 				delim = l.Str
 			}
 			args = args[1:]
@@ -185,7 +185,7 @@ func (f *fn) printf(c *ast.Call, value bool) ir.Val {
 	if len(c.Args) == 0 {
 		return ir.S("")
 	}
-	lit, ok := unparen(c.Args[0]).(*ast.Literal)
+	lit, ok := ast.Unparen(c.Args[0]).(*ast.Literal)
 	if !ok {
 		return ir.S("")
 	}

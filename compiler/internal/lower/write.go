@@ -20,23 +20,13 @@ func changesProgram(p *elab.Program) bool {
 		if b == nil || found {
 			return
 		}
-		mark := func(x ast.Expr) {
-			switch unparen(x).(type) {
-			case *ast.Target, *ast.AtOp:
-				found = true
-			}
-		}
 		ast.Inspect(b, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.Assign:
-				mark(n.X)
-			case *ast.Postfix:
-				mark(n.X)
-			case *ast.Unary:
-				if n.Op == "++" || n.Op == "--" {
-					mark(n.X)
+			ast.Assigned(n, func(x ast.Node) {
+				switch x.(type) {
+				case *ast.Target, *ast.AtOp:
+					found = true
 				}
-			}
+			})
 			return !found
 		})
 	}

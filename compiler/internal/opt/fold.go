@@ -14,18 +14,9 @@ import (
 // function for registers with one definition. Names of sites are constants where all sites of a
 // probe have the same; what stays the same during a hit (pid(), execname()) is asked for once.
 // Branches on comparisons with zero lose the comparison. Cost: linear in the size of each
-// function, a few rounds.
+// function, a few rounds. The names of sites stay open
+// in handlers that JoinProbes may make one of: NameSites writes them.
 func FoldConstants(p *ir.Program) {
-	for _, f := range p.Funcs {
-		foldFunc(p, f, nil)
-	}
-	for _, pr := range p.Probes {
-		foldFunc(p, pr.Handler, pr.Sites)
-	}
-}
-
-// foldBeforeJoin is FoldConstants, but leaves the names of sites open in handlers that JoinProbes may make one of.
-func foldBeforeJoin(p *ir.Program) {
 	for _, f := range p.Funcs {
 		foldFunc(p, f, nil)
 	}

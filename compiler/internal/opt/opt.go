@@ -36,11 +36,11 @@ type Pass struct {
 var Passes = []Pass{
 	{"remove-unused", RemoveUnused, false}, // first, so that nothing is spent on what is not reached
 	{"inline-calls", InlineCalls, false},   // before folding: arguments become known
-	{"fold-constants", foldBeforeJoin, false},
+	{"fold-constants", FoldConstants, false},
 	{"simplify-flow", SimplifyFlow, false},
 	{"remove-dead", RemoveDead, false},
 	// Once more: first values that turned out dead leave registers with one definition, which fold.
-	{"fold-constants", foldBeforeJoin, false},
+	{"fold-constants", FoldConstants, false},
 	{"simplify-flow", SimplifyFlow, false},
 	{"remove-dead", RemoveDead, false},
 	{"join-probes", JoinProbes, false}, // before bounds and merging, which would look at each

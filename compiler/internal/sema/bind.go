@@ -307,7 +307,7 @@ func (b *binder) loopVar(s *scope, id *ast.Ident) {
 }
 
 func (b *binder) delete(s *scope, st *ast.Delete) {
-	switch x := unparen(st.X).(type) {
+	switch x := ast.Unparen(st.X).(type) {
 	case *ast.Name:
 		b.write(s, x, x.Name, x.Span, false)
 	case *ast.Index:
@@ -422,7 +422,7 @@ func (b *binder) assign(s *scope, x ast.Expr, op string, used bool) {
 	// What only adds to a variable does not count as reading it, unless someone
 	// looks at the sum.
 	also := used && op != "=" && op != "<<<"
-	switch x := unparen(x).(type) {
+	switch x := ast.Unparen(x).(type) {
 	case *ast.Name:
 		b.write(s, x, x.Name, x.Span, also)
 	case *ast.Index:

@@ -30,7 +30,7 @@ type checker struct {
 // (nil for all).
 func changes(in *elab.Info, n ast.Node, f func(g *elab.Global, op string, index *ast.Index)) {
 	place := func(e ast.Expr, op string) {
-		switch e := unparen(e).(type) {
+		switch e := ast.Unparen(e).(type) {
 		case *ast.Index:
 			if g := in.Globs[e.Array]; g != nil {
 				f(g, op, e)
@@ -158,7 +158,7 @@ func standsAt(in *elab.Info, loop *ast.Foreach, index *ast.Index) bool {
 		return false
 	}
 	for i, k := range index.Keys {
-		n, ok := unparen(k).(*ast.Name)
+		n, ok := ast.Unparen(k).(*ast.Name)
 		if !ok || in.Locs[n] == nil || in.Locs[n] != in.Locs[loop.Keys[i]] || assigned(in, loop.Body, in.Locs[n]) {
 			return false
 		}
@@ -169,31 +169,8 @@ func standsAt(in *elab.Info, loop *ast.Foreach, index *ast.Index) bool {
 // assigned reports whether body gives l a value.
 func assigned(in *elab.Info, body ast.Stmt, l *elab.Local) bool {
 	found := false
-	mark := func(e ast.Expr) {
-		if n, ok := unparen(e).(*ast.Name); ok && in.Locs[n] == l {
-			found = true
-		}
-	}
 	InspectLive(in, body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Assign:
-			mark(n.X)
-		case *ast.Postfix:
-			mark(n.X)
-		case *ast.Unary:
-			if n.Op == "++" || n.Op == "--" {
-				mark(n.X)
-			}
-		case *ast.Delete:
-			mark(n.X)
-		case *ast.Foreach:
-			for _, k := range n.Keys {
-				found = found || in.Locs[k] == l
-			}
-			found = found || n.Value != nil && in.Locs[n.Value] == l
-		case *ast.Try:
-			found = found || n.Msg != nil && in.Locs[n.Msg] == l
-		}
+		ast.Assigned(n, func(x ast.Node) { found = found || in.Locs[x] == l })
 		return !found
 	})
 	return found

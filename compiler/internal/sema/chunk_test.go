@@ -127,7 +127,7 @@ func TestOk(t *testing.T) {
 			t.Errorf("%s: %s", c.name, a.text())
 			continue
 		}
-		fmt.Fprintf(&b, "== %s\n%s", c.name, Dump(a.prog))
+		fmt.Fprintf(&b, "== %s\n%s", c.name, dump(a.prog))
 	}
 	golden(t, "testdata/types.golden", b.String())
 }

@@ -93,7 +93,7 @@ func (b *binder) embeddedExpr(s *scope, e *ast.EmbeddedExpr) {
 
 // constant looks at @const("expr"), which is an expression of C without effects.
 func (b *binder) constant(s *scope, e *ast.AtOp) {
-	l, ok := unparen(e.Args[0]).(*ast.Literal)
+	l, ok := ast.Unparen(e.Args[0]).(*ast.Literal)
 	if !ok || !l.IsString {
 		b.errorf(diag.EmbeddedCode, e.Args[0].Range(), "@const takes an expression of C as a literal string")
 		return
@@ -177,7 +177,7 @@ func (b *binder) noContext(code string, at source.Pos) {
 
 // embeddedTypes checks the globals that C uses, once their types are known.
 func (x *infer) embeddedTypes() {
-	look := func(c *elab.Embedded) {
+	for c := range x.p.AllC() {
 		for _, g := range c.Globals {
 			// A scalar that only C uses holds numbers.
 			if gl := g.Global; gl.Arity <= 0 && gl.Decl.Size == nil && !gl.Decl.Wrap {
@@ -189,19 +189,6 @@ func (x *infer) embeddedTypes() {
 			if g.Global.Type == types.Stats {
 				x.errorf(diag.EmbeddedCode, g.At, "%s is an aggregate, which C cannot use", g.Name)
 			}
-		}
-	}
-	for _, f := range x.p.Funcs {
-		if f.C != nil {
-			look(f.C)
-		}
-		for _, c := range f.Info.C {
-			look(c)
-		}
-	}
-	for _, pr := range x.p.Probes {
-		for _, c := range pr.Info.C {
-			look(c)
 		}
 	}
 }

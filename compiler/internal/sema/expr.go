@@ -131,7 +131,7 @@ func (x *infer) step(e ast.Expr) { x.place(e, types.Long) }
 
 // place types what is assigned to.
 func (x *infer) place(e ast.Expr, want types.Type) types.Type {
-	switch unparen(e).(type) {
+	switch ast.Unparen(e).(type) {
 	case *ast.Name, *ast.Index, *ast.Target:
 		return x.expr(e, want)
 	}
@@ -154,7 +154,7 @@ func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
 		return x.expect(e, types.Long, want)
 	case "=~", "!~":
 		x.expr(e.X, types.String)
-		lit, ok := unparen(e.Y).(*ast.Literal)
+		lit, ok := ast.Unparen(e.Y).(*ast.Literal)
 		if !ok || !lit.IsString {
 			x.errorf(diag.Regex, e.Y.Range(), "the pattern of %s must be a literal string", e.Op)
 		} else if _, err := regex.Compile(lit.Str); err != nil {
@@ -363,7 +363,7 @@ func (x *infer) delimiter(c *ast.Call) []ast.Expr {
 	if len(c.Args) == 0 {
 		return nil
 	}
-	if l, ok := unparen(c.Args[0]).(*ast.Literal); ok && l.IsString {
+	if l, ok := ast.Unparen(c.Args[0]).(*ast.Literal); ok && l.IsString {
 		x.in.Types[c.Args[0]] = types.String
 	} else {
 		x.errorf(diag.PrintArguments, c.Args[0].Range(), "the delimiter of %s must be a literal string", name)
@@ -379,7 +379,7 @@ func (x *infer) format(c *ast.Call) {
 		x.errorf(diag.PrintArguments, c.Span, "%s needs a format", name)
 		return
 	}
-	lit, ok := unparen(c.Args[0]).(*ast.Literal)
+	lit, ok := ast.Unparen(c.Args[0]).(*ast.Literal)
 	if !ok || !lit.IsString {
 		x.errorf(diag.PrintFormat, c.Args[0].Range(), "the format of %s must be a literal string, not %s", name, describe(c.Args[0])).
 			Hintf("print prints any value; %s(\"%%s\", s) prints a string", name)

@@ -142,7 +142,7 @@ func (b *binder) defined(s *scope, e *ast.AtOp) int64 {
 // the probe itself assigns to it. The blocks of aliases, which ask this, do not count.
 func (b *binder) probeWrites(s *scope, e *ast.AtOp) int64 {
 	name := ""
-	switch x := unparen(e.Args[0]).(type) {
+	switch x := ast.Unparen(e.Args[0]).(type) {
 	case *ast.Target:
 		name = x.Name
 	case *ast.Name:
@@ -159,34 +159,17 @@ func (b *binder) probeWrites(s *scope, e *ast.AtOp) int64 {
 		return 0
 	}
 	writes := false
-	mark := func(x ast.Expr) {
-		switch x := unparen(x).(type) {
-		case *ast.Target:
-			writes = writes || x.Name == name
-		case *ast.Name:
-			writes = writes || x.Name == name
-		}
-	}
 	ast.Inspect(s.pr.Decl.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Assign:
-			mark(n.X)
-		case *ast.Postfix:
-			mark(n.X)
-		case *ast.Unary:
-			if n.Op == "++" || n.Op == "--" {
-				mark(n.X)
+		ast.Assigned(n, func(x ast.Node) {
+			switch x := x.(type) {
+			case *ast.Target:
+				writes = writes || x.Name == name
+			case *ast.Name:
+				writes = writes || x.Name == name
+			case *ast.Ident:
+				writes = writes || x.Name == name
 			}
-		case *ast.Delete:
-			mark(n.X)
-		case *ast.Foreach:
-			for _, k := range n.Keys {
-				writes = writes || k.Name == name
-			}
-			writes = writes || n.Value != nil && n.Value.Name == name
-		case *ast.Try:
-			writes = writes || n.Msg != nil && n.Msg.Name == name
-		}
+		})
 		return true
 	})
 	return truth(writes)

@@ -27,7 +27,7 @@ func FuzzAnalyze(f *testing.F) {
 		if a.prog == nil || a.diags.HasErrors() {
 			return
 		}
-		Dump(a.prog)
+		dump(a.prog)
 		AutoPrint(a.prog)
 		for _, g := range a.prog.Globals {
 			if g.Type == 0 || g.Type == bad || g.Arity < 0 {

@@ -181,7 +181,7 @@ func (x *infer) stmt(st ast.Stmt) {
 	case *ast.Return:
 		x.ret(st)
 	case *ast.Delete:
-		switch e := unparen(st.X).(type) {
+		switch e := ast.Unparen(st.X).(type) {
 		case *ast.Name:
 			if l := x.in.Locs[e]; l != nil {
 				x.unify(slot{l, -1}, types.Unknown, e.Span)
@@ -203,7 +203,7 @@ func (x *infer) effect(e ast.Expr) {
 	if e == nil {
 		return
 	}
-	if c, ok := unparen(e).(*ast.Call); ok {
+	if c, ok := ast.Unparen(e).(*ast.Call); ok {
 		x.in.Types[c] = x.call(c, types.Unknown, false)
 		return
 	}

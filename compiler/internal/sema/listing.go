@@ -32,18 +32,7 @@ func Listing(p *elab.Program) string {
 	}
 	for i, f := range p.Funcs {
 		head(i, "# functions\n")
-		b.WriteString(f.Name)
-		if f.Result != types.Unknown {
-			b.WriteString(":" + f.Result.String())
-		}
-		b.WriteString(" (")
-		for i, l := range f.Params {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(l.Name + ":" + l.Type.String())
-		}
-		b.WriteString(")\n")
+		b.WriteString(signature(f) + "\n")
 		listLocals(&b, &f.Info)
 	}
 	for i, pr := range p.Probes {
@@ -67,6 +56,19 @@ func Listing(p *elab.Program) string {
 		listLocals(&b, &pr.Info)
 	}
 	return b.String()
+}
+
+// signature is a function with its types: f:long (a:long, b:string).
+func signature(f *elab.Func) string {
+	var params []string
+	for _, l := range f.Params {
+		params = append(params, l.Name+":"+l.Type.String())
+	}
+	result := ""
+	if f.Result != types.Unknown {
+		result = ":" + f.Result.String()
+	}
+	return f.Name + result + " (" + strings.Join(params, ", ") + ")"
 }
 
 func typeList(ts []types.Type) string {

@@ -137,7 +137,7 @@ func (x *infer) unify(s slot, want types.Type, at source.Span) types.Type {
 
 // sources lists where the value of e, whose type is not known, comes from.
 func (x *infer) sources(e ast.Expr) []slot {
-	switch e := unparen(e).(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.Ternary:
 		var ss []slot
 		v, ok := Known(x.in, e.Cond)
@@ -169,7 +169,7 @@ func (x *infer) sources(e ast.Expr) []slot {
 
 // slotOf is the variable that e is; its of is nil if e is none.
 func (x *infer) slotOf(e ast.Expr) slot {
-	switch e := unparen(e).(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.Name:
 		if l := x.in.Locs[e]; l != nil {
 			return slot{l, -1}

@@ -16,7 +16,7 @@ const maxBuckets = 1 << 14
 // aggregate types the operand of <<< and of statistics operators, and gives its
 // variable; nil after an error.
 func (x *infer) aggregate(e ast.Expr, op string, slice bool) *elab.Global {
-	switch e := unparen(e).(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.Name:
 		if l := x.in.Locs[e]; l != nil {
 			d := x.errorf(diag.NotAggregate, e.Span, "%s needs an aggregate, and %s is a local variable", op, e.Name)
@@ -140,7 +140,7 @@ func Histogram(e *ast.AtOp) (h ir.Hist, ok bool) {
 
 // number gives the value of a literal with an optional sign.
 func number(e ast.Expr) (int64, bool) {
-	switch e := unparen(e).(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.Literal:
 		return e.Num, !e.IsString
 	case *ast.Unary:

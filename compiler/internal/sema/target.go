@@ -45,7 +45,7 @@ func isHist(name string) bool { return name == "@hist_log" || name == "@hist_lin
 
 // histogram gives the histogram that e is, nil if it is something else.
 func histogram(e ast.Expr) *ast.AtOp {
-	if h, ok := unparen(e).(*ast.AtOp); ok && isHist(h.Name) {
+	if h, ok := ast.Unparen(e).(*ast.AtOp); ok && isHist(h.Name) {
 		return h
 	}
 	return nil
@@ -56,7 +56,7 @@ func (b *binder) stat(s *scope, e *ast.AtOp) {
 	if len(e.Args) == 0 {
 		return // reported by atOp and by Infer
 	}
-	switch x := unparen(e.Args[0]).(type) {
+	switch x := ast.Unparen(e.Args[0]).(type) {
 	case *ast.Name:
 		if b.findGlobal(s, x.Name) == nil {
 			d := b.errorf(diag.NotAggregate, x.Span, "%s needs an aggregate, and no global is named %s", e.Name, x.Name)

@@ -155,7 +155,7 @@ func (w *warner) idle(in *elab.Info, body *ast.Block) {
 		})
 		if quiet {
 			d := w.warnf(diag.NoEffect, st.Span, "this statement does nothing")
-			if b, ok := unparen(st.X).(*ast.Binary); ok && b.Op == "==" {
+			if b, ok := ast.Unparen(st.X).(*ast.Binary); ok && b.Op == "==" {
 				d.Hintf("= assigns")
 			}
 		}

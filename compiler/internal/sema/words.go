@@ -7,20 +7,9 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// unparen takes parentheses off.
-func unparen(e ast.Expr) ast.Expr {
-	for {
-		p, ok := e.(*ast.Paren)
-		if !ok {
-			return e
-		}
-		e = p.X
-	}
-}
-
 // describe names an expression in messages.
 func describe(e ast.Expr) string {
-	switch e := unparen(e).(type) {
+	switch e := ast.Unparen(e).(type) {
 	case nil:
 		return "nothing"
 	case *ast.Literal:
@@ -58,7 +47,7 @@ func describe(e ast.Expr) string {
 
 // isA says what e is: "x is a number", "this is a string" of a literal.
 func isA(e ast.Expr, t types.Type) string {
-	if _, ok := unparen(e).(*ast.Literal); ok {
+	if _, ok := ast.Unparen(e).(*ast.Literal); ok {
 		return "this is " + noun(t)
 	}
 	return describe(e) + " is " + noun(t)

@@ -74,7 +74,7 @@ func (b *build) entryOf(e *ast.AtOp) (*elab.Target, error) {
 	if b.inEntry {
 		return nil, fail("@entry inside of @entry says nothing new")
 	}
-	if x := unparen(e.Args[0]); isTarget(x) {
+	if x := ast.Unparen(e.Args[0]); isTarget(x) {
 		return b.atEntry(func() (*elab.Target, error) {
 			t, err := b.expr(x)
 			if err == nil && len(b.args) > 0 {
@@ -132,7 +132,7 @@ func (b *build) enumName(e *ast.AtOp) (*elab.Target, error) {
 		return nil, fail("the type and the file of @enumname are written strings")
 	}
 	if len(words) == 0 {
-		x := unparen(e.Args[0])
+		x := ast.Unparen(e.Args[0])
 		if !isTarget(x) {
 			return nil, fail("the type of %s is not known", Text(e.Args[0])).(*problem).advise(`name it: @enumname(value, "enum x")`)
 		}
@@ -211,7 +211,7 @@ func (b *build) deref(e *ast.AtOp) (*elab.Target, error) {
 func literals(args []ast.Expr) ([]string, bool) {
 	var out []string
 	for _, a := range args {
-		l, ok := unparen(a).(*ast.Literal)
+		l, ok := ast.Unparen(a).(*ast.Literal)
 		if !ok || !l.IsString {
 			return nil, false
 		}

@@ -78,9 +78,9 @@ func (b *build) expr(e ast.Expr) (*elab.Target, error) {
 	case *ast.Target:
 		return b.name(e, false)
 	case *ast.Unary: // &
-		t, ok := unparen(e.X).(*ast.Target)
+		t, ok := ast.Unparen(e.X).(*ast.Target)
 		if !ok {
-			if op, isOp := unparen(e.X).(*ast.AtOp); isOp {
+			if op, isOp := ast.Unparen(e.X).(*ast.AtOp); isOp {
 				return b.name(&ast.Target{Place: op.Place, Base: op}, true)
 			}
 			return nil, fail("only the address of a variable of the traced program can be taken")
@@ -313,7 +313,7 @@ func indexable(t *types.Ctype) bool {
 
 // baseExpr makes the object of "@cast(...)", "@var(...)" and "@entry(...)".
 func (b *build) baseExpr(e ast.Expr) (object, error) {
-	switch e := unparen(e).(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.AtOp:
 		switch e.Name {
 		case "@cast":
@@ -445,19 +445,9 @@ func suggest(t *types.Ctype, what, hint string) error {
 	return (&problem{text: fmt.Sprintf("%s is %s, which is no single value", t.Name, what)}).advise("%s", hint)
 }
 
-func unparen(e ast.Expr) ast.Expr {
-	for {
-		p, ok := e.(*ast.Paren)
-		if !ok {
-			return e
-		}
-		e = p.X
-	}
-}
-
 // constant evaluates a written number.
 func constant(e ast.Expr) (int64, bool) {
-	switch e := unparen(e).(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.Literal:
 		return e.Num, !e.IsString
 	case *ast.Unary:

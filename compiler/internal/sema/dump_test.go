@@ -6,12 +6,11 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/internal/elab"
-	"github.com/gostap/gostap/compiler/types"
 )
 
-// Dump writes what is known about a program after Analyze: globals, functions and
+// dump writes what is known about a program after Analyze: globals, functions and
 // probes with the types of their variables, a line each.
-func Dump(p *elab.Program) string {
+func dump(p *elab.Program) string {
 	var b strings.Builder
 	rec := Recursive(p)
 	for _, g := range p.Globals {
@@ -48,18 +47,7 @@ func Dump(p *elab.Program) string {
 		b.WriteByte('\n')
 	}
 	for _, f := range p.Funcs {
-		b.WriteString("function " + f.Name)
-		if f.Result != types.Unknown {
-			b.WriteString(":" + f.Result.String())
-		}
-		b.WriteString(" (")
-		for i, l := range f.Params {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(l.Name + ":" + l.Type.String())
-		}
-		b.WriteString(")")
+		b.WriteString("function " + signature(f))
 		if f.Intrinsic != nil {
 			b.WriteString(" intrinsic " + f.Intrinsic.Name)
 		}
