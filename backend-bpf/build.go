@@ -90,12 +90,6 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		return nil, ds
 	}
 	pl.Spec.Maps = u.Maps(session.DefaultRing)
-	if w, ok, err := u.Family(); err != nil {
-		ds.Errorf(diag.Build, "bpf", source.Span{}, "%v", err)
-		return nil, ds
-	} else if ok {
-		watchers = append(watchers, w)
-	}
 	for _, w := range watchers {
 		pl.Spec.Maps[w.Map.Name], pl.Spec.Programs[w.Spec.Name] = w.Map, w.Spec
 		site := &probe.Site{Kind: probe.ProcessBegin, Path: w.Path, Point: "(watches for " + w.Path + ")"}

@@ -2,6 +2,7 @@ package bpf
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
@@ -20,7 +21,7 @@ func dispatch(u *sel.Unit, pl *plan.Plan) error {
 	for _, kind := range []probe.Kind{probe.ProcessSyscall, probe.ProcessSyscallReturn} {
 		var progs []int
 		for i := range pl.Attach {
-			if pl.Attach[i].Kind == kind && !any(&pl.Attach[i]) {
+			if pl.Attach[i].Kind == kind && !unnumbered(&pl.Attach[i]) {
 				progs = append(progs, i)
 			}
 		}
@@ -33,10 +34,8 @@ func dispatch(u *sel.Unit, pl *plan.Plan) error {
 		for _, i := range progs {
 			a := &pl.Attach[i]
 			n := 0
-			for ; n < len(layers); n++ {
-				if free(layers[n], a) {
-					break
-				}
+			for n < len(layers) && slices.ContainsFunc(a.Sites, func(t plan.Target) bool { return layers[n][t.Site.Syscall] }) {
+				n++
 			}
 			name, table := fmt.Sprintf("sys_%s_%d", suffix, n), fmt.Sprintf("gostap_%s%d", suffix, n)
 			if n == len(layers) {
@@ -59,21 +58,7 @@ func dispatch(u *sel.Unit, pl *plan.Plan) error {
 	return nil
 }
 
-// any reports whether a program is for calls without a number of their own.
-func any(a *plan.Attach) bool {
-	for _, t := range a.Sites {
-		if t.Site.Syscall == probe.AnySyscall {
-			return true
-		}
-	}
-	return false
-}
-
-func free(used map[int]bool, a *plan.Attach) bool {
-	for _, t := range a.Sites {
-		if used[t.Site.Syscall] {
-			return false
-		}
-	}
-	return true
+// unnumbered reports whether a program is for calls without a number of their own.
+func unnumbered(a *plan.Attach) bool {
+	return slices.ContainsFunc(a.Sites, func(t plan.Target) bool { return t.Site.Syscall == probe.AnySyscall })
 }

@@ -13,15 +13,10 @@ import (
 
 	"github.com/cilium/ebpf"
 
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
-)
-
-// Flags of maps (include/uapi/linux/bpf.h).
-const (
-	noPrealloc = 1 << 0
-	mmapable   = 1 << 10
 )
 
 // PreallocMax is the most memory that the elements of one array take from the start. Arrays that would
@@ -98,7 +93,7 @@ func New(p *ir.Program, kernel []bool, o Options) (*Layout, error) {
 	}
 	if len(scalars) > 0 {
 		l.Maps[plan.MapScalars] = &ebpf.MapSpec{Name: plan.MapScalars, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(scalars)),
-			MaxEntries: 1, Flags: mmapable, Contents: []ebpf.MapKV{{Key: uint32(0), Value: scalars}}}
+			MaxEntries: 1, Flags: kern.FlagMmapable, Contents: []ebpf.MapKV{{Key: uint32(0), Value: scalars}}}
 	}
 	return l, nil
 }
@@ -146,7 +141,7 @@ func (l *Layout) array(i int, g *ir.Global, gl *plan.GlobalLayout, iterated bool
 			m.Type = ebpf.LRUCPUHash
 		}
 	} else if (int(m.ValueSize)*copies+gl.KeySize+64)*g.Size > PreallocMax {
-		m.Flags |= noPrealloc
+		m.Flags |= kern.FlagNoPrealloc
 	}
 	l.Maps[gl.Map] = m
 	return nil

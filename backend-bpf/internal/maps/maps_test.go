@@ -7,6 +7,7 @@ import (
 
 	"github.com/cilium/ebpf"
 
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 )
@@ -84,7 +85,7 @@ func TestLayout(t *testing.T) {
 	if s := g[5].Stat; s.Count != 0 || s.Sum != -1 || s.Max != 8 || s.SqLo != -1 || s.Hists[0] != -1 || s.Hists[1] != 16 || s.Size != 16+8*8 {
 		t.Errorf("%+v", s)
 	}
-	if l.Maps[g[6].Map].Flags&noPrealloc == 0 || l.Maps[g[2].Map].Flags&noPrealloc != 0 {
+	if l.Maps[g[6].Map].Flags&kern.FlagNoPrealloc == 0 || l.Maps[g[2].Map].Flags&kern.FlagNoPrealloc != 0 {
 		t.Error("large arrays are allocated as they grow, small ones at once")
 	}
 	if !g[7].Absent || g[7].Map != "" {

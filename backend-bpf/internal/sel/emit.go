@@ -44,6 +44,12 @@ func (c *code) jump(b *mach.Block) {
 	c.cur.Term = mach.Term{Kind: mach.Jump, Then: b, Pos: c.pos}
 }
 
+// ret ends the function with a result.
+func (c *code) ret(result int64) {
+	c.movI(mach.R0, result)
+	c.cur.Term = mach.Term{Kind: mach.Exit}
+}
+
 // condI goes to then if a op imm and to els otherwise; the current block is els afterwards.
 func (c *code) condI(op asm.JumpOp, a mach.Reg, imm int64, then, els *mach.Block) {
 	if imm != int64(int32(imm)) {

@@ -2,6 +2,7 @@ package sel
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -89,12 +90,7 @@ func (g *gen) syscallFilter(out *mach.Block) {
 const noSite = 0xffff
 
 func (g *gen) anySyscall() bool {
-	for _, s := range g.h.Sites {
-		if s.Syscall == probe.AnySyscall {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.h.Sites, func(s *probe.Site) bool { return s.Syscall == probe.AnySyscall })
 }
 
 // syscallSite gives the index of the site that the system call's number is for, noSite if there is none. It is looked up
@@ -126,29 +122,14 @@ func (g *gen) syscallSite() mach.Reg {
 // array table, by number. kind is ProcessSyscall or ProcessSyscallReturn.
 func (u *Unit) Dispatcher(name, table string, kind probe.Kind) (*ebpf.ProgramSpec, *ebpf.MapSpec, error) {
 	site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall}
-	f := mach.New(name)
-	f.Params = 1
-	g := &gen{u: u, h: &Handler{Handler: &place.Handler{Sites: []*probe.Site{site}}}}
-	g.code = code{f: f, lock: -1}
-	g.set(g.block())
-	g.ctx = g.reg()
-	g.mov(g.ctx, mach.R1)
-	end := g.block()
-	// The kernel looks at the lower half of the index: numbers of other tables must not get there.
-	nr := g.syscallNr()
-	g.unlessI(asm.JGE, nr, syscallSlots, end)
-	g.call(asm.FnTailCall, aReg(g.ctx), aMap(table), aReg(nr))
-	g.here(end)
-	g.movI(mach.R0, 0)
-	g.cur.Term = mach.Term{Kind: mach.Exit}
-	if g.err != nil {
-		return nil, nil, g.err
-	}
-	ins, err := finish(f, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	typ, attach, to := progType(site)
-	return &ebpf.ProgramSpec{Name: name, Type: typ, AttachType: attach, AttachTo: to, Instructions: ins, License: "GPL"},
-		&ebpf.MapSpec{Name: table, Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4, MaxEntries: syscallSlots}, nil
+	_, _, event := progType(site)
+	spec, err := u.aside(name, event, func(g *gen, end *mach.Block) {
+		g.h = &Handler{Handler: &place.Handler{Sites: []*probe.Site{site}}}
+		g.ctx = g.copy(mach.R1)
+		// The kernel looks at the lower half of the index: numbers of other tables must not get there.
+		nr := g.syscallNr()
+		g.unlessI(asm.JGE, nr, syscallSlots, end)
+		g.call(asm.FnTailCall, aReg(g.ctx), aMap(table), aReg(nr))
+	})
+	return spec, &ebpf.MapSpec{Name: table, Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4, MaxEntries: syscallSlots}, err
 }

@@ -33,19 +33,15 @@ func (g *gen) kernelTgid() mach.Reg {
 	return id
 }
 
-// Family gives the program that keeps the target's family, and its map; false if no handler asks for it.
-func (u *Unit) Family() (Watcher, bool, error) {
-	if !u.family {
-		return Watcher{}, false, nil
-	}
-	f := mach.New(plan.ProgFamily)
-	f.Params = 1
-	g := &gen{u: u}
-	g.code = code{f: f, lock: -1}
-	g.set(g.block())
+func familyMap() *ebpf.MapSpec {
+	return &ebpf.MapSpec{Name: plan.MapFamily, Type: ebpf.LRUHash, KeySize: 4, ValueSize: 4, MaxEntries: familyMax}
+}
+
+// keepFamily writes the program that keeps the target's family.
+func (g *gen) keepFamily(out *mach.Block) {
 	// sched_process_fork(struct task_struct *parent, struct task_struct *child), run by the parent.
 	ctx := g.copy(mach.R1)
-	out, mine, other := g.block(), g.block(), g.block()
+	mine, other := g.block(), g.block()
 	off, ok := g.member("task_struct", "tgid")
 	if !ok {
 		g.fail("this needs the types of the kernel, which this kernel does not publish (CONFIG_DEBUG_INFO_BTF)")
@@ -66,20 +62,4 @@ func (u *Unit) Family() (Watcher, bool, error) {
 	g.set(other)
 	g.storeS(key, 0, child, asm.Word)
 	g.call(asm.FnMapDeleteElem, aMap(plan.MapFamily), aSlot(key, 0))
-	g.here(out)
-	g.movI(mach.R0, 0)
-	g.cur.Term = mach.Term{Kind: mach.Exit}
-	if g.err != nil {
-		return Watcher{}, false, g.err
-	}
-	ins, err := finish(f, nil)
-	if err != nil {
-		return Watcher{}, false, err
-	}
-	return Watcher{Map: familyMap(),
-		Spec: &ebpf.ProgramSpec{Name: f.Name, Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: "sched_process_fork", Instructions: ins, License: "GPL"}}, true, nil
-}
-
-func familyMap() *ebpf.MapSpec {
-	return &ebpf.MapSpec{Name: plan.MapFamily, Type: ebpf.LRUHash, KeySize: 4, ValueSize: 4, MaxEntries: familyMax}
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // The helpers that read memory of the traced program do not wait for a page that is not there yet, such as one of constants
@@ -13,11 +12,8 @@ import (
 
 // maySleep reports whether the program may wait for pages, and makes it one that does.
 func (g *gen) maySleep() bool {
-	switch g.h.Sites[0].Kind {
-	case probe.Uprobe, probe.Uretprobe:
-		if g.u.Feat.Sleepable != nil && g.u.Feat.Sleepable() {
-			g.sleeps = true
-		}
+	if g.h.Sites[0].Kind.InUser() && g.u.Feat.Sleepable != nil && g.u.Feat.Sleepable() {
+		g.sleeps = true
 	}
 	return g.sleeps
 }

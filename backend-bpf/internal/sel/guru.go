@@ -5,15 +5,12 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // setRegister changes a register of the traced program. The kernel takes the context of a uprobe back as it is,
 // so a store there is all; from which release on it permits that is found out by trying.
 func (g *gen) setRegister(in *ir.Instr) {
-	switch g.h.Sites[0].Kind {
-	case probe.Uprobe, probe.Uretprobe:
-	default:
+	if !g.h.Sites[0].Kind.InUser() {
 		g.u.refuse(in.Pos, "bpf-write", "eBPF programs can change registers only where a user program was probed")
 		return
 	}

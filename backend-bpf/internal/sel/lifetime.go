@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"golang.org/x/sys/unix"
 
@@ -107,51 +106,6 @@ func (u *Unit) watch(path string) string {
 		u.watched[path] = fmt.Sprintf("gostap_procs%d", len(u.watched))
 	}
 	return u.watched[path]
-}
-
-// Watcher is a program that belongs to no probe: it keeps the processes that run Path in a map.
-type Watcher struct {
-	Path string
-	Spec *ebpf.ProgramSpec
-	Map  *ebpf.MapSpec
-}
-
-// maxWatched is the most processes that are kept for each path.
-const maxWatched = 16384
-
-// Watchers gives the programs that the handlers translated so far need besides.
-func (u *Unit) Watchers() ([]Watcher, error) {
-	var out []Watcher
-	for path, name := range u.watched {
-		m := &ebpf.MapSpec{Name: name, Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}
-		for _, pid := range running(path) {
-			m.Contents = append(m.Contents, ebpf.MapKV{Key: uint32(pid), Value: uint32(1)})
-		}
-		f := mach.New(name + "_exec")
-		f.Params = 1
-		g := &gen{u: u}
-		g.code = code{f: f, lock: -1}
-		g.set(g.block())
-		end := g.block()
-		g.executable(&ir.Instr{}, path, end)
-		s := g.temp(16)
-		g.storeS(s, 0, g.tgid(), asm.Word)
-		g.storeIS(s, 8, 1, asm.Word)
-		g.call(asm.FnMapUpdateElem, aMap(name), aSlot(s, 0), aSlot(s, 8), aImm(updateAny))
-		g.here(end)
-		g.movI(mach.R0, 0)
-		g.cur.Term = mach.Term{Kind: mach.Exit}
-		if g.err != nil {
-			return nil, g.err
-		}
-		ins, err := finish(f, nil)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Watcher{Path: path, Map: m, Spec: &ebpf.ProgramSpec{Name: f.Name, Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp,
-			AttachTo: "sched_process_exec", Instructions: ins, License: "GPL"}})
-	}
-	return out, nil
 }
 
 // running lists the processes that run the file at path.

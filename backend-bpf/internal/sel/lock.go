@@ -8,7 +8,6 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // quickTries is how often a lock is tried before the clock is looked at: about a microsecond.
@@ -46,9 +45,8 @@ func (g *gen) take(class int) {
 	g.set(late)
 	if wait := int64(g.u.P.Limits.MaxTryLock) * int64(g.u.P.Limits.TryLockDelay) * 1000; wait > 0 {
 		none := g.cold()
-		switch g.h.Sites[0].Kind {
-		case probe.Uprobe, probe.Uretprobe:
-		default:
+		kind := g.h.Sites[0].Kind
+		if !kind.InUser() {
 			// This program has interrupted what runs on the CPU: if that is the holder it does not go on before we end.
 			other, self := g.cold(), g.cold()
 			g.cond(asm.JEq, old, me, none, other)
@@ -60,7 +58,7 @@ func (g *gen) take(class int) {
 			g.aluI(asm.And, thread, plan.HostHolds-1)
 			g.cond(asm.JEq, thread, g.currentID(true), self, spin)
 			g.set(self)
-			if isSyscall(g.h.Sites[0].Kind) {
+			if isSyscall(kind) {
 				g.skip(ir.SkipStopping) // the tracer reads the globals by system calls, which are not what is looked for
 			} else {
 				g.jump(none)
@@ -72,8 +70,7 @@ func (g *gen) take(class int) {
 		g.storeIS(ctx, spinGot, 0, asm.Byte) // the verifier must not take the 0 for a constant
 		until := g.call(asm.FnKtimeGetNs)
 		g.alu(asm.Add, until, g.imm(wait))
-		switch k := g.h.Sites[0].Kind; {
-		case k == probe.Uprobe, k == probe.Uretprobe, isSyscall(k):
+		if kind.InUser() || isSyscall(kind) {
 			// Only the caller waits here. The host gets more time than a handler: interrupts come in between.
 			more, short := g.cold(), g.block()
 			g.condI(asm.JSet, old, plan.HostHolds, more, short)
@@ -117,17 +114,13 @@ func (g *gen) spinner(class int) string {
 	c.unlessI(asm.JNE, c.copy(mach.R0), 0, busy)
 	c.storeI(ctx, spinGot, 1, asm.DWord)
 	c.storeI(ctx, spinGot, 1, asm.Byte)
-	end := func(r int64) {
-		c.movI(mach.R0, r)
-		c.cur.Term = mach.Term{Kind: mach.Exit}
-	}
-	end(1)
+	c.ret(1)
 	c.set(busy)
 	late := c.block()
 	c.unless(asm.JGT, c.call(asm.FnKtimeGetNs), c.get(ctx, spinUntil, asm.DWord), late)
-	end(0)
+	c.ret(0)
 	c.set(late)
-	end(1)
+	c.ret(1)
 	return f.Name
 }
 

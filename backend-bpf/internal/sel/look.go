@@ -40,7 +40,7 @@ func (g *gen) lookOver() {
 	}
 }
 
-// count finds out how the registers of the current function are used.
+// countUses finds out how the registers of the current function are used.
 func (g *gen) countUses() (intricate []bool) {
 	f := g.fn
 	g.uses, g.defs, g.printed = make([]int, len(f.Regs)), make([]int, len(f.Regs)), make([]bool, len(f.Regs))

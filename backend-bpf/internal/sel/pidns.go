@@ -5,6 +5,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/ir"
 )
 
 // Numbers of processes are those of the tracer's pid namespace: what it is given (-x), what it prints and what it looks
@@ -40,7 +41,7 @@ func (g *gen) currentID(thread bool) mach.Reg {
 	nested, done := g.cold(), g.block()
 	g.condI(asm.JNE, r, 0, nested, done)
 	g.set(nested)
-	if p, ok := g.currentPid(thread); ok {
+	if p, ok := g.currentPid(thread, g.member); ok {
 		g.mov(id, g.numberOf(p))
 	} else {
 		g.movI(id, 0)
@@ -50,33 +51,51 @@ func (g *gen) currentID(thread bool) mach.Reg {
 	return id
 }
 
-// currentPid gives the address of the struct pid of the current process or thread, if this kernel tells where it is.
-func (g *gen) currentPid(thread bool) (mach.Reg, bool) {
-	task := g.call(asm.FnGetCurrentTask)
-	if thread {
-		via, ok := g.member("task_struct", "thread_pid")
-		return g.kernelWord(task, via, 8), ok
-	}
-	return g.pidOf(task, 1) // PIDTYPE_TGID
-}
+// Kinds of numbers (enum pid_type of include/linux/pid_types.h).
+const (
+	pidTgid  = 1
+	pidGroup = 2
+	pidSess  = 3
+)
 
-// pidOf gives the address of a struct pid of a task by its kind, enum pid_type.
-func (g *gen) pidOf(task mach.Reg, typ int) (mach.Reg, bool) {
-	sig, ok := g.member("task_struct", "signal")
-	pids, ok2 := g.member("signal_struct", "pids")
-	if !ok || !ok2 {
-		return task, false
-	}
-	return g.kernelWord(g.kernelWord(task, sig, 8), pids+8*typ, 8), true
-}
+// upidSize is the size of struct upid: int nr; struct pid_namespace *ns.
+const upidSize = 16
 
-// member is offset without a refusal.
+// offsets finds a member of a structure of the kernel, as gen.member and what gen.needed gives do.
+type offsets func(structure, path string) (int, bool)
+
+// member finds a member of a structure of the kernel, if this kernel tells where it is.
 func (g *gen) member(structure, path string) (int, bool) {
 	if g.u.Types == nil {
 		return 0, false
 	}
 	off, _, err := g.u.Types.Offset(structure, path)
 	return off, err == nil
+}
+
+// needed finds members that in cannot do without: what this kernel does not tell is refused.
+func (g *gen) needed(in *ir.Instr) offsets {
+	return func(structure, path string) (int, bool) { return g.offset(in, structure, path) }
+}
+
+// currentPid gives the address of the struct pid of the current process or thread.
+func (g *gen) currentPid(thread bool, find offsets) (mach.Reg, bool) {
+	task := g.call(asm.FnGetCurrentTask)
+	if thread {
+		via, ok := find("task_struct", "thread_pid")
+		return g.kernelWord(task, via, 8), ok
+	}
+	return g.pidOf(task, pidTgid, find)
+}
+
+// pidOf gives the address of a struct pid of a task by its kind.
+func (g *gen) pidOf(task mach.Reg, kind int, find offsets) (mach.Reg, bool) {
+	sig, ok := find("task_struct", "signal")
+	pids, ok2 := find("signal_struct", "pids")
+	if !ok || !ok2 {
+		return task, false
+	}
+	return g.kernelWord(g.kernelWord(task, sig, 8), pids+8*kind, 8), true
 }
 
 // numberOf gives the number that a struct pid has in the tracer's namespace, 0 if it has none there.
@@ -95,7 +114,6 @@ func (g *gen) numberOf(p mach.Reg) mach.Reg {
 	if !ok || !ok2 {
 		return id
 	}
-	const upidSize = 16 // int nr; struct pid_namespace *ns
 	ino := g.get(g.mapVal(plan.MapControl, 0), plan.CtlPidNSIno, asm.Word)
 	last := g.kernelWord(p, level, 4)
 	done := g.block()

@@ -65,8 +65,7 @@ func (g *gen) startSteps() {
 		g.mov(g.frame.scratch, slot)
 		on := g.cur
 		g.set(none)
-		g.movI(mach.R0, 1)
-		g.cur.Term = mach.Term{Kind: mach.Exit}
+		g.ret(1)
 		g.set(on)
 		g.release()
 	} else {
@@ -82,8 +81,7 @@ func (g *gen) startSteps() {
 // endStep ends the callback for good.
 func (g *gen) endStep() {
 	g.storeI(g.slotAddr(), g.step.area+stepState, stepDone, asm.DWord)
-	g.movI(mach.R0, 1)
-	g.cur.Term = mach.Term{Kind: mach.Exit}
+	g.ret(1)
 }
 
 // cutLoops turns every jump back of the callback into the end of a step.
@@ -132,8 +130,7 @@ func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
 		kept(l.Head, func(r mach.Reg, off int) { c.store(slot, off, r, asm.DWord) })
 		c.storeI(slot, s.area+stepState, int64(n), asm.DWord)
 		c.storeI(slot, s.area+stepStop, int64(s.stops[l.Latch.Tag]), asm.DWord)
-		c.movI(mach.R0, 0)
-		c.cur.Term = mach.Term{Kind: mach.Exit}
+		c.ret(0)
 		l.Latch.Redirect(l.Head, back)
 	}
 	// The callback goes on where the last step stopped. The verifier follows a jump's other way first and comes back
@@ -210,12 +207,9 @@ func turn(step *mach.Func) *mach.Func {
 	c.here(head)
 	c.condI(asm.JNE, c.callFn(step.Name, aReg(ctx), aReg(idx)), 0, done, again)
 	c.cur.Term = mach.Term{Kind: mach.MayGoto, Then: pause, Else: head}
-	leave := func(b *mach.Block, result int64) {
-		c.set(b)
-		c.movI(mach.R0, result)
-		c.cur.Term = mach.Term{Kind: mach.Exit}
-	}
-	leave(done, 1)
-	leave(pause, 0)
+	c.set(done)
+	c.ret(1)
+	c.set(pause)
+	c.ret(0)
 	return f
 }

@@ -123,12 +123,16 @@ func (g *gen) newState(b *mach.Block) int {
 // resume begins a block that the dispatcher goes to, with the current activation's address, and gives its state.
 func (g *gen) resume(b *mach.Block) int {
 	n := g.newState(b)
+	g.arrive(b)
+	return n
+}
+
+// arrive begins b, which the dispatcher goes to: what registers carry over it and the current activation's address.
+func (g *gen) arrive(b *mach.Block) {
 	g.set(b)
 	g.subs.restores = append(g.subs.restores, b)
-	on := g.block()
-	g.here(on)
+	g.here(g.block())
 	g.current(g, g.subs.fp, g.slotAddr())
-	return n
 }
 
 // stackOffset marks the instruction that adds the offset of the stack, which is known when all else in the slot is.
@@ -184,16 +188,7 @@ func (g *gen) dispatch(state mach.Reg, n int) {
 // callSub calls a recursive function.
 func (g *gen) callSub(b ir.BlockID, i int, in *ir.Instr) {
 	s, callee := g.subs, g.subs.funcs[in.Name]
-	nest := int64(g.u.P.Nesting())
-	deep := g.cold()
-	// The handler's own activation has depth 0 and is set up by setup.
-	depth := g.get(s.fp, actDepth, asm.DWord)
-	g.aluI(asm.Add, depth, in.N)
-	g.unlessI(asm.JSGE, depth, nest, deep)
-	on := g.cur
-	g.set(deep)
-	g.raise(ir.ErrMaxNesting, mach.None, mach.None, in.OnErr)
-	g.set(on)
+	depth := g.nestCheck(in)
 	g.aluI(asm.Add, depth, 1)
 
 	after := g.live.After(b, i)
@@ -328,8 +323,9 @@ func isStringVal(f *ir.Func, v ir.Val) bool {
 	return v.Kind == ir.ValStr || v.IsReg() && f.Regs[v.Reg].Type == types.String
 }
 
-// nestCheck stands where a call was inlined into a recursive function.
-func (g *gen) nestCheck(in *ir.Instr) {
+// nestCheck fails where calls would nest too deeply: before a call of a recursive function, and where one was inlined into it. It gives
+// how many calls are around the place; the handler's own activation has depth 0.
+func (g *gen) nestCheck(in *ir.Instr) mach.Reg {
 	deep := g.cold()
 	depth := g.get(g.subs.fp, actDepth, asm.DWord)
 	g.aluI(asm.Add, depth, in.N)
@@ -338,6 +334,7 @@ func (g *gen) nestCheck(in *ir.Instr) {
 	g.set(deep)
 	g.raise(ir.ErrMaxNesting, mach.None, mach.None, in.OnErr)
 	g.set(on)
+	return depth
 }
 
 // writeSubs translates the recursive functions.
@@ -349,12 +346,8 @@ func (g *gen) writeSubs() {
 	for _, name := range g.subs.names {
 		a := g.subs.funcs[name]
 		g.fun = a.fun
-		g.set(g.subs.heads[a.entry-1])
 		g.lock = lockUnknown
-		g.subs.restores = append(g.subs.restores, g.cur)
-		on := g.block()
-		g.here(on)
-		g.current(g, g.subs.fp, g.slotAddr())
+		g.arrive(g.subs.heads[a.entry-1])
 		for _, p := range a.fn.Params {
 			g.recall(p)
 		}

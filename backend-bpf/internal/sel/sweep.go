@@ -19,8 +19,7 @@ const (
 )
 
 // sweep goes over all elements of an array whose key matches in's pattern (all, if it has none) with
-// bpf_for_each_map_elem. What the callback needs lies on the stack: a word for the answer, then the key
-// columns to compare with, or their address where they are too large for the stack.
+// bpf_for_each_map_elem.
 func (g *gen) sweep(in *ir.Instr, kind sweepKind) {
 	gl := &g.u.Layout.Globals[in.Glob]
 	decl := g.u.P.Globals[in.Glob]
@@ -28,17 +27,7 @@ func (g *gen) sweep(in *ir.Instr, kind sweepKind) {
 	if in.Op == ir.OpMClear {
 		keys = nil
 	}
-	far := gl.KeySize > g.frame.stackMax
-	var ctx mach.Slot
-	var pattern mem
-	if far {
-		ctx = g.temp(16)
-		pattern = g.room(gl.KeySize)
-		g.storeS(ctx, 8, g.addrP(pattern), asm.DWord)
-	} else {
-		ctx = g.temp(8 + gl.KeySize)
-		pattern = mem{slot: ctx, off: 8}
-	}
+	ctx, pattern, far := g.eachArea(gl.KeySize)
 	for n, k := range keys {
 		if k.Kind == ir.ValStar {
 			continue
@@ -57,6 +46,18 @@ func (g *gen) sweep(in *ir.Instr, kind sweepKind) {
 	if kind == sweepHas {
 		g.loadS(g.longs[in.Dst], ctx, 0, asm.DWord)
 	}
+}
+
+// eachArea makes what a callback of bpf_for_each_map_elem is given, on the stack: a word for its answer, then room for a key, or
+// the key's address (far) where it is too large for the stack.
+func (g *gen) eachArea(keySize int) (ctx mach.Slot, key mem, far bool) {
+	if keySize > g.frame.stackMax {
+		ctx, key = g.temp(16), g.room(keySize)
+		g.storeS(ctx, 8, g.addrP(key), asm.DWord)
+		return ctx, key, true
+	}
+	ctx = g.temp(8 + keySize)
+	return ctx, mem{slot: ctx, off: 8}, false
 }
 
 // sweeper writes the callback: long (map, key, value, ctx).
@@ -90,11 +91,9 @@ func (g *gen) sweeper(glob int, keys []ir.Val, kind sweepKind, far bool) string 
 		c.storeI(ctx, 0, 1, asm.Byte)
 		ret = 1 // enough
 	}
-	c.movI(mach.R0, ret)
-	c.cur.Term = mach.Term{Kind: mach.Exit}
+	c.ret(ret)
 	c.set(out)
-	c.movI(mach.R0, 0)
-	c.cur.Term = mach.Term{Kind: mach.Exit}
+	c.ret(0)
 	return f.Name
 }
 
@@ -102,17 +101,7 @@ func (g *gen) sweeper(glob int, keys []ir.Val, kind sweepKind, far bool) string 
 // at, some 15 ns each; only an insertion into an array that is full comes here.
 func (g *gen) evict(glob int) {
 	gl := &g.u.Layout.Globals[glob]
-	far := gl.KeySize > g.frame.stackMax
-	var ctx mach.Slot
-	var oldest mem
-	if far {
-		ctx = g.temp(16)
-		oldest = g.room(gl.KeySize)
-		g.storeS(ctx, 8, g.addrP(oldest), asm.DWord)
-	} else {
-		ctx = g.temp(8 + gl.KeySize)
-		oldest = mem{slot: ctx, off: 8}
-	}
+	ctx, oldest, far := g.eachArea(gl.KeySize)
 	g.zero(oldest, gl.KeySize)
 	g.storeIS(ctx, 0, -1, asm.DWord)
 	g.storeIS(ctx, 0, 0xff, asm.Byte) // the verifier must not take the number for a constant
@@ -152,7 +141,6 @@ func (g *gen) oldest(glob int, far bool) string {
 		}
 	}
 	c.here(out)
-	c.movI(mach.R0, 0)
-	c.cur.Term = mach.Term{Kind: mach.Exit}
+	c.ret(0)
 	return name
 }

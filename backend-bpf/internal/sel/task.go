@@ -44,16 +44,14 @@ func (g *gen) taskInt(in *ir.Instr, via, field string) {
 	g.result(in, g.kernelWord(p, b, 4))
 }
 
-// taskPid reads the number of the current task's process group (2) or session (3), enum pid_type.
-func (g *gen) taskPid(in *ir.Instr, typ int) {
-	_, ok := g.offset(in, "task_struct", "signal")
-	_, ok2 := g.offset(in, "signal_struct", "pids")
-	_, ok3 := g.offset(in, "pid", "numbers")
-	if !ok || !ok2 || !ok3 {
+// taskPid reads the number of the current task's process group or session.
+func (g *gen) taskPid(in *ir.Instr, kind int) {
+	find := g.needed(in)
+	p, ok := g.pidOf(g.call(asm.FnGetCurrentTask), kind, find)
+	if _, ok2 := find("pid", "numbers"); !ok || !ok2 {
 		g.result(in, g.imm(0))
 		return
 	}
-	p, _ := g.pidOf(g.call(asm.FnGetCurrentTask), typ)
 	g.result(in, g.numberOf(p))
 }
 
@@ -64,7 +62,7 @@ func (g *gen) ppid(in *ir.Instr) {
 		return
 	}
 	par, ok := g.offset(in, "task_struct", "real_parent")
-	p, ok2 := g.pidOf(g.kernelWord(g.call(asm.FnGetCurrentTask), par, 8), 1)
+	p, ok2 := g.pidOf(g.kernelWord(g.call(asm.FnGetCurrentTask), par, 8), pidTgid, g.needed(in))
 	if !ok || !ok2 {
 		g.result(in, g.imm(0))
 		return
@@ -91,26 +89,14 @@ func (g *gen) pexecname(in *ir.Instr) {
 // nsPid gives the number of the current process, or thread, in its own pid namespace: the last of the numbers
 // that its struct pid holds, one for each namespace from the first one down.
 func (g *gen) nsPid(in *ir.Instr, thread bool) {
-	level, ok := g.offset(in, "pid", "level")
-	numbers, ok2 := g.offset(in, "pid", "numbers")
-	ok3 := true
-	var p mach.Reg
-	if thread {
-		via, ok := g.offset(in, "task_struct", "thread_pid")
-		ok3 = ok3 && ok
-		p = g.kernelWord(g.call(asm.FnGetCurrentTask), via, 8)
-	} else {
-		const tgid = 1 // PIDTYPE_TGID of enum pid_type
-		sig, ok := g.offset(in, "task_struct", "signal")
-		pids, ok4 := g.offset(in, "signal_struct", "pids")
-		ok3 = ok3 && ok && ok4
-		p = g.kernelWord(g.kernelWord(g.call(asm.FnGetCurrentTask), sig, 8), pids+8*tgid, 8)
-	}
+	find := g.needed(in)
+	level, ok := find("pid", "level")
+	numbers, ok2 := find("pid", "numbers")
+	p, ok3 := g.currentPid(thread, find)
 	if !ok || !ok2 || !ok3 {
 		g.result(in, g.imm(0))
 		return
 	}
-	const upidSize = 16 // int nr; struct pid_namespace *ns
 	n := g.kernelWord(p, level, 4)
 	g.result(in, g.kernelWord(g.bin(asm.Add, p, g.binI(asm.Mul, n, upidSize)), numbers, 4))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
@@ -150,7 +151,7 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 	res.Insns = int(out.Size() / asm.InstructionSize)
 	res.Spec = &ebpf.ProgramSpec{Name: h.Name, Type: typ, AttachType: attach, AttachTo: to, Instructions: out, License: "GPL"}
 	if g.sleeps {
-		res.Spec.Flags = sleepable
+		res.Spec.Flags = kern.FlagSleepable
 	}
 	u.scratch = max(u.scratch, g.scratchSize())
 	return res, nil
@@ -195,7 +196,7 @@ func finish(f *mach.Func, note func(source.Pos) fmt.Stringer) (asm.Instructions,
 func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	m := map[string]*ebpf.MapSpec{
 		plan.MapOutput:   {Name: plan.MapOutput, Type: ebpf.RingBuf, MaxEntries: uint32(ringBytes)},
-		plan.MapControl:  {Name: plan.MapControl, Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1, Flags: mmapable},
+		plan.MapControl:  {Name: plan.MapControl, Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1, Flags: kern.FlagMmapable},
 		plan.MapCounters: {Name: plan.MapCounters, Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(ir.NumCauses) + 1},
 	}
 	if u.scratch > 0 {
@@ -207,25 +208,16 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	}
 	if u.zeros > 0 {
 		m[plan.MapZero] = &ebpf.MapSpec{Name: plan.MapZero, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.zeros), MaxEntries: 1,
-			Flags: readOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: make([]byte, u.zeros)}}}
+			Flags: kern.FlagReadOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: make([]byte, u.zeros)}}}
 	}
 	if len(u.text) > 0 {
 		// Strings are read a word at a time, so the last one has some zeros behind it.
 		u.text = append(u.text, make([]byte, 16+u.slack)...)
 		m[plan.MapText] = &ebpf.MapSpec{Name: plan.MapText, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(u.text)), MaxEntries: 1,
-			Flags: readOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: u.text}}}
+			Flags: kern.FlagReadOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: u.text}}}
 	}
 	return m
 }
-
-// sleepable is the flag of programs that may sleep (BPF_F_SLEEPABLE of include/uapi/linux/bpf.h).
-const sleepable = 1 << 4
-
-// Flags of maps (include/uapi/linux/bpf.h).
-const (
-	readOnlyProg = 1 << 7
-	mmapable     = 1 << 10
-)
 
 // note gives the script's line for a listing.
 func (u *Unit) note(p source.Pos) fmt.Stringer {
