@@ -94,6 +94,9 @@ const (
 	KSymModule // modname: the name of the module, "kernel" for the kernel itself
 )
 
+// UserStack reports whether l is made of the stack of the traced program, not of the kernel's.
+func (l Lazy) UserStack() bool { return l == StackHex || l == StackNames }
+
 // Arg is one argument of a print site.
 type Arg struct {
 	Kind ArgKind

@@ -11,11 +11,12 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
 // intrinsics are the functions that are translated, by name. Those of intrinsic.All() that are not here, not in
-// lazyKinds and not HostOnly are refused; a test walks the table.
+// place.HostTexts and not HostOnly are refused; a test walks the table.
 var intrinsics map[string]func(g *gen, in *ir.Instr)
 
 func init() {
@@ -113,7 +114,7 @@ func init() {
 
 // Translates reports whether an intrinsic can run in the kernel.
 func Translates(name string) bool {
-	return intrinsics[name] != nil || lazyKinds[name].kind != 0 || name == "ctime" || name == "value_text"
+	return intrinsics[name] != nil || place.HostTexts[name].Kind != 0 || name == "ctime" || name == "value_text"
 }
 
 // result sets in's Long result.
@@ -200,17 +201,6 @@ func (g *gen) isReturn(in *ir.Instr) {
 	}
 }
 
-// RegNumber gives the DWARF number of a register by its name.
-func regNumber(name string) (int, bool) {
-	n, ok := regNames[strings.TrimPrefix(name, "%")]
-	return n, ok
-}
-
-var regNames = map[string]int{
-	"rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7,
-	"r8": 8, "r9": 9, "r10": 10, "r11": 11, "r12": 12, "r13": 13, "r14": 14, "r15": 15, "rip": 16,
-}
-
 // uaddr is addr(), the address of the probed instruction, and uaddr(), which at probes in the kernel is where the process goes on.
 func (g *gen) uaddr(in *ir.Instr) {
 	switch {
@@ -231,7 +221,7 @@ func (g *gen) namedRegister(in *ir.Instr) {
 		g.u.refuse(in.Pos, "bpf-register", "with eBPF the name of a register must be a constant")
 		return
 	}
-	n, ok := regNumber(v.Str)
+	n, ok := ir.RegNumber(v.Str)
 	if !ok {
 		g.raiseText(ir.ErrArgument, literal("unknown register: "+v.Str), in.OnErr)
 		g.set(g.cold())

@@ -7,36 +7,15 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
 // lazy is a String register whose text is made on the host: the kernel sends what it is made of.
 type lazy struct {
-	lazy  wire.Lazy
-	kind  wire.ArgKind
-	names *wire.Names
-	val   mach.Reg // the address, number or index
-	stack bool     // a stack trace, taken when it is sent
-	user  bool
-}
-
-var lazyKinds = map[string]lazy{
-	"usymname":          {lazy: wire.SymName, kind: wire.Sym},
-	"usymdata":          {lazy: wire.SymData, kind: wire.Sym},
-	"usymfileline":      {lazy: wire.SymLine, kind: wire.Sym},
-	"usymfile":          {lazy: wire.SymFile, kind: wire.Sym},
-	"usymline":          {lazy: wire.SymLineNo, kind: wire.Sym},
-	"umodname":          {lazy: wire.SymModule, kind: wire.Sym},
-	"modname":           {lazy: wire.KSymModule, kind: wire.Sym},
-	"symname":           {lazy: wire.KSymName, kind: wire.Sym},
-	"symdata":           {lazy: wire.KSymData, kind: wire.Sym},
-	"ubacktrace":        {lazy: wire.StackHex, kind: wire.Stack, stack: true, user: true},
-	"sprint_ubacktrace": {lazy: wire.StackNames, kind: wire.Stack, stack: true, user: true},
-	"backtrace":         {lazy: wire.KStackHex, kind: wire.Stack, stack: true},
-	"sprint_backtrace":  {lazy: wire.KStackNames, kind: wire.Stack, stack: true},
-	"ctime":             {lazy: wire.CTime, kind: wire.Int},
-	"value_text":        {lazy: wire.Decoded, kind: wire.Int},
+	wire.Arg
+	val mach.Reg // the address, number or index
 }
 
 // lazyIntr notes what the text of a PrintOnly intrinsic will be made of.
@@ -44,7 +23,7 @@ func (g *gen) lazyIntr(in *ir.Instr) {
 	if in.Dst == ir.NoReg || g.uses[in.Dst] == 0 {
 		return
 	}
-	l, ok := lazyKinds[in.Name]
+	arg, ok := place.HostTexts[in.Name]
 	if !ok {
 		g.fail("intrinsic %s has no form on the wire", in.Name)
 		return
@@ -53,28 +32,28 @@ func (g *gen) lazyIntr(in *ir.Instr) {
 		g.u.refuse(in.Pos, "bpf-lazy-text", "the text of %s() is made on the host: with eBPF it can only be printed, not compared, stored or used as a key", in.Name)
 		return
 	}
-	if l.lazy == wire.Decoded {
-		l.names = &wire.Names{List: [][]byte{[]byte(in.Args[1].Str)}}
+	l := &lazy{Arg: arg}
+	if l.Lazy == wire.Decoded {
+		l.Names = &wire.Names{List: [][]byte{[]byte(in.Args[1].Str)}}
 	}
 	if len(in.Args) > 0 {
 		l.val = g.copy(g.long(in.Args[0]))
 	}
-	g.lazies[in.Dst] = &l
+	g.lazies[in.Dst] = l
 }
 
 func (l *lazy) field(g *gen) field {
-	arg := wire.Arg{Kind: l.kind, Lazy: l.lazy, Names: l.names}
-	switch {
-	case l.stack:
+	switch l.Kind {
+	case wire.Stack:
 		room := g.u.P.Limits.MaxBacktrace
-		return field{Arg: arg, size: 16 + 8*room, fixed: true, put: func(r *record) { g.putStack(r, room, l.user) }}
-	case l.kind == wire.Sym:
-		return field{Arg: arg, size: 16, fixed: true, put: func(r *record) {
+		return field{Arg: l.Arg, size: 16 + 8*room, fixed: true, put: func(r *record) { g.putStack(r, room, l.Lazy.UserStack()) }}
+	case wire.Sym:
+		return field{Arg: l.Arg, size: 16, fixed: true, put: func(r *record) {
 			r.reg(l.val)
 			r.reg(g.tgid())
 		}}
 	}
-	return field{Arg: arg, size: 8, fixed: true, put: func(r *record) { r.reg(l.val) }}
+	return field{Arg: l.Arg, size: 8, fixed: true, put: func(r *record) { r.reg(l.val) }}
 }
 
 // userStack is BPF_F_USER_STACK.

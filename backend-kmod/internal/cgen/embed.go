@@ -191,12 +191,8 @@ func (w *codeWriter) global(use ir.CGlob) {
 	}
 	pre := strings.Join(first, " ")
 	text := g.Type == types.String
-	size := 0
-	if g.Size != w.p.Limits.MaxEntries {
-		size = g.Size
-	}
 	op := func(format string, args ...any) string {
-		return fmt.Sprintf("gs_embed_global(%s, %d, %d);", fmt.Sprintf(format, args...), use.Glob, size)
+		return fmt.Sprintf("gs_embed_global(%s, %d, %d);", fmt.Sprintf(format, args...), use.Glob, w.declaredSize(use.Glob))
 	}
 	get, set := "STAP_GLOBAL_GET_"+use.Name, "STAP_GLOBAL_SET_"+use.Name
 	if use.Read {

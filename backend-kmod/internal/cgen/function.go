@@ -22,23 +22,16 @@ type gen struct {
 	labels  map[string]bool
 	reads   []int // by register
 	writes  []int
-	printed []bool // registers that are only arguments of prints
-	lazy    map[ir.Reg]*lazy
+	printed []bool               // registers that are only arguments of prints
+	lazy    map[ir.Reg]*wire.Arg // String registers whose text the host makes of this
 	iterVar map[int]string
 	vars    map[string]string // further local variables: name to type
 	line    string
 }
 
-// lazy is a String register whose text the host makes.
-type lazy struct {
-	arg   wire.Arg
-	user  bool
-	stack bool
-}
-
 // function writes the C of f.
 func (u *unit) function(f *fn) string {
-	g := &gen{unit: u, fn: f, labels: map[string]bool{}, lazy: map[ir.Reg]*lazy{}, iterVar: map[int]string{}, vars: map[string]string{}}
+	g := &gen{unit: u, fn: f, labels: map[string]bool{}, lazy: map[ir.Reg]*wire.Arg{}, iterVar: map[int]string{}, vars: map[string]string{}}
 	if f.probe >= 0 {
 		g.probes = u.p.Probes[f.probe]
 	}
@@ -55,7 +48,7 @@ func (u *unit) function(f *fn) string {
 			g.instr(&b.Instrs[j])
 		}
 		g.at(b.Term.Pos)
-		g.term(&b.Term, ir.BlockID(i+1))
+		g.term(&b.Term)
 		blocks[i] = g.b.String()
 	}
 	return g.assemble(blocks)
@@ -202,9 +195,7 @@ func (g *gen) str(v ir.Val) string {
 }
 
 func cutNUL(s string) string {
-	if i := strings.IndexByte(s, 0); i >= 0 {
-		return s[:i]
-	}
+	s, _, _ = strings.Cut(s, "\x00")
 	return s
 }
 
@@ -277,18 +268,21 @@ func (g *gen) busy(format string, args ...any) {
 
 // full writes a call that may find the map full, or its lock taken.
 func (g *gen) full(in *ir.Instr, format string, args ...any) {
-	gl := g.p.Globals[in.Glob]
-	size := 0
-	if gl.Size != g.p.Limits.MaxEntries {
-		size = gl.Size
-	}
 	g.vars["rc"] = "int"
 	g.emit("rc = %s;", fmt.Sprintf(format, args...))
 	g.emit("if (unlikely(rc)) {")
 	g.emit("\tif (rc == GS_BUSY)\n\t\t\tgoto %s;", g.end())
-	g.emit("\tgs_raise(c, %d, GS_ERR_MAPFULL, %d, %d);", in.Pos, in.Glob, size)
+	g.emit("\tgs_raise(c, %d, GS_ERR_MAPFULL, %d, %d);", in.Pos, in.Glob, g.declaredSize(in.Glob))
 	g.emit("\tgoto %s;", g.onErr(in.OnErr))
 	g.emit("}")
+}
+
+// declaredSize is the size of an array for messages, 0 where the script gives none.
+func (u *unit) declaredSize(glob int) int {
+	if n := u.p.Globals[glob].Size; n != u.p.Limits.MaxEntries {
+		return n
+	}
+	return 0
 }
 
 func (u *unit) signature(f *fn) string {
@@ -310,236 +304,8 @@ func (u *unit) signature(f *fn) string {
 	return s + ")"
 }
 
-// assemble puts the parts of a function together.
-func (g *gen) assemble(blocks []string) string {
-	var b strings.Builder
-	handler := g.probe >= 0
-	strs := ""
-	for i, r := range g.f.Regs {
-		if r.Type == types.String && g.lazy[ir.Reg(i)] == nil && (g.reads[i]+g.writes[i] > 0 || isParam(g.f, ir.Reg(i))) {
-			strs += fmt.Sprintf("\tchar %s[%d];\n", g.name(ir.Reg(i)), r.Cap+1)
-			g.frame += r.Cap + 1
-		}
-	}
-	if g.pending {
-		strs += "\tstruct gs_err err;\n"
-		g.frame += g.p.Limits.MaxString + 32
-	}
-	if strs != "" {
-		g.frame = round8(g.frame) + 8
-		fmt.Fprintf(&b, "struct %s_strings {\n%s};\n\n", g.fn.name, strs)
-	}
-	if handler {
-		fmt.Fprintf(&b, "/* probe %s */\nstatic void %s(struct gs_hit *hit __maybe_unused)\n{\n", comment(g.probes.Name), g.fn.name)
-	} else {
-		fmt.Fprintf(&b, "%s\n{\n", g.signature(g.fn))
-	}
-	if handler && !g.light {
-		b.WriteString("\tstruct gs_ctx *c;\n")
-	}
-	if strs != "" {
-		fmt.Fprintf(&b, "\tstruct %s_strings *L;\n", g.fn.name)
-	}
-	if !handler {
-		g.vars["rc"] = "int"
-	}
-	for _, v := range []string{"rc", "unread"} {
-		if t := g.vars[v]; t != "" {
-			fmt.Fprintf(&b, "\t%s %s __maybe_unused = 0;\n", t, v)
-		}
-	}
-	for i, r := range g.f.Regs {
-		if r.Type != types.String && !isParam(g.f, ir.Reg(i)) && g.reads[i]+g.writes[i] > 0 || g.lazy[ir.Reg(i)] != nil {
-			unused := ""
-			if g.lazy[ir.Reg(i)] != nil || !read(blocks, g.name(ir.Reg(i))) {
-				unused = " __maybe_unused"
-			}
-			fmt.Fprintf(&b, "\ts64 %s%s = 0;\n", g.name(ir.Reg(i)), unused)
-		}
-	}
-	for _, it := range sortedKeys(g.iterVar) {
-		fmt.Fprintf(&b, "\tbool open_%d = false;\n", it)
-	}
-	if b.String()[b.Len()-2] != '{' {
-		b.WriteByte('\n')
-	}
-	if handler && g.probes.Cond >= 0 {
-		fmt.Fprintf(&b, "\tif (!atomic64_read(&%s))\n\t\treturn;\n", g.glob[g.probes.Cond])
-	}
-	if handler && !g.light {
-		b.WriteString("\tc = gs_enter(hit);\n\tif (unlikely(!c))\n\t\treturn;\n")
-		if len(g.probes.Sites) > 0 && g.probes.Sites[0].Kind.InProcess() {
-			fmt.Fprintf(&b, "\tc->left = %d;\n", g.p.Limits.MaxActionInt)
-		}
-	}
-	if strs != "" {
-		b.WriteString("\tL = gs_push(c, sizeof(*L));\n")
-	}
-	for _, r := range g.f.Params {
-		if reg := g.f.Regs[r]; reg.Type == types.String {
-			fmt.Fprintf(&b, "\tgs_copy(L->%s, %d, arg_%s);\n", g.name(r), reg.Cap, g.name(r))
-		}
-	}
-	if g.light && handler && g.usesCPU() {
-		b.WriteString("\tpreempt_disable();\n")
-	}
-	for i, t := range blocks {
-		if g.labels[fmt.Sprintf("b%d", i)] {
-			fmt.Fprintf(&b, "b%d:\n", i)
-			if strings.HasPrefix(t, "#line") || t == "" || t[0] == '}' {
-				b.WriteString("\t;\n")
-			}
-		}
-		b.WriteString(t)
-	}
-	b.WriteString(g.tail(strs != ""))
-	b.WriteString("}\n")
-	if g.line != "" {
-		b.WriteString("#line @\n")
-	}
-	b.WriteByte('\n')
-	return tidy(b.String())
-}
-
-// tidy takes out jumps to the next line, and labels that nothing jumps to any more.
-func tidy(c string) string {
-	lines := strings.Split(c, "\n")
-	label := func(i int) string {
-		if i < len(lines) && strings.HasSuffix(lines[i], ":") && !strings.HasPrefix(lines[i], "\t") {
-			return strings.TrimSuffix(lines[i], ":")
-		}
-		return ""
-	}
-	out := lines[:0]
-	gone := map[string]int{}
-	for i, l := range lines {
-		if to, ok := strings.CutPrefix(l, "\tgoto "); ok && label(i+1) != "" && to == label(i+1)+";" && (i == 0 || !strings.HasPrefix(lines[i-1], "\tif (")) {
-			gone[label(i+1)]++
-			continue
-		}
-		out = append(out, l)
-	}
-	c = strings.Join(out, "\n")
-	for l := range gone {
-		if !strings.Contains(c, "goto "+l+";") {
-			c = strings.Replace(c, "\n"+l+":\n\t;\n", "\n", 1)
-			c = strings.Replace(c, "\n"+l+":\n", "\n", 1)
-		}
-	}
-	return c
-}
-
-// tail is where errors and ends of the function meet.
-func (g *gen) tail(strs bool) string {
-	var b strings.Builder
-	handler := g.probe >= 0
-	for i := range g.f.Blocks {
-		if g.labels[fmt.Sprintf("x%d", i)] {
-			fmt.Fprintf(&b, "x%d:\n\tL->err = c->err;\n\tgoto b%d;\n", i, i)
-		}
-	}
-	if g.light {
-		if g.labels["out"] {
-			b.WriteString("out:\n")
-		}
-		if g.usesCPU() {
-			b.WriteString("\tpreempt_enable();\n")
-		} else if g.labels["out"] {
-			b.WriteString("\t;\n")
-		}
-		return b.String()
-	}
-	if g.labels["fail"] {
-		b.WriteString("fail:\n")
-		if handler {
-			fmt.Fprintf(&b, "\tgs_report(c, &c->err, %d);\n", g.probe)
-		} else {
-			b.WriteString("\trc = GS_ERROR;\n")
-			if g.labels["end"] {
-				b.WriteString("\tgoto out;\n")
-				g.label("out")
-			}
-		}
-	}
-	if g.labels["end"] {
-		b.WriteString("end:\n\trc = GS_END;\n")
-	}
-	if g.labels["out"] {
-		b.WriteString("out:\n")
-	}
-	for _, it := range sortedKeys(g.iterVar) {
-		fmt.Fprintf(&b, "\tgs_iter_close(&%s, open_%d);\n", g.iterVar[it], it)
-	}
-	if handler {
-		b.WriteString("\tgs_leave(c);\n")
-	} else {
-		if strs {
-			b.WriteString("\tgs_pop(c, L);\n")
-		}
-		b.WriteString("\treturn rc;\n")
-	}
-	return b.String()
-}
-
-// read reports whether a variable occurs in the text other than being set.
-func read(blocks []string, name string) bool {
-	for _, t := range blocks {
-		for i := 0; ; {
-			j := strings.Index(t[i:], name)
-			if j < 0 {
-				break
-			}
-			from, to := i+j, i+j+len(name)
-			i = to
-			word := func(c byte) bool {
-				return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-			}
-			if from > 0 && word(t[from-1]) || to < len(t) && word(t[to]) {
-				continue
-			}
-			if set := strings.HasPrefix(t[to:], " = ") && (from == 1 || from > 1 && t[from-2:from] == "\n\t"); !set {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (g *gen) usesCPU() bool {
-	for _, b := range g.f.Blocks {
-		for i := range b.Instrs {
-			if in := &b.Instrs[i]; in.Op == ir.OpSAdd || in.Op == ir.OpIntr && in.Name == "cpu" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func isParam(f *ir.Func, r ir.Reg) bool {
-	for _, p := range f.Params {
-		if p == r {
-			return true
-		}
-	}
-	return false
-}
-
-func sortedKeys(m map[int]string) []int {
-	var out []int
-	for k := range m {
-		out = append(out, k)
-	}
-	for i := range out {
-		for j := i; j > 0 && out[j] < out[j-1]; j-- {
-			out[j], out[j-1] = out[j-1], out[j]
-		}
-	}
-	return out
-}
-
-// term writes the end of a block; next is the block that follows in the text.
-func (g *gen) term(t *ir.Term, next ir.BlockID) {
+// term writes the end of a block.
+func (g *gen) term(t *ir.Term) {
 	switch t.Kind {
 	case ir.TermJump:
 		g.emit("goto %s;", g.block(t.Then))
@@ -578,7 +344,6 @@ func (g *gen) term(t *ir.Term, next ir.BlockID) {
 		g.emit("gs_count(%s);", causes[t.Cause])
 		g.emit("goto %s;", g.label("out"))
 	}
-	_ = next
 }
 
 var causes = [ir.NumCauses]string{"GS_SKIP_LOCK", "GS_SKIP_SCRATCH", "GS_SKIP_NOENTRY", "GS_SKIP_STOPPING", "GS_LOST_RING", "GS_LOST_RECURSED", "GS_SKIP_DEAD", "GS_LOST_EVICTED", "GS_LOST_ACTIVE"}
@@ -593,8 +358,8 @@ func (g *gen) raise(t *ir.Term) {
 			return
 		}
 		size := 0
-		if n := t.Args[0]; t.Code == ir.ErrMapFull && n.Kind == ir.ValInt && n.Int >= 0 && n.Int < int64(len(g.p.Globals)) && g.p.Globals[n.Int].Size != g.p.Limits.MaxEntries {
-			size = g.p.Globals[n.Int].Size
+		if n := t.Args[0]; t.Code == ir.ErrMapFull && n.Kind == ir.ValInt && n.Int >= 0 && n.Int < int64(len(g.p.Globals)) {
+			size = g.declaredSize(int(n.Int))
 		}
 		g.emit("gs_raise(c, %d, %d, %s, %d);", t.Pos, t.Code, g.long(t.Args[0]), size)
 	default:

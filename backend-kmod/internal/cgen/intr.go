@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -31,7 +32,7 @@ var texts = map[string]string{
 }
 
 // strings of the traced process and the kernel: length, address space, what stands in.
-var strings_ = map[string]struct {
+var reads = map[string]struct {
 	n, kernel bool
 	alt       int
 }{
@@ -41,28 +42,10 @@ var strings_ = map[string]struct {
 
 var loads = map[string]int{"int8": 1, "int16": 2, "int32": 4, "int64": 8}
 
-var lazies = map[string]lazy{
-	"usymname":          {arg: wire.Arg{Lazy: wire.SymName, Kind: wire.Sym}},
-	"usymdata":          {arg: wire.Arg{Lazy: wire.SymData, Kind: wire.Sym}},
-	"usymfileline":      {arg: wire.Arg{Lazy: wire.SymLine, Kind: wire.Sym}},
-	"usymfile":          {arg: wire.Arg{Lazy: wire.SymFile, Kind: wire.Sym}},
-	"usymline":          {arg: wire.Arg{Lazy: wire.SymLineNo, Kind: wire.Sym}},
-	"umodname":          {arg: wire.Arg{Lazy: wire.SymModule, Kind: wire.Sym}},
-	"modname":           {arg: wire.Arg{Lazy: wire.KSymModule, Kind: wire.Sym}},
-	"symname":           {arg: wire.Arg{Lazy: wire.KSymName, Kind: wire.Sym}},
-	"symdata":           {arg: wire.Arg{Lazy: wire.KSymData, Kind: wire.Sym}},
-	"ubacktrace":        {arg: wire.Arg{Lazy: wire.StackHex, Kind: wire.Stack}, stack: true, user: true},
-	"sprint_ubacktrace": {arg: wire.Arg{Lazy: wire.StackNames, Kind: wire.Stack}, stack: true, user: true},
-	"backtrace":         {arg: wire.Arg{Lazy: wire.KStackHex, Kind: wire.Stack}, stack: true},
-	"sprint_backtrace":  {arg: wire.Arg{Lazy: wire.KStackNames, Kind: wire.Stack}, stack: true},
-	"ctime":             {arg: wire.Arg{Lazy: wire.CTime, Kind: wire.Int}},
-	"value_text":        {arg: wire.Arg{Lazy: wire.Decoded, Kind: wire.Int}},
-}
-
 // Translates reports whether an intrinsic can run in a module, or be named on the host when it is printed.
 func Translates(name string) bool {
-	_, lazy := lazies[name]
-	_, str := strings_[name]
+	_, lazy := place.HostTexts[name]
+	_, str := reads[name]
 	_, size := loadSize(name)
 	return lazy || str || size || longs[name] != "" || texts[name] != "" || others[name]
 }
@@ -113,8 +96,8 @@ func (g *gen) intrinsic(in *ir.Instr) {
 			return
 		}
 	}
-	if l, ok := lazies[in.Name]; ok {
-		g.lazyIntr(in, l)
+	if arg, ok := place.HostTexts[in.Name]; ok {
+		g.lazyIntr(in, arg)
 		return
 	}
 	if e := longs[in.Name]; e != "" {
@@ -127,7 +110,7 @@ func (g *gen) intrinsic(in *ir.Instr) {
 		}
 		return
 	}
-	if s, ok := strings_[in.Name]; ok {
+	if s, ok := reads[in.Name]; ok {
 		n, alt := "-1", "NULL"
 		if s.n {
 			n = fmt.Sprintf("max_t(s64, %s, 0)", g.long(a[1]))
@@ -169,17 +152,11 @@ func (g *gen) intrinsic(in *ir.Instr) {
 	case "randint":
 		g.or(in, "gs_randint(c, %d, %s, %s)", in.Pos, g.ref(in.Dst), g.long(a[0]))
 	case "register", "u_register":
-		n, ok := -1, false
-		if a[0].Kind == ir.ValStr {
-			for i, r := range [...]string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"} {
-				if strings.TrimPrefix(a[0].Str, "%") == r {
-					n, ok = i, true
-				}
-			}
-		} else {
+		if a[0].Kind != ir.ValStr {
 			g.refuse(in.Pos, "the name of a register must be a constant in a module")
 			return
 		}
+		n, ok := ir.RegNumber(a[0].Str)
 		if !ok {
 			g.emit("gs_throw(c, %d, GS_ERR_ARGUMENT, %s);\n\tgoto %s;", in.Pos, text("unknown register: "+a[0].Str), g.onErr(in.OnErr))
 			return
@@ -215,10 +192,10 @@ func (g *gen) intrinsic(in *ir.Instr) {
 }
 
 // lazyIntr notes what the text of a PrintOnly intrinsic will be made of.
-func (g *gen) lazyIntr(in *ir.Instr, l lazy) {
+func (g *gen) lazyIntr(in *ir.Instr, arg wire.Arg) {
 	if in.Dst == ir.NoReg || g.reads[in.Dst] == 0 {
 		if in.Dst != ir.NoReg {
-			g.lazy[in.Dst] = &l
+			g.lazy[in.Dst] = &arg
 		}
 		return
 	}
@@ -226,14 +203,14 @@ func (g *gen) lazyIntr(in *ir.Instr, l lazy) {
 		g.refuse(in.Pos, "the text of %s() is made on the host: in a module it can only be printed, not compared, stored or used as a key", in.Name)
 		return
 	}
-	if l.arg.Lazy == wire.Decoded {
+	if arg.Lazy == wire.Decoded {
 		if in.Args[1].Kind != ir.ValStr {
 			g.refuse(in.Pos, "value_text() with a table that is no constant cannot run in a kernel module")
 			return
 		}
-		l.arg.Names = &wire.Names{List: [][]byte{[]byte(in.Args[1].Str)}}
+		arg.Names = &wire.Names{List: [][]byte{[]byte(in.Args[1].Str)}}
 	}
-	g.lazy[in.Dst] = &l
+	g.lazy[in.Dst] = &arg
 	if len(in.Args) > 0 {
 		g.emit("%s = %s;", g.name(in.Dst), g.long(in.Args[0]))
 	}

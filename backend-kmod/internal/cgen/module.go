@@ -259,7 +259,7 @@ func (u *unit) touchesMemory(in *ir.Instr) bool {
 	case ir.OpEmbed:
 		return true
 	case ir.OpIntr:
-		s, ok := strings_[in.Name]
+		s, ok := reads[in.Name]
 		l, size := loadSize(in.Name)
 		return ok && !s.kernel || size && !l.kernel
 	case ir.OpPrint, ir.OpSprint:

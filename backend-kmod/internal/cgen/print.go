@@ -63,16 +63,19 @@ func (g *gen) argument(v ir.Val) (a wire.Arg, size int, line string) {
 	case v.Kind == ir.ValInt || g.f.Regs[v.Reg].Type != types.String:
 		return wire.Arg{Kind: wire.Int}, 8, fmt.Sprintf("*p++ = %s;", g.long(v))
 	case g.lazy[v.Reg] != nil:
-		l := g.lazy[v.Reg]
-		switch {
-		case l.stack:
+		arg := *g.lazy[v.Reg]
+		switch arg.Kind {
+		case wire.Stack:
 			g.stacks = true
-			room := g.p.Limits.MaxBacktrace
-			return l.arg, 16 + 8*room, fmt.Sprintf("p = gs_put_%sstack(p, hit->regs, %d, %v);", map[bool]string{true: "user_", false: ""}[l.user], room, g.atEntry())
-		case l.arg.Kind == wire.Sym:
-			return l.arg, 16, fmt.Sprintf("*p++ = %s;\n\t\t*p++ = gs_pid();", g.name(v.Reg))
+			room, user := g.p.Limits.MaxBacktrace, ""
+			if arg.Lazy.UserStack() {
+				user = "user_"
+			}
+			return arg, 16 + 8*room, fmt.Sprintf("p = gs_put_%sstack(p, hit->regs, %d, %v);", user, room, g.atEntry())
+		case wire.Sym:
+			return arg, 16, fmt.Sprintf("*p++ = %s;\n\t\t*p++ = gs_pid();", g.name(v.Reg))
 		}
-		return l.arg, 8, fmt.Sprintf("*p++ = %s;", g.name(v.Reg))
+		return arg, 8, fmt.Sprintf("*p++ = %s;", g.name(v.Reg))
 	}
 	return wire.Arg{Kind: wire.Text}, 8 + round8(g.capOf(v)), fmt.Sprintf("p = gs_put_text(p, %s, strlen(%s));", g.str(v), g.str(v))
 }

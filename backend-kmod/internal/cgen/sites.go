@@ -7,8 +7,8 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// at is one place in the kernel's sense: handlers of several probes can share it.
-type at struct {
+// spot is what makes a place in the kernel's sense.
+type spot struct {
 	kind   probe.Kind
 	path   string
 	offset uint64
@@ -17,7 +17,12 @@ type at struct {
 	period int64
 	nr     int    // of a system call
 	except string // name of the set of numbers that it is not for
-	pid    int
+	pid    int    // -1 for the target
+}
+
+// at is one place: handlers of several probes can share it.
+type at struct {
+	spot
 	active int  // the most that a return probe asks for
 	exact  bool // some probe must have it
 	runs   []run
@@ -29,176 +34,163 @@ type run struct {
 	p    Place
 }
 
-// sites writes the tables of places and what attaches them.
-func (u *unit) sites(out *Unit, handlers []*fn) {
+// places lists the places of the handlers' sites, in the order in which they come up.
+func (u *unit) places(handlers []*fn) []*at {
 	var places []*at
-	find := func(a at) *at {
-		for _, o := range places {
-			if o.kind == a.kind && o.path == a.path && o.offset == a.offset && o.event == a.event && o.nr == a.nr && o.except == a.except && o.period == a.period && o.pid == a.pid && o.refctr == a.refctr {
-				return o
-			}
-		}
-		places = append(places, &a)
-		return &a
-	}
-	index := map[string]*at{}
+	index := map[spot]*at{}
 	for _, h := range handlers {
 		for i, s := range u.p.Probes[h.probe].Sites {
 			if s.Kind.OnHost() {
 				continue
 			}
-			a := at{kind: s.Kind, path: s.Path, offset: s.Offset, refctr: s.RefCtr, pid: s.PID}
-			if s.Target {
-				a.pid = -1
-			}
-			switch s.Kind {
-			case probe.Uprobe:
-			case probe.Uretprobe:
-				if s.Go() {
-					u.refuse(u.p.Probes[h.probe].Pos, "%s: the kernel's return probe must not be used on Go functions: it kills programs whose stacks move", s.Point)
-				}
-			case probe.Kprobe, probe.Kretprobe:
-				a.event = s.Symbol
-				if s.Symbol == "" {
-					u.refuse(u.p.Probes[h.probe].Pos, "%s: the kernel function has no name", s.Point)
-				}
-			case probe.Tracepoint:
-				a.event = s.Event[strings.LastIndexByte(s.Event, ':')+1:]
-			case probe.Profile:
-				a.period = int64(s.Period)
-				if a.period <= 0 {
-					a.period = 1e6
-				}
-			case probe.ProcfsRead, probe.ProcfsWrite:
-				a.event = s.Event
-			case probe.ProcessSyscall, probe.ProcessSyscallReturn:
-				a.nr = s.Syscall
-				if a.nr == probe.AnySyscall {
-					a.except = u.except(u.p.Probes[h.probe].Sites, s.Kind)
-				}
-				if s.Target || s.PID != 0 {
-					a.path = ""
-				}
-			case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
-				if s.Target || s.PID != 0 {
-					a.path = "" // whatever it runs
-				}
-			default:
-				u.refuse(u.p.Probes[h.probe].Pos, "%s: modules cannot attach probes of this kind (%s)", s.Point, s.Kind)
+			sp, ok := u.spot(h, s)
+			if !ok {
 				continue
 			}
-			key := fmt.Sprint(a.kind, a.path, a.offset, a.refctr, a.event, a.nr, a.except, a.period, a.pid)
-			p := index[key]
-			if p == nil {
-				p = find(a)
-				index[key] = p
+			a := index[sp]
+			if a == nil {
+				a = &at{spot: sp}
+				index[sp] = a
+				places = append(places, a)
 			}
-			p.active = max(p.active, s.MaxActive)
-			p.exact = p.exact || !s.Wild
-			p.runs = append(p.runs, run{h, i, Place{h.probe, s}})
+			a.active = max(a.active, s.MaxActive)
+			a.exact = a.exact || !s.Wild
+			a.runs = append(a.runs, run{h, i, Place{h.probe, s}})
 		}
 	}
-	files := map[string]int{}
-	for _, a := range places {
-		if a.path != "" {
-			if _, ok := files[a.path]; !ok {
-				files[a.path] = len(out.Files)
-				out.Files = append(out.Files, a.path)
+	return places
+}
+
+// spot says where a site is; ok is false where a module cannot probe.
+func (u *unit) spot(h *fn, s *probe.Site) (sp spot, ok bool) {
+	pr := u.p.Probes[h.probe]
+	sp = spot{kind: s.Kind, path: s.Path, offset: s.Offset, refctr: s.RefCtr, pid: s.PID}
+	if s.Target {
+		sp.pid = -1
+	}
+	switch s.Kind {
+	case probe.Uprobe:
+	case probe.Uretprobe:
+		if s.Go() {
+			u.refuse(pr.Pos, "%s: the kernel's return probe must not be used on Go functions: it kills programs whose stacks move", s.Point)
+		}
+	case probe.Kprobe, probe.Kretprobe:
+		sp.event = s.Symbol
+		if s.Symbol == "" {
+			u.refuse(pr.Pos, "%s: the kernel function has no name", s.Point)
+		}
+	case probe.Tracepoint:
+		sp.event = s.Event[strings.LastIndexByte(s.Event, ':')+1:]
+	case probe.Profile:
+		sp.period = int64(s.Period)
+		if sp.period <= 0 {
+			sp.period = 1e6
+		}
+	case probe.ProcfsRead, probe.ProcfsWrite:
+		sp.event = s.Event
+	case probe.ProcessSyscall, probe.ProcessSyscallReturn:
+		sp.nr = s.Syscall
+		if sp.nr == probe.AnySyscall {
+			sp.except = u.except(pr.Sites, s.Kind)
+		}
+		if sp.pid != 0 {
+			sp.path = ""
+		}
+	case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
+		if sp.pid != 0 {
+			sp.path = "" // whatever it runs
+		}
+	default:
+		u.refuse(pr.Pos, "%s: modules cannot attach probes of this kind (%s)", s.Point, s.Kind)
+		return sp, false
+	}
+	return sp, true
+}
+
+// tables are the kinds of places, each with a table, a header and functions named after it, and what else its functions take for
+// a row and for the table.
+var tables = []struct{ kind, on, off string }{
+	{"uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes"}, {kind: "kprobe"}, {kind: "trace"}, {kind: "process"}, {kind: "syscall"}, {kind: "profile"},
+}
+
+// row writes the line of a table for a place, and says which table that is. file is the number of the place's file, -1 for none;
+// common is what all tables have.
+func (a *at) row(file int, common string) (table, row string) {
+	switch a.kind {
+	case probe.Uprobe, probe.Uretprobe:
+		row = fmt.Sprintf(".file = %d, .offset = 0x%x, %s", file, a.offset, common)
+		if a.refctr != 0 {
+			row += fmt.Sprintf(", .refctr = 0x%x", a.refctr)
+		}
+		if a.kind == probe.Uretprobe {
+			row += ", .ret = true"
+		}
+		return "uprobe", row
+	case probe.Kprobe, probe.Kretprobe:
+		row = fmt.Sprintf(".symbol = %s, .offset = %d, %s", text(a.event), a.offset, common)
+		if a.kind == probe.Kretprobe {
+			row += ", .ret = true"
+			if a.active > 0 {
+				row += fmt.Sprintf(", .maxactive = %d", a.active)
 			}
+		}
+		if !a.exact {
+			row += ", .wild = true"
+		}
+		return "kprobe", row
+	case probe.Tracepoint:
+		return "trace", fmt.Sprintf(".name = %s, %s", text(a.event), common)
+	case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
+		return "process", fmt.Sprintf(".file = %d, .end = %v, .thread = %v, %s", file, a.kind != probe.ProcessBegin, a.kind == probe.ThreadEnd, common)
+	case probe.ProcessSyscall, probe.ProcessSyscallReturn:
+		row = fmt.Sprintf(".nr = %d, .ret = %v, .file = %d, %s", a.nr, a.kind == probe.ProcessSyscallReturn, file, common)
+		if a.except != "" {
+			row += ", .except = " + a.except
+		}
+		return "syscall", row
+	}
+	return "profile", fmt.Sprintf(".period = %d, %s", a.period, common)
+}
+
+// sites writes the tables of places and what attaches them.
+func (u *unit) sites(out *Unit, handlers []*fn) {
+	places := u.places(handlers)
+	files := map[string]int{"": -1}
+	for _, a := range places {
+		if _, ok := files[a.path]; !ok {
+			files[a.path] = len(out.Files)
+			out.Files = append(out.Files, a.path)
 		}
 	}
 	u.printf("static struct inode *gs_inodes[GS_NFILES + 1];\n\n")
 	several := map[string]string{}
-	call := func(a *at) (handler string, place int) {
-		if len(a.runs) == 1 {
-			return a.runs[0].h.name, a.runs[0].site
-		}
-		key := ""
-		for _, r := range a.runs {
-			key += fmt.Sprintf("%s %d,", r.h.name, r.site)
-		}
-		if several[key] == "" {
-			several[key] = u.unique(fmt.Sprintf("several_%d", len(several)))
-			u.printf("static void %s(struct gs_hit *hit)\n{\n", several[key])
-			for _, r := range a.runs {
-				u.printf("\thit->site = %d;\n\t%s(hit);\n", r.site, r.h.name)
-			}
-			u.printf("}\n\n")
-		}
-		return several[key], 0
-	}
 	var entries procFiles
-	var tab struct{ uprobe, kprobe, trace, profile, process, syscall []string }
+	rows := map[string][]string{}
 	for _, a := range places {
-		h, site := call(a)
+		h, site := u.runs(a, several)
 		n := len(out.Sites)
 		out.Sites = append(out.Sites, a.runs[0].p)
+		if a.kind == probe.ProcfsRead || a.kind == probe.ProcfsWrite {
+			entries.add(a.runs[0].p.Site, h, site, n)
+			continue
+		}
 		common := fmt.Sprintf(".handler = %s, .place = %d, .site = %d", h, site, n)
 		if a.pid != 0 {
 			common += fmt.Sprintf(", .pid = %d", a.pid)
 		}
-		switch a.kind {
-		case probe.Uprobe, probe.Uretprobe:
-			t := fmt.Sprintf("\t{ .file = %d, .offset = 0x%x, %s", files[a.path], a.offset, common)
-			if a.refctr != 0 {
-				t += fmt.Sprintf(", .refctr = 0x%x", a.refctr)
-			}
-			if a.kind == probe.Uretprobe {
-				t += ", .ret = true"
-			}
-			tab.uprobe = append(tab.uprobe, t+" }")
-		case probe.Kprobe, probe.Kretprobe:
-			t := fmt.Sprintf("\t{ .symbol = %s, .offset = %d, %s", text(a.event), a.offset, common)
-			if a.kind == probe.Kretprobe {
-				t += ", .ret = true"
-				if a.active > 0 {
-					t += fmt.Sprintf(", .maxactive = %d", a.active)
-				}
-			}
-			if !a.exact {
-				t += ", .wild = true"
-			}
-			tab.kprobe = append(tab.kprobe, t+" }")
-		case probe.Tracepoint:
-			tab.trace = append(tab.trace, fmt.Sprintf("\t{ .name = %s, %s }", text(a.event), common))
-		case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
-			file := -1
-			if a.path != "" {
-				file = files[a.path]
-			}
-			tab.process = append(tab.process, fmt.Sprintf("\t{ .file = %d, .end = %v, .thread = %v, %s }", file, a.kind != probe.ProcessBegin, a.kind == probe.ThreadEnd, common))
-		case probe.ProcfsRead, probe.ProcfsWrite:
-			entries.add(a.runs[0].p.Site, h, site, n)
-		case probe.ProcessSyscall, probe.ProcessSyscallReturn:
-			file := -1
-			if a.path != "" {
-				file = files[a.path]
-			}
-			t := fmt.Sprintf("\t{ .nr = %d, .ret = %v, .file = %d, %s", a.nr, a.kind == probe.ProcessSyscallReturn, file, common)
-			if a.except != "" {
-				t += ", .except = " + a.except
-			}
-			tab.syscall = append(tab.syscall, t+" }")
-		case probe.Profile:
-			tab.profile = append(tab.profile, fmt.Sprintf("\t{ .period = %d, %s }", a.period, common))
-		}
+		table, row := a.row(files[a.path], common)
+		rows[table] = append(rows[table], "\t{ "+row+" }")
 	}
 	var on, off strings.Builder
-	table := func(kind, arg, offArg string, rows []string) {
-		if len(rows) == 0 {
-			return
+	for _, t := range tables {
+		if len(rows[t.kind]) == 0 {
+			continue
 		}
-		u.printf("#include \"gs_%s.h\"\n\nstatic struct gs_%s gs_%ss[] = {\n%s,\n};\n\n", kind, kind, kind, strings.Join(rows, ",\n"))
+		u.printf("#include \"gs_%s.h\"\n\nstatic struct gs_%s gs_%ss[] = {\n%s,\n};\n\n", t.kind, t.kind, t.kind, strings.Join(rows[t.kind], ",\n"))
 		fmt.Fprintf(&on, "\tfor (i = 0; i < ARRAY_SIZE(gs_%ss) && !err; i++) {\n\t\t*site = gs_%ss[i].site;\n\t\terr = gs_%s_on(&gs_%ss[i]%s);\n\t}\n",
-			kind, kind, kind, kind, arg)
-		fmt.Fprintf(&off, "\tgs_%ss_off(gs_%ss, ARRAY_SIZE(gs_%ss)%s);\n", kind, kind, kind, offArg)
+			t.kind, t.kind, t.kind, t.kind, t.on)
+		fmt.Fprintf(&off, "\tgs_%ss_off(gs_%ss, ARRAY_SIZE(gs_%ss)%s);\n", t.kind, t.kind, t.kind, t.off)
 	}
-	table("uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes", tab.uprobe)
-	table("kprobe", "", "", tab.kprobe)
-	table("trace", "", "", tab.trace)
-	table("process", "", "", tab.process)
-	table("syscall", "", "", tab.syscall)
-	table("profile", "", "", tab.profile)
 	decl := ""
 	if on.Len() > 0 {
 		decl = "\tu32 i;\n"
@@ -211,12 +203,33 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 		entries.write(u, &on, &off) // last: they are there when all else is
 	}
 	left := "\t(void)op;\n\treturn -ENOENT;\n"
-	if len(tab.kprobe) > 0 {
+	if len(rows["kprobe"]) > 0 {
 		left = "\treturn gs_kprobes_left(gs_kprobes, ARRAY_SIZE(gs_kprobes), op);\n"
 	}
 	u.printf("static int gs_left(struct gs_op *op)\n{\n%s}\n\n", left)
 	u.printf("static void gs_detach(void)\n{\n%s}\n\n", off.String())
 	u.printf("static int gs_attach(s64 *site)\n{\n\tint err = 0;\n%s\n%s\tif (err)\n\t\tgs_detach();\n\treturn err;\n}\n", decl, on.String())
+}
+
+// runs gives the function that a place calls and the site that it is told: the handler, or one that runs several, by what those
+// are in several.
+func (u *unit) runs(a *at, several map[string]string) (handler string, site int) {
+	if len(a.runs) == 1 {
+		return a.runs[0].h.name, a.runs[0].site
+	}
+	key := ""
+	for _, r := range a.runs {
+		key += fmt.Sprintf("%s %d,", r.h.name, r.site)
+	}
+	if several[key] == "" {
+		several[key] = u.unique(fmt.Sprintf("several_%d", len(several)))
+		u.printf("static void %s(struct gs_hit *hit)\n{\n", several[key])
+		for _, r := range a.runs {
+			u.printf("\thit->site = %d;\n\t%s(hit);\n", r.site, r.h.name)
+		}
+		u.printf("}\n\n")
+	}
+	return several[key], 0
 }
 
 // eventful reports whether hits at sites carry the arguments of an event.

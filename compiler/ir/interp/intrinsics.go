@@ -254,20 +254,8 @@ func textStrN(s string, n int64, quoted bool, room int) string {
 	return quote(s, room, true)
 }
 
-// amd64Regs numbers the registers as DWARF does (System V ABI, figure 3.36).
-var amd64Regs = map[string]int{
-	"rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7,
-	"r8": 8, "r9": 9, "r10": 10, "r11": 11, "r12": 12, "r13": 13, "r14": 14, "r15": 15, "rip": 16,
-}
-
-// RegNumber gives the DWARF number of an amd64 register by name, with or without a leading %.
-func RegNumber(name string) (int, bool) {
-	n, ok := amd64Regs[strings.TrimPrefix(name, "%")]
-	return n, ok
-}
-
 func (m *Machine) register(name string) (Val, error) {
-	n, ok := RegNumber(name)
+	n, ok := ir.RegNumber(name)
 	if !ok {
 		return Val{}, badArg("unknown register: " + name)
 	}
