@@ -103,7 +103,7 @@ func (s *state) aliasVars(it *expand.Item) string {
 		return ""
 	}
 	s.prog.Probes = ps[:1]
-	sema.Analyze(s.prog, s.lib, sema.Options{Guru: s.o.Guru, SkipBadVars: true, Resolve: s.tenv.Func})
+	sema.Analyze(s.prog, s.lib, sema.Options{Guru: s.o.Guru, SkipBadVars: true, KeepUnused: true, Resolve: s.tenv.Func})
 	var b strings.Builder
 	for _, l := range ps[0].Info.Locals {
 		if l.Written && (l.Type == types.Long || l.Type == types.String) && (!strings.HasPrefix(l.Name, "__") || l.Name == "__nr") {

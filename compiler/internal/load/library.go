@@ -52,6 +52,7 @@ func (l *Library) embeddedFile(i int) *libFile {
 	if l.embedded[i] == nil {
 		f := &tapsets.Files[i]
 		l.embedded[i] = newLibFile("tapsets/"+f.Name, f.Entries, func() ([]byte, error) { return tapsets.FS.ReadFile(f.Name) })
+		l.embedded[i].file.Builtin = true
 	}
 	return l.embedded[i]
 }

@@ -42,6 +42,8 @@ type File struct {
 	Name string
 	// User marks the script's own files; all others are the library's.
 	User bool
+	// Builtin marks the files of the embedded library, which is known to do no more than it says.
+	Builtin bool
 
 	priv scope    // of script files
 	lib  *libFile // of library files

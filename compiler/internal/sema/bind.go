@@ -76,6 +76,8 @@ type scope struct {
 	names map[string]*elab.Local
 	// loops is how many loops are open here.
 	loops int
+	// files are those of blocks that dropUnused made.
+	files map[*ast.Block]*load.File
 }
 
 func (s *scope) local(name string, at source.Span) *elab.Local {
@@ -100,11 +102,14 @@ func (b *binder) probe(pr *elab.Probe) {
 	if pr.Cond != nil {
 		b.cond(s, pr.Cond)
 	}
+	b.dropUnused(s)
 	for _, body := range pr.Bodies {
 		if body == nil {
 			continue
 		}
-		s.file = b.lib.BlockFile(body)
+		if s.file = s.files[body]; s.file == nil {
+			s.file = b.lib.BlockFile(body)
+		}
 		b.stmt(s, body)
 	}
 }

@@ -31,14 +31,13 @@ var foreign = [...]struct {
 		"NFS_I", "NFS_PROTO", "NFS_SERVER", "addr_from_rqst", "addr_from_rqst_str", "clones_from_clnt", "ftype", "get_ip", "get_ip_from_client",
 		"get_prot", "get_prot_from_client", "nfs3_cmode", "nfs4_ctype", "nfsderror", "port_from_clnt", "port_from_xprt", "ppos_pos", "proc_from_msg",
 		"prog_from_clnt", "prot_from_clnt", "stap_NFS_CLIENT", "tasks_from_clnt", "vers_from_clnt", "vers_from_prog", "xid_from_clnt"}},
-	{"it belongs to probes of disks, which are not available; kernel.trace(\"block:*\") tells of requests", []string{
-		"bdevname", "bio_op", "bio_rw_num", "bio_rw_str", "describe_data_direction", "describe_device_state", "disk_major_from_request",
-		"disk_minor_from_request", "disk_name", "get_devstate_from_req", "scsi_timer_pending", "timer_pending"}},
+	{"it belongs to probes of SCSI disks, which are not available; kernel.trace(\"scsi:*\") tells of commands", []string{
+		"bio_op", "describe_data_direction", "describe_device_state", "disk_name", "get_devstate_from_req", "scsi_timer_pending", "timer_pending"}},
 	{"it belongs to probes of the network that are not available; read members with @cast(address, \"type\", \"kernel\")", []string{
-		"get_netdev_name", "daddr_to_string", "tcp_get_info_rto", "tcp_get_info_snd_cwnd", "tcp_ipv6_sockopt_str", "tcp_sockopt_str",
+		"daddr_to_string", "tcp_get_info_rto", "tcp_get_info_snd_cwnd", "tcp_ipv6_sockopt_str", "tcp_sockopt_str",
 		"tcp_ts_get_info_rcv_mss", "tcp_ts_get_info_snd_ssthresh", "tcp_ts_get_info_state"}},
 	{"it reads arguments in stap's own way; read members with @cast(address, \"type\", \"kernel\")", []string{
-		"get_mmap_args", "get_sigaction_mask", "get_sigset", "irqflags_str", "container_of_task_rcu", "rcu_dereference", "stp_print_binary"}},
+		"get_mmap_args", "get_sigaction_mask", "get_sigset", "container_of_task_rcu", "rcu_dereference", "stp_print_binary"}},
 	{"it counts cases of one fault of the kernel; keep a count in a global variable", []string{"cve_count_metric", "cve_record_metric", "cve_tmpdisable"}},
 	{"it tells the size of a word, which is 8 bytes on this architecture", []string{"arch_bytes", "uarch_bytes"}},
 }

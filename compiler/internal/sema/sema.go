@@ -31,6 +31,8 @@ type Options struct {
 	Privilege string
 	// SkipBadVars reads 0 where a target expression does not resolve (--skip-badvars).
 	SkipBadVars bool
+	// KeepUnused leaves the variables of aliases that nobody looks at in place, for listing them.
+	KeepUnused bool
 	// Init gives globals of the script other first values, by name (-G).
 	Init map[string]string
 	// Resolve fills f.Info.Targets. It is called once for every function of the script
