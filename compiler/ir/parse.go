@@ -216,6 +216,20 @@ func (ps *textParser) site() *probe.Site {
 			s.Symbol = ps.string()
 		case "maxactive":
 			s.MaxActive = int(ps.int())
+		case "type":
+			s.Perf.Type = uint32(ps.int())
+		case "config":
+			s.Perf.Config = uint64(ps.int())
+		case "every":
+			s.Perf.Period = uint64(ps.int())
+		case "hz":
+			s.Perf.Hz = uint64(ps.int())
+		case "access":
+			s.Perf.Access = uint32(ps.int())
+		case "addr":
+			s.Perf.Addr = uint64(ps.int())
+		case "len":
+			s.Perf.Len = uint64(ps.int())
 		case "wild":
 			s.Wild = ps.int() != 0
 		case "pc":

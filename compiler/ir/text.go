@@ -297,6 +297,13 @@ func siteText(s *probe.Site) string {
 	str("event", s.Event)
 	str("symbol", s.Symbol)
 	num("maxactive", int64(s.MaxActive))
+	num("type", int64(s.Perf.Type))
+	hex("config", s.Perf.Config)
+	num("every", int64(s.Perf.Period))
+	num("hz", int64(s.Perf.Hz))
+	num("access", int64(s.Perf.Access))
+	hex("addr", s.Perf.Addr)
+	num("len", int64(s.Perf.Len))
 	if s.Wild {
 		num("wild", 1)
 	}

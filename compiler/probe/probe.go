@@ -102,6 +102,8 @@ type Site struct {
 
 	// Period and Jitter are for timers: every Period, plus or minus up to Jitter.
 	Period, Jitter time.Duration
+	// Perf is what is counted at a Perf site.
+	Perf PerfEvent
 
 	// Path is the traced file (as opened by the tracer), "" for any.
 	Path string
@@ -146,6 +148,17 @@ type Site struct {
 	Alias string
 	// Comps are the pattern-matched components as resolved.
 	Comps []Comp
+}
+
+// PerfEvent is something that the kernel counts for perf_event_open(2): each Period of it is a hit, or so many that there
+// are about Hz hits a second.
+type PerfEvent struct {
+	Type       uint32 // PERF_TYPE_...
+	Config     uint64 // what of that type
+	Period, Hz uint64 // one of them is 0
+	// Access, Addr and Len are for watchpoints (PERF_TYPE_BREAKPOINT): which accesses (HW_BREAKPOINT_...) to which bytes.
+	Access    uint32
+	Addr, Len uint64
 }
 
 // AnySyscall is the Site.Syscall of sites that every system call hits for which no other site of the same probe is.

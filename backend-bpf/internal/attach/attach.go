@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
-	"github.com/gostap/gostap/runtime/cpus"
 )
 
 // Set is what has been attached. It is for one goroutine.
@@ -181,34 +180,6 @@ func (s *Set) Tracing(prog int, attachType uint32, name string, cookie uint64) e
 	}
 	s.links = append(s.links, link{fd})
 	s.note("%s", name)
-	return nil
-}
-
-// Clock runs a perf_event program on each CPU every period nanoseconds of that CPU's time.
-func (s *Set) Clock(prog int, period uint64, cookie uint64) error {
-	online, err := cpus.Online()
-	if err != nil {
-		return err
-	}
-	for _, cpu := range online {
-		perf, err := kern.PerfClock(cpu, 0, period)
-		if err == unix.ENODEV {
-			continue // went offline
-		}
-		if err != nil {
-			return fmt.Errorf("open the clock of CPU %d: %w", cpu, explainPerf(err))
-		}
-		s.perfs = append(s.perfs, perf)
-		fd, err := kern.LinkPerf(prog, perf, cookie)
-		if err != nil {
-			return fmt.Errorf("attach to the clock of CPU %d: %w", cpu, explainPerf(err))
-		}
-		s.links = append(s.links, link{fd})
-		if err := kern.PerfEnable(perf); err != nil {
-			return fmt.Errorf("start the clock of CPU %d: %w", cpu, err)
-		}
-	}
-	s.note("cpu-clock every %d ns on %d CPUs", period, len(online))
 	return nil
 }
 

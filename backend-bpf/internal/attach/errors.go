@@ -57,13 +57,25 @@ func explainTracepoint(err error) error {
 	return err
 }
 
-// explainPerf does the same for clocks.
-func explainPerf(err error) error {
-	switch err {
-	case unix.EPERM, unix.EACCES:
+// explainPerf does the same for events that are counted.
+func explainPerf(typ uint32, err error) error {
+	switch {
+	case err == unix.EPERM || err == unix.EACCES:
 		return fmt.Errorf("no permission (needs root or CAP_PERFMON, or a lower kernel.perf_event_paranoid): %w", err)
-	case unix.ENOENT, unix.EOPNOTSUPP, unix.ENODEV:
-		return fmt.Errorf("this machine has no such clock: %w", err)
+	case typ == unix.PERF_TYPE_BREAKPOINT && err == unix.ENOSPC:
+		return fmt.Errorf("all watchpoints of the processor are taken (it has four): %w", err)
+	case typ == unix.PERF_TYPE_BREAKPOINT && err == unix.EINVAL:
+		return fmt.Errorf("the kernel watches no such address: %w", err)
+	case typ == unix.PERF_TYPE_BREAKPOINT && (err == unix.ENOENT || err == unix.EOPNOTSUPP || err == unix.ENODEV):
+		return fmt.Errorf("this machine has no watchpoints: %w", err)
+	case err == unix.ENOENT || err == unix.EOPNOTSUPP || err == unix.ENODEV:
+		return fmt.Errorf("this machine does not count that (few virtual machines have hardware counters; software events are type 1): %w", err)
+	case err == unix.EINVAL:
+		return fmt.Errorf("the kernel knows no such event: %w", err)
+	case err == unix.ESRCH:
+		return fmt.Errorf("the target has ended: %w", err)
+	case err == unix.ENOSPC:
+		return fmt.Errorf("all counters of the processor are taken: %w", err)
 	}
 	return err
 }

@@ -65,7 +65,7 @@ func TestClock(t *testing.T) {
 	c := loadCounter(t, ebpf.PerfEvent, ebpf.AttachNone, "")
 	var s Set
 	defer s.Detach()
-	if err := s.Clock(c.prog(), uint64(time.Millisecond), 3); err != nil {
+	if err := s.Perf(c.prog(), Clock(uint64(time.Millisecond)), 0, 3); err != nil {
 		t.Fatal(err)
 	}
 	end := time.Now().Add(200 * time.Millisecond)

@@ -257,8 +257,11 @@ func tracing(at ebpf.AttachType, to string) error {
 	return no(err)
 }
 
+// slowClock ticks once a second.
+var slowClock = unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: 1e9}
+
 func havePerfClock() error {
-	fd, err := kern.PerfClock(0, 0, 1e9)
+	fd, err := kern.PerfEvent(slowClock, -1, 0)
 	if err != nil {
 		if err == unix.EACCES || err == unix.EPERM {
 			return fmt.Errorf("%s (kernel.perf_event_paranoid is %s)", Refusal(), readWord("/proc/sys/kernel/perf_event_paranoid"))
@@ -372,7 +375,7 @@ func haveKprobeMulti() error {
 
 // haveKprobeMissed looks at how much the kernel tells of a link: to a clock, which is quickly made.
 func haveKprobeMissed() error {
-	perf, err := kern.PerfClock(0, 0, 1e9)
+	perf, err := kern.PerfEvent(slowClock, -1, 0)
 	if err != nil {
 		return no(err)
 	}

@@ -189,16 +189,10 @@ func PerfKprobe(pmu uint32, symbol string, offset uint64, ret bool, retBit uint)
 	return PerfUprobe(pmu, symbol, offset, 0, -1, ret, retBit) // kprobe_func and probe_offset stand at the same places
 }
 
-// PerfClock opens a sampling clock on one CPU. freq is in Hz; 0 takes period in ns.
-func PerfClock(cpu int, freq, period uint64) (int, error) {
-	attr := unix.PerfEventAttr{
-		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
-		Sample: period,
-	}
-	if freq != 0 {
-		attr.Sample, attr.Bits = freq, unix.PerfBitFreq
-	}
-	return unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+// PerfEvent opens an event on one CPU (pid -1), or in one thread on all of them (cpu -1).
+func PerfEvent(attr unix.PerfEventAttr, pid, cpu int) (int, error) {
+	attr.Size = uint32(unsafe.Sizeof(attr))
+	return unix.PerfEventOpen(&attr, pid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 }
 
 // PerfTracepoint opens a perf event on the tracepoint with the id that tracefs gives.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -84,17 +85,8 @@ func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error
 		return s.attachUprobes(a, prog, files)
 	case a.Kind.InKernel():
 		return s.attachKernel(a)
-	case a.Kind == probe.Profile:
-		for _, t := range a.Sites {
-			period := t.Site.Period
-			if period <= 0 {
-				period = DefaultProfile
-			}
-			if err := s.set.Clock(prog.FD(), uint64(period), t.Cookie); err != nil {
-				return err
-			}
-		}
-		return nil
+	case a.Kind == probe.Profile || a.Kind == probe.Perf:
+		return s.attachPerf(a, prog)
 	case a.Table != "":
 		return s.enlist(a, prog)
 	case a.Kind == probe.ProcessSyscall || a.Kind == probe.ProcessSyscallReturn:
@@ -119,6 +111,25 @@ func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error
 		return nil
 	}
 	return fmt.Errorf("the eBPF back end cannot attach %v probes", a.Kind)
+}
+
+// attachPerf attaches a program to the clock or to what its sites count.
+func (s *Session) attachPerf(a *plan.Attach, prog *load.Prog) error {
+	for _, t := range a.Sites {
+		ev, pid := t.Site.Perf, 0
+		if a.Kind == probe.Profile {
+			ev = attach.Clock(uint64(cmp.Or(t.Site.Period, DefaultProfile)))
+		} else if t.Site.Target {
+			if err := traced.NeedsTarget(t.Site, s.cfg.Target); err != nil {
+				return err
+			}
+			pid = s.cfg.Target
+		}
+		if err := s.set.Perf(prog.FD(), ev, pid, t.Cookie); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enlist enters a program of system calls into the table through which it is gone to. The program that does that is attached

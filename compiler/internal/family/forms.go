@@ -23,6 +23,7 @@ var families = sync.OnceValue(func() []*form {
 		kernelForms(),
 		syscallForms(),
 		procfsForms(),
+		perfForms(),
 	}
 	roots = append(roots, kernels()...)
 	for _, name := range kernelAliases {
@@ -43,7 +44,6 @@ var kernelAliases = []string{
 
 // absent are families of the language that this version does not have.
 var absent = []struct{ name, why, hint string }{
-	{"perf", "performance-counter probes are not available in this version", "timer.profile samples every processor"},
 	{"netfilter", "netfilter probes are not available in this version", "probe the function of the kernel that sees the packets"},
 	{"lsm", "security-module probes are not available in this version", "probe the kernel's security_... functions"},
 	{"java", "Java probes are not available in this version", "programs in Go and C can be probed"},

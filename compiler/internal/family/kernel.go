@@ -24,13 +24,12 @@ func inKernel() []*form {
 			{name: "nearest", args: bare, resolve: kernelStatements},
 			{name: "absolute", args: bare, resolve: kernelStatements},
 		}},
-		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later, hint: "probe the functions that change the variable"},
 		{name: "mark", args: str, refuse: "kernels since 2.6.32 have no markers", hint: "tracepoints took their place: kernel.trace"},
 	}
 }
 
 func kernelForms() *form {
-	return &form{name: "kernel", args: bare, kids: append(inKernel(), &form{name: "trace", args: str, resolve: trace})}
+	return &form{name: "kernel", args: bare, kids: append(inKernel(), &form{name: "trace", args: str, resolve: trace}, watchForms())}
 }
 
 // kernels are the families of probes on the kernel's code.

@@ -40,10 +40,11 @@ type siteKey struct {
 	offset        uint64
 	event, symbol string
 	syscall       int
+	perf          probe.PerfEvent
 }
 
 func keyOf(s *probe.Site) siteKey {
-	return siteKey{s.Kind, s.Path, s.PID, s.Target, s.Offset, s.Event, s.Symbol, s.Syscall}
+	return siteKey{s.Kind, s.Path, s.PID, s.Target, s.Offset, s.Event, s.Symbol, s.Syscall, s.Perf}
 }
 
 type probeMerger struct {

@@ -1,0 +1,77 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestPerfEvents: page faults of the target and of what it makes, counted one by one, are as many as the kernel's tracepoint for
+// faults of programs tells; the clock hits as often as it should; a hit has the registers of what was interrupted.
+func TestPerfEvents(t *testing.T) {
+	needRoot(t)
+	s := begin(t, "-e", `global faults, traced, ticks, here
+		probe perf.sw.page_faults.sample(1).process { faults[pid() == target()]++ }
+		probe kernel.trace("exceptions:page_fault_user") { if (target_set_pid(pid())) traced++ }
+		probe perf.type(1).config(1).hz(1000).process { ticks++; if (user_mode() && uaddr() != 0) here++ }
+		probe end { printf("%d %d %d %d %d\n", faults[1], faults[0], traced, ticks > 10, here > 0) }`,
+		"-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
+	if status := s.end(); status != 0 {
+		t.Fatalf("status %d\n%s", status, s.stderr())
+	}
+	var own, kids, traced, ticks, here int
+	if n, _ := fmt.Sscan(s.stdout(), &own, &kids, &traced, &ticks, &here); n != 5 {
+		t.Fatal(s.stdout())
+	}
+	// The kernel itself touches pages of the program: those have no part in the tracepoint.
+	if sum := own + kids; own < 1 || kids < 200 || sum < traced*9/10 || sum > traced*13/10 {
+		t.Errorf("%d and %d faults, %d at the tracepoint", own, kids, traced)
+	}
+	if ticks != 1 || here != 1 {
+		t.Error(s.stdout())
+	}
+}
+
+// TestWatchpoint: the kernel's counter of a thread's voluntary context switches is watched; /proc tells how often it changed.
+func TestWatchpoint(t *testing.T) {
+	needRoot(t)
+	loop := exec.Command("/bin/sh", "-c", "while :; do /bin/sleep 0.02; done")
+	if err := loop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { loop.Process.Kill(); loop.Wait() }()
+	pid := loop.Process.Pid
+	s := begin(t, "-e", fmt.Sprintf(`probe kernel.trace("sched_switch") { if ($prev->pid == %d) { printf("0x%%x\n", &$prev->nvcsw) exit() } }`, pid))
+	if status := s.end(); status != 0 {
+		t.Fatal(s.stderr())
+	}
+	addr := strings.TrimSpace(s.stdout())
+	before := switches(t, pid)
+	w := begin(t, "-e", `global n, others probe kernel.data($1).length(8).write { if (pid() == $2) n++; else others++ }
+		probe timer.s(1) { exit() } probe end { println(n, " ", others) }`, addr, fmt.Sprint(pid))
+	if status := w.end(); status != 0 {
+		t.Fatal(w.stderr())
+	}
+	most := switches(t, pid) - before
+	var n, others int
+	fmt.Sscan(w.stdout(), &n, &others)
+	// The session covers a part of the time between the two looks.
+	if n == 0 || others != 0 || n > most || n < most/3 {
+		t.Errorf("%d writes by the thread, %d by others; the counter rose by %d", n, others, most)
+	}
+}
+
+// switches reads how often a process gave up its CPU.
+func switches(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	_, rest, _ := strings.Cut(string(status), "\nvoluntary_ctxt_switches:")
+	fmt.Sscan(rest, &n)
+	return n
+}
