@@ -60,9 +60,10 @@ type blob struct {
 	strOff uint32
 	count  uint32
 	// index has the offset in types of every stride-th type.
-	index              []uint32
-	funcs, named, vars nameTable
-	lookups            int
+	index []uint32
+	// tables find types by name, once there were some lookups.
+	tables  [groups]slots
+	lookups int
 }
 
 var le = binary.LittleEndian

@@ -1,6 +1,9 @@
 package kbtf
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // declare writes the declaration of inner with type id, as C does: "char (*inner)[3]".
 func (s *Scope) declare(id uint32, inner string, depth int) string {
@@ -51,7 +54,7 @@ func (s *namer) declare(id uint32, inner string, depth int) string {
 	case kindTypeTag:
 		return next(inner)
 	case kindConst, kindVolatile, kindRestrict:
-		qual := [...]string{"const", "volatile", "restrict"}[map[int]int{kindConst: 0, kindVolatile: 1, kindRestrict: 2}[r.kind()]]
+		qual := map[int]string{kindConst: "const", kindVolatile: "volatile", kindRestrict: "restrict"}[r.kind()]
 		if to, ok := s.b.at(s.untagged(r.ref())); ok && to.kind() == kindPtr {
 			if inner != "" {
 				qual += " " + inner
@@ -59,8 +62,8 @@ func (s *namer) declare(id uint32, inner string, depth int) string {
 			return next(qual)
 		}
 		to := next(inner)
-		if len(to) > 6 && to[:6] == "const " && r.kind() == kindVolatile {
-			return "const volatile " + to[6:]
+		if rest, ok := strings.CutPrefix(to, "const "); ok && r.kind() == kindVolatile {
+			return "const volatile " + rest
 		}
 		return qual + " " + to
 	case kindArray:

@@ -191,7 +191,7 @@ func (k *Kernel) LoadedModules() ([]string, error) {
 // Name is the module's name, "" for the kernel itself.
 func (s *Scope) Name() string { return s.name }
 
-// own lists the types of group g that are called name, of s and then of what is above it.
+// find lists the types of group g that are called name, of s and then of what is above it.
 func (s *Scope) find(g group, name string) []record {
 	var out []record
 	for x := s; x != nil; x = x.above {

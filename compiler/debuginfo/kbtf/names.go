@@ -7,6 +7,7 @@ const (
 	groupFunc  group = iota // functions
 	groupNamed              // everything that is a type
 	groupVar                // variables
+	groups                  // how many there are
 )
 
 // groupOf is the name space of a kind, ok false for what has no name of its own.
@@ -22,29 +23,27 @@ func groupOf(kind int) (g group, ok bool) {
 	return 0, false
 }
 
-// nameTable finds types by name: open addressing over their numbers.
-type nameTable struct {
-	slots []uint32 // 0 is empty
-	mask  uint32
-}
-
 // walkLimit is how many look-ups go through all types, at about the third of a millisecond each, before a table is made,
 // which takes some ten times that.
 const walkLimit = 12
 
 // find lists the types of x itself (not of its base) in group g that are called name.
-func (x *blob) find(g group, name string) []uint32 {
+func (x *blob) find(g group, name string) (out []uint32) {
 	if name == "" {
 		return nil
 	}
 	if x.lookups++; x.lookups > walkLimit {
-		return x.table(g).find(x, name)
+		x.table(g).each(name, func(id uint32) {
+			if r, ok := x.at(id); ok && x.name(r) == name {
+				out = append(out, id)
+			}
+		})
+		return out
 	}
 	offs := x.offsets(name)
 	if len(offs) == 0 {
 		return nil
 	}
-	var out []uint32
 	x.each(func(r record) bool {
 		n := r.nameOff()
 		for _, off := range offs {
@@ -59,52 +58,23 @@ func (x *blob) find(g group, name string) []uint32 {
 	return out
 }
 
-func (x *blob) table(g group) *nameTable {
-	t := [...]*nameTable{&x.funcs, &x.named, &x.vars}[g]
-	if t.slots != nil {
-		return t
+// table makes the table of a group: the numbers of types by name.
+func (x *blob) table(g group) slots {
+	if x.tables[g] != nil {
+		return x.tables[g]
+	}
+	each := func(f func(record)) {
+		x.each(func(r record) bool {
+			if k, ok := groupOf(r.kind()); ok && k == g && r.nameOff() != 0 {
+				f(r)
+			}
+			return true
+		})
 	}
 	n := 0
-	mine := func(r record) bool { k, ok := groupOf(r.kind()); return ok && k == g && r.nameOff() != 0 }
-	x.each(func(r record) bool {
-		if mine(r) {
-			n++
-		}
-		return true
-	})
-	size := 16
-	for size < n+n/2 {
-		size *= 2
-	}
-	t.slots, t.mask = make([]uint32, size), uint32(size-1)
-	x.each(func(r record) bool {
-		if mine(r) {
-			i := hash(x.name(r)) & t.mask
-			for t.slots[i] != 0 {
-				i = (i + 1) & t.mask
-			}
-			t.slots[i] = r.id
-		}
-		return true
-	})
+	each(func(record) { n++ })
+	t := newSlots(n)
+	each(func(r record) { t.add(x.name(r), r.id) })
+	x.tables[g] = t
 	return t
-}
-
-func (t *nameTable) find(x *blob, name string) []uint32 {
-	var out []uint32
-	for i := hash(name) & t.mask; t.slots[i] != 0; i = (i + 1) & t.mask {
-		if r, ok := x.at(t.slots[i]); ok && x.name(r) == name {
-			out = append(out, r.id)
-		}
-	}
-	return out
-}
-
-// hash is FNV-1a.
-func hash(s string) uint32 {
-	h := uint32(2166136261)
-	for i := range len(s) {
-		h = (h ^ uint32(s[i])) * 16777619
-	}
-	return h
 }

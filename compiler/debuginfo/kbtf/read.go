@@ -1,7 +1,6 @@
 package kbtf
 
 import (
-	"bytes"
 	"debug/elf"
 	"fmt"
 	"io"
@@ -89,11 +88,11 @@ func fromELF(f *os.File, path string, base *blob) (x *blob, err error) {
 	if sec.Size > maxBlob {
 		return nil, fmt.Errorf("%s: .BTF has %d bytes, which are too many", path, sec.Size)
 	}
-	b, err := io.ReadAll(io.LimitReader(sec.Open(), maxBlob))
+	b, err := sec.Data()
 	if err != nil {
 		return nil, fmt.Errorf("%s: .BTF: %w", path, err)
 	}
-	if x, err = newBlob(bytes.Clone(b), base); err != nil {
+	if x, err = newBlob(b, base); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return x, nil

@@ -41,8 +41,8 @@ type Symbols struct {
 	hidden bool
 	// sorted are the lines with an address, by that.
 	sorted []uint32
-	// slots find lines by name: 1 + the offset of the line, 0 is empty.
-	slots   []uint32
+	// slots find lines by name: 1 + the offset of the line.
+	slots   slots
 	lookups int
 	mods    []string
 	// lo and hi are the bounds of the kernel's code, once looked for.
@@ -298,25 +298,16 @@ func (s *Symbols) Named(name string) []Symbol {
 	}
 }
 
-// table makes the table of names: open addressing.
-func (s *Symbols) table() []uint32 {
+// table makes the table of names.
+func (s *Symbols) table() slots {
 	if s.slots != nil {
 		return s.slots
 	}
-	size := 16
-	for n := bytes.Count(s.text, []byte{'\n'}) + 1; size < n+n/2; {
-		size *= 2
-	}
-	s.slots = make([]uint32, size)
-	mask := uint32(size - 1)
+	s.slots = newSlots(bytes.Count(s.text, []byte{'\n'}) + 1)
 	for at := 0; at < len(s.text); {
 		x, next, ok := s.line(at)
 		if ok {
-			i := hash(x.Name) & mask
-			for s.slots[i] != 0 {
-				i = (i + 1) & mask
-			}
-			s.slots[i] = uint32(at) + 1
+			s.slots.add(x.Name, uint32(at)+1)
 		}
 		at = next
 	}
@@ -324,15 +315,12 @@ func (s *Symbols) table() []uint32 {
 }
 
 // fromTable is Named by the table.
-func (s *Symbols) fromTable(name string) []Symbol {
-	slots := s.table()
-	var out []Symbol
-	mask := uint32(len(slots) - 1)
-	for i, n := hash(name)&mask, 0; slots[i] != 0 && n < len(slots); i, n = (i+1)&mask, n+1 {
-		if x, _, ok := s.line(int(slots[i] - 1)); ok && x.Name == name {
+func (s *Symbols) fromTable(name string) (out []Symbol) {
+	s.table().each(name, func(v uint32) {
+		if x, _, ok := s.line(int(v - 1)); ok && x.Name == name {
 			out = append(out, x)
 		}
-	}
+	})
 	return out
 }
 
@@ -411,7 +399,7 @@ func (s *Symbols) prefixed(prefix string) []Symbol {
 		}
 		start := bytes.LastIndexByte(s.text[:at+i], '\n') + 1
 		x, next, ok := s.line(start)
-		if ok && len(x.Name) >= len(prefix) && x.Name[:len(prefix)] == prefix {
+		if ok && strings.HasPrefix(x.Name, prefix) {
 			out = append(out, x)
 		}
 		at = max(next, at+i+1)
@@ -444,7 +432,7 @@ func (s *Symbols) modules() []string {
 
 // generated reports whether a module's name stands for code that the kernel made itself.
 func generated(module string) bool {
-	return module == "bpf" || len(module) > 11 && module[:11] == "__builtin__"
+	return module == "bpf" || strings.HasPrefix(module, "__builtin__")
 }
 
 // anchor is the nearest symbol at or below addr that is the only one of its name: _stext for the kernel itself.

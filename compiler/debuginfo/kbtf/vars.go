@@ -18,7 +18,10 @@ const (
 	regSP  = 7
 )
 
-var argRegs = [...]int{5, 4, 1, 2, 8, 9} // rdi rsi rdx rcx r8 r9
+var (
+	argRegs    = [...]int{5, 4, 1, 2, 8, 9} // rdi rsi rdx rcx r8 r9
+	resultRegs = [...]int{regRAX, regRDX}
+)
 
 // protoOf is the prototype of f. Errors say why its variables are not known.
 func (im *Image) protoOf(f *function) (*Proto, error) {
@@ -128,6 +131,16 @@ func plain(t *types.Ctype, off int64, depth int) bool {
 	return false
 }
 
+// inRegs is a value of type t, 8 bytes of it in each of regs.
+func inRegs(t *types.Ctype, regs []int) loc.Place {
+	pl := loc.Place{Type: t, Kernel: true, Writable: true}
+	for i, r := range regs {
+		off := int64(8 * i)
+		pl.Pieces = append(pl.Pieces, loc.Piece{Off: off, Size: min(t.Size-off, 8), Val: loc.Register(r)})
+	}
+	return pl
+}
+
 // params places the parameters of f at its entry.
 func (im *Image) params(f *function) ([]*debuginfo.Var, error) {
 	p, err := im.protoOf(f)
@@ -167,11 +180,7 @@ func (im *Image) params(f *function) ([]*debuginfo.Var, error) {
 			refuse(fmt.Sprintf("%s is passed by value on the stack", x.Type.Name))
 			stack = -1
 		case n > 0 && used+n <= len(argRegs):
-			v.Place = loc.Place{Type: x.Type, Kernel: true, Writable: true}
-			for w := range n {
-				off := int64(8 * w)
-				v.Place.Pieces = append(v.Place.Pieces, loc.Piece{Off: off, Size: min(x.Type.Size-off, 8), Val: loc.Register(argRegs[used+w])})
-			}
+			v.Place = inRegs(x.Type, argRegs[used:used+n])
 			used += n
 		case n > 1:
 			refuse(fmt.Sprintf("%s is passed by value on the stack", x.Type.Name))
@@ -325,11 +334,7 @@ func (im *Image) Results(s debuginfo.Site) ([]*debuginfo.Var, error) {
 	case mem:
 		v.Place = loc.Place{Type: p.Result, InMemory: true, Addr: loc.Register(regRAX), Kernel: true, Writable: true}
 	default:
-		v.Place = loc.Place{Type: p.Result, Kernel: true, Writable: true}
-		for w := range n {
-			off := int64(8 * w)
-			v.Place.Pieces = append(v.Place.Pieces, loc.Piece{Off: off, Size: min(p.Result.Size-off, 8), Val: loc.Register([]int{regRAX, regRDX}[w])})
-		}
+		v.Place = inRegs(p.Result, resultRegs[:n])
 	}
 	return []*debuginfo.Var{v}, nil
 }
