@@ -11,6 +11,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 )
 
 const counter = `
@@ -25,10 +26,7 @@ b0:
 
 func program(t *testing.T) *ir.Program {
 	t.Helper()
-	p, err := ir.ParseText(counter)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := irtest.Parse(t, counter)
 	return p
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 )
 
 // module makes an object file that says of itself what modules do.
@@ -38,10 +39,7 @@ func module(t *testing.T) []byte {
 
 // TestOpen: a module that was built elsewhere gives its program back; one that is not what it should be is refused.
 func TestOpen(t *testing.T) {
-	p, err := ir.ParseText("global n long\nprobe \"begin\" {\n  site begin point=\"begin\"\nb0:\n  gadd @n, 1\n  print \"x\\n\"()\n  end\n}\nprobe \"p\" {\n  site uprobe path=\"/bin/true\" offset=0x1000 point=\"p\"\nb0:\n  gadd @n, 1\n  end\n}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := irtest.Parse(t, "global n long\nprobe \"begin\" {\n  site begin point=\"begin\"\nb0:\n  gadd @n, 1\n  print \"x\\n\"()\n  end\n}\nprobe \"p\" {\n  site uprobe path=\"/bin/true\" offset=0x1000 point=\"p\"\nb0:\n  gadd @n, 1\n  end\n}")
 	art, ds := New().Build(context.Background(), p, backend.BuildOptions{Name: "built"})
 	if ds.HasErrors() {
 		t.Fatal(ds[0].Message)

@@ -11,23 +11,12 @@ import (
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
-
-func parse(t *testing.T, text string) *ir.Program {
-	t.Helper()
-	p, err := ir.ParseText(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ir.Verify(p); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 // TestHostTexts: every intrinsic whose text is made on the host has a form in records.
 func TestHostTexts(t *testing.T) {
@@ -56,7 +45,7 @@ func TestDecide(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := parse(t, string(text))
+			p := irtest.Parse(t, string(text))
 			hs, ds := Decide(t.Context(), p, Options{Translates: func(name string) bool { return name != "ngroups" }})
 			var b strings.Builder
 			for _, h := range hs {
@@ -101,7 +90,7 @@ func (s *sink) Exit()                  { s.WriteString("exit\n") }
 
 // TestInline runs a handler with its calls and with them inlined.
 func TestInline(t *testing.T) {
-	p := parse(t, inlineProgram)
+	p := irtest.Parse(t, inlineProgram)
 	body, err := Inline(p, p.Probes[0].Handler, p.Nesting())
 	if err != nil {
 		t.Fatal(err)

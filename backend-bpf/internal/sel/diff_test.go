@@ -21,6 +21,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/source"
@@ -517,13 +518,7 @@ func TestDifferential(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := ir.ParseText(string(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := ir.Verify(p); err != nil {
-				t.Fatal(err)
-			}
+			p := irtest.Parse(t, string(text))
 			for _, may := range forms() {
 				m := same(t, p, 2, sel.Features{MayGoto: may})
 				t.Logf("instructions: %v", m.insns)

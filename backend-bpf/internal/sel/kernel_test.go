@@ -6,7 +6,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
-	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -42,13 +42,7 @@ func TestKernelSites(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := fmt.Sprintf("probe \"x\" {\n  %s\n  long r0, r1, r2\n  string r3 200, r4 200\nb0:\n  r0 = mov 0\n  r1 = mov 0\n  r2 = mov 0\n  %s\n  r0 = add r0, r1\n  r0 = add r0, r2\n  print \"%%d\\n\"(r0)\n  end\n}\n", c.sites, c.body)
-			p, err := ir.ParseText(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := ir.Verify(p); err != nil {
-				t.Fatal(err)
-			}
+			p := irtest.Parse(t, text)
 			lay, err := maps.New(p, all(p), maps.Options{CPUs: 2})
 			if err != nil {
 				t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
-	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -16,10 +16,7 @@ import (
 
 func translate(t *testing.T, text string, feat sel.Features) asm.Instructions {
 	t.Helper()
-	p, err := ir.ParseText(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := irtest.Parse(t, text)
 	kernel := make([]bool, len(p.Globals))
 	for i := range kernel {
 		kernel[i] = true

@@ -9,7 +9,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/load"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
-	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/wire"
@@ -56,10 +56,7 @@ func TestOwnStack(t *testing.T) {
 		{"uprobe", count, true, true}, {"uretprobe", count, true, true}, {"uprobe", text, true, true}, {"uretprobe", text, true, true},
 		{"uprobe", count, false, false}, {"kprobe symbol=\"vfs_read\"", count, true, false},
 	} {
-		p, err := ir.ParseText("global n long\nprobe \"p\" {\n  site " + c.site + "\n  string r0 200\nb0:\n  " + c.body + "\n  end\n}\n")
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := irtest.Parse(t, "global n long\nprobe \"p\" {\n  site "+c.site+"\n  string r0 200\nb0:\n  "+c.body+"\n  end\n}\n")
 		lay, err := maps.New(p, all(p), maps.Options{CPUs: 2})
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/diag/diagtest"
-	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -19,13 +19,7 @@ import (
 // messages.
 func translateOne(t *testing.T, site, body string, types sel.Types, feat sel.Features) diag.List {
 	t.Helper()
-	p, err := ir.ParseText(fmt.Sprintf("probe \"x\" {\n  site %s\n  long r0, r1\n  string r2 100, r3 100\nb0:\n  r0 = mov 1\n  r2 = mov \"\"\n  r3 = mov \"\"\n  %s\n  print \"%%d%%s\\n\"(r0, r2)\n  end\n}\n", site, body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ir.Verify(p); err != nil {
-		t.Fatal(err)
-	}
+	p := irtest.Parse(t, fmt.Sprintf("probe \"x\" {\n  site %s\n  long r0, r1\n  string r2 100, r3 100\nb0:\n  r0 = mov 1\n  r2 = mov \"\"\n  r3 = mov \"\"\n  %s\n  print \"%%d%%s\\n\"(r0, r2)\n  end\n}\n", site, body))
 	lay, err := maps.New(p, all(p), maps.Options{CPUs: 2})
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/wire"
@@ -99,13 +100,7 @@ func newBench(t *testing.T, text string, feat sel.Features) *bench {
 		b.syms[s.Name] = s.Value
 		text = strings.ReplaceAll(text, "%"+s.Name+"%", fmt.Sprintf("0x%x", s.Value))
 	}
-	p, err := ir.ParseText(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ir.Verify(p); err != nil {
-		t.Fatal(err)
-	}
+	p := irtest.Parse(t, text)
 	b.machine = loadUprobes(t, p, feat)
 	ex, err := link.OpenExecutable(b.bin)
 	if err != nil {

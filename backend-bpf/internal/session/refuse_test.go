@@ -18,6 +18,7 @@ import (
 	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
@@ -140,15 +141,12 @@ func TestNoKprobes(t *testing.T) {
 	if features.Has(features.Kprobe) {
 		t.Skip("this kernel has kprobes; the tests in virtual machines use them")
 	}
-	p, err := ir.ParseText("probe \"p\" {\n  site kprobe symbol=\"vfs_read\"\nb0:\n  end\n}\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := irtest.Parse(t, "probe \"p\" {\n  site kprobe symbol=\"vfs_read\"\nb0:\n  end\n}\n")
 	p.Probes[0].Pos = 7
 	pl := &plan.Plan{Program: p, Schema: &wire.Schema{}, Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"p": {Type: ebpf.Kprobe}},
 		Maps: map[string]*ebpf.MapSpec{plan.MapOutput: {}, plan.MapControl: {ValueSize: plan.CtlSize}, plan.MapCounters: {MaxEntries: uint32(ir.NumCauses) + 1}}},
 		Attach: []plan.Attach{{Prog: "p", Kind: probe.Kprobe, Sites: []plan.Target{{Site: p.Probes[0].Sites[0]}}}}}
-	_, err = Load(t.Context(), Config{Plan: pl})
+	_, err := Load(t.Context(), Config{Plan: pl})
 	if features.Probe(features.BPF) != nil {
 		diagtest.Find(t, err, CodeRights)
 		return

@@ -11,24 +11,13 @@ import (
 
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/kmod"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
-
-func parse(t *testing.T, text string) *ir.Program {
-	t.Helper()
-	p, err := ir.ParseText(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ir.Verify(p); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 // TestGolden compares the C of the programs in testdata.
 func TestGolden(t *testing.T) {
@@ -42,7 +31,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			u, ds := Generate(parse(t, string(b)), Options{Name: "golden"})
+			u, ds := Generate(irtest.Parse(t, string(b)), Options{Name: "golden"})
 			if ds.HasErrors() {
 				t.Fatal(ds[0].Message)
 			}
@@ -72,7 +61,7 @@ func TestRefused(t *testing.T) {
 		"nesting":  {"limits MAXNESTING=1000\nfunc f(r0) recursive {\n long r0\nb0:\n call f(r0)\n return\n}\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n call f(1)\n end\n}", "kernel's stack"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, ds := Generate(parse(t, c.text), Options{Name: "m"})
+			_, ds := Generate(irtest.Parse(t, c.text), Options{Name: "m"})
 			if !ds.HasErrors() || !strings.Contains(ds[0].Message, c.want) {
 				t.Errorf("want %q, got %v", c.want, ds)
 			}
@@ -98,7 +87,7 @@ func TestDeferred(t *testing.T) {
 			site + " long r0\nb0:\n r0 = reg 0\n call f(r0)\n end\n}", []wire.Arg{{Kind: wire.Int}}, "hit->regs->ax"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u, ds := Generate(parse(t, c.text), Options{Name: "m"})
+			u, ds := Generate(irtest.Parse(t, c.text), Options{Name: "m"})
 			if ds.HasErrors() {
 				t.Fatal(ds)
 			}
@@ -118,7 +107,7 @@ func TestDeferred(t *testing.T) {
 		})
 	}
 	// What changes the program happens at once.
-	_, ds := Generate(parse(t, head+site+"b0:\n setreg 0, 1\n printhist 0 @st\n end\n}"), Options{Name: "m"})
+	_, ds := Generate(irtest.Parse(t, head+site+"b0:\n setreg 0, 1\n printhist 0 @st\n end\n}"), Options{Name: "m"})
 	if !ds.HasErrors() || !strings.Contains(ds[0].Message, "changes the traced program") {
 		t.Errorf("%v", ds)
 	}
@@ -181,7 +170,7 @@ func TestIntrinsicsCompile(t *testing.T) {
 		}
 	}
 	b.End()
-	p := parse(t, "probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n end\n}")
+	p := irtest.Parse(t, "probe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n end\n}")
 	p.Probes[0].Handler = b.Finish()
 	if err := ir.Verify(p); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/ir/irtest"
 )
 
 // TestEmbedded runs C of a script in user space under the sanitizers: arguments, results, errors, faults, output, globals.
@@ -17,7 +19,7 @@ func TestEmbedded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := parse(t, string(text))
+	p := irtest.Parse(t, string(text))
 	c, u, evs, refused := cprog(p)
 	if refused {
 		t.Fatal("refused")

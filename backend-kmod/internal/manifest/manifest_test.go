@@ -10,15 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/source"
 )
 
 func sample(t testing.TB) *Manifest {
-	p, err := ir.ParseText("global n long init 5\nprobe \"begin\" {\n  site begin point=\"begin\"\n  long r0\nb0:\n  r0 = gget @n ~7\n  print \"%d\\n\"(r0) ~8\n  end ~9\n}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := irtest.Parse(t, "global n long init 5\nprobe \"begin\" {\n  site begin point=\"begin\"\n  long r0\nb0:\n  r0 = gget @n ~7\n  print \"%d\\n\"(r0) ~8\n  end ~9\n}")
 	p.Files = new(source.FileSet)
 	p.Files.Add("s.stp", []byte("probe begin { println(n) }"))
 	return &Manifest{Program: p, Digest: Digest{1, 2, 3}, Traced: []Traced{{"/bin/x", 99, "abc"}}}

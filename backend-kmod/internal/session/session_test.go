@@ -18,6 +18,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -59,10 +60,7 @@ func (m *module) Close() error { m.closed++; return nil }
 
 func open(t *testing.T, text string, files map[string]debuginfo.FileID) (*Session, *module) {
 	t.Helper()
-	p, err := ir.ParseText(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := irtest.Parse(t, text)
 	u, ds := cgen.Generate(p, cgen.Options{Name: "m"})
 	if ds.HasErrors() {
 		t.Fatal(ds)

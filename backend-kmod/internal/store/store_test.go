@@ -21,6 +21,7 @@ import (
 	"github.com/gostap/gostap/backend-kmod/internal/stage"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/runtime/kmod"
 )
 
@@ -135,10 +136,7 @@ func begin(t *testing.T) (*ir.Program, *Store, *child) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("gcc is not installed")
 	}
-	p, err := ir.ParseText(globals)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := irtest.Parse(t, globals)
 	u, ds := cgen.Generate(p, cgen.Options{Name: "test", All: true})
 	if ds.HasErrors() {
 		t.Fatal(ds)
@@ -273,10 +271,7 @@ func (f *fake) Do(op stage.Op, glob uint32, n int64, key, val []byte) (int64, er
 // TestBroken: what the kernel refuses ends the session with the global's name, a full array is the script's
 // error, and globals that only the host uses never reach the module.
 func TestBroken(t *testing.T) {
-	p, err := ir.ParseText(globals)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := irtest.Parse(t, globals)
 	u, _ := cgen.Generate(p, cgen.Options{Name: "test"})
 	f := &fake{err: unix.EBADF}
 	s := New(p, u.Globals, f)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 )
 
 // changed is a program of which only registers and eight bytes at address 0x100 can be changed.
@@ -43,13 +43,7 @@ func (c *changed) Write(buf []byte, addr uint64, kernel bool) error {
 
 func TestChange(t *testing.T) {
 	run := func(body string, ctx Context) string {
-		p, err := ir.ParseText("probe \"p\" {\n  long r0, r1\n  string r2 99\n" + body + "}")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := ir.Verify(p); err != nil {
-			t.Fatal(err)
-		}
+		p := irtest.Parse(t, "probe \"p\" {\n  long r0, r1\n  string r2 99\n"+body+"}")
 		out := &said{}
 		m, err := New(p, NewMemStore(p), out)
 		if err != nil {

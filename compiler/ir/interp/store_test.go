@@ -8,22 +8,11 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 )
 
-func program(t testing.TB, text string) *ir.Program {
-	t.Helper()
-	p, err := ir.ParseText(text)
-	if err == nil {
-		err = ir.Verify(p)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 func TestMemStore(t *testing.T) {
-	p := program(t, `global n long init 7
+	p := irtest.Parse(t, `global n long init 7
 global a long [string 9, long] size 2
 global w long [long] size 2 wrap
 global st stats hist_log`)
@@ -80,7 +69,7 @@ global st stats hist_log`)
 }
 
 func TestLock(t *testing.T) {
-	p := program(t, "limits MAXTRYLOCK=2 TRYLOCKDELAY=1\nlocks 1\nprobe \"p\" {\nb0:\n  lock 0\n  print \"in\"()\n  unlock 0\n  end\n}")
+	p := irtest.Parse(t, "limits MAXTRYLOCK=2 TRYLOCKDELAY=1\nlocks 1\nprobe \"p\" {\nb0:\n  lock 0\n  print \"in\"()\n  unlock 0\n  end\n}")
 	s := NewMemStore(p)
 	out := &said{}
 	m, err := New(p, s, out)
@@ -101,7 +90,7 @@ func TestLock(t *testing.T) {
 
 // TestConcurrent: machines that share a store lose nothing.
 func TestConcurrent(t *testing.T) {
-	p := program(t, "global n long\nglobal a long [long] size 4\nprobe \"p\" {\nb0:\n  gadd @n, 1\n  madd @a[3], 2\n  end\n}")
+	p := irtest.Parse(t, "global n long\nglobal a long [long] size 4\nprobe \"p\" {\nb0:\n  gadd @n, 1\n  madd @a[3], 2\n  end\n}")
 	s := NewMemStore(p)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -172,7 +161,7 @@ func TestMerge(t *testing.T) {
 }
 
 func BenchmarkLongs(b *testing.B) {
-	p := program(b, `limits MAXACTION=1000000
+	p := irtest.Parse(b, `limits MAXACTION=1000000
 probe "p" {
   long r0, r1, r2
 b0:
@@ -206,7 +195,7 @@ b3:
 }
 
 func BenchmarkGlobals(b *testing.B) {
-	p := program(b, `global n long
+	p := irtest.Parse(b, `global n long
 global a long [string 15] size 100
 global st stats [long] size 100
 probe "p" {
@@ -234,7 +223,7 @@ b0:
 }
 
 func BenchmarkNew(b *testing.B) {
-	p := program(b, "global n long\n"+strings.Repeat("\nprobe \"p\" {\n  long r0\nb0:\n  r0 = gget @n\n  gset @n, r0\n  print \"%d\\n\"(r0)\n  end\n}", 5))
+	p := irtest.Parse(b, "global n long\n"+strings.Repeat("\nprobe \"p\" {\n  long r0\nb0:\n  r0 = gget @n\n  gset @n, r0\n  print \"%d\\n\"(r0)\n  end\n}", 5))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := New(p, NewMemStore(p), &said{}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/irtest"
 )
 
 // busyStore is a store whose globals others change whenever the lock is free.
@@ -84,10 +85,7 @@ func TestView(t *testing.T) {
 		{"1000", "7=70 8=80 n 5 left 0 count 1 ", "7=3"},
 		{"69", "7=70 E:enough", "7=71 8=80"},
 	} {
-		p, err := ir.ParseText(strings.Replace(viewed, "$LIMIT", c.limit, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := irtest.Parse(t, strings.Replace(viewed, "$LIMIT", c.limit, 1))
 		s := &busyStore{MemStore: NewMemStore(p)}
 		for _, err := range []error{s.Set(0, Key{{Int: 7}}, Val{Int: 70}), s.Set(0, Key{{Int: 8}}, Val{Int: 80}), s.AddStat(1, Key{{Int: 1}}, 3), s.Set(2, nil, Val{Int: 5})} {
 			if err != nil {
@@ -128,9 +126,9 @@ func TestNoView(t *testing.T) {
 		"no loop":     "b0:\n lock 0\n r0 = mget @a[1]\n mclear @a\n unlock 0\n end",
 		"by function": "b0:\n lock 0\n iteropen i0 @a \"k0+\"\n call touch()\n unlock 0\n end",
 	} {
-		p, err := ir.ParseText("locks 1\nglobal a long [long] size 10 class 0\nfunc touch() {\nb0:\n mset @a[1], 1\n return\n}\nprobe \"t\" {\n site timer period=1\n long r0\n" + body + "\n}\n")
+		p, err := ir.ParseText("locks 1\nglobal a long [long] size 10 class 0\nfunc touch() {\nb0:\n mset @a[1], 1\n return\n}\nprobe \"t\" {\n site timer period=1\n long r0\n"+body+"\n}\n")
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatal(err)
 		}
 		if planView(p, p.Probes[0].Handler) != nil {
 			t.Errorf("%s: a copy would do?", name)
