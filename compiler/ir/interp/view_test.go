@@ -126,7 +126,7 @@ func TestNoView(t *testing.T) {
 		"no loop":     "b0:\n lock 0\n r0 = mget @a[1]\n mclear @a\n unlock 0\n end",
 		"by function": "b0:\n lock 0\n iteropen i0 @a \"k0+\"\n call touch()\n unlock 0\n end",
 	} {
-		p, err := ir.ParseText("locks 1\nglobal a long [long] size 10 class 0\nfunc touch() {\nb0:\n mset @a[1], 1\n return\n}\nprobe \"t\" {\n site timer period=1\n long r0\n"+body+"\n}\n")
+		p, err := ir.ParseText("locks 1\nglobal a long [long] size 10 class 0\nfunc touch() {\nb0:\n mset @a[1], 1\n return\n}\nprobe \"t\" {\n site timer period=1\n long r0\n" + body + "\n}\n")
 		if err != nil {
 			t.Fatal(err)
 		}
