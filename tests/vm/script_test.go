@@ -36,6 +36,11 @@ var scripts = []struct {
 		probe end { printf("getpgid %d, writev %d, utime %d, openat %d\n", n["getpgid"], n["writev"], n["utime"], n["openat"]) }`,
 		[]string{"socketpair(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0, 0x", "open(\"/no/such/file\", O_RDONLY|O_CLOEXEC)\n", "access(\"/no/such/file\", R_OK|W_OK)\n",
 			"lseek(5, -1, SEEK_END)\n", "getpeername = 0\n", "open = -2 (ENOENT)\n", "lseek = 0\n", "wait4 = kid\n", "hello, 5\n", "getpgid 5, writev 0, utime 0, openat 1\n", "rc 0"}},
+	{"perf", "grow", `global f, t, c
+		probe perf.sw.page_faults.sample(1).process { f++ }
+		probe kernel.trace("exceptions:page_fault_user") { if (pid() == target()) t++ }
+		probe perf.type(1).config(0).hz(200) { c++ }
+		probe end { printf("faults %d ticks %d\n", t > 100 && f >= t && f < t * 2, c > 5) }`, []string{"faults 1 ticks 1\n", "rc 0"}},
 	{"events", "calls", `global e, r, c
 		probe process.syscall { e[$syscall]++; if ($syscall == 52) printf("getpeername %d\n", $arg1) }
 		probe process("%PROG").syscall.return { r[$syscall, $return]++ }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -15,6 +17,7 @@ type spot struct {
 	refctr uint64
 	event  string
 	period int64
+	perf   probe.PerfEvent
 	nr     int    // of a system call
 	except string // name of the set of numbers that it is not for
 	pid    int    // -1 for the target
@@ -86,6 +89,11 @@ func (u *unit) spot(h *fn, s *probe.Site) (sp spot, ok bool) {
 		if sp.period <= 0 {
 			sp.period = 1e6
 		}
+	case probe.Perf:
+		sp.perf = s.Perf
+		if s.Perf.Type != unix.PERF_TYPE_SOFTWARE && s.Perf.Type != unix.PERF_TYPE_BREAKPOINT {
+			u.refuse(pr.Pos, "%s: the processor's counters interrupt the kernel where handlers of modules cannot run", s.Point)
+		}
 	case probe.ProcfsRead, probe.ProcfsWrite:
 		sp.event = s.Event
 	case probe.ProcessSyscall, probe.ProcessSyscallReturn:
@@ -110,7 +118,7 @@ func (u *unit) spot(h *fn, s *probe.Site) (sp spot, ok bool) {
 // tables are the kinds of places, each with a table, a header and functions named after it, and what else its functions take for
 // a row and for the table.
 var tables = []struct{ kind, on, off string }{
-	{"uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes"}, {kind: "kprobe"}, {kind: "trace"}, {kind: "process"}, {kind: "syscall"}, {kind: "profile"},
+	{"uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes"}, {kind: "kprobe"}, {kind: "trace"}, {kind: "process"}, {kind: "syscall"}, {kind: "profile"}, {kind: "perf"},
 }
 
 // row writes the line of a table for a place, and says which table that is. file is the number of the place's file, -1 for none;
@@ -126,6 +134,12 @@ func (a *at) row(file int, common string) (table, row string) {
 			row += ", .ret = true"
 		}
 		return "uprobe", row
+	case probe.Perf:
+		row = fmt.Sprintf(".type = %d, .config = 0x%xULL, .every = %d, .hz = %d, ", a.perf.Type, a.perf.Config, a.perf.Period, a.perf.Hz)
+		if a.perf.Type == unix.PERF_TYPE_BREAKPOINT {
+			row += fmt.Sprintf(".access = %d, .addr = 0x%xULL, .len = %d, ", a.perf.Access, a.perf.Addr, a.perf.Len)
+		}
+		return "perf", row + common
 	case probe.Kprobe, probe.Kretprobe:
 		row = fmt.Sprintf(".symbol = %s, .offset = %d, %s", text(a.event), a.offset, common)
 		if a.kind == probe.Kretprobe {
