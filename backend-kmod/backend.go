@@ -28,7 +28,7 @@ const (
 	CodeBuild     diag.Code = "module-build"
 )
 
-// Options choose another kernel than the running one.
+// Options choose the kernel; the zero value is the running one.
 type Options struct {
 	// Release is a kernel release as uname -r gives it (-r), or a build directory when it has a slash.
 	Release string
@@ -38,10 +38,7 @@ type Options struct {
 
 type kmodBackend struct{ o Options }
 
-// New gives the back end for the running kernel.
-func New() backend.Backend { return NewFor(Options{}) }
-
-// NewFor gives the back end for another kernel.
+// NewFor gives the back end for a kernel.
 func NewFor(o Options) backend.Backend { return kmodBackend{o} }
 
 // Name implements backend.Backend.

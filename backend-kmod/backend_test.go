@@ -32,7 +32,7 @@ func program(t *testing.T) *ir.Program {
 
 // TestListing: -p3 works without headers, root or module support.
 func TestListing(t *testing.T) {
-	art, ds := New().Build(context.Background(), program(t), backend.BuildOptions{Name: "listed"})
+	art, ds := NewFor(Options{}).Build(context.Background(), program(t), backend.BuildOptions{Name: "listed"})
 	if ds.HasErrors() {
 		t.Fatal(ds[0].Message)
 	}
@@ -43,7 +43,7 @@ func TestListing(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for name, ok := range map[string]bool{"a_1": true, "a-b": false, "../x": false, strings.Repeat("x", 41): false} {
-		if _, ds := New().Build(context.Background(), program(t), backend.BuildOptions{Name: name}); ds.HasErrors() == ok {
+		if _, ds := NewFor(Options{}).Build(context.Background(), program(t), backend.BuildOptions{Name: name}); ds.HasErrors() == ok {
 			t.Errorf("%q: %v", name, ds)
 		}
 	}

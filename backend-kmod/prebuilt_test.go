@@ -40,7 +40,7 @@ func module(t *testing.T) []byte {
 // TestOpen: a module that was built elsewhere gives its program back; one that is not what it should be is refused.
 func TestOpen(t *testing.T) {
 	p := irtest.Parse(t, "global n long\nprobe \"begin\" {\n  site begin point=\"begin\"\nb0:\n  gadd @n, 1\n  print \"x\\n\"()\n  end\n}\nprobe \"p\" {\n  site uprobe path=\"/bin/true\" offset=0x1000 point=\"p\"\nb0:\n  gadd @n, 1\n  end\n}")
-	art, ds := New().Build(context.Background(), p, backend.BuildOptions{Name: "built"})
+	art, ds := NewFor(Options{}).Build(context.Background(), p, backend.BuildOptions{Name: "built"})
 	if ds.HasErrors() {
 		t.Fatal(ds[0].Message)
 	}

@@ -90,10 +90,6 @@ var notInGuest = map[string]string{
 	"t-task":            "about the running kernel",
 }
 
-// onlyBPF are tests that one of the back ends does not do as the other, with the reason. One that begins to work
-// fails the test.
-var onlyBPF = map[string]string{}
-
 // parityCase is one test.
 type parityCase struct {
 	name string
@@ -315,24 +311,18 @@ func (d parityDir) build(t *testing.T, cases []*parityCase) {
 
 // compare holds what a case said with each runtime against what it must say.
 func (d parityDir) compare(t *testing.T, c *parityCase, said map[string][]byte) {
-	wrong := map[string]string{}
 	for _, rt := range []string{"bpf", "kernel"} {
+		wrong := ""
 		for _, name := range []string{"stdout", "stderr", "status"} {
 			got := strings.ReplaceAll(string(said[c.name+"."+rt+"."+name]), binDir, "$BIN")
 			got = strings.ReplaceAll(got, filepath.Join(d.base, "now", c.name), "$WORK")
 			if !matches(c.want[name], got) {
-				wrong[rt] += name + ":\n" + differ(c.want[name], got)
+				wrong += name + ":\n" + differ(c.want[name], got)
 			}
 		}
-	}
-	switch why := onlyBPF[c.name]; {
-	case why != "" && wrong["kernel"] == "":
-		t.Errorf("%s works with modules, too: it is not to be listed any more (%s)", c.name, why)
-	case why == "" && wrong["kernel"] != "":
-		t.Errorf("%s: --runtime=kernel: %s", c.name, wrong["kernel"])
-	}
-	if wrong["bpf"] != "" {
-		t.Errorf("%s: --runtime=bpf: %s", c.name, wrong["bpf"])
+		if wrong != "" {
+			t.Errorf("%s: --runtime=%s: %s", c.name, rt, wrong)
+		}
 	}
 }
 

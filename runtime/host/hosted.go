@@ -12,6 +12,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/host/symbols"
 	"github.com/gostap/gostap/runtime/wire"
@@ -192,12 +193,6 @@ func (h *hosted) system(command string) error {
 	return nil
 }
 
-// userNames are the functions that name an address of a process.
-var userNames = map[string]wire.Lazy{
-	"usymname": wire.SymName, "usymdata": wire.SymData, "usymfileline": wire.SymLine,
-	"usymfile": wire.SymFile, "usymline": wire.SymLineNo, "umodname": wire.SymModule,
-}
-
 // hostContext adds to the interpreter's what needs symbols.
 type hostContext struct {
 	interp.HostContext
@@ -213,12 +208,6 @@ func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, err
 	}
 	text := func(s string) (interp.Val, error) { return interp.Val{Str: s}, nil }
 	switch name {
-	case "modname":
-		return text(kernelModule(c.syms, uint64(args[0].Int)))
-	case "symname":
-		return text(c.syms.KernelName(uint64(args[0].Int), false).Text(false))
-	case "symdata":
-		return text(c.syms.KernelName(uint64(args[0].Int), false).Text(true))
 	case "ubacktrace", "sprint_ubacktrace", "backtrace", "sprint_backtrace":
 		return text("")
 	case "uaddr", "addr", "ustack_level", "stack_level":
@@ -226,11 +215,11 @@ func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, err
 	}
 	// The address is one of the tracer, or of the process of a hit whose handler was deferred.
 	base, other := strings.CutSuffix(name, "_of")
-	if lazy, ok := userNames[base]; ok {
+	if arg, ok := place.HostTexts[base]; ok && arg.Kind == wire.Sym {
 		if other {
 			pid = uint32(args[1].Int)
 		}
-		return text(named(c.syms, lazy, pid, uint64(args[0].Int)))
+		return text(named(c.syms, arg.Lazy, pid, uint64(args[0].Int)))
 	}
 	return c.HostContext.Intrinsic(name, args)
 }

@@ -106,7 +106,7 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 		}
 		return textfmt.Val{Str: unsafe.String(&v.Bytes[0], len(v.Bytes))}
 	case wire.Sym:
-		return textfmt.Val{Str: o.symbol(v.Lazy, v.Tgid, uint64(v.Int))}
+		return textfmt.Val{Str: named(o.syms, v.Lazy, v.Tgid, uint64(v.Int))}
 	case wire.Stack:
 		switch v.Lazy {
 		case wire.StackHex, wire.KStackHex:
@@ -119,20 +119,16 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 	return textfmt.Val{}
 }
 
-func (o *output) symbol(lazy wire.Lazy, tgid uint32, addr uint64) string {
+// named is what a function of usymname's or symname's family gives for an address, of a process or of the kernel.
+func named(syms *symbols.Table, lazy wire.Lazy, pid uint32, addr uint64) string {
 	switch {
 	case lazy == wire.KSymName, lazy == wire.FuncName && symbols.InKernel(addr):
-		return o.syms.KernelName(addr, false).Text(false)
+		return syms.KernelName(addr, false).Text(false)
 	case lazy == wire.KSymData:
-		return o.syms.KernelName(addr, false).Text(true)
+		return syms.KernelName(addr, false).Text(true)
 	case lazy == wire.KSymModule:
-		return kernelModule(o.syms, addr)
+		return kernelModule(syms, addr)
 	}
-	return named(o.syms, lazy, tgid, addr)
-}
-
-// named is what a function of usymname's family gives for an address of a process.
-func named(syms *symbols.Table, lazy wire.Lazy, pid uint32, addr uint64) string {
 	f := syms.Name(pid, addr, false)
 	switch lazy {
 	case wire.SymData:

@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"slices"
 	"sort"
 	"syscall"
 	"time"
@@ -149,29 +150,9 @@ func Run(ctx context.Context, c Config) (res Result) {
 
 // wantsNames reports whether records carry code addresses of programs.
 func wantsNames(s *wire.Schema) bool {
-	named := func(args []wire.Arg) bool {
-		for _, a := range args {
-			switch a.Lazy {
-			case wire.KSymName, wire.KSymData, wire.KSymModule, wire.KStackHex, wire.KStackNames:
-				continue
-			}
-			if a.Kind == wire.Sym || a.Kind == wire.Stack {
-				return true
-			}
-		}
-		return false
-	}
-	for _, site := range s.Sites {
-		if named(site.Args) {
-			return true
-		}
-	}
-	for _, c := range s.Captures {
-		if named(c.Args) {
-			return true
-		}
-	}
-	return false
+	named := func(a wire.Arg) bool { return (a.Kind == wire.Sym || a.Kind == wire.Stack) && !a.Lazy.OfKernel() }
+	return slices.ContainsFunc(s.Sites, func(s wire.Site) bool { return slices.ContainsFunc(s.Args, named) }) ||
+		slices.ContainsFunc(s.Captures, func(c wire.Capture) bool { return slices.ContainsFunc(c.Args, named) })
 }
 
 func images(p *ir.Program) []debuginfo.Image {

@@ -94,8 +94,14 @@ const (
 	KSymModule // modname: the name of the module, "kernel" for the kernel itself
 )
 
-// UserStack reports whether l is made of the stack of the traced program, not of the kernel's.
-func (l Lazy) UserStack() bool { return l == StackHex || l == StackNames }
+// OfKernel reports whether l is made of addresses of the kernel, not of the traced program.
+func (l Lazy) OfKernel() bool {
+	switch l {
+	case KSymName, KSymData, KSymModule, KStackHex, KStackNames:
+		return true
+	}
+	return false
+}
 
 // Arg is one argument of a print site.
 type Arg struct {

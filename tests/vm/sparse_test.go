@@ -46,10 +46,8 @@ func TestSparse(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		list, _ := kmod.Headers.ReadDir(".")
-		for _, e := range list {
-			data, _ := kmod.Headers.ReadFile(e.Name())
-			os.WriteFile(filepath.Join(dir, e.Name()), data, 0o644)
+		if err := os.CopyFS(dir, kmod.Headers); err != nil {
+			t.Fatal(err)
 		}
 		script := fmt.Sprintf(everything, b.prog)
 		c, err := exec.Command(filepath.Join(b.dir, "kmodrun"), "-r", kdir, "-c", b.prog, "-p3", "-e", script).CombinedOutput()

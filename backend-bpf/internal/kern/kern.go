@@ -19,7 +19,6 @@ const (
 	cmdMapLookup         = 1
 	cmdMapUpdate         = 2
 	cmdMapDelete         = 3
-	cmdMapNextKey        = 4
 	cmdProgLoad          = 5
 	cmdTestRun           = 10
 	cmdObjGetInfo        = 15
@@ -55,7 +54,7 @@ func call(cmd uintptr, attr unsafe.Pointer, size uintptr) (int, error) {
 // wait for: the thread is not to give up its place among Go's threads for them, since getting it back can take long.
 func quick(cmd uintptr) bool {
 	switch cmd {
-	case cmdMapLookup, cmdMapUpdate, cmdMapDelete, cmdMapNextKey, cmdMapLookupBatch, cmdMapTakeBatch, cmdTestRun:
+	case cmdMapLookup, cmdMapUpdate, cmdMapDelete, cmdMapLookupBatch, cmdMapTakeBatch, cmdTestRun:
 		return true
 	}
 	return false

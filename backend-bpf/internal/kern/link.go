@@ -203,6 +203,3 @@ func PerfTracepoint(id uint64) (int, error) {
 
 // PerfEnable starts the event.
 func PerfEnable(fd int) error { return unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0) }
-
-// PerfDisable stops it.
-func PerfDisable(fd int) error { return unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_DISABLE, 0) }

@@ -84,14 +84,6 @@ func Delete(fd int, key []byte) error {
 	return err
 }
 
-// NextKey puts the key behind key (nil for the first) into next. ENOENT at the end.
-func NextKey(fd int, key, next []byte) error {
-	err := elem(cmdMapNextKey, fd, first(key), first(next), 0)
-	runtime.KeepAlive(key)
-	runtime.KeepAlive(next)
-	return err
-}
-
 // Freeze makes a map read-only for user space.
 func Freeze(fd int) error {
 	a := elemAttr{fd: uint32(fd)}

@@ -46,7 +46,7 @@ func (l *lazy) field(g *gen) field {
 	switch l.Kind {
 	case wire.Stack:
 		room := g.u.P.Limits.MaxBacktrace
-		return field{Arg: l.Arg, size: 16 + 8*room, fixed: true, put: func(r *record) { g.putStack(r, room, l.Lazy.UserStack()) }}
+		return field{Arg: l.Arg, size: 16 + 8*room, fixed: true, put: func(r *record) { g.putStack(r, room, !l.Lazy.OfKernel()) }}
 	case wire.Sym:
 		return field{Arg: l.Arg, size: 16, fixed: true, put: func(r *record) {
 			r.reg(l.val)

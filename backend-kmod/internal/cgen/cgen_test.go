@@ -195,10 +195,8 @@ func TestThreads(t *testing.T) {
 		t.Skip("gcc is not installed")
 	}
 	dir := t.TempDir()
-	list, _ := kmod.Headers.ReadDir(".")
-	for _, e := range list {
-		data, _ := kmod.Headers.ReadFile(e.Name())
-		os.WriteFile(filepath.Join(dir, e.Name()), data, 0o644)
+	if err := os.CopyFS(dir, kmod.Headers); err != nil {
+		t.Fatal(err)
 	}
 	src, err := os.ReadFile("testdata/threads.c")
 	if err != nil {

@@ -67,11 +67,11 @@ func (g *gen) argument(v ir.Val) (a wire.Arg, size int, line string) {
 		switch arg.Kind {
 		case wire.Stack:
 			g.stacks = true
-			room, user := g.p.Limits.MaxBacktrace, ""
-			if arg.Lazy.UserStack() {
-				user = "user_"
+			room, put := g.p.Limits.MaxBacktrace, "gs_put_user_stack"
+			if arg.Lazy.OfKernel() {
+				put = "gs_put_stack"
 			}
-			return arg, 16 + 8*room, fmt.Sprintf("p = gs_put_%sstack(p, hit->regs, %d, %v);", user, room, g.atEntry())
+			return arg, 16 + 8*room, fmt.Sprintf("p = %s(p, hit->regs, %d, %v);", put, room, g.atEntry())
 		case wire.Sym:
 			return arg, 16, fmt.Sprintf("*p++ = %s;\n\t\t*p++ = gs_pid();", g.name(v.Reg))
 		}

@@ -160,9 +160,7 @@ func events(p *ir.Program, u *Unit, names []string) (calls string, evs []event) 
 
 // cprog writes the C of p as a function of its own file.
 func cprog(p *ir.Program) (c string, u *Unit, evs []event, refused bool) {
-	saved := len(p.Formats)
 	u, ds := Generate(p, Options{Name: "test", All: true})
-	_ = saved
 	if ds.HasErrors() {
 		return "", nil, nil, true
 	}
@@ -202,7 +200,6 @@ func cprog(p *ir.Program) (c string, u *Unit, evs []event, refused bool) {
 func said(t *testing.T, p *ir.Program, u *Unit, evs []event, out []byte) *irgen.Said {
 	t.Helper()
 	s := &irgen.Said{Globals: map[string]string{}}
-	var w strings.Builder
 	tr := &irgen.Transcript{Program: p}
 	var dec wire.Decoder
 	format := func(body []byte) (text []byte) {
@@ -258,8 +255,7 @@ func said(t *testing.T, p *ir.Program, u *Unit, evs []event, out []byte) *irgen.
 			t.Fatalf("record of kind %d", kind)
 		}
 	}
-	w.WriteString(tr.String())
-	s.Text = w.String()
+	s.Text = tr.String()
 	for i, g := range p.Globals {
 		if b := elems[i]; b != nil {
 			s.Globals[g.Name] = b.String()
@@ -312,13 +308,8 @@ func element(g *ir.Global, l *Layout, b []byte) string {
 // build compiles C files with the sanitizers.
 func build(t *testing.T, dir, main string) string {
 	t.Helper()
-	list, err := kmod.Headers.ReadDir(".")
-	if err != nil {
+	if err := os.CopyFS(dir, kmod.Headers); err != nil {
 		t.Fatal(err)
-	}
-	for _, e := range list {
-		data, _ := kmod.Headers.ReadFile(e.Name())
-		os.WriteFile(filepath.Join(dir, e.Name()), data, 0o644)
 	}
 	exe := filepath.Join(dir, "run")
 	cmd := exec.Command("gcc", "-std=gnu11", "-O1", "-g0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-sign-compare", "-Wno-unused-variable", "-Wno-tautological-compare", "-Wno-type-limits", "-Wno-format-truncation", "-fwrapv",
@@ -378,7 +369,6 @@ func compare(t *testing.T, seed uint64, p *ir.Program) bool {
 	}
 	got := said(t, p, u, evs, out)
 	fail := func(what, got, want string) {
-		os.WriteFile("/tmp/kmod-fail.c", []byte(c), 0o644)
 		t.Errorf("seed %d: %s\n got %s\nwant %s\n%s", seed, what, got, want, p)
 	}
 	if got.Text != want.Text {

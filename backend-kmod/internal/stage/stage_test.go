@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unsafe"
@@ -51,10 +50,8 @@ func TestRequest(t *testing.T) {
 		t.Skip("gcc is not installed")
 	}
 	dir := t.TempDir()
-	list, _ := kmod.Headers.ReadDir(".")
-	for _, e := range list {
-		data, _ := kmod.Headers.ReadFile(e.Name())
-		os.WriteFile(filepath.Join(dir, e.Name()), data, 0o644)
+	if err := os.CopyFS(dir, kmod.Headers); err != nil {
+		t.Fatal(err)
 	}
 	os.WriteFile(dir+"/abi.c", []byte(abi), 0o644)
 	gcc := exec.Command("gcc", "-w", "-o", "abi", "abi.c")

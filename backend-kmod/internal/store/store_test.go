@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -142,10 +141,8 @@ func begin(t *testing.T) (*ir.Program, *Store, *child) {
 		t.Fatal(ds)
 	}
 	dir := t.TempDir()
-	list, _ := kmod.Headers.ReadDir(".")
-	for _, e := range list {
-		data, _ := kmod.Headers.ReadFile(e.Name())
-		os.WriteFile(filepath.Join(dir, e.Name()), data, 0o644)
+	if err := os.CopyFS(dir, kmod.Headers); err != nil {
+		t.Fatal(err)
 	}
 	c := "static int test_cpu;\n#define GS_TEST_CPU test_cpu\n#define GS_TEST_CPUS 3\n#include \"gs_user.h\"\n" + u.C + server
 	os.WriteFile(dir+"/main.c", []byte(c), 0o644)

@@ -10,8 +10,9 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/gostap/gostap/runtime/cpus"
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/runtime/cpus"
 )
 
 // Events tells what processes map, fork and end, as the kernel reports it to perf
