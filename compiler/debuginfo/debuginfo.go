@@ -300,3 +300,15 @@ type Marks interface {
 	// Marks lists them in the order of the file. A name may stand there many times.
 	Marks() ([]Mark, error)
 }
+
+// Stub is an entry of the procedure linkage table: code of a program that leads to a function of a library.
+type Stub struct {
+	Name string // of the function, without version
+	PC   uint64
+}
+
+// Linkage is what images have that know the procedure linkage table of a program.
+type Linkage interface {
+	// Stubs lists them by table and address, each function once.
+	Stubs() ([]Stub, error)
+}

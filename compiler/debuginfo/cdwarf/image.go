@@ -142,3 +142,6 @@ func (im *Image) Enum(constant string) (*types.Ctype, error) {
 
 // Marks implements debuginfo.Marks.
 func (im *Image) Marks() ([]debuginfo.Mark, error) { return im.f.Marks() }
+
+// Stubs implements debuginfo.Linkage.
+func (im *Image) Stubs() ([]debuginfo.Stub, error) { return im.f.Stubs() }

@@ -251,3 +251,23 @@ func TestDetached(t *testing.T) {
 	run(t, "objcopy", "--only-keep-debug", other, filepath.Join(store, ".build-id", id[:2], id[2:]+".debug"))
 	check("another build", false)
 }
+
+// TestStubs: jumps of each shape lead to the slots that relocations name, and bytes that are none lead nowhere.
+func TestStubs(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		want uint64
+		ok   bool
+	}{
+		{"\xff\x25\x10\x00\x00\x00\x68\x00\x00\x00\x00\xe9\x00\x00\x00\x00", 0x1016, true},
+		{"\xf3\x0f\x1e\xfa\xff\x25\x10\x00\x00\x00", 0x101a, true},     // endbr64
+		{"\xf3\x0f\x1e\xfa\xf2\xff\x25\xfb\xff\xff\xff", 0x1006, true}, // endbr64, bnd; backwards
+		{"\xff\x35\x10\x00\x00\x00", 0, false},                         // push: the first stub
+		{"\xff\x25\x10\x00", 0, false},
+		{"", 0, false},
+	} {
+		if got, ok := jumpSlot([]byte(c.code), 0x1000); got != c.want || ok != c.ok {
+			t.Errorf("%x: %#x %v", c.code, got, ok)
+		}
+	}
+}

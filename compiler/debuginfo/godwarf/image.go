@@ -199,3 +199,6 @@ func (im *Image) isMore(pc uint64) bool {
 
 // Marks implements debuginfo.Marks.
 func (im *Image) Marks() ([]debuginfo.Mark, error) { return im.f.Marks() }
+
+// Stubs implements debuginfo.Linkage.
+func (im *Image) Stubs() ([]debuginfo.Stub, error) { return im.f.Stubs() }

@@ -100,7 +100,7 @@ func processes() *form {
 		{name: "mark", args: str, resolve: marks},
 		{name: "provider", args: str, kids: []*form{{name: "mark", args: str, resolve: marks}}},
 		{name: "library", args: str, refuse: "naming a library through its program is " + later, hint: `name the library's file: process("/path/lib.so").function("f")`},
-		{name: "plt", args: bare | str, refuse: "probes on calls through the PLT are " + later, hint: `probe the function in its library: process("/path/lib.so").function("f")`},
+		{name: "plt", args: bare | str, resolve: stubs, kids: []*form{{name: "return", args: bare, resolve: stubs}}},
 		{name: "syscall", args: bare, resolve: processSyscall, kids: []*form{{name: "return", args: bare, resolve: processSyscall}}},
 		{name: "insn", args: bare, refuse: "single-step probes are " + later, hint: "use .statement with an address or a line"},
 		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later, hint: "probe the functions that change the variable"},

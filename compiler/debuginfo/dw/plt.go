@@ -1,0 +1,90 @@
+package dw
+
+import (
+	"debug/elf"
+	"errors"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+)
+
+// Stubs lists the stubs of the procedure linkage table: the code through which the file calls functions of libraries. They are
+// found by what they do, a jump through a slot that a relocation names (R_X86_64_JUMP_SLOT, or R_X86_64_GLOB_DAT where
+// the function's address is taken as well), so that each layout of linkers will do.
+func (f *File) Stubs() (stubs []debuginfo.Stub, err error) {
+	defer Guard(&err)()
+	slots, err := f.slots()
+	if err != nil || len(slots) == 0 {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	// Where there is a second table, calls go there, and the first one's stubs only bind names when that is put off.
+	for _, s := range []struct {
+		section string
+		size    int
+	}{{".plt.sec", 16}, {".plt.got", 8}, {".plt.got", 16}, {".plt", 16}} {
+		addr, size, ok := f.SectionAddr(s.section)
+		if !ok || size == 0 {
+			continue
+		}
+		code, err := f.Bytes(addr, int(min(size, maxPLT)))
+		if err != nil {
+			return nil, err
+		}
+		for at := 0; at+s.size <= len(code); at += s.size {
+			slot, ok := jumpSlot(code[at:at+s.size], addr+uint64(at))
+			name := slots[slot]
+			if ok && name != "" && !seen[name] {
+				seen[name] = true
+				stubs = append(stubs, debuginfo.Stub{Name: name, PC: addr + uint64(at)})
+			}
+		}
+	}
+	return stubs, nil
+}
+
+const maxPLT = 16 << 20
+
+// jumpSlot finds the slot that a stub jumps through: jmp *disp(%rip), with endbr64 or bnd in front of it or not.
+func jumpSlot(code []byte, addr uint64) (uint64, bool) {
+	for i := 0; i+6 <= len(code) && i <= 5; i++ {
+		if code[i] == 0xff && code[i+1] == 0x25 {
+			return addr + uint64(i) + 6 + uint64(int64(int32(le32(code[i+2:])))), true
+		}
+	}
+	return 0, false
+}
+
+// slots are the names of the functions whose addresses the dynamic linker stores, by where it stores them.
+func (f *File) slots() (map[uint64]string, error) {
+	tab, err := f.Section(".dynsym")
+	if errors.Is(err, ErrNoSection) {
+		return nil, nil // linked statically
+	}
+	if err != nil {
+		return nil, err
+	}
+	strs, err := f.Section(".dynstr")
+	if err != nil {
+		return nil, err
+	}
+	const symSize, relaSize = 24, 24
+	text := string(strs)
+	slots := map[uint64]string{}
+	for _, section := range []string{".rela.plt", ".rela.dyn"} {
+		rela, err := f.Section(section)
+		if err != nil {
+			continue
+		}
+		for ; len(rela) >= relaSize; rela = rela[relaSize:] {
+			off, info := le64(rela), le64(rela[8:])
+			typ, sym := elf.R_X86_64(info&0xffffffff), info>>32
+			if typ != elf.R_X86_64_JMP_SLOT && typ != elf.R_X86_64_GLOB_DAT || sym == 0 || (sym+1)*symSize > uint64(len(tab)) {
+				continue
+			}
+			if name := cstring(text, uint64(le32(tab[sym*symSize:]))); name != "" && slots[off] == "" {
+				slots[off] = name
+			}
+		}
+	}
+	return slots, nil
+}

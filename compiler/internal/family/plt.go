@@ -1,0 +1,81 @@
+package family
+
+import (
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// stubs resolves process(...).plt and process(...).plt("name"), the calls from a program into libraries.
+func stubs(m *match) []*probe.Site {
+	c := m.at("plt")
+	return m.each("plt", func(f *finder) { f.stubs(c) })
+}
+
+func (f *finder) stubs(c *probe.Comp) {
+	pattern := "*"
+	if c.Arg != nil {
+		pattern = c.Arg.Str
+	}
+	var all []debuginfo.Stub
+	if r, ok := f.img.(debuginfo.Linkage); ok {
+		var err error
+		if all, err = r.Stubs(); err != nil {
+			f.errorf(c, "%v", err)
+			return
+		}
+	}
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Name)
+		if glob(pattern, s.Name) {
+			if err := f.stub(s); err != nil {
+				f.errorf(c, "%v", err)
+				return
+			}
+		}
+	}
+	if len(f.sites) > 0 {
+		return
+	}
+	if len(all) == 0 {
+		f.errorf(c, "%s has no procedure linkage table: it calls no library, or not through stubs (-fno-plt)", f.path)
+		return
+	}
+	d := f.errorf(c, "%s has no stub for a function %q", f.path, pattern)
+	if near := diag.Nearest(pattern, names, 3); len(near) > 0 {
+		d.Hintf("did you mean %s?", strings.Join(near, ", "))
+	}
+}
+
+func (f *finder) stub(s debuginfo.Stub) error {
+	const wordSize = 8
+	fn := &debuginfo.Func{Name: s.Name, Symbol: s.Name, Entry: s.PC, End: s.PC + 1, ABI: debuginfo.SysV}
+	// A stub is reached by a call and only jumps.
+	at := debuginfo.Site{PC: s.PC, Kind: debuginfo.AtEntry, Func: fn,
+		CFA: loc.Register(regSP).Plus(wordSize), Return: loc.Register(regSP).Load(wordSize, false, false)}
+	kind := probe.Uprobe
+	if f.has("return") {
+		kind, at.Kind = probe.Uretprobe, debuginfo.AfterRet
+		at.CFA, at.Return = loc.Register(regSP), loc.Register(regIP)
+	}
+	off, err := f.img.FileOffset(s.PC)
+	if err != nil {
+		return err
+	}
+	comps := append([]probe.Comp(nil), f.req.Comps...)
+	comps[0].Arg = text(f.path)
+	for i := range comps {
+		if comps[i].Name == "plt" {
+			comps[i].Arg = text(s.Name)
+		}
+	}
+	f.sites = append(f.sites, &probe.Site{
+		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Offset: off, Image: f.img, At: at, Func: s.Name,
+		Event: s.Name, Names: &vars{done: true}, Comps: comps, Point: probe.Request{Comps: comps}.String(),
+	})
+	return nil
+}
