@@ -97,13 +97,18 @@ func (e *Env) ctype(name string) *types.Ctype {
 	if b, ok := basic[bare]; ok {
 		return &types.Ctype{Kind: types.Int, Name: name, Size: b.size, Signed: b.signed}
 	}
-	if s, err := e.Kern().Kernel(); err == nil {
-		if t, err := s.Type(bare); err == nil {
-			return t
+	kernels := func() *types.Ctype {
+		if s, err := e.Kern().Kernel(); err == nil {
+			if t, err := s.Type(bare); err == nil {
+				return t
+			}
 		}
+		return &types.Ctype{Kind: types.Void, Name: bare, Size: -1}
 	}
 	if strings.HasPrefix(bare, "cap_user_") { // pointers that do not look so
-		return &types.Ctype{Kind: types.Pointer, Name: name, Size: 8, User: true}
+		t := &types.Ctype{Kind: types.Pointer, Name: bare, Size: 8, User: true}
+		t.SetLoader(func(t *types.Ctype) { t.SetElem(kernels().Elem()) })
+		return t
 	}
-	return &types.Ctype{Kind: types.Void, Name: bare, Size: -1}
+	return kernels()
 }

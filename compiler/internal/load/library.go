@@ -25,6 +25,7 @@ type libFile struct {
 	holds   map[int]bool
 	funcs   map[int]*Function
 	globals map[*ast.Global]*Global
+	private map[string][]int // the entries that are private, by name; see privates
 	// blind is set when the references of entries are not known.
 	blind bool
 }
@@ -200,7 +201,7 @@ func (l *Library) whole(lf *libFile) bool {
 	if !l.open(lf) {
 		return false
 	}
-	lf.entries, lf.blind = nil, true
+	lf.entries, lf.private, lf.blind = nil, nil, true
 	if strings.HasSuffix(lf.file.Name, ".stpm") {
 		_, ds := grammar.ParseMacros(lf.src, l.options())
 		l.diags = append(l.diags, ds...)
@@ -377,11 +378,25 @@ func (l *Library) global(r ref, name string) *Global {
 	return nil
 }
 
+// privates lists the private entries of a name, in the order of the file.
+func (lf *libFile) privates(name string) []int {
+	if lf.private == nil {
+		lf.private = map[string][]int{}
+		for i := range lf.entries {
+			if e := &lf.entries[i]; e.Private {
+				for _, n := range e.Names {
+					lf.private[n] = append(lf.private[n], i)
+				}
+			}
+		}
+	}
+	return lf.private[name]
+}
+
 func (l *Library) privateFuncs(lf *libFile, name string) []*Function {
 	var fs []*Function
-	for i := range lf.entries {
-		e := &lf.entries[i]
-		if e.Private && e.Kind == grammar.FunctionEntry && e.Names[0] == name && l.live(ref{lf, i}) {
+	for _, i := range lf.privates(name) {
+		if lf.entries[i].Kind == grammar.FunctionEntry && l.live(ref{lf, i}) {
 			if f := l.function(ref{lf, i}); f != nil {
 				fs = insert(fs, f)
 			}
@@ -391,9 +406,8 @@ func (l *Library) privateFuncs(lf *libFile, name string) []*Function {
 }
 
 func (l *Library) privateGlobal(lf *libFile, name string) *Global {
-	for i := range lf.entries {
-		e := &lf.entries[i]
-		if e.Private && e.Kind == grammar.GlobalEntry && slices.Contains(e.Names, name) && l.live(ref{lf, i}) {
+	for _, i := range lf.privates(name) {
+		if lf.entries[i].Kind == grammar.GlobalEntry && l.live(ref{lf, i}) {
 			return l.global(ref{lf, i}, name)
 		}
 	}
