@@ -33,9 +33,6 @@ var foreign = [...]struct {
 		"prog_from_clnt", "prot_from_clnt", "stap_NFS_CLIENT", "tasks_from_clnt", "vers_from_clnt", "vers_from_prog", "xid_from_clnt"}},
 	{"it belongs to probes of SCSI disks, which are not available; kernel.trace(\"scsi:*\") tells of commands", []string{
 		"bio_op", "describe_data_direction", "describe_device_state", "disk_name", "get_devstate_from_req", "scsi_timer_pending", "timer_pending"}},
-	{"it belongs to probes of the network that are not available; read members with @cast(address, \"type\", \"kernel\")", []string{
-		"daddr_to_string", "tcp_get_info_rto", "tcp_get_info_snd_cwnd", "tcp_ipv6_sockopt_str", "tcp_sockopt_str",
-		"tcp_ts_get_info_rcv_mss", "tcp_ts_get_info_snd_ssthresh", "tcp_ts_get_info_state"}},
 	{"it reads arguments in stap's own way; read members with @cast(address, \"type\", \"kernel\")", []string{
 		"get_mmap_args", "get_sigaction_mask", "get_sigset", "container_of_task_rcu", "rcu_dereference", "stp_print_binary"}},
 	{"it counts cases of one fault of the kernel; keep a count in a global variable", []string{"cve_count_metric", "cve_record_metric", "cve_tmpdisable"}},
