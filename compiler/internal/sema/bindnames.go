@@ -1,0 +1,172 @@
+package sema
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// read binds a name whose value is looked at.
+func (b *binder) read(s *scope, n *ast.Name) {
+	if l, g := b.lookup(s, n, n.Name, n.Span); g != nil {
+		g.Read = true
+	} else {
+		l.Read = true
+	}
+}
+
+// write binds a name that gets a value.
+func (b *binder) write(s *scope, n ast.Node, name string, at source.Span, also bool) {
+	if l, g := b.lookup(s, n, name, at); g != nil {
+		g.Written = true
+		g.Read = g.Read || also
+	} else {
+		l.Written = true
+		l.Read = l.Read || also
+	}
+}
+
+// lookup finds a variable: a local that is known, a global, or a new local.
+func (b *binder) lookup(s *scope, n ast.Node, name string, at source.Span) (*elab.Local, *elab.Global) {
+	l := s.names[name]
+	if l == nil {
+		if g := b.findGlobal(s, name); g != nil {
+			eg := b.global(g)
+			s.in.Globs[n] = eg
+			return nil, eg
+		}
+		l = s.local(name, at)
+	}
+	s.in.Locs[n] = l
+	return l, nil
+}
+
+// findGlobal finds a global by its name, nil if there is none. The blocks of an alias
+// are one with the probe that uses it, so they see the globals of both files.
+func (b *binder) findGlobal(s *scope, name string) *load.Global {
+	g := b.lib.Global(name, s.file)
+	if g == nil && s.home != nil && s.home != s.file {
+		g = b.lib.Global(name, s.home)
+	}
+	return g
+}
+
+// array binds the name of an array that is indexed by n keys; nil after an error.
+func (b *binder) array(s *scope, id *ast.Ident, n int) *elab.Global {
+	if n > 9 {
+		b.errorf(diag.TooManyKeys, id.Span, "%s has %d keys; an array can have 9 at most", id.Name, n)
+	}
+	g := b.findGlobal(s, id.Name)
+	if l := s.names[id.Name]; l != nil && l.Param || g == nil {
+		d := b.errorf(diag.UnresolvedArray, id.Span, "no global array is named %s", id.Name)
+		switch near := b.nearGlobal(id.Name, s.file); {
+		case l != nil && l.Param:
+			d.Message = "the parameter " + id.Name + " is no array; only globals can be arrays"
+		case l != nil:
+			d.Message = "the local variable " + id.Name + " is no array; only globals can be arrays"
+		case near != "":
+			d.Hintf("%s", near)
+		default:
+			d.Hintf("declare it outside of the probes: global %s", id.Name)
+		}
+		return nil
+	}
+	eg := b.global(g)
+	s.in.Globs[id] = eg
+	return eg
+}
+
+// nearGlobal offers globals that are like name, "" if there are none.
+func (b *binder) nearGlobal(name string, from *load.File) string {
+	near := diag.Nearest(name, b.lib.GlobalNames(from), 3)
+	if len(near) == 0 {
+		return ""
+	}
+	return "did you mean " + strings.Join(near, ", ") + "?"
+}
+
+// global gives the program's variable for a declaration, which it adds when it is
+// reached for the first time.
+func (b *binder) global(g *load.Global) *elab.Global {
+	if eg := b.globals[g]; eg != nil {
+		return eg
+	}
+	d := g.Decl
+	eg := &elab.Global{Decl: d, Name: b.unique(b.globNames, d.Name.Name, g.File), Arity: -1, Init: d.Init, User: g.File.User}
+	b.globals[g] = eg
+	b.p.Globals = append(b.p.Globals, eg)
+	if d.Init != nil {
+		eg.Arity, eg.Type = 0, literalType(d.Init)
+	}
+	if !g.File.User && b.o.Expand != nil {
+		for _, pr := range b.lib.Touching(g) {
+			eps, ds := b.o.Expand(pr)
+			b.ds = append(b.ds, ds...)
+			b.p.Probes = append(b.p.Probes, eps...)
+		}
+	}
+	return eg
+}
+
+// unique makes a name that is not taken: the plain one if it is free, else one with
+// the file in it.
+func (b *binder) unique(taken map[string]bool, name string, f *load.File) string {
+	if !taken[name] {
+		taken[name] = true
+		return name
+	}
+	base := name + "__" + f.Stem()
+	full := base
+	for i := 2; taken[full]; i++ {
+		full = base + strconv.Itoa(i)
+	}
+	taken[full] = true
+	return full
+}
+
+// forget drops the globals that nothing mentions.
+func (b *binder) forget() {
+	kept := b.p.Globals[:0]
+	for _, g := range b.p.Globals {
+		if g.Read || g.Written {
+			kept = append(kept, g)
+		}
+	}
+	clear(b.p.Globals[len(kept):])
+	b.p.Globals = kept
+}
+
+// initial gives globals the values of -G.
+func (b *binder) initial() {
+	for name, text := range b.o.Init {
+		var found *elab.Global
+		var names []string
+		for _, g := range b.p.Globals {
+			names = append(names, g.Decl.Name.Name)
+			if g.Decl.Name.Name == name {
+				found = g
+			}
+		}
+		if found == nil {
+			d := b.errorf(diag.InitialValue, source.Span{}, "-G %s=%s: the script has no global named %s", name, text, name)
+			if near := diag.Nearest(name, names, 1); len(near) > 0 {
+				d.Hintf("did you mean %s?", near[0])
+			}
+			continue
+		}
+		lit := &ast.Literal{Place: found.Decl.Name.Place, IsString: true, Str: text}
+		if n, err := strconv.ParseInt(text, 0, 64); err == nil && (found.Decl.Init == nil || !found.Decl.Init.IsString) {
+			lit = &ast.Literal{Place: found.Decl.Name.Place, Num: n, Text: text}
+		}
+		if old := found.Decl.Init; old != nil && old.IsString != lit.IsString {
+			b.errorf(diag.InitialValue, found.Decl.Name.Span, "-G %s=%s: %s is a number", name, text, name)
+			continue
+		}
+		found.Init, found.Arity, found.Type = lit, 0, literalType(lit)
+	}
+}
