@@ -43,7 +43,7 @@ const (
 	SkipNoEntry               // a return whose entry was not seen
 	SkipStopping              // the session was ending (not reported)
 	LostRing                  // no room in the output buffer
-	LostRecursed              // the kernel refused to run a handler inside another
+	LostRecursed              // the kernel refused to run a handler while it, or another, was at work on that CPU
 	SkipDead                  // the goroutine or thread could not be identified
 	LostEvicted               // a note about a process was dropped to make room; a dropped entry value is a SkipNoEntry in the end
 	LostActive                // a return probe had no room for the call (maxactive)

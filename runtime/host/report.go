@@ -17,7 +17,7 @@ var causeText = [ir.NumCauses]string{
 	ir.SkipScratch:  "skipped for lack of scratch memory: too many handlers interrupted each other",
 	ir.SkipNoEntry:  "returns skipped because their entry was not seen",
 	ir.LostRing:     "events lost because the output buffer was full (-s makes it larger)",
-	ir.LostRecursed: "hits missed because the kernel does not run a handler inside another",
+	ir.LostRecursed: "hits missed because the kernel does not run a handler while it is at work on the same CPU",
 	ir.SkipDead:     "hits skipped because their goroutine or thread could not be told",
 	ir.LostEvicted:  "notes about processes dropped to make room for others",
 	ir.LostActive:   "returns missed because too many calls were under way at the same time (.maxactive(N) makes room)",
