@@ -258,7 +258,7 @@ func parity(t *testing.T, release string, cases []*parityCase) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			res, err := k.Run(context.Background(), vm.Options{Files: files, Command: d.base + "/run " + strings.Join(mine, " "), Timeout: 9 * time.Minute})
+			res, err := k.Run(context.Background(), vm.Options{Files: files, Log: t.Logf, Command: d.base + "/run " + strings.Join(mine, " "), Timeout: 9 * time.Minute})
 			if err != nil {
 				t.Error(err)
 				return

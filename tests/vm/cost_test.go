@@ -74,7 +74,7 @@ func TestContended(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
 		const calls = 100000
 		script := func(i int) string { return strings.ReplaceAll(contended[i], "%PROG", b.prog) }
-		res := b.runs(t, k, Options{}, len(contended), script, fmt.Sprintf("%s %d time 2", b.prog, calls), "")
+		res := b.runs(t, k, Options{Parallel: true}, len(contended), script, fmt.Sprintf("%s %d time 2", b.prog, calls), "")
 		for i := range contended {
 			out := part(res, "s"+strconv.Itoa(i))
 			if n := number(out, "all "); n != 2*calls {

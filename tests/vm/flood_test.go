@@ -32,7 +32,7 @@ func TestFlood(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		// The reader sleeps until the program is through; then it reads all.
-		res := guest(t, k, Options{Files: map[string]string{run: run, cache: cache, b.prog: b.prog}, Command: `
+		res := guest(t, k, Options{Parallel: true, Files: map[string]string{run: run, cache: cache, b.prog: b.prog}, Command: `
 cd /tmp; mkfifo slow
 ( sleep 1; while ! [ -e stop ]; do sleep 0.1; done; cat ) <slow >read &
 ` + fmt.Sprintf("%s -cache %s -name flood -c '%s >/tmp/call; touch /tmp/stop' -e '%s' >slow 2>errors; echo rc $?\n", run, cache, command, script) + `

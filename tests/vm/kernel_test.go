@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -388,11 +387,6 @@ done
 }
 
 var roomFor = regexp.MustCompile(`slept 100 woke (\d+) all 100\nWARNING: (\d+) returns missed because too many calls`)
-
-func decimal(s string) int {
-	n, _ := strconv.Atoi(s)
-	return n
-}
 
 // odd reports whether a line is there an odd number of times: each is said by the program and by a probe.
 func odd(l []string) bool {

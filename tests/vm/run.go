@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,7 +21,8 @@ type Options struct {
 	Command string
 	// Files are copied into the guest: by the path there, the path on the host. A file or a folder.
 	Files map[string]string
-	// CPUs, MemoryMB and Timeout have defaults: 2, 1024, 3 minutes.
+	// CPUs, MemoryMB and Timeout have defaults: 2, 1024, 3 minutes. Time in which the host had no CPU for the guest does not
+	// count, up to twice as much.
 	CPUs, MemoryMB int
 	Timeout        time.Duration
 	// Append is put on the kernel's command line.
@@ -28,6 +30,11 @@ type Options struct {
 	// Count makes the guest's clock advance by one nanosecond an instruction, on one CPU: what is timed in the guest is then
 	// a number of instructions that does not depend on the host's load.
 	Count bool
+	// Parallel gives each of the guest's CPUs a thread on the host, for tests of CPUs that work at the same time. Other
+	// guests have one thread where qemu loses changes of code otherwise (see losesCode).
+	Parallel bool
+	// Log, if given, is told of guests that are started once more, and why.
+	Log func(format string, args ...any)
 }
 
 // Result is how a command ended.
@@ -45,12 +52,14 @@ type Crashed struct {
 	Why     string
 	Output  string
 	Console string
-	begun   bool // the command was started
+	// State is where the guest's CPUs were when its time was over.
+	State string
+	// emulator says what qemu did wrong, if it was that: the guest is started once more.
+	emulator string
 }
 
 func (e *Crashed) Error() string {
-	tail := strings.Split(strings.TrimSpace(e.Console), "\n")
-	return fmt.Sprintf("%s\n%s\n%s", e.Why, e.Output, strings.Join(tail[max(0, len(tail)-25):], "\n"))
+	return fmt.Sprintf("%s\n%s\n%s\n%s", e.Why, e.Output, Excerpt(e.Console), e.State)
 }
 
 const initScript = `#!/bin/busybox sh
@@ -69,7 +78,9 @@ for t in 1 2 3; do stty -F /dev/ttyS$t raw -echo 115200; done
 	[ $((d + e + f - a - b - c)) -gt 3 ] || break
 done
 cd /lab
-echo begun >/dev/ttyS2
+dmesg -n 7
+read -r up _ </proc/uptime
+echo "begun $up" >/dev/ttyS2
 setsid sh /command </dev/null >/dev/ttyS1 2>&1
 status=$?
 [ -z "$(ls -A /out)" ] || tar -C /out -cf - . >/dev/ttyS3
@@ -99,9 +110,10 @@ func (k *Kernel) Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	for try := 0; ; try++ {
 		res, err := k.boot(ctx, dir, &o)
-		// Under emulation a CPU may meet a breakpoint that the kernel has just taken back while it patches itself, or
-		// wait for ever for another one to stop.
-		if c, ok := err.(*Crashed); ok && try < 2 && c.Output == "" && (!c.begun || strings.Contains(c.Console, "Oops: int3")) {
+		if c, ok := err.(*Crashed); ok && c.emulator != "" && try < 2 {
+			if o.Log != nil {
+				o.Log("%s is started once more: %s\n%v", k.Release, c.emulator, c)
+			}
 			continue
 		}
 		return res, err
@@ -138,49 +150,69 @@ func (k *Kernel) initrd(dir string, o *Options) error {
 const bootTime = time.Minute
 
 func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
-	defer cancel()
-	accel := []string{"-accel", "tcg,thread=multi"}
-	cpus := o.CPUs
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	thread, cpus := "multi", o.CPUs
+	if losesCode() && !o.Parallel {
+		thread = "single"
+	}
+	accel := []string{"-accel", "tcg,thread=" + thread}
 	if o.Count {
 		cpus, accel = 1, []string{"-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"}
 	}
 	names := []string{"console", "output", "status", "out.tar"}
 	args := append(accel, "-cpu", "max", "-machine", "q35", "-smp", strconv.Itoa(cpus), "-m", strconv.Itoa(o.MemoryMB),
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", k.Image, "-initrd", filepath.Join(dir, "initrd"),
-		"-append", "console=ttyS0 panic=-1 oops=panic loglevel=7 quiet nokaslr tsc=reliable random.trust_cpu=on mitigations=off 8250.nr_uarts=4 "+o.Append)
+		"-append", "console=ttyS0 panic=-1 oops=panic quiet nokaslr tsc=reliable random.trust_cpu=on mitigations=off 8250.nr_uarts=4 "+o.Append,
+		"-chardev", "stdio,id=mon", "-mon", "chardev=mon,mode=control")
 	for i, n := range names {
 		args = append(args, "-chardev", fmt.Sprintf("file,id=c%d,path=%s", i, filepath.Join(dir, n)), "-serial", fmt.Sprintf("chardev:c%d", i))
+		os.Remove(filepath.Join(dir, n)) // of a guest before
 	}
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	begun := func() bool {
-		b, _ := os.ReadFile(filepath.Join(dir, "status"))
-		return bytes.Contains(b, []byte("begun"))
+	mon, err := monitorOf(cmd)
+	if err != nil {
+		return nil, err
 	}
-	watch := time.AfterFunc(bootTime, func() {
-		if !begun() {
-			cancel()
-		}
-	})
-	err := cmd.Run()
-	watch.Stop()
 	read := func(n string) string {
 		b, _ := os.ReadFile(filepath.Join(dir, n))
 		return strings.ReplaceAll(string(b), "\r", "")
 	}
+	crashed := &Crashed{}
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		crashed.Why, crashed.emulator = watch(ctx, start, o, cmd.Process.Pid, func() string { return read("status") })
+		if crashed.Why == "" {
+			return // it has ended
+		}
+		var stale string
+		crashed.State, stale = mon.state(k)
+		if stale != "" {
+			crashed.emulator = stale
+		}
+		cancel(errors.New(crashed.Why))
+	}()
+	err = cmd.Wait()
+	cancel(nil)
+	<-done
 	res := &Result{Output: read("output"), Console: read("console"), Out: map[string][]byte{}}
 	_, status, ok := strings.Cut(strings.TrimSpace(read("status")), "status ")
-	if !ok {
-		why := fmt.Sprintf("the guest did not report an end: %v %s", err, stderr.String())
-		if ctx.Err() != nil {
-			why = fmt.Sprintf("the guest did not end within %v", o.Timeout)
+	if !ok || crashed.Why != "" {
+		crashed.Output, crashed.Console = res.Output, res.Console
+		if crashed.Why == "" {
+			crashed.Why = fmt.Sprintf("the guest did not report an end: %v %s", err, stderr.String())
 		}
-		if !begun() {
-			why = "the guest did not come up: " + why
+		if thread == "multi" && losesCode() && strings.Contains(res.Console, "int3: 0000 [#1]") {
+			crashed.emulator = "a CPU met a breakpoint that was not there any more"
 		}
-		return nil, &Crashed{why, res.Output, res.Console, begun()}
+		return nil, crashed
 	}
 	if res.Status, err = strconv.Atoi(status); err != nil {
 		return nil, err
@@ -188,15 +220,68 @@ func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, err
 	return res, res.untar(filepath.Join(dir, "out.tar"))
 }
 
+// watch waits for the end of a guest (ctx is done) and gives "", or says what is wrong with it, and whether that is the emulator's fault.
+// pid is qemu; status gives what the guest has reported.
+func watch(ctx context.Context, start time.Time, o *Options, pid int, status func() string) (why, emulator string) {
+	begun := false
+	for {
+		select {
+		case <-ctx.Done():
+			return "", ""
+		case <-time.After(100 * time.Millisecond):
+		}
+		took := time.Since(start)
+		over := func(limit time.Duration) bool { return took > limit && took > limit+min(waited(pid), 2*limit) }
+		if !begun {
+			_, s, ok := strings.Cut(status(), "begun ")
+			up, err := strconv.ParseFloat(strings.TrimSpace(strings.SplitN(s, "\n", 2)[0]), 64)
+			begun = ok && err == nil && strings.Contains(s, "\n")
+			// On a busy machine the kernel once measured the clock that it keeps time by at a thirtieth of its frequency.
+			if begun && !o.Count && up > 2*took.Seconds()+1 {
+				why = fmt.Sprintf("the guest's clock runs too fast: it says %.0f s after %.0f s", up, took.Seconds())
+				return why, why
+			}
+		}
+		if !begun && over(bootTime) {
+			why = fmt.Sprintf("the guest did not come up within %v", bootTime)
+			return why, why
+		}
+		if over(o.Timeout) {
+			return fmt.Sprintf("the guest did not end within %v", o.Timeout), ""
+		}
+	}
+}
+
+// excerptLines is how much of a console is shown: a stall's traces of all CPUs have about a hundred lines.
+const excerptLines = 200
+
+// Excerpt is a console from its first complaint on, without one its end.
+func Excerpt(console string) string {
+	l := strings.Split(strings.TrimSpace(console), "\n")
+	for i := range l {
+		if complains(l[i]) {
+			l = l[max(0, i-2):]
+			return strings.Join(l[:min(excerptLines, len(l))], "\n")
+		}
+	}
+	return strings.Join(l[max(0, len(l)-25):], "\n")
+}
+
+func complains(line string) bool {
+	for _, bad := range []string{"BUG:", "WARNING:", "Oops", "Call Trace", "general protection", "INFO: task", "rcu:", "lockup", "int3:"} {
+		if strings.Contains(line, bad) {
+			return true
+		}
+	}
+	return false
+}
+
 // Complaints are the lines of a console that say that the kernel is not well.
 func Complaints(console string) []string {
 	var out []string
 	for _, line := range strings.Split(console, "\n") {
-		for _, bad := range []string{"BUG:", "WARNING:", "Oops", "Call Trace", "general protection", "INFO: task", "rcu:", "soft lockup"} {
-			if strings.Contains(line, bad) {
-				out = append(out, line)
-				break
-			}
+		if complains(line) {
+			out = append(out, line)
 		}
 	}
 	return out

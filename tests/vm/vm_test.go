@@ -147,14 +147,15 @@ func (b *bench) stage(t *testing.T, k *Kernel, programs map[string]string) map[s
 // guest runs a command and fails the test when the kernel complained.
 func guest(t *testing.T, k *Kernel, o Options) *Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), max(5*time.Minute, o.Timeout+time.Minute))
+	ctx, cancel := context.WithTimeout(context.Background(), max(7*time.Minute, 3*o.Timeout+time.Minute))
 	defer cancel()
+	o.Log = t.Logf
 	res, err := k.Run(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range Complaints(res.Console) {
-		t.Errorf("the kernel says: %s", line)
+	if said := Complaints(res.Console); len(said) > 0 {
+		t.Errorf("the kernel complains %d times:\n%s", len(said), Excerpt(res.Console))
 	}
 	return res
 }
