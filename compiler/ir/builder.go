@@ -311,12 +311,22 @@ func (b *Builder) Finish() *Func {
 
 // AddFormat gives the number of format f in p, entering it if there is none like it.
 func (p *Program) AddFormat(f *Format) int {
-	for i, o := range p.Formats {
-		if o.Equal(f) {
-			return i
+	// Those that came by other ways, or went, are not where they are thought to be, and then only share less.
+	key := f.String()
+	if i, ok := p.formatAt[key]; ok && i < len(p.Formats) && p.Formats[i].Equal(f) {
+		return i
+	}
+	if p.formatAt == nil {
+		p.formatAt = map[string]int{}
+		for i, o := range p.Formats {
+			if k := o.String(); p.formatAt[k] == 0 {
+				p.formatAt[k] = i
+			}
 		}
+		return p.AddFormat(f)
 	}
 	p.Formats = append(p.Formats, f)
+	p.formatAt[key] = len(p.Formats) - 1
 	return len(p.Formats) - 1
 }
 

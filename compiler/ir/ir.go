@@ -21,6 +21,8 @@ type Program struct {
 	Funcs   []*Func
 	Probes  []*Probe
 	Formats []*Format
+	// formatAt finds a format by its text.
+	formatAt map[string]int
 	// Regexes are the patterns that OpMatch names.
 	Regexes []*regex.Regex
 	// Codes are the pieces of C that OpEmbed names; Prelude is C that goes in front of them.

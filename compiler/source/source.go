@@ -42,6 +42,7 @@ type File struct {
 
 	base  Pos
 	lines []int // byte offset of each line's first byte
+	marks []mark
 	view  *File // the file whose text this is a part of
 	voff  int   // where in view it begins
 }
@@ -130,7 +131,41 @@ func (s *FileSet) Position(p Pos) Position {
 	}
 	line := f.lineOf(off)
 	start := f.lines[line]
-	return Position{File: f, Line: line + 1, Col: utf8.RuneCount(f.Text[start:off]) + 1}
+	return Position{File: f, Line: line + 1, Col: f.runes(start, off) + 1}
+}
+
+// A mark is a place in the text with the number of characters before it. Texts with long lines have one every few
+// thousand bytes, so that finding a column does not take longer the further right it is.
+type mark struct{ off, runes int }
+
+const markEvery = 4096
+
+// runes counts the characters from one byte to another.
+func (f *File) runes(from, to int) int {
+	if to-from <= markEvery || len(f.marks) == 0 {
+		return utf8.RuneCount(f.Text[from:to])
+	}
+	before := func(off int) int {
+		m := f.marks[max(0, sort.Search(len(f.marks), func(i int) bool { return f.marks[i].off > off })-1)]
+		return m.runes + utf8.RuneCount(f.Text[m.off:off])
+	}
+	return before(to) - before(from)
+}
+
+// mark lays the marks.
+func (f *File) mark() {
+	m := mark{}
+	for {
+		f.marks = append(f.marks, m)
+		next := m.off + markEvery
+		for next < len(f.Text) && !utf8.RuneStart(f.Text[next]) {
+			next++
+		}
+		if next >= len(f.Text) {
+			return
+		}
+		m = mark{next, m.runes + utf8.RuneCount(f.Text[m.off:next])}
+	}
 }
 
 // Line gives the text of line n (from 1) without its end.
@@ -159,10 +194,16 @@ func (f *File) index() {
 		return
 	}
 	f.lines = []int{0}
+	last, long := 0, false
 	for i, c := range f.Text {
 		if c == '\n' {
 			f.lines = append(f.lines, i+1)
+			long = long || i-last > markEvery
+			last = i
 		}
+	}
+	if long || len(f.Text)-last > markEvery {
+		f.mark()
 	}
 }
 

@@ -45,6 +45,10 @@ func Run(f *mach.Func) (Stats, error) {
 		}
 		st.Spilled += len(spills)
 		a.spill(spills)
+		// Slots have 8 bytes at least. Far beyond what there is, the rest would only cost time.
+		if len(f.Slots) > StackSize {
+			return st, fmt.Errorf("%w: more than %d", ErrStack, 8*StackSize)
+		}
 	}
 	a.rewrite()
 	st.Stack = frame(f)

@@ -27,6 +27,9 @@ func (a *allocator) spill(ivs []*interval) {
 			}
 		}
 		if s == mach.NoSlot {
+			if len(a.f.Slots) > StackSize {
+				return // Run gives up
+			}
 			s = a.f.NewSlot(8)
 			mine = append(mine, s)
 			used[s] = make(bits, (a.npos+63)/64)

@@ -62,6 +62,8 @@ type Item struct {
 const (
 	maxDepth = 32
 	maxItems = 20000
+	// maxPoints bounds the points that are looked at on the way, whether or not anything is there.
+	maxPoints = 3 * maxItems
 )
 
 // Probe expands the points of a probe around its body.
@@ -82,7 +84,8 @@ type expander struct {
 	env   *Env
 	ds    diag.List
 	items int
-	full  bool // there were more than maxItems
+	tries int  // points looked at
+	full  bool // there were more than maxItems or maxPoints, or it goes too deep: no use to go on
 }
 
 // context is what the points that led here have laid down.
@@ -190,14 +193,20 @@ func (x *expander) flatten(comps []*ast.Comp) ([]flat, bool) {
 
 // point expands one plain request.
 func (x *expander) point(req probe.Request, ctx context) []*Item {
-	if ctx.depth > maxDepth {
-		x.ds.Errorf(diag.Semantic, CodeAliasLoop, req.Span, "aliases are nested more than %d deep", maxDepth)
+	x.tries++
+	switch {
+	case x.full:
 		return nil
-	}
-	if x.items > maxItems {
-		if !x.full {
-			x.ds.Errorf(diag.Semantic, CodeTooMany, req.Span, "the script expands to more than %d probes", maxItems)
-		}
+	case ctx.depth > maxDepth:
+		x.ds.Errorf(diag.Semantic, CodeAliasLoop, req.Span, "aliases are nested more than %d deep", maxDepth)
+		x.full = true
+		return nil
+	case x.items > maxItems:
+		x.ds.Errorf(diag.Semantic, CodeTooMany, req.Span, "the script expands to more than %d probes", maxItems)
+		x.full = true
+		return nil
+	case x.tries > maxPoints:
+		x.ds.Errorf(diag.Semantic, CodeTooMany, req.Span, "more than %d probe points stand behind this one", maxPoints)
 		x.full = true
 		return nil
 	}
@@ -217,7 +226,7 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 	}
 	sites, ds := x.env.Resolve(req)
 	if len(sites) == 0 {
-		if x.env.Names != nil && x.env.Known != nil && len(ds) > 0 && !x.env.Known(req.Comps[0].Name) {
+		if !ctx.optional && x.env.Names != nil && x.env.Known != nil && len(ds) > 0 && !x.env.Known(req.Comps[0].Name) {
 			if near := diag.Nearest(req.String(), x.env.Names(), 3); len(near) > 0 {
 				ds[0].Hintf("did you mean %s?", strings.Join(near, ", "))
 			}

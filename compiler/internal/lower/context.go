@@ -146,29 +146,43 @@ func (l *lowerer) needOf(f *elab.Func) need {
 	if n, ok := l.needs[f]; ok {
 		return n
 	}
-	var n need
-	seen := map[*elab.Func]bool{}
+	// Those that are called come first, so that without circles one round finds all.
+	var order []*elab.Func
+	calls := map[*elab.Func][]*elab.Func{}
 	var visit func(f *elab.Func)
 	visit = func(f *elab.Func) {
-		if f == nil || seen[f] {
+		if _, known := l.needs[f]; f == nil || known {
 			return
 		}
-		seen[f] = true
+		l.needs[f] = 0
 		if f.Intrinsic != nil {
-			n |= needOfIntrinsic(f.Intrinsic)
+			l.needs[f] = needOfIntrinsic(f.Intrinsic)
 		}
 		visit(f.Next)
-		if f.Decl.Body == nil {
-			return
+		called := []*elab.Func{f.Next}
+		if f.Decl.Body != nil {
+			sema.InspectLive(&f.Info, f.Decl.Body, func(x ast.Node) bool {
+				if c, ok := x.(*ast.Call); ok {
+					visit(f.Info.Calls[c])
+					called = append(called, f.Info.Calls[c])
+				}
+				return true
+			})
 		}
-		sema.InspectLive(&f.Info, f.Decl.Body, func(x ast.Node) bool {
-			if c, ok := x.(*ast.Call); ok {
-				visit(f.Info.Calls[c])
-			}
-			return true
-		})
+		calls[f] = called
+		order = append(order, f)
 	}
 	visit(f)
-	l.needs[f] = n
-	return n
+	for changed := true; changed; {
+		changed = false
+		for _, f := range order {
+			n := l.needs[f]
+			for _, c := range calls[f] {
+				n |= l.needs[c] // that of nil is 0
+			}
+			changed = changed || n != l.needs[f]
+			l.needs[f] = n
+		}
+	}
+	return l.needs[f]
 }

@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -31,7 +32,7 @@ func joinBudgets(p *ir.Program, b *ir.Block) {
 	for i := range b.Instrs {
 		switch in := &b.Instrs[i]; {
 		case in.Op == ir.OpBudget && last >= 0:
-			b.Instrs[last].N += in.N
+			b.Instrs[last].N = min(b.Instrs[last].N+in.N, math.MaxInt32) // as much as is known of anything
 			in.Op = ir.OpNone
 		case in.Op == ir.OpBudget:
 			last = i

@@ -12,6 +12,8 @@ const (
 	inlineSmall  = 24
 	inlineText   = 120
 	inlineCaller = 2000
+	// inlineAll is how many instructions may be added to a whole program, with as many again as it has.
+	inlineAll = 200000
 )
 
 // InlineCalls puts the bodies of functions in place of calls, so that what the caller knows of the
@@ -28,11 +30,13 @@ func InlineCalls(p *ir.Program) {
 	}
 	eachFunc(p, func(f *ir.Func) {
 		eachInstr(f, func(i *ir.Instr) {
+			in.room++
 			if i.Op == ir.OpCall {
 				in.calls[i.Name]++
 			}
 		})
 	})
+	in.room += inlineAll
 	eachFunc(p, in.fn)
 	unusedFuncs(p)
 }
@@ -41,6 +45,7 @@ type inliner struct {
 	byName map[string]*ir.Func
 	calls  map[string]int
 	done   map[*ir.Func]bool
+	room   int // instructions that may still be added
 }
 
 // fn inlines in f, after having done so in what it calls.
@@ -68,11 +73,12 @@ func (n *inliner) fn(f *ir.Func) {
 				continue
 			}
 			grow, more := numInstrs(callee), numIters(callee)
-			if size+grow > inlineCaller || iters+more > ir.MaxIters {
+			if size+grow > inlineCaller || grow > n.room || iters+more > ir.MaxIters {
 				continue
 			}
 			inlineAt(f, b, i, callee, iters)
 			size += grow
+			n.room -= grow
 			iters += more
 			break // the rest of the block is in a new one
 		}

@@ -80,7 +80,7 @@ func newLocker(p *ir.Program) *locker {
 	// Functions first, until nothing changes: calls may go in circles.
 	for changed := len(p.Funcs) > 0; changed; {
 		changed = false
-		for _, f := range p.Funcs {
+		for _, f := range slices.Backward(p.Funcs) { // those that are called stand behind their first caller
 			changed = l.look(f, l.funcs[f.Name]) || changed
 		}
 	}

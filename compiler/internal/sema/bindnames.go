@@ -122,8 +122,9 @@ func (b *binder) unique(taken map[string]bool, name string, f *load.File) string
 	}
 	base := name + "__" + f.Stem()
 	full := base
-	for i := 2; taken[full]; i++ {
+	for i := max(2, b.suffix[base]); taken[full]; i++ {
 		full = base + strconv.Itoa(i)
+		b.suffix[base] = i + 1
 	}
 	taken[full] = true
 	return full

@@ -3,7 +3,18 @@ package sema
 import (
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// cpuTime is how long this process has run on a CPU: the clock on the wall also counts what others do.
+func cpuTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
 
 // FuzzAnalyze: no script makes the passes panic, and a script without errors has a type
 // for every variable.
@@ -17,9 +28,9 @@ func FuzzAnalyze(f *testing.F) {
 		if len(text) > 4096 {
 			return
 		}
-		begin := time.Now()
+		begin := cpuTime()
 		defer func() {
-			if d := time.Since(begin); d > 2*time.Second {
+			if d := cpuTime() - begin; d > 2*time.Second {
 				t.Errorf("took %v", d)
 			}
 		}()
