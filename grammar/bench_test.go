@@ -132,9 +132,19 @@ func TestFirstParse(t *testing.T) {
 // cpuTime is what this process has used, on all threads: wall time says little on a
 // busy machine.
 func cpuTime(t testing.TB) time.Duration {
+	d := processTime()
+	if d == 0 {
+		t.Fatal("getrusage does not work")
+	}
+	return d
+}
+
+// processTime is how long this process has run on a CPU: the clock on the wall also counts what others do. 0 if the kernel
+// does not tell.
+func processTime() time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
