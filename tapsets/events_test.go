@@ -83,6 +83,7 @@ func TestEvents(t *testing.T) {
 	may := []string{"scheduler.balance", "scheduler.tick", "scheduler.cpu_on", "signal.send_sig_queue", "signal.send_sig_queue.return", "workqueue.create", "workqueue.destroy",
 		"vm.write_shared", "vm.write_shared_copy", "vm.brk", "ioblock_trace.bounce", "ioscheduler_trace.elv_abort_request", "ioscheduler_trace.unplug_timer",
 		"netdev.change_rx_flag"}
+	may = append(may, "socket.send", "socket.receive", "socket.sendmsg.return", "socket.recvmsg.return")
 	for _, name := range []string{"aio_read", "aio_write", "readv", "writev"} {
 		may = append(may, "socket."+name, "socket."+name+".return")
 	}

@@ -153,7 +153,7 @@ func TestKernelScripts(t *testing.T) {
 		for _, s := range kernelScripts {
 			all = append(all, kernelScript{name: s.name, args: s.args, script: s.script, want: s.want})
 		}
-		all = append(append(all, familyScripts...), preemptScripts...)
+		all = slices.Concat(all, familyScripts, preemptScripts, eventScripts)
 		for _, s := range all {
 			text := strings.NewReplacer("%ADDR", fmt.Sprintf("0x%x", openat2[0].Addr), "%FORKS", forks, "%STACKS", stacks).Replace(s.script)
 			args := []string{"-cache", cache, "-name", strings.ReplaceAll(s.name, "-", "_"), "-c", prog + " " + s.args}

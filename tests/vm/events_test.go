@@ -1,0 +1,33 @@
+package vm
+
+// eventScripts are about the library's events that stand on functions of the kernel.
+var eventScripts = []kernelScript{
+	{name: "vfs", args: "open 4", script: `
+		global n
+		probe vfs.open { if (pid() == target() && pathname == "/etc/passwd") n[pathname, ino > 0, devname, MAJOR(dev), flags & 3]++ }
+		probe vfs.open.return { if (pid() == target() && pathname == "/etc/passwd") n["back", ret, error_str, error, 0]++ }
+		probe vfs.read.return { if (isinstr(pathname, "/passwd") && !ret) n["end of file", bytes_read, error_str, error, pos > 0]++ }
+		probe end { foreach ([a, b, c, d, e] in n-) println(a, " ", b, " ", c, " ", d, " ", e, ": ", n[a, b, c, d, e]) }`,
+		want: []string{"/etc/passwd 1 N/A 0 0: ", "back 0  0 0: "}},
+	{name: "vfsio", run: "RUN -c 'sh -c \"echo four >/tmp/x; dd if=/tmp/x 2>/dev/null\"'", script: `
+		probe vfs.write { if (pathname == "/tmp/x") printf("%s %d at %d\n", name, bytes_to_write, pos) }
+		probe vfs.write.return { if (pathname == "/tmp/x") printf("%s %d of %d error %d\n", name, bytes_written, bytes_to_write, error) }
+		probe vfs.read.return { if (pathname == "/tmp/x" && bytes_read) printf("%s %d of %d ino %d dev %d\n", name, bytes_read, bytes_to_read > 5, ino > 0, dev > 0) }`,
+		want: []string{"four rc 0 vfs.read 5 of 1 ino 1 dev 1 vfs.write 5 at 0 vfs.write 5 of 5 error 0"}},
+	{name: "tcpudp", run: "ip link set lo up 2>/dev/null || ifconfig lo up; (echo hello | nc -l -p 4242 >/dev/null &) ; sleep 1; RUN -c 'sh -c \"nc 127.0.0.1 4242 </dev/null\"'", script: `
+		probe tcp.sendmsg { printf("send %s:%d %s:%d %d\n", saddr, sport, daddr, dport > 1024, size) }
+		probe tcp.sendmsg.return { printf("sent %d\n", size) }
+		probe tcp.recvmsg.return { if (size > 0) printf("got %d family %d\n", size, family) }
+		probe tcp.receive { if (psh) printf("%s:%d %s ack %d fin %d proto %x\n", saddr, sport, daddr, ack, fin, protocol) }
+		probe socket.create { if (family == 2) printf("create %s %d\n", sock_type_num2str(type), requester) }
+		probe socket.close { if (type == 1 && family != 1) printf("close %s\n", sock_prot_num2str(protocol)) }
+		probe socket.sendmsg { if (type == 1 && family != 1) printf("sendmsg %s %d\n", sock_prot_num2str(protocol), size) }`,
+		want: []string{"127.0.0.1:4242 127.0.0.1 ack 1 fin 0 proto 800", "create STREAM 0", "close TCP close TCP", "sendmsg TCP 6", "got 6 family 2", "sent 6"}},
+	{name: "processes", run: "RUN -c 'sh -c \"true & wait; sleep 0.1\"'", script: `
+		global started, released, on
+		probe kprocess.start { if (ppid() == target()) started++ }
+		probe kprocess.release { if (task_pid(task_parent(task)) == target()) released = released_pid == pid && released_pid > 1 }
+		probe scheduler.cpu_on { if (pid() == target() && !idle) on = 1 }
+		probe end { println("started ", started > 0, " released ", released, " on ", on) }`,
+		want: []string{"started 1 released 1 on 1"}},
+}
