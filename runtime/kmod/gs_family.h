@@ -11,7 +11,6 @@
 #ifndef GS_FAMILY_H
 #define GS_FAMILY_H
 
-#include <linux/tracepoint.h>
 #include <linux/threads.h>
 #include <linux/bitops.h>
 #include "gs_core.h"
@@ -42,10 +41,10 @@ static void gs_pidns_put(void)
 }
 
 #ifdef GS_FAMILY
+#include "gs_tracepoint.h"
+
 static unsigned long *gs_family;
 static int gs_head;		/* the target by the kernel's number */
-static struct tracepoint *gs_fork_tp;
-static bool gs_fork_on;
 
 static int gs_family_init(void)
 {
@@ -69,6 +68,8 @@ static void gs_forked(void *data, struct task_struct *parent, struct task_struct
 		clear_bit(child->tgid, gs_family);
 }
 
+static struct gs_tp gs_fork_tp = { .name = "sched_process_fork", .fn = gs_forked };
+
 /* Enters living children, and theirs: parents come before them in the kernel's list. Gives how many are new. */
 static u32 gs_family_look(void)
 {
@@ -85,7 +86,7 @@ static u32 gs_family_look(void)
 
 static void gs_family_enter(void)
 {
-	if (!gs_fork_on || !gs_head || !gs_family_look())
+	if (!gs_fork_tp.on || !gs_head || !gs_family_look())
 		return;
 	/* A fork that was under way may have seen its parent outside and taken the child out just now. */
 	tracepoint_synchronize_unregister();
@@ -103,22 +104,10 @@ static void gs_family_target(int tgid)
 	gs_family_enter();
 }
 
-static void gs_fork_find(struct tracepoint *tp, void *priv)
-{
-	(void)priv;
-	if (strcmp(tp->name, "sched_process_fork") == 0)
-		gs_fork_tp = tp;
-}
-
 static int gs_family_on(void)
 {
-	int err;
+	int err = gs_tp_on(&gs_fork_tp);
 
-	for_each_kernel_tracepoint(gs_fork_find, NULL);
-	if (!gs_fork_tp)
-		return -ENOENT;
-	err = tracepoint_probe_register(gs_fork_tp, (void *)gs_forked, NULL);
-	gs_fork_on = err == 0;
 	if (!err)
 		gs_family_enter();
 	return err;
@@ -126,11 +115,8 @@ static int gs_family_on(void)
 
 static void gs_family_off(void)
 {
-	if (!gs_fork_on)
-		return;
-	tracepoint_probe_unregister(gs_fork_tp, (void *)gs_forked, NULL);
-	tracepoint_synchronize_unregister();
-	gs_fork_on = false;
+	if (gs_tp_off(&gs_fork_tp))
+		tracepoint_synchronize_unregister();
 }
 
 static inline bool gs_in_family(void)

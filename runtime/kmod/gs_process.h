@@ -7,10 +7,10 @@
 #ifndef GS_PROCESS_H
 #define GS_PROCESS_H
 
-#include <linux/tracepoint.h>
 #include <linux/binfmts.h>
 #include <linux/fs.h>
 #include "gs_output.h"
+#include "gs_tracepoint.h"
 
 struct gs_process {
 	int file;		/* index into gs_inodes, -1: any program */
@@ -121,21 +121,11 @@ static void gs_process_exit(void *data, struct task_struct *t)
 	gs_process_run(inode, true, last);
 }
 
-static struct { const char *name; void *fn; struct tracepoint *tp; bool on; } gs_process_tp[] = {
+static struct gs_tp gs_process_tp[] = {
 	{ .name = "sched_process_exec", .fn = gs_process_exec },
 	{ .name = "sched_process_fork", .fn = gs_process_fork },
 	{ .name = "sched_process_exit", .fn = gs_process_exit },
 };
-
-static void gs_process_find(struct tracepoint *tp, void *priv)
-{
-	u32 i;
-
-	(void)priv;
-	for (i = 0; i < ARRAY_SIZE(gs_process_tp); i++)
-		if (strcmp(tp->name, gs_process_tp[i].name) == 0)
-			gs_process_tp[i].tp = tp;
-}
 
 static void gs_processs_off(struct gs_process *p, u32 n)
 {
@@ -144,11 +134,8 @@ static void gs_processs_off(struct gs_process *p, u32 n)
 	(void)p;
 	(void)n;
 	WRITE_ONCE(gs_processes_n, 0);
-	for (i = 0; i < ARRAY_SIZE(gs_process_tp); i++) {
-		if (gs_process_tp[i].on)
-			tracepoint_probe_unregister(gs_process_tp[i].tp, gs_process_tp[i].fn, NULL);
-		gs_process_tp[i].on = false;
-	}
+	for (i = 0; i < ARRAY_SIZE(gs_process_tp); i++)
+		gs_tp_off(&gs_process_tp[i]);
 	tracepoint_synchronize_unregister();
 }
 
@@ -160,14 +147,10 @@ static int gs_process_on(struct gs_process *p)
 	u32 i;
 
 	if (p == gs_processs) {
-		for_each_kernel_tracepoint(gs_process_find, NULL);
 		for (i = 0; i < ARRAY_SIZE(gs_process_tp); i++) {
-			if (!gs_process_tp[i].tp)
-				return -ENOENT;
-			err = tracepoint_probe_register(gs_process_tp[i].tp, gs_process_tp[i].fn, NULL);
+			err = gs_tp_on(&gs_process_tp[i]);
 			if (err)
 				return err;
-			gs_process_tp[i].on = true;
 		}
 		rcu_read_lock();
 		for_each_process(t) {

@@ -6,10 +6,10 @@
 #ifndef GS_SYSCALL_H
 #define GS_SYSCALL_H
 
-#include <linux/tracepoint.h>
 #include <linux/fs.h>
 #include <asm/syscall.h>
 #include "gs_output.h"
+#include "gs_tracepoint.h"
 
 #define GS_SYSCALL_SLOTS 512
 #define GS_SYSCALL_ARGS 8	/* six arguments, the number, the result */
@@ -28,8 +28,6 @@ struct gs_syscall {
 
 /* By return, then number; the last one is for all numbers. */
 static struct gs_syscall *gs_syscall_first[2][GS_SYSCALL_SLOTS + 1];
-
-static struct { const char *name; void *fn; struct tracepoint *tp; bool on; } gs_syscall_tp[2];
 
 static bool gs_runs(int file)
 {
@@ -85,15 +83,11 @@ static void gs_syscall_exit(void *data, struct pt_regs *regs, long ret)
 	gs_syscall_hit(true, regs, regs->orig_ax, ret);
 }
 
-static void gs_syscall_find(struct tracepoint *tp, void *priv)
-{
-	u32 i;
-
-	(void)priv;
-	for (i = 0; i < ARRAY_SIZE(gs_syscall_tp); i++)
-		if (strcmp(tp->name, gs_syscall_tp[i].name) == 0)
-			gs_syscall_tp[i].tp = tp;
-}
+/* By return. */
+static struct gs_tp gs_syscall_tp[] = {
+	{ .name = "sys_enter", .fn = gs_syscall_enter },
+	{ .name = "sys_exit", .fn = gs_syscall_exit },
+};
 
 static void gs_syscalls_off(struct gs_syscall *s, u32 n)
 {
@@ -101,11 +95,8 @@ static void gs_syscalls_off(struct gs_syscall *s, u32 n)
 
 	(void)s;
 	(void)n;
-	for (i = 0; i < ARRAY_SIZE(gs_syscall_tp); i++) {
-		if (gs_syscall_tp[i].on)
-			tracepoint_probe_unregister(gs_syscall_tp[i].tp, gs_syscall_tp[i].fn, NULL);
-		gs_syscall_tp[i].on = false;
-	}
+	for (i = 0; i < ARRAY_SIZE(gs_syscall_tp); i++)
+		gs_tp_off(&gs_syscall_tp[i]);
 	tracepoint_synchronize_unregister();
 	memset(gs_syscall_first, 0, sizeof(gs_syscall_first));
 }
@@ -114,26 +105,12 @@ static void gs_syscalls_off(struct gs_syscall *s, u32 n)
 static int gs_syscall_on(struct gs_syscall *s)
 {
 	struct gs_syscall **at = &gs_syscall_first[s->ret][s->nr >= 0 && s->nr < GS_SYSCALL_SLOTS ? s->nr : GS_SYSCALL_SLOTS];
-	int err = 0;
 
-	if (!gs_syscall_tp[0].name) {
-		gs_syscall_tp[0].name = "sys_enter";
-		gs_syscall_tp[0].fn = gs_syscall_enter;
-		gs_syscall_tp[1].name = "sys_exit";
-		gs_syscall_tp[1].fn = gs_syscall_exit;
-		for_each_kernel_tracepoint(gs_syscall_find, NULL);
-	}
 	s->next = NULL;
 	while (*at)
 		at = &(*at)->next;
 	WRITE_ONCE(*at, s);
-	if (gs_syscall_tp[s->ret].on)
-		return 0;
-	if (!gs_syscall_tp[s->ret].tp)
-		return -ENOENT;
-	err = tracepoint_probe_register(gs_syscall_tp[s->ret].tp, gs_syscall_tp[s->ret].fn, NULL);
-	gs_syscall_tp[s->ret].on = err == 0;
-	return err;
+	return gs_tp_on(&gs_syscall_tp[s->ret]);
 }
 
 #endif

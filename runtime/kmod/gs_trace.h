@@ -4,8 +4,8 @@
 #ifndef GS_TRACE_H
 #define GS_TRACE_H
 
-#include <linux/tracepoint.h>
 #include "gs_output.h"
+#include "gs_tracepoint.h"
 
 #define GS_TRACE_ARGS 12
 
@@ -15,8 +15,7 @@ struct gs_trace {
 	u32 place;		/* gs_hit.site */
 	int pid;		/* only in this process; -1: the target, 0: any */
 	u32 site;
-	struct tracepoint *tp;
-	bool on;
+	struct gs_tp tp;
 };
 
 static void gs_trace_hit(void *data, s64 a, s64 b, s64 c, s64 d, s64 e, s64 f, s64 g, s64 h, s64 i, s64 j, s64 k, s64 l)
@@ -29,25 +28,12 @@ static void gs_trace_hit(void *data, s64 a, s64 b, s64 c, s64 d, s64 e, s64 f, s
 		t->handler(&hit);
 }
 
-static void gs_trace_find(struct tracepoint *tp, void *priv)
-{
-	struct gs_trace *t = priv;
-
-	if (strcmp(tp->name, t->name) == 0)
-		t->tp = tp;
-}
-
 static int gs_trace_on(struct gs_trace *t)
 {
-	int err;
-
-	t->tp = NULL;
-	for_each_kernel_tracepoint(gs_trace_find, t);
-	if (!t->tp)
-		return -ENOENT;
-	err = tracepoint_probe_register(t->tp, (void *)gs_trace_hit, t);
-	t->on = err == 0;
-	return err;
+	t->tp.name = t->name;
+	t->tp.fn = gs_trace_hit;
+	t->tp.data = t;
+	return gs_tp_on(&t->tp);
 }
 
 static void gs_traces_off(struct gs_trace *t, u32 n)
@@ -55,12 +41,8 @@ static void gs_traces_off(struct gs_trace *t, u32 n)
 	bool any = false;
 	u32 i;
 
-	for (i = 0; i < n; i++) {
-		if (t[i].on)
-			tracepoint_probe_unregister(t[i].tp, (void *)gs_trace_hit, &t[i]);
-		any |= t[i].on;
-		t[i].on = false;
-	}
+	for (i = 0; i < n; i++)
+		any |= gs_tp_off(&t[i].tp);
 	if (any)
 		tracepoint_synchronize_unregister();
 }
