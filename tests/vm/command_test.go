@@ -79,10 +79,8 @@ func TestCommands(t *testing.T) {
 		dir := t.TempDir()
 		gostap, prog := filepath.Join(dir, "gostap"), filepath.Join(dir, "prog")
 		for out, pkg := range map[string]string{gostap: "../../cmd/gostap", prog: "../fixtures/stap"} {
-			cmd := exec.Command("go", "build", "-o", out, pkg)
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("build %s: %v\n%s", pkg, err, out)
+			if err := goBuild(out, pkg); err != nil {
+				t.Fatal(err)
 			}
 		}
 		files := map[string]string{"/lab/gostap": gostap, prog: prog}
@@ -178,11 +176,6 @@ echo 1 >/proc/sys/kernel/modules_disabled
 r disabled ./gostap run other.ko
 echo "== modules"; lsmod | tail -n +2
 `, "PROG", prog)})
-		part := func(name string) string {
-			_, s, _ := strings.Cut(res.Output, "== "+name+"\n")
-			s, _, _ = strings.Cut(s, "== ")
-			return s
-		}
 		for _, c := range []struct {
 			name string
 			want []string
@@ -207,15 +200,15 @@ echo "== modules"; lsmod | tail -n +2
 			{"disabled", []string{"loading of modules was switched off", "--runtime=bpf", "rc 1"}},
 		} {
 			for _, w := range c.want {
-				if !strings.Contains(part(c.name), w) {
-					t.Errorf("%s: no %q in\n%s", c.name, w, part(c.name))
+				if !strings.Contains(part(res, c.name), w) {
+					t.Errorf("%s: no %q in\n%s", c.name, w, part(res, c.name))
 				}
 			}
 		}
-		if strings.Contains(res.Output, "== lockdown\n") && !strings.Contains(part("lockdown"), "the kernel is locked down") {
-			t.Errorf("lockdown:\n%s", part("lockdown"))
+		if strings.Contains(res.Output, "== lockdown\n") && !strings.Contains(part(res, "lockdown"), "the kernel is locked down") {
+			t.Errorf("lockdown:\n%s", part(res, "lockdown"))
 		}
-		if m := strings.TrimSpace(part("modules")); m != "" {
+		if m := strings.TrimSpace(part(res, "modules")); m != "" {
 			t.Errorf("modules are left: %s", m)
 		}
 		if t.Failed() {

@@ -110,13 +110,6 @@ func (b *bench) runs(t *testing.T, k *Kernel, o Options, n int, script func(int)
 	return guest(t, k, o)
 }
 
-// part is what was said behind a line "== name".
-func part(res *Result, name string) string {
-	_, s, _ := strings.Cut(res.Output, "== "+name+"\n")
-	s, _, _ = strings.Cut(s, "== ")
-	return s
-}
-
 // number is the one behind a word, 0 if there is none.
 func number(text, word string) int {
 	_, s, _ := strings.Cut("\n"+text, "\n"+word)

@@ -77,8 +77,7 @@ func TestGuru(t *testing.T) {
 			}
 			res := guest(t, k, Options{Files: map[string]string{dir: dir}, Command: command})
 			for _, s := range gurus {
-				_, part, _ := strings.Cut(res.Output, "== "+s.name+"\n")
-				part, _, _ = strings.Cut(part, "== ")
+				part := part(res, s.name)
 				want := s.want
 				if s.regs && !regs {
 					want = []string{"changing registers of the traced program: this kernel lets programs read the registers", "rc 1"}
@@ -146,8 +145,7 @@ func TestGuruModule(t *testing.T) {
 		}
 		res := guest(t, k, Options{Files: map[string]string{run: run, dir: dir}, Command: command})
 		for _, i := range done {
-			_, part, _ := strings.Cut(res.Output, "== "+gurus[i].name+"\n")
-			part, _, _ = strings.Cut(part, "== ")
+			part := part(res, gurus[i].name)
 			for _, w := range gurus[i].want {
 				if !strings.Contains("\n"+part, w) {
 					t.Errorf("%s: no %q in\n%s", gurus[i].name, w, part)

@@ -330,13 +330,8 @@ done
 		command += "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q . /sys/kernel/tracing/kprobe_events || break; sleep 0.3; done\n"
 		command += "echo '== left'; cat /sys/kernel/tracing/kprobe_events; cat /sys/kernel/debug/kprobes/list; lsmod | tail -n +2\n"
 		res := guest(t, k, Options{Files: files, Command: command})
-		part := func(name string) string {
-			_, s, _ := strings.Cut(res.Output, "== "+name+"\n")
-			s, _, _ = strings.Cut(s, "== ")
-			return s
-		}
 		for _, how := range []string{"-cache /lab/cache", "-bpf"} {
-			got := part("kprobes" + how)
+			got := part(res, "kprobes"+how)
 			for _, w := range []string{
 				"opens /etc/passwd at do_sys_openat2+0x0/", "opens /nowhere at do_sys_openat2+0x0/",
 				fmt.Sprintf("inside do_sys_openat2+0x%x/", inside), "[kernel]\n",
@@ -352,7 +347,7 @@ done
 			} else if odd(l) {
 				t.Errorf("kprobes%s: the probes and the program do not tell the same: %v", how, l)
 			}
-			got = part("calls" + how)
+			got = part(res, "calls"+how)
 			want := regexp.MustCompile(`__x64_sys_getppid in kernel\n 0xffffffff[0-9a-f]{8} : __x64_sys_getppid\+0x0/0x[0-9a-f]+ \[kernel\]\n 0xffffffff[0-9a-f]{8} : [a-z0-9_]*sys[a-z0-9_]*\+0x`)
 			if !want.MatchString(got) || !strings.Contains(got, "entry_SYSCALL_64_after_hwframe+0x") {
 				t.Errorf("calls%s:\n%s", how, got)
@@ -361,7 +356,7 @@ done
 				t.Errorf("calls%s: handlers at one place ran in another order than the script's: %s", how, l)
 			}
 			// Without room for all, those left out are counted, unless the kernel has room by itself.
-			got = part("block" + how)
+			got = part(res, "block"+how)
 			if strings.Contains(got, "kretprobe.multi") {
 				if !strings.Contains(got, "slept 100 woke 100 all 100\n") || strings.Contains(got, "WARNING") {
 					t.Errorf("block%s:\n%s", how, got)
@@ -373,11 +368,11 @@ done
 			}
 		}
 		for _, p := range refusedProbes {
-			if got := part("refused-" + p.name); !strings.Contains(got, p.want) || !strings.Contains(got, "rc 1") {
+			if got := part(res, "refused-"+p.name); !strings.Contains(got, p.want) || !strings.Contains(got, "rc 1") {
 				t.Errorf("%s: no %q in\n%s", p.name, p.want, got)
 			}
 		}
-		if got := strings.TrimSpace(part("left")); got != "" {
+		if got := strings.TrimSpace(part(res, "left")); got != "" {
 			t.Errorf("left behind:\n%s", got)
 		}
 		if t.Failed() {

@@ -79,8 +79,7 @@ insmod bare.ko ret=1; echo "== bare-return"; cost; rmmod bare
 		res := guest(t, k, Options{Files: files, Command: command, Count: true})
 		perCall := regexp.MustCompile(`per call (\d+)`)
 		cost := func(name string) int {
-			_, part, _ := strings.Cut(res.Output, "== "+name+"\n")
-			part, _, _ = strings.Cut(part, "== ")
+			part := part(res, name)
 			best := 0
 			for _, m := range perCall.FindAllStringSubmatch(part, -1) {
 				if n, _ := strconv.Atoi(m[1]); best == 0 || n < best {

@@ -186,9 +186,7 @@ func TestKernelScripts(t *testing.T) {
 		for _, s := range all {
 			var said [2]string
 			for i, how := range []string{"", " -bpf"} {
-				_, part, _ := strings.Cut(res.Output, "== "+s.name+how+"\n")
-				part, _, _ = strings.Cut(part, "== ")
-				part = ordered(part)
+				part := ordered(part(res, s.name+how))
 				if s.run != "" {
 					lines := strings.Split(strings.TrimSpace(part), "\n")
 					slices.Sort(lines)

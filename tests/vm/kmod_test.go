@@ -329,11 +329,6 @@ r life -c /lab/prog
 r guru -c '/lab/prog 1'
 echo "== modules"; lsmod | tail -n +2
 `})
-		part := func(name string) string {
-			_, s, _ := strings.Cut(res.Output, "== "+name+"\n")
-			s, _, _ = strings.Cut(s, "== ")
-			return s
-		}
 		want := map[string][]string{
 			"faults":  {"caught read fault at 0x0000000000000010\ncaught read fault at 0x0000000000000010\ninstead\n", "ERROR: read fault at 0x0000000000000008", "rc 1"},
 			"endless": {"loop\n", "ERROR: MAXACTION exceeded", "rc 1"},
@@ -344,18 +339,18 @@ echo "== modules"; lsmod | tail -n +2
 			"black":   {"cannot probe exc_int3: it is on the kernel's blacklist", "rc 1"},
 		}
 		// The program's own line may come before or after what was traced.
-		said := strings.Join(without(part("hello"), "sum 70 8"), "\n")
+		said := strings.Join(without(part(res, "hello"), "sum 70 8"), "\n")
 		if wanted := strings.Join(without(helloSaid+"rc 0\n", "sum 70 8"), "\n"); said != wanted {
 			t.Errorf("hello said\n%s\nwant\n%s", said, wanted)
 		}
 		for name, ws := range want {
 			for _, w := range ws {
-				if !strings.Contains(part(name), w) {
-					t.Errorf("%s: no %q in\n%s", name, w, part(name))
+				if !strings.Contains(part(res, name), w) {
+					t.Errorf("%s: no %q in\n%s", name, w, part(res, name))
 				}
 			}
 		}
-		if m := strings.TrimSpace(part("modules")); m != "" {
+		if m := strings.TrimSpace(part(res, "modules")); m != "" {
 			t.Errorf("modules are left: %s", m)
 		}
 		if t.Failed() {

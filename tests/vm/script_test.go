@@ -86,8 +86,7 @@ func TestScripts(t *testing.T) {
 		}
 		res := guest(t, k, Options{Files: files, Command: command})
 		for _, s := range scripts {
-			_, part, _ := strings.Cut(res.Output, "== "+s.name+"\n")
-			part, _, _ = strings.Cut(part, "== ")
+			part := part(res, s.name)
 			for _, w := range s.want {
 				if !strings.Contains("\n"+part, w) {
 					t.Errorf("%s: no %q in\n%s", s.name, w, part)

@@ -37,15 +37,23 @@ var shared = sync.OnceValues(func() (*bench, error) {
 		return nil, err
 	}
 	for out, pkg := range map[string]string{"kmodrun": "./kmodrun", "prog": "./testdata/prog"} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, out), pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if b, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w\n%s", pkg, err, b)
+		if err := goBuild(filepath.Join(dir, out), pkg); err != nil {
+			return nil, err
 		}
 	}
 	b := &bench{dir: dir, prog: filepath.Join(dir, "prog"), off: map[string]uint64{}}
 	return b, b.find()
 })
+
+// goBuild builds a program that needs no libraries, so that it runs in the guest.
+func goBuild(out, pkg string) error {
+	cmd := exec.Command("go", "build", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if b, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", pkg, err, b)
+	}
+	return nil
+}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -158,6 +166,13 @@ func guest(t *testing.T, k *Kernel, o Options) *Result {
 		t.Errorf("the kernel complains %d times:\n%s", len(said), Excerpt(res.Console))
 	}
 	return res
+}
+
+// part is what was said between a line "== name" and the next one like it.
+func part(res *Result, name string) string {
+	_, s, _ := strings.Cut(res.Output, "== "+name+"\n")
+	s, _, _ = strings.Cut(s, "== ")
+	return s
 }
 
 func lines(text, prefix string) []string {
