@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 )
@@ -182,7 +183,7 @@ func TestKernelScripts(t *testing.T) {
 					strings.ReplaceAll(s.name, "-", "_"), prog, s.args, text)
 			}
 		}
-		res := guest(t, k, Options{Files: files, Command: command})
+		res := guest(t, k, Options{Files: files, Command: command, Timeout: 5 * time.Minute})
 		for _, s := range all {
 			var said [2]string
 			for i, how := range []string{"", " -bpf"} {
