@@ -3,6 +3,7 @@ package tests
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,14 +91,28 @@ func TestLockSkipped(t *testing.T) {
 // value: it is skipped and counted, and the next ones are right.
 func TestNoEntry(t *testing.T) {
 	needRoot(t)
-	v := startVictim(t, "slow")
-	time.Sleep(100 * time.Millisecond)
-	s := begin(t, "-e", `probe process.function("main.nap").return { printf("%d of %d\n", $return, @entry($n)) }`, "-x", v.pid())
+	path := bin(t, "slow")
+	cmd := exec.Command(path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := startProgram(t, cmd, path)
+	if _, err := io.ReadFull(out, make([]byte, len("begin\n"))); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond) // it goes on into the first call
+	s := begin(t, "-v", "-e", `probe process.function("main.nap").return { printf("%d of %d\n", $return, @entry($n)) }`, "-x", v.pid())
+	attached(t, s)
+	fmt.Fprint(in, "12345")
 	if status := s.end(); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	// How many calls are over before the probes come depends on how busy the machine is.
-	if all := "2 of 1\n3 of 2\n4 of 3\n5 of 4\n"; s.stdout() == "" || !strings.HasSuffix(all, s.stdout()) {
+	if s.stdout() != "2 of 1\n3 of 2\n4 of 3\n5 of 4\n" {
 		t.Errorf("got %s", s.stdout())
 	}
 	if n := counted(t, s.stderr(), "returns skipped because their entry was not seen"); n != 1 {

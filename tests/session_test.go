@@ -266,7 +266,10 @@ func startVictim(t *testing.T, name string, args ...string) victim {
 
 func startProgram(t *testing.T, cmd *exec.Cmd, path string) victim {
 	t.Helper()
-	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
+	if cmd.Stdout == nil {
+		cmd.Stdout = io.Discard
+	}
+	cmd.Stderr = io.Discard
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

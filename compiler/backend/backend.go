@@ -61,8 +61,10 @@ type LoadOptions struct {
 	Target int
 	// BufferMB is -s: megabytes of output buffer, 0 for the default.
 	BufferMB int
-	Logf     func(format string, args ...any)
-	Verbose  int
+	// Timing asks that handlers are timed; see Timer.
+	Timing  bool
+	Logf    func(format string, args ...any)
+	Verbose int
 }
 
 // Session is a loaded program. The host loop drives it from one goroutine.
@@ -107,6 +109,19 @@ type Runner interface {
 	// Run runs the handler of Program.Probes[i] for its site with that index, and reports whether it is one of them. What the
 	// handler says is among the records when Run returns.
 	Run(i, site int) (bool, error)
+}
+
+// Timer is implemented by Sessions that can tell how long their handlers took, if LoadOptions.Timing asked for it.
+type Timer interface {
+	// Times gives what each probe took so far, after Attach.
+	Times() []ProbeTime
+}
+
+// ProbeTime is how often the handler of Program.Probes[Probe] ran, and how long in all.
+type ProbeTime struct {
+	Probe int
+	Hits  uint64
+	Took  time.Duration
 }
 
 // The kinds of messages that NoEmbedded gives.

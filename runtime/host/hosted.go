@@ -31,6 +31,7 @@ type hosted struct {
 	bodies       map[int]int // capture -> body of the machine
 	args         []interp.Val
 	skips        [ir.NumCauses]uint64
+	times        []backend.ProbeTime // by probe; nil if nobody wants them
 	// drain passes on what the session has said.
 	drain func() error
 }
@@ -90,6 +91,7 @@ func (h *hosted) run(i int, site *probe.Site) error {
 		}
 	}
 	h.ctx.Where = site
+	defer h.timed(i)()
 	defer h.pinned()()
 	return h.ended(h.m.Run(i, &h.ctx))
 }
@@ -130,6 +132,7 @@ func (h *hosted) deferred(capture int, vals []wire.Value) error {
 		}
 	}
 	h.ctx.Where = nil
+	defer h.timed(c.Probe)()
 	defer h.pinned()()
 	was := h.session.State()
 	err := h.ended(h.m.RunBody(h.bodies[capture], c.Probe, h.args, &h.ctx))

@@ -43,6 +43,10 @@ type Config struct {
 	Open func(path string) (debuginfo.Image, error)
 	// Signals ends the run on INT, TERM and HUP when true.
 	Signals bool
+	// Timing fills Result.Times.
+	Timing bool
+	// Started is called when the probes are in place, before the target runs; may be nil.
+	Started func() error
 	// QuietErrors: run-time errors of the script are counted at the end, but neither told one by one nor a failure.
 	QuietErrors bool
 	// Logf prints what -v shows; may be nil.
@@ -59,6 +63,8 @@ type Result struct {
 	Failed bool
 	// Report is what the session tells of its sites, for -v.
 	Report []string
+	// Times are how often handlers ran and how long, in the order of the probes.
+	Times []backend.ProbeTime
 	// Child says how the -c child ended when it did not end well.
 	Child string
 }
@@ -139,6 +145,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 		res.Errors = 0
 	}
 	res.Report = c.Session.Report()
+	res.Times = r.times()
 	if c.Target != nil && r.childEnded() {
 		res.Child = c.Target.Status()
 		if res.Child != "" {
@@ -205,6 +212,11 @@ func (r *run) live(ctx context.Context) error {
 			if s.Kind == probe.Timer {
 				r.timers = append(r.timers, timer{i, s, after(time.Now(), s)})
 			}
+		}
+	}
+	if r.Started != nil {
+		if err := r.Started(); err != nil {
+			return err
 		}
 	}
 	if r.Target != nil {

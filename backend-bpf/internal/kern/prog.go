@@ -214,3 +214,10 @@ func ProgCode(fd, size int) ([]byte, error) {
 	}
 	return code[:min(size, int(a.jited))], nil
 }
+
+// EnableStats has the kernel time all programs until the descriptor is closed (Linux 5.8).
+func EnableStats() (int, error) {
+	const cmdEnableStats = 32
+	var runTime uint32 // BPF_STATS_RUN_TIME
+	return call(cmdEnableStats, unsafe.Pointer(&runTime), unsafe.Sizeof(runTime))
+}

@@ -62,6 +62,8 @@ type Session struct {
 	cpus  int
 	cool  func()
 
+	timing int // descriptor of EnableStats, -1 if handlers are not timed
+
 	control, scalars []byte
 	clock            time.Time // when the clock's offset was last written
 	report, notes    []string
@@ -72,7 +74,7 @@ type Session struct {
 
 // Load makes maps and programs. Nothing is attached.
 func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
-	s := &Session{cfg: cfg, plan: cfg.Plan, multi: map[string]bool{}}
+	s := &Session{cfg: cfg, plan: cfg.Plan, multi: map[string]bool{}, timing: -1}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -116,6 +118,11 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}
 	if err := s.checkStacks(); err != nil {
 		return nil, err
+	}
+	if cfg.Timing {
+		if s.timing, err = kern.EnableStats(); err != nil {
+			return nil, fmt.Errorf("time the handlers (-t): %w", err)
+		}
 	}
 	if s.control, err = mapValue(s.col.Maps[plan.MapControl], plan.CtlSize); err != nil {
 		return nil, err
@@ -380,6 +387,7 @@ func (s *Session) Close() error {
 	if s.cool != nil {
 		s.cool()
 	}
+	kern.Close(s.timing)
 	if s.ring != nil {
 		s.ring.Close()
 	}
@@ -400,6 +408,21 @@ func (s *Session) Close() error {
 	return err
 }
 
+// Times implements backend.Timer. A handler that is reached by a tail call is timed as a part of the program that goes to it.
+func (s *Session) Times() []backend.ProbeTime {
+	var out []backend.ProbeTime
+	for _, a := range s.plan.Attach {
+		prog := s.col.Progs[a.Prog]
+		if s.timing < 0 || prog == nil || a.Table != "" {
+			continue
+		}
+		if st, err := kern.ProgInfo(prog.FD()); err == nil {
+			out = append(out, backend.ProbeTime{Probe: a.Probe, Hits: st.RunCount, Took: time.Duration(st.RunNs)})
+		}
+	}
+	return out
+}
+
 // Report implements backend.Session.
 func (s *Session) Report() []string {
 	return append(append([]string(nil), s.report...), s.set.Report()...)
@@ -409,5 +432,6 @@ var (
 	_ backend.Session = (*Session)(nil)
 	_ backend.Warner  = (*Session)(nil)
 	_ backend.Noter   = (*Session)(nil)
+	_ backend.Timer   = (*Session)(nil)
 	_ interp.Peeker   = (*Session)(nil)
 )

@@ -60,6 +60,9 @@ func (c *command) run() error {
 	if c.hasList {
 		return c.listPoints(o)
 	}
+	if c.behind && c.pass == 5 && !c.detached() {
+		return c.background()
+	}
 	// A signal during the passes ends the command; once the session runs, the host loop takes them.
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
@@ -243,7 +246,7 @@ func (c *command) execute(ctx context.Context, p *diag.Printer, res *compiler.Re
 	if err != nil || session == nil {
 		return err
 	}
-	return c.trace(ctx, session, prog)
+	return c.trace(ctx, session, prog, res.Files)
 }
 
 // session makes what runs prog, on the host alone where that will do. nil: -p3 or -p4 was all.
@@ -354,7 +357,7 @@ func (c *command) keepDir() (string, error) {
 
 func (c *command) load(ctx context.Context, art backend.Artifact) (backend.Session, error) {
 	start := time.Now()
-	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Logf: c.logf, Verbose: c.level(5)})
+	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Timing: c.timing, Logf: c.logf, Verbose: c.level(5)})
 	if err == nil && c.level(5) > 0 {
 		c.logf("pass 5 %-8s %8.2f ms", "load", float64(time.Since(start).Microseconds())/1000)
 	}
@@ -362,19 +365,15 @@ func (c *command) load(ctx context.Context, art backend.Artifact) (backend.Sessi
 }
 
 // trace runs the session to its end.
-func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program) error {
-	out := c.Out
-	if c.output != "" {
-		f, err := os.Create(strftime(c.output, time.Now()))
-		if err != nil {
-			s.Close()
-			return plain(err)
-		}
-		defer f.Close()
-		out = f
+func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program, files *source.FileSet) error {
+	out, done, err := c.openOutput()
+	if err != nil {
+		s.Close()
+		return plain(err)
 	}
+	defer done()
 	cfg := host.Config{
-		Program: prog, Session: s, Stdout: out, Stderr: c.Err, Timeout: c.timeout, Signals: true, QuietErrors: c.quietErrors,
+		Program: prog, Session: s, Stdout: out, Stderr: c.Err, Timeout: c.timeout, Signals: true, QuietErrors: c.quietErrors, Timing: c.timing,
 		Open: func(path string) (debuginfo.Image, error) { return open.Open(path) },
 	}
 	if c.command == "" && c.file != "-" {
@@ -383,7 +382,9 @@ func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program
 	if c.level(5) > 0 {
 		cfg.Logf = c.logf
 	}
-	var err error
+	if c.behind {
+		cfg.Started = func() error { return c.detach(out) }
+	}
 	switch {
 	case c.command != "":
 		cfg.Target, err = target.Start(target.Options{Command: c.command, Stdin: c.In, Stdout: c.Out, Stderr: c.Err, Env: c.env})
@@ -399,6 +400,9 @@ func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program
 		for _, line := range res.Report {
 			c.logf("%s", line)
 		}
+	}
+	if c.timing {
+		timeReport(c.Err, files, prog, res.Times)
 	}
 	if res.Err != nil {
 		return res.Err

@@ -32,6 +32,9 @@ type options struct {
 	keep      bool     // -k
 	verbose   int      // -v
 	output    string   // -o
+	rotate    rotation // -S, none if its size is 0
+	behind    bool     // -F: in the background
+	timing    bool     // -t
 	guru      bool     // -g
 	globals   []string // -G name=value
 	limits    layout.Limits
@@ -85,6 +88,10 @@ func parseFlags(args []string) (*options, error) {
 	fs.BoolVarP(&o.keep, "keep", "k", false, "")
 	fs.CountVarP(&o.verbose, "verbose", "v", "")
 	fs.StringVarP(&o.output, "output", "o", "", "")
+	var rotate string
+	fs.StringVarP(&rotate, "rotate", "S", "", "")
+	fs.BoolVarP(&o.behind, "flight-recorder", "F", false, "")
+	fs.BoolVarP(&o.timing, "timing", "t", false, "")
 	fs.BoolVarP(&o.guru, "guru", "g", false, "")
 	fs.StringArrayVarP(&o.globals, "global", "G", nil, "")
 	fs.StringArrayVarP(&defines, "define", "D", nil, "")
@@ -203,6 +210,21 @@ func parseFlags(args []string) (*options, error) {
 	}
 	if o.bufferMB < 0 || fs.Changed("buffer") && o.bufferMB == 0 || o.bufferMB > 1024 {
 		return nil, &usageError{fmt.Sprintf("-s takes 1 to 1024 megabytes, not %d", o.bufferMB), ""}
+	}
+	if fs.Changed("rotate") {
+		var err error
+		if o.rotate, err = parseRotation(rotate); err != nil {
+			return nil, err
+		}
+		if o.output == "" {
+			return nil, &usageError{"-S turns the files of -o, and there is no -o FILE", ""}
+		}
+	}
+	if o.timing && o.runtime == "kernel" {
+		return nil, &usageError{"-t: handlers of modules are not timed", "--runtime=bpf times them"}
+	}
+	if o.behind && o.output == "" {
+		return nil, &usageError{"-F runs in the background, and there is no -o FILE that it could write to", "-S keeps the last files only"}
 	}
 	switch o.color {
 	case "auto", "always", "never":

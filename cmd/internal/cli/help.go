@@ -45,6 +45,9 @@ listing:
 
 output:
   -o, --output FILE       print to FILE; %Y, %H ... in it are the time, as in strftime(3)
+  -S SIZE[,COUNT]         with -o: go on in FILE.1, FILE.2 ... after SIZE megabytes each, and keep the last COUNT
+  -F                      with -o: trace in the background; a signal INT or TERM ends it
+  -t, --timing            tell at the end how often each handler ran, and how long
   -s, --buffer MB         megabytes of output buffer
   -v, --verbose           a line and a time per pass, sites and what they cost, the kinds of messages (docs/errors.md); more with -vv
   -w, --no-warnings       no warnings        -W, --warnings-are-errors

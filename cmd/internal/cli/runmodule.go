@@ -66,7 +66,7 @@ func (c *command) runModule() error {
 	if err != nil {
 		return shown(p, err)
 	}
-	return shown(p, c.trace(ctx, s, prog))
+	return shown(p, c.trace(ctx, s, prog, nil))
 }
 
 // sameTarget checks that -c or -x is the program that a bare "process" meant when the module was built.

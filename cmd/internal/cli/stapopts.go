@@ -63,10 +63,7 @@ const (
 // stapOptions are stap's documented options that need no code of their own.
 var stapOptions = []stapOption{
 	{"interactive", "i", noArg, "interactive mode is not in this version", "edit a file and run it: a start takes a few milliseconds", nil},
-	{"stap-flight-recorder", "F", noArg, "flight recorder mode is not in this version", "start it in the background with -o FILE", nil},
-	{"stap-rotate", "S", needsArg, "output file rotation is not in this version", "write to a rotating logger: gostap ... | logger", nil},
 	{"stap-bulk", "b", noArg, "bulk mode is not in this version", "records of all processors come in one file, in order; -s sets the size of the buffer", nil},
-	{"stap-timing", "t", noArg, "timing of handlers is not in this version", "-v tells at the end how often each probe was hit", nil},
 	{"stap-coverage", "q", noArg, "coverage of the library is not in this version", "", nil},
 	{"stap-unwind", "d", needsArg, whyNames, "", anyValue},
 	{"ldd", "", noArg, whyNames, "", anyValue},
@@ -91,7 +88,7 @@ var stapOptions = []stapOption{
 	{"sign-module", "", mayHaveArg, "modules are not signed", "build with -p4 -m NAME and sign NAME.ko with the kernel's sign-file", nil},
 	{"target-namespaces", "", needsArg, "functions about namespaces look at those of the current process only", "", nil},
 	{"target-namespace", "", needsArg, "functions about namespaces look at those of the current process only", "", nil},
-	{"monitor", "", mayHaveArg, "the monitor window is not in this version", "-v tells at the end how often each probe was hit; a timer probe can print globals", nil},
+	{"monitor", "", mayHaveArg, "the monitor window is not in this version", "-t tells at the end how often each handler ran; a timer probe can print globals", nil},
 	{"example", "", noArg, "no example scripts are installed", "name the script by its path", nil},
 	{"dyninst", "", noArg, "there is no dyninst runtime", "--runtime=bpf traces user programs", nil},
 }

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// rotation is -S SIZE[,COUNT]: how large an output file gets, in bytes, and how many are kept, 0 for all.
+type rotation struct {
+	size int64
+	keep int
+}
+
+func parseRotation(s string) (r rotation, err error) {
+	size, keep, several := strings.Cut(s, ",")
+	n, err := strconv.Atoi(size)
+	if err == nil && several {
+		r.keep, err = strconv.Atoi(keep)
+	}
+	if err != nil || n < 1 || n > 1<<20 || several && r.keep < 1 {
+		return r, &usageError{fmt.Sprintf("-S takes megabytes, and how many files to keep, not %q", s), "-S 10,3 keeps the last three files of 10 MB"}
+	}
+	r.size = int64(n) << 20
+	return r, nil
+}
+
+// rotator is an output file that goes on in another when it is full: PATH.0, PATH.1 and so on. Lines stay whole.
+type rotator struct {
+	rotation
+	path string
+	n    int // the number of the file
+	f    *os.File
+	size int64 // its bytes
+	mid  bool  // the last line is not complete
+	// opened is told each new file; may be nil.
+	opened func(*os.File) error
+}
+
+func newRotator(path string, r rotation) (*rotator, error) {
+	w := &rotator{rotation: r, path: path}
+	return w, w.open()
+}
+
+func (w *rotator) name(n int) string { return fmt.Sprintf("%s.%d", w.path, n) }
+
+func (w *rotator) open() (err error) {
+	w.f, err = os.Create(w.name(w.n))
+	w.size = 0
+	if err == nil && w.opened != nil {
+		err = w.opened(w.f)
+	}
+	return err
+}
+
+// Write implements io.Writer.
+func (w *rotator) Write(b []byte) (int, error) {
+	total := 0
+	for len(b) > 0 {
+		n := len(b)
+		if room := w.rotation.size - w.size; int64(n) > room {
+			n = bytes.LastIndexByte(b[:max(room, 0)], '\n') + 1
+			if n == 0 && w.size > 0 && !w.mid {
+				if err := w.next(); err != nil {
+					return total, err
+				}
+				continue
+			}
+			if n == 0 { // a line that is longer than the file, or that was begun in it
+				if n = bytes.IndexByte(b, '\n') + 1; n == 0 {
+					n = len(b)
+				}
+			}
+		}
+		k, err := w.f.Write(b[:n])
+		total += k
+		w.size += int64(k)
+		if err != nil {
+			return total, err
+		}
+		w.mid = b[n-1] != '\n'
+		b = b[n:]
+	}
+	return total, nil
+}
+
+// next goes on in the next file, and removes the oldest if there are too many then.
+func (w *rotator) next() error {
+	if err := w.f.Close(); err != nil {
+		return err
+	}
+	if w.n++; w.keep > 0 && w.n >= w.keep {
+		os.Remove(w.name(w.n - w.keep))
+	}
+	return w.open()
+}
+
+// Close closes the last file.
+func (w *rotator) Close() error { return w.f.Close() }
