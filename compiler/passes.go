@@ -131,7 +131,7 @@ func (s *state) conditions() grammar.Conditions {
 }
 
 func (s *state) library() diag.List {
-	lib, ds := load.New(load.Options{Files: s.files, Cond: s.conditions(), Dirs: s.o.Include, Cache: s.o.CacheDir, CacheAnew: s.o.CacheAnew})
+	lib, ds := load.New(load.Options{Files: s.files, Args: s.o.Args, Used: s.argUse, Cond: s.conditions(), Dirs: s.o.Include, Cache: s.o.CacheDir, CacheAnew: s.o.CacheAnew})
 	s.lib = lib
 	return ds
 }
@@ -147,11 +147,6 @@ func (s *state) parse() diag.List {
 		s.trees = append(s.trees, tree)
 	}
 	all = append(all, s.lib.TakeDiags()...)
-	for i, used := range s.argUse {
-		if !used && !all.HasErrors() {
-			all.Warnf(diag.Semantic, "unused-argument", source.Span{}, "argument %d (%q) is not used by the script", i+1, s.o.Args[i])
-		}
-	}
 	return all
 }
 
@@ -232,7 +227,7 @@ func (s *state) target() diag.List {
 }
 
 func (s *state) sema() diag.List {
-	return sema.Analyze(s.prog, s.lib, sema.Options{
+	all := sema.Analyze(s.prog, s.lib, sema.Options{
 		Guru: s.o.Guru, Privilege: s.o.Privilege, Old: s.prog.Old, SkipBadVars: s.o.SkipBadVars, Init: s.o.Globals, Resolve: s.tenv.Func,
 		Expand: func(p *ast.Probe) ([]*elab.Probe, diag.List) {
 			items, all := s.xenv.Probe(p.Points, p.Body)
@@ -245,6 +240,13 @@ func (s *state) sema() diag.List {
 			return out, all
 		},
 	})
+	// The library can use them too: argv.
+	for i, used := range s.argUse {
+		if !used && !all.HasErrors() {
+			all.Warnf(diag.Semantic, "unused-argument", source.Span{}, "argument %d (%q) is not used by the script", i+1, s.o.Args[i])
+		}
+	}
+	return all
 }
 
 func (s *state) lower() diag.List {

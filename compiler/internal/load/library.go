@@ -242,7 +242,7 @@ func (l *Library) whole(lf *libFile) bool {
 }
 
 func (l *Library) options() grammar.Options {
-	return grammar.Options{Files: l.o.Files, Cond: l.o.Cond, Macros: l.macros, Library: true}
+	return grammar.Options{Files: l.o.Files, Args: l.o.Args, Used: l.o.Used, Cond: l.o.Cond, Macros: l.macros, Library: true}
 }
 
 // open reads the text of a file.

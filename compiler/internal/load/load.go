@@ -26,6 +26,9 @@ type Options struct {
 	Files *source.FileSet
 	// Cond answers conditions in library files.
 	Cond grammar.Conditions
+	// Args are the script's arguments, Used which of them were mentioned, as in grammar.Options.
+	Args []string
+	Used []bool
 	// Dirs are the directories of -I, first one first.
 	Dirs []string
 	// Cache is the folder where the index of big folders is kept from one run to the next, "" to keep nothing. CacheAnew

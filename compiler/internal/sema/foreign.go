@@ -34,7 +34,7 @@ var foreign = [...]struct {
 	{"it belongs to probes of SCSI disks, which are not available; kernel.trace(\"scsi:*\") tells of commands", []string{
 		"bio_op", "describe_data_direction", "describe_device_state", "disk_name", "get_devstate_from_req", "scsi_timer_pending", "timer_pending"}},
 	{"it reads arguments in stap's own way; read members with @cast(address, \"type\", \"kernel\")", []string{
-		"get_mmap_args", "get_sigaction_mask", "get_sigset", "container_of_task_rcu", "rcu_dereference", "stp_print_binary"}},
+		"get_mmap_args", "get_sigset", "container_of_task_rcu", "rcu_dereference", "stp_print_binary"}},
 	{"it counts cases of one fault of the kernel; keep a count in a global variable", []string{"cve_count_metric", "cve_record_metric", "cve_tmpdisable"}},
 	{"it tells the size of a word, which is 8 bytes on this architecture", []string{"arch_bytes", "uarch_bytes"}},
 }

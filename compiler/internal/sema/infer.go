@@ -207,6 +207,17 @@ func (x *infer) effect(e ast.Expr) {
 		x.in.Types[c] = x.call(c, types.Unknown, false)
 		return
 	}
+	// In "ready && exit()" nobody looks at the value of the right side.
+	if b, ok := ast.Unparen(e).(*ast.Binary); ok && (b.Op == "&&" || b.Op == "||") {
+		if _, known := x.in.Const[b]; !known {
+			if _, known := Known(x.in, b.X); !known {
+				x.cond(b.X)
+			}
+			x.effect(b.Y)
+			x.in.Types[b] = types.Long
+			return
+		}
+	}
 	x.expr(e, types.Unknown)
 }
 

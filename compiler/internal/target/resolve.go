@@ -81,6 +81,10 @@ func (b *build) expr(e ast.Expr) (*elab.Target, error) {
 		t, ok := ast.Unparen(e.X).(*ast.Target)
 		if !ok {
 			if op, isOp := ast.Unparen(e.X).(*ast.AtOp); isOp {
+				if op.Name == "@cast" {
+					// What a cast without members stands for is where its value points to.
+					return b.atOp(op)
+				}
 				return b.name(&ast.Target{Place: op.Place, Base: op}, true)
 			}
 			return nil, fail("only the address of a variable of the traced program can be taken")
