@@ -253,6 +253,8 @@ func hint(f *failure) string {
 			return "paths and names are strings here: process(\"/bin/ls\").function(\"main\")"
 		}
 		return "the argument of a probe point is one number or string"
+	case f.inPoints() && f.found(sp.StapParserLPAREN) && f.behind(sp.StapParserRBRACE):
+		return "braces take no argument: it stands behind each name in them, as in {timer.s(1), timer.ms(500)}"
 	case f.in(sp.StapParserRULE_comp) && f.set[sp.StapParserRPAREN]:
 		return "the argument of a probe point is one number or string"
 	case f.inPoints() && f.found(sp.StapParserRBRACE) && f.set[sp.StapParserSTAR]:

@@ -1,5 +1,7 @@
 package diag
 
+import "strings"
+
 // The codes of loading and of the semantic passes. Those of reading a script stand
 // in package grammar, those of probe points and target variables beside their
 // passes. A published code never changes its meaning.
@@ -55,6 +57,7 @@ const (
 	NeverAssigned     Code = "never-assigned"
 	NeverRead         Code = "never-read"
 	NoEffect          Code = "no-effect"
+	LongText          Code = "long-text"
 )
 
 // CodeInfo explains a kind of message.
@@ -121,5 +124,6 @@ func SemanticCodes() []CodeInfo {
 		{NeverAssigned, true, "a variable is read but never assigned", `probe begin { println(x + 1) }`},
 		{NeverRead, true, "a local variable is assigned but never read", `probe begin { x = 1 }`},
 		{NoEffect, true, "a statement does nothing", `probe begin { x = 1 x == 2 println(x) }`},
+		{LongText, true, "a text of the script is longer than strings can be", `probe begin { println("` + strings.Repeat("much too long ", 40) + `") }`},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/intrinsic"
@@ -62,6 +63,7 @@ type Options struct {
 func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List) {
 	var ds diag.List
 	var out []*Handler
+	nest := sync.OnceValue(p.Nesting)
 	for i, pr := range p.Probes {
 		groups, host := group(pr)
 		if host {
@@ -70,7 +72,7 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 		if len(groups) == 0 {
 			continue
 		}
-		w, err := wholeOf(p, pr.Handler, o)
+		w, err := wholeOf(p, pr.Handler, o, nest)
 		if err != nil {
 			d := ds.Errorf(diag.Build, "bpf-size", source.At(pr.Pos), "%v", err)
 			if errors.Is(err, ErrTooLarge) {
@@ -101,7 +103,7 @@ func Deferral(p *ir.Program, probe int, o Options) (*Handler, diag.List) {
 	if !mayDefer(p, pr.Handler, o) {
 		return nil, nil
 	}
-	w, err := wholeOf(p, pr.Handler, o)
+	w, err := wholeOf(p, pr.Handler, o, p.Nesting)
 	if err != nil || w.why == "" {
 		return nil, nil
 	}
@@ -127,6 +129,18 @@ func mayDefer(p *ir.Program, f *ir.Func, o Options) bool {
 	return false
 }
 
+// calls reports whether f calls a function.
+func calls(f *ir.Func) bool {
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			if b.Instrs[i].Op == ir.OpCall {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // whole is a handler with its calls inlined.
 type whole struct {
 	body *ir.Func
@@ -136,11 +150,16 @@ type whole struct {
 	pos source.Pos
 }
 
-func wholeOf(p *ir.Program, f *ir.Func, o Options) (w whole, err error) {
-	if w.body, err = Inline(p, f, p.Nesting()); err != nil {
+// wholeOf inlines the calls of f. nest is asked for where there are any, since it takes a look at the whole program.
+func wholeOf(p *ir.Program, f *ir.Func, o Options, nest func() int) (w whole, err error) {
+	depth := 0
+	if calls(f) {
+		depth = nest()
+	}
+	if w.body, err = Inline(p, f, depth); err != nil {
 		return w, err
 	}
-	if w.subs, err = Subs(p, w.body, p.Nesting()); err != nil {
+	if w.subs, err = Subs(p, w.body, depth); err != nil {
 		return w, err
 	}
 	w.why, w.pos = hostOnly(p, w.body, o)

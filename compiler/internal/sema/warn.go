@@ -14,6 +14,11 @@ import (
 func Warn(p *elab.Program, lib *load.Library) diag.List {
 	w := &warner{p: p}
 	w.unused(lib)
+	for _, g := range p.Globals {
+		if g.Init != nil && w.user(g.Init.Span) {
+			w.text(g.Init)
+		}
+	}
 	for _, pr := range p.Probes {
 		if pr.Decl == nil || !w.user(pr.Decl.Span) {
 			continue
@@ -24,6 +29,7 @@ func Warn(p *elab.Program, lib *load.Library) diag.List {
 			return within(l.Span, pr.Decl.Body.Span)
 		})
 		w.idle(in, pr.Decl.Body)
+		w.texts(in, pr.Decl.Body)
 	}
 	for _, f := range p.Funcs {
 		if f.Decl.Body == nil || !w.user(f.Decl.Span) {
@@ -31,6 +37,7 @@ func Warn(p *elab.Program, lib *load.Library) diag.List {
 		}
 		w.locals(&f.Info, func(*elab.Local) bool { return true })
 		w.idle(&f.Info, f.Decl.Body)
+		w.texts(&f.Info, f.Decl.Body)
 		w.params(f)
 	}
 	return w.ds
@@ -132,6 +139,43 @@ func (w *warner) params(f *elab.Func) {
 			w.warnf(diag.UnusedParameter, p.Span, "the parameter %s of %s is never used", p.Name, f.Decl.Name.Name)
 		}
 	}
+}
+
+// text warns about a text that is cut because strings hold no more. Formats are not strings.
+func (w *warner) text(l *ast.Literal) {
+	most := w.p.Limits.MaxString - 1
+	if l.IsString && most >= 0 && len(l.Str) > most {
+		w.warnf(diag.LongText, l.Span, "this text has %d bytes, and a string holds %d: the rest is cut off", len(l.Str), most).
+			Hintf("-D MAXSTRINGLEN=%d makes room for it", len(l.Str)+1)
+	}
+}
+
+// texts warns about texts of body that are cut.
+func (w *warner) texts(in *elab.Info, body *ast.Block) {
+	other := map[ast.Expr]bool{} // texts that do not become strings
+	InspectLive(in, body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Call:
+			if k, ok := printFunc(n.Fun.Name); ok && k.format && len(n.Args) > 0 {
+				other[ast.Unparen(n.Args[0])] = true
+			}
+		case *ast.AtOp:
+			for _, a := range n.Args {
+				if l, ok := ast.Unparen(a).(*ast.Literal); ok {
+					other[l] = true // a type, a program, a name
+				}
+			}
+		case *ast.Binary:
+			if n.Op == "=~" || n.Op == "!~" {
+				other[ast.Unparen(n.Y)] = true
+			}
+		case *ast.Literal:
+			if !other[n] {
+				w.text(n)
+			}
+		}
+		return true
+	})
 }
 
 // idle warns about expressions that stand as statements and do nothing.
