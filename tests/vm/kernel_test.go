@@ -13,7 +13,7 @@ import (
 )
 
 // kernelProbes looks at calls in the kernel from all sides: counts, results, pairing of entry and return, addresses, stacks,
-// and calls that block. %BASE is the distance of do_sys_openat2 from _stext.
+// and calls that block: in a system call that only the program makes, the tracer's runtime sleeps by another one. %BASE is the distance of do_sys_openat2 from _stext.
 const kernelProbes = `
 global entries long
 global returns long
@@ -110,7 +110,7 @@ b3:
 }
 
 probe "sleep" {
-  site kprobe symbol="hrtimer_nanosleep" point="sleep"
+  site kprobe symbol="__x64_sys_clock_nanosleep" point="sleep"
   long r0, r1, r2
 b0:
   r0 = intr pid()
@@ -121,7 +121,7 @@ b0:
 }
 
 probe "sleep.return" {
-  site kretprobe symbol="hrtimer_nanosleep" point="woke"
+  site kretprobe symbol="__x64_sys_clock_nanosleep" point="woke"
   long r0, r1, r2
 b0:
   r0 = intr pid()
@@ -132,7 +132,7 @@ b0:
 }
 
 probe "room" {
-  site kretprobe symbol="__x64_sys_clock_nanosleep" point="room" maxactive=200
+  site kretprobe symbol="hrtimer_nanosleep" point="room" maxactive=200
   long r0, r1, r2
 b0:
   r0 = intr pid()

@@ -86,7 +86,7 @@ func TestRounds(t *testing.T) {
 	}
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
 		files := b.stage(t, k, map[string]string{"busy": busy})
-		res := guest(t, k, Options{Parallel: true, Files: files, Timeout: 3*time.Minute + time.Duration(rounds)*3*time.Second, Command: fmt.Sprintf(`
+		res := guest(t, k, Options{Files: files, Timeout: 3*time.Minute + time.Duration(rounds)*3*time.Second, Command: fmt.Sprintf(`
 for q in 1 2 3 4; do (while [ ! -e /tmp/stop ]; do prog 500 deep >/dev/null; done) & done
 mem() { sync; echo 3 >/proc/sys/vm/drop_caches; awk '/^SUnreclaim|^VmallocUsed|^Percpu/ { n += $2 } END { print n }' /proc/meminfo; }
 i=0; bad=0; mute=0
