@@ -314,3 +314,21 @@ func TestBroken(t *testing.T) {
 		t.Error(d.Message)
 	}
 }
+
+// TestCrossFile: a library given by -I shares the script's globals, with a warning; the embedded one keeps its names to itself.
+func TestCrossFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "lib.stp"), []byte("function double(n) { total = n * 2 return total }"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script := `global total, len, i probe begin { total = 5 len = 1 i = 2 println(double(total), text_str("a\n"), str_replace("ab", "b", "c"), len, i) }`
+	r, ds := Compile(context.Background(), Options{Scripts: []Script{{"t", []byte(script)}}, Limits: layout.Default(), Include: []string{dir}, Unoptimised: true})
+	defer r.Close()
+	d := diagtest.Find(t, ds, diag.CrossFile)
+	if len(ds) != 1 || !strings.Contains(d.Message, "the global total of the script") {
+		t.Errorf("%d messages: %s", len(ds), d.Message)
+	}
+	if f := r.Program.Func("double"); f == nil || !strings.Contains(r.Program.String(), "gset @total, r") {
+		t.Errorf("double has a variable of its own:\n%s", r.Program)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/grammar/internal/code"
 )
@@ -97,6 +98,9 @@ func TestParseMacros(t *testing.T) {
 		{"@define a %( 1 %)", "[macro-redefined]\nb.stpm:1:9: error: library macro @a is defined twice\n  @define a %( 1 %)\n          ^\na.stpm:2:9: note: it was defined here first\n  @define a %( 1 %)\n          ^\n"},
 	} {
 		same, l := ParseMacros(fs.Add("b.stpm", []byte(c.text)), o)
+		if strings.HasPrefix(c.want, "[macro-file]") {
+			diagtest.Find(t, l, code.MacroFile)
+		}
 		if got := report(fs, l); got != c.want || same != table || len(table.Names()) != 2 {
 			t.Errorf("%q gives\n%s\nwant\n%s", c.text, got, c.want)
 		}

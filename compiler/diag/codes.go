@@ -58,6 +58,7 @@ const (
 	NeverRead         Code = "never-read"
 	NoEffect          Code = "no-effect"
 	LongText          Code = "long-text"
+	CrossFile         Code = "cross-file-global"
 )
 
 // CodeInfo explains a kind of message.
@@ -125,5 +126,6 @@ func SemanticCodes() []CodeInfo {
 		{NeverRead, true, "a local variable is assigned but never read", `probe begin { x = 1 }`},
 		{NoEffect, true, "a statement does nothing", `probe begin { x = 1 x == 2 println(x) }`},
 		{LongText, true, "a text of the script is longer than strings can be", `probe begin { println("` + strings.Repeat("much too long ", 40) + `") }`},
+		{CrossFile, true, "a library in a directory given by -I uses a global of the script", ""},
 	}
 }

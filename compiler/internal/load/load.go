@@ -335,8 +335,8 @@ func (l *Library) Functions(name string, from *File) []*Function {
 	return fs
 }
 
-// Global finds a global as seen from a file, nil if there is none. Library files do not
-// see those of the script: the names of their local variables are their own.
+// Global finds a global as seen from a file, nil if there is none. Globals of the script are seen everywhere but in the
+// embedded library, whose authors cannot know them: the names of its local variables are its own.
 func (l *Library) Global(name string, from *File) *Global {
 	if from != nil {
 		if g := from.priv.globals[name]; g != nil {
@@ -348,7 +348,7 @@ func (l *Library) Global(name string, from *File) *Global {
 			}
 		}
 	}
-	if from == nil || from.lib == nil {
+	if from == nil || !from.Builtin {
 		if g := l.user.globals[name]; g != nil {
 			return g
 		}

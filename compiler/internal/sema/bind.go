@@ -17,7 +17,7 @@ func Bind(p *elab.Program, lib *load.Library, o Options) diag.List {
 		p: p, lib: lib, o: o,
 		globals:   map[*load.Global]*elab.Global{},
 		funcs:     map[*load.Function]*elab.Func{},
-		globNames: map[string]bool{}, funcNames: map[string]bool{}, suffix: map[string]int{},
+		globNames: map[string]bool{}, funcNames: map[string]bool{}, suffix: map[string]int{}, crossed: map[*load.Global]*load.File{},
 	}
 	for _, g := range lib.UserGlobals() {
 		b.global(g)
@@ -51,6 +51,8 @@ type binder struct {
 	globNames, funcNames map[string]bool
 	// suffix is the number to try next behind a name that is taken.
 	suffix map[string]int
+	// crossed are the globals of the script that crossFile has warned about, with the library file.
+	crossed map[*load.Global]*load.File
 	// preludes are the library files whose C at the top level is in the program.
 	preludes map[*load.File]bool
 	// bound is how many of p.Funcs are done.

@@ -36,6 +36,7 @@ func (b *binder) lookup(s *scope, n ast.Node, name string, at source.Span) (*ela
 	l := s.names[name]
 	if l == nil {
 		if g := b.findGlobal(s, name); g != nil {
+			b.crossFile(s, g, at)
 			eg := b.global(g)
 			s.in.Globs[n] = eg
 			return nil, eg
@@ -76,9 +77,22 @@ func (b *binder) array(s *scope, id *ast.Ident, n int) *elab.Global {
 		}
 		return nil
 	}
+	b.crossFile(s, g, id.Span)
 	eg := b.global(g)
 	s.in.Globs[id] = eg
 	return eg
+}
+
+// crossFile warns, once, where a library that somebody else wrote uses a global of the script: it may have meant a variable of
+// its own.
+func (b *binder) crossFile(s *scope, g *load.Global, at source.Span) {
+	if s.file == nil || s.file.User || s.file.Builtin || !g.File.User || b.crossed[g] == s.file {
+		return
+	}
+	b.crossed[g] = s.file
+	b.ds.Warnf(diag.Semantic, diag.CrossFile, at, "the library uses the global %s of the script here", g.Decl.Name.Name).
+		Note(g.Decl.Name.Span, "the script declares it").
+		Hintf("if a local variable of the library is meant, give the global another name")
 }
 
 // nearGlobal offers globals that are like name, "" if there are none.

@@ -5,9 +5,11 @@ import (
 	"go/parser"
 	"go/token"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/diag/diagtest"
 )
 
 // TestCodes: the example of every code gives that code.
@@ -82,6 +84,9 @@ func TestInitialValues(t *testing.T) {
 			if d.Severity == diag.Error && got == "" {
 				got = d.Message
 			}
+		}
+		if strings.HasPrefix(c.want, "-G ") {
+			diagtest.Find(t, a.diags, diag.InitialValue)
 		}
 		if got != c.want {
 			t.Errorf("-G %s=%s: %q, want %q", c.name, c.value, got, c.want)

@@ -87,7 +87,8 @@ func (b *build) expr(e ast.Expr) (*elab.Target, error) {
 				}
 				return b.name(&ast.Target{Place: op.Place, Base: op}, true)
 			}
-			return nil, fail("only the address of a variable of the traced program can be taken")
+			return nil, &diag.Diagnostic{Phase: diag.Semantic, Code: diag.AddressOf, Span: e.Range(), Message: "only the address of a variable of the traced program can be taken",
+				Hint: "it is written &$x"}
 		}
 		return b.name(t, true)
 	case *ast.AtOp:
