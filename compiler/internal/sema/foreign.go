@@ -25,8 +25,6 @@ var foreign = [...]struct {
 		"python_print_backtrace", "python_sprint_backtrace", "python2_get_locals", "python2_get_var_obj", "python3_get_locals", "python3_get_var_obj",
 		"python3_initialize", "Py2Object_GetAttr", "Py2Object_Repr", "Py3Object_GetAttr", "Py3Object_Repr",
 		"print_java_backtrace", "sprint_java_backtrace", "print_jstack", "print_jstack_full", "sprint_jstack", "sprint_jstack_full"}},
-	{"it filters counters of the network by functions of the script, which are not available; count in a probe of your own", []string{
-		"ipmib_filter_key", "linuxmib_filter_key", "tcpmib_filter_key"}},
 	{"it belongs to probes of NFS and RPC, which are not available; read members with @cast(address, \"type\", \"kernel\")", []string{
 		"NFS_I", "NFS_PROTO", "NFS_SERVER", "addr_from_rqst", "addr_from_rqst_str", "clones_from_clnt", "ftype", "get_ip", "get_ip_from_client",
 		"get_prot", "get_prot_from_client", "nfs3_cmode", "nfs4_ctype", "nfsderror", "port_from_clnt", "port_from_xprt", "ppos_pos", "proc_from_msg",
