@@ -41,12 +41,14 @@ type context struct {
 	abi       debuginfo.ABI
 	at        debuginfo.SiteKind
 	inProgram bool
-	kind      probe.Kind
+	// callArg is, at the entry of a system call, which of its arguments a script counts as the first; -1 elsewhere.
+	callArg int
+	kind    probe.Kind
 }
 
 // newContext looks at s as far as n asks.
 func newContext(s *probe.Site, n need) *context {
-	c := &context{need: n, site: s, goes: s.Go(), inProgram: s.Image != nil}
+	c := &context{need: n, site: s, goes: s.Go(), inProgram: s.Image != nil, callArg: -1}
 	if n&needKind != 0 {
 		c.kind = s.Kind
 		c.key += fmt.Sprintf("k{%d}", c.kind)
@@ -54,6 +56,13 @@ func newContext(s *probe.Site, n need) *context {
 	if s.Names != nil && s.Image == nil && n&needFrame != 0 {
 		c.cfa = s.At.CFA
 		c.key += fmt.Sprintf("f{%s}", c.cfa)
+	}
+	if n&needArgs != 0 && s.Kind == probe.ProcessSyscall {
+		c.abi, c.callArg = debuginfo.SysV, 0
+		if s.Instead {
+			c.callArg = 1 // openat has a directory before what open has
+		}
+		c.key += fmt.Sprintf("s{%d}", c.callArg)
 	}
 	if s.Image == nil || n == 0 {
 		return c
@@ -96,7 +105,7 @@ func (c *context) narrow(n need) *context {
 		return c
 	}
 	if n == 0 {
-		return &context{site: c.site, goes: c.goes, inProgram: c.inProgram}
+		return &context{site: c.site, goes: c.goes, inProgram: c.inProgram, callArg: -1}
 	}
 	return newContext(c.site, n&c.need)
 }

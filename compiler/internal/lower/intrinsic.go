@@ -311,6 +311,8 @@ func (f *fn) setArg(name, called string, args []ir.Val, sp source.Span) {
 	switch last := p.Steps[len(p.Steps)-1]; last.Op {
 	case loc.Reg:
 		f.b.SetReg(last.N, v)
+	case loc.TraceArg:
+		f.wrongContext(sp, "%s(): the arguments of a system call cannot be changed here", called).Hintf("use it in probes of .function or .call")
 	case loc.Deref:
 		f.b.Store(f.loc(loc.Prog{Steps: p.Steps[:last.A+1]}, nil), v, 8, last.Kernel)
 	}
@@ -318,7 +320,7 @@ func (f *fn) setArg(name, called string, args []ir.Val, sp source.Span) {
 
 // argPlace is where the n-th integer argument is, all 64 bits of it.
 func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog, ok bool) {
-	if !f.ctx.inProgram || f.ctx.at != debuginfo.AtEntry {
+	if f.ctx.callArg < 0 && (!f.ctx.inProgram || f.ctx.at != debuginfo.AtEntry) {
 		f.wrongContext(sp, "%s() is known where a function is entered", called).Hintf("use it in probes of .function or .call")
 		return p, false
 	}
@@ -327,6 +329,13 @@ func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog,
 		return p, false
 	}
 	n := int(min(args[0].Int, 64)) - 1
+	if f.ctx.callArg >= 0 {
+		if n += f.ctx.callArg; n >= ir.SyscallNr {
+			f.wrongContext(sp, "%s(%d): a system call has %d arguments", called, args[0].Int, ir.SyscallNr)
+			return p, false
+		}
+		return loc.Event(n), true
+	}
 	switch abi := f.ctx.abi; {
 	case abi == debuginfo.SysV && n < len(sysVArgs):
 		p = loc.Register(sysVArgs[n])
