@@ -133,8 +133,14 @@ func (t *Table) event(kind uint32, b []byte, time uint64) {
 			return
 		}
 		path, _, _ := bytes.Cut(b[name:], []byte{0})
-		p, lo := t.past(le.Uint32(b)), le.Uint64(b[8:])
-		p.maps = append(p.maps, mapping{time: time, lo: lo, hi: lo + le.Uint64(b[16:]), off: le.Uint64(b[24:]), path: t.intern(path)})
+		pid, lo := le.Uint32(b), le.Uint64(b[8:])
+		hi := lo + le.Uint64(b[16:])
+		p := t.past(pid)
+		p.maps = append(p.maps, mapping{time: time, lo: lo, hi: hi, off: le.Uint64(b[24:]), path: t.intern(path)})
+		if was := t.procs[pid]; was != nil { // what was read there before is gone: an exec, a library that was closed
+			was.maps = slices.DeleteFunc(was.maps, func(m mapping) bool { return m.lo < hi && lo < m.hi })
+			was.names = nil
+		}
 	case unix.PERF_RECORD_FORK:
 		if len(b) < 16 {
 			return

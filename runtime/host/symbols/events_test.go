@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -143,4 +144,27 @@ func FuzzEvent(f *testing.F) {
 			tab.mapped(pid, 2)
 		}
 	})
+}
+
+// TestNamesKept: what was named stays so without another look at the process, until the kernel reports something else there.
+func TestNamesKept(t *testing.T) {
+	const pid = 1 << 30
+	opened := 0
+	tab := &Table{Events: &Events{}, Open: func(path string) (debuginfo.Image, error) { opened++; return nil, os.ErrNotExist }}
+	tab.procs = map[uint32]*process{pid: {maps: []mapping{{lo: 0x400000, hi: 0x500000, path: "/first"}}, seen: time.Now()}}
+	for range 3 {
+		if f := tab.Name(pid, 0x400010, true); f.Module != "/first" || f.Rel != 0xf {
+			t.Fatal(f)
+		}
+	}
+	if len(tab.procs[pid].names) != 1 || opened != 1 {
+		t.Errorf("%d names are kept, %d files were opened", len(tab.procs[pid].names), opened)
+	}
+	tab.event(unix.PERF_RECORD_MMAP2, mmap2(pid, 0x400000, 0x1000, "/second"), 1)
+	if f := tab.Name(pid, 0x400010, true); f.Module != "/second" {
+		t.Errorf("behind an exec: %v", f)
+	}
+	if f := tab.Name(pid, 0x900000, false); f.Module != "" {
+		t.Errorf("nothing is there: %v", f)
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
@@ -45,7 +46,23 @@ type Table struct {
 type process struct {
 	maps []mapping
 	gone bool
+	seen time.Time // when maps were read
+	// names are what addresses were named before, by these maps.
+	names map[namedAddr]Frame
 }
+
+// namedAddr is what Name was asked.
+type namedAddr struct {
+	addr uint64
+	ret  bool
+}
+
+// maxNames bounds the names that are kept of a process: a profile meets the same ones again and again.
+const maxNames = 1 << 14
+
+// patience is how long the mappings of a process are taken to be the same where the kernel tells of new ones by itself. Code that is in
+// no file's mapping (of a just-in-time compiler) would have them read at each hit otherwise.
+const patience = 100 * time.Millisecond
 
 type mapping struct {
 	lo, hi, off uint64
@@ -85,6 +102,7 @@ func (p *process) read(pid uint32) {
 	if !p.gone {
 		p.maps = parseMaps(data)
 	}
+	p.seen, p.names = time.Now(), nil
 }
 
 func parseMaps(data []byte) []mapping {
@@ -127,36 +145,52 @@ func (p *process) find(addr uint64) *mapping {
 // that the call before it is meant.
 func (t *Table) Name(pid uint32, addr uint64, ret bool) Frame {
 	p := t.process(pid)
-	fr := Frame{Addr: addr}
+	key := namedAddr{addr, ret}
+	if fr, ok := p.names[key]; ok {
+		return fr
+	}
+	fr, keep := t.name(p, pid, addr, ret)
+	if keep {
+		if p.names == nil || len(p.names) >= maxNames {
+			p.names = map[namedAddr]Frame{}
+		}
+		p.names[key] = fr
+	}
+	return fr
+}
+
+// name does that without looking at what was asked before. keep says that the answer holds as long as the mappings do.
+func (t *Table) name(p *process, pid uint32, addr uint64, ret bool) (fr Frame, keep bool) {
+	fr.Addr = addr
 	at := addr
 	if ret && at > 0 {
 		at--
 	}
 	m := p.find(at)
-	if m == nil && !p.gone {
+	if m == nil && t.Events != nil {
+		m = t.mapped(pid, at)
+	}
+	if m == nil && !p.gone && (t.Events == nil || time.Since(p.seen) > patience) {
 		p.read(pid) // the process may have loaded something since
 		m = p.find(at)
 	}
 	if m == nil {
-		m = t.mapped(pid, at)
-	}
-	if m == nil {
-		return t.fromKnown(fr, at)
+		return t.fromKnown(fr, at), false
 	}
 	fr.Module = m.path
 	fr.Rel = at - m.lo + m.off
 	if !strings.HasPrefix(m.path, "/") {
-		return fr // [vdso] and the like
+		return fr, true // [vdso] and the like
 	}
 	img := t.image(pid, m.path)
 	if img == nil {
-		return fr
+		return fr, true
 	}
 	if va, ok := vaddr(img, m, at); ok {
 		fr.Rel = va
 		fr.Frames = img.Lookup(va)
 	}
-	return fr
+	return fr, true
 }
 
 // vaddr turns a run-time address into the file's own: by the mapping's file offset.
