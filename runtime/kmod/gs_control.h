@@ -294,6 +294,7 @@ static int __init gs_module_init(void)
 	gs_tracer = task_tgid_vnr(current);
 
 	for_each_possible_cpu(cpu) {
+		per_cpu(gs_cpus, cpu).seed = get_random_u64();
 		for (level = 0; level < GS_LEVELS && !err; level++) {
 			struct gs_ctx *c = vzalloc(sizeof(*c));
 

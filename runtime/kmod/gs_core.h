@@ -82,6 +82,7 @@ struct gs_ctx {
 
 struct gs_cpu {
 	u64 causes[GS_CAUSES];
+	u64 seed;		/* of random numbers */
 	struct gs_ctx *ctx[GS_LEVELS];
 };
 

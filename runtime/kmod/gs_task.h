@@ -54,7 +54,16 @@ static inline void gs_pexecname(char *dst, u32 cap)
 static inline s64 gs_wall(s64 unit) { return (s64)(ktime_get_real_fast_ns() / (u64)unit); }
 static inline s64 gs_mono(void) { return ktime_get_mono_fast_ns(); }
 static inline s64 gs_jiffies(void) { return get_jiffies_64(); }
-static inline u64 gs_random(void) { return get_random_u64(); }
+
+/* The kernel's own generator takes locks, and handlers run in it as well: numbers of splitmix64, which begin with one of its. */
+static inline u64 gs_random(void)
+{
+	u64 x = this_cpu_add_return(gs_cpus.seed, 0x9e3779b97f4a7c15ULL);
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
 
 /* A signal for the current thread: 0, or the kernel's error below 0. */
 /* The kernel would take 0 for 64 here, where it means no signal at all. */

@@ -61,6 +61,12 @@ var kernelScripts = []struct {
 			if (n[3]++ == 100) printf("%s %d %d %d %d %d %s\n", execname(), uid(), gid(), euid(), tid() == pid(), ppid() > 0, pp()) }
 		probe end { printf("calls %d ticks %d cpus %d\n", n[2] > 19900, n[1] > 5, @count(seen[0]) > 0) }`,
 		[]string{"calls 1 ticks 1 cpus 1\n", "kernel 0 0 0 1 1 kernel.function(\"__x64_sys_getppid"}},
+	// The kernel holds the lock of its random numbers there.
+	{"randoms", "random 20", `
+		global n, hits
+		probe kernel.function("crng_fast_key_erasure") { if (pid() == target()) { hits++; n[randint(3)]++ } }
+		probe end { printf("hits %d random %d %d %d\n", hits >= 20, n[0] > 0, n[1] > 0, n[2] > 0) }`,
+		[]string{"hits 1 random 1 1 1\n"}},
 	{"wildcard", "open 3", `
 		global n
 		probe kernel.function("vfs_*") { if (pid() == target()) n[ppfunc()]++ }

@@ -183,7 +183,7 @@ func (m *monitor) state(k *Kernel) (text, stale string) {
 		time.Sleep(300 * time.Millisecond)
 	}
 	found := map[uint64]int{}
-	for range 300 {
+	for late := time.Now().Add(15 * time.Second); time.Now().Before(late); {
 		m.human("stop")
 		for i, c := range m.registers() {
 			gate := m.words(i, c.idt+3*16, 2)

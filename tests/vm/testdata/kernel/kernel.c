@@ -5,14 +5,18 @@
  *	kernel block N		N threads sleep at the same time
  *	kernel ptys A B		types A into one pseudo-terminal and B into another
  *	kernel calls N		getppid N times
+ *	kernel random N		N times the kernel's random numbers begin anew, and one is got
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/random.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -106,6 +110,16 @@ static void calls(int n)
 	printf("per call %lld\n", took[blocks / 2]);
 }
 
+static void randoms(int n)
+{
+	int i, fd = open("/dev/urandom", O_RDONLY);
+	char c;
+
+	for (i = 0; i < n; i++)
+		if (ioctl(fd, RNDRESEEDCRNG) || getrandom(&c, 1, 0) != 1)
+			abort();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "open"))
@@ -116,6 +130,8 @@ int main(int argc, char **argv)
 		ptys(argv[2], argv[3]);
 	else if (argc == 3 && !strcmp(argv[1], "calls"))
 		calls(atoi(argv[2]));
+	else if (argc == 3 && !strcmp(argv[1], "random"))
+		randoms(atoi(argv[2]));
 	else
 		return 2;
 	return 0;
