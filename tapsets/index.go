@@ -1671,6 +1671,7 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"syscall.listns.return", "nd_syscall.listns.return", "tp_syscall.listns.return"}, Off: 214453, End: 214654, Line: 7712, Refs: []string{"__nr", "name", "ppfunc", "retval", "retstr", "value_text"}, Points: []string{"__syscall.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"syscall.rseq_slice_yield", "nd_syscall.rseq_slice_yield", "tp_syscall.rseq_slice_yield"}, Off: 214673, End: 214846, Line: 7721, Refs: []string{"__nr", "name", "ppfunc", "argstr"}, Points: []string{"__syscall"}},
 		{Kind: grammar.AliasEntry, Names: []string{"syscall.rseq_slice_yield.return", "nd_syscall.rseq_slice_yield.return", "tp_syscall.rseq_slice_yield.return"}, Off: 214873, End: 215114, Line: 7729, Refs: []string{"__nr", "name", "ppfunc", "retval", "retstr", "value_text"}, Points: []string{"__syscall.return"}},
+		{Names: []string{"syscall_name"}, Off: 215314, End: 220970, Line: 7742, Refs: []string{"value_text", "num"}, Params: []string{"num"}},
 	}},
 	{Name: "syscalls_special.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"syscall.open", "nd_syscall.open", "tp_syscall.open"}, Off: 226, End: 582, Line: 5, Refs: []string{"__nr", "name", "filename", "user_string2", "flags", "flags_str", "_sys_open_flag_str", "mode", "argstr", "sprintf", "user_string_quoted", "_mode_arg"}, Points: []string{"__syscall", "__syscall.instead"}},
@@ -4221,6 +4222,7 @@ var Names = [...]Name{
 	{"syscall.writev.return", grammar.AliasEntry, 45, 39},
 	{"syscall_any", grammar.AliasEntry, 46, 8},
 	{"syscall_any.return", grammar.AliasEntry, 46, 9},
+	{"syscall_name", grammar.FunctionEntry, 45, 765},
 	{"system", grammar.FunctionEntry, 35, 5},
 	{"target", grammar.FunctionEntry, 5, 15},
 	{"target_set_pid", grammar.FunctionEntry, 47, 32},

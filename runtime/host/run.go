@@ -300,12 +300,7 @@ func (r *run) loop(ctx context.Context) error {
 		if !r.dead.IsZero() && r.dead.Before(wait) {
 			wait = r.dead
 		}
-		n := 0
-		err := r.Session.Read(wait, func(rec []byte) error {
-			n++
-			return r.record(rec)
-		})
-		if err != nil {
+		if _, err := r.read(wait); err != nil {
 			return err
 		}
 		r.out.syms.Poll()
@@ -323,8 +318,12 @@ func (r *run) fire(now time.Time) error {
 		if now.Before(t.next) {
 			continue
 		}
-		if err := r.drain(); err != nil {
-			return err
+		for over := time.Now().Add(5 * turn); time.Now().Before(over); {
+			if n, err := r.read(time.Time{}); err != nil {
+				return err
+			} else if n == 0 {
+				break
+			}
 		}
 		if err := r.hosted.run(t.probe, t.site); err != nil {
 			return err
@@ -349,18 +348,42 @@ func after(t time.Time, s *probe.Site) time.Time {
 	return t.Add(max(d, time.Microsecond))
 }
 
-// drain passes on what waits now.
+// drain passes on what waits, when no more comes.
 func (r *run) drain() error {
 	for {
-		n := 0
-		err := r.Session.Read(time.Time{}, func(rec []byte) error {
-			n++
-			return r.record(rec)
-		})
-		if err != nil || n == 0 {
+		if n, err := r.read(time.Time{}); err != nil || n == 0 {
 			return err
 		}
 	}
+}
+
+// turn is how long records are passed on before timers and the end of the session are looked at again. The system calls of a
+// handler that runs here can be hits of their own, so that the records never come to an end.
+const turn = 200 * time.Millisecond
+
+var errTurn = errors.New("the turn is over")
+
+// read passes on what waits, for a turn at most, and says how many records. If there are none it waits for the first until
+// the time given.
+func (r *run) read(until time.Time) (n int, err error) {
+	var over time.Time
+	err = r.Session.Read(until, func(rec []byte) error {
+		n++
+		if err := r.record(rec); err != nil || n%64 != 0 {
+			return err
+		}
+		switch now := time.Now(); {
+		case over.IsZero():
+			over = now.Add(turn)
+		case now.After(over):
+			return errTurn
+		}
+		return nil
+	})
+	if errors.Is(err, errTurn) {
+		err = nil
+	}
+	return n, err
 }
 
 // record handles one record.

@@ -103,9 +103,26 @@ func main() {
 			leave(&b, &c)
 		}
 	}
+	names(&b)
 	if err := os.WriteFile("syscalls.stp", b.Bytes(), 0o644); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// names writes the function that names a system call.
+func names(b *bytes.Buffer) {
+	b.WriteString("\n/**\n * syscall_name gives the name of a system call by its number, the number itself as text if there is none.\n *\n" +
+		" * Example: probe begin { println(syscall_name(1), syscall_name(9999)) exit() }\n */\nfunction syscall_name:string (num:long)\n{\n\treturn value_text(num, \"=%d;")
+	for i, c := range syscalls.All() {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		if i > 0 && i%8 == 0 {
+			b.WriteString("\"\n\t\t\"")
+		}
+		fmt.Fprintf(b, "%d %s", c.Nr, c.Name)
+	}
+	b.WriteString("\")\n}\n")
 }
 
 // head writes the names that a probe has.

@@ -18,7 +18,7 @@ var foreign = [...]struct {
 	{"the processes of a target are not counted one by one; target_set_pid(pid()) tells whether one belongs to it", []string{"target_set_report"}},
 	{"it is meant for a script that is run by another user; use uid()", []string{"is_myproc"}},
 	{"it reads the file that an address lies in; use umodname(address) for its name and usymdata(address) for the distance", []string{"umodaddr", "umodbuildid"}},
-	{"names and numbers of system calls are tables of stap; in probes of system calls name and __nr are variables", []string{"syscall_name", "syscall_num"}},
+	{"in probes of system calls __nr is the number; syscall_name(number) gives the name", []string{"syscall_num"}},
 	{"it makes two files in /proc of a form of its own; write the text in probe procfs(\"data.json\").read, in a module (--runtime=kernel)", []string{
 		"json_set_prefix", "json_add_numeric_metric", "json_add_string_metric", "json_add_array", "json_add_array_numeric_metric", "json_add_array_string_metric"}},
 	{"it unwinds scripts of another language; use print_ubacktrace() for the stack of the interpreter", []string{

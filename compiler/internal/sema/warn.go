@@ -158,6 +158,8 @@ func (w *warner) texts(in *elab.Info, body *ast.Block) {
 		case *ast.Call:
 			if k, ok := printFunc(n.Fun.Name); ok && k.format && len(n.Args) > 0 {
 				other[ast.Unparen(n.Args[0])] = true
+			} else if n.Fun.Name == "value_text" && len(n.Args) == 2 {
+				other[ast.Unparen(n.Args[1])] = true // a table, which is not kept as a string
 			}
 		case *ast.AtOp:
 			for _, a := range n.Args {
