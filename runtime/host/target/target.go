@@ -42,21 +42,32 @@ func Start(o Options) (*Target, error) {
 		return nil, fmt.Errorf("start %q: %w", o.Command, err)
 	}
 	defer r.Close()
+	there, say, err := os.Pipe()
+	if err != nil {
+		w.Close()
+		return nil, fmt.Errorf("start %q: %w", o.Command, err)
+	}
+	defer there.Close()
 	// The gate is descriptor 3: the shell waits for a line on it. It gets end of file instead
 	// when the tracer dies, and then must not run the command untraced.
-	script := "read _ <&3 || exit 127; exec 3<&-; "
+	script := "echo >&4; exec 4>&-; read _ <&3 || exit 127; exec 3<&-; "
 	if Direct(o.Command) {
 		script += "exec "
 	}
 	script += o.Command
 	cmd := exec.Command("/bin/sh", "-c", script)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Stdin, o.Stdout, o.Stderr
-	cmd.ExtraFiles = []*os.File{r}
+	cmd.ExtraFiles = []*os.File{r, say}
 	cmd.Env, cmd.Dir = o.Env, o.Dir
-	if err := cmd.Start(); err != nil {
+	err = cmd.Start()
+	say.Close()
+	if err != nil {
 		w.Close()
 		return nil, fmt.Errorf("start %q: %w", o.Command, err)
 	}
+	// The kernel tells of the shell's exec only behind the point up to which Go waits: probes that were there by then would
+	// see it. So it has to speak first.
+	there.Read(make([]byte, 1))
 	t := &Target{Pid: cmd.Process.Pid, cmd: cmd, gate: w, pidfd: -1, done: make(chan struct{})}
 	go func() {
 		err := cmd.Wait()
