@@ -258,7 +258,7 @@ var binaryOps = []ir.Op{ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpAnd, ir.OpOr, ir.OpXo
 
 func (g *gen) compute() {
 	l, s := types.Long, types.String
-	switch g.r.IntN(12) {
+	switch g.r.IntN(13) {
 	case 0, 1, 2, 3:
 		a, b, d := g.val(l), g.val(l), g.dst(l)
 		g.b.Op(binaryOps[g.r.IntN(len(binaryOps))], d, a, b)
@@ -294,12 +294,23 @@ func (g *gen) compute() {
 		g.b.Op(ir.OpSCmp, d, a, b)
 		g.keep(d, l)
 	case 11:
+		n, err := g.p.AddRegex(patterns[g.r.IntN(len(patterns))])
+		if err != nil {
+			panic(err) // one of the constants below
+		}
+		if v := g.b.Match(n, g.val(s)); v.IsReg() {
+			g.keep(v.Reg, l)
+		}
+	case 12:
 		f, args, d := g.format(), []ir.Val(nil), g.dst(s)
 		args = g.args(f)
 		g.b.Sprint(g.p.AddFormat(f), d, args...)
 		g.keep(d, s)
 	}
 }
+
+// patterns are matched with texts such as val makes.
+var patterns = [...]string{"a", "^a", "c$", "^$", "[0-9]+", "^-?[0-9]*x?$", "(a|b)*c", "b.*f0", "[^a-z]", "\x01", "(01|23|ab){2}", "0123456789abcdef0123456789abcde$"}
 
 // keys are operands for the keys of gl.
 func (g *gen) keys(gl *ir.Global, stars bool) []ir.Val {
