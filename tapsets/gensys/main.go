@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/syscalls"
@@ -214,6 +215,18 @@ func enter(b *bytes.Buffer, c *syscalls.Call) {
 			set(legal(name), val)
 			show("%d", legal(name))
 		}
+	}
+	if ptr := map[string]string{"connect": "$uservaddr", "bind": "$umyaddr"}[c.Name]; ptr != "" {
+		set("uaddr_af", "_sockaddr_family_str("+ptr+")")
+		set("uaddr_ip", "_sockaddr_ip_str("+ptr+")")
+	}
+	for _, pair := range strings.Fields(also[c.Name]) {
+		name, ours, _ := strings.Cut(pair, "=")
+		if !slices.Contains(vars, ours) || slices.Contains(vars, name) {
+			log.Printf("%s: %s: there is no %s, or a %s already", c.Name, pair, ours, name)
+			continue
+		}
+		set(name, ours)
 	}
 	if len(format) == 0 {
 		set("argstr", `""`)
