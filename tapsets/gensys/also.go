@@ -1,7 +1,7 @@
 package main
 
 // also are further names for variables of a call, those that stap documents where the kernel's own are others:
-// "STAP'S=OURS ...". OURS is a variable that stands before.  stap's n of select is left out: too many scripts have
+// "STAP'S=OURS ...". OURS is a variable that stands before. stap's n of select is left out: too many scripts have
 // a global n.
 var also = map[string]string{
 	"accept": "sockfd=fd addr_uaddr=upeer_sockaddr_uaddr addrlen_uaddr=upeer_addrlen_uaddr", "accept4": "sockfd=fd addr_uaddr=upeer_sockaddr_uaddr addrlen_uaddr=upeer_addrlen_uaddr",
