@@ -405,3 +405,36 @@ func (p *Program) Nesting() int {
 	}
 	return most
 }
+
+// PrintedOnly finds the registers with one definition that only print statements read.
+func PrintedOnly(f *Func) []bool {
+	ok := make([]bool, len(f.Regs))
+	defs := make([]int, len(f.Regs))
+	for i := range ok {
+		ok[i] = true
+	}
+	read := func(v Val, print bool) {
+		if v.IsReg() && !print {
+			ok[v.Reg] = false
+		}
+	}
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			in := &b.Instrs[i]
+			for _, a := range in.Args {
+				read(a, in.Op == OpPrint)
+			}
+			if in.Dst != NoReg {
+				defs[in.Dst]++
+			}
+		}
+		read(b.Term.Cond, false)
+		for _, a := range b.Term.Args {
+			read(a, false)
+		}
+	}
+	for i := range ok {
+		ok[i] = ok[i] && defs[i] == 1
+	}
+	return ok
+}

@@ -218,7 +218,7 @@ func WholeFunc(s *probe.Site) bool {
 
 // hostOnly finds the first operation that the kernel cannot do, in words, "" if there is none.
 func hostOnly(p *ir.Program, f *ir.Func, o Options) (string, source.Pos) {
-	printed := printedOnly(f)
+	printed := ir.PrintedOnly(f)
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
 			in := &b.Instrs[i]
@@ -275,39 +275,6 @@ func hasStar(vs []ir.Val) bool {
 		}
 	}
 	return false
-}
-
-// printedOnly finds the registers with one definition that only print statements read.
-func printedOnly(f *ir.Func) []bool {
-	ok := make([]bool, len(f.Regs))
-	defs := make([]int, len(f.Regs))
-	for i := range ok {
-		ok[i] = true
-	}
-	read := func(v ir.Val, print bool) {
-		if v.IsReg() && !print {
-			ok[v.Reg] = false
-		}
-	}
-	for _, b := range f.Blocks {
-		for i := range b.Instrs {
-			in := &b.Instrs[i]
-			for _, a := range in.Args {
-				read(a, in.Op == ir.OpPrint)
-			}
-			if in.Dst != ir.NoReg {
-				defs[in.Dst]++
-			}
-		}
-		read(b.Term.Cond, false)
-		for _, a := range b.Term.Args {
-			read(a, false)
-		}
-	}
-	for i := range ok {
-		ok[i] = ok[i] && defs[i] == 1
-	}
-	return ok
 }
 
 // Record gives the form of the record of a deferred handler; args are the forms of its values.

@@ -94,7 +94,7 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 	switch v.Kind {
 	case wire.Int:
 		if v.Lazy == wire.CTime {
-			return textfmt.Val{Str: ctime(v.Int)}
+			return textfmt.Val{Str: textfmt.CTime(v.Int)}
 		}
 		if v.Lazy == wire.Decoded {
 			return textfmt.Val{Str: textfmt.Decode(unsafe.String(unsafe.SliceData(v.Bytes), len(v.Bytes)), v.Int)}
