@@ -100,8 +100,9 @@ func (x *Filter) retype(t *Tok) {
 		x.popBracket(t, stapparse.StapLexerLBRACK)
 		ends = true
 	case stapparse.StapLexerINC, stapparse.StapLexerDEC:
-		ends = x.operand
-		if !x.operand {
+		// Behind one ++ the next begins another statement: x++ ++y.
+		ends = x.operand && x.last != stapparse.StapLexerINC && x.last != stapparse.StapLexerDEC
+		if !ends {
 			t.Type = prefix(t.Type)
 		}
 	case stapparse.StapLexerPLUS, stapparse.StapLexerMINUS, stapparse.StapLexerAND:
