@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/cilium/ebpf"
 
@@ -47,7 +48,10 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(), Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
 			Sleepable: func() bool { return features.Has(features.Sleepable) },
 			WriteRegs: func() error { return features.Probe(features.WriteRegs) },
-			WriteUser: func() error { return features.Probe(features.WriteUser) }}}
+			WriteUser: func() error { return features.Probe(features.WriteUser) },
+			Events: sync.OnceValue(func() bool {
+				return !crowded(handlers) && features.Has(features.RawTPPreempted) && features.Has(features.EventTracepoint)
+			})}}
 	var text strings.Builder
 	for _, h := range handlers {
 		if h.Where == place.Host {

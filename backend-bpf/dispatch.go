@@ -6,6 +6,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -61,4 +62,31 @@ func dispatch(u *sel.Unit, pl *plan.Plan) error {
 // unnumbered reports whether a program is for calls without a number of their own.
 func unnumbered(a *plan.Attach) bool {
 	return slices.ContainsFunc(a.Sites, func(t plan.Target) bool { return t.Site.Syscall == probe.AnySyscall })
+}
+
+// mostAtEvent is how many programs of one kind go to an event of tracefs. The kernel takes 64 there, of all tracers
+// (BPF_TRACE_MAX_PROGS), and up to three kinds come together.
+const mostAtEvent = 16
+
+// crowded reports whether there may be more programs at an event than the kernel takes.
+func crowded(handlers []*place.Handler) bool {
+	type place struct {
+		kind  probe.Kind
+		call  int
+		event string
+	}
+	at := map[place]int{}
+	for _, h := range handlers {
+		for _, s := range h.Sites {
+			p := place{s.Kind, s.Syscall, s.Event} // handlers of different calls share a program that goes to them
+			if at[p]++; at[p] <= mostAtEvent {
+				continue
+			}
+			switch s.Kind {
+			case probe.ProcessSyscall, probe.ProcessSyscallReturn, probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd, probe.Tracepoint:
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -20,7 +20,7 @@ type kernelScript struct {
 	script string
 	want   []string
 	// run, if given, is what the shell does instead of tracing that program. RUN stands for the runner with
-	// the script, FORKS for the program of tests/fixtures/forks, which "process" is about then, STACKS that of tests/fixtures/stacks. Lines come in any order.
+	// the script, FORKS for the program of tests/fixtures/forks, which "process" is about then, STACKS and CROWD those of tests/fixtures/stacks and crowd. Lines come in any order.
 	run string
 }
 
@@ -154,7 +154,11 @@ func TestKernelScripts(t *testing.T) {
 		if out, err := exec.Command("gcc", "-g", "-O1", "-static", "-pthread", "-o", stacks, "../fixtures/stacks/stacks.c").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		files := map[string]string{run: run, cache: cache, prog: prog, forks: forks, stacks: stacks}
+		crowd := filepath.Join(dir, "crowd")
+		if out, err := exec.Command("gcc", "-g", "-O1", "-static", "-o", crowd, "../fixtures/crowd/crowd.c").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		files := map[string]string{run: run, cache: cache, prog: prog, forks: forks, stacks: stacks, crowd: crowd}
 		command := ""
 		var all []kernelScript
 		for _, s := range kernelScripts {
@@ -166,6 +170,9 @@ func TestKernelScripts(t *testing.T) {
 			args := []string{"-cache", cache, "-name", strings.ReplaceAll(s.name, "-", "_"), "-c", prog + " " + s.args}
 			if s.run != "" {
 				args[len(args)-1] = forks
+			}
+			if strings.HasPrefix(s.name, "crowd") {
+				args[len(args)-1] = crowd
 			}
 			build := exec.Command(run, append(args, "-kernel-btf", facts.BTF, "-kernel-map", facts.Kallsyms, "-r", kdir, "-build", "-e", text)...)
 			if s.name == "alone" {
@@ -182,7 +189,7 @@ func TestKernelScripts(t *testing.T) {
 			for _, how := range []string{"", " -bpf"} {
 				if s.run != "" {
 					command += fmt.Sprintf("echo '== %[1]s%[2]s'\ncat >/tmp/%[1]s%[3]d <<'EOF'\nexec %[4]s%[2]s -T 20s -cache %[5]s -name %[1]s -e '%[6]s' \"$@\"\nEOF\n{\n%[7]s\n} 2>&1; echo rc $?\n",
-						s.name, how, len(how), run, cache, text, strings.NewReplacer("RUN", fmt.Sprintf("sh /tmp/%s%d", s.name, len(how)), "FORKS", forks, "STACKS", stacks).Replace(s.run))
+						s.name, how, len(how), run, cache, text, strings.NewReplacer("RUN", fmt.Sprintf("sh /tmp/%s%d", s.name, len(how)), "FORKS", forks, "STACKS", stacks, "CROWD", crowd).Replace(s.run))
 					continue
 				}
 				command += fmt.Sprintf("echo '== %s%s'; %s%s -cache %s -name %s -c '%s %s' -e '%s' 2>&1; echo rc $?\n", s.name, how, run, how, cache,

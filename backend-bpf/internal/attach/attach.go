@@ -16,6 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
+	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
+	"github.com/gostap/gostap/runtime/cpus"
 )
 
 // Set is what has been attached. It is for one goroutine.
@@ -181,6 +183,39 @@ func (s *Set) Tracing(prog int, attachType uint32, name string, cookie uint64) e
 	s.links = append(s.links, link{fd})
 	s.note("%s", name)
 	return nil
+}
+
+// Event attaches a program of type tracepoint to a perf event of "group:name". The event is on one CPU, its programs run on all.
+func (s *Set) Event(prog int, name string, cookie uint64) error {
+	id, err := eventID(name)
+	if err != nil {
+		return fmt.Errorf("find event %s: %w", name, err)
+	}
+	online, err := cpus.Online()
+	if err != nil {
+		return err
+	}
+	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}
+	switch err := s.perf(prog, attr, -1, online[0], cookie); err {
+	case nil:
+		s.note("event %s", name)
+		return nil
+	case unix.E2BIG:
+		return fmt.Errorf("attach to event %s: the kernel takes no more than 64 programs there: %w", name, err)
+	default:
+		return fmt.Errorf("attach to event %s: %w", name, explainTracepoint(err))
+	}
+}
+
+// eventID gives the number of "group:name".
+func eventID(name string) (uint64, error) {
+	fs, err := tracefs.Open()
+	if err != nil {
+		return 0, err
+	}
+	defer fs.Close()
+	system, event, _ := strings.Cut(name, ":")
+	return fs.ID(system, event)
 }
 
 func (s *Set) note(format string, args ...any) {

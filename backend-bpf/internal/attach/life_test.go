@@ -51,6 +51,17 @@ func TestTracepoints(t *testing.T) {
 		c := loadCounter(t, ebpf.Tracing, ebpf.AttachTraceRawTp, "sched_process_exec")
 		run(t, c, func(s *Set) error { return s.Tracing(c.prog(), kern.AttachTraceRawTP, "sched_process_exec", 0) })
 	})
+	t.Run("event", func(t *testing.T) {
+		if err := features.Probe(features.EventTracepoint); err != nil {
+			t.Skip(err)
+		}
+		c := loadCounter(t, ebpf.TracePoint, ebpf.AttachNone, "")
+		run(t, c, func(s *Set) error { return s.Event(c.prog(), "sched:sched_process_exec", 0) })
+		var s Set
+		if err := s.Event(c.prog(), "sched:no_such_thing", 0); err == nil || !strings.Contains(err.Error(), "sched:no_such_thing") {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("missing", func(t *testing.T) {
 		c := loadCounter(t, ebpf.RawTracepoint, ebpf.AttachNone, "")
 		var s Set

@@ -19,66 +19,70 @@ type Feature uint8
 
 // The abilities.
 const (
-	BPF            Feature = iota // tracing programs can be loaded
-	Ringbuf                       // ring buffers
-	Uprobe                        // uprobes through perf events
-	UprobeMulti                   // one link for many uprobes, with cookies
-	UprobeMultiPID                // such a link can be limited to one process
-	Cookie                        // uprobes through perf events have cookies
-	RefCtr                        // the kernel counts a USDT semaphore up and down
-	RawTracepoint                 // tracepoints without their formatting
-	RawTPCookie                   // those have cookies
-	TPBTF                         // tracepoints with types
-	PerfClock                     // programs at the ticks of a CPU's clock
-	Loop                          // bpf_loop
-	MayGoto                       // loops that the kernel bounds
-	FetchAtomics                  // atomics that give the old value
-	LookupPerCPU                  // reading another CPU's element
-	GetStack                      // stack traces
-	WriteRegs                     // a uprobe's program may change registers
-	WriteUser                     // ... and memory of the traced program
-	Sleepable                     // a uprobe's program may wait for a page to be read in
-	StringFuncs                   // bpf_strstr and others
-	KernelTypes                   // the kernel's BTF
-	Fentry                        // programs at functions of the kernel
-	Kprobe                        // breakpoints in the kernel
-	KprobeMulti                   // many of them with one link
-	KretprobeMulti                // ... at returns, however many calls are under way
-	KprobeMissed                  // the kernel tells how many hits of a link it missed
-	Override                      // a program may make a kernel function return an error
-	Modules                       // loadable kernel modules
+	BPF             Feature = iota // tracing programs can be loaded
+	Ringbuf                        // ring buffers
+	Uprobe                         // uprobes through perf events
+	UprobeMulti                    // one link for many uprobes, with cookies
+	UprobeMultiPID                 // such a link can be limited to one process
+	Cookie                         // uprobes through perf events have cookies
+	RefCtr                         // the kernel counts a USDT semaphore up and down
+	RawTracepoint                  // tracepoints without their formatting
+	RawTPCookie                    // those have cookies
+	TPBTF                          // tracepoints with types
+	RawTPPreempted                 // programs of both can be interrupted by other threads
+	EventTracepoint                // tracepoints through perf events, whose programs cannot
+	PerfClock                      // programs at the ticks of a CPU's clock
+	Loop                           // bpf_loop
+	MayGoto                        // loops that the kernel bounds
+	FetchAtomics                   // atomics that give the old value
+	LookupPerCPU                   // reading another CPU's element
+	GetStack                       // stack traces
+	WriteRegs                      // a uprobe's program may change registers
+	WriteUser                      // ... and memory of the traced program
+	Sleepable                      // a uprobe's program may wait for a page to be read in
+	StringFuncs                    // bpf_strstr and others
+	KernelTypes                    // the kernel's BTF
+	Fentry                         // programs at functions of the kernel
+	Kprobe                         // breakpoints in the kernel
+	KprobeMulti                    // many of them with one link
+	KretprobeMulti                 // ... at returns, however many calls are under way
+	KprobeMissed                   // the kernel tells how many hits of a link it missed
+	Override                       // a program may make a kernel function return an error
+	Modules                        // loadable kernel modules
 	numFeatures
 )
 
 var names = [numFeatures]struct{ name, what string }{
-	BPF:            {"bpf", "load tracing programs"},
-	Ringbuf:        {"ringbuf", "ring buffers for output"},
-	Uprobe:         {"uprobe", "probes in user programs"},
-	UprobeMulti:    {"uprobe_multi", "many such probes with one link"},
-	UprobeMultiPID: {"uprobe_multi pid", "limit such a link to one process"},
-	Cookie:         {"uprobe cookie", "tell uprobes of one program apart"},
-	RefCtr:         {"uprobe refcount", "USDT marks with semaphores"},
-	RawTracepoint:  {"raw_tracepoint", "kernel tracepoints"},
-	RawTPCookie:    {"raw_tracepoint cookie", "tell tracepoints of one program apart"},
-	TPBTF:          {"tp_btf", "kernel tracepoints with types"},
-	PerfClock:      {"perf cpu-clock", "timer.profile"},
-	Loop:           {"bpf_loop", "loops without a fixed bound"},
-	MayGoto:        {"may_goto", "cheaper loops"},
-	FetchAtomics:   {"fetch atomics", "locks and sequence numbers"},
-	LookupPerCPU:   {"lookup_percpu_elem", "reading other CPUs' values"},
-	GetStack:       {"get_stack", "backtraces"},
-	WriteRegs:      {"register writes", "guru mode: change arguments and results in registers"},
-	WriteUser:      {"probe_write_user", "guru mode: change memory of the traced program"},
-	Sleepable:      {"sleepable uprobe", "read memory of the traced program that is not loaded yet"},
-	StringFuncs:    {"string kfuncs", "string functions of the kernel"},
-	KernelTypes:    {"kernel BTF", "types of the kernel"},
-	Fentry:         {"fentry", "kernel.function, cheaply"},
-	Kprobe:         {"kprobe", "kernel.function and kernel.statement"},
-	KprobeMulti:    {"kprobe_multi", "many kernel functions with one link"},
-	KretprobeMulti: {"kretprobe_multi", "returns of many kernel functions with one link"},
-	KprobeMissed:   {"kprobe missed", "count the hits of a link that the kernel missed"},
-	Override:       {"override_return", "guru mode: make a kernel function fail"},
-	Modules:        {"modules", "the kernel-module back end"},
+	BPF:             {"bpf", "load tracing programs"},
+	Ringbuf:         {"ringbuf", "ring buffers for output"},
+	Uprobe:          {"uprobe", "probes in user programs"},
+	UprobeMulti:     {"uprobe_multi", "many such probes with one link"},
+	UprobeMultiPID:  {"uprobe_multi pid", "limit such a link to one process"},
+	Cookie:          {"uprobe cookie", "tell uprobes of one program apart"},
+	RefCtr:          {"uprobe refcount", "USDT marks with semaphores"},
+	RawTracepoint:   {"raw_tracepoint", "kernel tracepoints"},
+	RawTPCookie:     {"raw_tracepoint cookie", "tell tracepoints of one program apart"},
+	TPBTF:           {"tp_btf", "kernel tracepoints with types"},
+	RawTPPreempted:  {"raw_tracepoint preempted", "why system calls are probed through perf events, which lose no hits then"},
+	EventTracepoint: {"perf tracepoint", "system calls, beginnings and ends of processes without loss where tracepoints can be preempted"},
+	PerfClock:       {"perf cpu-clock", "timer.profile"},
+	Loop:            {"bpf_loop", "loops without a fixed bound"},
+	MayGoto:         {"may_goto", "cheaper loops"},
+	FetchAtomics:    {"fetch atomics", "locks and sequence numbers"},
+	LookupPerCPU:    {"lookup_percpu_elem", "reading other CPUs' values"},
+	GetStack:        {"get_stack", "backtraces"},
+	WriteRegs:       {"register writes", "guru mode: change arguments and results in registers"},
+	WriteUser:       {"probe_write_user", "guru mode: change memory of the traced program"},
+	Sleepable:       {"sleepable uprobe", "read memory of the traced program that is not loaded yet"},
+	StringFuncs:     {"string kfuncs", "string functions of the kernel"},
+	KernelTypes:     {"kernel BTF", "types of the kernel"},
+	Fentry:          {"fentry", "kernel.function, cheaply"},
+	Kprobe:          {"kprobe", "kernel.function and kernel.statement"},
+	KprobeMulti:     {"kprobe_multi", "many kernel functions with one link"},
+	KretprobeMulti:  {"kretprobe_multi", "returns of many kernel functions with one link"},
+	KprobeMissed:    {"kprobe missed", "count the hits of a link that the kernel missed"},
+	Override:        {"override_return", "guru mode: make a kernel function fail"},
+	Modules:         {"modules", "the kernel-module back end"},
 }
 
 func (f Feature) String() string { return names[f].name }

@@ -48,6 +48,10 @@ func try(f Feature) error {
 		return haveRawTracepoint(1)
 	case TPBTF:
 		return tracing(ebpf.AttachTraceRawTp, "sched_process_exec")
+	case RawTPPreempted:
+		return preempted(release())
+	case EventTracepoint:
+		return haveEventTracepoint()
 	case PerfClock:
 		return havePerfClock()
 	case Loop:

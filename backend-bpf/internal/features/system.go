@@ -89,16 +89,21 @@ func Refusal() string {
 	return "the kernel refuses it to root (a security module, or a kernel built so)"
 }
 
-// systemRows tells what is not a yes or no.
-func systemRows() []Row {
+// release gives the kernel's release, such as 6.18.44-generic.
+func release() string {
 	var u unix.Utsname
 	unix.Uname(&u)
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+// systemRows tells what is not a yes or no.
+func systemRows() []Row {
 	lock := Lockdown()
 	if lock == "" {
 		lock = "unknown (securityfs is not mounted)"
 	}
 	rows := []Row{
-		{Name: "kernel", OK: true, Reason: unix.ByteSliceToString(u.Release[:]) + " " + runtime.GOARCH},
+		{Name: "kernel", OK: true, Reason: release() + " " + runtime.GOARCH},
 		{Name: "lockdown", OK: lock != "confidentiality", What: "none or integrity is needed", Reason: lock},
 	}
 	caps := Row{Name: "capabilities", OK: hasCap(capSysAdmin) || hasCap(capBPF) && hasCap(capPerfmon), What: "CAP_BPF and CAP_PERFMON, or root"}

@@ -19,6 +19,7 @@ var ErrNoKernelTypes = errors.New("the kernel has no type information (CONFIG_DE
 const (
 	KindTypedef = 8
 	KindFunc    = 12
+	KindVar     = 14
 )
 
 // KernelType gives the id of the kernel's type with this kind and name, and whether there is one. It walks the

@@ -289,6 +289,8 @@ func (w *writer) section(ps *ebpf.ProgramSpec, name string) (*section, error) {
 		}
 	case ebpf.RawTracepoint:
 		n = "raw_tp/" + ps.AttachTo
+	case ebpf.TracePoint:
+		n = "tracepoint/" + strings.Replace(ps.AttachTo, ":", "/", 1)
 	case ebpf.Tracing:
 		kind, ok := map[ebpf.AttachType]string{ebpf.AttachTraceRawTp: "tp_btf/", ebpf.AttachTraceFEntry: "fentry/", ebpf.AttachTraceFExit: "fexit/"}[ps.AttachType]
 		if !ok {

@@ -39,7 +39,9 @@ const (
 	MapOutput = "gostap_out"
 	// MapControl is a mmapable array with one value: the Control structure.
 	MapControl = "gostap_control"
-	// MapCounters is a per-CPU array of u64 indexed by ir.Cause; behind those the count of errors.
+	// MapCounters is a mmapable array of u64, CounterRow for each CPU: indexed by ir.Cause, and behind those the count of errors. It is not
+	// a per-CPU array, since reading one takes a system call, and while a thread is interrupted in that the kernel runs no programs of
+	// kprobes and perf events on the CPU.
 	MapCounters = "gostap_counts"
 	// MapScalars is a mmapable array with one value that holds all Long scalars.
 	MapScalars = "gostap_scalars"
@@ -52,10 +54,15 @@ const (
 	MapText = "gostap_text"
 	// MapFamily holds the processes that the target has made (u32 number in the first pid namespace), present when a site is for
 	// the target. ProgFamily is the program that keeps it.
-	MapFamily, ProgFamily = "gostap_family", "gostap_fork"
+	// Where programs at perf events are used since raw tracepoints can be preempted, ProgFamilyRaw at the raw one does the same: what
+	// keeps the kernel from running one of them does not keep it from the other.
+	MapFamily, ProgFamily, ProgFamilyRaw = "gostap_family", "gostap_fork", "gostap_fork_raw"
 	// MapZero is a frozen array with one value: zeros, the first value of elements too large for the stack.
 	MapZero = "gostap_zero"
 )
+
+// CounterRow is how many counters each CPU has in MapCounters.
+const CounterRow = int(ir.NumCauses) + 1
 
 // OutputFlags are the flags of bpf_ringbuf_submit, discard and output, for every record: none. The kernel then
 // wakes the reader (2 us on the hit's account) only if the reader has consumed everything before the
@@ -64,7 +71,7 @@ const (
 // and no query of the ring is needed in the program.
 const OutputFlags = 0
 
-// ProgramSpec.AttachTo names the tracepoint (without its group) of RawTracepoint programs, and what Tracing programs
+// ProgramSpec.AttachTo names the tracepoint (without its group) of RawTracepoint programs, the event ("group:name") of TracePoint programs, and what Tracing programs
 // attach to. Programs of Uprobe and Uretprobe sites have type Kprobe and no attach type: the
 // session sets that for the links that this kernel has. Sub-functions stand behind their program's
 // instructions, each beginning with a WithSymbol instruction, with btf.WithFuncMetadata (on all

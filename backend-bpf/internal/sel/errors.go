@@ -229,8 +229,10 @@ func (g *gen) messageFull(dst *strVar) {
 func (g *gen) count(c ir.Cause) { g.countAt(int(c)) }
 
 func (g *gen) countAt(i int) {
+	n := g.binI(asm.Mul, g.call(asm.FnGetSmpProcessorId), int64(plan.CounterRow))
+	g.aluI(asm.Add, n, int64(i))
 	k := g.temp(8)
-	g.storeIS(k, 0, int64(i), asm.Word)
+	g.storeS(k, 0, n, asm.Word)
 	v := g.call(asm.FnMapLookupElem, aMap(plan.MapCounters), aSlot(k, 0))
 	done := g.cold()
 	g.unlessI(asm.JEq, v, 0, done)

@@ -14,7 +14,7 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// The context of a program at a tracepoint is its arguments, a word each, without the tracer's own. System calls are the
+// The context of a program at a raw tracepoint is its arguments, a word each, without the tracer's own (for others see perfevent.go). System calls are the
 // tracepoints sys_enter(struct pt_regs *regs, long id) and sys_exit(struct pt_regs *regs, long ret).
 
 // syscallRegs are the offsets in struct pt_regs of a system call's arguments: di, si, dx, r10, r8, r9.
@@ -28,26 +28,55 @@ func (g *gen) traceArg(in *ir.Instr) {
 	kind := g.h.Sites[0].Kind
 	switch {
 	case in.Dst == ir.NoReg:
+	case kind == probe.Tracepoint && g.record:
+		if in.N == 0 {
+			g.mov(g.longs[in.Dst], g.number(g.taskRegs()))
+		} else {
+			g.load(g.longs[in.Dst], g.ctx, g.recordWord(), asm.DWord)
+		}
 	case kind == probe.Tracepoint:
 		g.load(g.longs[in.Dst], g.ctx, 8*int(in.N), asm.DWord)
 	case !isSyscall(kind) || in.N > ir.SyscallRet || in.N == ir.SyscallRet && kind != probe.ProcessSyscallReturn:
 		g.u.refuse(in.Pos, "bpf-no-event", "there are no arguments of an event at this kind of probe")
 		g.movI(g.longs[in.Dst], 0)
+	case int(in.N) < len(syscallRegs) && g.record && kind == probe.ProcessSyscall:
+		g.load(g.longs[in.Dst], g.ctx, recordArgs+8*int(in.N), asm.DWord)
 	case int(in.N) < len(syscallRegs):
-		g.load(g.longs[in.Dst], g.get(g.ctx, 0, asm.DWord), syscallRegs[in.N], asm.DWord)
+		g.load(g.longs[in.Dst], g.callRegs(), syscallRegs[in.N], asm.DWord)
 	case in.N == ir.SyscallNr:
 		g.mov(g.longs[in.Dst], g.syscallNr())
+	case g.record:
+		g.load(g.longs[in.Dst], g.ctx, recordRet, asm.DWord)
 	default:
 		g.load(g.longs[in.Dst], g.ctx, 8, asm.DWord)
 	}
 }
 
+// recordWord is the offset in a record of system calls of what the tracepoint has as its second argument.
+func (g *gen) recordWord() int {
+	if g.h.Sites[0].Event == eventLeave {
+		return recordRet
+	}
+	return recordNr
+}
+
+// callRegs gives the registers of the system call.
+func (g *gen) callRegs() mach.Reg {
+	if g.record {
+		return g.taskRegs()
+	}
+	return g.get(g.ctx, 0, asm.DWord)
+}
+
 // syscallNr gives the number of the system call.
 func (g *gen) syscallNr() mach.Reg {
+	if g.record {
+		return g.get(g.ctx, recordNr, asm.DWord)
+	}
 	if g.h.Sites[0].Kind == probe.ProcessSyscall {
 		return g.get(g.ctx, 8, asm.DWord)
 	}
-	return g.get(g.get(g.ctx, 0, asm.DWord), regsOrigAX, asm.DWord)
+	return g.get(g.callRegs(), regsOrigAX, asm.DWord)
 }
 
 func isSyscall(k probe.Kind) bool {
@@ -122,8 +151,7 @@ func (g *gen) syscallSite() mach.Reg {
 // array table, by number. kind is ProcessSyscall or ProcessSyscallReturn.
 func (u *Unit) Dispatcher(name, table string, kind probe.Kind) (*ebpf.ProgramSpec, *ebpf.MapSpec, error) {
 	site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall}
-	_, _, event := progType(site)
-	spec, err := u.aside(name, event, func(g *gen, end *mach.Block) {
+	spec, err := u.aside(name, eventOf(kind), func(g *gen, end *mach.Block) {
 		g.h = &Handler{Handler: &place.Handler{Sites: []*probe.Site{site}}}
 		g.ctx = g.copy(mach.R1)
 		// The kernel looks at the lower half of the index: numbers of other tables must not get there.

@@ -42,11 +42,16 @@ func (g *gen) keepFamily(out *mach.Block) {
 	// sched_process_fork(struct task_struct *parent, struct task_struct *child), run by the parent.
 	ctx := g.copy(mach.R1)
 	mine, other := g.block(), g.block()
-	off, ok := g.member("task_struct", "tgid")
-	if !ok {
-		g.fail("this needs the types of the kernel, which this kernel does not publish (CONFIG_DEBUG_INFO_BTF)")
+	parent, child := g.kernelTgid(), mach.None
+	if g.record {
+		child = g.forked(ctx, out)
+	} else if off, ok := g.member("task_struct", "tgid"); ok {
+		child = g.kernelWord(g.get(ctx, 8, asm.DWord), off, 4)
 	}
-	parent, child := g.kernelTgid(), g.kernelWord(g.get(ctx, 8, asm.DWord), off, 4)
+	if child == mach.None {
+		g.fail("this needs the types of the kernel, which this kernel does not publish (CONFIG_DEBUG_INFO_BTF)")
+		return
+	}
 	g.unless(asm.JEq, parent, child, out) // a thread
 	key, val := g.temp(8), g.temp(16)
 	target := g.get(g.mapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word)
@@ -62,4 +67,24 @@ func (g *gen) keepFamily(out *mach.Block) {
 	g.set(other)
 	g.storeS(key, 0, child, asm.Word)
 	g.call(asm.FnMapDeleteElem, aMap(plan.MapFamily), aSlot(key, 0))
+}
+
+// forked gives the number of what a fork has made, from the event's record, and goes to out if that is a thread: the last one in
+// the list of its process's threads. The record does not say. Where two threads make threads at the same time one of them may
+// be taken for a process, which does no harm: nobody looks for its number, and who has it later comes by here.
+func (g *gen) forked(ctx mach.Reg, out *mach.Block) mach.Reg {
+	at, ok := g.member("trace_event_raw_sched_process_fork", "child_pid")
+	if !ok {
+		return mach.None
+	}
+	child := g.get(ctx, at, asm.Word)
+	sig, ok := g.member("task_struct", "signal")
+	last, ok2 := g.member("signal_struct", "thread_head.prev")
+	node, ok3 := g.member("task_struct", "thread_node")
+	pid, ok4 := g.member("task_struct", "pid")
+	if ok && ok2 && ok3 && ok4 {
+		t := g.kernelWord(g.kernelWord(g.call(asm.FnGetCurrentTask), sig, 8), last, 8)
+		g.unless(asm.JEq, g.kernelWord(t, pid-node, 4), child, out)
+	}
+	return child
 }

@@ -38,6 +38,7 @@ type gen struct {
 	later   []func()   // code to be written when the rest is
 	sent    []wire.Arg // of a deferred handler's record
 	steps   bool       // the body is made of steps (step.go)
+	record  bool       // the context is an event's record (perfevent.go)
 	sleeps  bool       // the program may wait for pages of the traced program
 
 	readRegs uint32 // registers of the probed context that are looked at, a bit for each DWARF number
@@ -68,6 +69,7 @@ func newGen(u *Unit, h *Handler, lv level, steps bool) *gen {
 	g.frame.stackMax, g.frame.stackLeft = lv.stackMax, lv.stackLeft
 	g.frame.scratch = g.reg()
 	g.siteNum = mach.None
+	g.record = g.recorded()
 	g.budget = g.reg()
 	g.fun = g.newFun(h.Body)
 	return g

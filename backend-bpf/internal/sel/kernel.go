@@ -51,7 +51,7 @@ func (g *gen) ip() mach.Reg {
 // userIP gives the address at which the process that is in the kernel goes on, 0 if there is none.
 func (g *gen) userIP() mach.Reg {
 	const cs = 136 // of struct pt_regs
-	regs := g.call(asm.FnTaskPtRegs, aReg(g.call(asm.FnGetCurrentTaskBtf)))
+	regs := g.taskRegs()
 	out := g.imm(0)
 	done := g.block()
 	g.unlessI(asm.JNE, g.binI(asm.And, g.get(regs, cs, asm.DWord), 3), 3, done)

@@ -57,6 +57,9 @@ func TestLibraryWalk(t *testing.T) {
 				maxWalk = []int{40000, 300000}[i]
 				r := compiled(t, `global a; probe process("/bin/true").begin { `+h.body+` }`)
 				newMachine(t, r.Program, sel.Features{MayGoto: form})
+				if i == 0 {
+					newMachine(t, r.Program, sel.Features{MayGoto: form, Events: yes})
+				}
 			}
 		})
 	}

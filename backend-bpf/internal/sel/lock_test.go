@@ -68,11 +68,7 @@ func TestLockWait(t *testing.T) {
 			if err := m.coll.Maps[plan.MapScalars].Lookup(uint32(0), &sc); err != nil {
 				t.Fatal(err)
 			}
-			var skips []uint64
-			if err := m.coll.Maps[plan.MapCounters].Lookup(uint32(ir.SkipLock), &skips); err != nil {
-				t.Fatal(err)
-			}
-			n, skipped := binary.LittleEndian.Uint64(sc), skips[0]+skips[1]
+			n, skipped := binary.LittleEndian.Uint64(sc), m.counter(ir.SkipLock)
 			if (n > 0) != c.got || (skipped > 0) == c.got {
 				t.Errorf("%d hits, %d skipped", n, skipped)
 			}

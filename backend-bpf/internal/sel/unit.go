@@ -42,6 +42,9 @@ type Features struct {
 	// WriteRegs and WriteUser try whether a uprobe's program may change registers and memory of the traced program, and say
 	// why not. Like Sleepable they are asked when a handler needs it.
 	WriteRegs, WriteUser func() error
+	// Events tells whether programs at system calls, beginnings and ends of processes and forks are to go by perf events of these
+	// tracepoints, since raw ones can be preempted and miss hits meanwhile (7.0). It is asked when there is such a program. nil means no.
+	Events func() bool
 }
 
 // Unit is one program being translated. Handler adds one handler to it.
@@ -147,7 +150,7 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 		out = append(out, ins...)
 		res.Stack = max(res.Stack, f.Stack)
 	}
-	typ, attach, to := progType(h.Sites[0])
+	typ, attach, to := g.progType()
 	res.Insns = int(out.Size() / asm.InstructionSize)
 	res.Spec = &ebpf.ProgramSpec{Name: h.Name, Type: typ, AttachType: attach, AttachTo: to, Instructions: out, License: "GPL"}
 	if g.sleeps {
@@ -197,7 +200,7 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	m := map[string]*ebpf.MapSpec{
 		plan.MapOutput:   {Name: plan.MapOutput, Type: ebpf.RingBuf, MaxEntries: uint32(ringBytes)},
 		plan.MapControl:  {Name: plan.MapControl, Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1, Flags: kern.FlagMmapable},
-		plan.MapCounters: {Name: plan.MapCounters, Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(ir.NumCauses) + 1},
+		plan.MapCounters: {Name: plan.MapCounters, Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: uint32(u.CPUs * plan.CounterRow), Flags: kern.FlagMmapable},
 	}
 	if u.scratch > 0 {
 		m[plan.MapScratch] = &ebpf.MapSpec{Name: plan.MapScratch, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.scratch),
@@ -241,21 +244,20 @@ func (u *Unit) refuse(pos source.Pos, code diag.Code, format string, args ...any
 	u.Diags.Errorf(diag.Build, code, source.At(pos), format, args...).Hintf("the kernel-module back end can do this: --runtime=kernel")
 }
 
-// progType says which kind of program a site of this kind runs.
-func progType(s *probe.Site) (ebpf.ProgramType, ebpf.AttachType, string) {
+// progType says which kind of program serves the handler.
+func (g *gen) progType() (ebpf.ProgramType, ebpf.AttachType, string) {
+	s := g.h.Sites[0]
 	switch s.Kind {
 	case probe.Profile, probe.Perf:
 		return ebpf.PerfEvent, ebpf.AttachNone, ""
 	case probe.Tracepoint:
+		if g.record {
+			return ebpf.TracePoint, ebpf.AttachNone, s.Event
+		}
 		return ebpf.RawTracepoint, ebpf.AttachNone, s.Event[strings.LastIndexByte(s.Event, ':')+1:]
-	case probe.ProcessSyscall:
-		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sys_enter"
-	case probe.ProcessSyscallReturn:
-		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sys_exit"
-	case probe.ProcessBegin:
-		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sched_process_exec"
-	case probe.ProcessEnd, probe.ThreadEnd:
-		return ebpf.Tracing, ebpf.AttachTraceRawTp, "sched_process_exit"
+	}
+	if event := eventOf(s.Kind); event != "" {
+		return atEvent(event, g.record)
 	}
 	if s.Kind.InKernel() {
 		return ebpf.Kprobe, ebpf.AttachNone, s.Place()

@@ -513,11 +513,7 @@ b3:
 			t.Fatal(err)
 		}
 	}
-	var n []uint64
-	if err := b.coll.Maps[plan.MapCounters].Lookup(uint32(ir.LostRing), &n); err != nil {
-		t.Fatal(err)
-	}
-	if n[0]+n[1] == 0 {
+	if b.counter(ir.LostRing) == 0 {
 		t.Error("nothing was lost")
 	}
 	b.hit()

@@ -23,12 +23,18 @@ type Watcher struct {
 // maxWatched is the most processes that are kept for each path.
 const maxWatched = 16384
 
-// aside makes a program at a tracepoint of the kernel that belongs to no probe. write writes what it does; end is its end.
+// aside makes a program at an event of the kernel ("group:name") that belongs to no probe. write writes what it does; end is its end.
 func (u *Unit) aside(name, event string, write func(g *gen, end *mach.Block)) (*ebpf.ProgramSpec, error) {
+	return u.asideOf(name, event, u.records(), write)
+}
+
+// asideOf says whether the program is given the event's record.
+func (u *Unit) asideOf(name, event string, record bool, write func(g *gen, end *mach.Block)) (*ebpf.ProgramSpec, error) {
 	f := mach.New(name)
 	f.Params = 1
 	g := &gen{u: u}
 	g.code = code{f: f, lock: -1}
+	g.record = record
 	g.set(g.block())
 	end := g.block()
 	write(g, end)
@@ -41,7 +47,8 @@ func (u *Unit) aside(name, event string, write func(g *gen, end *mach.Block)) (*
 	if err != nil {
 		return nil, err
 	}
-	return &ebpf.ProgramSpec{Name: name, Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: event, Instructions: ins, License: "GPL"}, nil
+	typ, attach, to := atEvent(event, record)
+	return &ebpf.ProgramSpec{Name: name, Type: typ, AttachType: attach, AttachTo: to, Instructions: ins, License: "GPL"}, nil
 }
 
 // Watchers gives the programs that the handlers translated so far need besides.
@@ -52,7 +59,7 @@ func (u *Unit) Watchers() ([]Watcher, error) {
 		for _, pid := range running(path) {
 			m.Contents = append(m.Contents, ebpf.MapKV{Key: uint32(pid), Value: uint32(1)})
 		}
-		spec, err := u.aside(m.Name+"_exec", "sched_process_exec", func(g *gen, end *mach.Block) {
+		spec, err := u.aside(m.Name+"_exec", eventExec, func(g *gen, end *mach.Block) {
 			g.executable(&ir.Instr{}, path, end)
 			s := g.temp(16)
 			g.storeS(s, 0, g.tgid(), asm.Word)
@@ -65,7 +72,16 @@ func (u *Unit) Watchers() ([]Watcher, error) {
 		out = append(out, Watcher{Path: path, Map: m, Spec: spec})
 	}
 	if u.family {
-		spec, err := u.aside(plan.ProgFamily, "sched_process_fork", (*gen).keepFamily)
+		spec, err := u.aside(plan.ProgFamily, eventFork, (*gen).keepFamily)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Watcher{Map: familyMap(), Spec: spec})
+	}
+	if u.family && u.records() {
+		// A fork that was missed would leave out a process for as long as it lives. The program above is not run while a thread on the CPU is
+		// interrupted in a system call that works on a map, this one is not while a thread is interrupted in it.
+		spec, err := u.asideOf(plan.ProgFamilyRaw, eventFork, false, (*gen).keepFamily)
 		if err != nil {
 			return nil, err
 		}

@@ -94,16 +94,10 @@ func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error
 			s.report = append(s.report, fmt.Sprintf("%s: %s", t.Site.Title(), prog.AttachTo))
 		}
 		// The program finds out by itself which of its sites a hit is for.
-		return s.set.Tracing(prog.FD(), uint32(prog.AttachType), prog.AttachTo, 0)
-	case prog.Type == ebpf.RawTracepoint, prog.Type == ebpf.Tracing:
+		return s.attachTracepoint(prog, 0)
+	case prog.Type == ebpf.RawTracepoint, prog.Type == ebpf.Tracing, prog.Type == ebpf.TracePoint:
 		for _, t := range a.Sites {
-			var err error
-			if prog.Type == ebpf.Tracing {
-				err = s.set.Tracing(prog.FD(), uint32(prog.AttachType), prog.AttachTo, t.Cookie)
-			} else {
-				err = s.set.Tracepoint(prog.FD(), prog.AttachTo, t.Cookie)
-			}
-			if err != nil {
+			if err := s.attachTracepoint(prog, t.Cookie); err != nil {
 				return err
 			}
 			s.report = append(s.report, fmt.Sprintf("%s: %s", t.Site.Title(), prog.AttachTo))
@@ -111,6 +105,17 @@ func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error
 		return nil
 	}
 	return fmt.Errorf("the eBPF back end cannot attach %v probes", a.Kind)
+}
+
+// attachTracepoint attaches a program to the tracepoint that it was made for.
+func (s *Session) attachTracepoint(prog *load.Prog, cookie uint64) error {
+	switch prog.Type {
+	case ebpf.TracePoint:
+		return s.set.Event(prog.FD(), prog.AttachTo, cookie)
+	case ebpf.Tracing:
+		return s.set.Tracing(prog.FD(), uint32(prog.AttachType), prog.AttachTo, cookie)
+	}
+	return s.set.Tracepoint(prog.FD(), prog.AttachTo, cookie)
 }
 
 // attachPerf attaches a program to the clock or to what its sites count.

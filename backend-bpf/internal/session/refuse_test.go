@@ -144,7 +144,7 @@ func TestNoKprobes(t *testing.T) {
 	p := irtest.Parse(t, "probe \"p\" {\n  site kprobe symbol=\"vfs_read\"\nb0:\n  end\n}\n")
 	p.Probes[0].Pos = 7
 	pl := &plan.Plan{Program: p, Schema: &wire.Schema{}, Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"p": {Type: ebpf.Kprobe}},
-		Maps: map[string]*ebpf.MapSpec{plan.MapOutput: {}, plan.MapControl: {ValueSize: plan.CtlSize}, plan.MapCounters: {MaxEntries: uint32(ir.NumCauses) + 1}}},
+		Maps: map[string]*ebpf.MapSpec{plan.MapOutput: {}, plan.MapControl: {ValueSize: plan.CtlSize}, plan.MapCounters: {MaxEntries: uint32(plan.CounterRow)}}},
 		Attach: []plan.Attach{{Prog: "p", Kind: probe.Kprobe, Sites: []plan.Target{{Site: p.Probes[0].Sites[0]}}}}}
 	_, err := Load(t.Context(), Config{Plan: pl})
 	if features.Probe(features.BPF) != nil {

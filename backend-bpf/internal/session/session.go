@@ -7,7 +7,6 @@ package session
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -65,6 +64,7 @@ type Session struct {
 	timing int // descriptor of EnableStats, -1 if handlers are not timed
 
 	control, scalars []byte
+	counters         []byte
 	clock            time.Time // when the clock's offset was last written
 	report, notes    []string
 	traced           map[string]*traced.File // by path
@@ -127,6 +127,10 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	if s.control, err = mapValue(s.col.Maps[plan.MapControl], plan.CtlSize); err != nil {
 		return nil, err
 	}
+	m := s.col.Maps[plan.MapCounters]
+	if s.counters, err = mapValue(m, int(8*m.Entrys)); err != nil {
+		return nil, err
+	}
 	if m := s.col.Maps[plan.MapScalars]; m != nil {
 		if s.scalars, err = mapValue(m, int(m.ValueSize)); err != nil {
 			return nil, err
@@ -165,7 +169,7 @@ func (s *Session) checkPlan() error {
 	if n := s.plan.Spec.Maps[plan.MapControl].ValueSize; n < plan.CtlSize {
 		return fmt.Errorf("the plan's control map has %d bytes", n)
 	}
-	if n := s.plan.Spec.Maps[plan.MapCounters].MaxEntries; n < uint32(ir.NumCauses)+1 {
+	if n := s.plan.Spec.Maps[plan.MapCounters].MaxEntries; n < uint32(plan.CounterRow) {
 		return fmt.Errorf("the plan's counter map has %d entries", n)
 	}
 	for _, a := range s.plan.Attach {
@@ -332,39 +336,30 @@ func (s *Session) SetState(st wire.State) error {
 // Counters implements backend.Session.
 func (s *Session) Counters() (wire.Counters, error) {
 	c := wire.Counters{ByCause: make([]uint64, ir.NumCauses)}
-	m := s.col.Maps[plan.MapCounters]
-	var key [4]byte
-	vals := make([]byte, 8*s.cpus)
-	sum := func(i int) (n uint64, err error) {
-		binary.LittleEndian.PutUint32(key[:], uint32(i))
-		if err := kern.Lookup(m.FD(), key[:], vals); err != nil {
-			return 0, fmt.Errorf("read counter %d: %w", i, err)
-		}
-		for o := 0; o < len(vals); o += 8 {
-			n += binary.LittleEndian.Uint64(vals[o:])
-		}
-		return n, nil
-	}
-	for i := range int(m.Entrys) {
-		n, err := sum(i)
-		if err != nil {
-			return c, err
-		}
-		switch first := int(ir.NumCauses) + 1; {
-		case i < int(ir.NumCauses):
-			c.ByCause[i] = n
-		case i == int(ir.NumCauses):
-			c.Errors = n
-		case i-first < len(s.plan.Program.Probes):
-			c.Probes = append(c.Probes, n)
+	for at := 0; at+8*plan.CounterRow <= len(s.counters); at += 8 * plan.CounterRow {
+		for i := range plan.CounterRow {
+			n := (*atomic.Uint64)(unsafe.Pointer(&s.counters[at+8*i])).Load()
+			if i < int(ir.NumCauses) {
+				c.ByCause[i] += n
+			} else {
+				c.Errors += n
+			}
 		}
 	}
-	for _, p := range s.col.Progs {
+	forks := ^uint64(0)
+	for name, p := range s.col.Progs {
 		st, err := kern.ProgInfo(p.FD())
 		if err != nil {
 			return c, fmt.Errorf("read the counters of program %s: %w", p.Name, err)
 		}
+		if name == plan.ProgFamily || name == plan.ProgFamilyRaw {
+			forks = min(forks, st.Missed) // one of them is enough
+			continue
+		}
 		c.ByCause[ir.LostRecursed] += st.Missed
+	}
+	if forks != ^uint64(0) {
+		c.ByCause[ir.LostRecursed] += forks
 	}
 	missed := s.set.Missed()
 	c.ByCause[ir.LostRecursed] += missed.Entries
@@ -397,11 +392,12 @@ func (s *Session) Close() error {
 	if s.peek != nil {
 		s.peek.Close()
 	}
-	for _, b := range [][]byte{s.control, s.scalars} {
+	for _, b := range [][]byte{s.control, s.scalars, s.counters} {
 		if b != nil {
 			unix.Munmap(b)
 		}
 	}
+	s.counters = nil
 	if s.col != nil {
 		s.col.Close()
 	}

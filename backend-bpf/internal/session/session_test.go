@@ -142,7 +142,7 @@ func handmade(t testing.TB, path string) *plan.Plan {
 			Maps: map[string]*ebpf.MapSpec{
 				plan.MapOutput:   {Type: ebpf.RingBuf, MaxEntries: 1 << 20},
 				plan.MapControl:  {Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1, Flags: 1 << 10},
-				plan.MapCounters: {Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(ir.NumCauses) + 1},
+				plan.MapCounters: {Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: uint32(plan.CounterRow), Flags: 1 << 10},
 				plan.MapScalars: {Type: ebpf.Array, KeySize: 4, ValueSize: 64, MaxEntries: 1, Flags: 1 << 10,
 					Contents: []ebpf.MapKV{{Key: uint32(0), Value: first}}},
 			},

@@ -94,6 +94,18 @@ func (t *FS) Has(system, event string) bool {
 	return err == nil
 }
 
+// ID gives the event's number, which perf_event_open(2) wants in the config of a PERF_TYPE_TRACEPOINT.
+func (t *FS) ID(system, event string) (uint64, error) {
+	if !plain(system) || !plain(event) {
+		return 0, fmt.Errorf("%s:%s: %w", system, event, os.ErrNotExist)
+	}
+	b, err := os.ReadFile(filepath.Join(t.dir, "events", system, event, "id"))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(string(bytes.TrimSpace(b)), 10, 64)
+}
+
 // plain reports whether s can be the name of a directory of events.
 func plain(s string) bool {
 	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, "/\x00")
