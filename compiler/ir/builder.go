@@ -41,6 +41,15 @@ func NewBuilder(name string) *Builder {
 	return b
 }
 
+// Continue goes on writing f behind the instructions of block at, whose end is written anew.
+func Continue(f *Func, at BlockID) *Builder {
+	b := &Builder{F: f, OnErr: NoBlock, cur: at, ended: make([]bool, len(f.Blocks))}
+	for i := range b.ended {
+		b.ended[i] = BlockID(i) != at
+	}
+	return b
+}
+
 // Reg makes a register. name is that of the script variable, "" for temporaries; cap
 // is the most bytes of a String and 0 for a Long.
 func (b *Builder) Reg(name string, t types.Type, cap int) Reg {

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/gostap/gostap/compiler/diag"
@@ -64,11 +65,14 @@ func movable(in *ir.Instr) bool {
 
 type cutter struct {
 	src  *ir.Func
-	defs []at // the only definition of each register, with a nil block if there are more or none
+	defs []site // the only definition of each register, with a nil block if there are more or none
 	stub *ir.Builder
 	// moved holds the register of the stub for each instruction that is in it, NoReg for those that cannot be.
 	moved map[*ir.Instr]ir.Reg
 	vals  map[*ir.Instr]int // index of its Value
+	// known are the registers that the host's part begins with, by the index of the Value; written those that it changes.
+	known   map[ir.Reg]int
+	written map[ir.Reg]bool
 	// named is set when the host names addresses of the process by itself, whose number is Value pid.
 	named bool
 	pid   int
@@ -77,17 +81,44 @@ type cutter struct {
 }
 
 // at is where an instruction stands.
-type at struct {
+type site struct {
 	b *ir.Block
 	i int
 }
 
-func (a at) instr() *ir.Instr { return &a.b.Instrs[a.i] }
+func (a site) instr() *ir.Instr { return &a.b.Instrs[a.i] }
 
-// capture cuts h's handler. It reports whether that could be done.
-func capture(p *ir.Program, h *Handler, w whole, o Options, ds *diag.List) bool {
-	body, why := w.body, w.pos
-	c := &cutter{src: body, defs: single(body), stub: ir.NewBuilder(""), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, h: h, o: o}
+// capture cuts d's handler into h's two parts: behind what the kernel can decide, else at its beginning. It reports whether one of that
+// could be done.
+func (d *draft) capture(p *ir.Program, h *Handler, o Options, ds *diag.List) bool {
+	if d.at != (point{}) {
+		var late diag.List
+		if cut(p, h, d.whole, d.at, o, &late) {
+			ds.AddAll(late)
+			return true
+		}
+		h.Values, h.Faults = nil, false
+	}
+	return cut(p, h, d.whole, point{}, o, ds)
+}
+
+// cut does that at a place.
+func cut(p *ir.Program, h *Handler, w whole, at point, o Options, ds *diag.List) bool {
+	why := w.pos
+	kernel, last, body := at.split(w.body)
+	c := &cutter{src: body, defs: single(body), stub: ir.Continue(kernel, last), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, h: h, o: o}
+	// What the kernel's part has worked out.
+	c.known, c.written = map[ir.Reg]int{}, map[ir.Reg]bool{}
+	for _, b := range body.Blocks {
+		for i := range b.Instrs {
+			c.written[b.Instrs[i].Dst] = true
+		}
+	}
+	for _, r := range Liveness(body).Into(0) {
+		c.known[r] = len(h.Values)
+		c.defs[r] = site{} // that it comes with a value is one definition more
+		h.Values = append(h.Values, Value{Reg: r, Fault: ir.NoReg})
+	}
 	ok, late := true, false
 	for _, b := range order(body) {
 		for i := range body.Blocks[b].Instrs {
@@ -98,7 +129,7 @@ func capture(p *ir.Program, h *Handler, w whole, o Options, ds *diag.List) bool 
 			if !reads(in) || in.Dst == ir.NoReg {
 				continue
 			}
-			if c.move(at{body.Blocks[b], i}) != ir.NoReg {
+			if c.move(site{body.Blocks[b], i}) != ir.NoReg {
 				continue
 			}
 			if in.Op == ir.OpIntr && slices.Contains(intrinsic.UserNames, in.Name) {
@@ -132,6 +163,10 @@ func capture(p *ir.Program, h *Handler, w whole, o Options, ds *diag.List) bool 
 	}
 	h.HostBody = c.host()
 	h.Body = c.stub.Finish()
+	h.Subs = nil
+	if at != (point{}) {
+		h.Subs = w.subs
+	}
 	return ok
 }
 
@@ -157,8 +192,8 @@ func (c *cutter) called(p *ir.Program, call *ir.Instr, why source.Pos, ds *diag.
 }
 
 // single finds the registers with one definition.
-func single(f *ir.Func) []at {
-	defs := make([]at, len(f.Regs))
+func single(f *ir.Func) []site {
+	defs := make([]site, len(f.Regs))
 	n := make([]int, len(f.Regs))
 	for _, r := range f.Params {
 		n[r]++
@@ -166,24 +201,24 @@ func single(f *ir.Func) []at {
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
 			if d := b.Instrs[i].Dst; d != ir.NoReg {
-				defs[d] = at{b, i}
+				defs[d] = site{b, i}
 				n[d]++
 			}
 		}
 	}
 	for i := range defs {
 		if n[i] != 1 {
-			defs[i] = at{}
+			defs[i] = site{}
 		}
 	}
 	return defs
 }
 
 // def finds the definition of r that the instruction at p sees.
-func (c *cutter) def(p at, r ir.Reg) at {
+func (c *cutter) def(p site, r ir.Reg) site {
 	for i := p.i - 1; i >= 0; i-- {
 		if p.b.Instrs[i].Dst == r {
-			return at{p.b, i}
+			return site{p.b, i}
 		}
 	}
 	return c.defs[r]
@@ -212,7 +247,7 @@ func order(f *ir.Func) []ir.BlockID {
 
 // move puts an instruction into the stub, and what it depends on, and gives its register there, NoReg if that
 // is not possible.
-func (c *cutter) move(p at) ir.Reg {
+func (c *cutter) move(p site) ir.Reg {
 	in := p.instr()
 	if r, ok := c.moved[in]; ok {
 		return r
@@ -228,6 +263,9 @@ func (c *cutter) move(p at) ir.Reg {
 			continue
 		}
 		d := c.def(p, a.Reg)
+		if _, known := c.known[a.Reg]; known && d.b == nil && !c.written[a.Reg] {
+			continue // the kernel's part has it
+		}
 		if d.b == nil {
 			return ir.NoReg
 		}
@@ -291,6 +329,9 @@ func (c *cutter) host() *ir.Func {
 	}
 	for _, b := range src.Blocks {
 		out.Blocks = append(out.Blocks, &ir.Block{Term: b.Term})
+	}
+	for _, r := range slices.Sorted(maps.Keys(c.known)) {
+		out.Blocks[0].Instrs = append(out.Blocks[0].Instrs, ir.Instr{Op: ir.OpMov, Dst: r, Args: []ir.Val{ir.R(param[c.known[r]])}, Glob: -1, OnErr: ir.NoBlock, Pos: src.Pos})
 	}
 	for id, b := range src.Blocks {
 		cur := out.Blocks[id]

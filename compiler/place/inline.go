@@ -39,7 +39,7 @@ func Inline(p *ir.Program, f *ir.Func, nesting int) (*ir.Func, error) {
 		in.block()
 	}
 	in.copy(f, frame{block: 0, onErr: ir.NoBlock, ret: ir.NoBlock})
-	if in.count > MaxInstrs {
+	if in.count > MaxInstrs || in.iters > ir.MaxIters {
 		return nil, ErrTooLarge
 	}
 	return in.out, nil
@@ -80,6 +80,7 @@ type inliner struct {
 	out     *ir.Func
 	nesting int
 	count   int
+	iters   int // iterators that copies have so far
 	// recursive: the depth at which the function runs is known at run time only.
 	recursive bool
 }
@@ -129,7 +130,7 @@ func (fr frame) err(b ir.BlockID) ir.BlockID {
 
 // copy writes the blocks of f, which have been made.
 func (in *inliner) copy(f *ir.Func, fr frame) {
-	iters := fr.iters + itersOf(f)
+	in.iters = max(in.iters, fr.iters+itersOf(f))
 	for i, b := range f.Blocks {
 		cur := in.out.Blocks[fr.block+ir.BlockID(i)]
 		for j := range b.Instrs {
@@ -154,7 +155,7 @@ func (in *inliner) copy(f *ir.Func, fr frame) {
 			if in.count > MaxInstrs {
 				return
 			}
-			cur = in.call(cur, callee, &src, iters, fr.depth)
+			cur = in.call(cur, callee, &src, fr.depth)
 		}
 		cur.Term = fr.term(b.Term)
 		if b.Term.Kind == ir.TermReturn && fr.ret != ir.NoBlock {
@@ -198,7 +199,7 @@ func (in *inliner) reg(r ir.RegInfo) ir.Reg {
 }
 
 // call puts a copy of callee in place of the call src and gives the block that goes on behind it.
-func (in *inliner) call(cur *ir.Block, callee *ir.Func, src *ir.Instr, iters, depth int) *ir.Block {
+func (in *inliner) call(cur *ir.Block, callee *ir.Func, src *ir.Instr, depth int) *ir.Block {
 	if depth >= in.nesting {
 		cur.Term = ir.Term{Kind: ir.TermFail, Code: ir.ErrMaxNesting, OnErr: src.OnErr, Pos: src.Pos}
 		return in.out.Blocks[in.block()] // what follows is not reached
@@ -206,7 +207,7 @@ func (in *inliner) call(cur *ir.Block, callee *ir.Func, src *ir.Instr, iters, de
 	if in.recursive {
 		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpNone, Name: NestCheck, N: int64(depth), Dst: ir.NoReg, Glob: -1, OnErr: src.OnErr, Pos: src.Pos})
 	}
-	fr := frame{reg: ir.Reg(len(in.out.Regs)), block: ir.BlockID(len(in.out.Blocks)), onErr: src.OnErr, dst: src.Dst, iters: iters, depth: depth + 1}
+	fr := frame{reg: ir.Reg(len(in.out.Regs)), block: ir.BlockID(len(in.out.Blocks)), onErr: src.OnErr, dst: src.Dst, iters: in.iters, depth: depth + 1}
 	in.out.Regs = append(in.out.Regs, callee.Regs...)
 	for range callee.Blocks {
 		in.block()

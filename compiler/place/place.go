@@ -64,27 +64,35 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 	var ds diag.List
 	var out []*Handler
 	nest := sync.OnceValue(p.Nesting)
+	drafts := make([]*draft, len(p.Probes))
+	groups, onHost := make([][]siteGroup, len(p.Probes)), make([]bool, len(p.Probes))
 	for i, pr := range p.Probes {
-		groups, host := group(pr)
-		if host {
+		if groups[i], onHost[i] = group(pr); len(groups[i]) > 0 {
+			drafts[i] = &draft{}
+			drafts[i].whole, drafts[i].err = wholeOf(p, pr.Handler, o, nest)
+		}
+	}
+	hostedGlobals(p, drafts, o)
+	for i, pr := range p.Probes {
+		if onHost[i] {
 			out = append(out, &Handler{Probe: i, Where: Host})
 		}
-		if len(groups) == 0 {
+		d := drafts[i]
+		if d == nil {
 			continue
 		}
-		w, err := wholeOf(p, pr.Handler, o, nest)
-		if err != nil {
-			d := ds.Errorf(diag.Build, "bpf-size", source.At(pr.Pos), "%v", err)
-			if errors.Is(err, ErrTooLarge) {
+		if d.err != nil {
+			d := ds.Errorf(diag.Build, "bpf-size", source.At(pr.Pos), "%v", d.err)
+			if errors.Is(drafts[i].err, ErrTooLarge) {
 				d.Hintf("the kernel-module back end has no such limit: --runtime=kernel")
 			}
 			continue
 		}
-		for _, g := range groups {
-			h := &Handler{Probe: i, Where: Kernel, Sites: g.sites, IDs: g.ids, Body: w.body, Subs: w.subs}
-			if w.why != "" {
-				h.Where, h.Why, h.Subs = Deferred, w.why, nil
-				if !stays(w, o, &ds) || !capture(p, h, w, o, &ds) {
+		for _, g := range groups[i] {
+			h := &Handler{Probe: i, Where: Kernel, Sites: g.sites, IDs: g.ids, Body: d.body, Subs: d.subs}
+			if d.why != "" {
+				h.Where, h.Why = Deferred, d.why
+				if !stays(d.whole, o, &ds) || !d.capture(p, h, o, &ds) {
 					continue
 				}
 			}
@@ -94,29 +102,40 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 	return out, ds
 }
 
-// Deferral decides about a back end that runs what Options.Full says, without limits on size: nil for a probe whose handler runs
-// in the kernel as it is, else the Deferred one for all sites that fire there. A handler that can be neither is a
-// diagnostic.
-func Deferral(p *ir.Program, probe int, o Options) (*Handler, diag.List) {
-	var ds diag.List
-	pr := p.Probes[probe]
-	if !mayDefer(p, pr.Handler, o) {
-		return nil, nil
+// Deferrals decides about a back end that runs what Options.Full says, without limits on size: by probe, nil for one whose handler runs
+// in the kernel as it is, else the Deferred one for all sites that fire there. Handlers that can be neither are
+// diagnostics; bad says of which probes.
+func Deferrals(p *ir.Program, o Options) (out []*Handler, bad []bool, ds diag.List) {
+	out, bad = make([]*Handler, len(p.Probes)), make([]bool, len(p.Probes))
+	if !slices.ContainsFunc(p.Probes, func(pr *ir.Probe) bool { return mayDefer(p, pr.Handler, o) }) {
+		return out, bad, nil
 	}
-	w, err := wholeOf(p, pr.Handler, o, p.Nesting)
-	if err != nil || w.why == "" {
-		return nil, nil
-	}
-	h := &Handler{Probe: probe, Where: Deferred, Why: w.why}
-	for i, s := range pr.Sites {
-		if !s.Kind.OnHost() {
-			h.Sites, h.IDs = append(h.Sites, s), append(h.IDs, i)
+	drafts := make([]*draft, len(p.Probes))
+	nest := sync.OnceValue(p.Nesting)
+	for i, pr := range p.Probes {
+		if slices.ContainsFunc(pr.Sites, func(s *probe.Site) bool { return !s.Kind.OnHost() }) {
+			drafts[i] = &draft{}
+			drafts[i].whole, drafts[i].err = wholeOf(p, pr.Handler, o, nest)
 		}
 	}
-	if !stays(w, o, &ds) || !capture(p, h, w, o, &ds) {
-		return nil, ds
+	hostedGlobals(p, drafts, o)
+	for i, d := range drafts {
+		if d == nil || d.err != nil || d.why == "" {
+			continue
+		}
+		h := &Handler{Probe: i, Where: Deferred, Why: d.why}
+		for k, s := range p.Probes[i].Sites {
+			if !s.Kind.OnHost() {
+				h.Sites, h.IDs = append(h.Sites, s), append(h.IDs, k)
+			}
+		}
+		if !stays(d.whole, o, &ds) || !d.capture(p, h, o, &ds) {
+			bad[i] = true
+			continue
+		}
+		out[i] = h
 	}
-	return h, ds
+	return out, bad, ds
 }
 
 // mayDefer looks at a handler and what it calls, before anything is inlined.
@@ -148,6 +167,15 @@ type whole struct {
 	// why is the first operation that the kernel cannot do, in words, and pos where that is; "" for none.
 	why string
 	pos source.Pos
+}
+
+// funcs are the body and the recursive functions, in a fixed order.
+func (w whole) funcs() []*ir.Func {
+	fns := []*ir.Func{w.body}
+	for _, name := range slices.Sorted(maps.Keys(w.subs)) {
+		fns = append(fns, w.subs[name])
+	}
+	return fns
 }
 
 // wholeOf inlines the calls of f. nest is asked for where there are any, since it takes a look at the whole program.
@@ -221,51 +249,72 @@ func hostOnly(p *ir.Program, f *ir.Func, o Options) (string, source.Pos) {
 	printed := ir.PrintedOnly(f)
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
-			in := &b.Instrs[i]
-			switch in.Op {
-			case ir.OpIterOpen:
-				if !o.Full {
-					return "foreach", in.Pos
-				}
-				if f.Recursive {
-					return "foreach in a recursive function", in.Pos
-				}
-			case ir.OpPrintHist, ir.OpSprintHist:
-				return "the text of a histogram", in.Pos
-			case ir.OpSGet:
-				if ir.Stat(in.N) == ir.StatVariance && !o.Full {
-					return "@variance", in.Pos
-				}
-				if hasStar(in.Args) && !o.Full {
-					return "a statistic over a slice", in.Pos
-				}
-			case ir.OpSprint:
-				for _, c := range p.Formats[in.N].Pieces {
-					if !o.Full && (c.Conv == 'b' || c.Conv == 'm' || c.Conv == 'M' || c.Conv == 'c' && c.Alt) {
-						return fmt.Sprintf("sprintf with %%%c", c.Conv), in.Pos
-					}
-				}
-			case ir.OpIntr:
-				fn := intrinsic.Lookup(in.Name)
-				switch {
-				case in.Name == "matched" || in.Name == "ngroups":
-					return in.Name + "(), what a regular expression has found", in.Pos
-				case fn != nil && fn.Where == intrinsic.HostOnly:
-					return in.Name + "()", in.Pos
-				case fn != nil && fn.Where == intrinsic.PrintOnly:
-					if in.Name == "value_text" && in.Args[1].Kind != ir.ValStr {
-						return "value_text() with a table that is no constant", in.Pos
-					}
-					if in.Dst != ir.NoReg && !printed[in.Dst] {
-						return fmt.Sprintf("the text of %s(), which is used for more than printing", in.Name), in.Pos
-					}
-				case !o.Translates(in.Name) && fn != nil && fn.Pure:
-					return in.Name + "()", in.Pos
-				}
+			if why := needsHost(p, f, &b.Instrs[i], printed, o); why != "" {
+				return why, b.Instrs[i].Pos
 			}
 		}
 	}
 	return "", 0
+}
+
+// hostInstrs are the operations that the kernel cannot do, with the reasons.
+func hostInstrs(p *ir.Program, f *ir.Func, o Options) map[*ir.Instr]string {
+	out := map[*ir.Instr]string{}
+	printed := ir.PrintedOnly(f)
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			if why := needsHost(p, f, &b.Instrs[i], printed, o); why != "" {
+				out[&b.Instrs[i]] = why
+			}
+		}
+	}
+	return out
+}
+
+// needsHost says why the kernel cannot do in, "" if it can.
+func needsHost(p *ir.Program, f *ir.Func, in *ir.Instr, printed []bool, o Options) string {
+	switch in.Op {
+	case ir.OpIterOpen:
+		if !o.Full {
+			return "foreach"
+		}
+		if f.Recursive {
+			return "foreach in a recursive function"
+		}
+	case ir.OpPrintHist, ir.OpSprintHist:
+		return "the text of a histogram"
+	case ir.OpSGet:
+		if ir.Stat(in.N) == ir.StatVariance && !o.Full {
+			return "@variance"
+		}
+		if hasStar(in.Args) && !o.Full {
+			return "a statistic over a slice"
+		}
+	case ir.OpSprint:
+		for _, c := range p.Formats[in.N].Pieces {
+			if !o.Full && (c.Conv == 'b' || c.Conv == 'm' || c.Conv == 'M' || c.Conv == 'c' && c.Alt) {
+				return fmt.Sprintf("sprintf with %%%c", c.Conv)
+			}
+		}
+	case ir.OpIntr:
+		fn := intrinsic.Lookup(in.Name)
+		switch {
+		case in.Name == "matched" || in.Name == "ngroups":
+			return in.Name + "(), what a regular expression has found"
+		case fn != nil && fn.Where == intrinsic.HostOnly:
+			return in.Name + "()"
+		case fn != nil && fn.Where == intrinsic.PrintOnly:
+			if in.Name == "value_text" && in.Args[1].Kind != ir.ValStr {
+				return "value_text() with a table that is no constant"
+			}
+			if in.Dst != ir.NoReg && !printed[in.Dst] {
+				return fmt.Sprintf("the text of %s(), which is used for more than printing", in.Name)
+			}
+		case !o.Translates(in.Name) && fn != nil && fn.Pure:
+			return in.Name + "()"
+		}
+	}
+	return ""
 }
 
 func hasStar(vs []ir.Val) bool {

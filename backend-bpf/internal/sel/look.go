@@ -227,8 +227,9 @@ func (g *gen) homes() {
 // shared gives String registers of the handler places that they share with others which are not in use at the
 // same time. A deferred handler's values are all needed at its end.
 func (g *gen) shared() func(r ir.Reg, n int, simple bool) *strVar {
-	if g.h.Where == place.Deferred {
-		return func(_ ir.Reg, n int, simple bool) *strVar { return g.newStr(n, simple) }
+	f := g.fn
+	if g.h.Where == place.Deferred && f == g.h.Body {
+		f = g.untilSent()
 	}
 	apart := map[[2]ir.Reg]bool{}
 	isStr := func(r ir.Reg) bool { return g.fn.Regs[r].Type == types.String }
@@ -239,7 +240,7 @@ func (g *gen) shared() func(r ir.Reg, n int, simple bool) *strVar {
 		}
 	}
 	if strs > 1 {
-		place.Liveness(g.fn).Together(func(a, b ir.Reg) {
+		place.Liveness(f).Together(func(a, b ir.Reg) {
 			if isStr(a) && isStr(b) {
 				apart[[2]ir.Reg{a, b}], apart[[2]ir.Reg{b, a}] = true, true
 			}
@@ -269,6 +270,23 @@ func (g *gen) shared() func(r ir.Reg, n int, simple bool) *strVar {
 		rooms = append(rooms, room{v, []ir.Reg{r}})
 		return v
 	}
+}
+
+// untilSent is the handler's body with the values that are sent at its end as something that the end needs.
+func (g *gen) untilSent() *ir.Func {
+	f := *g.fn
+	f.Blocks = append([]*ir.Block(nil), f.Blocks...)
+	for i, b := range f.Blocks {
+		if b.Term.Kind != ir.TermEnd {
+			continue
+		}
+		end := *b
+		for _, v := range g.h.Values {
+			end.Term.Args = append(end.Term.Args, ir.R(v.Reg))
+		}
+		f.Blocks[i] = &end
+	}
+	return &f
 }
 
 func (g *gen) home(place func(r ir.Reg, n int, simple bool) *strVar) {

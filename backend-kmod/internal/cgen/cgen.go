@@ -123,6 +123,13 @@ func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
 	for _, g := range p.Globals {
 		u.glob = append(u.glob, u.unique("g_"+clean(g.Name)))
 	}
+	var defers []*place.Handler
+	var bad []bool
+	if !o.All {
+		var ds diag.List
+		defers, bad, ds = place.Deferrals(p, place.Options{Translates: Translates, Full: true})
+		u.ds = append(u.ds, ds...)
+	}
 	var handlers []*fn
 	for i, pr := range p.Probes {
 		kernel, host := 0, 0
@@ -146,11 +153,10 @@ func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
 		}
 		h := &fn{f: pr.Handler, name: u.unique(fmt.Sprintf("probe_%d_%s", i, clean(pr.Name))), probe: i, capture: -1}
 		if !o.All {
-			var ok bool
-			if h.defers, ok = u.deferral(i); !ok {
+			if bad[i] {
 				continue
 			}
-			if h.defers != nil {
+			if h.defers = defers[i]; h.defers != nil {
 				h.f = h.defers.Body
 			}
 		}

@@ -79,10 +79,10 @@ func TestDeferred(t *testing.T) {
 		says string
 	}{
 		"histogram": {head + site + "b0:\n printhist 0 @st\n end\n}", nil, "gs_emit(GS_DEFERRED"},
-		"host":      {head + site + " long r0\n string r1 20\nb0:\n r0 = reg 3\n r1 = sprint \"kill %d\"(r0)\n intr system(r1)\n end\n}", []wire.Arg{{Kind: wire.Int}}, "hit->regs->bx"},
+		"host":      {head + site + " long r0\n string r1 20\nb0:\n r0 = reg 3\n r1 = sprint \"kill %d\"(r0)\n intr system(r1)\n end\n}", []wire.Arg{{Kind: wire.Text}}, "hit->regs->bx"},
 		"lazy":      {head + site + " string r0 40\nb0:\n r0 = intr usymname(5)\n gset @s, r0\n end\n}", []wire.Arg{{Kind: wire.Sym, Lazy: wire.SymName}}, "gs_pid()"},
 		"matched": {head + site + " long r0, r2\n string r1 20\nb0:\n r0 = reg 0\n r1 = intr user_string(r0)\n r2 = match \"a(b)\"(r1)\n r1 = intr matched(1)\n print \"%s\"(r1)\n end\n}",
-			[]wire.Arg{{Kind: wire.Int}, {Kind: wire.Text}}, "gs_string(c"},
+			[]wire.Arg{{Kind: wire.Text}}, "gs_string(c"},
 		"foreach": {head + "func f(r0) recursive {\n long r0, r1\nb0:\n iteropen i0 @a\n r1 = iternext i0 @a\n call f(r1)\n return\n}\n" +
 			site + " long r0\nb0:\n r0 = reg 0\n call f(r0)\n end\n}", []wire.Arg{{Kind: wire.Int}}, "hit->regs->ax"},
 	} {

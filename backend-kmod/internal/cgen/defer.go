@@ -4,20 +4,12 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
 // A handler that asks for what only the host has (speculation, the text of a histogram or of an address that is used
 // for more than printing, what a regular expression has found) is cut in two by package place: the module reads what lies at the probed
 // place and sends it, the host does the rest.
-
-// deferral cuts the handler of probe i if it has to be.
-func (u *unit) deferral(i int) (*place.Handler, bool) {
-	h, ds := place.Deferral(u.p, i, place.Options{Translates: Translates, Full: true})
-	u.ds = append(u.ds, ds...)
-	return h, !ds.HasErrors()
-}
 
 // deferred sends what the host's part works with.
 func (g *gen) deferred() {

@@ -341,7 +341,9 @@ func (g *gen) term(t *ir.Term) {
 		g.raise(t)
 		g.emit("goto %s;", g.onErr(t.OnErr))
 	case ir.TermSkip:
-		g.emit("gs_count(%s);", causes[t.Cause])
+		if g.defers == nil || t.Cause != ir.SkipStopping { // the kernel's part found nothing to do
+			g.emit("gs_count(%s);", causes[t.Cause])
+		}
 		g.emit("goto %s;", g.label("out"))
 	}
 }
