@@ -24,6 +24,8 @@ import (
 type Set struct {
 	links []link
 	perfs []int // perf events that hold links or wait to be closed
+	// tallied are those whose every period should be a hit.
+	tallied []tallied
 	// uprobes counts the perf events that take the kernel long to close.
 	uprobes int
 	kernel  kernelSet
@@ -232,6 +234,7 @@ func (s *Set) Links() int { return len(s.links) + len(s.kernel.links) }
 // perf uprobes the kernel removes them one after the other in the next seconds, and what still fires then has to
 // see by itself that the session is over (plan.CtlState). Detach may be called again.
 func (s *Set) Detach() error {
+	s.throttled()
 	links, perfs, uprobes := s.links, s.perfs, s.uprobes
 	s.links, s.perfs, s.uprobes = nil, nil, 0
 	s.missed = s.Missed()

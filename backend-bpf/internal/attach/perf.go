@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -82,7 +83,45 @@ func (s *Set) perf(prog int, attr unix.PerfEventAttr, pid, cpu int, cookie uint6
 		return err
 	}
 	s.links = append(s.links, link{fd})
+	if exact(attr) {
+		s.tallied = append(s.tallied, tallied{perf, prog, attr.Sample})
+	}
 	return kern.PerfEnable(perf)
+}
+
+// tallied is a perf event, the program that it runs, and how many events there are to a hit.
+type tallied struct {
+	perf, prog int
+	period     uint64
+}
+
+// exact reports whether hits of attr can be counted: clocks leave out ticks that come too late.
+func exact(attr unix.PerfEventAttr) bool {
+	clock := attr.Type == unix.PERF_TYPE_SOFTWARE && (attr.Config == unix.PERF_COUNT_SW_CPU_CLOCK || attr.Config == unix.PERF_COUNT_SW_TASK_CLOCK)
+	return attr.Bits&unix.PerfBitFreq == 0 && !clock
+}
+
+// throttled compares what the kernel has counted with how often the programs ran: beyond kernel.perf_event_max_sample_rate hits a second
+// it leaves some out and tells nobody. It needs a system that counts runs of programs (kern.EnableStats).
+func (s *Set) throttled() {
+	want := map[int]uint64{}
+	for _, c := range s.tallied {
+		var b [8]byte
+		if n, err := unix.Read(c.perf, b[:]); n == len(b) && err == nil {
+			want[c.prog] += binary.NativeEndian.Uint64(b[:]) / c.period
+		}
+	}
+	few := uint64(len(s.tallied)) // begun periods
+	s.tallied = nil
+	var lost uint64
+	for prog, n := range want {
+		if st, err := kern.ProgInfo(prog); err == nil && st.RunCount > 0 && n > st.RunCount+few {
+			lost += n - st.RunCount
+		}
+	}
+	if lost > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf("%d hits of counted events missed because the kernel allows no more in a second (kernel.perf_event_max_sample_rate; .sample(N) with a larger N asks for fewer)", lost))
+	}
 }
 
 func perfText(ev probe.PerfEvent) string {

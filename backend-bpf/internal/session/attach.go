@@ -137,6 +137,13 @@ func (s *Session) attachPerf(a *plan.Attach, prog *load.Prog) error {
 	return nil
 }
 
+// countsEvents reports whether hits are to be compared with what the kernel has counted (attach.Set).
+func (s *Session) countsEvents() bool {
+	return slices.ContainsFunc(s.plan.Attach, func(a plan.Attach) bool {
+		return a.Kind == probe.Perf && a.Sites[0].Site.Perf.Period > 0
+	})
+}
+
 // enlist enters a program of system calls into the table through which it is gone to. The program that does that is attached
 // behind all others.
 func (s *Session) enlist(a *plan.Attach, prog *load.Prog) error {

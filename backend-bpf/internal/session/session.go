@@ -61,7 +61,7 @@ type Session struct {
 	cpus  int
 	cool  func()
 
-	timing int // descriptor of EnableStats, -1 if handlers are not timed
+	timing int // descriptor of EnableStats, -1 if nobody asks how often programs ran
 
 	control, scalars []byte
 	counters         []byte
@@ -119,8 +119,8 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	if err := s.checkStacks(); err != nil {
 		return nil, err
 	}
-	if cfg.Timing {
-		if s.timing, err = kern.EnableStats(); err != nil {
+	if cfg.Timing || s.countsEvents() {
+		if s.timing, err = kern.EnableStats(); err != nil && cfg.Timing {
 			return nil, fmt.Errorf("time the handlers (-t): %w", err)
 		}
 	}
