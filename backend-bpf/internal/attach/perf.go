@@ -95,10 +95,11 @@ type tallied struct {
 	period     uint64
 }
 
-// exact reports whether hits of attr can be counted: clocks leave out ticks that come too late.
+// exact reports whether hits of attr can be counted: clocks leave out ticks that come too late, and tracepoints (Set.Event) have no period:
+// their programs run at every hit, before anything is counted.
 func exact(attr unix.PerfEventAttr) bool {
 	clock := attr.Type == unix.PERF_TYPE_SOFTWARE && (attr.Config == unix.PERF_COUNT_SW_CPU_CLOCK || attr.Config == unix.PERF_COUNT_SW_TASK_CLOCK)
-	return attr.Bits&unix.PerfBitFreq == 0 && !clock
+	return attr.Sample != 0 && attr.Bits&unix.PerfBitFreq == 0 && !clock
 }
 
 // throttled compares what the kernel has counted with how often the programs ran: beyond kernel.perf_event_max_sample_rate hits a second
