@@ -10,6 +10,9 @@ func Nearest(name string, names []string, limit int) []string {
 		d int
 	}
 	bound := max(2, len(name)/3)
+	if len(name) < 4 {
+		bound = 1 // two slips in three letters would be another name
+	}
 	var cs []cand
 	for _, n := range names {
 		if n == name || len(n)-len(name) > bound || len(name)-len(n) > bound {
