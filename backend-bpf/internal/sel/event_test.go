@@ -87,15 +87,13 @@ global fork long
 probe "enter" {
   site syscall syscall=158 func="arch_prctl"
   long r0, r1, r2, r3
-  string r4 15
 b0:
   r0 = tracearg 0
   r3 = eq r0, 0x1003
   branch r3, b1, b3
 b1:
-  r4 = intr execname()
-  r3 = scmp r4, "t"
-  r3 = eq r3, 0
+  r3 = intr ppid()
+  r3 = eq r3, %PID
   branch r3, b2, b3
 b2:
   r2 = tracearg 6
@@ -107,15 +105,13 @@ b3:
 probe "trace" {
   site tracepoint event="raw_syscalls:sys_enter"
   long r0, r1, r2, r3
-  string r4 15
 b0:
   r1 = tracearg 1
   r3 = eq r1, 158
   branch r3, b1, b3
 b1:
-  r4 = intr execname()
-  r3 = scmp r4, "t"
-  r3 = eq r3, 0
+  r3 = intr ppid()
+  r3 = eq r3, %PID
   branch r3, b2, b3
 b2:
   r0 = tracearg 0
@@ -136,11 +132,9 @@ b4:
 probe "traced" {
   site tracepoint event="raw_syscalls:sys_exit"
   long r0, r1, r2, r3
-  string r4 15
 b0:
-  r4 = intr execname()
-  r3 = scmp r4, "t"
-  r3 = eq r3, 0
+  r3 = intr ppid()
+  r3 = eq r3, %PID
   branch r3, b1, b2
 b1:
   r0 = tracearg 0
@@ -163,25 +157,24 @@ b4:
 probe "return" {
   site syscall.return syscall=11 func="munmap"
   site syscall.return syscall=158 func="arch_prctl"
-  long r0, r1, r2, r3, r6
-  string r4 15, r5 20
+  long r0, r1, r2, r3, r4
+  string r5 20
 b0:
-  r4 = intr execname()
-  r3 = scmp r4, "t"
-  r3 = eq r3, 0
+  r3 = intr ppid()
+  r3 = eq r3, %PID
   branch r3, b1, b2
 b1:
   r0 = tracearg 1
   r1 = tracearg 6
   r2 = tracearg 7
-  r6 = site "id"
+  r4 = site "id"
   r5 = site "ppfunc"
   r3 = eq r0, 4096
   branch r3, b3, b4
 b2:
   end
 b3:
-  print "%d %d %d %s\n"(r1, r2, r6, r5)
+  print "%d %d %d %s\n"(r1, r2, r4, r5)
   end
 b4:
   r3 = eq r1, 158
