@@ -52,6 +52,8 @@ type draft struct {
 	err error
 	// at is where the host's part begins, valid if why is not "".
 	at point
+	// host are the operations of the body that the kernel cannot do, once they were asked for.
+	host map[*ir.Instr]string
 }
 
 // hostedGlobals finds the globals that only the host may use, and gives the handlers that use them a reason to be there. drafts are by
@@ -130,7 +132,10 @@ func (d *draft) parts(p *ir.Program, o Options, hosted map[int]string) (host, ke
 		addUses(d.body, kernel)
 		return host, kernel
 	}
-	d.at = splitPoint(p, d.whole, o, hosted)
+	if d.host == nil {
+		d.host = hostInstrs(p, d.body, o)
+	}
+	d.at = splitPoint(p, d.whole, o, d.host, hosted)
 	before, behind := d.at.sides(d.body)
 	for _, in := range before {
 		usesOf(in, kernel)

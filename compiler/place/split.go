@@ -15,7 +15,7 @@ type point struct {
 
 // splitPoint finds the last place that comes before everything that needs the host: what the kernel cannot do, uses of hosted globals,
 // and the locks that make uses of globals one piece. It is the beginning where no better one is found.
-func splitPoint(p *ir.Program, w whole, o Options, hosted map[int]string) point {
+func splitPoint(p *ir.Program, w whole, o Options, host map[*ir.Instr]string, hosted map[int]string) point {
 	f := w.body
 	needs := map[string]bool{} // recursive functions that need the host
 	for name, sub := range w.subs {
@@ -30,7 +30,6 @@ func splitPoint(p *ir.Program, w whole, o Options, hosted map[int]string) point 
 			}
 		}
 	}
-	host := hostInstrs(p, f, o)
 	matched := false // what a regular expression has found is known where it was matched
 	for in := range host {
 		matched = matched || in.Name == "matched" || in.Name == "ngroups"
