@@ -43,23 +43,29 @@ func TestLockWait(t *testing.T) {
 			}
 			defer unix.Munmap(ctl)
 			lock := (*atomic.Uint32)(unsafe.Pointer(&ctl[plan.CtlLocks]))
-			if c.hold != 0 {
-				lock.Store(99)
-			}
-			if c.hold > 0 {
-				time.AfterFunc(c.hold, func() { lock.Store(0) })
-			}
 			prog := m.coll.Programs["p0"]
-			best := time.Hour // the machine may be busy
-			for range 3 {
+			run := func() time.Duration {
+				if c.hold != 0 {
+					lock.Store(99)
+				}
+				if c.hold > 0 {
+					time.AfterFunc(c.hold, func() { lock.Store(0) })
+				}
 				start := time.Now()
 				if _, err := prog.Run(&ebpf.RunOptions{Context: make([]uint64, 12)}); err != nil {
 					t.Fatal(err)
 				}
-				best = min(best, time.Since(start))
+				return time.Since(start)
+			}
+			best := time.Hour // the machine may be busy
+			for range 10 {
+				best = min(best, run())
 				if c.hold > 0 {
 					break
 				}
+			}
+			for tries := 0; c.hold > 0 && best < c.least && tries < 20; tries++ {
+				best = run() // the lock was free again before the program began
 			}
 			if best < c.least || best > c.limit {
 				t.Errorf("took %v, want %v to %v", best, c.least, c.limit)
