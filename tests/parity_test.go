@@ -78,10 +78,13 @@ var notInGuest = map[string]string{
 	"c-stages":   "about the files that eBPF leaves; wants llvm-objdump and bpftool",
 	"e-rights":   "about rights to use eBPF",
 	"e-stripped": "runs the C compiler",
+	"e-perf":     "names programs of this machine",
+	"l-timing":   "about an option that only eBPF has",
 	"e-target":   "quotes the shell and names paths of this machine",
 	// Modules are built here, where functions, types and events of another kernel are looked up.
 	"k-process-syscall": "about the running kernel",
 	"k-trace":           "about the running kernel",
+	"k-feed":            "about the running kernel",
 	"k-events":          "about the running kernel",
 	"k-syscall":         "about the running kernel",
 	"x-classics":        "about the running kernel",
