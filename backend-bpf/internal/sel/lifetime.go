@@ -30,14 +30,8 @@ func (g *gen) lifetimeFilter(out *mach.Block) {
 		return
 	}
 	in := &ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}
-	if s.Kind == probe.ProcessEnd {
-		sig, ok := g.offset(in, "task_struct", "signal")
-		live, ok2 := g.offset(in, "signal_struct", "live")
-		if !ok || !ok2 {
-			return
-		}
-		p := g.kernelWord(g.call(asm.FnGetCurrentTask), sig, 8)
-		g.unlessI(asm.JNE, g.kernelWord(p, live, 4), 0, out)
+	if s.Kind == probe.ProcessEnd && !g.lastThread(in, out) {
+		return
 	}
 	if s.Path == "" || s.PID != 0 || s.Target {
 		return
@@ -45,12 +39,34 @@ func (g *gen) lifetimeFilter(out *mach.Block) {
 	if s.Kind == probe.ProcessEnd && !g.u.ExitKeepsMemory() {
 		key := g.temp(8)
 		g.storeS(key, 0, g.tgid(), asm.Word)
-		v := g.call(asm.FnMapLookupElem, aMap(g.u.watch(s.Path)), aSlot(key, 0))
-		g.unlessI(asm.JEq, v, 0, out)
-		g.call(asm.FnMapDeleteElem, aMap(g.u.watch(s.Path)), aSlot(key, 0))
+		// Of two threads that find all others gone, one gets it out of the map.
+		g.unlessI(asm.JNE, g.call(asm.FnMapDeleteElem, aMap(g.u.watch(s.Path)), aSlot(key, 0)), 0, out)
 		return
 	}
 	g.executable(in, s.Path, out)
+}
+
+// lastThread goes on only in the last thread of a process. Where the kernel says which one that is (since 6.16) it is asked; by the count of
+// those that live, two that end at the same time can both take themselves for the last.
+func (g *gen) lastThread(in *ir.Instr, out *mach.Block) bool {
+	if g.u.ExitKeepsMemory() {
+		if !g.record {
+			g.unlessI(asm.JEq, g.get(g.ctx, 8, asm.DWord), 0, out)
+			return true
+		}
+		if at, ok := g.member("trace_event_raw_sched_process_exit", "group_dead"); ok {
+			g.unlessI(asm.JEq, g.get(g.ctx, at, asm.Byte), 0, out)
+			return true
+		}
+	}
+	sig, ok := g.offset(in, "task_struct", "signal")
+	live, ok2 := g.offset(in, "signal_struct", "live")
+	if !ok || !ok2 {
+		return false
+	}
+	p := g.kernelWord(g.call(asm.FnGetCurrentTask), sig, 8)
+	g.unlessI(asm.JNE, g.kernelWord(p, live, 4), 0, out)
+	return true
 }
 
 // executable goes on only if the current process runs the file at path.
