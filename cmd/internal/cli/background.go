@@ -44,7 +44,7 @@ func (c *command) background() error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(exe, os.Args[1:]...)
+	cmd := exec.Command(exe, c.argv...)
 	cmd.Env = append(append([]string(nil), c.env...), behindEnv+"=1")
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stderr, os.Stderr, []*os.File{w}
 	if c.file == "-" {

@@ -70,7 +70,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 	case o.info:
 		return info(s)
 	}
-	c := &command{options: o, Streams: s, env: env}
+	c := &command{options: o, Streams: s, argv: args, env: env}
 	if err := c.run(); err != nil {
 		var u *usageError
 		if errors.As(err, &u) {

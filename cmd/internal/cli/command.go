@@ -33,7 +33,8 @@ import (
 type command struct {
 	*options
 	Streams
-	env []string
+	argv []string // as they were given
+	env  []string
 }
 
 // run compiles and does what -p, -l or nothing asks for.
@@ -43,6 +44,9 @@ func (c *command) run() error {
 			fmt.Fprintln(c.Out, strings.Join(compiler.PassNames(), "\n"))
 			return nil
 		}
+	}
+	if c.behind && c.pass == 5 && !c.hasList && !c.lists && !c.detached() {
+		return c.background() // before anything is read: the other process does that
 	}
 	if err := applyRlimits(c.rlimits); err != nil {
 		return err
@@ -59,9 +63,6 @@ func (c *command) run() error {
 	}
 	if c.hasList {
 		return c.listPoints(o)
-	}
-	if c.behind && c.pass == 5 && !c.detached() {
-		return c.background()
 	}
 	// A signal during the passes ends the command; once the session runs, the host loop takes them.
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
