@@ -53,14 +53,7 @@ func TestFamily(t *testing.T) {
 	t.Run("-x", func(t *testing.T) {
 		for _, one := range []bool{false, true} {
 			cmd := exec.Command(path, "wait")
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			in, out := piped(t, cmd)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}

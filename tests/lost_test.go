@@ -93,14 +93,7 @@ func TestNoEntry(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "slow")
 	cmd := exec.Command(path)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, out := piped(t, cmd)
 	v := startProgram(t, cmd, path)
 	if _, err := io.ReadFull(out, make([]byte, len("begin\n"))); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package tests
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -37,41 +36,24 @@ func TestPerfEvents(t *testing.T) {
 // TestWatchpoint: the kernel's counter of a thread's voluntary context switches is watched; /proc tells how often it changed.
 func TestWatchpoint(t *testing.T) {
 	needRoot(t)
-	loop := exec.Command("/bin/sh", "-c", "while :; do /bin/sleep 0.02; done")
-	if err := loop.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { loop.Process.Kill(); loop.Wait() }()
+	loop := startProgram(t, exec.Command("/bin/sh", "-c", "while :; do /bin/sleep 0.02; done"), "/bin/sh")
 	pid := loop.Process.Pid
 	s := begin(t, "-e", fmt.Sprintf(`probe kernel.trace("sched_switch") { if ($prev->pid == %d) { printf("0x%%x\n", &$prev->nvcsw) exit() } }`, pid))
 	if status := s.end(); status != 0 {
 		t.Fatal(s.stderr())
 	}
 	addr := strings.TrimSpace(s.stdout())
-	before := switches(t, pid)
+	before := loop.switches(t)
 	w := begin(t, "-e", `global n, others probe kernel.data($1).length(8).write { if (pid() == $2) n++; else others++ }
 		probe timer.s(1) { exit() } probe end { println(n, " ", others) }`, addr, fmt.Sprint(pid))
 	if status := w.end(); status != 0 {
 		t.Fatal(w.stderr())
 	}
-	most := switches(t, pid) - before
+	most := loop.switches(t) - before
 	var n, others int
 	fmt.Sscan(w.stdout(), &n, &others)
 	// The session covers a part of the time between the two looks.
 	if n == 0 || others != 0 || n > most || n < most/3 {
 		t.Errorf("%d writes by the thread, %d by others; the counter rose by %d", n, others, most)
 	}
-}
-
-// switches reads how often a process gave up its CPU.
-func switches(t *testing.T, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	_, rest, _ := strings.Cut(string(status), "\nvoluntary_ctxt_switches:")
-	fmt.Sscan(rest, &n)
-	return n
 }

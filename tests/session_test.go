@@ -264,6 +264,20 @@ func startVictim(t *testing.T, name string, args ...string) victim {
 	return startProgram(t, exec.Command(path, args...), path)
 }
 
+// piped gives the ends of a program's input and output.
+func piped(t *testing.T, cmd *exec.Cmd) (in io.Writer, out io.Reader) {
+	t.Helper()
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stdin, stdout
+}
+
 func startProgram(t *testing.T, cmd *exec.Cmd, path string) victim {
 	t.Helper()
 	if cmd.Stdout == nil {

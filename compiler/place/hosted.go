@@ -109,13 +109,18 @@ func usesHosted(p *ir.Program, w whole, hosted map[int]string) (string, source.P
 	for _, f := range w.funcs() {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
-				if in := &b.Instrs[i]; in.Op.OnGlobal() && hosted[in.Glob] != "" {
+				if in := &b.Instrs[i]; onHosted(in, hosted) {
 					return fmt.Sprintf("the global %s, which the handler of %s uses on the host", p.Globals[in.Glob].Name, hosted[in.Glob]), in.Pos
 				}
 			}
 		}
 	}
 	return "", 0
+}
+
+// onHosted reports whether in uses a hosted global.
+func onHosted(in *ir.Instr, hosted map[int]string) bool {
+	return in.Op.OnGlobal() && hosted[in.Glob] != ""
 }
 
 // parts tells how the host's part of d and the kernel's use globals, and notes where the host's begins.

@@ -21,13 +21,8 @@ func splitPoint(p *ir.Program, w whole, o Options, host map[*ir.Instr]string, ho
 	for name, sub := range w.subs {
 		if why, _ := hostOnly(p, sub, o); why != "" {
 			needs[name] = true
-		}
-		for _, b := range sub.Blocks {
-			for i := range b.Instrs {
-				if in := &b.Instrs[i]; in.Op.OnGlobal() && hosted[in.Glob] != "" {
-					needs[name] = true
-				}
-			}
+		} else if why, _ := usesHosted(p, whole{body: sub}, hosted); why != "" {
+			needs[name] = true
 		}
 	}
 	matched := false // what a regular expression has found is known where it was matched
@@ -37,7 +32,7 @@ func splitPoint(p *ir.Program, w whole, o Options, host map[*ir.Instr]string, ho
 	first := func(b ir.BlockID) int {
 		for i := range f.Blocks[b].Instrs {
 			in := &f.Blocks[b].Instrs[i]
-			if host[in] != "" || in.Op == ir.OpLock || matched && in.Op == ir.OpMatch || in.Op.OnGlobal() && hosted[in.Glob] != "" || in.Op == ir.OpCall && needs[in.Name] {
+			if host[in] != "" || in.Op == ir.OpLock || matched && in.Op == ir.OpMatch || onHosted(in, hosted) || in.Op == ir.OpCall && needs[in.Name] {
 				return i
 			}
 		}

@@ -74,20 +74,14 @@ func TestAttachErrorDetachesAll(t *testing.T) {
 }
 
 func TestVerifierRefusal(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root")
-	}
-	bin, err := target()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := traceable(t)
 	pl := handmade(t, bin)
 	in := pl.Spec.Programs["x"].Instructions
 	// A store through a number, at the place in the script that position 9 stands for.
 	in[8] = asm.StoreMem(asm.R2, 0, asm.R3, asm.DWord)
 	var log strings.Builder
 	cfg := Config{Plan: pl, LoadOptions: backend.LoadOptions{Verbose: 2, Logf: func(f string, a ...any) { fmt.Fprintf(&log, f+"\n", a...) }}}
-	_, err = Load(t.Context(), cfg)
+	_, err := Load(t.Context(), cfg)
 	if d := diagtest.Find(t, err, CodeVerifier); d.Span.From != 9 {
 		t.Errorf("got %v %+v", err, d)
 	}
@@ -97,18 +91,12 @@ func TestVerifierRefusal(t *testing.T) {
 }
 
 func TestMapRefusal(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root")
-	}
-	bin, err := target()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := traceable(t)
 	pl := handmade(t, bin)
 	pl.Program.Globals = append(pl.Program.Globals, &ir.Global{Name: "huge", Type: types.Long, Keys: []ir.Key{{Type: types.Long}}, Pos: 3})
 	pl.Globals = append(pl.Globals, plan.GlobalLayout{Map: "huge_1", ValueSize: 8, SeqOff: -1, KeySize: 8, Keys: []plan.Column{{Size: 8}}})
 	pl.Spec.Maps["huge_1"] = &ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 1 << 30, MaxEntries: 1 << 31}
-	_, err = Load(t.Context(), Config{Plan: pl})
+	_, err := Load(t.Context(), Config{Plan: pl})
 	if d := diagtest.Find(t, err, CodeKernel); d.Span.From != 3 || !strings.Contains(d.Message, `"huge"`) || d.Hint == "" {
 		t.Errorf("got %v %+v", err, d)
 	}
@@ -158,13 +146,7 @@ func TestNoKprobes(t *testing.T) {
 
 // TestSharedStack: no session begins with a program at a uprobe whose variables are on a stack that belongs to the CPU.
 func TestSharedStack(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root")
-	}
-	bin, err := target()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := traceable(t)
 	pl := handmade(t, bin)
 	pl.Spec.Programs["x"].Instructions = append(asm.Instructions{asm.StoreImm(asm.RFP, -64, 1, asm.Word)}, pl.Spec.Programs["x"].Instructions...)
 	s, err := Load(t.Context(), Config{Plan: pl})

@@ -60,6 +60,19 @@ var target = sync.OnceValues(func() (string, error) {
 	return bin, nil
 })
 
+// traceable gives the program that is traced; the test needs the right to do so.
+func traceable(t testing.TB) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	bin, err := target()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if bin, err := target(); err == nil {
@@ -182,13 +195,7 @@ func (p *process) run(t testing.TB, n int) {
 
 func setup(t testing.TB, change func(*Config)) (*Session, *process, string) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root")
-	}
-	bin, err := target()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := traceable(t)
 	id, err := traced.Stat(bin)
 	if err != nil {
 		t.Fatal(err)

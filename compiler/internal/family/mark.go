@@ -61,21 +61,15 @@ func (f *finder) mark(mk *debuginfo.Mark) error {
 		// The function is not known (stripped): the arguments do not need it.
 		s = debuginfo.Site{PC: mk.PC, Kind: debuginfo.AtLine}
 	}
-	off, err := f.img.FileOffset(mk.PC)
-	if err != nil {
-		return err
-	}
 	fn := ""
 	if s.Func != nil {
 		fn = s.Func.Name
 	}
-	st := &probe.Site{
-		Kind: probe.Uprobe, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Offset: off, Image: f.img, At: s, Func: fn,
-		Event: mk.Name, Names: &vars{done: true, all: mk.Args},
-		Comps: []probe.Comp{f.req.Comps[0], {Name: "provider", Arg: text(mk.Provider)}, {Name: "mark", Arg: text(mk.Name)}},
+	st, err := f.site(probe.Uprobe, s, fn, []probe.Comp{f.req.Comps[0], {Name: "provider", Arg: text(mk.Provider)}, {Name: "mark", Arg: text(mk.Name)}})
+	if err != nil {
+		return err
 	}
-	st.Comps[0].Arg = text(f.path)
-	st.Point = probe.Request{Comps: st.Comps}.String()
+	st.Event, st.Names = mk.Name, &vars{done: true, all: mk.Args}
 	if mk.Semaphore != 0 {
 		if st.RefCtr, err = f.img.FileOffset(mk.Semaphore); err != nil {
 			return err

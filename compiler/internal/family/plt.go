@@ -62,20 +62,17 @@ func (f *finder) stub(s debuginfo.Stub) error {
 		kind, at.Kind = probe.Uretprobe, debuginfo.AfterRet
 		at.CFA, at.Return = loc.Register(regSP), loc.Register(regIP)
 	}
-	off, err := f.img.FileOffset(s.PC)
-	if err != nil {
-		return err
-	}
 	comps := append([]probe.Comp(nil), f.req.Comps...)
-	comps[0].Arg = text(f.path)
 	for i := range comps {
 		if comps[i].Name == "plt" {
 			comps[i].Arg = text(s.Name)
 		}
 	}
-	f.sites = append(f.sites, &probe.Site{
-		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Offset: off, Image: f.img, At: at, Func: s.Name,
-		Event: s.Name, Names: &vars{done: true}, Comps: comps, Point: probe.Request{Comps: comps}.String(),
-	})
+	st, err := f.site(kind, at, s.Name, comps)
+	if err != nil {
+		return err
+	}
+	st.Event, st.Names = s.Name, &vars{done: true}
+	f.sites = append(f.sites, st)
 	return nil
 }

@@ -89,25 +89,33 @@ func (f *finder) add(kind probe.Kind, s debuginfo.Site, what, name string) error
 	if f.seen[key] {
 		return nil
 	}
-	off, err := f.img.FileOffset(s.PC)
-	if err != nil {
-		return err
-	}
-	f.seen[key] = true
 	comps := append([]probe.Comp(nil), f.req.Comps...)
-	comps[0].Arg = text(f.path)
 	for i := range comps {
 		if comps[i].Name == what && comps[i].Arg != nil && comps[i].Arg.IsString {
 			comps[i].Arg = text(name)
 		}
 	}
-	f.sites = append(f.sites, &probe.Site{
-		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Offset: off,
-		Image: f.img, At: s, Func: fn,
-		Point: `process("` + f.path + `").` + what + `("` + name + `")` + f.tail,
-		Comps: comps,
-	})
+	st, err := f.site(kind, s, fn, comps)
+	if err != nil {
+		return err
+	}
+	f.seen[key] = true
+	st.Point = `process("` + f.path + `").` + what + `("` + name + `")` + f.tail
+	f.sites = append(f.sites, st)
 	return nil
+}
+
+// site makes a probe.Site of a place in the image. comps are the probe point as resolved, but for the program; the site keeps them.
+func (f *finder) site(kind probe.Kind, at debuginfo.Site, fn string, comps []probe.Comp) (*probe.Site, error) {
+	off, err := f.img.FileOffset(at.PC)
+	if err != nil {
+		return nil, err
+	}
+	comps[0].Arg = text(f.path)
+	return &probe.Site{
+		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Offset: off, Image: f.img, At: at, Func: fn,
+		Comps: comps, Point: probe.Request{Comps: comps}.String(),
+	}, nil
 }
 
 func text(s string) *ast.Literal { return &ast.Literal{IsString: true, Str: s} }

@@ -84,18 +84,23 @@ func (s *MemStore) make(m *memGlobal, k Key) (*memElem, error) {
 		}
 		m.remove(m.first)
 	}
-	e := &memElem{hash: string(enc), key: append(Key(nil), k...), prev: m.last}
+	e := &memElem{hash: string(enc), key: append(Key(nil), k...)}
 	if m.g.Type == types.Stats {
 		e.agg = &Agg{}
 	}
-	if m.last != nil {
-		m.last.next = e
+	m.append(e)
+	return e, nil
+}
+
+// append puts e behind all others.
+func (m *memGlobal) append(e *memElem) {
+	if e.prev = m.last; e.prev != nil {
+		e.prev.next = e
 	} else {
 		m.first = e
 	}
 	m.last = e
 	m.elems[e.hash] = e
-	return e, nil
 }
 
 func (m *memGlobal) remove(e *memElem) {

@@ -266,14 +266,7 @@ func takeView(p *ir.Program, s Store, plan *viewPlan) (*view, error) {
 func (s *MemStore) fill(m *memGlobal, elems []Elem) {
 	m.elems = make(map[string]*memElem, len(elems))
 	for i := range elems {
-		e := &memElem{hash: string(s.encode(m.g, elems[i].Key)), key: elems[i].Key, val: elems[i].Val, agg: elems[i].Agg, prev: m.last}
-		if m.last != nil {
-			m.last.next = e
-		} else {
-			m.first = e
-		}
-		m.last = e
-		m.elems[e.hash] = e
+		m.append(&memElem{hash: string(s.encode(m.g, elems[i].Key)), key: elems[i].Key, val: elems[i].Val, agg: elems[i].Agg})
 	}
 }
 
