@@ -36,6 +36,9 @@ func build(tb testing.TB) {
 		for out, pkg := range map[string]string{gostap: "./cmd/gostap", busy: "./tests/fixtures/busy"} {
 			cmd := exec.Command("go", "build", "-o", out, pkg)
 			cmd.Dir = filepath.Join("..", "..")
+			if out == gostap {
+				cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the Makefile builds it
+			}
 			if msg, err := cmd.CombinedOutput(); err != nil {
 				tb.Fatalf("build %s: %v\n%s", pkg, err, msg)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,8 +202,16 @@ func (v rlimitValue) Set(s string) error {
 func (rlimitValue) Type() string   { return "int" }
 func (rlimitValue) String() string { return "" }
 
+// ownSpace is the address space in bytes that a session takes beside what the program has when it
+// starts: tables, threads, the mapped buffers of the kernel.
+const ownSpace = 256 << 20
+
 func applyRlimits(ls []rlimit) error {
 	for _, l := range ls {
+		if least := addressSpace() + ownSpace; l.what == unix.RLIMIT_AS && l.max < least {
+			// The runtime of the language ends the program with a dump when it gets no memory.
+			return fmt.Errorf("--%s=%d: gostap itself needs %d bytes of address space", l.name, l.max, least)
+		}
 		var have unix.Rlimit
 		err := unix.Getrlimit(l.what, &have)
 		if n := min(l.max, have.Max); err == nil { // who asks for more than he may have is content with that
@@ -213,6 +222,15 @@ func applyRlimits(ls []rlimit) error {
 		}
 	}
 	return nil
+}
+
+// addressSpace is what the program has mapped, in bytes (/proc/self/statm, first field in pages), 0
+// where that cannot be read.
+func addressSpace() uint64 {
+	b, _ := os.ReadFile("/proc/self/statm")
+	pages, _, _ := strings.Cut(string(b), " ")
+	n, _ := strconv.ParseUint(pages, 10, 64)
+	return n * uint64(os.Getpagesize())
 }
 
 // stapMacros are the macros of stap's runtime that -D can set there and that mean nothing here,
