@@ -53,6 +53,8 @@ type Options struct {
 	TargetPID int
 	// SearchPath is $PATH, Dir where relative paths begin ("" for the current directory).
 	SearchPath, Dir string
+	// LibraryPath is $LD_LIBRARY_PATH, by which process("p").library("lib") looks for libraries.
+	LibraryPath string
 	// Kernel, Arch and Runtime answer %( %) conditions: uname -r, stap's name of the
 	// architecture ("" for x86_64), "bpf" or "kernel".
 	Kernel, Arch, Runtime string

@@ -204,6 +204,8 @@ func (ps *textParser) site() *probe.Site {
 			s.PID = int(ps.int())
 		case "target":
 			s.Target = ps.int() != 0
+		case "exe":
+			s.Exe = ps.string()
 		case "offset":
 			s.Offset = uint64(ps.int())
 		case "refctr":

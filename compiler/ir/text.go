@@ -291,6 +291,7 @@ func siteText(s *probe.Site) string {
 	if s.Target {
 		num("target", 1)
 	}
+	str("exe", s.Exe)
 	hex("offset", s.Offset)
 	hex("refctr", s.RefCtr)
 	num("syscall", int64(s.Syscall))

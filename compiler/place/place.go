@@ -211,6 +211,7 @@ func group(pr *ir.Probe) (groups []siteGroup, host bool) {
 		kind   probe.Kind
 		pid    int
 		target bool
+		exe    string
 		event  string
 		inside bool
 	}
@@ -220,7 +221,7 @@ func group(pr *ir.Probe) (groups []siteGroup, host bool) {
 			host = true
 			continue
 		}
-		k := key{s.Kind, s.PID, s.Target, s.Event, s.Kind == probe.Kprobe && !WholeFunc(s)}
+		k := key{s.Kind, s.PID, s.Target, s.Exe, s.Event, s.Kind == probe.Kprobe && !WholeFunc(s)}
 		if s.Kind != probe.Uprobe && s.Kind != probe.Uretprobe {
 			k.event += "\x00" + s.Path // such programs find out by themselves which file it is about
 		}

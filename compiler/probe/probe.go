@@ -111,6 +111,8 @@ type Site struct {
 	PID int
 	// Target limits the site to the -c or -x process (bare "process").
 	Target bool
+	// Exe limits the hits in the file Path to processes that run the program in this file, "" for no such limit.
+	Exe string
 	// Offset is the file offset that a uprobe takes.
 	Offset uint64
 	// RefCtr is the file offset of a USDT semaphore, 0 if none.

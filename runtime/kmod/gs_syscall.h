@@ -8,6 +8,7 @@
 
 #include <linux/fs.h>
 #include <asm/syscall.h>
+#include "gs_exe.h"
 #include "gs_output.h"
 #include "gs_tracepoint.h"
 
@@ -28,20 +29,6 @@ struct gs_syscall {
 
 /* By return, then number; the last one is for all numbers. */
 static struct gs_syscall *gs_syscall_first[2][GS_SYSCALL_SLOTS + 1];
-
-static bool gs_runs(int file)
-{
-	struct mm_struct *mm = current->mm;
-	struct file *exe;
-	bool ok = false;
-
-	rcu_read_lock();
-	exe = mm ? rcu_dereference(mm->exe_file) : NULL;
-	if (exe)
-		ok = d_real_inode(exe->f_path.dentry) == gs_inodes[file];
-	rcu_read_unlock();
-	return ok;
-}
 
 static void gs_syscall_each(struct gs_syscall *s, struct gs_hit *hit)
 {

@@ -11,12 +11,14 @@
 #define GS_UPROBE_H
 
 #include <linux/uprobes.h>
+#include "gs_exe.h"
 #include "gs_output.h"
 
 struct gs_uprobe {
 	u32 file;		/* index into gs_inodes */
 	loff_t offset, refctr;
 	bool ret;
+	u32 exe;		/* only in processes that run the file of this index into gs_inodes, less 1; 0: any */
 	void (*handler)(struct gs_hit *hit);
 	u32 place;		/* gs_hit.site */
 	int pid;		/* only in this process; -1: the target, 0: any */
@@ -32,7 +34,7 @@ static inline void gs_uprobe_run(struct uprobe_consumer *self, struct pt_regs *r
 	struct gs_uprobe *u = container_of(self, struct gs_uprobe, consumer);
 	struct gs_hit hit = { .regs = regs, .func = func, .site = u->place, .sleeps = true };
 
-	if (gs_running() && gs_here(u->pid))
+	if (gs_running() && gs_here(u->pid) && (likely(!u->exe) || gs_runs(u->exe - 1)))
 		u->handler(&hit);
 }
 

@@ -16,6 +16,11 @@ var scripts = []struct {
 }{
 	{"args", "stap", `probe process("%PROG").function("main.traceme") { printf("%d and %d\n", $a, $b) }`, []string{"1 and 2\n", "ret 3", "rc 0"}},
 	{"result", "stap", `probe process("%PROG").function("main.traceme").return { printf("%d \n", $return) }`, []string{"\n3 \n", "rc 0"}},
+	// Programs here have no libraries: the file that both name is the traced one, and one of them is not what runs.
+	{"library", "stap", `probe process("%PROG").library("%PROG").function("main.traceme") { printf("here %d\n", $a) }
+		probe process("%RUN").library("%PROG").function("main.traceme") { println("elsewhere") }
+		probe process.library("%PROG").function("main.traceme").return { printf("%d of the target\n", @entry($a)) }
+		probe end { println("over") }`, []string{"\nhere 1\n1 of the target\n", "over\n", "rc 0"}},
 	{"guru", "stap", `probe process("%PROG").function("main.traceme") { $a = 40 }`, []string{"ret 42", "rc 0"}},
 	{"growth", "grow", `global calls, rets
 		probe process("%PROG").function("main.work") { calls++ }
@@ -74,7 +79,7 @@ func TestScripts(t *testing.T) {
 					t.Fatalf("build %s: %v\n%s", s.fixture, err, out)
 				}
 			}
-			text := strings.ReplaceAll(s.script, "%PROG", prog)
+			text := strings.NewReplacer("%PROG", prog, "%RUN", run).Replace(s.script)
 			out, err := exec.CommandContext(context.Background(), run, "-v", "-r", kdir, "-cache", cache, "-name", s.name, "-c", prog, "-build", "-e", text).CombinedOutput()
 			if err != nil {
 				t.Fatalf("build %s: %v\n%s", s.name, err, out)

@@ -213,15 +213,15 @@ func (g *gen) setup() {
 // relied on: before 6.10 uprobe_multi compared thread ids.
 func (g *gen) filter(out *mach.Block) {
 	s := g.h.Sites[0]
-	if s.PID == 0 && !s.Target {
-		return
+	switch {
+	case s.PID != 0:
+		g.unlessI(asm.JNE, g.tgid(), int64(s.PID), out)
+	case s.Target:
+		g.inFamily(g.tgid(), out)
 	}
-	id := g.tgid()
-	if s.PID != 0 {
-		g.unlessI(asm.JNE, id, int64(s.PID), out)
-		return
+	if s.Exe != "" {
+		g.executable(&ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}, s.Exe, out)
 	}
-	g.inFamily(id, out)
 }
 
 func (g *gen) epilogue() {

@@ -174,9 +174,11 @@ func (u *unit) fileTable() {
 	n := 0
 	for _, pr := range u.p.Probes {
 		for _, s := range pr.Sites {
-			if !s.Kind.OnHost() && s.Path != "" && !seen[s.Path] {
-				seen[s.Path] = true
-				n++
+			for _, path := range []string{s.Path, s.Exe} {
+				if !s.Kind.OnHost() && path != "" && !seen[path] {
+					seen[path] = true
+					n++
+				}
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 type spot struct {
 	kind   probe.Kind
 	path   string
+	exe    string // the program that a process must run
 	offset uint64
 	refctr uint64
 	event  string
@@ -67,7 +68,7 @@ func (u *unit) places(handlers []*fn) []*at {
 // spot says where a site is; ok is false where a module cannot probe.
 func (u *unit) spot(h *fn, s *probe.Site) (sp spot, ok bool) {
 	pr := u.p.Probes[h.probe]
-	sp = spot{kind: s.Kind, path: s.Path, offset: s.Offset, refctr: s.RefCtr, pid: s.PID}
+	sp = spot{kind: s.Kind, path: s.Path, exe: s.Exe, offset: s.Offset, refctr: s.RefCtr, pid: s.PID}
 	if s.Target {
 		sp.pid = -1
 	}
@@ -121,9 +122,9 @@ var tables = []struct{ kind, on, off string }{
 	{"uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes"}, {kind: "kprobe"}, {kind: "trace"}, {kind: "process"}, {kind: "syscall"}, {kind: "profile"}, {kind: "perf"},
 }
 
-// row writes the line of a table for a place, and says which table that is. file is the number of the place's file, -1 for none;
-// common is what all tables have.
-func (a *at) row(file int, common string) (table, row string) {
+// row writes the line of a table for a place, and says which table that is. file is the number of the place's file, exe that of its
+// program, -1 for none; common is what all tables have.
+func (a *at) row(file, exe int, common string) (table, row string) {
 	switch a.kind {
 	case probe.Uprobe, probe.Uretprobe:
 		row = fmt.Sprintf(".file = %d, .offset = 0x%x, %s", file, a.offset, common)
@@ -132,6 +133,9 @@ func (a *at) row(file int, common string) (table, row string) {
 		}
 		if a.kind == probe.Uretprobe {
 			row += ", .ret = true"
+		}
+		if exe >= 0 {
+			row += fmt.Sprintf(", .exe = %d", exe+1)
 		}
 		return "uprobe", row
 	case probe.Perf:
@@ -171,9 +175,11 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	places := u.places(handlers)
 	files := map[string]int{"": -1}
 	for _, a := range places {
-		if _, ok := files[a.path]; !ok {
-			files[a.path] = len(out.Files)
-			out.Files = append(out.Files, a.path)
+		for _, path := range []string{a.path, a.exe} {
+			if _, ok := files[path]; !ok {
+				files[path] = len(out.Files)
+				out.Files = append(out.Files, path)
+			}
 		}
 	}
 	u.printf("static struct inode *gs_inodes[GS_NFILES + 1];\n\n")
@@ -192,7 +198,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 		if a.pid != 0 {
 			common += fmt.Sprintf(", .pid = %d", a.pid)
 		}
-		table, row := a.row(files[a.path], common)
+		table, row := a.row(files[a.path], files[a.exe], common)
 		rows[table] = append(rows[table], "\t{ "+row+" }")
 	}
 	var on, off strings.Builder

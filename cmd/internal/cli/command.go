@@ -122,7 +122,7 @@ func (c *command) logf(format string, args ...any) { fmt.Fprintf(c.Err, format+"
 func (c *command) compilerOptions() (compiler.Options, error) {
 	o := compiler.Options{
 		Args: c.args, Limits: c.limits, Guru: c.guru, Include: c.include, Globals: map[string]string{},
-		TargetPID: c.pid, SearchPath: getenv(c.env, "PATH"), Unoptimised: c.unopt, NoAutoPrint: c.quietEnd, Dump: c.dump,
+		TargetPID: c.pid, SearchPath: getenv(c.env, "PATH"), LibraryPath: getenv(c.env, "LD_LIBRARY_PATH"), Unoptimised: c.unopt, NoAutoPrint: c.quietEnd, Dump: c.dump,
 		SkipBadVars: c.badVars, Privilege: c.privilege, Language: c.language, Config: kernelConfig(),
 		Open: open.Open, Runtime: c.runtime, Verify: getenv(c.env, "GOSTAP_DEBUG") != "",
 	}

@@ -22,6 +22,11 @@ func Identify(p *ir.Program) map[string]debuginfo.FileID {
 	files := map[string]debuginfo.FileID{}
 	for _, pr := range p.Probes {
 		for _, s := range pr.Sites {
+			if s.Exe != "" {
+				if id, err := Stat(s.Exe); err == nil {
+					files[s.Exe] = id
+				}
+			}
 			if s.Path == "" {
 				continue
 			}

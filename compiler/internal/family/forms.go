@@ -82,8 +82,9 @@ func ofFunction(resolve func(*match) []*probe.Site, label string) []*form {
 	}
 }
 
-func processes() *form {
-	return &form{name: "process", args: bare | num | str, kids: []*form{
+// inFile is what may follow process(...) and library(...): places in the file's code.
+func inFile() []*form {
+	return []*form{
 		{name: "function", args: num | str, resolve: functions, kids: ofFunction(functions, "use .statement with the label's line")},
 		{name: "statement", args: num | str, resolve: statements, kids: []*form{
 			{name: "nearest", args: bare, resolve: statements},
@@ -91,20 +92,25 @@ func processes() *form {
 				{name: "return", args: bare, refuse: "an address without its function has no return that could be found", hint: "use .function(address).return"},
 			}},
 		}},
+		{name: "mark", args: str, resolve: marks},
+		{name: "provider", args: str, kids: []*form{{name: "mark", args: str, resolve: marks}}},
+		{name: "plt", args: bare | str, resolve: stubs, kids: []*form{{name: "return", args: bare, resolve: stubs}}},
+	}
+}
+
+func processes() *form {
+	return &form{name: "process", args: bare | num | str, kids: append(inFile(), []*form{
 		{name: "begin", args: bare, resolve: lifetime},
 		{name: "end", args: bare, resolve: lifetime},
 		{name: "thread", args: bare, kids: []*form{
 			{name: "begin", args: bare, resolve: lifetime},
 			{name: "end", args: bare, resolve: lifetime},
 		}},
-		{name: "mark", args: str, resolve: marks},
-		{name: "provider", args: str, kids: []*form{{name: "mark", args: str, resolve: marks}}},
-		{name: "library", args: str, refuse: "naming a library through its program is " + later, hint: `name the library's file: process("/path/lib.so").function("f")`},
-		{name: "plt", args: bare | str, resolve: stubs, kids: []*form{{name: "return", args: bare, resolve: stubs}}},
+		{name: "library", args: str, kids: inFile()},
 		{name: "syscall", args: bare, resolve: processSyscall, kids: []*form{{name: "return", args: bare, resolve: processSyscall}}},
 		{name: "insn", args: bare, refuse: "single-step probes are " + later, hint: "use .statement with an address or a line"},
 		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later, hint: "probe the functions that change the variable"},
-	}}
+	}...)}
 }
 
 // unprivileged reports whether users of the group stapusr may use a probe point that begins with comps.

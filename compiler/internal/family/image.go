@@ -27,6 +27,8 @@ type Env struct {
 	TargetPID int
 	// SearchPath is $PATH, for programs named without a slash.
 	SearchPath string
+	// LibraryPath is $LD_LIBRARY_PATH, for libraries that are named through their program.
+	LibraryPath string
 	// Dir is where relative paths begin, "" for the current directory.
 	Dir string
 	// Privilege is the group of users that the script is checked for (--privilege), "" for none.
@@ -70,6 +72,15 @@ func (e *Env) Image(path string) (debuginfo.Image, error) {
 		e.images = append(e.images, o.img)
 	}
 	return o.img, o.err
+}
+
+// real gives the path without links by which sites name a file.
+func (e *Env) real(path string) string {
+	path = e.abs(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil && !e.foreign(path) {
+		return real
+	}
+	return path
 }
 
 func (e *Env) open(path string) opened {
@@ -124,6 +135,7 @@ type program struct {
 	path   string // to open
 	pid    int
 	target bool
+	of     string // the program that path is a library of, "" for a program
 }
 
 // foreign reports whether path leads through /proc/PID, where the text of a link says nothing.
@@ -337,6 +349,9 @@ func (m *match) image(p program) debuginfo.Image {
 		return img
 	}
 	c := &m.req.Comps[0]
+	if p.of != "" {
+		c = m.at("library")
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		m.errorf(c, "there is no file %s", p.path)

@@ -65,7 +65,11 @@ func (f *finder) mark(mk *debuginfo.Mark) error {
 	if s.Func != nil {
 		fn = s.Func.Name
 	}
-	st, err := f.site(probe.Uprobe, s, fn, []probe.Comp{f.req.Comps[0], {Name: "provider", Arg: text(mk.Provider)}, {Name: "mark", Arg: text(mk.Name)}})
+	comps := []probe.Comp{f.req.Comps[0]}
+	if lib := f.at("library"); lib != nil {
+		comps = append(comps, *lib)
+	}
+	st, err := f.site(probe.Uprobe, s, fn, append(comps, probe.Comp{Name: "provider", Arg: text(mk.Provider)}, probe.Comp{Name: "mark", Arg: text(mk.Name)}))
 	if err != nil {
 		return err
 	}

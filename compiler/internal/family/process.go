@@ -25,6 +25,7 @@ type finder struct {
 	prog program
 	img  debuginfo.Image
 	path string // as sites name it
+	exe  string // the program that hits must come from, "" for any
 	// tail is what the probe point's text has behind function(...) or statement(...).
 	tail  string
 	sites []*probe.Site
@@ -48,7 +49,7 @@ func (m *match) each(last string, find func(*finder)) []*probe.Site {
 			tail = suffix(m.req.Comps[i+1:])
 		}
 	}
-	sites, failed := eachOf(m, m.programs(), func(m *match, p program) []*probe.Site {
+	sites, failed := eachOf(m, m.libraries(m.programs()), func(m *match, p program) []*probe.Site {
 		img := m.image(p)
 		if img == nil {
 			return nil
@@ -56,6 +57,9 @@ func (m *match) each(last string, find func(*finder)) []*probe.Site {
 		f := &finder{match: m, prog: p, img: img, path: img.Path(), tail: tail, seen: map[site]bool{}}
 		if m.env.foreign(p.path) {
 			f.path = p.path
+		}
+		if p.of != "" {
+			f.exe = m.env.real(p.of)
 		}
 		find(f)
 		return f.sites
@@ -100,7 +104,7 @@ func (f *finder) add(kind probe.Kind, s debuginfo.Site, what, name string) error
 		return err
 	}
 	f.seen[key] = true
-	st.Point = `process("` + f.path + `").` + what + `("` + name + `")` + f.tail
+	st.Point = f.head() + `.` + what + `("` + name + `")` + f.tail
 	f.sites = append(f.sites, st)
 	return nil
 }
@@ -112,10 +116,34 @@ func (f *finder) site(kind probe.Kind, at debuginfo.Site, fn string, comps []pro
 		return nil, err
 	}
 	comps[0].Arg = text(f.path)
+	if f.exe != "" {
+		comps[0].Arg = text(f.exe)
+		for i := range comps {
+			if comps[i].Name == "library" {
+				comps[i].Arg = text(f.path)
+			}
+		}
+	}
 	return &probe.Site{
-		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Offset: off, Image: f.img, At: at, Func: fn,
+		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Exe: f.only(), Offset: off, Image: f.img, At: at, Func: fn,
 		Comps: comps, Point: probe.Request{Comps: comps}.String(),
 	}, nil
+}
+
+// head is how the texts of probe points in the file begin.
+func (f *finder) head() string {
+	if f.exe != "" {
+		return `process("` + f.exe + `").library("` + f.path + `")`
+	}
+	return `process("` + f.path + `")`
+}
+
+// only is the program that processes must run for a hit to count, "" if a hit in the file says it all, or the process's number.
+func (f *finder) only() string {
+	if f.prog.pid != 0 {
+		return ""
+	}
+	return f.exe
 }
 
 func text(s string) *ast.Literal { return &ast.Literal{IsString: true, Str: s} }

@@ -101,7 +101,7 @@ func shape(pr *ir.Probe) (string, []ir.Reg) {
 	var order []ir.Reg
 	s := pr.Sites[0]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %d %t %q %d\n", s.Kind, s.PID, s.Target, s.Path, pr.Cond)
+	fmt.Fprintf(&b, "%d %d %t %q %q %d\n", s.Kind, s.PID, s.Target, s.Path, s.Exe, pr.Cond)
 	f := pr.Handler
 	num := make([]int, len(f.Regs))
 	reg := func(r ir.Reg) {

@@ -37,6 +37,7 @@ type siteKey struct {
 	path          string
 	pid           int
 	target        bool
+	exe           string
 	offset        uint64
 	event, symbol string
 	syscall       int
@@ -44,7 +45,7 @@ type siteKey struct {
 }
 
 func keyOf(s *probe.Site) siteKey {
-	return siteKey{s.Kind, s.Path, s.PID, s.Target, s.Offset, s.Event, s.Symbol, s.Syscall, s.Perf}
+	return siteKey{s.Kind, s.Path, s.PID, s.Target, s.Exe, s.Offset, s.Event, s.Symbol, s.Syscall, s.Perf}
 }
 
 type probeMerger struct {

@@ -36,6 +36,9 @@ type entryKey struct {
 	img debuginfo.Image
 	fn  *debuginfo.Func
 	pid int
+	// target and exe limit the site to processes as pid does.
+	target bool
+	exe    string
 }
 
 func (e *Env) image(path string) (debuginfo.Image, error) {
@@ -65,7 +68,7 @@ func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
 	if s.Image == nil || fn == nil {
 		return nil, fail("the function that returns here is not known")
 	}
-	key := entryKey{s.Image, fn, s.PID}
+	key := entryKey{s.Image, fn, s.PID, s.Target, s.Exe}
 	if es := e.entries[key]; es != nil {
 		return es, nil
 	}
