@@ -126,6 +126,7 @@ func TestCommands(t *testing.T) {
 			files["/lab/"+name] = path
 		}
 		change("elsewhere.ko", "vermagic="+k.Release, "vermagic=5"+k.Release[1:])
+		change("block.ko", "plain\x00", "block\x00")
 		change("magic.ko", " mod_unload ", " mod_unlaod ")
 		res := guest(t, k, Options{Files: files, Timeout: 4 * time.Minute, Command: strings.ReplaceAll(`
 r() { n=$1; shift; echo "== $n"; timeout 40 "$@"; echo "rc $?"; }
@@ -139,6 +140,7 @@ r shell ./gostap run mine.ko -c 'PROG; true'
 r timeout ./gostap -T 1 run plain.ko
 r elsewhere ./gostap run elsewhere.ko
 r magic ./gostap run magic.ko
+r builtin ./gostap run block.ko
 r nobody sh -c 'echo nobody:x:1000:1000::/:/bin/sh >>/etc/passwd; su nobody -c "/lab/gostap run /lab/plain.ko"'
 echo "== files"
 ./gostap -o /tmp/files run files.ko & p=$!
@@ -189,6 +191,7 @@ echo "== modules"; lsmod | tail -n +2
 			{"timeout", []string{"ERROR: over", "rc 1"}},
 			{"elsewhere", []string{"the module is for kernel 5" + k.Release[1:] + ", but " + k.Release + " is running", "rc 1"}},
 			{"magic", []string{"module plain does not belong to this kernel", "dmesg says more", "rc 1"}},
+			{"builtin", []string{"block is the name of a part of the kernel", "a name of its own with -m", "rc 1"}},
 			{"nobody", []string{"not permitted", "run as root", "rc 1"}},
 			{"files", []string{"files\nother\n-rw-------\n-r--------\n-r--r--r--\n5\n6\n7\n8\n\nnone(procfs.read)\n41\n41\n(procfs.read)\n1600\nanother module\n"}},
 			{"twice", []string{"a module named files is loaded already", "-m", "rc 1"}},

@@ -129,9 +129,15 @@ func insert(ko []byte, params string) error {
 func explain(err error, name string) error {
 	e := &Error{Err: err, Msg: fmt.Sprintf("the kernel refuses module %s: %v", name, err)}
 	switch {
-	case errors.Is(err, unix.EEXIST):
+	case errors.Is(err, unix.EEXIST), errors.Is(err, unix.EINVAL) && holder(name, "/") != "":
 		e.Msg = fmt.Sprintf("a module named %s is loaded already", name)
-		e.Hint = "another gostap runs it, or give this one a name of its own with -m"
+		e.Hint = "give this one a name of its own with -m"
+		switch holder(name, "/") {
+		case "gostap":
+			e.Hint = "another gostap runs it; " + e.Hint
+		case "kernel":
+			e.Msg = fmt.Sprintf("%s is the name of a part of the kernel, which is built into it", name)
+		}
 	case errors.Is(err, unix.EPERM):
 		e.Msg = "loading kernel modules is not permitted"
 		e.Hint = "run as root (CAP_SYS_MODULE)"
@@ -157,6 +163,22 @@ func explain(err error, name string) error {
 		e.Hint = "dmesg names it"
 	}
 	return e
+}
+
+// holder says who has the name of a module, looking under root: "gostap", another "module", the "kernel" for a part that is
+// built in, or "" for nobody. Built-in parts with parameters have a directory in /sys/module like the modules that are loaded, and a
+// module of that name is refused with EINVAL; only loaded modules have an initstate there.
+func holder(name, root string) string {
+	if _, err := os.Stat(root + "/proc/gostap." + name); err == nil {
+		return "gostap"
+	}
+	if _, err := os.Stat(root + "/sys/module/" + name + "/initstate"); err == nil {
+		return "module"
+	}
+	if _, err := os.Stat(root + "/sys/module/" + name); err == nil {
+		return "kernel"
+	}
+	return ""
 }
 
 // Do makes the module do something. key and val are as the operation says. It gives the operation's number.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"os/exec"
 	"strings"
 	"testing"
@@ -88,6 +89,26 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v: %v", err, e)
 		} else if !strings.Contains(e.Hint, want[1]) && err != unix.EPERM {
 			t.Errorf("%v: hint %q", err, e.Hint)
+		}
+	}
+}
+
+// TestHolder: who has a name already is told apart by what /proc and /sys show of it.
+func TestHolder(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"proc", "sys/module/random", "sys/module/mine", "sys/module/ext4"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"proc/gostap.mine", "sys/module/mine/initstate", "sys/module/ext4/initstate"} {
+		if err := os.WriteFile(filepath.Join(root, file), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"mine": "gostap", "ext4": "module", "random": "kernel", "free": ""} {
+		if got := holder(name, root); got != want {
+			t.Errorf("%s is held by %q, not %q", name, got, want)
 		}
 	}
 }
