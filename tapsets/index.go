@@ -1839,7 +1839,7 @@ var Files = [...]File{
 		{Names: []string{"cputime_to_usecs"}, Off: 4407, End: 4478, Line: 141, Refs: []string{"cputime"}, Params: []string{"cputime"}},
 		{Names: []string{"cputime_to_msecs"}, Off: 4708, End: 4782, Line: 149, Refs: []string{"cputime"}, Params: []string{"cputime"}},
 		{Names: []string{"cputime_to_string"}, Off: 4982, End: 5084, Line: 157, Refs: []string{"msecs_to_string", "cputime_to_msecs", "cputime"}, Params: []string{"cputime"}},
-		{Names: []string{"HZ"}, Off: 5424, End: 5760, Line: 166, Refs: []string{"ticks", "jiffies", "ms", "ktime_get_ns", "best", "i", "hz", "off", "found"}},
+		{Names: []string{"HZ"}, Off: 5353, End: 5689, Line: 166, Refs: []string{"ticks", "jiffies", "ms", "ktime_get_ns", "best", "i", "hz", "off", "found"}},
 	}},
 	{Name: "tokenize.stp", Entries: []grammar.Entry{
 		{Kind: grammar.GlobalEntry, Private: true, Names: []string{"rest"}, Off: 39, End: 58, Line: 3},

@@ -16,8 +16,8 @@ type Peek struct {
 
 const readsMemory = "reads kernel memory"
 
-// HostPeek finds the first place where a handler that fires in the tracer looks into the kernel: reads its memory or asks for
-// the current task. A host needs a session for that which is an interp.Peeker.
+// HostPeek finds the first place where a handler that fires in the tracer looks into the kernel: reads its memory, or asks for
+// the current task or its ticks. A host needs a session for that which is an interp.Peeker.
 func HostPeek(p *ir.Program) Peek {
 	for _, pr := range p.Probes {
 		for _, s := range pr.Sites {
@@ -54,8 +54,11 @@ func peeks(p *ir.Program, in *ir.Instr) string {
 			return readsMemory
 		}
 	case ir.OpIntr:
-		if in.Name == "task_current" {
+		switch in.Name {
+		case "task_current":
 			return "asks the kernel for the current task"
+		case "jiffies":
+			return "asks the kernel for its ticks"
 		}
 		if readsKernel(in) {
 			return readsMemory

@@ -224,8 +224,8 @@ static int gs_control(struct gs_op *op)
 		return gs_run(op);
 	case GS_OP_PEEK:
 		return gs_peek(op);
-	case GS_OP_TASK:
-		op->n = (s64)(unsigned long)current;
+	case GS_OP_TASK: /* n says which: the current task, or the ticks */
+		op->n = op->n ? (s64)get_jiffies_64() : (s64)(unsigned long)current;
 		return 0;
 	case GS_OP_LOCK:
 	case GS_OP_UNLOCK:

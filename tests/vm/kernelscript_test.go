@@ -91,18 +91,20 @@ var kernelScripts = []struct {
 		[]string{"task 11111 000 20\n", "found 11011\n", "target 10\n", "names 1110 250 0kprobe\n", "file 1 /", "entry kernel kernel\n", "args open+1 \n", "memory 1111\n",
 			"stack do_sys_openat2 1kernel0\n"}},
 	{"peek", "open 2", `
-		global n, late
+		global n, late, ticks
 		function read:string (address) { try { return kernel_string(address) } catch (msg) { return msg } }
 		function word:string (address) { try { return sprint(@cast(address, "task_struct", "kernel")->pid) } catch (msg) { return substr(msg, 0, 14) } }
 		probe begin {
 			me = task_current()
 			printf("begin %d %d %d\n", task_tid(me) == tid(), task_execname(me) == execname(), task_current() == me)
+			ticks = jiffies()
 			printf("begin %s|%s|%d\n", read(1), word(8), @cast(pid2task(1), "task_struct", "kernel")->pid)
 			printf("begin %d %x\n", kernel_long(%ADDR + 32), kernel_char(%ADDR + 40))
 			try { println(user_string(16)) } catch (msg) { printf("begin %s\n", msg) }
 		}
 		probe kernel.function("do_sys_openat2") {
 			if (pid() != target() || n++) next
+			printf("ticks %d\n", jiffies() >= ticks && jiffies() < ticks + 100000)
 			printf("hit %s|%s|%d\n", read(1), word(8), @cast(pid2task(1), "task_struct", "kernel")->pid)
 			printf("hit %d %x\n", kernel_long(%ADDR + 32), kernel_char(%ADDR + 40))
 		}
@@ -120,7 +122,7 @@ var kernelScripts = []struct {
 			printf("end %d %d\n", i > 10 && i < 500, found)
 		}`,
 		[]string{"begin 1 1 1\nbegin read fault at 0x0000000000000001|read fault at |1\n", "begin read fault at 0x0000000000000010\n",
-			"hit read fault at 0x0000000000000001|read fault at |1\n", "late ernel 1\n", "end 1 1\n"}},
+			"hit read fault at 0x0000000000000001|read fault at |1\n", "late ernel 1\n", "end 1 1\n", "ticks 1\n"}},
 	{"blacklist", "calls 1", `probe kernel.function("exc_int3") { println("hit") }`,
 		[]string{"cannot probe exc_int3", "blacklist", "rc 1"}},
 }

@@ -23,8 +23,14 @@ const window = 1024
 // The program's argument words.
 const (
 	argAddr = 8 * iota
-	argSize // 0 asks for the current task
+	argSize // 0 asks for something else, which argAddr names
 	argEnd
+)
+
+// What argAddr asks for where argSize is 0.
+const (
+	askTask = iota
+	askJiffies
 )
 
 // Reader reads kernel memory. It is for one goroutine.
@@ -53,19 +59,23 @@ func New() (*Reader, error) {
 	return r, nil
 }
 
-// program reads argSize bytes at argAddr into the map and gives what bpf_probe_read_kernel gives.
+// program reads argSize bytes at argAddr into the map and gives what bpf_probe_read_kernel gives; or puts there
+// what else is asked for.
 func program() asm.Instructions {
 	return asm.Instructions{
 		asm.LoadMem(asm.R3, asm.R1, argAddr, asm.DWord),
 		asm.LoadMem(asm.R2, asm.R1, argSize, asm.DWord),
 		asm.LoadMapValue(asm.R6, 0, 0).WithReference("gostap_peek"),
-		asm.JEq.Imm(asm.R2, 0, "task"),
+		asm.JEq.Imm(asm.R2, 0, "ask"),
 		asm.JGT.Imm(asm.R2, window, "bad"),
 		asm.Mov.Reg(asm.R1, asm.R6),
 		asm.FnProbeReadKernel.Call(),
 		asm.Return(),
-		asm.FnGetCurrentTask.Call().WithSymbol("task"),
-		asm.StoreMem(asm.R6, 0, asm.R0, asm.DWord),
+		asm.JEq.Imm(asm.R3, askJiffies, "jiffies").WithSymbol("ask"),
+		asm.FnGetCurrentTask.Call(),
+		asm.Ja.Label("answer"),
+		asm.FnJiffies64.Call().WithSymbol("jiffies"),
+		asm.StoreMem(asm.R6, 0, asm.R0, asm.DWord).WithSymbol("answer"),
 		asm.Mov.Imm(asm.R0, 0),
 		asm.Return(),
 		asm.Mov.Imm(asm.R0, -int32(unix.EINVAL)).WithSymbol("bad"),
@@ -98,10 +108,18 @@ func (r *Reader) ReadKernel(buf []byte, addr uint64) error {
 
 // CurrentTask gives the address of the calling thread's task_struct.
 func (r *Reader) CurrentTask() (uint64, error) {
-	if err := r.run(0, 0); err != nil {
+	if err := r.run(askTask, 0); err != nil {
 		return 0, err
 	}
 	return binary.NativeEndian.Uint64(r.out), nil
+}
+
+// Jiffies gives the number of ticks of the kernel's timer.
+func (r *Reader) Jiffies() (int64, error) {
+	if err := r.run(askJiffies, 0); err != nil {
+		return 0, err
+	}
+	return int64(binary.NativeEndian.Uint64(r.out)), nil
 }
 
 // Close unloads the program.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -74,6 +75,37 @@ func TestReadFaults(t *testing.T) {
 	}
 	if err := r.ReadKernel(nil, 0); err != nil {
 		t.Errorf("no bytes: %v", err)
+	}
+}
+
+// Ticks go on with the clock that is moved on by them: between two looks at the one there are as many as the other says, and
+// one or two more for what happens between the looks.
+func TestJiffies(t *testing.T) {
+	r := reader(t)
+	var res unix.Timespec
+	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC_COARSE, &res); err != nil {
+		t.Fatal(err)
+	}
+	now := func() int64 {
+		var ts unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+			t.Fatal(err)
+		}
+		return ts.Nano() / res.Nano()
+	}
+	ticks := func() int64 {
+		n, err := r.Jiffies()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	early, first := now(), ticks()
+	begin := now()
+	time.Sleep(50 * time.Millisecond)
+	end, last := now(), ticks()
+	if n := last - first; n < end-begin-2 || n > now()-early+2 {
+		t.Errorf("%d ticks in %d to %d", n, end-begin, now()-early)
 	}
 }
 

@@ -282,12 +282,14 @@ func (s *Session) Deferred(capture int) *ir.Func {
 	return s.plan.Deferred[capture]
 }
 
-// Peeks implements interp.Peeker, as do the next two.
+// Peeks implements interp.Peeker, as do the next three.
 func (s *Session) Peeks() bool { return s.peek != nil }
 
 func (s *Session) ReadKernel(buf []byte, addr uint64) error { return s.peek.ReadKernel(buf, addr) }
 
 func (s *Session) CurrentTask() (uint64, error) { return s.peek.CurrentTask() }
+
+func (s *Session) Jiffies() (int64, error) { return s.peek.Jiffies() }
 
 // SetTarget implements backend.Session.
 func (s *Session) SetTarget(pid int) error {

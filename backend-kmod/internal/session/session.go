@@ -140,7 +140,7 @@ func (s *Session) Run(probe, site int) (bool, error) {
 	return true, nil
 }
 
-// Peeks implements interp.Peeker, as do the next two: every module can do it.
+// Peeks implements interp.Peeker, as do the next three: every module can do it.
 func (s *Session) Peeks() bool { return true }
 
 func (s *Session) ReadKernel(buf []byte, addr uint64) error {
@@ -152,6 +152,8 @@ func (s *Session) CurrentTask() (uint64, error) {
 	n, err := s.m.Do(stage.Task, 0, 0, nil, nil)
 	return uint64(n), err
 }
+
+func (s *Session) Jiffies() (int64, error) { return s.m.Do(stage.Task, 0, 1, nil, nil) }
 
 // Schema describes the records.
 func (s *Session) Schema() *wire.Schema { return s.cfg.Unit.Schema }

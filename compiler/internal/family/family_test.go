@@ -94,10 +94,15 @@ func TestParsePattern(t *testing.T) {
 		{"f@a.go:+3", pattern{fn: "f", file: "a.go", hasLine: true, line: 3, rel: true}, false},
 		{"f@a.go:3-9", pattern{fn: "f", file: "a.go", hasLine: true, line: 3, to: 9}, false},
 		{"f@a.go:*", pattern{fn: "f", file: "a.go", hasLine: true, all: true}, false},
+		{"f@a.c+3", pattern{fn: "f", file: "a.c", hasLine: true, line: 3, rel: true}, false},
+		{"f@*+3", pattern{fn: "f", file: "*", hasLine: true, line: 3, rel: true}, false},
+		{"f@a.c:3,+5-6,*", pattern{fn: "f", file: "a.c", hasLine: true, line: 3, more: "+5-6,*"}, false},
+		{"f@/a/c++", pattern{fn: "f", file: "/a/c++"}, false},
+		{"f@/m/x@v1+incompatible/a.go", pattern{fn: "f", file: "/m/x@v1+incompatible/a.go"}, false},
 		{"f@/m/x@v1.2.3/a.go:7", pattern{fn: "f", file: "/m/x@v1.2.3/a.go", hasLine: true, line: 7}, false},
 		{"main.(*T[go.shape.int]).M@a.go", pattern{fn: "main.(*T[go.shape.int]).M", file: "a.go"}, false},
 		{"", pattern{}, true}, {"@a.go", pattern{}, true}, {"f@", pattern{}, true}, {"f@a.go:", pattern{}, true},
-		{"f@a.go:0", pattern{}, true}, {"f@a.go:9-3", pattern{}, true}, {"f@a.go:99999999999", pattern{}, true},
+		{"f@a.go:0", pattern{}, true}, {"f@a.go:3,", pattern{}, true}, {"f@a.go:,3", pattern{}, true}, {"f@a.go:3,x", pattern{}, true}, {"f@a.go:9-3", pattern{}, true}, {"f@a.go:99999999999", pattern{}, true},
 	} {
 		got, err := parsePattern(tt.text)
 		if (err != nil) != tt.bad || !tt.bad && got != tt.want {
@@ -236,7 +241,7 @@ func TestEveryForm(t *testing.T) {
 }
 
 func FuzzPattern(f *testing.F) {
-	for _, s := range []string{"f", "*@a.go:1", "f@a:+1-3", "@:*", "f@b@c:9"} {
+	for _, s := range []string{"f", "*@a.go:1", "f@a:+1-3", "@:*", "f@b@c:9", "f@a+7", "f@a:1,2-3,*"} {
 		f.Add(s, "/x/a.go")
 	}
 	f.Fuzz(func(t *testing.T, s, file string) {

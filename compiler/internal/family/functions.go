@@ -19,7 +19,7 @@ func (m *match) functionPattern(c *probe.Comp) (pattern, bool) {
 		m.errorf(c, "%v", err)
 		return pat, false
 	}
-	if pat.all || pat.to != 0 || pat.rel {
+	if pat.all || pat.to != 0 || pat.rel || pat.more != "" {
 		m.errorf(c, "a function is named by one line of it").Hintf("use .statement for lines")
 		return pat, false
 	}
@@ -79,7 +79,7 @@ func (p *pattern) among(funcs []*debuginfo.Func, img debuginfo.Image) []*debugin
 	if len(kept) > 0 || !p.hasLine {
 		return kept
 	}
-	sites, err := img.LineSites(p.query(false))
+	sites, err := p.find(img, false)
 	if err != nil {
 		return nil
 	}

@@ -253,7 +253,7 @@ func (f *kfinder) statement(c *probe.Comp, pat pattern) {
 			f.noLine(c)
 			return
 		}
-		sites, err := f.img.LineSites(pat.query(f.has("nearest")))
+		sites, err := pat.find(f.img, f.has("nearest"))
 		if err != nil {
 			f.fromFile(c, err, `an instruction can be named by its distance from the function's first byte: "function+offset"`)
 			return

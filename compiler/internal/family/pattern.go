@@ -3,18 +3,21 @@ package family
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 )
 
-// pattern is the argument of function and statement: func[@file[:line]].
+// pattern is the argument of function and statement: func[@file[:lines]] or func[@file+line]. lines are numbers, ranges and
+// the like with commas between them; line, to, rel and all are the first of them, more is the text of the others.
 type pattern struct {
 	fn, file string
 	hasLine  bool
 	line, to int
 	rel, all bool
+	more     string
 }
 
 // parsePattern takes the text apart. The function ends at the first @: file names may
@@ -35,6 +38,13 @@ func parsePattern(s string) (pattern, error) {
 		if err := p.lines(spec); err != nil {
 			return p, err
 		}
+	} else if i := strings.LastIndexByte(p.file, '+'); i >= 0 && i+1 < len(p.file) && strings.Trim(p.file[i+1:], "0123456789") == "" {
+		// "file+n" is the same as "file:+n".
+		spec := p.file[i:]
+		p.file, p.hasLine = p.file[:i], true
+		if err := p.lines(spec); err != nil {
+			return p, err
+		}
 	}
 	if p.file == "" && !p.hasLine {
 		return p, fmt.Errorf("the file's name is missing in %q", s)
@@ -42,8 +52,21 @@ func parsePattern(s string) (pattern, error) {
 	return p, nil
 }
 
+// lines reads what stands behind the colon: all of it is looked at, the first of a list is kept.
 func (p *pattern) lines(spec string) error {
-	bad := fmt.Errorf("bad line %q: it is a number, +offset, from-to or *", spec)
+	all := strings.Split(spec, ",")
+	for _, one := range all[1:] {
+		if err := new(pattern).span(one); err != nil {
+			return err
+		}
+	}
+	_, p.more, _ = strings.Cut(spec, ",")
+	return p.span(all[0])
+}
+
+// span reads one of the list.
+func (p *pattern) span(spec string) error {
+	bad := fmt.Errorf("bad line %q: it is a number, +offset, from-to or *, or several of them with commas between", spec)
 	if spec == "*" {
 		p.all = true
 		return nil
@@ -67,8 +90,32 @@ func (p *pattern) lines(spec string) error {
 	return nil
 }
 
-func (p *pattern) query(nearest bool) debuginfo.LineQuery {
-	return debuginfo.LineQuery{Func: p.fn, File: p.file, Line: p.line, To: p.to, All: p.all, Rel: p.rel, Nearest: nearest}
+// find asks img for the lines. A place that several of a list name is found once.
+func (p *pattern) find(img lineFinder, nearest bool) ([]debuginfo.Site, error) {
+	sites, err := img.LineSites(debuginfo.LineQuery{Func: p.fn, File: p.file, Line: p.line, To: p.to, All: p.all, Rel: p.rel, Nearest: nearest})
+	if err != nil || p.more == "" {
+		return sites, err
+	}
+	rest := pattern{fn: p.fn, file: p.file}
+	if err := rest.lines(p.more); err != nil {
+		return nil, err
+	}
+	others, err := rest.find(img, nearest)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range others {
+		same := func(s debuginfo.Site) bool { return s.PC == o.PC && s.Line == o.Line && s.Inline == o.Inline }
+		if !slices.ContainsFunc(sites, same) {
+			sites = append(sites, o)
+		}
+	}
+	return sites, nil
+}
+
+// lineFinder is the part of debuginfo.Image that knows lines.
+type lineFinder interface {
+	LineSites(debuginfo.LineQuery) ([]debuginfo.Site, error)
 }
 
 // inFile reports whether a recorded file name is one that the pattern means: equal, the

@@ -63,7 +63,7 @@ func (f *finder) firstStatement(c *probe.Comp, pat pattern) {
 }
 
 func (f *finder) lines(c *probe.Comp, pat pattern) {
-	sites, err := f.img.LineSites(pat.query(f.has("nearest")))
+	sites, err := pat.find(f.img, f.has("nearest"))
 	if err != nil {
 		f.lineHint(f.errorf(c, "%v", err), err)
 		return

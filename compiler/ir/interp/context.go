@@ -73,6 +73,8 @@ type Peeker interface {
 	ReadKernel(buf []byte, addr uint64) error
 	// CurrentTask gives the address of the kernel's structure for the calling thread.
 	CurrentTask() (uint64, error)
+	// Jiffies gives the number of ticks of the kernel's timer.
+	Jiffies() (int64, error)
 }
 
 // ErrNoContext is why an intrinsic cannot run where it is.
@@ -154,6 +156,13 @@ var hostIntrinsics = map[string]func(*HostContext, []Val) (Val, error){
 		n, err := c.Kernel.CurrentTask()
 		return Val{Int: int64(n)}, err
 	},
+	"jiffies": func(c *HostContext, _ []Val) (Val, error) {
+		if c.Kernel == nil {
+			return Val{}, fmt.Errorf("jiffies: %w", ErrNoContext)
+		}
+		n, err := c.Kernel.Jiffies()
+		return Val{Int: n}, err
+	},
 	"target":          func(c *HostContext, _ []Val) (Val, error) { return Val{Int: int64(c.Target)}, nil },
 	"gettimeofday_ns": hostInt(func() int64 { return time.Now().UnixNano() }),
 	"gettimeofday_us": hostInt(func() int64 { return time.Now().UnixMicro() }),
@@ -234,6 +243,6 @@ func comm(pid string) (string, error) {
 var ContextIntrinsics = []string{
 	"addr", "backtrace", "modname", "stack_level", "ustack_level",
 	"umodname", "usymfile", "usymline", "umodname_of", "usymdata_of", "usymfile_of", "usymfileline_of", "usymline_of", "usymname_of",
-	"dump_stack", "ftrace", "mdelay", "panic", "raise", "udelay", "jiffies", "sprint_backtrace", "sprint_ubacktrace",
+	"dump_stack", "ftrace", "mdelay", "panic", "raise", "udelay", "sprint_backtrace", "sprint_ubacktrace",
 	"symdata", "symname", "uaddr", "ubacktrace", "usymdata", "usymfileline", "usymname",
 }

@@ -256,6 +256,7 @@ type fewBytes struct{}
 
 func (fewBytes) Peeks() bool                  { return true }
 func (fewBytes) CurrentTask() (uint64, error) { return 64, nil }
+func (fewBytes) Jiffies() (int64, error)      { return 65, nil }
 func (fewBytes) ReadKernel(buf []byte, addr uint64) error {
 	if addr < 64 || addr+uint64(len(buf)) > 72 {
 		return errors.New("nothing is there")
@@ -283,8 +284,13 @@ func TestHostPeek(t *testing.T) {
 	if got := call(t, ctx, "task_current"); got != "64" {
 		t.Errorf("task_current() = %s", got)
 	}
-	if got := call(t, &HostContext{}, "task_current"); !strings.HasPrefix(got, "E:") {
-		t.Errorf("task_current() without a kernel = %s", got)
+	if got := call(t, ctx, "jiffies"); got != "65" {
+		t.Errorf("jiffies() = %s", got)
+	}
+	for _, name := range []string{"task_current", "jiffies"} {
+		if got := call(t, &HostContext{}, name); !strings.HasPrefix(got, "E:") {
+			t.Errorf("%s() without a kernel = %s", name, got)
+		}
 	}
 }
 
