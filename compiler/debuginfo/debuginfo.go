@@ -301,6 +301,20 @@ type Marks interface {
 	Marks() ([]Mark, error)
 }
 
+// Label is a label of the source that has a place in the code.
+type Label struct {
+	Name string
+	// Site is an AtLine; its Inline is set for a label of an inlined copy, which is then that copy.
+	Site Site
+}
+
+// Labels is what images have that know the labels of functions.
+type Labels interface {
+	// Labels lists the labels of functions whose name matches pattern, in the functions themselves and in their inlined
+	// copies, by address. The error is a *NotFoundError if there is no such function, ErrNoTypes without debug information.
+	Labels(pattern string) ([]Label, error)
+}
+
 // Stub is an entry of the procedure linkage table: code of a program that leads to a function of a library.
 type Stub struct {
 	Name string // of the function, without version

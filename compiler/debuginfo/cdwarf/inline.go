@@ -25,19 +25,14 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 		return nil, err
 	}
 	for _, r := range refs {
-		tree, err := r.Unit.Tree(r.Func)
+		fn, err := im.container(r)
 		if err != nil {
 			return nil, err
 		}
-		low, ok := dw.EntryPC(tree)
-		if !ok {
+		if fn == nil {
 			continue
 		}
-		fn := im.fromEntry(r.Unit, tree, low, "")
-		if fn.tree == nil {
-			fn.tree = tree
-		}
-		tree = fn.tree
+		tree := fn.tree
 		for _, t := range dw.Inlined(tree) {
 			if t.Offset != r.Die {
 				continue

@@ -312,6 +312,25 @@ func (im *Image) Inlined(pattern string) ([]*debuginfo.InlineSite, error) {
 	return out, nil
 }
 
+// Labels lists the labels of functions.
+func (im *Image) Labels(pattern string) ([]debuginfo.Label, error) {
+	v, err := im.needs("labels are")
+	if err != nil {
+		return nil, err
+	}
+	all, err := v.img.Labels(pattern)
+	if err != nil {
+		return nil, err
+	}
+	var out []debuginfo.Label
+	for _, l := range all {
+		if l.Site, err = im.site(v, l.Site); err == nil { // else code that the kernel has dropped
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
 // LineSites resolves lines.
 func (im *Image) LineSites(q debuginfo.LineQuery) ([]debuginfo.Site, error) {
 	v, err := im.needs("source lines are")

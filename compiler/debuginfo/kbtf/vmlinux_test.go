@@ -33,7 +33,14 @@ __attribute__((noinline)) long vfs_read(struct file *f, char *buf, unsigned long
 	counter += sum;
 	return sum + f->pos;
 }
-__attribute__((noinline)) long shrunk(struct file *f, int n) { return f->pos + n + hidden; }
+__attribute__((noinline)) long shrunk(struct file *f, int n) {
+	if (n > 1000)
+		goto far;
+	return f->pos + n + hidden;
+far:
+	hidden = n;
+	return f->pos;
+}
 void _start(void) {
 	struct file a = { 1, &a, 3 };
 	char b[4] = "abc";
@@ -156,6 +163,15 @@ func TestVmlinux(t *testing.T) {
 	}
 	if f, err := im.Var(copies[0].Site, "f"); err != nil || f.Type.Name != "struct file *" {
 		t.Errorf("f of the copy: %+v %v", f, err)
+	}
+	// Labels.
+	ls, err := im.Labels("shr*")
+	wl, err2 := ref.Labels("shrunk")
+	if err != nil || err2 != nil || len(ls) != 1 || len(wl) != 1 || ls[0].Name != "far" || ls[0].Site.PC != wl[0].Site.PC+slide || ls[0].Site.Func.Name != "shrunk" {
+		t.Fatalf("%+v %v, the file says %+v %v", ls, err, wl, err2)
+	}
+	if n, err := im.Var(ls[0].Site, "n"); err != nil || n.Type.Name != "int" {
+		t.Errorf("n at the label: %+v %v", n, err)
 	}
 	// A declaration's file, and a function that BTF describes otherwise than it is: BTF goes first.
 	fs, err := im.SourceFuncs("vfs_*")

@@ -69,8 +69,8 @@ func timers() *form {
 // later ends the reasons for what may come.
 const later = "not available in this version"
 
-// ofFunction is what may follow function(...). label says what to use instead of .label.
-func ofFunction(resolve func(*match) []*probe.Site, label string) []*form {
+// ofFunction is what may follow function(...).
+func ofFunction(resolve func(*match) []*probe.Site) []*form {
 	return []*form{
 		{name: "call", args: bare, resolve: resolve},
 		{name: "inline", args: bare, resolve: resolve},
@@ -78,14 +78,14 @@ func ofFunction(resolve func(*match) []*probe.Site, label string) []*form {
 		{name: "return", args: bare, resolve: resolve, kids: []*form{{name: "maxactive", args: num, resolve: resolve}}},
 		{name: "callee", args: str, refuse: "probes by call chain are " + later, hint: "probe the called function and test the caller in the handler"},
 		{name: "callees", args: bare | num, refuse: "probes by call chain are " + later, hint: "probe the called functions and test the caller in the handler"},
-		{name: "label", args: str, refuse: "probes at labels are " + later, hint: label},
+		{name: "label", args: str, resolve: resolve},
 	}
 }
 
 // inFile is what may follow process(...) and library(...): places in the file's code.
 func inFile() []*form {
 	return []*form{
-		{name: "function", args: num | str, resolve: functions, kids: ofFunction(functions, "use .statement with the label's line")},
+		{name: "function", args: num | str, resolve: functions, kids: ofFunction(functions)},
 		{name: "statement", args: num | str, resolve: statements, kids: []*form{
 			{name: "nearest", args: bare, resolve: statements},
 			{name: "absolute", args: bare, resolve: statements, kids: []*form{

@@ -18,7 +18,7 @@ const CodeBlacklist diag.Code = "blacklist"
 func inKernel() []*form {
 	return []*form{
 		{name: "function", args: num | str, resolve: kernelFunctions, kids: append(
-			ofFunction(kernelFunctions, `use .statement with the label's line, or "function+offset"`),
+			ofFunction(kernelFunctions),
 			&form{name: "offset", args: num, resolve: kernelFunctions})},
 		{name: "statement", args: num | str, resolve: kernelStatements, kids: []*form{
 			{name: "nearest", args: bare, resolve: kernelStatements},
@@ -145,6 +145,9 @@ func (m *match) span(name string) source.Span {
 // kernelFunctions resolves kernel.function, module(...).function and kprobe.function.
 func kernelFunctions(m *match) []*probe.Site {
 	c := m.at("function")
+	if m.has("label") {
+		return m.eachKernel("function", func(f *kfinder) { f.labels(c) })
+	}
 	if !c.Arg.IsString {
 		return m.eachKernel("function", func(f *kfinder) { f.functionAt(c, uint64(c.Arg.Num)) })
 	}

@@ -161,6 +161,9 @@ func place(name, file string, line int) string {
 // functions resolves process(...).function(...) with all its suffixes.
 func functions(m *match) []*probe.Site {
 	c := m.at("function")
+	if m.has("label") {
+		return m.each("function", (*finder).labels)
+	}
 	if !c.Arg.IsString {
 		return m.each("function", func(f *finder) { f.functionAt(c, uint64(c.Arg.Num)) })
 	}
