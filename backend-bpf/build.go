@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
@@ -61,7 +63,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		name := fmt.Sprintf("probe_%d", len(pl.Attach))
 		sh := &sel.Handler{Handler: h, Name: name, Capture: len(pl.Schema.Captures)}
 		pr := p.Probes[h.Probe]
-		if !served(&ds, pr, h.Sites[0].Kind) {
+		if !served(&ds, pr, h.Sites[0].Kind) || !shown(&ds, pr, h.Sites) {
 			continue
 		}
 		res, err := u.Handler(sh)
@@ -121,12 +123,36 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 func served(ds *diag.List, pr *ir.Probe, k probe.Kind) bool {
 	switch k {
 	case probe.Uprobe, probe.Uretprobe, probe.Kprobe, probe.Kretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.Profile, probe.Perf, probe.Tracepoint,
-		probe.ProcessSyscall, probe.ProcessSyscallReturn:
+		probe.ProcessSyscall, probe.ProcessSyscallReturn, probe.Netfilter:
 		return true
 	}
 	ds.Errorf(diag.Build, "bpf-probe-kind", source.At(pr.Pos), "the eBPF back end does not serve %v probes", k).
 		Hintf("the kernel-module back end may: --runtime=kernel")
 	return false
+}
+
+// shown reports whether the kernel shows programs the packets that sites are for: those of IPv4 and IPv6, but to nobody first or last.
+func shown(ds *diag.List, pr *ir.Probe, sites []*probe.Site) bool {
+	for _, s := range sites {
+		if s.Kind != probe.Netfilter {
+			continue
+		}
+		h, err := probe.ParseNetHook(s.Event)
+		switch {
+		case err != nil:
+			ds.Errorf(diag.Build, "bpf", source.At(pr.Pos), "%s: %v", s.Point, err)
+		case h.Family != unix.NFPROTO_IPV4 && h.Family != unix.NFPROTO_IPV6:
+			ds.Errorf(diag.Build, "bpf-packets", source.At(pr.Pos), "%s: the kernel shows eBPF programs packets of IPv4 and IPv6 alone", s.Point).
+				Hintf("the kernel-module back end can do this: --runtime=kernel")
+		case h.Priority == math.MinInt32 || h.Priority == math.MaxInt32:
+			ds.Errorf(diag.Build, "bpf-packets", source.At(pr.Pos), "%s: the kernel lets no eBPF program be the first or the last of all", s.Point).
+				Hintf("take a priority beside it, such as \"%d\", or --runtime=kernel", h.Priority-max(-1, min(1, h.Priority)))
+		default:
+			continue
+		}
+		return false
+	}
+	return true
 }
 
 // refused says that a handler could not be translated.

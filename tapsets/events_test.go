@@ -17,7 +17,7 @@ import (
 )
 
 // eventFiles hold aliases for what happens in the kernel.
-var eventFiles = []string{"interrupts", "ioblock", "ioscheduler", "kprocess", "mib", "netdev", "scheduler", "signal_events", "socket_events", "tcp", "udp", "vfs", "vm"}
+var eventFiles = []string{"interrupts", "ioblock", "ioscheduler", "kprocess", "mib", "netdev", "netfilter", "scheduler", "signal_events", "socket_events", "tcp", "udp", "vfs", "vm"}
 
 // event is an alias with the variables that its comment names.
 type event struct {
@@ -40,7 +40,7 @@ func events(t *testing.T) []event {
 		if err != nil {
 			t.Fatal(err)
 		}
-		docs := map[string][]string{}
+		docs, have := map[string][]string{}, map[string][]string{}
 		for _, e := range f.Entries {
 			if e.Kind != grammar.AliasEntry {
 				continue
@@ -59,14 +59,20 @@ func events(t *testing.T) []event {
 					doc = append(doc, docs[e.Names[0][:strings.IndexByte(e.Names[0], '.')+1]+doc[i+1]]...)
 				}
 			}
+			// An alias for others has their variables.
 			var vars []string
+			for i, w := range doc {
+				if w == "as" && i+1 < len(doc) && !setting.Match(text[e.Off:e.End]) {
+					vars = append(vars, have[doc[i+1]]...)
+				}
+			}
 			for _, m := range setting.FindAllStringSubmatch(string(text[e.Off:e.End]), -1) {
 				if slices.Contains(doc, m[1]) && !slices.Contains(vars, m[1]) {
 					vars = append(vars, m[1])
 				}
 			}
 			for _, n := range e.Names {
-				docs[n] = doc
+				docs[n], have[n] = doc, vars
 				out = append(out, event{n, f.Name, vars})
 			}
 		}

@@ -73,11 +73,13 @@ const (
 	// ProcfsRead and ProcfsWrite: a process reads or writes a file of the script's in /proc, whose path there is Event.
 	ProcfsRead
 	ProcfsWrite
+	// Netfilter: a packet comes by at a place of the kernel's network code, which Event says (NetHook).
+	Netfilter
 	NumKinds // how many there are
 )
 
 var kindNames = [...]string{"begin", "end", "error", "never", "timer", "profile", "uprobe", "uretprobe", "process.begin", "process.end",
-	"thread.begin", "thread.end", "syscall", "syscall.return", "kprobe", "kretprobe", "tracepoint", "perf", "input.char", "input.line", "procfs.read", "procfs.write"}
+	"thread.begin", "thread.end", "syscall", "syscall.return", "kprobe", "kretprobe", "tracepoint", "perf", "input.char", "input.line", "procfs.read", "procfs.write", "netfilter"}
 
 func (k Kind) String() string { return kindNames[k] }
 

@@ -63,6 +63,19 @@ probe prometheus {
 }
 probe procfs("stop").write { exit() }
 `,
+	// A handler that does not come to its end has no say.
+	"packets": `
+global n
+probe netfilter.ipv4.local_out {
+	if (protocol != 1 || length < 100) next
+	n[length]++
+	if (length == 128) $verdict = nf_drop
+	if (length == 138) { $verdict = nf_stolen next }
+	if (length == 148) { $verdict = nf_drop error("over") }
+}
+probe netfilter.ipv4.local_in { if (protocol == 1 && length > 99) n[-length]++ }
+probe end, error { foreach (l+ in n) printf("%d: %d\n", l, n[l]) }
+`,
 	"other": `probe procfs("sub/x").read { $value = "another module\n" } probe begin { println("other") } probe timer.s(30) { exit() }`,
 	"plain": `probe process("%PROG").function("main.traceme") { printf("%d and %d\n", $a, $b) } probe end { error("over") }`,
 	"mine":  `probe process.function("main.traceme") { println("mine ", pid() == target()) }`,
@@ -90,6 +103,13 @@ func TestCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			args := []string{"-g", "--vp", "00020", "-p4", "-m", name, "-r", kdir, "--runtime=kernel"}
+			if name == "packets" {
+				facts, err := k.Facts(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				args = append(args, "--kernel-btf", facts.BTF, "--kernel-map", facts.Kallsyms)
+			}
 			if name == "mine" {
 				args = append(args, "-c", prog)
 			}
@@ -169,6 +189,11 @@ echo "== metrics"
 upto /proc/gostap/metrics/stop
 sort /proc/gostap/metrics/prometheus
 echo x >/proc/gostap/metrics/stop; wait $p; echo "rc $?"
+echo "== packets"
+./gostap run packets.ko >/tmp/packets 2>&1 & p=$!
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do lsmod | grep -q ^packets && break; sleep 0.2; done; sleep 1
+for s in 90 100 110 120; do ping -c 1 -W 1 -s $s 127.0.0.1 >/dev/null 2>&1; echo "$s $?"; done
+wait $p; cat /tmp/packets
 echo "== replaced"; echo >>PROG; ./gostap run plain.ko; echo "rc $?"
 mount -t securityfs s /sys/kernel/security
 [ -e /sys/kernel/security/lockdown ] && echo integrity >/sys/kernel/security/lockdown && r lockdown ./gostap run other.ko
@@ -198,6 +223,7 @@ echo "== modules"; lsmod | tail -n +2
 			{"wrong", []string{"ERROR: division by 0 near operator '/'", "bad 1\n", "files 1\nwrote 3 sh\n", "after 1\n0\n"}},
 			{"metrics", []string{`calls_total{name="a\"b\\c",number="7"} 3` + "\n" + `calls_total{name="d\n",number="-1"} 4` + "\n" + `quoted{path=/x} 5` + "\n" + `quoted{path=y} 1` + "\n" +
 				`twice{path="</x>"} 10` + "\n" + `twice{path="<y>"} 2` + "\n", "rc 0"}},
+			{"packets", []string{"90 0\n100 1\n110 0\n120 0\n", "ERROR: over", "-138: 2\n-118: 2\n118: 2\n128: 1\n138: 2\n148: 1\n"}},
 			{"replaced", []string{prog + " is not the file that plain.ko was built for", "rc 1"}},
 			{"unsigned", []string{"the kernel takes signed modules only", "--runtime=bpf", "rc 1"}},
 			{"disabled", []string{"loading of modules was switched off", "--runtime=bpf", "rc 1"}},

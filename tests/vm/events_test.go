@@ -36,4 +36,12 @@ var eventScripts = []kernelScript{
 		probe scheduler.cpu_on { if (pid() == target() && !idle) on = 1 }
 		probe end { println("started ", started > 0, " released ", released, " on ", on) }`,
 		want: []string{"started 1 released 1 on 1"}},
+	{name: "netfilter", run: "ip link set lo up 2>/dev/null || ifconfig lo up; RUN -c 'ping -c 5 -s 200 127.0.0.1' >/tmp/netfilter; grep -v -e PING -e bytes -e round -e statistics -e ^$ /tmp/netfilter", script: `
+		global n
+		probe netfilter.ip.local_in { if (protocol == 1) n[name, pf, saddr, length, indev_name]++ }
+		probe netfilter.ipv4.post_routing { if (protocol == 1) n[name, pf, daddr, length, outdev_name]++ }
+		probe netfilter.pf("NFPROTO_IPV4").hook("NF_INET_PRE_ROUTING").priority("NF_IP_PRI_RAW") { if ($skb->len == 228) { n["error", "", execname(), $hooknum, ""]++ try { println(1 / ($skb->len - 228)) } catch { } } }
+		probe end { foreach ([a, b, c, d, e] in n) if (a != "error") printf("%s %s %s %d %s: %d\n", a, b, c, d, e, n[a, b, c, d, e]) }`,
+		want:  []string{"5 packets transmitted, 5 packets received, 0% packet loss netfilter.ip.local_in ipv4 127.0.0.1 228 lo: 10 netfilter.ip.post_routing ipv4 127.0.0.1 228 lo: 10 rc 0"},
+		noBPF: "cannot look at packets with eBPF: this kernel has no such programs"},
 }

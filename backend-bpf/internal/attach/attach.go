@@ -17,6 +17,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/cpus"
 )
 
@@ -181,6 +182,20 @@ func (s *Set) Tracing(prog int, attachType uint32, name string, cookie uint64) e
 	}
 	if err != nil {
 		return fmt.Errorf("attach to %s: %w", name, explainTracepoint(err))
+	}
+	s.links = append(s.links, link{fd})
+	s.note("%s", name)
+	return nil
+}
+
+// Netfilter attaches a program where packets come by, in the network namespace of this process.
+func (s *Set) Netfilter(prog int, name string, h probe.NetHook) error {
+	fd, err := kern.LinkNetfilter(prog, h.Family, h.Hook, h.Priority)
+	if err == unix.EBUSY {
+		return fmt.Errorf("attach to %s: another eBPF program is there with the priority %d, and the kernel takes one; give another .priority: %w", name, h.Priority, err)
+	}
+	if err != nil {
+		return fmt.Errorf("attach to %s: %w", name, err)
 	}
 	s.links = append(s.links, link{fd})
 	s.note("%s", name)

@@ -48,6 +48,7 @@ const (
 	KretprobeMulti                 // ... at returns, however many calls are under way
 	KprobeMissed                   // the kernel tells how many hits of a link it missed
 	Override                       // a program may make a kernel function return an error
+	Netfilter                      // programs where packets come by
 	Modules                        // loadable kernel modules
 	numFeatures
 )
@@ -82,6 +83,7 @@ var names = [numFeatures]struct{ name, what string }{
 	KretprobeMulti:  {"kretprobe_multi", "returns of many kernel functions with one link"},
 	KprobeMissed:    {"kprobe missed", "count the hits of a link that the kernel missed"},
 	Override:        {"override_return", "guru mode: make a kernel function fail"},
+	Netfilter:       {"netfilter", "packets of IPv4 and IPv6"},
 	Modules:         {"modules", "the kernel-module back end"},
 }
 

@@ -98,10 +98,29 @@ func try(f Feature) error {
 		return haveKprobeMissed()
 	case KretprobeMulti:
 		return haveKretprobeMulti()
+	case Netfilter:
+		return haveNetfilter()
 	case Modules:
 		return haveModules()
 	}
 	return fmt.Errorf("no such ability: %d", f)
+}
+
+// haveNetfilter loads a program that lets packets go on.
+func haveNetfilter() error {
+	code, err := load.Encode(asm.Instructions{asm.Mov.Imm(asm.R0, 1), asm.Return()})
+	if err != nil {
+		return err
+	}
+	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: uint32(ebpf.Netfilter), AttachType: kern.AttachNetfilter, License: "GPL", Insns: code.Bytes})
+	if err == unix.EINVAL {
+		return errors.New("this kernel has no such programs (Linux 6.4, CONFIG_NETFILTER_BPF_LINK)")
+	}
+	if err != nil {
+		return no(err)
+	}
+	kern.Close(fd)
+	return nil
 }
 
 // program loads insns with an end to them.

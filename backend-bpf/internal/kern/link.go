@@ -15,6 +15,7 @@ const (
 	AttachTraceFexit    = 25
 	AttachPerfEvent     = 41
 	AttachKprobeMulti   = 42
+	AttachNetfilter     = 45
 	AttachUprobeMulti   = 48
 	AttachUprobeSession = 57
 )
@@ -127,6 +128,17 @@ func LinkPerf(prog, perf int, cookie uint64) (int, error) {
 		progFd, targetFd, attachType, flags uint32
 		cookie                              uint64
 	}{uint32(prog), uint32(perf), AttachPerfEvent, 0, cookie}
+	return call(cmdLinkCreate, unsafe.Pointer(&a), unsafe.Sizeof(a))
+}
+
+// LinkNetfilter attaches prog where packets of a family come by, in the caller's network namespace.
+func LinkNetfilter(prog int, family, hook uint8, priority int32) (int, error) {
+	a := struct {
+		progFd, targetFd, attachType, flags uint32
+		pf, hook                            uint32
+		priority                            int32
+		nfFlags                             uint32
+	}{progFd: uint32(prog), attachType: AttachNetfilter, pf: uint32(family), hook: uint32(hook), priority: priority}
 	return call(cmdLinkCreate, unsafe.Pointer(&a), unsafe.Sizeof(a))
 }
 

@@ -24,6 +24,9 @@ func (g *gen) userRegs(in *ir.Instr, what string) bool {
 	case k == probe.Tracepoint || isSyscall(k):
 		g.u.refuse(in.Pos, "bpf-no-registers", "%s: with eBPF a probe at a tracepoint or a system call has no registers of the program to look at", what)
 		return false
+	case k == probe.Netfilter:
+		g.u.refuse(in.Pos, "bpf-no-registers", "%s: where packets come by there are no registers to look at", what)
+		return false
 	case !lifetime(k):
 		return true
 	}

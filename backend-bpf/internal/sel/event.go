@@ -28,6 +28,8 @@ func (g *gen) traceArg(in *ir.Instr) {
 	kind := g.h.Sites[0].Kind
 	switch {
 	case in.Dst == ir.NoReg:
+	case kind == probe.Netfilter:
+		g.packet(in)
 	case kind == probe.Tracepoint && g.record:
 		if in.N == 0 {
 			g.mov(g.longs[in.Dst], g.number(g.taskRegs()))

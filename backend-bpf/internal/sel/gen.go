@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -187,9 +188,12 @@ func (g *gen) prologue() {
 // setup gets what the handler needs while it runs.
 func (g *gen) setup() {
 	if g.siteNum != mach.None {
-		if isSyscall(g.h.Sites[0].Kind) {
+		switch k := g.h.Sites[0].Kind; {
+		case isSyscall(k):
 			g.mov(g.siteNum, g.syscallSite())
-		} else {
+		case k == probe.Netfilter: // all are one and the same place (place.Decide)
+			g.movI(g.siteNum, int64(g.h.IDs[0]))
+		default:
 			g.mov(g.siteNum, g.call(asm.FnGetAttachCookie, aReg(g.ctx)))
 		}
 	}

@@ -73,6 +73,10 @@ func (g *gen) putStack(r *record, room int, user bool) {
 // yet, so that a walk by frame pointers misses the direct caller: it is put in from the stack's top,
 // unless the kernel has done so (which it does from 6.12 on where the probe is on "push %rbp").
 func (g *gen) trace(list mem, room int, user bool) mach.Reg {
+	if g.h.Sites[0].Kind == probe.Netfilter {
+		g.u.refuse(g.pos, "bpf-stack", "the kernel shows eBPF programs no stacks where packets come by")
+		return g.imm(0)
+	}
 	flags := int64(0)
 	if user {
 		flags = userStack

@@ -19,6 +19,10 @@ import (
 // the end, so that nothing of it is left in the machine code, and no table of programs is needed, which
 // programs that may sleep could not have. The session looks at what became of it (checkStacks).
 func (g *gen) quit() {
+	if g.h.Sites[0].Kind == probe.Netfilter {
+		g.ret(nfAccept)
+		return
+	}
 	g.movI(mach.R0, 0)
 	if k := g.h.Sites[0].Kind; !g.u.Feat.MayGoto || k != probe.Uprobe && k != probe.Uretprobe {
 		g.cur.Term = mach.Term{Kind: mach.Exit}

@@ -250,6 +250,8 @@ func (g *gen) progType() (ebpf.ProgramType, ebpf.AttachType, string) {
 	switch s.Kind {
 	case probe.Profile, probe.Perf:
 		return ebpf.PerfEvent, ebpf.AttachNone, ""
+	case probe.Netfilter:
+		return ebpf.Netfilter, ebpf.AttachNetfilter, ""
 	case probe.Tracepoint:
 		if g.record {
 			return ebpf.TracePoint, ebpf.AttachNone, s.Event

@@ -56,18 +56,23 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 }
 
 // inOrder lists what is to be attached so that programs at one place of a program run in the order of the script: the
-// kernel runs the one first that came last (kernel/events/uprobes.c, consumer_add). For places in the kernel see kernelLast.
+// kernel runs the one first that came last (kernel/events/uprobes.c, consumer_add; net/netfilter/core.c, nf_hook_entries_grow). For places in the kernel see kernelLast.
 func inOrder(as []plan.Attach) []*plan.Attach {
-	var at []int
+	var at, packets []int
 	out := make([]*plan.Attach, len(as))
 	for i := range as {
 		out[i] = &as[i]
-		if as[i].Kind.InUser() {
+		switch {
+		case as[i].Kind.InUser():
 			at = append(at, i)
+		case as[i].Kind == probe.Netfilter:
+			packets = append(packets, i)
 		}
 	}
-	for i, j := 0, len(at)-1; i < j; i, j = i+1, j-1 {
-		out[at[i]], out[at[j]] = out[at[j]], out[at[i]]
+	for _, at := range [][]int{at, packets} {
+		for i, j := 0, len(at)-1; i < j; i, j = i+1, j-1 {
+			out[at[i]], out[at[j]] = out[at[j]], out[at[i]]
+		}
 	}
 	return out
 }
@@ -87,6 +92,8 @@ func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error
 		return s.attachKernel(a)
 	case a.Kind == probe.Profile || a.Kind == probe.Perf:
 		return s.attachPerf(a, prog)
+	case a.Kind == probe.Netfilter:
+		return s.attachNetfilter(a, prog)
 	case a.Table != "":
 		return s.enlist(a, prog)
 	case a.Kind == probe.ProcessSyscall || a.Kind == probe.ProcessSyscallReturn:
@@ -133,6 +140,21 @@ func (s *Session) attachPerf(a *plan.Attach, prog *load.Prog) error {
 		if err := s.set.Perf(prog.FD(), ev, pid, t.Cookie); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// attachNetfilter attaches a program where packets come by. The kernel takes one program at a place and priority.
+func (s *Session) attachNetfilter(a *plan.Attach, prog *load.Prog) error {
+	for _, t := range a.Sites {
+		h, err := probe.ParseNetHook(t.Site.Event)
+		if err != nil {
+			return err
+		}
+		if err := s.set.Netfilter(prog.FD(), t.Site.Title(), h); err != nil {
+			return err
+		}
+		s.report = append(s.report, t.Site.Title()+": netfilter, in this network namespace")
 	}
 	return nil
 }

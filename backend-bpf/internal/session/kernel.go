@@ -44,6 +44,29 @@ func (s *Session) checkKprobes() error {
 	return nil
 }
 
+// checkNetfilter refuses to look at packets before anything is loaded where the kernel shows programs none.
+func (s *Session) checkNetfilter() error {
+	for i := range s.plan.Attach {
+		a := &s.plan.Attach[i]
+		if a.Kind != probe.Netfilter {
+			continue
+		}
+		why := features.Probe(features.Netfilter)
+		if why == nil {
+			return nil
+		}
+		d := &diag.Diagnostic{Phase: diag.Load, Code: CodeKernel, Message: fmt.Sprintf("cannot look at packets with eBPF: %v", why), Hint: "use --runtime=kernel"}
+		if features.Probe(features.BPF) != nil {
+			d.Code, d.Hint = CodeRights, features.Refusal()
+		}
+		if a.Probe >= 0 && a.Probe < len(s.plan.Program.Probes) {
+			d.Span = source.At(s.plan.Program.Probes[a.Probe].Pos)
+		}
+		return d
+	}
+	return nil
+}
+
 // kernelSpec prepares programs at functions of the kernel for the kind of link that they get.
 func (s *Session) kernelSpec(spec *ebpf.CollectionSpec) {
 	users := map[string]bool{}

@@ -86,6 +86,9 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	if err := s.checkKprobes(); err != nil {
 		return nil, err
 	}
+	if err := s.checkNetfilter(); err != nil {
+		return nil, err
+	}
 	for _, a := range s.plan.Attach {
 		if s.cool == nil && a.Kind.InUser() {
 			s.cool = attach.Warm() // while programs are loaded, the target is started and begin handlers run

@@ -77,7 +77,10 @@ func (f *procFiles) write(u *unit, on, off *strings.Builder) {
 	fmt.Fprintf(off, "\tgs_procfs_off();\n")
 }
 
-// replies reports whether the handler is one of a file in /proc: the process at it has to know whether it came to its end.
+// replies reports whether somebody has to know whether the handler came to its end: the process at a file in /proc, the kernel that has
+// shown it a packet.
 func (g *gen) replies() bool {
-	return g.probe >= 0 && slices.ContainsFunc(g.probes.Sites, func(s *probe.Site) bool { return s.Kind == probe.ProcfsRead || s.Kind == probe.ProcfsWrite })
+	return g.probe >= 0 && slices.ContainsFunc(g.probes.Sites, func(s *probe.Site) bool {
+		return s.Kind == probe.ProcfsRead || s.Kind == probe.ProcfsWrite || s.Kind == probe.Netfilter
+	})
 }

@@ -2,6 +2,7 @@ package cgen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +23,9 @@ type spot struct {
 	nr     int    // of a system call
 	except string // name of the set of numbers that it is not for
 	pid    int    // -1 for the target
+	net    probe.NetHook
+	alone  *fn // whose packets: what one handler says about a packet must not pass for another's
+	site   int // of alone
 }
 
 // at is one place: handlers of several probes can share it.
@@ -48,6 +52,9 @@ func (u *unit) places(handlers []*fn) []*at {
 				continue
 			}
 			sp, ok := u.spot(h, s)
+			if sp.kind == probe.Netfilter {
+				sp.alone, sp.site = h, i
+			}
 			if !ok {
 				continue
 			}
@@ -97,6 +104,11 @@ func (u *unit) spot(h *fn, s *probe.Site) (sp spot, ok bool) {
 		}
 	case probe.ProcfsRead, probe.ProcfsWrite:
 		sp.event = s.Event
+	case probe.Netfilter:
+		var err error
+		if sp.net, err = probe.ParseNetHook(s.Event); err != nil {
+			u.refuse(pr.Pos, "%s: %v", s.Point, err)
+		}
 	case probe.ProcessSyscall, probe.ProcessSyscallReturn:
 		sp.nr = s.Syscall
 		if sp.nr == probe.AnySyscall {
@@ -119,7 +131,7 @@ func (u *unit) spot(h *fn, s *probe.Site) (sp spot, ok bool) {
 // tables are the kinds of places, each with a table, a header and functions named after it, and what else its functions take for
 // a row and for the table.
 var tables = []struct{ kind, on, off string }{
-	{"uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes"}, {kind: "kprobe"}, {kind: "trace"}, {kind: "process"}, {kind: "syscall"}, {kind: "profile"}, {kind: "perf"},
+	{"uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes"}, {kind: "kprobe"}, {kind: "trace"}, {kind: "process"}, {kind: "syscall"}, {kind: "profile"}, {kind: "perf"}, {kind: "netfilter"},
 }
 
 // row writes the line of a table for a place, and says which table that is. file is the number of the place's file, exe that of its
@@ -156,6 +168,8 @@ func (a *at) row(file, exe int, common string) (table, row string) {
 			row += ", .wild = true"
 		}
 		return "kprobe", row
+	case probe.Netfilter:
+		return "netfilter", fmt.Sprintf(".family = %d, .hook = %d, .priority = %d, %s", a.net.Family, a.net.Hook, a.net.Priority, common)
 	case probe.Tracepoint:
 		return "trace", fmt.Sprintf(".name = %s, %s", text(a.event), common)
 	case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
@@ -201,6 +215,7 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 		table, row := a.row(files[a.path], files[a.exe], common)
 		rows[table] = append(rows[table], "\t{ "+row+" }")
 	}
+	slices.Reverse(rows["netfilter"]) // of those with one priority, the kernel runs the one first that came last
 	var on, off strings.Builder
 	for _, t := range tables {
 		if len(rows[t.kind]) == 0 {
@@ -255,7 +270,7 @@ func (u *unit) runs(a *at, several map[string]string) (handler string, site int)
 // eventful reports whether hits at sites carry the arguments of an event.
 func eventful(sites []*probe.Site) bool {
 	for _, s := range sites {
-		if s.Kind != probe.Tracepoint && s.Kind != probe.ProcessSyscall && s.Kind != probe.ProcessSyscallReturn {
+		if s.Kind != probe.Tracepoint && s.Kind != probe.Netfilter && s.Kind != probe.ProcessSyscall && s.Kind != probe.ProcessSyscallReturn {
 			return false
 		}
 	}

@@ -33,6 +33,42 @@ func request(t *testing.T, text string) probe.Request {
 	return r
 }
 
+func TestNetfilter(t *testing.T) {
+	for point, want := range map[string]string{
+		`netfilter.hook("NF_INET_LOCAL_IN").pf("NFPROTO_IPV4")`:                              "2:1:0",
+		`netfilter.pf("NFPROTO_IPV6").hook("NF_INET_POST_ROUTING")`:                          "10:4:0",
+		`netfilter.pf("NFPROTO_IPV6").hook("NF_IP6_FORWARD").priority("NF_IP6_PRI_NAT_DST")`: "10:2:-100",
+		`netfilter.hook("NF_IP_PRE_ROUTING").pf("NFPROTO_IPV4").priority("NF_IP_PRI_LAST")`:  "2:0:2147483647",
+		`netfilter.hook("NF_ARP_OUT").pf("NFPROTO_ARP").priority("-7")`:                      "3:1:-7",
+		`netfilter.hook("NF_BR_LOCAL_OUT").pf("NFPROTO_BRIDGE").priority(255)`:               "7:3:255",
+		`netfilter.hook("NF_BR_LOCAL_OUT").pf("NFPROTO_IPV4")`:                               `packets of NFPROTO_IPV4 do not come by at "NF_BR_LOCAL_OUT"`,
+		`netfilter.hook("NF_IP_LOCAL_OUT").pf("NFPROTO_IPV6")`:                               "do not come by",
+		`netfilter.hook("NF_INET_LOCAL_OUT").pf("NFPROTO_INET")`:                             "no family of protocols",
+		`netfilter.hook("NF_INET_LOCAL_IN").pf("NFPROTO_IPV4").priority("2147483648")`:       "32 bits",
+		`netfilter.hook("NF_INET_LOCAL_IN").pf("NFPROTO_IPV4").priority("NF_BR_PRI_LAST")`:   "32 bits",
+		`netfilter.hook("NF_INET_LOCAL_IN")`:                                                 "not complete",
+	} {
+		sites, ds := Resolve(&Env{}, request(t, point))
+		got := ""
+		if ds.HasErrors() {
+			got = ds[0].Message
+		} else if len(sites) == 1 {
+			got = sites[0].Event
+			if h, err := probe.ParseNetHook(got); err != nil || h.String() != got || sites[0].Kind != probe.Netfilter {
+				t.Errorf("%s: %v %v %v", point, sites[0].Kind, h, err)
+			}
+		}
+		if !strings.Contains(got, want) || got == "" {
+			t.Errorf("%s: want %q, got %q", point, want, got)
+		}
+	}
+	for _, bad := range []string{"", "2:1", "2:1:0:0", "256:1:0", "2:-1:0", "2:1:2147483648", "a:b:c"} {
+		if _, err := probe.ParseNetHook(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
 func TestSessionAndTimers(t *testing.T) {
 	jiffy := tick()
 	for _, tt := range []struct {

@@ -24,6 +24,7 @@ var families = sync.OnceValue(func() []*form {
 		syscallForms(),
 		procfsForms(),
 		perfForms(),
+		netfilterForms(),
 	}
 	roots = append(roots, kernels()...)
 	for _, name := range kernelAliases {
@@ -44,7 +45,6 @@ var kernelAliases = []string{
 
 // absent are families of the language that this version does not have.
 var absent = []struct{ name, why, hint string }{
-	{"netfilter", "netfilter probes are not available in this version", "probe the function of the kernel that sees the packets"},
 	{"lsm", "security-module probes are not available in this version", "probe the kernel's security_... functions"},
 	{"java", "Java probes are not available in this version", "programs in Go and C can be probed"},
 	{"python2", "Python probes are not available in this version", "the functions of the interpreter itself can be probed"},
