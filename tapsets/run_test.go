@@ -294,6 +294,27 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// TestErrorNames: errno_str, errno_p and the results of system calls agree about which errors there are.
+func TestErrorNames(t *testing.T) {
+	text := ""
+	for _, limits := range []string{"i = 0; i < 300", "i = 300; i < 600"} {
+		text += run(t, `probe begin { for (`+limits+`; i++) printf("%s %d %d\n", errno_str(i) . "", errno_p(-i), return_str(1, -i) != sprint(-i)) }`)
+	}
+	got := strings.Split(text, "\n")
+	if len(got) != 601 {
+		t.Fatal(text)
+	}
+	for n := range 600 {
+		want := fmt.Sprintf("%d 0 0", n)
+		if name := textfmt.ErrnoName(n); name != "" {
+			want = name + " 1 1"
+		}
+		if got[n] != want {
+			t.Errorf("%d: %q, want %q", n, got[n], want)
+		}
+	}
+}
+
 // TestInit: init comes before begin probes of any priority.
 func TestInit(t *testing.T) {
 	if got := run(t, `probe begin(-5) { println("b") } probe init { println("a") } probe oneshot { println("c") }`); got != "a\nb\nc\n" {

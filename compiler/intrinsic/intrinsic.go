@@ -209,6 +209,9 @@ func init() {
 	// A number as text, by a table: see textfmt.Decode. In the kernel the table has to be a constant. A
 	// constant one may be longer than MAXSTRINGLEN (ir.MaxTable).
 	def(Func{Name: "value_text", Result: s, Pure: true, Where: PrintOnly}, l, s)
+	// An entry of a constant table, by its number from 0; "" for what is none. Newlines end the entries. The table may be longer
+	// than MAXSTRINGLEN (ir.MaxTable). For the compiler: no script names it.
+	def(Func{Name: "table_text", Result: s, Pure: true}, l, s)
 	def(Func{Name: "tz_gmtoff", Result: l})
 	def(Func{Name: "tz_name", Result: s, Cap: 15})
 	def(Func{Name: "randint", Result: l, CanFail: true}, l)

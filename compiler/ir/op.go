@@ -172,7 +172,7 @@ const (
 	SyscallRet = 7
 )
 
-// MaxTable bounds the constant table of the intrinsic value_text, in bytes.
+// MaxTable bounds the constant table of the intrinsics value_text and table_text, in bytes.
 const MaxTable = 1 << 16
 
 // MaxTraceArgs is the most argument words that a tracepoint can have (MAX_BPF_FUNC_ARGS of include/linux/bpf.h).

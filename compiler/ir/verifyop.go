@@ -191,8 +191,8 @@ func (v *verifier) intr(in *Instr) error {
 		return fmt.Errorf("intrinsic %s is for the compiler only", in.Name)
 	}
 	args := in.Args
-	if in.Name == "value_text" && len(args) == 2 && args[1].Kind == ValStr && len(args[1].Str) <= MaxTable {
-		// The table of value_text is no value of the script: MAXSTRINGLEN does not bound it.
+	if (in.Name == "value_text" || in.Name == "table_text") && len(args) == 2 && args[1].Kind == ValStr && len(args[1].Str) <= MaxTable {
+		// The tables are no values of the script: MAXSTRINGLEN does not bound them.
 		args = []Val{args[0], S("")}
 	}
 	if err := v.args(args, f.Params...); err != nil {

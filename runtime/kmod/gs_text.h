@@ -32,6 +32,12 @@ static inline void gs_copy(char *dst, u32 cap, const char *s)
 	gs_set(dst, cap, s, gs_len(s, cap));
 }
 
+/* An entry of a table of n texts. */
+static inline void gs_entry(char *dst, u32 cap, const char *const *table, u32 n, s64 i)
+{
+	gs_copy(dst, cap, (u64)i < n ? table[i] : "");
+}
+
 static inline void gs_cat(char *dst, u32 cap, const char *a, const char *b)
 {
 	u32 la = gs_len(a, cap), lb = gs_len(b, cap - la);

@@ -101,6 +101,7 @@ func init() {
 		"tolower":       func(g *gen, in *ir.Instr) { g.mapCase(in, 'A', 'a'-'A') },
 		"toupper":       func(g *gen, in *ir.Instr) { g.mapCase(in, 'a', 'A'-'a') },
 		"char_string":   (*gen).charString,
+		"table_text":    (*gen).tableText,
 	}
 	for _, kernel := range []bool{false, true} {
 		for n, name := range map[int]string{1: "int8", 2: "int16", 4: "int32", 8: "int64"} {

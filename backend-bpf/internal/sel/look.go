@@ -107,7 +107,7 @@ func simpleString(in *ir.Instr) bool {
 		return true
 	case ir.OpIntr:
 		switch in.Name {
-		case "execname", "pexecname", "user_string", "kernel_string", "module_name", "tz_name", "char_string":
+		case "execname", "pexecname", "user_string", "kernel_string", "module_name", "tz_name", "char_string", "table_text":
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
 )
 
 // target is where a string function writes: dst itself if its bytes can be written one by one and the
@@ -303,4 +304,40 @@ func (g *gen) strtol(in *ir.Instr) {
 	g.alu(asm.Xor, v, neg)
 	g.alu(asm.Sub, v, neg)
 	g.result(in, v)
+}
+
+// tableText gives an entry of a constant table, which lies among the constants in slots of one size, like elements of a map.
+func (g *gen) tableText(in *ir.Instr) {
+	dst := g.strs[in.Dst]
+	if in.Args[1].Kind != ir.ValStr {
+		g.u.refuse(in.Pos, "bpf-table", "with eBPF the table of %s() must be a constant", in.Name)
+		return
+	}
+	list := textfmt.Entries(in.Args[1].Str)
+	if v := in.Args[0]; v.Kind == ir.ValInt || len(list) == 0 {
+		g.assign(dst, literal(textfmt.Entry(in.Args[1].Str, v.Int)))
+		return
+	}
+	most := 0
+	for _, e := range list {
+		most = max(most, len(e))
+	}
+	size := maps.StringSize(most)
+	slots := make([]byte, size*len(list))
+	for i, e := range list {
+		copy(slots[i*size:], e)
+	}
+	const mark = "\x00table\x00\x00"
+	i := g.copy(g.long(in.Args[0]))
+	none, done := g.block(), g.block()
+	g.unlessI(asm.JGE, i, int64(len(list)), none) // unsigned: negative ones too
+	i = g.tight(i, len(list)-1)
+	g.aluI(asm.Mul, i, int64(size))
+	p := g.mapVal(plan.MapText, g.textOf(mark+string(slots))+len(mark))
+	g.alu(asm.Add, p, i)
+	g.assign(dst, padded(at(p, 0), most))
+	g.jump(done)
+	g.set(none)
+	g.assign(dst, literal(""))
+	g.here(done)
 }

@@ -91,6 +91,7 @@ type unit struct {
 	iters  []iterator
 	fmts   strings.Builder // tables in front of the functions
 	ntab   int
+	texts  map[string]string // names of tables of texts
 	maxOut int
 	ncalls int
 	maxAgg int

@@ -143,6 +143,8 @@ func TestIntrinsicsCompile(t *testing.T) {
 			switch {
 			case f.Name == "register" || f.Name == "u_register":
 				args = append(args, ir.S("rax"))
+			case f.Name == "table_text" && p == types.String:
+				args = append(args, ir.S("one\ntwo\n"))
 			case p == types.String:
 				r := b.Str("s", 20)
 				b.Mov(r, ir.S("text"))

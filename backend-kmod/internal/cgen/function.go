@@ -287,7 +287,7 @@ func (u *unit) declaredSize(glob int) int {
 
 func (u *unit) signature(f *fn) string {
 	g := &gen{unit: u, fn: f}
-	s := "static int " + f.name + "(struct gs_ctx *c, struct gs_hit *hit __maybe_unused"
+	s := "static int " + f.name + "(struct gs_ctx *c __maybe_unused, struct gs_hit *hit __maybe_unused"
 	switch f.f.Result {
 	case types.Long:
 		s += ", s64 *result __maybe_unused"

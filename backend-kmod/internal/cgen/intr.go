@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -53,7 +54,7 @@ func Translates(name string) bool {
 // others have code of their own in intrinsic.
 var others = map[string]bool{"exit": true, "abort": true, "error": true, "warn": true, "log": true, "stringat": true, "randint": true,
 	"register": true, "u_register": true, "module_name": true, "is_return": true, "uaddr": true, "addr": true, "tz_gmtoff": true, "tz_name": true,
-	"ustack_level": true, "stack_level": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true}
+	"ustack_level": true, "stack_level": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true, "table_text": true}
 
 func loadSize(name string) (intr, bool) {
 	kernel := strings.HasPrefix(name, "kernel_")
@@ -136,6 +137,8 @@ func (g *gen) intrinsic(in *ir.Instr) {
 		g.say(in, "GS_WARN", "")
 	case "log":
 		g.say(in, "", "\n")
+	case "table_text":
+		g.tableText(in)
 	case "ustack_level", "stack_level":
 		g.stacks = true
 		g.set(in, "gs_%s(hit->regs, %s, %d, %v)", in.Name, g.long(a[0]), g.p.Limits.MaxBacktrace, g.atEntry())
@@ -214,4 +217,39 @@ func (g *gen) lazyIntr(in *ir.Instr, arg wire.Arg) {
 	if len(in.Args) > 0 {
 		g.emit("%s = %s;", g.name(in.Dst), g.long(in.Args[0]))
 	}
+}
+
+// tableText gives an entry of a constant table.
+func (g *gen) tableText(in *ir.Instr) {
+	if in.Dst == ir.NoReg {
+		return
+	}
+	if in.Args[1].Kind != ir.ValStr {
+		g.refuse(in.Pos, "the table of %s() must be a constant in a module", in.Name)
+		return
+	}
+	list := textfmt.Entries(in.Args[1].Str)
+	if len(list) == 0 {
+		g.emit("gs_copy(%s, \"\");", g.dst(in.Dst))
+		return
+	}
+	g.emit("gs_entry(%s, %s, %d, %s);", g.dst(in.Dst), g.textTable(in.Args[1].Str, list), len(list), g.long(in.Args[0]))
+}
+
+// textTable writes a table of texts, once, and gives its name.
+func (u *unit) textTable(table string, list []string) string {
+	if name := u.texts[table]; name != "" {
+		return name
+	}
+	if u.texts == nil {
+		u.texts = map[string]string{}
+	}
+	name := u.unique("texts")
+	u.texts[table] = name
+	fmt.Fprintf(&u.fmts, "static const char *const %s[] = {\n", name)
+	for _, e := range list {
+		fmt.Fprintf(&u.fmts, "\t%s,\n", text(e))
+	}
+	u.fmts.WriteString("};\n\n")
+	return name
 }

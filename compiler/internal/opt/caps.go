@@ -247,6 +247,10 @@ func (c *capper) intrinsic(f *ir.Func, in *ir.Instr) int {
 		n = max(length(1), c.of(f, in.Args[2]))
 	case "substr":
 		n = length(2)
+	case "value_text":
+		if v := in.Args[1]; v.Kind == ir.ValStr {
+			n = textfmt.DecodeCap(v.Str)
+		}
 	}
 	return min(n, c.most)
 }

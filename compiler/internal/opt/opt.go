@@ -47,7 +47,7 @@ var Passes = []Pass{
 	{"infer-caps", InferCaps, true},    // before fusing, which has to know that nothing is cut
 	{"fuse-sprints", FuseSprints, false},
 	{"merge-prints", MergePrints, false},
-	{"spell-times", SpellTimes, true},    // when it is known what is only printed
+	{"spell-texts", SpellTexts, true},    // when it is known what is only printed
 	{"merge-probes", MergeProbes, false}, // when handlers are as small as they get
 	{"drop-budgets", DropBudgets, false}, // behind merging, which goes by them
 	{"simplify-flow", SimplifyFlow, false},

@@ -2,6 +2,7 @@ package opt
 
 import (
 	_ "embed"
+	"fmt"
 	"sync"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -21,16 +22,17 @@ var ctimeProgram = sync.OnceValue(func() *ir.Program {
 	return p
 })
 
-// SpellTimes has the text of ctime() computed by a function where it is used for more than printing. What is printed at once stays a
-// number until the host writes it, which is cheaper.
-func SpellTimes(p *ir.Program) {
-	var spell *ir.Func
+// SpellTexts has the texts of ctime() and value_text() computed by functions where they are used for more than printing. What is printed
+// at once stays a number until the host writes it, which is cheaper.
+func SpellTexts(p *ir.Program) {
+	var made []*ir.Func
+	byTable := map[string]*ir.Func{}
 	eachFunc(p, func(f *ir.Func) {
 		var printed []bool
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				in := &b.Instrs[i]
-				if in.Op != ir.OpIntr || in.Name != "ctime" || in.Dst == ir.NoReg {
+				if in.Op != ir.OpIntr || in.Dst == ir.NoReg || in.Name != "ctime" && in.Name != "value_text" {
 					continue
 				}
 				if printed == nil {
@@ -39,25 +41,33 @@ func SpellTimes(p *ir.Program) {
 				if printed[in.Dst] {
 					continue
 				}
-				if spell == nil {
-					spell = speller(p)
+				table := "" // of a time
+				if in.Name == "value_text" {
+					if in.Args[1].Kind != ir.ValStr || !spellable(in.Args[1].Str) {
+						continue
+					}
+					table = in.Args[1].Str
 				}
-				in.Op, in.Name = ir.OpCall, spell.Name
+				fn := byTable[table]
+				if fn == nil {
+					if fn = timeSpeller(p); in.Name == "value_text" {
+						fn = valueSpeller(p, fmt.Sprintf("value_text.%d", len(byTable)), table)
+					}
+					byTable[table] = fn
+					made = append(made, fn)
+				}
+				in.Op, in.Name, in.Args = ir.OpCall, fn.Name, in.Args[:1]
 			}
 		}
 	})
-	if spell != nil && p.Func(spell.Name) == nil {
-		p.Funcs = append(p.Funcs, spell)
-	}
+	p.Funcs = append(p.Funcs, made...)
 }
 
-// speller makes the function for p, whose formats it shares.
-func speller(p *ir.Program) *ir.Func {
+// timeSpeller makes the function for p, whose formats it shares. No function of a script has such a name.
+func timeSpeller(p *ir.Program) *ir.Func {
 	from := ctimeProgram()
 	f := *from.Funcs[0]
-	if had := p.Func(f.Name); had != nil {
-		return had
-	}
+	f.Name = "ctime.text"
 	f.Regs = append([]ir.RegInfo(nil), f.Regs...)
 	f.Blocks = make([]*ir.Block, len(f.Blocks))
 	for i, b := range from.Funcs[0].Blocks {

@@ -104,7 +104,7 @@ func TestLibraryWhole(t *testing.T) {
 		}
 	}
 	for _, i := range intrinsic.All() {
-		if !seen[i.Name] && i.Name != "speculation" && !strings.HasSuffix(i.Name, "_of") {
+		if !seen[i.Name] && i.Name != "speculation" && i.Name != "table_text" && !strings.HasSuffix(i.Name, "_of") {
 			t.Errorf("the built-in function %s is declared nowhere in the library", i.Name)
 		}
 	}

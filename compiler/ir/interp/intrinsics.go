@@ -99,6 +99,8 @@ var builtins = map[string]builtin{
 
 	"value_text": func(_ *Machine, a []Val, _ int) (Val, error) { return text(textfmt.Decode(a[1].Str, a[0].Int)) },
 
+	"table_text": func(_ *Machine, a []Val, _ int) (Val, error) { return text(textfmt.Entry(a[1].Str, a[0].Int)) },
+
 	"error": func(_ *Machine, a []Val, _ int) (Val, error) { return Val{}, fault(ir.ErrUser, a[0]) },
 	"warn":  func(m *Machine, a []Val, _ int) (Val, error) { m.out.Warn(a[0].Str); return Val{}, nil },
 	"log":   func(m *Machine, a []Val, _ int) (Val, error) { m.out.Log(a[0].Str); return Val{}, nil },

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"golang.org/x/sys/unix"
 )
 
 // Decode writes number v as spec says (the intrinsic value_text). The first character of spec is the kind:
@@ -24,7 +22,7 @@ func Decode(spec string, v int64) string {
 	}
 	switch spec[0] {
 	case '|', '=':
-		return tableOf(spec).text(v)
+		return TableOf(spec).text(v)
 	case '?':
 		if v < 0 {
 			return ""
@@ -47,42 +45,30 @@ func Decode(spec string, v int64) string {
 	return strconv.FormatInt(v, 10)
 }
 
-// ErrnoName gives the name of an error number, those that the kernel uses within itself too (linux/errno.h); "" if it has none.
-func ErrnoName(n int) string {
-	if s := kernelErrno[n]; s != "" {
-		return s
-	}
-	return unix.ErrnoName(unix.Errno(n))
+// Table is a spec of the kinds | and = that has been read.
+type Table struct {
+	Flags bool
+	Other string // ZERO or FORMAT
+	Rows  []Row
 }
 
-var kernelErrno = map[int]string{
-	512: "ERESTARTSYS", 513: "ERESTARTNOINTR", 514: "ERESTARTNOHAND", 515: "ENOIOCTLCMD", 516: "ERESTART_RESTARTBLOCK", 517: "EPROBE_DEFER", 518: "EOPENSTALE",
-	519: "ENOPARAM", 521: "EBADHANDLE", 522: "ENOTSYNC", 523: "EBADCOOKIE", 524: "ENOTSUPP", 525: "ETOOSMALL", 526: "ESERVERFAULT", 527: "EBADTYPE",
-	528: "EJUKEBOX", 529: "EIOCBQUEUED", 530: "ERECALLCONFLICT",
-}
-
-// table is a spec that has been read.
-type table struct {
-	flags bool
-	other string // ZERO or FORMAT
-	rows  []row
-}
-
-type row struct {
-	mask, value uint64
-	name        string
+// Row is one of its entries. Mask is Value where none was given.
+type Row struct {
+	Mask, Value uint64
+	Name        string
 }
 
 // tables keeps them by spec; scripts have few.
 var tables sync.Map
 
-func tableOf(spec string) *table {
+// TableOf reads a spec of the kinds | and =. What is no entry is left out. The result is shared: nobody may change it.
+func TableOf(spec string) *Table {
 	if t, ok := tables.Load(spec); ok {
-		return t.(*table)
+		return t.(*Table)
 	}
-	t := &table{flags: spec[0] == '|'}
+	t := &Table{Flags: spec[0] == '|'}
 	var list string
-	t.other, list, _ = strings.Cut(spec[1:], ";")
+	t.Other, list, _ = strings.Cut(spec[1:], ";")
 	for e := range strings.SplitSeq(list, ",") {
 		num, name, ok := strings.Cut(strings.TrimSpace(e), " ")
 		mask, value, masked := strings.Cut(num, "/")
@@ -92,11 +78,34 @@ func tableOf(spec string) *table {
 		m, ok1 := number64(mask)
 		v, ok2 := number64(value)
 		if ok && ok1 && ok2 {
-			t.rows = append(t.rows, row{m, v, name})
+			t.Rows = append(t.Rows, Row{m, v, name})
 		}
 	}
 	tables.Store(spec, t)
 	return t
+}
+
+// DecodeCap bounds the texts that Decode gives by spec, in bytes.
+func DecodeCap(spec string) int {
+	const number = 22 // the longest number, in octal
+	if spec == "" {
+		return number
+	}
+	switch spec[0] {
+	case '|', '=':
+		t := TableOf(spec)
+		n, all := len(t.Other)+number, 0
+		for i := range t.Rows {
+			n, all = max(n, len(t.Rows[i].Name)), all+len(t.Rows[i].Name)+1
+		}
+		if t.Flags {
+			return max(n, all+2+number)
+		}
+		return n
+	case '?':
+		return len(spec) + number
+	}
+	return 32 // -4095 (ERESTART_RESTARTBLOCK)
 }
 
 func number64(s string) (uint64, bool) {
@@ -107,14 +116,14 @@ func number64(s string) (uint64, bool) {
 	return uint64(n), err == nil
 }
 
-func (t *table) text(v int64) string {
-	if !t.flags {
-		for i := range t.rows {
-			if t.rows[i].value == uint64(v) {
-				return t.rows[i].name
+func (t *Table) text(v int64) string {
+	if !t.Flags {
+		for i := range t.Rows {
+			if t.Rows[i].Value == uint64(v) {
+				return t.Rows[i].Name
 			}
 		}
-		return formatted(t.other, v)
+		return formatted(t.Other, v)
 	}
 	var b strings.Builder
 	add := func(s string) {
@@ -124,18 +133,18 @@ func (t *table) text(v int64) string {
 		b.WriteString(s)
 	}
 	left := uint64(v)
-	for i := range t.rows {
+	for i := range t.Rows {
 		// A field of several bits may be 0 and have a name; a flag is there if all of its bits are.
-		if r := &t.rows[i]; uint64(v)&r.mask == r.value && (left&r.mask != 0 || r.value == 0) && (r.mask != 0) {
-			add(r.name)
-			left &^= r.mask
+		if r := &t.Rows[i]; uint64(v)&r.Mask == r.Value && (left&r.Mask != 0 || r.Value == 0) && r.Mask != 0 {
+			add(r.Name)
+			left &^= r.Mask
 		}
 	}
 	if left != 0 {
 		add(fmt.Sprintf("0x%x", left))
 	}
 	if b.Len() == 0 {
-		return t.other
+		return t.Other
 	}
 	return b.String()
 }

@@ -52,7 +52,7 @@ static const struct gs_piece format_0[] = {
 	{ .conv = 's', .width = -1, .prec = -1 },
 };
 
-static int f_note(struct gs_ctx *c, struct gs_hit *hit __maybe_unused, s64 *result __maybe_unused, s64 value_0 __maybe_unused, const char *arg_who_1);
+static int f_note(struct gs_ctx *c __maybe_unused, struct gs_hit *hit __maybe_unused, s64 *result __maybe_unused, s64 value_0 __maybe_unused, const char *arg_who_1);
 
 /* probe process("./a").function("main.work") */
 static void probe_0_process_a_function_main_work(struct gs_hit *hit __maybe_unused)
@@ -64,7 +64,7 @@ struct f_note_strings {
 	char who_1[16];
 };
 
-static int f_note(struct gs_ctx *c, struct gs_hit *hit __maybe_unused, s64 *result __maybe_unused, s64 value_0 __maybe_unused, const char *arg_who_1)
+static int f_note(struct gs_ctx *c __maybe_unused, struct gs_hit *hit __maybe_unused, s64 *result __maybe_unused, s64 value_0 __maybe_unused, const char *arg_who_1)
 {
 	struct f_note_strings *L;
 	int rc __maybe_unused = 0;

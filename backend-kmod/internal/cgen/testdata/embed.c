@@ -373,9 +373,9 @@ static int c_bad(struct gs_ctx *c, int pos, s64 *result)
 	return rc;
 }
 
-static int f_wrapped(struct gs_ctx *c, struct gs_hit *hit __maybe_unused, s64 *result __maybe_unused, s64 t_0 __maybe_unused);
+static int f_wrapped(struct gs_ctx *c __maybe_unused, struct gs_hit *hit __maybe_unused, s64 *result __maybe_unused, s64 t_0 __maybe_unused);
 
-static int f_wrapped(struct gs_ctx *c, struct gs_hit *hit __maybe_unused, s64 *result __maybe_unused, s64 t_0 __maybe_unused)
+static int f_wrapped(struct gs_ctx *c __maybe_unused, struct gs_hit *hit __maybe_unused, s64 *result __maybe_unused, s64 t_0 __maybe_unused)
 {
 	int rc __maybe_unused = 0;
 	s64 t_1 = 0;
