@@ -310,7 +310,7 @@ func (g *gen) strtol(in *ir.Instr) {
 func (g *gen) tableText(in *ir.Instr) {
 	dst := g.strs[in.Dst]
 	if in.Args[1].Kind != ir.ValStr {
-		g.u.refuse(in.Pos, "bpf-table", "with eBPF the table of %s() must be a constant", in.Name)
+		g.fail("the table of %s is no constant", in.Name)
 		return
 	}
 	list := textfmt.Entries(in.Args[1].Str)
