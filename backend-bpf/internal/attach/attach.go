@@ -92,18 +92,7 @@ func (s *Set) Uprobes(u *Uprobes) error {
 func (s *Set) multi(u *Uprobes, sites []Site) error {
 	fd, err := linkMulti(u, sites)
 	if err != nil {
-		// The kernel does not say which place it refuses: ask again one by one.
-		bad := sites[0]
-		if len(sites) > 1 {
-			for _, one := range sites {
-				f, e := linkMulti(u, []Site{one})
-				if e != nil {
-					bad, err = one, e
-					break
-				}
-				kern.Close(f)
-			}
-		}
+		bad, err := refusedSite(u, sites, err)
 		return &Error{Path: u.File.Path, Site: bad, PID: u.PID, Err: err}
 	}
 	s.links = append(s.links, link{fd})

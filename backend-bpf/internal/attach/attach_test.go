@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -199,6 +201,28 @@ func TestRefusedInstruction(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		s.Detach()
+	}
+}
+
+// The place that is refused is found among many that are not.
+func TestRefusedAmongMany(t *testing.T) {
+	needMulti(t)
+	needRoot(t)
+	tg := newTarget(t)
+	c := newCounter(t, true)
+	names := slices.Sorted(maps.Keys(tg.offs))
+	if !slices.Contains(names, "locked") || len(names) < 4 {
+		t.Fatalf("the program has %v", names)
+	}
+	var sites []Site
+	for _, name := range names {
+		sites = append(sites, Site{Offset: tg.offs[name], Name: name, Check: true})
+	}
+	var s Set
+	defer s.Detach()
+	err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: true, Sites: sites})
+	if e, ok := errors.AsType[*Error](err); !ok || e.Site.Name != "locked" {
+		t.Errorf("%v", err)
 	}
 }
 

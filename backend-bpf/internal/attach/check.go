@@ -47,12 +47,27 @@ func check(u *Uprobes, sites []Site) error {
 		go kern.Close(fd) // takes the kernel some time
 		return nil
 	}
-	for _, p := range want {
-		fd, err := linkMulti(&own, []Site{p})
+	bad, err := refusedSite(&own, want, err)
+	return &Error{Path: u.File.Path, Site: bad, Err: err}
+}
+
+// refusedSite finds a place that the kernel refuses among sites, which it has refused together for the reason why. It does not
+// say which it is, and to take a link away takes it some 40 ms, so halves are tried, and the links that were made go in the background.
+func refusedSite(u *Uprobes, sites []Site, why error) (Site, error) {
+	for len(sites) > 1 {
+		half := sites[:len(sites)/2]
+		fd, err := linkMulti(u, half)
 		if err != nil {
-			return &Error{Path: u.File.Path, Site: p, Err: err}
+			sites, why = half, err
+			continue
 		}
-		kern.Close(fd)
+		go kern.Close(fd)
+		sites = sites[len(half):]
 	}
-	return nil
+	if fd, err := linkMulti(u, sites); err != nil {
+		return sites[0], err
+	} else {
+		go kern.Close(fd)
+	}
+	return sites[0], why
 }

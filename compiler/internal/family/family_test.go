@@ -246,6 +246,40 @@ func TestByPID(t *testing.T) {
 	}
 }
 
+// TestRefusedInstruction: a place where the kernel allows no probe is left out with one warning, if others are left.
+func TestRefusedInstruction(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "app")
+	elf(t, path)
+	add, load := &debuginfo.Func{Name: "add", File: "/f.c", Line: 3}, &debuginfo.Func{Name: "load", File: "/f.c", Line: 9}
+	f := fake.Func{Func: debuginfo.Func{Name: "f", Entry: 0x400100, End: 0x400200, File: "/f.c", Line: 20}}
+	f.Lines = []debuginfo.Site{{PC: 0x400130, File: "/f.c", Line: 22, Insn: debuginfo.InsnRefused}, {PC: 0x400140, File: "/f.c", Line: 23}}
+	copied := func(fn *debuginfo.Func, pc uint64, insn debuginfo.Insn) *debuginfo.InlineSite {
+		return &debuginfo.InlineSite{Func: fn, Site: debuginfo.Site{PC: pc, Insn: insn}}
+	}
+	env := &Env{Dir: dir, Open: func(path string) (debuginfo.Image, error) {
+		return &fake.Image{File: path, List: []*fake.Func{&f}, Inlines: []*debuginfo.InlineSite{
+			copied(add, 0x400110, debuginfo.InsnRefused), copied(load, 0x400120, debuginfo.InsnPush), copied(add, 0x400128, debuginfo.InsnRefused),
+		}}, nil
+	}}
+	for _, c := range []struct {
+		point string
+		sites int
+		say   string
+	}{
+		{`function("*")`, 2, "left out inlined copies of add: the kernel allows no probe on the instruction at 0x400110"},
+		{`function("*").inline`, 1, "left out inlined copies of add"},
+		{`function("add")`, 0, "the inlined copy of add: the kernel allows no probe"},
+		{`function("load")`, 1, ""},
+		{`statement("f@f.c:*")`, 1, "the kernel allows no probe on the instruction at 0x400130"},
+	} {
+		sites, ds := Resolve(env, request(t, `process("./app").`+c.point))
+		if len(sites) != c.sites || ds.HasErrors() != (c.sites == 0) || c.say == "" && len(ds) != 0 || c.say != "" && (len(ds) != 1 || !strings.Contains(ds[0].Message, c.say)) {
+			t.Errorf("%s: %d sites, %v", c.point, len(sites), ds)
+		}
+	}
+}
+
 // TestEveryForm walks the tree of forms: each resolvable form must give a site or an error of
 // its own, and nothing may panic.
 func TestEveryForm(t *testing.T) {

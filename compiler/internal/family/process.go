@@ -3,6 +3,7 @@ package family
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -92,6 +93,10 @@ func (f *finder) add(kind probe.Kind, s debuginfo.Site, what, name string) error
 	}
 	if f.seen[key] {
 		return nil
+	}
+	if s.Insn == debuginfo.InsnRefused && kind == probe.Uprobe {
+		// The kernel would find out only when a program with the code is running, and say nothing when one starts later.
+		return fmt.Errorf("the kernel allows no probe on the instruction at %#x (a breakpoint, a lock prefix, or a vector instruction)", s.PC)
 	}
 	comps := append([]probe.Comp(nil), f.req.Comps...)
 	for i := range comps {
@@ -224,7 +229,10 @@ func (f *finder) functions(c *probe.Comp, pat pattern) {
 			}
 			inl = nil // a file without DWARF may not tell; its functions are found all the same
 		}
-		f.inlined(inl, pat)
+		f.inlined(c, inl, pat)
+		if f.diag.HasErrors() {
+			return
+		}
 	}
 	if len(f.sites) == 0 && !f.diag.HasErrors() {
 		f.notFound(c, pat, notFound, len(funcs))
@@ -313,7 +321,10 @@ func (f *finder) one(fn *debuginfo.Func) error {
 	return f.add(probe.Uretprobe, s, "function", name)
 }
 
-func (f *finder) inlined(sites []*debuginfo.InlineSite, pat pattern) {
+// inlined adds the inlined copies. Those that cannot be probed are left out with one warning; if that leaves nothing, it is an error.
+func (f *finder) inlined(c *probe.Comp, sites []*debuginfo.InlineSite, pat pattern) {
+	var names []string
+	var first error
 	for _, in := range sites {
 		if in.Func == nil || !pat.means(in.Func) {
 			continue
@@ -321,8 +332,20 @@ func (f *finder) inlined(sites []*debuginfo.InlineSite, pat pattern) {
 		s := in.Site
 		s.Kind, s.Inline = debuginfo.AtInline, in
 		if err := f.add(probe.Uprobe, s, "function", place(in.Func.Name, in.Func.File, in.Func.Line)); err != nil {
-			f.warnf("an inlined copy of %s is left out: %v", in.Func.Name, err)
+			if first == nil {
+				first = err
+			}
+			if name := in.Func.Name; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
+	}
+	switch {
+	case first == nil:
+	case len(f.sites) == 0:
+		f.errorf(c, "the inlined copy of %s: %v", names[0], first)
+	default:
+		f.warnf("%s: left out inlined copies of %s: %v", f.req, few(names), first)
 	}
 }
 
