@@ -92,8 +92,8 @@ type Image interface {
 	// Type finds a named type ("struct foo", "main.Server").
 	Type(name string) (*types.Ctype, error)
 
-	// Goroutine describes how to find the current goroutine at s; nil for C. Its G is empty where
-	// that is not known (assembly in a library).
+	// Goroutine describes how to find the current goroutine at s; nil for C, unless that is part of a Go program.
+	// Its G is empty where that is not known (assembly in a library).
 	Goroutine(s Site) *Goroutine
 	// FileOffset turns a virtual address into an offset in the file.
 	FileOffset(pc uint64) (uint64, error)
@@ -220,6 +220,17 @@ type Goroutine struct {
 	G loc.Prog // pointer to the current runtime.g
 	// Byte offsets in runtime.g, -1 if unknown.
 	GoID, StackLo, StackHi, ParentGoID, GoPC, StartPC, M, Status, WaitReason int64
+	// System says that the site is C code, where G is the runtime.g of the stack on which the thread runs C. The
+	// goroutine that called it is g.m.curg while g.m.ncgo, how many calls of C are under way, is above 0; else Go did not call it.
+	System bool
+	// CurG (a pointer) and NCgo (an int32) are byte offsets in runtime.m, known where System is set and G is not empty.
+	CurG, NCgo int64
+}
+
+// Mixed is what images of programs have that may hold code of two languages: the functions, lines and sites of the image are those of Go.
+type Mixed interface {
+	// Other is the C code of the same file, an image of its own that needs no closing; nil if there is none.
+	Other() Image
 }
 
 // Frame is one line of a backtrace.

@@ -9,6 +9,7 @@ package attach
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -48,6 +49,8 @@ type Site struct {
 	Name string
 	// Check: the instruction is not of a kind that the kernel is known to take.
 	Check bool
+	// C: the place is known to be C code, which in a Go program runs on stacks that never move: the kernel's return probe does no harm there.
+	C bool
 }
 
 // Uprobes is one program at places of one file.
@@ -69,11 +72,11 @@ func (s *Set) Uprobes(u *Uprobes) error {
 	if len(u.Sites) == 0 {
 		return nil
 	}
-	if u.Return {
+	if i := slices.IndexFunc(u.Sites, func(s Site) bool { return !s.C }); u.Return && i >= 0 {
 		if goFile, err := u.File.IsGo(); err != nil {
-			return &Error{Path: u.File.Path, Site: u.Sites[0], Err: err}
+			return &Error{Path: u.File.Path, Site: u.Sites[i], Err: err}
 		} else if goFile {
-			return &Error{Path: u.File.Path, Site: u.Sites[0], Err: ErrGoReturn}
+			return &Error{Path: u.File.Path, Site: u.Sites[i], Err: ErrGoReturn}
 		}
 	}
 	sites := append([]Site(nil), u.Sites...)
@@ -304,5 +307,5 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrGoReturn refuses the kernel's return probe in a Go program.
+// ErrGoReturn refuses the kernel's return probe in a Go program, at what is not known to be C code there.
 var ErrGoReturn = errors.New("the kernel's return probe rewrites the return address, which kills Go programs whose stacks grow")

@@ -67,7 +67,7 @@ func (g *gen) sitePCs() bool {
 
 // usesPC reports whether the cookie has to carry the pc.
 func (g *gen) usesPC() bool {
-	if !g.sitePCs() || g.hasRet() {
+	if !g.sitePCs() {
 		return false
 	}
 	for _, b := range g.fn.Blocks {
@@ -187,15 +187,10 @@ func (g *gen) bias(in *ir.Instr) {
 			g.movI(dst, 0)
 			return
 		}
-		if g.entryPCs() {
-			g.fail("return sites of several functions share a handler that needs the load bias")
-			return
-		}
-		g.mov(dst, g.call(asm.FnGetFuncIp, aReg(g.ctx)))
-		g.alu(asm.Sub, dst, g.imm(int64(g.h.Sites[0].At.Func.Entry)))
-		return
+		g.mov(dst, g.call(asm.FnGetFuncIp, aReg(g.ctx))) // of the function that returns: where the probe is
+	} else {
+		g.load(dst, g.ctx, ptRegs[regIP], asm.DWord)
 	}
-	g.load(dst, g.ctx, ptRegs[regIP], asm.DWord)
 	if !g.sitePCs() {
 		g.alu(asm.Sub, dst, g.imm(int64(g.h.Sites[0].At.PC)))
 		return
@@ -203,15 +198,4 @@ func (g *gen) bias(in *ir.Instr) {
 	pc := g.binI(asm.LSh, g.cookie(), 64-cookiePC)
 	g.aluI(asm.RSh, pc, 64-cookiePC)
 	g.alu(asm.Sub, dst, pc)
-}
-
-// entryPCs reports whether the sites lie in functions with different entries, or ones that are not known.
-func (g *gen) entryPCs() bool {
-	first := g.h.Sites[0].At.Func
-	for _, s := range g.h.Sites {
-		if f := s.At.Func; f == nil || first == nil || f.Entry != first.Entry {
-			return true
-		}
-	}
-	return false
 }

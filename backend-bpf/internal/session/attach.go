@@ -206,7 +206,7 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 			order = append(order, g)
 		}
 		sites[g] = append(sites[g], attach.Site{Offset: st.Offset, RefCtr: st.RefCtr, Cookie: t.Cookie, Name: nameOf(st),
-			Check: !st.At.Insn.Emulated() && st.At.Insn != debuginfo.InsnRet})
+			C: a.Kind == probe.Uretprobe && inC(st), Check: !st.At.Insn.Emulated() && st.At.Insn != debuginfo.InsnRet})
 		if s.traced == nil {
 			s.traced = map[string]*traced.File{}
 		}
@@ -226,6 +226,15 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		}
 	}
 	return nil
+}
+
+// inC reports whether a site is known to be C code of a Go program.
+func inC(st *probe.Site) bool {
+	if st.Image == nil {
+		return false
+	}
+	g := st.Image.Goroutine(st.At)
+	return g != nil && g.System
 }
 
 // Warnings implements backend.Warner.

@@ -35,6 +35,14 @@ var startup = map[string]bool{
 	"__libc_csu_init": true, "__libc_csu_fini": true,
 }
 
+// glue reports whether a function of this name (or what a pattern begins with) is one of those by which Go and C call each other.
+func glue(name string) bool {
+	return strings.HasPrefix(name, "_cgo") || strings.HasPrefix(name, "x_cgo") || strings.HasPrefix(name, "crosscall")
+}
+
+// ofGo reports whether u is C code of Go's own runtime.
+func ofGo(u *dw.Unit) bool { return strings.HasSuffix(u.CompDir(), "/runtime/cgo") }
+
 // cloneOf is the name of the source function that a symbol of an optimised copy comes
 // from: "f" for "f.isra.0". cold says that it is only the unlikely part of the code.
 func cloneOf(symbol string) (name, suffix string, cold bool) {
@@ -79,7 +87,8 @@ func (m matcher) match(name string) bool {
 
 // Funcs lists functions by glob or exact name. The names are those of the source; functions
 // without DWARF have those of their symbols. A function that the compiler has copied ("f.constprop.0") is
-// listed once for each copy that has code.
+// listed once for each copy that has code. Beside another language a glob means the functions of which DWARF tells: not the glue between
+// the languages, nor what of the C library is linked in.
 func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
 	defer dw.Guard(&err)()
 	fs, err := im.find(newMatcher(pattern))
@@ -110,12 +119,13 @@ func (im *Image) find(m matcher) ([]*function, error) {
 		return nil, err
 	}
 	found := map[uint64]*function{}
+	unnamed := im.other != nil && m.glob && !glue(m.pattern)
 	for _, s := range syms {
 		if !s.Func() && (m.glob || !s.Code()) || s.Indirect() {
 			continue
 		}
 		base, _, cold := cloneOf(s.Name)
-		if cold || !m.match(base) && !m.match(s.Name) || m.glob && startup[s.Name] {
+		if cold || !m.match(base) && !m.match(s.Name) || m.glob && startup[s.Name] || unnamed && glue(s.Name) {
 			continue
 		}
 		if old := found[s.Addr]; old != nil && (old.head == nil || old.Name == dw.Name(old.head)) {
@@ -125,19 +135,20 @@ func (im *Image) find(m matcher) ([]*function, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f != nil {
-			found[s.Addr] = f
+		if f == nil || unnamed && (f.head == nil || ofGo(f.u)) {
+			continue
 		}
+		found[s.Addr] = f
 	}
 	// Symbols do not give the names of C++ functions, and a symbol table may be missing where DWARF is
 	// not: then all units are read.
 	if im.d != nil && (len(found) == 0 || !im.f.HasSymtab()) {
-		refs, _, err := im.d.FindFuncs(func(name []byte) bool { return m.match(string(name)) })
+		refs, _, err := im.findFuncs(m)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range refs {
-			if !r.HasCode || found[r.Low] != nil || !im.f.InText(r.Low) {
+			if !r.HasCode || found[r.Low] != nil || !im.own(r.Low) || unnamed && (glue(r.Name) || ofGo(r.Unit)) {
 				continue
 			}
 			t, err := im.d.Entry(r.Die)
@@ -159,7 +170,7 @@ func (im *Image) find(m matcher) ([]*function, error) {
 
 // fromSymbol makes a function of a symbol, nil if it is not one that the pattern means.
 func (im *Image) fromSymbol(s dw.Symbol, base string, m matcher) (*function, error) {
-	if !im.f.InText(s.Addr) {
+	if !im.own(s.Addr) {
 		return nil, nil
 	}
 	if im.d != nil {
@@ -299,6 +310,9 @@ func (im *Image) at(pc uint64) (*function, error) {
 
 // covering is at for those who need no more than the entry.
 func (im *Image) covering(pc uint64) (*function, error) {
+	if im.other != nil && !im.own(pc) {
+		return nil, nil
+	}
 	if im.d != nil {
 		u, t, err := im.d.FuncEntry(pc)
 		if err != nil {
@@ -310,7 +324,7 @@ func (im *Image) covering(pc uint64) (*function, error) {
 			}
 		}
 	}
-	if s, ok := im.f.SymbolAt(pc); ok && im.f.InText(s.Addr) {
+	if s, ok := im.f.SymbolAt(pc); ok && im.own(s.Addr) {
 		return im.bare(s), nil
 	}
 	return nil, nil
@@ -339,7 +353,7 @@ func (im *Image) NearNames(name string) (near []string) {
 	}
 	var names []string
 	for _, s := range syms {
-		if s.Func() {
+		if s.Func() && im.own(s.Addr) {
 			base, _, _ := cloneOf(s.Name)
 			names = append(names, base)
 		}

@@ -26,7 +26,11 @@ func (im *Image) global(full string, near *dw.Unit) (*debuginfo.Var, error) {
 		return nil, im.noTypes()
 	}
 	name, unit, _ := strings.Cut(full, "@")
-	refs, err := im.d.FindGlobals(name)
+	units, err := im.units()
+	if err != nil {
+		return nil, err
+	}
+	refs, err := im.d.FindGlobalsIn(units, name)
 	if err != nil {
 		return nil, err
 	}

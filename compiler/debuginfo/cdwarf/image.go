@@ -14,6 +14,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
@@ -28,6 +29,9 @@ type Image struct {
 	funcs map[key]*function
 	byPtr map[*debuginfo.Func]*function
 	inl   map[dwarf.Offset]*debuginfo.InlineSite
+	// other says which code is not this image's; nil where all of it is. See NewBeside.
+	other func(pc uint64) bool
+	inC   []*dw.Unit // see units; nil as long as nobody has asked
 }
 
 var (
@@ -80,6 +84,54 @@ func New(f *dw.File) (*Image, error) {
 	return im, nil
 }
 
+// NewBeside makes an Image of the C code of a program that has code of another language too, which is the code that other says.
+// The image does not close f. Debug information that cannot be read is as none: the functions have names all the same.
+func NewBeside(f *dw.File, other func(pc uint64) bool) *Image {
+	im := &Image{
+		f: f, funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
+		inl: map[dwarf.Offset]*debuginfo.InlineSite{}, other: other,
+	}
+	if im.d, im.noDW = f.Data(); im.noDW != nil {
+		im.d = nil
+	}
+	return im
+}
+
+// own reports whether pc is code of this image.
+func (im *Image) own(pc uint64) bool {
+	return im.f.InText(pc) && (im.other == nil || !im.other(pc))
+}
+
+// units are the units of .debug_info that describe code of this image.
+func (im *Image) units() ([]*dw.Unit, error) {
+	units, err := im.d.Units()
+	if err != nil || im.other == nil {
+		return units, err
+	}
+	if im.inC == nil {
+		im.inC = slices.DeleteFunc(slices.Clone(units), func(u *dw.Unit) bool { return u.Lang() == dw.LangGo })
+	}
+	return im.inC, nil
+}
+
+// Described reports whether there is debug information of the image's own code.
+func (im *Image) Described() bool {
+	if im.d == nil {
+		return false
+	}
+	units, err := im.units()
+	return err == nil && len(units) > 0
+}
+
+// findFuncs looks through the units for functions by name, and for inlined copies of them.
+func (im *Image) findFuncs(m matcher) ([]dw.FuncRef, []dw.InlineRef, error) {
+	units, err := im.units()
+	if err != nil {
+		return nil, nil, err
+	}
+	return im.d.FindFuncsIn(units, func(name []byte) bool { return m.match(string(name)) })
+}
+
 // FileID identifies the file that was read.
 func (im *Image) FileID() debuginfo.FileID { return im.f.FileID() }
 
@@ -99,6 +151,9 @@ func (im *Image) HasTypes() bool { return im.d != nil }
 func (im *Image) NoTypes() string {
 	if im.d != nil {
 		return ""
+	}
+	if im.noDW != nil && !errors.Is(im.noDW, debuginfo.ErrNoTypes) {
+		return im.noDW.Error()
 	}
 	s := "it was built without -g or has been stripped"
 	if im.f.BuildID() != "" {
@@ -122,14 +177,26 @@ func (im *Image) LoadBase() uint64 { return im.f.LoadBase() }
 func (im *Image) Goroutine(debuginfo.Site) *debuginfo.Goroutine { return nil }
 
 // Close releases the file. Types that came from it stay, without what they have not loaded yet.
-func (im *Image) Close() error { return im.f.Close() }
+func (im *Image) Close() error {
+	if im.other != nil {
+		return nil
+	}
+	return im.f.Close()
+}
 
 // Type finds a type by the name that C gives it: "struct foo", "size_t", "struct foo *".
 func (im *Image) Type(name string) (*types.Ctype, error) {
 	if im.d == nil {
 		return nil, im.noTypes()
 	}
-	return im.d.NamedType(name)
+	if im.other == nil {
+		return im.d.NamedType(name)
+	}
+	units, err := im.units()
+	if err != nil {
+		return nil, err
+	}
+	return im.d.NamedTypeIn(units, name)
 }
 
 // Enum implements debuginfo.Enums.

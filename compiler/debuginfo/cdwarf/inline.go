@@ -20,7 +20,7 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 		return nil, &debuginfo.NotFoundError{What: "function", Name: pattern, Detail: "inlined copies are described by DWARF, and there is none: " + im.NoTypes()}
 	}
 	m := newMatcher(pattern)
-	_, refs, err := im.d.FindFuncs(func(name []byte) bool { return m.match(string(name)) })
+	_, refs, err := im.findFuncs(m)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (im *Image) abstract(t *godwarf.Tree) *debuginfo.Func {
 func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
 	var err error
 	defer dw.Guard(&err)()
-	if !im.f.InText(addr) {
+	if !im.own(addr) {
 		return nil
 	}
 	fn, err := im.at(addr)

@@ -70,7 +70,7 @@ func (im *Image) rows(q debuginfo.LineQuery) ([]lineHit, error) {
 	if !m.glob || q.File == "" || q.Rel {
 		return im.functionRows(q, m)
 	}
-	units, err := im.d.Units()
+	units, err := im.units()
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 	var hits []lineHit
 	var fn *function
 	for _, r := range rows {
-		if r.End || !r.Stmt || r.Line == 0 || !im.f.InText(r.PC) {
+		if r.End || !r.Stmt || r.Line == 0 || !im.own(r.PC) {
 			continue
 		}
 		file := u.FileOf(r)
@@ -351,7 +351,7 @@ func (im *Image) lineSite(h lineHit) (debuginfo.Site, error) {
 
 // noFile says what the query's file could be.
 func (im *Image) noFile(q debuginfo.LineQuery) error {
-	units, err := im.d.Units()
+	units, err := im.units()
 	if err != nil {
 		return err
 	}

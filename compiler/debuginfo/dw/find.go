@@ -34,6 +34,12 @@ func (d *Data) FindFuncs(match func(name []byte) bool) (funcs []FuncRef, inlined
 	if err != nil {
 		return nil, nil, err
 	}
+	return d.FindFuncsIn(units, match)
+}
+
+// FindFuncsIn is FindFuncs within some units.
+func (d *Data) FindFuncsIn(units []*Unit, match func(name []byte) bool) (funcs []FuncRef, inlined []InlineRef, err error) {
+	defer Guard(&err)()
 	f := finder{match: match, names: map[dwarf.Offset]string{}}
 	for _, u := range units {
 		if u.typeUnit {

@@ -2,6 +2,7 @@ package dw
 
 import (
 	"debug/dwarf"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -27,7 +28,7 @@ func (d *Data) NamedType(name string) (t *types.Ctype, err error) {
 	defer Guard(&err)()
 	name = strings.TrimSpace(name)
 	tags, bare := typeTags(name)
-	off, err := d.findType(bare, tags)
+	off, err := d.findType(inAll, bare, tags)
 	if err != nil {
 		return nil, err
 	}
@@ -49,32 +50,51 @@ func (d *Data) NamedType(name string) (t *types.Ctype, err error) {
 	return nil, &debuginfo.NotFoundError{What: "type", Name: name}
 }
 
-// definition finds the complete type that a declaration announces, nil if the file has none.
+// definition finds the complete type that a declaration announces, nil if the file has none. Go's string is a structure of
+// that name to DWARF, and not what a C file means by "struct string".
 func (d *Data) definition(e typeEntry) (*types.Ctype, error) {
 	name := e.str(dwarf.AttrName)
 	if name == "" {
 		return nil, nil
 	}
-	off, err := d.findType(name, []dwarf.Tag{e.Tag})
+	among := inC
+	if e.goes() {
+		among = inGo
+	}
+	off, err := d.findType(among, name, []dwarf.Tag{e.Tag})
 	if err != nil || off == 0 || off == e.off {
 		return nil, err
 	}
 	return d.typeAt(off, 1)
 }
 
+// among says which units findType looks through.
+type among string
+
+const (
+	inAll among = ""
+	inGo  among = "Go "
+	inC   among = "C " // all but Go's
+)
+
+func (a among) has(u *Unit) bool { return a == inAll || (u.Lang() == LangGo) == (a == inGo) }
+
 // findType looks through the units for a complete type with one of the tags, earlier tags
 // preferred; 0 if there is none. Types inside of functions are not found.
-func (d *Data) findType(name string, tags []dwarf.Tag) (dwarf.Offset, error) {
+func (d *Data) findType(where among, name string, tags []dwarf.Tag) (dwarf.Offset, error) {
 	if name == "" || len(name) > 1<<12 {
 		return 0, nil
 	}
-	key := tags[0].String() + " " + name
+	key := string(where) + tags[0].String() + " " + name
 	if off, ok := d.named[key]; ok {
 		return off, nil
 	}
 	units, err := d.Units()
 	if err != nil {
 		return 0, err
+	}
+	if where != inAll {
+		units = slices.DeleteFunc(slices.Clone(units), func(u *Unit) bool { return !where.has(u) })
 	}
 	best, err := findTypeIn(units, name, tags)
 	if err != nil {

@@ -3,6 +3,7 @@ package godwarf
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -31,7 +32,13 @@ func (im *Image) Global(name string) (v *debuginfo.Var, err error) {
 		return nil, err
 	}
 	if len(refs) == 0 {
-		if refs, err = d.FindGlobals(full); err != nil {
+		all, err := d.Units()
+		if err != nil {
+			return nil, err
+		}
+		// A C file of the program may have a variable of the same name.
+		all = slices.DeleteFunc(slices.Clone(all), func(u *dw.Unit) bool { return u.Lang() != dw.LangGo })
+		if refs, err = d.FindGlobalsIn(all, full); err != nil {
 			return nil, err
 		}
 	}

@@ -30,11 +30,23 @@ func (im *Image) Goroutine(s debuginfo.Site) (g *debuginfo.Goroutine) {
 	return &out
 }
 
-// threadLocalG loads g from thread-local storage. It is empty where the place is not known: in libraries,
-// and in stripped programs with other thread-local variables.
+// InC tells how to find the goroutine that called the C code that the thread runs.
+func (im *Image) InC() (g *debuginfo.Goroutine) {
+	var err error
+	defer dw.Guard(&err)()
+	out := *im.goroutineFields()
+	out.System = true
+	if out.M >= 0 && im.machineFields(&out) {
+		out.G = im.threadLocalG()
+	}
+	return &out
+}
+
+// threadLocalG loads g from thread-local storage. It is empty where the place is not known: in libraries and in
+// stripped programs with other thread-local variables.
 func (im *Image) threadLocalG() loc.Prog {
 	if !im.f.Executable() {
-		return loc.Prog{}
+		return im.libraryG()
 	}
 	var tls *elf.Prog
 	for _, p := range im.f.ELF().Progs {
@@ -61,6 +73,33 @@ func (im *Image) threadLocalG() loc.Prog {
 	return loc.Prog{}
 }
 
+// libraryG is threadLocalG for a library, where the dynamic linker decides on the place and stores its distance from the thread pointer
+// (R_X86_64_TPOFF64). Go's code has one such word, for its only variable; with several it is not known which is meant.
+func (im *Image) libraryG() loc.Prog {
+	rela, err := im.f.Section(".rela.dyn")
+	if err != nil {
+		return loc.Prog{}
+	}
+	var slots []uint64
+	const relaSize = 24 // Elf64_Rela: offset, info, addend
+	for ; len(rela) >= relaSize; rela = rela[relaSize:] {
+		if elf.R_X86_64(uint32(binary.LittleEndian.Uint64(rela[8:]))) == elf.R_X86_64_TPOFF64 {
+			slots = append(slots, binary.LittleEndian.Uint64(rela))
+		}
+	}
+	var tls *elf.Prog
+	for _, p := range im.f.ELF().Progs {
+		if p.Type == elf.PT_TLS {
+			tls = p
+		}
+	}
+	if len(slots) != 1 || tls == nil || tls.Memsz != 8 {
+		return loc.Prog{}
+	}
+	off := loc.Static(slots[0], true).Load(8, false, false)
+	return off.With(loc.Value(loc.Step{Op: loc.TLS}), loc.Step{Op: loc.Add}).Load(8, false, false)
+}
+
 // gFields are the fields of runtime.g by release, for programs without DWARF. They were read from
 // the DWARF of programs built with that release; a test compares them with the toolchain at hand.
 var gFields = map[string]debuginfo.Goroutine{
@@ -69,6 +108,31 @@ var gFields = map[string]debuginfo.Goroutine{
 	"go1.24": {GoID: 160, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 152, WaitReason: 184},
 	"go1.25": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144, WaitReason: 176},
 	"go1.26": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 144, WaitReason: 176},
+}
+
+// mFields are the fields of runtime.m that are needed, as gFields are those of runtime.g.
+var mFields = map[string]debuginfo.Goroutine{
+	"go1.26": {CurG: 184, NCgo: 328},
+}
+
+// machineFields gives the offsets in runtime.m.
+func (im *Image) machineFields(g *debuginfo.Goroutine) bool {
+	g.CurG, g.NCgo = -1, -1
+	if d, err := im.dwarf(); err == nil {
+		if t, err := im.namedType(d, "runtime.m"); err == nil {
+			for _, f := range t.Fields() {
+				switch f.Name {
+				case "curg":
+					g.CurG = f.Off
+				case "ncgo":
+					g.NCgo = f.Off
+				}
+			}
+		}
+	} else if known, ok := mFields[im.release()]; ok {
+		g.CurG, g.NCgo = known.CurG, known.NCgo
+	}
+	return g.CurG >= 0 && g.NCgo >= 0
 }
 
 var unknownFields = debuginfo.Goroutine{GoID: -1, StackLo: -1, StackHi: -1, ParentGoID: -1, GoPC: -1, StartPC: -1, M: -1, Status: -1, WaitReason: -1}

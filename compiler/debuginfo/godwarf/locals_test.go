@@ -265,6 +265,10 @@ func TestGoroutine(t *testing.T) {
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Errorf("%s: fields of runtime.g\n got %+v\nwant %+v (the table)", im.Version(), got, want)
 		}
+		c := im.InC()
+		if m := mFields[im.release()]; c.CurG != m.CurG || c.NCgo != m.NCgo || !c.System || !strings.HasPrefix(c.G.String(), "tls; const -") {
+			t.Errorf("%s: in C it is %+v, the table has %+v", im.Version(), c, m)
+		}
 		f, err = im.Funcs(vecPkg + ".Sum")
 		if err != nil {
 			t.Fatal(err)

@@ -6,12 +6,12 @@ import (
 )
 
 // Lookup names the functions that the instruction at addr belongs to, innermost first, from the
-// function table alone. nil outside of Go code.
+// function table alone. Outside of Go code it is what a symbol tells, if there is one.
 func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
 	var err error
 	defer dw.Guard(&err)()
 	i := im.tab.Find(addr)
-	if i < 0 {
+	if i < 0 || im.foreign(i) {
 		if s, ok := im.f.SymbolAt(addr); ok && im.f.InText(addr) { // C code of a program with cgo
 			return []debuginfo.Frame{{Func: s.Name, Off: addr - s.Addr}}
 		}

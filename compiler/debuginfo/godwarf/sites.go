@@ -149,7 +149,7 @@ func (im *Image) checkCode(i int) error {
 func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
 	i := im.tab.Find(pc)
-	if i < 0 {
+	if i < 0 || im.foreign(i) {
 		return s, &debuginfo.NotFoundError{What: "function", Name: fmt.Sprintf("%#x", pc), Detail: "no Go function covers this address"}
 	}
 	code, err := im.code(i)

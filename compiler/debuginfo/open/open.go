@@ -1,12 +1,13 @@
 // Package open picks the reader of a binary's debug information.
 //
-// In: a path. Out: a debuginfo.Image: godwarf for programs with a Go function table, cdwarf for all
-// others.
+// In: a path. Out: a debuginfo.Image: cgo (which is godwarf, and cdwarf for C code that the file has too) for programs with a Go
+// function table, cdwarf for all others.
 package open
 
 import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/cdwarf"
+	"github.com/gostap/gostap/compiler/debuginfo/cgo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/godwarf"
 )
@@ -19,7 +20,7 @@ func Open(path string) (debuginfo.Image, error) {
 		return nil, err
 	}
 	if godwarf.Is(f) {
-		im, err := godwarf.New(f)
+		im, err := cgo.New(f)
 		if err != nil {
 			f.Close()
 			return nil, err

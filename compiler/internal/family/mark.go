@@ -56,7 +56,8 @@ func markName(s string) string { return strings.ReplaceAll(s, "-", "__") }
 
 // mark adds the site of one mark.
 func (f *finder) mark(mk *debuginfo.Mark) error {
-	s, err := f.img.SiteAt(mk.PC)
+	img := imageAt(f.img, mk.PC)
+	s, err := img.SiteAt(mk.PC)
 	if err != nil {
 		// The function is not known (stripped): the arguments do not need it.
 		s = debuginfo.Site{PC: mk.PC, Kind: debuginfo.AtLine}
@@ -73,6 +74,7 @@ func (f *finder) mark(mk *debuginfo.Mark) error {
 	if err != nil {
 		return err
 	}
+	st.Image = img
 	st.Event, st.Names = mk.Name, &vars{done: true, all: mk.Args}
 	if mk.Semaphore != 0 {
 		if st.RefCtr, err = f.img.FileOffset(mk.Semaphore); err != nil {

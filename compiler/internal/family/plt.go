@@ -72,6 +72,7 @@ func (f *finder) stub(s debuginfo.Stub) error {
 	if err != nil {
 		return err
 	}
+	st.Image = inC(f.img) // a stub is as C: it keeps to the convention of what it leads to
 	st.Event, st.Names = s.Name, &vars{done: true}
 	f.sites = append(f.sites, st)
 	return nil

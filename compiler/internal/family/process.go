@@ -55,15 +55,21 @@ func (m *match) each(last string, find func(*finder)) []*probe.Site {
 		if img == nil {
 			return nil
 		}
-		f := &finder{match: m, prog: p, img: img, path: img.Path(), tail: tail, seen: map[site]bool{}}
-		if m.env.foreign(p.path) {
-			f.path = p.path
+		run := func(m *match, img debuginfo.Image) *finder {
+			f := &finder{match: m, prog: p, img: img, path: img.Path(), tail: tail, seen: map[site]bool{}}
+			if m.env.foreign(p.path) {
+				f.path = p.path
+			}
+			if p.of != "" {
+				f.exe = m.env.real(p.of)
+			}
+			find(f)
+			return f
 		}
-		if p.of != "" {
-			f.exe = m.env.real(p.of)
+		if last == "function" || last == "statement" {
+			return m.inBoth(m.at(last), img, run)
 		}
-		find(f)
-		return f.sites
+		return run(m, img).sites
 	})
 	if len(sites) == 0 {
 		m.diag.AddAll(failed)

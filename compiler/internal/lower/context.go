@@ -32,7 +32,8 @@ type context struct {
 	site *probe.Site // one of the sites, for messages
 	g    *debuginfo.Goroutine
 	cfa  loc.Prog
-	goes bool // the site lies in a Go program
+	goes bool // the site lies in Go code
+	inGo bool // it lies in Go code, or in C code of a Go program
 	// uretprobe: the kernel's return probe fired, so the program counter is the caller's.
 	uretprobe bool
 	ret       loc.Prog // the return address, at uretprobes
@@ -67,12 +68,15 @@ func newContext(s *probe.Site, n need) *context {
 	if s.Image == nil || n == 0 {
 		return c
 	}
-	if n&(needGo|needFrame) != 0 && c.goes {
-		if c.g = s.Image.Goroutine(s.At); c.g != nil && c.g.G.Empty() {
-			c.g = nil
+	if n&needGo != 0 || n&needFrame != 0 && c.goes {
+		if c.g = s.Image.Goroutine(s.At); c.g != nil {
+			c.inGo = true
+			if c.g.G.Empty() {
+				c.g = nil
+			}
 		}
 		if c.g != nil {
-			c.key += fmt.Sprintf("g{%s %d %d %d %d %d %d %d}", c.g.G, c.g.GoID, c.g.StackHi, c.g.ParentGoID, c.g.GoPC, c.g.StartPC, c.g.Status, c.g.WaitReason)
+			c.key += fmt.Sprintf("g{%s %d %d %d %d %d %d %d %v %d %d}", c.g.G, c.g.GoID, c.g.StackHi, c.g.ParentGoID, c.g.GoPC, c.g.StartPC, c.g.Status, c.g.WaitReason, c.g.System, c.g.CurG, c.g.NCgo)
 		} else {
 			c.key += "g?"
 		}

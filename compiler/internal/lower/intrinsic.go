@@ -210,7 +210,7 @@ func (f *fn) wrongContext(sp source.Span, format string, args ...any) *diag.Diag
 // goroutine reads a field of the current goroutine's runtime.g. A thread without a
 // goroutine (its g is nil) gives 0.
 func (f *fn) goroutine(name, called string, sp source.Span) ir.Val {
-	if !f.ctx.goes {
+	if !f.ctx.inGo {
 		f.wrongContext(sp, "%s() is known in probes of Go programs only", called)
 		return ir.I(0)
 	}
@@ -222,7 +222,7 @@ func (f *fn) goroutine(name, called string, sp source.Span) ir.Val {
 	off, size, signed := int64(-1), 8, true
 	switch name {
 	case "go_g":
-		return f.loc(g.G, nil)
+		return f.currentG(g)
 	case "goid":
 		off = g.GoID
 	case "go_parent_goid":
@@ -240,7 +240,7 @@ func (f *fn) goroutine(name, called string, sp source.Span) ir.Val {
 		f.wrongContext(sp, "%s(): the layout of runtime.g is not known for this program", called)
 		return ir.I(0)
 	}
-	p := f.loc(g.G, nil)
+	p := f.currentG(g)
 	key := fmt.Sprintf("go %d %d %v", off, size, p)
 	if v, ok := f.cse[key]; ok {
 		return v
@@ -253,6 +253,41 @@ func (f *fn) goroutine(name, called string, sp source.Span) ir.Val {
 	f.b.Jump(join)
 	f.to(has)
 	f.b.Mov(r, f.b.Load(f.b.Bin(ir.OpAdd, p, ir.I(off)), size, signed, false))
+	f.b.Jump(join)
+	f.to(join)
+	f.cse[key] = ir.R(r)
+	return ir.R(r)
+}
+
+// currentG is the address of the current goroutine's runtime.g, 0 if there is none. In C code it is that of the goroutine that called C.
+func (f *fn) currentG(g *debuginfo.Goroutine) ir.Val {
+	own := f.loc(g.G, nil)
+	if !g.System {
+		return own
+	}
+	key := fmt.Sprintf("go caller %v", own)
+	if v, ok := f.cse[key]; ok {
+		return v
+	}
+	at := func(p ir.Val, off int64, size int, signed bool) ir.Val {
+		return f.b.Load(f.b.Bin(ir.OpAdd, p, ir.I(off)), size, signed, false)
+	}
+	r := f.b.Long("")
+	none, join := f.b.Block(), f.b.Block()
+	// A thread that C made has no g as long as it has not called Go, and what it runs of C then has no caller either.
+	next := func(cond ir.Val) {
+		b := f.b.Block()
+		f.b.Branch(cond, b, none)
+		f.to(b)
+	}
+	next(own)
+	m := at(own, g.M, 8, false)
+	next(m)
+	next(f.b.Bin(ir.OpGt, at(m, g.NCgo, 4, true), ir.I(0)))
+	f.b.Mov(r, at(m, g.CurG, 8, false))
+	f.b.Jump(join)
+	f.to(none)
+	f.b.Mov(r, ir.I(0))
 	f.b.Jump(join)
 	f.to(join)
 	f.cse[key] = ir.R(r)

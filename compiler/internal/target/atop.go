@@ -388,7 +388,7 @@ func (b *build) global(e *ast.AtOp) (object, error) {
 		if o.Type == nil {
 			o.Type = v.Type
 		}
-		if s := b.at(); biased(o.Place) && (s == nil || s.Image != img) {
+		if s := b.at(); biased(o.Place) && (s == nil || s.Image == nil || s.Image != img && s.Image.Path() != img.Path()) {
 			return object{}, fail("%s is loaded at an address that changes, and only the probed program's is known", img.Path()).(*problem).
 				advise("use @var in a probe of that program")
 		}
