@@ -33,7 +33,7 @@ func (im *Image) Labels(pattern string) (out []debuginfo.Label, err error) {
 	add := func(fn *function, owner, t *godwarf.Tree) error {
 		name, pc := dw.Name(t), lowPC(t)
 		p := place{pc, name, owner.Offset}
-		if name == "" || pc == 0 || seen[p] || !im.f.InText(pc) || !fn.tree.ContainsPC(pc) {
+		if name == "" || pc == 0 || seen[p] || !im.own(pc) || !fn.tree.ContainsPC(pc) {
 			return nil
 		}
 		seen[p] = true
@@ -63,7 +63,7 @@ func (im *Image) Labels(pattern string) (out []debuginfo.Label, err error) {
 			}
 		}
 	}
-	_, refs, err := im.d.FindFuncs(func(name []byte) bool { return m.match(string(name)) })
+	_, refs, err := im.findFuncs(m)
 	if err != nil {
 		return nil, err
 	}

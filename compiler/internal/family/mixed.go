@@ -92,6 +92,8 @@ func telling(ds diag.List) int {
 	for _, d := range ds {
 		switch {
 		case d.Severity != diag.Error:
+		case strings.Contains(d.Message, " programs have no labels "): // the other language has
+			n = max(n, 1)
 		case !strings.HasPrefix(d.Message, "no ") && !strings.Contains(d.Message, " has no inlined copy of "):
 			n = max(n, 3)
 		case d.Hint != "" || len(d.Notes) > 0 || strings.Contains(d.Message, " ("):
