@@ -156,8 +156,8 @@ func (im *Image) NoTypes() string {
 		return im.noDW.Error()
 	}
 	s := "it was built without -g or has been stripped"
-	if im.f.BuildID() != "" {
-		s += ", and no debug file for its build ID is installed"
+	if why := im.f.NoDebugFile(); why != "" {
+		s += ", and " + why
 	}
 	return s
 }

@@ -30,6 +30,21 @@ func (f *File) DebugFile() string {
 	return f.debug.path
 }
 
+// NoDebugFile says in words which debug file f asks for and does not get, "" if it asks for none.
+func (f *File) NoDebugFile() string {
+	switch {
+	case f.debug != nil:
+		return ""
+	case f.foreign != "":
+		return f.foreign + " is the debug file of another build"
+	case f.buildID != "":
+		return "no debug file for its build ID is installed"
+	case f.link != "":
+		return "its debug file " + f.link + " is not beside it"
+	}
+	return ""
+}
+
 // detached opens the detached debug file of f, nil if there is none.
 func (f *File) detached() *File {
 	if f.debug != nil || f.noDebug {
@@ -42,7 +57,12 @@ func (f *File) detached() *File {
 			return false
 		}
 		g.noDebug = true
-		if os.SameFile(statOf(g.path), statOf(f.path)) || !want(g) {
+		if os.SameFile(statOf(g.path), statOf(f.path)) {
+			g.Close()
+			return false
+		}
+		if !want(g) {
+			f.foreign = g.path
 			g.Close()
 			return false
 		}
@@ -65,6 +85,7 @@ func (f *File) detached() *File {
 	if name == "" || strings.Contains(name, "/") {
 		return nil
 	}
+	f.link = name
 	crc := le32(b[len(b)-4:])
 	match := func(g *File) bool {
 		if f.buildID != "" && g.buildID != "" {

@@ -42,8 +42,10 @@ type File struct {
 	data    *Data
 	dataErr error
 	dataOK  bool
-	debug   *File // detached debug information
-	noDebug bool  // already looked for
+	debug   *File  // detached debug information
+	noDebug bool   // already looked for
+	link    string // what .gnu_debuglink names, once looked for
+	foreign string // a debug file of another build
 }
 
 // OpenELF opens the amd64 ELF executable or library at path.

@@ -212,11 +212,14 @@ func TestDetached(t *testing.T) {
 	prog, debug := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.debug")
 	run(t, "objcopy", "--only-keep-debug", full, debug)
 	run(t, "objcopy", "--strip-all", "--add-gnu-debuglink="+debug, full, prog)
-	check := func(name string, want bool) {
+	check := func(name, why string) {
 		t.Helper()
 		f := openFile(t, prog)
 		d, err := f.Data()
-		if !want {
+		if got := f.NoDebugFile(); (got == "") != (why == "") || !strings.Contains(got, why) {
+			t.Errorf("%s: %q", name, got)
+		}
+		if why != "" {
 			if !errors.Is(err, debuginfo.ErrNoTypes) {
 				t.Errorf("%s: error %v", name, err)
 			}
@@ -235,21 +238,21 @@ func TestDetached(t *testing.T) {
 			t.Errorf("%s: frame: %v", name, err)
 		}
 	}
-	check("beside", true)
+	check("beside", "")
 	os.Mkdir(filepath.Join(dir, ".debug"), 0o755)
 	os.Rename(debug, filepath.Join(dir, ".debug", "prog.debug"))
-	check(".debug", true)
+	check(".debug", "")
 	id := openFile(t, prog).BuildID()
 	store := t.TempDir()
 	os.MkdirAll(filepath.Join(store, ".build-id", id[:2]), 0o755)
 	os.Rename(filepath.Join(dir, ".debug", "prog.debug"), filepath.Join(store, ".build-id", id[:2], id[2:]+".debug"))
-	check("nowhere", false)
+	check("nowhere", "no debug file for its build ID is installed")
 	t.Setenv("DEBUGINFO_PATH", store)
-	check("build ID", true)
+	check("build ID", "")
 	// A debug file of another build does not count.
 	other := gcc(t, "-g -gdwarf-4", "types.c")
 	run(t, "objcopy", "--only-keep-debug", other, filepath.Join(store, ".build-id", id[:2], id[2:]+".debug"))
-	check("another build", false)
+	check("another build", id[2:]+".debug is the debug file of another build")
 }
 
 // TestStubs: jumps of each shape lead to the slots that relocations name, and bytes that are none lead nowhere.

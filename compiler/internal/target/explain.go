@@ -50,7 +50,11 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 	case errors.Is(err, debuginfo.ErrNoTypes):
 		d = l.Errorf(diag.Semantic, CodeNoDWARF, sp, "%s: variables have no names here", what)
 		if s := r.site; s != nil && s.Image != nil {
-			d.Note(source.Span{}, "%s: %s", s.Path, s.Image.NoTypes())
+			why := s.Image.NoTypes()
+			if why == "" {
+				why = err.Error() // the file has some, this function has none
+			}
+			d.Note(source.Span{}, "%s: %s", s.Path, why)
 		}
 		if strings.HasPrefix(what, "$return") {
 			d.Hintf("returnval() gives the first integer result")
