@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	bpf "github.com/gostap/gostap/backend-bpf"
 	"github.com/gostap/gostap/compiler"
@@ -222,7 +223,8 @@ func (c *command) targetPath() (string, error) {
 
 // commandWord is the first word of -c that is not an assignment to a variable of the environment.
 func (c *command) commandWord() string {
-	for _, w := range strings.Fields(c.command) {
+	// The shell's signs end a word without a space as well.
+	for _, w := range strings.FieldsFunc(c.command, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(";&|()<>", r) }) {
 		if name, _, ok := strings.Cut(w, "="); !ok || strings.Contains(name, "/") {
 			return strings.Trim(w, `"'`)
 		}

@@ -130,6 +130,9 @@ func (e *Env) proc() string {
 	return "/proc"
 }
 
+// hasTarget reports whether there is a target, also one whose program is not known: -c 'for ...; do ...; done'.
+func (e *Env) hasTarget() bool { return e.TargetPath != "" || e.TargetWord != "" || e.TargetPID != 0 }
+
 // program is one file that a process(...) component names.
 type program struct {
 	path   string // to open

@@ -61,7 +61,7 @@ func perfEvent(m *match) []*probe.Site {
 // perfTarget checks that c names the target: the kernel counts for one process or for all.
 func (m *match) perfTarget(c *probe.Comp) bool {
 	path := m.env.TargetPath
-	if path == "" && m.env.TargetWord == "" && m.env.TargetPID == 0 {
+	if path == "" && !m.env.hasTarget() {
 		m.errorf(c, "events are counted for the program of -c or -x, and neither is given").Hintf("give -c COMMAND or -x PID, or leave out .process")
 		return false
 	}

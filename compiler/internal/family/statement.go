@@ -102,7 +102,7 @@ func lifetime(m *match) []*probe.Site {
 	}
 	// Without a path and without a target it is about every process.
 	if m.req.Comps[0].Arg == nil && m.env.TargetPath == "" {
-		return []*probe.Site{{Kind: kind}}
+		return []*probe.Site{{Kind: kind, Target: m.env.hasTarget()}}
 	}
 	return m.each("", func(f *finder) {
 		s := &probe.Site{Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Image: nil}

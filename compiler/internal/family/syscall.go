@@ -130,7 +130,7 @@ func processSyscall(m *match) []*probe.Site {
 	// Without a path and without a target it is about every process.
 	if m.req.Comps[0].Arg == nil && m.env.TargetPath == "" {
 		s := site()
-		s.Point = m.req.String()
+		s.Point, s.Target = m.req.String(), m.env.hasTarget()
 		return []*probe.Site{s}
 	}
 	return m.each("", func(f *finder) {

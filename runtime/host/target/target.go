@@ -52,10 +52,12 @@ func Start(o Options) (*Target, error) {
 	// when the tracer dies, and then must not run the command untraced.
 	script := "echo >&4; exec 4>&-; read _ <&3 || exit 127; exec 3<&-; "
 	if Direct(o.Command) {
-		script += "exec "
+		script += "exec " + o.Command
+	} else {
+		// A shell of its own, so that the target's program begins behind the gate here as well.
+		script += `exec /bin/sh -c "$1"`
 	}
-	script += o.Command
-	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd := exec.Command("/bin/sh", "-c", script, "/bin/sh", o.Command)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Stdin, o.Stdout, o.Stderr
 	cmd.ExtraFiles = []*os.File{r, say}
 	cmd.Env, cmd.Dir = o.Env, o.Dir
