@@ -208,7 +208,7 @@ func TestLanguage(t *testing.T) {
 		{"linear buckets", `global s probe begin { for (i = 0; i < 30; i++) s <<< i foreach (b in @hist_linear(s, 10, 20, 5)) print(b, "=", @hist_linear(s, 10, 20, 5)[b], " ") n = 12 println(@hist_linear(s, 10, 20, 5)[n]) }`, "5=10 10=5 15=5 20=1 25=9 5\n"},
 		{"printf", `probe begin { printf("%5d|%-5d|%05d|%x|%X|%o|%c|%s|%10s|%-4s|%.2s|%%|%*d\n", 42, 42, 42, 255, 255, 8, 65, "s", "right", "l", "cut", 4, 7) }`, "   42|42   |00042|ff|FF|10|A|s|     right|l   |cu|%|   7\n"},
 		{"print family", `probe begin { print("a", 1) println("b", 2) printd("-", 1, "x", 2) printdln(",", "p", 3) s = sprint(1, "z") . sprintf("%d", 5) . sprintln("e") . sprintd("/", 1, 2) print(s, "\n") println() }`, "a1b2\n1-x-2p,3\n1z5e\n1/2\n\n"},
-		{"histogram", `global s probe begin { s <<< 1 s <<< 2 println(@hist_linear(s, 0, 4, 2)) x = sprint(@hist_log(s)) println(strlen(x) > 20) }`, ""},
+		{"histogram", `global s, l probe begin { s <<< 1 s <<< 2 l <<< 1 l <<< 2 println(@hist_linear(s, 0, 4, 2)) x = sprint(@hist_log(l)) println(strlen(x) > 20) }`, ""},
 		{"automatic printing", `global n, s, a, b, e, x probe begin { n = 3 s = "t\"x" a["p", 1] = 5 a["q", 2] = 9 b["k"] <<< 4 b["k"] <<< 6 b["l"] <<< 1 e <<< 2 x = 1 } probe end { println("x=", x) }`,
 			"x=1\nn=3\ns=\"t\\\"x\"\na[\"q\",2]=9\na[\"p\",1]=5\nb[\"k\"] @count=2 @min=4 @max=6 @sum=10 @avg=5\nb[\"l\"] @count=1 @min=1 @max=1 @sum=1 @avg=1\ne @count=1 @min=2 @max=2 @sum=2 @avg=2\n"},
 		{"automatic printing of nothing", `global s probe begin { n = 0 if (n) s <<< 1 }`, "s @count=0\n"},

@@ -217,7 +217,8 @@ func (w *writer) decl() {
 		w.put(pick(w.r, "function", "private function"), w.name(), pick(w.r, "", ": long", ":string"), "(", pick(w.r, "", "p", "p, q:long"), ")", pick(w.r, "", ": 3"))
 		block()
 	case 2:
-		w.put("probe", "p."+w.comp(), pick(w.r, "=", "+="))
+		name, _, _ := strings.Cut(w.comp(), "(") // names of aliases take no arguments
+		w.put("probe", "p."+name, pick(w.r, "=", "+="))
 		w.list(1+w.r.Intn(2), point)
 		block()
 	case 3:

@@ -56,7 +56,7 @@ var Files = [...]File{
 		{Kind: grammar.GlobalEntry, Names: []string{"argv_30"}, Off: 1444, End: 1488, Line: 35},
 		{Kind: grammar.GlobalEntry, Names: []string{"argv_31"}, Off: 1489, End: 1533, Line: 36},
 		{Kind: grammar.GlobalEntry, Names: []string{"argv_32"}, Off: 1534, End: 1578, Line: 37},
-		{Kind: grammar.ProbeEntry, Off: 1580, End: 2717, Line: 39, Refs: []string{"argc", "argv", "error"}, Points: []string{"init"}},
+		{Kind: grammar.ProbeEntry, Off: 1580, End: 2791, Line: 39, Refs: []string{"argc", "argv", "error"}, Points: []string{"init"}},
 	}},
 	{Name: "backtrace.stp", Entries: []grammar.Entry{
 		{Names: []string{"uaddr"}, Off: 298, End: 336, Line: 9},

@@ -58,6 +58,7 @@ const (
 	NeverRead         Code = "never-read"
 	NoEffect          Code = "no-effect"
 	LongText          Code = "long-text"
+	NoValue           Code = "no-value"
 	CrossFile         Code = "cross-file-global"
 )
 
@@ -114,7 +115,7 @@ func SemanticCodes() []CodeInfo {
 		{Privilege, false, "a function or probe point is not allowed with --privilege=stapusr", `probe begin { println(kernel_string(0)) }`},
 		{PointCondition, false, "the condition of a probe point holds more than globals, constants and operators", `probe begin if (pid() > 1) { println(1) }`},
 		{LoopControl, false, "break or continue outside of a loop", `probe begin { break }`},
-		{LoopVariable, false, "a name stands for two keys of one loop", `global a probe begin { a[1, 1] = 1 foreach ([k, k] in a) println(k) }`},
+		{LoopVariable, true, "a name stands for two keys of one loop", `global a probe begin { a[1, 1] = 1 foreach ([k, k] in a) println(k) }`},
 		{ForeachChange, false, "an array is changed inside of a loop over it", `global a probe begin { a[1] = 1 foreach (k in a) delete a[k] }`},
 
 		// Warnings.
@@ -125,6 +126,7 @@ func SemanticCodes() []CodeInfo {
 		{NeverAssigned, true, "a variable is read but never assigned", `probe begin { println(x + 1) }`},
 		{NeverRead, true, "a local variable is assigned but never read", `probe begin { x = 1 }`},
 		{NoEffect, true, "a statement does nothing", `probe begin { x = 1 x == 2 println(x) }`},
+		{NoValue, true, "a function that returns nothing stands where a number or string is wanted", `probe begin { if (exit()) println(1) }`},
 		{LongText, true, "a text of the script is longer than strings can be", `probe begin { println("` + strings.Repeat("much too long ", 40) + `") }`},
 		{CrossFile, true, "a library in a directory given by -I uses a global of the script", ""},
 	}

@@ -108,6 +108,8 @@ type Info struct {
 	Calls map[*ast.Call]*Func
 	// Const holds expressions decided at compile time: @defined, and what folds from it.
 	Const map[ast.Expr]int64
+	// Decided holds the conditions in Const whose arm that is never taken is left alone: it has no bindings and no types.
+	Decided map[ast.Expr]bool
 	// C is the embedded C: *ast.EmbeddedExpr, and *ast.AtOp of @const.
 	C map[ast.Expr]*Embedded
 	// Targets resolves target expressions ($x..., @cast..., @var..., @entry...), keyed by the outermost

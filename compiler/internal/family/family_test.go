@@ -86,8 +86,9 @@ func TestSessionAndTimers(t *testing.T) {
 		{"timer.s(2)", probe.Timer, 0, 2 * time.Second, 0},
 		{"timer.sec(2)", probe.Timer, 0, 2 * time.Second, 0},
 		{"timer.ms(20).randomize(5)", probe.Timer, 0, 20 * time.Millisecond, 5 * time.Millisecond},
-		{"timer.us(7)", probe.Timer, 0, 7 * time.Microsecond, 0},
-		{"timer.nsec(9)", probe.Timer, 0, 9, 0},
+		{"timer.us(700)", probe.Timer, 0, 700 * time.Microsecond, 0},
+		{"timer.nsec(100000)", probe.Timer, 0, 100_000, 0},
+		{"timer.s(86400).randomize(0)", probe.Timer, 0, 24 * time.Hour, 0},
 		{"timer.jiffies(3)", probe.Timer, 0, 3 * jiffy, 0},
 		{"timer.hz(100)", probe.Timer, 0, 10 * time.Millisecond, 0},
 		{"timer.profile", probe.Profile, 0, 0, 0},
@@ -109,7 +110,7 @@ func TestSessionAndTimers(t *testing.T) {
 
 func TestRefusedForms(t *testing.T) {
 	for _, point := range []string{
-		"timer.ms(0)", "timer.ms(-1)", "timer.s(9223372036854775807)", "timer.ms(5).randomize(6)", "timer.ms(5).randomize(0)", "timer.hz(2000000000)", "timer",
+		"timer.ms(0)", "timer.ms(-1)", "timer.s(9223372036854775807)", "timer.ms(5).randomize(6)", "timer.ms(5).randomize(-1)", "timer.hz(10001)", "timer.us(99)", "timer.ns(99999)", "timer.s(86401)", "timer.us(86400000001)", "timer.jiffies(1000001)", "timer",
 		"timer.profile(3)", `begin("x")`, "process(0).begin", `process("").begin`, `process("/nowhere/*").begin`,
 	} {
 		if sites, ds := Resolve(&Env{}, request(t, point)); len(sites) > 0 || !ds.HasErrors() {

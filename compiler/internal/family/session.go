@@ -1,7 +1,6 @@
 package family
 
 import (
-	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -29,6 +28,13 @@ var units = []struct {
 	{"jiffies", 0},
 }
 
+// The periods that timers can have.
+const (
+	shortest  = 100 * time.Microsecond
+	longest   = 24 * time.Hour
+	mostTicks = 1_000_000
+)
+
 // timer resolves timer.UNIT(N)[.randomize(M)] and timer.hz(N).
 func timer(m *match) []*probe.Site {
 	c := &m.req.Comps[1]
@@ -39,8 +45,8 @@ func timer(m *match) []*probe.Site {
 	}
 	s := &probe.Site{Kind: probe.Timer}
 	if c.Name == "hz" {
-		if n > int64(time.Second) {
-			m.errorf(c, "more than one event a nanosecond")
+		if n > int64(time.Second/shortest) {
+			m.errorf(c, "more than %d events a second", time.Second/shortest)
 			return nil
 		}
 		s.Period = time.Duration(int64(time.Second) / n)
@@ -52,17 +58,23 @@ func timer(m *match) []*probe.Site {
 			unit = u.unit
 		}
 	}
-	if unit == 0 {
+	switch {
+	case unit == 0 && n > mostTicks:
+		m.errorf(c, "the period is longer than %d ticks", mostTicks)
+		return nil
+	case unit == 0:
 		unit = tick()
-	}
-	if n > math.MaxInt64/int64(unit) {
-		m.errorf(c, "the period is longer than 292 years")
+	case n > int64(longest/unit):
+		m.errorf(c, "the period is longer than a day")
+		return nil
+	case time.Duration(n)*unit < shortest:
+		m.errorf(c, "the period is shorter than 100 microseconds")
 		return nil
 	}
 	s.Period = time.Duration(n) * unit
 	if r := m.at("randomize"); r != nil {
-		if r.Arg.Num <= 0 || r.Arg.Num > n {
-			m.errorf(r, "the deviation must be positive and not above the period of %d", n)
+		if r.Arg.Num < 0 || r.Arg.Num > n {
+			m.errorf(r, "the deviation must not be negative or above the period of %d", n)
 			return nil
 		}
 		s.Jitter = time.Duration(r.Arg.Num) * unit

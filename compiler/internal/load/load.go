@@ -12,6 +12,7 @@ package load
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -221,9 +222,14 @@ func (l *Library) enter(file *File, d ast.Decl, ds *diag.List) {
 	case *ast.Globals:
 		for _, v := range d.Vars {
 			g := &Global{Decl: v, File: file, Private: d.Private}
-			s := &l.user
+			s, other := &l.user, &file.priv
 			if d.Private {
-				s = &file.priv
+				s, other = other, s
+			}
+			if old := other.globals[v.Name.Name]; old != nil && old.File == file {
+				ds.Errorf(diag.Semantic, diag.DuplicateGlobal, v.Name.Span, "the global %s is declared both private and not", v.Name.Name).
+					Note(old.Decl.Name.Span, "it was declared here first")
+				continue
 			}
 			if old := s.addGlobal(g); old != nil {
 				ds.Errorf(diag.Semantic, diag.DuplicateGlobal, v.Name.Span, "the global %s is declared twice", v.Name.Name).
@@ -307,18 +313,33 @@ func (l *Library) CodeOf(f *File) []*ast.Embedded {
 }
 
 // Functions gives the overloads of a name as seen from a file, in the order in which
-// they are tried. Private ones of the file hide all others.
+// they are tried. Private ones of the file hide all others that take as many arguments.
 func (l *Library) Functions(name string, from *File) []*Function {
+	var own []*Function
 	if from != nil {
-		if fs := from.priv.funcs[name]; fs != nil {
-			return fs
-		}
-		if from.lib != nil {
-			if fs := l.privateFuncs(from.lib, name); fs != nil {
-				return fs
-			}
+		own = from.priv.funcs[name]
+		if own == nil && from.lib != nil {
+			own = l.privateFuncs(from.lib, name)
 		}
 	}
+	if own == nil {
+		return l.public(name)
+	}
+	hidden := map[int]bool{}
+	for _, f := range own {
+		hidden[len(f.Decl.Params)] = true
+	}
+	fs := slices.Clone(own)
+	for _, f := range l.public(name) {
+		if !hidden[len(f.Decl.Params)] {
+			fs = append(fs, f)
+		}
+	}
+	return fs
+}
+
+// public gives the overloads of a name that all files see.
+func (l *Library) public(name string) []*Function {
 	if fs, ok := l.found[name]; ok {
 		return fs
 	}

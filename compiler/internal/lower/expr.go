@@ -87,6 +87,15 @@ func (f *fn) typ(e ast.Expr) types.Type {
 	return types.Long
 }
 
+// valueOf translates a call whose value is looked at, which is 0 or "" where it has none.
+func (f *fn) valueOf(c *ast.Call) ir.Val {
+	v := f.call(c, true)
+	if v.Kind == ir.ValNone {
+		return zero(f.typ(c))
+	}
+	return v
+}
+
 // expr translates e and gives its value. A register that comes back may be that of a
 // variable, which a later assignment changes: see keep.
 func (f *fn) expr(e ast.Expr) ir.Val {
@@ -127,7 +136,7 @@ func (f *fn) expr(e ast.Expr) ir.Val {
 	case *ast.HistIndex:
 		return f.histIndex(e)
 	case *ast.Call:
-		return f.call(e, true)
+		return f.valueOf(e)
 	case *ast.AtOp:
 		if statOf(e.Name) {
 			return f.stat(e)
@@ -342,7 +351,7 @@ func (f *fn) cat(x, y ir.Val) ir.Val {
 
 // cond branches on e.
 func (f *fn) cond(e ast.Expr, then, els ir.BlockID) {
-	if n, ok := sema.Known(f.in, e); ok {
+	if n, ok := sema.Number(f.in, e); ok {
 		if n != 0 {
 			f.b.Jump(then)
 		} else {
@@ -394,7 +403,7 @@ func (f *fn) logic(e ast.Expr) ir.Val {
 }
 
 func (f *fn) ternary(e *ast.Ternary, value bool) ir.Val {
-	if n, ok := sema.Known(f.in, e.Cond); ok {
+	if n, ok := sema.Number(f.in, e.Cond); ok {
 		arm := e.Then
 		if n == 0 {
 			arm = e.Else

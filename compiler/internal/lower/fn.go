@@ -212,7 +212,7 @@ func (f *fn) stmt(s ast.Stmt) {
 }
 
 func (f *fn) ifStmt(s *ast.If) {
-	if v, ok := sema.Known(f.in, s.Cond); ok {
+	if v, ok := sema.Number(f.in, s.Cond); ok {
 		if v != 0 {
 			f.body(s.Then)
 		} else {

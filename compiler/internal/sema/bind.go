@@ -18,6 +18,7 @@ func Bind(p *elab.Program, lib *load.Library, o Options) diag.List {
 		globals:   map[*load.Global]*elab.Global{},
 		funcs:     map[*load.Function]*elab.Func{},
 		globNames: map[string]bool{}, funcNames: map[string]bool{}, suffix: map[string]int{}, crossed: map[*load.Global]*load.File{},
+		compared: map[*load.Function]*load.Function{},
 	}
 	for _, g := range lib.UserGlobals() {
 		b.global(g)
@@ -53,6 +54,8 @@ type binder struct {
 	suffix map[string]int
 	// crossed are the globals of the script that crossFile has warned about, with the library file.
 	crossed map[*load.Global]*load.File
+	// compared are the overloads whose written types were held against those of the one tried first.
+	compared map[*load.Function]*load.Function
 	// preludes are the library files whose C at the top level is in the program.
 	preludes map[*load.File]bool
 	// bound is how many of p.Funcs are done.
@@ -75,6 +78,8 @@ type scope struct {
 	// home is the file of the probe itself, when file is that of an alias.
 	home  *load.File
 	names map[string]*elab.Local
+	// conditional is 2 where what is never reached may be left alone (see may), 1 where not, 0 before that was looked at.
+	conditional int
 	// loops is how many loops are open here.
 	loops int
 	// files are those of blocks that dropUnused made.
@@ -214,7 +219,7 @@ func (b *binder) stmt(s *scope, st ast.Stmt) {
 	case *ast.ExprStmt:
 		b.expr(s, st.X, false)
 	case *ast.If:
-		if v, ok := b.fold(s, st.Cond); ok {
+		if v, ok := b.prune(s, st.Cond, st); ok {
 			if v != 0 {
 				b.stmt(s, st.Then)
 			} else {
@@ -293,7 +298,7 @@ func (b *binder) foreach(s *scope, st *ast.Foreach) {
 		b.loopVar(s, k)
 		for _, other := range st.Keys[:i] {
 			if other.Name == k.Name {
-				b.errorf(diag.LoopVariable, k.Span, "%s stands for two keys of the same loop", k.Name).Note(other.Span, "it is used here too")
+				b.ds.Warnf(diag.Semantic, diag.LoopVariable, k.Span, "%s stands for two keys of the same loop; it holds the last of them", k.Name).Note(other.Span, "it is used here too")
 			}
 		}
 	}
@@ -315,6 +320,14 @@ func (b *binder) loopVar(s *scope, id *ast.Ident) {
 func (b *binder) delete(s *scope, st *ast.Delete) {
 	switch x := ast.Unparen(st.X).(type) {
 	case *ast.Name:
+		switch l := s.names[x.Name]; {
+		case l != nil && l.Param:
+			b.errorf(diag.DeleteOperand, x.Span, "the parameter %s cannot be deleted", x.Name).Hintf("assign 0 or \"\" to it")
+		case l == nil && b.findGlobal(s, x.Name) == nil:
+			d := b.errorf(diag.UnresolvedArray, x.Span, "no variable is named %s up to here", x.Name)
+			d.Hintf("%s", orElse(b.nearGlobal(x.Name, s.file), "declare it outside of the probes: global "+x.Name))
+			return
+		}
 		b.write(s, x, x.Name, x.Span, false)
 	case *ast.Index:
 		if g := b.array(s, x.Array, len(x.Keys)); g != nil {
@@ -366,7 +379,7 @@ func (b *binder) expr(s *scope, e ast.Expr, used bool) {
 		b.expr(s, e.Y, true)
 		b.assign(s, e.X, e.Op, used)
 	case *ast.Ternary:
-		if v, ok := b.fold(s, e.Cond); ok {
+		if v, ok := b.prune(s, e.Cond, e); ok {
 			if v != 0 {
 				b.expr(s, e.Then, used)
 			} else {
@@ -409,7 +422,7 @@ func (b *binder) binary(s *scope, e *ast.Binary) {
 	}
 	if e.Op == "&&" || e.Op == "||" {
 		// The whole did not fold, so a left side that did leaves the right one to decide.
-		if _, ok := b.fold(s, e.X); ok {
+		if _, ok := b.prune(s, e.X, e); ok {
 			b.expr(s, e.Y, true)
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/load"
 	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -186,9 +187,15 @@ func typeSuffix(t ast.TypeName) string {
 // nil if none does. An overload that never says next ends the chain.
 func (b *binder) chain(fs []*load.Function, n int) *elab.Func {
 	var first, last *elab.Func
+	var lead *load.Function
 	for _, f := range fs {
 		if len(f.Decl.Params) != n {
 			continue
+		}
+		if lead == nil {
+			lead = f
+		} else if lead.File.User && f.File.User {
+			b.alike(lead, f)
 		}
 		if last != nil {
 			if last.Next != nil || !saysNext(last.Decl) {
@@ -207,6 +214,26 @@ func (b *binder) chain(fs []*load.Function, n int) *elab.Func {
 		last = ef
 	}
 	return first
+}
+
+// alike refuses an overload f whose written types are others than those of lead, which is tried before it: types do
+// not choose between them, and what one passes on the other gets.
+func (b *binder) alike(lead, f *load.Function) {
+	if b.compared[f] == lead {
+		return
+	}
+	b.compared[f] = lead
+	differ := func(what string, x, y ast.TypeName, at source.Span) {
+		if x != ast.NoType && y != ast.NoType && x != y {
+			b.errorf(diag.TypeMismatch, at, "type mismatch: %s is %s, but another %s with as many parameters says %s", what, noun(typeOf(y)), f.Decl.Name.Name, noun(typeOf(x))).
+				Note(lead.Decl.Name.Span, "the one that is tried first").
+				Hintf("types do not choose between functions of one name; give this one another name")
+		}
+	}
+	differ("the result", lead.Decl.Type, f.Decl.Type, f.Decl.Name.Span)
+	for i, p := range f.Decl.Params {
+		differ("the parameter "+p.Name.Name, lead.Decl.Params[i].Type, p.Type, p.Span)
+	}
 }
 
 // saysNext reports whether a function can pass a call on.

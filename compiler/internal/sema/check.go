@@ -103,13 +103,12 @@ func (c *checker) loops(in *elab.Info, body *ast.Block) {
 	})
 }
 
-// loop refuses changes to g inside of a loop over it. Elements that the loop stands
-// at may get other values, since they exist already.
+// loop refuses changes to g inside of a loop over it, as stap does, also to elements that exist.
 func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
 	name := g.Decl.Name.Name
 	InspectLive(in, loop.Body, func(n ast.Node) bool {
-		changes(in, n, func(v *elab.Global, op string, index *ast.Index) {
-			if v != g || op != "delete" && index != nil && standsAt(in, loop, index) {
+		changes(in, n, func(v *elab.Global, op string, _ *ast.Index) {
+			if v != g {
 				return
 			}
 			d := c.ds.Errorf(diag.Semantic, diag.ForeachChange, n.Range(), "%s is changed inside of a loop over it", name)
@@ -117,7 +116,7 @@ func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
 			if op == "delete" {
 				d.Hintf("delete %s after the loop, or note the keys in another array", name)
 			} else {
-				d.Hintf("only the element that the loop stands at can get another value")
+				d.Hintf("put the new values into another array, and go through that one behind the loop")
 			}
 		})
 		if call, ok := n.(*ast.Call); ok {
@@ -149,29 +148,4 @@ func (c *checker) calls(f *elab.Func, g *elab.Global) (source.Span, bool) {
 	}
 	c.quiet[g] = seen
 	return at, ok
-}
-
-// standsAt reports whether index is the element that the loop is at: its keys are the
-// loop's variables, which nothing else assigns to.
-func standsAt(in *elab.Info, loop *ast.Foreach, index *ast.Index) bool {
-	if len(index.Keys) != len(loop.Keys) {
-		return false
-	}
-	for i, k := range index.Keys {
-		n, ok := ast.Unparen(k).(*ast.Name)
-		if !ok || in.Locs[n] == nil || in.Locs[n] != in.Locs[loop.Keys[i]] || assigned(in, loop.Body, in.Locs[n]) {
-			return false
-		}
-	}
-	return true
-}
-
-// assigned reports whether body gives l a value.
-func assigned(in *elab.Info, body ast.Stmt, l *elab.Local) bool {
-	found := false
-	InspectLive(in, body, func(n ast.Node) bool {
-		ast.Assigned(n, func(x ast.Node) { found = found || in.Locs[x] == l })
-		return !found
-	})
-	return found
 }

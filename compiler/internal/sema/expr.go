@@ -302,12 +302,11 @@ func (x *infer) call(c *ast.Call, want types.Type, value bool) types.Type {
 	}
 	for f := first; f != nil; f = f.Next {
 		x.valued[f] = true
-		if x.nothing(f) {
-			d := x.errorf(diag.NoResult, c.Span, "%s() returns nothing, but its value is wanted here", c.Fun.Name)
-			if f.User {
-				d.Note(f.Decl.Name.Span, "it is declared here")
-			}
-			return bad
+		if f.Decl.Body == nil && f.Result == types.Unknown {
+			return x.without(c, f, want)
+		}
+		if x.asked[f] == nil {
+			x.asked[f] = c
 		}
 	}
 	var rs []slot
@@ -316,6 +315,33 @@ func (x *infer) call(c *ast.Call, want types.Type, value bool) types.Type {
 	}
 	x.link(c.Span, rs...)
 	return x.unify(rs[0], want, c.Span)
+}
+
+// without types a call of f, a built-in function without a result, where a value is wanted. Where the use
+// says of which type, it is 0 or "", as in stap.
+func (x *infer) without(c *ast.Call, f *elab.Func, want types.Type) types.Type {
+	if want == types.Long || want == types.String {
+		x.warnf(diag.NoValue, c.Span, "%s() returns nothing; its value here is always %s", c.Fun.Name, zeroOf(want))
+		return want
+	}
+	if want != bad {
+		x.noResult(c, f)
+	}
+	return bad
+}
+
+func (x *infer) noResult(c *ast.Call, f *elab.Func) {
+	d := x.errorf(diag.NoResult, c.Span, "%s() returns nothing, but its value is wanted here", c.Fun.Name)
+	if f.User {
+		d.Note(f.Decl.Name.Span, "it is declared here")
+	}
+}
+
+func zeroOf(t types.Type) string {
+	if t == types.String {
+		return `""`
+	}
+	return "0"
 }
 
 // print types a call of the print family.
@@ -347,9 +373,14 @@ func (x *infer) print(c *ast.Call, k printKind, want types.Type, value bool) typ
 		}
 	}
 	if value && !k.value {
-		x.errorf(diag.NoResult, c.Span, "%s returns nothing, but its value is wanted here", name).
+		if want == types.String {
+			x.errorf(diag.NoResult, c.Span, "%s returns nothing, but its value is wanted here", name).
+				Hintf("s%s gives the text as a string", name)
+			return bad
+		}
+		x.warnf(diag.NoValue, c.Span, "%s returns nothing; its value here is always 0", name).
 			Hintf("s%s gives the text as a string", name)
-		return bad
+		res = types.Long
 	}
 	return x.expect(c, res, want)
 }

@@ -40,12 +40,15 @@ func (b *binder) fold(s *scope, e ast.Expr) (v int64, ok bool) {
 		}
 	case *ast.Ternary:
 		c, known := b.fold(s, e.Cond)
-		switch {
-		case !known:
-		case c != 0:
-			v, ok = b.fold(s, e.Then)
-		default:
-			v, ok = b.fold(s, e.Else)
+		x, y := e.Then, e.Else
+		if c == 0 {
+			x, y = y, x
+		}
+		if known {
+			v, ok = b.fold(s, x)
+		}
+		if ok && !b.may(s, e.Cond, e) {
+			_, ok = b.fold(s, y)
 		}
 	case *ast.Binary:
 		v, ok = b.foldBinary(s, e)
@@ -66,10 +69,8 @@ func (b *binder) foldBinary(s *scope, e *ast.Binary) (int64, bool) {
 	switch {
 	case !ok:
 		return 0, false
-	case e.Op == "&&" && x == 0:
-		return 0, true
-	case e.Op == "||" && x != 0:
-		return 1, true
+	case (e.Op == "&&" && x == 0 || e.Op == "||" && x != 0) && b.may(s, e.X, e):
+		return truth(x != 0), true
 	}
 	y, ok := b.fold(s, e.Y)
 	if !ok {
@@ -101,6 +102,82 @@ func truth(b bool) int64 {
 		return 1
 	}
 	return 0
+}
+
+// prune decides cond, by which of whole only a part is taken, if the other part is to be left alone: see may.
+func (b *binder) prune(s *scope, cond ast.Expr, whole ast.Node) (v int64, ok bool) {
+	if !b.may(s, cond, whole) {
+		return 0, false
+	}
+	if v, ok = b.fold(s, cond); ok {
+		s.in.Const[cond] = v
+		if s.in.Decided == nil {
+			s.in.Decided = map[ast.Expr]bool{}
+		}
+		s.in.Decided[cond] = true
+	}
+	return v, ok
+}
+
+// may reports whether the part of whole that cond rules out need not make sense: where cond asks @defined or
+// @probewrite, or where whole has something in it that did not resolve. What plain numbers rule out is held to the
+// rules like everything else.
+func (b *binder) may(s *scope, cond ast.Expr, whole ast.Node) bool {
+	if s.conditional == 0 {
+		s.conditional = 1
+		if s.asks() {
+			s.conditional = 2
+		}
+	}
+	if s.conditional == 1 {
+		return false
+	}
+	found := false
+	ast.Inspect(cond, func(n ast.Node) bool {
+		found = found || asking(n)
+		return !found
+	})
+	if found {
+		return true
+	}
+	ast.Inspect(whole, func(n ast.Node) bool {
+		if e, ok := n.(ast.Expr); ok {
+			t := s.in.Targets[e]
+			found = found || t != nil && t.Err != nil
+		}
+		return !found
+	})
+	return found
+}
+
+// asks reports whether anything in s asks @defined or @probewrite, or did not resolve.
+func (s *scope) asks() bool {
+	for _, t := range s.in.Targets {
+		if t.Err != nil {
+			return true
+		}
+	}
+	found := false
+	look := func(n ast.Node) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			found = found || asking(n)
+			return !found
+		})
+	}
+	if s.fn != nil {
+		look(s.fn.Decl.Body)
+	}
+	if s.pr != nil {
+		for _, body := range bodies(s.pr.Bodies) {
+			look(body)
+		}
+	}
+	return found
+}
+
+func asking(n ast.Node) bool {
+	e, ok := n.(*ast.AtOp)
+	return ok && (e.Name == "@defined" || e.Name == "@probewrite")
 }
 
 // defined answers @defined(e): whether every target expression in e resolved.

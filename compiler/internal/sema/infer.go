@@ -17,7 +17,7 @@ import (
 // unknown. Each use constrains a variable; two that disagree are a type mismatch, with
 // the place of the first one as a note.
 func Infer(p *elab.Program) diag.List {
-	x := &infer{p: p, origin: map[slot]source.Span{}, classes: map[slot]*class{}, valued: map[*elab.Func]bool{}, void: map[*elab.Func]bool{}}
+	x := &infer{p: p, origin: map[slot]source.Span{}, classes: map[slot]*class{}, valued: map[*elab.Func]bool{}, asked: map[*elab.Func]*ast.Call{}}
 	for _, g := range p.Globals {
 		if g.Init != nil {
 			x.origin[slot{g, -1}] = g.Decl.Name.Span
@@ -64,8 +64,8 @@ type infer struct {
 
 	// valued are the functions whose result is looked at somewhere.
 	valued map[*elab.Func]bool
-	// void are the functions without a value to return, as far as that was asked.
-	void map[*elab.Func]bool
+	// asked are calls of them in whose place a value stands, the first of each.
+	asked map[*elab.Func]*ast.Call
 
 	in *elab.Info
 	fn *elab.Func
@@ -73,6 +73,13 @@ type infer struct {
 
 func (x *infer) errorf(code diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
 	return errorf(&x.ds, code, sp, format, args...)
+}
+
+func (x *infer) warnf(code diag.Code, sp source.Span, format string, args ...any) *diag.Diagnostic {
+	if len(x.ds) >= maxErrors {
+		return &diag.Diagnostic{}
+	}
+	return x.ds.Warnf(diag.Semantic, code, sp, format, args...)
 }
 
 func (x *infer) round() {
@@ -217,6 +224,22 @@ func (x *infer) effect(e ast.Expr) {
 			x.in.Types[b] = types.Long
 			return
 		}
+	}
+	// In "ready ? start() : exit()" nobody looks at the value of either side.
+	if t, ok := ast.Unparen(e).(*ast.Ternary); ok {
+		v, known := Known(x.in, t.Cond)
+		if known {
+			x.in.Types[t.Cond] = types.Long
+		} else {
+			x.cond(t.Cond)
+		}
+		if !known || v != 0 {
+			x.effect(t.Then)
+		}
+		if !known || v == 0 {
+			x.effect(t.Else)
+		}
+		return
 	}
 	x.expr(e, types.Unknown)
 }
@@ -391,6 +414,12 @@ func (x *infer) unresolved() {
 		}
 		return x.errorf(diag.UnresolvedType, at, format, args...)
 	}
+	for _, f := range x.p.Funcs {
+		if c := x.asked[f]; c != nil && f.Result == types.Unknown && !x.poisoned(slot{f, -1}) && !returnsValue(f.Decl) {
+			x.noResult(c, f)
+			x.poison(slot{f, -1})
+		}
+	}
 	for _, g := range x.p.Globals {
 		if !g.Read && !g.Written {
 			continue
@@ -430,26 +459,13 @@ func (x *infer) unresolved() {
 	}
 	for _, f := range x.p.Funcs {
 		name := f.Decl.Name
-		if !x.valued[f] || x.nothing(f) {
+		if !x.valued[f] || f.Decl.Body == nil {
 			continue
 		}
 		if d := check(slot{f, -1}, name.Span, "the type of the result of %s() is not known", name.Name); d != nil {
 			d.Hintf("write it: function %s:long or function %s:string", name.Name, name.Name)
 		}
 	}
-}
-
-// nothing reports whether f has no result, whatever is found out later.
-func (x *infer) nothing(f *elab.Func) bool {
-	if f.Result != types.Unknown {
-		return false
-	}
-	n, ok := x.void[f]
-	if !ok {
-		n = !returnsValue(f.Decl)
-		x.void[f] = n
-	}
-	return n
 }
 
 // returnsValue reports whether a return with a value stands anywhere in f.

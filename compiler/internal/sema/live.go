@@ -5,8 +5,11 @@ import (
 	"github.com/gostap/gostap/compiler/internal/elab"
 )
 
-// Known gives the value of a condition that was decided at compile time.
-func Known(in *elab.Info, e ast.Expr) (v int64, ok bool) {
+// Known gives the value of a condition that was decided at compile time, with the arm that is never taken left alone.
+func Known(in *elab.Info, e ast.Expr) (v int64, ok bool) { return in.Const[e], in.Decided[e] }
+
+// Number gives the value of a condition that is a number, whatever was made of the arms.
+func Number(in *elab.Info, e ast.Expr) (v int64, ok bool) {
 	if v, ok := in.Const[e]; ok {
 		return v, true
 	}
@@ -16,7 +19,7 @@ func Known(in *elab.Info, e ast.Expr) (v int64, ok bool) {
 	return 0, false
 }
 
-// InspectLive is ast.Inspect without the arms that Info.Const decides are never taken,
+// InspectLive is ast.Inspect without the arms that Info.Decided says are never taken,
 // and without what a folded expression was made of.
 func InspectLive(in *elab.Info, n ast.Node, f func(ast.Node) bool) {
 	if n == nil {

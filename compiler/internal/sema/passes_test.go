@@ -78,9 +78,11 @@ func TestInspectLive(t *testing.T) {
 	x = @defined($x) ? live(3) : dead(4)
 	y = @defined($missing) && dead(5)
 	z = @defined($x) && live(6)
-	if (0) dead(7)
-	w = 1 || dead(8)
-	if (x + y + z + w) live(9)
+	if (0) dead($missing)
+	w = 1 || dead($missing)
+	if (0) live(7)
+	v = 0 && live(8)
+	if (x + y + z + w + v) live(9)
 	if (!@defined($missing) == 1) { live(10) } else { dead(11) }
 }
 function live(n) { return n }`, Options{})
@@ -95,7 +97,7 @@ function live(n) { return n }`, Options{})
 		}
 		return true
 	})
-	if s := strings.Join(got, " "); s != "live2 live3 live6 live9 live10" {
+	if s := strings.Join(got, " "); s != "live2 live3 live6 live7 live8 live9 live10" {
 		t.Errorf("walked %s", s)
 	}
 }

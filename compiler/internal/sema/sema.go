@@ -8,9 +8,10 @@
 //
 // Where a condition of if, ?:, && or || is known before the program runs (@defined,
 // numbers, and what follows from them), its value stands in Info.Const, unless it is
-// a plain number, and the arm that is never taken is left alone: it has no bindings
-// and no types, and what is wrong in it is not reported. Later passes look with
-// Known before they look into an arm, or walk with InspectLive.
+// a plain number. If it asks @defined, or one of the arms holds what did not resolve,
+// it also stands in Info.Decided, and the arm that is never taken is left alone: it
+// has no bindings and no types, and what is wrong in it is not reported. Later passes
+// look with Known before they look into an arm, or walk with InspectLive.
 package sema
 
 import (

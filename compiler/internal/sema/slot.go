@@ -19,6 +19,9 @@ type slot struct {
 // arityOf is the key of a slot that stands for how many keys a global has.
 const arityOf = -2
 
+// histOf is the key of a slot that stands for the histogram that an aggregate keeps.
+const histOf = -3
+
 // class is a set of slots that must be of one type, which is not known yet.
 type class struct {
 	members []slot
@@ -153,7 +156,9 @@ func (x *infer) sources(e ast.Expr) []slot {
 	case *ast.Call:
 		var ss []slot
 		for f := x.in.Calls[e]; f != nil; f = f.Next {
-			ss = append(ss, slot{f, -1})
+			if f.Decl.Body != nil || f.Result != types.Unknown {
+				ss = append(ss, slot{f, -1})
+			}
 		}
 		return ss
 	case *ast.AtOp:
@@ -182,7 +187,7 @@ func (x *infer) slotOf(e ast.Expr) slot {
 			return slot{g, -1}
 		}
 	case *ast.Call:
-		if f := x.in.Calls[e]; f != nil {
+		if f := x.in.Calls[e]; f != nil && (f.Decl.Body != nil || f.Result != types.Unknown) {
 			return slot{f, -1}
 		}
 	}

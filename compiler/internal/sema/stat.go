@@ -66,8 +66,8 @@ func (x *infer) statOp(e *ast.AtOp, want types.Type) types.Type {
 	if len(e.Args) > 1 {
 		x.expr(e.Args[1], types.Long)
 		shift, ok := number(e.Args[1])
-		if !ok || shift < 0 || shift > 63 {
-			x.errorf(diag.HistogramParameters, e.Args[1].Range(), "the bit shift of @variance must be a number from 0 to 63")
+		if !ok || shift < 0 || shift > 62 {
+			x.errorf(diag.HistogramParameters, e.Args[1].Range(), "the bit shift of @variance must be a number from 0 to 62")
 		}
 	}
 	if g != nil && e.Name == "@variance" {
@@ -112,12 +112,16 @@ func (x *infer) hist(e *ast.AtOp) {
 	if g == nil {
 		return
 	}
-	for _, o := range g.Stat.Hists {
-		if o == h {
-			return
-		}
+	if len(g.Stat.Hists) == 0 {
+		g.Stat.Hists = append(g.Stat.Hists, h)
+		x.origin[slot{g, histOf}] = e.Span
+		return
 	}
-	g.Stat.Hists = append(g.Stat.Hists, h)
+	if g.Stat.Hists[0] != h {
+		d := x.errorf(diag.HistogramParameters, e.Span, "%s has a histogram of another kind already", g.Decl.Name.Name)
+		d.Note(x.origin[slot{g, histOf}], "it is asked for here")
+		d.Hintf("an aggregate keeps one histogram: add the numbers to a second aggregate too")
+	}
 }
 
 // Histogram gives the parameters of @hist_log(s) or @hist_linear(s, low, high, width);

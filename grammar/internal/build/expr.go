@@ -256,7 +256,12 @@ func (b *Builder) primary(n *stapparse.PrimaryContext) part {
 	}
 	switch t := leaf(ks[0]); t.Type {
 	case stapparse.StapParserLPAREN:
-		p.x = &ast.Paren{Place: place(n), X: b.expr(ks[1])}
+		x := b.expr(ks[1])
+		if h := b.hist(x); h != nil {
+			b.errorf(code.BadOperand, h.Span, "%s is no value and cannot stand in parentheses", h.Name).
+				Hintf("it is printed, print(%s(...)), indexed, or gone through by foreach", h.Name)
+		}
+		p.x = &ast.Paren{Place: place(n), X: x}
 	case stapparse.StapParserLIST_OPEN:
 		p.isList = true
 		for _, k := range ks {
@@ -265,6 +270,10 @@ func (b *Builder) primary(n *stapparse.PrimaryContext) part {
 			}
 		}
 	case stapparse.StapParserID:
+		if printing(t.Text) {
+			b.errorf(code.BadOperand, t.Span(), "%s is a function of the language and cannot name a variable", t.Text).
+				Hintf("what it prints stands in parentheses: %s(...)", t.Text)
+		}
 		p.x = &ast.Name{Place: tokPlace(t), Name: t.Text}
 	case stapparse.StapParserTARGET:
 		p.x = b.target(t)
@@ -280,6 +289,15 @@ func (b *Builder) primary(n *stapparse.PrimaryContext) part {
 		p.x = b.str(toks)
 	}
 	return p
+}
+
+// printing reports whether name is a function of the print family.
+func printing(name string) bool {
+	switch name {
+	case "print", "println", "printf", "printd", "printdln", "sprint", "sprintln", "sprintf", "sprintd", "sprintdln":
+		return true
+	}
+	return false
 }
 
 // arg makes an index or argument, nil for "*".

@@ -84,6 +84,10 @@ func (b *Builder) aliasName(list []*ast.Point) *ast.Point {
 		if c.Group != nil {
 			b.errorf(code.BadAlias, c.Span, "the name of an alias cannot be a group in braces")
 		}
+		if c.Arg != nil {
+			b.errorf(code.BadAlias, c.Arg.Span, "the name of an alias cannot have an argument").
+				Hintf("what stands behind the name where the alias is used is put behind its points")
+		}
 	}
 	return p
 }

@@ -43,24 +43,18 @@ func (x *Filter) test(open *Tok) (holds, ok bool) {
 			return x.badTest(open, l, "expected a condition after %%(, found %s", Describe(l))
 		}
 		op := x.expanded()
-		var one bool
-		if strings.HasPrefix(l.Text, "CONFIG_") && !isCompare(op.Type) {
-			// A bare option holds when it is built in or a module.
-			v, _ := x.config(l.Text)
-			one = v != "" && v != "n"
-		} else {
-			if !isCompare(op.Type) {
-				return x.badTest(open, op, "expected a comparison after %s, found %s", Describe(l), Describe(op))
-			}
-			r := x.expanded()
-			if end(r) {
-				return x.badTest(open, r, "expected something to compare with after %s, found %s", op.Text, Describe(r))
-			}
-			if one, ok = x.compare(l, op, r); !ok {
-				return false, false
-			}
-			op = x.expanded()
+		if !isCompare(op.Type) {
+			return x.badTest(open, op, "expected a comparison after %s, found %s", Describe(l), Describe(op))
 		}
+		r := x.expanded()
+		if end(r) {
+			return x.badTest(open, r, "expected something to compare with after %s, found %s", op.Text, Describe(r))
+		}
+		one, ok := x.compare(l, op, r)
+		if !ok {
+			return false, false
+		}
+		op = x.expanded()
 		all = all && one
 		switch op.Type {
 		case stapparse.StapLexerANDAND:
