@@ -312,6 +312,39 @@ type Marks interface {
 	Marks() ([]Mark, error)
 }
 
+// Call is a place in a function from which another function is entered.
+type Call struct {
+	// PC is the call instruction; Ret is the one behind it, to which the called function returns. Both are file addresses.
+	PC, Ret uint64
+	// Target is where the called function begins in this file, 0 if that is not known or it is in another file.
+	Target uint64
+	// Name is the symbol of a function that is called through the procedure linkage table, "" for others.
+	Name string
+	// Jump says that it is a jump out of the function (a tail call): the called one returns to this one's caller.
+	Jump bool
+}
+
+// Calls is what images have that know which functions call which. They read the code: calls whose target neither the
+// instruction nor debug information tells have Target 0 and no Name.
+type Calls interface {
+	// Calls lists the calls that the code of f makes, those of functions inlined into it included, by address.
+	Calls(f *Func) ([]Call, error)
+	// Copies lists the inlined copies in the code of f, by address.
+	Copies(f *Func) ([]Copy, error)
+	// FramePointer computes, at pc, the frame pointer register (rbp) that the caller of the function there has. It is empty
+	// where frames do not depend on it.
+	FramePointer(pc uint64) (loc.Prog, error)
+	// Address computes the run-time address of the file address pc.
+	Address(pc uint64) loc.Prog
+}
+
+// Copy is an inlined copy of a function with what is around it.
+type Copy struct {
+	*InlineSite
+	// Into are the functions that it is inlined into, innermost first, without the one that has the code.
+	Into []string
+}
+
 // Label is a label of the source that has a place in the code.
 type Label struct {
 	Name string

@@ -4,10 +4,12 @@ package probe
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/source"
 )
 
@@ -120,6 +122,9 @@ type Site struct {
 	// RefCtr is the file offset of a USDT semaphore, 0 if none.
 	RefCtr uint64
 
+	// Callers are the ways in which the probed place must have been come to for a hit to count, nil for any.
+	Callers []Way
+
 	// Image and At say where in which program; nil and zero for others.
 	Image debuginfo.Image
 	At    debuginfo.Site
@@ -152,6 +157,33 @@ type Site struct {
 	Alias string
 	// Comps are the pattern-matched components as resolved.
 	Comps []Comp
+}
+
+// Way is one way to a place: the return addresses on the stack, innermost first.
+type Way []Caller
+
+// Caller is a call on the way to a place: Return computes the return address that the stack has, Want the one that this call leaves
+// there, both at the place. Without Return it is the address to which the kernel's return probe in the kernel says that the function returns.
+type Caller struct {
+	Return, Want loc.Prog
+	// Of is the function whose return address is looked at, nil where it is sure to be there still: a return probe of the kernel puts
+	// an address of its own in its place.
+	Of *debuginfo.Func
+}
+
+// CallersKey tells sites apart whose Callers differ.
+func (s *Site) CallersKey() string {
+	if s.Callers == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, w := range s.Callers {
+		b.WriteString("|")
+		for _, c := range w {
+			fmt.Fprintf(&b, "<%s=%s>", c.Return, c.Want)
+		}
+	}
+	return b.String()
 }
 
 // PerfEvent is something that the kernel counts for perf_event_open(2): each Period of it is a hit, or so many that there

@@ -21,6 +21,13 @@ var scripts = []struct {
 		probe process("%RUN").library("%PROG").function("main.traceme") { println("elsewhere") }
 		probe process.library("%PROG").function("main.traceme").return { printf("%d of the target\n", @entry($a)) }
 		probe end { println("over") }`, []string{"\nhere 1\n1 of the target\n", "over\n", "rc 0"}},
+	{"callees", "stap", `global n
+		probe process("%PROG").function("main.main").callee("main.traceme") { printf("main calls with %d\n", $a) }
+		probe process("%PROG").function("main.main").callee("main.traceme").return { printf("of %d\n", @entry($a)) }
+		probe process("%PROG").function("fmt.*").callee("main.traceme")? { println("wrong") }
+		probe process("%PROG").function("main.main").callees(3) { n[ppfunc()]++ }
+		probe end { printf("traceme %d fmt %d\n", n["main.traceme"], n["fmt.Fprintln"] + n["fmt.Fprintf"] > 0) }`,
+		[]string{"\nmain calls with 1\nof 1\n", "traceme 1 fmt 1\n", "rc 0"}},
 	{"guru", "stap", `probe process("%PROG").function("main.traceme") { $a = 40 }`, []string{"ret 42", "rc 0"}},
 	{"growth", "grow", `global calls, rets
 		probe process("%PROG").function("main.work") { calls++ }

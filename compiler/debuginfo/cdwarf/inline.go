@@ -32,28 +32,17 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 		if fn == nil {
 			continue
 		}
-		tree := fn.tree
-		for _, t := range dw.Inlined(tree) {
+		for _, t := range dw.Inlined(fn.tree) {
 			if t.Offset != r.Die {
 				continue
 			}
-			pc, ok := dw.EntryPC(t)
-			if !ok || !tree.ContainsPC(pc) || !t.ContainsPC(pc) {
-				continue
-			}
-			in, err := im.inlineSite(fn, t)
+			in, err := im.copyAt(fn, t)
 			if err != nil {
 				return nil, err
 			}
-			if in.Site.PC == 0 {
-				s, err := im.SiteAt(pc)
-				if err != nil {
-					continue // not at an instruction: damaged, or hand-written data in the code
-				}
-				s.Kind, s.Func, s.Inline = debuginfo.AtInline, &fn.Func, in
-				in.Site = s
+			if in != nil {
+				out = append(out, in)
 			}
-			out = append(out, in)
 		}
 	}
 	if len(out) == 0 {
@@ -63,6 +52,27 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 		return cmp.Or(cmp.Compare(a.Site.PC, b.Site.PC), strings.Compare(a.Func.Name, b.Func.Name))
 	})
 	return out, nil
+}
+
+// copyAt describes the inlined copy t in fn with its Site, nil if no code of it is left.
+func (im *Image) copyAt(fn *function, t *godwarf.Tree) (*debuginfo.InlineSite, error) {
+	pc, ok := dw.EntryPC(t)
+	if !ok || !fn.tree.ContainsPC(pc) || !t.ContainsPC(pc) {
+		return nil, nil
+	}
+	in, err := im.inlineSite(fn, t)
+	if err != nil {
+		return nil, err
+	}
+	if in.Site.PC == 0 {
+		s, err := im.SiteAt(pc)
+		if err != nil {
+			return nil, nil // not at an instruction: damaged, or hand-written data in the code
+		}
+		s.Kind, s.Func, s.Inline = debuginfo.AtInline, &fn.Func, in
+		in.Site = s
+	}
+	return in, nil
 }
 
 // inlineSite describes the inlined copy t in fn, without its Site.

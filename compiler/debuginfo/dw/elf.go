@@ -37,15 +37,18 @@ type File struct {
 	sections map[string][]byte
 	secErr   map[string]error
 
-	syms    symbolTable
-	frames  frameIndex
-	data    *Data
-	dataErr error
-	dataOK  bool
-	debug   *File  // detached debug information
-	noDebug bool   // already looked for
-	link    string // what .gnu_debuglink names, once looked for
-	foreign string // a debug file of another build
+	syms   symbolTable
+	frames frameIndex
+	// slotNames are the names of the slots of the procedure linkage table, once slotsRead; see SlotName.
+	slotNames map[uint64]string
+	slotsRead bool
+	data      *Data
+	dataErr   error
+	dataOK    bool
+	debug     *File  // detached debug information
+	noDebug   bool   // already looked for
+	link      string // what .gnu_debuglink names, once looked for
+	foreign   string // a debug file of another build
 }
 
 // OpenELF opens the amd64 ELF executable or library at path.

@@ -18,11 +18,13 @@ type Frame struct {
 	CFA loc.Prog
 	// Return computes the return address. Empty in functions that nothing calls (_start).
 	Return loc.Prog
+	// FP computes the caller's frame pointer register (rbp). Empty if it was lost.
+	FP loc.Prog
 }
 
 // EntryFrame is the Frame at the first instruction of any amd64 function.
 func EntryFrame() Frame {
-	return Frame{CFA: loc.Register(RegRSP).Plus(8), Return: loc.Register(RegRSP).Load(8, false, false)}
+	return Frame{CFA: loc.Register(RegRSP).Plus(8), Return: loc.Register(RegRSP).Load(8, false, false), FP: loc.Register(RegRBP)}
 }
 
 // NoFrameError says that no call frame information covers PC.
@@ -375,6 +377,16 @@ func decodeFrame(b []byte, off int, pc, ehAddr uint64) (Frame, error) {
 	case frame.RuleRegister:
 		if r.Reg <= RegRIP {
 			fr.Return = loc.Register(int(r.Reg))
+		}
+	}
+	fr.FP = loc.Register(RegRBP) // what calls leave alone has no rule
+	if r, ok := fc.Regs[RegRBP]; ok {
+		switch r.Rule {
+		case frame.RuleOffset:
+			fr.FP = fr.CFA.Plus(r.Offset).Load(8, false, false)
+		case frame.RuleUndefined, frame.RuleSameVal:
+		default:
+			fr.FP = loc.Prog{}
 		}
 	}
 	return fr, nil

@@ -44,6 +44,31 @@ func (f *File) Stubs() (stubs []debuginfo.Stub, err error) {
 
 const maxPLT = 16 << 20
 
+// StubAt gives the name of the function that the stub of the procedure linkage table at addr leads to, "" if there is none.
+func (f *File) StubAt(addr uint64) string {
+	for _, name := range []string{".plt.sec", ".plt.got", ".plt"} {
+		if start, size, ok := f.SectionAddr(name); ok && addr >= start && addr-start < size {
+			code, err := f.Bytes(addr, int(min(16, size-(addr-start))))
+			if err != nil {
+				return ""
+			}
+			if slot, ok := jumpSlot(code, addr); ok {
+				return f.SlotName(slot)
+			}
+		}
+	}
+	return ""
+}
+
+// SlotName gives the name of the function whose address the dynamic linker stores at addr, "" if there is none.
+func (f *File) SlotName(addr uint64) string {
+	if !f.slotsRead {
+		f.slotsRead = true
+		f.slotNames, _ = f.slots()
+	}
+	return f.slotNames[addr]
+}
+
 // jumpSlot finds the slot that a stub jumps through: jmp *disp(%rip), with endbr64 or bnd in front of it or not.
 func jumpSlot(code []byte, addr uint64) (uint64, bool) {
 	for i := 0; i+6 <= len(code) && i <= 5; i++ {

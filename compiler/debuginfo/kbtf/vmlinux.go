@@ -272,6 +272,34 @@ func (im *Image) toFile(v *vmlinux, s debuginfo.Site) (debuginfo.Site, error) {
 	return s, nil
 }
 
+// File is the kernel's file with DWARF, in which the code can be read. Its addresses are those before the kernel moved itself at boot; Running
+// turns its sites into ones of the running kernel. The error is a *NeedsDWARFError.
+func (im *Image) File() (debuginfo.Image, error) {
+	v, err := im.needs("the calls of a function are")
+	if err != nil {
+		return nil, err
+	}
+	return v.img, nil
+}
+
+// Running is a site of File as the running kernel has it.
+func (im *Image) Running(s debuginfo.Site) (debuginfo.Site, error) {
+	v, err := im.needs("where code has gone is")
+	if err != nil {
+		return s, err
+	}
+	return im.site(v, s)
+}
+
+// Slide is how far the running kernel is from the addresses of File, if that is known.
+func (im *Image) Slide() (uint64, bool) {
+	v, err := im.needs("where the kernel is")
+	if err != nil {
+		return 0, false
+	}
+	return v.slide, v.known
+}
+
 // SourceFuncs lists the functions that match pattern with the files and lines of their declarations.
 func (im *Image) SourceFuncs(pattern string) ([]*debuginfo.Func, error) {
 	v, err := im.needs("the source files of functions are")

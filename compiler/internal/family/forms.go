@@ -76,8 +76,8 @@ func ofFunction(resolve func(*match) []*probe.Site) []*form {
 		{name: "inline", args: bare, resolve: resolve},
 		{name: "exported", args: bare, resolve: resolve},
 		{name: "return", args: bare, resolve: resolve, kids: []*form{{name: "maxactive", args: num, resolve: resolve}}},
-		{name: "callee", args: str, refuse: "probes by call chain are " + later, hint: "probe the called function and test the caller in the handler"},
-		{name: "callees", args: bare | num, refuse: "probes by call chain are " + later, hint: "probe the called functions and test the caller in the handler"},
+		{name: "callee", args: str, resolve: resolve, kids: []*form{{name: "call", args: bare, resolve: resolve}, {name: "return", args: bare, resolve: resolve}}},
+		{name: "callees", args: bare | num, resolve: resolve},
 		{name: "label", args: str, resolve: resolve},
 	}
 }

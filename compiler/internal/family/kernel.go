@@ -145,6 +145,9 @@ func (m *match) span(name string) source.Span {
 // kernelFunctions resolves kernel.function, module(...).function and kprobe.function.
 func kernelFunctions(m *match) []*probe.Site {
 	c := m.at("function")
+	if m.has("callee") || m.has("callees") {
+		return m.eachKernel("function", func(f *kfinder) { f.callees(c) })
+	}
 	if m.has("label") {
 		return m.eachKernel("function", func(f *kfinder) { f.labels(c) })
 	}

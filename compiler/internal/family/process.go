@@ -172,6 +172,9 @@ func place(name, file string, line int) string {
 // functions resolves process(...).function(...) with all its suffixes.
 func functions(m *match) []*probe.Site {
 	c := m.at("function")
+	if m.has("callee") || m.has("callees") {
+		return m.each("function", (*finder).callees)
+	}
 	if m.has("label") {
 		return m.each("function", (*finder).labels)
 	}

@@ -147,14 +147,7 @@ func (l *lowerer) entryProbes(pr *elab.Probe, store *entryStore) {
 	n := needFrame | l.needsOf(&pr.Info, pr.Bodies)
 	parts, order := map[string]*part{}, []*part(nil)
 	for _, s := range pr.Entry {
-		ctx := newContext(s, n)
-		p := parts[ctx.key]
-		if p == nil {
-			p = &part{ctx: ctx}
-			parts[ctx.key] = p
-			order = append(order, p)
-		}
-		p.sites = append(p.sites, s)
+		order = addPart(parts, order, s, n)
 	}
 	for _, p := range order {
 		l.entryHandler(pr, p, store)
@@ -169,6 +162,7 @@ func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore) {
 	f.pr, f.sites, f.inEntry = pr, p.sites, true
 	f.next = func() { f.b.End() }
 	f.at(store.slots[0].expr.Range())
+	f.fromCallers(p.sites)
 	call := f.frame(store.slots[0].expr)
 	for i := range store.slots {
 		s := &store.slots[i]

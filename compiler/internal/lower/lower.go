@@ -53,6 +53,7 @@ func Program(p *elab.Program, o Options) (*ir.Program, diag.List) {
 	for _, f := range p.Funcs {
 		l.names[f.Name] = true
 	}
+	l.replaced()
 	for _, pr := range p.Probes {
 		l.probe(pr)
 	}
@@ -166,14 +167,7 @@ func (l *lowerer) probe(pr *elab.Probe) {
 	}
 	parts, order := map[string]*part{}, []*part(nil)
 	for _, s := range pr.Sites {
-		ctx := newContext(s, n)
-		p := parts[ctx.key]
-		if p == nil {
-			p = &part{ctx: ctx}
-			parts[ctx.key] = p
-			order = append(order, p)
-		}
-		p.sites = append(p.sites, s)
+		order = addPart(parts, order, s, n)
 	}
 	var store *entryStore
 	if len(pairs) > 0 {
@@ -183,6 +177,20 @@ func (l *lowerer) probe(pr *elab.Probe) {
 	for _, p := range order {
 		l.handler(pr, p, store)
 	}
+}
+
+// addPart gives a site to the part of those that are like it.
+func addPart(parts map[string]*part, order []*part, s *probe.Site, n need) []*part {
+	ctx := newContext(s, n)
+	key := ctx.key + s.CallersKey()
+	p := parts[key]
+	if p == nil {
+		p = &part{ctx: ctx}
+		parts[key] = p
+		order = append(order, p)
+	}
+	p.sites = append(p.sites, s)
+	return order
 }
 
 // handler translates the bodies of pr for the sites of p.
@@ -197,6 +205,7 @@ func (l *lowerer) handler(pr *elab.Probe, p *part, store *entryStore) {
 	f.budget = l.bodyCost(&pr.Info, pr.Bodies) > limit
 	f.next = func() { f.b.End() }
 	f.initLocals()
+	f.fromCallers(p.sites)
 	if pr.Cond != nil {
 		run, out := f.b.Block(), f.b.Block()
 		f.cond(pr.Cond, run, out)

@@ -9,6 +9,7 @@ package target
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -39,6 +40,8 @@ type entryKey struct {
 	// target and exe limit the site to processes as pid does.
 	target bool
 	exe    string
+	// callers is probe.Site.CallersKey.
+	callers string
 }
 
 func (e *Env) image(path string) (debuginfo.Image, error) {
@@ -68,7 +71,7 @@ func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
 	if s.Image == nil || fn == nil {
 		return nil, fail("the function that returns here is not known")
 	}
-	key := entryKey{s.Image, fn, s.PID, s.Target, s.Exe}
+	key := entryKey{s.Image, fn, s.PID, s.Target, s.Exe, s.CallersKey()}
 	if es := e.entries[key]; es != nil {
 		return es, nil
 	}
@@ -86,6 +89,18 @@ func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
 		es.Kind, es.Offset, es.MaxActive = probe.Kprobe, s.Offset, 0 // by the same symbol
 	}
 	es.Point += " (entry)"
+	es.Callers = nil
+	ways := s.Callers
+	if s.Kind.InKernel() || s.Kind == probe.Uretprobe && at.PC != fn.Entry {
+		ways = nil // the return probe may have put its own address on the stack by then: values are kept of all calls
+	}
+	for _, w := range ways { // the same calls; where the address is, differs
+		entered := slices.Clone(w)
+		for i := range entered {
+			entered[i].Return = at.Return
+		}
+		es.Callers = append(es.Callers, entered)
+	}
 	if e.entries == nil {
 		e.entries = map[entryKey]*probe.Site{}
 	}

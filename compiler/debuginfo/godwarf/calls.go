@@ -1,0 +1,85 @@
+package godwarf
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/loc"
+)
+
+// Calls implements debuginfo.Calls: the CALL instructions, since Go's debug information describes no calls. Those of closures, of interface
+// methods and of deferred functions go through a register and have no target.
+func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
+	defer dw.Guard(&err)()
+	i, err := im.known(f)
+	if err != nil {
+		return nil, err
+	}
+	if err := im.checkCode(i); err != nil {
+		return nil, err
+	}
+	code, err := im.code(i)
+	if err != nil {
+		return nil, err
+	}
+	entry := im.tab.Entry(i)
+	end := entry + uint64(len(code))
+	err = x86.Walk(code, entry, func(pc uint64, in x86.Inst) bool {
+		c := debuginfo.Call{PC: pc, Ret: pc + uint64(in.Len)}
+		switch in.Kind {
+		case x86.Call:
+			if c.Target = in.Target(pc); im.isMore(c.Target) {
+				return true // the stack grows, and the function begins again
+			}
+		case x86.IndirectCall:
+		case x86.Jump, x86.CondJump:
+			if c.Target, c.Jump = in.Target(pc), true; c.Target >= entry && c.Target < end {
+				return true
+			}
+		default:
+			return true
+		}
+		out = append(out, c)
+		return true
+	})
+	return out, err
+}
+
+// Copies implements debuginfo.Calls.
+func (im *Image) Copies(f *debuginfo.Func) (out []debuginfo.Copy, err error) {
+	defer dw.Guard(&err)()
+	host, err := im.known(f)
+	if err != nil {
+		return nil, err
+	}
+	calls, ok := im.tab.Inlined(host)
+	if !ok {
+		return nil, nil
+	}
+	for n, c := range calls {
+		if len(c.Ranges) == 0 {
+			continue
+		}
+		copied := debuginfo.Copy{InlineSite: im.inlineSite(host, calls, n)}
+		for p := c.Parent; p >= 0 && p < len(calls) && len(copied.Into) < len(calls); p = calls[p].Parent {
+			copied.Into = append(copied.Into, im.inlinedFunc(host, calls, p).Name)
+		}
+		if im.HasTypes() {
+			im.betterEntry(copied.InlineSite)
+		}
+		out = append(out, copied)
+	}
+	slices.SortStableFunc(out, func(a, b debuginfo.Copy) int { return cmp.Compare(a.Site.PC, b.Site.PC) })
+	return out, nil
+}
+
+// FramePointer implements debuginfo.Calls: frames of Go are told by the stack pointer.
+func (im *Image) FramePointer(uint64) (loc.Prog, error) { return loc.Prog{}, nil }
+
+// Address implements debuginfo.Calls.
+func (im *Image) Address(pc uint64) loc.Prog {
+	return loc.Static(pc, im.f.Relocated())
+}

@@ -1,0 +1,696 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// Functions that another one calls: function("f").callee("g"), .callees, .callees(N).
+//
+// A callee is probed where it is entered, and a hit counts if the return address is one behind a call of it in f (probe.Site.Callers). An inlined
+// copy in f is a place of its own that says it all. Of deeper levels, the return addresses of the calls above have to be on the stack as well;
+// where they are, call frame information says.
+
+const (
+	maxDepth = 16      // of .callees(N)
+	maxLinks = 100_000 // calls that are looked at
+	maxWays  = 256     // to one callee
+)
+
+// caller is code that makes calls: a function's own, in its out-of-line code or in a copy inlined elsewhere.
+type caller struct {
+	fn *debuginfo.Func // whose frame is on the stack
+	// path is the function and what it is inlined into, innermost first; whole says that it goes up to fn.
+	path  []string
+	whole bool
+	root  *debuginfo.Func // the function that the probe point names
+	names []string        // of the callees on the way here, as texts have them
+	// up are the calls by which fn must have been entered, if only says that there is such a condition.
+	up   []link
+	only bool
+}
+
+// link is a call that c makes.
+type link struct {
+	call debuginfo.Call
+	from *caller
+}
+
+// callee is something that is called.
+type callee struct {
+	fn    *debuginfo.Func
+	copy  *debuginfo.InlineSite // an inlined copy, nil for a call
+	links []link                // the calls
+	// in are, for a copy, the code that it is in, by the ways that lead there.
+	in    []*caller
+	root  *debuginfo.Func
+	names []string // of the callees up to this one
+}
+
+// owns reports whether code with these frames around it, innermost first, is c's own.
+func (c *caller) owns(around []string) bool {
+	if c.whole {
+		return slices.Equal(around, c.path[:len(c.path)-1])
+	}
+	return len(around) >= len(c.path) && slices.Equal(around[:len(c.path)], c.path)
+}
+
+// inlinedInto gives the names of the inlined copies around pc, innermost first.
+func inlinedInto(img debuginfo.Image, pc uint64) (names []string) {
+	for _, fr := range img.Lookup(pc) {
+		if !fr.Inline {
+			break
+		}
+		names = append(names, fr.Func)
+	}
+	return names
+}
+
+// chain finds callees.
+type chain struct {
+	*match
+	img   debuginfo.Image
+	calls debuginfo.Calls
+	// kernel: in the kernel, return probes may come first.
+	kernel bool
+	found  []*callee
+	index  map[calleeID]*callee // of found
+	// What is seen on the way, for messages.
+	names    []string // of all that is called
+	pointers int      // calls through pointers
+	outside  []string // functions of other files that the pattern means
+	jumps    []string // functions that the pattern means and that are jumped to
+
+	made   map[*debuginfo.Func][]debuginfo.Call
+	copied map[*debuginfo.Func][]debuginfo.Copy
+	seen   int
+}
+
+// calleeID tells callees of one function apart.
+type calleeID struct {
+	root string
+	fn   *debuginfo.Func // of a call
+	copy uint64          // where an inlined copy is
+	name string          // of the inlined function
+}
+
+// add notes a callee, which may have been found on another level already.
+func (ch *chain) add(g *callee) {
+	id := calleeID{root: place(g.root.Name, g.root.File, g.root.Line), fn: g.fn}
+	if g.copy != nil {
+		id.fn, id.copy, id.name = nil, g.copy.Site.PC, g.fn.Name
+	}
+	if old := ch.index[id]; old != nil {
+		old.links, old.in = append(old.links, g.links...), append(old.in, g.in...)
+		return
+	}
+	all := *g
+	all.links = slices.Clone(g.links)
+	ch.index[id] = &all
+	ch.found = append(ch.found, &all)
+}
+
+// calleesOf finds what the request means in img, which what names in messages. Nothing comes with an error reported.
+func (m *match) calleesOf(img debuginfo.Image, what string) *chain {
+	c := m.at("function")
+	calls, ok := img.(debuginfo.Calls)
+	if !ok {
+		m.errorf(c, "what a function calls is not known for %s", what)
+		return nil
+	}
+	ch := &chain{match: m, img: img, calls: calls, made: map[*debuginfo.Func][]debuginfo.Call{}, copied: map[*debuginfo.Func][]debuginfo.Copy{}, index: map[calleeID]*callee{}}
+	depth, want, ok := ch.depth()
+	if !ok {
+		return nil
+	}
+	level := ch.roots(c, what)
+	if level == nil {
+		return nil
+	}
+	for n := 1; n <= depth && len(level) > 0; n++ {
+		next, err := ch.level(level, want)
+		if err != nil {
+			m.errorf(c, "%v", err)
+			return nil
+		}
+		level = next
+	}
+	if len(ch.found) == 0 {
+		ch.nothing(what, want)
+		return nil
+	}
+	if len(ch.jumps) > 0 {
+		m.warnf("%s: %s also reached by a jump, behind which the caller cannot be told: such calls are left out", m.req, few(distinct(ch.jumps))).
+			Hintf("-fno-optimize-sibling-calls builds programs without them")
+	}
+	return ch
+}
+
+// depth reads .callee("...") or .callees(N).
+func (ch *chain) depth() (n int, want pattern, ok bool) {
+	if c := ch.at("callee"); c != nil {
+		want, err := parsePattern(c.Arg.Str)
+		if err != nil {
+			ch.errorf(c, "%v", err)
+			return 0, want, false
+		}
+		if want.all || want.to != 0 || want.rel {
+			ch.errorf(c, "a function is named by one line of it")
+			return 0, want, false
+		}
+		return 1, want, true
+	}
+	c := ch.at("callees")
+	if c.Arg == nil {
+		return 1, pattern{fn: "*"}, true
+	}
+	if c.Arg.Num < 1 || c.Arg.Num > maxDepth {
+		ch.errorf(c, "the depth is 1 to %d", maxDepth)
+		return 0, want, false
+	}
+	return int(c.Arg.Num), pattern{fn: "*"}, true
+}
+
+// roots finds the function that the probe point names, in its own code and inlined.
+func (ch *chain) roots(c *probe.Comp, what string) (out []*caller) {
+	var pat pattern
+	var funcs []*debuginfo.Func
+	var err error
+	if !c.Arg.IsString {
+		fn := ch.img.FuncAt(uint64(c.Arg.Num))
+		if fn == nil {
+			ch.errorf(c, "no function of %s covers address 0x%x", what, uint64(c.Arg.Num))
+			return nil
+		}
+		return []*caller{{fn: fn, path: []string{fn.Name}, whole: true, root: fn}}
+	}
+	pat, ok := ch.functionPattern(c)
+	if !ok {
+		return nil
+	}
+	if funcs, err = ch.img.Funcs(pat.fn); err != nil && !missing(err) {
+		ch.errorf(c, "%v", err)
+		return nil
+	}
+	if pat.file != "" || pat.hasLine {
+		funcs = pat.among(funcs, ch.img)
+	}
+	for _, fn := range funcs {
+		out = append(out, &caller{fn: fn, path: []string{fn.Name}, whole: true, root: fn})
+	}
+	type copied struct {
+		in   *debuginfo.Func
+		name string
+	}
+	seen := map[copied]bool{}
+	inl, _ := ch.img.Inlined(pat.fn) // without DWARF there are none
+	for _, in := range inl {
+		if in.Func == nil || in.In == nil || !pat.means(in.Func) || seen[copied{in.In, in.Func.Name}] {
+			continue
+		}
+		seen[copied{in.In, in.Func.Name}] = true
+		out = append(out, &caller{fn: in.In, path: []string{in.Func.Name}, root: in.Func})
+	}
+	if len(out) == 0 {
+		d := ch.errorf(c, "no function %q in %s", c.Arg.Str, what)
+		if near := ch.img.NearNames(pat.fn); len(near) > 0 {
+			d.Hintf("did you mean %s?", strings.Join(near, ", "))
+		}
+	}
+	return out
+}
+
+// level finds what callers call, as far as it is wanted, and gives it as the callers of the next level.
+func (ch *chain) level(callers []*caller, want pattern) (next []*caller, err error) {
+	type id struct {
+		root string
+		fn   *debuginfo.Func
+	}
+	called := map[id]*callee{}
+	var order []*callee
+	for _, c := range callers {
+		calls, copies, err := ch.code(c.fn)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.fn.Name, err)
+		}
+		for _, call := range calls {
+			if !c.owns(inlinedInto(ch.img, call.PC)) {
+				continue
+			}
+			if ch.seen++; ch.seen > maxLinks {
+				return nil, fmt.Errorf("more than %d calls are to be looked at: name less, or a smaller depth", maxLinks)
+			}
+			fn := ch.target(&call, want)
+			if fn == nil {
+				continue
+			}
+			k := id{place(c.root.Name, c.root.File, c.root.Line), fn}
+			if called[k] == nil {
+				called[k] = &callee{fn: fn, root: c.root, names: append(slices.Clone(c.names), place(fn.Name, fn.File, fn.Line))}
+				order = append(order, called[k])
+			}
+			called[k].links = append(called[k].links, link{call, c})
+		}
+		for _, in := range copies {
+			if in.Func == nil || !c.owns(in.Into) {
+				continue
+			}
+			ch.names = append(ch.names, in.Func.Name)
+			if want.matches(in.Func) {
+				order = append(order, &callee{fn: in.Func, copy: in.InlineSite, in: []*caller{c}, root: c.root,
+					names: append(slices.Clone(c.names), place(in.Func.Name, in.Func.File, in.Func.Line))})
+			}
+		}
+	}
+	for _, g := range order {
+		ch.add(g)
+		n := &caller{fn: g.fn, path: []string{g.fn.Name}, whole: true, root: g.root, names: g.names, up: g.links, only: true}
+		if g.copy != nil {
+			in := g.in[0]
+			n.fn, n.path, n.whole, n.up, n.only = in.fn, append([]string{g.fn.Name}, in.path...), in.whole, in.up, in.only
+		}
+		next = append(next, n)
+	}
+	return next, nil
+}
+
+// code gives the calls and the inlined copies in a function.
+func (ch *chain) code(fn *debuginfo.Func) ([]debuginfo.Call, []debuginfo.Copy, error) {
+	if calls, ok := ch.made[fn]; ok {
+		return calls, ch.copied[fn], nil
+	}
+	calls, err := ch.calls.Calls(fn)
+	if err != nil {
+		return nil, nil, err
+	}
+	copies, err := ch.calls.Copies(fn)
+	if err != nil {
+		return nil, nil, err
+	}
+	ch.made[fn], ch.copied[fn] = calls, copies
+	return calls, copies, nil
+}
+
+// matches reports whether p means fn.
+func (p *pattern) matches(fn *debuginfo.Func) bool { return glob(p.fn, fn.Name) && p.means(fn) }
+
+// target is the function that a call enters, nil if it cannot be probed as a callee, or is not wanted.
+func (ch *chain) target(call *debuginfo.Call, want pattern) *debuginfo.Func {
+	var fn *debuginfo.Func
+	if call.Target != 0 {
+		if fn = ch.img.FuncAt(call.Target); fn != nil && fn.Entry != call.Target {
+			fn = nil
+		}
+	}
+	switch {
+	case fn != nil && thunk(fn.Name):
+		ch.pointers++
+		return nil
+	case fn == nil && call.Name != "":
+		ch.names = append(ch.names, call.Name)
+		if glob(want.fn, call.Name) {
+			ch.outside = append(ch.outside, call.Name)
+		}
+		return nil
+	case fn == nil:
+		if !call.Jump {
+			ch.pointers++
+		}
+		return nil
+	}
+	if !call.Jump {
+		ch.names = append(ch.names, fn.Name)
+	}
+	if !want.matches(fn) {
+		return nil
+	}
+	if call.Jump {
+		ch.jumps = append(ch.jumps, fn.Name)
+		return nil
+	}
+	return fn
+}
+
+// thunk reports whether a function is one of those by which the kernel calls through registers, or that of ftrace, whose call is no call until
+// it is switched on.
+func thunk(name string) bool {
+	return name == "__fentry__" || strings.HasPrefix(name, "__x86_indirect_") || strings.HasPrefix(name, "__x86_return_thunk")
+}
+
+// nothing says why there is no callee.
+func (ch *chain) nothing(what string, want pattern) {
+	root := ch.at("function").Arg
+	name := root.Str
+	if !root.IsString {
+		name = fmt.Sprintf("the function at 0x%x", uint64(root.Num))
+	}
+	c := ch.at("callee")
+	switch {
+	case c == nil:
+		c = ch.at("callees")
+		d := ch.errorf(c, "%s calls nothing in %s", name, what)
+		if len(ch.outside) > 0 {
+			d.Hintf("it calls functions of other files: %s; name those in their own file, or where they are called: .plt", few(distinct(ch.outside)))
+		}
+		return
+	case len(ch.jumps) > 0:
+		ch.errorf(c, "%s goes to %s by a jump only, behind which the caller cannot be told", name, few(distinct(ch.jumps))).
+			Hintf("build the program with -fno-optimize-sibling-calls")
+		return
+	case len(ch.outside) > 0:
+		ch.errorf(c, "%s is a function of another file than %s", few(distinct(ch.outside)), what).
+			Hintf("name it in its own file, or where it is called: .plt")
+		return
+	}
+	d := ch.errorf(c, "%s does not call %q", name, want.fn)
+	names := distinct(slices.Clone(ch.names))
+	if near := diag.Nearest(want.fn, names, 3); len(near) > 0 {
+		d.Hintf("did you mean %s?", strings.Join(near, ", "))
+	} else if len(names) > 0 {
+		d.Hintf("it calls %s", few(names))
+	} else if ch.pointers > 0 {
+		d.Hintf("it calls through pointers, and where those lead is known only when it runs")
+	}
+}
+
+// ways are the ways to a callee that is probed at at, nil for any. want computes the run-time address behind a call.
+func (ch *chain) ways(g *callee, at debuginfo.Site, want func(ret uint64) loc.Prog) ([]probe.Way, error) {
+	links := slices.Clone(g.links)
+	for _, in := range g.in {
+		if !in.only {
+			return nil, nil
+		}
+		links = append(links, in.up...)
+	}
+	fp, err := ch.calls.FramePointer(at.PC)
+	if err != nil {
+		fp = loc.Prog{}
+	}
+	var out []probe.Way
+	var walk func(so probe.Way, of *debuginfo.Func, ret, sp, fp loc.Prog, links []link) error
+	walk = func(so probe.Way, of *debuginfo.Func, ret, sp, fp loc.Prog, links []link) error {
+		for _, l := range links {
+			way := append(slices.Clone(so), probe.Caller{Return: ret, Want: want(l.call.Ret), Of: of})
+			if !l.from.only {
+				if out = append(out, way); len(out) > maxWays {
+					return fmt.Errorf("more than %d ways lead to it", maxWays)
+				}
+				continue
+			}
+			s, err := ch.img.SiteAt(l.call.PC)
+			if err != nil {
+				return err
+			}
+			up, err := ch.calls.FramePointer(l.call.PC)
+			if err != nil {
+				up = loc.Prog{}
+			}
+			// At the call, the stack pointer is what it was before it: the canonical frame address of what is called.
+			ret2, err := rebase(s.Return, sp, fp)
+			if err != nil {
+				return fmt.Errorf("where %s, which calls it, returns to is not known: %w", l.from.fn.Name, err)
+			}
+			sp2, err := rebase(s.CFA, sp, fp)
+			if err != nil {
+				return err
+			}
+			fp2, err := rebase(up, sp, fp)
+			if err != nil {
+				fp2 = loc.Prog{}
+			}
+			if err := walk(way, l.from.fn, ret2, sp2, fp2, l.from.up); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if at.Return.Empty() {
+		return nil, errors.New("where it returns to is not known")
+	}
+	of := at.Func
+	if of != nil && at.PC == of.Entry && !ch.kernel || at.Kind == debuginfo.AfterRet {
+		of = nil // at the first instruction probes come before the return probe's own work
+	}
+	if err := walk(nil, of, at.Return, at.CFA, fp, links); err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no call leads to it")
+	}
+	return out, nil
+}
+
+// rebase makes a program over the registers of a caller one over those of the place that is probed: sp and fp compute the caller's stack
+// and frame pointers there.
+func rebase(p, sp, fp loc.Prog) (loc.Prog, error) {
+	const regBP = 6
+	if p.Empty() {
+		return p, errors.New("there is no call frame information")
+	}
+	var out loc.Prog
+	at := make([]int, len(p.Steps))
+	for i, s := range p.Steps {
+		if s.Op == loc.Reg {
+			q := sp
+			if s.N == regBP {
+				q = fp
+			} else if s.N != regSP {
+				return out, fmt.Errorf("its frame is told by register %d", s.N)
+			}
+			if q.Empty() {
+				return out, errors.New("its frame is told by a register that is not kept")
+			}
+			base := len(out.Steps)
+			for _, x := range q.Steps {
+				x.A += base
+				x.B += base
+				out.Steps = append(out.Steps, x)
+			}
+		} else {
+			if s.A < i {
+				s.A = at[s.A]
+			}
+			if s.B < i {
+				s.B = at[s.B]
+			}
+			out.Steps = append(out.Steps, s)
+		}
+		at[i] = len(out.Steps) - 1
+	}
+	return out, nil
+}
+
+// point gives the components of a resolved probe point: head is what comes before function(...).
+func (g *callee) point(m *match, head []probe.Comp) []probe.Comp {
+	out := append(slices.Clone(head), probe.Comp{Name: "function", Arg: text(place(g.root.Name, g.root.File, g.root.Line))})
+	for _, n := range g.names {
+		out = append(out, probe.Comp{Name: "callee", Arg: text(n)})
+	}
+	for _, c := range m.req.Comps {
+		if c.Name == "call" || c.Name == "return" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// before gives the components in front of function(...).
+func before(comps []probe.Comp) []probe.Comp {
+	return comps[:slices.IndexFunc(comps, func(c probe.Comp) bool { return c.Name == "function" })]
+}
+
+// leftCallees reports the callees that cannot be probed.
+func (m *match) leftCallees(names []string, why error, some bool) {
+	switch {
+	case why == nil:
+	case some:
+		m.warnf("%s: left out %s: %v", m.req, few(names), why)
+	default:
+		m.errorf(nil, "%s: %v", few(names), why)
+	}
+}
+
+// callees resolves process(...).function("f").callee("g") and its kin.
+func (f *finder) callees() {
+	ch := f.calleesOf(f.img, f.path)
+	if ch == nil {
+		return
+	}
+	var left []string
+	var why error
+	for _, g := range ch.found {
+		if g.copy != nil && (f.has("call") || f.has("return")) {
+			continue
+		}
+		n := len(f.sites)
+		if err := f.callee(ch, g); err != nil {
+			f.sites = f.sites[:n]
+			left = append(left, g.fn.Name)
+			if why == nil {
+				why = err
+			}
+		}
+	}
+	if why == nil && len(f.sites) == 0 {
+		f.errorf(nil, "all that it calls is inlined").Hintf("leave out .call and .return")
+	}
+	f.leftCallees(left, why, len(f.sites) > 0)
+}
+
+func (f *finder) callee(ch *chain, g *callee) error {
+	n := len(f.sites)
+	f.seen = map[site]bool{} // a place may stand for calls from several functions
+	if g.copy != nil {
+		s := g.copy.Site
+		s.Kind, s.Inline = debuginfo.AtInline, g.copy
+		if err := f.add(probe.Uprobe, s, "function", g.fn.Name); err != nil {
+			return err
+		}
+	} else if err := f.one(g.fn); err != nil {
+		return err
+	}
+	for _, st := range f.sites[n:] {
+		if !f.has("return") && g.copy == nil {
+			f.first(st, g.fn)
+		}
+		at := st.At
+		want := func(ret uint64) loc.Prog { return loc.Register(regIP).Plus(int64(ret - at.PC)) }
+		if f.has("return") {
+			want = ch.calls.Address // the program counter is elsewhere, and is another one where values of the entry are kept
+		}
+		var err error
+		if st.Callers, err = ch.ways(g, at, want); err != nil {
+			return err
+		}
+		st.Comps = g.point(f.match, before(st.Comps))
+		st.Point = probe.Request{Comps: st.Comps}.String()
+	}
+	return nil
+}
+
+// first moves the site of an entry from behind an endbr64 to the function's first instruction, where a return probe has not yet put
+// its own address on the stack.
+func (f *finder) first(st *probe.Site, fn *debuginfo.Func) {
+	if st.At.PC == fn.Entry || f.img.Lang() == debuginfo.Go || st.At.CFA.String() != loc.Register(regSP).Plus(8).String() {
+		return
+	}
+	s, err := f.img.SiteAt(fn.Entry)
+	if err != nil {
+		return
+	}
+	if off, err := f.img.FileOffset(s.PC); err == nil {
+		s.Kind, s.File, s.Line = st.At.Kind, st.At.File, st.At.Line
+		st.At, st.Offset = s, off
+	}
+}
+
+// callees resolves kernel.function("f").callee("g") and its kin. The code is read from vmlinux, whose addresses are those before the kernel
+// moved itself.
+func (f *kfinder) callees(c *probe.Comp) {
+	file, err := f.img.File()
+	if err != nil {
+		f.fromFile(c, err, "probe the called function and test the caller in the handler")
+		return
+	}
+	ch := f.calleesOf(file, f.img.What())
+	if ch == nil {
+		return
+	}
+	ch.kernel = true
+	var left []string
+	var why error
+	for _, g := range ch.found {
+		if g.copy != nil && (f.has("call") || f.has("return")) {
+			continue
+		}
+		n := len(f.sites)
+		if err := f.callee(c, ch, g); err != nil {
+			f.sites = f.sites[:n]
+			left = append(left, g.fn.Name)
+			if why == nil {
+				why = err
+			}
+		}
+	}
+	if f.diag.HasErrors() {
+		return
+	}
+	if why == nil && len(f.sites) == 0 && len(f.black) == 0 {
+		f.errorf(nil, "all that it calls is inlined").Hintf("leave out .call and .return")
+	}
+	f.leftCallees(left, why, len(f.sites) > 0)
+}
+
+func (f *kfinder) callee(c *probe.Comp, ch *chain, g *callee) error {
+	n := len(f.sites)
+	at := debuginfo.Site{Kind: debuginfo.AtEntry, PC: g.fn.Entry, Func: g.fn} // as the file has it
+	if g.copy != nil {
+		at = g.copy.Site
+		at.Kind, at.Inline = debuginfo.AtInline, g.copy
+	} else {
+		entry := loc.Register(regSP)
+		at.CFA, at.Return = entry.Plus(8), entry.Load(8, false, true)
+	}
+	now, err := f.img.Running(at)
+	if err != nil {
+		return err
+	}
+	if g.copy != nil {
+		now.Kind, now.Inline = at.Kind, at.Inline
+		f.found(c, now, g.fn.Name)
+	} else {
+		wild := strings.ContainsAny(c.Arg.Str, "*?[") || f.has("callees") || strings.ContainsAny(f.at("callee").Arg.Str, "*?[")
+		f.one(c, now.Func, 0, !wild)
+	}
+	want := func(ret uint64) loc.Prog { return loc.Register(regIP).Plus(int64(ret - at.PC)) }
+	if f.has("return") {
+		slide, ok := f.img.Slide()
+		if !ok {
+			return errors.New("where the kernel is in memory is not known")
+		}
+		want = func(ret uint64) loc.Prog { return loc.Constant(int64(ret + slide)) }
+	}
+	for _, st := range f.sites[n:] {
+		if st.Callers, err = ch.ways(g, at, want); err != nil {
+			return err
+		}
+		for _, w := range st.Callers {
+			for i := range w {
+				w[i].Return = kernelLoads(w[i].Return)
+				if w[i].Of != nil {
+					w[i].Of = f.running(w[i].Of)
+				}
+				if st.Kind == probe.Kretprobe {
+					w[i].Return = loc.Prog{}
+				}
+			}
+		}
+		st.Comps = g.point(f.match, before(st.Comps))
+		st.Point = probe.Request{Comps: st.Comps}.String()
+	}
+	return nil
+}
+
+// running is a function of vmlinux as the running kernel has it, fn itself if that is not known.
+func (f *kfinder) running(fn *debuginfo.Func) *debuginfo.Func {
+	if s, err := f.img.Running(debuginfo.Site{PC: fn.Entry, Func: fn}); err == nil {
+		return s.Func
+	}
+	return fn
+}
+
+// kernelLoads is p with loads of the kernel's memory.
+func kernelLoads(p loc.Prog) loc.Prog {
+	q := loc.Prog{Steps: slices.Clone(p.Steps)}
+	for i := range q.Steps {
+		q.Steps[i].Kernel = q.Steps[i].Op == loc.Deref
+	}
+	return q
+}
