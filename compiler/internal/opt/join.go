@@ -26,7 +26,7 @@ func JoinProbes(p *ir.Program) {
 		key := ""
 		var regs []ir.Reg
 		if joinable(pr) {
-			key, regs = shape(pr)
+			key, regs = shape(p, pr)
 			if k, ok := first[key]; ok && !between(pr, last, k.probe) {
 				at = k.probe
 			}
@@ -97,7 +97,7 @@ func join(a, b *ir.Probe, as, bs []ir.Reg) {
 }
 
 // shape writes down what a probe does and for which kind of sites, with registers by order of appearance.
-func shape(pr *ir.Probe) (string, []ir.Reg) {
+func shape(p *ir.Program, pr *ir.Probe) (string, []ir.Reg) {
 	var order []ir.Reg
 	s := pr.Sites[0]
 	var b strings.Builder
@@ -141,7 +141,7 @@ func shape(pr *ir.Probe) (string, []ir.Reg) {
 				num = 0
 			}
 			fmt.Fprintf(&b, "g%d n%d %q %t%t i%d e%d", in.Glob, num, in.Name, in.Signed, in.Kernel, in.Iter, in.OnErr)
-			if in.Op.CanFail() {
+			if p.MayFail(in) {
 				fmt.Fprintf(&b, " @%d", in.Pos)
 			}
 			b.WriteByte('\n')

@@ -3,10 +3,12 @@ package opt_test
 import (
 	"testing"
 
+	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/ir/valuetest"
+	"github.com/gostap/gostap/compiler/layout"
 )
 
 // TestSpelledValues: the functions that are made of tables give the texts that are printed elsewhere, for all tables of the library.
@@ -47,6 +49,20 @@ func TestSpelledValues(t *testing.T) {
 		}
 		if len(out) > 0 {
 			t.Errorf("%s", out)
+		}
+	}
+}
+
+// TestResultsJoined: handlers that tell the results of all system calls in one way are one, but for those that read anything else.
+func TestResultsJoined(t *testing.T) {
+	for _, script := range []string{`global n probe syscall.*.return { n[name, retstr]++ }`, `probe syscall.*.return { println(name, " ", retstr) }`} {
+		res, ds := compiler.Compile(t.Context(), compiler.Options{Limits: layout.Default(), Scripts: []compiler.Script{{Name: "t", Text: []byte(script)}}})
+		defer res.Close()
+		if ds.HasErrors() {
+			t.Fatal(ds[0].Message)
+		}
+		if n := len(res.Program.Probes); n > 16 {
+			t.Errorf("%s: %d probes", script, n)
 		}
 	}
 }
