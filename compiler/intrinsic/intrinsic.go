@@ -118,6 +118,9 @@ func init() {
 	def(Func{Name: "user_string2", Result: s, Context: true, Needs: mem}, l, s)
 	def(Func{Name: "user_string_n", Result: s, Context: true, CanFail: true, Needs: mem}, l, l)
 	def(Func{Name: "user_string_n2", Result: s, Context: true, Needs: mem}, l, l, s)
+	// user_line(address, n, c): n bytes as text, with byte c (a space for 0) in place of each NUL, but for one at the end, which is left
+	// out. Where not all of it fits into the result, the rest is not read.
+	def(Func{Name: "user_line", Result: s, Context: true, CanFail: true, Needs: mem}, l, l, l)
 	for _, name := range []string{"user_int8", "user_uint8", "user_int16", "user_uint16", "user_int32", "user_uint32", "user_int64", "user_uint64"} {
 		def(Func{Name: name, Result: l, Context: true, CanFail: true, Needs: mem}, l)
 	}

@@ -135,6 +135,30 @@ static inline bool gs_read_text(struct gs_ctx *c, char *dst, u64 addr, u32 max, 
 	return true;
 }
 
+/* user_line(): n bytes with ch in place of each NUL, without one at the end. */
+static inline int gs_line(struct gs_ctx *c, int pos, char *dst, u32 cap, u64 addr, s64 n, s64 ch)
+{
+	u32 max = min_t(u32, cap, GS_MAXSTR - 1), len = 0, i;
+
+	if (n > 0 && n < (s64)max)
+		max = n;
+	while (n > 0 && len < max) {
+		u64 at = addr + len;
+		u32 k = min_t(u32, max - len, 4096 - (at & 4095));
+
+		if (!gs_fetch(c, c->tmp + len, at, k, false))
+			return gs_raise(c, pos, GS_ERR_MEMORY, addr, 0);
+		len += k;
+	}
+	if (len > 0 && (s64)len == n && c->tmp[len - 1] == 0)
+		len--;
+	for (i = 0; i < len; i++)
+		if (c->tmp[i] == 0)
+			c->tmp[i] = (char)ch ? (char)ch : ' ';
+	gs_set(dst, cap, c->tmp, len);
+	return GS_OK;
+}
+
 /* user_string() and its kin: n bytes at most, -1 for no such limit. alt stands in for what cannot be read. */
 static inline int gs_string(struct gs_ctx *c, int pos, char *dst, u32 cap, u64 addr, s64 n, bool kernel, const char *alt)
 {

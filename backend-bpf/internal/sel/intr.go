@@ -79,6 +79,7 @@ func init() {
 		"abort":   (*gen).abort,
 		"randint": (*gen).randint,
 
+		"user_line":        (*gen).line,
 		"user_string":      func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, ir.Val{}) },
 		"user_string2":     func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, in.Args[1]) },
 		"user_string_n":    func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], ir.Val{}) },

@@ -54,7 +54,7 @@ func Translates(name string) bool {
 // others have code of their own in intrinsic.
 var others = map[string]bool{"exit": true, "abort": true, "error": true, "warn": true, "log": true, "stringat": true, "randint": true,
 	"register": true, "u_register": true, "module_name": true, "is_return": true, "uaddr": true, "addr": true, "tz_gmtoff": true, "tz_name": true,
-	"ustack_level": true, "stack_level": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true, "table_text": true}
+	"ustack_level": true, "stack_level": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true, "table_text": true, "user_line": true}
 
 func loadSize(name string) (intr, bool) {
 	kernel := strings.HasPrefix(name, "kernel_")
@@ -137,6 +137,8 @@ func (g *gen) intrinsic(in *ir.Instr) {
 		g.say(in, "GS_WARN", "")
 	case "log":
 		g.say(in, "", "\n")
+	case "user_line":
+		g.or(in, "gs_line(c, %d, %s, %s, %s, %s)", in.Pos, g.dst(in.Dst), g.long(a[0]), g.long(a[1]), g.long(a[2]))
 	case "table_text":
 		g.tableText(in)
 	case "ustack_level", "stack_level":

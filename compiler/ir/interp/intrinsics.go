@@ -114,6 +114,7 @@ var builtins = map[string]builtin{
 	"register":   func(m *Machine, a []Val, _ int) (Val, error) { return m.register(a[0].Str) },
 	"u_register": func(m *Machine, a []Val, _ int) (Val, error) { return m.register(a[0].Str) },
 
+	"user_line":     func(m *Machine, a []Val, max int) (Val, error) { return m.line(a[0].Int, a[1].Int, byte(a[2].Int), max) },
 	"user_string":   func(m *Machine, a []Val, max int) (Val, error) { return m.cstring(a[0].Int, max, false) },
 	"user_string2":  func(m *Machine, a []Val, max int) (Val, error) { return orElse(a[1])(m.cstring(a[0].Int, max, false)) },
 	"user_string_n": func(m *Machine, a []Val, max int) (Val, error) { return m.cstringN(a[0].Int, a[1].Int, max, false) },
@@ -285,6 +286,24 @@ func (m *Machine) cstringN(addr, n int64, max int, kernel bool) (Val, error) {
 		return Val{}, nil
 	}
 	return m.readString(uint64(addr), int(min(n, int64(max))), kernel)
+}
+
+// line is user_line().
+func (m *Machine) line(addr, n int64, c byte, max int) (Val, error) {
+	if n <= 0 {
+		return Val{}, nil
+	}
+	if c == 0 {
+		c = ' '
+	}
+	buf := make([]byte, min(n, int64(max)))
+	if err := m.read(buf, uint64(addr), false); err != nil {
+		return Val{}, err
+	}
+	if last := len(buf) - 1; int64(len(buf)) == n && last >= 0 && buf[last] == 0 {
+		buf = buf[:last]
+	}
+	return Val{Str: string(bytes.ReplaceAll(buf, []byte{0}, []byte{c}))}, nil
 }
 
 // readString reads up to a NUL or max bytes. It reads in pieces that cross no page, and byte by byte where
