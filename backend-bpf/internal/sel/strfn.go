@@ -61,12 +61,25 @@ func (g *gen) cstring(in *ir.Instr, kernel bool, n, alt ir.Val) {
 		most = aReg(room)
 	}
 	r := g.call(readStr, buf, most, aReg(addr))
+	// Kernels up to 6.1 at least give 0 for an empty string of a program, where they should count its NUL.
+	empty := func() {
+		if !kernel {
+			none, on := g.cold(), g.block()
+			g.condI(asm.JEq, r, 0, none, on)
+			g.set(none)
+			g.movI(r, 1)
+			g.jump(on)
+			g.set(on)
+		}
+	}
+	empty()
 	if !kernel && g.maySleep() {
 		slow, failed := g.cold(), g.cold()
 		g.condI(asm.JSLE, r, 0, slow, have)
 		g.set(slow)
 		g.faultIn(addr, t.cap, bad, failed, func() {
 			g.mov(r, g.call(readStr, buf, most, aReg(addr)))
+			empty()
 			g.unlessI(asm.JSGT, r, 0, have)
 		})
 		g.here(failed)

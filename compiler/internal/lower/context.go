@@ -44,6 +44,8 @@ type context struct {
 	inProgram bool
 	// callArg is, at the entry of a system call, which of its arguments a script counts as the first; -1 elsewhere.
 	callArg int
+	// callReturn: a system call returns.
+	callReturn bool
 	kind    probe.Kind
 }
 
@@ -64,6 +66,10 @@ func newContext(s *probe.Site, n need) *context {
 			c.callArg = 1 // openat has a directory before what open has
 		}
 		c.key += fmt.Sprintf("s{%d}", c.callArg)
+	}
+	if n&needArgs != 0 && s.Kind == probe.ProcessSyscallReturn {
+		c.callReturn = true
+		c.key += "sr"
 	}
 	if s.Image == nil || n == 0 {
 		return c

@@ -330,6 +330,10 @@ func (f *fn) setArg(name, called string, args []ir.Val, sp source.Span) {
 	var p loc.Prog
 	v := args[len(args)-1]
 	if name == "returnval" {
+		if f.ctx.callReturn {
+			f.wrongContext(sp, "%s(): the result of a system call cannot be changed here", called).Hintf("use it in probes of .function(...).return")
+			return
+		}
 		if !f.returns(called, sp) {
 			return
 		}
@@ -356,7 +360,12 @@ func (f *fn) setArg(name, called string, args []ir.Val, sp source.Span) {
 // argPlace is where the n-th integer argument is, all 64 bits of it.
 func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog, ok bool) {
 	if f.ctx.callArg < 0 && (!f.ctx.inProgram || f.ctx.at != debuginfo.AtEntry) {
-		f.wrongContext(sp, "%s() is known where a function is entered", called).Hintf("use it in probes of .function or .call")
+		d := f.wrongContext(sp, "%s() is known where a function is entered", called)
+		if s := f.ctx.site; s != nil && s.IsReturn() {
+			d.Hintf("what it was then is @entry(%s(n)); the result is $return or returnval()", called)
+		} else {
+			d.Hintf("use it in probes of .function or .call")
+		}
 		return p, false
 	}
 	if len(args) != 1 || args[0].Kind != ir.ValInt || args[0].Int < 1 {
@@ -389,6 +398,9 @@ func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog,
 
 // returnval is the first integer result, which all conventions but ABI0 hand over in RAX.
 func (f *fn) returnval(sp source.Span) ir.Val {
+	if f.ctx.callReturn {
+		return f.loc(loc.Event(ir.SyscallRet), nil)
+	}
 	if !f.returns("returnval", sp) {
 		return ir.I(0)
 	}
