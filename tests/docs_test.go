@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/runtime/host"
@@ -45,7 +44,7 @@ func TestLanguageReference(t *testing.T) {
 			t.Errorf("line %d: %v", line, err)
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		var out, errs bytes.Buffer
 		host.Run(ctx, host.Config{Program: res.Program, Session: session, Stdout: &out, Stderr: &errs})

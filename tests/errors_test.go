@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -385,7 +384,7 @@ func (c *errorCode) provoke(t *testing.T) (script, message string) {
 		o.Guru = true
 	}
 	o.Scripts = []compiler.Script{{Name: "x.stp", Text: []byte(text)}}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	res, ds := compiler.Compile(ctx, o)
 	defer res.Close()

@@ -71,8 +71,8 @@ func runScript(t *testing.T, file string) {
 	cmd.Env = append(os.Environ(), "BIN="+binDir, "PATH="+binDir+":"+os.Getenv("PATH"), "NO_COLOR=1", "TZ=UTC")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = 5 * time.Second
-	timer := time.AfterFunc(60*time.Second, func() { cmd.Process.Kill() })
+	cmd.WaitDelay = 30 * time.Second
+	timer := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 	err = cmd.Run()
 	timer.Stop()
 	status := "0\n"

@@ -100,10 +100,14 @@ func (s *session) stderr() string {
 	return s.err.String()
 }
 
+// patience is how long a session is waited for that should take no time: a machine that is busy with other things may be
+// many times slower, and what never comes is told late, but told.
+const patience = 90 * time.Second
+
 // line waits for a line of output that holds text.
 func (s *session) line(text string) string {
 	s.t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(patience)
 	for {
 		select {
 		case l, ok := <-s.lines:
@@ -132,7 +136,7 @@ func (s *session) end() int {
 	s.t.Helper()
 	select {
 	case <-s.done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		s.t.Fatalf("still running\n%s%s", s.stdout(), s.stderr())
 	}
 	return s.cmd.ProcessState.ExitCode()
@@ -167,7 +171,7 @@ func (s *session) objects() []string {
 func gone(t *testing.T, objects []string) {
 	t.Helper()
 	left := ""
-	for range 100 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		have := map[string]bool{}
 		for _, what := range []string{"prog", "link", "map"} {
 			out, err := exec.Command("bpftool", "-j", what, "list").Output()
@@ -191,7 +195,6 @@ func gone(t *testing.T, objects []string) {
 		if left == "" {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	t.Errorf("still in the kernel:%s", left)
 }
@@ -243,11 +246,10 @@ func patched(t *testing.T, pid int, path string) int {
 func unpatched(t *testing.T, pid int, path string) {
 	t.Helper()
 	n := 0
-	for range 100 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if n = patched(t, pid, path); n == 0 {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	t.Errorf("%d bytes of the program's code are still changed", n)
 }
@@ -317,13 +319,26 @@ func (v victim) switches(t *testing.T) int {
 func (v victim) runsOn(t *testing.T) {
 	t.Helper()
 	before := v.switches(t)
-	for range 100 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if v.switches(t) > before {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	t.Error("the traced program does not run on")
+}
+
+// reads waits until a thread of the program waits in read(2) of its standard input.
+func (v victim) reads(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		tasks, _ := filepath.Glob("/proc/" + v.pid() + "/task/*/syscall")
+		for _, file := range tasks {
+			if b, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(b), "0 0x0 ") {
+				return
+			}
+		}
+	}
+	t.Fatal("the program does not read its input")
 }
 
 func atoi(t *testing.T, s string) int {
@@ -343,7 +358,7 @@ func timed(t *testing.T, cmd *exec.Cmd) (string, error) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(30*time.Second, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
 	defer timer.Stop()
 	err := cmd.Wait()
 	return out.String(), err
@@ -371,11 +386,10 @@ func terminal(t *testing.T) (*os.File, string) {
 // attached waits until the probes of a session with -v are in place.
 func attached(t *testing.T, s *session) {
 	t.Helper()
-	for range 1000 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if strings.Contains(s.stderr(), "attached in ") {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatalf("not attached\n%s", s.stderr())
 }

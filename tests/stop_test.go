@@ -143,7 +143,7 @@ func TestTerminalGone(t *testing.T) {
 	go func() { done <- cmd.Wait() }()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		cmd.Process.Kill()
 		t.Fatal("gostap outlives its terminal")
 	}

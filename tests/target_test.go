@@ -34,7 +34,7 @@ func TestOtherNamespaces(t *testing.T) {
 	cmd := exec.Command("unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script, bin(t, "busy"), dir)
 	v := startProgram(t, cmd, dir+"/inside")
 	pid := ""
-	for range 200 {
+	for range 1000 {
 		kids, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", v.Process.Pid))
 		if f := strings.Fields(string(kids)); len(f) == 1 {
 			if exe, _ := os.Readlink("/proc/" + f[0] + "/exe"); strings.HasSuffix(exe, "/inside") {

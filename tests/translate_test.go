@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
@@ -76,7 +75,7 @@ var madeUp sync.Once
 
 func translate(t *testing.T, s scriptText, text string) (*compiler.Result, diag.List) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	o := compiler.Options{
 		Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(text)}}, Limits: layout.Default(), Kernel: "6.18.0", Runtime: "bpf",
@@ -161,7 +160,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %v", s.name, err)
 			return s.text
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		var out bytes.Buffer // both streams, since errors belong to what is tested
 		r := host.Run(ctx, host.Config{Program: res.Program, Session: session, Stdout: &out, Stderr: &out})

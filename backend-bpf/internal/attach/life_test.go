@@ -13,6 +13,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
+	"github.com/gostap/gostap/runtime/cpus"
 )
 
 func TestTracepoints(t *testing.T) {
@@ -79,14 +80,19 @@ func TestClock(t *testing.T) {
 	if err := s.Perf(c.prog(), Clock(uint64(time.Millisecond)), 0, 3); err != nil {
 		t.Fatal(err)
 	}
-	end := time.Now().Add(200 * time.Millisecond)
-	for time.Now().Before(end) {
+	begin := time.Now()
+	for time.Since(begin) < 200*time.Millisecond {
 	}
-	if got := c.hits(t, 3); got < 20 || got > 2000 {
-		t.Errorf("%d ticks of a busy CPU in 200 ms at 1 ms", got)
+	got := c.hits(t, 3)
+	all, err := cpus.Online()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := uint64(time.Since(begin).Milliseconds()+100) * uint64(len(all)) * 2; got < 20 || got > most {
+		t.Errorf("%d ticks of a busy CPU in %v at 1 ms", got, time.Since(begin))
 	}
 	s.Detach()
-	got := c.hits(t, 3)
+	got = c.hits(t, 3)
 	time.Sleep(20 * time.Millisecond)
 	if now := c.hits(t, 3); now != got {
 		t.Errorf("%d ticks after Detach", now-got)
@@ -104,7 +110,7 @@ func TestManySites(t *testing.T) {
 		sites[i] = tg.site(i)
 	}
 	best := time.Hour
-	for range 5 {
+	for try := 0; try < 5 || try < 40 && best > 200*time.Millisecond; try++ { // the machine may be busy
 		c := newCounter(t, true)
 		var s Set
 		start := time.Now()
@@ -232,7 +238,7 @@ func TestWarm(t *testing.T) {
 		return d
 	}
 	best := time.Hour
-	for range 5 {
+	for try := 0; try < 5 || try < 60 && best > 4*time.Millisecond; try++ { // the machine may be busy
 		best = min(best, attachOne())
 	}
 	t.Logf("attached in %v", best)

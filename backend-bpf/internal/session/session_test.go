@@ -337,7 +337,7 @@ func TestWake(t *testing.T) {
 	}
 	start = time.Now()
 	s.Read(start.Add(1200*time.Millisecond), func([]byte) error { return nil })
-	if d := time.Since(start); d < 1200*time.Millisecond || d > 3*time.Second {
+	if d := time.Since(start); d < 1200*time.Millisecond || d > 20*time.Second {
 		t.Errorf("a deadline of 1.2 s took %v", d)
 	}
 }

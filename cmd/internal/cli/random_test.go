@@ -128,7 +128,7 @@ func TestRandom(t *testing.T) {
 			if status == 0 {
 				good++
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(90 * time.Second):
 			t.Fatalf("run %d hangs: %q", i, args)
 		}
 	}
