@@ -122,7 +122,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 // served reports whether handlers of this kind of site can be programs.
 func served(ds *diag.List, pr *ir.Probe, k probe.Kind) bool {
 	switch k {
-	case probe.Uprobe, probe.Uretprobe, probe.Kprobe, probe.Kretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.Profile, probe.Perf, probe.Tracepoint,
+	case probe.Uprobe, probe.Uretprobe, probe.Kprobe, probe.Kretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd, probe.Profile, probe.Perf, probe.Tracepoint,
 		probe.ProcessSyscall, probe.ProcessSyscallReturn, probe.Netfilter:
 		return true
 	}

@@ -24,7 +24,6 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	const uprobe = "probe \"x\" {\n  site uprobe path=\"/bin/true\" offset=0x1000\n  long r0\nb0:\n"
-	refusal("probe \"x\" {\n  site thread.begin\nb0:\n  end\n}\n", "bpf-probe-kind", "does not serve thread.begin probes")
 	refusal(uprobe+"  r0 = mov 1\n  setreg 7, r0\n  end\n}\n", "bpf", "register 7 cannot be set")
 	keys := strings.TrimSuffix(strings.Repeat("string 8000, ", 9), ", ")
 	args := strings.TrimSuffix(strings.Repeat(`"", `, 9), ", ")

@@ -83,7 +83,7 @@ static void gs_process_run(struct inode *inode, bool end, bool last)
 		struct gs_process *p = &gs_processs[i];
 		struct gs_hit hit = { .site = p->place };
 
-		if (p->end != end || (end && !p->thread && !last) || !gs_here(p->pid))
+		if (p->end != end || (end && (p->thread ? thread_group_leader(current) : !last)) || !gs_here(p->pid))
 			continue;
 		if (p->file < 0 || (inode && gs_inodes[p->file] == inode))
 			p->handler(&hit);

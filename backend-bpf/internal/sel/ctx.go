@@ -30,7 +30,7 @@ func (g *gen) userRegs(in *ir.Instr, what string) bool {
 	case !lifetime(k):
 		return true
 	}
-	g.u.refuse(in.Pos, "bpf-no-registers", "%s: at process.begin and process.end there is no instruction of the program to look at", what)
+	g.u.refuse(in.Pos, "bpf-no-registers", "%s: where a process or thread begins or ends there is no instruction of the program to look at", what)
 	return false
 }
 

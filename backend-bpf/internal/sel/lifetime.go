@@ -21,7 +21,37 @@ import (
 // process has let go of its memory, and of the executable with it, by then; for those kernels a
 // program at exec keeps the processes of interest in a map, which begins with the ones that run already.
 
-func lifetime(k probe.Kind) bool { return k == probe.ProcessBegin || k == probe.ProcessEnd }
+//
+// process.thread.begin is where the system call that makes threads returns in the new one, and process.thread.end the exit of a thread that
+// is not its process's first.
+
+func lifetime(k probe.Kind) bool { return k >= probe.ProcessBegin && k <= probe.ThreadEnd }
+
+// The system calls that make threads; both give 0 in the new one.
+const (
+	callClone  = unix.SYS_CLONE
+	callClone3 = unix.SYS_CLONE3
+)
+
+// threadFilter drops hits at process.thread.begin that are not a new thread's, which are most: it comes before the other filters.
+func (g *gen) threadFilter(out *mach.Block) {
+	if g.h.Sites[0].Kind != probe.ThreadBegin {
+		return
+	}
+	ret := 8
+	if g.record {
+		ret = recordRet
+	}
+	g.unlessI(asm.JNE, g.get(g.ctx, ret, asm.DWord), 0, out)
+	made, other := g.block(), g.block()
+	nr := g.syscallNr()
+	g.condI(asm.JEq, nr, callClone, made, other)
+	g.set(other)
+	g.unlessI(asm.JNE, nr, callClone3, out)
+	g.jump(made)
+	g.set(made)
+	g.unless(asm.JEq, g.currentID(true), g.currentID(false), out)
+}
 
 // lifetimeFilter drops processes that the site is not for, and threads that are not their process's last.
 func (g *gen) lifetimeFilter(out *mach.Block) {
@@ -33,7 +63,14 @@ func (g *gen) lifetimeFilter(out *mach.Block) {
 	if s.Kind == probe.ProcessEnd && !g.lastThread(in, out) {
 		return
 	}
+	if s.Kind == probe.ThreadEnd {
+		g.unless(asm.JEq, g.currentID(true), g.currentID(false), out)
+	}
 	if s.Path == "" || s.PID != 0 || s.Target {
+		return
+	}
+	if s.Kind == probe.ThreadEnd && !g.u.ExitKeepsMemory() {
+		g.u.refuse(in.Pos, "bpf-probe-kind", "before Linux 6.16 a thread that ends has no memory any more that tells its program: process.thread.end of -c or -x works, process(\"file\").thread.end does not")
 		return
 	}
 	if s.Kind == probe.ProcessEnd && !g.u.ExitKeepsMemory() {

@@ -41,7 +41,7 @@ func eventOf(k probe.Kind) string {
 	switch k {
 	case probe.ProcessSyscall:
 		return eventEnter
-	case probe.ProcessSyscallReturn:
+	case probe.ProcessSyscallReturn, probe.ThreadBegin:
 		return eventLeave
 	case probe.ProcessBegin:
 		return eventExec
