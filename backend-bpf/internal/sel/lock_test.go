@@ -3,6 +3,7 @@ package sel_test
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,11 +28,14 @@ func TestLockWait(t *testing.T) {
 		least, limit time.Duration
 	}{
 		{"free", 10, 0, true, 0, 900 * time.Microsecond},
-		{"given back", 10000, 5 * time.Millisecond, true, 4 * time.Millisecond, time.Second},
+		{"given back", 10000, 5 * time.Millisecond, true, 4 * time.Millisecond, 2 * time.Second},
 		{"never given back", 50, -1, false, 5 * time.Millisecond, 500 * time.Millisecond},
 		{"no waiting", 0, -1, false, 0, 4 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.hold > 0 && runtime.NumCPU() < 2 {
+				t.Skip("who gives the lock back while a program waits needs a processor of his own")
+			}
 			p, err := ir.ParseText(fmt.Sprintf("limits MAXTRYLOCK=100 TRYLOCKDELAY=%d\nglobal n long\nprobe \"lock\" {\n  site uprobe\nb0:\n  lock 0\n  gadd @n, 1\n  unlock 0\n  end\n}\n", c.delay))
 			if err != nil {
 				t.Fatal(err)

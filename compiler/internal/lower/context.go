@@ -46,7 +46,7 @@ type context struct {
 	callArg int
 	// callReturn: a system call returns.
 	callReturn bool
-	kind    probe.Kind
+	kind       probe.Kind
 }
 
 // newContext looks at s as far as n asks.

@@ -114,7 +114,9 @@ var builtins = map[string]builtin{
 	"register":   func(m *Machine, a []Val, _ int) (Val, error) { return m.register(a[0].Str) },
 	"u_register": func(m *Machine, a []Val, _ int) (Val, error) { return m.register(a[0].Str) },
 
-	"user_line":     func(m *Machine, a []Val, max int) (Val, error) { return m.line(a[0].Int, a[1].Int, byte(a[2].Int), max) },
+	"user_line": func(m *Machine, a []Val, max int) (Val, error) {
+		return m.line(a[0].Int, a[1].Int, byte(a[2].Int), max)
+	},
 	"user_string":   func(m *Machine, a []Val, max int) (Val, error) { return m.cstring(a[0].Int, max, false) },
 	"user_string2":  func(m *Machine, a []Val, max int) (Val, error) { return orElse(a[1])(m.cstring(a[0].Int, max, false)) },
 	"user_string_n": func(m *Machine, a []Val, max int) (Val, error) { return m.cstringN(a[0].Int, a[1].Int, max, false) },
