@@ -67,6 +67,16 @@ func everything(im *Image) {
 	for _, f := range fs {
 		im.FuncAt(f.Entry + 1)
 		im.Lookup(f.Entry + 3)
+		calls, _ := im.Calls(f)
+		for _, c := range calls {
+			im.SiteAt(c.PC)
+			im.FramePointer(c.PC)
+			im.FuncAt(c.Target)
+		}
+		copies, _ := im.Copies(f)
+		for _, c := range copies {
+			im.Vars(c.Site)
+		}
 		s, err := im.EntrySite(f)
 		if err != nil {
 			continue
@@ -79,6 +89,10 @@ func everything(im *Image) {
 		im.Results(s)
 	}
 	im.NearNames("blokcs")
+	labels, _ := im.Labels("*")
+	for _, l := range labels {
+		im.Vars(l.Site)
+	}
 	in, _ := im.Inlined("*")
 	for _, x := range in {
 		im.Vars(x.Site)

@@ -33,6 +33,12 @@ func exercise(im *Image) {
 			im.FileOffset(s.PC)
 		}
 		im.FuncAt(f.Entry + 1)
+		calls, _ := im.Calls(f)
+		for _, c := range calls {
+			im.FuncAt(c.Target)
+			im.Lookup(c.PC)
+		}
+		im.Copies(f)
 	}
 	copies, _ := im.Inlined("main.*")
 	for _, c := range copies {
