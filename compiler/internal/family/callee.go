@@ -21,7 +21,10 @@ import (
 const (
 	maxDepth = 16      // of .callees(N)
 	maxLinks = 100_000 // calls that are looked at
+	maxCode  = 20_000  // functions whose code is
 	maxWays  = 256     // to one callee
+	// fewCallers are looked at as a whole, for the sake of messages.
+	fewCallers = 64
 )
 
 // caller is code that makes calls: a function's own, in its out-of-line code or in a copy inlined elsewhere.
@@ -205,6 +208,9 @@ func (ch *chain) roots(c *probe.Comp, what string) (out []*caller) {
 	for _, fn := range funcs {
 		out = append(out, &caller{fn: fn, path: []string{fn.Name}, whole: true, root: fn})
 	}
+	if len(out) > maxCode {
+		return out // too many as they are
+	}
 	type copied struct {
 		in   *debuginfo.Func
 		name string
@@ -229,6 +235,10 @@ func (ch *chain) roots(c *probe.Comp, what string) (out []*caller) {
 
 // level finds what callers call, as far as it is wanted, and gives it as the callers of the next level.
 func (ch *chain) level(callers []*caller, want pattern) (next []*caller, err error) {
+	if len(callers) > maxCode {
+		return nil, fmt.Errorf("the code of %d functions is to be read: name less, or a smaller depth", len(callers))
+	}
+	only := ch.addresses(want)
 	type id struct {
 		root string
 		fn   *debuginfo.Func
@@ -241,7 +251,7 @@ func (ch *chain) level(callers []*caller, want pattern) (next []*caller, err err
 			return nil, fmt.Errorf("%s: %w", c.fn.Name, err)
 		}
 		for _, call := range calls {
-			if !c.owns(inlinedInto(ch.img, call.PC)) {
+			if only != nil && call.Target != 0 && !only[call.Target] && len(callers) > fewCallers || !c.owns(inlinedInto(ch.img, call.PC)) {
 				continue
 			}
 			if ch.seen++; ch.seen > maxLinks {
@@ -279,6 +289,19 @@ func (ch *chain) level(callers []*caller, want pattern) (next []*caller, err err
 		next = append(next, n)
 	}
 	return next, nil
+}
+
+// addresses are the entries of the functions that want names, nil for a pattern.
+func (ch *chain) addresses(want pattern) map[uint64]bool {
+	if want.isGlob() {
+		return nil
+	}
+	out := map[uint64]bool{}
+	funcs, _ := ch.img.Funcs(want.fn)
+	for _, fn := range funcs {
+		out[fn.Entry] = true
+	}
+	return out
 }
 
 // code gives the calls and the inlined copies in a function.
@@ -328,7 +351,7 @@ func (ch *chain) target(call *debuginfo.Call, want pattern) *debuginfo.Func {
 	if !call.Jump {
 		ch.names = append(ch.names, fn.Name)
 	}
-	if !want.matches(fn) {
+	if !want.matches(fn) || want.isGlob() && fn.Name == "__stack_chk_fail" { // the compiler's own
 		return nil
 	}
 	if call.Jump {
@@ -637,6 +660,9 @@ func (f *kfinder) callee(c *probe.Comp, ch *chain, g *callee) error {
 	} else {
 		entry := loc.Register(regSP)
 		at.CFA, at.Return = entry.Plus(8), entry.Load(8, false, true)
+		if f.has("return") {
+			at.Kind = debuginfo.AfterRet
+		}
 	}
 	now, err := f.img.Running(at)
 	if err != nil {
