@@ -92,6 +92,7 @@ var notInGuest = map[string]string{
 	"t-stack":           "names functions of this machine's C library",
 	"k-peek":            "about the running kernel",
 	"t-task":            "about the running kernel",
+	"t-cmdline":         "about the running kernel",
 }
 
 // parityCase is one test.

@@ -19,6 +19,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/loc"
 )
 
 // Image is the debug information of one Go program. It implements debuginfo.Image.
@@ -40,6 +41,10 @@ type Image struct {
 	rows    map[*dw.Unit][]dw.Row // by address
 	g       *debuginfo.Goroutine  // offsets only
 	copies  map[*debuginfo.InlineSite]copyID
+	frames  map[int64][2]loc.Prog      // CFA and return address by the stack's depth: sites share them
+	hostOf  int                        // the function of firsts
+	firsts  map[int]string             // the first file of each inlined call's own code in function hostOf
+	spread  map[string]*debuginfo.Func // functions that there are inlined copies of only, by name
 
 	lookups int              // names looked for by namedFunc
 	byName  map[string]int32 // functions by name, once there were many of those

@@ -210,18 +210,33 @@ func (im *Image) inlinedFunc(host int, calls []pclntab.Inlined, n int) *debuginf
 	}
 	f.External = exported(f.Name)
 	// Its file is that of code that is its own, or of the calls that it makes.
-	for _, r := range im.tab.Rows(host) {
-		if r.Inline == n {
-			f.File = r.File
-			break
-		}
-	}
+	f.File = im.ownFile(host, n)
 	for m := range calls {
 		if f.File == "" && calls[m].Parent == n {
 			f.File, _ = im.tab.Line(host, calls[m].CallPC)
 		}
 	}
+	if g := im.spread[f.Name]; g != nil && *g == *f {
+		return g // the copies of a function share what is said about it
+	}
+	if im.spread == nil {
+		im.spread = map[string]*debuginfo.Func{}
+	}
+	im.spread[f.Name] = f
 	return f
+}
+
+// ownFile is the file of the first code of inlined call n in function host that is its own, "" if it has none.
+func (im *Image) ownFile(host, n int) string {
+	if im.firsts == nil || im.hostOf != host {
+		im.hostOf, im.firsts = host, map[int]string{}
+		for _, r := range im.tab.Rows(host) {
+			if _, ok := im.firsts[r.Inline]; !ok {
+				im.firsts[r.Inline] = r.File
+			}
+		}
+	}
+	return im.firsts[n]
 }
 
 // inlineAt describes the innermost inlined copy that pc belongs to, nil if none does.

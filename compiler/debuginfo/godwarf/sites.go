@@ -28,8 +28,16 @@ func (im *Image) frame(i int, pc uint64) (cfa, ret loc.Prog) {
 	if !ok {
 		return
 	}
+	if f, ok := im.frames[depth]; ok {
+		return f[0], f[1]
+	}
+	if im.frames == nil {
+		im.frames = map[int64][2]loc.Prog{}
+	}
 	sp := loc.Register(dw.RegRSP)
-	return sp.Plus(depth + 8), sp.Plus(depth).Load(8, false, false)
+	cfa, ret = sp.Plus(depth+8), sp.Plus(depth).Load(8, false, false)
+	im.frames[depth] = [2]loc.Prog{cfa, ret}
+	return cfa, ret
 }
 
 // entry finds the entry site of function i.

@@ -106,7 +106,20 @@ func (t *Table) fileName(cu uint32, v int32) string {
 	if at+4 > uint64(len(t.cus)) {
 		return ""
 	}
-	return string(cut(t.files, le.Uint32(t.cus[at:])))
+	return t.file(le.Uint32(t.cus[at:]))
+}
+
+// file is the name at an offset of the table of files, made once: many rows and functions have the same.
+func (t *Table) file(off uint32) string {
+	if s, ok := t.made[off]; ok {
+		return s
+	}
+	if t.made == nil {
+		t.made = map[uint32]string{}
+	}
+	s := string(cut(t.files, off))
+	t.made[off] = s
+	return s
 }
 
 // File is the file that function i's first instruction is from, as recorded: absolute, or

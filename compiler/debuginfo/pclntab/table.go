@@ -61,6 +61,8 @@ type Table struct {
 
 	gofunc uint64 // address that funcdata offsets count from, from Go 1.18 on; 0 unknown
 	mem    func(addr uint64, n int) ([]byte, error)
+
+	made map[uint32]string // names of files that were asked for, by offset into files
 }
 
 var le = binary.LittleEndian

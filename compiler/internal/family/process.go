@@ -28,7 +28,10 @@ type finder struct {
 	path string // as sites name it
 	exe  string // the program that hits must come from, "" for any
 	// tail is what the probe point's text has behind function(...) or statement(...).
-	tail  string
+	tail string
+	// pathArg and exeArg are path and exe as arguments, which all sites share.
+	pathArg, exeArg *ast.Literal
+
 	sites []*probe.Site
 	seen  map[site]bool
 }
@@ -104,40 +107,55 @@ func (f *finder) add(kind probe.Kind, s debuginfo.Site, what, name string) error
 		// The kernel would find out only when a program with the code is running, and say nothing when one starts later.
 		return fmt.Errorf("the kernel allows no probe on the instruction at %#x (a breakpoint, a lock prefix, or a vector instruction)", s.PC)
 	}
-	comps := append([]probe.Comp(nil), f.req.Comps...)
+	head := f.head()
+	point := head + `.` + what + `("` + name + `")` + f.tail
+	name = point[len(head)+len(what)+3:][:len(name)] // no string of its own
+	comps := slices.Clone(f.req.Comps)
 	for i := range comps {
 		if comps[i].Name == what && comps[i].Arg != nil && comps[i].Arg.IsString {
 			comps[i].Arg = text(name)
 		}
 	}
-	st, err := f.site(kind, s, fn, comps)
+	st, err := f.place(kind, s, fn, comps)
 	if err != nil {
 		return err
 	}
 	f.seen[key] = true
-	st.Point = f.head() + `.` + what + `("` + name + `")` + f.tail
+	st.Point = point
 	f.sites = append(f.sites, st)
 	return nil
 }
 
 // site makes a probe.Site of a place in the image. comps are the probe point as resolved, but for the program; the site keeps them.
 func (f *finder) site(kind probe.Kind, at debuginfo.Site, fn string, comps []probe.Comp) (*probe.Site, error) {
+	st, err := f.place(kind, at, fn, comps)
+	if err == nil {
+		st.Point = probe.Request{Comps: comps}.String()
+	}
+	return st, err
+}
+
+// place is site without the text of the probe point.
+func (f *finder) place(kind probe.Kind, at debuginfo.Site, fn string, comps []probe.Comp) (*probe.Site, error) {
 	off, err := f.img.FileOffset(at.PC)
 	if err != nil {
 		return nil, err
 	}
-	comps[0].Arg = text(f.path)
+	if f.pathArg == nil {
+		f.pathArg, f.exeArg = text(f.path), text(f.exe)
+	}
+	comps[0].Arg = f.pathArg
 	if f.exe != "" {
-		comps[0].Arg = text(f.exe)
+		comps[0].Arg = f.exeArg
 		for i := range comps {
 			if comps[i].Name == "library" {
-				comps[i].Arg = text(f.path)
+				comps[i].Arg = f.pathArg
 			}
 		}
 	}
 	return &probe.Site{
 		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Exe: f.only(), Offset: off, Image: f.img, At: at, Func: fn,
-		Comps: comps, Point: probe.Request{Comps: comps}.String(),
+		Comps: comps,
 	}, nil
 }
 
