@@ -117,7 +117,7 @@ func (e *FormatError) Error() string { return fmt.Sprintf("%s at byte %d", e.Msg
 const MaxField = 8192
 
 // ParseFormat takes a printf format apart: %[flags][width|*][.precision|.*][l|ll]conversion with
-// the flags - + space 0 #. A % at the very end stands for itself. Errors are *FormatError.
+// the flags - + space 0 #. Errors are *FormatError.
 func ParseFormat(s string) (*Format, error) {
 	f := &Format{}
 	for i := 0; i < len(s); {
@@ -128,7 +128,7 @@ func ParseFormat(s string) (*Format, error) {
 		}
 		f.Append(Literal(s[i : i+j]))
 		i += j
-		if i+1 == len(s) || s[i+1] == '%' {
+		if i+1 < len(s) && s[i+1] == '%' {
 			f.Append(Literal("%"))
 			i += 2
 			continue

@@ -58,7 +58,7 @@ type node struct {
 // Bounds of what is taken in, so that no pattern takes long.
 const (
 	maxPattern = 1024
-	maxRepeat  = 255 // RE_DUP_MAX of POSIX
+	maxRepeat  = 1000
 	maxDepth   = 100
 )
 
@@ -134,6 +134,12 @@ func (p *parser) repeat() *node {
 	for p.more() {
 		r := &node{kind: kRepeat, subs: []*node{n}, max: -1}
 		switch c := p.s[p.at]; c {
+		case '*', '+', '?', '{':
+			if n.kind == kBegin || n.kind == kEnd {
+				p.fail(p.at, "%c repeats %s, which stands for no character", c, p.s[start:p.at])
+			}
+		}
+		switch c := p.s[p.at]; c {
 		case '*':
 			p.at++
 		case '+':
@@ -143,9 +149,7 @@ func (p *parser) repeat() *node {
 			p.at++
 			r.max = 1
 		case '{':
-			if !p.bounds(r) {
-				return n
-			}
+			p.bounds(r)
 		default:
 			return n
 		}
@@ -157,13 +161,16 @@ func (p *parser) repeat() *node {
 	return n
 }
 
-// bounds reads {m}, {m,} and {m,n}. A brace without a number behind it stands for itself.
-func (p *parser) bounds(r *node) bool {
+// bounds reads {m}, {m,} and {m,n}.
+func (p *parser) bounds(r *node) {
 	start := p.at
 	rest := p.s[p.at+1:]
 	end := strings.IndexByte(rest, '}')
-	if end < 0 || rest == "" || rest[0] != ',' && !digit(rest[0]) {
-		return false
+	switch {
+	case end < 0:
+		p.fail(start, "there is no } for this {, which stands for itself as \\\\{")
+	case end == 0 || rest[0] != ',' && !digit(rest[0]):
+		p.fail(start, "{%s} is no number of repetitions; a { stands for itself as \\\\{", rest[:end])
 	}
 	lo, hi, comma := strings.Cut(rest[:end], ",")
 	num := func(s string) int {
@@ -191,7 +198,6 @@ func (p *parser) bounds(r *node) bool {
 		}
 	}
 	p.at += end + 2
-	return true
 }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
@@ -239,9 +245,7 @@ func (p *parser) atom() *node {
 	case '*', '+', '?':
 		p.fail(at, "there is nothing in front of %c to repeat", c)
 	case '{':
-		if p.more() && digit(p.s[p.at]) && strings.IndexByte(p.s[p.at:], '}') > 0 {
-			p.fail(at, "there is nothing in front of { to repeat")
-		}
+		p.fail(at, "there is nothing in front of { to repeat; it stands for itself as \\\\{")
 	case '\\':
 		return one(p.escape(at))
 	}

@@ -326,7 +326,7 @@ func (x *expander) match(req probe.Request) []aliasMatch {
 }
 
 // matches reports how many components of comps the dotted name takes up, 0 if they do not
-// match. * stands for a part of one component, ** for any text.
+// match. * stands for a part of one component, ** for any text: what follows it belongs to the name if it can.
 func matches(comps []probe.Comp, name string) (n int, wildcard bool) {
 	var pat strings.Builder
 	for i, c := range comps {
@@ -338,11 +338,14 @@ func matches(comps []probe.Comp, name string) (n int, wildcard bool) {
 		}
 		pat.WriteString(c.Name)
 		wildcard = wildcard || wild(c.Name)
-		if glob(pat.String(), name) {
-			return i + 1, wildcard
+		if !glob(pat.String(), name) {
+			continue
+		}
+		if n = i + 1; !strings.Contains(pat.String(), "**") {
+			break
 		}
 	}
-	return 0, false
+	return n, n > 0 && wildcard
 }
 
 // glob matches * within a component and ** across them. It keeps the set of places in s that

@@ -112,6 +112,8 @@ func TestExpand(t *testing.T) {
 		{"wildcard and suffix", `probe s.open = x { p() } probe s.close = y { q() } probe s.open.return = z { r() } probe s.*.return { b() }`,
 			"y.return {q b} as s.close.return\nz {r b} as s.open.return"},
 		{"deep wildcard", `probe s.open = x { p() } probe s.open.return = z { r() } probe s.** { b() }`, "x {p b} as s.open\nz {r b} as s.open.return"},
+		{"deep wildcard and more", `probe a.b.c.d = x { p() } probe a.**.d { b() }`, "x {p b} as a.b.c.d"},
+		{"deep wildcard and suffix", `probe a.b.c = x { p() } probe a.**.d { b() }`, "x.d {p b} as a.b.c.d"},
 		{"wildcard skips what is absent", `probe s.a = nothing { p() } probe s.b = y { q() } probe s.* { b() }`, "y {q b} as s.b"},
 		{"optional", `probe nothing ?, x { b() }`, "x {b}"},
 		{"sufficient", `probe nothing !, x !, y { b() }`, "x {b}"},

@@ -315,14 +315,20 @@ func typeOf(t ast.TypeName) types.Type {
 	return types.Unknown
 }
 
-// unreached looks at the script's functions that nothing calls, for the errors in
-// them, and leaves the program as it was.
+// unreached looks at the script's functions that nothing calls, for the mistakes in
+// them, and leaves the program as it was. Since they never run, these are warnings.
 func (b *binder) unreached() {
+	before := len(b.ds)
+	defer func() {
+		for _, d := range b.ds[before:] {
+			d.Severity = diag.Warning
+		}
+	}()
 	probes, funcs, globals := len(b.p.Probes), len(b.p.Funcs), len(b.p.Globals)
 	type use struct{ read, written bool }
-	before := make([]use, globals)
+	uses := make([]use, globals)
 	for i, g := range b.p.Globals {
-		before[i] = use{g.Read, g.Written}
+		uses[i] = use{g.Read, g.Written}
 	}
 	for _, f := range b.lib.UserFunctions() {
 		if b.funcs[f] == nil {
@@ -330,7 +336,7 @@ func (b *binder) unreached() {
 		}
 	}
 	b.drain()
-	for i, u := range before {
+	for i, u := range uses {
 		b.p.Globals[i].Read, b.p.Globals[i].Written = u.read, u.written
 	}
 	b.p.Probes, b.p.Funcs, b.p.Globals = b.p.Probes[:probes], b.p.Funcs[:funcs], b.p.Globals[:globals]

@@ -176,6 +176,9 @@ func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
 
 // same types two expressions that must be of one type, whichever is known first.
 func (x *infer) same(a, b ast.Expr) {
+	if x.voids(a) {
+		a, b = b, a
+	}
 	t := x.expr(a, types.Unknown)
 	before := len(x.ds)
 	u := x.expr(b, t)
@@ -196,6 +199,9 @@ func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
 	case "=":
 		t := x.place(e.X, want)
 		before := len(x.ds)
+		if x.voids(e.Y) && t == types.Unknown {
+			t = x.unread(e.X)
+		}
 		u := x.expr(e.Y, t)
 		x.because(before, x.slotOf(e.X))
 		if t == bad {
@@ -208,6 +214,16 @@ func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
 	return x.expect(e, types.Long, want)
 }
 
+// unread makes a number of the local that e is, if it is one that nobody reads: "x = exit()".
+func (x *infer) unread(e ast.Expr) types.Type {
+	if n, ok := ast.Unparen(e).(*ast.Name); ok {
+		if l := x.in.Locs[n]; l != nil && !l.Read && !l.Param {
+			return x.unify(slot{l, -1}, types.Long, n.Span)
+		}
+	}
+	return types.Unknown
+}
+
 func (x *infer) ternary(e *ast.Ternary, want types.Type) types.Type {
 	if v, ok := Known(x.in, e.Cond); ok {
 		x.in.Types[e.Cond] = types.Long
@@ -217,13 +233,27 @@ func (x *infer) ternary(e *ast.Ternary, want types.Type) types.Type {
 		return x.expr(e.Else, want)
 	}
 	x.cond(e.Cond)
-	t := x.expr(e.Then, want)
+	then, els := e.Then, e.Else
+	if x.voids(then) {
+		then, els = els, then
+	}
+	t := x.expr(then, want)
 	if want != types.Unknown {
-		x.expr(e.Else, want)
+		x.expr(els, want)
 		return t
 	}
-	u := x.expr(e.Else, t)
-	return x.equal(e.Then, t, e.Else, u)
+	u := x.expr(els, t)
+	return x.equal(then, t, els, u)
+}
+
+// voids reports whether e calls a built-in function without a result.
+func (x *infer) voids(e ast.Expr) bool {
+	c, ok := ast.Unparen(e).(*ast.Call)
+	if !ok {
+		return false
+	}
+	f := x.in.Calls[c]
+	return f != nil && f.Decl.Body == nil && f.Result == types.Unknown
 }
 
 func (x *infer) member(e *ast.In) {

@@ -20,7 +20,6 @@ func TestAppend(t *testing.T) {
 		want   string
 	}{
 		{"plain 100%% text", nil, "plain 100% text"},
-		{"odd %", nil, "odd %"},
 		{"%d %i %u", []Val{l(-5), l(7), l(-1)}, "-5 7 18446744073709551615"},
 		{"%ld %lld %lx %llu", []Val{l(1), l(2), l(255), l(3)}, "1 2 ff 3"},
 		{"%d", []Val{l(-1 << 63)}, "-9223372036854775808"},
@@ -70,7 +69,7 @@ func TestParseFormatErrors(t *testing.T) {
 		msg    string
 	}{
 		{"ab %q", 4, `unknown conversion "%q"`},
-		{"%d %", -1, ""},
+		{"%d %", 4, "unfinished conversion"},
 		{"%5", 2, "unfinished conversion"},
 		{"x%l", 3, "unfinished conversion"},
 		{"%llld", 3, `unknown conversion "%l"`},
