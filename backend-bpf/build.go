@@ -63,7 +63,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		name := fmt.Sprintf("probe_%d", len(pl.Attach))
 		sh := &sel.Handler{Handler: h, Name: name, Capture: len(pl.Schema.Captures)}
 		pr := p.Probes[h.Probe]
-		if !served(&ds, pr, h.Sites[0].Kind) || !shown(&ds, pr, h.Sites) {
+		if !shown(&ds, pr, h.Sites) {
 			continue
 		}
 		res, err := u.Handler(sh)
@@ -117,18 +117,6 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	}
 	pl.Listing = text.String()
 	return pl, ds
-}
-
-// served reports whether handlers of this kind of site can be programs.
-func served(ds *diag.List, pr *ir.Probe, k probe.Kind) bool {
-	switch k {
-	case probe.Uprobe, probe.Uretprobe, probe.Kprobe, probe.Kretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd, probe.Profile, probe.Perf, probe.Tracepoint,
-		probe.ProcessSyscall, probe.ProcessSyscallReturn, probe.Netfilter:
-		return true
-	}
-	ds.Errorf(diag.Build, "bpf-probe-kind", source.At(pr.Pos), "the eBPF back end does not serve %v probes", k).
-		Hintf("the kernel-module back end may: --runtime=kernel")
-	return false
 }
 
 // shown reports whether the kernel shows programs the packets that sites are for: those of IPv4 and IPv6, but to nobody first or last.

@@ -83,7 +83,8 @@ func crowded(handlers []*place.Handler) bool {
 				continue
 			}
 			switch s.Kind {
-			case probe.ProcessSyscall, probe.ProcessSyscallReturn, probe.ProcessBegin, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd, probe.Tracepoint:
+			case probe.ProcessSyscall, probe.ProcessSyscallReturn, probe.ProcessBegin, probe.ProcessFork, probe.ProcessEnd, probe.ThreadBegin,
+				probe.ThreadEnd, probe.Tracepoint:
 				return true
 			}
 		}

@@ -81,7 +81,6 @@ var moreCodes = []errorCode{
 	{area: ebpf, code: "bpf", meaning: "the eBPF back end cannot translate a handler", test: "backend-bpf/build_test.go:TestRefused"},
 	{area: ebpf, code: "bpf-map", meaning: "a global cannot be a BPF map", test: "backend-bpf/build_test.go:TestRefused"},
 	{area: ebpf, code: "bpf-size", meaning: "a handler is too large for the kernel's verifier or its stack of 512 bytes", example: moments(90)},
-	{area: ebpf, code: "bpf-probe-kind", meaning: "eBPF on this kernel does not have this kind of probe", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
 	{area: ebpf, code: "bpf-deferred", meaning: "a handler that the host has to run needs something that is known only at the probed place", example: `global a probe process("PROGRAM").function("traceme") { a[1] = 5 foreach (k in a) $a = a[k] }`, with: "-g"},
 	{area: ebpf, code: "bpf-write", meaning: "registers or memory are changed where eBPF programs cannot, or the kernel does not let them", example: `probe process("PROGRAM").function("traceme") { set_kernel_int(8, 1) }`, with: "-g"},
 	{area: ebpf, code: "bpf-no-registers", meaning: "a probe at an event has no registers of the program", example: `probe syscall.read { println(u_register("rax")) }`},

@@ -61,9 +61,10 @@ const (
 	Uprobe                   // at an instruction of a user program
 	Uretprobe                // when a C function returns
 	ProcessBegin             // a process started to run a program
+	ProcessFork              // a process that another one has made begins, still with its maker's program
 	ProcessEnd               // it ended
-	ThreadBegin
-	ThreadEnd
+	ThreadBegin              // a thread begins that is not the first one of its process
+	ThreadEnd                // such a thread ended
 	ProcessSyscall
 	ProcessSyscallReturn
 	Kprobe
@@ -80,7 +81,7 @@ const (
 	NumKinds // how many there are
 )
 
-var kindNames = [...]string{"begin", "end", "error", "never", "timer", "profile", "uprobe", "uretprobe", "process.begin", "process.end",
+var kindNames = [...]string{"begin", "end", "error", "never", "timer", "profile", "uprobe", "uretprobe", "process.begin", "process.fork", "process.end",
 	"thread.begin", "thread.end", "syscall", "syscall.return", "kprobe", "kretprobe", "tracepoint", "perf", "input.char", "input.line", "procfs.read", "procfs.write", "netfilter"}
 
 func (k Kind) String() string { return kindNames[k] }

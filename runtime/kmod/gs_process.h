@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /*
- * Begin and end of processes: the scheduler's tracepoints. At its end a process has no memory
- * any more that says what it ran, so that is noted when it begins; processes that run
- * already are noted when the probes are attached, children with their parents.
+ * Begin and end of processes and threads: the scheduler's tracepoints; what a fork has made begins by
+ * the return of that system call, since the tracepoint of the fork comes in the parent. At its end a process has
+ * no memory any more that says what it ran, so that is noted when it begins; processes that
+ * run already are noted when the probes are attached, children with their parents.
  */
 #ifndef GS_PROCESS_H
 #define GS_PROCESS_H
 
 #include <linux/binfmts.h>
 #include <linux/fs.h>
+#include <linux/version.h>
+#include <asm/syscall.h>
 #include "gs_output.h"
 #include "gs_tracepoint.h"
 
+/* Threads are those that are not the first ones of their processes. */
+enum gs_process_event { GS_ON_EXEC, GS_ON_FORK, GS_ON_END, GS_ON_THREAD_BEGIN, GS_ON_THREAD_END };
+
 struct gs_process {
 	int file;		/* index into gs_inodes, -1: any program */
-	bool end, thread;
+	enum gs_process_event event;
 	void (*handler)(struct gs_hit *hit);
 	u32 place;		/* gs_hit.site */
 	int pid;
@@ -24,12 +30,13 @@ struct gs_process {
 #define GS_SEEN_SETS 512
 #define GS_SEEN_WAYS 8
 
-static struct gs_seen { int tgid; u32 age; struct inode *inode; } gs_seen[GS_SEEN_SETS][GS_SEEN_WAYS];
+/* A process that has ended stays until its place is needed, for those of its threads that come late. */
+static struct gs_seen { int tgid; u32 age; struct inode *inode; bool dead; } gs_seen[GS_SEEN_SETS][GS_SEEN_WAYS];
 static DEFINE_RAW_SPINLOCK(gs_seen_lock);
 static u32 gs_seen_age;
 
-/* Notes what a process runs, NULL to forget it, and gives what was noted. */
-static struct inode *gs_note(int tgid, struct inode *inode, bool set)
+/* Notes what a process runs, NULL to forget it, or that it has ended, and gives what was noted. */
+static struct inode *gs_note(int tgid, struct inode *inode, bool set, bool dead)
 {
 	struct gs_seen *s = gs_seen[(u32)tgid * 0x9e3779b1U % GS_SEEN_SETS], *at = NULL;
 	struct inode *was = NULL;
@@ -43,7 +50,7 @@ static struct inode *gs_note(int tgid, struct inode *inode, bool set)
 	if (at)
 		was = at->inode;
 	for (i = 0; i < GS_SEEN_WAYS && set && inode && !at; i++)
-		if (!s[i].tgid)
+		if (!s[i].tgid || s[i].dead)
 			at = &s[i];
 	if (set && inode && !at) {
 		for (i = 1, at = &s[0]; i < GS_SEEN_WAYS; i++)
@@ -55,7 +62,10 @@ static struct inode *gs_note(int tgid, struct inode *inode, bool set)
 		at->tgid = inode ? tgid : 0;
 		at->inode = inode;
 		at->age = gs_seen_age++;
+		at->dead = false;
 	}
+	if (dead && at)
+		at->dead = true;
 	raw_spin_unlock_irqrestore(&gs_seen_lock, f);
 	return was;
 }
@@ -75,7 +85,8 @@ static struct inode *gs_traced(struct file *file)
 static struct gs_process gs_processs[];
 static u32 gs_processes_n;
 
-static void gs_process_run(struct inode *inode, bool end, bool last)
+/* events are what happens, one bit for each. */
+static void gs_process_run(struct inode *inode, u32 events)
 {
 	u32 i;
 
@@ -83,7 +94,7 @@ static void gs_process_run(struct inode *inode, bool end, bool last)
 		struct gs_process *p = &gs_processs[i];
 		struct gs_hit hit = { .site = p->place };
 
-		if (p->end != end || (end && (p->thread ? thread_group_leader(current) : !last)) || !gs_here(p->pid))
+		if (!(events >> p->event & 1) || !gs_here(p->pid))
 			continue;
 		if (p->file < 0 || (inode && gs_inodes[p->file] == inode))
 			p->handler(&hit);
@@ -96,29 +107,81 @@ static void gs_process_exec(void *data, struct task_struct *t, pid_t old, struct
 
 	(void)data;
 	(void)old;
-	gs_note(t->tgid, inode, true);
-	gs_process_run(inode, false, true);
+	gs_note(t->tgid, inode, true, false);
+	gs_process_run(inode, BIT(GS_ON_EXEC));
 }
 
 static void gs_process_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
-	struct inode *inode;
-
 	(void)data;
-	if (parent->tgid == child->tgid)
-		return;
-	inode = gs_note(parent->tgid, NULL, false);
-	if (inode)
-		gs_note(child->tgid, inode, true);
+	if (parent->tgid != child->tgid)
+		gs_note(child->tgid, gs_note(parent->tgid, NULL, false, false), true, false);
 }
 
-static void gs_process_exit(void *data, struct task_struct *t)
+/* Whether a system call makes processes or threads: clone, fork, vfork, clone3. */
+static bool gs_makes(long nr, bool ia32)
 {
-	bool last = atomic_read(&t->signal->live) == 0;
-	struct inode *inode = gs_note(t->tgid, NULL, last);
+	if (ia32)
+		return nr == 120 || nr == 2 || nr == 190 || nr == 435;
+	return nr == 56 || nr == 57 || nr == 58 || nr == 435;
+}
+
+static void gs_process_born(void *data, struct pt_regs *regs, long ret)
+{
+	struct task_struct *t = current;
+	struct inode *inode = NULL;
+	struct file *exe;
 
 	(void)data;
-	gs_process_run(inode, true, last);
+	if (ret || !gs_makes(regs->orig_ax, in_ia32_syscall()))
+		return;
+	rcu_read_lock();
+	exe = t->mm ? rcu_dereference(t->mm->exe_file) : NULL;
+	if (exe)
+		inode = gs_traced(exe);
+	rcu_read_unlock();
+	gs_process_run(inode, thread_group_leader(t) ? BIT(GS_ON_FORK) : BIT(GS_ON_THREAD_BEGIN));
+}
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+#define GS_ENDED 256
+static struct { struct signal_struct *signal; u64 since; } gs_ended[GS_ENDED];
+
+/*
+ * Whether this is a process's last thread. Of two that end at the same time, both can find that nobody else lives: the
+ * first one that comes here has it.
+ */
+static bool gs_last(struct task_struct *t)
+{
+	u64 since = t->group_leader->start_time;
+	u32 i = (u32)((unsigned long)t->signal >> 6) * 0x9e3779b1U >> 24;
+	unsigned long f;
+	bool last;
+
+	if (atomic_read(&t->signal->live))
+		return false;
+	raw_spin_lock_irqsave(&gs_seen_lock, f);
+	last = gs_ended[i].signal != t->signal || gs_ended[i].since != since;
+	gs_ended[i].signal = t->signal;
+	gs_ended[i].since = since;
+	raw_spin_unlock_irqrestore(&gs_seen_lock, f);
+	return last;
+}
+
+#define gs_process_exit_args void *data, struct task_struct *t
+#define gs_process_last(t) gs_last(t)
+#else
+#define gs_process_exit_args void *data, struct task_struct *t, bool group_dead
+#define gs_process_last(t) group_dead
+#endif
+
+static void gs_process_exit(gs_process_exit_args)
+{
+	bool last = gs_process_last(t);
+	struct inode *inode = gs_note(t->tgid, NULL, false, last);
+
+	(void)data;
+	gs_process_run(inode, (last ? BIT(GS_ON_END) : 0) | (thread_group_leader(t) ? 0 : BIT(GS_ON_THREAD_END)));
 }
 
 static struct gs_tp gs_process_tp[] = {
@@ -126,6 +189,7 @@ static struct gs_tp gs_process_tp[] = {
 	{ .name = "sched_process_fork", .fn = gs_process_fork },
 	{ .name = "sched_process_exit", .fn = gs_process_exit },
 };
+static struct gs_tp gs_process_birth = { .name = "sys_exit", .fn = gs_process_born };
 
 static void gs_processs_off(struct gs_process *p, u32 n)
 {
@@ -134,12 +198,13 @@ static void gs_processs_off(struct gs_process *p, u32 n)
 	(void)p;
 	(void)n;
 	WRITE_ONCE(gs_processes_n, 0);
+	gs_tp_off(&gs_process_birth);
 	for (i = 0; i < ARRAY_SIZE(gs_process_tp); i++)
 		gs_tp_off(&gs_process_tp[i]);
 	tracepoint_synchronize_unregister();
 }
 
-/* Called for each probe in turn; the first one attaches for all. */
+/* Called for each probe in turn; the first one attaches for all, but what goes to every system call. */
 static int gs_process_on(struct gs_process *p)
 {
 	struct task_struct *t;
@@ -159,14 +224,14 @@ static int gs_process_on(struct gs_process *p)
 				struct inode *inode = gs_traced(rcu_dereference(t->mm->exe_file));
 
 				if (inode)
-					gs_note(t->tgid, inode, true);
+					gs_note(t->tgid, inode, true, false);
 			}
 			task_unlock(t);
 		}
 		rcu_read_unlock();
 	}
 	WRITE_ONCE(gs_processes_n, p - gs_processs + 1);
-	return 0;
+	return p->event == GS_ON_FORK || p->event == GS_ON_THREAD_BEGIN ? gs_tp_on(&gs_process_birth) : 0;
 }
 
 #endif

@@ -14,7 +14,7 @@ var familyScripts = []kernelScript{
 	{name: "shell", script: `probe process.function("work") { println($n) }`, run: `RUN -c "FORKS >/dev/null; FORKS"`, want: []string{"0 0 1 1 2 2 3 3 rc 0"}},
 	{name: "shells", script: `probe process("%FORKS").function("work") { if (target_set_pid(pid())) println($n) }`, run: `RUN -c "/bin/sh -c 'FORKS; FORKS'"`, want: []string{"0 0 1 1 2 2 3 3 rc 0"}},
 	{name: "ends", script: `probe process.end { println(execname(), pid() == target()) }`, run: `RUN -c FORKS`, want: []string{"forks0 forks0 forks0 forks1 rc 0"}},
-	{name: "begins", script: `global n probe process.begin { println(execname(), n++, pid() == target()) }`, run: `RUN -c "/bin/sh -c 'FORKS; true'"`, want: []string{"forks10 rc 0 sh01"}},
+	{name: "begins", script: `global n probe process.begin { println(execname(), n++, pid() == target()) }`, run: `RUN -c "/bin/sh -c 'FORKS; true'"`, want: []string{"forks20 forks30 forks40 forks50 rc 0 sh01 sh10"}},
 	{name: "calls", script: `probe process.syscall { if ($syscall == 231) println(execname()) }`, run: `RUN -c FORKS`, want: []string{"forks forks forks forks rc 0"}},
 	{name: "running", script: `probe process.function("work") { println($n) }`,
 		run:  waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; sleep 0.5; RUN -v -x $p` + letGo,
@@ -31,5 +31,11 @@ var familyScripts = []kernelScript{
 		run:  `rm -f /tmp/gate; mkfifo /tmp/gate; echo 'FORKS wait </tmp/gate & exec 9>/tmp/gate; (sleep 4; FORKS; echo -n 1234 >&9) & RUN' >/tmp/inner; unshare -p -f --mount-proc sh /tmp/inner`,
 		want: []string{"01 rc 0"}},
 	{name: "lives", script: `probe process.begin { printf("begin %d\n", pid() == target()) } probe process.end { printf("end %d %d\n", pid() == target(), pid() > 0) }`,
-		run: `unshare -p -f --mount-proc RUN -c FORKS`, want: []string{"begin 1 end 0 1 end 0 1 end 0 1 end 1 1 rc 0"}},
+		run: `unshare -p -f --mount-proc RUN -c FORKS`, want: []string{"begin 0 begin 0 begin 0 begin 1 end 0 1 end 0 1 end 0 1 end 1 1 rc 0"}},
+	{name: "born", script: `global made, ended, all, born, gone
+		probe process("%ENDS").begin { made[pid()]++ } probe process("%ENDS").end { ended[pid()]++ } probe process.end { if (execname() == "ends") all[pid()]++ }
+		probe process("%ENDS").thread.begin { if (tid() != pid()) born[tid()]++ } probe process("%ENDS").thread.end { if (tid() != pid()) gone[tid()]++ }
+		probe end { foreach (p in made) { m++ o += made[p] == 1 } foreach (p in ended) { e++ o += ended[p] == 1 } foreach (p in all) { a++ o += all[p] == 1 }
+			foreach (t in born) { b++ o += born[t] == 1 } foreach (t in gone) { g++ o += gone[t] == 1 } println(m, " ", e, " ", a, " ", b, " ", g, " ", o) }`,
+		run: `RUN -c "/bin/sh -c 'ENDS 40 >/dev/null'"`, want: []string{"41 41 41 120 120 363 rc 0"}},
 }

@@ -20,7 +20,8 @@ type kernelScript struct {
 	script string
 	want   []string
 	// run, if given, is what the shell does instead of tracing that program. RUN stands for the runner with
-	// the script, FORKS for the program of tests/fixtures/forks, which "process" is about then, STACKS and CROWD those of tests/fixtures/stacks and crowd. Lines come in any order.
+	// the script, FORKS for the program of tests/fixtures/forks, which "process" is about then, STACKS, CROWD and ENDS those of tests/fixtures/stacks,
+	// crowd and ends; with % in front in scripts. Lines come in any order.
 	run string
 	// noBPF is what eBPF says on Linux 6.1 if it cannot run the script there.
 	noBPF string
@@ -150,19 +151,17 @@ func TestKernelScripts(t *testing.T) {
 		}
 		dir := t.TempDir()
 		run, cache, prog := filepath.Join(b.dir, "kmodrun"), filepath.Join(dir, "cache"), kernelFixture(t)
-		forks := filepath.Join(dir, "forks")
-		if out, err := exec.Command("gcc", "-g", "-O1", "-static", "-o", forks, "../fixtures/forks/forks.c").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		files := map[string]string{run: run, cache: cache, prog: prog}
+		names := map[string]string{}
+		for _, name := range []string{"forks", "stacks", "crowd", "ends"} {
+			names[name] = filepath.Join(dir, name)
+			if out, err := exec.Command("gcc", "-g", "-O1", "-static", "-pthread", "-o", names[name], "../fixtures/"+name+"/"+name+".c").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			files[names[name]] = names[name]
 		}
-		stacks := filepath.Join(dir, "stacks")
-		if out, err := exec.Command("gcc", "-g", "-O1", "-static", "-pthread", "-o", stacks, "../fixtures/stacks/stacks.c").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		crowd := filepath.Join(dir, "crowd")
-		if out, err := exec.Command("gcc", "-g", "-O1", "-static", "-o", crowd, "../fixtures/crowd/crowd.c").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		files := map[string]string{run: run, cache: cache, prog: prog, forks: forks, stacks: stacks, crowd: crowd}
+		forks, crowd := names["forks"], names["crowd"]
+		programs := strings.NewReplacer("FORKS", forks, "STACKS", names["stacks"], "CROWD", crowd, "ENDS", names["ends"])
 		command := ""
 		var all []kernelScript
 		for _, s := range kernelScripts {
@@ -170,7 +169,7 @@ func TestKernelScripts(t *testing.T) {
 		}
 		all = slices.Concat(all, familyScripts, preemptScripts, eventScripts)
 		for _, s := range all {
-			text := strings.NewReplacer("%ADDR", fmt.Sprintf("0x%x", openat2[0].Addr), "%FORKS", forks, "%STACKS", stacks).Replace(s.script)
+			text := strings.NewReplacer("%ADDR", fmt.Sprintf("0x%x", openat2[0].Addr), "%FORKS", forks, "%STACKS", names["stacks"], "%ENDS", names["ends"]).Replace(s.script)
 			args := []string{"-cache", cache, "-name", strings.ReplaceAll(s.name, "-", "_"), "-c", prog + " " + s.args}
 			if s.run != "" {
 				args[len(args)-1] = forks
@@ -193,7 +192,7 @@ func TestKernelScripts(t *testing.T) {
 			for _, how := range []string{"", " -bpf"} {
 				if s.run != "" {
 					command += fmt.Sprintf("echo '== %[1]s%[2]s'\ncat >/tmp/%[1]s%[3]d <<'EOF'\nexec %[4]s%[2]s -T 20s -cache %[5]s -name %[1]s -e '%[6]s' \"$@\"\nEOF\n{\n%[7]s\n} 2>&1; echo rc $?\n",
-						s.name, how, len(how), run, cache, text, strings.NewReplacer("RUN", fmt.Sprintf("sh /tmp/%s%d", s.name, len(how)), "FORKS", forks, "STACKS", stacks, "CROWD", crowd).Replace(s.run))
+						s.name, how, len(how), run, cache, text, strings.ReplaceAll(programs.Replace(s.run), "RUN", fmt.Sprintf("sh /tmp/%s%d", s.name, len(how))))
 					continue
 				}
 				command += fmt.Sprintf("echo '== %s%s'; %s%s -cache %s -name %s -c '%s %s' -e '%s' 2>&1; echo rc $?\n", s.name, how, run, how, cache,

@@ -52,6 +52,9 @@ const (
 	MapScratch = "gostap_scratch"
 	// MapText is a frozen array with one value: the longer string constants.
 	MapText = "gostap_text"
+	// MapEnded holds the processes of which a last thread was seen, for each handler that wants to know, on kernels that do not say which
+	// thread is the last one.
+	MapEnded = "gostap_ended"
 	// MapFamily holds the processes that the target has made (u32 number in the first pid namespace), present when a site is for
 	// the target. ProgFamily is the program that keeps it.
 	// Where programs at perf events are used since raw tracepoints can be preempted, ProgFamilyRaw at the raw one does the same: what

@@ -55,7 +55,7 @@ func TestLibraryWalk(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) {
 			for i, form := range forms() {
 				maxWalk = []int{40000, 300000}[i]
-				r := compiled(t, `global a; probe process("/bin/true").begin { `+h.body+` }`)
+				r := compiled(t, `global a; probe process("/bin/true").end { `+h.body+` }`)
 				newMachine(t, r.Program, sel.Features{MayGoto: form})
 				if i == 0 {
 					newMachine(t, r.Program, sel.Features{MayGoto: form, Events: yes})

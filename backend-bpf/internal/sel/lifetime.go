@@ -11,80 +11,104 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// process.begin is the scheduler's tracepoint behind a successful exec, process.end the one at which a
-// thread exits, taken for the last thread of a process. A path is compared as inode and device of the
-// process's executable, so that links and namespaces do not matter. Before Linux 6.16 an exiting
-// process has let go of its memory, and of the executable with it, by then; for those kernels a
-// program at exec keeps the processes of interest in a map, which begins with the ones that run already.
+// process.begin is the scheduler's tracepoint behind a successful exec, and in a process that was made by fork its return of
+// that system call, which is how it begins: the tracepoint of a fork comes in the parent. process.end is the tracepoint at which a
+// thread exits, taken for the last thread of a process. thread.begin and thread.end are the same for the threads that are not
+// the first ones of their processes. A path is compared as inode and device of the process's executable, so that
+// links and namespaces do not matter. Before Linux 6.16 an exiting process has let go of its memory, and of the
+// executable with it, by then; for those kernels programs at exec and fork keep the processes of interest in a map, which begins
+// with the ones that run already.
 
-//
-// process.thread.begin is where the system call that makes threads returns in the new one, and process.thread.end the exit of a thread that
-// is not its process's first.
-
-func lifetime(k probe.Kind) bool { return k >= probe.ProcessBegin && k <= probe.ThreadEnd }
-
-// The system calls that make threads; both give 0 in the new one.
-const (
-	callClone  = unix.SYS_CLONE
-	callClone3 = unix.SYS_CLONE3
-)
-
-// threadFilter drops hits at process.thread.begin that are not a new thread's, which are most: it comes before the other filters.
-func (g *gen) threadFilter(out *mach.Block) {
-	if g.h.Sites[0].Kind != probe.ThreadBegin {
-		return
+func lifetime(k probe.Kind) bool {
+	switch k {
+	case probe.ProcessBegin, probe.ProcessFork, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd:
+		return true
 	}
-	ret := 8
-	if g.record {
-		ret = recordRet
-	}
-	g.unlessI(asm.JNE, g.get(g.ctx, ret, asm.DWord), 0, out)
-	made, other := g.block(), g.block()
-	nr := g.syscallNr()
-	g.condI(asm.JEq, nr, callClone, made, other)
-	g.set(other)
-	g.unlessI(asm.JNE, nr, callClone3, out)
-	g.jump(made)
-	g.set(made)
-	g.unless(asm.JEq, g.currentID(true), g.currentID(false), out)
+	return false
 }
 
-// lifetimeFilter drops processes that the site is not for, and threads that are not their process's last.
+// lifetimeFilter drops processes that the site is not for, and threads that it is not for.
 func (g *gen) lifetimeFilter(out *mach.Block) {
 	s := g.h.Sites[0]
 	if !lifetime(s.Kind) {
 		return
 	}
 	in := &ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}
-	if s.Kind == probe.ProcessEnd && !g.lastThread(in, out) {
-		return
+	ends := s.Kind == probe.ProcessEnd || s.Kind == probe.ThreadEnd
+	switch s.Kind {
+	case probe.ThreadEnd:
+		g.first(asm.JEq, out)
+	case probe.ProcessEnd:
+		if !g.lastThread(in, out) {
+			return
+		}
 	}
-	if s.Kind == probe.ThreadEnd {
-		g.unless(asm.JEq, g.currentID(true), g.currentID(false), out)
+	switch {
+	case s.Path == "" || s.PID != 0 || s.Target:
+	case ends && !g.u.ExitKeepsMemory():
+		g.watched(s.Path, out)
+	default:
+		g.executable(in, s.Path, out)
 	}
-	if s.Path == "" || s.PID != 0 || s.Target {
-		return
-	}
-	if s.Kind == probe.ThreadEnd && !g.u.ExitKeepsMemory() {
-		g.u.refuse(in.Pos, "bpf-probe-kind", "before Linux 6.16 a thread that ends has no memory any more that tells its program: process.thread.end of -c or -x works, process(\"file\").thread.end does not")
-		return
-	}
-	if s.Kind == probe.ProcessEnd && !g.u.ExitKeepsMemory() {
-		key := g.temp(8)
-		g.storeS(key, 0, g.tgid(), asm.Word)
-		// Of two threads that find all others gone, one gets it out of the map.
-		g.unlessI(asm.JNE, g.call(asm.FnMapDeleteElem, aMap(g.u.watch(s.Path)), aSlot(key, 0)), 0, out)
-		return
-	}
-	g.executable(in, s.Path, out)
 }
 
-// lastThread goes on only in the last thread of a process. Where the kernel says which one that is (since 6.16) it is asked; by the count of
-// those that live, two that end at the same time can both take themselves for the last.
+// first leaves to out by whether the current thread is the first one of its process: asm.JEq if it is, asm.JNE if not.
+func (g *gen) first(op asm.JumpOp, out *mach.Block) {
+	process := g.call(asm.FnGetCurrentPidTgid)
+	thread := g.copy(process)
+	g.aluI(asm.LSh, thread, 32)
+	g.aluI(asm.RSh, thread, 32)
+	g.aluI(asm.RSh, process, 32)
+	g.unless(op, process, thread, out)
+}
+
+// makers are the system calls that make processes and threads: clone, fork, vfork, clone3 by the 64-bit table, and by
+// the 32-bit one (arch/x86/entry/syscalls).
+var makers, makers32 = []int64{56, 57, 58, 435}, []int64{120, 2, 190, 435}
+
+// bornFilter goes on, at a site for what begins by the return of a system call, only where one that has made the current process, or
+// thread, returns in it. Most hits are not that: it comes before the other filters.
+func (g *gen) bornFilter(out *mach.Block) {
+	ret, op := 8, asm.JNE
+	switch g.h.Sites[0].Kind {
+	case probe.ProcessFork:
+	case probe.ThreadBegin:
+		op = asm.JEq
+	default:
+		return
+	}
+	if g.record {
+		ret = recordRet
+	}
+	g.unlessI(asm.JNE, g.get(g.ctx, ret, asm.DWord), 0, out)
+	g.first(op, out)
+	status, ok := g.offset(&ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}, "task_struct", "thread_info.status")
+	if !ok {
+		return
+	}
+	nr := g.syscallNr()
+	old, born := g.block(), g.block()
+	g.unlessI(asm.JSet, g.get(g.call(asm.FnGetCurrentTaskBtf), status, asm.Word), tsCompat, old)
+	for _, n := range makers {
+		g.unlessI(asm.JEq, nr, n, born)
+	}
+	g.jump(out)
+	g.set(old)
+	for _, n := range makers32 {
+		g.unlessI(asm.JEq, nr, n, born)
+	}
+	g.jump(out)
+	g.set(born)
+}
+
+// lastThread goes on only in the last thread of a process. Where the kernel says which one that is (since 6.16) it is asked. By the
+// count of those that live, two that end at the same time can both take themselves for the last: the first one
+// of them that is here has it.
 func (g *gen) lastThread(in *ir.Instr, out *mach.Block) bool {
 	if g.u.ExitKeepsMemory() {
 		if !g.record {
@@ -98,11 +122,24 @@ func (g *gen) lastThread(in *ir.Instr, out *mach.Block) bool {
 	}
 	sig, ok := g.offset(in, "task_struct", "signal")
 	live, ok2 := g.offset(in, "signal_struct", "live")
-	if !ok || !ok2 {
+	leader, ok3 := g.offset(in, "task_struct", "group_leader")
+	since, ok4 := g.offset(in, "task_struct", "start_time")
+	if !ok || !ok2 || !ok3 || !ok4 {
 		return false
 	}
-	p := g.kernelWord(g.call(asm.FnGetCurrentTask), sig, 8)
+	t := g.call(asm.FnGetCurrentTask)
+	p := g.kernelWord(t, sig, 8)
 	g.unlessI(asm.JNE, g.kernelWord(p, live, 4), 0, out)
+	g.u.ended = true
+	key := g.temp(endedKey) // a process: its signal_struct, and when it began; and the handler
+	g.storeS(key, 0, p, asm.DWord)
+	g.storeS(key, 8, g.kernelWord(g.kernelWord(t, leader, 8), since, 8), asm.DWord)
+	g.storeIS(key, 16, int64(g.h.Probe), asm.Word)
+	g.storeIS(key, 20, int64(g.h.IDs[0]), asm.Word)
+	one := g.temp(8)
+	g.storeIS(one, 0, 1, asm.DWord)
+	r := g.call(asm.FnMapUpdateElem, aMap(plan.MapEnded), aSlot(key, 0), aSlot(one, 0), aImm(updateNew))
+	g.condInt(asm.JEq, r, errnoExists, out, g.block())
 	return true
 }
 
@@ -148,17 +185,6 @@ func fileID(path string) (ino uint64, dev uint32, err error) {
 // tracepoint got a second argument.
 func (u *Unit) ExitKeepsMemory() bool {
 	return u.Types != nil && u.Types.TracepointArgs("sched_process_exit") >= 2
-}
-
-// watch gives the map of the processes that run path.
-func (u *Unit) watch(path string) string {
-	if u.watched == nil {
-		u.watched = map[string]string{}
-	}
-	if u.watched[path] == "" {
-		u.watched[path] = fmt.Sprintf("gostap_procs%d", len(u.watched))
-	}
-	return u.watched[path]
 }
 
 // running lists the processes that run the file at path.

@@ -41,7 +41,7 @@ func eventOf(k probe.Kind) string {
 	switch k {
 	case probe.ProcessSyscall:
 		return eventEnter
-	case probe.ProcessSyscallReturn, probe.ThreadBegin:
+	case probe.ProcessSyscallReturn, probe.ProcessFork, probe.ThreadBegin: // a thread begins by the return of the call that made it
 		return eventLeave
 	case probe.ProcessBegin:
 		return eventExec

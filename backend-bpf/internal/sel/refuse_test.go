@@ -33,11 +33,6 @@ func translateOne(t *testing.T, site, body string, types sel.Types, feat sel.Fea
 	return u.Diags
 }
 
-// oldTypes are those of a kernel before 6.16.
-type oldTypes struct{ kernelTypes }
-
-func (oldTypes) TracepointArgs(string) int { return 1 }
-
 // TestRefusals: what an eBPF program cannot do is refused by name, also what the rest of the compiler would not ask
 // for.
 func TestRefusals(t *testing.T) {
@@ -68,11 +63,7 @@ func TestRefusals(t *testing.T) {
 	find(trace, "setreg 1, r0", "bpf-write", "only where a user program was probed")
 	find(uprobe, "store8k r0, r0", "bpf-write", "memory of the kernel")
 	find(uprobe, "store8 r0, r0", "bpf-write", "locked down")
-	d := diagtest.Find(t, translateOne(t, `thread.end path="/bin/true"`, "", oldTypes{}, no), "bpf-probe-kind")
-	if !strings.Contains(d.Message, "before Linux 6.16") {
-		t.Error(d.Message)
-	}
-	d = diagtest.Find(t, translateOne(t, uprobe, "r0 = intr ppid()", nil, no), "bpf-kernel-types")
+	d := diagtest.Find(t, translateOne(t, uprobe, "r0 = intr ppid()", nil, no), "bpf-kernel-types")
 	if !strings.Contains(d.Message, "does not publish") {
 		t.Error(d.Message)
 	}

@@ -73,9 +73,10 @@ type Unit struct {
 	zeros    int    // bytes of MapZero
 	text     []byte // contents of MapText
 	textAt   map[string]int
-	watched  map[string]string
+	watching map[string]string // maps of the processes that run a file, by its path
 	lastNote string
 	family   bool // some handler is for the target's family
+	ended    bool // some handler looks into MapEnded
 	slack    int  // bytes that have to follow the last text
 }
 
@@ -208,6 +209,9 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	}
 	if u.family {
 		m[plan.MapFamily] = familyMap()
+	}
+	if u.ended {
+		m[plan.MapEnded] = endedMap()
 	}
 	if u.zeros > 0 {
 		m[plan.MapZero] = &ebpf.MapSpec{Name: plan.MapZero, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.zeros), MaxEntries: 1,

@@ -1,6 +1,7 @@
 package sel
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -20,8 +21,94 @@ type Watcher struct {
 	Map  *ebpf.MapSpec
 }
 
-// maxWatched is the most processes that are kept for each path.
+// maxWatched is the most processes that are kept for each path; beyond, the ones that were not looked for lately drop out.
 const maxWatched = 16384
+
+// Keys of the maps of watched processes are the kernel's own numbers. Those that ran before are known by their numbers in the
+// tracer's namespace, with this bit where that is another one.
+const watchedInside = 1 << 30
+
+// maxEnded is how many processes MapEnded holds; threads of a process that end at the same time come one after the other.
+// endedKey is the size of its keys.
+const (
+	maxEnded = 4096
+	endedKey = 24
+)
+
+func endedMap() *ebpf.MapSpec {
+	return &ebpf.MapSpec{Name: plan.MapEnded, Type: ebpf.LRUHash, KeySize: endedKey, ValueSize: 8, MaxEntries: maxEnded}
+}
+
+// watch gives the map of the processes that run path.
+func (u *Unit) watch(path string) string {
+	if u.watching == nil {
+		u.watching = map[string]string{}
+	}
+	if u.watching[path] == "" {
+		u.watching[path] = fmt.Sprintf("gostap_procs%d", len(u.watching))
+	}
+	return u.watching[path]
+}
+
+// watched goes on only if the current process is known to run the file at path.
+func (g *gen) watched(path string, out *mach.Block) {
+	m, in := g.u.watch(path), g.block()
+	key := g.temp(8)
+	g.storeS(key, 0, g.kernelTgid(), asm.Word)
+	g.unlessI(asm.JNE, g.call(asm.FnMapLookupElem, aMap(m), aSlot(key, 0)), 0, in)
+	if !g.u.OtherPidNS {
+		g.jump(out)
+		g.set(in)
+		return
+	}
+	g.inside(key)
+	g.unlessI(asm.JEq, g.call(asm.FnMapLookupElem, aMap(m), aSlot(key, 0)), 0, out)
+	g.here(in)
+}
+
+// inside writes the key of the current process as one that ran before.
+func (g *gen) inside(key mach.Slot) {
+	id := g.tgid()
+	g.aluI(asm.Or, id, watchedInside)
+	g.storeS(key, 0, id, asm.Word)
+}
+
+// watchExec writes the program that notes at an exec that a process runs path, or runs it no longer.
+func (g *gen) watchExec(path string, end *mach.Block) {
+	m, other := g.u.watch(path), g.block()
+	key := g.temp(16)
+	if g.u.OtherPidNS {
+		g.inside(key)
+		g.call(asm.FnMapDeleteElem, aMap(m), aSlot(key, 0))
+	}
+	g.storeS(key, 0, g.kernelTgid(), asm.Word)
+	g.storeIS(key, 8, 1, asm.Word)
+	g.executable(&ir.Instr{}, path, other)
+	g.call(asm.FnMapUpdateElem, aMap(m), aSlot(key, 0), aSlot(key, 8), aImm(updateAny))
+	g.jump(end)
+	g.set(other)
+	g.call(asm.FnMapDeleteElem, aMap(m), aSlot(key, 0))
+}
+
+// watchFork writes the program that notes at a fork that what is made runs what its maker runs.
+func (g *gen) watchFork(path string, end *mach.Block) {
+	// sched_process_fork(struct task_struct *parent, struct task_struct *child), run by the parent.
+	tgid, ok := g.offset(&ir.Instr{}, "task_struct", "tgid")
+	if !ok {
+		return
+	}
+	child, other := g.kernelWord(g.get(g.copy(mach.R1), 8, asm.DWord), tgid, 4), g.block()
+	g.unless(asm.JEq, g.kernelTgid(), child, end) // a thread
+	g.watched(path, other)
+	key := g.temp(16)
+	g.storeS(key, 0, child, asm.Word)
+	g.storeIS(key, 8, 1, asm.Word)
+	g.call(asm.FnMapUpdateElem, aMap(g.u.watch(path)), aSlot(key, 0), aSlot(key, 8), aImm(updateAny))
+	g.jump(end)
+	g.set(other)
+	g.storeS(key, 0, child, asm.Word)
+	g.call(asm.FnMapDeleteElem, aMap(g.u.watch(path)), aSlot(key, 0))
+}
 
 // aside makes a program at an event of the kernel ("group:name") that belongs to no probe. write writes what it does; end is its end.
 func (u *Unit) aside(name, event string, write func(g *gen, end *mach.Block)) (*ebpf.ProgramSpec, error) {
@@ -54,22 +141,25 @@ func (u *Unit) asideOf(name, event string, record bool, write func(g *gen, end *
 // Watchers gives the programs that the handlers translated so far need besides.
 func (u *Unit) Watchers() ([]Watcher, error) {
 	var out []Watcher
-	for _, path := range slices.Sorted(maps.Keys(u.watched)) {
-		m := &ebpf.MapSpec{Name: u.watched[path], Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}
+	for _, path := range slices.Sorted(maps.Keys(u.watching)) {
+		m := &ebpf.MapSpec{Name: u.watching[path], Type: ebpf.LRUHash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}
 		for _, pid := range running(path) {
+			if u.OtherPidNS {
+				pid |= watchedInside
+			}
 			m.Contents = append(m.Contents, ebpf.MapKV{Key: uint32(pid), Value: uint32(1)})
 		}
-		spec, err := u.aside(m.Name+"_exec", eventExec, func(g *gen, end *mach.Block) {
-			g.executable(&ir.Instr{}, path, end)
-			s := g.temp(16)
-			g.storeS(s, 0, g.tgid(), asm.Word)
-			g.storeIS(s, 8, 1, asm.Word)
-			g.call(asm.FnMapUpdateElem, aMap(m.Name), aSlot(s, 0), aSlot(s, 8), aImm(updateAny))
-		})
-		if err != nil {
-			return nil, err
+		for _, w := range []struct {
+			name, event string
+			write       func(g *gen, path string, end *mach.Block)
+		}{{"_exec", eventExec, (*gen).watchExec}, {"_fork", eventFork, (*gen).watchFork}} {
+			// Only kernels before 6.16 need these programs, and there the arguments of tracepoints are given.
+			spec, err := u.asideOf(m.Name+w.name, w.event, false, func(g *gen, end *mach.Block) { w.write(g, path, end) })
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Watcher{Path: path, Map: m, Spec: spec})
 		}
-		out = append(out, Watcher{Path: path, Map: m, Spec: spec})
 	}
 	if u.family {
 		spec, err := u.aside(plan.ProgFamily, eventFork, (*gen).keepFamily)

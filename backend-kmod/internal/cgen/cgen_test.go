@@ -57,7 +57,6 @@ func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"register": {"probe \"p\" {\n site uprobe path=\"/a\" offset=16\n long r0\nb0:\n r0 = reg 40\n end\n}", "register 40"},
 		"tp regs":  {"probe \"p\" {\n site tracepoint event=\"a:b\"\n long r0\nb0:\n r0 = reg 0\n end\n}", "no registers"},
-		"kind":     {"probe \"p\" {\n site thread.begin\nb0:\n end\n}", "cannot attach"},
 		"nesting":  {"limits MAXNESTING=1000\nfunc f(r0) recursive {\n long r0\nb0:\n call f(r0)\n return\n}\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n call f(1)\n end\n}", "kernel's stack"},
 	} {
 		t.Run(name, func(t *testing.T) {

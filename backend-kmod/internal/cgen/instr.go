@@ -154,7 +154,7 @@ func (g *gen) probed(in *ir.Instr) {
 	kprobe, trace := false, false
 	for _, s := range sites {
 		kprobe = kprobe || s.Kind == probe.Kprobe
-		trace = trace || s.Kind == probe.Tracepoint || s.Kind == probe.Netfilter || s.Kind == probe.ProcessBegin || s.Kind == probe.ProcessEnd || s.Kind == probe.ThreadEnd ||
+		trace = trace || s.Kind == probe.Tracepoint || s.Kind == probe.Netfilter || processEvents[s.Kind] != "" ||
 			s.Kind == probe.ProcessSyscall || s.Kind == probe.ProcessSyscallReturn
 	}
 	switch in.Op {

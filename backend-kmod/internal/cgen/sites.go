@@ -51,12 +51,9 @@ func (u *unit) places(handlers []*fn) []*at {
 			if s.Kind.OnHost() {
 				continue
 			}
-			sp, ok := u.spot(h, s)
+			sp := u.spot(h, s)
 			if sp.kind == probe.Netfilter {
 				sp.alone, sp.site = h, i
-			}
-			if !ok {
-				continue
 			}
 			a := index[sp]
 			if a == nil {
@@ -72,10 +69,10 @@ func (u *unit) places(handlers []*fn) []*at {
 	return places
 }
 
-// spot says where a site is; ok is false where a module cannot probe.
-func (u *unit) spot(h *fn, s *probe.Site) (sp spot, ok bool) {
+// spot says where a site is.
+func (u *unit) spot(h *fn, s *probe.Site) spot {
 	pr := u.p.Probes[h.probe]
-	sp = spot{kind: s.Kind, path: s.Path, exe: s.Exe, offset: s.Offset, refctr: s.RefCtr, pid: s.PID}
+	sp := spot{kind: s.Kind, path: s.Path, exe: s.Exe, offset: s.Offset, refctr: s.RefCtr, pid: s.PID}
 	if s.Target {
 		sp.pid = -1
 	}
@@ -117,15 +114,12 @@ func (u *unit) spot(h *fn, s *probe.Site) (sp spot, ok bool) {
 		if sp.pid != 0 {
 			sp.path = ""
 		}
-	case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
+	case probe.ProcessBegin, probe.ProcessFork, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd:
 		if sp.pid != 0 {
 			sp.path = "" // whatever it runs
 		}
-	default:
-		u.refuse(pr.Pos, "%s: modules cannot attach probes of this kind (%s)", s.Point, s.Kind)
-		return sp, false
 	}
-	return sp, true
+	return sp
 }
 
 // tables are the kinds of places, each with a table, a header and functions named after it, and what else its functions take for
@@ -133,6 +127,10 @@ func (u *unit) spot(h *fn, s *probe.Site) (sp spot, ok bool) {
 var tables = []struct{ kind, on, off string }{
 	{"uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes"}, {kind: "kprobe"}, {kind: "trace"}, {kind: "process"}, {kind: "syscall"}, {kind: "profile"}, {kind: "perf"}, {kind: "netfilter"},
 }
+
+// processEvents are the runtime's names (enum gs_process_event).
+var processEvents = map[probe.Kind]string{probe.ProcessBegin: "GS_ON_EXEC", probe.ProcessFork: "GS_ON_FORK", probe.ProcessEnd: "GS_ON_END",
+	probe.ThreadBegin: "GS_ON_THREAD_BEGIN", probe.ThreadEnd: "GS_ON_THREAD_END"}
 
 // row writes the line of a table for a place, and says which table that is. file is the number of the place's file, exe that of its
 // program, -1 for none; common is what all tables have.
@@ -172,8 +170,8 @@ func (a *at) row(file, exe int, common string) (table, row string) {
 		return "netfilter", fmt.Sprintf(".family = %d, .hook = %d, .priority = %d, %s", a.net.Family, a.net.Hook, a.net.Priority, common)
 	case probe.Tracepoint:
 		return "trace", fmt.Sprintf(".name = %s, %s", text(a.event), common)
-	case probe.ProcessBegin, probe.ProcessEnd, probe.ThreadEnd:
-		return "process", fmt.Sprintf(".file = %d, .end = %v, .thread = %v, %s", file, a.kind != probe.ProcessBegin, a.kind == probe.ThreadEnd, common)
+	case probe.ProcessBegin, probe.ProcessFork, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd:
+		return "process", fmt.Sprintf(".file = %d, .event = %s, %s", file, processEvents[a.kind], common)
 	case probe.ProcessSyscall, probe.ProcessSyscallReturn:
 		row = fmt.Sprintf(".nr = %d, .ret = %v, .file = %d, %s", a.nr, a.kind == probe.ProcessSyscallReturn, file, common)
 		if a.except != "" {

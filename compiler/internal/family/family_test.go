@@ -93,7 +93,7 @@ func TestSessionAndTimers(t *testing.T) {
 		{"timer.hz(100)", probe.Timer, 0, 10 * time.Millisecond, 0},
 		{"timer.profile", probe.Profile, 0, 0, 0},
 		{"timer.profile.tick", probe.Profile, 0, 0, 0},
-		{"process.begin", probe.ProcessBegin, 0, 0, 0},
+		{"process.end", probe.ProcessEnd, 0, 0, 0},
 		{"process.thread.end", probe.ThreadEnd, 0, 0, 0},
 	} {
 		sites, ds := Resolve(&Env{}, request(t, tt.point))
@@ -204,9 +204,10 @@ func TestPrograms(t *testing.T) {
 		{`process("` + dir + `/one").function("f")`, "one"},
 		{`process("link").function("f")`, "one"},
 		{`process("one*").function("f")`, "one onetwo"},
-		{`process("./*").begin`, "one onetwo"},
+		{`process("./*").end`, "one onetwo"},
+		{`process("one").begin`, "one one"}, // at exec and at fork
 		{`process.function("f")`, "onetwo(target)"},
-		{`process.begin`, "onetwo(target)"},
+		{`process.end`, "onetwo(target)"},
 	} {
 		if got := paths(tt.point); got != tt.want {
 			t.Errorf("%s: %s", tt.point, got)

@@ -90,23 +90,32 @@ func (f *finder) lines(c *probe.Comp, pat pattern) {
 
 // lifetime resolves process.begin, .end, .thread.begin and .thread.end.
 func lifetime(m *match) []*probe.Site {
-	kind := probe.ProcessBegin
+	kinds := []probe.Kind{probe.ProcessBegin, probe.ProcessFork}
 	last := m.req.Comps[len(m.req.Comps)-1].Name
 	switch thread := m.has("thread"); {
 	case thread && last == "begin":
-		kind = probe.ThreadBegin
+		kinds = []probe.Kind{probe.ThreadBegin}
 	case thread:
-		kind = probe.ThreadEnd
+		kinds = []probe.Kind{probe.ThreadEnd}
 	case last == "end":
-		kind = probe.ProcessEnd
+		kinds = []probe.Kind{probe.ProcessEnd}
 	}
 	// Without a path and without a target it is about every process.
 	if m.req.Comps[0].Arg == nil && m.env.TargetPath == "" {
-		return []*probe.Site{{Kind: kind, Target: m.env.hasTarget()}}
+		var sites []*probe.Site
+		for _, k := range kinds {
+			sites = append(sites, &probe.Site{Kind: k, Target: m.env.hasTarget()})
+		}
+		return sites
 	}
 	return m.each("", func(f *finder) {
-		s := &probe.Site{Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Image: nil}
-		s.Point = `process("` + f.path + `")` + suffix(f.req.Comps[1:])
-		f.sites = append(f.sites, s)
+		for _, k := range kinds {
+			if k == probe.ProcessFork && f.prog.pid != 0 {
+				continue // whom it has made has another number
+			}
+			s := &probe.Site{Kind: k, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Image: nil}
+			s.Point = `process("` + f.path + `")` + suffix(f.req.Comps[1:])
+			f.sites = append(f.sites, s)
+		}
 	})
 }

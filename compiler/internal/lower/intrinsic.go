@@ -139,7 +139,7 @@ func hasRegs(k probe.Kind) bool {
 // the kernel have their highest bit set.
 func (f *fn) userMode() ir.Val {
 	switch f.ctx.kind {
-	case probe.Uprobe, probe.Uretprobe, probe.ProcessBegin, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd, probe.ProcessSyscall, probe.ProcessSyscallReturn:
+	case probe.Uprobe, probe.Uretprobe, probe.ProcessBegin, probe.ProcessFork, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd, probe.ProcessSyscall, probe.ProcessSyscallReturn:
 		return ir.I(1)
 	case probe.Profile, probe.Perf:
 		return f.b.Bin(ir.OpGe, f.loc(loc.Register(16), nil), ir.I(0))
