@@ -28,7 +28,7 @@ func (g *gen) inFamily(id mach.Reg, out *mach.Block) {
 
 // kernelTgid gives the number of the current process in the first namespace.
 func (g *gen) kernelTgid() mach.Reg {
-	id := g.call(asm.FnGetCurrentPidTgid)
+	id := g.pidTgid()
 	g.aluI(asm.RSh, id, 32)
 	return id
 }

@@ -142,7 +142,7 @@ func (g *gen) intrinsic(in *ir.Instr) {
 }
 
 func (g *gen) ids(in *ir.Instr, shift int64) {
-	id := g.call(asm.FnGetCurrentUidGid)
+	id := g.uidGid()
 	if shift == 0 {
 		g.aluI(asm.LSh, id, 32)
 	}
@@ -156,12 +156,12 @@ func (g *gen) execname(in *ir.Instr) {
 	dst := g.strs[in.Dst]
 	if dst.small && dst.cap >= n-1 {
 		g.zero(dst.at, maps.StringSize(dst.cap))
-		g.call(asm.FnGetCurrentComm, g.argP(dst.at), aImm(n))
+		g.comm(dst.at)
 		return
 	}
 	p := mem{slot: g.temp(n)}
 	g.zero(p, n)
-	g.call(asm.FnGetCurrentComm, g.argP(p), aImm(n))
+	g.comm(p)
 	g.assign(dst, padded(p, n-1))
 }
 

@@ -3,6 +3,7 @@ package sel
 import (
 	"github.com/cilium/ebpf/asm"
 
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
 )
@@ -42,4 +43,54 @@ func (g *gen) packet(in *ir.Instr) {
 			g.mov(dst, g.number(g.get(state, off, asm.DWord)))
 		}
 	}
+}
+
+// Before 6.15 or so programs of netfilter had no helpers that tell about the current task but the one that gives the task itself, which
+// therefore is looked at.
+
+// atPackets reports whether the handler is one of netfilter, on a kernel that says where the members of a task are.
+func (g *gen) atPackets() bool {
+	_, ok := g.member("task_struct", "tgid")
+	return ok && g.h.Sites[0].Kind == probe.Netfilter
+}
+
+// taskWord reads a word of the current task.
+func (g *gen) taskWord(path string, size asm.Size) mach.Reg {
+	off, _ := g.member("task_struct", path)
+	return g.get(g.call(asm.FnGetCurrentTaskBtf), off, size)
+}
+
+// pidTgid gives what bpf_get_current_pid_tgid does: the process in the upper half, the thread in the lower one.
+func (g *gen) pidTgid() mach.Reg {
+	if !g.atPackets() {
+		return g.call(asm.FnGetCurrentPidTgid)
+	}
+	id := g.binI(asm.LSh, g.taskWord("tgid", asm.Word), 32)
+	g.alu(asm.Or, id, g.taskWord("pid", asm.Word))
+	return id
+}
+
+// uidGid gives what bpf_get_current_uid_gid does: the group in the upper half, the user in the lower one.
+func (g *gen) uidGid() mach.Reg {
+	uid, ok := g.member("cred", "uid")
+	gid, ok2 := g.member("cred", "gid")
+	if !g.atPackets() || !ok || !ok2 {
+		return g.call(asm.FnGetCurrentUidGid)
+	}
+	cred := g.number(g.taskWord("cred", asm.DWord))
+	id := g.binI(asm.LSh, g.kernelWord(cred, gid, 4), 32)
+	g.alu(asm.Or, id, g.kernelWord(cred, uid, 4))
+	return id
+}
+
+// comm writes the name of the current task, 16 bytes with a NUL.
+func (g *gen) comm(to mem) {
+	const n = 16
+	off, ok := g.member("task_struct", "comm")
+	if !g.atPackets() || !ok {
+		g.call(asm.FnGetCurrentComm, g.argP(to), aImm(n))
+		return
+	}
+	task := g.number(g.call(asm.FnGetCurrentTaskBtf))
+	g.call(asm.FnProbeReadKernelStr, g.argP(to), aImm(n), aReg(g.binI(asm.Add, task, int64(off))))
 }

@@ -20,7 +20,7 @@ func (g *gen) tgid() mach.Reg { return g.currentID(false) }
 // currentID gives the number of the current process or thread.
 func (g *gen) currentID(thread bool) mach.Reg {
 	if !g.u.OtherPidNS {
-		id := g.call(asm.FnGetCurrentPidTgid)
+		id := g.pidTgid()
 		if thread {
 			g.aluI(asm.LSh, id, 32)
 		}
