@@ -17,7 +17,7 @@ import (
 )
 
 // eventFiles hold aliases for what happens in the kernel.
-var eventFiles = []string{"interrupts", "ioblock", "ioscheduler", "kprocess", "mib", "netdev", "netfilter", "scheduler", "signal_events", "socket_events", "tcp", "udp", "vfs", "vm"}
+var eventFiles = []string{"interrupts", "ioblock", "ioscheduler", "kprocess", "mib", "netdev", "netfilter", "scheduler", "signal_events", "socket_events", "tcp", "tty", "udp", "vfs", "vm"}
 
 // event is an alias with the variables that its comment names.
 type event struct {

@@ -25,12 +25,12 @@ var foreign = [...]struct {
 		"python_print_backtrace", "python_sprint_backtrace", "python2_get_locals", "python2_get_var_obj", "python3_get_locals", "python3_get_var_obj",
 		"python3_initialize", "Py2Object_GetAttr", "Py2Object_Repr", "Py3Object_GetAttr", "Py3Object_Repr",
 		"print_java_backtrace", "sprint_java_backtrace", "print_jstack", "print_jstack_full", "sprint_jstack", "sprint_jstack_full"}},
-	{"it belongs to probes of NFS and RPC, which are not available; read members with @cast(address, \"type\", \"kernel\")", []string{
-		"NFS_I", "NFS_PROTO", "NFS_SERVER", "addr_from_rqst", "addr_from_rqst_str", "clones_from_clnt", "ftype", "get_ip", "get_ip_from_client",
-		"get_prot", "get_prot_from_client", "nfs3_cmode", "nfs4_ctype", "nfsderror", "port_from_clnt", "port_from_xprt", "ppos_pos", "proc_from_msg",
+	{"it belongs to the inside of stap's probes of NFS and RPC; read members with @cast(address, \"type\", \"kernel\")", []string{
+		"NFS_I", "NFS_PROTO", "NFS_SERVER", "addr_from_rqst", "clones_from_clnt", "ftype", "get_ip", "get_ip_from_client",
+		"get_prot", "get_prot_from_client", "nfs3_cmode", "nfs4_ctype", "port_from_clnt", "port_from_xprt", "ppos_pos", "proc_from_msg",
 		"prog_from_clnt", "prot_from_clnt", "stap_NFS_CLIENT", "tasks_from_clnt", "vers_from_clnt", "vers_from_prog", "xid_from_clnt"}},
-	{"it belongs to probes of SCSI disks, which are not available; kernel.trace(\"scsi:*\") tells of commands", []string{
-		"bio_op", "describe_data_direction", "describe_device_state", "disk_name", "get_devstate_from_req", "scsi_timer_pending", "timer_pending"}},
+	{"it belongs to the inside of stap's probes of SCSI disks; those of scsi have the values", []string{
+		"bio_op", "disk_name", "get_devstate_from_req", "scsi_timer_pending", "timer_pending"}},
 	{"it reads arguments in stap's own way; read members with @cast(address, \"type\", \"kernel\")", []string{
 		"get_mmap_args", "get_sigset", "container_of_task_rcu", "rcu_dereference", "stp_print_binary"}},
 	{"it counts cases of one fault of the kernel; keep a count in a global variable", []string{"cve_count_metric", "cve_record_metric", "cve_tmpdisable"}},
