@@ -83,6 +83,7 @@ var notInGuest = map[string]string{
 	"e-target":   "quotes the shell and names paths of this machine",
 	// Modules are built here, where functions, types and events of another kernel are looked up.
 	"k-process-syscall": "about the running kernel",
+	"k-latetext":        "about the running kernel",
 	"k-netfilter":       "about the running kernel",
 	"k-trace":           "about the running kernel",
 	"k-feed":            "about the running kernel",

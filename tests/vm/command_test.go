@@ -63,6 +63,20 @@ probe prometheus {
 }
 probe procfs("stop").write { exit() }
 `,
+	"json": `
+global n
+probe begin {
+	json_set_prefix("my \"own\"") json_add_numeric_metric("reads", "calls", "count") json_add_string_metric("last", "") json_add_array("disks", "each\tdisk")
+	json_add_array_numeric_metric("disks", "hits", "", "") json_add_array_string_metric("disks", "label", "x")
+	printf("taken %d %d %d\n", json_add_array("reads", ""), json_add_array_numeric_metric("none", "a", "", ""), json_add_string_metric("more", ""))
+}
+probe json_data {
+	n++ @json_output_data_start @json_output_numeric_value("reads", n)
+	@json_output_array_numeric_value("disks", "a", "hits", 5) @json_output_array_string_value("disks", "a", "label", "l\\1") @json_output_array_numeric_value("disks", "b", "hits", -7)
+	@json_output_string_value("last", "x\n\"y\"") @json_output_data_end
+}
+probe procfs("stop").write { exit() }
+`,
 	// A handler that does not come to its end has no say.
 	"packets": `
 global n
@@ -189,6 +203,11 @@ echo "== metrics"
 upto /proc/gostap/metrics/stop
 sort /proc/gostap/metrics/prometheus
 echo x >/proc/gostap/metrics/stop; wait $p; echo "rc $?"
+echo "== json"
+./gostap run json.ko & p=$!
+upto /proc/gostap/json/stop
+cat /proc/gostap/json/metadata.json /proc/gostap/json/data.json; head -2 /proc/gostap/json/data.json
+echo x >/proc/gostap/json/stop; wait $p; echo "rc $?"
 echo "== packets"
 ./gostap run packets.ko >/tmp/packets 2>&1 & p=$!
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do lsmod | grep -q ^packets && break; sleep 0.2; done; sleep 1
@@ -223,6 +242,22 @@ echo "== modules"; lsmod | tail -n +2
 			{"wrong", []string{"ERROR: division by 0 near operator '/'", "bad 1\n", "files 1\nwrote 3 sh\n", "after 1\n0\n"}},
 			{"metrics", []string{`calls_total{name="a\"b\\c",number="7"} 3` + "\n" + `calls_total{name="d\n",number="-1"} 4` + "\n" + `quoted{path=/x} 5` + "\n" + `quoted{path=y} 1` + "\n" +
 				`twice{path="</x>"} 10` + "\n" + `twice{path="<y>"} 2` + "\n", "rc 0"}},
+			{"json", []string{"taken 1 1 0\n", `{"prefix": "my \"own\"",
+"metrics": [{"name": "reads", "pointer": "/reads", "type": "integer", "description": "calls", "units": "count"},
+  {"name": "last", "pointer": "/last", "type": "string"},
+  {"name": "disks", "pointer": "/disks", "type": "array", "description": "each\u0009disk", "index": "/__id", "metrics": [{"name": "hits", "pointer": "/hits", "type": "integer"},
+    {"name": "label", "pointer": "/label", "type": "string", "description": "x"}]},
+  {"name": "more", "pointer": "/more", "type": "string"}]}
+{
+"reads": 1,
+"disks": [
+  {"__id": "a", "hits": 5, "label": "l\\1"},
+  {"__id": "b", "hits": -7}],
+"last": "x\u000a\"y\""
+}
+{
+"reads": 2,
+`, "rc 0"}},
 			{"packets", []string{"90 0\n100 1\n110 0\n120 0\n", "ERROR: over", "-138: 2\n-118: 2\n118: 2\n128: 1\n138: 2\n148: 1\n"}},
 			{"replaced", []string{prog + " is not the file that plain.ko was built for", "rc 1"}},
 			{"unsigned", []string{"the kernel takes signed modules only", "--runtime=bpf", "rc 1"}},

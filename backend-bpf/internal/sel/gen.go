@@ -154,10 +154,10 @@ func (g *gen) run() error {
 
 // writeBlocks translates the blocks of the current function.
 func (g *gen) writeBlocks() {
-	for i, b := range g.fn.Blocks {
+	for _, i := range g.inOrder() {
 		g.set(g.blocks[i])
 		g.lock = g.held[i]
-		g.body(ir.BlockID(i), b)
+		g.body(i, g.fn.Blocks[i])
 		if g.err != nil {
 			return
 		}

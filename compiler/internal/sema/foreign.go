@@ -19,14 +19,12 @@ var foreign = [...]struct {
 	{"it is meant for a script that is run by another user; use uid()", []string{"is_myproc"}},
 	{"it reads the file that an address lies in; use umodname(address) for its name and usymdata(address) for the distance", []string{"umodaddr", "umodbuildid"}},
 	{"in probes of system calls __nr is the number; syscall_name(number) gives the name", []string{"syscall_num"}},
-	{"it makes two files in /proc of a form of its own; write the text in probe procfs(\"data.json\").read, in a module (--runtime=kernel)", []string{
-		"json_set_prefix", "json_add_numeric_metric", "json_add_string_metric", "json_add_array", "json_add_array_numeric_metric", "json_add_array_string_metric"}},
 	{"it unwinds scripts of another language; use print_ubacktrace() for the stack of the interpreter", []string{
 		"python_print_backtrace", "python_sprint_backtrace", "python2_get_locals", "python2_get_var_obj", "python3_get_locals", "python3_get_var_obj",
 		"python3_initialize", "Py2Object_GetAttr", "Py2Object_Repr", "Py3Object_GetAttr", "Py3Object_Repr",
 		"print_java_backtrace", "sprint_java_backtrace", "print_jstack", "print_jstack_full", "sprint_jstack", "sprint_jstack_full"}},
 	{"it belongs to the inside of stap's probes of NFS and RPC; read members with @cast(address, \"type\", \"kernel\")", []string{
-		"NFS_I", "NFS_PROTO", "NFS_SERVER", "addr_from_rqst", "clones_from_clnt", "ftype", "get_ip", "get_ip_from_client",
+		"NFS_I", "NFS_PROTO", "NFS_SERVER", "addr_from_rqst", "addr_from_rqst_str", "clones_from_clnt", "ftype", "get_ip", "get_ip_from_client",
 		"get_prot", "get_prot_from_client", "nfs3_cmode", "nfs4_ctype", "port_from_clnt", "port_from_xprt", "ppos_pos", "proc_from_msg",
 		"prog_from_clnt", "prot_from_clnt", "stap_NFS_CLIENT", "tasks_from_clnt", "vers_from_clnt", "vers_from_prog", "xid_from_clnt"}},
 	{"it belongs to the inside of stap's probes of SCSI disks; those of scsi have the values", []string{

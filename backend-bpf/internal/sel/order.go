@@ -1,0 +1,56 @@
+package sel
+
+import (
+	"slices"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// inOrder lists the blocks of the current function in the order in which they are translated: as they stand, unless a text is used in one
+// that stands before the one which makes it. Of texts that the host makes the place of use has to know what they are made of, so then
+// each block comes behind those that all ways to it lead through.
+func (g *gen) inOrder() []ir.BlockID {
+	out := make([]ir.BlockID, len(g.fn.Blocks))
+	made := map[ir.Reg]int{}
+	for i, b := range g.fn.Blocks {
+		out[i] = ir.BlockID(i)
+		for k := range b.Instrs {
+			if in := &b.Instrs[k]; in.Op == ir.OpIntr && in.Dst != ir.NoReg && g.fn.Regs[in.Dst].Type == types.String {
+				made[in.Dst] = i
+			}
+		}
+	}
+	for i, b := range g.fn.Blocks {
+		for k := range b.Instrs {
+			if slices.ContainsFunc(b.Instrs[k].Args, func(v ir.Val) bool { return v.Kind == ir.ValReg && made[v.Reg] > i }) {
+				return g.dominators()
+			}
+		}
+	}
+	return out
+}
+
+// dominators lists all blocks, each behind those that every way to it from the first one leads through; ones that no way leads to come last.
+func (g *gen) dominators() []ir.BlockID {
+	seen := make([]bool, len(g.fn.Blocks))
+	var out []ir.BlockID // the other way round
+	var walk func(b ir.BlockID)
+	walk = func(b ir.BlockID) {
+		seen[b] = true
+		g.fn.Succs(b, func(to ir.BlockID, _ bool) {
+			if !seen[to] {
+				walk(to)
+			}
+		})
+		out = append(out, b)
+	}
+	walk(0)
+	slices.Reverse(out)
+	for b := range seen {
+		if !seen[b] {
+			out = append(out, ir.BlockID(b))
+		}
+	}
+	return out
+}
