@@ -50,8 +50,11 @@ func (g *gen) packet(in *ir.Instr) {
 
 // atPackets reports whether the handler is one of netfilter, on a kernel that says where the members of a task are.
 func (g *gen) atPackets() bool {
+	if g.h == nil || g.h.Sites[0].Kind != probe.Netfilter {
+		return false
+	}
 	_, ok := g.member("task_struct", "tgid")
-	return ok && g.h.Sites[0].Kind == probe.Netfilter
+	return ok
 }
 
 // taskWord reads a word of the current task.

@@ -1,0 +1,75 @@
+package vm
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Modules gives the kernel's own modules of these names, such as "sunrpc", and those that they need, in the order in which they can be loaded: files on
+// this machine, which are taken out of the kernel's package when they are first asked for.
+func (k *Kernel) Modules(names ...string) ([]string, error) {
+	unlock, err := lock(k.a.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	root := filepath.Join(k.dir, "modules")
+	if !exists(filepath.Join(root, "ready")) {
+		deb, err := k.a.get(suites(k.Release), "linux-modules-"+k.Release, "linux-image-"+k.Release+"-unsigned")
+		if err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(root, 0o755); err != nil {
+			return nil, err
+		}
+		sh := `dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards '*/kernel/fs/*.ko*' '*/kernel/net/sunrpc/*.ko*' '*/kernel/net/dns_resolver/*.ko*' '*/kernel/drivers/scsi/*.ko*' '*/kernel/lib/*.ko*' '*/kernel/arch/*/crypto/*.ko*' '*/kernel/crypto/*.ko*' 2>/dev/null; find "$2" -name '*.xz' -exec xz -d {} +`
+		if _, err := run("", "sh", "-c", sh, "sh", deb, root); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(root, "ready"), nil, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	files := map[string]string{}
+	err = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if name, ok := strings.CutSuffix(filepath.Base(path), ".ko"); ok {
+			files[strings.ReplaceAll(name, "-", "_")] = path
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	var add func(name string) error
+	add = func(name string) error {
+		path := files[name]
+		if path == "" || slices.Contains(out, path) {
+			return nil // part of the kernel
+		}
+		needs, err := exec.Command("/sbin/modinfo", "-F", "depends", path).Output()
+		if err != nil {
+			return fmt.Errorf("modinfo %s: %w", path, err)
+		}
+		for _, n := range strings.FieldsFunc(string(needs), func(r rune) bool { return r == ',' || r == '\n' }) {
+			if err := add(n); err != nil {
+				return err
+			}
+		}
+		out = append(out, path)
+		return nil
+	}
+	for _, n := range names {
+		if files[n] == "" {
+			return nil, fmt.Errorf("kernel %s has no module %s", k.Release, n)
+		}
+		if err := add(n); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
