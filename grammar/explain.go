@@ -136,6 +136,16 @@ func (p *parser) atEnd(f *failure) {
 	}
 }
 
+// ofBpftrace gives, for the words with which scripts for bpftrace begin, the probe point that does it here.
+var ofBpftrace = map[string]string{
+	"BEGIN": "begin", "END": "end", "interval": "timer.s(1)", "profile": "timer.profile",
+	"kprobe": `kernel.function("NAME")`, "kretprobe": `kernel.function("NAME").return`, "fentry": `kernel.function("NAME")`,
+	"fexit": `kernel.function("NAME").return`, "kfunc": `kernel.function("NAME")`, "kretfunc": `kernel.function("NAME").return`,
+	"uprobe": `process("FILE").function("NAME")`, "uretprobe": `process("FILE").function("NAME").return`,
+	"usdt": `process("FILE").mark("NAME")`, "tracepoint": `kernel.trace("SYSTEM:NAME")`, "rawtracepoint": `kernel.trace("NAME")`,
+	"software": "perf.sw.NAME", "hardware": "perf.hw.NAME",
+}
+
 // atTop is for what is no declaration.
 func (p *parser) atTop(f *failure) {
 	at := f.at
@@ -154,6 +164,8 @@ func (p *parser) atTop(f *failure) {
 	_, afterGlobals := f.after.(*ast.Globals)
 	near := diag.Nearest(at.Text, []string{"probe", "function", "global", "private"}, 1)
 	switch {
+	case f.after == nil && ofBpftrace[at.Text] != "":
+		d.Hintf("this looks like a script for bpftrace; here it is: probe %s { ... }", ofBpftrace[at.Text])
 	case len(near) > 0 && len(at.Text) > 2 && f.found(sp.StapParserID, sp.StapParserFUNC_NAME):
 		d.Hintf("did you mean %s?", near[0])
 	case afterGlobals && f.found(sp.StapParserID):

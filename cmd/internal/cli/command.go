@@ -160,6 +160,9 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 			if err != nil {
 				return o, plain(err)
 			}
+			if bytes.HasPrefix(text, []byte("\x7fELF")) {
+				return o, &usageError{c.file + " is a program, not a script", "-c runs a program, and process(\"" + c.file + "\") names it in a script; gostap --help shows examples"}
+			}
 			o.Scripts = append(o.Scripts, compiler.Script{Name: c.file, Text: text})
 		}
 	}

@@ -272,7 +272,7 @@ func (b *Builder) callBeforeBlock(s ast.Stmt) {
 // the keyword is meant, and what follows it is another statement.
 func (b *Builder) lonelyName(x ast.Expr) {
 	n, ok := x.(*ast.Name)
-	if !ok {
+	if !ok || n.Name == "exit" { // that is a function, as will be said
 		return
 	}
 	words := []string{"if", "else", "for", "foreach", "while", "return", "delete", "break", "continue", "next", "try", "catch"}
