@@ -1,7 +1,9 @@
 package tests
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -33,5 +35,33 @@ func TestPidNamespace(t *testing.T) {
 				t.Errorf("%v, got %s, want %s\n%s", err, out, c.want, stderr.String())
 			}
 		})
+	}
+}
+
+// TestLayers traces a program on a file system of two layers that lie on different devices: stat(2) does not tell the one that the kernel
+// knows the file by.
+func TestLayers(t *testing.T) {
+	needRoot(t)
+	gostap, trace := bin(t, "gostap"), bin(t, "trace")
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"t", "up", "work", "m"} {
+		if err := os.Mkdir(at(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const script = `probe process("./m/prog").begin { println("begins") } probe process("./m/prog").library("./m/prog").function("main") { println("main") }
+probe process("/bin/true").library("./m/prog").function("main") { println("wrong") } probe process("./m/prog").end { println("ends") }`
+	cmd := exec.Command("timeout", "-k", "1", "20", "unshare", "-m", "sh", "-c", `mount -t tmpfs none t && mkdir t/lo && cp $PROG t/lo/prog &&
+mount -t overlay overlay -o lowerdir=t/lo,upperdir=up,workdir=work m || exit 77
+exec $GOSTAP -w -e "$SCRIPT" -c './m/prog >/dev/null'`)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "GOSTAP="+gostap, "PROG="+trace, "SCRIPT="+script)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 77 {
+		t.Skipf("no such mounts here: %s", out)
+	}
+	if string(out) != "begins\nmain\nends\n" {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -1,14 +1,11 @@
 package sel
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"github.com/cilium/ebpf/asm"
-	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
@@ -168,19 +165,6 @@ func (g *gen) executable(in *ir.Instr, path string, out *mach.Block) {
 	g.unless(asm.JNE, g.kernelWord(g.kernelWord(p, sbOff, 8), devOff, 4), g.imm(int64(dev)), out)
 }
 
-// fileID gives a file's inode number and the device in the kernel's own form (include/linux/kdev_t.h).
-func fileID(path string) (ino uint64, dev uint32, err error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return 0, 0, err
-	}
-	st, ok := fi.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, 0, fmt.Errorf("%s: no inode", path)
-	}
-	return st.Ino, unix.Major(st.Dev)<<20 | unix.Minor(st.Dev), nil
-}
-
 // ExitKeepsMemory reports whether sched_process_exit comes before a process's memory is gone: since 6.16, when the
 // tracepoint got a second argument.
 func (u *Unit) ExitKeepsMemory() bool {
@@ -189,14 +173,14 @@ func (u *Unit) ExitKeepsMemory() bool {
 
 // running lists the processes that run the file at path.
 func running(path string) []int {
-	ino, dev, err := fileID(path)
+	want, err := os.Stat(path)
 	if err != nil {
 		return nil
 	}
 	links, _ := filepath.Glob("/proc/[0-9]*/exe")
 	var out []int
 	for _, l := range links {
-		if i, d, err := fileID(l); err == nil && i == ino && d == dev && len(out) < maxWatched {
+		if st, err := os.Stat(l); err == nil && os.SameFile(st, want) && len(out) < maxWatched {
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(l))); err == nil {
 				out = append(out, pid)
 			}
