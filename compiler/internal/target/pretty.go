@@ -170,7 +170,7 @@ func (w *writer) elems(o object, depth int) {
 	t := o.Type
 	e := t.Elem()
 	switch {
-	case e == nil || t.Count < 0 || e.Size <= 0:
+	case e == nil || t.Count < 0 || e.Size < 0 || e.Size == 0 && !t.Go:
 		if o.InMemory && !t.Go {
 			w.number('p', o.Addr, nil)
 			return

@@ -1,0 +1,137 @@
+package godwarf
+
+import (
+	"strings"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/goabi"
+	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// A variable that a closure captures is in the closure itself, if it is never assigned again, its address is not taken and it has at most
+// 128 bytes; else the closure has a pointer to it (cmd/compile/internal/escape, flowClosure). What DWARF calls "&name" is in both
+// cases the pointer by which the closure's code gets at the variable: at the closure's offset is that pointer, or the
+// variable. Only variables that the compiler can keep in registers have their own name when they are in the closure.
+
+// maxByValue is the size of the largest variable that a closure holds itself.
+const maxByValue = 128
+
+// capture says where a captured variable is.
+type capture uint8
+
+const (
+	captureUnknown capture = iota
+	byValue                // in the closure
+	byReference            // the closure has a pointer to it
+)
+
+// captureOf says how the variable "&name" with entry e and type t is captured, at off in the closure.
+func (v *view) captureOf(e *godwarf.Tree, t *types.Ctype, off int64) capture {
+	if t == nil || t.Size > maxByValue || inRegisters(t, 0) || v.outerMoved(dw.Name(e)) {
+		return byReference
+	}
+	code, err := v.im.code(v.i)
+	if err != nil {
+		return captureUnknown
+	}
+	switch use := x86.FieldAt(code, v.im.tab.Entry(v.i), v.s.PC, goabi.RegContext, off, t.Size); {
+	case use == x86.FieldInside:
+		return byValue
+	case use == x86.FieldLoaded && v.home(e):
+		return byReference // without optimisation the code begins by making the pointers to all that is captured
+	case use == x86.FieldThrough && !pointerFirst(t):
+		return byReference
+	}
+	return captureUnknown
+}
+
+// inRegisters reports whether the compiler can keep variables of type t in registers (cmd/compile/internal/ssa, CanSSA).
+func inRegisters(t *types.Ctype, depth int) bool {
+	const maxWords, maxFields, maxDepth = 4, 4, 16
+	if t.Size == 0 {
+		return true
+	}
+	if t.Size > maxWords*8 || depth > maxDepth {
+		return false
+	}
+	switch t.Kind {
+	case types.Array:
+		return t.Count <= 1 && t.Elem() != nil && inRegisters(t.Elem(), depth+1)
+	case types.Struct:
+		fs := t.Fields()
+		if len(fs) > maxFields {
+			return false
+		}
+		for _, f := range fs {
+			if f.Type == nil || !inRegisters(f.Type, depth+1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// pointerFirst reports whether a value of type t begins with a pointer, or may do so.
+func pointerFirst(t *types.Ctype) bool {
+	for range 16 {
+		switch t.Kind {
+		case types.Int, types.Bool, types.Char, types.Float:
+			return t.Size == 8 && t.Kind == types.Int && !t.Signed // uintptr
+		case types.Array:
+			if t = t.Elem(); t == nil {
+				return true
+			}
+		case types.Struct:
+			fs := t.Fields()
+			if len(fs) == 0 || fs[0].Type == nil || fs[0].Type.Size == 0 {
+				return true
+			}
+			t = fs[0].Type
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+// outerMoved reports whether the function around the closure has the variable on the heap: then it is not in the closure. heap is its
+// name with the ampersand.
+func (v *view) outerMoved(heap string) bool {
+	name := v.im.funcOf(v.i).Name
+	for {
+		dot := strings.LastIndexByte(name, '.')
+		if dot < 0 {
+			return false
+		}
+		part := name[dot+1:]
+		number := strings.Trim(part, "0123456789") == ""
+		if !number && !strings.HasPrefix(part, "func") && !strings.HasPrefix(part, "gowrap") && !strings.HasPrefix(part, "deferwrap") {
+			return false
+		}
+		name = name[:dot]
+		i := v.im.namedFunc(name)
+		if i < 0 {
+			continue
+		}
+		sig, err := v.im.signature(i)
+		if err != nil || sig.tree == nil {
+			return false
+		}
+		plain, moved := 0, 0
+		for _, x := range dw.AllVars(sig.tree) {
+			switch n := dw.Name(x.Tree); {
+			case x.In != sig.tree || closureOffset(x.Tree) >= 0:
+			case n == heap:
+				moved++
+			case n == heap[1:]:
+				plain++
+			}
+		}
+		if plain+moved > 0 {
+			return moved == 1 && plain <= 1 // several variables may have the name
+		}
+	}
+}

@@ -1,0 +1,478 @@
+package tests
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// goType is a random type of the generated program: its spelling, and how to make a value of it and write it as "$x$$" does.
+type goType struct {
+	name   string
+	leaves int // values in its text
+	depth  int // of structures and arrays
+	format string
+	make   string
+}
+
+// generator writes a Go program of functions with random signatures, whose callers write down each call's arguments and results, and
+// the script that should see the same.
+type generator struct {
+	*rand.Rand
+	types        []*goType
+	decls, calls strings.Builder
+	script       strings.Builder
+	funcs        int
+}
+
+func (g *generator) one(s ...string) string { return s[g.IntN(len(s))] }
+
+// basic lists types with the Go expression that makes a value of the number n, and the one that writes the value v.
+var basic = []struct{ name, make, format string }{
+	{"bool", "n&1 == 1", "truth(v)"},
+	{"int8", "int8(n)", "strconv.FormatInt(int64(v), 10)"},
+	{"int16", "int16(n * 77)", "strconv.FormatInt(int64(v), 10)"},
+	{"int32", "int32(n * 0x10001)", "strconv.FormatInt(int64(v), 10)"},
+	{"int64", "int64(n * 0x100000001)", "strconv.FormatInt(int64(v), 10)"},
+	{"int", "-int(n)", "strconv.FormatInt(int64(v), 10)"},
+	{"uint8", "uint8(n * 3)", "strconv.FormatUint(uint64(v), 10)"},
+	{"uint16", "uint16(n * 99)", "strconv.FormatUint(uint64(v), 10)"},
+	{"uint32", "^uint32(n)", "strconv.FormatUint(uint64(v), 10)"},
+	{"uint64", "^uint64(n)", "strconv.FormatUint(uint64(v), 10)"},
+	{"uint", "uint(n)", "strconv.FormatUint(uint64(v), 10)"},
+	{"uintptr", "uintptr(n << 33)", "strconv.FormatUint(uint64(v), 10)"},
+	{"float32", "float32(n) / 4", `"?"`},
+	{"float64", "float64(n) / 8", `"?"`},
+	{"complex64", "complex(float32(n), 2)", `"?"`},
+	{"complex128", "complex(3, float64(n))", `"?"`},
+	{"string", `"text"[n%5:] + strconv.FormatUint(n, 36)`, `"\"" + v + "\""`},
+	{"[]int16", "hold(make([]int16, n%4, n%4+n%3))", `fmt.Sprintf("[%d/%d]0x%x", len(v), cap(v), uintptr(unsafe.Pointer(unsafe.SliceData(v))))`},
+	{"[]string", "hold([]string{strconv.Itoa(int(n))})", `fmt.Sprintf("[%d/%d]0x%x", len(v), cap(v), uintptr(unsafe.Pointer(unsafe.SliceData(v))))`},
+	{"any", "any(keep(new(int)))", "words(unsafe.Pointer(&v))"},
+	{"error", "error(keep(new(failure)))", "words(unsafe.Pointer(&v))"},
+	{"map[string]int", "hold(map[string]int{\"a\": int(n)})", "word(unsafe.Pointer(&v))"},
+	{"chan int", "hold(make(chan int, 1))", "word(unsafe.Pointer(&v))"},
+	{"func() int", "hold(func() int { return int(n) })", "word(unsafe.Pointer(&v))"},
+	{"unsafe.Pointer", "unsafe.Pointer(keep(new(uint64)))", "word(unsafe.Pointer(&v))"},
+	{"*int64", "keep(new(int64))", "word(unsafe.Pointer(&v))"},
+}
+
+const signatureHead = `package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+type failure uint64
+
+func (f *failure) Error() string { return "failure" }
+
+var (
+	counter uint64
+	told    strings.Builder
+	kept    []any
+	depth   int
+)
+
+func next() uint64 { counter++; return counter }
+
+func keep[T any](p *T) *T { kept = append(kept, p); return p }
+
+func hold[T any](v T) T { kept = append(kept, v); return v } // what it points to is on the heap, and stays where it is
+
+func truth(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+func word(p unsafe.Pointer) string  { return fmt.Sprintf("0x%x", *(*uintptr)(p)) }
+func words(p unsafe.Pointer) string { w := *(*[2]uintptr)(p); return fmt.Sprintf("(0x%x,0x%x)", w[0], w[1]) }
+
+//go:noinline
+func use(n int) (sum int) {
+	var b [300]byte
+	if n > 0 {
+		sum = use(n - 1)
+	}
+	for i := range b {
+		sum += int(b[i])
+	}
+	return sum
+}
+
+var _ = strconv.Itoa
+`
+
+// newType makes a type of the types that there are.
+func (g *generator) newType() {
+	id := len(g.types)
+	name := fmt.Sprintf("T%d", id)
+	t := &goType{name: name, make: fmt.Sprintf("make%d(next())", id), format: fmt.Sprintf("text%d", id)}
+	d := &g.decls
+	small := func(leaves int) *goType {
+		for {
+			if e := g.types[g.IntN(len(g.types))]; e.leaves <= leaves && e.depth < 3 {
+				return e
+			}
+		}
+	}
+	switch g.IntN(4) {
+	case 0: // array
+		n := g.IntN(4)
+		if g.IntN(3) == 0 {
+			n = 1
+		}
+		e := small(6)
+		t.leaves, t.depth = n*e.leaves, e.depth+1
+		if n == 0 {
+			t.leaves = 1
+		}
+		fmt.Fprintf(d, "type %s [%d]%s\n\nfunc make%d(n uint64) (v %s) {\n\tfor i := range v {\n\t\tv[i] = %s\n\t}\n\treturn v\n}\n\n", name, n, e.name, id, name, e.make)
+		fmt.Fprintf(d, "func text%d(v %s) string {\n\tvar s []string\n\tfor _, e := range v {\n\t\ts = append(s, %s(e))\n\t}\n\treturn \"[\" + strings.Join(s, \" \") + \"]\"\n}\n\n", id, name, e.format)
+	default:
+		var fields, set, text []string
+		for i := range g.IntN(6) {
+			e := small(5)
+			if t.leaves+e.leaves > 24 {
+				break
+			}
+			t.leaves += e.leaves
+			t.depth = max(t.depth, e.depth)
+			f := fmt.Sprintf("A%d", i)
+			switch {
+			case g.IntN(12) == 0:
+				fields = append(fields, "\t_ "+g.one("int8", "int32", "int64", "[3]byte"))
+				text = append(text, "")
+				fields, text = fields[:len(fields)-1], text[:len(text)-1]
+			case strings.HasPrefix(e.name, "T") && g.IntN(4) == 0 && !strings.Contains(strings.Join(fields, "\n"), e.name+"\n"):
+				f = e.name
+				fields = append(fields, "\t"+e.name+"\n")
+				set = append(set, fmt.Sprintf("\tv.%s = %s\n", f, e.make))
+				text = append(text, fmt.Sprintf("\"%s:\" + %s(v.%s)", f, e.format, f))
+				continue
+			}
+			fields = append(fields, fmt.Sprintf("\t%s %s\n", f, e.name))
+			set = append(set, fmt.Sprintf("\tv.%s = %s\n", f, e.make))
+			text = append(text, fmt.Sprintf("\"%s:\" + %s(v.%s)", f, e.format, f))
+		}
+		t.depth++
+		t.leaves = max(t.leaves, 1)
+		fmt.Fprintf(d, "type %s struct {\n%s}\n\nfunc make%d(n uint64) (v %s) {\n%s\treturn v\n}\n\n", name, strings.Join(fields, ""), id, name, strings.Join(set, ""))
+		if len(text) == 0 {
+			text = []string{`""`}
+		}
+		fmt.Fprintf(d, "func text%d(v %s) string {\n\treturn \"{\" + %s + \"}\"\n}\n\n", id, name, strings.Join(text, ` + ", " + `))
+		if g.IntN(2) == 0 { // and a pointer to it
+			p := &goType{name: "*" + name, leaves: t.leaves, depth: 9, make: fmt.Sprintf("keep(point%d())", id), format: fmt.Sprintf("behind%d", id)}
+			fmt.Fprintf(d, "func point%d() *%s { v := %s; return &v }\n\nfunc behind%[1]d(p *%[2]s) string { return \"&\" + text%[1]d(*p) }\n\n", id, name, t.make)
+			defer func() { g.types = append(g.types, p) }()
+		}
+	}
+	g.types = append(g.types, t)
+}
+
+// function writes function n, its caller and its probes.
+func (g *generator) function(n, all int) {
+	pick := func() *goType { return g.types[g.IntN(len(g.types))] }
+	type arg struct {
+		name  string
+		t     *goType
+		shape string // the type parameter that stands for t
+	}
+	var params, results []arg
+	for i := range g.IntN(12) {
+		params = append(params, arg{name: fmt.Sprintf("p%d", i), t: pick()})
+	}
+	if g.IntN(5) == 0 && len(params) > 0 {
+		params[g.IntN(len(params))].name = "_"
+	}
+	for i := range g.IntN(7) {
+		results = append(results, arg{name: fmt.Sprintf("r%d", i), t: pick()})
+	}
+	named := g.IntN(2) == 0
+	list := func(as []arg, names bool) string {
+		var s []string
+		for _, a := range as {
+			t := a.t.name
+			if a.shape != "" {
+				t = a.shape
+			}
+			if names {
+				t = a.name + " " + t
+			}
+			s = append(s, t)
+		}
+		return strings.Join(s, ", ")
+	}
+	name, head, on := fmt.Sprintf("F%d", n), "", ""
+	probe, shape, captured := "main."+name, "", []arg(nil)
+	switch g.IntN(6) {
+	case 0: // generic: some of the parameters are of its type parameters
+		var vars []string
+		shapes := map[*goType]string{}
+		for i := range params {
+			if t := params[i].t; t.depth < 9 && g.IntN(2) == 0 {
+				if shapes[t] == "" {
+					shapes[t] = fmt.Sprintf("P%d", len(vars))
+					vars = append(vars, shapes[t]+" any")
+				}
+				params[i].shape = shapes[t]
+			}
+		}
+		if len(vars) > 0 {
+			shape = "[" + strings.Join(vars, ", ") + "]"
+			probe += "[...]"
+		}
+	case 1: // a closure
+		for i := range 1 + g.IntN(4) {
+			captured = append(captured, arg{name: fmt.Sprintf("c%d", i), t: pick()})
+		}
+		probe += ".func1"
+	}
+	if shape == "" && captured == nil && g.IntN(3) == 0 { // a method
+		for {
+			t := pick()
+			if base := strings.TrimPrefix(t.name, "*"); strings.HasPrefix(base, "T") {
+				head, on = fmt.Sprintf("(p99 %s) ", t.name), "a99."
+				probe = "main." + t.name + "." + name
+				if base != t.name {
+					probe = "main.(" + t.name + ")." + name
+				}
+				params = append([]arg{{name: "p99", t: t}}, params...)
+				break
+			}
+		}
+	}
+	rest := params
+	if head != "" {
+		rest = params[1:]
+	}
+	d, c, s := &g.decls, &g.calls, &g.script
+	signature := fmt.Sprintf("(%s) (%s)", list(rest, true), list(results, named))
+	if captured != nil {
+		fmt.Fprintf(d, "//go:noinline\nfunc %s(%s) func(%s) (%s) {\n", name, list(captured, true), list(rest, false), list(results, false))
+		if g.IntN(2) == 0 { // assigned again, so that it is captured by reference
+			fmt.Fprintf(d, "\tif depth < 0 {\n\t\t%s = %s\n\t}\n", captured[0].name, captured[0].t.make)
+		}
+		fmt.Fprintf(d, "\treturn func%s {\n", signature)
+		for _, a := range captured {
+			fmt.Fprintf(d, "\tif depth < 0 {\n\t\thold(%s)\n\t}\n", a.name)
+		}
+	} else {
+		fmt.Fprintf(d, "//go:noinline\nfunc %s%s%s%s {\n", head, name, shape, signature)
+	}
+	value := func(a arg) string { // a result: a parameter of its type, or a new value
+		for _, p := range params {
+			if p.t == a.t && p.name != "_" && p.shape == "" && g.IntN(3) > 0 {
+				return p.name
+			}
+		}
+		return a.t.make
+	}
+	var values, assigns []string
+	for _, r := range results {
+		v := value(r)
+		values = append(values, v)
+		assigns = append(assigns, fmt.Sprintf("\t%s = %s\n", r.name, v))
+	}
+	inner := ""
+	if n+1 < all {
+		inner = fmt.Sprintf("\tcall%d()\n", n+1+g.IntN(all-n-1))
+	}
+	ret := "\treturn " + strings.Join(values, ", ") + "\n"
+	switch g.IntN(6) {
+	case 0:
+		fmt.Fprintf(d, "\tuse(%d)\n%s", g.IntN(20), ret)
+	case 1:
+		fmt.Fprintf(d, "%s\tif next()%%3 == 0 {\n\t%s\t}\n\tuse(3)\n%[2]s", inner, ret)
+	case 2:
+		if named {
+			fmt.Fprintf(d, "\tdefer func() {\n%s\t}()\n%s%s", strings.Join(assigns, ""), inner, ret)
+		} else {
+			fmt.Fprintf(d, "\tdefer use(2)\n%s%s", inner, ret)
+		}
+	case 3:
+		if named {
+			fmt.Fprintf(d, "\tdefer func() {\n\t\trecover()\n%s\t}()\n\tuse(1)\n\tpanic(name)\n", strings.Join(assigns, ""))
+		} else {
+			d.WriteString(ret)
+		}
+	case 4:
+		fmt.Fprintf(d, "\tfor i := range 3 {\n\t\tif depth += i; depth > 1<<40 {\n\t\t\tbreak\n\t\t}\n\t}\n%s", ret)
+	default:
+		d.WriteString(ret)
+	}
+	if captured != nil {
+		d.WriteString("}\n")
+	}
+	d.WriteString("}\n\n")
+
+	text := func(mark string, as []arg, of func(int) string) (prog, script string) {
+		prog, script = fmt.Sprintf("\ttold.WriteString(\"%s F%d\"", mark, n), fmt.Sprintf("printf(\"%s F%d", mark, n)
+		args := ""
+		for i, a := range as {
+			if a.name == "_" {
+				continue
+			}
+			prog += fmt.Sprintf(" + \" | \" + %s(%s)", a.t.format, of(i))
+			script += " | %s"
+			switch {
+			case strings.HasPrefix(a.name, "c"): // what is not used may be gone
+				args += fmt.Sprintf(", @defined($%s$$) ? $%[1]s$$ : \"gone\"", a.name)
+			case mark == "E" || named:
+				args += ", $" + a.name + "$$"
+			case len(as) == 1:
+				args += ", $return$$"
+			default:
+				args += ", $return[" + strconv.Itoa(i) + "]$$"
+			}
+		}
+		return prog + " + \"\\n\")\n", script + "\\n\"" + args + ")"
+	}
+	fmt.Fprintf(c, "func call%d() {\n\tif depth++; depth > 400 {\n\t\treturn\n\t}\n", n)
+	var given, got, caught []string
+	for _, p := range captured {
+		fmt.Fprintf(c, "\t%s := %s\n", p.name, p.t.make)
+		caught = append(caught, p.name)
+	}
+	if captured != nil {
+		fmt.Fprintf(c, "\tf := hold(F%d(%s))\n", n, strings.Join(caught, ", "))
+		name = "f"
+	}
+	for i, p := range params {
+		v := fmt.Sprintf("a%d", i)
+		if i == 0 && head != "" {
+			v = "a99"
+		} else {
+			given = append(given, v)
+		}
+		fmt.Fprintf(c, "\t%s := %s\n", v, p.t.make)
+	}
+	prog, script := text("E", append(params[:len(params):len(params)], captured...), func(i int) string {
+		switch {
+		case i == 0 && head != "":
+			return "a99"
+		case i >= len(params):
+			return captured[i-len(params)].name
+		}
+		return fmt.Sprintf("a%d", i)
+	})
+	c.WriteString(prog)
+	fmt.Fprintf(s, "probe process(@1).function(%q) { %s }\n", probe, script)
+	for i := range results {
+		got = append(got, fmt.Sprintf("g%d", i))
+	}
+	call := fmt.Sprintf("%s%s(%s)", on, name, strings.Join(given, ", "))
+	if len(got) > 0 {
+		call = strings.Join(got, ", ") + " := " + call
+	}
+	prog, script = text("R", results, func(i int) string { return fmt.Sprintf("g%d", i) })
+	fmt.Fprintf(c, "\t%s\n%s}\n\n", call, prog)
+	fmt.Fprintf(s, "probe process(@1).function(%q).return { %s }\n", probe, script)
+}
+
+// program gives the source and the script for a seed.
+func program(seed uint64) (source, script string) {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7))}
+	for i, b := range basic {
+		id := 1000 + i
+		g.types = append(g.types, &goType{name: b.name, leaves: 3, make: fmt.Sprintf("make%d(next())", id), format: fmt.Sprintf("text%d", id)})
+		fmt.Fprintf(&g.decls, "func make%d(n uint64) %s { return %s }\n\nfunc text%[1]d(v %[2]s) string { return %[4]s }\n\n", id, b.name, b.make, b.format)
+	}
+	for range 20 {
+		g.newType()
+	}
+	const funcs = 24
+	for i := range funcs {
+		g.function(i, funcs)
+	}
+	var main strings.Builder
+	main.WriteString("func main() {\n\tuse(0)\n")
+	for i := range funcs {
+		fmt.Fprintf(&main, "\tdepth = 0\n\tcall%d()\n", i)
+	}
+	main.WriteString("\tos.Stdout.WriteString(told.String())\n}\n")
+	return strings.Replace(signatureHead, "var _ =", "var name = \"x\"\n\nvar _ =", 1) + g.decls.String() + g.calls.String() + main.String(), g.script.String()
+}
+
+// TestSignatures: functions with random parameters and results, written and called by a random program. What gostap shows of them at entries
+// and returns is what their callers write down. GOSTAP_SEEDS says how many programs (1).
+func TestSignatures(t *testing.T) {
+	needRoot(t)
+	seeds, first := 1, uint64(1)
+	if n, err := strconv.Atoi(os.Getenv("GOSTAP_SEEDS")); err == nil {
+		seeds = n
+	}
+	if n, err := strconv.ParseUint(os.Getenv("GOSTAP_SEED"), 10, 64); err == nil {
+		first = n
+	}
+	dir := t.TempDir()
+	for seed := first; seed < first+uint64(seeds); seed++ {
+		source, script := program(seed)
+		src := filepath.Join(dir, "main.go")
+		if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		builds := [][]string{nil, {"-gcflags=-N -l"}, {"-buildmode=pie"}}
+		for _, flags := range builds {
+			t.Run(fmt.Sprint(seed, flags), func(t *testing.T) {
+				prog := filepath.Join(dir, "prog")
+				if msg, err := exec.Command("go", append(append([]string{"build", "-o", prog}, flags...), src)...).CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, msg)
+				}
+				out := filepath.Join(dir, "out")
+				s := begin(t, "-e", script, prog, "-c", prog+" > "+out)
+				status := s.end()
+				if status != 0 || s.stderr() != "" {
+					t.Errorf("status %d\n%s", status, s.stderr())
+				}
+				want, err := os.ReadFile(out)
+				if err != nil || len(want) < 1000 {
+					t.Fatalf("the program wrote %d bytes, %v", len(want), err)
+				}
+				got := s.stdout()
+				a, b := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+				gone := 0
+				same := func(got, want string) bool {
+					g, w := strings.Split(got, " | "), strings.Split(want, " | ")
+					for i := range g {
+						if len(g) != len(w) || g[i] != w[i] && g[i] != "gone" {
+							return false
+						}
+						if g[i] == "gone" {
+							gone++
+						}
+					}
+					return true
+				}
+				shown := 0
+				for i := range min(len(a), len(b)) {
+					if !same(a[i], b[i]) {
+						t.Errorf("line %d\n got %s\nwant %s", i, a[i], b[i])
+						if shown++; shown > 5 {
+							break
+						}
+					}
+				}
+				if gone > 0 && slices.Contains(flags, "-gcflags=-N -l") {
+					t.Errorf("%d captured variables are not there without optimisation", gone)
+				}
+				if len(a) != len(b) {
+					t.Errorf("%d lines of %d", len(a), len(b))
+				}
+			})
+		}
+	}
+}
