@@ -106,7 +106,7 @@ func (c *checker) loops(in *elab.Info, body *ast.Block) {
 // loop refuses changes to g inside of a loop over it, as stap does, also to elements that exist.
 func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
 	name := g.Decl.Name.Name
-	InspectLive(in, loop.Body, func(n ast.Node) bool {
+	look := func(n ast.Node) bool {
 		changes(in, n, func(v *elab.Global, op string, _ *ast.Index) {
 			if v != g {
 				return
@@ -129,7 +129,16 @@ func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
 			}
 		}
 		return true
-	})
+	}
+	for _, e := range loop.Slice {
+		if e != nil {
+			InspectLive(in, e, look)
+		}
+	}
+	if loop.Limit != nil {
+		InspectLive(in, loop.Limit, look)
+	}
+	InspectLive(in, loop.Body, look)
 }
 
 // calls finds a place where a call of f changes g.

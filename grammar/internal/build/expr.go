@@ -149,6 +149,8 @@ func (b *Builder) climb(f *flat, min int) part {
 			if op.Type == stapparse.StapParserMATCH || op.Type == stapparse.StapParserNMATCH {
 				if l, ok := y.(*ast.Literal); !ok || !l.IsString {
 					b.errorf(code.BadOperand, y.Range(), "the right side of %s must be a literal string", op.Text)
+				} else if next := f.op(); next != nil && level(next.Type) == levelCompare {
+					b.errorf(code.BadOperand, next.Span(), "%s cannot follow the pattern of %s", next.Text, op.Text).Hintf("use parentheses")
 				}
 			}
 			if op.Type == stapparse.StapParserDOT && op.Glued && right.first.Glued && isNumber(left.last) && isNumber(right.first) {

@@ -14,6 +14,7 @@ type retyper struct {
 	ahead   *Tok // read, not yet given out
 	operand bool // the token before ends an operand
 	last    int  // type of the token before
+	closed  bool // the token before ends an operand that no ++ follows: the array of in, the pattern of =~
 	open    []bracket
 	// pairs are the braces closed since open was empty last, in the order of their ends.
 	pairs [][2]*Tok
@@ -45,8 +46,22 @@ func (x *Filter) Next() *Tok {
 		return t
 	}
 	x.retype(t)
+	x.closed = x.closes(t.Type)
 	x.last = t.Type
 	return t
+}
+
+// closes reports whether a token of type typ, which comes next, ends an operand that no ++ follows.
+func (x *Filter) closes(typ int) bool {
+	switch typ {
+	case stapparse.StapLexerID:
+		return x.last == stapparse.StapLexerIN
+	case stapparse.StapLexerSTRING:
+		return x.last == stapparse.StapLexerMATCH || x.last == stapparse.StapLexerNMATCH
+	case stapparse.StapLexerSTRING_MORE:
+		return x.closed
+	}
+	return false
 }
 
 // peek is the type of the token after the one being retyped.
@@ -101,7 +116,7 @@ func (x *Filter) retype(t *Tok) {
 		ends = true
 	case stapparse.StapLexerINC, stapparse.StapLexerDEC:
 		// Behind one ++ the next begins another statement: x++ ++y.
-		ends = x.operand && x.last != stapparse.StapLexerINC && x.last != stapparse.StapLexerDEC
+		ends = x.operand && !x.closed && x.last != stapparse.StapLexerINC && x.last != stapparse.StapLexerDEC
 		if !ends {
 			t.Type = prefix(t.Type)
 		}
@@ -281,7 +296,7 @@ func (x *Filter) Open() []*Tok {
 // given out last, or at the next one if t is nil.
 func (x *Filter) Restart(t *Tok) {
 	x.open = x.open[:0]
-	x.operand, x.last, x.points = false, 0, false
+	x.operand, x.last, x.points, x.closed = false, 0, false, false
 	if t != nil {
 		x.retype(t)
 		x.last = t.Type
