@@ -39,6 +39,9 @@ var (
 	_ debuginfo.Identified = (*Image)(nil)
 )
 
+// Trim gives back the memory that holds what was read of the file.
+func (im *Image) Trim() { im.f.Trim() }
+
 // Open opens the program or library at path.
 func Open(path string) (*Image, error) {
 	f, err := dw.OpenELF(path)

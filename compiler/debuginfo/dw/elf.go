@@ -100,6 +100,13 @@ func openFD(fd *os.File, path string) (*File, error) {
 	return f, nil
 }
 
+// Trim gives back the memory that holds what was read of the file; it is read again when it is looked at.
+func (f *File) Trim() {
+	if f.mem != nil && f.path != "memory" {
+		unix.Madvise(f.mem, unix.MADV_DONTNEED)
+	}
+}
+
 // newFile makes a File of bytes, for tests and fuzzing.
 func newFile(mem []byte) (*File, error) {
 	f := &File{path: "memory", mem: mem, sections: map[string][]byte{}, secErr: map[string]error{}, noDebug: true}

@@ -52,6 +52,12 @@ type Image struct {
 
 var _ debuginfo.Image = (*Image)(nil)
 
+// Trim drops what is there for searches through the whole program only.
+func (im *Image) Trim() {
+	im.lookups, im.byName, im.firsts = 0, nil, nil
+	im.f.Trim()
+}
+
 // Is reports whether f is a Go program, by its section headers.
 func Is(f *dw.File) bool { return pclntab.Has(f.ELF()) }
 

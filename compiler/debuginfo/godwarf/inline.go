@@ -78,7 +78,9 @@ func (im *Image) inlineSite(host int, calls []pclntab.Inlined, n int) *debuginfo
 	pc := im.inlineEntry(host, c)
 	in.Site = im.site(host, pc, debuginfo.AtInline)
 	in.Site.Inline = in
-	im.copies[in] = copyID{host, n}
+	if im.HasTypes() {
+		im.copies[in] = copyID{host, n}
+	}
 	return in
 }
 
@@ -230,11 +232,11 @@ func (im *Image) inlinedFunc(host int, calls []pclntab.Inlined, n int) *debuginf
 func (im *Image) ownFile(host, n int) string {
 	if im.firsts == nil || im.hostOf != host {
 		im.hostOf, im.firsts = host, map[int]string{}
-		for _, r := range im.tab.Rows(host) {
+		im.tab.EachRow(host, func(r *pclntab.Row) {
 			if _, ok := im.firsts[r.Inline]; !ok {
 				im.firsts[r.Inline] = r.File
 			}
-		}
+		})
 	}
 	return im.firsts[n]
 }

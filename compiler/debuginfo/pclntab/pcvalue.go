@@ -163,17 +163,23 @@ type Row struct {
 }
 
 // Rows lists function i's code by source line, in address order. Neighbouring rows differ.
-func (t *Table) Rows(i int) []Row {
+func (t *Table) Rows(i int) (rows []Row) {
+	t.EachRow(i, func(r *Row) { rows = append(rows, *r) })
+	return rows
+}
+
+// EachRow calls f with each of Rows(i); the row is f's for the call only.
+func (t *Table) EachRow(i int, f func(*Row)) {
 	r := t.record(i)
 	if r == nil {
-		return nil
+		return
 	}
 	entry, end := t.Entry(i), t.End(i)
 	cu := le.Uint32(r[recCU:])
 	line := t.pcvalue(le.Uint32(r[recPCLine:]), entry)
 	file := t.pcvalue(le.Uint32(r[recPCFile:]), entry)
 	inl := t.pcvalue(t.pcdata(r, pcdataInlTree), entry)
-	var rows []Row
+	var row Row
 	var names [2]string // the last two files, by value: code alternates between a function and what is inlined in it
 	var vals = [2]int32{-1, -1}
 	name := func(v int32) string {
@@ -186,32 +192,31 @@ func (t *Table) Rows(i int) []Row {
 		return names[0]
 	}
 	if !line.next() || !file.next() {
-		return nil
+		return
 	}
 	hasInl := inl.next()
 	for pc := entry; pc < end; {
 		for line.pc <= pc {
 			if !line.next() {
-				return rows
+				return
 			}
 		}
 		for file.pc <= pc {
 			if !file.next() {
-				return rows
+				return
 			}
 		}
 		for hasInl && inl.pc <= pc {
 			hasInl = inl.next()
 		}
-		row := Row{Lo: pc, Hi: min(line.pc, file.pc, end), File: name(file.val), Line: int(max(line.val, 0)), Inline: -1}
+		row = Row{Lo: pc, Hi: min(line.pc, file.pc, end), File: name(file.val), Line: int(max(line.val, 0)), Inline: -1}
 		if hasInl {
 			row.Inline = int(max(inl.val, -1))
 			row.Hi = min(row.Hi, inl.pc)
 		}
 		pc = row.Hi
-		rows = append(rows, row)
+		f(&row)
 	}
-	return rows
 }
 
 // Files calls f with every source file of the table until f returns false.

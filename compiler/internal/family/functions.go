@@ -51,15 +51,21 @@ func eachOf[T any](m *match, of []T, find func(*match, T) []*probe.Site) (sites 
 	for _, x := range of {
 		one := &match{env: m.env, req: m.req}
 		sites = append(sites, find(one, x)...)
-		for _, d := range one.diag {
-			if d.Severity == diag.Error {
-				failed = append(failed, d)
-			} else {
-				m.diag.Add(d)
-			}
-		}
+		failed = append(failed, m.take(one)...)
 	}
 	return sites, failed
+}
+
+// take adds what is said in a match for one image to m, and gives the errors.
+func (m *match) take(one *match) (failed diag.List) {
+	for _, d := range one.diag {
+		if d.Severity == diag.Error {
+			failed = append(failed, d)
+		} else {
+			m.diag.Add(d)
+		}
+	}
+	return failed
 }
 
 // means reports whether a function is declared in the pattern's file and at its line.

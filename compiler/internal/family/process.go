@@ -45,19 +45,20 @@ type site struct {
 }
 
 // each runs find for every program of m and gathers the sites. What does not match in one
-// of several programs is left out as long as another has it.
+// of several programs is left out as long as another has it. find may open other files.
 func (m *match) each(last string, find func(*finder)) []*probe.Site {
+	return m.eachIn(last, false, find)
+}
+
+// eachIn is each. apart says that find looks at nothing but its own program: programs are then taken on at the same time.
+func (m *match) eachIn(last string, apart bool, find func(*finder)) []*probe.Site {
 	tail := ""
 	for i := range m.req.Comps {
 		if m.req.Comps[i].Name == last {
 			tail = suffix(m.req.Comps[i+1:])
 		}
 	}
-	sites, failed := eachOf(m, m.libraries(m.programs()), func(m *match, p program) []*probe.Site {
-		img := m.image(p)
-		if img == nil {
-			return nil
-		}
+	look := func(m *match, p program, img debuginfo.Image) []*probe.Site {
 		run := func(m *match, img debuginfo.Image) *finder {
 			f := &finder{match: m, prog: p, img: img, path: img.Path(), tail: tail, seen: map[site]bool{}}
 			if m.env.foreign(p.path) {
@@ -73,7 +74,20 @@ func (m *match) each(last string, find func(*finder)) []*probe.Site {
 			return m.inBoth(m.at(last), img, run)
 		}
 		return run(m, img).sites
-	})
+	}
+	progs := m.libraries(m.programs())
+	var sites []*probe.Site
+	var failed diag.List
+	if len(progs) > 1 && apart {
+		sites, failed = m.atOnce(progs, look)
+	} else {
+		sites, failed = eachOf(m, progs, func(m *match, p program) []*probe.Site {
+			if img := m.image(p); img != nil {
+				return look(m, p, img)
+			}
+			return nil
+		})
+	}
 	if len(sites) == 0 {
 		m.diag.AddAll(failed)
 	}
@@ -90,6 +104,30 @@ func suffix(cs []probe.Comp) string {
 
 // add makes a probe.Site of a place in the image.
 func (f *finder) add(kind probe.Kind, s debuginfo.Site, what, name string) error {
+	return f.addAs(kind, s, func() *resolved { return f.resolve(what, name) })
+}
+
+// resolved is a probe point with the name of what was found; sites of the same share it.
+type resolved struct {
+	point string
+	comps []probe.Comp
+}
+
+// resolve puts a name into the probe point.
+func (f *finder) resolve(what, name string) *resolved {
+	head := f.head()
+	r := &resolved{point: head + `.` + what + `("` + name + `")` + f.tail, comps: slices.Clone(f.req.Comps)}
+	name = r.point[len(head)+len(what)+3:][:len(name)] // no string of its own
+	for i := range r.comps {
+		if r.comps[i].Name == what && r.comps[i].Arg != nil && r.comps[i].Arg.IsString {
+			r.comps[i].Arg = text(name)
+		}
+	}
+	return r
+}
+
+// addAs is add for a probe point that is asked for once there is a site.
+func (f *finder) addAs(kind probe.Kind, s debuginfo.Site, point func() *resolved) error {
 	fn := ""
 	if s.Inline != nil && s.Kind == debuginfo.AtInline && s.Inline.Func != nil {
 		fn = s.Inline.Func.Name
@@ -107,21 +145,13 @@ func (f *finder) add(kind probe.Kind, s debuginfo.Site, what, name string) error
 		// The kernel would find out only when a program with the code is running, and say nothing when one starts later.
 		return fmt.Errorf("the kernel allows no probe on the instruction at %#x (a breakpoint, a lock prefix, or a vector instruction)", s.PC)
 	}
-	head := f.head()
-	point := head + `.` + what + `("` + name + `")` + f.tail
-	name = point[len(head)+len(what)+3:][:len(name)] // no string of its own
-	comps := slices.Clone(f.req.Comps)
-	for i := range comps {
-		if comps[i].Name == what && comps[i].Arg != nil && comps[i].Arg.IsString {
-			comps[i].Arg = text(name)
-		}
-	}
-	st, err := f.place(kind, s, fn, comps)
+	r := point()
+	st, err := f.place(kind, s, fn, r.comps)
 	if err != nil {
 		return err
 	}
 	f.seen[key] = true
-	st.Point = point
+	st.Point = r.point
 	f.sites = append(f.sites, st)
 	return nil
 }
@@ -203,7 +233,7 @@ func functions(m *match) []*probe.Site {
 	if !ok {
 		return nil
 	}
-	return m.each("function", func(f *finder) { f.functions(c, pat) })
+	return m.eachIn("function", true, func(f *finder) { f.functions(c, pat) })
 }
 
 func (f *finder) functionAt(c *probe.Comp, pc uint64) {
@@ -352,13 +382,22 @@ func (f *finder) one(fn *debuginfo.Func) error {
 func (f *finder) inlined(c *probe.Comp, sites []*debuginfo.InlineSite, pat pattern) {
 	var names []string
 	var first error
+	points := map[*debuginfo.Func]*resolved{}
 	for _, in := range sites {
 		if in.Func == nil || !pat.means(in.Func) {
 			continue
 		}
 		s := in.Site
 		s.Kind, s.Inline = debuginfo.AtInline, in
-		if err := f.add(probe.Uprobe, s, "function", place(in.Func.Name, in.Func.File, in.Func.Line)); err != nil {
+		point := func() *resolved {
+			r := points[in.Func]
+			if r == nil {
+				r = f.resolve("function", place(in.Func.Name, in.Func.File, in.Func.Line))
+				points[in.Func] = r
+			}
+			return r
+		}
+		if err := f.addAs(probe.Uprobe, s, point); err != nil {
 			if first == nil {
 				first = err
 			}
