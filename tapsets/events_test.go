@@ -134,6 +134,8 @@ func TestUnusedVariables(t *testing.T) {
 	for script, want := range map[string]string{
 		`probe ioblock.request { println(sector) }`:                                                                      "",
 		`probe ioblock.request { println(hw_segments) }`:                                                                 `struct bio has no member "bi_hw_segments"`,
+		`probe json_data { $value = "" }`:                                                                                "",
+		`probe json_data { @json_output_data_start @json_output_data_end }`:                                              "",
 		`probe own = begin { a = $nosuch b = a + 1 c = 5 } probe own { println(c) }`:                                     "",
 		`probe own = begin { a = $nosuch b = a + 1 c = 5 } probe own { println(b) }`:                                     "$nosuch",
 		`global a probe own = begin { a = $nosuch c = 5 } probe own { println(c) }`:                                      "$nosuch",

@@ -97,7 +97,7 @@ func netfilter(m *match) []*probe.Site {
 		h.Priority = int32(n)
 	}
 	env := m.env
-	return []*probe.Site{{Kind: probe.Netfilter, Event: h.String(), Names: &vars{load: func() ([]*debuginfo.Var, error) { return env.packetVars(), nil }}}}
+	return []*probe.Site{{Kind: probe.Netfilter, Event: h.String(), Names: &packetNames{vars{load: func() ([]*debuginfo.Var, error) { return env.packetVars(), nil }}}}}
 }
 
 // priority gives the number of a priority that is written as a name or in digits.
@@ -119,7 +119,7 @@ func (e *Env) packetVars() []*debuginfo.Var {
 		return t
 	}
 	number := &types.Ctype{Kind: types.Int, Name: "unsigned int", Size: 4}
-	out := []*debuginfo.Var{
+	return []*debuginfo.Var{
 		word("skb", pointer("struct sk_buff"), probe.NetSkb, true),
 		word("in", pointer("struct net_device"), probe.NetIn, true),
 		word("out", pointer("struct net_device"), probe.NetOut, true),
@@ -128,7 +128,17 @@ func (e *Env) packetVars() []*debuginfo.Var {
 		word("sk", pointer("struct sock"), probe.NetSock, true),
 		word("net", pointer("struct net"), probe.NetNamespace, true),
 	}
-	verdict := &types.Ctype{Kind: types.Int, Name: "int", Size: 4, Signed: true}
-	return append(out, &debuginfo.Var{Name: "verdict", Kind: debuginfo.Param, Type: verdict,
-		Place: loc.Place{Type: verdict, InMemory: true, Addr: loc.Event(probe.NetVerdict), Kernel: true, Writable: true}})
+}
+
+// packetNames are the variables of a packet, and $verdict, which is no part of $$vars: it is there for modules alone.
+type packetNames struct{ vars }
+
+// Var implements probe.Names.
+func (n *packetNames) Var(name string) (*debuginfo.Var, error) {
+	if name != "verdict" {
+		return n.vars.Var(name)
+	}
+	t := &types.Ctype{Kind: types.Int, Name: "int", Size: 4, Signed: true}
+	return &debuginfo.Var{Name: name, Kind: debuginfo.Param, Type: t,
+		Place: loc.Place{Type: t, InMemory: true, Addr: loc.Event(probe.NetVerdict), Kernel: true, Writable: true}}, nil
 }
