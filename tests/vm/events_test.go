@@ -37,12 +37,12 @@ var eventScripts = []kernelScript{
 		probe end { println("started ", started > 0, " released ", released, " on ", on) }`,
 		want: []string{"started 1 released 1 on 1"}},
 	{name: "tty", run: "RUN -c 'sh -c \"echo hello >/dev/tty1; stty -F /dev/ptmx rows 33 cols 44\"'", script: `
-		probe tty.open { if (file_name == "tty1") printf("open %s %d %d\n", file_name, file_mode & 3, inode_number > 0) }
+		probe tty.open { if (file_name == "tty1") printf("opened %s %d %d\n", file_name, file_mode & 3, inode_number > 0) }
 		probe tty.write { if (file_name == "tty1") printf("write %s %d %s", name, nr, user_string_n(buffer, nr)) }
 		probe tty.release { if (file_name == "tty1") printf("release %d\n", inode_state >= 0) }
 		probe tty.init { printf("init %s %s|%s\n", driver_name, name, module) }
 		probe tty.resize { printf("%s from %d %d to %d %d\n", name, old_row, old_col, new_row, new_col) }`,
-		want: []string{"init pty_master ptm| open tty1 2 1 pts0 from 0 0 to 33 0 pts0 from 33 0 to 33 44 rc 0 release 1 write write 6 hello"}},
+		want: []string{"init pty_master ptm| opened tty1 2 1 pts0 from 0 0 to 33 0 pts0 from 33 0 to 33 44 rc 0 release 1 write write 6 hello"}},
 	{name: "netfilter", run: "ip link set lo up 2>/dev/null || ifconfig lo up; RUN -c 'ping -c 5 -s 200 127.0.0.1' >/tmp/netfilter; grep -v -e PING -e bytes -e round -e statistics -e ^$ /tmp/netfilter", script: `
 		global n
 		probe netfilter.ip.local_in { if (protocol == 1) n[name, pf, saddr, length, indev_name]++ }
