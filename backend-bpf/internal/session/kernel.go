@@ -20,47 +20,36 @@ import (
 // CodeNoKprobes: the kernel has no probes in itself.
 const CodeNoKprobes diag.Code = "no-kprobes"
 
-// checkKprobes refuses kernel probes before anything is loaded where there are none.
-func (s *Session) checkKprobes() error {
-	for i := range s.plan.Attach {
-		a := &s.plan.Attach[i]
-		if !a.Kind.InKernel() {
-			continue
-		}
-		why := features.Probe(features.Kprobe)
-		if why == nil {
-			return nil
-		}
-		d := &diag.Diagnostic{Phase: diag.Load, Code: CodeNoKprobes, Message: fmt.Sprintf("cannot probe functions of the kernel: %v", why),
-			Hint: "tracepoints (kernel.trace) and system calls (syscall) need no kprobes; --info lists what this kernel has, and --runtime=kernel needs kprobes as well"}
-		if features.Probe(features.BPF) != nil {
-			d.Code, d.Hint = CodeRights, features.Refusal()
-		}
-		if a.Probe >= 0 && a.Probe < len(s.plan.Program.Probes) {
-			d.Span = source.At(s.plan.Program.Probes[a.Probe].Pos)
-		}
-		return d
-	}
-	return nil
+// lacking is what a kernel may lack that probes of a kind need.
+var lacking = []struct {
+	of      func(probe.Kind) bool
+	needs   features.Feature
+	code    diag.Code
+	what    string
+	instead string
+}{
+	{probe.Kind.InKernel, features.Kprobe, CodeNoKprobes, "probe functions of the kernel",
+		"tracepoints (kernel.trace) and system calls (syscall) need no kprobes; --info lists what this kernel has, and --runtime=kernel needs kprobes as well"},
+	{func(k probe.Kind) bool { return k == probe.Netfilter }, features.Netfilter, CodeKernel, "look at packets with eBPF", "use --runtime=kernel"},
 }
 
-// checkNetfilter refuses to look at packets before anything is loaded where the kernel shows programs none.
-func (s *Session) checkNetfilter() error {
-	for i := range s.plan.Attach {
-		a := &s.plan.Attach[i]
-		if a.Kind != probe.Netfilter {
+// checkKernel refuses, before anything is loaded, probes of kinds that this kernel does not have.
+func (s *Session) checkKernel() error {
+	for _, l := range lacking {
+		at := slices.IndexFunc(s.plan.Attach, func(a plan.Attach) bool { return l.of(a.Kind) })
+		if at < 0 {
 			continue
 		}
-		why := features.Probe(features.Netfilter)
+		why := features.Probe(l.needs)
 		if why == nil {
-			return nil
+			continue
 		}
-		d := &diag.Diagnostic{Phase: diag.Load, Code: CodeKernel, Message: fmt.Sprintf("cannot look at packets with eBPF: %v", why), Hint: "use --runtime=kernel"}
+		d := &diag.Diagnostic{Phase: diag.Load, Code: l.code, Message: fmt.Sprintf("cannot %s: %v", l.what, why), Hint: l.instead}
 		if features.Probe(features.BPF) != nil {
 			d.Code, d.Hint = CodeRights, features.Refusal()
 		}
-		if a.Probe >= 0 && a.Probe < len(s.plan.Program.Probes) {
-			d.Span = source.At(s.plan.Program.Probes[a.Probe].Pos)
+		if n := s.plan.Attach[at].Probe; n >= 0 && n < len(s.plan.Program.Probes) {
+			d.Span = source.At(s.plan.Program.Probes[n].Pos)
 		}
 		return d
 	}

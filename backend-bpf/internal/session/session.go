@@ -83,10 +83,7 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	if err := s.checkPlan(); err != nil {
 		return nil, err
 	}
-	if err := s.checkKprobes(); err != nil {
-		return nil, err
-	}
-	if err := s.checkNetfilter(); err != nil {
+	if err := s.checkKernel(); err != nil {
 		return nil, err
 	}
 	for _, a := range s.plan.Attach {

@@ -24,26 +24,15 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range refs {
-		fn, err := im.container(r)
-		if err != nil {
-			return nil, err
+	err = im.eachCopy(refs, func(fn *function, t *godwarf.Tree) error {
+		in, err := im.copyAt(fn, t)
+		if in != nil {
+			out = append(out, in)
 		}
-		if fn == nil {
-			continue
-		}
-		for _, t := range dw.Inlined(fn.tree) {
-			if t.Offset != r.Die {
-				continue
-			}
-			in, err := im.copyAt(fn, t)
-			if err != nil {
-				return nil, err
-			}
-			if in != nil {
-				out = append(out, in)
-			}
-		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(out) == 0 {
 		return nil, &debuginfo.NotFoundError{What: "inlined function", Name: pattern}
@@ -52,6 +41,28 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 		return cmp.Or(cmp.Compare(a.Site.PC, b.Site.PC), strings.Compare(a.Func.Name, b.Func.Name))
 	})
 	return out, nil
+}
+
+// eachCopy gives f the inlined copies at refs, with the functions that they lie in, as long as it has no error.
+func (im *Image) eachCopy(refs []dw.InlineRef, f func(fn *function, t *godwarf.Tree) error) error {
+	for _, r := range refs {
+		fn, err := im.container(r)
+		if err != nil {
+			return err
+		}
+		if fn == nil {
+			continue
+		}
+		for _, t := range dw.Inlined(fn.tree) {
+			if t.Offset != r.Die {
+				continue
+			}
+			if err := f(fn, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // copyAt describes the inlined copy t in fn with its Site, nil if no code of it is left.

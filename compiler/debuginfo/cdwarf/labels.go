@@ -67,24 +67,16 @@ func (im *Image) Labels(pattern string) (out []debuginfo.Label, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range refs {
-		fn, err := im.container(r)
-		if err != nil {
-			return nil, err
-		}
-		if fn == nil {
-			continue
-		}
-		for _, t := range dw.Inlined(fn.tree) {
-			if t.Offset != r.Die {
-				continue
-			}
-			for _, l := range labels(t) {
-				if err := add(fn, t, l); err != nil {
-					return nil, err
-				}
+	err = im.eachCopy(refs, func(fn *function, t *godwarf.Tree) error {
+		for _, l := range labels(t) {
+			if err := add(fn, t, l); err != nil {
+				return err
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(fs) == 0 && len(refs) == 0 {
 		return nil, &debuginfo.NotFoundError{What: "function", Name: pattern, Near: im.NearNames(pattern)}

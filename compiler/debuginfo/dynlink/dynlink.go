@@ -231,18 +231,22 @@ func (o *object) expand(path string) []string {
 
 // usable reports whether a file is a library of this machine: the linker passes over those of others.
 func usable(path string) bool {
+	b := Head(path, 20)
+	return len(b) == 20 && string(b[:5]) == "\x7fELF\x02" && elf.Machine(uint16(b[18])|uint16(b[19])<<8) == elf.EM_X86_64
+}
+
+// Head gives the first n bytes of a regular file, fewer where it has no more or cannot be read.
+func Head(path string, n int) []byte {
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() {
-		return false
+		return nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer f.Close()
-	var b [20]byte
-	if n, _ := f.Read(b[:]); n < len(b) {
-		return false
-	}
-	return string(b[:5]) == "\x7fELF\x02" && elf.Machine(uint16(b[18])|uint16(b[19])<<8) == elf.EM_X86_64
+	b := make([]byte, n)
+	n, _ = f.Read(b)
+	return b[:n]
 }

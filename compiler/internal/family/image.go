@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dynlink"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
 	"github.com/gostap/gostap/compiler/probe"
@@ -330,20 +331,7 @@ func (m *match) byGlob(c *probe.Comp, pattern string) []program {
 	return out
 }
 
-func isELF(path string) bool {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var magic [4]byte
-	n, _ := f.Read(magic[:])
-	return n == 4 && string(magic[:]) == "\x7fELF"
-}
+func isELF(path string) bool { return string(dynlink.Head(path, 4)) == "\x7fELF" }
 
 // image opens a program, or reports why that does not work.
 func (m *match) image(p program) debuginfo.Image {
