@@ -47,6 +47,8 @@ func (m *match) libraries(of []program) []program {
 type library struct {
 	name  string // as it is asked for
 	paths []string
+	// gone: the process has a file mapped that is not at its path any more.
+	gone bool
 }
 
 // librariesOf finds the files of the library that c names for one program.
@@ -84,6 +86,10 @@ func (m *match) librariesOf(c *probe.Comp, p program) []string {
 		names = append(names, l.name)
 		if !l.means(name, wild) {
 			continue
+		}
+		if l.gone {
+			m.errorf(c, "the process has a %s mapped that was deleted or replaced since", l.name).Hintf("start the process again")
+			return nil
 		}
 		if len(l.paths) == 0 {
 			m.errorf(c, "%s, which %s needs, is nowhere that its dynamic linker looks", l.name, p.path)
@@ -164,13 +170,11 @@ func (e *Env) needed(p program) ([]library, error) {
 		return slices.ContainsFunc(out, func(l library) bool { return l.means(name, false) })
 	}
 	if pid > 0 {
-		for _, path := range e.mapped(pid, s.Root) {
-			out = append(out, library{filepath.Base(path), []string{path}})
-		}
+		out = e.mapped(pid, s.Root)
 	}
 	for _, l := range static {
 		if !have(l.Name) {
-			out = append(out, library{l.Name, l.Paths})
+			out = append(out, library{name: l.Name, paths: l.Paths})
 		}
 	}
 	return out, nil
@@ -185,14 +189,15 @@ func inode(fi os.FileInfo) string {
 }
 
 // mapped lists the libraries whose code a process has mapped.
-func (e *Env) mapped(pid int, root string) []string {
+func (e *Env) mapped(pid int, root string) []library {
 	dir := filepath.Join(e.proc(), fmt.Sprint(pid))
 	text, err := os.ReadFile(filepath.Join(dir, "maps"))
 	if err != nil {
 		return nil
 	}
 	exe, _ := os.Stat(filepath.Join(dir, "exe"))
-	var out []string
+	var out []library
+	seen := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		// from-to perms offset device inode path
 		f := strings.Fields(line)
@@ -201,14 +206,22 @@ func (e *Env) mapped(pid int, root string) []string {
 			continue
 		}
 		path := strings.TrimSuffix(line[at:], "\n")
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		if was, ok := strings.CutSuffix(path, " (deleted)"); ok && strings.Contains(filepath.Base(was), ".so") {
+			out = append(out, library{name: filepath.Base(was), gone: true})
+			continue
+		}
 		if root != "" {
 			path = below(root, path)
 		}
 		st, err := os.Stat(path)
-		if err != nil || inode(st) != f[4] || exe != nil && os.SameFile(st, exe) || slices.Contains(out, path) || !isELF(path) {
+		if err != nil || inode(st) != f[4] || exe != nil && os.SameFile(st, exe) || !isELF(path) {
 			continue
 		}
-		out = append(out, path)
+		out = append(out, library{name: filepath.Base(path), paths: []string{path}})
 	}
 	return out
 }
