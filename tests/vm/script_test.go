@@ -17,17 +17,18 @@ var scripts = []struct {
 	{"args", "stap", `probe process("%PROG").function("main.traceme") { printf("%d and %d\n", $a, $b) }`, []string{"1 and 2\n", "ret 3", "rc 0"}},
 	{"result", "stap", `probe process("%PROG").function("main.traceme").return { printf("%d \n", $return) }`, []string{"\n3 \n", "rc 0"}},
 	// Programs here have no libraries: the file that both name is the traced one, and one of them is not what runs.
-	{"library", "stap", `probe process("%PROG").library("%PROG").function("main.traceme") { printf("here %d\n", $a) }
-		probe process("%RUN").library("%PROG").function("main.traceme") { println("elsewhere") }
+	{"library", "stap", `global e
+		probe process("%PROG").library("%PROG").function("main.traceme") { printf("here %d\n", $a) }
+		probe process("%RUN").library("%PROG").function("main.traceme") { e++ }
 		probe process.library("%PROG").function("main.traceme").return { printf("%d of the target\n", @entry($a)) }
-		probe end { println("over") }`, []string{"\nhere 1\n1 of the target\n", "over\n", "rc 0"}},
+		probe end { printf("elsewhere %d\n", e) }`, []string{"here 1\n", "1 of the target\n", "elsewhere 0\n", "rc 0"}},
 	{"callees", "stap", `global n
 		probe process("%PROG").function("main.main").callee("main.traceme") { printf("main calls with %d\n", $a) }
 		probe process("%PROG").function("main.main").callee("main.traceme").return { printf("of %d\n", @entry($a)) }
-		probe process("%PROG").function("fmt.*").callee("main.traceme")? { println("wrong") }
+		probe process("%PROG").function("fmt.*").callee("main.traceme")? { n["wrong"]++ }
 		probe process("%PROG").function("main.main").callees(3) { n[ppfunc()]++ }
-		probe end { printf("traceme %d fmt %d\n", n["main.traceme"], n["fmt.Fprintln"] + n["fmt.Fprintf"] > 0) }`,
-		[]string{"\nmain calls with 1\nof 1\n", "traceme 1 fmt 1\n", "rc 0"}},
+		probe end { printf("wrong %d traceme %d fmt %d\n", n["wrong"], n["main.traceme"], n["fmt.Fprintln"] + n["fmt.Fprintf"] > 0) }`,
+		[]string{"main calls with 1\n", "of 1\n", "wrong 0 traceme 1 fmt 1\n", "rc 0"}},
 	{"guru", "stap", `probe process("%PROG").function("main.traceme") { $a = 40 }`, []string{"ret 42", "rc 0"}},
 	{"growth", "grow", `global calls, rets
 		probe process("%PROG").function("main.work") { calls++ }
