@@ -28,7 +28,7 @@ func TestModuleEvents(t *testing.T) {
 		t.Skip("not installed: kmod")
 	}
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
-		mods, err := k.Modules("scsi_debug", "sd_mod", "nfsv3", "nfsd")
+		mods, err := k.Modules("scsi_debug", "sd_mod", "nfsv3", "nfsv4", "nfsd")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestModuleEvents(t *testing.T) {
 				n++
 			}
 		}
-		if n < 45 {
+		if n < 65 {
 			t.Errorf("only %d aliases were found", n)
 		}
 		files := map[string]string{"/lab/gostap": gostap}

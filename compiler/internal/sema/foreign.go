@@ -12,8 +12,6 @@ var foreign = [...]struct {
 	{"it unwinds the stack of a thread that does not run here; use backtrace() or sprint_backtrace() where it does", []string{"task_backtrace"}},
 	{"it looks at the stack pointer of the kernel, which the handler itself has moved", []string{"stack_size", "stack_unused", "stack_used"}},
 	{"it tells about a module of stap's own making; gostap -v tells how large the programs are", []string{"module_size"}},
-	{"probes have no labels here; use .statement(\"function@file:line\")", []string{"pnlabel"}},
-	{"it names the module of a probe; pp() gives the probe point with its module, modname(addr()) that of an address", []string{"probemod"}},
 	{"files are not turned by the script; use -S SIZE,NUMBER", []string{"switch_file"}},
 	{"the processes of a target are not counted one by one; target_set_pid(pid()) tells whether one belongs to it", []string{"target_set_report"}},
 	{"it is meant for a script that is run by another user; use uid()", []string{"is_myproc"}},
