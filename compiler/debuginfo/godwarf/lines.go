@@ -2,6 +2,7 @@ package godwarf
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -22,12 +23,13 @@ type stmt struct {
 }
 
 // stmts lists where lines begin in function i: the rows of DWARF's line table that are marked as
-// statements, or, without DWARF, the changes of line in the function table.
-func (im *Image) stmts(i int) []stmt {
+// statements, or, without DWARF, the changes of line in the function table. unmarked adds, for lines without a mark, their first row:
+// the compiler loses the mark of some statements that begin with a call.
+func (im *Image) stmts(i int, unmarked bool) []stmt {
 	var out []stmt
 	if im.HasTypes() {
 		if d, err := im.dwarf(); err == nil {
-			out = im.dwarfStmts(d, i)
+			out = im.dwarfStmts(d, i, unmarked)
 		}
 	}
 	if len(out) > 0 {
@@ -39,7 +41,7 @@ func (im *Image) stmts(i int) []stmt {
 	return out
 }
 
-func (im *Image) dwarfStmts(d *dw.Data, i int) (out []stmt) {
+func (im *Image) dwarfStmts(d *dw.Data, i int, unmarked bool) (out []stmt) {
 	entry, end := im.tab.Entry(i), im.tab.End(i)
 	u, err := d.UnitAt(entry)
 	if err != nil || u == nil {
@@ -59,7 +61,7 @@ func (im *Image) dwarfStmts(d *dw.Data, i int) (out []stmt) {
 		if r.PC >= end {
 			break
 		}
-		if r.Stmt && !r.End && r.Line > 0 {
+		if (r.Stmt || unmarked) && !r.End && r.Line > 0 {
 			out = append(out, stmt{r.PC, u.FileOf(r), r.Line})
 		}
 	}
@@ -76,7 +78,7 @@ type instance struct {
 
 // instances lists the bodies of the functions that p means (all if nil) in function host, with the
 // statements that are from files that fileOK accepts.
-func (im *Image) instances(host int, p *pattern, fileOK func(string) bool) []*instance {
+func (im *Image) instances(host int, p *pattern, fileOK func(string) bool, unmarked bool) []*instance {
 	var calls []pclntab.Inlined
 	if im.tab.HasInlined(host) {
 		calls, _ = im.tab.Inlined(host)
@@ -84,7 +86,7 @@ func (im *Image) instances(host int, p *pattern, fileOK func(string) bool) []*in
 	rows := im.tab.Rows(host)
 	byIndex := map[int]*instance{}
 	var out []*instance
-	for _, s := range im.stmts(host) {
+	for _, s := range im.stmts(host, unmarked) {
 		k := sort.Search(len(rows), func(k int) bool { return rows[k].Hi > s.pc })
 		if k == len(rows) || s.pc < rows[k].Lo || !fileOK(s.file) {
 			continue
@@ -118,11 +120,23 @@ func (im *Image) instances(host int, p *pattern, fileOK func(string) bool) []*in
 // an instruction that cannot be probed is an error, or, where every line is asked for, left out.
 func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
+	sites, err = im.lineSites(q, false)
+	var nf *debuginfo.NotFoundError
+	if errors.As(err, &nf) && nf.What == "line" && !q.All && !q.Nearest {
+		if more, err := im.lineSites(q, true); err == nil {
+			return more, nil
+		}
+	}
+	return sites, err
+}
+
+// lineSites is LineSites for lines with a mark, or also for those without.
+func (im *Image) lineSites(q debuginfo.LineQuery, unmarked bool) (sites []debuginfo.Site, err error) {
 	var p *pattern
 	if q.Func != "" && q.Func != "*" {
 		p = parsePattern(q.Func)
 	}
-	bodies, err := im.bodies(q, p)
+	bodies, err := im.bodies(q, p, unmarked)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +173,7 @@ func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err e
 }
 
 // bodies lists the function bodies that a query is about.
-func (im *Image) bodies(q debuginfo.LineQuery, p *pattern) ([]*instance, error) {
+func (im *Image) bodies(q debuginfo.LineQuery, p *pattern, unmarked bool) ([]*instance, error) {
 	if p == nil && q.File == "" {
 		return nil, &debuginfo.NotFoundError{What: "file", Name: "", Detail: "a line needs a function or a file"}
 	}
@@ -190,7 +204,7 @@ func (im *Image) bodies(q debuginfo.LineQuery, p *pattern) ([]*instance, error) 
 	}
 	var out []*instance
 	for _, h := range hosts {
-		out = append(out, im.instances(h, p, ok)...)
+		out = append(out, im.instances(h, p, ok, unmarked)...)
 	}
 	var matched, all []string
 	for f, m := range files {
