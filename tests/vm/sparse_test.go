@@ -28,6 +28,7 @@ probe process("%[1]s").begin { println(pid()) }
 probe process("%[1]s").end { println(sprintf("%%5d|%%-8s|%%x|%%c", n, txt, n, n)) }
 probe kernel.function("vfs_read").return { n++ }
 probe kernel.trace("sched_process_exec") { n += 2 }
+probe netfilter.hook("NF_INET_LOCAL_IN").pf("NFPROTO_IPV4") { n += $hooknum }
 probe timer.profile { n++ }
 probe process("%[1]s").function("main.plus") { id = speculation() speculate(id, "x") commit(id) }
 probe process("%[1]s").function("main.leaf") { n = stap_twice(n) }
