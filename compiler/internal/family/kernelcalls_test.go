@@ -66,6 +66,7 @@ func TestKernelCallees(t *testing.T) {
 		{`kernel.function("vfs_*").callees`, []string{"do_outer 1", "vfs_read+ twice", "do_inner 1"}, ""},
 		{`kernel.function("vfs_read").callees(2)`, []string{"do_outer 1", "vfs_read+ twice", "do_inner 2 2 1"}, ""},
 		{`kernel.function("do_outer").callee("do_inner").return`, nil, "where the kernel is in memory is not known"},
+		{`kernel.function(0xffffffff81000010).callees`, nil, "where the kernel is in memory is not known"},
 		{`kernel.function("do_outer").label("five")`, []string{"do_outer+ do_outer"}, ""},
 		{`kernel.function("do_outer").label("six")`, nil, `do_outer has no label "six"`},
 		{`kernel.function("do_auter").label("five")`, nil, `no function "do_auter"`},
