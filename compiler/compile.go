@@ -53,6 +53,8 @@ type Options struct {
 	TargetPID int
 	// SearchPath is $PATH, Dir where relative paths begin ("" for the current directory).
 	SearchPath, Dir string
+	// AllCallers makes hits of .callee and .callees count whoever calls (-D STAP_CALLEE_MATCHALL).
+	AllCallers bool
 	// LibraryPath is $LD_LIBRARY_PATH, by which process("p").library("lib") looks for libraries.
 	LibraryPath string
 	// Kernel, Arch and Runtime answer %( %) conditions: uname -r, stap's name of the

@@ -84,8 +84,8 @@ func newState(ctx context.Context, o Options) *state {
 	}
 	s := &state{ctx: ctx, o: o, files: new(source.FileSet), argUse: make([]bool, len(o.Args))}
 	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord, SearchPath: o.SearchPath, Dir: o.Dir,
-		LibraryPath: o.LibraryPath,
-		Kernel:      kbtf.New(o.KernelFiles), Guru: o.Guru, Privilege: o.Privilege}
+		LibraryPath: o.LibraryPath, AllCallers: o.AllCallers,
+		Kernel: kbtf.New(o.KernelFiles), Guru: o.Guru, Privilege: o.Privilege}
 	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images, Kernel: s.kernelImage}
 	s.xenv = &expand.Env{
 		Aliases: s.aliases, Known: family.Known, Forms: family.Wild,

@@ -124,7 +124,7 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 	o := compiler.Options{
 		Args: c.args, Limits: c.limits, Guru: c.guru, Include: c.include, Globals: map[string]string{},
 		TargetPID: c.pid, SearchPath: getenv(c.env, "PATH"), LibraryPath: getenv(c.env, "LD_LIBRARY_PATH"), Unoptimised: c.unopt, NoAutoPrint: c.quietEnd, Dump: c.dump,
-		SkipBadVars: c.badVars, Privilege: c.privilege, Language: c.language, Config: kernelConfig(),
+		SkipBadVars: c.badVars, AllCallers: c.allCallers, Privilege: c.privilege, Language: c.language, Config: kernelConfig(),
 		Open: open.Open, Runtime: c.runtime, Verify: getenv(c.env, "GOSTAP_DEBUG") != "",
 	}
 	if len(c.include) > 0 && !c.noCache {

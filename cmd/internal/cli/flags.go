@@ -18,49 +18,51 @@ import (
 
 // options are the command line, taken apart.
 type options struct {
-	script    string   // -e text, valid if hasText
-	hasText   bool     // -e was given
-	file      string   // script file, "-" for standard input
-	extra     []string // -E texts
-	args      []string // script arguments
-	command   string   // -c
-	pid       int      // -x
-	include   []string // -I
-	list      string   // -l or -L probe point
-	listVars  bool     // -L
-	hasList   bool     // -l or -L was given
-	keep      bool     // -k
-	verbose   int      // -v
-	output    string   // -o
-	rotate    rotation // -S, none if its size is 0
-	behind    bool     // -F: in the background
-	timing    bool     // -t
-	guru      bool     // -g
-	globals   []string // -G name=value
-	limits    layout.Limits
-	timeout   time.Duration // -T
-	name      string        // -m
-	noWarn    bool          // -w
-	warnErr   bool          // -W
-	unopt     bool          // -u
-	pass      int           // -p, 1..5
-	runtime   string        // --runtime
-	release   string        // -r: kernel release or directory
-	kernelBTF string        // --kernel-btf
-	kernelMap string        // --kernel-map
-	dump      []string      // --dump
-	bufferMB  int           // -s
-	color     string        // --color
-	quietEnd  bool          // --no-global-var-display
-	badVars   bool          // --skip-badvars
-	language  string        // --compatible
-	perPass   [5]int        // --vp: verbosity of each pass beyond -v
-	listing   compiler.Listing
-	lists     bool   // --dump-functions and its kin: print listing
-	info      bool   // --info
-	module    string // of "run NAME.ko"
-	version   bool
-	help      bool
+	script   string   // -e text, valid if hasText
+	hasText  bool     // -e was given
+	file     string   // script file, "-" for standard input
+	extra    []string // -E texts
+	args     []string // script arguments
+	command  string   // -c
+	pid      int      // -x
+	include  []string // -I
+	list     string   // -l or -L probe point
+	listVars bool     // -L
+	hasList  bool     // -l or -L was given
+	keep     bool     // -k
+	verbose  int      // -v
+	output   string   // -o
+	rotate   rotation // -S, none if its size is 0
+	behind   bool     // -F: in the background
+	timing   bool     // -t
+	guru     bool     // -g
+	globals  []string // -G name=value
+	limits   layout.Limits
+	// allCallers is -D STAP_CALLEE_MATCHALL: callees count whoever calls them.
+	allCallers bool
+	timeout    time.Duration // -T
+	name       string        // -m
+	noWarn     bool          // -w
+	warnErr    bool          // -W
+	unopt      bool          // -u
+	pass       int           // -p, 1..5
+	runtime    string        // --runtime
+	release    string        // -r: kernel release or directory
+	kernelBTF  string        // --kernel-btf
+	kernelMap  string        // --kernel-map
+	dump       []string      // --dump
+	bufferMB   int           // -s
+	color      string        // --color
+	quietEnd   bool          // --no-global-var-display
+	badVars    bool          // --skip-badvars
+	language   string        // --compatible
+	perPass    [5]int        // --vp: verbosity of each pass beyond -v
+	listing    compiler.Listing
+	lists      bool   // --dump-functions and its kin: print listing
+	info       bool   // --info
+	module     string // of "run NAME.ko"
+	version    bool
+	help       bool
 	stapFlags
 }
 
@@ -323,6 +325,10 @@ func (o *options) define(d string) error {
 	name, val, ok := strings.Cut(d, "=")
 	if !ok {
 		val = "1"
+	}
+	if name == "STAP_CALLEE_MATCHALL" {
+		o.allCallers = true
+		return nil
 	}
 	if strings.HasPrefix(name, "STP_NO_OVERLOAD") {
 		return nil // there is no overload stop to turn off

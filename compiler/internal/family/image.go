@@ -30,6 +30,8 @@ type Env struct {
 	SearchPath string
 	// LibraryPath is $LD_LIBRARY_PATH, for libraries that are named through their program.
 	LibraryPath string
+	// AllCallers makes hits of callees count whoever calls them.
+	AllCallers bool
 	// Dir is where relative paths begin, "" for the current directory.
 	Dir string
 	// Privilege is the group of users that the script is checked for (--privilege), "" for none.
