@@ -144,8 +144,21 @@ func (l *Layout) array(i int, g *ir.Global, gl *plan.GlobalLayout, iterated bool
 		m.Flags |= kern.FlagNoPrealloc
 	}
 	l.Maps[gl.Map] = m
+	if EvictsOldest(g) && !gl.PerCPU && g.Size >= minOld {
+		for gl.OldSlots = 16; gl.OldSlots < maxOld && gl.OldSlots*8 <= g.Size; {
+			gl.OldSlots *= 2
+		}
+		gl.Old = fmt.Sprintf("old_%d", i)
+		l.Maps[gl.Old] = &ebpf.MapSpec{Name: gl.Old, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(plan.OldHead + gl.OldSlots*gl.OldSlot()), MaxEntries: 1}
+	}
 	return nil
 }
+
+// Arrays with "%" of fewer than minOld elements are looked through at each eviction; for others that happens once in OldSlots of them.
+const (
+	minOld = 64
+	maxOld = 256
+)
 
 // EvictsOldest reports whether handlers themselves remove the oldest element of a full array; where an array
 // wraps and this is false, the kernel removes elements that were not used lately.

@@ -122,12 +122,27 @@ type GlobalLayout struct {
 	// SeqOff is the offset in an element's value of a u64 that grows from insertion to insertion, -1 if
 	// the array has none. It gives foreach its order and tells what "%" evicts.
 	SeqOff int
+	// Old is the map in which handlers note which elements come next when "%" evicts, "" where all elements are looked at each time;
+	// OldSlots, a power of two, is how many it has room for. See the constants Old.
+	Old      string
+	OldSlots int
 	// PerCPU: values are per CPU and are merged on reading.
 	PerCPU bool
 	Stat   StatLayout
 	// Absent marks globals that no handler in the kernel touches: the host keeps them itself.
 	Absent bool
 }
+
+// The value of GlobalLayout.Old: a word that is 1 while a handler is at it, the number of insertion of the first slot, the next slot to
+// look at, the highest number that was evicted; then the slots, each with the number and the key of an element. A slot counts if it has the
+// number that belongs there and the element still has it.
+const (
+	OldBusy, OldBase, OldNext, OldLast = 0, 8, 16, 24
+	OldHead                            = 32
+)
+
+// OldSlot is the bytes of a slot.
+func (g *GlobalLayout) OldSlot() int { return 8 + g.KeySize }
 
 // Column is one column of a key.
 type Column struct{ Off, Size int }

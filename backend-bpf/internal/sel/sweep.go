@@ -6,6 +6,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -97,34 +98,135 @@ func (g *gen) sweeper(glob int, keys []ir.Val, kind sweepKind, far bool) string 
 	return f.Name
 }
 
-// evict removes the oldest element of an array with "%": the one with the smallest number. All of them are looked
-// at, some 15 ns each; only an insertion into an array that is full comes here.
+// evict removes the oldest element of an array with "%": the one with the smallest number. A look at all of them takes some 15 ns for
+// each, so one look also notes those that come next (GlobalLayout.Old). Only an insertion into an array that is full comes here. A
+// handler that finds another at the notes goes without.
 func (g *gen) evict(glob int) {
+	gl := &g.u.Layout.Globals[glob]
+	if gl.Old == "" {
+		g.evictByLook(glob, false)
+		return
+	}
+	alone, done := g.block(), g.block()
+	busy := g.imm(1)
+	g.atomic(asm.Xchg, g.mapVal(gl.Old, plan.OldBusy), 0, busy, asm.DWord)
+	free := g.block()
+	g.condI(asm.JEq, busy, 0, free, alone)
+	g.set(alone)
+	g.evictByLook(glob, false)
+	g.jump(done)
+	g.set(free)
+	look, end := g.block(), g.block()
+	const tries = 2 // of slots that were filled; what they tell of may have been deleted
+	for range tries {
+		next := g.block()
+		// Not a loop of this function: one that is made of steps would lose what lies on the stack, such as the new element's key.
+		g.call(asm.FnLoop, aImm(int64(gl.OldSlots)), aFunc(g.filled(glob)), aImm(0), aImm(0))
+		i := g.get(g.mapVal(gl.Old, plan.OldNext), 0, asm.DWord)
+		g.unlessI(asm.JGE, i, int64(gl.OldSlots), look)
+		g.store(g.mapVal(gl.Old, plan.OldNext), 0, g.binI(asm.Add, i, 1), asm.DWord)
+		seq := g.bin(asm.Add, i, g.get(g.mapVal(gl.Old, plan.OldBase), 0, asm.DWord))
+		p := g.oldSlot(gl, i)
+		elem := g.call(asm.FnMapLookupElem, aMap(gl.Map), g.argP(at(p, 8)))
+		g.unlessI(asm.JEq, elem, 0, next)
+		g.unless(asm.JNE, g.get(elem, gl.SeqOff, asm.DWord), seq, next)
+		g.store(g.mapVal(gl.Old, plan.OldLast), 0, seq, asm.DWord)
+		g.call(asm.FnMapDeleteElem, aMap(gl.Map), g.argP(at(p, 8)))
+		g.jump(end)
+		g.set(next)
+	}
+	g.here(look)
+	base := g.binI(asm.Add, g.get(g.mapVal(gl.Old, plan.OldLast), 0, asm.DWord), 1)
+	g.store(g.mapVal(gl.Old, plan.OldBase), 0, base, asm.DWord)
+	g.storeI(g.mapVal(gl.Old, plan.OldNext), 0, 0, asm.DWord)
+	oldest := g.evictByLook(glob, true)
+	g.store(g.mapVal(gl.Old, plan.OldLast), 0, oldest, asm.DWord)
+	g.here(end)
+	g.storeI(g.mapVal(gl.Old, plan.OldBusy), 0, 0, asm.DWord)
+	g.here(done)
+}
+
+// oldSlot gives the address of slot i of the notes.
+func (c *code) oldSlot(gl *plan.GlobalLayout, i mach.Reg) mach.Reg {
+	slot := c.binI(asm.And, i, int64(gl.OldSlots-1))
+	c.aluI(asm.Mul, slot, int64(gl.OldSlot()))
+	p := c.mapVal(gl.Old, plan.OldHead)
+	c.alu(asm.Add, p, slot)
+	return p
+}
+
+// callback begins a function of the given name that the kernel calls, nil if the handler has it already.
+func (g *gen) callback(name string, params int) *code {
+	for _, f := range g.funcs {
+		if f.Name == name {
+			return nil
+		}
+	}
+	f := mach.New(name)
+	f.Params, f.Callback = params, true
+	g.funcs = append(g.funcs, f)
+	c := &code{f: f, pos: g.pos, lock: -1}
+	c.set(c.block())
+	return c
+}
+
+// filled writes the callback of bpf_loop that goes on to the next slot of the notes that was filled by the last look.
+func (g *gen) filled(glob int) string {
+	gl := &g.u.Layout.Globals[glob]
+	name := fmt.Sprintf("%s_filled%d", g.h.Name, glob)
+	c := g.callback(name, 2)
+	if c == nil {
+		return name
+	}
+	out := c.block()
+	i := c.get(c.mapVal(gl.Old, plan.OldNext), 0, asm.DWord)
+	c.unlessI(asm.JGE, i, int64(gl.OldSlots), out)
+	seq := c.bin(asm.Add, i, c.get(c.mapVal(gl.Old, plan.OldBase), 0, asm.DWord))
+	c.unless(asm.JEq, c.get(c.oldSlot(gl, i), 0, asm.DWord), seq, out)
+	c.store(c.mapVal(gl.Old, plan.OldNext), 0, c.binI(asm.Add, i, 1), asm.DWord)
+	c.ret(0)
+	c.set(out)
+	c.ret(1)
+	return name
+}
+
+// evictByLook looks at all elements and removes the oldest, whose number it gives. note has those that come next noted.
+func (g *gen) evictByLook(glob int, note bool) mach.Reg {
 	gl := &g.u.Layout.Globals[glob]
 	ctx, oldest, far := g.eachArea(gl.KeySize)
 	g.zero(oldest, gl.KeySize)
 	g.storeIS(ctx, 0, -1, asm.DWord)
 	g.storeIS(ctx, 0, 0xff, asm.Byte) // the verifier must not take the number for a constant
-	g.call(asm.FnForEachMapElem, aMap(gl.Map), aFunc(g.oldest(glob, far)), aSlot(ctx, 0), aImm(0))
+	g.call(asm.FnForEachMapElem, aMap(gl.Map), aFunc(g.oldest(glob, far, note)), aSlot(ctx, 0), aImm(0))
+	seq := g.getS(ctx, 0, asm.DWord)
 	g.call(asm.FnMapDeleteElem, aMap(gl.Map), g.argP(oldest))
+	return seq
 }
 
-// oldest writes the callback, once for each array.
-func (g *gen) oldest(glob int, far bool) string {
+// oldest writes the callback, once for each array and use.
+func (g *gen) oldest(glob int, far, note bool) string {
 	gl := &g.u.Layout.Globals[glob]
 	name := fmt.Sprintf("%s_oldest%d", g.h.Name, glob)
-	for _, f := range g.funcs {
-		if f.Name == name {
-			return name
-		}
+	if note {
+		name += "n"
 	}
-	f := mach.New(name)
-	f.Params, f.Callback = 4, true
-	g.funcs = append(g.funcs, f)
-	c := code{f: f, pos: g.pos, lock: -1}
-	c.set(c.block())
+	c := g.callback(name, 4)
+	if c == nil {
+		return name
+	}
 	key, ctx := c.copy(mach.R2), c.copy(mach.R4)
 	seq := c.get(mach.R3, gl.SeqOff, asm.DWord)
+	if note {
+		skip := c.block()
+		i := c.bin(asm.Sub, seq, c.get(c.mapVal(gl.Old, plan.OldBase), 0, asm.DWord))
+		c.unlessI(asm.JGE, i, int64(gl.OldSlots), skip)
+		p := c.oldSlot(gl, i)
+		c.store(p, 0, seq, asm.DWord)
+		for n := 0; n < gl.KeySize; n += 8 {
+			c.store(p, 8+n, c.get(key, n, asm.DWord), asm.DWord)
+		}
+		c.here(skip)
+	}
 	out := c.block()
 	c.unless(asm.JGE, seq, c.get(ctx, 0, asm.DWord), out)
 	c.store(ctx, 0, seq, asm.DWord)
