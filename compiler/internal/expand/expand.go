@@ -8,6 +8,7 @@
 package expand
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -210,13 +211,20 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 		x.full = true
 		return nil
 	}
-	if ms := x.match(req); len(ms) > 0 {
-		return x.aliases(req, ms, ctx)
-	}
+	ms := x.match(req)
+	var forms []probe.Request
 	if wildName(req) && x.env.Forms != nil {
-		if forms := x.env.Forms(req, glob); len(forms) > 0 {
-			return x.forms(req, forms, ctx)
-		}
+		forms = slices.DeleteFunc(x.env.Forms(req, glob), func(f probe.Request) bool {
+			return slices.ContainsFunc(ms, func(m aliasMatch) bool { return len(m.suffix) == 0 && m.alias.Dotted() == dotted(f) })
+		})
+	}
+	switch {
+	case len(ms) > 0 && len(forms) > 0:
+		return x.both(req, ms, forms, ctx)
+	case len(ms) > 0:
+		return x.aliases(req, ms, ctx)
+	case len(forms) > 0:
+		return x.forms(req, forms, ctx)
 	}
 	if wild(req.Comps[0].Name) {
 		return x.fail(ctx, diag.List{{
@@ -271,6 +279,26 @@ func (x *expander) forms(req probe.Request, forms []probe.Request, ctx context) 
 		}})
 	}
 	return items
+}
+
+// both expands the aliases and the points that a request with wildcards stands for.
+func (x *expander) both(req probe.Request, ms []aliasMatch, forms []probe.Request, ctx context) []*Item {
+	each := ctx
+	each.optional = true
+	items := append(x.aliases(req, ms, each), x.forms(req, forms, each)...)
+	if len(items) == 0 {
+		return x.forms(req, nil, ctx)
+	}
+	return items
+}
+
+// dotted gives the names of req's components, without arguments.
+func dotted(req probe.Request) string {
+	names := make([]string, len(req.Comps))
+	for i, c := range req.Comps {
+		names[i] = c.Name
+	}
+	return strings.Join(names, ".")
 }
 
 // fail reports ds unless the point is optional.

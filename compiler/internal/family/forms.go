@@ -69,13 +69,13 @@ func timers() *form {
 // later ends the reasons for what may come.
 const later = "not available in this version"
 
-// ofFunction is what may follow function(...).
-func ofFunction(resolve func(*match) []*probe.Site) []*form {
+// ofFunction is what may follow function(...). maxactive is what may follow its return.
+func ofFunction(resolve func(*match) []*probe.Site, maxactive *form) []*form {
 	return []*form{
 		{name: "call", args: bare, resolve: resolve},
 		{name: "inline", args: bare, resolve: resolve},
 		{name: "exported", args: bare, resolve: resolve},
-		{name: "return", args: bare, resolve: resolve, kids: []*form{{name: "maxactive", args: num, resolve: resolve}}},
+		{name: "return", args: bare, resolve: resolve, kids: []*form{maxactive}},
 		{name: "callee", args: str, resolve: resolve, kids: []*form{{name: "call", args: bare, resolve: resolve}, {name: "return", args: bare, resolve: resolve}}},
 		{name: "callees", args: bare | num, resolve: resolve},
 		{name: "label", args: str, resolve: resolve},
@@ -85,7 +85,8 @@ func ofFunction(resolve func(*match) []*probe.Site) []*form {
 // inFile is what may follow process(...) and library(...): places in the file's code.
 func inFile() []*form {
 	return []*form{
-		{name: "function", args: num | str, resolve: functions, kids: ofFunction(functions)},
+		{name: "function", args: num | str, resolve: functions, kids: ofFunction(functions,
+			&form{name: "maxactive", args: num, refuse: "the returns of programs need no room that is kept for them", hint: "leave it out; it is for functions of the kernel"})},
 		{name: "statement", args: num | str, resolve: statements, kids: []*form{
 			{name: "nearest", args: bare, resolve: statements},
 			{name: "absolute", args: bare, resolve: statements, kids: []*form{

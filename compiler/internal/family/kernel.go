@@ -18,7 +18,7 @@ const CodeBlacklist diag.Code = "blacklist"
 func inKernel() []*form {
 	return []*form{
 		{name: "function", args: num | str, resolve: kernelFunctions, kids: append(
-			ofFunction(kernelFunctions),
+			ofFunction(kernelFunctions, &form{name: "maxactive", args: num, resolve: kernelFunctions}),
 			&form{name: "offset", args: num, resolve: kernelFunctions})},
 		{name: "statement", args: num | str, resolve: kernelStatements, kids: []*form{
 			{name: "nearest", args: bare, resolve: kernelStatements},
