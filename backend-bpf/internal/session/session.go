@@ -235,7 +235,7 @@ func (s *Session) initControl() error {
 	s.word(plan.CtlTarget).Store(uint32(s.cfg.Target))
 	dev, ino, err := features.PidNS()
 	if err != nil {
-		return fmt.Errorf("find the process namespace: %w", err)
+		return fmt.Errorf("find the process namespace by /proc/self/ns/pid (is /proc mounted?): %w", err)
 	}
 	s.dword(plan.CtlPidNSDev).Store(dev)
 	s.dword(plan.CtlPidNSIno).Store(ino)
