@@ -66,14 +66,18 @@ func TestLockSkipped(t *testing.T) {
 	script := `global a[64], s, n probe process("` + path + `").function("main.step") { n++ for (i = 0; i < 60; i++) { a[i] = a[i] + 1 s = sprint(a[i]) } }
 		probe end { printf("%d %d %s\n", n, a[59], s) }`
 	run := path + " 20000 >/dev/null & " + path + " 20000 >/dev/null; wait"
-	s := begin(t, "-D", "MAXSKIPPED=0", "-D", "MAXTRYLOCK=2", "-D", "TRYLOCKDELAY=0", "-e", script, "-c", run)
-	if status := s.end(); status != 0 {
-		t.Errorf("status %d\n%s", status, s.stderr())
-	}
 	const calls = 42000
-	skipped := counted(t, s.stderr(), "skipped because a lock was held too long")
-	if skipped == 0 {
-		t.Fatalf("nothing was skipped\n%s%s", s.stdout(), s.stderr())
+	var s *session
+	skipped := 0
+	for try := 0; skipped == 0; try++ { // on a busy machine the two may take turns
+		if try == 8 {
+			t.Fatalf("nothing was skipped\n%s%s", s.stdout(), s.stderr())
+		}
+		s = begin(t, "-D", "MAXSKIPPED=0", "-D", "MAXTRYLOCK=2", "-D", "TRYLOCKDELAY=0", "-e", script, "-c", run)
+		if status := s.end(); status != 0 {
+			t.Errorf("status %d\n%s", status, s.stderr())
+		}
+		skipped = counted(t, s.stderr(), "skipped because a lock was held too long")
 	}
 	want := fmt.Sprintf("%d %[1]d %[1]d\n", calls-skipped)
 	if s.stdout() != want {

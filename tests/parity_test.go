@@ -78,6 +78,7 @@ var notInGuest = map[string]string{
 	"c-stages":   "about the files that eBPF leaves; wants llvm-objdump and bpftool",
 	"e-rights":   "about rights to use eBPF",
 	"e-stripped": "runs the C compiler",
+	"g-lives":    "runs the C compiler; shells differ in what they make processes for",
 	"e-perf":     "names programs of this machine",
 	"l-timing":   "about an option that only eBPF has",
 	"e-target":   "quotes the shell and names paths of this machine",
