@@ -28,7 +28,6 @@ type generator struct {
 	types        []*goType
 	decls, calls strings.Builder
 	script       strings.Builder
-	funcs        int
 }
 
 func (g *generator) one(s ...string) string { return s[g.IntN(len(s))] }

@@ -20,6 +20,7 @@ var causeText = [ir.NumCauses]string{
 	ir.LostRecursed: "hits missed because the kernel does not run a handler while it is at work on the same CPU",
 	ir.SkipDead:     "hits skipped because their goroutine or thread could not be told",
 	ir.LostEvicted:  "notes about processes dropped to make room for others",
+	ir.LostNested:   "returns were those of the innermost call that the kernel keeps of a thread, 64 at most: if calls inside of these were probed, their returns are missing",
 	ir.LostActive:   "returns missed because too many calls were under way at the same time (.maxactive(N) makes room)",
 }
 

@@ -11,6 +11,7 @@
 #define GS_UPROBE_H
 
 #include <linux/uprobes.h>
+#include <linux/version.h>
 #include "gs_exe.h"
 #include "gs_output.h"
 
@@ -29,13 +30,26 @@ struct gs_uprobe {
 	bool on;
 };
 
+/*
+ * How many calls under return probes the kernel keeps of a thread (MAX_URETPROBE_DEPTH). What is called deeper returns
+ * without a hit, and is counted nowhere. Since 6.13 the call that returns is not among them any more.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#define GS_UPROBE_NESTED 63
+#else
+#define GS_UPROBE_NESTED 64
+#endif
+
 static inline void gs_uprobe_run(struct uprobe_consumer *self, struct pt_regs *regs, unsigned long func)
 {
 	struct gs_uprobe *u = container_of(self, struct gs_uprobe, consumer);
 	struct gs_hit hit = { .regs = regs, .func = func, .site = u->place, .sleeps = true };
 
-	if (gs_running() && gs_here(u->pid) && (likely(!u->exe) || gs_runs(u->exe - 1)))
-		u->handler(&hit);
+	if (!gs_running() || !gs_here(u->pid) || (unlikely(u->exe) && !gs_runs(u->exe - 1)))
+		return;
+	if (u->ret && current->utask && current->utask->depth >= GS_UPROBE_NESTED)
+		gs_count(GS_LOST_NESTED);
+	u->handler(&hit);
 }
 
 static int __maybe_unused gs_uprobe_hit(struct uprobe_consumer *self, struct pt_regs *regs)

@@ -184,6 +184,7 @@ func (g *gen) prologue() {
 	g.bornFilter(g.out)
 	g.filter(g.out)
 	g.lifetimeFilter(g.out)
+	g.nested()
 }
 
 // setup gets what the handler needs while it runs.

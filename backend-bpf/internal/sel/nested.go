@@ -1,0 +1,36 @@
+package sel
+
+import (
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// nestedCalls is how many calls under return probes the kernel keeps of a thread (MAX_URETPROBE_DEPTH). What is called
+// deeper returns without a hit, and the kernel counts that nowhere.
+const nestedCalls = 64
+
+// nested counts, at the return of a C function, hits of the innermost call that the kernel keeps when it keeps no more. Before Linux 6.13,
+// when struct uprobe_task got ri_timer, the call that returns is still among those that are counted.
+func (g *gen) nested() {
+	if g.h.Sites[0].Kind != probe.Uretprobe {
+		return
+	}
+	task, ok := g.member("task_struct", "utask")
+	depth, ok2 := g.member("uprobe_task", "depth")
+	if !ok || !ok2 {
+		return
+	}
+	most := int64(nestedCalls)
+	if _, ok := g.member("uprobe_task", "ri_timer"); ok {
+		most--
+	}
+	n := g.get(g.get(g.call(asm.FnGetCurrentTaskBtf), task, asm.DWord), depth, asm.Word)
+	full, onward := g.cold(), g.block()
+	g.condI(asm.JGE, n, most, full, onward)
+	g.set(full)
+	g.count(ir.LostNested)
+	g.jump(onward)
+	g.set(onward)
+}
