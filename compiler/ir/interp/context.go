@@ -129,14 +129,23 @@ func hostStr(f func() (string, error)) func(*HostContext, []Val) (Val, error) {
 	}
 }
 
+// hostThread gives the tracer's first thread: handlers can go on in another thread at any time, and what they keep by tid() has to be
+// found again. Those that look into the kernel stay on one, which is the task that they see.
+func hostThread(c *HostContext, _ []Val) (Val, error) {
+	if c.Kernel == nil {
+		return Val{Int: int64(os.Getpid())}, nil
+	}
+	return Val{Int: int64(unix.Gettid())}, nil
+}
+
 // hostIntrinsics are those that mean something in the tracer. Clocks: real time for
 // gettimeofday_*, CLOCK_MONOTONIC for the others, as in all executors.
 var hostIntrinsics = map[string]func(*HostContext, []Val) (Val, error){
 	"pid":       hostInt(func() int64 { return int64(os.Getpid()) }),
-	"tid":       hostInt(func() int64 { return int64(unix.Gettid()) }),
+	"tid":       hostThread,
 	"ppid":      hostInt(func() int64 { return int64(os.Getppid()) }),
 	"ns_pid":    hostInt(func() int64 { return int64(os.Getpid()) }),
-	"ns_tid":    hostInt(func() int64 { return int64(unix.Gettid()) }),
+	"ns_tid":    hostThread,
 	"uid":       hostInt(func() int64 { return int64(os.Getuid()) }),
 	"euid":      hostInt(func() int64 { return int64(os.Geteuid()) }),
 	"gid":       hostInt(func() int64 { return int64(os.Getgid()) }),
