@@ -102,7 +102,11 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		if w.Path == "" {
 			site.Point = "(watches for processes that the target makes)"
 		}
-		pl.Attach = append([]plan.Attach{{Prog: w.Spec.Name, Kind: probe.ProcessBegin, Sites: []plan.Target{{Site: site}}}}, pl.Attach...)
+		at := plan.Attach{Prog: w.Spec.Name, Kind: probe.ProcessBegin, Sites: []plan.Target{{Site: site}}}
+		if w.Enters {
+			at.Watch = w.Map.Name
+		}
+		pl.Attach = append([]plan.Attach{at}, pl.Attach...)
 	}
 	for k, m := range lay.Maps {
 		pl.Spec.Maps[k] = m

@@ -32,6 +32,11 @@ var familyScripts = []kernelScript{
 		want: []string{"01 rc 0"}},
 	{name: "lives", script: `probe process.begin { printf("begin %d\n", pid() == target()) } probe process.end { printf("end %d %d\n", pid() == target(), pid() > 0) }`,
 		run: `unshare -p -f --mount-proc RUN -c FORKS`, want: []string{"begin 0 begin 0 begin 0 begin 1 end 0 1 end 0 1 end 0 1 end 1 1 rc 0"}},
+	{name: "ran", script: `global n, t probe process("%FORKS").end { n++ t += pid() == target() } probe end { println(n, " ", t) }`,
+		run: waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; sleep 0.5; RUN -v -x $p` + letGo, want: []string{"8 1 rc 0"}},
+	{name: "ran_inside", script: `global n, t probe process("%FORKS").end { n++ t += pid() == target() } probe end { println(n, " ", t) }`,
+		run:  `echo '` + waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; sleep 0.5; RUN -v -x $p` + letGo + `' >/tmp/inner; unshare -p -f --mount-proc sh /tmp/inner`,
+		want: []string{"8 1 rc 0"}},
 	{name: "born", script: `global made, ended, all, born, gone
 		probe process("%ENDS").begin { made[pid()]++ } probe process("%ENDS").end { ended[pid()]++ } probe process.end { if (execname() == "ends") all[pid()]++ }
 		probe process("%ENDS").thread.begin { if (tid() != pid()) born[tid()]++ } probe process("%ENDS").thread.end { if (tid() != pid()) gone[tid()]++ }

@@ -169,11 +169,18 @@ type Attach struct {
 	// Table is the program array, indexed by the numbers of system calls, through which another program goes to this one; "" for
 	// programs that are attached themselves.
 	Table string
+	// Watch is the map of the processes that run the file of the one site: once the program is attached, those that run it already are entered.
+	// Keys are u32 numbers of processes, with WatchedInside where they are those of the tracer's own namespace and not the kernel's. "" for
+	// other programs.
+	Watch string
 	Sites []Target
 	// Funcs: the sites are functions of the kernel, at their entries or returns, and the handler looks only at the registers that
 	// calls and returns pass values in, so that a kprobe.multi link can serve it.
 	Funcs bool
 }
+
+// WatchedInside: see Attach.Watch.
+const WatchedInside = 1 << 30
 
 // Target is one site with the cookie that tells it apart.
 type Target struct {

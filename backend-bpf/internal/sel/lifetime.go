@@ -1,10 +1,6 @@
 package sel
 
 import (
-	"os"
-	"path/filepath"
-	"strconv"
-
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
@@ -169,22 +165,4 @@ func (g *gen) executable(in *ir.Instr, path string, out *mach.Block) {
 // tracepoint got a second argument.
 func (u *Unit) ExitKeepsMemory() bool {
 	return u.Types != nil && u.Types.TracepointArgs("sched_process_exit") >= 2
-}
-
-// running lists the processes that run the file at path.
-func running(path string) []int {
-	want, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
-	links, _ := filepath.Glob("/proc/[0-9]*/exe")
-	var out []int
-	for _, l := range links {
-		if st, err := os.Stat(l); err == nil && os.SameFile(st, want) && len(out) < maxWatched {
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(l))); err == nil {
-				out = append(out, pid)
-			}
-		}
-	}
-	return out
 }

@@ -19,14 +19,12 @@ type Watcher struct {
 	Path string
 	Spec *ebpf.ProgramSpec
 	Map  *ebpf.MapSpec
+	// Enters: what ran before is entered into the map when this one is attached, which of those for a path comes last.
+	Enters bool
 }
 
 // maxWatched is the most processes that are kept for each path; beyond, the ones that were not looked for lately drop out.
 const maxWatched = 16384
-
-// Keys of the maps of watched processes are the kernel's own numbers. Those that ran before are known by their numbers in the
-// tracer's namespace, with this bit where that is another one.
-const watchedInside = 1 << 30
 
 // maxEnded is how many processes MapEnded holds; threads of a process that end at the same time come one after the other.
 // endedKey is the size of its keys.
@@ -69,7 +67,7 @@ func (g *gen) watched(path string, out *mach.Block) {
 // inside writes the key of the current process as one that ran before.
 func (g *gen) inside(key mach.Slot) {
 	id := g.tgid()
-	g.aluI(asm.Or, id, watchedInside)
+	g.aluI(asm.Or, id, plan.WatchedInside)
 	g.storeS(key, 0, id, asm.Word)
 }
 
@@ -138,27 +136,21 @@ func (u *Unit) asideOf(name, event string, record bool, write func(g *gen, end *
 	return &ebpf.ProgramSpec{Name: name, Type: typ, AttachType: attach, AttachTo: to, Instructions: ins, License: "GPL"}, nil
 }
 
-// Watchers gives the programs that the handlers translated so far need besides.
+// Watchers gives the programs that the handlers translated so far need besides, in the reverse of the order in which they are attached.
 func (u *Unit) Watchers() ([]Watcher, error) {
 	var out []Watcher
 	for _, path := range slices.Sorted(maps.Keys(u.watching)) {
 		m := &ebpf.MapSpec{Name: u.watching[path], Type: ebpf.LRUHash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}
-		for _, pid := range running(path) {
-			if u.OtherPidNS {
-				pid |= watchedInside
-			}
-			m.Contents = append(m.Contents, ebpf.MapKV{Key: uint32(pid), Value: uint32(1)})
-		}
 		for _, w := range []struct {
 			name, event string
 			write       func(g *gen, path string, end *mach.Block)
-		}{{"_exec", eventExec, (*gen).watchExec}, {"_fork", eventFork, (*gen).watchFork}} {
+		}{{"_fork", eventFork, (*gen).watchFork}, {"_exec", eventExec, (*gen).watchExec}} {
 			// Only kernels before 6.16 need these programs, and there the arguments of tracepoints are given.
 			spec, err := u.asideOf(m.Name+w.name, w.event, false, func(g *gen, end *mach.Block) { w.write(g, path, end) })
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, Watcher{Path: path, Map: m, Spec: spec})
+			out = append(out, Watcher{Path: path, Map: m, Spec: spec, Enters: w.event == eventFork})
 		}
 	}
 	if u.family {

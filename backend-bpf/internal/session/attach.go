@@ -50,6 +50,11 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 				return err
 			}
 		}
+		if a.Watch != "" {
+			if err := s.enterRunning(a.Watch, a.Sites[0].Site.Path); err != nil {
+				return err
+			}
+		}
 	}
 	s.logf(1, "attached %d places with %d links in %v", n, s.set.Links(), time.Since(start).Round(time.Microsecond))
 	return nil
