@@ -59,11 +59,14 @@ static int gs_open(struct inode *inode, struct file *file)
 	int err = 0;
 
 	mutex_lock(&gs_mutex);
-	if (gs_opened)
+	if (gs_opened) {
 		err = -EBUSY;
-	else
+	} else if (!try_module_get(THIS_MODULE)) { /* nobody may unload what a session waits in (gs_readers) */
+		err = -ENODEV;
+	} else {
 		gs_pidns_get();
-	gs_opened = true;
+		gs_opened = true;
+	}
 	mutex_unlock(&gs_mutex);
 	return err;
 }
@@ -73,6 +76,7 @@ static int gs_close(struct inode *inode, struct file *file)
 	mutex_lock(&gs_mutex);
 	gs_let_go();
 	mutex_unlock(&gs_mutex);
+	module_put(THIS_MODULE);	/* proc_remove() waits until this has returned */
 	return 0;
 }
 

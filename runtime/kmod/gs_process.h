@@ -12,6 +12,7 @@
 #include <linux/fs.h>
 #include <linux/version.h>
 #include <asm/syscall.h>
+#include "gs_exe.h"
 #include "gs_output.h"
 #include "gs_tracepoint.h"
 
@@ -73,7 +74,7 @@ static struct inode *gs_note(int tgid, struct inode *inode, bool set, bool dead)
 /* The inode of a traced file, NULL for others. */
 static struct inode *gs_traced(struct file *file)
 {
-	struct inode *inode = file ? d_real_inode(file->f_path.dentry) : NULL;
+	struct inode *inode = gs_exe_inode(file);
 	u32 i;
 
 	for (i = 0; inode && i < GS_NFILES; i++)
@@ -130,15 +131,13 @@ static void gs_process_born(void *data, struct pt_regs *regs, long ret)
 {
 	struct task_struct *t = current;
 	struct inode *inode = NULL;
-	struct file *exe;
 
 	(void)data;
 	if (ret || !gs_makes(regs->orig_ax, in_ia32_syscall()))
 		return;
 	rcu_read_lock();
-	exe = t->mm ? rcu_dereference(t->mm->exe_file) : NULL;
-	if (exe)
-		inode = gs_traced(exe);
+	if (t->mm)
+		inode = gs_traced(rcu_dereference(t->mm->exe_file));
 	rcu_read_unlock();
 	gs_process_run(inode, thread_group_leader(t) ? BIT(GS_ON_FORK) : BIT(GS_ON_THREAD_BEGIN));
 }
@@ -207,7 +206,7 @@ static void gs_processs_off(struct gs_process *p, u32 n)
 /* Called for each probe in turn; the first one attaches for all, but what goes to every system call. */
 static int gs_process_on(struct gs_process *p)
 {
-	struct task_struct *t;
+	struct task_struct *first, *t;
 	int err;
 	u32 i;
 
@@ -218,7 +217,7 @@ static int gs_process_on(struct gs_process *p)
 				return err;
 		}
 		rcu_read_lock();
-		for_each_process(t) {
+		for_each_process_thread(first, t) { /* the first one may have ended before the others */
 			task_lock(t);
 			if (t->mm) {
 				struct inode *inode = gs_traced(rcu_dereference(t->mm->exe_file));

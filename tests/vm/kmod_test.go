@@ -380,13 +380,14 @@ sleep 0.5
 prog 2000000 & w=$!
 sleep 0.5
 kmodrun -cache /lab/cache -name count count.ir; echo "second $?"
+rmmod count; echo "early $?"
 kill -9 $p; wait $p
 sleep 0.3
 rmmod count; echo "rmmod $?"
 wait $w; echo "target $?"
 lsmod | tail -n +2
 `})
-		for _, w := range []string{"second 1", "a module named count is loaded already", "rmmod 0", "target 0", "sum "} {
+		for _, w := range []string{"second 1", "early 1", "a module named count is loaded already", "rmmod 0", "target 0", "sum "} {
 			if !strings.Contains(res.Output, w) {
 				t.Errorf("no %q in\n%s", w, res.Output)
 			}
