@@ -214,6 +214,7 @@ func (g *gen) addSite(s wire.Site) int {
 
 // deferred sends what the host's part of the handler works with.
 func (g *gen) deferred() {
+	g.printFirst()
 	size, fixed := wire.HeaderSize+8, true
 	var fields []field
 	for _, v := range g.h.Values {

@@ -37,6 +37,6 @@ func (g *gen) deferred() {
 		g.capture = len(g.schema.Captures)
 		g.schema.Captures = append(g.schema.Captures, c)
 	}
-	g.emit("{\n\t\tu64 *p = c->out;\n\n\t\t*p++ = %d;\n\t\t%s\n\t\tgs_emit(GS_DEFERRED, 0, c->slot, c->out, (char *)p - (char *)c->out);\n\t}",
+	g.emit("{\n\t\tu64 *p = c->out;\n\n\t\tgs_flush(c, false);\n\t\t*p++ = %d;\n\t\t%s\n\t\tgs_emit(GS_DEFERRED, 0, c->slot, c->out, (char *)p - (char *)c->out);\n\t}",
 		g.capture, strings.Join(lines, "\n\t\t"))
 }
