@@ -55,6 +55,7 @@ var fixtures = map[string]fixture{
 	"codes":          {pkg: "codes/codes.c", c: []string{"-g", "-O2"}},
 	"deep":           {pkg: "deep/deep.c", c: []string{"-g", "-O1", "-fno-optimize-sibling-calls"}},
 	"ends":           {pkg: "ends/ends.c", c: []string{"-g", "-O1", "-pthread"}},
+	"fractions":      {pkg: "fractions"},
 	"forks":          {pkg: "forks/forks.c", c: []string{"-g", "-O1"}},
 	"stacks":         {pkg: "stacks/stacks.c", c: []string{"-g", "-O1", "-pthread"}},
 	"plt":            {pkg: "plt/plt.c", c: []string{"-O1", "-fno-builtin", "-Wl,-z,lazy"}},

@@ -17,7 +17,8 @@ type Format struct{ Pieces []Piece }
 type Piece struct {
 	// Lit is literal text; Conv is 0 then.
 	Lit string
-	// Conv is one of d i u o x X p (long), s (string), c (byte), b (raw binary), m and M (memory).
+	// Conv is one of d i u o x X p (long), s (string), c (byte), b (raw binary), m and M (memory); and of what scripts cannot write, g and
+	// h: the bits of a fraction of 64 and of 32 bits (IEEE 754), as the shortest text that means it.
 	Conv byte
 	// The flags.
 	Minus, Plus, Space, Zero, Alt bool
@@ -118,7 +119,9 @@ const MaxField = 8192
 
 // ParseFormat takes a printf format apart: %[flags][width|*][.precision|.*][l|ll]conversion with
 // the flags - + space 0 #. Errors are *FormatError.
-func ParseFormat(s string) (*Format, error) {
+func ParseFormat(s string) (*Format, error) { return parseFormat(s, scriptConvs) }
+
+func parseFormat(s, convs string) (*Format, error) {
 	f := &Format{}
 	for i := 0; i < len(s); {
 		j := strings.IndexByte(s[i:], '%')
@@ -133,7 +136,7 @@ func ParseFormat(s string) (*Format, error) {
 			i += 2
 			continue
 		}
-		p, n, err := parseConv(s, i)
+		p, n, err := parseConv(s, i, convs)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +147,7 @@ func ParseFormat(s string) (*Format, error) {
 }
 
 // parseConv reads the conversion whose % is s[at] and gives the offset behind it.
-func parseConv(s string, at int) (Piece, int, error) {
+func parseConv(s string, at int, convs string) (Piece, int, error) {
 	p := Conv(0)
 	i := at + 1
 flags:
@@ -192,14 +195,23 @@ flags:
 	if i >= len(s) {
 		return p, i, &FormatError{i, "unfinished conversion"}
 	}
-	if !validConv(s[i]) {
+	if strings.IndexByte(convs, s[i]) < 0 {
 		return p, i, &FormatError{i, fmt.Sprintf("unknown conversion %q", "%"+s[i:i+1])}
 	}
 	p.Conv = s[i]
 	return p, i + 1, nil
 }
 
-func validConv(c byte) bool { return c != 0 && strings.IndexByte("diuoxXpscbmM", c) >= 0 }
+// The conversions that scripts can write, and all.
+const (
+	scriptConvs = "diuoxXpscbmM"
+	allConvs    = scriptConvs + "gh"
+)
+
+func validConv(c byte) bool { return c != 0 && strings.IndexByte(allConvs, c) >= 0 }
+
+// IsFraction reports whether a piece shows a fraction, which only the host can write.
+func (p *Piece) IsFraction() bool { return p.Conv == 'g' || p.Conv == 'h' }
 
 // ArgTypes gives the type of each argument that f takes, in order; widths and precisions from
 // arguments are Long, as are the addresses of %m and %M.

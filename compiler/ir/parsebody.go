@@ -290,7 +290,7 @@ func (ps *textParser) instr() Instr {
 		}
 		in.N, in.Args = int64(n), ps.call()
 	case OpPrint, OpSprint:
-		f, err := ParseFormat(ps.string())
+		f, err := parseFormat(ps.string(), allConvs)
 		if err != nil {
 			ps.fail("%v", err)
 		}

@@ -293,6 +293,9 @@ func needsHost(p *ir.Program, f *ir.Func, in *ir.Instr, printed []bool, o Option
 		}
 	case ir.OpSprint:
 		for _, c := range p.Formats[in.N].Pieces {
+			if c.IsFraction() {
+				return "the text of a fraction, which is used for more than printing"
+			}
 			if !o.Full && (c.Conv == 'b' || c.Conv == 'm' || c.Conv == 'M' || c.Conv == 'c' && c.Alt) {
 				return fmt.Sprintf("sprintf with %%%c", c.Conv)
 			}

@@ -311,6 +311,8 @@ func formatCap(f *ir.Format, args []ir.Val, limit, dynamic int, of func(ir.Val) 
 			}
 		case 'b':
 			size = 8
+		case 'g', 'h':
+			size = len("-2.2250738585072014e-308")
 		case 'm', 'M':
 			size = 2 * textfmt.MaxMem
 		}

@@ -116,9 +116,29 @@ func (w *writer) value(o object, depth int) {
 		w.fields(o, depth)
 	case types.Array:
 		w.elems(o, depth)
-	default: // floating point, unknown
+	case types.Float:
+		w.fraction(o)
+	case types.Complex:
+		half := &types.Ctype{Kind: types.Float, Size: t.Size / 2}
+		w.lit("(")
+		w.fraction(part(o, 0, half))
+		w.lit(",")
+		w.fraction(part(o, half.Size, half))
+		w.lit(")")
+	default:
 		w.lost()
 	}
+}
+
+// fraction writes a number with a fraction: float and double of C, float32 and float64 of Go.
+func (w *writer) fraction(o object) {
+	conv, ok := map[int64]byte{8: 'g', 4: 'h'}[o.Type.Size]
+	if !ok {
+		w.lost()
+		return
+	}
+	p, err := word(o, o.Type.Size, false)
+	w.number(conv, p, err)
 }
 
 func (w *writer) conv(t *types.Ctype) byte {

@@ -7,6 +7,7 @@
 package textfmt
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -101,6 +102,10 @@ func Conv(dst []byte, p *ir.Piece, width, prec int, v Val) []byte {
 		return pad(dst, p, width, len(s), func(dst []byte) []byte { return append(dst, s...) }, false)
 	case 'b':
 		return binary(dst, p, v.Int, width, prec)
+	case 'g':
+		return strconv.AppendFloat(dst, math.Float64frombits(uint64(v.Int)), 'g', -1, 64)
+	case 'h':
+		return strconv.AppendFloat(dst, float64(math.Float32frombits(uint32(v.Int))), 'g', -1, 32)
 	}
 	return dst
 }
