@@ -37,6 +37,8 @@ var familyScripts = []kernelScript{
 	{name: "ran_inside", script: `global n, t probe process("%FORKS").end { n++ t += pid() == target() } probe end { println(n, " ", t) }`,
 		run:  `echo '` + waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; sleep 0.5; RUN -v -x $p` + letGo + `' >/tmp/inner; unshare -p -f --mount-proc sh /tmp/inner`,
 		want: []string{"8 1 rc 0"}},
+	{name: "headless", script: `probe process("%ENDS").end { println(execname(), pid() != tid()) exit() }`, // its first thread has ended before
+		run: waiting + `ENDS wait </tmp/gate & exec 9>/tmp/gate; sleep 0.5; RUN -v` + letGo, want: []string{"ends1 rc 0"}},
 	{name: "born", script: `global made, ended, all, born, gone
 		probe process("%ENDS").begin { made[pid()]++ } probe process("%ENDS").end { ended[pid()]++ } probe process.end { if (execname() == "ends") all[pid()]++ }
 		probe process("%ENDS").thread.begin { if (tid() != pid()) born[tid()]++ } probe process("%ENDS").thread.end { if (tid() != pid()) gone[tid()]++ }

@@ -30,10 +30,13 @@ func (s *Session) enterRunning(watch, path string) error {
 		bit = plan.WatchedInside
 	}
 	one := binary.NativeEndian.AppendUint32(nil, 1)
-	links, _ := filepath.Glob("/proc/[0-9]*/exe")
-	for _, l := range links {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(l)))
-		if err != nil || !runs(l, want) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, d := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(d))
+		if err != nil {
+			continue
+		}
+		if st, err := program(d); err != nil || !os.SameFile(st, want) {
 			continue
 		}
 		key := binary.NativeEndian.AppendUint32(nil, uint32(pid|bit))
@@ -42,7 +45,7 @@ func (s *Session) enterRunning(watch, path string) error {
 		}
 		// What has gone on to another program meanwhile was taken out before it was entered. What has ended stays in: nothing comes of it,
 		// and the next process with the number is looked at when it is made.
-		if _, err := os.Stat(l); err == nil && !runs(l, want) {
+		if st, err := program(d); err == nil && !os.SameFile(st, want) {
 			if err := kern.Delete(m.FD(), key); err != nil && err != unix.ENOENT {
 				return fmt.Errorf("take process %d out of those that run %s: %w", pid, path, err)
 			}
@@ -51,8 +54,17 @@ func (s *Session) enterRunning(watch, path string) error {
 	return nil
 }
 
-// runs reports whether an exe link of /proc leads to file.
-func runs(link string, file os.FileInfo) bool {
-	st, err := os.Stat(link)
-	return err == nil && os.SameFile(st, file)
+// program gives the file that a process runs by its folder in /proc. Where the first thread has ended, the others' links still lead to it.
+func program(dir string) (os.FileInfo, error) {
+	st, err := os.Stat(dir + "/exe")
+	if err == nil {
+		return st, nil
+	}
+	links, _ := filepath.Glob(dir + "/task/[0-9]*/exe")
+	for _, l := range links {
+		if st, err := os.Stat(l); err == nil {
+			return st, nil
+		}
+	}
+	return nil, err
 }
