@@ -57,6 +57,7 @@ var fixtures = map[string]fixture{
 	"ends":           {pkg: "ends/ends.c", c: []string{"-g", "-O1", "-pthread"}},
 	"fractions":      {pkg: "fractions"},
 	"forks":          {pkg: "forks/forks.c", c: []string{"-g", "-O1"}},
+	"overflow":       {pkg: "overflow/overflow.c", c: []string{"-g", "-O1"}},
 	"stacks":         {pkg: "stacks/stacks.c", c: []string{"-g", "-O1", "-pthread"}},
 	"plt":            {pkg: "plt/plt.c", c: []string{"-O1", "-fno-builtin", "-Wl,-z,lazy"}},
 	"plt-now":        {pkg: "plt/plt.c", c: []string{"-O1", "-fno-builtin", "-Wl,-z,now", "-s"}},

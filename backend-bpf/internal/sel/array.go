@@ -55,7 +55,8 @@ func (g *gen) sequence(p mem) {
 
 // insert enters a new element with the value that fill writes; found is gone to with the element in
 // elem when another CPU entered it first, onward when it is in. Where the array wraps, the oldest element makes
-// room; handlers that do that at the same time may make room for each other and evict one more.
+// room; handlers that do that at the same time may make room for each other and evict one more. One that others have been ahead
+// of several times evicts some of the older half.
 func (g *gen) insert(in *ir.Instr, key mem, elem mach.Reg, fill func() arg, found, onward *mach.Block) {
 	gl := &g.u.Layout.Globals[in.Glob]
 	wrap := maps.EvictsOldest(g.u.P.Globals[in.Glob])
@@ -63,15 +64,15 @@ func (g *gen) insert(in *ir.Instr, key mem, elem mach.Reg, fill func() arg, foun
 	val := fill()
 	tries := 2
 	if wrap {
-		tries = 4
+		tries = 5
 	}
-	for range tries {
+	for i := range tries {
 		r := g.call(asm.FnMapUpdateElem, aMap(gl.Map), g.argP(key), val, aImm(updateNew))
 		other, exists, again := g.cold(), g.cold(), g.cold()
 		g.condInt(asm.JEq, r, 0, onward, other)
 		g.condInt(asm.JEq, r, errnoExists, exists, full)
 		if wrap {
-			g.evict(in.Glob)
+			g.makeRoom(in.Glob, i)
 			g.jump(again)
 			full = g.cold()
 		}
@@ -164,13 +165,13 @@ func (g *gen) mapSetStr(in *ir.Instr, key mem, v ir.Val) {
 	full, done := g.cold(), g.block()
 	tries := 1
 	if maps.EvictsOldest(g.u.P.Globals[in.Glob]) {
-		tries = 4
+		tries = 5
 	}
 	for i := range tries {
 		r := g.call(asm.FnMapUpdateElem, aMap(gl.Map), g.argP(key), g.argP(val), aImm(updateAny))
 		g.condInt(asm.JEq, r, 0, done, full)
 		if i < tries-1 {
-			g.evict(in.Glob)
+			g.makeRoom(in.Glob, i)
 			full = g.cold()
 		}
 	}

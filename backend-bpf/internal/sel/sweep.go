@@ -98,6 +98,53 @@ func (g *gen) sweeper(glob int, keys []ir.Val, kind sweepKind, far bool) string 
 	return f.Name
 }
 
+// makeRoom makes room for a new element in a full array with "%", for the n-th time from 0 that a handler found none.
+func (g *gen) makeRoom(glob, n int) {
+	if n < 2 {
+		g.evict(glob)
+		return
+	}
+	g.thin(glob)
+}
+
+// thinned is the most elements that thin removes.
+const thinned = 8
+
+// thin removes some elements of the older half, whichever come first. Handlers on several processors that all look for the one that is the oldest
+// find the same one, and whose removal comes late has no room; here each gets some of its own.
+func (g *gen) thin(glob int) {
+	gl, size := &g.u.Layout.Globals[glob], g.u.P.Globals[glob].Size
+	ctx := g.temp(16)
+	g.storeS(ctx, 0, g.binI(asm.Sub, g.get(g.mapVal(plan.MapControl, plan.CtlSeq), 0, asm.DWord), int64(size/2)), asm.DWord)
+	g.storeIS(ctx, 8, 0, asm.DWord)
+	g.storeIS(ctx, 8, 0, asm.Byte) // the verifier must not take the number for a constant
+	g.call(asm.FnForEachMapElem, aMap(gl.Map), aFunc(g.thinner(glob)), aSlot(ctx, 0), aImm(0))
+}
+
+// thinner writes the callback, once for each array.
+func (g *gen) thinner(glob int) string {
+	gl, size := &g.u.Layout.Globals[glob], g.u.P.Globals[glob].Size
+	name := fmt.Sprintf("%s_thin%d", g.h.Name, glob)
+	c := g.callback(name, 4)
+	if c == nil {
+		return name
+	}
+	m, key, ctx := c.copy(mach.R1), c.copy(mach.R2), c.copy(mach.R4)
+	out, enough := c.block(), c.block()
+	c.unless(asm.JGT, c.get(mach.R3, gl.SeqOff, asm.DWord), c.get(ctx, 0, asm.DWord), out)
+	c.unlessI(asm.JNE, c.call(asm.FnMapDeleteElem, aReg(m), aReg(key)), 0, out)
+	n := c.binI(asm.Add, c.get(ctx, 8, asm.DWord), 1)
+	c.store(ctx, 8, n, asm.DWord)
+	c.store(ctx, 8, n, asm.Byte)
+	c.unlessI(asm.JGE, n, int64(max(1, min(thinned, size/8))), enough)
+	c.jump(out)
+	c.set(enough)
+	c.ret(1)
+	c.set(out)
+	c.ret(0)
+	return name
+}
+
 // evict removes the oldest element of an array with "%": the one with the smallest number. A look at all of them takes some 15 ns for
 // each, so one look also notes those that come next (GlobalLayout.Old). Only an insertion into an array that is full comes here. A
 // handler that finds another at the notes goes without.
