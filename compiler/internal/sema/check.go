@@ -103,7 +103,8 @@ func (c *checker) loops(in *elab.Info, body *ast.Block) {
 	})
 }
 
-// loop refuses changes to g inside of a loop over it, as stap does, also to elements that exist.
+// loop refuses changes to g inside of a loop over it, as stap does, also to elements that exist. The
+// keys of a slice are worked out before the loop begins, and may change g.
 func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
 	name := g.Decl.Name.Name
 	look := func(n ast.Node) bool {
@@ -129,11 +130,6 @@ func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
 			}
 		}
 		return true
-	}
-	for _, e := range loop.Slice {
-		if e != nil {
-			InspectLive(in, e, look)
-		}
 	}
 	if loop.Limit != nil {
 		InspectLive(in, loop.Limit, look)
