@@ -179,13 +179,13 @@ XDG_CACHE_HOME=%[1]s/cache exec %[2]s/gostap --runtime=%[3]s -D MAXTRYLOCK=20000
 `
 
 // inGuest runs the cases $@ with each runtime, one after the other: cases that trace the same program would see each
-// other's.
+// other's. An emulated machine takes two minutes to look through the programs of all system calls (k-hosted).
 const inGuest = `#!/bin/sh
 mkdir -p %[1]s/now
 for c in "$@"; do
 	for rt in bpf kernel; do
 		cp -r %[1]s/work/$c %[1]s/now/ && cd %[1]s/now/$c
-		BIN=%[2]s PATH=%[1]s/$rt:%[2]s:$PATH NO_COLOR=1 TZ=UTC timeout 120 sh ./cmd.sh >/out/$c.$rt.stdout 2>/out/$c.$rt.stderr </dev/null
+		BIN=%[2]s PATH=%[1]s/$rt:%[2]s:$PATH NO_COLOR=1 TZ=UTC timeout 240 sh ./cmd.sh >/out/$c.$rt.stdout 2>/out/$c.$rt.stderr </dev/null
 		echo $? >/out/$c.$rt.status
 		cd /; rm -rf %[1]s/now/$c
 	done
@@ -268,7 +268,7 @@ func parity(t *testing.T, release string, cases []*parityCase) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			res, err := k.Run(context.Background(), vm.Options{Files: files, Log: t.Logf, Command: d.base + "/run " + strings.Join(mine, " "), Timeout: 9 * time.Minute})
+			res, err := k.Run(context.Background(), vm.Options{Files: files, Log: t.Logf, Command: d.base + "/run " + strings.Join(mine, " "), Timeout: 12 * time.Minute})
 			if err != nil {
 				t.Error(err)
 				return
