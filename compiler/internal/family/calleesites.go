@@ -153,27 +153,31 @@ func (m *match) leftCallees(names []string, why error, some bool) {
 	}
 }
 
-// callees resolves process(...).function("f").callee("g") and its kin.
-func (f *finder) callees() {
-	ch := f.calleesOf(f.img, f.path, nil)
-	if ch == nil {
-		return
-	}
-	var left []string
-	var why error
+// eachCallee adds the sites of all callees of ch to sites. It returns the names of those that have none, and why the first has none.
+func (m *match) eachCallee(ch *chain, sites *[]*probe.Site, add func(*callee) error) (left []string, why error) {
 	for _, g := range ch.found {
-		if g.copy != nil && (f.has("call") || f.has("return")) {
+		if g.copy != nil && (m.has("call") || m.has("return")) {
 			continue
 		}
-		n := len(f.sites)
-		if err := f.callee(ch, g); err != nil {
-			f.sites = f.sites[:n]
+		n := len(*sites)
+		if err := add(g); err != nil {
+			*sites = (*sites)[:n]
 			left = append(left, g.fn.Name)
 			if why == nil {
 				why = err
 			}
 		}
 	}
+	return left, why
+}
+
+// callees resolves process(...).function("f").callee("g") and its kin.
+func (f *finder) callees() {
+	ch := f.calleesOf(f.img, f.path, nil)
+	if ch == nil {
+		return
+	}
+	left, why := f.eachCallee(ch, &f.sites, func(g *callee) error { return f.callee(ch, g) })
 	if why == nil && len(f.sites) == 0 {
 		f.errorf(nil, "all that it calls is inlined").Hintf("leave out .call and .return")
 	}
@@ -239,21 +243,7 @@ func (f *kfinder) callees(c *probe.Comp) {
 	if ch == nil {
 		return
 	}
-	var left []string
-	var why error
-	for _, g := range ch.found {
-		if g.copy != nil && (f.has("call") || f.has("return")) {
-			continue
-		}
-		n := len(f.sites)
-		if err := f.callee(c, ch, g); err != nil {
-			f.sites = f.sites[:n]
-			left = append(left, g.fn.Name)
-			if why == nil {
-				why = err
-			}
-		}
-	}
+	left, why := f.eachCallee(ch, &f.sites, func(g *callee) error { return f.callee(c, ch, g) })
 	if f.diag.HasErrors() {
 		return
 	}
