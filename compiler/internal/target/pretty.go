@@ -120,10 +120,15 @@ func (w *writer) value(o object, depth int) {
 		w.fraction(o)
 	case types.Complex:
 		half := &types.Ctype{Kind: types.Float, Size: t.Size / 2}
+		re, im := part(o, 0, half), part(o, half.Size, half)
+		if _, err := word(re, half.Size, false); err != nil {
+			w.lost()
+			return
+		}
 		w.lit("(")
-		w.fraction(part(o, 0, half))
+		w.fraction(re)
 		w.lit(",")
-		w.fraction(part(o, half.Size, half))
+		w.fraction(im)
 		w.lit(")")
 	default:
 		w.lost()
