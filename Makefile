@@ -10,7 +10,7 @@ TEST_PACKAGES := gcc g++ libc6-dev binutils llvm bpftool bpftrace util-linux pro
 	qemu-system-x86 busybox-static zstd xz-utils sparse
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: all build demo test check bench generate deps install clean
+.PHONY: all build demo test oracle check bench generate deps install clean
 
 all: build
 
@@ -37,6 +37,11 @@ check:
 	@fmt=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $$($(GO) list ./... | grep -v /stapparse)
+
+# What gostap prints about whole programs against debuggers, the runtime and the programs themselves: hours.
+# go test ./... runs a small form of it.
+oracle: deps
+	GOSTAP_ORACLE=full $(GO) test -count=1 -timeout 0 -v ./tests/oracle/...
 
 # Ratios against the peer and against bare programs, in one run each.
 bench: build
