@@ -57,7 +57,8 @@ func usual(name string) bool {
 	case "e-live", "e-replaced", "e-runtime", "g-mixed", "g-process", "s-absent", "s-parms", "s06-indent-c", "s11-results-go", "s18-grow", "s21-go-values":
 		return true
 	case "lang-aggops", "lang-arith", "lang-compare", "lang-control", "lang-ifelse", "lang-logic", "lang-logicside", "lang-next", "lang-numbers", "lang-keys",
-		"lang-globals", "lang-cut", "lang-delete", "lang-prints", "lang-tokenize", "lang-functions", "lang-arrays":
+		"lang-globals", "lang-cut", "lang-delete", "lang-prints", "lang-tokenize", "lang-functions", "lang-arrays",
+		"lang-operators-arithmetic", "lang-operators-bits", "lang-operators-others":
 		return false
 	}
 	return strings.HasPrefix(name, "lang-")

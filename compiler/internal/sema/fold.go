@@ -5,96 +5,30 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 )
 
-// fold gives the value of an expression that is known before the program runs:
-// @defined, @probewrite, numbers and what follows from them by comparisons and logic.
-// What folds is noted in Info.Const, but for plain numbers.
-func (b *binder) fold(s *scope, e ast.Expr) (v int64, ok bool) {
-	if v, ok := s.in.Const[e]; ok {
-		return v, true
+// fold gives the value of an expression that is known before the program runs: @defined, @probewrite, and what
+// ast.Folder makes of them and of numbers. What folds is noted in Info.Const, but for plain numbers.
+func (b *binder) fold(s *scope, e ast.Expr) (int64, bool) {
+	f := ast.Folder{
+		Known: func(e ast.Expr) (v int64, decided, ok bool) {
+			if v, ok := s.in.Const[e]; ok {
+				return v, false, true
+			}
+			if e, is := e.(*ast.AtOp); is && len(e.Args) == 1 && asking(e) {
+				if e.Name == "@defined" {
+					v = b.defined(s, e)
+				} else {
+					v = b.probeWrites(s, e)
+				}
+				s.in.Const[e] = v
+				return v, true, true
+			}
+			return 0, false, false
+		},
+		Skip: func(cond ast.Expr, whole ast.Node, _ bool) bool { return b.may(s, cond, whole) },
+		Note: func(e ast.Expr, v int64) { s.in.Const[e] = v },
 	}
-	switch e := e.(type) {
-	case *ast.Literal:
-		return e.Num, !e.IsString
-	case *ast.Paren:
-		v, ok = b.fold(s, e.X)
-	case *ast.AtOp:
-		switch {
-		case len(e.Args) != 1:
-		case e.Name == "@defined":
-			v, ok = b.defined(s, e), true
-		case e.Name == "@probewrite":
-			v, ok = b.probeWrites(s, e), true
-		}
-	case *ast.Unary:
-		switch e.Op {
-		case "!", "-", "+", "~":
-			v, ok = b.fold(s, e.X)
-		}
-		switch e.Op {
-		case "!":
-			v = truth(v == 0)
-		case "-":
-			v = -v
-		case "~":
-			v = ^v
-		}
-	case *ast.Ternary:
-		c, known := b.fold(s, e.Cond)
-		x, y := e.Then, e.Else
-		if c == 0 {
-			x, y = y, x
-		}
-		if known {
-			v, ok = b.fold(s, x)
-		}
-		if ok && !b.may(s, e.Cond, e) {
-			_, ok = b.fold(s, y)
-		}
-	case *ast.Binary:
-		v, ok = b.foldBinary(s, e)
-	}
-	if ok {
-		s.in.Const[e] = v
-	}
+	v, _, ok := f.Value(e)
 	return v, ok
-}
-
-func (b *binder) foldBinary(s *scope, e *ast.Binary) (int64, bool) {
-	switch e.Op {
-	case "&&", "||", "==", "!=", "<", "<=", ">", ">=", "&", "|":
-	default:
-		return 0, false
-	}
-	x, ok := b.fold(s, e.X)
-	switch {
-	case !ok:
-		return 0, false
-	case (e.Op == "&&" && x == 0 || e.Op == "||" && x != 0) && b.may(s, e.X, e):
-		return truth(x != 0), true
-	}
-	y, ok := b.fold(s, e.Y)
-	if !ok {
-		return 0, false
-	}
-	switch e.Op {
-	case "&&", "||":
-		return truth(y != 0), true
-	case "==":
-		return truth(x == y), true
-	case "!=":
-		return truth(x != y), true
-	case "<":
-		return truth(x < y), true
-	case "<=":
-		return truth(x <= y), true
-	case ">":
-		return truth(x > y), true
-	case ">=":
-		return truth(x >= y), true
-	case "&":
-		return x & y, true
-	}
-	return x | y, true
 }
 
 func truth(b bool) int64 {

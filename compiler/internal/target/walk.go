@@ -126,93 +126,17 @@ func (w *walker) enter(t *elab.Target) {
 // follows from it. As in package sema, what hangs on literals only does not count, so that
 // mistakes in both arms are found.
 func (w *walker) fold(e ast.Expr) (int64, bool) {
-	v, decided, ok := w.value(e)
-	return v, ok && decided
-}
-
-func (w *walker) value(e ast.Expr) (v int64, decided, ok bool) {
-	switch e := e.(type) {
-	case *ast.Literal:
-		return e.Num, false, !e.IsString
-	case *ast.Paren:
-		return w.value(e.X)
-	case *ast.AtOp:
-		if e.Name == "@defined" && len(e.Args) == 1 {
-			return w.defined(e), true, true
-		}
-	case *ast.Unary:
-		switch e.Op {
-		case "!", "-", "+", "~":
-			v, decided, ok = w.value(e.X)
-		}
-		switch e.Op {
-		case "!":
-			v = truth(v == 0)
-		case "-":
-			v = -v
-		case "~":
-			v = ^v
-		}
-		return v, decided, ok
-	case *ast.Ternary:
-		c, d, known := w.value(e.Cond)
-		if !known || !d {
+	f := ast.Folder{
+		Known: func(e ast.Expr) (v int64, decided, ok bool) {
+			if e, is := e.(*ast.AtOp); is && e.Name == "@defined" && len(e.Args) == 1 {
+				return w.defined(e), true, true
+			}
 			return 0, false, false
-		}
-		arm := e.Then
-		if c == 0 {
-			arm = e.Else
-		}
-		v, _, ok = w.value(arm)
-		return v, true, ok
-	case *ast.Binary:
-		return w.binary(e)
+		},
+		Skip: func(_ ast.Expr, _ ast.Node, decided bool) bool { return decided },
 	}
-	return 0, false, false
-}
-
-func (w *walker) binary(e *ast.Binary) (v int64, decided, ok bool) {
-	switch e.Op {
-	case "&&", "||", "==", "!=", "<", "<=", ">", ">=", "&", "|":
-	default:
-		return 0, false, false
-	}
-	x, dx, okx := w.value(e.X)
-	if okx && dx {
-		if e.Op == "&&" && x == 0 {
-			return 0, true, true
-		}
-		if e.Op == "||" && x != 0 {
-			return 1, true, true
-		}
-	}
-	y, dy, oky := w.value(e.Y)
-	if !okx || !oky {
-		return 0, false, false
-	}
-	switch e.Op {
-	case "&&":
-		v = truth(x != 0 && y != 0)
-	case "||":
-		v = truth(x != 0 || y != 0)
-	case "==":
-		v = truth(x == y)
-	case "!=":
-		v = truth(x != y)
-	case "<":
-		v = truth(x < y)
-	case "<=":
-		v = truth(x <= y)
-	case ">":
-		v = truth(x > y)
-	case ">=":
-		v = truth(x >= y)
-	case "&":
-		v = x & y
-	case "|":
-		v = x | y
-	}
-	return v, dx || dy, true
+	v, decided, ok := f.Value(e)
+	return v, ok && decided
 }
 
 func truth(b bool) int64 {
