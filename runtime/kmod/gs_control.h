@@ -15,6 +15,7 @@
 #include <linux/poll.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/path.h>
 #include <linux/mutex.h>
 #include <linux/uaccess.h>
 #include "gs_ring.h"
@@ -35,6 +36,11 @@ static void gs_memory_free(void);
 
 static struct proc_dir_entry *gs_proc;
 static DEFINE_MUTEX(gs_mutex);
+/*
+ * Where the traced files are. An inode alone does not keep its file system: unmounting one whose inodes are held panics the
+ * kernel, while one that is held by a path is busy.
+ */
+static struct path gs_paths[GS_NFILES + 1];
 static bool gs_opened, gs_attached;
 static u32 gs_nleft;		/* places that the kernel refused, of such as may be left out */
 
@@ -49,8 +55,11 @@ static void gs_let_go(void)
 	gs_attached = false;
 	gs_pidns_put();
 	for (i = 0; i < GS_NFILES; i++) {
+		if (!gs_inodes[i])
+			continue;
 		iput(gs_inodes[i]);
 		gs_inodes[i] = NULL;
+		path_put(&gs_paths[i]);
 	}
 }
 
@@ -118,6 +127,10 @@ static int gs_set_file(struct gs_op *op)
 	if (!f)
 		return -EBADF;
 	gs_inodes[op->glob] = igrab(d_real_inode(f->f_path.dentry));
+	if (gs_inodes[op->glob]) {
+		gs_paths[op->glob] = f->f_path;
+		path_get(&gs_paths[op->glob]);
+	}
 	fput(f);
 	return gs_inodes[op->glob] ? 0 : -EBADF;
 }

@@ -133,15 +133,19 @@ static int gs_perf_on(struct gs_perf *p)
 
 static void gs_perfs_off(struct gs_perf *p, u32 n)
 {
+	bool any = false;
 	u32 i;
 
 	for (; n; n--, p++) {
+		any |= p->n > 0;
 		for (i = 0; i < p->n; i++)
 			perf_event_release_kernel(p->events[i]);
 		kvfree(p->events);
 		p->events = NULL;
 		p->n = 0;
 	}
+	if (any)
+		synchronize_rcu();	/* an event that was interrupted by its own removal runs its handler afterwards */
 }
 
 #endif

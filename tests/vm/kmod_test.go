@@ -301,6 +301,42 @@ b1:
   end
 b2:
   print "kernel refused\n"()
+  store4k -9070988573094499857, 1 !b3
+  end
+b3:
+  r3 = errmsg
+  print "%s\n"(r3)
+  store8k -10485760, 1 !b4
+  end
+b4:
+  r3 = errmsg
+  print "%s\n"(r3)
+  store8k -10485764, 1 !b5
+  end
+b5:
+  r3 = errmsg
+  print "%s\n"(r3)
+  end
+}
+`
+
+// mounted traces a file on a file system that is unmounted meanwhile.
+const mounted = `
+global n long
+
+probe "traceme" {
+  site uprobe path="/mnt/t/prog" offset=$traceme
+b0:
+  gadd @n, 1
+  end
+}
+
+probe "end" {
+  site end
+  long r0
+b0:
+  r0 = gget @n
+  print "n = %d\n"(r0)
   end
 }
 `
@@ -316,7 +352,7 @@ b0:
 // TestModule is the walk through: load, trace, print, unload, in one guest.
 func TestModule(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
-		files := b.stage(t, k, map[string]string{"hello": hello, "faults": faults, "endless": endless, "count": count, "kside": kernelSide, "black": blacklisted, "life": life, "guru": guru})
+		files := b.stage(t, k, map[string]string{"hello": hello, "faults": faults, "endless": endless, "count": count, "kside": kernelSide, "black": blacklisted, "life": life, "guru": guru, "mounted": mounted})
 		res := guest(t, k, Options{Files: files, Command: `
 r() { n=$1; shift; echo "== $n"; kmodrun -cache /lab/cache -name $n "$@" $n.ir; echo "rc $?"; }
 r hello -c /lab/prog
@@ -327,6 +363,12 @@ r kside -c /lab/prog
 r black -c /lab/prog
 r life -c /lab/prog
 r guru -c '/lab/prog 1'
+echo "== mounted"
+mkdir -p /mnt/t; mount -t tmpfs none /mnt/t; cp prog /mnt/t
+kmodrun -cache /lab/cache -name mounted mounted.ir & p=$!
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e /proc/gostap.mounted ] && break; sleep 0.2; done; sleep 1
+/mnt/t/prog 3 >/dev/null; umount /mnt/t 2>&1; umount -l /mnt/t; echo "unmounted $?"
+kill $p; wait $p; echo "rc $?"
 echo "== modules"; lsmod | tail -n +2
 `})
 		want := map[string][]string{
@@ -335,7 +377,9 @@ echo "== modules"; lsmod | tail -n +2
 			"count":   {"n = 20804\n", "rc 0"},
 			"kside":   {"exec prog\n", "execs 1 ticks 1 reads 1\n", "rc 0"},
 			"life":    {"begin prog\n", "end prog\n", "from ", "runtime.main", "kernel  0xffffffff", "rc 0"},
-			"guru":    {"sum 1010 ", "stored 12345678\n", "write fault at 0x0000000000000010\n", "kernel refused\n", "rc 0"},
+			"guru": {"sum 1010 ", "stored 12345678\n", "write fault at 0x0000000000000010\n", "kernel refused\nwrite fault at 0x821d5ff3f31329ef\n" +
+				"write fault at 0xffffffffff600000\nwrite fault at 0xffffffffff5ffffc\n", "rc 0"},
+			"mounted": {"Device or resource busy", "unmounted 0\n", "n = 3\n", "rc 0"},
 			"black":   {"cannot probe exc_int3: it is on the kernel's blacklist", "rc 1"},
 		}
 		// The program's own line may come before or after what was traced.
