@@ -36,6 +36,23 @@ static inline s64 gs_ppid(void)
 	return n;
 }
 
+/* The registers of the program: where a hit is in the kernel, those with which it came there. NULL where there is no program. */
+static inline struct pt_regs *gs_user_regs(struct pt_regs *regs)
+{
+	if (!regs || !user_mode(regs)) {
+		regs = task_pt_regs(current);
+		if (!user_mode(regs) || !current->mm)
+			return NULL;
+	}
+	return regs;
+}
+
+static inline s64 gs_uaddr(struct pt_regs *regs)
+{
+	regs = gs_user_regs(regs);
+	return regs ? regs->ip : 0;
+}
+
 static inline void gs_execname(char *dst, u32 cap)
 {
 	gs_set(dst, cap, current->comm, strnlen(current->comm, TASK_COMM_LEN));

@@ -16,6 +16,8 @@ var ptRegs = [...]int{80, 96, 88, 40, 104, 112, 32, 152, 72, 64, 56, 48, 24, 16,
 const (
 	regIP = 16
 	regSP = 7
+	// regsCS is the offset of cs, whose lowest bits are 3 where a program was interrupted.
+	regsCS = 136
 )
 
 // userRegs reports whether the context holds registers, and refuses what in asks for if not.

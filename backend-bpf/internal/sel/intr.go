@@ -12,6 +12,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -203,14 +204,26 @@ func (g *gen) isReturn(in *ir.Instr) {
 	}
 }
 
-// uaddr is addr(), the address of the probed instruction, and uaddr(), which at probes in the kernel is where the process goes on.
+// uaddr is addr(), the address of the probed instruction, and uaddr(), which is where the program is: at probes in the kernel, and where a
+// clock or a counter interrupted the kernel, that is where it goes on behind it.
 func (g *gen) uaddr(in *ir.Instr) {
+	if in.Dst == ir.NoReg {
+		return
+	}
+	dst, kind := g.longs[in.Dst], g.h.Sites[0].Kind
 	switch {
-	case in.Dst == ir.NoReg || !g.userRegs(in, in.Name+"()"):
-	case in.Name == "uaddr" && g.h.Sites[0].Kind.InKernel():
-		g.mov(g.longs[in.Dst], g.userIP())
+	case in.Name == "uaddr" && (kind.InKernel() || kind == probe.Tracepoint || isSyscall(kind) || lifetime(kind)):
+		g.mov(dst, g.userIP())
+	case !g.userRegs(in, in.Name+"()"):
+		g.movI(dst, 0)
+	case in.Name == "uaddr" && (kind == probe.Profile || kind == probe.Perf):
+		done := g.block()
+		g.mov(dst, g.ip())
+		g.unlessI(asm.JSet, g.get(g.ctx, regsCS, asm.DWord), 3, done)
+		g.mov(dst, g.userIP())
+		g.here(done)
 	default:
-		g.mov(g.longs[in.Dst], g.ip())
+		g.mov(dst, g.ip())
 	}
 }
 

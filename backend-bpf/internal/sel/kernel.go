@@ -50,11 +50,10 @@ func (g *gen) ip() mach.Reg {
 
 // userIP gives the address at which the process that is in the kernel goes on, 0 if there is none.
 func (g *gen) userIP() mach.Reg {
-	const cs = 136 // of struct pt_regs
 	regs := g.taskRegs()
 	out := g.imm(0)
 	done := g.block()
-	g.unlessI(asm.JNE, g.binI(asm.And, g.get(regs, cs, asm.DWord), 3), 3, done)
+	g.unlessI(asm.JNE, g.binI(asm.And, g.get(regs, regsCS, asm.DWord), 3), 3, done)
 	g.load(out, regs, ptRegs[regIP], asm.DWord)
 	g.here(done)
 	return out

@@ -167,7 +167,9 @@ func (g *gen) intrinsic(in *ir.Instr) {
 			return
 		}
 		g.set(in, "hit->regs ? hit->regs->%s : 0", regs[n])
-	case "uaddr", "addr":
+	case "uaddr":
+		g.set(in, "gs_uaddr(hit->regs)")
+	case "addr":
 		g.set(in, "hit->regs ? hit->regs->ip : 0")
 	case "module_name":
 		if in.Dst != ir.NoReg {
