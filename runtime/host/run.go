@@ -195,6 +195,8 @@ func (r *run) live(ctx context.Context) error {
 	if r.state() != wire.Running {
 		return nil
 	}
+	// Whoever waits for a probe to be there (a file in /proc, a trap) has what begin probes printed before what comes of it.
+	r.out.flush()
 	t0 := time.Now()
 	err := r.Session.Attach(ctx)
 	if n, ok := r.Session.(backend.Noter); ok && err == nil {

@@ -206,7 +206,7 @@ echo x >/proc/gostap/metrics/stop; wait $p; echo "rc $?"
 echo "== json"
 ./gostap run json.ko & p=$!
 upto /proc/gostap/json/stop
-cat /proc/gostap/json/metadata.json /proc/gostap/json/data.json; head -2 /proc/gostap/json/data.json
+{ cat /proc/gostap/json/metadata.json /proc/gostap/json/data.json; head -2 /proc/gostap/json/data.json; } >/tmp/json 2>&1; cat /tmp/json
 echo x >/proc/gostap/json/stop; wait $p; echo "rc $?"
 echo "== packets"
 ./gostap run packets.ko >/tmp/packets 2>&1 & p=$!

@@ -1,0 +1,54 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// hostOnly is a session without probes in the kernel. It tells what was written when they would be put in place.
+type hostOnly struct {
+	store   interp.Store
+	state   wire.State
+	probes  []int
+	attach  func()
+	counted wire.Counters
+}
+
+func (s *hostOnly) Store() interp.Store                      { return s.store }
+func (s *hostOnly) HostProbes() []int                        { return s.probes }
+func (s *hostOnly) Schema() *wire.Schema                     { return &wire.Schema{} }
+func (s *hostOnly) Deferred(int) *ir.Func                    { return nil }
+func (s *hostOnly) SetTarget(int) error                      { return nil }
+func (s *hostOnly) Attach(context.Context) error             { s.attach(); return errDone }
+func (s *hostOnly) Read(time.Time, func([]byte) error) error { return nil }
+func (s *hostOnly) Wake()                                    {}
+func (s *hostOnly) State() wire.State                        { return s.state }
+func (s *hostOnly) SetState(st wire.State) error             { s.state = max(s.state, st); return nil }
+func (s *hostOnly) Counters() (wire.Counters, error)         { return s.counted, nil }
+func (s *hostOnly) Detach() error                            { return nil }
+func (s *hostOnly) Close() error                             { return nil }
+func (s *hostOnly) Report() []string                         { return nil }
+
+var errDone = errors.New("attached")
+
+// What begin probes print is out before the first probe is in place: others may wait for that and write to the same terminal.
+func TestBeginIsOut(t *testing.T) {
+	p, err := ir.ParseText("probe \"begin\" {\n  site begin\nb0:\n  print \"begun\\n\"()\n  end\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	seen := ""
+	s := &hostOnly{store: interp.NewMemStore(p), probes: []int{0}, attach: func() { seen = out.String() }}
+	res := Run(context.Background(), Config{Program: p, Session: s, Stdout: &out, Stderr: &out})
+	if !errors.Is(res.Err, errDone) || seen != "begun\n" {
+		t.Errorf("error %v; written before the probes are in place: %q", res.Err, seen)
+	}
+}
