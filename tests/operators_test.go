@@ -185,15 +185,29 @@ func decisions() *sheet {
 	return s
 }
 
-// others has what takes one operand, strings, assignments, in and =~.
-func others() *sheet {
-	s := newSheet("Operators with one operand, of strings, and assignments.")
+// assignments has what takes one operand, and assignments.
+func assignments() *sheet {
+	s := newSheet("Operators with one operand, and assignments.")
 	for _, n := range operands {
 		not, _ := binary("==", n, 0)
 		c, v := number(n), variable(n)
 		want := fmt.Sprint(-n, ^n, not, n)
 		s.line(want+" "+want, `printf("%%d %%d %%d %%d %%d %%d %%d %%d\n", - %s, ~%s, !%s, + %s, - %s, ~%s, !%s, + %s)`, c, c, c, c, v, v, v, v)
 	}
+	for _, op := range operators[8:18] { // there is no >>>=
+		for _, p := range [][2]int64{{7, 2}, {-8, 63}, {math.MaxInt64, -1}} {
+			n, _ := binary(op, p[0], p[1])
+			s.line(fmt.Sprint(n, n), `x = %s x %s= %s y = %s y %s= %s println(x, " ", y)`, number(p[0]), op, number(p[1]), variable(p[0]), op, variable(p[1]))
+		}
+	}
+	s.line("ab ab", `x1 = "a" x1 .= "b" y1 = ta y1 .= tb println(x1, " ", y1)`)
+	s.line("4 5 5 4 4", `z = 5 println(--z, " ", ++z, " ", z--, " ", z++ - 0, " ", z - 1)`)
+	return s
+}
+
+// strs has the operators of strings, in and =~.
+func strs() *sheet {
+	s := newSheet("Operators of strings between constants and variables.")
 	texts := map[string]string{"": "t0", "a": "ta", "b": "tb"}
 	for _, x := range []string{"", "a", "b"} {
 		for _, y := range []string{"", "a"} {
@@ -206,14 +220,6 @@ func others() *sheet {
 			s.line(strings.Repeat(x+y+" ", 4), `println(%s . %s, " ", %s . %s, " ", %s . %s, " ", %s . %s, " ")`, c, d, c, texts[y], texts[x], d, texts[x], texts[y])
 		}
 	}
-	for _, op := range operators[8:18] { // there is no >>>=
-		for _, p := range [][2]int64{{7, 2}, {-8, 63}, {math.MaxInt64, -1}} {
-			n, _ := binary(op, p[0], p[1])
-			s.line(fmt.Sprint(n, n), `x = %s x %s= %s y = %s y %s= %s println(x, " ", y)`, number(p[0]), op, number(p[1]), variable(p[0]), op, variable(p[1]))
-		}
-	}
-	s.line("ab ab", `x1 = "a" x1 .= "b" y1 = ta y1 .= tb println(x1, " ", y1)`)
-	s.line("4 5 5 4 4", `z = 5 println(--z, " ", ++z, " ", z--, " ", z++ - 0, " ", z - 1)`)
 	s.line("1010", `a[1, "a"] = 1 println([1, "a"] in a, [1, "b"] in a, [p1, ta] in a, [p2, ta] in a)`)
 	s.line("1001", `println("a" =~ "[a-c]", "x" =~ "^[a-c]", ta !~ "a", tb !~ "a")`)
 	return s
@@ -275,10 +281,11 @@ func nested() *sheet {
 // table; -update writes them.
 func TestOperatorScripts(t *testing.T) {
 	for name, s := range map[string]*sheet{
-		"logic":      table("Each operator of logic and comparison between constants and variables.", operators[:8]...),
+		"logic":      table("The operators of logic between constants and variables.", operators[:2]...),
+		"compare":    table("Each comparison between constants and variables.", operators[2:8]...),
 		"arithmetic": table("Each operator of arithmetic between constants and variables.", operators[8:13]...),
 		"bits":       table("Each operator of bits between constants and variables.", operators[13:]...),
-		"decisions":  decisions(), "others": others(), "nested": nested(),
+		"decisions":  decisions(), "assign": assignments(), "strings": strs(), "nested": nested(),
 	} {
 		file := "language/operators-" + name + ".stp"
 		if *update {

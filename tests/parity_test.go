@@ -58,7 +58,7 @@ func usual(name string) bool {
 		return true
 	case "lang-aggops", "lang-arith", "lang-compare", "lang-control", "lang-ifelse", "lang-logic", "lang-logicside", "lang-next", "lang-numbers", "lang-keys",
 		"lang-globals", "lang-cut", "lang-delete", "lang-prints", "lang-tokenize", "lang-functions", "lang-arrays",
-		"lang-operators-arithmetic", "lang-operators-bits", "lang-operators-others":
+		"lang-operators-arithmetic", "lang-operators-bits", "lang-operators-assign", "lang-operators-compare", "lang-operators-strings":
 		return false
 	}
 	return strings.HasPrefix(name, "lang-")

@@ -71,33 +71,28 @@ type usageError struct{ text, hint string }
 
 func (e *usageError) Error() string { return e.text }
 
-func parseFlags(args []string) (*options, error) {
-	o := &options{limits: layout.Default(), pass: 5}
+// flagSet declares all options; their values go to o and raw.
+func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs := pflag.NewFlagSet("gostap", pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.SortFlags = false
-	var listNames, listVars string
-	var defines []string
-	var timeout string
-	var bpf bool
-	fs.StringVarP(&o.script, "execute", "e", "", "")
+	fs.VarP(&once{to: &o.script}, "execute", "e", "")
 	fs.StringArrayVarP(&o.extra, "add", "E", nil, "")
-	fs.StringVarP(&o.command, "command", "c", "", "")
-	fs.IntVarP(&o.pid, "pid", "x", 0, "")
+	fs.VarP(&once{to: &o.command}, "command", "c", "")
+	fs.VarP(&onceNumber{to: &o.pid}, "pid", "x", "")
 	fs.StringArrayVarP(&o.include, "include", "I", nil, "")
-	fs.StringVarP(&listNames, "list", "l", "", "")
-	fs.StringVarP(&listVars, "list-vars", "L", "", "")
+	fs.VarP(&once{to: &raw.listNames}, "list", "l", "")
+	fs.VarP(&once{to: &raw.listVars}, "list-vars", "L", "")
 	fs.BoolVarP(&o.keep, "keep", "k", false, "")
 	fs.CountVarP(&o.verbose, "verbose", "v", "")
 	fs.StringVarP(&o.output, "output", "o", "", "")
-	var rotate string
-	fs.StringVarP(&rotate, "rotate", "S", "", "")
+	fs.StringVarP(&raw.rotate, "rotate", "S", "", "")
 	fs.BoolVarP(&o.behind, "flight-recorder", "F", false, "")
 	fs.BoolVarP(&o.timing, "timing", "t", false, "")
 	fs.BoolVarP(&o.guru, "guru", "g", false, "")
 	fs.StringArrayVarP(&o.globals, "global", "G", nil, "")
-	fs.StringArrayVarP(&defines, "define", "D", nil, "")
-	fs.StringVarP(&timeout, "timeout", "T", "", "")
+	fs.StringArrayVarP(&raw.defines, "define", "D", nil, "")
+	fs.StringVarP(&raw.timeout, "timeout", "T", "", "")
 	fs.StringVarP(&o.name, "module", "m", "", "")
 	fs.BoolVarP(&o.noWarn, "no-warnings", "w", false, "")
 	fs.BoolVarP(&o.warnErr, "warnings-are-errors", "W", false, "")
@@ -108,22 +103,17 @@ func parseFlags(args []string) (*options, error) {
 	fs.StringVarP(&o.release, "release", "r", "", "")
 	fs.StringVar(&o.kernelBTF, "kernel-btf", "", "")
 	fs.StringVar(&o.kernelMap, "kernel-map", "", "")
-	fs.BoolVar(&bpf, "bpf", false, "")
+	fs.BoolVar(&raw.bpf, "bpf", false, "")
 	fs.StringArrayVar(&o.dump, "dump", nil, "")
 	fs.StringVar(&o.color, "color", "auto", "")
 	fs.Lookup("color").NoOptDefVal = "always"
 	fs.BoolVar(&o.quietEnd, "no-global-var-display", false, "")
 	fs.BoolVar(&o.badVars, "skip-badvars", false, "")
 	fs.StringVar(&o.language, "compatible", "", "")
-	var perPass string
-	fs.StringVar(&perPass, "vp", "", "")
-	listings := []struct {
-		name string
-		what compiler.Listing
-		on   bool
-	}{{"dump-functions", compiler.Functions, false}, {"dump-probe-types", compiler.ProbeTypes, false}, {"dump-probe-aliases", compiler.ProbeAliases, false}}
-	for i := range listings {
-		fs.BoolVar(&listings[i].on, listings[i].name, false, "")
+	fs.StringVar(&raw.perPass, "vp", "", "")
+	raw.listings = []listing{{"dump-functions", compiler.Functions, false}, {"dump-probe-types", compiler.ProbeTypes, false}, {"dump-probe-aliases", compiler.ProbeAliases, false}}
+	for i := range raw.listings {
+		fs.BoolVar(&raw.listings[i].on, raw.listings[i].name, false, "")
 	}
 	fs.BoolVar(&o.info, "info", false, "")
 	fs.BoolVarP(&o.version, "version", "V", false, "")
@@ -132,12 +122,10 @@ func parseFlags(args []string) (*options, error) {
 	for _, l := range rlimits {
 		fs.Var(rlimitValue{&o.rlimits, l.name, l.what}, l.name, "")
 	}
-	var privilege string
-	var unprivileged, noTimeLimits bool
-	fs.StringVar(&privilege, "privilege", "", "")
-	fs.BoolVar(&unprivileged, "unprivileged", false, "")
+	fs.StringVar(&raw.privilege, "privilege", "", "")
+	fs.BoolVar(&raw.unprivileged, "unprivileged", false, "")
 	fs.BoolVar(&o.quietErrors, "suppress-handler-errors", false, "")
-	fs.BoolVar(&noTimeLimits, "suppress-time-limits", false, "")
+	fs.BoolVar(&raw.noTimeLimits, "suppress-time-limits", false, "")
 	fs.BoolVar(&o.noCache, "disable-cache", false, "")
 	fs.BoolVar(&o.newCache, "poison-cache", false, "")
 	fs.BoolVar(&o.cleanCache, "clean-cache", false, "")
@@ -148,137 +136,57 @@ func parseFlags(args []string) (*options, error) {
 		}
 		return pflag.NormalizedName(name)
 	})
+	return fs
+}
+
+func parseFlags(args []string) (*options, error) {
+	o := &options{limits: layout.Default(), pass: 5}
+	var raw values
+	fs := flagSet(o, &raw)
 	if err := fs.Parse(args); err != nil {
 		return nil, flagError(fs, err)
 	}
 	if o.help || o.version || o.info || o.cleanCache {
 		return o, nil
 	}
-	if bpf {
+	if raw.bpf {
 		o.runtime = "bpf"
 	}
-	if fs.Changed("vp") {
-		if err := o.setPerPass(perPass); err != nil {
-			return nil, err
-		}
-	}
-	if fs.Changed("compatible") {
-		if err := checkLanguage(o.language); err != nil {
-			return nil, err
-		}
-	}
-	if err := o.setPrivilege(privilege, unprivileged); err != nil {
+	if err := o.check(fs, &raw); err != nil {
 		return nil, err
 	}
-	for _, l := range listings {
+	for _, l := range raw.listings {
 		if l.on {
 			o.listing, o.lists = l.what, true
 			return o, nil
 		}
 	}
 	o.hasText = fs.Changed("execute")
-	rest := fs.Args()
+	o.args = fs.Args()
 	if fs.Changed("list") || fs.Changed("list-vars") {
 		o.hasList = true
-		o.list, o.listVars = listNames, false
+		o.list, o.listVars = raw.listNames, false
 		if fs.Changed("list-vars") {
-			o.list, o.listVars = listVars, true
+			o.list, o.listVars = raw.listVars, true
 		}
-		if o.hasText {
-			return nil, &usageError{"-l and -L take no script", ""}
+		switch {
+		case o.hasText:
+			return nil, &usageError{"-l and -L take no script", "-E adds one to what is listed"}
+		case fs.Changed("list") && fs.Changed("list-vars"):
+			return nil, &usageError{"-l and -L exclude each other", "-L lists the points too"}
 		}
-		o.args = rest
-	} else if !o.hasText && !slices.Contains(o.dump, "help") {
-		if len(rest) == 0 {
+		return o, nil
+	}
+	if !o.hasText && !slices.Contains(o.dump, "help") {
+		if len(o.args) == 0 {
 			return nil, &usageError{"no script given", `a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`}
 		}
-		o.file, rest = rest[0], rest[1:]
-		if o.file == "run" && len(rest) > 0 && !exists("run") {
-			return o, o.setModule(fs, rest)
+		o.file, o.args = o.args[0], o.args[1:]
+		if o.file == "run" && len(o.args) > 0 && !exists("run") {
+			return o, o.setModule(fs, o.args)
 		}
 	}
-	o.args = rest
-	if o.pass < 1 || o.pass > 5 {
-		return nil, &usageError{fmt.Sprintf("-p takes 1 to 5, not %d", o.pass), "1 parse, 2 elaborate, 3 translate, 4 compile, 5 run"}
-	}
-	if o.command != "" && fs.Changed("pid") {
-		return nil, &usageError{"-c and -x exclude each other", ""}
-	}
-	if fs.Changed("command") && strings.TrimSpace(o.command) == "" {
-		return nil, &usageError{"-c needs a command", ""}
-	}
-	if fs.Changed("pid") && o.pid <= 0 {
-		return nil, &usageError{fmt.Sprintf("-x needs the number of a process, not %d", o.pid), ""}
-	}
-	if o.bufferMB < 0 || fs.Changed("buffer") && o.bufferMB == 0 || o.bufferMB > 1024 {
-		return nil, &usageError{fmt.Sprintf("-s takes 1 to 1024 megabytes, not %d", o.bufferMB), ""}
-	}
-	if fs.Changed("rotate") {
-		var err error
-		if o.rotate, err = parseRotation(rotate); err != nil {
-			return nil, err
-		}
-		if o.output == "" {
-			return nil, &usageError{"-S turns the files of -o, and there is no -o FILE", ""}
-		}
-	}
-	if o.timing && o.runtime == "kernel" {
-		return nil, &usageError{"-t: handlers of modules are not timed", "--runtime=bpf times them"}
-	}
-	if o.behind && o.output == "" {
-		return nil, &usageError{"-F runs in the background, and there is no -o FILE that it could write to", "-S keeps the last files only"}
-	}
-	switch o.color {
-	case "auto", "always", "never":
-	default:
-		return nil, &usageError{fmt.Sprintf("--color takes auto, always or never, not %q", o.color), ""}
-	}
-	switch o.runtime {
-	case "", "bpf", "host", "kernel":
-	case "dyninst":
-		return nil, &usageError{"there is no dyninst runtime", "--runtime=bpf traces user programs"}
-	default:
-		return nil, &usageError{fmt.Sprintf("unknown runtime %q", o.runtime), "bpf, kernel or host"}
-	}
-	if o.pass == 5 && !o.hasList {
-		switch {
-		case o.release != "" && o.runtime != "kernel":
-			return nil, &usageError{"-r names another kernel, and only this one can be traced", "-p4 translates for it; with --runtime=kernel a module is built for it"}
-		case o.kernelBTF != "" || o.kernelMap != "":
-			return nil, &usageError{"--kernel-btf and --kernel-map describe another kernel, and only this one can be traced", "-p4 translates for it"}
-		}
-	}
-	if o.name != "" {
-		if len(o.name) > 60 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
-			return nil, &usageError{fmt.Sprintf("-m takes up to 60 letters, digits and underscores, not %q", o.name), ""}
-		}
-	}
-	if fs.Changed("timeout") {
-		d, err := parseTimeout(timeout)
-		if err != nil {
-			return nil, err
-		}
-		o.timeout = d
-	}
-	interruptible := false
-	for _, d := range defines {
-		if err := o.define(d); err != nil {
-			return nil, err
-		}
-		interruptible = interruptible || strings.HasPrefix(d, "MAXACTION_INTERRUPTIBLE=")
-	}
-	if !interruptible { // ten times the other, unless it is set itself
-		o.limits.MaxActionInt = 10 * o.limits.MaxAction
-	}
-	if err := o.suppress(noTimeLimits); err != nil {
-		return nil, err
-	}
-	for _, g := range o.globals {
-		if n, _, ok := strings.Cut(g, "="); !ok || n == "" {
-			return nil, &usageError{fmt.Sprintf("-G takes name=value, not %q", g), ""}
-		}
-	}
-	return o, nil
+	return o, o.checkSession()
 }
 
 // setPerPass reads --vp: a digit for each of the passes 1 to 5.

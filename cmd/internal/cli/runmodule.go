@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -20,14 +21,18 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// withModule are the options that go with "run NAME.ko"; the others are about translating.
-var withModule = map[string]bool{"command": true, "pid": true, "timeout": true, "output": true, "buffer": true, "verbose": true, "no-warnings": true, "color": true, "runtime": true, "vp": true}
+// withModule are the options that go with "run NAME.ko", others than --rlimit-...; the rest is about translating.
+var withModule = []string{"command", "pid", "timeout", "output", "rotate", "flight-recorder", "buffer", "verbose", "no-warnings", "color", "runtime", "vp"}
 
 // setModule takes the words behind "run".
 func (o *options) setModule(fs *pflag.FlagSet, rest []string) error {
 	var err error
 	fs.Visit(func(f *pflag.Flag) {
-		if !withModule[f.Name] && err == nil {
+		switch {
+		case err != nil || slices.Contains(withModule, f.Name) || strings.HasPrefix(f.Name, "rlimit-"):
+		case f.Name == "timing":
+			err = &usageError{"-t: handlers of modules are not timed", "--runtime=bpf times them"}
+		default:
 			err = &usageError{fmt.Sprintf("%s is about translating a script, which \"run\" does not do", flagName(f)), "give it when the module is built"}
 		}
 	})
@@ -42,8 +47,6 @@ func (o *options) setModule(fs *pflag.FlagSet, rest []string) error {
 		return &usageError{fmt.Sprintf("run takes a module, NAME.ko, not %s", path), "gostap -p4 -m NAME --runtime=kernel SCRIPT makes one"}
 	case o.runtime != "" && o.runtime != "kernel":
 		return &usageError{fmt.Sprintf("a module cannot run with --runtime=%s", o.runtime), ""}
-	case o.command != "" && o.pid != 0:
-		return &usageError{"-c and -x exclude each other", ""}
 	}
 	o.module = rest[0]
 	return nil

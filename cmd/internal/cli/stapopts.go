@@ -48,7 +48,7 @@ const (
 	mayHaveArg
 )
 
-func anyValue(string) bool { return true }
+func anyValue(v string) bool { return v != "" }
 
 func oneOf(values ...string) func(string) bool {
 	return func(v string) bool { return slices.Contains(values, v) }
@@ -74,7 +74,7 @@ var stapOptions = []stapOption{
 	{"modinfo", "", needsArg, "entries of the module's information cannot be set", "", nil},
 	{"stap-runtime-dir", "R", needsArg, "the runtime is a part of gostap, there is no directory to take another one from", "", nil},
 	{"stap-prologue", "P", noArg, "places of parameters are always taken from where they are valid", "", anyValue},
-	{"prologue-searching", "", mayHaveArg, "it takes never, always or auto; places of parameters are always taken from where they are valid", "", oneOf("", "never", "always", "auto")},
+	{"prologue-searching", "", mayHaveArg, "it takes never, always or auto; places of parameters are always taken from where they are valid", "", oneOf(noValue, "never", "always", "auto")},
 	{"check-version", "", noArg, "nothing in the language depends on the version asked for", "", anyValue},
 	{"save-uprobes", "", noArg, "no module for user probes is ever built", "", anyValue},
 	{"download-debuginfo", "", mayHaveArg, "debug information is not downloaded", "install the package with the debug information, or name a file that has it", oneOf("no")},
@@ -103,8 +103,11 @@ type refusedOption struct{ o *stapOption }
 func (e *refusedOption) Error() string { return e.o.why }
 
 func (v stapValue) Set(s string) error {
-	if v.o.arg == mayHaveArg && s == noValue {
-		s = ""
+	switch {
+	case v.o.arg == noArg && s != "true":
+		return errors.New("it takes no value")
+	case v.o.arg == needsArg && s == "":
+		return errors.New("it needs a value")
 	}
 	if v.o.accept == nil || !v.o.accept(s) {
 		return &refusedOption{v.o}
@@ -146,6 +149,14 @@ func flagError(fs *pflag.FlagSet, err error) error {
 	var unknown *pflag.NotExistError
 	var refused *refusedOption
 	switch {
+	case errors.As(err, &invalid) && errors.As(err, &givenTwice{}):
+		hint := ""
+		if invalid.GetFlag().Name == "execute" {
+			hint = "-E adds further script text, any number of times"
+		}
+		return &usageError{flagName(invalid.GetFlag()) + " is given twice", hint}
+	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "bool":
+		return &usageError{fmt.Sprintf("%s takes no value", flagName(invalid.GetFlag())), list}
 	case errors.As(err, &refused):
 		return &usageError{fmt.Sprintf("%s: %s", flagName(fs.Lookup(refused.o.long)), refused.o.why), cmp.Or(refused.o.hint, list)}
 	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "int":
@@ -164,6 +175,9 @@ func flagError(fs *pflag.FlagSet, err error) error {
 		return &usageError{fmt.Sprintf("there is no option --%s", name), list}
 	case errors.As(err, &unknown):
 		return &usageError{fmt.Sprintf("there is no option -%s", unknown.GetSpecifiedName()), list}
+	}
+	if errors.As(err, &invalid) {
+		return &usageError{fmt.Sprintf("%s: %v", flagName(invalid.GetFlag()), errors.Unwrap(invalid)), list}
 	}
 	return &usageError{err.Error(), list}
 }

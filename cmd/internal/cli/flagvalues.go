@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gostap/gostap/compiler"
+)
+
+// once is the text of an option that can stand on the command line once: of two scripts or two commands one would be
+// dropped. Of other options the last one counts, so that the command line can say other than the file of options.
+type once struct {
+	to  *string
+	set bool
+}
+
+type givenTwice struct{}
+
+func (givenTwice) Error() string { return "given twice" }
+
+func (v *once) Set(s string) error {
+	if v.set {
+		return givenTwice{}
+	}
+	*v.to, v.set = s, true
+	return nil
+}
+func (v *once) Type() string   { return "" }
+func (v *once) String() string { return "" }
+
+// onceNumber is the same of a number.
+type onceNumber struct {
+	to  *int
+	set bool
+}
+
+func (v *onceNumber) Set(s string) error {
+	if v.set {
+		return givenTwice{}
+	}
+	n, err := strconv.Atoi(s)
+	*v.to, v.set = n, true
+	return err
+}
+func (v *onceNumber) Type() string   { return "int" }
+func (v *onceNumber) String() string { return "" }
+
+// values are the texts of options that are taken apart after all are known.
+type values struct {
+	perPass, rotate, timeout, privilege, listNames, listVars string
+	bpf, unprivileged, noTimeLimits                          bool
+	defines                                                  []string
+	listings                                                 []listing
+}
+
+// listing is an option that lists what the library has.
+type listing struct {
+	name string
+	what compiler.Listing
+	on   bool
+}
+
+// notEmpty are the options whose value is the name of something.
+var notEmpty = []string{"output", "module", "include", "tmpdir", "release", "kernel-btf", "kernel-map", "runtime", "privilege", "dump", "command"}
+
+// check looks at the values of all options, whatever is to be done: listing, running a module or a script.
+func (o *options) check(fs *pflag.FlagSet, raw *values) error {
+	for _, name := range notEmpty {
+		f := fs.Lookup(name)
+		empty := f.Changed && strings.TrimSpace(f.Value.String()) == ""
+		if l, ok := f.Value.(pflag.SliceValue); ok {
+			empty = false
+			for _, s := range l.GetSlice() {
+				empty = empty || s == ""
+			}
+		}
+		if name == "command" {
+			empty = f.Changed && strings.TrimSpace(o.command) == ""
+		}
+		if empty {
+			return &usageError{flagName(f) + " needs " + map[string]string{"command": "a command", "include": "a directory", "tmpdir": "a directory",
+				"output": "a file", "kernel-btf": "a file", "kernel-map": "a file", "runtime": "bpf, kernel or host", "privilege": "stapusr, stapsys or stapdev",
+				"module": "a name", "release": "a release or directory", "dump": "a pass"}[name], ""}
+		}
+	}
+	if fs.Changed("vp") {
+		if err := o.setPerPass(raw.perPass); err != nil {
+			return err
+		}
+	}
+	if fs.Changed("compatible") {
+		if err := checkLanguage(o.language); err != nil {
+			return err
+		}
+	}
+	if err := o.setPrivilege(raw.privilege, raw.unprivileged); err != nil {
+		return err
+	}
+	if o.pass < 1 || o.pass > 5 {
+		return &usageError{fmt.Sprintf("-p takes 1 to 5, not %d", o.pass), "1 parse, 2 elaborate, 3 translate, 4 compile, 5 run"}
+	}
+	if o.command != "" && fs.Changed("pid") {
+		return &usageError{"-c and -x exclude each other", ""}
+	}
+	if fs.Changed("pid") && o.pid <= 0 {
+		return &usageError{fmt.Sprintf("-x needs the number of a process, not %d", o.pid), ""}
+	}
+	if o.bufferMB < 0 || fs.Changed("buffer") && o.bufferMB == 0 || o.bufferMB > 1024 {
+		return &usageError{fmt.Sprintf("-s takes 1 to 1024 megabytes, not %d", o.bufferMB), ""}
+	}
+	if fs.Changed("rotate") {
+		var err error
+		if o.rotate, err = parseRotation(raw.rotate); err != nil {
+			return err
+		}
+		if o.output == "" {
+			return &usageError{"-S turns the files of -o, and there is no -o FILE", ""}
+		}
+	}
+	if o.timing && o.runtime == "kernel" {
+		return &usageError{"-t: handlers of modules are not timed", "--runtime=bpf times them"}
+	}
+	if o.behind && o.output == "" {
+		return &usageError{"-F runs in the background, and there is no -o FILE that it could write to", "-S keeps the last files only"}
+	}
+	switch o.color {
+	case "auto", "always", "never":
+	default:
+		return &usageError{fmt.Sprintf("--color takes auto, always or never, not %q", o.color), ""}
+	}
+	switch o.runtime {
+	case "", "bpf", "host", "kernel":
+	case "dyninst":
+		return &usageError{"there is no dyninst runtime", "--runtime=bpf traces user programs"}
+	default:
+		return &usageError{fmt.Sprintf("unknown runtime %q", o.runtime), "bpf, kernel or host"}
+	}
+	if len(o.name) > 60 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+		return &usageError{fmt.Sprintf("-m takes up to 60 letters, digits and underscores, not %q", o.name), ""}
+	}
+	if st, err := os.Stat(o.tmpdir); err == nil && !st.IsDir() {
+		return &usageError{fmt.Sprintf("--tmpdir: %s is not a directory", o.tmpdir), ""}
+	}
+	if fs.Changed("timeout") {
+		d, err := parseTimeout(raw.timeout)
+		if err != nil {
+			return err
+		}
+		o.timeout = d
+	}
+	interruptible := false
+	for _, d := range raw.defines {
+		if err := o.define(d); err != nil {
+			return err
+		}
+		interruptible = interruptible || strings.HasPrefix(d, "MAXACTION_INTERRUPTIBLE=")
+	}
+	if !interruptible { // ten times the other, unless it is set itself
+		o.limits.MaxActionInt = 10 * o.limits.MaxAction
+	}
+	if err := o.suppress(raw.noTimeLimits); err != nil {
+		return err
+	}
+	for _, g := range o.globals {
+		if n, _, ok := strings.Cut(g, "="); !ok || n == "" {
+			return &usageError{fmt.Sprintf("-G takes name=value, not %q", g), ""}
+		}
+	}
+	return nil
+}
+
+// checkSession looks at what goes together when a script is to run.
+func (o *options) checkSession() error {
+	if o.pass < 5 {
+		return nil
+	}
+	switch {
+	case o.release != "" && o.runtime != "kernel":
+		return &usageError{"-r names another kernel, and only this one can be traced", "-p4 translates for it; with --runtime=kernel a module is built for it"}
+	case o.kernelBTF != "" || o.kernelMap != "":
+		return &usageError{"--kernel-btf and --kernel-map describe another kernel, and only this one can be traced", "-p4 translates for it"}
+	}
+	return nil
+}
