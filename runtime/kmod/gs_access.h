@@ -72,8 +72,9 @@ static void gs_access_long(atomic64_t *g, struct gs_op *op, s64 *val)
 static int gs_access_text(struct gs_scalar *g, struct gs_op *op, char *val)
 {
 	u32 n = g->cap + 1;
+	unsigned long f;
 
-	if (!gs_map_try(&g->lock))
+	if (!gs_spell_try(&g->lock, &f))
 		return -EBUSY;
 	switch (op->op) {
 	case GS_OP_GET:
@@ -89,6 +90,7 @@ static int gs_access_text(struct gs_scalar *g, struct gs_op *op, char *val)
 		break;
 	}
 	gs_release(&g->lock);
+	gs_irq_restore(f);
 	return 0;
 }
 
@@ -108,9 +110,9 @@ static void gs_access_stat(struct gs_pcpu *g, struct gs_op *op, void *val)
 	}
 }
 
-static int gs_elements(struct gs_map *m, struct gs_op *op, char *val)
+static int gs_elements(struct gs_map *m, struct gs_op *op, char *val, unsigned long *f)
 {
-	u32 i;
+	u32 i, seen = 0;
 
 	op->n = 0;
 	for (i = m->first; i != GS_NIL; i = gs_node(m, i)->after) {
@@ -119,6 +121,7 @@ static int gs_elements(struct gs_map *m, struct gs_op *op, char *val)
 		memcpy(el, gs_node(m, i)->data, m->ksize);
 		if (!gs_map_peek(m, gs_node(m, i), el + m->ksize))
 			return -EBUSY;
+		gs_spell(&seen, f);
 	}
 	return 0;
 }
@@ -156,9 +159,10 @@ static int gs_access_map(struct gs_map *m, struct gs_op *op, const u64 *key, cha
 {
 	u32 hash = gs_hash(m, key);
 	struct gs_node *node = NULL;
+	unsigned long f;
 	int err = 0;
 
-	if (!gs_map_try(&m->lock))
+	if (!gs_spell_try(&m->lock, &f))
 		return -EBUSY;
 	if (op->op == GS_OP_GET || op->op == GS_OP_DELETE)
 		node = gs_map_find(m, key, hash);
@@ -173,17 +177,17 @@ static int gs_access_map(struct gs_map *m, struct gs_op *op, const u64 *key, cha
 			err = -EBUSY;
 		break;
 	case GS_OP_CLEAR:
-		if (!gs_map_empty(m))
+		if (!gs_map_empty(m, &f))
 			err = -EBUSY;
 		break;
 	case GS_OP_ELEMS:
-		err = gs_elements(m, op, val);
+		err = gs_elements(m, op, val, &f);
 		break;
 	default:
 		err = gs_access_element(m, op, key, hash, val);
 		break;
 	}
-	gs_release(&m->lock);
+	gs_map_unlock(m, f);
 	return err;
 }
 
@@ -210,7 +214,6 @@ static int gs_access(struct gs_op *op)
 	size_t room = gs_value_size(g);
 	u64 *key = NULL;
 	char *val = NULL;
-	unsigned long f;
 	int err = -EINVAL;
 
 	if (op->op == GS_OP_ELEMS) {
@@ -232,7 +235,6 @@ static int gs_access(struct gs_op *op)
 		goto out;
 	err = 0;
 	preempt_disable();
-	gs_irq_save(f);
 	switch (g->kind) {
 	case GS_G_LONG:
 		gs_access_long(g->p, op, (s64 *)val);
@@ -247,7 +249,6 @@ static int gs_access(struct gs_op *op)
 		err = gs_access_map(m, op, key, val);
 		break;
 	}
-	gs_irq_restore(f);
 	preempt_enable();
 	if (op->op == GS_OP_ELEMS)
 		room = op->n * (m->ksize + m->vsize);

@@ -129,11 +129,11 @@ static inline int gs_agg_map_make(struct gs_map *m, const u64 *key, u32 hash, s6
 	return GS_OK;
 }
 
-static noinline __maybe_unused int gs_agg_map_enter(struct gs_map *m, const u64 *key, u32 hash, s64 v)
+static noinline __maybe_unused int gs_agg_map_enter(struct gs_map *m, const u64 *key, u32 hash, s64 v, unsigned long *f)
 {
 	int rc;
 
-	if (!gs_map_try(&m->lock))
+	if (!gs_spell_again(&m->lock, f))
 		return GS_BUSY;
 	rc = gs_agg_map_make(m, key, hash, v);
 	gs_release(&m->lock);
@@ -148,17 +148,16 @@ static inline int gs_map_stat(struct gs_map *m, const u64 *key, s64 v)
 	unsigned long f;
 	int rc = GS_BUSY;
 
-	gs_irq_save(f);
-	if (gs_map_try(&c->lock)) {
+	if (gs_spell_try(&c->lock, &f)) {
 		for (i = c->heads[hash & (m->buckets - 1)]; i != GS_NIL; i = c->next[i])
 			if (gs_map_same(m, gs_node(m, i), key, hash))
 				break;
 		if (likely(i != GS_NIL))
 			gs_agg_add(gs_agg_at(m, c, i), m->need, v);
 		gs_release(&c->lock);
-		rc = likely(i != GS_NIL) ? GS_OK : gs_agg_map_enter(m, key, hash, v);
+		rc = likely(i != GS_NIL) ? GS_OK : gs_agg_map_enter(m, key, hash, v, &f);
+		gs_irq_restore(f);
 	}
-	gs_irq_restore(f);
 	if (unlikely(rc == GS_BUSY))
 		gs_count(GS_SKIP_LOCK);
 	return rc;
@@ -170,7 +169,7 @@ static inline int gs_map_agg(struct gs_map *m, const u64 *key, u32 stars, struct
 	unsigned long f;
 	struct gs_node *n;
 	bool ok = true;
-	u32 i;
+	u32 i, seen = 0;
 
 	memset(sum, 0, GS_AGG_BYTES(words));
 	if (!stars) {
@@ -185,9 +184,11 @@ static inline int gs_map_agg(struct gs_map *m, const u64 *key, u32 stars, struct
 	} else {
 		if (!gs_map_lock(m, &f))
 			return GS_BUSY;
-		for (i = m->first; ok && i != GS_NIL; i = gs_node(m, i)->after)
+		for (i = m->first; ok && i != GS_NIL; i = gs_node(m, i)->after) {
 			if (gs_map_like(m, gs_node(m, i), key, stars))
 				ok = gs_agg_map_merge(m, i, sum, words);
+			gs_spell(&seen, &f);
+		}
 		gs_map_unlock(m, f);
 	}
 	if (!ok)

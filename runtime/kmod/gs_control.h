@@ -294,6 +294,7 @@ static void gs_free_all(void)
 	int cpu, level;
 
 	irq_work_sync(&gs_waker);
+	gs_signals_sync();
 	for_each_possible_cpu(cpu)
 		for (level = 0; level < GS_LEVELS; level++)
 			vfree(per_cpu(gs_cpus, cpu).ctx[level]);

@@ -83,6 +83,7 @@ struct gs_ctx {
 struct gs_cpu {
 	u64 causes[GS_CAUSES];
 	u64 seed;		/* of random numbers */
+	u64 prod;		/* of its buffer (gs_ring.h) */
 	struct gs_ctx *ctx[GS_LEVELS];
 };
 
@@ -235,6 +236,51 @@ static inline void gs_unlock(struct gs_ctx *c) { (void)c; }
 #ifndef GS_MAP_TRIES
 #define GS_MAP_TRIES (GS_TRIES <= 1000 ? 100000 : GS_TRIES <= 10000000 ? GS_TRIES * 100 : 1000000000)
 #endif
+
+/* How long interrupts stay off while something lasts: so many tries for a lock, and elements of an array, at a time. */
+#define GS_SPELL 64
+
+static noinline __maybe_unused bool gs_spell_wait(int *lock, unsigned long *f)
+{
+	int i;
+
+	for (i = 0; ; i += GS_SPELL) {
+		if (gs_try(lock, GS_SPELL, 0))
+			return true;
+		gs_irq_restore(*f);
+		if (i >= GS_MAP_TRIES || (READ_ONCE(*lock) == 1 + smp_processor_id() && gs_level()))
+			return false;
+		gs_irq_save(*f);
+	}
+}
+
+/* Takes a lock that nobody holds whose interrupts are on, and turns them off; on failure they are as before. */
+static __always_inline bool gs_spell_try(int *lock, unsigned long *f)
+{
+	gs_irq_save(*f);
+	return likely(gs_try(lock, 0, 0)) || gs_spell_wait(lock, f);
+}
+
+/* The same with interrupts off, as they are on failure, too. */
+static __always_inline bool gs_spell_again(int *lock, unsigned long *f)
+{
+	if (likely(gs_try(lock, 0, 0)) || gs_spell_wait(lock, f))
+		return true;
+	gs_irq_save(*f);
+	return false;
+}
+
+/*
+ * Lets interrupts come every now and then in a loop over an array. Its lock stays taken: the handler of an interrupt that wants it is
+ * skipped and counted, as always when it finds a lock of its CPU.
+ */
+static inline void gs_spell(u32 *n, unsigned long *f)
+{
+	if (++*n % GS_SPELL)
+		return;
+	gs_irq_restore(*f);
+	gs_irq_save(*f);
+}
 
 /* Raises an error with up to two numbers. */
 static inline int gs_raise(struct gs_ctx *c, int pos, int code, s64 a, s64 b)

@@ -114,7 +114,7 @@ static inline int gs_iter_open(struct gs_iter *it, bool *open, const struct gs_o
 	struct gs_map *m = it->map;
 	unsigned long f;
 	bool ok = true;
-	u32 i;
+	u32 i, seen = 0;
 
 	if (!*open && !gs_try(&it->busy, GS_TRIES, GS_DELAY)) {
 		gs_count(GS_SKIP_SCRATCH);
@@ -128,6 +128,7 @@ static inline int gs_iter_open(struct gs_iter *it, bool *open, const struct gs_o
 		struct gs_node *n = gs_node(m, i);
 		char *el = gs_iter_key(it, it->n);
 
+		gs_spell(&seen, &f);
 		if (!gs_map_like(m, n, key, stars))
 			continue;
 		memcpy(el, n->data, m->ksize);

@@ -122,10 +122,8 @@ static inline bool gs_map_try(int *lock)
 /* Takes the map's lock; false when that fails, which is counted. */
 static inline bool gs_map_lock(struct gs_map *m, unsigned long *flags)
 {
-	gs_irq_save(*flags);
-	if (gs_map_try(&m->lock))
+	if (gs_spell_try(&m->lock, flags))
 		return true;
-	gs_irq_restore(*flags);
 	gs_count(GS_SKIP_LOCK);
 	return false;
 }
@@ -268,12 +266,12 @@ static inline struct gs_node *gs_map_make(struct gs_map *m, const u64 *key, u32 
 }
 
 /* Gives an element that was not there before, with its bucket's lock held. */
-static noinline __maybe_unused struct gs_node *gs_map_enter(struct gs_map *m, const u64 *key, u32 hash, int *rc)
+static noinline __maybe_unused struct gs_node *gs_map_enter(struct gs_map *m, const u64 *key, u32 hash, int *rc, unsigned long *f)
 {
 	struct gs_node *n = NULL;
 
 	*rc = GS_BUSY;
-	if (!gs_map_try(&m->lock))
+	if (!gs_spell_again(&m->lock, f))
 		return NULL;
 	n = gs_map_make(m, key, hash, rc);
 	if (n && !gs_map_try(&gs_bucket_of(m, hash)->lock)) {
@@ -301,19 +299,18 @@ static __always_inline struct gs_node *gs_map_hold(struct gs_map *m, const u64 *
 	struct gs_node *n = NULL;
 
 	*rc = GS_BUSY;
-	gs_irq_save(*f);
-	if (gs_map_try(&b->lock)) {
+	if (gs_spell_try(&b->lock, f)) {
 		n = gs_map_find(m, key, hash);
 		if (likely(n))
 			return n;
 		gs_release(&b->lock);
 		*rc = GS_OK;
 		if (make)
-			n = gs_map_enter(m, key, hash, rc);
+			n = gs_map_enter(m, key, hash, rc, f);
 		if (n)
 			return n;
+		gs_irq_restore(*f);
 	}
-	gs_irq_restore(*f);
 	if (*rc == GS_BUSY)
 		gs_count(GS_SKIP_LOCK);
 	return NULL;
@@ -413,7 +410,7 @@ static inline bool gs_map_like(const struct gs_map *m, struct gs_node *n, const 
 static inline int gs_map_has(struct gs_map *m, const u64 *key, u32 stars, s64 *v)
 {
 	unsigned long f;
-	u32 i;
+	u32 i, seen = 0;
 
 	*v = 0;
 	if (!stars) {
@@ -428,8 +425,10 @@ static inline int gs_map_has(struct gs_map *m, const u64 *key, u32 stars, s64 *v
 	}
 	if (!gs_map_lock(m, &f))
 		return GS_BUSY;
-	for (i = m->first; i != GS_NIL && !*v; i = gs_node(m, i)->after)
+	for (i = m->first; i != GS_NIL && !*v; i = gs_node(m, i)->after) {
 		*v = gs_map_like(m, gs_node(m, i), key, stars);
+		gs_spell(&seen, &f);
+	}
 	gs_map_unlock(m, f);
 	return GS_OK;
 }
@@ -439,7 +438,7 @@ static inline int gs_map_del(struct gs_map *m, const u64 *key, u32 stars)
 	unsigned long f;
 	struct gs_node *n;
 	bool ok = true;
-	u32 i;
+	u32 i, seen = 0;
 
 	if (!gs_map_lock(m, &f))
 		return GS_BUSY;
@@ -453,6 +452,7 @@ static inline int gs_map_del(struct gs_map *m, const u64 *key, u32 stars)
 		i = n->after;
 		if (gs_map_like(m, n, key, stars))
 			ok = gs_map_remove(m, n);
+		gs_spell(&seen, &f);
 	}
 	gs_map_unlock(m, f);
 	if (!ok)
@@ -461,9 +461,11 @@ static inline int gs_map_del(struct gs_map *m, const u64 *key, u32 stars)
 }
 
 /* Removes all elements, under the map's lock. */
-static inline bool gs_map_empty(struct gs_map *m)
+static inline bool gs_map_empty(struct gs_map *m, unsigned long *f)
 {
-	while (m->first != GS_NIL)
+	u32 seen = 0;
+
+	for (; m->first != GS_NIL; gs_spell(&seen, f))
 		if (!gs_map_remove(m, gs_node(m, m->first)))
 			return false;
 	return true;
@@ -476,7 +478,7 @@ static inline int gs_map_clear(struct gs_map *m)
 
 	if (!gs_map_lock(m, &f))
 		return GS_BUSY;
-	ok = gs_map_empty(m);
+	ok = gs_map_empty(m, &f);
 	gs_map_unlock(m, f);
 	if (!ok)
 		gs_count(GS_SKIP_LOCK);

@@ -24,8 +24,12 @@ struct gs_ring_rec {
 	u64 number;
 };
 
+/*
+ * Bytes since the beginning; cons is the host's. The host may write to all of the buffer, so nothing that is read from
+ * it says where the module writes: prod is a copy of the module's own.
+ */
 struct gs_ring_head {
-	u64 prod, cons;		/* bytes since the beginning; cons is the host's */
+	u64 prod, cons;
 };
 
 static unsigned int gs_ring_kb = 1024;
@@ -69,16 +73,17 @@ static struct gs_ring_rec *gs_reserve(u32 n)
 {
 	struct gs_ring_head *h = gs_ring_of(smp_processor_id());
 	char *data = (char *)h + PAGE_SIZE;
-	u64 total = sizeof(struct gs_ring_rec) + ((n + 15) & ~15U), at, left;
+	u64 total = sizeof(struct gs_ring_rec) + ((n + 15) & ~15U), prod, at, left;
 	struct gs_ring_rec *r = NULL;
 	unsigned long f;
 
 	local_irq_save(f);
-	at = h->prod & (gs_ring_size - 1);
+	prod = this_cpu_read(gs_cpus.prod);
+	at = prod & (gs_ring_size - 1);
 	left = gs_ring_size - at;
 	if (left < total)
 		total += left;
-	if (gs_ring_size - (h->prod - READ_ONCE(h->cons)) >= total && total <= gs_ring_size) {
+	if (gs_ring_size - (prod - READ_ONCE(h->cons)) >= total && total <= gs_ring_size) {
 		r = (struct gs_ring_rec *)(data + at);
 		if (left < sizeof(struct gs_ring_rec) + ((n + 15) & ~15U)) {
 			r->len = left - sizeof(struct gs_ring_rec);
@@ -88,7 +93,8 @@ static struct gs_ring_rec *gs_reserve(u32 n)
 		r->len = n;
 		r->flags = GS_RING_BUSY;
 		r->number = atomic64_fetch_add(1, &gs_next);
-		smp_store_release(&h->prod, h->prod + total);
+		this_cpu_write(gs_cpus.prod, prod + total);
+		smp_store_release(&h->prod, prod + total);
 	}
 	local_irq_restore(f);
 	return r;

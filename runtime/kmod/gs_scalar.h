@@ -13,10 +13,8 @@ struct gs_scalar {
 
 static inline bool gs_scalar_lock(struct gs_scalar *g, unsigned long *flags)
 {
-	gs_irq_save(*flags);
-	if (likely(gs_try(&g->lock, GS_MAP_TRIES, 0)))
+	if (gs_spell_try(&g->lock, flags))
 		return true;
-	gs_irq_restore(*flags);
 	gs_count(GS_SKIP_LOCK);
 	return false;
 }

@@ -204,11 +204,18 @@ static inline s64 gs_agg_stat(const struct gs_agg *a, int what)
 	return gs_variance(a);
 }
 
-/* A scalar aggregate: a copy for each CPU. */
+/* A scalar aggregate: a copy for each CPU, with a word in front that says that it is being added to. */
 struct gs_pcpu {
 	const struct gs_needs *need;
 	struct gs_agg **cpu;
 };
+
+static inline struct gs_agg *gs_pcpu_alloc(const struct gs_pcpu *p)
+{
+	u64 *a = gs_zalloc(sizeof(u64) + GS_AGG_BYTES(p->need->words));
+
+	return a ? (struct gs_agg *)(a + 1) : NULL;
+}
 
 static inline int gs_pcpu_init(struct gs_pcpu *p)
 {
@@ -218,7 +225,7 @@ static inline int gs_pcpu_init(struct gs_pcpu *p)
 	if (!p->cpu)
 		return -ENOMEM;
 	for (i = 0; i < nr_cpu_ids; i++) {
-		p->cpu[i] = gs_zalloc(GS_AGG_BYTES(p->need->words));
+		p->cpu[i] = gs_pcpu_alloc(p);
 		if (!p->cpu[i])
 			return -ENOMEM;
 	}
@@ -230,18 +237,32 @@ static inline void gs_pcpu_free(struct gs_pcpu *p)
 	u32 i;
 
 	for (i = 0; p->cpu && i < nr_cpu_ids; i++)
-		gs_free(p->cpu[i]);
+		if (p->cpu[i])
+			gs_free((u64 *)p->cpu[i] - 1);
 	gs_free(p->cpu);
 	p->cpu = NULL;
 }
 
-/* The caller keeps its CPU. */
+/* The caller keeps its CPU. An interrupt that cannot be masked may come in the middle of it: what it would add is left out and counted. */
 static inline void gs_pcpu_add(struct gs_pcpu *p, s64 v)
 {
+	struct gs_agg *a = p->cpu[smp_processor_id()];
 	unsigned long f;
 
 	gs_irq_save(f);
-	gs_agg_add(p->cpu[smp_processor_id()], p->need, v);
+#if GS_LEVELS > 1
+	if (unlikely(((u64 *)a)[-1])) {
+		gs_count(GS_LOST_RECURSED);
+	} else {
+		((u64 *)a)[-1] = 1;
+		barrier();
+		gs_agg_add(a, p->need, v);
+		barrier();
+		((u64 *)a)[-1] = 0;
+	}
+#else
+	gs_agg_add(a, p->need, v);
+#endif
 	gs_irq_restore(f);
 }
 

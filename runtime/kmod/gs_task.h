@@ -5,6 +5,8 @@
 
 #include "gs_text.h"
 #ifdef __KERNEL__
+#include <linux/irq_work.h>
+#include <linux/sched/task.h>
 #include "gs_family.h"
 #endif
 
@@ -82,9 +84,56 @@ static inline u64 gs_random(void)
 	return x ^ x >> 31;
 }
 
-/* A signal for the current thread: 0, or the kernel's error below 0. */
-/* The kernel would take 0 for 64 here, where it means no signal at all. */
-static inline s64 gs_raise_signal(s64 n) { return n == 0 ? 0 : n < 0 || n > _NSIG ? -EINVAL : send_sig((int)n, current, 1); }
+/*
+ * Signals that wait for interrupts to be on: whoever has turned them off may hold the lock of the very thread's signals, or of the
+ * scheduler. One for each CPU: a second one meanwhile is refused.
+ */
+struct gs_signal {
+	struct irq_work work;
+	struct task_struct *task;
+	int number;
+};
+static DEFINE_PER_CPU(struct gs_signal, gs_signals);
+
+static void gs_signal_work(struct irq_work *w)
+{
+	struct gs_signal *s = container_of(w, struct gs_signal, work);
+
+	send_sig(s->number, s->task, 1);
+	put_task_struct(s->task);
+	smp_store_release(&s->task, NULL);
+}
+
+static inline int gs_signal_later(int n)
+{
+	struct gs_signal *s = this_cpu_ptr(&gs_signals);
+
+	if (cmpxchg(&s->task, NULL, current))
+		return -EBUSY;
+	get_task_struct(current);
+	s->number = n;
+	s->work.func = gs_signal_work;
+	irq_work_queue(&s->work);
+	return 0;
+}
+
+/* Waits for signals that are under way: no handler runs any more. */
+static void gs_signals_sync(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu(gs_signals, cpu).work);
+}
+
+/* A signal for the current thread: 0, or the kernel's error below 0. The kernel would take 0 for 64 here, where it means no signal at all. */
+static inline s64 gs_raise_signal(s64 n)
+{
+	if (n <= 0 || n > _NSIG)
+		return n ? -EINVAL : 0;
+	return irqs_disabled() ? gs_signal_later((int)n) : send_sig((int)n, current, 1);
+}
+
 static inline void gs_panic(const char *why) { panic("%s", why); }
 static inline void gs_dump_stack(void) { dump_stack(); }
 

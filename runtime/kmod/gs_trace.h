@@ -30,6 +30,9 @@ static void gs_trace_hit(void *data, s64 a, s64 b, s64 c, s64 d, s64 e, s64 f, s
 
 static int gs_trace_on(struct gs_trace *t)
 {
+	/* Such a kernel looks whether a function that it calls by address has the type that the call has: it would stop the machine. */
+	if (IS_ENABLED(CONFIG_CFI_CLANG) || IS_ENABLED(CONFIG_CFI))
+		return -EXDEV;
 	t->tp.name = t->name;
 	t->tp.fn = gs_trace_hit;
 	t->tp.data = t;

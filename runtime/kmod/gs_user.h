@@ -77,10 +77,15 @@ static inline int gs_cmpxchg(int *p, int old, int new)
 #define preempt_disable() barrier()
 #define preempt_enable() barrier()
 #define in_nmi() 0
+#ifndef in_hardirq
 #define in_hardirq() 0
+#endif
 #define in_serving_softirq() 0
+/* Tests of interrupts define these. */
+#ifndef gs_irq_save
 #define gs_irq_save(f) ((f) = 0)
 #define gs_irq_restore(f) ((void)(f))
+#endif
 #define kvzalloc(n, how) calloc(1, n)
 #define kvfree(p) free(p)
 #define copy_from_user(dst, src, n) (memcpy(dst, src, n), 0)

@@ -281,6 +281,9 @@ func (s *Session) refused(n int, err error) error {
 		d.Message = fmt.Sprintf("the kernel has no tracepoint %s", pl.Site.Event)
 	case k == probe.Netfilter && (err == unix.ENOENT || err == unix.EINVAL || err == unix.EOPNOTSUPP):
 		d.Message = fmt.Sprintf("cannot probe %s: this kernel does not show packets of that family there (CONFIG_NETFILTER_FAMILY_...)", pl.Site.Title())
+	case err == unix.EXDEV && k == probe.Tracepoint:
+		d.Message = fmt.Sprintf("cannot probe %s: this kernel checks the type of each function that it calls by address (CONFIG_CFI), and a module does not know that of a tracepoint's", pl.Site.Title())
+		d.Hint = "use --runtime=bpf"
 	case err == unix.Errno(524) || err == unix.EOPNOTSUPP:
 		d.Message = fmt.Sprintf("the kernel cannot place a probe on the instruction at %s", pl.Site.Title())
 	case err == unix.EIO && k == probe.Uprobe:
