@@ -11,6 +11,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/runtime/host"
 	"github.com/gostap/gostap/runtime/host/memory"
+	"github.com/gostap/gostap/tests/patience"
 )
 
 var example = regexp.MustCompile("(?s)```stap\n(.*?)```\n(?:```output\n(.*?)```\n)?")
@@ -44,7 +45,7 @@ func TestLanguageReference(t *testing.T) {
 			t.Errorf("line %d: %v", line, err)
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := patience.Context(context.Background(), soon)
 		defer cancel()
 		var out, errs bytes.Buffer
 		host.Run(ctx, host.Config{Program: res.Program, Session: session, Stdout: &out, Stderr: &errs})

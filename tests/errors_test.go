@@ -26,6 +26,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/grammar"
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // errorCode is a kind of message, for docs/errors.md. It has an example, or names the test that provokes it where it
@@ -383,7 +384,7 @@ func (c *errorCode) provoke(t *testing.T) (script, message string) {
 		o.Guru = true
 	}
 	o.Scripts = []compiler.Script{{Name: "x.stp", Text: []byte(text)}}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := patience.Context(context.Background(), soon)
 	defer cancel()
 	res, ds := compiler.Compile(ctx, o)
 	defer res.Close()

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // TestLanguage runs every script of language/ twice: as a begin probe, which the
@@ -55,8 +56,8 @@ func check(t *testing.T, want string, args ...string) {
 	cmd := exec.Command(args[0], args[1:]...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
-	defer timer.Stop()
+	stop := patience.AfterFunc(soon, func() { cmd.Process.Kill() })
+	defer stop()
 	err := cmd.Run()
 	if got := stdout.String(); err != nil || got != want {
 		t.Errorf("%v\n--- got\n%s--- want\n%s--- errors\n%s", err, got, want, stderr.String())

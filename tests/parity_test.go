@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/gostap/gostap/tests/patience"
 	"github.com/gostap/gostap/tests/vm"
 )
 
@@ -188,7 +189,7 @@ mkdir -p %[1]s/now
 for c in "$@"; do
 	for rt in bpf kernel; do
 		cp -r %[1]s/work/$c %[1]s/now/ && cd %[1]s/now/$c
-		BIN=%[2]s PATH=%[1]s/$rt:%[2]s:$PATH NO_COLOR=1 TZ=UTC timeout 240 sh ./cmd.sh >/out/$c.$rt.stdout 2>/out/$c.$rt.stderr </dev/null
+		BIN=%[2]s PATH=%[1]s/$rt:%[2]s:$PATH NO_COLOR=1 TZ=UTC timeout 1000 sh ./cmd.sh >/out/$c.$rt.stdout 2>/out/$c.$rt.stderr </dev/null
 		echo $? >/out/$c.$rt.status
 		cd /; rm -rf %[1]s/now/$c
 	done
@@ -271,7 +272,7 @@ func parity(t *testing.T, release string, cases []*parityCase) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			res, err := k.Run(context.Background(), vm.Options{Files: files, Log: t.Logf, Command: d.base + "/run " + strings.Join(mine, " "), Timeout: 12 * time.Minute})
+			res, err := k.Run(context.Background(), vm.Options{Files: files, Log: t.Logf, Command: d.base + "/run " + strings.Join(mine, " "), Timeout: 20 * time.Minute})
 			if err != nil {
 				t.Error(err)
 				return
@@ -313,9 +314,9 @@ func (d parityDir) build(t *testing.T, cases []*parityCase) {
 			cmd := exec.Command("/bin/sh", "./cmd.sh")
 			cmd.Dir = now
 			cmd.Env = append(os.Environ(), "BIN="+binDir, "PATH="+d.base+"/build:"+binDir+":"+os.Getenv("PATH"), "NO_COLOR=1", "TZ=UTC")
-			timer := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
+			stop := patience.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
 			cmd.Run() // what it prints means nothing
-			timer.Stop()
+			stop()
 		}()
 	}
 	wg.Wait()

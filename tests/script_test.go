@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output of the whole-program tests")
@@ -72,9 +74,9 @@ func runScript(t *testing.T, file string) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = 30 * time.Second
-	timer := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
+	stop := patience.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 	err = cmd.Run()
-	timer.Stop()
+	stop()
 	status := "0\n"
 	var ee *exec.ExitError
 	if errors.As(err, &ee) {

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // session is a running gostap under test.
@@ -100,14 +102,14 @@ func (s *session) stderr() string {
 	return s.err.String()
 }
 
-// patience is how long a session is waited for that should take no time: a machine that is busy with other things may be
-// many times slower, and what never comes is told late, but told.
-const patience = 90 * time.Second
+// soon is how long a session is waited for that should take no time, on the clock of package patience: what never comes is
+// told late, but told.
+const soon = 90 * time.Second
 
 // line waits for a line of output that holds text.
 func (s *session) line(text string) string {
 	s.t.Helper()
-	limit := time.After(patience)
+	limit := patience.After(soon)
 	for {
 		select {
 		case l, ok := <-s.lines:
@@ -136,7 +138,7 @@ func (s *session) end() int {
 	s.t.Helper()
 	select {
 	case <-s.done:
-	case <-time.After(patience):
+	case <-patience.After(soon):
 		s.t.Fatalf("still running\n%s%s", s.stdout(), s.stderr())
 	}
 	return s.cmd.ProcessState.ExitCode()
@@ -171,7 +173,7 @@ func (s *session) objects() []string {
 func gone(t *testing.T, objects []string) {
 	t.Helper()
 	left := ""
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := patience.Now() + soon; patience.Now() < end; time.Sleep(50 * time.Millisecond) {
 		have := map[string]bool{}
 		for _, what := range []string{"prog", "link", "map"} {
 			out, err := exec.Command("bpftool", "-j", what, "list").Output()
@@ -246,7 +248,7 @@ func patched(t *testing.T, pid int, path string) int {
 func unpatched(t *testing.T, pid int, path string) {
 	t.Helper()
 	n := 0
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := patience.Now() + soon; patience.Now() < end; time.Sleep(50 * time.Millisecond) {
 		if n = patched(t, pid, path); n == 0 {
 			return
 		}
@@ -319,7 +321,7 @@ func (v victim) switches(t *testing.T) int {
 func (v victim) runsOn(t *testing.T) {
 	t.Helper()
 	before := v.switches(t)
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := patience.Now() + soon; patience.Now() < end; time.Sleep(20 * time.Millisecond) {
 		if v.switches(t) > before {
 			return
 		}
@@ -330,7 +332,7 @@ func (v victim) runsOn(t *testing.T) {
 // reads waits until a thread of the program waits in read(2) of its standard input.
 func (v victim) reads(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := patience.Now() + soon; patience.Now() < end; time.Sleep(5 * time.Millisecond) {
 		tasks, _ := filepath.Glob("/proc/" + v.pid() + "/task/*/syscall")
 		for _, file := range tasks {
 			if b, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(b), "0 0x0 ") {
@@ -358,8 +360,8 @@ func timed(t *testing.T, cmd *exec.Cmd) (string, error) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
-	defer timer.Stop()
+	stop := patience.AfterFunc(soon, func() { cmd.Process.Kill() })
+	defer stop()
 	err := cmd.Wait()
 	return out.String(), err
 }
@@ -386,7 +388,7 @@ func terminal(t *testing.T) (*os.File, string) {
 // attached waits until the probes of a session with -v are in place.
 func attached(t *testing.T, s *session) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := patience.Now() + soon; patience.Now() < end; time.Sleep(10 * time.Millisecond) {
 		if strings.Contains(s.stderr(), "attached in ") {
 			return
 		}

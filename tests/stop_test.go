@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // steps traces every call and return in the program of -x, as S6 does.
@@ -143,7 +145,7 @@ func TestTerminalGone(t *testing.T) {
 	go func() { done <- cmd.Wait() }()
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-patience.After(soon):
 		cmd.Process.Kill()
 		t.Fatal("gostap outlives its terminal")
 	}

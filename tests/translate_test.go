@@ -18,6 +18,7 @@ import (
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/runtime/host"
 	"github.com/gostap/gostap/runtime/host/memory"
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // The files of translate/ hold scripts that are parted by lines of "---".
@@ -75,7 +76,7 @@ var madeUp sync.Once
 
 func translate(t *testing.T, s scriptText, text string) (*compiler.Result, diag.List) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := patience.Context(context.Background(), soon)
 	defer cancel()
 	o := compiler.Options{
 		Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(text)}}, Limits: layout.Default(), Kernel: "6.18.0", Runtime: "bpf",
@@ -160,7 +161,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %v", s.name, err)
 			return s.text
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := patience.Context(context.Background(), soon)
 		defer cancel()
 		var out bytes.Buffer // both streams, since errors belong to what is tested
 		r := host.Run(ctx, host.Config{Program: res.Program, Session: session, Stdout: &out, Stderr: &out})

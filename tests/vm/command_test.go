@@ -163,8 +163,8 @@ func TestCommands(t *testing.T) {
 		change("block.ko", "plain\x00", "block\x00")
 		change("magic.ko", " mod_unload ", " mod_unlaod ")
 		res := guest(t, k, Options{Files: files, Timeout: 4 * time.Minute, Command: strings.ReplaceAll(`
-r() { n=$1; shift; echo "== $n"; timeout 40 "$@"; echo "rc $?"; }
-upto() { for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e $1 ] && break; sleep 0.2; done; }
+r() { n=$1; shift; echo "== $n"; timeout 200 "$@"; echo "rc $?"; }
+upto() { for i in $(seq 300); do [ -e $1 ] && break; sleep 0.2; done; }
 r embed ./gostap -v run embed.ko -c PROG
 r plain ./gostap run -o /tmp/plain plain.ko -c PROG
 cat /tmp/plain
@@ -210,7 +210,7 @@ upto /proc/gostap/json/stop
 echo x >/proc/gostap/json/stop; wait $p; echo "rc $?"
 echo "== packets"
 ./gostap run packets.ko >/tmp/packets 2>&1 & p=$!
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do lsmod | grep -q ^packets && break; sleep 0.2; done; sleep 1
+for i in $(seq 300); do lsmod | grep -q ^packets && break; sleep 0.2; done; sleep 1
 for s in 90 100 110 120; do ping -c 1 -W 1 -s $s 127.0.0.1 >/dev/null 2>&1; echo "$s $?"; done
 wait $p; cat /tmp/packets
 echo "== replaced"; echo >>PROG; ./gostap run plain.ko; echo "rc $?"

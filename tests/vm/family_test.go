@@ -3,7 +3,7 @@ package vm
 // Parts of the scripts' shell commands. A process waits at its gate until it reads a byte.
 const (
 	waiting = `rm -f /tmp/gate /tmp/said; : >/tmp/said; mkfifo /tmp/gate; `
-	letGo   = ` 2>/tmp/said & r=$!; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q "attached in" /tmp/said && break; sleep 0.3; done
+	letGo   = ` 2>/tmp/said & r=$!; for i in $(seq 300); do grep -q "attached in" /tmp/said && break; sleep 0.3; done
 		FORKS; echo -n 1234 >&9; wait $r; s=$?; exec 9>&-; grep -i -e warn -e error /tmp/said; (exit $s)`
 )
 
@@ -17,28 +17,28 @@ var familyScripts = []kernelScript{
 	{name: "begins", script: `global n probe process.begin { println(execname(), n++, pid() == target()) }`, run: `RUN -c "/bin/sh -c 'FORKS; true'"`, want: []string{"forks30 forks40 forks50 forks60 rc 0 sh01 sh11 sh20"}},
 	{name: "calls", script: `probe process.syscall { if ($syscall == 231) println(execname()) }`, run: `RUN -c FORKS`, want: []string{"forks forks forks forks rc 0"}},
 	{name: "running", script: `probe process.function("work") { println($n) }`,
-		run:  waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; sleep 0.5; RUN -v -x $p` + letGo,
+		run:  waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; until pidof forks ends >/dev/null; do sleep 0.1; done; RUN -v -x $p` + letGo,
 		want: []string{"0 1 2 3 rc 0"}},
 	{name: "below", script: `probe process.function("work") { println($n, " ", ns_pid(), ns_tid(), " ", pid() != ns_pid(), tid() == pid(), target() == pid()) }`,
-		run:  waiting + `unshare -p -f FORKS wait </tmp/gate & exec 9>/tmp/gate; sleep 0.5; RUN -v -x $(pidof forks | tr " " "\n" | sort -n | head -n 1)` + letGo,
+		run:  waiting + `unshare -p -f FORKS wait </tmp/gate & exec 9>/tmp/gate; until pidof forks ends >/dev/null; do sleep 0.1; done; RUN -v -x $(pidof forks | tr " " "\n" | sort -n | head -n 1)` + letGo,
 		want: []string{"0 11 111 1 22 110 2 33 110 3 44 110 rc 0"}},
 	{name: "inside", script: `probe process.function("work") { println($n, pid() == ns_pid(), tid() == ns_tid(), pid() == target(), ppid() == stp_pid(), " ", pgrp(), sid()) }`,
 		run: `unshare -p -f --mount-proc RUN -c FORKS`, want: []string{"01111 00 11100 00 21100 00 31100 00 rc 0"}},
 	{name: "levels", script: `probe process.function("work") { println($n, pid() != ns_pid(), tid() == pid(), pid() == target(), pid() > 1, ppid() > 0, " ", ns_pid()) }`,
-		run:  `echo ': >/tmp/said; mkfifo /tmp/gate; unshare -p -f FORKS wait </tmp/gate & exec 9>/tmp/gate; sleep 0.5; RUN -v -x $(pidof forks | tr " " "\n" | sort -n | head -n 1)` + letGo + `' >/tmp/inner; rm -f /tmp/gate /tmp/said; unshare -p -f --mount-proc sh /tmp/inner`,
+		run:  `echo ': >/tmp/said; mkfifo /tmp/gate; unshare -p -f FORKS wait </tmp/gate & exec 9>/tmp/gate; until pidof forks ends >/dev/null; do sleep 0.1; done; RUN -v -x $(pidof forks | tr " " "\n" | sort -n | head -n 1)` + letGo + `' >/tmp/inner; rm -f /tmp/gate /tmp/said; unshare -p -f --mount-proc sh /tmp/inner`,
 		want: []string{"011111 1 "}},
 	{name: "alone", script: `probe process(2).function("work") { println($n, pid() == 2) exit() }`, // two is the first child of a namespace's shell
-		run:  `rm -f /tmp/gate; mkfifo /tmp/gate; echo 'FORKS wait </tmp/gate & exec 9>/tmp/gate; (sleep 4; FORKS; echo -n 1234 >&9) & RUN' >/tmp/inner; unshare -p -f --mount-proc sh /tmp/inner`,
+		run:  `rm -f /tmp/gate /tmp/said; : >/tmp/said; mkfifo /tmp/gate; echo 'FORKS wait </tmp/gate & exec 9>/tmp/gate; (until grep -q "attached in" /tmp/said; do sleep 0.3; done; FORKS; echo -n 1234 >&9) & RUN -v 2>/tmp/said' >/tmp/inner; unshare -p -f --mount-proc sh /tmp/inner`,
 		want: []string{"01 rc 0"}},
 	{name: "lives", script: `probe process.begin { printf("begin %d\n", pid() == target()) } probe process.end { printf("end %d %d\n", pid() == target(), pid() > 0) }`,
 		run: `unshare -p -f --mount-proc RUN -c FORKS`, want: []string{"begin 0 begin 0 begin 0 begin 1 end 0 1 end 0 1 end 0 1 end 1 1 rc 0"}},
 	{name: "ran", script: `global n, t probe process("%FORKS").end { n++ t += pid() == target() } probe end { println(n, " ", t) }`,
-		run: waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; sleep 0.5; RUN -v -x $p` + letGo, want: []string{"8 1 rc 0"}},
+		run: waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; until pidof forks ends >/dev/null; do sleep 0.1; done; RUN -v -x $p` + letGo, want: []string{"8 1 rc 0"}},
 	{name: "ran_inside", script: `global n, t probe process("%FORKS").end { n++ t += pid() == target() } probe end { println(n, " ", t) }`,
-		run:  `echo '` + waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; sleep 0.5; RUN -v -x $p` + letGo + `' >/tmp/inner; unshare -p -f --mount-proc sh /tmp/inner`,
+		run:  `echo '` + waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; until pidof forks ends >/dev/null; do sleep 0.1; done; RUN -v -x $p` + letGo + `' >/tmp/inner; unshare -p -f --mount-proc sh /tmp/inner`,
 		want: []string{"8 1 rc 0"}},
 	{name: "headless", script: `probe process("%ENDS").end { println(execname(), pid() != tid()) exit() }`, // its first thread has ended before
-		run: waiting + `ENDS wait </tmp/gate & exec 9>/tmp/gate; sleep 0.5; RUN -v` + letGo, want: []string{"ends1 rc 0"}},
+		run: waiting + `ENDS wait </tmp/gate & exec 9>/tmp/gate; until pidof forks ends >/dev/null; do sleep 0.1; done; RUN -v` + letGo, want: []string{"ends1 rc 0"}},
 	{name: "born", script: `global made, ended, all, born, gone
 		probe process("%ENDS").begin { made[pid()]++ } probe process("%ENDS").end { ended[pid()]++ } probe process.end { if (execname() == "ends") all[pid()]++ }
 		probe process("%ENDS").thread.begin { if (tid() != pid()) born[tid()]++ } probe process("%ENDS").thread.end { if (tid() != pid()) gone[tid()]++ }

@@ -327,7 +327,7 @@ done
 			command += "r refused-" + p.name + " -bpf /lab/refused/" + p.name + ".ir\n"
 		}
 		// Events are removed behind the tracer's end.
-		command += "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q . /sys/kernel/tracing/kprobe_events || break; sleep 0.3; done\n"
+		command += "for i in $(seq 300); do grep -q . /sys/kernel/tracing/kprobe_events || break; sleep 0.3; done\n"
 		command += "echo '== left'; cat /sys/kernel/tracing/kprobe_events; cat /sys/kernel/debug/kprobes/list; lsmod | tail -n +2\n"
 		res := guest(t, k, Options{Files: files, Command: command})
 		for _, how := range []string{"-cache /lab/cache", "-bpf"} {

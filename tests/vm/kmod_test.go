@@ -366,7 +366,7 @@ r guru -c '/lab/prog 1'
 echo "== mounted"
 mkdir -p /mnt/t; mount -t tmpfs none /mnt/t; cp prog /mnt/t
 kmodrun -cache /lab/cache -name mounted mounted.ir & p=$!
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e /proc/gostap.mounted ] && break; sleep 0.2; done; sleep 1
+for i in $(seq 300); do [ -e /proc/gostap.mounted ] && break; sleep 0.2; done; sleep 1
 /mnt/t/prog 3 >/dev/null; umount /mnt/t 2>&1; umount -l /mnt/t; echo "unmounted $?"
 kill $p; wait $p; echo "rc $?"
 echo "== modules"; lsmod | tail -n +2
@@ -418,9 +418,9 @@ func TestKilled(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
 		files := b.stage(t, k, map[string]string{"count": count})
 		res := guest(t, k, Options{Files: files, Timeout: 4 * time.Minute, Command: `
-kmodrun -cache /lab/cache -name count count.ir & p=$!
-for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; grep -q . /sys/module/count/refcnt 2>/dev/null && break; done
-sleep 0.5
+: >/tmp/said
+kmodrun -v -cache /lab/cache -name count count.ir 2>/tmp/said & p=$!
+for i in $(seq 300); do grep -q "attached in" /tmp/said && break; sleep 0.2; done
 prog 2000000 & w=$!
 sleep 0.5
 kmodrun -cache /lab/cache -name count count.ir; echo "second $?"

@@ -82,7 +82,7 @@ func TestModuleEvents(t *testing.T) {
 		}
 		res := guest(t, k, Options{Files: files, Timeout: 6 * time.Minute, MemoryMB: 1500, Command: load.String() + `mkdir -p /mnt
 echo "== all"; ./gostap all.stp 2>&1
-for i in 1 2 3 4 5 6 7 8 9 10; do [ -e /dev/sda ] && break; sleep 0.5; done
+for i in $(seq 300); do [ -e /dev/sda ] && break; sleep 0.5; done
 echo "== disk"; ./gostap disk.stp -c 'dd if=/dev/sda of=/dev/null bs=4096 count=16 iflag=direct' 2>&1
 echo "== calls"; ./gostap calls.stp -c 'mount -t nfs -o nolock,vers=3,proto=tcp,mountport=2049,soft,retrans=1,timeo=5,addr=127.0.0.1,mountaddr=127.0.0.1 127.0.0.1:/x /mnt' 2>&1
 echo "== end"`})

@@ -238,17 +238,3 @@ func decimal(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
 }
-
-// waited is for how long a process's threads, or the one that had it worst, were ready to run and had no CPU.
-func waited(pid int) time.Duration {
-	var most time.Duration
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	for _, f := range files {
-		b, _ := os.ReadFile(f)
-		var ran, waited time.Duration
-		if n, _ := fmt.Sscan(string(b), &ran, &waited); n == 2 {
-			most = max(most, waited)
-		}
-	}
-	return most
-}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 func TestUprobesCountExactly(t *testing.T) {
@@ -143,14 +145,14 @@ func TestErrorLeavesNothing(t *testing.T) {
 			t.Errorf("%d links are left", s.Links())
 		}
 		// On a busy machine the kernel may not have taken the breakpoint out yet.
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for end := patience.Now() + 20*time.Second; ; time.Sleep(50 * time.Millisecond) {
 			before := c.hits(t, 1)
 			p.call(t, 1, 100)
 			got := c.hits(t, 1) - before
 			if got == 0 {
 				break
 			}
-			if time.Now().After(end) {
+			if patience.Now() > end {
 				t.Fatalf("%d hits: something is still attached", got)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/runtime/cpus"
+	"github.com/gostap/gostap/tests/patience"
 )
 
 func TestTracepoints(t *testing.T) {
@@ -99,7 +100,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestManySites is a yardstick: 1000 places attached and detached in less than 0.2 s.
+// TestManySites is a yardstick: 1000 places attached and detached in less than 0.2 s of a quiet machine.
 func TestManySites(t *testing.T) {
 	needMulti(t)
 	needRoot(t)
@@ -127,7 +128,7 @@ func TestManySites(t *testing.T) {
 		s.Detach()
 		gone := time.Since(mid)
 		t.Logf("1000 sites: attached in %v, detached in %v", attached, gone)
-		best = min(best, attached+gone)
+		best = min(best, time.Duration(float64(attached+gone)*patience.Share()))
 	}
 	if best > 200*time.Millisecond {
 		t.Errorf("1000 sites took %v", best)
@@ -160,13 +161,13 @@ func TestPerfDetachDoesNotWait(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("20 sites: attached in %v, detached in %v", attached, gone)
-	if gone > 600*time.Millisecond {
+	if time.Duration(float64(gone)*patience.Share()) > 600*time.Millisecond {
 		t.Errorf("detaching took %v", gone)
 	}
 	// The kernel finishes by itself.
 	start = time.Now()
-	for deadline := start.Add(20 * time.Second); closing(t); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
+	for deadline := patience.Now() + 20*time.Second; closing(t); time.Sleep(20 * time.Millisecond) {
+		if patience.Now() > deadline {
 			t.Fatal("perf events are still there after 20 s")
 		}
 	}
@@ -239,7 +240,7 @@ func TestWarm(t *testing.T) {
 	}
 	best := time.Hour
 	for try := 0; try < 5 || try < 60 && best > 4*time.Millisecond; try++ { // the machine may be busy
-		best = min(best, attachOne())
+		best = min(best, time.Duration(float64(attachOne())*patience.Share()))
 	}
 	t.Logf("attached in %v", best)
 	if best > 4*time.Millisecond {

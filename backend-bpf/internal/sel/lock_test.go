@@ -62,7 +62,7 @@ func TestLockWait(t *testing.T) {
 				return time.Since(start)
 			}
 			best := time.Hour // the machine may be busy
-			for range 10 {
+			for i := 0; i < 10 || i < 300 && best > c.limit; i++ {
 				best = min(best, run())
 				if c.hold > 0 {
 					break

@@ -386,7 +386,7 @@ func TestLocks(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	b.Unlock(0)
 	wg.Wait()
-	if waited < 20*time.Millisecond || waited > 10*time.Second {
+	if waited < 20*time.Millisecond || waited > 10*time.Minute {
 		t.Errorf("waited %v", waited)
 	}
 	b.lock(1).Store(3) // a handler on CPU 2 holds it and never comes back
@@ -394,7 +394,7 @@ func TestLocks(t *testing.T) {
 	if err := b.Lock(1); err != interp.ErrLocked {
 		t.Errorf("got %v", err)
 	}
-	if d := time.Since(start); d < priority.Patience || d > priority.Patience+10*time.Second {
+	if d := time.Since(start); d < priority.Patience || d > priority.Patience+10*time.Minute {
 		t.Errorf("gave up after %v", d)
 	}
 	b.Unlock(1) // not ours

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // pieces are parts of scripts and of command lines, right and wrong ones.
@@ -128,7 +130,7 @@ func TestRandom(t *testing.T) {
 			if status == 0 {
 				good++
 			}
-		case <-time.After(90 * time.Second):
+		case <-patience.After(90 * time.Second):
 			t.Fatalf("run %d hangs: %q", i, args)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 func TestHeldBack(t *testing.T) {
@@ -93,7 +95,7 @@ func TestWatch(t *testing.T) {
 	tg.Release()
 	select {
 	case <-w.Done():
-	case <-time.After(5 * time.Second):
+	case <-patience.After(time.Minute):
 		t.Error("the end was not seen")
 	}
 	tg.Status()
