@@ -14,6 +14,7 @@ import (
 	"github.com/gostap/gostap/backend-kmod/internal/session"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -48,6 +49,9 @@ func (a *artifact) carry() ([]byte, error) {
 	return manifest.Attach(a.ko, b)
 }
 
+// maxModule bounds a module's file. Those that are built here have some 100 KB.
+const maxModule = 256 << 20
+
 // Open makes an artifact of a NAME.ko that Files gave before, perhaps on another machine, and gives its program. Errors
 // are *diag.Diagnostic.
 func Open(path string) (*ir.Program, backend.Artifact, error) {
@@ -55,12 +59,9 @@ func Open(path string) (*ir.Program, backend.Artifact, error) {
 		return &diag.Diagnostic{Phase: diag.Load, Code: CodePrebuilt, Message: path + ": " + fmt.Sprintf(format, args...)}
 	}
 	again := fmt.Sprintf("build it again: gostap -p4 -m %s --runtime=kernel SCRIPT", strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".ko"))
-	ko, err := os.ReadFile(path)
+	ko, err := foreign.ReadFile(path, maxModule)
 	if err != nil {
-		if pe, ok := errors.AsType[*os.PathError](err); ok {
-			err = pe.Err
-		}
-		return nil, nil, fail("%v", err)
+		return nil, nil, fail("%v", foreign.Reason(err))
 	}
 	mod, err := manifest.Read(ko)
 	if errors.Is(err, manifest.ErrNone) {

@@ -139,12 +139,22 @@ func Compile(ctx context.Context, o Options) (*Result, diag.List) {
 		all.Add(bad)
 		return res, all
 	}
+	s.unchanged(&all, func() { s.run(res, &all) })
+	res.Images = s.env.Images()
+	if !all.HasErrors() {
+		res.Program = s.out
+	}
+	return res, all
+}
+
+// run runs the passes up to the first that has errors.
+func (s *state) run(res *Result, all *diag.List) {
 	for i := range passes {
 		p := &passes[i]
-		if o.Stop != 0 && p.phase > o.Stop {
+		if s.o.Stop != 0 && p.phase > s.o.Stop {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
+		if err := s.ctx.Err(); err != nil {
 			all.Errorf(diag.Usage, codeCancelled, source.Span{}, "stopped before pass %s: %v", p.name, err)
 			break
 		}
@@ -152,18 +162,13 @@ func Compile(ctx context.Context, o Options) (*Result, diag.List) {
 		ds := p.run(s)
 		res.Timings = append(res.Timings, Timing{p.name, p.phase, time.Since(start)})
 		all.AddAll(ds)
-		if p.dump != nil && wants(o.Dump, p.name) {
+		if p.dump != nil && wants(s.o.Dump, p.name) {
 			res.Dumps[p.name] = p.dump(s)
 		}
 		if ds.HasErrors() {
 			break
 		}
 	}
-	res.Images = s.env.Images()
-	if !all.HasErrors() {
-		res.Program = s.out
-	}
-	return res, all
 }
 
 func wants(names []string, name string) bool {

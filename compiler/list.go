@@ -41,21 +41,31 @@ type ListOptions struct {
 func List(ctx context.Context, point string, o Options, lo ListOptions) ([]string, *Result, diag.List) {
 	s := newState(ctx, o)
 	res := &Result{Files: s.files, close: s.env.Close}
+	var out []string
+	var all diag.List
+	s.unchanged(&all, func() { out, all = s.list(point, lo, res) })
+	if all.HasErrors() {
+		out = nil
+	}
+	return out, res, all
+}
+
+func (s *state) list(point string, lo ListOptions, res *Result) ([]string, diag.List) {
 	all := s.library()
 	if all.HasErrors() {
-		return nil, res, all
+		return nil, all
 	}
 	f := s.files.Add("<point>", []byte(point))
-	points, ds := grammar.ParsePoints(f, grammar.Options{Files: s.files, Args: o.Args, Cond: s.conditions(), Macros: s.lib.Macros()})
+	points, ds := grammar.ParsePoints(f, grammar.Options{Files: s.files, Args: s.o.Args, Cond: s.conditions(), Macros: s.lib.Macros()})
 	all = append(all, ds...)
 	if all.HasErrors() {
-		return nil, res, all
+		return nil, all
 	}
 	items, ds := s.xenv.Probe(points, nil)
 	all = append(all, ds...)
 	res.Images = s.env.Images()
 	if all.HasErrors() {
-		return nil, res, all
+		return nil, all
 	}
 	lines := map[string]string{}
 	add := func(point, rest string) {
@@ -91,7 +101,7 @@ func List(ctx context.Context, point string, o Options, lo ListOptions) ([]strin
 	if len(out) == 0 && !all.HasErrors() {
 		all.Errorf(diag.Semantic, "no-match", points[0].Span, "no match for %s", point)
 	}
-	return out, res, all
+	return out, all
 }
 
 // aliasVars lists the variables that the bodies of an alias set.

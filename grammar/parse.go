@@ -14,7 +14,8 @@ import (
 
 // The bounds of one text.
 const (
-	maxBytes  = 8 << 20
+	// MaxBytes bounds a script or a file of the library.
+	MaxBytes  = 8 << 20
 	maxErrors = 20
 )
 
@@ -35,8 +36,8 @@ type parser struct {
 
 func newParser(f *source.File, off, end int, o *Options, local []*Macro) *parser {
 	p := &parser{o: o, library: o.Library || f.Library}
-	if end-off > maxBytes {
-		p.diags.Errorf(diag.Parse, code.TooLarge, source.Span{}, "%s is too large: more than %d MB", f.Name, maxBytes>>20)
+	if end-off > MaxBytes {
+		p.diags.Errorf(diag.Parse, code.TooLarge, source.Span{}, "%s is too large: more than %d MB", f.Name, MaxBytes>>20)
 		end = off
 		p.found = true
 	}

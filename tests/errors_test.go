@@ -66,6 +66,7 @@ var moreCodes = []errorCode{
 	{area: points, code: "no-probes", meaning: "the script has no probes, or none of its optional ones is there", example: `probe nosuch? { println("x") }`},
 	{area: points, code: "left-out", warning: true, meaning: "some of what a wildcard matches cannot be probed", example: `probe kernel.function("*") { println(ppfunc()) }`},
 	{area: points, code: "blacklist", meaning: "the kernel allows no probe there", example: `probe kernel.function("noinstr_one") { println("x") }`},
+	{area: points, code: "file-changed", meaning: "a program was written to or cut short while it was read", test: "compiler/changed_test.go:TestChanged"},
 
 	{area: variables, code: "no-variable", meaning: "the probed function has no variable of that name", example: `probe process("PROGRAM").function("traceme") { println($nosuch) }`},
 	{area: variables, code: "target", meaning: "what is done with a variable does not fit its type", example: `probe process("PROGRAM").function("traceme") { println($a->x) }`},

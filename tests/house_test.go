@@ -2,6 +2,7 @@ package tests
 
 import (
 	"encoding/json"
+	"go/ast"
 	"io"
 	"os/exec"
 	"strings"
@@ -79,4 +80,64 @@ func has(prefixes []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// mappers are the files that map memory, with what they map. Files of others are mapped by package foreign alone: it knows which
+// of them a fault was in when one is cut short.
+var mappers = map[string]string{
+	"compiler/foreign/map.go":                 "files",
+	"runtime/host/symbols/events.go":          "a ring of perf events",
+	"backend-bpf/internal/ring/ring.go":       "a BPF ring buffer",
+	"backend-bpf/internal/session/session.go": "a BPF array",
+	"backend-bpf/internal/store/apply.go":     "a BPF array",
+	"backend-bpf/internal/peek/peek.go":       "a BPF array",
+	"backend-bpf/internal/attach/check.go":    "pages for the kernel to look at; they are not read",
+	"backend-kmod/internal/stage/stage.go":    "a module's buffers",
+}
+
+// goroutines are the files that start goroutines, with how many. One that reads mapped files sets foreign.Guard or foreign.Goroutine
+// first, or the program ends when a file is cut short meanwhile; these have been looked at.
+var goroutines = map[string]int{
+	"compiler/debuginfo/dw/section.go":      1, // guarded by Section
+	"compiler/internal/family/atonce.go":    1, // guarded
+	"runtime/host/target/target.go":         2, // wait for processes
+	"runtime/host/input.go":                 1, // reads standard input
+	"runtime/host/run.go":                   1, // waits
+	"backend-bpf/internal/load/load.go":     1, // loads programs
+	"backend-bpf/internal/attach/attach.go": 2, // makes and closes links
+	"backend-bpf/internal/attach/warm.go":   1, // makes a link of our own
+	"backend-bpf/internal/attach/check.go":  3, // close links
+}
+
+// TestForeignBytes finds who maps files and who starts goroutines.
+func TestForeignBytes(t *testing.T) {
+	started := map[string]int{}
+	for path, file := range parseSources(t) {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tests/") || strings.Contains(path, "/testdata/") {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				started[path]++
+			case *ast.CallExpr:
+				s, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok {
+					break
+				}
+				if s.Sel.Name == "Go" && len(n.Args) == 1 {
+					started[path]++
+				}
+				if (s.Sel.Name == "Mmap" || s.Sel.Name == "MmapPtr") && mappers[path] == "" {
+					t.Errorf("%s maps something: if it is a file, that is done by package foreign", path)
+				}
+			}
+			return true
+		})
+	}
+	for path, n := range started {
+		if goroutines[path] != n {
+			t.Errorf("%s starts goroutines at %d places, %d are known: one that reads mapped files begins with foreign.Guard", path, n, goroutines[path])
+		}
+	}
 }

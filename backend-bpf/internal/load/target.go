@@ -10,6 +10,8 @@ import (
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // ErrNoKernelTypes says that a program needs the kernel's type information and there is none.
@@ -55,8 +57,8 @@ var kernelBTF = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	// From 6.17 on the kernel maps it; before, it is copied.
-	if b, err := unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_PRIVATE); err == nil {
-		return b, nil
+	if m, err := foreign.Map(f, vmlinuxBTF, st.Size(), unix.MAP_PRIVATE); err == nil {
+		return m.Bytes, nil
 	}
 	b := make([]byte, st.Size())
 	n := 0

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler/cachefile"
+	"github.com/gostap/gostap/compiler/trusted"
 	headers "github.com/gostap/gostap/runtime/kmod"
 )
 
@@ -80,16 +81,21 @@ func (c *Config) dir() string {
 	return filepath.Join("/lib/modules", c.release(), "build")
 }
 
+// cache is the folder of what is kept; an error if there is none, or if somebody else may write to it.
 func (c *Config) cache() (string, error) {
-	if c.Cache != "" {
-		return c.Cache, nil
+	dir := c.Cache
+	if dir == "" {
+		d, err := os.UserCacheDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(d, "gostap", "kmod")
 	}
-	d, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(d, "gostap", "kmod"), nil
+	return dir, trusted.Dir(dir)
 }
+
+// maxKept bounds a file that is kept. A module has some 100 KB.
+const maxKept = 256 << 20
 
 // Source is a module to be built.
 type Source struct{ C string }
@@ -135,11 +141,12 @@ func Module(ctx context.Context, s Source, c Config) ([]byte, error) {
 	}
 	cache, err := c.cache()
 	if err != nil {
-		return nil, err
+		c.Logf("modules are not kept: %v", err)
+		return build(ctx, s, files, &c)
 	}
 	dir := filepath.Join(cache, c.release())
 	kept := filepath.Join(dir, s.key(files, c.release())+".ko")
-	if ko, err := os.ReadFile(kept); err == nil && len(ko) > 0 {
+	if ko, err := trusted.ReadFile(kept, maxKept); err == nil && len(ko) > 0 {
 		c.Logf("module from the cache: %s", kept)
 		now := time.Now()
 		os.Chtimes(kept, now, now) // keeps it from being cleaned up
@@ -227,6 +234,10 @@ func compiler(dir string) string {
 func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([]byte, error) {
 	if err := Check(*c); err != nil {
 		return nil, err
+	}
+	// make runs what lies in it as the effective user.
+	if err := trusted.Check(os.TempDir()); err != nil {
+		return nil, &Error{Msg: fmt.Sprintf("modules cannot be built below TMPDIR: %v", err), Hint: "set TMPDIR to a folder of your own, or to /tmp"}
 	}
 	dir, err := os.MkdirTemp("", "gostap-kmod-")
 	if err != nil {

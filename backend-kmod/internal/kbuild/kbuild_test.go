@@ -91,6 +91,62 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestOthersCache spoils what was kept, as somebody else could who may write to it: none of it is used.
+func TestOthersCache(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/include/config/auto.conf", "\nCONFIG_MODULES=y\n")
+	write(t, dir+"/Module.symvers", "")
+	write(t, dir+"/Makefile", "modules:\n\t@echo made >$(M)/`cd $(M); ls *.c | sed s/c$$//`ko\n")
+	for name, spoil := range map[string]func(cache, kept string) error{
+		"file":   func(_, kept string) error { return os.Chmod(kept, 0o666) },
+		"folder": func(_, kept string) error { return os.Chmod(filepath.Dir(kept), 0o777) },
+		"above":  func(cache, _ string) error { return os.Chmod(cache, 0o770) },
+		"owner":  func(_, kept string) error { return os.Chown(kept, 65534, -1) },
+	} {
+		if name == "owner" && os.Geteuid() != 0 {
+			continue
+		}
+		cache := t.TempDir()
+		c := Config{Release: "1", Dir: dir, Cache: cache}
+		get := func(want string) {
+			t.Helper()
+			if ko, err := Module(context.Background(), Source{"x"}, c); err != nil || string(ko) != want {
+				t.Errorf("%s: %q %v, want %q", name, ko, err, want)
+			}
+		}
+		get("made\n")
+		kept, _ := filepath.Glob(cache + "/1/*.ko")
+		if len(kept) != 1 {
+			t.Fatalf("kept: %v", kept)
+		}
+		write(t, kept[0], "kept\n")
+		get("kept\n")
+		if err := spoil(cache, kept[0]); err != nil {
+			t.Fatal(err)
+		}
+		get("made\n")
+		// The commands of a recipe are run.
+		path := filepath.Join(t.TempDir(), "recipes/key")
+		(&recipe{Steps: []string{"true"}}).save(path)
+		if readRecipe(path) == nil {
+			t.Fatal("a recipe of our own is not read")
+		}
+		if err := spoil(filepath.Dir(filepath.Dir(path)), path); err != nil {
+			t.Fatal(err)
+		}
+		if readRecipe(path) != nil {
+			t.Errorf("%s: the recipe is read", name)
+		}
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	if err := os.Chmod(os.TempDir(), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Module(context.Background(), Source{"y"}, Config{Release: "1", Dir: dir, Cache: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("built where everybody may write: %v", err)
+	}
+}
+
 func TestReleaseOf(t *testing.T) {
 	dir := t.TempDir()
 	if r := ReleaseOf(dir); r != "" {

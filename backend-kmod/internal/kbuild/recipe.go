@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gostap/gostap/compiler/cachefile"
+	"github.com/gostap/gostap/compiler/trusted"
 )
 
 // Half of the time of a build is make reading the kernel's makefiles. What it decides is the same for every module of
@@ -102,8 +103,9 @@ func (r *recipe) save(path string) {
 	cachefile.Write(path, data)
 }
 
+// readRecipe reads what save wrote. The commands in it are run, so nobody else may have had a say in them.
 func readRecipe(path string) *recipe {
-	data, err := os.ReadFile(path)
+	data, err := trusted.ReadFile(path, maxKept)
 	r := &recipe{}
 	if err != nil || json.Unmarshal(data, r) != nil || len(r.Steps) == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -158,7 +158,7 @@ func decode(plain []byte) (*Manifest, error) {
 
 // Look identifies a file.
 func Look(path string) (Traced, error) {
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return Traced{}, err
 	}

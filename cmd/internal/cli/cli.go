@@ -12,7 +12,9 @@ import (
 
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/trusted"
 	"github.com/gostap/gostap/grammar"
 )
 
@@ -30,18 +32,24 @@ type Streams struct {
 
 // Run runs the command and gives its exit status.
 func Run(args []string, s Streams, env []string) (status int) {
+	// A file that is cut short while it is read is a fault where no reader expects one.
+	defer foreign.Goroutine()()
 	// A broken invariant of ours must not show a stack trace to a user who asked for nothing of
 	// the kind, and must not look like a success.
 	defer func() {
 		if r := recover(); r != nil {
+			status = 1
+			if err := foreign.Explain(r); err != nil {
+				fmt.Fprintf(s.Err, "error: %v\n", err)
+				return
+			}
 			fmt.Fprintf(s.Err, "error: internal error: %v\n  hint: this is a bug of gostap; GOSTAP_DEBUG=1 shows where\n", r)
 			if getenv(env, "GOSTAP_DEBUG") != "" {
 				s.Err.Write(debug.Stack())
 			}
-			status = 1
 		}
 	}()
-	more, rc, err := defaults(env)
+	more, rc, err := defaults(env, s.Err)
 	if err != nil {
 		return usageFailed(s.Err, err)
 	}
@@ -62,7 +70,12 @@ func Run(args []string, s Streams, env []string) (status int) {
 		fmt.Fprintf(s.Out, "gostap %s, script language %s\n", Version, LanguageVersion)
 		return 0
 	case o.cleanCache:
-		if err := compiler.ClearCache(cacheDir(env)); err != nil {
+		dir := cacheDir(env)
+		err := trusted.Dir(dir) // what somebody else put there is not ours to remove
+		if err == nil {
+			err = compiler.ClearCache(dir)
+		}
+		if err != nil {
 			fmt.Fprintf(s.Err, "error: %v\n", plain(err))
 			return 1
 		}

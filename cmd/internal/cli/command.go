@@ -22,6 +22,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/source"
@@ -127,8 +128,9 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 		SkipBadVars: c.badVars, AllCallers: c.allCallers, Privilege: c.privilege, Language: c.language, Config: kernelConfig(),
 		Open: open.Open, Runtime: c.runtime, Verify: getenv(c.env, "GOSTAP_DEBUG") != "",
 	}
+	cache := c.cache()
 	if len(c.include) > 0 && !c.noCache {
-		o.CacheDir, o.CacheAnew = cacheDir(c.env), c.newCache
+		o.CacheDir, o.CacheAnew = cache, c.newCache
 	}
 	var err error
 	o.Kernel, _ = uname()
@@ -136,7 +138,7 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 		return o, err
 	}
 	if !o.KernelFiles.Foreign() {
-		o.KernelFiles.Cache = cacheDir(c.env)
+		o.KernelFiles.Cache = cache
 	}
 	if c.pass < 3 {
 		o.Stop = compiler.Phase(c.pass)
@@ -150,18 +152,15 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 		case c.hasText:
 			o.Scripts = append(o.Scripts, compiler.Script{Name: "<input>", Text: []byte(c.script)})
 		case c.file == "-":
-			text, err := io.ReadAll(c.In)
-			if err != nil {
-				return o, fmt.Errorf("read standard input: %w", err)
-			}
-			o.Scripts = append(o.Scripts, compiler.Script{Name: "<stdin>", Text: text})
-		default:
-			text, err := os.ReadFile(c.file)
+			text, err := foreign.Read(c.In, "standard input", maxScript)
 			if err != nil {
 				return o, plain(err)
 			}
-			if bytes.HasPrefix(text, []byte("\x7fELF")) {
-				return o, &usageError{c.file + " is a program, not a script", "-c runs a program, and process(\"" + c.file + "\") names it in a script; gostap --help shows examples"}
+			o.Scripts = append(o.Scripts, compiler.Script{Name: "<stdin>", Text: text})
+		default:
+			text, err := readScript(c.file)
+			if err != nil {
+				return o, err
 			}
 			o.Scripts = append(o.Scripts, compiler.Script{Name: c.file, Text: text})
 		}

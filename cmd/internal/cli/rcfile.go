@@ -3,13 +3,22 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"io/fs"
 	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/trusted"
 )
 
+// maxRC bounds an rc file.
+const maxRC = 1 << 20
+
 // defaults reads the options in $SYSTEMTAP_DIR/rc, or ~/.systemtap/rc: words parted by blanks, with
-// '...' and "..." around those that hold some, and # for comments. No file is no error.
-func defaults(env []string) ([]string, string, error) {
+// '...' and "..." around those that hold some, and # for comments. No file is no error. A file that cannot be read, or that
+// others may write to, is left out with a warning: options can name commands.
+func defaults(env []string, warn io.Writer) ([]string, string, error) {
 	dir := getenv(env, "SYSTEMTAP_DIR")
 	if dir == "" {
 		home := getenv(env, "HOME")
@@ -19,8 +28,12 @@ func defaults(env []string) ([]string, string, error) {
 		dir = home + "/.systemtap"
 	}
 	path := dir + "/rc"
-	text, err := os.ReadFile(path)
+	text, err := trusted.ReadFile(path, maxRC)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return nil, "", nil
+	}
 	if err != nil {
+		fmt.Fprintf(warn, "WARNING: the options in %s are not used: %v\n", path, plain(err))
 		return nil, "", nil
 	}
 	words, err := splitWords(string(text))

@@ -67,8 +67,9 @@ var ErrReplaced = errors.New("the file was replaced since it was read")
 // Open opens path with the flags of open(2), and gives its descriptor and what it is. It has to be a regular file, and,
 // unless want is zero, the one that want says. Errors name the path.
 func Open(path string, flags int, want debuginfo.FileID) (fd int, f File, err error) {
-	for fd, err = unix.Open(path, flags|unix.O_CLOEXEC, 0); err == unix.EINTR; {
-		fd, err = unix.Open(path, flags|unix.O_CLOEXEC, 0)
+	flags |= unix.O_CLOEXEC | unix.O_NONBLOCK // a pipe in place of the file is not waited for
+	for fd, err = unix.Open(path, flags, 0); err == unix.EINTR; {
+		fd, err = unix.Open(path, flags, 0)
 	}
 	if err == unix.ENOENT {
 		return -1, f, fmt.Errorf("cannot probe %s: the file does not exist any more: %w", path, err)

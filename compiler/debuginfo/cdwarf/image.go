@@ -138,6 +138,9 @@ func (im *Image) findFuncs(m matcher) ([]dw.FuncRef, []dw.InlineRef, error) {
 // FileID identifies the file that was read.
 func (im *Image) FileID() debuginfo.FileID { return im.f.FileID() }
 
+// Changed is dw.File.Changed.
+func (im *Image) Changed() error { return im.f.Changed() }
+
 // Path is the file's path after links are resolved.
 func (im *Image) Path() string { return im.f.Path() }
 

@@ -9,7 +9,9 @@ import (
 var _ debuginfo.RegUser = (*Image)(nil)
 
 // RegUnread implements debuginfo.RegUser.
-func (im *Image) RegUnread(s debuginfo.Site, reg int) (string, bool) {
+func (im *Image) RegUnread(s debuginfo.Site, reg int) (name string, unread bool) {
+	var err error
+	defer dw.Guard(&err)()
 	fn, err := im.at(s.PC)
 	if err != nil || fn == nil {
 		return "", false

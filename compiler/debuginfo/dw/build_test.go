@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 var (
@@ -18,7 +20,7 @@ var (
 func TestMain(m *testing.M) {
 	// What Guard catches while sound files are read is a mistake of ours. Tests with broken files
 	// switch this off.
-	onPanic = func(r any) { panic(r) }
+	foreign.OnPanic = func(r any) { panic(r) }
 	var err error
 	if buildDir, err = os.MkdirTemp("", "dw"); err != nil {
 		panic(err)
@@ -30,9 +32,9 @@ func TestMain(m *testing.M) {
 
 // tolerant lets Guard work as it does in production, for the rest of the test.
 func tolerant(tb testing.TB) {
-	old := onPanic
-	onPanic = nil
-	tb.Cleanup(func() { onPanic = old })
+	old := foreign.OnPanic
+	foreign.OnPanic = nil
+	tb.Cleanup(func() { foreign.OnPanic = old })
 }
 
 // run runs a command in the build directory.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // ErrNoSection is returned by Section for a section that the file does not have.
@@ -26,8 +27,10 @@ type File struct {
 	path string
 	stat unix.Stat_t
 	fd   *os.File
-	mem  []byte // the whole file
-	elf  *elf.File
+	// mem is the whole file, of mapping unless it is a test's.
+	mem     []byte
+	mapping *foreign.Mapping
+	elf     *elf.File
 
 	loads   []elf.ProgHeader // PT_LOAD, by address
 	moves   bool             // see Relocate
@@ -63,7 +66,10 @@ func OpenELF(path string) (*File, error) {
 			return nil, err
 		}
 	}
-	fd, err := os.Open(real)
+	fd, err := foreign.Open(real)
+	if nr := (*foreign.NotRegularError)(nil); errors.As(err, &nr) {
+		return nil, fmt.Errorf("%s: %w: it is %s", real, debuginfo.ErrNotELF, nr.Is)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -80,21 +86,21 @@ func openFD(fd *os.File, path string) (*File, error) {
 	if err := unix.Fstat(int(fd.Fd()), &f.stat); err != nil {
 		return nil, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	if f.stat.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil, fmt.Errorf("%s: %w: not a regular file", path, debuginfo.ErrNotELF)
-	}
 	if f.stat.Size < 64 {
 		return nil, fmt.Errorf("%s: %w: %s", path, debuginfo.ErrNotELF, kindOf(fd))
 	}
 	// Not MAP_PRIVATE: into every private mapping of a file the kernel puts the breakpoints that any tracer has on it
 	// (valid_vma in kernel/events/uprobes.c), and they would be read as the file's instructions.
-	mem, err := unix.Mmap(int(fd.Fd()), 0, int(f.stat.Size), unix.PROT_READ, unix.MAP_SHARED)
+	m, err := foreign.Map(fd, path, f.stat.Size, unix.MAP_SHARED)
 	if err != nil {
-		return nil, &os.PathError{Op: "mmap", Path: path, Err: err}
+		return nil, err
 	}
-	f.mem = mem
+	f.mapping, f.mem = m, m.Bytes
 	if err := f.parse(); err != nil {
-		unix.Munmap(mem)
+		m.Close()
+		if errors.Is(err, ErrChanged) {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil
@@ -102,8 +108,8 @@ func openFD(fd *os.File, path string) (*File, error) {
 
 // Trim gives back the memory that holds what was read of the file; it is read again when it is looked at.
 func (f *File) Trim() {
-	if f.mem != nil && f.path != "memory" {
-		unix.Madvise(f.mem, unix.MADV_DONTNEED)
+	if f.mapping != nil {
+		f.mapping.Trim()
 	}
 }
 
@@ -187,9 +193,7 @@ func (f *File) Close() error {
 	}
 	var err error
 	if f.fd != nil {
-		if f.mem != nil {
-			err = unix.Munmap(f.mem)
-		}
+		err = f.mapping.Close()
 		if e := f.fd.Close(); err == nil {
 			err = e
 		}
@@ -215,7 +219,9 @@ func (f *File) Relocated() bool { return f.elf.Type == elf.ET_DYN || f.moves }
 func (f *File) Relocate() { f.moves = true }
 
 // Executable reports whether the file is a program rather than a library.
-func (f *File) Executable() bool {
+func (f *File) Executable() (is bool) {
+	var err error
+	defer Guard(&err)()
 	if f.elf.Type == elf.ET_EXEC {
 		return true
 	}
@@ -231,16 +237,22 @@ func (f *File) Executable() bool {
 	return false
 }
 
-// Changed reports whether the file on disk is no longer the one that was opened.
-func (f *File) Changed() bool {
+// Changed reports whether the file that was opened, or its debug file, has been written to or cut short since. The error
+// is a *foreign.ChangedError.
+func (f *File) Changed() error {
+	if f.debug != nil {
+		if err := f.debug.Changed(); err != nil {
+			return err
+		}
+	}
 	if f.fd == nil {
-		return false
+		return nil
 	}
 	var st unix.Stat_t
-	if unix.Fstat(int(f.fd.Fd()), &st) != nil {
-		return true
+	if unix.Fstat(int(f.fd.Fd()), &st) != nil || st.Size != f.stat.Size || st.Mtim != f.stat.Mtim || f.mapping.Cut() {
+		return &foreign.ChangedError{Path: f.path}
 	}
-	return st.Size != f.stat.Size || st.Mtim != f.stat.Mtim
+	return nil
 }
 
 // FileID identifies the file that was opened.

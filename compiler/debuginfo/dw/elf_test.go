@@ -90,7 +90,7 @@ func TestShrunk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if f.Changed() {
+	if f.Changed() != nil {
 		t.Error("changed before it was")
 	}
 	if _, err := f.Data(); err != nil {
@@ -103,7 +103,7 @@ func TestShrunk(t *testing.T) {
 	if _, err := d.NamedType("struct outer"); !errors.Is(err, ErrChanged) {
 		t.Errorf("error %v", err)
 	}
-	if !f.Changed() {
+	if f.Changed() == nil {
 		t.Error("not seen as changed")
 	}
 }

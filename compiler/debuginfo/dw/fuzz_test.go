@@ -6,13 +6,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // ownPanics makes the test fail on panics that begin in this package: Guard is for readers
 // that we do not own, and for vanishing files.
 func ownPanics(tb testing.TB) {
-	old := onPanic
-	onPanic = func(r any) {
+	old := foreign.OnPanic
+	foreign.OnPanic = func(r any) {
 		pcs := make([]uintptr, 32)
 		frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 		for {
@@ -28,7 +30,7 @@ func ownPanics(tb testing.TB) {
 			}
 		}
 	}
-	tb.Cleanup(func() { onPanic = old })
+	tb.Cleanup(func() { foreign.OnPanic = old })
 }
 
 // FuzzFile changes bytes of real programs and reads everything. The input is a list of changes: which

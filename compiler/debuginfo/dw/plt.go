@@ -45,7 +45,9 @@ func (f *File) Stubs() (stubs []debuginfo.Stub, err error) {
 const maxPLT = 16 << 20
 
 // StubAt gives the name of the function that the stub of the procedure linkage table at addr leads to, "" if there is none.
-func (f *File) StubAt(addr uint64) string {
+func (f *File) StubAt(addr uint64) (name string) {
+	var err error
+	defer Guard(&err)()
 	for _, name := range []string{".plt.sec", ".plt.got", ".plt"} {
 		if start, size, ok := f.SectionAddr(name); ok && addr >= start && addr-start < size {
 			code, err := f.Bytes(addr, int(min(16, size-(addr-start))))
@@ -80,7 +82,8 @@ func jumpSlot(code []byte, addr uint64) (uint64, bool) {
 }
 
 // slots are the names of the functions whose addresses the dynamic linker stores, by where it stores them.
-func (f *File) slots() (map[uint64]string, error) {
+func (f *File) slots() (names map[uint64]string, err error) {
+	defer Guard(&err)()
 	tab, err := f.Section(".dynsym")
 	if errors.Is(err, ErrNoSection) {
 		return nil, nil // linked statically

@@ -10,10 +10,11 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Lib is a library that a program needs.
@@ -42,6 +43,9 @@ var ErrLibrary = errors.New("it is a library, not a program")
 
 // maxLibs bounds the libraries of one program.
 const maxLibs = 4096
+
+// maxCache bounds /etc/ld.so.cache, which has some 50 KB.
+const maxCache = 64 << 20
 
 // Needed lists the libraries of the program at path, in the order in which the linker maps them, its dynamic linker last. A program that
 // is linked statically has none. The error is ErrLibrary for a library.
@@ -100,11 +104,15 @@ type object struct {
 
 // read reads the dynamic section of a file.
 func (s *Search) read(path string, by *object) (*object, error) {
-	f, err := elf.Open(path)
+	file, err := foreign.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer file.Close()
+	f, err := elf.NewFile(file)
+	if err != nil {
+		return nil, err
+	}
 	if f.Class != elf.ELFCLASS64 || f.Machine != elf.EM_X86_64 {
 		return nil, fmt.Errorf("%s: not an amd64 binary", path)
 	}
@@ -183,7 +191,7 @@ func (l *linker) find(name string, o *object) []string {
 	}
 	if l.cache == nil {
 		l.cache = map[string][]string{}
-		if b, err := os.ReadFile(l.s.see("/etc/ld.so.cache")); err == nil {
+		if b, err := foreign.ReadFile(l.s.see("/etc/ld.so.cache"), maxCache); err == nil {
 			l.cache = parseCache(b)
 		}
 	}
@@ -237,11 +245,7 @@ func usable(path string) bool {
 
 // Head gives the first n bytes of a regular file, fewer where it has no more or cannot be read.
 func Head(path string, n int) []byte {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return nil
 	}

@@ -198,13 +198,17 @@ func (im *Image) foreign(i int) bool {
 }
 
 // GoCode reports whether a Go function covers pc.
-func (im *Image) GoCode(pc uint64) bool {
+func (im *Image) GoCode(pc uint64) (is bool) {
+	var err error
+	defer dw.Guard(&err)()
 	i := im.tab.Find(pc)
 	return i >= 0 && !im.foreign(i)
 }
 
 // Mixed reports whether the program has C code too.
-func (im *Image) Mixed() bool {
+func (im *Image) Mixed() (is bool) {
+	var err error
+	defer dw.Guard(&err)()
 	const padding = 64 // there may be so much behind Go's code
 	for _, s := range im.f.ELF().Sections {
 		// The C compiler's linker puts it before and behind Go's.

@@ -97,6 +97,9 @@ func (im *Image) Close() error { return im.f.Close() }
 // FileID tells which file was read, so that a replaced one is noticed before probes are put into it.
 func (im *Image) FileID() debuginfo.FileID { return im.f.FileID() }
 
+// Changed is dw.File.Changed.
+func (im *Image) Changed() error { return im.f.Changed() }
+
 // Path is the file's path after links are resolved.
 func (im *Image) Path() string { return im.f.Path() }
 

@@ -2,12 +2,12 @@ package kbtf
 
 import (
 	"bufio"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // blacklist is where the kernel allows no probes.
@@ -94,7 +94,7 @@ func (im *Image) blacklist() *blacklist {
 
 // read takes the list that the kernel gives in debugfs: "0xADDR-0xADDR\tname".
 func (b *blacklist) read(path string) {
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return
 	}

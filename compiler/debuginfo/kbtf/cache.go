@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler/cachefile"
+	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/trusted"
 )
 
 // The kernel's own symbols stay what they are until the next boot, and making the text of /proc/kallsyms takes the kernel
@@ -20,7 +22,7 @@ import (
 // touches a few pages of it. Symbols of modules are not kept.
 //
 // The file is: magic, hash of the boot, numbers of bytes of text, slots and sorted lines, then slots, sorted lines and text
-// as Symbols has them. It is trusted as far as its owner is this user and nobody else may write to it; all the same
+// as Symbols has them. It is believed if package trusted says so; all the same
 // every offset in it is checked when it is used.
 
 const (
@@ -44,23 +46,22 @@ func (k *Kernel) cacheFile() (path string, boot [16]byte) {
 
 // readCache maps the symbols that an earlier run kept, nil if there are none.
 func readCache(path string, boot [16]byte) *Symbols {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	f, err := trusted.Open(path)
 	if err != nil {
 		return nil
 	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o022 != 0 || int(st.Uid) != os.Geteuid() ||
-		st.Size < cacheHeader || st.Size > maxSymbols {
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || st.Size() < cacheHeader || st.Size() > maxSymbols {
 		return nil
 	}
-	b, err := unix.Mmap(fd, 0, int(st.Size), unix.PROT_READ, unix.MAP_PRIVATE)
+	m, err := foreign.Map(f, path, st.Size(), unix.MAP_PRIVATE)
 	if err != nil {
 		return nil
 	}
-	s := decodeCache(b, boot)
+	s := decodeCache(m.Bytes, boot)
 	if s == nil {
-		unix.Munmap(b)
+		m.Close()
 	}
 	return s
 }

@@ -7,11 +7,13 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // readBTF reads the BTF at path. Its bytes stay for the life of the process: names share them.
 func readBTF(path string, base *blob) (*blob, error) {
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -20,9 +22,6 @@ func readBTF(path string, base *blob) (*blob, error) {
 	if err != nil {
 		return nil, err
 	}
-	if st.IsDir() {
-		return nil, fmt.Errorf("%s is a directory", path)
-	}
 	var magic [4]byte
 	if n, _ := f.ReadAt(magic[:], 0); n == 4 && string(magic[:]) == elf.ELFMAG {
 		return fromELF(f, path, base)
@@ -30,7 +29,7 @@ func readBTF(path string, base *blob) (*blob, error) {
 	if st.Size() > maxBlob {
 		return nil, fmt.Errorf("%s: %d bytes are too many for BTF", path, st.Size())
 	}
-	b, err := mapOrRead(f, st.Size())
+	b, err := mapOrRead(f, path, st.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -43,7 +42,7 @@ func readBTF(path string, base *blob) (*blob, error) {
 
 // HasBTF reports whether the file at path is BTF, or an ELF file with it.
 func HasBTF(path string) bool {
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return false
 	}
@@ -61,11 +60,11 @@ func HasBTF(path string) bool {
 
 // mapOrRead maps the file, which the kernel allows for its own BTF from 6.16 on, or reads it. Files that may change under the
 // map are read.
-func mapOrRead(f *os.File, size int64) ([]byte, error) {
+func mapOrRead(f *os.File, path string, size int64) ([]byte, error) {
 	var fs unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &fs) == nil && fs.Type == unix.SYSFS_MAGIC && size > 0 {
-		if b, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_POPULATE); err == nil {
-			return b, nil
+		if m, err := foreign.Map(f, path, size, unix.MAP_PRIVATE|unix.MAP_POPULATE); err == nil {
+			return m.Bytes, nil
 		}
 	}
 	b := make([]byte, size)

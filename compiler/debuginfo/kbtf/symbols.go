@@ -13,6 +13,8 @@ import (
 	"sort"
 	"strings"
 	"unsafe"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Symbol is one line of the kernel's symbol table.
@@ -98,7 +100,7 @@ func (k *Kernel) ownSymbols() (*Symbols, error) {
 }
 
 func readSymbols(path string) (*Symbols, error) {
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +173,7 @@ func elfSymbols(f *os.File, path string) (*Symbols, error) {
 
 // HasSymbols reports whether the file at path is a symbol table, or an ELF file with one.
 func HasSymbols(path string) bool {
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return false
 	}

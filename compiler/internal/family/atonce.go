@@ -7,8 +7,16 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/probe"
 )
+
+// guarded runs f in a goroutine whose panics nobody else takes.
+func guarded(f func()) (err error) {
+	defer foreign.Guard(&err)()
+	f()
+	return nil
+}
 
 // atOnce looks at several programs at the same time, on all processors. What comes out is in the order of the programs. Those of one
 // image, which a file with several names is, are taken one after the other.
@@ -38,7 +46,11 @@ func (m *match) atOnce(progs []program, look func(*match, program, debuginfo.Ima
 		all.Go(func() {
 			for n := next.Add(1) - 1; n < int64(len(order)); n = next.Add(1) - 1 {
 				for _, i := range of[order[n]] {
-					results[i].sites = look(results[i].m, progs[i], images[i])
+					r := &results[i]
+					if err := guarded(func() { r.sites = look(r.m, progs[i], images[i]) }); err != nil {
+						r.sites = nil
+						r.m.errorf(&m.req.Comps[0], "%v", err)
+					}
 				}
 				if t, ok := order[n].(interface{ Trim() }); ok {
 					t.Trim()

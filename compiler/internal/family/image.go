@@ -12,6 +12,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dynlink"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -367,7 +368,7 @@ func (m *match) image(p program) debuginfo.Image {
 
 // interpreter reads the "#!" line of a script, "" if it has none.
 func interpreter(path string) string {
-	f, err := os.Open(path)
+	f, err := foreign.Open(path)
 	if err != nil {
 		return ""
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/gostap/gostap/compiler/cachefile"
+	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/trusted"
 	"github.com/gostap/gostap/grammar"
 )
 
@@ -25,6 +27,9 @@ import (
 
 // fewFiles is how many files are read anew each time rather than kept.
 const fewFiles = 24
+
+// maxCache bounds what is kept of one folder. That of some 200 files has 100 KB.
+const maxCache = 256 << 20
 
 // fileIndex is what is kept of one file.
 type fileIndex struct {
@@ -75,7 +80,7 @@ func (c *cache) index(path string, st os.FileInfo) (*fileIndex, error) {
 			return f, nil
 		}
 	}
-	text, err := os.ReadFile(path)
+	text, err := foreign.ReadFile(path, grammar.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +93,7 @@ func (c *cache) index(path string, st os.FileInfo) (*fileIndex, error) {
 }
 
 func (c *cache) read() {
-	if data, err := os.ReadFile(c.path); err == nil {
+	if data, err := trusted.ReadFile(c.path, maxCache); err == nil {
 		c.parse(data)
 	}
 }

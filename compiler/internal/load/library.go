@@ -10,6 +10,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/grammar"
 	"github.com/gostap/gostap/tapsets"
@@ -67,7 +68,7 @@ func (l *Library) dir(d string) {
 		return
 	}
 	if err != nil {
-		l.diags.Errorf(diag.Usage, diag.LibraryDir, source.Span{}, "-I %s: %v", d, unwrapPath(err))
+		l.diags.Errorf(diag.Usage, diag.LibraryDir, source.Span{}, "-I %s: %v", d, foreign.Reason(err))
 		return
 	}
 	kept := openCache(&l.o, d)
@@ -76,7 +77,7 @@ func (l *Library) dir(d string) {
 		list, err := os.ReadDir(dir)
 		if err != nil {
 			if sub == "" {
-				l.diags.Errorf(diag.Usage, diag.LibraryDir, source.Span{}, "-I %s: %v", d, unwrapPath(err))
+				l.diags.Errorf(diag.Usage, diag.LibraryDir, source.Span{}, "-I %s: %v", d, foreign.Reason(err))
 			}
 			continue
 		}
@@ -92,13 +93,6 @@ func (l *Library) dir(d string) {
 // isLibraryFile reports whether name is that of a file of the library.
 func isLibraryFile(name string) bool {
 	return strings.HasSuffix(name, ".stp") || strings.HasSuffix(name, ".stpm")
-}
-
-func unwrapPath(err error) error {
-	if pe, ok := err.(*os.PathError); ok {
-		return pe.Err
-	}
-	return err
 }
 
 // subdirs lists the sub-folders that hold library files: release, version and major
@@ -142,15 +136,15 @@ func (l *Library) file(path string, kept *cache) {
 		x, err = kept.index(path, st)
 	}
 	if err != nil {
-		l.diags.Errorf(diag.Usage, diag.LibraryDir, source.Span{}, "%s: %v", path, unwrapPath(err))
+		l.diags.Errorf(diag.Usage, diag.LibraryDir, source.Span{}, "%s: %v", path, foreign.Reason(err))
 		return
 	}
 	lf := newLibFile(path, x.entries, func() ([]byte, error) {
-		text, err := os.ReadFile(path)
+		text, err := foreign.ReadFile(path, grammar.MaxBytes)
 		if err == nil && int64(len(text)) != x.size {
 			err = errors.New("the file changes while it is read")
 		}
-		return text, unwrapPath(err)
+		return text, foreign.Reason(err)
 	})
 	if !x.ok {
 		l.unindexed = append(l.unindexed, lf)
