@@ -71,6 +71,8 @@ var fixtures = map[string]fixture{
 	"text":           {pkg: "text/text.c", c: []string{"-g", "-O1"}},
 	"cdata-O0":       {pkg: "cdata/cdata.c", c: []string{"-g", "-O0"}},
 	"cdata-O2":       {pkg: "cdata/cdata.c", c: []string{"-g", "-O2"}},
+	"inlines":        {pkg: "inlines"},
+	"inlines-c":      {pkg: "inlinesc/inlines.c", c: []string{"-g", "-O2"}},
 	"packets":        {pkg: "packets/packets.c", c: []string{"-O1"}},
 	"calls":          {pkg: "calls/calls.c", c: []string{"-O1"}},
 	"cdata-nopie":    {pkg: "cdata/cdata.c", c: []string{"-g", "-O1", "-no-pie"}},

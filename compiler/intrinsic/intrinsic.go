@@ -62,7 +62,8 @@ func All() []*Func {
 var byName = map[string]*Func{}
 
 // UserNames are the functions that give a text about an address of the traced process.
-var UserNames = []string{"usymname", "usymdata", "usymfileline", "usymfile", "usymline", "umodname"}
+var UserNames = []string{"usymname", "usymdata", "usymfileline", "usymfile", "usymline", "umodname",
+	"usym_frame", "usym_caller", "usym_brief", "usym_caller_brief", "usym_caller_name"}
 
 const (
 	l = types.Long
@@ -149,6 +150,9 @@ func init() {
 	def(Func{Name: "sprint_ubacktrace", Result: s, Context: true, Where: PrintOnly}) // one frame a line, with names
 	def(Func{Name: "symname", Result: s, Where: PrintOnly}, l)
 	def(Func{Name: "symdata", Result: s, Where: PrintOnly}, l)
+	// Of an address of a stack below the first one, where a caller goes on.
+	def(Func{Name: "sym_caller", Result: s, Where: PrintOnly}, l)
+	def(Func{Name: "sym_caller_name", Result: s, Where: PrintOnly}, l)
 	def(Func{Name: "backtrace", Result: s, Context: true, Where: PrintOnly})
 	def(Func{Name: "sprint_backtrace", Result: s, Context: true, Where: PrintOnly})
 

@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -50,6 +49,7 @@ func newHosted(c Config, out *output) (*hosted, error) {
 	}
 	if c.Target != nil {
 		h.ctx.Target = c.Target.Pid
+		h.out.target = uint32(c.Target.Pid)
 	}
 	for i := range c.Session.Schema().Captures {
 		body := c.Session.Deferred(i)
@@ -125,7 +125,7 @@ func (h *hosted) deferred(capture int, vals []wire.Value) error {
 	c := h.out.schema.Captures[capture]
 	h.args = h.args[:0]
 	for i := range vals {
-		v := h.out.value(&vals[i])
+		v := h.out.kept(&vals[i])
 		h.args = append(h.args, interp.Val{Int: v.Int, Str: string(append([]byte(nil), v.Str...))})
 		if c.Faults {
 			h.args = append(h.args, interp.Val{Int: vals[i].Fault})
@@ -202,13 +202,9 @@ type hostContext struct {
 	syms *symbols.Table
 }
 
-// Intrinsic names addresses of the tracer's own process by its maps; the stack of a handler on the
+// Intrinsic names addresses of the target, or of the process from which the script got them; the stack of a handler on the
 // host is empty, since no program was stopped for it.
 func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, error) {
-	pid := uint32(os.Getpid())
-	if c.Target != 0 {
-		pid = uint32(c.Target)
-	}
 	text := func(s string) (interp.Val, error) { return interp.Val{Str: s}, nil }
 	switch name {
 	case "ubacktrace", "sprint_ubacktrace", "backtrace", "sprint_backtrace":
@@ -216,11 +212,13 @@ func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, err
 	case "uaddr", "addr", "ustack_level", "stack_level":
 		return interp.Val{}, nil
 	}
-	// The address is one of the tracer, or of the process of a hit whose handler was deferred.
 	base, other := strings.CutSuffix(name, "_of")
 	if arg, ok := place.HostTexts[base]; ok && arg.Kind == wire.Sym {
-		if other {
+		pid := uint32(c.Target)
+		if other { // the process of a hit whose handler was deferred
 			pid = uint32(args[1].Int)
+		} else {
+			pid = c.syms.Whose(uint64(args[0].Int), pid)
 		}
 		return text(named(c.syms, arg.Lazy, pid, uint64(args[0].Int)))
 	}

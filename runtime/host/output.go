@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"strings"
 	"unsafe"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -32,6 +34,9 @@ type output struct {
 	seen map[string]int
 	// hostErrors and kernelErrors count the run-time errors that were not caught, by where the handler ran.
 	hostErrors, kernelErrors int
+	tracer                   uint32
+	// target is the traced process, 0 if there is none.
+	target uint32
 	// quiet: errors are counted, not written.
 	quiet bool
 }
@@ -39,7 +44,7 @@ type output struct {
 const outputBuffer = 256 << 10
 
 func newOutput(p *ir.Program, w, errw io.Writer, syms *symbols.Table) *output {
-	return &output{prog: p, w: bufio.NewWriterSize(w, outputBuffer), errw: errw, syms: syms, pending: map[uint64][]byte{}, seen: map[string]int{}}
+	return &output{prog: p, w: bufio.NewWriterSize(w, outputBuffer), errw: errw, syms: syms, tracer: uint32(os.Getpid()), pending: map[uint64][]byte{}, seen: map[string]int{}}
 }
 
 // write passes text on, remembering the first failure.
@@ -106,17 +111,50 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 		}
 		return textfmt.Val{Str: unsafe.String(&v.Bytes[0], len(v.Bytes))}
 	case wire.Sym:
-		return textfmt.Val{Str: named(o.syms, v.Lazy, v.Tgid, uint64(v.Int))}
+		return textfmt.Val{Str: named(o.syms, v.Lazy, o.whose(v), uint64(v.Int))}
 	case wire.Stack:
-		switch v.Lazy {
-		case wire.StackHex, wire.KStackHex:
-			return textfmt.Val{Str: symbols.Hex(v.Stack)}
-		case wire.KStackNames:
-			return textfmt.Val{Str: o.syms.KernelBacktrace(v.Stack)}
-		}
-		return textfmt.Val{Str: o.syms.Backtrace(v.Tgid, v.Stack)}
+		return textfmt.Val{Str: o.stack(v)}
 	}
 	return textfmt.Val{}
+}
+
+// whose is the process that an address belongs to: what handlers at the end of a module's session, which run in the tracer, know of
+// addresses comes from other processes.
+func (o *output) whose(v *wire.Value) uint32 {
+	if v.Tgid == o.tracer {
+		return o.syms.Whose(uint64(v.Int), o.target)
+	}
+	return v.Tgid
+}
+
+// stack is the text of a stack.
+func (o *output) stack(v *wire.Value) string {
+	switch v.Lazy {
+	case wire.StackHex:
+		o.syms.Saw(v.Tgid, v.Stack)
+		return symbols.Hex(v.Stack)
+	case wire.KStackHex:
+		return symbols.Hex(v.Stack)
+	case wire.KStackNames:
+		return o.syms.KernelBacktrace(v.Stack)
+	}
+	return o.syms.Backtrace(v.Tgid, v.Stack)
+}
+
+// kept is the text of a value that a script works with: the text of a stack that is longer than strings are ends with a whole address or
+// line, and the sign for what is missing.
+func (o *output) kept(v *wire.Value) textfmt.Val {
+	val := o.value(v)
+	if v.Kind != wire.Stack || len(val.Str) < o.prog.Limits.MaxString {
+		return val
+	}
+	sep, sign := "\n", "\n ...\n"
+	if v.Lazy == wire.StackHex || v.Lazy == wire.KStackHex {
+		sep, sign = " ", " ..."
+	}
+	room := max(o.prog.Limits.MaxString-1-len(sign), 0)
+	val.Str = val.Str[:max(strings.LastIndex(val.Str[:room+1], sep), 0)] + sign
+	return val
 }
 
 // named is what a function of usymname's or symname's family gives for an address, of a process or of the kernel.
@@ -128,8 +166,22 @@ func named(syms *symbols.Table, lazy wire.Lazy, pid uint32, addr uint64) string 
 		return syms.KernelName(addr, false).Text(true)
 	case lazy == wire.KSymModule:
 		return kernelModule(syms, addr)
+	case lazy == wire.KSymCaller:
+		return syms.KernelName(addr, true).Text(true)
+	case lazy == wire.KSymCallerName:
+		return syms.KernelName(addr, true).Text(false)
+	case lazy == wire.SymFrame:
+		return syms.Name(pid, addr, false).Lines()
+	case lazy == wire.SymCaller:
+		return syms.Name(pid, addr, true).Lines()
+	case lazy == wire.SymBrief:
+		return syms.Name(pid, addr, false).Brief()
+	case lazy == wire.SymCallerBrief:
+		return syms.Name(pid, addr, true).Brief()
+	case lazy == wire.SymCallerName:
+		return syms.Name(pid, addr, true).Text(false)
 	}
-	f := syms.Name(pid, addr, false)
+	f := syms.At(pid, addr)
 	switch lazy {
 	case wire.SymData:
 		return f.Text(true)

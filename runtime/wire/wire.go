@@ -92,12 +92,21 @@ const (
 	SymLineNo  // usymline: the line in it
 	SymModule  // umodname: the name of the binary
 	KSymModule // modname: the name of the module, "kernel" for the kernel itself
+	// Of one address of a stack: the lines of sprint_ubacktrace, or the names of the functions alone, a line each. The first
+	// address of a stack is where the program is; the others are where callers go on.
+	SymFrame
+	SymCaller
+	SymBrief
+	SymCallerBrief
+	SymCallerName  // usymname, of a caller
+	KSymCaller     // symdata, of a caller
+	KSymCallerName // symname, of a caller
 )
 
 // OfKernel reports whether l is made of addresses of the kernel, not of the traced program.
 func (l Lazy) OfKernel() bool {
 	switch l {
-	case KSymName, KSymData, KSymModule, KStackHex, KStackNames:
+	case KSymName, KSymData, KSymModule, KSymCaller, KSymCallerName, KStackHex, KStackNames:
 		return true
 	}
 	return false

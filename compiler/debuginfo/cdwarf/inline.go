@@ -131,6 +131,12 @@ func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
 		return nil
 	}
 	last := debuginfo.Frame{Func: fn.Name, Off: addr - fn.Entry}
+	if addr < fn.Entry || addr >= fn.End {
+		// A part of the function that lies elsewhere (gcc's .cold) has a symbol of its own, from which distances count.
+		if s, ok := im.f.SymbolAt(addr); ok {
+			last = debuginfo.Frame{Func: s.Name, Off: addr - s.Addr}
+		}
+	}
 	if fn.tree == nil {
 		return []debuginfo.Frame{last}
 	}

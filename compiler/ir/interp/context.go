@@ -253,5 +253,7 @@ var ContextIntrinsics = []string{
 	"addr", "backtrace", "modname", "stack_level", "ustack_level",
 	"umodname", "usymfile", "usymline", "umodname_of", "usymdata_of", "usymfile_of", "usymfileline_of", "usymline_of", "usymname_of",
 	"dump_stack", "ftrace", "mdelay", "panic", "raise", "udelay", "sprint_backtrace", "sprint_ubacktrace",
+	"usym_frame", "usym_caller", "usym_brief", "usym_caller_brief", "usym_caller_name", "sym_caller", "sym_caller_name",
+	"usym_frame_of", "usym_caller_of", "usym_brief_of", "usym_caller_brief_of", "usym_caller_name_of",
 	"symdata", "symname", "uaddr", "ubacktrace", "usymdata", "usymfileline", "usymname",
 }

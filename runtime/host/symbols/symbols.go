@@ -41,6 +41,9 @@ type Table struct {
 	pasts  map[uint32]*past
 	ended  []uint32 // processes of pasts that have ended, oldest first
 	paths  map[string]string
+	saved  map[uint64]uint32 // see Saw
+	// returns are the addresses behind the calls of functions that At has looked at.
+	returns map[imageFunc]map[uint64]bool
 }
 
 type process struct {
@@ -54,8 +57,17 @@ type process struct {
 // namedAddr is what Name was asked.
 type namedAddr struct {
 	addr uint64
-	ret  bool
+	as   role
 }
+
+// role is what an address is taken for.
+type role uint8
+
+const (
+	pc role = iota
+	ret
+	either // At decides
+)
 
 // maxNames bounds the names that are kept of a process: a profile meets the same ones again and again.
 const maxNames = 1 << 14
@@ -141,15 +153,18 @@ func (p *process) find(addr uint64) *mapping {
 	return nil
 }
 
-// Name names the code at addr in pid. ret says that addr is a return address, so
+// Name names the code at addr in pid. call says that addr is a return address, so
 // that the call before it is meant.
-func (t *Table) Name(pid uint32, addr uint64, ret bool) Frame {
+func (t *Table) Name(pid uint32, addr uint64, call bool) Frame {
 	p := t.process(pid)
-	key := namedAddr{addr, ret}
+	key := namedAddr{addr, pc}
+	if call {
+		key.as = ret
+	}
 	if fr, ok := p.names[key]; ok {
 		return fr
 	}
-	fr, keep := t.name(p, pid, addr, ret)
+	fr, keep := t.name(p, pid, addr, call)
 	if keep {
 		if p.names == nil || len(p.names) >= maxNames {
 			p.names = map[namedAddr]Frame{}
@@ -160,10 +175,10 @@ func (t *Table) Name(pid uint32, addr uint64, ret bool) Frame {
 }
 
 // name does that without looking at what was asked before. keep says that the answer holds as long as the mappings do.
-func (t *Table) name(p *process, pid uint32, addr uint64, ret bool) (fr Frame, keep bool) {
+func (t *Table) name(p *process, pid uint32, addr uint64, call bool) (fr Frame, keep bool) {
 	fr.Addr = addr
 	at := addr
-	if ret && at > 0 {
+	if call && at > 0 {
 		at--
 	}
 	m := p.find(at)
@@ -174,7 +189,10 @@ func (t *Table) name(p *process, pid uint32, addr uint64, ret bool) (fr Frame, k
 		p.read(pid) // the process may have loaded something since
 		m = p.find(at)
 	}
-	if m == nil {
+	switch {
+	case pid == several:
+		return fr, false
+	case m == nil:
 		return t.fromKnown(fr, at), false
 	}
 	fr.Module = m.path
@@ -188,9 +206,17 @@ func (t *Table) name(p *process, pid uint32, addr uint64, ret bool) (fr Frame, k
 	}
 	if va, ok := vaddr(img, m, at); ok {
 		fr.Rel = va
-		fr.Frames = img.Lookup(va)
+		fr.Frames = found(img.Lookup(va), addr-at)
 	}
 	return fr, true
+}
+
+// found makes distances from the functions' beginnings those of the address that was asked for, which was looked up by bytes before it.
+func found(fs []debuginfo.Frame, by uint64) []debuginfo.Frame {
+	for i := range fs {
+		fs[i].Off += by
+	}
+	return fs
 }
 
 // vaddr turns a run-time address into the file's own: by the mapping's file offset.
@@ -220,7 +246,7 @@ func (t *Table) fromKnown(fr Frame, at uint64) Frame {
 			continue // position independent: the address says nothing
 		}
 		if fs := img.Lookup(at); fs != nil {
-			fr.Frames, fr.Module, fr.Rel = fs, img.Path(), at
+			fr.Frames, fr.Module, fr.Rel = found(fs, fr.Addr-at), img.Path(), at
 			return fr
 		}
 	}
@@ -258,7 +284,8 @@ func sameFile(pid uint32, path string, st os.FileInfo) bool {
 	return err != nil || os.SameFile(st, other)
 }
 
-// Text gives the text that usymname and usymdata show: "name" or "name+0xoff [module]".
+// Text gives the text that usymname and usymdata show: "name" or "name+0xoff [module]", of the function whose code it is: the
+// distance is counted from there, also where the address is in the copy of another one.
 func (f Frame) Text(withData bool) string {
 	if len(f.Frames) == 0 {
 		if !withData || f.Module == "" {
@@ -266,11 +293,11 @@ func (f Frame) Text(withData bool) string {
 		}
 		return fmt.Sprintf("0x%x [%s+0x%x]", f.Addr, filepath.Base(f.Module), f.Rel)
 	}
-	in := f.Frames[0]
+	of := f.Frames[len(f.Frames)-1]
 	if !withData {
-		return in.Func
+		return of.Func
 	}
-	return fmt.Sprintf("%s+0x%x [%s]", in.Func, f.Frames[len(f.Frames)-1].Off, filepath.Base(f.Module))
+	return fmt.Sprintf("%s+0x%x [%s]", of.Func, of.Off, filepath.Base(f.Module))
 }
 
 // Line gives "file:line", or the address when unknown.
@@ -291,27 +318,49 @@ func (f Frame) Source() (file string, line int, ok bool) {
 
 // Backtrace writes a stack one frame a line, innermost first, inlined frames marked:
 //
-//	0x4a2f31 : main.work+0x31 at /src/main.go:12 [app]
-//	           main.step at /src/main.go:30 (inlined)
+//	0x4a2f31 : main.work at /src/main.go:12 (inlined)
+//	0x4a2f31 : main.step+0x31 at /src/main.go:30 [app]
 func (t *Table) Backtrace(pid uint32, stack []uint64) string {
 	var b strings.Builder
 	for i, addr := range stack {
-		f := t.Name(pid, addr, i > 0)
-		if len(f.Frames) == 0 {
-			fmt.Fprintf(&b, " 0x%x : %s\n", addr, f.Text(true))
+		t.Name(pid, addr, i > 0).lines(&b)
+	}
+	return b.String()
+}
+
+// Lines are those of Backtrace for one address.
+func (f Frame) Lines() string {
+	var b strings.Builder
+	f.lines(&b)
+	return b.String()
+}
+
+func (f Frame) lines(b *strings.Builder) {
+	if len(f.Frames) == 0 {
+		fmt.Fprintf(b, " 0x%x : %s\n", f.Addr, f.Text(true))
+		return
+	}
+	for _, fr := range f.Frames {
+		if fr.Inline {
+			fmt.Fprintf(b, " 0x%x : %s at %s:%d (inlined)\n", f.Addr, fr.Func, fr.File, fr.Line)
 			continue
 		}
-		for _, fr := range f.Frames {
-			if fr.Inline {
-				fmt.Fprintf(&b, " 0x%x : %s at %s:%d (inlined)\n", addr, fr.Func, fr.File, fr.Line)
-				continue
-			}
-			fmt.Fprintf(&b, " 0x%x : %s+0x%x", addr, fr.Func, fr.Off)
-			if fr.File != "" {
-				fmt.Fprintf(&b, " at %s:%d", fr.File, fr.Line)
-			}
-			fmt.Fprintf(&b, " [%s]\n", filepath.Base(f.Module))
+		fmt.Fprintf(b, " 0x%x : %s+0x%x", f.Addr, fr.Func, fr.Off)
+		if fr.File != "" {
+			fmt.Fprintf(b, " at %s:%d", fr.File, fr.Line)
 		}
+		fmt.Fprintf(b, " [%s]\n", filepath.Base(f.Module))
+	}
+}
+
+// Brief are the names of the functions alone, inlined ones among them, a line each.
+func (f Frame) Brief() string {
+	if len(f.Frames) == 0 {
+		return fmt.Sprintf(" 0x%x\n", f.Addr)
+	}
+	var b strings.Builder
+	for _, fr := range f.Frames {
+		fmt.Fprintf(&b, " %s\n", fr.Func)
 	}
 	return b.String()
 }
