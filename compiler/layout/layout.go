@@ -82,13 +82,11 @@ func HistLogValue(i int) int64 {
 // for what is below, one for each width from low to high, one for what is above.
 func HistLinearBuckets(low, high, width int64) int { return int((high-low)/width) + 3 }
 
-// HistLinearBucket gives the bucket of v.
+// HistLinearBucket gives the bucket of v. Each one between the first and the last is width wide, the one that high is in too.
 func HistLinearBucket(v, low, high, width int64) int {
-	switch {
-	case v < low:
+	last := HistLinearBuckets(low, high, width) - 1
+	if v < low {
 		return 0
-	case v > high:
-		return HistLinearBuckets(low, high, width) - 1
 	}
-	return int((v-low)/width) + 1
+	return int(min((uint64(v)-uint64(low))/uint64(width), uint64(last-1))) + 1
 }

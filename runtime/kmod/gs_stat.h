@@ -38,9 +38,8 @@ static inline u32 gs_bucket(const struct gs_hist *h, s64 v)
 	if (h->linear) {
 		if (v < h->low)
 			return 0;
-		if (v > h->high)
-			return h->buckets - 1;
-		return (u64)(v - h->low) / (u64)h->width + 1;
+		u = ((u64)v - (u64)h->low) / (u64)h->width;
+		return u < h->buckets - 2 ? u + 1 : h->buckets - 1;
 	}
 	if (v == 0)
 		return 64;
@@ -117,7 +116,7 @@ static inline void gs_mul256(u64 *dst, const u64 *a, const u64 *b)
 	}
 }
 
-/* The population variance, rounded down: (count * squares - sum^2) / count^2, exactly. */
+/* The sample variance, rounded down: (count * squares - sum^2) / (count * (count - 1)), exactly. */
 static inline s64 gs_variance(const struct gs_agg *a)
 {
 	u64 n[2] = { a->count, 0 }, sq[2] = { a->sqlo, a->sqhi }, sum[2] = { 0, 0 };
@@ -141,7 +140,7 @@ static inline s64 gs_variance(const struct gs_agg *a)
 		p[i] = (u64)t;
 		dd = (t >> 64) ? 1 : 0;
 	}
-	dd = (unsigned __int128)n[0] * n[0];
+	dd = (unsigned __int128)n[0] * (n[0] - 1);
 	d[0] = (u64)dd;
 	d[1] = (u64)(dd >> 64);
 	for (i = 255; i >= 0; i--) {

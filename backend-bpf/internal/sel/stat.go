@@ -217,7 +217,6 @@ func (g *gen) linearBucket(h ir.Hist, v mach.Reg) mach.Reg {
 	n := g.reg()
 	low, high, done := g.block(), g.block(), g.block()
 	g.unlessI(asm.JSLT, v, h.Low, low)
-	g.unlessI(asm.JSGT, v, h.High, high)
 	g.mov(n, v)
 	if h.Low != 0 {
 		g.alu(asm.Sub, n, g.imm(h.Low))
@@ -229,6 +228,7 @@ func (g *gen) linearBucket(h ir.Hist, v mach.Reg) mach.Reg {
 			g.alu(asm.Div, n, g.imm(h.Width))
 		}
 	}
+	g.unlessI(asm.JGE, n, int64(h.Buckets()-2), high)
 	g.aluI(asm.Add, n, 1)
 	g.jump(done)
 	g.set(low)

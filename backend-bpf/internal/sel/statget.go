@@ -36,7 +36,7 @@ func (g *gen) statGet(in *ir.Instr) {
 		out, on := g.cold(), g.block()
 		g.condI(asm.JGE, idx, int64(buckets), out, on)
 		g.set(out)
-		g.movI(idx, 0) // read something; the error comes behind that of an empty aggregate
+		g.movI(idx, 0) // read something; the error comes behind it
 		g.jump(on)
 		g.set(on)
 	}
@@ -55,7 +55,7 @@ func (g *gen) statGet(in *ir.Instr) {
 		g.here(none)
 	}
 	dst := g.longs[in.Dst]
-	if want != ir.StatCount && want != ir.StatSum {
+	if want != ir.StatCount && want != ir.StatSum && want != ir.StatBucket {
 		empty := g.cold()
 		g.unlessI(asm.JEq, acc.count, 0, empty)
 		on := g.cur
@@ -105,7 +105,7 @@ func (a *aggregate) wanted(s ir.Stat) []*mach.Reg {
 	case ir.StatAvg:
 		return []*mach.Reg{&a.count, &a.sum}
 	case ir.StatBucket:
-		return []*mach.Reg{&a.count, &a.bucket}
+		return []*mach.Reg{&a.bucket}
 	}
 	return []*mach.Reg{&a.count}
 }

@@ -336,7 +336,7 @@ func (g *gen) stat(in *ir.Instr) {
 	} else {
 		g.emit("gs_pcpu_merge(&%s, (struct gs_agg *)c->agg, %d);", c, words)
 	}
-	if s := ir.Stat(in.N); s != ir.StatCount && s != ir.StatSum {
+	if s := ir.Stat(in.N); s != ir.StatCount && s != ir.StatSum && s != ir.StatBucket {
 		g.emit("if (unlikely(((struct gs_agg *)c->agg)->count == 0)) {")
 		g.set(in, "0")
 		g.emit("\tgs_raise(c, %d, GS_ERR_EMPTYSTAT, 0, 0);\n\t\tgoto %s;\n\t}", in.Pos, g.onErr(in.OnErr))

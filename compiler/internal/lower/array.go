@@ -4,10 +4,8 @@ import (
 	"math"
 
 	"github.com/gostap/gostap/compiler/ast"
-	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -28,11 +26,12 @@ func (f *fn) element(e *ast.Index) ir.Val {
 // member is "[keys] in arr" and "n in @hist_log(x)".
 func (f *fn) member(e *ast.In) ir.Val {
 	if e.Hist != nil {
-		if len(e.Keys) != 1 || e.Keys[0] == nil {
+		_, _, _, h, ok := f.hist(e.Hist)
+		if len(e.Keys) != 1 || e.Keys[0] == nil || !ok {
 			f.refuse(e.Span, "this form of in")
 			return ir.I(0)
 		}
-		return f.b.Bin(ir.OpNe, f.bucket(e.Hist, e.Keys[0]), ir.I(0))
+		return f.b.Bin(ir.OpULt, f.expr(e.Keys[0]), ir.I(int64(h.Buckets())))
 	}
 	g, ok := f.globs[f.in.Globs[e.Array]]
 	if !ok {
@@ -105,110 +104,21 @@ func (f *fn) hist(e *ast.AtOp) (g, n int, keys []ir.Val, h ir.Hist, ok bool) {
 	return 0, 0, nil, h, false
 }
 
-// bucketLoop is a loop over a histogram: its variable holds the value of bucket number n.
-type bucketLoop struct {
-	h ir.Hist
-	n ir.Reg
-}
-
-// histIndex is @hist_log(x)[v]: the count of the bucket that v falls into.
-func (f *fn) histIndex(e *ast.HistIndex) ir.Val { return f.bucket(e.Hist, e.I) }
-
-func (f *fn) bucket(e *ast.AtOp, index ast.Expr) ir.Val {
-	g, n, keys, h, ok := f.hist(e)
+// histIndex is @hist_log(x)[i]: the count of bucket number i.
+func (f *fn) histIndex(e *ast.HistIndex) ir.Val {
+	g, n, keys, _, ok := f.hist(e.Hist)
 	if !ok {
 		return ir.I(0)
 	}
-	var b ir.Val
-	if name, isName := ast.Unparen(index).(*ast.Name); isName && f.in.Locs[name] != nil {
-		if l, ok := f.buckets[f.in.Locs[name]]; ok && l.h == h {
-			b = ir.R(l.n)
-		}
-	}
-	if b.Kind == ir.ValNone {
-		b = f.bucketOf(h, f.expr(index))
-	}
+	i := f.expr(e.I)
 	f.at(e.Span)
 	r := f.b.Long("")
-	f.b.Bucket(g, n, r, append(keys, b)...)
+	f.b.Bucket(g, n, r, append(keys, i)...)
 	return ir.R(r)
 }
 
-// bucketOf computes the number of the bucket that v falls into.
-func (f *fn) bucketOf(h ir.Hist, v ir.Val) ir.Val {
-	if v.Kind == ir.ValInt {
-		if h.Linear {
-			return ir.I(int64(layout.HistLinearBucket(v.Int, h.Low, h.High, h.Width)))
-		}
-		return ir.I(int64(layout.HistLogBucket(v.Int)))
-	}
-	r := f.b.Long("")
-	join := f.b.Block()
-	// when sets r and is done if c holds.
-	when := func(c, n ir.Val) {
-		yes, no := f.b.Block(), f.b.Block()
-		f.b.Branch(c, yes, no)
-		f.to(yes)
-		f.b.Mov(r, n)
-		f.b.Jump(join)
-		f.to(no)
-	}
-	if h.Linear {
-		when(f.b.Bin(ir.OpLt, v, ir.I(h.Low)), ir.I(0))
-		when(f.b.Bin(ir.OpGt, v, ir.I(h.High)), ir.I(int64(h.Buckets()-1)))
-		n := f.b.Bin(ir.OpDiv, f.b.Bin(ir.OpSub, v, ir.I(h.Low)), ir.I(h.Width))
-		f.b.Op(ir.OpAdd, r, n, ir.I(1))
-		f.b.Jump(join)
-		f.to(join)
-		return ir.R(r)
-	}
-	when(f.b.Bin(ir.OpEq, v, ir.I(0)), ir.I(layout.HistLogZero))
-	neg := f.b.Bin(ir.OpLt, v, ir.I(0))
-	u := f.b.Long("")
-	pos, minus, both := f.b.Block(), f.b.Block(), f.b.Block()
-	f.b.Branch(neg, minus, pos)
-	f.to(pos)
-	f.b.Mov(u, v)
-	f.b.Jump(both)
-	f.to(minus)
-	f.b.Op(ir.OpNeg, u, v)
-	f.b.Jump(both)
-	f.to(both)
-	// The logarithm to the base of 2 by halving: each step says whether the upper half holds a bit.
-	log := ir.I(0)
-	cur := ir.R(u)
-	for s := int64(32); s > 0; s /= 2 {
-		has := f.b.Bin(ir.OpNe, f.b.Bin(ir.OpShr, cur, ir.I(s)), ir.I(0))
-		by := f.b.Bin(ir.OpMul, has, ir.I(s))
-		cur = f.b.Bin(ir.OpShr, cur, by)
-		log = f.b.Bin(ir.OpAdd, log, by)
-	}
-	below := f.b.Bin(ir.OpSub, ir.I(layout.HistLogZero-1), log)
-	above := f.b.Bin(ir.OpAdd, ir.I(layout.HistLogZero+1), log)
-	when(neg, below)
-	f.b.Mov(r, above)
-	f.b.Jump(join)
-	f.to(join)
-	return f.clampBucket(ir.R(r))
-}
-
-// clampBucket keeps the bucket of -2^63 within the histogram.
-func (f *fn) clampBucket(v ir.Val) ir.Val {
-	r := f.b.Long("")
-	low, ok, join := f.b.Block(), f.b.Block(), f.b.Block()
-	f.b.Branch(f.b.Bin(ir.OpLt, v, ir.I(0)), low, ok)
-	f.to(low)
-	f.b.Mov(r, ir.I(0))
-	f.b.Jump(join)
-	f.to(ok)
-	f.b.Mov(r, v)
-	f.b.Jump(join)
-	f.to(join)
-	return ir.R(r)
-}
-
-// foreachHist goes over the buckets of a histogram that are not empty, in ascending order if not asked otherwise.
-// The key is the value that a bucket is labelled with, the value its count.
+// foreachHist goes over all buckets of a histogram, in ascending order if not asked otherwise. The key is the
+// bucket's number, the value its count.
 func (f *fn) foreachHist(s *ast.Foreach) {
 	g, hn, keys, h, ok := f.hist(s.Hist)
 	if !ok || len(s.Keys) != 1 {
@@ -241,7 +151,7 @@ func (f *fn) foreachHist(s *ast.Foreach) {
 			f.b.Branch(more(), load, out)
 			f.to(load)
 			read(count, n)
-			f.b.Branch(ir.R(count), check, head)
+			f.b.Jump(check)
 		}
 	}
 	f.b.Jump(head)
@@ -253,24 +163,9 @@ func (f *fn) foreachHist(s *ast.Foreach) {
 	f.b.Branch(f.b.Bin(ir.OpGt, ir.R(left), ir.I(0)), in, out)
 	f.to(in)
 	f.b.Op(ir.OpSub, left, ir.R(left), ir.I(1))
-	label := f.bucketValue(h, ir.R(n))
-	f.loopVar(s.Keys[0], types.Long, func(r ir.Reg) { f.b.Mov(r, label) })
+	f.loopVar(s.Keys[0], types.Long, func(r ir.Reg) { f.b.Mov(r, ir.R(n)) })
 	if s.Value != nil {
 		f.loopVar(s.Value, types.Long, func(r ir.Reg) { f.b.Mov(r, ir.R(count)) })
-	}
-	if v := f.in.Locs[s.Keys[0]]; v != nil && !assigns(&ast.Block{Stmts: []ast.Stmt{s.Body}}, f.in, v) {
-		if f.buckets == nil {
-			f.buckets = map[*elab.Local]bucketLoop{}
-		}
-		old, had := f.buckets[v]
-		f.buckets[v] = bucketLoop{h, n}
-		defer func() {
-			if had {
-				f.buckets[v] = old
-			} else {
-				delete(f.buckets, v)
-			}
-		}()
 	}
 	f.inLoop(loop{out, head}, s.Body)
 	f.b.Jump(head)
@@ -282,7 +177,7 @@ func (f *fn) foreachHist(s *ast.Foreach) {
 // counts, the lower bucket first where these are equal: the best one behind the one before, which every step looks
 // for among all. It goes to found with it, to out when there is none.
 func (f *fn) bucketsByCount(n, count ir.Reg, last int64, up bool, read func(r, i ir.Reg), found, out ir.BlockID) func() {
-	before := int64(0) // counts are above it
+	before := int64(-1) // counts are above it
 	behind, better := ir.OpGt, ir.OpLt
 	if !up {
 		before, behind, better = math.MaxInt64, ir.OpLt, ir.OpGt
@@ -301,7 +196,7 @@ func (f *fn) bucketsByCount(n, count ir.Reg, last int64, up bool, read func(r, i
 		f.b.Branch(f.b.Bin(ir.OpLe, ir.R(i), ir.I(last)), look, done)
 		f.to(look)
 		read(c, i)
-		f.b.Branch(ir.R(c), some, scan)
+		f.b.Jump(some)
 		f.to(some) // behind the one before?
 		f.b.Branch(f.b.Bin(behind, ir.R(c), ir.R(count)), fits, equal)
 		f.to(equal)
@@ -322,27 +217,4 @@ func (f *fn) bucketsByCount(n, count ir.Reg, last int64, up bool, read func(r, i
 		f.b.Mov(count, ir.R(bestCount))
 		f.b.Jump(found)
 	}
-}
-
-// bucketValue computes the value that bucket n is labelled with.
-func (f *fn) bucketValue(h ir.Hist, n ir.Val) ir.Val {
-	if h.Linear {
-		return f.b.Bin(ir.OpAdd, f.b.Bin(ir.OpMul, f.b.Bin(ir.OpSub, n, ir.I(1)), ir.I(h.Width)), ir.I(h.Low))
-	}
-	r := f.b.Long("")
-	yes, no, zero, neg, join := f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block()
-	f.b.Branch(f.b.Bin(ir.OpGt, n, ir.I(layout.HistLogZero)), yes, no)
-	f.to(yes)
-	f.b.Op(ir.OpShl, r, ir.I(1), f.b.Bin(ir.OpSub, n, ir.I(layout.HistLogZero+1)))
-	f.b.Jump(join)
-	f.to(no)
-	f.b.Branch(f.b.Bin(ir.OpEq, n, ir.I(layout.HistLogZero)), zero, neg)
-	f.to(zero)
-	f.b.Mov(r, ir.I(0))
-	f.b.Jump(join)
-	f.to(neg)
-	f.b.Op(ir.OpNeg, r, f.b.Bin(ir.OpShl, ir.I(1), f.b.Bin(ir.OpSub, ir.I(layout.HistLogZero-1), n)))
-	f.b.Jump(join)
-	f.to(join)
-	return ir.R(r)
 }

@@ -37,8 +37,6 @@ type fn struct {
 	entryVals map[slotKey]ir.Val
 	// inEntry: this is the handler at the function's entry that keeps them.
 	inEntry bool
-	// buckets are the bucket numbers of loops over histograms.
-	buckets map[*elab.Local]bucketLoop
 }
 
 type loop struct{ brk, cont ir.BlockID }

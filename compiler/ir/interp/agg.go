@@ -113,20 +113,20 @@ func (a *Agg) Stat(s ir.Stat) (int64, bool) {
 	return 0, false
 }
 
-// Variance is the population variance rounded down: the mean of squares less the square of the mean,
-// computed exactly, so that stap's shift for precision changes nothing. It is 0 for fewer than two
+// Variance is the sample variance rounded down: the squares of the distances from the mean, by one less than there are
+// values, computed exactly, so that stap's shift for precision changes nothing. It is 0 for fewer than two
 // values, and means nothing once Sum has wrapped.
 func (a *Agg) Variance() int64 {
 	if a.Count < 2 {
 		return 0
 	}
-	// (count * squares - sum^2) / count^2, in arbitrary precision: the first product has 191 bits.
+	// (count * squares - sum^2) / (count * (count - 1)), in arbitrary precision: the first product has 191 bits.
 	sq := new(big.Int).SetUint64(a.SqHi)
 	sq.Lsh(sq, 64).Or(sq, new(big.Int).SetUint64(a.SqLo))
 	n := big.NewInt(a.Count)
 	sum := big.NewInt(a.Sum)
 	sq.Mul(sq, n).Sub(sq, sum.Mul(sum, sum))
-	sq.Quo(sq, n.Mul(n, n))
+	sq.Quo(sq, n.Mul(n, big.NewInt(a.Count-1)))
 	if !sq.IsInt64() {
 		return 1<<63 - 1
 	}

@@ -67,9 +67,6 @@ func (m *Machine) stat(in *inst, ints []int64, strs []string) (int64, error) {
 		}
 		return v, nil
 	}
-	if a.Count == 0 {
-		return 0, fault(ir.ErrEmptyStat)
-	}
 	n := int64(m.p.Globals[in.glob].Stat.Hists[in.iter].Buckets())
 	i := ints[in.args[0].slot]
 	if i < 0 || i >= n {
@@ -86,14 +83,14 @@ func (m *Machine) hist(in *inst, ints []int64, strs []string) error {
 	if err != nil {
 		return err
 	}
-	if a.Count == 0 {
-		return fault(ir.ErrEmptyStat)
-	}
+	m.buf = m.buf[:0]
 	var counts []int64
 	if int(in.n) < len(a.Hists) {
 		counts = a.Hists[in.n]
 	}
-	m.buf = textfmt.Hist(m.buf[:0], m.p.Globals[in.glob].Stat.Hists[in.n], counts)
+	if a.Count != 0 {
+		m.buf = textfmt.Hist(m.buf, m.p.Globals[in.glob].Stat.Hists[in.n], counts)
+	}
 	if in.op == ir.OpPrintHist {
 		m.out.Print(m.buf)
 	} else {

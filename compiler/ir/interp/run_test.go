@@ -255,7 +255,7 @@ b3:
  r2 = sget.bucket 1 @st, 0
  print "%d %d %d\n"(r0, r1, r2)
  end
-`, "3 12 -1 10 4 20 1 1\n"},
+`, "3 12 -1 10 4 31 1 1\n"},
 		{"an empty aggregate", `b0:
  r0 = sget.count @st
  r1 = sget.sum @sa["none"]
@@ -270,7 +270,7 @@ b1:
 b2:
  r0 = sget.min @sa["none"]
  end
-`, "0 0 empty aggregate\nERROR: empty aggregate\n"},
+`, "0 0 empty aggregate\n"},
 		{"a bucket outside", `b0:
  sadd @st, 1
  r0 = sget.bucket 1 @st, 99
