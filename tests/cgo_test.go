@@ -25,7 +25,7 @@ probe process(@1).function("c_nest").return {
 	n[ppfunc() . " 1"]++
 	if (@entry(ID) != goid() || RESULT != @entry(DEPTH) || @entry(tid()) != tid()) bad[ppfunc() . " 1"]++
 }
-probe process(@1).function("c_through").return, process(@1).function("c_outside").return {
+probe process(@1).function("c_through").return ?, process(@1).function("c_outside").return {
 	n[ppfunc() . " 1"]++
 	if (goid()) bad[ppfunc() . " 1"]++
 }

@@ -69,9 +69,9 @@ type Image interface {
 	// EntrySite is the pc to probe for "f is called": fires exactly once a call, with all
 	// arguments intact (Go: the PUSHQ BP behind the stack check).
 	EntrySite(f *Func) (Site, error)
-	// ReturnSites are the pcs to probe for "f returns": every RET and every jump out. Empty with a nil
-	// error means that the kernel's return probe is safe and to be used (C). The error is a
-	// *NoReturnError for a Go function that has neither.
+	// ReturnSites are the pcs to probe for "f returns": every RET and every jump out. The error is a
+	// *NoReturnError for a function that has neither. In C code of programs that unwind no stacks the kernel's return
+	// probe does as well. Empty with a nil error means that it is the only way (the kernel's functions).
 	ReturnSites(f *Func) ([]Site, error)
 	// LineSites resolves file:line within the functions matching pattern ("*" for all). file is a
 	// path suffix at a separator. line 0 with a span means every line (":*").

@@ -64,9 +64,6 @@ func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 	return s, err
 }
 
-// ReturnSites is empty: the kernel's return probe is safe for C.
-func (im *Image) ReturnSites(*debuginfo.Func) ([]debuginfo.Site, error) { return nil, nil }
-
 // SiteAt classifies the instruction at pc.
 func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	defer dw.Guard(&err)()

@@ -24,7 +24,7 @@ const resultName = "return"
 // compiler has moved their first instructions there.
 func (im *Image) scope(fn *function, s debuginfo.Site) []dw.ScopeVar {
 	in := im.ownerTree(fn, s)
-	outer := s.Kind == debuginfo.AfterRet || s.Kind == debuginfo.AtEntry
+	outer := left(s.Kind) || s.Kind == debuginfo.AtEntry
 	var out []dw.ScopeVar
 	for _, v := range dw.Scope(fn.tree, s.PC) {
 		if v.In != in || dw.Name(v.Tree) == "" || outer && v.Depth > 0 {
@@ -69,7 +69,7 @@ func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 	if fn == nil || fn.tree == nil {
 		return nil, im.noVars(fn)
 	}
-	if s.Kind == debuginfo.AfterRet {
+	if s.Kind == debuginfo.AfterRet || s.Kind == debuginfo.AtReturn {
 		if vars, err = im.results(fn); err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error
 		return nil, im.noVars(fn)
 	}
 	if name == resultName {
-		if s.Kind != debuginfo.AfterRet {
+		if s.Kind != debuginfo.AfterRet && s.Kind != debuginfo.AtReturn {
 			return nil, &debuginfo.NotFoundError{What: "variable", Name: name, Detail: "a result exists at .return only"}
 		}
 		rs, err := im.results(fn)
@@ -119,7 +119,7 @@ func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error
 			return nil, err
 		}
 		var nl *debuginfo.NotLiveError
-		if errors.As(v.Err, &nl) && nl.Lines == nil && s.Kind != debuginfo.AfterRet && !im.isHomeVar(fn, sv) {
+		if errors.As(v.Err, &nl) && nl.Lines == nil && !left(s.Kind) && !im.isHomeVar(fn, sv) {
 			nl.Lines = fn.u.LiveLines(sv, fn.tree)
 		}
 		return v, v.Err
@@ -186,7 +186,7 @@ func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 		return v, nil
 	}
 	v.Type = t
-	if s.Kind == debuginfo.AfterRet {
+	if left(s.Kind) {
 		v.Place, v.Err = im.afterReturn(fn, s, sv, t)
 		return v, nil
 	}

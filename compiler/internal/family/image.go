@@ -49,6 +49,8 @@ type Env struct {
 	traced  bool        // tracefs was looked for
 	points  []string    // see tracepoints
 	images  []debuginfo.Image
+
+	unwinders unwinders
 }
 
 type opened struct {

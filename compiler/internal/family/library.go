@@ -151,12 +151,7 @@ func (e *Env) rootOf(p program) string {
 
 // needed lists the libraries of a program: those that it needs to start, and those that the process which it was found through has mapped.
 func (e *Env) needed(p program) ([]library, error) {
-	s := dynlink.Search{Root: e.rootOf(p), Follow: below, LibraryPath: e.LibraryPath}
-	if s.Root != "" {
-		if link, err := os.Readlink(filepath.Join(filepath.Dir(s.Root), "exe")); err == nil {
-			s.Origin = filepath.Dir(link)
-		}
-	}
+	s := e.search(p)
 	static, err := dynlink.Needed(p.path, s)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package family
 
 import (
+	"fmt"
+
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -33,7 +35,10 @@ func (f *finder) stubs(c *probe.Comp) {
 		names = append(names, s.Name)
 		if glob(pattern, s.Name) {
 			if err := f.stub(s); err != nil {
-				f.errorf(c, "%v", err)
+				d := f.errorf(c, "%v", err)
+				if f.has("return") {
+					d.Hintf(`probe the function in its library: process("%s").library("*").function("%s").return`, f.path, s.Name)
+				}
 				return
 			}
 		}
@@ -59,6 +64,9 @@ func (f *finder) stub(s debuginfo.Stub) error {
 		CFA: loc.Register(regSP).Plus(wordSize), Return: loc.Register(regSP).Load(wordSize, false, false)}
 	kind := probe.Uprobe
 	if f.has("return") {
+		if why := f.unwinds(); why != "" {
+			return fmt.Errorf("the return to a stub cannot be probed: the kernel's return probe would end processes whose stack is unwound (%s)", why)
+		}
 		kind, at.Kind = probe.Uretprobe, debuginfo.AfterRet
 		at.CFA, at.Return = loc.Register(regSP), loc.Register(regIP)
 	}

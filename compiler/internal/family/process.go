@@ -9,7 +9,6 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
-	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -352,30 +351,7 @@ func (f *finder) one(fn *debuginfo.Func) error {
 		}
 		return f.add(probe.Uprobe, s, "function", name)
 	}
-	rets, err := f.img.ReturnSites(fn)
-	if err != nil {
-		return err
-	}
-	for _, s := range rets {
-		if err := f.add(probe.Uprobe, s, "function", name); err != nil {
-			return err
-		}
-	}
-	if len(rets) > 0 {
-		return nil
-	}
-	// The kernel's return probe writes over the return address, which kills Go programs when a
-	// stack moves: it is for C code alone (cgo's included, which runs on a stack that never moves).
-	if fn.ABI != debuginfo.SysV {
-		return &debuginfo.NoReturnError{Name: fn.Name}
-	}
-	s := debuginfo.Site{
-		PC: fn.Entry, Kind: debuginfo.AfterRet, Func: fn, File: fn.File, Line: fn.Line,
-		// Behind the return the stack pointer is what it was before the call.
-		CFA:    loc.Register(regSP),
-		Return: loc.Register(regIP),
-	}
-	return f.add(probe.Uretprobe, s, "function", name)
+	return f.returns(fn, name)
 }
 
 // inlined adds the inlined copies. Those that cannot be probed are left out with one warning; if that leaves nothing, it is an error.

@@ -17,11 +17,12 @@ import (
 type need uint8
 
 const (
-	needGo    need = 1 << iota // the current goroutine
-	needFunc                   // probefunc(): whether the site is the kernel's return probe
-	needArgs                   // int_arg(n), returnval(): the calling convention
-	needFrame                  // the frame address, for pairing entries with returns
-	needKind                   // user_mode() and its kin: what makes the site fire
+	needGo     need = 1 << iota // the current goroutine
+	needFunc                    // probefunc(): whether the site is the kernel's return probe
+	needArgs                    // int_arg(n), returnval(): the calling convention
+	needFrame                   // the frame address, for pairing entries with returns
+	needKind                    // user_mode() and its kin: what makes the site fire
+	needResult                  // returnval(): what the function returns
 )
 
 // context is what is known about the site of a handler, as far as the handler and the
@@ -124,7 +125,7 @@ func (c *context) narrow(n need) *context {
 var lowered = map[string]need{
 	"pp": 0, "ppfunc": 0, "pn": 0, "probefunc": needFunc,
 	"goid": needGo, "go_parent_goid": needGo, "go_pc": needGo, "go_startpc": needGo, "go_g": needGo, "go_status": needGo, "go_waitreason": needGo,
-	"returnval": needArgs, "user_mode": needKind, "registers_valid": needKind, "probe_type": needKind, "on_host": needKind, "max_string_len": 0,
+	"returnval": needArgs | needResult, "user_mode": needKind, "registers_valid": needKind, "probe_type": needKind, "on_host": needKind, "max_string_len": 0,
 }
 
 func needOfIntrinsic(f *intrinsic.Func) need {

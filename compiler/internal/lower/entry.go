@@ -15,7 +15,7 @@ import (
 // Go programs the call is the goroutine and the distance of the frame from the top of the
 // goroutine's stack, since thread numbers and stack addresses change under a goroutine; the
 // goroutine's structure stands for it, as that never moves and system goroutines have no number
-// of their own. In C programs it is the thread and the frame's address. A frame that never
+// of their own. In C programs it is the process and the frame's address, in the kernel the thread and that. A frame that never
 // returns (it was skipped by a recover, or ended by Goexit) leaves values behind, which the next
 // frame at the same place writes over, or which are evicted.
 
@@ -224,9 +224,12 @@ func (f *fn) frame(e ast.Expr) []ir.Val {
 		return bad("the frame's address is not known")
 	}
 	if !f.ctx.goes {
-		tid := f.b.Long("")
-		f.b.Intr("tid", tid)
-		return []ir.Val{ir.R(tid), f.loc(f.ctx.cfa, nil)}
+		who, id := "tid", f.b.Long("")
+		if f.ctx.site.Kind.InUser() {
+			who = "pid" // a coroutine may go on in another thread; no two frames of a process have the same address
+		}
+		f.b.Intr(who, id)
+		return []ir.Val{ir.R(id), f.loc(f.ctx.cfa, nil)}
 	}
 	g := f.ctx.g
 	if g == nil || g.StackHi < 0 {

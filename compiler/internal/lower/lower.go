@@ -10,12 +10,15 @@ package lower
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/sema"
+	"github.com/gostap/gostap/compiler/internal/target"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
@@ -174,9 +177,31 @@ func (l *lowerer) probe(pr *elab.Probe) {
 		store = l.entryStore(pr, pairs)
 		l.entryProbes(pr, store)
 	}
+	if n&needResult != 0 {
+		order = l.withResult(pr, order)
+	}
 	for _, p := range order {
 		l.handler(pr, p, store)
 	}
+}
+
+// withResult leaves the jumps to other functions out, where the result does not exist yet, as long as there are other returns.
+func (l *lowerer) withResult(pr *elab.Probe, order []*part) []*part {
+	tail := func(p *part) bool { return p.sites[0].Kind == probe.Uprobe && p.sites[0].At.Kind == debuginfo.AtTail }
+	rest := slices.DeleteFunc(slices.Clone(order), tail)
+	if len(rest) == 0 || len(rest) == len(order) {
+		return order
+	}
+	var of []string
+	for _, p := range order {
+		for _, s := range p.sites {
+			if tail(p) && !slices.Contains(of, s.Func) {
+				of = append(of, s.Func)
+			}
+		}
+	}
+	target.WarnTails(&l.ds, pr.Req, of)
+	return rest
 }
 
 // addPart gives a site to the part of those that are like it.

@@ -242,13 +242,26 @@ func (l *leftOut) report(ds *diag.List, h *Handler) {
 			Note(source.Span{}, "%s", l.whyUnknown).Hintf("test with @defined to handle them without variables")
 	}
 	if len(l.tails) > 0 {
-		ds.Warnf(diag.Semantic, CodeTail, h.Req.Span, "returns by a jump to another function are left out (%s)", list(l.tails)).
-			Note(source.Span{}, "%s", l.whyTails).Hintf("test with @defined to handle them without results")
+		warnTails(ds, h.Req, l.tails, l.whyTails)
 	}
 	if len(l.inlines) > 0 {
 		ds.Warnf(diag.Semantic, CodeInlineOut, h.Req.Span, "%d inlined copies are left out (%s)", len(l.inlines), list(l.inlines)).
 			Note(source.Span{}, "%s", l.whyInlines).Hintf(".call leaves all inlined copies out; @defined tells them apart")
 	}
+}
+
+func warnTails(ds *diag.List, req probe.Request, of map[string]bool, why string) {
+	ds.Warnf(diag.Semantic, CodeTail, req.Span, "returns by a jump to another function are left out (%s)", list(of)).
+		Note(source.Span{}, "%s", why).Hintf("test with @defined to handle them without results")
+}
+
+// WarnTails says that the returns of some functions by a jump to another function are left out, since a handler asks for the result.
+func WarnTails(ds *diag.List, req probe.Request, of []string) {
+	set := map[string]bool{}
+	for _, f := range of {
+		set[f] = true
+	}
+	warnTails(ds, req, set, errTail.Error())
 }
 
 func list(set map[string]bool) string {

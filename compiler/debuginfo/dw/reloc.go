@@ -1,0 +1,65 @@
+package dw
+
+import "debug/elf"
+
+// Word gives the address that stands at addr once the file is loaded: what the file has there, or what relocation puts there,
+// before it is known where the file lies. It is outside of the file (1) for a symbol of another one.
+func (f *File) Word(addr uint64) (w uint64, ok bool) {
+	var err error
+	defer func() { ok = ok && err == nil }()
+	defer Guard(&err)()
+	const relaSize, symSize = 24, 24
+	if f.Relocated() {
+		rela, err := f.Section(".rela.dyn")
+		if err != nil {
+			rela = nil
+		}
+		for ; len(rela) >= relaSize; rela = rela[relaSize:] {
+			if le64(rela) != addr {
+				continue
+			}
+			info, addend := le64(rela[8:]), le64(rela[16:])
+			switch elf.R_X86_64(info & 0xffffffff) {
+			case elf.R_X86_64_RELATIVE:
+				return addend, true
+			case elf.R_X86_64_64, elf.R_X86_64_GLOB_DAT:
+				tab, err := f.Section(".dynsym")
+				sym := info >> 32 * symSize
+				if err != nil || sym+symSize > uint64(len(tab)) {
+					return 0, false
+				}
+				if v := le64(tab[sym+8:]); v != 0 {
+					return v + addend, true
+				}
+				return 1, true
+			}
+			return 0, false
+		}
+	}
+	b, err := f.Bytes(addr, 8)
+	if err != nil || len(b) < 8 {
+		return 0, false
+	}
+	return le64(b), true
+}
+
+// FrameRange gives the code that the entry of call frame information about pc is for.
+func (f *File) FrameRange(pc uint64) (lo, hi uint64, ok bool) {
+	var err error
+	defer func() { ok = ok && err == nil }()
+	defer Guard(&err)()
+	eh, ehAddr := f.ehFrame()
+	if eh == nil {
+		return 0, 0, false
+	}
+	off, found, err := f.searchFrames(0, pc, eh, ehAddr)
+	if err != nil || !found {
+		return 0, 0, false
+	}
+	for _, d := range f.frames.fdes[0] {
+		if d.off == off {
+			return d.begin, d.begin + d.size, true
+		}
+	}
+	return 0, 0, false
+}

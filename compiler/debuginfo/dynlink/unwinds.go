@@ -1,0 +1,90 @@
+package dynlink
+
+import (
+	"debug/elf"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Unwinds says why the stack of a process that runs the program at path may be unwound by other means than returns and longjmp: by an
+// exception of C++, a panic of Rust, a thread that is cancelled while C code built with -fexceptions is to be told of it. "" says that it is not: the
+// program and all libraries that its dynamic linker maps are known, none of them raises exceptions or has code that is run by them, and none brings in
+// others later. A library that is asked for itself may be in any process.
+func Unwinds(path string, s Search) string {
+	libs, err := Needed(path, s)
+	if err == ErrLibrary {
+		return "any program may use the library"
+	}
+	if err != nil {
+		return err.Error()
+	}
+	if why := raises(path); why != "" {
+		return why
+	}
+	for _, l := range libs {
+		if len(l.Paths) == 0 {
+			return fmt.Sprintf("the library %s is not found", l.Name)
+		}
+		if ofLibc(l.Name) {
+			continue
+		}
+		for _, p := range l.Paths {
+			if why := raises(p); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// ofLibc reports whether a library is a part of the C library, which loads the unwinder when a thread is cancelled, and has handlers of
+// its own for that.
+func ofLibc(name string) bool {
+	stem, _, _ := strings.Cut(name, ".so")
+	switch stem {
+	case "libc", "libm", "libpthread", "libdl", "librt", "libresolv", "libutil", "ld-linux-x86-64", "libmvec", "libcrypt", "libnsl":
+		return true
+	}
+	return strings.HasPrefix(name, "ld-musl-") || stem == "libc.musl-x86_64"
+}
+
+// raises says what in one file has to do with unwinding.
+func raises(path string) string {
+	f, err := elf.Open(path)
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	name := filepath.Base(path)
+	if len(f.Sections) == 0 {
+		return fmt.Sprintf("%s has no section headers, which would tell", name)
+	}
+	if f.Section(".gcc_except_table") != nil {
+		return fmt.Sprintf("%s has code that exceptions run", name)
+	}
+	find := func(syms []elf.Symbol) string {
+		for _, s := range syms {
+			n := s.Name
+			switch {
+			case (n == "dlopen" || n == "dlmopen") && s.Section == elf.SHN_UNDEF:
+				return fmt.Sprintf("%s loads libraries while it runs", name)
+			case strings.HasPrefix(n, "_Unwind_"), strings.HasPrefix(n, "__cxa_throw"), n == "rust_panic", n == "rust_begin_unwind", n == "__gxx_personality_v0":
+				return fmt.Sprintf("%s uses the unwinder (%s)", name, n)
+			}
+		}
+		return ""
+	}
+	dyn, _ := f.DynamicSymbols()
+	if why := find(dyn); why != "" {
+		return why
+	}
+	if f.Section(".dynamic") == nil {
+		all, err := f.Symbols()
+		if err != nil {
+			return fmt.Sprintf("%s is linked statically and stripped", name)
+		}
+		return find(all)
+	}
+	return ""
+}
