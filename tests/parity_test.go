@@ -97,6 +97,7 @@ var notInGuest = map[string]string{
 	"k-feed":            "about the running kernel",
 	"k-events":          "about the running kernel",
 	"k-syscall":         "about the running kernel",
+	"k-own":             "about the running kernel",
 	"x-classics":        "about the running kernel",
 	"t-stack":           "names functions of this machine's C library",
 	"k-peek":            "about the running kernel",

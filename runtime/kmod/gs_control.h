@@ -74,6 +74,8 @@ static int gs_open(struct inode *inode, struct file *file)
 		err = -ENODEV;
 	} else {
 		gs_pidns_get();
+		gs_tracer = task_tgid_vnr(current);
+		WRITE_ONCE(gs_own, current->tgid);
 		gs_opened = true;
 	}
 	mutex_unlock(&gs_mutex);
@@ -308,8 +310,6 @@ static int __init gs_module_init(void)
 {
 	char name[MODULE_NAME_LEN + 8];
 	int cpu, level, err = gs_ring_init();
-
-	gs_tracer = task_tgid_vnr(current);
 
 	for_each_possible_cpu(cpu) {
 		per_cpu(gs_cpus, cpu).seed = get_random_u64();

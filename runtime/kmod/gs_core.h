@@ -91,7 +91,8 @@ static DEFINE_PER_CPU(struct gs_cpu, gs_cpus);
 static int gs_state;
 static atomic_t gs_errors = ATOMIC_INIT(0);
 static int gs_target __maybe_unused;	/* its number in the namespace of gs_family.h */
-static int gs_tracer __maybe_unused;	/* who loaded the module */
+static int gs_tracer __maybe_unused;	/* who runs the session */
+static int gs_own __maybe_unused;	/* the same by the kernel's own number */
 
 static inline bool gs_running(void)
 {

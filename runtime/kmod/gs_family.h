@@ -132,6 +132,12 @@ static inline void gs_family_off(void) { }
 static inline bool gs_in_family(void) { return false; }
 #endif
 
+/* A system call of the tracer: each line that it writes would be an event, and each event a line. */
+static inline bool gs_by_tracer(void)
+{
+	return unlikely(current->tgid == READ_ONCE(gs_own));
+}
+
 /* Whether a probe of one process (-1: of the target's family, 0: of all) is for the current one. */
 static inline bool gs_here(int pid)
 {

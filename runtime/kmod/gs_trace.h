@@ -15,6 +15,7 @@ struct gs_trace {
 	u32 place;		/* gs_hit.site */
 	int pid;		/* only in this process; -1: the target, 0: any */
 	u32 site;
+	bool call;		/* of system calls */
 	struct gs_tp tp;
 };
 
@@ -24,7 +25,7 @@ static void gs_trace_hit(void *data, s64 a, s64 b, s64 c, s64 d, s64 e, s64 f, s
 	s64 args[GS_TRACE_ARGS] = { a, b, c, d, e, f, g, h, i, j, k, l };
 	struct gs_hit hit = { .args = args, .site = t->place };
 
-	if (gs_running() && gs_here(t->pid))
+	if (gs_running() && gs_here(t->pid) && !(t->call && gs_by_tracer()))
 		t->handler(&hit);
 }
 
@@ -33,6 +34,7 @@ static int gs_trace_on(struct gs_trace *t)
 	/* Such a kernel looks whether a function that it calls by address has the type that the call has: it would stop the machine. */
 	if (IS_ENABLED(CONFIG_CFI_CLANG) || IS_ENABLED(CONFIG_CFI))
 		return -EXDEV;
+	t->call = !strcmp(t->name, "sys_enter") || !strcmp(t->name, "sys_exit");
 	t->tp.name = t->name;
 	t->tp.fn = gs_trace_hit;
 	t->tp.data = t;

@@ -49,6 +49,10 @@ var scripts = []struct {
 		probe end { printf("getpgid %d, writev %d, utime %d, openat %d\n", n["getpgid"], n["writev"], n["utime"], n["openat"]) }`,
 		[]string{"socketpair(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0, 0x", "open(\"/no/such/file\", O_RDONLY|O_CLOEXEC)\n", "access(\"/no/such/file\", R_OK|W_OK)\n",
 			"lseek(5, -1, SEEK_END)\n", "getpeername = 0\n", "open = -2 (ENOENT)\n", "lseek = 0\n", "wait4 = kid\n", "hello, 5\n", "getpgid 5, writev 0, utime 0, openat 1\n", "rc 0"}},
+	{"own", "calls", `global own, other
+		probe syscall.*, kernel.trace("raw_syscalls:sys_enter") { if (pid() == stp_pid()) own++; else other++ }
+		probe syscall.write { println(pid() == stp_pid()) }
+		probe end { printf("own %d other %d\n", own, other > 0) }`, []string{"0\n", "own 0 other 1\n", "rc 0"}},
 	{"perf", "grow", `global f, t, c
 		probe perf.sw.page_faults.sample(1).process { f++ }
 		probe kernel.trace("exceptions:page_fault_user") { if (pid() == target()) t++ }

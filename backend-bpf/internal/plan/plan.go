@@ -100,6 +100,7 @@ const (
 	CtlPidNSIno   = 32
 	CtlSeq        = 40 // u64: the last number given to an insertion (SeqOff); taken by atomic addition, by the host too
 	CtlZero       = 48 // u64: always 0, which the verifier does not know
+	CtlTracer     = 56 // u32 the tracer's own process, in its own namespace
 	CtlLocks      = 64 // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
 	CtlSize       = 4096
 )

@@ -117,6 +117,15 @@ func (g *gen) syscallFilter(out *mach.Block) {
 	}
 }
 
+// tracerFilter leaves out the system calls of the tracer itself: each line that it writes would be an event, and each event a line.
+func (g *gen) tracerFilter(out *mach.Block) {
+	s := g.h.Sites[0]
+	raw := s.Kind == probe.Tracepoint && (s.Event == eventEnter || s.Event == eventLeave)
+	if s.PID == 0 && !s.Target && (isSyscall(s.Kind) || raw) {
+		g.unless(asm.JEq, g.tgid(), g.get(g.mapVal(plan.MapControl, 0), plan.CtlTracer, asm.Word), out)
+	}
+}
+
 // noSite is the index of the site of a system call for which there is none.
 const noSite = 0xffff
 

@@ -181,6 +181,7 @@ func (g *gen) prologue() {
 		g.unlessI(asm.JNE, st, int64(wire.Running), g.out)
 	}
 	g.syscallFilter(g.out)
+	g.tracerFilter(g.out)
 	g.bornFilter(g.out)
 	g.filter(g.out)
 	g.lifetimeFilter(g.out)

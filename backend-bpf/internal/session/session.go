@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -239,6 +240,7 @@ func (s *Session) initControl() error {
 	}
 	s.dword(plan.CtlPidNSDev).Store(dev)
 	s.dword(plan.CtlPidNSIno).Store(ino)
+	s.word(plan.CtlTracer).Store(uint32(os.Getpid()))
 	s.syncClock(time.Now())
 	return nil
 }
