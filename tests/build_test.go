@@ -53,6 +53,7 @@ var fixtures = map[string]fixture{
 	"trace":          {pkg: "trace/trace.c", c: []string{"-g", "-O0"}},
 	"trace-O1":       {pkg: "trace/trace.c", c: []string{"-g", "-O1", "-fno-inline", "-fno-ipa-icf", "-fno-ipa-pure-const", "-fno-ipa-cp"}},
 	"codes":          {pkg: "codes/codes.c", c: []string{"-g", "-O2"}},
+	"minus":          {pkg: "minus/minus.c", c: []string{"-g", "-O2"}},
 	"deep":           {pkg: "deep/deep.c", c: []string{"-g", "-O1", "-fno-optimize-sibling-calls"}},
 	"ends":           {pkg: "ends/ends.c", c: []string{"-g", "-O1", "-pthread"}},
 	"fractions":      {pkg: "fractions"},

@@ -32,7 +32,7 @@ var also = map[string]string{
 	"readv": "vector_uaddr=vec_uaddr count=vlen", "writev": "vector_uaddr=vec_uaddr count=vlen", "preadv": "vector_uaddr=vec_uaddr count=vlen offset=pos_l",
 	"pwritev": "vector_uaddr=vec_uaddr count=vlen offset=pos_l", "preadv2": "vector_uaddr=vec_uaddr count=vlen offset=pos_l", "pwritev2": "vector_uaddr=vec_uaddr count=vlen offset=pos_l",
 	"process_vm_readv": "local_iov_uaddr=lvec_uaddr remote_iov_uaddr=rvec_uaddr", "process_vm_writev": "local_iov_uaddr=lvec_uaddr remote_iov_uaddr=rvec_uaddr",
-	"pselect6": "readfds=inp_uaddr writefds=outp_uaddr exceptfds=exp_uaddr timeout=tsp_uaddr sigmask=sig", "readlinkat": "path=pathname", "reboot": "magic=magic1",
+	"pselect6": "readfds=inp_uaddr writefds=outp_uaddr exceptfds=exp_uaddr timeout=tsp_uaddr sigmask=sig_uaddr", "readlinkat": "path=pathname", "reboot": "magic=magic1",
 	"recvfrom": "s=fd buf_uaddr=ubuf_uaddr len=size addrlen_uaddr=addr_len_uaddr", "recvmsg": "s=fd", "recvmmsg": "s=fd", "sendmsg": "s=fd", "sendmmsg": "s=fd", "shutdown": "s=fd",
 	"sendto": "s=fd buf_uaddr=buff_uaddr to_uaddr=addr_uaddr tolen=addr_len", "removexattr": "path=pathname name_str=name_", "setxattr": "path=pathname name_str=name_",
 	"rt_sigpending": "set_uaddr=uset_uaddr", "rt_sigprocmask": "set_uaddr=nset_uaddr oldset_uaddr=oset_uaddr", "rt_sigsuspend": "set_uaddr=unewset_uaddr", "rt_tgsigqueueinfo": "tid=pid",

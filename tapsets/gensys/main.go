@@ -174,7 +174,7 @@ func enter(b *bytes.Buffer, c *syscalls.Call) {
 			name = n
 		}
 		fn, known := texts[key]
-		if !known {
+		if !known && (a.Name != "sig" || a.Type == "int") { // the sig of rseq is a signature
 			fn = texts["."+a.Name]
 		}
 		count, buffer := buffers[key]
@@ -199,16 +199,16 @@ func enter(b *bytes.Buffer, c *syscalls.Call) {
 		case ptr:
 			set(name+"_uaddr", val)
 			show("0x%x", name+"_uaddr")
-		case key == "mmap.fd":
-			set(name, "$fd << 32 >> 32")
+		case signed(&a) || key == "mmap.fd":
+			set(name, val+" << 32 >> 32")
 			show("%d", name)
 		case a.Type == "umode_t" || key == "umask.mask":
 			set(name, val)
 			show("%#o", name)
-		case (strings.HasPrefix(a.Type, "unsigned long") || a.Type == "aio_context_t") && !strings.Contains("len length size count nr_pages pages maxnode vlen liovcnt riovcnt", strings.TrimSuffix(name, "_")):
+		case (strings.HasPrefix(a.Type, "unsigned long") || key == "rseq.sig" || a.Type == "aio_context_t") && !strings.Contains("len length size count nr_pages pages maxnode vlen liovcnt riovcnt", strings.TrimSuffix(name, "_")):
 			set(legal(name), val)
 			show("0x%x", legal(name))
-		case strings.Contains(a.Type, "unsigned") || a.Type == "size_t" || strings.HasPrefix(strings.TrimPrefix(a.Type, "__"), "u") && a.Type != "uid_t":
+		case strings.Contains(a.Type, "unsigned") || a.Type == "size_t" || strings.HasPrefix(strings.TrimPrefix(a.Type, "__"), "u"):
 			set(legal(name), val)
 			show("%u", legal(name))
 		default:
@@ -238,6 +238,20 @@ func enter(b *bytes.Buffer, c *syscalls.Call) {
 	b.Write(body.Bytes())
 	b.WriteString("}\n")
 }
+
+// signed reports whether a takes -1, of 32 bits, though the kernel declares it without a sign: descriptors, which
+// programs get as -1 where they could not be opened, and users and groups, of which -1 leaves one as it is.
+func signed(a *syscalls.Arg) bool {
+	switch a.Type {
+	case "uid_t", "gid_t", "qid_t":
+		return true
+	case "unsigned int", "unsigned long":
+		return descriptor.MatchString(a.Name)
+	}
+	return false
+}
+
+var descriptor = regexp.MustCompile(`^(fd|ufd|fildes|filedes|oldfd|newfd|fs_fd|mount_fd|fd1|fd2|fdin|fdout|epfd|ringfd)$`)
 
 // legal is a name that is no word of the language.
 func legal(s string) string {
