@@ -12,6 +12,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // File is a file that is held open while probes are put into it: the kernel is given the
@@ -52,7 +53,7 @@ func (f *File) IsGo() (bool, error) {
 		return false, err
 	}
 	defer r.Close()
-	e, err := elf.NewFile(r)
+	e, err := foreign.ELF(r)
 	if err != nil {
 		return false, fmt.Errorf("not an ELF file: %w", err)
 	}

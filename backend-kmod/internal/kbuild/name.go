@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Modules are built under one name and get their own when they are loaded or written out: the same script is then
@@ -23,7 +25,7 @@ func Rename(ko []byte, name string) ([]byte, error) {
 	if len(name) == 0 || len(name) > MaxName {
 		return nil, fmt.Errorf("module name of %d bytes", len(name))
 	}
-	f, err := elf.NewFile(bytes.NewReader(ko))
+	f, err := foreign.ELF(bytes.NewReader(ko))
 	if err != nil {
 		return nil, fmt.Errorf("built module: %w", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"compress/flate"
 	"crypto/sha256"
-	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -168,7 +167,7 @@ func Look(path string) (Traced, error) {
 		return Traced{}, err
 	}
 	t := Traced{Path: path, Size: st.Size()}
-	if e, err := elf.NewFile(f); err == nil {
+	if e, err := foreign.ELF(f); err == nil {
 		for _, name := range []string{".note.gnu.build-id", ".note.go.buildid"} {
 			if s := e.Section(name); s != nil && s.FileSize < 4096 {
 				if b, err := s.Data(); err == nil && len(b) > 16 {

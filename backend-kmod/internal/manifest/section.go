@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // section is the name of the module's section that holds the manifest. It is not loaded into the kernel.
@@ -21,7 +23,7 @@ var ErrNone = errors.New("it was not made by gostap, or has lost what it carried
 // Attach gives a copy of a module with data in a section of its own: the data, a longer table of section names and the
 // table of sections with one more entry go behind what was there.
 func Attach(ko, data []byte) ([]byte, error) {
-	f, err := elf.NewFile(bytes.NewReader(ko))
+	f, err := foreign.ELF(bytes.NewReader(ko))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ type Module struct {
 
 // Read looks into a .ko. The error is ErrNone if it is a module without a manifest.
 func Read(ko []byte) (m Module, err error) {
-	f, err := elf.NewFile(bytes.NewReader(ko))
+	f, err := foreign.ELF(bytes.NewReader(ko))
 	if err != nil || f.Type != elf.ET_REL {
 		return m, errors.New("it is no kernel module")
 	}

@@ -259,7 +259,9 @@ func readAbbrevs(r *reader, key abbrevKey) (*abbrevTable, error) {
 				a.fixed += n
 			}
 			a.wanted = a.wanted || f.slot != noSlot
-			a.fields = append(a.fields, f)
+			if a.fields = append(a.fields, f); len(a.fields) > maxAttributes {
+				return nil, fmt.Errorf("more than %d attributes", maxAttributes)
+			}
 		}
 		if code < maxDenseAbbrev && code <= uint64(len(t.dense))+64 {
 			for uint64(len(t.dense)) <= code {

@@ -97,6 +97,9 @@ func (d *Data) typeEntry(off dwarf.Offset) (typeEntry, error) {
 	if err != nil {
 		return typeEntry{}, err
 	}
+	if _, err := u.abbrevs(); err != nil { // debug/dwarf takes any
+		return typeEntry{}, err
+	}
 	r := d.d.Reader()
 	r.Seek(off)
 	e, err := r.Next()

@@ -24,6 +24,10 @@ type Data struct {
 	unitsOK  bool
 	pcs      pcIndex
 
+	// what is kept, see limits.go
+	treeOwners, rowOwners []*Unit
+	treesHeld, rowsHeld   int
+
 	abbrevs map[abbrevKey]*abbrevTable
 	types   map[dwarf.Offset]*types.Ctype
 	named   map[string]dwarf.Offset // types found by name; 0 for those that do not exist
@@ -49,6 +53,9 @@ func (f *File) openData() (d *Data, err error) {
 	}
 	d = &Data{f: f, src: src, types: map[dwarf.Offset]*types.Ctype{}}
 	src.Prefetch(".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_addr", ".debug_rnglists", ".debug_loclists", ".debug_ranges", ".debug_loc", ".debug_str_offsets")
+	if _, err := d.Units(); err != nil { // debug/dwarf reads their headers without a limit
+		return nil, err
+	}
 	// An uncompressed .debug_line costs nothing; a compressed one waits for Unit.Rows.
 	var line []byte
 	if src.HasSection(".debug_line") && !src.compressed(".debug_line") {
@@ -82,6 +89,12 @@ func (f *File) newDwarf(line []byte) (*dwarf.Data, error) {
 		b, err := f.optional(".debug_" + n)
 		if err != nil {
 			return nil, err
+		}
+		if n == "abbrev" && len(b) > maxAbbrevSection {
+			return nil, fmt.Errorf("%s: %w: %d MB of abbreviations", f.path, ErrCorrupt, len(b)>>20)
+		}
+		if (n == "str" || n == "line_str") && longName(b) {
+			return nil, fmt.Errorf("%s: %w: a name in .debug_%s has more than %d bytes", f.path, ErrCorrupt, n, 1<<20)
 		}
 		sec[n] = b
 	}

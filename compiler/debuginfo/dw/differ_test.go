@@ -25,6 +25,12 @@ func programs(t *testing.T) []string {
 
 // The scanner sees the entries that debug/dwarf sees.
 func TestScanDiffers(t *testing.T) {
+	ranges := 0
+	defer func() {
+		if ranges < 1000 {
+			t.Errorf("only %d ranges", ranges)
+		}
+	}()
 	for _, path := range programs(t) {
 		d := openDwarf(t, path)
 		units, err := d.Units()
@@ -67,6 +73,12 @@ func TestScanDiffers(t *testing.T) {
 					t.Fatalf("%s: entry %#x %v %q depth %d low %#x, scanner has %#x %v %q depth %d low %#x", path, e.Offset, e.Tag, name, depth, low,
 						s.off, s.a.tag, s.str(slotName), s.depth, gotLow)
 				}
+				own, err1 := u.rangesOf(e)
+				std, err2 := d.d.Ranges(e)
+				if err1 != nil || err2 != nil || !slices.Equal(own, std) {
+					t.Fatalf("%s: ranges of %#x: %x %v, debug/dwarf has %x %v", path, e.Offset, own, err1, std, err2)
+				}
+				ranges += len(own)
 				n++
 				if e.Children {
 					depth++

@@ -37,6 +37,7 @@ type File struct {
 	buildID string
 
 	mu       sync.Mutex // guards sections: they are inflated in parallel
+	inflated uint64     // bytes of those that were
 	sections map[string][]byte
 	secErr   map[string]error
 
@@ -168,7 +169,7 @@ func (f *File) parse() (err error) {
 	default:
 		return fmt.Errorf("%w: it is %v", debuginfo.ErrNotELF, t)
 	}
-	f.elf, err = elf.NewFile(bytes.NewReader(f.mem))
+	f.elf, err = foreign.ELF(bytes.NewReader(f.mem))
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: the file is cut short", debuginfo.ErrNotELF)
 	}

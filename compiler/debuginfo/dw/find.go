@@ -111,6 +111,7 @@ func (f *finder) prune(u *Unit, links, inlined int) {
 type link struct{ from, to dwarf.Offset }
 
 type finder struct {
+	text    int // bytes of the names
 	match   func([]byte) bool
 	names   map[dwarf.Offset]string // matching functions
 	links   []link                  // functions that have their name from another entry
@@ -143,6 +144,10 @@ func (f *finder) unit(u *Unit) error {
 			}
 			if r.Name != "" {
 				f.names[s.off] = r.Name
+				f.text += len(r.Name)
+			}
+			if f.text > maxNames || len(f.funcs)+len(f.links)+len(f.inlined) > maxRefs {
+				return u.d.corrupt("more than %d functions and copies", maxRefs)
 			}
 			if r.Low, r.HasCode = s.addr(slotLow); !r.HasCode && s.has(slotRanges) {
 				t, err := u.d.Entry(s.off)

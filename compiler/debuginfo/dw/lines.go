@@ -22,7 +22,7 @@ type Row struct {
 	Stmt, PrologueEnd, End bool
 }
 
-const maxRows = 1 << 23
+const maxRows = 1 << 22
 
 // Rows gives the line table of u. Within a sequence (up to a row with End) addresses grow;
 // sequences may come in any order. It is shared: do not change it.
@@ -31,6 +31,9 @@ func (u *Unit) Rows() (rows []Row, err error) {
 	if !u.rowsOK {
 		u.rowsOK = true
 		u.rows, u.rowsErr = u.readRows()
+		rows, err = u.rows, u.rowsErr
+		u.d.keepRows(u)
+		return rows, err
 	}
 	return u.rows, u.rowsErr
 }
@@ -97,6 +100,9 @@ func (u *Unit) lineReader() (*dwarf.LineReader, error) {
 	}
 	d, err := u.d.withLines()
 	if err != nil {
+		return nil, err
+	}
+	if err := u.checkLineHeader(); err != nil {
 		return nil, err
 	}
 	lr, err := d.LineReader(e)

@@ -3,6 +3,7 @@ package dw
 import (
 	"debug/elf"
 	"errors"
+	"fmt"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 )
@@ -96,6 +97,9 @@ func (f *File) slots() (names map[uint64]string, err error) {
 		return nil, err
 	}
 	const symSize, relaSize = 24, 24
+	if len(strs) > maxSymbolText || len(tab)/symSize > maxSymbolCount {
+		return nil, fmt.Errorf("%s: %w: %d MB of names of dynamic symbols", f.path, ErrCorrupt, len(strs)>>20)
+	}
 	text := string(strs)
 	slots := map[uint64]string{}
 	for _, section := range []string{".rela.plt", ".rela.dyn"} {

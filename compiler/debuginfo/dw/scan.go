@@ -251,14 +251,18 @@ func (s *scanner) str(k slot) []byte {
 	return cbytes(b, v.n)
 }
 
-// cbytes is the NUL-terminated string at off, without the NUL.
+// cbytes is the NUL-terminated string at off, without the NUL; nil if it is longer than any name is.
 func cbytes(b []byte, off uint64) []byte {
 	if off >= uint64(len(b)) {
 		return nil
 	}
 	b = b[off:]
+	b = b[:min(len(b), maxName)]
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		return b[:i]
+	}
+	if len(b) == maxName {
+		return nil
 	}
 	return b
 }

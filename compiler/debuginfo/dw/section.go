@@ -10,7 +10,7 @@ import (
 )
 
 // Inflating stops at this many times the compressed size: zlib cannot exceed 1032, and real
-// debug sections stay under 20. It bounds what a hostile header can make us allocate.
+// debug sections stay under 20. It bounds what a hostile header can make us allocate, with spend.
 const maxInflate = 2048
 
 // HasSection reports whether the file has the section, compressed or not.
@@ -113,7 +113,7 @@ func (f *File) load(name string) (b []byte, err error) {
 		if len(raw) < 12 || string(raw[:4]) != "ZLIB" {
 			return nil, fmt.Errorf("%w: bad .zdebug header", ErrCorrupt)
 		}
-		return inflate(binary.BigEndian.Uint64(raw[4:]), raw[12:])
+		return f.inflate(binary.BigEndian.Uint64(raw[4:]), raw[12:])
 	}
 	if s.Flags&elf.SHF_COMPRESSED == 0 {
 		return raw, nil
@@ -124,17 +124,20 @@ func (f *File) load(name string) (b []byte, err error) {
 	size := le64(raw[8:]) // Elf64_Chdr: type, reserved, size, addralign
 	switch t := elf.CompressionType(le32(raw)); t {
 	case elf.COMPRESS_ZLIB:
-		return inflate(size, raw[24:])
+		return f.inflate(size, raw[24:])
 	case elf.COMPRESS_ZSTD:
-		return readBounded(s.Open(), size, uint64(len(raw)))
+		return f.readBounded(s.Open(), size, uint64(len(raw)))
 	default:
 		return nil, fmt.Errorf("compressed with %v, which is not supported", t)
 	}
 }
 
-func inflate(size uint64, raw []byte) ([]byte, error) {
+func (f *File) inflate(size uint64, raw []byte) ([]byte, error) {
 	if size > uint64(len(raw))*maxInflate+1<<20 {
 		return nil, fmt.Errorf("%w: %d bytes cannot hold %d", ErrCorrupt, len(raw), size)
+	}
+	if err := f.spend(size); err != nil {
+		return nil, err
 	}
 	b := make([]byte, size)
 	if err := inflateZlib(b, raw); err != nil {
@@ -144,9 +147,12 @@ func inflate(size uint64, raw []byte) ([]byte, error) {
 }
 
 // readBounded reads exactly size bytes, which must be believable for from compressed ones.
-func readBounded(r io.Reader, size, from uint64) ([]byte, error) {
+func (f *File) readBounded(r io.Reader, size, from uint64) ([]byte, error) {
 	if size > from*maxInflate+1<<20 {
 		return nil, fmt.Errorf("%w: %d bytes cannot hold %d", ErrCorrupt, from, size)
+	}
+	if err := f.spend(size); err != nil {
+		return nil, err
 	}
 	b := make([]byte, size)
 	if _, err := io.ReadFull(r, b); err != nil {

@@ -3,6 +3,8 @@ package dw
 import (
 	"cmp"
 	"debug/elf"
+	"errors"
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -35,8 +37,9 @@ func (s Symbol) Code() bool {
 type symbolTable struct {
 	done   bool
 	err    error
-	all    []Symbol // by address, then size (largest first), then name
-	byName map[string][]int32
+	all    []Symbol         // by address, then size (largest first), then name
+	byName map[string]int32 // the first of that name, + 1
+	next   []int32          // the next of the same name, + 1
 }
 
 // Symbols lists the defined symbols of .symtab (of the file, else of its detached debug file) and
@@ -61,15 +64,21 @@ func (f *File) readSymbols() ([]Symbol, error) {
 		if err != nil {
 			return nil
 		}
+		if len(tab)/24 > maxSymbolCount || len(sb) > maxSymbolText {
+			return fmt.Errorf("%s: %w: %d symbols with %d MB of names", g.path, ErrCorrupt, len(tab)/24, len(sb)>>20)
+		}
 		all = append(all, parseSymbols(tab, string(sb), g.elf.Sections)...)
 		return nil
 	}
+	var err error
 	if f.HasSection(".symtab") {
-		add(f, ".symtab", ".strtab")
+		err = add(f, ".symtab", ".strtab")
 	} else if d := f.detached(); d != nil {
-		add(d, ".symtab", ".strtab")
+		err = add(d, ".symtab", ".strtab")
 	}
-	add(f, ".dynsym", ".dynstr")
+	if err := errors.Join(err, add(f, ".dynsym", ".dynstr")); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(all, func(a, b Symbol) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(b.Size, a.Size), strings.Compare(a.Name, b.Name))
 	})
@@ -157,14 +166,15 @@ func (f *File) SymbolAt(addr uint64) (Symbol, bool) {
 func (f *File) SymbolsNamed(name string) []Symbol {
 	all, _ := f.Symbols()
 	if f.syms.byName == nil {
-		f.syms.byName = make(map[string][]int32, len(all))
-		for i := range all {
-			f.syms.byName[all[i].Name] = append(f.syms.byName[all[i].Name], int32(i))
+		f.syms.byName, f.syms.next = make(map[string]int32, len(all)), make([]int32, len(all))
+		for i := len(all) - 1; i >= 0; i-- {
+			f.syms.next[i] = f.syms.byName[all[i].Name]
+			f.syms.byName[all[i].Name] = int32(i) + 1
 		}
 	}
 	var out []Symbol
-	for _, i := range f.syms.byName[name] {
-		out = append(out, all[i])
+	for i := f.syms.byName[name]; i > 0; i = f.syms.next[i-1] {
+		out = append(out, all[i-1])
 	}
 	return out
 }

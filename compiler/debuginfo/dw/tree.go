@@ -11,7 +11,7 @@ import (
 // about 30 levels, the largest function 60,000 entries.
 const (
 	maxDepth   = 200
-	maxEntries = 1 << 20
+	maxEntries = 1 << 18
 	maxOrigins = 8
 )
 
@@ -99,16 +99,16 @@ func (u *Unit) Tree(off dwarf.Offset) (t *godwarf.Tree, err error) {
 	if t := u.trees[off]; t != nil {
 		return t, nil
 	}
+	if _, err := u.abbrevs(); err != nil { // debug/dwarf takes any
+		return nil, err
+	}
 	r := u.d.d.Reader()
 	r.Seek(off)
 	l := treeLoader{u: u, r: r, aux: u.d.d.Reader()}
 	if t, err = l.load(0); err != nil {
 		return nil, err
 	}
-	if u.trees == nil || len(u.trees) >= 64 {
-		u.trees = map[dwarf.Offset]*godwarf.Tree{}
-	}
-	u.trees[off] = t
+	u.keepTree(t, l.n)
 	return t, nil
 }
 
@@ -116,7 +116,8 @@ type treeLoader struct {
 	u   *Unit
 	r   *dwarf.Reader
 	aux *dwarf.Reader // follows origins
-	n   int
+	n   int           // entries
+	txt int           // bytes of text in them
 }
 
 // load reads the next entry and what is below it; nil at the end of a list.
@@ -141,11 +142,16 @@ func (l *treeLoader) load(depth int) (*godwarf.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.n += len(full.more)
+	if l.txt += textOf(full); l.txt > maxTreeText {
+		return nil, l.u.d.corrupt("function with more than %d MB of names", maxTreeText>>20)
+	}
 	t := &godwarf.Tree{Entry: full, Tag: e.Tag, Offset: e.Offset}
-	t.Ranges, err = l.u.d.entryRanges(e)
+	t.Ranges, err = l.u.entryRanges(e)
 	if err != nil {
 		return nil, err
 	}
+	l.n += len(t.Ranges) / 16
 	if len(t.Ranges) > 0 {
 		full.base, full.hasBase = t.Ranges[0][0], true
 	}
@@ -169,15 +175,11 @@ func (l *treeLoader) load(depth int) (*godwarf.Tree, error) {
 }
 
 // entryRanges gives the address ranges of one entry, none for entries without code.
-func (d *Data) entryRanges(e *dwarf.Entry) ([][2]uint64, error) {
+func (u *Unit) entryRanges(e *dwarf.Entry) ([][2]uint64, error) {
 	if e.Val(dwarf.AttrLowpc) == nil && e.Val(dwarf.AttrRanges) == nil {
 		return nil, nil
 	}
-	r, err := d.d.Ranges(e)
-	if err != nil {
-		return nil, d.corrupt("ranges of entry %#x: %v", e.Offset, err)
-	}
-	return r, nil
+	return u.rangesOf(e)
 }
 
 // normalize sorts ranges, drops empty ones and joins those that touch.
@@ -247,7 +249,11 @@ func (d *Data) Entry(off dwarf.Offset) (t *godwarf.Tree, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rs, err := d.entryRanges(e)
+	u, err := d.UnitOf(off)
+	if err != nil {
+		return nil, err
+	}
+	rs, err := u.entryRanges(e)
 	if len(rs) > 0 {
 		full.base, full.hasBase = rs[0][0], true
 	}

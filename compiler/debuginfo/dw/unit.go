@@ -84,10 +84,8 @@ func (u *Unit) load() (err error) {
 	if v, ok := e.Val(dwarf.AttrLoclistsBase).(int64); ok {
 		u.bases.loclists, u.bases.hasLoclst = uint64(v), true
 	}
-	if u.ranges, err = u.d.d.Ranges(e); err != nil {
-		return u.d.corrupt("ranges of unit at %#x: %v", u.Off, err)
-	}
-	return nil
+	u.ranges, err = u.rangesOf(e)
+	return err
 }
 
 func (u *Unit) str(a dwarf.Attr) string {
@@ -213,7 +211,9 @@ func (d *Data) scanUnits() (units []*Unit, err error) {
 			return nil, d.corrupt("unit header at %#x is cut short", u.Off)
 		}
 		u.Die = dwarf.Offset(b.off)
-		units = append(units, u)
+		if units = append(units, u); len(units) > maxUnits {
+			return nil, d.corrupt("more than %d units", maxUnits)
+		}
 		b.off = end
 	}
 	return units, nil

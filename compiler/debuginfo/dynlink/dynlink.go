@@ -109,7 +109,7 @@ func (s *Search) read(path string, by *object) (*object, error) {
 		return nil, err
 	}
 	defer file.Close()
-	f, err := elf.NewFile(file)
+	f, err := foreign.ELF(file)
 	if err != nil {
 		return nil, err
 	}

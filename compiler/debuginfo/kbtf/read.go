@@ -52,7 +52,7 @@ func HasBTF(path string) bool {
 		return false
 	}
 	if string(b[:]) == elf.ELFMAG {
-		e, err := elf.NewFile(f)
+		e, err := foreign.ELF(f)
 		return err == nil && e.Section(".BTF") != nil
 	}
 	return le.Uint16(b[:]) == btfMagic
@@ -76,7 +76,7 @@ func mapOrRead(f *os.File, path string, size int64) ([]byte, error) {
 }
 
 func fromELF(f *os.File, path string, base *blob) (x *blob, err error) {
-	e, err := elf.NewFile(f)
+	e, err := foreign.ELF(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -141,7 +141,7 @@ func readSymbols(path string) (*Symbols, error) {
 
 // elfSymbols makes the table of an ELF file with symbols, a vmlinux.
 func elfSymbols(f *os.File, path string) (*Symbols, error) {
-	e, err := elf.NewFile(f)
+	e, err := foreign.ELF(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -181,7 +181,7 @@ func HasSymbols(path string) bool {
 	b := make([]byte, 256)
 	n, _ := f.ReadAt(b, 0)
 	if b = b[:n]; bytes.HasPrefix(b, []byte(elf.ELFMAG)) {
-		e, err := elf.NewFile(f)
+		e, err := foreign.ELF(f)
 		return err == nil && e.SectionByType(elf.SHT_SYMTAB) != nil
 	}
 	_, err = newSymbols(b)

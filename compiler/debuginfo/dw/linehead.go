@@ -1,0 +1,83 @@
+package dw
+
+import (
+	"debug/dwarf"
+	"errors"
+)
+
+// checkLineHeader looks at the header of the line program of u before debug/dwarf does, which makes room for as many files as a
+// header of DWARF 5 claims to have (DWARF 5, 6.2.4). Anything else that is wrong there is left to it.
+func (u *Unit) checkLineHeader() error {
+	e, err := u.Entry()
+	if err != nil {
+		return err
+	}
+	at, ok := e.Val(dwarf.AttrStmtList).(int64)
+	if !ok {
+		return nil
+	}
+	sec, err := u.d.src.optional(".debug_line")
+	if err != nil || at < 0 || at >= int64(len(sec)) {
+		return err
+	}
+	r := &reader{b: sec, off: int(at)}
+	n, dwarf64 := r.unitLength()
+	if n < uint64(len(sec)-r.off) {
+		r.b = sec[:r.off+int(n)]
+	}
+	if r.u16() < 5 {
+		return nil
+	}
+	r.skip(2) // sizes of an address and of a segment selector
+	r.offset(dwarf64)
+	r.skip(5) // up to the line range
+	if ops := int(r.u8()); ops > 0 {
+		r.skip(ops - 1)
+	}
+	for _, what := range []string{"folders", "files"} {
+		var forms []uint16
+		for i := int(r.u8()); i > 0; i-- {
+			r.uleb()
+			forms = append(forms, uint16(r.uleb()))
+		}
+		count := r.uleb()
+		switch {
+		case r.err != nil:
+			return nil
+		// Each takes a byte at least, so that there cannot be more than bytes. (Without any form they take none, and are none.)
+		case count > uint64(len(r.b)-r.off), count > 0 && len(forms) == 0:
+			return u.d.corrupt("line table of unit at %#x claims to have %d %s", u.Off, count, what)
+		}
+		if what == "files" {
+			return nil
+		}
+		for ; count > 0 && r.err == nil; count-- {
+			for _, f := range forms {
+				if err := skipLineForm(r, f, dwarf64); err != nil {
+					return nil
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// skipLineForm skips a value in one of the forms that line tables have.
+func skipLineForm(r *reader, form uint16, dwarf64 bool) error {
+	switch form {
+	case formString:
+		for r.err == nil && r.u8() != 0 {
+		}
+	case formBlock:
+		r.block(r.uleb())
+	case formUdata:
+		r.uleb()
+	default:
+		n := fixedSize(form, 8, dwarf64, 5)
+		if n < 0 {
+			return errors.New("a form that line tables do not have")
+		}
+		r.skip(n)
+	}
+	return r.err
+}
