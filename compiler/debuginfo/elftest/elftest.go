@@ -5,7 +5,7 @@ package elftest
 
 import (
 	"bytes"
-	"compress/zlib"
+	"compress/flate"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -42,22 +42,34 @@ func Set(img []byte, name string, data []byte, flags elf.SectionFlag) ([]byte, e
 	return append(out, data...), nil
 }
 
-// Bomb is the contents of a compressed section that has size bytes of b when it is inflated.
-func Bomb(size int64, b byte) []byte {
-	var out bytes.Buffer
-	head := make([]byte, 24)
-	le.PutUint32(head, uint32(elf.COMPRESS_ZLIB))
-	le.PutUint64(head[8:], uint64(size))
-	le.PutUint64(head[16:], 1)
-	out.Write(head)
-	z := zlib.NewWriter(&out)
+// Bomb is the contents of a compressed section that has size MB of b when it is inflated: the same block again and again.
+func Bomb(size int, b byte) []byte {
 	chunk := bytes.Repeat([]byte{b}, 1<<20)
-	for ; size > 0; size -= int64(len(chunk)) {
-		chunk = chunk[:min(int64(len(chunk)), size)]
-		z.Write(chunk)
+	var part bytes.Buffer
+	w, _ := flate.NewWriter(&part, flate.BestCompression)
+	block := func() []byte {
+		part.Reset()
+		w.Write(chunk)
+		w.Flush()
+		return bytes.Clone(part.Bytes())
 	}
-	z.Close()
-	return out.Bytes()
+	first, again := block(), block()
+	out := make([]byte, 24, 26+len(again)*size)
+	le.PutUint32(out, uint32(elf.COMPRESS_ZLIB))
+	le.PutUint64(out[8:], uint64(size)<<20)
+	le.PutUint64(out[16:], 1)
+	out = append(out, 0x78, 0x9c)
+	out = append(out, first...)
+	for range size - 1 {
+		out = append(out, again...)
+	}
+	out = append(out, 1, 0, 0, 0xff, 0xff) // a last block without contents
+	// The checksum (RFC 1950, 8.2) of n equal bytes.
+	const mod = 65521
+	n, c := uint64(size)<<20, uint64(b)
+	lo := (1 + n%mod*c) % mod
+	hi := (n + c*(n%mod*((n+1)%mod)%mod*((mod+1)/2)%mod)) % mod
+	return binary.BigEndian.AppendUint32(out, uint32(hi<<16|lo))
 }
 
 // Section gives the bytes of a section as they lie in the file, which share memory with img; nil if there is none.
