@@ -172,12 +172,15 @@ type Caller struct {
 	Of *debuginfo.Func
 }
 
-// CallersKey tells sites apart whose Callers differ.
+// CallersKey tells sites apart whose Callers or guards differ.
 func (s *Site) CallersKey() string {
-	if s.Callers == nil {
+	if s.Callers == nil && s.At.Guard == nil {
 		return ""
 	}
 	var b strings.Builder
+	for _, g := range s.At.Guard {
+		fmt.Fprintf(&b, "!%s", g)
+	}
 	for _, w := range s.Callers {
 		b.WriteString("|")
 		for _, c := range w {

@@ -99,3 +99,15 @@ func trace(tb testing.TB, dir string, env []string, args ...string) (stdout, std
 	err = cmd.Run()
 	return o.String(), e.String(), err
 }
+
+// try runs a command in dir for its success alone.
+func try(dir string, env []string, name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}

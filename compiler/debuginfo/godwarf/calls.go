@@ -6,6 +6,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/debuginfo/x86"
 	"github.com/gostap/gostap/compiler/loc"
 )
@@ -27,7 +28,15 @@ func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 	}
 	entry := im.tab.Entry(i)
 	end := entry + uint64(len(code))
+	st := im.stand(f)
+	var inl []pclntab.Inlined
+	if st != nil {
+		inl, _ = im.tab.Inlined(i)
+	}
 	err = x86.Walk(code, entry, func(pc uint64, in x86.Inst) bool {
+		if st != nil && !st.inside(inl, pc) {
+			return true // what the wrapper itself calls
+		}
 		c := debuginfo.Call{PC: pc, Ret: pc + uint64(in.Len)}
 		switch in.Kind {
 		case x86.Call:
@@ -59,12 +68,13 @@ func (im *Image) Copies(f *debuginfo.Func) (out []debuginfo.Copy, err error) {
 	if !ok {
 		return nil, nil
 	}
+	st := im.stand(f)
 	for n, c := range calls {
-		if len(c.Ranges) == 0 {
+		if len(c.Ranges) == 0 || st != nil && n == st.call {
 			continue
 		}
 		copied := debuginfo.Copy{InlineSite: im.inlineSite(host, calls, n)}
-		for p := c.Parent; p >= 0 && p < len(calls) && len(copied.Into) < len(calls); p = calls[p].Parent {
+		for p := c.Parent; p >= 0 && p < len(calls) && (st == nil || p != st.call) && len(copied.Into) < len(calls); p = calls[p].Parent {
 			copied.Into = append(copied.Into, im.inlinedFunc(host, calls, p).Name)
 		}
 		if im.HasTypes() {

@@ -46,6 +46,8 @@ type Image struct {
 	firsts  map[int]string             // the first file of each inlined call's own code in function hostOf
 	spread  map[string]*debuginfo.Func // functions that there are inlined copies of only, by name
 
+	stands map[int]*stand // what wrappers stand for, nil for those that only call
+
 	lookups int              // names looked for by namedFunc
 	byName  map[string]int32 // functions by name, once there were many of those
 }

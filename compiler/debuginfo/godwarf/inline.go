@@ -44,15 +44,13 @@ func (im *Image) inlined(p *pattern) ([]*debuginfo.InlineSite, error) {
 	match := func(name []byte) bool { return p.match(name) && !wrapperSuffix(name) }
 	var sites []*debuginfo.InlineSite
 	for _, host := range im.tab.SelectInlined(match) {
-		if im.wrapper(host) {
-			continue
-		}
 		calls, ok := im.tab.Inlined(host)
 		if !ok {
 			continue
 		}
+		st := im.standOf(host) // what is its own code is not inlined
 		for n, c := range calls {
-			if len(c.Ranges) > 0 && match([]byte(c.Name)) {
+			if len(c.Ranges) > 0 && match([]byte(c.Name)) && (st == nil || st.call != n) {
 				sites = append(sites, im.inlineSite(host, calls, n))
 			}
 		}

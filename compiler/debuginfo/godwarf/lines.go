@@ -95,6 +95,12 @@ func (im *Image) instances(host int, p *pattern, fileOK func(string) bool, unmar
 		in, seen := byIndex[n]
 		if !seen {
 			in = &instance{host: host, inline: n}
+			if n < 0 && im.wrapper(host) && (p == nil || p.text != im.tab.Name(host)) {
+				if st := im.standOf(host); st == nil || st.call >= 0 {
+					byIndex[n] = nil // the line of the call that it was made for
+					continue
+				}
+			}
 			switch {
 			case n < 0:
 				in.name, in.start = im.tab.Name(host), im.tab.StartLine(host)
@@ -180,18 +186,14 @@ func (im *Image) bodies(q debuginfo.LineQuery, p *pattern, unmarked bool) ([]*in
 	var hosts []int
 	if p != nil {
 		hosts = im.indexes(p)
-		for _, h := range im.tab.SelectInlined(p.match) {
-			if !im.wrapper(h) {
-				hosts = append(hosts, h)
-			}
-		}
+		hosts = append(hosts, im.tab.SelectInlined(p.match)...)
 		slices.Sort(hosts)
 		hosts = slices.Compact(hosts)
 		if len(hosts) == 0 {
 			return nil, im.noFunc(p)
 		}
 	} else {
-		hosts = slices.DeleteFunc(im.tab.SelectFiles(func(n []byte) bool { return dw.MatchFile(string(n), q.File) }), im.wrapper)
+		hosts = im.tab.SelectFiles(func(n []byte) bool { return dw.MatchFile(string(n), q.File) })
 	}
 	files := map[string]bool{}
 	ok := func(file string) bool {

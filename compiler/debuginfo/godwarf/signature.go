@@ -30,6 +30,15 @@ type signature struct {
 	layout          goabi.Layout
 	// paramsErr and resultsErr say why the layout cannot be relied on.
 	paramsErr, resultsErr error
+
+	// wrapped is the same of the method that a wrapper stands for, or wrappedErr.
+	wrapped    *signature
+	wrappedErr error
+	// stands: it is that of a wrapper, with the names of the method. wrapperRecv is the type of the wrapper's receiver, and kind
+	// how it leads to the method's.
+	stands      bool
+	kind        wrapperKind
+	wrapperRecv *types.Ctype
 }
 
 type sigVar struct {

@@ -81,6 +81,9 @@ func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 	if err != nil {
 		return s, err
 	}
+	if st := im.stand(f); st != nil {
+		return im.standEntry(st)
+	}
 	e, err := im.entry(i)
 	if err != nil {
 		return s, err
@@ -105,7 +108,11 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 		if x.Tail {
 			kind = debuginfo.AtTail
 		}
-		sites = append(sites, im.site(i, x.PC, kind))
+		s := im.site(i, x.PC, kind)
+		if st := im.stand(f); st != nil {
+			s.Func = f
+		}
+		sites = append(sites, s)
 	}
 	if len(sites) == 0 {
 		return nil, &debuginfo.NoReturnError{Name: f.Name}

@@ -156,7 +156,13 @@ func (im *Image) view(s debuginfo.Site) (*view, error) {
 		return nil, err
 	}
 	v := &view{im: im, s: s, i: i, sig: sig}
-	v.s.Func = im.funcOf(i)
+	if st := im.stand(s.Func); st != nil && st.host == i {
+		if v.sig, err = im.wrapped(st, sig); err != nil {
+			return nil, err
+		}
+	} else {
+		v.s.Func = im.funcOf(i)
+	}
 	v.entry = im.atEntry(v.s)
 	v.cfa, _ = im.frame(i, s.PC)
 	v.env = im.env(i, sig, s.PC)
@@ -222,9 +228,13 @@ func (v *view) params() []*debuginfo.Var {
 		case v.s.Kind == debuginfo.AtReturn || v.s.Kind == debuginfo.AtTail:
 			x.Err = v.notLive(p.name, fmt.Sprintf("the function has returned; @entry($%s) is its value at the call", p.name))
 		case v.entry:
-			x.Place, x.Err = v.paramAtEntry(n)
+			if x.Place, x.Err = v.paramAtEntry(n); x.Err == nil && v.sig.stands && x.Place.Type != nil {
+				x.Type = x.Place.Type
+			}
 		case v.inMemory(n):
 			x.Place = v.sig.layout.Params[n].Place(v.cfa)
+		case p.entry == nil && v.sig.paramsErr != nil:
+			x.Err = v.notLive(p.name, v.sig.paramsErr.Error())
 		case p.entry == nil:
 			x.Err = v.notLive(p.name, "it is not described")
 		default:
@@ -244,6 +254,13 @@ func (v *view) inMemory(n int) bool {
 // paramAtEntry is the place of argument n where the caller put it.
 func (v *view) paramAtEntry(n int) (loc.Place, error) {
 	p := v.sig.params[n]
+	if n == 0 && v.sig.stands {
+		pl, _, err := v.sig.receiver(v.cfa)
+		if err != nil {
+			err = v.notLive(p.name, err.Error())
+		}
+		return pl, err
+	}
 	err := v.sig.paramsErr
 	if err == nil {
 		slot := v.sig.layout.Params[n]

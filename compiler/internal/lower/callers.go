@@ -9,9 +9,19 @@ import (
 )
 
 // fromCallers ends the handler, as one that has nothing to do, where the probed place was not come to in one of the ways that its sites
-// ask for, which are the same for all of them.
+// ask for, or a guard of theirs is 0; all of that is the same for all of them.
 func (f *fn) fromCallers(sites []*probe.Site) {
-	if len(sites) == 0 || sites[0].Callers == nil {
+	if len(sites) == 0 {
+		return
+	}
+	for _, p := range sites[0].At.Guard {
+		run, out := f.b.Block(), f.b.Block()
+		f.b.Branch(f.b.Bin(ir.OpNe, f.loc(p, nil), ir.I(0)), run, out)
+		f.b.SetBlock(out)
+		f.b.End()
+		f.to(run)
+	}
+	if sites[0].Callers == nil {
 		return
 	}
 	run, out := f.b.Block(), f.b.Block()

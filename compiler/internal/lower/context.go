@@ -43,6 +43,7 @@ type context struct {
 	abi       debuginfo.ABI
 	at        debuginfo.SiteKind
 	inProgram bool
+	wrapper   string // what the compiler calls the code, where that is not the function's own
 	// callArg is, at the entry of a system call, which of its arguments a script counts as the first; -1 elsewhere.
 	callArg int
 	// callReturn: a system call returns.
@@ -103,9 +104,9 @@ func newContext(s *probe.Site, n need) *context {
 	if n&needArgs != 0 {
 		c.abi, c.at, c.cfa = debuginfo.SysV, s.At.Kind, s.At.CFA
 		if s.At.Func != nil {
-			c.abi = s.At.Func.ABI
+			c.abi, c.wrapper = s.At.Func.ABI, s.At.Func.Wrapper
 		}
-		c.key += fmt.Sprintf("a{%d %d %s}", c.abi, c.at, c.cfa)
+		c.key += fmt.Sprintf("a{%d %d %s %t}", c.abi, c.at, c.cfa, c.wrapper != "")
 	}
 	return c
 }

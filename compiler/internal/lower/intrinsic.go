@@ -368,6 +368,11 @@ func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog,
 		}
 		return p, false
 	}
+	if f.ctx.wrapper != "" {
+		f.wrongContext(sp, "%s(): %s is also entered in %s, which the compiler made of it, where its arguments are elsewhere", called, f.ctx.site.Func, f.ctx.wrapper).
+			Hintf("$variables are known in both; function(ADDRESS) means the code at that address alone")
+		return p, false
+	}
 	if len(args) != 1 || args[0].Kind != ir.ValInt || args[0].Int < 1 {
 		f.wrongContext(sp, "%s() takes the number of an argument, counted from 1, as a constant", called)
 		return p, false

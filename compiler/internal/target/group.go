@@ -159,7 +159,7 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 			order = append(order, g)
 		}
 		g.p.Sites = append(g.p.Sites, s)
-		tail := s.Kind == probe.Uprobe && (s.At.Kind == debuginfo.AtInline || s.At.Kind == debuginfo.AtTail)
+		tail := s.Kind == probe.Uprobe && (s.At.Kind == debuginfo.AtInline || s.At.Kind == debuginfo.AtTail || wrapper(s) != "")
 		if g.soft = g.soft && (tail || w.bad != nil && undescribed(s)); g.soft && !tail {
 			g.undescribed = true
 		}
@@ -192,10 +192,18 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 
 // leftOut gathers the sites at which a handler cannot run.
 type leftOut struct {
-	tails, inlines       map[string]bool
-	whyTails, whyInlines string
-	unknown              map[string]bool // functions without a description
-	whyUnknown           string
+	tails, inlines, wrappers          map[string]bool
+	whyTails, whyInlines, whyWrappers string
+	unknown                           map[string]bool // functions without a description
+	whyUnknown                        string
+}
+
+// wrapper is the compiler's name of the code at s, where the function's body is in a wrapper.
+func wrapper(s *probe.Site) string {
+	if s.At.Func == nil {
+		return ""
+	}
+	return s.At.Func.Wrapper
 }
 
 // undescribed reports whether a wildcard found the function of s and the debug information has nothing about its variables.
@@ -228,6 +236,11 @@ func (l *leftOut) add(sites []*probe.Site, why *diag.Diagnostic) {
 				l.inlines, l.whyInlines = map[string]bool{}, why.Message
 			}
 			l.inlines[fmt.Sprintf("%s at %s:%d", s.Func, in.CallFile, in.CallLine)] = true
+		} else if w := wrapper(s); w != "" {
+			if l.wrappers == nil {
+				l.wrappers, l.whyWrappers = map[string]bool{}, why.Message
+			}
+			l.wrappers[w] = true
 		}
 	}
 }
@@ -243,6 +256,10 @@ func (l *leftOut) report(ds *diag.List, h *Handler) {
 	}
 	if len(l.tails) > 0 {
 		warnTails(ds, h.Req, l.tails, l.whyTails)
+	}
+	if len(l.wrappers) > 0 {
+		ds.Warnf(diag.Semantic, CodeInlineOut, h.Req.Span, "calls through code that the compiler made are left out (%s)", list(l.wrappers)).
+			Note(source.Span{}, "%s", l.whyWrappers).Hintf("test with @defined to handle them without variables")
 	}
 	if len(l.inlines) > 0 {
 		ds.Warnf(diag.Semantic, CodeInlineOut, h.Req.Span, "%d inlined copies are left out (%s)", len(l.inlines), list(l.inlines)).
