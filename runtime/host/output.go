@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/runtime/host/symbols"
@@ -234,7 +235,7 @@ func (o *output) message(kind wire.Kind, body []byte) error {
 // warn writes a warning of the script.
 func (o *output) warn(text string) {
 	o.flush()
-	fmt.Fprintf(o.errw, "WARNING: %s\n", text)
+	fmt.Fprintf(o.errw, "WARNING: %s\n", diag.Visible(text))
 }
 
 // fault reports a run-time error that was not caught.
@@ -245,7 +246,7 @@ func (o *output) fault(f *textfmt.Fault) {
 	o.flush()
 	text := f.Text(o.prog)
 	if o.seen[text]++; o.seen[text] <= 3 {
-		fmt.Fprintln(o.errw, text)
+		fmt.Fprintln(o.errw, diag.Visible(text))
 	}
 }
 
@@ -253,7 +254,7 @@ func (o *output) fault(f *textfmt.Fault) {
 func (o *output) repeated() {
 	for text, n := range o.seen {
 		if n > 3 {
-			fmt.Fprintf(o.errw, "%s (%d more times)\n", text, n-3)
+			fmt.Fprintf(o.errw, "%s (%d more times)\n", diag.Visible(text), n-3)
 		}
 	}
 }

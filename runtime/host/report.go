@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/source"
@@ -29,7 +30,7 @@ func (r *run) finish(res *Result) {
 	r.out.repeated()
 	if w, ok := r.Session.(backend.Warner); ok {
 		for _, text := range w.Warnings() {
-			fmt.Fprintf(r.Stderr, "WARNING: %s\n", text)
+			fmt.Fprintf(r.Stderr, "WARNING: %s\n", diag.Visible(text))
 		}
 	}
 	c, err := r.Session.Counters()

@@ -10,6 +10,8 @@ import (
 	"os"
 	"runtime/debug"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
@@ -76,7 +78,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 			err = compiler.ClearCache(dir)
 		}
 		if err != nil {
-			fmt.Fprintf(s.Err, "error: %v\n", plain(err))
+			fmt.Fprintf(s.Err, "error: %s\n", diag.Visible(plain(err).Error()))
 			return 1
 		}
 		return 0
@@ -90,7 +92,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return usageFailed(s.Err, err)
 		}
 		if !errors.Is(err, errShown) {
-			fmt.Fprintf(s.Err, "error: %v\n", err)
+			fmt.Fprintf(s.Err, "error: %s\n", diag.Visible(err.Error()))
 		}
 		return 1
 	}
@@ -101,10 +103,10 @@ func Run(args []string, s Streams, env []string) (status int) {
 var errShown = errors.New("failed")
 
 func usageFailed(w io.Writer, err error) int {
-	fmt.Fprintf(w, "error: %v\n", err)
+	fmt.Fprintf(w, "error: %s\n", diag.Visible(err.Error()))
 	var u *usageError
 	if errors.As(err, &u) && u.hint != "" {
-		fmt.Fprintf(w, "  hint: %s\n", u.hint)
+		fmt.Fprintf(w, "  hint: %s\n", diag.Visible(u.hint))
 	}
 	return 1
 }
@@ -134,9 +136,22 @@ func useColor(o *options, w io.Writer, env []string) bool {
 	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }
 
+// columns is the width of the terminal that w is, 0 if it is none.
+func columns(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
+}
+
 // printer prints diagnostics about files.
 func (c *command) printer(files *source.FileSet) *diag.Printer {
-	return &diag.Printer{W: c.Err, Files: files, Color: useColor(c.options, c.Err, c.env), Codes: c.verbose > 0}
+	return &diag.Printer{W: c.Err, Files: files, Color: useColor(c.options, c.Err, c.env), Codes: c.verbose > 0, Width: columns(c.Err)}
 }
 
 // show prints diagnostics by the rules of -w and -W, and says whether to go on.

@@ -118,7 +118,9 @@ func (c *command) timings(res *compiler.Result) {
 // level is the verbosity of a pass, 1 to 5.
 func (c *command) level(pass int) int { return c.verbose + c.perPass[pass-1] }
 
-func (c *command) logf(format string, args ...any) { fmt.Fprintf(c.Err, format+"\n", args...) }
+func (c *command) logf(format string, args ...any) {
+	fmt.Fprintln(c.Err, diag.Visible(fmt.Sprintf(format, args...)))
+}
 
 // compilerOptions reads the script and turns flags into options.
 func (c *command) compilerOptions() (compiler.Options, error) {

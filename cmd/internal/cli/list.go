@@ -31,7 +31,7 @@ func (c *command) printLines(lines []string, res *compiler.Result, ds diag.List)
 		return errShown
 	}
 	for _, l := range lines {
-		fmt.Fprintln(c.Out, l)
+		fmt.Fprintln(c.Out, diag.Visible(l)) // names come from the programs
 	}
 	return nil
 }

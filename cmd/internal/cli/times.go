@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -24,7 +25,7 @@ func timeReport(w io.Writer, files *source.FileSet, prog *ir.Program, times []ba
 			name = pr.Sites[0].Alias // as the script has it: one program may serve many aliases
 		}
 		at := files.Position(pr.Pos)
-		fmt.Fprintf(w, "%s, (%s:%d:%d), runs: %d, average: %v, total: %v, places: %d\n", name, at.File.Name, at.Line, at.Col, t.Hits,
+		fmt.Fprintf(w, "%s, (%s:%d:%d), runs: %d, average: %v, total: %v, places: %d\n", diag.Visible(name), at.File.Name, at.Line, at.Col, t.Hits,
 			t.Took/time.Duration(t.Hits), t.Took, len(pr.Sites))
 	}
 }
