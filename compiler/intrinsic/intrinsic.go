@@ -122,6 +122,11 @@ func init() {
 	// user_line(address, n, c): n bytes as text, with byte c (a space for 0) in place of each NUL, but for one at the end, which is left
 	// out. Where not all of it fits into the result, the rest is not read.
 	def(Func{Name: "user_line", Result: s, Context: true, CanFail: true, Needs: mem}, l, l, l)
+	// user_text(address, n, c): n bytes, all up to a NUL for n < 0, in double quotes and with escapes, with "..." behind the closing one
+	// where not all of it fits into a string. Where c is not 0 a NUL ends it in any case, and the address 0 gives NULL. An address that is
+	// bad gives itself in hexadecimal. The compiler makes it of what $x$ and $$vars show; both back ends leave the quoting to the host where
+	// the text is only printed.
+	def(Func{Name: "user_text", Result: s, Context: true, Needs: mem}, l, l, l)
 	for _, name := range []string{"user_int8", "user_uint8", "user_int16", "user_uint16", "user_int32", "user_uint32", "user_int64", "user_uint64"} {
 		def(Func{Name: name, Result: l, Context: true, CanFail: true, Needs: mem}, l)
 	}
@@ -130,6 +135,7 @@ func init() {
 	def(Func{Name: "kernel_string_n", Result: s, CanFail: true, Needs: kmem}, l, l)
 	def(Func{Name: "kernel_string2", Result: s, Needs: kmem}, l, s)
 	def(Func{Name: "kernel_string_n2", Result: s, Needs: kmem}, l, l, s)
+	def(Func{Name: "kernel_text", Result: s, Needs: kmem}, l, l, l)
 	for _, name := range []string{"kernel_int8", "kernel_uint8", "kernel_int16", "kernel_uint16", "kernel_int32", "kernel_uint32", "kernel_int64", "kernel_uint64"} {
 		def(Func{Name: name, Result: l, CanFail: true, Needs: kmem}, l)
 	}

@@ -13,7 +13,7 @@ func init() {
 		ppid probefunc randint sid speculation speculate commit discard sprint_ubacktrace str_replace stringat strlen strpos strtol
 		substr system target text_str text_strn tid tolower toupper char_string tz_gmtoff tz_name uaddr ubacktrace uid usymdata
 		usymfileline usymname warn
-		user_string user_string2 user_string_n user_string_n2 user_int8 user_uint8 user_int16 user_uint16 user_int32 user_uint32
+		user_string user_string2 user_string_n user_string_n2 user_text user_int8 user_uint8 user_int16 user_uint16 user_int32 user_uint32
 		user_int64 user_uint64
 		usymfile usymline umodname usym_frame usym_caller usym_brief usym_caller_brief usym_caller_name ustack_level user_mode registers_valid probe_type max_string_len on_host stp_pid loadavg
 		fp_add fp_sub fp_mul fp_div fp_rem fp_eq fp_le fp_lt fp_sqrt long_to_fp fp32_to_fp64 fp_to_long fp_to_string string_to_fp

@@ -296,7 +296,7 @@ func needsHost(p *ir.Program, f *ir.Func, in *ir.Instr, printed []bool, o Option
 			if c.IsFraction() {
 				return "the text of a fraction, which is used for more than printing"
 			}
-			if !o.Full && (c.Conv == 'b' || c.Conv == 'm' || c.Conv == 'M' || c.Conv == 'c' && c.Alt) {
+			if !o.Full && (c.Conv == 'b' || c.Conv == 'm' || c.Conv == 'M') {
 				return fmt.Sprintf("sprintf with %%%c", c.Conv)
 			}
 		}

@@ -111,6 +111,11 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 			return textfmt.Val{}
 		}
 		return textfmt.Val{Str: unsafe.String(&v.Bytes[0], len(v.Bytes))}
+	case wire.Quoted:
+		if v.Unread {
+			return textfmt.Val{Str: textfmt.NoText(uint64(v.Int), v.CString)}
+		}
+		return textfmt.Val{Str: textfmt.Quote(unsafe.String(unsafe.SliceData(v.Bytes), len(v.Bytes)), v.Max, true)}
 	case wire.Sym:
 		return textfmt.Val{Str: named(o.syms, v.Lazy, o.whose(v), uint64(v.Int))}
 	case wire.Stack:

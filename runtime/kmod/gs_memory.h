@@ -169,6 +169,61 @@ static inline int gs_line(struct gs_ctx *c, int pos, char *dst, u32 cap, u64 add
 	return GS_OK;
 }
 
+/*
+ * Reads n bytes for user_text() and kernel_text(), all up to a NUL for n < 0, max at most; cstr ends them at a NUL in any
+ * case. Gives how many there are, -1 if they cannot be read. dst has room for a NUL behind them.
+ */
+static inline int gs_read_quoted(struct gs_ctx *c, char *dst, u32 max, u64 addr, s64 n, bool cstr, bool kernel)
+{
+	u32 len = 0;
+	u64 bad;
+
+	if (n >= 0 && n < (s64)max)
+		max = n;
+	dst[0] = 0;
+	if (!n || (n < 0 && !cstr))
+		return 0;
+	if (cstr)
+		return gs_read_text(c, dst, addr, max, kernel, &bad) ? (int)strnlen(dst, max) : -1;
+	while (len < max) {
+		u64 at = addr + len;
+		u32 k = min_t(u32, max - len, 4096 - (at & 4095));
+
+		if (!gs_fetch(c, dst + len, at, k, kernel))
+			return -1;
+		len += k;
+	}
+	dst[len] = 0;
+	return len;
+}
+
+/* user_text() and kernel_text(). */
+static inline void gs_quoted(struct gs_ctx *c, char *dst, u32 cap, u64 addr, s64 n, bool cstr, bool kernel)
+{
+	int len = gs_read_quoted(c, dst, min_t(u32, cap, GS_MAXSTR - 1), addr, n, cstr, kernel);
+
+	if (len >= 0)
+		gs_set(dst, cap, c->tmp, gs_quote_n(c->tmp, sizeof(c->tmp), dst, len, GS_MAXSTR - 1, true));
+	else if (cstr && !addr)
+		gs_copy(dst, cap, "NULL");
+	else
+		scnprintf(dst, cap + 1, "0x%llx", (unsigned long long)addr);
+}
+
+/* The same for a record: the host puts the quotes and escapes. */
+static inline u64 *gs_put_quoted(struct gs_ctx *c, u64 *p, u64 addr, s64 n, bool cstr, bool kernel)
+{
+	int len = gs_read_quoted(c, (char *)(p + 1), GS_MAXSTR - 1, addr, n, cstr, kernel);
+
+	if (len < 0) {
+		p[0] = 8ULL << 32 | 0x40000008;
+		p[1] = addr;
+		return p + 2;
+	}
+	p[0] = (u64)((len + 7) & ~7) << 32 | len;
+	return p + 1 + (len + 7) / 8;
+}
+
 /* user_string() and its kin: n bytes at most, -1 for no such limit. alt stands in for what cannot be read. */
 static inline int gs_string(struct gs_ctx *c, int pos, char *dst, u32 cap, u64 addr, s64 n, bool kernel, const char *alt)
 {

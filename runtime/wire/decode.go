@@ -14,12 +14,15 @@ type Value struct {
 	Lazy Lazy
 	// Int holds an Int, a Sym's address.
 	Int int64
-	// Bytes holds a Text or Mem.
+	// Bytes holds a Text, Mem or Quoted.
 	Bytes []byte
 	// Stack holds return addresses, innermost first.
 	Stack []uint64
 	// Tgid is the process that Sym and Stack addresses belong to.
 	Tgid uint32
+	// Unread: a Quoted that could not be read at the address in Int. Max and CString are as in Arg.
+	Unread, CString bool
+	Max             int
 	// Fault is the ir.Code that reading a captured value raised, 0 if it was read.
 	Fault int64
 }
@@ -90,7 +93,7 @@ func (d *Decoder) Deferred(body []byte, s *Schema) (int, []Value, error) {
 func (d *Decoder) Args(b []byte, kinds []Arg, faults bool) ([]Value, []byte, error) {
 	d.vals, d.stack = d.vals[:0], d.stack[:0]
 	for _, k := range kinds {
-		v := Value{Kind: k.Kind, Lazy: k.Lazy}
+		v := Value{Kind: k.Kind, Lazy: k.Lazy, Max: k.Max, CString: k.CString}
 		if faults {
 			if len(b) < 8 {
 				return nil, nil, ErrShort
@@ -126,9 +129,17 @@ func (d *Decoder) arg(v *Value, b []byte) ([]byte, error) {
 	case Int:
 		v.Int = int64(le.Uint64(b))
 		return b[8:], nil
-	case Text, Mem:
+	case Text, Mem, Quoted:
 		n, room := uint64(le.Uint32(b)), uint64(le.Uint32(b[4:]))
 		b = b[8:]
+		if v.Kind == Quoted && n&Unread != 0 {
+			n &^= Unread
+			v.Unread = true
+			if n < 8 || room < 8 || len(b) < 8 {
+				return nil, ErrShort
+			}
+			v.Int = int64(le.Uint64(b))
+		}
 		if n > room || room > uint64(len(b)) {
 			return nil, ErrShort
 		}

@@ -17,6 +17,8 @@
 //	Stack  u32 n, u32 room in entries, u32 tgid, u32 0, then room * u64 return addresses, innermost first
 //	Mem    as Text: raw memory (%m)
 //	Const  nothing: the text is Names.List[0]
+//	Quoted as Text, with its zeros: a text to be shown in quotes. With Unread in the length it is 8 bytes, the address that
+//	       could not be read
 //
 // An Int with Names is sent as an index and decoded as the Text Names.List[index]. A Text's length may count
 // zeros at its end, which are not part of it (strings hold no NUL).
@@ -67,7 +69,11 @@ const (
 	Stack
 	Mem
 	Const
+	Quoted
 )
+
+// Unread in the length of a Quoted says that its text could not be read.
+const Unread = 1 << 30
 
 // Lazy says what text the host makes of a Sym or Stack argument.
 type Lazy uint8
@@ -116,6 +122,9 @@ func (l Lazy) OfKernel() bool {
 type Arg struct {
 	Kind ArgKind
 	Lazy Lazy
+	// Max bounds the quoted text of a Quoted; CString: it was to end in a NUL.
+	Max     int
+	CString bool
 	// Names turns an Int into a Text, and holds the text of a Const.
 	Names *Names
 }

@@ -117,7 +117,7 @@ func (g *gen) reportError() {
 			r.word(int64(g.h.Probe) | 1<<32)
 			r.word(int64(wire.Text))
 			n := g.length(s)
-			room := g.lengthWord(r, n)
+			room := g.lengthWord(r, n, mach.None)
 			g.copyBytes(g.argP(r.at(0)), n, g.bytesOf(s))
 			r.grow(room, maps.StringSize(s.cap))
 		})

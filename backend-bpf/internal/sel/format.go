@@ -21,7 +21,7 @@ type fmtArg struct {
 func (g *gen) sprint(in *ir.Instr) {
 	f := g.u.P.Formats[in.N]
 	for _, p := range f.Pieces {
-		if p.Conv == 'b' || p.Conv == 'm' || p.Conv == 'M' || p.Conv == 'c' && p.Alt {
+		if p.Conv == 'b' || p.Conv == 'm' || p.Conv == 'M' {
 			g.u.refuse(in.Pos, "bpf-sprintf", "sprintf with %%%c makes a string inside the kernel, which the eBPF back end does not do for this conversion", p.Conv)
 			return
 		}
@@ -202,6 +202,17 @@ func (w *writer) padded(p *ir.Piece, width num, n mach.Reg, put func()) {
 
 func (w *writer) char(p *ir.Piece, width num, c mach.Reg) {
 	g := w.g
+	if p.Alt {
+		word, n := g.escaped(g.binI(asm.And, c, 0xff), '\'')
+		w.padded(p, width, n, func() {
+			pos := w.pos()
+			g.store(g.bin(asm.Add, g.addrP(w.v.at), pos), 0, word, asm.Word)
+			g.alu(asm.Add, pos, n)
+			g.clamp(pos, w.v.cap)
+			w.moveTo(pos)
+		})
+		return
+	}
 	one := g.imm(1)
 	w.padded(p, width, one, func() {
 		g.unlessI(asm.JEq, g.binI(asm.And, c, 0xff), 0, w.end)

@@ -85,6 +85,8 @@ func init() {
 		"user_string2":     func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, in.Args[1]) },
 		"user_string_n":    func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], ir.Val{}) },
 		"user_string_n2":   func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], in.Args[2]) },
+		"user_text":        func(g *gen, in *ir.Instr) { g.quotedText(in, false) },
+		"kernel_text":      func(g *gen, in *ir.Instr) { g.quotedText(in, true) },
 		"kernel_string":    func(g *gen, in *ir.Instr) { g.cstring(in, true, ir.Val{}, ir.Val{}) },
 		"kernel_string2":   func(g *gen, in *ir.Instr) { g.cstring(in, true, ir.Val{}, in.Args[1]) },
 		"kernel_string_n":  func(g *gen, in *ir.Instr) { g.cstring(in, true, in.Args[1], ir.Val{}) },

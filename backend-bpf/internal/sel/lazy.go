@@ -16,6 +16,8 @@ import (
 type lazy struct {
 	wire.Arg
 	val mach.Reg // the address, number or index
+	// text is a Quoted's.
+	text *strVar
 }
 
 // lazyIntr notes what the text of a PrintOnly intrinsic will be made of.
@@ -47,6 +49,15 @@ func (l *lazy) field(g *gen) field {
 	case wire.Stack:
 		room := g.u.P.Limits.MaxBacktrace
 		return field{Arg: l.Arg, size: 16 + 8*room, fixed: true, put: func(r *record) { g.putStack(r, room, !l.Lazy.OfKernel()) }}
+	case wire.Quoted:
+		s := l.text.str()
+		size := sentSize(s.cap)
+		return field{Arg: l.Arg, size: 8 + size, put: func(r *record) {
+			n := g.length(s)
+			room := g.lengthWord(r, n, g.binI(asm.And, g.getP(s.lenAt, 0, asm.DWord), wire.Unread))
+			g.copyBytes(g.argP(r.at(0)), n, g.bytesOf(s))
+			r.grow(room, size)
+		}}
 	case wire.Sym:
 		return field{Arg: l.Arg, size: 16, fixed: true, put: func(r *record) {
 			r.reg(l.val)

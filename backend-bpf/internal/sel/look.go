@@ -194,7 +194,7 @@ func (g *gen) entrySize(f *ir.Func, in *ir.Instr) int {
 	for _, a := range in.Args {
 		n += 16 + 8*g.u.P.Limits.MaxBacktrace
 		if a.IsReg() && f.Regs[a.Reg].Type == types.String {
-			n += f.Regs[a.Reg].Cap + 16
+			n += sentSize(f.Regs[a.Reg].Cap) + 16
 		}
 	}
 	for _, p := range g.u.P.Formats[in.N].Pieces {

@@ -80,20 +80,29 @@ func (g *gen) textField(s str) field {
 			r.off += size
 		}}
 	}
+	size = sentSize(s.cap)
 	return field{Arg: wire.Arg{Kind: wire.Text}, size: 8 + size, put: func(r *record) {
 		n := g.length(s)
-		room := g.lengthWord(r, n)
+		room := g.lengthWord(r, n, mach.None)
 		g.copyBytes(g.argP(r.at(0)), n, g.bytesOf(s))
 		r.grow(room, size)
 	}}
 }
 
-// lengthWord writes the length and room of n bytes and gives the room.
-func (g *gen) lengthWord(r *record, n mach.Reg) mach.Reg {
+// sentSize is the room for the bytes of a large string of at most n in a record: as much as the verifier takes the string for, which knows
+// its length by a mask. Room by n itself would be enough for what is sent, and too little for what several strings in one record
+// could be.
+func sentSize(n int) int { return (mask(n) + 7) &^ 7 }
+
+// lengthWord writes the length and room of n bytes, with the bits of more in the length, and gives the room.
+func (g *gen) lengthWord(r *record, n, more mach.Reg) mach.Reg {
 	room := g.binI(asm.Add, n, 7)
 	g.aluI(asm.And, room, ^7)
 	w := g.binI(asm.LSh, room, 32)
 	g.alu(asm.Or, w, n)
+	if more != mach.None {
+		g.alu(asm.Or, w, more)
+	}
 	r.reg(w)
 	return room
 }
@@ -128,7 +137,7 @@ func (g *gen) memField(p *ir.Piece, prec, addr ir.Val) field {
 		g.movI(n, 0)
 		g.jump(on)
 		g.set(on)
-		r.grow(g.lengthWord(r, n), textfmt.MaxMem)
+		r.grow(g.lengthWord(r, n, mach.None), textfmt.MaxMem)
 	}}
 }
 

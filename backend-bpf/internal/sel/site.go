@@ -131,7 +131,7 @@ func (g *gen) site(in *ir.Instr) {
 				g.u.refuse(in.Pos, "bpf-lazy-text", "probefunc() in a return probe is named on the host: with eBPF it can only be printed; ppfunc() is the probed function")
 				return
 			}
-			g.lazies[in.Dst] = &lazy{wire.Arg{Kind: wire.Sym, Lazy: wire.FuncName}, g.ip()}
+			g.lazies[in.Dst] = &lazy{Arg: wire.Arg{Kind: wire.Sym, Lazy: wire.FuncName}, val: g.ip()}
 			return
 		}
 	}
@@ -154,7 +154,7 @@ func (g *gen) site(in *ir.Instr) {
 		return
 	}
 	if g.strs[in.Dst] == nil {
-		g.lazies[in.Dst] = &lazy{wire.Arg{Kind: wire.Int, Names: &wire.Names{List: texts}}, g.siteIndex()}
+		g.lazies[in.Dst] = &lazy{Arg: wire.Arg{Kind: wire.Int, Names: &wire.Names{List: texts}}, val: g.siteIndex()}
 		return
 	}
 	// A table of padded strings.

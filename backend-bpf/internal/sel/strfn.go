@@ -29,17 +29,41 @@ func (g *gen) target(in *ir.Instr, size int, operands ...str) (t *strVar, done f
 // cannot be read, else that is an error.
 func (g *gen) cstring(in *ir.Instr, kernel bool, n, alt ir.Val) {
 	dst := g.strs[in.Dst]
-	readStr := asm.FnProbeReadUserStr
-	if kernel {
-		readStr = asm.FnProbeReadKernelStr
-	}
 	addr := g.long(in.Args[0])
 	// An error must leave dst as it was, and the helpers clear their buffer then.
 	t := dst
 	if in.OnErr != ir.NoBlock && alt.Kind == ir.ValNone || alt.IsReg() && g.strOf(alt).v == dst {
 		t = g.tempStr(dst.cap)
 	}
-	have, bad, done := g.block(), g.cold(), g.block()
+	none, bad, done := g.block(), g.cold(), g.block()
+	g.readCString(t, kernel, addr, n, none, bad)
+	if t != dst {
+		g.assign(dst, t.str())
+	}
+	g.jump(done)
+	if n.Kind != ir.ValNone {
+		g.set(none)
+		g.assign(dst, literal(""))
+		g.jump(done)
+	}
+	g.set(bad)
+	if alt.Kind != ir.ValNone {
+		g.assign(dst, g.strOf(alt))
+		g.jump(done)
+	} else {
+		g.raise(ir.ErrMemory, addr, mach.None, in.OnErr)
+	}
+	g.set(done)
+}
+
+// readCString reads a string from memory into t: up to a NUL, at most n bytes if n is given, where less than one goes to none. What
+// cannot be read goes to bad.
+func (g *gen) readCString(t *strVar, kernel bool, addr mach.Reg, n ir.Val, none, bad *mach.Block) {
+	readStr := asm.FnProbeReadUserStr
+	if kernel {
+		readStr = asm.FnProbeReadKernelStr
+	}
+	have := g.block()
 	if t.small {
 		g.zero(t.at, maps.StringSize(t.cap))
 	}
@@ -48,11 +72,8 @@ func (g *gen) cstring(in *ir.Instr, kernel bool, n, alt ir.Val) {
 	var count mach.Reg = mach.None
 	if n.Kind != ir.ValNone {
 		count = g.copy(g.long(n))
-		none, some := g.block(), g.block()
+		some := g.block()
 		g.condI(asm.JSLE, count, 0, none, some)
-		g.set(none)
-		g.assign(dst, literal(""))
-		g.jump(done)
 		g.set(some)
 		count = g.tight(count, t.cap)
 		g.bound(count, t.cap)
@@ -102,18 +123,6 @@ func (g *gen) cstring(in *ir.Instr, kernel bool, n, alt ir.Val) {
 	if !t.small {
 		g.strResult(t, r)
 	}
-	if t != dst {
-		g.assign(dst, t.str())
-	}
-	g.jump(done)
-	g.set(bad)
-	if alt.Kind != ir.ValNone {
-		g.assign(dst, g.strOf(alt))
-		g.jump(done)
-	} else {
-		g.raise(ir.ErrMemory, addr, mach.None, in.OnErr)
-	}
-	g.set(done)
 }
 
 // substr(s, start, n) gives nothing when start lies outside.

@@ -127,14 +127,14 @@ func (g *gen) replace(in *ir.Instr) {
 	done()
 }
 
-// escaped gives c as C source writes it, in the low bytes of word, and how many those are.
-func (g *gen) escaped(c mach.Reg) (word, n mach.Reg) {
+// escaped gives c as C source writes it between two quote, in the low bytes of word, and how many those are.
+func (g *gen) escaped(c mach.Reg, quote int64) (word, n mach.Reg) {
 	word, n = g.copy(c), g.imm(1)
 	special, octal, letter, done := g.block(), g.block(), g.block(), g.block()
 	g.unlessI(asm.JLT, c, ' ', special)
 	g.unlessI(asm.JGT, c, '~', octal)
 	self := g.block()
-	g.unlessI(asm.JEq, c, '"', self)
+	g.unlessI(asm.JEq, c, quote, self)
 	g.unlessI(asm.JEq, c, '\\', self)
 	g.jump(done)
 	g.set(self)
@@ -194,7 +194,7 @@ func (g *gen) quoteInto(t *strVar, s str, n mach.Reg, room int, quoted bool, cut
 	}
 	full, end := g.block(), g.block()
 	g.loop(n, s.cap, func(i mach.Reg, next *mach.Block) {
-		word, k := g.escaped(g.bytes(s, i, asm.Byte))
+		word, k := g.escaped(g.bytes(s, i, asm.Byte), '"')
 		after := g.bin(asm.Add, o, k)
 		if quoted {
 			fits := g.block()

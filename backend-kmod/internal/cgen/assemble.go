@@ -8,6 +8,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/wire"
 )
 
 // assemble puts the parts of a function together.
@@ -55,6 +56,9 @@ func (g *gen) assemble(blocks []string) string {
 				unused = " __maybe_unused"
 			}
 			fmt.Fprintf(&b, "\ts64 %s%s = 0;\n", g.name(ir.Reg(i)), unused)
+			if a := g.lazy[ir.Reg(i)]; a != nil && a.Kind == wire.Quoted {
+				fmt.Fprintf(&b, "\ts64 %s_n __maybe_unused = 0;\n", g.name(ir.Reg(i)))
+			}
 		}
 	}
 	for _, it := range slices.Sorted(maps.Keys(g.iterVar)) {

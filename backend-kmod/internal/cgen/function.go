@@ -22,11 +22,14 @@ type gen struct {
 	labels  map[string]bool
 	reads   []int // by register
 	writes  []int
-	printed []bool               // registers that are only arguments of prints
-	lazy    map[ir.Reg]*wire.Arg // String registers whose text the host makes of this
-	iterVar map[int]string
-	vars    map[string]string // further local variables: name to type
-	line    string
+	printed []bool // registers that are only arguments of prints
+	changes bool   // the function may change memory of the program or the kernel
+	// fromKernel: the text of a Quoted lies in the kernel's memory
+	fromKernel map[ir.Reg]bool
+	lazy       map[ir.Reg]*wire.Arg // String registers whose text the host makes of this
+	iterVar    map[int]string
+	vars       map[string]string // further local variables: name to type
+	line       string
 }
 
 // function writes the C of f.
@@ -80,6 +83,7 @@ func (g *gen) look() {
 		g.printed[i] = true
 	}
 	g.light = g.probe >= 0
+	g.fromKernel = map[ir.Reg]bool{}
 	use := func(vs ...ir.Val) {
 		for _, v := range vs {
 			if v.Kind == ir.ValReg {
@@ -107,6 +111,7 @@ func (g *gen) look() {
 				g.pending = true
 			}
 			g.light = g.light && g.isLight(in)
+			g.changes = g.changes || in.Op == ir.OpStore || in.Op == ir.OpEmbed || in.Op == ir.OpCall
 		}
 		use(b.Term.Cond)
 		use(b.Term.Args...)

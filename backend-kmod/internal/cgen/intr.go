@@ -54,7 +54,8 @@ func Translates(name string) bool {
 // others have code of their own in intrinsic.
 var others = map[string]bool{"exit": true, "abort": true, "error": true, "warn": true, "log": true, "stringat": true, "randint": true,
 	"register": true, "u_register": true, "module_name": true, "is_return": true, "uaddr": true, "addr": true, "tz_gmtoff": true, "tz_name": true,
-	"ustack_level": true, "stack_level": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true, "table_text": true, "user_line": true}
+	"ustack_level": true, "stack_level": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true, "table_text": true, "user_line": true,
+	"user_text": true, "kernel_text": true}
 
 func loadSize(name string) (intr, bool) {
 	kernel := strings.HasPrefix(name, "kernel_")
@@ -139,6 +140,8 @@ func (g *gen) intrinsic(in *ir.Instr) {
 		g.say(in, "", "\n")
 	case "user_line":
 		g.or(in, "gs_line(c, %d, %s, %s, %s, %s)", in.Pos, g.dst(in.Dst), g.long(a[0]), g.long(a[1]), g.long(a[2]))
+	case "user_text", "kernel_text":
+		g.quotedText(in)
 	case "table_text":
 		g.tableText(in)
 	case "ustack_level", "stack_level":
@@ -221,6 +224,24 @@ func (g *gen) lazyIntr(in *ir.Instr, arg wire.Arg) {
 	if len(in.Args) > 0 {
 		g.emit("%s = %s;", g.name(in.Dst), g.long(in.Args[0]))
 	}
+}
+
+// quotedText is user_text and kernel_text. Where the text is only printed, its bytes are sent and the host puts the quotes and escapes;
+// not in guru mode, where they may have changed when it is printed.
+func (g *gen) quotedText(in *ir.Instr) {
+	if in.Dst == ir.NoReg {
+		return
+	}
+	kernel := in.Name == "kernel_text"
+	cstr := in.Args[2].Kind != ir.ValInt || in.Args[2].Int != 0
+	limit := g.p.Limits.MaxString - 1
+	if !g.printed[in.Dst] || g.writes[in.Dst] != 1 || g.changes {
+		g.emit("gs_quoted(c, %s, %s, %s, %v, %v);", g.dst(in.Dst), g.long(in.Args[0]), g.long(in.Args[1]), cstr, kernel)
+		return
+	}
+	g.lazy[in.Dst] = &wire.Arg{Kind: wire.Quoted, Max: limit, CString: cstr}
+	g.fromKernel[in.Dst] = kernel
+	g.emit("%s = %s;\n\t%s_n = %s;", g.name(in.Dst), g.long(in.Args[0]), g.name(in.Dst), g.long(in.Args[1]))
 }
 
 // tableText gives an entry of a constant table.

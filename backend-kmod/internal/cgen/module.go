@@ -263,7 +263,7 @@ func (u *unit) touchesMemory(in *ir.Instr) bool {
 	case ir.OpIntr:
 		s, ok := reads[in.Name]
 		l, size := loadSize(in.Name)
-		return ok && !s.kernel || size && !l.kernel || in.Name == "user_line"
+		return ok && !s.kernel || size && !l.kernel || in.Name == "user_line" || in.Name == "user_text"
 	case ir.OpPrint, ir.OpSprint:
 		for _, p := range u.p.Formats[in.N].Pieces {
 			if p.Conv == 'm' || p.Conv == 'M' {

@@ -72,6 +72,8 @@ func (g *gen) argument(v ir.Val) (a wire.Arg, size int, line string) {
 				put = "gs_put_stack"
 			}
 			return arg, 16 + 8*room, fmt.Sprintf("p = %s(p, hit->regs, %d, %v);", put, room, g.atEntry())
+		case wire.Quoted:
+			return arg, 16 + round8(arg.Max), fmt.Sprintf("p = gs_put_quoted(c, p, %s, %s_n, %v, %v);", g.name(v.Reg), g.name(v.Reg), arg.CString, g.fromKernel[v.Reg])
 		case wire.Sym:
 			return arg, 16, fmt.Sprintf("*p++ = %s;\n\t\t*p++ = gs_pid();", g.name(v.Reg))
 		}

@@ -207,7 +207,7 @@ type Target struct {
 // PrettyPart is literal text, or a value with the conversion that shows it.
 type PrettyPart struct {
 	Lit        string
-	Conv       byte // 'd', 'u', 'x', 'p', 's', 'c'; 0 for literal text
+	Conv       byte // 'd', 'u', 'x', 'p', 'g', 'h'; 's' for a quoted string, 'C' for a byte as in a constant of C; 0 for literal text
 	Value, Len loc.Prog
 	CString    bool
 	// Kernel: the text is in kernel memory.

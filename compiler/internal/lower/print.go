@@ -57,7 +57,11 @@ func (p *printer) pretty(t *elab.Target) {
 			p.lit(part.Lit)
 			continue
 		}
-		p.conv(ir.Conv(part.Conv), p.f.prettyValue(t, i))
+		piece := ir.Conv(part.Conv)
+		if part.Conv == 'C' {
+			piece.Conv, piece.Alt = 'c', true
+		}
+		p.conv(piece, p.f.prettyValue(t, i))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/target"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -42,7 +43,7 @@ func (f *fn) target(e ast.Expr) ir.Val {
 		return f.enumName(f.loc(t.Value, f.args(t)), t.Names)
 	}
 	if t.Type == types.String {
-		return f.readText(t.Value, t.Len, false, f.args(t), true)
+		return f.readText(t.Value, t.Len, f.args(t))
 	}
 	return f.loc(t.Value, f.args(t))
 }
@@ -81,28 +82,41 @@ func (f *fn) enumName(v ir.Val, names []types.Enumerator) ir.Val {
 // args translates the expressions that a target's location program takes.
 func (f *fn) args(t *elab.Target) []ir.Val { return f.exprs(t.Args) }
 
-// readText reads a string of the program, or of the kernel. If it must not fail, a bad address gives "?".
-func (f *fn) readText(ptr, length loc.Prog, kernel bool, args []ir.Val, fail bool) ir.Val {
+// readText reads a string of the program.
+func (f *fn) readText(ptr, length loc.Prog, args []ir.Val) ir.Val {
 	r := f.b.Str("", f.maxStr())
 	p := f.loc(ptr, args)
-	space := "user"
-	if kernel {
-		space = "kernel"
-	}
-	name, vals := space+"_string", []ir.Val{p}
+	name, vals := "user_string", []ir.Val{p}
 	if !length.Empty() {
 		n := f.loc(length, args)
-		name, vals = space+"_string_n", append(vals, n)
+		name, vals = "user_string_n", append(vals, n)
 		if n.Kind == ir.ValInt {
 			f.b.F.Regs[r].Cap = int(min(max(n.Int, 0), int64(f.maxStr())))
 		}
 	}
-	if !fail {
-		name += "2"
-		vals = append(vals, ir.S("?"))
-		f.b.F.Regs[r].Cap = max(f.b.F.Regs[r].Cap, 1)
-	}
 	f.b.Intr(name, r, vals...)
+	return ir.R(r)
+}
+
+// quotedText reads a string of the program, or of the kernel, as $x$ shows it.
+func (f *fn) quotedText(p *elab.PrettyPart, args []ir.Val) ir.Val {
+	name, n, c := "user_text", ir.I(-1), ir.I(0)
+	if p.Kernel {
+		name = "kernel_text"
+	}
+	if p.CString {
+		c = ir.I(1)
+	}
+	addr := f.loc(p.Value, args)
+	if !p.Len.Empty() {
+		n = f.loc(p.Len, args)
+	}
+	size := f.maxStr()
+	if n.Kind == ir.ValInt && n.Int >= 0 && n.Int < int64(size) {
+		size = min(size, textfmt.QuotedCap(int(n.Int)))
+	}
+	r := f.b.Str("", size)
+	f.b.Intr(name, r, addr, n, c)
 	return ir.R(r)
 }
 
@@ -116,7 +130,7 @@ func (f *fn) prettyValue(t *elab.Target, i int) ir.Val {
 		return ir.S("?")
 	}
 	if p.Conv == 's' {
-		return f.readText(p.Value, p.Len, p.Kernel, f.args(t), false)
+		return f.quotedText(p, f.args(t))
 	}
 	return f.loc(p.Value, f.args(t))
 }

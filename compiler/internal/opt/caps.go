@@ -245,6 +245,10 @@ func (c *capper) intrinsic(f *ir.Func, in *ir.Instr) int {
 		n = length(1)
 	case "user_string_n2", "kernel_string_n2":
 		n = max(length(1), c.of(f, in.Args[2]))
+	case "user_text", "kernel_text":
+		if v := in.Args[1]; v.Kind == ir.ValInt && v.Int >= 0 && v.Int < int64(n) {
+			n = min(n, textfmt.QuotedCap(int(v.Int)))
+		}
 	case "substr":
 		n = length(2)
 	case "value_text":

@@ -103,8 +103,9 @@ func TestLibraryWhole(t *testing.T) {
 			seen[f.Intrinsic.Name] = true
 		}
 	}
+	const internal = " speculation table_text user_text kernel_text " // what the compiler alone makes calls of
 	for _, i := range intrinsic.All() {
-		if !seen[i.Name] && i.Name != "speculation" && i.Name != "table_text" && !strings.HasSuffix(i.Name, "_of") {
+		if !seen[i.Name] && !strings.Contains(internal, " "+i.Name+" ") && !strings.HasSuffix(i.Name, "_of") {
 			t.Errorf("the built-in function %s is declared nowhere in the library", i.Name)
 		}
 	}

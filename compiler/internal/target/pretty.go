@@ -80,7 +80,7 @@ func (w *writer) value(o object, depth int) {
 			return
 		}
 		w.lit("'")
-		w.number('c', p, nil)
+		w.number('C', p, nil)
 		w.lit("'")
 	case types.Pointer:
 		p, err := scalar(o)
@@ -156,10 +156,9 @@ func (w *writer) conv(t *types.Ctype) byte {
 	return 'd'
 }
 
+// quoted writes a string in double quotes, with escapes.
 func (w *writer) quoted(p elab.PrettyPart) {
-	w.lit(`"`)
 	w.add(p)
-	w.lit(`"`)
 }
 
 func (w *writer) fields(o object, depth int) {

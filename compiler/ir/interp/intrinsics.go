@@ -54,11 +54,11 @@ var builtins = map[string]builtin{
 		}
 		return text(strings.ReplaceAll(a[0].Str, a[1].Str, a[2].Str))
 	},
-	"text_str": func(_ *Machine, a []Val, max int) (Val, error) { return text(quote(a[0].Str, max, false)) },
+	"text_str": func(_ *Machine, a []Val, max int) (Val, error) { return text(textfmt.Quote(a[0].Str, max, false)) },
 	"text_strn": func(_ *Machine, a []Val, max int) (Val, error) {
 		return text(textStrN(a[0].Str, a[1].Int, a[2].Int != 0, max))
 	},
-	"string_quoted": func(_ *Machine, a []Val, max int) (Val, error) { return text(quote(a[0].Str, max, true)) },
+	"string_quoted": func(_ *Machine, a []Val, max int) (Val, error) { return text(textfmt.Quote(a[0].Str, max, true)) },
 	"tolower":       func(_ *Machine, a []Val, _ int) (Val, error) { return text(mapASCII(a[0].Str, 'A', 'Z', 'a'-'A')) },
 	"toupper":       func(_ *Machine, a []Val, _ int) (Val, error) { return text(mapASCII(a[0].Str, 'a', 'z', -('a' - 'A'))) },
 	"char_string": func(_ *Machine, a []Val, _ int) (Val, error) {
@@ -129,6 +129,8 @@ var builtins = map[string]builtin{
 	"kernel_string_n2": func(m *Machine, a []Val, max int) (Val, error) {
 		return orElse(a[2])(m.cstringN(a[0].Int, a[1].Int, max, true))
 	},
+	"user_text":     func(m *Machine, a []Val, max int) (Val, error) { return m.quoted(a, max, false) },
+	"kernel_text":   func(m *Machine, a []Val, max int) (Val, error) { return m.quoted(a, max, true) },
 	"user_int8":     loadInt(1, true, false),
 	"user_uint8":    loadInt(1, false, false),
 	"user_int16":    loadInt(2, true, false),
@@ -205,45 +207,6 @@ func mapASCII(s string, from, to byte, by int) string {
 	return string(b)
 }
 
-// escape writes one byte as C source does when it is not printable, or is " or \.
-func escape(dst []byte, c byte) []byte {
-	if c >= ' ' && c <= '~' && c != '"' && c != '\\' {
-		return append(dst, c)
-	}
-	if i := strings.IndexByte("\a\b\f\n\r\t\v\"\\", c); i >= 0 {
-		return append(dst, '\\', "abfnrtv\"\\"[i])
-	}
-	return append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
-}
-
-// quote escapes s up to room bytes, whole escapes only. quoted puts quotation marks around it, and
-// "..." behind those when something was left out.
-func quote(s string, room int, quoted bool) string {
-	var dst []byte
-	if quoted {
-		dst = append(dst, '"')
-		room -= 2
-	}
-	base, keep := len(dst), -1
-	for i := 0; i < len(s); i++ {
-		n := len(dst)
-		dst = escape(dst, s[i])
-		if quoted && len(dst)-base > room-3 && keep < 0 {
-			keep = n // as far as it may go when the dots have to fit in
-		}
-		if len(dst)-base > room {
-			if !quoted {
-				return string(dst[:n])
-			}
-			return string(dst[:keep]) + `"...`
-		}
-	}
-	if quoted {
-		dst = append(dst, '"')
-	}
-	return string(dst)
-}
-
 // textStrN escapes at most n bytes of s (all for n <= 0).
 func textStrN(s string, n int64, quoted bool, room int) string {
 	cut := n > 0 && n < int64(len(s))
@@ -251,12 +214,12 @@ func textStrN(s string, n int64, quoted bool, room int) string {
 		s = s[:n]
 	}
 	if !cut || !quoted {
-		return quote(s, room, quoted)
+		return textfmt.Quote(s, room, quoted)
 	}
-	if q := quote(s, room-3, true); !strings.HasSuffix(q, `"...`) {
+	if q := textfmt.Quote(s, room-3, true); !strings.HasSuffix(q, `"...`) {
 		return q + "..."
 	}
-	return quote(s, room, true)
+	return textfmt.Quote(s, room, true)
 }
 
 func (m *Machine) register(name string) (Val, error) {
@@ -288,6 +251,32 @@ func (m *Machine) cstringN(addr, n int64, max int, kernel bool) (Val, error) {
 		return Val{}, nil
 	}
 	return m.readString(uint64(addr), int(min(n, int64(max))), kernel)
+}
+
+// quoted is user_text() and kernel_text().
+func (m *Machine) quoted(a []Val, max int, kernel bool) (Val, error) {
+	addr, n, cstr := a[0].Int, a[1].Int, a[2].Int != 0
+	most := m.maxStr
+	var v Val
+	var err error
+	switch {
+	case cstr && addr == 0 && n != 0:
+		return Val{Str: textfmt.NoText(0, true)}, nil
+	case n == 0 || n < 0 && !cstr:
+	case cstr && n < 0:
+		v, err = m.cstring(addr, most, kernel)
+	case cstr:
+		v, err = m.cstringN(addr, n, most, kernel)
+	default:
+		buf := make([]byte, min(n, int64(most)))
+		err = m.read(buf, uint64(addr), kernel)
+		v.Str = string(buf)
+	}
+	if err != nil {
+		return Val{Str: textfmt.NoText(uint64(addr), cstr)}, nil
+	}
+	q := textfmt.Quote(v.Str, most, true)
+	return Val{Str: q[:min(len(q), max)]}, nil
 }
 
 // line is user_line().

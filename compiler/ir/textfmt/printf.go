@@ -9,7 +9,6 @@ package textfmt
 import (
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -205,13 +204,10 @@ func number(dst []byte, p *ir.Piece, n int64, base int, signed bool, width, prec
 
 // char is one byte, written as in a C character constant when quote is set and it needs it.
 func char(dst []byte, c byte, quote bool) []byte {
-	if !quote || c >= ' ' && c <= '~' && c != '\'' && c != '\\' {
+	if !quote {
 		return append(dst, c)
 	}
-	if i := strings.IndexByte("\a\b\f\n\r\t\v'\\", c); i >= 0 {
-		return append(dst, '\\', "abfnrtv'\\"[i])
-	}
-	return append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+	return escape(dst, c, '\'')
 }
 
 // binary writes the low bytes of n in little-endian order; width pads with zero bytes. Without

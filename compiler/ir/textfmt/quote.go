@@ -1,0 +1,59 @@
+package textfmt
+
+import (
+	"strconv"
+	"strings"
+)
+
+// escape writes one byte as C source does between two quote, when it is not printable, or is quote or \.
+func escape(dst []byte, c, quote byte) []byte {
+	if c >= ' ' && c <= '~' && c != quote && c != '\\' {
+		return append(dst, c)
+	}
+	if c == quote {
+		return append(dst, '\\', c)
+	}
+	if i := strings.IndexByte("\a\b\f\n\r\t\v\\", c); i >= 0 {
+		return append(dst, '\\', "abfnrtv\\"[i])
+	}
+	return append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+}
+
+// Quote escapes s up to room bytes, whole escapes only. quoted puts quotation marks around it, and "..." behind those
+// when something was left out.
+func Quote(s string, room int, quoted bool) string {
+	dst := make([]byte, 0, len(s)+2)
+	if quoted {
+		dst = append(dst, '"')
+		room -= 2
+	}
+	base, keep := len(dst), -1
+	for i := 0; i < len(s); i++ {
+		n := len(dst)
+		dst = escape(dst, s[i], '"')
+		if quoted && len(dst)-base > room-3 && keep < 0 {
+			keep = n // as far as it may go when the dots have to fit in
+		}
+		if len(dst)-base > room {
+			if !quoted {
+				return string(dst[:n])
+			}
+			return string(dst[:keep]) + `"...`
+		}
+	}
+	if quoted {
+		dst = append(dst, '"')
+	}
+	return string(dst)
+}
+
+// QuotedCap bounds what user_text and kernel_text give for n bytes.
+func QuotedCap(n int) int { return max(4*n+2, len("0xffffffffffffffff")) }
+
+// NoText is what user_text and kernel_text give for a string that cannot be read. C's have a name for the address 0.
+func NoText(addr uint64, cstr bool) string {
+	if cstr && addr == 0 {
+		return "NULL"
+	}
+	return "0x" + strconv.FormatUint(addr, 16)
+}
