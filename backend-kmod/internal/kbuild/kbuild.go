@@ -146,21 +146,39 @@ func Module(ctx context.Context, s Source, c Config) ([]byte, error) {
 	}
 	dir := filepath.Join(cache, c.release())
 	kept := filepath.Join(dir, s.key(files, c.release())+".ko")
-	if ko, err := trusted.ReadFile(kept, maxKept); err == nil && len(ko) > 0 {
-		c.Logf("module from the cache: %s", kept)
-		now := time.Now()
-		os.Chtimes(kept, now, now) // keeps it from being cleaned up
-		return ko, nil
+	if data, err := trusted.ReadFile(kept, maxKept); err == nil {
+		if ko := whole(data); ko != nil {
+			c.Logf("module from the cache: %s", kept)
+			now := time.Now()
+			os.Chtimes(kept, now, now) // keeps it from being cleaned up
+			return ko, nil
+		}
+		c.Logf("the module in the cache is damaged, it is built again: %s", kept)
 	}
 	ko, err := build(ctx, s, files, &c)
 	if err != nil {
 		return nil, err
 	}
 	// A cache that cannot be written costs time only.
-	if os.MkdirAll(dir, 0o755) == nil && cachefile.Write(kept, ko) == nil {
+	if os.MkdirAll(dir, 0o755) == nil && cachefile.Write(kept, ko, checksum(ko)) == nil {
 		prune(dir, 256)
 	}
 	return ko, nil
+}
+
+// checksum follows a module in the cache.
+func checksum(ko []byte) []byte {
+	sum := sha256.Sum256(ko)
+	return sum[:]
+}
+
+// whole gives the module of a file in the cache, nil if it is not what was written.
+func whole(data []byte) []byte {
+	n := len(data) - sha256.Size
+	if n <= 0 || !bytes.Equal(checksum(data[:n]), data[n:]) {
+		return nil
+	}
+	return data[:n:n]
 }
 
 // prune keeps the most recent modules of a folder.

@@ -91,6 +91,47 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestDamagedCache: a module in the cache that is not what was written is built again, and the cache is whole then.
+func TestDamagedCache(t *testing.T) {
+	dir, cache := t.TempDir(), t.TempDir()
+	write(t, dir+"/include/config/auto.conf", "\nCONFIG_MODULES=y\n")
+	write(t, dir+"/Module.symvers", "")
+	write(t, dir+"/Makefile", "modules:\n\t@echo x >>"+dir+"/runs; seq 1000 >$(M)/`cd $(M); ls *.c | sed s/c$$//`ko\n")
+	get := func() string {
+		t.Helper()
+		ko, err := Module(context.Background(), Source{"int x;"}, Config{Release: "1", Dir: dir, Cache: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(ko)
+	}
+	first := get()
+	kept, _ := filepath.Glob(cache + "/1/*.ko")
+	if len(kept) != 1 {
+		t.Fatalf("kept: %v", kept)
+	}
+	data, err := os.ReadFile(kept[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(data)
+	flipped[len(flipped)/2] ^= 1
+	damaged := [][]byte{nil, data[:1], data[:len(data)-1], data[:len(first)], data[:len(data)/2], flipped, append(bytes.Clone(data), 0), bytes.Repeat([]byte{0}, len(data))}
+	for i, d := range damaged {
+		if err := os.WriteFile(kept[0], d, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if get() != first {
+				t.Errorf("damage %d: another module came", i)
+			}
+		}
+		if b, _ := os.ReadFile(dir + "/runs"); len(b) != 2*(i+2) {
+			t.Errorf("damage %d: make ran %d times, not %d", i, len(b)/2, i+2)
+		}
+	}
+}
+
 // TestOthersCache spoils what was kept, as somebody else could who may write to it: none of it is used.
 func TestOthersCache(t *testing.T) {
 	dir := t.TempDir()
@@ -119,7 +160,7 @@ func TestOthersCache(t *testing.T) {
 		if len(kept) != 1 {
 			t.Fatalf("kept: %v", kept)
 		}
-		write(t, kept[0], "kept\n")
+		write(t, kept[0], "kept\n"+string(checksum([]byte("kept\n"))))
 		get("kept\n")
 		if err := spoil(cache, kept[0]); err != nil {
 			t.Fatal(err)

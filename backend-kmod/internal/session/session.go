@@ -83,7 +83,7 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 		}
 	}
 	start, taint := time.Now(), stage.Taint()
-	m, err := stage.Load(cfg.KO, cfg.Name, kb)
+	m, err := stage.Load(cfg.KO, cfg.Name, kb, func(format string, args ...any) { s.logf(1, format, args...) })
 	if err != nil {
 		d := &diag.Diagnostic{Phase: diag.Load, Code: CodeLoad, Message: err.Error()}
 		if e, ok := errors.AsType[*stage.Error](err); ok {

@@ -78,13 +78,20 @@ type Error struct {
 func (e *Error) Error() string { return e.Msg }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Load inserts a module and opens its control file. bufferKB is the output buffer of each CPU, 0 for the default.
-func Load(ko []byte, name string, bufferKB int) (_ *Module, err error) {
+// Load inserts a module and opens its control file. bufferKB is the output buffer of each CPU, 0 for the default. Modules whose tracers
+// were killed are removed before; logf is told of one that had the name.
+func Load(ko []byte, name string, bufferKB int, logf func(format string, args ...any)) (_ *Module, err error) {
 	params := ""
 	if bufferKB > 0 {
 		params = fmt.Sprintf("buffer_kb=%d", bufferKB)
 	}
-	Sweep()
+	unlock := lockLoading()
+	defer unlock()
+	for _, left := range sweep("/") {
+		if left == name && logf != nil {
+			logf("removed module %s, whose tracer was killed", name)
+		}
+	}
 	if err := insert(ko, params); err != nil {
 		return nil, explain(err, name)
 	}
@@ -242,27 +249,6 @@ func remove(name string) error {
 			return fmt.Errorf("unload module %s: %w", name, err)
 		}
 		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-// Prefix begins the names of modules that nobody named: gostap_PID.
-const Prefix = "gostap_"
-
-// Sweep removes modules whose tracer was killed: those named by the number of a process that is gone.
-func Sweep() {
-	b, err := os.ReadFile("/proc/modules")
-	if err != nil {
-		return
-	}
-	for _, line := range strings.Split(string(b), "\n") {
-		name, _, _ := strings.Cut(line, " ")
-		pid, ok := strings.CutPrefix(name, Prefix)
-		if !ok || pid == "" || strings.Trim(pid, "0123456789") != "" {
-			continue
-		}
-		if _, err := os.Stat("/proc/" + pid); os.IsNotExist(err) {
-			remove(name)
-		}
 	}
 }
 

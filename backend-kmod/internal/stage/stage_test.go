@@ -115,7 +115,7 @@ func TestHolder(t *testing.T) {
 
 // TestLoadRefused: bytes that are no module, or a kernel without modules, are an Error, and nothing is left.
 func TestLoadRefused(t *testing.T) {
-	m, err := Load([]byte("not a module"), "gostap_test", 0)
+	m, err := Load([]byte("not a module"), "gostap_test", 0, nil)
 	if err == nil {
 		m.Close()
 		t.Fatal("it was loaded")
@@ -158,5 +158,26 @@ func TestTainted(t *testing.T) {
 	}
 	if s := Tainted(taintOutside | taintUnsigned); s == "" {
 		t.Error("nothing is said of a module's marks")
+	}
+}
+
+// TestLeft: what nobody uses and has the control file of a gostap module was left by a tracer that was killed.
+func TestLeft(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(root+"/proc", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	modules := "mine 16384 0 - Live 0xffffffffc0000000 (OE)\nused 16384 1 - Live 0xffffffffc0000000 (OE)\nnew 16384 0 - Loading 0xffffffffc0000000 (OE)\n" +
+		"ext4 16384 0 - Live 0xffffffffc0000000\ngostap_12 16384 0 - Live 0x0000000000000000 (OE)\nshort\n"
+	for name, text := range map[string]string{"modules": modules, "gostap.mine": "", "gostap.used": "", "gostap.new": "", "gostap.gostap_12": "", "gostap.gone": ""} {
+		if err := os.WriteFile(root+"/proc/"+name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(left(root), " "); got != "mine gostap_12" {
+		t.Errorf("left: %s", got)
+	}
+	if got := left(root + "/nowhere"); got != nil {
+		t.Errorf("left: %v", got)
 	}
 }
