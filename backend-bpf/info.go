@@ -1,6 +1,9 @@
 package bpf
 
-import "github.com/gostap/gostap/backend-bpf/internal/features"
+import (
+	"github.com/gostap/gostap/backend-bpf/internal/attach"
+	"github.com/gostap/gostap/backend-bpf/internal/features"
+)
 
 // Row is one line of what gostap --info tells about the kernel.
 type Row struct {
@@ -9,6 +12,10 @@ type Row struct {
 	OK           bool
 	What, Reason string
 }
+
+// Sweep removes what sessions that were killed have left in the kernel: events of tracefs, whose names it gives. All else goes away with
+// its process.
+func Sweep() []string { return attach.Sweep() }
 
 // Info tries everything that the back end can make use of.
 func Info() []Row {

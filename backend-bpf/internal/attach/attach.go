@@ -261,7 +261,16 @@ func (s *Set) Detach() error {
 	for _, l := range links[1:] {
 		rest = append(rest, l.fd)
 	}
-	return closeBehind(append(rest, perfs...), -1, nil) // programs first
+	_, err := closeBehind(append(rest, perfs...), -1, nil) // programs first
+	return err
+}
+
+// Settle waits until the events of what was detached are gone from tracefs, where everybody sees them.
+func (s *Set) Settle() {
+	for _, child := range s.kernel.behind {
+		await(child)
+	}
+	s.kernel.behind = nil
 }
 
 // few perf uprobes are closed in line.

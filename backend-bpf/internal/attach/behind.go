@@ -14,12 +14,13 @@ import (
 
 // closeBehind closes descriptors, in their order, without waiting for the kernel, and then writes lines to the file to, each with
 // one call. A child process that has nothing but copies of them waits until this process has closed its own, and
-// then closes the last ones: closing in threads would hold up the end of this process. to is closed here.
-func closeBehind(fds []int, to int, lines [][]byte) error {
+// then closes the last ones: closing in threads would hold up the end of this process. to is closed here. It gives the number of the
+// child, 0 if there is none.
+func closeBehind(fds []int, to int, lines [][]byte) (child int, err error) {
 	if len(fds) == 0 {
-		return nil
+		return 0, nil
 	}
-	err := hold(fds, to, lines)
+	child, err = hold(fds, to, lines)
 	if err != nil {
 		// Then it takes as long as it takes.
 		for _, fd := range fds {
@@ -32,7 +33,16 @@ func closeBehind(fds []int, to int, lines [][]byte) error {
 	if to >= 0 {
 		kern.Close(to)
 	}
-	return err
+	return child, err
+}
+
+// await returns when a child of closeBehind has ended.
+func await(child int) {
+	for {
+		if _, err := unix.Wait4(child, nil, unix.WALL, nil); err != unix.EINTR {
+			return
+		}
+	}
 }
 
 // gap is a range of descriptors that the child closes first.
@@ -57,10 +67,10 @@ func gaps(keep []int) []gap {
 // signal when it has ended and waits for any child do not see it (it has no exit signal).
 //
 //go:norace
-func hold(fds []int, to int, lines [][]byte) error {
+func hold(fds []int, to int, lines [][]byte) (child int, err error) {
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
-		return err
+		return 0, err
 	}
 	defer kern.Close(pipe[0])
 	keep := append(slices.Clone(fds), pipe[0])
@@ -89,7 +99,7 @@ func hold(fds []int, to int, lines [][]byte) error {
 	}
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &old); err != nil {
 		kern.Close(pipe[1])
-		return err
+		return 0, err
 	}
 	pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, 0, 0, 0, 0, 0, 0)
 	if pid == 0 && errno == 0 {
@@ -117,7 +127,7 @@ func hold(fds []int, to int, lines [][]byte) error {
 	}
 	kern.Close(pipe[1])
 	if errno != 0 {
-		return fmt.Errorf("make a child to close perf events in: %w", errno)
+		return 0, fmt.Errorf("make a child to close perf events in: %w", errno)
 	}
-	return nil
+	return int(pid), nil
 }

@@ -88,6 +88,7 @@ type kernelSet struct {
 	// counted are the links whose missed hits the kernel counts.
 	counted []counted
 	events  events // in tracefs
+	behind  []int  // processes that take events away
 }
 
 func (s *kernelSet) mark() [4]int {
@@ -96,15 +97,16 @@ func (s *kernelSet) mark() [4]int {
 
 // undo takes away what came after m.
 func (s *kernelSet) undo(m [4]int) {
-	part := kernelSet{s.links[m[0]:], s.perfs[m[1]:], s.counted[m[2]:], s.events[m[3]:]}
-	*s = kernelSet{s.links[:m[0]:m[0]], s.perfs[:m[1]:m[1]], s.counted[:m[2]:m[2]], s.events[:m[3]:m[3]]}
+	part := kernelSet{s.links[m[0]:], s.perfs[m[1]:], s.counted[m[2]:], s.events[m[3]:], nil}
+	*s = kernelSet{s.links[:m[0]:m[0]], s.perfs[:m[1]:m[1]], s.counted[:m[2]:m[2]], s.events[:m[3]:m[3]], s.behind}
 	part.detach()
+	s.behind = append(s.behind, part.behind...)
 }
 
 // detach takes everything away. Perf events of kprobes take the kernel long, each: many are left to a child.
 func (s *kernelSet) detach() {
 	links, perfs, ev := s.links, s.perfs, s.events
-	*s = kernelSet{}
+	*s = kernelSet{behind: s.behind}
 	if len(perfs) <= few || len(links) == 0 {
 		closeAll(links)
 		for _, fd := range perfs {
@@ -119,7 +121,9 @@ func (s *kernelSet) detach() {
 		fds = append(fds, l.fd)
 	}
 	to, lines := ev.removal()
-	closeBehind(append(fds, perfs...), to, lines)
+	if child, _ := closeBehind(append(fds, perfs...), to, lines); child > 0 && to >= 0 {
+		s.behind = append(s.behind, child)
+	}
 }
 
 // kprobeEvents attaches to each place by an event of its own. Events of the kprobe PMU go away with their

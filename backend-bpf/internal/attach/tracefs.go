@@ -17,8 +17,8 @@ import (
 )
 
 // Events in tracefs stay defined when the process that made them is killed. They do nothing then, since what enables them is
-// a descriptor, but they are in the list. Their names say whose they are, and the next session that makes some
-// removes those of processes that are gone.
+// a descriptor, but they are in the list. Their names say whose they are, and the next command that is started
+// removes those of processes that are gone (Sweep).
 
 // traceGroup is the group of our events, and begins their names: gostap/gostap_PID_NUMBER.
 const traceGroup = "gostap"
@@ -58,15 +58,28 @@ func (t *traceFS) command(line string) error {
 	return err
 }
 
+// Sweep removes the events of processes that are gone, and gives the names of those. It is quick where there are none.
+func Sweep() []string {
+	for _, dir := range traceDirs {
+		if _, err := os.Stat(filepath.Join(dir, "events", traceGroup)); err == nil {
+			return (&traceFS{dir}).sweep()
+		}
+	}
+	return nil
+}
+
 // sweep removes the events of processes that are gone.
-func (t *traceFS) sweep() {
+func (t *traceFS) sweep() (removed []string) {
 	b, err := os.ReadFile(filepath.Join(t.dir, "kprobe_events"))
 	if err != nil {
-		return
+		return nil
 	}
 	for _, name := range staleEvents(string(b), func(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH }) {
-		t.command("-:" + traceGroup + "/" + name)
+		if t.command("-:"+traceGroup+"/"+name) == nil {
+			removed = append(removed, traceGroup+"/"+name)
+		}
 	}
+	return removed
 }
 
 // staleEvents finds our events in the text of kprobe_events (lines such as "p:gostap/gostap_12_0 vfs_read+0") whose process is not alive.

@@ -405,6 +405,7 @@ func (s *Session) Close() error {
 	if s.col != nil {
 		s.col.Close()
 	}
+	s.set.Settle()
 	return err
 }
 

@@ -257,7 +257,7 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 	if err := trusted.Check(os.TempDir()); err != nil {
 		return nil, &Error{Msg: fmt.Sprintf("modules cannot be built below TMPDIR: %v", err), Hint: "set TMPDIR to a folder of your own, or to /tmp"}
 	}
-	dir, err := os.MkdirTemp("", "gostap-kmod-")
+	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", tempPrefix, os.Getpid()))
 	if err != nil {
 		return nil, err
 	}

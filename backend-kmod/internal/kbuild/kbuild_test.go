@@ -291,3 +291,29 @@ func TestRecipe(t *testing.T) {
 	get("e", "two e", "x\nx\n") // what make would expand cannot be learnt
 	get("f", "two f", "x\nx\nx\n")
 }
+
+// TestSweep: folders of builds go away when their process has, and nothing else does.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"gostap-kmod-12-345", "gostap-kmod-13-6", "gostap-kmod-345", "gostap-kmod-x-1", "gostap-kmod--1-2", "gostap-99", "other"} {
+		write(t, dir+"/"+name+"/module.c", "")
+	}
+	write(t, dir+"/gostap-kmod-12-file", "")
+	if err := os.Symlink("other", dir+"/gostap-kmod-12-link"); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		write(t, dir+"/gostap-kmod-12-foreign/x", "")
+		if err := os.Chown(dir+"/gostap-kmod-12-foreign", 65534, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := sweep(dir, func(pid int) bool { return pid == 13 })
+	if len(got) != 1 || got[0] != dir+"/gostap-kmod-12-345" {
+		t.Errorf("removed %v", got)
+	}
+	list, _ := os.ReadDir(dir)
+	if want := 8; len(list) != want && len(list) != want+1 {
+		t.Errorf("%d are left", len(list))
+	}
+}

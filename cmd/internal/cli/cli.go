@@ -82,7 +82,11 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return 1
 		}
 		return 0
-	case o.info:
+	case o.cleanup:
+		return cleanup(s)
+	}
+	defer sweep()()
+	if o.info {
 		return info(s)
 	}
 	c := &command{options: o, Streams: s, argv: args, env: env}

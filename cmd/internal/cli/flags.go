@@ -129,6 +129,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVar(&o.noCache, "disable-cache", false, "")
 	fs.BoolVar(&o.newCache, "poison-cache", false, "")
 	fs.BoolVar(&o.cleanCache, "clean-cache", false, "")
+	fs.BoolVar(&o.cleanup, "cleanup", false, "")
 	fs.StringVar(&o.tmpdir, "tmpdir", "", "")
 	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "colour" {
@@ -146,7 +147,7 @@ func parseFlags(args []string) (*options, error) {
 	if err := fs.Parse(args); err != nil {
 		return nil, flagError(fs, err)
 	}
-	if o.help || o.version || o.info || o.cleanCache {
+	if o.help || o.version || o.info || o.cleanCache || o.cleanup {
 		return o, nil
 	}
 	if raw.bpf {

@@ -80,6 +80,7 @@ func trials(dir string) map[string]trial {
 		"disable-cache": {args: e("--disable-cache", "-I", dir+"/lib", "-e", `probe begin { println(from_lib()) exit() }`), want: "it is there"},
 		"poison-cache":  {args: e("--poison-cache", "-I", dir+"/lib", "-e", `probe begin { println(from_lib()) exit() }`), want: "it is there"},
 		"clean-cache":   {args: e("--clean-cache")},
+		"cleanup":       {args: e("--cleanup"), want: "\n"},
 		"tmpdir":        {args: e("--tmpdir", dir+"/lib/l.stp", "-e", hello), want: "is not a directory"},
 		"rlimit-as":     {args: e("--rlimit-as=1000", "-e", hello), want: "gostap itself needs"},
 		"rlimit-cpu":    {args: e("--rlimit-cpu=x", "-e", hello), want: "--rlimit-cpu takes a number"},
@@ -147,7 +148,7 @@ func TestEveryOption(t *testing.T) {
 			}
 		}
 		// Beside a module: about the module that is not there, or refused by name.
-		if f.Name == "execute" || f.Name == "list" || f.Name == "list-vars" || f.Name == "help" || f.Name == "version" || f.Name == "info" || f.Name == "clean-cache" || strings.HasPrefix(f.Name, "dump-") || strings.HasPrefix(f.Name, "rlimit-") {
+		if f.Name == "execute" || f.Name == "list" || f.Name == "list-vars" || f.Name == "help" || f.Name == "version" || f.Name == "info" || f.Name == "clean-cache" || f.Name == "cleanup" || strings.HasPrefix(f.Name, "dump-") || strings.HasPrefix(f.Name, "rlimit-") {
 			return
 		}
 		value := map[string]string{"pid": fmt.Sprint(os.Getpid()), "output": dir + "/out", "runtime": "kernel", "timeout": "3", "buffer": "4", "vp": "00001", "color": "never", "command": "true",

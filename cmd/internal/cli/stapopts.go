@@ -25,6 +25,8 @@ type stapFlags struct {
 	tmpdir      string // --tmpdir: where -k keeps files
 	// --disable-cache, --poison-cache (write only), --clean-cache
 	noCache, newCache, cleanCache bool
+	// --cleanup
+	cleanup bool
 }
 
 // stapOption is an option that stap documents and that is not one of gostap's own: it is either
