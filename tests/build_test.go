@@ -89,8 +89,12 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	// The name has always the same length, so that columns in messages do not change.
+	// The path has always the same length, so that columns in messages do not change; bin/supervise gives a folder in /tmp.
+	const length = len("/tmp/gostap-tests-0123456789")
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("gostap-tests-%010d", rand.Uint32()))
+	if n := length - len(os.TempDir()) - len("/"); len(dir) != length && n > 3 {
+		dir = filepath.Join(os.TempDir(), fmt.Sprintf("b%0*d", n-1, rand.IntN(100)))
+	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -10,7 +10,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -46,12 +49,11 @@ func main() {
 func run(args []string, idle, most time.Duration) int {
 	// Orphans come to this process, so that they are found.
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	dir, err := os.MkdirTemp("", "gostap-t")
+	dir, err := folder()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "supervise:", err)
 		return 1
 	}
-	os.Chmod(dir, 0o755)
 	defer os.RemoveAll(dir)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -66,11 +68,19 @@ func run(args []string, idle, most time.Duration) int {
 	done := make(chan struct{})
 	why := make(chan string, 1)
 	go watch(cmd.Process, idle, most, sigs, done, why)
-	go adopt(cmd.Process.Pid)
+	adopted := make(chan struct{})
+	go func() {
+		defer close(adopted)
+		adopt(cmd.Process.Pid, done)
+	}()
 	err = cmd.Wait()
 	close(done)
 	reason := <-why
+	<-adopted
 	left := sweep()
+	for pid, err := 1, error(nil); pid > 0 && err == nil; { // nobody else waits any more
+		pid, err = syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+	}
 	u := cmd.ProcessState
 	var kids unix.Rusage
 	unix.Getrusage(unix.RUSAGE_CHILDREN, &kids)
@@ -80,12 +90,23 @@ func run(args []string, idle, most time.Duration) int {
 		return 1
 	}
 	if err == nil && left > 0 {
-		note(fmt.Sprintf("%s left %d processes", filepath.Base(args[0]), left), 0, 0, 0)
+		note(fmt.Sprintf("%s left %d processes", filepath.Base(args[0]), left), 0, 0, 0) // so that somebody sees to it
 	}
-	if s := u.Sys().(syscall.WaitStatus); s.Signaled() {
+	if s, ok := u.Sys().(syscall.WaitStatus); ok && s.Signaled() {
 		return 128 + int(s.Signal())
 	}
 	return u.ExitCode()
+}
+
+// folder makes a folder whose path has always the same length: paths stand in messages, with columns behind them.
+func folder() (string, error) {
+	for range 1000 {
+		dir := filepath.Join(os.TempDir(), fmt.Sprintf("gostap-t%04d", rand.IntN(10000)))
+		if err := os.Mkdir(dir, 0o755); !errors.Is(err, fs.ErrExist) {
+			return dir, err
+		}
+	}
+	return "", errors.New("no name for a folder is free")
 }
 
 // watch ends the process when it hangs, goes round in circles or a signal asks for it; why gets one reason, "" for none.
@@ -126,8 +147,13 @@ func watch(p *os.Process, idle, most time.Duration, sigs <-chan os.Signal, done 
 }
 
 // adopt waits for orphans as init would: tests ask whether a process is there.
-func adopt(but int) {
-	for range time.Tick(20 * time.Millisecond) {
+func adopt(but int, done <-chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
 		lists, _ := filepath.Glob("/proc/self/task/*/children")
 		for _, list := range lists {
 			kids, _ := os.ReadFile(list)
@@ -203,7 +229,7 @@ func family() string {
 	return out.String()
 }
 
-// sweep ends what the tests have left running, and says how much that was.
+// sweep ends what the tests have left running, and says how much that was. Those that have ended may wait to be waited for.
 func sweep() int {
 	n := 0
 	for range 50 {
