@@ -17,6 +17,10 @@ import (
 var workDir string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(workerEnv) != "" {
+		workerMain()
+		return
+	}
 	dir, err := os.MkdirTemp("", "gostap-oracle-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

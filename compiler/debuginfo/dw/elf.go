@@ -114,13 +114,16 @@ func (f *File) Trim() {
 	}
 }
 
-// newFile makes a File of bytes, for tests and fuzzing.
-func newFile(mem []byte) (*File, error) {
+// InMemory makes a File of bytes that are there already, for tests and fuzzing. There is no debug file beside it.
+func InMemory(mem []byte) (*File, error) {
 	f := &File{path: "memory", mem: mem, sections: map[string][]byte{}, secErr: map[string]error{}, noDebug: true}
 	if len(mem) < 64 {
 		return nil, debuginfo.ErrNotELF
 	}
-	return f, f.parse()
+	if err := f.parse(); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // kindOf says what a file that is not ELF seems to be.

@@ -70,7 +70,7 @@ func TestTruncated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := 0; n < len(good); n += 97 {
-		if f, err := newFile(good[:n:n]); err == nil {
+		if f, err := InMemory(good[:n:n]); err == nil {
 			explore(f)
 		}
 	}
@@ -192,13 +192,13 @@ func TestInflateBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := newFile(b)
+	f, err := InMemory(b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, _ := f.header(".debug_info")
 	binary.LittleEndian.PutUint64(b[s.Offset+8:], 1<<40)
-	if f, err = newFile(b); err != nil {
+	if f, err = InMemory(b); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Section(".debug_info"); !errors.Is(err, ErrCorrupt) {

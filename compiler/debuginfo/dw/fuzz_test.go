@@ -53,7 +53,7 @@ func FuzzFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, changes []byte) {
 		ownPanics(t)
 		b := bytes.Clone(files[int(which)%len(files)])
-		g, err := newFile(b)
+		g, err := InMemory(b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func FuzzFile(f *testing.F) {
 				b[off] = changes[3]
 			}
 		}
-		if g, err = newFile(b); err == nil {
+		if g, err = InMemory(b); err == nil {
 			explore(g)
 		}
 	})

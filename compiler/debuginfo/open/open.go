@@ -19,6 +19,11 @@ func Open(path string) (debuginfo.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	return New(f)
+}
+
+// New makes the Image of a file that is open, and closes that if it cannot.
+func New(f *dw.File) (debuginfo.Image, error) {
 	if godwarf.Is(f) {
 		im, err := cgo.New(f)
 		if err != nil {
