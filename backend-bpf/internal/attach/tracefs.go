@@ -64,6 +64,10 @@ func Sweep() []string {
 		if _, err := os.Stat(filepath.Join(dir, "events", traceGroup)); err == nil {
 			return (&traceFS{dir}).sweep()
 		}
+		// To look at the second one mounts it.
+		if _, err := os.Stat(filepath.Join(dir, "events")); err == nil {
+			break
+		}
 	}
 	return nil
 }
