@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -289,7 +290,16 @@ func (b *build) modules(list string) ([]debuginfo.Image, error) {
 		if s := b.at(); s != nil && s.Image != nil {
 			return []debuginfo.Image{s.Image}, nil
 		}
-		// Elsewhere: the one program of the script, then the kernel.
+		// At events of the kernel: the kernel, then the one program of the script. Elsewhere the other way about.
+		if s := b.at(); s != nil && s.Path == "" && (s.Kind == probe.Tracepoint || s.Kind == probe.Netfilter || s.Kind == probe.ProcessSyscall || s.Kind == probe.ProcessSyscallReturn) {
+			if img, err := b.kernel(""); err == nil {
+				out := []debuginfo.Image{img}
+				if img := b.env.only(); img != nil {
+					out = append(out, img)
+				}
+				return out, nil
+			}
+		}
 		var out []debuginfo.Image
 		if img := b.env.only(); img != nil {
 			out = append(out, img)
