@@ -8,6 +8,7 @@ package compiler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -155,7 +156,11 @@ func (s *state) run(res *Result, all *diag.List) {
 			continue
 		}
 		if err := s.ctx.Err(); err != nil {
-			all.Errorf(diag.Usage, codeCancelled, source.Span{}, "stopped before pass %s: %v", p.name, err)
+			why := "a signal"
+			if errors.Is(err, context.DeadlineExceeded) {
+				why = "a time limit"
+			}
+			all.Errorf(diag.Usage, codeCancelled, source.Span{}, "stopped by %s before pass %q: nothing was traced", why, p.name)
 			break
 		}
 		start := time.Now()

@@ -85,6 +85,8 @@ func Refusal() string {
 		return "the kernel is locked down (confidentiality), which forbids tracing programs"
 	case status("Seccomp") == "2":
 		return "a system call filter (seccomp, as of containers) forbids it"
+	case !admin:
+		return "the kernel wants root for it: CAP_BPF and CAP_PERFMON are not enough"
 	}
 	return "the kernel refuses it to root (a security module, or a kernel built so)"
 }

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -96,11 +97,19 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return usageFailed(s.Err, err)
 		}
 		if !errors.Is(err, errShown) {
-			fmt.Fprintf(s.Err, "error: %s\n", diag.Visible(err.Error()))
+			fmt.Fprintf(s.Err, "error: %s\n", diag.Visible(words(err)))
 		}
 		return 1
 	}
 	return 0
+}
+
+// words is what to say of an error. A context that ended is a signal; the status is 1 then, as stap's.
+func words(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "stopped by a signal before the probes were in place: nothing was traced"
+	}
+	return err.Error()
 }
 
 // errShown ends the command after its errors were printed.

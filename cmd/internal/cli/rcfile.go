@@ -29,7 +29,7 @@ func defaults(env []string, warn io.Writer) ([]string, string, error) {
 	}
 	path := dir + "/rc"
 	text, err := trusted.ReadFile(path, maxRC)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, fs.ErrPermission) {
 		return nil, "", nil
 	}
 	if err != nil {
