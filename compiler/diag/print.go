@@ -92,6 +92,9 @@ func (p *Printer) place(sp source.Span, kind, text string) {
 	room := p.Width - 2 // for the spaces in front
 	if p.Width <= 0 {
 		room = longLine
+		if len(line) > longLine {
+			room = 100
+		}
 	}
 	shown, at, width := window(line, pos.Col-1, max(width, 1), room)
 	var pad strings.Builder
