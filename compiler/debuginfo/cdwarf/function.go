@@ -21,6 +21,7 @@ type function struct {
 	head *godwarf.Tree // its entry alone; likewise
 	tree *godwarf.Tree // its entry with all below; set by load
 	plan *entryPlan
+	flow *flow // see flowOf
 }
 
 type key struct {

@@ -21,11 +21,12 @@ type lineHit struct {
 	line  int
 	file  string
 	view  uint16
+	empty bool          // the next row has the same address and another line
 	owner *godwarf.Tree // the function or the inlined copy that the row belongs to
 }
 
 // LineSites resolves file:line. For each function, and for each inlined copy, that has code for
-// the line it gives the lowest address that begins a statement of it; at a function's entry that becomes
+// the line it gives the lowest address that begins a statement of it, in each part of the function that does not only go on with it (parts.go); at a function's entry that becomes
 // the function's entry site. A file pattern that means several files with such code is an error.
 func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
@@ -166,7 +167,7 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 	}
 	var hits []lineHit
 	var fn *function
-	for _, r := range rows {
+	for i, r := range rows {
 		if r.End || !r.Stmt || r.Line == 0 || !im.own(r.PC) {
 			continue
 		}
@@ -188,6 +189,7 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 			}
 		}
 		h := lineHit{fn: fn, pc: r.PC, line: r.Line, file: file, view: r.View, owner: fn.tree}
+		h.empty = i+1 < len(rows) && !rows[i+1].End && rows[i+1].PC == r.PC && rows[i+1].Line != r.Line
 		stack := dw.InlineStack(fn.tree, r.PC)
 		for len(stack) > 0 && im.isCall(stack[0], h) {
 			stack = stack[1:]
@@ -210,11 +212,17 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 	return hits, nil
 }
 
-// isCall reports whether the row stands for the call of the inlined copy t rather than for its
-// body: it is at t's first instruction, with the line of the call.
+// isCall reports whether the row stands for the call of the inlined copy t, or for what is in front of it, rather than for its
+// body: it is at t's first instruction, with the line of the call or before the row at which t begins.
 func (im *Image) isCall(t *godwarf.Tree, h lineHit) bool {
 	pc, ok := dw.EntryPC(t)
-	return ok && pc == h.pc && int(dw.Int(t, dwarf.AttrCallLine)) == h.line && im.d.FileAttr(t, dwarf.AttrCallFile) == h.file
+	if !ok || pc != h.pc {
+		return false
+	}
+	if view, ok := t.Val(attrEntryView).(int64); ok && int64(h.view) < view {
+		return true // gcc counts the rows of one address; the copy begins at a later one
+	}
+	return int(dw.Int(t, dwarf.AttrCallLine)) == h.line && im.d.FileAttr(t, dwarf.AttrCallFile) == h.file
 }
 
 // ownFile is the file of the function that the query names, among fn and the copies inlined around a pc.
@@ -245,7 +253,7 @@ func ambiguous(q debuginfo.LineQuery, hits []lineHit) error {
 	return fmt.Errorf("file %q is ambiguous: %s", q.File, strings.Join(files, ", "))
 }
 
-// choose picks the rows of the wanted lines: for each line and each owner the one with the lowest address.
+// choose picks the rows at which the wanted lines begin, for each owner.
 func (im *Image) choose(q debuginfo.LineQuery, hits []lineHit) ([]lineHit, error) {
 	from, to := q.Line, max(q.To, q.Line)
 	in := func(h lineHit) bool {
@@ -258,16 +266,20 @@ func (im *Image) choose(q debuginfo.LineQuery, hits []lineHit) ([]lineHit, error
 		}
 		return h.line >= base+from && h.line <= base+to
 	}
-	type slot struct {
+	type line struct {
 		line  int
 		owner dwarf.Offset
 	}
-	best := map[slot]lineHit{}
+	rows := map[line][]lineHit{}
 	for _, h := range hits {
-		k := slot{h.line, h.owner.Offset}
-		if old, ok := best[k]; in(h) && (!ok || h.pc < old.pc) {
-			best[k] = h
+		if in(h) {
+			k := line{h.line, h.owner.Offset}
+			rows[k] = append(rows[k], h)
 		}
+	}
+	var best []lineHit
+	for _, list := range rows {
+		best = append(best, im.begins(list)...)
 	}
 	if len(best) == 0 {
 		line, near := nearest(hits, from, func(h lineHit) int {
@@ -286,14 +298,10 @@ func (im *Image) choose(q debuginfo.LineQuery, hits []lineHit) ([]lineHit, error
 		}
 		return nil, &debuginfo.NotFoundError{What: "line", Name: name, Detail: "it has no code" + near}
 	}
-	var out []lineHit
-	for _, h := range best {
-		out = append(out, h)
-	}
-	slices.SortFunc(out, func(a, b lineHit) int {
+	slices.SortFunc(best, func(a, b lineHit) int {
 		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.pc, b.pc), cmp.Compare(a.owner.Offset, b.owner.Offset))
 	})
-	return out, nil
+	return best, nil
 }
 
 // declLine is where the function that the query names is declared.

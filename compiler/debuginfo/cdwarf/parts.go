@@ -1,0 +1,196 @@
+package cdwarf
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"slices"
+	"strings"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/x86"
+)
+
+// A line has code in many places of an optimised function, whose parts may lie apart (gcc moves what is seldom run elsewhere, .cold), and each
+// run of it is to be one hit.
+//
+// gcc, when it optimises, marks in the line table where statements begin, whatever it does to them: moves, doubles for loops and for different ways
+// through the function. A run of a line begins at a mark that follows a mark of another line. Other compilers mark wherever code of another line
+// follows, so that a line whose instructions were mixed with those of others has many. There a line is probed where a run of the function comes to it
+// first: what is reached only by way of another place of the line goes on with it, or repeats it in a loop.
+
+// flow is where the instructions of a function lead.
+type flow struct {
+	to    map[uint64][]uint64 // by address: what is executed next; of a jump that is worked out, nothing
+	from  map[uint64][]uint64 // the reverse
+	roots []uint64            // where it is entered: its entry, and what nothing known leads to
+	ok    bool                // all of the code decodes
+	marks map[uint64]*dw.Row  // see marksOf
+}
+
+// flowOf reads the code of all parts of fn.
+func (im *Image) flowOf(fn *function) *flow {
+	if fn.flow != nil {
+		return fn.flow
+	}
+	f := &flow{to: map[uint64][]uint64{}, from: map[uint64][]uint64{}, ok: true}
+	fn.flow = f
+	entered := map[uint64]bool{fn.Entry: true}
+	var all []uint64
+	for _, r := range fn.tree.Ranges {
+		if r[1]-r[0] > maxCode {
+			f.ok = false
+			return f
+		}
+		code, err := im.f.Bytes(r[0], int(r[1]-r[0]))
+		if err != nil {
+			f.ok = false
+			return f
+		}
+		err = x86.Walk(code, r[0], func(pc uint64, in x86.Inst) bool {
+			var to []uint64
+			switch in.Kind {
+			case x86.Jump, x86.CondJump:
+				to = append(to, in.Target(pc))
+			}
+			switch in.Kind {
+			case x86.Jump, x86.IndirectJump, x86.Ret, x86.Trap:
+			default:
+				to = append(to, pc+uint64(in.Len))
+			}
+			if in.Kind != x86.Nop && in.Kind != x86.Nop5 || entered[pc] { // else it may fill a gap that nothing leads to
+				all = append(all, pc)
+				for _, t := range to {
+					entered[t] = true
+				}
+			}
+			f.to[pc] = to
+			for _, t := range to {
+				f.from[t] = append(f.from[t], pc)
+			}
+			return true
+		})
+		f.ok = f.ok && err == nil
+	}
+	f.roots = append(f.roots, fn.Entry)
+	for _, pc := range all {
+		if !entered[pc] {
+			f.roots = append(f.roots, pc) // by an exception, or a jump that is worked out
+		}
+	}
+	return f
+}
+
+// begins picks those of rows, which are all the rows of one line of one function or copy, at which runs of the line begin.
+func (im *Image) begins(rows []lineHit) (out []lineHit) {
+	slices.SortStableFunc(rows, func(a, b lineHit) int { return cmp.Compare(a.pc, b.pc) })
+	rows = slices.CompactFunc(rows, func(a, b lineHit) bool { return a.pc == b.pc })
+	if len(rows) == 1 {
+		return rows
+	}
+	f := im.flowOf(rows[0].fn)
+	if !f.ok {
+		return rows[:1]
+	}
+	if full := slices.DeleteFunc(slices.Clone(rows), func(h lineHit) bool { return h.empty }); len(full) > 0 {
+		rows = full // the others have no instruction, and stand where another line's begins
+	}
+	if marksStatements(rows[0].fn.u.Producer()) {
+		for _, h := range rows {
+			if im.begun(h, f) {
+				out = append(out, h)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+		return rows[:1]
+	}
+	at := map[uint64]*lineHit{}
+	for i := range rows {
+		at[rows[i].pc] = &rows[i]
+	}
+	todo, seen := slices.Clone(f.roots), map[uint64]bool{}
+	for len(todo) > 0 {
+		pc := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[pc] {
+			continue
+		}
+		seen[pc] = true
+		if h := at[pc]; h != nil {
+			out = append(out, *h)
+			continue
+		}
+		todo = append(todo, f.to[pc]...)
+	}
+	if len(out) == 0 {
+		return rows[:1]
+	}
+	return out
+}
+
+// marksStatements reports whether the compiler has marked where statements begin (-gstatement-frontiers, from gcc 8 on).
+func marksStatements(producer string) bool {
+	return strings.HasPrefix(producer, "GNU ") && optimizes(producer) && !strings.Contains(producer, "-gno-statement-frontiers")
+}
+
+// begun reports whether a run of h's line begins at h: whether there is a way to it on which the last mark is one of another line.
+func (im *Image) begun(h lineHit, f *flow) bool {
+	if h.pc == h.fn.Entry || len(f.from[h.pc]) == 0 {
+		return true
+	}
+	marks := im.marksOf(h.fn)
+	todo, seen := slices.Clone(f.from[h.pc]), map[uint64]bool{}
+	for len(todo) > 0 {
+		pc := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[pc] {
+			continue
+		}
+		seen[pc] = true
+		if row := marks[pc]; row != nil {
+			if line, ok := im.lineIn(h, pc, row.Line); !ok || line != h.line {
+				return true
+			}
+			continue
+		}
+		if len(f.from[pc]) == 0 {
+			return true
+		}
+		todo = append(todo, f.from[pc]...)
+	}
+	return false
+}
+
+// marksOf are the last marks at the addresses of fn that have some.
+func (im *Image) marksOf(fn *function) map[uint64]*dw.Row {
+	if fn.flow.marks == nil {
+		fn.flow.marks = map[uint64]*dw.Row{}
+		rows, _ := fn.u.Rows()
+		for i := range rows {
+			if r := &rows[i]; r.Stmt && !r.End && r.Line != 0 && fn.tree.ContainsPC(r.PC) {
+				fn.flow.marks[r.PC] = r
+			}
+		}
+	}
+	return fn.flow.marks
+}
+
+// lineIn is the line at which the function or copy that h belongs to is, when the program is at pc, which has code of line: that of the call if
+// pc belongs to what is inlined into it.
+func (im *Image) lineIn(h lineHit, pc uint64, line int) (int, bool) {
+	stack := dw.InlineStack(h.fn.tree, pc)
+	at := len(stack) // in stack, the function itself is behind the last
+	if h.owner != h.fn.tree {
+		at = slices.IndexFunc(stack, func(t *godwarf.Tree) bool { return t.Offset == h.owner.Offset })
+	}
+	switch {
+	case at < 0:
+		return 0, false
+	case at > 0:
+		return int(dw.Int(stack[at-1], dwarf.AttrCallLine)), true
+	}
+	return line, true
+}

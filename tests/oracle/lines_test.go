@@ -1,0 +1,164 @@
+package oracle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// lines writes a C program of random statements, one to a line, that counts how often each line runs.
+type lines struct {
+	*rand.Rand
+	src   strings.Builder
+	line  int
+	count []int // the lines with a counter
+	funcs int
+	loops int
+}
+
+func (g *lines) emit(format string, args ...any) {
+	fmt.Fprintf(&g.src, format+"\n", args...)
+	g.line++
+}
+
+// counted writes a line that counts itself.
+func (g *lines) counted(format string, args ...any) {
+	g.count = append(g.count, g.line+1)
+	g.emit("\tN(%d); "+format, append([]any{g.line + 1}, args...)...)
+}
+
+func (g *lines) expr() string {
+	one := func() string { return []string{"x", "y", "z", "7", "b[x & 7]", "3"}[g.IntN(6)] }
+	return fmt.Sprintf("%s %s %s", one(), []string{"+", "-", "*", "^", "&"}[g.IntN(5)], one())
+}
+
+func (g *lines) block(depth int) {
+	for range 2 + g.IntN(3) {
+		v := []string{"x", "y", "z"}[g.IntN(3)]
+		switch k := g.IntN(9); {
+		case k == 0 && depth > 0:
+			g.counted("if (__builtin_expect((%s) == %d, 0)) {", g.expr(), g.IntN(5))
+			g.block(depth - 1)
+			g.counted("oops(%s); }", v)
+		case k == 1 && depth > 0:
+			g.counted("if ((%s) & 1) {", g.expr())
+			g.block(depth - 1)
+			g.counted("%s += 1; } else {", v)
+			g.block(depth - 1)
+			g.counted("%s -= 1; }", v)
+		case k == 2 && depth > 0 && g.loops < 2:
+			g.loops++
+			g.counted("int n%d = (%s) & 3;", g.line, g.expr())
+			g.emit("\tfor (int i = 0; i < n%d; i++) {", g.line-1)
+			g.block(depth - 1)
+			g.emit("\t}")
+			g.loops--
+		case k == 3 && g.funcs > 0:
+			g.counted("%s += f%d(%s, y & 7);", v, g.IntN(g.funcs), g.expr())
+		case k == 4:
+			g.counted("b[%s & 7] = %s;", v, g.expr())
+		case k == 5 && depth > 0:
+			g.counted("if (__builtin_expect(x == %d, 0)) goto out;", g.IntN(50))
+		default:
+			g.counted("%s = %s;", v, g.expr())
+		}
+	}
+}
+
+func (g *lines) program(funcs int) string {
+	g.emit("#include <stdio.h>")
+	g.emit("long c[2000]; unsigned b[8]; volatile unsigned sink;")
+	g.emit("#define N(l) c[l]++")
+	g.emit("__attribute__((cold, noinline)) void oops(unsigned n) { sink += n; }")
+	for n := range funcs {
+		g.funcs = n
+		g.emit("%s unsigned f%d(unsigned x, unsigned y)", []string{"__attribute__((noinline))", "static __attribute__((noinline))", "static inline", "static"}[g.IntN(4)], n)
+		g.emit("{")
+		g.emit("\tunsigned z = x + y;")
+		g.block(3)
+		g.emit("out:")
+		g.counted("sink += z;")
+		g.emit("\treturn x ^ y ^ z;")
+		g.emit("}")
+	}
+	g.emit("int main(void)")
+	g.emit("{")
+	g.emit("\tfor (unsigned i = 0; i < 30; i++) sink += f%d(i * 7, i);", funcs-1)
+	g.emit("\tfor (int i = 0; i < 2000; i++) if (c[i]) printf(\"LINE %%d %%ld\\n\", i, c[i]);")
+	g.emit("}")
+	return g.src.String()
+}
+
+// TestLines: a line of C is hit as often as it runs, in functions, their cold parts and their inlined copies.
+func TestLines(t *testing.T) {
+	needRoot(t)
+	var f Figures
+	for _, seed := range Seeds(1, 10) {
+		g := &lines{Rand: rand.New(rand.NewPCG(seed, 3))}
+		dir := t.TempDir()
+		write(t, dir, "lines.c", g.program(5))
+		var script strings.Builder
+		script.WriteString("global n\n")
+		for _, l := range g.count {
+			fmt.Fprintf(&script, "probe process(@1).statement(\"*@lines.c:%d\") ? { n[%d]++ }\n", l, l)
+		}
+		script.WriteString("probe end { foreach (l in n) printf(\"HIT %d %d\\n\", l, n[l]) }\n")
+		write(t, dir, "lines.stp", script.String())
+		for _, b := range cBuilds(t) {
+			must(t, dir, nil, b.cc, append(append([]string{}, b.flags...), "-w", "-g", "-o", "lines", "lines.c")...)
+			out, errs, err := trace(t, dir, nil, "-w", "lines.stp", "./lines", "-c", "./lines")
+			if err != nil {
+				t.Fatalf("seed %d %s: %v\n%s", seed, b, err, errs)
+			}
+			said, hits := told(out, "LINE "), told(out, "HIT ")
+			for line, n := range said {
+				switch have := hits[line]; {
+				case have == n:
+					f.Equal(1)
+				case b.spreads():
+					// The compiler says nothing about which of a line's places begin a run of it.
+					f.Note(b.String()+": lines in loops that were doubled, of which other numbers are seen", 1)
+				case have == "":
+					f.Refused("no code has the line, at " + b.String())
+				default:
+					f.Wrong("seed %d %s: line %s ran %s times, %s were seen", seed, b, line, n, have)
+				}
+			}
+		}
+	}
+	f.Report(t, 20)
+}
+
+// cBuild is a way to build a C or C++ program.
+type cBuild struct {
+	cc    string
+	flags []string
+}
+
+func (b cBuild) String() string { return b.cc + " " + strings.Join(b.flags, " ") }
+
+// spreads reports whether the compiler doubles and moves code so much that lines have many places, and does not mark which of them
+// begin a run of the line.
+func (b cBuild) spreads() bool {
+	level := b.flags[0]
+	return b.cc == "gcc" && level == "-O3" || b.cc == "clang" && (level == "-O2" || level == "-O3" || level == "-Os")
+}
+
+// cBuilds are the ways that a comparison goes through.
+func cBuilds(t *testing.T) (out []cBuild) {
+	levels := []string{"-O0", "-O2"}
+	if Full() {
+		levels = []string{"-O0", "-Og", "-O1", "-O2", "-O3", "-Os"}
+	}
+	for _, cc := range []string{"gcc", "clang"} {
+		if err := try(".", nil, cc, "--version"); err != nil {
+			t.Logf("%s is not installed", cc)
+			continue
+		}
+		for _, l := range levels {
+			out = append(out, cBuild{cc, []string{l}})
+		}
+	}
+	return out
+}
