@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
@@ -45,6 +47,10 @@ type Image struct {
 	hostOf  int                        // the function of firsts
 	firsts  map[int]string             // the first file of each inlined call's own code in function hostOf
 	spread  map[string]*debuginfo.Func // functions that there are inlined copies of only, by name
+
+	jumps    jumps
+	copiesOf *godwarf.Tree
+	copiesAt map[uint64][]*godwarf.Tree
 
 	stands map[int]*stand // what wrappers stand for, nil for those that only call
 

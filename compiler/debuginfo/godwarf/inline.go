@@ -125,6 +125,9 @@ func (im *Image) betterEntry(in *debuginfo.InlineSite) {
 		return n
 	}
 	pc, most := in.Site.PC, live(in.Site.PC)
+	if most == len(params) {
+		return
+	}
 	for _, at := range im.straightLine(id.host, pc) {
 		if most == len(params) {
 			break
@@ -147,28 +150,59 @@ func (im *Image) straightLine(i int, pc uint64) (pcs []uint64) {
 		return nil
 	}
 	entry := im.tab.Entry(i)
-	targets := map[uint64]bool{}
-	table := false
-	err = x86.Walk(code, entry, func(at uint64, in x86.Inst) bool {
-		switch in.Kind {
-		case x86.Jump, x86.CondJump:
-			targets[in.Target(at)] = true
-		case x86.IndirectJump:
-			table = true // its targets are not known
-		}
-		return true
-	})
-	if err != nil || table || pc < entry || pc-entry >= uint64(len(code)) {
+	j := im.jumpsOf(i, code)
+	if j.unknown || pc < entry || pc-entry >= uint64(len(code)) {
 		return nil
 	}
 	x86.Walk(code[pc-entry:], pc, func(at uint64, in x86.Inst) bool {
-		if at != pc && targets[at] {
+		if at != pc && j.targets[at] {
 			return false
 		}
 		pcs = append(pcs, at)
 		return in.Kind == x86.Other || in.Kind == x86.Nop || in.Kind == x86.Nop5 || in.Kind == x86.Push || in.Kind == x86.Call || in.Kind == x86.IndirectCall
 	})
 	return pcs
+}
+
+// jumps are where the jumps of a function lead to.
+type jumps struct {
+	of      int // function of - 1
+	targets map[uint64]bool
+	unknown bool // it has some whose targets are not known, or does not decode
+}
+
+// jumpsOf finds the jumps of function i, whose code it is given. It keeps those of the last one.
+func (im *Image) jumpsOf(i int, code []byte) *jumps {
+	j := &im.jumps
+	if j.of == i+1 {
+		return j
+	}
+	*j = jumps{targets: map[uint64]bool{}}
+	err := x86.Walk(code, im.tab.Entry(i), func(at uint64, in x86.Inst) bool {
+		switch in.Kind {
+		case x86.Jump, x86.CondJump:
+			j.targets[in.Target(at)] = true
+		case x86.IndirectJump:
+			j.unknown = true
+		}
+		return true
+	})
+	j.unknown = j.unknown || err != nil
+	j.of = i + 1
+	return j
+}
+
+// copiesIn gives the entries of inlined copies in a function's tree by where their code begins. It keeps those of the last one.
+func (im *Image) copiesIn(tree *godwarf.Tree) map[uint64][]*godwarf.Tree {
+	if im.copiesOf != tree {
+		im.copiesOf, im.copiesAt = tree, map[uint64][]*godwarf.Tree{}
+		for _, t := range dw.Inlined(tree) {
+			if len(t.Ranges) > 0 {
+				im.copiesAt[t.Ranges[0][0]] = append(im.copiesAt[t.Ranges[0][0]], t)
+			}
+		}
+	}
+	return im.copiesAt
 }
 
 // namedFunc finds the function with exactly this name that the user wrote, -1 if there is none.

@@ -202,8 +202,8 @@ func (v *view) findCopy() *godwarf.Tree {
 		if !ok || id.call >= len(calls) || len(calls[id.call].Ranges) == 0 {
 			return nil
 		}
-		for _, t := range dw.Inlined(v.sig.tree) {
-			if is(t) && len(t.Ranges) > 0 && t.Ranges[0][0] == calls[id.call].Ranges[0][0] {
+		for _, t := range v.im.copiesIn(v.sig.tree)[calls[id.call].Ranges[0][0]] {
+			if is(t) {
 				return t
 			}
 		}

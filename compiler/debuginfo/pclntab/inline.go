@@ -85,8 +85,17 @@ func (t *Table) inlEntry(addr uint64, n int) (e inlEntry, ok bool) {
 }
 
 // Inlined lists the calls inlined into function i, by the index that Row.Inline and
-// Inlined.Parent use. ok is false when the information is damaged or of an unknown form.
+// Inlined.Parent use. ok is false when the information is damaged or of an unknown form. The slice is shared: do not change it.
 func (t *Table) Inlined(i int) (calls []Inlined, ok bool) {
+	if l := &t.lastInl; l.i != i+1 { // one function with thousands of them is asked for each of these
+		l.i = 0
+		l.calls, l.ok = t.inlined(i)
+		l.i = i + 1
+	}
+	return t.lastInl.calls, t.lastInl.ok
+}
+
+func (t *Table) inlined(i int) (calls []Inlined, ok bool) {
 	r := t.record(i)
 	if r == nil {
 		return nil, false

@@ -59,15 +59,33 @@ func (p *pcvalue) next() bool {
 	return true
 }
 
-// at gives the value at pc.
+// cursor is where valueAt found its last value in a table: the run p, which begins at lo.
+type cursor struct {
+	off   uint32
+	entry uint64
+	lo    uint64
+	p     pcvalue
+}
+
+// valueAt gives the value at pc. Tables are read from their beginning, and questions come by growing pc more often than not, so
+// it goes on where it was for some tables.
 func (t *Table) valueAt(off uint32, entry, pc uint64) (int32, bool) {
-	p := t.pcvalue(off, entry)
-	for p.next() {
-		if pc < p.pc {
-			return p.val, true
+	c := &t.cursors[off%uint32(len(t.cursors))]
+	if c.off != off || c.entry != entry || off == 0 || pc < c.lo {
+		*c = cursor{off: off, entry: entry, lo: entry, p: t.pcvalue(off, entry)}
+		if !c.p.next() {
+			c.off = 0
+			return 0, false
 		}
 	}
-	return 0, false
+	for pc >= c.p.pc {
+		c.lo = c.p.pc
+		if !c.p.next() {
+			c.off = 0
+			return 0, false
+		}
+	}
+	return c.p.val, true
 }
 
 // pcdata is the offset of function i's PCDATA table n, 0 if it has none.

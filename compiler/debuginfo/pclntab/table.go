@@ -62,6 +62,12 @@ type Table struct {
 	gofunc uint64 // address that funcdata offsets count from, from Go 1.18 on; 0 unknown
 	mem    func(addr uint64, n int) ([]byte, error)
 
+	cursors [16]cursor // see valueAt
+	lastInl struct {   // what Inlined said last
+		i     int // of function i - 1
+		calls []Inlined
+		ok    bool
+	}
 	made map[uint32]string // names of files that were asked for, by offset into files
 }
 
