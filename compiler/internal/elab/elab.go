@@ -75,7 +75,9 @@ type Func struct {
 	// Next is the overload to try when this one says "next", nil if none.
 	Next *Func
 	User bool // of the user's script
-	Info Info
+	// Builtin marks functions of the embedded library.
+	Builtin bool
+	Info    Info
 }
 
 // Probe is a handler: one probe body with the sites that share the resolution of its

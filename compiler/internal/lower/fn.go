@@ -27,7 +27,8 @@ type fn struct {
 
 	locals map[*elab.Local]ir.Reg
 	loops  []loop
-	budget bool // statements are counted
+	budget bool   // statements are counted
+	turns  ir.Reg // of a function of the library: the turns that its loops have left; NoReg elsewhere
 
 	// cse holds values of location programs that are computed already where control is now.
 	cse map[string]ir.Val
@@ -43,7 +44,7 @@ type loop struct{ brk, cont ir.BlockID }
 
 func (l *lowerer) newFn(name string, in *elab.Info, ctx *context) *fn {
 	return &fn{
-		lowerer: l, b: ir.NewBuilder(name), in: in, ctx: ctx,
+		lowerer: l, b: ir.NewBuilder(name), in: in, ctx: ctx, turns: ir.NoReg,
 		locals: map[*elab.Local]ir.Reg{}, cse: map[string]ir.Val{}, entryVals: map[slotKey]ir.Val{},
 	}
 }
@@ -278,7 +279,11 @@ func (f *fn) inLoop(l loop, body ast.Stmt, heads ...ast.Expr) {
 		}
 	}
 	f.b.Pos = body.Range().From
-	f.b.Budget(n)
+	if f.free() {
+		f.turn()
+	} else {
+		f.b.Budget(n)
+	}
 	f.loops = append(f.loops, l)
 	f.body(body)
 	f.loops = f.loops[:len(f.loops)-1]

@@ -298,6 +298,10 @@ func (l *lowerer) funcBody(ef *elab.Func, name string, ctx *context) *ir.Func {
 		f.locals[p] = f.b.Param(p.Name, p.Type, f.capFor(p.Type))
 	}
 	f.initLocals()
+	if f.free() && loops(ef.Decl.Body) {
+		f.turns = f.b.Long("")
+		f.b.Mov(f.turns, ir.I(f.turnLimit()))
+	}
 	// The next overload gets the arguments as they came in.
 	var args []ir.Val
 	if saysNext(ef.Decl.Body) {

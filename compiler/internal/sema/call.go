@@ -254,7 +254,7 @@ func saysNext(f *ast.Function) bool {
 // pull adds a function to the program.
 func (b *binder) pull(f *load.Function) *elab.Func {
 	d := f.Decl
-	ef := &elab.Func{Decl: d, Name: b.unique(b.funcNames, d.Name.Name, f.File), Priority: f.Priority, User: f.File.User, Result: typeOf(d.Type)}
+	ef := &elab.Func{Decl: d, Name: b.unique(b.funcNames, d.Name.Name, f.File), Priority: f.Priority, User: f.File.User, Builtin: f.File.Builtin, Result: typeOf(d.Type)}
 	ef.Info.Init()
 	b.funcs[f] = ef
 	for _, p := range d.Params {
