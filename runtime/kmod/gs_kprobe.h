@@ -5,6 +5,7 @@
 
 #include <linux/kprobes.h>
 #include "gs_control.h"
+#include "gs_ftrace.h"
 
 struct gs_kprobe {
 	const char *symbol;	/* "function", "module:function", or a base for offset */
@@ -21,6 +22,7 @@ struct gs_kprobe {
 	struct kretprobe rp;
 	unsigned long func;	/* where the probed function begins; of other places, the address itself */
 	bool on;
+	bool off;		/* registered, and not switched on (gs_ftrace.h) */
 	int err;		/* why it was left out */
 };
 
@@ -100,15 +102,23 @@ static int gs_kretprobe_hit(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-static int gs_kprobe_on(struct gs_kprobe *k)
+static struct kprobe *gs_kprobe_of(struct gs_kprobe *k)
 {
-	struct kprobe *kp = k->ret ? &k->rp.kp : &k->kp;
+	return k->ret ? &k->rp.kp : &k->kp;
+}
+
+/* Without now it is not switched on yet, where that is possible for several together. */
+static int gs_kprobe_on(struct gs_kprobe *k, bool now)
+{
+	struct kprobe *kp = gs_kprobe_of(k);
 	int err;
 
 	memset(&k->kp, 0, sizeof(k->kp));
 	memset(&k->rp, 0, sizeof(k->rp));
 	kp->symbol_name = k->symbol;
 	kp->offset = k->offset;
+	if (!now)
+		kp->flags = KPROBE_FLAG_DISABLED;
 	if (k->ret) {
 		k->rp.handler = gs_kretprobe_hit;
 		k->rp.maxactive = k->maxactive > 0 ? k->maxactive : max_t(int, 64, 4 * num_possible_cpus());
@@ -118,13 +128,92 @@ static int gs_kprobe_on(struct gs_kprobe *k)
 		err = register_kprobe(&k->kp);
 	}
 	k->on = err == 0;
+	k->off = false;
 	if (k->on)
 		WRITE_ONCE(k->func, gs_kprobe_func(k, kp));
+#ifdef KPROBE_FLAG_FTRACE
+	if (k->on && !now) {
+		k->off = kp->flags & KPROBE_FLAG_FTRACE;
+		if (!k->off)
+			err = enable_kprobe(kp);
+	}
+#endif
 	k->err = err;
 	if (err && err != -ENOMEM && k->wild) {
 		gs_nleft++;
 		err = 0;
 	}
+	return err;
+}
+
+#ifdef GS_FTRACE_MANY
+static void gs_kprobe_traced(struct gs_kprobe *k, struct pt_regs *regs)
+{
+	struct gs_hit hit = { .regs = regs, .site = k->place };
+	unsigned long ip = regs->ip;
+
+	if (k->ret) {
+		k->rp.kp.pre_handler(&k->rp.kp, regs);	/* has the return come to us */
+		return;
+	}
+	if (!gs_here(k->pid))
+		return;
+	hit.func = gs_kprobe_at(k, &k->kp);
+	regs->ip = hit.func;
+	k->handler(&hit);
+	regs->ip = ip;
+}
+
+/* Switches on those that are not; one by one where it does not go together. */
+static int gs_kprobes_start(struct gs_kprobe *k, u32 n, s64 *site)
+{
+	u32 i, m = 0;
+	int err = 0;
+
+	for (i = 0; i < n; i++)
+		m += k[i].on && k[i].off;
+	if (!m)
+		return 0;
+	if (!gs_traced_room(m)) {
+		for (i = 0; i < n; i++)
+			if (k[i].on && k[i].off)
+				gs_traced_add((unsigned long)gs_kprobe_of(&k[i])->addr, &k[i]);
+		if (!gs_traced_start(m))
+			return 0;
+	}
+	for (i = 0; i < n && !err; i++) {
+		if (!k[i].on || !k[i].off)
+			continue;
+		*site = k[i].site;
+		err = enable_kprobe(gs_kprobe_of(&k[i]));
+		k[i].off = false;
+	}
+	return err;
+}
+#endif
+
+/* *site is the one that the kernel refused. */
+static int gs_kprobes_on(struct gs_kprobe *k, u32 n, s64 *site)
+{
+	bool now = true;
+	int err = 0;
+	u32 i;
+
+#ifdef GS_FTRACE_MANY
+	u32 entries = 0;
+
+	for (i = 0; i < n; i++)
+		entries += !k[i].offset;
+	now = entries < GS_FTRACE_MANY;
+#endif
+	for (i = 0; i < n && !err; i++) {
+		*site = k[i].site;
+		err = gs_kprobe_on(&k[i], now || k[i].offset);
+	}
+#ifdef GS_FTRACE_MANY
+	if (!err)
+		err = gs_kprobes_start(k, n, site);
+#endif
 	return err;
 }
 
@@ -152,6 +241,9 @@ static void gs_kprobes_off(struct gs_kprobe *k, u32 n)
 	struct kretprobe **rps = kvmalloc_array(n, sizeof(*rps), GFP_KERNEL);
 	u32 i, nk = 0, nr = 0;
 
+#ifdef GS_FTRACE_MANY
+	gs_traced_stop();
+#endif
 	for (i = 0; i < n; i++) {
 		if (!k[i].on)
 			continue;

@@ -75,6 +75,18 @@ var kernelScripts = []struct {
 		probe kernel.function("vfs_*") { if (pid() == target()) n[ppfunc()]++ }
 		probe end { printf("%d %d\n", n["vfs_open"] >= 3, n["vfs_read"] > 0) }`,
 		[]string{"1 1\n"}},
+	// Entries and returns of many functions, some of them twice, and places behind their beginning.
+	{"many", "open 5", `
+		global n, back, more, behind, at
+		probe kernel.function("do_sys_open*"), kernel.function("vfs_re*"), kernel.function("vfs_open"), kernel.function("may_open"), kernel.function("path_openat"), kernel.function("getname*") { if (pid() == target()) { n[ppfunc()]++; at[ppfunc()] = symname(addr()) } }
+		probe kernel.function("do_sys_openat2").return, kernel.function("may_open").return, kernel.function("vfs_open").return { if (pid() == target()) back[ppfunc()] += $return >= 0 ? 1 : 1000 }
+		probe kernel.function("may_open") { if (pid() == target()) more++ }
+		probe kprobe.function("do_sys_openat2").offset(5) { if (pid() == target()) behind++ }
+		probe end {
+			printf("%d %d %d, back %d %d, more %d, behind %d\n", n["do_sys_openat2"], n["may_open"], n["path_openat"], back["do_sys_openat2"], back["may_open"], more, behind)
+			printf("at %s %s %s\n", at["do_sys_openat2"], at["may_open"], at["vfs_open"])
+		}`,
+		[]string{"10 6 11, back 5005 6, more 6, behind 10\n", "at do_sys_openat2 may_open vfs_open\n"}},
 	{"library", "open 1", `
 		global first
 		probe kernel.function("do_sys_openat2") { if (pid() == target()) first++ }

@@ -89,7 +89,7 @@ func defines(t *testing.T, kdir string) string {
 		t.Fatal(err)
 	}
 	out := ""
-	for symbol, define := range map[string]string{"uprobe_unregister_nosync": "GS_UPROBE_HANDLE", "hrtimer_setup": "GS_HRTIMER_SETUP"} {
+	for symbol, define := range map[string]string{"uprobe_unregister_nosync": "GS_UPROBE_HANDLE", "hrtimer_setup": "GS_HRTIMER_SETUP", "ftrace_set_filter_ips": "GS_FTRACE_IPS"} {
 		if strings.Contains(string(b), "\t"+symbol+"\t") {
 			out += " -D" + define
 		}

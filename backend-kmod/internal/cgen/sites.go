@@ -215,19 +215,26 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	}
 	slices.Reverse(rows["netfilter"]) // of those with one priority, the kernel runs the one first that came last
 	var on, off strings.Builder
+	each := false // something is attached one by one
 	for _, t := range tables {
 		if len(rows[t.kind]) == 0 {
 			continue
 		}
 		u.printf("#include \"gs_%s.h\"\n\nstatic struct gs_%s gs_%ss[] = {\n%s,\n};\n\n", t.kind, t.kind, t.kind, strings.Join(rows[t.kind], ",\n"))
+		if t.kind == "kprobe" {
+			on.WriteString("\tif (!err)\n\t\terr = gs_kprobes_on(gs_kprobes, ARRAY_SIZE(gs_kprobes), site);\n")
+			fmt.Fprintf(&off, "\tgs_%ss_off(gs_%ss, ARRAY_SIZE(gs_%ss)%s);\n", t.kind, t.kind, t.kind, t.off)
+			continue
+		}
+		each = true
 		fmt.Fprintf(&on, "\tfor (i = 0; i < ARRAY_SIZE(gs_%ss) && !err; i++) {\n\t\t*site = gs_%ss[i].site;\n\t\terr = gs_%s_on(&gs_%ss[i]%s);\n\t}\n",
 			t.kind, t.kind, t.kind, t.kind, t.on)
 		fmt.Fprintf(&off, "\tgs_%ss_off(gs_%ss, ARRAY_SIZE(gs_%ss)%s);\n", t.kind, t.kind, t.kind, t.off)
 	}
 	decl := ""
-	if on.Len() > 0 {
+	if each {
 		decl = "\tu32 i;\n"
-	} else if len(entries.list) > 0 {
+	} else if on.Len() > 0 || len(entries.list) > 0 {
 		decl = "\n"
 	} else {
 		decl = "\t(void)site;\n"

@@ -334,6 +334,7 @@ func firstError(out []byte) string {
 var variants = map[string]string{
 	"uprobe_unregister_nosync": "-DGS_UPROBE_HANDLE", // 6.12: registering gives a handle
 	"hrtimer_setup":            "-DGS_HRTIMER_SETUP", // 6.13, where hrtimer_init was on its way out
+	"ftrace_set_filter_ips":    "-DGS_FTRACE_IPS",    // 5.18
 }
 
 // Variants reads Module.symvers for the differences between kernels and gives options for the compiler.

@@ -66,6 +66,10 @@ func TestHiddenAddresses(t *testing.T) {
 	if _, err := im.SiteAt(0xffffffff81000110); !errors.Is(err, errHidden) {
 		t.Error(err)
 	}
+	// The jump of a static call is no function.
+	if all, err := im.Funcs("*vfs_*"); err != nil || len(all) != 2 {
+		t.Errorf("*vfs_*: %v %v", all, err)
+	}
 	if all, err := im.Funcs("vfs_*"); err != nil || len(all) != 2 {
 		t.Errorf("vfs_*: %d %v", len(all), err)
 	}

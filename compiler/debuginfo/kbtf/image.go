@@ -158,6 +158,9 @@ func padding(name string) bool {
 	return strings.HasPrefix(name, "__pfx_") || strings.HasPrefix(name, "__cfi_")
 }
 
+// trampoline reports whether a symbol names the jump of a static call (__SCT__tp_func_...): no function, and nothing that can be probed.
+func trampoline(name string) bool { return strings.HasPrefix(name, "__SCT__") }
+
 // marker reports whether a symbol names the beginning or end of a part of the code.
 func marker(name string) bool {
 	switch name {
@@ -204,7 +207,7 @@ func (im *Image) Funcs(pattern string) ([]*debuginfo.Func, error) {
 		prefix := pattern[:strings.IndexAny(pattern, `*?[\`)]
 		names := map[string]int{}
 		syms.Each(func(s Symbol) bool {
-			if !strings.HasPrefix(s.Name, prefix) || !s.Code() || !im.mine(s) || padding(s.Name) || marker(s.Name) || s.Addr != 0 && (s.Addr < lo || s.Addr >= hi) {
+			if !strings.HasPrefix(s.Name, prefix) || !s.Code() || !im.mine(s) || padding(s.Name) || trampoline(s.Name) || marker(s.Name) || s.Addr != 0 && (s.Addr < lo || s.Addr >= hi) {
 				return true
 			}
 			base, suffix := cloneOf(s.Name)

@@ -212,6 +212,7 @@ ffffffff81000b00 t shrunk.cold
 ffffffff81000c00 T assembly
 ffffffff81000d00 T nokprobe_one
 ffffffff81000e00 T tcp_sendmsg
+ffffffff81000f00 T __SCT__tp_func_vfs_read
 ffffffff81001000 T __noinstr_text_start
 ffffffff81001010 T noinstr_one
 ffffffff81001100 T __noinstr_text_end
