@@ -198,17 +198,42 @@ func (im *Image) dwarfFields(g *debuginfo.Goroutine) bool {
 
 // release is "go1.N", without the patch; "" if the version is unknown, a development version, or has
 // experiments that may change the runtime.
-func (im *Image) release() string {
-	v := im.Version()
-	if !strings.HasPrefix(v, "go1.") || strings.ContainsAny(v, " -+") {
-		return ""
-	}
+func (im *Image) release() string { return releaseOf(im.Version()) }
+
+// releaseOf does that for a version as the linker writes it: "go1.26.8", "go1.26.8 X:boringcrypto,jsonv2", or with what a
+// distribution puts behind it, "go1.22.9 (Red Hat 1.22.9-1.el9)", "go1.25.1-microsoft".
+func releaseOf(v string) string {
+	v, rest := cutVersion(v)
 	parts := strings.SplitN(v, ".", 3)
-	minor := parts[1]
-	if n := strings.Trim(minor, "0123456789"); n != "" { // rc1, beta1
+	if len(parts) < 2 || parts[0] != "go1" || parts[1] == "" || strings.Trim(parts[1], "0123456789") != "" { // rc1, beta1
 		return ""
 	}
-	return "go1." + minor
+	if strings.Contains(rest, "devel") {
+		return ""
+	}
+	if _, list, ok := strings.Cut(rest, "X:"); ok {
+		list, _, _ = strings.Cut(list, " ")
+		for _, x := range strings.Split(list, ",") {
+			if !harmless[strings.TrimPrefix(x, "no")] {
+				return ""
+			}
+		}
+	}
+	return "go1." + parts[1]
+}
+
+// cutVersion parts a version from what stands behind it.
+func cutVersion(v string) (version, rest string) {
+	if i := strings.IndexAny(v, " -+"); i >= 0 {
+		return v[:i], v[i:]
+	}
+	return v, ""
+}
+
+// harmless are experiments (internal/goexperiment) that change neither the runtime's structures nor how functions are called.
+var harmless = map[string]bool{
+	"boringcrypto": true, "jsonv2": true, "loopvar": true, "rangefunc": true, "aliastypeparams": true, "newinliner": true, "arenas": true,
+	"coverageredesign": true, "cacheprog": true, "greenteagc": true, "dwarf5": true, "swissmap": true, "heapminimum512kib": true, "simd": true,
 }
 
 // Version is the Go version that built the program, such as "go1.26.8"; "" if unknown.
