@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -171,7 +172,35 @@ func (im *Image) noVars(fn *function) error {
 	if u, err := im.d.UnitAt(fn.Entry); err == nil && u != nil && u.Split() {
 		return fmt.Errorf("%w for %s: it is in .dwo files (-gsplit-dwarf), which are not supported", debuginfo.ErrNoTypes, fn.Name)
 	}
-	return fmt.Errorf("%w for %s: it was built without -g", debuginfo.ErrNoTypes, fn.Name)
+	return &undescribedError{fn.Name, im.whyUndescribed(fn)}
+}
+
+// undescribedError says that the file has debug information, and none about one function.
+type undescribedError struct{ name, why string }
+
+func (e *undescribedError) Error() string {
+	return fmt.Sprintf("%v for %s: %s", debuginfo.ErrNoTypes, e.name, e.why)
+}
+
+// Is makes it both: there are no types, and that is so for this function only.
+func (e *undescribedError) Is(target error) bool {
+	return target == debuginfo.ErrNoTypes || target == debuginfo.ErrUndescribed
+}
+
+// whyUndescribed says why there is nothing about the code of fn.
+func (im *Image) whyUndescribed(fn *function) string {
+	u, err := im.d.UnitAt(fn.Entry)
+	if err != nil || u == nil {
+		return "it was built without -g"
+	}
+	if u.Lang() == dw.LangAsm {
+		return "it is assembly"
+	}
+	// Where two functions do the same, gcc keeps the code of one, under both names or twice, and describes that one.
+	if refs, _, err := im.d.FindFuncsIn([]*dw.Unit{u}, func(name []byte) bool { return string(name) == fn.Name }); err == nil && len(refs) == 0 {
+		return fmt.Sprintf("its code is that of another function of %s which does the same (identical code folding), and only that one is described", path.Base(u.Name()))
+	}
+	return "the compiler has described no code of it"
 }
 
 // variable places one variable at s. Errors about it alone are in its Err.

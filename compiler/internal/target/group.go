@@ -121,7 +121,7 @@ type Handler struct {
 // Probes resolves the target expressions of h at every site and makes one elab.Probe for
 // all sites that agree. Expressions that do not resolve carry the reason; it is an error
 // if they are used. Inlined copies and tail jumps at which a used expression does not
-// resolve are left out with a warning, as long as another site remains; so are functions of the kernel that a wildcard
+// resolve are left out with a warning, as long as another site remains; so are functions that a wildcard
 // found and of whose variables nothing is known.
 func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 	var ds diag.List
@@ -160,7 +160,7 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 		}
 		g.p.Sites = append(g.p.Sites, s)
 		tail := s.Kind == probe.Uprobe && (s.At.Kind == debuginfo.AtInline || s.At.Kind == debuginfo.AtTail || wrapper(s) != "")
-		if g.soft = g.soft && (tail || w.bad != nil && undescribed(s)); g.soft && !tail {
+		if g.soft = g.soft && (tail || w.bad != nil && undescribed(h.Req, s)); g.soft && !tail {
 			g.undescribed = true
 		}
 		if r.entry != nil && !g.seen[r.entry] {
@@ -206,9 +206,19 @@ func wrapper(s *probe.Site) string {
 	return s.At.Func.Wrapper
 }
 
+// wild reports whether a wildcard names the functions or lines of a request.
+func wild(req probe.Request) bool {
+	for _, c := range req.Comps {
+		if (c.Name == "function" || c.Name == "statement") && c.Arg != nil && c.Arg.IsString && strings.ContainsAny(c.Arg.Str, "*?[") {
+			return true
+		}
+	}
+	return false
+}
+
 // undescribed reports whether a wildcard found the function of s and the debug information has nothing about its variables.
-func undescribed(s *probe.Site) bool {
-	if !s.Wild || s.Image == nil {
+func undescribed(req probe.Request, s *probe.Site) bool {
+	if s.Image == nil || !s.Wild && !wild(req) {
 		return false
 	}
 	_, err := s.Image.Vars(s.At)
@@ -218,6 +228,9 @@ func undescribed(s *probe.Site) bool {
 func (l *leftOut) addUndescribed(sites []*probe.Site, why *diag.Diagnostic) {
 	if l.unknown == nil {
 		l.unknown, l.whyUnknown = map[string]bool{}, why.Message
+		if len(why.Notes) > 0 {
+			l.whyUnknown = why.Notes[0].Text
+		}
 	}
 	for _, s := range sites {
 		l.unknown[s.Func] = true

@@ -21,7 +21,7 @@ const (
 	CodeTarget     diag.Code = "target"      // the expression does not fit the variable's type
 	CodeNoDWARF    diag.Code = "no-dwarf"    // the program carries no types
 	CodeTail       diag.Code = "tail-call"   // warning: a return site without results is left out
-	CodeLeftOut    diag.Code = "left-out"    // warning: a function of the kernel that nothing is known about is left out
+	CodeLeftOut    diag.Code = "left-out"    // warning: a function that nothing is known about is left out
 	CodeInlineOut  diag.Code = "inline-left" // warning: an inlined copy is left out
 )
 
