@@ -268,7 +268,9 @@ func (im *Image) isHome(fn *function, v *godwarf.Tree, expr []byte, byABI loc.Pl
 	if err != nil {
 		return false
 	}
-	pl, err := dw.Place(expr, t, fn.u.Env(fn.tree, fn.Entry))
+	env := fn.u.Env(fn.tree, fn.Entry)
+	im.rebase(fn, env)
+	pl, err := dw.Place(expr, t, env)
 	if err != nil {
 		return false
 	}

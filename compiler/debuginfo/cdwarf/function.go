@@ -21,7 +21,8 @@ type function struct {
 	head *godwarf.Tree // its entry alone; likewise
 	tree *godwarf.Tree // its entry with all below; set by load
 	plan *entryPlan
-	flow *flow // see flowOf
+	flow *flow      // see flowOf
+	base *frameBase // see baseOf
 }
 
 type key struct {

@@ -304,6 +304,7 @@ func (im *Image) env(fn *function, s debuginfo.Site) *dw.Env {
 	if s.PC == im.behindEndbr(fn.Entry) {
 		env.AtEntry = true
 	}
+	im.rebase(fn, env)
 	return env
 }
 

@@ -61,7 +61,9 @@ type Env struct {
 	Addrx     func(i uint64) (uint64, error)
 	TLS       func(off uint64) (loc.Prog, error) // address of a thread's copy
 	BaseType  func(off uint64) (BaseType, error) // by offset in the unit
-	Relocated bool                               // addresses need the load bias
+	// SP is what expressions mean by the stack pointer plus a number, nil for the register as it is.
+	SP        func() (loc.Prog, error)
+	Relocated bool // addresses need the load bias
 	// AtEntry says that the pc is the function's first instruction, where DW_OP_entry_value
 	// is the value now.
 	AtEntry bool
@@ -262,6 +264,9 @@ func (m *machine) step(o op.Opcode) error {
 			n = r.uleb()
 		}
 		off := r.sleb()
+		if n == RegRSP && m.env.SP != nil {
+			return m.outside(m.env.SP, off, "the frame at this address is not described")
+		}
 		p, err := register(n)
 		if err != nil {
 			return err
