@@ -3,6 +3,9 @@ package bpf
 import (
 	"github.com/gostap/gostap/backend-bpf/internal/attach"
 	"github.com/gostap/gostap/backend-bpf/internal/features"
+	"github.com/gostap/gostap/backend-bpf/internal/session"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/probe"
 )
 
 // Row is one line of what gostap --info tells about the kernel.
@@ -16,6 +19,9 @@ type Row struct {
 // Sweep removes what sessions that were killed have left in the kernel: events of tracefs, whose names it gives. All else goes away with
 // its process.
 func Sweep() []string { return attach.Sweep() }
+
+// Lacks says why this kernel has no probes of kind k that eBPF could take, nil if it has.
+func Lacks(k probe.Kind) *diag.Diagnostic { return session.Lacks(k) }
 
 // Info tries everything that the back end can make use of.
 func Info() []Row {

@@ -20,6 +20,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/load"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 )
 
@@ -79,6 +80,9 @@ type Options struct {
 	Stop Phase
 	// Dump names passes whose product is wanted in Result.Dumps.
 	Dump []string
+	// Lacks says why the kernel that the program is to run in has no probes of a kind, nil if it has; points with ? and !
+	// and what wildcards find are left out then. nil: it has all.
+	Lacks func(k probe.Kind) *diag.Diagnostic
 	// Open reads the debug information of a binary; nil takes debuginfo/open.
 	Open func(path string) (debuginfo.Image, error)
 	// Verify checks the program after the passes that make or change it.

@@ -91,6 +91,7 @@ func newState(ctx context.Context, o Options) *state {
 		Aliases: s.aliases, Known: family.Known, Forms: family.Wild,
 		Names:   func() []string { return s.lib.AliasNames() },
 		Resolve: func(r probe.Request) ([]*probe.Site, diag.List) { return family.Resolve(s.env, r) },
+		Lacks:   o.Lacks,
 	}
 	return s
 }

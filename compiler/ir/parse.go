@@ -234,6 +234,8 @@ func (ps *textParser) site() *probe.Site {
 			s.Perf.Len = uint64(ps.int())
 		case "wild":
 			s.Wild = ps.int() != 0
+		case "optional":
+			s.Optional = ps.int() != 0
 		case "pc":
 			s.At.PC = uint64(ps.int())
 		case "at":

@@ -308,6 +308,9 @@ func siteText(s *probe.Site) string {
 	if s.Wild {
 		num("wild", 1)
 	}
+	if s.Optional {
+		num("optional", 1)
+	}
 	hex("pc", s.At.PC)
 	if s.At.Kind != debuginfo.AtEntry {
 		str("at", siteKinds[s.At.Kind])

@@ -151,6 +151,8 @@ type Site struct {
 	// Wild says that a wildcard found a kernel probe's function: if the kernel refuses a probe there, it is left out with a
 	// warning, as long as another is not.
 	Wild bool
+	// Optional says the same of a probe point with ? or !, of which nothing need be left.
+	Optional bool
 
 	// Point is the fully resolved probe point (what pp() gives), Func the probed function (ppfunc()).
 	Point, Func string

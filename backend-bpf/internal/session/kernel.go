@@ -33,11 +33,10 @@ var lacking = []struct {
 	{func(k probe.Kind) bool { return k == probe.Netfilter }, features.Netfilter, CodeKernel, "look at packets with eBPF", "use --runtime=kernel"},
 }
 
-// checkKernel refuses, before anything is loaded, probes of kinds that this kernel does not have.
-func (s *Session) checkKernel() error {
+// Lacks says why this kernel has no probes of kind k, nil if it has.
+func Lacks(k probe.Kind) *diag.Diagnostic {
 	for _, l := range lacking {
-		at := slices.IndexFunc(s.plan.Attach, func(a plan.Attach) bool { return l.of(a.Kind) })
-		if at < 0 {
+		if !l.of(k) {
 			continue
 		}
 		why := features.Probe(l.needs)
@@ -48,7 +47,19 @@ func (s *Session) checkKernel() error {
 		if features.Probe(features.BPF) != nil {
 			d.Code, d.Hint = CodeRights, features.Refusal()
 		}
-		if n := s.plan.Attach[at].Probe; n >= 0 && n < len(s.plan.Program.Probes) {
+		return d
+	}
+	return nil
+}
+
+// checkKernel refuses, before anything is loaded, probes of kinds that this kernel does not have.
+func (s *Session) checkKernel() error {
+	for _, a := range s.plan.Attach {
+		d := Lacks(a.Kind)
+		if d == nil {
+			continue
+		}
+		if n := a.Probe; n >= 0 && n < len(s.plan.Program.Probes) {
 			d.Span = source.At(s.plan.Program.Probes[n].Pos)
 		}
 		return d
@@ -114,7 +125,7 @@ func (s *Session) attachKernel(a *plan.Attach) error {
 		if err := traced.NeedsTarget(st, s.cfg.Target); err != nil {
 			return err
 		}
-		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Symbol, Offset: st.Offset, Cookie: t.Cookie, Name: st.Title(), MaxActive: st.MaxActive, Wild: st.Wild})
+		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Symbol, Offset: st.Offset, Cookie: t.Cookie, Name: st.Title(), MaxActive: st.MaxActive, Wild: st.Wild || st.Optional})
 		s.report = append(s.report, fmt.Sprintf("%s: %s at %s", st.Title(), a.Kind, st.Place()))
 	}
 	rest, left, err := s.set.Kprobes(k)
@@ -136,7 +147,7 @@ func (s *Session) leave(a *plan.Attach, left []*attach.KernelError, err error) e
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	if len(left) == len(a.Sites) {
+	if len(left) == len(a.Sites) && slices.ContainsFunc(a.Sites, func(t plan.Target) bool { return !t.Site.Optional }) {
 		return left[0]
 	}
 	var names []string

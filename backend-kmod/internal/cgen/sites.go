@@ -62,7 +62,7 @@ func (u *unit) places(handlers []*fn) []*at {
 				places = append(places, a)
 			}
 			a.active = max(a.active, s.MaxActive)
-			a.exact = a.exact || !s.Wild
+			a.exact = a.exact || !s.Wild && !s.Optional
 			a.runs = append(a.runs, run{h, i, Place{h.probe, s}})
 		}
 	}

@@ -142,6 +142,9 @@ func (c *command) compilerOptions() (compiler.Options, error) {
 	if !o.KernelFiles.Foreign() {
 		o.KernelFiles.Cache = cache
 	}
+	if c.pass == 5 && (c.runtime == "" || c.runtime == "bpf") && !c.hasList && !c.lists {
+		o.Lacks = bpf.Lacks
+	}
 	if c.pass < 3 {
 		o.Stop = compiler.Phase(c.pass)
 	}

@@ -47,6 +47,8 @@ type Env struct {
 	Forms func(r probe.Request, match func(pat, name string) bool) []probe.Request
 	// Resolve finds the sites of a plain request.
 	Resolve func(probe.Request) ([]*probe.Site, diag.List)
+	// Lacks says why probes of a kind cannot be had, nil if they can; may be nil.
+	Lacks func(probe.Kind) *diag.Diagnostic
 }
 
 // Item is a request that resolved, with what is to be run there.
@@ -85,8 +87,10 @@ type expander struct {
 	env   *Env
 	ds    diag.List
 	items int
-	tries int  // points looked at
-	full  bool // there were more than maxItems or maxPoints, or it goes too deep: no use to go on
+	tries int // points looked at
+	// lacked is why sites of the point at hand were left out.
+	lacked *diag.Diagnostic
+	full   bool // there were more than maxItems or maxPoints, or it goes too deep: no use to go on
 }
 
 // context is what the points that led here have laid down.
@@ -101,6 +105,8 @@ type context struct {
 	suffix []probe.Comp
 	// optional: that nothing resolves is no error here.
 	optional bool
+	// may: the script says so itself, with ? or !.
+	may bool
 	// at is the point of the script's own probe, for messages.
 	at source.Span
 }
@@ -118,6 +124,10 @@ func (x *expander) points(points []*ast.Point, ctx context) (items []*Item, foun
 		}
 		c := ctx
 		c.optional = ctx.optional || p.Optional || p.Sufficient
+		c.may = ctx.may || p.Optional || p.Sufficient
+		if len(ctx.open) == 0 {
+			x.lacked = nil
+		}
 		c.cond = and(ctx.cond, p.Cond)
 		if !c.at.From.IsValid() {
 			c.at = p.Span
@@ -126,6 +136,7 @@ func (x *expander) points(points []*ast.Point, ctx context) (items []*Item, foun
 		for _, f := range flat {
 			fc := c
 			fc.optional = c.optional || f.optional
+			fc.may = c.may || f.optional
 			its := x.point(probe.Request{
 				Comps: append(f.comps, ctx.suffix...), Optional: p.Optional, Sufficient: p.Sufficient, Span: p.Span,
 			}, fc)
@@ -233,6 +244,18 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 		}})
 	}
 	sites, ds := x.env.Resolve(req)
+	if ctx.optional && x.env.Lacks != nil && len(sites) > 0 {
+		sites = slices.DeleteFunc(sites, func(s *probe.Site) bool {
+			d := x.env.Lacks(s.Kind)
+			if d != nil {
+				x.lacked = d
+			}
+			return d != nil
+		})
+		if len(sites) == 0 {
+			return nil
+		}
+	}
 	if len(sites) == 0 {
 		if !ctx.optional && x.env.Names != nil && x.env.Known != nil && len(ds) > 0 && !x.env.Known(req.Comps[0].Name) {
 			if near := diag.Nearest(req.String(), x.env.Names(), 3); len(near) > 0 {
@@ -249,6 +272,7 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 	}
 	for _, s := range sites {
 		s.Alias = name
+		s.Optional = ctx.may
 	}
 	return []*Item{{Req: req, Sites: sites, Bodies: ctx.bodies, Cond: ctx.cond, Alias: ctx.alias}}
 }
@@ -305,6 +329,11 @@ func dotted(req probe.Request) string {
 func (x *expander) fail(ctx context, ds diag.List) []*Item {
 	if ctx.optional {
 		return nil
+	}
+	if x.lacked != nil { // something was there
+		d := *x.lacked
+		d.Span = ctx.at
+		x.lacked, ds = nil, diag.List{&d}
 	}
 	for _, d := range ds {
 		if len(ctx.open) > 0 && ctx.at.From.IsValid() && ctx.at != d.Span {

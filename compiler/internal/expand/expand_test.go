@@ -53,7 +53,17 @@ func expandText(t *testing.T, text string) ([]string, diag.List) {
 				l.Errorf(diag.Semantic, "no-match", r.Span, "no match for %s", r)
 				return nil, l
 			}
-			return []*probe.Site{{Point: r.String()}}, nil
+			s := &probe.Site{Point: r.String()}
+			if r.Comps[0].Name == "kern" {
+				s.Kind = probe.Kprobe
+			}
+			return []*probe.Site{s}, nil
+		},
+		Lacks: func(k probe.Kind) *diag.Diagnostic {
+			if k != probe.Kprobe {
+				return nil
+			}
+			return &diag.Diagnostic{Message: "no kprobes"}
 		},
 	}
 	var out []string
@@ -188,6 +198,38 @@ func TestGlob(t *testing.T) {
 	} {
 		if got := glob(tt.pat, tt.s); got != tt.want {
 			t.Errorf("glob(%q, %q) = %v", tt.pat, tt.s, got)
+		}
+	}
+}
+
+// TestLacking: what the kernel cannot do is left out where the script says so with ? or !, or a wildcard found it; elsewhere the
+// point stays, to be refused with the kernel's reason.
+func TestLacking(t *testing.T) {
+	const aliases = "probe a.b = kern.x {} probe a.c = begin {} probe w.b = kern.x {} probe alt = kern.x !, begin {} probe all = kern.x !, kern.y {} "
+	for script, want := range map[string]string{
+		`probe kern.x {}`:                "kern.x {}",
+		`probe kern.x ? {}`:              "",
+		`probe kern.x ?, begin {}`:       "begin {}",
+		`probe kern.x !, begin, end {}`:  "begin {} end {}",
+		`probe kern.{x, y} ?, begin {}`:  "begin {}",
+		`probe {kern.x ?, begin} {}`:     "begin {}",
+		`probe a.b {}`:                   "kern.x { } as a.b",
+		`probe a.b ? {}`:                 "",
+		`probe a.* {}`:                   "begin { } as a.c",
+		`probe w.* {}`:                   "error: no kprobes",
+		`probe alt {}`:                   "begin { } as alt",
+		`probe all {}`:                   "kern.y { } as all",
+		`probe all ? {}`:                 "",
+		`probe kern.x ?, nosuch {}`:      "error: no match for nosuch",
+		`probe kern.x ? {} probe nos {}`: "error: no match for nos",
+	} {
+		got, ds := expandText(t, aliases+script)
+		text := strings.Join(got, " ")
+		if len(ds) > 0 {
+			text = "error: " + ds[0].Message
+		}
+		if text != want {
+			t.Errorf("%s: got %q, want %q", script, text, want)
 		}
 	}
 }
