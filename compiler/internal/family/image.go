@@ -181,10 +181,10 @@ func (m *match) programs() []program {
 		if p := m.env.inside(name); p != "" {
 			return []program{{path: p}}
 		}
-		return []program{{path: m.env.abs(name)}}
+		return []program{{path: m.inUse(m.env.abs(name))}}
 	}
 	if p := m.env.inPath(name); p != "" {
-		return []program{{path: p}}
+		return []program{{path: m.inUse(p)}}
 	}
 	d := m.errorf(c, "there is no program %q in PATH", name)
 	if _, err := os.Stat(m.env.abs(name)); err == nil {
