@@ -1,6 +1,7 @@
 package cdwarf
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"errors"
 	"fmt"
@@ -40,7 +41,25 @@ func (im *Image) scope(fn *function, s debuginfo.Site) []dw.ScopeVar {
 		}
 		out = append(out, v)
 	}
+	if in != fn.tree {
+		inOrder(out)
+	}
 	return out
+}
+
+// inOrder sorts the parameters of an inlined copy, which gcc may list from the last to the first, as the function declares them.
+func inOrder(vars []dw.ScopeVar) {
+	var at []int
+	var params []dw.ScopeVar
+	for i, v := range vars {
+		if v.Tag == dwarf.TagFormalParameter {
+			at, params = append(at, i), append(params, v)
+		}
+	}
+	slices.SortStableFunc(params, func(a, b dw.ScopeVar) int { return cmp.Compare(dw.Origin(a.Tree), dw.Origin(b.Tree)) })
+	for i, k := range at {
+		vars[k] = params[i]
+	}
 }
 
 // ownerTree is the inlined copy that s is in, or the function itself.
