@@ -202,6 +202,11 @@ func canStop(p *ir.Program, handlers []*place.Handler) bool {
 			}
 		}
 	}
+	for _, h := range handlers {
+		if h.Body != nil && h.Where != place.Host && place.Heavy(p, h.Body) {
+			return true // it may be stopped for what it takes
+		}
+	}
 	for _, f := range p.Funcs {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {

@@ -155,6 +155,19 @@ func NoEmbedded(p *ir.Program, where string) diag.List {
 	return ds
 }
 
+// Guarded is implemented by Sessions that end by themselves when their handlers take too much of a CPU's time.
+type Guarded interface {
+	// Overloaded gives what was too much, after such an end.
+	Overloaded() (Overload, bool)
+}
+
+// Overload is what the handlers of a session took of a CPU's time.
+type Overload struct {
+	// Probe is the index of the probe that most of it belongs to.
+	Probe    int
+	Took, Of time.Duration
+}
+
 // Noter is implemented by Sessions that can have something to say about how their probes were attached, such as functions that a
 // wildcard found and the kernel refused. Asked once, after Attach.
 type Noter interface{ Notes() []string }

@@ -129,7 +129,7 @@ func limitNames(l *layout.Limits) []struct {
 		{"MAXACTION", &l.MaxAction}, {"MAXACTION_INTERRUPTIBLE", &l.MaxActionInt}, {"MAXSTRINGLEN", &l.MaxString},
 		{"MAXMAPENTRIES", &l.MaxEntries}, {"MAXNESTING", &l.MaxNesting}, {"MAXERRORS", &l.MaxErrors},
 		{"MAXSKIPPED", &l.MaxSkipped}, {"MAXTRYLOCK", &l.MaxTryLock}, {"TRYLOCKDELAY", &l.TryLockDelay},
-		{"MAXBACKTRACE", &l.MaxBacktrace},
+		{"MAXBACKTRACE", &l.MaxBacktrace}, {"STP_OVERLOAD_INTERVAL", &l.OverloadTime}, {"STP_OVERLOAD_THRESHOLD", &l.OverloadMost},
 	}
 }
 

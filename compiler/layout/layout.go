@@ -14,6 +14,9 @@ type Limits struct {
 	MaxTryLock   int // MAXTRYLOCK: tries for a lock
 	TryLockDelay int // TRYLOCKDELAY: microseconds between tries, where the executor can wait
 	MaxBacktrace int // MAXBACKTRACE: frames
+	// OverloadTime and OverloadMost are STP_OVERLOAD_INTERVAL and STP_OVERLOAD_THRESHOLD, in cycles (see Overload); an interval of 0
+	// lets handlers take all of a CPU.
+	OverloadTime, OverloadMost int
 }
 
 // Default gives the limits of stap on 64-bit machines.
@@ -21,6 +24,7 @@ func Default() Limits {
 	return Limits{
 		MaxAction: 1000, MaxActionInt: 10000, MaxString: 512, MaxEntries: 2048,
 		MaxNesting: 0, MaxErrors: 0, MaxSkipped: 100, MaxTryLock: 100, TryLockDelay: 10, MaxBacktrace: 20,
+		OverloadTime: 1_000_000_000, OverloadMost: 500_000_000,
 	}
 }
 
@@ -30,13 +34,22 @@ func (l *Limits) Set(name string, v int) bool {
 		"MAXACTION": &l.MaxAction, "MAXACTION_INTERRUPTIBLE": &l.MaxActionInt, "MAXSTRINGLEN": &l.MaxString,
 		"MAXMAPENTRIES": &l.MaxEntries, "MAXNESTING": &l.MaxNesting, "MAXERRORS": &l.MaxErrors,
 		"MAXSKIPPED": &l.MaxSkipped, "MAXTRYLOCK": &l.MaxTryLock, "TRYLOCKDELAY": &l.TryLockDelay,
-		"MAXBACKTRACE": &l.MaxBacktrace,
+		"MAXBACKTRACE": &l.MaxBacktrace, "STP_OVERLOAD_INTERVAL": &l.OverloadTime, "STP_OVERLOAD_THRESHOLD": &l.OverloadMost,
 	}[name]
 	if f == nil {
 		return false
 	}
 	*f = v
 	return true
+}
+
+// Overload gives the nanoseconds after which it is asked what part of a CPU's time handlers have taken, and the permille of it that is
+// too much; 0 and 0 where nobody asks. A cycle counts as half a nanosecond, that of a CPU of 2 GHz: by default 0.5 s and half of it.
+func (l *Limits) Overload() (ns, permille int64) {
+	if l.OverloadTime <= 0 {
+		return 0, 0
+	}
+	return max(int64(l.OverloadTime)/2, 1), min(int64(float64(l.OverloadMost)/float64(l.OverloadTime)*1000), 1<<20)
 }
 
 // HistLogBuckets is the number of buckets of @hist_log and HistLogZero the one that

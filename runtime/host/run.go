@@ -137,6 +137,9 @@ func Run(ctx context.Context, c Config) (res Result) {
 	if err == nil {
 		err = r.tooManySkipped() // a short run may be over before it was looked at
 	}
+	if err == nil {
+		err = r.overloaded()
+	}
 	res.Err = err
 	res.Errors, _ = r.hosted.errors()
 	res.Failed = r.state() == wire.Failed

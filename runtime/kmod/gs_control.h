@@ -21,7 +21,7 @@
 #include "gs_ring.h"
 #include "gs_access.h"
 
-#define GS_VERSION 3
+#define GS_VERSION 4
 
 #define GS_IOC _IOWR('g', 0x57, struct gs_op)
 
@@ -157,7 +157,7 @@ static int gs_set_target(struct gs_op *op)
 
 static int gs_counters(struct gs_op *op)
 {
-	u64 sum[GS_CAUSES + 1] = { 0 };
+	u64 sum[GS_CAUSES + 4] = { 0 };
 	u32 i;
 	int cpu;
 
@@ -165,6 +165,11 @@ static int gs_counters(struct gs_op *op)
 		for (i = 0; i < GS_CAUSES; i++)
 			sum[i] += READ_ONCE(per_cpu(gs_cpus, cpu).causes[i]);
 	sum[GS_CAUSES] = atomic_read(&gs_errors);
+#ifdef GS_GUARD_H
+	sum[GS_CAUSES + 1] = READ_ONCE(gs_overload.probe);
+	sum[GS_CAUSES + 2] = gs_overload.spent;
+	sum[GS_CAUSES + 3] = gs_overload.of;
+#endif
 	if (op->nval != sizeof(sum))
 		return -EINVAL;
 	return copy_to_user((void __user *)(unsigned long)op->val, sum, sizeof(sum)) ? -EFAULT : 0;

@@ -60,6 +60,8 @@ const (
 	// Where programs at perf events are used since raw tracepoints can be preempted, ProgFamilyRaw at the raw one does the same: what
 	// keeps the kernel from running one of them does not keep it from the other.
 	MapFamily, ProgFamily, ProgFamilyRaw = "gostap_family", "gostap_fork", "gostap_fork_raw"
+	// MapSpent is an array with a value for each CPU: what heavy handlers have taken of its time (see the constants Spent).
+	MapSpent = "gostap_spent"
 	// MapZero is a frozen array with one value: zeros, the first value of elements too large for the stack.
 	MapZero = "gostap_zero"
 )
@@ -98,16 +100,26 @@ const (
 	CtlErrors     = 16 // u32 uncaught errors so far
 	CtlPidNSDev   = 24 // u64 device and u64 inode of the tracer's pid namespace
 	CtlPidNSIno   = 32
-	CtlSeq        = 40 // u64: the last number given to an insertion (SeqOff); taken by atomic addition, by the host too
-	CtlZero       = 48 // u64: always 0, which the verifier does not know
-	CtlTracer     = 56 // u32 the tracer's own process, in its own namespace
-	CtlLocks      = 64 // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
+	CtlSeq        = 40           // u64: the last number given to an insertion (SeqOff); taken by atomic addition, by the host too
+	CtlZero       = 48           // u64: always 0, which the verifier does not know
+	CtlTracer     = 56           // u32 the tracer's own process, in its own namespace
+	CtlOverload   = 60           // u32 1 + the index of the probe whose handlers took too much of a CPU's time, 0 as long as none has
+	CtlLocks      = 64           // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
+	CtlSpent      = CtlSize - 16 // u64 the nanoseconds that they took, and of how many
+	CtlOf         = CtlSize - 8
 	CtlSize       = 4096
 )
 
 // HostHolds is set in the word of a lock that the host holds; the rest is the number of its thread, in the tracer's
 // pid namespace.
 const HostHolds = 1 << 30
+
+// The value of MapSpent: when counting began, the nanoseconds since, and the probe (1 + its index) that most of them belong to with how many
+// more it has than all others; how many hits go by untimed.
+const (
+	SpentSince, SpentSum, SpentProbe, SpentMore, SpentLeft = 0, 8, 16, 24, 32
+	SpentSize                                              = 40
+)
 
 // GlobalLayout says where a global lies.
 type GlobalLayout struct {

@@ -41,6 +41,8 @@ type gen struct {
 	steps   bool       // the body is made of steps (step.go)
 	record  bool       // the context is an event's record (perfevent.go)
 	sleeps  bool       // the program may wait for pages of the traced program
+	heavy   bool       // what the handler takes is timed (overload.go)
+	began   mach.Reg   // when the hit began, None if it is not timed
 
 	readRegs uint32 // registers of the probed context that are looked at, a bit for each DWARF number
 	step     *stepper
@@ -56,7 +58,7 @@ type level struct{ stackMax, stackLeft int }
 var levels = []level{{64, 160}, {16, 48}, {0, 0}}
 
 func newGen(u *Unit, h *Handler, lv level, steps bool) *gen {
-	g := &gen{u: u, h: h}
+	g := &gen{u: u, h: h, began: mach.None, heavy: heavyHandler(u, h)}
 	g.lock = -1
 	g.f = mach.New(h.Name)
 	g.f.Params = 1
@@ -186,6 +188,7 @@ func (g *gen) prologue() {
 	g.filter(g.out)
 	g.lifetimeFilter(g.out)
 	g.nested()
+	g.clockIn()
 }
 
 // setup gets what the handler needs while it runs.
@@ -242,6 +245,7 @@ func (g *gen) epilogue() {
 	if g.frame.used {
 		g.storeI(g.slotAddr(), 0, 0, asm.Word)
 	}
+	g.clockOut()
 	g.jump(g.out)
 	g.set(g.out)
 	g.quit()

@@ -186,6 +186,7 @@ func (g *gen) driver(body *mach.Func) *mach.Func {
 	g.jump(g.end)
 	g.set(g.end)
 	g.storeI(g.frame.scratch, 0, 0, asm.Word)
+	g.clockOut()
 	g.jump(g.out)
 	g.set(g.out)
 	g.quit()

@@ -77,6 +77,7 @@ type Unit struct {
 	lastNote string
 	family   bool // some handler is for the target's family
 	ended    bool // some handler looks into MapEnded
+	timed    bool // some handler is timed
 	slack    int  // bytes that have to follow the last text
 }
 
@@ -209,6 +210,9 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	}
 	if u.family {
 		m[plan.MapFamily] = familyMap()
+	}
+	if u.timed {
+		m[plan.MapSpent] = u.spentMap()
 	}
 	if u.ended {
 		m[plan.MapEnded] = endedMap()

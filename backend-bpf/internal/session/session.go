@@ -337,6 +337,12 @@ func (s *Session) SetState(st wire.State) error {
 	}
 }
 
+// Overloaded implements backend.Guarded.
+func (s *Session) Overloaded() (backend.Overload, bool) {
+	n := int(s.word(plan.CtlOverload).Load())
+	return backend.Overload{Probe: n - 1, Took: time.Duration(s.dword(plan.CtlSpent).Load()), Of: time.Duration(s.dword(plan.CtlOf).Load())}, n > 0
+}
+
 // Counters implements backend.Session.
 func (s *Session) Counters() (wire.Counters, error) {
 	c := wire.Counters{ByCause: make([]uint64, ir.NumCauses)}
@@ -433,6 +439,7 @@ var (
 	_ backend.Session = (*Session)(nil)
 	_ backend.Warner  = (*Session)(nil)
 	_ backend.Noter   = (*Session)(nil)
+	_ backend.Guarded = (*Session)(nil)
 	_ backend.Timer   = (*Session)(nil)
 	_ interp.Peeker   = (*Session)(nil)
 )

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -35,8 +36,13 @@ func (g *gen) assemble(blocks []string) string {
 	} else {
 		fmt.Fprintf(&b, "%s\n{\n", g.signature(g.fn))
 	}
+	heavy := handler && !g.light && g.timed()
 	if handler && !g.light {
 		b.WriteString("\tstruct gs_ctx *c;\n")
+	}
+	if heavy {
+		b.WriteString("\tu64 began;\n")
+		g.guarded = true
 	}
 	if strs != "" {
 		fmt.Fprintf(&b, "\tstruct %s_strings *L;\n", g.fn.name)
@@ -72,6 +78,9 @@ func (g *gen) assemble(blocks []string) string {
 	}
 	if handler && !g.light {
 		b.WriteString("\tc = gs_enter(hit);\n\tif (unlikely(!c))\n\t\treturn;\n")
+		if heavy {
+			b.WriteString("\tbegan = gs_guard_in();\n")
+		}
 		if len(g.probes.Sites) > 0 && g.probes.Sites[0].Kind.InProcess() {
 			fmt.Fprintf(&b, "\tc->left = %d;\n", g.p.Limits.MaxActionInt)
 		}
@@ -103,6 +112,11 @@ func (g *gen) assemble(blocks []string) string {
 	}
 	b.WriteByte('\n')
 	return tidy(b.String())
+}
+
+// timed reports whether what the handler takes is timed. In a process that reads a file in /proc it may take what it wants.
+func (g *gen) timed() bool {
+	return len(g.probes.Sites) > 0 && !g.probes.Sites[0].Kind.InProcess() && !g.probes.Sites[0].Kind.OnHost() && place.Heavy(g.p, g.f)
 }
 
 // tidy takes out jumps to the next line, and labels that nothing jumps to any more.
@@ -175,6 +189,9 @@ func (g *gen) tail(strs bool) string {
 		fmt.Fprintf(&b, "\tgs_iter_close(&%s, open_%d);\n", g.iterVar[it], it)
 	}
 	if handler {
+		if g.timed() {
+			fmt.Fprintf(&b, "\tgs_guard_out(c, began, %d);\n", g.probe)
+		}
 		b.WriteString("\tgs_leave(c);\n")
 	} else {
 		if strs {

@@ -98,6 +98,8 @@ type unit struct {
 	stacks bool // a backtrace is printed
 	// regexes: a pattern is matched.
 	regexes bool
+	// guarded: a handler is timed.
+	guarded bool
 	embeds  embeds
 }
 

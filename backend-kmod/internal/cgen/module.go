@@ -59,6 +59,10 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	if u.regexes {
 		u.printf("#include \"gs_match.h\"\n")
 	}
+	if u.guarded {
+		time, permille := l.Overload()
+		u.printf("#define GS_OVERLOAD_TIME %dULL\n#define GS_OVERLOAD_PERMILLE %dULL\n#include \"gs_guard.h\"\n", time, permille)
+	}
 	if u.stacks {
 		u.printf("#include \"gs_stack.h\"\n")
 	}

@@ -68,6 +68,7 @@ type Session struct {
 	mu     sync.Mutex
 	closed bool
 	final  wire.Counters // once closed
+	over   backend.Overload
 }
 
 // Load puts the module into the kernel. Nothing is attached.
@@ -352,16 +353,27 @@ func (s *Session) Counters() (wire.Counters, error) {
 	return s.counters()
 }
 
+// Overloaded implements backend.Guarded.
+func (s *Session) Overloaded() (backend.Overload, bool) {
+	if _, err := s.Counters(); err != nil {
+		return backend.Overload{}, false
+	}
+	return s.over, s.over.Probe >= 0
+}
+
 func (s *Session) counters() (wire.Counters, error) {
 	c := wire.Counters{ByCause: make([]uint64, ir.NumCauses)}
-	b := make([]byte, 8*(int(ir.NumCauses)+1))
+	b := make([]byte, 8*(int(ir.NumCauses)+4))
 	if _, err := s.m.Do(stage.Counters, 0, 0, nil, b); err != nil {
 		return c, err
 	}
 	for i := range c.ByCause {
 		c.ByCause[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
-	c.Errors = binary.LittleEndian.Uint64(b[8*len(c.ByCause):])
+	rest := b[8*len(c.ByCause):]
+	c.Errors = binary.LittleEndian.Uint64(rest)
+	s.over = backend.Overload{Probe: int(binary.LittleEndian.Uint64(rest[8:])) - 1, Took: time.Duration(binary.LittleEndian.Uint64(rest[16:])),
+		Of: time.Duration(binary.LittleEndian.Uint64(rest[24:]))}
 	return c, nil
 }
 
@@ -401,5 +413,6 @@ var (
 	_ backend.Session = (*Session)(nil)
 	_ backend.Warner  = (*Session)(nil)
 	_ backend.Noter   = (*Session)(nil)
+	_ backend.Guarded = (*Session)(nil)
 	_ interp.Peeker   = (*Session)(nil)
 )

@@ -19,7 +19,7 @@ import (
 )
 
 // Version is GS_VERSION of gs_control.h.
-const Version = 3
+const Version = 4
 
 // Op is what to do: the GS_OP_* of gs_access.h.
 type Op uint32

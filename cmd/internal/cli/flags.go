@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -239,15 +240,25 @@ func (o *options) define(d string) error {
 		o.allCallers = true
 		return nil
 	}
-	if strings.HasPrefix(name, "STP_NO_OVERLOAD") {
-		return nil // there is no overload stop to turn off
+	switch {
+	case strings.HasPrefix(name, "STP_NO_OVERLOAD"):
+		o.limits.OverloadTime = 0
+		return nil
+	case name == "STP_OVERLOAD":
+		return nil // it is on
+	case strings.HasPrefix(name, "STP_OVERLOAD_"):
+		val = strings.TrimRight(val, "uUlL")
 	}
 	n, err := strconv.Atoi(val)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return &usageError{fmt.Sprintf("-D %s: the value must be a number", d), ""}
 	}
-	if err != nil || n < 0 || n > 1<<30 {
-		return &usageError{fmt.Sprintf("-D %s: the value is 0 to %d", d, 1<<30), ""}
+	most := 1 << 30
+	if strings.HasPrefix(name, "STP_OVERLOAD_") {
+		most = math.MaxInt32 // a second of some processors
+	}
+	if err != nil || n < 0 || n > most {
+		return &usageError{fmt.Sprintf("-D %s: the value is 0 to %d", d, most), ""}
 	}
 	if name == "MAXSTRINGLEN" && (n < 16 || n > 4096) {
 		return &usageError{fmt.Sprintf("-D %s: MAXSTRINGLEN is 16 to 4096", d), ""}
@@ -260,7 +271,7 @@ func (o *options) define(d string) error {
 	}
 	if !o.limits.Set(name, n) {
 		return &usageError{fmt.Sprintf("-D %s: no limit has this name", name),
-			"MAXACTION MAXACTION_INTERRUPTIBLE MAXSTRINGLEN MAXMAPENTRIES MAXNESTING MAXERRORS MAXSKIPPED MAXTRYLOCK TRYLOCKDELAY MAXBACKTRACE"}
+			"MAXACTION MAXACTION_INTERRUPTIBLE MAXSTRINGLEN MAXMAPENTRIES MAXNESTING MAXERRORS MAXSKIPPED MAXTRYLOCK TRYLOCKDELAY MAXBACKTRACE STP_OVERLOAD_INTERVAL STP_OVERLOAD_THRESHOLD STP_NO_OVERLOAD"}
 	}
 	return nil
 }

@@ -252,21 +252,18 @@ func addressSpace() uint64 {
 // stapMacros are the macros of stap's runtime that -D can set there and that mean nothing here,
 // with the reason. A limit that is silently not kept would surprise.
 var stapMacros = map[string]string{
-	"STP_OVERLOAD_THRESHOLD": "the share of time that handlers take is not limited",
-	"STP_OVERLOAD_INTERVAL":  "the share of time that handlers take is not limited",
-	"STP_OVERLOAD":           "the share of time that handlers take is not limited",
-	"MINSTACKSPACE":          "handlers do not run on the kernel's stack",
-	"INTERRUPTIBLE":          "which handlers can be interrupted is decided by the kernel",
-	"KRETACTIVE":             "the number of functions that are entered at the same time is not limited",
-	"MAXUPROBES":             "the number of probes is not limited",
-	"STP_PROCFS_BUFSIZE":     ".maxsize(n) in the probe point sets the size of a procfs buffer",
-	"STP_ALIBI":              "probes without handlers are not made",
-	"STP_TIMING":             "timing of handlers is not in this version",
-	"STP_BUFFER_SIZE":        "-s sets the size of the buffer",
-	"STP_NUM_BUFFERS":        "-s sets the size of the buffer",
-	"HIST_LOG_BUCKETS":       "@hist_log always has 128 buckets",
-	"HIST_WIDTH":             "histograms are always 50 columns wide",
-	"HIST_ELISION":           "histograms always keep 2 lines of zeros",
+	"MINSTACKSPACE":      "handlers do not run on the kernel's stack",
+	"INTERRUPTIBLE":      "which handlers can be interrupted is decided by the kernel",
+	"KRETACTIVE":         "the number of functions that are entered at the same time is not limited",
+	"MAXUPROBES":         "the number of probes is not limited",
+	"STP_PROCFS_BUFSIZE": ".maxsize(n) in the probe point sets the size of a procfs buffer",
+	"STP_ALIBI":          "probes without handlers are not made",
+	"STP_TIMING":         "timing of handlers is not in this version",
+	"STP_BUFFER_SIZE":    "-s sets the size of the buffer",
+	"STP_NUM_BUFFERS":    "-s sets the size of the buffer",
+	"HIST_LOG_BUCKETS":   "@hist_log always has 128 buckets",
+	"HIST_WIDTH":         "histograms are always 50 columns wide",
+	"HIST_ELISION":       "histograms always keep 2 lines of zeros",
 }
 
 // cacheDir is where indexes of library directories and the kernel's symbols are kept between runs: $XDG_CACHE_HOME/gostap or ~/.cache/gostap,
@@ -291,6 +288,7 @@ func (o *options) suppress(timeLimits bool) error {
 			return &usageError{"--suppress-time-limits needs guru mode", "add -g"}
 		}
 		o.limits.MaxAction, o.limits.MaxActionInt = unlimited, unlimited
+		o.limits.OverloadTime = 0
 		o.limits.MaxTryLock = max(o.limits.MaxTryLock, 100_000)
 	}
 	if o.quietErrors {

@@ -20,6 +20,9 @@
 #include "gs_format.h"
 #include "gs_output.h"
 #include "gs_task.h"
+#define GS_OVERLOAD_TIME 500000000ULL
+#define GS_OVERLOAD_PERMILLE 500ULL
+#include "gs_guard.h"
 #define GS_EMBED_SITE 6
 #include "gs_embed.h"
 
@@ -409,6 +412,7 @@ struct probe_0_p_strings {
 static void probe_0_p(struct gs_hit *hit __maybe_unused)
 {
 	struct gs_ctx *c;
+	u64 began;
 	struct probe_0_p_strings *L;
 	int rc __maybe_unused = 0;
 	s64 t_0 = 0;
@@ -418,6 +422,7 @@ static void probe_0_p(struct gs_hit *hit __maybe_unused)
 	c = gs_enter(hit);
 	if (unlikely(!c))
 		return;
+	began = gs_guard_in();
 	L = gs_push(c, sizeof(*L));
 	rc = c_add(c, 0, &t_0, 1LL, 2LL);
 	if (unlikely(rc == GS_END))
@@ -556,6 +561,7 @@ x3:
 fail:
 	gs_report(c, &c->err, 0);
 out:
+	gs_guard_out(c, began, 0);
 	gs_leave(c);
 }
 
