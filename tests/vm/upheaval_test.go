@@ -13,6 +13,40 @@ import (
 // upheavalSeed can be given another value with GOSTAP_SEED.
 const upheavalSeed = 1
 
+// together has so many functions of the kernel that a module attaches them together.
+const together = `
+global n long
+global ret stats
+
+probe "functions" {
+  site kprobe symbol="vfs_read"
+  site kprobe symbol="vfs_write"
+  site kprobe symbol="vfs_open"
+  site kprobe symbol="do_sys_openat2"
+  site kprobe symbol="may_open"
+  site kprobe symbol="__fput"
+  site kprobe symbol="vfs_statx"
+  site kprobe symbol="path_openat"
+  site kprobe symbol="do_mmap"
+  site kprobe symbol="do_exit"
+  site kprobe symbol="wake_up_new_task"
+b0:
+  gadd @n, 1
+  end
+}
+
+probe "returns" {
+  site kretprobe symbol="vfs_read"
+  site kretprobe symbol="vfs_write"
+  site kretprobe symbol="path_openat"
+  long r0
+b0:
+  r0 = reg 0
+  sadd @ret, r0
+  end
+}
+`
+
 // TestUpheaval: unmounts, truncations, replacements, kills and reloads at random moments, with modules and eBPF. The machine stays
 // up, its kernel has nothing to complain of, and nothing is left. GOSTAP_ORACLE=full makes 1000 rounds of it on two kernels.
 func TestUpheaval(t *testing.T) {
@@ -43,7 +77,7 @@ func TestUpheaval(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
 		t.Logf("seed %d (GOSTAP_SEED), %d rounds (GOSTAP_VM_ROUNDS)", seed, rounds)
 		moved := func(ir string) string { return strings.ReplaceAll(ir, "/lab/prog", "/mnt/t/prog") }
-		files := b.stage(t, k, map[string]string{"all": moved(busy), "kside": kernelSide, "mounted": mounted})
+		files := b.stage(t, k, map[string]string{"all": moved(busy), "kside": kernelSide, "mounted": mounted, "together": together})
 		dir := t.TempDir()
 		for out, pkg := range map[string]string{"gostap": "../../cmd/gostap", "upheaval": "./upheaval"} {
 			path := filepath.Join(dir, out)

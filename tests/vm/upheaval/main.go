@@ -30,6 +30,7 @@ var tracers = [][]string{
 	{"kmodrun", "-cache", "/lab/cache", "-name", "all", "all.ir"},
 	{"kmodrun", "-cache", "/lab/cache", "-name", "kside", "kside.ir"},
 	{"kmodrun", "-cache", "/lab/cache", "-name", "mounted", "mounted.ir"},
+	{"kmodrun", "-cache", "/lab/cache", "-name", "together", "together.ir"},
 	{"kmodrun", "-bpf", "all.ir"},
 	{"kmodrun", "-bpf", "kside.ir"},
 	{"kmodrun", "-bpf", "mounted.ir"},
@@ -217,7 +218,7 @@ var deeds = []deed{
 		return nil
 	}},
 	{"rmmod", func(*exec.Cmd, *rand.Rand) error {
-		for _, m := range []string{"all", "kside", "mounted"} {
+		for _, m := range []string{"all", "kside", "mounted", "together"} {
 			if err := unix.DeleteModule(m, unix.O_NONBLOCK); err == nil {
 				done["module removed"]++
 			}
