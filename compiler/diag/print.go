@@ -15,6 +15,8 @@ type Printer struct {
 	Files *source.FileSet // may be nil when nothing has a place
 	Color bool
 	Codes bool // a message ends in its code, in brackets
+	// Advice, if given, has the last word on hints.
+	Advice func(hint string) string
 	// Width is the columns of the screen: lines of the script are cut to what is around the mark. 0: not known.
 	Width int
 }
@@ -43,8 +45,11 @@ func (p *Printer) One(d *Diagnostic) {
 	for _, n := range d.Notes {
 		p.place(n.Span, "note", n.Text)
 	}
-	if d.Hint != "" {
-		fmt.Fprintf(p.W, "  hint: %s\n", Visible(d.Hint))
+	if hint := d.Hint; hint != "" {
+		if p.Advice != nil {
+			hint = p.Advice(hint)
+		}
+		fmt.Fprintf(p.W, "  hint: %s\n", Visible(hint))
 	}
 }
 

@@ -52,3 +52,18 @@ func TestBeginIsOut(t *testing.T) {
 		t.Errorf("error %v; written before the probes are in place: %q", res.Err, seen)
 	}
 }
+
+// End probes, and what is printed of globals at the end, would pass off as a result what a session that saw nothing has.
+func TestRefused(t *testing.T) {
+	p, err := ir.ParseText("probe \"begin\" {\n  site begin\nb0:\n  print \"begun\\n\"()\n  end\n}\n\nprobe \"end\" {\n  site end\nb0:\n  print \"ended\\n\"()\n  end\n}\n" +
+		"\nprobe \"error\" {\n  site error\nb0:\n  print \"wrong\\n\"()\n  end\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	s := &hostOnly{store: interp.NewMemStore(p), probes: []int{0, 1, 2}, attach: func() {}}
+	res := Run(context.Background(), Config{Program: p, Session: s, Stdout: &out, Stderr: &out})
+	if !errors.Is(res.Err, errDone) || out.String() != "begun\n" {
+		t.Errorf("error %v, said %q", res.Err, out.String())
+	}
+}

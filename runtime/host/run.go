@@ -82,6 +82,8 @@ type run struct {
 	dead   time.Time // -T
 	reason string
 	in     *input // nil if no probe is on it, or at its end
+	// refused: the probes could not be put in place.
+	refused bool
 }
 
 type timer struct {
@@ -208,6 +210,7 @@ func (r *run) live(ctx context.Context) error {
 		}
 	}
 	if err != nil {
+		r.refused = true
 		return err
 	}
 	r.Logf("attached in %.1f ms", float64(time.Since(t0).Microseconds())/1000)
@@ -445,6 +448,10 @@ func (r *run) wind() error {
 		err = derr
 	}
 	r.out.abandon()
+	if r.refused {
+		r.out.flush() // nothing was traced: end probes would print that as a result
+		return err
+	}
 	kind := probe.End
 	if r.state() == wire.Failed {
 		kind = probe.ErrorEnd

@@ -428,6 +428,9 @@ func (e *KernelError) Hint() string {
 		if on, _ := traced.Blacklisted(e.Site.Symbol); on {
 			return traced.BlacklistHint
 		}
+		if traced.Modules() {
+			return "modules may take more places than events do: --runtime=kernel"
+		}
 	}
 	return ""
 }

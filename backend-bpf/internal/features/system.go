@@ -60,6 +60,12 @@ func Lockdown() string {
 	return s
 }
 
+// noLockdown reports whether this kernel is known to have no lockdown: securityfs is there, and has no file for it.
+func noLockdown() bool {
+	b, err := os.ReadFile("/sys/kernel/security/lsm")
+	return err == nil && !strings.Contains(","+strings.TrimSpace(string(b))+",", ",lockdown,")
+}
+
 // inUserNS reports whether this process is in a user namespace of its own: root there is not root for the kernel.
 func inUserNS() bool {
 	b, err := os.ReadFile("/proc/self/uid_map")

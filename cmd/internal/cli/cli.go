@@ -10,10 +10,12 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler"
+	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/source"
@@ -164,7 +166,21 @@ func columns(w io.Writer) int {
 
 // printer prints diagnostics about files.
 func (c *command) printer(files *source.FileSet) *diag.Printer {
-	return &diag.Printer{W: c.Err, Files: files, Color: useColor(c.options, c.Err, c.env), Codes: c.verbose > 0, Width: columns(c.Err)}
+	p := &diag.Printer{W: c.Err, Files: files, Color: useColor(c.options, c.Err, c.env), Codes: c.verbose > 0, Width: columns(c.Err)}
+	if c.release == "" {
+		p.Advice = func(hint string) string { return possible(hint, traced.ModulesForbidden) }
+	}
+	return p
+}
+
+// possible adds to a hint at modules why this kernel takes none.
+func possible(hint string, forbidden func() string) string {
+	if strings.Contains(hint, "--runtime=kernel") {
+		if why := forbidden(); why != "" {
+			return hint + "; but " + why
+		}
+	}
+	return hint
 }
 
 // show prints diagnostics by the rules of -w and -W, and says whether to go on.
