@@ -60,6 +60,7 @@ const (
 	LongText          Code = "long-text"
 	NoValue           Code = "no-value"
 	CrossFile         Code = "cross-file-global"
+	AliasGlobal       Code = "alias-global"
 )
 
 // CodeInfo explains a kind of message.
@@ -129,5 +130,6 @@ func SemanticCodes() []CodeInfo {
 		{NoValue, true, "a function that returns nothing stands where a number or string is wanted", `probe begin { if (exit()) println(1) }`},
 		{LongText, true, "a text of the script is longer than strings can be", `probe begin { println("` + strings.Repeat("much too long ", 40) + `") }`},
 		{CrossFile, true, "a library in a directory given by -I uses a global of the script", ""},
+		{AliasGlobal, true, "a variable of an alias of the library has the name of a global of the script, and is that global", `global name = "mine" probe syscall.getpid { println(name) }`},
 	}
 }

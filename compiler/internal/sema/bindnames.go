@@ -84,15 +84,32 @@ func (b *binder) array(s *scope, id *ast.Ident, n int) *elab.Global {
 }
 
 // crossFile warns, once, where a library that somebody else wrote uses a global of the script: it may have meant a variable of
-// its own.
+// its own. Of the library that is built in these are aliases, whose blocks are one with the script's.
 func (b *binder) crossFile(s *scope, g *load.Global, at source.Span) {
-	if s.file == nil || s.file.User || s.file.Builtin || !g.File.User || b.crossed[g] == s.file {
+	if s.file == nil || s.file.User || !g.File.User || b.crossed[g] == s.file {
+		return
+	}
+	if s.file.Builtin {
+		if b.crossed[g] == nil {
+			b.ds.Warnf(diag.Semantic, diag.AliasGlobal, g.Decl.Name.Span, "%s is also the name of a variable of the alias %s, which is this global now", g.Decl.Name.Name, s.alias()).
+				Note(at, "the alias uses it here").
+				Hintf("if that is not meant, give the global another name")
+		}
+		b.crossed[g] = s.file
 		return
 	}
 	b.crossed[g] = s.file
 	b.ds.Warnf(diag.Semantic, diag.CrossFile, at, "the library uses the global %s of the script here", g.Decl.Name.Name).
 		Note(g.Decl.Name.Span, "the script declares it").
 		Hintf("if a local variable of the library is meant, give the global another name")
+}
+
+// alias is the name by which the probe of s came to the library's blocks.
+func (s *scope) alias() string {
+	if s.pr != nil && len(s.pr.Sites) > 0 {
+		return s.pr.Sites[0].Alias
+	}
+	return "that is used"
 }
 
 // nearGlobal offers globals that are like name, "" if there are none.
