@@ -17,7 +17,7 @@ type fixture struct {
 	pkg   string   // folder below fixtures
 	flags []string // of go build
 	env   []string
-	c     []string // gcc flags: a C program
+	c     []string // gcc flags: a C program, or one of C++
 }
 
 // fixtures are the programs that tests trace, by the name of their binary.
@@ -55,6 +55,7 @@ var fixtures = map[string]fixture{
 	"codes":          {pkg: "codes/codes.c", c: []string{"-g", "-O2"}},
 	"minus":          {pkg: "minus/minus.c", c: []string{"-g", "-O2"}},
 	"deep":           {pkg: "deep/deep.c", c: []string{"-g", "-O1", "-fno-optimize-sibling-calls"}},
+	"throws":         {pkg: "throws/throws.cpp", c: []string{"-g", "-O2", "-static"}},
 	"ends":           {pkg: "ends/ends.c", c: []string{"-g", "-O1", "-pthread"}},
 	"fractions":      {pkg: "fractions"},
 	"quotes":         {pkg: "quotes"},
@@ -119,7 +120,11 @@ func bin(tb testing.TB, name string) string {
 	built[name].Do(func() {
 		var cmd *exec.Cmd
 		if f.c != nil {
-			cmd = exec.Command("gcc", append(append([]string{}, f.c...), "-o", out, f.pkg)...)
+			cc := "gcc"
+			if filepath.Ext(f.pkg) == ".cpp" {
+				cc = "g++"
+			}
+			cmd = exec.Command(cc, append(append([]string{}, f.c...), "-o", out, f.pkg)...)
 			cmd.Dir = "fixtures"
 		} else {
 			cmd = exec.Command("go", append(append([]string{"build", "-o", out}, f.flags...), ".")...)

@@ -48,10 +48,11 @@ const (
 	LostEvicted               // a note about a process was dropped to make room; a dropped entry value is a SkipNoEntry in the end
 	LostActive                // a return probe had no room for the call (maxactive)
 	LostNested                // a return at the kernel's limit of nested calls, behind which there may be more that are not told
+	LostUnwound               // a call that ended without a return: an exception, a panic, longjmp
 	NumCauses
 )
 
-var causeNames = [...]string{"lock", "scratch", "noentry", "stopping", "ring", "recursed", "dead", "evicted", "active", "nested"}
+var causeNames = [...]string{"lock", "scratch", "noentry", "stopping", "ring", "recursed", "dead", "evicted", "active", "nested", "unwound"}
 
 func (c Cause) String() string {
 	if c >= 0 && int(c) < len(causeNames) {

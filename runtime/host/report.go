@@ -1,8 +1,11 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
@@ -22,6 +25,7 @@ var causeText = [ir.NumCauses]string{
 	ir.SkipDead:     "hits skipped because their goroutine or thread could not be told",
 	ir.LostEvicted:  "notes about processes dropped to make room for others",
 	ir.LostNested:   "returns were those of the innermost call that the kernel keeps of a thread, 64 at most: if calls inside of these were probed, their returns are missing",
+	ir.LostUnwound:  "returns did not happen: an exception, a panic, longjmp or the end of their process ended the calls",
 	ir.LostActive:   "returns missed because too many calls were under way at the same time (.maxactive(N) makes room)",
 }
 
@@ -43,6 +47,9 @@ func (r *run) finish(res *Result) {
 			c.ByCause[cause] += n
 		}
 	}
+	if n := r.leftOpen(); n > 0 && len(c.ByCause) > int(ir.LostUnwound) {
+		c.ByCause[ir.LostUnwound] += n
+	}
 	if n := skipped(c); res.Errors > 0 || n > 0 {
 		fmt.Fprintf(r.Stderr, "WARNING: Number of errors: %d, skipped probes: %d\n", res.Errors, n)
 	}
@@ -52,6 +59,33 @@ func (r *run) finish(res *Result) {
 		}
 		fmt.Fprintf(r.Stderr, "WARNING: %d %s\n", n, causeText[cause])
 	}
+}
+
+// leftOpen counts the calls that were noted as being under way in processes that have ended.
+func (r *run) leftOpen() (n uint64) {
+	if r.Program == nil {
+		return 0
+	}
+	for i, g := range r.Program.Globals {
+		if !g.Internal || !strings.HasPrefix(g.Name, ir.OpenCalls) {
+			continue
+		}
+		elems, err := r.Session.Store().Elems(i)
+		if err != nil {
+			continue
+		}
+		ended := map[int64]bool{}
+		for _, e := range elems {
+			pid := e.Val.Int
+			if _, known := ended[pid]; !known {
+				ended[pid] = errors.Is(unix.Kill(int(pid), 0), unix.ESRCH)
+			}
+			if ended[pid] {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // wireFault reports an error that a handler in the kernel raised.

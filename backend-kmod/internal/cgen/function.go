@@ -353,7 +353,8 @@ func (g *gen) term(t *ir.Term) {
 	}
 }
 
-var causes = [ir.NumCauses]string{"GS_SKIP_LOCK", "GS_SKIP_SCRATCH", "GS_SKIP_NOENTRY", "GS_SKIP_STOPPING", "GS_LOST_RING", "GS_LOST_RECURSED", "GS_SKIP_DEAD", "GS_LOST_EVICTED", "GS_LOST_ACTIVE", "GS_LOST_NESTED"}
+var causes = [ir.NumCauses]string{"GS_SKIP_LOCK", "GS_SKIP_SCRATCH", "GS_SKIP_NOENTRY", "GS_SKIP_STOPPING", "GS_LOST_RING", "GS_LOST_RECURSED", "GS_SKIP_DEAD", "GS_LOST_EVICTED", "GS_LOST_ACTIVE", "GS_LOST_NESTED",
+	"GS_LOST_UNWOUND"}
 
 func (g *gen) raise(t *ir.Term) {
 	switch len(t.Args) {

@@ -93,6 +93,8 @@ type Probe struct {
 	Cond ast.Expr
 	// Entry are the sites of the functions' entries, for .return probes that need entry values.
 	Entry []*probe.Site
+	// Marks are the sites of the functions' entries where calls that end without one of Sites are to be told.
+	Marks []*probe.Site
 	// User: the probe stands in the user's script.
 	User bool
 	Info Info

@@ -6,6 +6,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -142,28 +143,39 @@ func (l *lowerer) taken(name string) bool {
 	return false
 }
 
-// entryProbes makes the handlers at the entries of the functions that pr returns from.
-func (l *lowerer) entryProbes(pr *elab.Probe, store *entryStore) {
-	n := needFrame | l.needsOf(&pr.Info, pr.Bodies)
+// entryProbes makes the handlers at the entries of the functions that pr returns from, which need n. There is a store, a mark, or both.
+func (l *lowerer) entryProbes(pr *elab.Probe, sites []*probe.Site, n need, store *entryStore, mark *slot) {
 	parts, order := map[string]*part{}, []*part(nil)
-	for _, s := range pr.Entry {
+	for _, s := range sites {
 		order = addPart(parts, order, s, n)
 	}
 	for _, p := range order {
-		l.entryHandler(pr, p, store)
+		l.entryHandler(pr, p, store, mark)
 	}
-	if len(order) == 0 {
+	if len(order) == 0 && store != nil {
 		l.ds.Errorf(diag.Semantic, CodePairing, store.slots[0].expr.Range(), "the entry of the function is not known, so its values cannot be kept")
 	}
 }
 
-func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore) {
+func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore, mark *slot) {
 	f := l.newFn("", &pr.Info, p.ctx)
 	f.pr, f.sites, f.inEntry = pr, p.sites, true
 	f.next = func() { f.b.End() }
-	f.at(store.slots[0].expr.Range())
+	at := pr.Req.Span
+	if store != nil {
+		at = store.slots[0].expr.Range()
+	} else {
+		store = &entryStore{}
+	}
+	f.at(at)
 	f.fromCallers(p.sites)
-	call := f.frame(store.slots[0].expr)
+	call := f.frameOr(at, func() {
+		if len(store.slots) > 0 {
+			f.b.Skip(ir.SkipDead)
+		} else {
+			f.b.End()
+		}
+	})
 	for i := range store.slots {
 		s := &store.slots[i]
 		f.at(s.expr.Range())
@@ -179,17 +191,19 @@ func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore) {
 		f.at(s.expr.Range())
 		f.b.OnGlobal(ir.OpMSet, s.glob, ir.NoReg, append(s.of(call), v)...)
 	}
+	if mark != nil {
+		f.at(at)
+		f.mark(mark, call)
+	}
 	f.b.End()
 	l.out.Probes = append(l.out.Probes, &ir.Probe{
-		Name: pr.Req.String() + " (entry)", Pos: store.slots[0].expr.Range().From, Handler: f.b.Finish(), Sites: p.sites, Cond: -1,
+		Name: pr.Req.String() + " (entry)", Pos: at.From, Handler: f.b.Finish(), Sites: p.sites, Cond: -1,
 	})
 }
 
 // takeEntry reads the entry values of the call that returns here and removes them. If its
 // entry was not seen, or one of the values was evicted meanwhile, the hit is skipped and counted.
-func (f *fn) takeEntry(store *entryStore) {
-	f.at(store.slots[0].expr.Range())
-	call := f.frame(store.slots[0].expr)
+func (f *fn) takeEntry(store *entryStore, call []ir.Val) {
 	miss := f.b.Block()
 	for i := range store.slots {
 		s := &store.slots[i]
@@ -211,10 +225,15 @@ func (f *fn) takeEntry(store *entryStore) {
 	f.to(run)
 }
 
-// frame computes which call this is.
-func (f *fn) frame(e ast.Expr) []ir.Val {
+// frame computes which call this is. A hit without a goroutine is skipped.
+func (f *fn) frame(at source.Span) []ir.Val {
+	return f.frameOr(at, func() { f.b.Skip(ir.SkipDead) })
+}
+
+// frameOr is frame with what is done without a goroutine.
+func (f *fn) frameOr(at source.Span, dead func()) []ir.Val {
 	bad := func(why string) []ir.Val {
-		d := f.ds.Errorf(diag.Semantic, CodePairing, e.Range(), "entries and returns cannot be matched here: %s", why)
+		d := f.ds.Errorf(diag.Semantic, CodePairing, at, "entries and returns cannot be matched here: %s", why)
 		if s := f.ctx.site; s != nil {
 			d.Note(source.Span{}, "at %s", s.Point)
 		}
@@ -239,7 +258,7 @@ func (f *fn) frame(e ast.Expr) []ir.Val {
 	has, none := f.b.Block(), f.b.Block()
 	f.b.Branch(p, has, none)
 	f.to(none)
-	f.b.Skip(ir.SkipDead)
+	dead()
 	f.to(has)
 	hi := f.b.Load(f.b.Bin(ir.OpAdd, p, ir.I(g.StackHi)), 8, false, false)
 	return []ir.Val{p, f.b.Bin(ir.OpSub, hi, f.loc(f.ctx.cfa, nil))}

@@ -43,7 +43,7 @@ func Program(p *elab.Program, o Options) (*ir.Program, diag.List) {
 	l := &lowerer{
 		p: p, o: o, out: &ir.Program{Limits: p.Limits, Files: p.Files},
 		globs: map[*elab.Global]int{}, funcs: map[funcKey]string{}, names: map[string]bool{},
-		recursive: sema.Recursive(p), needs: map[*elab.Func]need{}, costs: map[*elab.Func]int{}, siteCaps: map[string]int{}, entries: map[types.Type]int{},
+		recursive: sema.Recursive(p), needs: map[*elab.Func]need{}, costs: map[*elab.Func]int{}, siteCaps: map[string]int{}, open: -1, entries: map[types.Type]int{},
 	}
 	l.writes = changesProgram(p) || acts(p)
 	l.preludes()
@@ -96,7 +96,9 @@ type lowerer struct {
 	siteCaps  map[string]int
 
 	// slots counts the values kept from entries to returns, entries are the arrays that hold them.
-	slots   int
+	slots int
+	// open is the array of calls that are under way, -1 if there is none.
+	open    int
 	entries map[types.Type]int
 }
 
@@ -165,7 +167,7 @@ type part struct {
 func (l *lowerer) probe(pr *elab.Probe) {
 	n := l.needsOf(&pr.Info, pr.Bodies)
 	pairs := l.pairs(pr)
-	if len(pairs) > 0 {
+	if len(pairs) > 0 || len(pr.Marks) > 0 {
 		n |= needFrame
 	}
 	parts, order := map[string]*part{}, []*part(nil)
@@ -173,15 +175,27 @@ func (l *lowerer) probe(pr *elab.Probe) {
 		order = addPart(parts, order, s, n)
 	}
 	var store *entryStore
+	if n&needResult != 0 {
+		all := len(order)
+		if order = l.withResult(pr, order); len(order) < all {
+			pr.Marks = nil
+		}
+	}
 	if len(pairs) > 0 {
 		store = l.entryStore(pr, pairs)
-		l.entryProbes(pr, store)
 	}
-	if n&needResult != 0 {
-		order = l.withResult(pr, order)
+	var mark *slot
+	if len(pr.Marks) > 0 {
+		mark = l.markSlot(pr)
+	}
+	switch {
+	case store != nil:
+		l.entryProbes(pr, pr.Entry, n, store, mark)
+	case mark != nil:
+		l.entryProbes(pr, pr.Marks, needFrame, nil, mark)
 	}
 	for _, p := range order {
-		l.handler(pr, p, store)
+		l.handler(pr, p, store, mark)
 	}
 }
 
@@ -219,7 +233,7 @@ func addPart(parts map[string]*part, order []*part, s *probe.Site, n need) []*pa
 }
 
 // handler translates the bodies of pr for the sites of p.
-func (l *lowerer) handler(pr *elab.Probe, p *part, store *entryStore) {
+func (l *lowerer) handler(pr *elab.Probe, p *part, store *entryStore, mark *slot) {
 	f := l.newFn("", &pr.Info, p.ctx)
 	f.pr, f.sites, f.store = pr, p.sites, store
 	interruptible := len(p.sites) > 0 && p.sites[0].Kind.InProcess()
@@ -239,7 +253,14 @@ func (l *lowerer) handler(pr *elab.Probe, p *part, store *entryStore) {
 		f.b.SetBlock(run)
 	}
 	if store != nil {
-		f.takeEntry(store)
+		f.at(store.slots[0].expr.Range())
+		call := f.frame(store.slots[0].expr.Range())
+		if mark != nil {
+			f.unmark(mark, call)
+		}
+		f.takeEntry(store, call)
+	} else if mark != nil {
+		f.unmarkOnly(mark)
 	}
 	for _, body := range pr.Bodies {
 		if body != nil {

@@ -131,7 +131,9 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 		return p
 	}
 	if !hasTargets(h.Bodies) {
-		return []*elab.Probe{make(h.Sites)}, nil
+		p := make(h.Sites)
+		p.Marks = e.marks(h, p)
+		return []*elab.Probe{p}, nil
 	}
 	type group struct {
 		p    *elab.Probe
@@ -187,6 +189,9 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 		}
 	}
 	left.report(&ds, h)
+	if len(out) == 1 && !failed {
+		out[0].Marks = e.marks(h, out[0])
+	}
 	return out, ds
 }
 
