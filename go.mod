@@ -12,4 +12,8 @@ require (
 	golang.org/x/tools v0.52.0
 )
 
-require golang.org/x/exp v0.0.0-20240506185415-9bf2ced13842 // indirect
+require (
+	github.com/mattn/go-isatty v0.0.20 // indirect
+	golang.org/x/exp v0.0.0-20240506185415-9bf2ced13842 // indirect
+	golang.org/x/telemetry v0.0.0-20261009151841-97e8ea77aa2a // indirect
+)
