@@ -17,7 +17,7 @@ func TestSavedStacks(t *testing.T) {
 			"name: main.outer main.outer+",
 			"name: main.last main.last+",
 		},
-		"inlines-c": {"leaf: leaf mid outer", "leaf: leaf fail", "name: outer outer+", "name: fail fail+"},
+		"inlines-c": {"leaf: leaf mid outer main", "leaf: leaf fail last main", "name: outer outer+", "name: fail fail+"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := bin(t, name)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -342,6 +343,12 @@ type Calls interface {
 	FramePointer(pc uint64) (loc.Prog, error)
 	// Address computes the run-time address of the file address pc.
 	Address(pc uint64) loc.Prog
+}
+
+// Unwinder is what images have that know how the callers of their code are found.
+type Unwinder interface {
+	// Unwind gives the rules at pc. The error says that it is not known.
+	Unwind(pc uint64) (*cfi.Rules, error)
 }
 
 // Copy is an inlined copy of a function with what is around it.

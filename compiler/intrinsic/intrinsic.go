@@ -151,6 +151,8 @@ func init() {
 	def(Func{Name: "modname", Result: s, Where: PrintOnly}, l)
 	// The n-th address of a stack, from 0, which is the probed place; 0 where the stack ends.
 	def(Func{Name: "ustack_level", Result: l, Context: true}, l)
+	// How many of the first addresses ustack_level gives for sure; the host knows the others (ubacktrace).
+	def(Func{Name: "ustack_sure", Result: l, Context: true, Where: Lowered})
 	def(Func{Name: "stack_level", Result: l, Context: true}, l)
 	def(Func{Name: "ubacktrace", Result: s, Context: true, Where: PrintOnly})        // hex addresses, spaces between
 	def(Func{Name: "sprint_ubacktrace", Result: s, Context: true, Where: PrintOnly}) // one frame a line, with names

@@ -9,6 +9,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/wire"
 )
 
 // A deferred handler is cut in two. The stub, which the kernel runs, does in a row all
@@ -70,6 +71,8 @@ type cutter struct {
 	// moved holds the register of the stub for each instruction that is in it, NoReg for those that cannot be.
 	moved map[*ir.Instr]ir.Reg
 	vals  map[*ir.Instr]int // index of its Value
+	// stacks are the instructions that are in the stub for a stack's text, by the name of the function.
+	stacks map[string]*ir.Instr
 	// known are the registers that the host's part begins with, by the index of the Value; written those that it changes.
 	known   map[ir.Reg]int
 	written map[ir.Reg]bool
@@ -106,7 +109,7 @@ func (d *draft) capture(p *ir.Program, h *Handler, o Options, ds *diag.List) boo
 func cut(p *ir.Program, h *Handler, w whole, at point, o Options, ds *diag.List) bool {
 	why := w.pos
 	kernel, last, body := at.split(w.body)
-	c := &cutter{src: body, defs: single(body), stub: ir.Continue(kernel, last), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, h: h, o: o}
+	c := &cutter{src: body, defs: single(body), stub: ir.Continue(kernel, last), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, stacks: map[string]*ir.Instr{}, h: h, o: o}
 	// What the kernel's part has worked out.
 	c.known, c.written = map[ir.Reg]int{}, map[ir.Reg]bool{}
 	for _, b := range body.Blocks {
@@ -255,6 +258,14 @@ func (c *cutter) move(p site) ir.Reg {
 	c.moved[in] = ir.NoReg
 	if !reads(in) && !movable(in) {
 		return ir.NoReg
+	}
+	if in.Op == ir.OpIntr && HostTexts[in.Name].Kind == wire.Stack {
+		// The stack is the same one all through the handler.
+		if same := c.stacks[in.Name]; same != nil {
+			c.moved[in], c.vals[in] = c.moved[same], c.vals[same]
+			return c.moved[in]
+		}
+		c.stacks[in.Name] = in
 	}
 	n := *in
 	n.Args = append([]ir.Val(nil), in.Args...)

@@ -1,6 +1,13 @@
 package place
 
-import "github.com/gostap/gostap/runtime/wire"
+import (
+	"slices"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/runtime/wire"
+)
 
 // HostTexts are the intrinsics whose text the host makes, by name: what a record carries of it. Which names there are for
 // value_text (wire.Decoded) stands in the call.
@@ -27,4 +34,45 @@ var HostTexts = map[string]wire.Arg{
 	"sprint_backtrace":  {Kind: wire.Stack, Lazy: wire.KStackNames},
 	"ctime":             {Kind: wire.Int, Lazy: wire.CTime},
 	"value_text":        {Kind: wire.Int, Lazy: wire.Decoded},
+}
+
+// FramePointers reports whether frame pointers lead from all sites to their callers: they are in code of Go, whose functions keep them,
+// and where the function has no frame yet, or none any more, the return address is on top of the stack (ReturnOnTop). The stacks of
+// all other places are sent to the host, which unwinds them by call frame information.
+func FramePointers(sites []*probe.Site) bool {
+	if len(sites) == 0 {
+		return false
+	}
+	for _, s := range sites {
+		if s.Kind != probe.Uprobe || s.Image == nil || s.Image.Lang() != debuginfo.Go || s.At.Func == nil {
+			return false
+		}
+		if s.At.Func.ABI != debuginfo.GoABIInternal && s.At.Kind != debuginfo.AtEntry { // assembly
+			return false
+		}
+	}
+	top := 0
+	for _, s := range sites {
+		if returnOnTop(s) {
+			top++
+		}
+	}
+	return top == 0 || top == len(sites)
+}
+
+// ReturnOnTop reports whether the return address is on top of the stack at all sites.
+func ReturnOnTop(sites []*probe.Site) bool {
+	for _, s := range sites {
+		if !returnOnTop(s) {
+			return false
+		}
+	}
+	return len(sites) > 0
+}
+
+// onTop computes the return address at a function's first instruction.
+var onTop = loc.Register(7).Load(8, false, false)
+
+func returnOnTop(s *probe.Site) bool {
+	return s.Kind == probe.Uprobe && s.Image != nil && (s.At.Kind == debuginfo.AtEntry || slices.Equal(s.At.Return.Steps, onTop.Steps))
 }

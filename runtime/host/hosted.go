@@ -27,7 +27,8 @@ type hosted struct {
 	exited, over bool
 	m            *interp.Machine
 	ctx          hostContext
-	bodies       map[int]int // capture -> body of the machine
+	bodies       map[int]int    // capture -> body of the machine
+	printed      map[int][]bool // of the values of a capture: onlyPrinted
 	args         []interp.Val
 	skips        [ir.NumCauses]uint64
 	times        []backend.ProbeTime // by probe; nil if nobody wants them
@@ -36,7 +37,7 @@ type hosted struct {
 }
 
 func newHosted(c Config, out *output) (*hosted, error) {
-	h := &hosted{c: c, out: out, session: c.Session, bodies: map[int]int{}}
+	h := &hosted{c: c, out: out, session: c.Session, bodies: map[int]int{}, printed: map[int][]bool{}}
 	m, err := interp.New(c.Program, c.Session.Store(), h)
 	if err != nil {
 		return nil, err
@@ -59,8 +60,54 @@ func newHosted(c Config, out *output) (*hosted, error) {
 		if h.bodies[i], err = m.AddBody(body); err != nil {
 			return nil, err
 		}
+		h.printed[i] = onlyPrinted(body, c.Session.Schema().Captures[i].Faults)
 	}
 	return h, nil
+}
+
+// onlyPrinted tells of each value that a handler's body is given whether it does nothing but print it: such texts may be longer than strings are.
+func onlyPrinted(f *ir.Func, faults bool) []bool {
+	of := map[ir.Reg]int{} // registers that hold a value, by its index
+	step := 1
+	if faults {
+		step = 2
+	}
+	var out []bool
+	for i := 0; i < len(f.Params); i += step {
+		of[f.Params[i]] = len(out)
+		out = append(out, true)
+	}
+	use := func(v ir.Val) {
+		if n, ok := of[v.Reg]; ok && v.IsReg() {
+			out[n] = false
+		}
+	}
+	for again := true; again; { // copies of copies
+		again = false
+		for _, b := range f.Blocks {
+			for i := range b.Instrs {
+				if in := &b.Instrs[i]; in.Op == ir.OpMov && in.Args[0].IsReg() {
+					n, ok := of[in.Args[0].Reg]
+					if _, known := of[in.Dst]; ok && !known {
+						of[in.Dst], again = n, true
+					}
+				}
+			}
+		}
+	}
+	for _, b := range f.Blocks {
+		for i := range b.Instrs {
+			if in := &b.Instrs[i]; in.Op != ir.OpMov && in.Op != ir.OpPrint {
+				for _, v := range in.Args {
+					use(v)
+				}
+			}
+		}
+		for _, v := range append([]ir.Val{b.Term.Cond}, b.Term.Args...) {
+			use(v)
+		}
+	}
+	return out
 }
 
 // moment runs all handlers of one kind: begin, end or error.
@@ -125,7 +172,10 @@ func (h *hosted) deferred(capture int, vals []wire.Value) error {
 	c := h.out.schema.Captures[capture]
 	h.args = h.args[:0]
 	for i := range vals {
-		v := h.out.kept(&vals[i])
+		v := h.out.value(&vals[i])
+		if !h.printed[capture][i] {
+			v = h.out.short(v, &vals[i])
+		}
 		h.args = append(h.args, interp.Val{Int: v.Int, Str: string(append([]byte(nil), v.Str...))})
 		if c.Faults {
 			h.args = append(h.args, interp.Val{Int: vals[i].Fault})

@@ -118,7 +118,7 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 		return textfmt.Val{Str: textfmt.Quote(unsafe.String(unsafe.SliceData(v.Bytes), len(v.Bytes)), v.Max, true)}
 	case wire.Sym:
 		return textfmt.Val{Str: named(o.syms, v.Lazy, o.whose(v), uint64(v.Int))}
-	case wire.Stack:
+	case wire.Stack, wire.RawStack:
 		return textfmt.Val{Str: o.stack(v)}
 	}
 	return textfmt.Val{}
@@ -136,22 +136,27 @@ func (o *output) whose(v *wire.Value) uint32 {
 // stack is the text of a stack.
 func (o *output) stack(v *wire.Value) string {
 	switch v.Lazy {
-	case wire.StackHex:
-		o.syms.Saw(v.Tgid, v.Stack)
-		return symbols.Hex(v.Stack)
 	case wire.KStackHex:
 		return symbols.Hex(v.Stack)
 	case wire.KStackNames:
 		return o.syms.KernelBacktrace(v.Stack)
 	}
-	return o.syms.Backtrace(v.Tgid, v.Stack)
+	var t symbols.Trace
+	if v.Kind == wire.Stack {
+		t = o.syms.Walked(v.Tgid, v.Stack)
+	} else if raw, ok := symbols.NewRaw(v.Stack, v.Regs, v.Bytes); ok {
+		t = o.syms.Unwind(v.Tgid, &raw, o.prog.Limits.MaxBacktrace)
+	}
+	if v.Lazy == wire.StackHex {
+		o.syms.Saw(v.Tgid, t)
+		return t.Hex()
+	}
+	return o.syms.Backtrace(v.Tgid, t)
 }
 
-// kept is the text of a value that a script works with: the text of a stack that is longer than strings are ends with a whole address or
-// line, and the sign for what is missing.
-func (o *output) kept(v *wire.Value) textfmt.Val {
-	val := o.value(v)
-	if v.Kind != wire.Stack || len(val.Str) < o.prog.Limits.MaxString {
+// short makes the text of a stack that is longer than strings are end with a whole address or line, and the sign for what is missing.
+func (o *output) short(val textfmt.Val, v *wire.Value) textfmt.Val {
+	if v.Kind != wire.Stack && v.Kind != wire.RawStack || len(val.Str) < o.prog.Limits.MaxString {
 		return val
 	}
 	sep, sign := "\n", "\n ...\n"
@@ -179,13 +184,13 @@ func named(syms *symbols.Table, lazy wire.Lazy, pid uint32, addr uint64) string 
 	case lazy == wire.SymFrame:
 		return syms.Name(pid, addr, false).Lines()
 	case lazy == wire.SymCaller:
-		return syms.Name(pid, addr, true).Lines()
+		return syms.Caller(pid, addr).Lines()
 	case lazy == wire.SymBrief:
 		return syms.Name(pid, addr, false).Brief()
 	case lazy == wire.SymCallerBrief:
-		return syms.Name(pid, addr, true).Brief()
+		return syms.Caller(pid, addr).Brief()
 	case lazy == wire.SymCallerName:
-		return syms.Name(pid, addr, true).Text(false)
+		return syms.Caller(pid, addr).Text(false)
 	}
 	f := syms.At(pid, addr)
 	switch lazy {

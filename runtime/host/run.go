@@ -162,7 +162,9 @@ func Run(ctx context.Context, c Config) (res Result) {
 
 // wantsNames reports whether records carry code addresses of programs.
 func wantsNames(s *wire.Schema) bool {
-	named := func(a wire.Arg) bool { return (a.Kind == wire.Sym || a.Kind == wire.Stack) && !a.Lazy.OfKernel() }
+	named := func(a wire.Arg) bool {
+		return (a.Kind == wire.Sym || a.Kind == wire.Stack || a.Kind == wire.RawStack) && !a.Lazy.OfKernel()
+	}
 	return slices.ContainsFunc(s.Sites, func(s wire.Site) bool { return slices.ContainsFunc(s.Args, named) }) ||
 		slices.ContainsFunc(s.Captures, func(c wire.Capture) bool { return slices.ContainsFunc(c.Args, named) })
 }

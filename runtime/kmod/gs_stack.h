@@ -4,6 +4,10 @@
 #define GS_STACK_H
 
 #include "gs_output.h"
+#include "gs_task.h"
+#ifdef __KERNEL__
+#include <linux/uprobes.h>
+#endif
 
 #ifdef __KERNEL__
 
@@ -28,10 +32,12 @@ static inline u64 *gs_put_user_stack(u64 *p, struct pt_regs *regs, u32 room, boo
 	u32 n = 0;
 
 	if (!regs || !user_mode(regs)) {
-		regs = task_pt_regs(current);
-		fp = regs->bp;
+		regs = gs_user_regs(regs);
+		fp = regs ? regs->bp : 0;
 		entry = false;
 	}
+	if (!regs)
+		return gs_stack_done(p, 0, room);
 	if (n < room)
 		list[n++] = regs->ip;
 	if (entry && n < room && gs_read(&word, regs->sp, 8, false))
@@ -40,11 +46,58 @@ static inline u64 *gs_put_user_stack(u64 *p, struct pt_regs *regs, u32 room, boo
 		if (!frame[1])
 			break;
 		list[n++] = frame[1];
-		if (frame[0] <= fp)
-			break;	/* stacks grow down: callers lie above */
-		fp = frame[0];
+		if (frame[0] == fp)
+			break;
+		fp = frame[0];	/* not always above: Go changes stacks */
 	}
 	return gs_stack_done(p, n, room);
+}
+
+/* The kernel's return probes put an address of their own in the place of a return address: what was there before. */
+static inline void gs_put_returns(char *to, u64 sp, u64 n)
+{
+#ifdef CONFIG_UPROBES
+	struct uprobe_task *utask = READ_ONCE(current->utask);
+	struct return_instance *ri;
+	u32 i = 0;
+
+	if (!utask)
+		return;
+	/* The newest first; where several are in one place, the oldest has the program's address. */
+	for (ri = READ_ONCE(utask->return_instances); ri && i < 64; ri = READ_ONCE(ri->next), i++)
+		if (!(ri->stack & 7) && n >= 8 && ri->stack - sp <= n - 8)
+			memcpy(to + (ri->stack - sp), &ri->orig_ret_vaddr, 8);
+#endif
+}
+
+/*
+ * The same as a wire.RawStack, which the host unwinds: behind the addresses the registers and the top of the stack. A read that meets a page
+ * which is not there gives nothing, so it goes page by page. The first thread's stack ends where the program's arguments are.
+ */
+static inline u64 *gs_put_raw_stack(u64 *p, struct pt_regs *regs, u32 room)
+{
+	u64 *end = gs_put_user_stack(p, regs, room, false), sp, n = 0, want = 8192;
+	char *to = (char *)end + sizeof(*regs);
+
+	regs = gs_user_regs(regs);
+	if (!regs) {
+		memset(end, 0, sizeof(*regs));
+		return (u64 *)to;
+	}
+	memcpy(end, regs, sizeof(*regs));
+	sp = regs->sp & ~7ULL;
+	if (current->mm)
+		want = min_t(u64, want, (current->mm->start_stack + 64 - sp) & ~7ULL);
+	while (n < want) {
+		u64 part = min_t(u64, want - n, 4096 - ((sp + n) & 4095));
+
+		if (!gs_read(to + n, sp + n, part, false))
+			break;
+		n += part;
+	}
+	gs_put_returns(to, sp, n);
+	p[1] |= n << 32;
+	return (u64 *)(to + n);
 }
 
 /*

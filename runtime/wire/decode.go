@@ -18,6 +18,8 @@ type Value struct {
 	Bytes []byte
 	// Stack holds return addresses, innermost first.
 	Stack []uint64
+	// Regs are the registers of a RawStack, in the order of struct pt_regs; its memory is in Bytes.
+	Regs *[RegsSize / 8]uint64
 	// Tgid is the process that Sym and Stack addresses belong to.
 	Tgid uint32
 	// Unread: a Quoted that could not be read at the address in Int. Max and CString are as in Arg.
@@ -154,10 +156,11 @@ func (d *Decoder) arg(v *Value, b []byte) ([]byte, error) {
 		}
 		v.Int, v.Tgid = int64(le.Uint64(b)), le.Uint32(b[8:])
 		return b[16:], nil
-	case Stack:
+	case Stack, RawStack:
 		if len(b) < 16 {
 			return nil, ErrShort
 		}
+		size := uint64(le.Uint32(b[12:]))
 		n, room := uint64(le.Uint32(b)), uint64(le.Uint32(b[4:]))
 		v.Tgid = le.Uint32(b[8:])
 		b = b[16:]
@@ -169,7 +172,19 @@ func (d *Decoder) arg(v *Value, b []byte) ([]byte, error) {
 			d.stack = append(d.stack, le.Uint64(b[i*8:]))
 		}
 		v.Stack = d.stack[start:len(d.stack):len(d.stack)]
-		return b[room*8:], nil
+		b = b[room*8:]
+		if v.Kind == Stack {
+			return b, nil
+		}
+		if uint64(len(b)) < RegsSize || uint64(len(b))-RegsSize < size {
+			return nil, ErrShort
+		}
+		v.Regs = new([RegsSize / 8]uint64)
+		for i := range v.Regs {
+			v.Regs[i] = le.Uint64(b[8*i:])
+		}
+		v.Bytes = b[RegsSize : RegsSize+size]
+		return b[RegsSize+size:], nil
 	}
 	return nil, fmt.Errorf("unknown kind of argument %d", v.Kind)
 }

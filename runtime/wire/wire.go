@@ -15,6 +15,9 @@
 //	Text   u32 length, u32 room (a multiple of 8, at least length), then room bytes
 //	Sym    u64 address, u32 tgid, u32 0: a code address to be named
 //	Stack  u32 n, u32 room in entries, u32 tgid, u32 0, then room * u64 return addresses, innermost first
+//	RawStack  u32 n, u32 room in entries, u32 tgid, u32 bytes (a multiple of 8), then room * u64 addresses as of Stack, which
+//	       frame pointers lead to, the program's registers as the kernel's struct pt_regs, and bytes of the stack from its top on
+//	       (from the stack pointer, rounded down to 8)
 //	Mem    as Text: raw memory (%m)
 //	Const  nothing: the text is Names.List[0]
 //	Quoted as Text, with its zeros: a text to be shown in quotes. With Unread in the length it is 8 bytes, the address that
@@ -23,6 +26,8 @@
 // An Int with Names is sent as an index and decoded as the Text Names.List[index]. A Text's length may count
 // zeros at its end, which are not part of it (strings hold no NUL).
 package wire
+
+import "slices"
 
 // HeaderSize is the bytes of a Header.
 const HeaderSize = 8
@@ -70,6 +75,13 @@ const (
 	Mem
 	Const
 	Quoted
+	RawStack
+)
+
+// MaxStack is the most bytes of a RawStack's stack, RegsSize the size of its registers.
+const (
+	MaxStack = 8192
+	RegsSize = 168
 )
 
 // Unread in the length of a Quoted says that its text could not be read.
@@ -152,6 +164,13 @@ type Capture struct {
 type Schema struct {
 	Sites    []Site
 	Captures []Capture
+}
+
+// Stacks reports whether records carry memory of stacks.
+func (s *Schema) Stacks() bool {
+	raw := func(a Arg) bool { return a.Kind == RawStack }
+	return slices.ContainsFunc(s.Sites, func(s Site) bool { return slices.ContainsFunc(s.Args, raw) }) ||
+		slices.ContainsFunc(s.Captures, func(c Capture) bool { return slices.ContainsFunc(c.Args, raw) })
 }
 
 // State is the life of a session, shared with the handlers.

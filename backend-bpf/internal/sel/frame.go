@@ -22,6 +22,7 @@ type frame struct {
 
 	scratch mach.Reg // address of the slot
 	used    bool     // scratch memory is needed at all
+	raw     bool     // memory of a stack is copied into it, by the page
 	size    int      // bytes of the slot given out
 
 	temps []tempSlot // stack slots for use within one instruction
@@ -164,7 +165,11 @@ func (g *gen) scratchSize() int {
 	if !g.frame.used {
 		return 0
 	}
-	return g.frame.size + 2*mask(g.u.P.Limits.MaxString) + 128
+	n := g.frame.size + 2*mask(g.u.P.Limits.MaxString) + 128
+	if g.frame.raw {
+		n += pageSize
+	}
+	return n
 }
 
 // acquire writes the code that takes a scratch slot of this CPU: whoever changes its first word from 0 to 1

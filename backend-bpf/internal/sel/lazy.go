@@ -4,7 +4,6 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
@@ -48,6 +47,9 @@ func (l *lazy) field(g *gen) field {
 	switch l.Kind {
 	case wire.Stack:
 		room := g.u.P.Limits.MaxBacktrace
+		if !l.Lazy.OfKernel() && g.raw() {
+			return field{Arg: wire.Arg{Kind: wire.RawStack, Lazy: l.Lazy}, size: g.rawSize(), put: func(r *record) { g.putRawStack(r, room) }}
+		}
 		return field{Arg: l.Arg, size: 16 + 8*room, fixed: true, put: func(r *record) { g.putStack(r, room, !l.Lazy.OfKernel()) }}
 	case wire.Quoted:
 		s := l.text.str()
@@ -99,7 +101,7 @@ func (g *gen) trace(list mem, room int, user bool) mach.Reg {
 	g.movI(n, 0)
 	g.jump(on)
 	g.set(on)
-	if user && g.atEntry() && room > 2 {
+	if user && place.ReturnOnTop(g.h.Sites) && room > 2 {
 		s := g.temp(8)
 		done := g.block()
 		res := g.call(asm.FnProbeReadUser, aSlot(s, 0), aImm(8), aReg(g.get(g.ctx, ptRegs[regSP], asm.DWord)))
@@ -155,16 +157,6 @@ func (g *gen) stackLevel(in *ir.Instr, user bool) {
 		g.set(next)
 	}
 	g.here(done)
-}
-
-// atEntry reports whether all sites are at a function's entry, where [rsp] is the return address.
-func (g *gen) atEntry() bool {
-	for _, s := range g.h.Sites {
-		if s.Kind != probe.Uprobe || s.At.Kind != debuginfo.AtEntry {
-			return false
-		}
-	}
-	return true
 }
 
 // isLazy reports whether an intrinsic's text is made on the host.

@@ -197,6 +197,7 @@ func (g *gen) entrySize(f *ir.Func, in *ir.Instr) int {
 			n += sentSize(f.Regs[a.Reg].Cap) + 16
 		}
 	}
+	n += g.rawArgs(f, in) * g.rawSize()
 	for _, p := range g.u.P.Formats[in.N].Pieces {
 		if p.Conv == 'm' || p.Conv == 'M' {
 			n += 1024

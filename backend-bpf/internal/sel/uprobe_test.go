@@ -218,7 +218,14 @@ func (b *bench) hit() (pid int, first, fs, page uint64) {
 				v = string(a.Bytes)
 			case wire.Sym:
 				v = fmt.Sprintf("sym %x %d", uint64(a.Int), a.Tgid)
-			case wire.Stack:
+			case wire.Stack, wire.RawStack:
+				if a.Kind == wire.RawStack {
+					// The direct caller, whose address frame pointers do not lead to here, is on top of the memory that was sent.
+					if len(a.Bytes) < 8 || len(a.Bytes)%8 != 0 || a.Regs[16] != a.Stack[0] {
+						b.t.Errorf("%d bytes, pc %x, stack %x", len(a.Bytes), a.Regs[16], a.Stack)
+					}
+					a.Stack = append(a.Stack, binary.LittleEndian.Uint64(a.Bytes))
+				}
 				v = fmt.Sprintf("stack %d %d", len(a.Stack), a.Tgid)
 				if len(a.Stack) > 1 {
 					v += fmt.Sprintf(" %x %x", a.Stack[0], a.Stack[1])

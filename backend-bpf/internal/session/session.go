@@ -96,6 +96,9 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 		return nil, err
 	}
 	ringBytes := uint32(DefaultRing)
+	if s.plan.Schema.Stacks() {
+		ringBytes *= 4
+	}
 	if cfg.BufferMB > 0 {
 		for ringBytes = 1 << 20; ringBytes < uint32(min(cfg.BufferMB, 1024))<<20; ringBytes *= 2 {
 		}

@@ -146,7 +146,7 @@ func (g *gen) intrinsic(in *ir.Instr) {
 		g.tableText(in)
 	case "ustack_level", "stack_level":
 		g.stacks = true
-		g.set(in, "gs_%s(hit->regs, %s, %d, %v)", in.Name, g.long(a[0]), g.p.Limits.MaxBacktrace, g.atEntry())
+		g.set(in, "gs_%s(hit->regs, %s, %d, %v)", in.Name, g.long(a[0]), g.p.Limits.MaxBacktrace, place.ReturnOnTop(g.sites()))
 	case "panic":
 		g.emit("gs_panic(%s);", g.str(a[0]))
 	case "mdelay", "udelay":

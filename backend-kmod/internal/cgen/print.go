@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
@@ -70,8 +70,11 @@ func (g *gen) argument(v ir.Val) (a wire.Arg, size int, line string) {
 			room, put := g.p.Limits.MaxBacktrace, "gs_put_user_stack"
 			if arg.Lazy.OfKernel() {
 				put = "gs_put_stack"
+			} else if !place.FramePointers(g.sites()) {
+				arg.Kind = wire.RawStack
+				return arg, 16 + 8*room + wire.RegsSize + wire.MaxStack, fmt.Sprintf("p = gs_put_raw_stack(p, hit->regs, %d);", room)
 			}
-			return arg, 16 + 8*room, fmt.Sprintf("p = %s(p, hit->regs, %d, %v);", put, room, g.atEntry())
+			return arg, 16 + 8*room, fmt.Sprintf("p = %s(p, hit->regs, %d, %v);", put, room, place.ReturnOnTop(g.sites()))
 		case wire.Quoted:
 			return arg, 16 + round8(arg.Max), fmt.Sprintf("p = gs_put_quoted(c, p, %s, %s_n, %v, %v);", g.name(v.Reg), g.name(v.Reg), arg.CString, g.fromKernel[v.Reg])
 		case wire.Sym:
@@ -94,17 +97,12 @@ func (g *gen) entry(site wire.Site, size int, lines []string) {
 	g.emit("{\n\t\tu64 *p = gs_begin(c, %d);\n\n\t\t%s\n\t\tgs_done(c, p);\n\t}", id, strings.Join(lines, "\n\t\t"))
 }
 
-// atEntry reports whether all sites are at a function's entry, where [rsp] is the return address.
-func (g *gen) atEntry() bool {
+// sites are those of the handler, nil in functions.
+func (g *gen) sites() []*probe.Site {
 	if g.probe < 0 {
-		return false
+		return nil
 	}
-	for _, s := range g.probes.Sites {
-		if s.Kind != probe.Uprobe || s.Image == nil || s.At.Kind != debuginfo.AtEntry {
-			return false
-		}
-	}
-	return true
+	return g.probes.Sites
 }
 
 // format writes a format as a table and gives its name.

@@ -71,10 +71,16 @@ type Session struct {
 	over   backend.Overload
 }
 
+// stackBuffer is the megabytes of output buffer where stacks are sent with their memory, unless -s says otherwise.
+const stackBuffer = 16
+
 // Load puts the module into the kernel. Nothing is attached.
 func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s := &Session{cfg: cfg}
 	kb := 0
+	if cfg.BufferMB == 0 && cfg.Unit.Schema.Stacks() {
+		cfg.BufferMB = stackBuffer
+	}
 	if cfg.BufferMB > 0 {
 		n, err := cpus.Possible()
 		if err != nil {

@@ -113,6 +113,9 @@ func (p *Part) NoTypes() string {
 // runs; its M knows the goroutine, as long as it waits for a call of C.
 func (p *Part) Goroutine(s debuginfo.Site) *debuginfo.Goroutine { return p.in.InC() }
 
+// Whole is the image of the whole file, which knows the callers of both languages' code.
+func (p *Part) Whole() debuginfo.Image { return p.in }
+
 // Lookup names the code at addr, be it C or Go.
 func (p *Part) Lookup(addr uint64) []debuginfo.Frame { return p.in.Lookup(addr) }
 

@@ -131,6 +131,7 @@ func explore(f *File) {
 	}
 	for _, pc := range pcs {
 		f.Frame(pc)
+		f.Unwind(pc)
 	}
 	d, err := f.Data()
 	if err != nil {

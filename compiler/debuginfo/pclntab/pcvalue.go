@@ -104,8 +104,16 @@ func (t *Table) pcdata(r []byte, n int) uint32 {
 // counted: the canonical frame address is SP + depth + 8. ok is false where it is unknown: outside
 // of the function, or where assembly has loaded SP.
 func (t *Table) StackDepth(i int, pc uint64) (depth int64, ok bool) {
+	if t.Flags(i)&FlagSPWrite != 0 {
+		return 0, false
+	}
+	return t.Pushed(i, pc)
+}
+
+// Pushed is the same where only what the function pushed by itself is asked for, whatever stack it has changed to since.
+func (t *Table) Pushed(i int, pc uint64) (depth int64, ok bool) {
 	r := t.record(i)
-	if r == nil || t.Flags(i)&FlagSPWrite != 0 {
+	if r == nil {
 		return 0, false
 	}
 	v, ok := t.valueAt(le.Uint32(r[recPCSP:]), t.Entry(i), pc)

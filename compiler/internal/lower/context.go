@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -9,6 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -23,6 +25,7 @@ const (
 	needFrame                   // the frame address, for pairing entries with returns
 	needKind                    // user_mode() and its kin: what makes the site fire
 	needResult                  // returnval(): what the function returns
+	needStack                   // ustack(n): how far the stack is known where the handler runs
 )
 
 // context is what is known about the site of a handler, as far as the handler and the
@@ -49,6 +52,8 @@ type context struct {
 	// callReturn: a system call returns.
 	callReturn bool
 	kind       probe.Kind
+	// levels is how many addresses of the program's stack are sure in the kernel.
+	levels int64
 }
 
 // newContext looks at s as far as n asks.
@@ -57,6 +62,17 @@ func newContext(s *probe.Site, n need) *context {
 	if n&needKind != 0 {
 		c.kind = s.Kind
 		c.key += fmt.Sprintf("k{%d}", c.kind)
+	}
+	if n&needStack != 0 {
+		switch one := []*probe.Site{s}; {
+		case place.FramePointers(one):
+			c.levels = math.MaxInt32
+		case place.ReturnOnTop(one):
+			c.levels = 2
+		default:
+			c.levels = 1
+		}
+		c.key += fmt.Sprintf("u{%d}", c.levels)
 	}
 	if s.Names != nil && s.Image == nil && n&needFrame != 0 {
 		c.cfa = s.At.CFA
@@ -127,6 +143,7 @@ var lowered = map[string]need{
 	"pp": 0, "ppfunc": 0, "pn": 0, "probefunc": needFunc,
 	"goid": needGo, "go_parent_goid": needGo, "go_pc": needGo, "go_startpc": needGo, "go_g": needGo, "go_status": needGo, "go_waitreason": needGo,
 	"returnval": needArgs | needResult, "user_mode": needKind, "registers_valid": needKind, "probe_type": needKind, "on_host": needKind, "max_string_len": 0,
+	"ustack_sure": needStack,
 }
 
 func needOfIntrinsic(f *intrinsic.Func) need {

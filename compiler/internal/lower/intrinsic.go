@@ -94,6 +94,8 @@ func (f *fn) lowered(name, called string, args []ir.Val, sp source.Span) ir.Val 
 		return known(hasRegs(f.ctx.kind))
 	case "user_mode":
 		return f.userMode()
+	case "ustack_sure":
+		return ir.I(f.ctx.levels)
 	case "goid", "go_parent_goid", "go_pc", "go_startpc", "go_g", "go_status", "go_waitreason":
 		return f.goroutine(name, called, sp)
 	}

@@ -139,7 +139,7 @@ func (t *Table) event(kind uint32, b []byte, time uint64) {
 		p.maps = append(p.maps, mapping{time: time, lo: lo, hi: hi, off: le.Uint64(b[24:]), path: t.intern(path)})
 		if was := t.procs[pid]; was != nil { // what was read there before is gone: an exec, a library that was closed
 			was.maps = slices.DeleteFunc(was.maps, func(m mapping) bool { return m.lo < hi && lo < m.hi })
-			was.names = nil
+			was.names, was.rules = nil, nil
 		}
 	case unix.PERF_RECORD_FORK:
 		if len(b) < 16 {

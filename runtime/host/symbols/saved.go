@@ -11,11 +11,14 @@ const maxSaved = 1 << 18
 const several = ^uint32(0)
 
 // Saw notes that a stack of pid becomes a text of addresses.
-func (t *Table) Saw(pid uint32, stack []uint64) {
+func (t *Table) Saw(pid uint32, stack Trace) {
 	if t.saved == nil || len(t.saved) > maxSaved {
-		t.saved = map[uint64]uint32{}
+		t.saved, t.interrupted = map[uint64]uint32{}, map[uint64]bool{}
 	}
-	for _, addr := range stack {
+	for _, i := range stack.Exact {
+		t.interrupted[stack.PCs[i]] = true
+	}
+	for _, addr := range stack.PCs {
 		was, ok := t.saved[addr]
 		if ok && was != pid && (was == several || !t.same(was, pid, addr)) {
 			t.saved[addr] = several
@@ -47,6 +50,9 @@ func (t *Table) Whose(addr uint64, otherwise uint32) uint32 {
 	}
 	return otherwise
 }
+
+// Caller names the code at an address of a saved stack that is not the first: the call before it, unless it was interrupted there.
+func (t *Table) Caller(pid uint32, addr uint64) Frame { return t.Name(pid, addr, !t.interrupted[addr]) }
 
 // At names the code at an address of which it is not known whether a call returns there. It is named by itself where a function begins
 // and where the instruction before it is no call, else by that call: a function that ends in a call that never returns has the beginning of

@@ -42,6 +42,12 @@ type Table struct {
 	ended  []uint32 // processes of pasts that have ended, oldest first
 	paths  map[string]string
 	saved  map[uint64]uint32 // see Saw
+	// interrupted are addresses of stacks that Saw has seen that no call returns to.
+	interrupted map[uint64]bool
+	switches    map[switchKey]uint64 // see through
+	vdsoImage   debuginfo.Image
+	lookedVDSO  bool
+	fps         []uint64 // room for the frame pointers of a stack
 	// returns are the addresses behind the calls of functions that At has looked at.
 	returns map[imageFunc]map[uint64]bool
 }
@@ -52,6 +58,8 @@ type process struct {
 	seen time.Time // when maps were read
 	// names are what addresses were named before, by these maps.
 	names map[namedAddr]Frame
+	// rules are those of the addresses of stacks, likewise.
+	rules map[namedAddr]ruleSet
 }
 
 // namedAddr is what Name was asked.
@@ -114,7 +122,7 @@ func (p *process) read(pid uint32) {
 	if !p.gone {
 		p.maps = parseMaps(data)
 	}
-	p.seen, p.names = time.Now(), nil
+	p.seen, p.names, p.rules = time.Now(), nil, nil
 }
 
 func parseMaps(data []byte) []mapping {
@@ -181,14 +189,7 @@ func (t *Table) name(p *process, pid uint32, addr uint64, call bool) (fr Frame, 
 	if call && at > 0 {
 		at--
 	}
-	m := p.find(at)
-	if m == nil && t.Events != nil {
-		m = t.mapped(pid, at)
-	}
-	if m == nil && !p.gone && (t.Events == nil || time.Since(p.seen) > patience) {
-		p.read(pid) // the process may have loaded something since
-		m = p.find(at)
-	}
+	m := t.locate(p, pid, at)
 	switch {
 	case pid == several:
 		return fr, false
@@ -197,10 +198,7 @@ func (t *Table) name(p *process, pid uint32, addr uint64, call bool) (fr Frame, 
 	}
 	fr.Module = m.path
 	fr.Rel = at - m.lo + m.off
-	if !strings.HasPrefix(m.path, "/") {
-		return fr, true // [vdso] and the like
-	}
-	img := t.image(pid, m.path)
+	img := t.imageOf(pid, m)
 	if img == nil {
 		return fr, true
 	}
@@ -209,6 +207,30 @@ func (t *Table) name(p *process, pid uint32, addr uint64, call bool) (fr Frame, 
 		fr.Frames = found(img.Lookup(va), addr-at)
 	}
 	return fr, true
+}
+
+// locate finds what pid has at an address.
+func (t *Table) locate(p *process, pid uint32, at uint64) *mapping {
+	m := p.find(at)
+	if m == nil && t.Events != nil {
+		m = t.mapped(pid, at)
+	}
+	if m == nil && !p.gone && (t.Events == nil || time.Since(p.seen) > patience) {
+		p.read(pid) // the process may have loaded something since
+		m = p.find(at)
+	}
+	return m
+}
+
+// imageOf is the image that is mapped at m; nil for what is none.
+func (t *Table) imageOf(pid uint32, m *mapping) debuginfo.Image {
+	if m.path == vdsoName {
+		return t.vdso()
+	}
+	if !strings.HasPrefix(m.path, "/") {
+		return nil
+	}
+	return t.image(pid, m.path)
 }
 
 // found makes distances from the functions' beginnings those of the address that was asked for, which was looked up by bytes before it.
@@ -267,6 +289,9 @@ func (t *Table) image(pid uint32, path string) debuginfo.Image {
 	}
 	for _, img := range t.Known {
 		if img.Path() == name {
+			if part, ok := img.(interface{ Whole() debuginfo.Image }); ok {
+				img = part.Whole()
+			}
 			t.images[name] = img
 			return img
 		}
@@ -320,10 +345,13 @@ func (f Frame) Source() (file string, line int, ok bool) {
 //
 //	0x4a2f31 : main.work at /src/main.go:12 (inlined)
 //	0x4a2f31 : main.step+0x31 at /src/main.go:30 [app]
-func (t *Table) Backtrace(pid uint32, stack []uint64) string {
+func (t *Table) Backtrace(pid uint32, stack Trace) string {
 	var b strings.Builder
-	for i, addr := range stack {
-		t.Name(pid, addr, i > 0).lines(&b)
+	for i, addr := range stack.PCs {
+		t.Name(pid, addr, !stack.exact(i)).lines(&b)
+	}
+	if stack.Cut {
+		b.WriteString(" ...\n")
 	}
 	return b.String()
 }
@@ -365,7 +393,15 @@ func (f Frame) Brief() string {
 	return b.String()
 }
 
-// Hex writes a stack as backtrace() and ubacktrace() give it: addresses with spaces between.
+// Hex writes a stack of a program as ubacktrace() gives it: addresses with spaces between, and " ..." where it goes on.
+func (t Trace) Hex() string {
+	if t.Cut {
+		return strings.TrimPrefix(Hex(t.PCs)+" ...", " ")
+	}
+	return Hex(t.PCs)
+}
+
+// Hex writes a stack as backtrace() gives it: addresses with spaces between.
 func Hex(stack []uint64) string {
 	var b strings.Builder
 	for i, a := range stack {

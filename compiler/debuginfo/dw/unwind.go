@@ -1,0 +1,145 @@
+package dw
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/debuginfo/cfi"
+)
+
+// Unwind gives the rules by which the caller of the code at pc is found, from .eh_frame (by the search table of .eh_frame_hdr where there is one)
+// or .debug_frame. The error is a *NoFrameError when neither covers pc.
+func (f *File) Unwind(pc uint64) (r *cfi.Rules, err error) {
+	defer Guard(&err)()
+	eh, ehAddr := f.ehFrame()
+	if eh != nil {
+		if off, ok := f.searchHeader(pc, ehAddr, len(eh)); ok {
+			if e, err := unwindEntry(eh, off, ehAddr); err == nil && pc >= e.Begin && pc < e.End {
+				return e.At(pc)
+			}
+		}
+	}
+	src := f
+	if d := f.debug; d != nil && !f.HasSection(".debug_frame") {
+		src = d
+	}
+	if off, ok, err := src.searchFrames(1, pc, nil, 0); err == nil && ok {
+		b, err := src.Section(".debug_frame")
+		if err != nil {
+			return nil, err
+		}
+		return unwindAt(b, off, pc, 0)
+	} else if err != nil {
+		return nil, err
+	}
+	if eh != nil {
+		if off, ok, err := f.searchFrames(0, pc, eh, ehAddr); err != nil {
+			return nil, err
+		} else if ok {
+			return unwindAt(eh, off, pc, ehAddr)
+		}
+	}
+	return nil, &NoFrameError{pc}
+}
+
+func unwindAt(b []byte, off int, pc, ehAddr uint64) (*cfi.Rules, error) {
+	e, err := unwindEntry(b, off, ehAddr)
+	if err != nil {
+		return nil, err
+	}
+	if pc < e.Begin || pc >= e.End {
+		return nil, &NoFrameError{pc}
+	}
+	return e.At(pc)
+}
+
+// unwindEntry reads the FDE at off and its CIE. ehAddr is the address of an .eh_frame, 0 for .debug_frame.
+func unwindEntry(b []byte, off int, ehAddr uint64) (*cfi.Entry, error) {
+	eh := ehAddr != 0
+	e, ok, err := readFrameEntry(b, off, eh)
+	if err != nil {
+		return nil, err
+	}
+	if !ok || e.cie {
+		return nil, fmt.Errorf("%w: no frame entry at %#x", ErrCorrupt, off)
+	}
+	c, ok, err := readFrameEntry(b, e.cieOff, eh)
+	if err != nil || !ok || !c.cie {
+		return nil, fmt.Errorf("%w: frame entry at %#x has no CIE", ErrCorrupt, off)
+	}
+	out, enc, aug := &cfi.Entry{}, uint8(encAbs), ""
+	r := &reader{b: b[:c.end], off: c.body}
+	version := r.u8()
+	aug = cstring(string(b[min(r.off, c.end):c.end]), 0)
+	r.skip(len(aug) + 1)
+	if version == 4 {
+		if size, seg := r.u8(), r.u8(); size != 8 || seg != 0 {
+			return nil, fmt.Errorf("%w: CIE with addresses of %d bytes", ErrCorrupt, size)
+		}
+	}
+	out.CodeAlign = r.uleb()
+	out.DataAlign = r.sleb()
+	if version == 1 {
+		out.RetReg = uint64(r.u8())
+	} else {
+		out.RetReg = r.uleb()
+	}
+	switch {
+	case aug == "":
+	case aug[0] != 'z':
+		return nil, fmt.Errorf("unsupported augmentation %q", aug)
+	default:
+		end := r.uleb()
+		end += uint64(r.off)
+		for _, ch := range aug[1:] {
+			switch ch {
+			case 'R':
+				enc = r.u8()
+			case 'L':
+				r.u8()
+			case 'P':
+				n := encodedSize(r.u8())
+				if n == 0 {
+					return nil, errors.New("unsupported pointer encoding")
+				}
+				r.skip(n)
+			case 'S':
+				out.Signal = true
+			case 'B':
+			default:
+				return nil, fmt.Errorf("unsupported augmentation %q", aug)
+			}
+		}
+		if r.err == nil && (end > uint64(c.end) || end < uint64(r.off)) {
+			return nil, fmt.Errorf("%w: augmentation of CIE at %#x", ErrCorrupt, c.start)
+		}
+		r.off = int(min(end, uint64(c.end)))
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	out.Initial = b[r.off:c.end]
+	if encodedSize(enc) == 0 {
+		return nil, fmt.Errorf("unsupported pointer encoding %#x", enc)
+	}
+	r = &reader{b: b[:e.end], off: e.body}
+	out.Begin = r.encoded(enc, ehAddr)
+	out.End = out.Begin + r.encoded(enc&0x0f, 0)
+	if aug != "" {
+		r.skip(int(min(r.uleb(), uint64(e.end))))
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	out.Insns = b[r.off:e.end]
+	out.Loc = func(rest []byte) (uint64, int) {
+		at := &reader{b: b[:e.end], off: e.end - len(rest)}
+		from := at.off
+		v := at.encoded(enc, ehAddr)
+		if at.err != nil {
+			return 0, 0
+		}
+		return v, at.off - from
+	}
+	return out, nil
+}

@@ -1,0 +1,404 @@
+package symbols
+
+import (
+	"bytes"
+	"os"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/cfi"
+)
+
+// Raw is what a handler sends of a stack of a program: registers, the top of the stack, and what frame pointers lead to.
+type Raw struct {
+	Regs cfi.Regs
+	Mem  cfi.Memory
+	// Chain is the pc and, from the frame pointer on, the return addresses behind saved frame pointers. It may begin with
+	// what lies on top of the stack as well.
+	Chain []uint64
+}
+
+// regOrder are the places in struct pt_regs (asm/ptrace.h) of the registers, by DWARF number.
+var regOrder = [cfi.NRegs]int{10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16}
+
+const regCS = 17
+
+// NewRaw takes a stack as records have it. ok is false where there is no program.
+func NewRaw(chain []uint64, regs *[21]uint64, stack []byte) (r Raw, ok bool) {
+	if regs[regCS]&3 != 3 {
+		return r, false
+	}
+	for n, at := range regOrder {
+		r.Regs.Set(uint8(n), regs[at])
+	}
+	r.Mem = cfi.Memory{Base: r.Regs.Val[cfi.SP] &^ 7, Bytes: stack}
+	r.Chain = chain
+	return r, true
+}
+
+// Trace is a stack, innermost first.
+type Trace struct {
+	PCs []uint64
+	// Exact are the indexes, other than 0, of places that were interrupted: no call returns there.
+	Exact []int
+	// Cut says that it goes on and nothing is known of that.
+	Cut bool
+}
+
+func (t *Trace) exact(i int) bool {
+	for _, n := range t.Exact {
+		if n == i {
+			return true
+		}
+	}
+	return i == 0
+}
+
+// Unwind finds the callers, at most most frames: by call frame information and Go's frame sizes, and where the memory that was sent
+// ends by frame pointers, as long as the code is known to have them. A frame that is not sure ends the stack.
+func (t *Table) Unwind(pid uint32, raw *Raw, most int) (out Trace) {
+	regs := raw.Regs
+	var caller cfi.Regs
+	c := t.chain(raw)
+	at := c.find(&regs, -1)
+	exact := true
+	p := t.process(pid)
+	out.PCs = make([]uint64, 0, most)
+	for {
+		pc := regs.Val[cfi.IP]
+		rules, interrupted := t.rules(p, pid, pc, exact)
+		if interrupted && !exact {
+			out.Exact = append(out.Exact, len(out.PCs))
+		} else if exact && len(out.PCs) > 0 {
+			out.Exact = append(out.Exact, len(out.PCs))
+		}
+		out.PCs = append(out.PCs, pc)
+		switch {
+		case rules == nil:
+			out.Cut = true
+			return out
+		case rules.Outermost:
+			return out
+		case len(out.PCs) >= most:
+			out.Cut = true
+			return out
+		case rules.Switch:
+			ra, next := c.ret(at)
+			from := uint64(0)
+			if next >= 0 {
+				from = t.through(pid, pc, ra)
+			}
+			if from == 0 {
+				out.Cut = true
+				return out
+			}
+			bp := regs.Val[cfi.BP]
+			regs, exact = cfi.Regs{}, false
+			regs.Set(cfi.IP, from)
+			regs.Set(cfi.BP, bp)
+			continue
+		}
+		if err := rules.Caller(&regs, &raw.Mem, &caller); err != nil {
+			// The frame lies behind what was sent. BP leads to the caller's address if this frame is told by it.
+			ra, next := c.ret(at)
+			if !byBP(rules) && (exact || !rules.Framed) || next < 0 {
+				out.Cut = true
+				return out
+			}
+			regs, at = cfi.Regs{}, next
+			regs.Set(cfi.IP, ra)
+			if v, ok := c.value(at); ok {
+				regs.Set(cfi.BP, v)
+			}
+		} else {
+			sp, err := regs.Get(cfi.SP)
+			if above, err2 := caller.Get(cfi.SP); err == nil && err2 == nil && above <= sp && !rules.Signal {
+				out.Cut = true // stacks grow down: callers lie above
+				return out
+			}
+			regs = caller
+			at = c.find(&regs, at)
+		}
+		exact = rules.Signal
+		if regs.Val[cfi.IP] == 0 {
+			return out
+		}
+	}
+}
+
+// byBP reports whether the frame is told by BP, which points to where the caller's is saved.
+func byBP(r *cfi.Rules) bool {
+	return r.CFA.Kind == cfi.Register && r.CFA.Reg == cfi.BP && r.CFA.Off == 16
+}
+
+// chain is the list of saved frame pointers: the first is BP, each other one lies at the address that is the one before.
+type chain struct {
+	fps  []uint64 // as far as memory was sent
+	rets []uint64 // rets[i] lies behind fps[i], also where that itself is not known
+}
+
+func (t *Table) chain(raw *Raw) (c chain) {
+	bp := raw.Regs.Val[cfi.BP]
+	c.fps = t.fps[:0]
+	defer func() { t.fps = c.fps[:0] }()
+	for range raw.Chain {
+		c.fps = append(c.fps, bp)
+		next, err := raw.Mem.Read(bp, 8)
+		if err != nil {
+			break
+		}
+		bp = next
+	}
+	if len(raw.Chain) < 2 {
+		return chain{fps: c.fps[:0]}
+	}
+	c.rets = raw.Chain[1:]
+	top, err := raw.Mem.Read(raw.Regs.Val[cfi.SP], 8)
+	if first, err2 := raw.Mem.Read(c.fps[0]+8, 8); err2 == nil {
+		switch {
+		case c.rets[0] == first:
+		case len(c.rets) > 1 && c.rets[1] == first:
+			c.rets = c.rets[1:] // the kernel has put what is on top of the stack in, at a function's entry
+		default:
+			return chain{fps: c.fps[:0]}
+		}
+	} else if err == nil && c.rets[0] == top {
+		c.rets = c.rets[1:] // likewise: nothing else leads from a frame that is not at hand to this address
+	}
+	return c
+}
+
+// find gives the place in the chain of the BP of a frame, -1 if it is none; at is that of the frame before.
+func (c *chain) find(regs *cfi.Regs, at int) int {
+	bp, err := regs.Get(cfi.BP)
+	if err != nil {
+		return -1
+	}
+	for i := max(at, 0); i < len(c.fps); i++ {
+		if c.fps[i] == bp {
+			return i
+		}
+	}
+	return -1
+}
+
+// ret gives the return address of the frame at a place in the chain, and the place of the caller, -1 where it ends.
+func (c *chain) ret(at int) (uint64, int) {
+	if at < 0 || at >= len(c.rets) {
+		return 0, -1
+	}
+	return c.rets[at], at + 1
+}
+
+func (c *chain) value(at int) (uint64, bool) {
+	if at < len(c.fps) {
+		return c.fps[at], true
+	}
+	return 0, false
+}
+
+// Walked is the trace of a list of addresses that frame pointers led to from code of Go: it holds as long as all of it is Go's.
+func (t *Table) Walked(pid uint32, list []uint64) (out Trace) {
+	p := t.process(pid)
+	for i, pc := range list {
+		rules, interrupted := t.rules(p, pid, pc, i == 0)
+		if interrupted && i > 0 { // what was interrupted has no place in the list
+			out.Cut = true
+			return out
+		}
+		out.PCs = append(out.PCs, pc)
+		if rules != nil && rules.Switch && i+1 < len(list) {
+			if from := t.through(pid, pc, list[i+1]); from != 0 {
+				out.PCs = append(out.PCs, from)
+				continue
+			}
+		}
+		switch {
+		case rules == nil, rules.Switch, i > 0 && !rules.Outermost && !rules.Framed && !byBP(rules), rules.Signal:
+			out.Cut = true
+			return out
+		case rules.Outermost:
+			return out
+		}
+	}
+	out.Cut = true
+	return out
+}
+
+// through gives the address to which a function of Go's runtime that changes stacks returns: pc is in it, and its caller, which has the frame on the
+// other stack, returns to ra. So the caller is what is called in front of ra, and if that calls the function at one place, it is there.
+// It is 0 where that is not so.
+func (t *Table) through(pid uint32, pc, ra uint64) uint64 {
+	img, va, _ := t.code(pid, pc-1)
+	other, callerRet, _ := t.code(pid, ra-1)
+	calls, ok := img.(debuginfo.Calls)
+	if !ok || img != other {
+		return 0
+	}
+	change, outer := img.FuncAt(va), img.FuncAt(callerRet)
+	if change == nil || outer == nil {
+		return 0
+	}
+	key := switchKey{img, change.Entry, callerRet}
+	if found, ok := t.switches[key]; ok {
+		if found == 0 {
+			return 0
+		}
+		return found + (pc - 1 - va)
+	}
+	if t.switches == nil || len(t.switches) >= maxNames {
+		t.switches = map[switchKey]uint64{}
+	}
+	t.switches[key] = 0
+	list, err := calls.Calls(outer)
+	if err != nil {
+		return 0
+	}
+	var by *debuginfo.Func
+	for _, c := range list {
+		if c.Ret == callerRet+1 && c.Target != 0 && !c.Jump {
+			by = img.FuncAt(c.Target)
+		}
+	}
+	if by == nil {
+		return 0
+	}
+	if list, err = calls.Calls(by); err != nil {
+		return 0
+	}
+	found := uint64(0)
+	for _, c := range list {
+		if c.Target < change.Entry || c.Target >= change.End {
+			continue
+		}
+		if found != 0 {
+			return 0
+		}
+		found = c.Ret
+	}
+	t.switches[key] = found
+	if found == 0 {
+		return 0
+	}
+	return found + (pc - 1 - va)
+}
+
+type switchKey struct {
+	img        debuginfo.Image
+	entry, ret uint64
+}
+
+// rules finds the rules for code at pc; exact is false where a call returns there. interrupted says that pc is where a
+// signal's handler returns to, which is not called.
+func (t *Table) rules(p *process, pid uint32, pc uint64, exact bool) (r *cfi.Rules, interrupted bool) {
+	key := namedAddr{pc, either}
+	if !exact {
+		key.as = ret
+	}
+	if found, ok := p.rules[key]; ok {
+		return found.Rules, found.interrupted
+	}
+	keep := true
+	if !exact {
+		// Such a place is entered by a return to its first byte.
+		if r, keep = t.look(pid, pc); r != nil && r.Trampoline {
+			interrupted = true
+		} else {
+			r, keep = t.look(pid, pc-1)
+		}
+	} else {
+		r, keep = t.look(pid, pc)
+	}
+	if keep {
+		if p.rules == nil || len(p.rules) >= maxNames {
+			p.rules = map[namedAddr]ruleSet{}
+		}
+		p.rules[key] = ruleSet{r, interrupted}
+	}
+	return r, interrupted
+}
+
+// ruleSet is what rules found; the Rules are nil where there are none.
+type ruleSet struct {
+	*cfi.Rules
+	interrupted bool
+}
+
+func (t *Table) look(pid uint32, pc uint64) (r *cfi.Rules, keep bool) {
+	img, va, keep := t.code(pid, pc)
+	u, ok := img.(debuginfo.Unwinder)
+	if !ok {
+		return nil, keep
+	}
+	r, err := u.Unwind(va)
+	if err != nil {
+		return nil, keep
+	}
+	return r, keep
+}
+
+// code finds the image that the code at pc is from, and its address there. keep says that the answer holds as long as the mappings do.
+func (t *Table) code(pid uint32, pc uint64) (img debuginfo.Image, va uint64, keep bool) {
+	p := t.process(pid)
+	m := t.locate(p, pid, pc)
+	if m == nil {
+		for _, img := range t.Known {
+			if img.LoadBase() != 0 && img.Lookup(pc) != nil {
+				if part, ok := img.(interface{ Whole() debuginfo.Image }); ok {
+					img = part.Whole()
+				}
+				return img, pc, false
+			}
+		}
+		return nil, 0, false
+	}
+	if img = t.imageOf(pid, m); img == nil {
+		return nil, 0, true
+	}
+	va, ok := vaddr(img, m, pc)
+	if !ok {
+		return nil, 0, true
+	}
+	return img, va, true
+}
+
+// vdso is the image of the code that the kernel maps into all processes; nil if it cannot be read. It is the same one in the tracer.
+func (t *Table) vdso() debuginfo.Image {
+	if t.lookedVDSO {
+		return t.vdsoImage
+	}
+	t.lookedVDSO = true
+	data, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return nil
+	}
+	for _, m := range parseMaps(data) {
+		if m.path != vdsoName || m.hi-m.lo > 1<<20 {
+			continue
+		}
+		code := make([]byte, m.hi-m.lo)
+		mem, err := os.Open("/proc/self/mem")
+		if err != nil {
+			return nil
+		}
+		_, err = mem.ReadAt(code, int64(m.lo))
+		mem.Close()
+		if err != nil || !bytes.HasPrefix(code, []byte("\x7fELF")) {
+			return nil
+		}
+		f, err := os.CreateTemp("", "gostap-vdso")
+		if err != nil {
+			return nil
+		}
+		defer os.Remove(f.Name())
+		_, err = f.Write(code)
+		if f.Close() != nil || err != nil {
+			return nil
+		}
+		if img, err := t.Open(f.Name()); err == nil {
+			t.vdsoImage = img
+		}
+	}
+	return t.vdsoImage
+}
+
+const vdsoName = "[vdso]"
