@@ -107,7 +107,7 @@ func (im *Image) own(pc uint64) bool {
 
 // units are the units of .debug_info that describe code of this image.
 func (im *Image) units() ([]*dw.Unit, error) {
-	units, err := im.d.Units()
+	units, err := im.d.AllUnits()
 	if err != nil || im.other == nil {
 		return units, err
 	}

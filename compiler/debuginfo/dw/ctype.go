@@ -79,7 +79,7 @@ func (d *Data) ref(e godwarf.Entry, attr dwarf.Attr) (off dwarf.Offset, ok bool,
 		}
 		return 0, false, errors.New("its type is in .debug_types, which is not supported (build with -gdwarf-5 or -fno-debug-types-section)")
 	case int64:
-		return 0, false, errors.New("its type is in another file (dwz), which is not supported")
+		return 0, false, fmt.Errorf("its type is not known: %w", d.noAlt())
 	}
 	return 0, false, d.corrupt("reference of an unknown form")
 }
@@ -88,7 +88,7 @@ func (d *Data) ref(e godwarf.Entry, attr dwarf.Attr) (off dwarf.Offset, ok bool,
 type typeEntry struct {
 	*dwarf.Entry
 	u   *Unit
-	r   *dwarf.Reader // behind the entry
+	r   *entries // behind the entry
 	off dwarf.Offset
 }
 
@@ -100,8 +100,10 @@ func (d *Data) typeEntry(off dwarf.Offset) (typeEntry, error) {
 	if _, err := u.abbrevs(); err != nil { // debug/dwarf takes any
 		return typeEntry{}, err
 	}
-	r := d.d.Reader()
-	r.Seek(off)
+	r, err := d.reader(off)
+	if err != nil {
+		return typeEntry{}, err
+	}
 	e, err := r.Next()
 	if err != nil || e == nil || e.Tag == 0 {
 		return typeEntry{}, d.corrupt("no type at %#x (%v)", off, err)
@@ -127,8 +129,10 @@ func (e typeEntry) children(d *Data, f func(k *dwarf.Entry) error) error {
 	if !e.Children {
 		return nil
 	}
-	r := d.d.Reader()
-	r.Seek(e.off)
+	r, err := d.reader(e.off)
+	if err != nil {
+		return err
+	}
 	if _, err := r.Next(); err != nil {
 		return err
 	}

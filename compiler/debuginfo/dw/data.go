@@ -24,6 +24,12 @@ type Data struct {
 	unitsOK  bool
 	pcs      pcIndex
 
+	linked  bool         // entries may refer to a supplementary file, see alt.go
+	bit     dwarf.Offset // of all offsets of a supplementary file
+	altData *Data
+	altErr  error
+	altOK   bool
+
 	// what is kept, see limits.go
 	treeOwners, rowOwners []*Unit
 	treesHeld, rowsHeld   int
@@ -51,7 +57,7 @@ func (f *File) openData() (d *Data, err error) {
 			return nil, fmt.Errorf("%s: %w", f.path, debuginfo.ErrNoTypes)
 		}
 	}
-	d = &Data{f: f, src: src, types: map[dwarf.Offset]*types.Ctype{}}
+	d = &Data{linked: src.HasSection(".gnu_debugaltlink"), f: f, src: src, types: map[dwarf.Offset]*types.Ctype{}}
 	src.Prefetch(".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_addr", ".debug_rnglists", ".debug_loclists", ".debug_ranges", ".debug_loc", ".debug_str_offsets")
 	if _, err := d.Units(); err != nil { // debug/dwarf reads their headers without a limit
 		return nil, err

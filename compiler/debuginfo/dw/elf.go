@@ -44,20 +44,25 @@ type File struct {
 	syms   symbolTable
 	frames frameIndex
 	// slotNames are the names of the slots of the procedure linkage table, once slotsRead; see SlotName.
-	slotNames map[uint64]string
-	slotsRead bool
-	data      *Data
-	dataErr   error
-	dataOK    bool
-	debug     *File  // detached debug information
-	noDebug   bool   // already looked for
-	link      string // what .gnu_debuglink names, once looked for
-	foreign   string // a debug file of another build
+	slotNames  map[uint64]string
+	slotsRead  bool
+	data       *Data
+	dataErr    error
+	dataOK     bool
+	supplement bool
+	alt        *File  // the supplementary file, see alt.go
+	debug      *File  // detached debug information
+	noDebug    bool   // already looked for
+	link       string // what .gnu_debuglink names, once looked for
+	foreign    string // a debug file of another build
 }
 
 // OpenELF opens the amd64 ELF executable or library at path.
 // Errors wrap debuginfo.ErrNotELF and debuginfo.ErrArch.
-func OpenELF(path string) (*File, error) {
+func OpenELF(path string) (*File, error) { return openELF(path, false) }
+
+// openELF does that; supplement says that it may be one that is neither, but has debug information only.
+func openELF(path string, supplement bool) (*File, error) {
 	real := path
 	// Links below /proc/PID lead into other mount namespaces: their text says nothing here, only
 	// the kernel may follow them.
@@ -74,7 +79,7 @@ func OpenELF(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := openFD(fd, real)
+	f, err := openFD(fd, real, supplement)
 	if err != nil {
 		fd.Close()
 		return nil, err
@@ -82,8 +87,8 @@ func OpenELF(path string) (*File, error) {
 	return f, nil
 }
 
-func openFD(fd *os.File, path string) (*File, error) {
-	f := &File{path: path, fd: fd, sections: map[string][]byte{}, secErr: map[string]error{}}
+func openFD(fd *os.File, path string, supplement bool) (*File, error) {
+	f := &File{supplement: supplement, path: path, fd: fd, sections: map[string][]byte{}, secErr: map[string]error{}}
 	if err := unix.Fstat(int(fd.Fd()), &f.stat); err != nil {
 		return nil, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
@@ -168,6 +173,9 @@ func (f *File) parse() (err error) {
 	switch t := elf.Type(binary.LittleEndian.Uint16(f.mem[16:])); t {
 	case elf.ET_EXEC, elf.ET_DYN:
 	case elf.ET_REL:
+		if f.supplement {
+			break
+		}
 		return fmt.Errorf("%w: it is an object file that has not been linked", debuginfo.ErrNotELF)
 	default:
 		return fmt.Errorf("%w: it is %v", debuginfo.ErrNotELF, t)
@@ -194,6 +202,10 @@ func (f *File) Close() error {
 	if f.debug != nil {
 		f.debug.Close()
 		f.debug = nil
+	}
+	if f.alt != nil {
+		f.alt.Close()
+		f.alt = nil
 	}
 	var err error
 	if f.fd != nil {
@@ -244,9 +256,11 @@ func (f *File) Executable() (is bool) {
 // Changed reports whether the file that was opened, or its debug file, has been written to or cut short since. The error
 // is a *foreign.ChangedError.
 func (f *File) Changed() error {
-	if f.debug != nil {
-		if err := f.debug.Changed(); err != nil {
-			return err
+	for _, g := range []*File{f.debug, f.alt} {
+		if g != nil {
+			if err := g.Changed(); err != nil {
+				return err
+			}
 		}
 	}
 	if f.fd == nil {

@@ -30,7 +30,7 @@ type InlineRef struct {
 // match sees bytes of the section.
 func (d *Data) FindFuncs(match func(name []byte) bool) (funcs []FuncRef, inlined []InlineRef, err error) {
 	defer Guard(&err)()
-	units, err := d.Units()
+	units, err := d.AllUnits()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -201,7 +201,7 @@ type GlobalRef struct {
 // declarations.
 func (d *Data) FindGlobals(name string) (refs []GlobalRef, err error) {
 	defer Guard(&err)()
-	units, err := d.Units()
+	units, err := d.AllUnits()
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,9 @@ func (u *Unit) lineReader() (*dwarf.LineReader, error) {
 	if err := u.checkLineHeader(); err != nil {
 		return nil, err
 	}
-	lr, err := d.LineReader(e)
+	plain := *e
+	plain.Offset &^= u.d.bit
+	lr, err := d.LineReader(&plain)
 	if err != nil {
 		return nil, u.d.corrupt("line table of unit at %#x: %v", u.Off, err)
 	}

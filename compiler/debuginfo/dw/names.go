@@ -89,7 +89,7 @@ func (d *Data) findType(where among, name string, tags []dwarf.Tag) (dwarf.Offse
 	if off, ok := d.named[key]; ok {
 		return off, nil
 	}
-	units, err := d.Units()
+	units, err := d.AllUnits()
 	if err != nil {
 		return 0, err
 	}
@@ -160,7 +160,7 @@ func findTypeIn(units []*Unit, name string, tags []dwarf.Tag) (dwarf.Offset, err
 // inside of functions are not found. The error is a *debuginfo.NotFoundError if there is none.
 func (d *Data) EnumWith(name string) (t *types.Ctype, err error) {
 	defer Guard(&err)()
-	units, err := d.Units()
+	units, err := d.AllUnits()
 	if err != nil {
 		return nil, err
 	}

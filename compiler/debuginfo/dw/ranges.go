@@ -54,7 +54,7 @@ func (u *Unit) rangesOf(e *dwarf.Entry) ([][2]uint64, error) {
 		off = uint64(v)
 	}
 	own := e
-	if e.Offset != u.Die {
+	if e.Offset != u.Die|u.d.bit {
 		var err error
 		if own, err = u.Entry(); err != nil {
 			return nil, err

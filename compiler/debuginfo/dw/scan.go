@@ -47,7 +47,7 @@ func (s *scanner) next() bool {
 		if s.r.err != nil || s.r.empty() {
 			return false
 		}
-		s.off = dwarf.Offset(s.r.off)
+		s.off = dwarf.Offset(s.r.off) | s.u.d.bit
 		code := s.r.uleb()
 		if code == 0 {
 			if s.level--; s.level <= 0 {
@@ -91,8 +91,8 @@ func (s *scanner) skipChildren() {
 		return
 	}
 	if s.has(slotSibling) {
-		if off, ok := s.ref(slotSibling); ok && int(off) > s.r.off && int(off) <= len(s.r.b) {
-			s.r.off = int(off)
+		if off, ok := s.ref(slotSibling); ok && int(off&^s.u.d.bit) > s.r.off && int(off&^s.u.d.bit) <= len(s.r.b) {
+			s.r.off = int(off &^ s.u.d.bit)
 			s.level--
 			return
 		}
@@ -189,9 +189,11 @@ func (s *scanner) ref(k slot) (dwarf.Offset, bool) {
 	}
 	switch v := s.val[k]; v.form {
 	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
-		return s.u.Off + dwarf.Offset(v.n), true
+		return s.u.Off + dwarf.Offset(v.n) | s.u.d.bit, true
 	case formRefAddr:
-		return dwarf.Offset(v.n), true
+		return dwarf.Offset(v.n) | s.u.d.bit, true
+	case formGNURefAlt:
+		return dwarf.Offset(v.n) | altBit, v.n < uint64(altBit)
 	}
 	return 0, false
 }
@@ -233,6 +235,8 @@ func (s *scanner) str(k slot) []byte {
 	case formString:
 		return cbytes(s.r.b, v.n)
 	case formStrp:
+	case formGNUStrpAlt:
+		return s.u.d.altString(v.n)
 	case formLineStrp:
 		sec = ".debug_line_str"
 	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formGNUStrIndex:

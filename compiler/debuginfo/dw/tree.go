@@ -102,9 +102,14 @@ func (u *Unit) Tree(off dwarf.Offset) (t *godwarf.Tree, err error) {
 	if _, err := u.abbrevs(); err != nil { // debug/dwarf takes any
 		return nil, err
 	}
-	r := u.d.d.Reader()
-	r.Seek(off)
-	l := treeLoader{u: u, r: r, aux: u.d.d.Reader()}
+	r, err := u.d.reader(off)
+	if err != nil {
+		return nil, err
+	}
+	l := treeLoader{u: u, r: r}
+	if l.aux, err = u.d.reader(off); err != nil {
+		return nil, err
+	}
 	if t, err = l.load(0); err != nil {
 		return nil, err
 	}
@@ -114,10 +119,10 @@ func (u *Unit) Tree(off dwarf.Offset) (t *godwarf.Tree, err error) {
 
 type treeLoader struct {
 	u   *Unit
-	r   *dwarf.Reader
-	aux *dwarf.Reader // follows origins
-	n   int           // entries
-	txt int           // bytes of text in them
+	r   *entries
+	aux *entries // follows origins
+	n   int      // entries
+	txt int      // bytes of text in them
 }
 
 // load reads the next entry and what is below it; nil at the end of a list.
@@ -208,7 +213,7 @@ func normalize(r [][2]uint64) [][2]uint64 {
 }
 
 // withOrigins follows DW_AT_abstract_origin and DW_AT_specification.
-func (d *Data) withOrigins(e *dwarf.Entry, aux *dwarf.Reader) (*entry, error) {
+func (d *Data) withOrigins(e *dwarf.Entry, aux *entries) (*entry, error) {
 	full := &entry{first: e}
 	for x := e; ; {
 		next, ok := originOf(x)
@@ -218,8 +223,16 @@ func (d *Data) withOrigins(e *dwarf.Entry, aux *dwarf.Reader) (*entry, error) {
 		if len(full.more) >= maxOrigins {
 			return nil, d.corrupt("entry %#x has a circular or endless origin", e.Offset)
 		}
-		aux.Seek(next)
-		o, err := aux.Next()
+		at := aux
+		if !d.linked || (next^at.bit)&altBit == 0 {
+			at.r.Seek(next &^ at.bit)
+		} else {
+			var err error
+			if at, err = d.reader(next); err != nil {
+				return nil, err
+			}
+		}
+		o, err := at.Next()
 		if err != nil || o == nil {
 			return nil, d.corrupt("entry %#x refers to %#x, which cannot be read", e.Offset, next)
 		}
@@ -239,8 +252,10 @@ func originOf(e *dwarf.Entry) (dwarf.Offset, bool) {
 // Entry reads one entry with its origins.
 func (d *Data) Entry(off dwarf.Offset) (t *godwarf.Tree, err error) {
 	defer Guard(&err)()
-	r := d.d.Reader()
-	r.Seek(off)
+	r, err := d.reader(off)
+	if err != nil {
+		return nil, err
+	}
 	e, err := r.Next()
 	if err != nil || e == nil {
 		return nil, d.corrupt("no entry at %#x (%v)", off, err)

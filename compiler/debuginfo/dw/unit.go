@@ -65,8 +65,10 @@ func (u *Unit) Entry() (*dwarf.Entry, error) {
 
 func (u *Unit) load() (err error) {
 	defer Guard(&err)()
-	r := u.d.d.Reader()
-	r.Seek(u.Die)
+	r, err := u.d.reader(u.Die | u.d.bit)
+	if err != nil {
+		return err
+	}
 	e, err := r.Next()
 	if err != nil {
 		return u.d.corrupt("unit at %#x: %v", u.Off, err)
@@ -221,6 +223,13 @@ func (d *Data) scanUnits() (units []*Unit, err error) {
 
 // UnitOf finds the unit that an entry is in.
 func (d *Data) UnitOf(off dwarf.Offset) (*Unit, error) {
+	if off&altBit != 0 && d.linked {
+		if a := d.alt(); a != nil {
+			return a.UnitOf(off)
+		}
+		return nil, d.noAlt()
+	}
+	off &^= d.bit
 	units, err := d.Units()
 	if err != nil {
 		return nil, err

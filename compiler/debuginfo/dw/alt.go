@@ -1,0 +1,187 @@
+package dw
+
+import (
+	"debug/dwarf"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// dwz(1) moves what several debug files have in common into one of its own, the supplementary file, which .gnu_debugaltlink
+// names: types, abstract functions, names. Entries of it are numbered with altBit, so that an offset says which file it is in.
+
+// altBit marks offsets in the supplementary file.
+const altBit = dwarf.Offset(1 << 31)
+
+// alt is the supplementary DWARF, nil if there is none or it cannot be had; see altErr.
+func (d *Data) alt() *Data {
+	if !d.altOK {
+		d.altOK = true
+		d.altData, d.altErr = d.openAlt()
+	}
+	return d.altData
+}
+
+var errNoAlt = errors.New("it is in the file that .gnu_debugaltlink names (dwz)")
+
+func (d *Data) openAlt() (alt *Data, err error) {
+	defer Guard(&err)()
+	link, err := d.src.Section(".gnu_debugaltlink")
+	if err != nil {
+		return nil, errNoAlt
+	}
+	name := string(cbytes(link, 0))
+	id := link[min(len(name)+1, len(link)):]
+	if name == "" || d.bit != 0 {
+		return nil, errNoAlt
+	}
+	var paths []string
+	if filepath.IsAbs(name) {
+		paths = append(paths, name)
+	} else {
+		paths = append(paths, filepath.Join(filepath.Dir(d.src.path), name))
+	}
+	hex := hexOf(id)
+	for _, dir := range debugDirs() {
+		if len(hex) > 2 {
+			paths = append(paths, filepath.Join(dir, ".build-id", hex[:2], hex[2:]+".debug"))
+		}
+		paths = append(paths, filepath.Join(dir, ".dwz", filepath.Base(name)))
+	}
+	why := "there is no " + paths[0]
+	for _, p := range paths {
+		f, err := openELF(p, true)
+		if err != nil {
+			if !errors.Is(err, os.ErrNotExist) {
+				why = err.Error()
+			}
+			continue
+		}
+		if f.buildID != hex {
+			why = f.path + " is that of another build"
+			f.Close()
+			continue
+		}
+		f.noDebug = true
+		a, err := f.Data()
+		if err != nil {
+			why = err.Error()
+			f.Close()
+			continue
+		}
+		info, _ := f.Section(".debug_info")
+		own, _ := d.src.Section(".debug_info")
+		if uint64(len(info)) >= uint64(altBit) || uint64(len(own)) >= uint64(altBit) {
+			why = "it is too large"
+			f.Close()
+			continue
+		}
+		a.bit, a.linked = altBit, false
+		d.src.alt = f
+		return a, nil
+	}
+	return nil, errors.New(errNoAlt.Error() + ": " + why)
+}
+
+func hexOf(b []byte) string {
+	const digits = "0123456789abcdef"
+	var s strings.Builder
+	for _, c := range b {
+		s.WriteByte(digits[c>>4])
+		s.WriteByte(digits[c&15])
+	}
+	return s.String()
+}
+
+// noAlt says why the supplementary file cannot be had.
+func (d *Data) noAlt() error {
+	if d.alt(); d.altErr != nil {
+		return d.altErr
+	}
+	return errNoAlt
+}
+
+// AllUnits are the units of d and those of its supplementary file.
+func (d *Data) AllUnits() ([]*Unit, error) {
+	units, err := d.Units()
+	if err != nil || !d.linked {
+		return units, err
+	}
+	if a := d.alt(); a != nil {
+		more, err := a.Units()
+		if err != nil {
+			return nil, err
+		}
+		units = append(units[:len(units):len(units)], more...)
+	}
+	return units, nil
+}
+
+// entries reads entries one after the other, like a dwarf.Reader, from either file.
+type entries struct {
+	d    *Data
+	r    *dwarf.Reader
+	bit  dwarf.Offset // of the file that r reads
+	fix  bool         // entries need what follows Next
+	from *Data
+}
+
+// reader reads entries of d from off on, which may be one in the supplementary file.
+func (d *Data) reader(off dwarf.Offset) (*entries, error) {
+	x := &entries{d: d, from: d, bit: d.bit, fix: d.bit != 0 || d.linked}
+	if off&altBit != 0 && d.linked {
+		a := d.alt()
+		if a == nil {
+			return nil, d.noAlt()
+		}
+		x.from, x.bit, x.fix = a, altBit, true
+	}
+	x.r = x.from.d.Reader()
+	x.r.Seek(off &^ x.bit)
+	return x, nil
+}
+
+// SkipChildren is dwarf.Reader's.
+func (x *entries) SkipChildren() { x.r.SkipChildren() }
+
+// Next is dwarf.Reader's, with references and names of the supplementary file resolved.
+func (x *entries) Next() (*dwarf.Entry, error) {
+	e, err := x.r.Next()
+	if e == nil || err != nil || !x.fix {
+		return e, err
+	}
+	e.Offset |= x.bit
+	for i := range e.Field {
+		f := &e.Field[i]
+		switch v := f.Val.(type) {
+		case dwarf.Offset:
+			f.Val = v | x.bit
+		case int64:
+			switch f.Class {
+			case dwarf.ClassReferenceAlt:
+				if a := x.d.alt(); a != nil && v >= 0 && v < int64(altBit) {
+					f.Class, f.Val = dwarf.ClassReference, dwarf.Offset(v)|altBit
+				}
+			case dwarf.ClassStringAlt:
+				if s := x.d.altString(uint64(v)); s != nil {
+					f.Class, f.Val = dwarf.ClassString, string(s)
+				}
+			}
+		}
+	}
+	return e, nil
+}
+
+// altString is a string of the supplementary file, nil if it cannot be had.
+func (d *Data) altString(off uint64) []byte {
+	a := d.alt()
+	if a == nil {
+		return nil
+	}
+	sec, err := a.src.optional(".debug_str")
+	if err != nil {
+		return nil
+	}
+	return cbytes(sec, off)
+}
