@@ -429,9 +429,14 @@ kill -9 $p; wait $p
 sleep 0.3
 rmmod count; echo "rmmod $?"
 wait $w; echo "target $?"
+kmodrun -cache /lab/cache -name count count.ir & p=$!
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e /proc/gostap.count ] && break; sleep 0.2; done
+kill -9 $p; wait $p
+lsmod | grep -c "^count .* 0"
+kmodrun -v -T 100ms -cache /lab/cache -name count count.ir; echo "again $?"
 lsmod | tail -n +2
 `})
-		for _, w := range []string{"second 1", "early 1", "a module named count is loaded already", "rmmod 0", "target 0", "sum "} {
+		for _, w := range []string{"second 1", "early 1", "a module named count is loaded already", "rmmod 0", "target 0", "sum ", "removed module count, whose tracer was killed", "again 0"} {
 			if !strings.Contains(res.Output, w) {
 				t.Errorf("no %q in\n%s", w, res.Output)
 			}
