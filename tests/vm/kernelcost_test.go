@@ -18,6 +18,7 @@ var kernelCosts = []struct {
 	most         int // as a module
 }{
 	{"count", `global n probe kernel.function("__x64_sys_getppid") { n++ } probe end { println(n) }`, 60},
+	{"together", `global n probe kernel.function("__x64_sys_getppid"), kernel.function("tcp_set_*") { n++ } probe end { println(n) }`, 60},
 	{"return", `global n probe kernel.function("__x64_sys_getppid").return { n++ } probe end { println(n) }`, 60},
 	{"aggregate", `global s probe kernel.function("__x64_sys_getppid") { s <<< 1 } probe end { println(@count(s)) }`, 200},
 	{"array", `global n probe kernel.function("__x64_sys_getppid") { n[pid()]++ } probe end { foreach (p in n) println(n[p]) }`, 400},
