@@ -61,6 +61,7 @@ var fixtures = map[string]fixture{
 	"quotes":         {pkg: "quotes"},
 	"quotes-c":       {pkg: "quotes/quotes.c", c: []string{"-g", "-O1"}},
 	"wide":           {pkg: "wide/wide.c", c: []string{"-g", "-O1"}},
+	"scopes":         {pkg: "scopes/scopes.cc", c: []string{"-g", "-O1", "-lstdc++"}},
 	"forks":          {pkg: "forks/forks.c", c: []string{"-g", "-O1"}},
 	"overflow":       {pkg: "overflow/overflow.c", c: []string{"-g", "-O1"}},
 	"stacks":         {pkg: "stacks/stacks.c", c: []string{"-g", "-O1", "-pthread"}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/scoped"
 	"github.com/gostap/gostap/compiler/diag"
 )
 
@@ -70,17 +71,49 @@ func cloneOf(symbol string) (name, suffix string, cold bool) {
 type matcher struct {
 	pattern string
 	glob    bool
+	scoped  *scoped.Pattern // of C++ and Rust, nil if the pattern has no scopes
 }
 
 func newMatcher(pattern string) matcher {
-	return matcher{pattern, strings.ContainsAny(pattern, "*?[")}
+	return matcher{pattern, strings.ContainsAny(pattern, "*?["), scoped.Parse(pattern)}
+}
+
+// symbol reports whether a symbol's function is meant.
+func (m matcher) symbol(name string) bool {
+	if m.scoped != nil {
+		return m.scoped.Match(name)
+	}
+	return m.match(name)
+}
+
+// entry reports whether the function that t describes is meant, by the name in the source, with its scopes, or by its symbol.
+func (m matcher) entry(t *godwarf.Tree) bool {
+	l := linkageName(t)
+	if m.scoped != nil {
+		return l != "" && m.scoped.Match(l)
+	}
+	return m.match(dw.Name(t)) || l != "" && m.match(l)
+}
+
+// function is entry for a function, which may have no entry.
+func (m matcher) function(f *function) bool {
+	base, _, _ := cloneOf(f.Symbol)
+	return m.match(f.Name) || f.head != nil && m.entry(f.head) || m.symbol(base)
+}
+
+// last is a matcher for the names without scopes that DWARF gives: it takes in all that m means, and more.
+func (m matcher) last() matcher {
+	if m.scoped == nil {
+		return m
+	}
+	return matcher{pattern: m.scoped.Last(), glob: true}
 }
 
 func (m matcher) match(name string) bool {
 	if !m.glob {
 		return name == m.pattern
 	}
-	if m.pattern == "*" {
+	if m.pattern == "*" || name == m.pattern {
 		return true
 	}
 	ok, _ := path.Match(m.pattern, name) // names have no slashes
@@ -127,10 +160,10 @@ func (im *Image) find(m matcher) ([]*function, error) {
 			continue
 		}
 		base, _, cold := cloneOf(s.Name)
-		if cold || !m.match(base) && !m.match(s.Name) || m.glob && startup[s.Name] || unnamed && glue(s.Name) {
+		if cold || !m.symbol(base) && !m.symbol(s.Name) || m.glob && startup[s.Name] || unnamed && glue(s.Name) {
 			continue
 		}
-		if old := found[s.Addr]; old != nil && (old.head == nil || old.Name == dw.Name(old.head)) {
+		if old := found[s.Addr]; old != nil && (old.head == nil || old.Name == dw.Name(old.head) || scoped.Mangled(base)) {
 			continue // an alias
 		}
 		f, err := im.fromSymbol(s, base, m)
@@ -145,7 +178,7 @@ func (im *Image) find(m matcher) ([]*function, error) {
 	// Symbols do not give the names of C++ functions, and a symbol table may be missing where DWARF is
 	// not: then all units are read.
 	if im.d != nil && (len(found) == 0 || !im.f.HasSymtab()) {
-		refs, _, err := im.findFuncs(m)
+		refs, _, err := im.findFuncs(m.last())
 		if err != nil {
 			return nil, err
 		}
@@ -156,6 +189,9 @@ func (im *Image) find(m matcher) ([]*function, error) {
 			t, err := im.d.Entry(r.Die)
 			if err != nil {
 				return nil, err
+			}
+			if m.scoped != nil && !m.entry(t) {
+				continue
 			}
 			found[r.Low] = im.fromEntry(r.Unit, t, r.Low, "")
 		}
@@ -188,7 +224,7 @@ func (im *Image) fromSymbol(s dw.Symbol, base string, m matcher) (*function, err
 				return im.bare(s), nil
 			}
 			f := im.fromEntry(u, t, s.Addr, s.Name)
-			if !m.match(f.Name) { // an alias: it goes by the name that it was asked for
+			if !m.match(f.Name) && !scoped.Mangled(base) { // an alias: it goes by the name that it was asked for
 				f = im.renamed(f, base, s.Name)
 			}
 			return f, nil
@@ -199,7 +235,8 @@ func (im *Image) fromSymbol(s dw.Symbol, base string, m matcher) (*function, err
 
 // bare is a function that only its symbol tells about.
 func (im *Image) bare(s dw.Symbol) *function {
-	k := key{s.Addr, s.Name}
+	name := im.plain(s.Name)
+	k := key{s.Addr, name}
 	if f := im.funcs[k]; f != nil {
 		return f
 	}
@@ -207,7 +244,10 @@ func (im *Image) bare(s dw.Symbol) *function {
 	if s.Size == 0 {
 		end = im.f.SymbolEnd(s.Addr)
 	}
-	f := &function{Func: debuginfo.Func{Name: s.Name, Entry: s.Addr, End: end, ABI: debuginfo.SysV, External: s.Global}}
+	f := &function{Func: debuginfo.Func{Name: name, Entry: s.Addr, End: end, ABI: debuginfo.SysV, External: s.Global}}
+	if name != s.Name {
+		f.Symbol = s.Name
+	}
 	return im.keep(k, f)
 }
 
@@ -219,6 +259,11 @@ func (im *Image) fromEntry(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol str
 	}
 	if name == "" {
 		name = symbol
+	}
+	if base, _, _ := cloneOf(symbol); scoped.Mangled(base) {
+		name = im.plain(base)
+	} else if l := linkageName(t); l != "" {
+		name = im.plain(l)
 	}
 	k := key{entry, name}
 	if f := im.funcs[k]; f != nil {
@@ -237,6 +282,39 @@ func (im *Image) fromEntry(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol str
 		}
 	}
 	return im.keep(k, f)
+}
+
+// plain gives the name with scopes of a symbol of C++ or Rust, the symbol itself for others.
+func (im *Image) plain(symbol string) string {
+	if !scoped.Mangled(symbol) {
+		return symbol
+	}
+	s, ok := im.names[symbol]
+	if !ok {
+		s = scoped.Name(symbol)
+		if im.names == nil {
+			im.names = map[string]string{}
+		}
+		im.names[symbol] = s
+	}
+	return s
+}
+
+// linkageName is the symbol of a function by its entry, "" if that has none: functions of C, and those that are as the source names them.
+func linkageName(t *godwarf.Tree) string {
+	s, _ := t.Val(dwarf.AttrLinkageName).(string)
+	if !scoped.Mangled(s) {
+		return ""
+	}
+	return s
+}
+
+// scopedName is the name of a function or of a copy of it, with its scopes where its language has them.
+func (im *Image) scopedName(t *godwarf.Tree) string {
+	if l := linkageName(t); l != "" {
+		return im.plain(l)
+	}
+	return dw.Name(t)
 }
 
 // symbolFor is the symbol at an address, the one like name if there are several.
@@ -357,6 +435,12 @@ func (im *Image) NearNames(name string) (near []string) {
 	for _, s := range syms {
 		if s.Func() && im.own(s.Addr) {
 			base, _, _ := cloneOf(s.Name)
+			if scoped.Mangled(base) {
+				if !strings.Contains(name, "::") {
+					continue
+				}
+				base = im.plain(base)
+			}
 			names = append(names, base)
 		}
 	}

@@ -31,7 +31,8 @@ type Image struct {
 	inl   map[dwarf.Offset]*debuginfo.InlineSite
 	// other says which code is not this image's; nil where all of it is. See NewBeside.
 	other func(pc uint64) bool
-	inC   []*dw.Unit // see units; nil as long as nobody has asked
+	inC   []*dw.Unit        // see units; nil as long as nobody has asked
+	names map[string]string // by symbol, see plain
 }
 
 var (

@@ -20,11 +20,14 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 		return nil, &debuginfo.NotFoundError{What: "function", Name: pattern, Detail: "inlined copies are described by DWARF, and there is none: " + im.NoTypes()}
 	}
 	m := newMatcher(pattern)
-	_, refs, err := im.findFuncs(m)
+	_, refs, err := im.findFuncs(m.last())
 	if err != nil {
 		return nil, err
 	}
 	err = im.eachCopy(refs, func(fn *function, t *godwarf.Tree) error {
+		if m.scoped != nil && !m.entry(t) {
+			return nil
+		}
 		in, err := im.copyAt(fn, t)
 		if in != nil {
 			out = append(out, in)
@@ -114,7 +117,7 @@ func (im *Image) abstract(t *godwarf.Tree) *debuginfo.Func {
 		}
 	}
 	return &debuginfo.Func{
-		Name: name, File: im.d.FileAttr(t, dwarf.AttrDeclFile), Line: int(dw.Int(t, dwarf.AttrDeclLine)),
+		Name: im.scopedName(t), File: im.d.FileAttr(t, dwarf.AttrDeclFile), Line: int(dw.Int(t, dwarf.AttrDeclLine)),
 		ABI: debuginfo.SysV, External: dw.Flag(t, dwarf.AttrExternal), ID: origin,
 	}
 }
@@ -146,7 +149,7 @@ func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
 	}
 	for _, t := range dw.InlineStack(fn.tree, addr) {
 		entry, _ := dw.EntryPC(t)
-		fr := debuginfo.Frame{Func: dw.Name(t), File: file, Line: line, Inline: true}
+		fr := debuginfo.Frame{Func: im.scopedName(t), File: file, Line: line, Inline: true}
 		if addr >= entry {
 			fr.Off = addr - entry
 		}

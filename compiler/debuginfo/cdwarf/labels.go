@@ -63,11 +63,14 @@ func (im *Image) Labels(pattern string) (out []debuginfo.Label, err error) {
 			}
 		}
 	}
-	_, refs, err := im.findFuncs(m)
+	_, refs, err := im.findFuncs(m.last())
 	if err != nil {
 		return nil, err
 	}
 	err = im.eachCopy(refs, func(fn *function, t *godwarf.Tree) error {
+		if m.scoped != nil && !m.entry(t) {
+			return nil
+		}
 		for _, l := range labels(t) {
 			if err := add(fn, t, l); err != nil {
 				return err

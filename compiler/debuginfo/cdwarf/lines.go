@@ -197,9 +197,9 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 		if len(stack) > 0 {
 			h.owner = stack[0]
 		}
-		named := m.match(fn.Name)
+		named := m.function(fn)
 		for _, t := range stack {
-			named = named || m.match(dw.Name(t))
+			named = named || m.entry(t)
 		}
 		if !named {
 			continue
@@ -228,7 +228,7 @@ func (im *Image) isCall(t *godwarf.Tree, h lineHit) bool {
 // ownFile is the file of the function that the query names, among fn and the copies inlined around a pc.
 func (im *Image) ownFile(fn *function, stack []*godwarf.Tree, m matcher) string {
 	for _, t := range stack {
-		if m.match(dw.Name(t)) {
+		if m.entry(t) {
 			return im.d.FileAttr(t, dwarf.AttrDeclFile)
 		}
 	}
@@ -308,7 +308,7 @@ func (im *Image) choose(q debuginfo.LineQuery, hits []lineHit) ([]lineHit, error
 func (im *Image) declLine(h lineHit, name string) int {
 	m := newMatcher(name)
 	for _, t := range dw.InlineStack(h.fn.tree, h.pc) {
-		if m.match(dw.Name(t)) {
+		if m.entry(t) {
 			return int(dw.Int(t, dwarf.AttrDeclLine))
 		}
 	}
