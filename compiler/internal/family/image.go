@@ -12,6 +12,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dynlink"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/probe"
 )
@@ -313,7 +314,8 @@ func (m *match) byGlob(c *probe.Comp, pattern string) []program {
 	if !strings.Contains(pattern, "/") {
 		dirs = filepath.SplitList(m.env.SearchPath)
 	}
-	var out []program
+	var out, bad []program
+	var why []string
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		found, err := filepath.Glob(m.env.abs(filepath.Join(dir, pattern)))
@@ -327,13 +329,39 @@ func (m *match) byGlob(c *probe.Comp, pattern string) []program {
 				continue
 			}
 			seen[real] = true
+			if _, err := m.env.Image(real); err != nil {
+				bad, why = append(bad, program{path: real}), append(why, unusable(real, err))
+				continue
+			}
 			out = append(out, program{path: real})
 		}
 	}
-	if len(out) == 0 {
+	switch {
+	case len(out) == 0 && len(bad) > 0:
+		m.image(bad[0])
+	case len(bad) > 0:
+		list := why[0]
+		if len(why) > 1 {
+			list = fmt.Sprintf("%s; and %d more", list, len(why)-1)
+		}
+		m.diag.Warnf(diag.Semantic, CodeLeftOut, c.Span, "%q: left out: %s", pattern, list)
+	case len(out) == 0:
 		m.errorf(c, "no ELF file has a name like %q", pattern)
 	}
 	return out
+}
+
+// unusable says what is wrong with a file that matched a pattern.
+func unusable(path string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "no permission to read " + path
+	case errors.Is(err, debuginfo.ErrNotELF):
+		return path + " is not an ELF executable"
+	case errors.Is(err, debuginfo.ErrArch):
+		return path + " is not an amd64 binary"
+	}
+	return err.Error()
 }
 
 func isELF(path string) bool { return string(dynlink.Head(path, 4)) == "\x7fELF" }

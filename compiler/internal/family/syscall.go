@@ -16,11 +16,14 @@ import (
 // and arguments and nothing of how they are shown. "NAME" may hold wildcards.
 func syscallForms() *form {
 	return &form{name: "__syscall", args: bare | str, resolve: syscallSites, kids: []*form{
-		{name: "return", args: bare, resolve: syscallSites},
+		{name: "return", args: bare, resolve: syscallSites, kids: []*form{maxactive()}},
 		// instead: these sites are for scripts that do not probe the call by its own name.
-		{name: "instead", args: bare, resolve: syscallSites, kids: []*form{{name: "return", args: bare, resolve: syscallSites}}},
+		{name: "instead", args: bare, resolve: syscallSites, kids: []*form{{name: "return", args: bare, resolve: syscallSites, kids: []*form{maxactive()}}}},
 	}}
 }
+
+// maxactive is taken and changes nothing: returns of system calls are all seen.
+func maxactive() *form { return &form{name: "maxactive", args: num, resolve: syscallSites} }
 
 // syscallSites resolves __syscall. Without a name it is every call, those without a name too.
 func syscallSites(m *match) []*probe.Site {
