@@ -104,6 +104,7 @@ func main() {
 			leave(&b, &c)
 		}
 	}
+	writeOthers(&b)
 	names(&b)
 	if err := os.WriteFile("syscalls.stp", b.Bytes(), 0o644); err != nil {
 		log.Fatal(err)

@@ -222,6 +222,13 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 		x.full = true
 		return nil
 	}
+	if len(req.Comps) > 1 && req.Comps[0].Name == "dw_syscall" { // stap's name of those that it finds by debug information
+		if ctx.alias == "" && !wildName(req) {
+			ctx.alias = req.String()
+		}
+		req.Comps = slices.Clone(req.Comps)
+		req.Comps[0].Name = "syscall"
+	}
 	ms := x.match(req)
 	var forms []probe.Request
 	if wildName(req) && x.env.Forms != nil {
@@ -429,6 +436,15 @@ func glob(pat, s string) bool {
 	return at[len(s)]
 }
 
+// idle reports whether an alias stands for points that never fire: a wildcard has no use for it.
+func idle(a *ast.Alias) bool {
+	if a == nil || len(a.Points) != 1 {
+		return false
+	}
+	c := a.Points[0].Comps
+	return len(c) == 1 && c[0].Name == "never"
+}
+
 // aliases expands the aliases that a request names.
 func (x *expander) aliases(req probe.Request, ms []aliasMatch, ctx context) []*Item {
 	var items []*Item
@@ -442,6 +458,9 @@ func (x *expander) aliases(req probe.Request, ms []aliasMatch, ctx context) []*I
 			return nil
 		}
 		decl, ds := m.alias.Decl()
+		if m.wild && idle(decl) {
+			continue
+		}
 		x.ds.AddAll(ds)
 		if decl == nil || m.wild && seen[decl] {
 			continue // a wildcard takes one of several names of an alias
