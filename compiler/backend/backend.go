@@ -62,7 +62,9 @@ type LoadOptions struct {
 	// BufferMB is -s: megabytes of output buffer, 0 for the default.
 	BufferMB int
 	// Timing asks that handlers are timed; see Timer.
-	Timing  bool
+	Timing bool
+	// Warnf tells the user what he should know at once; may be nil.
+	Warnf   func(format string, args ...any)
 	Logf    func(format string, args ...any)
 	Verbose int
 }

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -31,7 +33,7 @@ type output struct {
 	pending map[uint64][]byte
 	// failed is the first error of writing; the session ends on it.
 	failed error
-	// seen counts errors by their text, so that a flood of one is shown a few times.
+	// seen counts errors and warnings by their text, so that a flood of one is shown a few times.
 	seen map[string]int
 	// hostErrors and kernelErrors count the run-time errors that were not caught, by where the handler ran.
 	hostErrors, kernelErrors int
@@ -242,10 +244,19 @@ func (o *output) message(kind wire.Kind, body []byte) error {
 	return nil
 }
 
+// mostTexts is how many texts of warnings are remembered.
+const mostTexts = 10000
+
 // warn writes a warning of the script.
 func (o *output) warn(text string) {
+	text = "WARNING: " + text
+	if n, ok := o.seen[text]; ok || len(o.seen) < mostTexts {
+		if o.seen[text] = n + 1; n >= 3 {
+			return
+		}
+	}
 	o.flush()
-	fmt.Fprintf(o.errw, "WARNING: %s\n", diag.Visible(text))
+	fmt.Fprintln(o.errw, diag.Visible(text))
 }
 
 // fault reports a run-time error that was not caught.
@@ -262,8 +273,8 @@ func (o *output) fault(f *textfmt.Fault) {
 
 // repeated tells how often messages were left out.
 func (o *output) repeated() {
-	for text, n := range o.seen {
-		if n > 3 {
+	for _, text := range slices.Sorted(maps.Keys(o.seen)) {
+		if n := o.seen[text]; n > 3 {
 			fmt.Fprintf(o.errw, "%s (%d more times)\n", diag.Visible(text), n-3)
 		}
 	}

@@ -15,8 +15,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
@@ -31,6 +33,9 @@ type Options struct {
 	Entries map[string]uint32
 	// LogLevel asks for the verifier's log of programs that load (1 or 2); those that do not load have one always.
 	LogLevel uint32
+	// Slow, if given, is called with the names of programs that the verifier has been looking at for so long; once.
+	Slow     func(names []string)
+	Patience time.Duration
 }
 
 // Map is a map in the kernel.
@@ -205,6 +210,8 @@ type job struct {
 	log  string
 	fd   int
 	err  error
+	// under: the verifier looks at it.
+	under atomic.Bool
 }
 
 func (c *Collection) loadProgs(spec *ebpf.CollectionSpec, o Options) error {
@@ -235,8 +242,23 @@ func (c *Collection) loadProgs(spec *ebpf.CollectionSpec, o Options) error {
 	work := func() {
 		for i := int(next.Add(1)) - 1; i < len(jobs); i = int(next.Add(1)) - 1 {
 			jobs[i].kern.BTF = c.btf
+			jobs[i].under.Store(true)
 			jobs[i].load(o.LogLevel)
+			jobs[i].under.Store(false)
 		}
+	}
+	if o.Slow != nil {
+		defer time.AfterFunc(o.Patience, func() {
+			var names []string
+			for _, j := range jobs {
+				if j.under.Load() {
+					names = append(names, j.name)
+				}
+			}
+			if len(names) > 0 {
+				o.Slow(names)
+			}
+		}).Stop()
 	}
 	for range lanes - 1 {
 		wg.Add(1)
@@ -317,6 +339,16 @@ func (j *job) load(level uint32) {
 		return
 	}
 	const most = 1 << 28
+	if j.err == unix.E2BIG && level == 0 {
+		// It takes as long again for a log. From Linux 6.4 on the end is kept of one that does not fit.
+		p.LogLevel, p.Log = 1, make([]byte, 256<<10)
+		kern.ProgLoad(p)
+		if log := text(p.Log); strings.Contains(log, "too large") {
+			j.log = log
+		}
+		p.Log = nil
+		return
+	}
 	for size := 256 << 10; j.err != nil && size <= most; size *= 4 {
 		if p.LogLevel != 0 && j.err != unix.ENOSPC {
 			break

@@ -3,6 +3,9 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -45,6 +48,9 @@ func (s *Session) explain(err error) error {
 			d.Message = "the kernel refuses this handler's program"
 			d.Hint = features.Refusal()
 		case errors.Is(e.Err, unix.E2BIG):
+			if reason == "" {
+				reason = "it gives up after a million instructions"
+			}
 			d.Message = "the handler is too long for the kernel's verifier: " + reason
 			d.Hint = "make it do less, or use --runtime=kernel"
 		default:
@@ -73,6 +79,27 @@ func (s *Session) explain(err error) error {
 	}
 	d.Message = err.Error()
 	return d
+}
+
+// patience is how long the verifier may look at programs before the user is told what he waits for.
+const patience = 3 * time.Second
+
+// slow tells that the verifier takes long: it may go on for a minute before it refuses a handler.
+func (s *Session) slow(progs []string) {
+	if s.cfg.Warnf == nil {
+		return
+	}
+	var names []string
+	for _, a := range s.plan.Attach {
+		if slices.Contains(progs, a.Prog) {
+			names = append(names, s.plan.Program.Probes[a.Probe].Name)
+		}
+	}
+	what := "the programs"
+	if len(names) > 0 {
+		what = strings.Join(names, ", ")
+	}
+	s.cfg.Warnf("the kernel's verifier has been looking at the handler of %s for %v: it may be too long, which shows after a million steps. --runtime=kernel has no such limit", what, patience)
 }
 
 // posOf gives the place in the script of the instruction that the verifier stopped at.

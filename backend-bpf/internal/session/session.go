@@ -104,7 +104,7 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 		}
 	}
 	start := time.Now()
-	opts := load.Options{Entries: map[string]uint32{plan.MapOutput: ringBytes}}
+	opts := load.Options{Slow: s.slow, Patience: patience, Entries: map[string]uint32{plan.MapOutput: ringBytes}}
 	if cfg.Verbose > 2 {
 		opts.LogLevel = 1
 	}

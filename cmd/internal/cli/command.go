@@ -118,6 +118,13 @@ func (c *command) timings(res *compiler.Result) {
 // level is the verbosity of a pass, 1 to 5.
 func (c *command) level(pass int) int { return c.verbose + c.perPass[pass-1] }
 
+func (c *command) warnf(format string, args ...any) {
+	if c.noWarn {
+		return
+	}
+	fmt.Fprintf(c.Err, "WARNING: "+format+"\n", args...)
+}
+
 func (c *command) logf(format string, args ...any) {
 	fmt.Fprintln(c.Err, diag.Visible(fmt.Sprintf(format, args...)))
 }
@@ -367,7 +374,7 @@ func (c *command) keepDir() (string, error) {
 
 func (c *command) load(ctx context.Context, art backend.Artifact) (backend.Session, error) {
 	start := time.Now()
-	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Timing: c.timing, Logf: c.logf, Verbose: c.level(5)})
+	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Timing: c.timing, Warnf: c.warnf, Logf: c.logf, Verbose: c.level(5)})
 	if err == nil && c.level(5) > 0 {
 		c.logf("pass 5 %-8s %8.2f ms", "load", float64(time.Since(start).Microseconds())/1000)
 	}
