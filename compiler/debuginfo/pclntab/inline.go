@@ -190,6 +190,9 @@ func (t *Table) SelectInlined(match func(name []byte) bool) []int {
 		return nil
 	}
 	var out []int
+	if t.tops == nil {
+		t.tops = make([]int32, t.nfunc)
+	}
 	for i := range t.nfunc {
 		r := t.record(i)
 		if r == nil {
@@ -199,11 +202,15 @@ func (t *Table) SelectInlined(match func(name []byte) bool) []int {
 		if tree == 0 {
 			continue
 		}
-		top, limit := -1, int(t.End(i)-t.Entry(i))
-		for p := t.pcvalue(t.pcdata(r, pcdataInlTree), t.Entry(i)); p.next(); {
-			top = max(top, int(p.val))
+		// Questions of this kind come in pairs at least, and finding how many calls there are is most of the work.
+		if t.tops[i] == 0 {
+			top, limit := int32(-1), int64(t.End(i)-t.Entry(i))
+			for p := t.pcvalue(t.pcdata(r, pcdataInlTree), t.Entry(i)); p.next(); {
+				top = max(top, p.val)
+			}
+			t.tops[i] = int32(min(int64(top)+1, limit, 1<<30)) + 1
 		}
-		for n := 0; n <= top && n < limit; n++ {
+		for n := 0; n < int(t.tops[i])-1; n++ {
 			e, ok := t.inlEntry(tree, n)
 			if !ok {
 				break

@@ -63,6 +63,7 @@ type Table struct {
 	mem    func(addr uint64, n int) ([]byte, error)
 
 	cursors [16]cursor // see valueAt
+	tops    []int32    // how many calls were inlined into each function, + 1; 0 as long as that is not known
 	lastInl struct {   // what Inlined said last
 		i     int // of function i - 1
 		calls []Inlined
