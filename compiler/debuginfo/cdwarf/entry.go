@@ -59,7 +59,14 @@ func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 	if err != nil {
 		return s, err
 	}
-	s, err = im.site(fn, p.pc, debuginfo.AtEntry)
+	pc := p.pc
+	if again := im.again(fn, pc); again != 0 {
+		if pc == fn.Entry || pc != im.behindEndbr(fn.Entry) || im.again(fn, fn.Entry) != 0 {
+			return s, fmt.Errorf("function %s cannot be probed at its entry: %w", f.Name, &x86.CodeError{PC: again, Reason: jumpedTo})
+		}
+		pc = fn.Entry
+	}
+	s, err = im.site(fn, pc, debuginfo.AtEntry)
 	s.Func, s.File, s.Line = f, fn.File, fn.Line
 	return s, err
 }

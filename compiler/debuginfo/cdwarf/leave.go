@@ -12,6 +12,26 @@ import (
 // returnThunk is what code built with -mfunction-return=thunk-extern jumps to in place of a RET.
 const returnThunk = "__x86_return_thunk"
 
+// jumpedTo is why neither the entry nor the returns of a function are exact: its first instruction runs more than once a call.
+const jumpedTo = "the function's first instruction is also the target of a jump"
+
+// again gives the address of a jump of fn to pc, where it is entered; 0 if there is none that is known.
+func (im *Image) again(fn *function, pc uint64) (from uint64) {
+	parts, err := im.parts(fn)
+	if err != nil {
+		return 0
+	}
+	for _, p := range parts {
+		_ = x86.Walk(p.Code, p.Addr, func(at uint64, in x86.Inst) bool {
+			if (in.Kind == x86.Jump || in.Kind == x86.CondJump) && in.Target(at) == pc {
+				from = at
+			}
+			return from == 0
+		})
+	}
+	return from
+}
+
 // left reports whether the function of a site is over there, or all but.
 func left(k debuginfo.SiteKind) bool {
 	return k == debuginfo.AfterRet || k == debuginfo.AtReturn || k == debuginfo.AtTail
@@ -40,7 +60,7 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 		return refuse(err)
 	}
 	if len(found.Again) > 0 {
-		return refuse(&x86.CodeError{PC: found.Again[0], Reason: "the function's first instruction is also the target of a jump"})
+		return refuse(&x86.CodeError{PC: found.Again[0], Reason: jumpedTo})
 	}
 	frame := dw.EntryFrame()
 	for _, x := range found.Exits {

@@ -122,3 +122,57 @@ func ways(t *testing.T, path string) map[string]string {
 	}
 	return out
 }
+
+// TestJumpedTo: a function whose first instruction runs more than once a call is not probed there.
+func TestJumpedTo(t *testing.T) {
+	dir := t.TempDir()
+	src, bin := filepath.Join(dir, "again.s"), filepath.Join(dir, "again")
+	text := `.globl main, loop, marked
+.type loop, @function
+loop: push %rax
+ pop %rax
+ dec %edi
+ jnz loop
+ ret
+.size loop, . - loop
+.type marked, @function
+marked: endbr64
+1: push %rax
+ pop %rax
+ dec %edi
+ jnz 1b
+ ret
+.size marked, . - marked
+.type main, @function
+main: push %rbx
+ call loop
+ call marked
+ pop %rbx
+ ret
+.size main, . - main
+`
+	if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command("gcc", "-o", bin, src).CombinedOutput(); err != nil {
+		t.Skipf("gcc: %v\n%s", err, msg)
+	}
+	im, err := Open(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer im.Close()
+	for name, want := range map[string]int64{"loop": -1, "marked": 0, "main": 0} {
+		fs, err := im.Funcs(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := im.EntrySite(fs[0])
+		switch {
+		case want < 0 && (err == nil || !strings.Contains(err.Error(), "also the target of a jump")):
+			t.Errorf("%s: %+v, %v", name, s, err)
+		case want >= 0 && (err != nil || s.PC != fs[0].Entry+uint64(want)):
+			t.Errorf("%s: entered at %#x, %v", name, s.PC-fs[0].Entry, err)
+		}
+	}
+}
