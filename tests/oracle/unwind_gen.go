@@ -115,7 +115,7 @@ func (u *unwinding) cxx() string {
 			u.printf("%sint v; if (x < 100000) v = 1 + f%d(x + 20000 + 100000 * (x > 50000)); else v = %s; %s", head, i, call(a, "x & 63"), end)
 		case 13:
 			u.tail[i] = true
-			u.printf("%sif (x & 1) return %s; R[%d]++; return %s; }\n", head, call(a, "x + 1"), i, call(b, "x"))
+			u.printf("%sif (x & 1) return %s; return %s; }\n", head, call(a, "x + 1"), call(b, "x"))
 		case 14:
 			u.printf("NI Big g%d(int x, double d) { Big g; for (int i = 0; i < 5; i++) g.a[i] = %s + (long)d; return g; }\n", i, call(a, "x + i"))
 			u.printf("%sBig g = g%d(x, x * .5); int v = g.a[0] + g.a[4]; %s", head, i, end)

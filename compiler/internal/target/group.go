@@ -79,6 +79,9 @@ func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
 	if err != nil {
 		return nil, err
 	}
+	if at.Insn == debuginfo.InsnRefused && !s.Kind.InKernel() {
+		return nil, fail("the kernel allows no probe on the function's first instruction, at %#x (a breakpoint, a lock prefix, or a vector instruction)", at.PC)
+	}
 	off, err := s.Image.FileOffset(at.PC)
 	if err != nil {
 		return nil, err
