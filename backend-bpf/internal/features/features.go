@@ -64,7 +64,7 @@ var names = [numFeatures]struct{ name, what string }{
 	RawTracepoint:   {"raw_tracepoint", "kernel tracepoints"},
 	RawTPCookie:     {"raw_tracepoint cookie", "tell tracepoints of one program apart"},
 	TPBTF:           {"tp_btf", "kernel tracepoints with types"},
-	RawTPPreempted:  {"raw_tracepoint preempted", "why system calls are probed through perf events, which lose no hits then"},
+	RawTPPreempted:  {"preemptible tracepoints", "since Linux 7.0; system calls are probed through perf events then, which lose no hits"},
 	EventTracepoint: {"perf tracepoint", "system calls, beginnings and ends of processes without loss where tracepoints can be preempted"},
 	PerfClock:       {"perf cpu-clock", "timer.profile"},
 	Loop:            {"bpf_loop", "loops without a fixed bound"},

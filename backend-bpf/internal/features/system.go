@@ -108,7 +108,7 @@ func release() string {
 func systemRows() []Row {
 	lock := Lockdown()
 	if lock == "" {
-		lock = "unknown (securityfs is not mounted)"
+		lock = "unknown: securityfs is not mounted"
 	}
 	rows := []Row{
 		{Name: "kernel", OK: true, Reason: release() + " " + runtime.GOARCH},

@@ -164,6 +164,16 @@ func columns(w io.Writer) int {
 	return int(size.Col)
 }
 
+// terminal reports whether w is one.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
 // printer prints diagnostics about files.
 func (c *command) printer(files *source.FileSet) *diag.Printer {
 	p := &diag.Printer{W: c.Err, Files: files, Color: useColor(c.options, c.Err, c.env), Codes: c.verbose > 0, Width: columns(c.Err)}

@@ -399,6 +399,14 @@ func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program
 	if c.level(5) > 0 {
 		cfg.Logf = c.logf
 	}
+	if c.command == "" && !c.behind && (terminal(c.Err) || c.level(5) > 0) {
+		cfg.Started = func() error {
+			if text := placesOf(prog); text != "" {
+				c.logf("tracing %s; Ctrl-C ends", text)
+			}
+			return nil
+		}
+	}
 	if c.behind {
 		cfg.Started = func() error { return c.detach(out) }
 	}

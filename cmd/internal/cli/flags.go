@@ -172,6 +172,13 @@ func parseFlags(args []string) (*options, error) {
 			o.list, o.listVars = raw.listVars, true
 		}
 		switch {
+		case strings.HasPrefix(o.list, "-"):
+			name := "-l"
+			if o.listVars {
+				name = "-L"
+			}
+			return nil, &usageError{fmt.Sprintf("%s lists the probe points of a pattern that follows it, and what follows is %s", name, o.list),
+				fmt.Sprintf("other options come first: gostap %s %s 'POINT'", o.list, name)}
 		case o.hasText:
 			return nil, &usageError{"-l and -L take no script", "-E adds one to what is listed"}
 		case fs.Changed("list") && fs.Changed("list-vars"):
@@ -182,6 +189,10 @@ func parseFlags(args []string) (*options, error) {
 	if !o.hasText && !slices.Contains(o.dump, "help") {
 		if len(o.args) == 0 {
 			return nil, &usageError{"no script given", `a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`}
+		}
+		if o.args[0] == "help" && len(o.args) == 1 && !exists("help") {
+			o.help = true
+			return o, nil
 		}
 		o.file, o.args = o.args[0], o.args[1:]
 		if o.file == "run" && len(o.args) > 0 && !exists("run") {

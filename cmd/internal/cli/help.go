@@ -48,7 +48,7 @@ output:
   -o, --output FILE       print to FILE; %Y, %H ... in it are the time, as in strftime(3)
   -S SIZE[,COUNT]         with -o: go on in FILE.1, FILE.2 ... after SIZE megabytes each, and keep the last COUNT
   -F                      with -o: trace in the background; a signal INT or TERM ends it
-  -t, --timing            tell at the end how often each handler ran, and how long
+  -t, --timing            report how often each probe ran and how long it took
   -s, --buffer MB         megabytes of output buffer
   -v, --verbose           a line and a time per pass, sites and what they cost, the kinds of messages (docs/errors.md); more with -vv
   -w, --no-warnings       no warnings        -W, --warnings-are-errors
@@ -84,7 +84,7 @@ stages:
                           (its /proc/kallsyms or System.map), for -p2 to -p4, -l and -L
 
 Options in ~/.systemtap/rc, or $SYSTEMTAP_DIR/rc, come before those of the command line. Options
-of stap that make no difference here are taken; the others are refused with the reason.
+of stap without effect here are accepted and ignored; unsupported ones are rejected with a reason.
 
 exit status: 0 if all went well, 1 otherwise.
 `

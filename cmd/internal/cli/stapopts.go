@@ -150,7 +150,15 @@ func flagError(fs *pflag.FlagSet, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
 	var refused *refusedOption
+	var missing *pflag.ValueRequiredError
 	switch {
+	case errors.As(err, &missing) && (missing.GetFlag().Name == "list" || missing.GetFlag().Name == "list-vars"):
+		return &usageError{"-" + missing.GetFlag().Shorthand + " lists the probe points of a pattern that follows it, and none does",
+			`gostap -l 'process("./app").function("main.*")'; --dump-probe-types lists the kinds of points`}
+	case errors.As(err, &missing):
+		return &usageError{flagName(missing.GetFlag()) + " takes a value, and none follows", list}
+	case errors.As(err, &invalid) && invalid.GetFlag().Name == "help":
+		return &usageError{"--help takes no topic", "gostap --help lists the options, --dump-probe-types the kinds of probes, --dump-functions the functions"}
 	case errors.As(err, &invalid) && errors.As(err, &givenTwice{}):
 		hint := ""
 		if invalid.GetFlag().Name == "execute" {
@@ -175,6 +183,8 @@ func flagError(fs *pflag.FlagSet, err error) error {
 			return &usageError{fmt.Sprintf("there is no option --%s", name), "did you mean --" + strings.Join(near, ", --") + "?"}
 		}
 		return &usageError{fmt.Sprintf("there is no option --%s", name), list}
+	case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "?":
+		return &usageError{"there is no option -?", "gostap -h or --help lists the options"}
 	case errors.As(err, &unknown):
 		return &usageError{fmt.Sprintf("there is no option -%s", unknown.GetSpecifiedName()), list}
 	}
