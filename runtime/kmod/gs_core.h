@@ -56,6 +56,7 @@ struct gs_hit {
 	unsigned long func;	/* of return probes: the address of the probed function */
 	const s64 *args;	/* of tracepoints */
 	u32 site;		/* index into the probe's sites */
+	const char *name[3];	/* pp(), pn() and ppfunc(), where functions of the script ask */
 	struct gs_value *value;	/* of files in /proc */
 	bool sleeps;		/* the handler may wait: a probe of a program */
 	bool call;		/* of system calls, those of the tracer among them */

@@ -81,6 +81,11 @@ func (g *gen) assemble(blocks []string) string {
 		if heavy {
 			b.WriteString("\tbegan = gs_guard_in();\n")
 		}
+		for i, name := range siteNames {
+			if g.functionAsks(name) {
+				fmt.Fprintf(&b, "\thit->name[%d] = %s;\n", i, g.siteTable("char *", siteTexts(name, g.probes.Sites)))
+			}
+		}
 		if len(g.probes.Sites) > 0 && g.probes.Sites[0].Kind.InProcess() {
 			fmt.Fprintf(&b, "\tc->left = %d;\n", g.p.Limits.MaxActionInt)
 		}

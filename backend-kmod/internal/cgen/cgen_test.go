@@ -215,3 +215,21 @@ func TestThreads(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
+
+// TestNamesInFunctions: a function that several probes call is told the names of the site by the handler.
+func TestNamesInFunctions(t *testing.T) {
+	const text = "func f(r0) recursive {\n long r0\n string r1 40, r2 40\nb0:\n r1 = site ppfunc\n r2 = site pp\n print \"%s %s\"(r1, r2)\n call f(r0)\n return\n}\n" +
+		"probe \"p\" {\n site uprobe path=\"/a\" offset=16 point=\"one\" func=\"fa\"\n site uprobe path=\"/a\" offset=32 point=\"two\" func=\"fb\"\nb0:\n call f(1)\n end\n}"
+	u, ds := Generate(irtest.Parse(t, text), Options{Name: "m"})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	for _, want := range []string{`hit->name[0] = `, `hit->name[2] = `, `"one"`, `"fb"`, `gs_copy(`} {
+		if !strings.Contains(u.C, want) {
+			t.Errorf("no %s in\n%s", want, u.C)
+		}
+	}
+	if strings.Contains(u.C, "hit->name[1] = ") {
+		t.Error("pn() is told, and nobody asks")
+	}
+}

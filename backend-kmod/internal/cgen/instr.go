@@ -2,6 +2,7 @@ package cgen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -142,7 +143,7 @@ func (g *gen) siteTable(typ string, rows []string) string {
 func (g *gen) probed(in *ir.Instr) {
 	if g.probe < 0 {
 		// The function may be called from several probes: lowering hands such things over as arguments.
-		if in.Op == ir.OpSite || in.Op == ir.OpBias {
+		if in.Op == ir.OpSite && !slices.Contains(siteNames[:], in.Name) || in.Op == ir.OpBias {
 			g.refuse(in.Pos, "%s inside of a function", in.Op)
 			return
 		}
@@ -205,6 +206,42 @@ func (g *gen) probed(in *ir.Instr) {
 	}
 }
 
+// siteNames are the names of a site that functions get by way of struct gs_hit.
+var siteNames = [...]string{"pp", "pn", "ppfunc"}
+
+// functionAsks reports whether a function of the script, which several probes may call, asks for a name of the site.
+func (u *unit) functionAsks(name string) bool {
+	for _, f := range u.p.Funcs {
+		for _, b := range f.Blocks {
+			for i := range b.Instrs {
+				if in := &b.Instrs[i]; in.Op == ir.OpSite && in.Name == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// siteTexts are the names of the sites, by one of siteNames.
+func siteTexts(name string, sites []*probe.Site) []string {
+	var rows []string
+	for _, s := range sites {
+		t := s.Func
+		switch {
+		case name == "pp", name == "pn" && s.Alias == "":
+			t = s.Point
+		case name == "pn":
+			t = s.Alias
+		}
+		rows = append(rows, text(cutNUL(t)))
+	}
+	if len(rows) == 0 {
+		rows = []string{`""`}
+	}
+	return rows
+}
+
 func (g *gen) site(in *ir.Instr, sites []*probe.Site, kprobe, trace bool) {
 	switch in.Name {
 	case "id":
@@ -224,22 +261,11 @@ func (g *gen) site(in *ir.Instr, sites []*probe.Site, kprobe, trace bool) {
 		}
 		return
 	}
-	var rows []string
-	for _, s := range sites {
-		t := ""
-		switch in.Name {
-		case "pp":
-			t = s.Point
-		case "pn":
-			if t = s.Alias; t == "" {
-				t = s.Point
-			}
-		case "ppfunc", "probefunc":
-			t = s.Func
-		}
-		rows = append(rows, text(cutNUL(t)))
+	if i := slices.Index(siteNames[:], in.Name); g.probe < 0 && i >= 0 {
+		g.emit("gs_copy(%s, hit->name[%d]);", g.dst(in.Dst), i)
+		return
 	}
-	g.emit("gs_copy(%s, %s);", g.dst(in.Dst), g.siteTable("char *", rows))
+	g.emit("gs_copy(%s, %s);", g.dst(in.Dst), g.siteTable("char *", siteTexts(in.Name, sites)))
 }
 
 func (g *gen) scalar(in *ir.Instr) {
