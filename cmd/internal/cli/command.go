@@ -420,6 +420,9 @@ func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program
 		s.Close()
 		return err
 	}
+	if text := price(prog); text != "" {
+		c.warnf("%s", text)
+	}
 	res := host.Run(ctx, cfg)
 	if c.level(5) > 0 {
 		for _, line := range res.Report {
