@@ -30,7 +30,8 @@ type delveCase struct {
 var delveCases = []delveCase{
 	{build: "cmd/gofmt", points: []string{`function("go/scanner.*").call`, `function("go/parser.*").call`, `function("go/printer.*").call`}, args: []string{"input.go"}},
 	{build: "cmd/gofmt", points: []string{`statement("*@go/scanner/scanner.go:*")`}, args: []string{"input.go"}},
-	{build: "cmd/gofmt", points: []string{`function("*").call`}, args: []string{"input.go"}, full: true},
+	{build: "cmd/gofmt", points: []string{`function("go/*").call`, `function("text/*").call`, `function("strconv.*").call`, `function("bytes.*").call`, `function("strings.*").call`,
+		`function("fmt.*").call`, `function("os.*").call`, `function("io*").call`, `function("sort.*").call`, `function("unicode*").call`}, args: []string{"input.go"}, full: true},
 	{build: "cmd/gofmt", points: []string{`statement("*@go/parser/parser.go:*")`, `statement("*@cmd/gofmt/gofmt.go:*")`}, args: []string{"input.go"}, full: true},
 	{build: "cmd/gofmt", points: []string{`statement("*@go/printer/nodes.go:*")`, `statement("*@text/tabwriter/tabwriter.go:*")`}, args: []string{"input.go"}, full: true},
 	{build: "cmd/compile", points: []string{`function("cmd/compile/internal/syntax.*").call`, `function("cmd/compile/internal/types2.*").call`,

@@ -22,10 +22,17 @@ func (g *lines) emit(format string, args ...any) {
 	g.line++
 }
 
-// counted writes a line that counts itself.
+// counted writes a line, which is one statement, that counts itself.
 func (g *lines) counted(format string, args ...any) {
 	g.count = append(g.count, g.line+1)
-	g.emit("\tN(%d); "+format, append([]any{g.line + 1}, args...)...)
+	s, count := fmt.Sprintf(format, args...), fmt.Sprintf("N(%d), ", g.line+1)
+	for _, begin := range []string{"if (", "int n = ("} {
+		if rest, ok := strings.CutPrefix(s, begin); ok {
+			g.emit("%s", "\t"+begin+count+rest)
+			return
+		}
+	}
+	g.emit("%s", "\t"+count+s)
 }
 
 func (g *lines) expr() string {
@@ -49,10 +56,11 @@ func (g *lines) block(depth int) {
 			g.counted("%s -= 1; }", v)
 		case k == 2 && depth > 0 && g.loops < 2:
 			g.loops++
-			g.counted("int n%d = (%s) & 3;", g.line, g.expr())
-			g.emit("\tfor (int i = 0; i < n%d; i++) {", g.line-1)
+			g.emit("\t{")
+			g.counted("int n = (%s) & 3;", g.expr())
+			g.emit("\tfor (int i = 0; i < n; i++) {")
 			g.block(depth - 1)
-			g.emit("\t}")
+			g.emit("\t} }")
 			g.loops--
 		case k == 3 && g.funcs > 0:
 			g.counted("%s += f%d(%s, y & 7);", v, g.IntN(g.funcs), g.expr())
@@ -84,7 +92,9 @@ func (g *lines) program(funcs int) string {
 	}
 	g.emit("int main(void)")
 	g.emit("{")
-	g.emit("\tfor (unsigned i = 0; i < 30; i++) sink += f%d(i * 7, i);", funcs-1)
+	for n := range funcs {
+		g.emit("\tfor (unsigned i = 0; i < 30; i++) sink += f%d(i * 7, i);", n)
+	}
 	g.emit("\tfor (int i = 0; i < 2000; i++) if (c[i]) printf(\"LINE %%d %%ld\\n\", i, c[i]);")
 	g.emit("}")
 	return g.src.String()

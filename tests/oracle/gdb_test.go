@@ -1,0 +1,256 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// gdbScript stops once at each pc of EVENTS and prints the scalars that are in scope there: "@G pc name size value kind", ? for what was optimised
+// out. kind says whether the pc is a function's entry, or one at which several lines begin. A name in an inner block hides that of an outer one; those of the function around an inlined copy are not the copy's.
+const gdbScript = `
+import gdb, os
+for c in ("pagination off", "confirm off", "debuginfod enabled off", "disable-randomization on", "print thread-events off"):
+    gdb.execute("set " + c)
+pcs = [int(l, 16) for l in open(os.environ["EVENTS"])]
+out = open(os.environ["ANSWER"], "w")
+lines = {} # by address, of each file
+def several(frame, pc):
+    tab = frame.find_sal().symtab
+    if tab is None:
+        return False
+    if tab.filename not in lines:
+        at = lines[tab.filename] = {}
+        for e in tab.linetable():
+            at.setdefault(e.pc, set()).add(e.line)
+    return len(lines[tab.filename].get(pc, ())) > 1
+class Stop(gdb.Breakpoint):
+    def stop(self):
+        self.enabled = False
+        frame = gdb.newest_frame()
+        try:
+            block = frame.block()
+        except RuntimeError:
+            return False
+        seen = set()
+        kind = "line"
+        if several(frame, self.pc):
+            kind = "several"
+        elif frame.function() is not None and frame.function().symtab is not None and frame.function().value().address is not None and int(frame.function().value().address) == self.pc:
+            kind = "entry"
+        while block is not None and not block.is_global and not block.is_static:
+            for s in block:
+                if not (s.is_argument or s.is_variable) or s.name in seen or s.addr_class == gdb.SYMBOL_LOC_STATIC:
+                    continue
+                seen.add(s.name)
+                t = s.type.strip_typedefs()
+                if t.code not in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_PTR):
+                    continue
+                try:
+                    v = s.value(frame)
+                    text = "?" if v.is_optimized_out else str(int(v))
+                except Exception:
+                    text = "?"
+                out.write("@G %x %s %d %s %s\n" % (self.pc, s.name, t.sizeof, text, kind))
+            if block.function:
+                break
+            block = block.superblock
+        return False
+for pc in pcs:
+    try:
+        b = Stop("*%#x" % pc, internal=True)
+        b.pc, b.silent = pc, True
+    except Exception:
+        pass
+gdb.execute("run > /dev/null 2>&1")
+out.close()
+`
+
+// gdbProgram is a C program to compare at: sources with flags.
+type gdbProgram struct {
+	name    string
+	dir     string
+	sources []string
+	flags   []string
+	points  []string
+}
+
+// TestGdb: C variables at entries and lines are what gdb reads when it is stopped at the same pc.
+func TestGdb(t *testing.T) {
+	needRoot(t)
+	need(t, "gdb")
+	var all Figures
+	for _, p := range gdbPrograms(t) {
+		for _, b := range cBuilds(t) {
+			dir := t.TempDir()
+			bin := filepath.Join(dir, "prog")
+			args := append(append([]string{"-w", "-g", "-no-pie", "-fno-pie", "-o", bin}, b.flags...), p.flags...)
+			if b.cc == "gcc" {
+				args = append(args, "-gno-variable-location-views") // gdb does not know them
+			}
+			must(t, p.dir, nil, b.cc, append(args, append(p.sources, "-lm", "-lpthread", "-ldl")...)...)
+			f := againstGdb(t, dir, bin, p.points, b.flags[0] != "-O0")
+			t.Logf("%s %s: %s", p.name, b, f)
+			all.Add(f)
+		}
+	}
+	all.Report(t, 100)
+}
+
+// gdbPrograms are random programs, and in the full form SQLite, which a Go module brings along.
+func gdbPrograms(t *testing.T) (out []gdbProgram) {
+	for _, seed := range Seeds(1, 4) {
+		g := &lines{Rand: rand.New(rand.NewPCG(seed, 6))}
+		dir := t.TempDir()
+		write(t, dir, "lines.c", g.program(9))
+		out = append(out, gdbProgram{fmt.Sprint("random ", seed), dir, []string{"lines.c"}, nil, []string{`function("f*@lines.c").call`, `statement("*@lines.c:*")`}})
+	}
+	if !Full() {
+		return out
+	}
+	mod := exec.Command("go", "mod", "download", "-json", "github.com/mattn/go-sqlite3@v1.14.24")
+	text, err := mod.Output()
+	var at struct{ Dir string }
+	if json.Unmarshal(text, &at) != nil || err != nil || at.Dir == "" {
+		t.Logf("SQLite's source cannot be had: %v", err)
+		return out
+	}
+	dir := t.TempDir()
+	write(t, dir, "work.c", sqliteWork)
+	return append(out, gdbProgram{"sqlite", dir, []string{"work.c", filepath.Join(at.Dir, "sqlite3-binding.c")}, []string{"-I", at.Dir, "-DSQLITE_THREADSAFE=0"},
+		[]string{`function("sqlite3*@sqlite3-binding.c").call`, `statement("sqlite3VdbeExec@sqlite3-binding.c:*")`, `statement("balance*@sqlite3-binding.c:*")`,
+			`statement("where*@sqlite3-binding.c:*")`, `statement("sqlite3Select@sqlite3-binding.c:*")`}})
+}
+
+const sqliteWork = `#include "sqlite3-binding.h"
+#include <stdio.h>
+static int row(void *p, int n, char **v, char **c) { for (int i = 0; i < n; i++) printf("%s=%s ", c[i], v[i] ? v[i] : "NULL"); puts(""); return 0; }
+int main(void)
+{
+	sqlite3 *db;
+	const char *q[] = {"create table t(a integer primary key, b text, c real)", "insert into t values(1,'one',1.5),(2,'two',2.5),(3,'three',null)",
+		"create index i on t(b)", "select a, upper(b), c*2 from t where b > 'o' order by b desc", "select count(*), sum(c), group_concat(b) from t",
+		"with recursive n(i) as (select 1 union all select i+1 from n where i < 900) insert into t(b) select 'row' || i from n",
+		"update t set b = b || 'x' where a = 2", "select * from t a join t b on a.a = b.a + 1 where a.c is not null", "delete from t where a % 3 = 1", "select bogus from t", 0};
+	sqlite3_open(":memory:", &db);
+	for (int i = 0; q[i]; i++) sqlite3_exec(db, q[i], row, 0, 0);
+	return sqlite3_close(db);
+}
+`
+
+// againstGdb traces bin, runs it under gdb with stops at the same places, and compares the scalars.
+func againstGdb(t *testing.T, dir, bin string, points []string, optimized bool) *Figures {
+	var list []string
+	for _, p := range points {
+		list = append(list, fmt.Sprintf("process(%q).%s ?", bin, p))
+	}
+	script := "global n\nprobe " + strings.Join(list, ", ") + " { if (n[uaddr()]++ < 1) printf(\"@E %x %s %s\\n\", uaddr(), ppfunc(), $$vars) }"
+	out, errs, err := trace(t, dir, nil, "-w", "-s", "64", "-D", "MAXMAPENTRIES=100000", "-D", "MAXSTRINGLEN=1000", "-e", script, "-c", bin)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errs)
+	}
+	events := map[uint64]goEvent{}
+	var pcs strings.Builder
+	for line := range strings.Lines(out) {
+		rest, ok := strings.CutPrefix(line, "@E ")
+		w := strings.SplitN(strings.TrimSuffix(rest, "\n"), " ", 3)
+		if !ok || len(w) < 3 {
+			continue
+		}
+		pc, err := strconv.ParseUint(w[0], 16, 64)
+		if err != nil {
+			continue
+		}
+		if _, again := events[pc]; again { // an entry and a line at one pc: gdb stops but once
+			continue
+		}
+		events[pc] = goEvent{w[1], splitVars(w[2])}
+		fmt.Fprintf(&pcs, "%x\n", pc)
+	}
+	answer := filepath.Join(dir, "answer")
+	env := []string{"EVENTS=" + write(t, dir, "events", pcs.String()), "ANSWER=" + answer}
+	must(t, dir, env, "gdb", "-nx", "-batch", "-x", write(t, dir, "stop.py", gdbScript), bin)
+	text, err := os.ReadFile(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Figures{}
+	f.Note("places", len(events))
+	for line := range strings.Lines(string(text)) {
+		w := strings.Fields(line)
+		if len(w) != 6 {
+			continue
+		}
+		if w[5] == "several" {
+			f.Note("at addresses at which several lines begin, which gdb does not tell apart", 1)
+			continue
+		}
+		if w[5] == "entry" && !optimized {
+			f.Note("at entries of code without optimisation, where gdb reads what is not stored yet", 1)
+			continue
+		}
+		pc, _ := strconv.ParseUint(w[1], 16, 64)
+		size, _ := strconv.Atoi(w[3])
+		e := events[pc]
+		compareScalar(f, e, pc, w[2], size, w[4])
+	}
+	return f
+}
+
+// compareScalar compares one variable; gdb's value is want.
+func compareScalar(f *Figures, e goEvent, pc uint64, name string, size int, want string) {
+	var got []string
+	for _, v := range e.vars {
+		if v[0] == name {
+			got = append(got, v[1])
+		}
+	}
+	if len(got) == 0 {
+		f.Note("variables that gostap does not list", 1)
+		return
+	}
+	mask := uint64(math.MaxUint64)
+	if size < 8 {
+		mask = 1<<(8*size) - 1
+	}
+	open := false
+	for _, g := range got {
+		if g == "?" {
+			open = true
+			continue
+		}
+		if want == "?" {
+			f.Note("gdb has no value, gostap has", 1)
+			return
+		}
+		n, err1 := strconv.ParseUint(strings.TrimPrefix(g, "0x"), 16, 64)
+		if !strings.HasPrefix(g, "0x") {
+			m, err := strconv.ParseInt(g, 10, 64)
+			n, err1 = uint64(m), err
+		}
+		m, err2 := strconv.ParseInt(want, 10, 64)
+		k := uint64(m)
+		if err2 != nil {
+			k, err2 = strconv.ParseUint(want, 10, 64)
+		}
+		if err1 == nil && err2 == nil && n&mask == k&mask {
+			f.Equal(1)
+			return
+		}
+	}
+	switch {
+	case open && want == "?":
+		f.Note("neither has a value", 1)
+	case open:
+		f.Refused("gostap leaves it open, gdb gives something")
+	default:
+		f.Wrong("%x %s: %s: %v, gdb has %s", pc, e.fn, name, got, want)
+	}
+}
