@@ -99,6 +99,8 @@ var mappers = map[string]string{
 // goroutines are the files that start goroutines, with how many. One that reads mapped files sets foreign.Guard or foreign.Goroutine
 // first, or the program ends when a file is cut short meanwhile; these have been looked at.
 var goroutines = map[string]int{
+	"cmd/internal/cli/cleanup.go":           1, // removes what ended sessions have left
+	"runtime/host/target/stub.go":           1, // starts and traces a process
 	"compiler/debuginfo/dw/section.go":      1, // guarded by Section
 	"compiler/internal/family/atonce.go":    1, // guarded
 	"runtime/host/target/target.go":         2, // wait for processes
