@@ -159,11 +159,11 @@ func byFunction(out, prefix string) map[string]int {
 		}
 		name, n := rest[:at], 0
 		fmt.Sscan(rest[at:], &n)
+		if k := strings.LastIndex(name, "::"); k >= 0 { // "f16(int)::{lambda(int)#1}::operator()" is none of f16's
+			name = name[k+2:]
+		}
 		if k := strings.IndexByte(name, '('); k > 0 {
 			name = name[:k]
-		}
-		if k := strings.LastIndex(name, "::"); k >= 0 {
-			name = name[k+2:]
 		}
 		m[name] += n
 	}
