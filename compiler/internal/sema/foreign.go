@@ -23,14 +23,13 @@ var foreign = [...]struct {
 		"print_java_backtrace", "sprint_java_backtrace", "print_jstack", "print_jstack_full", "sprint_jstack", "sprint_jstack_full"}},
 	{"it belongs to the inside of stap's probes of NFS and RPC; read members with @cast(address, \"type\", \"kernel\")", []string{
 		"NFS_I", "NFS_PROTO", "NFS_SERVER", "addr_from_rqst", "addr_from_rqst_str", "clones_from_clnt", "ftype", "get_ip", "get_ip_from_client",
-		"get_prot", "get_prot_from_client", "nfs3_cmode", "nfs4_ctype", "port_from_clnt", "port_from_xprt", "ppos_pos", "proc_from_msg",
+		"get_prot", "get_prot_from_client", "nfs3_cmode", "nfs4_ctype", "port_from_clnt", "port_from_xprt", "proc_from_msg",
 		"prog_from_clnt", "prot_from_clnt", "stap_NFS_CLIENT", "tasks_from_clnt", "vers_from_clnt", "vers_from_prog", "xid_from_clnt"}},
 	{"it belongs to the inside of stap's probes of SCSI disks; those of scsi have the values", []string{
 		"bio_op", "disk_name", "get_devstate_from_req", "scsi_timer_pending", "timer_pending"}},
 	{"it reads arguments in stap's own way; read members with @cast(address, \"type\", \"kernel\")", []string{
-		"get_mmap_args", "get_sigset", "container_of_task_rcu", "rcu_dereference", "stp_print_binary"}},
+		"get_mmap_args", "get_sigset", "container_of_task_rcu", "stp_print_binary"}},
 	{"it counts cases of one fault of the kernel; keep a count in a global variable", []string{"cve_count_metric", "cve_record_metric", "cve_tmpdisable"}},
-	{"it tells the size of a word, which is 8 bytes on this architecture", []string{"arch_bytes", "uarch_bytes"}},
 }
 
 // whyForeign gives the reason why a function of stap is not there, "" for names that
