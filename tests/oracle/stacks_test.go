@@ -191,7 +191,7 @@ func stackBlocks(out string) (all [][]string) {
 			if ok {
 				name, _, _ = strings.Cut(name, " ")
 				name, _, _ = strings.Cut(name, "+")
-				names = append(names, name)
+				names = append(names, strings.TrimPrefix(name, "p::")) // Rust's names have their crate
 			}
 		}
 		all = append(all, names)
