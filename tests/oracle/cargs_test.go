@@ -11,11 +11,11 @@ import (
 // the functions' entries and at lines of their bodies.
 type cargs struct {
 	*rand.Rand
-	plus         bool // C++
-	src, script  strings.Builder
-	line         int
-	structs      []cstruct
-	calls, after string
+	plus        bool // C++
+	src, script strings.Builder
+	line        int
+	structs     []cstruct
+	calls       string
 }
 
 type cstruct struct {
