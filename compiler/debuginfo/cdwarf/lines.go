@@ -21,12 +21,12 @@ type lineHit struct {
 	line  int
 	file  string
 	view  uint16
-	empty bool          // the next row has the same address and another line
+	empty bool          // a later row has the same address and another line, at a mark where the compiler marks statements
 	owner *godwarf.Tree // the function or the inlined copy that the row belongs to
 }
 
 // LineSites resolves file:line. For each function, and for each inlined copy, that has code for
-// the line it gives the lowest address that begins a statement of it, in each part of the function that does not only go on with it (parts.go); at a function's entry that becomes
+// the line it gives the addresses at which runs of it begin (parts.go); at a function's entry that becomes
 // the function's entry site. A file pattern that means several files with such code is an error.
 func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
@@ -167,6 +167,7 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 	}
 	var hits []lineHit
 	var fn *function
+	marks := marksStatements(u.Producer())
 	for i, r := range rows {
 		if r.End || !r.Stmt || r.Line == 0 || !im.own(r.PC) {
 			continue
@@ -189,7 +190,15 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 			}
 		}
 		h := lineHit{fn: fn, pc: r.PC, line: r.Line, file: file, view: r.View, owner: fn.tree}
-		h.empty = i+1 < len(rows) && !rows[i+1].End && rows[i+1].PC == r.PC && rows[i+1].Line != r.Line
+		for _, next := range rows[i+1:] {
+			if next.End || next.PC != r.PC {
+				break
+			}
+			if next.Line != r.Line && (next.Stmt || !marks) {
+				h.empty = true
+				break
+			}
+		}
 		stack := dw.InlineStack(fn.tree, r.PC)
 		for len(stack) > 0 && im.isCall(stack[0], h) {
 			stack = stack[1:]

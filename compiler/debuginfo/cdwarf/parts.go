@@ -1,6 +1,7 @@
 package cdwarf
 
 import (
+	"bytes"
 	"cmp"
 	"debug/dwarf"
 	"slices"
@@ -37,7 +38,7 @@ func (im *Image) flowOf(fn *function) *flow {
 	f := &flow{to: map[uint64][]uint64{}, from: map[uint64][]uint64{}, ok: true}
 	fn.flow = f
 	entered := map[uint64]bool{fn.Entry: true}
-	var all []uint64
+	var all, nops []uint64
 	for _, r := range fn.tree.Ranges {
 		if r[1]-r[0] > maxCode {
 			f.ok = false
@@ -59,7 +60,11 @@ func (im *Image) flowOf(fn *function) *flow {
 			default:
 				to = append(to, pc+uint64(in.Len))
 			}
-			if in.Kind != x86.Nop && in.Kind != x86.Nop5 || entered[pc] { // else it may fill a gap that nothing leads to
+			nop := fills(code[pc-r[0]:], in)
+			if nop {
+				nops = append(nops, pc)
+			}
+			if !nop || entered[pc] { // else it may fill a gap that nothing leads to
 				all = append(all, pc)
 				for _, t := range to {
 					entered[t] = true
@@ -73,6 +78,13 @@ func (im *Image) flowOf(fn *function) *flow {
 		})
 		f.ok = f.ok && err == nil
 	}
+	for _, pc := range nops {
+		if pc != fn.Entry && len(f.from[pc]) == 0 { // it does: no way leads over it
+			for _, t := range f.to[pc] {
+				f.from[t] = slices.DeleteFunc(f.from[t], func(p uint64) bool { return p == pc })
+			}
+		}
+	}
 	f.roots = append(f.roots, fn.Entry)
 	for _, pc := range all {
 		if !entered[pc] {
@@ -80,6 +92,15 @@ func (im *Image) flowOf(fn *function) *flow {
 		}
 	}
 	return f
+}
+
+// fills reports whether in, which code begins with, is an instruction that does nothing and is used to fill gaps: 90, or 0f 1f, of any length.
+func fills(code []byte, in x86.Inst) bool {
+	if in.Kind == x86.Nop || in.Kind == x86.Nop5 {
+		return true
+	}
+	code = bytes.TrimLeft(code[:min(in.Len, len(code))], "\x66\x2e")
+	return bytes.HasPrefix(code, []byte{0x0f, 0x1f})
 }
 
 // begins picks those of rows, which are all the rows of one line of one function or copy, at which runs of the line begin.
