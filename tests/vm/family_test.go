@@ -14,7 +14,7 @@ var familyScripts = []kernelScript{
 	{name: "shell", script: `probe process.function("work") { println($n) }`, run: `RUN -c "FORKS >/dev/null; FORKS"`, want: []string{"0 0 1 1 2 2 3 3 rc 0"}},
 	{name: "shells", script: `probe process("%FORKS").function("work") { if (target_set_pid(pid())) println($n) }`, run: `RUN -c "/bin/sh -c 'FORKS; FORKS'"`, want: []string{"0 0 1 1 2 2 3 3 rc 0"}},
 	{name: "ends", script: `probe process.end { println(execname(), pid() == target()) }`, run: `RUN -c FORKS`, want: []string{"forks0 forks0 forks0 forks1 rc 0"}},
-	{name: "begins", script: `global n probe process.begin { println(execname(), n++, pid() == target()) }`, run: `RUN -c "/bin/sh -c 'FORKS; true'"`, want: []string{"forks30 forks40 forks50 forks60 rc 0 sh01 sh11 sh20"}},
+	{name: "begins", script: `global n probe process.begin { println(execname(), n++, pid() == target()) }`, run: `RUN -c "/bin/sh -c 'FORKS; true'"`, want: []string{"forks20 forks30 forks40 forks50 rc 0 sh01 sh10"}},
 	{name: "calls", script: `probe process.syscall { if ($syscall == 231) println(execname()) }`, run: `RUN -c FORKS`, want: []string{"forks forks forks forks rc 0"}},
 	{name: "running", script: `probe process.function("work") { println($n) }`,
 		run:  waiting + `FORKS wait </tmp/gate & p=$!; exec 9>/tmp/gate; until pidof forks ends >/dev/null; do sleep 0.1; done; RUN -v -x $p` + letGo,

@@ -73,7 +73,7 @@ var kernelScripts = []struct {
 	{"wildcard", "open 3", `
 		global n
 		probe kernel.function("vfs_*") { if (pid() == target()) n[ppfunc()]++ }
-		probe end { printf("%d %d\n", n["vfs_open"] >= 3, n["vfs_read"] > 0) }`,
+		probe end { printf("%d %d\n", n["vfs_open"] >= 3, n["vfs_write"] > 0) }`,
 		[]string{"1 1\n"}},
 	// Entries and returns of many functions, some of them twice, and places behind their beginning.
 	{"many", "open 5", `
