@@ -208,7 +208,7 @@ func (x *Filter) compareConfig(l, op, r *Tok) (holds, ok bool) {
 		}
 		return x.equal(op, l, Glob(want, have))
 	case r.Type == stapparse.StapLexerNUMBER:
-		n, err := strconv.ParseInt(have, 0, 64)
+		n, err := strconv.ParseInt(orElse(have, "0"), 0, 64)
 		if err != nil {
 			return x.badTest(l, l, "%s is %q here, which is not a number", l.Text, have)
 		}

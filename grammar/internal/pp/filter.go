@@ -484,10 +484,18 @@ func (x *Filter) condition(open *Tok) bool {
 // skip drops tokens up to the %) of open, or with toEnd unset up to its %:, and
 // says whether it stopped at %:. elses is how many %: may come.
 func (x *Filter) skip(open *Tok, toEnd bool, elses int) bool {
+	thens := make([]bool, 1, 4)     // per %( that is open: its %? has been read
+	thens[0] = !toEnd || elses == 0 // a test that failed may have left its %? behind
 	for depth := 0; ; {
 		switch t := x.raw(); t.Type {
 		case stapparse.StapLexerPP_IF:
 			depth++
+			thens = append(thens, false)
+		case stapparse.StapLexerPP_THEN:
+			if thens[depth] {
+				x.errorf(code.ConditionStray, t.Span(), "a second %%? for the same %%(")
+			}
+			thens[depth] = true
 		case stapparse.StapLexerPP_ELSE:
 			if depth > 0 {
 				break
@@ -503,6 +511,7 @@ func (x *Filter) skip(open *Tok, toEnd bool, elses int) bool {
 				return false
 			}
 			depth--
+			thens = thens[:depth+1]
 		case antlr.TokenEOF:
 			x.unclosed(open)
 			return false

@@ -15,6 +15,7 @@ type retyper struct {
 	operand bool // the token before ends an operand
 	last    int  // type of the token before
 	closed  bool // the token before ends an operand that no ++ follows: the array of in, the pattern of =~
+	stepped bool // the variable that is being read has a ++ or -- before it
 	open    []bracket
 	// pairs are the braces closed since open was empty last, in the order of their ends.
 	pairs [][2]*Tok
@@ -32,6 +33,7 @@ type bracket struct {
 	tok     *Tok
 	control bool // of if ( ), while ( ), for ( ), foreach ( ), catch ( )
 	points  bool // the list of points goes on behind the bracket
+	stepped bool // before the bracket, see Filter.stepped
 }
 
 // Next gives the next token for the parser.
@@ -81,6 +83,9 @@ func (x *Filter) retype(t *Tok) {
 		return
 	}
 	ends := false
+	if x.operand && !continues(t.Type) {
+		x.stepped = false
+	}
 	switch t.Type {
 	case stapparse.StapLexerID, stapparse.StapLexerATWORD:
 		if x.last != stapparse.StapLexerARROW && x.peek() == stapparse.StapLexerLPAREN {
@@ -117,8 +122,12 @@ func (x *Filter) retype(t *Tok) {
 	case stapparse.StapLexerINC, stapparse.StapLexerDEC:
 		// Behind one ++ the next begins another statement: x++ ++y.
 		ends = x.operand && !x.closed && x.last != stapparse.StapLexerINC && x.last != stapparse.StapLexerDEC
+		// So it does behind a variable that has one before it, if a variable follows: --x ++y.
+		if ends && x.stepped {
+			ends = !isVariable(x.peek())
+		}
 		if !ends {
-			t.Type = prefix(t.Type)
+			t.Type, x.stepped = prefix(t.Type), true
 		}
 	case stapparse.StapLexerPLUS, stapparse.StapLexerMINUS, stapparse.StapLexerAND:
 		if !x.operand {
@@ -187,6 +196,20 @@ func (x *Filter) afterName() bool {
 	return false
 }
 
+// continues reports whether a token belongs to the variable that it follows.
+func continues(typ int) bool {
+	switch typ {
+	case stapparse.StapLexerLBRACK, stapparse.StapLexerRBRACK, stapparse.StapLexerARROW, stapparse.StapLexerINC, stapparse.StapLexerDEC:
+		return true
+	}
+	return false
+}
+
+// isVariable reports whether a token begins a variable.
+func isVariable(typ int) bool {
+	return typ == stapparse.StapLexerID || typ == stapparse.StapLexerTARGET || typ == stapparse.StapLexerATWORD
+}
+
 func isControl(typ int) bool {
 	switch typ {
 	case stapparse.StapLexerIF, stapparse.StapLexerWHILE, stapparse.StapLexerFOR, stapparse.StapLexerFOREACH, stapparse.StapLexerCATCH:
@@ -210,7 +233,7 @@ func prefix(typ int) int {
 }
 
 func (x *Filter) pushBracket(t *Tok, b bracket) {
-	b.tok = t
+	b.tok, b.stepped, x.stepped = t, x.stepped, false
 	if len(x.open) == 0 {
 		x.pairs = x.pairs[:0]
 	}
@@ -234,7 +257,7 @@ func (x *Filter) popBracket(t *Tok, typ int) bracket {
 		x.wrong = t
 		return bracket{}
 	}
-	x.open = x.open[:n-1]
+	x.open, x.stepped = x.open[:n-1], b.stepped
 	if typ == stapparse.StapLexerLBRACE {
 		x.pairs = append(x.pairs, [2]*Tok{b.tok, t})
 	}
