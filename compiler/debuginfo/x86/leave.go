@@ -61,8 +61,9 @@ type step struct {
 }
 
 type jump struct {
-	pc uint64
-	in Inst
+	pc     uint64
+	in     Inst
+	called bool // it follows a call, which may be one that does not come back
 }
 
 // FindLeaves finds every place at which compiled code of C, C++ and Rust leaves a function for good: every RET and every jump to another
@@ -131,6 +132,16 @@ func (l *leaver) inside(pc uint64) bool {
 	return false
 }
 
+// ends reports whether a piece of the function ends before pc.
+func (l *leaver) ends(pc uint64) bool {
+	for _, p := range l.out.Parts {
+		if p.Addr+uint64(len(p.Code)) == pc {
+			return true
+		}
+	}
+	return false
+}
+
 func (l *leaver) part(p Part) error {
 	l.last = l.last[:0]
 	marks := l.Marks
@@ -152,7 +163,8 @@ func (l *leaver) part(p Part) error {
 			}
 			l.out.Exits = append(l.out.Exits, Exit{PC: pc, Inst: in})
 		case Jump, CondJump:
-			l.jumps = append(l.jumps, jump{pc, in})
+			called := len(l.last) > 0 && (l.last[len(l.last)-1].in.Kind == Call || l.last[len(l.last)-1].in.Kind == IndirectCall)
+			l.jumps = append(l.jumps, jump{pc, in, called})
 		case IndirectJump:
 			away, why := l.leaves(pc, in, b)
 			if why != "" {
@@ -232,6 +244,9 @@ func (l *leaver) away(j jump) error {
 			l.out.Parts = append(l.out.Parts, p)
 			return nil
 		}
+	}
+	if known && !level && j.called && l.ends(to) {
+		return nil // clang -O0: behind the call that throws, to a block that has no code
 	}
 	if known && !level {
 		return &CodeError{PC: j.pc, Reason: fmt.Sprintf("the function goes on at %#x, which is not known to be a part of it", to)}
