@@ -90,6 +90,29 @@ func trials(dir string) map[string]trial {
 	}
 }
 
+// TestNoSuchProcess: -x of a process that is not there is an error where something is traced, and where the script means that process.
+func TestNoSuchProcess(t *testing.T) {
+	run := func(args ...string) string {
+		var out bytes.Buffer
+		args = append([]string{"-x", "3999999999"}, args...)
+		status := Run(args, Streams{In: strings.NewReader(""), Out: &out, Err: &out}, []string{"PATH=/bin:/usr/bin", "SYSTEMTAP_DIR=" + t.TempDir()})
+		return fmt.Sprint(status, " ", out.String())
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-e", hello}, "no process 3999999999"},
+		{[]string{"-p2", "-e", hello}, "0 "},
+		{[]string{"-p2", "-e", `probe process.syscall { }`}, "there is no file /proc/3999999999/exe"},
+		{[]string{"-p2", "-e", `probe process.function("main") { }`}, "there is no file /proc/3999999999/exe"},
+	} {
+		if got := run(c.args...); !strings.Contains(got, c.want) || strings.HasPrefix(c.want, "0") != strings.HasPrefix(got, "0") {
+			t.Errorf("%q: want %q:\n%s", c.args, c.want, got)
+		}
+	}
+}
+
 // TestEveryOption goes through all options that there are: each has an effect that is seen or is refused with the
 // reason, also when it has no value, a senseless one, is given twice, or stands beside "run".
 func TestEveryOption(t *testing.T) {
