@@ -199,6 +199,25 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// TestPrints prints aggregates by themselves and by one to nine keys.
+func TestPrints(t *testing.T) {
+	head, body := "global a, b1", "a <<< 3 a <<< 9 @prints(a) b1[7] <<< 1 b1[8] <<< 2 b1[8] <<< -2 @prints1(b1) "
+	want := "@count=2 @min=3 @max=9 @sum=12 @avg=6\n[8] @count=2 @min=-2 @max=2 @sum=0 @avg=0\n[7] @count=1 @min=1 @max=1 @sum=1 @avg=1\n"
+	keys, shown := "1", "1"
+	for n := 2; n <= 9; n++ {
+		keys, shown = keys+fmt.Sprintf(`, "k%d"`, n), shown+fmt.Sprintf(",k%d", n)
+		head += fmt.Sprintf(", b%d", n)
+		body += fmt.Sprintf("b%d[%s] <<< 4 @prints%d(b%d) ", n, keys, n, n)
+		want += "[" + shown + "] @count=1 @min=4 @max=4 @sum=4 @avg=4\n"
+	}
+	if got := run(t, head+" probe begin { "+body+"}"); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+	if got := run(t, `probe begin { @try_assign(x, fp_to_long(string_to_fp("1.5"), 0, 1), 5) @try_assign(y, x + 1, 0) println(x, y) }`); got != "56\n" {
+		t.Errorf("@try_assign: %q", got)
+	}
+}
+
 // TestMemory reads text of the program and of the kernel in all ways.
 func TestMemory(t *testing.T) {
 	const plain = "plain \"x\"\n\x00more\x00"
