@@ -4,7 +4,9 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
 )
 
 // search is isinstr(s, what) and strpos(s, what).
@@ -127,48 +129,17 @@ func (g *gen) replace(in *ir.Instr) {
 	done()
 }
 
-// escaped gives c as C source writes it between two quote, in the low bytes of word, and how many those are.
-func (g *gen) escaped(c mach.Reg, quote int64) (word, n mach.Reg) {
-	word, n = g.copy(c), g.imm(1)
-	special, octal, letter, done := g.block(), g.block(), g.block(), g.block()
-	g.unlessI(asm.JLT, c, ' ', special)
-	g.unlessI(asm.JGT, c, '~', octal)
-	self := g.block()
-	g.unlessI(asm.JEq, c, quote, self)
-	g.unlessI(asm.JEq, c, '\\', self)
-	g.jump(done)
-	g.set(self)
-	g.aluI(asm.LSh, word, 8)
-	g.aluI(asm.Or, word, '\\')
-	g.movI(n, 2)
-	g.jump(done)
-	g.set(special)
-	g.unlessI(asm.JLT, c, 7, octal)
-	g.unlessI(asm.JGT, c, 13, octal)
-	g.here(letter)
-	g.aluI(asm.Sub, word, 7)
-	g.aluI(asm.LSh, word, 3)
-	table := g.imm(words("abtnvfr")[0])
-	g.alu(asm.RSh, table, word)
-	g.aluI(asm.And, table, 0xff)
-	g.mov(word, table)
-	g.aluI(asm.LSh, word, 8)
-	g.aluI(asm.Or, word, '\\')
-	g.movI(n, 2)
-	g.jump(done)
-	g.set(octal)
-	g.movI(word, 0)
-	for i, shift := range []int64{6, 3, 0} {
-		d := g.binI(asm.RSh, c, shift)
-		g.aluI(asm.And, d, 7)
-		g.aluI(asm.Add, d, '0')
-		g.aluI(asm.LSh, d, int64(8*(i+1)))
-		g.alu(asm.Or, word, d)
+// escaped gives c, a byte, as C source writes it between two quote, in the low bytes of word, and how many those are: from a table, since
+// the verifier walks what is behind a branch once for each way.
+func (g *gen) escaped(c mach.Reg, quote byte) (word, n mach.Reg) {
+	var table [256 * 8]byte
+	for i := range 256 {
+		e := textfmt.Escape(table[8*i:8*i], byte(i), quote)
+		table[8*i+7] = byte(len(e))
 	}
-	g.aluI(asm.Or, word, '\\')
-	g.movI(n, 4)
-	g.here(done)
-	return word, n
+	at := g.binI(asm.LSh, c, 3)
+	g.alu(asm.Add, at, g.mapVal(plan.MapText, g.textOf(string(table[:]))))
+	return g.get(at, 0, asm.Word), g.get(at, 7, asm.Byte)
 }
 
 // quote is text_str(s) and string_quoted(s).
@@ -185,45 +156,45 @@ func (g *gen) quote(in *ir.Instr, quoted bool) {
 // quotation marks around it, and "..." behind those where something was left out: then, if cut is not
 // nil, that is gone to instead of the end.
 func (g *gen) quoteInto(t *strVar, s str, n mach.Reg, room int, quoted bool, cut *mach.Block) {
-	o, keep := g.imm(0), g.imm(-1)
 	base := 0
 	if quoted {
 		g.storeP(t.at, 0, g.imm('"'), asm.Byte)
-		g.movI(o, 1)
 		base, room = 1, room-2
 	}
+	o, keep := g.imm(int64(base)), g.imm(int64(base))
 	full, end := g.block(), g.block()
 	g.loop(n, s.cap, func(i mach.Reg, next *mach.Block) {
 		word, k := g.escaped(g.bytes(s, i, asm.Byte), '"')
-		after := g.bin(asm.Add, o, k)
-		if quoted {
-			fits := g.block()
-			g.unlessI(asm.JSLE, after, int64(room-3+base), fits)
-			g.unlessI(asm.JSGE, keep, 0, fits)
-			g.mov(keep, o)
-			g.here(fits)
+		if quoted && cut == nil {
+			// keep is the last o that leaves room for the dots. Without a branch: the verifier would walk all that follows twice as often.
+			late := g.imm(int64(room - 3 + base))
+			g.alu(asm.Sub, late, o)
+			g.aluI(asm.ArSh, late, 63) // -1 where o leaves none
+			g.alu(asm.And, keep, late)
+			g.aluI(asm.Xor, late, -1)
+			g.alu(asm.And, late, o)
+			g.alu(asm.Or, keep, late)
 		}
+		after := g.bin(asm.Add, o, k)
 		g.unlessI(asm.JSGT, after, int64(room+base), full)
-		g.clamp(o, room+base)
 		g.put(t, o, word, asm.Word)
 		g.mov(o, after)
 	})
 	if quoted {
-		g.clamp(o, room+base)
 		g.put(t, o, g.imm('"'), asm.Byte)
 		g.aluI(asm.Add, o, 1)
 	}
 	g.jump(end)
 	g.set(full)
-	if quoted && cut != nil {
+	switch {
+	case cut != nil:
 		g.jump(cut)
-	} else {
-		if quoted {
-			g.mov(o, keep)
-			g.clamp(o, room+base)
-			g.put(t, o, g.imm(int64('"')|'.'<<8|'.'<<16|'.'<<24), asm.Word)
-			g.aluI(asm.Add, o, 4)
-		}
+	case quoted:
+		g.put(t, keep, g.imm(int64('"')|'.'<<8|'.'<<16|'.'<<24), asm.Word)
+		g.mov(o, keep)
+		g.aluI(asm.Add, o, 4)
+		fallthrough
+	default:
 		g.jump(end)
 	}
 	g.set(end)

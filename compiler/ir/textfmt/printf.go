@@ -207,7 +207,7 @@ func char(dst []byte, c byte, quote bool) []byte {
 	if !quote {
 		return append(dst, c)
 	}
-	return escape(dst, c, '\'')
+	return Escape(dst, c, '\'')
 }
 
 // binary writes the low bytes of n in little-endian order; width pads with zero bytes. Without

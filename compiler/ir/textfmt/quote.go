@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// escape writes one byte as C source does between two quote, when it is not printable, or is quote or \.
-func escape(dst []byte, c, quote byte) []byte {
+// Escape writes one byte as C source does between two quote, when it is not printable, or is quote or \.
+func Escape(dst []byte, c, quote byte) []byte {
 	if c >= ' ' && c <= '~' && c != quote && c != '\\' {
 		return append(dst, c)
 	}
@@ -30,7 +30,7 @@ func Quote(s string, room int, quoted bool) string {
 	base, keep := len(dst), -1
 	for i := 0; i < len(s); i++ {
 		n := len(dst)
-		dst = escape(dst, s[i], '"')
+		dst = Escape(dst, s[i], '"')
 		if quoted && len(dst)-base > room-3 && keep < 0 {
 			keep = n // as far as it may go when the dots have to fit in
 		}
