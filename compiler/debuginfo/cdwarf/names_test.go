@@ -294,7 +294,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// A program whose debug information is elsewhere says so.
+// A program whose debug information is in .dwo files is read as any other, and says which one is not there.
 func TestSplit(t *testing.T) {
 	dir := t.TempDir()
 	src, err := filepath.Abs("testdata/callee.c")
@@ -313,7 +313,22 @@ func TestSplit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := im.Vars(s); !errors.Is(err, debuginfo.ErrNoTypes) || !strings.Contains(err.Error(), "-gsplit-dwarf") {
+		if vars, err := im.Vars(s); err != nil || len(vars) < 6 {
+			t.Errorf("%s: %v, %v", v, vars, err)
+		}
+		// The files that the program names are gone: it says which.
+		dwo, err := filepath.Glob(filepath.Join(dir, "*callee.dwo"))
+		if err != nil || len(dwo) != 1 {
+			t.Fatalf("%q, %v", dwo, err)
+		}
+		if err := os.Remove(dwo[0]); err != nil {
+			t.Fatal(err)
+		}
+		im = open(t, filepath.Join(dir, "split"+v))
+		if s, err = im.EntrySite(one(t, im, "many")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := im.Vars(s); !errors.Is(err, debuginfo.ErrNoTypes) || !strings.Contains(err.Error(), "-gsplit-dwarf): there is no "+dwo[0]) {
 			t.Errorf("%s: %v", v, err)
 		}
 	}

@@ -188,8 +188,10 @@ func (im *Image) noVars(fn *function) error {
 	if fn == nil {
 		return fmt.Errorf("%w for this code", debuginfo.ErrNoTypes)
 	}
-	if u, err := im.d.UnitAt(fn.Entry); err == nil && u != nil && u.Split() {
-		return fmt.Errorf("%w for %s: it is in .dwo files (-gsplit-dwarf), which are not supported", debuginfo.ErrNoTypes, fn.Name)
+	if u, err := im.d.UnitAt(fn.Entry); err == nil && u != nil {
+		if why, is := u.Split(); is {
+			return fmt.Errorf("%w for %s: it is in a .dwo file (-gsplit-dwarf): %s", debuginfo.ErrNoTypes, fn.Name, why)
+		}
 	}
 	return &undescribedError{fn.Name, im.whyUndescribed(fn)}
 }

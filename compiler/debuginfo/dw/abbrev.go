@@ -190,7 +190,7 @@ const maxDenseAbbrev = 1 << 16
 
 // abbrevs reads the declarations that a unit uses.
 func (u *Unit) abbrevs() (*abbrevTable, error) {
-	info, err := u.d.src.Section(".debug_info")
+	info, err := u.d.section(".debug_info")
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (u *Unit) abbrevs() (*abbrevTable, error) {
 		r.skip(2)
 	}
 	off := r.offset(u.Dwarf64)
-	sec, err := u.d.src.Section(".debug_abbrev")
+	sec, err := u.d.section(".debug_abbrev")
 	if err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ type entries struct {
 
 // reader reads entries of d from off on, which may be one in the supplementary file.
 func (d *Data) reader(off dwarf.Offset) (*entries, error) {
-	x := &entries{d: d, from: d, bit: d.bit, fix: d.bit != 0 || d.linked}
+	x := &entries{d: d, from: d, bit: d.bit, fix: d.bit != 0 || d.linked || d.joined != nil}
 	if off&altBit != 0 && d.linked {
 		a := d.alt()
 		if a == nil {
@@ -152,6 +152,11 @@ func (x *entries) Next() (*dwarf.Entry, error) {
 		return e, err
 	}
 	e.Offset |= x.bit
+	if x.from.joined != nil {
+		if u, err := x.from.UnitOf(e.Offset); err == nil && u.split != nil && u.Version < 5 {
+			u.indexed(e)
+		}
+	}
 	for i := range e.Field {
 		f := &e.Field[i]
 		switch v := f.Val.(type) {

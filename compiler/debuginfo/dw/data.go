@@ -24,6 +24,7 @@ type Data struct {
 	unitsOK  bool
 	pcs      pcIndex
 
+	joined  *joined      // with what .dwo files have, nil if there are none; see split.go
 	linked  bool         // entries may refer to a supplementary file, see alt.go
 	bit     dwarf.Offset // of all offsets of a supplementary file
 	altData *Data
@@ -70,14 +71,14 @@ func (f *File) openData() (d *Data, err error) {
 		}
 		d.linesOK = true
 	}
-	d.d, err = src.newDwarf(line)
+	d.d, err = d.newDwarf(line)
 	if err != nil {
 		return nil, err
 	}
 	if d.linesOK {
 		d.lines = d.d
 	}
-	return d, nil
+	return d, d.joinSplit(line)
 }
 
 // optional is Section, with nothing instead of an error for a section that does not exist.
@@ -89,33 +90,34 @@ func (f *File) optional(name string) ([]byte, error) {
 	return b, err
 }
 
-func (f *File) newDwarf(line []byte) (*dwarf.Data, error) {
+func (d *Data) newDwarf(line []byte) (*dwarf.Data, error) {
+	path := d.src.path
 	sec := map[string][]byte{}
 	for _, n := range []string{"info", "abbrev", "str", "ranges", "addr", "line_str", "str_offsets", "rnglists"} {
-		b, err := f.optional(".debug_" + n)
+		b, err := d.optional(".debug_" + n)
 		if err != nil {
 			return nil, err
 		}
 		if n == "abbrev" && len(b) > maxAbbrevSection {
-			return nil, fmt.Errorf("%s: %w: %d MB of abbreviations", f.path, ErrCorrupt, len(b)>>20)
+			return nil, fmt.Errorf("%s: %w: %d MB of abbreviations", path, ErrCorrupt, len(b)>>20)
 		}
 		if (n == "str" || n == "line_str") && longName(b) {
-			return nil, fmt.Errorf("%s: %w: a name in .debug_%s has more than %d bytes", f.path, ErrCorrupt, n, 1<<20)
+			return nil, fmt.Errorf("%s: %w: a name in .debug_%s has more than %d bytes", path, ErrCorrupt, n, 1<<20)
 		}
 		sec[n] = b
 	}
-	d, err := dwarf.New(sec["abbrev"], nil, nil, sec["info"], line, nil, sec["ranges"], sec["str"])
+	x, err := dwarf.New(sec["abbrev"], nil, nil, sec["info"], line, nil, sec["ranges"], sec["str"])
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %v", f.path, ErrCorrupt, err)
+		return nil, fmt.Errorf("%s: %w: %v", path, ErrCorrupt, err)
 	}
 	for _, n := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
 		if len(sec[n]) > 0 {
-			if err := d.AddSection(".debug_"+n, sec[n]); err != nil {
-				return nil, fmt.Errorf("%s: %w: %v", f.path, ErrCorrupt, err)
+			if err := x.AddSection(".debug_"+n, sec[n]); err != nil {
+				return nil, fmt.Errorf("%s: %w: %v", path, ErrCorrupt, err)
 			}
 		}
 	}
-	return d, nil
+	return x, nil
 }
 
 // DWARF gives the standard library's view.
@@ -130,7 +132,7 @@ func (d *Data) withLines() (*dwarf.Data, error) {
 		d.linesOK = true
 		line, err := d.src.optional(".debug_line")
 		if err == nil {
-			d.lines, err = d.src.newDwarf(line)
+			d.lines, err = d.newDwarf(line)
 		}
 		d.linesErr = err
 	}

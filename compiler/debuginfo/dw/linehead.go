@@ -16,7 +16,7 @@ func (u *Unit) checkLineHeader() error {
 	if !ok {
 		return nil
 	}
-	sec, err := u.d.src.optional(".debug_line")
+	sec, err := u.d.optional(".debug_line")
 	if err != nil || at < 0 || at >= int64(len(sec)) {
 		return err
 	}

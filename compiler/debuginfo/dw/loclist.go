@@ -41,6 +41,9 @@ const (
 	lleViewPair = 9 // GNU extension: location view numbers
 )
 
+// loclistsHead is the size of the header of a table of location or range lists (DWARF 5, 7.28 and 7.29).
+const loclistsHead = 12
+
 const maxLocRanges = 1 << 16
 
 // attrLocviews is gcc's DW_AT_GNU_locviews: the offset of a pair of view numbers for each entry of
@@ -68,13 +71,9 @@ func (u *Unit) Locations(t godwarf.Entry, attr dwarf.Attr) (list []LocRange, err
 		}
 		return []LocRange{{Lo: 0, Hi: ^uint64(0), Expr: v, Default: true}}, nil
 	case int64: // an offset: DW_FORM_sec_offset, data4, data8
-		views := int64(-1)
-		if attr == dwarf.AttrLocation {
-			if f := t.AttrField(attrLocviews); f != nil {
-				if off, ok := f.Val.(int64); ok {
-					views = off
-				}
-			}
+		views := u.viewsOf(t, attr)
+		if u.split != nil {
+			v += int64(u.split.locs)
 		}
 		if u.Version >= 5 {
 			return u.locList5(uint64(v), views)
@@ -85,9 +84,30 @@ func (u *Unit) Locations(t godwarf.Entry, attr dwarf.Attr) (list []LocRange, err
 		if err != nil {
 			return nil, err
 		}
-		return u.locList5(off, -1)
+		return u.locList5(off, u.viewsOf(t, attr))
 	}
 	return nil, u.d.corrupt("location of class %v", f.Class)
+}
+
+// viewsOf is where the view numbers of the list of attr are, -1 if it has none.
+func (u *Unit) viewsOf(t godwarf.Entry, attr dwarf.Attr) int64 {
+	if attr != dwarf.AttrLocation {
+		return -1
+	}
+	f := t.AttrField(attrLocviews)
+	if f == nil {
+		return -1
+	}
+	off, ok := f.Val.(int64)
+	switch {
+	case !ok:
+		return -1
+	case u.split != nil && u.Version >= 5: // gcc counts from the table behind the header there
+		off += int64(u.split.locs) + loclistsHead
+	case u.split != nil:
+		off += int64(u.split.locs)
+	}
+	return off
 }
 
 // At gives the expression that holds at pc, nil if none does.
@@ -142,7 +162,7 @@ func addRange(list []LocRange, e LocRange, views *reader) []LocRange {
 
 // loclistx turns an index into an offset in .debug_loclists (DWARF 5, 7.29).
 func (u *Unit) loclistx(i uint64) (uint64, error) {
-	sec, err := u.d.src.Section(".debug_loclists")
+	sec, err := u.d.section(".debug_loclists")
 	if err != nil {
 		return 0, err
 	}
@@ -174,16 +194,17 @@ func (u *Unit) loclistx(i uint64) (uint64, error) {
 // Addrx is an address of .debug_addr by index (DWARF 5, 7.27).
 func (u *Unit) Addrx(i uint64) (addr uint64, err error) {
 	defer Guard(&err)()
-	sec, err := u.d.src.Section(".debug_addr")
+	sec, err := u.d.section(".debug_addr")
 	if err != nil {
 		return 0, err
 	}
-	if _, err := u.Entry(); err != nil {
+	base := uint64(8)
+	if u.split != nil { // its entry may have indexed addresses itself
+		base = u.split.addrs
+	} else if _, err := u.Entry(); err != nil {
 		return 0, err
-	}
-	base := u.bases.addr
-	if !u.bases.hasAddr {
-		base = 8
+	} else if u.bases.hasAddr {
+		base = u.bases.addr
 	}
 	if i >= uint64(len(sec))/8 || base > uint64(len(sec)) {
 		return 0, u.d.corrupt("address index %d is out of range", i)
@@ -198,7 +219,7 @@ func (u *Unit) Addrx(i uint64) (addr uint64, err error) {
 
 // locList5 reads the list at off of .debug_loclists (DWARF 5, 2.6.2 and 7.7.3).
 func (u *Unit) locList5(off uint64, views int64) ([]LocRange, error) {
-	sec, err := u.d.src.Section(".debug_loclists")
+	sec, err := u.d.section(".debug_loclists")
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +297,7 @@ func readLocList5(r, views *reader, addrSize int, base uint64, addrx func(uint64
 
 // locList4 reads the list at off of .debug_loc (DWARF 4, 2.6.2).
 func (u *Unit) locList4(off uint64, views int64) ([]LocRange, error) {
-	sec, err := u.d.src.Section(".debug_loc")
+	sec, err := u.d.section(".debug_loc")
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +307,12 @@ func (u *Unit) locList4(off uint64, views int64) ([]LocRange, error) {
 	if _, err := u.Entry(); err != nil {
 		return nil, err
 	}
-	list, err := readLocList4(&reader{b: sec, off: int(off)}, viewReader(sec, views), u.AddrSize, u.bases.low)
+	var list []LocRange
+	if r := (&reader{b: sec, off: int(off)}); u.split != nil {
+		list, err = readLocListSplit4(r, viewReader(sec, views), u.Addrx)
+	} else {
+		list, err = readLocList4(r, viewReader(sec, views), u.AddrSize, u.bases.low)
+	}
 	if err != nil {
 		return nil, u.d.corrupt("location list at %#x: %v", off, err)
 	}
@@ -315,6 +341,48 @@ func readLocList4(r, views *reader, addrSize int, base uint64) ([]LocRange, erro
 			return nil, r.err
 		}
 		if list = addRange(list, LocRange{Lo: base + lo, Hi: base + hi, Expr: expr}, views); len(list) > maxLocRanges {
+			return nil, errors.New("too many entries")
+		}
+	}
+}
+
+// readLocListSplit4 reads a list of .debug_loc.dwo: the GNU extension of DWARF 4 has kinds as DWARF 5 has, with lengths of fixed size.
+func readLocListSplit4(r, views *reader, addrx func(uint64) (uint64, error)) ([]LocRange, error) {
+	var list []LocRange
+	indexed := func() uint64 {
+		a, err := addrx(r.uleb())
+		if err != nil && r.err == nil {
+			r.err = err
+		}
+		return a
+	}
+	base, based := uint64(0), false
+	for {
+		var e LocRange
+		switch kind := r.u8(); kind {
+		case lleEnd:
+			return list, r.err
+		case lleBaseAddressx:
+			base, based = indexed(), true
+			continue
+		case lleStartxEndx:
+			e.Lo, e.Hi = indexed(), indexed()
+		case lleStartxLength:
+			e.Lo = indexed()
+			e.Hi = e.Lo + uint64(r.u32())
+		case lleOffsetPair:
+			if !based {
+				return nil, errors.New("an offset without a base")
+			}
+			e.Lo, e.Hi = base+uint64(r.u32()), base+uint64(r.u32())
+		default:
+			return nil, fmt.Errorf("unknown kind %d of entry", kind)
+		}
+		e.Expr = r.block(uint64(r.u16()))
+		if r.err != nil {
+			return nil, r.err
+		}
+		if list = addRange(list, e, views); len(list) > maxLocRanges {
 			return nil, errors.New("too many entries")
 		}
 	}

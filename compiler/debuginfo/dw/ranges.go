@@ -52,6 +52,9 @@ func (u *Unit) rangesOf(e *dwarf.Entry) ([][2]uint64, error) {
 			return out, nil
 		}
 		off = uint64(v)
+		if u.split != nil {
+			off += u.split.ranges
+		}
 	}
 	own := e
 	if e.Offset != u.Die|u.d.bit {
@@ -70,7 +73,7 @@ func (u *Unit) rangesOf(e *dwarf.Entry) ([][2]uint64, error) {
 	if u.Version >= 5 {
 		name, read = ".debug_rnglists", u.rangeList5
 	}
-	sec, err := u.d.src.optional(name)
+	sec, err := u.d.optional(name)
 	if err != nil || sec == nil {
 		return out, err
 	}

@@ -29,7 +29,7 @@ type rawValue struct {
 }
 
 func (u *Unit) scan() (*scanner, error) {
-	info, err := u.d.src.Section(".debug_info")
+	info, err := u.d.section(".debug_info")
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func (s *scanner) addr(k slot) (uint64, bool) {
 	switch v := s.val[k]; v.form {
 	case formAddr:
 		return v.n, true
-	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
+	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex, formLoclistx:
 		a, err := s.u.Addrx(v.n)
 		return a, err == nil
 	}
@@ -239,7 +239,7 @@ func (s *scanner) str(k slot) []byte {
 		return s.u.d.altString(v.n)
 	case formLineStrp:
 		sec = ".debug_line_str"
-	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formGNUStrIndex:
+	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formGNUStrIndex, formLoclistx:
 		off, ok := s.u.strx(v.n)
 		if !ok {
 			return nil
@@ -248,7 +248,7 @@ func (s *scanner) str(k slot) []byte {
 	default:
 		return nil
 	}
-	b, err := s.u.d.src.optional(sec)
+	b, err := s.u.d.optional(sec)
 	if err != nil {
 		return nil
 	}
@@ -273,13 +273,15 @@ func cbytes(b []byte, off uint64) []byte {
 
 // strx is the offset in .debug_str of an indexed string (DWARF 5, 7.26).
 func (u *Unit) strx(i uint64) (uint64, bool) {
-	sec, err := u.d.src.optional(".debug_str_offsets")
+	sec, err := u.d.optional(".debug_str_offsets")
 	if err != nil {
 		return 0, false
 	}
-	e, err := u.Entry()
-	if err != nil {
-		return 0, false
+	var e *dwarf.Entry
+	if u.split == nil { // its entry has indexed strings itself
+		if e, err = u.Entry(); err != nil {
+			return 0, false
+		}
 	}
 	base, size := uint64(8), uint64(4)
 	if u.Dwarf64 {
@@ -288,7 +290,9 @@ func (u *Unit) strx(i uint64) (uint64, bool) {
 	if u.Version < 5 {
 		base = 0
 	}
-	if v, ok := e.Val(dwarf.AttrStrOffsetsBase).(int64); ok {
+	if u.split != nil {
+		base = u.split.strs
+	} else if v, ok := e.Val(dwarf.AttrStrOffsetsBase).(int64); ok {
 		base = uint64(v)
 	}
 	if i >= uint64(len(sec))/size || base > uint64(len(sec)) {

@@ -29,7 +29,9 @@ type Unit struct {
 	Dwarf64       bool
 
 	typeUnit bool
-	sig      uint64       // of a type unit
+	skeleton bool         // the header says so; see mayBeSkeleton
+	split    *split       // of a .dwo file
+	sig      uint64       // of a type unit, or the number of a skeleton
 	sigType  dwarf.Offset // the type with this signature
 
 	d       *Data
@@ -76,15 +78,24 @@ func (u *Unit) load() (err error) {
 	if e == nil {
 		return u.d.corrupt("unit at %#x is empty", u.Off)
 	}
+	if u.split != nil {
+		u.complete(e)
+	}
 	u.entry = e
 	u.bases.low, _ = e.Val(dwarf.AttrLowpc).(uint64)
 	if v, ok := e.Val(dwarf.AttrAddrBase).(int64); ok {
 		u.bases.addr, u.bases.hasAddr = uint64(v), true
-	} else if v, ok := e.Val(dwarf.Attr(0x2133)).(int64); ok { // DW_AT_GNU_addr_base
+	} else if v, ok := e.Val(attrGNUAddrBase).(int64); ok {
 		u.bases.addr, u.bases.hasAddr = uint64(v), true
 	}
 	if v, ok := e.Val(dwarf.AttrLoclistsBase).(int64); ok {
 		u.bases.loclists, u.bases.hasLoclst = uint64(v), true
+	}
+	if u.split != nil {
+		if u.split.skel != nil {
+			u.ranges, err = u.split.skel.Ranges()
+		}
+		return err
 	}
 	u.ranges, err = u.rangesOf(e)
 	return err
@@ -116,9 +127,6 @@ func (u *Unit) CompDir() string { return u.str(dwarf.AttrCompDir) }
 
 // Producer is the compiler with its flags.
 func (u *Unit) Producer() string { return u.str(dwarf.AttrProducer) }
-
-// Split reports whether the unit only points to a .dwo file with its debug information (-gsplit-dwarf).
-func (u *Unit) Split() bool { return u.str(attrDwoName) != "" || u.str(attrGNUDwoName) != "" }
 
 const (
 	attrDwoName    = dwarf.Attr(0x76)
@@ -174,7 +182,7 @@ func (d *Data) Units() ([]*Unit, error) {
 // scanUnits reads the unit headers (DWARF 5, 7.5.1; DWARF 4, 7.5.1).
 func (d *Data) scanUnits() (units []*Unit, err error) {
 	defer Guard(&err)()
-	info, err := d.src.Section(".debug_info")
+	info, err := d.section(".debug_info")
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +211,8 @@ func (d *Data) scanUnits() (units []*Unit, err error) {
 		}
 		switch ut {
 		case utSkeleton, utSplitCompile:
-			b.skip(8)
+			u.skeleton = ut == utSkeleton
+			u.sig = b.u64()
 		case utType, utSplitType:
 			u.typeUnit = true
 			u.sig = b.u64()
@@ -217,6 +226,9 @@ func (d *Data) scanUnits() (units []*Unit, err error) {
 			return nil, d.corrupt("more than %d units", maxUnits)
 		}
 		b.off = end
+	}
+	if d.joined != nil {
+		units = d.joined.known(units)
 	}
 	return units, nil
 }
@@ -244,6 +256,11 @@ func (d *Data) UnitOf(off dwarf.Offset) (*Unit, error) {
 // unitHeaderAt is the unit whose header is at off, nil if none.
 func (d *Data) unitHeaderAt(off dwarf.Offset) *Unit {
 	units, _ := d.Units()
+	if d.joined != nil {
+		if to, ok := d.joined.replaced[off]; ok {
+			off = to
+		}
+	}
 	i := sort.Search(len(units), func(i int) bool { return units[i].Off >= off })
 	if i < len(units) && units[i].Off == off {
 		return units[i]

@@ -1,0 +1,279 @@
+package dw
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+)
+
+// dwoSections are the sections that .dwo files add to, and those that the indexes of a package name.
+var dwoSections = []string{"info", "abbrev", "str", "str_offsets", "loc", "loclists", "rnglists"}
+
+// dwoFile is a .dwo file, or a .dwp package of several.
+type dwoFile struct {
+	f    *File
+	strs []byte
+	sec  map[string][]byte
+
+	units     map[uint64]contribution // of a package, by the number of the skeleton
+	typeUnits []contribution
+	typed     bool // those have been added
+}
+
+// contribution is what one unit, or a file with its type units, has of each section.
+type contribution struct {
+	file *dwoFile
+	sec  map[string][]byte
+}
+
+// missing says that there is no such file.
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// file opens a .dwo file or a package.
+func (j *joiner) file(path string) (*dwoFile, error) {
+	f, err := openELF(path, true)
+	if err != nil {
+		return nil, err
+	}
+	f.noDebug = true
+	x := &dwoFile{f: f, sec: map[string][]byte{}}
+	for _, name := range dwoSections {
+		b, err := f.optional(".debug_" + name + ".dwo")
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		if len(b) > maxJoined {
+			f.Close()
+			return nil, fmt.Errorf("%s: %w: section of more than %d MB", path, ErrCorrupt, maxJoined>>20)
+		}
+		x.sec[name] = b
+	}
+	if len(x.sec["info"]) == 0 {
+		f.Close()
+		return nil, fmt.Errorf("%s has no debug information (.debug_info.dwo)", f.path)
+	}
+	x.strs = x.sec["str"]
+	if x.sec["info"], err = f.allOf(".debug_info.dwo", x.sec["info"]); err != nil {
+		f.Close()
+		return nil, err
+	}
+	j.open = append(j.open, x)
+	return x, nil
+}
+
+// allOf adds to first, which is the first section called name, the others: gcc gives each type unit one of its own.
+func (f *File) allOf(name string, first []byte) ([]byte, error) {
+	all, seen := first, false
+	for _, s := range f.elf.Sections {
+		if s.Name != name {
+			continue
+		}
+		if !seen {
+			seen = true
+			continue
+		}
+		b := f.slice(s.Offset, s.FileSize)
+		if s.Flags&elf.SHF_COMPRESSED != 0 || uint64(len(b)) != s.FileSize || len(all)+len(b) > maxJoined {
+			return nil, fmt.Errorf("%s: %w: several sections %s", f.path, ErrCorrupt, name)
+		}
+		all = append(all[:len(all):len(all)], b...)
+	}
+	return all, nil
+}
+
+func (f *dwoFile) whole() contribution { return contribution{f, f.sec} }
+
+// index reads the indexes of a package (DWARF 5, 7.3.5; version 2 is that of DWARF 4).
+func (f *dwoFile) index() error {
+	f.units = map[uint64]contribution{}
+	for _, name := range []string{".debug_cu_index", ".debug_tu_index"} {
+		b, err := f.f.optional(name)
+		if err != nil {
+			return err
+		}
+		if len(b) == 0 {
+			continue
+		}
+		r := &reader{b: b}
+		version := r.u32() // of DWARF 5: 2 bytes and 2 of padding
+		columns, rows, slots := uint64(r.u32()), uint64(r.u32()), uint64(r.u32())
+		names := map[uint32]string{1: "info", 3: "abbrev", 5: "loc", 6: "str_offsets"}
+		switch version {
+		case 2:
+		case 5:
+			names[5], names[8] = "loclists", "rnglists"
+		default:
+			return fmt.Errorf("%s: index of version %d", f.f.path, version)
+		}
+		if columns > 16 || rows > slots || slots > uint64(len(b))/12 || slots*12+columns*4*(1+2*rows)+16 > uint64(len(b)) {
+			return fmt.Errorf("%s: %w: %s", f.f.path, ErrCorrupt, name)
+		}
+		ids, index := r.off, r.off+int(slots)*8
+		head := index + int(slots)*4
+		offsets, sizes := head+int(columns)*4, head+int(columns*(1+rows))*4
+		for i := range int(slots) {
+			row := uint64(le32(b[index+4*i:]))
+			if row == 0 || row > rows {
+				continue
+			}
+			c := contribution{f, map[string][]byte{}}
+			for k := range int(columns) {
+				cell := (int(row-1)*int(columns) + k) * 4
+				what := names[le32(b[head+4*k:])]
+				off, size, sec := uint64(le32(b[offsets+cell:])), uint64(le32(b[sizes+cell:])), f.sec[what]
+				if what == "" {
+					continue
+				}
+				if off+size > uint64(len(sec)) {
+					return fmt.Errorf("%s: %w: %s has a part outside of .debug_%s.dwo", f.f.path, ErrCorrupt, name, what)
+				}
+				c.sec[what] = sec[off : off+size]
+			}
+			if len(c.sec["info"]) == 0 {
+				continue // of DWARF 4: .debug_types
+			}
+			if name == ".debug_cu_index" {
+				f.units[le64(b[ids+8*i:])] = c
+			} else {
+				f.typeUnits = append(f.typeUnits, c)
+			}
+		}
+	}
+	return nil
+}
+
+// dwoUnit is the header of a unit in a .dwo file.
+type dwoUnit struct {
+	start, end, abbrevAt int // abbrevAt counts from start
+	version              int
+	abbrev               uint32
+	id                   uint64 // of DWARF 5
+	types                bool
+}
+
+// headers reads the headers of the units of c.
+func (c contribution) headers() (units []dwoUnit, err error) {
+	info := c.sec["info"]
+	r := &reader{b: info}
+	for r.off < len(info) {
+		u := dwoUnit{start: r.off}
+		n, dwarf64 := r.unitLength()
+		if r.err != nil || dwarf64 || n < 8 || n > uint64(len(info)-r.off) {
+			return nil, fmt.Errorf("%s: %w: unit at %#x has an impossible length", c.file.f.path, ErrCorrupt, u.start)
+		}
+		u.end = r.off + int(n)
+		u.version = int(r.u16())
+		size := uint8(0)
+		switch u.version {
+		case 4:
+			u.abbrevAt = r.off - u.start
+			u.abbrev, size = r.u32(), r.u8()
+		case 5:
+			kind := r.u8()
+			size = r.u8()
+			u.abbrevAt = r.off - u.start
+			u.abbrev, u.id = r.u32(), r.u64()
+			u.types = kind == utSplitType
+		default:
+			return nil, fmt.Errorf("%s has a unit of DWARF version %d", c.file.f.path, u.version)
+		}
+		if r.err != nil || size != 8 || r.off > u.end || len(units) > maxUnits {
+			return nil, fmt.Errorf("%s: %w: unit at %#x", c.file.f.path, ErrCorrupt, u.start)
+		}
+		if len(units) > 0 && units[0].version != u.version {
+			return nil, fmt.Errorf("%s has units of different versions of DWARF", c.file.f.path)
+		}
+		r.off = u.end
+		units = append(units, u)
+	}
+	return units, nil
+}
+
+// rewriteAbbrevs copies the abbreviations of a unit; those of units also say what the entries of s count from. alone says that there is
+// no other unit in the file.
+func rewriteAbbrevs(sec []byte, u dwoUnit, s *split, alone bool) (out []byte, err error) {
+	if uint64(u.abbrev) >= uint64(len(sec)) {
+		return nil, fmt.Errorf("%w: abbreviations at %#x", ErrCorrupt, u.abbrev)
+	}
+	r := &reader{b: sec, off: int(u.abbrev)}
+	for {
+		code := r.uleb()
+		out = binary.AppendUvarint(out, code)
+		if code == 0 || r.err != nil {
+			return out, r.err
+		}
+		tag := r.uleb()
+		out = append(binary.AppendUvarint(out, tag), r.u8())
+		for {
+			at, form := r.uleb(), r.uleb()
+			if at == 0 && form == 0 || r.err != nil {
+				break
+			}
+			to, err := rewriteForm(form, u.version, alone)
+			if err != nil {
+				return nil, err
+			}
+			out = binary.AppendUvarint(binary.AppendUvarint(out, at), to)
+			if form == formImplicitConst {
+				out = appendSLEB(out, r.sleb())
+			}
+		}
+		if t := dwarf.Tag(tag); u.version >= 5 && (t == dwarf.TagCompileUnit || t == dwarf.TagTypeUnit || t == dwarf.TagPartialUnit) {
+			for _, base := range []struct {
+				at dwarf.Attr
+				n  uint64
+			}{
+				{dwarf.AttrStrOffsetsBase, s.strs}, {dwarf.AttrAddrBase, s.addrs}, {dwarf.AttrLoclistsBase, s.locs + loclistsHead},
+				{dwarf.AttrRnglistsBase, s.ranges + loclistsHead},
+			} {
+				out = binary.AppendUvarint(binary.AppendUvarint(out, uint64(base.at)), formImplicitConst)
+				out = appendSLEB(out, int64(base.n))
+			}
+		}
+		out = append(out, 0, 0)
+	}
+}
+
+// rewriteForm is the form that a joined unit has instead of one of a .dwo file, of the same size. Indexes of DWARF 4 are of GNU forms,
+// which debug/dwarf does not know, nor has it bases for them: it reads formLoclistx as a number, and Unit.indexed resolves it.
+func rewriteForm(form uint64, version int, alone bool) (uint64, error) {
+	switch form {
+	case formGNUStrIndex, formGNUAddrIndex:
+		if version < 5 {
+			return formLoclistx, nil
+		}
+	case formRefAddr:
+		if alone {
+			return formRef4, nil
+		}
+	case formStrp, formLineStrp, formStrpSup, formGNUStrpAlt, formGNURefAlt, formRefSup4, formRefSup8, formIndirect:
+	case formLoclistx, formRnglistx, formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4:
+		if version >= 5 {
+			return form, nil
+		}
+	default:
+		if form <= math.MaxUint16 {
+			return form, nil
+		}
+	}
+	return 0, fmt.Errorf("form %#x is not supported in .dwo files", form)
+}
+
+// appendSLEB appends a signed LEB128 number.
+func appendSLEB(b []byte, n int64) []byte {
+	for {
+		c := byte(n & 0x7f)
+		n >>= 7
+		if n == 0 && c&0x40 == 0 || n == -1 && c&0x40 != 0 {
+			return append(b, c)
+		}
+		b = append(b, c|0x80)
+	}
+}
+
+func putLE32(b []byte, n uint32) { binary.LittleEndian.PutUint32(b, n) }
