@@ -64,7 +64,7 @@ func TestInlinedVars(t *testing.T) {
 	for _, v := range []string{"default", "pie", "cgo"} {
 		im := open(t, v)
 		for pattern, want := range map[string]string{
-			"main.small":       "s string - only a part of it is left", // its length
+			"main.small":       "s string - it is only partly available here", // its length
 			"main.middle":      "v int rax",
 			"main.onlyInlined": "z int - it was optimised away",
 		} {

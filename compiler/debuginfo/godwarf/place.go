@@ -102,7 +102,7 @@ func (v *view) place(e *godwarf.Tree, t *types.Ctype, kind debuginfo.VarKind) (l
 	}
 	p, err := v.sig.unit.VarPlace(e, t, v.env, v.s.PC)
 	if err == nil && v.leftover(e, t, p) {
-		return loc.Place{}, v.notLive(name, "only a part of it is left here, and the debug information does not tell which")
+		return loc.Place{}, v.notLive(name, "it is only partly available here: the compiler kept one part, and the debug information does not tell which")
 	}
 	return p, err
 }

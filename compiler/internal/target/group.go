@@ -150,7 +150,7 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 	var order []*group
 	good := false
 	for _, s := range h.Sites {
-		r := &resolver{env: e, site: s, outside: "probes of this kind have no variables of a program"}
+		r := &resolver{env: e, site: s, outside: "this kind of probe is at no place of a program, so it has no variables (the arguments of the script are $1, @1)"}
 		w := newWalker(r)
 		for _, b := range h.Bodies {
 			w.walk(b)

@@ -245,7 +245,7 @@ type errResult struct{ problem }
 func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.TargetStep, error) {
 	none := func(err error) (object, bool, []ast.TargetStep, error) { return object{}, false, nil, err }
 	if !s.IsReturn() {
-		return none(&errResult{problem{"$return is only there when the function returns", "append .return to the probe point"}})
+		return none(&errResult{problem{"available in .return probes only", "append .return to the probe point"}})
 	}
 	if !s.Image.HasTypes() {
 		return none(noTypes(s))
