@@ -252,6 +252,12 @@ func (o *options) define(d string) error {
 		return nil
 	}
 	switch {
+	case name == "MAPHASHBIAS":
+		// How stap's tables trade memory for speed, which nothing that a script prints depends on.
+		if _, err := strconv.Atoi(val); err != nil {
+			return &usageError{fmt.Sprintf("-D %s: the value must be a number", d), ""}
+		}
+		return nil
 	case strings.HasPrefix(name, "STP_NO_OVERLOAD"):
 		o.limits.OverloadTime = 0
 		return nil

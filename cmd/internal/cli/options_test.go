@@ -113,6 +113,16 @@ func TestNoSuchProcess(t *testing.T) {
 	}
 }
 
+// TestHashBias: stap's macro about the size of its tables may be given with any number.
+func TestHashBias(t *testing.T) {
+	for v, good := range map[string]bool{"2": true, "-9999": true, "x": false, "": false} {
+		o := options{limits: layout.Default()}
+		if err := o.define("MAPHASHBIAS=" + v); (err == nil) != good || o.limits != layout.Default() {
+			t.Errorf("MAPHASHBIAS=%s: %v", v, err)
+		}
+	}
+}
+
 // TestEveryOption goes through all options that there are: each has an effect that is seen or is refused with the
 // reason, also when it has no value, a senseless one, is given twice, or stands beside "run".
 func TestEveryOption(t *testing.T) {
