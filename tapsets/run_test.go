@@ -113,6 +113,9 @@ func TestFunctions(t *testing.T) {
 		// session.stp
 		{`randint(1)`, "0"},
 
+		// null.stp
+		{`NULL`, "0"}, {`NULL == 0`, "1"},
+
 		// numbers.stp
 		{`MAJOR(8388609)`, "8"}, {`MINOR(8388609)`, "1"}, {`MKDEV(8, 1)`, "8388609"}, {`usrdev2kerndev(2049)`, "8388609"},
 		{`sprintf("%x %x", ntohs(0x1234), htons(0x12ff))`, "3412 ff12"},
