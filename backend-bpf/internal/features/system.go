@@ -112,7 +112,7 @@ func systemRows() []Row {
 	}
 	rows := []Row{
 		{Name: "kernel", OK: true, Reason: release() + " " + runtime.GOARCH},
-		{Name: "lockdown", OK: lock != "confidentiality", What: "none or integrity is needed", Reason: lock},
+		{Name: "lockdown", OK: lock != "confidentiality", What: "must be none or integrity", Reason: lock},
 	}
 	caps := Row{Name: "capabilities", OK: hasCap(capSysAdmin) || hasCap(capBPF) && hasCap(capPerfmon), What: "CAP_BPF and CAP_PERFMON, or root"}
 	if !caps.OK {
