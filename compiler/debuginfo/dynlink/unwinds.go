@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// Unwinds says why the stack of a process that runs the program at path may be unwound by other means than returns and longjmp: by an
-// exception of C++, a panic of Rust, a thread that is cancelled while C code built with -fexceptions is to be told of it. "" says that it is not: the
-// program and all libraries that its dynamic linker maps are known, none of them raises exceptions or has code that is run by them, and none brings in
-// others later. A library that is asked for itself may be in any process.
+// Unwinds says why calls in a process that runs the program at path may end by other means than returns, or not in the order in which they
+// began: by an exception of C++, a panic of Rust, a thread that is cancelled while C code built with -fexceptions is to be told of it, longjmp, contexts
+// with stacks of their own. "" says that they do not: the program and all libraries that its dynamic linker maps are known, none of them raises
+// exceptions, has code that is run by them or jumps between frames, and none brings in others later. A library that is asked for itself may be in
+// any process.
 func Unwinds(path string, s Search) string {
 	libs, err := Needed(path, s)
 	if err == ErrLibrary {
@@ -49,6 +50,14 @@ func ofLibc(name string) bool {
 	return strings.HasPrefix(name, "ld-musl-") || stem == "libc.musl-x86_64"
 }
 
+// jumps are the functions of the C library that leave calls without a return, or go on in calls on another stack. The kernel's note of a call that
+// longjmp has left stays until it sees the stack above it, and of 64 such notes it takes no further one; of two contexts it would give the returns
+// of one to the other.
+var jumps = map[string]bool{
+	"longjmp": true, "_longjmp": true, "siglongjmp": true, "__longjmp_chk": true, "__libc_longjmp": true, "__libc_siglongjmp": true,
+	"setcontext": true, "swapcontext": true, "makecontext": true,
+}
+
 // raises says what in one file has to do with unwinding.
 func raises(path string) string {
 	f, err := elf.Open(path)
@@ -69,6 +78,8 @@ func raises(path string) string {
 			switch {
 			case (n == "dlopen" || n == "dlmopen") && s.Section == elf.SHN_UNDEF:
 				return fmt.Sprintf("%s loads libraries while it runs", name)
+			case s.Section == elf.SHN_UNDEF && jumps[n]:
+				return fmt.Sprintf("%s jumps between frames (%s)", name, n)
 			case strings.HasPrefix(n, "_Unwind_"), strings.HasPrefix(n, "__cxa_throw"), n == "rust_panic", n == "rust_begin_unwind", n == "__gxx_personality_v0":
 				return fmt.Sprintf("%s uses the unwinder (%s)", name, n)
 			}

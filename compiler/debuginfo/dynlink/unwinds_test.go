@@ -13,6 +13,8 @@ func TestUnwinds(t *testing.T) {
 	const (
 		plain  = "int main(void) { return 0; }"
 		loads  = "#include <dlfcn.h>\nint main(void) { return !dlopen(\"libm.so.6\", RTLD_NOW); }"
+		leaves = "#include <setjmp.h>\nstatic jmp_buf b; int main(void) { if (!setjmp(b)) longjmp(b, 1); return 0; }"
+		swaps  = "#include <ucontext.h>\nstatic ucontext_t a, b; int main(int n, char **v) { return n > 1 ? swapcontext(&a, &b) : 0; }"
 		throws = "int main() { try { throw 1; } catch (int) {} }"
 		cxx    = "#include <iostream>\nint main() { std::cout << 1; }"
 		calls  = "int shared(void); int main(void) { return shared(); }"
@@ -44,6 +46,9 @@ func TestUnwinds(t *testing.T) {
 		{"C with a library of C", build("withc", "gcc", ".c", calls, append(here, "-l:libc1.so")...), ""},
 		{"C with a library of C++", build("withx", "gcc", ".c", calls, append(here, "-l:libx1.so")...), "libx1.so "},
 		{"C that loads", build("loads", "gcc", ".c", loads), "loads libraries"},
+		{"C that jumps", build("leaves", "gcc", ".c", leaves), "jumps between frames"},
+		{"C that jumps, hardened", build("hardened", "gcc", ".c", leaves, "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"), "jumps between frames"},
+		{"C of several stacks", build("swaps", "gcc", ".c", swaps), "jumps between frames (swapcontext)"},
 		{"C with cleanups", build("clean", "gcc", ".c", clean, "-fexceptions"), "clean "},
 		{"C, static", build("static", "gcc", ".c", plain, "-static"), "static "},
 		{"C, static and stripped", build("statics", "gcc", ".c", plain, "-static", "-s"), "statics "},
