@@ -112,7 +112,7 @@ var goroutines = map[string]int{
 	"backend-bpf/internal/attach/check.go":  3, // close links
 }
 
-// TestForeignBytes finds who maps files and who starts goroutines.
+// TestForeignBytes finds who maps files, who reads ELF files without limits, and who starts goroutines.
 func TestForeignBytes(t *testing.T) {
 	started := map[string]int{}
 	for path, file := range parseSources(t) {
@@ -133,6 +133,11 @@ func TestForeignBytes(t *testing.T) {
 				}
 				if (s.Sel.Name == "Mmap" || s.Sel.Name == "MmapPtr") && mappers[path] == "" {
 					t.Errorf("%s maps something: if it is a file, that is done by package foreign", path)
+				}
+				pkg, _ := s.X.(*ast.Ident)
+				reads := pkg != nil && pkg.Name == "elf" && (s.Sel.Name == "Open" || s.Sel.Name == "NewFile")
+				if reads && path != "compiler/foreign/elf.go" && !strings.HasPrefix(path, "compiler/debuginfo/elftest/") {
+					t.Errorf("%s reads an ELF file by itself: foreign.Open and foreign.ELF do that with limits", path)
 				}
 			}
 			return true

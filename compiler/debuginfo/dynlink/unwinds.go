@@ -2,9 +2,12 @@ package dynlink
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Unwinds says why calls in a process that runs the program at path may end by other means than returns, or not in the order in which they
@@ -58,19 +61,32 @@ var jumps = map[string]bool{
 	"setcontext": true, "swapcontext": true, "makecontext": true,
 }
 
-// raises says what in one file has to do with unwinding.
+// raises says what in one file has to do with unwinding, or why that cannot be known.
 func raises(path string) string {
-	f, err := elf.Open(path)
+	why, err := raising(path)
 	if err != nil {
 		return err.Error()
 	}
-	defer f.Close()
+	return why
+}
+
+func raising(path string) (why string, err error) {
+	defer foreign.Guard(&err)()
+	file, err := foreign.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	f, err := foreign.ELF(file)
+	if err != nil {
+		return "", err
+	}
 	name := filepath.Base(path)
 	if len(f.Sections) == 0 {
-		return fmt.Sprintf("%s has no section headers, which would tell", name)
+		return fmt.Sprintf("%s has no section headers, which would tell", name), nil
 	}
 	if f.Section(".gcc_except_table") != nil {
-		return fmt.Sprintf("%s has code that exceptions run", name)
+		return fmt.Sprintf("%s has code that exceptions run", name), nil
 	}
 	find := func(syms []elf.Symbol) string {
 		for _, s := range syms {
@@ -86,16 +102,19 @@ func raises(path string) string {
 		}
 		return ""
 	}
-	dyn, _ := f.DynamicSymbols()
+	dyn, err := f.DynamicSymbols()
+	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+		return "", err
+	}
 	if why := find(dyn); why != "" {
-		return why
+		return why, nil
 	}
 	if f.Section(".dynamic") == nil {
 		all, err := f.Symbols()
 		if err != nil {
-			return fmt.Sprintf("%s is linked statically and stripped", name)
+			return fmt.Sprintf("%s is linked statically and stripped", name), nil
 		}
-		return find(all)
+		return find(all), nil
 	}
-	return ""
+	return "", nil
 }
