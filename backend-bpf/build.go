@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -185,9 +186,12 @@ func touched(p *ir.Program, handlers []*place.Handler) []bool {
 	return out
 }
 
-// canStop reports whether the session can end while probes are in place: by exit() or by errors that
-// nobody catches. Handlers look at its state only then.
+// canStop reports whether the session's state can change while probes are in place: by exit(), by errors that nobody
+// catches, or since entries and returns are paired. Handlers look at it only then.
 func canStop(p *ir.Program, handlers []*place.Handler) bool {
+	if slices.ContainsFunc(p.Globals, func(g *ir.Global) bool { return g.Internal }) {
+		return true // both begin to count at the same moment (session.Attach)
+	}
 	for _, pr := range p.Probes {
 		for _, b := range pr.Handler.Blocks {
 			for i := range b.Instrs {

@@ -20,7 +20,7 @@ import (
 // is not there.
 func counted(t *testing.T, report, text string) int {
 	t.Helper()
-	m := regexp.MustCompile(`WARNING: (\d+) ` + text).FindStringSubmatch(report)
+	m := regexp.MustCompile(`(\d+) ` + text).FindStringSubmatch(report)
 	if m == nil {
 		return 0
 	}
@@ -114,8 +114,26 @@ func TestNoEntry(t *testing.T) {
 	if s.stdout() != "2 of 1\n3 of 2\n4 of 3\n5 of 4\n" {
 		t.Errorf("got %s", s.stdout())
 	}
-	if n := counted(t, s.stderr(), "returns skipped because their entry was not seen"); n != 1 {
+	if n := counted(t, s.stderr(), "returns skipped: their calls began before tracing"); n != 1 {
 		t.Errorf("%d counted\n%s", n, s.stderr())
+	}
+}
+
+// TestBeginsAtOnce: the places of a pair are attached one after the other while the function is called all the time. No return counts
+// before entries do: one call at most is under way when tracing begins.
+func TestBeginsAtOnce(t *testing.T) {
+	needRoot(t)
+	path := bin(t, "busy")
+	v := startProgram(t, exec.Command(path, "2000000000"), path)
+	for range 3 {
+		s := begin(t, "-v", "-e", `global n, wrong probe process.function("main.step").return { if ($return != 3 * @entry($n) + 5) wrong++ if (n++ == 1000) exit() }
+			probe end { printf("%d wrong\n", wrong) }`, "-x", v.pid())
+		if status := s.end(); status != 0 || s.stdout() != "0 wrong\n" {
+			t.Errorf("status %d: %s%s", status, s.stdout(), s.stderr())
+		}
+		if n := counted(t, s.stderr(), "returns skipped"); n > 1 {
+			t.Errorf("%d returns without an entry\n%s", n, s.stderr())
+		}
 	}
 }
 
@@ -130,7 +148,7 @@ func TestEntriesEvicted(t *testing.T) {
 	if status := s.end(); status != 0 {
 		t.Errorf("status %d\n%s", status, s.stderr())
 	}
-	none := counted(t, s.stderr(), "returns skipped because their entry was not seen")
+	none := counted(t, s.stderr(), "returns skipped: their calls began before tracing, or too many")
 	if want := fmt.Sprintf("%d 0\n", depth+1-none); none == 0 || s.stdout() != want {
 		t.Errorf("got %swant %s%s", s.stdout(), want, s.stderr())
 	}

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +20,7 @@ import (
 var causeText = [ir.NumCauses]string{
 	ir.SkipLock:     "skipped because a lock was held too long (MAXTRYLOCK)",
 	ir.SkipScratch:  "skipped for lack of scratch memory: too many handlers interrupted each other",
-	ir.SkipNoEntry:  "returns skipped because their entry was not seen",
+	ir.SkipNoEntry:  "returns skipped: their calls began before tracing, or too many calls were under way to keep all of them",
 	ir.LostRing:     "events lost because the output buffer was full (-s makes it larger)",
 	ir.LostRecursed: "hits missed because the kernel does not run a handler while it is at work on the same CPU",
 	ir.SkipDead:     "hits skipped because their goroutine or thread could not be told",
@@ -53,12 +54,34 @@ func (r *run) finish(res *Result) {
 	if n := skipped(c); res.Errors > 0 || n > 0 {
 		fmt.Fprintf(r.Stderr, "WARNING: Number of errors: %d, skipped probes: %d\n", res.Errors, n)
 	}
+	if n := count(c, ir.SkipNoEntry); n > 0 && n <= r.mayHaveBegun() {
+		c.ByCause[ir.SkipNoEntry] = 0
+		r.Logf("%d returns skipped: their calls began before tracing", n)
+	}
 	for cause, n := range c.ByCause {
 		if n == 0 || ir.Cause(cause) == ir.SkipStopping || cause >= len(causeText) {
 			continue
 		}
 		fmt.Fprintf(r.Stderr, "WARNING: %d %s\n", n, causeText[cause])
 	}
+}
+
+// mayHaveBegun says how many calls can have been under way when tracing began: one of each thread for each probe that asks for what was
+// at the entry. A thread can be in more calls of one function than that, but a system call it makes once at a time.
+func (r *run) mayHaveBegun() uint64 {
+	if r.Program == nil {
+		return 0
+	}
+	text, err := os.ReadFile("/proc/loadavg") // proc_loadavg(5): the fourth field is runnable/all threads
+	if err != nil {
+		return 0
+	}
+	var load [3]float64
+	var runs, threads uint64
+	if _, err := fmt.Sscanf(string(text), "%f %f %f %d/%d", &load[0], &load[1], &load[2], &runs, &threads); err != nil {
+		return 0
+	}
+	return threads * uint64(len(r.Program.Probes))
 }
 
 // leftOpen counts the calls that were noted as being under way in processes that have ended.

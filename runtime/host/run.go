@@ -501,11 +501,16 @@ func (r *run) tooManySkipped() error {
 func skipped(c wire.Counters) uint64 {
 	n := uint64(0)
 	for _, cause := range []ir.Cause{ir.SkipLock, ir.SkipScratch} {
-		if int(cause) < len(c.ByCause) {
-			n += c.ByCause[cause]
-		}
+		n += count(c, cause)
 	}
 	return n
+}
+
+func count(c wire.Counters, cause ir.Cause) uint64 {
+	if int(cause) >= len(c.ByCause) {
+		return 0
+	}
+	return c.ByCause[cause]
 }
 
 // byPriority lists the sites of one kind of host probe, smallest priority first, then

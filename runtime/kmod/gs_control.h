@@ -225,9 +225,11 @@ static int gs_control(struct gs_op *op)
 			return -EBUSY;
 		gs_nleft = 0;
 		op->n = -1;
+		gs_hold();
 		err = gs_family_on();
 		if (!err)
 			err = gs_attach(&op->n);
+		gs_go_on();
 		if (err)
 			gs_family_off();
 		gs_attached = err == 0;

@@ -101,6 +101,26 @@ static inline bool gs_running(void)
 	return likely(READ_ONCE(gs_state) == GS_RUNNING);
 }
 
+/*
+ * While places are attached nothing counts, so that all of them begin at the same moment: a return whose entry was not there yet
+ * would be taken for one that was missed.
+ */
+static inline void gs_hold(void)
+{
+	cmpxchg(&gs_state, GS_RUNNING, GS_STARTING);
+}
+
+static inline void gs_go_on(void)
+{
+	cmpxchg(&gs_state, GS_STARTING, GS_RUNNING);
+}
+
+/* For files in /proc: the begin probes have run, and who waited for the file to be there may use it at once. */
+static inline bool gs_may_ask(void)
+{
+	return READ_ONCE(gs_state) <= GS_RUNNING;
+}
+
 /* Counts on this CPU; an interrupt between reading and writing must not lose one. */
 static inline void gs_count(int cause)
 {

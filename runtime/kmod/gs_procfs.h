@@ -82,14 +82,14 @@ static ssize_t gs_procfs_read(struct file *file, char __user *to, size_t n, loff
 		o->value.len = 0;
 		o->value.room = p->size;
 		o->value.done = false;
-		if (gs_running())
+		if (gs_may_ask())
 			p->read(&hit);
 		o->filled = o->value.done;
 	}
 	if (o->filled)
 		got = simple_read_from_buffer(to, n, pos, o->value.text, o->value.len);
 	else
-		got = gs_running() ? -EIO : -ENODEV;
+		got = gs_may_ask() ? -EIO : -ENODEV;
 	mutex_unlock(&o->mutex);
 	return got;
 }
@@ -109,7 +109,7 @@ static ssize_t gs_procfs_write(struct file *file, const char __user *from, size_
 	o->filled = false;
 	if (copy_from_user(o->value.text, from, n)) {
 		err = -EFAULT;
-	} else if (!gs_running()) {
+	} else if (!gs_may_ask()) {
 		err = -ENODEV;
 	} else {
 		o->value.text[n] = 0;

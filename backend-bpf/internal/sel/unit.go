@@ -66,7 +66,8 @@ type Unit struct {
 	// OtherPidNS: the tracer is not in the first pid namespace, so the numbers of processes that it is given are its
 	// own namespace's.
 	OtherPidNS bool
-	// CanStop: some handler can end the session by itself, so all of them look at the state.
+	// CanStop: some handler can end the session by itself, or the session holds them while places are attached, so all of
+	// them look at the state.
 	CanStop bool
 
 	scratch  int    // bytes of the largest scratch slot, 0 if nobody needs one

@@ -18,13 +18,19 @@ import (
 	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/runtime/wire"
 )
 
 // DefaultProfile is the period of timer.profile: 1000 times a second of each CPU.
 const DefaultProfile = time.Millisecond
 
-// Attach implements backend.Session.
+// Attach implements backend.Session. While places are attached nothing counts, so that all of them begin at the same
+// moment: a return whose entry was not there yet would be taken for one that was missed.
 func (s *Session) Attach(ctx context.Context) (err error) {
+	state := s.word(plan.CtlState)
+	if state.CompareAndSwap(uint32(wire.Running), uint32(wire.Starting)) {
+		defer state.CompareAndSwap(uint32(wire.Starting), uint32(wire.Running))
+	}
 	files := map[string]*attach.File{}
 	defer func() {
 		for _, f := range files {
