@@ -390,36 +390,3 @@ func TestExamples(t *testing.T) {
 		}
 	}
 }
-
-// TestReadme: README.md is that of the files.
-func TestReadme(t *testing.T) {
-	before, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if doc, err := os.ReadFile("../docs/tapsets.md"); err != nil || string(doc) != string(before) {
-		t.Errorf("docs/tapsets.md is not README.md (%v): run go generate in tapsets", err)
-	}
-	n := 0
-	for _, f := range tapsets.Files {
-		for _, e := range f.Entries {
-			if e.Private || e.Kind != grammar.FunctionEntry {
-				continue
-			}
-			n++
-			text, err := tapsets.FS.ReadFile(f.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			decl, _, _ := strings.Cut(string(text[e.Off:e.End]), "%{")
-			decl, _, _ = strings.Cut(decl, "{")
-			decl = strings.TrimSpace(strings.TrimPrefix(decl, "function "))
-			if !strings.Contains(string(before), "* `"+decl+"`: "+e.Names[0]+" ") {
-				t.Errorf("README.md lacks %s: run go generate in tapsets", decl)
-			}
-		}
-	}
-	if got := strings.Count(string(before), "\n  Example: "); got != n {
-		t.Errorf("README.md has %d functions, the files %d: run go generate in tapsets", got, n)
-	}
-}

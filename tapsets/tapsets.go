@@ -2,7 +2,7 @@
 // macros in .stp and .stpm files by topic, embedded, with an index of their
 // declarations so that none has to be read before a script asks for it.
 //
-// index.go is generated from the files by "go generate"; a test compares them.
+// index.go and docs/tapsets.md are generated from the files by "go generate"; a test compares them.
 package tapsets
 
 import (
@@ -29,6 +29,6 @@ type File struct {
 type Name struct {
 	Name string
 	Kind grammar.Kind
-	// File and Entry are indexes: Files[File].Entries[Entry].
+	// File and Entry are indexes: Files[File].Entries[Entry]. index.go has a constant for each file.
 	File, Entry int
 }

@@ -1,9 +1,6 @@
 package sema
 
 import (
-	"bytes"
-	"go/format"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -108,36 +105,6 @@ func TestLibraryWhole(t *testing.T) {
 		if !seen[i.Name] && !strings.Contains(internal, " "+i.Name+" ") && !strings.HasSuffix(i.Name, "_of") {
 			t.Errorf("the built-in function %s is declared nowhere in the library", i.Name)
 		}
-	}
-}
-
-// TestLibraryIndex: the generated index is that of the files.
-func TestLibraryIndex(t *testing.T) {
-	for _, f := range tapsets.Files {
-		text, err := tapsets.FS.ReadFile(f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		entries, ok := grammar.Index(text)
-		if !ok || len(entries) != len(f.Entries) {
-			t.Fatalf("%s: index.go is old, run go generate in tapsets", f.Name)
-		}
-		for i, e := range entries {
-			if o := f.Entries[i]; e.Off != o.Off || e.End != o.End || e.Names != nil && e.Names[0] != o.Names[0] || len(e.Refs) != len(o.Refs) {
-				t.Fatalf("%s:%d: index.go is old, run go generate in tapsets", f.Name, e.Line)
-			}
-		}
-	}
-	files, err := tapsets.FS.ReadDir(".")
-	if err != nil || len(files) != len(tapsets.Files) {
-		t.Fatalf("%d files, %d in the index, %v", len(files), len(tapsets.Files), err)
-	}
-	src, err := os.ReadFile("../../../tapsets/index.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := format.Source(src); err != nil || !bytes.Equal(out, src) {
-		t.Error("index.go is not formatted", err)
 	}
 }
 
