@@ -29,7 +29,7 @@ var rules = []struct {
 	{"", "github.com/antlr4-go/", []string{"grammar"}, "only the grammar sees ANTLR"},
 	{"", "github.com/go-delve/", []string{"compiler/debuginfo/"}, "only the debug-information readers see Delve"},
 	{"", "github.com/ianlancetaylor/", []string{"compiler/debuginfo/scoped"}, "one package knows how symbols are demangled"},
-	{"", "github.com/cilium/", []string{"backend-bpf", "compiler/debuginfo/kbtf", "tests/bench"}, "only the eBPF back end sees the eBPF library"},
+	{"", "github.com/cilium/", []string{"backend-bpf", "compiler/debuginfo/kbtf", "compiler/debuginfo/btf", "tests/bench"}, "only the eBPF back end sees the eBPF library"},
 	{"", "github.com/spf13/", []string{"cmd/"}, "only the command sees flags"},
 	{"compiler/source", module, []string{}, "a leaf"},
 	{"compiler/layout", module, []string{}, "a leaf"},

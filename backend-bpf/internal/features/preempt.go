@@ -12,6 +12,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/load"
+	"github.com/gostap/gostap/compiler/debuginfo/btf"
 	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
 )
 
@@ -43,7 +44,7 @@ func newEnough(major string) bool {
 
 // preemptCount gives the count of preemption that a program at a raw tracepoint sees.
 func preemptCount() (int, error) {
-	count, ok, err := load.KernelType(load.KindVar, "__preempt_count")
+	count, ok, err := load.KernelType(btf.KindVar, "__preempt_count")
 	if err != nil {
 		return 0, err
 	}

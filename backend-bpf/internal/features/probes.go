@@ -14,6 +14,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/load"
+	ktypes "github.com/gostap/gostap/compiler/debuginfo/btf"
 )
 
 // try finds out about f.
@@ -264,9 +265,9 @@ func haveRawTracepoint(cookie uint64) error {
 }
 
 func tracing(at ebpf.AttachType, to string) error {
-	kind, name := uint32(load.KindFunc), to
+	kind, name := ktypes.KindFunc, to
 	if at == ebpf.AttachTraceRawTp {
-		kind, name = load.KindTypedef, "btf_trace_"+to
+		kind, name = ktypes.KindTypedef, "btf_trace_"+to
 	}
 	id, ok, err := load.KernelType(kind, name)
 	if err != nil {
@@ -347,7 +348,7 @@ func haveLookupPerCPU() error {
 func haveStringFuncs() error {
 	var missing []string
 	for _, f := range []string{"bpf_strcmp", "bpf_strnstr", "bpf_strnlen"} {
-		_, ok, err := load.KernelType(load.KindFunc, f)
+		_, ok, err := load.KernelType(ktypes.KindFunc, f)
 		if err != nil {
 			return err
 		}
@@ -391,7 +392,7 @@ func haveKprobeMulti() error {
 	case unix.EINVAL:
 		// A kernel without fprobe and one that finds no function at address 0 say the same; only the
 		// first has no such function at all.
-		if _, ok, e := load.KernelType(load.KindFunc, "register_fprobe_ips"); e == nil && !ok {
+		if _, ok, e := load.KernelType(ktypes.KindFunc, "register_fprobe_ips"); e == nil && !ok {
 			return errors.New("the kernel was built without fprobe (CONFIG_FPROBE)")
 		}
 		return nil

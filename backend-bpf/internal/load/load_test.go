@@ -16,6 +16,7 @@ import (
 	"github.com/cilium/ebpf/btf"
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
+	ktypes "github.com/gostap/gostap/compiler/debuginfo/btf"
 )
 
 func needRoot(t testing.TB) {
@@ -146,7 +147,7 @@ func TestKernelType(t *testing.T) {
 		t.Skip(err)
 	}
 	start := time.Now()
-	if _, ok, err := KernelType(KindTypedef, "btf_trace_sched_process_exec"); !ok || err != nil {
+	if _, ok, err := KernelType(ktypes.KindTypedef, "btf_trace_sched_process_exec"); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	t.Logf("found in %v", time.Since(start))
@@ -154,8 +155,8 @@ func TestKernelType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"btf_trace_sched_process_exec", "btf_trace_sys_enter", "btf_trace_sched_switch"} {
-		id, ok, err := KernelType(KindTypedef, name)
+	for _, name := range []string{"btf_trace_sched_process_exec", "btf_trace_sched_process_exit", "btf_trace_sys_enter", "btf_trace_sched_switch"} {
+		id, ok, err := KernelType(ktypes.KindTypedef, name)
 		var td *btf.Typedef
 		if e := spec.TypeByName(name, &td); e != nil {
 			t.Fatal(e)
@@ -163,9 +164,16 @@ func TestKernelType(t *testing.T) {
 		if want, _ := spec.TypeID(td); !ok || err != nil || id != uint32(want) {
 			t.Errorf("%s: %d %v %v, want %d", name, id, ok, err, want)
 		}
+		want := len(td.Type.(*btf.Pointer).Target.(*btf.FuncProto).Params) - 1
+		if n := TracepointArgs(strings.TrimPrefix(name, "btf_trace_")); n != want {
+			t.Errorf("%s has %d arguments, want %d", name, n, want)
+		}
 	}
-	if _, ok, err := KernelType(KindFunc, "no_such_function_here"); ok || err != nil {
+	if _, ok, err := KernelType(ktypes.KindFunc, "no_such_function_here"); ok || err != nil {
 		t.Errorf("a missing function: %v %v", ok, err)
+	}
+	if n := TracepointArgs("no_such_tracepoint_here"); n != 0 {
+		t.Errorf("a missing tracepoint has %d arguments", n)
 	}
 }
 
@@ -231,27 +239,6 @@ func TestKernelMember(t *testing.T) {
 			t.Errorf("%v is at %d", c, off)
 		}
 	}
-}
-
-func FuzzFindType(f *testing.F) {
-	b := btf.Builder{}
-	b.Add(&btf.Struct{Name: "a", Size: 8, Members: []btf.Member{{Name: "a", Type: &btf.Int{Name: "long", Size: 8}}}})
-	b.Add(&btf.Func{Name: "f", Type: &btf.FuncProto{Return: &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}}})
-	raw, err := b.Marshal(nil, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	if id, ok, err := findType(raw, KindFunc, "f"); id != 2 || !ok || err != nil {
-		f.Fatal(id, ok, err)
-	}
-	f.Add(raw, uint32(KindFunc), "f")
-	f.Fuzz(func(t *testing.T, raw []byte, kind uint32, name string) {
-		findType(raw, kind, name)
-		if x, err := newTypeIndex(raw); err == nil {
-			x.member(name, "a.b")
-			x.member(name, name)
-		}
-	})
 }
 
 // loop is a program with a callback: it adds 0..n-1 up by bpf_loop.

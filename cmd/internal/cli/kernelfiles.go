@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/debuginfo/btf"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 )
 
@@ -48,7 +49,7 @@ func (o *options) kernelFiles(root, running string) (kbtf.Config, error) {
 		return ""
 	}
 	if c.BTF == "" {
-		c.BTF = first(images, kbtf.HasBTF)
+		c.BTF = first(images, btf.Has)
 	}
 	if c.Map == "" {
 		c.Map = first(maps, kbtf.HasSymbols)

@@ -3,6 +3,7 @@ package kbtf
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"os"
@@ -24,6 +25,8 @@ import (
 // The file is: magic, hash of the boot, numbers of bytes of text, slots and sorted lines, then slots, sorted lines and text
 // as Symbols has them. It is believed if package trusted says so; all the same
 // every offset in it is checked when it is used.
+
+var le = binary.LittleEndian
 
 const (
 	cacheMagic  = "gs-ksym1"

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/debuginfo/btf"
 )
 
 func running(t testing.TB) (*Kernel, *Scope) {
@@ -81,11 +83,13 @@ func BenchmarkOpenAndProto(b *testing.B) {
 	running(b)
 	b.ReportAllocs()
 	for range b.N {
-		s, err := New(Config{}).Kernel()
+		x, err := btf.Open(btf.RunningPath, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := s.FuncProto("vfs_read"); err != nil {
+		k := New(Config{})
+		k.main = &Scope{k: k, b: x}
+		if _, err := k.main.FuncProto("vfs_read"); err != nil {
 			b.Fatal(err)
 		}
 	}

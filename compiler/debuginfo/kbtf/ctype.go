@@ -1,6 +1,9 @@
 package kbtf
 
-import "github.com/gostap/gostap/compiler/types"
+import (
+	"github.com/gostap/gostap/compiler/debuginfo/btf"
+	"github.com/gostap/gostap/compiler/types"
+)
 
 const (
 	// maxDepth bounds chains of typedefs, qualifiers, pointers and arrays.
@@ -26,10 +29,10 @@ func (s *Scope) typeAt(id uint32, depth int) *types.Ctype {
 	if t := s.types[id]; t != nil {
 		return t
 	}
-	if s.above != nil && id < s.b.first {
+	if s.above != nil && id < s.b.First() {
 		return s.above.typeAt(id, depth)
 	}
-	r, ok := s.b.at(id)
+	r, ok := s.b.At(id)
 	if !ok || depth > maxDepth {
 		return unknown
 	}
@@ -41,12 +44,12 @@ func (s *Scope) typeAt(id uint32, depth int) *types.Ctype {
 	return t
 }
 
-func (s *Scope) read(r record, depth int) *types.Ctype {
-	t := &types.Ctype{Name: s.declare(r.id, "", depth), Size: -1}
-	switch r.kind() {
-	case kindInt:
-		t.Size = r.size()
-		enc := r.word(0) >> 24
+func (s *Scope) read(r btf.Record, depth int) *types.Ctype {
+	t := &types.Ctype{Name: s.declare(r.ID(), "", depth), Size: -1}
+	switch r.Kind() {
+	case btf.KindInt:
+		t.Size = r.Size()
+		enc := r.Word(0) >> 24
 		t.Kind, t.Signed = types.Int, enc&intSigned != 0
 		switch {
 		case enc&intBool != 0:
@@ -54,16 +57,16 @@ func (s *Scope) read(r record, depth int) *types.Ctype {
 		case t.Size == 1 && (enc&intChar != 0 || t.Name == "char" || t.Name == "signed char" || t.Name == "unsigned char"):
 			t.Kind = types.Char
 		}
-	case kindFloat:
-		t.Kind, t.Size, t.Signed = types.Float, r.size(), true
-	case kindPtr:
+	case btf.KindFloat:
+		t.Kind, t.Size, t.Signed = types.Float, r.Size(), true
+	case btf.KindPtr:
 		t.Kind, t.Size = types.Pointer, 8
-		t.User = s.userTag(r.ref())
-		to := r.ref()
+		t.User = s.userTag(r.Ref())
+		to := r.Ref()
 		t.SetLoader(func(t *types.Ctype) { t.SetElem(s.ctype(to)) })
-	case kindArray:
-		t.Kind, t.Count = types.Array, int64(r.word(2))
-		elem := s.typeAt(r.word(0), depth)
+	case btf.KindArray:
+		t.Kind, t.Count = types.Array, int64(r.Word(2))
+		elem := s.typeAt(r.Word(0), depth)
 		if elem.Size >= 0 {
 			t.Size = elem.Size * t.Count // both have 32 bits, and elem.Size is below 1<<62 / 1<<32 or it is not an array of the kernel
 			if elem.Size > 1<<30 {
@@ -71,25 +74,25 @@ func (s *Scope) read(r record, depth int) *types.Ctype {
 			}
 		}
 		t.SetElem(elem)
-	case kindStruct, kindUnion:
-		t.Kind, t.Size = types.Struct, r.size()
-		if r.kind() == kindUnion {
+	case btf.KindStruct, btf.KindUnion:
+		t.Kind, t.Size = types.Struct, r.Size()
+		if r.Kind() == btf.KindUnion {
 			t.Kind = types.Union
 		}
 		t.SetLoader(func(t *types.Ctype) { t.SetFields(s.fields(r, t.Size)) })
-	case kindFwd:
+	case btf.KindFwd:
 		t.Kind = types.Struct
-		if r.flag() {
+		if r.Flag() {
 			t.Kind = types.Union
 		}
 		s.complete(t, r)
-	case kindEnum, kindEnum64:
-		t.Kind, t.Size, t.Signed = types.Enum, r.size(), r.flag()
+	case btf.KindEnum, btf.KindEnum64:
+		t.Kind, t.Size, t.Signed = types.Enum, r.Size(), r.Flag()
 		t.SetLoader(func(t *types.Ctype) { t.SetEnums(s.enumerators(r)) })
-	case kindFunc, kindFuncProto:
+	case btf.KindFunc, btf.KindFuncProto:
 		t.Kind = types.Func
-	case kindTypedef, kindConst, kindVolatile, kindRestrict, kindTypeTag:
-		s.alias(t, s.typeAt(r.ref(), depth))
+	case btf.KindTypedef, btf.KindConst, btf.KindVolatile, btf.KindRestrict, btf.KindTypeTag:
+		s.alias(t, s.typeAt(r.Ref(), depth))
 	default: // variables and their sections are not types
 		t.Kind = types.Void
 	}
@@ -111,15 +114,15 @@ func (s *Scope) alias(t, under *types.Ctype) {
 
 // complete has the fields of an announced struct or union read from its definition, which another
 // module or the kernel itself may have.
-func (s *Scope) complete(t *types.Ctype, r record) {
-	name, kind := s.b.name(r), kindStruct
-	if r.flag() {
-		kind = kindUnion
+func (s *Scope) complete(t *types.Ctype, r btf.Record) {
+	name, kind := s.b.Name(r), btf.KindStruct
+	if r.Flag() {
+		kind = btf.KindUnion
 	}
 	t.SetLoader(func(t *types.Ctype) {
 		for x := s; x != nil; x = x.above {
-			for _, id := range x.b.find(groupNamed, name) {
-				if d, ok := x.b.at(id); ok && d.kind() == kind {
+			for _, id := range x.b.Find(btf.GroupNamed, name) {
+				if d, ok := x.b.At(id); ok && d.Kind() == kind {
 					full := x.ctype(id)
 					t.Size = full.Size
 					t.SetFields(full.Fields())
@@ -134,52 +137,35 @@ func (s *Scope) complete(t *types.Ctype, r record) {
 // (__user, which compilers record since clang 15 and gcc 16), in front of or behind qualifiers.
 func (s *Scope) userTag(id uint32) bool {
 	for range maxDepth {
-		r, ok := s.b.at(id)
+		r, ok := s.b.At(id)
 		if !ok {
 			return false
 		}
-		switch r.kind() {
-		case kindTypeTag:
-			if s.b.name(r) == "user" {
+		switch r.Kind() {
+		case btf.KindTypeTag:
+			if s.b.Name(r) == "user" {
 				return true
 			}
-		case kindConst, kindVolatile, kindRestrict:
+		case btf.KindConst, btf.KindVolatile, btf.KindRestrict:
 		default:
 			return false
 		}
-		id = r.ref()
+		id = r.Ref()
 	}
 	return false
 }
 
-func (s *Scope) fields(r record, size int64) []types.Field {
-	out := make([]types.Field, 0, r.vlen())
-	for i := range r.vlen() {
-		f := types.Field{Name: s.b.str(r.word(3 * i)), Type: s.ctype(r.word(3*i + 1))}
-		first, bits := int64(r.word(3*i+2)), int64(0)
-		if r.flag() {
-			first, bits = first&0xffffff, first>>24
-		} else if off, n, ok := s.intBits(r.word(3*i + 1)); ok {
-			first, bits = first+off, n // the way of kernels before 5.1
-		}
-		f.Off = first / 8
-		if bits > 0 && !bitField(&f, first, bits, size) {
+func (s *Scope) fields(r btf.Record, size int64) []types.Field {
+	out := make([]types.Field, 0, r.Len())
+	for i := range r.Len() {
+		m := s.b.Member(r, i)
+		f := types.Field{Name: m.Name, Type: s.ctype(m.Type), Off: m.Bit / 8}
+		if m.Bits > 0 && !bitField(&f, m.Bit, m.Bits, size) {
 			continue
 		}
 		out = append(out, f)
 	}
 	return out
-}
-
-// intBits gives the offset and number of bits of an integer type that is narrower than its size.
-func (s *Scope) intBits(id uint32) (off, n int64, ok bool) {
-	r, found := s.b.at(id)
-	if !found || r.kind() != kindInt {
-		return 0, 0, false
-	}
-	w := r.word(0)
-	off, n = int64(w>>16&0xff), int64(w&0xff)
-	return off, n, n > 0 && n < 8*r.size()
 }
 
 // bitField sets the place of a field of n bits from bit first of its struct on. The word that it is read from has the size
@@ -209,17 +195,17 @@ func bitField(f *types.Field, first, n, structSize int64) bool {
 	return false
 }
 
-func (s *Scope) enumerators(r record) []types.Enumerator {
-	out := make([]types.Enumerator, 0, r.vlen())
-	for i := range r.vlen() {
+func (s *Scope) enumerators(r btf.Record) []types.Enumerator {
+	out := make([]types.Enumerator, 0, r.Len())
+	for i := range r.Len() {
 		var e types.Enumerator
 		switch {
-		case r.kind() == kindEnum64:
-			e = types.Enumerator{Name: s.b.str(r.word(3 * i)), Val: int64(r.word(3*i+1)) | int64(r.word(3*i+2))<<32}
-		case r.flag():
-			e = types.Enumerator{Name: s.b.str(r.word(2 * i)), Val: int64(int32(r.word(2*i + 1)))}
+		case r.Kind() == btf.KindEnum64:
+			e = types.Enumerator{Name: s.b.String(r.Word(3 * i)), Val: int64(r.Word(3*i+1)) | int64(r.Word(3*i+2))<<32}
+		case r.Flag():
+			e = types.Enumerator{Name: s.b.String(r.Word(2 * i)), Val: int64(int32(r.Word(2*i + 1)))}
 		default:
-			e = types.Enumerator{Name: s.b.str(r.word(2 * i)), Val: int64(r.word(2*i + 1))}
+			e = types.Enumerator{Name: s.b.String(r.Word(2 * i)), Val: int64(r.Word(2*i + 1))}
 		}
 		out = append(out, e)
 	}

@@ -3,6 +3,8 @@ package kbtf
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo/btf"
 )
 
 // declare writes the declaration of inner with type id, as C does: "char (*inner)[3]".
@@ -38,47 +40,47 @@ func (s *namer) declare(id uint32, inner string, depth int) string {
 	if id == 0 {
 		return join("void")
 	}
-	r, ok := s.b.at(id)
+	r, ok := s.b.At(id)
 	if s.left--; !ok || depth > maxDepth || s.left < 0 || len(inner) > maxLength {
 		return join("?")
 	}
-	next := func(inner string) string { return s.declare(r.ref(), inner, depth+1) }
-	name := s.b.name(r)
-	switch r.kind() {
-	case kindPtr:
-		to, _ := s.b.at(s.untagged(r.ref()))
-		if to.b != nil && (to.kind() == kindArray || to.kind() == kindFuncProto) {
+	next := func(inner string) string { return s.declare(r.Ref(), inner, depth+1) }
+	name := s.b.Name(r)
+	switch r.Kind() {
+	case btf.KindPtr:
+		to, _ := s.b.At(s.untagged(r.Ref()))
+		if to.Kind() == btf.KindArray || to.Kind() == btf.KindFuncProto {
 			return next("(*" + inner + ")")
 		}
 		return next("*" + inner)
-	case kindTypeTag:
+	case btf.KindTypeTag:
 		return next(inner)
-	case kindConst, kindVolatile, kindRestrict:
-		qual := map[int]string{kindConst: "const", kindVolatile: "volatile", kindRestrict: "restrict"}[r.kind()]
-		if to, ok := s.b.at(s.untagged(r.ref())); ok && to.kind() == kindPtr {
+	case btf.KindConst, btf.KindVolatile, btf.KindRestrict:
+		qual := map[int]string{btf.KindConst: "const", btf.KindVolatile: "volatile", btf.KindRestrict: "restrict"}[r.Kind()]
+		if to, ok := s.b.At(s.untagged(r.Ref())); ok && to.Kind() == btf.KindPtr {
 			if inner != "" {
 				qual += " " + inner
 			}
 			return next(qual)
 		}
 		to := next(inner)
-		if rest, ok := strings.CutPrefix(to, "const "); ok && r.kind() == kindVolatile {
+		if rest, ok := strings.CutPrefix(to, "const "); ok && r.Kind() == btf.KindVolatile {
 			return "const volatile " + rest
 		}
 		return qual + " " + to
-	case kindArray:
-		return s.declare(r.word(0), fmt.Sprintf("%s[%d]", inner, r.word(2)), depth+1)
-	case kindFuncProto:
+	case btf.KindArray:
+		return s.declare(r.Word(0), fmt.Sprintf("%s[%d]", inner, r.Word(2)), depth+1)
+	case btf.KindFuncProto:
 		return next(inner + "(" + s.parameters(r, depth+1) + ")")
-	case kindStruct, kindUnion, kindEnum, kindEnum64, kindFwd:
+	case btf.KindStruct, btf.KindUnion, btf.KindEnum, btf.KindEnum64, btf.KindFwd:
 		if name == "" {
 			name = "{...}"
 		}
 		prefix := "struct "
 		switch {
-		case r.kind() == kindUnion, r.kind() == kindFwd && r.flag():
+		case r.Kind() == btf.KindUnion, r.Kind() == btf.KindFwd && r.Flag():
 			prefix = "union "
-		case r.kind() == kindEnum, r.kind() == kindEnum64:
+		case r.Kind() == btf.KindEnum, r.Kind() == btf.KindEnum64:
 			prefix = "enum "
 		}
 		return join(prefix + name)
@@ -92,25 +94,25 @@ func (s *namer) declare(id uint32, inner string, depth int) string {
 // untagged passes over type tags.
 func (s *Scope) untagged(id uint32) uint32 {
 	for range maxDepth {
-		r, ok := s.b.at(id)
-		if !ok || r.kind() != kindTypeTag {
+		r, ok := s.b.At(id)
+		if !ok || r.Kind() != btf.KindTypeTag {
 			break
 		}
-		id = r.ref()
+		id = r.Ref()
 	}
 	return id
 }
 
-func (s *namer) parameters(r record, depth int) string {
+func (s *namer) parameters(r btf.Record, depth int) string {
 	out := ""
-	for i := range r.vlen() {
+	for i := range r.Len() {
 		if len(out) > maxLength || s.left < 0 {
 			return out + ", ..."
 		}
 		if i > 0 {
 			out += ", "
 		}
-		if t := r.word(2*i + 1); t == 0 {
+		if t := r.Word(2*i + 1); t == 0 {
 			out += "..."
 		} else {
 			out += s.declare(t, "", depth)

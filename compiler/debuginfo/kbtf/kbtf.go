@@ -4,10 +4,6 @@
 // In: /sys/kernel/btf and /proc/kallsyms, or files of another kernel. Out: Kernel with one Scope for the
 // kernel itself and one for each module; types as *types.Ctype, whose parts are read when they are
 // asked for.
-//
-// BTF is read where it lies, without building a tree of it (Documentation/bpf/btf.rst has the format): opening takes one
-// pass over the types to find where they begin, a look-up of a name one search among the strings and
-// one pass more. All bytes are foreign and checked.
 package kbtf
 
 import (
@@ -20,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/btf"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -44,7 +41,7 @@ type Config struct {
 func (c Config) Foreign() bool { return c.BTF != "" || c.Map != "" || c.Other != "" }
 
 // ErrNoBTF is wrapped by errors about types of a kernel that has none.
-var ErrNoBTF = errors.New("the kernel has no BTF type information")
+var ErrNoBTF = btf.ErrNone
 
 // Kernel is one kernel. Use it from one goroutine at a time.
 type Kernel struct {
@@ -66,7 +63,7 @@ type Kernel struct {
 type Scope struct {
 	k     *Kernel
 	name  string // "" for the kernel itself
-	b     *blob
+	b     *btf.Types
 	above *Scope
 	types map[uint32]*types.Ctype
 }
@@ -105,7 +102,7 @@ func (k *Kernel) Kernel() (*Scope, error) {
 		}
 		path = filepath.Join(k.cfg.Sys, "kernel/btf/vmlinux")
 	}
-	b, err := readBTF(path, nil)
+	b, err := open(path)
 	if err != nil {
 		k.err = err
 		if errors.Is(err, fs.ErrNotExist) && k.cfg.BTF == "" {
@@ -115,6 +112,14 @@ func (k *Kernel) Kernel() (*Scope, error) {
 	}
 	k.main = &Scope{k: k, b: b}
 	return k.main, nil
+}
+
+// open reads the kernel's BTF, the running one's once for all who ask for it.
+func open(path string) (*btf.Types, error) {
+	if path == btf.RunningPath {
+		return btf.Running()
+	}
+	return btf.Open(path, nil)
 }
 
 // Module is the scope of a loaded module ("ext4"). The error is a *debuginfo.NotFoundError if it is not loaded
@@ -135,7 +140,7 @@ func (k *Kernel) Module(name string) (*Scope, error) {
 	if name == "vmlinux" || !validModule(name) {
 		return nil, &debuginfo.NotFoundError{What: "module", Name: name}
 	}
-	b, err := readBTF(path, main.b)
+	b, err := btf.Open(path, main.b)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, serr := os.Stat(filepath.Join(k.cfg.Sys, "module", name)); serr == nil {
 			return nil, fmt.Errorf("%w of module %s", ErrNoBTF, name)
@@ -192,11 +197,11 @@ func (k *Kernel) LoadedModules() ([]string, error) {
 func (s *Scope) Name() string { return s.name }
 
 // find lists the types of group g that are called name, of s and then of what is above it.
-func (s *Scope) find(g group, name string) []record {
-	var out []record
+func (s *Scope) find(g btf.Group, name string) []btf.Record {
+	var out []btf.Record
 	for x := s; x != nil; x = x.above {
-		for _, id := range x.b.find(g, name) {
-			if r, ok := x.b.at(id); ok {
+		for _, id := range x.b.Find(g, name) {
+			if r, ok := x.b.At(id); ok {
 				out = append(out, r)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/btf"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -46,16 +47,16 @@ func (s *Scope) Type(name string) (*types.Ctype, error) {
 		return p, nil
 	}
 	keyword, bare, ok := strings.Cut(name, " ")
-	kinds := []int{kindTypedef, kindInt, kindFloat, kindStruct, kindUnion, kindEnum, kindEnum64}
+	kinds := []int{btf.KindTypedef, btf.KindInt, btf.KindFloat, btf.KindStruct, btf.KindUnion, btf.KindEnum, btf.KindEnum64}
 	switch {
 	case !ok:
 		bare = name
 	case keyword == "struct":
-		kinds = []int{kindStruct}
+		kinds = []int{btf.KindStruct}
 	case keyword == "union":
-		kinds = []int{kindUnion}
+		kinds = []int{btf.KindUnion}
 	case keyword == "enum":
-		kinds = []int{kindEnum, kindEnum64}
+		kinds = []int{btf.KindEnum, btf.KindEnum64}
 	case keyword == "const" || keyword == "volatile":
 		return s.Type(bare)
 	default:
@@ -64,11 +65,11 @@ func (s *Scope) Type(name string) (*types.Ctype, error) {
 	if c, ok := canonical[bare]; ok && len(kinds) > 2 {
 		bare = c
 	}
-	found := s.find(groupNamed, bare)
+	found := s.find(btf.GroupNamed, bare)
 	for _, k := range kinds {
 		for _, r := range found {
-			if r.kind() == k && r.complete() {
-				return s.ctype(r.id), nil
+			if r.Kind() == k && complete(r) {
+				return s.ctype(r.ID()), nil
 			}
 		}
 	}
@@ -84,17 +85,17 @@ var canonical = map[string]string{
 }
 
 // complete is false for enums that are only announced.
-func (r record) complete() bool {
-	k := r.kind()
-	return k != kindFwd && (k != kindEnum && k != kindEnum64 || r.vlen() > 0)
+func complete(r btf.Record) bool {
+	k := r.Kind()
+	return k != btf.KindFwd && (k != btf.KindEnum && k != btf.KindEnum64 || r.Len() > 0)
 }
 
 func (s *Scope) nearTypes(name string, kinds []int) []string {
 	var all []string
 	for x := s; x != nil; x = x.above {
-		x.b.each(func(r record) bool {
-			if slices.Contains(kinds, r.kind()) && r.nameOff() != 0 {
-				if n := x.b.name(r); diff(len(n), len(name)) <= 3 {
+		x.b.Each(func(r btf.Record) bool {
+			if slices.Contains(kinds, r.Kind()) && r.Named() {
+				if n := x.b.Name(r); diff(len(n), len(name)) <= 3 {
 					all = append(all, n)
 				}
 			}
@@ -111,13 +112,13 @@ func diff(a, b int) int { return max(a-b, b-a) }
 // kernel. The error is a *debuginfo.NotFoundError if BTF has no such function (assembly, functions that were
 // made by the optimiser, or several that differ).
 func (s *Scope) FuncProto(name string) (*Proto, error) {
-	if all := s.find(groupFunc, name); len(all) > 0 {
+	if all := s.find(btf.GroupFunc, name); len(all) > 0 {
 		r := all[0]
-		p, err := s.proto(r.ref())
+		p, err := s.proto(r.Ref())
 		if err != nil {
 			return nil, fmt.Errorf("function %s: %w", name, err)
 		}
-		p.ID = r.id
+		p.ID = r.ID()
 		return p, nil
 	}
 	return nil, &debuginfo.NotFoundError{What: "function", Name: name, Detail: "BTF does not describe it"}
@@ -126,22 +127,13 @@ func (s *Scope) FuncProto(name string) (*Proto, error) {
 // TypedefProto gives the prototype that a typedef stands for: of a function, or of a pointer to one. The prototype of
 // tracepoint NAME is that of btf_trace_NAME, behind a first parameter for the tracer's own data.
 func (s *Scope) TypedefProto(name string) (*Proto, error) {
-	for _, r := range s.find(groupNamed, name) {
-		if r.kind() != kindTypedef {
+	for _, r := range s.find(btf.GroupNamed, name) {
+		if r.Kind() != btf.KindTypedef {
 			continue
 		}
-		id := r.ref()
-		for range maxDepth {
-			t, ok := s.b.at(id)
-			if !ok || t.kind() == kindFuncProto {
-				break
-			}
-			switch t.kind() {
-			case kindPtr, kindTypedef, kindConst, kindVolatile, kindRestrict, kindTypeTag:
-				id = t.ref()
-				continue
-			}
-			break
+		id := r.Ref()
+		if f, ok := s.b.Prototype(id); ok {
+			id = f.ID()
 		}
 		p, err := s.proto(id)
 		if err != nil {
@@ -153,18 +145,18 @@ func (s *Scope) TypedefProto(name string) (*Proto, error) {
 }
 
 func (s *Scope) proto(id uint32) (*Proto, error) {
-	r, ok := s.b.at(id)
-	if !ok || r.kind() != kindFuncProto {
+	r, ok := s.b.At(id)
+	if !ok || r.Kind() != btf.KindFuncProto {
 		return nil, fmt.Errorf("BTF type %d is no prototype", id)
 	}
-	p := &Proto{Result: s.ctype(r.ref()), ID: id}
-	for i := range r.vlen() {
-		t := r.word(2*i + 1)
+	p := &Proto{Result: s.ctype(r.Ref()), ID: id}
+	for i := range r.Len() {
+		t := r.Word(2*i + 1)
 		if t == 0 {
 			p.Variadic = true
 			break
 		}
-		p.Params = append(p.Params, Param{s.b.str(r.word(2 * i)), s.ctype(t)})
+		p.Params = append(p.Params, Param{s.b.String(r.Word(2 * i)), s.ctype(t)})
 	}
 	return p, nil
 }
@@ -172,28 +164,30 @@ func (s *Scope) proto(id uint32) (*Proto, error) {
 // VarType gives the type of a variable that BTF describes. Kernels describe their per-CPU variables, and from
 // 6.15 on all globals; the error is a *debuginfo.NotFoundError for others.
 func (s *Scope) VarType(name string) (*types.Ctype, error) {
-	for _, r := range s.find(groupVar, name) {
-		return s.ctype(r.ref()), nil
+	for _, r := range s.find(btf.GroupVar, name) {
+		return s.ctype(r.Ref()), nil
 	}
 	return nil, &debuginfo.NotFoundError{What: "variable", Name: name, Detail: "BTF does not describe it"}
 }
 
 // Enumerator finds a named constant, and its type, by going through all enums; the module's come first.
 func (s *Scope) Enumerator(name string) (val int64, of *types.Ctype, ok bool) {
+	if name == "" || strings.IndexByte(name, 0) >= 0 {
+		return 0, nil, false
+	}
 	for x := s; x != nil; x = x.above {
-		offs := s.b.offsets(name)
-		x.b.each(func(r record) bool {
+		x.b.Each(func(r btf.Record) bool {
 			step := 2
-			switch r.kind() {
-			case kindEnum64:
+			switch r.Kind() {
+			case btf.KindEnum64:
 				step = 3
-			case kindEnum:
+			case btf.KindEnum:
 			default:
 				return true
 			}
-			for i := range r.vlen() {
-				if slices.Contains(offs, r.word(step*i)) {
-					val, of, ok = s.enumerators(r)[i].Val, s.ctype(r.id), true
+			for i := range r.Len() {
+				if x.b.Is(r.Word(step*i), name) {
+					val, of, ok = s.enumerators(r)[i].Val, s.ctype(r.ID()), true
 					return false
 				}
 			}
@@ -207,10 +201,10 @@ func (s *Scope) Enumerator(name string) (val int64, of *types.Ctype, ok bool) {
 }
 
 // FuncNames lists the functions of s itself that match the glob pattern (* and ?), sorted.
-func (s *Scope) FuncNames(pattern string) []string { return s.names(pattern, kindFunc) }
+func (s *Scope) FuncNames(pattern string) []string { return s.names(pattern, btf.KindFunc) }
 
 // TypedefNames lists the typedefs of s itself that match the glob pattern, sorted: "btf_trace_*" is every tracepoint.
-func (s *Scope) TypedefNames(pattern string) []string { return s.names(pattern, kindTypedef) }
+func (s *Scope) TypedefNames(pattern string) []string { return s.names(pattern, btf.KindTypedef) }
 
 func (s *Scope) names(pattern string, kind int) []string {
 	prefix := pattern
@@ -218,9 +212,9 @@ func (s *Scope) names(pattern string, kind int) []string {
 		prefix = pattern[:i]
 	}
 	var out []string
-	s.b.each(func(r record) bool {
-		if r.kind() == kind {
-			if n := s.b.name(r); strings.HasPrefix(n, prefix) {
+	s.b.Each(func(r btf.Record) bool {
+		if r.Kind() == kind {
+			if n := s.b.Name(r); strings.HasPrefix(n, prefix) {
 				if ok, _ := path.Match(pattern, n); ok {
 					out = append(out, n)
 				}

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/btf"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf/kbtftest"
 	"github.com/gostap/gostap/compiler/types"
 )
 
 func sampleScope(t *testing.T) *Scope {
 	t.Helper()
-	x, err := newBlob(sample().Bytes(), nil)
+	x, err := btf.New(sample().Bytes(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func TestSampleFunctions(t *testing.T) {
 		t.Errorf("functions: %v", got)
 	}
 	// The table gives the same as the search.
-	for range 2 * walkLimit {
+	for range 30 {
 		if p, err := s.FuncProto("work"); err != nil || p.ID != 17 {
 			t.Fatalf("work: %+v %v", p, err)
 		}
@@ -120,13 +121,13 @@ func TestDamagedBTF(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"empty": nil, "short": good[:20], "cut": good[:len(good)-1], "magic": append([]byte{1}, good[1:]...), "other byte order": {0xeb, 0x9f, 1, 0, 24: 0},
 	} {
-		if _, err := newBlob(b, nil); err == nil {
+		if _, err := btf.New(b, nil); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	bad := append([]byte(nil), good...)
-	bad[headerLen+7] = 31 // an unknown kind
-	if _, err := newBlob(bad, nil); err == nil || !strings.Contains(err.Error(), "type 1") {
+	bad[24+7] = 31 // an unknown kind
+	if _, err := btf.New(bad, nil); err == nil || !strings.Contains(err.Error(), "type 1") {
 		t.Errorf("unknown kind: %v", err)
 	}
 }
@@ -135,9 +136,9 @@ func TestDamagedBTF(t *testing.T) {
 func TestSplit(t *testing.T) {
 	base := sampleScope(t)
 	b := sample().Split()
-	extra := b.Struct(kindStruct, "extra", 8, kbtftest.M{Name: "node", Type: 10}) // 10 is the kernel's struct node *
+	extra := b.Struct(btf.KindStruct, "extra", 8, kbtftest.M{Name: "node", Type: 10}) // 10 is the kernel's struct node *
 	b.Func("modfn", 1, kbtftest.M{Name: "e", Type: b.Pointer(extra)})
-	x, err := newBlob(b.Bytes(), base.b)
+	x, err := btf.New(b.Bytes(), base.b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/gostap/gostap/compiler/debuginfo/slots"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -44,7 +45,7 @@ type Symbols struct {
 	// sorted are the lines with an address, by that.
 	sorted []uint32
 	// slots find lines by name: 1 + the offset of the line.
-	slots   slots
+	slots   slots.Table
 	lookups int
 	mods    []string
 	// lo and hi are the bounds of the kernel's code, once looked for.
@@ -301,15 +302,15 @@ func (s *Symbols) Named(name string) []Symbol {
 }
 
 // table makes the table of names.
-func (s *Symbols) table() slots {
+func (s *Symbols) table() slots.Table {
 	if s.slots != nil {
 		return s.slots
 	}
-	s.slots = newSlots(bytes.Count(s.text, []byte{'\n'}) + 1)
+	s.slots = slots.New(bytes.Count(s.text, []byte{'\n'}) + 1)
 	for at := 0; at < len(s.text); {
 		x, next, ok := s.line(at)
 		if ok {
-			s.slots.add(x.Name, uint32(at)+1)
+			s.slots.Add(x.Name, uint32(at)+1)
 		}
 		at = next
 	}
@@ -318,7 +319,7 @@ func (s *Symbols) table() slots {
 
 // fromTable is Named by the table.
 func (s *Symbols) fromTable(name string) (out []Symbol) {
-	s.table().each(name, func(v uint32) {
+	s.table().Each(name, func(v uint32) {
 		if x, _, ok := s.line(int(v - 1)); ok && x.Name == name {
 			out = append(out, x)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/btf"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
@@ -401,15 +402,15 @@ func (im *Image) Global(name string) (*debuginfo.Var, error) {
 // perCPU reports whether the variable lies in the section of those that each CPU has for itself.
 func (s *Scope) perCPU(name string) bool {
 	ids := map[uint32]bool{}
-	for _, r := range s.find(groupVar, name) {
-		ids[r.id] = true
+	for _, r := range s.find(btf.GroupVar, name) {
+		ids[r.ID()] = true
 	}
 	found := false
 	for x := s; x != nil && !found; x = x.above {
-		x.b.each(func(r record) bool {
-			if r.kind() == kindDatasec && strings.Contains(x.b.name(r), "percpu") {
-				for i := range r.vlen() {
-					if ids[r.word(3*i)] {
+		x.b.Each(func(r btf.Record) bool {
+			if r.Kind() == btf.KindDatasec && strings.Contains(x.b.Name(r), "percpu") {
+				for i := range r.Len() {
+					if ids[r.Word(3*i)] {
 						found = true
 					}
 				}

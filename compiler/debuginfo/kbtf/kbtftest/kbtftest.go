@@ -7,29 +7,8 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
-)
 
-// The kinds of BTF types (include/uapi/linux/btf.h).
-const (
-	Int = iota + 1
-	Ptr
-	Array
-	Struct
-	Union
-	Enum
-	Fwd
-	Typedef
-	Volatile
-	Const
-	Restrict
-	Func
-	Proto
-	Var
-	Datasec
-	Float
-	DeclTag
-	TypeTag
-	Enum64
+	"github.com/gostap/gostap/compiler/debuginfo/btf"
 )
 
 // Signed and Bool are encodings of integers.
@@ -79,7 +58,7 @@ func (b *Builder) Add(name string, kind int, flag bool, vlen int, ref uint32, wo
 }
 
 // Pointer adds a pointer to a type.
-func (b *Builder) Pointer(to uint32) uint32 { return b.Add("", Ptr, false, 0, to) }
+func (b *Builder) Pointer(to uint32) uint32 { return b.Add("", btf.KindPtr, false, 0, to) }
 
 // M is a member of a structure or a parameter.
 type M struct {
@@ -104,12 +83,12 @@ func (b *Builder) Prototype(result uint32, ps ...M) uint32 {
 	for _, p := range ps {
 		w = append(w, b.Str(p.Name), p.Type)
 	}
-	return b.Add("", Proto, false, len(ps), result, w...)
+	return b.Add("", btf.KindFuncProto, false, len(ps), result, w...)
 }
 
 // Func adds a function.
 func (b *Builder) Func(name string, result uint32, ps ...M) uint32 {
-	return b.Add(name, Func, false, 0, b.Prototype(result, ps...))
+	return b.Add(name, btf.KindFunc, false, 0, b.Prototype(result, ps...))
 }
 
 // Bytes is the file.
@@ -126,37 +105,37 @@ func (b *Builder) Bytes() []byte {
 // Kernel is the BTF of the made-up kernel.
 func Kernel() *Builder {
 	b := New()
-	cInt := b.Add("int", Int, false, 0, 4, Signed|32)
-	char := b.Add("char", Int, false, 0, 1, Signed|8)
-	uint := b.Add("unsigned int", Int, false, 0, 4, 32)
-	ulong := b.Add("long unsigned int", Int, false, 0, 8, 64)
-	long := b.Add("long int", Int, false, 0, 8, Signed|64)
-	short := b.Add("short int", Int, false, 0, 2, Signed|16)
-	llong := b.Add("long long int", Int, false, 0, 8, Signed|64)
-	boolean := b.Add("_Bool", Int, false, 0, 1, Bool|8)
-	ushort := b.Add("short unsigned int", Int, false, 0, 2, 16)
-	size := b.Add("size_t", Typedef, false, 0, ulong)
-	ssize := b.Add("ssize_t", Typedef, false, 0, long)
-	loff := b.Add("loff_t", Typedef, false, 0, llong)
-	mode := b.Add("umode_t", Typedef, false, 0, ushort)
-	cchar := b.Pointer(b.Add("", Const, false, 0, char))
-	ubuf := b.Pointer(b.Add("user", TypeTag, false, 0, char))
-	comm := b.Add("", Array, false, 0, 0, char, ulong, 16)
-	qstr := b.Struct(Struct, "qstr", 16, M{Name: "len", Type: uint}, M{Name: "name", Type: cchar, Bit: 64})
-	dentry := b.Struct(Struct, "dentry", 24, M{Name: "d_flags", Type: uint}, M{Name: "d_name", Type: qstr, Bit: 64})
+	cInt := b.Add("int", btf.KindInt, false, 0, 4, Signed|32)
+	char := b.Add("char", btf.KindInt, false, 0, 1, Signed|8)
+	uint := b.Add("unsigned int", btf.KindInt, false, 0, 4, 32)
+	ulong := b.Add("long unsigned int", btf.KindInt, false, 0, 8, 64)
+	long := b.Add("long int", btf.KindInt, false, 0, 8, Signed|64)
+	short := b.Add("short int", btf.KindInt, false, 0, 2, Signed|16)
+	llong := b.Add("long long int", btf.KindInt, false, 0, 8, Signed|64)
+	boolean := b.Add("_Bool", btf.KindInt, false, 0, 1, Bool|8)
+	ushort := b.Add("short unsigned int", btf.KindInt, false, 0, 2, 16)
+	size := b.Add("size_t", btf.KindTypedef, false, 0, ulong)
+	ssize := b.Add("ssize_t", btf.KindTypedef, false, 0, long)
+	loff := b.Add("loff_t", btf.KindTypedef, false, 0, llong)
+	mode := b.Add("umode_t", btf.KindTypedef, false, 0, ushort)
+	cchar := b.Pointer(b.Add("", btf.KindConst, false, 0, char))
+	ubuf := b.Pointer(b.Add("user", btf.KindTypeTag, false, 0, char))
+	comm := b.Add("", btf.KindArray, false, 0, 0, char, ulong, 16)
+	qstr := b.Struct(btf.KindStruct, "qstr", 16, M{Name: "len", Type: uint}, M{Name: "name", Type: cchar, Bit: 64})
+	dentry := b.Struct(btf.KindStruct, "dentry", 24, M{Name: "d_flags", Type: uint}, M{Name: "d_name", Type: qstr, Bit: 64})
 	pdentry := b.Pointer(dentry)
-	pos := b.Struct(Union, "", 8, M{Name: "f_pos", Type: loff}, M{Name: "f_tag", Type: uint})
-	file := b.Struct(Struct, "file", 40,
+	pos := b.Struct(btf.KindUnion, "", 8, M{Name: "f_pos", Type: loff}, M{Name: "f_tag", Type: uint})
+	file := b.Struct(btf.KindStruct, "file", 40,
 		M{Name: "f_mode", Type: uint}, M{Name: "f_kind", Type: uint, Bit: 32, Bits: 3}, M{Name: "f_rw", Type: cInt, Bit: 35, Bits: 5},
 		M{Name: "f_dentry", Type: pdentry, Bit: 64}, M{Type: pos, Bit: 128}, M{Name: "f_ubuf", Type: ubuf, Bit: 192}, M{Name: "f_open", Type: boolean, Bit: 256})
 	pfile := b.Pointer(file)
-	task := b.Struct(Struct, "task_struct", 64, M{Name: "pid", Type: cInt, Bit: 32}, M{Name: "comm", Type: comm, Bit: 64}, M{Name: "files", Type: pfile, Bit: 192})
+	task := b.Struct(btf.KindStruct, "task_struct", 64, M{Name: "pid", Type: cInt, Bit: 32}, M{Name: "comm", Type: comm, Bit: 64}, M{Name: "files", Type: pfile, Bit: 192})
 	ptask := b.Pointer(task)
-	b.Add("pid_type", Enum, false, 2, 4, b.Str("PIDTYPE_PID"), 0, b.Str("PIDTYPE_TGID"), 1)
-	color := b.Add("color", Enum, true, 2, 4, b.Str("RED"), 1, b.Str("NONE"), 0xffffffff)
-	pair := b.Struct(Struct, "pair", 16, M{Name: "a", Type: ulong}, M{Name: "b", Type: cInt, Bit: 64})
-	big := b.Struct(Struct, "big", 24, M{Name: "a", Type: ulong}, M{Name: "b", Type: ulong, Bit: 64}, M{Name: "c", Type: ulong, Bit: 128})
-	double := b.Add("double", Float, false, 0, 8)
+	b.Add("pid_type", btf.KindEnum, false, 2, 4, b.Str("PIDTYPE_PID"), 0, b.Str("PIDTYPE_TGID"), 1)
+	color := b.Add("color", btf.KindEnum, true, 2, 4, b.Str("RED"), 1, b.Str("NONE"), 0xffffffff)
+	pair := b.Struct(btf.KindStruct, "pair", 16, M{Name: "a", Type: ulong}, M{Name: "b", Type: cInt, Bit: 64})
+	big := b.Struct(btf.KindStruct, "big", 24, M{Name: "a", Type: ulong}, M{Name: "b", Type: ulong, Bit: 64}, M{Name: "c", Type: ulong, Bit: 128})
+	double := b.Add("double", btf.KindFloat, false, 0, 8)
 	p := func(name string, t uint32) M { return M{Name: name, Type: t} }
 	b.Func("vfs_read", ssize, p("file", pfile), p("buf", ubuf), p("count", size), p("pos", b.Pointer(loff)))
 	b.Func("vfs_write", ssize, p("file", pfile), p("buf", ubuf), p("count", size), p("pos", b.Pointer(loff)))
@@ -171,22 +150,22 @@ func Kernel() *Builder {
 	b.Func("shrunk", cInt, p("n", cInt), p("m", cInt))
 	b.Func("noinstr_one", 0)
 	b.Func("nokprobe_one", 0)
-	counter := b.Add("counter", Var, false, 0, ulong, 1)
-	percpu := b.Add("percpu_counter", Var, false, 0, ulong, 1)
-	b.Add(".data", Datasec, false, 1, 8, counter, 0, 8)
-	b.Add(".data..percpu", Datasec, false, 1, 8, percpu, 0, 8)
+	counter := b.Add("counter", btf.KindVar, false, 0, ulong, 1)
+	percpu := b.Add("percpu_counter", btf.KindVar, false, 0, ulong, 1)
+	b.Add(".data", btf.KindDatasec, false, 1, 8, counter, 0, 8)
+	b.Add(".data..percpu", btf.KindDatasec, false, 1, 8, percpu, 0, 8)
 	tp := b.Prototype(0, M{Type: b.Pointer(0)}, p("", ptask))
-	b.Add("btf_trace_wakeup", Typedef, false, 0, b.Pointer(tp))
+	b.Add("btf_trace_wakeup", btf.KindTypedef, false, 0, b.Pointer(tp))
 	data := p("__data", b.Pointer(0))
 	for _, event := range []struct {
 		name string
 		args []M
 	}{
 		{"sched_switch", []M{data, p("preempt", boolean), p("prev", ptask), p("next", ptask), p("prev_state", uint)}},
-		{"block_rq_issue", []M{data, p("rq", b.Pointer(b.Add("request", Fwd, false, 0, 0)))}},
+		{"block_rq_issue", []M{data, p("rq", b.Pointer(b.Add("request", btf.KindFwd, false, 0, 0)))}},
 	} {
 		b.Func("__traceiter_"+event.name, cInt, event.args...)
-		b.Add("btf_trace_"+event.name, Typedef, false, 0, b.Pointer(b.Prototype(0, event.args...)))
+		b.Add("btf_trace_"+event.name, btf.KindTypedef, false, 0, b.Pointer(b.Prototype(0, event.args...)))
 	}
 	return b
 }

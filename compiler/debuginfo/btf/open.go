@@ -1,18 +1,29 @@
-package kbtf
+package btf
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
-// readBTF reads the BTF at path. Its bytes stay for the life of the process: names share them.
-func readBTF(path string, base *blob) (*blob, error) {
+// ErrNone is wrapped by errors about types of a kernel that has none.
+var ErrNone = errors.New("the kernel has no BTF type information")
+
+// RunningPath is where the running kernel has its BTF.
+const RunningPath = "/sys/kernel/btf/vmlinux"
+
+// Running gives the running kernel's types, which stay what they are while it runs.
+var Running = sync.OnceValues(func() (*Types, error) { return Open(RunningPath, nil) })
+
+// Open reads the BTF at path. Its bytes stay for the life of the process: names share them.
+func Open(path string, base *Types) (*Types, error) {
 	f, err := foreign.Open(path)
 	if err != nil {
 		return nil, err
@@ -26,22 +37,22 @@ func readBTF(path string, base *blob) (*blob, error) {
 	if n, _ := f.ReadAt(magic[:], 0); n == 4 && string(magic[:]) == elf.ELFMAG {
 		return fromELF(f, path, base)
 	}
-	if st.Size() > maxBlob {
+	if st.Size() > maxBytes {
 		return nil, fmt.Errorf("%s: %d bytes are too many for BTF", path, st.Size())
 	}
 	b, err := mapOrRead(f, path, st.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	x, err := newBlob(b, base)
+	x, err := New(b, base)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return x, nil
 }
 
-// HasBTF reports whether the file at path is BTF, or an ELF file with it.
-func HasBTF(path string) bool {
+// Has reports whether the file at path is BTF, or an ELF file with it.
+func Has(path string) bool {
 	f, err := foreign.Open(path)
 	if err != nil {
 		return false
@@ -55,11 +66,11 @@ func HasBTF(path string) bool {
 		e, err := foreign.ELF(f)
 		return err == nil && e.Section(".BTF") != nil
 	}
-	return le.Uint16(b[:]) == btfMagic
+	return le.Uint16(b[:]) == magic
 }
 
-// mapOrRead maps the file, which the kernel allows for its own BTF from 6.16 on, or reads it. Files that may change under the
-// map are read.
+// mapOrRead maps the file, which the kernel allows for its own BTF from 6.16 on, or reads it. Files that may
+// change under the map are read.
 func mapOrRead(f *os.File, path string, size int64) ([]byte, error) {
 	var fs unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &fs) == nil && fs.Type == unix.SYSFS_MAGIC && size > 0 {
@@ -75,23 +86,23 @@ func mapOrRead(f *os.File, path string, size int64) ([]byte, error) {
 	return b[:n], err
 }
 
-func fromELF(f *os.File, path string, base *blob) (x *blob, err error) {
+func fromELF(f *os.File, path string, base *Types) (x *Types, err error) {
 	e, err := foreign.ELF(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	sec := e.Section(".BTF")
 	if sec == nil || sec.Type == elf.SHT_NOBITS {
-		return nil, fmt.Errorf("%s: %w: no .BTF section", path, ErrNoBTF)
+		return nil, fmt.Errorf("%s: %w: no .BTF section", path, ErrNone)
 	}
-	if sec.Size > maxBlob {
+	if sec.Size > maxBytes {
 		return nil, fmt.Errorf("%s: .BTF has %d bytes, which are too many", path, sec.Size)
 	}
 	b, err := sec.Data()
 	if err != nil {
 		return nil, fmt.Errorf("%s: .BTF: %w", path, err)
 	}
-	if x, err = newBlob(b, base); err != nil {
+	if x, err = New(b, base); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return x, nil
