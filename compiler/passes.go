@@ -218,7 +218,7 @@ func (s *state) elaborate(h *handler) ([]*elab.Probe, diag.List) {
 }
 
 func (s *state) target() diag.List {
-	s.prog = &elab.Program{Files: s.files, Limits: s.o.Limits, Old: s.o.Language != "" && grammar.CompareVersions(s.o.Language, "1.8") < 0}
+	s.prog = &elab.Program{Files: s.files, Limits: s.o.Limits}
 	var all diag.List
 	for _, h := range s.items {
 		ps, ds := s.elaborate(h)
@@ -230,7 +230,7 @@ func (s *state) target() diag.List {
 
 func (s *state) sema() diag.List {
 	all := sema.Analyze(s.prog, s.lib, sema.Options{
-		Guru: s.o.Guru, Privilege: s.o.Privilege, Old: s.prog.Old, SkipBadVars: s.o.SkipBadVars, Init: s.o.Globals, Resolve: s.tenv.Func,
+		Guru: s.o.Guru, Privilege: s.o.Privilege, SkipBadVars: s.o.SkipBadVars, Init: s.o.Globals, Resolve: s.tenv.Func,
 		Expand: func(p *ast.Probe) ([]*elab.Probe, diag.List) {
 			items, all := s.xenv.Probe(p.Points, p.Body)
 			var out []*elab.Probe

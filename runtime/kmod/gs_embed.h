@@ -5,7 +5,7 @@
  *
  *	static void NAME(struct gs_ctx *gs_c, struct NAME_frame *gs_this) { ... out: ; }
  *
- * with the frame's members rc (GS_OK, or how the piece failed) and pos (where it stands
+ * with the frame's members gs_rc (GS_OK, or how the piece failed) and gs_pos (where it stands
  * in the script), and macros STAP_ARG_x, STAP_RETVALUE and STAP_RETURN for it. The
  * macros below that may fail leave by the label out, so they work in such pieces only
  * and not in functions of the script's top level.
@@ -19,6 +19,9 @@
 #include <stdarg.h>
 #endif
 #include "gs_output.h"
+
+/* A number that is given for a text, or a text for a number, is a mistake. */
+#pragma GCC diagnostic error "-Wint-conversion"
 
 #define MAXSTRINGLEN GS_MAXSTR
 typedef char string_t[MAXSTRINGLEN];
@@ -54,7 +57,7 @@ static inline __attribute__((format(printf, 3, 4))) int gs_embed_error(struct gs
 
 #define STAP_ERROR(...)								\
 	do {									\
-		gs_this->rc = gs_embed_error(gs_c, gs_this->pos, __VA_ARGS__);	\
+		gs_this->gs_rc = gs_embed_error(gs_c, gs_this->gs_pos, __VA_ARGS__);	\
 		goto out;							\
 	} while (0)
 
@@ -91,7 +94,7 @@ static inline __attribute__((format(printf, 3, 4))) void gs_embed_print(struct g
 
 #define gs_embed_fault(code, addr)							\
 	({										\
-		gs_this->rc = gs_raise(gs_c, gs_this->pos, code, (s64)(addr), 0);	\
+		gs_this->gs_rc = gs_raise(gs_c, gs_this->gs_pos, code, (s64)(addr), 0);	\
 		goto out;								\
 	})
 
@@ -173,8 +176,8 @@ static __always_inline bool gs_embed_store(struct gs_ctx *c, u32 size, u64 addr,
 		int gs_rc_ = (what);							\
 											\
 		if (unlikely(gs_rc_)) {							\
-			gs_this->rc = gs_rc_ == GS_BUSY ? GS_END :			\
-				gs_raise(gs_c, gs_this->pos, GS_ERR_MAPFULL, glob, size); \
+			gs_this->gs_rc = gs_rc_ == GS_BUSY ? GS_END :			\
+				gs_raise(gs_c, gs_this->gs_pos, GS_ERR_MAPFULL, glob, size); \
 			goto out;							\
 		}									\
 	} while (0)

@@ -19,22 +19,24 @@ var commands = map[string]string{
 static int twice(int n) { return 2 * n; }
 %}
 global n = 3, last = "", seen
-function sum:long (a:long, b:long) %{ /* pure */
+function sum (a, b) %{ /* pure */
 	STAP_RETURN(STAP_ARG_a + twice(STAP_ARG_b));
 %}
-function release:string () %{ strlcpy(STAP_RETVALUE, utsname()->release, MAXSTRINGLEN); %}
-function note (s:string) %{ /* pragma:read:n */ /* pragma:write:n */ /* pragma:write:last */
+function release () %{ strlcpy(STAP_RETVALUE, utsname()->release, MAXSTRINGLEN); %}
+function note (s) %{ /* pragma:read:n */ /* pragma:write:n */ /* pragma:write:last */ /* unmodified-fnargs */
 	STAP_GLOBAL_SET_last(STAP_ARG_s);
 	STAP_GLOBAL_SET_n(STAP_GLOBAL_GET_n() + 1);
 	STAP_PRINTF("noted %s %lld\n", STAP_ARG_s, STAP_GLOBAL_GET_n());
 %}
-function tgid:long () %{ STAP_RETURN(kread(&current->tgid)); %}
+function tgid () %{ THIS->__retvalue = kread(&current->tgid); %}
+function old (rc, pos) %{ snprintf(THIS->__retvalue, MAXSTRINGLEN, "%lld %s", THIS->rc, THIS->pos); %}
 function bad:long () %{ STAP_RETURN(kderef(8, 16)); %}
 function fail (k:long) %{ if (STAP_ARG_k) STAP_ERROR("failed with %lld", STAP_ARG_k); _stp_printf("not failed\n"); %}
 function fact:long (k:long) { return k > 1 ? sum(0, 0) + k * fact(k - 1) : 1 }
 probe begin {
 	printf("%d %d %d %s\n", sum(1, 2), fact(5), %{ 40 + 2 %}, %{ /* string */ "text" %})
 	if (release() == @1) println("release") if (tgid() == pid()) println("tgid") println(@const("PATH_MAX"))
+	println(old(1, "old"))
 	note("one") fail(0)
 	try { fail(7) } catch (m) { println("caught ", m) }
 	try { println(bad()) } catch (m) { println("caught ", m) }
@@ -226,7 +228,7 @@ echo "== modules"; lsmod | tail -n +2
 			name string
 			want []string
 		}{
-			{"embed", []string{"tainted until the next boot", "5 120 42 text\nrelease\ntgid\n4096\nnoted one 4\nnot failed\ncaught failed with 7\ncaught read fault at 0x0000000000000010\n",
+			{"embed", []string{"tainted until the next boot", "5 120 42 text\nrelease\ntgid\n4096\n1 old\nnoted one 4\nnot failed\ncaught failed with 7\ncaught read fault at 0x0000000000000010\n",
 				"noted two 5\n", "5 prog\n5 two\n", "rc 0"}},
 			{"plain", []string{"ERROR: over near identifier 'error' at ", "plain.stp:1:", "rc 1\n1 and 2\n"}},
 			{"mine", []string{"mine 1\n", "rc 0"}},

@@ -95,7 +95,7 @@ func (w *codeWriter) member(p ir.CParam) string {
 
 func (w *codeWriter) write() {
 	c, max := w.c, w.p.Limits.MaxString
-	w.printf("struct %s_frame {\n\tint rc, pos;\n", w.name)
+	w.printf("struct %s_frame {\n\tint gs_rc, gs_pos;\n", w.name)
 	frame := 8
 	for _, p := range c.Params {
 		if p.Type == types.String {
@@ -258,7 +258,7 @@ func (w *codeWriter) around() {
 			w.printf(", s64 arg_%d", i)
 		}
 	}
-	w.printf(")\n{\n\tstruct %s_frame *f = gs_push(c, sizeof(*f));\n\tint rc;\n\n\tf->rc = GS_OK;\n\tf->pos = pos;\n", w.name)
+	w.printf(")\n{\n\tstruct %s_frame *f = gs_push(c, sizeof(*f));\n\tint rc;\n\n\tf->gs_rc = GS_OK;\n\tf->gs_pos = pos;\n", w.name)
 	for i, p := range c.Params {
 		if p.Type == types.String {
 			w.printf("\tgs_copy(f->%s, MAXSTRINGLEN - 1, arg_%d);\n", w.member(p), i)
@@ -279,7 +279,7 @@ func (w *codeWriter) around() {
 	case types.String:
 		w.printf("\tf->__retvalue[MAXSTRINGLEN - 1] = 0;\n\tgs_copy(result, room, f->__retvalue);\n")
 	}
-	w.printf("\trc = f->rc;\n\tgs_pop(c, f);\n\treturn rc;\n}\n\n")
+	w.printf("\trc = f->gs_rc;\n\tgs_pop(c, f);\n\treturn rc;\n}\n\n")
 }
 
 // script writes C of the script at its own line and column.

@@ -30,8 +30,6 @@ type Program struct {
 	Limits  layout.Limits
 	// Prelude is the C at the top level of the script and of the library files that it reaches.
 	Prelude []*ast.Embedded
-	// Old: C calls parameters THIS->name.
-	Old bool
 }
 
 // Global is a global variable.
@@ -78,6 +76,11 @@ type Func struct {
 	// Builtin marks functions of the embedded library.
 	Builtin bool
 	Info    Info
+}
+
+// Void reports whether f can have no result: it is built in or C, and gives none.
+func (f *Func) Void() bool {
+	return f.Decl.Body == nil && f.Result == types.Unknown && (f.C == nil || f.C.Gives == types.Unknown)
 }
 
 // Probe is a handler: one probe body with the sites that share the resolution of its
@@ -141,6 +144,11 @@ type Embedded struct {
 	Globals []EmbeddedGlobal
 	// Guru: of a library's function that only scripts in guru mode may call.
 	Guru bool
+	// Gives is the type of the result as the code itself tells it, Unknown if it gives none. What the calls want goes
+	// before it.
+	Gives types.Type
+	// Old: the code says THIS->name, as scripts did before stap 1.8.
+	Old bool
 }
 
 // AllC goes through the C of functions and of expressions.

@@ -13,7 +13,7 @@ func (l *lowerer) code(c *elab.Embedded, make func() *ir.CCode) int64 {
 		return int64(n)
 	}
 	out := make()
-	out.Text, out.Pos, out.Pure, out.Old = c.Text, c.Pos, c.Pure, l.p.Old
+	out.Text, out.Pos, out.Pure, out.Old = c.Text, c.Pos, c.Pure, c.Old
 	for _, g := range c.Globals {
 		if i, ok := l.globs[g.Global]; ok {
 			out.Globs = append(out.Globs, ir.CGlob{Name: g.Name, Glob: i, Read: g.Read, Write: g.Write})

@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -52,34 +53,106 @@ func (b *binder) embeddedFunction(ef *elab.Func, f *load.Function) {
 	ef.C = b.embedded(code.Code, code.Span.From+2, f.File)
 	ef.C.Guru = hasComment(code.Code, "guru")
 	b.changing = b.changing || ef.C.Guru
-	params := map[string]bool{}
-	for _, p := range ef.Params {
+	names := make([]string, len(ef.Params))
+	for i, p := range ef.Params {
 		p.Read = true
-		params[p.Name] = true
+		names[i] = p.Name
 	}
+	parameter := func(name, prefix string, at source.Span) {
+		if slices.Contains(names, name) {
+			return
+		}
+		d := b.errorf(diag.EmbeddedCode, at, "%s has no parameter %s", f.Decl.Name.Name, name)
+		if near := diag.Nearest(name, names, 3); len(near) > 0 {
+			d.Hintf("did you mean %s%s?", prefix, near[0])
+		}
+	}
+	sure := false
+	gives := func(t types.Type, tells bool) {
+		if ef.C.Gives == types.Unknown || tells && !sure {
+			ef.C.Gives, sure = t, tells
+		}
+	}
+	end := -1 // of a THIS-> that was just read
 	cWords(code.Code, func(w string, off int) {
 		at := source.Span{From: code.Span.From + 2 + source.Pos(off), To: code.Span.From + 2 + source.Pos(off+len(w))}
-		name, isArg := strings.CutPrefix(w, "STAP_ARG_")
-		switch {
-		case isArg && !params[name]:
-			d := b.errorf(diag.EmbeddedCode, at, "%s has no parameter %s", f.Decl.Name.Name, name)
-			var names []string
-			for _, p := range ef.Params {
-				names = append(names, p.Name)
+		rest := cBehind(code.Code, off+len(w))
+		member := off == end
+		switch name, isArg := strings.CutPrefix(w, "STAP_ARG_"); {
+		case isArg:
+			parameter(name, "STAP_ARG_", at)
+		case w == "STAP_RETVALUE", member && w == "__retvalue":
+			gives(resultOf(code.Code[:off], rest))
+		case w == "STAP_RETURN":
+			if arg := returned(rest); strings.HasPrefix(arg, `"`) {
+				gives(types.String, true)
+			} else if !strings.HasPrefix(arg, ")") {
+				gives(types.Long, literal(arg))
 			}
-			if near := diag.Nearest(name, names, 3); len(near) > 0 {
-				d.Hintf("did you mean STAP_ARG_%s?", near[0])
-			}
-		case w == "STAP_RETVALUE" && ef.Result == types.Unknown:
-			b.errorf(diag.EmbeddedCode, at, "%s returns nothing, so it has no STAP_RETVALUE", f.Decl.Name.Name).
-				Hintf("say what it returns: function %s:long or function %s:string", f.Decl.Name.Name, f.Decl.Name.Name)
+		case member:
+			parameter(w, "THIS->", at)
 		case w == "STAP_NEXT":
 			b.errorf(diag.EmbeddedCode, at, "STAP_NEXT is not available in this version").Hintf("say next in a function written in the script language")
-		case w == "THIS" && !b.o.Old:
-			b.errorf(diag.EmbeddedCode, at, "THIS-> is how scripts before stap 1.8 called parameters and the result").
-				Hintf("write STAP_ARG_name and STAP_RETVALUE, or run with --compatible=1.7")
+		case w == "THIS":
+			ef.C.Old = true
+			if p, ok := strings.CutPrefix(rest, "->"); ok {
+				end = len(code.Code) - len(cBehind(p, 0))
+			}
 		}
 	})
+}
+
+// cBehind gives C code from offset i on, white space and comments in front of it left out.
+func cBehind(code string, i int) string {
+	code = code[i:]
+	for {
+		code = strings.TrimLeft(code, " \t\r\n")
+		_, behind, ok := "", "", false
+		switch {
+		case strings.HasPrefix(code, "/*"):
+			_, behind, ok = strings.Cut(code[2:], "*/")
+		case strings.HasPrefix(code, "//"):
+			_, behind, ok = strings.Cut(code, "\n")
+		}
+		if !ok {
+			return code
+		}
+		code = behind
+	}
+}
+
+// resultOf gives the type of a result by what C does with it, from what stands before and behind its name: numbers are
+// assigned, texts are the first argument of a function or are written letter by letter. sure is false where that tells
+// nothing.
+func resultOf(before, behind string) (t types.Type, sure bool) {
+	before = strings.TrimSuffix(strings.TrimRight(before, " \t\r\n"), "THIS->")
+	switch {
+	case strings.HasPrefix(behind, "["), strings.HasPrefix(behind, ",") && strings.HasSuffix(before, "("):
+		return types.String, true
+	case len(behind) > 1 && behind[0] == '=' && behind[1] != '=', len(behind) > 1 && behind[1] == '=' && strings.ContainsRune("+-*/%&|^", rune(behind[0])),
+		strings.HasPrefix(behind, "++"), strings.HasPrefix(behind, "--"):
+		return types.Long, true
+	}
+	return types.Long, false
+}
+
+// returned gives the argument of STAP_RETURN and what follows, from what stands behind that name.
+func returned(behind string) string {
+	arg, _ := strings.CutPrefix(behind, "(")
+	return cBehind(arg, 0)
+}
+
+// embeddedResults gives a type to the results of C that no call wants anything of, by what the C does. It reports
+// whether there was one.
+func (x *infer) embeddedResults() bool {
+	found := false
+	for _, f := range x.p.Funcs {
+		if s := (slot{f, -1}); f.C != nil && f.C.Gives != types.Unknown && f.Result == types.Unknown && !x.poisoned(s) {
+			x.unify(s, f.C.Gives, f.Decl.Name.Span)
+			found = true
+		}
+	}
+	return found
 }
 
 // embeddedExpr looks at "%{ expr %}".
@@ -175,8 +248,24 @@ func (b *binder) noContext(code string, at source.Pos) {
 	})
 }
 
-// embeddedTypes checks the globals that C uses, once their types are known.
+// embeddedTypes checks the results of C and the globals that it uses, once their types are known.
 func (x *infer) embeddedTypes() {
+	for _, f := range x.p.Funcs {
+		if f.C == nil || f.Result == types.Unknown {
+			continue
+		}
+		cWords(f.C.Text, func(w string, off int) {
+			arg := returned(cBehind(f.C.Text, off+len(w)))
+			if w != "STAP_RETURN" || strings.HasPrefix(arg, `"`) == (f.Result == types.String) || !literal(arg) {
+				return
+			}
+			at := f.C.Pos + source.Pos(len(f.C.Text)-len(arg))
+			d := x.errorf(diag.EmbeddedCode, source.Span{From: at, To: at + 1}, "%s returns %s, but this is none", f.Decl.Name.Name, noun(f.Result))
+			if o, ok := x.origin[slot{f, -1}]; ok {
+				d.Note(o, "it was found to return %s here", noun(f.Result))
+			}
+		})
+	}
 	for c := range x.p.AllC() {
 		for _, g := range c.Globals {
 			// A scalar that only C uses holds numbers.
@@ -192,6 +281,9 @@ func (x *infer) embeddedTypes() {
 		}
 	}
 }
+
+// literal reports whether C begins with a text or a number.
+func literal(c string) bool { return c != "" && (c[0] == '"' || c[0] >= '0' && c[0] <= '9') }
 
 // cScan goes through C code: word gets identifiers outside of comments and literals, comment the inside of
 // /* */ comments; both with the offset where they begin (of a comment: its slash).

@@ -253,7 +253,7 @@ func (x *infer) voids(e ast.Expr) bool {
 		return false
 	}
 	f := x.in.Calls[c]
-	return f != nil && f.Decl.Body == nil && f.Result == types.Unknown
+	return f != nil && f.Void()
 }
 
 func (x *infer) member(e *ast.In) {
@@ -332,7 +332,7 @@ func (x *infer) call(c *ast.Call, want types.Type, value bool) types.Type {
 	}
 	for f := first; f != nil; f = f.Next {
 		x.valued[f] = true
-		if f.Decl.Body == nil && f.Result == types.Unknown {
+		if f.Void() {
 			return x.without(c, f, want)
 		}
 		if x.asked[f] == nil {

@@ -36,13 +36,9 @@ func Infer(p *elab.Program) diag.List {
 			x.origin[slot{f, -1}] = f.Decl.Name.Span
 		}
 	}
-	for {
-		// What disagrees does so in every round; the last one tells all of it.
-		x.changed, x.ds = false, nil
-		x.round()
-		if !x.changed {
-			break
-		}
+	x.rounds()
+	for x.embeddedResults() {
+		x.rounds()
 	}
 	x.embeddedTypes()
 	x.unresolved()
@@ -80,6 +76,18 @@ func (x *infer) warnf(code diag.Code, sp source.Span, format string, args ...any
 		return &diag.Diagnostic{}
 	}
 	return x.ds.Warnf(diag.Semantic, code, sp, format, args...)
+}
+
+// rounds goes over all bodies until nothing new is learned.
+func (x *infer) rounds() {
+	for {
+		// What disagrees does so in every round; the last one tells all of it.
+		x.changed, x.ds = false, nil
+		x.round()
+		if !x.changed {
+			break
+		}
+	}
 }
 
 func (x *infer) round() {

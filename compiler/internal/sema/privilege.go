@@ -1,8 +1,6 @@
 package sema
 
 import (
-	"strings"
-
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
@@ -68,7 +66,7 @@ func unprivileged(f *elab.Func) bool {
 
 // allowsAll reports whether embedded code says that it may be used by everybody.
 func allowsAll(code string) bool {
-	return strings.Contains(code, "/* unprivileged */") || strings.Contains(code, "/* myproc-unprivileged */")
+	return hasComment(code, "unprivileged") || hasComment(code, "myproc-unprivileged")
 }
 
 // inside reports what one handler or function may not do.

@@ -26,8 +26,6 @@ import (
 type Options struct {
 	// Guru allows embedded C and writes to the traced program (-g).
 	Guru bool
-	// Old: the script is for a stap before 1.8, where C called parameters THIS->name.
-	Old bool
 	// Privilege is the group of users that the script is checked for (--privilege), "" for none.
 	Privilege string
 	// SkipBadVars reads 0 where a target expression does not resolve (--skip-badvars).

@@ -156,7 +156,7 @@ func (x *infer) sources(e ast.Expr) []slot {
 	case *ast.Call:
 		var ss []slot
 		for f := x.in.Calls[e]; f != nil; f = f.Next {
-			if f.Decl.Body != nil || f.Result != types.Unknown {
+			if !f.Void() {
 				ss = append(ss, slot{f, -1})
 			}
 		}
@@ -187,7 +187,7 @@ func (x *infer) slotOf(e ast.Expr) slot {
 			return slot{g, -1}
 		}
 	case *ast.Call:
-		if f := x.in.Calls[e]; f != nil && (f.Decl.Body != nil || f.Result != types.Unknown) {
+		if f := x.in.Calls[e]; f != nil && !f.Void() {
 			return slot{f, -1}
 		}
 	}

@@ -54,7 +54,7 @@ static struct gs_glob gs_globs[] = {
 };
 
 struct c_add_frame {
-	int rc, pos;
+	int gs_rc, gs_pos;
 	s64 a_a;
 	s64 a_b;
 	s64 __retvalue;
@@ -82,20 +82,20 @@ static int c_add(struct gs_ctx *c, int pos, s64 *result, s64 arg_0, s64 arg_1)
 	struct c_add_frame *f = gs_push(c, sizeof(*f));
 	int rc;
 
-	f->rc = GS_OK;
-	f->pos = pos;
+	f->gs_rc = GS_OK;
+	f->gs_pos = pos;
 	f->a_a = arg_0;
 	f->a_b = arg_1;
 	f->__retvalue = 0;
 	c_add_body(c, f);
 	*result = f->__retvalue;
-	rc = f->rc;
+	rc = f->gs_rc;
 	gs_pop(c, f);
 	return rc;
 }
 
 struct c_label_frame {
-	int rc, pos;
+	int gs_rc, gs_pos;
 	char a_s[MAXSTRINGLEN];
 	char __retvalue[MAXSTRINGLEN];
 };
@@ -120,20 +120,20 @@ static int c_label(struct gs_ctx *c, int pos, char *result, u32 room, const char
 	struct c_label_frame *f = gs_push(c, sizeof(*f));
 	int rc;
 
-	f->rc = GS_OK;
-	f->pos = pos;
+	f->gs_rc = GS_OK;
+	f->gs_pos = pos;
 	gs_copy(f->a_s, MAXSTRINGLEN - 1, arg_0);
 	f->__retvalue[0] = 0;
 	c_label_body(c, f);
 	f->__retvalue[MAXSTRINGLEN - 1] = 0;
 	gs_copy(result, room, f->__retvalue);
-	rc = f->rc;
+	rc = f->gs_rc;
 	gs_pop(c, f);
 	return rc;
 }
 
 struct c_count_frame {
-	int rc, pos;
+	int gs_rc, gs_pos;
 	char g_s[MAXSTRINGLEN];
 };
 
@@ -164,16 +164,16 @@ static int c_count(struct gs_ctx *c, int pos)
 	struct c_count_frame *f = gs_push(c, sizeof(*f));
 	int rc;
 
-	f->rc = GS_OK;
-	f->pos = pos;
+	f->gs_rc = GS_OK;
+	f->gs_pos = pos;
 	c_count_body(c, f);
-	rc = f->rc;
+	rc = f->gs_rc;
 	gs_pop(c, f);
 	return rc;
 }
 
 struct c_keep_frame {
-	int rc, pos;
+	int gs_rc, gs_pos;
 	s64 a_k;
 	char a_v[MAXSTRINGLEN];
 	char g_names[MAXSTRINGLEN];
@@ -205,18 +205,18 @@ static int c_keep(struct gs_ctx *c, int pos, s64 arg_0, const char *arg_1)
 	struct c_keep_frame *f = gs_push(c, sizeof(*f));
 	int rc;
 
-	f->rc = GS_OK;
-	f->pos = pos;
+	f->gs_rc = GS_OK;
+	f->gs_pos = pos;
 	f->a_k = arg_0;
 	gs_copy(f->a_v, MAXSTRINGLEN - 1, arg_1);
 	c_keep_body(c, f);
-	rc = f->rc;
+	rc = f->gs_rc;
 	gs_pop(c, f);
 	return rc;
 }
 
 struct c_expression_frame {
-	int rc, pos;
+	int gs_rc, gs_pos;
 	s64 __retvalue;
 };
 
@@ -234,18 +234,18 @@ static int c_expression(struct gs_ctx *c, int pos, s64 *result)
 	struct c_expression_frame *f = gs_push(c, sizeof(*f));
 	int rc;
 
-	f->rc = GS_OK;
-	f->pos = pos;
+	f->gs_rc = GS_OK;
+	f->gs_pos = pos;
 	f->__retvalue = 0;
 	c_expression_body(c, f);
 	*result = f->__retvalue;
-	rc = f->rc;
+	rc = f->gs_rc;
 	gs_pop(c, f);
 	return rc;
 }
 
 struct c_expression_2_frame {
-	int rc, pos;
+	int gs_rc, gs_pos;
 	char __retvalue[MAXSTRINGLEN];
 };
 
@@ -265,19 +265,19 @@ static int c_expression_2(struct gs_ctx *c, int pos, char *result, u32 room)
 	struct c_expression_2_frame *f = gs_push(c, sizeof(*f));
 	int rc;
 
-	f->rc = GS_OK;
-	f->pos = pos;
+	f->gs_rc = GS_OK;
+	f->gs_pos = pos;
 	f->__retvalue[0] = 0;
 	c_expression_2_body(c, f);
 	f->__retvalue[MAXSTRINGLEN - 1] = 0;
 	gs_copy(result, room, f->__retvalue);
-	rc = f->rc;
+	rc = f->gs_rc;
 	gs_pop(c, f);
 	return rc;
 }
 
 struct c_say_frame {
-	int rc, pos;
+	int gs_rc, gs_pos;
 };
 
 #define STAP_RETURN() goto out
@@ -296,21 +296,21 @@ static int c_say(struct gs_ctx *c, int pos)
 	struct c_say_frame *f = gs_push(c, sizeof(*f));
 	int rc;
 
-	f->rc = GS_OK;
-	f->pos = pos;
+	f->gs_rc = GS_OK;
+	f->gs_pos = pos;
 	c_say_body(c, f);
-	rc = f->rc;
+	rc = f->gs_rc;
 	gs_pop(c, f);
 	return rc;
 }
 
 struct c_old_frame {
-	int rc, pos;
-	s64 a;
+	int gs_rc, gs_pos;
+	s64 rc;
 	s64 __retvalue;
 };
 
-#define STAP_ARG_a (gs_this->a)
+#define STAP_ARG_rc (gs_this->rc)
 #define THIS gs_this
 #define STAP_RETVALUE (gs_this->__retvalue)
 #define STAP_RETURN(v) do { STAP_RETVALUE = (s64)(v); goto out; } while (0)
@@ -318,11 +318,11 @@ struct c_old_frame {
 static void c_old_body(struct gs_ctx *gs_c __maybe_unused, struct c_old_frame *gs_this __maybe_unused)
 {
 	{
-THIS->__retvalue = THIS->a + kderef(1, 16) + kread((unsigned short *)16);
+THIS->__retvalue = THIS->rc + kderef(1, 16) + kread((unsigned short *)16);
 	}
 out: __maybe_unused;
 }
-#undef STAP_ARG_a
+#undef STAP_ARG_rc
 #undef THIS
 #undef STAP_RETVALUE
 #undef STAP_RETURN
@@ -332,19 +332,19 @@ static int c_old(struct gs_ctx *c, int pos, s64 *result, s64 arg_0)
 	struct c_old_frame *f = gs_push(c, sizeof(*f));
 	int rc;
 
-	f->rc = GS_OK;
-	f->pos = pos;
-	f->a = arg_0;
+	f->gs_rc = GS_OK;
+	f->gs_pos = pos;
+	f->rc = arg_0;
 	f->__retvalue = 0;
 	c_old_body(c, f);
 	*result = f->__retvalue;
-	rc = f->rc;
+	rc = f->gs_rc;
 	gs_pop(c, f);
 	return rc;
 }
 
 struct c_bad_frame {
-	int rc, pos;
+	int gs_rc, gs_pos;
 	s64 __retvalue;
 };
 
@@ -366,12 +366,12 @@ static int c_bad(struct gs_ctx *c, int pos, s64 *result)
 	struct c_bad_frame *f = gs_push(c, sizeof(*f));
 	int rc;
 
-	f->rc = GS_OK;
-	f->pos = pos;
+	f->gs_rc = GS_OK;
+	f->gs_pos = pos;
 	f->__retvalue = 0;
 	c_bad_body(c, f);
 	*result = f->__retvalue;
-	rc = f->rc;
+	rc = f->gs_rc;
 	gs_pop(c, f);
 	return rc;
 }
