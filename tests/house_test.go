@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"go/ast"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -81,6 +84,26 @@ func has(prefixes []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// TestNull: no tool is told to make its output at /dev/null. Some of them remove that first, or rename a file to it, and the tests
+// run as root.
+func TestNull(t *testing.T) {
+	out, err := exec.Command("git", "ls-files", "..").Output()
+	if err != nil {
+		t.Skip("no list of the files: ", err)
+	}
+	makes := regexp.MustCompile(`(-o|--output|-O|-m)("?,?\s*"?|=)/dev/` + `null`)
+	for _, path := range strings.Fields(string(out)) {
+		switch filepath.Ext(path) {
+		case ".go", ".sh", ".txtar", ".md", ".yml", ".mk", "":
+			if b, err := os.ReadFile(path); err == nil {
+				if m := makes.Find(b); m != nil {
+					t.Errorf("%s has %q: let it be a file in a folder of its own", path, m)
+				}
+			}
+		}
+	}
 }
 
 // mappers are the files that map memory, with what they map. Files of others are mapped by package foreign alone: it knows which

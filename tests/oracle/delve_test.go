@@ -36,8 +36,8 @@ var delveCases = []delveCase{
 	{build: "cmd/gofmt", points: []string{`statement("*@go/parser/parser.go:*")`, `statement("*@cmd/gofmt/gofmt.go:*")`}, args: []string{"input.go"}, full: true},
 	{build: "cmd/gofmt", points: []string{`statement("*@go/printer/nodes.go:*")`, `statement("*@text/tabwriter/tabwriter.go:*")`}, args: []string{"input.go"}, full: true},
 	{build: "cmd/compile", points: []string{`function("cmd/compile/internal/syntax.*").call`, `function("cmd/compile/internal/types2.*").call`,
-		`function("cmd/compile/internal/ssa.*").call`}, args: []string{"-p", "main", "-complete", "-o", "/dev/null", "input.go"}, full: true},
-	{build: "cmd/compile", points: []string{`statement("*@cmd/compile/internal/syntax/parser.go:*")`}, args: []string{"-p", "main", "-complete", "-o", "/dev/null", "input.go"}, full: true},
+		`function("cmd/compile/internal/ssa.*").call`}, args: []string{"-p", "main", "-complete", "-o", "input.o", "input.go"}, full: true},
+	{build: "cmd/compile", points: []string{`statement("*@cmd/compile/internal/syntax/parser.go:*")`}, args: []string{"-p", "main", "-complete", "-o", "input.o", "input.go"}, full: true},
 }
 
 const delveInput = `package main

@@ -263,7 +263,7 @@ func knownCompiler(_, dir string) error {
 		return err
 	}
 	// gcc before 14 lacks -fmin-function-alignment; kbuild then uses -falign-functions.
-	try := exec.Command("gcc", "-fmin-function-alignment=16", "-x", "c", "-c", "-o", "/dev/null", "/dev/null")
+	try := exec.Command("gcc", "-fmin-function-alignment=16", "-x", "c", "-fsyntax-only", "/dev/null")
 	if try.Run() == nil {
 		return nil
 	}

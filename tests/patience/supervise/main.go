@@ -5,7 +5,8 @@
 //
 // The tests hang when they and all that they have started use no CPU for a while, on the clock of package patience; and they go
 // round in circles when they have used more than any of them does. Both end with the goroutines of the test (SIGQUIT), then with
-// SIGKILL for all of them. What they make in the folder for temporary files is made in one of their own, which is removed.
+// SIGKILL for all of them. What they make in the folder for temporary files is made in one of their own, which is removed. Tests
+// that leave something else than the device at /dev/null fail.
 // GOSTAP_TEST_TIMES names a file to which a line with the CPU time of each package is added.
 package main
 
@@ -55,6 +56,7 @@ func run(args []string, idle, most time.Duration) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	device := isDevice(null)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
@@ -89,6 +91,10 @@ func run(args []string, idle, most time.Duration) int {
 		fmt.Fprintf(os.Stderr, "supervise: %s was ended: %s\n", filepath.Base(args[0]), reason)
 		return 1
 	}
+	if device && !isDevice(null) {
+		fmt.Fprintf(os.Stderr, "supervise: while %s ran, something was put in the place of %s\n", filepath.Base(args[0]), null)
+		return 1
+	}
 	if err == nil && left > 0 {
 		note(fmt.Sprintf("%s left %d processes", filepath.Base(args[0]), left), 0, 0, 0) // so that somebody sees to it
 	}
@@ -96,6 +102,15 @@ func run(args []string, idle, most time.Duration) int {
 		return 128 + int(s.Signal())
 	}
 	return u.ExitCode()
+}
+
+// null is the device that programs of root remove, or put a file in the place of, when they are to write to it and are careless.
+var null = os.DevNull
+
+// isDevice tells whether the name is that of a device.
+func isDevice(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode()&fs.ModeCharDevice != 0
 }
 
 // folder makes a folder whose path has always the same length: paths stand in messages, with columns behind them.
