@@ -100,7 +100,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestManySites is a yardstick: 1000 places attached and detached in less than 0.2 s of a quiet machine.
+// TestManySites: 1000 places are attached and detached in less than 0.2 s, or than fifty single ones take on a slower machine.
 func TestManySites(t *testing.T) {
 	needMulti(t)
 	needRoot(t)
@@ -110,8 +110,8 @@ func TestManySites(t *testing.T) {
 	for i := range sites {
 		sites[i] = tg.site(i)
 	}
-	best := time.Hour
-	for try := 0; try < 5 || try < 40 && best > 200*time.Millisecond; try++ { // the machine may be busy
+	best, most := time.Hour, 200*time.Millisecond
+	for try := 0; try < 5 || try < 40 && best > most; try++ { // the machine may be busy
 		c := newCounter(t, true)
 		var s Set
 		start := time.Now()
@@ -128,9 +128,15 @@ func TestManySites(t *testing.T) {
 		s.Detach()
 		gone := time.Since(mid)
 		t.Logf("1000 sites: attached in %v, detached in %v", attached, gone)
-		best = min(best, time.Duration(float64(attached+gone)*patience.Share()))
+		best = min(best, attached+gone)
+		start = time.Now()
+		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: true, Sites: sites[:1]}); err != nil {
+			t.Fatal(err)
+		}
+		s.Detach()
+		most = max(most, 50*time.Since(start))
 	}
-	if best > 200*time.Millisecond {
+	if best > most {
 		t.Errorf("1000 sites took %v", best)
 	}
 }
@@ -161,8 +167,8 @@ func TestPerfDetachDoesNotWait(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("20 sites: attached in %v, detached in %v", attached, gone)
-	if time.Duration(float64(gone)*patience.Share()) > 600*time.Millisecond {
-		t.Errorf("detaching took %v", gone)
+	if gone > 600*time.Millisecond && !closing(t) { // it was slow, and not since somebody else had the CPU while the kernel works on
+		t.Errorf("detaching took %v and left nothing to do", gone)
 	}
 	// The kernel finishes by itself.
 	start = time.Now()
@@ -223,9 +229,9 @@ func TestWarm(t *testing.T) {
 	needRoot(t)
 	tg := newTarget(t)
 	c := newCounter(t, true)
-	attachOne := func() time.Duration {
+	attachOne := func(warm func() func()) time.Duration {
 		time.Sleep(100 * time.Millisecond) // let the system cool down
-		cool := Warm()
+		cool := warm()
 		time.Sleep(35 * time.Millisecond) // compiling
 		f := open(t, tg.path)
 		var s Set
@@ -238,13 +244,14 @@ func TestWarm(t *testing.T) {
 		cool()
 		return d
 	}
-	best := time.Hour
-	for try := 0; try < 5 || try < 60 && best > 4*time.Millisecond; try++ { // the machine may be busy
-		best = min(best, time.Duration(float64(attachOne())*patience.Share()))
+	best, cold := time.Hour, time.Hour
+	for try := 0; try < 5 || try < 60 && best > max(4*time.Millisecond, cold/2); try++ { // the machine may be busy
+		best = min(best, attachOne(Warm))
+		cold = min(cold, attachOne(func() func() { return func() {} }))
 	}
-	t.Logf("attached in %v", best)
-	if best > 4*time.Millisecond {
-		t.Errorf("attaching took %v", best)
+	t.Logf("attached in %v, without Warm in %v", best, cold)
+	if best > max(4*time.Millisecond, cold/2) {
+		t.Errorf("attaching took %v, without Warm %v", best, cold)
 	}
 	// Without a taker.
 	cool := Warm()

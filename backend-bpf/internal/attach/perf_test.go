@@ -5,12 +5,14 @@ import (
 	"os"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // touch takes page faults.
@@ -32,7 +34,9 @@ func touch(t *testing.T, pages int) {
 func TestMissedEvents(t *testing.T) {
 	needRoot(t)
 	faults := probe.PerfEvent{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_PAGE_FAULTS, Period: 1}
+	wait := patience.After(time.Minute)
 	for _, missed := range []int{0, 500} {
+	again:
 		c := loadCounter(t, ebpf.PerfEvent, ebpf.AttachNone, "")
 		count := func() int {
 			fd, err := kern.EnableStats()
@@ -51,6 +55,18 @@ func TestMissedEvents(t *testing.T) {
 		}
 		touch(t, max(missed, 1))
 		if missed > 0 {
+			// Another session of this machine may have them counted.
+			if info, err := kern.ProgInfo(c.prog()); err != nil {
+				t.Fatal(err)
+			} else if info.RunCount > 0 {
+				s.Detach()
+				select {
+				case <-wait:
+					t.Skip("all the time somebody else counts the runs of programs")
+				case <-time.After(50 * time.Millisecond):
+				}
+				goto again
+			}
 			stats = count()
 		}
 		touch(t, 300)
