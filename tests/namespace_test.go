@@ -23,15 +23,15 @@ func TestPidNamespace(t *testing.T) {
 		{"process(PID)", `$BUSY & $GOSTAP -w -e 'probe process('$!').function("main.step") { printf("%d", pid() == '$!') exit() }'; kill $!`, "1"},
 		{"begin and end", `$GOSTAP -w -e 'probe process.begin { printf("%d ", pid() == target()) } probe process.end { printf("%d", pid() == target()) }' -c "$BUSY 20" | sed "s/calls.*//" | tr -d "\n"`, "1 1"},
 		{"names", `$GOSTAP -w -e 'probe process.function("main.inner") { print_ubacktrace() exit() }' -c "$BUSY 20 >&2" | grep -c 'main.step'`, "1"},
-		{"nested", `unshare -pf --mount-proc $BUSY & sleep 0.5; P=$(pgrep -o -x busy); $GOSTAP -w --no-global-var-display -e '` + where + ` exit() }' -x $P; kill -9 $P`, "1 1 1 1|"},
+		{"nested", `unshare -pf --mount-proc $BUSY & until P=$(pgrep -o -x busy); do sleep 0.02; done; $GOSTAP -w --no-global-var-display -e '` + where + ` exit() }' -x $P; kill -9 $P`, "1 1 1 1|"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cmd := exec.Command("timeout", "-k", "1", "20", "unshare", "-pf", "--mount-proc", "sh", "-c", c.sh)
+			cmd := exec.Command("unshare", "-pf", "--kill-child", "--mount-proc", "sh", "-c", c.sh)
 			cmd.Env = append(cmd.Environ(), "GOSTAP="+gostap, "BUSY="+busy)
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
-			out, err := cmd.Output()
-			if strings.TrimSpace(string(out)) != c.want {
+			out, err := timed(t, cmd)
+			if strings.TrimSpace(out) != c.want {
 				t.Errorf("%v, got %s, want %s\n%s", err, out, c.want, stderr.String())
 			}
 		})
@@ -52,16 +52,18 @@ func TestLayers(t *testing.T) {
 	}
 	const script = `probe process("./m/prog").begin { println("begins") } probe process("./m/prog").library("./m/prog").function("main") { println("main") }
 probe process("/bin/true").library("./m/prog").function("main") { println("wrong") } probe process("./m/prog").end { println("ends") }`
-	cmd := exec.Command("timeout", "-k", "1", "20", "unshare", "-m", "sh", "-c", `mount -t tmpfs none t && mkdir t/lo && cp $PROG t/lo/prog &&
+	cmd := exec.Command("unshare", "-m", "sh", "-c", `mount -t tmpfs none t && mkdir t/lo && cp $PROG t/lo/prog &&
 mount -t overlay overlay -o lowerdir=t/lo,upperdir=up,workdir=work m || exit 77
 exec $GOSTAP -w -e "$SCRIPT" -c './m/prog >/dev/null'`)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "GOSTAP="+gostap, "PROG="+trace, "SCRIPT="+script)
-	out, err := cmd.CombinedOutput()
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := timed(t, cmd)
 	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 77 {
-		t.Skipf("no such mounts here: %s", out)
+		t.Skipf("no such mounts here: %s", stderr.String())
 	}
 	if string(out) != "begins\nmain\nends\n" {
-		t.Errorf("%v: %s", err, out)
+		t.Errorf("%v: %s%s", err, out, stderr.String())
 	}
 }

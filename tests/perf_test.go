@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -45,15 +46,22 @@ func TestWatchpoint(t *testing.T) {
 	addr := strings.TrimSpace(s.stdout())
 	before := loop.switches(t)
 	w := begin(t, "-e", `global n, others probe kernel.data($1).length(8).write { if (pid() == $2) n++; else others++ }
-		probe timer.s(1) { exit() } probe end { println(n, " ", others) }`, addr, fmt.Sprint(pid))
+		probe end { println(n, " ", others) }`, "-v", addr, fmt.Sprint(pid))
+	attached(t, w)
+	during := loop.switches(t)
+	for at := during; at < during+30; at = loop.switches(t) {
+		loop.runsOn(t)
+	}
+	least := loop.switches(t) - during
+	w.signal(syscall.SIGINT)
 	if status := w.end(); status != 0 {
 		t.Fatal(w.stderr())
 	}
 	most := loop.switches(t) - before
 	var n, others int
 	fmt.Sscan(w.stdout(), &n, &others)
-	// The session covers a part of the time between the two looks.
-	if n == 0 || others != 0 || n > most || n < most/3 {
-		t.Errorf("%d writes by the thread, %d by others; the counter rose by %d", n, others, most)
+	// The session covers all of the time between the inner looks, and a part of that between the outer ones.
+	if others != 0 || n > most || n < least {
+		t.Errorf("%d writes by the thread, %d by others; the counter rose by %d to %d", n, others, least, most)
 	}
 }

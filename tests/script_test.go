@@ -73,7 +73,7 @@ func runScript(t *testing.T, file string) {
 	cmd.Env = append(os.Environ(), "BIN="+binDir, "PATH="+binDir+":"+os.Getenv("PATH"), "NO_COLOR=1", "TZ=UTC")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = 30 * time.Second
+	cmd.WaitDelay = 10 * time.Minute // for what outlives the script and holds its output
 	stop := patience.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 	err = cmd.Run()
 	stop()
