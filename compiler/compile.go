@@ -74,6 +74,10 @@ type Options struct {
 	Unoptimised bool
 	// NoAutoPrint turns off the printing of unread globals at the end.
 	NoAutoPrint bool
+	// Inspected is for a program whose globals and prints are read as values (see ir.Format.Headed and ir.Global.Shown).
+	Inspected bool
+	// Bare leaves the heads of such prints empty.
+	Bare bool
 	// SkipBadVars reads 0 where a target variable does not resolve.
 	SkipBadVars bool
 	// Stop ends after the last pass of a phase: Parse, Elaborate or Translate; 0 runs all.

@@ -235,3 +235,31 @@ func (f *Format) ArgTypes() []types.Type {
 	}
 	return ts
 }
+
+// headMark begins the formats of prints with a head.
+const headMark = "\x01gostap\x01"
+
+// HeadArgs is how many arguments of a print make its head: the process, the thread, the time in nanoseconds since 1970 and the probe
+// point of the hit. They are not printed, but told to whoever takes prints as values.
+const HeadArgs = 4
+
+// Headed gives the format of a print of f with a head. Optimising leaves such prints as they were written, one for each statement and
+// with all arguments.
+func (f *Format) Headed() *Format {
+	h := &Format{Pieces: []Piece{Literal(headMark), Conv('d'), Conv('d'), Conv('d'), Conv('s')}}
+	h.Append(f.Pieces...)
+	return h
+}
+
+// IsHeaded reports whether f was made by Headed.
+func (f *Format) IsHeaded() bool {
+	return len(f.Pieces) > HeadArgs && f.Pieces[0].Conv == 0 && f.Pieces[0].Lit == headMark
+}
+
+// Headless is f without its head.
+func (f *Format) Headless() *Format {
+	if !f.IsHeaded() {
+		return f
+	}
+	return &Format{Pieces: f.Pieces[1+HeadArgs:]}
+}

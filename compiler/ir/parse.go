@@ -121,6 +121,8 @@ func (ps *textParser) global() {
 			h.Width = ps.int()
 			ps.want(")")
 			g.Stat.Hists = append(g.Stat.Hists, h)
+		case "shown":
+			g.Shown = true
 		case "internal":
 			g.Internal = true
 		case "constant":

@@ -22,7 +22,7 @@ import (
 //	global  = "global" NAME type [ "[" type { "," type } "]" ] { attr }
 //	type    = "long" | "string" CAP | "stats"
 //	attr    = "size" INT | "wrap" | "init" ( INT | STRING ) | "variance" | "hist_log"
-//	        | "hist_linear" "(" INT "," INT "," INT ")" | "internal" | "constant" | "quiet" | "private" | "class" INT
+//	        | "hist_linear" "(" INT "," INT "," INT ")" | "internal" | "shown" | "constant" | "quiet" | "private" | "class" INT
 //	prelude = "prelude" STRING
 //	code    = "code" STRING STRING "(" [ ctype NAME { "," ctype NAME } ] ")" [ ctype ] [ "expr" ] [ "pure" ] [ "old" ]
 //	          { "uses" NAME STRING "@" NAME }       its name and its C; the STRING of uses is "r", "w" or "rw"
@@ -203,6 +203,9 @@ func (w *printer) global(g *Global) {
 	}
 	if g.Internal {
 		w.b.WriteString(" internal")
+	}
+	if g.Shown {
+		w.b.WriteString(" shown")
 	}
 	switch g.Sharing {
 	case Constant:

@@ -138,7 +138,9 @@ func (h *hosted) run(i int, site *probe.Site) error {
 		}
 	}
 	h.ctx.Where = site
+	h.out.cpu = -1
 	defer h.timed(i)()
+	defer h.working()()
 	defer h.pinned()()
 	return h.ended(h.m.Run(i, &h.ctx))
 }
@@ -151,6 +153,18 @@ func (h *hosted) pinned() (release func()) {
 	}
 	runtime.LockOSThread()
 	return runtime.UnlockOSThread
+}
+
+// working keeps events until the handler is done, which may hold locks when it prints.
+func (h *hosted) working() (done func()) {
+	if h.out.event == nil {
+		return func() {}
+	}
+	h.out.busy = true
+	return func() {
+		h.out.busy = false
+		h.out.settle()
+	}
 }
 
 // armed evaluates the condition of a probe.
@@ -183,6 +197,7 @@ func (h *hosted) deferred(capture int, vals []wire.Value) error {
 	}
 	h.ctx.Where = nil
 	defer h.timed(c.Probe)()
+	defer h.working()()
 	defer h.pinned()()
 	was := h.session.State()
 	err := h.ended(h.m.RunBody(h.bodies[capture], c.Probe, h.args, &h.ctx))
@@ -217,6 +232,18 @@ func (h *hosted) errors() (int, error) {
 
 // Print implements interp.Output, as do the next ones.
 func (h *hosted) Print(text []byte) { h.out.write(text) }
+
+// PrintValues implements interp.Values.
+func (h *hosted) PrintValues(format int, args []interp.Val) {
+	o := h.out
+	if o.event != nil {
+		o.tell(o.printed(format, args, nil))
+		return
+	}
+	f, vals := o.body(format, args)
+	o.text = textfmt.Append(o.text[:0], f, vals)
+	o.write(o.text)
+}
 
 func (h *hosted) Warn(text string) { h.out.warn(text) }
 

@@ -29,6 +29,19 @@ type output struct {
 	dec    wire.Decoder
 	args   []textfmt.Val
 	buf    []byte
+	// formats are those of the program without heads; texts are what they are called in events.
+	formats []*ir.Format
+	texts   []string
+	// event takes what there is to say in place of w and errw, if it is given; queue waits for it, loose is text without an event of its
+	// own, busy says that a handler is running here. cpu is that of the record at hand, -1 for none.
+	event func(*Event) error
+	queue []*Event
+	loose []byte
+	text  []byte
+	busy  bool
+	cpu   int
+	// parts are the events of handler runs that have more to say.
+	parts map[uint64][]*Event
 	// pending holds the text of handler runs that have more to say, by slot and CPU.
 	pending map[uint64][]byte
 	// failed is the first error of writing; the session ends on it.
@@ -47,11 +60,16 @@ type output struct {
 const outputBuffer = 256 << 10
 
 func newOutput(p *ir.Program, w, errw io.Writer, syms *symbols.Table) *output {
-	return &output{prog: p, w: bufio.NewWriterSize(w, outputBuffer), errw: errw, syms: syms, tracer: uint32(os.Getpid()), pending: map[uint64][]byte{}, seen: map[string]int{}}
+	return &output{prog: p, w: bufio.NewWriterSize(w, outputBuffer), errw: errw, syms: syms, tracer: uint32(os.Getpid()),
+		formats: headless(p), cpu: -1, pending: map[uint64][]byte{}, seen: map[string]int{}}
 }
 
 // write passes text on, remembering the first failure.
 func (o *output) write(b []byte) {
+	if o.event != nil {
+		o.loose = append(o.loose, b...)
+		return
+	}
 	if _, err := o.w.Write(b); err != nil && o.failed == nil {
 		o.failed = fmt.Errorf("write output: %w", err)
 	}
@@ -59,6 +77,10 @@ func (o *output) write(b []byte) {
 
 // flush makes everything visible.
 func (o *output) flush() {
+	if o.event != nil {
+		o.settle()
+		return
+	}
 	if err := o.w.Flush(); err != nil && o.failed == nil {
 		o.failed = fmt.Errorf("write output: %w", err)
 	}
@@ -67,6 +89,9 @@ func (o *output) flush() {
 // print handles a Print record.
 func (o *output) print(h wire.Header, body []byte) error {
 	key := uint64(h.CPU)<<16 | uint64(h.Slot)
+	if o.event != nil {
+		return o.events(h, key, body)
+	}
 	o.buf = o.buf[:0]
 	if len(o.pending) > 0 {
 		if p, ok := o.pending[key]; ok {
@@ -89,12 +114,42 @@ func (o *output) print(h wire.Header, body []byte) error {
 	return nil
 }
 
-func (o *output) format(dst []byte, site int, args []wire.Value) []byte {
+// events handles a Print record whose prints are wanted one by one.
+func (o *output) events(h wire.Header, key uint64, body []byte) error {
+	evs := o.parts[key]
+	delete(o.parts, key)
+	err := o.dec.Print(body, o.schema, func(site int, args []wire.Value) error {
+		evs = append(evs, o.printed(o.schema.Sites[site].Format, o.values(args), args))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if h.Flags&wire.More != 0 {
+		if o.parts == nil {
+			o.parts = map[uint64][]*Event{}
+		}
+		o.parts[key] = evs
+		return nil
+	}
+	for _, e := range evs {
+		o.tell(e)
+	}
+	return nil
+}
+
+// values gives the arguments of a print, valid until the next call.
+func (o *output) values(args []wire.Value) []textfmt.Val {
 	o.args = o.args[:0]
 	for i := range args {
 		o.args = append(o.args, o.value(&args[i]))
 	}
-	return textfmt.Append(dst, o.prog.Formats[o.schema.Sites[site].Format], o.args)
+	return o.args
+}
+
+func (o *output) format(dst []byte, site int, args []wire.Value) []byte {
+	f, vals := o.body(o.schema.Sites[site].Format, o.values(args))
+	return textfmt.Append(dst, f, vals)
 }
 
 // value makes the text of a lazy argument. The strings of plain ones lie in the record.
@@ -143,12 +198,7 @@ func (o *output) stack(v *wire.Value) string {
 	case wire.KStackNames:
 		return o.syms.KernelBacktrace(v.Stack)
 	}
-	var t symbols.Trace
-	if v.Kind == wire.Stack {
-		t = o.syms.Walked(v.Tgid, v.Stack)
-	} else if raw, ok := symbols.NewRaw(v.Stack, v.Regs, v.Bytes); ok {
-		t = o.syms.Unwind(v.Tgid, &raw, o.prog.Limits.MaxBacktrace)
-	}
+	t := o.trace(v)
 	if v.Lazy == wire.StackHex {
 		o.syms.Saw(v.Tgid, t)
 		return t.Hex()
@@ -249,6 +299,10 @@ const mostTexts = 10000
 
 // warn writes a warning of the script.
 func (o *output) warn(text string) {
+	if o.event != nil {
+		o.tell(&Event{Kind: EventWarning, Text: text, CPU: o.cpu})
+		return
+	}
 	text = "WARNING: " + text
 	if n, ok := o.seen[text]; ok || len(o.seen) < mostTexts {
 		if o.seen[text] = n + 1; n >= 3 {
@@ -262,6 +316,10 @@ func (o *output) warn(text string) {
 // fault reports a run-time error that was not caught.
 func (o *output) fault(f *textfmt.Fault) {
 	if o.quiet {
+		return
+	}
+	if o.event != nil {
+		o.tell(&Event{Kind: EventError, Text: f.Message(o.prog), Code: f.Code, Pos: f.Pos, CPU: o.cpu})
 		return
 	}
 	o.flush()
@@ -280,8 +338,22 @@ func (o *output) repeated() {
 	}
 }
 
+// remark writes a warning of the session itself, which comes once.
+func (o *output) remark(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if o.event != nil {
+		o.tell(&Event{Kind: EventWarning, Text: text, CPU: -1})
+		return
+	}
+	fmt.Fprintf(o.errw, "WARNING: %s\n", text)
+}
+
 // abandon writes what handler runs left unfinished.
 func (o *output) abandon() {
+	for _, evs := range o.parts {
+		o.queue = append(o.queue, evs...)
+	}
+	o.parts = nil
 	for key, p := range o.pending {
 		o.write(p)
 		delete(o.pending, key)

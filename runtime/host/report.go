@@ -35,12 +35,12 @@ func (r *run) finish(res *Result) {
 	r.out.repeated()
 	if w, ok := r.Session.(backend.Warner); ok {
 		for _, text := range w.Warnings() {
-			fmt.Fprintf(r.Stderr, "WARNING: %s\n", diag.Visible(text))
+			r.out.remark("%s", diag.Visible(text))
 		}
 	}
 	c, err := r.Session.Counters()
 	if err != nil {
-		fmt.Fprintf(r.Stderr, "WARNING: the counts of lost events could not be read: %v\n", err)
+		r.out.remark("the counts of lost events could not be read: %v", err)
 		return
 	}
 	for cause, n := range r.hosted.skips {
@@ -51,8 +51,8 @@ func (r *run) finish(res *Result) {
 	if n := r.leftOpen(); n > 0 && len(c.ByCause) > int(ir.LostUnwound) {
 		c.ByCause[ir.LostUnwound] += n
 	}
-	if n := skipped(c); res.Errors > 0 || n > 0 {
-		fmt.Fprintf(r.Stderr, "WARNING: Number of errors: %d, skipped probes: %d\n", res.Errors, n)
+	if n := skipped(c); (res.Errors > 0 || n > 0) && r.Event == nil {
+		r.out.remark("Number of errors: %d, skipped probes: %d", res.Errors, n)
 	}
 	if n := count(c, ir.SkipNoEntry); n > 0 && n <= r.mayHaveBegun() {
 		c.ByCause[ir.SkipNoEntry] = 0
@@ -62,7 +62,11 @@ func (r *run) finish(res *Result) {
 		if n == 0 || ir.Cause(cause) == ir.SkipStopping || cause >= len(causeText) {
 			continue
 		}
-		fmt.Fprintf(r.Stderr, "WARNING: %d %s\n", n, causeText[cause])
+		if r.Event != nil {
+			r.out.tell(&Event{Kind: EventLost, Text: fmt.Sprintf("%d %s", n, causeText[cause]), Cause: ir.Cause(cause), Count: n, CPU: -1})
+			continue
+		}
+		r.out.remark("%d %s", n, causeText[cause])
 	}
 }
 

@@ -33,6 +33,9 @@ type Config struct {
 	Program        *ir.Program
 	Session        backend.Session
 	Stdout, Stderr io.Writer
+	// Event, if it is given, takes what the session has to say in place of Stdout and Stderr, in the goroutine of Run. Its first error ends
+	// the session; nothing more is said then, and Result.Err is that error. What system() runs still writes to Stdout and Stderr.
+	Event func(*Event) error
 	// Stdin is what probes on the input read; nil when the input is taken otherwise.
 	Stdin io.Reader
 	// Target is the -c child, held back, or the -x process; nil if neither.
@@ -47,6 +50,8 @@ type Config struct {
 	Timing bool
 	// Started is called when the probes are in place, before the target runs; may be nil.
 	Started func() error
+	// Ended is called when the last handler has run, before the session's globals go; may be nil.
+	Ended func()
 	// QuietErrors: run-time errors of the script are counted at the end, but neither told one by one nor a failure.
 	QuietErrors bool
 	// Logf prints what -v shows; may be nil.
@@ -103,6 +108,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 	syms.Warn = r.out.warn
 	r.out.schema = c.Session.Schema()
 	r.out.quiet = c.QuietErrors
+	r.out.event = c.Event
 	if wantsNames(r.out.schema) {
 		var err error
 		if syms.Events, err = symbols.WatchProcesses(); err != nil {
@@ -112,6 +118,10 @@ func Run(ctx context.Context, c Config) (res Result) {
 		}
 	}
 	defer func() {
+		// Also where the one who takes events panics.
+		if c.Ended != nil {
+			c.Ended()
+		}
 		if err := c.Session.Close(); err != nil && res.Err == nil {
 			res.Err = err
 		}
@@ -123,6 +133,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 			res.Err = r.out.failed
 		}
 	}()
+	defer r.out.settle() // while the globals are there
 	if r.hosted, res.Err = newHosted(c, r.out); res.Err != nil {
 		return res
 	}
@@ -154,7 +165,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 	if c.Target != nil && r.childEnded() {
 		res.Child = c.Target.Status()
 		if res.Child != "" {
-			fmt.Fprintf(c.Stderr, "WARNING: the traced command %s\n", res.Child)
+			r.out.remark("the traced command %s", res.Child)
 		}
 	}
 	return res
@@ -402,6 +413,7 @@ func (r *run) record(rec []byte) error {
 	if err != nil {
 		return fmt.Errorf("output buffer: %w", err)
 	}
+	r.out.cpu = int(h.CPU)
 	switch h.Kind {
 	case wire.Print:
 		err = r.out.print(h, body)
@@ -416,7 +428,10 @@ func (r *run) record(rec []byte) error {
 		var n int
 		var vals []wire.Value
 		if n, vals, err = r.out.dec.Deferred(body, r.out.schema); err == nil {
-			return r.hosted.deferred(n, vals)
+			if err = r.hosted.deferred(n, vals); err == nil && r.Event != nil {
+				err = r.out.failed
+			}
+			return err
 		}
 	case wire.Exit, wire.Process:
 		// exit() is seen in the session's state; the record only wakes the reader.
@@ -425,6 +440,10 @@ func (r *run) record(rec []byte) error {
 	}
 	if err != nil {
 		return fmt.Errorf("output buffer: %w", err)
+	}
+	if r.Event != nil {
+		r.out.settle()
+		return r.out.failed
 	}
 	return nil
 }

@@ -16,6 +16,9 @@ func statUses(p *ir.Program) []StatUse {
 	for i, g := range p.Globals {
 		if g.Type == types.Stats {
 			uses[i].Hists = make([]bool, len(g.Stat.Hists))
+			if g.Shown {
+				uses[i].all(g)
+			}
 		}
 	}
 	eachInstr(p, func(in *ir.Instr) {
@@ -54,6 +57,14 @@ func statUses(p *ir.Program) []StatUse {
 		}
 	})
 	return uses
+}
+
+// all notes that whoever runs the program reads the whole aggregate.
+func (u *StatUse) all(g *ir.Global) {
+	u.Count, u.Sum, u.Min, u.Max, u.Square = true, true, true, true, g.Stat.Variance
+	for i := range u.Hists {
+		u.Hists[i] = true
+	}
 }
 
 // read notes that statistic s is asked for. Where an empty aggregate is an error, the count is needed too.

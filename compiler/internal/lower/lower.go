@@ -36,6 +36,10 @@ const (
 type Options struct {
 	// NoAutoPrint leaves out the printing of globals that are written and never read.
 	NoAutoPrint bool
+	// Inspected is for a program whose globals, prints and their arguments are read as values: nothing that they hold may go.
+	Inspected bool
+	// Bare leaves the heads of prints empty.
+	Bare bool
 }
 
 // Program translates p. The result is nil if the list has errors.
@@ -49,7 +53,7 @@ func Program(p *elab.Program, o Options) (*ir.Program, diag.List) {
 	l.preludes()
 	l.procfs()
 	for _, g := range p.Globals {
-		if g.Read || g.Written {
+		if g.Read || g.Written || o.Inspected && g.User {
 			l.global(g)
 		}
 	}
@@ -126,7 +130,8 @@ func (l *lowerer) text(s string) string {
 }
 
 func (l *lowerer) global(g *elab.Global) {
-	out := &ir.Global{Name: g.Name, Pos: g.Decl.Name.Span.From, Type: g.Type, Wrap: g.Decl.Wrap && g.Arity > 0, Stat: g.Stat}
+	out := &ir.Global{Name: g.Name, Pos: g.Decl.Name.Span.From, Type: g.Type, Wrap: g.Decl.Wrap && g.Arity > 0, Stat: g.Stat,
+		Shown: l.o.Inspected && g.User}
 	if g.Type == types.String {
 		out.Cap = l.maxStr()
 	}

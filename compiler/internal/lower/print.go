@@ -24,6 +24,7 @@ func (p *printer) lit(s string) { p.fmt.Append(ir.Literal(s)) }
 func (p *printer) conv(piece ir.Piece, v ir.Val) {
 	plain := piece.Width < 0 && piece.Prec < 0 && !piece.WidthArg && !piece.PrecArg && !piece.Plus && !piece.Space && !piece.Alt
 	switch {
+	case p.f.o.Inspected: // all that is printed is a value
 	case plain && piece.Conv == 's' && v.Kind == ir.ValStr:
 		p.lit(v.Str)
 		return
@@ -81,7 +82,10 @@ func (f *fn) pretty(e ast.Expr) *elab.Target {
 func (p *printer) emit(value bool) ir.Val {
 	f := p.f
 	if !value {
-		if len(p.fmt.Pieces) > 0 {
+		switch {
+		case f.o.Inspected:
+			f.b.Print(f.out.AddFormat(p.fmt.Headed()), append(f.head(), p.args...)...)
+		case len(p.fmt.Pieces) > 0:
 			f.b.Print(f.out.AddFormat(&p.fmt), p.args...)
 		}
 		return ir.Val{}
@@ -94,6 +98,21 @@ func (p *printer) emit(value bool) ir.Val {
 	}
 	r := f.b.Str("", p.width())
 	f.b.Sprint(f.out.AddFormat(&p.fmt), r, p.args...)
+	return ir.R(r)
+}
+
+// head gives the arguments of a print's head.
+func (f *fn) head() []ir.Val {
+	if f.o.Bare {
+		return []ir.Val{ir.I(0), ir.I(0), ir.I(0), ir.S("")}
+	}
+	return []ir.Val{f.fact("pid"), f.fact("tid"), f.fact("gettimeofday_ns"), f.siteText("pp")}
+}
+
+// fact asks a built-in function without arguments for a number.
+func (f *fn) fact(name string) ir.Val {
+	r := f.b.Long("")
+	f.b.Intr(name, r)
 	return ir.R(r)
 }
 

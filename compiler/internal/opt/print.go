@@ -74,6 +74,9 @@ func fuseOnce(p *ir.Program, f *ir.Func) bool {
 func fuseInto(p *ir.Program, f *ir.Func, b *ir.Block, at int, defs []*ir.Instr, count, useCount []int32) bool {
 	in := &b.Instrs[at]
 	outer := p.Formats[in.N]
+	if outer.IsHeaded() {
+		return false
+	}
 	merged := &ir.Format{}
 	var args []ir.Val
 	n, fused := 0, false
@@ -159,7 +162,7 @@ func MergePrints(p *ir.Program) {
 // printConstants makes text of the conversions whose arguments are all constants, and writes widths
 // and precisions that are constants into the format.
 func printConstants(p *ir.Program, in *ir.Instr) {
-	if !slices.ContainsFunc(in.Args, func(v ir.Val) bool { return v.Kind != ir.ValReg }) {
+	if p.Formats[in.N].IsHeaded() || !slices.ContainsFunc(in.Args, func(v ir.Val) bool { return v.Kind != ir.ValReg }) {
 		return
 	}
 	out := &ir.Format{}
@@ -214,6 +217,8 @@ func mergeInBlock(p *ir.Program, b *ir.Block) {
 		switch {
 		case in.Op == ir.OpPrint && len(p.Formats[in.N].Pieces) == 0:
 			in.Op, gone = ir.OpNone, true
+		case in.Op == ir.OpPrint && p.Formats[in.N].IsHeaded():
+			finish()
 		case in.Op == ir.OpPrint:
 			if last >= 0 && (!mergeable(b, last, i) || grown != nil && literal(grown) > maxPrintText) {
 				finish()

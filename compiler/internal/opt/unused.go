@@ -58,6 +58,9 @@ func unusedFuncs(p *ir.Program) {
 
 func unusedGlobals(p *ir.Program) {
 	keep := make([]bool, len(p.Globals))
+	for i, g := range p.Globals {
+		keep[i] = g.Shown
+	}
 	for _, pr := range p.Probes {
 		if pr.Cond >= 0 {
 			keep[pr.Cond] = true

@@ -161,8 +161,12 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 			m.set(in, m.iters[fr.iter+int(in.iter)].elem().Val, ints, strs)
 
 		case ir.OpPrint:
-			m.buf = textfmt.Append(m.buf[:0], in.format, m.printArgs(in, ints, strs))
-			m.out.Print(m.buf)
+			if args := m.printArgs(in, ints, strs); m.values != nil {
+				m.values.PrintValues(int(in.n), args)
+			} else {
+				m.buf = textfmt.Append(m.buf[:0], in.format, args)
+				m.out.Print(m.buf)
+			}
 		case ir.OpSprint:
 			m.buf = textfmt.Append(m.buf[:0], in.format, m.printArgs(in, ints, strs))
 			strs[in.dst] = toString(m.buf, in.cap)

@@ -21,12 +21,19 @@ type Output interface {
 	Exit()
 }
 
+// Values is implemented by an Output that takes what is printed as it was written in place of its text.
+type Values interface {
+	// PrintValues is given the number of the format and its arguments, which are valid during the call only.
+	PrintValues(format int, args []Val)
+}
+
 // Machine runs the handlers of one program. It is for one goroutine; several Machines may share
 // a Store that allows it.
 type Machine struct {
 	p      *ir.Program
 	store  Store
 	out    Output
+	values Values // out, if it is that too
 	probes []*fn
 	funcs  map[string]*fn
 	bodies []*fn
@@ -84,6 +91,7 @@ func New(p *ir.Program, store Store, out Output) (*Machine, error) {
 		return nil, fmt.Errorf("interp: %w", err)
 	}
 	m := &Machine{p: p, store: store, out: out, maxStr: p.Limits.MaxString - 1}
+	m.values, _ = out.(Values)
 	m.funcs = make(map[string]*fn, len(p.Funcs))
 	for _, f := range p.Funcs {
 		m.funcs[f.Name] = &fn{}
