@@ -63,6 +63,10 @@ type LoadOptions struct {
 	BufferMB int
 	// Timing asks that handlers are timed; see Timer.
 	Timing bool
+	// Cache is the folder for what is kept from one run to the next, "" for none.
+	Cache string
+	// Heat asks that Warnf is told of places whose hits take much of a CPU; see Looker.
+	Heat bool
 	// Warnf tells the user what he should know at once; may be nil.
 	Warnf   func(format string, args ...any)
 	Logf    func(format string, args ...any)
@@ -169,6 +173,21 @@ type Overload struct {
 	Probe    int
 	Took, Of time.Duration
 }
+
+// Pricer is implemented by Sessions that can tell what it costs to get to a handler on this machine.
+type Pricer interface {
+	// Prices measures it, which takes some milliseconds, or knows it from an earlier run.
+	Prices() (Prices, error)
+}
+
+// Prices are the times that a hit in a program takes, without what its handler does.
+type Prices struct {
+	Emulated time.Duration // where the kernel emulates the instruction
+	Stepped  time.Duration // where it single-steps it
+}
+
+// Looker is implemented by Sessions that look at what they do now and then. It is called between records, every half second or so.
+type Looker interface{ Look() }
 
 // Noter is implemented by Sessions that can have something to say about how their probes were attached, such as functions that a
 // wildcard found and the kernel refused. Asked once, after Attach.

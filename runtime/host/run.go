@@ -305,6 +305,9 @@ func (r *run) loop(ctx context.Context) error {
 		}
 		if now.After(check) {
 			check = now.Add(checkEvery)
+			if l, ok := r.Session.(backend.Looker); ok {
+				l.Look()
+			}
 			if err := r.tooManySkipped(); err != nil {
 				return err
 			}

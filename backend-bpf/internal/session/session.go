@@ -62,6 +62,7 @@ type Session struct {
 	cpus  int
 	cool  func()
 
+	heat   heat
 	timing int // descriptor of EnableStats, -1 if nobody asks how often programs ran
 
 	control, scalars []byte
@@ -396,6 +397,7 @@ func (s *Session) Close() error {
 		s.cool()
 	}
 	kern.Close(s.timing)
+	s.stopHeat()
 	if s.ring != nil {
 		s.ring.Close()
 	}
@@ -444,5 +446,7 @@ var (
 	_ backend.Noter   = (*Session)(nil)
 	_ backend.Guarded = (*Session)(nil)
 	_ backend.Timer   = (*Session)(nil)
+	_ backend.Pricer  = (*Session)(nil)
+	_ backend.Looker  = (*Session)(nil)
 	_ interp.Peeker   = (*Session)(nil)
 )

@@ -37,6 +37,7 @@ type command struct {
 	Streams
 	argv []string // as they were given
 	env  []string
+	kept *string // what cache gives, which may warn
 }
 
 // run compiles and does what -p, -l or nothing asks for.
@@ -377,7 +378,8 @@ func (c *command) keepDir() (string, error) {
 
 func (c *command) load(ctx context.Context, art backend.Artifact) (backend.Session, error) {
 	start := time.Now()
-	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Timing: c.timing, Warnf: c.warnf, Logf: c.logf, Verbose: c.level(5)})
+	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Timing: c.timing,
+		Cache: c.cache(), Heat: c.command == "" || terminal(c.Err), Warnf: c.warnf, Logf: c.logf, Verbose: c.level(5)})
 	if err == nil && c.level(5) > 0 {
 		c.logf("pass 5 %-8s %8.2f ms", "load", float64(time.Since(start).Microseconds())/1000)
 	}
@@ -423,7 +425,7 @@ func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program
 		s.Close()
 		return err
 	}
-	if text := price(prog); text != "" {
+	if text := price(prog, func() backend.Prices { return prices(s) }); text != "" {
 		c.warnf("%s", text)
 	}
 	res := host.Run(ctx, cfg)

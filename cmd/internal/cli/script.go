@@ -44,6 +44,14 @@ func readScript(path string) ([]byte, error) {
 // cache is the folder for what is kept between runs, "" if there is none. One that others may write to is not used, and the
 // user is told when there is something in it.
 func (c *command) cache() string {
+	if c.kept == nil {
+		dir := c.findCache()
+		c.kept = &dir
+	}
+	return *c.kept
+}
+
+func (c *command) findCache() string {
 	dir := cacheDir(c.env)
 	if dir == "" {
 		return ""
