@@ -151,7 +151,7 @@ func NoEmbedded(p *ir.Program, where string) diag.List {
 			refuse(c.Pos)
 		}
 		for _, s := range pr.Sites {
-			if s.Kind == probe.ProcfsRead || s.Kind == probe.ProcfsWrite {
+			if s.Kind.Class() == probe.File {
 				ds.Errorf(diag.Build, CodeProcfs, source.At(pr.Pos), "%s: files in /proc cannot be made %s", s.Point, where).Hintf("use --runtime=kernel")
 				break
 			}

@@ -44,7 +44,7 @@ func FramePointers(sites []*probe.Site) bool {
 		return false
 	}
 	for _, s := range sites {
-		if s.Kind != probe.Uprobe || s.Image == nil || s.Image.Lang() != debuginfo.Go || s.At.Func == nil {
+		if !s.Kind.InUser() || s.Image == nil || s.Image.Lang() != debuginfo.Go || s.At.Func == nil {
 			return false
 		}
 		if s.At.Func.ABI != debuginfo.GoABIInternal && s.At.Kind != debuginfo.AtEntry { // assembly
@@ -74,5 +74,5 @@ func ReturnOnTop(sites []*probe.Site) bool {
 var onTop = loc.Register(7).Load(8, false, false)
 
 func returnOnTop(s *probe.Site) bool {
-	return s.Kind == probe.Uprobe && s.Image != nil && (s.At.Kind == debuginfo.AtEntry || slices.Equal(s.At.Return.Steps, onTop.Steps))
+	return s.Kind.InUser() && !s.Kind.Returns() && s.Image != nil && (s.At.Kind == debuginfo.AtEntry || slices.Equal(s.At.Return.Steps, onTop.Steps))
 }

@@ -221,8 +221,8 @@ func group(pr *ir.Probe) (groups []siteGroup, host bool) {
 			host = true
 			continue
 		}
-		k := key{s.Kind, s.PID, s.Target, s.Exe, s.Event, s.Kind == probe.Kprobe && !WholeFunc(s)}
-		if s.Kind != probe.Uprobe && s.Kind != probe.Uretprobe {
+		k := key{s.Kind, s.PID, s.Target, s.Exe, s.Event, s.Kind.InKernel() && !s.Kind.Returns() && !WholeFunc(s)}
+		if !s.Kind.InUser() {
 			k.event += "\x00" + s.Path // such programs find out by themselves which file it is about
 		}
 		n, ok := at[k]

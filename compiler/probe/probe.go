@@ -47,58 +47,6 @@ func (c Comp) String() string {
 	return c.Name + "(" + ast.LiteralText(c.Arg) + ")"
 }
 
-// Kind says what makes a Site fire.
-type Kind uint8
-
-// The kinds of sites.
-const (
-	Begin        Kind = iota // once, before anything else; by Priority
-	End                      // once, at a normal end
-	ErrorEnd                 // once, instead of End when the session ended by an error
-	Never                    // not at all
-	Timer                    // every Period
-	Profile                  // on each CPU at its timer tick, with the interrupted registers
-	Uprobe                   // at an instruction of a user program
-	Uretprobe                // when a C function returns
-	ProcessBegin             // a process started to run a program
-	ProcessFork              // a process that another one has made begins, still with its maker's program
-	ProcessEnd               // it ended
-	ThreadBegin              // a thread begins that is not the first one of its process
-	ThreadEnd                // such a thread ended
-	ProcessSyscall
-	ProcessSyscallReturn
-	Kprobe
-	Kretprobe
-	Tracepoint
-	Perf
-	InputChar // a character came on the standard input of the tracer
-	InputLine // a line did
-	// ProcfsRead and ProcfsWrite: a process reads or writes a file of the script's in /proc, whose path there is Event.
-	ProcfsRead
-	ProcfsWrite
-	// Netfilter: a packet comes by at a place of the kernel's network code, which Event says (NetHook).
-	Netfilter
-	NumKinds // how many there are
-)
-
-var kindNames = [...]string{"begin", "end", "error", "never", "timer", "profile", "uprobe", "uretprobe", "process.begin", "process.fork", "process.end",
-	"thread.begin", "thread.end", "syscall", "syscall.return", "kprobe", "kretprobe", "tracepoint", "perf", "input.char", "input.line", "procfs.read", "procfs.write", "netfilter"}
-
-func (k Kind) String() string { return kindNames[k] }
-
-// OnHost reports whether a site of this kind fires in the tracer itself.
-func (k Kind) OnHost() bool { return k <= Timer || k == InputChar || k == InputLine }
-
-// InProcess reports whether handlers of this kind run on behalf of a process that waits for them, and so may take
-// longer (MAXACTION_INTERRUPTIBLE).
-func (k Kind) InProcess() bool { return k.OnHost() || k == ProcfsRead || k == ProcfsWrite }
-
-// InKernel reports whether a site of this kind is an instruction of the kernel.
-func (k Kind) InKernel() bool { return k == Kprobe || k == Kretprobe }
-
-// InUser reports whether a site of this kind is an instruction of a program.
-func (k Kind) InUser() bool { return k == Uprobe || k == Uretprobe }
-
 // Site is one place or moment at which a probe's handler runs.
 type Site struct {
 	Kind Kind
@@ -216,8 +164,7 @@ type Names interface {
 
 // IsReturn reports whether results can be asked for at s.
 func (s *Site) IsReturn() bool {
-	return s.Kind == Uretprobe || s.Kind == Kretprobe || s.Kind == ProcessSyscallReturn ||
-		s.Kind == Uprobe && (s.At.Kind == debuginfo.AtReturn || s.At.Kind == debuginfo.AtTail)
+	return s.Kind.Returns() || s.Kind == Uprobe && (s.At.Kind == debuginfo.AtReturn || s.At.Kind == debuginfo.AtTail)
 }
 
 // Title is what messages call s: its probe point, or its kind where it has none.

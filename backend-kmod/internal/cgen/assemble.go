@@ -86,7 +86,7 @@ func (g *gen) assemble(blocks []string) string {
 				fmt.Fprintf(&b, "\thit->name[%d] = %s;\n", i, g.siteTable("char *", siteTexts(name, g.probes.Sites)))
 			}
 		}
-		if len(g.probes.Sites) > 0 && g.probes.Sites[0].Kind.InProcess() {
+		if len(g.probes.Sites) > 0 && g.probes.Sites[0].Kind.MayWait() {
 			fmt.Fprintf(&b, "\tc->left = %d;\n", g.p.Limits.MaxActionInt)
 		}
 	}
@@ -121,7 +121,7 @@ func (g *gen) assemble(blocks []string) string {
 
 // timed reports whether what the handler takes is timed. In a process that reads a file in /proc it may take what it wants.
 func (g *gen) timed() bool {
-	return len(g.probes.Sites) > 0 && !g.probes.Sites[0].Kind.InProcess() && !g.probes.Sites[0].Kind.OnHost() && place.Heavy(g.p, g.f)
+	return len(g.probes.Sites) > 0 && !g.probes.Sites[0].Kind.MayWait() && place.Heavy(g.p, g.f)
 }
 
 // tidy takes out jumps to the next line, and labels that nothing jumps to any more.

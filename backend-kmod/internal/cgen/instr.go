@@ -113,9 +113,7 @@ func (g *gen) instr(in *ir.Instr) {
 // noRegs reports whether any site of the handler comes without registers that can be set.
 func (g *gen) noRegs() bool {
 	for _, s := range g.probes.Sites {
-		switch s.Kind {
-		case probe.Uprobe, probe.Uretprobe, probe.Kprobe, probe.Kretprobe:
-		default:
+		if s.Kind.Class() != probe.Instruction {
 			return !g.o.All
 		}
 	}
@@ -154,9 +152,8 @@ func (g *gen) probed(in *ir.Instr) {
 	}
 	kprobe, trace := false, false
 	for _, s := range sites {
-		kprobe = kprobe || s.Kind == probe.Kprobe
-		trace = trace || s.Kind == probe.Tracepoint || s.Kind == probe.Netfilter || processEvents[s.Kind] != "" ||
-			s.Kind == probe.ProcessSyscall || s.Kind == probe.ProcessSyscallReturn
+		kprobe = kprobe || s.Kind.InKernel() && !s.Kind.Returns()
+		trace = trace || s.Kind.Words() != probe.NoWords || s.Kind.Class() == probe.Lifetime
 	}
 	switch in.Op {
 	case ir.OpReg:
@@ -183,7 +180,7 @@ func (g *gen) probed(in *ir.Instr) {
 		ret := false
 		for _, s := range sites {
 			pc := s.At.PC
-			if s.Kind == probe.Uretprobe {
+			if s.Kind.InUser() && s.Kind.Trampoline() {
 				ret = true
 				if s.At.Func != nil {
 					pc = s.At.Func.Entry

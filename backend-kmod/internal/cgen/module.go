@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -16,7 +15,7 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	levels := 1
 	for _, h := range handlers {
 		for _, s := range u.p.Probes[h.probe].Sites {
-			if !s.Kind.InProcess() && s.Kind != probe.Uprobe && s.Kind != probe.Uretprobe {
+			if !s.Kind.MayWait() && !s.Kind.InUser() {
 				levels = 3
 			}
 		}
@@ -243,7 +242,7 @@ func (u *unit) spares(handlers []*fn) int {
 	waits := false
 	for _, h := range handlers {
 		for _, s := range u.p.Probes[h.probe].Sites {
-			waits = waits || s.Kind == probe.Uprobe || s.Kind == probe.Uretprobe
+			waits = waits || s.Kind.InUser()
 		}
 	}
 	if !waits || u.o.All {

@@ -81,6 +81,6 @@ func (f *procFiles) write(u *unit, on, off *strings.Builder) {
 // shown it a packet.
 func (g *gen) replies() bool {
 	return g.probe >= 0 && slices.ContainsFunc(g.probes.Sites, func(s *probe.Site) bool {
-		return s.Kind == probe.ProcfsRead || s.Kind == probe.ProcfsWrite || s.Kind == probe.Netfilter
+		return s.Kind.Class() == probe.File || s.Kind.Class() == probe.Packet
 	})
 }

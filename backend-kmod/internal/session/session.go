@@ -313,14 +313,14 @@ func whyNot(st *probe.Site) (message, hint string) {
 }
 
 func describe(st *probe.Site) string {
-	switch st.Kind {
-	case probe.Uprobe, probe.Uretprobe:
+	switch {
+	case st.Kind.InUser():
 		cost := "about three times the cost of an emulated instruction in a module"
 		if st.At.Insn.Emulated() {
 			cost = "emulated by the kernel"
 		}
 		return fmt.Sprintf("%s: %s at %#x of %s, %s: %s", st.Title(), st.Kind, st.Offset, st.Path, st.At.Insn, cost)
-	case probe.Kprobe, probe.Kretprobe:
+	case st.Kind.InKernel():
 		return fmt.Sprintf("%s: %s at %s", st.Title(), st.Kind, st.Place())
 	}
 	return fmt.Sprintf("%s: %s %s", st.Title(), st.Kind, st.Event)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // placesOf says in how many places of which files the probes of a program are, "" if it has none in files: what a user who waits for the
@@ -16,7 +15,7 @@ func placesOf(p *ir.Program) string {
 	places := map[string]map[uint64]bool{}
 	for _, pr := range p.Probes {
 		for _, s := range pr.Sites {
-			if s.Kind != probe.Uprobe && s.Kind != probe.Uretprobe {
+			if !s.Kind.InUser() {
 				continue
 			}
 			if places[s.Path] == nil {

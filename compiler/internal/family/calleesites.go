@@ -294,7 +294,7 @@ func (f *kfinder) callee(c *probe.Comp, ch *chain, g *callee) error {
 				if w[i].Of != nil {
 					w[i].Of = f.running(w[i].Of)
 				}
-				if st.Kind == probe.Kretprobe {
+				if st.Kind.InKernel() && st.Kind.Trampoline() {
 					w[i].Return = loc.Prog{}
 				}
 			}

@@ -140,7 +140,7 @@ func (f *finder) addAs(kind probe.Kind, s debuginfo.Site, point func() *resolved
 	if f.seen[key] {
 		return nil
 	}
-	if s.Insn == debuginfo.InsnRefused && kind == probe.Uprobe {
+	if s.Insn == debuginfo.InsnRefused && !kind.Returns() {
 		// The kernel would find out only when a program with the code is running, and say nothing when one starts later.
 		return fmt.Errorf("the kernel allows no probe on the instruction at %#x (a breakpoint, a lock prefix, or a vector instruction)", s.PC)
 	}

@@ -42,7 +42,7 @@ func (l *lowerer) replaced() {
 	returns := map[place]*elab.Probe{}
 	for _, pr := range l.p.Probes {
 		for _, s := range pr.Sites {
-			if (s.Kind == probe.Uretprobe || s.Kind == probe.Kretprobe) && s.At.Func != nil {
+			if s.Kind.Trampoline() && s.At.Func != nil {
 				returns[place{s.Image, s.At.Func.Entry}] = pr
 			}
 		}

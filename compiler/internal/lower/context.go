@@ -78,14 +78,14 @@ func newContext(s *probe.Site, n need) *context {
 		c.cfa = s.At.CFA
 		c.key += fmt.Sprintf("f{%s}", c.cfa)
 	}
-	if n&needArgs != 0 && s.Kind == probe.ProcessSyscall {
+	if n&needArgs != 0 && s.Kind.Words() == probe.SyscallArgs {
 		c.abi, c.callArg = debuginfo.SysV, 0
 		if s.Instead {
 			c.callArg = 1 // openat has a directory before what open has
 		}
 		c.key += fmt.Sprintf("s{%d}", c.callArg)
 	}
-	if n&needArgs != 0 && s.Kind == probe.ProcessSyscallReturn {
+	if n&needArgs != 0 && s.Kind.Words() == probe.SyscallRet {
 		c.callReturn = true
 		c.key += "sr"
 	}
@@ -109,11 +109,11 @@ func newContext(s *probe.Site, n need) *context {
 		c.cfa = s.At.CFA
 		c.key += fmt.Sprintf("f{%s}", c.cfa)
 	}
-	if n&needFunc != 0 && s.Kind == probe.Uretprobe {
+	if n&needFunc != 0 && s.Kind.InUser() && s.Kind.Trampoline() {
 		c.uretprobe, c.ret = true, s.At.Return
 		c.key += fmt.Sprintf("r{%s}", c.ret)
 	}
-	if n&needFunc != 0 && s.Kind == probe.Kretprobe {
+	if n&needFunc != 0 && s.Kind.InKernel() && s.Kind.Trampoline() {
 		c.kretprobe = true
 		c.key += "k"
 	}

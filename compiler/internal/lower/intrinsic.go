@@ -91,7 +91,7 @@ func (f *fn) lowered(name, called string, args []ir.Val, sp source.Span) ir.Val 
 	case "on_host":
 		return known(f.ctx.kind.OnHost())
 	case "registers_valid":
-		return known(hasRegs(f.ctx.kind))
+		return known(f.ctx.kind.Code() != probe.NoCode)
 	case "user_mode":
 		return f.userMode()
 	case "ustack_sure":
@@ -128,22 +128,13 @@ func known(b bool) ir.Val {
 	return ir.I(0)
 }
 
-// hasRegs reports whether there are registers of what was interrupted where a site of kind k fires.
-func hasRegs(k probe.Kind) bool {
-	switch k {
-	case probe.Profile, probe.Perf, probe.Uprobe, probe.Uretprobe, probe.Kprobe, probe.Kretprobe:
-		return true
-	}
-	return false
-}
-
 // userMode is 1 where a program was interrupted. Probes that a clock fires interrupt both: addresses of
 // the kernel have their highest bit set.
 func (f *fn) userMode() ir.Val {
-	switch f.ctx.kind {
-	case probe.Uprobe, probe.Uretprobe, probe.ProcessBegin, probe.ProcessFork, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd, probe.ProcessSyscall, probe.ProcessSyscallReturn:
+	switch k := f.ctx.kind; {
+	case k.OfProcess():
 		return ir.I(1)
-	case probe.Profile, probe.Perf:
+	case k.Code() == probe.AnyCode:
 		return f.b.Bin(ir.OpGe, f.loc(loc.Register(16), nil), ir.I(0))
 	}
 	return ir.I(0)
@@ -172,7 +163,7 @@ func (f *fn) siteText(name string) ir.Val {
 // joinable reports whether the attribute of the one site is that of a system call.
 func (f *fn) joinable(name string) bool {
 	s := f.sites[0]
-	return name == "ppfunc" && len(f.sites) == 1 && (s.Kind == probe.ProcessSyscall || s.Kind == probe.ProcessSyscallReturn)
+	return name == "ppfunc" && len(f.sites) == 1 && s.Kind.Class() == probe.Syscall
 }
 
 func attribute(s *probe.Site, name string) string {

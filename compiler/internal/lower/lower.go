@@ -206,7 +206,7 @@ func (l *lowerer) probe(pr *elab.Probe) {
 
 // withResult leaves the jumps to other functions out, where the result does not exist yet, as long as there are other returns.
 func (l *lowerer) withResult(pr *elab.Probe, order []*part) []*part {
-	tail := func(p *part) bool { return p.sites[0].Kind == probe.Uprobe && p.sites[0].At.Kind == debuginfo.AtTail }
+	tail := func(p *part) bool { return p.sites[0].Kind.InUser() && p.sites[0].At.Kind == debuginfo.AtTail }
 	rest := slices.DeleteFunc(slices.Clone(order), tail)
 	if len(rest) == 0 || len(rest) == len(order) {
 		return order
@@ -241,7 +241,7 @@ func addPart(parts map[string]*part, order []*part, s *probe.Site, n need) []*pa
 func (l *lowerer) handler(pr *elab.Probe, p *part, store *entryStore, mark *slot) {
 	f := l.newFn("", &pr.Info, p.ctx)
 	f.pr, f.sites, f.store = pr, p.sites, store
-	interruptible := len(p.sites) > 0 && p.sites[0].Kind.InProcess()
+	interruptible := len(p.sites) > 0 && p.sites[0].Kind.MayWait()
 	limit := l.p.Limits.MaxAction
 	if interruptible {
 		limit = l.p.Limits.MaxActionInt

@@ -22,7 +22,7 @@ func (l *lowerer) procfs() {
 	var files []file
 	for _, pr := range l.p.Probes {
 		for _, s := range pr.Sites {
-			if s.Kind == probe.ProcfsRead || s.Kind == probe.ProcfsWrite {
+			if s.Kind.Class() == probe.File {
 				files = append(files, file{pr, s})
 			}
 		}

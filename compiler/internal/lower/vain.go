@@ -98,7 +98,7 @@ func split(p loc.Prog) (loc.Prog, int64) {
 // program's reader can tell.
 func (f *fn) deadReg(s *probe.Site, pl loc.Place) (string, bool) {
 	im, ok := s.Image.(debuginfo.RegUser)
-	if !ok || pl.InMemory || s.Kind != probe.Uprobe {
+	if !ok || pl.InMemory || !s.Kind.InUser() || s.Kind.Returns() {
 		return "", false
 	}
 	for _, p := range pl.Pieces {

@@ -60,7 +60,7 @@ func NameSites(p *ir.Program) {
 // joinable reports whether all sites are system calls, each with a number.
 func joinable(pr *ir.Probe) bool {
 	for _, s := range pr.Sites {
-		if s.Kind != probe.ProcessSyscall && s.Kind != probe.ProcessSyscallReturn || s.Syscall == probe.AnySyscall {
+		if s.Kind.Class() != probe.Syscall || s.Syscall == probe.AnySyscall {
 			return false
 		}
 	}

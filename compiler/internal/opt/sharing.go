@@ -2,7 +2,6 @@ package opt
 
 import (
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // InferSharing finds out how handlers that can interleave use each global: Constant if none of
@@ -62,9 +61,7 @@ func quiet(in *ir.Instr) bool {
 // concurrent reports whether pr's handler can run at the same time as others.
 func concurrent(pr *ir.Probe) bool {
 	for _, s := range pr.Sites {
-		switch s.Kind {
-		case probe.Begin, probe.End, probe.ErrorEnd, probe.Never:
-		default:
+		if !s.Kind.Serial() {
 			return true
 		}
 	}
@@ -131,7 +128,7 @@ func byThread(p *ir.Program) []bool {
 // inThread reports whether all sites of pr are instructions of user programs.
 func inThread(pr *ir.Probe) bool {
 	for _, s := range pr.Sites {
-		if s.Kind != probe.Uprobe && s.Kind != probe.Uretprobe {
+		if !s.Kind.InUser() {
 			return false
 		}
 	}

@@ -44,7 +44,7 @@ func (b *build) eventName(t *ast.Target, addr bool) (*elab.Target, error) {
 		return nil, fail("%s is text; it has no members and no address", t.Name)
 	}
 	name := s.Func
-	if s.Kind == probe.Uprobe {
+	if s.Kind.InUser() {
 		name = s.Event // a mark's: Func is the function that it is in
 	}
 	return &elab.Target{Type: types.String, Pretty: []elab.PrettyPart{{Lit: name}}}, nil
@@ -109,7 +109,7 @@ func (e *Env) enter(s *probe.Site) (*probe.Site, error) {
 		return nil, fail("the entry of this system call is not known")
 	}
 	es := *s
-	es.Kind, es.Names = probe.ProcessSyscall, s.Enter
+	es.Kind, es.Names = s.Kind.Entry(), s.Enter
 	es.Point += " (entry)"
 	if e.enters == nil {
 		e.enters = map[*probe.Site]*probe.Site{}

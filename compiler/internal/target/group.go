@@ -64,7 +64,7 @@ func (e *Env) only() debuginfo.Image {
 
 // entry makes the site of the entry of the function that s returns from.
 func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
-	if s.Kind == probe.ProcessSyscallReturn {
+	if s.Kind.Class() == probe.Syscall {
 		return e.enter(s)
 	}
 	fn := s.At.Func
@@ -87,14 +87,14 @@ func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
 		return nil, err
 	}
 	es := *s
-	es.Kind, es.At, es.Offset = probe.Uprobe, at, off
-	if s.Kind == probe.Kretprobe {
-		es.Kind, es.Offset, es.MaxActive = probe.Kprobe, s.Offset, 0 // by the same symbol
+	es.Kind, es.At, es.Offset = s.Kind.Entry(), at, off
+	if s.Kind.InKernel() {
+		es.Offset, es.MaxActive = s.Offset, 0 // by the same symbol
 	}
 	es.Point += " (entry)"
 	es.Callers = nil
 	ways := s.Callers
-	if s.Kind.InKernel() || s.Kind == probe.Uretprobe && at.PC != fn.Entry {
+	if s.Kind.InKernel() || s.Kind.Trampoline() && at.PC != fn.Entry {
 		ways = nil // the return probe may have put its own address on the stack by then: values are kept of all calls
 	}
 	for _, w := range ways { // the same calls; where the address is, differs
@@ -164,7 +164,7 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 			order = append(order, g)
 		}
 		g.p.Sites = append(g.p.Sites, s)
-		tail := s.Kind == probe.Uprobe && (s.At.Kind == debuginfo.AtInline || s.At.Kind == debuginfo.AtTail || wrapper(s) != "")
+		tail := s.Kind.InUser() && !s.Kind.Returns() && (s.At.Kind == debuginfo.AtInline || s.At.Kind == debuginfo.AtTail || wrapper(s) != "")
 		if g.soft = g.soft && (tail || w.bad != nil && undescribed(h.Req, s)); g.soft && !tail {
 			g.undescribed = true
 		}

@@ -15,7 +15,7 @@ func (e *Env) marks(h *Handler, p *elab.Probe) []*probe.Site {
 	var out []*probe.Site
 	seen := map[*probe.Site]bool{}
 	for _, s := range p.Sites {
-		if s.Kind != probe.Uprobe || s.At.Kind != debuginfo.AtReturn && s.At.Kind != debuginfo.AtTail || !told(s) {
+		if !s.Kind.InUser() || s.At.Kind != debuginfo.AtReturn && s.At.Kind != debuginfo.AtTail || !told(s) {
 			return nil
 		}
 		entry, err := e.entry(s)

@@ -268,7 +268,7 @@ func (b *build) vars(t *ast.Target) (*elab.Target, error) {
 	} else if name != "$$locals" {
 		w.list(list, debuginfo.Param)
 	}
-	if name != "$$parms" && !(ret && (s.Kind == probe.Uretprobe || s.Kind == probe.Kretprobe)) {
+	if name != "$$parms" && !(ret && s.Kind.Trampoline()) {
 		w.list(list, debuginfo.Captured)
 		w.list(list, debuginfo.Local)
 		if !s.IsReturn() {

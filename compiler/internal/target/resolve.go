@@ -113,7 +113,7 @@ func (b *build) name(t *ast.Target, addr bool) (*elab.Target, error) {
 		}
 		return b.vars(t)
 	}
-	if s := b.at(); t.Base == nil && s != nil && (s.Kind == probe.ProcfsRead || s.Kind == probe.ProcfsWrite) {
+	if s := b.at(); t.Base == nil && s != nil && s.Kind.Class() == probe.File {
 		return procfsValue(s, t, addr)
 	}
 	o, entry, path, err := b.base(t)
@@ -198,7 +198,7 @@ func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep
 			if verr == nil && (ev.Kind == debuginfo.Param || ev.Kind == debuginfo.Captured) {
 				return object{Place: ev.Place}, true, t.Path, nil
 			}
-			if verr != nil && (s.Kind == probe.Uretprobe || s.At.Kind == debuginfo.AtReturn) {
+			if verr != nil && (s.Kind.InUser() && s.Kind.Trampoline() || s.At.Kind == debuginfo.AtReturn) {
 				err = verr
 			}
 		}
@@ -211,7 +211,7 @@ func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep
 
 // noTypes is the reason why nothing has a name at s.
 func noTypes(s *probe.Site) error {
-	if s.Kind == probe.Kprobe || s.Kind == probe.Kretprobe {
+	if s.Kind.InKernel() {
 		return fail("%s", s.Image.NoTypes()).(*problem).advise("int_arg(1), pointer_arg(2) and returnval() give arguments and results by position")
 	}
 	return debuginfo.ErrNoTypes
