@@ -18,6 +18,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/probe"
@@ -174,6 +175,9 @@ func (s *state) run(res *Result, all *diag.List) {
 		start := time.Now()
 		ds := p.run(s)
 		res.Timings = append(res.Timings, Timing{p.name, p.phase, time.Since(start)})
+		if s.prog != nil {
+			sema.Blame(s.prog, ds)
+		}
 		all.AddAll(ds)
 		if p.dump != nil && wants(s.o.Dump, p.name) {
 			res.Dumps[p.name] = p.dump(s)

@@ -140,15 +140,16 @@ const (
 // is empty for others.
 func NoEmbedded(p *ir.Program, where string) diag.List {
 	var ds diag.List
-	refuse := func(pos source.Pos) {
-		ds.Errorf(diag.Build, CodeEmbedded, source.At(pos), "embedded C cannot run %s", where).Hintf("use --runtime=kernel")
+	refuse := func(pr *ir.Probe, pos source.Pos) {
+		at, inner := p.Blame(pr, pos, source.NoPos)
+		ds.Errorf(diag.Build, CodeEmbedded, source.At(at), "embedded C cannot run %s", where).Within(inner).Hintf("use --runtime=kernel")
 	}
 	for _, c := range p.Prelude {
-		refuse(c.Pos)
+		refuse(nil, c.Pos)
 	}
 	for _, pr := range p.Probes {
 		if c := p.Embeds(pr); c != nil {
-			refuse(c.Pos)
+			refuse(pr, c.Pos)
 		}
 		for _, s := range pr.Sites {
 			if s.Kind.Class() == probe.File {

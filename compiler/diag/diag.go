@@ -6,6 +6,7 @@ package diag
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/gostap/gostap/compiler/source"
@@ -60,10 +61,24 @@ type Diagnostic struct {
 	Hint     string // what to do about it
 }
 
-// Note adds a note and returns d.
+// Note adds a note unless d has it, and returns d.
 func (d *Diagnostic) Note(sp source.Span, format string, args ...any) *Diagnostic {
-	d.Notes = append(d.Notes, Note{sp, fmt.Sprintf(format, args...)})
+	if n := (Note{sp, fmt.Sprintf(format, args...)}); !slices.Contains(d.Notes, n) {
+		d.Notes = append(d.Notes, n)
+	}
 	return d
+}
+
+// WithinText is what a message says of the place in the library that it is about.
+const WithinText = "in the library, it is this"
+
+// Within notes that what d is about is at inner, in the library, and gives d. It does nothing without a place,
+// and where d has one already.
+func (d *Diagnostic) Within(inner source.Pos) *Diagnostic {
+	if !inner.IsValid() || slices.ContainsFunc(d.Notes, func(n Note) bool { return n.Text == WithinText }) {
+		return d
+	}
+	return d.Note(source.At(inner), WithinText)
 }
 
 // Hintf sets the hint and returns d.
@@ -92,7 +107,7 @@ func (l *List) Warnf(ph Phase, code Code, sp source.Span, format string, args ..
 // a list can be long.
 const lookBack = 200
 
-// Add appends d unless the same text at the same place is there already.
+// Add appends d unless the same text at the same place is there already, and gives the one that is.
 func (l *List) Add(d *Diagnostic) *Diagnostic {
 	for _, o := range (*l)[max(0, len(*l)-lookBack):] {
 		if o.Span == d.Span && o.Message == d.Message && o.Severity == d.Severity {

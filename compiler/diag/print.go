@@ -40,8 +40,12 @@ func (p *Printer) One(d *Diagnostic) {
 	if p.Codes && d.Code != "" {
 		text += " [" + string(d.Code) + "]"
 	}
-	p.place(d.Span, d.Severity.String(), text)
-	p.chain(d.Span.From)
+	own := p.own(d.Span)
+	p.place(own, d.Severity.String(), text)
+	if own != d.Span {
+		p.place(d.Span, "note", WithinText)
+	}
+	p.chain(d.Span.From, own.From)
 	for _, n := range d.Notes {
 		p.place(n.Span, "note", n.Text)
 	}
@@ -53,11 +57,32 @@ func (p *Printer) One(d *Diagnostic) {
 	}
 }
 
-func (p *Printer) chain(at source.Pos) {
+// own gives where the user's text asked for text of the library that was expanded there, else sp itself.
+func (p *Printer) own(sp source.Span) source.Span {
+	if p.Files == nil {
+		return sp
+	}
+	if f := p.Files.File(sp.From); f == nil || !f.Library {
+		return sp
+	}
+	for _, l := range p.Files.Chain(sp.From) {
+		if f := p.Files.File(l.Pos); f != nil && !f.Library {
+			return source.At(l.Pos)
+		}
+	}
+	return sp
+}
+
+// chain tells how the text at a place came there, as far as that was not told: shown is the place that was.
+func (p *Printer) chain(at, shown source.Pos) {
 	if p.Files == nil {
 		return
 	}
 	for _, l := range p.Files.Chain(at) {
+		if l.Pos == shown {
+			p.place(source.Span{}, "note", "in "+l.Why)
+			continue
+		}
 		p.place(source.At(l.Pos), "note", "in "+l.Why)
 	}
 }

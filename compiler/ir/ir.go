@@ -201,6 +201,8 @@ type Instr struct {
 	// OnErr is where to go when the instruction fails.
 	OnErr BlockID
 	Pos   source.Pos
+	// Via is the user's call through which an instruction of the library was inlined, as far as inlining has gone.
+	Via source.Pos
 }
 
 // TermKind says how a block ends.

@@ -101,13 +101,20 @@ func (d *draft) capture(p *ir.Program, h *Handler, o Options, ds *diag.List) boo
 			return true
 		}
 		h.Values, h.Faults = nil, false
+		var first diag.List
+		if cut(p, h, d.whole, point{}, o, &first) {
+			ds.AddAll(first)
+			return true
+		}
+		ds.AddAll(late) // what is before the place is in the way of the second attempt only
+		return false
 	}
 	return cut(p, h, d.whole, point{}, o, ds)
 }
 
 // cut does that at a place.
 func cut(p *ir.Program, h *Handler, w whole, at point, o Options, ds *diag.List) bool {
-	why := w.pos
+	pr := p.Probes[h.Probe]
 	kernel, last, body := at.split(w.body)
 	c := &cutter{src: body, defs: single(body), stub: ir.Continue(kernel, last), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, stacks: map[string]*ir.Instr{}, h: h, o: o}
 	// What the kernel's part has worked out.
@@ -126,7 +133,7 @@ func cut(p *ir.Program, h *Handler, w whole, at point, o Options, ds *diag.List)
 	for _, b := range order(body) {
 		for i := range body.Blocks[b].Instrs {
 			in := &body.Blocks[b].Instrs[i]
-			if in.Op == ir.OpCall && !c.called(p, in, why, ds) {
+			if in.Op == ir.OpCall && !c.called(p, in, w, ds) {
 				ok = false
 			}
 			if !reads(in) || in.Dst == ir.NoReg {
@@ -139,19 +146,22 @@ func cut(p *ir.Program, h *Handler, w whole, at point, o Options, ds *diag.List)
 				c.named = true // the host can name addresses when it knows the process
 				continue
 			}
+			user, inner := p.Blame(pr, in.Pos, in.Via)
 			if readsKernel(in) {
 				// Kernel memory is there for the host as well, only later.
 				if !late {
 					late = true
-					ds.Warnf(diag.Build, "late-read", source.At(in.Pos), "this kernel memory is read after the hit, when it may have changed: where it is depends on something that only the host knows").
-						Note(source.At(why), "the handler runs on the host because of %s", h.Why).
+					d := ds.Warnf(diag.Build, "late-read", source.At(user),
+						"this kernel memory is read after the hit, when it may have changed: where it is depends on something that only the host knows").Within(inner)
+					because(d, p, pr, w).
 						Hintf("take the value before, in a variable%s", o.elsewhere())
 				}
 				continue
 			}
 			ok = false
-			ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this is read at the probed place, but where it is depends on something that only the host knows").
-				Note(source.At(why), "the handler runs on the host because of %s", h.Why).
+			d := ds.Errorf(diag.Build, "bpf-deferred", source.At(user),
+				"this is read at the probed place, but where it is depends on something that only the host knows").Within(inner)
+			because(d, p, pr, w).
 				Hintf("take the value before, in a variable%s", o.elsewhere())
 		}
 	}
@@ -174,7 +184,7 @@ func cut(p *ir.Program, h *Handler, w whole, at point, o Options, ds *diag.List)
 }
 
 // called checks that a recursive function, which the host runs as it is, reads nothing at the probed place.
-func (c *cutter) called(p *ir.Program, call *ir.Instr, why source.Pos, ds *diag.List) bool {
+func (c *cutter) called(p *ir.Program, call *ir.Instr, w whole, ds *diag.List) bool {
 	subs, err := Subs(p, &ir.Func{Blocks: []*ir.Block{{Instrs: []ir.Instr{*call}}}}, p.Nesting())
 	if err != nil {
 		return false
@@ -183,8 +193,11 @@ func (c *cutter) called(p *ir.Program, call *ir.Instr, why source.Pos, ds *diag.
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				if in := &b.Instrs[i]; reads(in) {
-					ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "the recursive function %s reads this at the probed place, but the host runs it", name).
-						Note(source.At(why), "the handler runs on the host because of %s", c.h.Why).
+					pr := p.Probes[c.h.Probe]
+					at, inner := p.Blame(pr, in.Pos, in.Via)
+					d := ds.Errorf(diag.Build, "bpf-deferred", source.At(at), "the recursive function %s reads this at the probed place, but the host runs it", name).
+						Within(inner)
+					because(d, p, pr, w).
 						Hintf("pass the value as an argument%s", c.o.elsewhere())
 					return false
 				}

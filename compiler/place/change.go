@@ -9,12 +9,8 @@ import (
 
 // stays reports whether a handler that would run on the host may do so: what changes the traced program must happen
 // at the hit, before the program goes on.
-func stays(w whole, o Options, ds *diag.List) bool {
-	fns := []*ir.Func{w.body}
-	for _, f := range w.subs {
-		fns = append(fns, f)
-	}
-	for _, f := range fns {
+func stays(p *ir.Program, pr *ir.Probe, w whole, ds *diag.List) bool {
+	for _, f := range w.funcs() {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				if in := &b.Instrs[i]; changes(in) {
@@ -25,8 +21,9 @@ func stays(w whole, o Options, ds *diag.List) bool {
 					case ir.OpReply, ir.OpValue:
 						what = "is for the process that waits at the file"
 					}
-					ds.Errorf(diag.Build, "bpf-deferred", source.At(in.Pos), "this %s, which has to happen in the kernel", what).
-						Note(source.At(w.pos), "the handler runs on the host because of %s", w.why).
+					at, inner := p.Blame(pr, in.Pos, in.Via)
+					d := ds.Errorf(diag.Build, "bpf-deferred", source.At(at), "this %s, which has to happen in the kernel", what).Within(inner)
+					because(d, p, pr, w).
 						Hintf("do one of them in another probe, or let the kernel-module back end run it all: --runtime=kernel")
 					return false
 				}
@@ -34,6 +31,16 @@ func stays(w whole, o Options, ds *diag.List) bool {
 		}
 	}
 	return true
+}
+
+// because notes why the handler w of pr runs on the host.
+func because(d *diag.Diagnostic, p *ir.Program, pr *ir.Probe, w whole) *diag.Diagnostic {
+	at, inner := p.Blame(pr, w.pos, w.via)
+	d.Note(source.At(at), "the handler runs on the host because of %s", w.why)
+	if inner.IsValid() {
+		d.Note(source.At(inner), "in the library, that is this")
+	}
+	return d
 }
 
 // changes reports whether in changes the traced program or the kernel where the probe fires.

@@ -94,6 +94,7 @@ type frame struct {
 	dst   ir.Reg     // receives the result
 	iters int        // its iterator 0
 	depth int        // calls around it
+	call  *ir.Instr  // the one that it stands for, nil for the handler itself
 }
 
 func (in *inliner) block() ir.BlockID {
@@ -136,6 +137,9 @@ func (in *inliner) copy(f *ir.Func, fr frame) {
 		for j := range b.Instrs {
 			src := b.Instrs[j]
 			src.Args = fr.vals(src.Args)
+			if fr.call != nil {
+				src.Via = in.p.Through(&src, fr.call)
+			}
 			if src.Dst != ir.NoReg {
 				src.Dst += fr.reg
 			}
@@ -182,7 +186,7 @@ func (fr frame) term(t ir.Term) ir.Term {
 // result moves a function's result to where the caller wants it, cut to what the function returns.
 func (in *inliner) result(cur *ir.Block, f *ir.Func, fr frame, v ir.Val) {
 	mv := func(dst ir.Reg, v ir.Val) {
-		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: dst, Args: []ir.Val{v}, Glob: -1, OnErr: ir.NoBlock})
+		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: dst, Args: []ir.Val{v}, Glob: -1, OnErr: ir.NoBlock, Pos: fr.call.Pos, Via: fr.call.Via})
 		in.count++
 	}
 	if f.Result == types.String && f.ResultCap < in.out.Regs[fr.dst].Cap {
@@ -207,7 +211,7 @@ func (in *inliner) call(cur *ir.Block, callee *ir.Func, src *ir.Instr, depth int
 	if in.recursive {
 		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpNone, Name: NestCheck, N: int64(depth), Dst: ir.NoReg, Glob: -1, OnErr: src.OnErr, Pos: src.Pos})
 	}
-	fr := frame{reg: ir.Reg(len(in.out.Regs)), block: ir.BlockID(len(in.out.Blocks)), onErr: src.OnErr, dst: src.Dst, iters: in.iters, depth: depth + 1}
+	fr := frame{reg: ir.Reg(len(in.out.Regs)), block: ir.BlockID(len(in.out.Blocks)), onErr: src.OnErr, dst: src.Dst, iters: in.iters, depth: depth + 1, call: src}
 	in.out.Regs = append(in.out.Regs, callee.Regs...)
 	for range callee.Blocks {
 		in.block()

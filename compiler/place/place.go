@@ -92,7 +92,7 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 			h := &Handler{Probe: i, Where: Kernel, Sites: g.sites, IDs: g.ids, Body: d.body, Subs: d.subs}
 			if d.why != "" {
 				h.Where, h.Why = Deferred, d.why
-				if !stays(d.whole, o, &ds) || !d.capture(p, h, o, &ds) {
+				if !stays(p, p.Probes[i], d.whole, &ds) || !d.capture(p, h, o, &ds) {
 					continue
 				}
 			}
@@ -129,7 +129,7 @@ func Deferrals(p *ir.Program, o Options) (out []*Handler, bad []bool, ds diag.Li
 				h.Sites, h.IDs = append(h.Sites, s), append(h.IDs, k)
 			}
 		}
-		if !stays(d.whole, o, &ds) || !d.capture(p, h, o, &ds) {
+		if !stays(p, p.Probes[i], d.whole, &ds) || !d.capture(p, h, o, &ds) {
 			bad[i] = true
 			continue
 		}
@@ -141,7 +141,7 @@ func Deferrals(p *ir.Program, o Options) (out []*Handler, bad []bool, ds diag.Li
 // mayDefer looks at a handler and what it calls, before anything is inlined.
 func mayDefer(p *ir.Program, f *ir.Func, o Options) bool {
 	for fn := range p.Reached(f) {
-		if why, _ := hostOnly(p, fn, o); why != "" {
+		if why, _, _ := hostOnly(p, fn, o); why != "" {
 			return true
 		}
 	}
@@ -165,8 +165,8 @@ type whole struct {
 	body *ir.Func
 	subs map[string]*ir.Func // the recursive functions that it calls
 	// why is the first operation that the kernel cannot do, in words, and pos where that is; "" for none.
-	why string
-	pos source.Pos
+	why      string
+	pos, via source.Pos
 }
 
 // funcs are the body and the recursive functions, in a fixed order.
@@ -190,10 +190,10 @@ func wholeOf(p *ir.Program, f *ir.Func, o Options, nest func() int) (w whole, er
 	if w.subs, err = Subs(p, w.body, depth); err != nil {
 		return w, err
 	}
-	w.why, w.pos = hostOnly(p, w.body, o)
+	w.why, w.pos, w.via = hostOnly(p, w.body, o)
 	for _, name := range slices.Sorted(maps.Keys(w.subs)) {
 		if w.why == "" {
-			w.why, w.pos = hostOnly(p, w.subs[name], o)
+			w.why, w.pos, w.via = hostOnly(p, w.subs[name], o)
 		}
 	}
 	return w, nil
@@ -246,16 +246,16 @@ func WholeFunc(s *probe.Site) bool {
 }
 
 // hostOnly finds the first operation that the kernel cannot do, in words, "" if there is none.
-func hostOnly(p *ir.Program, f *ir.Func, o Options) (string, source.Pos) {
+func hostOnly(p *ir.Program, f *ir.Func, o Options) (why string, pos, via source.Pos) {
 	printed := ir.PrintedOnly(f)
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
 			if why := needsHost(p, f, &b.Instrs[i], printed, o); why != "" {
-				return why, b.Instrs[i].Pos
+				return why, b.Instrs[i].Pos, b.Instrs[i].Via
 			}
 		}
 	}
-	return "", 0
+	return "", 0, 0
 }
 
 // hostInstrs are the operations that the kernel cannot do, with the reasons.

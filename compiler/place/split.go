@@ -19,7 +19,7 @@ func splitPoint(p *ir.Program, w whole, o Options, host map[*ir.Instr]string, ho
 	f := w.body
 	needs := map[string]bool{} // recursive functions that need the host
 	for name, sub := range w.subs {
-		if why, _ := hostOnly(p, sub, o); why != "" {
+		if why, _, _ := hostOnly(p, sub, o); why != "" {
 			needs[name] = true
 		} else if why, _ := usesHosted(p, whole{body: sub}, hosted); why != "" {
 			needs[name] = true

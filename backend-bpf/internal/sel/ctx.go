@@ -24,22 +24,22 @@ const (
 func (g *gen) userRegs(in *ir.Instr, what string) bool {
 	switch k := g.h.Sites[0].Kind; {
 	case k == probe.Tracepoint || isSyscall(k):
-		g.u.refuse(in.Pos, "bpf-no-registers", "%s: with eBPF a probe at a tracepoint or a system call has no registers of the program to look at", what)
+		g.refuse(in, "bpf-no-registers", "%s: with eBPF a probe at a tracepoint or a system call has no registers of the program to look at", what)
 		return false
 	case k == probe.Netfilter:
-		g.u.refuse(in.Pos, "bpf-no-registers", "%s: where packets come by there are no registers to look at", what)
+		g.refuse(in, "bpf-no-registers", "%s: where packets come by there are no registers to look at", what)
 		return false
 	case !lifetime(k):
 		return true
 	}
-	g.u.refuse(in.Pos, "bpf-no-registers", "%s: where a process or thread begins or ends there is no instruction of the program to look at", what)
+	g.refuse(in, "bpf-no-registers", "%s: where a process or thread begins or ends there is no instruction of the program to look at", what)
 	return false
 }
 
 // register reads a register of the probed context.
 func (g *gen) register(in *ir.Instr) {
 	if in.N < 0 || in.N >= int64(len(ptRegs)) {
-		g.u.refuse(in.Pos, "bpf-register", "eBPF programs cannot read register %d: vector and control registers are not in their context", in.N)
+		g.refuse(in, "bpf-register", "eBPF programs cannot read register %d: vector and control registers are not in their context", in.N)
 		g.movI(g.longs[in.Dst], 0)
 		return
 	}

@@ -12,6 +12,7 @@ type code struct {
 	f   *mach.Func
 	cur *mach.Block
 	pos source.Pos
+	via source.Pos // of the instruction at pos
 	// lock is the lock class held now, -1 for none. Blocks are tagged with what is held at their end.
 	lock int
 }

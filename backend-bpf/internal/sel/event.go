@@ -39,7 +39,7 @@ func (g *gen) traceArg(in *ir.Instr) {
 	case kind == probe.Tracepoint:
 		g.load(g.longs[in.Dst], g.ctx, 8*int(in.N), asm.DWord)
 	case !isSyscall(kind) || in.N > ir.SyscallRet || in.N == ir.SyscallRet && kind != probe.ProcessSyscallReturn:
-		g.u.refuse(in.Pos, "bpf-no-event", "there are no arguments of an event at this kind of probe")
+		g.refuse(in, "bpf-no-event", "there are no arguments of an event at this kind of probe")
 		g.movI(g.longs[in.Dst], 0)
 	case int(in.N) < len(syscallRegs) && g.record && kind == probe.ProcessSyscall:
 		g.load(g.longs[in.Dst], g.ctx, recordArgs+8*int(in.N), asm.DWord)

@@ -22,7 +22,7 @@ func (g *gen) sprint(in *ir.Instr) {
 	f := g.u.P.Formats[in.N]
 	for _, p := range f.Pieces {
 		if p.Conv == 'b' || p.Conv == 'm' || p.Conv == 'M' {
-			g.u.refuse(in.Pos, "bpf-sprintf", "sprintf with %%%c makes a string inside the kernel, which the eBPF back end does not do for this conversion", p.Conv)
+			g.refuse(in, "bpf-sprintf", "sprintf with %%%c makes a string inside the kernel, which the eBPF back end does not do for this conversion", p.Conv)
 			return
 		}
 	}

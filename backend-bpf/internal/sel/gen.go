@@ -254,7 +254,7 @@ func (g *gen) epilogue() {
 func (g *gen) body(id ir.BlockID, b *ir.Block) {
 	for i := 0; i < len(b.Instrs) && g.err == nil; i++ {
 		in := &b.Instrs[i]
-		g.pos = in.Pos
+		g.pos, g.via = in.Pos, in.Via
 		switch {
 		case g.fused(b, i):
 		case in.Op == ir.OpCall:
@@ -269,7 +269,7 @@ func (g *gen) body(id ir.BlockID, b *ir.Block) {
 		}
 		g.release()
 	}
-	g.pos = b.Term.Pos
+	g.pos, g.via = b.Term.Pos, 0
 	g.term(b)
 	g.release()
 }

@@ -11,14 +11,14 @@ import (
 // so a store there is all; from which release on it permits that is found out by trying.
 func (g *gen) setRegister(in *ir.Instr) {
 	if !g.h.Sites[0].Kind.InUser() {
-		g.u.refuse(in.Pos, "bpf-write", "eBPF programs can change registers only where a user program was probed")
+		g.refuse(in, "bpf-write", "eBPF programs can change registers only where a user program was probed")
 		return
 	}
 	if !ir.CanSetReg(in.N) {
 		g.fail("register %d cannot be set", in.N)
 		return
 	}
-	if g.u.can(in, g.u.Feat.WriteRegs, "changing registers of the traced program") {
+	if g.can(in, g.u.Feat.WriteRegs, "changing registers of the traced program") {
 		g.store(g.ctx, ptRegs[in.N], g.long(in.Args[0]), asm.DWord)
 	}
 }
@@ -28,10 +28,10 @@ func (g *gen) setRegister(in *ir.Instr) {
 // that would have to be copied first (private and not yet written to) stays refused.
 func (g *gen) storeMemory(in *ir.Instr) {
 	if in.Kernel {
-		g.u.refuse(in.Pos, "bpf-write", "eBPF programs cannot change memory of the kernel")
+		g.refuse(in, "bpf-write", "eBPF programs cannot change memory of the kernel")
 		return
 	}
-	if !g.u.can(in, g.u.Feat.WriteUser, "changing memory of the traced program") {
+	if !g.can(in, g.u.Feat.WriteUser, "changing memory of the traced program") {
 		return
 	}
 	n := int(in.N)
@@ -53,13 +53,13 @@ func (g *gen) storeMemory(in *ir.Instr) {
 }
 
 // can reports whether the kernel permits what try tries; if not, that is a diagnostic.
-func (u *Unit) can(in *ir.Instr, try func() error, what string) bool {
+func (g *gen) can(in *ir.Instr, try func() error, what string) bool {
 	if try == nil {
 		return true
 	}
 	err := try()
 	if err != nil {
-		u.refuse(in.Pos, "bpf-write", "%s: %v", what, err)
+		g.refuse(in, "bpf-write", "%s: %v", what, err)
 	}
 	return err == nil
 }

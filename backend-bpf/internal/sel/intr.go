@@ -141,7 +141,7 @@ func (g *gen) intrinsic(in *ir.Instr) {
 		f(g, in)
 		return
 	}
-	g.u.refuse(in.Pos, "bpf-function", "%s() cannot run in an eBPF program", in.Name)
+	g.refuse(in, "bpf-function", "%s() cannot run in an eBPF program", in.Name)
 }
 
 func (g *gen) ids(in *ir.Instr, shift int64) {
@@ -235,7 +235,7 @@ func (g *gen) namedRegister(in *ir.Instr) {
 		return
 	}
 	if v.Kind != ir.ValStr {
-		g.u.refuse(in.Pos, "bpf-register", "with eBPF the name of a register must be a constant")
+		g.refuse(in, "bpf-register", "with eBPF the name of a register must be a constant")
 		return
 	}
 	n, ok := ir.RegNumber(v.Str)
@@ -245,7 +245,7 @@ func (g *gen) namedRegister(in *ir.Instr) {
 		return
 	}
 	if in.Name == "u_register" && g.h.Sites[0].Kind.InKernel() {
-		g.u.refuse(in.Pos, "bpf-register", "u_register() reads the registers of a program: at a probe in the kernel it is register()")
+		g.refuse(in, "bpf-register", "u_register() reads the registers of a program: at a probe in the kernel it is register()")
 		return
 	}
 	if in.Dst != ir.NoReg {

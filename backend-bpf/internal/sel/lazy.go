@@ -30,7 +30,7 @@ func (g *gen) lazyIntr(in *ir.Instr) {
 		return
 	}
 	if !g.printed[in.Dst] || g.defs[in.Dst] != 1 {
-		g.u.refuse(in.Pos, "bpf-lazy-text", "the text of %s() is made on the host: with eBPF it can only be printed, not compared, stored or used as a key", in.Name)
+		g.refuse(in, "bpf-lazy-text", "the text of %s() is made on the host: with eBPF it can only be printed, not compared, stored or used as a key", in.Name)
 		return
 	}
 	l := &lazy{Arg: arg}
@@ -87,7 +87,7 @@ func (g *gen) putStack(r *record, room int, user bool) {
 // unless the kernel has done so (which it does from 6.12 on where the probe is on "push %rbp").
 func (g *gen) trace(list mem, room int, user bool) mach.Reg {
 	if g.h.Sites[0].Kind == probe.Netfilter {
-		g.u.refuse(g.pos, "bpf-stack", "the kernel shows eBPF programs no stacks where packets come by")
+		g.refuse(&ir.Instr{Pos: g.pos, Via: g.via}, "bpf-stack", "the kernel shows eBPF programs no stacks where packets come by")
 		return g.imm(0)
 	}
 	flags := int64(0)

@@ -26,10 +26,10 @@ func (g *gen) packet(in *ir.Instr) {
 	case in.N == probe.NetSkb:
 		g.mov(dst, g.number(g.get(g.ctx, 8, asm.DWord)))
 	case in.N == probe.NetVerdict:
-		g.u.refuse(in.Pos, "bpf-verdict", "eBPF programs look at packets here and let them go on: there is no $verdict")
+		g.refuse(in, "bpf-verdict", "eBPF programs look at packets here and let them go on: there is no $verdict")
 		g.movI(dst, 0)
 	case in.N < 0 || in.N >= probe.NumNetWords:
-		g.u.refuse(in.Pos, "bpf-no-event", "a packet has no argument %d", in.N)
+		g.refuse(in, "bpf-no-event", "a packet has no argument %d", in.N)
 		g.movI(dst, 0)
 	default:
 		off, ok := g.offset(in, "nf_hook_state", packetWords[in.N])

@@ -128,7 +128,7 @@ func (g *gen) site(in *ir.Instr) {
 		if g.hasRet() {
 			// At a return probe of the kernel this is the function that is returned to.
 			if !g.printed[in.Dst] || g.defs[in.Dst] != 1 {
-				g.u.refuse(in.Pos, "bpf-lazy-text", "probefunc() in a return probe is named on the host: with eBPF it can only be printed; ppfunc() is the probed function")
+				g.refuse(in, "bpf-lazy-text", "probefunc() in a return probe is named on the host: with eBPF it can only be printed; ppfunc() is the probed function")
 				return
 			}
 			g.lazies[in.Dst] = &lazy{Arg: wire.Arg{Kind: wire.Sym, Lazy: wire.FuncName}, val: g.ip()}
@@ -183,7 +183,7 @@ func (g *gen) bias(in *ir.Instr) {
 	}
 	if g.hasRet() {
 		if !g.u.Feat.FuncIP {
-			g.u.refuse(in.Pos, "bpf-bias", "this kernel does not tell at a return probe where the program was loaded")
+			g.refuse(in, "bpf-bias", "this kernel does not tell at a return probe where the program was loaded")
 			g.movI(dst, 0)
 			return
 		}

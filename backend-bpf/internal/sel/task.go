@@ -10,12 +10,12 @@ import (
 // offset finds a member of a kernel structure.
 func (g *gen) offset(in *ir.Instr, structure, path string) (int, bool) {
 	if g.u.Types == nil {
-		g.u.refuse(in.Pos, "bpf-kernel-types", "this needs the types of the kernel, which this kernel does not publish (CONFIG_DEBUG_INFO_BTF)")
+		g.refuse(in, "bpf-kernel-types", "this needs the types of the kernel, which this kernel does not publish (CONFIG_DEBUG_INFO_BTF)")
 		return 0, false
 	}
 	off, _, err := g.u.Types.Offset(structure, path)
 	if err != nil {
-		g.u.refuse(in.Pos, "bpf-kernel-types", "this kernel's %s has no %s: %v", structure, path, err)
+		g.refuse(in, "bpf-kernel-types", "this kernel's %s has no %s: %v", structure, path, err)
 		return 0, false
 	}
 	return off, true

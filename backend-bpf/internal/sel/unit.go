@@ -248,9 +248,15 @@ func (u *Unit) note(p source.Pos) fmt.Stringer {
 	return n
 }
 
-// refuse says that the handler needs something that eBPF programs cannot do.
-func (u *Unit) refuse(pos source.Pos, code diag.Code, format string, args ...any) {
-	u.Diags.Errorf(diag.Build, code, source.At(pos), format, args...).Hintf("the kernel-module back end can do this: --runtime=kernel")
+// refuse says that in, of pr's handler, is something that eBPF programs cannot do.
+func (u *Unit) refuse(pr *ir.Probe, in *ir.Instr, code diag.Code, format string, args ...any) {
+	at, inner := u.P.Blame(pr, in.Pos, in.Via)
+	u.Diags.Errorf(diag.Build, code, source.At(at), format, args...).Within(inner).
+		Hintf("the kernel-module back end can do this: --runtime=kernel")
+}
+
+func (g *gen) refuse(in *ir.Instr, code diag.Code, format string, args ...any) {
+	g.u.refuse(g.u.P.Probes[g.h.Probe], in, code, format, args...)
 }
 
 // progType says which kind of program serves the handler.

@@ -15,6 +15,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 )
 
@@ -41,7 +42,9 @@ func (s *Session) explain(err error) error {
 	if e, ok := errors.AsType[*load.ProgError](err); ok {
 		s.logf(2, "the kernel's verifier on program %s:\n%s\nthe instructions there:\n%s", e.Prog, e.Log, e.Near(8))
 		d.Code = CodeVerifier
-		d.Span = source.At(s.posOf(e))
+		at, inner := s.posOf(e)
+		d.Span = source.At(at)
+		d.Within(inner)
 		reason := e.Reason()
 		switch {
 		case errors.Is(e.Err, unix.EPERM) && reason == "":
@@ -102,17 +105,21 @@ func (s *Session) slow(progs []string) {
 	s.cfg.Warnf("the kernel's verifier has been looking at the handler of %s for %v: it may be too long, which shows after a million steps. --runtime=kernel has no such limit", what, patience)
 }
 
-// posOf gives the place in the script of the instruction that the verifier stopped at.
-func (s *Session) posOf(e *load.ProgError) source.Pos {
-	if n, ok := e.Source().(plan.Source); ok && n.Pos.IsValid() {
-		return n.Pos
-	}
+// posOf gives the place in the script of the instruction that the verifier stopped at, and that in the library if it
+// is there.
+func (s *Session) posOf(e *load.ProgError) (at, inner source.Pos) {
+	var pr *ir.Probe
 	for _, a := range s.plan.Attach {
 		if a.Prog == e.Prog && a.Probe >= 0 && a.Probe < len(s.plan.Program.Probes) {
-			return s.plan.Program.Probes[a.Probe].Pos
+			pr = s.plan.Program.Probes[a.Probe]
+			at = pr.Pos
+			break
 		}
 	}
-	return source.NoPos
+	if n, ok := e.Source().(plan.Source); ok && n.Pos.IsValid() {
+		return s.plan.Program.Blame(pr, n.Pos, source.NoPos)
+	}
+	return at, source.NoPos
 }
 
 // mapName says what a map is in the script's words.

@@ -216,7 +216,8 @@ func (u *unit) reach(h *fn) {
 
 // refuse adds a diagnostic at pos.
 func (u *unit) refuse(pos source.Pos, format string, args ...any) {
-	d := u.ds.Errorf(diag.Build, CodeRefused, source.At(pos), format, args...)
+	at, inner := u.p.Blame(nil, pos, source.NoPos)
+	d := u.ds.Errorf(diag.Build, CodeRefused, source.At(at), format, args...).Within(inner)
 	if d.Hint == "" {
 		d.Hintf("--runtime=bpf may do it")
 	}

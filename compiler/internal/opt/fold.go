@@ -316,7 +316,7 @@ func (fo *folder) siteName(attr string) (string, bool) {
 
 // become makes in a move of v.
 func (fo *folder) become(in *ir.Instr, v ir.Val) {
-	*in = ir.Instr{Op: ir.OpMov, Dst: in.Dst, Args: []ir.Val{v}, Glob: -1, OnErr: ir.NoBlock, Pos: in.Pos}
+	*in = ir.Instr{Op: ir.OpMov, Dst: in.Dst, Args: []ir.Val{v}, Glob: -1, OnErr: ir.NoBlock, Pos: in.Pos, Via: in.Via}
 	fo.changed = true
 }
 

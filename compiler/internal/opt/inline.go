@@ -24,7 +24,7 @@ func InlineCalls(p *ir.Program) {
 	if len(p.Funcs) == 0 {
 		return
 	}
-	in := &inliner{byName: map[string]*ir.Func{}, calls: map[string]int{}, done: map[*ir.Func]bool{}}
+	in := &inliner{p: p, byName: map[string]*ir.Func{}, calls: map[string]int{}, done: map[*ir.Func]bool{}}
 	for _, f := range p.Funcs {
 		in.byName[f.Name] = f
 	}
@@ -42,6 +42,7 @@ func InlineCalls(p *ir.Program) {
 }
 
 type inliner struct {
+	p      *ir.Program
 	byName map[string]*ir.Func
 	calls  map[string]int
 	done   map[*ir.Func]bool
@@ -76,7 +77,7 @@ func (n *inliner) fn(f *ir.Func) {
 			if size+grow > inlineCaller || grow > n.room || iters+more > ir.MaxIters {
 				continue
 			}
-			inlineAt(f, b, i, callee, iters)
+			inlineAt(n.p, f, b, i, callee, iters)
 			size += grow
 			n.room -= grow
 			iters += more
@@ -126,7 +127,7 @@ func numIters(f *ir.Func) int {
 }
 
 // inlineAt replaces instruction i of block b by the body of callee.
-func inlineAt(f *ir.Func, b, i int, callee *ir.Func, iters int) {
+func inlineAt(p *ir.Program, f *ir.Func, b, i int, callee *ir.Func, iters int) {
 	blk := f.Blocks[b]
 	call := blk.Instrs[i]
 	reg0 := ir.Reg(len(f.Regs))
@@ -163,6 +164,7 @@ func inlineAt(f *ir.Func, b, i int, callee *ir.Func, iters int) {
 		for j := range dst.Instrs {
 			in := &dst.Instrs[j]
 			in.Args = vals(in.Args)
+			in.Via = p.Through(in, &call)
 			if in.Dst != ir.NoReg {
 				in.Dst += reg0
 			}
