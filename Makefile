@@ -46,7 +46,7 @@ check:
 # What gostap prints about whole programs against debuggers, the runtime and the programs themselves: hours.
 # go test ./... runs a small form of it.
 oracle: deps
-	GOSTAP_ORACLE=full $(GO) test -count=1 -timeout 0 -v ./tests/oracle/...
+	GOSTAP_ORACLE=full $(GO) test -count=1 -timeout 0 -v ./tests/oracle/... ./compiler/debuginfo/dw
 
 # Ratios against the peer and against bare programs, in one run each.
 bench: build

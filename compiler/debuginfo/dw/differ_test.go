@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -259,7 +260,7 @@ func TestFramesDiffer(t *testing.T) {
 		if n < 20 {
 			t.Errorf("%s: only %d frames compared", path, n)
 		}
-		if _, err := f.Frame(0x10); !isNoFrame(err) {
+		if _, err := f.Frame(0x10); !errors.As(err, new(*NoFrameError)) {
 			t.Errorf("%s: frame at 0x10: %v", path, err)
 		}
 	}

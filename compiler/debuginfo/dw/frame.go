@@ -2,13 +2,11 @@ package dw
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"sort"
 
-	"github.com/go-delve/delve/pkg/dwarf/frame"
-
+	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
@@ -47,46 +45,36 @@ type frameIndex struct {
 	fdes  [2][]fde // by begin
 }
 
-// Frame finds the frame at pc from .eh_frame (by the search table of .eh_frame_hdr where
-// there is one) or .debug_frame. The error is a *NoFrameError when neither covers pc.
+// Frame finds the frame at pc from the rules that Unwind finds. The error is a *NoFrameError when there are none.
 func (f *File) Frame(pc uint64) (fr Frame, err error) {
 	defer Guard(&err)()
-	src := f
-	if !f.HasSection(".debug_frame") {
-		if d := f.debug; d != nil {
-			src = d
-		}
-	}
-	eh, ehAddr := f.ehFrame()
-	if eh != nil {
-		if off, ok := f.searchHeader(pc, ehAddr, len(eh)); ok {
-			if fr, err := decodeFrame(eh, off, pc, ehAddr); err == nil || !isNoFrame(err) {
-				return fr, err
-			}
-		}
-	}
-	if off, ok, err := src.searchFrames(1, pc, nil, 0); err != nil {
+	r, err := f.Unwind(pc)
+	if err != nil {
 		return Frame{}, err
-	} else if ok {
-		b, err := src.Section(".debug_frame")
-		if err != nil {
-			return Frame{}, err
-		}
-		return decodeFrame(b, off, pc, 0)
 	}
-	if eh != nil {
-		if off, ok, err := f.searchFrames(0, pc, eh, ehAddr); err != nil {
-			return Frame{}, err
-		} else if ok {
-			return decodeFrame(eh, off, pc, ehAddr)
+	switch r.CFA.Kind {
+	case cfi.Register:
+		fr.CFA = loc.Register(int(r.CFA.Reg)).Plus(r.CFA.Off)
+	case cfi.ValExpr:
+		if fr.CFA, err = evalAddress(r.CFA.Expr, nil); err != nil {
+			return Frame{}, fmt.Errorf("frame at %#x: %w", pc, err)
 		}
+	default:
+		return Frame{}, fmt.Errorf("%w: frame at %#x has no canonical address", ErrCorrupt, pc)
 	}
-	return Frame{}, &NoFrameError{pc}
-}
-
-func isNoFrame(err error) bool {
-	_, ok := err.(*NoFrameError)
-	return ok
+	switch ret := r.Regs[cfi.IP]; ret.Kind {
+	case cfi.Offset:
+		fr.Return = fr.CFA.Plus(ret.Off).Load(8, false, false)
+	case cfi.Register:
+		fr.Return = loc.Register(int(ret.Reg)).Plus(ret.Off)
+	}
+	switch fp := r.Regs[cfi.BP]; fp.Kind {
+	case cfi.Offset:
+		fr.FP = fr.CFA.Plus(fp.Off).Load(8, false, false)
+	case cfi.Same, cfi.Undefined: // what calls leave alone has no rule
+		fr.FP = loc.Register(RegRBP)
+	}
+	return fr, nil
 }
 
 func (f *File) ehFrame() ([]byte, uint64) {
@@ -312,101 +300,4 @@ func indexFrames(b []byte, ehAddr uint64) ([]fde, error) {
 	}
 	slices.SortFunc(fdes, func(a, b fde) int { return cmp.Compare(a.begin, b.begin) })
 	return fdes, nil
-}
-
-// decodeFrame runs the instructions of the FDE at off up to pc. Delve's reader wants whole
-// sections: it gets one made of this FDE and its CIE.
-func decodeFrame(b []byte, off int, pc, ehAddr uint64) (Frame, error) {
-	eh := ehAddr != 0
-	e, ok, err := readFrameEntry(b, off, eh)
-	if err != nil {
-		return Frame{}, err
-	}
-	if !ok || e.cie {
-		return Frame{}, fmt.Errorf("%w: no frame entry at %#x", ErrCorrupt, off)
-	}
-	c, ok, err := readFrameEntry(b, e.cieOff, eh)
-	if err != nil || !ok || !c.cie {
-		return Frame{}, fmt.Errorf("%w: frame entry at %#x has no CIE", ErrCorrupt, off)
-	}
-	cie := slices.Clone(b[c.start:c.end])
-	if !eh && cie[8] == 4 {
-		if cie, err = lowerCIE4(cie); err != nil {
-			return Frame{}, err
-		}
-	}
-	sec := append(cie, b[e.start:e.end]...)
-	base := uint64(0)
-	if eh {
-		// Delve takes a pointer of the FDE to be at the section's address plus its offset; so the section
-		// begins where the FDE is in the real one, less the CIE before it.
-		base = ehAddr + uint64(e.start) - uint64(len(cie))
-		binary.LittleEndian.PutUint32(sec[len(cie)+4:], uint32(len(cie)+4))
-	} else {
-		binary.LittleEndian.PutUint32(sec[len(cie)+4:], 0)
-	}
-	fdes, err := frame.Parse(sec, binary.LittleEndian, 0, 8, base)
-	if err != nil {
-		return Frame{}, fmt.Errorf("call frame information: %w", err)
-	}
-	if len(fdes) != 1 || !fdes[0].Cover(pc) {
-		return Frame{}, &NoFrameError{pc}
-	}
-	fc, err := fdes[0].EstablishFrame(pc)
-	if err != nil {
-		return Frame{}, fmt.Errorf("call frame information for %#x: %w", pc, err)
-	}
-	var fr Frame
-	switch fc.CFA.Rule {
-	case frame.RuleCFA:
-		if fc.CFA.Reg > RegRIP {
-			return fr, fmt.Errorf("%w: frame at %#x is based on register %d", ErrCorrupt, pc, fc.CFA.Reg)
-		}
-		fr.CFA = loc.Register(int(fc.CFA.Reg)).Plus(fc.CFA.Offset)
-	case frame.RuleExpression:
-		fr.CFA, err = evalAddress(fc.CFA.Expression, nil)
-		if err != nil {
-			return fr, fmt.Errorf("frame at %#x: %w", pc, err)
-		}
-	default:
-		return fr, fmt.Errorf("%w: frame at %#x has no canonical address", ErrCorrupt, pc)
-	}
-	switch r := fc.Regs[fc.RetAddrReg]; r.Rule {
-	case frame.RuleOffset:
-		fr.Return = fr.CFA.Plus(r.Offset).Load(8, false, false)
-	case frame.RuleRegister:
-		if r.Reg <= RegRIP {
-			fr.Return = loc.Register(int(r.Reg))
-		}
-	}
-	fr.FP = loc.Register(RegRBP) // what calls leave alone has no rule
-	if r, ok := fc.Regs[RegRBP]; ok {
-		switch r.Rule {
-		case frame.RuleOffset:
-			fr.FP = fr.CFA.Plus(r.Offset).Load(8, false, false)
-		case frame.RuleUndefined, frame.RuleSameVal:
-		default:
-			fr.FP = loc.Prog{}
-		}
-	}
-	return fr, nil
-}
-
-// lowerCIE4 drops the two bytes that version 4 has more than version 3 (address and
-// segment size), which Delve's reader does not know.
-func lowerCIE4(cie []byte) ([]byte, error) {
-	i := 9
-	for i < len(cie) && cie[i] != 0 {
-		i++
-	}
-	if i+3 > len(cie) {
-		return nil, fmt.Errorf("%w: CIE is cut short", ErrCorrupt)
-	}
-	if cie[i+1] != 8 || cie[i+2] != 0 {
-		return nil, fmt.Errorf("%w: CIE with addresses of %d bytes", ErrCorrupt, cie[i+1])
-	}
-	cie = slices.Delete(cie, i+1, i+3)
-	cie[8] = 3
-	binary.LittleEndian.PutUint32(cie, uint32(len(cie)-4))
-	return cie, nil
 }

@@ -1,0 +1,297 @@
+package dw
+
+import (
+	"bytes"
+	"debug/dwarf"
+	"encoding/binary"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-delve/delve/pkg/dwarf/frame"
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+	"github.com/go-delve/delve/pkg/dwarf/line"
+	"github.com/go-delve/delve/pkg/dwarf/loclist"
+	"github.com/go-delve/delve/pkg/proc"
+
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+)
+
+// cpu runs f as often as the benchmark wants and reports the CPU time of all threads, which a busy machine does not
+// change.
+func cpu(b *testing.B, f func()) {
+	b.ReportAllocs()
+	used := func() time.Duration {
+		var u syscall.Rusage
+		syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	n, start := 0, used()
+	for b.Loop() {
+		f()
+		n++
+	}
+	b.ReportMetric(float64(used()-start)/float64(n), "cpu-ns/op")
+}
+
+// someFuncs are functions from all over the program.
+func someFuncs(b *testing.B, d *Data) []FuncRef {
+	refs, _, err := d.FindFuncs(func([]byte) bool { return true })
+	if err != nil {
+		b.Fatal(err)
+	}
+	var out []FuncRef
+	for i := 0; i < len(refs); i += max(1, len(refs)/200) {
+		out = append(out, refs[i])
+	}
+	return out
+}
+
+// BenchmarkDelve sets the readers beside Delve's: what docs/rationale.md says of them was measured by it. BENCH_BINARY
+// names another program than cmd/go.
+func BenchmarkDelve(b *testing.B) {
+	path := goBinary(b)
+	d := openDwarf(b, path)
+	funcs := someFuncs(b, d)
+	section := func(name string) []byte { s, _ := d.src.optional(name); return s }
+	b.Run("open/own", func(b *testing.B) {
+		cpu(b, func() {
+			f, err := OpenELF(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			d, err := f.Data()
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, t, err := d.FuncTree(funcs[len(funcs)/2].Low); err != nil || t == nil {
+				b.Fatal(t, err)
+			}
+		})
+	})
+	b.Run("open/delve", func(b *testing.B) {
+		cpu(b, func() {
+			bi := proc.NewBinaryInfo("linux", "amd64", false)
+			if err := bi.LoadBinaryInfo(path, 0, nil); err != nil {
+				b.Fatal(err)
+			}
+			if bi.PCToFunc(funcs[len(funcs)/2].Low) == nil {
+				b.Fatal("no function")
+			}
+			bi.Close()
+		})
+	})
+	b.Run("tree/own", func(b *testing.B) {
+		cpu(b, func() {
+			for _, r := range funcs {
+				clear(r.Unit.trees)
+				if _, err := r.Unit.Tree(r.Die); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	})
+	b.Run("tree/delve", func(b *testing.B) {
+		cpu(b, func() {
+			for _, r := range funcs {
+				if _, err := godwarf.LoadTree(r.Die, d.d, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	})
+	var types []dwarf.Offset
+	var lists []*godwarf.Tree
+	var listUnits []*Unit
+	for _, r := range funcs {
+		t, err := r.Unit.Tree(r.Die)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, c := range t.Children {
+			if off, ok := c.Val(dwarf.AttrType).(dwarf.Offset); ok {
+				types = append(types, off)
+			}
+			if _, ok := c.Val(dwarf.AttrLocation).(int64); ok {
+				lists, listUnits = append(lists, c), append(listUnits, r.Unit)
+			}
+		}
+	}
+	types = types[:min(len(types), 200)]
+	b.Run("type/own", func(b *testing.B) {
+		cpu(b, func() {
+			clear(d.types)
+			for _, off := range types {
+				t, err := d.Type(off)
+				if err != nil {
+					b.Fatal(err)
+				}
+				t.Fields()
+			}
+		})
+	})
+	b.Run("type/delve", func(b *testing.B) {
+		cpu(b, func() {
+			cache := map[dwarf.Offset]godwarf.Type{}
+			for _, off := range types {
+				if _, err := godwarf.ReadType(d.d, 0, off, cache); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	})
+	b.Run("list/own", func(b *testing.B) {
+		cpu(b, func() {
+			for i, t := range lists {
+				l, err := listUnits[i].Locations(t, dwarf.AttrLocation)
+				if err != nil {
+					b.Fatal(err)
+				}
+				At(l, l[len(l)-1].Lo)
+			}
+		})
+	})
+	pcs := make([]uint64, len(lists))
+	for i, t := range lists {
+		l, _ := listUnits[i].Locations(t, dwarf.AttrLocation)
+		pcs[i] = l[len(l)-1].Lo
+	}
+	b.Run("list/delve", func(b *testing.B) {
+		v5, v4 := loclist.NewDwarf5Reader(section(".debug_loclists")), loclist.NewDwarf2Reader(section(".debug_loc"), 8)
+		addr := godwarf.ParseAddr(section(".debug_addr"))
+		cpu(b, func() {
+			for i, t := range lists {
+				var rd loclist.Reader = v5
+				if listUnits[i].Version < 5 {
+					rd = v4
+				}
+				u := listUnits[i]
+				off, addrs := int(t.Val(dwarf.AttrLocation).(int64)), addr.GetSubsection(u.bases.addr)
+				if _, err := rd.Find(off, 0, u.bases.low, pcs[i], addrs); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	})
+	benchTable(b, path)
+	benchLines(b, d, funcs, section(".debug_line"), section(".debug_line_str"))
+	benchFrames(b, d, funcs)
+}
+
+// benchTable finds a function of a program without debug information: BENCH_BINARY with .stripped behind its name.
+func benchTable(b *testing.B, path string) {
+	path += ".stripped"
+	if _, err := os.Stat(path); err != nil {
+		return
+	}
+	b.Run("table/own", func(b *testing.B) {
+		cpu(b, func() {
+			f, err := OpenELF(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			tab, err := pclntab.Open(f)
+			if err != nil || len(tab.Named("main.main")) != 1 {
+				b.Fatal(err)
+			}
+		})
+	})
+	b.Run("table/delve", func(b *testing.B) {
+		cpu(b, func() {
+			bi := proc.NewBinaryInfo("linux", "amd64", false)
+			if err := bi.LoadBinaryInfo(path, 0, nil); err != nil {
+				b.Fatal(err)
+			}
+			if f, err := bi.FindFunction("main.main"); err != nil || len(f) != 1 {
+				b.Fatal(err)
+			}
+			bi.Close()
+		})
+	})
+}
+
+// benchLines asks for the addresses of one line of one unit, as a probe at a line does.
+func benchLines(b *testing.B, d *Data, funcs []FuncRef, sec, strs []byte) {
+	u := funcs[len(funcs)/2].Unit
+	rows, err := u.Rows()
+	if err != nil {
+		b.Fatal(err)
+	}
+	row := rows[len(rows)/2]
+	file := u.FileOf(row)
+	e, _ := u.Entry()
+	off := e.Val(dwarf.AttrStmtList).(int64)
+	b.Run("line/own", func(b *testing.B) {
+		cpu(b, func() {
+			rows, err := u.readRows()
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := 0
+			for _, r := range rows {
+				if r.Line == row.Line && u.FileOf(r) == file {
+					n++
+				}
+			}
+			if n == 0 {
+				b.Fatal("no such line")
+			}
+		})
+	})
+	b.Run("line/delve", func(b *testing.B) {
+		cpu(b, func() {
+			l := line.Parse(u.CompDir(), bytes.NewBuffer(sec[off:]), strs, nil, 0, false, 8)
+			if len(l.LineToPCs(file, row.Line)) == 0 {
+				b.Fatal("no such line")
+			}
+		})
+	})
+}
+
+// benchFrames asks for the frame at one place of each function, in a program that was not asked before: two hundred questions.
+func benchFrames(b *testing.B, d *Data, funcs []FuncRef) {
+	b.Run("frame/own", func(b *testing.B) {
+		cpu(b, func() {
+			f := openFile(b, d.f.path)
+			for _, r := range funcs {
+				if _, err := f.Unwind(r.Low); err != nil {
+					b.Fatal(err)
+				}
+			}
+			f.Close()
+		})
+	})
+	b.Run("frame/delve", func(b *testing.B) {
+		cpu(b, func() {
+			f := openFile(b, d.f.path)
+			var fdes frame.FrameDescriptionEntries
+			if eh, addr := f.ehFrame(); eh != nil {
+				x, err := frame.Parse(eh, binary.LittleEndian, 0, 8, addr)
+				if err != nil {
+					b.Fatal(err)
+				}
+				fdes = fdes.Append(x)
+			}
+			if sec, _ := f.optional(".debug_frame"); len(sec) > 0 {
+				x, err := frame.Parse(sec, binary.LittleEndian, 0, 8, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				fdes = fdes.Append(x)
+			}
+			for _, r := range funcs {
+				fde, err := fdes.FDEForPC(r.Low)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := fde.EstablishFrame(r.Low); err != nil {
+					b.Fatal(err)
+				}
+			}
+			f.Close()
+		})
+	})
+}
