@@ -21,6 +21,7 @@ type cargs struct {
 type cstruct struct {
 	name  string
 	union bool
+	alone bool // nothing is derived from it or holds it: it cannot be copied
 	leafs []cleaf
 }
 
@@ -43,7 +44,7 @@ func (g *cargs) newStruct() {
 	}
 	var b strings.Builder
 	for i := range 1 + g.IntN(4) {
-		f := fmt.Sprintf("m%d", i)
+		f := fmt.Sprintf("m%d_%d", len(g.structs), i)
 		if s.union && i > 0 {
 			fmt.Fprintf(&b, " short %s;", f)
 			continue
@@ -56,7 +57,7 @@ func (g *cargs) newStruct() {
 			fmt.Fprintf(&b, " %s %s[3];", g.one("char", "short", "int"), f)
 			leaf.c, leaf.script = leaf.c+"[1]", leaf.script+"[1]"
 		case 2:
-			fmt.Fprintf(&b, " %s %s;", g.one("double", "float"), f)
+			fmt.Fprintf(&b, " %s %s;", g.one("double", "float", "float", "long double", "__int128", "_Complex float", "_Complex double"), f)
 			continue
 		default:
 			fmt.Fprintf(&b, " %s %s;", g.one("char", "unsigned char", "short", "int", "unsigned", "long", "long"), f)
@@ -64,6 +65,63 @@ func (g *cargs) newStruct() {
 		s.leafs = append(s.leafs, leaf)
 	}
 	g.emit("typedef %s %s {%s } %s;", kind, s.name, b.String(), s.name)
+	g.structs = append(g.structs, s)
+}
+
+// newClass writes a class with bases, members and functions that decide how it is passed.
+func (g *cargs) newClass() {
+	s := cstruct{name: fmt.Sprintf("c%d", len(g.structs))}
+	var bases []string
+	var b strings.Builder
+	if g.IntN(3) == 0 {
+		bases = append(bases, "empty")
+	}
+	for i, old := range g.structs {
+		if old.alone || g.IntN(4) > 0 {
+			continue
+		}
+		leafs := old.leafs
+		if g.IntN(3) > 0 && !old.union {
+			bases = append(bases, old.name)
+		} else {
+			fmt.Fprintf(&b, " %s of%d;", old.name, i)
+			leafs = nil
+			for _, l := range old.leafs {
+				leafs = append(leafs, cleaf{fmt.Sprintf(".of%d%s", i, l.c), fmt.Sprintf("->of%d%s", i, l.script)})
+			}
+		}
+		s.leafs = append(s.leafs, leafs...)
+		break
+	}
+	for i := range g.IntN(3) {
+		f := fmt.Sprintf("m%d_%d", len(g.structs), i)
+		fmt.Fprintf(&b, " %s %s;", g.one("char", "short", "int", "long"), f)
+		s.leafs = append(s.leafs, cleaf{"." + f, "->" + f})
+	}
+	n := s.name
+	whole := " memcpy((void *)this, (const void *)&o, sizeof *this); sink += 1; }"
+	more := [...]string{
+		"", "", fmt.Sprintf(" %s(const %s &) = default;", n, n), fmt.Sprintf(" ~%s() = default;", n),
+		fmt.Sprintf(" %s(const %s &o) {%s", n, n, whole), fmt.Sprintf(" ~%s() { sink += 1; }", n),
+		" virtual long v() { return sink; }", fmt.Sprintf(" template<class T> %s(const T &o, int) { sink += 1; }", n),
+		fmt.Sprintf(" %s(const %s &o, int k = 3) {%s", n, n, whole), fmt.Sprintf(" explicit %s(%s &&) = default;", n, n),
+		fmt.Sprintf(" %s(const %s &) = delete; %s(%s &&) = default;", n, n, n, n), fmt.Sprintf(" %s(%s &&o) {%s", n, n, whole),
+	}
+	how := g.IntN(len(more))
+	if how == 9 {
+		how = 1 // an explicit one cannot be passed at all
+	}
+	s.alone = how >= 9
+	for i, base := range bases {
+		bases[i] = []string{": ", ", "}[min(i, 1)] + base
+	}
+	g.emit("struct %s %s {%s %s() {}%s };", n, strings.Join(bases, ""), b.String(), n, more[how])
+	var set strings.Builder
+	for i, l := range s.leafs {
+		fmt.Fprintf(&set, " v%s = k * %d + %d;", l.c, 7+i, i)
+	}
+	g.emit("static %s fill_%s(int k) { %s v;%s return v; }", n, n, n, set.String())
+	g.emit("static %s *keep_%s(int k) { return new %s(fill_%s(k)); }", n, n, n, n)
 	g.structs = append(g.structs, s)
 }
 
@@ -109,8 +167,11 @@ func (g *cargs) function(n int) {
 			add(p, "$"+p)
 		}
 	}
-	static := g.one("", "", "static ")
-	g.emit("%s__attribute__((noinline)) long f%d(%s)", static, n, strings.Join(params, ", "))
+	static, result := g.one("", "", "static "), cstruct{name: "long", leafs: []cleaf{{}}}
+	if g.IntN(2) == 0 {
+		result = g.structs[g.IntN(len(g.structs))]
+	}
+	g.emit("%s__attribute__((noinline)) %s f%d(%s)", static, result.name, n, strings.Join(params, ", "))
 	g.emit("{")
 	if g.IntN(3) == 0 {
 		g.emit("\tvolatile char room[%d]; room[3] = 1; sink += room[3];", 8+g.IntN(300))
@@ -124,9 +185,21 @@ func (g *cargs) function(n int) {
 			g.emit("\tsink += lots(%d, 2, 3, 4, 5, 6, 7, 8, sink);", n)
 		}
 	}
-	g.emit("\treturn sink;")
+	if result.name == "long" {
+		g.emit("\tlong r = sink;")
+	} else {
+		g.emit("\t%s r = fill_%s(sink);", result.name, result.name)
+	}
+	fmt.Fprintf(&g.script, "probe process(@1).function(\"f%d\").return {\n", n)
+	for i, l := range result.leafs {
+		e, leaf := "$return"+l.script, len(leafs)+i
+		g.emit("\ttell(%d, %d, (long)(r%s));", n, leaf, l.c)
+		g.got(e, 3, n, leaf)
+	}
+	g.script.WriteString("}\n")
+	g.emit("\treturn r;")
 	g.emit("}")
-	g.calls += fmt.Sprintf("\tfor (int k = 1; k < 4; k++) sink += f%d(%s);\n", n, strings.Join(args, ", "))
+	g.calls += fmt.Sprintf("\tfor (int k = 1; k < 4; k++) f%d(%s);\n", n, strings.Join(args, ", "))
 	probes := []string{fmt.Sprintf("process(@1).function(\"f%d\").call", n)}
 	for _, l := range lines {
 		probes = append(probes, fmt.Sprintf("process(@1).statement(\"f%d@args.c*:%d\") ?", n, l))
@@ -134,10 +207,16 @@ func (g *cargs) function(n int) {
 	for place, p := range probes {
 		fmt.Fprintf(&g.script, "probe %s {\n", p)
 		for i, e := range exprs {
-			fmt.Fprintf(&g.script, "\tif (@defined(%s)) printf(\"GOT %d %d %d %%d\\n\", %s) else printf(\"GOT %d %d %d ?\\n\")\n", e, place, n, i, e, place, n, i)
+			g.got(e, place, n, i)
 		}
 		g.script.WriteString("}\n")
 	}
+}
+
+// got has the script print one number, of function n at a place.
+func (g *cargs) got(e string, place, n, leaf int) {
+	const text = "\tif (@defined(%[1]s)) printf(\"GOT %[2]d %[3]d %[4]d %%d\\n\", %[1]s) else printf(\"GOT %[2]d %[3]d %[4]d ?\\n\")\n"
+	fmt.Fprintf(&g.script, text, e, place, n, leaf)
 }
 
 func (g *cargs) program(funcs int) string {
@@ -151,6 +230,12 @@ func (g *cargs) program(funcs int) string {
 	for _, s := range g.structs {
 		g.emit("static %s fill_%s(int k) { %s v; memset(&v, 0, sizeof v); for (unsigned i = 0; i < sizeof v; i++) ((unsigned char *)&v)[i] = k * 37 + i * 11; return v; }", s.name, s.name, s.name)
 		g.emit("static %s *keep_%s(int k) { %s *p = (%s *)malloc(sizeof *p); *p = fill_%s(k); return p; }", s.name, s.name, s.name, s.name, s.name)
+	}
+	if g.plus {
+		g.emit("struct empty { };")
+		for range 8 {
+			g.newClass()
+		}
 	}
 	for n := range funcs {
 		g.function(n)
@@ -217,7 +302,7 @@ func compareArguments(f *Figures, name, out string) {
 			got[k] = append(got[k], w[4])
 		}
 	}
-	places := [...]string{"the entry", "the first line", "a line in the middle"}
+	places := [...]string{"the entry", "the first line", "a line in the middle", "the return"}
 	for k, values := range got {
 		place, leaf, _ := strings.Cut(k, " ")
 		where := places[place[0]-'0']

@@ -3,6 +3,8 @@ package cdwarf
 import (
 	"debug/dwarf"
 
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
@@ -144,7 +146,7 @@ func classifyAt(t *types.Ctype, off int64, c *classes, depth int) bool {
 				return false
 			}
 		}
-		return len(t.Fields()) > 0
+		return len(t.Fields()) > 0 || t.Size <= 1 // nothing in it is nowhere; C++ gives it a byte of room
 	}
 	return false
 }
@@ -196,7 +198,7 @@ var intArgs = [...]int{dw.RegRDI, dw.RegRSI, dw.RegRDX, dw.RegRCX, 8, 9}
 
 // arguments applies the calling convention to the parameters of fn, at its first instruction. vector
 // is whether one is in a vector register. The map is nil when the convention cannot be told: functions
-// of C++ with classes, old-style definitions with floats, copies that the optimiser gave parameters of its
+// with classes of which that is not clear, old-style definitions with floats, copies that the optimiser gave parameters of its
 // own. Where it cannot be told from some parameter on (structs on the stack, whose alignment
 // DWARF does not always say), the rest is missing.
 func (im *Image) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vector bool) {
@@ -210,7 +212,13 @@ func (im *Image) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 		return nil, false
 	} else if t.Kind != types.Void {
 		c, ok := classify(t)
-		if !ok || im.isClass(fn, t) {
+		switch im.passing(fn, fn.tree, t) {
+		case dw.PassingUnknown:
+			return nil, false
+		case dw.ByReference:
+			c, ok = classes{memory}, true
+		}
+		if !ok {
 			return nil, false
 		}
 		if c[0] == memory {
@@ -227,7 +235,22 @@ func (im *Image) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 			return nil, false
 		}
 		c, ok := classify(t)
-		if !ok || im.isClass(fn, t) || oldStyle && t.Kind == types.Float {
+		how := im.passing(fn, p, t)
+		if how == dw.ByReference {
+			addr := loc.Prog{}
+			if ints < len(intArgs) {
+				addr = loc.Register(intArgs[ints])
+				ints++
+			} else if known {
+				addr = dw.EntryFrame().CFA.Plus(stack).Load(8, false, false)
+				stack += 8
+			} else {
+				continue
+			}
+			args[p.Offset] = loc.Place{Type: t, InMemory: true, Addr: addr, Writable: true}
+			continue
+		}
+		if !ok || how == dw.PassingUnknown || oldStyle && t.Kind == types.Float {
 			return nil, false
 		}
 		ni, nf := 0, 0
@@ -283,15 +306,36 @@ func isC(u *dw.Unit) bool {
 	return false
 }
 
-// isClass reports whether t is a class of another language, whose copying may be code: then it is
-// passed by reference, which its fields do not tell.
-func (im *Image) isClass(fn *function, t *types.Ctype) bool {
-	return (t.Kind == types.Struct || t.Kind == types.Union) && !isC(fn.u)
+func isCpp(u *dw.Unit) bool {
+	switch u.Lang() {
+	case dw.LangCpp, dw.LangCpp03, dw.LangCpp11, dw.LangCpp14, dw.LangCpp17, dw.LangCpp20, dw.LangCpp23:
+		return true
+	}
+	return false
 }
 
-// resultPlace is where a value of type t is right after the function returned.
-func resultPlace(t *types.Ctype) (loc.Place, string) {
+// passing tells how a value of t, the type of e, a parameter of fn or fn itself, is handed over: by reference if it is of a class whose
+// copying may be code. It is not known for structures of languages with a convention of their own.
+func (im *Image) passing(fn *function, e godwarf.Entry, t *types.Ctype) dw.Passing {
+	if t.Kind != types.Struct && t.Kind != types.Union || isC(fn.u) {
+		return dw.ByValue
+	}
+	if !isCpp(fn.u) {
+		return dw.PassingUnknown
+	}
+	p, err := im.d.Passing(e)
+	if err != nil {
+		return dw.PassingUnknown
+	}
+	return p
+}
+
+// resultPlace is where a value of type t is right after the function returned, given how it is handed over.
+func resultPlace(t *types.Ctype, how dw.Passing) (loc.Place, string) {
 	c, ok := classify(t)
+	if how == dw.ByReference {
+		c, ok = classes{memory}, true
+	}
 	switch {
 	case !ok:
 		return loc.Place{}, "how its type is returned is not known"

@@ -334,8 +334,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// C++ goes as far as it is sure: methods by their plain or linker's names, parameters of every kind but classes,
-// no results of class type.
+// C++: methods by their plain or linker's names, parameters, and results of class type in registers.
 func TestCpp(t *testing.T) {
 	if _, err := exec.LookPath("g++"); err != nil {
 		t.Skip(err)
@@ -374,7 +373,7 @@ int main() { ns::Box b; b.v = 7; return b.get(3) + (int)make(2).b + twice(4) != 
 		}
 		mk := one(t, im, "make")
 		r, err := im.Results(debuginfo.Site{PC: mk.Entry, Kind: debuginfo.AfterRet, Func: mk})
-		if err != nil || len(r) != 1 || r[0].Err == nil {
+		if err != nil || len(r) != 1 || r[0].Err != nil || len(r[0].Place.Pieces) != 2 {
 			t.Errorf("%s: result of class type: %v, %v", opt, r, err)
 		}
 		hits := 0

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
@@ -383,53 +382,3 @@ func (im *Image) beforeDeclaration(fn *function, s debuginfo.Site, sv dw.ScopeVa
 	}
 	return line, first == s.PC
 }
-
-// Results gives the result of the function behind its return, if it has one. DWARF does not
-// describe results; they are where the calling convention has them.
-func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
-	defer dw.Guard(&err)()
-	fn, err := im.siteFunc(s)
-	if err != nil {
-		return nil, err
-	}
-	if fn == nil || fn.tree == nil {
-		return nil, im.noVars(fn)
-	}
-	return im.results(fn)
-}
-
-func (im *Image) results(fn *function) ([]*debuginfo.Var, error) {
-	v := &debuginfo.Var{Name: resultName, Kind: debuginfo.Result}
-	refuse := func(format string, args ...any) ([]*debuginfo.Var, error) {
-		v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: fn.Entry, Reason: fmt.Sprintf(format, args...)}
-		return []*debuginfo.Var{v}, nil
-	}
-	t, err := im.d.TypeOf(fn.tree)
-	if err != nil {
-		v.Type = dw.Void
-		return refuse("%v", err)
-	}
-	if t.Kind == types.Void && t.Name == "void" {
-		return nil, nil
-	}
-	v.Type = t
-	_, suffix, _ := cloneOf(fn.Symbol)
-	switch {
-	case strings.Contains(suffix, ".isra") || strings.Contains(suffix, ".part"):
-		// gcc takes the result away from copies whose callers do not use it, and does not say so.
-		return refuse("the compiler made the copy %s, which may have no result", fn.Symbol)
-	case im.isClass(fn, t):
-		return refuse("results of class type are not supported")
-	case dw.Int(fn.tree, dwarf.AttrCalling) == callNoCall:
-		return refuse("the function does not follow the calling convention")
-	}
-	pl, why := resultPlace(t)
-	if why != "" {
-		return refuse("%s", why)
-	}
-	v.Place = pl
-	return []*debuginfo.Var{v}, nil
-}
-
-// callNoCall is DW_CC_nocall (DWARF 5, 3.3.1.1).
-const callNoCall = 3

@@ -276,3 +276,30 @@ func readAbbrevs(r *reader, key abbrevKey) (*abbrevTable, error) {
 		}
 	}
 }
+
+// RefersToOthers reports whether entries of u may refer to those of other units: code of several files was optimised as one.
+func (u *Unit) RefersToOthers() bool {
+	t, err := u.abbrevs()
+	if err != nil {
+		return true
+	}
+	refers := func(a abbrev) bool {
+		for _, f := range a.fields {
+			if f.form == formRefAddr {
+				return true
+			}
+		}
+		return false
+	}
+	for _, a := range t.dense {
+		if refers(a) {
+			return true
+		}
+	}
+	for _, a := range t.sparse {
+		if refers(a) {
+			return true
+		}
+	}
+	return false
+}

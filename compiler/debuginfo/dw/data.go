@@ -38,6 +38,7 @@ type Data struct {
 	abbrevs map[abbrevKey]*abbrevTable
 	types   map[dwarf.Offset]*types.Ctype
 	named   map[string]dwarf.Offset // types found by name; 0 for those that do not exist
+	passed  map[dwarf.Offset]Passing
 }
 
 // Data gives the DWARF, from the file or its detached debug file. The error wraps

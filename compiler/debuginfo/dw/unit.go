@@ -155,6 +155,13 @@ const (
 	LangC17  = 0x2c
 	LangC23  = 0x3e
 	LangAsm  = 0x8001
+
+	LangCpp03 = 0x19
+	LangCpp11 = 0x1a
+	LangCpp14 = 0x21
+	LangCpp17 = 0x2a
+	LangCpp20 = 0x2b
+	LangCpp23 = 0x3a
 )
 
 // Ranges are the address ranges of the unit's code.

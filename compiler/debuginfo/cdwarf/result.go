@@ -1,0 +1,101 @@
+package cdwarf
+
+import (
+	"debug/dwarf"
+	"fmt"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Results gives the result of the function behind its return, if it has one. DWARF does not
+// describe results; they are where the calling convention has them.
+func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
+	defer dw.Guard(&err)()
+	fn, err := im.siteFunc(s)
+	if err != nil {
+		return nil, err
+	}
+	if fn == nil || fn.tree == nil {
+		return nil, im.noVars(fn)
+	}
+	return im.results(fn)
+}
+
+func (im *Image) results(fn *function) ([]*debuginfo.Var, error) {
+	v := &debuginfo.Var{Name: resultName, Kind: debuginfo.Result}
+	refuse := func(format string, args ...any) ([]*debuginfo.Var, error) {
+		v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: fn.Entry, Reason: fmt.Sprintf(format, args...)}
+		return []*debuginfo.Var{v}, nil
+	}
+	t, err := im.d.TypeOf(fn.tree)
+	if err != nil {
+		v.Type = dw.Void
+		return refuse("%v", err)
+	}
+	if t.Kind == types.Void && t.Name == "void" {
+		return nil, nil
+	}
+	v.Type = t
+	_, suffix, _ := cloneOf(fn.Symbol)
+	how := im.passing(fn, fn.tree, t)
+	switch {
+	case strings.Contains(suffix, ".isra") || strings.Contains(suffix, ".part"):
+		// gcc takes the result away from copies whose callers do not use it, and does not say so.
+		return refuse("the compiler made the copy %s, which may have no result", fn.Symbol)
+	case how == dw.PassingUnknown && isCpp(fn.u):
+		return refuse("whether a value of class %s is returned in registers is not known", t.Name)
+	case how == dw.PassingUnknown:
+		return refuse("how its language returns a value of type %s is not known", t.Name)
+	case dw.Int(fn.tree, dwarf.AttrCalling) == callNoCall:
+		return refuse("the function does not follow the calling convention")
+	}
+	pl, why := resultPlace(t, how)
+	if why != "" {
+		return refuse("%s", why)
+	}
+	if reg, ok := im.dropped(fn, pl); ok {
+		return refuse("the function is local and optimised: its callers may not use the result, "+
+			"and nothing shows that %s has it", reg)
+	}
+	v.Place = pl
+	return []*debuginfo.Var{v}, nil
+}
+
+// callNoCall is DW_CC_nocall (DWARF 5, 3.3.1.1).
+const callNoCall = 3
+
+// Attributes of functions that LLVM has optimised.
+const (
+	attrCallAllCalls    = dwarf.Attr(0x7a)
+	attrGNUAllCallSites = dwarf.Attr(0x2117)
+)
+
+// dropped reports whether the compiler may have taken the result at pl away, or a part of it, and names the
+// register that is in doubt. LLVM does so in functions of which it knows all calls, when those use none of it or
+// know what it will be; the register then has what was left there. gcc gives such functions other symbols.
+func (im *Image) dropped(fn *function, pl loc.Place) (reg string, ok bool) {
+	if pl.InMemory || strings.HasPrefix(fn.u.Producer(), "GNU") || im.callable(fn) ||
+		dw.Flag(fn.tree, dwarf.AttrExternal) && !fn.u.RefersToOthers() {
+		return "", false
+	}
+	p, err := im.planOf(fn)
+	if err == nil && !p.optimized && !dw.Flag(fn.tree, attrCallAllCalls) && !dw.Flag(fn.tree, attrGNUAllCallSites) {
+		return "", false
+	}
+	_, code, err := im.code(fn, fn.Entry)
+	for i, x := range pl.Pieces {
+		if x.XMM != 0 {
+			return fmt.Sprintf("xmm%d", x.XMM-1), true
+		}
+		n := [...]int{dw.RegRAX, dw.RegRDX}[i]
+		if err != nil || !x86.SetForReturn(code, fn.Entry, n) {
+			return x86.RegName(n), true
+		}
+	}
+	return "", false
+}

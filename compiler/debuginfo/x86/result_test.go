@@ -1,0 +1,37 @@
+package x86
+
+import (
+	"encoding/hex"
+	"testing"
+)
+
+// A register has a result where something was put into it for a return; not where something is left over in it.
+func TestSetForReturn(t *testing.T) {
+	for _, c := range []struct {
+		code string // of instructions that the comment gives
+		want bool
+	}{
+		{"31c0c3", true},                      // xor eax,eax; ret
+		{"89d8" + "5bc3", true},               // mov eax,ebx; pop rbx; ret
+		{"8d0437" + "c3", true},               // lea eax,[rdi+rsi]; ret
+		{"0f94c0" + "c3", true},               // sete al; ret
+		{"b001c3", true},                      // mov al,1; ret
+		{"58c3", false},                       // pop rax; ret: the stack's alignment
+		{"8b07c3", false},                     // mov eax,[rdi]; ret: perhaps a volatile load
+		{"e800000000c3", false},               // call; ret
+		{"01f8c3", false},                     // add eax,edi; ret: perhaps for the flags
+		{"31c9" + "31c0" + "c3", false},       // xor ecx,ecx; xor eax,eax; ret: all are cleared
+		{"89f8" + "8907" + "c3", false},       // mov eax,edi; mov [rdi],eax; ret
+		{"31c0" + "e800000000" + "c3", false}, // xor eax,eax; call; ret: no vector arguments
+		{"58c3" + "31c0c3", true},             // one of two returns tells
+		{"31c0", false},                       // no return
+	} {
+		code, err := hex.DecodeString(c.code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := SetForReturn(code, 0x1000, 0); got != c.want {
+			t.Errorf("%s: %t", c.code, got)
+		}
+	}
+}
