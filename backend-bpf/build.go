@@ -196,7 +196,7 @@ func canStop(p *ir.Program, handlers []*place.Handler) bool {
 		for _, b := range pr.Handler.Blocks {
 			for i := range b.Instrs {
 				switch in := &b.Instrs[i]; {
-				case in.Op == ir.OpIntr && (in.Name == "exit" || in.Name == "abort"),
+				case in.MayEnd(),
 					in.Op.CanFail() && in.OnErr == ir.NoBlock && p.MayFail(in), in.Op == ir.OpReport, in.Op == ir.OpBudget, in.Op == ir.OpCall:
 					return true
 				}
@@ -214,7 +214,7 @@ func canStop(p *ir.Program, handlers []*place.Handler) bool {
 	for _, f := range p.Funcs {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
-				if in := &b.Instrs[i]; in.Op == ir.OpIntr && (in.Name == "exit" || in.Name == "abort") {
+				if b.Instrs[i].MayEnd() {
 					return true
 				}
 			}

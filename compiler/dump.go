@@ -70,7 +70,7 @@ func pragmas(f *ast.Function) string {
 		if len(words) > 1 {
 			name = words[1]
 		}
-		if in := intrinsic.Lookup(name); in != nil && intrinsic.Unprivileged(in) {
+		if in := intrinsic.Lookup(name); in != nil && in.Unprivileged {
 			return " /* unprivileged */"
 		}
 		return ""

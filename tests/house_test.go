@@ -38,6 +38,9 @@ var rules = []struct {
 	{"compiler/layout", module, []string{}, "a leaf"},
 	{"compiler/types", module, []string{}, "a leaf"},
 	{"runtime/wire", module, []string{}, "a leaf"},
+	{"compiler/intrinsic", module + "compiler/ir", nil, "the table of built-in functions stands below all who ask it"},
+	{"compiler/intrinsic", module + "compiler/place", nil, "the table of built-in functions stands below all who ask it"},
+	{"runtime/", module + "compiler/place", nil, "what the host knows of a built-in function stands in its row"},
 }
 
 // TestImports holds the import graph against the rules of docs/architecture.md.

@@ -8,6 +8,18 @@ import (
 	"github.com/gostap/gostap/compiler/intrinsic"
 )
 
+// unsaid is the row of a function that is in no table.
+var unsaid intrinsic.Func
+
+// Builtin is the row of the function that an OpIntr calls. Of a name that stands for none, which Verify refuses, it
+// says nothing.
+func (in *Instr) Builtin() *intrinsic.Func {
+	if f := intrinsic.Lookup(in.Name); f != nil {
+		return f
+	}
+	return &unsaid
+}
+
 // MayFail reports whether in can really raise an error: some operations that have an OnErr
 // never do, such as adding to a scalar aggregate.
 func (p *Program) MayFail(in *Instr) bool {
@@ -17,10 +29,14 @@ func (p *Program) MayFail(in *Instr) bool {
 	case OpSGet:
 		return Stat(in.N) != StatCount && Stat(in.N) != StatSum
 	case OpIntr:
-		f := intrinsic.Lookup(in.Name)
-		return f == nil || f.CanFail
+		return in.Builtin().Fails != intrinsic.Never
 	}
 	return in.Op.CanFail()
+}
+
+// MayEnd reports whether in calls a function that can end the session.
+func (in *Instr) MayEnd() bool {
+	return in.Op == OpIntr && in.Builtin().MayEnd()
 }
 
 // Succs calls fn for every block that control can go to from b without an error, and then for every

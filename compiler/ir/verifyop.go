@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/types"
@@ -191,9 +192,10 @@ func (v *verifier) intr(in *Instr) error {
 		return fmt.Errorf("intrinsic %s is for the compiler only", in.Name)
 	}
 	args := in.Args
-	if (in.Name == "value_text" || in.Name == "table_text") && len(args) == 2 && args[1].Kind == ValStr && len(args[1].Str) <= MaxTable {
+	if n := f.Const - 1; f.Table && n < len(args) && args[n].Kind == ValStr && len(args[n].Str) <= MaxTable {
 		// The tables are no values of the script: MAXSTRINGLEN does not bound them.
-		args = []Val{args[0], S("")}
+		args = slices.Clone(args)
+		args[n] = S("")
 	}
 	if err := v.args(args, f.Params...); err != nil {
 		return err

@@ -27,20 +27,11 @@ func reads(in *ir.Instr) bool {
 	case ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpLoad, ir.OpSite, ir.OpTraceArg:
 		return true
 	case ir.OpIntr:
-		f := intrinsic.Lookup(in.Name)
-		if f == nil || in.Dst == ir.NoReg {
+		f := in.Builtin()
+		if in.Dst == ir.NoReg || f.Later {
 			return false
 		}
-		switch in.Name {
-		case "gettimeofday_ns", "gettimeofday_us", "gettimeofday_ms", "gettimeofday_s", "get_cycles", "local_clock_ns", "ktime_get_ns", "jiffies":
-			return true
-		case "register", "u_register":
-			return len(in.Args) == 1 && in.Args[0].Kind == ir.ValStr
-		}
-		if f.Context {
-			return true
-		}
-		return len(f.Needs) > 0 && f.Where == intrinsic.Anywhere // kernel_string and so on
+		return f.Const == 0 || in.Args[f.Const-1].Kind == ir.ValStr
 	}
 	return false
 }
@@ -48,8 +39,7 @@ func reads(in *ir.Instr) bool {
 // canFail reports whether a reading can raise an error, which is always that of an address.
 func canFail(in *ir.Instr) bool {
 	if in.Op == ir.OpIntr {
-		f := intrinsic.Lookup(in.Name)
-		return f.CanFail && in.Name != "register" && in.Name != "u_register"
+		return in.Builtin().Fails == intrinsic.Faults
 	}
 	return in.Op == ir.OpLoad
 }
@@ -142,7 +132,7 @@ func cut(p *ir.Program, h *Handler, w whole, at point, o Options, ds *diag.List)
 			if c.move(site{body.Blocks[b], i}) != ir.NoReg {
 				continue
 			}
-			if in.Op == ir.OpIntr && slices.Contains(intrinsic.UserNames, in.Name) {
+			if in.Op == ir.OpIntr && in.Builtin().Of != "" {
 				c.named = true // the host can name addresses when it knows the process
 				continue
 			}
@@ -272,7 +262,7 @@ func (c *cutter) move(p site) ir.Reg {
 	if !reads(in) && !movable(in) {
 		return ir.NoReg
 	}
-	if in.Op == ir.OpIntr && HostTexts[in.Name].Kind == wire.Stack {
+	if in.Op == ir.OpIntr && in.Builtin().Text.Kind == wire.Stack {
 		// The stack is the same one all through the handler.
 		if same := c.stacks[in.Name]; same != nil {
 			c.moved[in], c.vals[in] = c.moved[same], c.vals[same]
@@ -362,9 +352,9 @@ func (c *cutter) host() *ir.Func {
 		for i := range b.Instrs {
 			in := &b.Instrs[i]
 			n, ok := c.vals[in]
-			if !ok && c.named && in.Op == ir.OpIntr && slices.Contains(intrinsic.UserNames, in.Name) {
+			if !ok && c.named && in.Op == ir.OpIntr && in.Builtin().Of != "" {
 				of := *in
-				of.Name, of.Args = in.Name+"_of", []ir.Val{in.Args[0], ir.R(param[c.pid])}
+				of.Name, of.Args = in.Builtin().Of, []ir.Val{in.Args[0], ir.R(param[c.pid])}
 				cur.Instrs = append(cur.Instrs, of)
 				continue
 			}

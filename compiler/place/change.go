@@ -46,8 +46,8 @@ func because(d *diag.Diagnostic, p *ir.Program, pr *ir.Probe, w whole) *diag.Dia
 // changes reports whether in changes the traced program or the kernel where the probe fires.
 func changes(in *ir.Instr) bool {
 	if in.Op == ir.OpIntr {
-		f := intrinsic.Lookup(in.Name)
-		return f != nil && f.Guru && f.Where != intrinsic.HostOnly
+		f := in.Builtin()
+		return f.Guru() && f.Where != intrinsic.HostOnly
 	}
 	// C of the script may change anything, and the host has none.
 	return in.Op.ChangesProgram() || in.Op == ir.OpEmbed || in.Op == ir.OpReply || in.Op == ir.OpValue

@@ -1,9 +1,8 @@
 package place
 
 import (
-	"strings"
-
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/runtime/wire"
 )
 
 // heavyInstrs is how many instructions a handler without loops has before it is worth a look at the clock.
@@ -47,7 +46,7 @@ func (w *weight) of(f *ir.Func) int {
 		for i := range b.Instrs {
 			switch in := &b.Instrs[i]; {
 			case in.Op == ir.OpMatch, in.Op == ir.OpIterOpen, in.Op == ir.OpPrintHist, in.Op == ir.OpSprintHist, in.Op == ir.OpEmbed,
-				in.Op == ir.OpIntr && strings.Contains(in.Name, "backtrace"):
+				in.Op == ir.OpIntr && in.Builtin().Text.Kind == wire.Stack:
 				return n + heavyInstrs + 1
 			case in.Op == ir.OpCall:
 				callee := w.p.Func(in.Name)

@@ -2,7 +2,6 @@ package place
 
 import (
 	"github.com/gostap/gostap/compiler/caps"
-	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -54,11 +53,8 @@ func peeks(p *ir.Program, in *ir.Instr) string {
 			return readsMemory
 		}
 	case ir.OpIntr:
-		switch in.Name {
-		case "task_current":
-			return "asks the kernel for the current task"
-		case "jiffies":
-			return "asks the kernel for its ticks"
+		if f := in.Builtin(); f.Peeks != "" {
+			return f.Peeks
 		}
 		if readsKernel(in) {
 			return readsMemory
@@ -76,8 +72,7 @@ func peeks(p *ir.Program, in *ir.Instr) string {
 // readsKernel reports whether all that in needs is memory of the kernel.
 func readsKernel(in *ir.Instr) bool {
 	if in.Op == ir.OpIntr {
-		f := intrinsic.Lookup(in.Name)
-		return f != nil && f.Needs.Has(caps.ReadKernel)
+		return in.Builtin().Reads == caps.ReadKernel
 	}
 	return in.Op == ir.OpLoad && in.Kernel
 }

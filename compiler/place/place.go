@@ -301,20 +301,20 @@ func needsHost(p *ir.Program, f *ir.Func, in *ir.Instr, printed []bool, o Option
 			}
 		}
 	case ir.OpIntr:
-		fn := intrinsic.Lookup(in.Name)
+		fn := in.Builtin()
 		switch {
-		case in.Name == "matched" || in.Name == "ngroups":
+		case fn.Matched:
 			return in.Name + "(), what a regular expression has found"
-		case fn != nil && fn.Where == intrinsic.HostOnly:
+		case fn.Where == intrinsic.HostOnly:
 			return in.Name + "()"
-		case fn != nil && fn.Where == intrinsic.PrintOnly:
-			if in.Name == "value_text" && in.Args[1].Kind != ir.ValStr {
-				return "value_text() with a table that is no constant"
+		case fn.Where == intrinsic.PrintOnly:
+			if fn.Const > 0 && in.Args[fn.Const-1].Kind != ir.ValStr {
+				return in.Name + "() with a table that is no constant"
 			}
 			if in.Dst != ir.NoReg && !printed[in.Dst] {
 				return fmt.Sprintf("the text of %s(), which is used for more than printing", in.Name)
 			}
-		case !o.Translates(in.Name) && fn != nil && fn.Pure:
+		case !o.Translates(in.Name) && fn.Does == intrinsic.Pure:
 			return in.Name + "()"
 		}
 	}

@@ -8,30 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
-	"github.com/gostap/gostap/runtime/wire"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
-
-// TestHostTexts: every intrinsic whose text is made on the host has a form in records.
-func TestHostTexts(t *testing.T) {
-	n := 0
-	for _, f := range intrinsic.All() {
-		if f.Where == intrinsic.PrintOnly {
-			if n++; HostTexts[f.Name].Lazy == wire.NotLazy {
-				t.Errorf("%s has none", f.Name)
-			}
-		}
-	}
-	if n != len(HostTexts) {
-		t.Errorf("%d of %d are no such intrinsics", len(HostTexts)-n, len(HostTexts))
-	}
-}
 
 // TestDecide compares where handlers go, and what deferred ones are cut into, with the golden files beside the programs.
 func TestDecide(t *testing.T) {

@@ -27,7 +27,7 @@ func splitPoint(p *ir.Program, w whole, o Options, host map[*ir.Instr]string, ho
 	}
 	matched := false // what a regular expression has found is known where it was matched
 	for in := range host {
-		matched = matched || in.Name == "matched" || in.Name == "ngroups"
+		matched = matched || in.Op == ir.OpIntr && in.Builtin().Matched
 	}
 	first := func(b ir.BlockID) int {
 		for i := range f.Blocks[b].Instrs {

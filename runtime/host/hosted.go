@@ -5,13 +5,12 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
-	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/host/symbols"
 	"github.com/gostap/gostap/runtime/wire"
@@ -282,22 +281,19 @@ type hostContext struct {
 // Intrinsic names addresses of the target, or of the process from which the script got them; the stack of a handler on the
 // host is empty, since no program was stopped for it.
 func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, error) {
-	text := func(s string) (interp.Val, error) { return interp.Val{Str: s}, nil }
-	switch name {
-	case "ubacktrace", "sprint_ubacktrace", "backtrace", "sprint_backtrace":
-		return text("")
-	case "uaddr", "addr", "ustack_level", "stack_level":
+	f := intrinsic.Lookup(name)
+	switch {
+	case f == nil:
+	case f.Idle:
 		return interp.Val{}, nil
-	}
-	base, other := strings.CutSuffix(name, "_of")
-	if arg, ok := place.HostTexts[base]; ok && arg.Kind == wire.Sym {
+	case f.Text.Kind == wire.Sym:
 		pid := uint32(c.Target)
-		if other { // the process of a hit whose handler was deferred
+		if f.OfProcess { // that of a hit whose handler was deferred
 			pid = uint32(args[1].Int)
 		} else {
 			pid = c.syms.Whose(uint64(args[0].Int), pid)
 		}
-		return text(named(c.syms, arg.Lazy, pid, uint64(args[0].Int)))
+		return interp.Val{Str: named(c.syms, f.Text.Lazy, pid, uint64(args[0].Int))}, nil
 	}
 	return c.HostContext.Intrinsic(name, args)
 }

@@ -10,108 +10,119 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// intrinsics are the functions that are translated, by name. Those of intrinsic.All() that are not here, not in
-// place.HostTexts and not HostOnly are refused; a test walks the table.
-var intrinsics map[string]func(g *gen, in *ir.Instr)
+// translation is how this back end does a built-in function.
+type translation struct {
+	write func(g *gen, in *ir.Instr)
+	// padded: it makes a string that can be written padded, without its length being needed.
+	padded bool
+	// prints: it puts an entry of its own into the buffer, which has the argument in it.
+	prints bool
+}
+
+// intrinsics are the functions that are translated, by the names of their rows. Those whose text the host makes
+// need nothing here, and rows name EBPF for those that are refused; a test walks the rows.
+var intrinsics map[string]translation
 
 func init() {
-	intrinsics = map[string]func(g *gen, in *ir.Instr){
-		"pid":          func(g *gen, in *ir.Instr) { g.result(in, g.tgid()) },
-		"tid":          func(g *gen, in *ir.Instr) { g.result(in, g.currentID(true)) },
-		"uid":          func(g *gen, in *ir.Instr) { g.ids(in, 0) },
-		"gid":          func(g *gen, in *ir.Instr) { g.ids(in, 32) },
-		"cpu":          func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnGetSmpProcessorId)) },
-		"task_current": func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnGetCurrentTask)) },
-		"execname":     (*gen).execname,
-		"target": func(g *gen, in *ir.Instr) {
+	intrinsics = map[string]translation{
+		"pid":          {write: func(g *gen, in *ir.Instr) { g.result(in, g.tgid()) }},
+		"tid":          {write: func(g *gen, in *ir.Instr) { g.result(in, g.currentID(true)) }},
+		"uid":          {write: func(g *gen, in *ir.Instr) { g.ids(in, 0) }},
+		"gid":          {write: func(g *gen, in *ir.Instr) { g.ids(in, 32) }},
+		"cpu":          {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnGetSmpProcessorId)) }},
+		"task_current": {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnGetCurrentTask)) }},
+		"execname":     {write: (*gen).execname, padded: true},
+		"target": {write: func(g *gen, in *ir.Instr) {
 			g.load(g.longs[in.Dst], g.mapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word)
-		},
-		"ppid":        (*gen).ppid,
-		"euid":        func(g *gen, in *ir.Instr) { g.taskInt(in, "cred", "euid") },
-		"egid":        func(g *gen, in *ir.Instr) { g.taskInt(in, "cred", "egid") },
-		"pgrp":        func(g *gen, in *ir.Instr) { g.taskPid(in, pidGroup) },
-		"sid":         func(g *gen, in *ir.Instr) { g.taskPid(in, pidSess) },
-		"pexecname":   (*gen).pexecname,
-		"ns_pid":      func(g *gen, in *ir.Instr) { g.nsPid(in, false) },
-		"ns_tid":      func(g *gen, in *ir.Instr) { g.nsPid(in, true) },
-		"module_name": func(g *gen, in *ir.Instr) { g.assign(g.strs[in.Dst], literal(g.u.Name)) },
-		"is_return":   (*gen).isReturn,
+		}},
+		"ppid":        {write: (*gen).ppid},
+		"euid":        {write: func(g *gen, in *ir.Instr) { g.taskInt(in, "cred", "euid") }},
+		"egid":        {write: func(g *gen, in *ir.Instr) { g.taskInt(in, "cred", "egid") }},
+		"pgrp":        {write: func(g *gen, in *ir.Instr) { g.taskPid(in, pidGroup) }},
+		"sid":         {write: func(g *gen, in *ir.Instr) { g.taskPid(in, pidSess) }},
+		"pexecname":   {write: (*gen).pexecname, padded: true},
+		"ns_pid":      {write: func(g *gen, in *ir.Instr) { g.nsPid(in, false) }},
+		"ns_tid":      {write: func(g *gen, in *ir.Instr) { g.nsPid(in, true) }},
+		"module_name": {write: func(g *gen, in *ir.Instr) { g.assign(g.strs[in.Dst], literal(g.u.Name)) }, padded: true},
+		"is_return":   {write: (*gen).isReturn},
 
-		"gettimeofday_ns": func(g *gen, in *ir.Instr) { g.wallClock(in, 1) },
-		"gettimeofday_us": func(g *gen, in *ir.Instr) { g.wallClock(in, 1e3) },
-		"gettimeofday_ms": func(g *gen, in *ir.Instr) { g.wallClock(in, 1e6) },
-		"gettimeofday_s":  func(g *gen, in *ir.Instr) { g.wallClock(in, 1e9) },
-		"ktime_get_ns":    func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) },
-		"local_clock_ns":  func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) },
+		"gettimeofday_ns": {write: func(g *gen, in *ir.Instr) { g.wallClock(in, 1) }},
+		"gettimeofday_us": {write: func(g *gen, in *ir.Instr) { g.wallClock(in, 1e3) }},
+		"gettimeofday_ms": {write: func(g *gen, in *ir.Instr) { g.wallClock(in, 1e6) }},
+		"gettimeofday_s":  {write: func(g *gen, in *ir.Instr) { g.wallClock(in, 1e9) }},
+		"ktime_get_ns":    {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) }},
+		"local_clock_ns":  {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) }},
 		// No helper reads the cycle counter; the interpreter's cycles are nanoseconds as well.
-		"get_cycles": func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) },
-		"jiffies":    func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnJiffies64)) },
-		"stp_pid":    func(g *gen, in *ir.Instr) { g.result(in, g.imm(int64(os.Getpid()))) },
-		"tz_gmtoff": func(g *gen, in *ir.Instr) {
+		"get_cycles": {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) }},
+		"jiffies":    {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnJiffies64)) }},
+		"stp_pid":    {write: func(g *gen, in *ir.Instr) { g.result(in, g.imm(int64(os.Getpid()))) }},
+		"tz_gmtoff": {write: func(g *gen, in *ir.Instr) {
 			_, off := time.Now().Zone()
 			g.result(in, g.imm(-int64(off)))
-		},
-		"tz_name": func(g *gen, in *ir.Instr) {
+		}},
+		"tz_name": {write: func(g *gen, in *ir.Instr) {
 			name, _ := time.Now().Zone()
 			g.assign(g.strs[in.Dst], literal(name))
-		},
+		}, padded: true},
 
-		"ustack_level": func(g *gen, in *ir.Instr) { g.stackLevel(in, true) },
-		"stack_level":  func(g *gen, in *ir.Instr) { g.stackLevel(in, false) },
+		"ustack_level": {write: func(g *gen, in *ir.Instr) { g.stackLevel(in, true) }},
+		"stack_level":  {write: func(g *gen, in *ir.Instr) { g.stackLevel(in, false) }},
 
-		"uaddr":      (*gen).uaddr,
-		"addr":       (*gen).uaddr,
-		"register":   (*gen).namedRegister,
-		"u_register": (*gen).namedRegister,
+		"uaddr":      {write: (*gen).uaddr},
+		"addr":       {write: (*gen).uaddr},
+		"register":   {write: (*gen).namedRegister},
+		"u_register": {write: (*gen).namedRegister},
 
 		// FnSendSignalThread is from Linux 5.5.
-		"raise": func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnSendSignalThread, aReg(g.long(in.Args[0])))) },
+		"raise": {write: func(g *gen, in *ir.Instr) {
+			g.result(in, g.call(asm.FnSendSignalThread, aReg(g.long(in.Args[0]))))
+		}},
 
-		"exit":    func(g *gen, in *ir.Instr) { g.exit() },
-		"error":   func(g *gen, in *ir.Instr) { g.throwText(in, ir.ErrUser) },
-		"warn":    func(g *gen, in *ir.Instr) { g.say(in, wire.Warn, "%s") },
-		"log":     func(g *gen, in *ir.Instr) { g.say(in, wire.Print, "%s\n") },
-		"abort":   (*gen).abort,
-		"randint": (*gen).randint,
+		"exit":    {write: func(g *gen, in *ir.Instr) { g.exit() }},
+		"error":   {write: func(g *gen, in *ir.Instr) { g.throwText(in, ir.ErrUser) }},
+		"warn":    {write: func(g *gen, in *ir.Instr) { g.say(in, wire.Warn, "%s") }},
+		"log":     {write: func(g *gen, in *ir.Instr) { g.say(in, wire.Print, "%s\n") }, prints: true},
+		"abort":   {write: (*gen).abort},
+		"randint": {write: (*gen).randint},
 
-		"user_line":        (*gen).line,
-		"user_string":      func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, ir.Val{}) },
-		"user_string2":     func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, in.Args[1]) },
-		"user_string_n":    func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], ir.Val{}) },
-		"user_string_n2":   func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], in.Args[2]) },
-		"user_text":        func(g *gen, in *ir.Instr) { g.quotedText(in, false) },
-		"kernel_text":      func(g *gen, in *ir.Instr) { g.quotedText(in, true) },
-		"kernel_string":    func(g *gen, in *ir.Instr) { g.cstring(in, true, ir.Val{}, ir.Val{}) },
-		"kernel_string2":   func(g *gen, in *ir.Instr) { g.cstring(in, true, ir.Val{}, in.Args[1]) },
-		"kernel_string_n":  func(g *gen, in *ir.Instr) { g.cstring(in, true, in.Args[1], ir.Val{}) },
-		"kernel_string_n2": func(g *gen, in *ir.Instr) { g.cstring(in, true, in.Args[1], in.Args[2]) },
+		"user_line":        {write: (*gen).line},
+		"user_string":      {write: func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, ir.Val{}) }, padded: true},
+		"user_string2":     {write: func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, in.Args[1]) }},
+		"user_string_n":    {write: func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], ir.Val{}) }},
+		"user_string_n2":   {write: func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], in.Args[2]) }},
+		"user_text":        {write: func(g *gen, in *ir.Instr) { g.quotedText(in, false) }},
+		"kernel_text":      {write: func(g *gen, in *ir.Instr) { g.quotedText(in, true) }},
+		"kernel_string":    {write: func(g *gen, in *ir.Instr) { g.cstring(in, true, ir.Val{}, ir.Val{}) }, padded: true},
+		"kernel_string2":   {write: func(g *gen, in *ir.Instr) { g.cstring(in, true, ir.Val{}, in.Args[1]) }},
+		"kernel_string_n":  {write: func(g *gen, in *ir.Instr) { g.cstring(in, true, in.Args[1], ir.Val{}) }},
+		"kernel_string_n2": {write: func(g *gen, in *ir.Instr) { g.cstring(in, true, in.Args[1], in.Args[2]) }},
 
-		"strlen":        func(g *gen, in *ir.Instr) { g.result(in, g.length(g.strOf(in.Args[0]))) },
-		"substr":        (*gen).substr,
-		"stringat":      (*gen).stringat,
-		"isinstr":       func(g *gen, in *ir.Instr) { g.search(in, true) },
-		"strpos":        func(g *gen, in *ir.Instr) { g.search(in, false) },
-		"strtol":        (*gen).strtol,
-		"str_replace":   (*gen).replace,
-		"text_str":      func(g *gen, in *ir.Instr) { g.quote(in, false) },
-		"text_strn":     (*gen).textStrN,
-		"string_quoted": func(g *gen, in *ir.Instr) { g.quote(in, true) },
-		"tolower":       func(g *gen, in *ir.Instr) { g.mapCase(in, 'A', 'a'-'A') },
-		"toupper":       func(g *gen, in *ir.Instr) { g.mapCase(in, 'a', 'A'-'a') },
-		"char_string":   (*gen).charString,
-		"table_text":    (*gen).tableText,
+		"strlen":        {write: func(g *gen, in *ir.Instr) { g.result(in, g.length(g.strOf(in.Args[0]))) }},
+		"substr":        {write: (*gen).substr},
+		"stringat":      {write: (*gen).stringat},
+		"isinstr":       {write: func(g *gen, in *ir.Instr) { g.search(in, true) }},
+		"strpos":        {write: func(g *gen, in *ir.Instr) { g.search(in, false) }},
+		"strtol":        {write: (*gen).strtol},
+		"str_replace":   {write: (*gen).replace},
+		"text_str":      {write: func(g *gen, in *ir.Instr) { g.quote(in, false) }},
+		"text_strn":     {write: (*gen).textStrN},
+		"string_quoted": {write: func(g *gen, in *ir.Instr) { g.quote(in, true) }},
+		"tolower":       {write: func(g *gen, in *ir.Instr) { g.mapCase(in, 'A', 'a'-'A') }},
+		"toupper":       {write: func(g *gen, in *ir.Instr) { g.mapCase(in, 'a', 'A'-'a') }},
+		"char_string":   {write: (*gen).charString, padded: true},
+		"table_text":    {write: (*gen).tableText, padded: true},
 	}
 	for _, kernel := range []bool{false, true} {
 		for n, name := range map[int]string{1: "int8", 2: "int16", 4: "int32", 8: "int64"} {
 			for _, signed := range []bool{false, true} {
 				full := map[bool]string{false: "user_", true: "kernel_"}[kernel] + map[bool]string{false: "u", true: ""}[signed] + name
-				intrinsics[full] = func(g *gen, in *ir.Instr) { g.fetch(in, n, signed, kernel) }
+				intrinsics[full] = translation{write: func(g *gen, in *ir.Instr) { g.fetch(in, n, signed, kernel) }}
 			}
 		}
 	}
@@ -119,7 +130,7 @@ func init() {
 
 // Translates reports whether an intrinsic can run in the kernel.
 func Translates(name string) bool {
-	return intrinsics[name] != nil || place.HostTexts[name].Kind != 0 || name == "ctime" || name == "value_text"
+	return intrinsics[name].write != nil || intrinsic.Lookup(name).Sent()
 }
 
 // result sets in's Long result.
@@ -130,11 +141,11 @@ func (g *gen) result(in *ir.Instr, r mach.Reg) {
 }
 
 func (g *gen) intrinsic(in *ir.Instr) {
-	if isLazy(in.Name) {
+	if in.Builtin().Sent() {
 		g.lazyIntr(in)
 		return
 	}
-	if f := intrinsics[in.Name]; f != nil {
+	if f := intrinsics[in.Name].write; f != nil {
 		if in.Dst != ir.NoReg && g.longs[in.Dst] == mach.None && g.strs[in.Dst] == nil {
 			return // a string that nobody reads
 		}

@@ -4,7 +4,6 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/probe"
@@ -24,8 +23,8 @@ func (g *gen) lazyIntr(in *ir.Instr) {
 	if in.Dst == ir.NoReg || g.uses[in.Dst] == 0 {
 		return
 	}
-	arg, ok := place.HostTexts[in.Name]
-	if !ok {
+	arg := in.Builtin().Text
+	if arg.Lazy == wire.NotLazy {
 		g.fail("intrinsic %s has no form on the wire", in.Name)
 		return
 	}
@@ -157,10 +156,4 @@ func (g *gen) stackLevel(in *ir.Instr, user bool) {
 		g.set(next)
 	}
 	g.here(done)
-}
-
-// isLazy reports whether an intrinsic's text is made on the host.
-func isLazy(name string) bool {
-	f := intrinsic.Lookup(name)
-	return f != nil && f.Where == intrinsic.PrintOnly
 }

@@ -92,7 +92,7 @@ func (g *gen) entry(f *ir.Func, in *ir.Instr) bool {
 	switch {
 	case in.Op == ir.OpPrint:
 		g.look.entryMax = max(g.look.entryMax, g.entrySize(f, in))
-	case in.Op == ir.OpIntr && in.Name == "log":
+	case in.Op == ir.OpIntr && intrinsics[in.Name].prints:
 		g.look.entryMax = max(g.look.entryMax, 16+g.u.P.Limits.MaxString+8)
 	default:
 		return false
@@ -106,10 +106,7 @@ func simpleString(in *ir.Instr) bool {
 	case ir.OpMov, ir.OpGGet, ir.OpMGet, ir.OpSite:
 		return true
 	case ir.OpIntr:
-		switch in.Name {
-		case "execname", "pexecname", "user_string", "kernel_string", "module_name", "tz_name", "char_string", "table_text":
-			return true
-		}
+		return intrinsics[in.Name].padded
 	}
 	return false
 }
@@ -332,7 +329,7 @@ func (g *gen) known(r ir.Reg) bool {
 			return true
 		}
 		return g.printed[r]
-	case in.Op == ir.OpIntr && isLazy(in.Name):
+	case in.Op == ir.OpIntr && in.Builtin().Sent():
 		return true
 	}
 	return false

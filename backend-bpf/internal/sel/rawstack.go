@@ -172,7 +172,7 @@ func (g *gen) rawArgs(f *ir.Func, in *ir.Instr) (n int) {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				if d := &b.Instrs[i]; d.Op == ir.OpIntr && d.Dst == a.Reg {
-					if t := place.HostTexts[d.Name]; t.Kind == wire.Stack && !t.Lazy.OfKernel() {
+					if t := d.Builtin().Text; t.Kind == wire.Stack && !t.Lazy.OfKernel() {
 						n++
 					}
 				}

@@ -234,7 +234,7 @@ func read(blocks []string, name string) bool {
 func (g *gen) usesCPU() bool {
 	for _, b := range g.f.Blocks {
 		for i := range b.Instrs {
-			if in := &b.Instrs[i]; in.Op == ir.OpSAdd || in.Op == ir.OpIntr && in.Name == "cpu" {
+			if in := &b.Instrs[i]; in.Op == ir.OpSAdd || in.Op == ir.OpIntr && intrinsics[in.Name].cpu {
 				return true
 			}
 		}

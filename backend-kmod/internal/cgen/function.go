@@ -131,10 +131,6 @@ func (g *gen) look() {
 	}
 }
 
-// lightIntr are intrinsics that need no context.
-var lightIntr = map[string]bool{"pid": true, "tid": true, "uid": true, "gid": true, "euid": true, "egid": true, "cpu": true, "ktime_get_ns": true,
-	"gettimeofday_ns": true, "gettimeofday_us": true, "gettimeofday_ms": true, "gettimeofday_s": true, "target": true, "is_return": true}
-
 // isLight reports whether in can run without a context: it cannot fail, takes no lock and has no strings.
 func (g *gen) isLight(in *ir.Instr) bool {
 	switch in.Op {
@@ -148,7 +144,7 @@ func (g *gen) isLight(in *ir.Instr) bool {
 	case ir.OpSite:
 		return in.Name == "id" || in.Name == "pc"
 	case ir.OpIntr:
-		return lightIntr[in.Name]
+		return intrinsics[in.Name].light
 	}
 	return false
 }

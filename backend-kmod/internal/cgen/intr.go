@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gostap/gostap/compiler/caps"
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
@@ -12,65 +13,144 @@ import (
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// longs are the intrinsics that are an expression of C; %N stands for operand N.
-var longs = map[string]string{
-	"pid": "gs_pid()", "tid": "gs_tid()", "ppid": "gs_ppid()", "uid": "gs_uid()", "euid": "gs_euid()", "gid": "gs_gid()", "egid": "gs_egid()",
-	"cpu": "gs_cpu()", "pgrp": "gs_pgrp()", "sid": "gs_sid()", "ns_pid": "gs_ns_pid()", "ns_tid": "gs_ns_tid()", "task_current": "gs_task_current()",
-	"target": "gs_target", "stp_pid": "gs_tracer",
-	"gettimeofday_ns": "gs_wall(1)", "gettimeofday_us": "gs_wall(1000)", "gettimeofday_ms": "gs_wall(1000000)", "gettimeofday_s": "gs_wall(1000000000)",
-	"get_cycles": "gs_mono()", "local_clock_ns": "gs_mono()", "ktime_get_ns": "gs_mono()", "jiffies": "gs_jiffies()",
-	"raise":  "gs_raise_signal(%s)",
-	"strlen": "strlen(%s)", "isinstr": "gs_strpos(%s, %s) >= 0", "strpos": "gs_strpos(%s, %s)", "strtol": "gs_strtol(%s, %s)",
+// translation is how a module does a built-in function: by an expression of C for a number, by a call that writes a
+// string, or by code of its own.
+type translation struct {
+	// long and text are C, in which each %s stands for the next operand, and %d of a text for the destination.
+	long, text string
+	write      func(g *gen, in *ir.Instr)
+	// light: it needs no context.
+	light bool
+	// cpu: its C uses the number of the CPU.
+	cpu bool
 }
 
-// texts are those that write a string: the destination comes first.
-var texts = map[string]string{
-	"execname": "gs_execname(%d)", "pexecname": "gs_pexecname(%d)",
-	"substr": "gs_substr(%d, %s, %s, %s)", "str_replace": "gs_replace(c, %d, %s, %s, %s)",
-	"tolower": "gs_case(%d, %s, 'A', 'Z', 32)", "toupper": "gs_case(%d, %s, 'a', 'z', -32)",
-	"text_str": "gs_quote(c, %d, %s, 0, false)", "string_quoted": "gs_quote(c, %d, %s, 0, true)",
-	"text_strn": "gs_quote(c, %d, %s, %s, %s != 0)", "char_string": "gs_set(%d, (char[]){ (char)%s }, 1)",
-}
+// intrinsics are the functions that are translated, by the names of their rows. Those whose text the host makes
+// need nothing here, and rows name Module for those that are refused; a test walks the rows.
+var intrinsics = map[string]translation{
+	"pid":          {long: "gs_pid()", light: true},
+	"tid":          {long: "gs_tid()", light: true},
+	"ppid":         {long: "gs_ppid()"},
+	"uid":          {long: "gs_uid()", light: true},
+	"euid":         {long: "gs_euid()", light: true},
+	"gid":          {long: "gs_gid()", light: true},
+	"egid":         {long: "gs_egid()", light: true},
+	"cpu":          {long: "gs_cpu()", light: true, cpu: true},
+	"pgrp":         {long: "gs_pgrp()"},
+	"sid":          {long: "gs_sid()"},
+	"ns_pid":       {long: "gs_ns_pid()"},
+	"ns_tid":       {long: "gs_ns_tid()"},
+	"task_current": {long: "gs_task_current()"},
+	"target":       {long: "gs_target", light: true},
+	"stp_pid":      {long: "gs_tracer"},
+	"execname":     {text: "gs_execname(%d)"},
+	"pexecname":    {text: "gs_pexecname(%d)"},
+	"module_name": {write: func(g *gen, in *ir.Instr) {
+		if in.Dst != ir.NoReg {
+			g.emit("gs_copy(%s, gs_module_name());", g.dst(in.Dst))
+		}
+	}},
+	"is_return": {light: true, write: (*gen).isReturn},
 
-// strings of the traced process and the kernel: length, address space, what stands in.
-var reads = map[string]struct {
-	n, kernel bool
-	alt       int
-}{
-	"user_string": {false, false, 0}, "user_string2": {false, false, 1}, "user_string_n": {true, false, 0}, "user_string_n2": {true, false, 2},
-	"kernel_string": {false, true, 0}, "kernel_string2": {false, true, 1}, "kernel_string_n": {true, true, 0}, "kernel_string_n2": {true, true, 2},
-}
+	"gettimeofday_ns": {long: "gs_wall(1)", light: true},
+	"gettimeofday_us": {long: "gs_wall(1000)", light: true},
+	"gettimeofday_ms": {long: "gs_wall(1000000)", light: true},
+	"gettimeofday_s":  {long: "gs_wall(1000000000)", light: true},
+	"get_cycles":      {long: "gs_mono()"},
+	"local_clock_ns":  {long: "gs_mono()"},
+	"ktime_get_ns":    {long: "gs_mono()", light: true},
+	"jiffies":         {long: "gs_jiffies()"},
+	"tz_gmtoff": {write: func(g *gen, in *ir.Instr) {
+		_, off := time.Now().Zone()
+		g.set(in, "%s", long(-int64(off)))
+	}},
+	"tz_name": {write: func(g *gen, in *ir.Instr) {
+		name, _ := time.Now().Zone()
+		if in.Dst != ir.NoReg {
+			g.emit("gs_copy(%s, %s);", g.dst(in.Dst), text(name))
+		}
+	}},
 
-var loads = map[string]int{"int8": 1, "int16": 2, "int32": 4, "int64": 8}
+	"strlen":        {long: "strlen(%s)"},
+	"isinstr":       {long: "gs_strpos(%s, %s) >= 0"},
+	"strpos":        {long: "gs_strpos(%s, %s)"},
+	"strtol":        {long: "gs_strtol(%s, %s)"},
+	"substr":        {text: "gs_substr(%d, %s, %s, %s)"},
+	"str_replace":   {text: "gs_replace(c, %d, %s, %s, %s)"},
+	"tolower":       {text: "gs_case(%d, %s, 'A', 'Z', 32)"},
+	"toupper":       {text: "gs_case(%d, %s, 'a', 'z', -32)"},
+	"text_str":      {text: "gs_quote(c, %d, %s, 0, false)"},
+	"string_quoted": {text: "gs_quote(c, %d, %s, 0, true)"},
+	"text_strn":     {text: "gs_quote(c, %d, %s, %s, %s != 0)"},
+	"char_string":   {text: "gs_set(%d, (char[]){ (char)%s }, 1)"},
+	"stringat": {write: func(g *gen, in *ir.Instr) {
+		g.or(in, "gs_stringat(c, %d, %s, %s, %s)", in.Pos, g.ref(in.Dst), g.str(in.Args[0]), g.long(in.Args[1]))
+	}},
+	"table_text": {write: (*gen).tableText},
+	"randint": {write: func(g *gen, in *ir.Instr) {
+		g.or(in, "gs_randint(c, %d, %s, %s)", in.Pos, g.ref(in.Dst), g.long(in.Args[0]))
+	}},
+
+	"user_string":      {write: (*gen).readString},
+	"user_string2":     {write: (*gen).readString},
+	"user_string_n":    {write: (*gen).readString},
+	"user_string_n2":   {write: (*gen).readString},
+	"kernel_string":    {write: (*gen).readString},
+	"kernel_string2":   {write: (*gen).readString},
+	"kernel_string_n":  {write: (*gen).readString},
+	"kernel_string_n2": {write: (*gen).readString},
+	"user_line": {write: func(g *gen, in *ir.Instr) {
+		a := in.Args
+		g.or(in, "gs_line(c, %d, %s, %s, %s, %s)", in.Pos, g.dst(in.Dst), g.long(a[0]), g.long(a[1]), g.long(a[2]))
+	}},
+	"user_text":     {write: (*gen).quotedText},
+	"kernel_text":   {write: (*gen).quotedText},
+	"user_int8":     readInt(1, true),
+	"user_uint8":    readInt(1, false),
+	"user_int16":    readInt(2, true),
+	"user_uint16":   readInt(2, false),
+	"user_int32":    readInt(4, true),
+	"user_uint32":   readInt(4, false),
+	"user_int64":    readInt(8, true),
+	"user_uint64":   readInt(8, false),
+	"kernel_int8":   readInt(1, true),
+	"kernel_uint8":  readInt(1, false),
+	"kernel_int16":  readInt(2, true),
+	"kernel_uint16": readInt(2, false),
+	"kernel_int32":  readInt(4, true),
+	"kernel_uint32": readInt(4, false),
+	"kernel_int64":  readInt(8, true),
+	"kernel_uint64": readInt(8, false),
+
+	"register":     {write: (*gen).namedRegister},
+	"u_register":   {write: (*gen).namedRegister},
+	"uaddr":        {write: func(g *gen, in *ir.Instr) { g.set(in, "gs_uaddr(hit->regs)") }},
+	"addr":         {write: func(g *gen, in *ir.Instr) { g.set(in, "hit->regs ? hit->regs->ip : 0") }},
+	"ustack_level": {write: (*gen).stackLevel},
+	"stack_level":  {write: (*gen).stackLevel},
+
+	"exit":  {write: func(g *gen, _ *ir.Instr) { g.emit("gs_exit(c);") }},
+	"abort": {write: func(g *gen, _ *ir.Instr) { g.emit("gs_exit(c);\n\tgoto %s;", g.end()) }},
+	"error": {write: func(g *gen, in *ir.Instr) {
+		g.emit("gs_throw(c, %d, GS_ERR_USER, %s);\n\tgoto %s;", in.Pos, g.str(in.Args[0]), g.onErr(in.OnErr))
+	}},
+	"warn": {write: func(g *gen, in *ir.Instr) { g.say(in, "GS_WARN", "") }},
+	"log":  {write: func(g *gen, in *ir.Instr) { g.say(in, "", "\n") }},
+
+	"raise":      {long: "gs_raise_signal(%s)"},
+	"panic":      {write: func(g *gen, in *ir.Instr) { g.emit("gs_panic(%s);", g.str(in.Args[0])) }},
+	"mdelay":     {write: func(g *gen, in *ir.Instr) { g.emit("gs_mdelay(%s);", g.long(in.Args[0])) }},
+	"udelay":     {write: func(g *gen, in *ir.Instr) { g.emit("gs_udelay(%s);", g.long(in.Args[0])) }},
+	"dump_stack": {write: func(g *gen, _ *ir.Instr) { g.emit("gs_dump_stack();") }},
+	"printk": {write: func(g *gen, in *ir.Instr) {
+		g.or(in, "gs_printk(c, %d, %s, %s)", in.Pos, g.long(in.Args[0]), g.str(in.Args[1]))
+	}},
+}
 
 // Translates reports whether an intrinsic can run in a module, or be named on the host when it is printed.
 func Translates(name string) bool {
-	_, lazy := place.HostTexts[name]
-	_, str := reads[name]
-	_, size := loadSize(name)
-	return lazy || str || size || longs[name] != "" || texts[name] != "" || others[name]
-}
-
-// others have code of their own in intrinsic.
-var others = map[string]bool{"exit": true, "abort": true, "error": true, "warn": true, "log": true, "stringat": true, "randint": true,
-	"register": true, "u_register": true, "module_name": true, "is_return": true, "uaddr": true, "addr": true, "tz_gmtoff": true, "tz_name": true,
-	"ustack_level": true, "stack_level": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true, "table_text": true, "user_line": true,
-	"user_text": true, "kernel_text": true}
-
-func loadSize(name string) (intr, bool) {
-	kernel := strings.HasPrefix(name, "kernel_")
-	t, ok := strings.CutPrefix(strings.TrimPrefix(name, "kernel_"), "user_")
-	if !ok && !kernel {
-		return intr{}, false
-	}
-	t, unsigned := strings.CutPrefix(t, "u")
-	n := loads[t]
-	return intr{n, !unsigned, kernel}, n != 0
-}
-
-type intr struct {
-	size           int
-	signed, kernel bool
+	_, ok := intrinsics[name]
+	return ok || intrinsic.Lookup(name).Sent()
 }
 
 func (g *gen) operands(vs []ir.Val) []any {
@@ -90,7 +170,6 @@ func (g *gen) operands(vs []ir.Val) []any {
 }
 
 func (g *gen) intrinsic(in *ir.Instr) {
-	f := intrinsic.Lookup(in.Name)
 	a := in.Args
 	for _, v := range a {
 		if v.Kind == ir.ValReg && g.lazy[v.Reg] != nil {
@@ -98,107 +177,74 @@ func (g *gen) intrinsic(in *ir.Instr) {
 			return
 		}
 	}
-	if arg, ok := place.HostTexts[in.Name]; ok {
-		g.lazyIntr(in, arg)
+	if in.Builtin().Sent() {
+		g.lazyIntr(in, in.Builtin().Text)
 		return
 	}
-	if e := longs[in.Name]; e != "" {
-		g.set(in, e, g.operands(a)...)
-		return
-	}
-	if e := texts[in.Name]; e != "" {
+	switch t, ok := intrinsics[in.Name]; {
+	case t.long != "":
+		g.set(in, t.long, g.operands(a)...)
+	case t.text != "":
 		if in.Dst != ir.NoReg {
-			g.emit("%s;", fmt.Sprintf(strings.Replace(e, "%d", g.dst(in.Dst), 1), g.operands(a)...))
+			g.emit("%s;", fmt.Sprintf(strings.Replace(t.text, "%d", g.dst(in.Dst), 1), g.operands(a)...))
 		}
-		return
-	}
-	if s, ok := reads[in.Name]; ok {
-		n, alt := "-1", "NULL"
-		if s.n {
-			n = fmt.Sprintf("max_t(s64, %s, 0)", g.long(a[1]))
-		}
-		if s.alt > 0 {
-			alt = g.str(a[s.alt])
-		}
-		g.or(in, "gs_string(c, %d, %s, %s, %s, %v, %s)", in.Pos, g.dst(in.Dst), g.long(a[0]), n, s.kernel, alt)
-		return
-	}
-	if l, ok := loadSize(in.Name); ok {
-		g.or(in, "gs_load(c, %d, %s, %s, %d, %v, %v)", in.Pos, g.ref(in.Dst), g.long(a[0]), l.size, l.signed, l.kernel)
-		return
-	}
-	switch in.Name {
-	case "exit":
-		g.emit("gs_exit(c);")
-	case "abort":
-		g.emit("gs_exit(c);\n\tgoto %s;", g.end())
-	case "error":
-		g.emit("gs_throw(c, %d, GS_ERR_USER, %s);\n\tgoto %s;", in.Pos, g.str(a[0]), g.onErr(in.OnErr))
-	case "warn":
-		g.say(in, "GS_WARN", "")
-	case "log":
-		g.say(in, "", "\n")
-	case "user_line":
-		g.or(in, "gs_line(c, %d, %s, %s, %s, %s)", in.Pos, g.dst(in.Dst), g.long(a[0]), g.long(a[1]), g.long(a[2]))
-	case "user_text", "kernel_text":
-		g.quotedText(in)
-	case "table_text":
-		g.tableText(in)
-	case "ustack_level", "stack_level":
-		g.stacks = true
-		g.set(in, "gs_%s(hit->regs, %s, %d, %v)", in.Name, g.long(a[0]), g.p.Limits.MaxBacktrace, place.ReturnOnTop(g.sites()))
-	case "panic":
-		g.emit("gs_panic(%s);", g.str(a[0]))
-	case "mdelay", "udelay":
-		g.emit("gs_%s(%s);", in.Name, g.long(a[0]))
-	case "dump_stack":
-		g.emit("gs_dump_stack();")
-	case "printk":
-		g.or(in, "gs_printk(c, %d, %s, %s)", in.Pos, g.long(a[0]), g.str(a[1]))
-	case "stringat":
-		g.or(in, "gs_stringat(c, %d, %s, %s, %s)", in.Pos, g.ref(in.Dst), g.str(a[0]), g.long(a[1]))
-	case "randint":
-		g.or(in, "gs_randint(c, %d, %s, %s)", in.Pos, g.ref(in.Dst), g.long(a[0]))
-	case "register", "u_register":
-		if a[0].Kind != ir.ValStr {
-			g.refuse(in.Pos, "the name of a register must be a constant in a module")
-			return
-		}
-		n, ok := ir.RegNumber(a[0].Str)
-		if !ok {
-			g.emit("gs_throw(c, %d, GS_ERR_ARGUMENT, %s);\n\tgoto %s;", in.Pos, text("unknown register: "+a[0].Str), g.onErr(in.OnErr))
-			return
-		}
-		g.set(in, "hit->regs ? hit->regs->%s : 0", regs[n])
-	case "uaddr":
-		g.set(in, "gs_uaddr(hit->regs)")
-	case "addr":
-		g.set(in, "hit->regs ? hit->regs->ip : 0")
-	case "module_name":
-		if in.Dst != ir.NoReg {
-			g.emit("gs_copy(%s, gs_module_name());", g.dst(in.Dst))
-		}
-	case "is_return":
-		if g.probe < 0 {
-			g.refuse(in.Pos, "is_return() inside of a function")
-			return
-		}
-		g.set(in, "%s", g.siteTable("bool", isReturn(g.probes.Sites)))
-	case "tz_gmtoff":
-		_, off := time.Now().Zone()
-		g.set(in, "%s", long(-int64(off)))
-	case "tz_name":
-		name, _ := time.Now().Zone()
-		if in.Dst != ir.NoReg {
-			g.emit("gs_copy(%s, %s);", g.dst(in.Dst), text(name))
-		}
+	case ok:
+		t.write(g, in)
+	case in.Builtin().Where == intrinsic.HostOnly:
+		g.refuse(in.Pos, "%s() runs on the host only: call it in a begin, end or timer probe", in.Name)
 	default:
-		if f != nil && f.Where == intrinsic.HostOnly {
-			g.refuse(in.Pos, "%s() runs on the host only: call it in a begin, end or timer probe", in.Name)
-			return
-		}
 		g.refuse(in.Pos, "%s() cannot run in a kernel module", in.Name)
 	}
+}
+
+// readString is user_string() and its family: the row says whose memory it is, and which argument does what.
+func (g *gen) readString(in *ir.Instr) {
+	f, n, alt := in.Builtin(), "-1", "NULL"
+	if f.Len > 0 {
+		n = fmt.Sprintf("max_t(s64, %s, 0)", g.long(in.Args[f.Len-1]))
+	}
+	if f.Else > 0 {
+		alt = g.str(in.Args[f.Else-1])
+	}
+	kernel := f.Reads == caps.ReadKernel
+	g.or(in, "gs_string(c, %d, %s, %s, %s, %v, %s)", in.Pos, g.dst(in.Dst), g.long(in.Args[0]), n, kernel, alt)
+}
+
+// readInt is user_int8() and its family.
+func readInt(size int, signed bool) translation {
+	return translation{write: func(g *gen, in *ir.Instr) {
+		kernel := in.Builtin().Reads == caps.ReadKernel
+		g.or(in, "gs_load(c, %d, %s, %s, %d, %v, %v)", in.Pos, g.ref(in.Dst), g.long(in.Args[0]), size, signed, kernel)
+	}}
+}
+
+func (g *gen) stackLevel(in *ir.Instr) {
+	g.stacks = true
+	top := place.ReturnOnTop(g.sites())
+	g.set(in, "gs_%s(hit->regs, %s, %d, %v)", in.Name, g.long(in.Args[0]), g.p.Limits.MaxBacktrace, top)
+}
+
+func (g *gen) isReturn(in *ir.Instr) {
+	if g.probe < 0 {
+		g.refuse(in.Pos, "is_return() inside of a function")
+		return
+	}
+	g.set(in, "%s", g.siteTable("bool", isReturn(g.probes.Sites)))
+}
+
+func (g *gen) namedRegister(in *ir.Instr) {
+	a := in.Args
+	if a[0].Kind != ir.ValStr {
+		g.refuse(in.Pos, "the name of a register must be a constant in a module")
+		return
+	}
+	n, ok := ir.RegNumber(a[0].Str)
+	if !ok {
+		name := text("unknown register: " + a[0].Str)
+		g.emit("gs_throw(c, %d, GS_ERR_ARGUMENT, %s);\n\tgoto %s;", in.Pos, name, g.onErr(in.OnErr))
+		return
+	}
+	g.set(in, "hit->regs ? hit->regs->%s : 0", regs[n])
 }
 
 // lazyIntr notes what the text of a PrintOnly intrinsic will be made of.
@@ -215,7 +261,7 @@ func (g *gen) lazyIntr(in *ir.Instr, arg wire.Arg) {
 	}
 	if arg.Lazy == wire.Decoded {
 		if in.Args[1].Kind != ir.ValStr {
-			g.refuse(in.Pos, "value_text() with a table that is no constant cannot run in a kernel module")
+			g.refuse(in.Pos, "%s() with a table that is no constant cannot run in a kernel module", in.Name)
 			return
 		}
 		arg.Names = &wire.Names{List: [][]byte{[]byte(in.Args[1].Str)}}
@@ -232,7 +278,7 @@ func (g *gen) quotedText(in *ir.Instr) {
 	if in.Dst == ir.NoReg {
 		return
 	}
-	kernel := in.Name == "kernel_text"
+	kernel := in.Builtin().Reads == caps.ReadKernel
 	cstr := in.Args[2].Kind != ir.ValInt || in.Args[2].Int != 0
 	limit := g.p.Limits.MaxString - 1
 	if !g.printed[in.Dst] || g.writes[in.Dst] != 1 || g.changes {

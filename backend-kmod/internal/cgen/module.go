@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/caps"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -264,9 +265,7 @@ func (u *unit) touchesMemory(in *ir.Instr) bool {
 	case ir.OpEmbed:
 		return true
 	case ir.OpIntr:
-		s, ok := reads[in.Name]
-		l, size := loadSize(in.Name)
-		return ok && !s.kernel || size && !l.kernel || in.Name == "user_line" || in.Name == "user_text"
+		return in.Builtin().Reads == caps.ReadUser
 	case ir.OpPrint, ir.OpSprint:
 		for _, p := range u.p.Formats[in.N].Pieces {
 			if p.Conv == 'm' || p.Conv == 'M' {

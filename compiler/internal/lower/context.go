@@ -138,26 +138,7 @@ func (c *context) narrow(n need) *context {
 	return newContext(c.site, n&c.need)
 }
 
-// lowered says what each function that is taken apart here needs.
-var lowered = map[string]need{
-	"pp": 0, "ppfunc": 0, "pn": 0, "probefunc": needFunc,
-	"goid": needGo, "go_parent_goid": needGo, "go_pc": needGo, "go_startpc": needGo, "go_g": needGo, "go_status": needGo, "go_waitreason": needGo,
-	"returnval": needArgs | needResult, "user_mode": needKind, "registers_valid": needKind, "probe_type": needKind, "on_host": needKind, "max_string_len": 0,
-	"ustack_sure": needStack,
-}
-
-func needOfIntrinsic(f *intrinsic.Func) need {
-	if f.Where != intrinsic.Lowered {
-		return 0
-	}
-	if n, ok := lowered[f.Name]; ok {
-		return n
-	}
-	if _, _, ok := writes(f.Name); ok {
-		return 0
-	}
-	return needArgs // the family of int_arg
-}
+func needOfIntrinsic(f *intrinsic.Func) need { return lowerings[f.Name].need }
 
 // needsOf collects what bodies and the functions they call need.
 func (l *lowerer) needsOf(in *elab.Info, bodies []*ast.Block) need {

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -22,17 +21,17 @@ func (f *fn) intrinsic(ef *elab.Func, args []ir.Val, exprs []ast.Expr, sp source
 	in := ef.Intrinsic
 	f.at(sp)
 	if in.Where == intrinsic.Lowered {
-		return f.lowered(in.Name, ef.Decl.Name.Name, args, sp)
+		return lowerings[in.Name].write(f, &call{in.Name, ef.Decl.Name.Name, args, sp})
 	}
-	switch in.Name {
-	case "error":
+	if in.Name == "error" {
 		f.b.Fail(ir.ErrUser, args...)
 		f.to(f.b.Block()) // nothing leads here
 		return ir.Val{}
-	case "value_text":
+	}
+	if n := in.Const - 1; in.Table && n < len(exprs) {
 		// The table is no value of the script, so MAXSTRINGLEN does not cut it.
-		if l, ok := ast.Unparen(exprs[1]).(*ast.Literal); ok && l.IsString {
-			args[1] = ir.S(l.Str)
+		if l, ok := ast.Unparen(exprs[n]).(*ast.Literal); ok && l.IsString {
+			args[n] = ir.S(l.Str)
 		}
 	}
 	dst := ir.NoReg
@@ -59,66 +58,6 @@ func (f *fn) intrinsicCap(in *intrinsic.Func, args []ir.Val) int {
 		n = min(n, f.capOf(args[-in.Cap-1]))
 	}
 	return n
-}
-
-// lowered translates the functions that are known here only. name is the built-in function, called
-// how the script calls it.
-func (f *fn) lowered(name, called string, args []ir.Val, sp source.Span) ir.Val {
-	switch name {
-	case "pp", "ppfunc", "pn":
-		return f.siteText(name)
-	case "probefunc":
-		if f.ctx.uretprobe && !f.ctx.ret.Empty() {
-			// The kernel's return probe fires in the caller: its function is the probed one there.
-			r := f.b.Str("", f.maxStr())
-			f.b.Intr("usymname", r, f.loc(f.ctx.ret, nil))
-			return ir.R(r)
-		}
-		if f.ctx.kretprobe {
-			at := f.b.Long("")
-			f.b.Intr("addr", at)
-			r := f.b.Str("", f.maxStr())
-			f.b.Intr("symname", r, ir.R(at))
-			return ir.R(r)
-		}
-		return f.siteText(name)
-	case "returnval":
-		return f.returnval(sp)
-	case "max_string_len":
-		return ir.I(int64(f.maxStr() + 1))
-	case "probe_type":
-		return ir.S(f.text(f.ctx.kind.String()))
-	case "on_host":
-		return known(f.ctx.kind.OnHost())
-	case "registers_valid":
-		return known(f.ctx.kind.Code() != probe.NoCode)
-	case "user_mode":
-		return f.userMode()
-	case "ustack_sure":
-		return ir.I(f.ctx.levels)
-	case "goid", "go_parent_goid", "go_pc", "go_startpc", "go_g", "go_status", "go_waitreason":
-		return f.goroutine(name, called, sp)
-	}
-	if space, size, ok := writes(name); ok {
-		f.b.Store(args[0], args[1], size, space == "kernel")
-		return ir.Val{}
-	}
-	if get, ok := strings.CutPrefix(name, "set_"); ok {
-		f.setArg(get, called, args, sp)
-		return ir.Val{}
-	}
-	return f.arg(name, called, args, sp)
-}
-
-// writes takes the name of a function that changes memory apart: set_user_int16.
-func writes(name string) (space string, size int, ok bool) {
-	rest, ok := strings.CutPrefix(name, "set_")
-	space, typ, ok2 := strings.Cut(rest, "_")
-	if !ok || !ok2 || space != "user" && space != "kernel" {
-		return "", 0, false
-	}
-	size = map[string]int{"int8": 1, "int16": 2, "int32": 4, "int64": 8}[typ]
-	return space, size, size > 0
 }
 
 func known(b bool) ir.Val {
@@ -200,58 +139,6 @@ func (f *fn) wrongContext(sp source.Span, format string, args ...any) *diag.Diag
 	return d
 }
 
-// goroutine reads a field of the current goroutine's runtime.g. A thread without a
-// goroutine (its g is nil) gives 0.
-func (f *fn) goroutine(name, called string, sp source.Span) ir.Val {
-	if !f.ctx.inGo {
-		f.wrongContext(sp, "%s() is known in probes of Go programs only", called)
-		return ir.I(0)
-	}
-	g := f.ctx.g
-	if g == nil {
-		f.wrongContext(sp, "%s(): where the current goroutine is cannot be told in this program", called)
-		return ir.I(0)
-	}
-	off, size, signed := int64(-1), 8, true
-	switch name {
-	case "go_g":
-		return f.currentG(g)
-	case "goid":
-		off = g.GoID
-	case "go_parent_goid":
-		off = g.ParentGoID
-	case "go_pc":
-		off = g.GoPC
-	case "go_startpc":
-		off = g.StartPC
-	case "go_status":
-		off, size, signed = g.Status, 4, false
-	case "go_waitreason":
-		off, size, signed = g.WaitReason, 1, false
-	}
-	if off < 0 {
-		f.wrongContext(sp, "%s(): the layout of runtime.g is not known for this program", called)
-		return ir.I(0)
-	}
-	p := f.currentG(g)
-	key := fmt.Sprintf("go %d %d %v", off, size, p)
-	if v, ok := f.cse[key]; ok {
-		return v
-	}
-	r := f.b.Long("")
-	has, none, join := f.b.Block(), f.b.Block(), f.b.Block()
-	f.b.Branch(p, has, none)
-	f.to(none)
-	f.b.Mov(r, ir.I(0))
-	f.b.Jump(join)
-	f.to(has)
-	f.b.Mov(r, f.b.Load(f.b.Bin(ir.OpAdd, p, ir.I(off)), size, signed, false))
-	f.b.Jump(join)
-	f.to(join)
-	f.cse[key] = ir.R(r)
-	return ir.R(r)
-}
-
 // currentG is the address of the current goroutine's runtime.g, 0 if there is none. In C code it is that of the goroutine that called C.
 func (f *fn) currentG(g *debuginfo.Goroutine) ir.Val {
 	own := f.loc(g.G, nil)
@@ -291,64 +178,7 @@ func (f *fn) currentG(g *debuginfo.Goroutine) ir.Val {
 var (
 	sysVArgs = []int{5, 4, 1, 2, 8, 9}            // rdi rsi rdx rcx r8 r9
 	goArgs   = []int{0, 3, 2, 5, 4, 8, 9, 10, 11} // rax rbx rcx rdi rsi r8 r9 r10 r11
-	cWidths  = map[string]struct {                // of the family of int_arg: the width in C
-		bits   int
-		signed bool
-	}{
-		"int_arg": {32, true}, "uint_arg": {32, false}, "s32_arg": {32, true}, "u32_arg": {32, false},
-	}
 )
-
-// arg is int_arg(n) and its kin: the n-th integer argument by the calling convention.
-func (f *fn) arg(name, called string, args []ir.Val, sp source.Span) ir.Val {
-	p, ok := f.argPlace(called, args, sp)
-	if !ok {
-		return ir.I(0)
-	}
-	if bits, signed, ok := f.argWidth(name); ok {
-		p = p.Then(loc.Step{Op: loc.Bits, Size: int(bits), Signed: signed})
-	}
-	return f.loc(p, nil)
-}
-
-// argWidth is how many bits of an argument count for a function of int_arg's family, if not all. A Go int has 64
-// bits, C's has 32.
-func (f *fn) argWidth(name string) (bits int64, signed, ok bool) {
-	w, ok := cWidths[name]
-	return int64(w.bits), w.signed, ok && (f.ctx.abi == debuginfo.SysV || name == "s32_arg" || name == "u32_arg")
-}
-
-// setArg is set_int_arg(n, v) and its kin, and set_returnval(v).
-func (f *fn) setArg(name, called string, args []ir.Val, sp source.Span) {
-	var p loc.Prog
-	v := args[len(args)-1]
-	if name == "returnval" {
-		if f.ctx.callReturn {
-			f.wrongContext(sp, "%s(): the result of a system call cannot be changed here", called).Hintf("use it in probes of .function(...).return")
-			return
-		}
-		if !f.returns(called, sp) {
-			return
-		}
-		p = loc.Register(0)
-	} else {
-		var ok bool
-		if p, ok = f.argPlace(called, args[:1], sp); !ok {
-			return
-		}
-		if bits, signed, ok := f.argWidth(name); ok {
-			v = f.cutTo(v, bits, signed)
-		}
-	}
-	switch last := p.Steps[len(p.Steps)-1]; last.Op {
-	case loc.Reg:
-		f.b.SetReg(last.N, v)
-	case loc.TraceArg:
-		f.wrongContext(sp, "%s(): the arguments of a system call cannot be changed here", called).Hintf("use it in probes of .function or .call")
-	case loc.Deref:
-		f.b.Store(f.loc(loc.Prog{Steps: p.Steps[:last.A+1]}, nil), v, 8, last.Kernel)
-	}
-}
 
 // argPlace is where the n-th integer argument is, all 64 bits of it.
 func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog, ok bool) {

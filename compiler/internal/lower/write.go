@@ -31,7 +31,7 @@ func changesProgram(p *elab.Program) bool {
 		})
 	}
 	for _, f := range p.Funcs {
-		found = found || f.Intrinsic != nil && f.Intrinsic.Guru
+		found = found || f.Intrinsic != nil && f.Intrinsic.Guru()
 		look(f.Decl.Body)
 	}
 	for _, pr := range p.Probes {

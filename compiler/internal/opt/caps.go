@@ -1,10 +1,10 @@
 package opt
 
 import (
-	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/wire"
 )
 
 // InferCaps lowers the measures of strings to what can really come in: of registers, parameters, results,
@@ -222,10 +222,7 @@ func (c *capper) site(name string, pr *ir.Probe) int {
 }
 
 func (c *capper) intrinsic(f *ir.Func, in *ir.Instr) int {
-	i := intrinsic.Lookup(in.Name)
-	if i == nil {
-		return c.most
-	}
+	i := in.Builtin()
 	n := c.most
 	switch {
 	case i.Cap > 0:
@@ -233,28 +230,21 @@ func (c *capper) intrinsic(f *ir.Func, in *ir.Instr) int {
 	case i.Cap < 0 && -i.Cap <= len(in.Args):
 		n = c.of(f, in.Args[-i.Cap-1])
 	}
-	// A constant length bounds those that take one.
-	length := func(at int) int {
-		if v := in.Args[at]; v.Kind == ir.ValInt {
-			return int(min(max(v.Int, 0), int64(n)))
-		}
-		return n
-	}
-	switch in.Name {
-	case "user_string_n", "kernel_string_n":
-		n = length(1)
-	case "user_string_n2", "kernel_string_n2":
-		n = max(length(1), c.of(f, in.Args[2]))
-	case "user_text", "kernel_text":
-		if v := in.Args[1]; v.Kind == ir.ValInt && v.Int >= 0 && v.Int < int64(n) {
+	// A constant length bounds those that take one, a constant table those that decode numbers.
+	if i.Len > 0 {
+		switch v := in.Args[i.Len-1]; {
+		case v.Kind != ir.ValInt:
+		case !i.Quotes:
+			n = int(min(max(v.Int, 0), int64(n)))
+		case v.Int >= 0 && v.Int < int64(n):
 			n = min(n, textfmt.QuotedCap(int(v.Int)))
 		}
-	case "substr":
-		n = length(2)
-	case "value_text":
-		if v := in.Args[1]; v.Kind == ir.ValStr {
-			n = textfmt.DecodeCap(v.Str)
-		}
+	}
+	if i.Else > 0 {
+		n = max(n, c.of(f, in.Args[i.Else-1]))
+	}
+	if i.Text.Lazy == wire.Decoded && in.Args[i.Const-1].Kind == ir.ValStr {
+		n = textfmt.DecodeCap(in.Args[i.Const-1].Str)
 	}
 	return min(n, c.most)
 }

@@ -137,12 +137,8 @@ type answer struct {
 	ver  int32
 }
 
-// steady are the intrinsics that give the same all through one run of a handler.
-var steady = map[string]bool{
-	"pid": true, "tid": true, "ppid": true, "uid": true, "euid": true, "gid": true, "egid": true, "pgrp": true, "sid": true,
-	"ns_pid": true, "ns_tid": true, "execname": true, "pexecname": true, "task_current": true, "target": true,
-	"module_name": true, "is_return": true,
-}
+// steady reports whether in gives the same all through one run of a handler.
+func steady(in *ir.Instr) bool { return in.Op == ir.OpIntr && in.Builtin().Repeats() }
 
 func newFolder(p *ir.Program, f *ir.Func, sites []*probe.Site) *folder {
 	return &folder{p: p, f: f, sites: sites, vals: make([]known, len(f.Regs)), vers: make([]int32, len(f.Regs)), preds: preds(f)}
@@ -284,7 +280,7 @@ func (fo *folder) instr(in *ir.Instr) {
 		}
 	}
 	fo.define(in.Dst, k)
-	if in.Op == ir.OpIntr && steady[in.Name] {
+	if steady(in) {
 		fo.answers = append(fo.answers, answer{in.Name, in.Dst, fo.vers[in.Dst]})
 	}
 }
@@ -357,7 +353,7 @@ func (fo *folder) simplify(in *ir.Instr) {
 			fo.become(in, ir.S(cut(name, fo.f.Regs[in.Dst].Cap)))
 		}
 	case ir.OpIntr:
-		if steady[in.Name] && in.Dst != ir.NoReg {
+		if in.Dst != ir.NoReg && steady(in) {
 			for _, a := range fo.answers {
 				if a.name == in.Name && fo.vers[a.reg] == a.ver && fo.f.Regs[a.reg].Cap >= fo.f.Regs[in.Dst].Cap {
 					fo.become(in, ir.R(a.reg))

@@ -204,7 +204,7 @@ func (l *locker) shows(in *ir.Instr) bool {
 	case ir.OpEmbed:
 		return !pure(l.p, in)
 	case ir.OpIntr:
-		return effects[in.Name]
+		return !in.Builtin().Silent()
 	case ir.OpCall:
 		t := l.funcs[in.Name]
 		return t == nil || t.visible

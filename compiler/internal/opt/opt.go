@@ -11,7 +11,6 @@
 package opt
 
 import (
-	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -109,12 +108,6 @@ func writes(op ir.Op) bool {
 	return false
 }
 
-// effects are the intrinsics that do something; the others only find something out.
-var effects = map[string]bool{
-	"exit": true, "error": true, "warn": true, "log": true, "abort": true, "system": true, "ftrace": true, "speculation": true, "speculate": true,
-	"commit": true, "discard": true, "raise": true, "panic": true, "mdelay": true, "udelay": true, "dump_stack": true, "printk": true,
-}
-
 // unneeded reports whether in can go when nobody uses its result. Reads of the probed program count as
 // such even though they may fault.
 func unneeded(p *ir.Program, in *ir.Instr) bool {
@@ -125,8 +118,7 @@ func unneeded(p *ir.Program, in *ir.Instr) bool {
 	case ir.OpEmbed:
 		return pure(p, in)
 	case ir.OpIntr:
-		f := intrinsic.Lookup(in.Name)
-		return f != nil && !effects[in.Name] && (!f.CanFail || f.Context || len(f.Needs) > 0)
+		return in.Builtin().Removable()
 	case ir.OpSGet:
 		return !p.MayFail(in)
 	}

@@ -10,10 +10,8 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/irgen"
-	"github.com/gostap/gostap/compiler/types"
 )
 
 var update = flag.Bool("update", false, "rewrite the out sections of testdata")
@@ -122,18 +120,4 @@ func TestRandomPrograms(t *testing.T) {
 func FuzzRandomPrograms(f *testing.F) {
 	f.Add(uint64(1), uint64(2), false)
 	f.Fuzz(check)
-}
-
-// TestEffects: an intrinsic that gives nothing does something.
-func TestEffects(t *testing.T) {
-	for _, f := range intrinsic.All() {
-		if f.Result == types.Unknown && f.Where != intrinsic.Lowered && !effects[f.Name] {
-			t.Errorf("%s has no result and no effect", f.Name)
-		}
-	}
-	for name := range effects {
-		if intrinsic.Lookup(name) == nil {
-			t.Errorf("no intrinsic %s", name)
-		}
-	}
 }

@@ -264,7 +264,7 @@ func visible(p *ir.Program, in *ir.Instr) bool {
 	case ir.OpEmbed:
 		return true
 	case ir.OpIntr:
-		return effects[in.Name] || p.MayFail(in)
+		return !in.Builtin().Silent() || p.MayFail(in)
 	}
 	return in.Op.CanFail() && p.MayFail(in)
 }

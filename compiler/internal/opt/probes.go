@@ -116,7 +116,7 @@ func (m *probeMerger) named(f *ir.Func) bool {
 
 // ends reports whether f may end the session: the second handler would not run then.
 func (m *probeMerger) ends(f *ir.Func) bool {
-	return m.reach(f, func(in *ir.Instr) bool { return in.Op == ir.OpIntr && (in.Name == "exit" || in.Name == "abort") })
+	return m.reach(f, (*ir.Instr).MayEnd)
 }
 
 // apart reports whether f has to stay alone: it may skip its hit, or does what kernels cannot, so that
@@ -132,8 +132,7 @@ func (m *probeMerger) apart(f *ir.Func) bool {
 		case ir.OpIterOpen, ir.OpPrintHist, ir.OpSprintHist, ir.OpSGet, ir.OpMClear, ir.OpLock, ir.OpMatch, ir.OpEmbed:
 			return true
 		case ir.OpIntr:
-			i := intrinsic.Lookup(in.Name)
-			return i == nil || i.Where == intrinsic.HostOnly
+			return in.Builtin().Where == intrinsic.HostOnly
 		}
 		return slices.ContainsFunc(in.Args, func(v ir.Val) bool { return v.Kind == ir.ValStar })
 	})

@@ -145,7 +145,7 @@ func isTID(v ir.Val, defs []*ir.Instr, count []int32) bool {
 		case ir.OpMov:
 			v = d.Args[0]
 		case ir.OpIntr:
-			return d.Name == "tid"
+			return d.Builtin().Thread
 		default:
 			return false
 		}

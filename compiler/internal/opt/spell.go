@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/runtime/wire"
 )
 
 // ctimeText is a function in the text form of programs, made from ctime.stp.
@@ -32,7 +33,11 @@ func SpellTexts(p *ir.Program) {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				in := &b.Instrs[i]
-				if in.Op != ir.OpIntr || in.Dst == ir.NoReg || in.Name != "ctime" && in.Name != "value_text" {
+				if in.Op != ir.OpIntr || in.Dst == ir.NoReg {
+					continue
+				}
+				text := in.Builtin().Text.Lazy
+				if text != wire.CTime && text != wire.Decoded {
 					continue
 				}
 				if printed == nil {
@@ -42,7 +47,7 @@ func SpellTexts(p *ir.Program) {
 					continue
 				}
 				table := "" // of a time
-				if in.Name == "value_text" {
+				if text == wire.Decoded {
 					if in.Args[1].Kind != ir.ValStr || !spellable(in.Args[1].Str) {
 						continue
 					}
@@ -50,7 +55,7 @@ func SpellTexts(p *ir.Program) {
 				}
 				fn := byTable[table]
 				if fn == nil {
-					if fn = timeSpeller(p); in.Name == "value_text" {
+					if fn = timeSpeller(p); text == wire.Decoded {
 						fn = valueSpeller(p, fmt.Sprintf("value_text.%d", len(byTable)), table)
 					}
 					byTable[table] = fn

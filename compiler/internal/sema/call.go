@@ -102,7 +102,7 @@ func needsGuru(f *elab.Func, seen map[*elab.Func]bool) bool {
 	}
 	seen[f] = true
 	if f.Intrinsic != nil {
-		return f.Intrinsic.Guru
+		return f.Intrinsic.Guru()
 	}
 	if f.C != nil && f.C.Guru {
 		return true
@@ -279,7 +279,7 @@ func (b *binder) code(ef *elab.Func, f *load.Function) {
 			name = words[1]
 		}
 		ef.Intrinsic = intrinsic.Lookup(name)
-		b.changing = b.changing || ef.Intrinsic != nil && ef.Intrinsic.Guru
+		b.changing = b.changing || ef.Intrinsic != nil && ef.Intrinsic.Guru()
 		switch {
 		case ef.Intrinsic == nil:
 			b.errorf(diag.UnknownIntrinsic, f.Decl.Code.Span, "there is no built-in function named %s", name)

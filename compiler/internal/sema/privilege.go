@@ -4,7 +4,6 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
-	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
@@ -59,7 +58,7 @@ func Privilege(p *elab.Program, group string) diag.List {
 // unprivileged reports whether the code of f may be used by everybody.
 func unprivileged(f *elab.Func) bool {
 	if f.Intrinsic != nil {
-		return intrinsic.Unprivileged(f.Intrinsic)
+		return f.Intrinsic.Unprivileged
 	}
 	return allowsAll(f.Decl.Code.Code)
 }

@@ -29,8 +29,7 @@ type Context interface {
 	Bias() int64
 	// Read fills buf from address addr of the traced process or of the kernel.
 	Read(buf []byte, addr uint64, kernel bool) error
-	// Intrinsic runs what depends on more than its arguments: ContextIntrinsics lists them. ErrNoContext
-	// says that it means nothing here.
+	// Intrinsic runs what depends on more than its arguments. ErrNoContext says that it means nothing here.
 	Intrinsic(name string, args []Val) (Val, error)
 }
 
@@ -44,8 +43,8 @@ type Attrs interface {
 // stand in for the instructions that would read them.
 type Captured interface {
 	// Captured gives the value for an instruction of the program (told apart by its address) that reads
-	// the probed place: OpReg, OpTLS, OpBias, OpLoad, OpSite, OpTraceArg, and OpIntr of a Context intrinsic. A code other than
-	// ErrNone is the error that reading raised there. false: nothing was captured for it.
+	// the probed place: OpReg, OpTLS, OpBias, OpLoad, OpSite, OpTraceArg, and OpIntr of an intrinsic that cannot be
+	// asked later. A code other than ErrNone is the error that reading raised there. false: nothing was captured for it.
 	Captured(in *ir.Instr) (Val, ir.Code, bool)
 }
 
@@ -245,15 +244,4 @@ func currentCPU() int64 {
 func comm(pid string) (string, error) {
 	b, err := os.ReadFile("/proc/" + pid + "/comm")
 	return strings.TrimSuffix(string(b), "\n"), err
-}
-
-// ContextIntrinsics lists the intrinsics that a Machine leaves to Context.Intrinsic and that HostContext
-// refuses: they mean something only where a program was probed, or in a session that provides them.
-var ContextIntrinsics = []string{
-	"addr", "backtrace", "modname", "stack_level", "ustack_level",
-	"umodname", "usymfile", "usymline", "umodname_of", "usymdata_of", "usymfile_of", "usymfileline_of", "usymline_of", "usymname_of",
-	"dump_stack", "ftrace", "mdelay", "panic", "raise", "udelay", "sprint_backtrace", "sprint_ubacktrace",
-	"usym_frame", "usym_caller", "usym_brief", "usym_caller_brief", "usym_caller_name", "sym_caller", "sym_caller_name",
-	"usym_frame_of", "usym_caller_of", "usym_brief_of", "usym_caller_brief_of", "usym_caller_name_of",
-	"symdata", "symname", "uaddr", "ubacktrace", "usymdata", "usymfileline", "usymname",
 }

@@ -205,7 +205,7 @@ func (d *decoder) instr(src *ir.Instr) inst {
 		in.fn = d.funcs[src.Name]
 	case src.Op == ir.OpIntr:
 		f := intrinsic.Lookup(src.Name)
-		in.call, in.captured = builtins[src.Name], f.Context
+		in.call, in.captured = builtins[src.Name], !f.Later
 		if f.Result == types.String {
 			in.valCap = int32(d.m.maxStr)
 			if f.Cap > 0 {
