@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 func TestOpen(t *testing.T) {
@@ -52,7 +54,7 @@ func TestOpen(t *testing.T) {
 			if !errors.As(err, &nr) || nr.Is != is || errors.Is(err, unix.EISDIR) != (is == "a directory") {
 				t.Errorf("%s: %v", path, err)
 			}
-		case <-time.After(time.Minute):
+		case <-patience.After(time.Minute):
 			t.Fatalf("%s: opening waits", path)
 		}
 	}
