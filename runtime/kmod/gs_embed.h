@@ -19,6 +19,7 @@
 #include <stdarg.h>
 #endif
 #include "gs_output.h"
+#include "gs_stapconf.h"
 
 /* A number that is given for a text, or a text for a number, is a mistake. */
 #pragma GCC diagnostic error "-Wint-conversion"

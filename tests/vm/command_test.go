@@ -16,6 +16,9 @@ var commands = map[string]string{
 	"embed": `
 %{
 #include <linux/utsname.h>
+#if !defined(STAPCONF_DPATH_PATH) || !defined(STAPCONF_LINUX_UIDGID_H) || defined(STAPCONF_TASK_UID)
+#error "this is a kernel of the past"
+#endif
 static int twice(int n) { return 2 * n; }
 %}
 global n = 3, last = "", seen
