@@ -5,8 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
 )
+
+// files are files in /proc that are read and written.
+var files = hook{file: true, spot: func(_ *unit, _ *ir.Probe, s *probe.Site, sp *spot) { sp.event = s.Event }}
 
 // procFiles are the files that the module has in /proc.
 type procFiles struct {

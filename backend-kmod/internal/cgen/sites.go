@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -52,7 +50,7 @@ func (u *unit) places(handlers []*fn) []*at {
 				continue
 			}
 			sp := u.spot(h, s)
-			if sp.kind == probe.Netfilter {
+			if hooks[s.Kind] != nil && hooks[s.Kind].alone {
 				sp.alone, sp.site = h, i
 			}
 			a := index[sp]
@@ -76,110 +74,12 @@ func (u *unit) spot(h *fn, s *probe.Site) spot {
 	if s.Target {
 		sp.pid = -1
 	}
-	switch s.Kind {
-	case probe.Uprobe:
-	case probe.Uretprobe:
-		if s.Go() {
-			u.refuse(pr.Pos, "%s: the kernel's return probe must not be used on Go functions: it kills programs whose stacks move", s.Point)
-		}
-	case probe.Kprobe, probe.Kretprobe:
-		sp.event = s.Symbol
-		if s.Symbol == "" {
-			u.refuse(pr.Pos, "%s: the kernel function has no name", s.Point)
-		}
-	case probe.Tracepoint:
-		sp.event = s.Event[strings.LastIndexByte(s.Event, ':')+1:]
-	case probe.Profile:
-		sp.period = int64(s.Period)
-		if sp.period <= 0 {
-			sp.period = 1e6
-		}
-	case probe.Perf:
-		sp.perf = s.Perf
-		if s.Perf.Type != unix.PERF_TYPE_SOFTWARE && s.Perf.Type != unix.PERF_TYPE_BREAKPOINT {
-			u.refuse(pr.Pos, "%s: the processor's counters interrupt the kernel where handlers of modules cannot run", s.Point)
-		}
-	case probe.ProcfsRead, probe.ProcfsWrite:
-		sp.event = s.Event
-	case probe.Netfilter:
-		var err error
-		if sp.net, err = probe.ParseNetHook(s.Event); err != nil {
-			u.refuse(pr.Pos, "%s: %v", s.Point, err)
-		}
-	case probe.ProcessSyscall, probe.ProcessSyscallReturn:
-		sp.nr = s.Syscall
-		if sp.nr == probe.AnySyscall {
-			sp.except = u.except(pr.Sites, s.Kind)
-		}
-		if sp.pid != 0 {
-			sp.path = ""
-		}
-	case probe.ProcessBegin, probe.ProcessFork, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd:
-		if sp.pid != 0 {
-			sp.path = "" // whatever it runs
-		}
+	if hk := hooks[s.Kind]; hk == nil {
+		u.refuse(pr.Pos, "%s: modules have no %s probes", s.Point, s.Kind)
+	} else if hk.spot != nil {
+		hk.spot(u, pr, s, &sp)
 	}
 	return sp
-}
-
-// tables are the kinds of places, each with a table, a header and functions named after it, and what else its functions take for
-// a row and for the table.
-var tables = []struct{ kind, on, off string }{
-	{"uprobe", ", gs_inodes[gs_uprobes[i].file]", ", gs_inodes"}, {kind: "kprobe"}, {kind: "trace"}, {kind: "process"}, {kind: "syscall"}, {kind: "profile"}, {kind: "perf"}, {kind: "netfilter"},
-}
-
-// processEvents are the runtime's names (enum gs_process_event).
-var processEvents = map[probe.Kind]string{probe.ProcessBegin: "GS_ON_EXEC", probe.ProcessFork: "GS_ON_FORK", probe.ProcessEnd: "GS_ON_END",
-	probe.ThreadBegin: "GS_ON_THREAD_BEGIN", probe.ThreadEnd: "GS_ON_THREAD_END"}
-
-// row writes the line of a table for a place, and says which table that is. file is the number of the place's file, exe that of its
-// program, -1 for none; common is what all tables have.
-func (a *at) row(file, exe int, common string) (table, row string) {
-	switch a.kind {
-	case probe.Uprobe, probe.Uretprobe:
-		row = fmt.Sprintf(".file = %d, .offset = 0x%x, %s", file, a.offset, common)
-		if a.refctr != 0 {
-			row += fmt.Sprintf(", .refctr = 0x%x", a.refctr)
-		}
-		if a.kind == probe.Uretprobe {
-			row += ", .ret = true"
-		}
-		if exe >= 0 {
-			row += fmt.Sprintf(", .exe = %d", exe+1)
-		}
-		return "uprobe", row
-	case probe.Perf:
-		row = fmt.Sprintf(".type = %d, .config = 0x%xULL, .every = %d, .hz = %d, ", a.perf.Type, a.perf.Config, a.perf.Period, a.perf.Hz)
-		if a.perf.Type == unix.PERF_TYPE_BREAKPOINT {
-			row += fmt.Sprintf(".access = %d, .addr = 0x%xULL, .len = %d, ", a.perf.Access, a.perf.Addr, a.perf.Len)
-		}
-		return "perf", row + common
-	case probe.Kprobe, probe.Kretprobe:
-		row = fmt.Sprintf(".symbol = %s, .offset = %d, %s", text(a.event), a.offset, common)
-		if a.kind == probe.Kretprobe {
-			row += ", .ret = true"
-			if a.active > 0 {
-				row += fmt.Sprintf(", .maxactive = %d", a.active)
-			}
-		}
-		if !a.exact {
-			row += ", .wild = true"
-		}
-		return "kprobe", row
-	case probe.Netfilter:
-		return "netfilter", fmt.Sprintf(".family = %d, .hook = %d, .priority = %d, %s", a.net.Family, a.net.Hook, a.net.Priority, common)
-	case probe.Tracepoint:
-		return "trace", fmt.Sprintf(".name = %s, %s", text(a.event), common)
-	case probe.ProcessBegin, probe.ProcessFork, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd:
-		return "process", fmt.Sprintf(".file = %d, .event = %s, %s", file, processEvents[a.kind], common)
-	case probe.ProcessSyscall, probe.ProcessSyscallReturn:
-		row = fmt.Sprintf(".nr = %d, .ret = %v, .file = %d, %s", a.nr, a.kind == probe.ProcessSyscallReturn, file, common)
-		if a.except != "" {
-			row += ", .except = " + a.except
-		}
-		return "syscall", row
-	}
-	return "profile", fmt.Sprintf(".period = %d, %s", a.period, common)
 }
 
 // sites writes the tables of places and what attaches them.
@@ -202,7 +102,11 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 		h, site := u.runs(a, several)
 		n := len(out.Sites)
 		out.Sites = append(out.Sites, a.runs[0].p)
-		if a.kind == probe.ProcfsRead || a.kind == probe.ProcfsWrite {
+		hk := hooks[a.kind]
+		if hk == nil {
+			continue // refused
+		}
+		if hk.file {
 			entries.add(a.runs[0].p.Site, h, site, n)
 			continue
 		}
@@ -210,26 +114,31 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 		if a.pid != 0 {
 			common += fmt.Sprintf(", .pid = %d", a.pid)
 		}
-		table, row := a.row(files[a.path], files[a.exe], common)
-		rows[table] = append(rows[table], "\t{ "+row+" }")
+		row := hk.row(a, files[a.path], files[a.exe], common)
+		rows[hk.table] = append(rows[hk.table], "\t{ "+row+" }")
 	}
-	slices.Reverse(rows["netfilter"]) // of those with one priority, the kernel runs the one first that came last
 	var on, off strings.Builder
 	each := false // something is attached one by one
+	left := "\t(void)op;\n\treturn -ENOENT;\n"
 	for _, t := range tables {
-		if len(rows[t.kind]) == 0 {
+		if len(rows[t.table]) == 0 {
 			continue
 		}
-		u.printf("#include \"gs_%s.h\"\n\nstatic struct gs_%s gs_%ss[] = {\n%s,\n};\n\n", t.kind, t.kind, t.kind, strings.Join(rows[t.kind], ",\n"))
-		if t.kind == "kprobe" {
-			on.WriteString("\tif (!err)\n\t\terr = gs_kprobes_on(gs_kprobes, ARRAY_SIZE(gs_kprobes), site);\n")
-			fmt.Fprintf(&off, "\tgs_%ss_off(gs_%ss, ARRAY_SIZE(gs_%ss)%s);\n", t.kind, t.kind, t.kind, t.off)
-			continue
+		if t.backwards {
+			slices.Reverse(rows[t.table])
 		}
-		each = true
-		fmt.Fprintf(&on, "\tfor (i = 0; i < ARRAY_SIZE(gs_%ss) && !err; i++) {\n\t\t*site = gs_%ss[i].site;\n\t\terr = gs_%s_on(&gs_%ss[i]%s);\n\t}\n",
-			t.kind, t.kind, t.kind, t.kind, t.on)
-		fmt.Fprintf(&off, "\tgs_%ss_off(gs_%ss, ARRAY_SIZE(gs_%ss)%s);\n", t.kind, t.kind, t.kind, t.off)
+		u.printf("#include \"gs_%s.h\"\n\nstatic struct gs_%s gs_%ss[] = {\n%s,\n};\n\n", t.table, t.table, t.table, strings.Join(rows[t.table], ",\n"))
+		if t.together {
+			fmt.Fprintf(&on, "\tif (!err)\n\t\terr = gs_%ss_on(gs_%ss, ARRAY_SIZE(gs_%ss), site);\n", t.table, t.table, t.table)
+		} else {
+			each = true
+			fmt.Fprintf(&on, "\tfor (i = 0; i < ARRAY_SIZE(gs_%ss) && !err; i++) {\n\t\t*site = gs_%ss[i].site;\n\t\terr = gs_%s_on(&gs_%ss[i]%s);\n\t}\n",
+				t.table, t.table, t.table, t.table, t.on)
+		}
+		fmt.Fprintf(&off, "\tgs_%ss_off(gs_%ss, ARRAY_SIZE(gs_%ss)%s);\n", t.table, t.table, t.table, t.off)
+		if t.left {
+			left = fmt.Sprintf("\treturn gs_%ss_left(gs_%ss, ARRAY_SIZE(gs_%ss), op);\n", t.table, t.table, t.table)
+		}
 	}
 	decl := ""
 	if each {
@@ -241,10 +150,6 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	}
 	if len(entries.list) > 0 {
 		entries.write(u, &on, &off) // last: they are there when all else is
-	}
-	left := "\t(void)op;\n\treturn -ENOENT;\n"
-	if len(rows["kprobe"]) > 0 {
-		left = "\treturn gs_kprobes_left(gs_kprobes, ARRAY_SIZE(gs_kprobes), op);\n"
 	}
 	u.printf("static int gs_left(struct gs_op *op)\n{\n%s}\n\n", left)
 	u.printf("static void gs_detach(void)\n{\n%s}\n\n", off.String())
@@ -275,32 +180,9 @@ func (u *unit) runs(a *at, several map[string]string) (handler string, site int)
 // eventful reports whether hits at sites carry the arguments of an event.
 func eventful(sites []*probe.Site) bool {
 	for _, s := range sites {
-		if s.Kind != probe.Tracepoint && s.Kind != probe.Netfilter && s.Kind != probe.ProcessSyscall && s.Kind != probe.ProcessSyscallReturn {
+		if s.Kind.Words() == probe.NoWords {
 			return false
 		}
 	}
 	return true
-}
-
-// except writes the set of the system calls for which a probe has sites of their own, and gives its name, "" for none.
-func (u *unit) except(sites []*probe.Site, kind probe.Kind) string {
-	const slots = 512
-	var set [slots / 64]uint64
-	some := false
-	for _, s := range sites {
-		if s.Kind == kind && s.Syscall >= 0 && s.Syscall < slots {
-			set[s.Syscall/64] |= 1 << (s.Syscall % 64)
-			some = true
-		}
-	}
-	if !some {
-		return ""
-	}
-	name := u.unique("not_those")
-	u.printf("static const u64 %s[] = {", name)
-	for _, w := range set {
-		u.printf(" 0x%xULL,", w)
-	}
-	u.printf(" };\n\n")
-	return name
 }

@@ -1,0 +1,52 @@
+package cgen
+
+import (
+	"fmt"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// syscalls are system calls of programs, by their numbers.
+var syscalls = hook{
+	table: "syscall",
+	spot: func(u *unit, pr *ir.Probe, s *probe.Site, sp *spot) {
+		sp.nr = s.Syscall
+		if sp.nr == probe.AnySyscall {
+			sp.except = u.except(pr.Sites, s.Kind)
+		}
+		if sp.pid != 0 {
+			sp.path = ""
+		}
+	},
+	row: func(a *at, file, _ int, common string) string {
+		row := fmt.Sprintf(".nr = %d, .ret = %v, .file = %d, %s", a.nr, a.kind.Returns(), file, common)
+		if a.except != "" {
+			row += ", .except = " + a.except
+		}
+		return row
+	},
+}
+
+// except writes the set of the system calls for which a probe has sites of their own, and gives its name, "" for none.
+func (u *unit) except(sites []*probe.Site, kind probe.Kind) string {
+	const slots = 512
+	var set [slots / 64]uint64
+	some := false
+	for _, s := range sites {
+		if s.Kind == kind && s.Syscall >= 0 && s.Syscall < slots {
+			set[s.Syscall/64] |= 1 << (s.Syscall % 64)
+			some = true
+		}
+	}
+	if !some {
+		return ""
+	}
+	name := u.unique("not_those")
+	u.printf("static const u64 %s[] = {", name)
+	for _, w := range set {
+		u.printf(" 0x%xULL,", w)
+	}
+	u.printf(" };\n\n")
+	return name
+}
