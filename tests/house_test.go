@@ -4,12 +4,17 @@ import (
 	"encoding/json"
 	"go/ast"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/intrinsic"
 )
 
 const module = "github.com/gostap/gostap/"
@@ -172,6 +177,67 @@ func TestForeignBytes(t *testing.T) {
 	for path, n := range started {
 		if goroutines[path] != n {
 			t.Errorf("%s starts goroutines at %d places, %d are known: one that reads mapped files begins with foreign.Guard", path, n, goroutines[path])
+		}
+	}
+}
+
+// implementers are the files that know more than a few built-in functions by name: the table, and for each executor the
+// implementations. What else there is to know of a function stands in its row.
+var implementers = []string{
+	"compiler/intrinsic/rows.go",
+	"compiler/ir/interp/intrinsics.go", "compiler/ir/interp/context.go",
+	"compiler/internal/lower/lowering.go",
+	"backend-bpf/internal/sel/intr.go",
+	"backend-kmod/internal/cgen/intr.go",
+}
+
+// fewNames is how many built-in functions another file may compare or list by name. Names of fields and of options that are
+// spelled alike count too.
+const fewNames = 4
+
+// TestBuiltinNames finds lists of built-in functions outside of their table.
+func TestBuiltinNames(t *testing.T) {
+	known := map[string]bool{}
+	for path, file := range parseSources(t) {
+		names := map[string]bool{}
+		note := func(x ast.Expr) {
+			if l, ok := x.(*ast.BasicLit); ok {
+				if s, err := strconv.Unquote(l.Value); err == nil && intrinsic.Lookup(s) != nil {
+					names[s] = true
+				}
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CaseClause:
+				for _, x := range n.List {
+					note(x)
+				}
+			case *ast.KeyValueExpr:
+				note(n.Key)
+				note(n.Value)
+			case *ast.CompositeLit:
+				for _, x := range n.Elts {
+					note(x)
+				}
+			case *ast.BinaryExpr:
+				note(n.X)
+				note(n.Y)
+			}
+			return true
+		})
+		if slices.Contains(implementers, path) {
+			known[path] = len(names) > fewNames
+			continue
+		}
+		inside := strings.HasPrefix(path, "compiler/") || strings.HasPrefix(path, "backend-") || strings.HasPrefix(path, "runtime/")
+		if inside && !strings.HasSuffix(path, "_test.go") && len(names) > fewNames {
+			t.Errorf("%s knows %d built-in functions by name: %v", path, len(names), slices.Sorted(maps.Keys(names)))
+		}
+	}
+	for _, path := range implementers {
+		if !known[path] {
+			t.Errorf("%s is no list of built-in functions any more", path)
 		}
 	}
 }
