@@ -1,6 +1,9 @@
 package sel
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
@@ -22,8 +25,8 @@ func (g *gen) short(head *mach.Block) { head.Bounded = g.steps || !g.u.Feat.MayG
 // used up, the handler ends as if MAXACTION had been reached.
 func (g *gen) closeLoops(f *mach.Func) error {
 	if f == g.f {
-		for _, b := range g.stopped {
-			f.Roots = append(f.Roots, b)
+		for _, class := range g.stopClasses() {
+			f.Roots = append(f.Roots, g.stopped[class])
 		}
 		if g.steps {
 			f.Roots = append(f.Roots, g.step.begin) // stays apart from the callback's beginning
@@ -181,6 +184,9 @@ func forgets(b *mach.Block, r mach.Reg) bool {
 	}
 	return false
 }
+
+// stopClasses are the locks of stopped, sorted: a script makes the same program each time.
+func (g *gen) stopClasses() []int { return slices.Sorted(maps.Keys(g.stopped)) }
 
 // prepareStops writes where loops go that the kernel ends: with the handler, since an error is reported.
 func (g *gen) prepareStops() {

@@ -93,8 +93,8 @@ func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
 		s.heads = append(s.heads, b)
 		return len(s.heads)
 	}
-	for class, b := range g.stopped {
-		s.stops[class] = add(b)
+	for _, class := range g.stopClasses() {
+		s.stops[class] = add(g.stopped[class])
 	}
 	c := code{f: f, lock: -1}
 	slot := g.frame.scratch
