@@ -13,12 +13,13 @@
 //   - Unit: line rows (Rows), files, producer, language, base addresses.
 //
 // All addresses are the file's own virtual addresses. Entries are those of
-// debug/dwarf; trees are Delve's godwarf.Tree, so that Delve's reader package works on them.
+// debug/dwarf; trees are Delve's godwarf.Tree, and operations of expressions have the
+// names of its package op. Delve's readers are not run here but in tests: docs/rationale.md has why.
 //
 // # Foreign bytes
 //
 // Files are mapped, not read: a probe needs some KB out of binaries of 100 MB and more. Two
-// things can then panic: a reader that trusts its input (parts of Delve and of
+// things can then panic: a reader that trusts its input (parts of
 // debug/dwarf do), and a page fault when the file shrinks under the map (SIGBUS). Guard turns both into
 // errors; every function of this package that touches file bytes is under it, and so is every
 // loader that it leaves behind in types. Callers that look into the slices that
