@@ -127,7 +127,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 // shown reports whether the kernel shows programs the packets that sites are for: those of IPv4 and IPv6, but to nobody first or last.
 func shown(ds *diag.List, pr *ir.Probe, sites []*probe.Site) bool {
 	for _, s := range sites {
-		if s.Kind != probe.Netfilter {
+		if s.Kind.Class() != probe.Packet {
 			continue
 		}
 		h, err := probe.ParseNetHook(s.Event)

@@ -82,9 +82,8 @@ func crowded(handlers []*place.Handler) bool {
 			if at[p]++; at[p] <= mostAtEvent {
 				continue
 			}
-			switch s.Kind {
-			case probe.ProcessSyscall, probe.ProcessSyscallReturn, probe.ProcessBegin, probe.ProcessFork, probe.ProcessEnd, probe.ThreadBegin,
-				probe.ThreadEnd, probe.Tracepoint:
+			switch s.Kind.Class() {
+			case probe.Syscall, probe.Lifetime, probe.Event:
 				return true
 			}
 		}

@@ -275,11 +275,12 @@ func (w *writer) section(ps *ebpf.ProgramSpec, name string) (*section, error) {
 			// Not uprobe.multi: that only newer loaders and kernels know, and these take this as well.
 			n = "uprobe/" + name
 			for _, a := range w.plan.Attach {
-				if a.Kind == probe.Uretprobe && identifier(a.Prog) == name {
-					n = "uretprobe/" + name
+				if a.Kind.Class() != probe.Instruction || identifier(a.Prog) != name {
+					continue
 				}
-				if (a.Kind == probe.Kprobe || a.Kind == probe.Kretprobe) && identifier(a.Prog) == name {
-					n = map[probe.Kind]string{probe.Kprobe: "kprobe/", probe.Kretprobe: "kretprobe/"}[a.Kind] + ps.AttachTo
+				n = a.Kind.String() + "/" + name // uprobe, uretprobe, kprobe, kretprobe
+				if a.Kind.InKernel() {
+					n = a.Kind.String() + "/" + ps.AttachTo
 				}
 			}
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // ptRegs gives the offset in struct pt_regs (amd64) of each DWARF register: the System V ABI numbers
@@ -19,22 +18,6 @@ const (
 	// regsCS is the offset of cs, whose lowest bits are 3 where a program was interrupted.
 	regsCS = 136
 )
-
-// userRegs reports whether the context holds registers, and refuses what in asks for if not.
-func (g *gen) userRegs(in *ir.Instr, what string) bool {
-	switch k := g.h.Sites[0].Kind; {
-	case k == probe.Tracepoint || isSyscall(k):
-		g.refuse(in, "bpf-no-registers", "%s: with eBPF a probe at a tracepoint or a system call has no registers of the program to look at", what)
-		return false
-	case k == probe.Netfilter:
-		g.refuse(in, "bpf-no-registers", "%s: where packets come by there are no registers to look at", what)
-		return false
-	case !lifetime(k):
-		return true
-	}
-	g.refuse(in, "bpf-no-registers", "%s: where a process or thread begins or ends there is no instruction of the program to look at", what)
-	return false
-}
 
 // register reads a register of the probed context.
 func (g *gen) register(in *ir.Instr) {

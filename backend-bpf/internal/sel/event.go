@@ -23,25 +23,25 @@ var syscallRegs = [...]int{112, 104, 96, 56, 72, 64}
 // regsOrigAX is the offset of orig_ax, which holds the number of the system call until it is over.
 const regsOrigAX = 120
 
-// traceArg is OpTraceArg.
-func (g *gen) traceArg(in *ir.Instr) {
+// eventWord is hook.word at tracepoints.
+func (g *gen) eventWord(in *ir.Instr) {
+	switch {
+	case !g.record:
+		g.load(g.longs[in.Dst], g.ctx, 8*int(in.N), asm.DWord)
+	case in.N == 0:
+		g.mov(g.longs[in.Dst], g.number(g.taskRegs()))
+	default:
+		g.load(g.longs[in.Dst], g.ctx, g.recordWord(), asm.DWord)
+	}
+}
+
+// syscallWord is hook.word at system calls.
+func (g *gen) syscallWord(in *ir.Instr) {
 	kind := g.h.Sites[0].Kind
 	switch {
-	case in.Dst == ir.NoReg:
-	case kind == probe.Netfilter:
-		g.packet(in)
-	case kind == probe.Tracepoint && g.record:
-		if in.N == 0 {
-			g.mov(g.longs[in.Dst], g.number(g.taskRegs()))
-		} else {
-			g.load(g.longs[in.Dst], g.ctx, g.recordWord(), asm.DWord)
-		}
-	case kind == probe.Tracepoint:
-		g.load(g.longs[in.Dst], g.ctx, 8*int(in.N), asm.DWord)
-	case !isSyscall(kind) || in.N > ir.SyscallRet || in.N == ir.SyscallRet && kind != probe.ProcessSyscallReturn:
-		g.refuse(in, "bpf-no-event", "there are no arguments of an event at this kind of probe")
-		g.movI(g.longs[in.Dst], 0)
-	case int(in.N) < len(syscallRegs) && g.record && kind == probe.ProcessSyscall:
+	case in.N > ir.SyscallRet || in.N == ir.SyscallRet && !kind.Returns():
+		g.noEvent(in)
+	case int(in.N) < len(syscallRegs) && g.record && !kind.Returns():
 		g.load(g.longs[in.Dst], g.ctx, recordArgs+8*int(in.N), asm.DWord)
 	case int(in.N) < len(syscallRegs):
 		g.load(g.longs[in.Dst], g.callRegs(), syscallRegs[in.N], asm.DWord)
@@ -75,14 +75,10 @@ func (g *gen) syscallNr() mach.Reg {
 	if g.record {
 		return g.get(g.ctx, recordNr, asm.DWord)
 	}
-	if g.h.Sites[0].Kind == probe.ProcessSyscall {
+	if !g.h.Sites[0].Kind.Returns() {
 		return g.get(g.ctx, 8, asm.DWord)
 	}
 	return g.get(g.callRegs(), regsOrigAX, asm.DWord)
-}
-
-func isSyscall(k probe.Kind) bool {
-	return k == probe.ProcessSyscall || k == probe.ProcessSyscallReturn
 }
 
 // syscallSlots bounds the numbers of system calls: greater ones are of other tables (x32) or do not exist.
@@ -91,13 +87,16 @@ const syscallSlots = 512
 // tsCompat is TS_COMPAT of arch/x86/include/asm/thread_info.h: the thread is in a system call of the 32-bit table.
 const tsCompat = 2
 
-// syscallFilter goes on only in a system call that a site is for. Calls by way of the 32-bit table have other
-// numbers and hit nothing.
+// syscallFilter is hook.first at system calls: it goes on only in one that a site is for, and not in the tracer's own. Calls by way
+// of the 32-bit table have other numbers and hit nothing.
 func (g *gen) syscallFilter(out *mach.Block) {
-	s := g.h.Sites[0]
-	if !isSyscall(s.Kind) {
-		return
+	if g.numbered(out) {
+		g.tracerFilter(out)
 	}
+}
+
+func (g *gen) numbered(out *mach.Block) bool {
+	s := g.h.Sites[0]
 	if len(g.h.Sites) == 1 {
 		if s.Syscall != probe.AnySyscall {
 			g.unlessI(asm.JNE, g.syscallNr(), int64(s.Syscall), out)
@@ -108,20 +107,26 @@ func (g *gen) syscallFilter(out *mach.Block) {
 	in := &ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}
 	off, ok := g.offset(in, "task_struct", "thread_info.status")
 	if !ok {
-		return
+		return false
 	}
 	st := g.get(g.call(asm.FnGetCurrentTaskBtf), off, asm.Word)
 	g.unlessI(asm.JSet, st, tsCompat, out)
 	if s.Path != "" && s.PID == 0 && !s.Target {
 		g.executable(in, s.Path, out)
 	}
+	return true
+}
+
+// tracepointFilter is hook.first at tracepoints.
+func (g *gen) tracepointFilter(out *mach.Block) {
+	if e := g.h.Sites[0].Event; e == eventEnter || e == eventLeave {
+		g.tracerFilter(out)
+	}
 }
 
 // tracerFilter leaves out the system calls of the tracer itself: each line that it writes would be an event, and each event a line.
 func (g *gen) tracerFilter(out *mach.Block) {
-	s := g.h.Sites[0]
-	raw := s.Kind == probe.Tracepoint && (s.Event == eventEnter || s.Event == eventLeave)
-	if s.PID == 0 && !s.Target && (isSyscall(s.Kind) || raw) {
+	if s := g.h.Sites[0]; s.PID == 0 && !s.Target {
 		g.unless(asm.JEq, g.tgid(), g.get(g.mapVal(plan.MapControl, 0), plan.CtlTracer, asm.Word), out)
 	}
 }
@@ -162,7 +167,7 @@ func (g *gen) syscallSite() mach.Reg {
 // array table, by number. kind is ProcessSyscall or ProcessSyscallReturn.
 func (u *Unit) Dispatcher(name, table string, kind probe.Kind) (*ebpf.ProgramSpec, *ebpf.MapSpec, error) {
 	site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall}
-	spec, err := u.aside(name, eventOf(kind), func(g *gen, end *mach.Block) {
+	spec, err := u.aside(name, hooks[kind].event, func(g *gen, end *mach.Block) {
 		g.h = &Handler{Handler: &place.Handler{Sites: []*probe.Site{site}}}
 		g.ctx = g.copy(mach.R1)
 		// The kernel looks at the lower half of the index: numbers of other tables must not get there.

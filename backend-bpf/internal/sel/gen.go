@@ -10,7 +10,6 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
-	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -182,24 +181,22 @@ func (g *gen) prologue() {
 		st := g.get(ctl, plan.CtlState, asm.Word)
 		g.unlessI(asm.JNE, st, int64(wire.Running), g.out)
 	}
-	g.syscallFilter(g.out)
-	g.tracerFilter(g.out)
-	g.bornFilter(g.out)
+	if first := g.hook().first; first != nil {
+		first(g, g.out)
+	}
 	g.filter(g.out)
-	g.lifetimeFilter(g.out)
-	g.nested()
+	if then := g.hook().then; then != nil {
+		then(g, g.out)
+	}
 	g.clockIn()
 }
 
 // setup gets what the handler needs while it runs.
 func (g *gen) setup() {
 	if g.siteNum != mach.None {
-		switch k := g.h.Sites[0].Kind; {
-		case isSyscall(k):
-			g.mov(g.siteNum, g.syscallSite())
-		case k == probe.Netfilter: // all are one and the same place (place.Decide)
-			g.movI(g.siteNum, int64(g.h.IDs[0]))
-		default:
+		if site := g.hook().site; site != nil {
+			g.mov(g.siteNum, site(g))
+		} else {
 			g.mov(g.siteNum, g.call(asm.FnGetAttachCookie, aReg(g.ctx)))
 		}
 	}

@@ -225,11 +225,11 @@ func (g *gen) uaddr(in *ir.Instr) {
 	}
 	dst, kind := g.longs[in.Dst], g.h.Sites[0].Kind
 	switch {
-	case in.Name == "uaddr" && (kind.InKernel() || kind == probe.Tracepoint || isSyscall(kind) || lifetime(kind)):
+	case in.Name == "uaddr" && (kind.InKernel() || kind.Class() == probe.Event || kind.Class() == probe.Syscall || kind.Class() == probe.Lifetime):
 		g.mov(dst, g.userIP())
 	case !g.userRegs(in, in.Name+"()"):
 		g.movI(dst, 0)
-	case in.Name == "uaddr" && (kind == probe.Profile || kind == probe.Perf):
+	case in.Name == "uaddr" && kind.Code() == probe.AnyCode:
 		done := g.block()
 		g.mov(dst, g.ip())
 		g.unlessI(asm.JSet, g.get(g.ctx, regsCS, asm.DWord), 3, done)

@@ -1,11 +1,11 @@
 package sel
 
 import (
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/compiler/place"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // wholeFuncs reports whether all sites are functions of the kernel: at their first byte or their return.
@@ -27,24 +27,18 @@ const (
 )
 
 // multi reports whether a kprobe.multi link can serve the handler.
-func (g *gen) multi() bool {
-	regs := uint32(callRegs)
-	if g.h.Sites[0].Kind == probe.Kretprobe {
-		regs = returnRegs
-	}
-	return g.wholeFuncs() && g.readRegs&^regs == 0
+func (g *gen) multi() bool { return g.wholeFuncs() && g.readRegs&^g.hook().multi == 0 }
+
+// probedInKernel is hook.program of instructions of the kernel.
+func probedInKernel(g *gen) (ebpf.ProgramType, ebpf.AttachType, string) {
+	return ebpf.Kprobe, ebpf.AttachNone, g.h.Sites[0].Place()
 }
 
-// ip gives the address of the probed instruction; at a return probe of the kernel, that of the instruction to which the
-// function returns.
-func (g *gen) ip() mach.Reg {
-	switch {
-	case g.h.Sites[0].Kind != probe.Kprobe:
-		return g.get(g.ctx, ptRegs[regIP], asm.DWord)
-	case g.wholeFuncs():
+// kprobeIP is hook.ip: a probe stands behind its breakpoint, or behind where that would be.
+func (g *gen) kprobeIP() mach.Reg {
+	if g.wholeFuncs() {
 		return g.call(asm.FnGetFuncIp, aReg(g.ctx))
 	}
-	// A probe stands behind its breakpoint, or behind where that would be.
 	return g.binI(asm.Sub, g.get(g.ctx, ptRegs[regIP], asm.DWord), 1)
 }
 

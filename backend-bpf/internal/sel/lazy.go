@@ -6,7 +6,6 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
-	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -85,8 +84,8 @@ func (g *gen) putStack(r *record, room int, user bool) {
 // yet, so that a walk by frame pointers misses the direct caller: it is put in from the stack's top,
 // unless the kernel has done so (which it does from 6.12 on where the probe is on "push %rbp").
 func (g *gen) trace(list mem, room int, user bool) mach.Reg {
-	if g.h.Sites[0].Kind == probe.Netfilter {
-		g.refuse(&ir.Instr{Pos: g.pos, Via: g.via}, "bpf-stack", "the kernel shows eBPF programs no stacks where packets come by")
+	if why := g.hook().noStack; why != "" {
+		g.refuse(&ir.Instr{Pos: g.pos, Via: g.via}, "bpf-stack", "%s", why)
 		return g.imm(0)
 	}
 	flags := int64(0)
@@ -119,7 +118,7 @@ func (g *gen) trace(list mem, room int, user bool) mach.Reg {
 		g.aluI(asm.Add, n, 8)
 		g.here(done)
 	}
-	if !user && g.h.Sites[0].Kind == probe.Kprobe {
+	if !user && g.hook().ip != nil {
 		// The trace begins behind the breakpoint, or with a kprobe.multi link behind the call of the tracer.
 		none := g.block()
 		g.unlessI(asm.JLT, n, 8, none)

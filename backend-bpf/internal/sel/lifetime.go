@@ -6,7 +6,6 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // process.begin is the scheduler's tracepoint behind a successful exec, and in a process that was made by fork its return of
@@ -17,36 +16,32 @@ import (
 // executable with it, by then; for those kernels programs at exec and fork keep the processes of interest in a map, which begins
 // with the ones that run already.
 
-func lifetime(k probe.Kind) bool {
-	switch k {
-	case probe.ProcessBegin, probe.ProcessFork, probe.ProcessEnd, probe.ThreadBegin, probe.ThreadEnd:
-		return true
+// runs is hook.then where something begins: it goes on only in a process that runs the site's program.
+func (g *gen) runs(out *mach.Block) {
+	if s := g.h.Sites[0]; s.Path != "" && s.PID == 0 && !s.Target {
+		g.executable(&ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}, s.Path, out)
 	}
-	return false
 }
 
-// lifetimeFilter drops processes that the site is not for, and threads that it is not for.
-func (g *gen) lifetimeFilter(out *mach.Block) {
-	s := g.h.Sites[0]
-	if !lifetime(s.Kind) {
+// ran is runs where something ends.
+func (g *gen) ran(out *mach.Block) {
+	if s := g.h.Sites[0]; s.Path != "" && s.PID == 0 && !s.Target && !g.u.ExitKeepsMemory() {
+		g.watched(s.Path, out)
 		return
 	}
-	in := &ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}
-	ends := s.Kind == probe.ProcessEnd || s.Kind == probe.ThreadEnd
-	switch s.Kind {
-	case probe.ThreadEnd:
-		g.first(asm.JEq, out)
-	case probe.ProcessEnd:
-		if !g.lastThread(in, out) {
-			return
-		}
-	}
-	switch {
-	case s.Path == "" || s.PID != 0 || s.Target:
-	case ends && !g.u.ExitKeepsMemory():
-		g.watched(s.Path, out)
-	default:
-		g.executable(in, s.Path, out)
+	g.runs(out)
+}
+
+// threadEnds is hook.then at the end of a thread that is not its process's first one.
+func (g *gen) threadEnds(out *mach.Block) {
+	g.first(asm.JEq, out)
+	g.ran(out)
+}
+
+// processEnds is hook.then at the end of a process.
+func (g *gen) processEnds(out *mach.Block) {
+	if g.lastThread(&ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}, out) {
+		g.ran(out)
 	}
 }
 
@@ -64,17 +59,15 @@ func (g *gen) first(op asm.JumpOp, out *mach.Block) {
 // the 32-bit one (arch/x86/entry/syscalls).
 var makers, makers32 = []int64{56, 57, 58, 435}, []int64{120, 2, 190, 435}
 
-// bornFilter goes on, at a site for what begins by the return of a system call, only where one that has made the current process, or
-// thread, returns in it. Most hits are not that: it comes before the other filters.
-func (g *gen) bornFilter(out *mach.Block) {
-	ret, op := 8, asm.JNE
-	switch g.h.Sites[0].Kind {
-	case probe.ProcessFork:
-	case probe.ThreadBegin:
-		op = asm.JEq
-	default:
-		return
-	}
+// processBorn is hook.first at what begins by the return of a system call, threadBorn the same for threads.
+func (g *gen) processBorn(out *mach.Block) { g.born(asm.JNE, out) }
+
+func (g *gen) threadBorn(out *mach.Block) { g.born(asm.JEq, out) }
+
+// born goes on only where a system call returns that has made the current process, or thread (see first), in it. Most hits are not
+// that: it comes before the other filters.
+func (g *gen) born(op asm.JumpOp, out *mach.Block) {
+	ret := 8
 	if g.record {
 		ret = recordRet
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
 )
 
 // quickTries is how often a lock is tried before the clock is looked at: about a microsecond.
@@ -58,7 +59,7 @@ func (g *gen) take(class int) {
 			g.aluI(asm.And, thread, plan.HostHolds-1)
 			g.cond(asm.JEq, thread, g.currentID(true), self, spin)
 			g.set(self)
-			if isSyscall(kind) {
+			if kind.Class() == probe.Syscall {
 				g.skip(ir.SkipStopping) // the tracer reads the globals by system calls, which are not what is looked for
 			} else {
 				g.jump(none)
@@ -70,7 +71,7 @@ func (g *gen) take(class int) {
 		g.storeIS(ctx, spinGot, 0, asm.Byte) // the verifier must not take the 0 for a constant
 		until := g.call(asm.FnKtimeGetNs)
 		g.alu(asm.Add, until, g.imm(wait))
-		if kind.InUser() || isSyscall(kind) {
+		if kind.InUser() || kind.Class() == probe.Syscall {
 			// Only the caller waits here. The host gets more time than a handler: interrupts come in between.
 			more, short := g.cold(), g.block()
 			g.condI(asm.JSet, old, plan.HostHolds, more, short)

@@ -1,22 +1,20 @@
 package sel
 
 import (
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // nestedCalls is how many calls under return probes the kernel keeps of a thread (MAX_URETPROBE_DEPTH). What is called
 // deeper returns without a hit, and the kernel counts that nowhere.
 const nestedCalls = 64
 
-// nested counts, at the return of a C function, hits of the innermost call that the kernel keeps when it keeps no more. Before Linux 6.13,
+// nested is hook.then of return probes: it counts, at the return of a C function, hits of the innermost call that the kernel keeps when it keeps no more. Before Linux 6.13,
 // when struct uprobe_task got ri_timer, the call that returns is still among those that are counted.
-func (g *gen) nested() {
-	if g.h.Sites[0].Kind != probe.Uretprobe {
-		return
-	}
+func (g *gen) nested(*mach.Block) {
 	task, ok := g.member("task_struct", "utask")
 	depth, ok2 := g.member("uprobe_task", "depth")
 	if !ok || !ok2 {
@@ -33,4 +31,9 @@ func (g *gen) nested() {
 	g.count(ir.LostNested)
 	g.jump(onward)
 	g.set(onward)
+}
+
+// probed is hook.program of instructions of programs.
+func probed(*gen) (ebpf.ProgramType, ebpf.AttachType, string) {
+	return ebpf.Kprobe, ebpf.AttachNone, ""
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // Since 6.13 the kernel gives functions that need 64 bytes of stack or more, in programs of the type of kprobes, a stack for each
@@ -19,12 +18,12 @@ import (
 // the end, so that nothing of it is left in the machine code, and no table of programs is needed, which
 // programs that may sleep could not have. The session looks at what became of it (checkStacks).
 func (g *gen) quit() {
-	if g.h.Sites[0].Kind == probe.Netfilter {
-		g.ret(nfAccept)
+	if n := g.hook().result; n != 0 {
+		g.ret(n)
 		return
 	}
 	g.movI(mach.R0, 0)
-	if k := g.h.Sites[0].Kind; !g.u.Feat.MayGoto || k != probe.Uprobe && k != probe.Uretprobe {
+	if !g.u.Feat.MayGoto || !g.hook().deep {
 		g.cur.Term = mach.Term{Kind: mach.Exit}
 		return
 	}

@@ -1,6 +1,7 @@
 package sel
 
 import (
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
@@ -19,7 +20,12 @@ const nfAccept = 1
 var packetWords = [probe.NumNetWords]string{probe.NetIn: "in", probe.NetOut: "out", probe.NetHooknum: "hook", probe.NetFamily: "pf",
 	probe.NetSock: "sk", probe.NetNamespace: "net"}
 
-// packet is OpTraceArg where packets come by.
+// filtering is hook.program of netfilter.
+func filtering(*gen) (ebpf.ProgramType, ebpf.AttachType, string) {
+	return ebpf.Netfilter, ebpf.AttachNetfilter, ""
+}
+
+// packet is hook.word where packets come by.
 func (g *gen) packet(in *ir.Instr) {
 	dst := g.longs[in.Dst]
 	switch {
@@ -50,7 +56,7 @@ func (g *gen) packet(in *ir.Instr) {
 
 // atPackets reports whether the handler is one of netfilter, on a kernel that says where the members of a task are.
 func (g *gen) atPackets() bool {
-	if g.h == nil || g.h.Sites[0].Kind != probe.Netfilter {
+	if g.h == nil || g.h.Sites[0].Kind.Class() != probe.Packet {
 		return false
 	}
 	_, ok := g.member("task_struct", "tgid")

@@ -7,7 +7,6 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/compiler/probe"
 )
 
 // There are two kinds of programs at a tracepoint. Those at raw ones are given the arguments, and cost less. Since Linux 7.0 they can be
@@ -36,21 +35,6 @@ const (
 	eventFork  = "sched:sched_process_fork"
 )
 
-// eventOf gives the event at which hits of a kind of site come, "" for other kinds.
-func eventOf(k probe.Kind) string {
-	switch k {
-	case probe.ProcessSyscall:
-		return eventEnter
-	case probe.ProcessSyscallReturn, probe.ProcessFork, probe.ThreadBegin: // a thread begins by the return of the call that made it
-		return eventLeave
-	case probe.ProcessBegin:
-		return eventExec
-	case probe.ProcessEnd, probe.ThreadEnd:
-		return eventExit
-	}
-	return ""
-}
-
 // records reports whether programs at events are given records.
 func (u *Unit) records() bool { return u.Feat.Events != nil && u.Feat.Events() }
 
@@ -62,14 +46,28 @@ func atEvent(event string, record bool) (ebpf.ProgramType, ebpf.AttachType, stri
 	return ebpf.Tracing, ebpf.AttachTraceRawTp, event[strings.IndexByte(event, ':')+1:]
 }
 
+// traced is hook.program of tracepoints.
+func traced(g *gen) (ebpf.ProgramType, ebpf.AttachType, string) {
+	event := g.h.Sites[0].Event
+	if g.record {
+		return ebpf.TracePoint, ebpf.AttachNone, event
+	}
+	return ebpf.RawTracepoint, ebpf.AttachNone, event[strings.LastIndexByte(event, ':')+1:]
+}
+
+// counted is hook.program of what counters fire.
+func counted(*gen) (ebpf.ProgramType, ebpf.AttachType, string) {
+	return ebpf.PerfEvent, ebpf.AttachNone, ""
+}
+
 // recorded reports whether the handler is given a record: those of system calls and of processes, where it is so for all, and those of
 // kernel.trace at system calls, whose records have all that the tracepoint has but the registers, which are known.
 func (g *gen) recorded() bool {
-	s := g.h.Sites[0]
-	if s.Kind == probe.Tracepoint && s.Event != eventEnter && s.Event != eventLeave {
-		return false
+	event := g.hook().event
+	if s := g.h.Sites[0]; s.Event == eventEnter || s.Event == eventLeave {
+		event = s.Event
 	}
-	return (s.Kind == probe.Tracepoint || eventOf(s.Kind) != "") && g.u.records()
+	return event != "" && g.u.records()
 }
 
 // taskRegs gives the registers with which the current thread has entered the kernel.

@@ -18,7 +18,7 @@ func (g *gen) rawSize() int { return 16 + 8*g.u.P.Limits.MaxBacktrace + wire.Reg
 
 // raw reports whether the stack of the program is sent like this.
 func (g *gen) raw() bool {
-	return g.h.Sites[0].Kind != probe.Netfilter && !place.FramePointers(g.h.Sites)
+	return g.hook().noStack == "" && !place.FramePointers(g.h.Sites)
 }
 
 func (g *gen) putRawStack(r *record, room int) {
@@ -65,12 +65,12 @@ func (g *gen) putRegs(to mem) {
 			g.storeP(to, off, g.get(g.ctx, off, asm.DWord), asm.DWord)
 		}
 	}
-	switch g.h.Sites[0].Kind {
-	case probe.Uprobe, probe.Uretprobe:
+	switch g.h.Sites[0].Kind.Code() {
+	case probe.UserCode:
 		copyContext()
 		g.jump(done)
 	default:
-		if k := g.h.Sites[0].Kind; k == probe.Profile || k == probe.Perf {
+		if g.h.Sites[0].Kind.Code() == probe.AnyCode {
 			kernel, user := g.block(), g.block()
 			g.condI(asm.JSet, g.get(g.ctx, regsCS, asm.DWord), 3, user, kernel)
 			g.set(user)

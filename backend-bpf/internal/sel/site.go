@@ -48,7 +48,7 @@ func (g *gen) siteText(name string) (string, bool) {
 
 func (g *gen) hasRet() bool {
 	for _, s := range g.h.Sites {
-		if s.Kind == probe.Uretprobe || s.Kind == probe.Kretprobe {
+		if s.Kind.Trampoline() {
 			return true
 		}
 	}

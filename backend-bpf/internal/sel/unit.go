@@ -25,7 +25,6 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
-	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -257,27 +256,4 @@ func (u *Unit) refuse(pr *ir.Probe, in *ir.Instr, code diag.Code, format string,
 
 func (g *gen) refuse(in *ir.Instr, code diag.Code, format string, args ...any) {
 	g.u.refuse(g.u.P.Probes[g.h.Probe], in, code, format, args...)
-}
-
-// progType says which kind of program serves the handler.
-func (g *gen) progType() (ebpf.ProgramType, ebpf.AttachType, string) {
-	s := g.h.Sites[0]
-	switch s.Kind {
-	case probe.Profile, probe.Perf:
-		return ebpf.PerfEvent, ebpf.AttachNone, ""
-	case probe.Netfilter:
-		return ebpf.Netfilter, ebpf.AttachNetfilter, ""
-	case probe.Tracepoint:
-		if g.record {
-			return ebpf.TracePoint, ebpf.AttachNone, s.Event
-		}
-		return ebpf.RawTracepoint, ebpf.AttachNone, s.Event[strings.LastIndexByte(s.Event, ':')+1:]
-	}
-	if event := eventOf(s.Kind); event != "" {
-		return atEvent(event, g.record)
-	}
-	if s.Kind.InKernel() {
-		return ebpf.Kprobe, ebpf.AttachNone, s.Place()
-	}
-	return ebpf.Kprobe, ebpf.AttachNone, ""
 }

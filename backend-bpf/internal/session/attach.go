@@ -76,7 +76,7 @@ func inOrder(as []plan.Attach) []*plan.Attach {
 		switch {
 		case as[i].Kind.InUser():
 			at = append(at, i)
-		case as[i].Kind == probe.Netfilter:
+		case as[i].Kind.Class() == probe.Packet:
 			packets = append(packets, i)
 		}
 	}
@@ -94,35 +94,54 @@ type group struct {
 	pid  int
 }
 
-func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error {
-	prog := s.col.Progs[a.Prog]
-	switch {
-	case a.Kind.InUser():
-		return s.attachUprobes(a, prog, files)
-	case a.Kind.InKernel():
-		return s.attachKernel(a)
-	case a.Kind == probe.Profile || a.Kind == probe.Perf:
+// attachers put a program where its sites are, by class of kinds. What has none fires in the tracer, or is refused (sel.Refused).
+var attachers = [probe.NumClasses]func(*Session, *plan.Attach, *load.Prog, map[string]*attach.File) error{
+	probe.Instruction: (*Session).attachInstruction,
+	probe.Sample: func(s *Session, a *plan.Attach, prog *load.Prog, _ map[string]*attach.File) error {
 		return s.attachPerf(a, prog)
-	case a.Kind == probe.Netfilter:
+	},
+	probe.Packet: func(s *Session, a *plan.Attach, prog *load.Prog, _ map[string]*attach.File) error {
 		return s.attachNetfilter(a, prog)
-	case a.Table != "":
-		return s.enlist(a, prog)
-	case a.Kind == probe.ProcessSyscall || a.Kind == probe.ProcessSyscallReturn:
-		for _, t := range a.Sites {
-			s.report = append(s.report, fmt.Sprintf("%s: %s", t.Site.Title(), prog.AttachTo))
-		}
-		// The program finds out by itself which of its sites a hit is for.
-		return s.attachTracepoint(prog, 0)
-	case prog.Type == ebpf.RawTracepoint, prog.Type == ebpf.Tracing, prog.Type == ebpf.TracePoint:
-		for _, t := range a.Sites {
-			if err := s.attachTracepoint(prog, t.Cookie); err != nil {
-				return err
-			}
-			s.report = append(s.report, fmt.Sprintf("%s: %s", t.Site.Title(), prog.AttachTo))
-		}
-		return nil
+	},
+	probe.Syscall:  (*Session).attachSyscalls,
+	probe.Lifetime: (*Session).attachEvents,
+	probe.Event:    (*Session).attachEvents,
+}
+
+func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error {
+	put := attachers[a.Kind.Class()]
+	if put == nil {
+		return fmt.Errorf("the eBPF back end cannot attach %v probes", a.Kind)
 	}
-	return fmt.Errorf("the eBPF back end cannot attach %v probes", a.Kind)
+	return put(s, a, s.col.Progs[a.Prog], files)
+}
+
+func (s *Session) attachInstruction(a *plan.Attach, prog *load.Prog, files map[string]*attach.File) error {
+	if a.Kind.InKernel() {
+		return s.attachKernel(a)
+	}
+	return s.attachUprobes(a, prog, files)
+}
+
+// attachSyscalls attaches a program of system calls, which finds out by itself which of its sites a hit is for.
+func (s *Session) attachSyscalls(a *plan.Attach, prog *load.Prog, _ map[string]*attach.File) error {
+	if a.Table != "" {
+		return s.enlist(a, prog)
+	}
+	for _, t := range a.Sites {
+		s.report = append(s.report, fmt.Sprintf("%s: %s", t.Site.Title(), prog.AttachTo))
+	}
+	return s.attachTracepoint(prog, 0)
+}
+
+func (s *Session) attachEvents(a *plan.Attach, prog *load.Prog, _ map[string]*attach.File) error {
+	for _, t := range a.Sites {
+		if err := s.attachTracepoint(prog, t.Cookie); err != nil {
+			return err
+		}
+		s.report = append(s.report, fmt.Sprintf("%s: %s", t.Site.Title(), prog.AttachTo))
+	}
+	return nil
 }
 
 // attachTracepoint attaches a program to the tracepoint that it was made for.
@@ -206,7 +225,7 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		if err := traced.NeedsTarget(st, s.cfg.Target); err != nil {
 			return err
 		}
-		if a.Kind == probe.Uretprobe && st.Go() {
+		if a.Kind.Returns() && st.Go() {
 			return fmt.Errorf("%s: %w", st.Title(), attach.ErrGoReturn)
 		}
 		f, err := s.open(st, files)
@@ -217,7 +236,7 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 			order = append(order, g)
 		}
 		sites[g] = append(sites[g], attach.Site{Offset: st.Offset, RefCtr: st.RefCtr, Cookie: t.Cookie, Name: nameOf(st),
-			C: a.Kind == probe.Uretprobe && inC(st), Check: !st.At.Insn.Emulated() && st.At.Insn != debuginfo.InsnRet})
+			C: a.Kind.Returns() && inC(st), Check: !st.At.Insn.Emulated() && st.At.Insn != debuginfo.InsnRet})
 		if s.traced == nil {
 			s.traced = map[string]*traced.File{}
 		}
@@ -231,7 +250,7 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		s.report = append(s.report, fmt.Sprintf("%s: %s at %#x of %s, %s", st.Title(), a.Kind, st.Offset, st.Path, cost(st)))
 	}
 	for _, g := range order {
-		u := &attach.Uprobes{Prog: prog.FD(), File: files[g.path], PID: g.pid, Return: a.Kind == probe.Uretprobe, Multi: s.multi[a.Prog], Sites: sites[g]}
+		u := &attach.Uprobes{Prog: prog.FD(), File: files[g.path], PID: g.pid, Return: a.Kind.Returns(), Multi: s.multi[a.Prog], Sites: sites[g]}
 		if err := s.set.Uprobes(u); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ var lacking = []struct {
 }{
 	{probe.Kind.InKernel, features.Kprobe, CodeNoKprobes, "probe functions of the kernel",
 		"tracepoints (kernel.trace) and system calls (syscall) need no kprobes; --info lists what this kernel has, and --runtime=kernel needs kprobes as well"},
-	{func(k probe.Kind) bool { return k == probe.Netfilter }, features.Netfilter, CodeKernel, "look at packets with eBPF", "use --runtime=kernel"},
+	{func(k probe.Kind) bool { return k.Class() == probe.Packet }, features.Netfilter, CodeKernel, "look at packets with eBPF", "use --runtime=kernel"},
 }
 
 // Lacks says why this kernel has no probes of kind k, nil if it has.
@@ -76,7 +76,7 @@ func (s *Session) kernelSpec(spec *ebpf.CollectionSpec) {
 			continue
 		}
 		need := features.KprobeMulti
-		if a.Kind == probe.Kretprobe {
+		if a.Kind.Returns() {
 			need = features.KretprobeMulti
 		}
 		multi := a.Funcs && !s.cfg.NoMulti && features.Has(need)
@@ -103,12 +103,12 @@ func (s *Session) kernelLast(as []*plan.Attach) []*plan.Attach {
 	var others, entries, returns []*plan.Attach
 	for _, a := range as {
 		switch {
-		case a.Kind == probe.Kprobe:
-			entries = append(entries, a)
-		case a.Kind == probe.Kretprobe:
+		case !a.Kind.InKernel():
+			others = append(others, a)
+		case a.Kind.Returns():
 			returns = append(returns, a)
 		default:
-			others = append(others, a)
+			entries = append(entries, a)
 		}
 	}
 	slices.Reverse(entries)
@@ -119,7 +119,7 @@ func (s *Session) kernelLast(as []*plan.Attach) []*plan.Attach {
 }
 
 func (s *Session) attachKernel(a *plan.Attach) error {
-	k := &attach.Kprobes{Prog: s.col.Progs[a.Prog].FD(), Return: a.Kind == probe.Kretprobe, Multi: s.multi[a.Prog]}
+	k := &attach.Kprobes{Prog: s.col.Progs[a.Prog].FD(), Return: a.Kind.Returns(), Multi: s.multi[a.Prog]}
 	for _, t := range a.Sites {
 		st := t.Site
 		if err := traced.NeedsTarget(st, s.cfg.Target); err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/load"
 	"github.com/gostap/gostap/compiler/diag"
-	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 )
 
@@ -15,7 +14,7 @@ import (
 func (s *Session) checkStacks() error {
 	for i := range s.plan.Attach {
 		a := &s.plan.Attach[i]
-		if a.Kind != probe.Uprobe && a.Kind != probe.Uretprobe {
+		if !a.Kind.InUser() {
 			continue
 		}
 		shares, err := load.SharesStack(s.col.Progs[a.Prog].FD())
