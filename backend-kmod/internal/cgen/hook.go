@@ -42,5 +42,10 @@ var hooks = [probe.NumKinds]*hook{
 	probe.Netfilter: &packets,
 }
 
-// Knows reports whether modules have probes of kind k.
-func Knows(k probe.Kind) bool { return hooks[k] != nil }
+// Refused says why modules have no probes of kind k, "" if they have or if such probes fire in the tracer.
+func Refused(k probe.Kind) string {
+	if hooks[k] == nil && !k.OnHost() {
+		return "modules have no " + k.String() + " probes"
+	}
+	return ""
+}

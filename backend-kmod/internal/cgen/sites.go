@@ -74,9 +74,9 @@ func (u *unit) spot(h *fn, s *probe.Site) spot {
 	if s.Target {
 		sp.pid = -1
 	}
-	if hk := hooks[s.Kind]; hk == nil {
-		u.refuse(pr.Pos, "%s: modules have no %s probes", s.Point, s.Kind)
-	} else if hk.spot != nil {
+	if why := Refused(s.Kind); why != "" {
+		u.refuse(pr.Pos, "%s: %s", s.Point, why)
+	} else if hk := hooks[s.Kind]; hk.spot != nil {
 		hk.spot(u, pr, s, &sp)
 	}
 	return sp
