@@ -279,9 +279,15 @@ func readAbbrevs(r *reader, key abbrevKey) (*abbrevTable, error) {
 
 // RefersToOthers reports whether entries of u may refer to those of other units: code of several files was optimised as one.
 func (u *Unit) RefersToOthers() bool {
+	others, err := u.refersToOthers()
+	return others || err != nil
+}
+
+func (u *Unit) refersToOthers() (others bool, err error) {
+	defer Guard(&err)()
 	t, err := u.abbrevs()
 	if err != nil {
-		return true
+		return true, err
 	}
 	refers := func(a abbrev) bool {
 		for _, f := range a.fields {
@@ -293,13 +299,13 @@ func (u *Unit) RefersToOthers() bool {
 	}
 	for _, a := range t.dense {
 		if refers(a) {
-			return true
+			return true, nil
 		}
 	}
 	for _, a := range t.sparse {
 		if refers(a) {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
