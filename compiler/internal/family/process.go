@@ -3,6 +3,7 @@ package family
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -435,6 +436,10 @@ func (f *finder) whyNotFound(c *probe.Comp, pat pattern, err error, n int) {
 			detail = " (" + nf.Detail + ")"
 		}
 		d = f.errorf(c, "no function %q in %s%s", c.Arg.Str, f.path, detail)
+		if c.Name == "statement" && fileLine.MatchString(c.Arg.Str) {
+			d.Hintf("a line of a file is %q", "*@"+c.Arg.Str)
+			return
+		}
 		near := nf.Near
 		if len(near) == 0 {
 			near = f.img.NearNames(pat.fn)
@@ -450,7 +455,14 @@ func (f *finder) whyNotFound(c *probe.Comp, pat pattern, err error, n int) {
 		return
 	}
 	d = f.errorf(c, "no function %q in %s", c.Arg.Str, f.path)
+	if c.Name == "statement" && fileLine.MatchString(c.Arg.Str) {
+		d.Hintf("a line of a file is %q", "*@"+c.Arg.Str)
+		return
+	}
 	if near := f.img.NearNames(pat.fn); len(near) > 0 {
 		d.Hintf("did you mean %s?", strings.Join(near, ", "))
 	}
 }
+
+// fileLine is a place as debuggers write it.
+var fileLine = regexp.MustCompile(`^[^@:]+\.\w+:[0-9]+$`)

@@ -129,6 +129,9 @@ func (b *binder) noFunction(s *scope, c *ast.Call) {
 	}
 	names := append(b.lib.FunctionNames(s.file), printNames[:]...)
 	if near := diag.Nearest(name, names, 3); len(near) > 0 {
+		if line := name[:len(name)-1] + "ln"; strings.HasSuffix(name, "n") && slices.Contains(printNames[:], line) {
+			near = []string{line} // what printn and printdn stand for
+		}
 		d.Hintf("did you mean %s?", strings.Join(near, ", "))
 	}
 }

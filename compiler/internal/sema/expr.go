@@ -169,8 +169,14 @@ func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
 		x.expr(e.Y, types.String)
 		return x.expect(e, types.String, want)
 	}
+	before := len(x.ds)
 	x.expr(e.X, types.Long)
 	x.expr(e.Y, types.Long)
+	for _, d := range x.ds[before:] {
+		if e.Op == "+" && d.Code == diag.TypeMismatch {
+			d.Hintf("strings are joined by a dot, a . b; strtol(s, 10) reads a number from a string")
+		}
+	}
 	return x.expect(e, types.Long, want)
 }
 
