@@ -196,9 +196,6 @@ func images(p *ir.Program) []debuginfo.Image {
 
 // live goes from the begin probes to the moment when something ends the session.
 func (r *run) live(ctx context.Context) error {
-	if r.Timeout > 0 {
-		r.dead = time.Now().Add(r.Timeout)
-	}
 	if r.Target != nil {
 		if err := r.Session.SetTarget(r.Target.Pid); err != nil {
 			return err
@@ -227,6 +224,9 @@ func (r *run) live(ctx context.Context) error {
 		return err
 	}
 	r.Logf("attached in %.1f ms", float64(time.Since(t0).Microseconds())/1000)
+	if r.Timeout > 0 {
+		r.dead = time.Now().Add(r.Timeout) // nothing counted before
+	}
 	r.out.flush()
 	for _, i := range r.Session.HostProbes() {
 		for _, s := range r.Program.Probes[i].Sites {

@@ -8,7 +8,7 @@
 #ifndef GS_STAPCONF_H
 #define GS_STAPCONF_H
 
-#ifdef __KERNEL__
+#if defined(__KERNEL__) && !defined(__CHECKER__)	/* sparse knows no __has_include */
 #include <linux/version.h>
 
 #if __has_include(<linux/sched/signal.h>)

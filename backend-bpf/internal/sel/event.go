@@ -75,7 +75,7 @@ func (g *gen) syscallNr() mach.Reg {
 	if g.record {
 		return g.get(g.ctx, recordNr, asm.DWord)
 	}
-	if !g.h.Sites[0].Kind.Returns() {
+	if g.hook().event == eventEnter {
 		return g.get(g.ctx, 8, asm.DWord)
 	}
 	return g.get(g.callRegs(), regsOrigAX, asm.DWord)
