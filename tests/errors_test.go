@@ -104,7 +104,7 @@ var moreCodes = []errorCode{
 	{area: translation, code: "procfs-file", meaning: "two probes cannot have their files in /proc", example: `probe procfs("x").read { $value = "a" } probe procfs("x").read { $value = "b" }`},
 	{area: ebpf, code: "no-permission", meaning: "the kernel does not let this user load programs", test: "tests/testdata/e-rights.txtar"},
 	{area: ebpf, code: "kernel-refused", meaning: "the kernel refuses what the script needs", test: "backend-bpf/internal/session/refuse_test.go:TestMapRefusal"},
-	{area: ebpf, code: "program-refused", meaning: "the kernel's verifier refuses a program; this is a mistake of gostap", test: "backend-bpf/internal/session/refuse_test.go:TestVerifierRefusal"},
+	{area: ebpf, code: "program-refused", meaning: "the kernel's verifier refuses a handler: it is too long, or this kernel wants what gostap has not foreseen", test: "backend-bpf/internal/session/refuse_test.go:TestVerifierRefusal"},
 	{area: theCommand, code: "overload", meaning: "handlers took more of a CPU's time than they may, and the session was ended", test: "tests/testdata/e-overload.txtar"},
 	{area: ebpf, code: "cannot-attach", meaning: "a probe cannot be attached at its place", test: "backend-bpf/internal/session/refuse_test.go:TestAttachErrorDetachesAll"},
 	{area: ebpf, code: "file-replaced", meaning: "a traced file was replaced by another one meanwhile", test: "backend-bpf/internal/session/refuse_test.go:TestReplaced"},

@@ -42,26 +42,34 @@ func (s *Session) explain(err error) error {
 	if e, ok := errors.AsType[*load.ProgError](err); ok {
 		s.logf(2, "the kernel's verifier on program %s:\n%s\nthe instructions there:\n%s", e.Prog, e.Log, e.Near(8))
 		d.Code = CodeVerifier
-		at, inner := s.posOf(e)
+		pr := s.probeOf(e.Prog)
+		at, inner := s.posOf(pr, e)
+		handler := "the handler"
+		if pr != nil {
+			handler += " of " + pr.Name
+		}
 		d.Span = source.At(at)
 		d.Within(inner)
 		reason := e.Reason()
 		switch {
 		case errors.Is(e.Err, unix.EPERM) && reason == "":
-			d.Message = "the kernel refuses this handler's program"
+			d.Message = "the kernel refuses the program of " + handler
 			d.Hint = features.Refusal()
 		case errors.Is(e.Err, unix.E2BIG):
 			if reason == "" {
 				reason = "it gives up after a million instructions"
 			}
-			d.Message = "the handler is too long for the kernel's verifier: " + reason
-			d.Hint = "make it do less, or use --runtime=kernel"
+			if pr != nil {
+				d.Span = source.At(pr.Pos) // where it gives up says nothing about what is too much
+			}
+			d.Message = handler + " is too long for the kernel's verifier: " + reason
+			d.Hint = "let it do less: fewer values as text, shorter loops; newer kernels take longer handlers, and --runtime=kernel takes all"
 		default:
 			if reason == "" {
 				reason = e.Err.Error()
 			}
-			d.Message = "the kernel's verifier refuses the handler: " + reason
-			d.Hint = "this is a bug of gostap or a limit of this kernel; -v -v shows the verifier's log, --runtime=kernel may work"
+			d.Message = "the kernel's verifier refuses " + handler + ": " + reason
+			d.Hint = "gostap has not foreseen what this kernel wants; -v -v shows the verifier's log, --runtime=kernel may work"
 		}
 		return d
 	}
@@ -107,19 +115,24 @@ func (s *Session) slow(progs []string) {
 
 // posOf gives the place in the script of the instruction that the verifier stopped at, and that in the library if it
 // is there.
-func (s *Session) posOf(e *load.ProgError) (at, inner source.Pos) {
-	var pr *ir.Probe
-	for _, a := range s.plan.Attach {
-		if a.Prog == e.Prog && a.Probe >= 0 && a.Probe < len(s.plan.Program.Probes) {
-			pr = s.plan.Program.Probes[a.Probe]
-			at = pr.Pos
-			break
-		}
+func (s *Session) posOf(pr *ir.Probe, e *load.ProgError) (at, inner source.Pos) {
+	if pr != nil {
+		at = pr.Pos
 	}
 	if n, ok := e.Source().(plan.Source); ok && n.Pos.IsValid() {
 		return s.plan.Program.Blame(pr, n.Pos, source.NoPos)
 	}
 	return at, source.NoPos
+}
+
+// probeOf gives the probe whose handler a program is, nil if it is none's.
+func (s *Session) probeOf(prog string) *ir.Probe {
+	for _, a := range s.plan.Attach {
+		if a.Prog == prog && a.Probe >= 0 && a.Probe < len(s.plan.Program.Probes) {
+			return s.plan.Program.Probes[a.Probe]
+		}
+	}
+	return nil
 }
 
 // mapName says what a map is in the script's words.
