@@ -36,7 +36,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	if ds.HasErrors() {
 		return nil, ds
 	}
-	pl := &plan.Plan{Program: p, Schema: &wire.Schema{}, Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}}
+	pl := &plan.Plan{Program: p, Fired: o.Fired, Schema: &wire.Schema{}, Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}}
 	ncpus, err := cpus.Possible()
 	if err != nil {
 		ncpus = runtime.NumCPU()
@@ -47,7 +47,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		return nil, ds
 	}
 	pl.Globals = lay.Globals
-	u := &sel.Unit{P: p, Layout: lay, CPUs: ncpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop(p, handlers),
+	u := &sel.Unit{P: p, Layout: lay, CPUs: ncpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop(p, handlers), Fired: o.Fired,
 		Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(), Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
 			Sleepable: func() bool { return features.Has(features.Sleepable) },
 			WriteRegs: func() error { return features.Probe(features.WriteRegs) },

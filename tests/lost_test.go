@@ -137,6 +137,33 @@ func TestBeginsAtOnce(t *testing.T) {
 	}
 }
 
+// TestNeverFired: with -v, and on a terminal, the end says which probe points no handler ran for.
+func TestNeverFired(t *testing.T) {
+	needRoot(t)
+	path := bin(t, "busy")
+	script := `probe process.function("main.step") { n++ } global n probe process.function("main.inner") { m++ } global m
+		probe process.function("main.cpu").return { print(@entry(n)) } probe process.statement("main.main@*:40") ? { n++ }
+		probe process.begin { n++ } probe process.thread.end { n++ } probe timer.s(100) { n++ } probe end { println(n > 0) }`
+	s := begin(t, "-v", "-e", script, "-c", path+" 10 >/dev/null")
+	if status := s.end(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	var never []string
+	for line := range strings.Lines(s.stderr()) {
+		if _, name, ok := strings.Cut(line, "never fired: "); ok {
+			never = append(never, strings.TrimSpace(name))
+		}
+	}
+	want := []string{`process.statement("main.main@*:40")`}
+	if fmt.Sprint(never) != fmt.Sprint(want) {
+		t.Errorf("%q never fired, want %q\n%s", never, want, s.stderr())
+	}
+	s = begin(t, "-e", script, "-c", path+" 10 >/dev/null")
+	if s.end(); strings.Contains(s.stderr(), "never fired") {
+		t.Errorf("told without -v:\n%s", s.stderr())
+	}
+}
+
 // TestEntriesEvicted: more calls are open at once than entry values are kept for. The
 // values that are there are right, and the returns that have none are counted.
 func TestEntriesEvicted(t *testing.T) {

@@ -33,6 +33,8 @@ type BuildOptions struct {
 	Name string
 	// Guru allows changing the traced program.
 	Guru bool
+	// Fired asks that handlers note that they ran; see Firer.
+	Fired bool
 	// Logf prints what -v shows; may be nil.
 	Logf func(format string, args ...any)
 	// Verbose is the number of -v.
@@ -115,6 +117,12 @@ type Runner interface {
 	// Run runs the handler of Program.Probes[i] for its site with that index, and reports whether it is one of them. What the
 	// handler says is among the records when Run returns.
 	Run(i, site int) (bool, error)
+}
+
+// Firer is implemented by Sessions that can tell which handlers ran, if BuildOptions.Fired asked for it.
+type Firer interface {
+	// Fired reports whether the handler of Program.Probes[i] ran in the kernel; known says whether that was noted.
+	Fired(i int) (fired, known bool)
 }
 
 // Timer is implemented by Sessions that can tell how long their handlers took, if LoadOptions.Timing asked for it.

@@ -33,6 +33,7 @@ var causeText = [ir.NumCauses]string{
 // finish prints what went wrong and how often. Nothing is printed when nothing did.
 func (r *run) finish(res *Result) {
 	r.out.repeated()
+	r.unfired()
 	if w, ok := r.Session.(backend.Warner); ok {
 		for _, text := range w.Warnings() {
 			r.out.remark("%s", diag.Visible(text))

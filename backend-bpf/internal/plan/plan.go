@@ -20,6 +20,8 @@ type Plan struct {
 	Globals []GlobalLayout
 	// Attach lists what is to be attached, in the order of the script.
 	Attach []Attach
+	// Fired: handlers note in MapControl that they ran (CtlFired).
+	Fired bool
 	// HostProbes are the indexes of probes whose handlers run on the host by themselves.
 	HostProbes []int
 	Schema     *wire.Schema
@@ -100,14 +102,16 @@ const (
 	CtlErrors     = 16 // u32 uncaught errors so far
 	CtlPidNSDev   = 24 // u64 device and u64 inode of the tracer's pid namespace
 	CtlPidNSIno   = 32
-	CtlSeq        = 40           // u64: the last number given to an insertion (SeqOff); taken by atomic addition, by the host too
-	CtlZero       = 48           // u64: always 0, which the verifier does not know
-	CtlTracer     = 56           // u32 the tracer's own process, in its own namespace
-	CtlOverload   = 60           // u32 1 + the index of the probe whose handlers took too much of a CPU's time, 0 as long as none has
-	CtlLocks      = 64           // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
-	CtlSpent      = CtlSize - 16 // u64 the nanoseconds that they took, and of how many
-	CtlOf         = CtlSize - 8
-	CtlSize       = 4096
+	CtlSeq        = 40            // u64: the last number given to an insertion (SeqOff); taken by atomic addition, by the host too
+	CtlZero       = 48            // u64: always 0, which the verifier does not know
+	CtlTracer     = 56            // u32 the tracer's own process, in its own namespace
+	CtlOverload   = 60            // u32 1 + the index of the probe whose handlers took too much of a CPU's time, 0 as long as none has
+	CtlLocks      = 64            // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
+	CtlSpent      = CtlFired - 16 // u64 the nanoseconds that they took, and of how many
+	CtlOf         = CtlFired - 8
+	CtlFired      = 4096 // a byte for each of the first MaxFired probes: 1 if its handler ran (sel.Unit.Fired)
+	MaxFired      = 4096
+	CtlSize       = CtlFired + MaxFired
 )
 
 // HostHolds is set in the word of a lock that the host holds; the rest is the number of its thread, in the tracer's

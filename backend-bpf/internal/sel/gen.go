@@ -188,6 +188,9 @@ func (g *gen) prologue() {
 	if then := g.hook().then; then != nil {
 		then(g, g.out)
 	}
+	if g.u.Fired && g.h.Probe < plan.MaxFired {
+		g.storeI(g.mapVal(plan.MapControl, 0), plan.CtlFired+g.h.Probe, 1, asm.Byte)
+	}
 	g.clockIn()
 }
 

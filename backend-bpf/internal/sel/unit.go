@@ -68,6 +68,8 @@ type Unit struct {
 	// CanStop: some handler can end the session by itself, or the session holds them while places are attached, so all of
 	// them look at the state.
 	CanStop bool
+	// Fired: handlers note that they ran.
+	Fired bool
 
 	scratch  int    // bytes of the largest scratch slot, 0 if nobody needs one
 	zeros    int    // bytes of MapZero

@@ -420,6 +420,14 @@ func (s *Session) Close() error {
 	return err
 }
 
+// Fired implements backend.Firer.
+func (s *Session) Fired(i int) (fired, known bool) {
+	if !s.plan.Fired || i >= plan.MaxFired {
+		return false, false
+	}
+	return s.word(plan.CtlFired+i&^3).Load()>>(8*(i&3))&0xff != 0, true
+}
+
 // Times implements backend.Timer. A handler that is reached by a tail call is timed as a part of the program that goes to it.
 func (s *Session) Times() []backend.ProbeTime {
 	var out []backend.ProbeTime
@@ -446,6 +454,7 @@ var (
 	_ backend.Noter   = (*Session)(nil)
 	_ backend.Guarded = (*Session)(nil)
 	_ backend.Timer   = (*Session)(nil)
+	_ backend.Firer   = (*Session)(nil)
 	_ backend.Pricer  = (*Session)(nil)
 	_ backend.Looker  = (*Session)(nil)
 	_ interp.Peeker   = (*Session)(nil)

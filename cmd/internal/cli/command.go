@@ -312,6 +312,9 @@ func needsKernel(prog *ir.Program) diag.List {
 	return ds
 }
 
+// fired reports whether the user is told at the end which probe points never fired.
+func (c *command) fired() bool { return c.pass == 5 && (terminal(c.Err) || c.level(5) > 0) }
+
 // build translates for the kernel and serves -p3, -p4, -m and -k. A nil artifact means that this was all.
 func (c *command) build(ctx context.Context, p *diag.Printer, prog *ir.Program) (backend.Artifact, error) {
 	start := time.Now()
@@ -319,7 +322,7 @@ func (c *command) build(ctx context.Context, p *diag.Printer, prog *ir.Program) 
 	if name == "" {
 		name = fmt.Sprintf("gostap_%d", os.Getpid())
 	}
-	art, ds := c.kernelBackend().Build(ctx, prog, backend.BuildOptions{Name: name, Guru: c.guru, Logf: c.logf, Verbose: c.level(4)})
+	art, ds := c.kernelBackend().Build(ctx, prog, backend.BuildOptions{Name: name, Guru: c.guru, Fired: c.fired(), Logf: c.logf, Verbose: c.level(4)})
 	if c.level(4) > 0 {
 		c.logf("pass 4 %-8s %8.2f ms", "build", float64(time.Since(start).Microseconds())/1000)
 	}
@@ -404,10 +407,14 @@ func (c *command) trace(ctx context.Context, s backend.Session, prog *ir.Program
 	if c.level(5) > 0 {
 		cfg.Logf = c.logf
 	}
-	if c.command == "" && !c.behind && (terminal(c.Err) || c.level(5) > 0) {
+	if !c.behind && (terminal(c.Err) || c.command == "" && c.level(5) > 0) {
+		ends := "; Ctrl-C ends"
+		if c.command != "" {
+			ends = " has begun"
+		}
 		cfg.Started = func() error {
 			if text := placesOf(prog); text != "" {
-				c.logf("tracing %s; Ctrl-C ends", text)
+				c.logf("tracing %s%s", text, ends)
 			}
 			return nil
 		}

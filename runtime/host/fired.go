@@ -1,0 +1,63 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// mostUnfired bounds the lines about probe points that never fired.
+const mostUnfired = 10
+
+// unfired tells which probe points of the script no handler ran for, a line each as the script has them. Of points that one handler
+// serves (system calls) it is not known which ran; they are told when none did.
+func (r *run) unfired() {
+	f, ok := r.Session.(backend.Firer)
+	if !ok || r.Program == nil {
+		return
+	}
+	type point struct {
+		name   string
+		places int
+		fired  bool
+	}
+	var points []*point
+	find := func(name string) *point {
+		if i := slices.IndexFunc(points, func(p *point) bool { return p.name == name }); i >= 0 {
+			return points[i]
+		}
+		points = append(points, &point{name: name})
+		return points[len(points)-1]
+	}
+	for i, pr := range r.Program.Probes {
+		fired, known := f.Fired(i)
+		for _, s := range pr.Sites {
+			if s.Kind.OnHost() || s.Kind.Class() == probe.File || strings.HasSuffix(pr.Name, " (entry)") {
+				continue
+			}
+			name := pr.Name
+			if s.Alias != "" {
+				name = s.Alias
+			}
+			p := find(name)
+			p.places++
+			p.fired = p.fired || fired || !known
+		}
+	}
+	points = slices.DeleteFunc(points, func(p *point) bool { return p.fired })
+	for i, p := range points {
+		if i == mostUnfired {
+			fmt.Fprintf(r.Stderr, "%d other probe points never fired\n", len(points)-i)
+			return
+		}
+		places := ""
+		if p.places > 1 {
+			places = fmt.Sprintf(" (%d places)", p.places)
+		}
+		fmt.Fprintf(r.Stderr, "never fired: %s%s\n", diag.Visible(p.name), places)
+	}
+}
