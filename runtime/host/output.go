@@ -48,6 +48,8 @@ type output struct {
 	failed error
 	// seen counts errors and warnings by their text, so that a flood of one is shown a few times.
 	seen map[string]int
+	// warned counts the warnings of the script among seen, unwarned those that are not.
+	warned, unwarned int
 	// hostErrors and kernelErrors count the run-time errors that were not caught, by where the handler ran.
 	hostErrors, kernelErrors int
 	tracer                   uint32
@@ -294,20 +296,26 @@ func (o *output) message(kind wire.Kind, body []byte) error {
 	return nil
 }
 
-// mostTexts is how many texts of warnings are remembered.
-const mostTexts = 10000
+// mostTexts is how many texts of warnings are written; of each the first three times.
+const mostTexts = 1000
 
-// warn writes a warning of the script.
+// warn writes a warning of the script. What is left out is counted.
 func (o *output) warn(text string) {
 	if o.event != nil {
 		o.tell(&Event{Kind: EventWarning, Text: text, CPU: o.cpu})
 		return
 	}
 	text = "WARNING: " + text
-	if n, ok := o.seen[text]; ok || len(o.seen) < mostTexts {
-		if o.seen[text] = n + 1; n >= 3 {
+	n, ok := o.seen[text]
+	if !ok {
+		if o.warned == mostTexts {
+			o.unwarned++
 			return
 		}
+		o.warned++
+	}
+	if o.seen[text] = n + 1; n >= 3 {
+		return
 	}
 	o.flush()
 	fmt.Fprintln(o.errw, diag.Visible(text))
@@ -335,6 +343,9 @@ func (o *output) repeated() {
 		if n := o.seen[text]; n > 3 {
 			fmt.Fprintf(o.errw, "%s (%d more times)\n", diag.Visible(text), n-3)
 		}
+	}
+	if o.unwarned > 0 {
+		fmt.Fprintf(o.errw, "WARNING: %d more warnings, with other texts than the first %d\n", o.unwarned, mostTexts)
 	}
 }
 

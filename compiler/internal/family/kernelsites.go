@@ -142,6 +142,10 @@ func (f *kfinder) notFound(c *probe.Comp, name string, err error) {
 	case len(nf.Near) > 0:
 		d.Hintf("did you mean %s?", strings.Join(nf.Near, ", "))
 	case !strings.ContainsAny(name, "*?["):
+		if copies, err := f.img.Inlined(name); err == nil && len(copies) > 0 && copies[0].In != nil {
+			d.Hintf("the compiler has inlined it, such as into %s: .inline probes the copies", copies[0].In.Name)
+			return
+		}
 		d.Hintf("functions that the compiler inlined everywhere have no code of their own to probe")
 	}
 }
