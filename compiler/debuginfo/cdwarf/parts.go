@@ -132,20 +132,13 @@ func (im *Image) begins(rows []lineHit) (out []lineHit) {
 	for i := range rows {
 		at[rows[i].pc] = &rows[i]
 	}
-	todo, seen := slices.Clone(f.roots), map[uint64]bool{}
-	for len(todo) > 0 {
-		pc := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if seen[pc] {
-			continue
-		}
-		seen[pc] = true
+	walk(f.roots, func(pc uint64) ([]uint64, bool) {
 		if h := at[pc]; h != nil {
 			out = append(out, *h)
-			continue
+			return nil, true
 		}
-		todo = append(todo, f.to[pc]...)
-	}
+		return f.to[pc], true
+	})
 	if len(out) == 0 {
 		return rows[:1]
 	}
@@ -163,7 +156,19 @@ func (im *Image) begun(h lineHit, f *flow) bool {
 		return true
 	}
 	marks := im.marksOf(h.fn)
-	todo, seen := slices.Clone(f.from[h.pc]), map[uint64]bool{}
+	return !walk(f.from[h.pc], func(pc uint64) ([]uint64, bool) {
+		if row := marks[pc]; row != nil {
+			line, ok := im.lineIn(h, pc, row.Line)
+			return nil, ok && line == h.line
+		}
+		return f.from[pc], len(f.from[pc]) > 0
+	})
+}
+
+// walk visits what can be reached from the addresses of begin, each once: visit gives the next ones, and whether to go on. The
+// result is whether it came to the end.
+func walk(begin []uint64, visit func(pc uint64) (next []uint64, on bool)) bool {
+	todo, seen := slices.Clone(begin), map[uint64]bool{}
 	for len(todo) > 0 {
 		pc := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -171,18 +176,13 @@ func (im *Image) begun(h lineHit, f *flow) bool {
 			continue
 		}
 		seen[pc] = true
-		if row := marks[pc]; row != nil {
-			if line, ok := im.lineIn(h, pc, row.Line); !ok || line != h.line {
-				return true
-			}
-			continue
+		next, on := visit(pc)
+		if !on {
+			return false
 		}
-		if len(f.from[pc]) == 0 {
-			return true
-		}
-		todo = append(todo, f.from[pc]...)
+		todo = append(todo, next...)
 	}
-	return false
+	return true
 }
 
 // marksOf are the last marks at the addresses of fn that have some.

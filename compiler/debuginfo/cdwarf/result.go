@@ -20,9 +20,6 @@ func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if fn == nil || fn.tree == nil {
-		return nil, im.noVars(fn)
-	}
 	return im.results(fn)
 }
 

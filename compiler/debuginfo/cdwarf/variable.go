@@ -85,9 +85,6 @@ func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if fn == nil || fn.tree == nil {
-		return nil, im.noVars(fn)
-	}
 	if s.Kind == debuginfo.AfterRet || s.Kind == debuginfo.AtReturn {
 		if vars, err = im.results(fn); err != nil {
 			return nil, err
@@ -110,9 +107,6 @@ func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error
 	fn, err := im.siteFunc(s)
 	if err != nil {
 		return nil, err
-	}
-	if fn == nil || fn.tree == nil {
-		return nil, im.noVars(fn)
 	}
 	if name == resultName {
 		if s.Kind != debuginfo.AfterRet && s.Kind != debuginfo.AtReturn {
@@ -173,10 +167,14 @@ func (im *Image) elsewhere(fn *function, name string) string {
 }
 
 func (im *Image) siteFunc(s debuginfo.Site) (*function, error) {
-	if fn, err := im.of(s.Func); fn != nil || err != nil {
-		return fn, err
+	fn, err := im.of(s.Func)
+	if fn == nil && err == nil {
+		fn, err = im.at(s.PC)
 	}
-	return im.at(s.PC)
+	if err == nil && (fn == nil || fn.tree == nil) {
+		err = im.noVars(fn)
+	}
+	return fn, err
 }
 
 // noVars is the error for functions without DWARF.
