@@ -34,31 +34,31 @@ type hook struct {
 	result int64
 }
 
-// hooks is filled by init: some functions of the rows look at the row that they stand in.
+// hooks has a row for each kind of site that eBPF serves; the others fire in the tracer, or are refused (Refused). It is filled when
+// the program begins: functions of the rows look at the row that they stand in.
 var hooks [probe.NumKinds]*hook
 
-func init() { hooks = rows }
-
-// rows has a row for each kind of site that eBPF serves; the others fire in the tracer, or are refused (Refused).
-var rows = [probe.NumKinds]*hook{
-	probe.Uprobe:     {program: probed, deep: true},
-	probe.Uretprobe:  {program: probed, deep: true, then: (*gen).nested},
-	probe.Kprobe:     {program: probedInKernel, ip: (*gen).kprobeIP, multi: callRegs},
-	probe.Kretprobe:  {program: probedInKernel, multi: returnRegs},
-	probe.Profile:    {program: counted},
-	probe.Perf:       {program: counted},
-	probe.Tracepoint: {program: traced, word: (*gen).eventWord, first: (*gen).tracepointFilter, noRegs: eventless},
-	probe.ProcessSyscall: {event: eventEnter, program: atOwnEvent, word: (*gen).syscallWord, first: (*gen).syscallFilter,
-		site: (*gen).syscallSite, noRegs: eventless},
-	probe.ProcessSyscallReturn: {event: eventLeave, program: atOwnEvent, word: (*gen).syscallWord, first: (*gen).syscallFilter,
-		site: (*gen).syscallSite, noRegs: eventless},
-	probe.ProcessBegin: {event: eventExec, program: atOwnEvent, then: (*gen).runs, noRegs: lifeless},
-	probe.ProcessFork:  {event: eventLeave, program: atOwnEvent, first: (*gen).processBorn, then: (*gen).runs, noRegs: lifeless},
-	probe.ProcessEnd:   {event: eventExit, program: atOwnEvent, then: (*gen).processEnds, noRegs: lifeless},
-	probe.ThreadBegin:  {event: eventLeave, program: atOwnEvent, first: (*gen).threadBorn, then: (*gen).runs, noRegs: lifeless},
-	probe.ThreadEnd:    {event: eventExit, program: atOwnEvent, then: (*gen).threadEnds, noRegs: lifeless},
-	probe.Netfilter: {program: filtering, word: (*gen).packet, site: (*gen).onlySite, result: nfAccept,
-		noRegs: "where packets come by there are no registers to look at", noStack: "the kernel shows eBPF programs no stacks where packets come by"},
+func init() {
+	hooks = [probe.NumKinds]*hook{
+		probe.Uprobe:     {program: probed, deep: true},
+		probe.Uretprobe:  {program: probed, deep: true, then: (*gen).nested},
+		probe.Kprobe:     {program: probedInKernel, ip: (*gen).kprobeIP, multi: callRegs},
+		probe.Kretprobe:  {program: probedInKernel, multi: returnRegs},
+		probe.Profile:    {program: counted},
+		probe.Perf:       {program: counted},
+		probe.Tracepoint: {program: traced, word: (*gen).eventWord, first: (*gen).tracepointFilter, noRegs: eventless},
+		probe.ProcessSyscall: {event: eventEnter, program: atOwnEvent, word: (*gen).syscallWord, first: (*gen).syscallFilter,
+			site: (*gen).syscallSite, noRegs: eventless},
+		probe.ProcessSyscallReturn: {event: eventLeave, program: atOwnEvent, word: (*gen).syscallWord, first: (*gen).syscallFilter,
+			site: (*gen).syscallSite, noRegs: eventless},
+		probe.ProcessBegin: {event: eventExec, program: atOwnEvent, then: (*gen).runs, noRegs: lifeless},
+		probe.ProcessFork:  {event: eventLeave, program: atOwnEvent, first: (*gen).processBorn, then: (*gen).runs, noRegs: lifeless},
+		probe.ProcessEnd:   {event: eventExit, program: atOwnEvent, then: (*gen).processEnds, noRegs: lifeless},
+		probe.ThreadBegin:  {event: eventLeave, program: atOwnEvent, first: (*gen).threadBorn, then: (*gen).runs, noRegs: lifeless},
+		probe.ThreadEnd:    {event: eventExit, program: atOwnEvent, then: (*gen).threadEnds, noRegs: lifeless},
+		probe.Netfilter: {program: filtering, word: (*gen).packet, site: (*gen).onlySite, result: nfAccept,
+			noRegs: "where packets come by there are no registers to look at", noStack: "the kernel shows eBPF programs no stacks where packets come by"},
+	}
 }
 
 const (

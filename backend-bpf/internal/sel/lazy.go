@@ -92,13 +92,7 @@ func (g *gen) trace(list mem, room int, user bool) mach.Reg {
 	if user {
 		flags = userStack
 	}
-	n := g.call(asm.FnGetStack, aReg(g.ctx), g.argP(list), aImm(int64(8*room)), aImm(flags))
-	bad, on := g.cold(), g.block()
-	g.condI(asm.JSLT, n, 0, bad, on)
-	g.set(bad)
-	g.movI(n, 0)
-	g.jump(on)
-	g.set(on)
+	n := g.getStack(list, room, flags)
 	if user && place.ReturnOnTop(g.h.Sites) && room > 2 {
 		s := g.temp(8)
 		done := g.block()
@@ -125,6 +119,19 @@ func (g *gen) trace(list mem, room int, user bool) mach.Reg {
 		g.storeP(list, 0, g.ip(), asm.DWord)
 		g.here(none)
 	}
+	return n
+}
+
+// getStack stores what the kernel says of a stack, at most room addresses, in list, and gives how many bytes that takes: 0 where it
+// refuses.
+func (g *gen) getStack(list mem, room int, flags int64) mach.Reg {
+	n := g.call(asm.FnGetStack, aReg(g.ctx), g.argP(list), aImm(int64(8*room)), aImm(flags))
+	bad, on := g.cold(), g.block()
+	g.condI(asm.JSLT, n, 0, bad, on)
+	g.set(bad)
+	g.movI(n, 0)
+	g.jump(on)
+	g.set(on)
 	return n
 }
 

@@ -24,13 +24,7 @@ func (g *gen) raw() bool {
 func (g *gen) putRawStack(r *record, room int) {
 	g.frame.raw = true
 	fixed := 16 + 8*room + wire.RegsSize
-	n := g.call(asm.FnGetStack, aReg(g.ctx), g.argP(r.at(16)), aImm(int64(8*room)), aImm(userStack))
-	bad, on := g.cold(), g.block()
-	g.condI(asm.JSLT, n, 0, bad, on)
-	g.set(bad)
-	g.movI(n, 0)
-	g.jump(on)
-	g.set(on)
+	n := g.getStack(r.at(16), room, userStack)
 	g.aluI(asm.RSh, n, 3)
 	g.alu(asm.Or, n, g.imm(int64(room)<<32))
 	g.storeP(r.at(0), 0, n, asm.DWord)

@@ -97,15 +97,11 @@ type group struct {
 // attachers put a program where its sites are, by class of kinds. What has none fires in the tracer, or is refused (sel.Refused).
 var attachers = [probe.NumClasses]func(*Session, *plan.Attach, *load.Prog, map[string]*attach.File) error{
 	probe.Instruction: (*Session).attachInstruction,
-	probe.Sample: func(s *Session, a *plan.Attach, prog *load.Prog, _ map[string]*attach.File) error {
-		return s.attachPerf(a, prog)
-	},
-	probe.Packet: func(s *Session, a *plan.Attach, prog *load.Prog, _ map[string]*attach.File) error {
-		return s.attachNetfilter(a, prog)
-	},
-	probe.Syscall:  (*Session).attachSyscalls,
-	probe.Lifetime: (*Session).attachEvents,
-	probe.Event:    (*Session).attachEvents,
+	probe.Sample:      (*Session).attachPerf,
+	probe.Packet:      (*Session).attachNetfilter,
+	probe.Syscall:     (*Session).attachSyscalls,
+	probe.Lifetime:    (*Session).attachEvents,
+	probe.Event:       (*Session).attachEvents,
 }
 
 func (s *Session) attachOne(a *plan.Attach, files map[string]*attach.File) error {
@@ -156,7 +152,7 @@ func (s *Session) attachTracepoint(prog *load.Prog, cookie uint64) error {
 }
 
 // attachPerf attaches a program to the clock or to what its sites count.
-func (s *Session) attachPerf(a *plan.Attach, prog *load.Prog) error {
+func (s *Session) attachPerf(a *plan.Attach, prog *load.Prog, _ map[string]*attach.File) error {
 	for _, t := range a.Sites {
 		ev, pid := t.Site.Perf, 0
 		if a.Kind == probe.Profile {
@@ -175,7 +171,7 @@ func (s *Session) attachPerf(a *plan.Attach, prog *load.Prog) error {
 }
 
 // attachNetfilter attaches a program where packets come by. The kernel takes one program at a place and priority.
-func (s *Session) attachNetfilter(a *plan.Attach, prog *load.Prog) error {
+func (s *Session) attachNetfilter(a *plan.Attach, prog *load.Prog, _ map[string]*attach.File) error {
 	for _, t := range a.Sites {
 		h, err := probe.ParseNetHook(t.Site.Event)
 		if err != nil {
