@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,30 +21,31 @@ func (r *run) unfired() {
 	if !ok || r.Program == nil {
 		return
 	}
+	if _, known := f.Fired(0); !known {
+		return // nobody asked
+	}
 	type point struct {
 		name   string
 		places int
 		fired  bool
 	}
 	var points []*point
-	find := func(name string) *point {
-		if i := slices.IndexFunc(points, func(p *point) bool { return p.name == name }); i >= 0 {
-			return points[i]
-		}
-		points = append(points, &point{name: name})
-		return points[len(points)-1]
-	}
+	byName := map[string]*point{}
 	for i, pr := range r.Program.Probes {
+		if strings.HasSuffix(pr.Name, " (entry)") {
+			continue
+		}
 		fired, known := f.Fired(i)
 		for _, s := range pr.Sites {
-			if s.Kind.OnHost() || s.Kind.Class() == probe.File || strings.HasSuffix(pr.Name, " (entry)") {
+			if s.Kind.OnHost() || s.Kind.Class() == probe.File {
 				continue
 			}
-			name := pr.Name
-			if s.Alias != "" {
-				name = s.Alias
+			name := cmp.Or(s.Alias, pr.Name)
+			p := byName[name]
+			if p == nil {
+				p = &point{name: name}
+				byName[name], points = p, append(points, p)
 			}
-			p := find(name)
 			p.places++
 			p.fired = p.fired || fired || !known
 		}
