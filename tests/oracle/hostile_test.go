@@ -79,18 +79,8 @@ func TestHostile(t *testing.T) {
 		}
 		a := w.ask("memory", path)
 		most.cpu, most.mem = max(most.cpu, a.cpu), max(most.mem, a.mem)
-		switch {
-		case a.died:
-			fig.Wrong("%s, seed %d (%s): the reader died: %s", s.name, seed, what, a.err)
+		if judge(&fig, fmt.Sprintf("%s, seed %d (%s)", s.name, seed, what), a, s.honest.mem+hostileMemory) {
 			w = newWorker(t)
-		case a.mem > s.honest.mem+hostileMemory:
-			fig.Wrong("%s, seed %d (%s): %d MB, the sound file takes %d", s.name, seed, what, a.mem>>20, s.honest.mem>>20)
-		case a.cpu > hostileTime:
-			fig.Wrong("%s, seed %d (%s): %v of CPU", s.name, seed, what, a.cpu)
-		case a.err != "":
-			fig.Refused("not opened")
-		default:
-			fig.Equal(1)
 		}
 		if a.caught > 0 {
 			fig.Note("panics of readers that became errors", a.caught)
@@ -98,6 +88,23 @@ func TestHostile(t *testing.T) {
 	}
 	t.Logf("at most %v of CPU and %d MB for one file", most.cpu.Round(time.Millisecond), most.mem>>20)
 	fig.Report(t, files)
+}
+
+// judge enters what a reader made of a hostile file, which may take most bytes of memory. The result says whether the reader died.
+func judge(fig *Figures, what string, a answer, most int64) bool {
+	switch {
+	case a.died:
+		fig.Wrong("%s: the reader died: %s", what, a.err)
+	case a.mem > most, a.cpu > hostileTime:
+		fig.Wrong("%s: %d MB where at most %d are allowed, %v of CPU", what, a.mem>>20, most>>20, a.cpu)
+	case strings.Contains(a.err, foreign.ErrChanged.Error()):
+		fig.Refused("the file changed while it was read")
+	case a.err != "":
+		fig.Refused("not opened")
+	default:
+		fig.Equal(1)
+	}
+	return a.died
 }
 
 // TestHostileBTF does the same with the BTF of a kernel.
@@ -137,16 +144,8 @@ func TestHostileBTF(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := w.ask("btf", path+" "+symbols)
-		switch {
-		case a.died:
-			fig.Wrong("seed %d: the reader died: %s", seed, a.err)
+		if judge(&fig, fmt.Sprintf("seed %d", seed), a, hostileMemory) {
 			w = newWorker(t)
-		case a.mem > hostileMemory, a.cpu > hostileTime:
-			fig.Wrong("seed %d: %d MB, %v", seed, a.mem>>20, a.cpu)
-		case a.err != "":
-			fig.Refused("not opened")
-		default:
-			fig.Equal(1)
 		}
 	}
 	fig.Report(t, files)
@@ -202,18 +201,8 @@ func TestCutWhileRead(t *testing.T) {
 			f.Close()
 		}
 		a := <-done
-		switch {
-		case a.died:
-			fig.Wrong("%s, seed %d, kind %d: the reader died: %s", name, seed, how, a.err)
+		if judge(&fig, fmt.Sprintf("%s, seed %d, kind %d", name, seed, how), a, hostileMemory+512<<20) {
 			w = newWorker(t)
-		case a.mem > hostileMemory+512<<20, a.cpu > hostileTime:
-			fig.Wrong("%s, seed %d, kind %d: %d MB, %v", name, seed, how, a.mem>>20, a.cpu)
-		case strings.Contains(a.err, foreign.ErrChanged.Error()):
-			fig.Refused("the file changed while it was read")
-		case a.err != "":
-			fig.Refused("not opened")
-		default:
-			fig.Equal(1)
 		}
 	}
 	fig.Report(t, runs)
