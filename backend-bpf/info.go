@@ -17,8 +17,8 @@ type Row struct {
 	What, Reason string
 }
 
-// Sweep removes what sessions that were killed have left in the kernel: events of tracefs, whose names it gives. All else goes away with
-// its process.
+// Sweep removes what sessions that were killed have left in the kernel: events of tracefs, whose names it gives.
+// All else goes away with its process.
 func Sweep() []string { return attach.Sweep() }
 
 // Lacks says why this kernel has no probes of kind k that eBPF could take, nil if it has.

@@ -12,8 +12,8 @@ import (
 // codeChanged says that a binary was written to while it was read.
 const codeChanged diag.Code = "file-changed"
 
-// unchanged runs f, which reads binaries and adds what it has to say to all. If one of them was written to or cut short meanwhile,
-// nothing that was found holds, and that is all there is to say.
+// unchanged runs f, which reads binaries and adds what it has to say to all. If one of them was written to or cut
+// short meanwhile, nothing that was found holds, and that is all there is to say.
 func (s *state) unchanged(all *diag.List, f func()) {
 	defer foreign.Goroutine()()
 	defer func() {

@@ -14,8 +14,8 @@ import (
 	"github.com/gostap/gostap/compiler/layout"
 )
 
-// TestFolded: of functions that do the same the compiler describes one. A wildcard leaves the others out where variables are
-// asked for, and by their names they are refused with the reason.
+// TestFolded: of functions that do the same the compiler describes one. A wildcard leaves the others out where
+// variables are asked for, and by their names they are refused with the reason.
 func TestFolded(t *testing.T) {
 	dir := t.TempDir()
 	src, prog := filepath.Join(dir, "x.c"), filepath.Join(dir, "prog")

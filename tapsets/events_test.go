@@ -80,8 +80,9 @@ func events(t *testing.T) []event {
 	return out
 }
 
-// TestEvents: every alias for what happens in the kernel stands for something in the one that runs here, and all variables that it
-// sets can be read. Points that some kernels lack may be missing; what is said then is the point's name.
+// TestEvents: every alias for what happens in the kernel stands for something in the one that runs here, and all
+// variables that it sets can be read. Points that some kernels lack may be missing; what is said then is the
+// point's name.
 func TestEvents(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); err != nil {
 		t.Skip("this kernel does not publish its types")

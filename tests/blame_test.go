@@ -58,8 +58,8 @@ func libraryCalls(t *testing.T) (calls []string) {
 	return calls
 }
 
-// TestBlame: whatever is refused or warned of inside of the library's functions, the first place that is named is the user's call, the one on the
-// line of the function that it is about, and no note is there twice.
+// TestBlame: whatever is refused or warned of inside of the library's functions, the first place that is named is
+// the user's call, the one on the line of the function that it is about, and no note is there twice.
 func TestBlame(t *testing.T) {
 	calls := libraryCalls(t)
 	if len(calls) < 300 {
@@ -140,7 +140,8 @@ func TestBlame(t *testing.T) {
 	t.Logf("%d messages, %d of them from inside of the library", told, within)
 }
 
-// TestBlameInner: of two calls of a function the one that is refused is named, also where the user's own functions are between.
+// TestBlameInner: of two calls of a function the one that is refused is named, also where the user's own functions
+// are between.
 func TestBlameInner(t *testing.T) {
 	const script = `global a
 function mine() { return 1 + strlen(cmdline_str()) }

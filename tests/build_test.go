@@ -92,7 +92,8 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	// The path has always the same length, so that columns in messages do not change; bin/supervise gives a folder in /tmp.
+	// The path has always the same length, so that columns in messages do not change; bin/supervise gives a folder
+	// in /tmp.
 	const length = len("/tmp/gostap-tests-0123456789")
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("gostap-tests-%010d", rand.Uint32()))
 	if n := length - len(os.TempDir()) - len("/"); len(dir) != length && n > 3 {

@@ -94,8 +94,8 @@ func has(prefixes []string, s string) bool {
 	return false
 }
 
-// TestNull: no tool is told to make its output at /dev/null. Some of them remove that first, or rename a file to it, and the tests
-// run as root.
+// TestNull: no tool is told to make its output at /dev/null. Some of them remove that first, or rename a file to
+// it, and the tests run as root.
 func TestNull(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "..").Output()
 	if err != nil {
@@ -114,8 +114,8 @@ func TestNull(t *testing.T) {
 	}
 }
 
-// mappers are the files that map memory, with what they map. Files of others are mapped by package foreign alone: it knows which
-// of them a fault was in when one is cut short.
+// mappers are the files that map memory, with what they map. Files of others are mapped by package foreign alone:
+// it knows which of them a fault was in when one is cut short.
 var mappers = map[string]string{
 	"compiler/foreign/map.go":                 "files",
 	"runtime/host/symbols/events.go":          "a ring of perf events",
@@ -127,8 +127,8 @@ var mappers = map[string]string{
 	"backend-kmod/internal/stage/stage.go":    "a module's buffers",
 }
 
-// goroutines are the files that start goroutines, with how many. One that reads mapped files sets foreign.Guard or foreign.Goroutine
-// first, or the program ends when a file is cut short meanwhile; these have been looked at.
+// goroutines are the files that start goroutines, with how many. One that reads mapped files sets foreign.Guard or
+// foreign.Goroutine first, or the program ends when a file is cut short meanwhile; these have been looked at.
 var goroutines = map[string]int{
 	"cmd/internal/cli/cleanup.go":           1, // removes what ended sessions have left
 	"runtime/host/target/stub.go":           1, // starts and traces a process
@@ -191,8 +191,8 @@ var implementers = []string{
 	"backend-kmod/internal/cgen/intr.go",
 }
 
-// fewNames is how many built-in functions another file may compare or list by name. Names of fields and of options that are
-// spelled alike count too.
+// fewNames is how many built-in functions another file may compare or list by name. Names of fields and of options
+// that are spelled alike count too.
 const fewNames = 4
 
 // TestBuiltinNames finds lists of built-in functions outside of their table.

@@ -41,7 +41,8 @@ func TestKinds(t *testing.T) {
 	w.Flush()
 }
 
-// mostAsk bounds the files that ask which kind a site is; what is known of a kind stands in the rows of probe, sel and cgen.
+// mostAsk bounds the files that ask which kind a site is; what is known of a kind stands in the rows of probe, sel
+// and cgen.
 const mostAsk = 15
 
 // TestKindsAsked counts the files that compare kinds, outside of package probe.

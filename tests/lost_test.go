@@ -119,8 +119,8 @@ func TestNoEntry(t *testing.T) {
 	}
 }
 
-// TestBeginsAtOnce: the places of a pair are attached one after the other while the function is called all the time. No return counts
-// before entries do: one call at most is under way when tracing begins.
+// TestBeginsAtOnce: the places of a pair are attached one after the other while the function is called all the
+// time. No return counts before entries do: one call at most is under way when tracing begins.
 func TestBeginsAtOnce(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "busy")

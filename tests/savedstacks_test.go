@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestSavedStacks: a stack that is kept as text, as a value or as a key of an array, becomes the lines that are printed of the stack itself:
-// callers by their calls, with the functions that are inlined there, the program's own place as it is.
+// TestSavedStacks: a stack that is kept as text, as a value or as a key of an array, becomes the lines that are
+// printed of the stack itself: callers by their calls, with the functions that are inlined there, the program's own
+// place as it is.
 func TestSavedStacks(t *testing.T) {
 	needRoot(t)
 	for name, want := range map[string][]string{

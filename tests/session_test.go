@@ -102,8 +102,8 @@ func (s *session) stderr() string {
 	return s.err.String()
 }
 
-// soon is how long a session is waited for that should take no time, on the clock of package patience: what never comes is
-// told late, but told.
+// soon is how long a session is waited for that should take no time, on the clock of package patience: what never
+// comes is told late, but told.
 const soon = 90 * time.Second
 
 // line waits for a line of output that holds text.

@@ -195,7 +195,8 @@ type Prices struct {
 	Stepped  time.Duration // where it single-steps it
 }
 
-// Looker is implemented by Sessions that look at what they do now and then. It is called between records, every half second or so.
+// Looker is implemented by Sessions that look at what they do now and then. It is called between records, every
+// half second or so.
 type Looker interface{ Look() }
 
 // Noter is implemented by Sessions that can have something to say about how their probes were attached, such as functions that a

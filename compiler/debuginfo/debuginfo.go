@@ -118,8 +118,9 @@ type Func struct {
 	ABI        ABI
 	// External says the symbol is visible outside its file (C) or exported by name (Go).
 	External bool
-	// Wrapper is the compiler's name of the code, where that is not the function's own but a wrapper that the function's body was
-	// inlined into; Entry and End are those of the wrapper then. Its arguments are elsewhere than those of the function.
+	// Wrapper is the compiler's name of the code, where that is not the function's own but a wrapper that the
+	// function's body was inlined into; Entry and End are those of the wrapper then. Its arguments are elsewhere
+	// than those of the function.
 	Wrapper string
 	// ID is for the reader's own use (an index or DIE offset).
 	ID uint64
@@ -183,8 +184,8 @@ type Site struct {
 	CFA loc.Prog
 	// Return computes the return address at PC.
 	Return loc.Prog
-	// Guard are values at PC that must all differ from 0 for the hit to be one of what was asked for: pointers that the code there goes
-	// through on its way to it.
+	// Guard are values at PC that must all differ from 0 for the hit to be one of what was asked for: pointers that
+	// the code there goes through on its way to it.
 	Guard []loc.Prog
 }
 

@@ -22,6 +22,6 @@ func (a FileID) SameFile(b FileID) bool { return a.Dev == b.Dev && a.Ino == b.In
 // they read). Attaching compares it, so that probes are never put into a file that took the other's place.
 type Identified interface{ FileID() FileID }
 
-// Changing is implemented by Images of files that may be written to while they are read. The error names the file, and is nil
-// as long as it is as it was when it was opened.
+// Changing is implemented by Images of files that may be written to while they are read. The error names the file,
+// and is nil as long as it is as it was when it was opened.
 type Changing interface{ Changed() error }

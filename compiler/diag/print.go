@@ -144,8 +144,8 @@ func (p *Printer) place(sp source.Span, kind, text string) {
 // longLine is the longest line of a script that is shown whole where the width of the screen is not known.
 const longLine = 400
 
-// window takes the part of a line that is shown: all of it if it has room, else what is around the n characters from at on, with "..." for
-// what is left out. It gives where they begin in there, and how many of them there are.
+// window takes the part of a line that is shown: all of it if it has room, else what is around the n characters
+// from at on, with "..." for what is left out. It gives where they begin in there, and how many of them there are.
 func window(line []rune, at, n, room int) ([]rune, int, int) {
 	at = min(max(at, 0), len(line))
 	used := 0
@@ -185,7 +185,8 @@ func window(line []rune, at, n, room int) ([]rune, int, int) {
 	return out, at - from, max(min(n, len(out)-(at-from)), 1)
 }
 
-// hidden reports whether a character would act on the terminal, or on the order of the characters around it, instead of being seen.
+// hidden reports whether a character would act on the terminal, or on the order of the characters around it,
+// instead of being seen.
 func hidden(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f
 }
@@ -200,8 +201,8 @@ func clean(s string) string {
 	}, s)
 }
 
-// Visible gives s for a message: control characters and bytes that are no text, which the names of files and functions and texts of
-// programs may hold, are written as \ooo. New lines and tabs stay.
+// Visible gives s for a message: control characters and bytes that are no text, which the names of files and
+// functions and texts of programs may hold, are written as \ooo. New lines and tabs stay.
 func Visible(s string) string {
 	bad := func(i int) int {
 		r, n := utf8.DecodeRuneInString(s[i:])

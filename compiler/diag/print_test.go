@@ -27,8 +27,8 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestHostile: whatever stands in a script and a message, nothing that acts on a terminal is printed, and the mark is under the
-// character that it means, whatever the width of the screen.
+// TestHostile: whatever stands in a script and a message, nothing that acts on a terminal is printed, and the mark
+// is under the character that it means, whatever the width of the screen.
 func TestHostile(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	alphabet := []rune("abcdefghij  \t\x1b\x07\u009b\u202eä€\"'$")

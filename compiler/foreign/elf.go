@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// maxSections bounds the headers that are believed: with -ffunction-sections an object has some 100,000, a linked file 100.
+// maxSections bounds the headers that are believed: with -ffunction-sections an object has some 100,000, a linked
+// file 100.
 const maxSections = 1 << 20
 
-// ELF reads the headers of an ELF file. It is elf.NewFile, but sections are not inflated unless they are for debuggers: package elf
-// would inflate any that says that it is compressed, without a limit, also those that it looks at by itself.
+// ELF reads the headers of an ELF file. It is elf.NewFile, but sections are not inflated unless they are for
+// debuggers: package elf would inflate any that says that it is compressed, without a limit, also those that it
+// looks at by itself.
 func ELF(r io.ReaderAt) (f *elf.File, err error) {
 	defer Guard(&err)()
 	if f, err = elf.NewFile(r); err != nil {

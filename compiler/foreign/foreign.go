@@ -1,21 +1,21 @@
 // Package foreign opens, reads and maps files that belong to others: programs, libraries, debug files, scripts.
 //
-// In: a path. Out: a descriptor of a regular file (Open), its bytes up to a bound (ReadFile), or a mapping of them (Map). A path
-// that leads to a pipe, a device or a socket is refused by name and never opened: opening alone may wait for ever, rewind a
-// tape or start a watchdog.
+// In: a path. Out: a descriptor of a regular file (Open), its bytes up to a bound (ReadFile), or a mapping of them
+// (Map). A path that leads to a pipe, a device or a socket is refused by name and never opened: opening alone may
+// wait for ever, rewind a tape or start a watchdog.
 //
 // # Mapped bytes
 //
-// Who may write to a file may also cut it short while it is mapped, and then the next look at it is a fault (SIGBUS), which ends a Go
-// program unless the goroutine has asked for a panic instead. So this package is the only one that maps files, it knows
-// which addresses are whose, and there are two ways to be safe from them:
+// Who may write to a file may also cut it short while it is mapped, and then the next look at it is a fault
+// (SIGBUS), which ends a Go program unless the goroutine has asked for a panic instead. So this package is the only
+// one that maps files, it knows which addresses are whose, and there are two ways to be safe from them:
 //
 //   - Guard, at the entries of everything that reads such bytes, makes faults and other panics of a reader the error of the function;
 //   - Goroutine, at the beginning of the program and of each goroutine of it that reads them, has whatever Guard does not cover
 //     end as a panic that Explain tells from a mistake of ours.
 //
-// A file that is written to in place while it is read gives inconsistent bytes, which are as foreign as any others. Whoever has
-// read it asks Changed at the end.
+// A file that is written to in place while it is read gives inconsistent bytes, which are as foreign as any others.
+// Whoever has read it asks Changed at the end.
 package foreign
 
 import (
@@ -48,7 +48,8 @@ func (e *NotRegularError) Unwrap() error {
 	return fs.ErrInvalid
 }
 
-// Reason is what err says without the path: of *os.PathError and *NotRegularError, for messages that name the path themselves.
+// Reason is what err says without the path: of *os.PathError and *NotRegularError, for messages that name the path
+// themselves.
 func Reason(err error) error {
 	switch e := err.(type) {
 	case *os.PathError:
@@ -79,8 +80,8 @@ func kind(mode uint32) string {
 // Open opens a regular file for reading. Errors are *os.PathError and *NotRegularError.
 func Open(path string) (*os.File, error) { return openAs(path, false) }
 
-// OpenText opens a regular file, or a pipe that has no name: /dev/stdin and the <(command) of shells lead to one, and whoever
-// writes to it is there already.
+// OpenText opens a regular file, or a pipe that has no name: /dev/stdin and the <(command) of shells lead to one,
+// and whoever writes to it is there already.
 func OpenText(path string) (*os.File, error) { return openAs(path, true) }
 
 func openAs(path string, pipe bool) (*os.File, error) {

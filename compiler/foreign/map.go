@@ -42,7 +42,8 @@ var mappings struct {
 	all []*Mapping
 }
 
-// Map maps the first size bytes of f, which lies at path. flags are those of mmap(2): MAP_SHARED or MAP_PRIVATE, and more.
+// Map maps the first size bytes of f, which lies at path. flags are those of mmap(2): MAP_SHARED or MAP_PRIVATE,
+// and more.
 func Map(f *os.File, path string, size int64, flags int) (*Mapping, error) {
 	if size <= 0 || int64(int(size)) != size {
 		return nil, &os.PathError{Op: "mmap", Path: path, Err: unix.EINVAL}
@@ -105,7 +106,8 @@ func faulted(addr uintptr) *Mapping {
 	return nil
 }
 
-// Explain gives the error that a recovered panic stands for: a ChangedError for a fault on mapped bytes, nil for all else.
+// Explain gives the error that a recovered panic stands for: a ChangedError for a fault on mapped bytes, nil for
+// all else.
 func Explain(r any) error {
 	if f, ok := r.(interface {
 		error
@@ -124,12 +126,13 @@ func Goroutine() (done func()) {
 	return func() { debug.SetPanicOnFault(old) }
 }
 
-// Guard makes the calling function return panics of readers, and faults on mapped bytes, as *err. Use it as the first statement:
+// Guard makes the calling function return panics of readers, and faults on mapped bytes, as *err. Use it as the
+// first statement:
 //
 //	defer foreign.Guard(&err)()
 //
-// Errors of the Go runtime other than those (a nil map, say) come from foreign bytes as well as from our own mistakes, so they
-// are errors too; the tests look for them.
+// Errors of the Go runtime other than those (a nil map, say) come from foreign bytes as well as from our own
+// mistakes, so they are errors too; the tests look for them.
 func Guard(err *error) func() {
 	old := debug.SetPanicOnFault(true)
 	return func() {

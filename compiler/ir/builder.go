@@ -355,8 +355,8 @@ func (p *Program) AddRegex(pattern string) (int, error) {
 	return len(p.Regexes) - 1, nil
 }
 
-// OpenCalls is the name of the array, an Internal one, of calls that are under way and have a return probe; the values are the
-// processes that make them.
+// OpenCalls is the name of the array, an Internal one, of calls that are under way and have a return probe; the
+// values are the processes that make them.
 const OpenCalls = "open__calls"
 
 // AddGlobal enters g and gives its index. Class is set to -1.

@@ -239,12 +239,12 @@ func (f *Format) ArgTypes() []types.Type {
 // headMark begins the formats of prints with a head.
 const headMark = "\x01gostap\x01"
 
-// HeadArgs is how many arguments of a print make its head: the process, the thread, the time in nanoseconds since 1970 and the probe
-// point of the hit. They are not printed, but told to whoever takes prints as values.
+// HeadArgs is how many arguments of a print make its head: the process, the thread, the time in nanoseconds since
+// 1970 and the probe point of the hit. They are not printed, but told to whoever takes prints as values.
 const HeadArgs = 4
 
-// Headed gives the format of a print of f with a head. Optimising leaves such prints as they were written, one for each statement and
-// with all arguments.
+// Headed gives the format of a print of f with a head. Optimising leaves such prints as they were written, one for
+// each statement and with all arguments.
 func (f *Format) Headed() *Format {
 	h := &Format{Pieces: []Piece{Literal(headMark), Conv('d'), Conv('d'), Conv('d'), Conv('s')}}
 	h.Append(f.Pieces...)

@@ -14,8 +14,8 @@ type Limits struct {
 	MaxTryLock   int // MAXTRYLOCK: tries for a lock
 	TryLockDelay int // TRYLOCKDELAY: microseconds between tries, where the executor can wait
 	MaxBacktrace int // MAXBACKTRACE: frames
-	// OverloadTime and OverloadMost are STP_OVERLOAD_INTERVAL and STP_OVERLOAD_THRESHOLD, in cycles (see Overload); an interval of 0
-	// lets handlers take all of a CPU.
+	// OverloadTime and OverloadMost are STP_OVERLOAD_INTERVAL and STP_OVERLOAD_THRESHOLD, in cycles (see Overload);
+	// an interval of 0 lets handlers take all of a CPU.
 	OverloadTime, OverloadMost int
 }
 
@@ -43,8 +43,9 @@ func (l *Limits) Set(name string, v int) bool {
 	return true
 }
 
-// Overload gives the nanoseconds after which it is asked what part of a CPU's time handlers have taken, and the permille of it that is
-// too much; 0 and 0 where nobody asks. A cycle counts as half a nanosecond, that of a CPU of 2 GHz: by default 0.5 s and half of it.
+// Overload gives the nanoseconds after which it is asked what part of a CPU's time handlers have taken, and the
+// permille of it that is too much; 0 and 0 where nobody asks. A cycle counts as half a nanosecond, that of a CPU of
+// 2 GHz: by default 0.5 s and half of it.
 func (l *Limits) Overload() (ns, permille int64) {
 	if l.OverloadTime <= 0 {
 		return 0, 0
@@ -95,7 +96,8 @@ func HistLogValue(i int) int64 {
 // for what is below, one for each width from low to high, one for what is above.
 func HistLinearBuckets(low, high, width int64) int { return int((high-low)/width) + 3 }
 
-// HistLinearBucket gives the bucket of v. Each one between the first and the last is width wide, the one that high is in too.
+// HistLinearBucket gives the bucket of v. Each one between the first and the last is width wide, the one that high
+// is in too.
 func HistLinearBucket(v, low, high, width int64) int {
 	last := HistLinearBuckets(low, high, width) - 1
 	if v < low {

@@ -8,9 +8,10 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// FramePointers reports whether frame pointers lead from all sites to their callers: they are in code of Go, whose functions keep them,
-// and where the function has no frame yet, or none any more, the return address is on top of the stack (ReturnOnTop). The stacks of
-// all other places are sent to the host, which unwinds them by call frame information.
+// FramePointers reports whether frame pointers lead from all sites to their callers: they are in code of Go, whose
+// functions keep them, and where the function has no frame yet, or none any more, the return address is on top of
+// the stack (ReturnOnTop). The stacks of all other places are sent to the host, which unwinds them by call frame
+// information.
 func FramePointers(sites []*probe.Site) bool {
 	if len(sites) == 0 {
 		return false

@@ -8,9 +8,9 @@ import (
 // heavyInstrs is how many instructions a handler without loops has before it is worth a look at the clock.
 const heavyInstrs = 150
 
-// Heavy reports whether a handler may take so long that it is to be timed, for the limit of the share of a CPU that handlers take: one
-// with loops or recursion, with a backtrace, or with much to do. What others take is less than what the kernel takes for the hit, and next to
-// nothing beside the two looks at the clock.
+// Heavy reports whether a handler may take so long that it is to be timed, for the limit of the share of a CPU that
+// handlers take: one with loops or recursion, with a backtrace, or with much to do. What others take is less than
+// what the kernel takes for the hit, and next to nothing beside the two looks at the clock.
 func Heavy(p *ir.Program, f *ir.Func) bool {
 	if ns, _ := p.Limits.Overload(); ns == 0 {
 		return false

@@ -1,7 +1,7 @@
 package probe
 
-// Kind says what makes a Site fire. What is known of a kind stands in its row of kinds; the executors have a row for each of their
-// own (sel, cgen, session), and a test holds that none is missing or refused without words.
+// Kind says what makes a Site fire. What is known of a kind stands in its row of kinds; the executors have a row
+// for each of their own (sel, cgen, session), and a test holds that none is missing or refused without words.
 type Kind uint8
 
 // The kinds of sites.
@@ -161,8 +161,8 @@ func (k Kind) OfProcess() bool { return kinds[k].process }
 // Serial reports whether a handler of this kind never runs at the same time as one of another kind.
 func (k Kind) Serial() bool { return kinds[k].serial }
 
-// Returns reports whether something returns at every site of this kind: the kernel's return probes and system calls. A Uprobe can
-// be at a return too (Site.IsReturn).
+// Returns reports whether something returns at every site of this kind: the kernel's return probes and system
+// calls. A Uprobe can be at a return too (Site.IsReturn).
 func (k Kind) Returns() bool { return kinds[k].returns }
 
 // Trampoline reports whether the kernel catches the return by an address of its own on the stack.

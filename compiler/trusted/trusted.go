@@ -1,9 +1,10 @@
-// Package trusted opens files that the command believes: options in rc files, what it kept itself of earlier runs. Some of them
-// hold commands, and the command runs as root.
+// Package trusted opens files that the command believes: options in rc files, what it kept itself of earlier runs.
+// Some of them hold commands, and the command runs as root.
 //
-// In: a path. Out: the file, if nobody but the effective user and root could have written what is in it: the file, the folders
-// above it and the links on the way belong to one of the two, and neither group nor others may write to them. A folder like
-// /tmp, in which everybody may make files but only take away his own, is good enough as long as what lies in it is.
+// In: a path. Out: the file, if nobody but the effective user and root could have written what is in it: the file,
+// the folders above it and the links on the way belong to one of the two, and neither group nor others may write to
+// them. A folder like /tmp, in which everybody may make files but only take away his own, is good enough as long as
+// what lies in it is.
 package trusted
 
 import (
@@ -31,8 +32,8 @@ func (e *Error) Error() string { return e.Path + " " + e.Why }
 // maxLinks is the kernel's limit.
 const maxLinks = 40
 
-// Check goes through path from the root on. The error is an *Error if somebody else has a say in it, and as os.Stat gives it if
-// there is nothing.
+// Check goes through path from the root on. The error is an *Error if somebody else has a say in it, and as os.Stat
+// gives it if there is nothing.
 func Check(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -129,7 +130,8 @@ func Open(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What was looked at by its name cannot have been replaced by anybody else; all the same, this is the file that is read.
+	// What was looked at by its name cannot have been replaced by anybody else; all the same, this is the file that
+	// is read.
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		f.Close()

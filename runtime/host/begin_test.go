@@ -53,7 +53,8 @@ func TestBeginIsOut(t *testing.T) {
 	}
 }
 
-// End probes, and what is printed of globals at the end, would pass off as a result what a session that saw nothing has.
+// End probes, and what is printed of globals at the end, would pass off as a result what a session that saw nothing
+// has.
 func TestRefused(t *testing.T) {
 	p, err := ir.ParseText("probe \"begin\" {\n  site begin\nb0:\n  print \"begun\\n\"()\n  end\n}\n\nprobe \"end\" {\n  site end\nb0:\n  print \"ended\\n\"()\n  end\n}\n" +
 		"\nprobe \"error\" {\n  site error\nb0:\n  print \"wrong\\n\"()\n  end\n}\n")

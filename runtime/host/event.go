@@ -45,7 +45,8 @@ type Event struct {
 	Count uint64
 }
 
-// Arg is an argument of a print. What it is goes by the conversion: s is Text, m and M are Text (bytes), the others are Int.
+// Arg is an argument of a print. What it is goes by the conversion: s is Text, m and M are Text (bytes), the others
+// are Int.
 type Arg struct {
 	Conv  byte
 	Int   int64
@@ -53,7 +54,8 @@ type Arg struct {
 	Stack []uint64 // of a stack: addresses, innermost first; Text has it as text
 }
 
-// tell queues an event. Handlers may hold locks when they print, so that it is given away when they are done, by settle.
+// tell queues an event. Handlers may hold locks when they print, so that it is given away when they are done, by
+// settle.
 func (o *output) tell(e *Event) {
 	o.loosen()
 	o.queue = append(o.queue, e)

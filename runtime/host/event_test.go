@@ -36,7 +36,8 @@ b0:
 	return p
 }
 
-// TestEvents: prints come with their arguments and their heads, in one order with all else, and the globals are there at the end.
+// TestEvents: prints come with their arguments and their heads, in one order with all else, and the globals are
+// there at the end.
 func TestEvents(t *testing.T) {
 	p := inspected(t)
 	s, err := memory.New(p)

@@ -14,8 +14,8 @@ import (
 // mostUnfired bounds the lines about probe points that never fired.
 const mostUnfired = 10
 
-// unfired tells which probe points of the script no handler ran for, a line each as the script has them. Of points that one handler
-// serves (system calls) it is not known which ran; they are told when none did.
+// unfired tells which probe points of the script no handler ran for, a line each as the script has them. Of points
+// that one handler serves (system calls) it is not known which ran; they are told when none did.
 func (r *run) unfired() {
 	f, ok := r.Session.(backend.Firer)
 	if !ok || r.Program == nil {

@@ -64,7 +64,8 @@ func newHosted(c Config, out *output) (*hosted, error) {
 	return h, nil
 }
 
-// onlyPrinted tells of each value that a handler's body is given whether it does nothing but print it: such texts may be longer than strings are.
+// onlyPrinted tells of each value that a handler's body is given whether it does nothing but print it: such texts
+// may be longer than strings are.
 func onlyPrinted(f *ir.Func, faults bool) []bool {
 	of := map[ir.Reg]int{} // registers that hold a value, by its index
 	step := 1
@@ -278,8 +279,8 @@ type hostContext struct {
 	syms *symbols.Table
 }
 
-// Intrinsic names addresses of the target, or of the process from which the script got them; the stack of a handler on the
-// host is empty, since no program was stopped for it.
+// Intrinsic names addresses of the target, or of the process from which the script got them; the stack of a handler
+// on the host is empty, since no program was stopped for it.
 func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, error) {
 	f := intrinsic.Lookup(name)
 	switch {

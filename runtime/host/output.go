@@ -32,8 +32,9 @@ type output struct {
 	// formats are those of the program without heads; texts are what they are called in events.
 	formats []*ir.Format
 	texts   []string
-	// event takes what there is to say in place of w and errw, if it is given; queue waits for it, loose is text without an event of its
-	// own, busy says that a handler is running here. cpu is that of the record at hand, -1 for none.
+	// event takes what there is to say in place of w and errw, if it is given; queue waits for it, loose is text
+	// without an event of its own, busy says that a handler is running here. cpu is that of the record at hand, -1
+	// for none.
 	event func(*Event) error
 	queue []*Event
 	loose []byte
@@ -183,8 +184,8 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 	return textfmt.Val{}
 }
 
-// whose is the process that an address belongs to: what handlers at the end of a module's session, which run in the tracer, know of
-// addresses comes from other processes.
+// whose is the process that an address belongs to: what handlers at the end of a module's session, which run in the
+// tracer, know of addresses comes from other processes.
 func (o *output) whose(v *wire.Value) uint32 {
 	if v.Tgid == o.tracer {
 		return o.syms.Whose(uint64(v.Int), o.target)
@@ -208,7 +209,8 @@ func (o *output) stack(v *wire.Value) string {
 	return o.syms.Backtrace(v.Tgid, t)
 }
 
-// short makes the text of a stack that is longer than strings are end with a whole address or line, and the sign for what is missing.
+// short makes the text of a stack that is longer than strings are end with a whole address or line, and the sign
+// for what is missing.
 func (o *output) short(val textfmt.Val, v *wire.Value) textfmt.Val {
 	if v.Kind != wire.Stack && v.Kind != wire.RawStack || len(val.Str) < o.prog.Limits.MaxString {
 		return val

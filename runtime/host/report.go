@@ -71,8 +71,9 @@ func (r *run) finish(res *Result) {
 	}
 }
 
-// mayHaveBegun says how many calls can have been under way when tracing began: one of each thread for each probe that asks for what was
-// at the entry. A thread can be in more calls of one function than that, but a system call it makes once at a time.
+// mayHaveBegun says how many calls can have been under way when tracing began: one of each thread for each probe
+// that asks for what was at the entry. A thread can be in more calls of one function than that, but a system call
+// it makes once at a time.
 func (r *run) mayHaveBegun() uint64 {
 	if r.Program == nil {
 		return 0

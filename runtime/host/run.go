@@ -33,8 +33,9 @@ type Config struct {
 	Program        *ir.Program
 	Session        backend.Session
 	Stdout, Stderr io.Writer
-	// Event, if it is given, takes what the session has to say in place of Stdout and Stderr, in the goroutine of Run. Its first error ends
-	// the session; nothing more is said then, and Result.Err is that error. What system() runs still writes to Stdout and Stderr.
+	// Event, if it is given, takes what the session has to say in place of Stdout and Stderr, in the goroutine of
+	// Run. Its first error ends the session; nothing more is said then, and Result.Err is that error. What system()
+	// runs still writes to Stdout and Stderr.
 	Event func(*Event) error
 	// Stdin is what probes on the input read; nil when the input is taken otherwise.
 	Stdin io.Reader

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestWarnings: a flood of warnings is cut, whether they have one text or ever new ones, and what was left out is counted.
+// TestWarnings: a flood of warnings is cut, whether they have one text or ever new ones, and what was left out is
+// counted.
 func TestWarnings(t *testing.T) {
 	var errs bytes.Buffer
 	o := newOutput(nil, &errs, &errs, nil)

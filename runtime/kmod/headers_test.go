@@ -93,8 +93,8 @@ ffffffffffffffff 1 1
 	}
 }
 
-// TestTorn: what comes in the middle of an addition to an aggregate and cannot be masked (here a signal) leaves it whole: it is added
-// as well, or counted.
+// TestTorn: what comes in the middle of an addition to an aggregate and cannot be masked (here a signal) leaves it
+// whole: it is added as well, or counted.
 func TestTorn(t *testing.T) {
 	got := run(t, `#include "gs_user.h"`+noMemory+`
 #include <signal.h>
@@ -144,8 +144,8 @@ int main(void)
 	}
 }
 
-// TestSpells: whatever goes over a whole array lets interrupts come in between, and the handler of one that finds the array's lock
-// taken by its own CPU does not wait.
+// TestSpells: whatever goes over a whole array lets interrupts come in between, and the handler of one that finds
+// the array's lock taken by its own CPU does not wait.
 func TestSpells(t *testing.T) {
 	got := run(t, `#include <stdbool.h>
 static bool test_off, test_irq;

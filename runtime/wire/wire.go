@@ -110,8 +110,8 @@ const (
 	SymLineNo  // usymline: the line in it
 	SymModule  // umodname: the name of the binary
 	KSymModule // modname: the name of the module, "kernel" for the kernel itself
-	// Of one address of a stack: the lines of sprint_ubacktrace, or the names of the functions alone, a line each. The first
-	// address of a stack is where the program is; the others are where callers go on.
+	// Of one address of a stack: the lines of sprint_ubacktrace, or the names of the functions alone, a line each.
+	// The first address of a stack is where the program is; the others are where callers go on.
 	SymFrame
 	SymCaller
 	SymBrief

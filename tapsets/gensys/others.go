@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// others are calls that stap has names for and that 64-bit programs on x86-64 do not make, with the variables that they have:
-// those of the 32-bit table, and those of other machines. Scripts that name them are translated; they never fire.
+// others are calls that stap has names for and that 64-bit programs on x86-64 do not make, with the variables that
+// they have: those of the 32-bit table, and those of other machines. Scripts that name them are translated; they
+// never fire.
 var others = map[string]string{
 	"bdflush": "func data data_str", "chown16": "path: path_unquoted: owner group", "fadvise64_64": "fd offset len advice advice_str",
 	"fchown16": "fd owner group", "fstatfs64": "fd sz buf_uaddr", "ftruncate64": "fd length", "gethostname": "name_uaddr len",

@@ -9,7 +9,8 @@ import (
 
 var average = regexp.MustCompile(`runs: [0-9]+, average: ([0-9]+)ns`)
 
-// BenchmarkGuard: what a handler takes with the limit of the share of a CPU (STP_OVERLOAD) and without, light and with a loop.
+// BenchmarkGuard: what a handler takes with the limit of the share of a CPU (STP_OVERLOAD) and without, light and
+// with a loop.
 func BenchmarkGuard(b *testing.B) {
 	build(b)
 	for _, c := range []struct{ name, handler string }{{"light", "n++"}, {"loop", "for (i = 0; i < 10; i++) n += i"}} {

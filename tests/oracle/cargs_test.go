@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// cargs writes a C or C++ program of functions with random arguments that tell each number in them, and the script that tells the same at
-// the functions' entries and at lines of their bodies.
+// cargs writes a C or C++ program of functions with random arguments that tell each number in them, and the script
+// that tells the same at the functions' entries and at lines of their bodies.
 type cargs struct {
 	*rand.Rand
 	plus        bool // C++

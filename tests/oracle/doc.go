@@ -6,6 +6,6 @@
 //
 // Each comparison has two forms. The small one takes a few seconds, has a fixed seed and is part of go test ./... The full one runs with
 // GOSTAP_ORACLE=full, or make oracle: whole programs, many seeds, all compilers and levels of optimisation. GOSTAP_SEED asks
-// for another seed in either form, GOSTAP_RUNS for more runs. GOSTAP_ORACLE_BINARIES names more programs for the full form
-// of TestReaders and TestGoReaders, which hold the readers of debug information against Delve's.
+// for another seed in either form, GOSTAP_RUNS for more runs. GOSTAP_ORACLE_BINARIES names more programs for the
+// full form of TestReaders and TestGoReaders, which hold the readers of debug information against Delve's.
 package oracle

@@ -13,8 +13,10 @@ import (
 	"testing"
 )
 
-// gdbScript stops once at each pc of EVENTS and prints the scalars that are in scope there: "@G pc name size value kind", ? for what was optimised
-// out. kind says whether the pc is a function's entry, or one at which several lines begin. A name in an inner block hides that of an outer one; those of the function around an inlined copy are not the copy's.
+// gdbScript stops once at each pc of EVENTS and prints the scalars that are in scope there: "@G pc name size value
+// kind", ? for what was optimised out. kind says whether the pc is a function's entry, or one at which several
+// lines begin. A name in an inner block hides that of an outer one; those of the function around an inlined copy
+// are not the copy's.
 const gdbScript = `
 import gdb, os
 for c in ("pagination off", "confirm off", "debuginfod enabled off", "disable-randomization on", "print thread-events off"):

@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// methods writes a Go program whose methods are called in every way that Go has: directly, through interfaces that hold values and
-// pointers, promoted from embedded fields of values and pointers, as method values and expressions, by reflect, go and defer, with type
-// arguments, on nil pointers. Each call tells its number, a field of the receiver and an argument.
+// methods writes a Go program whose methods are called in every way that Go has: directly, through interfaces that
+// hold values and pointers, promoted from embedded fields of values and pointers, as method values and expressions,
+// by reflect, go and defer, with type arguments, on nil pointers. Each call tells its number, a field of the
+// receiver and an argument.
 type methods struct {
 	*rand.Rand
 	decls, calls, script strings.Builder
@@ -235,8 +236,8 @@ func goModule(t *testing.T, source string) string {
 	return dir
 }
 
-// TestGoMethods: methods are entered and left as often as they say, however they are called, with the receivers and arguments and results
-// that they tell.
+// TestGoMethods: methods are entered and left as often as they say, however they are called, with the receivers and
+// arguments and results that they tell.
 func TestGoMethods(t *testing.T) {
 	needRoot(t)
 	var all Figures

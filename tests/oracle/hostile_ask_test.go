@@ -7,8 +7,9 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// askAll asks an image for all that the compiler asks: functions by pattern with their sites, variables, results, copies, calls
-// and lines, types and globals, and names of addresses. few is how many functions are looked at closely.
+// askAll asks an image for all that the compiler asks: functions by pattern with their sites, variables, results,
+// copies, calls and lines, types and globals, and names of addresses. few is how many functions are looked at
+// closely.
 func askAll(im debuginfo.Image, few int) {
 	im.HasTypes()
 	im.NoTypes()

@@ -27,14 +27,15 @@ import (
 	"github.com/gostap/gostap/tests/patience"
 )
 
-// What a hostile file may cost: memory beyond that of the sound file it was made from, and time of a CPU. The time is far from
-// what any of them takes, and there to tell a loop that does not end.
+// What a hostile file may cost: memory beyond that of the sound file it was made from, and time of a CPU. The time
+// is far from what any of them takes, and there to tell a loop that does not end.
 const (
 	hostileMemory = 1 << 30
 	hostileTime   = 120 * time.Second
 )
 
-// TestHostile reads damaged files of all kinds in a process of its own, one after the other, and wants it to live, within memory and time.
+// TestHostile reads damaged files of all kinds in a process of its own, one after the other, and wants it to live,
+// within memory and time.
 func TestHostile(t *testing.T) {
 	files := 120
 	if Full() {
@@ -90,7 +91,8 @@ func TestHostile(t *testing.T) {
 	fig.Report(t, files)
 }
 
-// judge enters what a reader made of a hostile file, which may take most bytes of memory. The result says whether the reader died.
+// judge enters what a reader made of a hostile file, which may take most bytes of memory. The result says whether
+// the reader died.
 func judge(fig *Figures, what string, a answer, most int64) bool {
 	switch {
 	case a.died:

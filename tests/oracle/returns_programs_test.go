@@ -75,8 +75,8 @@ print(t, sorted([A(3), A(1)])[0].n, json.dumps({"a": [1, 2.5, None]}), re.sub(r"
 `}},
 }
 
-// TestReturnsOfPrograms enters and leaves all functions of real programs, as Debian builds them: the output is the same, and what was entered is
-// left again.
+// TestReturnsOfPrograms enters and leaves all functions of real programs, as Debian builds them: the output is the
+// same, and what was entered is left again.
 func TestReturnsOfPrograms(t *testing.T) {
 	needRoot(t)
 	for _, p := range loads {

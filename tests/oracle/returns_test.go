@@ -84,8 +84,9 @@ func unwindBuilds(t *testing.T) (builds []unwindBuild) {
 	return builds
 }
 
-// TestUnwinding: programs whose stacks are unwound through all of their functions live on under return probes on all of them, and print what
-// they print otherwise; entries and returns are as many as the programs count themselves.
+// TestUnwinding: programs whose stacks are unwound through all of their functions live on under return probes on
+// all of them, and print what they print otherwise; entries and returns are as many as the programs count
+// themselves.
 func TestUnwinding(t *testing.T) {
 	needRoot(t)
 	builds := unwindBuilds(t)

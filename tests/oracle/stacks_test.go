@@ -8,11 +8,13 @@ import (
 	"testing"
 )
 
-// Stacks of random programs against what they know of themselves: at the entry of a function, the chain that the Go runtime gives
-// (runtime.Callers) or that a C or Rust program keeps by hand, with inlined functions; at moments of a clock, in prologues, epilogues and leaves
-// without frames, that each function could have been called by the next one, and that the last one is main.
+// Stacks of random programs against what they know of themselves: at the entry of a function, the chain that the Go
+// runtime gives (runtime.Callers) or that a C or Rust program keeps by hand, with inlined functions; at moments of
+// a clock, in prologues, epilogues and leaves without frames, that each function could have been called by the next
+// one, and that the last one is main.
 
-// callGraph is a program of functions f0 (main calls it) to fn, each of which calls some with greater numbers; those in inline are inlined.
+// callGraph is a program of functions f0 (main calls it) to fn, each of which calls some with greater numbers;
+// those in inline are inlined.
 type callGraph struct {
 	*rand.Rand
 	calls  [][]int

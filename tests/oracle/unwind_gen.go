@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// unwinding writes a program of random functions that raise, catch and pass on exceptions (panics, longjmp), and count how often each of them was
-// entered and how often it got to its end. The program prints a sum and, for each function, "COUNT name entries returns tail": tail is 1
-// for functions that end with the call of another one, which the compiler may turn into a jump.
+// unwinding writes a program of random functions that raise, catch and pass on exceptions (panics, longjmp), and
+// count how often each of them was entered and how often it got to its end. The program prints a sum and, for each
+// function, "COUNT name entries returns tail": tail is 1 for functions that end with the call of another one, which
+// the compiler may turn into a jump.
 type unwinding struct {
 	*rand.Rand
 	n    int

@@ -1,8 +1,9 @@
-// Package patience is a clock for tests that wait: it goes as fast as a thread of this machine that always wants to run.
+// Package patience is a clock for tests that wait: it goes as fast as a thread of this machine that always wants to
+// run.
 //
-// In: nothing. Out: durations, contexts and timers. With four threads ready to run for each CPU a second of this clock takes
-// four on the wall; on a quiet machine the two are the same. So a limit says how much of the machine something may have, however
-// busy the machine is with other things, and what hangs is told all the same.
+// In: nothing. Out: durations, contexts and timers. With four threads ready to run for each CPU a second of this
+// clock takes four on the wall; on a quiet machine the two are the same. So a limit says how much of the machine
+// something may have, however busy the machine is with other things, and what hangs is told all the same.
 //
 // The command tests/patience/supervise runs the tests of a package by that clock.
 package patience
@@ -64,7 +65,8 @@ func (c *clock) start() {
 	})
 }
 
-// step advances the clock to a moment of the wall's at which so many threads are ready to run, and gives the timers that are due.
+// step advances the clock to a moment of the wall's at which so many threads are ready to run, and gives the timers
+// that are due.
 func (c *clock) step(wall time.Time, ready int) (due []*timer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,6 +123,6 @@ func Context(parent context.Context, d time.Duration) (context.Context, context.
 	}
 }
 
-// Share is the part of a CPU that a thread of this machine gets now: times on the wall times Share are what they would be on a
-// quiet machine, roughly.
+// Share is the part of a CPU that a thread of this machine gets now: times on the wall times Share are what they
+// would be on a quiet machine, roughly.
 func Share() float64 { return share(running(), runtime.NumCPU()) }

@@ -14,8 +14,9 @@ import (
 
 var assigned = regexp.MustCompile(`(?m)^\t([a-zA-Z]\w*) = `)
 
-// TestAliasVariables: every variable that an alias of the library sets can be read on another kernel, too. Aliases that the
-// kernel has no place for, or whose module is not in it, are left out. Nothing is booted but for the kernel's types.
+// TestAliasVariables: every variable that an alias of the library sets can be read on another kernel, too. Aliases
+// that the kernel has no place for, or whose module is not in it, are left out. Nothing is booted but for the
+// kernel's types.
 func TestAliasVariables(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, _ *bench) {
 		facts, err := k.Facts(t.Context())

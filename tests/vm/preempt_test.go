@@ -14,7 +14,8 @@ var preemptScripts = []kernelScript{
 		run: `RUN -c "CROWD 12 1500"`, want: []string{"18000 18000 rc 0"}},
 	{name: "crowd_forks", script: `global n, ends, calls probe process.function("work") { n++ } probe process.end { ends++ } probe process.syscall { if ($syscall == 109) calls++ } probe end { println(n, " ", ends, " ", calls) }`,
 		run: `RUN -c "CROWD 500 2 20"`, want: []string{"500 501 1000 rc 0"}},
-	// A signal raised where the kernel holds the lock of the thread's signals comes when that is free; the second one is the raised one.
+	// A signal raised where the kernel holds the lock of the thread's signals comes when that is free; the second
+	// one is the raised one.
 	{name: "siglock", script: `global n probe kernel.function("send_signal_locked") { if (pid() == target() && !n++) raise(23) } probe end { println(n > 1 ? "raised" : "lost") }`,
 		run: `RUN -c 'sh -c "kill -URG \$\$; usleep 1000; :"'`, want: []string{"raised rc 0"}},
 }

@@ -23,8 +23,8 @@ type Options struct {
 	Command string
 	// Files are copied into the guest: by the path there, the path on the host. A file or a folder.
 	Files map[string]string
-	// CPUs, MemoryMB and Timeout have defaults: 2, 1024, 3 minutes on the clock of package patience, which goes slower when the
-	// host is busy.
+	// CPUs, MemoryMB and Timeout have defaults: 2, 1024, 3 minutes on the clock of package patience, which goes
+	// slower when the host is busy.
 	CPUs, MemoryMB int
 	Timeout        time.Duration
 	// Append is put on the kernel's command line.

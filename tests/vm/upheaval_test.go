@@ -47,8 +47,9 @@ b0:
 }
 `
 
-// TestUpheaval: unmounts, truncations, replacements, kills and reloads at random moments, with modules and eBPF. The machine stays
-// up, its kernel has nothing to complain of, and nothing is left. GOSTAP_ORACLE=full makes 1000 rounds of it on two kernels.
+// TestUpheaval: unmounts, truncations, replacements, kills and reloads at random moments, with modules and eBPF.
+// The machine stays up, its kernel has nothing to complain of, and nothing is left. GOSTAP_ORACLE=full makes 1000
+// rounds of it on two kernels.
 func TestUpheaval(t *testing.T) {
 	rounds, kernels := 20, releases
 	if os.Getenv("GOSTAP_ORACLE") == "full" {

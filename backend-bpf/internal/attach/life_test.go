@@ -100,7 +100,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestManySites: 1000 places are attached and detached in less than 0.2 s, or than fifty single ones take on a slower machine.
+// TestManySites: 1000 places are attached and detached in less than 0.2 s, or than fifty single ones take on a
+// slower machine.
 func TestManySites(t *testing.T) {
 	needMulti(t)
 	needRoot(t)

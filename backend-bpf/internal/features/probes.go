@@ -75,7 +75,8 @@ func try(f Feature) error {
 		}
 		return err
 	case WriteUser:
-		// The kernel notes in its log that somebody loads such a program. It has the helper unless it is locked down (bpf_tracing_func_proto).
+		// The kernel notes in its log that somebody loads such a program. It has the helper unless it is locked
+		// down (bpf_tracing_func_proto).
 		if lock := Lockdown(); (lock == "none" || lock == "" && noLockdown()) && hasCap(capSysAdmin) && !inUserNS() && Probe(BPF) == nil {
 			return nil
 		}

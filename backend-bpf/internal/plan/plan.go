@@ -62,7 +62,8 @@ const (
 	// Where programs at perf events are used since raw tracepoints can be preempted, ProgFamilyRaw at the raw one does the same: what
 	// keeps the kernel from running one of them does not keep it from the other.
 	MapFamily, ProgFamily, ProgFamilyRaw = "gostap_family", "gostap_fork", "gostap_fork_raw"
-	// MapSpent is an array with a value for each CPU: what heavy handlers have taken of its time (see the constants Spent).
+	// MapSpent is an array with a value for each CPU: what heavy handlers have taken of its time (see the constants
+	// Spent).
 	MapSpent = "gostap_spent"
 	// MapZero is a frozen array with one value: zeros, the first value of elements too large for the stack.
 	MapZero = "gostap_zero"
@@ -118,8 +119,8 @@ const (
 // pid namespace.
 const HostHolds = 1 << 30
 
-// The value of MapSpent: when counting began, the nanoseconds since, and the probe (1 + its index) that most of them belong to with how many
-// more it has than all others; how many hits go by untimed.
+// The value of MapSpent: when counting began, the nanoseconds since, and the probe (1 + its index) that most of
+// them belong to with how many more it has than all others; how many hits go by untimed.
 const (
 	SpentSince, SpentSum, SpentProbe, SpentMore, SpentLeft = 0, 8, 16, 24, 32
 	SpentSize                                              = 40

@@ -1,7 +1,7 @@
 package price
 
-// atNop begins with an instruction that the kernel emulates, atRet with one that it single-steps. They are probed here, and called to
-// be measured.
+// atNop begins with an instruction that the kernel emulates, atRet with one that it single-steps. They are probed
+// here, and called to be measured.
 func atNop()
 func atRet()
 

@@ -1,7 +1,8 @@
 // Package price measures what it costs to get to a probe in a program on this machine.
 //
-// In: a folder for what is kept until the next boot. Out: the time that a hit takes, without what a handler does, where the kernel
-// emulates the instruction and where it single-steps it. It takes some milliseconds, so it is asked where much depends on it only.
+// In: a folder for what is kept until the next boot. Out: the time that a hit takes, without what a handler does,
+// where the kernel emulates the instruction and where it single-steps it. It takes some milliseconds, so it is
+// asked where much depends on it only.
 package price
 
 import (
@@ -28,8 +29,8 @@ import (
 // least and most bound what is believed: a trap is never that quick, and a hit never takes that long.
 const least, most = 20 * time.Nanosecond, 10 * time.Millisecond
 
-// Of gives the prices of this machine: those that an earlier run has measured since the machine was booted and left in the folder, or
-// new ones. With "" for the folder nothing is kept.
+// Of gives the prices of this machine: those that an earlier run has measured since the machine was booted and left
+// in the folder, or new ones. With "" for the folder nothing is kept.
 func Of(folder string) (backend.Prices, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if folder == "" || err != nil {

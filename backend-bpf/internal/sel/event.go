@@ -87,8 +87,8 @@ const syscallSlots = 512
 // tsCompat is TS_COMPAT of arch/x86/include/asm/thread_info.h: the thread is in a system call of the 32-bit table.
 const tsCompat = 2
 
-// syscallFilter is hook.first at system calls: it goes on only in one that a site is for, and not in the tracer's own. Calls by way
-// of the 32-bit table have other numbers and hit nothing.
+// syscallFilter is hook.first at system calls: it goes on only in one that a site is for, and not in the tracer's
+// own. Calls by way of the 32-bit table have other numbers and hit nothing.
 func (g *gen) syscallFilter(out *mach.Block) {
 	if g.numbered(out) {
 		g.tracerFilter(out)
@@ -124,7 +124,8 @@ func (g *gen) tracepointFilter(out *mach.Block) {
 	}
 }
 
-// tracerFilter leaves out the system calls of the tracer itself: each line that it writes would be an event, and each event a line.
+// tracerFilter leaves out the system calls of the tracer itself: each line that it writes would be an event, and
+// each event a line.
 func (g *gen) tracerFilter(out *mach.Block) {
 	if s := g.h.Sites[0]; s.PID == 0 && !s.Target {
 		g.unless(asm.JEq, g.tgid(), g.get(g.mapVal(plan.MapControl, 0), plan.CtlTracer, asm.Word), out)

@@ -9,8 +9,8 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// hook is what the generator knows of a kind of site. The functions that it names stand in files of their own: uprobe.go, kernel.go,
-// event.go (tracepoints), syscall.go, lifetime.go, sample.go, packet.go.
+// hook is what the generator knows of a kind of site. The functions that it names stand in files of their own:
+// uprobe.go, kernel.go, event.go (tracepoints), syscall.go, lifetime.go, sample.go, packet.go.
 type hook struct {
 	// program says which kind of program serves a handler, and what it is made for.
 	program func(g *gen) (ebpf.ProgramType, ebpf.AttachType, string)
@@ -34,8 +34,8 @@ type hook struct {
 	result int64
 }
 
-// hooks has a row for each kind of site that eBPF serves; the others fire in the tracer, or are refused (Refused). It is filled when
-// the program begins: functions of the rows look at the row that they stand in.
+// hooks has a row for each kind of site that eBPF serves; the others fire in the tracer, or are refused (Refused).
+// It is filled when the program begins: functions of the rows look at the row that they stand in.
 var hooks [probe.NumKinds]*hook
 
 func init() {

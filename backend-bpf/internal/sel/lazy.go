@@ -122,8 +122,8 @@ func (g *gen) trace(list mem, room int, user bool) mach.Reg {
 	return n
 }
 
-// getStack stores what the kernel says of a stack, at most room addresses, in list, and gives how many bytes that takes: 0 where it
-// refuses.
+// getStack stores what the kernel says of a stack, at most room addresses, in list, and gives how many bytes that
+// takes: 0 where it refuses.
 func (g *gen) getStack(list mem, room int, flags int64) mach.Reg {
 	n := g.call(asm.FnGetStack, aReg(g.ctx), g.argP(list), aImm(int64(8*room)), aImm(flags))
 	bad, on := g.cold(), g.block()

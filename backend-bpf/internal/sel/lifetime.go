@@ -64,8 +64,8 @@ func (g *gen) processBorn(out *mach.Block) { g.born(asm.JNE, out) }
 
 func (g *gen) threadBorn(out *mach.Block) { g.born(asm.JEq, out) }
 
-// born goes on only where a system call returns that has made the current process, or thread (see first), in it. Most hits are not
-// that: it comes before the other filters.
+// born goes on only where a system call returns that has made the current process, or thread (see first), in it.
+// Most hits are not that: it comes before the other filters.
 func (g *gen) born(op asm.JumpOp, out *mach.Block) {
 	ret := 8
 	if g.record {

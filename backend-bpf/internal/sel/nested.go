@@ -12,8 +12,9 @@ import (
 // deeper returns without a hit, and the kernel counts that nowhere.
 const nestedCalls = 64
 
-// nested is hook.then of return probes: it counts, at the return of a C function, hits of the innermost call that the kernel keeps when it keeps no more. Before Linux 6.13,
-// when struct uprobe_task got ri_timer, the call that returns is still among those that are counted.
+// nested is hook.then of return probes: it counts, at the return of a C function, hits of the innermost call that
+// the kernel keeps when it keeps no more. Before Linux 6.13, when struct uprobe_task got ri_timer, the call that
+// returns is still among those that are counted.
 func (g *gen) nested(*mach.Block) {
 	task, ok := g.member("task_struct", "utask")
 	depth, ok2 := g.member("uprobe_task", "depth")

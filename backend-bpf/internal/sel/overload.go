@@ -10,15 +10,16 @@ import (
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// Handlers that may take long (place.Heavy) look at the clock when they begin and when they end, and add what they took to the sum of
-// their CPU: each of those that take long, and as long as they do not, one of sampled hits, which counts for all of them. Whoever finds that the time of STP_OVERLOAD_INTERVAL is over compares the sum with STP_OVERLOAD_THRESHOLD and begins anew; where it
-// is too much, the session ends.
+// Handlers that may take long (place.Heavy) look at the clock when they begin and when they end, and add what they
+// took to the sum of their CPU: each of those that take long, and as long as they do not, one of sampled hits,
+// which counts for all of them. Whoever finds that the time of STP_OVERLOAD_INTERVAL is over compares the sum with
+// STP_OVERLOAD_THRESHOLD and begins anew; where it is too much, the session ends.
 
 // longestUser is the most that counts of a hit in a program: it may be interrupted there and lie idle for milliseconds.
 const longestUser = 1_000_000
 
-// sampled hits are counted as one of them took, if that was less than briefly nanoseconds. The number is odd since hits of two
-// handlers often come in turns.
+// sampled hits are counted as one of them took, if that was less than briefly nanoseconds. The number is odd since
+// hits of two handlers often come in turns.
 const (
 	sampled = 13
 	briefly = 20_000

@@ -89,9 +89,9 @@ func (g *gen) textField(s str) field {
 	}}
 }
 
-// sentSize is the room for the bytes of a large string of at most n in a record: as much as the verifier takes the string for, which knows
-// its length by a mask. Room by n itself would be enough for what is sent, and too little for what several strings in one record
-// could be.
+// sentSize is the room for the bytes of a large string of at most n in a record: as much as the verifier takes the
+// string for, which knows its length by a mask. Room by n itself would be enough for what is sent, and too little
+// for what several strings in one record could be.
 func sentSize(n int) int { return (mask(n) + 7) &^ 7 }
 
 // lengthWord writes the length and room of n bytes, with the bits of more in the length, and gives the room.

@@ -7,7 +7,8 @@ import (
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// quotedText is user_text and kernel_text. Where the text is only printed, its bytes are sent and the host puts the quotes and escapes.
+// quotedText is user_text and kernel_text. Where the text is only printed, its bytes are sent and the host puts the
+// quotes and escapes.
 func (g *gen) quotedText(in *ir.Instr, kernel bool) {
 	dst := g.strs[in.Dst]
 	limit := g.u.P.Limits.MaxString - 1

@@ -10,8 +10,8 @@ import (
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// A stack that the host unwinds (wire.RawStack): the addresses that frame pointers lead to, the program's registers, and what lies at the top
-// of its stack.
+// A stack that the host unwinds (wire.RawStack): the addresses that frame pointers lead to, the program's
+// registers, and what lies at the top of its stack.
 
 // rawSize is the most bytes of such an argument.
 func (g *gen) rawSize() int { return 16 + 8*g.u.P.Limits.MaxBacktrace + wire.RegsSize + wire.MaxStack }
@@ -81,8 +81,8 @@ func (g *gen) putRegs(to mem) {
 	g.set(done)
 }
 
-// putMemory copies the stack from sp on, as much of it as can be read, and gives how many bytes that are. A read that meets a page which is
-// not there gives nothing, so it goes page by page.
+// putMemory copies the stack from sp on, as much of it as can be read, and gives how many bytes that are. A read
+// that meets a page which is not there gives nothing, so it goes page by page.
 func (g *gen) putMemory(to mem, sp mach.Reg, word kernelReader) mach.Reg {
 	base := g.addrP(to)
 	want := g.copy(g.imm(wire.MaxStack))
@@ -119,8 +119,9 @@ func (g *gen) putMemory(to mem, sp mach.Reg, word kernelReader) mach.Reg {
 // mostReturns bounds the return probes of a thread that putReturns looks at.
 const mostReturns = 8
 
-// putReturns puts the program's own return addresses where the kernel's return probes have put theirs: into size bytes of memory from sp on. Of
-// several in one place, which the kernel lists from the newest on, the oldest has the program's.
+// putReturns puts the program's own return addresses where the kernel's return probes have put theirs: into size
+// bytes of memory from sp on. Of several in one place, which the kernel lists from the newest on, the oldest has
+// the program's.
 func (g *gen) putReturns(to mem, sp, size mach.Reg, word kernelReader) {
 	if g.u.Types == nil {
 		return

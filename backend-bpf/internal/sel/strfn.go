@@ -56,8 +56,8 @@ func (g *gen) cstring(in *ir.Instr, kernel bool, n, alt ir.Val) {
 	g.set(done)
 }
 
-// readCString reads a string from memory into t: up to a NUL, at most n bytes if n is given, where less than one goes to none. What
-// cannot be read goes to bad.
+// readCString reads a string from memory into t: up to a NUL, at most n bytes if n is given, where less than one
+// goes to none. What cannot be read goes to bad.
 func (g *gen) readCString(t *strVar, kernel bool, addr mach.Reg, n ir.Val, none, bad *mach.Block) {
 	readStr := asm.FnProbeReadUserStr
 	if kernel {

@@ -129,8 +129,8 @@ func (g *gen) replace(in *ir.Instr) {
 	done()
 }
 
-// escaped gives c, a byte, as C source writes it between two quote, in the low bytes of word, and how many those are: from a table, since
-// the verifier walks what is behind a branch once for each way.
+// escaped gives c, a byte, as C source writes it between two quote, in the low bytes of word, and how many those
+// are: from a table, since the verifier walks what is behind a branch once for each way.
 func (g *gen) escaped(c mach.Reg, quote byte) (word, n mach.Reg) {
 	var table [256 * 8]byte
 	for i := range 256 {
@@ -166,7 +166,8 @@ func (g *gen) quoteInto(t *strVar, s str, n mach.Reg, room int, quoted bool, cut
 	g.loop(n, s.cap, func(i mach.Reg, next *mach.Block) {
 		word, k := g.escaped(g.bytes(s, i, asm.Byte), '"')
 		if quoted && cut == nil {
-			// keep is the last o that leaves room for the dots. Without a branch: the verifier would walk all that follows twice as often.
+			// keep is the last o that leaves room for the dots. Without a branch: the verifier would walk all that
+			// follows twice as often.
 			late := g.imm(int64(room - 3 + base))
 			g.alu(asm.Sub, late, o)
 			g.aluI(asm.ArSh, late, 63) // -1 where o leaves none

@@ -94,7 +94,8 @@ type group struct {
 	pid  int
 }
 
-// attachers put a program where its sites are, by class of kinds. What has none fires in the tracer, or is refused (sel.Refused).
+// attachers put a program where its sites are, by class of kinds. What has none fires in the tracer, or is refused
+// (sel.Refused).
 var attachers = [probe.NumClasses]func(*Session, *plan.Attach, *load.Prog, map[string]*attach.File) error{
 	probe.Instruction: (*Session).attachInstruction,
 	probe.Sample:      (*Session).attachPerf,

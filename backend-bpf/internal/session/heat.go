@@ -13,8 +13,8 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// heat finds out once, for half a second to a second of a session, whether places that are dear are hit often: those where the kernel
-// single-steps the instruction. Sessions without such places are not looked at.
+// heat finds out once, for half a second to a second of a session, whether places that are dear are hit often:
+// those where the kernel single-steps the instruction. Sessions without such places are not looked at.
 type heat struct {
 	over  bool
 	stats int // descriptor of EnableStats
@@ -30,8 +30,8 @@ const (
 	fewHits, hot = 2000, 0.1
 )
 
-// dearest are the programs all of whose places are known to be single-stepped: a program's hits are not counted by place. The kernel's
-// return probes are cheaper than a RET.
+// dearest are the programs all of whose places are known to be single-stepped: a program's hits are not counted by
+// place. The kernel's return probes are cheaper than a RET.
 func dearest(as []plan.Attach) []*plan.Attach {
 	var out []*plan.Attach
 	for i, a := range as {

@@ -12,7 +12,8 @@ import (
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// TestHeat: a place that is single-stepped and hit often is told once; one that is emulated, or hardly hit, is not, nor where nobody asked.
+// TestHeat: a place that is single-stepped and hit often is told once; one that is emulated, or hardly hit, is not,
+// nor where nobody asked.
 func TestHeat(t *testing.T) {
 	for _, c := range []struct {
 		name      string

@@ -119,7 +119,8 @@ func (g *gen) assemble(blocks []string) string {
 	return tidy(b.String())
 }
 
-// timed reports whether what the handler takes is timed. In a process that reads a file in /proc it may take what it wants.
+// timed reports whether what the handler takes is timed. In a process that reads a file in /proc it may take what
+// it wants.
 func (g *gen) timed() bool {
 	return len(g.probes.Sites) > 0 && !g.probes.Sites[0].Kind.MayWait() && place.Heavy(g.p, g.f)
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// hook is what the generator knows of some kinds of places that share a table; each has a file of its own here, and a header
-// gs_TABLE.h with the functions for it.
+// hook is what the generator knows of some kinds of places that share a table; each has a file of its own here, and
+// a header gs_TABLE.h with the functions for it.
 type hook struct {
 	table string
 	// on and off are what else the header's functions take, for a row and for the table.
@@ -20,8 +20,8 @@ type hook struct {
 	// file: the places are files in /proc, which are made last (procFiles).
 	file bool
 
-	// spot completes where a site is; row writes the line of the table for a place. file is the number of the place's file, exe
-	// that of its program, -1 for none; common is what all tables have.
+	// spot completes where a site is; row writes the line of the table for a place. file is the number of the
+	// place's file, exe that of its program, -1 for none; common is what all tables have.
 	spot func(u *unit, pr *ir.Probe, s *probe.Site, sp *spot)
 	row  func(a *at, file, exe int, common string) string
 }

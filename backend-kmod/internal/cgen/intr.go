@@ -272,8 +272,8 @@ func (g *gen) lazyIntr(in *ir.Instr, arg wire.Arg) {
 	}
 }
 
-// quotedText is user_text and kernel_text. Where the text is only printed, its bytes are sent and the host puts the quotes and escapes;
-// not in guru mode, where they may have changed when it is printed.
+// quotedText is user_text and kernel_text. Where the text is only printed, its bytes are sent and the host puts the
+// quotes and escapes; not in guru mode, where they may have changed when it is printed.
 func (g *gen) quotedText(in *ir.Instr) {
 	if in.Dst == ir.NoReg {
 		return

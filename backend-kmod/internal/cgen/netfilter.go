@@ -7,7 +7,8 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// packets are hooks of the kernel's network code. Of those with one priority, the kernel runs the one first that came last.
+// packets are hooks of the kernel's network code. Of those with one priority, the kernel runs the one first that
+// came last.
 var packets = hook{
 	table: "netfilter", backwards: true, alone: true,
 	spot: func(u *unit, pr *ir.Probe, s *probe.Site, sp *spot) {

@@ -11,7 +11,8 @@ import (
 // tempPrefix begins the names of the folders in which modules are built: it is followed by the number of the process.
 const tempPrefix = "gostap-kmod-"
 
-// Sweep removes the folders of builds that were killed, and gives their paths. alive says whether there is a process of that number.
+// Sweep removes the folders of builds that were killed, and gives their paths. alive says whether there is a
+// process of that number.
 func Sweep(alive func(pid int) bool) []string { return sweep(os.TempDir(), alive) }
 
 func sweep(dir string, alive func(pid int) bool) (removed []string) {

@@ -78,8 +78,8 @@ type Error struct {
 func (e *Error) Error() string { return e.Msg }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Load inserts a module and opens its control file. bufferKB is the output buffer of each CPU, 0 for the default. Modules whose tracers
-// were killed are removed before; logf is told of one that had the name.
+// Load inserts a module and opens its control file. bufferKB is the output buffer of each CPU, 0 for the default.
+// Modules whose tracers were killed are removed before; logf is told of one that had the name.
 func Load(ko []byte, name string, bufferKB int, logf func(format string, args ...any)) (_ *Module, err error) {
 	params := ""
 	if bufferKB > 0 {

@@ -8,11 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tracer that is killed leaves its module in the kernel, with nothing attached, and nobody can use it any more: a module serves one
-// session. Whoever loads a module holds a lock until the control file is open, so that one that nobody has open is such a module.
+// A tracer that is killed leaves its module in the kernel, with nothing attached, and nobody can use it any more: a
+// module serves one session. Whoever loads a module holds a lock until the control file is open, so that one that
+// nobody has open is such a module.
 
-// lockLoading keeps others from loading modules, and from taking a module that is being loaded for one that was left. The lock ends with
-// the process at the latest.
+// lockLoading keeps others from loading modules, and from taking a module that is being loaded for one that was
+// left. The lock ends with the process at the latest.
 func lockLoading() (unlock func()) {
 	fd, err := unix.Open("/sys/module", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	kmod "github.com/gostap/gostap/backend-kmod"
 )
 
-// sweep removes in the background what killed sessions have left in tracefs, which everybody sees there. The command waits for it at its
-// end. Left modules are removed by whoever loads one: that needs a lock.
+// sweep removes in the background what killed sessions have left in tracefs, which everybody sees there. The
+// command waits for it at its end. Left modules are removed by whoever loads one: that needs a lock.
 func sweep() (wait func()) {
 	if os.Geteuid() != 0 {
 		return func() {}

@@ -90,7 +90,8 @@ func trials(dir string) map[string]trial {
 	}
 }
 
-// TestNoSuchProcess: -x of a process that is not there is an error where something is traced, and where the script means that process.
+// TestNoSuchProcess: -x of a process that is not there is an error where something is traced, and where the script
+// means that process.
 func TestNoSuchProcess(t *testing.T) {
 	run := func(args ...string) string {
 		var out bytes.Buffer

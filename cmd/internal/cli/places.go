@@ -8,8 +8,8 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 )
 
-// placesOf says in how many places of which files the probes of a program are, "" if it has none in files: what a user who waits for the
-// first line wants to know.
+// placesOf says in how many places of which files the probes of a program are, "" if it has none in files: what a
+// user who waits for the first line wants to know.
 func placesOf(p *ir.Program) string {
 	var names []string
 	places := map[string]map[uint64]bool{}

@@ -27,8 +27,8 @@ func prices(s backend.Session) backend.Prices {
 // us writes a price in microseconds.
 func us(d time.Duration) string { return fmt.Sprintf("%.1f us", float64(d.Nanoseconds())/1000) }
 
-// price says what hits will cost where a script probes very many places at once, such as function("*"); "" for others. Only then the
-// prices are asked for.
+// price says what hits will cost where a script probes very many places at once, such as function("*"); "" for
+// others. Only then the prices are asked for.
 func price(p *ir.Program, ask func() backend.Prices) string {
 	user, stepped, kernel := 0, 0, 0
 	for _, pr := range p.Probes {

@@ -16,8 +16,8 @@ import (
 const maxRC = 1 << 20
 
 // defaults reads the options in $SYSTEMTAP_DIR/rc, or ~/.systemtap/rc: words parted by blanks, with
-// '...' and "..." around those that hold some, and # for comments. No file is no error. A file that cannot be read, or that
-// others may write to, is left out with a warning: options can name commands.
+// '...' and "..." around those that hold some, and # for comments. No file is no error. A file that cannot be read,
+// or that others may write to, is left out with a warning: options can name commands.
 func defaults(env []string, warn io.Writer) ([]string, string, error) {
 	dir := getenv(env, "SYSTEMTAP_DIR")
 	if dir == "" {

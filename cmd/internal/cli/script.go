@@ -41,8 +41,8 @@ func readScript(path string) ([]byte, error) {
 	return text, nil
 }
 
-// cache is the folder for what is kept between runs, "" if there is none. One that others may write to is not used, and the
-// user is told when there is something in it.
+// cache is the folder for what is kept between runs, "" if there is none. One that others may write to is not used,
+// and the user is told when there is something in it.
 func (c *command) cache() string {
 	if c.kept == nil {
 		dir := c.findCache()

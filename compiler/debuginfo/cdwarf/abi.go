@@ -198,8 +198,8 @@ var intArgs = [...]int{dw.RegRDI, dw.RegRSI, dw.RegRDX, dw.RegRCX, 8, 9}
 
 // arguments applies the calling convention to the parameters of fn, at its first instruction. vector
 // is whether one is in a vector register. The map is nil when the convention cannot be told: functions
-// with classes of which that is not clear, old-style definitions with floats, copies that the optimiser gave parameters of its
-// own. Where it cannot be told from some parameter on (structs on the stack, whose alignment
+// with classes of which that is not clear, old-style definitions with floats, copies that the optimiser gave
+// parameters of its own. Where it cannot be told from some parameter on (structs on the stack, whose alignment
 // DWARF does not always say), the rest is missing.
 func (im *Image) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vector bool) {
 	if _, suffix, _ := cloneOf(fn.Symbol); suffix != "" {
@@ -314,8 +314,9 @@ func isCpp(u *dw.Unit) bool {
 	return false
 }
 
-// passing tells how a value of t, the type of e, a parameter of fn or fn itself, is handed over: by reference if it is of a class whose
-// copying may be code. It is not known for structures of languages with a convention of their own.
+// passing tells how a value of t, the type of e, a parameter of fn or fn itself, is handed over: by reference if it
+// is of a class whose copying may be code. It is not known for structures of languages with a convention of their
+// own.
 func (im *Image) passing(fn *function, e godwarf.Entry, t *types.Ctype) dw.Passing {
 	if t.Kind != types.Struct && t.Kind != types.Union || isC(fn.u) {
 		return dw.ByValue

@@ -9,9 +9,10 @@ import (
 	"github.com/gostap/gostap/compiler/loc"
 )
 
-// LLVM's compilers (clang, rustc) name a register as the frame base, rsp or rbp (DW_OP_reg7, DW_OP_reg6), and mean the value that it has in
-// the body of the function. Before that, behind it, and where arguments of a call are pushed the register has another value; but its
-// distance from the canonical frame address in the body is fixed, and call frame information tells that address everywhere.
+// LLVM's compilers (clang, rustc) name a register as the frame base, rsp or rbp (DW_OP_reg7, DW_OP_reg6), and mean
+// the value that it has in the body of the function. Before that, behind it, and where arguments of a call are
+// pushed the register has another value; but its distance from the canonical frame address in the body is fixed,
+// and call frame information tells that address everywhere.
 
 // frameBase is how the frame base of a function is told.
 type frameBase struct {
@@ -89,9 +90,10 @@ func (im *Image) cfaAt(pc uint64) (reg int, off int64, ok bool) {
 	return 0, 0, false
 }
 
-// bodyDistance is how far the stack pointer is below the canonical frame address in the body of fn, 0 if that is not clear. behind is where the
-// line table has the end of the prologue, at is the distance there. Usually that is it. Optimised code may make its frame further down, on
-// the ways that need it: then nothing was pushed up to behind, and the frame is made by the first pushes and subtractions that follow each other.
+// bodyDistance is how far the stack pointer is below the canonical frame address in the body of fn, 0 if that is
+// not clear. behind is where the line table has the end of the prologue, at is the distance there. Usually that is
+// it. Optimised code may make its frame further down, on the ways that need it: then nothing was pushed up to
+// behind, and the frame is made by the first pushes and subtractions that follow each other.
 func (im *Image) bodyDistance(fn *function, behind uint64, at int64) int64 {
 	if at != 8 {
 		return at
@@ -127,8 +129,8 @@ func (im *Image) bodyDistance(fn *function, behind uint64, at int64) int64 {
 	return 0
 }
 
-// argumentsAgree reports whether the arguments that the caller of fn has left on the stack are where the debug information says if the stack
-// pointer is dist below the canonical frame address.
+// argumentsAgree reports whether the arguments that the caller of fn has left on the stack are where the debug
+// information says if the stack pointer is dist below the canonical frame address.
 func (im *Image) argumentsAgree(fn *function, dist int64) bool {
 	args, _ := im.arguments(fn)
 	base := dw.EntryFrame().CFA.Plus(-dist)
@@ -156,7 +158,8 @@ func (im *Image) argumentsAgree(fn *function, dist int64) bool {
 	return true
 }
 
-// rebase lets locations at a place with canonical frame address cfa count from what the frame base is in the body of fn.
+// rebase lets locations at a place with canonical frame address cfa count from what the frame base is in the body
+// of fn.
 func (im *Image) rebase(fn *function, env *dw.Env) {
 	b := im.baseOf(fn)
 	if b.reg == dw.RegRSP && b.dist == 0 {

@@ -86,7 +86,8 @@ func (m matcher) symbol(name string) bool {
 	return m.match(name)
 }
 
-// entry reports whether the function that t describes is meant, by the name in the source, with its scopes, or by its symbol.
+// entry reports whether the function that t describes is meant, by the name in the source, with its scopes, or by
+// its symbol.
 func (m matcher) entry(t *godwarf.Tree) bool {
 	l := linkageName(t)
 	if m.scoped != nil {
@@ -300,7 +301,8 @@ func (im *Image) plain(symbol string) string {
 	return s
 }
 
-// linkageName is the symbol of a function by its entry, "" if that has none: functions of C, and those that are as the source names them.
+// linkageName is the symbol of a function by its entry, "" if that has none: functions of C, and those that are as
+// the source names them.
 func linkageName(t *godwarf.Tree) string {
 	s, _ := t.Val(dwarf.AttrLinkageName).(string)
 	if !scoped.Mangled(s) {

@@ -9,7 +9,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 )
 
-// TestInlinedParameters: the parameters of an inlined copy come in the order of the declaration. gcc lists them from the last to the first.
+// TestInlinedParameters: the parameters of an inlined copy come in the order of the declaration. gcc lists them
+// from the last to the first.
 func TestInlinedParameters(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "clamp.c")
 	if err := os.WriteFile(src, []byte(`volatile int sink;

@@ -12,7 +12,8 @@ import (
 // returnThunk is what code built with -mfunction-return=thunk-extern jumps to in place of a RET.
 const returnThunk = "__x86_return_thunk"
 
-// jumpedTo is why neither the entry nor the returns of a function are exact: its first instruction runs more than once a call.
+// jumpedTo is why neither the entry nor the returns of a function are exact: its first instruction runs more than
+// once a call.
 const jumpedTo = "the function's first instruction is also the target of a jump"
 
 // again gives the address of a jump of fn to pc, where it is entered; 0 if there is none that is known.
@@ -37,8 +38,8 @@ func left(k debuginfo.SiteKind) bool {
 	return k == debuginfo.AfterRet || k == debuginfo.AtReturn || k == debuginfo.AtTail
 }
 
-// ReturnSites are the RETs of f and its jumps to other functions, in all parts of its code. The stack pointer is at each of them what it
-// was at the first instruction.
+// ReturnSites are the RETs of f and its jumps to other functions, in all parts of its code. The stack pointer is at
+// each of them what it was at the first instruction.
 func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
 	fn, err := im.of(f)
@@ -170,8 +171,9 @@ func (im *Image) around(fn *function) x86.Around {
 	return a
 }
 
-// more finds the piece of fn's code that has pc, to which fn jumps. mid says that it does so with a frame of its own on the stack, so that it is no
-// other function that is jumped to. What debug information says about the parts of a function is all.
+// more finds the piece of fn's code that has pc, to which fn jumps. mid says that it does so with a frame of its
+// own on the stack, so that it is no other function that is jumped to. What debug information says about the parts
+// of a function is all.
 func (im *Image) more(fn *function, pc uint64, mid bool) (p x86.Part, ok bool) {
 	if fn.tree != nil && len(fn.tree.Ranges) > 0 || !im.own(pc) {
 		return p, false

@@ -221,8 +221,8 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 	return hits, nil
 }
 
-// isCall reports whether the row stands for the call of the inlined copy t, or for what is in front of it, rather than for its
-// body: it is at t's first instruction, with the line of the call or before the row at which t begins.
+// isCall reports whether the row stands for the call of the inlined copy t, or for what is in front of it, rather
+// than for its body: it is at t's first instruction, with the line of the call or before the row at which t begins.
 func (im *Image) isCall(t *godwarf.Tree, h lineHit) bool {
 	pc, ok := dw.EntryPC(t)
 	if !ok || pc != h.pc {

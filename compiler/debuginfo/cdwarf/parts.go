@@ -13,13 +13,14 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/x86"
 )
 
-// A line has code in many places of an optimised function, whose parts may lie apart (gcc moves what is seldom run elsewhere, .cold), and each
-// run of it is to be one hit.
+// A line has code in many places of an optimised function, whose parts may lie apart (gcc moves what is seldom run
+// elsewhere, .cold), and each run of it is to be one hit.
 //
-// gcc, when it optimises, marks in the line table where statements begin, whatever it does to them: moves, doubles for loops and for different ways
-// through the function. A run of a line begins at a mark that follows a mark of another line. Other compilers mark wherever code of another line
-// follows, so that a line whose instructions were mixed with those of others has many. There a line is probed where a run of the function comes to it
-// first: what is reached only by way of another place of the line goes on with it, or repeats it in a loop.
+// gcc, when it optimises, marks in the line table where statements begin, whatever it does to them: moves, doubles
+// for loops and for different ways through the function. A run of a line begins at a mark that follows a mark of
+// another line. Other compilers mark wherever code of another line follows, so that a line whose instructions were
+// mixed with those of others has many. There a line is probed where a run of the function comes to it first: what
+// is reached only by way of another place of the line goes on with it, or repeats it in a loop.
 
 // flow is where the instructions of a function lead.
 type flow struct {
@@ -94,7 +95,8 @@ func (im *Image) flowOf(fn *function) *flow {
 	return f
 }
 
-// fills reports whether in, which code begins with, is an instruction that does nothing and is used to fill gaps: 90, or 0f 1f, of any length.
+// fills reports whether in, which code begins with, is an instruction that does nothing and is used to fill gaps:
+// 90, or 0f 1f, of any length.
 func fills(code []byte, in x86.Inst) bool {
 	if in.Kind == x86.Nop || in.Kind == x86.Nop5 {
 		return true
@@ -103,7 +105,8 @@ func fills(code []byte, in x86.Inst) bool {
 	return bytes.HasPrefix(code, []byte{0x0f, 0x1f})
 }
 
-// begins picks those of rows, which are all the rows of one line of one function or copy, at which runs of the line begin.
+// begins picks those of rows, which are all the rows of one line of one function or copy, at which runs of the line
+// begin.
 func (im *Image) begins(rows []lineHit) (out []lineHit) {
 	slices.SortStableFunc(rows, func(a, b lineHit) int { return cmp.Compare(a.pc, b.pc) })
 	rows = slices.CompactFunc(rows, func(a, b lineHit) bool { return a.pc == b.pc })
@@ -145,12 +148,14 @@ func (im *Image) begins(rows []lineHit) (out []lineHit) {
 	return out
 }
 
-// marksStatements reports whether the compiler has marked where statements begin (-gstatement-frontiers, from gcc 8 on).
+// marksStatements reports whether the compiler has marked where statements begin (-gstatement-frontiers, from gcc 8
+// on).
 func marksStatements(producer string) bool {
 	return strings.HasPrefix(producer, "GNU ") && optimizes(producer) && !strings.Contains(producer, "-gno-statement-frontiers")
 }
 
-// begun reports whether a run of h's line begins at h: whether there is a way to it on which the last mark is one of another line.
+// begun reports whether a run of h's line begins at h: whether there is a way to it on which the last mark is one
+// of another line.
 func (im *Image) begun(h lineHit, f *flow) bool {
 	if h.pc == h.fn.Entry || len(f.from[h.pc]) == 0 {
 		return true
@@ -165,8 +170,8 @@ func (im *Image) begun(h lineHit, f *flow) bool {
 	})
 }
 
-// walk visits what can be reached from the addresses of begin, each once: visit gives the next ones, and whether to go on. The
-// result is whether it came to the end.
+// walk visits what can be reached from the addresses of begin, each once: visit gives the next ones, and whether to
+// go on. The result is whether it came to the end.
 func walk(begin []uint64, visit func(pc uint64) (next []uint64, on bool)) bool {
 	todo, seen := slices.Clone(begin), map[uint64]bool{}
 	for len(todo) > 0 {
@@ -199,8 +204,8 @@ func (im *Image) marksOf(fn *function) map[uint64]*dw.Row {
 	return fn.flow.marks
 }
 
-// lineIn is the line at which the function or copy that h belongs to is, when the program is at pc, which has code of line: that of the call if
-// pc belongs to what is inlined into it.
+// lineIn is the line at which the function or copy that h belongs to is, when the program is at pc, which has code
+// of line: that of the call if pc belongs to what is inlined into it.
 func (im *Image) lineIn(h lineHit, pc uint64, line int) (int, bool) {
 	stack := dw.InlineStack(h.fn.tree, pc)
 	at := len(stack) // in stack, the function itself is behind the last

@@ -8,7 +8,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 )
 
-// runs is a program whose lines have a part that seldom runs, at the same address as code of another line, or behind a gap that is filled.
+// runs is a program whose lines have a part that seldom runs, at the same address as code of another line, or
+// behind a gap that is filled.
 const runs = `#include <stdio.h>
 #include <stdlib.h>
 volatile int sink;
@@ -29,7 +30,8 @@ int main(void)
 }
 `
 
-// A line is hit once for each run, be its code behind a mark at the address of another line's code, or behind instructions that only fill a gap.
+// A line is hit once for each run, be its code behind a mark at the address of another line's code, or behind
+// instructions that only fill a gap.
 func TestRuns(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "runs.c")
 	if err := os.WriteFile(src, []byte(runs), 0o644); err != nil {

@@ -46,7 +46,8 @@ func (im *Image) scope(fn *function, s debuginfo.Site) []dw.ScopeVar {
 	return out
 }
 
-// inOrder sorts the parameters of an inlined copy, which gcc may list from the last to the first, as the function declares them.
+// inOrder sorts the parameters of an inlined copy, which gcc may list from the last to the first, as the function
+// declares them.
 func inOrder(vars []dw.ScopeVar) {
 	var at []int
 	var params []dw.ScopeVar

@@ -45,7 +45,8 @@ func (m *Memory) Read(addr uint64, n int) (uint64, error) {
 	return binary.LittleEndian.Uint64(buf[:]), nil
 }
 
-// kept are the registers that calls leave as they were (System V), with those of the return; all are those that a signal's handler does.
+// kept are the registers that calls leave as they were (System V), with those of the return; all are those that a
+// signal's handler does.
 var (
 	kept = [...]uint8{BX, BP, SP, 12, 13, 14, 15, IP}
 	all  = [...]uint8{0, 1, 2, BX, 4, 5, BP, SP, 8, 9, 10, 11, 12, 13, 14, 15, IP}
@@ -63,8 +64,8 @@ func (r *Rules) Frame(regs *Regs, mem *Memory) (uint64, error) {
 	return 0, fmt.Errorf("%w: no canonical frame address", ErrCorrupt)
 }
 
-// Caller works out the caller's registers in out. The error is ErrUnknown, or wraps it, where the frame's or the return address is not at hand;
-// other registers may be missing from the result.
+// Caller works out the caller's registers in out. The error is ErrUnknown, or wraps it, where the frame's or the
+// return address is not at hand; other registers may be missing from the result.
 func (r *Rules) Caller(regs *Regs, mem *Memory, out *Regs) error {
 	cfa, err := r.Frame(regs, mem)
 	if err != nil {
@@ -112,7 +113,8 @@ func (rule *Rule) value(n uint8, cfa uint64, regs *Regs, mem *Memory) (uint64, e
 // maxOps bounds the operations of an expression, which may branch.
 const maxOps = 1000
 
-// eval works out an expression (DWARF 5, 2.5; numbers in 7.7.1). Where push is set, the canonical frame address is on the stack first.
+// eval works out an expression (DWARF 5, 2.5; numbers in 7.7.1). Where push is set, the canonical frame address is
+// on the stack first.
 func eval(b []byte, regs *Regs, mem *Memory, cfa uint64, push bool) (uint64, error) {
 	m := machine{b: b}
 	var st []uint64

@@ -1,8 +1,10 @@
-// Package cfi finds callers by call frame information: what compilers write of where a function keeps its caller's registers.
+// Package cfi finds callers by call frame information: what compilers write of where a function keeps its caller's
+// registers.
 //
-// In: one entry of .eh_frame or .debug_frame with what is common to several (CIE and FDE; DWARF 5, 6.4, and the Linux Standard Base), and a
-// pc in it. Out: Rules, by which Caller works out the registers of the caller from those at the pc and from the stack's memory. Readers of other
-// tables (Go's) make Rules of their own. The bytes are trusted for nothing: what does not hold together is an error, never a panic.
+// In: one entry of .eh_frame or .debug_frame with what is common to several (CIE and FDE; DWARF 5, 6.4, and the
+// Linux Standard Base), and a pc in it. Out: Rules, by which Caller works out the registers of the caller from
+// those at the pc and from the stack's memory. Readers of other tables (Go's) make Rules of their own. The bytes
+// are trusted for nothing: what does not hold together is an error, never a panic.
 package cfi
 
 import (
@@ -61,7 +63,8 @@ type Rules struct {
 	Trampoline bool
 	// Outermost says that nothing has called this.
 	Outermost bool
-	// Switch says that the caller is on another stack, where BP points to its frame: the function has none of its own. CFA has no meaning.
+	// Switch says that the caller is on another stack, where BP points to its frame: the function has none of its
+	// own. CFA has no meaning.
 	Switch bool
 	// Framed says that BP holds CFA-16, where the caller's BP is saved, though the CFA is told otherwise.
 	Framed bool
@@ -76,7 +79,8 @@ type Entry struct {
 	Initial    []byte // instructions of the CIE
 	Begin, End uint64
 	Insns      []byte // instructions of the FDE
-	// Loc reads the address of DW_CFA_set_loc at a place in Insns, and how many bytes it takes; nil where it does not occur.
+	// Loc reads the address of DW_CFA_set_loc at a place in Insns, and how many bytes it takes; nil where it does
+	// not occur.
 	Loc func(b []byte) (uint64, int)
 }
 

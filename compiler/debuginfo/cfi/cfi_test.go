@@ -50,7 +50,8 @@ func TestCaller(t *testing.T) {
 	}
 }
 
-// TestLinkage is the expression that linkers write for entries of the procedure linkage table: 8 bytes more from the 11th byte of each 16 on.
+// TestLinkage is the expression that linkers write for entries of the procedure linkage table: 8 bytes more from
+// the 11th byte of each 16 on.
 func TestLinkage(t *testing.T) {
 	e := entry(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22)
 	for pc, want := range map[uint64]uint64{0x1010: 0x7010, 0x101a: 0x7010, 0x101b: 0x7018, 0x101f: 0x7018} {

@@ -277,7 +277,8 @@ func readAbbrevs(r *reader, key abbrevKey) (*abbrevTable, error) {
 	}
 }
 
-// RefersToOthers reports whether entries of u may refer to those of other units: code of several files was optimised as one.
+// RefersToOthers reports whether entries of u may refer to those of other units: code of several files was
+// optimised as one.
 func (u *Unit) RefersToOthers() bool {
 	others, err := u.refersToOthers()
 	return others || err != nil

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// dwz(1) moves what several debug files have in common into one of its own, the supplementary file, which .gnu_debugaltlink
-// names: types, abstract functions, names. Entries of it are numbered with altBit, so that an offset says which file it is in.
+// dwz(1) moves what several debug files have in common into one of its own, the supplementary file, which
+// .gnu_debugaltlink names: types, abstract functions, names. Entries of it are numbered with altBit, so that an
+// offset says which file it is in.
 
 // altBit marks offsets in the supplementary file.
 const altBit = dwarf.Offset(1 << 31)

@@ -35,8 +35,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestSupplementary moves what two programs have in common into a file of its own with dwz, and compares what is read with the
-// programs as they were.
+// TestSupplementary moves what two programs have in common into a file of its own with dwz, and compares what is
+// read with the programs as they were.
 func TestSupplementary(t *testing.T) {
 	if _, err := exec.LookPath("dwz"); err != nil {
 		t.Skip("dwz is not installed")

@@ -251,7 +251,8 @@ func benchLines(b *testing.B, d *Data, funcs []FuncRef, sec, strs []byte) {
 	})
 }
 
-// benchFrames asks for the frame at one place of each function, in a program that was not asked before: two hundred questions.
+// benchFrames asks for the frame at one place of each function, in a program that was not asked before: two hundred
+// questions.
 func benchFrames(b *testing.B, d *Data, funcs []FuncRef) {
 	b.Run("frame/own", func(b *testing.B) {
 		cpu(b, func() {

@@ -194,8 +194,8 @@ func (c contribution) headers() (units []dwoUnit, err error) {
 	return units, nil
 }
 
-// rewriteAbbrevs copies the abbreviations of a unit; those of units also say what the entries of s count from. alone says that there is
-// no other unit in the file.
+// rewriteAbbrevs copies the abbreviations of a unit; those of units also say what the entries of s count from.
+// alone says that there is no other unit in the file.
 func rewriteAbbrevs(sec []byte, u dwoUnit, s *split, alone bool) (out []byte, err error) {
 	if uint64(u.abbrev) >= uint64(len(sec)) {
 		return nil, fmt.Errorf("%w: abbreviations at %#x", ErrCorrupt, u.abbrev)
@@ -239,8 +239,9 @@ func rewriteAbbrevs(sec []byte, u dwoUnit, s *split, alone bool) (out []byte, er
 	}
 }
 
-// rewriteForm is the form that a joined unit has instead of one of a .dwo file, of the same size. Indexes of DWARF 4 are of GNU forms,
-// which debug/dwarf does not know, nor has it bases for them: it reads formLoclistx as a number, and Unit.indexed resolves it.
+// rewriteForm is the form that a joined unit has instead of one of a .dwo file, of the same size. Indexes of DWARF
+// 4 are of GNU forms, which debug/dwarf does not know, nor has it bases for them: it reads formLoclistx as a
+// number, and Unit.indexed resolves it.
 func rewriteForm(form uint64, version int, alone bool) (uint64, error) {
 	switch form {
 	case formGNUStrIndex, formGNUAddrIndex:

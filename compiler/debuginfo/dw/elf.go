@@ -253,8 +253,8 @@ func (f *File) Executable() (is bool) {
 	return false
 }
 
-// Changed reports whether the file that was opened, or its debug file, has been written to or cut short since. The error
-// is a *foreign.ChangedError.
+// Changed reports whether the file that was opened, or its debug file, has been written to or cut short since. The
+// error is a *foreign.ChangedError.
 func (f *File) Changed() error {
 	for _, g := range []*File{f.debug, f.alt} {
 		if g != nil {

@@ -9,12 +9,12 @@ import (
 )
 
 // Files of some MB can describe terabytes: compressed sections inflate by a thousand, an entry of one byte may have a
-// thousand attributes, a thousand entries may share one name of a gigabyte, and holes of sparse files cost nothing at all. So
-// there is a limit for whatever is made of a file's bytes, far from what compilers write and near enough to
-// what a machine can bear. What goes beyond it is refused by name.
+// thousand attributes, a thousand entries may share one name of a gigabyte, and holes of sparse files cost nothing
+// at all. So there is a limit for whatever is made of a file's bytes, far from what compilers write and near enough
+// to what a machine can bear. What goes beyond it is refused by name.
 const (
-	// What a file's sections may have together once they are inflated: inflateFloor, and inflateRatio times the size of the
-	// file. Sections of real programs have three to five times their compressed size.
+	// What a file's sections may have together once they are inflated: inflateFloor, and inflateRatio times the
+	// size of the file. Sections of real programs have three to five times their compressed size.
 	inflateFloor = 512 << 20
 	inflateRatio = 8
 
@@ -43,8 +43,9 @@ func (f *File) spend(size uint64) error {
 	return nil
 }
 
-// longName reports whether a string section may hold a name that is longer than any that is believed: debug/dwarf copies names
-// for each entry that has one. A name of twice the limit covers a multiple of the limit and all up to the next.
+// longName reports whether a string section may hold a name that is longer than any that is believed: debug/dwarf
+// copies names for each entry that has one. A name of twice the limit covers a multiple of the limit and all up to
+// the next.
 func longName(sec []byte) bool {
 	const limit = 1 << 20
 	for at := 0; at+limit <= len(sec); at += limit {

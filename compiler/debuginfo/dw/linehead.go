@@ -5,8 +5,9 @@ import (
 	"errors"
 )
 
-// checkLineHeader looks at the header of the line program of u before debug/dwarf does, which makes room for as many files as a
-// header of DWARF 5 claims to have (DWARF 5, 6.2.4). Anything else that is wrong there is left to it.
+// checkLineHeader looks at the header of the line program of u before debug/dwarf does, which makes room for as
+// many files as a header of DWARF 5 claims to have (DWARF 5, 6.2.4). Anything else that is wrong there is left to
+// it.
 func (u *Unit) checkLineHeader() error {
 	e, err := u.Entry()
 	if err != nil {
@@ -44,7 +45,8 @@ func (u *Unit) checkLineHeader() error {
 		switch {
 		case r.err != nil:
 			return nil
-		// Each takes a byte at least, so that there cannot be more than bytes. (Without any form they take none, and are none.)
+		// Each takes a byte at least, so that there cannot be more than bytes. (Without any form they take none,
+		// and are none.)
 		case count > uint64(len(r.b)-r.off), count > 0 && len(forms) == 0:
 			return u.d.corrupt("line table of unit at %#x claims to have %d %s", u.Off, count, what)
 		}

@@ -346,7 +346,8 @@ func readLocList4(r, views *reader, addrSize int, base uint64) ([]LocRange, erro
 	}
 }
 
-// readLocListSplit4 reads a list of .debug_loc.dwo: the GNU extension of DWARF 4 has kinds as DWARF 5 has, with lengths of fixed size.
+// readLocListSplit4 reads a list of .debug_loc.dwo: the GNU extension of DWARF 4 has kinds as DWARF 5 has, with
+// lengths of fixed size.
 func readLocListSplit4(r, views *reader, addrx func(uint64) (uint64, error)) ([]LocRange, error) {
 	var list []LocRange
 	indexed := func() uint64 {

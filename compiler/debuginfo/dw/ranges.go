@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// maxRanges bounds one list; the largest real ones are those of units with all functions in sections of their own, some 100,000.
+// maxRanges bounds one list; the largest real ones are those of units with all functions in sections of their own,
+// some 100,000.
 const maxRanges = 1 << 20
 
 // Kinds of range list entries (DWARF 5, 7.25, table 7.30).
@@ -20,8 +21,8 @@ const (
 	rleStartLength
 )
 
-// rangesOf gives the address ranges of an entry of u in the order of the file, none for entries without code. (debug/dwarf's reads the unit's
-// entry anew for each, and takes lists of any length.)
+// rangesOf gives the address ranges of an entry of u in the order of the file, none for entries without code.
+// (debug/dwarf's reads the unit's entry anew for each, and takes lists of any length.)
 func (u *Unit) rangesOf(e *dwarf.Entry) ([][2]uint64, error) {
 	var out [][2]uint64
 	if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok {

@@ -2,8 +2,8 @@ package dw
 
 import "debug/elf"
 
-// Word gives the address that stands at addr once the file is loaded: what the file has there, or what relocation puts there,
-// before it is known where the file lies. It is outside of the file (1) for a symbol of another one.
+// Word gives the address that stands at addr once the file is loaded: what the file has there, or what relocation
+// puts there, before it is known where the file lies. It is outside of the file (1) for a symbol of another one.
 func (f *File) Word(addr uint64) (w uint64, ok bool) {
 	var err error
 	defer func() { ok = ok && err == nil }()

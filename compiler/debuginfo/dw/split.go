@@ -7,11 +7,12 @@ import (
 	"slices"
 )
 
-// With -gsplit-dwarf a program has skeleton units only: where their code is, and which .dwo file has the rest (DWARF 5, 3.1.2 and 7.3.2;
-// for DWARF 4 the GNU extension of the same design). What those files, or the .dwp package that they were put into, have is joined
-// to the sections of the program in memory when it is opened, so that all else reads one set of sections. An entry keeps
-// its place within its unit; what its attributes count from (strings, addresses, lists) is told by attributes that
-// the copied abbreviation of the unit's entry gets, and by Unit.split.
+// With -gsplit-dwarf a program has skeleton units only: where their code is, and which .dwo file has the rest
+// (DWARF 5, 3.1.2 and 7.3.2; for DWARF 4 the GNU extension of the same design). What those files, or the .dwp
+// package that they were put into, have is joined to the sections of the program in memory when it is opened, so
+// that all else reads one set of sections. An entry keeps its place within its unit; what its attributes count from
+// (strings, addresses, lists) is told by attributes that the copied abbreviation of the unit's entry gets, and by
+// Unit.split.
 
 const (
 	attrGNUDwoID      = dwarf.Attr(0x2131)
@@ -95,7 +96,8 @@ func (u *Unit) Split() (why string, is bool) {
 	return why, true
 }
 
-// joinSplit looks for the .dwo files of d and joins what they have. What is missing is not an error before it is asked for.
+// joinSplit looks for the .dwo files of d and joins what they have. What is missing is not an error before it is
+// asked for.
 func (d *Data) joinSplit(line []byte) error {
 	units, err := d.Units()
 	if err != nil {
@@ -201,8 +203,8 @@ func (u *Unit) complete(e *dwarf.Entry) {
 	}
 }
 
-// indexed resolves the indexes in an entry of DWARF 4, which abbreviations of joined units have in a form that debug/dwarf reads as a
-// number (see rewriteForm).
+// indexed resolves the indexes in an entry of DWARF 4, which abbreviations of joined units have in a form that
+// debug/dwarf reads as a number (see rewriteForm).
 func (u *Unit) indexed(e *dwarf.Entry) {
 	for i := range e.Field {
 		f := &e.Field[i]

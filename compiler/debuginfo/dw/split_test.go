@@ -17,8 +17,8 @@ static int bump(struct other *o, int by) { int was = o->tag; o->tag += by; retur
 __attribute__((noinline)) int elsewhere(struct other *o, long n) { int r = 0; while (n--) r += bump(o, r); return r; }
 `
 
-// describeAll writes down what d says of its functions: names, places in the file, copies, addresses, variables with their types and
-// where they are.
+// describeAll writes down what d says of its functions: names, places in the file, copies, addresses, variables
+// with their types and where they are.
 func describeAll(t *testing.T, d *Data) (out []string) {
 	t.Helper()
 	funcs, copies, err := d.FindFuncs(func([]byte) bool { return true })
@@ -85,8 +85,8 @@ func describeAll(t *testing.T, d *Data) (out []string) {
 	return slices.Compact(out)
 }
 
-// TestSplitDwarf compares what is read of programs that have their debug information in .dwo files, and in .dwp packages of them, with the same
-// code that has it in itself.
+// TestSplitDwarf compares what is read of programs that have their debug information in .dwo files, and in .dwp
+// packages of them, with the same code that has it in itself.
 func TestSplitDwarf(t *testing.T) {
 	tolerant(t)
 	dir := t.TempDir()
@@ -192,7 +192,8 @@ func TestSplitDwarf(t *testing.T) {
 	}
 }
 
-// TestSplitDamage reads .dwo files and packages with wrong bytes: what they say is refused or read, and nothing breaks off or runs on.
+// TestSplitDamage reads .dwo files and packages with wrong bytes: what they say is refused or read, and nothing
+// breaks off or runs on.
 func TestSplitDamage(t *testing.T) {
 	dir := t.TempDir()
 	do := func(name string, args ...string) error {

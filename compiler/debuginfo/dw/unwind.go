@@ -7,8 +7,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 )
 
-// Unwind gives the rules by which the caller of the code at pc is found, from .eh_frame (by the search table of .eh_frame_hdr where there is one)
-// or .debug_frame. The error is a *NoFrameError when neither covers pc.
+// Unwind gives the rules by which the caller of the code at pc is found, from .eh_frame (by the search table of
+// .eh_frame_hdr where there is one) or .debug_frame. The error is a *NoFrameError when neither covers pc.
 func (f *File) Unwind(pc uint64) (r *cfi.Rules, err error) {
 	defer Guard(&err)()
 	eh, ehAddr := f.ehFrame()

@@ -10,11 +10,12 @@ import (
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
-// Unwinds says why calls in a process that runs the program at path may end by other means than returns, or not in the order in which they
-// began: by an exception of C++, a panic of Rust, a thread that is cancelled while C code built with -fexceptions is to be told of it, longjmp, contexts
-// with stacks of their own. "" says that they do not: the program and all libraries that its dynamic linker maps are known, none of them raises
-// exceptions, has code that is run by them or jumps between frames, and none brings in others later. A library that is asked for itself may be in
-// any process.
+// Unwinds says why calls in a process that runs the program at path may end by other means than returns, or not in
+// the order in which they began: by an exception of C++, a panic of Rust, a thread that is cancelled while C code
+// built with -fexceptions is to be told of it, longjmp, contexts with stacks of their own. "" says that they do
+// not: the program and all libraries that its dynamic linker maps are known, none of them raises exceptions, has
+// code that is run by them or jumps between frames, and none brings in others later. A library that is asked for
+// itself may be in any process.
 func Unwinds(path string, s Search) string {
 	libs, err := Needed(path, s)
 	if err == ErrLibrary {
@@ -42,8 +43,8 @@ func Unwinds(path string, s Search) string {
 	return ""
 }
 
-// ofLibc reports whether a library is a part of the C library, which loads the unwinder when a thread is cancelled, and has handlers of
-// its own for that.
+// ofLibc reports whether a library is a part of the C library, which loads the unwinder when a thread is cancelled,
+// and has handlers of its own for that.
 func ofLibc(name string) bool {
 	stem, _, _ := strings.Cut(name, ".so")
 	switch stem {
@@ -53,9 +54,9 @@ func ofLibc(name string) bool {
 	return strings.HasPrefix(name, "ld-musl-") || stem == "libc.musl-x86_64"
 }
 
-// jumps are the functions of the C library that leave calls without a return, or go on in calls on another stack. The kernel's note of a call that
-// longjmp has left stays until it sees the stack above it, and of 64 such notes it takes no further one; of two contexts it would give the returns
-// of one to the other.
+// jumps are the functions of the C library that leave calls without a return, or go on in calls on another stack.
+// The kernel's note of a call that longjmp has left stays until it sees the stack above it, and of 64 such notes it
+// takes no further one; of two contexts it would give the returns of one to the other.
 var jumps = map[string]bool{
 	"longjmp": true, "_longjmp": true, "siglongjmp": true, "__longjmp_chk": true, "__libc_longjmp": true, "__libc_siglongjmp": true,
 	"setcontext": true, "swapcontext": true, "makecontext": true,

@@ -27,7 +27,8 @@ func headerOf(img []byte, name string) int {
 	return -1
 }
 
-// Set gives img with other contents of a section, which come to lie at the end of the file. flags are added to the section's.
+// Set gives img with other contents of a section, which come to lie at the end of the file. flags are added to the
+// section's.
 func Set(img []byte, name string, data []byte, flags elf.SectionFlag) ([]byte, error) {
 	h := headerOf(img, name)
 	if h < 0 {
@@ -42,7 +43,8 @@ func Set(img []byte, name string, data []byte, flags elf.SectionFlag) ([]byte, e
 	return append(out, data...), nil
 }
 
-// Bomb is the contents of a compressed section that has size MB of b when it is inflated: the same block again and again.
+// Bomb is the contents of a compressed section that has size MB of b when it is inflated: the same block again and
+// again.
 func Bomb(size int, b byte) []byte {
 	chunk := bytes.Repeat([]byte{b}, 1<<20)
 	var part bytes.Buffer

@@ -200,8 +200,8 @@ func (im *Image) dwarfFields(g *debuginfo.Goroutine) bool {
 // experiments that may change the runtime.
 func (im *Image) release() string { return releaseOf(im.Version()) }
 
-// releaseOf does that for a version as the linker writes it: "go1.26.8", "go1.26.8 X:boringcrypto,jsonv2", or with what a
-// distribution puts behind it, "go1.22.9 (Red Hat 1.22.9-1.el9)", "go1.25.1-microsoft".
+// releaseOf does that for a version as the linker writes it: "go1.26.8", "go1.26.8 X:boringcrypto,jsonv2", or with
+// what a distribution puts behind it, "go1.22.9 (Red Hat 1.22.9-1.el9)", "go1.25.1-microsoft".
 func releaseOf(v string) string {
 	v, rest := cutVersion(v)
 	parts := strings.SplitN(v, ".", 3)
@@ -230,7 +230,8 @@ func cutVersion(v string) (version, rest string) {
 	return v, ""
 }
 
-// harmless are experiments (internal/goexperiment) that change neither the runtime's structures nor how functions are called.
+// harmless are experiments (internal/goexperiment) that change neither the runtime's structures nor how functions
+// are called.
 var harmless = map[string]bool{
 	"boringcrypto": true, "jsonv2": true, "loopvar": true, "rangefunc": true, "aliastypeparams": true, "newinliner": true, "arenas": true,
 	"coverageredesign": true, "cacheprog": true, "greenteagc": true, "dwarf5": true, "swissmap": true, "heapminimum512kib": true, "simd": true,

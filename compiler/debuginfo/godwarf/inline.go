@@ -192,7 +192,8 @@ func (im *Image) jumpsOf(i int, code []byte) *jumps {
 	return j
 }
 
-// copiesIn gives the entries of inlined copies in a function's tree by where their code begins. It keeps those of the last one.
+// copiesIn gives the entries of inlined copies in a function's tree by where their code begins. It keeps those of
+// the last one.
 func (im *Image) copiesIn(tree *godwarf.Tree) map[uint64][]*godwarf.Tree {
 	if im.copiesOf != tree {
 		im.copiesOf, im.copiesAt = tree, map[uint64][]*godwarf.Tree{}

@@ -34,8 +34,8 @@ type signature struct {
 	// wrapped is the same of the method that a wrapper stands for, or wrappedErr.
 	wrapped    *signature
 	wrappedErr error
-	// stands: it is that of a wrapper, with the names of the method. wrapperRecv is the type of the wrapper's receiver, and kind
-	// how it leads to the method's.
+	// stands: it is that of a wrapper, with the names of the method. wrapperRecv is the type of the wrapper's
+	// receiver, and kind how it leads to the method's.
 	stands      bool
 	kind        wrapperKind
 	wrapperRecv *types.Ctype

@@ -12,11 +12,12 @@ import (
 
 var _ debuginfo.Unwinder = (*Image)(nil)
 
-// errSwitch says that the code loads the stack pointer: its caller is on another stack (systemstack, mcall, morestack, asmcgocall).
+// errSwitch says that the code loads the stack pointer: its caller is on another stack (systemstack, mcall,
+// morestack, asmcgocall).
 var errSwitch = errors.New("the caller is on another stack")
 
-// signalRegs are the places of registers in the record that the kernel leaves on the stack for a signal's handler (struct sigcontext of
-// asm/sigcontext.h, behind 40 bytes of struct ucontext), by DWARF number.
+// signalRegs are the places of registers in the record that the kernel leaves on the stack for a signal's handler
+// (struct sigcontext of asm/sigcontext.h, behind 40 bytes of struct ucontext), by DWARF number.
 var signalRegs = [cfi.NRegs]int64{13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7, 16}
 
 // Unwind implements debuginfo.Unwinder, for Go code by the frame sizes of the function table.
@@ -51,7 +52,8 @@ func (im *Image) Unwind(pc uint64) (r *cfi.Rules, err error) {
 		switch im.tab.Name(i) {
 		case "runtime.systemstack", "runtime.asmcgocall", "runtime.cgocallback",
 			"runtime.nanotime1", "runtime.walltime", "runtime.walltime1", "time.now": // the last ones call code of the kernel's
-			// They go on on another stack; BP stays where they found it: at their own frame if they made one, else at their caller's.
+			// They go on on another stack; BP stays where they found it: at their own frame if they made one, else
+			// at their caller's.
 			if depth, ok := im.tab.Pushed(i, pc); !ok || depth == 0 || pc < im.tab.Entry(i)+4 { // PUSHQ BP; MOVQ SP, BP
 				r.Switch = true
 				return r, nil

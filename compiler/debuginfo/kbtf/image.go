@@ -158,7 +158,8 @@ func padding(name string) bool {
 	return strings.HasPrefix(name, "__pfx_") || strings.HasPrefix(name, "__cfi_")
 }
 
-// trampoline reports whether a symbol names the jump of a static call (__SCT__tp_func_...): no function, and nothing that can be probed.
+// trampoline reports whether a symbol names the jump of a static call (__SCT__tp_func_...): no function, and
+// nothing that can be probed.
 func trampoline(name string) bool { return strings.HasPrefix(name, "__SCT__") }
 
 // marker reports whether a symbol names the beginning or end of a part of the code.

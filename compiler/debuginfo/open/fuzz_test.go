@@ -12,8 +12,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
-// FuzzImage reads whole programs, of C and of Go, with bytes changed: those that the input says, and damage that knows the file's
-// structure, which seed chooses. Nothing is written to a disk.
+// FuzzImage reads whole programs, of C and of Go, with bytes changed: those that the input says, and damage that
+// knows the file's structure, which seed chooses. Nothing is written to a disk.
 func FuzzImage(f *testing.F) {
 	dir := f.TempDir()
 	c, g := filepath.Join(dir, "x.c"), filepath.Join(dir, "main.go")

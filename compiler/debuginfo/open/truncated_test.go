@@ -129,7 +129,8 @@ func gather(t *testing.T, im debuginfo.Image) map[reflect.Type][]reflect.Value {
 	return pool
 }
 
-// afterCut calls one method with each of some arguments, each time on a file that was opened whole and is cut short then.
+// afterCut calls one method with each of some arguments, each time on a file that was opened whole and is cut short
+// then.
 func afterCut(t *testing.T, prog string, good []byte, build string, typ reflect.Type, method string, pool map[reflect.Type][]reflect.Value) (calls, said int) {
 	m, _ := typ.MethodByName(method)
 	var args [][]reflect.Value

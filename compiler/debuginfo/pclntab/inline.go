@@ -85,7 +85,8 @@ func (t *Table) inlEntry(addr uint64, n int) (e inlEntry, ok bool) {
 }
 
 // Inlined lists the calls inlined into function i, by the index that Row.Inline and
-// Inlined.Parent use. ok is false when the information is damaged or of an unknown form. The slice is shared: do not change it.
+// Inlined.Parent use. ok is false when the information is damaged or of an unknown form. The slice is shared: do
+// not change it.
 func (t *Table) Inlined(i int) (calls []Inlined, ok bool) {
 	if l := &t.lastInl; l.i != i+1 { // one function with thousands of them is asked for each of these
 		l.i = 0

@@ -67,8 +67,8 @@ type cursor struct {
 	p     pcvalue
 }
 
-// valueAt gives the value at pc. Tables are read from their beginning, and questions come by growing pc more often than not, so
-// it goes on where it was for some tables.
+// valueAt gives the value at pc. Tables are read from their beginning, and questions come by growing pc more often
+// than not, so it goes on where it was for some tables.
 func (t *Table) valueAt(off uint32, entry, pc uint64) (int32, bool) {
 	c := &t.cursors[off%uint32(len(t.cursors))]
 	if c.off != off || c.entry != entry || off == 0 || pc < c.lo {
@@ -110,7 +110,8 @@ func (t *Table) StackDepth(i int, pc uint64) (depth int64, ok bool) {
 	return t.Pushed(i, pc)
 }
 
-// Pushed is the same where only what the function pushed by itself is asked for, whatever stack it has changed to since.
+// Pushed is the same where only what the function pushed by itself is asked for, whatever stack it has changed to
+// since.
 func (t *Table) Pushed(i int, pc uint64) (depth int64, ok bool) {
 	r := t.record(i)
 	if r == nil {

@@ -1,8 +1,9 @@
-// Package scoped knows the names of functions in C++ and Rust: what a linker's symbol means (shop::Cart::add for _ZN4shop4Cart3addEi), and
-// which of them a pattern of a script means. It is the only user of the demangler.
+// Package scoped knows the names of functions in C++ and Rust: what a linker's symbol means (shop::Cart::add for
+// _ZN4shop4Cart3addEi), and which of them a pattern of a script means. It is the only user of the demangler.
 //
-// A pattern with :: is compared scope by scope from the end, as in stap: Cart::add is shop::Cart::add too, shop::* is everything directly
-// in shop. :: in front says that nothing stands before. Arguments of templates and types of parameters need not be written.
+// A pattern with :: is compared scope by scope from the end, as in stap: Cart::add is shop::Cart::add too, shop::*
+// is everything directly in shop. :: in front says that nothing stands before. Arguments of templates and types of
+// parameters need not be written.
 package scoped
 
 import (
@@ -17,8 +18,8 @@ func Mangled(symbol string) bool {
 	return len(symbol) > 2 && symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R')
 }
 
-// Name gives the name with its scopes that a symbol stands for, without the types of parameters; the symbol itself if it is of no such
-// compiler.
+// Name gives the name with its scopes that a symbol stands for, without the types of parameters; the symbol itself
+// if it is of no such compiler.
 func Name(symbol string) string {
 	if !Mangled(symbol) {
 		return symbol

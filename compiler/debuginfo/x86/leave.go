@@ -32,8 +32,8 @@ type Around struct {
 // Leaves is FindLeaves' answer.
 type Leaves struct {
 	Exits []Exit
-	// Again are the addresses of jumps to the function's first instruction with the stack as it was there: a loop, or calls of
-	// itself that the compiler turned into jumps.
+	// Again are the addresses of jumps to the function's first instruction with the stack as it was there: a loop,
+	// or calls of itself that the compiler turned into jumps.
 	Again []uint64
 	Parts []Part // all of the function's, with those that were found on the way
 }
@@ -66,14 +66,16 @@ type jump struct {
 	called bool // it follows a call, which may be one that does not come back
 }
 
-// FindLeaves finds every place at which compiled code of C, C++ and Rust leaves a function for good: every RET and every jump to another
-// function. entry is the function's first instruction, parts the pieces of it that are known, which begin with an instruction.
+// FindLeaves finds every place at which compiled code of C, C++ and Rust leaves a function for good: every RET and
+// every jump to another function. entry is the function's first instruction, parts the pieces of it that are known,
+// which begin with an instruction.
 //
-// A jump to a computed address is one through the table of a switch, or the call of a function in last position. It stays in
-// the function where the stack is not that of the entry, where it carries notrack, which compilers give to such tables alone, or where
-// what it goes to is added up from a table of distances. A table of addresses is looked into. What is not decided by that is refused, and so are
-// functions that do not decode, that push the address they return to, that run on into what follows, or that leave by a conditional jump, since the
-// kernel does not tell whether that was taken. The error is a *CodeError.
+// A jump to a computed address is one through the table of a switch, or the call of a function in last position. It
+// stays in the function where the stack is not that of the entry, where it carries notrack, which compilers give to
+// such tables alone, or where what it goes to is added up from a table of distances. A table of addresses is looked
+// into. What is not decided by that is refused, and so are functions that do not decode, that push the address they
+// return to, that run on into what follows, or that leave by a conditional jump, since the kernel does not tell
+// whether that was taken. The error is a *CodeError.
 func FindLeaves(entry uint64, parts []Part, a Around) (Leaves, error) {
 	l := &leaver{Around: a, entry: entry}
 	l.out.Parts = append(l.out.Parts, parts...)
@@ -97,7 +99,8 @@ func FindLeaves(entry uint64, parts []Part, a Around) (Leaves, error) {
 	return l.out, nil
 }
 
-// precise reports whether Level follows the stack to the end of the function: some compilers describe it only up to there.
+// precise reports whether Level follows the stack to the end of the function: some compilers describe it only up to
+// there.
 func (l *leaver) precise() bool {
 	if l.Level == nil {
 		return false

@@ -202,8 +202,8 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-// TestLacking: what the kernel cannot do is left out where the script says so with ? or !, or a wildcard found it; elsewhere the
-// point stays, to be refused with the kernel's reason.
+// TestLacking: what the kernel cannot do is left out where the script says so with ? or !, or a wildcard found it;
+// elsewhere the point stays, to be refused with the kernel's reason.
 func TestLacking(t *testing.T) {
 	const aliases = "probe a.b = kern.x {} probe a.c = begin {} probe w.b = kern.x {} probe alt = kern.x !, begin {} probe all = kern.x !, kern.y {} "
 	for script, want := range map[string]string{

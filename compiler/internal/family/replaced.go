@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// running gives the file that the process of -x has mapped under the name path, if that is not the file of that name any more: programs are
-// built again while they run. It gives "" where it is, or where the process has nothing of that name.
+// running gives the file that the process of -x has mapped under the name path, if that is not the file of that
+// name any more: programs are built again while they run. It gives "" where it is, or where the process has nothing
+// of that name.
 func (e *Env) running(path string) string {
 	if e.TargetPID <= 0 || e.foreign(path) {
 		return ""

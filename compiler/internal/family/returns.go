@@ -12,11 +12,12 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// How a function of C is left is told in one of two ways. The kernel's return probe puts an address of its own in the place of the return
-// address. It knows a call's end whichever function the last jump led to, with the result; a stack that is unwound while it is there ends at
-// that address, and the process with it. Breakpoints at all places where the function is left know nothing of a result that
-// another function will give, and do no harm. The first is for programs in which nobody unwinds, and only for the program itself: the code of a
-// library is shared with programs of which nothing is known.
+// How a function of C is left is told in one of two ways. The kernel's return probe puts an address of its own in
+// the place of the return address. It knows a call's end whichever function the last jump led to, with the result;
+// a stack that is unwound while it is there ends at that address, and the process with it. Breakpoints at all
+// places where the function is left know nothing of a result that another function will give, and do no harm. The
+// first is for programs in which nobody unwinds, and only for the program itself: the code of a library is shared
+// with programs of which nothing is known.
 
 // unwinders remembers what was found about programs.
 type unwinders struct {

@@ -16,9 +16,9 @@ import (
 // Go programs the call is the goroutine and the distance of the frame from the top of the
 // goroutine's stack, since thread numbers and stack addresses change under a goroutine; the
 // goroutine's structure stands for it, as that never moves and system goroutines have no number
-// of their own. In C programs it is the process and the frame's address, in the kernel the thread and that. A frame that never
-// returns (it was skipped by a recover, or ended by Goexit) leaves values behind, which the next
-// frame at the same place writes over, or which are evicted.
+// of their own. In C programs it is the process and the frame's address, in the kernel the thread and that. A frame
+// that never returns (it was skipped by a recover, or ended by Goexit) leaves values behind, which the next frame
+// at the same place writes over, or which are evicted.
 
 // slotKey names one value: part of t, -1 for t itself.
 type slotKey struct {
@@ -143,7 +143,8 @@ func (l *lowerer) taken(name string) bool {
 	return false
 }
 
-// entryProbes makes the handlers at the entries of the functions that pr returns from, which need n. There is a store, a mark, or both.
+// entryProbes makes the handlers at the entries of the functions that pr returns from, which need n. There is a
+// store, a mark, or both.
 func (l *lowerer) entryProbes(pr *elab.Probe, sites []*probe.Site, n need, store *entryStore, mark *slot) {
 	parts, order := map[string]*part{}, []*part(nil)
 	for _, s := range sites {

@@ -36,7 +36,8 @@ const (
 type Options struct {
 	// NoAutoPrint leaves out the printing of globals that are written and never read.
 	NoAutoPrint bool
-	// Inspected is for a program whose globals, prints and their arguments are read as values: nothing that they hold may go.
+	// Inspected is for a program whose globals, prints and their arguments are read as values: nothing that they
+	// hold may go.
 	Inspected bool
 	// Bare leaves the heads of prints empty.
 	Bare bool
@@ -204,7 +205,8 @@ func (l *lowerer) probe(pr *elab.Probe) {
 	}
 }
 
-// withResult leaves the jumps to other functions out, where the result does not exist yet, as long as there are other returns.
+// withResult leaves the jumps to other functions out, where the result does not exist yet, as long as there are
+// other returns.
 func (l *lowerer) withResult(pr *elab.Probe, order []*part) []*part {
 	tail := func(p *part) bool { return p.sites[0].Kind.InUser() && p.sites[0].At.Kind == debuginfo.AtTail }
 	rest := slices.DeleteFunc(slices.Clone(order), tail)

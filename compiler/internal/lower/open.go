@@ -6,9 +6,10 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// Calls that end without a return (an exception, a panic, longjmp) are told from the others by a note that the entry of the function leaves and its
-// return takes away. Where an entry finds the note of a call with a frame in the same place, that call is over without having returned. What
-// is left at the end, of processes that have ended, did not return either (ir.OpenCalls).
+// Calls that end without a return (an exception, a panic, longjmp) are told from the others by a note that the
+// entry of the function leaves and its return takes away. Where an entry finds the note of a call with a frame in
+// the same place, that call is over without having returned. What is left at the end, of processes that have ended,
+// did not return either (ir.OpenCalls).
 
 // openCalls is how many calls can be under way for all of them to be told; of more the oldest are forgotten.
 const openCalls = 8192
@@ -28,7 +29,8 @@ func (l *lowerer) markSlot(pr *elab.Probe) *slot {
 	return s
 }
 
-// mark notes that a call is under way, with the process that makes it, and counts the one that was noted there before. It is the last that a handler does.
+// mark notes that a call is under way, with the process that makes it, and counts the one that was noted there
+// before. It is the last that a handler does.
 func (f *fn) mark(m *slot, call []ir.Val) {
 	had, pid := f.b.Long(""), f.b.Long("")
 	f.b.OnGlobal(ir.OpMHas, m.glob, had, m.of(call)...)

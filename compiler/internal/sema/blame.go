@@ -9,8 +9,8 @@ import (
 	"github.com/gostap/gostap/compiler/source"
 )
 
-// Blame puts what ds says about text of the library at the user's call behind which that text is, else at the probe that
-// has it, and notes the place in the library. Messages about what nobody calls stay as they are.
+// Blame puts what ds says about text of the library at the user's call behind which that text is, else at the probe
+// that has it, and notes the place in the library. Messages about what nobody calls stay as they are.
 func Blame(p *elab.Program, ds diag.List) {
 	var b *blamer
 	for _, d := range ds {

@@ -293,7 +293,8 @@ func warnTails(ds *diag.List, req probe.Request, of map[string]bool, why string)
 		Note(source.Span{}, "%s", why).Hintf("test with @defined to handle them without results")
 }
 
-// WarnTails says that the returns of some functions by a jump to another function are left out, since a handler asks for the result.
+// WarnTails says that the returns of some functions by a jump to another function are left out, since a handler
+// asks for the result.
 func WarnTails(ds *diag.List, req probe.Request, of []string) {
 	set := map[string]bool{}
 	for _, f := range of {

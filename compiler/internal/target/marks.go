@@ -6,8 +6,8 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// marks finds the entries of the functions that p returns from, where it is all of what a handler says about their returns, so that calls that end in
-// some other way can be told. Empty if not.
+// marks finds the entries of the functions that p returns from, where it is all of what a handler says about their
+// returns, so that calls that end in some other way can be told. Empty if not.
 func (e *Env) marks(h *Handler, p *elab.Probe) []*probe.Site {
 	if h.Cond != nil || len(p.Sites) != len(h.Sites) {
 		return nil

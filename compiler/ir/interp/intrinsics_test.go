@@ -18,7 +18,8 @@ import (
 )
 
 // TestEveryIntrinsic: each intrinsic runs in the machine, or in the tracer, or needs a session that knows symbols, or
-// its row says that the tracer refuses it; nothing is implemented that is no intrinsic; and what ends the session says so.
+// its row says that the tracer refuses it; nothing is implemented that is no intrinsic; and what ends the session
+// says so.
 func TestEveryIntrinsic(t *testing.T) {
 	known := map[string]bool{}
 	for _, f := range intrinsic.All() {

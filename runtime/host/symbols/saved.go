@@ -2,7 +2,8 @@ package symbols
 
 import "github.com/gostap/gostap/compiler/debuginfo"
 
-// A stack that a script keeps as text is a row of addresses: whose they are is not in it. The table remembers what it gave away.
+// A stack that a script keeps as text is a row of addresses: whose they are is not in it. The table remembers what
+// it gave away.
 
 // maxSaved bounds the addresses that are remembered.
 const maxSaved = 1 << 18
@@ -42,8 +43,8 @@ func (t *Table) mapping(pid uint32, addr uint64) *mapping {
 	return t.mapped(pid, addr)
 }
 
-// Whose is the process that an address of a saved stack belongs to, otherwise if none was noted. Where programs have different
-// code there it is the number of none, and the address has no name.
+// Whose is the process that an address of a saved stack belongs to, otherwise if none was noted. Where programs
+// have different code there it is the number of none, and the address has no name.
 func (t *Table) Whose(addr uint64, otherwise uint32) uint32 {
 	if pid, ok := t.saved[addr]; ok {
 		return pid
@@ -51,12 +52,14 @@ func (t *Table) Whose(addr uint64, otherwise uint32) uint32 {
 	return otherwise
 }
 
-// Caller names the code at an address of a saved stack that is not the first: the call before it, unless it was interrupted there.
+// Caller names the code at an address of a saved stack that is not the first: the call before it, unless it was
+// interrupted there.
 func (t *Table) Caller(pid uint32, addr uint64) Frame { return t.Name(pid, addr, !t.interrupted[addr]) }
 
-// At names the code at an address of which it is not known whether a call returns there. It is named by itself where a function begins
-// and where the instruction before it is no call, else by that call: a function that ends in a call that never returns has the beginning of
-// another function, or nothing, behind it, and the line of a call is not that of what comes next.
+// At names the code at an address of which it is not known whether a call returns there. It is named by itself
+// where a function begins and where the instruction before it is no call, else by that call: a function that ends
+// in a call that never returns has the beginning of another function, or nothing, behind it, and the line of a call
+// is not that of what comes next.
 func (t *Table) At(pid uint32, addr uint64) Frame {
 	f := t.Name(pid, addr, false)
 	if n := len(f.Frames); n > 0 && f.Frames[n-1].Off == 0 {

@@ -233,7 +233,8 @@ func (t *Table) imageOf(pid uint32, m *mapping) debuginfo.Image {
 	return t.image(pid, m.path)
 }
 
-// found makes distances from the functions' beginnings those of the address that was asked for, which was looked up by bytes before it.
+// found makes distances from the functions' beginnings those of the address that was asked for, which was looked up
+// by bytes before it.
 func found(fs []debuginfo.Frame, by uint64) []debuginfo.Frame {
 	for i := range fs {
 		fs[i].Off += by
@@ -309,8 +310,8 @@ func sameFile(pid uint32, path string, st os.FileInfo) bool {
 	return err != nil || os.SameFile(st, other)
 }
 
-// Text gives the text that usymname and usymdata show: "name" or "name+0xoff [module]", of the function whose code it is: the
-// distance is counted from there, also where the address is in the copy of another one.
+// Text gives the text that usymname and usymdata show: "name" or "name+0xoff [module]", of the function whose code
+// it is: the distance is counted from there, also where the address is in the copy of another one.
 func (f Frame) Text(withData bool) string {
 	if len(f.Frames) == 0 {
 		if !withData || f.Module == "" {

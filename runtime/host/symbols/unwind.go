@@ -8,7 +8,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 )
 
-// Raw is what a handler sends of a stack of a program: registers, the top of the stack, and what frame pointers lead to.
+// Raw is what a handler sends of a stack of a program: registers, the top of the stack, and what frame pointers
+// lead to.
 type Raw struct {
 	Regs cfi.Regs
 	Mem  cfi.Memory
@@ -53,8 +54,9 @@ func (t *Trace) exact(i int) bool {
 	return i == 0
 }
 
-// Unwind finds the callers, at most most frames: by call frame information and Go's frame sizes, and where the memory that was sent
-// ends by frame pointers, as long as the code is known to have them. A frame that is not sure ends the stack.
+// Unwind finds the callers, at most most frames: by call frame information and Go's frame sizes, and where the
+// memory that was sent ends by frame pointers, as long as the code is known to have them. A frame that is not sure
+// ends the stack.
 func (t *Table) Unwind(pid uint32, raw *Raw, most int) (out Trace) {
 	regs := raw.Regs
 	var caller cfi.Regs
@@ -130,7 +132,8 @@ func byBP(r *cfi.Rules) bool {
 	return r.CFA.Kind == cfi.Register && r.CFA.Reg == cfi.BP && r.CFA.Off == 16
 }
 
-// chain is the list of saved frame pointers: the first is BP, each other one lies at the address that is the one before.
+// chain is the list of saved frame pointers: the first is BP, each other one lies at the address that is the one
+// before.
 type chain struct {
 	fps  []uint64 // as far as memory was sent
 	rets []uint64 // rets[i] lies behind fps[i], also where that itself is not known
@@ -196,7 +199,8 @@ func (c *chain) value(at int) (uint64, bool) {
 	return 0, false
 }
 
-// Walked is the trace of a list of addresses that frame pointers led to from code of Go: it holds as long as all of it is Go's.
+// Walked is the trace of a list of addresses that frame pointers led to from code of Go: it holds as long as all of
+// it is Go's.
 func (t *Table) Walked(pid uint32, list []uint64) (out Trace) {
 	p := t.process(pid)
 	for i, pc := range list {
@@ -224,9 +228,9 @@ func (t *Table) Walked(pid uint32, list []uint64) (out Trace) {
 	return out
 }
 
-// through gives the address to which a function of Go's runtime that changes stacks returns: pc is in it, and its caller, which has the frame on the
-// other stack, returns to ra. So the caller is what is called in front of ra, and if that calls the function at one place, it is there.
-// It is 0 where that is not so.
+// through gives the address to which a function of Go's runtime that changes stacks returns: pc is in it, and its
+// caller, which has the frame on the other stack, returns to ra. So the caller is what is called in front of ra,
+// and if that calls the function at one place, it is there. It is 0 where that is not so.
 func (t *Table) through(pid uint32, pc, ra uint64) uint64 {
 	img, va, _ := t.code(pid, pc-1)
 	other, callerRet, _ := t.code(pid, ra-1)
@@ -336,7 +340,8 @@ func (t *Table) look(pid uint32, pc uint64) (r *cfi.Rules, keep bool) {
 	return r, keep
 }
 
-// code finds the image that the code at pc is from, and its address there. keep says that the answer holds as long as the mappings do.
+// code finds the image that the code at pc is from, and its address there. keep says that the answer holds as long
+// as the mappings do.
 func (t *Table) code(pid uint32, pc uint64) (img debuginfo.Image, va uint64, keep bool) {
 	p := t.process(pid)
 	m := t.locate(p, pid, pc)
@@ -361,7 +366,8 @@ func (t *Table) code(pid uint32, pc uint64) (img debuginfo.Image, va uint64, kee
 	return img, va, true
 }
 
-// vdso is the image of the code that the kernel maps into all processes; nil if it cannot be read. It is the same one in the tracer.
+// vdso is the image of the code that the kernel maps into all processes; nil if it cannot be read. It is the same
+// one in the tracer.
 func (t *Table) vdso() debuginfo.Image {
 	if t.lookedVDSO {
 		return t.vdsoImage

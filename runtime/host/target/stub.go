@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stubCode replaces itself by the program argv[1] with the arguments from argv[2] on and the environment that it has, by its first
-// system call; where that fails it ends with status 127.
+// stubCode replaces itself by the program argv[1] with the arguments from argv[2] on and the environment that it
+// has, by its first system call; where that fails it ends with status 127.
 var stubCode = []byte{
 	0x48, 0x8b, 0x7c, 0x24, 0x10, // mov  rdi, [rsp+16]        argv[1]
 	0x48, 0x8d, 0x74, 0x24, 0x18, // lea  rsi, [rsp+24]        argv + 2
@@ -61,8 +61,8 @@ func stubFile() (*os.File, error) {
 	return f, nil
 }
 
-// held is a process that the stub runs in, stopped in front of its first instruction. Whoever let it go sees the exec of the program as
-// the first thing that it does. If the tracer dies before, the kernel kills it.
+// held is a process that the stub runs in, stopped in front of its first instruction. Whoever let it go sees the
+// exec of the program as the first thing that it does. If the tracer dies before, the kernel kills it.
 type held struct {
 	cmd *exec.Cmd
 	// let is answered once: true lets it go, false ends it. ended is closed when that was done.

@@ -36,9 +36,9 @@ type Options struct {
 	Dir            string
 }
 
-// Start starts the command and holds it until Release. A command of words, quotes and redirections alone is run itself, as the process of
-// the target; what has more signs of the shell is run by one, as stap does. In both cases the exec of that program is the first thing that
-// the process does behind Release.
+// Start starts the command and holds it until Release. A command of words, quotes and redirections alone is run
+// itself, as the process of the target; what has more signs of the shell is run by one, as stap does. In both cases
+// the exec of that program is the first thing that the process does behind Release.
 func Start(o Options) (*Target, error) {
 	t, err := o.hold()
 	if err != nil {

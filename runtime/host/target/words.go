@@ -22,7 +22,8 @@ type redirection struct {
 	dup  int
 }
 
-// words takes a command apart as the shell would, if it is made of nothing but words, quotes and redirections of the three streams.
+// words takes a command apart as the shell would, if it is made of nothing but words, quotes and redirections of
+// the three streams.
 func words(command string) (simple, bool) {
 	var s simple
 	var word []byte
@@ -111,7 +112,8 @@ func words(command string) (simple, bool) {
 	return s, next == nil && len(s.words) > 0
 }
 
-// open opens the files of the redirections and gives where the three streams go. later does what must wait until the command runs.
+// open opens the files of the redirections and gives where the three streams go. later does what must wait until
+// the command runs.
 func (s *simple) open(streams [3]any, dir string) (out [3]any, files []*os.File, later func(), ok bool) {
 	var empty []*os.File
 	out = streams
@@ -149,8 +151,8 @@ func (s *simple) open(streams [3]any, dir string) (out [3]any, files []*os.File,
 	return out, files, later, true
 }
 
-// program finds the file that a shell would run for a word, and "" where that is left to the shell: when there is none, or when it is
-// not the kernel that runs it.
+// program finds the file that a shell would run for a word, and "" where that is left to the shell: when there is
+// none, or when it is not the kernel that runs it.
 func program(word string, env []string, dir string) string {
 	try := func(path string) bool {
 		if !filepath.IsAbs(path) {

@@ -1,12 +1,12 @@
-// Command supervise runs the tests of a package for "go test -exec": it ends them when they hang, whatever else the machine
-// does, and leaves nothing of them behind.
+// Command supervise runs the tests of a package for "go test -exec": it ends them when they hang, whatever else the
+// machine does, and leaves nothing of them behind.
 //
 //	go test -timeout 0 -exec bin/supervise ./...
 //
-// The tests hang when they and all that they have started use no CPU for a while, on the clock of package patience; and they go
-// round in circles when they have used more than any of them does. Both end with the goroutines of the test (SIGQUIT), then with
-// SIGKILL for all of them. What they make in the folder for temporary files is made in one of their own, which is removed. Tests
-// that leave something else than the device at /dev/null fail.
+// The tests hang when they and all that they have started use no CPU for a while, on the clock of package patience;
+// and they go round in circles when they have used more than any of them does. Both end with the goroutines of the
+// test (SIGQUIT), then with SIGKILL for all of them. What they make in the folder for temporary files is made in
+// one of their own, which is removed. Tests that leave something else than the device at /dev/null fail.
 // GOSTAP_TEST_TIMES names a file to which a line with the CPU time of each package is added.
 package main
 
@@ -104,7 +104,8 @@ func run(args []string, idle, most time.Duration) int {
 	return u.ExitCode()
 }
 
-// null is the device that programs of root remove, or put a file in the place of, when they are to write to it and are careless.
+// null is the device that programs of root remove, or put a file in the place of, when they are to write to it and
+// are careless.
 var null = os.DevNull
 
 // isDevice tells whether the name is that of a device.
@@ -124,7 +125,8 @@ func folder() (string, error) {
 	return "", errors.New("no name for a folder is free")
 }
 
-// watch ends the process when it hangs, goes round in circles or a signal asks for it; why gets one reason, "" for none.
+// watch ends the process when it hangs, goes round in circles or a signal asks for it; why gets one reason, "" for
+// none.
 func watch(p *os.Process, idle, most time.Duration, sigs <-chan os.Signal, done <-chan struct{}, why chan<- string) {
 	mark, used := patience.Now(), time.Duration(0)
 	for {
@@ -244,7 +246,8 @@ func family() string {
 	return out.String()
 }
 
-// sweep ends what the tests have left running, and says how much that was. Those that have ended may wait to be waited for.
+// sweep ends what the tests have left running, and says how much that was. Those that have ended may wait to be
+// waited for.
 func sweep() int {
 	n := 0
 	for range 50 {

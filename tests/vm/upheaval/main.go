@@ -1,6 +1,6 @@
-// Command upheaval does to a machine, over and over, what can go wrong while programs are traced: file systems are unmounted, files
-// truncated and replaced, tracers and programs killed, modules loaded again, at moments that a seed decides. After each round the
-// kernel must hold what it held before. Tests in virtual machines run it.
+// Command upheaval does to a machine, over and over, what can go wrong while programs are traced: file systems are
+// unmounted, files truncated and replaced, tracers and programs killed, modules loaded again, at moments that a
+// seed decides. After each round the kernel must hold what it held before. Tests in virtual machines run it.
 //
 //	upheaval [-seed N] [-rounds N]
 package main
