@@ -230,27 +230,7 @@ func (w *writer) number(p *ir.Piece, width, prec num, v mach.Reg) {
 	case 'x', 'X', 'p':
 		base, digits = 16, 16
 	}
-	u := g.copy(v)
-	sign, signs := g.imm(0), g.imm(0) // the character, and 1 if there is one
-	if p.Conv == 'd' || p.Conv == 'i' {
-		neg, pos, on := g.block(), g.block(), g.block()
-		g.condI(asm.JSLT, u, 0, neg, pos)
-		g.set(neg)
-		g.neg(u)
-		g.movI(sign, '-')
-		g.movI(signs, 1)
-		g.jump(on)
-		g.set(pos)
-		switch {
-		case p.Plus:
-			g.movI(sign, '+')
-			g.movI(signs, 1)
-		case p.Space:
-			g.movI(sign, ' ')
-			g.movI(signs, 1)
-		}
-		g.here(on)
-	}
+	u, sign, signs := w.signed(p, v)
 	prefix := ""
 	if p.Alt || p.Conv == 'p' {
 		switch {
@@ -286,16 +266,14 @@ func (w *writer) number(p *ir.Piece, width, prec num, v mach.Reg) {
 		g.aluI(asm.RSh, u, log2(base))
 	}
 	if base == 16 {
-		letter, on := g.block(), g.block()
-		g.condI(asm.JGT, d, 9, letter, on)
-		g.set(letter)
+		letter := g.binI(asm.Add, d, 6) // 16 and more from 10 on
+		g.aluI(asm.RSh, letter, 4)
 		if p.Conv == 'X' {
-			g.aluI(asm.Add, d, 'A'-'0'-10)
+			g.aluI(asm.Mul, letter, 'A'-'0'-10)
 		} else {
-			g.aluI(asm.Add, d, 'a'-'0'-10)
+			g.aluI(asm.Mul, letter, 'a'-'0'-10)
 		}
-		g.jump(on)
-		g.set(on)
+		g.alu(asm.Add, d, letter)
 	}
 	g.aluI(asm.Add, d, '0')
 	g.aluI(asm.Add, n, 1)
@@ -306,7 +284,7 @@ func (w *writer) number(p *ir.Piece, width, prec num, v mach.Reg) {
 	g.clamp(n, digits)
 	text := func() { w.append(aReg(from()), n, digits) }
 	if width.none() && prec.none() {
-		w.byte(sign, signs)
+		w.sign(sign, signs)
 		w.literal(prefix)
 		text()
 		return
@@ -321,7 +299,9 @@ func (w *writer) number(p *ir.Piece, width, prec num, v mach.Reg) {
 	space := w.get(width)
 	g.alu(asm.Sub, space, zeros)
 	g.alu(asm.Sub, space, n)
-	g.alu(asm.Sub, space, signs)
+	if signs != mach.None {
+		g.alu(asm.Sub, space, signs)
+	}
 	if prefix != "" {
 		g.aluI(asm.Sub, space, int64(len(prefix)))
 	}
@@ -329,7 +309,7 @@ func (w *writer) number(p *ir.Piece, width, prec num, v mach.Reg) {
 	if !zero && !p.Minus {
 		w.fill(" ", space)
 	}
-	w.byte(sign, signs)
+	w.sign(sign, signs)
 	w.literal(prefix)
 	if zero {
 		w.fill("0", space)
@@ -338,6 +318,36 @@ func (w *writer) number(p *ir.Piece, width, prec num, v mach.Reg) {
 	text()
 	if p.Minus {
 		w.fill(" ", space)
+	}
+}
+
+// signed gives the magnitude of a number that is to be converted, the character in front of it, and how many of that there
+// are: 1 or 0, or None for a conversion without signs. There is no branch: what the verifier knows on one of two ways, a
+// sign or none, would make it walk all that follows twice.
+func (w *writer) signed(p *ir.Piece, v mach.Reg) (u, sign, signs mach.Reg) {
+	g := w.g
+	if p.Conv != 'd' && p.Conv != 'i' {
+		return g.copy(v), mach.None, mach.None
+	}
+	u, neg := g.magnitude(v)
+	other := int64('-')
+	switch {
+	case p.Plus:
+		other = '+'
+	case p.Space:
+		other = ' '
+	default:
+		return u, g.imm('-'), g.binI(asm.And, neg, 1)
+	}
+	g.aluI(asm.And, neg, '-'-other)
+	g.aluI(asm.Add, neg, other)
+	return u, neg, g.imm(1)
+}
+
+// sign writes what signed gave.
+func (w *writer) sign(c, n mach.Reg) {
+	if n != mach.None {
+		w.byte(c, n)
 	}
 }
 
