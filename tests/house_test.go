@@ -85,6 +85,55 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestFace: the package at the root leaves the process that uses it alone, and nothing but the command and tests
+// stands on it.
+func TestFace(t *testing.T) {
+	theirs := map[string]string{
+		"os.Exit": "ends the process", "os.Stdout": "writes on its streams", "os.Stderr": "writes on its streams", "os.Stdin": "reads its input",
+		"signal.Notify": "takes its signals", "signal.NotifyContext": "takes its signals", "signal.Ignore": "takes its signals",
+		"os.Setenv": "changes its environment", "os.Chdir": "changes its directory", "flag.Parse": "reads its arguments", "os.Args": "reads its arguments",
+	}
+	seen := 0
+	for path, file := range parseSources(t) {
+		root := !strings.Contains(path, "/")
+		for _, imp := range file.Imports {
+			if imp.Path.Value == strconv.Quote(strings.TrimSuffix(module, "/")) && !root && !has([]string{"cmd/", "tests/"}, path) {
+				t.Errorf("%s imports the package at the root, which stands above it", path)
+			}
+		}
+		if strings.HasSuffix(path, "_test.go") || !root && !has([]string{"compiler/", "grammar/", "backend-", "runtime/", "tapsets/"}, path) ||
+			strings.Contains(path, "/testdata/") || file.Name.Name == "main" {
+			continue
+		}
+		seen++
+		ast.Inspect(file, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			pkg, ok := s.X.(*ast.Ident)
+			if !ok || pkg.Obj != nil {
+				return true
+			}
+			what := theirs[pkg.Name+"."+s.Sel.Name]
+			if pkg.Name == "log" && imports(file, "log") || pkg.Name == "fmt" && strings.HasPrefix(s.Sel.Name, "Print") {
+				what = "writes on its streams"
+			}
+			if what != "" && !(path == "runtime/host/run.go" && s.Sel.Name == "Notify") {
+				t.Errorf("%s uses %s.%s, which %s: the process belongs to who uses the package", path, pkg.Name, s.Sel.Name, what)
+			}
+			return true
+		})
+	}
+	if seen < 100 {
+		t.Fatalf("only %d files were looked at", seen)
+	}
+}
+
+func imports(file *ast.File, path string) bool {
+	return slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == strconv.Quote(path) })
+}
+
 func has(prefixes []string, s string) bool {
 	for _, p := range prefixes {
 		if strings.HasPrefix(s, p) {
@@ -137,6 +186,7 @@ var goroutines = map[string]int{
 	"runtime/host/target/target.go":         2, // wait for processes
 	"runtime/host/input.go":                 1, // reads standard input
 	"runtime/host/run.go":                   1, // waits
+	"start.go":                              1, // runs a session, guarded by Session.run
 	"backend-bpf/internal/load/load.go":     1, // loads programs
 	"backend-bpf/internal/attach/attach.go": 2, // makes and closes links
 	"backend-bpf/internal/attach/warm.go":   1, // makes a link of our own

@@ -40,7 +40,7 @@ func (p *Printer) One(d *Diagnostic) {
 	if p.Codes && d.Code != "" {
 		text += " [" + string(d.Code) + "]"
 	}
-	own := p.own(d.Span)
+	own := Own(p.Files, d.Span)
 	p.place(own, d.Severity.String(), text)
 	if own != d.Span {
 		p.place(d.Span, "note", WithinText)
@@ -57,16 +57,16 @@ func (p *Printer) One(d *Diagnostic) {
 	}
 }
 
-// own gives where the user's text asked for text of the library that was expanded there, else sp itself.
-func (p *Printer) own(sp source.Span) source.Span {
-	if p.Files == nil {
+// Own gives where the user's text asked for text of the library that was expanded there, else sp itself.
+func Own(files *source.FileSet, sp source.Span) source.Span {
+	if files == nil {
 		return sp
 	}
-	if f := p.Files.File(sp.From); f == nil || !f.Library {
+	if f := files.File(sp.From); f == nil || !f.Library {
 		return sp
 	}
-	for _, l := range p.Files.Chain(sp.From) {
-		if f := p.Files.File(l.Pos); f != nil && !f.Library {
+	for _, l := range files.Chain(sp.From) {
+		if f := files.File(l.Pos); f != nil && !f.Library {
 			return source.At(l.Pos)
 		}
 	}

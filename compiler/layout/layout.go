@@ -2,6 +2,8 @@
 // follow from them. All executors and the host agree on these.
 package layout
 
+import "math"
+
 // Limits are the language's limits; -D sets them by their macro names.
 type Limits struct {
 	MaxAction    int // MAXACTION: statements a handler may run
@@ -104,4 +106,36 @@ func HistLinearBucket(v, low, high, width int64) int {
 		return 0
 	}
 	return int(min((uint64(v)-uint64(low))/uint64(width), uint64(last-1))) + 1
+}
+
+// HistLogRange gives the least and the greatest value that bucket i counts.
+func HistLogRange(i int) (from, to int64) {
+	switch v := HistLogValue(i); {
+	case v > 0:
+		return v, v - 1 + v
+	case v == math.MinInt64:
+		return v, v
+	case v < 0:
+		return v + 1 + v, v
+	}
+	return 0, 0
+}
+
+// HistLinearRange gives the least and the greatest value that bucket i counts; the first is the greater one where the
+// bucket would lie behind all numbers.
+func HistLinearRange(i int, low, high, width int64) (from, to int64) {
+	last := HistLinearBuckets(low, high, width) - 1
+	if i == 0 {
+		return math.MinInt64, low - 1
+	}
+	room := uint64(math.MaxInt64) - uint64(low)
+	begins := uint64(i-1) * uint64(width) // above low; there are as many buckets as memory has room for
+	if begins > room {
+		return 1, 0
+	}
+	from = int64(uint64(low) + begins)
+	if i == last || begins+uint64(width) > room {
+		return from, math.MaxInt64
+	}
+	return from, from + width - 1
 }

@@ -51,6 +51,9 @@ type Config struct {
 	Timing bool
 	// Started is called when the probes are in place, before the target runs; may be nil.
 	Started func() error
+	// Ask has functions called by the goroutine of Run while it waits for records, when no handler is at work here; nil
+	// if nobody asks. Whoever sends one wakes the session first.
+	Ask <-chan func()
 	// Ended is called when the last handler has run, before the session's globals go; may be nil.
 	Ended func()
 	// QuietErrors: run-time errors of the script are counted at the end, but neither told one by one nor a failure.
@@ -328,10 +331,23 @@ func (r *run) loop(ctx context.Context) error {
 		if _, err := r.read(wait); err != nil {
 			return err
 		}
+		r.answer()
 		r.out.syms.Poll()
 		r.out.flush()
 		if r.out.failed != nil {
 			return r.out.failed
+		}
+	}
+}
+
+// answer calls the functions that others have asked for.
+func (r *run) answer() {
+	for {
+		select {
+		case f := <-r.Ask:
+			f()
+		default:
+			return
 		}
 	}
 }

@@ -1,0 +1,107 @@
+package gostap
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/runtime/host"
+)
+
+// Kind says what an Event is about.
+type Kind uint8
+
+// The kinds of events.
+const (
+	Print   Kind = iota // a statement of the print family was run
+	Text                // text that no such statement made: log(), and all output of programs compiled with Options.Text
+	Warning             // of the script, of the compiler or of the session
+	Fault               // a run-time error of the script that nobody caught
+	Lost                // at the end: hits or events that are missing
+)
+
+func (k Kind) String() string {
+	return [...]string{"print", "text", "warning", "fault", "lost"}[min(k, Lost)]
+}
+
+// Event is something that a session has to say.
+type Event struct {
+	Kind Kind
+	// Text is what is printed, or the message.
+	Text string
+	// Args are the values that a print was given, in order, with widths and precisions among them; Format is its format.
+	Args   []Value
+	Format string
+	// PID, TID, Time and Point are of the hit that printed. CPU is the processor, -1 where that is not known and in
+	// handlers that run in this process.
+	PID, TID int
+	Time     time.Time
+	Point    string
+	CPU      int
+	// Code says which Fault it is, File, Line and Column where in the script.
+	Code         string
+	File         string
+	Line, Column int
+	// Cause and Count say what was Lost, and how often.
+	Cause string
+	Count uint64
+}
+
+// Value is a value of the script language: a number or a string.
+type Value struct {
+	Int  int64
+	Text string
+	// IsText: it is a string, or the bytes of memory that were printed.
+	IsText bool
+	// Stack are the addresses of a stack, innermost first, where one was printed; Text has it as text.
+	Stack []uint64
+}
+
+// String is the number, or the string itself.
+func (v Value) String() string {
+	if v.IsText {
+		return v.Text
+	}
+	return strconv.FormatInt(v.Int, 10)
+}
+
+// kinds are those of the host's events.
+var kinds = [...]Kind{host.EventText: Text, host.EventPrint: Print, host.EventWarning: Warning, host.EventError: Fault, host.EventLost: Lost}
+
+// event makes an Event of the host's.
+func (p *Program) event(h *host.Event) Event {
+	e := Event{Kind: kinds[h.Kind], Text: h.Text, Format: h.Format, CPU: h.CPU, Point: h.Point, PID: int(h.Pid), TID: int(h.Tid), Count: h.Count}
+	if h.Time != 0 {
+		e.Time = time.Unix(0, h.Time)
+	}
+	if len(h.Args) > 0 {
+		e.Args = make([]Value, len(h.Args))
+		for i, a := range h.Args {
+			e.Args[i] = Value{Int: a.Int, Text: a.Text, IsText: isText(a.Conv), Stack: a.Stack}
+		}
+	}
+	switch e.Kind {
+	case Fault:
+		e.Code = h.Code.String()
+		if p.ir.Files != nil && h.Pos.IsValid() {
+			if at := p.ir.Files.Position(diag.Own(p.ir.Files, source.At(h.Pos)).From); at.File != nil {
+				e.File, e.Line, e.Column = at.File.Name, at.Line, at.Col
+			}
+		}
+	case Lost:
+		e.Cause = h.Cause.String()
+	case Text:
+		e.CPU = h.CPU
+	}
+	return e
+}
+
+// isText reports whether a conversion of printf prints a string or bytes.
+func isText(conv byte) bool { return conv == 's' || conv == 'm' || conv == 'M' }
+
+// remark is a warning of this package itself.
+func remark(format string, args ...any) Diagnostic {
+	d := (&diag.List{}).Warnf(diag.Usage, "", source.Span{}, format, args...)
+	return Diagnostic{Warning: true, Message: d.Message, d: d}
+}

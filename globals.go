@@ -1,0 +1,184 @@
+package gostap
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/ir/textfmt"
+	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Globals are the global variables of a script by name, as they were at one moment; those of one lock are of the very
+// same moment.
+type Globals map[string]Global
+
+// Global is a global variable. Value and Map give it as Go types.
+type Global struct {
+	// Keys is how many keys an array has, 0 for a scalar.
+	Keys int
+	// Elements are those of an array, in the order in which they came where that is known, or the one of a scalar.
+	Elements []Element
+}
+
+// Element is an element of an array, or the value of a scalar.
+type Element struct {
+	Key []Value
+	// Value is a number or a string; Stats, if not nil, an aggregate instead.
+	Value Value
+	Stats *Stats
+}
+
+// Stats is an aggregate: what was put into it by <<<.
+type Stats struct {
+	Count, Sum, Min, Max int64
+	// Variance is that of a sample, rounded down, where the script asks for @variance, else 0.
+	Variance int64
+	// Histograms are those that the script asks for, or Options.Histograms.
+	Histograms []Histogram
+}
+
+// Avg is the mean, rounded towards zero as @avg does, 0 if there are no values.
+func (s *Stats) Avg() int64 {
+	if s.Count == 0 {
+		return 0
+	}
+	return s.Sum / s.Count
+}
+
+// Histogram counts values by size.
+type Histogram struct {
+	// Linear tells @hist_linear(Low, High, Width) from @hist_log.
+	Linear           bool
+	Low, High, Width int64
+	// Buckets are all those that are not empty, the smallest values first.
+	Buckets []Bucket
+
+	counts []int64
+}
+
+// Bucket counts the values v with From <= v <= To.
+type Bucket struct {
+	From, To int64
+	Count    int64
+}
+
+// Map gives the counts by the smallest value of each bucket.
+func (h *Histogram) Map() map[int64]int64 {
+	m := make(map[int64]int64, len(h.Buckets))
+	for _, b := range h.Buckets {
+		m[b.From] = b.Count
+	}
+	return m
+}
+
+// String is the histogram as scripts print it.
+func (h *Histogram) String() string {
+	return string(textfmt.Hist(nil, ir.Hist{Linear: h.Linear, Low: h.Low, High: h.High, Width: h.Width}, h.counts))
+}
+
+// look reads the globals of the script.
+func (s *Session) look() (Globals, error) {
+	store, p := s.b.Store(), s.p.ir
+	out := Globals{}
+	// Those of one lock together.
+	byClass := map[int][]int{}
+	for i, g := range p.Globals {
+		if g.Shown {
+			byClass[g.Class] = append(byClass[g.Class], i)
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(byClass)) {
+		if err := lookAt(store, p, class, byClass[class], out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func lookAt(store interp.Store, p *ir.Program, class int, globals []int, out Globals) error {
+	if class >= 0 {
+		if err := store.Lock(class); err != nil {
+			return err
+		}
+		defer store.Unlock(class)
+	}
+	for _, i := range globals {
+		g := p.Globals[i]
+		var elems []interp.Elem
+		var err error
+		switch {
+		case g.IsArray():
+			elems, err = store.Elems(i)
+		case g.Type == types.Stats:
+			var a interp.Agg
+			a, _, err = store.Stat(i, nil)
+			elems = []interp.Elem{{Agg: &a}}
+		default:
+			var v interp.Val
+			v, _, err = store.Get(i, nil)
+			elems = []interp.Elem{{Val: v}}
+		}
+		if err != nil {
+			return fmt.Errorf("read global %s: %w", g.Name, err)
+		}
+		out[g.Name] = global(g, elems)
+	}
+	return nil
+}
+
+// global copies what a store gave.
+func global(g *ir.Global, elems []interp.Elem) Global {
+	out := Global{Keys: len(g.Keys), Elements: make([]Element, len(elems))}
+	for i := range elems {
+		e := &out.Elements[i]
+		for k, v := range elems[i].Key {
+			e.Key = append(e.Key, value(g.Keys[k].Type, v))
+		}
+		if g.Type == types.Stats {
+			e.Stats = stats(g, elems[i].Agg)
+		} else {
+			e.Value = value(g.Type, elems[i].Val)
+		}
+	}
+	return out
+}
+
+func value(t types.Type, v interp.Val) Value {
+	if t == types.String {
+		return Value{Text: strings.Clone(v.Str), IsText: true}
+	}
+	return Value{Int: v.Int}
+}
+
+func stats(g *ir.Global, a *interp.Agg) *Stats {
+	s := &Stats{}
+	if a == nil {
+		return s
+	}
+	s.Count, s.Sum, s.Min, s.Max = a.Count, a.Sum, a.Min, a.Max
+	if g.Stat.Variance {
+		s.Variance = a.Variance()
+	}
+	for i, h := range g.Stat.Hists {
+		out := Histogram{Linear: h.Linear, Low: h.Low, High: h.High, Width: h.Width, counts: make([]int64, h.Buckets())}
+		if i < len(a.Hists) {
+			copy(out.counts, a.Hists[i])
+		}
+		for k, n := range out.counts {
+			if n != 0 {
+				from, to := layout.HistLogRange(k)
+				if h.Linear {
+					from, to = layout.HistLinearRange(k, h.Low, h.High, h.Width)
+				}
+				out.Buckets = append(out.Buckets, Bucket{from, to, n})
+			}
+		}
+		s.Histograms = append(s.Histograms, out)
+	}
+	return s
+}

@@ -1,0 +1,238 @@
+package gostap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/open"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/runtime/host"
+	"github.com/gostap/gostap/runtime/host/memory"
+	"github.com/gostap/gostap/runtime/host/target"
+)
+
+// Session is a program that is loaded, runs or has run. It runs once.
+type Session struct {
+	p       *Program
+	b       backend.Session
+	release func()
+	ran     bool
+	// early are warnings of loading, until somebody takes events, as tell then does; wrong is its first error.
+	mu    sync.Mutex
+	early []string
+	tell  func(Event) error
+	wrong error
+	ended bool // the globals are going
+	// ask has functions run by the goroutine that drives the session.
+	ask    chan func()
+	over   chan struct{}      // closed when globals and result are there
+	stop   context.CancelFunc // of run; cancel is of Start
+	cancel context.CancelFunc
+
+	globals Globals
+	broken  error // why there are no globals
+	result  host.Result
+	err     error
+	queue   *queue // of a session that was started
+}
+
+// Run compiles a script, runs it and calls fn with all it has to say, in the calling goroutine, until it ends: by exit(), with
+// its target, by the context or the timeout, or by the first error of fn, which Run returns. A context that ends
+// before the probes are in place is an error; later it is not. A session that ends badly is a *Failure.
+func Run(ctx context.Context, script string, o Options, fn func(Event) error) error {
+	o.Tool.Soon = true
+	p, err := Compile(ctx, script, o)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.Run(ctx, fn)
+}
+
+// Run runs p as the function Run does.
+func (p *Program) Run(ctx context.Context, fn func(Event) error) error {
+	s, err := p.Prepare(ctx)
+	if err != nil {
+		return err
+	}
+	return s.Run(ctx, fn)
+}
+
+// Prepare loads p into the kernel. No probe is there yet, and no handler has run. The session is to be run or closed.
+func (p *Program) Prepare(ctx context.Context) (_ *Session, err error) {
+	defer guard(&err, nil)()
+	if p.ir == nil {
+		return nil, errors.New("the compiler was told to stop before there was a program")
+	}
+	s := &Session{p: p, ask: make(chan func(), 64), over: make(chan struct{})}
+	art, release, err := p.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.release = release
+	if art == nil {
+		s.b, err = memory.New(p.ir)
+	} else {
+		s.b, err = s.load(ctx, art)
+	}
+	if err != nil {
+		release()
+		return nil, placed(err, p.files, p.o.here())
+	}
+	return s, nil
+}
+
+func (s *Session) load(ctx context.Context, art backend.Artifact) (backend.Session, error) {
+	o := &s.p.o
+	start := time.Now()
+	cache, _ := o.cache()
+	b, err := art.Load(ctx, backend.LoadOptions{Target: o.PID, BufferMB: o.BufferMB, Timing: o.Timing, Cache: cache, Heat: o.Tool.Heat,
+		Warnf: s.warnf, Logf: s.p.log, Verbose: o.Tool.Verbose[4]})
+	if err == nil {
+		o.logPass(5, "load", time.Since(start))
+	}
+	return b, err
+}
+
+// warnf tells the user something at once, or as soon as somebody takes events.
+func (s *Session) warnf(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.p.o.Tool.Warn != nil {
+		s.p.o.Tool.Warn(text)
+		return
+	}
+	s.mu.Lock()
+	tell := s.tell
+	if tell == nil {
+		s.early = append(s.early, text)
+	}
+	s.mu.Unlock()
+	if tell == nil {
+		return
+	}
+	if err := tell(Event{Kind: Warning, Text: text, CPU: -1}); err != nil && s.wrong == nil {
+		s.wrong = err
+		s.stop()
+	}
+}
+
+// Close takes a session away that was prepared and is not going to be run. It does nothing to one that was.
+func (s *Session) Close() error {
+	if s.ran {
+		return nil
+	}
+	s.ran = true
+	defer s.release()
+	return s.b.Close()
+}
+
+// Run runs the session to its end, as the function Run does.
+func (s *Session) Run(ctx context.Context, fn func(Event) error) error {
+	return s.run(ctx, host.Config{Stdout: s.p.o.Stdout, Stderr: s.p.o.Stderr}, fn, nil)
+}
+
+// Print runs the session to its end and writes what the script prints to out and messages to errors, as the command does.
+// started is called when the probes are in place, before Command runs; it may be nil.
+func (s *Session) Print(ctx context.Context, out, errors io.Writer, started func() error) error {
+	return s.run(ctx, host.Config{Stdout: out, Stderr: errors}, nil, started)
+}
+
+// run runs the session. fn is nil where text is wanted.
+func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error, started func() error) (err error) {
+	if s.ran {
+		return errors.New("the session has been run already")
+	}
+	s.ran = true
+	theirs := false // a function of the caller is at work
+	defer close(s.over)
+	defer func() { s.err = err }()
+	defer guard(&err, &theirs)()
+	defer s.release()
+	p, o := s.p, &s.p.o
+	defer s.b.Close() // it does nothing behind host.Run
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.stop = stop
+	cfg.Program, cfg.Session, cfg.Timeout, cfg.QuietErrors, cfg.Timing = p.ir, s.b, o.Timeout, o.QuietErrors, o.Timing
+	cfg.Open = func(path string) (debuginfo.Image, error) { return open.Open(path) }
+	cfg.Ask, cfg.Started = s.ask, started
+	cfg.Ended = func() {
+		s.globals, s.broken = s.look()
+		s.mu.Lock()
+		s.ended = true
+		s.mu.Unlock()
+	}
+	if o.Command == "" {
+		cfg.Stdin = o.Stdin
+	}
+	if o.Tool.Verbose[4] > 0 {
+		cfg.Logf = o.Tool.Log
+	}
+	tell := func(e Event) error {
+		_, err := fmt.Fprintf(cfg.Stderr, "WARNING: %s\n", diag.Visible(e.Text))
+		return err
+	}
+	var first []Event
+	if fn != nil {
+		tell = func(e Event) error {
+			theirs = true
+			err := fn(e)
+			theirs = false
+			return err
+		}
+		cfg.Event = func(h *host.Event) error { return tell(p.event(h)) }
+		for _, d := range p.Warnings() {
+			first = append(first, Event{Kind: Warning, Text: d.Message, Code: d.Code, File: d.File, Line: d.Line, Column: d.Column, CPU: -1})
+		}
+	}
+	if text := price(p.ir, func() backend.Prices { return prices(s.b) }); text != "" {
+		s.warnf("%s", text)
+	}
+	s.mu.Lock()
+	for _, text := range s.early {
+		first = append(first, Event{Kind: Warning, Text: text, CPU: -1})
+	}
+	s.early, s.tell = nil, tell
+	s.mu.Unlock()
+	for _, e := range first {
+		if err := tell(e); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.Command != "":
+		cfg.Target, err = target.Start(target.Options{Command: o.Command, Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Env: o.environment()})
+	case o.PID != 0:
+		cfg.Target, err = target.Watch(o.PID)
+	}
+	if err != nil {
+		return err
+	}
+	s.result = host.Run(ctx, cfg)
+	if o.Tool.Verbose[4] > 0 {
+		for _, line := range s.result.Report {
+			p.log("%s", line)
+		}
+	}
+	return s.outcome()
+}
+
+// outcome is the error of a session that was run.
+func (s *Session) outcome() error {
+	r := &s.result
+	switch {
+	case s.wrong != nil:
+		return s.wrong
+	case r.Err != nil:
+		return placed(r.Err, s.p.files, s.p.o.here())
+	case !r.OK():
+		return &Failure{Errors: r.Errors, Stopped: r.Failed, Child: r.Child}
+	}
+	return nil
+}
