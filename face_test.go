@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -203,6 +206,79 @@ probe process.function("main.charge").return { if ($cents < 0) println("never") 
 		})
 	}
 	wg.Wait()
+}
+
+// TestBytes: a program that was written down does what it did, and is refused where it would not.
+func TestBytes(t *testing.T) {
+	ctx := context.Background()
+	own := filepath.Join(t.TempDir(), "shop")
+	copyFile(t, shop, own)
+	o := gostap.Options{Command: own}
+	p, err := gostap.Compile(ctx, `global spent, n
+probe process.function("main.charge") { spent[$customer] += $cents if (spent[$customer] < 0) error("no") }
+probe process.function("main.handle").return { n <<< $depth }
+probe end { printf("%s %d\n", pp(), @max(n)) error("at the end") }`, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	b, err := p.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	saw := func(p *gostap.Program) string {
+		t.Helper()
+		s, err := p.Start(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for e, err := range s.Events() {
+			text += fmt.Sprintln(e.Kind, e.Text, e.Args, e.Point, e.File, e.Line, e.Column, err)
+		}
+		g, err := s.Globals()
+		spent, merr := gostap.Map[string, int64](g, "spent")
+		return text + fmt.Sprintln(spent, err, merr)
+	}
+	q, err := gostap.Load(b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	here, there := saw(p), saw(q)
+	if here != there || !strings.Contains(here, "ada:49720") || !strings.Contains(here, "at the end") {
+		t.Errorf("here\n%s\nfrom bytes\n%s", here, there)
+	}
+	refused := func(what, want string, b []byte, o gostap.Options) {
+		t.Helper()
+		if _, err := gostap.Load(b, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	refused("damaged", "damaged", append(slices.Clone(b), 1), o)
+	refused("nothing", "damaged", nil, o)
+	refused("arguments", "Compile", b, gostap.Options{Args: []string{"x"}})
+	refused("another program", "built to trace", b, gostap.Options{Command: "true"})
+	if err := os.WriteFile(own, []byte("another"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	refused("replaced", "not the file", b, o)
+	if _, err := q.Start(ctx); err == nil || !strings.Contains(err.Error(), "not the file") {
+		t.Errorf("replaced behind loading: %v", err)
+	}
+	os.Remove(own)
+	refused("removed", "no such file", b, o)
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, b, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestMap: globals as Go types, and what does not fit.

@@ -26,6 +26,15 @@ func uname() (release, machine string) {
 	return unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Machine[:])
 }
 
+// kernelVersion tells the running kernel from all others: its release and its build.
+func kernelVersion() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:]) + " " + unix.ByteSliceToString(u.Version[:])
+}
+
 // kernelConfig looks up options of the running kernel's configuration, which is read when first
 // asked for: /proc/config.gz, or the file that distributions put beside the kernel.
 func kernelConfig() func(name string) (string, bool) {

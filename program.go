@@ -13,6 +13,7 @@ import (
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/manifest"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/host/memory"
@@ -27,6 +28,7 @@ type Program struct {
 	warnings []Diagnostic
 	close    func()
 	cool     func()
+	traced   []manifest.Traced // of a program that was loaded
 
 	mu    sync.Mutex // what follows
 	built bool

@@ -70,6 +70,9 @@ func (p *Program) Prepare(ctx context.Context) (_ *Session, err error) {
 	if p.ir == nil {
 		return nil, errors.New("the compiler was told to stop before there was a program")
 	}
+	if err := p.unchanged(); err != nil {
+		return nil, err
+	}
 	s := &Session{p: p, ask: make(chan func(), 64), over: make(chan struct{})}
 	art, release, err := p.take(ctx)
 	if err != nil {

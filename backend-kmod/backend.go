@@ -11,7 +11,6 @@ import (
 
 	"github.com/gostap/gostap/backend-kmod/internal/cgen"
 	"github.com/gostap/gostap/backend-kmod/internal/kbuild"
-	"github.com/gostap/gostap/backend-kmod/internal/manifest"
 	"github.com/gostap/gostap/backend-kmod/internal/session"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/backend/traced"
@@ -19,6 +18,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/manifest"
 	"github.com/gostap/gostap/compiler/source"
 )
 

@@ -8,14 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gostap/gostap/backend-kmod/internal/carry"
 	"github.com/gostap/gostap/backend-kmod/internal/cgen"
 	"github.com/gostap/gostap/backend-kmod/internal/kbuild"
-	"github.com/gostap/gostap/backend-kmod/internal/manifest"
 	"github.com/gostap/gostap/backend-kmod/internal/session"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/manifest"
 )
 
 // CodePrebuilt is what is wrong with a module that was built before.
@@ -46,7 +47,7 @@ func (a *artifact) carry() ([]byte, error) {
 	if ds.HasErrors() || u.Digest() != m.Digest || back.Program.Limits != m.Program.Limits {
 		return nil, errors.New("its program cannot be written down completely")
 	}
-	return manifest.Attach(a.ko, b)
+	return carry.Attach(a.ko, b)
 }
 
 // maxModule bounds a module's file. Those that are built here have some 100 KB.
@@ -63,8 +64,8 @@ func Open(path string) (*ir.Program, backend.Artifact, error) {
 	if err != nil {
 		return nil, nil, fail("%v", foreign.Reason(err))
 	}
-	mod, err := manifest.Read(ko)
-	if errors.Is(err, manifest.ErrNone) {
+	mod, err := carry.Read(ko)
+	if errors.Is(err, carry.ErrNone) {
 		return nil, nil, fail("%v", err).Hintf("gostap -p4 -m NAME --runtime=kernel SCRIPT makes modules that can be run alone")
 	}
 	if err != nil {
@@ -92,20 +93,16 @@ func Open(path string) (*ir.Program, backend.Artifact, error) {
 
 // unchanged checks that the traced files are those that the module was built for.
 func (a *artifact) unchanged() error {
-	for _, want := range a.traced {
-		got, err := manifest.Look(want.Path)
+	for _, t := range a.traced {
 		d := &diag.Diagnostic{Phase: diag.Load, Code: session.CodeReplaced}
-		switch {
-		case err != nil:
-			if pe, ok := errors.AsType[*os.PathError](err); ok {
-				err = pe.Err
-			}
-			d.Message = fmt.Sprintf("%s is traced by %s, but cannot be read: %v", want.Path, a.path, err)
-		case got.Size != want.Size || got.ID != want.ID:
-			d.Message = fmt.Sprintf("%s is not the file that %s was built for", want.Path, a.path)
+		switch err := t.Same(); {
+		case err == nil:
+			continue
+		case errors.Is(err, manifest.ErrOther):
+			d.Message = fmt.Sprintf("%s is not the file that %s was built for", t.Path, a.path)
 			d.Hint = "the probes would lie at wrong places: build the module again for this file"
 		default:
-			continue
+			d.Message = fmt.Sprintf("%s is traced by %s, but cannot be read: %v", t.Path, a.path, err)
 		}
 		return d
 	}

@@ -3,17 +3,18 @@ package kmod
 import (
 	"bytes"
 	"context"
+	"github.com/gostap/gostap/backend-kmod/internal/carry"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/gostap/gostap/backend-kmod/internal/manifest"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/irtest"
+	"github.com/gostap/gostap/compiler/manifest"
 )
 
 // module makes an object file that says of itself what modules do.
@@ -93,7 +94,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrong, err := manifest.Attach(bare, other)
+	wrong, err := carry.Attach(bare, other)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,7 @@
-package manifest
+// Package carry puts data into a section of a module's file and finds it there.
+//
+// In: a .ko, and bytes. Out: a .ko with both, and back. Both may come from anywhere.
+package carry
 
 import (
 	"bytes"
@@ -9,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/manifest"
 )
 
 // section is the name of the module's section that holds the manifest. It is not loaded into the kernel.
@@ -101,10 +105,10 @@ func Read(ko []byte) (m Module, err error) {
 		return m, ErrNone
 	}
 	if s.FileSize > maxSection || s.Type != elf.SHT_PROGBITS {
-		return m, errDamaged
+		return m, manifest.ErrDamaged
 	}
 	if m.Carried, err = s.Data(); err != nil {
-		return m, errDamaged
+		return m, manifest.ErrDamaged
 	}
 	return m, nil
 }

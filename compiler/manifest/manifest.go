@@ -1,8 +1,8 @@
-// Package manifest is what a built module carries for the host, so that it can be run without its script: the program
-// with the places in the script that its messages name, and which files it traces.
+// Package manifest writes a compiled program down, so that it can be run without its script: the program with the places
+// in the script that its messages name, which files it traces, and for what it was made. Built modules carry it, and it
+// is what package gostap keeps of a script.
 //
-// In: an ir.Program and the digest of its translation. Out: bytes, in a section of the .ko (section.go), and
-// back. The bytes may come from anywhere: everything is checked.
+// In: an ir.Program. Out: bytes, and back. The bytes may come from anywhere: everything is checked.
 package manifest
 
 import (
@@ -20,14 +20,14 @@ import (
 )
 
 // Version of the form; another one is not read.
-const Version = 1
+const Version = 2
 
 const magic = "gostap\x00"
 
 // maxPlain bounds what a manifest unpacks to.
 const maxPlain = 96 << 20
 
-// Digest stands for how a program was translated: layouts, records, sites.
+// Digest stands for how a program was translated: layouts, records, sites. It is zero where it was not.
 type Digest [sha256.Size]byte
 
 // Manifest is what travels.
@@ -36,6 +36,9 @@ type Manifest struct {
 	Program *ir.Program
 	Digest  Digest
 	Traced  []Traced
+	// Runtime is the one that the script was compiled for, "" if it did not say. Kernel is the only one that the program
+	// fits, by release and version, "" if it uses nothing of a kernel that differs from one to the next.
+	Runtime, Kernel string
 }
 
 // Traced is a file that the program's sites lie in.
@@ -49,7 +52,8 @@ type Traced struct {
 // ErrVersion says that another version of gostap made it.
 var ErrVersion = errors.New("it was made by another version of gostap")
 
-var errDamaged = errors.New("what it carries for the host is damaged")
+// ErrDamaged says that bytes are not what Encode gave.
+var ErrDamaged = errors.New("what it carries for the host is damaged")
 
 // Encode gives the bytes of m.
 func (m *Manifest) Encode() ([]byte, error) {
@@ -57,6 +61,8 @@ func (m *Manifest) Encode() ([]byte, error) {
 	var plain []byte
 	str := func(s string) { plain = append(binary.AppendUvarint(plain, uint64(len(s))), s...) }
 	str(text)
+	str(m.Runtime)
+	str(m.Kernel)
 	plain = append(plain, m.Digest[:]...)
 	plain = binary.AppendUvarint(plain, uint64(len(m.Traced)))
 	for _, t := range m.Traced {
@@ -89,17 +95,17 @@ func (m *Manifest) Encode() ([]byte, error) {
 func Decode(b []byte) (*Manifest, error) {
 	b, ok := bytes.CutPrefix(b, []byte(magic))
 	if !ok || len(b) < 9 {
-		return nil, errDamaged
+		return nil, ErrDamaged
 	}
 	if b[0] != Version {
 		return nil, ErrVersion
 	}
 	if sum := sha256.Sum256(b[9:]); !bytes.Equal(sum[:8], b[1:9]) {
-		return nil, errDamaged
+		return nil, ErrDamaged
 	}
 	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b[9:])), maxPlain))
 	if err != nil {
-		return nil, errDamaged
+		return nil, ErrDamaged
 	}
 	return decode(plain)
 }
@@ -128,8 +134,9 @@ func decode(plain []byte) (*Manifest, error) {
 	}
 	m := &Manifest{}
 	text := str()
+	m.Runtime, m.Kernel = str(), str()
 	if bad || copy(m.Digest[:], plain) < len(m.Digest) {
-		return nil, errDamaged
+		return nil, ErrDamaged
 	}
 	plain = plain[len(m.Digest):]
 	n := num()
@@ -137,11 +144,11 @@ func decode(plain []byte) (*Manifest, error) {
 		m.Traced = append(m.Traced, Traced{str(), int64(num()), str()})
 	}
 	if bad {
-		return nil, errDamaged
+		return nil, ErrDamaged
 	}
 	files, rest, err := source.Unpack(plain)
 	if err != nil || len(rest) > 0 {
-		return nil, errDamaged
+		return nil, ErrDamaged
 	}
 	p, err := ir.ParseText(text)
 	if err == nil {
@@ -183,4 +190,19 @@ func Look(path string) (Traced, error) {
 	}
 	t.ID = fmt.Sprintf("%x", h.Sum(nil))
 	return t, nil
+}
+
+// ErrOther says that another file is where the traced one was.
+var ErrOther = errors.New("it is another file")
+
+// Same checks that the file is there still: ErrOther, or why it cannot be read.
+func (t Traced) Same() error {
+	got, err := Look(t.Path)
+	switch {
+	case err != nil:
+		return foreign.Reason(err)
+	case got.Size != t.Size || got.ID != t.ID:
+		return ErrOther
+	}
+	return nil
 }
