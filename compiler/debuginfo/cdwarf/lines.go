@@ -21,7 +21,7 @@ type lineHit struct {
 	line  int
 	file  string
 	view  uint16
-	empty bool          // a later row has the same address and another line, at a mark where the compiler marks statements
+	empty bool          // the code at pc comes from another line: that of the last row of the address
 	owner *godwarf.Tree // the function or the inlined copy that the row belongs to
 }
 
@@ -167,7 +167,6 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 	}
 	var hits []lineHit
 	var fn *function
-	marks := marksStatements(u.Producer())
 	for i, r := range rows {
 		if r.End || !r.Stmt || r.Line == 0 || !im.own(r.PC) {
 			continue
@@ -194,10 +193,7 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 			if next.End || next.PC != r.PC {
 				break
 			}
-			if next.Line != r.Line && (next.Stmt || !marks) {
-				h.empty = true
-				break
-			}
+			h.empty = next.Line != r.Line
 		}
 		stack := dw.InlineStack(fn.tree, r.PC)
 		for len(stack) > 0 && im.isCall(stack[0], h) {

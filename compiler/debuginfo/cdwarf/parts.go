@@ -117,9 +117,6 @@ func (im *Image) begins(rows []lineHit) (out []lineHit) {
 	if !f.ok {
 		return rows[:1]
 	}
-	if full := slices.DeleteFunc(slices.Clone(rows), func(h lineHit) bool { return h.empty }); len(full) > 0 {
-		rows = full // the others have no instruction, and stand where another line's begins
-	}
 	if marksStatements(rows[0].fn.u.Producer()) {
 		for _, h := range rows {
 			if im.begun(h, f) {
@@ -130,6 +127,9 @@ func (im *Image) begins(rows []lineHit) (out []lineHit) {
 			return out
 		}
 		return rows[:1]
+	}
+	if full := slices.DeleteFunc(slices.Clone(rows), func(h lineHit) bool { return h.empty }); len(full) > 0 {
+		rows = full // the others have no instruction, and stand where another line's begins
 	}
 	at := map[uint64]*lineHit{}
 	for i := range rows {
@@ -145,7 +145,40 @@ func (im *Image) begins(rows []lineHit) (out []lineHit) {
 	if len(out) == 0 {
 		return rows[:1]
 	}
-	return out
+	return im.latest(out, f)
+}
+
+// latest drops from places, at each of which a way of the function comes to their line first, those whose ways all
+// come to another of them within the same run: code of the line that was moved in front of what several ways share.
+func (im *Image) latest(places []lineHit, f *flow) []lineHit {
+	at := map[uint64]bool{}
+	for _, h := range places {
+		at[h.pc] = true
+	}
+	return slices.DeleteFunc(places, func(h lineHit) bool {
+		marks := im.marksOf(h.fn)
+		others := false
+		goesOn := walk(f.to[h.pc], func(pc uint64) ([]uint64, bool) {
+			if pc == h.pc {
+				return nil, false
+			}
+			if at[pc] {
+				others = true
+				return nil, true
+			}
+			if row := marks[pc]; row != nil {
+				if line, ok := im.lineIn(h, pc, row.Line); !ok || line != h.line {
+					return nil, false
+				}
+			}
+			return f.to[pc], len(f.to[pc]) > 0
+		})
+		if goesOn && others {
+			delete(at, h.pc)
+			return true
+		}
+		return false
+	})
 }
 
 // marksStatements reports whether the compiler has marked where statements begin (-gstatement-frontiers, from gcc 8

@@ -2,6 +2,7 @@ package cdwarf
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -30,37 +31,80 @@ int main(void)
 }
 `
 
-// A line is hit once for each run, be its code behind a mark at the address of another line's code, or behind
-// instructions that only fill a gap.
+// tails is a program a line of which begins in code that a branch has to itself, and goes on where all ways meet.
+const tails = `unsigned b[8] = {2, 2, 2, 2, 2, 2, 2, 2};
+volatile unsigned sink;
+__attribute__((cold, noinline)) void oops(unsigned n) { sink += n; }
+__attribute__((noinline)) unsigned f(unsigned x, unsigned y)
+{
+	unsigned z = x + y;
+	if (__builtin_expect((b[x & 7] & 3) == 2, 0)) {
+		z = y ^ 3;
+		oops(x); }
+	b[z & 7] = b[x & 7] + y;
+	return x ^ z;
+}
+int main(void)
+{
+	for (unsigned i = 0; i < 40; i++) sink += f(i * 7, i);
+	return 0;
+}
+`
+
+// A line is hit once for each run, be its code behind a mark at the address of another line's code, behind
+// instructions that only fill a gap, or in pieces that follow each other.
 func TestRuns(t *testing.T) {
-	src := filepath.Join(t.TempDir(), "runs.c")
-	if err := os.WriteFile(src, []byte(runs), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, flags := range []string{"-g -O0", "-g -Og", "-g -O1", "-g -O2", "-g -Os", "-g -O3"} {
-		im := open(t, compile(t, "runs"+flags[3:], flags, src))
-		hits, probes := map[int]int{}, map[uint64]func(*state){}
-		want := map[int]int{7: 10, 8: 10, 9: 10, 10: 10, 12: 2}
-		for line := range want {
-			sites, err := im.LineSites(debuginfo.LineQuery{Func: "*", File: "runs.c", Line: line})
-			if err != nil {
-				t.Errorf("%s: line %d: %v", flags, line, err)
+	for _, p := range []struct {
+		name, src string
+		want      map[int]int // by line
+	}{
+		{"runs.c", runs, map[int]int{7: 10, 8: 10, 9: 10, 10: 10, 12: 2}},
+		{"tails.c", tails, map[int]int{10: 40}},
+	} {
+		dir := t.TempDir()
+		src := filepath.Join(dir, p.name)
+		if err := os.WriteFile(src, []byte(p.src), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, cc := range []string{"gcc", "clang"} {
+			if _, err := exec.LookPath(cc); err != nil {
+				t.Logf("skipped: %s is not installed", cc)
+				continue
 			}
-			for _, s := range sites {
-				old := probes[s.PC]
-				probes[s.PC] = func(st *state) {
-					if old != nil {
-						old(st)
-					}
-					hits[line]++
+			for _, level := range []string{"-O0", "-Og", "-O1", "-O2", "-Os", "-O3"} {
+				out := filepath.Join(dir, cc+level)
+				if msg, err := exec.Command(cc, "-g", level, "-w", "-o", out, src).CombinedOutput(); err != nil {
+					t.Fatalf("%s %s: %v\n%s", cc, level, err, msg)
 				}
+				sameRuns(t, out, p.name, p.want)
 			}
 		}
-		live(t, im.f, probes)
-		for line, n := range want {
-			if hits[line] != n {
-				t.Errorf("%s: line %d: %d hits, want %d", flags, line, hits[line], n)
+	}
+}
+
+// sameRuns runs bin and compares how often lines of file are hit.
+func sameRuns(t *testing.T, bin, file string, want map[int]int) {
+	im := open(t, bin)
+	hits, probes := map[int]int{}, map[uint64]func(*state){}
+	for line := range want {
+		sites, err := im.LineSites(debuginfo.LineQuery{Func: "*", File: file, Line: line})
+		if err != nil {
+			t.Errorf("%s: line %d: %v", bin, line, err)
+		}
+		for _, s := range sites {
+			old := probes[s.PC]
+			probes[s.PC] = func(st *state) {
+				if old != nil {
+					old(st)
+				}
+				hits[line]++
 			}
+		}
+	}
+	live(t, im.f, probes)
+	for line, n := range want {
+		if hits[line] != n {
+			t.Errorf("%s: line %d of %s: %d hits, want %d", bin, line, file, hits[line], n)
 		}
 	}
 }
