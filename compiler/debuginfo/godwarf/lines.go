@@ -86,7 +86,7 @@ func (im *Image) instances(host int, p *pattern, fileOK func(string) bool, unmar
 	rows := im.tab.Rows(host)
 	byIndex := map[int]*instance{}
 	var out []*instance
-	for _, s := range im.stmts(host, unmarked) {
+	for _, s := range withCopies(im.stmts(host, unmarked), rows) {
 		k := sort.Search(len(rows), func(k int) bool { return rows[k].Hi > s.pc })
 		if k == len(rows) || s.pc < rows[k].Lo || !fileOK(s.file) {
 			continue
@@ -119,6 +119,31 @@ func (im *Image) instances(host int, p *pattern, fileOK func(string) bool, unmar
 		}
 	}
 	return out
+}
+
+// withCopies adds to stmts, which are in order, the beginnings of inlined copies that the line table passes over,
+// because the code in front of the copy has the same line: a method in the wrapper that was made for it, or a closure
+// that is called where it is written.
+func withCopies(stmts []stmt, rows []pclntab.Row) []stmt {
+	begun := map[int]bool{}
+	added := false
+	for k, r := range rows {
+		if r.Inline < 0 || begun[r.Inline] {
+			continue
+		}
+		begun[r.Inline] = true
+		if k == 0 || rows[k-1].Hi != r.Lo || rows[k-1].File != r.File || rows[k-1].Line != r.Line {
+			continue
+		}
+		at := sort.Search(len(stmts), func(i int) bool { return stmts[i].pc >= r.Lo })
+		if at == len(stmts) || stmts[at].pc != r.Lo {
+			if !added {
+				stmts, added = slices.Clone(stmts), true
+			}
+			stmts = slices.Insert(stmts, at, stmt{r.Lo, r.File, r.Line})
+		}
+	}
+	return stmts
 }
 
 // LineSites resolves lines of source; see debuginfo.Image. Each body of a function that has the

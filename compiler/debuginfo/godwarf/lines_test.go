@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 )
 
 // lineOf finds the line of testdata/shapes/main.go that holds text; the tests name lines by what
@@ -141,5 +142,27 @@ func TestNoLine(t *testing.T) {
 	_, err := im.LineSites(debuginfo.LineQuery{Func: "*", File: "print.go", Line: 100})
 	if err == nil || !strings.Contains(err.Error(), `file "print.go" is ambiguous: `) || !strings.Contains(err.Error(), "/fmt/print.go") {
 		t.Errorf("two files of one name: %v", err)
+	}
+}
+
+// TestCopiesOnTheirCallersLine: an inlined copy begins where the line table, which has the same line before it, says
+// nothing.
+func TestCopiesOnTheirCallersLine(t *testing.T) {
+	rows := []pclntab.Row{
+		{Lo: 0x10, Hi: 0x20, File: "a.go", Line: 5, Inline: -1},
+		{Lo: 0x20, Hi: 0x30, File: "a.go", Line: 5, Inline: 0}, // passed over by the line table
+		{Lo: 0x30, Hi: 0x40, File: "a.go", Line: 5, Inline: 1}, // in it
+		{Lo: 0x40, Hi: 0x50, File: "a.go", Line: 6, Inline: 2}, // another line, without a mark
+		{Lo: 0x50, Hi: 0x60, File: "a.go", Line: 6, Inline: 0}, // goes on
+		{Lo: 0x70, Hi: 0x80, File: "a.go", Line: 6, Inline: 3}, // not behind that
+		{Lo: 0x80, Hi: 0x90, File: "a.go", Line: 6, Inline: 4},
+	}
+	have := []stmt{{0x10, "a.go", 5}, {0x30, "a.go", 5}}
+	got := fmt.Sprint(withCopies(have, rows))
+	if want := "[{16 a.go 5} {32 a.go 5} {48 a.go 5} {128 a.go 6}]"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+	if len(have) != 2 || have[1].pc != 0x30 {
+		t.Errorf("what was given has become %v", have)
 	}
 }
