@@ -179,7 +179,10 @@ func (im *Image) rebase(fn *function, env *dw.Env) {
 		return p.Plus(-b.dist), nil
 	}
 	env.FrameBase = base
-	if b.reg == dw.RegRSP && !strings.HasPrefix(fn.u.Producer(), "GNU") {
+	if b.reg == dw.RegRSP && !byGNU(fn.u) {
 		env.SP = base
 	}
 }
+
+// byGNU reports whether gcc, or another of its compilers, made the unit.
+func byGNU(u *dw.Unit) bool { return strings.HasPrefix(u.Producer(), "GNU") }

@@ -76,7 +76,7 @@ const (
 // register that is in doubt. LLVM does so in functions of which it knows all calls, when those use none of it or
 // know what it will be; the register then has what was left there. gcc gives such functions other symbols.
 func (im *Image) dropped(fn *function, pl loc.Place) (reg string, ok bool) {
-	if pl.InMemory || strings.HasPrefix(fn.u.Producer(), "GNU") || im.callable(fn) ||
+	if byGNU(fn.u) || im.callable(fn) ||
 		dw.Flag(fn.tree, dwarf.AttrExternal) && !fn.u.RefersToOthers() {
 		return "", false
 	}
@@ -85,12 +85,15 @@ func (im *Image) dropped(fn *function, pl loc.Place) (reg string, ok bool) {
 		return "", false
 	}
 	_, code, err := im.code(fn, fn.Entry)
+	if pl.InMemory && (err != nil || !x86.SetForReturn(code, fn.Entry, dw.RegRAX, true)) {
+		return x86.RegName(dw.RegRAX), true // the address; LLVM hands on none of what is not read behind the call
+	}
 	for i, x := range pl.Pieces {
 		if x.XMM != 0 {
 			return fmt.Sprintf("xmm%d", x.XMM-1), true
 		}
 		n := [...]int{dw.RegRAX, dw.RegRDX}[i]
-		if err != nil || !x86.SetForReturn(code, fn.Entry, n) {
+		if err != nil || !x86.SetForReturn(code, fn.Entry, n, false) {
 			return x86.RegName(n), true
 		}
 	}

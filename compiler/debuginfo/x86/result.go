@@ -5,8 +5,9 @@ import "golang.org/x/arch/x86/x86asm"
 // SetForReturn reports whether some return in code finds a value in DWARF register reg that was put there for it:
 // by a move between registers or a constant, with nothing in between that reads it. A compiler writes no such
 // instruction for a function that returns nothing there, while it may leave what a load, a call or a calculation
-// for its flags gave. code begins at address pc.
-func SetForReturn(code []byte, pc uint64, reg int) bool {
+// for its flags gave. slots takes in loads of 8 bytes from the function's frame, to which the address of a result was
+// moved. code begins at address pc.
+func SetForReturn(code []byte, pc uint64, reg int, slots bool) bool {
 	set, zeroed := false, false
 	found := false
 	err := Walk(code, pc, func(at uint64, in Inst) bool {
@@ -22,7 +23,7 @@ func SetForReturn(code []byte, pc uint64, reg int) bool {
 				break
 			}
 			clears := (x.Op == x86asm.XOR || x.Op == x86asm.SUB) && x.Args[0] == x.Args[1]
-			if r, ok := x.Args[0].(x86asm.Reg); ok && is(r, reg) && (clears || moves(x)) {
+			if r, ok := x.Args[0].(x86asm.Reg); ok && is(r, reg) && (clears || moves(x) || slots && reloads(x)) {
 				set = !clears || !zeroed // zeroed: all registers may be, for safety (-fzero-call-used-regs)
 				break
 			}
@@ -36,6 +37,14 @@ func SetForReturn(code []byte, pc uint64, reg int) bool {
 		return !found
 	})
 	return err == nil && found
+}
+
+// reloads reports whether x loads 8 bytes of the frame.
+func reloads(x x86asm.Inst) bool {
+	m, load := x.Args[1].(x86asm.Mem)
+	r, _ := x.Args[0].(x86asm.Reg)
+	return x.Op == x86asm.MOV && load && r >= x86asm.RAX && r <= x86asm.R15 &&
+		(m.Base == x86asm.RSP || m.Base == x86asm.RBP) && m.Index == 0
 }
 
 // moves reports whether x only sets its first operand, from what it has in registers.

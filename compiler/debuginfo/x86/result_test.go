@@ -25,12 +25,37 @@ func TestSetForReturn(t *testing.T) {
 		{"31c0" + "e800000000" + "c3", false}, // xor eax,eax; call; ret: no vector arguments
 		{"58c3" + "31c0c3", true},             // one of two returns tells
 		{"31c0", false},                       // no return
+		{"488b45e0" + "5dc3", false},          // mov rax,[rbp-32]; pop rbp; ret: with slots only
 	} {
 		code, err := hex.DecodeString(c.code)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := SetForReturn(code, 0x1000, 0); got != c.want {
+		if got := SetForReturn(code, 0x1000, 0, false); got != c.want {
+			t.Errorf("%s: %t", c.code, got)
+		}
+	}
+}
+
+// The address of a result in memory may come from the frame.
+func TestReloadedForReturn(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		want bool
+	}{
+		{"488b45e0" + "4883c440" + "5dc3", true},  // mov rax,[rbp-32]; add rsp,64; pop rbp; ret
+		{"488b442408" + "5bc3", true},             // mov rax,[rsp+8]; pop rbx; ret
+		{"8b45e0" + "c3", false},                  // mov eax,[rbp-32]; ret
+		{"488b03" + "c3", false},                  // mov rax,[rbx]; ret
+		{"488b45e0" + "488b08" + "c3", false},     // mov rax,[rbp-32]; mov rcx,[rax]; ret
+		{"488b45e0" + "e800000000" + "c3", false}, // mov rax,[rbp-32]; call; ret
+		{"4889d8" + "c3", true},                   // mov rax,rbx; ret
+	} {
+		code, err := hex.DecodeString(c.code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := SetForReturn(code, 0x1000, 0, true); got != c.want {
 			t.Errorf("%s: %t", c.code, got)
 		}
 	}

@@ -1,0 +1,86 @@
+package cdwarf
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+)
+
+const memoryResults = `
+struct big { long a, b, c; };
+volatile long sink;
+__attribute__((noinline)) void tell(long v) { sink += v; }
+static __attribute__((noinline)) struct big local(int n)
+{
+	struct big r = {n, n + 1, n + 2}; tell(r.a); tell(r.b); tell(n); return r;
+}
+__attribute__((noinline)) struct big open_to_all(int n)
+{
+	struct big r = {n, n + 1, n + 2}; tell(r.a); tell(n); return r;
+}
+int main(void) { for (int i = 0; i < 3; i++) { local(i); tell(open_to_all(i).b); } }
+`
+
+// TestResultInMemory: the address of a result in memory is in rax behind the return, or the result is refused: of a
+// function all of whose callers it knows, LLVM may hand on nothing.
+func TestResultInMemory(t *testing.T) {
+	ran := false
+	for _, cc := range []string{"gcc", "clang"} {
+		if _, err := exec.LookPath(cc); err != nil {
+			t.Logf("%s is not installed", cc)
+			continue
+		}
+		for _, level := range []string{"-O0", "-O1", "-O2", "-O3"} {
+			ran = true
+			t.Run(cc+" "+level, func(t *testing.T) {
+				dir := t.TempDir()
+				src, bin := filepath.Join(dir, "results.c"), filepath.Join(dir, "results")
+				if err := os.WriteFile(src, []byte(memoryResults), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if out, err := exec.Command(cc, level, "-w", "-g", "-o", bin, src).CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				resultInMemory(t, bin, level != "-O0")
+			})
+		}
+	}
+	if !ran {
+		t.Skip("no compiler of C is installed")
+	}
+}
+
+func resultInMemory(t *testing.T, bin string, optimized bool) {
+	im := open(t, bin)
+	probes := map[uint64]func(*state){}
+	for _, name := range []string{"local", "open_to_all"} {
+		fs, err := im.Funcs(name)
+		if err != nil || len(fs) != 1 {
+			t.Logf("%s: %v, %v", name, fs, err) // it was made into another
+			continue
+		}
+		vars, err := im.Vars(debuginfo.Site{PC: fs[0].Entry, Kind: debuginfo.AfterRet, Func: fs[0]})
+		if err != nil || len(vars) == 0 {
+			t.Fatal(vars, err)
+		}
+		if vars[0].Err != nil {
+			if t.Logf("%s: %v", name, vars[0].Err); name == "open_to_all" || !optimized {
+				t.Errorf("the result of %s, whose calls are not all known or which is not optimised, is refused", name)
+			}
+			continue
+		}
+		probes[fs[0].Entry] = func(st *state) {
+			at := st.reg(dw.RegRDI)
+			st.onReturn(func(st *state) {
+				if got := st.eval(vars[0].Place.Addr); got != at {
+					t.Errorf("%s: the result is said to be at %#x, the caller has it at %#x", name, got, at)
+				}
+			})
+		}
+	}
+	live(t, im.f, probes)
+}
