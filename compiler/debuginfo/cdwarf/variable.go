@@ -274,7 +274,17 @@ func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 		v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: "the program was built with -fno-var-tracking, so that what the debug information says about registers need not be so"}
 		return v, nil
 	}
-	v.Place, v.Err = fn.u.VarPlaceAt(sv, t, im.env(fn, s), s.PC, im.viewOf(fn, s))
+	var expr []byte
+	v.Place, expr, v.Err = fn.u.VarPlaceAt(sv, t, im.env(fn, s), s.PC, im.viewOf(fn, s))
+	if v.Err == nil {
+		if why := im.untrue(fn, s, sv, v.Place, expr); why != "" {
+			v.Place, v.Err = loc.Place{}, &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: why}
+			if pl, ok := plan.args[sv.Offset]; ok && (s.PC == fn.Entry || s.PC == im.behindEndbr(fn.Entry)) {
+				v.Place, v.Err = pl, nil
+				v.Place.Type = t
+			}
+		}
+	}
 	return v, nil
 }
 
@@ -324,6 +334,9 @@ func (im *Image) env(fn *function, s debuginfo.Site) *dw.Env {
 		env.AtEntry = true
 	}
 	im.rebase(fn, env)
+	if base := im.baseOf(fn).reg; !byGNU(fn.u) {
+		env.Spill = func(reg uint64) bool { return reg == dw.RegRSP || int(reg) == base }
+	}
 	return env
 }
 

@@ -40,6 +40,7 @@ func (m *machine) unary(o op.Opcode) error {
 		return err
 	}
 	c, isConst := constant(v.prog)
+	v.slot = v.slot.worked()
 	switch {
 	case isConst && (o == op.DW_OP_neg || o == op.DW_OP_abs && c < 0):
 		v.prog = loc.Constant(-c)
@@ -72,6 +73,7 @@ func (m *machine) binary(o op.Opcode) error {
 	x, xc := constant(a.prog)
 	y, yc := constant(b.prog)
 	out := a
+	out.slot = max(a.slot, b.slot).worked()
 	switch {
 	case o == op.DW_OP_plus && yc:
 		out.prog = a.prog.Plus(y)
@@ -198,6 +200,9 @@ func (m *machine) typed(o op.Opcode) error {
 		if size != t.Size {
 			return fmt.Errorf("%w: typed load of the wrong size", ErrCorrupt)
 		}
+		if v.slot == slotArith {
+			return errSlot
+		}
 		out.prog = v.prog.Load(size, t.Signed, false)
 		return m.push(out)
 	default:
@@ -205,7 +210,7 @@ func (m *machine) typed(o op.Opcode) error {
 		if err != nil {
 			return err
 		}
-		out.prog = v.prog
+		out.prog, out.slot = v.prog, v.slot.worked()
 	}
 	return m.push(m.extend(out))
 }

@@ -62,7 +62,11 @@ type Env struct {
 	TLS       func(off uint64) (loc.Prog, error) // address of a thread's copy
 	BaseType  func(off uint64) (BaseType, error) // by offset in the unit
 	// SP is what expressions mean by the stack pointer plus a number, nil for the register as it is.
-	SP        func() (loc.Prog, error)
+	SP func() (loc.Prog, error)
+	// Spill says of a register that the compiler finds by it, and by nothing else, the slots of the stack to which it
+	// has moved values out of registers. The address of such a slot is never a value. LLVM up to version 15 says so
+	// of variables that it works out of such a value: it leaves out the load.
+	Spill     func(reg uint64) bool
 	Relocated bool // addresses need the load bias
 	// AtEntry says that the pc is the function's first instruction, where DW_OP_entry_value
 	// is the value now.
@@ -102,7 +106,27 @@ type operand struct {
 	prog   loc.Prog
 	size   int // bytes; 0 is the generic type
 	signed bool
+	slot   slotUse
 }
+
+// slotUse is what a value has to do with the address of a slot of the stack (Env.Spill).
+type slotUse uint8
+
+const (
+	notSlot   slotUse = iota
+	slotAddr          // it is the address
+	slotArith         // it is worked out of the address, as if that were what is in the slot
+)
+
+// worked is the slotUse of what is worked out of a value of slotUse s.
+func (s slotUse) worked() slotUse {
+	if s == slotAddr {
+		return slotArith
+	}
+	return s
+}
+
+var errSlot = unavailable("the debug information takes the address of a stack slot for what is in the slot, an error of LLVM")
 
 type machine struct {
 	r     *reader
@@ -150,6 +174,9 @@ func evaluate(expr []byte, env *Env) ([]piece, error) {
 				return nil, err
 			}
 			cur = &piece{kind: isValue, prog: v.prog, size: -1}
+			if v.slot != notSlot {
+				cur = &piece{kind: isLost, size: -1}
+			}
 		case o == opGNUUninit:
 			return nil, unavailable("it has not been initialised here")
 		case o == opImplicitPointer || o == opGNUImplicitPtr:
@@ -168,6 +195,8 @@ func evaluate(expr []byte, env *Env) ([]piece, error) {
 		return nil, fmt.Errorf("%w: location expression ends with a part that has no size", ErrCorrupt)
 	case len(pieces) > 0:
 		return pieces, nil
+	case cur != nil && cur.kind == isLost:
+		return nil, errSlot
 	case cur != nil:
 		return []piece{*cur}, nil
 	case len(m.stack) == 0:
@@ -264,14 +293,22 @@ func (m *machine) step(o op.Opcode) error {
 			n = r.uleb()
 		}
 		off := r.sleb()
+		slot := notSlot
+		if m.env.Spill != nil && m.env.Spill(n) {
+			slot = slotAddr
+		}
 		if n == RegRSP && m.env.SP != nil {
-			return m.outside(m.env.SP, off, "the frame at this address is not described")
+			if err := m.outside(m.env.SP, off, "the frame at this address is not described"); err != nil {
+				return err
+			}
+			m.stack[len(m.stack)-1].slot = slot
+			return nil
 		}
 		p, err := register(n)
 		if err != nil {
 			return err
 		}
-		return m.pushProg(p.Plus(off))
+		return m.push(operand{prog: p.Plus(off), slot: slot})
 	}
 	switch o {
 	case opNop:
@@ -337,6 +374,7 @@ func (m *machine) step(o op.Opcode) error {
 			return err
 		}
 		v.prog = v.prog.Plus(int64(n))
+		v.slot = v.slot.worked()
 		return m.push(m.extend(v))
 	case op.DW_OP_neg, op.DW_OP_not, op.DW_OP_abs:
 		return m.unary(o)
@@ -404,6 +442,9 @@ func (m *machine) deref(o op.Opcode) error {
 	v, err := m.pop()
 	if err != nil {
 		return err
+	}
+	if v.slot == slotArith {
+		return errSlot
 	}
 	switch size {
 	case 1, 2, 4, 8:

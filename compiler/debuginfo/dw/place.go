@@ -29,6 +29,32 @@ func InRegister(expr []byte) bool {
 	return err == nil && slices.ContainsFunc(pieces, func(p piece) bool { return p.kind == inReg })
 }
 
+// RegPart is a part of an object that is in a register.
+type RegPart struct {
+	Off, Size int64 // bytes of the object
+	Reg       int   // DWARF number
+}
+
+// InRegisters lists the parts of an object of size bytes that are in registers by the expression.
+func InRegisters(expr []byte, size int64) (parts []RegPart) {
+	any := func() (loc.Prog, error) { return loc.Register(RegRSP), nil }
+	pieces, err := evaluate(expr, &Env{CFA: any, FrameBase: any})
+	if err != nil {
+		return nil
+	}
+	off := int64(0)
+	for _, p := range pieces {
+		if p.size < 0 {
+			p.size = min(size, widthOf(p))
+		}
+		if p.kind == inReg {
+			parts = append(parts, RegPart{off, p.size, p.reg})
+		}
+		off += p.size
+	}
+	return parts
+}
+
 // single is an object that is in one thing as a whole.
 func single(p piece, t *types.Ctype) (loc.Place, error) {
 	if p.kind == inMemory {

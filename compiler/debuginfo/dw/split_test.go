@@ -52,7 +52,7 @@ func describeAll(t *testing.T, d *Data) (out []string) {
 				}
 			}
 			for pc := f.Low; pc < f.Low+40; pc++ {
-				p, err := u.VarPlaceAt(v, ty, u.Env(tree, pc), pc, FirstView)
+				p, _, err := u.VarPlaceAt(v, ty, u.Env(tree, pc), pc, FirstView)
 				s += fmt.Sprintf("\n%#x %v %v", pc, p.Pieces, err)
 			}
 			out = append(out, s)

@@ -84,35 +84,37 @@ func (u *Unit) baseTypeAt(off uint64) (BaseType, error) {
 // when v has no readable place there. Its Lines are left to LiveLines, which reads the line table:
 // listings of many variables do without.
 func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64) (p loc.Place, err error) {
-	return u.VarPlaceAt(v, t, env, pc, LastView)
+	p, _, err = u.VarPlaceAt(v, t, env, pc, LastView)
+	return p, err
 }
 
-// VarPlaceAt is VarPlace at one of the statements that begin at pc (Row.View).
-func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64, view int) (p loc.Place, err error) {
+// VarPlaceAt is VarPlace at one of the statements that begin at pc (Row.View). expr is the expression that says so,
+// nil for a constant.
+func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64, view int) (p loc.Place, expr []byte, err error) {
 	defer Guard(&err)()
 	name, _ := v.Val(dwarf.AttrName).(string)
 	if c := v.AttrField(dwarf.AttrConstValue); c != nil {
 		if p, err = constPlace(c.Val, t); err == nil {
-			return p, nil
+			return p, expr, nil
 		}
-		return p, notLive(name, pc, err)
+		return p, nil, notLive(name, pc, err)
 	}
 	list, err := u.Locations(v, dwarf.AttrLocation)
 	if err != nil {
-		return p, notLive(name, pc, err)
+		return p, nil, notLive(name, pc, err)
 	}
-	expr := AtView(list, pc, view)
+	expr = AtView(list, pc, view)
 	if expr == nil {
 		err = ErrNoLocation
 		if len(list) > 0 {
 			err = errors.New("it has no value at this address")
 		}
-		return p, notLive(name, pc, err)
+		return p, nil, notLive(name, pc, err)
 	}
 	if p, err = Place(expr, t, env); err != nil {
-		return p, notLive(name, pc, err)
+		return p, nil, notLive(name, pc, err)
 	}
-	return p, nil
+	return p, expr, nil
 }
 
 // LiveLines lists the lines of the function fn on which v can be read, for NotLiveError.Lines.

@@ -139,22 +139,5 @@ func lockOrRepeat(in x86asm.Inst) bool {
 	return false
 }
 
-// is reports whether a is reg, or a part of it.
-func is(a x86asm.Reg, reg int) bool {
-	n := -1
-	switch {
-	case a >= x86asm.RAX && a <= x86asm.R15:
-		n = int(a - x86asm.RAX)
-	case a >= x86asm.EAX && a <= x86asm.R15L:
-		n = int(a - x86asm.EAX)
-	case a >= x86asm.AX && a <= x86asm.R15W:
-		n = int(a - x86asm.AX)
-	case a >= x86asm.AL && a <= x86asm.BL:
-		n = int(a - x86asm.AL)
-	case a >= x86asm.AH && a <= x86asm.BH:
-		n = int(a - x86asm.AH)
-	case a >= x86asm.SPB && a <= x86asm.R15B:
-		n = int(a-x86asm.SPB) + 4
-	}
-	return n >= 0 && byNumber[n] == reg
-}
+// is reports whether a is the general register reg, or a part of it.
+func is(a x86asm.Reg, reg int) bool { return dwarfReg(a) == reg }
