@@ -41,6 +41,11 @@ func (g *gen) raise(c ir.Code, a, b mach.Reg, to ir.BlockID) {
 		g.jump(g.blocks[to])
 		return
 	}
+	g.uncaught(c)
+}
+
+// notCaught ends the current block with a pending error that nobody in the current function catches.
+func (g *gen) notCaught(c ir.Code) {
 	if g.subs != nil && c != ir.ErrMaxAction {
 		g.escape()
 		return

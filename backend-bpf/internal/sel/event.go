@@ -164,11 +164,11 @@ func (g *gen) syscallSite() mach.Reg {
 	return g.get(p, 0, asm.Half)
 }
 
-// Dispatcher makes the program that goes to the handler of a system call by a tail call: handlers are the members of the
+// dispatcherAt makes the program that goes to the handler of a system call by a tail call: handlers are the members of the
 // array table, by number. kind is ProcessSyscall or ProcessSyscallReturn.
-func (u *Unit) Dispatcher(name, table string, kind probe.Kind) (*ebpf.ProgramSpec, *ebpf.MapSpec, error) {
+func dispatcherAt(u *Unit, name, table string, kind probe.Kind) (*ebpf.ProgramSpec, *ebpf.MapSpec, error) {
 	site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall}
-	spec, err := u.aside(name, hooks[kind].event, func(g *gen, end *mach.Block) {
+	spec, err := aside(u, name, hooks[kind].event, func(g *gen, end *mach.Block) {
 		g.h = &Handler{Handler: &place.Handler{Sites: []*probe.Site{site}}}
 		g.ctx = g.copy(mach.R1)
 		// The kernel looks at the lower half of the index: numbers of other tables must not get there.

@@ -35,13 +35,15 @@ type gen struct {
 	stopped map[int]*mach.Block // the kernel ended a loop, by the lock that is held
 	report  *mach.Block         // an error nobody caught: reported, then end
 	faults  faults
-	later   []func()   // code to be written when the rest is
-	sent    []wire.Arg // of a deferred handler's record
-	steps   bool       // the body is made of steps (step.go)
-	record  bool       // the context is an event's record (perfevent.go)
-	sleeps  bool       // the program may wait for pages of the traced program
-	heavy   bool       // what the handler takes is timed (overload.go)
-	began   mach.Reg   // when the hit began, None if it is not timed
+	// uncaught ends the current block with an error that nobody in the current function catches.
+	uncaught func(c ir.Code)
+	later    []func()   // code to be written when the rest is
+	sent     []wire.Arg // of a deferred handler's record
+	steps    bool       // the body is made of steps (step.go)
+	record   bool       // the context is an event's record (perfevent.go)
+	sleeps   bool       // the program may wait for pages of the traced program
+	heavy    bool       // what the handler takes is timed (overload.go)
+	began    mach.Reg   // when the hit began, None if it is not timed
 
 	readRegs uint32 // registers of the probed context that are looked at, a bit for each DWARF number
 	step     *stepper
@@ -74,6 +76,7 @@ func newGen(u *Unit, h *Handler, lv level, steps bool) *gen {
 	g.record = g.recorded()
 	g.budget = g.reg()
 	g.fun = g.newFun(h.Body)
+	g.uncaught = g.notCaught
 	return g
 }
 
@@ -181,13 +184,9 @@ func (g *gen) prologue() {
 		st := g.get(ctl, plan.CtlState, asm.Word)
 		g.unlessI(asm.JNE, st, int64(wire.Running), g.out)
 	}
-	if first := g.hook().first; first != nil {
-		first(g, g.out)
-	}
+	g.wanted(g.out)
 	g.filter(g.out)
-	if then := g.hook().then; then != nil {
-		then(g, g.out)
-	}
+	g.counted(g.out)
 	if g.u.Fired && g.h.Probe < plan.MaxFired {
 		g.storeI(g.mapVal(plan.MapControl, 0), plan.CtlFired+g.h.Probe, 1, asm.Byte)
 	}
@@ -197,11 +196,7 @@ func (g *gen) prologue() {
 // setup gets what the handler needs while it runs.
 func (g *gen) setup() {
 	if g.siteNum != mach.None {
-		if site := g.hook().site; site != nil {
-			g.mov(g.siteNum, site(g))
-		} else {
-			g.mov(g.siteNum, g.call(asm.FnGetAttachCookie, aReg(g.ctx)))
-		}
+		g.mov(g.siteNum, g.hitSite())
 	}
 	if g.look.budget {
 		g.movI(g.budget, int64(g.maxAction()))

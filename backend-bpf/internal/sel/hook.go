@@ -44,8 +44,8 @@ func init() {
 		probe.Uretprobe:  {program: probed, deep: true, then: (*gen).nested},
 		probe.Kprobe:     {program: probedInKernel, ip: (*gen).kprobeIP, multi: callRegs},
 		probe.Kretprobe:  {program: probedInKernel, multi: returnRegs},
-		probe.Profile:    {program: counted},
-		probe.Perf:       {program: counted},
+		probe.Profile:    {program: perfEvent},
+		probe.Perf:       {program: perfEvent},
 		probe.Tracepoint: {program: traced, word: (*gen).eventWord, first: (*gen).tracepointFilter, noRegs: eventless},
 		probe.ProcessSyscall: {event: eventEnter, program: atOwnEvent, word: (*gen).syscallWord, first: (*gen).syscallFilter,
 			site: (*gen).syscallSite, noRegs: eventless},
@@ -81,6 +81,28 @@ func (g *gen) hook() *hook {
 		return h
 	}
 	return &hook{}
+}
+
+// wanted goes on only with hits that the sites are for, before those of others' processes are left out.
+func (g *gen) wanted(out *mach.Block) {
+	if first := g.hook().first; first != nil {
+		first(g, out)
+	}
+}
+
+// counted goes on only with hits that count, behind what leaves others' processes out.
+func (g *gen) counted(out *mach.Block) {
+	if then := g.hook().then; then != nil {
+		then(g, out)
+	}
+}
+
+// hitSite gives the number of the site that was hit.
+func (g *gen) hitSite() mach.Reg {
+	if site := g.hook().site; site != nil {
+		return site(g)
+	}
+	return g.call(asm.FnGetAttachCookie, aReg(g.ctx))
 }
 
 // progType says which kind of program serves the handler.

@@ -311,9 +311,9 @@ func (g *gen) randint(in *ir.Instr) {
 	g.result(in, r)
 	on := g.cur
 	g.set(bad)
-	text := g.tempStr(64)
-	g.format(text, &ir.Format{Pieces: []ir.Piece{ir.Literal("randint: "), ir.Conv('d'), ir.Literal(" is not above 0")}}, []fmtArg{{num: n}})
-	g.raiseText(ir.ErrArgument, text.str(), in.OnErr)
+	msg := g.tempStr(64)
+	g.format(msg, &ir.Format{Pieces: []ir.Piece{ir.Literal("randint: "), ir.Conv('d'), ir.Literal(" is not above 0")}}, []fmtArg{{num: n}})
+	g.raiseText(ir.ErrArgument, msg.str(), in.OnErr)
 	g.set(on)
 }
 

@@ -41,7 +41,8 @@ func (g *gen) lazyIntr(in *ir.Instr) {
 	g.lazies[in.Dst] = l
 }
 
-func (l *lazy) field(g *gen) field {
+// lazyField prepares a text that the host makes.
+func (g *gen) lazyField(l *lazy) field {
 	switch l.Kind {
 	case wire.Stack:
 		room := g.u.P.Limits.MaxBacktrace

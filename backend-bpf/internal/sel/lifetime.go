@@ -25,7 +25,7 @@ func (g *gen) runs(out *mach.Block) {
 
 // ran is runs where something ends.
 func (g *gen) ran(out *mach.Block) {
-	if s := g.h.Sites[0]; s.Path != "" && s.PID == 0 && !s.Target && !g.u.ExitKeepsMemory() {
+	if s := g.h.Sites[0]; s.Path != "" && s.PID == 0 && !s.Target && !exitKeepsMemory(g.u) {
 		g.watched(s.Path, out)
 		return
 	}
@@ -96,7 +96,7 @@ func (g *gen) born(op asm.JumpOp, out *mach.Block) {
 // count of those that live, two that end at the same time can both take themselves for the last: the first one
 // of them that is here has it.
 func (g *gen) lastThread(in *ir.Instr, out *mach.Block) bool {
-	if g.u.ExitKeepsMemory() {
+	if exitKeepsMemory(g.u) {
 		if !g.record {
 			g.unlessI(asm.JEq, g.get(g.ctx, 8, asm.DWord), 0, out)
 			return true
@@ -154,8 +154,8 @@ func (g *gen) executable(in *ir.Instr, path string, out *mach.Block) {
 	g.unless(asm.JNE, g.kernelWord(g.kernelWord(p, sbOff, 8), devOff, 4), g.imm(int64(dev)), out)
 }
 
-// ExitKeepsMemory reports whether sched_process_exit comes before a process's memory is gone: since 6.16, when the
+// exitKeepsMemory reports whether sched_process_exit comes before a process's memory is gone: since 6.16, when the
 // tracepoint got a second argument.
-func (u *Unit) ExitKeepsMemory() bool {
+func exitKeepsMemory(u *Unit) bool {
 	return u.Types != nil && u.Types.TracepointArgs("sched_process_exit") >= 2
 }

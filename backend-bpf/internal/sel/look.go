@@ -36,7 +36,6 @@ func (g *gen) lookOver() {
 		if g.look.prints > 0 {
 			g.look.prints = 2
 		}
-		g.live = place.Liveness(g.fn)
 	}
 }
 

@@ -137,6 +137,6 @@ func heavyHandler(u *Unit, h *Handler) bool {
 }
 
 // spentMap is the map that timed handlers need.
-func (u *Unit) spentMap() *ebpf.MapSpec {
+func spentMap(u *Unit) *ebpf.MapSpec {
 	return &ebpf.MapSpec{Name: plan.MapSpent, Type: ebpf.Array, KeySize: 4, ValueSize: plan.SpentSize, MaxEntries: uint32(u.CPUs)}
 }

@@ -36,7 +36,7 @@ const (
 )
 
 // records reports whether programs at events are given records.
-func (u *Unit) records() bool { return u.Feat.Events != nil && u.Feat.Events() }
+func records(u *Unit) bool { return u.Feat.Events != nil && u.Feat.Events() }
 
 // atEvent says which kind of program goes to an event.
 func atEvent(event string, record bool) (ebpf.ProgramType, ebpf.AttachType, string) {
@@ -55,8 +55,8 @@ func traced(g *gen) (ebpf.ProgramType, ebpf.AttachType, string) {
 	return ebpf.RawTracepoint, ebpf.AttachNone, event[strings.LastIndexByte(event, ':')+1:]
 }
 
-// counted is hook.program of what counters fire.
-func counted(*gen) (ebpf.ProgramType, ebpf.AttachType, string) {
+// perfEvent is hook.program of what counters fire.
+func perfEvent(*gen) (ebpf.ProgramType, ebpf.AttachType, string) {
 	return ebpf.PerfEvent, ebpf.AttachNone, ""
 }
 
@@ -67,7 +67,7 @@ func (g *gen) recorded() bool {
 	if s := g.h.Sites[0]; s.Event == eventEnter || s.Event == eventLeave {
 		event = s.Event
 	}
-	return event != "" && g.u.records()
+	return event != "" && records(g.u)
 }
 
 // taskRegs gives the registers with which the current thread has entered the kernel.

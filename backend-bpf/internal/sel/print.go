@@ -62,7 +62,7 @@ func (g *gen) field(v ir.Val) field {
 	case g.fn.Regs[v.Reg].Type != types.String:
 		return field{Arg: wire.Arg{Kind: wire.Int}, size: 8, fixed: true, put: func(r *record) { r.reg(g.long(v)) }}
 	case g.lazies[v.Reg] != nil:
-		return g.lazies[v.Reg].field(g)
+		return g.lazyField(g.lazies[v.Reg])
 	}
 	return g.textField(g.strOf(v))
 }

@@ -118,7 +118,7 @@ func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
 			c.set(again)
 			kept(l.Head, func(r mach.Reg, off int) { c.load(r, slot, off, asm.DWord) })
 			if g.subs != nil && live.In(l.Head, g.subs.fp) {
-				c.current(g, g.subs.fp, slot)
+				g.subs.current(&c, g.subs.fp, slot)
 			}
 			c.jump(l.Head)
 			n = add(again)

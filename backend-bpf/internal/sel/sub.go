@@ -36,6 +36,7 @@ type activation struct {
 	size        int
 	entry       int // state
 	fun         fun
+	live        *place.Live
 }
 
 // fun is what gen knows about the function that it is translating.
@@ -50,16 +51,15 @@ type fun struct {
 	lazies  map[ir.Reg]*lazy
 	blocks  []*mach.Block
 	held    []int
-	act     *activation
-	live    *place.Live
 }
 
 // subs is what recursive functions need.
 type subs struct {
 	funcs map[string]*activation
 	names []string
-	frame int // bytes of every activation
-	count int // activations on the stack at most
+	act   *activation // of the function that is being translated
+	frame int         // bytes of every activation
+	count int         // activations on the stack at most
 	// Areas of the scratch slot: the stack, and words for the state, the offset of the current activation, a Long
 	// result and the lock that is held.
 	state, top, result, lock int
@@ -80,7 +80,8 @@ func (g *gen) prepareSubs() {
 	}
 	s := &subs{funcs: map[string]*activation{}, fp: g.reg()}
 	g.subs = s
-	g.act = g.layout(g.fn)
+	g.subs.act = g.layout(g.fn)
+	g.subs.act.live = place.Liveness(g.fn)
 	for name := range g.h.Subs {
 		s.names = append(s.names, name)
 	}
@@ -90,7 +91,7 @@ func (g *gen) prepareSubs() {
 		s.funcs[name] = g.layout(g.h.Subs[name])
 		most = max(most, g.h.Subs[name].ResultCap)
 	}
-	s.frame = g.act.size
+	s.frame = g.subs.act.size
 	for _, a := range s.funcs {
 		s.frame = max(s.frame, a.size)
 	}
@@ -132,13 +133,13 @@ func (g *gen) arrive(b *mach.Block) {
 	g.set(b)
 	g.subs.restores = append(g.subs.restores, b)
 	g.here(g.block())
-	g.current(g, g.subs.fp, g.slotAddr())
+	g.subs.current(&g.code, g.subs.fp, g.slotAddr())
 }
 
 // stackOffset marks the instruction that adds the offset of the stack, which is known when all else in the slot is.
 const stackOffset = "stack"
 
-func (c *code) stackBase(r mach.Reg) {
+func stackBase(c *code, r mach.Reg) {
 	c.emit(mach.Ins{Op: mach.ALUI, Alu: asm.Add, Dst: r, Src: mach.None, Slot: mach.NoSlot, Sym: stackOffset})
 }
 
@@ -160,11 +161,11 @@ func (g *gen) placeStack() {
 }
 
 // current sets fp to the address of the current activation.
-func (c *code) current(g *gen, fp, slot mach.Reg) {
-	off := c.get(slot, g.subs.top, asm.DWord)
+func (s *subs) current(c *code, fp, slot mach.Reg) {
+	off := c.get(slot, s.top, asm.DWord)
 	c.f.Keep[off] = true
 	over, on := c.cold(), c.block()
-	most := int64(g.subs.frame * (g.subs.count - 1))
+	most := int64(s.frame * (s.count - 1))
 	c.condI(asm.JGT, off, most, over, on)
 	c.set(over)
 	c.movI(off, most)
@@ -172,7 +173,7 @@ func (c *code) current(g *gen, fp, slot mach.Reg) {
 	c.set(on)
 	c.mov(fp, slot)
 	c.alu(asm.Add, fp, off)
-	c.stackBase(fp)
+	stackBase(c, fp)
 }
 
 // dispatch ends the current block; the code goes on at a state, in a register or constant.
@@ -191,10 +192,10 @@ func (g *gen) callSub(b ir.BlockID, i int, in *ir.Instr) {
 	depth := g.nestCheck(in)
 	g.aluI(asm.Add, depth, 1)
 
-	after := g.live.After(b, i)
+	after := s.act.live.After(b, i)
 	var failed []ir.Reg
 	if in.OnErr != ir.NoBlock {
-		failed = g.live.Into(in.OnErr)
+		failed = s.act.live.Into(in.OnErr)
 	}
 	for _, r := range after {
 		g.keep(r)
@@ -208,7 +209,7 @@ func (g *gen) callSub(b ir.BlockID, i int, in *ir.Instr) {
 	off := g.tight(old, s.frame*(s.count-2))
 	g.aluI(asm.Add, off, int64(s.frame))
 	fp := g.bin(asm.Add, g.slotAddr(), off)
-	g.stackBase(fp)
+	stackBase(&g.code, fp)
 	for k, p := range callee.fn.Params {
 		if k >= len(in.Args) {
 			break
@@ -273,7 +274,7 @@ func (g *gen) recall(r ir.Reg) {
 
 // place gives the offset of a Long in the activation of the function that is being translated.
 func (g *gen) place(r ir.Reg) int {
-	off, ok := g.act.longs[r]
+	off, ok := g.subs.act.longs[r]
 	if !ok {
 		g.fail("register %d has no place in the activation", r)
 	}
@@ -342,10 +343,10 @@ func (g *gen) writeSubs() {
 	if g.subs == nil {
 		return
 	}
-	handler := g.fun
+	handler, act := g.fun, g.subs.act
 	for _, name := range g.subs.names {
 		a := g.subs.funcs[name]
-		g.fun = a.fun
+		g.fun, g.subs.act = a.fun, a
 		g.lock = lockUnknown
 		g.arrive(g.subs.heads[a.entry-1])
 		for _, p := range a.fn.Params {
@@ -354,7 +355,7 @@ func (g *gen) writeSubs() {
 		g.jump(g.blocks[0])
 		g.writeBlocks()
 	}
-	g.fun = handler
+	g.fun, g.subs.act = handler, act
 	g.lock = -1
 }
 
@@ -368,7 +369,7 @@ func (g *gen) enterSubs() {
 		a := g.subs.funcs[name]
 		a.entry = g.newState(g.block())
 		a.fun = g.newFun(a.fn)
-		a.fun.act, a.fun.live = a, place.Liveness(a.fn)
+		a.live = place.Liveness(a.fn)
 		for i := range a.fun.held {
 			a.fun.held[i] = lockUnknown
 		}
@@ -424,7 +425,7 @@ func (g *gen) setupSubs() {
 	}
 	g.storeI(g.slotAddr(), g.subs.top, 0, asm.DWord)
 	g.mov(g.subs.fp, g.slotAddr())
-	g.stackBase(g.subs.fp)
+	stackBase(&g.code, g.subs.fp)
 	g.storeI(g.subs.fp, actDepth, 0, asm.DWord)
 	if g.faults.codes != nil {
 		g.movI(g.faults.code, 0)

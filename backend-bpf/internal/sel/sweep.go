@@ -173,7 +173,7 @@ func (g *gen) evict(glob int) {
 		g.unlessI(asm.JGE, i, int64(gl.OldSlots), look)
 		g.store(g.mapVal(gl.Old, plan.OldNext), 0, g.binI(asm.Add, i, 1), asm.DWord)
 		seq := g.bin(asm.Add, i, g.get(g.mapVal(gl.Old, plan.OldBase), 0, asm.DWord))
-		p := g.oldSlot(gl, i)
+		p := oldSlot(&g.code, gl, i)
 		elem := g.call(asm.FnMapLookupElem, aMap(gl.Map), g.argP(at(p, 8)))
 		g.unlessI(asm.JEq, elem, 0, next)
 		g.unless(asm.JNE, g.get(elem, gl.SeqOff, asm.DWord), seq, next)
@@ -194,7 +194,7 @@ func (g *gen) evict(glob int) {
 }
 
 // oldSlot gives the address of slot i of the notes.
-func (c *code) oldSlot(gl *plan.GlobalLayout, i mach.Reg) mach.Reg {
+func oldSlot(c *code, gl *plan.GlobalLayout, i mach.Reg) mach.Reg {
 	slot := c.binI(asm.And, i, int64(gl.OldSlots-1))
 	c.aluI(asm.Mul, slot, int64(gl.OldSlot()))
 	p := c.mapVal(gl.Old, plan.OldHead)
@@ -229,7 +229,7 @@ func (g *gen) filled(glob int) string {
 	i := c.get(c.mapVal(gl.Old, plan.OldNext), 0, asm.DWord)
 	c.unlessI(asm.JGE, i, int64(gl.OldSlots), out)
 	seq := c.bin(asm.Add, i, c.get(c.mapVal(gl.Old, plan.OldBase), 0, asm.DWord))
-	c.unless(asm.JEq, c.get(c.oldSlot(gl, i), 0, asm.DWord), seq, out)
+	c.unless(asm.JEq, c.get(oldSlot(c, gl, i), 0, asm.DWord), seq, out)
 	c.store(c.mapVal(gl.Old, plan.OldNext), 0, c.binI(asm.Add, i, 1), asm.DWord)
 	c.ret(0)
 	c.set(out)
@@ -267,7 +267,7 @@ func (g *gen) oldest(glob int, far, note bool) string {
 		skip := c.block()
 		i := c.bin(asm.Sub, seq, c.get(c.mapVal(gl.Old, plan.OldBase), 0, asm.DWord))
 		c.unlessI(asm.JGE, i, int64(gl.OldSlots), skip)
-		p := c.oldSlot(gl, i)
+		p := oldSlot(c, gl, i)
 		c.store(p, 0, seq, asm.DWord)
 		for n := 0; n < gl.KeySize; n += 8 {
 			c.store(p, 8+n, c.get(key, n, asm.DWord), asm.DWord)

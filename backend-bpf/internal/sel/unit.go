@@ -25,6 +25,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -214,7 +215,7 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 		m[plan.MapFamily] = familyMap()
 	}
 	if u.timed {
-		m[plan.MapSpent] = u.spentMap()
+		m[plan.MapSpent] = spentMap(u)
 	}
 	if u.ended {
 		m[plan.MapEnded] = endedMap()
@@ -250,12 +251,23 @@ func (u *Unit) note(p source.Pos) fmt.Stringer {
 }
 
 // refuse says that in, of pr's handler, is something that eBPF programs cannot do.
-func (u *Unit) refuse(pr *ir.Probe, in *ir.Instr, code diag.Code, format string, args ...any) {
+func refuse(u *Unit, pr *ir.Probe, in *ir.Instr, code diag.Code, format string, args ...any) {
 	at, inner := u.P.Blame(pr, in.Pos, in.Via)
 	u.Diags.Errorf(diag.Build, code, source.At(at), format, args...).Within(inner).
 		Hintf("the kernel-module back end can do this: --runtime=kernel")
 }
 
 func (g *gen) refuse(in *ir.Instr, code diag.Code, format string, args ...any) {
-	g.u.refuse(g.u.P.Probes[g.h.Probe], in, code, format, args...)
+	refuse(g.u, g.u.P.Probes[g.h.Probe], in, code, format, args...)
 }
+
+// Watchers gives the programs that the handlers translated so far need besides, in the reverse of the order in which they are attached.
+func (u *Unit) Watchers() ([]Watcher, error) { return watchers(u) }
+
+// Dispatcher makes a program that goes to the one in table at the number of the system call.
+func (u *Unit) Dispatcher(name, table string, kind probe.Kind) (*ebpf.ProgramSpec, *ebpf.MapSpec, error) {
+	return dispatcherAt(u, name, table, kind)
+}
+
+// ExitKeepsMemory reports whether sched_process_exit comes before a process's memory is gone.
+func (u *Unit) ExitKeepsMemory() bool { return exitKeepsMemory(u) }

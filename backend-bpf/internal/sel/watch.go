@@ -38,7 +38,7 @@ func endedMap() *ebpf.MapSpec {
 }
 
 // watch gives the map of the processes that run path.
-func (u *Unit) watch(path string) string {
+func watch(u *Unit, path string) string {
 	if u.watching == nil {
 		u.watching = map[string]string{}
 	}
@@ -50,7 +50,7 @@ func (u *Unit) watch(path string) string {
 
 // watched goes on only if the current process is known to run the file at path.
 func (g *gen) watched(path string, out *mach.Block) {
-	m, in := g.u.watch(path), g.block()
+	m, in := watch(g.u, path), g.block()
 	key := g.temp(8)
 	g.storeS(key, 0, g.kernelTgid(), asm.Word)
 	g.unlessI(asm.JNE, g.call(asm.FnMapLookupElem, aMap(m), aSlot(key, 0)), 0, in)
@@ -73,7 +73,7 @@ func (g *gen) inside(key mach.Slot) {
 
 // watchExec writes the program that notes at an exec that a process runs path, or runs it no longer.
 func (g *gen) watchExec(path string, end *mach.Block) {
-	m, other := g.u.watch(path), g.block()
+	m, other := watch(g.u, path), g.block()
 	key := g.temp(16)
 	if g.u.OtherPidNS {
 		g.inside(key)
@@ -101,20 +101,20 @@ func (g *gen) watchFork(path string, end *mach.Block) {
 	key := g.temp(16)
 	g.storeS(key, 0, child, asm.Word)
 	g.storeIS(key, 8, 1, asm.Word)
-	g.call(asm.FnMapUpdateElem, aMap(g.u.watch(path)), aSlot(key, 0), aSlot(key, 8), aImm(updateAny))
+	g.call(asm.FnMapUpdateElem, aMap(watch(g.u, path)), aSlot(key, 0), aSlot(key, 8), aImm(updateAny))
 	g.jump(end)
 	g.set(other)
 	g.storeS(key, 0, child, asm.Word)
-	g.call(asm.FnMapDeleteElem, aMap(g.u.watch(path)), aSlot(key, 0))
+	g.call(asm.FnMapDeleteElem, aMap(watch(g.u, path)), aSlot(key, 0))
 }
 
 // aside makes a program at an event of the kernel ("group:name") that belongs to no probe. write writes what it does; end is its end.
-func (u *Unit) aside(name, event string, write func(g *gen, end *mach.Block)) (*ebpf.ProgramSpec, error) {
-	return u.asideOf(name, event, u.records(), write)
+func aside(u *Unit, name, event string, write func(g *gen, end *mach.Block)) (*ebpf.ProgramSpec, error) {
+	return asideOf(u, name, event, records(u), write)
 }
 
 // asideOf says whether the program is given the event's record.
-func (u *Unit) asideOf(name, event string, record bool, write func(g *gen, end *mach.Block)) (*ebpf.ProgramSpec, error) {
+func asideOf(u *Unit, name, event string, record bool, write func(g *gen, end *mach.Block)) (*ebpf.ProgramSpec, error) {
 	f := mach.New(name)
 	f.Params = 1
 	g := &gen{u: u}
@@ -136,8 +136,8 @@ func (u *Unit) asideOf(name, event string, record bool, write func(g *gen, end *
 	return &ebpf.ProgramSpec{Name: name, Type: typ, AttachType: attach, AttachTo: to, Instructions: ins, License: "GPL"}, nil
 }
 
-// Watchers gives the programs that the handlers translated so far need besides, in the reverse of the order in which they are attached.
-func (u *Unit) Watchers() ([]Watcher, error) {
+// watchers gives the programs that the handlers translated so far need besides, in the reverse of the order in which they are attached.
+func watchers(u *Unit) ([]Watcher, error) {
 	var out []Watcher
 	for _, path := range slices.Sorted(maps.Keys(u.watching)) {
 		m := &ebpf.MapSpec{Name: u.watching[path], Type: ebpf.LRUHash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}
@@ -146,7 +146,7 @@ func (u *Unit) Watchers() ([]Watcher, error) {
 			write       func(g *gen, path string, end *mach.Block)
 		}{{"_fork", eventFork, (*gen).watchFork}, {"_exec", eventExec, (*gen).watchExec}} {
 			// Only kernels before 6.16 need these programs, and there the arguments of tracepoints are given.
-			spec, err := u.asideOf(m.Name+w.name, w.event, false, func(g *gen, end *mach.Block) { w.write(g, path, end) })
+			spec, err := asideOf(u, m.Name+w.name, w.event, false, func(g *gen, end *mach.Block) { w.write(g, path, end) })
 			if err != nil {
 				return nil, err
 			}
@@ -154,16 +154,16 @@ func (u *Unit) Watchers() ([]Watcher, error) {
 		}
 	}
 	if u.family {
-		spec, err := u.aside(plan.ProgFamily, eventFork, (*gen).keepFamily)
+		spec, err := aside(u, plan.ProgFamily, eventFork, (*gen).keepFamily)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, Watcher{Map: familyMap(), Spec: spec})
 	}
-	if u.family && u.records() {
+	if u.family && records(u) {
 		// A fork that was missed would leave out a process for as long as it lives. The program above is not run while a thread on the CPU is
 		// interrupted in a system call that works on a map, this one is not while a thread is interrupted in it.
-		spec, err := u.asideOf(plan.ProgFamilyRaw, eventFork, false, (*gen).keepFamily)
+		spec, err := asideOf(u, plan.ProgFamilyRaw, eventFork, false, (*gen).keepFamily)
 		if err != nil {
 			return nil, err
 		}
