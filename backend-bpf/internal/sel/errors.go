@@ -47,7 +47,7 @@ func (g *gen) raise(c ir.Code, a, b mach.Reg, to ir.BlockID) {
 // notCaught ends the current block with a pending error that nobody in the current function catches.
 func (g *gen) notCaught(c ir.Code) {
 	if g.subs != nil && c != ir.ErrMaxAction {
-		g.escape()
+		g.subs.escape()
 		return
 	}
 	g.unlock()

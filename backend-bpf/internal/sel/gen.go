@@ -100,7 +100,7 @@ func (g *gen) fail(format string, args ...any) {
 }
 
 func (g *gen) run() error {
-	g.lookOver()
+	survey{g}.lookOver()
 	if g.look.loops {
 		// What is on the stack would tell the verifier the ways to a loop apart.
 		g.frame.stackLeft = 0
@@ -111,7 +111,7 @@ func (g *gen) run() error {
 	var begin *mach.Block
 	body := g.block()
 	if g.steps {
-		g.startSteps()
+		loops{g}.startSteps()
 		begin = g.cur
 	} else {
 		g.prologue()
@@ -119,15 +119,15 @@ func (g *gen) run() error {
 		g.jump(begin)
 	}
 	g.set(body)
-	g.enterSubs()
-	g.homes()
+	g.subs.enter()
+	survey{g}.homes()
 	g.jump(g.blocks[0])
 	g.writeBlocks()
-	g.writeSubs()
+	g.subs.write()
 	if g.err != nil {
 		return g.err
 	}
-	g.prepareStops()
+	loops{g}.prepareStops()
 	for _, write := range g.later {
 		write()
 	}
@@ -139,18 +139,18 @@ func (g *gen) run() error {
 	}
 	g.set(g.end)
 	g.epilogue()
-	g.dispatcher()
+	g.subs.dispatcher()
 	g.lock = -1
 	// What the body turned out to need is set up in front of it.
 	g.set(begin)
 	g.setup()
 	g.jump(body)
-	if err := g.closeLoops(g.f); err != nil || g.err != nil {
+	if err := (loops{g}).closeLoops(g.f); err != nil || g.err != nil {
 		return errors.Join(g.err, err)
 	}
-	g.placeStack()
+	g.subs.placeStack()
 	if g.steps {
-		driver := g.driver(g.f) // which may add a function
+		driver := loops{g}.driver(g.f) // which may add a function
 		g.funcs = append([]*mach.Func{driver}, g.funcs...)
 	}
 	return g.err
@@ -210,7 +210,7 @@ func (g *gen) setup() {
 	if g.look.prints > 1 {
 		g.startOutput()
 	}
-	g.setupSubs()
+	g.subs.setup()
 	g.release()
 }
 
@@ -234,7 +234,7 @@ func (g *gen) epilogue() {
 		g.endOutput()
 	}
 	if g.steps {
-		g.endStep()
+		loops{g}.endStep()
 		return
 	}
 	if g.frame.used {
@@ -253,7 +253,7 @@ func (g *gen) body(id ir.BlockID, b *ir.Block) {
 		switch {
 		case g.fused(b, i):
 		case in.Op == ir.OpCall:
-			g.callSub(id, i, in)
+			g.subs.call(id, i, in)
 		case g.stringTest(b, i):
 			i++
 			if !g.fused(b, i) {
@@ -284,7 +284,7 @@ func (g *gen) term(b *ir.Block) {
 	case ir.TermBranch:
 		g.branch(b)
 	case ir.TermReturn:
-		g.giveBack(t.Cond)
+		g.subs.giveBack(t.Cond)
 	case ir.TermEnd:
 		if g.h.Where == place.Deferred {
 			g.deferred()

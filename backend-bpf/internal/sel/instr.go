@@ -19,7 +19,7 @@ func (g *gen) instr(in *ir.Instr) {
 	switch in.Op {
 	case ir.OpNone:
 		if in.Name == place.NestCheck {
-			g.nestCheck(in)
+			g.subs.nestCheck(in)
 		}
 	case ir.OpMov:
 		switch dst := g.longs[in.Dst]; {

@@ -128,7 +128,7 @@ func (g *gen) spinner(class int) string {
 // unlock releases the lock that is held, if any.
 func (g *gen) unlock() {
 	if g.lock == lockUnknown {
-		g.unlockUnknown()
+		g.subs.unlockUnknown()
 	} else if g.lock >= 0 {
 		g.storeI(g.mapVal(plan.MapControl, plan.CtlLocks+4*g.lock), 0, 0, asm.Word)
 	}

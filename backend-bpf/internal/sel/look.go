@@ -20,7 +20,10 @@ type look struct {
 	loops  bool
 }
 
-func (g *gen) lookOver() {
+// survey looks over a handler before it is translated.
+type survey struct{ *gen }
+
+func (g survey) lookOver() {
 	g.walk()
 	for _, f := range g.h.Subs {
 		for _, b := range f.Blocks {
@@ -40,7 +43,7 @@ func (g *gen) lookOver() {
 }
 
 // countUses finds out how the registers of the current function are used.
-func (g *gen) countUses() (intricate []bool) {
+func (g survey) countUses() (intricate []bool) {
 	f := g.fn
 	g.uses, g.defs, g.printed = make([]int, len(f.Regs)), make([]int, len(f.Regs)), make([]bool, len(f.Regs))
 	intricate = make([]bool, len(f.Regs))
@@ -87,7 +90,7 @@ func (g *gen) countUses() (intricate []bool) {
 }
 
 // entry reports whether in prints, and makes room for it.
-func (g *gen) entry(f *ir.Func, in *ir.Instr) bool {
+func (g survey) entry(f *ir.Func, in *ir.Instr) bool {
 	switch {
 	case in.Op == ir.OpPrint:
 		g.look.entryMax = max(g.look.entryMax, g.entrySize(f, in))
@@ -133,7 +136,7 @@ func coldBlocks(f *ir.Func) []bool {
 
 // walk finds the longest way through the handler in print statements and in budget, and whether there are
 // loops, on which both have no end.
-func (g *gen) walk() {
+func (g survey) walk() {
 	f := g.fn
 	const (
 		fresh = iota
@@ -185,7 +188,7 @@ func (g *gen) walk() {
 }
 
 // entrySize is the most bytes that a print statement's entry takes.
-func (g *gen) entrySize(f *ir.Func, in *ir.Instr) int {
+func (g survey) entrySize(f *ir.Func, in *ir.Instr) int {
 	n := 8
 	for _, a := range in.Args {
 		n += 16 + 8*g.u.P.Limits.MaxBacktrace
@@ -204,7 +207,7 @@ func (g *gen) entrySize(f *ir.Func, in *ir.Instr) int {
 
 // homes gives the handler and its recursive functions blocks, and every String register that is used a place, except
 // those whose text is known or made on the host.
-func (g *gen) homes() {
+func (g survey) homes() {
 	g.home(g.shared())
 	if g.subs == nil {
 		return
@@ -223,7 +226,7 @@ func (g *gen) homes() {
 
 // shared gives String registers of the handler places that they share with others which are not in use at the
 // same time. A deferred handler's values are all needed at its end.
-func (g *gen) shared() func(r ir.Reg, n int, simple bool) *strVar {
+func (g survey) shared() func(r ir.Reg, n int, simple bool) *strVar {
 	f := g.fn
 	if g.h.Where == place.Deferred && f == g.h.Body {
 		f = g.untilSent()
@@ -270,7 +273,7 @@ func (g *gen) shared() func(r ir.Reg, n int, simple bool) *strVar {
 }
 
 // untilSent is the handler's body with the values that are sent at its end as something that the end needs.
-func (g *gen) untilSent() *ir.Func {
+func (g survey) untilSent() *ir.Func {
 	f := *g.fn
 	f.Blocks = append([]*ir.Block(nil), f.Blocks...)
 	for i, b := range f.Blocks {
@@ -286,7 +289,7 @@ func (g *gen) untilSent() *ir.Func {
 	return &f
 }
 
-func (g *gen) home(place func(r ir.Reg, n int, simple bool) *strVar) {
+func (g survey) home(place func(r ir.Reg, n int, simple bool) *strVar) {
 	intricate := g.countUses()
 	var need []ir.Reg
 	for i, r := range g.fn.Regs {
@@ -309,7 +312,7 @@ func (g *gen) home(place func(r ir.Reg, n int, simple bool) *strVar) {
 
 // known notes registers whose only definition gives a text that needs no memory: a constant, or one that is
 // made on the host.
-func (g *gen) known(r ir.Reg) bool {
+func (g survey) known(r ir.Reg) bool {
 	if g.defs[r] != 1 {
 		return false
 	}
@@ -335,7 +338,7 @@ func (g *gen) known(r ir.Reg) bool {
 }
 
 // defOf finds the first definition of a register.
-func (g *gen) defOf(r ir.Reg) *ir.Instr {
+func (g survey) defOf(r ir.Reg) *ir.Instr {
 	for _, b := range g.fn.Blocks {
 		for i := range b.Instrs {
 			if b.Instrs[i].Dst == r {

@@ -10,6 +10,9 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 )
 
+// loops makes loops such that the verifier sees their end.
+type loops struct{ *gen }
+
 // bounded marks a block as the head of a loop that the verifier can walk to its end by itself, turn by turn.
 func (g *gen) bounded(head *mach.Block) { head.Bounded = true }
 
@@ -23,7 +26,7 @@ func (g *gen) short(head *mach.Block) { head.Bounded = g.steps || !g.u.Feat.MayG
 // walks the body once or twice however often it will run. (Where the numbers keep what is known of them, nested
 // loops are walked thousands of times; the kernel's own widening leaves ranges and links between registers.) When the kernel's budget for such jumps (8 million, or a quarter of a second) is
 // used up, the handler ends as if MAXACTION had been reached.
-func (g *gen) closeLoops(f *mach.Func) error {
+func (g loops) closeLoops(f *mach.Func) error {
 	if f == g.f {
 		for _, class := range g.stopClasses() {
 			f.Roots = append(f.Roots, g.stopped[class])
@@ -124,12 +127,12 @@ func tangled(loops []mach.Loop) bool {
 }
 
 // isPointer reports whether a register that is live over loops holds an address.
-func (g *gen) isPointer(r mach.Reg) bool {
+func (g loops) isPointer(r mach.Reg) bool {
 	return r == g.ctx || r == g.frame.scratch || g.subs != nil && r == g.subs.fp
 }
 
 // pointers finds the registers that hold addresses, as the verifier will.
-func (g *gen) pointers(f *mach.Func) mach.Set {
+func (g loops) pointers(f *mach.Func) mach.Set {
 	set := mach.NewSet(f.NRegs)
 	for _, r := range []mach.Reg{g.ctx, g.frame.scratch} {
 		set.Add(r)
@@ -167,7 +170,7 @@ func (g *gen) pointers(f *mach.Func) mach.Set {
 	return set
 }
 
-func (g *gen) latch(loops []mach.Loop, head, b *mach.Block) bool {
+func (g loops) latch(loops []mach.Loop, head, b *mach.Block) bool {
 	for _, l := range loops {
 		if l.Head == head && l.Latch == b {
 			return true
@@ -186,10 +189,10 @@ func forgets(b *mach.Block, r mach.Reg) bool {
 }
 
 // stopClasses are the locks of stopped, sorted: a script makes the same program each time.
-func (g *gen) stopClasses() []int { return slices.Sorted(maps.Keys(g.stopped)) }
+func (g loops) stopClasses() []int { return slices.Sorted(maps.Keys(g.stopped)) }
 
 // prepareStops writes where loops go that the kernel ends: with the handler, since an error is reported.
-func (g *gen) prepareStops() {
+func (g loops) prepareStops() {
 	g.stopped = map[int]*mach.Block{}
 	stop := func(class int) {
 		if g.stopped[class] != nil {

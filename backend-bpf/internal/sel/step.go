@@ -53,7 +53,7 @@ type stepper struct {
 
 // startSteps begins the callback: long (u64 turn, struct { ctx, scratch } *), or the global function:
 // long (ctx, u64 index of the scratch slot).
-func (g *gen) startSteps() {
+func (g loops) startSteps() {
 	g.step = &stepper{area: g.area(stepRegs), stops: map[int]int{}, home: map[mach.Reg]int{}}
 	if g.f.Global {
 		g.mov(g.ctx, mach.R1)
@@ -79,13 +79,13 @@ func (g *gen) startSteps() {
 }
 
 // endStep ends the callback for good.
-func (g *gen) endStep() {
+func (g loops) endStep() {
 	g.storeI(g.slotAddr(), g.step.area+stepState, stepDone, asm.DWord)
 	g.ret(1)
 }
 
 // cutLoops turns every jump back of the callback into the end of a step.
-func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
+func (g loops) cutLoops(f *mach.Func, open []mach.Loop) {
 	s := g.step
 	live := f.Liveness()
 	state := map[*mach.Block]int{}
@@ -148,7 +148,7 @@ func (g *gen) cutLoops(f *mach.Func, open []mach.Loop) {
 }
 
 // driver writes the program that calls the steps.
-func (g *gen) driver(body *mach.Func) *mach.Func {
+func (g loops) driver(body *mach.Func) *mach.Func {
 	f := mach.New(g.h.Name)
 	f.Params = 1
 	// The same code is written as for a handler in one piece, into another function with registers of its own.

@@ -53,8 +53,9 @@ type fun struct {
 	held    []int
 }
 
-// subs is what recursive functions need.
+// subs is what recursive functions need; nil where there are none.
 type subs struct {
+	g     *gen
 	funcs map[string]*activation
 	names []string
 	act   *activation // of the function that is being translated
@@ -78,9 +79,9 @@ func (g *gen) prepareSubs() {
 	if len(g.h.Subs) == 0 {
 		return
 	}
-	s := &subs{funcs: map[string]*activation{}, fp: g.reg()}
+	s := &subs{g: g, funcs: map[string]*activation{}, fp: g.reg()}
 	g.subs = s
-	g.subs.act = g.layout(g.fn)
+	g.subs.act = layoutOf(g.fn)
 	g.subs.act.live = place.Liveness(g.fn)
 	for name := range g.h.Subs {
 		s.names = append(s.names, name)
@@ -88,7 +89,7 @@ func (g *gen) prepareSubs() {
 	slices.Sort(s.names)
 	most := 0
 	for _, name := range s.names {
-		s.funcs[name] = g.layout(g.h.Subs[name])
+		s.funcs[name] = layoutOf(g.h.Subs[name])
 		most = max(most, g.h.Subs[name].ResultCap)
 	}
 	s.frame = g.subs.act.size
@@ -101,7 +102,8 @@ func (g *gen) prepareSubs() {
 	s.text = g.newStr(most, false)
 }
 
-func (g *gen) layout(f *ir.Func) *activation {
+// layoutOf lays out the activations of a function.
+func layoutOf(f *ir.Func) *activation {
 	a := &activation{fn: f, longs: map[ir.Reg]int{}, strs: map[ir.Reg]int{}, size: actRegs}
 	for i, r := range f.Regs {
 		if r.Type != types.String {
@@ -116,24 +118,25 @@ func (g *gen) layout(f *ir.Func) *activation {
 }
 
 // newState enters a block that the dispatcher goes to.
-func (g *gen) newState(b *mach.Block) int {
-	g.subs.heads = append(g.subs.heads, b)
-	return len(g.subs.heads)
+func (s *subs) newState(b *mach.Block) int {
+	s.heads = append(s.heads, b)
+	return len(s.heads)
 }
 
 // resume begins a block that the dispatcher goes to, with the current activation's address, and gives its state.
-func (g *gen) resume(b *mach.Block) int {
-	n := g.newState(b)
-	g.arrive(b)
+func (s *subs) resume(b *mach.Block) int {
+	n := s.newState(b)
+	s.arrive(b)
 	return n
 }
 
 // arrive begins b, which the dispatcher goes to: what registers carry over it and the current activation's address.
-func (g *gen) arrive(b *mach.Block) {
+func (s *subs) arrive(b *mach.Block) {
+	g := s.g
 	g.set(b)
-	g.subs.restores = append(g.subs.restores, b)
+	s.restores = append(s.restores, b)
 	g.here(g.block())
-	g.subs.current(&g.code, g.subs.fp, g.slotAddr())
+	s.current(&g.code, s.fp, g.slotAddr())
 }
 
 // stackOffset marks the instruction that adds the offset of the stack, which is known when all else in the slot is.
@@ -144,11 +147,12 @@ func stackBase(c *code, r mach.Reg) {
 }
 
 // placeStack fills in the offset.
-func (g *gen) placeStack() {
-	if g.subs == nil {
+func (s *subs) placeStack() {
+	if s == nil {
 		return
 	}
-	off := g.area(g.subs.frame * g.subs.count)
+	g := s.g
+	off := g.area(s.frame * s.count)
 	for _, f := range g.funcs {
 		for _, b := range f.Blocks {
 			for i := range b.Ins {
@@ -177,19 +181,21 @@ func (s *subs) current(c *code, fp, slot mach.Reg) {
 }
 
 // dispatch ends the current block; the code goes on at a state, in a register or constant.
-func (g *gen) dispatch(state mach.Reg, n int) {
+func (s *subs) dispatch(state mach.Reg, n int) {
+	g := s.g
 	if state == mach.None {
 		state = g.imm(int64(n))
 	}
-	g.storeP(at(g.slotAddr(), g.subs.state), 0, state, asm.DWord)
-	g.subs.saves = append(g.subs.saves, g.cur)
-	g.jump(g.subs.d)
+	g.storeP(at(g.slotAddr(), s.state), 0, state, asm.DWord)
+	s.saves = append(s.saves, g.cur)
+	g.jump(s.d)
 }
 
-// callSub calls a recursive function.
-func (g *gen) callSub(b ir.BlockID, i int, in *ir.Instr) {
-	s, callee := g.subs, g.subs.funcs[in.Name]
-	depth := g.nestCheck(in)
+// call calls a recursive function.
+func (s *subs) call(b ir.BlockID, i int, in *ir.Instr) {
+	g := s.g
+	callee := s.funcs[in.Name]
+	depth := s.nestCheck(in)
 	g.aluI(asm.Add, depth, 1)
 
 	after := s.act.live.After(b, i)
@@ -198,11 +204,11 @@ func (g *gen) callSub(b ir.BlockID, i int, in *ir.Instr) {
 		failed = s.act.live.Into(in.OnErr)
 	}
 	for _, r := range after {
-		g.keep(r)
+		s.keep(r)
 	}
 	for _, r := range failed {
 		if !slices.Contains(after, r) {
-			g.keep(r)
+			s.keep(r)
 		}
 	}
 	old := g.get(g.slotAddr(), s.top, asm.DWord)
@@ -231,9 +237,9 @@ func (g *gen) callSub(b ir.BlockID, i int, in *ir.Instr) {
 	ok, bad := g.block(), g.cold()
 	call := g.cur
 	lock := g.lock
-	n := g.resume(ok)
+	n := s.resume(ok)
 	for _, r := range after {
-		g.recall(r)
+		s.recall(r)
 	}
 	if in.Dst != ir.NoReg {
 		if dst := g.longs[in.Dst]; dst != mach.None {
@@ -243,38 +249,41 @@ func (g *gen) callSub(b ir.BlockID, i int, in *ir.Instr) {
 		}
 	}
 	goOn := g.cur
-	g.resume(bad)
+	s.resume(bad)
 	for _, r := range failed {
-		g.recall(r)
+		s.recall(r)
 	}
 	if in.OnErr != ir.NoBlock {
 		g.jump(g.blocks[in.OnErr])
 	} else {
-		g.escape()
+		s.escape()
 	}
 	g.set(call)
 	g.storeI(fp, actReturn, int64(n), asm.DWord)
 	g.lock = lock
-	g.dispatch(mach.None, callee.entry)
+	s.dispatch(mach.None, callee.entry)
 	g.set(goOn)
 }
 
 // keep stores a Long in the current activation, recall loads it. Strings of recursive functions lie there anyway.
-func (g *gen) keep(r ir.Reg) {
+func (s *subs) keep(r ir.Reg) {
+	g := s.g
 	if l := g.longs[r]; l != mach.None {
-		g.store(g.subs.fp, g.place(r), l, asm.DWord)
+		g.store(s.fp, s.place(r), l, asm.DWord)
 	}
 }
 
-func (g *gen) recall(r ir.Reg) {
+func (s *subs) recall(r ir.Reg) {
+	g := s.g
 	if l := g.longs[r]; l != mach.None {
-		g.load(l, g.subs.fp, g.place(r), asm.DWord)
+		g.load(l, s.fp, s.place(r), asm.DWord)
 	}
 }
 
 // place gives the offset of a Long in the activation of the function that is being translated.
-func (g *gen) place(r ir.Reg) int {
-	off, ok := g.subs.act.longs[r]
+func (s *subs) place(r ir.Reg) int {
+	g := s.g
+	off, ok := s.act.longs[r]
 	if !ok {
 		g.fail("register %d has no place in the activation", r)
 	}
@@ -282,42 +291,44 @@ func (g *gen) place(r ir.Reg) int {
 }
 
 // escape goes on with a pending error that the current function does not catch.
-func (g *gen) escape() {
+func (s *subs) escape() {
+	g := s.g
 	if g.fun.fn == g.h.Body {
 		g.unlock()
 		g.jump(g.reporter())
 		return
 	}
-	g.leave(1)
+	s.leave(1)
 }
 
 // leave returns from a recursive function; extra is 1 with a pending error.
-func (g *gen) leave(extra int64) {
-	s := g.subs
+func (s *subs) leave(extra int64) {
+	g := s.g
 	state := g.get(s.fp, actReturn, asm.DWord)
 	if extra != 0 {
 		g.aluI(asm.Add, state, extra)
 	}
 	g.store(g.slotAddr(), s.top, g.get(s.fp, actCaller, asm.DWord), asm.DWord)
-	g.dispatch(state, 0)
+	s.dispatch(state, 0)
 }
 
 // giveBack ends a block of a recursive function that returns.
-func (g *gen) giveBack(v ir.Val) {
+func (s *subs) giveBack(v ir.Val) {
+	g := s.g
 	switch {
 	case v.Kind == ir.ValNone:
 	case isStringVal(g.fun.fn, v):
-		s := g.strOf(v)
-		if n := g.fun.fn.ResultCap; s.cap > n {
+		text := g.strOf(v)
+		if n := g.fun.fn.ResultCap; text.cap > n {
 			t := g.tempStr(n)
-			g.assign(t, s)
-			s = t.str()
+			g.assign(t, text)
+			text = t.str()
 		}
-		g.assign(g.subs.text, s)
+		g.assign(s.text, text)
 	default:
-		g.storeVal(at(g.slotAddr(), g.subs.result), v)
+		g.storeVal(at(g.slotAddr(), s.result), v)
 	}
-	g.leave(0)
+	s.leave(0)
 }
 
 func isStringVal(f *ir.Func, v ir.Val) bool {
@@ -326,9 +337,10 @@ func isStringVal(f *ir.Func, v ir.Val) bool {
 
 // nestCheck fails where calls would nest too deeply: before a call of a recursive function, and where one was inlined into it. It gives
 // how many calls are around the place; the handler's own activation has depth 0.
-func (g *gen) nestCheck(in *ir.Instr) mach.Reg {
+func (s *subs) nestCheck(in *ir.Instr) mach.Reg {
+	g := s.g
 	deep := g.cold()
-	depth := g.get(g.subs.fp, actDepth, asm.DWord)
+	depth := g.get(s.fp, actDepth, asm.DWord)
 	g.aluI(asm.Add, depth, in.N)
 	g.unlessI(asm.JSGE, depth, int64(g.u.P.Nesting()), deep)
 	on := g.cur
@@ -338,36 +350,38 @@ func (g *gen) nestCheck(in *ir.Instr) mach.Reg {
 	return depth
 }
 
-// writeSubs translates the recursive functions.
-func (g *gen) writeSubs() {
-	if g.subs == nil {
+// write translates the recursive functions.
+func (s *subs) write() {
+	if s == nil {
 		return
 	}
-	handler, act := g.fun, g.subs.act
-	for _, name := range g.subs.names {
-		a := g.subs.funcs[name]
-		g.fun, g.subs.act = a.fun, a
+	g := s.g
+	handler, act := g.fun, s.act
+	for _, name := range s.names {
+		a := s.funcs[name]
+		g.fun, s.act = a.fun, a
 		g.lock = lockUnknown
-		g.arrive(g.subs.heads[a.entry-1])
+		s.arrive(s.heads[a.entry-1])
 		for _, p := range a.fn.Params {
-			g.recall(p)
+			s.recall(p)
 		}
 		g.jump(g.blocks[0])
 		g.writeBlocks()
 	}
-	g.fun, g.subs.act = handler, act
+	g.fun, s.act = handler, act
 	g.lock = -1
 }
 
-// enterSubs makes the states of the functions, so that calls can name them.
-func (g *gen) enterSubs() {
-	if g.subs == nil {
+// enter makes the states of the functions, so that calls can name them.
+func (s *subs) enter() {
+	if s == nil {
 		return
 	}
-	g.subs.d = g.block()
-	for _, name := range g.subs.names {
-		a := g.subs.funcs[name]
-		a.entry = g.newState(g.block())
+	g := s.g
+	s.d = g.block()
+	for _, name := range s.names {
+		a := s.funcs[name]
+		a.entry = s.newState(g.block())
 		a.fun = g.newFun(a.fn)
 		a.live = place.Liveness(a.fn)
 		for i := range a.fun.held {
@@ -377,11 +391,11 @@ func (g *gen) enterSubs() {
 }
 
 // dispatcher writes the block that every call and return goes through, and what those carry in registers.
-func (g *gen) dispatcher() {
-	s := g.subs
+func (s *subs) dispatcher() {
 	if s == nil {
 		return
 	}
+	g := s.g
 	var pinned []mach.Reg
 	pin := func(r mach.Reg) {
 		if r != mach.None {
@@ -418,15 +432,16 @@ func (g *gen) dispatcher() {
 	g.jump(g.end) // cannot be
 }
 
-// setupSubs begins the stack with the handler's activation.
-func (g *gen) setupSubs() {
-	if g.subs == nil {
+// setup begins the stack with the handler's activation.
+func (s *subs) setup() {
+	if s == nil {
 		return
 	}
-	g.storeI(g.slotAddr(), g.subs.top, 0, asm.DWord)
-	g.mov(g.subs.fp, g.slotAddr())
-	stackBase(&g.code, g.subs.fp)
-	g.storeI(g.subs.fp, actDepth, 0, asm.DWord)
+	g := s.g
+	g.storeI(g.slotAddr(), s.top, 0, asm.DWord)
+	g.mov(s.fp, g.slotAddr())
+	stackBase(&g.code, s.fp)
+	g.storeI(s.fp, actDepth, 0, asm.DWord)
 	if g.faults.codes != nil {
 		g.movI(g.faults.code, 0)
 		g.movI(g.faults.a, 0)
@@ -435,8 +450,9 @@ func (g *gen) setupSubs() {
 }
 
 // unlockUnknown releases the lock that the handler held when it called.
-func (g *gen) unlockUnknown() {
-	held := g.get(g.slotAddr(), g.subs.lock, asm.DWord)
+func (s *subs) unlockUnknown() {
+	g := s.g
+	held := g.get(g.slotAddr(), s.lock, asm.DWord)
 	done := g.cold()
 	for class := range g.u.P.Locks {
 		this, next := g.cold(), g.cold()
