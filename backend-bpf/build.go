@@ -47,14 +47,14 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		return nil, ds
 	}
 	pl.Globals = lay.Globals
-	u := &sel.Unit{P: p, Layout: lay, CPUs: ncpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop(p, handlers), Fired: o.Fired,
+	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: ncpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop(p, handlers), Fired: o.Fired,
 		Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(), Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
 			Sleepable: func() bool { return features.Has(features.Sleepable) },
 			WriteRegs: func() error { return features.Probe(features.WriteRegs) },
 			WriteUser: func() error { return features.Probe(features.WriteUser) },
 			Events: sync.OnceValue(func() bool {
 				return !crowded(handlers) && features.Has(features.RawTPPreempted) && features.Has(features.EventTracepoint)
-			})}}
+			})}}}
 	var text strings.Builder
 	for _, h := range handlers {
 		if h.Where == place.Host {

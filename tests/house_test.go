@@ -34,6 +34,8 @@ var rules = []struct {
 	{"", module + "cmd/", []string{"cmd/", "tests"}, "nothing imports the command"},
 	{"backend-", module + "compiler/internal/", nil, "back ends see the compiler's products only"},
 	{"backend-", module + "grammar", nil, "back ends never see syntax"},
+	{"", module + "backend-bpf/internal/sel/", []string{"backend-bpf/internal/sel"}, "the parts of the generator are seen by it alone"},
+	{"backend-bpf/internal/sel/emit", module + "backend-bpf/internal/sel", nil, "the writer of instructions knows nothing of scripts"},
 	{"", "github.com/antlr4-go/", []string{"grammar"}, "only the grammar sees ANTLR"},
 	{"", "github.com/go-delve/", []string{"compiler/debuginfo/"}, "only the debug-information readers see Delve"},
 	{"", "github.com/ianlancetaylor/", []string{"compiler/debuginfo/scoped"}, "one package knows how symbols are demangled"},

@@ -13,7 +13,8 @@ func describe(in asm.Instruction, f *mach.Func) asm.Instruction {
 	long := &btf.Int{Name: "long", Size: 8, Encoding: btf.Signed}
 	p := &btf.FuncProto{Return: long}
 	for i := 0; i < f.Params; i++ {
-		p.Params = append(p.Params, btf.FuncParam{Name: "a" + string(rune('0'+i)), Type: &btf.Pointer{Target: &btf.Void{}}})
+		p.Params = append(p.Params, btf.FuncParam{Name: "a" + string(rune('0'+i)),
+			Type: &btf.Pointer{Target: &btf.Void{}}})
 	}
 	fn := &btf.Func{Name: f.Name, Type: p, Linkage: btf.StaticFunc}
 	if f.Global {

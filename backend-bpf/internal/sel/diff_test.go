@@ -82,7 +82,7 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		t.Fatal(err)
 	}
 	m := &machine{t: t, p: p, lay: lay, halves: map[uint16][]byte{}, specs: map[string]*ebpf.ProgramSpec{}}
-	m.u = &sel.Unit{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Name: "diff", Types: kernelTypes{}}
+	m.u = &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Name: "diff", Types: kernelTypes{}}}
 	spec := &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}
 	for i, pr := range p.Probes {
 		body, err := place.Inline(p, pr.Handler, p.Nesting())

@@ -71,7 +71,7 @@ func TestFamily(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			u := &sel.Unit{P: p, Layout: lay, Feat: sel.Features{MayGoto: forms()[0], Events: func() bool { return c.records }}, CPUs: 2, Schema: &wire.Schema{}, Types: kernelTypes{}}
+			u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: sel.Features{MayGoto: forms()[0], Events: func() bool { return c.records }}, CPUs: 2, Schema: &wire.Schema{}, Types: kernelTypes{}}}
 			if _, err := u.Handler(&sel.Handler{Handler: &place.Handler{Body: p.Probes[0].Handler, Sites: p.Probes[0].Sites, IDs: []int{0}}, Name: "x"}); err != nil {
 				t.Fatal(err)
 			}

@@ -2,52 +2,43 @@ package sel
 
 import (
 	"errors"
-	"fmt"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/array"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/output"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/task"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/text"
 
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// gen translates one handler.
+// gen translates one handler: it goes over the blocks and has the parts write what each instruction means.
 type gen struct {
-	code
-	fun
-	u     *Unit
-	h     *Handler
-	funcs []*mach.Func
+	*body.Body
+	str    *text.Text
+	arrays *array.Arrays
+	task   *task.Task
+	hook   *hook.Hook
+	rec    *output.Output
 
-	look    look
-	frame   frame
-	subs    *subs
-	ctx     mach.Reg // the program's context
-	outAt   int      // of the output area in scratch memory
-	siteNum mach.Reg
-	budget  mach.Reg
+	subs   *subs
+	budget mach.Reg
 
 	out     *mach.Block         // leave without having begun
 	end     *mach.Block         // the handler is done: output goes out, scratch memory is given back
 	stopped map[int]*mach.Block // the kernel ended a loop, by the lock that is held
 	report  *mach.Block         // an error nobody caught: reported, then end
-	faults  faults
-	// uncaught ends the current block with an error that nobody in the current function catches.
-	uncaught func(c ir.Code)
-	later    []func()   // code to be written when the rest is
-	sent     []wire.Arg // of a deferred handler's record
-	steps    bool       // the body is made of steps (step.go)
-	record   bool       // the context is an event's record (perfevent.go)
-	sleeps   bool       // the program may wait for pages of the traced program
-	heavy    bool       // what the handler takes is timed (overload.go)
-	began    mach.Reg   // when the hit began, None if it is not timed
-
-	readRegs uint32 // registers of the probed context that are looked at, a bit for each DWARF number
-	step     *stepper
-	err      error
+	later   []func()            // code to be written when the rest is
+	heavy   bool                // what the handler takes is timed (overload.go)
+	began   mach.Reg            // when the hit began, None if it is not timed
+	step    *stepper
 
 	spinners map[int]string // functions that try for a lock, by its class
 }
@@ -58,111 +49,109 @@ type level struct{ stackMax, stackLeft int }
 
 var levels = []level{{64, 160}, {16, 48}, {0, 0}}
 
-func newGen(u *Unit, h *Handler, lv level, steps bool) *gen {
-	g := &gen{u: u, h: h, began: mach.None, heavy: heavyHandler(u, h)}
-	g.lock = -1
-	g.f = mach.New(h.Name)
-	g.f.Params = 1
-	if g.steps = steps; steps {
-		g.f = mach.New(h.Name + "_step")
-		g.f.Params, g.f.Callback, g.f.Global = 2, !u.Feat.MayGoto, u.Feat.MayGoto
+func newGen(u *body.Unit, h *Handler, lv level, steps bool) *gen {
+	b := &body.Body{U: u, H: h, Steps: steps}
+	g := &gen{Body: b, str: text.New(b), task: task.New(b), began: mach.None, heavy: heavyHandler(u, h)}
+	g.arrays = array.New(b, g.str)
+	g.hook = hook.New(b, g.task, g.str)
+	g.rec = output.New(b, g.str, g.task, g.hook)
+	g.Lock = -1
+	g.F = mach.New(h.Name)
+	g.F.Params = 1
+	if steps {
+		g.F = mach.New(h.Name + "_step")
+		g.F.Params, g.F.Callback, g.F.Global = 2, !u.Feat.MayGoto, u.Feat.MayGoto
 		lv.stackLeft = 0 // the stack of a step does not last
 	}
-	g.ctx = g.reg()
-	g.funcs = []*mach.Func{g.f}
-	g.frame.stackMax, g.frame.stackLeft = lv.stackMax, lv.stackLeft
-	g.frame.scratch = g.reg()
-	g.siteNum = mach.None
-	g.record = g.recorded()
-	g.budget = g.reg()
-	g.fun = g.newFun(h.Body)
-	g.uncaught = g.notCaught
+	g.Ctx = g.Reg()
+	g.Funcs = []*mach.Func{g.F}
+	g.Frame.StackMax, g.Frame.StackLeft = lv.stackMax, lv.stackLeft
+	g.Frame.Scratch = g.Reg()
+	g.Record = g.hook.Recorded()
+	g.budget = g.Reg()
+	g.Func = g.newFun(h.Body)
+	g.Uncaught = g.notCaught
 	return g
 }
 
 // newFun prepares the translation of a function.
-func (g *gen) newFun(f *ir.Func) fun {
-	u := fun{fn: f, consts: map[ir.Reg]string{}, lazies: map[ir.Reg]*lazy{}, longs: make([]mach.Reg, len(f.Regs)), strs: make([]*strVar, len(f.Regs))}
+func (g *gen) newFun(f *ir.Func) body.Func {
+	u := body.Func{Fn: f, Consts: map[ir.Reg]string{}, Lazies: map[ir.Reg]*body.Lazy{},
+		Longs: make([]mach.Reg, len(f.Regs)), Strs: make([]*body.StrVar, len(f.Regs))}
 	for i, r := range f.Regs {
-		u.longs[i] = mach.None
+		u.Longs[i] = mach.None
 		if r.Type != types.String {
-			u.longs[i] = g.reg()
+			u.Longs[i] = g.Reg()
 		}
 	}
-	u.held = g.u.P.HeldLocks(f)
+	u.Held = g.U.P.HeldLocks(f)
 	return u
-}
-
-func (g *gen) fail(format string, args ...any) {
-	if g.err == nil {
-		g.err = fmt.Errorf(format, args...)
-	}
 }
 
 func (g *gen) run() error {
 	survey{g}.lookOver()
-	if g.look.loops {
+	if g.Look.Loops {
 		// What is on the stack would tell the verifier the ways to a loop apart.
-		g.frame.stackLeft = 0
+		g.Frame.StackLeft = 0
 	}
 	g.prepareSubs()
-	g.set(g.block())
-	g.out, g.end = g.block(), g.block()
+	g.Set(g.Block())
+	g.out, g.end = g.Block(), g.Block()
 	var begin *mach.Block
-	body := g.block()
-	if g.steps {
+	body := g.Block()
+	if g.Steps {
 		loops{g}.startSteps()
-		begin = g.cur
+		begin = g.Cur
 	} else {
 		g.prologue()
-		begin = g.block()
-		g.jump(begin)
+		begin = g.Block()
+		g.Jump(begin)
 	}
-	g.set(body)
+	g.Set(body)
 	g.subs.enter()
 	survey{g}.homes()
-	g.jump(g.blocks[0])
+	g.Jump(g.Blocks[0])
 	g.writeBlocks()
 	g.subs.write()
-	if g.err != nil {
-		return g.err
+	if g.Err != nil {
+		return g.Err
 	}
 	loops{g}.prepareStops()
 	for _, write := range g.later {
 		write()
 	}
-	g.lock = -1
+	g.Lock = -1
 	if g.report != nil {
-		g.set(g.report)
+		g.Set(g.report)
 		g.reportError()
-		g.jump(g.end)
+		g.Jump(g.end)
 	}
-	g.set(g.end)
+	g.Set(g.end)
 	g.epilogue()
 	g.subs.dispatcher()
-	g.lock = -1
+	g.Lock = -1
 	// What the body turned out to need is set up in front of it.
-	g.set(begin)
+	g.Set(begin)
 	g.setup()
-	g.jump(body)
-	if err := (loops{g}).closeLoops(g.f); err != nil || g.err != nil {
-		return errors.Join(g.err, err)
+	g.Jump(body)
+	if err := (loops{g}).closeLoops(g.F); err != nil || g.Err != nil {
+		return errors.Join(g.Err, err)
 	}
 	g.subs.placeStack()
-	if g.steps {
-		driver := loops{g}.driver(g.f) // which may add a function
-		g.funcs = append([]*mach.Func{driver}, g.funcs...)
+	if g.Steps {
+		driver := loops{g}.driver(g.F) // which may add a function
+		g.Funcs = append([]*mach.Func{driver}, g.Funcs...)
 	}
-	return g.err
+	return g.Err
 }
 
 // writeBlocks translates the blocks of the current function.
 func (g *gen) writeBlocks() {
 	for _, i := range g.inOrder() {
-		g.set(g.blocks[i])
-		g.lock = g.held[i]
-		g.body(i, g.fn.Blocks[i])
-		if g.err != nil {
+		g.Set(g.Blocks[i])
+		g.Lock = g.Held[i]
+		g.body(i, g.Fn.Blocks[i])
+		if g.Err != nil {
 			return
 		}
 	}
@@ -171,85 +160,86 @@ func (g *gen) writeBlocks() {
 // prologue decides whether the hit counts: the session is on, the process is the right one, the
 // probe's condition holds.
 func (g *gen) prologue() {
-	g.ctx = g.reg()
-	g.mov(g.ctx, mach.R1)
-	// A disarmed probe stays in place, since its condition may change with every hit of another: it goes no further than this.
-	if c := g.u.P.Probes[g.h.Probe].Cond; c >= 0 {
-		v := g.reg()
-		g.globalGet(v, c)
-		g.unlessI(asm.JEq, v, 0, g.out)
+	g.Ctx = g.Reg()
+	g.Mov(g.Ctx, mach.R1)
+	// A disarmed probe stays in place, since its condition may change with every hit of another: it goes no further
+	// than this.
+	if c := g.U.P.Probes[g.H.Probe].Cond; c >= 0 {
+		v := g.Reg()
+		g.arrays.GlobalGet(v, c)
+		g.UnlessI(asm.JEq, v, 0, g.out)
 	}
-	if g.u.CanStop {
-		ctl := g.mapVal(plan.MapControl, 0)
-		st := g.get(ctl, plan.CtlState, asm.Word)
-		g.unlessI(asm.JNE, st, int64(wire.Running), g.out)
+	if g.U.CanStop {
+		ctl := g.MapVal(plan.MapControl, 0)
+		st := g.Get(ctl, plan.CtlState, asm.Word)
+		g.UnlessI(asm.JNE, st, int64(wire.Running), g.out)
 	}
-	g.wanted(g.out)
+	g.hook.Wanted(g.out)
 	g.filter(g.out)
-	g.counted(g.out)
-	if g.u.Fired && g.h.Probe < plan.MaxFired {
-		g.storeI(g.mapVal(plan.MapControl, 0), plan.CtlFired+g.h.Probe, 1, asm.Byte)
+	g.hook.Counted(g.out)
+	if g.U.Fired && g.H.Probe < plan.MaxFired {
+		g.StoreI(g.MapVal(plan.MapControl, 0), plan.CtlFired+g.H.Probe, 1, asm.Byte)
 	}
 	g.clockIn()
 }
 
 // setup gets what the handler needs while it runs.
 func (g *gen) setup() {
-	if g.siteNum != mach.None {
-		g.mov(g.siteNum, g.hitSite())
+	if g.hook.SiteNum != mach.None {
+		g.Mov(g.hook.SiteNum, g.hook.HitSite())
 	}
-	if g.look.budget {
-		g.movI(g.budget, int64(g.maxAction()))
+	if g.Look.Budget {
+		g.MovI(g.budget, int64(g.maxAction()))
 	}
-	if g.look.prints > 1 {
-		g.outArea()
+	if g.Look.Prints > 1 {
+		g.rec.OutArea()
 	}
-	if g.frame.used && !g.steps {
+	if g.Frame.Used && !g.Steps {
 		g.acquire(g.out)
 	}
-	if g.look.prints > 1 {
-		g.startOutput()
+	if g.Look.Prints > 1 {
+		g.rec.StartOutput()
 	}
 	g.subs.setup()
-	g.release()
+	g.Release()
 }
 
 // filter drops hits of processes that the site is not for. The kernel's own filter by pid is not
 // relied on: before 6.10 uprobe_multi compared thread ids.
 func (g *gen) filter(out *mach.Block) {
-	s := g.h.Sites[0]
+	s := g.H.Sites[0]
 	switch {
 	case s.PID != 0:
-		g.unlessI(asm.JNE, g.tgid(), int64(s.PID), out)
+		g.UnlessI(asm.JNE, g.task.Tgid(), int64(s.PID), out)
 	case s.Target:
-		g.inFamily(g.tgid(), out)
+		g.hook.InFamily(g.task.Tgid(), out)
 	}
 	if s.Exe != "" {
-		g.executable(&ir.Instr{Pos: g.u.P.Probes[g.h.Probe].Pos}, s.Exe, out)
+		g.hook.Executable(&ir.Instr{Pos: g.U.P.Probes[g.H.Probe].Pos}, s.Exe, out)
 	}
 }
 
 func (g *gen) epilogue() {
-	if g.look.prints > 1 {
-		g.endOutput()
+	if g.Look.Prints > 1 {
+		g.rec.EndOutput()
 	}
-	if g.steps {
+	if g.Steps {
 		loops{g}.endStep()
 		return
 	}
-	if g.frame.used {
-		g.storeI(g.slotAddr(), 0, 0, asm.Word)
+	if g.Frame.Used {
+		g.StoreI(g.SlotAddr(), 0, 0, asm.Word)
 	}
 	g.clockOut()
-	g.jump(g.out)
-	g.set(g.out)
-	g.quit()
+	g.Jump(g.out)
+	g.Set(g.out)
+	g.hook.Quit()
 }
 
 func (g *gen) body(id ir.BlockID, b *ir.Block) {
-	for i := 0; i < len(b.Instrs) && g.err == nil; i++ {
+	for i := 0; i < len(b.Instrs) && g.Err == nil; i++ {
 		in := &b.Instrs[i]
-		g.pos, g.via = in.Pos, in.Via
+		g.Pos, g.Via = in.Pos, in.Via
 		switch {
 		case g.fused(b, i):
 		case in.Op == ir.OpCall:
@@ -262,34 +252,34 @@ func (g *gen) body(id ir.BlockID, b *ir.Block) {
 		default:
 			g.instr(in)
 		}
-		g.release()
+		g.Release()
 	}
-	g.pos, g.via = b.Term.Pos, 0
+	g.Pos, g.Via = b.Term.Pos, 0
 	g.term(b)
-	g.release()
+	g.Release()
 }
 
 // fused reports whether the instruction at i is a comparison that only the branch behind it looks at.
 func (g *gen) fused(b *ir.Block, i int) bool {
 	in := &b.Instrs[i]
 	return i == len(b.Instrs)-1 && b.Term.Kind == ir.TermBranch && b.Term.Cond.IsReg() && in.Dst == b.Term.Cond.Reg &&
-		in.Op >= ir.OpEq && in.Op <= ir.OpULt && g.uses[in.Dst] == 1
+		in.Op >= ir.OpEq && in.Op <= ir.OpULt && g.Uses[in.Dst] == 1
 }
 
 func (g *gen) term(b *ir.Block) {
 	t := &b.Term
 	switch t.Kind {
 	case ir.TermJump:
-		g.jump(g.blocks[t.Then])
+		g.Jump(g.Blocks[t.Then])
 	case ir.TermBranch:
 		g.branch(b)
 	case ir.TermReturn:
 		g.subs.giveBack(t.Cond)
 	case ir.TermEnd:
-		if g.h.Where == place.Deferred {
-			g.deferred()
+		if g.H.Where == place.Deferred {
+			g.rec.Deferred()
 		}
-		g.jump(g.end)
+		g.Jump(g.end)
 	case ir.TermFail:
 		g.throw(t)
 	case ir.TermSkip:
@@ -301,19 +291,19 @@ func (g *gen) term(b *ir.Block) {
 func (g *gen) skip(c ir.Cause) {
 	g.unlock()
 	if c != ir.SkipStopping {
-		g.count(c)
+		g.Count(c)
 	}
-	g.jump(g.end)
+	g.Jump(g.end)
 }
 
 func (g *gen) branch(b *ir.Block) {
 	t := &b.Term
-	then, els := g.blocks[t.Then], g.blocks[t.Else]
+	then, els := g.Blocks[t.Then], g.Blocks[t.Else]
 	if t.Cond.Kind == ir.ValInt {
 		if t.Cond.Int == 0 {
 			then = els
 		}
-		g.jump(then)
+		g.Jump(then)
 		return
 	}
 	if n := len(b.Instrs); n > 0 && g.fused(b, n-1) {
@@ -324,7 +314,7 @@ func (g *gen) branch(b *ir.Block) {
 		g.compare(&b.Instrs[n-1], then, els)
 		return
 	}
-	g.condI(asm.JNE, g.longs[t.Cond.Reg], 0, then, els)
+	g.CondI(asm.JNE, g.Longs[t.Cond.Reg], 0, then, els)
 }
 
 // stringBranch branches on the (in)equality of strings.
@@ -332,7 +322,7 @@ func (g *gen) stringBranch(cmp, test *ir.Instr, then, els *mach.Block) {
 	if test.Op == ir.OpNe {
 		then, els = els, then
 	}
-	g.equal(g.strOf(cmp.Args[0]), g.strOf(cmp.Args[1]), then, els)
+	g.str.Equal(g.StrOf(cmp.Args[0]), g.StrOf(cmp.Args[1]), then, els)
 }
 
 // stringValue sets a register to the (in)equality of strings.
@@ -342,33 +332,19 @@ func (g *gen) stringValue(cmp, test *ir.Instr) {
 
 // truth sets dst to 1 or 0 by the way that a test takes.
 func (g *gen) truth(dst ir.Reg, test func(yes, no *mach.Block)) {
-	yes, no, join := g.block(), g.block(), g.block()
+	yes, no, join := g.Block(), g.Block(), g.Block()
 	test(yes, no)
-	g.set(yes)
-	g.movI(g.longs[dst], 1)
-	g.jump(join)
-	g.set(no)
-	g.movI(g.longs[dst], 0)
-	g.here(join)
-}
-
-// long gives the value of a Long operand in a register that must not be written.
-func (g *gen) long(v ir.Val) mach.Reg {
-	switch v.Kind {
-	case ir.ValReg:
-		if r := g.longs[v.Reg]; r != mach.None {
-			return r
-		}
-	case ir.ValInt:
-		return g.imm(v.Int)
-	}
-	g.fail("operand is not a number")
-	return g.imm(0)
+	g.Set(yes)
+	g.MovI(g.Longs[dst], 1)
+	g.Jump(join)
+	g.Set(no)
+	g.MovI(g.Longs[dst], 0)
+	g.Here(join)
 }
 
 func (g *gen) maxAction() int {
-	if g.h.Sites[0].Kind.OnHost() {
-		return g.u.P.Limits.MaxActionInt
+	if g.H.Sites[0].Kind.OnHost() {
+		return g.U.P.Limits.MaxActionInt
 	}
-	return g.u.P.Limits.MaxAction
+	return g.U.P.Limits.MaxAction
 }

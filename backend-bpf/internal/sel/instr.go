@@ -11,8 +11,8 @@ import (
 
 // instr translates one instruction.
 func (g *gen) instr(in *ir.Instr) {
-	if in.Dst != ir.NoReg && g.fn.Regs[in.Dst].Type == types.String && g.strs[in.Dst] == nil {
-		if _, ok := g.consts[in.Dst]; ok {
+	if in.Dst != ir.NoReg && g.Fn.Regs[in.Dst].Type == types.String && g.Strs[in.Dst] == nil {
+		if _, ok := g.Consts[in.Dst]; ok {
 			return
 		}
 	}
@@ -22,78 +22,78 @@ func (g *gen) instr(in *ir.Instr) {
 			g.subs.nestCheck(in)
 		}
 	case ir.OpMov:
-		switch dst := g.longs[in.Dst]; {
+		switch dst := g.Longs[in.Dst]; {
 		case dst == mach.None:
-			g.assign(g.strs[in.Dst], g.strOf(in.Args[0]))
-		case in.Args[0].Kind == ir.ValInt && g.defs[in.Dst] > 1:
-			g.oneOf(dst, in.Args[0].Int)
+			g.str.Assign(g.Strs[in.Dst], g.StrOf(in.Args[0]))
+		case in.Args[0].Kind == ir.ValInt && g.Defs[in.Dst] > 1:
+			g.OneOf(dst, in.Args[0].Int)
 		default:
-			g.into(dst, in.Args[0])
+			g.Into(dst, in.Args[0])
 		}
 	case ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar:
 		g.arith(in)
 	case ir.OpDiv, ir.OpMod:
 		g.divide(in)
 	case ir.OpNeg:
-		g.into(g.longs[in.Dst], in.Args[0])
-		g.neg(g.longs[in.Dst])
+		g.Into(g.Longs[in.Dst], in.Args[0])
+		g.Neg(g.Longs[in.Dst])
 	case ir.OpNot:
-		g.into(g.longs[in.Dst], in.Args[0])
-		g.aluI(asm.Xor, g.longs[in.Dst], -1)
+		g.Into(g.Longs[in.Dst], in.Args[0])
+		g.AluI(asm.Xor, g.Longs[in.Dst], -1)
 	case ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt:
 		g.truth(in.Dst, func(yes, no *mach.Block) { g.compare(in, yes, no) })
 	case ir.OpCat:
-		g.concat(g.strs[in.Dst], g.strOf(in.Args[0]), g.strOf(in.Args[1]))
+		g.str.Concat(g.Strs[in.Dst], g.StrOf(in.Args[0]), g.StrOf(in.Args[1]))
 	case ir.OpSCmp:
-		g.order(g.longs[in.Dst], g.strOf(in.Args[0]), g.strOf(in.Args[1]))
+		g.str.Order(g.Longs[in.Dst], g.StrOf(in.Args[0]), g.StrOf(in.Args[1]))
 	case ir.OpMatch:
-		g.match(in)
+		g.str.Match(in)
 	case ir.OpReg:
-		g.register(in)
+		g.hook.Register(in)
 	case ir.OpTraceArg:
-		g.traceArg(in)
+		g.hook.TraceArg(in)
 	case ir.OpTLS:
-		g.tls(in)
+		g.task.TLS(in)
 	case ir.OpBias:
-		g.bias(in)
+		g.hook.Bias(in)
 	case ir.OpLoad:
 		g.memory(in)
 	case ir.OpStore:
 		g.storeMemory(in)
 	case ir.OpSetReg:
-		g.setRegister(in)
+		g.hook.SetRegister(in)
 	case ir.OpSite:
-		g.site(in)
+		g.hook.Site(in)
 	case ir.OpGGet:
-		if g.longs[in.Dst] != mach.None {
-			g.globalGet(g.longs[in.Dst], in.Glob)
+		if g.Longs[in.Dst] != mach.None {
+			g.arrays.GlobalGet(g.Longs[in.Dst], in.Glob)
 		} else {
-			g.assign(g.strs[in.Dst], g.globalStr(in.Glob))
+			g.str.Assign(g.Strs[in.Dst], g.arrays.GlobalStr(in.Glob))
 		}
 	case ir.OpGSet:
-		g.globalSet(in.Glob, in.Args[0])
+		g.arrays.GlobalSet(in.Glob, in.Args[0])
 	case ir.OpGAdd:
-		g.globalAdd(in)
+		g.arrays.GlobalAdd(in)
 	case ir.OpMGet:
-		g.mapGet(in)
+		g.arrays.MapGet(in)
 	case ir.OpMSet:
-		g.mapSet(in)
+		g.arrays.MapSet(in)
 	case ir.OpMAdd:
-		g.mapAdd(in)
+		g.arrays.MapAdd(in)
 	case ir.OpMHas:
-		g.mapHas(in)
+		g.arrays.MapHas(in)
 	case ir.OpMDel:
-		g.mapDel(in)
+		g.arrays.MapDel(in)
 	case ir.OpMClear:
-		g.clear(in)
+		g.arrays.Clear(in)
 	case ir.OpSAdd:
-		g.statAdd(in)
+		g.arrays.StatAdd(in)
 	case ir.OpSGet:
-		g.statGet(in)
+		g.arrays.StatGet(in)
 	case ir.OpPrint:
-		g.print(in)
+		g.rec.Print(in)
 	case ir.OpSprint:
-		g.sprint(in)
+		g.str.Sprint(in)
 	case ir.OpIntr:
 		g.intrinsic(in)
 	case ir.OpBudget:
@@ -102,14 +102,14 @@ func (g *gen) instr(in *ir.Instr) {
 		g.take(int(in.N))
 	case ir.OpUnlock:
 		g.unlock()
-		g.lock = -1
+		g.Lock = -1
 	case ir.OpErrMsg:
-		if dst := g.strs[in.Dst]; dst != nil {
+		if dst := g.Strs[in.Dst]; dst != nil {
 			g.afterwards(func() { g.message(dst) })
 		}
 	case ir.OpReport:
 		g.afterwards(g.reportError)
 	default:
-		g.fail("operation %s is not translated", in.Op)
+		g.Fail("operation %s is not translated", in.Op)
 	}
 }

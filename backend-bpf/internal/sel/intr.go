@@ -10,6 +10,12 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/output"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/task"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/text"
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
@@ -31,48 +37,49 @@ var intrinsics map[string]translation
 
 func init() {
 	intrinsics = map[string]translation{
-		"pid":          {write: func(g *gen, in *ir.Instr) { g.result(in, g.tgid()) }},
-		"tid":          {write: func(g *gen, in *ir.Instr) { g.result(in, g.currentID(true)) }},
+		"pid":          {write: func(g *gen, in *ir.Instr) { g.Result(in, g.task.Tgid()) }},
+		"tid":          {write: func(g *gen, in *ir.Instr) { g.Result(in, g.task.CurrentID(true)) }},
 		"uid":          {write: func(g *gen, in *ir.Instr) { g.ids(in, 0) }},
 		"gid":          {write: func(g *gen, in *ir.Instr) { g.ids(in, 32) }},
-		"cpu":          {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnGetSmpProcessorId)) }},
-		"task_current": {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnGetCurrentTask)) }},
+		"cpu":          {write: func(g *gen, in *ir.Instr) { g.Result(in, g.Call(asm.FnGetSmpProcessorId)) }},
+		"task_current": {write: func(g *gen, in *ir.Instr) { g.Result(in, g.Call(asm.FnGetCurrentTask)) }},
 		"execname":     {write: (*gen).execname, padded: true},
 		"target": {write: func(g *gen, in *ir.Instr) {
-			g.load(g.longs[in.Dst], g.mapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word)
+			g.Load(g.Longs[in.Dst], g.MapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word)
 		}},
-		"ppid":        {write: (*gen).ppid},
-		"euid":        {write: func(g *gen, in *ir.Instr) { g.taskInt(in, "cred", "euid") }},
-		"egid":        {write: func(g *gen, in *ir.Instr) { g.taskInt(in, "cred", "egid") }},
-		"pgrp":        {write: func(g *gen, in *ir.Instr) { g.taskPid(in, pidGroup) }},
-		"sid":         {write: func(g *gen, in *ir.Instr) { g.taskPid(in, pidSess) }},
-		"pexecname":   {write: (*gen).pexecname, padded: true},
-		"ns_pid":      {write: func(g *gen, in *ir.Instr) { g.nsPid(in, false) }},
-		"ns_tid":      {write: func(g *gen, in *ir.Instr) { g.nsPid(in, true) }},
-		"module_name": {write: func(g *gen, in *ir.Instr) { g.assign(g.strs[in.Dst], literal(g.u.Name)) }, padded: true},
-		"is_return":   {write: (*gen).isReturn},
+		"ppid":      {write: func(g *gen, in *ir.Instr) { g.task.Ppid(in) }},
+		"euid":      {write: func(g *gen, in *ir.Instr) { g.task.TaskInt(in, "cred", "euid") }},
+		"egid":      {write: func(g *gen, in *ir.Instr) { g.task.TaskInt(in, "cred", "egid") }},
+		"pgrp":      {write: func(g *gen, in *ir.Instr) { g.task.TaskPid(in, task.PidGroup) }},
+		"sid":       {write: func(g *gen, in *ir.Instr) { g.task.TaskPid(in, task.PidSess) }},
+		"pexecname": {write: (*gen).pexecname, padded: true},
+		"ns_pid":    {write: func(g *gen, in *ir.Instr) { g.task.NsPid(in, false) }},
+		"ns_tid":    {write: func(g *gen, in *ir.Instr) { g.task.NsPid(in, true) }},
+		"module_name": {write: func(g *gen, in *ir.Instr) { g.str.Assign(g.Strs[in.Dst], body.Literal(g.U.Name)) },
+			padded: true},
+		"is_return": {write: (*gen).isReturn},
 
 		"gettimeofday_ns": {write: func(g *gen, in *ir.Instr) { g.wallClock(in, 1) }},
 		"gettimeofday_us": {write: func(g *gen, in *ir.Instr) { g.wallClock(in, 1e3) }},
 		"gettimeofday_ms": {write: func(g *gen, in *ir.Instr) { g.wallClock(in, 1e6) }},
 		"gettimeofday_s":  {write: func(g *gen, in *ir.Instr) { g.wallClock(in, 1e9) }},
-		"ktime_get_ns":    {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) }},
-		"local_clock_ns":  {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) }},
+		"ktime_get_ns":    {write: func(g *gen, in *ir.Instr) { g.Result(in, g.Call(asm.FnKtimeGetNs)) }},
+		"local_clock_ns":  {write: func(g *gen, in *ir.Instr) { g.Result(in, g.Call(asm.FnKtimeGetNs)) }},
 		// No helper reads the cycle counter; the interpreter's cycles are nanoseconds as well.
-		"get_cycles": {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnKtimeGetNs)) }},
-		"jiffies":    {write: func(g *gen, in *ir.Instr) { g.result(in, g.call(asm.FnJiffies64)) }},
-		"stp_pid":    {write: func(g *gen, in *ir.Instr) { g.result(in, g.imm(int64(os.Getpid()))) }},
+		"get_cycles": {write: func(g *gen, in *ir.Instr) { g.Result(in, g.Call(asm.FnKtimeGetNs)) }},
+		"jiffies":    {write: func(g *gen, in *ir.Instr) { g.Result(in, g.Call(asm.FnJiffies64)) }},
+		"stp_pid":    {write: func(g *gen, in *ir.Instr) { g.Result(in, g.Imm(int64(os.Getpid()))) }},
 		"tz_gmtoff": {write: func(g *gen, in *ir.Instr) {
 			_, off := time.Now().Zone()
-			g.result(in, g.imm(-int64(off)))
+			g.Result(in, g.Imm(-int64(off)))
 		}},
 		"tz_name": {write: func(g *gen, in *ir.Instr) {
 			name, _ := time.Now().Zone()
-			g.assign(g.strs[in.Dst], literal(name))
+			g.str.Assign(g.Strs[in.Dst], body.Literal(name))
 		}, padded: true},
 
-		"ustack_level": {write: func(g *gen, in *ir.Instr) { g.stackLevel(in, true) }},
-		"stack_level":  {write: func(g *gen, in *ir.Instr) { g.stackLevel(in, false) }},
+		"ustack_level": {write: func(g *gen, in *ir.Instr) { g.rec.StackLevel(in, true) }},
+		"stack_level":  {write: func(g *gen, in *ir.Instr) { g.rec.StackLevel(in, false) }},
 
 		"uaddr":      {write: (*gen).uaddr},
 		"addr":       {write: (*gen).uaddr},
@@ -81,47 +88,50 @@ func init() {
 
 		// FnSendSignalThread is from Linux 5.5.
 		"raise": {write: func(g *gen, in *ir.Instr) {
-			g.result(in, g.call(asm.FnSendSignalThread, aReg(g.long(in.Args[0]))))
+			g.Result(in, g.Call(asm.FnSendSignalThread, emit.InReg(g.Long(in.Args[0]))))
 		}},
 
 		"exit":    {write: func(g *gen, in *ir.Instr) { g.exit() }},
-		"error":   {write: func(g *gen, in *ir.Instr) { g.throwText(in, ir.ErrUser) }},
+		"error":   {write: func(g *gen, in *ir.Instr) { g.str.ThrowText(in, ir.ErrUser) }},
 		"warn":    {write: func(g *gen, in *ir.Instr) { g.say(in, wire.Warn, "%s") }},
 		"log":     {write: func(g *gen, in *ir.Instr) { g.say(in, wire.Print, "%s\n") }, prints: true},
 		"abort":   {write: (*gen).abort},
 		"randint": {write: (*gen).randint},
 
-		"user_line":        {write: (*gen).line},
-		"user_string":      {write: func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, ir.Val{}) }, padded: true},
-		"user_string2":     {write: func(g *gen, in *ir.Instr) { g.cstring(in, false, ir.Val{}, in.Args[1]) }},
-		"user_string_n":    {write: func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], ir.Val{}) }},
-		"user_string_n2":   {write: func(g *gen, in *ir.Instr) { g.cstring(in, false, in.Args[1], in.Args[2]) }},
-		"user_text":        {write: func(g *gen, in *ir.Instr) { g.quotedText(in, false) }},
-		"kernel_text":      {write: func(g *gen, in *ir.Instr) { g.quotedText(in, true) }},
-		"kernel_string":    {write: func(g *gen, in *ir.Instr) { g.cstring(in, true, ir.Val{}, ir.Val{}) }, padded: true},
-		"kernel_string2":   {write: func(g *gen, in *ir.Instr) { g.cstring(in, true, ir.Val{}, in.Args[1]) }},
-		"kernel_string_n":  {write: func(g *gen, in *ir.Instr) { g.cstring(in, true, in.Args[1], ir.Val{}) }},
-		"kernel_string_n2": {write: func(g *gen, in *ir.Instr) { g.cstring(in, true, in.Args[1], in.Args[2]) }},
+		"user_line": {write: func(g *gen, in *ir.Instr) { g.str.Line(in) }},
+		"user_string": {write: func(g *gen, in *ir.Instr) { g.str.Cstring(in, false, ir.Val{}, ir.Val{}) },
+			padded: true},
+		"user_string2":   {write: func(g *gen, in *ir.Instr) { g.str.Cstring(in, false, ir.Val{}, in.Args[1]) }},
+		"user_string_n":  {write: func(g *gen, in *ir.Instr) { g.str.Cstring(in, false, in.Args[1], ir.Val{}) }},
+		"user_string_n2": {write: func(g *gen, in *ir.Instr) { g.str.Cstring(in, false, in.Args[1], in.Args[2]) }},
+		"user_text":      {write: func(g *gen, in *ir.Instr) { g.str.QuotedText(in, false) }},
+		"kernel_text":    {write: func(g *gen, in *ir.Instr) { g.str.QuotedText(in, true) }},
+		"kernel_string": {write: func(g *gen, in *ir.Instr) { g.str.Cstring(in, true, ir.Val{}, ir.Val{}) },
+			padded: true},
+		"kernel_string2":   {write: func(g *gen, in *ir.Instr) { g.str.Cstring(in, true, ir.Val{}, in.Args[1]) }},
+		"kernel_string_n":  {write: func(g *gen, in *ir.Instr) { g.str.Cstring(in, true, in.Args[1], ir.Val{}) }},
+		"kernel_string_n2": {write: func(g *gen, in *ir.Instr) { g.str.Cstring(in, true, in.Args[1], in.Args[2]) }},
 
-		"strlen":        {write: func(g *gen, in *ir.Instr) { g.result(in, g.length(g.strOf(in.Args[0]))) }},
-		"substr":        {write: (*gen).substr},
-		"stringat":      {write: (*gen).stringat},
-		"isinstr":       {write: func(g *gen, in *ir.Instr) { g.search(in, true) }},
-		"strpos":        {write: func(g *gen, in *ir.Instr) { g.search(in, false) }},
-		"strtol":        {write: (*gen).strtol},
-		"str_replace":   {write: (*gen).replace},
-		"text_str":      {write: func(g *gen, in *ir.Instr) { g.quote(in, false) }},
-		"text_strn":     {write: (*gen).textStrN},
-		"string_quoted": {write: func(g *gen, in *ir.Instr) { g.quote(in, true) }},
-		"tolower":       {write: func(g *gen, in *ir.Instr) { g.mapCase(in, 'A', 'a'-'A') }},
-		"toupper":       {write: func(g *gen, in *ir.Instr) { g.mapCase(in, 'a', 'A'-'a') }},
-		"char_string":   {write: (*gen).charString, padded: true},
-		"table_text":    {write: (*gen).tableText, padded: true},
+		"strlen":        {write: func(g *gen, in *ir.Instr) { g.Result(in, g.str.Length(g.StrOf(in.Args[0]))) }},
+		"substr":        {write: func(g *gen, in *ir.Instr) { g.str.Substr(in) }},
+		"stringat":      {write: func(g *gen, in *ir.Instr) { g.str.Stringat(in) }},
+		"isinstr":       {write: func(g *gen, in *ir.Instr) { g.str.Search(in, true) }},
+		"strpos":        {write: func(g *gen, in *ir.Instr) { g.str.Search(in, false) }},
+		"strtol":        {write: func(g *gen, in *ir.Instr) { g.str.Strtol(in) }},
+		"str_replace":   {write: func(g *gen, in *ir.Instr) { g.str.Replace(in) }},
+		"text_str":      {write: func(g *gen, in *ir.Instr) { g.str.Quote(in, false) }},
+		"text_strn":     {write: func(g *gen, in *ir.Instr) { g.str.TextStrN(in) }},
+		"string_quoted": {write: func(g *gen, in *ir.Instr) { g.str.Quote(in, true) }},
+		"tolower":       {write: func(g *gen, in *ir.Instr) { g.str.MapCase(in, 'A', 'a'-'A') }},
+		"toupper":       {write: func(g *gen, in *ir.Instr) { g.str.MapCase(in, 'a', 'A'-'a') }},
+		"char_string":   {write: func(g *gen, in *ir.Instr) { g.str.CharString(in) }, padded: true},
+		"table_text":    {write: func(g *gen, in *ir.Instr) { g.str.TableText(in) }, padded: true},
 	}
 	for _, kernel := range []bool{false, true} {
 		for n, name := range map[int]string{1: "int8", 2: "int16", 4: "int32", 8: "int64"} {
 			for _, signed := range []bool{false, true} {
-				full := map[bool]string{false: "user_", true: "kernel_"}[kernel] + map[bool]string{false: "u", true: ""}[signed] + name
+				full := map[bool]string{false: "user_", true: "kernel_"}[kernel] +
+					map[bool]string{false: "u", true: ""}[signed] + name
 				intrinsics[full] = translation{write: func(g *gen, in *ir.Instr) { g.fetch(in, n, signed, kernel) }}
 			}
 		}
@@ -133,157 +143,146 @@ func Translates(name string) bool {
 	return intrinsics[name].write != nil || intrinsic.Lookup(name).Sent()
 }
 
-// result sets in's Long result.
-func (g *gen) result(in *ir.Instr, r mach.Reg) {
-	if in.Dst != ir.NoReg {
-		g.mov(g.longs[in.Dst], r)
-	}
-}
-
 func (g *gen) intrinsic(in *ir.Instr) {
 	if in.Builtin().Sent() {
-		g.lazyIntr(in)
+		g.rec.LazyIntr(in)
 		return
 	}
 	if f := intrinsics[in.Name].write; f != nil {
-		if in.Dst != ir.NoReg && g.longs[in.Dst] == mach.None && g.strs[in.Dst] == nil {
+		if in.Dst != ir.NoReg && g.Longs[in.Dst] == mach.None && g.Strs[in.Dst] == nil {
 			return // a string that nobody reads
 		}
 		f(g, in)
 		return
 	}
-	g.refuse(in, "bpf-function", "%s() cannot run in an eBPF program", in.Name)
+	g.Refuse(in, "bpf-function", "%s() cannot run in an eBPF program", in.Name)
 }
 
 func (g *gen) ids(in *ir.Instr, shift int64) {
-	id := g.uidGid()
+	id := g.task.UidGid()
 	if shift == 0 {
-		g.aluI(asm.LSh, id, 32)
+		g.AluI(asm.LSh, id, 32)
 	}
-	g.aluI(asm.RSh, id, 32)
-	g.result(in, id)
+	g.AluI(asm.RSh, id, 32)
+	g.Result(in, id)
 }
 
 // execname: before Linux 6.2 the kernel leaves what is behind the name's NUL as it was.
 func (g *gen) execname(in *ir.Instr) {
 	const n = 16
-	dst := g.strs[in.Dst]
-	if dst.small && dst.cap >= n-1 {
-		g.zero(dst.at, maps.StringSize(dst.cap))
-		g.comm(dst.at)
+	dst := g.Strs[in.Dst]
+	if dst.Small && dst.Cap >= n-1 {
+		g.Zero(dst.At, maps.StringSize(dst.Cap))
+		g.task.Comm(dst.At)
 		return
 	}
-	p := mem{slot: g.temp(n)}
-	g.zero(p, n)
-	g.comm(p)
-	g.assign(dst, padded(p, n-1))
+	p := emit.Mem{Slot: g.Temp(n)}
+	g.Zero(p, n)
+	g.task.Comm(p)
+	g.str.Assign(dst, body.Padded(p, n-1))
 }
 
 // wallClock gives the real time in units of ns. CLOCK_BOOTTIME is what programs can read cheaply; the host keeps the
 // difference, which changes only when the clock is set.
 func (g *gen) wallClock(in *ir.Instr, unit int64) {
-	t := g.call(asm.FnKtimeGetBootNs)
-	g.alu(asm.Add, t, g.get(g.mapVal(plan.MapControl, 0), plan.CtlBootOffset, asm.DWord))
+	t := g.Call(asm.FnKtimeGetBootNs)
+	g.Alu(asm.Add, t, g.Get(g.MapVal(plan.MapControl, 0), plan.CtlBootOffset, asm.DWord))
 	if unit != 1 {
-		g.aluI(asm.Div, t, unit) // not before 1970
+		g.AluI(asm.Div, t, unit) // not before 1970
 	}
-	g.result(in, t)
+	g.Result(in, t)
 }
 
 func (g *gen) isReturn(in *ir.Instr) {
-	dst := g.longs[in.Dst]
+	dst := g.Longs[in.Dst]
 	n := 0
-	for _, s := range g.h.Sites {
+	for _, s := range g.H.Sites {
 		if s.IsReturn() {
 			n++
 		}
 	}
 	switch n {
 	case 0:
-		g.movI(dst, 0)
-	case len(g.h.Sites):
-		g.movI(dst, 1)
+		g.MovI(dst, 0)
+	case len(g.H.Sites):
+		g.MovI(dst, 1)
 	default:
-		table := make([]byte, len(g.u.P.Probes[g.h.Probe].Sites))
-		for i, s := range g.h.Sites {
+		table := make([]byte, len(g.U.P.Probes[g.H.Probe].Sites))
+		for i, s := range g.H.Sites {
 			if s.IsReturn() {
-				table[g.h.IDs[i]] = 1
+				table[g.H.IDs[i]] = 1
 			}
 		}
-		i := g.tight(g.siteIndex(), len(table)-1)
-		p := g.mapVal(plan.MapText, g.textOf("\x00is_return\x00"+string(table))+len("\x00is_return\x00"))
-		g.alu(asm.Add, p, i)
-		g.load(dst, p, 0, asm.Byte)
+		i := g.Tight(g.hook.SiteIndex(), len(table)-1)
+		p := g.MapVal(plan.MapText, g.TextOf("\x00is_return\x00"+string(table))+len("\x00is_return\x00"))
+		g.Alu(asm.Add, p, i)
+		g.Load(dst, p, 0, asm.Byte)
 	}
 }
 
-// uaddr is addr(), the address of the probed instruction, and uaddr(), which is where the program is: at probes in the kernel, and where a
-// clock or a counter interrupted the kernel, that is where it goes on behind it.
+// uaddr is addr(), the address of the probed instruction, and uaddr(), which is where the program is: at probes in the
+// kernel, and where a clock or a counter interrupted the kernel, that is where it goes on behind it.
 func (g *gen) uaddr(in *ir.Instr) {
 	if in.Dst == ir.NoReg {
 		return
 	}
-	dst, kind := g.longs[in.Dst], g.h.Sites[0].Kind
+	dst, kind := g.Longs[in.Dst], g.H.Sites[0].Kind
 	switch {
-	case in.Name == "uaddr" && (kind.InKernel() || kind.Class() == probe.Event || kind.Class() == probe.Syscall || kind.Class() == probe.Lifetime):
-		g.mov(dst, g.userIP())
-	case !g.userRegs(in, in.Name+"()"):
-		g.movI(dst, 0)
+	case in.Name == "uaddr" && (kind.InKernel() || kind.Class() == probe.Event || kind.Class() == probe.Syscall ||
+		kind.Class() == probe.Lifetime):
+		g.Mov(dst, g.hook.UserIP())
+	case !g.hook.UserRegs(in, in.Name+"()"):
+		g.MovI(dst, 0)
 	case in.Name == "uaddr" && kind.Code() == probe.AnyCode:
-		done := g.block()
-		g.mov(dst, g.ip())
-		g.unlessI(asm.JSet, g.get(g.ctx, regsCS, asm.DWord), 3, done)
-		g.mov(dst, g.userIP())
-		g.here(done)
+		done := g.Block()
+		g.Mov(dst, g.hook.IP())
+		g.UnlessI(asm.JSet, g.Get(g.Ctx, hook.RegsCS, asm.DWord), 3, done)
+		g.Mov(dst, g.hook.UserIP())
+		g.Here(done)
 	default:
-		g.mov(dst, g.ip())
+		g.Mov(dst, g.hook.IP())
 	}
 }
 
 func (g *gen) namedRegister(in *ir.Instr) {
 	v := in.Args[0]
-	if !g.userRegs(in, in.Name+"()") {
+	if !g.hook.UserRegs(in, in.Name+"()") {
 		return
 	}
 	if v.Kind != ir.ValStr {
-		g.refuse(in, "bpf-register", "with eBPF the name of a register must be a constant")
+		g.Refuse(in, "bpf-register", "with eBPF the name of a register must be a constant")
 		return
 	}
 	n, ok := ir.RegNumber(v.Str)
 	if !ok {
-		g.raiseText(ir.ErrArgument, literal("unknown register: "+v.Str), in.OnErr)
-		g.set(g.cold())
+		g.str.RaiseText(ir.ErrArgument, body.Literal("unknown register: "+v.Str), in.OnErr)
+		g.Set(g.Cold())
 		return
 	}
-	if in.Name == "u_register" && g.h.Sites[0].Kind.InKernel() {
-		g.refuse(in, "bpf-register", "u_register() reads the registers of a program: at a probe in the kernel it is register()")
+	if in.Name == "u_register" && g.H.Sites[0].Kind.InKernel() {
+		g.Refuse(in, "bpf-register", "u_register() reads the registers of a program: at a probe in the kernel it is register()")
 		return
 	}
 	if in.Dst != ir.NoReg {
-		g.readReg(g.longs[in.Dst], n)
+		g.hook.ReadReg(g.Longs[in.Dst], n)
 	}
 }
 
 // exit asks the session to stop; the handler goes on.
 func (g *gen) exit() {
-	g.storeI(g.mapVal(plan.MapControl, 0), plan.CtlState, int64(wire.Stopping), asm.Word)
-	lost := g.cold()
-	r := g.reserve(wire.HeaderSize, lost)
-	r.header(wire.Exit, 0)
-	r.submit()
-	g.here(lost)
+	g.StoreI(g.MapVal(plan.MapControl, 0), plan.CtlState, int64(wire.Stopping), asm.Word)
+	lost := g.Cold()
+	r := g.rec.Reserve(wire.HeaderSize, lost)
+	r.Header(wire.Exit, 0)
+	r.Submit()
+	g.Here(lost)
 }
 
 func (g *gen) abort(in *ir.Instr) {
 	g.exit()
 	g.unlock()
-	g.jump(g.end)
-	g.set(g.cold())
-}
-
-func (g *gen) throwText(in *ir.Instr, c ir.Code) {
-	g.raiseText(c, g.strOf(in.Args[0]), in.OnErr)
-	g.set(g.cold())
+	g.Jump(g.end)
+	g.Set(g.Cold())
 }
 
 // say is warn() and log().
@@ -292,29 +291,30 @@ func (g *gen) say(in *ir.Instr, kind wire.Kind, format string) {
 	if tail := strings.TrimPrefix(format, "%s"); tail != "" {
 		f.Pieces = append(f.Pieces, ir.Literal(tail))
 	}
-	g.send(kind, g.u.P.AddFormat(f), []field{g.field(in.Args[0])})
+	g.rec.Send(kind, g.U.P.AddFormat(f), []output.Field{g.rec.Field(in.Args[0])})
 }
 
 func (g *gen) randint(in *ir.Instr) {
-	n := g.long(in.Args[0])
-	bad := g.cold()
-	g.unlessI(asm.JSLE, n, 0, bad)
-	r := g.call(asm.FnGetPrandomU32)
+	n := g.Long(in.Args[0])
+	bad := g.Cold()
+	g.UnlessI(asm.JSLE, n, 0, bad)
+	r := g.Call(asm.FnGetPrandomU32)
 	if in.Args[0].Kind != ir.ValInt || in.Args[0].Int > 1<<31 {
-		hi := g.call(asm.FnGetPrandomU32)
-		g.aluI(asm.LSh, hi, 32)
-		g.alu(asm.Or, r, hi)
-		g.aluI(asm.LSh, r, 1)
-		g.aluI(asm.RSh, r, 1)
+		hi := g.Call(asm.FnGetPrandomU32)
+		g.AluI(asm.LSh, hi, 32)
+		g.Alu(asm.Or, r, hi)
+		g.AluI(asm.LSh, r, 1)
+		g.AluI(asm.RSh, r, 1)
 	}
-	g.alu(asm.Mod, r, n)
-	g.result(in, r)
-	on := g.cur
-	g.set(bad)
-	msg := g.tempStr(64)
-	g.format(msg, &ir.Format{Pieces: []ir.Piece{ir.Literal("randint: "), ir.Conv('d'), ir.Literal(" is not above 0")}}, []fmtArg{{num: n}})
-	g.raiseText(ir.ErrArgument, msg.str(), in.OnErr)
-	g.set(on)
+	g.Alu(asm.Mod, r, n)
+	g.Result(in, r)
+	on := g.Cur
+	g.Set(bad)
+	msg := g.str.TempStr(64)
+	g.str.Format(msg, &ir.Format{Pieces: []ir.Piece{ir.Literal("randint: "), ir.Conv('d'),
+		ir.Literal(" is not above 0")}}, []text.Arg{{Num: n}})
+	g.str.RaiseText(ir.ErrArgument, msg.Str(), in.OnErr)
+	g.Set(on)
 }
 
 // fetch is user_int8() and its family.
@@ -322,4 +322,20 @@ func (g *gen) fetch(in *ir.Instr, n int, signed, kernel bool) {
 	ld := *in
 	ld.N, ld.Signed, ld.Kernel = int64(n), signed, kernel
 	g.memory(&ld)
+}
+
+func (g *gen) pexecname(in *ir.Instr) {
+	dst := g.Strs[in.Dst]
+	par, ok := g.task.Offset(in, "task_struct", "real_parent")
+	comm, ok2 := g.task.Offset(in, "task_struct", "comm")
+	if !ok || !ok2 {
+		g.str.Assign(dst, body.Literal(""))
+		return
+	}
+	const n = 16
+	p := g.task.KernelWord(g.Call(asm.FnGetCurrentTask), par, 8)
+	s := emit.Mem{Slot: g.Temp(n)}
+	g.Zero(s, n)
+	g.Call(asm.FnProbeReadKernelStr, g.ArgP(s), emit.Const(n), emit.InReg(g.BinI(asm.Add, p, int64(comm))))
+	g.str.Assign(dst, body.Padded(s, n-1))
 }

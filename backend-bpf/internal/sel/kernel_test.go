@@ -47,7 +47,7 @@ func TestKernelSites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			u := &sel.Unit{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: kernelTypes{}}
+			u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: kernelTypes{}}}
 			hs, ds := place.Decide(t.Context(), p, place.Options{Translates: sel.Translates})
 			if len(ds) > 0 || len(hs) != 1 {
 				t.Fatal(ds)

@@ -25,7 +25,7 @@ func translate(t *testing.T, text string, feat sel.Features) asm.Instructions {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &sel.Unit{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}}
+	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}}}
 	res, err := u.Handler(&sel.Handler{Name: "test", Handler: &place.Handler{Body: p.Probes[0].Handler, Sites: p.Probes[0].Sites, IDs: []int{0}}})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
 )
@@ -25,70 +26,71 @@ const (
 	spinSize  = 24
 )
 
-// take takes a lock by exchanging its word, 0, for 1 + the CPU. Handlers cannot wait, so it is tried again and again, for
-// MAXTRYLOCK times TRYLOCKDELAY microseconds; then the hit is skipped. The host's word is plan.HostHolds with its
+// take takes a lock by exchanging its word, 0, for 1 + the CPU. Handlers cannot wait, so it is tried again and again,
+// for MAXTRYLOCK times TRYLOCKDELAY microseconds; then the hit is skipped. The host's word is plan.HostHolds with its
 // thread's number: a hit in that very thread would wait in vain.
 func (g *gen) take(class int) {
-	p := g.mapVal(plan.MapControl, plan.CtlLocks+4*class)
-	me := g.call(asm.FnGetSmpProcessorId)
-	g.aluI(asm.Add, me, 1)
-	left := g.imm(quickTries)
-	head, got, busy, late := g.block(), g.block(), g.cold(), g.cold()
-	g.here(head)
-	g.bounded(head)
-	g.movI(mach.R0, 0)
-	g.atomic(asm.CmpXchg, p, 0, me, asm.Word)
-	old := g.copy(mach.R0)
-	g.condI(asm.JEq, old, 0, got, busy)
-	g.set(busy)
-	g.aluI(asm.Sub, left, 1)
-	g.condI(asm.JEq, left, 0, late, head)
-	g.set(late)
-	if wait := int64(g.u.P.Limits.MaxTryLock) * int64(g.u.P.Limits.TryLockDelay) * 1000; wait > 0 {
-		none := g.cold()
-		kind := g.h.Sites[0].Kind
+	p := g.MapVal(plan.MapControl, plan.CtlLocks+4*class)
+	me := g.Call(asm.FnGetSmpProcessorId)
+	g.AluI(asm.Add, me, 1)
+	left := g.Imm(quickTries)
+	head, got, busy, late := g.Block(), g.Block(), g.Cold(), g.Cold()
+	g.Here(head)
+	g.Bounded(head)
+	g.MovI(mach.R0, 0)
+	g.Atomic(asm.CmpXchg, p, 0, me, asm.Word)
+	old := g.Copy(mach.R0)
+	g.CondI(asm.JEq, old, 0, got, busy)
+	g.Set(busy)
+	g.AluI(asm.Sub, left, 1)
+	g.CondI(asm.JEq, left, 0, late, head)
+	g.Set(late)
+	if wait := int64(g.U.P.Limits.MaxTryLock) * int64(g.U.P.Limits.TryLockDelay) * 1000; wait > 0 {
+		none := g.Cold()
+		kind := g.H.Sites[0].Kind
 		if !kind.InUser() {
 			// This program has interrupted what runs on the CPU: if that is the holder it does not go on before we end.
-			other, self := g.cold(), g.cold()
-			g.cond(asm.JEq, old, me, none, other)
-			g.set(other)
-			theirs, spin := g.cold(), g.cold()
-			g.condI(asm.JSet, old, plan.HostHolds, theirs, spin)
-			g.set(theirs)
-			thread := g.copy(old)
-			g.aluI(asm.And, thread, plan.HostHolds-1)
-			g.cond(asm.JEq, thread, g.currentID(true), self, spin)
-			g.set(self)
+			other, self := g.Cold(), g.Cold()
+			g.Cond(asm.JEq, old, me, none, other)
+			g.Set(other)
+			theirs, spin := g.Cold(), g.Cold()
+			g.CondI(asm.JSet, old, plan.HostHolds, theirs, spin)
+			g.Set(theirs)
+			thread := g.Copy(old)
+			g.AluI(asm.And, thread, plan.HostHolds-1)
+			g.Cond(asm.JEq, thread, g.task.CurrentID(true), self, spin)
+			g.Set(self)
 			if kind.Class() == probe.Syscall {
-				g.skip(ir.SkipStopping) // the tracer reads the globals by system calls, which are not what is looked for
+				// the tracer reads the globals by system calls, which are not what is looked for
+				g.skip(ir.SkipStopping)
 			} else {
-				g.jump(none)
+				g.Jump(none)
 			}
-			g.set(spin)
+			g.Set(spin)
 		}
-		ctx := g.temp(spinSize)
-		g.storeIS(ctx, spinGot, 0, asm.DWord)
-		g.storeIS(ctx, spinGot, 0, asm.Byte) // the verifier must not take the 0 for a constant
-		until := g.call(asm.FnKtimeGetNs)
-		g.alu(asm.Add, until, g.imm(wait))
+		ctx := g.Temp(spinSize)
+		g.StoreIS(ctx, spinGot, 0, asm.DWord)
+		g.StoreIS(ctx, spinGot, 0, asm.Byte) // the verifier must not take the 0 for a constant
+		until := g.Call(asm.FnKtimeGetNs)
+		g.Alu(asm.Add, until, g.Imm(wait))
 		if kind.InUser() || kind.Class() == probe.Syscall {
 			// Only the caller waits here. The host gets more time than a handler: interrupts come in between.
-			more, short := g.cold(), g.block()
-			g.condI(asm.JSet, old, plan.HostHolds, more, short)
-			g.set(more)
-			g.alu(asm.Add, until, g.imm((hostTime-1)*wait))
-			g.jump(short)
-			g.set(short)
+			more, short := g.Cold(), g.Block()
+			g.CondI(asm.JSet, old, plan.HostHolds, more, short)
+			g.Set(more)
+			g.Alu(asm.Add, until, g.Imm((hostTime-1)*wait))
+			g.Jump(short)
+			g.Set(short)
 		}
-		g.storeS(ctx, spinUntil, until, asm.DWord)
-		g.storeS(ctx, spinMe, me, asm.DWord)
-		g.call(asm.FnLoop, aImm(maxSteps), aFunc(g.spinner(class)), aSlot(ctx, 0), aImm(0))
-		g.condI(asm.JNE, g.getS(ctx, spinGot, asm.DWord), 0, got, none)
-		g.set(none)
+		g.StoreS(ctx, spinUntil, until, asm.DWord)
+		g.StoreS(ctx, spinMe, me, asm.DWord)
+		g.Call(asm.FnLoop, emit.Const(maxSteps), emit.Fn(g.spinner(class)), emit.OnStack(ctx, 0), emit.Const(0))
+		g.CondI(asm.JNE, g.GetS(ctx, spinGot, asm.DWord), 0, got, none)
+		g.Set(none)
 	}
 	g.skip(ir.SkipLock)
-	g.set(got)
-	g.lock = class
+	g.Set(got)
+	g.Lock = class
 }
 
 // spinner gives the function that tries once more for a lock: long (u64 turn, words *). It ends the loop when it has
@@ -97,39 +99,39 @@ func (g *gen) spinner(class int) string {
 	if name, ok := g.spinners[class]; ok {
 		return name
 	}
-	f := mach.New(fmt.Sprintf("%s_lock%d", g.f.Name, class))
+	f := mach.New(fmt.Sprintf("%s_lock%d", g.F.Name, class))
 	f.Params, f.Callback = 2, true
-	g.funcs = append(g.funcs, f)
+	g.Funcs = append(g.Funcs, f)
 	if g.spinners == nil {
 		g.spinners = map[int]string{}
 	}
 	g.spinners[class] = f.Name
-	c := code{f: f, pos: g.pos, lock: -1}
-	c.set(c.block())
-	ctx := c.copy(mach.R2)
-	p := c.mapVal(plan.MapControl, plan.CtlLocks+4*class)
-	busy := c.block()
-	c.unlessI(asm.JNE, c.get(p, 0, asm.Word), 0, busy) // without taking the line from the holder
-	c.movI(mach.R0, 0)
-	c.atomic(asm.CmpXchg, p, 0, c.get(ctx, spinMe, asm.DWord), asm.Word)
-	c.unlessI(asm.JNE, c.copy(mach.R0), 0, busy)
-	c.storeI(ctx, spinGot, 1, asm.DWord)
-	c.storeI(ctx, spinGot, 1, asm.Byte)
-	c.ret(1)
-	c.set(busy)
-	late := c.block()
-	c.unless(asm.JGT, c.call(asm.FnKtimeGetNs), c.get(ctx, spinUntil, asm.DWord), late)
-	c.ret(0)
-	c.set(late)
-	c.ret(1)
+	c := emit.Code{F: f, Pos: g.Pos, Lock: -1}
+	c.Set(c.Block())
+	ctx := c.Copy(mach.R2)
+	p := c.MapVal(plan.MapControl, plan.CtlLocks+4*class)
+	busy := c.Block()
+	c.UnlessI(asm.JNE, c.Get(p, 0, asm.Word), 0, busy) // without taking the line from the holder
+	c.MovI(mach.R0, 0)
+	c.Atomic(asm.CmpXchg, p, 0, c.Get(ctx, spinMe, asm.DWord), asm.Word)
+	c.UnlessI(asm.JNE, c.Copy(mach.R0), 0, busy)
+	c.StoreI(ctx, spinGot, 1, asm.DWord)
+	c.StoreI(ctx, spinGot, 1, asm.Byte)
+	c.Ret(1)
+	c.Set(busy)
+	late := c.Block()
+	c.Unless(asm.JGT, c.Call(asm.FnKtimeGetNs), c.Get(ctx, spinUntil, asm.DWord), late)
+	c.Ret(0)
+	c.Set(late)
+	c.Ret(1)
 	return f.Name
 }
 
 // unlock releases the lock that is held, if any.
 func (g *gen) unlock() {
-	if g.lock == lockUnknown {
+	if g.Lock == lockUnknown {
 		g.subs.unlockUnknown()
-	} else if g.lock >= 0 {
-		g.storeI(g.mapVal(plan.MapControl, plan.CtlLocks+4*g.lock), 0, 0, asm.Word)
+	} else if g.Lock >= 0 {
+		g.StoreI(g.MapVal(plan.MapControl, plan.CtlLocks+4*g.Lock), 0, 0, asm.Word)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -14,19 +13,21 @@ var aluOps = map[ir.Op]asm.ALUOp{
 }
 
 var jumpOps = map[ir.Op]asm.JumpOp{
-	ir.OpEq: asm.JEq, ir.OpNe: asm.JNE, ir.OpLt: asm.JSLT, ir.OpLe: asm.JSLE, ir.OpGt: asm.JSGT, ir.OpGe: asm.JSGE, ir.OpULt: asm.JLT,
+	ir.OpEq: asm.JEq, ir.OpNe: asm.JNE, ir.OpLt: asm.JSLT, ir.OpLe: asm.JSLE, ir.OpGt: asm.JSGT, ir.OpGe: asm.JSGE,
+	ir.OpULt: asm.JLT,
 }
 
 // swapped gives the comparison with its sides exchanged.
 var swapped = map[asm.JumpOp]asm.JumpOp{
-	asm.JEq: asm.JEq, asm.JNE: asm.JNE, asm.JSLT: asm.JSGT, asm.JSGT: asm.JSLT, asm.JSLE: asm.JSGE, asm.JSGE: asm.JSLE, asm.JLT: asm.JGT,
+	asm.JEq: asm.JEq, asm.JNE: asm.JNE, asm.JSLT: asm.JSGT, asm.JSGT: asm.JSLT, asm.JSLE: asm.JSGE, asm.JSGE: asm.JSLE,
+	asm.JLT: asm.JGT,
 }
 
 func fits(v ir.Val) bool { return v.Kind == ir.ValInt && v.Int == int64(int32(v.Int)) }
 
 // arith writes dst = a op b for the operations that the machine has.
 func (g *gen) arith(in *ir.Instr) {
-	dst, op := g.longs[in.Dst], aluOps[in.Op]
+	dst, op := g.Longs[in.Dst], aluOps[in.Op]
 	a, b := in.Args[0], in.Args[1]
 	switch in.Op {
 	case ir.OpAdd, ir.OpMul, ir.OpAnd, ir.OpOr, ir.OpXor:
@@ -41,60 +42,27 @@ func (g *gen) arith(in *ir.Instr) {
 	// dst may be b as well, so the result is made aside unless that is plainly unneeded.
 	d := dst
 	if b.IsReg() && b.Reg == in.Dst {
-		d = g.reg()
+		d = g.Reg()
 	}
-	g.into(d, a)
+	g.Into(d, a)
 	switch {
 	case fits(b):
-		g.aluI(op, d, b.Int)
+		g.AluI(op, d, b.Int)
 	case shift:
-		g.alu(op, d, g.binI(asm.And, g.long(b), 63))
+		g.Alu(op, d, g.BinI(asm.And, g.Long(b), 63))
 	default:
-		g.alu(op, d, g.long(b))
+		g.Alu(op, d, g.Long(b))
 	}
 	if d != dst {
-		g.mov(dst, d)
+		g.Mov(dst, d)
 	}
-}
-
-// oneOf sets dst to a constant on one of several ways that give it different values. Where Linux 6.1 has such a
-// number on the stack, it takes the slot of a known number and that of an unknown one for different things
-// and walks what is behind for each, so n such numbers make 2^n ways: it is not told that this one is known.
-func (g *gen) oneOf(dst mach.Reg, v int64) {
-	if g.u.Feat.MayGoto {
-		g.movI(dst, v)
-		return
-	}
-	g.load(dst, g.mapVal(plan.MapControl, 0), plan.CtlZero, asm.DWord)
-	if v != 0 {
-		g.aluI(asm.Add, dst, v)
-	}
-}
-
-// into sets dst to a Long operand.
-func (g *gen) into(dst mach.Reg, v ir.Val) {
-	if v.Kind == ir.ValInt {
-		g.movI(dst, v.Int)
-		return
-	}
-	if r := g.long(v); r != dst {
-		g.mov(dst, r)
-	}
-}
-
-// magnitude gives v's absolute value and a register that is all ones where v is negative.
-func (g *gen) magnitude(v mach.Reg) (abs, sign mach.Reg) {
-	sign = g.binI(asm.ArSh, v, 63)
-	abs = g.bin(asm.Xor, v, sign)
-	g.alu(asm.Sub, abs, sign)
-	return abs, sign
 }
 
 // divide does signed division with unsigned instructions: cpu v4's signed ones came with Linux 6.6.
 // MinInt64 has its magnitude as an unsigned number, so MinInt64 / -1 wraps as it should.
 func (g *gen) divide(in *ir.Instr) {
-	dst := g.longs[in.Dst]
-	abs, sign := g.magnitude(g.long(in.Args[0]))
+	dst := g.Longs[in.Dst]
+	abs, sign := g.Magnitude(g.Long(in.Args[0]))
 	mod := in.Op == ir.OpMod
 	op := asm.Div
 	if mod {
@@ -103,22 +71,22 @@ func (g *gen) divide(in *ir.Instr) {
 	b := in.Args[1]
 	switch {
 	case b.Kind == ir.ValInt && b.Int > 0:
-		g.aluI(op, abs, b.Int)
+		g.AluI(op, abs, b.Int)
 	case b.Kind == ir.ValInt:
-		g.alu(op, abs, g.imm(-b.Int)) // MinInt64 stays itself: its magnitude as an unsigned number
+		g.Alu(op, abs, g.Imm(-b.Int)) // MinInt64 stays itself: its magnitude as an unsigned number
 		if !mod {
-			g.aluI(asm.Xor, sign, -1)
+			g.AluI(asm.Xor, sign, -1)
 		}
 	default:
-		m, s := g.magnitude(g.long(b))
-		g.alu(op, abs, m)
+		m, s := g.Magnitude(g.Long(b))
+		g.Alu(op, abs, m)
 		if !mod {
-			g.alu(asm.Xor, sign, s)
+			g.Alu(asm.Xor, sign, s)
 		}
 	}
-	g.alu(asm.Xor, abs, sign)
-	g.alu(asm.Sub, abs, sign)
-	g.mov(dst, abs)
+	g.Alu(asm.Xor, abs, sign)
+	g.Alu(asm.Sub, abs, sign)
+	g.Mov(dst, abs)
 }
 
 // compare branches on a comparison.
@@ -128,8 +96,8 @@ func (g *gen) compare(in *ir.Instr, then, els *mach.Block) {
 		a, b, op = b, a, swapped[op]
 	}
 	if fits(b) {
-		g.condI(op, g.long(a), b.Int, then, els)
+		g.CondI(op, g.Long(a), b.Int, then, els)
 		return
 	}
-	g.cond(op, g.long(a), g.long(b), then, els)
+	g.Cond(op, g.Long(a), g.Long(b), then, els)
 }

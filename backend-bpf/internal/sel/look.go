@@ -4,60 +4,52 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/output"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/types"
 )
-
-// look is what a look over the whole handler found out about it before it is translated.
-type look struct {
-	// prints is the most print statements on one run: 0, 1, or 2 for more.
-	prints int
-	// entryMax is the most bytes of one print statement's entry.
-	entryMax int
-	// budget: statements have to be counted.
-	budget bool
-	loops  bool
-}
 
 // survey looks over a handler before it is translated.
 type survey struct{ *gen }
 
 func (g survey) lookOver() {
 	g.walk()
-	for _, f := range g.h.Subs {
+	for _, f := range g.H.Subs {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				if g.entry(f, &b.Instrs[i]) {
-					g.look.prints = 2
+					g.Look.Prints = 2
 				}
 			}
 		}
 	}
-	if len(g.h.Subs) > 0 {
-		g.look.budget = true
-		if g.look.prints > 0 {
-			g.look.prints = 2
+	if len(g.H.Subs) > 0 {
+		g.Look.Budget = true
+		if g.Look.Prints > 0 {
+			g.Look.Prints = 2
 		}
 	}
 }
 
 // countUses finds out how the registers of the current function are used.
 func (g survey) countUses() (intricate []bool) {
-	f := g.fn
-	g.uses, g.defs, g.printed = make([]int, len(f.Regs)), make([]int, len(f.Regs)), make([]bool, len(f.Regs))
+	f := g.Fn
+	g.Uses, g.Defs, g.Printed = make([]int, len(f.Regs)), make([]int, len(f.Regs)), make([]bool, len(f.Regs))
 	intricate = make([]bool, len(f.Regs))
-	for i := range g.printed {
-		g.printed[i] = true
+	for i := range g.Printed {
+		g.Printed[i] = true
 	}
 	read := func(v ir.Val, print bool) {
 		if v.IsReg() {
-			g.uses[v.Reg]++
-			g.printed[v.Reg] = g.printed[v.Reg] && print
+			g.Uses[v.Reg]++
+			g.Printed[v.Reg] = g.Printed[v.Reg] && print
 		}
 	}
 	for _, r := range f.Params {
-		g.defs[r]++
+		g.Defs[r]++
 	}
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
@@ -68,7 +60,7 @@ func (g survey) countUses() (intricate []bool) {
 			if in.Dst == ir.NoReg {
 				continue
 			}
-			g.defs[in.Dst]++
+			g.Defs[in.Dst]++
 			if f.Regs[in.Dst].Type == types.String && !simpleString(in) {
 				intricate[in.Dst] = true
 			}
@@ -78,8 +70,8 @@ func (g survey) countUses() (intricate []bool) {
 			read(a, false)
 		}
 	}
-	if f == g.h.Body {
-		for _, v := range g.h.Values {
+	if f == g.H.Body {
+		for _, v := range g.H.Values {
 			read(ir.R(v.Reg), true)
 			if v.Fault != ir.NoReg {
 				read(ir.R(v.Fault), false)
@@ -93,9 +85,9 @@ func (g survey) countUses() (intricate []bool) {
 func (g survey) entry(f *ir.Func, in *ir.Instr) bool {
 	switch {
 	case in.Op == ir.OpPrint:
-		g.look.entryMax = max(g.look.entryMax, g.entrySize(f, in))
+		g.Look.EntryMax = max(g.Look.EntryMax, g.entrySize(f, in))
 	case in.Op == ir.OpIntr && intrinsics[in.Name].prints:
-		g.look.entryMax = max(g.look.entryMax, 16+g.u.P.Limits.MaxString+8)
+		g.Look.EntryMax = max(g.Look.EntryMax, 16+g.U.P.Limits.MaxString+8)
 	default:
 		return false
 	}
@@ -137,7 +129,7 @@ func coldBlocks(f *ir.Func) []bool {
 // walk finds the longest way through the handler in print statements and in budget, and whether there are
 // loops, on which both have no end.
 func (g survey) walk() {
-	f := g.fn
+	f := g.Fn
 	const (
 		fresh = iota
 		open
@@ -152,7 +144,7 @@ func (g survey) walk() {
 		f.Succs(b, func(to ir.BlockID, _ bool) {
 			switch state[to] {
 			case open:
-				g.look.loops = true
+				g.Look.Loops = true
 			case fresh:
 				visit(to)
 			}
@@ -171,9 +163,9 @@ func (g survey) walk() {
 		state[b] = done
 	}
 	visit(0)
-	g.look.prints = prints[0]
-	g.look.budget = budget[0] > int64(g.maxAction())
-	if g.look.loops {
+	g.Look.Prints = prints[0]
+	g.Look.Budget = budget[0] > int64(g.maxAction())
+	if g.Look.Loops {
 		any := 0
 		for b, p := range prints {
 			if state[b] == done {
@@ -181,9 +173,9 @@ func (g survey) walk() {
 			}
 		}
 		if any > 0 {
-			g.look.prints = 2
+			g.Look.Prints = 2
 		}
-		g.look.budget = true
+		g.Look.Budget = true
 	}
 }
 
@@ -191,13 +183,13 @@ func (g survey) walk() {
 func (g survey) entrySize(f *ir.Func, in *ir.Instr) int {
 	n := 8
 	for _, a := range in.Args {
-		n += 16 + 8*g.u.P.Limits.MaxBacktrace
+		n += 16 + 8*g.U.P.Limits.MaxBacktrace
 		if a.IsReg() && f.Regs[a.Reg].Type == types.String {
-			n += sentSize(f.Regs[a.Reg].Cap) + 16
+			n += output.SentSize(f.Regs[a.Reg].Cap) + 16
 		}
 	}
-	n += g.rawArgs(f, in) * g.rawSize()
-	for _, p := range g.u.P.Formats[in.N].Pieces {
+	n += g.rec.RawArgs(f, in) * g.rec.RawSize()
+	for _, p := range g.U.P.Formats[in.N].Pieces {
 		if p.Conv == 'm' || p.Conv == 'M' {
 			n += 1024
 		}
@@ -212,29 +204,29 @@ func (g survey) homes() {
 	if g.subs == nil {
 		return
 	}
-	handler := g.fun
+	handler := g.Func
 	for _, name := range g.subs.names {
 		a := g.subs.funcs[name]
-		g.fun = a.fun
-		g.home(func(r ir.Reg, n int, _ bool) *strVar {
-			return &strVar{cap: n, lenAt: at(g.subs.fp, a.strs[r]-8), at: at(g.subs.fp, a.strs[r])}
+		g.Func = a.fun
+		g.home(func(r ir.Reg, n int, _ bool) *body.StrVar {
+			return &body.StrVar{Cap: n, LenAt: emit.At(g.subs.fp, a.strs[r]-8), At: emit.At(g.subs.fp, a.strs[r])}
 		})
-		a.fun = g.fun
+		a.fun = g.Func
 	}
-	g.fun = handler
+	g.Func = handler
 }
 
 // shared gives String registers of the handler places that they share with others which are not in use at the
 // same time. A deferred handler's values are all needed at its end.
-func (g survey) shared() func(r ir.Reg, n int, simple bool) *strVar {
-	f := g.fn
-	if g.h.Where == place.Deferred && f == g.h.Body {
+func (g survey) shared() func(r ir.Reg, n int, simple bool) *body.StrVar {
+	f := g.Fn
+	if g.H.Where == place.Deferred && f == g.H.Body {
 		f = g.untilSent()
 	}
 	apart := map[[2]ir.Reg]bool{}
-	isStr := func(r ir.Reg) bool { return g.fn.Regs[r].Type == types.String }
+	isStr := func(r ir.Reg) bool { return g.Fn.Regs[r].Type == types.String }
 	strs := 0
-	for i := range g.fn.Regs {
+	for i := range g.Fn.Regs {
 		if isStr(ir.Reg(i)) {
 			strs++
 		}
@@ -247,15 +239,15 @@ func (g survey) shared() func(r ir.Reg, n int, simple bool) *strVar {
 		})
 	}
 	type room struct {
-		v    *strVar
+		v    *body.StrVar
 		regs []ir.Reg
 	}
 	var rooms []room
-	return func(r ir.Reg, n int, simple bool) *strVar {
+	return func(r ir.Reg, n int, simple bool) *body.StrVar {
 	next:
 		for i := range rooms {
 			o := &rooms[i]
-			if o.v.cap < n || o.v.small != (simple && o.v.small) {
+			if o.v.Cap < n || o.v.Small != (simple && o.v.Small) {
 				continue
 			}
 			for _, other := range o.regs {
@@ -264,9 +256,9 @@ func (g survey) shared() func(r ir.Reg, n int, simple bool) *strVar {
 				}
 			}
 			o.regs = append(o.regs, r)
-			return &strVar{cap: n, small: o.v.small, at: o.v.at, lenAt: o.v.lenAt}
+			return &body.StrVar{Cap: n, Small: o.v.Small, At: o.v.At, LenAt: o.v.LenAt}
 		}
-		v := g.newStr(n, simple)
+		v := g.str.NewStr(n, simple)
 		rooms = append(rooms, room{v, []ir.Reg{r}})
 		return v
 	}
@@ -274,14 +266,14 @@ func (g survey) shared() func(r ir.Reg, n int, simple bool) *strVar {
 
 // untilSent is the handler's body with the values that are sent at its end as something that the end needs.
 func (g survey) untilSent() *ir.Func {
-	f := *g.fn
+	f := *g.Fn
 	f.Blocks = append([]*ir.Block(nil), f.Blocks...)
 	for i, b := range f.Blocks {
 		if b.Term.Kind != ir.TermEnd {
 			continue
 		}
 		end := *b
-		for _, v := range g.h.Values {
+		for _, v := range g.H.Values {
 			end.Term.Args = append(end.Term.Args, ir.R(v.Reg))
 		}
 		f.Blocks[i] = &end
@@ -289,31 +281,31 @@ func (g survey) untilSent() *ir.Func {
 	return &f
 }
 
-func (g survey) home(place func(r ir.Reg, n int, simple bool) *strVar) {
+func (g survey) home(place func(r ir.Reg, n int, simple bool) *body.StrVar) {
 	intricate := g.countUses()
 	var need []ir.Reg
-	for i, r := range g.fn.Regs {
-		if r.Type == types.String && g.defs[i] > 0 && !g.known(ir.Reg(i)) {
+	for i, r := range g.Fn.Regs {
+		if r.Type == types.String && g.Defs[i] > 0 && !g.known(ir.Reg(i)) {
 			need = append(need, ir.Reg(i))
 		}
 	}
 	// The longest first, so that shorter ones find room there.
-	slices.SortStableFunc(need, func(a, b ir.Reg) int { return g.fn.Regs[b].Cap - g.fn.Regs[a].Cap })
+	slices.SortStableFunc(need, func(a, b ir.Reg) int { return g.Fn.Regs[b].Cap - g.Fn.Regs[a].Cap })
 	for _, r := range need {
-		g.strs[r] = place(r, g.fn.Regs[r].Cap, !intricate[r])
+		g.Strs[r] = place(r, g.Fn.Regs[r].Cap, !intricate[r])
 	}
-	cold := coldBlocks(g.fn)
-	g.blocks = make([]*mach.Block, len(g.fn.Blocks))
-	for i := range g.fn.Blocks {
-		g.blocks[i] = g.block()
-		g.blocks[i].Cold = cold[i]
+	cold := coldBlocks(g.Fn)
+	g.Blocks = make([]*mach.Block, len(g.Fn.Blocks))
+	for i := range g.Fn.Blocks {
+		g.Blocks[i] = g.Block()
+		g.Blocks[i].Cold = cold[i]
 	}
 }
 
 // known notes registers whose only definition gives a text that needs no memory: a constant, or one that is
 // made on the host.
 func (g survey) known(r ir.Reg) bool {
-	if g.defs[r] != 1 {
+	if g.Defs[r] != 1 {
 		return false
 	}
 	in := g.defOf(r)
@@ -323,14 +315,14 @@ func (g survey) known(r ir.Reg) bool {
 	switch {
 	case in.Op == ir.OpMov && in.Args[0].Kind == ir.ValStr:
 		s := in.Args[0].Str
-		g.consts[r] = s[:min(len(s), g.fn.Regs[r].Cap)]
+		g.Consts[r] = s[:min(len(s), g.Fn.Regs[r].Cap)]
 		return true
 	case in.Op == ir.OpSite:
-		if s, ok := g.siteText(in.Name); ok {
-			g.consts[r] = s[:min(len(s), g.fn.Regs[r].Cap)]
+		if s, ok := g.hook.SiteText(in.Name); ok {
+			g.Consts[r] = s[:min(len(s), g.Fn.Regs[r].Cap)]
 			return true
 		}
-		return g.printed[r]
+		return g.Printed[r]
 	case in.Op == ir.OpIntr && in.Builtin().Sent():
 		return true
 	}
@@ -339,7 +331,7 @@ func (g survey) known(r ir.Reg) bool {
 
 // defOf finds the first definition of a register.
 func (g survey) defOf(r ir.Reg) *ir.Instr {
-	for _, b := range g.fn.Blocks {
+	for _, b := range g.Fn.Blocks {
 		for i := range b.Instrs {
 			if b.Instrs[i].Dst == r {
 				return &b.Instrs[i]

@@ -13,25 +13,19 @@ import (
 // loops makes loops such that the verifier sees their end.
 type loops struct{ *gen }
 
-// bounded marks a block as the head of a loop that the verifier can walk to its end by itself, turn by turn.
-func (g *gen) bounded(head *mach.Block) { head.Bounded = true }
-
-// short is bounded for loops of a few dozen turns, where the kernel has nothing better: as a step of its own each turn
-// would cost too much.
-func (g *gen) short(head *mach.Block) { head.Bounded = g.steps || !g.u.Feat.MayGoto }
-
 // closeLoops puts may_goto on every jump back whose loop is not bounded. It makes the verifier forget what it
 // knows about all numbers in front of such a loop, and at each turn about those that the loop changes. So the
 // first state in which it sees the loop's head covers all later ones, by whatever way they come, and it
 // walks the body once or twice however often it will run. (Where the numbers keep what is known of them, nested
-// loops are walked thousands of times; the kernel's own widening leaves ranges and links between registers.) When the kernel's budget for such jumps (8 million, or a quarter of a second) is
-// used up, the handler ends as if MAXACTION had been reached.
+// loops are walked thousands of times; the kernel's own widening leaves ranges and links between registers.) When the
+// kernel's budget for such jumps (8 million, or a quarter of a second) is used up, the handler ends as if MAXACTION had
+// been reached.
 func (g loops) closeLoops(f *mach.Func) error {
-	if f == g.f {
+	if f == g.F {
 		for _, class := range g.stopClasses() {
 			f.Roots = append(f.Roots, g.stopped[class])
 		}
-		if g.steps {
+		if g.Steps {
 			f.Roots = append(f.Roots, g.step.begin) // stays apart from the callback's beginning
 		}
 		defer func() { f.Roots = nil }()
@@ -49,10 +43,10 @@ func (g loops) closeLoops(f *mach.Func) error {
 		return nil
 	}
 	switch {
-	case g.steps:
+	case g.Steps:
 		g.cutLoops(f, open)
 		return nil
-	case !g.u.Feat.MayGoto || tangled(open):
+	case !g.U.Feat.MayGoto || tangled(open):
 		return errSteps
 	}
 	live := f.Liveness()
@@ -128,13 +122,13 @@ func tangled(loops []mach.Loop) bool {
 
 // isPointer reports whether a register that is live over loops holds an address.
 func (g loops) isPointer(r mach.Reg) bool {
-	return r == g.ctx || r == g.frame.scratch || g.subs != nil && r == g.subs.fp
+	return r == g.Ctx || r == g.Frame.Scratch || g.subs != nil && r == g.subs.fp
 }
 
 // pointers finds the registers that hold addresses, as the verifier will.
 func (g loops) pointers(f *mach.Func) mach.Set {
 	set := mach.NewSet(f.NRegs)
-	for _, r := range []mach.Reg{g.ctx, g.frame.scratch} {
+	for _, r := range []mach.Reg{g.Ctx, g.Frame.Scratch} {
 		set.Add(r)
 	}
 	has := func(r mach.Reg) bool { return r.IsVirtual() && set.Has(r) }
@@ -198,16 +192,16 @@ func (g loops) prepareStops() {
 		if g.stopped[class] != nil {
 			return
 		}
-		g.stopped[class] = g.cold()
-		g.set(g.stopped[class])
-		g.lock = class
-		g.raise(ir.ErrMaxAction, mach.None, mach.None, ir.NoBlock)
+		g.stopped[class] = g.Cold()
+		g.Set(g.stopped[class])
+		g.Lock = class
+		g.Raise(ir.ErrMaxAction, mach.None, mach.None, ir.NoBlock)
 	}
 	stop(-1)
 	if g.subs != nil {
 		stop(lockUnknown)
 	}
-	for _, b := range g.fn.Blocks {
+	for _, b := range g.Fn.Blocks {
 		for i := range b.Instrs {
 			if b.Instrs[i].Op == ir.OpLock {
 				stop(int(b.Instrs[i].N))

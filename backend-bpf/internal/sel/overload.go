@@ -6,6 +6,8 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -31,29 +33,29 @@ func (g *gen) clockIn() {
 	if !g.heavy {
 		return
 	}
-	g.u.timed = true
+	g.U.Timed = true
 	// A constant would make the verifier walk the handler twice.
-	g.began = g.get(g.mapVal(plan.MapControl, 0), plan.CtlZero, asm.DWord)
-	on, timed := g.block(), g.cold()
+	g.began = g.Get(g.MapVal(plan.MapControl, 0), plan.CtlZero, asm.DWord)
+	on, timed := g.Block(), g.Cold()
 	v := g.spent(on)
-	left := g.get(v, plan.SpentLeft, asm.DWord)
-	g.unlessI(asm.JEq, left, 0, timed)
-	g.aluI(asm.Sub, left, 1)
-	g.store(v, plan.SpentLeft, left, asm.DWord)
-	g.jump(on)
-	g.set(timed)
-	g.mov(g.began, g.call(asm.FnKtimeGetNs))
-	g.jump(on)
-	g.set(on)
-	g.release()
+	left := g.Get(v, plan.SpentLeft, asm.DWord)
+	g.UnlessI(asm.JEq, left, 0, timed)
+	g.AluI(asm.Sub, left, 1)
+	g.Store(v, plan.SpentLeft, left, asm.DWord)
+	g.Jump(on)
+	g.Set(timed)
+	g.Mov(g.began, g.Call(asm.FnKtimeGetNs))
+	g.Jump(on)
+	g.Set(on)
+	g.Release()
 }
 
 // spent gives this CPU's value of MapSpent; without one it goes to none.
 func (g *gen) spent(none *mach.Block) mach.Reg {
-	k := g.temp(8)
-	g.storeS(k, 0, g.call(asm.FnGetSmpProcessorId), asm.Word)
-	v := g.call(asm.FnMapLookupElem, aMap(plan.MapSpent), aSlot(k, 0))
-	g.unlessI(asm.JEq, v, 0, none)
+	k := g.Temp(8)
+	g.StoreS(k, 0, g.Call(asm.FnGetSmpProcessorId), asm.Word)
+	v := g.Call(asm.FnMapLookupElem, emit.Map(plan.MapSpent), emit.OnStack(k, 0))
+	g.UnlessI(asm.JEq, v, 0, none)
 	return v
 }
 
@@ -62,81 +64,82 @@ func (g *gen) clockOut() {
 	if g.began == mach.None {
 		return
 	}
-	time, permille := g.u.P.Limits.Overload()
-	me := int64(g.h.Probe + 1)
-	done, timed := g.block(), g.cold()
-	g.condI(asm.JNE, g.began, 0, timed, done)
-	g.set(timed)
-	now := g.copy(g.call(asm.FnKtimeGetNs))
-	took := g.bin(asm.Sub, now, g.began)
-	if g.h.Sites[0].Kind.InUser() {
-		short := g.block()
-		long := g.cold()
-		g.condI(asm.JGT, took, longestUser, long, short)
-		g.set(long)
-		g.movI(took, longestUser)
-		g.jump(short)
-		g.set(short)
+	time, permille := g.U.P.Limits.Overload()
+	me := int64(g.H.Probe + 1)
+	done, timed := g.Block(), g.Cold()
+	g.CondI(asm.JNE, g.began, 0, timed, done)
+	g.Set(timed)
+	now := g.Copy(g.Call(asm.FnKtimeGetNs))
+	took := g.Bin(asm.Sub, now, g.began)
+	if g.H.Sites[0].Kind.InUser() {
+		short := g.Block()
+		long := g.Cold()
+		g.CondI(asm.JGT, took, longestUser, long, short)
+		g.Set(long)
+		g.MovI(took, longestUser)
+		g.Jump(short)
+		g.Set(short)
 	}
 	v := g.spent(done)
-	each, counted := g.block(), g.block()
-	g.unlessI(asm.JGE, took, briefly, each)
-	g.storeI(v, plan.SpentLeft, sampled-1, asm.DWord)
-	g.aluI(asm.Mul, took, sampled)
-	g.jump(counted)
-	g.set(each)
-	g.jump(counted)
-	g.set(counted)
-	sum := g.get(v, plan.SpentSum, asm.DWord)
-	g.alu(asm.Add, sum, took)
+	each, counted := g.Block(), g.Block()
+	g.UnlessI(asm.JGE, took, briefly, each)
+	g.StoreI(v, plan.SpentLeft, sampled-1, asm.DWord)
+	g.AluI(asm.Mul, took, sampled)
+	g.Jump(counted)
+	g.Set(each)
+	g.Jump(counted)
+	g.Set(counted)
+	sum := g.Get(v, plan.SpentSum, asm.DWord)
+	g.Alu(asm.Add, sum, took)
 
 	// Whose time most of it is: a vote in which each takes away from the others.
-	more, mine, theirs, voted := g.get(v, plan.SpentMore, asm.DWord), g.block(), g.block(), g.block()
-	g.condI(asm.JEq, g.get(v, plan.SpentProbe, asm.DWord), me, mine, theirs)
-	g.set(theirs)
-	less, change := g.block(), g.block()
-	g.cond(asm.JGT, more, took, less, change)
-	g.set(less)
-	g.alu(asm.Sub, more, took)
-	g.jump(voted)
-	g.set(change)
-	g.storeI(v, plan.SpentProbe, me, asm.DWord)
-	g.neg(more)
-	g.jump(mine)
-	g.set(mine)
-	g.alu(asm.Add, more, took)
-	g.jump(voted)
-	g.set(voted)
-	g.store(v, plan.SpentMore, more, asm.DWord)
+	more, mine, theirs, voted := g.Get(v, plan.SpentMore, asm.DWord), g.Block(), g.Block(), g.Block()
+	g.CondI(asm.JEq, g.Get(v, plan.SpentProbe, asm.DWord), me, mine, theirs)
+	g.Set(theirs)
+	less, change := g.Block(), g.Block()
+	g.Cond(asm.JGT, more, took, less, change)
+	g.Set(less)
+	g.Alu(asm.Sub, more, took)
+	g.Jump(voted)
+	g.Set(change)
+	g.StoreI(v, plan.SpentProbe, me, asm.DWord)
+	g.Neg(more)
+	g.Jump(mine)
+	g.Set(mine)
+	g.Alu(asm.Add, more, took)
+	g.Jump(voted)
+	g.Set(voted)
+	g.Store(v, plan.SpentMore, more, asm.DWord)
 
-	over, on := g.cold(), g.block()
-	since := g.bin(asm.Sub, now, g.get(v, plan.SpentSince, asm.DWord))
-	g.cond(asm.JGT, since, g.imm(time), over, on)
-	g.set(on)
-	g.store(v, plan.SpentSum, sum, asm.DWord)
-	g.jump(done)
+	over, on := g.Cold(), g.Block()
+	since := g.Bin(asm.Sub, now, g.Get(v, plan.SpentSince, asm.DWord))
+	g.Cond(asm.JGT, since, g.Imm(time), over, on)
+	g.Set(on)
+	g.Store(v, plan.SpentSum, sum, asm.DWord)
+	g.Jump(done)
 
-	g.set(over)
-	g.store(v, plan.SpentSince, now, asm.DWord)
-	g.storeI(v, plan.SpentSum, 0, asm.DWord)
-	part := g.binI(asm.Mul, sum, 1000)
-	g.unless(asm.JLE, part, g.binI(asm.Mul, since, permille), done)
-	ctl := g.mapVal(plan.MapControl, 0)
-	g.movI(mach.R0, 0)
-	g.atomic(asm.CmpXchg, ctl, plan.CtlOverload, g.get(v, plan.SpentProbe, asm.Word), asm.Word)
-	g.unlessI(asm.JNE, g.copy(mach.R0), 0, done)
-	g.store(ctl, plan.CtlSpent, sum, asm.DWord)
-	g.store(ctl, plan.CtlOf, since, asm.DWord)
-	g.storeI(ctl, plan.CtlState, int64(wire.Failed), asm.Word)
-	g.here(done)
+	g.Set(over)
+	g.Store(v, plan.SpentSince, now, asm.DWord)
+	g.StoreI(v, plan.SpentSum, 0, asm.DWord)
+	part := g.BinI(asm.Mul, sum, 1000)
+	g.Unless(asm.JLE, part, g.BinI(asm.Mul, since, permille), done)
+	ctl := g.MapVal(plan.MapControl, 0)
+	g.MovI(mach.R0, 0)
+	g.Atomic(asm.CmpXchg, ctl, plan.CtlOverload, g.Get(v, plan.SpentProbe, asm.Word), asm.Word)
+	g.UnlessI(asm.JNE, g.Copy(mach.R0), 0, done)
+	g.Store(ctl, plan.CtlSpent, sum, asm.DWord)
+	g.Store(ctl, plan.CtlOf, since, asm.DWord)
+	g.StoreI(ctl, plan.CtlState, int64(wire.Failed), asm.Word)
+	g.Here(done)
 }
 
 // heavyHandler reports whether the handler is timed.
-func heavyHandler(u *Unit, h *Handler) bool {
+func heavyHandler(u *body.Unit, h *body.Handler) bool {
 	return h.Body != nil && (place.Heavy(u.P, h.Body) || len(h.Subs) > 0 && u.P.Limits.OverloadTime > 0)
 }
 
 // spentMap is the map that timed handlers need.
-func spentMap(u *Unit) *ebpf.MapSpec {
-	return &ebpf.MapSpec{Name: plan.MapSpent, Type: ebpf.Array, KeySize: 4, ValueSize: plan.SpentSize, MaxEntries: uint32(u.CPUs)}
+func spentMap(u *body.Unit) *ebpf.MapSpec {
+	return &ebpf.MapSpec{Name: plan.MapSpent, Type: ebpf.Array, KeySize: 4, ValueSize: plan.SpentSize,
+		MaxEntries: uint32(u.CPUs)}
 }

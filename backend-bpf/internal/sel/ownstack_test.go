@@ -65,7 +65,7 @@ func TestOwnStack(t *testing.T) {
 		if len(ds) > 0 || len(hs) != 1 {
 			t.Fatal(ds)
 		}
-		u := &sel.Unit{P: p, Layout: lay, Feat: sel.Features{MayGoto: c.mayGoto, Sleepable: func() bool { return true }}, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: kernelTypes{}}
+		u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: sel.Features{MayGoto: c.mayGoto, Sleepable: func() bool { return true }}, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: kernelTypes{}}}
 		res, err := u.Handler(&sel.Handler{Handler: hs[0], Name: "p0"})
 		if err != nil {
 			t.Fatal(err)

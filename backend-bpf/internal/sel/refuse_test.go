@@ -24,7 +24,7 @@ func translateOne(t *testing.T, site, body string, types sel.Types, feat sel.Fea
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &sel.Unit{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: types, Feat: feat}
+	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: types, Feat: feat}}
 	pr := p.Probes[0]
 	_, err = u.Handler(&sel.Handler{Handler: &place.Handler{Body: pr.Handler, Sites: pr.Sites, IDs: []int{0}}, Name: "x"})
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/place"
 	"github.com/gostap/gostap/compiler/types"
@@ -35,22 +37,8 @@ type activation struct {
 	longs, strs map[ir.Reg]int
 	size        int
 	entry       int // state
-	fun         fun
+	fun         body.Func
 	live        *place.Live
-}
-
-// fun is what gen knows about the function that it is translating.
-type fun struct {
-	fn      *ir.Func
-	longs   []mach.Reg
-	strs    []*strVar
-	uses    []int
-	defs    []int
-	printed []bool
-	consts  map[ir.Reg]string
-	lazies  map[ir.Reg]*lazy
-	blocks  []*mach.Block
-	held    []int
 }
 
 // subs is what recursive functions need; nil where there are none.
@@ -64,7 +52,7 @@ type subs struct {
 	// Areas of the scratch slot: the stack, and words for the state, the offset of the current activation, a Long
 	// result and the lock that is held.
 	state, top, result, lock int
-	text                     *strVar       // a String result
+	text                     *body.StrVar  // a String result
 	fp                       mach.Reg      // address of the current activation
 	d                        *mach.Block   // the dispatcher
 	heads                    []*mach.Block // by state - 1
@@ -76,30 +64,30 @@ const lockUnknown = -2
 
 // prepareSubs lays out the activations.
 func (g *gen) prepareSubs() {
-	if len(g.h.Subs) == 0 {
+	if len(g.H.Subs) == 0 {
 		return
 	}
-	s := &subs{g: g, funcs: map[string]*activation{}, fp: g.reg()}
+	s := &subs{g: g, funcs: map[string]*activation{}, fp: g.Reg()}
 	g.subs = s
-	g.subs.act = layoutOf(g.fn)
-	g.subs.act.live = place.Liveness(g.fn)
-	for name := range g.h.Subs {
+	g.subs.act = layoutOf(g.Fn)
+	g.subs.act.live = place.Liveness(g.Fn)
+	for name := range g.H.Subs {
 		s.names = append(s.names, name)
 	}
 	slices.Sort(s.names)
 	most := 0
 	for _, name := range s.names {
-		s.funcs[name] = layoutOf(g.h.Subs[name])
-		most = max(most, g.h.Subs[name].ResultCap)
+		s.funcs[name] = layoutOf(g.H.Subs[name])
+		most = max(most, g.H.Subs[name].ResultCap)
 	}
 	s.frame = g.subs.act.size
 	for _, a := range s.funcs {
 		s.frame = max(s.frame, a.size)
 	}
-	s.count = g.u.P.Nesting() + 1
-	s.top, s.result, s.lock = g.area(8), g.area(8), g.area(8)
-	s.state = g.area(8)
-	s.text = g.newStr(most, false)
+	s.count = g.U.P.Nesting() + 1
+	s.top, s.result, s.lock = g.Area(8), g.Area(8), g.Area(8)
+	s.state = g.Area(8)
+	s.text = g.str.NewStr(most, false)
 }
 
 // layoutOf lays out the activations of a function.
@@ -133,17 +121,17 @@ func (s *subs) resume(b *mach.Block) int {
 // arrive begins b, which the dispatcher goes to: what registers carry over it and the current activation's address.
 func (s *subs) arrive(b *mach.Block) {
 	g := s.g
-	g.set(b)
+	g.Set(b)
 	s.restores = append(s.restores, b)
-	g.here(g.block())
-	s.current(&g.code, s.fp, g.slotAddr())
+	g.Here(g.Block())
+	s.current(&g.Code, s.fp, g.SlotAddr())
 }
 
 // stackOffset marks the instruction that adds the offset of the stack, which is known when all else in the slot is.
 const stackOffset = "stack"
 
-func stackBase(c *code, r mach.Reg) {
-	c.emit(mach.Ins{Op: mach.ALUI, Alu: asm.Add, Dst: r, Src: mach.None, Slot: mach.NoSlot, Sym: stackOffset})
+func stackBase(c *emit.Code, r mach.Reg) {
+	c.Emit(mach.Ins{Op: mach.ALUI, Alu: asm.Add, Dst: r, Src: mach.None, Slot: mach.NoSlot, Sym: stackOffset})
 }
 
 // placeStack fills in the offset.
@@ -152,8 +140,8 @@ func (s *subs) placeStack() {
 		return
 	}
 	g := s.g
-	off := g.area(s.frame * s.count)
-	for _, f := range g.funcs {
+	off := g.Area(s.frame * s.count)
+	for _, f := range g.Funcs {
 		for _, b := range f.Blocks {
 			for i := range b.Ins {
 				if b.Ins[i].Op == mach.ALUI && b.Ins[i].Sym == stackOffset {
@@ -165,18 +153,18 @@ func (s *subs) placeStack() {
 }
 
 // current sets fp to the address of the current activation.
-func (s *subs) current(c *code, fp, slot mach.Reg) {
-	off := c.get(slot, s.top, asm.DWord)
-	c.f.Keep[off] = true
-	over, on := c.cold(), c.block()
+func (s *subs) current(c *emit.Code, fp, slot mach.Reg) {
+	off := c.Get(slot, s.top, asm.DWord)
+	c.F.Keep[off] = true
+	over, on := c.Cold(), c.Block()
 	most := int64(s.frame * (s.count - 1))
-	c.condI(asm.JGT, off, most, over, on)
-	c.set(over)
-	c.movI(off, most)
-	c.jump(on)
-	c.set(on)
-	c.mov(fp, slot)
-	c.alu(asm.Add, fp, off)
+	c.CondI(asm.JGT, off, most, over, on)
+	c.Set(over)
+	c.MovI(off, most)
+	c.Jump(on)
+	c.Set(on)
+	c.Mov(fp, slot)
+	c.Alu(asm.Add, fp, off)
 	stackBase(c, fp)
 }
 
@@ -184,11 +172,11 @@ func (s *subs) current(c *code, fp, slot mach.Reg) {
 func (s *subs) dispatch(state mach.Reg, n int) {
 	g := s.g
 	if state == mach.None {
-		state = g.imm(int64(n))
+		state = g.Imm(int64(n))
 	}
-	g.storeP(at(g.slotAddr(), s.state), 0, state, asm.DWord)
-	s.saves = append(s.saves, g.cur)
-	g.jump(s.d)
+	g.StoreP(emit.At(g.SlotAddr(), s.state), 0, state, asm.DWord)
+	s.saves = append(s.saves, g.Cur)
+	g.Jump(s.d)
 }
 
 // call calls a recursive function.
@@ -196,7 +184,7 @@ func (s *subs) call(b ir.BlockID, i int, in *ir.Instr) {
 	g := s.g
 	callee := s.funcs[in.Name]
 	depth := s.nestCheck(in)
-	g.aluI(asm.Add, depth, 1)
+	g.AluI(asm.Add, depth, 1)
 
 	after := s.act.live.After(b, i)
 	var failed []ir.Reg
@@ -211,72 +199,73 @@ func (s *subs) call(b ir.BlockID, i int, in *ir.Instr) {
 			s.keep(r)
 		}
 	}
-	old := g.get(g.slotAddr(), s.top, asm.DWord)
-	off := g.tight(old, s.frame*(s.count-2))
-	g.aluI(asm.Add, off, int64(s.frame))
-	fp := g.bin(asm.Add, g.slotAddr(), off)
-	stackBase(&g.code, fp)
+	old := g.Get(g.SlotAddr(), s.top, asm.DWord)
+	off := g.Tight(old, s.frame*(s.count-2))
+	g.AluI(asm.Add, off, int64(s.frame))
+	fp := g.Bin(asm.Add, g.SlotAddr(), off)
+	stackBase(&g.Code, fp)
 	for k, p := range callee.fn.Params {
 		if k >= len(in.Args) {
 			break
 		}
 		if o, ok := callee.longs[p]; ok {
-			g.storeVal(at(fp, o), in.Args[k])
+			g.StoreVal(emit.At(fp, o), in.Args[k])
 			continue
 		}
 		o := callee.strs[p]
-		g.assign(&strVar{cap: callee.fn.Regs[p].Cap, lenAt: at(fp, o-8), at: at(fp, o)}, g.strOf(in.Args[k]))
+		g.str.Assign(&body.StrVar{Cap: callee.fn.Regs[p].Cap, LenAt: emit.At(fp, o-8), At: emit.At(fp, o)},
+			g.StrOf(in.Args[k]))
 	}
-	g.store(fp, actCaller, old, asm.DWord)
-	g.store(fp, actDepth, depth, asm.DWord)
-	g.store(g.slotAddr(), s.top, off, asm.DWord)
-	if g.lock != lockUnknown {
-		g.storeI(g.slotAddr(), s.lock, int64(g.lock)+1, asm.DWord)
+	g.Store(fp, actCaller, old, asm.DWord)
+	g.Store(fp, actDepth, depth, asm.DWord)
+	g.Store(g.SlotAddr(), s.top, off, asm.DWord)
+	if g.Lock != lockUnknown {
+		g.StoreI(g.SlotAddr(), s.lock, int64(g.Lock)+1, asm.DWord)
 	}
 	// Where to go on: with the result, and in the next state with an error.
-	ok, bad := g.block(), g.cold()
-	call := g.cur
-	lock := g.lock
+	ok, bad := g.Block(), g.Cold()
+	call := g.Cur
+	lock := g.Lock
 	n := s.resume(ok)
 	for _, r := range after {
 		s.recall(r)
 	}
 	if in.Dst != ir.NoReg {
-		if dst := g.longs[in.Dst]; dst != mach.None {
-			g.load(dst, g.slotAddr(), s.result, asm.DWord)
-		} else if dst := g.strs[in.Dst]; dst != nil {
-			g.assign(dst, s.text.str())
+		if dst := g.Longs[in.Dst]; dst != mach.None {
+			g.Load(dst, g.SlotAddr(), s.result, asm.DWord)
+		} else if dst := g.Strs[in.Dst]; dst != nil {
+			g.str.Assign(dst, s.text.Str())
 		}
 	}
-	goOn := g.cur
+	goOn := g.Cur
 	s.resume(bad)
 	for _, r := range failed {
 		s.recall(r)
 	}
 	if in.OnErr != ir.NoBlock {
-		g.jump(g.blocks[in.OnErr])
+		g.Jump(g.Blocks[in.OnErr])
 	} else {
 		s.escape()
 	}
-	g.set(call)
-	g.storeI(fp, actReturn, int64(n), asm.DWord)
-	g.lock = lock
+	g.Set(call)
+	g.StoreI(fp, actReturn, int64(n), asm.DWord)
+	g.Lock = lock
 	s.dispatch(mach.None, callee.entry)
-	g.set(goOn)
+	g.Set(goOn)
 }
 
 // keep stores a Long in the current activation, recall loads it. Strings of recursive functions lie there anyway.
 func (s *subs) keep(r ir.Reg) {
 	g := s.g
-	if l := g.longs[r]; l != mach.None {
-		g.store(s.fp, s.place(r), l, asm.DWord)
+	if l := g.Longs[r]; l != mach.None {
+		g.Store(s.fp, s.place(r), l, asm.DWord)
 	}
 }
 
 func (s *subs) recall(r ir.Reg) {
 	g := s.g
-	if l := g.longs[r]; l != mach.None {
-		g.load(l, s.fp, s.place(r), asm.DWord)
+	if l := g.Longs[r]; l != mach.None {
+		g.Load(l, s.fp, s.place(r), asm.DWord)
 	}
 }
 
@@ -285,7 +274,7 @@ func (s *subs) place(r ir.Reg) int {
 	g := s.g
 	off, ok := s.act.longs[r]
 	if !ok {
-		g.fail("register %d has no place in the activation", r)
+		g.Fail("register %d has no place in the activation", r)
 	}
 	return off
 }
@@ -293,9 +282,9 @@ func (s *subs) place(r ir.Reg) int {
 // escape goes on with a pending error that the current function does not catch.
 func (s *subs) escape() {
 	g := s.g
-	if g.fun.fn == g.h.Body {
+	if g.Func.Fn == g.H.Body {
 		g.unlock()
-		g.jump(g.reporter())
+		g.Jump(g.reporter())
 		return
 	}
 	s.leave(1)
@@ -304,11 +293,11 @@ func (s *subs) escape() {
 // leave returns from a recursive function; extra is 1 with a pending error.
 func (s *subs) leave(extra int64) {
 	g := s.g
-	state := g.get(s.fp, actReturn, asm.DWord)
+	state := g.Get(s.fp, actReturn, asm.DWord)
 	if extra != 0 {
-		g.aluI(asm.Add, state, extra)
+		g.AluI(asm.Add, state, extra)
 	}
-	g.store(g.slotAddr(), s.top, g.get(s.fp, actCaller, asm.DWord), asm.DWord)
+	g.Store(g.SlotAddr(), s.top, g.Get(s.fp, actCaller, asm.DWord), asm.DWord)
 	s.dispatch(state, 0)
 }
 
@@ -317,16 +306,16 @@ func (s *subs) giveBack(v ir.Val) {
 	g := s.g
 	switch {
 	case v.Kind == ir.ValNone:
-	case isStringVal(g.fun.fn, v):
-		text := g.strOf(v)
-		if n := g.fun.fn.ResultCap; text.cap > n {
-			t := g.tempStr(n)
-			g.assign(t, text)
-			text = t.str()
+	case isStringVal(g.Func.Fn, v):
+		text := g.StrOf(v)
+		if n := g.Func.Fn.ResultCap; text.Cap > n {
+			t := g.str.TempStr(n)
+			g.str.Assign(t, text)
+			text = t.Str()
 		}
-		g.assign(s.text, text)
+		g.str.Assign(s.text, text)
 	default:
-		g.storeVal(at(g.slotAddr(), s.result), v)
+		g.StoreVal(emit.At(g.SlotAddr(), s.result), v)
 	}
 	s.leave(0)
 }
@@ -335,18 +324,18 @@ func isStringVal(f *ir.Func, v ir.Val) bool {
 	return v.Kind == ir.ValStr || v.IsReg() && f.Regs[v.Reg].Type == types.String
 }
 
-// nestCheck fails where calls would nest too deeply: before a call of a recursive function, and where one was inlined into it. It gives
-// how many calls are around the place; the handler's own activation has depth 0.
+// nestCheck fails where calls would nest too deeply: before a call of a recursive function, and where one was inlined
+// into it. It gives how many calls are around the place; the handler's own activation has depth 0.
 func (s *subs) nestCheck(in *ir.Instr) mach.Reg {
 	g := s.g
-	deep := g.cold()
-	depth := g.get(s.fp, actDepth, asm.DWord)
-	g.aluI(asm.Add, depth, in.N)
-	g.unlessI(asm.JSGE, depth, int64(g.u.P.Nesting()), deep)
-	on := g.cur
-	g.set(deep)
-	g.raise(ir.ErrMaxNesting, mach.None, mach.None, in.OnErr)
-	g.set(on)
+	deep := g.Cold()
+	depth := g.Get(s.fp, actDepth, asm.DWord)
+	g.AluI(asm.Add, depth, in.N)
+	g.UnlessI(asm.JSGE, depth, int64(g.U.P.Nesting()), deep)
+	on := g.Cur
+	g.Set(deep)
+	g.Raise(ir.ErrMaxNesting, mach.None, mach.None, in.OnErr)
+	g.Set(on)
 	return depth
 }
 
@@ -356,20 +345,20 @@ func (s *subs) write() {
 		return
 	}
 	g := s.g
-	handler, act := g.fun, s.act
+	handler, act := g.Func, s.act
 	for _, name := range s.names {
 		a := s.funcs[name]
-		g.fun, s.act = a.fun, a
-		g.lock = lockUnknown
+		g.Func, s.act = a.fun, a
+		g.Lock = lockUnknown
 		s.arrive(s.heads[a.entry-1])
 		for _, p := range a.fn.Params {
 			s.recall(p)
 		}
-		g.jump(g.blocks[0])
+		g.Jump(g.Blocks[0])
 		g.writeBlocks()
 	}
-	g.fun, s.act = handler, act
-	g.lock = -1
+	g.Func, s.act = handler, act
+	g.Lock = -1
 }
 
 // enter makes the states of the functions, so that calls can name them.
@@ -378,14 +367,14 @@ func (s *subs) enter() {
 		return
 	}
 	g := s.g
-	s.d = g.block()
+	s.d = g.Block()
 	for _, name := range s.names {
 		a := s.funcs[name]
-		a.entry = s.newState(g.block())
+		a.entry = s.newState(g.Block())
 		a.fun = g.newFun(a.fn)
 		a.live = place.Liveness(a.fn)
-		for i := range a.fun.held {
-			a.fun.held[i] = lockUnknown
+		for i := range a.fun.Held {
+			a.fun.Held[i] = lockUnknown
 		}
 	}
 }
@@ -402,34 +391,34 @@ func (s *subs) dispatcher() {
 			pinned = append(pinned, r)
 		}
 	}
-	if g.look.budget {
+	if g.Look.Budget {
 		pin(g.budget)
 	}
-	pin(g.siteNum)
-	if g.faults.codes != nil {
-		pin(g.faults.code)
-		pin(g.faults.a)
-		pin(g.faults.b)
+	pin(g.hook.SiteNum)
+	if g.Faults.Codes != nil {
+		pin(g.Faults.Code)
+		pin(g.Faults.A)
+		pin(g.Faults.B)
 	}
 	for _, r := range pinned {
-		off := g.area(8)
+		off := g.Area(8)
 		for _, b := range s.saves {
-			g.set(b)
+			g.Set(b)
 			term := b.Term
-			g.store(g.slotAddr(), off, r, asm.DWord)
+			g.Store(g.SlotAddr(), off, r, asm.DWord)
 			b.Term = term
 		}
 		for _, b := range s.restores {
-			g.set(b)
-			g.load(r, g.slotAddr(), off, asm.DWord)
+			g.Set(b)
+			g.Load(r, g.SlotAddr(), off, asm.DWord)
 		}
 	}
-	g.set(s.d)
-	st := g.get(g.slotAddr(), s.state, asm.DWord)
+	g.Set(s.d)
+	st := g.Get(g.SlotAddr(), s.state, asm.DWord)
 	for n, b := range s.heads {
-		g.condI(asm.JEq, st, int64(n)+1, b, g.block())
+		g.CondI(asm.JEq, st, int64(n)+1, b, g.Block())
 	}
-	g.jump(g.end) // cannot be
+	g.Jump(g.end) // cannot be
 }
 
 // setup begins the stack with the handler's activation.
@@ -438,29 +427,29 @@ func (s *subs) setup() {
 		return
 	}
 	g := s.g
-	g.storeI(g.slotAddr(), s.top, 0, asm.DWord)
-	g.mov(s.fp, g.slotAddr())
-	stackBase(&g.code, s.fp)
-	g.storeI(s.fp, actDepth, 0, asm.DWord)
-	if g.faults.codes != nil {
-		g.movI(g.faults.code, 0)
-		g.movI(g.faults.a, 0)
-		g.movI(g.faults.b, 0)
+	g.StoreI(g.SlotAddr(), s.top, 0, asm.DWord)
+	g.Mov(s.fp, g.SlotAddr())
+	stackBase(&g.Code, s.fp)
+	g.StoreI(s.fp, actDepth, 0, asm.DWord)
+	if g.Faults.Codes != nil {
+		g.MovI(g.Faults.Code, 0)
+		g.MovI(g.Faults.A, 0)
+		g.MovI(g.Faults.B, 0)
 	}
 }
 
 // unlockUnknown releases the lock that the handler held when it called.
 func (s *subs) unlockUnknown() {
 	g := s.g
-	held := g.get(g.slotAddr(), s.lock, asm.DWord)
-	done := g.cold()
-	for class := range g.u.P.Locks {
-		this, next := g.cold(), g.cold()
-		g.condI(asm.JEq, held, int64(class)+1, this, next)
-		g.set(this)
-		g.storeI(g.mapVal(plan.MapControl, plan.CtlLocks+4*class), 0, 0, asm.Word)
-		g.jump(done)
-		g.set(next)
+	held := g.Get(g.SlotAddr(), s.lock, asm.DWord)
+	done := g.Cold()
+	for class := range g.U.P.Locks {
+		this, next := g.Cold(), g.Cold()
+		g.CondI(asm.JEq, held, int64(class)+1, this, next)
+		g.Set(this)
+		g.StoreI(g.MapVal(plan.MapControl, plan.CtlLocks+4*class), 0, 0, asm.Word)
+		g.Jump(done)
+		g.Set(next)
 	}
-	g.here(done)
+	g.Here(done)
 }

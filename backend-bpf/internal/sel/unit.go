@@ -19,86 +19,31 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/regalloc"
-	"github.com/gostap/gostap/compiler/diag"
-	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// Features is what the kernel can do beyond Linux 6.1.
-type Features struct {
-	// MayGoto: loops with the may_goto instruction (6.9). Without it loops are steps of bpf_loop.
-	MayGoto bool
-	// FuncIP: bpf_get_func_ip knows the entry of a user function at a return probe (6.6).
-	FuncIP bool
-	// Sleepable tells whether a uprobe's program may wait for a page that is not in memory (6.0); it is asked when one
-	// reads memory of the traced program. nil means no.
-	Sleepable func() bool
-	// WriteRegs and WriteUser try whether a uprobe's program may change registers and memory of the traced program, and say
-	// why not. Like Sleepable they are asked when a handler needs it.
-	WriteRegs, WriteUser func() error
-	// Events tells whether programs at system calls, beginnings and ends of processes and forks are to go by perf events of these
-	// tracepoints, since raw ones can be preempted and miss hits meanwhile (7.0). It is asked when there is such a program. nil means no.
-	Events func() bool
-}
-
 // Unit is one program being translated. Handler adds one handler to it.
-type Unit struct {
-	P      *ir.Program
-	Layout *maps.Layout
-	Feat   Features
-	// CPUs is the number of possible CPUs.
-	CPUs int
-	// Types answers what it needs to know of kernel structures; it may be nil.
-	Types Types
-	// Name is the session's module name.
-	Name string
+type Unit struct{ Shared }
 
-	// Schema receives the print sites.
-	Schema *wire.Schema
-	Diags  diag.List
+// Shared is what the unit's handlers share, Handler is one program to be made, Features what the kernel can do beyond
+// Linux 6.1, Watcher a program that stands beside the handlers.
+type (
+	Shared   = body.Unit
+	Handler  = body.Handler
+	Features = body.Features
+	Types    = body.Types
+	Watcher  = hook.Watcher
+)
 
-	// OtherPidNS: the tracer is not in the first pid namespace, so the numbers of processes that it is given are its
-	// own namespace's.
-	OtherPidNS bool
-	// CanStop: some handler can end the session by itself, or the session holds them while places are attached, so all of
-	// them look at the state.
-	CanStop bool
-	// Fired: handlers note that they ran.
-	Fired bool
-
-	scratch  int    // bytes of the largest scratch slot, 0 if nobody needs one
-	zeros    int    // bytes of MapZero
-	text     []byte // contents of MapText
-	textAt   map[string]int
-	watching map[string]string // maps of the processes that run a file, by its path
-	lastNote string
-	family   bool // some handler is for the target's family
-	ended    bool // some handler looks into MapEnded
-	timed    bool // some handler is timed
-	slack    int  // bytes that have to follow the last text
-}
-
-// Types finds offsets in structures of the kernel.
-type Types interface {
-	// Offset gives the byte offset and size of a member such as "task_struct", "thread.fsbase".
-	Offset(structure, path string) (off, size int, err error)
-	// TracepointArgs is the number of arguments of a tracepoint, 0 if it is not there.
-	TracepointArgs(name string) int
-}
-
-// Handler is one program to be made.
-type Handler struct {
-	*place.Handler
-	Name string
-	// Capture is the index of the capture that a deferred handler's stub sends.
-	Capture int
-}
+// Refused says why no eBPF program serves sites of kind k, "" if one does or if they fire in the tracer.
+func Refused(k probe.Kind) string { return hook.Refused(k) }
 
 // Result is a translated handler.
 type Result struct {
@@ -116,12 +61,12 @@ type Result struct {
 
 // Handler translates h. A handler that does not fit the stack is translated again with less on it.
 func (u *Unit) Handler(h *Handler) (*Result, error) {
-	sites, text, at := len(u.Schema.Sites), len(u.text), maps2.Clone(u.textAt)
+	sites, text, at := len(u.Schema.Sites), len(u.Text), maps2.Clone(u.TextAt)
 	var err error
 	// Through the dispatcher of recursive functions the verifier finds no end in one piece; step by step it does.
 	steps := len(h.Subs) > 0
 	for lv := 0; lv < len(levels); {
-		u.Schema.Sites, u.text, u.textAt = u.Schema.Sites[:sites], u.text[:text], maps2.Clone(at)
+		u.Schema.Sites, u.Text, u.TextAt = u.Schema.Sites[:sites], u.Text[:text], maps2.Clone(at)
 		var res *Result
 		res, err = u.handler(h, levels[lv], steps)
 		switch {
@@ -137,15 +82,15 @@ func (u *Unit) Handler(h *Handler) (*Result, error) {
 }
 
 func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
-	g := newGen(u, h, lv, steps)
+	g := newGen(&u.Shared, h, lv, steps)
 	if err := g.run(); err != nil {
 		return nil, err
 	}
 	var out asm.Instructions
-	res := &Result{Cookies: g.cookies(), Args: g.sent, Funcs: g.multi()}
-	funcs := referenced(g.funcs)
+	res := &Result{Cookies: g.hook.Cookies(), Args: g.rec.Sent, Funcs: g.hook.Multi()}
+	funcs := referenced(g.Funcs)
 	for _, f := range funcs {
-		ins, err := finish(f, u.note)
+		ins, err := emit.Finish(f, u.note)
 		if err != nil {
 			return nil, err
 		}
@@ -155,17 +100,19 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 		out = append(out, ins...)
 		res.Stack = max(res.Stack, f.Stack)
 	}
-	typ, attach, to := g.progType()
+	typ, attach, to := g.hook.ProgType()
 	res.Insns = int(out.Size() / asm.InstructionSize)
-	res.Spec = &ebpf.ProgramSpec{Name: h.Name, Type: typ, AttachType: attach, AttachTo: to, Instructions: out, License: "GPL"}
-	if g.sleeps {
+	res.Spec = &ebpf.ProgramSpec{Name: h.Name, Type: typ, AttachType: attach, AttachTo: to, Instructions: out,
+		License: "GPL"}
+	if g.Sleeps {
 		res.Spec.Flags = kern.FlagSleepable
 	}
-	u.scratch = max(u.scratch, g.scratchSize())
+	u.Scratch = max(u.Scratch, g.scratchSize())
 	return res, nil
 }
 
-// referenced lists the first function and those that are called, or whose address is taken, by code that can run; the kernel wants no others.
+// referenced lists the first function and those that are called, or whose address is taken, by code that can run; the
+// kernel wants no others.
 func referenced(all []*mach.Func) []*mach.Func {
 	byName := map[string]*mach.Func{}
 	for _, f := range all {
@@ -176,7 +123,8 @@ func referenced(all []*mach.Func) []*mach.Func {
 		out[i].Link()
 		for _, b := range out[i].Blocks {
 			for k := range b.Ins {
-				if in := &b.Ins[k]; (in.Op == mach.FuncPtr || in.Op == mach.CallFn) && byName[in.Sym] != nil && !slices.Contains(out, byName[in.Sym]) {
+				if in := &b.Ins[k]; (in.Op == mach.FuncPtr || in.Op == mach.CallFn) && byName[in.Sym] != nil &&
+					!slices.Contains(out, byName[in.Sym]) {
 					out = append(out, byName[in.Sym])
 				}
 			}
@@ -185,50 +133,39 @@ func referenced(all []*mach.Func) []*mach.Func {
 	return out
 }
 
-// finish assigns registers and gives the instructions of a function.
-func finish(f *mach.Func, note func(source.Pos) fmt.Stringer) (asm.Instructions, error) {
-	st, err := regalloc.Run(f)
-	if err != nil {
-		return nil, err
-	}
-	f.Stack = st.Stack
-	ins, err := f.Emit(note)
-	if err != nil {
-		return nil, err
-	}
-	ins[0] = ins[0].WithSymbol(f.Name)
-	return ins, nil
-}
-
 // Maps gives the maps that the handlers translated so far need besides those of the layout.
 func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	m := map[string]*ebpf.MapSpec{
-		plan.MapOutput:   {Name: plan.MapOutput, Type: ebpf.RingBuf, MaxEntries: uint32(ringBytes)},
-		plan.MapControl:  {Name: plan.MapControl, Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1, Flags: kern.FlagMmapable},
-		plan.MapCounters: {Name: plan.MapCounters, Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: uint32(u.CPUs * plan.CounterRow), Flags: kern.FlagMmapable},
+		plan.MapOutput: {Name: plan.MapOutput, Type: ebpf.RingBuf, MaxEntries: uint32(ringBytes)},
+		plan.MapControl: {Name: plan.MapControl, Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1,
+			Flags: kern.FlagMmapable},
+		plan.MapCounters: {Name: plan.MapCounters, Type: ebpf.Array, KeySize: 4, ValueSize: 8,
+			MaxEntries: uint32(u.CPUs * plan.CounterRow), Flags: kern.FlagMmapable},
 	}
-	if u.scratch > 0 {
-		m[plan.MapScratch] = &ebpf.MapSpec{Name: plan.MapScratch, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.scratch),
-			MaxEntries: uint32(u.CPUs * slotsPerCPU)}
+	if u.Scratch > 0 {
+		m[plan.MapScratch] = &ebpf.MapSpec{Name: plan.MapScratch, Type: ebpf.Array, KeySize: 4,
+			ValueSize: uint32(u.Scratch), MaxEntries: uint32(u.CPUs * slotsPerCPU)}
 	}
-	if u.family {
-		m[plan.MapFamily] = familyMap()
+	if u.Family {
+		m[plan.MapFamily] = hook.FamilyMap()
 	}
-	if u.timed {
-		m[plan.MapSpent] = spentMap(u)
+	if u.Timed {
+		m[plan.MapSpent] = spentMap(&u.Shared)
 	}
-	if u.ended {
-		m[plan.MapEnded] = endedMap()
+	if u.Ended {
+		m[plan.MapEnded] = hook.EndedMap()
 	}
-	if u.zeros > 0 {
-		m[plan.MapZero] = &ebpf.MapSpec{Name: plan.MapZero, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.zeros), MaxEntries: 1,
-			Flags: kern.FlagReadOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: make([]byte, u.zeros)}}}
+	if u.Zeros > 0 {
+		m[plan.MapZero] = &ebpf.MapSpec{Name: plan.MapZero, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(u.Zeros),
+			MaxEntries: 1, Flags: kern.FlagReadOnlyProg,
+			Contents: []ebpf.MapKV{{Key: uint32(0), Value: make([]byte, u.Zeros)}}}
 	}
-	if len(u.text) > 0 {
+	if len(u.Text) > 0 {
 		// Strings are read a word at a time, so the last one has some zeros behind it.
-		u.text = append(u.text, make([]byte, 16+u.slack)...)
-		m[plan.MapText] = &ebpf.MapSpec{Name: plan.MapText, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(u.text)), MaxEntries: 1,
-			Flags: kern.FlagReadOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: u.text}}}
+		u.Text = append(u.Text, make([]byte, 16+u.Slack)...)
+		m[plan.MapText] = &ebpf.MapSpec{Name: plan.MapText, Type: ebpf.Array, KeySize: 4,
+			ValueSize: uint32(len(u.Text)), MaxEntries: 1, Flags: kern.FlagReadOnlyProg,
+			Contents: []ebpf.MapKV{{Key: uint32(0), Value: u.Text}}}
 	}
 	return m
 }
@@ -242,32 +179,22 @@ func (u *Unit) note(p source.Pos) fmt.Stringer {
 	if at := u.P.Files.Position(p); at.File != nil {
 		n.Text = fmt.Sprintf("%s:%d: %s", at.File.Name, at.Line, strings.TrimSpace(at.File.Line(at.Line)))
 	}
-	if n.Text == u.lastNote {
+	if n.Text == u.LastNote {
 		n.Text = "" // listings show a line once for all that is made of it in a row
 	} else {
-		u.lastNote = n.Text
+		u.LastNote = n.Text
 	}
 	return n
 }
 
-// refuse says that in, of pr's handler, is something that eBPF programs cannot do.
-func refuse(u *Unit, pr *ir.Probe, in *ir.Instr, code diag.Code, format string, args ...any) {
-	at, inner := u.P.Blame(pr, in.Pos, in.Via)
-	u.Diags.Errorf(diag.Build, code, source.At(at), format, args...).Within(inner).
-		Hintf("the kernel-module back end can do this: --runtime=kernel")
-}
-
-func (g *gen) refuse(in *ir.Instr, code diag.Code, format string, args ...any) {
-	refuse(g.u, g.u.P.Probes[g.h.Probe], in, code, format, args...)
-}
-
-// Watchers gives the programs that the handlers translated so far need besides, in the reverse of the order in which they are attached.
-func (u *Unit) Watchers() ([]Watcher, error) { return watchers(u) }
+// Watchers gives the programs that the handlers translated so far need besides, in the reverse of the order in which
+// they are attached.
+func (u *Unit) Watchers() ([]hook.Watcher, error) { return hook.Watchers(&u.Shared) }
 
 // Dispatcher makes a program that goes to the one in table at the number of the system call.
 func (u *Unit) Dispatcher(name, table string, kind probe.Kind) (*ebpf.ProgramSpec, *ebpf.MapSpec, error) {
-	return dispatcherAt(u, name, table, kind)
+	return hook.Dispatcher(&u.Shared, name, table, kind)
 }
 
 // ExitKeepsMemory reports whether sched_process_exit comes before a process's memory is gone.
-func (u *Unit) ExitKeepsMemory() bool { return exitKeepsMemory(u) }
+func (u *Unit) ExitKeepsMemory() bool { return hook.ExitKeepsMemory(&u.Shared) }

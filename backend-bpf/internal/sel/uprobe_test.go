@@ -134,7 +134,7 @@ func loadUprobes(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		t.Fatal(err)
 	}
 	m := &machine{t: t, p: p, lay: lay, halves: map[uint16][]byte{}, specs: map[string]*ebpf.ProgramSpec{}}
-	m.u = &sel.Unit{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Name: "diff", Types: kernelTypes{}}
+	m.u = &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Name: "diff", Types: kernelTypes{}}}
 	hs, ds := place.Decide(t.Context(), p, place.Options{Translates: sel.Translates})
 	if len(ds) > 0 {
 		t.Fatalf("%s", ds[0].Message)

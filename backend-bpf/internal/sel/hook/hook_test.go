@@ -1,0 +1,35 @@
+package hook
+
+import (
+	"testing"
+
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// TestHooks: each kind of site has a row, is refused with the reason, or fires in the tracer.
+func TestHooks(t *testing.T) {
+	for k := range probe.NumKinds {
+		n := 0
+		for _, is := range []bool{hooks[k] != nil, Refused(k) != "", k.OnHost()} {
+			if is {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s: served %v, refused %q, in the tracer %v", k, hooks[k] != nil, Refused(k), k.OnHost())
+		}
+		h := hooks[k]
+		if h == nil {
+			continue
+		}
+		if h.program == nil {
+			t.Errorf("%s: which kind of program serves it?", k)
+		}
+		if (h.word != nil) != (k.Words() != probe.NoWords) {
+			t.Errorf("%s: arguments: %v, the kind says %v", k, h.word != nil, k.Words())
+		}
+		if (h.noRegs == "") != (k.Code() != probe.NoCode) {
+			t.Errorf("%s: registers are refused with %q, the kind says %v", k, h.noRegs, k.Code())
+		}
+	}
+}

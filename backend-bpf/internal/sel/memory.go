@@ -1,0 +1,62 @@
+package sel
+
+import (
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/compiler/ir"
+)
+
+// memory reads 1 to 8 bytes of the traced process or of the kernel.
+func (g *gen) memory(in *ir.Instr) {
+	n := int(in.N)
+	addr := g.Long(in.Args[0])
+	s := g.Temp(8)
+	bad := g.Cold()
+	g.ReadMem(in.Kernel, emit.OnStack(s, 0), emit.Const(int64(n)), addr, bad)
+	if in.Dst != ir.NoReg {
+		dst := g.Longs[in.Dst]
+		g.LoadS(dst, s, 0, emit.Size(n))
+		if in.Signed && n < 8 {
+			g.AluI(asm.LSh, dst, int64(64-8*n))
+			g.AluI(asm.ArSh, dst, int64(64-8*n))
+		}
+	}
+	on := g.Cur
+	g.Set(bad)
+	g.Raise(ir.ErrMemory, addr, mach.None, in.OnErr)
+	g.Set(on)
+}
+
+// storeMemory changes memory of the traced program. The helper does not wait for a page that is not in memory; where
+// the program may sleep, the page is brought in by reading it, and the helper called once more. A page
+// that would have to be copied first (private and not yet written to) stays refused.
+func (g *gen) storeMemory(in *ir.Instr) {
+	if in.Kernel {
+		g.Refuse(in, "bpf-write", "eBPF programs cannot change memory of the kernel")
+		return
+	}
+	if !g.Can(in, g.U.Feat.WriteUser, "changing memory of the traced program") {
+		return
+	}
+	n := int(in.N)
+	addr := g.Long(in.Args[0])
+	s := g.Temp(8)
+	g.StoreS(s, 0, g.Long(in.Args[1]), emit.Size(n))
+	write := func() mach.Reg {
+		return g.Call(asm.FnProbeWriteUser, emit.InReg(addr), emit.OnStack(s, 0), emit.Const(int64(n)))
+	}
+	bad, on := g.Cold(), g.Block()
+	if g.MaySleep() {
+		slow := g.Cold()
+		g.CondI(asm.JNE, write(), 0, slow, on)
+		g.Set(slow)
+		g.UnlessI(asm.JNE, g.Call(asm.FnCopyFromUser, emit.OnStack(g.Temp(8), 0), emit.Const(int64(n)),
+			emit.InReg(addr)), 0, bad)
+	}
+	g.CondI(asm.JNE, write(), 0, bad, on)
+	g.Set(bad)
+	g.Raise(ir.ErrWrite, addr, mach.None, in.OnErr)
+	g.Set(on)
+}

@@ -1,0 +1,81 @@
+package tests
+
+import (
+	"bytes"
+	"go/ast"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A type with more methods than mostMethods does more than one thing, and so does a package with more lines than
+// mostLines, tests not counted, unless all of it is one subject.
+const (
+	mostMethods = 65
+	mostLines   = 4000
+)
+
+// manyMethods are the types that have more methods, with a number that they stay below.
+var manyMethods = map[string]int{
+	"compiler/debuginfo/cdwarf.Image":  130, // what a program of C, C++ or Rust tells, behind one interface
+	"compiler/debuginfo/godwarf.Image": 125, // the same of one of Go
+	"compiler/internal/lower.fn":       125, // the function that is being lowered
+}
+
+// manyLines are the packages that have more lines, with a number that they stay below.
+var manyLines = map[string]int{
+	"compiler/debuginfo/cdwarf":  4500, // binaries of C, C++ and Rust
+	"compiler/debuginfo/dw":      9000, // ELF and DWARF
+	"compiler/debuginfo/godwarf": 5000, // binaries of Go
+	"compiler/internal/family":   5500, // a file for each family of probe points
+	"compiler/internal/lower":    5000, // IR for each construct
+	"compiler/internal/sema":     5000, // names and types
+	"compiler/ir":                4500, // the IR, its text, its checks
+	"tapsets":                    7500, // an index, which is generated
+}
+
+// TestHouseSizes holds types and packages to sizes that one can know all of.
+func TestHouseSizes(t *testing.T) {
+	methods, lines := map[string]int{}, map[string]int{}
+	for path, file := range parseSources(t) {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tests/") || strings.Contains(path, "/testdata/") {
+			continue
+		}
+		dir := filepath.Dir(path)
+		text, err := os.ReadFile(filepath.Join("..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines[dir] += bytes.Count(text, []byte("\n"))
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil {
+				continue
+			}
+			recv := f.Recv.List[0].Type
+			if p, ok := recv.(*ast.StarExpr); ok {
+				recv = p.X
+			}
+			if x, ok := recv.(*ast.IndexExpr); ok {
+				recv = x.X
+			}
+			if id, ok := recv.(*ast.Ident); ok {
+				methods[dir+"."+id.Name]++
+			}
+		}
+	}
+	if len(methods) < 100 || len(lines) < 50 {
+		t.Fatalf("only %d types with methods in %d packages were found", len(methods), len(lines))
+	}
+	for name, n := range methods {
+		if most := max(mostMethods, manyMethods[name]); n > most {
+			t.Errorf("%s has %d methods, more than %d", name, n, most)
+		}
+	}
+	for dir, n := range lines {
+		if most := max(mostLines, manyLines[dir]); n > most {
+			t.Errorf("%s has %d lines, more than %d", dir, n, most)
+		}
+	}
+}
