@@ -110,8 +110,8 @@ func Has(f Feature) bool { return Probe(f) == nil }
 // Row is one line of a report.
 type Row struct {
 	Name string
-	// OK is the answer, Reason says why it is no, or adds to a yes. What says what it is for.
-	OK           bool
+	// OK is the answer, unless it is Unknown. Reason says why it is no, or adds to a yes. What says what it is for.
+	OK, Unknown  bool
 	What, Reason string
 }
 

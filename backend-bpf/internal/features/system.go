@@ -107,18 +107,19 @@ func release() string {
 // systemRows tells what is not a yes or no.
 func systemRows() []Row {
 	lock := Lockdown()
+	lockdown := Row{Name: "lockdown", OK: lock != "confidentiality", What: "must be none or integrity", Reason: lock}
 	if lock == "" {
-		lock = "unknown: securityfs is not mounted"
+		lockdown.Unknown, lockdown.Reason = true, "securityfs is not mounted"
 	}
 	rows := []Row{
 		{Name: "kernel", OK: true, Reason: release() + " " + runtime.GOARCH},
-		{Name: "lockdown", OK: lock != "confidentiality", What: "must be none or integrity", Reason: lock},
+		lockdown,
 	}
 	caps := Row{Name: "capabilities", OK: hasCap(capSysAdmin) || hasCap(capBPF) && hasCap(capPerfmon), What: "CAP_BPF and CAP_PERFMON, or root"}
 	if !caps.OK {
 		caps.Reason = Refusal()
 	}
-	sec := Row{Name: "no seccomp filter", OK: status("Seccomp") != "2"}
+	sec := Row{Name: "seccomp", What: "no filter of system calls", OK: status("Seccomp") != "2"}
 	if !sec.OK {
 		sec.Reason = "a filter is active and may forbid system calls"
 	}

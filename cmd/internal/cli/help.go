@@ -1,6 +1,6 @@
 package cli
 
-const usage = `gostap - trace Go and C programs with stap scripts
+const usage = `gostap - trace Go, C, C++ and Rust programs and the kernel with stap scripts
 
 usage: gostap [options] FILE [ARGS]          run a script
        gostap [options] -e 'SCRIPT' [ARGS]   run a one-liner
@@ -50,7 +50,8 @@ output:
   -F                      with -o: trace in the background; a signal INT or TERM ends it
   -t, --timing            report how often each probe ran and how long it took
   -s, --buffer MB         megabytes of output buffer
-  -v, --verbose           a line and a time per pass, sites and what they cost, the kinds of messages (docs/errors.md); more with -vv
+  -v, --verbose           a line and a time per pass, sites and their cost, the codes of messages
+                          (docs/errors.md); more with -vv
   -w, --no-warnings       no warnings        -W, --warnings-are-errors
       --color=WHEN        auto, always, never
       --no-global-var-display   do not print unread globals at the end

@@ -23,12 +23,18 @@ func info(s Streams) int {
 	}
 	for _, r := range bpf.Info() {
 		answer := "no "
-		if r.OK {
+		switch {
+		case r.Unknown:
+			answer = "?  "
+		case r.OK:
 			answer = "yes"
 		}
-		fmt.Fprintf(s.Out, "%s  %-22s %s", answer, r.Name, r.What)
-		if r.Reason != "" {
-			fmt.Fprintf(s.Out, "  (%s)", r.Reason)
+		fmt.Fprintf(s.Out, "%s  %-22s  %s", answer, r.Name, r.What)
+		switch {
+		case r.Reason != "" && r.What != "":
+			fmt.Fprintf(s.Out, ": %s", r.Reason)
+		case r.Reason != "":
+			fmt.Fprint(s.Out, r.Reason)
 		}
 		fmt.Fprintln(s.Out)
 	}
