@@ -8,6 +8,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/habits"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/grammar/internal/code"
 	"github.com/gostap/gostap/grammar/internal/pp"
@@ -136,16 +137,6 @@ func (p *parser) atEnd(f *failure) {
 	}
 }
 
-// ofBpftrace gives, for the words with which scripts for bpftrace begin, the probe point that does it here.
-var ofBpftrace = map[string]string{
-	"BEGIN": "begin", "END": "end", "interval": "timer.s(1)", "profile": "timer.profile",
-	"kprobe": `kernel.function("NAME")`, "kretprobe": `kernel.function("NAME").return`, "fentry": `kernel.function("NAME")`,
-	"fexit": `kernel.function("NAME").return`, "kfunc": `kernel.function("NAME")`, "kretfunc": `kernel.function("NAME").return`,
-	"uprobe": `process("FILE").function("NAME")`, "uretprobe": `process("FILE").function("NAME").return`,
-	"usdt": `process("FILE").mark("NAME")`, "tracepoint": `kernel.trace("SYSTEM:NAME")`, "rawtracepoint": `kernel.trace("NAME")`,
-	"software": "perf.sw.NAME", "hardware": "perf.hw.NAME",
-}
-
 // atTop is for what is no declaration.
 func (p *parser) atTop(f *failure) {
 	at := f.at
@@ -162,10 +153,15 @@ func (p *parser) atTop(f *failure) {
 	}
 	d := p.errorf(code.TopLevel, at.Span(), "expected probe, function, global or private, found %s", pp.Describe(at))
 	_, afterGlobals := f.after.(*ast.Globals)
+	elsewhere := habits.Point(p.text(at))
 	near := diag.Nearest(at.Text, []string{"probe", "function", "global", "private"}, 1)
 	switch {
-	case f.after == nil && ofBpftrace[at.Text] != "":
-		d.Hintf("this looks like a script for bpftrace; here it is: probe %s { ... }", ofBpftrace[at.Text])
+	case elsewhere != "":
+		d.Hintf("this looks like a script for bpftrace or DTrace; here it is: probe %s { ... }", elsewhere)
+	case slices.Contains([]string{"func", "def", "fn", "sub", "fun"}, at.Text):
+		d.Hintf("functions begin with the word function: function f(a, b) { ... }")
+	case at.Text == "struct" || at.Text == "union" || at.Text == "enum":
+		d.Hintf("types need no declaration: they are read from the debug information of programs and the kernel")
 	case len(near) > 0 && len(at.Text) > 2 && f.found(sp.StapParserID, sp.StapParserFUNC_NAME):
 		d.Hintf("did you mean %s?", near[0])
 	case afterGlobals && f.found(sp.StapParserID):
@@ -223,7 +219,7 @@ func (p *parser) inside(f *failure) {
 		c = code.BadFunction
 	}
 	d := p.errorf(c, f.at.Span(), "%s", message)
-	if h := hint(f); h != "" {
+	if h := p.hint(f); h != "" {
 		d.Hint = h
 	}
 	if f.open != nil && !p.x.Closes(f.at) {
@@ -234,13 +230,52 @@ func (p *parser) inside(f *failure) {
 // spelled gives the operator of the language for what others write as a word.
 var spelled = map[string]string{"and": "&&", "or": "||", "not": "!", "mod": "%", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=", "xor": "^", "div": "/"}
 
+// text is what is written from a token on, in its file: enough of it for the name of a point.
+func (p *parser) text(from *pp.Tok) string {
+	file := p.o.Files.File(from.Pos)
+	if file == nil {
+		return ""
+	}
+	i := file.Offset(from.Pos)
+	return string(file.Text[i:min(i+1000, len(file.Text))])
+}
+
+// before is what is written right before a token, in its file.
+func (p *parser) before(t *pp.Tok) string {
+	file := p.o.Files.File(t.Pos)
+	if file == nil {
+		return ""
+	}
+	i := file.Offset(t.Pos)
+	return string(file.Text[max(0, i-16):i])
+}
+
 // hint says what to do about the usual mistakes.
-func hint(f *failure) string {
+func (p *parser) hint(f *failure) string {
 	at := f.at
 	exprEnd := f.set[sp.StapParserPLUS] && f.set[sp.StapParserOROR] // an operator would have fitted
 	exprStart := f.set[sp.StapParserTILDE]
 	name := f.found(sp.StapParserID, sp.StapParserFUNC_NAME)
+	if f.inPoints() && f.prev != nil && f.found(sp.StapParserCOLON) {
+		if point := habits.Point(p.text(f.prev)); point != "" {
+			return "this looks like a point of bpftrace or DTrace; here it is " + point
+		}
+	}
 	switch {
+	case f.inPoints() && f.set[sp.StapParserSTAR] && f.found(sp.StapParserDOT, sp.StapParserSLASH) && f.prev == nil:
+		return "the functions of a program are process(\"FILE\").function(\"*\")"
+	case f.inPoints() && f.found(sp.StapParserSLASH):
+		return "a condition stands in the body: if (!(condition)) next"
+	case f.found(sp.StapParserCOLON) && !f.set[sp.StapParserCOLON] && strings.HasPrefix(p.text(at), ":="):
+		return "values are assigned by =, new variables too: x = 5"
+	case name && f.behind(sp.StapParserID) && !f.in(sp.StapParserRULE_function, sp.StapParserRULE_param) && habits.Declares(f.prev.Text):
+		return habits.NoDeclaration
+	case exprEnd && f.found(sp.StapParserLPAREN) && f.behind(sp.StapParserFUNC_NAME, sp.StapParserID) && strings.HasSuffix(p.before(f.prev), "->"):
+		return "functions of the traced program cannot be called"
+	case exprStart && at.Text == "$" && strings.HasPrefix(p.text(at), "$~r"):
+		return "results without a name are $return, of several $return[0], $return[1]"
+	case name && f.behind(sp.StapParserFOR):
+		return "loops are for (i = 0; i < n; i++) { ... } and foreach (key in array) { ... }"
 	case name && exprEnd && spelled[at.Text] != "":
 		return at.Text + " is written " + spelled[at.Text]
 	case exprStart && f.found(sp.StapParserASSIGN) && f.behind(sp.StapParserEQ, sp.StapParserNE):

@@ -178,7 +178,7 @@ func parseFlags(args []string) (*options, error) {
 				name = "-L"
 			}
 			return nil, &usageError{fmt.Sprintf("%s lists the probe points of a pattern that follows it, and what follows is %s", name, o.list),
-				fmt.Sprintf("other options come first: gostap %s %s 'POINT'", o.list, name)}
+				fmt.Sprintf("other options come first: gostap %s %s 'POINT'", withValue(fs, o.list), name)}
 		case o.hasText:
 			return nil, &usageError{"-l and -L take no script", "-E adds one to what is listed"}
 		case fs.Changed("list") && fs.Changed("list-vars"):
@@ -291,4 +291,21 @@ func (o *options) define(d string) error {
 			"MAXACTION MAXACTION_INTERRUPTIBLE MAXSTRINGLEN MAXMAPENTRIES MAXNESTING MAXERRORS MAXSKIPPED MAXTRYLOCK TRYLOCKDELAY MAXBACKTRACE STP_OVERLOAD_INTERVAL STP_OVERLOAD_THRESHOLD STP_NO_OVERLOAD"}
 	}
 	return nil
+}
+
+// withValue writes an option as it is typed, with a word for its value: "-x PID", "-v".
+func withValue(fs *pflag.FlagSet, option string) string {
+	var f *pflag.Flag
+	if long, ok := strings.CutPrefix(option, "--"); ok {
+		f = fs.Lookup(long)
+	} else if len(option) == 2 {
+		f = fs.ShorthandLookup(option[1:])
+	}
+	switch {
+	case f == nil || f.NoOptDefVal != "":
+		return option
+	case f.Shorthand == "x":
+		return option + " PID"
+	}
+	return option + " VALUE"
 }

@@ -8,6 +8,7 @@ package family
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -231,8 +232,14 @@ func (m *match) unknown(c *probe.Comp, i int, kids []*form) {
 		d.Hintf("did you mean %s?", strings.Join(near, ", "))
 		return
 	}
-	if i > 0 {
+	same := slices.IndexFunc(all, func(name string) bool { return strings.EqualFold(name, c.Name) })
+	switch {
+	case same >= 0:
+		d.Hintf("did you mean %s?", all[same])
+	case i > 0:
 		d.Hintf("legal here: %s", names(kids))
+	case len(m.req.Comps) == 1 && c.Arg == nil && !strings.Contains(c.Name, "*"):
+		d.Hintf("a function of a program is process(\"FILE\").function(%q), one of the kernel kernel.function(%q)", c.Name, c.Name)
 	}
 }
 

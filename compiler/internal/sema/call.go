@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/habits"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/load"
 	"github.com/gostap/gostap/compiler/intrinsic"
@@ -71,7 +72,11 @@ func (b *binder) call(s *scope, c *ast.Call) {
 			d.Note(f.Decl.Name.Span, "it is declared here")
 		}
 	}
-	if !fs[0].File.User {
+	switch {
+	case fs[0].File.User:
+	case n == 0 && habits.Function(name) != "":
+		d.Hintf("%s", habits.Function(name))
+	default:
 		d.Hintf("%s", Signature(fs[0].Decl))
 	}
 }
@@ -133,6 +138,9 @@ func (b *binder) noFunction(s *scope, c *ast.Call) {
 			near = []string{line} // what printn and printdn stand for
 		}
 		d.Hintf("did you mean %s?", strings.Join(near, ", "))
+	}
+	if h := habits.Function(name); h != "" {
+		d.Hintf("%s", h)
 	}
 }
 

@@ -165,8 +165,12 @@ func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
 		}
 		return x.expect(e, types.Long, want)
 	case ".":
+		before := len(x.ds)
 		x.expr(e.X, types.String)
 		x.expr(e.Y, types.String)
+		if member := x.arrow(e); member != "" && len(x.ds) > before {
+			x.ds[before].Hintf("a member is read by an arrow: %s; a dot joins strings", member)
+		}
 		return x.expect(e, types.String, want)
 	}
 	before := len(x.ds)
@@ -178,6 +182,30 @@ func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
 		}
 	}
 	return x.expect(e, types.Long, want)
+}
+
+// arrow writes "a.b" with an arrow if a is something of the traced program and b a name that nothing assigns, as is
+// read by who comes from C or Go; "" if that cannot be meant.
+func (x *infer) arrow(e *ast.Binary) string {
+	var of string
+	switch a := ast.Unparen(e.X).(type) {
+	case *ast.Target:
+		of = targetText(a)
+	case *ast.AtOp:
+		of = a.Name + "(...)"
+	case *ast.Binary:
+		if a.Op == "." {
+			of = x.arrow(a)
+		}
+	}
+	name, ok := ast.Unparen(e.Y).(*ast.Name)
+	if !ok || of == "" {
+		return ""
+	}
+	if l := x.in.Locs[name]; l == nil || l.Written || l.Param {
+		return ""
+	}
+	return of + "->" + name.Name
 }
 
 // same types two expressions that must be of one type, whichever is known first.

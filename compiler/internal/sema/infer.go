@@ -5,9 +5,12 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/habits"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -443,7 +446,7 @@ func (x *infer) unresolved() {
 			check(slot{g, i}, name.Span, "the type of key %d of %s is not known", i+1, name.Name)
 		}
 	}
-	locals := func(in *elab.Info) {
+	locals := func(in *elab.Info, at []*probe.Site) {
 		for _, l := range in.Locals {
 			switch {
 			case l.Param:
@@ -452,7 +455,7 @@ func (x *infer) unresolved() {
 				}
 			case !l.Written:
 				if d := check(slot{l, -1}, l.Span, "the type of %s is not known: it is never assigned", l.Name); d != nil {
-					nearVariable(d, x.p, in, l.Name)
+					nearVariable(d, x.p, in, at, l.Name)
 				}
 			default:
 				check(slot{l, -1}, l.Span, "the type of %s is not known", l.Name)
@@ -460,10 +463,10 @@ func (x *infer) unresolved() {
 		}
 	}
 	for _, pr := range x.p.Probes {
-		locals(&pr.Info)
+		locals(&pr.Info, pr.Sites)
 	}
 	for _, f := range x.p.Funcs {
-		locals(&f.Info)
+		locals(&f.Info, nil)
 	}
 	for _, f := range x.p.Funcs {
 		name := f.Decl.Name
@@ -490,8 +493,8 @@ func returnsValue(f *ast.Function) bool {
 	return found
 }
 
-// nearVariable hints at variables that are like name.
-func nearVariable(d *diag.Diagnostic, p *elab.Program, in *elab.Info, name string) {
+// nearVariable hints at variables that are like name, or that have this name where the probes at are.
+func nearVariable(d *diag.Diagnostic, p *elab.Program, in *elab.Info, at []*probe.Site, name string) {
 	var names []string
 	for _, l := range in.Locals {
 		if l.Written {
@@ -512,15 +515,26 @@ func nearVariable(d *diag.Diagnostic, p *elab.Program, in *elab.Info, name strin
 	switch near := diag.Nearest(name, names, 3); {
 	case intrinsic.Lookup(name) != nil:
 		d.Hintf("%s is a function: %s()", name, name)
-	case slices.Contains(foreignWords[:], name):
-		d.Hintf("variables need no declaration, and no type: x = 5")
+	case len(at) > 0 && traced(at[0], name):
+		d.Hintf("the variable of the traced program is $%s", name)
+	case habits.Variable(name) != "":
+		d.Hintf("%s", habits.Variable(name))
 	case len(near) > 0:
 		d.Hintf("did you mean %s?", strings.Join(near, ", "))
 	}
 }
 
-// foreignWords declare variables in other languages.
-var foreignWords = [...]string{"int", "char", "unsigned", "bool", "float", "double", "var", "let", "auto", "const", "local", "my"}
+// traced reports whether the traced program has a variable of this name at a place.
+func traced(s *probe.Site, name string) bool {
+	var vs []*debuginfo.Var
+	switch {
+	case s.Names != nil:
+		vs = s.Names.Vars()
+	case s.Image != nil:
+		vs, _ = s.Image.Vars(s.At)
+	}
+	return slices.ContainsFunc(vs, func(v *debuginfo.Var) bool { return v.Name == name && v.Err == nil })
+}
 
 // nearLocal finds a local variable that may be a slip of the hand for the global called name; nil if there is none.
 func (x *infer) nearLocal(name string) *elab.Local {

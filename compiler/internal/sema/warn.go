@@ -5,6 +5,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 )
 
@@ -24,7 +25,7 @@ func Warn(p *elab.Program, lib *load.Library) diag.List {
 			continue
 		}
 		in := &pr.Info
-		w.locals(in, func(l *elab.Local) bool {
+		w.locals(in, pr.Sites, func(l *elab.Local) bool {
 			// What an alias sets, its users may ignore.
 			return within(l.Span, pr.Decl.Body.Span)
 		})
@@ -35,7 +36,7 @@ func Warn(p *elab.Program, lib *load.Library) diag.List {
 		if f.Decl.Body == nil || !w.user(f.Decl.Span) {
 			continue
 		}
-		w.locals(&f.Info, func(*elab.Local) bool { return true })
+		w.locals(&f.Info, nil, func(*elab.Local) bool { return true })
 		w.idle(&f.Info, f.Decl.Body)
 		w.texts(&f.Info, f.Decl.Body)
 		w.params(f)
@@ -106,7 +107,7 @@ func shadowing(f *load.Function, all []*load.Function) *load.Function {
 	return nil
 }
 
-func (w *warner) locals(in *elab.Info, mind func(*elab.Local) bool) {
+func (w *warner) locals(in *elab.Info, at []*probe.Site, mind func(*elab.Local) bool) {
 	for _, l := range in.Locals {
 		if l.Param || !w.user(l.Span) || !mind(l) {
 			continue
@@ -114,7 +115,7 @@ func (w *warner) locals(in *elab.Info, mind func(*elab.Local) bool) {
 		switch {
 		case !l.Written:
 			d := w.warnf(diag.NeverAssigned, l.Span, "the local variable %s is never assigned", l.Name)
-			if nearVariable(d, w.p, in, l.Name); d.Hint == "" {
+			if nearVariable(d, w.p, in, at, l.Name); d.Hint == "" {
 				d.Hintf("it always reads as 0 or \"\"")
 			}
 		case !l.Read:

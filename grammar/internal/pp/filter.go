@@ -16,6 +16,7 @@ import (
 	"github.com/antlr4-go/antlr/v4"
 
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/habits"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/grammar/internal/code"
 	"github.com/gostap/gostap/grammar/internal/stapparse"
@@ -261,6 +262,9 @@ func (x *Filter) junk(t *Tok) *Tok {
 		d.Hintf("this is not the minus sign of the keyboard: -")
 	case '@':
 		d.Hintf("a name must follow the @ at once")
+		if next := strings.TrimLeft(t.behind(), " "); next != "" && (next[0] == '[' || next[0] == '=' && !strings.HasPrefix(next, "==")) {
+			d.Hintf("%s", habits.At("", next))
+		}
 	case '\\':
 		d.Hintf("lines need no mark to go on: a new line is plain space")
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/antlr4-go/antlr/v4"
 
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/habits"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/grammar/internal/code"
 	"github.com/gostap/gostap/grammar/internal/stapparse"
@@ -120,6 +121,8 @@ func (x *Filter) atWord(t *Tok) *Tok {
 		d.Hintf("it writes a file in /proc of a form of its own; write the text in probe procfs(\"data.json\").read, in a module (--runtime=kernel)")
 	} else if near := diag.Nearest(name, x.macroNames(t.in), 3); len(near) > 0 {
 		d.Hintf("did you mean @%s?", strings.Join(near, ", @"))
+	} else if h := habits.At(name, t.behind()); h != "" {
+		d.Hintf("%s", h)
 	}
 	return bad(t)
 }

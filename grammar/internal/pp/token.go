@@ -98,3 +98,12 @@ func (t *Tok) GetTokenSource() antlr.TokenSource { return nil }
 func (t *Tok) GetInputStream() antlr.CharStream { return nil }
 
 func (t *Tok) String() string { return t.Text }
+
+// behind is the beginning of the text behind the token, in its file.
+func (t *Tok) behind() string {
+	f := t.in.file
+	if i := f.Offset(t.End); i >= 0 && i <= len(f.Text) {
+		return string(f.Text[i:min(i+16, len(f.Text))])
+	}
+	return ""
+}
