@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -77,7 +78,7 @@ func (s *state) list(point string, lo ListOptions, res *Result) ([]string, diag.
 		if it.Alias != "" {
 			rest := ""
 			if lo.Vars {
-				rest = s.aliasVars(it)
+				rest = s.aliasVars(it) + sharedVars(it.Sites)
 			}
 			add(it.Alias, rest)
 			continue
@@ -119,6 +120,29 @@ func (s *state) aliasVars(it *expand.Item) string {
 		if l.Written && (l.Type == types.Long || l.Type == types.String) && (!strings.HasPrefix(l.Name, "__") || l.Name == "__nr") {
 			fmt.Fprintf(&b, " %s:%s", l.Name, l.Type)
 		}
+	}
+	return b.String()
+}
+
+// sharedVars lists the variables of the traced program that can be read at all of the sites.
+func sharedVars(sites []*probe.Site) string {
+	const most = 100 // sites, of aliases for whole groups of functions
+	if len(sites) == 0 || len(sites) > most {
+		return ""
+	}
+	var shared []string
+	for i, site := range sites {
+		vars, _, _ := strings.Cut(siteVars(site), " ->")
+		have := strings.Split(vars, " $")[1:]
+		if i == 0 {
+			shared = have
+			continue
+		}
+		shared = slices.DeleteFunc(shared, func(v string) bool { return !slices.Contains(have, v) })
+	}
+	var b strings.Builder
+	for _, v := range shared {
+		b.WriteString(" $" + v)
 	}
 	return b.String()
 }
