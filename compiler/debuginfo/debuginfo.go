@@ -274,6 +274,8 @@ type NotLiveError struct {
 	Reason string // "optimised out here", "in a vector register", ...
 	// Lines where it can be read in the same function.
 	Lines []int
+	// Untyped: it has a place, but only DWARF, which there is none of, would tell its type.
+	Untyped bool
 }
 
 func (e *NotLiveError) Error() string {

@@ -32,6 +32,17 @@ type Symbol struct {
 // Code reports whether s is a function, or a label in code.
 func (s Symbol) Code() bool { return s.Type == 'T' || s.Type == 't' || s.Type == 'W' || s.Type == 'w' }
 
+// Data reports whether a variable lies at addr. A name for it may have the type of code all the same: jiffies, which the
+// linker makes of jiffies_64, has in 7.3.
+func (s *Symbols) Data(addr uint64) bool {
+	found := false
+	s.Each(func(x Symbol) bool {
+		found = x.Addr == addr && strings.IndexByte("DdBbRrVv", x.Type) >= 0
+		return !found
+	})
+	return found
+}
+
 // Global reports whether s was visible outside of its file.
 func (s Symbol) Global() bool {
 	return s.Type >= 'A' && s.Type <= 'Z' || s.Type == 'w' || s.Type == 'v'

@@ -373,12 +373,14 @@ func (im *Image) Global(name string) (*debuginfo.Var, error) {
 	t, err := im.scope.VarType(base)
 	if err != nil {
 		if len(at) > 0 && !at[0].Code() {
-			v, err := im.fileGlobal(base)
+			found, err := im.fileGlobal(base)
 			var needs *NeedsDWARFError
 			if errors.As(err, &needs) {
-				return refuse("its type is known from DWARF debug information only, and %s", needs.Why)
+				v.Err = &debuginfo.NotLiveError{Name: base, Untyped: true,
+					Reason: fmt.Sprintf("its type is known from DWARF debug information only, and %s", needs.Why)}
+				return v, v.Err
 			}
-			return v, err
+			return found, err
 		}
 		return nil, &debuginfo.NotFoundError{What: "variable", Name: name}
 	}

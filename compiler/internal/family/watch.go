@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -15,7 +16,7 @@ const (
 	accessBoth  = 3
 )
 
-// watchForms is kernel.data(ADDRESS|"name")[.length(N)].{write,rw}.
+// watchForms is, with N 1 if it is not given, kernel.data(ADDRESS|"name")[.length(N)].{write,rw}.
 func watchForms() *form {
 	ends := []*form{{name: "write", args: bare, resolve: watchpoint}, {name: "rw", args: bare, resolve: watchpoint}}
 	return &form{name: "data", args: num | str, kids: append([]*form{{name: "length", args: num, kids: ends}}, ends...)}
@@ -54,17 +55,14 @@ func watchpoint(m *match) []*probe.Site {
 // watchSymbol finds the address of a variable of the kernel.
 func (m *match) watchSymbol(c *probe.Comp, ev *probe.PerfEvent) bool {
 	name := c.Arg.Str
-	if l := m.at("length"); l != nil {
-		m.errorf(l, "length goes with an address").Hintf("a variable is watched at its first byte; give its address for more")
-		return false
-	}
 	im, err := m.env.Kern().Image("")
 	if err != nil {
 		m.errorf(c, "%v", err)
 		return false
 	}
-	if _, err := im.Global(name); errors.As(err, new(*debuginfo.NotLiveError)) {
-		m.errorf(c, "%s: %v", name, err.(*debuginfo.NotLiveError).Reason)
+	var gone *debuginfo.NotLiveError
+	if _, err := im.Global(name); errors.As(err, &gone) && !gone.Untyped {
+		m.errorf(c, "%s: %v", name, gone.Reason)
 		return false
 	}
 	syms, err := m.env.Kern().Symbols()
@@ -80,13 +78,21 @@ func (m *match) watchSymbol(c *probe.Comp, ev *probe.PerfEvent) bool {
 		m.errorf(c, "the kernel has no symbol %q", name).Hintf("few kernels list their variables (CONFIG_KALLSYMS_ALL); an address can be given instead")
 	case len(at) > 1:
 		m.errorf(c, "%d symbols of the kernel are called %q", len(at), name).Hintf("give the address of the one that is meant")
-	case at[0].Code():
+	case at[0].Code() && !syms.Data(at[0].Addr):
 		m.errorf(c, "%s is a function", name).Hintf("use kernel.function")
 	case syms.Hidden():
 		m.errorf(c, "the kernel hides the addresses of its symbols from this user").Hintf("it needs root and a kernel.kptr_restrict below 2")
+	case at[0].Addr < 1<<63 || between(syms, "__per_cpu_start", "__per_cpu_end", at[0].Addr):
+		m.errorf(c, "%s exists once for each CPU", name)
 	default:
 		ev.Addr = at[0].Addr
 		return true
 	}
 	return false
+}
+
+// between reports whether addr lies between two symbols that the linker has set.
+func between(syms *kbtf.Symbols, from, to string, addr uint64) bool {
+	lo, hi := syms.Named(from), syms.Named(to)
+	return len(lo) == 1 && len(hi) == 1 && lo[0].Addr <= addr && addr < hi[0].Addr
 }
