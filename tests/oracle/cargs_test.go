@@ -247,6 +247,12 @@ func (g *cargs) program(funcs int) string {
 func TestArguments(t *testing.T) {
 	needRoot(t)
 	var all Figures
+	t.Run("builds", func(t *testing.T) { argumentsOf(t, &all) }) // ends when all of them have
+	all.Report(t, 100)
+}
+
+// argumentsOf compares in all builds, a few of them at the same time: most of it is waiting for compilers.
+func argumentsOf(t *testing.T, all *Figures) {
 	for _, seed := range Seeds(1, 12) {
 		for _, plus := range []bool{false, true} {
 			g := &cargs{Rand: rand.New(rand.NewPCG(seed, 4)), plus: plus}
@@ -254,23 +260,26 @@ func TestArguments(t *testing.T) {
 			if plus {
 				name = "args.cc"
 			}
-			dir := t.TempDir()
-			write(t, dir, name, source)
-			write(t, dir, "args.stp", g.script.String())
 			for _, b := range argBuilds(t, plus) {
 				if !Full() && plus && b.flags[0] != "-O2" {
 					continue
 				}
-				must(t, dir, nil, b.cc, append(append([]string{}, b.flags...), "-w", "-g", "-o", "args", name)...)
-				out, errs, err := trace(t, dir, nil, "-w", "args.stp", "./args", "-c", "./args")
-				if err != nil {
-					t.Fatalf("seed %d %s: %v\n%s", seed, b, err, errs)
-				}
-				compareArguments(&all, fmt.Sprintf("seed %d %s", seed, b), out)
+				what := fmt.Sprintf("seed %d %s", seed, b)
+				t.Run(what, func(t *testing.T) {
+					t.Parallel()
+					dir := t.TempDir()
+					write(t, dir, name, source)
+					write(t, dir, "args.stp", g.script.String())
+					must(t, dir, nil, b.cc, append(append([]string{}, b.flags...), "-w", "-g", "-o", "args", name)...)
+					out, errs, err := trace(t, dir, nil, "-w", "args.stp", "./args", "-c", "./args")
+					if err != nil {
+						t.Fatalf("%v\n%s", err, errs)
+					}
+					compareArguments(all, what, out)
+				})
 			}
 		}
 	}
-	all.Report(t, 100)
 }
 
 // argBuilds are cBuilds with other kinds of frames.

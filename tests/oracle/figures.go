@@ -107,7 +107,11 @@ type Reporter interface {
 	Errorf(format string, args ...any)
 }
 
-// Report prints the figures and fails the test if something is wrong, or less than least was compared.
+// shown is how many of those that differ are printed each; of the others, how many there are of a kind.
+const shown = 40
+
+// Report prints the figures and fails the test if something is wrong, or less than least was compared. What is wrong
+// is of one kind if it is the same up to the last ": ".
 func (f *Figures) Report(t Reporter, least int) {
 	t.Helper()
 	t.Logf("%s", f)
@@ -116,11 +120,18 @@ func (f *Figures) Report(t Reporter, least int) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	kinds := map[string]int{}
 	for i, s := range f.wrong {
-		if i == 40 {
-			t.Errorf("... and %d more", len(f.wrong)-i)
-			break
+		if i < shown {
+			t.Errorf("wrong: %s", s)
+			continue
 		}
-		t.Errorf("wrong: %s", s)
+		if at := strings.LastIndex(s, ": "); at > 0 {
+			s = s[:at]
+		}
+		kinds[s]++
+	}
+	for _, s := range slices.Sorted(maps.Keys(kinds)) {
+		t.Errorf("wrong, %d more: %s", kinds[s], s)
 	}
 }

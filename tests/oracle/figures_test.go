@@ -32,6 +32,15 @@ func TestFigures(t *testing.T) {
 	if len(r.errors) != 2 || !strings.Contains(r.errors[0], "only 6") || r.errors[1] != "wrong: x is 7" {
 		t.Errorf("%q", r.errors)
 	}
+	for i := range 2 * shown {
+		f.Wrong("gcc: number %d: 1, it is 2", i%2)
+	}
+	r = record{}
+	f.Report(&r, 0)
+	if n := len(r.errors); n != shown+2 || r.errors[n-2] != "wrong, 20 more: gcc: number 0" ||
+		r.errors[n-1] != "wrong, 21 more: gcc: number 1" {
+		t.Errorf("%d: %q", n, r.errors[n-2:])
+	}
 }
 
 // TestSeeds: the two forms differ by number only, and the environment names others.
