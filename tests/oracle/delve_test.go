@@ -67,44 +67,53 @@ func TestDelve(t *testing.T) {
 		}
 		bin := filepath.Join(workDir, filepath.Base(c.build))
 		must(t, ".", []string{"CGO_ENABLED=0"}, "go", "build", "-o", bin, c.build)
-		env := []string{"GOMAXPROCS=1", "GOGC=off"}
-		var points []string
-		for _, p := range c.points {
-			points = append(points, fmt.Sprintf("process(%q).%s ?", bin, p))
-		}
-		script := "global n\nprobe " + strings.Join(points, ", ") + " { if (n[uaddr()]++ < 1) printf(\"@E %x %s %s\\n\", uaddr(), ppfunc(), $$vars$$) }"
-		out, errs, err := trace(t, dir, env, "-w", "-s", "64", "-D", "MAXMAPENTRIES=100000", "-D", "MAXSTRINGLEN=2000", "-e", script, "-c", strings.Join(append([]string{bin}, c.args...), " ")+" >/dev/null")
-		if err != nil {
-			t.Fatalf("%v\n%s", err, errs)
-		}
-		events := map[uint64]goEvent{}
-		for line := range strings.Lines(out) {
-			rest, ok := strings.CutPrefix(line, "@E ")
-			w := strings.SplitN(strings.TrimSuffix(rest, "\n"), " ", 3)
-			if !ok || len(w) < 3 {
-				continue
-			}
-			if pc, err := strconv.ParseUint(w[0], 16, 64); err == nil {
-				events[pc] = goEvent{w[1], splitVars(w[2])}
-			}
-		}
-		for _, e := range env {
-			k, v, _ := strings.Cut(e, "=")
-			t.Setenv(k, v)
-		}
-		var f Figures
-		places := len(events)
-		if err := delve(&f, dir, append([]string{bin}, c.args...), events); err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%s %v: %d places: %s", filepath.Base(c.build), c.points, places, &f)
-		all.Add(&f)
+		f, places := againstDelve(t, dir, append([]string{bin}, c.args...), c.points, false)
+		t.Logf("%s %v: %d places: %s", filepath.Base(c.build), c.points, places, f)
+		all.Add(f)
 	}
 	all.Report(t, 300)
 }
 
+// againstDelve traces cmd, a program with its arguments, at all points, runs it under Delve with stops at the same
+// places, and compares the variables; see compareGo.
+func againstDelve(t *testing.T, dir string, cmd, points []string, tells bool) (f *Figures, places int) {
+	t.Helper()
+	env := []string{"GOMAXPROCS=1", "GOGC=off"}
+	var list []string
+	for _, p := range points {
+		list = append(list, fmt.Sprintf("process(%q).%s ?", cmd[0], p))
+	}
+	script := "global n\nprobe " + strings.Join(list, ", ") +
+		" { if (n[uaddr()]++ < 1) printf(\"@E %x %s %s\\n\", uaddr(), ppfunc(), $$vars$$) }"
+	out, errs, err := trace(t, dir, env, "-w", "-s", "64", "-D", "MAXMAPENTRIES=100000", "-D", "MAXSTRINGLEN=2000",
+		"-e", script, "-c", strings.Join(cmd, " ")+" >/dev/null")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errs)
+	}
+	events := map[uint64]goEvent{}
+	for line := range strings.Lines(out) {
+		rest, ok := strings.CutPrefix(line, "@E ")
+		w := strings.SplitN(strings.TrimSuffix(rest, "\n"), " ", 3)
+		if !ok || len(w) < 3 {
+			continue
+		}
+		if pc, err := strconv.ParseUint(w[0], 16, 64); err == nil {
+			events[pc] = goEvent{w[1], splitVars(w[2])}
+		}
+	}
+	for _, e := range env {
+		k, v, _ := strings.Cut(e, "=")
+		t.Setenv(k, v)
+	}
+	f, places = &Figures{}, len(events)
+	if err := delve(f, dir, cmd, events, tells); err != nil {
+		t.Fatal(err)
+	}
+	return f, places
+}
+
 // delve runs a program under Delve, stops it once at the pcs of events and compares.
-func delve(f *Figures, dir string, cmd []string, events map[uint64]goEvent) error {
+func delve(f *Figures, dir string, cmd []string, events map[uint64]goEvent, tells bool) error {
 	quiet := proc.OutputRedirect{Path: "/dev/null"}
 	grp, err := native.Launch(cmd, dir, 0, nil, "", "", quiet, quiet)
 	if err != nil {
@@ -143,14 +152,14 @@ func delve(f *Figures, dir string, cmd []string, events map[uint64]goEvent) erro
 			delete(events, pc)
 			left--
 			target.ClearBreakpoint(pc)
-			compareGo(f, target, th, pc, e)
+			compareGo(f, target, th, pc, e, tells)
 		}
 	}
 	return nil
 }
 
-// compareGo compares the variables at a stop.
-func compareGo(f *Figures, target *proc.Target, th proc.Thread, pc uint64, e goEvent) {
+// compareGo compares the variables at a stop. tells: the program tells those that its function literals capture.
+func compareGo(f *Figures, target *proc.Target, th proc.Thread, pc uint64, e goEvent, tells bool) {
 	scope, err := proc.GoroutineScope(target, th)
 	if err != nil {
 		if scope, err = proc.ThreadScope(target, th); err != nil {
@@ -173,6 +182,14 @@ func compareGo(f *Figures, target *proc.Target, th proc.Thread, pc uint64, e goE
 		list := have[g[0]]
 		if len(list) == 0 {
 			f.Note("variables that Delve does not list", 1)
+			continue
+		}
+		if tells && list[0].Flags&proc.VariableEscaped != 0 {
+			f.Note("captured variables that Delve reads through a pointer, be there one or not", 1)
+			continue
+		}
+		if tells && list[0].Flags&proc.VariableFakeAddress != 0 && list[0].Kind == reflect.Struct {
+			f.Note("structures in registers, which Delve reads as if they had no padding", 1)
 			continue
 		}
 		best := wrong

@@ -1,6 +1,7 @@
 package godwarf
 
 import (
+	"debug/dwarf"
 	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
@@ -11,10 +12,11 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// A variable that a closure captures is in the closure itself, if it is never assigned again, its address is not taken and it has at most
-// 128 bytes; else the closure has a pointer to it (cmd/compile/internal/escape, flowClosure). What DWARF calls "&name" is in both
-// cases the pointer by which the closure's code gets at the variable: at the closure's offset is that pointer, or the
-// variable. Only variables that the compiler can keep in registers have their own name when they are in the closure.
+// A variable that a closure captures is in the closure itself, if it is never assigned again, its address is not taken
+// and it has at most 128 bytes; else the closure has a pointer to it (cmd/compile/internal/escape, flowClosure). What
+// DWARF calls "&name" is in both cases the pointer by which the closure's code gets at the variable: at the closure's
+// offset is that pointer, or the variable. Only variables that the compiler can keep in registers have their own name
+// when they are in the closure.
 
 // maxByValue is the size of the largest variable that a closure holds itself.
 const maxByValue = 128
@@ -33,19 +35,109 @@ func (v *view) captureOf(e *godwarf.Tree, t *types.Ctype, off int64) capture {
 	if t == nil || t.Size > maxByValue || inRegisters(t, 0) || v.outerMoved(dw.Name(e)) {
 		return byReference
 	}
-	code, err := v.im.code(v.i)
+	for _, x := range dw.AllVars(v.sig.tree) {
+		if o := closureOffset(x.Tree); x.In == v.sig.tree && o > off && o < off+t.Size {
+			return byReference // there is no room for it
+		}
+	}
+	how, use := v.im.captureIn(v.i, v.s.PC, t, off)
+	if how == captureUnknown && use == x86.FieldLoaded && v.home(e) {
+		return byReference // without optimisation the code begins by making the pointers to all that is captured
+	}
+	if how == captureUnknown {
+		how = v.captureElsewhere(e, t)
+	}
+	return how
+}
+
+// captureIn says how a variable of type t is captured by the literal i, whose entry is at pc, as far as the code there
+// tells: what it does with the closure at off.
+func (im *Image) captureIn(i int, pc uint64, t *types.Ctype, off int64) (capture, x86.FieldUse) {
+	code, err := im.code(i)
 	if err != nil {
+		return captureUnknown, x86.FieldUnknown
+	}
+	use := x86.FieldAt(code, im.tab.Entry(i), pc, goabi.RegContext, off, t.Size)
+	switch {
+	case use == x86.FieldInside:
+		return byValue, use
+	case use == x86.FieldThrough && !pointerFirst(t):
+		return byReference, use
+	}
+	return captureUnknown, use
+}
+
+// captureElsewhere finds out how the other literals in the same function capture the variable: all do it in the same
+// way, since what is done with the variable itself decides.
+func (v *view) captureElsewhere(e *godwarf.Tree, t *types.Ctype) capture {
+	outer, ok := literalIn(v.im.tab.Name(v.i))
+	if !ok {
 		return captureUnknown
 	}
-	switch use := x86.FieldAt(code, v.im.tab.Entry(v.i), v.s.PC, goabi.RegContext, off, t.Size); {
-	case use == x86.FieldInside:
-		return byValue
-	case use == x86.FieldLoaded && v.home(e):
-		return byReference // without optimisation the code begins by making the pointers to all that is captured
-	case use == x86.FieldThrough && !pointerFirst(t):
-		return byReference
+	found := captureUnknown
+	for _, i := range v.im.literalsOf(outer) {
+		sig, err := v.im.signature(i)
+		if i == v.i || err != nil || sig.tree == nil {
+			continue
+		}
+		for _, x := range dw.AllVars(sig.tree) {
+			off := closureOffset(x.Tree)
+			same := func(a dwarf.Attr) bool { return x.Tree.Val(a) == e.Val(a) }
+			if x.In != sig.tree || off < 0 || !same(dwarf.AttrName) || !same(dwarf.AttrDeclLine) || !same(dwarf.AttrType) {
+				continue
+			}
+			at, err := v.im.entry(i)
+			if err != nil {
+				break
+			}
+			how, _ := v.im.captureIn(i, at.PC, t, off)
+			if how != captureUnknown && found != captureUnknown && how != found {
+				return captureUnknown // variables of one name, declared in one line
+			}
+			found = max(found, how)
+		}
 	}
-	return captureUnknown
+	return found
+}
+
+// literalMarks are what stands between the names and the numbers of function literals, of bodies of loops over
+// functions and of calls of go and defer: "f.func2.1", "f-range1", "f.gowrap3".
+var literalMarks = [...]string{".func", "-range", ".gowrap", ".deferwrap"}
+
+// literalIn gives the function that the literal stands in; false for other names, and for literals that were inlined
+// into another function together with the one they stand in.
+func literalIn(name string) (outer string, ok bool) {
+	for {
+		rest := strings.TrimRight(name, "0123456789")
+		if rest == name {
+			break
+		}
+		cut := strings.TrimSuffix(rest, ".")
+		for _, m := range literalMarks {
+			cut = strings.TrimSuffix(cut, m)
+		}
+		if cut == rest {
+			break
+		}
+		ok = !strings.HasSuffix(rest, ".")
+		name = cut
+	}
+	return name, ok && !strings.Contains(name, ".func") && !strings.Contains(name, "-range")
+}
+
+// literalsOf lists the function literals in a function.
+func (im *Image) literalsOf(outer string) []int {
+	if im.literals == nil {
+		im.literals = map[string][]int{}
+		for i := range im.tab.Len() {
+			if b := im.tab.NameBytes(i); len(b) == 0 || b[len(b)-1] < '0' || b[len(b)-1] > '9' {
+				continue
+			} else if in, ok := literalIn(string(b)); ok {
+				im.literals[in] = append(im.literals[in], i)
+			}
+		}
+	}
+	return im.literals[outer]
 }
 
 // inRegisters reports whether the compiler can keep variables of type t in registers (cmd/compile/internal/ssa, CanSSA).

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
@@ -223,10 +224,15 @@ func (v *view) params() []*debuginfo.Var {
 		if p.name == dictName {
 			continue
 		}
-		x := &debuginfo.Var{Name: p.name, Kind: debuginfo.Param, Type: p.typ, Line: p.line}
+		// A function literal that is called where it stands gets what it captures by reference as arguments "&name".
+		name, captured := p.name, false
+		if p.typ.Elem() != nil {
+			name, captured = strings.CutPrefix(p.name, "&")
+		}
+		x := &debuginfo.Var{Name: name, Kind: debuginfo.Param, Type: p.typ, Line: p.line}
 		switch {
 		case v.s.Kind == debuginfo.AtReturn || v.s.Kind == debuginfo.AtTail:
-			x.Err = v.notLive(p.name, fmt.Sprintf("the function has returned; @entry($%s) is its value at the call", p.name))
+			x.Err = v.notLive(name, fmt.Sprintf("the function has returned; @entry($%s) is its value at the call", name))
 		case v.entry:
 			if x.Place, x.Err = v.paramAtEntry(n); x.Err == nil && v.sig.stands && x.Place.Type != nil {
 				x.Type = x.Place.Type
@@ -239,6 +245,12 @@ func (v *view) params() []*debuginfo.Var {
 			x.Err = v.notLive(p.name, "it is not described")
 		default:
 			x.Place, x.Err = v.find(p.name, p.entry, p.typ, debuginfo.Param)
+		}
+		if captured {
+			if x.Type = p.typ.Elem(); x.Err == nil {
+				x.Place = deref(x.Place, p.typ)
+			}
+			x.Err = rename(x.Err)
 		}
 		out = append(out, x)
 	}
