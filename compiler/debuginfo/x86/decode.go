@@ -57,7 +57,9 @@ func (in Inst) Target(pc uint64) uint64 { return pc + uint64(in.Len) + uint64(in
 // refusedOps are the one-byte opcodes on which the kernel allows no uprobe: what is not set in
 // good_insns_64 of arch/x86/kernel/uprobes.c, a digit for 16 of them. It looks up the last opcode byte
 // of VEX and EVEX instructions in the same table, so that many vector instructions are refused by
-// accident; all of those behind 0f pass. (Checked by trying all of them on Linux 6.18.)
+// accident. Of those behind 0f all pass that are in its opcode map (arch/x86/lib/x86-opcode-map.txt), where AMD's
+// SSE4a and FMA4 are missing. XOP is there from Linux 6.17 on. TestInstructions of backend-bpf/internal/attach tries
+// them all.
 var refusedOps = [16]uint16{
 	0x0: 0x40c0, 0x1: 0xc0c0, 0x2: 0x8080, 0x3: 0x8080, 0x6: 0xf007, 0x8: 0x0004, 0x9: 0x0400,
 	0xc: 0xf000, 0xd: 0x0070, 0xe: 0xf4f0, 0xf: 0x0c12,
@@ -199,7 +201,7 @@ prefix:
 		op2 := b[n]
 		n++
 		in, ok = decode0f(b, n, op2, p)
-		in.refused = p.lock || p.segment
+		in.refused = in.refused || p.lock || p.segment
 		return in, ok
 	case op == 0xc4, op == 0xc5, op == 0x62:
 		return decodeVex(b, n, op, p)
@@ -294,7 +296,10 @@ func decode0f(b []byte, n int, op byte, p prefixes) (in Inst, ok bool) {
 			in.Len++
 			ok = in.Len <= len(b)
 		}
+		in.refused = true
 		return in, ok
+	case op == 0x79:
+		in.refused = p.op16 || p.f2
 	case op >= 0x80 && op <= 0x8f && p.op16 && p.rex&8 == 0:
 		return in, false
 	}
@@ -319,12 +324,12 @@ func decodeVex(b []byte, n int, intro byte, p prefixes) (in Inst, ok bool) {
 	if p.rex != 0 || p.op16 || p.f2 || p.f3 || p.lock || n+1 >= len(b) {
 		return in, false
 	}
-	m := 1
+	m, pp := 1, b[n]&3
 	switch intro {
 	case 0xc5:
 		n++
 	case 0xc4, 0x8f:
-		m = int(b[n] & 0x1f)
+		m, pp = int(b[n]&0x1f), b[n+1]&3
 		n += 2
 	case 0x62:
 		if n+2 >= len(b) || b[n]&8 != 0 || b[n+1]&4 == 0 {
@@ -347,7 +352,7 @@ func decodeVex(b []byte, n int, intro byte, p prefixes) (in Inst, ok bool) {
 			form = 'M'
 		case 0x77:
 			form = '.'
-			if evex {
+			if evex || pp != 0 {
 				return in, false
 			}
 		}
@@ -363,9 +368,20 @@ func decodeVex(b []byte, n int, intro byte, p prefixes) (in Inst, ok bool) {
 	default:
 		return in, false
 	}
-	in.refused = p.segment || xop || refusedOp(op)
+	in.refused = p.segment || xop || refusedOp(op) || intro == 0xc4 && m == 3 && fma4(op)
 	in.Len, ok = operands(b, n, form, prefixes{addr32: p.addr32})
 	return in, ok
+}
+
+// fma4 reports whether an opcode of map 3 behind VEX is one of AMD's FMA4, or vpermil2 of XOP.
+func fma4(op byte) bool {
+	switch op & 0xf8 {
+	case 0x48:
+		return op <= 0x49
+	case 0x58:
+		return op >= 0x5c
+	}
+	return op >= 0x68 && op <= 0x6f || op >= 0x78 && op <= 0x7f
 }
 
 // operands gives the length with everything that follows the opcode, which ends at n.
