@@ -1,11 +1,13 @@
 package family
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -280,6 +282,48 @@ func TestRefusedInstruction(t *testing.T) {
 			t.Errorf("%s: %d sites, %v", c.point, len(sites), ds)
 		}
 	}
+}
+
+// TestRefusedFirst: the kernel's return probe needs a breakpoint on the first instruction. Where it allows none, a
+// function's returns are probed at the places where it is left.
+func TestRefusedFirst(t *testing.T) {
+	dir := t.TempDir()
+	elf(t, filepath.Join(dir, "app"))
+	first := func(name string, pc uint64, insn debuginfo.Insn) *fake.Func {
+		return &fake.Func{Func: debuginfo.Func{Name: name, Entry: pc, End: pc + 0x20, File: "/f.c", Line: 3},
+			Lines: []debuginfo.Site{{PC: pc, File: "/f.c", Line: 3, Insn: insn}}}
+	}
+	plain, locked := first("plain", 0x400100, debuginfo.InsnPush), first("locked", 0x400140, debuginfo.InsnRefused)
+	locked.Rets = []debuginfo.Site{{PC: 0x400150, Kind: debuginfo.AtReturn}, {PC: 0x400158, Kind: debuginfo.AtTail}}
+	odd := first("odd", 0x400180, debuginfo.InsnRefused)
+	odd.RetErr = errors.New("it is left in a way that is not known")
+	env := &Env{Dir: dir, Open: func(path string) (debuginfo.Image, error) {
+		return &fake.Image{File: path, List: []*fake.Func{plain, locked, odd}}, nil
+	}}
+	env.unwinders.why = map[string]string{filepath.Join(dir, "app"): ""} // nobody unwinds
+	for point, want := range map[string]string{
+		"plain": "uretprobe 0x400100", "locked": "uprobe 0x400150, uprobe 0x400158", "odd": "",
+		"*": "uretprobe 0x400100, uprobe 0x400150, uprobe 0x400158",
+	} {
+		sites, ds := Resolve(env, request(t, fmt.Sprintf(`process("./app").function(%q).return`, point)))
+		var got []string
+		for _, s := range sites {
+			got = append(got, fmt.Sprintf("%v %#x", s.Kind, s.At.PC))
+		}
+		slices.Sort(got)
+		if text := strings.Join(got, ", "); text != sorted(want) || ds.HasErrors() != (want == "") {
+			t.Errorf("%s: %s, want %s; %v", point, text, want, ds)
+		}
+		if point == "odd" && !strings.Contains(fmt.Sprint(ds), "begins at the function's first instruction, at 0x400180") {
+			t.Errorf("%v", ds)
+		}
+	}
+}
+
+func sorted(list string) string {
+	s := strings.Split(list, ", ")
+	slices.Sort(s)
+	return strings.Join(s, ", ")
 }
 
 // TestEveryForm walks the tree of forms: each resolvable form must give a site or an error of

@@ -17,7 +17,8 @@ import (
 // a stack that is unwound while it is there ends at that address, and the process with it. Breakpoints at all
 // places where the function is left know nothing of a result that another function will give, and do no harm. The
 // first is for programs in which nobody unwinds, and only for the program itself: the code of a library is shared
-// with programs of which nothing is known.
+// with programs of which nothing is known. It begins with a breakpoint on the first instruction; where the kernel
+// refuses that, there is the second.
 
 // unwinders remembers what was found about programs.
 type unwinders struct {
@@ -60,13 +61,17 @@ func (e *Env) search(p program) dynlink.Search {
 func (f *finder) returns(fn *debuginfo.Func, name string) error {
 	why := ""
 	if fn.ABI == debuginfo.SysV {
-		if why = f.unwinds(); why == "" {
+		if why = f.unwinds(); why != "" {
+			why = fmt.Sprintf("would end processes whose stack is unwound (%s)", why)
+		} else if s, err := f.img.SiteAt(fn.Entry); err != nil || s.Insn != debuginfo.InsnRefused {
 			return f.uretprobe(fn, name)
+		} else {
+			why = fmt.Sprintf("begins at the function's first instruction, at %#x, where the kernel allows no probe", fn.Entry)
 		}
 	}
 	rets, err := f.img.ReturnSites(fn)
 	if err != nil && why != "" {
-		return fmt.Errorf("%w, and the kernel's return probe would end processes whose stack is unwound (%s)", err, why)
+		return fmt.Errorf("%w, and the kernel's return probe %s", err, why)
 	}
 	if err != nil {
 		return err
