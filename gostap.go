@@ -11,7 +11,7 @@
 // and Globals; errors, of which *Error carries the messages of the compiler with their places.
 //
 // Begin, end and error probes, timers and handlers that only the host can run, run in the process that uses the package,
-// as they do in the command, which is built on it. A context that ends, ends the session in order: the probes are taken
+// as they do in the command. A context that ends, ends the session in order: the probes are taken
 // away, what they had seen is told, and end probes run. The package writes nothing on the standard streams, takes no
 // signals and never ends the process. Sessions are independent of each other; a process may have any number.
 package gostap
