@@ -293,7 +293,7 @@ func (e *NoReturnError) Error() string {
 // ErrNotELF, ErrArch, ErrNoTypes and ErrUndescribed are causes that callers tell apart.
 var (
 	ErrNotELF  = errors.New("not an ELF executable")
-	ErrArch    = errors.New("not an amd64 binary")
+	ErrArch    = errors.New("for another machine")
 	ErrNoTypes = errors.New("no DWARF debug information")
 	// ErrUndescribed: the debug information is there, and has nothing (or nothing that is certain) about this function.
 	ErrUndescribed = errors.New("the function is not described")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/foreign"
+	arch "github.com/gostap/gostap/compiler/machine"
 )
 
 // ErrNoSection is returned by Section for a section that the file does not have.
@@ -55,9 +56,10 @@ type File struct {
 	noDebug    bool   // already looked for
 	link       string // what .gnu_debuglink names, once looked for
 	foreign    string // a debug file of another build
+	machine    *arch.Machine
 }
 
-// OpenELF opens the amd64 ELF executable or library at path.
+// OpenELF opens the ELF executable or library at path.
 // Errors wrap debuginfo.ErrNotELF and debuginfo.ErrArch.
 func OpenELF(path string) (*File, error) { return openELF(path, false) }
 
@@ -159,16 +161,12 @@ func (f *File) parse() (err error) {
 		return fmt.Errorf("%w: %s", debuginfo.ErrNotELF, kindOf(bytes.NewReader(f.mem)))
 	}
 	class, data := elf.Class(f.mem[elf.EI_CLASS]), elf.Data(f.mem[elf.EI_DATA])
-	if class != elf.ELFCLASS64 || data != elf.ELFDATA2LSB {
-		if class == elf.ELFCLASS32 {
-			return fmt.Errorf("%w: it is a 32-bit file", debuginfo.ErrArch)
-		}
-		return fmt.Errorf("%w: it is %v %v", debuginfo.ErrArch, class, data)
+	order := binary.ByteOrder(binary.LittleEndian)
+	if data == elf.ELFDATA2MSB {
+		order = binary.BigEndian
 	}
-	switch m := elf.Machine(binary.LittleEndian.Uint16(f.mem[18:])); m {
-	case elf.EM_X86_64:
-	default:
-		return fmt.Errorf("%w: it is for %s", debuginfo.ErrArch, strings.TrimPrefix(m.String(), "EM_"))
+	if f.machine, err = arch.ForELF(class, data, elf.Machine(order.Uint16(f.mem[18:]))); err != nil {
+		return fmt.Errorf("%w: %w", debuginfo.ErrArch, err)
 	}
 	switch t := elf.Type(binary.LittleEndian.Uint16(f.mem[16:])); t {
 	case elf.ET_EXEC, elf.ET_DYN:
@@ -218,6 +216,9 @@ func (f *File) Close() error {
 	f.mem = nil
 	return err
 }
+
+// Machine is what the file is for.
+func (f *File) Machine() *arch.Machine { return f.machine }
 
 // Path is the path with links resolved.
 func (f *File) Path() string { return f.path }

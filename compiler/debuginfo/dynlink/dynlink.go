@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 // Lib is a library that a program needs.
@@ -77,7 +78,7 @@ func Needed(path string, s Search) ([]Lib, error) {
 		}
 	}
 	if name := filepath.Base(top.interp); top.interp != "" && !l.seen[name] {
-		if p := s.see(top.interp); usable(p) {
+		if p := s.see(top.interp); usable(p, top.machine) {
 			l.libs = append(l.libs, Lib{Name: name, Paths: []string{p}, By: path})
 		}
 	}
@@ -97,6 +98,7 @@ type object struct {
 	dir            string // $ORIGIN
 	soname, interp string
 	needed         []string
+	machine        *machine.Machine
 	rpath, runpath []string
 	library        bool
 	by             *object
@@ -113,10 +115,11 @@ func (s *Search) read(path string, by *object) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Class != elf.ELFCLASS64 || f.Machine != elf.EM_X86_64 {
-		return nil, fmt.Errorf("%s: not an amd64 binary", path)
+	m, err := machine.ForELF(f.Class, f.Data, f.Machine)
+	if err != nil {
+		return nil, fmt.Errorf("%s is for another machine: %w", path, err)
 	}
-	o := &object{path: path, dir: filepath.Dir(strings.TrimPrefix(path, s.Root)), by: by}
+	o := &object{machine: m, path: path, dir: filepath.Dir(strings.TrimPrefix(path, s.Root)), by: by}
 	if by == nil && s.Origin != "" {
 		o.dir = s.Origin
 	} else if real, err := filepath.EvalSymlinks(path); err == nil && s.Root == "" {
@@ -159,13 +162,15 @@ type linker struct {
 }
 
 // defaults are the directories that are looked at last: those of Debian's layout, then those of all others.
-var defaults = []string{"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"}
+func defaults(m *machine.Machine) []string {
+	return []string{"/lib/" + m.Triplet, "/usr/lib/" + m.Triplet, "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"}
+}
 
 // find gives the files that a library can be which o asks for as name; none if it is nowhere.
 func (l *linker) find(name string, o *object) []string {
 	if strings.Contains(name, "/") {
 		for _, p := range o.expand(name) {
-			if p = l.s.see(p); usable(p) {
+			if p = l.s.see(p); usable(p, o.machine) {
 				return []string{p}
 			}
 		}
@@ -186,7 +191,7 @@ func (l *linker) find(name string, o *object) []string {
 	}
 	add(o, list(l.s.LibraryPath))
 	add(o, o.runpath)
-	if p := l.in(dirs, name); len(p) > 0 {
+	if p := l.in(dirs, name, o.machine); len(p) > 0 {
 		return p
 	}
 	if l.cache == nil {
@@ -197,21 +202,21 @@ func (l *linker) find(name string, o *object) []string {
 	}
 	var out []string
 	for _, p := range l.cache[name] {
-		if p = l.s.see(p); usable(p) {
+		if p = l.s.see(p); usable(p, o.machine) {
 			out = append(out, p)
 		}
 	}
 	if len(out) > 0 {
 		return out
 	}
-	return l.in(defaults, name)
+	return l.in(defaults(o.machine), name, o.machine)
 }
 
 // in looks for a library in directories: in the first one that has it, with its variants.
-func (l *linker) in(dirs []string, name string) (out []string) {
+func (l *linker) in(dirs []string, name string, m *machine.Machine) (out []string) {
 	for _, d := range dirs {
-		for _, sub := range []string{"glibc-hwcaps/x86-64-v4", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v2", ""} {
-			if p := l.s.see(filepath.Join(d, sub, name)); usable(p) {
+		for _, sub := range slices.Concat(m.HWCaps, []string{""}) {
+			if p := l.s.see(filepath.Join(d, sub, name)); usable(p, m) {
 				out = append(out, p)
 			}
 		}
@@ -228,8 +233,8 @@ func (o *object) expand(path string) []string {
 		return []string{path}
 	}
 	var out []string
-	for _, lib := range []string{"lib/x86_64-linux-gnu", "lib64", "lib"} {
-		p := strings.NewReplacer("$ORIGIN", o.dir, "${ORIGIN}", o.dir, "$LIB", lib, "${LIB}", lib, "$PLATFORM", "x86_64", "${PLATFORM}", "x86_64").Replace(path)
+	for _, lib := range []string{"lib/" + o.machine.Triplet, "lib64", "lib"} {
+		p := strings.NewReplacer("$ORIGIN", o.dir, "${ORIGIN}", o.dir, "$LIB", lib, "${LIB}", lib, "$PLATFORM", o.machine.Arch, "${PLATFORM}", o.machine.Arch).Replace(path)
 		if !slices.Contains(out, p) {
 			out = append(out, p)
 		}
@@ -237,10 +242,10 @@ func (o *object) expand(path string) []string {
 	return out
 }
 
-// usable reports whether a file is a library of this machine: the linker passes over those of others.
-func usable(path string) bool {
+// usable reports whether a file is a library of the machine: the linker passes over those of others.
+func usable(path string, m *machine.Machine) bool {
 	b := Head(path, 20)
-	return len(b) == 20 && string(b[:5]) == "\x7fELF\x02" && elf.Machine(uint16(b[18])|uint16(b[19])<<8) == elf.EM_X86_64
+	return len(b) == 20 && string(b[:5]) == "\x7fELF\x02" && elf.Machine(uint16(b[18])|uint16(b[19])<<8) == m.ELF
 }
 
 // Head gives the first n bytes of a regular file, fewer where it has no more or cannot be read.

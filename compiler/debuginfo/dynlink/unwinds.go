@@ -48,10 +48,10 @@ func Unwinds(path string, s Search) string {
 func ofLibc(name string) bool {
 	stem, _, _ := strings.Cut(name, ".so")
 	switch stem {
-	case "libc", "libm", "libpthread", "libdl", "librt", "libresolv", "libutil", "ld-linux-x86-64", "libmvec", "libcrypt", "libnsl":
+	case "libc", "libm", "libpthread", "libdl", "librt", "libresolv", "libutil", "libmvec", "libcrypt", "libnsl":
 		return true
 	}
-	return strings.HasPrefix(name, "ld-musl-") || stem == "libc.musl-x86_64"
+	return strings.HasPrefix(name, "ld-linux-") || strings.HasPrefix(name, "ld-musl-") || strings.HasPrefix(name, "libc.musl-")
 }
 
 // jumps are the functions of the C library that leave calls without a return, or go on in calls on another stack.

@@ -359,7 +359,7 @@ func unusable(path string, err error) string {
 	case errors.Is(err, debuginfo.ErrNotELF):
 		return path + " is not an ELF executable"
 	case errors.Is(err, debuginfo.ErrArch):
-		return path + " is not an amd64 binary"
+		return path + " is for another machine"
 	}
 	return err.Error()
 }
@@ -389,7 +389,7 @@ func (m *match) image(p program) debuginfo.Image {
 		}
 	case errors.Is(err, debuginfo.ErrArch):
 		_, why, _ := strings.Cut(err.Error(), debuginfo.ErrArch.Error())
-		m.errorf(c, "%s is not an amd64 binary%s", p.path, why)
+		m.errorf(c, "%s is for another machine%s", p.path, why)
 	default:
 		m.errorf(c, "%v", err)
 	}
