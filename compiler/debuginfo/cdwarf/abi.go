@@ -315,14 +315,22 @@ func isCpp(u *dw.Unit) bool {
 }
 
 // passing tells how a value of t, the type of e, a parameter of fn or fn itself, is handed over: by reference if it
-// is of a class whose copying may be code. It is not known for structures of languages with a convention of their
-// own.
+// is of a class whose copying may be code. Of languages with a convention of their own (Rust) it is known for what
+// has one register alone.
 func (im *Image) passing(fn *function, e godwarf.Entry, t *types.Ctype) dw.Passing {
-	if t.Kind != types.Struct && t.Kind != types.Union || isC(fn.u) {
+	switch {
+	case isC(fn.u):
 		return dw.ByValue
-	}
-	if !isCpp(fn.u) {
+	case !isCpp(fn.u):
+		switch t.Kind {
+		case types.Int, types.Bool, types.Char, types.Enum, types.Pointer, types.Float:
+			if t.Size <= 8 {
+				return dw.ByValue
+			}
+		}
 		return dw.PassingUnknown
+	case t.Kind != types.Struct && t.Kind != types.Union:
+		return dw.ByValue
 	}
 	p, err := im.d.Passing(e)
 	if err != nil {

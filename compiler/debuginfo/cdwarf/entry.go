@@ -298,17 +298,8 @@ func samePieces(a, b loc.Place) bool {
 
 // stackOffset is n if p is the stack pointer plus n.
 func stackOffset(p loc.Prog) (int64, bool) {
-	s := p.Steps
-	if len(s) == 0 || s[0].Op != loc.Reg || s[0].N != dw.RegRSP {
-		return 0, false
-	}
-	if len(s) == 1 {
-		return 0, true
-	}
-	if len(s) == 3 && s[1].Op == loc.Const && s[2].Op == loc.Add {
-		return s[1].N, true
-	}
-	return 0, false
+	reg, off, ok := addressed(p)
+	return off, ok && reg == dw.RegRSP
 }
 
 // usesRegisters reports whether a place depends on the state of the program at the site, other than

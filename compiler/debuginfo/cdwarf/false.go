@@ -36,7 +36,7 @@ func (im *Image) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 	if !byGNU(fn.u) {
 		base := im.baseOf(fn).reg
 		passed := sv.In == fn.tree && sv.Tag == dwarf.TagFormalParameter && im.passing(fn, sv, t) == dw.ByReference
-		if passed && inFrame(expr, base, true) || t.Size > 8 && !hasVector(t, 0) && inFrame(expr, base, false) {
+		if passed && inFrame(expr, base, true) || t.Size > 8 && !hasVector(t, 0) && inFrame(expr, base, false) || im.astray(fn, s, sv, pl) {
 			return "the debug information takes the slot of the stack that has its address for the object itself, " +
 				"an error of LLVM"
 		}
@@ -52,6 +52,17 @@ func (im *Image) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 		}
 	}
 	return ""
+}
+
+// astray reports whether a parameter, of a language of which it is not known how it hands such over, is said to be among
+// what the caller has put on the stack. Rust puts the address there of what needs more than a register or two.
+func (im *Image) astray(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.Place) bool {
+	if !pl.InMemory || pl.Type.Size <= 8 || sv.Tag != dwarf.TagFormalParameter || isCpp(fn.u) {
+		return false
+	}
+	base, off, ok := addressed(pl.Addr)
+	from, above, known := addressed(s.CFA)
+	return ok && known && base == from && off >= above && im.passing(fn, sv.Tree, pl.Type) == dw.PassingUnknown
 }
 
 // inFrame reports whether expr is an address in the stack by the stack pointer, or the register base of the frame, as

@@ -288,6 +288,18 @@ func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 	return v, nil
 }
 
+// addressed takes apart the sum of a register and a constant.
+func addressed(p loc.Prog) (reg, off int64, ok bool) {
+	s := p.Steps
+	switch {
+	case len(s) == 1 && s[0].Op == loc.Reg:
+		return s[0].N, 0, true
+	case len(s) == 3 && s[0].Op == loc.Reg && s[1].Op == loc.Const && s[2].Op == loc.Add:
+		return s[0].N, s[1].N, true
+	}
+	return 0, 0, false
+}
+
 // home is the unit of the source file that fn comes from.
 func (im *Image) home(fn *function) *dw.Unit {
 	if u, err := im.d.UnitOf(dw.Origin(fn.tree)); err == nil {
