@@ -11,7 +11,12 @@ import (
 // fields reads the members of a struct or union of the given size.
 func (d *Data) fields(e typeEntry, structSize int64) ([]types.Field, error) {
 	var out []types.Field
+	unknown := func(size int64) types.Field { return types.Field{Type: &types.Ctype{Kind: types.Void, Name: "?", Size: size}} }
 	err := e.children(d, func(k *dwarf.Entry) error {
+		if k.Tag == dwarf.TagVariantPart { // an enum of Rust: which of the variants it is depends on the object
+			out = append(out, unknown(structSize))
+			return nil
+		}
 		if k.Tag != dwarf.TagMember && k.Tag != dwarf.TagInheritance {
 			return nil
 		}
@@ -33,8 +38,9 @@ func (d *Data) fields(e typeEntry, structSize int64) ([]types.Field, error) {
 			f.Off = v
 		case []byte:
 			off, ok := memberOffset(v)
-			if !ok {
-				return nil // a virtual base of C++: where it is depends on the object
+			if !ok { // a virtual base of C++: where it is depends on the object
+				out = append(out, unknown(0))
+				return nil
 			}
 			f.Off = off
 		}
