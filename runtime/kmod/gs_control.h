@@ -20,8 +20,9 @@
 #include <linux/uaccess.h>
 #include "gs_ring.h"
 #include "gs_access.h"
+#include "gs_fired.h"
 
-#define GS_VERSION 4
+#define GS_VERSION 5
 
 #define GS_IOC _IOWR('g', 0x57, struct gs_op)
 
@@ -253,6 +254,8 @@ static int gs_control(struct gs_op *op)
 	case GS_OP_TASK: /* n says which: the current task, or the ticks */
 		op->n = op->n ? (s64)get_jiffies_64() : (s64)(unsigned long)current;
 		return 0;
+	case GS_OP_FIRED:
+		return gs_tell_fired((void __user *)(unsigned long)op->val, op->nval);
 	case GS_OP_LOCK:
 	case GS_OP_UNLOCK:
 #if GS_LOCKS > 0

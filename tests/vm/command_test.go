@@ -95,6 +95,16 @@ probe netfilter.ipv4.local_out {
 probe netfilter.ipv4.local_in { if (protocol == 1 && length > 99) n[-length]++ }
 probe end, error { foreach (l+ in n) printf("%d: %d\n", l, n[l]) }
 `,
+	"fired": `
+global n
+probe process("%PROG").function("main.traceme") { n++ }
+probe process("%PROG").function("main.traceme").return { println("back ", $return) }
+probe process("%PROG").function("runtime.sigpanic"), process("%PROG").function("runtime.badsignal") { n++ }
+probe process("%PROG").statement("main.traceme@*:6") { if (target() == 0) println("not here") }
+probe kernel.function("do_exit"), kernel.function("emergency_restart") { n++ }
+probe kernel.trace("sched_process_fork") { n++ } probe kernel.trace("sched_process_hang") { println(n) }
+probe syscall.reboot { n++ } probe begin, end { println("n is ", n > 1) } probe timer.s(100) { n++ }
+`,
 	"other": `probe procfs("sub/x").read { $value = "another module\n" } probe begin { println("other") } probe timer.s(30) { exit() }`,
 	"plain": `probe process("%PROG").function("main.traceme") { printf("%d and %d\n", $a, $b) } probe end { error("over") }`,
 	"mine":  `probe process.function("main.traceme") { println("mine ", pid() == target()) }`,
@@ -122,7 +132,7 @@ func TestCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			args := []string{"-g", "--vp", "00020", "-p4", "-m", name, "-r", kdir, "--runtime=kernel"}
-			if name == "packets" {
+			if name == "packets" || name == "fired" {
 				facts, err := k.Facts(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -176,6 +186,9 @@ cat /tmp/plain
 r mine ./gostap run mine.ko -c PROG
 r notmine ./gostap run mine.ko -c 'sleep 1'
 r shell ./gostap run mine.ko -c 'PROG; true'
+r terminal ./gostap run fired.ko -c PROG
+r fired sh -c './gostap -v run fired.ko -c PROG 2>/tmp/err; s=$?; cat /tmp/err; exit $s'
+r unasked sh -c './gostap run fired.ko -c PROG 2>/tmp/err; s=$?; cat /tmp/err; exit $s'
 r timeout ./gostap -T 1 run plain.ko
 r elsewhere ./gostap run elsewhere.ko
 r magic ./gostap run magic.ko
@@ -227,6 +240,13 @@ echo 1 >/proc/sys/kernel/modules_disabled
 r disabled ./gostap run other.ko
 echo "== modules"; lsmod | tail -n +2
 `, "PROG", prog)})
+		// In the order of the script.
+		never := strings.ReplaceAll(`never fired: process("PROG").function("runtime.sigpanic")
+never fired: process("PROG").function("runtime.badsignal")
+never fired: kernel.function("emergency_restart")
+never fired: kernel.trace("sched_process_hang")
+never fired: syscall.reboot
+`, "PROG", prog)
 		for _, c := range []struct {
 			name string
 			want []string
@@ -237,6 +257,9 @@ echo "== modules"; lsmod | tail -n +2
 			{"mine", []string{"mine 1\n", "rc 0"}},
 			{"notmine", []string{"was built to trace " + prog + ", not /bin/sleep", "rc 1"}},
 			{"shell", []string{"mine 0\n", "rc 0"}},
+			{"fired", []string{never, "rc 0"}},
+			{"terminal", []string{"tracing 4 places in prog has begun\n", "n is 1\n" + never + "rc 0"}}, // the guest's console
+			{"unasked", []string{"n is 1\nrc 0"}},
 			{"timeout", []string{"ERROR: over", "rc 1"}},
 			{"elsewhere", []string{"the module is for kernel 5" + k.Release[1:] + ", but " + k.Release + " is running", "rc 1"}},
 			{"magic", []string{"module plain does not belong to this kernel", "dmesg says more", "rc 1"}},

@@ -76,6 +76,9 @@ func (g *gen) assemble(blocks []string) string {
 	if handler && g.probes.Cond >= 0 {
 		fmt.Fprintf(&b, "\tif (!atomic64_read(&%s))\n\t\treturn;\n", g.glob[g.probes.Cond])
 	}
+	if handler {
+		fmt.Fprintf(&b, "\tgs_fired(%d);\n", g.probe)
+	}
 	if handler && !g.light {
 		b.WriteString("\tc = gs_enter(hit);\n\tif (unlikely(!c))\n\t\treturn;\n")
 		if heavy {

@@ -67,6 +67,7 @@ type Session struct {
 	files  []traced.File
 	mu     sync.Mutex
 	closed bool
+	fired  []byte // by probe, once somebody has asked
 	final  wire.Counters // once closed
 	over   backend.Overload
 }
@@ -199,6 +200,11 @@ func (s *Session) Attach(ctx context.Context) error {
 	for i, path := range u.Files {
 		if err := s.file(i, path); err != nil {
 			return err
+		}
+	}
+	if s.cfg.Fired {
+		if _, err := s.m.Do(stage.Fired, 0, 0, nil, nil); err != nil {
+			return fmt.Errorf("have the handlers note that they ran: %w", err)
 		}
 	}
 	n, err := s.m.Do(stage.Attach, 0, 0, nil, nil)
@@ -359,6 +365,26 @@ func (s *Session) Counters() (wire.Counters, error) {
 	return s.counters()
 }
 
+// Fired implements backend.Firer, for the end of a session: what it said once it says again.
+func (s *Session) Fired(i int) (fired, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fired == nil && s.cfg.Fired && !s.closed {
+		b := make([]byte, len(s.cfg.Unit.Program.Probes))
+		if len(b) == 0 {
+			return false, false
+		}
+		if _, err := s.m.Do(stage.Fired, 0, 0, nil, b); err != nil {
+			return false, false
+		}
+		s.fired = b
+	}
+	if i < 0 || i >= len(s.fired) {
+		return false, false
+	}
+	return s.fired[i] != 0, true
+}
+
 // Overloaded implements backend.Guarded.
 func (s *Session) Overloaded() (backend.Overload, bool) {
 	if _, err := s.Counters(); err != nil {
@@ -420,5 +446,6 @@ var (
 	_ backend.Warner  = (*Session)(nil)
 	_ backend.Noter   = (*Session)(nil)
 	_ backend.Guarded = (*Session)(nil)
+	_ backend.Firer   = (*Session)(nil)
 	_ interp.Peeker   = (*Session)(nil)
 )

@@ -19,7 +19,7 @@ import (
 )
 
 // Version is GS_VERSION of gs_control.h.
-const Version = 4
+const Version = 5
 
 // Op is what to do: the GS_OP_* of gs_access.h.
 type Op uint32
@@ -46,6 +46,7 @@ const (
 	Left
 	Peek
 	Task
+	Fired
 )
 
 // request is struct gs_op.

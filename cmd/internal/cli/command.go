@@ -381,7 +381,7 @@ func (c *command) keepDir() (string, error) {
 
 func (c *command) load(ctx context.Context, art backend.Artifact) (backend.Session, error) {
 	start := time.Now()
-	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Timing: c.timing,
+	s, err := art.Load(ctx, backend.LoadOptions{Target: c.pid, BufferMB: c.bufferMB, Timing: c.timing, Fired: c.fired(),
 		Cache: c.cache(), Heat: c.command == "" || terminal(c.Err), Warnf: c.warnf, Logf: c.logf, Verbose: c.level(5)})
 	if err == nil && c.level(5) > 0 {
 		c.logf("pass 5 %-8s %8.2f ms", "load", float64(time.Since(start).Microseconds())/1000)

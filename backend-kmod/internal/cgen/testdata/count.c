@@ -12,6 +12,7 @@
 #define GS_SPARES 16
 #define GS_STACK 736
 #define GS_KEYS 24
+#define GS_PROBES 2
 #define GS_OUT 1040
 #define GS_AGG 0
 
@@ -20,6 +21,7 @@
 #include "gs_format.h"
 #include "gs_output.h"
 #include "gs_task.h"
+#include "gs_fired.h"
 
 static atomic64_t g_n = ATOMIC64_INIT(0LL);
 static const struct gs_col g_hits_cols[] = { { 0, 16, true }, { 16, 8, false }, };
@@ -57,6 +59,7 @@ static int f_note(struct gs_ctx *c __maybe_unused, struct gs_hit *hit __maybe_un
 /* probe process("./a").function("main.work") */
 static void probe_0_process_a_function_main_work(struct gs_hit *hit __maybe_unused)
 {
+	gs_fired(0);
 	atomic64_add(1LL, &g_n);
 }
 
@@ -112,6 +115,7 @@ static void probe_1_process_a_function_main_work_return(struct gs_hit *hit __may
 	s64 seen_1 = 0;
 	s64 t_2 = 0;
 
+	gs_fired(1);
 	c = gs_enter(hit);
 	if (unlikely(!c))
 		return;

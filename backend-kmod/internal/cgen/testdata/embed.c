@@ -12,6 +12,7 @@
 #define GS_SPARES 16
 #define GS_STACK 2264
 #define GS_KEYS 24
+#define GS_PROBES 1
 #define GS_OUT 8224
 #define GS_AGG 0
 
@@ -20,6 +21,7 @@
 #include "gs_format.h"
 #include "gs_output.h"
 #include "gs_task.h"
+#include "gs_fired.h"
 #define GS_OVERLOAD_TIME 500000000ULL
 #define GS_OVERLOAD_PERMILLE 500ULL
 #include "gs_guard.h"
@@ -419,6 +421,7 @@ static void probe_0_p(struct gs_hit *hit __maybe_unused)
 	s64 t_1 = 0;
 	s64 t_2 = 0;
 
+	gs_fired(0);
 	c = gs_enter(hit);
 	if (unlikely(!c))
 		return;

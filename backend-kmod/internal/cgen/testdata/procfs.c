@@ -12,6 +12,7 @@
 #define GS_SPARES 0
 #define GS_STACK 32
 #define GS_KEYS 8
+#define GS_PROBES 3
 #define GS_OUT 1040
 #define GS_AGG 0
 
@@ -20,6 +21,7 @@
 #include "gs_format.h"
 #include "gs_output.h"
 #include "gs_task.h"
+#include "gs_fired.h"
 
 static char g_last_text[21] = "";
 static struct gs_scalar g_last = { .cap = 20, .s = g_last_text };
@@ -46,6 +48,7 @@ static void probe_0_read(struct gs_hit *hit __maybe_unused)
 	struct probe_0_read_strings *L;
 	s64 t_0 = 0;
 
+	gs_fired(0);
 	c = gs_enter(hit);
 	if (unlikely(!c))
 		return;
@@ -75,6 +78,7 @@ static void probe_1_write(struct gs_hit *hit __maybe_unused)
 	struct gs_ctx *c;
 	struct probe_1_write_strings *L;
 
+	gs_fired(1);
 	c = gs_enter(hit);
 	if (unlikely(!c))
 		return;
@@ -93,6 +97,7 @@ static void probe_2_one(struct gs_hit *hit __maybe_unused)
 {
 	struct gs_ctx *c;
 
+	gs_fired(2);
 	c = gs_enter(hit);
 	if (unlikely(!c))
 		return;
