@@ -92,6 +92,7 @@ func newState(ctx context.Context, o Options) *state {
 		Names:   func() []string { return s.lib.AliasNames() },
 		Resolve: func(r probe.Request) ([]*probe.Site, diag.List) { return family.Resolve(s.env, r) },
 		Lacks:   o.Lacks,
+		Library: func(pos source.Pos) bool { f := s.files.File(pos); return f != nil && f.Library },
 	}
 	return s
 }

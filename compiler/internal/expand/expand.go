@@ -49,6 +49,8 @@ type Env struct {
 	Resolve func(probe.Request) ([]*probe.Site, diag.List)
 	// Lacks says why probes of a kind cannot be had, nil if they can; may be nil.
 	Lacks func(probe.Kind) *diag.Diagnostic
+	// Library reports whether a place lies in the library; may be nil.
+	Library func(source.Pos) bool
 }
 
 // Item is a request that resolved, with what is to be run there.
@@ -343,12 +345,25 @@ func (x *expander) fail(ctx context, ds diag.List) []*Item {
 		x.lacked, ds = nil, diag.List{&d}
 	}
 	for _, d := range ds {
-		if len(ctx.open) > 0 && ctx.at.From.IsValid() && ctx.at != d.Span {
-			d.Note(ctx.at, "in the expansion of the alias %s", ctx.open[0])
-		}
-		x.ds.Add(d)
+		x.ds.Add(x.blame(d, ctx))
 	}
 	return nil
+}
+
+// blame says by which point of the script's own d was come to. What lies in the library is told there, since the user
+// knows that line and can change it.
+func (x *expander) blame(d *diag.Diagnostic, ctx context) *diag.Diagnostic {
+	switch {
+	case len(ctx.open) == 0 || !ctx.at.From.IsValid() || ctx.at == d.Span:
+		return d
+	case x.env.Library != nil && x.env.Library(d.Span.From) && !x.env.Library(ctx.at.From):
+		inner, notes := d.Span, d.Notes
+		d.Span, d.Notes = ctx.at, nil
+		d.Note(inner, diag.WithinText)
+		d.Notes = append(d.Notes, notes...)
+		return d
+	}
+	return d.Note(ctx.at, "in the expansion of the alias %s", ctx.open[0])
 }
 
 // aliasMatch is an alias that a request names, with the components behind its name.
