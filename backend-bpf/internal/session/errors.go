@@ -1,12 +1,14 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/attach"
@@ -92,8 +94,32 @@ func (s *Session) explain(err error) error {
 	return d
 }
 
-// patience is how long the verifier may look at programs before the user is told what he waits for.
-const patience = 3 * time.Second
+// patience is how long the verifier may look at programs before the user is told what he waits for; tests wait less.
+var patience = 3 * time.Second
+
+// loading is load.Load, but for that it is left alone when ctx ends: the verifier can take a minute over a handler. What it makes
+// after all is closed then.
+func loading(ctx context.Context, spec *ebpf.CollectionSpec, o load.Options) (*load.Collection, error) {
+	type result struct {
+		col *load.Collection
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		col, err := load.Load(spec, o)
+		if ctx.Err() != nil && err == nil {
+			col.Close()
+			col, err = nil, ctx.Err()
+		}
+		done <- result{col, err}
+	}()
+	select {
+	case r := <-done:
+		return r.col, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // slow tells that the verifier takes long: it may go on for a minute before it refuses a handler.
 func (s *Session) slow(progs []string) {

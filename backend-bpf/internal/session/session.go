@@ -109,7 +109,10 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 	if cfg.Verbose > 2 {
 		opts.LogLevel = 1
 	}
-	if s.col, err = load.Load(s.spec(), opts); err != nil {
+	if s.col, err = loading(ctx, s.spec(), opts); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		return nil, s.explain(err)
 	}
 	s.logf(1, "loaded %d programs and %d maps in %v", len(s.col.Progs), len(s.col.Maps), time.Since(start).Round(time.Microsecond))
