@@ -36,6 +36,7 @@ var fixtures = map[string]fixture{
 	"slow":           {pkg: "slow"},
 	"skip":           {pkg: "skip"},
 	"skip-N":         {pkg: "skip", flags: []string{"-gcflags=all=-N -l"}},
+	"endless":        {pkg: "endless"},
 	"grow-pie":       {pkg: "grow", flags: []string{"-buildmode=pie"}},
 	"without":        {pkg: "without/without.c", c: []string{"-O1"}},
 	"parks":          {pkg: "parks"},

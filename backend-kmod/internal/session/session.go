@@ -67,7 +67,7 @@ type Session struct {
 	files  []traced.File
 	mu     sync.Mutex
 	closed bool
-	fired  []byte // by probe, once somebody has asked
+	fired  []byte        // by probe, once somebody has asked
 	final  wire.Counters // once closed
 	over   backend.Overload
 }
