@@ -97,8 +97,8 @@ func (s *Session) explain(err error) error {
 // patience is how long the verifier may look at programs before the user is told what he waits for; tests wait less.
 var patience = 3 * time.Second
 
-// loading is load.Load, but for that it is left alone when ctx ends: the verifier can take a minute over a handler. What it makes
-// after all is closed then.
+// loading is load.Load, but for that it is left alone when ctx ends: the verifier can take a minute over a handler.
+// What it makes after all is closed then.
 func loading(ctx context.Context, spec *ebpf.CollectionSpec, o load.Options) (*load.Collection, error) {
 	type result struct {
 		col *load.Collection

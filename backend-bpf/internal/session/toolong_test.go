@@ -34,7 +34,8 @@ func impatient(t *testing.T) {
 	t.Cleanup(func() { patience = was })
 }
 
-// TestTooLong: who waits for the verifier is told which handler he waits for, and at the end, at the probe, that it is too long.
+// TestTooLong: who waits for the verifier is told which handler he waits for, and at the end, at the probe, that it is
+// too long.
 func TestTooLong(t *testing.T) {
 	pl := tooLong(t)
 	impatient(t)
