@@ -65,7 +65,7 @@ type LoadOptions struct {
 	BufferMB int
 	// Timing asks that handlers are timed; see Timer.
 	Timing bool
-	// Fired asks that handlers note that they ran, as BuildOptions.Fired, where that need not be known before; see Firer.
+	// Fired is BuildOptions.Fired for back ends that need not know it before; see Firer.
 	Fired bool
 	// Cache is the folder for what is kept from one run to the next, "" for none.
 	Cache string
@@ -121,7 +121,8 @@ type Runner interface {
 	Run(i, site int) (bool, error)
 }
 
-// Firer is implemented by Sessions that can tell which handlers ran, if BuildOptions.Fired and LoadOptions.Fired asked for it.
+// Firer is implemented by Sessions that can tell which handlers ran, if BuildOptions.Fired and LoadOptions.Fired asked
+// for it.
 type Firer interface {
 	// Fired reports whether the handler of Program.Probes[i] ran in the kernel; known says whether that was noted.
 	Fired(i int) (fired, known bool)

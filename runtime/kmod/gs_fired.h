@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /*
- * Which handlers ran, for what is said at the end about probe points that never fired. Where nobody is told, all that a hit
- * meets is an instruction that does nothing.
+ * Which handlers ran, for what is said at the end about probe points that never fired. Where nobody is told, all
+ * that a hit meets is an instruction that does nothing.
  */
 #ifndef GS_FIRED_H
 #define GS_FIRED_H
@@ -20,7 +20,10 @@ static __always_inline void gs_fired(u32 probe)
 		WRITE_ONCE(gs_ran[probe], 1);
 }
 
-/* Without room for an answer: handlers are to take note from now on. Else a byte for each probe, 1 if its handler ran. */
+/*
+ * Without room for an answer: handlers are to take note from now on. Else a byte for each probe, 1 if its handler
+ * ran.
+ */
 static __maybe_unused int gs_tell_fired(void __user *to, u32 n)
 {
 	if (!n) {

@@ -48,14 +48,18 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	}{
 		{"MAXSTR", l.MaxString}, {"LOCKS", u.p.Locks}, {"TRIES", l.MaxTryLock}, {"DELAY", l.TryLockDelay},
 		{"MAXACTION", fmt.Sprintf("%dLL", l.MaxAction)}, {"MAXNESTING", nest}, {"MAXERRORS", l.MaxErrors}, {"LEVELS", levels}, {"SPARES", u.spares(handlers)},
-		{"STACK", stack}, {"KEYS", keys}, {"PROBES", max(len(u.p.Probes), 1)}, {"OUT", round8(u.maxOut)}, {"AGG", round8(u.maxAgg)},
+		{"STACK", stack}, {"KEYS", keys},
+		{"PROBES", max(len(u.p.Probes), 1)}, {"OUT", round8(u.maxOut)}, {"AGG", round8(u.maxAgg)},
 	} {
 		u.printf("#define GS_%s %v\n", d.name, d.v)
 	}
 	if family(handlers, u.p.Probes) {
 		u.printf("#define GS_FAMILY 1\n")
 	}
-	u.printf("\n#include \"gs_iter.h\"\n#include \"gs_scalar.h\"\n#include \"gs_format.h\"\n#include \"gs_output.h\"\n#include \"gs_task.h\"\n#include \"gs_fired.h\"\n")
+	u.printf("\n")
+	for _, name := range []string{"iter", "scalar", "format", "output", "task", "fired"} {
+		u.printf("#include \"gs_%s.h\"\n", name)
+	}
 	if u.regexes {
 		u.printf("#include \"gs_match.h\"\n")
 	}

@@ -322,9 +322,10 @@ func (f *finder) out(c *probe.Comp, funcs []*debuginfo.Func, exact bool) {
 		}
 	}
 	if len(endless) > 0 && len(f.sites) > 0 {
-		// No return is missed, but who compares calls with returns, or with the count of those that did not happen, is short of these.
-		f.warnf("%s: left out %s: without a return instruction there is no return, and their calls are not among those told at the end",
-			f.req, few(endless))
+		// No return is missed, but the calls are, for those who compare them with returns and with the count of those
+		// that did not happen.
+		f.warnf("%s: left out %s: without a return instruction there is no return, "+
+			"and their calls are not among those told at the end", f.req, few(endless))
 	}
 	if len(refused) == 0 {
 		return
