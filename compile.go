@@ -40,6 +40,7 @@ func Compile(ctx context.Context, script string, o Options) (_ *Program, err err
 	p.warnings = append(warnings, diagnosed(ds, res.Files, o.here())...)
 	if err := failed(ctx, p.warnings); err != nil {
 		p.Close()
+		err.(*Error).Dumps = p.dumps
 		return nil, err
 	}
 	return p, nil
@@ -162,6 +163,15 @@ func probesPrograms(o Options, scripts []compiler.Script) bool {
 // cache is the folder for what is kept between runs, "" if there is none. One that others may write to is not used, with
 // a warning when there is something in it.
 func (o *Options) cache() (string, []Diagnostic) {
+	if o.kept == nil {
+		dir, warnings := o.findCache()
+		o.kept = &dir
+		return dir, warnings
+	}
+	return *o.kept, nil
+}
+
+func (o *Options) findCache() (string, []Diagnostic) {
 	dir := o.Tool.Cache
 	if dir == "" {
 		dir = CacheDir(o.environment())
@@ -176,7 +186,12 @@ func (o *Options) cache() (string, []Diagnostic) {
 	if _, serr := os.Stat(dir); serr != nil {
 		return "", nil
 	}
-	return "", []Diagnostic{remark("what earlier runs have kept in %s is not used: %v", dir, plain(err))}
+	why := fmt.Sprintf("what earlier runs have kept in %s is not used: %v", dir, plain(err))
+	if o.Tool.Warn != nil {
+		o.Tool.Warn(why)
+		return "", nil
+	}
+	return "", []Diagnostic{remark("%s", why)}
 }
 
 // CacheDir is the folder where indexes of library directories and the kernel's symbols are kept between runs, for an

@@ -56,6 +56,8 @@ func (d Diagnostic) Render(s Style) string {
 type Error struct {
 	// Diagnostics are the messages in the order of the script, the warnings among them.
 	Diagnostics []Diagnostic
+	// Dumps are the products of ToolOptions.Dump, as far as the compiler came.
+	Dumps map[string]string
 
 	cause error
 }

@@ -99,6 +99,8 @@ type Options struct {
 
 	// Tool is what a tool wants to know or to decide beyond that.
 	Tool ToolOptions
+
+	kept *string // what cache gave
 }
 
 // Kernel names a kernel; the zero value is the one that runs.
@@ -129,7 +131,7 @@ type ToolOptions struct {
 	// says of each; nil tells nothing.
 	Log     func(format string, args ...any)
 	Verbose [5]int
-	// Warn takes what the user should know at once when the program is loaded, in place of a Warning event.
+	// Warn takes what the user should know at once, in place of a Warning event or a line behind "WARNING: ".
 	Warn func(text string)
 	// Unfired has the end of a session name the probe points that never fired. Heat has it warn of places whose hits take
 	// much of a CPU.

@@ -91,6 +91,12 @@ func needsKernel(prog *ir.Program) diag.List {
 	return ds
 }
 
+// OnHost reports whether this process alone runs p: nothing of it is translated for the kernel.
+func (p *Program) OnHost() bool {
+	host, err := p.onHost()
+	return host && err == nil
+}
+
 // Build translates p for the kernel, which Prepare does where it was not done. What the runtime cannot do is an *Error;
 // more Warnings may be there afterwards.
 func (p *Program) Build(ctx context.Context) (err error) {
@@ -229,6 +235,8 @@ type Place struct {
 	// File is the program or library that it is in, "" for places in the kernel, and Address is that of the instruction.
 	File    string
 	Address uint64
+	// Kernel tells places in the kernel.
+	Kernel bool
 }
 
 // Places are where p puts its probes: in programs and in the kernel.
@@ -238,9 +246,9 @@ func (p *Program) Places() []Place {
 		for _, s := range pr.Sites {
 			switch {
 			case s.Kind.InUser():
-				out = append(out, Place{s.Point, s.Path, s.At.PC})
+				out = append(out, Place{Point: s.Point, File: s.Path, Address: s.At.PC})
 			case s.Kind.InKernel():
-				out = append(out, Place{Point: s.Point, Address: s.At.PC})
+				out = append(out, Place{Point: s.Point, Address: s.At.PC, Kernel: true})
 			}
 		}
 	}

@@ -96,6 +96,7 @@ func (s *Session) load(ctx context.Context, art backend.Artifact) (backend.Sessi
 	start := time.Now()
 	cache, _ := o.cache()
 	b, err := art.Load(ctx, backend.LoadOptions{Target: o.PID, BufferMB: o.BufferMB, Timing: o.Timing, Cache: cache, Heat: o.Tool.Heat,
+		Fired: o.Tool.Unfired,
 		Warnf: s.warnf, Logf: s.p.log, Verbose: o.Tool.Verbose[4]})
 	if err == nil {
 		o.logPass(5, "load", time.Since(start))
@@ -238,4 +239,39 @@ func (s *Session) outcome() error {
 		return &Failure{Errors: r.Errors, Stopped: r.Failed, Child: r.Child}
 	}
 	return nil
+}
+
+// HandlerTime is how often a handler ran and how long in all. What runs only to see that a hit is not for it, such as one of
+// another process, counts too.
+type HandlerTime struct {
+	// Point is the probe point as the script has it; File, Line and Column are where.
+	Point        string
+	File         string
+	Line, Column int
+	Hits         uint64
+	Took         time.Duration
+	// Places is how many places the handler serves.
+	Places int
+}
+
+// Times are those of a session that has ended, if Options.Timing asked for them.
+func (s *Session) Times() []HandlerTime {
+	if !s.ended {
+		return nil
+	}
+	out := []HandlerTime{}
+	for _, t := range s.result.Times {
+		pr := s.p.ir.Probes[t.Probe]
+		h := HandlerTime{Point: pr.Name, Hits: t.Hits, Took: t.Took, Places: len(pr.Sites)}
+		if len(pr.Sites) > 0 && pr.Sites[0].Alias != "" {
+			h.Point = pr.Sites[0].Alias // as the script has it: one program may serve many aliases
+		}
+		if s.p.files != nil {
+			if at := s.p.files.Position(pr.Pos); at.File != nil {
+				h.File, h.Line, h.Column = at.File.Name, at.Line, at.Col
+			}
+		}
+		out = append(out, h)
+	}
+	return out
 }

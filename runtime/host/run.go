@@ -12,11 +12,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"os/signal"
 	"slices"
 	"sort"
-	"syscall"
 	"time"
 
 	"github.com/gostap/gostap/compiler/backend"
@@ -45,8 +42,6 @@ type Config struct {
 	Timeout time.Duration
 	// Open reads binaries for symbol names.
 	Open func(path string) (debuginfo.Image, error)
-	// Signals ends the run on INT, TERM and HUP when true.
-	Signals bool
 	// Timing fills Result.Times.
 	Timing bool
 	// Started is called when the probes are in place, before the target runs; may be nil.
@@ -87,7 +82,6 @@ type run struct {
 	out    *output
 	hosted *hosted
 	timers []timer
-	sigs   chan os.Signal
 	dead   time.Time // -T
 	reason string
 	in     *input // nil if no probe is on it, or at its end
@@ -101,7 +95,7 @@ type timer struct {
 	next  time.Time
 }
 
-// Run runs the script to its end. The session is detached and closed when it returns.
+// Run runs the script to its end, which the end of ctx brings about too. The session is detached and closed when it returns.
 func Run(ctx context.Context, c Config) (res Result) {
 	if c.Logf == nil {
 		c.Logf = func(string, ...any) {}
@@ -142,11 +136,6 @@ func Run(ctx context.Context, c Config) (res Result) {
 		return res
 	}
 	r.hosted.drain = r.drain
-	if c.Signals {
-		r.sigs = make(chan os.Signal, 4)
-		signal.Notify(r.sigs, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-		defer signal.Stop(r.sigs)
-	}
 	err := r.live(ctx)
 	if derr := r.wind(); err == nil {
 		err = derr
@@ -269,10 +258,11 @@ func (r *run) watch(ctx context.Context, stop chan struct{}, ended chan struct{}
 		select {
 		case <-done:
 			r.reason = "the target ended"
-		case s := <-r.sigs:
-			r.reason = "signal " + s.String()
 		case <-ctx.Done():
 			r.reason = "cancelled"
+			if why := context.Cause(ctx); why != ctx.Err() {
+				r.reason = why.Error()
+			}
 		case <-stop:
 			return
 		}

@@ -1,5 +1,5 @@
 // Package cli is the command as a function: arguments and streams in, exit status
-// out. It joins the compiler, a back end and the host loop, and holds no logic of its
+// out. It turns flags into options of package gostap and prints what that gives, and holds no logic of its
 // own beyond that.
 package cli
 
@@ -10,15 +10,13 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/compiler"
-	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
-	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/trusted"
 	"github.com/gostap/gostap/grammar"
 )
@@ -48,10 +46,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 				fmt.Fprintf(s.Err, "error: %v\n", err)
 				return
 			}
-			fmt.Fprintf(s.Err, "error: internal error: %v\n  hint: this is a bug of gostap; GOSTAP_DEBUG=1 shows where\n", r)
-			if getenv(env, "GOSTAP_DEBUG") != "" {
-				s.Err.Write(debug.Stack())
-			}
+			internal(s.Err, env, r, debug.Stack())
 		}
 	}()
 	more, rc, err := defaults(env, s.Err)
@@ -75,7 +70,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 		fmt.Fprintf(s.Out, "gostap %s, script language %s\n", Version, LanguageVersion)
 		return 0
 	case o.cleanCache:
-		dir := cacheDir(env)
+		dir := gostap.CacheDir(env)
 		err := trusted.Dir(dir) // what somebody else put there is not ours to remove
 		if err == nil {
 			err = compiler.ClearCache(dir)
@@ -98,12 +93,24 @@ func Run(args []string, s Streams, env []string) (status int) {
 		if errors.As(err, &u) {
 			return usageFailed(s.Err, err)
 		}
+		if bug := (*gostap.InternalError)(nil); errors.As(err, &bug) {
+			internal(s.Err, env, bug.Value, bug.Stack)
+			return 1
+		}
 		if !errors.Is(err, errShown) {
 			fmt.Fprintf(s.Err, "error: %s\n", diag.Visible(words(err)))
 		}
 		return 1
 	}
 	return 0
+}
+
+// internal tells of a bug.
+func internal(w io.Writer, env []string, what any, stack []byte) {
+	fmt.Fprintf(w, "error: internal error: %v\n  hint: this is a bug of gostap; GOSTAP_DEBUG=1 shows where\n", what)
+	if getenv(env, "GOSTAP_DEBUG") != "" {
+		w.Write(stack)
+	}
 }
 
 // words is what to say of an error. A context that ended is a signal; the status is 1 then, as stap's.
@@ -174,31 +181,13 @@ func terminal(w io.Writer) bool {
 	return err == nil
 }
 
-// printer prints diagnostics about files.
-func (c *command) printer(files *source.FileSet) *diag.Printer {
-	p := &diag.Printer{W: c.Err, Files: files, Color: useColor(c.options, c.Err, c.env), Codes: c.verbose > 0, Width: columns(c.Err)}
-	if c.release == "" {
-		p.Advice = func(hint string) string { return possible(hint, traced.ModulesForbidden) }
-	}
-	return p
-}
-
-// possible adds to a hint at modules why this kernel takes none.
-func possible(hint string, forbidden func() string) string {
-	if strings.Contains(hint, "--runtime=kernel") {
-		if why := forbidden(); why != "" {
-			return hint + "; but " + why
-		}
-	}
-	return hint
-}
-
 // show prints diagnostics by the rules of -w and -W, and says whether to go on.
-func (c *command) show(p *diag.Printer, l diag.List) bool {
+func (c *command) show(l []gostap.Diagnostic) bool {
+	style := gostap.Style{Color: useColor(c.options, c.Err, c.env), Codes: c.verbose > 0, Width: columns(c.Err)}
 	ok := true
 	n := 0
 	for _, d := range l {
-		if d.Severity == diag.Warning {
+		if d.Warning {
 			if c.noWarn {
 				continue
 			}
@@ -211,10 +200,24 @@ func (c *command) show(p *diag.Printer, l diag.List) bool {
 				continue
 			}
 		}
-		p.One(d)
+		io.WriteString(c.Err, d.Render(style))
 	}
 	if n > 50 {
 		fmt.Fprintf(c.Err, "error: %d more errors\n", n-50)
 	}
 	return ok
+}
+
+// shown prints an error that consists of diagnostics.
+func (c *command) shown(err error) error {
+	var e *gostap.Error
+	var f *gostap.Failure
+	switch {
+	case errors.As(err, &e):
+		c.show(e.Diagnostics)
+	case errors.As(err, &f): // the session has told
+	default:
+		return err
+	}
+	return errShown
 }

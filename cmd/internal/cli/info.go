@@ -3,23 +3,16 @@ package cli
 import (
 	"fmt"
 
-	bpf "github.com/gostap/gostap/backend-bpf"
-	kmod "github.com/gostap/gostap/backend-kmod"
-	"github.com/gostap/gostap/compiler/backend"
-)
+	"golang.org/x/sys/unix"
 
-// kernelBackend is the back end for probes that fire in the kernel.
-func (c *command) kernelBackend() backend.Backend {
-	if c.runtime == "kernel" {
-		return kmod.NewFor(kmod.Options{Release: c.release})
-	}
-	return bpf.New()
-}
+	bpf "github.com/gostap/gostap/backend-bpf"
+)
 
 // info serves --info: what this kernel allows, each yes or no with the reason.
 func info(s Streams) int {
-	if release, machine := uname(); release != "" {
-		fmt.Fprintf(s.Out, "gostap %s on Linux %s %s\n\n", Version, release, machine)
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		fmt.Fprintf(s.Out, "gostap %s on Linux %s %s\n\n", Version, unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Machine[:]))
 	}
 	for _, r := range bpf.Info() {
 		answer := "no "

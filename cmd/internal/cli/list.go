@@ -4,30 +4,30 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gostap/gostap/compiler"
+	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/compiler/diag"
 )
 
 // listPoints serves -l and -L. No match is an error, as in stap.
-func (c *command) listPoints(o compiler.Options) error {
-	lines, res, ds := compiler.List(context.Background(), c.list, o, compiler.ListOptions{Vars: c.listVars, Details: c.verbose > 0})
-	defer res.Close()
-	if err := c.printLines(lines, res, ds); err != nil || len(lines) > 0 {
+func (c *command) listPoints(o gostap.Options) error {
+	lines, warnings, err := gostap.List(context.Background(), c.list, o, gostap.ListOptions{Vars: c.listVars, Details: c.verbose > 0})
+	if err := c.printLines(lines, warnings, err); err != nil || len(lines) > 0 {
 		return err
 	}
 	return errShown
 }
 
 // listLibrary serves --dump-functions, --dump-probe-types and --dump-probe-aliases.
-func (c *command) listLibrary(o compiler.Options) error {
-	lines, res, ds := compiler.DumpLibrary(context.Background(), c.listing, o)
-	defer res.Close()
-	return c.printLines(lines, res, ds)
+func (c *command) listLibrary(o gostap.Options) error {
+	return c.printLines(gostap.Library(context.Background(), c.listing, o))
 }
 
 // printLines prints a listing, unless an error was found in making it.
-func (c *command) printLines(lines []string, res *compiler.Result, ds diag.List) error {
-	if !c.show(c.printer(res.Files), ds) {
+func (c *command) printLines(lines []string, warnings []gostap.Diagnostic, err error) error {
+	if err != nil {
+		return c.shown(err)
+	}
+	if !c.show(warnings) {
 		return errShown
 	}
 	for _, l := range lines {

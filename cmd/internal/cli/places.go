@@ -5,25 +5,23 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap"
 )
 
-// placesOf says in how many places of which files the probes of a program are, "" if it has none in files: what a
+// placesOf says how many of the places of a program are in which files, "" if it has none in files: what a
 // user who waits for the first line wants to know.
-func placesOf(p *ir.Program) string {
+func placesOf(all []gostap.Place) string {
 	var names []string
 	places := map[string]map[uint64]bool{}
-	for _, pr := range p.Probes {
-		for _, s := range pr.Sites {
-			if !s.Kind.InUser() {
-				continue
-			}
-			if places[s.Path] == nil {
-				places[s.Path] = map[uint64]bool{}
-				names = append(names, s.Path)
-			}
-			places[s.Path][s.At.PC] = true
+	for _, p := range all {
+		if p.Kernel {
+			continue
 		}
+		if places[p.File] == nil {
+			places[p.File] = map[uint64]bool{}
+			names = append(names, p.File)
+		}
+		places[p.File][p.Address] = true
 	}
 	var parts []string
 	for i, n := range names {

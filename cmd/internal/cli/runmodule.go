@@ -1,19 +1,14 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
-	kmod "github.com/gostap/gostap/backend-kmod"
-	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap"
 )
 
 func exists(path string) bool {
@@ -54,45 +49,12 @@ func (o *options) setModule(fs *pflag.FlagSet, rest []string) error {
 
 // runModule runs a module that was built before.
 func (c *command) runModule() error {
-	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer cancel()
-	p := c.printer(nil)
-	prog, art, err := kmod.Open(c.module)
+	ctx, hangs, done := untilSignal()
+	defer done()
+	p, err := gostap.OpenModule(c.module, c.sessionOptions())
 	if err != nil {
-		return shown(p, err)
+		return c.shown(err)
 	}
-	p.Files = prog.Files
-	if err := c.sameTarget(prog); err != nil {
-		return err
-	}
-	s, err := c.load(ctx, art)
-	if err != nil {
-		return shown(p, err)
-	}
-	return shown(p, c.trace(ctx, s, prog, nil))
-}
-
-// sameTarget checks that -c or -x is the program that a bare "process" meant when the module was built.
-func (c *command) sameTarget(prog *ir.Program) error {
-	path := ""
-	for _, pr := range prog.Probes {
-		for _, s := range pr.Sites {
-			if s.Target && s.Path != "" {
-				path = s.Path
-			}
-		}
-	}
-	if path == "" {
-		return nil
-	}
-	got, err := c.targetPath()
-	if err != nil || got == "" {
-		return err // without a target, attaching says so
-	}
-	a, aerr := os.Stat(path)
-	b, berr := os.Stat(got)
-	if aerr == nil && berr == nil && !os.SameFile(a, b) || aerr != nil && filepath.Clean(got) != path {
-		return fmt.Errorf("%s was built to trace %s, not %s", c.module, path, got)
-	}
-	return nil
+	defer p.Close()
+	return c.shown(c.trace(ctx, p, hangs))
 }

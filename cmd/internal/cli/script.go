@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler/foreign"
-	"github.com/gostap/gostap/compiler/trusted"
 	"github.com/gostap/gostap/grammar"
 )
 
@@ -41,27 +40,11 @@ func readScript(path string) ([]byte, error) {
 	return text, nil
 }
 
-// cache is the folder for what is kept between runs, "" if there is none. One that others may write to is not used,
-// and the user is told when there is something in it.
-func (c *command) cache() string {
-	if c.kept == nil {
-		dir := c.findCache()
-		c.kept = &dir
+// plain says what went wrong with a file without Go's name of the call.
+func plain(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
 	}
-	return *c.kept
-}
-
-func (c *command) findCache() string {
-	dir := cacheDir(c.env)
-	if dir == "" {
-		return ""
-	}
-	err := trusted.Dir(dir)
-	if err == nil {
-		return dir
-	}
-	if _, serr := os.Stat(dir); serr == nil && !c.noWarn {
-		fmt.Fprintf(c.Err, "WARNING: what earlier runs have kept in %s is not used: %v\n", dir, plain(err))
-	}
-	return ""
+	return err
 }

@@ -276,18 +276,6 @@ var stapMacros = map[string]string{
 	"HIST_ELISION":       "histograms always keep 2 lines of zeros",
 }
 
-// cacheDir is where indexes of library directories and the kernel's symbols are kept between runs: $XDG_CACHE_HOME/gostap or ~/.cache/gostap,
-// "" if neither is known.
-func cacheDir(env []string) string {
-	if d := getenv(env, "XDG_CACHE_HOME"); strings.HasPrefix(d, "/") {
-		return d + "/gostap"
-	}
-	if d := getenv(env, "HOME"); strings.HasPrefix(d, "/") {
-		return d + "/.cache/gostap"
-	}
-	return ""
-}
-
 // unlimited is more statements, tries or errors than any session comes to.
 const unlimited = math.MaxInt32
 

@@ -9,7 +9,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	bpf "github.com/gostap/gostap/backend-bpf"
@@ -90,7 +92,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	cfg := host.Config{Program: p, Session: s, Stdout: os.Stdout, Stderr: os.Stderr, Timeout: *timeout, Signals: true,
+	cfg := host.Config{Program: p, Session: s, Stdout: os.Stdout, Stderr: os.Stderr, Timeout: *timeout,
 		Open: func(path string) (debuginfo.Image, error) { return open.Open(path) }}
 	if *verbose {
 		cfg.Logf = logf
@@ -105,6 +107,8 @@ func run() error {
 		s.Close()
 		return err
 	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
 	start := time.Now()
 	res := host.Run(ctx, cfg)
 	if *verbose {
