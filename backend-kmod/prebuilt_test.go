@@ -84,7 +84,7 @@ func TestOpen(t *testing.T) {
 	if err := b.unchanged(); err == nil || !strings.Contains(err.Error(), "cannot be read: no such file") {
 		t.Errorf("%v", err)
 	}
-	at := bytes.Index(ko, []byte("gostap\x00\x01"))
+	at := bytes.Index(ko, append([]byte("gostap\x00"), manifest.Version))
 	with := func(off int, by byte) []byte {
 		c := bytes.Clone(ko)
 		c[at+off] ^= by
@@ -106,7 +106,7 @@ func TestOpen(t *testing.T) {
 		"text.ko":    {[]byte("text"), "it is no kernel module", ""},
 		"bare.ko":    {bare, "was not made by gostap", "-p4 -m NAME"},
 		"damaged.ko": {with(20, 1), "damaged", "-p4 -m damaged"},
-		"version.ko": {with(7, 2), "another version of gostap", "-p4 -m version"},
+		"version.ko": {with(7, 0x40), "another version of gostap", "-p4 -m version"},
 		"digest.ko":  {wrong, "another version of gostap", "-p4 -m digest"},
 	} {
 		_, _, err := open(name, c.data)

@@ -124,7 +124,7 @@ func TestNoEntry(t *testing.T) {
 func TestBeginsAtOnce(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "busy")
-	v := startProgram(t, exec.Command(path, "2000000000"), path)
+	v := startProgram(t, exec.Command(path, "2000000000000"), path)
 	for range 3 {
 		s := begin(t, "-v", "-e", `global n, wrong probe process.function("main.step").return { if ($return != 3 * @entry($n) + 5) wrong++ if (n++ == 1000) exit() }
 			probe end { printf("%d wrong\n", wrong) }`, "-x", v.pid())

@@ -93,6 +93,8 @@ i=0; bad=0; mute=0
 while [ $i -lt %d ]; do
 	[ $i -eq 5 ] && before=$(mem)
 	kmodrun -cache /lab/cache -name busy -T 50ms busy.ir >/tmp/out 2>/tmp/err || { bad=$((bad+1)); head -3 /tmp/err; }
+	# On a busy machine the four processes may not have run in these 50 ms.
+	grep -q '^prog ' /tmp/out || kmodrun -cache /lab/cache -name busy -T 3s busy.ir >/tmp/out 2>/tmp/err || { bad=$((bad+1)); head -3 /tmp/err; }
 	grep -q '^prog ' /tmp/out || mute=$((mute+1))
 	i=$((i+1))
 done
@@ -111,7 +113,7 @@ echo "modules $(lsmod | tail -n +2)"
 		for _, l := range lines(res.Output, "rounds ") {
 			fmt.Sscanf(l, "rounds %d bad %d mute %d", &n, &bad, &mute)
 		}
-		if n != rounds || bad != 0 || mute > rounds/10 {
+		if n != rounds || bad != 0 || mute > 0 {
 			t.Errorf("%d of %d rounds, %d went wrong, %d saw nothing\n%s", n, rounds, bad, mute, res.Output)
 		}
 		// One module's memory is over 1 MB; the caches of a busy guest move by some hundred kB.

@@ -30,7 +30,12 @@ func TestHeat(t *testing.T) {
 			var said []string
 			s, p, _ := setup(t, func(cfg *Config) {
 				cfg.Heat = c.asked
-				cfg.Warnf = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+				cfg.Warnf = func(format string, args ...any) {
+					// On a busy machine the verifier's time is told as well.
+					if s := fmt.Sprintf(format, args...); !strings.Contains(s, "verifier") {
+						said = append(said, s)
+					}
+				}
 				for _, a := range cfg.Plan.Attach[0].Sites {
 					a.Site.At.Insn = c.insn
 				}
