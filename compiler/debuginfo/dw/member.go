@@ -11,7 +11,9 @@ import (
 // fields reads the members of a struct or union of the given size.
 func (d *Data) fields(e typeEntry, structSize int64) ([]types.Field, error) {
 	var out []types.Field
-	unknown := func(size int64) types.Field { return types.Field{Type: &types.Ctype{Kind: types.Void, Name: "?", Size: size}} }
+	unknown := func(size int64) types.Field {
+		return types.Field{Type: &types.Ctype{Kind: types.Void, Name: "?", Size: size}}
+	}
 	err := e.children(d, func(k *dwarf.Entry) error {
 		if k.Tag == dwarf.TagVariantPart { // an enum of Rust: which of the variants it is depends on the object
 			out = append(out, unknown(structSize))
