@@ -65,15 +65,15 @@ func (im *Image) astray(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 	return ok && known && base == from && off >= above && im.passing(fn, sv.Tree, pl.Type) == dw.PassingUnknown
 }
 
-// inFrame reports whether expr is an address in the stack by the stack pointer, or the register base of the frame, as
-// it is: so LLVM finds what it has moved there from a register. What is there by its nature, which all takes in too, it
-// finds by DW_OP_fbreg.
+// inFrame reports whether expr is an address in the stack by the register base of the frame, as it is: so LLVM finds
+// what it has moved there from a register. What is there by its nature it finds by DW_OP_fbreg, or, in a frame that is
+// aligned to more than 16 bytes, by the stack pointer beside the base; all takes these in too.
 func inFrame(expr []byte, base int, all bool) bool {
 	const fbreg = 0x91
 	if len(expr) < 2 {
 		return false
 	}
-	if o := int(expr[0]); o != 0x70+dw.RegRSP && (base < 0 || o != 0x70+base) && !(all && o == fbreg) {
+	if o := int(expr[0]); (base < 0 || o != 0x70+base) && !(all && (o == fbreg || o == 0x70+dw.RegRSP)) {
 		return false
 	}
 	for i, b := range expr[1:] {

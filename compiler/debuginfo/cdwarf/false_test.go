@@ -43,7 +43,7 @@ func keeps(t *testing.T, path string) {
 	im := open(t, path)
 	probes := map[uint64]func(*state){}
 	equal, refused := 0, 0
-	for _, name := range []string{"in_registers", "on_the_stack", "by_address", "worked_out"} {
+	for _, name := range []string{"in_registers", "on_the_stack", "by_address", "worked_out", "realigned"} {
 		fn := one(t, im, name)
 		entry, err := im.EntrySite(fn)
 		if err != nil {
@@ -60,6 +60,11 @@ func keeps(t *testing.T, path string) {
 				t.Fatal(err)
 			}
 			for _, v := range vars {
+				if v.Name == "room" && name == "realigned" || v.Name == "local" {
+					if v.Err != nil || !v.Place.InMemory {
+						t.Errorf("%s at line %d: %s is refused: %v", name, s.Line, v.Name, v.Err)
+					}
+				}
 				ahead := v.Name == "ahead"
 				if v.Kind != debuginfo.Param && !ahead {
 					continue

@@ -7,6 +7,7 @@ struct held {
 	held(const held &o) : a(o.a), b(o.b), c(o.c) {}
 	held(int n) : a(n), b(n + 1), c(n + 2) {}
 };
+struct three { long a, b, c; };
 volatile long sink;
 
 __attribute__((noinline)) void tell(int f, int i, long v) { sink += f + i + v; }
@@ -91,8 +92,22 @@ __attribute__((noinline)) long worked_out(long *p0, long p1, long p2, long p3, l
 	return ahead[2] + f + g;
 }
 
+__attribute__((noinline)) void fill(three *p, char *room) { p->a = 1; p->b = 2; p->c = 3; room[0] = 4; }
+
+__attribute__((noinline)) long realigned(long p0)
+{
+	alignas(64) char room[128];
+	three local;
+	fill(&local, room);
+	sink += p0;
+	fill(&local, room);
+	sink += local.b + room[0];
+	return sink;
+}
+
 int main()
 {
+	realigned(5);
 	static long v[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 	static int n = 77;
 	static char s[] = "text";
