@@ -21,7 +21,8 @@ func (p *Program) Bytes() (_ []byte, err error) {
 	m := &manifest.Manifest{Program: p.ir, Runtime: string(p.o.Runtime)}
 	if ofKernel(p.ir) {
 		if p.o.Kernel != (Kernel{}) {
-			return nil, errors.New("a script about another machine's kernel cannot be written down: what this one has is not known to be there")
+			return nil, errors.New("a script about another machine's kernel cannot be written down: what this one " +
+				"has is not known to be there")
 		}
 		m.Kernel = kernelVersion()
 	}
@@ -67,12 +68,13 @@ func ofKernel(p *ir.Program) bool {
 		})
 	}
 	return slices.ContainsFunc(p.Funcs, uses) || slices.ContainsFunc(p.Probes, func(pr *ir.Probe) bool {
-		return uses(pr.Handler) || slices.ContainsFunc(pr.Sites, func(s *probe.Site) bool { return !s.Kind.InUser() && !s.Kind.OnHost() })
+		return uses(pr.Handler) || slices.ContainsFunc(pr.Sites,
+			func(s *probe.Site) bool { return !s.Kind.InUser() && !s.Kind.OnHost() })
 	})
 }
 
-// Load reads what Bytes gave, from wherever it comes: damaged bytes, those of another version of this package, those made
-// for another kernel and those about programs that are not the same here are refused. Of o it takes what is about
+// Load reads what Bytes gave, from wherever it comes: damaged bytes, those of another version of this package, those
+// made for another kernel and those about programs that are not the same here are refused. Of o it takes what is about
 // running; a script's own arguments and variables went into the program when it was compiled.
 func Load(b []byte, o Options) (_ *Program, err error) {
 	defer guard(&err, nil)()
@@ -85,9 +87,11 @@ func Load(b []byte, o Options) (_ *Program, err error) {
 	case o.Runtime != Auto && m.Runtime != "" && string(o.Runtime) != m.Runtime:
 		return nil, fmt.Errorf("the program was compiled for the runtime %s, not %s", m.Runtime, o.Runtime)
 	case len(o.Args) > 0 || len(o.Globals) > 0 || len(o.More) > 0 || len(o.Include) > 0:
-		return nil, errors.New("arguments, globals, further texts and libraries are for Compile: the program is compiled already")
+		return nil, errors.New("arguments, globals, further texts and libraries are for Compile: the program is " +
+			"compiled already")
 	case m.Kernel != "" && m.Kernel != kernelVersion():
-		return nil, fmt.Errorf("the program uses the kernel %s that it was compiled for, not %s that runs", m.Kernel, kernelVersion())
+		return nil, fmt.Errorf("the program uses the kernel %s that it was compiled for, not %s that runs", m.Kernel,
+			kernelVersion())
 	}
 	if o.Runtime == Auto {
 		o.Runtime = Runtime(m.Runtime)

@@ -53,7 +53,8 @@ type ListOptions struct {
 }
 
 // List gives the probe points that a pattern means, one a line. No match is an *Error.
-func List(ctx context.Context, pattern string, o Options, l ListOptions) (_ []string, warnings []Diagnostic, err error) {
+func List(ctx context.Context, pattern string, o Options, l ListOptions) (_ []string, warnings []Diagnostic,
+	err error) {
 	defer guard(&err, nil)()
 	co, warnings, err := o.compiler()
 	if err != nil {
@@ -115,10 +116,12 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 	env := o.environment()
 	c := compiler.Options{
 		Args: o.Args, Limits: o.Limits, Guru: o.Guru, Include: o.Include, Globals: o.Globals,
-		TargetPID: o.PID, SearchPath: getenv(env, "PATH"), LibraryPath: getenv(env, "LD_LIBRARY_PATH"), Unoptimised: o.Unoptimised,
+		TargetPID: o.PID, SearchPath: getenv(env, "PATH"), LibraryPath: getenv(env, "LD_LIBRARY_PATH"),
+		Unoptimised: o.Unoptimised,
 		NoAutoPrint: !o.PrintGlobals, Inspected: !o.Text, Bare: o.Bare, Dump: o.Tool.Dump, Stop: o.Tool.Stop,
-		SkipBadVars: o.SkipBadVars, AllCallers: o.AllCallers, Privilege: o.Privilege, Language: o.Language, Config: kernelConfig(),
-		Open: open.Open, Runtime: string(o.Runtime), Verify: o.Tool.Verify,
+		SkipBadVars: o.SkipBadVars, AllCallers: o.AllCallers, Privilege: o.Privilege, Language: o.Language,
+		Config: kernelConfig(),
+		Open:   open.Open, Runtime: string(o.Runtime), Verify: o.Tool.Verify,
 	}
 	cache, warnings := o.cache()
 	if o.Tool.KeepIndexes {
@@ -150,18 +153,20 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 	return c, warnings, err
 }
 
-// probesPrograms reports whether it looks as if the session will attach probes to programs with eBPF: then the kernel is
-// told while the script is compiled, which saves most of the first probe's wait. A wrong guess costs some
+// probesPrograms reports whether it looks as if the session will attach probes to programs with eBPF: then the kernel
+// is told while the script is compiled, which saves most of the first probe's wait. A wrong guess costs some
 // milliseconds of another thread.
 func probesPrograms(o Options, scripts []compiler.Script) bool {
 	if o.Runtime != Auto && o.Runtime != BPF || os.Geteuid() != 0 {
 		return false
 	}
-	return slices.ContainsFunc(scripts, func(s compiler.Script) bool { return bytes.Contains(s.Text, []byte("process")) })
+	return slices.ContainsFunc(scripts, func(s compiler.Script) bool {
+		return bytes.Contains(s.Text, []byte("process"))
+	})
 }
 
-// cache is the folder for what is kept between runs, "" if there is none. One that others may write to is not used, with
-// a warning when there is something in it.
+// cache is the folder for what is kept between runs, "" if there is none. One that others may write to is not used,
+// with a warning when there is something in it.
 func (o *Options) cache() (string, []Diagnostic) {
 	if o.kept == nil {
 		dir, warnings := o.findCache()

@@ -20,7 +20,8 @@ func TestProbesPrograms(t *testing.T) {
 		{Module, `probe process("a").function("f") {}`, false},
 		{Auto, `probe begin { exit() }`, false},
 	} {
-		if got := probesPrograms(Options{Runtime: c.runtime}, []compiler.Script{{Text: []byte(c.text)}}); got != c.want {
+		if got := probesPrograms(Options{Runtime: c.runtime},
+			[]compiler.Script{{Text: []byte(c.text)}}); got != c.want {
 			t.Errorf("--runtime=%s %s: %v", c.runtime, c.text, got)
 		}
 	}

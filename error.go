@@ -88,7 +88,8 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // Failure is the error of a session that came to its end, but not well: what was seen is all told.
 type Failure struct {
-	// Errors counts the run-time errors of the script that nobody caught. Stopped: there were more than Limits.MaxErrors.
+	// Errors counts the run-time errors of the script that nobody caught. Stopped: there were more than
+	// Limits.MaxErrors.
 	Errors  int
 	Stopped bool
 	// Child says how Command ended, if it did not end well: "exited with status 3".
@@ -123,7 +124,8 @@ func (e *InternalError) Error() string { return fmt.Sprintf("internal error: %v"
 func diagnosed(l diag.List, files *source.FileSet, here bool) []Diagnostic {
 	var out []Diagnostic
 	for _, d := range l {
-		x := Diagnostic{Warning: d.Severity == diag.Warning, Code: string(d.Code), Message: d.Message, Hint: d.Hint, d: d, files: files}
+		x := Diagnostic{Warning: d.Severity == diag.Warning, Code: string(d.Code), Message: d.Message, Hint: d.Hint,
+			d: d, files: files}
 		if here {
 			x.Hint = possible(d.Hint, traced.ModulesForbidden)
 		}

@@ -14,11 +14,12 @@ type Kind uint8
 
 // The kinds of events.
 const (
-	Print   Kind = iota // a statement of the print family was run
-	Text                // text that no such statement made: log(), and all output of programs compiled with Options.Text
-	Warning             // of the script, of the compiler or of the session
-	Fault               // a run-time error of the script that nobody caught
-	Lost                // at the end: hits or events that are missing
+	Print Kind = iota // a statement of the print family was run
+	// text that no such statement made: log(), and all output of programs compiled with Options.Text
+	Text
+	Warning // of the script, of the compiler or of the session
+	Fault   // a run-time error of the script that nobody caught
+	Lost    // at the end: hits or events that are missing
 )
 
 func (k Kind) String() string {
@@ -30,7 +31,8 @@ type Event struct {
 	Kind Kind
 	// Text is what is printed, or the message.
 	Text string
-	// Args are the values that a print was given, in order, with widths and precisions among them; Format is its format.
+	// Args are the values that a print was given, in order, with widths and precisions among them; Format is its
+	// format.
 	Args   []Value
 	Format string
 	// PID, TID, Time and Point are of the hit that printed. CPU is the processor, -1 where that is not known and in
@@ -67,11 +69,13 @@ func (v Value) String() string {
 }
 
 // kinds are those of the host's events.
-var kinds = [...]Kind{host.EventText: Text, host.EventPrint: Print, host.EventWarning: Warning, host.EventError: Fault, host.EventLost: Lost}
+var kinds = [...]Kind{host.EventText: Text, host.EventPrint: Print, host.EventWarning: Warning, host.EventError: Fault,
+	host.EventLost: Lost}
 
 // event makes an Event of the host's.
 func (p *Program) event(h *host.Event) Event {
-	e := Event{Kind: kinds[h.Kind], Text: h.Text, Format: h.Format, CPU: h.CPU, Point: h.Point, PID: int(h.Pid), TID: int(h.Tid), Count: h.Count}
+	e := Event{Kind: kinds[h.Kind], Text: h.Text, Format: h.Format, CPU: h.CPU, Point: h.Point, PID: int(h.Pid),
+		TID: int(h.Tid), Count: h.Count}
 	if h.Time != 0 {
 		e.Time = time.Unix(0, h.Time)
 	}

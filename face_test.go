@@ -55,16 +55,19 @@ func TestErrors(t *testing.T) {
 		t.Fatalf("%#v", err)
 	}
 	d := e.Diagnostics[0]
-	if d.File != "my.stp" || d.Line != 2 || d.Column != 3 || d.Warning || d.Code == "" || !strings.Contains(d.Hint, "print") ||
-		!strings.Contains(d.String(), "  printl(1)\n    ^~~~~~\n") || !strings.HasPrefix(err.Error(), "my.stp:2:3: ") {
+	if d.File != "my.stp" || d.Line != 2 || d.Column != 3 || d.Warning || d.Code == "" ||
+		!strings.Contains(d.Hint, "print") || !strings.Contains(d.String(), "  printl(1)\n    ^~~~~~\n") ||
+		!strings.HasPrefix(err.Error(), "my.stp:2:3: ") {
 		t.Errorf("%+v\n%s\n%v", d, d, err)
 	}
 	all, err := collect(t, "probe begin {\n  println(1/(pid() - pid()))\n}", gostap.Options{})
 	f, ok := errors.AsType[*gostap.Failure](err)
-	if !ok || f.Errors != 1 || !f.Stopped || len(all) != 1 || all[0].Kind != gostap.Fault || all[0].Code != "divzero" || all[0].Line != 2 {
+	if !ok || f.Errors != 1 || !f.Stopped || len(all) != 1 || all[0].Kind != gostap.Fault || all[0].Code != "divzero" ||
+		all[0].Line != 2 {
 		t.Errorf("%v, %+v", err, all)
 	}
-	if _, err := collect(t, `probe process("/none").function("f") {}`, gostap.Options{Runtime: "jit"}); err == nil || !strings.Contains(err.Error(), `"jit"`) {
+	if _, err := collect(t, `probe process("/none").function("f") {}`, gostap.Options{Runtime: "jit"}); err == nil ||
+		!strings.Contains(err.Error(), `"jit"`) {
 		t.Errorf("a runtime that is none: %v", err)
 	}
 	if _, err := collect(t, `probe kernel.function("vfs_read") {}`, gostap.Options{Runtime: gostap.Host}); err == nil {
@@ -81,7 +84,8 @@ func TestErrors(t *testing.T) {
 func TestEnds(t *testing.T) {
 	const script = `global n probe timer.ms(1) { println(n++) } probe end { println("end") }`
 	mine := errors.New("enough")
-	if err := gostap.Run(context.Background(), script, gostap.Options{}, func(gostap.Event) error { return mine }); err != mine {
+	if err := gostap.Run(context.Background(), script, gostap.Options{},
+		func(gostap.Event) error { return mine }); err != mine {
 		t.Errorf("an error: %v", err)
 	}
 	func() {
@@ -327,7 +331,8 @@ probe never { print(@hist_log(st)) print(@hist_linear(ast["p"], 0, 2, 1)) printl
 	two, err := gostap.Map[pair, int64](g, "two")
 	check("two", "map[{k 7}:5]")(two, err)
 	st, err := gostap.Get[*gostap.Stats](g, "st")
-	check("st", "2 40 10 30 200 20 map[8:1 16:1]")(fmt.Sprint(st.Count, st.Sum, st.Min, st.Max, st.Variance, st.Avg(), st.Histograms[0].Map()), err)
+	check("st", "2 40 10 30 200 20 map[8:1 16:1]")(fmt.Sprint(st.Count, st.Sum, st.Min, st.Max, st.Variance, st.Avg(),
+		st.Histograms[0].Map()), err)
 	ast, err := gostap.Map[string, *gostap.Stats](g, "ast")
 	check("ast", "[{0 0 1} {1 1 1} {2 2 1} {3 9223372036854775807 1}]")(ast["p"].Histograms[0].Buckets, err)
 	for name, f := range map[string]func() error{

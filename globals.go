@@ -38,7 +38,8 @@ type Stats struct {
 	Count, Sum, Min, Max int64
 	// Variance is that of a sample, rounded down, where the script asks for @variance, else 0.
 	Variance int64
-	// Histograms is the one that the script prints anywhere, if it does: probe never { print(@hist_log(x)) } asks for it.
+	// Histograms is the one that the script prints anywhere, if it does: probe never { print(@hist_log(x)) } asks for
+	// it.
 	Histograms []Histogram
 }
 

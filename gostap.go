@@ -10,8 +10,8 @@
 // Out: a Program, which can be written down (Program.Bytes) and run elsewhere (Load); Sessions of it with their Events
 // and Globals; errors, of which *Error carries the messages of the compiler with their places.
 //
-// Begin, end and error probes, timers and handlers that only the host can run, run in the process that uses the package,
-// as they do in the command. A context that ends, ends the session in order: the probes are taken
+// Begin, end and error probes, timers and handlers that only the host can run, run in the process that uses the
+// package, as they do in the command. A context that ends, ends the session in order: the probes are taken
 // away, what they had seen is told, and end probes run. The package writes nothing on the standard streams, takes no
 // signals and never ends the process. Sessions are independent of each other; a process may have any number.
 package gostap
@@ -55,7 +55,8 @@ type Options struct {
 	Guru bool
 	// Limits are those of a session; the zero value is layout.Default.
 	Limits layout.Limits
-	// Text is for a script whose output is wanted as text only: its prints make no values, which takes less of each hit.
+	// Text is for a script whose output is wanted as text only: its prints make no values, which takes less of each
+	// hit.
 	Text bool
 	// Bare leaves PID, TID, Time and Point of prints out, which takes less of each hit.
 	Bare bool
@@ -77,15 +78,16 @@ type Options struct {
 	// ModuleName names the module or object file; "" makes a name up.
 	ModuleName string
 
-	// PID is the process to trace, Command a line for the shell that is started for the session and traced: what target()
-	// and a bare process in a script mean. The session ends with it.
+	// PID is the process to trace, Command a line for the shell that is started for the session and traced: what
+	// target() and a bare process in a script mean. The session ends with it.
 	PID     int
 	Command string
 	// Stdin, Stdout and Stderr are those of Command and of what the script runs by system(); nil is the null device.
 	// Without Command, probes on the input read Stdin.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Env is the environment of Command, and where PATH, LD_LIBRARY_PATH and HOME are looked up; nil is that of the process.
+	// Env is the environment of Command, and where PATH, LD_LIBRARY_PATH and HOME are looked up; nil is that of the
+	// process.
 	Env []string
 
 	// Timeout ends the session after a time, 0 never. BufferMB is the size of the kernel's output buffer in megabytes,
@@ -133,7 +135,7 @@ type ToolOptions struct {
 	Verbose [5]int
 	// Warn takes what the user should know at once, in place of a Warning event or a line behind "WARNING: ".
 	Warn func(text string)
-	// Unfired has the end of a session name the probe points that never fired. Heat has it warn of places whose hits take
-	// much of a CPU.
+	// Unfired has the end of a session name the probe points that never fired. Heat has it warn of places whose hits
+	// take much of a CPU.
 	Unfired, Heat bool
 }

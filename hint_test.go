@@ -6,7 +6,8 @@ import "testing"
 func TestPossible(t *testing.T) {
 	locked := func() string { return "this kernel is locked down" }
 	for hint, want := range map[string]string{
-		"the kernel-module back end can do this: --runtime=kernel": "the kernel-module back end can do this: --runtime=kernel; but this kernel is locked down",
+		"the kernel-module back end can do this: --runtime=kernel": "the kernel-module back end can do this: " +
+			"--runtime=kernel; but this kernel is locked down",
 		"use --runtime=bpf": "use --runtime=bpf",
 	} {
 		if got := possible(hint, locked); got != want {

@@ -48,7 +48,8 @@ func kernelConfig() func(name string) (string, bool) {
 			}
 		}
 		release, _ := uname()
-		for _, path := range []string{"/boot/config-" + release, "/lib/modules/" + release + "/config", "/lib/modules/" + release + "/build/.config"} {
+		for _, path := range []string{"/boot/config-" + release, "/lib/modules/" + release + "/config",
+			"/lib/modules/" + release + "/build/.config"} {
 			if b, err := os.ReadFile(path); err == nil {
 				return b
 			}
@@ -67,8 +68,8 @@ func kernelConfig() func(name string) (string, bool) {
 	}
 }
 
-// files says which kernel's types and symbols probes in the kernel are resolved with: the files that are named, those that are
-// found for the release, or the running one's. root stands in front of the usual places, "" but in tests.
+// files says which kernel's types and symbols probes in the kernel are resolved with: the files that are named, those
+// that are found for the release, or the running one's. root stands in front of the usual places, "" but in tests.
 func (k Kernel) files(root, running string) (kbtf.Config, error) {
 	c := kbtf.Config{BTF: k.BTF, Map: k.Symbols}
 	for _, f := range []struct{ name, path string }{{"--kernel-btf", c.BTF}, {"--kernel-map", c.Map}} {
@@ -89,8 +90,10 @@ func (k Kernel) files(root, running string) (kbtf.Config, error) {
 		images = []string{r + "/btf", r + "/vmlinux.btf", r + "/vmlinux"}
 		maps = []string{r + "/kallsyms", r + "/System.map", r + "/vmlinux"}
 	} else {
-		images = []string{"/lib/modules/" + r + "/build/vmlinux", "/usr/lib/debug/boot/vmlinux-" + r, "/usr/lib/debug/lib/modules/" + r + "/vmlinux", "/boot/vmlinux-" + r}
-		maps = append([]string{"/boot/System.map-" + r, "/lib/modules/" + r + "/System.map", "/usr/lib/debug/boot/System.map-" + r}, images...)
+		images = []string{"/lib/modules/" + r + "/build/vmlinux", "/usr/lib/debug/boot/vmlinux-" + r,
+			"/usr/lib/debug/lib/modules/" + r + "/vmlinux", "/boot/vmlinux-" + r}
+		maps = append([]string{"/boot/System.map-" + r, "/lib/modules/" + r + "/System.map",
+			"/usr/lib/debug/boot/System.map-" + r}, images...)
 		for _, list := range [][]string{images, maps} {
 			for i := range list {
 				list[i] = filepath.Join(root, list[i])

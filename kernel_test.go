@@ -21,11 +21,13 @@ func TestKernelOfRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("boot/System.map-1.2", []byte("ffffffffffffffff B The real System.map is in the linux-image-<version>-dbg package\n"))
+	write("boot/System.map-1.2", []byte(
+		"ffffffffffffffff B The real System.map is in the linux-image-<version>-dbg package\n"))
 	write("lib/modules/1.2/System.map", []byte(kbtftest.Symbols))
 	write("lib/modules/1.2/build/vmlinux", kbtftest.Kernel().Bytes())
 	c, err := (Kernel{Release: "1.2"}).files(root, "5.5")
-	if err != nil || c.BTF != filepath.Join(root, "lib/modules/1.2/build/vmlinux") || c.Map != filepath.Join(root, "lib/modules/1.2/System.map") || !c.Foreign() {
+	if err != nil || c.BTF != filepath.Join(root, "lib/modules/1.2/build/vmlinux") ||
+		c.Map != filepath.Join(root, "lib/modules/1.2/System.map") || !c.Foreign() {
 		t.Errorf("%+v %v", c, err)
 	}
 	if c, err := (Kernel{Release: "5.5"}).files(root, "5.5"); err != nil || c.Foreign() {

@@ -47,12 +47,16 @@ func price(p *ir.Program, ask func() backend.Prices) string {
 	switch {
 	case user >= manyPlaces && stepped > 0:
 		m := ask()
-		return fmt.Sprintf("%d places in programs get a probe: a hit costs about %s of CPU, at %d of them, where the kernel has to single-step an instruction, %s; "+
-			"what is called often becomes a hundred times slower and more", user, us(m.Emulated), stepped, us(m.Stepped))
+		return fmt.Sprintf("%d places in programs get a probe: a hit costs about %s of CPU, at %d of them, where the "+
+			"kernel has to single-step an instruction, %s; "+
+			"what is called often becomes a hundred times slower and more", user, us(m.Emulated), stepped,
+			us(m.Stepped))
 	case user >= manyPlaces:
-		return fmt.Sprintf("%d places in programs get a probe: a hit costs about %s of CPU; what is called often becomes a hundred times slower and more", user, us(ask().Emulated))
+		return fmt.Sprintf("%d places in programs get a probe: a hit costs about %s of CPU; what is called often "+
+			"becomes a hundred times slower and more", user, us(ask().Emulated))
 	case kernel >= manyPlaces:
-		return fmt.Sprintf("%d places in the kernel get a probe: a hit costs 0.1 to 1 us of CPU, wherever it is, and the whole machine becomes slower", kernel)
+		return fmt.Sprintf("%d places in the kernel get a probe: a hit costs 0.1 to 1 us of CPU, wherever it is, and "+
+			"the whole machine becomes slower", kernel)
 	}
 	return ""
 }

@@ -16,7 +16,8 @@ func TestPrice(t *testing.T) {
 		n    int
 		want string
 	}{
-		{probe.Uprobe, 999, ""}, {probe.Uprobe, 1000, "1000 places in programs get a probe: a hit costs about 0.7 us of CPU, at 1000 of them, where the kernel has to single-step an instruction, 10.6 us;"},
+		{probe.Uprobe, 999, ""}, {probe.Uprobe, 1000, "1000 places in programs get a probe: a hit costs about 0.7 us " +
+			"of CPU, at 1000 of them, where the kernel has to single-step an instruction, 10.6 us;"},
 		{probe.Kprobe, 1000, "1000 places in the kernel get a probe"}, {probe.Timer, 5000, ""},
 	} {
 		p := &ir.Program{Probes: []*ir.Probe{{}, {}}}

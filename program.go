@@ -79,7 +79,8 @@ func (p *Program) onHost() (bool, error) {
 func needsKernel(prog *ir.Program) diag.List {
 	ds := backend.NoEmbedded(prog, "on the host")
 	if ok, s := memory.Fits(prog); !ok && len(ds) == 0 {
-		ds.Errorf(diag.Build, "kernel-probe", source.Span{}, "%s fires in the kernel, which --runtime=host does without", s.Point)
+		ds.Errorf(diag.Build, "kernel-probe", source.Span{},
+			"%s fires in the kernel, which --runtime=host does without", s.Point)
 	}
 	if len(ds) > 0 {
 		return ds
@@ -148,7 +149,8 @@ func (p *Program) translate(ctx context.Context, name string) (backend.Artifact,
 	if p.o.Runtime == Module {
 		b = kmod.NewFor(kmod.Options{Release: p.o.Kernel.Release})
 	}
-	return b.Build(ctx, p.ir, backend.BuildOptions{Name: name, Guru: p.o.Guru, Fired: p.o.Tool.Unfired, Logf: p.log, Verbose: p.o.Tool.Verbose[3]})
+	return b.Build(ctx, p.ir, backend.BuildOptions{Name: name, Guru: p.o.Guru, Fired: p.o.Tool.Unfired, Logf: p.log,
+		Verbose: p.o.Tool.Verbose[3]})
 }
 
 func (p *Program) log(format string, args ...any) {
@@ -157,8 +159,8 @@ func (p *Program) log(format string, args ...any) {
 	}
 }
 
-// take gives what a session of p loads, and what is to be called when the session has ended. A module has one name, so that
-// of two sessions at the same time the second gets a module of its own.
+// take gives what a session of p loads, and what is to be called when the session has ended. A module has one name, so
+// that of two sessions at the same time the second gets a module of its own.
 func (p *Program) take(ctx context.Context) (_ backend.Artifact, release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,7 +202,8 @@ func (p *Program) Listing(ctx context.Context) (_ string, err error) {
 // File is a file that a program is translated to.
 type File = backend.File
 
-// Files are what the kernel is given: NAME.bpf.o, or NAME.ko, which OpenModule takes. None for what the process runs alone.
+// Files are what the kernel is given: NAME.bpf.o, or NAME.ko, which OpenModule takes. None for what the process runs
+// alone.
 func (p *Program) Files(ctx context.Context) (_ []File, err error) {
 	defer guard(&err, nil)()
 	p.mu.Lock()
@@ -232,7 +235,8 @@ func OpenModule(path string, o Options) (_ *Program, err error) {
 type Place struct {
 	// Point is the probe point as the script has it, after wildcards.
 	Point string
-	// File is the program or library that it is in, "" for places in the kernel, and Address is that of the instruction.
+	// File is the program or library that it is in, "" for places in the kernel, and Address is that of the
+	// instruction.
 	File    string
 	Address uint64
 	// Kernel tells places in the kernel.

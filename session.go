@@ -42,9 +42,9 @@ type Session struct {
 	queue   *queue // of a session that was started
 }
 
-// Run compiles a script, runs it and calls fn with all it has to say, in the calling goroutine, until it ends: by exit(), with
-// its target, by the context or the timeout, or by the first error of fn, which Run returns. A context that ends
-// before the probes are in place is an error; later it is not. A session that ends badly is a *Failure.
+// Run compiles a script, runs it and calls fn with all it has to say, in the calling goroutine, until it ends: by
+// exit(), with its target, by the context or the timeout, or by the first error of fn, which Run returns. A context
+// that ends before the probes are in place is an error; later it is not. A session that ends badly is a *Failure.
 func Run(ctx context.Context, script string, o Options, fn func(Event) error) error {
 	o.Tool.Soon = true
 	p, err := Compile(ctx, script, o)
@@ -95,8 +95,8 @@ func (s *Session) load(ctx context.Context, art backend.Artifact) (backend.Sessi
 	o := &s.p.o
 	start := time.Now()
 	cache, _ := o.cache()
-	b, err := art.Load(ctx, backend.LoadOptions{Target: o.PID, BufferMB: o.BufferMB, Timing: o.Timing, Cache: cache, Heat: o.Tool.Heat,
-		Fired: o.Tool.Unfired,
+	b, err := art.Load(ctx, backend.LoadOptions{Target: o.PID, BufferMB: o.BufferMB, Timing: o.Timing, Cache: cache,
+		Heat: o.Tool.Heat, Fired: o.Tool.Unfired,
 		Warnf: s.warnf, Logf: s.p.log, Verbose: o.Tool.Verbose[4]})
 	if err == nil {
 		o.logPass(5, "load", time.Since(start))
@@ -141,8 +141,8 @@ func (s *Session) Run(ctx context.Context, fn func(Event) error) error {
 	return s.run(ctx, host.Config{Stdout: s.p.o.Stdout, Stderr: s.p.o.Stderr}, fn, nil)
 }
 
-// Print runs the session to its end and writes what the script prints to out and messages to errors, as the command does.
-// started is called when the probes are in place, before Command runs; it may be nil.
+// Print runs the session to its end and writes what the script prints to out and messages to errors, as the command
+// does. started is called when the probes are in place, before Command runs; it may be nil.
 func (s *Session) Print(ctx context.Context, out, errors io.Writer, started func() error) error {
 	return s.run(ctx, host.Config{Stdout: out, Stderr: errors}, nil, started)
 }
@@ -192,7 +192,8 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 		}
 		cfg.Event = func(h *host.Event) error { return tell(p.event(h)) }
 		for _, d := range p.Warnings() {
-			first = append(first, Event{Kind: Warning, Text: d.Message, Code: d.Code, File: d.File, Line: d.Line, Column: d.Column, CPU: -1})
+			first = append(first, Event{Kind: Warning, Text: d.Message, Code: d.Code, File: d.File, Line: d.Line,
+				Column: d.Column, CPU: -1})
 		}
 	}
 	if text := price(p.ir, func() backend.Prices { return prices(s.b) }); text != "" {
@@ -211,7 +212,8 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 	}
 	switch {
 	case o.Command != "":
-		cfg.Target, err = target.Start(target.Options{Command: o.Command, Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Env: o.environment()})
+		cfg.Target, err = target.Start(target.Options{Command: o.Command, Stdin: o.Stdin, Stdout: o.Stdout,
+			Stderr: o.Stderr, Env: o.environment()})
 	case o.PID != 0:
 		cfg.Target, err = target.Watch(o.PID)
 	}
@@ -241,8 +243,8 @@ func (s *Session) outcome() error {
 	return nil
 }
 
-// HandlerTime is how often a handler ran and how long in all. What runs only to see that a hit is not for it, such as one of
-// another process, counts too.
+// HandlerTime is how often a handler ran and how long in all. What runs only to see that a hit is not for it, such as
+// one of another process, counts too.
 type HandlerTime struct {
 	// Point is the probe point as the script has it; File, Line and Column are where.
 	Point        string

@@ -84,8 +84,8 @@ func (s *Session) put(ctx context.Context, e Event) error {
 	return nil
 }
 
-// Start prepares p and runs it in the background. When it returns, begin probes have run and the probes are in place, or
-// the script has come to its end already. Events reads what the session says, Stop ends it.
+// Start prepares p and runs it in the background. When it returns, begin probes have run and the probes are in place,
+// or the script has come to its end already. Events reads what the session says, Stop ends it.
 func (p *Program) Start(ctx context.Context) (*Session, error) {
 	s, err := p.Prepare(ctx)
 	if err != nil {
@@ -96,11 +96,12 @@ func (p *Program) Start(ctx context.Context) (*Session, error) {
 	started := make(chan struct{})
 	go func() {
 		defer s.cancel()
-		s.run(ctx, host.Config{Stdout: p.o.Stdout, Stderr: p.o.Stderr}, func(e Event) error { return s.put(ctx, e) }, func() error {
-			s.queue.with(s.queue.more, func() { s.queue.bounded = true })
-			close(started)
-			return nil
-		})
+		s.run(ctx, host.Config{Stdout: p.o.Stdout, Stderr: p.o.Stderr}, func(e Event) error { return s.put(ctx, e) },
+			func() error {
+				s.queue.with(s.queue.more, func() { s.queue.bounded = true })
+				close(started)
+				return nil
+			})
 		s.queue.with(s.queue.more, func() {
 			if n := s.queue.dropped; n > 0 {
 				s.queue.events = append(s.queue.events, Event{Kind: Lost, Cause: "unread", Count: n, CPU: -1,
@@ -159,8 +160,8 @@ func (s *Session) Events() iter.Seq2[Event, error] {
 
 var errNotStarted = errors.New("the session was not started by Program.Start")
 
-// Stop ends a session that was started, in order: the probes are taken away, what they had seen becomes events, end probes
-// run. It waits for that; Events gives what nobody has read yet. The error is that of the session.
+// Stop ends a session that was started, in order: the probes are taken away, what they had seen becomes events, end
+// probes run. It waits for that; Events gives what nobody has read yet. The error is that of the session.
 func (s *Session) Stop() error {
 	if s.queue == nil {
 		return errNotStarted

@@ -47,7 +47,8 @@ func (o *Options) targetPath() (string, error) {
 // commandWord is the first word of Command that is not an assignment to a variable of the environment.
 func (o *Options) commandWord() string {
 	// The shell's signs end a word without a space as well.
-	for _, w := range strings.FieldsFunc(o.Command, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(";&|()<>", r) }) {
+	for _, w := range strings.FieldsFunc(o.Command,
+		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(";&|()<>", r) }) {
 		if name, _, ok := strings.Cut(w, "="); !ok || strings.Contains(name, "/") {
 			return strings.Trim(w, `"'`)
 		}

@@ -17,7 +17,8 @@ func Get[V Of](g Globals, name string) (v V, err error) {
 	return as[V](name, &x.Elements[0])
 }
 
-// Map gives an array. K is int64 or string, or for several keys a struct with a field of these types for each, in order.
+// Map gives an array. K is int64 or string, or for several keys a struct with a field of these types for each, in
+// order.
 func Map[K comparable, V Of](g Globals, name string) (map[K]V, error) {
 	t := reflect.TypeFor[K]()
 	keys := 1

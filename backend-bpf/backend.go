@@ -27,8 +27,8 @@ func (bpfBackend) Name() string { return "bpf" }
 // without it says so when the program is loaded. Writing memory of the traced program is tried when a
 // script does it, since the kernel takes note of each try in its log.
 func (bpfBackend) Provides() caps.Set {
-	s := caps.Of(caps.Uprobe, caps.Uretprobe, caps.Kprobe, caps.Tracepoint, caps.Perf, caps.ReadUser, caps.ReadKernel, caps.ReadRegs,
-		caps.WriteUser, caps.Loops, caps.Recursion, caps.Iterate, caps.HostCommands)
+	s := caps.Of(caps.Uprobe, caps.Uretprobe, caps.Kprobe, caps.Tracepoint, caps.Perf, caps.ReadUser, caps.ReadKernel,
+		caps.ReadRegs, caps.WriteUser, caps.Loops, caps.Recursion, caps.Iterate, caps.HostCommands)
 	if features.Has(features.WriteRegs) {
 		s[caps.WriteRegs] = true
 	}

@@ -36,7 +36,8 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	if ds.HasErrors() {
 		return nil, ds
 	}
-	pl := &plan.Plan{Program: p, Fired: o.Fired, Schema: &wire.Schema{}, Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}}
+	pl := &plan.Plan{Program: p, Fired: o.Fired, Schema: &wire.Schema{},
+		Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}}
 	ncpus, err := cpus.Possible()
 	if err != nil {
 		ncpus = runtime.NumCPU()
@@ -47,13 +48,15 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		return nil, ds
 	}
 	pl.Globals = lay.Globals
-	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: ncpus, Name: o.Name, Schema: pl.Schema, CanStop: canStop(p, handlers), Fired: o.Fired,
-		Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(), Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
+	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: ncpus, Name: o.Name, Schema: pl.Schema,
+		CanStop: canStop(p, handlers), Fired: o.Fired, Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(),
+		Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
 			Sleepable: func() bool { return features.Has(features.Sleepable) },
 			WriteRegs: func() error { return features.Probe(features.WriteRegs) },
 			WriteUser: func() error { return features.Probe(features.WriteUser) },
 			Events: sync.OnceValue(func() bool {
-				return !crowded(handlers) && features.Has(features.RawTPPreempted) && features.Has(features.EventTracepoint)
+				return !crowded(handlers) && features.Has(features.RawTPPreempted) &&
+					features.Has(features.EventTracepoint)
 			})}}}
 	var text strings.Builder
 	for _, h := range handlers {
@@ -124,7 +127,8 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	return pl, ds
 }
 
-// shown reports whether the kernel shows programs the packets that sites are for: those of IPv4 and IPv6, but to nobody first or last.
+// shown reports whether the kernel shows programs the packets that sites are for: those of IPv4 and IPv6, but to nobody
+// first or last.
 func shown(ds *diag.List, pr *ir.Probe, sites []*probe.Site) bool {
 	for _, s := range sites {
 		if s.Kind.Class() != probe.Packet {
@@ -135,11 +139,14 @@ func shown(ds *diag.List, pr *ir.Probe, sites []*probe.Site) bool {
 		case err != nil:
 			ds.Errorf(diag.Build, "bpf", source.At(pr.Pos), "%s: %v", s.Point, err)
 		case h.Family != unix.NFPROTO_IPV4 && h.Family != unix.NFPROTO_IPV6:
-			ds.Errorf(diag.Build, "bpf-packets", source.At(pr.Pos), "%s: the kernel shows eBPF programs packets of IPv4 and IPv6 alone", s.Point).
+			ds.Errorf(diag.Build, "bpf-packets", source.At(pr.Pos),
+				"%s: the kernel shows eBPF programs packets of IPv4 and IPv6 alone", s.Point).
 				Hintf("the kernel-module back end can do this: --runtime=kernel")
 		case h.Priority == math.MinInt32 || h.Priority == math.MaxInt32:
-			ds.Errorf(diag.Build, "bpf-packets", source.At(pr.Pos), "%s: the kernel lets no eBPF program be the first or the last of all", s.Point).
-				Hintf("take a priority beside it, such as \"%d\", or --runtime=kernel", h.Priority-max(-1, min(1, h.Priority)))
+			ds.Errorf(diag.Build, "bpf-packets", source.At(pr.Pos),
+				"%s: the kernel lets no eBPF program be the first or the last of all", s.Point).
+				Hintf("take a priority beside it, such as \"%d\", or --runtime=kernel",
+					h.Priority-max(-1, min(1, h.Priority)))
 		default:
 			continue
 		}
@@ -197,7 +204,8 @@ func canStop(p *ir.Program, handlers []*place.Handler) bool {
 			for i := range b.Instrs {
 				switch in := &b.Instrs[i]; {
 				case in.MayEnd(),
-					in.Op.CanFail() && in.OnErr == ir.NoBlock && p.MayFail(in), in.Op == ir.OpReport, in.Op == ir.OpBudget, in.Op == ir.OpCall:
+					in.Op.CanFail() && in.OnErr == ir.NoBlock && p.MayFail(in), in.Op == ir.OpReport,
+					in.Op == ir.OpBudget, in.Op == ir.OpCall:
 					return true
 				}
 			}
@@ -229,6 +237,6 @@ func list(w *strings.Builder, name string, pr *ir.Probe, h *place.Handler, res *
 	if h.Where == place.Deferred {
 		where = ", only what is read at the probed place: " + h.Why + " is for the host"
 	}
-	fmt.Fprintf(w, "# %s: probe %s, %d sites, %d instructions, %d bytes of stack%s\n%v\n", name, pr.Name, len(h.Sites), res.Insns, res.Stack, where,
-		res.Spec.Instructions)
+	fmt.Fprintf(w, "# %s: probe %s, %d sites, %d instructions, %d bytes of stack%s\n%v\n", name, pr.Name, len(h.Sites),
+		res.Insns, res.Stack, where, res.Spec.Instructions)
 }

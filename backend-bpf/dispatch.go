@@ -10,8 +10,8 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// A program at a tracepoint of system calls costs every call about 20 ns, whichever call it is for. So where a script has
-// more than a few, one program goes to the handler by the call's number. Several handlers of one call go to as many
+// A program at a tracepoint of system calls costs every call about 20 ns, whichever call it is for. So where a script
+// has more than a few, one program goes to the handler by the call's number. Several handlers of one call go to as many
 // arrays, each with a program of its own.
 
 // fewSyscalls is how many programs are attached by themselves, at the entries and at the returns.
@@ -35,7 +35,8 @@ func dispatch(u *sel.Unit, pl *plan.Plan) error {
 		for _, i := range progs {
 			a := &pl.Attach[i]
 			n := 0
-			for n < len(layers) && slices.ContainsFunc(a.Sites, func(t plan.Target) bool { return layers[n][t.Site.Syscall] }) {
+			for n < len(layers) && slices.ContainsFunc(a.Sites,
+				func(t plan.Target) bool { return layers[n][t.Site.Syscall] }) {
 				n++
 			}
 			name, table := fmt.Sprintf("sys_%s_%d", suffix, n), fmt.Sprintf("gostap_%s%d", suffix, n)
@@ -46,8 +47,10 @@ func dispatch(u *sel.Unit, pl *plan.Plan) error {
 				}
 				layers = append(layers, map[int]bool{})
 				pl.Spec.Programs[name], pl.Spec.Maps[table] = spec, m
-				site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall, Point: "(goes to the handlers by the call's number)"}
-				made = append(made, plan.Attach{Prog: name, Kind: kind, Probe: a.Probe, Sites: []plan.Target{{Site: site}}})
+				site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall,
+					Point: "(goes to the handlers by the call's number)"}
+				made = append(made, plan.Attach{Prog: name, Kind: kind, Probe: a.Probe,
+					Sites: []plan.Target{{Site: site}}})
 			}
 			a.Table = table
 			for _, t := range a.Sites {

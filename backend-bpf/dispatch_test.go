@@ -15,10 +15,16 @@ func TestCrowded(t *testing.T) {
 		site func(i int) probe.Site
 		want bool
 	}{
-		{"one handler for each of many calls", 400, func(i int) probe.Site { return probe.Site{Kind: probe.ProcessSyscall, Syscall: i} }, false},
-		{"many handlers of one call", mostAtEvent + 1, func(int) probe.Site { return probe.Site{Kind: probe.ProcessSyscall, Syscall: 39} }, true},
-		{"as many as may be", mostAtEvent, func(int) probe.Site { return probe.Site{Kind: probe.ProcessSyscall, Syscall: 39} }, false},
-		{"ends of many programs", mostAtEvent + 1, func(int) probe.Site { return probe.Site{Kind: probe.ProcessEnd} }, true},
+		{"one handler for each of many calls", 400, func(i int) probe.Site {
+			return probe.Site{Kind: probe.ProcessSyscall, Syscall: i}
+		}, false},
+		{"many handlers of one call", mostAtEvent + 1,
+			func(int) probe.Site { return probe.Site{Kind: probe.ProcessSyscall, Syscall: 39} }, true},
+		{"as many as may be", mostAtEvent, func(int) probe.Site {
+			return probe.Site{Kind: probe.ProcessSyscall, Syscall: 39}
+		}, false},
+		{"ends of many programs", mostAtEvent + 1, func(int) probe.Site { return probe.Site{Kind: probe.ProcessEnd} },
+			true},
 		{"functions", 400, func(int) probe.Site { return probe.Site{Kind: probe.Uprobe} }, false},
 		{"as many tracepoints", 400, func(i int) probe.Site {
 			return probe.Site{Kind: probe.Tracepoint, Event: "sched:e" + string(rune('0'+i))}

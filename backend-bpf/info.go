@@ -12,8 +12,8 @@ import (
 // Row is one line of what gostap --info tells about the kernel.
 type Row struct {
 	Name string
-	// OK is the answer yes or no, unless it is Unknown. Reason says why it is no, or adds to a yes; What says what it is
-	// good for.
+	// OK is the answer yes or no, unless it is Unknown. Reason says why it is no, or adds to a yes; What says what it
+	// is good for.
 	OK, Unknown  bool
 	What, Reason string
 }

@@ -46,8 +46,9 @@ func (kmodBackend) Name() string { return "kernel" }
 
 // Provides implements backend.Backend.
 func (kmodBackend) Provides() caps.Set {
-	return caps.Of(caps.Uprobe, caps.Uretprobe, caps.Kprobe, caps.Tracepoint, caps.Perf, caps.ReadUser, caps.ReadKernel, caps.ReadRegs,
-		caps.WriteRegs, caps.WriteUser, caps.Loops, caps.Recursion, caps.Iterate, caps.HostCommands, caps.EmbeddedC)
+	return caps.Of(caps.Uprobe, caps.Uretprobe, caps.Kprobe, caps.Tracepoint, caps.Perf, caps.ReadUser, caps.ReadKernel,
+		caps.ReadRegs, caps.WriteRegs, caps.WriteUser, caps.Loops, caps.Recursion, caps.Iterate, caps.HostCommands,
+		caps.EmbeddedC)
 }
 
 func (b kmodBackend) config(logf func(string, ...any)) kbuild.Config {
@@ -69,7 +70,8 @@ func (b kmodBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOp
 	}
 	if !moduleName(name) {
 		var ds diag.List
-		ds.Errorf(diag.Build, CodeBuild, source.Span{}, "%q is no name for a module: letters, digits and _, at most 40", name)
+		ds.Errorf(diag.Build, CodeBuild, source.Span{}, "%q is no name for a module: letters, digits and _, at most 40",
+			name)
 		return nil, ds
 	}
 	u, ds := cgen.Generate(p, cgen.Options{Name: "module"})

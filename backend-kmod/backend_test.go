@@ -43,7 +43,8 @@ func TestListing(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for name, ok := range map[string]bool{"a_1": true, "a-b": false, "../x": false, strings.Repeat("x", 41): false} {
-		if _, ds := NewFor(Options{}).Build(context.Background(), program(t), backend.BuildOptions{Name: name}); ds.HasErrors() == ok {
+		if _, ds := NewFor(Options{}).Build(context.Background(), program(t),
+			backend.BuildOptions{Name: name}); ds.HasErrors() == ok {
 			t.Errorf("%q: %v", name, ds)
 		}
 	}
@@ -78,7 +79,8 @@ func TestLoadRefused(t *testing.T) {
 
 // TestNoHeaders: building for a kernel whose headers are missing names the package.
 func TestNoHeaders(t *testing.T) {
-	art, _ := NewFor(Options{Release: "9.9.9-other", Cache: t.TempDir()}).Build(context.Background(), program(t), backend.BuildOptions{Name: "headless"})
+	art, _ := NewFor(Options{Release: "9.9.9-other", Cache: t.TempDir()}).Build(context.Background(), program(t),
+		backend.BuildOptions{Name: "headless"})
 	_, err := art.Files()
 	d, ok := errors.AsType[*diag.Diagnostic](err)
 	if !ok || !strings.Contains(d.Hint, "linux-headers-9.9.9-other") {

@@ -33,7 +33,8 @@ func complaint(output string, files *source.FileSet) *diag.Diagnostic {
 		msg = strings.NewReplacer("‘", "'", "’", "'").Replace(msg)
 		switch {
 		case d == nil:
-			d = &diag.Diagnostic{Phase: diag.Build, Code: CodeC, Span: source.At(pos), Message: "the C compiler refuses this: " + msg}
+			d = &diag.Diagnostic{Phase: diag.Build, Code: CodeC, Span: source.At(pos),
+				Message: "the C compiler refuses this: " + msg}
 		case len(d.Notes) < most:
 			d.Note(source.At(pos), "%s", msg)
 		}

@@ -22,13 +22,16 @@ a/b.stp:2:9: error: implicit declaration of function ‘nosuch’ [-Werror=impli
 	if p := files.Position(d.Span.From); p.String() != "a/b.stp:2:2" {
 		t.Errorf("at %s", p)
 	}
-	if want := "the C compiler refuses this: implicit declaration of function 'nosuch' [-Werror=implicit-function-declaration]"; d.Message != want {
+	if want := "the C compiler refuses this: implicit declaration of function 'nosuch' " +
+		"[-Werror=implicit-function-declaration]"; d.Message != want {
 		t.Errorf("message %q", d.Message)
 	}
-	if len(d.Notes) != 1 || files.Position(d.Notes[0].Span.From).String() != "<input>:1:26" || d.Notes[0].Text != "'y' undeclared (first use in this function)" {
+	if len(d.Notes) != 1 || files.Position(d.Notes[0].Span.From).String() != "<input>:1:26" ||
+		d.Notes[0].Text != "'y' undeclared (first use in this function)" {
 		t.Errorf("notes %v", d.Notes)
 	}
-	for _, other := range []string{"", "m.c:3:4: error: x", "error: x", "<input>:1:999999999999999999999: error: x", "<input>:-1:1: error: x", ":1:1: error: ", "a/b.stp: error: linker"} {
+	for _, other := range []string{"", "m.c:3:4: error: x", "error: x", "<input>:1:999999999999999999999: error: x",
+		"<input>:-1:1: error: x", ":1:1: error: ", "a/b.stp: error: linker"} {
 		if d := complaint(other, files); d != nil {
 			t.Errorf("%q: %s", other, d.Message)
 		}

@@ -57,16 +57,19 @@ const maxModule = 256 << 20
 // are *diag.Diagnostic.
 func Open(path string) (*ir.Program, backend.Artifact, error) {
 	fail := func(format string, args ...any) *diag.Diagnostic {
-		return &diag.Diagnostic{Phase: diag.Load, Code: CodePrebuilt, Message: path + ": " + fmt.Sprintf(format, args...)}
+		return &diag.Diagnostic{Phase: diag.Load, Code: CodePrebuilt, Message: path + ": " +
+			fmt.Sprintf(format, args...)}
 	}
-	again := fmt.Sprintf("build it again: gostap -p4 -m %s --runtime=kernel SCRIPT", strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".ko"))
+	again := fmt.Sprintf("build it again: gostap -p4 -m %s --runtime=kernel SCRIPT",
+		strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".ko"))
 	ko, err := foreign.ReadFile(path, maxModule)
 	if err != nil {
 		return nil, nil, fail("%v", foreign.Reason(err))
 	}
 	mod, err := carry.Read(ko)
 	if errors.Is(err, carry.ErrNone) {
-		return nil, nil, fail("%v", err).Hintf("gostap -p4 -m NAME --runtime=kernel SCRIPT makes modules that can be run alone")
+		return nil, nil, fail("%v", err).Hintf(
+			"gostap -p4 -m NAME --runtime=kernel SCRIPT makes modules that can be run alone")
 	}
 	if err != nil {
 		return nil, nil, fail("%v", err)
@@ -115,15 +118,17 @@ func (a *artifact) mayLoad(context.Context) error {
 		return &diag.Diagnostic{Phase: diag.Load, Code: CodeNoModules, Message: why, Hint: "use --runtime=bpf"}
 	}
 	if r := a.config.Release; r != "" && r != kbuild.Running() {
-		d := &diag.Diagnostic{Phase: diag.Load, Code: CodeNoModules, Message: fmt.Sprintf("the module is for kernel %s, but %s is running", r, kbuild.Running()),
-			Hint: "-p4 with -m NAME leaves NAME.ko"}
+		d := &diag.Diagnostic{Phase: diag.Load, Code: CodeNoModules,
+			Message: fmt.Sprintf("the module is for kernel %s, but %s is running", r, kbuild.Running()),
+			Hint:    "-p4 with -m NAME leaves NAME.ko"}
 		if a.path != "" {
 			d.Hint = fmt.Sprintf("build it for this kernel: -r %s", kbuild.Running())
 		}
 		return d
 	}
 	if os.Geteuid() != 0 {
-		return &diag.Diagnostic{Phase: diag.Load, Code: session.CodeLoad, Message: "loading kernel modules is not permitted", Hint: "run as root (CAP_SYS_MODULE)"}
+		return &diag.Diagnostic{Phase: diag.Load, Code: session.CodeLoad,
+			Message: "loading kernel modules is not permitted", Hint: "run as root (CAP_SYS_MODULE)"}
 	}
 	return a.unchanged()
 }

@@ -40,7 +40,9 @@ func module(t *testing.T) []byte {
 
 // TestOpen: a module that was built elsewhere gives its program back; one that is not what it should be is refused.
 func TestOpen(t *testing.T) {
-	p := irtest.Parse(t, "global n long\nprobe \"begin\" {\n  site begin point=\"begin\"\nb0:\n  gadd @n, 1\n  print \"x\\n\"()\n  end\n}\nprobe \"p\" {\n  site uprobe path=\"/bin/true\" offset=0x1000 point=\"p\"\nb0:\n  gadd @n, 1\n  end\n}")
+	p := irtest.Parse(t, "global n long\nprobe \"begin\" {\n  site begin point=\"begin\"\nb0:\n  gadd @n, 1\n  print "+
+		"\"x\\n\"()\n  end\n}\nprobe \"p\" {\n  site uprobe path=\"/bin/true\" offset=0x1000 point=\"p\"\nb0:\n  "+
+		"gadd @n, 1\n  end\n}")
 	art, ds := NewFor(Options{}).Build(context.Background(), p, backend.BuildOptions{Name: "built"})
 	if ds.HasErrors() {
 		t.Fatal(ds[0].Message)
@@ -70,7 +72,8 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q.String() != p.String() || b.name != "built" || b.config.Release != "6.1.0-x" || len(b.traced) != 1 || b.traced[0].Path != "/bin/true" {
+	if q.String() != p.String() || b.name != "built" || b.config.Release != "6.1.0-x" || len(b.traced) != 1 ||
+		b.traced[0].Path != "/bin/true" {
 		t.Errorf("%+v\n%s", b, q)
 	}
 	if err := b.unchanged(); err != nil {
@@ -110,7 +113,8 @@ func TestOpen(t *testing.T) {
 		"digest.ko":  {wrong, "another version of gostap", "-p4 -m digest"},
 	} {
 		_, _, err := open(name, c.data)
-		if d := diagtest.Find(t, err, CodePrebuilt); !strings.Contains(d.Message, name+": ") || !strings.Contains(d.Message, c.msg) || !strings.Contains(d.Hint, c.hint) {
+		if d := diagtest.Find(t, err, CodePrebuilt); !strings.Contains(d.Message, name+": ") ||
+			!strings.Contains(d.Message, c.msg) || !strings.Contains(d.Hint, c.hint) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

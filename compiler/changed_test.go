@@ -30,12 +30,13 @@ func TestChanged(t *testing.T) {
 		"half":      func() error { return os.Truncate(prog, int64(len(good)/2)) },
 		"rewritten": func() error { return os.WriteFile(prog, append(good, 0), 0o755) },
 	} {
-		for _, script := range []string{`probe process("` + prog + `").function("f") { println($a) }`, `probe process("` + prog + `").function("*") { println(pp()) }`} {
+		for _, script := range []string{`probe process("` + prog + `").function("f") { println($a) }`,
+			`probe process("` + prog + `").function("*") { println(pp()) }`} {
 			if err := os.WriteFile(prog, good, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			o := Options{Scripts: []Script{{Name: "x.stp", Text: []byte(script)}}, Limits: layout.Default(), Runtime: "bpf",
-				Open: func(path string) (debuginfo.Image, error) {
+			o := Options{Scripts: []Script{{Name: "x.stp", Text: []byte(script)}}, Limits: layout.Default(),
+				Runtime: "bpf", Open: func(path string) (debuginfo.Image, error) {
 					im, err := open.Open(path)
 					if err == nil {
 						err = spoil()
@@ -51,7 +52,8 @@ func TestChanged(t *testing.T) {
 			if err := os.WriteFile(prog, good, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			lines, res, ds := List(context.Background(), `process("`+prog+`").function("*")`, o, ListOptions{Vars: true})
+			lines, res, ds := List(context.Background(), `process("`+prog+`").function("*")`, o,
+				ListOptions{Vars: true})
 			diagtest.Find(t, ds, codeChanged)
 			if lines != nil {
 				t.Errorf("%s: lists %v", name, lines)

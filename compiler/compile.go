@@ -69,13 +69,15 @@ type Options struct {
 	Language string
 	// Config looks up an option of the kernel's configuration for %( %) conditions; nil: none is known.
 	Config func(name string) (value string, ok bool)
-	// Privilege is that of the user whom the script is checked for: "stapusr", "stapsys" or "stapdev"; "" checks nothing.
+	// Privilege is that of the user whom the script is checked for: "stapusr", "stapsys" or "stapdev"; "" checks
+	// nothing.
 	Privilege string
 	// Unoptimised leaves out the optimiser (-u).
 	Unoptimised bool
 	// NoAutoPrint turns off the printing of unread globals at the end.
 	NoAutoPrint bool
-	// Inspected is for a program whose globals and prints are read as values (see ir.Format.Headed and ir.Global.Shown).
+	// Inspected is for a program whose globals and prints are read as values (see ir.Format.Headed and
+	// ir.Global.Shown).
 	Inspected bool
 	// Bare leaves the heads of such prints empty.
 	Bare bool
@@ -85,8 +87,8 @@ type Options struct {
 	Stop Phase
 	// Dump names passes whose product is wanted in Result.Dumps.
 	Dump []string
-	// Lacks says why the kernel that the program is to run in has no probes of a kind, nil if it has; points with ? and !
-	// and what wildcards find are left out then. nil: it has all.
+	// Lacks says why the kernel that the program is to run in has no probes of a kind, nil if it has; points with ? and
+	// ! and what wildcards find are left out then. nil: it has all.
 	Lacks func(k probe.Kind) *diag.Diagnostic
 	// Open reads the debug information of a binary; nil takes debuginfo/open.
 	Open func(path string) (debuginfo.Image, error)
@@ -169,7 +171,8 @@ func (s *state) run(res *Result, all *diag.List) {
 			if errors.Is(err, context.DeadlineExceeded) {
 				why = "a time limit"
 			}
-			all.Errorf(diag.Usage, codeCancelled, source.Span{}, "stopped by %s before pass %q: nothing was traced", why, p.name)
+			all.Errorf(diag.Usage, codeCancelled, source.Span{}, "stopped by %s before pass %q: nothing was traced",
+				why, p.name)
 			break
 		}
 		start := time.Now()
@@ -217,7 +220,8 @@ func unknownPasses(names []string) *diag.Diagnostic {
 	}
 	for _, n := range names {
 		if !wants(have, n) {
-			d := &diag.Diagnostic{Phase: diag.Usage, Code: "no-pass", Message: fmt.Sprintf("there is no pass %q to dump", n)}
+			d := &diag.Diagnostic{Phase: diag.Usage, Code: "no-pass",
+				Message: fmt.Sprintf("there is no pass %q to dump", n)}
 			sort.Strings(have)
 			return d.Hintf("the passes are %s", strings.Join(have, ", "))
 		}

@@ -59,7 +59,8 @@ func structOf(name string, size int64, goes bool, fs ...types.Field) *types.Ctyp
 
 // goProgram is a Go program as the reader would show it.
 func goProgram() *fake.Image {
-	base := structOf("main.Base", 16, true, types.Field{Name: "id", Type: goInt}, types.Field{Name: "tag", Type: goU8, Off: 8})
+	base := structOf("main.Base", 16, true, types.Field{Name: "id", Type: goInt},
+		types.Field{Name: "tag", Type: goU8, Off: 8})
 	server := structOf("main.Server", 64, true,
 		types.Field{Name: "Base", Type: base, Embedded: true},
 		types.Field{Name: "name", Type: goStr, Off: 16},
@@ -69,7 +70,8 @@ func goProgram() *fake.Image {
 	fs[3].Type = ptr(server)
 	p, r, l := debuginfo.Param, debuginfo.Result, debuginfo.Local
 	fn := func(name string, line int, entry uint64) debuginfo.Func {
-		return debuginfo.Func{Name: name, Entry: entry, End: entry + 0x100, File: "/src/main.go", Line: line, ABI: debuginfo.GoABIInternal, External: true}
+		return debuginfo.Func{Name: name, Entry: entry, End: entry + 0x100, File: "/src/main.go", Line: line,
+			ABI: debuginfo.GoABIInternal, External: true}
 	}
 	ret := func(pcs ...uint64) (out []debuginfo.Site) {
 		for _, pc := range pcs {
@@ -85,9 +87,12 @@ func goProgram() *fake.Image {
 	}
 	handle := &fake.Func{Func: fn("main.(*Server).Handle", 20, 0x402000), Push: 0x402006, Rets: ret(0x402050, 0x402070),
 		Params: []*debuginfo.Var{
-			fake.Reg("s", p, ptr(server), 0), fake.Words("path", p, goStr, 3, 2), fake.Words("args", p, slice(goStr), 5, 4, 8),
-			{Name: "ratio", Kind: p, Type: goF64, Place: loc.Place{Type: goF64, Pieces: []loc.Piece{{Size: 8, XMM: 1}}}},
-			{Name: "gone", Kind: p, Type: goInt, Err: &debuginfo.NotLiveError{Name: "gone", Reason: "optimised out here", Lines: []int{22, 23}}},
+			fake.Reg("s", p, ptr(server), 0), fake.Words("path", p, goStr, 3, 2),
+			fake.Words("args", p, slice(goStr), 5, 4, 8),
+			{Name: "ratio", Kind: p, Type: goF64,
+				Place: loc.Place{Type: goF64, Pieces: []loc.Piece{{Size: 8, XMM: 1}}}},
+			{Name: "gone", Kind: p, Type: goInt,
+				Err: &debuginfo.NotLiveError{Name: "gone", Reason: "optimised out here", Lines: []int{22, 23}}},
 		},
 		Res: []*debuginfo.Var{fake.Reg("n", r, goInt, 0), fake.Words("err", r, goErr, 3, 2)},
 	}
@@ -99,9 +104,11 @@ func goProgram() *fake.Image {
 	never := &fake.Func{Func: fn("main.never", 50, 0x404000)}
 	small := &debuginfo.Func{Name: "main.small", File: "/src/main.go", Line: 60, ABI: debuginfo.GoABIInternal}
 	img := &fake.Image{File: "/bin/app", Tongue: debuginfo.Go, List: []*fake.Func{handle, jump, never, traceme},
-		Types:   map[string]*types.Ctype{"main.Server": server, "string": goStr, "int": goInt},
-		Globals: map[string]*debuginfo.Var{"main.count": {Name: "main.count", Kind: debuginfo.GlobalVar, Type: goInt, Place: loc.Place{Type: goInt, InMemory: true, Addr: loc.Static(0x500000, true), Writable: true}}},
-		G:       &debuginfo.Goroutine{G: loc.Register(14), GoID: 152, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 144, WaitReason: -1},
+		Types: map[string]*types.Ctype{"main.Server": server, "string": goStr, "int": goInt},
+		Globals: map[string]*debuginfo.Var{"main.count": {Name: "main.count", Kind: debuginfo.GlobalVar, Type: goInt,
+			Place: loc.Place{Type: goInt, InMemory: true, Addr: loc.Static(0x500000, true), Writable: true}}},
+		G: &debuginfo.Goroutine{G: loc.Register(14), GoID: 152, StackHi: 8, ParentGoID: 280, GoPC: 288,
+			StartPC: 304, M: 48, Status: 144, WaitReason: -1},
 	}
 	img.Inlines = []*debuginfo.InlineSite{{Func: small, In: &traceme.Func, CallFile: "/src/main.go", CallLine: 6,
 		Site: debuginfo.Site{PC: 0x401020, Func: &traceme.Func, File: "/src/main.go", Line: 61, CFA: fake.Frame()}}}
@@ -118,13 +125,16 @@ func cProgram() *fake.Image {
 		types.Field{Name: "next", Type: nil, Off: 24})
 	node.Fields()[3].Type = ptr(node)
 	fn := func(name string, line int, entry uint64) debuginfo.Func {
-		return debuginfo.Func{Name: name, Entry: entry, End: entry + 0x100, File: "/src/trace.c", Line: line, External: true}
+		return debuginfo.Func{Name: name, Entry: entry, End: entry + 0x100, File: "/src/trace.c", Line: line,
+			External: true}
 	}
 	return &fake.Image{File: "/bin/trace", Types: map[string]*types.Ctype{"struct node": node}, List: []*fake.Func{
 		{Func: fn("larger", 8, 0x401100), Params: []*debuginfo.Var{fake.Reg("n", p, cInt, 5)}},
 		{Func: fn("traceme", 1, 0x401200),
-			Params: []*debuginfo.Var{fake.Reg("a", p, cInt, 5), fake.Reg("b", p, cInt, 4)}, Res: []*debuginfo.Var{fake.Reg("return", r, cInt, 0)}},
-		{Func: fn("visit", 30, 0x401300), Params: []*debuginfo.Var{fake.Reg("n", p, ptr(node), 5), fake.Reg("s", p, ptr(cChar), 4)}},
+			Params: []*debuginfo.Var{fake.Reg("a", p, cInt, 5), fake.Reg("b", p, cInt, 4)},
+			Res:    []*debuginfo.Var{fake.Reg("return", r, cInt, 0)}},
+		{Func: fn("visit", 30, 0x401300),
+			Params: []*debuginfo.Var{fake.Reg("n", p, ptr(node), 5), fake.Reg("s", p, ptr(cChar), 4)}},
 	}}
 }
 
@@ -145,8 +155,8 @@ func fakeOpen(path string) (debuginfo.Image, error) {
 }
 
 func options(script string) Options {
-	return Options{Scripts: []Script{{"t.stp", []byte(script)}}, Limits: layout.Default(), Open: fakeOpen, KernelFiles: kernelFiles, Verify: true,
-		Guru: strings.HasPrefix(script, "# guru\n")}
+	return Options{Scripts: []Script{{"t.stp", []byte(script)}}, Limits: layout.Default(), Open: fakeOpen,
+		KernelFiles: kernelFiles, Verify: true, Guru: strings.HasPrefix(script, "# guru\n")}
 }
 
 func compile(script string, dump ...string) (*Result, diag.List) {
@@ -285,7 +295,8 @@ func TestStopAndDump(t *testing.T) {
 		t.Errorf("times of %d passes", len(r.Timings))
 	}
 	for stop, last := range map[Phase]string{Parse: "parse", Elaborate: "sema"} {
-		r, ds := Compile(context.Background(), Options{Scripts: []Script{{"t", []byte(script)}}, Limits: layout.Default(), Open: fakeOpen, Stop: stop})
+		r, ds := Compile(context.Background(),
+			Options{Scripts: []Script{{"t", []byte(script)}}, Limits: layout.Default(), Open: fakeOpen, Stop: stop})
 		if ds.HasErrors() || r.Program != nil || r.Timings[len(r.Timings)-1].Pass != last {
 			t.Errorf("stop after %d: %v, last pass %v", stop, ds, r.Timings)
 		}
@@ -310,19 +321,23 @@ func TestBroken(t *testing.T) {
 	broken.Probes[0].Handler.Blocks[0].Instrs[0].Dst = 7
 	s := &state{out: broken}
 	s.o.Verify = true
-	if d := diagtest.Find(t, s.verify("fold"), codeInternal); !strings.Contains(d.Message, "pass fold made a bad program") {
+	if d := diagtest.Find(t, s.verify("fold"), codeInternal); !strings.Contains(d.Message,
+		"pass fold made a bad program") {
 		t.Error(d.Message)
 	}
 }
 
-// TestCrossFile: a library given by -I shares the script's globals, with a warning; the embedded one keeps its names to itself.
+// TestCrossFile: a library given by -I shares the script's globals, with a warning; the embedded one keeps its names to
+// itself.
 func TestCrossFile(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "lib.stp"), []byte("function double(n) { total = n * 2 return total }"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "lib.stp"), []byte("function double(n) { total = n * 2 return total }"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	script := `global total, len, i probe begin { total = 5 len = 1 i = 2 println(double(total), text_str("a\n"), str_replace("ab", "b", "c"), len, i) }`
-	r, ds := Compile(context.Background(), Options{Scripts: []Script{{"t", []byte(script)}}, Limits: layout.Default(), Include: []string{dir}, Unoptimised: true})
+	r, ds := Compile(context.Background(), Options{Scripts: []Script{{"t", []byte(script)}}, Limits: layout.Default(),
+		Include: []string{dir}, Unoptimised: true})
 	defer r.Close()
 	d := diagtest.Find(t, ds, diag.CrossFile)
 	if len(ds) != 1 || !strings.Contains(d.Message, "the global total of the script") {

@@ -44,8 +44,8 @@ func FuzzCompile(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, script string) {
-		// A pass that does not come to an end is as bad as a panic. What counts is the time on the CPU: on a machine that has
-		// much else to do, a second of it can take a minute.
+		// A pass that does not come to an end is as bad as a panic. What counts is the time on the CPU: on a machine
+		// that has much else to do, a second of it can take a minute.
 		before := cpuTime()
 		late := time.AfterFunc(10*time.Minute, func() { panic("compiling takes too long: " + script) })
 		defer late.Stop()

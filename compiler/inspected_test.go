@@ -14,8 +14,9 @@ func TestInspected(t *testing.T) {
 	const script = `global n, unread
 probe begin { n++ unread = 3 printf("%d ", 5) printf("%s %d\n", sprintf("<%d>", pid()), n) exit() }`
 	prints := func(inspected bool) (formats []string, args []int, globals string) {
-		res, ds := Compile(context.Background(), Options{Limits: layout.Default(), NoAutoPrint: true, Inspected: inspected, Verify: true,
-			Scripts: []Script{{Name: "s", Text: []byte(script)}}})
+		res, ds := Compile(context.Background(),
+			Options{Limits: layout.Default(), NoAutoPrint: true, Inspected: inspected, Verify: true,
+				Scripts: []Script{{Name: "s", Text: []byte(script)}}})
 		defer res.Close()
 		if ds.HasErrors() {
 			t.Fatal(ds[0].Message)
@@ -37,7 +38,8 @@ probe begin { n++ unread = 3 printf("%d ", 5) printf("%s %d\n", sprintf("<%d>", 
 		return formats, args, globals
 	}
 	formats, args, globals := prints(true)
-	if strings.Join(formats, "|") != "%d |%s %d\n" || args[0] != ir.HeadArgs+1 || args[1] != ir.HeadArgs+2 || globals != "n unread " {
+	if strings.Join(formats, "|") != "%d |%s %d\n" || args[0] != ir.HeadArgs+1 || args[1] != ir.HeadArgs+2 ||
+		globals != "n unread " {
 		t.Errorf("inspected: %q %d, globals %s", formats, args, globals)
 	}
 	if formats, args, globals := prints(false); len(formats) != 1 || args[0] != 2 || globals != "n " {

@@ -57,7 +57,8 @@ func (s *state) list(point string, lo ListOptions, res *Result) ([]string, diag.
 		return nil, all
 	}
 	f := s.files.Add("<point>", []byte(point))
-	points, ds := grammar.ParsePoints(f, grammar.Options{Files: s.files, Args: s.o.Args, Cond: s.conditions(), Macros: s.lib.Macros()})
+	points, ds := grammar.ParsePoints(f, grammar.Options{Files: s.files, Args: s.o.Args, Cond: s.conditions(),
+		Macros: s.lib.Macros()})
 	all = append(all, ds...)
 	if all.HasErrors() {
 		return nil, all
@@ -117,7 +118,8 @@ func (s *state) aliasVars(it *expand.Item) string {
 	sema.Analyze(s.prog, s.lib, sema.Options{Guru: s.o.Guru, SkipBadVars: true, KeepUnused: true, Resolve: s.tenv.Func})
 	var b strings.Builder
 	for _, l := range ps[0].Info.Locals {
-		if l.Written && (l.Type == types.Long || l.Type == types.String) && (!strings.HasPrefix(l.Name, "__") || l.Name == "__nr") {
+		if l.Written && (l.Type == types.Long || l.Type == types.String) &&
+			(!strings.HasPrefix(l.Name, "__") || l.Name == "__nr") {
 			fmt.Fprintf(&b, " %s:%s", l.Name, l.Type)
 		}
 	}
@@ -215,8 +217,10 @@ func siteVars(s *probe.Site) string {
 			// The locals of a C function are listed at its entry, as stap does, although they have
 			// values further down only.
 			var later *debuginfo.NotLiveError
-			stored := v.Err == nil || kind == debuginfo.Local && !s.Go() && errors.As(v.Err, &later) && len(later.Lines) > 0
-			if v.Kind == kind && stored && !strings.HasPrefix(v.Name, "~") && (kind != debuginfo.Result || s.At.Kind == debuginfo.AtLine) {
+			stored := v.Err == nil || kind == debuginfo.Local && !s.Go() && errors.As(v.Err, &later) &&
+				len(later.Lines) > 0
+			if v.Kind == kind && stored && !strings.HasPrefix(v.Name, "~") &&
+				(kind != debuginfo.Result || s.At.Kind == debuginfo.AtLine) {
 				add(v.Name, v.Type)
 			}
 		}
@@ -267,7 +271,8 @@ func details(s *probe.Site) string {
 		for _, f := range []struct {
 			name string
 			off  int64
-		}{{"goid", g.GoID}, {"goroutine_parent", g.ParentGoID}, {"gostart_pc", g.StartPC}, {"gocreate_pc", g.GoPC}, {"goroutine_status", g.Status}, {"goroutine_waitreason", g.WaitReason}} {
+		}{{"goid", g.GoID}, {"goroutine_parent", g.ParentGoID}, {"gostart_pc", g.StartPC}, {"gocreate_pc", g.GoPC},
+			{"goroutine_status", g.Status}, {"goroutine_waitreason", g.WaitReason}} {
 			if f.off >= 0 {
 				have = append(have, f.name+"()")
 			}

@@ -30,7 +30,8 @@ process("/bin/app").function("main.(*Server).Handle@/src/main.go:20").call $s:*m
 process("/bin/app").function("main.jump@/src/main.go:40").call $x:int -> $return:int
 process("/bin/app").function("main.never@/src/main.go:50").call
 process("/bin/app").function("main.traceme@/src/main.go:5").call $a:int $b:int -> $ret:int`},
-		{"Go returns", `process("/bin/app").function("main.{traceme,(*Server).Handle}").return`, ListOptions{Vars: true}, ``},
+		{"Go returns", `process("/bin/app").function("main.{traceme,(*Server).Handle}").return`,
+			ListOptions{Vars: true}, ``},
 		{"inlined once", `process("/bin/app").function("main.small")`, ListOptions{Vars: true}, `
 process("/bin/app").function("main.small@/src/main.go:60") $a:int $b:int`},
 		{"statement", `process("/bin/app").statement("*@main.go:6")`, ListOptions{Vars: true}, `

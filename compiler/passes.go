@@ -42,15 +42,21 @@ type pass struct {
 // passes is the compiler, in order. A test holds the order against after.
 var passes = []pass{
 	{name: "library", phase: Parse, about: "index of the library", run: (*state).library},
-	{name: "parse", phase: Parse, about: "syntax trees of the scripts", run: (*state).parse, dump: (*state).dumpParse, after: []string{"library"}},
+	{name: "parse", phase: Parse, about: "syntax trees of the scripts", run: (*state).parse, dump: (*state).dumpParse,
+		after: []string{"library"}},
 	// Sites come before names and types: what a target variable is decides types, and
 	// @defined decides which arms are looked at.
-	{name: "expand", phase: Elaborate, about: "probe points with their sites", run: (*state).expand, dump: (*state).dumpExpand, after: []string{"parse"}},
-	{name: "target", phase: Elaborate, about: "target variables as location programs", run: (*state).target, dump: (*state).dumpTarget, after: []string{"expand"}},
-	{name: "sema", phase: Elaborate, about: "names and types", run: (*state).sema, dump: (*state).dumpSema, after: []string{"target"}},
-	{name: "lower", phase: Translate, about: "the program before optimising", run: (*state).lower, dump: (*state).dumpIR, after: []string{"sema"}},
+	{name: "expand", phase: Elaborate, about: "probe points with their sites", run: (*state).expand,
+		dump: (*state).dumpExpand, after: []string{"parse"}},
+	{name: "target", phase: Elaborate, about: "target variables as location programs", run: (*state).target,
+		dump: (*state).dumpTarget, after: []string{"expand"}},
+	{name: "sema", phase: Elaborate, about: "names and types", run: (*state).sema, dump: (*state).dumpSema,
+		after: []string{"target"}},
+	{name: "lower", phase: Translate, about: "the program before optimising", run: (*state).lower,
+		dump: (*state).dumpIR, after: []string{"sema"}},
 	// Runs with -u too: string bounds and locks are needed by every executor.
-	{name: "opt", phase: Translate, about: "the program that is run", run: (*state).optimise, dump: (*state).dumpIR, after: []string{"lower"}},
+	{name: "opt", phase: Translate, about: "the program that is run", run: (*state).optimise, dump: (*state).dumpIR,
+		after: []string{"lower"}},
 }
 
 // state is what the passes hand to each other.
@@ -83,8 +89,8 @@ func newState(ctx context.Context, o Options) *state {
 		reader = open.Open
 	}
 	s := &state{ctx: ctx, o: o, files: new(source.FileSet), argUse: make([]bool, len(o.Args))}
-	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord, SearchPath: o.SearchPath, Dir: o.Dir,
-		LibraryPath: o.LibraryPath, AllCallers: o.AllCallers,
+	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord,
+		SearchPath: o.SearchPath, Dir: o.Dir, LibraryPath: o.LibraryPath, AllCallers: o.AllCallers,
 		Kernel: kbtf.New(o.KernelFiles), Guru: o.Guru, Privilege: o.Privilege}
 	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images, Kernel: s.kernelImage}
 	s.xenv = &expand.Env{
@@ -123,7 +129,8 @@ func (s *state) aliases(first string) []expand.Alias {
 }
 
 func (s *state) conditions() grammar.Conditions {
-	c := grammar.Conditions{Kernel: s.o.Kernel, Arch: s.o.Arch, Runtime: s.o.Runtime, Guru: s.o.Guru, Privilege: s.o.Privilege, Systemtap: s.o.Language, Config: s.o.Config}
+	c := grammar.Conditions{Kernel: s.o.Kernel, Arch: s.o.Arch, Runtime: s.o.Runtime, Guru: s.o.Guru,
+		Privilege: s.o.Privilege, Systemtap: s.o.Language, Config: s.o.Config}
 	if c.Arch == "" {
 		c.Arch = "x86_64"
 	}
@@ -134,7 +141,8 @@ func (s *state) conditions() grammar.Conditions {
 }
 
 func (s *state) library() diag.List {
-	lib, ds := load.New(load.Options{Files: s.files, Args: s.o.Args, Used: s.argUse, Cond: s.conditions(), Dirs: s.o.Include, Cache: s.o.CacheDir, CacheAnew: s.o.CacheAnew})
+	lib, ds := load.New(load.Options{Files: s.files, Args: s.o.Args, Used: s.argUse, Cond: s.conditions(),
+		Dirs: s.o.Include, Cache: s.o.CacheDir, CacheAnew: s.o.CacheAnew})
 	s.lib = lib
 	return ds
 }
@@ -203,7 +211,8 @@ func (s *state) dropInstead() {
 	}
 	kept := s.items[:0]
 	for _, h := range s.items {
-		h.item.Sites = slices.DeleteFunc(h.item.Sites, func(st *probe.Site) bool { return st.Instead && own[call{st.Kind, st.Syscall}] })
+		h.item.Sites = slices.DeleteFunc(h.item.Sites,
+			func(st *probe.Site) bool { return st.Instead && own[call{st.Kind, st.Syscall}] })
 		if len(h.item.Sites) > 0 {
 			kept = append(kept, h)
 		}
@@ -246,14 +255,16 @@ func (s *state) sema() diag.List {
 	// The library can use them too: argv.
 	for i, used := range s.argUse {
 		if !used && !all.HasErrors() {
-			all.Warnf(diag.Semantic, "unused-argument", source.Span{}, "argument %d (%q) is not used by the script", i+1, s.o.Args[i])
+			all.Warnf(diag.Semantic, "unused-argument", source.Span{}, "argument %d (%q) is not used by the script",
+				i+1, s.o.Args[i])
 		}
 	}
 	return all
 }
 
 func (s *state) lower() diag.List {
-	p, ds := lower.Program(s.prog, lower.Options{NoAutoPrint: s.o.NoAutoPrint, Inspected: s.o.Inspected, Bare: s.o.Bare})
+	p, ds := lower.Program(s.prog, lower.Options{NoAutoPrint: s.o.NoAutoPrint, Inspected: s.o.Inspected,
+		Bare: s.o.Bare})
 	s.out = p
 	return append(ds, s.verify("lower")...)
 }

@@ -112,14 +112,21 @@ func TestRealPrograms(t *testing.T) {
 		{"strings and slices", `probe process(@1).function("main.strs").call { i = 1 println($s, $bs->len, $bs[1], $ss[0], $ss[i], $$parms$) }`, "rich richN"},
 		{"structures", `probe process(@1).function("main.structs") { println($p->X, $p->S, $q->Y, $one[0], $two[1], $p$, $q$$) }`, "rich richN"},
 		{"structures returned", `probe process(@1).function("main.structs").return { println($return[0]->X, $return[0]->S, $return[1]->tab, $$return$) }`, "rich richN"},
-		{"more than the registers hold", `probe process(@1).function("main.many").return { println($a, $j, $k, $return[0], $return[9]) }`, "rich richN"},
-		{"floats are left out of text", `probe process(@1).function("main.floats") { println($n, $$parms, $$parms$) }`, "rich richN"},
-		{"interfaces, maps, channels, functions", `probe process(@1).{function("main.iface"),function("main.maps")} { println($$parms, $$parms$) }`, "rich richN"},
+		{"more than the registers hold",
+			`probe process(@1).function("main.many").return { println($a, $j, $k, $return[0], $return[9]) }`,
+			"rich richN"},
+		{"floats are left out of text", `probe process(@1).function("main.floats") { println($n, $$parms, $$parms$) }`,
+			"rich richN"},
+		{"interfaces, maps, channels, functions",
+			`probe process(@1).{function("main.iface"),function("main.maps")} { println($$parms, $$parms$) }`,
+			"rich richN"},
 		{"embedded fields", `probe process(@1).function("main.(*Node).Visit") { println($n->Depth, $n->Tag, $n->Inner->Tag, $n->Kids[0]->Next->Name, $n->Arr[3], $n$$) }`, "rich richN"},
 		{"generics", `probe process(@1).function("main.Map*").call { println($in->len, $$parms) }`, "rich richN"},
-		{"recovered results", `probe process(@1).function("main.deferred").return { println($n, $res, $err->data) }`, "rich richN"},
+		{"recovered results", `probe process(@1).function("main.deferred").return { println($n, $res, $err->data) }`,
+			"rich richN"},
 		{"goroutine", `probe process(@1).function("main.ints") { println(goid(), goroutine_start_func(), gostart_pc()) }`, "rich richN"},
-		{"statement", `probe process(@1).statement("main.variadic@main.go:*") { println($$vars, $$locals$) }`, "rich richN"},
+		{"statement", `probe process(@1).statement("main.variadic@main.go:*") { println($$vars, $$locals$) }`,
+			"rich richN"},
 		{"entry time", `global s probe process(@1).function("main.*").return { s <<< gettimeofday_ns() - @entry(gettimeofday_ns()) } probe end { print(@hist_log(s)) }`, "rich richN"},
 		{"without names", `probe process(@1).function("main.ints").call { println(int_arg(1), long_arg(4)) } probe process(@1).function("main.ints").return { println(returnval()) }`, "rich richN richS"},
 		{"C", `probe process(@1).function("trace*").return { println($return, " ", $$parms, " ", ppfunc()) } probe process(@1).function("larger").call { println($n) }`, "trace"},
@@ -151,8 +158,9 @@ func TestRealPrograms(t *testing.T) {
 func TestEntryAndReturnSites(t *testing.T) {
 	dir := build(t)
 	o := Options{
-		Scripts: []Script{{"t.stp", []byte(`probe process(@1).function("main.*").return { println($$parms) }`)}}, Args: []string{dir + "/rich"},
-		Limits: layout.Default(), Verify: true,
+		Scripts: []Script{{"t.stp", []byte(`probe process(@1).function("main.*").return { println($$parms) }`)}},
+		Args:    []string{dir + "/rich"},
+		Limits:  layout.Default(), Verify: true,
 	}
 	r, ds := Compile(context.Background(), o)
 	defer r.Close()
@@ -190,8 +198,9 @@ func BenchmarkCompile(b *testing.B) {
 		b.Fatal(err)
 	}
 	o := Options{
-		Scripts: []Script{{"t.stp", []byte(`probe process(@1).function("main.ints") { println($a, $b) }`)}}, Args: []string{dir + "/rich"},
-		Limits: layout.Default(),
+		Scripts: []Script{{"t.stp", []byte(`probe process(@1).function("main.ints") { println($a, $b) }`)}},
+		Args:    []string{dir + "/rich"},
+		Limits:  layout.Default(),
 	}
 	b.ReportAllocs()
 	for b.Loop() {

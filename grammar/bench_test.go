@@ -139,8 +139,8 @@ func cpuTime(t testing.TB) time.Duration {
 	return d
 }
 
-// processTime is how long this process has run on a CPU: the clock on the wall also counts what others do. 0 if the kernel
-// does not tell.
+// processTime is how long this process has run on a CPU: the clock on the wall also counts what others do. 0 if the
+// kernel does not tell.
 func processTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -61,7 +61,8 @@ func ParseMacros(f *source.File, o Options) (*MacroTable, diag.List) {
 	ms := x.Local()
 	for _, m := range ms {
 		if old := t.Lookup(m.Name); old != nil {
-			x.Diags.Errorf(diag.Parse, code.MacroRedefined, m.At, "library macro @%s is defined twice", m.Name).Note(old.At, "it was defined here first")
+			x.Diags.Errorf(diag.Parse, code.MacroRedefined, m.At, "library macro @%s is defined twice",
+				m.Name).Note(old.At, "it was defined here first")
 		}
 	}
 	x.Diags.Sort()

@@ -44,7 +44,8 @@ func (f *failure) inPoints() bool {
 	if f.in(sp.StapParserRULE_block) {
 		return f.begin && f.rules[1] == sp.StapParserRULE_probe
 	}
-	return f.in(sp.StapParserRULE_point, sp.StapParserRULE_points, sp.StapParserRULE_probe, sp.StapParserRULE_comp, sp.StapParserRULE_namePart, sp.StapParserRULE_pointList)
+	return f.in(sp.StapParserRULE_point, sp.StapParserRULE_points, sp.StapParserRULE_probe, sp.StapParserRULE_comp,
+		sp.StapParserRULE_namePart, sp.StapParserRULE_pointList)
 }
 
 // explain reports the token at which the parse ended, in plain words.
@@ -148,7 +149,8 @@ func (p *parser) atTop(f *failure) {
 		p.errorf(code.TopLevel, at.Span(), "a ; cannot stand between declarations").Hintf("remove it")
 		return
 	case sp.StapParserELSE:
-		p.errorf(code.ElseWithoutIf, at.Span(), "else outside of a probe or function").Hintf("is there one } too many before it?")
+		p.errorf(code.ElseWithoutIf, at.Span(),
+			"else outside of a probe or function").Hintf("is there one } too many before it?")
 		return
 	}
 	d := p.errorf(code.TopLevel, at.Span(), "expected probe, function, global or private, found %s", pp.Describe(at))
@@ -228,7 +230,8 @@ func (p *parser) inside(f *failure) {
 }
 
 // spelled gives the operator of the language for what others write as a word.
-var spelled = map[string]string{"and": "&&", "or": "||", "not": "!", "mod": "%", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=", "xor": "^", "div": "/"}
+var spelled = map[string]string{"and": "&&", "or": "||", "not": "!", "mod": "%", "eq": "==", "ne": "!=", "lt": "<",
+	"gt": ">", "le": "<=", "ge": ">=", "xor": "^", "div": "/"}
 
 // text is what is written from a token on, in its file: enough of it for the name of a point.
 func (p *parser) text(from *pp.Tok) string {
@@ -268,9 +271,11 @@ func (p *parser) hint(f *failure) string {
 		return "a condition stands in the body: if (!(condition)) next"
 	case f.found(sp.StapParserCOLON) && !f.set[sp.StapParserCOLON] && strings.HasPrefix(p.text(at), ":="):
 		return "values are assigned by =, new variables too: x = 5"
-	case name && f.behind(sp.StapParserID) && !f.in(sp.StapParserRULE_function, sp.StapParserRULE_param) && habits.Declares(f.prev.Text):
+	case name && f.behind(sp.StapParserID) && !f.in(sp.StapParserRULE_function, sp.StapParserRULE_param) &&
+		habits.Declares(f.prev.Text):
 		return habits.NoDeclaration
-	case exprEnd && f.found(sp.StapParserLPAREN) && f.behind(sp.StapParserFUNC_NAME, sp.StapParserID) && strings.HasSuffix(p.before(f.prev), "->"):
+	case exprEnd && f.found(sp.StapParserLPAREN) && f.behind(sp.StapParserFUNC_NAME, sp.StapParserID) &&
+		strings.HasSuffix(p.before(f.prev), "->"):
 		return "functions of the traced program cannot be called"
 	case exprStart && at.Text == "$" && strings.HasPrefix(p.text(at), "$~r"):
 		return "results without a name are $return, of several $return[0], $return[1]"
@@ -310,20 +315,24 @@ func (p *parser) hint(f *failure) string {
 		return "the initial value of a global is one number or string"
 	case f.in(sp.StapParserRULE_type):
 		return "the types are long and string"
-	case f.in(sp.StapParserRULE_function, sp.StapParserRULE_param) && name && f.behind(sp.StapParserID, sp.StapParserSTRING_T, sp.StapParserLONG_T),
-		f.in(sp.StapParserRULE_function, sp.StapParserRULE_param) && f.found(sp.StapParserLONG_T, sp.StapParserSTRING_T):
+	case f.in(sp.StapParserRULE_function, sp.StapParserRULE_param) && name &&
+		f.behind(sp.StapParserID, sp.StapParserSTRING_T, sp.StapParserLONG_T),
+		f.in(sp.StapParserRULE_function, sp.StapParserRULE_param) &&
+			f.found(sp.StapParserLONG_T, sp.StapParserSTRING_T):
 		return "the type of a parameter follows its name: function f:long(a:long, b:string)"
 	case f.in(sp.StapParserRULE_foreachHead, sp.StapParserRULE_foreachKeys) && f.found(sp.StapParserCOMMA):
 		return "several keys stand in brackets: foreach ([a, b] in array)"
 	case f.in(sp.StapParserRULE_foreachHead, sp.StapParserRULE_foreachKeys) && f.set[sp.StapParserIN]:
 		return "a loop is written foreach (key in array)"
-	case exprEnd && f.within(sp.StapParserRULE_call) && (name || f.found(sp.StapParserSTRING, sp.StapParserNUMBER, sp.StapParserTARGET)):
+	case exprEnd && f.within(sp.StapParserRULE_call) &&
+		(name || f.found(sp.StapParserSTRING, sp.StapParserNUMBER, sp.StapParserTARGET)):
 		return "is a comma missing before it?"
 	case exprEnd && f.set[sp.StapParserCOLON] && !f.found(sp.StapParserCOLON):
 		return "a choice is written condition ? value : other value"
 	case f.set[sp.StapParserCATCH]:
 		return "try { ... } is followed by catch { ... } or catch (message) { ... }"
-	case len(f.set) == 1 && f.set[sp.StapParserLPAREN] && f.behind(sp.StapParserIF, sp.StapParserWHILE, sp.StapParserFOR, sp.StapParserFOREACH):
+	case len(f.set) == 1 && f.set[sp.StapParserLPAREN] &&
+		f.behind(sp.StapParserIF, sp.StapParserWHILE, sp.StapParserFOR, sp.StapParserFOREACH):
 		return "conditions and loop heads stand in parentheses"
 	}
 	return ""
@@ -393,8 +402,9 @@ func words(set map[int]bool) string {
 
 func startsExpr(t int) bool {
 	switch t {
-	case sp.StapParserLPAREN, sp.StapParserFUNC_NAME, sp.StapParserLIST_OPEN, sp.StapParserID, sp.StapParserTARGET, sp.StapParserEMBEDDED,
-		sp.StapParserNUMBER, sp.StapParserSTRING, sp.StapParserU_PLUS, sp.StapParserU_MINUS, sp.StapParserBANG, sp.StapParserTILDE,
+	case sp.StapParserLPAREN, sp.StapParserFUNC_NAME, sp.StapParserLIST_OPEN, sp.StapParserID, sp.StapParserTARGET,
+		sp.StapParserEMBEDDED, sp.StapParserNUMBER, sp.StapParserSTRING, sp.StapParserU_PLUS, sp.StapParserU_MINUS,
+		sp.StapParserBANG, sp.StapParserTILDE,
 		sp.StapParserADDR, sp.StapParserPRE_INC, sp.StapParserPRE_DEC:
 		return true
 	}
@@ -403,12 +413,17 @@ func startsExpr(t int) bool {
 
 func goesOnExpr(t int) bool {
 	switch t {
-	case sp.StapParserLBRACK, sp.StapParserARROW, sp.StapParserDOLLARS, sp.StapParserINC, sp.StapParserDEC, sp.StapParserQUEST,
-		sp.StapParserSTAR, sp.StapParserSLASH, sp.StapParserMOD, sp.StapParserPLUS, sp.StapParserMINUS, sp.StapParserDOT,
-		sp.StapParserSHL, sp.StapParserSHR, sp.StapParserSHR3, sp.StapParserLT, sp.StapParserGT, sp.StapParserLE, sp.StapParserGE,
-		sp.StapParserEQ, sp.StapParserNE, sp.StapParserMATCH, sp.StapParserNMATCH, sp.StapParserIN, sp.StapParserAND, sp.StapParserXOR,
-		sp.StapParserOR, sp.StapParserANDAND, sp.StapParserOROR, sp.StapParserASSIGN, sp.StapParserAGG, sp.StapParserADD_A,
-		sp.StapParserSUB_A, sp.StapParserMUL_A, sp.StapParserDIV_A, sp.StapParserMOD_A, sp.StapParserSHL_A, sp.StapParserSHR_A,
+	case sp.StapParserLBRACK, sp.StapParserARROW, sp.StapParserDOLLARS, sp.StapParserINC, sp.StapParserDEC,
+		sp.StapParserQUEST, sp.StapParserSTAR, sp.StapParserSLASH, sp.StapParserMOD, sp.StapParserPLUS,
+		sp.StapParserMINUS, sp.StapParserDOT,
+		sp.StapParserSHL, sp.StapParserSHR, sp.StapParserSHR3, sp.StapParserLT, sp.StapParserGT, sp.StapParserLE,
+		sp.StapParserGE,
+		sp.StapParserEQ, sp.StapParserNE, sp.StapParserMATCH, sp.StapParserNMATCH, sp.StapParserIN, sp.StapParserAND,
+		sp.StapParserXOR,
+		sp.StapParserOR, sp.StapParserANDAND, sp.StapParserOROR, sp.StapParserASSIGN, sp.StapParserAGG,
+		sp.StapParserADD_A,
+		sp.StapParserSUB_A, sp.StapParserMUL_A, sp.StapParserDIV_A, sp.StapParserMOD_A, sp.StapParserSHL_A,
+		sp.StapParserSHR_A,
 		sp.StapParserAND_A, sp.StapParserXOR_A, sp.StapParserOR_A, sp.StapParserCAT_A:
 		return true
 	}

@@ -14,15 +14,21 @@ import (
 // seeds are texts that reach most of the language.
 var seeds = []string{
 	"probe begin { println(\"hello\") exit() }",
-	"global a%[10], n = -1, s = \"x\"; private b\nprivate function f:string(a:long, b):3 { return sprintf(\"%d\", a) } function g() %{ x; %}",
+	"global a%[10], n = -1, s = \"x\"; private b\nprivate function f:string(a:long, b):3 { return sprintf(\"%d\", a) " +
+		"} function g() %{ x; %}",
 	"probe a.b*.c(\"x\") ? if (n > 1), {d, e}.f(0x1f) !, timer.s(-1) { next }",
 	"probe x = y.return { a = 1 }, { b = 2 } probe z += x { }",
-	"probe x { if (a) x; else if (b) y; else { z } while (1) break; for (i=0;i<3;i++) continue; for(;;) {} try { a } catch (m) { b } try {} catch {} }",
-	"probe x { foreach ([a+, b] in arr[*, 1] limit 5) delete arr[a, b]; foreach (v- = k in h) ; foreach (k in @hist_log(s)) {} foreach (k in s @sum - limit n) {} }",
+	"probe x { if (a) x; else if (b) y; else { z } while (1) break; for (i=0;i<3;i++) continue; for(;;) {} try { a } " +
+		"catch (m) { b } try {} catch {} }",
+	"probe x { foreach ([a+, b] in arr[*, 1] limit 5) delete arr[a, b]; foreach (v- = k in h) ; foreach (k in " +
+		"@hist_log(s)) {} foreach (k in s @sum - limit n) {} }",
 	"probe x { a = b ? c : d ? e : f; x <<< 1; y .= \"a\" \"b\" . z; q = a||b&&c|d^e&f in g < h << i . j + k * -l }",
-	"probe x { p = &$x->y[1]->z$$; @cast(p, \"t\", \"m\")->a; @var(\"v\")[2]$; $$parms$; q[1]->r; s->t$; (u)$; w $; @entry($x)->y }",
-	"probe x { print(@hist_linear(s, -1, 10, 1)) @hist_log(s)[3]; n in @hist_log(s); [a, *] in b; x =~ \"re\"; @variance(s, 2) ; - -a; ! ~b; ++c--; d++ }",
-	"@define m(a, b) %( @a + @b %)\n%( kernel_v >= \"6.1\" && arch == \"x86*\" || 1 == 2 %? probe x { @m(1, @m(2, 3)) } %: probe y { $1 @2 $# @# } %)",
+	"probe x { p = &$x->y[1]->z$$; @cast(p, \"t\", \"m\")->a; @var(\"v\")[2]$; $$parms$; q[1]->r; s->t$; (u)$; w $; " +
+		"@entry($x)->y }",
+	"probe x { print(@hist_linear(s, -1, 10, 1)) @hist_log(s)[3]; n in @hist_log(s); [a, *] in b; x =~ \"re\"; " +
+		"@variance(s, 2) ; - -a; ! ~b; ++c--; d++ }",
+	"@define m(a, b) %( @a + @b %)\n%( kernel_v >= \"6.1\" && arch == \"x86*\" || 1 == 2 %? probe x { @m(1, @m(2, " +
+		"3)) } %: probe y { $1 @2 $# @# } %)",
 	"probe x { \"\\x41\\101\\q\\\"\" ; %{ C %} ; return }",
 	"probe x { if (a b) } probe y { \"open\n }\nprobe z { /* open",
 	"probe x { ((((((((((1)))))))))) [[a]] {{{}}} }",
@@ -32,7 +38,8 @@ var seeds = []string{
 
 var fuzzOptions = Options{
 	Args: []string{"a", "$x + 1", "\"q", ""},
-	Cond: Conditions{Kernel: "6.1.0-1", Arch: "x86_64", Runtime: "bpf", Config: func(n string) (string, bool) { return "y", n == "CONFIG_X" }},
+	Cond: Conditions{Kernel: "6.1.0-1", Arch: "x86_64", Runtime: "bpf",
+		Config: func(n string) (string, bool) { return "y", n == "CONFIG_X" }},
 }
 
 func parseText(text []byte) (*source.FileSet, *ast.File, int) {

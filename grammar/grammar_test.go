@@ -64,9 +64,11 @@ func TestParsePoints(t *testing.T) {
 		{` a.b*.return, timer.s(1) ?`, `a.b*.return|timer.s(1) ?`},
 		{`kernel.{function("a"),statement("b")}`, `kernel.{function("a"), statement("b")}`},
 		{``, "x:1:1: error: expected a probe point before the end of the script\n  \n  ^\n"},
-		{`a b`, "x:1:3: error: expected ., a comma or { after name a, found name b\n  a b\n    ^\n  hint: the parts of a name must touch; names are joined with . and points with a comma\n|a"},
+		{`a b`, "x:1:3: error: expected ., a comma or { after name a, found name b\n  a b\n    ^\n  hint: the parts " +
+			"of a name must touch; names are joined with . and points with a comma\n|a"},
 		{`a { }`, "x:1:3: error: expected . or a comma after a probe point, found '{'\n  a { }\n    ^\n"},
-		{`a(`, "x:1:3: error: expected ) before the end of the script\n  a(\n    ^\nx:1:2: note: this ( is not closed\n  a(\n   ^\n"},
+		{`a(`, "x:1:3: error: expected ) before the end of the script\n  a(\n    ^\nx:1:2: note: this ( is not " +
+			"closed\n  a(\n   ^\n"},
 	} {
 		fs := new(source.FileSet)
 		ps, l := ParsePoints(fs.Add("x", []byte(c.text)), Options{Files: fs})
@@ -88,14 +90,18 @@ func TestParsePoints(t *testing.T) {
 func TestParseMacros(t *testing.T) {
 	fs := new(source.FileSet)
 	o := Options{Files: fs, Cond: Conditions{Kernel: "6.1"}}
-	table, l := ParseMacros(fs.Add("a.stpm", []byte("# text\n@define a %( 1 %)\n%( kernel_v > \"6\" %? @define b(x) %( @x %) %: @define c %( %) %)")), o)
+	table, l := ParseMacros(fs.Add("a.stpm",
+		[]byte("# text\n@define a %( 1 %)\n%( kernel_v > \"6\" %? @define b(x) %( @x %) %: @define c %( %) %)")), o)
 	if len(l) > 0 || !slices.Equal(table.Names(), []string{"a", "b"}) {
 		t.Fatal(table.Names(), report(fs, l))
 	}
 	o.Macros = table
 	for _, c := range []struct{ text, want string }{
-		{"@define d %( 1 %) probe x { }", "[macro-file]\nb.stpm:1:19: error: expected @define, found keyword probe\n  @define d %( 1 %) probe x { }\n                    ^~~~~\n  hint: a macro file holds nothing but macros\n"},
-		{"@define a %( 1 %)", "[macro-redefined]\nb.stpm:1:9: error: library macro @a is defined twice\n  @define a %( 1 %)\n          ^\na.stpm:2:9: note: it was defined here first\n  @define a %( 1 %)\n          ^\n"},
+		{"@define d %( 1 %) probe x { }", "[macro-file]\nb.stpm:1:19: error: expected @define, found keyword " +
+			"probe\n  @define d %( 1 %) probe x { }\n                    ^~~~~\n  hint: a macro file holds nothing " +
+			"but macros\n"},
+		{"@define a %( 1 %)", "[macro-redefined]\nb.stpm:1:9: error: library macro @a is defined twice\n  @define a " +
+			"%( 1 %)\n          ^\na.stpm:2:9: note: it was defined here first\n  @define a %( 1 %)\n          ^\n"},
 	} {
 		same, l := ParseMacros(fs.Add("b.stpm", []byte(c.text)), o)
 		if strings.HasPrefix(c.want, "[macro-file]") {

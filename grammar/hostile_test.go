@@ -45,7 +45,8 @@ var hostile = []struct{ name, begin, repeat, end string }{
 	{"open macros", "@define m(a) %( @a %) probe x { ", "@m(", ""},
 	{"many macros", "@define m(a) %( @a @a %) probe x { ", "@m(a) ", "}"},
 	{"empty macros", "@define m %( %) probe x { ", "@m ", "}"},
-	{"doubling", "@define m(a) %( @a @a %) probe x { " + strings.Repeat("@m(", 100) + "a" + strings.Repeat(")", 100), " ", "}"},
+	{"doubling", "@define m(a) %( @a @a %) probe x { " + strings.Repeat("@m(", 100) + "a" + strings.Repeat(")", 100),
+		" ", "}"},
 	{"long argument", "@define m(a) %( " + strings.Repeat("@a ", 5000) + "%) probe x { @m(", " ", ") }"},
 	{"definitions", "", "@define m%( %)", ""},
 	{"open comment", "probe x {} /*", "*", ""},
@@ -101,7 +102,8 @@ func TestHostile(t *testing.T) {
 			if len(l) > 0 {
 				first = l[0].Message
 			}
-			t.Logf("%-25s %8v %5d MB  %d decls %d msgs %s", h.name, took.Round(time.Millisecond), mem, len(f.Decls), len(l), first)
+			t.Logf("%-25s %8v %5d MB  %d decls %d msgs %s", h.name, took.Round(time.Millisecond), mem, len(f.Decls),
+				len(l), first)
 		}
 	}
 }

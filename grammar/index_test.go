@@ -62,7 +62,8 @@ func TestIndex(t *testing.T) {
 		if e.Kind == MacroEntry {
 			s += fmt.Sprintf(" body{%s}", text[e.BodyOff:e.BodyEnd])
 		}
-		got = append(got, s+" "+fmt.Sprintf("%q", text[e.Off:min(e.End, e.Off+12)])+"..."+fmt.Sprintf("%q", text[max(e.Off, e.End-6):e.End]))
+		got = append(got, s+" "+fmt.Sprintf("%q", text[e.Off:min(e.End, e.Off+12)])+"..."+
+			fmt.Sprintf("%q", text[max(e.Off, e.End-6):e.End]))
 	}
 	want := []string{
 		`3 macro [one] body{ 1 } "@define one "..."( 1 %)"`,
@@ -99,9 +100,12 @@ func TestIndex(t *testing.T) {
 // TestIndexRefuses lists texts that only a whole parse can tell apart.
 func TestIndexRefuses(t *testing.T) {
 	for _, text := range []string{
-		`function f() {`, `probe a`, `global`, `x`, `function f() { } }`, `/* a`, `function f() { "a }`, `function f() %{ a`,
-		`@define a`, `@define a %( 1`, `@define 1 %( 2 %)`, `%( 1 == 1 %? global a`, `%)`, `%:`, `%( 1 == 1 %: global a %)`,
-		`function f() { %( 1 == 1 %? { %: %) }`, `function f() { %) }`, `%( 1 == 1 %? function f() { %) }`, `@make(a) global b`, `@make @make probe x { }`,
+		`function f() {`, `probe a`, `global`, `x`, `function f() { } }`, `/* a`, `function f() { "a }`,
+		`function f() %{ a`,
+		`@define a`, `@define a %( 1`, `@define 1 %( 2 %)`, `%( 1 == 1 %? global a`, `%)`, `%:`,
+		`%( 1 == 1 %: global a %)`,
+		`function f() { %( 1 == 1 %? { %: %) }`, `function f() { %) }`, `%( 1 == 1 %? function f() { %) }`,
+		`@make(a) global b`, `@make @make probe x { }`,
 		`probe a = b { }, c`, `%( 1 == 1 %? a %: b %: c %)`, `private 5`,
 	} {
 		if es, ok := Index([]byte(text)); ok {
@@ -175,7 +179,8 @@ func TestHolds(t *testing.T) {
 	if want := []bool{true, true, false, false}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if !strings.HasPrefix(messages, "[condition]\nlib.stp:1:68: error: name nothing is nothing that a condition can ask\n") {
+	if !strings.HasPrefix(messages,
+		"[condition]\nlib.stp:1:68: error: name nothing is nothing that a condition can ask\n") {
 		t.Error(messages)
 	}
 }

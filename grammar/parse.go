@@ -37,7 +37,8 @@ type parser struct {
 func newParser(f *source.File, off, end int, o *Options, local []*Macro) *parser {
 	p := &parser{o: o, library: o.Library || f.Library}
 	if end-off > MaxBytes {
-		p.diags.Errorf(diag.Parse, code.TooLarge, source.Span{}, "%s is too large: more than %d MB", f.Name, MaxBytes>>20)
+		p.diags.Errorf(diag.Parse, code.TooLarge, source.Span{}, "%s is too large: more than %d MB", f.Name,
+			MaxBytes>>20)
 		end = off
 		p.found = true
 	}
@@ -82,10 +83,12 @@ func (p *parser) item() (d ast.Decl) {
 	})
 	if d == nil && p.errors() == errors && !p.said {
 		// Defensive: an error must never be silent.
-		p.diags.Errorf(diag.Parse, code.Unexpected, p.stream.Tok(1).Span(), "unexpected %s", pp.Describe(p.stream.Tok(1)))
+		p.diags.Errorf(diag.Parse, code.Unexpected, p.stream.Tok(1).Span(), "unexpected %s",
+			pp.Describe(p.stream.Tok(1)))
 	}
 	if d != nil && ast.Deeper(d, build.MaxDepth) {
-		p.diags.Errorf(diag.Parse, code.TooDeep, source.At(d.Range().From), "this declaration is nested too deep: more than %d levels", build.MaxDepth)
+		p.diags.Errorf(diag.Parse, code.TooDeep, source.At(d.Range().From),
+			"this declaration is nested too deep: more than %d levels", build.MaxDepth)
 		return nil
 	}
 	return d
@@ -107,7 +110,8 @@ func (p *parser) try(rule func()) {
 		case stop:
 			p.explain(e.at)
 		case stapparse.TooDeep:
-			p.diags.Errorf(diag.Parse, code.TooDeep, p.stream.Tok(1).Span(), "statements or expressions are nested too deep: more than %d levels", stapparse.MaxDepth)
+			p.diags.Errorf(diag.Parse, code.TooDeep, p.stream.Tok(1).Span(),
+				"statements or expressions are nested too deep: more than %d levels", stapparse.MaxDepth)
 		default:
 			panic(e)
 		}
@@ -120,7 +124,8 @@ func (p *parser) tooMany() bool {
 	if p.errors() < maxErrors {
 		return false
 	}
-	p.diags.Errorf(diag.Parse, code.TooManyErrors, p.stream.Tok(1).Span(), "too many errors; the rest of the script was not read")
+	p.diags.Errorf(diag.Parse, code.TooManyErrors, p.stream.Tok(1).Span(),
+		"too many errors; the rest of the script was not read")
 	return true
 }
 
@@ -136,7 +141,8 @@ func (p *parser) recover() {
 		switch t.Type {
 		case antlr.TokenEOF:
 			return
-		case stapparse.StapParserPROBE, stapparse.StapParserFUNCTION, stapparse.StapParserGLOBAL, stapparse.StapParserPRIVATE:
+		case stapparse.StapParserPROBE, stapparse.StapParserFUNCTION, stapparse.StapParserGLOBAL,
+			stapparse.StapParserPRIVATE:
 			// Each of them is read by item, so this goes forward.
 			p.stream.Restart()
 			return

@@ -29,7 +29,8 @@ func testOptions(t testing.TB, fs *source.FileSet) Options {
 		},
 	}
 	var l diag.List
-	o.Macros, l = ParseMacros(fs.Add("lib.stpm", []byte("@define lib_one %( 1 %)\n@define lib_twice(x) %( (@x + @x + @lib_one) %)\n")), o)
+	o.Macros, l = ParseMacros(fs.Add("lib.stpm",
+		[]byte("@define lib_one %( 1 %)\n@define lib_twice(x) %( (@x + @x + @lib_one) %)\n")), o)
 	if len(l) > 0 {
 		t.Fatal(l[0])
 	}

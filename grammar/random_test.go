@@ -166,7 +166,8 @@ func (w *writer) stmt(depth int) {
 		w.put(";", pick(w.r, "", "++i"), ")")
 		body()
 	case 4:
-		w.put("foreach", "(", pick(w.r, "k", "k +", "[ k , l - ]", "v = k", "v = [ k , l ]"), "in", pick(w.r, "a", "a [ * , 1 ]", "@hist_log ( s )"), pick(w.r, "", "limit 5"), ")")
+		w.put("foreach", "(", pick(w.r, "k", "k +", "[ k , l - ]", "v = k", "v = [ k , l ]"), "in",
+			pick(w.r, "a", "a [ * , 1 ]", "@hist_log ( s )"), pick(w.r, "", "limit 5"), ")")
 		body()
 	case 5:
 		w.put("foreach", "(", "k", "in", "a", pick(w.r, "-", "+", "@sum -", "@avg +"), ")")
@@ -214,7 +215,8 @@ func (w *writer) decl() {
 		w.list(1+w.r.Intn(3), func() { w.put(w.name() + pick(w.r, "", "%", "[5]", " % [5]", " = -1", ` = "x" "y"`)) })
 		w.put(pick(w.r, "", ";"))
 	case 1:
-		w.put(pick(w.r, "function", "private function"), w.name(), pick(w.r, "", ": long", ":string"), "(", pick(w.r, "", "p", "p, q:long"), ")", pick(w.r, "", ": 3"))
+		w.put(pick(w.r, "function", "private function"), w.name(), pick(w.r, "", ": long", ":string"), "(",
+			pick(w.r, "", "p", "p, q:long"), ")", pick(w.r, "", ": 3"))
 		block()
 	case 2:
 		name, _, _ := strings.Cut(w.comp(), "(") // names of aliases take no arguments

@@ -17,7 +17,8 @@ import (
 )
 
 // eventFiles hold aliases for what happens in the kernel.
-var eventFiles = []string{"interrupts", "ioblock", "ioscheduler", "kprocess", "mib", "netdev", "netfilter", "scheduler", "signal_events", "socket_events", "tcp", "tty", "udp", "vfs", "vm"}
+var eventFiles = []string{"interrupts", "ioblock", "ioscheduler", "kprocess", "mib", "netdev", "netfilter", "scheduler",
+	"signal_events", "socket_events", "tcp", "tty", "udp", "vfs", "vm"}
 
 // event is an alias with the variables that it sets.
 type event struct {
@@ -87,8 +88,10 @@ func TestEvents(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); err != nil {
 		t.Skip("this kernel does not publish its types")
 	}
-	may := []string{"scheduler.balance", "scheduler.tick", "scheduler.cpu_on", "signal.send_sig_queue", "signal.send_sig_queue.return", "workqueue.create", "workqueue.destroy",
-		"vm.write_shared", "vm.write_shared_copy", "vm.brk", "ioblock_trace.bounce", "ioscheduler_trace.elv_abort_request", "ioscheduler_trace.unplug_timer",
+	may := []string{"scheduler.balance", "scheduler.tick", "scheduler.cpu_on", "signal.send_sig_queue",
+		"signal.send_sig_queue.return", "workqueue.create", "workqueue.destroy", "vm.write_shared",
+		"vm.write_shared_copy", "vm.brk", "ioblock_trace.bounce", "ioscheduler_trace.elv_abort_request",
+		"ioscheduler_trace.unplug_timer",
 		"netdev.change_rx_flag"}
 	may = append(may, "socket.send", "socket.receive", "socket.sendmsg.return", "socket.recvmsg.return")
 	for _, name := range []string{"aio_read", "aio_write", "readv", "writev"} {
@@ -117,7 +120,8 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	r, ds := compiler.Compile(context.Background(), compiler.Options{
-		Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(script.String())}}, Limits: layout.Default(), Verify: true,
+		Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(script.String())}}, Limits: layout.Default(),
+		Verify: true,
 	})
 	defer r.Close()
 	if ds.HasErrors() {
@@ -127,7 +131,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestUnusedVariables: what an alias offers and a kernel does not have is told to those who ask for it, and to nobody else.
+// TestUnusedVariables: what an alias offers and a kernel does not have is told to those who ask for it, and to nobody
+// else.
 func TestUnusedVariables(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); err != nil {
 		t.Skip("this kernel does not publish its types")

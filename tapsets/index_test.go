@@ -21,7 +21,8 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"index.go": string(src), "../docs/tapsets.md": string(index.Page(files))} {
+	for name, want := range map[string]string{"index.go": string(src),
+		"../docs/tapsets.md": string(index.Page(files))} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTwoTracers: a second session on the function that a first one traces reads the program's own instructions, not the first
-// one's breakpoints, and both count all calls.
+// TestTwoTracers: a second session on the function that a first one traces reads the program's own instructions, not
+// the first one's breakpoints, and both count all calls.
 func TestTwoTracers(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "busy")
@@ -35,14 +35,18 @@ func TestArmed(t *testing.T) {
 		// main.step calls main.inner once: 1050 times each.
 		{"kernel", `global on, n, hits probe ` + step + ` { if (++n == 100) on = 1 if (n == 300) on = 0 }
 			probe ` + inner + ` if (on) { hits++ } probe end { println(n, " ", hits) }`, "1050 200\n"},
-		{"itself", `global left = 7, hits probe ` + inner + ` if (left) { hits++ left-- } probe end { println(hits, " ", left) }`, "7 0\n"},
+		{"itself", `global left = 7, hits probe ` + inner +
+			` if (left) { hits++ left-- } probe end { println(hits, " ", left) }`, "7 0\n"},
 		{"expression", `global n, lo = 100, hi, hits, both, name probe begin { hi = lo * 2 name = "on" }
 			probe ` + step + ` { n++ if (n == 1000) name = "off" }
-			probe ` + inner + ` if (n >= lo && n < hi || !(n % 100)) { hits++ } probe ` + inner + ` if (name == "on" && (n & 1)) { both++ }
+			probe ` + inner + ` if (n >= lo && n < hi || !(n % 100)) { hits++ } probe ` + inner +
+			` if (name == "on" && (n & 1)) { both++ }
 			probe end { println(hits, " ", both) }`, "109 500\n"},
-		{"return", `global n, hits, vals probe ` + step + ` { n++ } probe ` + step + `.return if (n > 1040) { hits++ vals += @entry($n) >= 0 }
+		{"return", `global n, hits, vals probe ` + step + ` { n++ } probe ` + step +
+			`.return if (n > 1040) { hits++ vals += @entry($n) >= 0 }
 			probe end { println(hits, " ", vals) }`, "10 10\n"},
-		{"from the host", `global on, hits, off probe begin { on = 1 } probe ` + inner + ` if (on) { hits++ } probe ` + inner + ` if (!on) { off++ }
+		{"from the host", `global on, hits, off probe begin { on = 1 } probe ` + inner + ` if (on) { hits++ } probe ` +
+			inner + ` if (!on) { off++ }
 			probe end if (on) { println(hits, " ", off) } probe end if (!on) { println("never") }`, "1050 0\n"},
 		{"begin arms begin", `global on probe begin(2) if (on) { println("second") } probe begin(1) { println("first") on = 1 } probe begin(0) if (on) { println("never") }`,
 			"first\nsecond\n"},
@@ -51,7 +55,8 @@ func TestArmed(t *testing.T) {
 			t.Parallel()
 			for _, opt := range []string{"-w", "-u"} {
 				s := begin(t, opt, "--no-global-var-display", "-e", c.script, "-c", path+" 1000")
-				if status := s.end(); status != 0 || !regexp.MustCompile(`^calls .*\n`+c.want+`$|^`+c.want+`calls .*\n$`).MatchString(s.stdout()) {
+				if status := s.end(); status != 0 ||
+					!regexp.MustCompile(`^calls .*\n`+c.want+`$|^`+c.want+`calls .*\n$`).MatchString(s.stdout()) {
 					t.Errorf("%s: status %d\n%s%s", opt, status, s.stdout(), s.stderr())
 				}
 			}
@@ -59,8 +64,8 @@ func TestArmed(t *testing.T) {
 	}
 }
 
-// TestArmedByTimer: a timer on the host arms and disarms a probe. What it lets through is what another probe at the same
-// place finds armed; at each change the two may see different states once.
+// TestArmedByTimer: a timer on the host arms and disarms a probe. What it lets through is what another probe at the
+// same place finds armed; at each change the two may see different states once.
 func TestArmedByTimer(t *testing.T) {
 	needRoot(t)
 	v := startVictim(t, "busy")
@@ -71,13 +76,14 @@ func TestArmedByTimer(t *testing.T) {
 		t.Errorf("status %d\n%s", status, s.stderr())
 	}
 	var all, should, hits int
-	if _, err := fmt.Sscan(s.stdout(), &all, &should, &hits); err != nil || hits == 0 || hits >= all || hits-should > 9 || should-hits > 9 {
+	if _, err := fmt.Sscan(s.stdout(), &all, &should, &hits); err != nil || hits == 0 || hits >= all ||
+		hits-should > 9 || should-hits > 9 {
 		t.Errorf("got %s%s", s.stdout(), s.stderr())
 	}
 }
 
-// TestOrder: errors and warnings come behind what the same handler has printed before, and in front of what it prints behind
-// them. Both streams are one file here.
+// TestOrder: errors and warnings come behind what the same handler has printed before, and in front of what it prints
+// behind them. Both streams are one file here.
 func TestOrder(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "busy")
@@ -106,7 +112,8 @@ in f
 ERROR: three
 `
 	for _, opt := range []string{"-w", "-u"} {
-		cmd := exec.Command(bin(t, "gostap"), opt, "--no-global-var-display", "-D", "MAXERRORS=10", "-e", script, "-c", path+" 3 >/dev/null")
+		cmd := exec.Command(bin(t, "gostap"), opt, "--no-global-var-display", "-D", "MAXERRORS=10", "-e", script, "-c",
+			path+" 3 >/dev/null")
 		out, err := cmd.CombinedOutput()
 		got := regexp.MustCompile(`ERROR: (division by 0|three).*`).ReplaceAllString(string(out), "ERROR: $1")
 		if _, ok := err.(*exec.ExitError); !ok || !strings.HasPrefix(got, want) {

@@ -109,7 +109,8 @@ func TestBlame(t *testing.T) {
 				script += "\n"
 			}
 			r, ds := compiler.Compile(context.Background(), compiler.Options{
-				Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(script)}}, Limits: layout.Default(), Kernel: "6.18.0", Runtime: "bpf", Guru: true,
+				Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(script)}}, Limits: layout.Default(),
+				Kernel: "6.18.0", Runtime: "bpf", Guru: true,
 				KernelFiles: madeUpKernel(t), Include: []string{filepath.Join("translate", "lib")},
 			})
 			bad := check(r, ds, "compiler")
@@ -151,7 +152,8 @@ probe process(@1).function("main") {
 	foreach (k in a) { println(cmdline_str()); mine() }
 }`
 	r, ds := compiler.Compile(context.Background(), compiler.Options{
-		Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(script)}}, Args: []string{bin(t, "trace")}, Limits: layout.Default(), Runtime: "bpf",
+		Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(script)}}, Args: []string{bin(t, "trace")},
+		Limits: layout.Default(), Runtime: "bpf",
 	})
 	defer r.Close()
 	if r.Program == nil {

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// What the handlers of TestCgo compare: the first argument of each C function is the number of the goroutine that calls it, and results
-// follow from arguments. ID, WORK, DEPTH and RESULT are put in, since programs without DWARF of their C code know arguments by position.
+// What the handlers of TestCgo compare: the first argument of each C function is the number of the goroutine that calls
+// it, and results follow from arguments. ID, WORK, DEPTH and RESULT are put in, since programs without DWARF of their C
+// code know arguments by position.
 const cgoScript = `
 global n, bad
 probe process(@1).function("c_work"), process(@1).function("c_nest"), process(@1).function("c_through"), process(@1).function("c_outside") {
@@ -39,10 +40,10 @@ probe process(@1).function("main.goFromC").return { n[ppfunc() . " 1"]++; if ($r
 probe end { foreach (f+ in n) printf("%s %d bad %d\n", f, n[f], bad[f]) }
 `
 
-// TestCgo: C functions in a Go program, entries and returns, while Go and C call each other from 16 goroutines and 8 threads of C,
-// stacks grow in callbacks, panics end calls of C or are recovered in callbacks, the collector runs and a profiler's signals come
-// in. The program says how many calls there were; each is seen once at its entry and, unless a panic ended it, once at its
-// return, by the goroutine that the program says.
+// TestCgo: C functions in a Go program, entries and returns, while Go and C call each other from 16 goroutines and 8
+// threads of C, stacks grow in callbacks, panics end calls of C or are recovered in callbacks, the collector runs and a
+// profiler's signals come in. The program says how many calls there were; each is seen once at its entry and, unless a
+// panic ended it, once at its return, by the goroutine that the program says.
 func TestCgo(t *testing.T) {
 	needRoot(t)
 	for _, c := range []struct {
@@ -57,7 +58,8 @@ func TestCgo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.trace == "cgolinked" {
-				out, err := exec.Command("gcc", "-O1", "-g", "-o", filepath.Join(binDir, "cgolinked"), "fixtures/cgohost/linked.c", bin(t, "cgocalls.a"), "-pthread").CombinedOutput()
+				out, err := exec.Command("gcc", "-O1", "-g", "-o", filepath.Join(binDir, "cgolinked"),
+					"fixtures/cgohost/linked.c", bin(t, "cgocalls.a"), "-pthread").CombinedOutput()
 				if err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
@@ -69,16 +71,19 @@ func TestCgo(t *testing.T) {
 			}
 			names := strings.NewReplacer("ID", "$id", "WORK", "$n", "DEPTH", "$depth", "RESULT", "$return")
 			if c.positions {
-				names = strings.NewReplacer("ID", "longlong_arg(1)", "WORK", "longlong_arg(2)", "DEPTH", "longlong_arg(2)", "RESULT", "returnval()")
+				names = strings.NewReplacer("ID", "longlong_arg(1)", "WORK", "longlong_arg(2)", "DEPTH",
+					"longlong_arg(2)", "RESULT", "returnval()")
 			}
-			s := begin(t, "--no-global-var-display", "-e", names.Replace(cgoScript), filepath.Join(binDir, c.trace), "-c", filepath.Join(binDir, c.run)+" 16 100 8")
+			s := begin(t, "--no-global-var-display", "-e", names.Replace(cgoScript), filepath.Join(binDir, c.trace),
+				"-c", filepath.Join(binDir, c.run)+" 16 100 8")
 			status, out := s.end(), s.stdout()
 			if status != 0 || s.stderr() != "" {
 				t.Errorf("status %d\n%s", status, s.stderr())
 			}
 			var work, nest, through, outside, goNest, goPanic, goFromC int
 			told := regexp.MustCompile(`(?m)^work .*$`).FindString(out)
-			if _, err := fmt.Sscanf(told, "work %d nest %d through %d outside %d goNest %d goPanic %d goFromC %d", &work, &nest, &through, &outside, &goNest, &goPanic, &goFromC); err != nil || work == 0 {
+			if _, err := fmt.Sscanf(told, "work %d nest %d through %d outside %d goNest %d goPanic %d goFromC %d",
+				&work, &nest, &through, &outside, &goNest, &goPanic, &goFromC); err != nil || work == 0 {
 				t.Fatalf("the program: %q %v\n%s%s", told, err, out, s.stderr())
 			}
 			want := fmt.Sprintf(`server 97 serve 447

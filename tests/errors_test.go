@@ -40,14 +40,15 @@ type errorCode struct {
 	example string
 	// with are options that it takes: -g, --privilege=stapusr, --skip-badvars, an argument.
 	with string
-	// test provokes the code where a script alone does not: a file, below the project's root. "x_test.go:TestName" is a test
-	// that has diagtest.Find look for the code in what the code under test gave; in a .txtar, a message that ends in the code
-	// is part of what has to come out.
+	// test provokes the code where a script alone does not: a file, below the project's root. "x_test.go:TestName" is a
+	// test that has diagtest.Find look for the code in what the code under test gave; in a .txtar, a message that ends
+	// in the code is part of what has to come out.
 	test string
 }
 
 // areas order the page.
-var areas = []string{"Reading a script", "Names, types and rules", "Probe points", "Variables of programs", "Translation", "eBPF", "Kernel modules", "The command"}
+var areas = []string{"Reading a script", "Names, types and rules", "Probe points", "Variables of programs",
+	"Translation", "eBPF", "Kernel modules", "The command"}
 
 const (
 	points, variables, translation = "Probe points", "Variables of programs", "Translation"
@@ -56,69 +57,141 @@ const (
 
 // moreCodes are the codes that no package lists with examples.
 var moreCodes = []errorCode{
-	{area: points, code: "probe-form", meaning: "a probe point has a word that there is not, or an argument that does not fit", example: `probe begn { println("x") }`},
-	{area: points, code: "probe-refused", meaning: "a kind of probe point is known, but not available; the hint says what to use instead", example: `probe java("App").class("A").method("m") { println("x") }`},
-	{area: points, code: "no-match", meaning: "the probe point is right, but nothing is there", example: `probe process("PROGRAM").function("nosuch") { println("x") }`},
-	{area: points, code: "no-alias", meaning: "a wildcard matches no alias and no form of probe points", example: `probe nosuch* { println("x") }`},
-	{area: points, code: "alias-loop", meaning: "an alias stands for itself", example: `probe a = b { } probe b = a { } probe a { println("x") }`},
-	{area: points, code: "alias-growth", meaning: "braces and aliases multiply out without bounds", example: `probe {a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a} { println("x") }`},
-	{area: points, code: "probe-point", meaning: "a condition stands inside of braces", example: `probe {begin if (1), end} { println("x") }`},
-	{area: points, code: "no-probes", meaning: "the script has no probes, or none of its optional ones is there", example: `probe nosuch? { println("x") }`},
-	{area: points, code: "left-out", warning: true, meaning: "some of what a wildcard matches cannot be probed", example: `probe kernel.function("*") { println(ppfunc()) }`},
-	{area: points, code: "blacklist", meaning: "the kernel allows no probe there", example: `probe kernel.function("noinstr_one") { println("x") }`},
-	{area: points, code: "file-changed", meaning: "a program was written to or cut short while it was read", test: "compiler/changed_test.go:TestChanged"},
+	{area: points, code: "probe-form",
+		meaning: "a probe point has a word that there is not, or an argument that does not fit",
+		example: `probe begn { println("x") }`},
+	{area: points, code: "probe-refused",
+		meaning: "a kind of probe point is known, but not available; the hint says what to use instead",
+		example: `probe java("App").class("A").method("m") { println("x") }`},
+	{area: points, code: "no-match", meaning: "the probe point is right, but nothing is there",
+		example: `probe process("PROGRAM").function("nosuch") { println("x") }`},
+	{area: points, code: "no-alias", meaning: "a wildcard matches no alias and no form of probe points",
+		example: `probe nosuch* { println("x") }`},
+	{area: points, code: "alias-loop", meaning: "an alias stands for itself",
+		example: `probe a = b { } probe b = a { } probe a { println("x") }`},
+	{area: points, code: "alias-growth", meaning: "braces and aliases multiply out without bounds",
+		example: `probe {a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a}.{a,a,a,a,a,a,a,a,a,a} { println("x") }`},
+	{area: points, code: "probe-point", meaning: "a condition stands inside of braces",
+		example: `probe {begin if (1), end} { println("x") }`},
+	{area: points, code: "no-probes", meaning: "the script has no probes, or none of its optional ones is there",
+		example: `probe nosuch? { println("x") }`},
+	{area: points, code: "left-out", warning: true, meaning: "some of what a wildcard matches cannot be probed",
+		example: `probe kernel.function("*") { println(ppfunc()) }`},
+	{area: points, code: "blacklist", meaning: "the kernel allows no probe there",
+		example: `probe kernel.function("noinstr_one") { println("x") }`},
+	{area: points, code: "file-changed", meaning: "a program was written to or cut short while it was read",
+		test: "compiler/changed_test.go:TestChanged"},
 
-	{area: variables, code: "no-variable", meaning: "the probed function has no variable of that name", example: `probe process("PROGRAM").function("traceme") { println($nosuch) }`},
-	{area: variables, code: "target", meaning: "what is done with a variable does not fit its type", example: `probe process("PROGRAM").function("traceme") { println($a->x) }`},
-	{area: variables, code: "not-live", meaning: "the variable is there, but has no value at this place", example: `probe process("INLINES").function("outer") { println($lost) }`},
-	{area: variables, code: "no-dwarf", meaning: "the program carries no types", example: `probe process("STRIPPED").function("main.traceme") { println($a) }`},
-	{area: variables, code: "tail-call", warning: true, meaning: "a return that jumps into another function has no results, and is left out", test: "compiler/testdata/errors.txtar"},
-	{area: variables, code: "inline-left", warning: true, meaning: "inlined copies of a function, where a variable has no value, are left out", example: `probe process("INLINES").function("twice") { println($gone) }`},
+	{area: variables, code: "no-variable", meaning: "the probed function has no variable of that name",
+		example: `probe process("PROGRAM").function("traceme") { println($nosuch) }`},
+	{area: variables, code: "target", meaning: "what is done with a variable does not fit its type",
+		example: `probe process("PROGRAM").function("traceme") { println($a->x) }`},
+	{area: variables, code: "not-live", meaning: "the variable is there, but has no value at this place",
+		example: `probe process("INLINES").function("outer") { println($lost) }`},
+	{area: variables, code: "no-dwarf", meaning: "the program carries no types",
+		example: `probe process("STRIPPED").function("main.traceme") { println($a) }`},
+	{area: variables, code: "tail-call", warning: true,
+		meaning: "a return that jumps into another function has no results, and is left out",
+		test:    "compiler/testdata/errors.txtar"},
+	{area: variables, code: "inline-left", warning: true,
+		meaning: "inlined copies of a function, where a variable has no value, are left out",
+		example: `probe process("INLINES").function("twice") { println($gone) }`},
 
-	{area: translation, code: "not-available", meaning: "a part of the language that this version does not have", example: `global a probe begin { a[1] = 1 ` + strings.Repeat("foreach (k in a) println(k) ", 65) + `}`},
-	{area: translation, code: "wrong-context", meaning: "a function needs another kind of probe", example: `probe begin { println(goid()) }`},
-	{area: translation, code: "pairing", meaning: "the values at a function's entry cannot be kept until it returns", example: `probe process("UNKNOWN").function("main.traceme").return { println(@entry(gettimeofday_us())) }`},
-	{area: translation, code: "cancelled", meaning: "a signal or a time limit ended the translation", test: "compiler/compile_test.go:TestCancelled"},
-	{area: translation, code: "internal", meaning: "a mistake of gostap; please report it", test: "compiler/compile_test.go:TestBroken"},
-	{area: ebpf, code: "bpf", meaning: "the eBPF back end cannot translate a handler", test: "backend-bpf/build_test.go:TestRefused"},
-	{area: ebpf, code: "bpf-map", meaning: "a global cannot be a BPF map", test: "backend-bpf/build_test.go:TestRefused"},
-	{area: ebpf, code: "bpf-size", meaning: "a handler is too large for the kernel's verifier or its stack of 512 bytes", example: moments(90)},
-	{area: ebpf, code: "bpf-deferred", meaning: "a handler that the host has to run needs something that is known only at the probed place", example: `global a probe process("PROGRAM").function("traceme") { a[1] = 5 foreach (k in a) $a = a[k] }`, with: "-g"},
-	{area: ebpf, code: "bpf-write", meaning: "registers or memory are changed where eBPF programs cannot, or the kernel does not let them", example: `probe process("PROGRAM").function("traceme") { set_kernel_int(8, 1) }`, with: "-g"},
-	{area: ebpf, code: "bpf-no-registers", meaning: "a probe at an event has no registers of the program", example: `probe syscall.read { println(u_register("rax")) }`},
-	{area: ebpf, code: "bpf-packets", meaning: "the kernel does not show eBPF programs these packets", example: `probe netfilter.arp.in { println(nf_drop) }`},
-	{area: ebpf, code: "bpf-verdict", meaning: "what becomes of a packet can be said in modules only", example: `probe netfilter.ipv4.forward { $verdict = nf_drop }`, with: "-g"},
-	{area: ebpf, code: "bpf-stack", meaning: "stacks are asked for where the kernel shows eBPF programs none", example: `probe netfilter.ipv4.forward { print_backtrace() }`},
-	{area: ebpf, code: "bpf-register", meaning: "a register that an eBPF program does not see, or that is named by a variable", example: `probe process("PROGRAM").function("traceme") { println(u_register(execname())) }`},
-	{area: ebpf, code: "bpf-function", meaning: "a function that cannot run in an eBPF program", example: `probe process("PROGRAM").function("traceme") { udelay(1) }`, with: "-g"},
-	{area: ebpf, code: "bpf-lazy-text", meaning: "the host makes a text that is needed in the kernel", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
-	{area: ebpf, code: "bpf-no-event", meaning: "the arguments of an event are read where none fires", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
-	{area: ebpf, code: "bpf-sprintf", meaning: "a conversion that makes no text in an eBPF program", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
-	{area: ebpf, code: "bpf-bias", meaning: "the kernel does not tell at a return where the program was loaded", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
-	{area: ebpf, code: "bpf-kernel-types", meaning: "the kernel does not publish its types, or does not have the one that is needed", test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
-	{area: ebpf, code: "late-read", warning: true, meaning: "kernel memory is read by the host, after the hit", example: `global a probe process("PROGRAM").function("traceme") { a[1] = 5 foreach (k in a) println(kernel_int(a[k])) }`},
-	{area: ebpf, code: "kernel-memory", meaning: "kernel memory is read where there is no back end", test: "tests/testdata/k-peek.txtar"},
-	{area: ebpf, code: "kernel-probe", meaning: "a probe fires in the kernel, where there is no back end", test: "tests/testdata/k-peek.txtar"},
-	{area: ebpf, code: "embedded-c", meaning: "embedded C runs in kernel modules only", example: `function f:long() %{ STAP_RETVALUE = 1; %} probe process("PROGRAM").function("traceme") { println(f()) }`, with: "-g"},
-	{area: ebpf, code: "procfs", meaning: "files in /proc are made by kernel modules only", example: `probe procfs("x").read { $value = "text" }`},
-	{area: translation, code: "procfs-file", meaning: "two probes cannot have their files in /proc", example: `probe procfs("x").read { $value = "a" } probe procfs("x").read { $value = "b" }`},
-	{area: ebpf, code: "no-permission", meaning: "the kernel does not let this user load programs", test: "tests/testdata/e-rights.txtar"},
-	{area: ebpf, code: "kernel-refused", meaning: "the kernel refuses what the script needs", test: "backend-bpf/internal/session/refuse_test.go:TestMapRefusal"},
-	{area: ebpf, code: "program-refused", meaning: "the kernel's verifier refuses a handler: it is too long, or this kernel wants what gostap has not foreseen", test: "backend-bpf/internal/session/refuse_test.go:TestVerifierRefusal"},
-	{area: theCommand, code: "overload", meaning: "handlers took more of a CPU's time than they may, and the session was ended", test: "tests/testdata/e-overload.txtar"},
-	{area: ebpf, code: "cannot-attach", meaning: "a probe cannot be attached at its place", test: "backend-bpf/internal/session/refuse_test.go:TestAttachErrorDetachesAll"},
-	{area: ebpf, code: "file-replaced", meaning: "a traced file was replaced by another one meanwhile", test: "backend-bpf/internal/session/refuse_test.go:TestReplaced"},
-	{area: ebpf, code: "no-kprobes", meaning: "this kernel has no kprobes", test: "backend-bpf/internal/session/refuse_test.go:TestNoKprobes"},
+	{area: translation, code: "not-available", meaning: "a part of the language that this version does not have",
+		example: `global a probe begin { a[1] = 1 ` + strings.Repeat("foreach (k in a) println(k) ", 65) + `}`},
+	{area: translation, code: "wrong-context", meaning: "a function needs another kind of probe",
+		example: `probe begin { println(goid()) }`},
+	{area: translation, code: "pairing", meaning: "the values at a function's entry cannot be kept until it returns",
+		example: `probe process("UNKNOWN").function("main.traceme").return { println(@entry(gettimeofday_us())) }`},
+	{area: translation, code: "cancelled", meaning: "a signal or a time limit ended the translation",
+		test: "compiler/compile_test.go:TestCancelled"},
+	{area: translation, code: "internal", meaning: "a mistake of gostap; please report it",
+		test: "compiler/compile_test.go:TestBroken"},
+	{area: ebpf, code: "bpf", meaning: "the eBPF back end cannot translate a handler",
+		test: "backend-bpf/build_test.go:TestRefused"},
+	{area: ebpf, code: "bpf-map", meaning: "a global cannot be a BPF map",
+		test: "backend-bpf/build_test.go:TestRefused"},
+	{area: ebpf, code: "bpf-size",
+		meaning: "a handler is too large for the kernel's verifier or its stack of 512 bytes", example: moments(90)},
+	{area: ebpf, code: "bpf-deferred",
+		meaning: "a handler that the host has to run needs something that is known only at the probed place",
+		example: `global a probe process("PROGRAM").function("traceme") { a[1] = 5 foreach (k in a) $a = a[k] }`,
+		with:    "-g"},
+	{area: ebpf, code: "bpf-write",
+		meaning: "registers or memory are changed where eBPF programs cannot, or the kernel does not let them",
+		example: `probe process("PROGRAM").function("traceme") { set_kernel_int(8, 1) }`, with: "-g"},
+	{area: ebpf, code: "bpf-no-registers", meaning: "a probe at an event has no registers of the program",
+		example: `probe syscall.read { println(u_register("rax")) }`},
+	{area: ebpf, code: "bpf-packets", meaning: "the kernel does not show eBPF programs these packets",
+		example: `probe netfilter.arp.in { println(nf_drop) }`},
+	{area: ebpf, code: "bpf-verdict", meaning: "what becomes of a packet can be said in modules only",
+		example: `probe netfilter.ipv4.forward { $verdict = nf_drop }`, with: "-g"},
+	{area: ebpf, code: "bpf-stack", meaning: "stacks are asked for where the kernel shows eBPF programs none",
+		example: `probe netfilter.ipv4.forward { print_backtrace() }`},
+	{area: ebpf, code: "bpf-register",
+		meaning: "a register that an eBPF program does not see, or that is named by a variable",
+		example: `probe process("PROGRAM").function("traceme") { println(u_register(execname())) }`},
+	{area: ebpf, code: "bpf-function", meaning: "a function that cannot run in an eBPF program",
+		example: `probe process("PROGRAM").function("traceme") { udelay(1) }`, with: "-g"},
+	{area: ebpf, code: "bpf-lazy-text", meaning: "the host makes a text that is needed in the kernel",
+		test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "bpf-no-event", meaning: "the arguments of an event are read where none fires",
+		test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "bpf-sprintf", meaning: "a conversion that makes no text in an eBPF program",
+		test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "bpf-bias", meaning: "the kernel does not tell at a return where the program was loaded",
+		test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "bpf-kernel-types",
+		meaning: "the kernel does not publish its types, or does not have the one that is needed",
+		test:    "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "late-read", warning: true, meaning: "kernel memory is read by the host, after the hit",
+		example: `global a probe process("PROGRAM").function("traceme") { a[1] = 5 foreach (k in a) println(kernel_int(a[k])) }`},
+	{area: ebpf, code: "kernel-memory", meaning: "kernel memory is read where there is no back end",
+		test: "tests/testdata/k-peek.txtar"},
+	{area: ebpf, code: "kernel-probe", meaning: "a probe fires in the kernel, where there is no back end",
+		test: "tests/testdata/k-peek.txtar"},
+	{area: ebpf, code: "embedded-c", meaning: "embedded C runs in kernel modules only",
+		example: `function f:long() %{ STAP_RETVALUE = 1; %} probe process("PROGRAM").function("traceme") { println(f()) }`, with: "-g"},
+	{area: ebpf, code: "procfs", meaning: "files in /proc are made by kernel modules only",
+		example: `probe procfs("x").read { $value = "text" }`},
+	{area: translation, code: "procfs-file", meaning: "two probes cannot have their files in /proc",
+		example: `probe procfs("x").read { $value = "a" } probe procfs("x").read { $value = "b" }`},
+	{area: ebpf, code: "no-permission", meaning: "the kernel does not let this user load programs",
+		test: "tests/testdata/e-rights.txtar"},
+	{area: ebpf, code: "kernel-refused", meaning: "the kernel refuses what the script needs",
+		test: "backend-bpf/internal/session/refuse_test.go:TestMapRefusal"},
+	{area: ebpf, code: "program-refused",
+		meaning: "the kernel's verifier refuses a handler: it is too long, or this kernel wants what gostap has not f" +
+			"oreseen", test: "backend-bpf/internal/session/refuse_test.go:TestVerifierRefusal"},
+	{area: theCommand, code: "overload",
+		meaning: "handlers took more of a CPU's time than they may, and the session was ended",
+		test:    "tests/testdata/e-overload.txtar"},
+	{area: ebpf, code: "cannot-attach", meaning: "a probe cannot be attached at its place",
+		test: "backend-bpf/internal/session/refuse_test.go:TestAttachErrorDetachesAll"},
+	{area: ebpf, code: "file-replaced", meaning: "a traced file was replaced by another one meanwhile",
+		test: "backend-bpf/internal/session/refuse_test.go:TestReplaced"},
+	{area: ebpf, code: "no-kprobes", meaning: "this kernel has no kprobes",
+		test: "backend-bpf/internal/session/refuse_test.go:TestNoKprobes"},
 
-	{area: modules, code: "no-module-support", meaning: "this kernel takes no modules, or what building them needs is not there", test: "backend-kmod/backend_test.go:TestLoadRefused"},
-	{area: modules, code: "module-build", meaning: "a module cannot be built", example: `probe process("PROGRAM").function("traceme") { println("x") }`, with: "-m 'no name'"},
-	{area: modules, code: "embedded-c-error", meaning: "the C compiler refuses C of the script", test: "backend-kmod/complaint_test.go:TestComplaint"},
-	{area: modules, code: "module-refused", meaning: "the kernel does not load a module", test: "backend-kmod/internal/session/session_test.go:TestNotTaken"},
-	{area: modules, code: "module-file", meaning: "a module that was built before does not fit this kernel, or is none of gostap's", test: "backend-kmod/prebuilt_test.go:TestOpen"},
+	{area: modules, code: "no-module-support",
+		meaning: "this kernel takes no modules, or what building them needs is not there",
+		test:    "backend-kmod/backend_test.go:TestLoadRefused"},
+	{area: modules, code: "module-build", meaning: "a module cannot be built",
+		example: `probe process("PROGRAM").function("traceme") { println("x") }`, with: "-m 'no name'"},
+	{area: modules, code: "embedded-c-error", meaning: "the C compiler refuses C of the script",
+		test: "backend-kmod/complaint_test.go:TestComplaint"},
+	{area: modules, code: "module-refused", meaning: "the kernel does not load a module",
+		test: "backend-kmod/internal/session/session_test.go:TestNotTaken"},
+	{area: modules, code: "module-file",
+		meaning: "a module that was built before does not fit this kernel, or is none of gostap's",
+		test:    "backend-kmod/prebuilt_test.go:TestOpen"},
 
-	{area: theCommand, code: "no-pass", meaning: "--dump names a pass that there is not", test: "compiler/compile_test.go:TestStopAndDump"},
+	{area: theCommand, code: "no-pass", meaning: "--dump names a pass that there is not",
+		test: "compiler/compile_test.go:TestStopAndDump"},
 
-	{area: translation, code: "unused-argument", warning: true, meaning: "the command line has an argument that the script does not use", example: `probe begin { println("x") }`, with: "argument"},
+	{area: translation, code: "unused-argument", warning: true,
+		meaning: "the command line has an argument that the script does not use",
+		example: `probe begin { println("x") }`, with: "argument"},
 }
 
 // provokedBy names tests of codes in the lists that have no example (see errorCode.test).
@@ -140,7 +213,8 @@ var instead = map[diag.Code]string{
 func allCodes() []errorCode {
 	var all []errorCode
 	for _, c := range grammar.Codes() {
-		all = append(all, errorCode{area: areas[0], code: c.Code, warning: c.Warning, meaning: c.Meaning, example: c.Example, test: provokedBy[c.Code]})
+		all = append(all, errorCode{area: areas[0], code: c.Code, warning: c.Warning, meaning: c.Meaning,
+			example: c.Example, test: provokedBy[c.Code]})
 	}
 	for _, c := range diag.SemanticCodes() {
 		e := errorCode{area: areas[1], code: c.Code, warning: c.Warning, meaning: c.Meaning, example: c.Example}
@@ -219,8 +293,9 @@ func last(e ast.Expr) string {
 	return ""
 }
 
-// codes finds all kinds of messages in the source, with the file of each: constants of type diag.Code, and texts where one is
-// assigned, stands in a composite literal or is the argument of a function that takes one. names are the constants' names.
+// codes finds all kinds of messages in the source, with the file of each: constants of type diag.Code, and texts where
+// one is assigned, stands in a composite literal or is the argument of a function that takes one. names are the
+// constants' names.
 func (all sources) codes() (found map[string]string, names map[string][]string) {
 	found, names = map[string]string{}, map[string][]string{}
 	takes := map[string][]bool{} // by the function's name: which parameters are codes
@@ -289,8 +364,8 @@ func (all sources) codes() (found map[string]string, names map[string][]string) 
 	return found, names
 }
 
-// finds reports whether the test looks for the code, by one of its names, in what the code under test gave: itself, or by a
-// function within it that passes its own parameter on.
+// finds reports whether the test looks for the code, by one of its names, in what the code under test gave: itself, or
+// by a function within it that passes its own parameter on.
 func finds(f *ast.File, test, code string, names []string) bool {
 	ok := false
 	for _, d := range f.Decls {
@@ -343,7 +418,8 @@ func finds(f *ast.File, test, code string, names []string) bool {
 	return ok
 }
 
-// wants reports whether a message with the code, of an error or a warning, is part of what a whole-program test wants to come out.
+// wants reports whether a message with the code, of an error or a warning, is part of what a whole-program test wants
+// to come out.
 func wants(file, code string, warning bool) bool {
 	ar, err := txtar.ParseFile(file)
 	if err != nil {
@@ -365,10 +441,12 @@ func wants(file, code string, warning bool) bool {
 // provoke translates the example and gives it, with its programs' names, and the message of its code, as it is printed.
 func (c *errorCode) provoke(t *testing.T) (script, message string) {
 	o := compiler.Options{
-		Limits: layout.Default(), Kernel: "6.18.0", Runtime: "bpf", SearchPath: binDir + ":" + os.Getenv("PATH"), KernelFiles: madeUpKernel(t),
+		Limits: layout.Default(), Kernel: "6.18.0", Runtime: "bpf", SearchPath: binDir + ":" + os.Getenv("PATH"),
+		KernelFiles: madeUpKernel(t),
 	}
 	text := c.example
-	for word, fixture := range map[string]string{"GOPROGRAM": "stap", "STRIPPED": "stap-nodwarf", "UNKNOWN": "stap-unknown", "INLINES": "codes", "PROGRAM": "trace"} {
+	for word, fixture := range map[string]string{"GOPROGRAM": "stap", "STRIPPED": "stap-nodwarf",
+		"UNKNOWN": "stap-unknown", "INLINES": "codes", "PROGRAM": "trace"} {
 		if strings.Contains(text, `"`+word+`"`) {
 			bin(t, fixture)
 			text = strings.ReplaceAll(text, `"`+word+`"`, `"`+fixture+`"`)
@@ -439,7 +517,8 @@ func TestErrors(t *testing.T) {
 	}
 	for code, file := range source {
 		if !listed[code] {
-			t.Errorf("%s gives messages of the kind %q, which is not listed here: add what it means and an example, or the test that provokes it", file, code)
+			t.Errorf("%s gives messages of the kind %q, which is not listed here: add what it means and an example, "+
+				"or the test that provokes it", file, code)
 		}
 	}
 	var page strings.Builder
@@ -467,7 +546,8 @@ func TestErrors(t *testing.T) {
 			case c.example != "":
 				script, message := c.provoke(t)
 				if c.with != "" {
-					fmt.Fprintf(&page, "With %s:\n", strings.Replace(c.with, "argument", "an argument on the command line", 1))
+					fmt.Fprintf(&page, "With %s:\n",
+						strings.Replace(c.with, "argument", "an argument on the command line", 1))
 				}
 				fmt.Fprintf(&page, "\n```text\n%s\n```\n```text\n%s```\n", shorten(script), shorten(message))
 			case c.test != "":

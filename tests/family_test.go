@@ -15,8 +15,8 @@ func inOrder(text string) string {
 	return strings.Join(lines, " ")
 }
 
-// TestFamily: a bare process is the target and what it has forked, whether -c names the program itself or a shell that runs
-// it; another process of the same program, which runs all the while, is not.
+// TestFamily: a bare process is the target and what it has forked, whether -c names the program itself or a shell that
+// runs it; another process of the same program, which runs all the while, is not.
 func TestFamily(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "forks")
@@ -39,10 +39,12 @@ func TestFamily(t *testing.T) {
 		{"return", `probe process.function("work").return { println($return) }`, path, "1 2 3 4"},
 		{"shell", `probe process.function("work") { println($n) }`, path + " >/dev/null; " + path, "0 0 1 1 2 2 3 3"},
 		{"end", `probe process.end { println(execname(), pid() == target()) }`, path, "forks0 forks0 forks0 forks1"},
-		{"begin", `probe process.begin { println(execname()) }`, "sh -c '" + path + "; true'", "forks forks forks forks sh sh"},
+		{"begin", `probe process.begin { println(execname()) }`, "sh -c '" + path + "; true'",
+			"forks forks forks forks sh sh"},
 		{"threads", `global n probe process.thread.begin { n["born"] += tid() != pid() } probe process.thread.end { n["gone"] += tid() != pid() }
 			probe process.begin { n["begun"] += tid() == pid() } probe process.end { n["ended"]++ } probe end { foreach (k+ in n) println(k, n[k]) }`, bin(t, "ends") + " 50 >/dev/null", "begun51 born150 ended51 gone150"},
-		{"syscall", `probe process.syscall { if ($syscall == 231) println(execname()) }`, path, "forks forks forks forks"},
+		{"syscall", `probe process.syscall { if ($syscall == 231) println(execname()) }`, path,
+			"forks forks forks forks"},
 		{"armed", `global n probe process.function("work") if (n < 2) { n++ println("one") }`, path, "one one"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// countedProgram counts for itself: it prints the number of each goroutine, from its own stack trace, and how often that
-// called work.
+// countedProgram counts for itself: it prints the number of each goroutine, from its own stack trace, and how often
+// that called work.
 const countedProgram = `package main
 
 import (
@@ -71,7 +71,9 @@ func TestGoPackage(t *testing.T) {
 	// The module needs what this one needs, in the versions that are here.
 	_, needs, _ := strings.Cut(read("go.mod"), "\n\n")
 	language, needs, _ := strings.Cut(needs, "\n\n")
-	mod := "module example.com/count\n\n" + language + "\n\nrequire github.com/gostap/gostap v0.0.0\n\nreplace github.com/gostap/gostap => " + checkout + "\n\n" + needs
+	mod := "module example.com/count\n\n" + language +
+		"\n\nrequire github.com/gostap/gostap v0.0.0\n\nreplace github.com/gostap/gostap => " + checkout + "\n\n" +
+		needs
 	dir := t.TempDir()
 	exe := func(name, main, mod, sum string) string {
 		folder := filepath.Join(dir, name)

@@ -34,19 +34,24 @@ var rules = []struct {
 	{"", module + "cmd/", []string{"cmd/", "tests"}, "nothing imports the command"},
 	{"backend-", module + "compiler/internal/", nil, "back ends see the compiler's products only"},
 	{"backend-", module + "grammar", nil, "back ends never see syntax"},
-	{"", module + "backend-bpf/internal/sel/", []string{"backend-bpf/internal/sel"}, "the parts of the generator are seen by it alone"},
-	{"backend-bpf/internal/sel/emit", module + "backend-bpf/internal/sel", nil, "the writer of instructions knows nothing of scripts"},
+	{"", module + "backend-bpf/internal/sel/", []string{"backend-bpf/internal/sel"},
+		"the parts of the generator are seen by it alone"},
+	{"backend-bpf/internal/sel/emit", module + "backend-bpf/internal/sel", nil,
+		"the writer of instructions knows nothing of scripts"},
 	{"", "github.com/antlr4-go/", []string{"grammar"}, "only the grammar sees ANTLR"},
 	{"", "github.com/go-delve/", []string{"compiler/debuginfo/"}, "only the debug-information readers see Delve"},
-	{"", "github.com/ianlancetaylor/", []string{"compiler/debuginfo/scoped"}, "one package knows how symbols are demangled"},
-	{"", "github.com/cilium/", []string{"backend-bpf", "compiler/debuginfo/kbtf", "compiler/debuginfo/btf", "tests/bench"}, "only the eBPF back end sees the eBPF library"},
+	{"", "github.com/ianlancetaylor/", []string{"compiler/debuginfo/scoped"},
+		"one package knows how symbols are demangled"},
+	{"", "github.com/cilium/", []string{"backend-bpf", "compiler/debuginfo/kbtf", "compiler/debuginfo/btf",
+		"tests/bench"}, "only the eBPF back end sees the eBPF library"},
 	{"", "github.com/spf13/", []string{"cmd/"}, "only the command sees flags"},
 	{"compiler/source", module, []string{}, "a leaf"},
 	{"compiler/layout", module, []string{}, "a leaf"},
 	{"compiler/types", module, []string{}, "a leaf"},
 	{"runtime/wire", module, []string{}, "a leaf"},
 	{"compiler/intrinsic", module + "compiler/ir", nil, "the table of built-in functions stands below all who ask it"},
-	{"compiler/intrinsic", module + "compiler/place", nil, "the table of built-in functions stands below all who ask it"},
+	{"compiler/intrinsic", module + "compiler/place", nil,
+		"the table of built-in functions stands below all who ask it"},
 	{"runtime/", module + "compiler/place", nil, "what the host knows of a built-in function stands in its row"},
 }
 
@@ -91,19 +96,24 @@ func TestImports(t *testing.T) {
 // stands on it.
 func TestFace(t *testing.T) {
 	theirs := map[string]string{
-		"os.Exit": "ends the process", "os.Stdout": "writes on its streams", "os.Stderr": "writes on its streams", "os.Stdin": "reads its input",
-		"signal.Notify": "takes its signals", "signal.NotifyContext": "takes its signals", "signal.Ignore": "takes its signals",
-		"os.Setenv": "changes its environment", "os.Chdir": "changes its directory", "flag.Parse": "reads its arguments", "os.Args": "reads its arguments",
+		"os.Exit": "ends the process", "os.Stdout": "writes on its streams", "os.Stderr": "writes on its streams",
+		"os.Stdin":      "reads its input",
+		"signal.Notify": "takes its signals", "signal.NotifyContext": "takes its signals",
+		"signal.Ignore": "takes its signals",
+		"os.Setenv":     "changes its environment", "os.Chdir": "changes its directory",
+		"flag.Parse": "reads its arguments", "os.Args": "reads its arguments",
 	}
 	seen := 0
 	for path, file := range parseSources(t) {
 		root := !strings.Contains(path, "/")
 		for _, imp := range file.Imports {
-			if imp.Path.Value == strconv.Quote(strings.TrimSuffix(module, "/")) && !root && !has([]string{"cmd/", "tests/"}, path) {
+			if imp.Path.Value == strconv.Quote(strings.TrimSuffix(module, "/")) && !root &&
+				!has([]string{"cmd/", "tests/"}, path) {
 				t.Errorf("%s imports the package at the root, which stands above it", path)
 			}
 		}
-		if strings.HasSuffix(path, "_test.go") || !root && !has([]string{"compiler/", "grammar/", "backend-", "runtime/", "tapsets/"}, path) ||
+		if strings.HasSuffix(path, "_test.go") || !root &&
+			!has([]string{"compiler/", "grammar/", "backend-", "runtime/", "tapsets/"}, path) ||
 			strings.Contains(path, "/testdata/") || file.Name.Name == "main" {
 			continue
 		}
@@ -118,11 +128,13 @@ func TestFace(t *testing.T) {
 				return true
 			}
 			what := theirs[pkg.Name+"."+s.Sel.Name]
-			if pkg.Name == "log" && imports(file, "log") || pkg.Name == "fmt" && strings.HasPrefix(s.Sel.Name, "Print") {
+			if pkg.Name == "log" && imports(file, "log") || pkg.Name == "fmt" &&
+				strings.HasPrefix(s.Sel.Name, "Print") {
 				what = "writes on its streams"
 			}
 			if what != "" {
-				t.Errorf("%s uses %s.%s, which %s: the process belongs to who uses the package", path, pkg.Name, s.Sel.Name, what)
+				t.Errorf("%s uses %s.%s, which %s: the process belongs to who uses the package", path, pkg.Name,
+					s.Sel.Name, what)
 			}
 			return true
 		})
@@ -133,7 +145,9 @@ func TestFace(t *testing.T) {
 }
 
 func imports(file *ast.File, path string) bool {
-	return slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == strconv.Quote(path) })
+	return slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool {
+		return i.Path.Value == strconv.Quote(path)
+	})
 }
 
 func has(prefixes []string, s string) bool {
@@ -200,7 +214,8 @@ var goroutines = map[string]int{
 func TestForeignBytes(t *testing.T) {
 	started := map[string]int{}
 	for path, file := range parseSources(t) {
-		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tests/") || strings.Contains(path, "/testdata/") {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tests/") ||
+			strings.Contains(path, "/testdata/") {
 			continue
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -220,7 +235,8 @@ func TestForeignBytes(t *testing.T) {
 				}
 				pkg, _ := s.X.(*ast.Ident)
 				reads := pkg != nil && pkg.Name == "elf" && (s.Sel.Name == "Open" || s.Sel.Name == "NewFile")
-				if reads && path != "compiler/foreign/elf.go" && !strings.HasPrefix(path, "compiler/debuginfo/elftest/") {
+				if reads && path != "compiler/foreign/elf.go" &&
+					!strings.HasPrefix(path, "compiler/debuginfo/elftest/") {
 					t.Errorf("%s reads an ELF file by itself: foreign.Open and foreign.ELF do that with limits", path)
 				}
 			}
@@ -229,7 +245,8 @@ func TestForeignBytes(t *testing.T) {
 	}
 	for path, n := range started {
 		if goroutines[path] != n {
-			t.Errorf("%s starts goroutines at %d places, %d are known: one that reads mapped files begins with foreign.Guard", path, n, goroutines[path])
+			t.Errorf("%s starts goroutines at %d places, %d are known: one that reads mapped files begins with "+
+				"foreign.Guard", path, n, goroutines[path])
 		}
 	}
 }
@@ -283,7 +300,8 @@ func TestBuiltinNames(t *testing.T) {
 			known[path] = len(names) > fewNames
 			continue
 		}
-		inside := strings.HasPrefix(path, "compiler/") || strings.HasPrefix(path, "backend-") || strings.HasPrefix(path, "runtime/")
+		inside := strings.HasPrefix(path, "compiler/") || strings.HasPrefix(path, "backend-") ||
+			strings.HasPrefix(path, "runtime/")
 		if inside && !strings.HasSuffix(path, "_test.go") && len(names) > fewNames {
 			t.Errorf("%s knows %d built-in functions by name: %v", path, len(names), slices.Sorted(maps.Keys(names)))
 		}

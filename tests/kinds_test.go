@@ -48,8 +48,9 @@ const mostAsk = 15
 // TestKindsAsked counts the files that compare kinds, outside of package probe.
 func TestKindsAsked(t *testing.T) {
 	kinds := map[string]bool{}
-	for _, name := range []string{"Begin", "End", "ErrorEnd", "Never", "Timer", "Profile", "Uprobe", "Uretprobe", "ProcessBegin", "ProcessFork",
-		"ProcessEnd", "ThreadBegin", "ThreadEnd", "ProcessSyscall", "ProcessSyscallReturn", "Kprobe", "Kretprobe", "Tracepoint", "Perf", "InputChar",
+	for _, name := range []string{"Begin", "End", "ErrorEnd", "Never", "Timer", "Profile", "Uprobe", "Uretprobe",
+		"ProcessBegin", "ProcessFork", "ProcessEnd", "ThreadBegin", "ThreadEnd", "ProcessSyscall",
+		"ProcessSyscallReturn", "Kprobe", "Kretprobe", "Tracepoint", "Perf", "InputChar",
 		"InputLine", "ProcfsRead", "ProcfsWrite", "Netfilter"} {
 		kinds[name] = true
 	}
@@ -83,6 +84,7 @@ func TestKindsAsked(t *testing.T) {
 	}
 	t.Logf("%d files ask for a kind: %v", len(ask), ask)
 	if len(ask) > mostAsk {
-		t.Errorf("%d files compare kinds of probes, at most %d are to: %v", len(ask), mostAsk, slices.Sorted(maps.Keys(ask)))
+		t.Errorf("%d files compare kinds of probes, at most %d are to: %v", len(ask), mostAsk,
+			slices.Sorted(maps.Keys(ask)))
 	}
 }

@@ -40,13 +40,15 @@ func TestLanguage(t *testing.T) {
 			t.Parallel()
 			needRoot(t)
 			s := strings.Replace(script, "probe test {", `probe process.function("main.traceme") {`, 1)
-			check(t, want, gostap, "-w", "--no-global-var-display", "--runtime=bpf", "-e", s, "-c", traced+" >/dev/null")
+			check(t, want, gostap, "-w", "--no-global-var-display", "--runtime=bpf", "-e", s, "-c",
+				traced+" >/dev/null")
 		})
 		t.Run(name+"/bpf-unoptimized", func(t *testing.T) {
 			t.Parallel()
 			needRoot(t)
 			s := strings.Replace(script, "probe test {", `probe process.function("main.traceme") {`, 1)
-			check(t, want, gostap, "-u", "-w", "--no-global-var-display", "--runtime=bpf", "-e", s, "-c", traced+" >/dev/null")
+			check(t, want, gostap, "-u", "-w", "--no-global-var-display", "--runtime=bpf", "-e", s, "-c",
+				traced+" >/dev/null")
 		})
 	}
 }

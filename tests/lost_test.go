@@ -32,7 +32,8 @@ func counted(t *testing.T, report, text string) int {
 func TestRingFull(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "busy")
-	s := begin(t, "-s", "1", "-v", "-e", `global n probe process("`+path+`").function("main.step") { n++ printf("step %d of a program that prints a lot\n", $n) }
+	s := begin(t, "-s", "1", "-v", "-e", `global n probe process("`+path+
+		`").function("main.step") { n++ printf("step %d of a program that prints a lot\n", $n) }
 		probe end { printf("calls %d\n", n) }`)
 	attached(t, s)
 	s.signal(syscall.SIGSTOP)
@@ -46,7 +47,8 @@ func TestRingFull(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	const calls = 105000 // with those that warm up
-	lines, lost := strings.Count(s.stdout(), "\nstep ")+1, counted(t, s.stderr(), "events lost because the output buffer was full")
+	lines, lost := strings.Count(s.stdout(), "\nstep ")+1,
+		counted(t, s.stderr(), "events lost because the output buffer was full")
 	if lost == 0 || lines+lost != calls {
 		t.Errorf("%d lines and %d lost do not make %d\n%s", lines, lost, calls, s.stderr())
 	}
@@ -63,7 +65,8 @@ func TestLockSkipped(t *testing.T) {
 		t.Skip("two handlers at a time need two processors")
 	}
 	path := bin(t, "busy")
-	script := `global a[64], s, n probe process("` + path + `").function("main.step") { n++ for (i = 0; i < 60; i++) { a[i] = a[i] + 1 s = sprint(a[i]) } }
+	script := `global a[64], s, n probe process("` + path +
+		`").function("main.step") { n++ for (i = 0; i < 60; i++) { a[i] = a[i] + 1 s = sprint(a[i]) } }
 		probe end { printf("%d %d %s\n", n, a[59], s) }`
 	run := path + " 20000 >/dev/null & " + path + " 20000 >/dev/null; wait"
 	const calls = 42000
@@ -73,7 +76,8 @@ func TestLockSkipped(t *testing.T) {
 		if try == 8 {
 			t.Fatalf("nothing was skipped\n%s%s", s.stdout(), s.stderr())
 		}
-		s = begin(t, "-D", "STP_NO_OVERLOAD", "-D", "MAXSKIPPED=0", "-D", "MAXTRYLOCK=2", "-D", "TRYLOCKDELAY=0", "-e", script, "-c", run)
+		s = begin(t, "-D", "STP_NO_OVERLOAD", "-D", "MAXSKIPPED=0", "-D", "MAXTRYLOCK=2", "-D", "TRYLOCKDELAY=0", "-e",
+			script, "-c", run)
 		if status := s.end(); status != 0 {
 			t.Errorf("status %d\n%s", status, s.stderr())
 		}
@@ -87,7 +91,8 @@ func TestLockSkipped(t *testing.T) {
 		t.Error(s.stderr())
 	}
 
-	s = begin(t, "-D", "STP_NO_OVERLOAD", "-D", "MAXTRYLOCK=2", "-D", "TRYLOCKDELAY=0", "-e", script, "-c", path+" 400000 >/dev/null & "+path+" 400000 >/dev/null; wait")
+	s = begin(t, "-D", "STP_NO_OVERLOAD", "-D", "MAXTRYLOCK=2", "-D", "TRYLOCKDELAY=0", "-e", script, "-c",
+		path+" 400000 >/dev/null & "+path+" 400000 >/dev/null; wait")
 	if status := s.end(); status != 1 || !strings.Contains(s.stderr(), "skipped too many probes, check MAXSKIPPED") {
 		t.Errorf("status %d\n%s", status, s.stderr())
 	}
@@ -105,7 +110,8 @@ func TestNoEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.reads(t) // in its first call
-	s := begin(t, "-v", "-e", `probe process.function("main.nap").return { printf("%d of %d\n", $return, @entry($n)) }`, "-x", v.pid())
+	s := begin(t, "-v", "-e", `probe process.function("main.nap").return { printf("%d of %d\n", $return, @entry($n)) }`,
+		"-x", v.pid())
 	attached(t, s)
 	fmt.Fprint(in, "12345")
 	if status := s.end(); status != 0 {
@@ -170,7 +176,8 @@ func TestEntriesEvicted(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "slow")
 	const depth = 300000
-	s := begin(t, "-e", `global right, wrong probe process("`+path+`").function("main.down").return { if (@entry($n) == $return) right++ else wrong++ }
+	s := begin(t, "-e", `global right, wrong probe process("`+path+
+		`").function("main.down").return { if (@entry($n) == $return) right++ else wrong++ }
 		probe end { printf("%d %d\n", right, wrong) }`, "-c", fmt.Sprintf("%s %d >/dev/null", path, depth))
 	if status := s.end(); status != 0 {
 		t.Errorf("status %d\n%s", status, s.stderr())
@@ -186,7 +193,8 @@ func TestEntriesEvicted(t *testing.T) {
 func TestScratchExhausted(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "busy")
-	s := begin(t, "-v", "-D", "MAXSKIPPED=0", "-e", `global m probe process("`+path+`").function("main.step") { s = sprintf("%d and %s", $n, execname()) println(s) m[s] = 1 }
+	s := begin(t, "-v", "-D", "MAXSKIPPED=0", "-e", `global m probe process("`+path+
+		`").function("main.step") { s = sprintf("%d and %s", $n, execname()) println(s) m[s] = 1 }
 		probe end { println("ended") }`)
 	attached(t, s)
 	var maps []struct {
@@ -210,7 +218,8 @@ func TestScratchExhausted(t *testing.T) {
 		}
 		value := append([]string{"01"}, strings.Fields(strings.Repeat("00 ", m.BytesValue-1))...)
 		for i := range m.MaxEntries {
-			args := append([]string{"map", "update", "id", fmt.Sprint(m.ID), "key", "hex", fmt.Sprintf("%02x", i), "00", "00", "00", "value", "hex"}, value...)
+			args := append([]string{"map", "update", "id", fmt.Sprint(m.ID), "key", "hex", fmt.Sprintf("%02x", i), "00",
+				"00", "00", "value", "hex"}, value...)
 			if msg, err := exec.Command("bpftool", args...).CombinedOutput(); err != nil {
 				t.Fatal(err, string(msg))
 			}
@@ -233,19 +242,21 @@ func TestScratchExhausted(t *testing.T) {
 	}
 }
 
-// TestRecursed: a handler that takes long is at an event that interrupts cause as well. The kernel does not run it inside
-// itself; each time that it would have is counted, and the runs that there were are whole.
+// TestRecursed: a handler that takes long is at an event that interrupts cause as well. The kernel does not run it
+// inside itself; each time that it would have is counted, and the runs that there were are whole.
 func TestRecursed(t *testing.T) {
 	needRoot(t)
 	// Inodes are freed by RCU: their callbacks run when the tick's interrupt ends, inside of whatever it interrupted.
 	stop := files(t, runtime.NumCPU())
 	defer stop()
-	s := begin(t, "-D", "MAXACTION=1000000", "-e", `global n, hits probe kernel.trace("kmem_cache_free") { hits++ for (i = 0; i < 3000; i++) n++ }
+	s := begin(t, "-D", "MAXACTION=1000000", "-e",
+		`global n, hits probe kernel.trace("kmem_cache_free") { hits++ for (i = 0; i < 3000; i++) n++ }
 		probe timer.ms(200) { if (n > 3000 * 5000) exit() } probe timer.s(15) { exit() } probe end { println(n - 3000 * hits) }`)
 	if status := s.end(); status != 0 {
 		t.Errorf("status %d\n%s", status, s.stderr())
 	}
-	n := counted(t, s.stderr(), "hits missed because the kernel does not run a handler while it is at work on the same CPU")
+	n := counted(t, s.stderr(), "hits missed because the kernel does not run a handler while it is at work on the sam"+
+		"e CPU")
 	t.Logf("%d missed", n)
 	if n == 0 || s.stdout() != "0\n" {
 		t.Errorf("%d counted\n%s%s", n, s.stdout(), s.stderr())
@@ -272,13 +283,14 @@ func files(t *testing.T, threads int) (stop func()) {
 	return func() { over.Store(true); wg.Wait() }
 }
 
-// TestNoGoroutine: a thread made by C runs Go code before it has a goroutine. What is kept by the goroutine cannot be kept
-// there: the hit is skipped and counted. Other handlers at the same place run.
+// TestNoGoroutine: a thread made by C runs Go code before it has a goroutine. What is kept by the goroutine cannot be
+// kept there: the hit is skipped and counted. Other handlers at the same place run.
 func TestNoGoroutine(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "foreign")
 	fn := `process("` + path + `").function("runtime.needm")`
-	s := begin(t, "-e", `global n probe `+fn+` { n++ } probe `+fn+`.return { println("return ", @entry($signal)) } probe end { println(n) }`, "-c", path+" >/dev/null")
+	s := begin(t, "-e", `global n probe `+fn+` { n++ } probe `+fn+
+		`.return { println("return ", @entry($signal)) } probe end { println(n) }`, "-c", path+" >/dev/null")
 	if status := s.end(); status != 0 || s.stdout() != "1\n" {
 		t.Errorf("status %d\n%s", status, s.stdout())
 	}

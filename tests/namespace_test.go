@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPidNamespace runs gostap itself in a pid namespace of its own: the numbers that it is given, prints and looks up are
-// all of that namespace; a program in a namespace below has one there as well.
+// TestPidNamespace runs gostap itself in a pid namespace of its own: the numbers that it is given, prints and looks up
+// are all of that namespace; a program in a namespace below has one there as well.
 func TestPidNamespace(t *testing.T) {
 	needRoot(t)
 	if out, err := exec.Command("unshare", "-pf", "--mount-proc", "true").CombinedOutput(); err != nil {
@@ -19,7 +19,8 @@ func TestPidNamespace(t *testing.T) {
 	const where = `global k probe process.function("main.step") { if (!k[pid()]++) printf("%d %d %d %d|", pid() == target(), tid() < 1000, pid() < 1000, ns_pid() < 1000) `
 	for _, c := range []struct{ name, sh, want string }{
 		{"-c", `$GOSTAP -w --no-global-var-display -e '` + where + `}' -c "$BUSY 20" | sed "s/calls.*//"`, "1 1 1 1|"},
-		{"-x", `$BUSY & $GOSTAP -w --no-global-var-display -e '` + where + ` if (!ppid()) exit() if (pid() != ` + "'$!'" + `) error("pid") printf("%d", ppid() == '$$') exit() }' -x $!; kill $!`, "1 1 1 1|1"},
+		{"-x", `$BUSY & $GOSTAP -w --no-global-var-display -e '` + where + ` if (!ppid()) exit() if (pid() != ` +
+			"'$!'" + `) error("pid") printf("%d", ppid() == '$$') exit() }' -x $!; kill $!`, "1 1 1 1|1"},
 		{"process(PID)", `$BUSY & $GOSTAP -w -e 'probe process('$!').function("main.step") { printf("%d", pid() == '$!') exit() }'; kill $!`, "1"},
 		{"begin and end", `$GOSTAP -w -e 'probe process.begin { printf("%d ", pid() == target()) } probe process.end { printf("%d", pid() == target()) }' -c "$BUSY 20" | sed "s/calls.*//" | tr -d "\n"`, "1 1"},
 		{"names", `$GOSTAP -w -e 'probe process.function("main.inner") { print_ubacktrace() exit() }' -c "$BUSY 20 >&2" | grep -c 'main.step'`, "1"},
@@ -38,8 +39,8 @@ func TestPidNamespace(t *testing.T) {
 	}
 }
 
-// TestLayers traces a program on a file system of two layers that lie on different devices: stat(2) does not tell the one that the kernel
-// knows the file by.
+// TestLayers traces a program on a file system of two layers that lie on different devices: stat(2) does not tell the
+// one that the kernel knows the file by.
 func TestLayers(t *testing.T) {
 	needRoot(t)
 	gostap, trace := bin(t, "gostap"), bin(t, "trace")

@@ -15,7 +15,8 @@ import (
 // held to. Each operator stands between constants and variables in all four ways, since those come about in
 // different places: in the syntax tree, in the optimiser, in the back ends.
 
-var operators = []string{"&&", "||", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", ">>>"}
+var operators = []string{"&&", "||", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "&", "|", "^", "<<",
+	">>", ">>>"}
 
 var operands = []int64{0, 1, -1, 2, 7, -8, 63, math.MaxInt64, math.MinInt64, 1 << 32}
 
@@ -118,7 +119,8 @@ func newSheet(about string) *sheet {
 	for _, n := range operands {
 		fmt.Fprintf(&s.script, ", %s = %s", variable(n), number(n))
 	}
-	s.script.WriteString("\n@define same(x) %( @x %)\n@define one %( 1 %)\n@define none %( 0 %)\nprobe test {\n  if (gettimeofday_s() < 0) { t0 .= \"x\" ta .= \"x\" tb .= \"x\"")
+	s.script.WriteString("\n@define same(x) %( @x %)\n@define one %( 1 %)\n@define none %( 0 %)\nprobe test {\n  if " +
+		"(gettimeofday_s() < 0) { t0 .= \"x\" ta .= \"x\" tb .= \"x\"")
 	for _, n := range operands {
 		fmt.Fprintf(&s.script, " %s++", variable(n))
 	}
@@ -141,8 +143,10 @@ func table(about string, ops ...string) *sheet {
 		for _, p := range pairs(op) {
 			f := forms(op, p[0], p[1])
 			n, _ := binary(op, p[0], p[1])
-			s.line(fmt.Sprintf("%s %d %d %d %d", strings.ReplaceAll(f[0], "0x8000000000000000", "min"), n, n, n, n), `printf("%s %%d %%d %%d %%d\n", %s, %s, %s, %s)`,
-				strings.ReplaceAll(strings.ReplaceAll(f[0], "%", "%%"), "0x8000000000000000", "min"), f[0], f[1], f[2], f[3])
+			s.line(fmt.Sprintf("%s %d %d %d %d", strings.ReplaceAll(f[0], "0x8000000000000000", "min"), n, n, n, n),
+				`printf("%s %%d %%d %%d %%d\n", %s, %s, %s, %s)`,
+				strings.ReplaceAll(strings.ReplaceAll(f[0], "%", "%%"), "0x8000000000000000", "min"), f[0], f[1], f[2],
+				f[3])
 		}
 	}
 	return s
@@ -176,9 +180,11 @@ func decisions() *sheet {
 			s.line(all, "n = 0%s println(n)", text)
 		}
 	}
-	for i, e := range []string{"1||0", "0&&1", "@one || @none", "@none && @one", "@same(1 || 0)", "@same(0) && @same(1)", "!(1 || 0)", "(1 || 0) && (0 || 1)",
-		"1 ? 1 || 0 : 0 && 1", "@defined($nothing) || 1", "1 || @defined($nothing)", "!@defined($nothing) && 1", "@defined($nothing) && 1",
-		"1 && !@defined($nothing)", "0 || @defined($nothing)", "(@defined($nothing) ? 0 : 3) || 0", "@defined($nothing) ? $nothing : 1 || 0"} {
+	for i, e := range []string{"1||0", "0&&1", "@one || @none", "@none && @one", "@same(1 || 0)",
+		"@same(0) && @same(1)", "!(1 || 0)", "(1 || 0) && (0 || 1)", "1 ? 1 || 0 : 0 && 1", "@defined($nothing) || 1",
+		"1 || @defined($nothing)", "!@defined($nothing) && 1", "@defined($nothing) && 1",
+		"1 && !@defined($nothing)", "0 || @defined($nothing)", "(@defined($nothing) ? 0 : 3) || 0",
+		"@defined($nothing) ? $nothing : 1 || 0"} {
 		n := []int{1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1, 1, 0, 1, 0, 1, 1}[i]
 		s.line(fmt.Sprint(n, n), `println(%s, " ", %s ? 1 : 0)`, e, e)
 	}
@@ -192,12 +198,14 @@ func assignments() *sheet {
 		not, _ := binary("==", n, 0)
 		c, v := number(n), variable(n)
 		want := fmt.Sprint(-n, ^n, not, n)
-		s.line(want+" "+want, `printf("%%d %%d %%d %%d %%d %%d %%d %%d\n", - %s, ~%s, !%s, + %s, - %s, ~%s, !%s, + %s)`, c, c, c, c, v, v, v, v)
+		s.line(want+" "+want, `printf("%%d %%d %%d %%d %%d %%d %%d %%d\n", - %s, ~%s, !%s, + %s, - %s, ~%s, !%s, + %s)`,
+			c, c, c, c, v, v, v, v)
 	}
 	for _, op := range operators[8:18] { // there is no >>>=
 		for _, p := range [][2]int64{{7, 2}, {-8, 63}, {math.MaxInt64, -1}} {
 			n, _ := binary(op, p[0], p[1])
-			s.line(fmt.Sprint(n, n), `x = %s x %s= %s y = %s y %s= %s println(x, " ", y)`, number(p[0]), op, number(p[1]), variable(p[0]), op, variable(p[1]))
+			s.line(fmt.Sprint(n, n), `x = %s x %s= %s y = %s y %s= %s println(x, " ", y)`, number(p[0]), op,
+				number(p[1]), variable(p[0]), op, variable(p[1]))
 		}
 	}
 	s.line("ab ab", `x1 = "a" x1 .= "b" y1 = ta y1 .= tb println(x1, " ", y1)`)
@@ -214,10 +222,12 @@ func strs() *sheet {
 			for _, op := range []string{"==", "!=", "<", "<=", ">", ">="} {
 				n, _ := binary(op, int64(strings.Compare(x, y)), 0)
 				c, d := strconv.Quote(x), strconv.Quote(y)
-				s.line(fmt.Sprint(n, n, n, n), `printf("%%d %%d %%d %%d\n", %s %s %s, %s %s %s, %s %s %s, %s %s %s)`, c, op, d, c, op, texts[y], texts[x], op, d, texts[x], op, texts[y])
+				s.line(fmt.Sprint(n, n, n, n), `printf("%%d %%d %%d %%d\n", %s %s %s, %s %s %s, %s %s %s, %s %s %s)`, c,
+					op, d, c, op, texts[y], texts[x], op, d, texts[x], op, texts[y])
 			}
 			c, d := strconv.Quote(x), strconv.Quote(y)
-			s.line(strings.Repeat(x+y+" ", 4), `println(%s . %s, " ", %s . %s, " ", %s . %s, " ", %s . %s, " ")`, c, d, c, texts[y], texts[x], d, texts[x], texts[y])
+			s.line(strings.Repeat(x+y+" ", 4), `println(%s . %s, " ", %s . %s, " ", %s . %s, " ", %s . %s, " ")`, c, d,
+				c, texts[y], texts[x], d, texts[x], texts[y])
 		}
 	}
 	s.line("1010", `a[1, "a"] = 1 println([1, "a"] in a, [1, "b"] in a, [p1, ta] in a, [p2, ta] in a)`)
@@ -315,12 +325,14 @@ func TestOperatorsOfArguments(t *testing.T) {
 			cond, _ := binary("!=", n, 0)
 			want += fmt.Sprintf("%s %d %d\n", op, n, cond)
 			if is := strings.Index("== != < <= > >=", op); is >= 0 && op != "=" {
-				script += fmt.Sprintf("println(\"number \", %%( $1 %s $2 %%? 1 %%: 0 %%), \" text \", @1 %s @2, \" \", %%( @1 %s @2 %%? 1 %%: 0 %%))\n", op, op, op)
+				script += fmt.Sprintf("println(\"number \", %%( $1 %s $2 %%? 1 %%: 0 %%), \" text \", @1 %s @2, \" "+
+					"\", %%( @1 %s @2 %%? 1 %%: 0 %%))\n", op, op, op)
 				text, _ := binary(op, int64(strings.Compare(args[0], args[1])), 0)
 				want += fmt.Sprintf("number %d text %d %d\n", n, text, text)
 			}
 			if op == "&&" || op == "||" {
-				script += fmt.Sprintf("println(%%( $1 != 0 %s $2 != 0 %%? 1 %%: 0 %%), $1 == 1 %s $2 == 1, $1 > 1 %s $2 < 1)\n", op, op, op)
+				script += fmt.Sprintf("println(%%( $1 != 0 %s $2 != 0 %%? 1 %%: 0 %%), $1 == 1 %s $2 == 1, $1 > 1 %s "+
+					"$2 < 1)\n", op, op, op)
 				a, _ := binary(op, eq(p[0] == 1), eq(p[1] == 1))
 				b, _ := binary(op, eq(p[0] > 1), eq(p[1] < 1))
 				want += fmt.Sprintf("%d%d%d\n", n, a, b)

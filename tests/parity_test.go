@@ -20,8 +20,8 @@ import (
 )
 
 // The same script gives the same output with --runtime=bpf and --runtime=kernel. The whole-program tests
-// (testdata/*.txtar that trace something, language/*.stp) run with both in a virtual machine, all in one boot. What they
-// print must be what stands in the test.
+// (testdata/*.txtar that trace something, language/*.stp) run with both in a virtual machine, all in one boot. What
+// they print must be what stands in the test.
 //
 // The guest has no compiler: the modules are built here before, by running the same commands with a gostap that
 // builds only, and come from the cache there. GOSTAP_VM_KERNELS names other kernels than Linux 6.1, GOSTAP_PARITY=all
@@ -55,10 +55,12 @@ func parityReleases() map[string]func(name string) bool {
 // usual are the cases of an ordinary test run: one for each feature.
 func usual(name string) bool {
 	switch name {
-	case "c-unwind", "e-live", "e-replaced", "e-runtime", "g-mixed", "g-process", "s-absent", "s-parms", "s06-indent-c", "s11-results-go", "s18-grow", "s21-go-values":
+	case "c-unwind", "e-live", "e-replaced", "e-runtime", "g-mixed", "g-process", "s-absent", "s-parms", "s06-indent-c",
+		"s11-results-go", "s18-grow", "s21-go-values":
 		return true
-	case "lang-aggops", "lang-arith", "lang-compare", "lang-control", "lang-ifelse", "lang-logic", "lang-logicside", "lang-next", "lang-numbers", "lang-keys",
-		"lang-globals", "lang-cut", "lang-delete", "lang-prints", "lang-tokenize", "lang-functions", "lang-arrays",
+	case "lang-aggops", "lang-arith", "lang-compare", "lang-control", "lang-ifelse", "lang-logic", "lang-logicside",
+		"lang-next", "lang-numbers", "lang-keys", "lang-globals", "lang-cut", "lang-delete", "lang-prints",
+		"lang-tokenize", "lang-functions", "lang-arrays",
 		"lang-operators-arithmetic", "lang-operators-bits", "lang-operators-assign":
 		return false
 	}
@@ -69,7 +71,8 @@ func usual(name string) bool {
 func representative(name string) bool {
 	switch name {
 	case "e-runtime", "g-mixed", "g-process", "s05-statement-c", "s10-args-go", "s18-grow", "s21-go-values",
-		"lang-arrays", "lang-errors", "lang-formats", "lang-hist", "lang-regex", "lang-speculate", "lang-stats", "lang-strings":
+		"lang-arrays", "lang-errors", "lang-formats", "lang-hist", "lang-regex", "lang-speculate", "lang-stats",
+		"lang-strings":
 		return true
 	}
 	return false
@@ -77,7 +80,8 @@ func representative(name string) bool {
 
 // notInGuest are tests that cannot run in the guest at all, with the reason.
 var notInGuest = map[string]string{
-	"lang-operators-compare": "its hundreds of comparisons in one handler are too much for the verifier of Linux 6.1; operators-nested has them all",
+	"lang-operators-compare": "its hundreds of comparisons in one handler are too much for the verifier of Linux " +
+		"6.1; operators-nested has them all",
 	"lang-operators-strings": "too much for the verifier of Linux 6.1 in one handler",
 	"c-stages":               "about the files that eBPF leaves; wants llvm-objdump and bpftool",
 	"e-rights":               "about rights to use eBPF",
@@ -132,7 +136,8 @@ func parityCases(t *testing.T) []*parityCase {
 		for _, f := range strings.Fields(list) {
 			bin(t, f)
 		}
-		c := &parityCase{name: name, want: map[string]string{"stdout": "", "stderr": "", "status": "0\n"}, files: map[string]string{}}
+		c := &parityCase{name: name, want: map[string]string{"stdout": "", "stderr": "", "status": "0\n"},
+			files: map[string]string{}}
 		for _, f := range ar.Files {
 			switch f.Name {
 			case "cmd":
@@ -161,10 +166,11 @@ func parityCases(t *testing.T) []*parityCase {
 			t.Fatalf("%s: no output", file)
 		}
 		out = append(out, &parityCase{
-			name:  name,
-			cmd:   "gostap -w --no-global-var-display s.stp -c \"$BIN/stap >/dev/null\"\n",
-			want:  map[string]string{"stdout": want, "stderr": "", "status": "0\n"},
-			files: map[string]string{"s.stp": strings.Replace(script, "probe test {", `probe process.function("main.traceme") {`, 1)},
+			name: name,
+			cmd:  "gostap -w --no-global-var-display s.stp -c \"$BIN/stap >/dev/null\"\n",
+			want: map[string]string{"stdout": want, "stderr": "", "status": "0\n"},
+			files: map[string]string{"s.stp": strings.Replace(script, "probe test {",
+				`probe process.function("main.traceme") {`, 1)},
 		})
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
@@ -277,7 +283,9 @@ func parity(t *testing.T, release string, cases []*parityCase) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			res, err := k.Run(context.Background(), vm.Options{Files: files, Log: t.Logf, Command: d.base + "/run " + strings.Join(mine, " "), Timeout: 20 * time.Minute})
+			res, err := k.Run(context.Background(),
+				vm.Options{Files: files, Log: t.Logf, Command: d.base + "/run " + strings.Join(mine, " "),
+					Timeout: 20 * time.Minute})
 			if err != nil {
 				t.Error(err)
 				return
@@ -294,7 +302,8 @@ func parity(t *testing.T, release string, cases []*parityCase) {
 		}()
 	}
 	wg.Wait()
-	t.Logf("%d cases: modules built in %.1f s, guests ran %.1f s", len(cases), built.Seconds(), time.Since(start).Seconds())
+	t.Logf("%d cases: modules built in %.1f s, guests ran %.1f s", len(cases), built.Seconds(),
+		time.Since(start).Seconds())
 	for _, c := range cases {
 		d.compare(t, c, said)
 	}
@@ -318,7 +327,8 @@ func (d parityDir) build(t *testing.T, cases []*parityCase) {
 			}
 			cmd := exec.Command("/bin/sh", "./cmd.sh")
 			cmd.Dir = now
-			cmd.Env = append(os.Environ(), "BIN="+binDir, "PATH="+d.base+"/build:"+binDir+":"+os.Getenv("PATH"), "NO_COLOR=1", "TZ=UTC")
+			cmd.Env = append(os.Environ(), "BIN="+binDir, "PATH="+d.base+"/build:"+binDir+":"+os.Getenv("PATH"),
+				"NO_COLOR=1", "TZ=UTC")
 			stop := patience.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
 			cmd.Run() // what it prints means nothing
 			stop()

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestPerfEvents: page faults of the target and of what it makes, counted one by one, are as many as the kernel's tracepoint for
-// faults of programs tells; the clock hits as often as it should; a hit has the registers of what was interrupted.
+// TestPerfEvents: page faults of the target and of what it makes, counted one by one, are as many as the kernel's
+// tracepoint for faults of programs tells; the clock hits as often as it should; a hit has the registers of what was
+// interrupted.
 func TestPerfEvents(t *testing.T) {
 	needRoot(t)
 	s := begin(t, "-e", `global faults, traced, ticks, here
@@ -34,12 +35,15 @@ func TestPerfEvents(t *testing.T) {
 	}
 }
 
-// TestWatchpoint: the kernel's counter of a thread's voluntary context switches is watched; /proc tells how often it changed.
+// TestWatchpoint: the kernel's counter of a thread's voluntary context switches is watched; /proc tells how often it
+// changed.
 func TestWatchpoint(t *testing.T) {
 	needRoot(t)
 	loop := startProgram(t, exec.Command("/bin/sh", "-c", "while :; do /bin/sleep 0.02; done"), "/bin/sh")
 	pid := loop.Process.Pid
-	s := begin(t, "-e", fmt.Sprintf(`probe kernel.trace("sched_switch") { if ($prev->pid == %d) { printf("0x%%x\n", &$prev->nvcsw) exit() } }`, pid))
+	s := begin(t, "-e", fmt.Sprintf(
+		`probe kernel.trace("sched_switch") { if ($prev->pid == %d) { printf("0x%%x\n", &$prev->nvcsw) exit() } }`,
+		pid))
 	if status := s.end(); status != 0 {
 		t.Fatal(s.stderr())
 	}

@@ -22,7 +22,8 @@ func (w *writer) pick(s ...string) string { return s[w.IntN(len(s))] }
 
 func (w *writer) long(d int) string {
 	if d <= 0 {
-		return w.pick("i1", "i2", "gi", "0", "1", "7", "-3", "255", "4294967296", "9223372036854775807", "ai[i1]", "as[t1]", "am[i1, t1]")
+		return w.pick("i1", "i2", "gi", "0", "1", "7", "-3", "255", "4294967296", "9223372036854775807", "ai[i1]",
+			"as[t1]", "am[i1, t1]")
 	}
 	switch w.IntN(12) {
 	case 0:
@@ -42,9 +43,11 @@ func (w *writer) long(d int) string {
 	case 7:
 		return fmt.Sprintf("strtol(%s, 10)", w.text(d-1))
 	case 8:
-		return w.pick("i1++", "++i2", "gi--", "@count(st)", "@sum(st)", "@count(sa[i1])", "isinstr(t1, t2)", "stringat(t1, 0)")
+		return w.pick("i1++", "++i2", "gi--", "@count(st)", "@sum(st)", "@count(sa[i1])", "isinstr(t1, t2)",
+			"stringat(t1, 0)")
 	default:
-		return fmt.Sprintf("(%s %s %s)", w.long(d-1), w.pick("+", "-", "*", "&", "|", "^", "<<", ">>", ">>>", "<", ">", "==", "!=", "<=", ">=", "&&", "||"), w.long(d-1))
+		return fmt.Sprintf("(%s %s %s)", w.long(d-1), w.pick("+", "-", "*", "&", "|", "^", "<<", ">>", ">>>", "<", ">",
+			"==", "!=", "<=", ">=", "&&", "||"), w.long(d-1))
 	}
 }
 
@@ -71,9 +74,11 @@ func (w *writer) text(d int) string {
 func (w *writer) stmt(d int) {
 	switch n := w.IntN(20); {
 	case n < 3:
-		fmt.Fprintf(&w.b, "%s %s %s\n", w.pick("i1", "i2", "gi", "ai[i1 & 7]", "as[t1]", "am[i2 & 3, t2]"), w.pick("=", "+=", "-=", "*=", "^=", "|="), w.long(2))
+		fmt.Fprintf(&w.b, "%s %s %s\n", w.pick("i1", "i2", "gi", "ai[i1 & 7]", "as[t1]", "am[i2 & 3, t2]"),
+			w.pick("=", "+=", "-=", "*=", "^=", "|="), w.long(2))
 	case n < 6:
-		fmt.Fprintf(&w.b, "%s %s %s\n", w.pick("t1", "t2", "gt", "ta[t1]", "tb[i1 & 7]"), w.pick("=", "=", ".="), w.text(2))
+		fmt.Fprintf(&w.b, "%s %s %s\n", w.pick("t1", "t2", "gt", "ta[t1]", "tb[i1 & 7]"), w.pick("=", "=", ".="),
+			w.text(2))
 	case n < 8:
 		fmt.Fprintf(&w.b, "printf(\"%%d %%s\\n\", %s, %s)\n", w.long(2), w.text(2))
 	case n == 8:
@@ -147,10 +152,12 @@ func TestRandomScripts(t *testing.T) {
 		script := w.script()
 		t.Run(fmt.Sprint(seed, "-", i), func(t *testing.T) {
 			t.Parallel()
-			host := outcome(t, gostap, "-w", "--no-global-var-display", "--runtime=host", "-e", strings.Replace(script, "probe test {", "probe begin {", 1)+"\nprobe begin(9999) { exit() }\n")
+			host := outcome(t, gostap, "-w", "--no-global-var-display", "--runtime=host", "-e",
+				strings.Replace(script, "probe test {", "probe begin {", 1)+"\nprobe begin(9999) { exit() }\n")
 			at := strings.Replace(script, "probe test {", `probe process.function("main.traceme") {`, 1)
 			for _, opt := range []string{"-w", "-uw"} {
-				kernel := outcome(t, gostap, opt, "--no-global-var-display", "--runtime=bpf", "-D", "MAXACTION=10000", "-e", at, "-c", traced+" >/dev/null")
+				kernel := outcome(t, gostap, opt, "--no-global-var-display", "--runtime=bpf", "-D", "MAXACTION=10000",
+					"-e", at, "-c", traced+" >/dev/null")
 				if strings.Contains(kernel, "the eBPF back end cannot translate this handler") {
 					t.Logf("%s is refused: too long", opt)
 					continue

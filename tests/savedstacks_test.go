@@ -18,13 +18,15 @@ func TestSavedStacks(t *testing.T) {
 			"name: main.outer main.outer+",
 			"name: main.last main.last+",
 		},
-		"inlines-c": {"leaf: leaf mid outer main", "leaf: leaf fail last main", "name: outer outer+", "name: fail fail+"},
+		"inlines-c": {"leaf: leaf mid outer main", "leaf: leaf fail last main", "name: outer outer+",
+			"name: fail fail+"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := bin(t, name)
 			leaf, fail := `process("`+path+`").function("leaf")`, `process("`+path+`").function("fail")`
 			if name == "inlines" {
-				leaf, fail = strings.Replace(leaf, "leaf", "main.leaf", 1), strings.Replace(fail, "fail", "main.fail", 1)
+				leaf, fail = strings.Replace(leaf, "leaf", "main.leaf", 1),
+					strings.Replace(fail, "fail", "main.fail", 1)
 			}
 			s := begin(t, "-e", `global kept, from
 				probe `+leaf+` {
@@ -52,7 +54,8 @@ func TestSavedStacks(t *testing.T) {
 					blocks[kind] = append(blocks[kind], "")
 				case strings.HasPrefix(line, "name: "):
 					names[strings.SplitAfter(line, "+")[0]] = true
-				case strings.HasPrefix(line, "caller: "), strings.HasPrefix(line, "from: main.mid"), strings.HasPrefix(line, "from: main.after"):
+				case strings.HasPrefix(line, "caller: "), strings.HasPrefix(line, "from: main.mid"),
+					strings.HasPrefix(line, "from: main.after"):
 					t.Error(line)
 				}
 			}
@@ -122,7 +125,8 @@ func TestSavedKernelStacks(t *testing.T) {
 	for _, hit := range hits {
 		p := strings.Split(hit, "=\n")
 		for i := range p {
-			_, p[i], _ = strings.Cut(p[i], "\n") // the first line is the tracer's own program, which asks at three places
+			// the first line is the tracer's own program, which asks at three places
+			_, p[i], _ = strings.Cut(p[i], "\n")
 		}
 		if len(p) == 3 && (p[0] != p[1] || p[0] != p[2]) {
 			t.Errorf("%s", hit)

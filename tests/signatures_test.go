@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// goType is a random type of the generated program: its spelling, and how to make a value of it and write it as "$x$$" does.
+// goType is a random type of the generated program: its spelling, and how to make a value of it and write it as "$x$$"
+// does.
 type goType struct {
 	name   string
 	leaves int // values in its text
@@ -21,8 +22,8 @@ type goType struct {
 	make   string
 }
 
-// generator writes a Go program of functions with random signatures, whose callers write down each call's arguments and results, and
-// the script that should see the same.
+// generator writes a Go program of functions with random signatures, whose callers write down each call's arguments and
+// results, and the script that should see the same.
 type generator struct {
 	*rand.Rand
 	types        []*goType
@@ -49,11 +50,15 @@ var basic = []struct{ name, make, format string }{
 	// What is in ~ may be a vector register's, which nobody sees.
 	{"float32", "float32(n) / 4", `"~" + strconv.FormatFloat(float64(v), 'g', -1, 32) + "~"`},
 	{"float64", "float64(n) / 8", `"~" + strconv.FormatFloat(v, 'g', -1, 64) + "~"`},
-	{"complex64", "complex(float32(n), 2)", `"~(" + strconv.FormatFloat(float64(real(v)), 'g', -1, 32) + "," + strconv.FormatFloat(float64(imag(v)), 'g', -1, 32) + ")~"`},
-	{"complex128", "complex(3, float64(n))", `"~(" + strconv.FormatFloat(real(v), 'g', -1, 64) + "," + strconv.FormatFloat(imag(v), 'g', -1, 64) + ")~"`},
+	{"complex64", "complex(float32(n), 2)",
+		`"~(" + strconv.FormatFloat(float64(real(v)), 'g', -1, 32) + "," + strconv.FormatFloat(float64(imag(v)), 'g', -1, 32) + ")~"`},
+	{"complex128", "complex(3, float64(n))",
+		`"~(" + strconv.FormatFloat(real(v), 'g', -1, 64) + "," + strconv.FormatFloat(imag(v), 'g', -1, 64) + ")~"`},
 	{"string", `"text"[n%5:] + strconv.FormatUint(n, 36)`, `"\"" + v + "\""`},
-	{"[]int16", "hold(make([]int16, n%4, n%4+n%3))", `fmt.Sprintf("[%d/%d]0x%x", len(v), cap(v), uintptr(unsafe.Pointer(unsafe.SliceData(v))))`},
-	{"[]string", "hold([]string{strconv.Itoa(int(n))})", `fmt.Sprintf("[%d/%d]0x%x", len(v), cap(v), uintptr(unsafe.Pointer(unsafe.SliceData(v))))`},
+	{"[]int16", "hold(make([]int16, n%4, n%4+n%3))",
+		`fmt.Sprintf("[%d/%d]0x%x", len(v), cap(v), uintptr(unsafe.Pointer(unsafe.SliceData(v))))`},
+	{"[]string", "hold([]string{strconv.Itoa(int(n))})",
+		`fmt.Sprintf("[%d/%d]0x%x", len(v), cap(v), uintptr(unsafe.Pointer(unsafe.SliceData(v))))`},
 	{"any", "any(keep(new(int)))", "words(unsafe.Pointer(&v))"},
 	{"error", "error(keep(new(failure)))", "words(unsafe.Pointer(&v))"},
 	{"map[string]int", "hold(map[string]int{\"a\": int(n)})", "word(unsafe.Pointer(&v))"},
@@ -139,8 +144,10 @@ func (g *generator) newType() {
 		if n == 0 {
 			t.leaves = 1
 		}
-		fmt.Fprintf(d, "type %s [%d]%s\n\nfunc make%d(n uint64) (v %s) {\n\tfor i := range v {\n\t\tv[i] = %s\n\t}\n\treturn v\n}\n\n", name, n, e.name, id, name, e.make)
-		fmt.Fprintf(d, "func text%d(v %s) string {\n\tvar s []string\n\tfor _, e := range v {\n\t\ts = append(s, %s(e))\n\t}\n\treturn \"[\" + strings.Join(s, \" \") + \"]\"\n}\n\n", id, name, e.format)
+		fmt.Fprintf(d, "type %s [%d]%s\n\nfunc make%d(n uint64) (v %s) {\n\tfor i := range v {\n\t\tv[i] = "+
+			"%s\n\t}\n\treturn v\n}\n\n", name, n, e.name, id, name, e.make)
+		fmt.Fprintf(d, "func text%d(v %s) string {\n\tvar s []string\n\tfor _, e := range v {\n\t\ts = append(s, "+
+			"%s(e))\n\t}\n\treturn \"[\" + strings.Join(s, \" \") + \"]\"\n}\n\n", id, name, e.format)
 	default:
 		var fields, set, text []string
 		for i := range g.IntN(6) {
@@ -156,7 +163,8 @@ func (g *generator) newType() {
 				fields = append(fields, "\t_ "+g.one("int8", "int32", "int64", "[3]byte"))
 				text = append(text, "")
 				fields, text = fields[:len(fields)-1], text[:len(text)-1]
-			case strings.HasPrefix(e.name, "T") && g.IntN(4) == 0 && !strings.Contains(strings.Join(fields, "\n"), e.name+"\n"):
+			case strings.HasPrefix(e.name, "T") && g.IntN(4) == 0 &&
+				!strings.Contains(strings.Join(fields, "\n"), e.name+"\n"):
 				f = e.name
 				fields = append(fields, "\t"+e.name+"\n")
 				set = append(set, fmt.Sprintf("\tv.%s = %s\n", f, e.make))
@@ -169,14 +177,18 @@ func (g *generator) newType() {
 		}
 		t.depth++
 		t.leaves = max(t.leaves, 1)
-		fmt.Fprintf(d, "type %s struct {\n%s}\n\nfunc make%d(n uint64) (v %s) {\n%s\treturn v\n}\n\n", name, strings.Join(fields, ""), id, name, strings.Join(set, ""))
+		fmt.Fprintf(d, "type %s struct {\n%s}\n\nfunc make%d(n uint64) (v %s) {\n%s\treturn v\n}\n\n", name,
+			strings.Join(fields, ""), id, name, strings.Join(set, ""))
 		if len(text) == 0 {
 			text = []string{`""`}
 		}
-		fmt.Fprintf(d, "func text%d(v %s) string {\n\treturn \"{\" + %s + \"}\"\n}\n\n", id, name, strings.Join(text, ` + ", " + `))
+		fmt.Fprintf(d, "func text%d(v %s) string {\n\treturn \"{\" + %s + \"}\"\n}\n\n", id, name,
+			strings.Join(text, ` + ", " + `))
 		if g.IntN(2) == 0 { // and a pointer to it
-			p := &goType{name: "*" + name, leaves: t.leaves, depth: 9, make: fmt.Sprintf("keep(point%d())", id), format: fmt.Sprintf("behind%d", id)}
-			fmt.Fprintf(d, "func point%d() *%s { v := %s; return &v }\n\nfunc behind%[1]d(p *%[2]s) string { return \"&\" + text%[1]d(*p) }\n\n", id, name, t.make)
+			p := &goType{name: "*" + name, leaves: t.leaves, depth: 9, make: fmt.Sprintf("keep(point%d())", id),
+				format: fmt.Sprintf("behind%d", id)}
+			fmt.Fprintf(d, "func point%d() *%s { v := %s; return &v }\n\nfunc behind%[1]d(p *%[2]s) string { return "+
+				"\"&\" + text%[1]d(*p) }\n\n", id, name, t.make)
 			defer func() { g.types = append(g.types, p) }()
 		}
 	}
@@ -262,7 +274,8 @@ func (g *generator) function(n, all int) {
 	d, c, s := &g.decls, &g.calls, &g.script
 	signature := fmt.Sprintf("(%s) (%s)", list(rest, true), list(results, named))
 	if captured != nil {
-		fmt.Fprintf(d, "//go:noinline\nfunc %s(%s) func(%s) (%s) {\n", name, list(captured, true), list(rest, false), list(results, false))
+		fmt.Fprintf(d, "//go:noinline\nfunc %s(%s) func(%s) (%s) {\n", name, list(captured, true), list(rest, false),
+			list(results, false))
 		if g.IntN(2) == 0 { // assigned again, so that it is captured by reference
 			fmt.Fprintf(d, "\tif depth < 0 {\n\t\t%s = %s\n\t}\n", captured[0].name, captured[0].t.make)
 		}
@@ -308,7 +321,8 @@ func (g *generator) function(n, all int) {
 		}
 	case 3:
 		if named {
-			fmt.Fprintf(d, "\tdefer func() {\n\t\trecover()\n%s\t}()\n\tuse(1)\n\tpanic(name)\n", strings.Join(assigns, ""))
+			fmt.Fprintf(d, "\tdefer func() {\n\t\trecover()\n%s\t}()\n\tuse(1)\n\tpanic(name)\n",
+				strings.Join(assigns, ""))
 		} else {
 			d.WriteString(ret)
 		}
@@ -386,7 +400,8 @@ func (g *generator) function(n, all int) {
 	fmt.Fprintf(s, "probe process(@1).function(%q).return { %s }\n", probe, script)
 }
 
-// locals writes local variables that change in a loop of function n, which the probe point names, and a line that writes down what they are.
+// locals writes local variables that change in a loop of function n, which the probe point names, and a line that
+// writes down what they are.
 func (g *generator) locals(n int, probe string) {
 	d := &g.decls
 	prog, script, args := fmt.Sprintf("told.WriteString(\"L F%d\"", n), fmt.Sprintf("printf(\"L F%d", n), ""
@@ -413,8 +428,10 @@ func (g *generator) locals(n int, probe string) {
 	prog += " + \" | \" + strconv.Itoa(i)"
 	args += ", @defined($i$$) ? $i$$ : \"gone\""
 	line := 1000 * (n + 1)
-	fmt.Fprintf(d, "\tfor i := range 3 {\n%s//line loc.go:%d\n\t\t%s + \"\\n\")\n\t}\n", strings.Join(set, ""), line, prog)
-	fmt.Fprintf(&g.script, "probe process(@1).statement(\"%s@loc.go:%d\") { %s | %%s\\n\"%s) }\n", probe, line, script, args)
+	fmt.Fprintf(d, "\tfor i := range 3 {\n%s//line loc.go:%d\n\t\t%s + \"\\n\")\n\t}\n", strings.Join(set, ""), line,
+		prog)
+	fmt.Fprintf(&g.script, "probe process(@1).statement(\"%s@loc.go:%d\") { %s | %%s\\n\"%s) }\n", probe, line, script,
+		args)
 }
 
 // program gives the source and the script for a seed.
@@ -422,8 +439,10 @@ func program(seed uint64) (source, script string) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7))}
 	for i, b := range basic {
 		id := 1000 + i
-		g.types = append(g.types, &goType{name: b.name, leaves: 3, make: fmt.Sprintf("make%d(next())", id), format: fmt.Sprintf("text%d", id)})
-		fmt.Fprintf(&g.decls, "func make%d(n uint64) %s { return %s }\n\nfunc text%[1]d(v %[2]s) string { return %[4]s }\n\n", id, b.name, b.make, b.format)
+		g.types = append(g.types, &goType{name: b.name, leaves: 3, make: fmt.Sprintf("make%d(next())", id),
+			format: fmt.Sprintf("text%d", id)})
+		fmt.Fprintf(&g.decls, "func make%d(n uint64) %s { return %s }\n\nfunc text%[1]d(v %[2]s) string { return "+
+			"%[4]s }\n\n", id, b.name, b.make, b.format)
 	}
 	for range 20 {
 		g.newType()
@@ -438,10 +457,12 @@ func program(seed uint64) (source, script string) {
 		fmt.Fprintf(&main, "\tdepth = 0\n\tcall%d()\n", i)
 	}
 	main.WriteString("\tos.Stdout.WriteString(told.String())\n}\n")
-	return strings.Replace(signatureHead, "var _ =", "var name = \"x\"\n\nvar _ =", 1) + g.decls.String() + g.calls.String() + main.String(), g.script.String()
+	return strings.Replace(signatureHead, "var _ =", "var name = \"x\"\n\nvar _ =", 1) + g.decls.String() +
+		g.calls.String() + main.String(), g.script.String()
 }
 
-// sameValue reports whether got is the text that want means, where what is in ~ may be ? instead; those that are not are counted.
+// sameValue reports whether got is the text that want means, where what is in ~ may be ? instead; those that are not
+// are counted.
 func sameValue(got, want string, shown *int) bool {
 	for i, piece := range strings.Split(want, "~") {
 		if i%2 == 1 && strings.HasPrefix(got, "?") {
@@ -457,9 +478,10 @@ func sameValue(got, want string, shown *int) bool {
 	return got == ""
 }
 
-// TestSignatures: functions with random parameters and results, written and called by a random program. What gostap shows of them at entries
-// and returns, and, without optimisation, of local variables at a line in between, is what their callers write down. GOSTAP_SEEDS says how many programs (1), GOSTAP_SEED
-// with which one to begin, GOSTAP_BUILDS how else to build them ("-race;-buildmode=pie,-ldflags=-w").
+// TestSignatures: functions with random parameters and results, written and called by a random program. What gostap
+// shows of them at entries and returns, and, without optimisation, of local variables at a line in between, is what
+// their callers write down. GOSTAP_SEEDS says how many programs (1), GOSTAP_SEED with which one to begin, GOSTAP_BUILDS
+// how else to build them ("-race;-buildmode=pie,-ldflags=-w").
 func TestSignatures(t *testing.T) {
 	needRoot(t)
 	seeds, first := 1, uint64(1)
@@ -486,7 +508,8 @@ func TestSignatures(t *testing.T) {
 		for _, flags := range builds {
 			t.Run(fmt.Sprint(seed, flags), func(t *testing.T) {
 				prog := filepath.Join(dir, "prog")
-				if msg, err := exec.Command("go", append(append([]string{"build", "-o", prog}, flags...), src)...).CombinedOutput(); err != nil {
+				if msg, err := exec.Command("go",
+					append(append([]string{"build", "-o", prog}, flags...), src)...).CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, msg)
 				}
 				out := filepath.Join(dir, "out")
@@ -516,7 +539,8 @@ func TestSignatures(t *testing.T) {
 				}
 				whole := slices.Contains(flags, "-gcflags=-N -l")
 				if !whole {
-					// Optimised code may come by a line on several ways, of which a site is one, and before what stands above it.
+					// Optimised code may come by a line on several ways, of which a site is one, and before what stands
+					// above it.
 					isLine := func(l string) bool { return strings.HasPrefix(l, "L ") }
 					a, b = slices.DeleteFunc(a, isLine), slices.DeleteFunc(b, isLine)
 				}

@@ -39,7 +39,8 @@ var manyLines = map[string]int{
 func TestHouseSizes(t *testing.T) {
 	methods, lines := map[string]int{}, map[string]int{}
 	for path, file := range parseSources(t) {
-		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tests/") || strings.Contains(path, "/testdata/") {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tests/") ||
+			strings.Contains(path, "/testdata/") {
 			continue
 		}
 		dir := filepath.Dir(path)

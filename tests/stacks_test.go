@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestStacks: a handler that is in the middle of its work when another thread, or many processes, run it on the same CPU keeps its
-// values: every line shows one number in all its columns, and no hit is missing.
+// TestStacks: a handler that is in the middle of its work when another thread, or many processes, run it on the same
+// CPU keeps its values: every line shows one number in all its columns, and no hit is missing.
 func TestStacks(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "stacks")
@@ -20,7 +20,8 @@ func TestStacks(t *testing.T) {
 		{"loop", path + " wait", `s = user_string($text) for (i = 0; i < 3; i++) s = s . " " . sprint($a + i - i) println($b, " ", s, " ", $c, " ", $d)`, 39},
 		{"library", path + " wait", `s = user_string_quoted($text) println($a, " ", str_replace(s, "\"", ""), " ", $b, " ", $c, " ", $d, " ", cmdline_str() != "" ? $a : 0)`, 39},
 		{"processes", path, `if (target_set_pid(pid())) println($a, " ", user_string($text), " ", pid(), " ", user_string($text), " ", tid(), " ", $d)`, 7200},
-		{"numbers", path, `if (target_set_pid(pid())) println($a, " ", $b, " ", pid(), " ", $c, " ", tid(), " ", $d)`, 7200},
+		{"numbers", path, `if (target_set_pid(pid())) println($a, " ", $b, " ", pid(), " ", $c, " ", tid(), " ", $d)`,
+			7200},
 		{"return", path, `if (target_set_pid(pid())) println(user_string(@entry($text)), " ", @entry($a), " ", pid(), " ", $return / 4, " ", tid())`, 7200},
 	} {
 		t.Run(c.name, func(t *testing.T) {

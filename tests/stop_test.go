@@ -37,7 +37,8 @@ func TestStop(t *testing.T) {
 			if status := s.end(); status != 0 {
 				t.Errorf("exit status %d\n%s", status, s.stderr())
 			}
-			if out := s.stdout(); !strings.HasSuffix(out, "ended after calls: 1\n") || strings.Count(out, "ended") != 1 {
+			if out := s.stdout(); !strings.HasSuffix(out, "ended after calls: 1\n") ||
+				strings.Count(out, "ended") != 1 {
 				t.Errorf("the end probe did not run once, at the end:\n%s", out[max(0, len(out)-300):])
 			}
 			if s.stderr() != "" {

@@ -16,7 +16,8 @@ func TestRunning(t *testing.T) {
 	needRoot(t)
 	v := startVictim(t, "busy")
 	for _, point := range []string{`process`, `process("` + v.path + `")`, `process(` + v.pid() + `)`} {
-		s := begin(t, "-e", `probe `+point+`.function("main.step") { printf("%d %d %d\n", pid(), target(), $n >= 0) exit() }`, "-x", v.pid())
+		s := begin(t, "-e", `probe `+point+
+			`.function("main.step") { printf("%d %d %d\n", pid(), target(), $n >= 0) exit() }`, "-x", v.pid())
 		if status := s.end(); status != 0 || s.stdout() != v.pid()+" "+v.pid()+" 1\n" || s.stderr() != "" {
 			t.Errorf("%s: status %d\n%s%s", point, status, s.stdout(), s.stderr())
 		}
@@ -31,7 +32,8 @@ func TestOtherNamespaces(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
 	script := `mount -t tmpfs none "$1" && cp "$0" "$1/inside" && ln -s "$1/inside" "$1/link" && mount --bind "$1/inside" "$1/inside" && exec "$1/inside"`
-	cmd := exec.Command("unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script, bin(t, "busy"), dir)
+	cmd := exec.Command("unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script,
+		bin(t, "busy"), dir)
 	v := startProgram(t, cmd, dir+"/inside")
 	pid := ""
 	for range 1000 {
@@ -50,18 +52,22 @@ func TestOtherNamespaces(t *testing.T) {
 	if _, err := os.Stat(dir + "/inside"); err == nil {
 		t.Fatal("the program can be seen from outside")
 	}
-	for _, point := range []string{`process`, `process("` + dir + `/inside")`, `process("` + dir + `/link")`, `process(` + pid + `)`} {
-		s := begin(t, "-e", `probe `+point+`.function("main.step") { printf("%d %d %d %s %s\n", pid(), ns_pid(), target(), $name$, usymname(uaddr())) exit() }`, "-x", pid)
+	for _, point := range []string{`process`, `process("` + dir + `/inside")`, `process("` + dir + `/link")`,
+		`process(` + pid + `)`} {
+		s := begin(t, "-e", `probe `+point+
+			`.function("main.step") { printf("%d %d %d %s %s\n", pid(), ns_pid(), target(), $name$, usymname(uaddr())) exit() }`, "-x", pid)
 		want := pid + " 1 " + pid + ` "tick" main.step` + "\n"
 		if status := s.end(); status != 0 || s.stdout() != want || s.stderr() != "" {
 			t.Errorf("%s: status %d\n%swant %s%s", point, status, s.stdout(), want, s.stderr())
 		}
 	}
-	out, err := exec.Command(bin(t, "gostap"), "-x", pid, "-L", `process("`+dir+`/inside").function("main.step")`).CombinedOutput()
+	out, err := exec.Command(bin(t, "gostap"), "-x", pid, "-L", `process("`+dir+
+		`/inside").function("main.step")`).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "$n:int $name:string") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if _, err := exec.Command(bin(t, "gostap"), "-l", `process("`+dir+`/inside").function("main.step")`).Output(); err == nil {
+	if _, err := exec.Command(bin(t, "gostap"), "-l", `process("`+dir+
+		`/inside").function("main.step")`).Output(); err == nil {
 		t.Error("without -x the program was found")
 	}
 }
@@ -100,7 +106,8 @@ func TestReplacedWhileTraced(t *testing.T) {
 	}
 	install()
 	v := startProgram(t, exec.Command(path), path)
-	s := begin(t, "-e", `probe process("`+path+`").function("main.step") { if (n++ % 100 == 0) println("hit ", n) } global n`, "-w")
+	s := begin(t, "-e", `probe process("`+path+
+		`").function("main.step") { if (n++ % 100 == 0) println("hit ", n) } global n`, "-w")
 	s.line("hit")
 	install()
 	s.line("hit")

@@ -79,7 +79,8 @@ func translate(t *testing.T, s scriptText, text string) (*compiler.Result, diag.
 	ctx, cancel := patience.Context(context.Background(), soon)
 	defer cancel()
 	o := compiler.Options{
-		Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(text)}}, Limits: layout.Default(), Kernel: "6.18.0", Runtime: "bpf",
+		Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(text)}}, Limits: layout.Default(), Kernel: "6.18.0",
+		Runtime:    "bpf",
 		SearchPath: os.Getenv("PATH"), Verify: true, Guru: s.options["guru"], SkipBadVars: s.options["skip-badvars"],
 		Include: []string{filepath.Join("translate", "lib")}, KernelFiles: madeUpKernel(t),
 	}
@@ -179,8 +180,8 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestKnown: in scripts with probes in the kernel nothing but probe points is refused: for what this version does not have, and
-// for what the made-up kernel does not have.
+// TestKnown: in scripts with probes in the kernel nothing but probe points is refused: for what this version does not
+// have, and for what the made-up kernel does not have.
 func TestKnown(t *testing.T) {
 	translateScripts(t, "known", func(s scriptText) string {
 		body := wanted.ReplaceAllString(s.text, "")

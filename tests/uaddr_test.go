@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestUserAddress: uaddr() is an address of the program wherever a hit finds the thread: in a system call, in the kernel under a clock's
-// interrupt, where it is switched away, where it ends. dd spends nearly all of its time in the kernel, in read(2) and write(2) of libc.
+// TestUserAddress: uaddr() is an address of the program wherever a hit finds the thread: in a system call, in the
+// kernel under a clock's interrupt, where it is switched away, where it ends. dd spends nearly all of its time in the
+// kernel, in read(2) and write(2) of libc.
 func TestUserAddress(t *testing.T) {
 	needRoot(t)
 	s := begin(t, "-e", `global good, bad, where

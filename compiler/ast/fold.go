@@ -1,11 +1,11 @@
 package ast
 
 // Folder computes expressions of numbers that are known before the program runs: literals, what Known tells, and what
-// follows from them by comparisons and logic. It is the one place where the syntax tree is computed; what the rest of the
-// arithmetic gives is found later, in the IR.
+// follows from them by comparisons and logic. It is the one place where the syntax tree is computed; what the rest of
+// the arithmetic gives is found later, in the IR.
 type Folder struct {
-	// Known is asked first about everything that is no literal: @defined, what was computed before. decided marks values
-	// that hang on what is there in the traced program, not on the script alone.
+	// Known is asked first about everything that is no literal: @defined, what was computed before. decided marks
+	// values that hang on what is there in the traced program, not on the script alone.
 	Known func(e Expr) (v int64, decided, ok bool)
 	// Skip reports whether the part of whole that cond rules out need not be known. decided is that of cond's value.
 	Skip func(cond Expr, whole Node, decided bool) bool

@@ -116,8 +116,8 @@ type Session interface {
 // Runner is implemented by Sessions that may run handlers of HostProbes themselves, in the kernel: those with C of
 // the script in them.
 type Runner interface {
-	// Run runs the handler of Program.Probes[i] for its site with that index, and reports whether it is one of them. What the
-	// handler says is among the records when Run returns.
+	// Run runs the handler of Program.Probes[i] for its site with that index, and reports whether it is one of them.
+	// What the handler says is among the records when Run returns.
 	Run(i, site int) (bool, error)
 }
 
@@ -147,13 +147,14 @@ const (
 	CodeProcfs   diag.Code = "procfs"
 )
 
-// NoEmbedded refuses programs with embedded C or files in /proc, for executors that have neither; where says which. The list
-// is empty for others.
+// NoEmbedded refuses programs with embedded C or files in /proc, for executors that have neither; where says which. The
+// list is empty for others.
 func NoEmbedded(p *ir.Program, where string) diag.List {
 	var ds diag.List
 	refuse := func(pr *ir.Probe, pos source.Pos) {
 		at, inner := p.Blame(pr, pos, source.NoPos)
-		ds.Errorf(diag.Build, CodeEmbedded, source.At(at), "embedded C cannot run %s", where).Within(inner).Hintf("use --runtime=kernel")
+		ds.Errorf(diag.Build, CodeEmbedded, source.At(at), "embedded C cannot run %s",
+			where).Within(inner).Hintf("use --runtime=kernel")
 	}
 	for _, c := range p.Prelude {
 		refuse(nil, c.Pos)
@@ -164,7 +165,8 @@ func NoEmbedded(p *ir.Program, where string) diag.List {
 		}
 		for _, s := range pr.Sites {
 			if s.Kind.Class() == probe.File {
-				ds.Errorf(diag.Build, CodeProcfs, source.At(pr.Pos), "%s: files in /proc cannot be made %s", s.Point, where).Hintf("use --runtime=kernel")
+				ds.Errorf(diag.Build, CodeProcfs, source.At(pr.Pos), "%s: files in /proc cannot be made %s", s.Point,
+					where).Hintf("use --runtime=kernel")
 				break
 			}
 		}
@@ -202,11 +204,12 @@ type Prices struct {
 // half second or so.
 type Looker interface{ Look() }
 
-// Noter is implemented by Sessions that can have something to say about how their probes were attached, such as functions that a
-// wildcard found and the kernel refused. Asked once, after Attach.
+// Noter is implemented by Sessions that can have something to say about how their probes were attached, such as
+// functions that a wildcard found and the kernel refused. Asked once, after Attach.
 type Noter interface{ Notes() []string }
 
-// LeftOut is the note about sites of one probe that the kernel refused: names, as many as fit, with the first one's reason.
+// LeftOut is the note about sites of one probe that the kernel refused: names, as many as fit, with the first one's
+// reason.
 func LeftOut(point string, names []string, why string) string {
 	const show = 5
 	list := strings.Join(names[:min(show, len(names))], ", ")

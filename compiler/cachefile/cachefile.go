@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Write puts the file together from parts, readable by its owner alone, in place of what is at path. Folders that are not there
-// are made, for the owner alone as well.
+// Write puts the file together from parts, readable by its owner alone, in place of what is at path. Folders that are
+// not there are made, for the owner alone as well.
 func Write(path string, parts ...[]byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -229,13 +229,15 @@ type Goroutine struct {
 	// Byte offsets in runtime.g, -1 if unknown.
 	GoID, StackLo, StackHi, ParentGoID, GoPC, StartPC, M, Status, WaitReason int64
 	// System says that the site is C code, where G is the runtime.g of the stack on which the thread runs C. The
-	// goroutine that called it is g.m.curg while g.m.ncgo, how many calls of C are under way, is above 0; else Go did not call it.
+	// goroutine that called it is g.m.curg while g.m.ncgo, how many calls of C are under way, is above 0; else Go did
+	// not call it.
 	System bool
 	// CurG (a pointer) and NCgo (an int32) are byte offsets in runtime.m, known where System is set and G is not empty.
 	CurG, NCgo int64
 }
 
-// Mixed is what images of programs have that may hold code of two languages: the functions, lines and sites of the image are those of Go.
+// Mixed is what images of programs have that may hold code of two languages: the functions, lines and sites of the
+// image are those of Go.
 type Mixed interface {
 	// Other is the C code of the same file, an image of its own that needs no closing; nil if there is none.
 	Other() Image
@@ -309,9 +311,11 @@ type Enums interface {
 type Mark struct {
 	Provider, Name string
 	PC             uint64
-	// Semaphore is the address of a counter of 16 bits that the program tests to see whether the mark is in use, 0 for none.
+	// Semaphore is the address of a counter of 16 bits that the program tests to see whether the mark is in use, 0 for
+	// none.
 	Semaphore uint64
-	// Text is how the note describes the arguments ("8@%rbx -4@-20(%rbp)"), Args their places at PC. They are named arg1, arg2, ...
+	// Text is how the note describes the arguments ("8@%rbx -4@-20(%rbp)"), Args their places at PC. They are named
+	// arg1, arg2, ...
 	Text string
 	Args []*Var
 }
@@ -324,7 +328,8 @@ type Marks interface {
 
 // Call is a place in a function from which another function is entered.
 type Call struct {
-	// PC is the call instruction; Ret is the one behind it, to which the called function returns. Both are file addresses.
+	// PC is the call instruction; Ret is the one behind it, to which the called function returns. Both are file
+	// addresses.
 	PC, Ret uint64
 	// Target is where the called function begins in this file, 0 if that is not known or it is in another file.
 	Target uint64
@@ -341,8 +346,8 @@ type Calls interface {
 	Calls(f *Func) ([]Call, error)
 	// Copies lists the inlined copies in the code of f, by address.
 	Copies(f *Func) ([]Copy, error)
-	// FramePointer computes, at pc, the frame pointer register (rbp) that the caller of the function there has. It is empty
-	// where frames do not depend on it.
+	// FramePointer computes, at pc, the frame pointer register (rbp) that the caller of the function there has. It is
+	// empty where frames do not depend on it.
 	FramePointer(pc uint64) (loc.Prog, error)
 	// Address computes the run-time address of the file address pc.
 	Address(pc uint64) loc.Prog
@@ -371,7 +376,8 @@ type Label struct {
 // Labels is what images have that know the labels of functions.
 type Labels interface {
 	// Labels lists the labels of functions whose name matches pattern, in the functions themselves and in their inlined
-	// copies, by address. The error is a *NotFoundError if there is no such function, ErrNoTypes without debug information.
+	// copies, by address. The error is a *NotFoundError if there is no such function, ErrNoTypes without debug
+	// information.
 	Labels(pattern string) ([]Label, error)
 }
 

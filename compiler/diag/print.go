@@ -188,7 +188,8 @@ func window(line []rune, at, n, room int) ([]rune, int, int) {
 // hidden reports whether a character would act on the terminal, or on the order of the characters around it,
 // instead of being seen.
 func hidden(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f
+	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
+		r == 0x200e || r == 0x200f
 }
 
 // clean keeps control characters of hostile scripts away from the terminal. The text has as many characters as before.

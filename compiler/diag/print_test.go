@@ -47,7 +47,8 @@ func TestHostile(t *testing.T) {
 		to := min(from+len(string(line[at:min(at+width, n)])), len(text))
 		var b bytes.Buffer
 		p := Printer{W: &b, Files: fs, Width: rnd.Intn(3) * (40 + rnd.Intn(160))}
-		p.One(&Diagnostic{Severity: Error, Span: source.Span{From: f.Pos(from), To: f.Pos(to)}, Message: "bad \x1b]0;x\x07", Hint: "do \x9b"})
+		p.One(&Diagnostic{Severity: Error, Span: source.Span{From: f.Pos(from), To: f.Pos(to)},
+			Message: "bad \x1b]0;x\x07", Hint: "do \x9b"})
 		for i := 0; i < b.Len(); i++ {
 			if c := b.Bytes()[i]; c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
 				t.Fatalf("a raw %#x in %q", c, b.String())
@@ -69,12 +70,14 @@ func TestHostile(t *testing.T) {
 
 func ExamplePrinter() {
 	fs := new(source.FileSet)
-	line := strings.Repeat("global a ", 8) + "probe process(\"./app\").function(\"main.mian\") { println($x) }" + strings.Repeat(" # more", 9)
+	line := strings.Repeat("global a ", 8) + "probe process(\"./app\").function(\"main.mian\") { println($x) }" +
+		strings.Repeat(" # more", 9)
 	f := fs.Add("<input>", []byte(line))
 	at := strings.Index(line, ".function(")
 	var b bytes.Buffer
 	p := Printer{W: &b, Files: fs, Width: 80}
-	p.One(&Diagnostic{Severity: Error, Span: source.Span{From: f.Pos(at + 10), To: f.Pos(at + 21)}, Message: "no function \"main.mian\""})
+	p.One(&Diagnostic{Severity: Error, Span: source.Span{From: f.Pos(at + 10), To: f.Pos(at + 21)},
+		Message: "no function \"main.mian\""})
 	fmt.Print(b.String())
 	// Output:
 	// <input>:1:105: error: no function "main.mian"

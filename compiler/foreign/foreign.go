@@ -10,8 +10,10 @@
 // (SIGBUS), which ends a Go program unless the goroutine has asked for a panic instead. So this package is the only
 // one that maps files, it knows which addresses are whose, and there are two ways to be safe from them:
 //
-//   - Guard, at the entries of everything that reads such bytes, makes faults and other panics of a reader the error of the function;
-//   - Goroutine, at the beginning of the program and of each goroutine of it that reads them, has whatever Guard does not cover
+//   - Guard, at the entries of everything that reads such bytes, makes faults and other panics of a
+//     reader the error of the function;
+//   - Goroutine, at the beginning of the program and of each goroutine of it that reads them, has whatever Guard
+//     does not cover
 //     end as a panic that Explain tells from a mistake of ours.
 //
 // A file that is written to in place while it is read gives inconsistent bytes, which are as foreign as any others.

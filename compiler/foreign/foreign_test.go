@@ -39,7 +39,8 @@ func TestOpen(t *testing.T) {
 	if err := os.Symlink(pipe, link); err != nil {
 		t.Fatal(err)
 	}
-	for path, is := range map[string]string{pipe: "a named pipe", link: "a named pipe", sock: "a socket", dir: "a directory", "/dev/zero": "a device", "/dev/null": "a device"} {
+	for path, is := range map[string]string{pipe: "a named pipe", link: "a named pipe", sock: "a socket",
+		dir: "a directory", "/dev/zero": "a device", "/dev/null": "a device"} {
 		done := make(chan error, 1)
 		go func() {
 			_, err := Open(path)
@@ -63,7 +64,8 @@ func TestOpen(t *testing.T) {
 	}
 	for _, path := range []string{file, "/proc/self/maps", "/sys/kernel/notes"} {
 		b, err := ReadFile(path, 1<<20)
-		if want, werr := os.ReadFile(path); err != nil || werr == nil && path != "/proc/self/maps" && !bytes.Equal(b, want) || len(b) == 0 {
+		if want, werr := os.ReadFile(path); err != nil || werr == nil && path != "/proc/self/maps" &&
+			!bytes.Equal(b, want) || len(b) == 0 {
 			t.Errorf("%s: %d bytes, %v", path, len(b), err)
 		}
 	}
@@ -78,7 +80,8 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer zero.Close()
-	if _, err := Read(zero, "standard input", 2<<20); err == nil || !strings.Contains(err.Error(), "standard input has more than 2 MB") {
+	if _, err := Read(zero, "standard input", 2<<20); err == nil ||
+		!strings.Contains(err.Error(), "standard input has more than 2 MB") {
 		t.Errorf("endless: %v", err)
 	}
 	// What a shell's <(command) gives.

@@ -7,16 +7,18 @@ package habits
 var variables = map[string]string{
 	"comm": "the name of the program is execname()", "nsecs": "the time is gettimeofday_ns()",
 	"elapsed": "the time is gettimeofday_ns(); remember it in probe begin", "curtask": "the task is task_current()",
-	"retval": "the result of a function is $return", "args": "the parameters are $NAME each; $$parms writes all of them",
-	"func": "the name of the function is ppfunc()", "probe": "the name of the probe point is pp()",
+	"retval": "the result of a function is $return",
+	"args":   "the parameters are $NAME each; $$parms writes all of them",
+	"func":   "the name of the function is ppfunc()", "probe": "the name of the probe point is pp()",
 	"ustack": "the stack as text is sprint_ubacktrace()", "kstack": "the stack as text is sprint_backtrace()",
 	"rand": "a number by chance is randint(n)", "username": "the number of the user is uid()",
 	"true": "true is 1", "false": "false is 0", "nil": "a pointer to nothing is 0", "NULL": "a pointer to nothing is 0",
 	"null": "a pointer to nothing is 0", "nullptr": "a pointer to nothing is 0", "None": "a pointer to nothing is 0",
 	"timestamp": "the time is gettimeofday_ns()", "walltimestamp": "the time is gettimeofday_ns()",
 	"curthread": "the task is task_current()", "probefunc": "the name of the function is ppfunc()",
-	"probename": "the name of the probe point is pp()", "errno": "a system call's error is in its $return: errno_str($return)",
-	"ctx": "the parameters are $NAME each; $$parms writes all of them",
+	"probename": "the name of the probe point is pp()",
+	"errno":     "a system call's error is in its $return: errno_str($return)",
+	"ctx":       "the parameters are $NAME each; $$parms writes all of them",
 }
 
 // declaring are words that declare variables in other languages.
@@ -57,7 +59,8 @@ func number(name, word string) bool {
 }
 
 const (
-	aggregate = "collect values with s <<< value, s being a global or an element of one, and read them with @count(s), " +
+	aggregate = "collect values with s <<< value, s being a global or an element of one, and read them with " +
+		"@count(s), " +
 		"@sum(s), @avg(s), @min(s) or @max(s)"
 	histogram = "collect values with s <<< value, s being a global or an element of one, and then print(@hist_log(s))"
 )
@@ -70,32 +73,42 @@ var functions = map[string]string{
 	"lhist":     "collect values with s <<< value, and then print(@hist_linear(s, low, high, width))",
 	"lquantize": "collect values with s <<< value, and then print(@hist_linear(s, low, high, width))",
 	"str":       "the text at an address is user_string(address), in the kernel kernel_string(address)",
-	"copyinstr": "the text at an address is user_string(address)", "stringof": "the text at an address in the kernel is kernel_string(address)",
-	"kstr": "the text at an address in the kernel is kernel_string(address)", "ustr": "the text at an address is user_string(address)",
-	"copyin": "numbers of a program are read by user_long(address), user_int(address) and their kin",
-	"buf":    "bytes are written by user_buffer_quoted(address, length, length)",
-	"ksym":   "the name of an address in the kernel is symname(address)", "sym": "the name of an address in the kernel is symname(address)",
-	"usym":     "the name of an address in a program is usymname(address)",
-	"sizeof":   `the size of a type is @cast_sizeof("TYPE"), of a type of a program @cast_sizeof("TYPE", "FILE")`,
-	"offsetof": `the place of a member is &@cast(0, "TYPE")->member`,
-	"strftime": "a time as text is ctime(seconds), or tz_ctime(seconds) in the local time zone",
-	"time":     "a time as text is ctime(gettimeofday_s()), or tz_ctime(gettimeofday_s()) in the local time zone",
-	"clear":    "an array is emptied by: delete a", "zero": "an array is emptied by: delete a", "trunc": "an array is emptied by: delete a",
-	"ntop": "an address as text is ip_ntop(address)", "join": "a command with its arguments is cmdline_str()",
+	"copyinstr": "the text at an address is user_string(address)",
+	"stringof":  "the text at an address in the kernel is kernel_string(address)",
+	"kstr":      "the text at an address in the kernel is kernel_string(address)",
+	"ustr":      "the text at an address is user_string(address)",
+	"copyin":    "numbers of a program are read by user_long(address), user_int(address) and their kin",
+	"buf":       "bytes are written by user_buffer_quoted(address, length, length)",
+	"ksym":      "the name of an address in the kernel is symname(address)",
+	"sym":       "the name of an address in the kernel is symname(address)",
+	"usym":      "the name of an address in a program is usymname(address)",
+	"sizeof":    `the size of a type is @cast_sizeof("TYPE"), of a type of a program @cast_sizeof("TYPE", "FILE")`,
+	"offsetof":  `the place of a member is &@cast(0, "TYPE")->member`,
+	"strftime":  "a time as text is ctime(seconds), or tz_ctime(seconds) in the local time zone",
+	"time":      "a time as text is ctime(gettimeofday_s()), or tz_ctime(gettimeofday_s()) in the local time zone",
+	"clear":     "an array is emptied by: delete a", "zero": "an array is emptied by: delete a",
+	"trunc": "an array is emptied by: delete a",
+	"ntop":  "an address as text is ip_ntop(address)", "join": "a command with its arguments is cmdline_str()",
 	"reg": `a register is register("rdi")`, "signal": "a signal is sent by raise(number), with -g and in a module",
-	"trace": "a line is printed by println(a, b)", "puts": "a line is printed by println(a)", "echo": "a line is printed by println(a)",
+	"trace": "a line is printed by println(a, b)", "puts": "a line is printed by println(a)",
+	"echo":   "a line is printed by println(a)",
 	"unroll": "a loop is for (i = 0; i < 3; i++) { ... }", "len": "the length of a text is strlen(s)",
-	"length": "the length of a text is strlen(s)",
-	"strcmp": "texts are compared by ==", "strncmp": "texts are compared by ==; the beginning of one is substr(s, 0, n)",
-	"atoi": "strtol(s, 10) reads a number from a text", "itoa": "a number as text is sprint(n)",
+	"length":  "the length of a text is strlen(s)",
+	"strcmp":  "texts are compared by ==",
+	"strncmp": "texts are compared by ==; the beginning of one is substr(s, 0, n)",
+	"atoi":    "strtol(s, 10) reads a number from a text", "itoa": "a number as text is sprint(n)",
 	"getpid": "the process is pid()", "gettid": "the thread is tid()", "getuid": "the user is uid()",
 	"rand": "a number by chance is randint(n)", "random": "a number by chance is randint(n)",
-	"defined": "whether a variable is there is asked by @defined($x)", "cast": `a type is given by @cast(p, "TYPE", "FILE")->member`,
-	"entry": "a value of a function's entry is @entry(value)", "strstr": "whether a text is in another is isinstr(a, b)",
-	"contains": "whether a text is in another is isinstr(a, b)", "strcontains": "whether a text is in another is isinstr(a, b)",
-	"kstack": "the stack as text is sprint_backtrace()", "ustack": "the stack as text is sprint_ubacktrace(); ustack(n) is its nth address",
-	"stack":  "the stack as text is sprint_backtrace(), of a program sprint_ubacktrace()",
-	"jstack": "the stack as text is sprint_ubacktrace()", "append": "texts are joined by a dot: a . b",
+	"defined":     "whether a variable is there is asked by @defined($x)",
+	"cast":        `a type is given by @cast(p, "TYPE", "FILE")->member`,
+	"entry":       "a value of a function's entry is @entry(value)",
+	"strstr":      "whether a text is in another is isinstr(a, b)",
+	"contains":    "whether a text is in another is isinstr(a, b)",
+	"strcontains": "whether a text is in another is isinstr(a, b)",
+	"kstack":      "the stack as text is sprint_backtrace()",
+	"ustack":      "the stack as text is sprint_ubacktrace(); ustack(n) is its nth address",
+	"stack":       "the stack as text is sprint_backtrace(), of a program sprint_ubacktrace()",
+	"jstack":      "the stack as text is sprint_ubacktrace()", "append": "texts are joined by a dot: a . b",
 	"assert": "end the session with a message by error(text)",
 }
 
@@ -112,7 +125,8 @@ func At(name, next string) string {
 	}
 	for _, use := range [...]string{"[", " =", "=", "++", "--", "+=", " +="} {
 		if len(next) > len(use) && next[:len(use)] == use && next[len(use)] != '=' {
-			return "variables have no @: declare global " + name + " outside of the probes, then write " + name + "[key]++ or " + name + " = 1"
+			return "variables have no @: declare global " + name + " outside of the probes, then write " + name +
+				"[key]++ or " + name + " = 1"
 		}
 	}
 	return ""

@@ -39,7 +39,8 @@ func TestPoint(t *testing.T) {
 		"pid$target::malloc:entry":             `process.function("malloc")`,
 		"pid123:libc.so.6:malloc:return":       `process.library("libc.so.6").function("malloc").return`,
 		"dtrace:::BEGIN":                       `begin`,
-		"kprobe":                               "", "t": "", "s = 1": "", "begin": "", "x:y": "", "": "", ":": "", "a:b:c:d": "", "f(x)": "", "p ? 1 : 2": "",
+		"kprobe":                               "", "t": "", "s = 1": "", "begin": "", "x:y": "", "": "", ":": "",
+		"a:b:c:d": "", "f(x)": "", "p ? 1 : 2": "",
 	} {
 		if got := Point(text); got != want {
 			t.Errorf("%q gives %q, not %q", text, got, want)

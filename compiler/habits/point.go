@@ -30,12 +30,15 @@ var alone = map[string]bool{"BEGIN": true, "END": true}
 var ofBpftrace = map[string]func(word string, parts []string) string{
 	"BEGIN": func(string, []string) string { return "begin" }, "END": func(string, []string) string { return "end" },
 	"interval": interval, "i": interval,
-	"profile": func(string, []string) string { return "timer.profile" }, "p": func(string, []string) string { return "timer.profile" },
-	"kprobe": kernel, "k": kernel, "kretprobe": kernel, "kr": kernel, "fentry": kernel, "fexit": kernel, "kfunc": kernel,
+	"profile": func(string, []string) string { return "timer.profile" },
+	"p":       func(string, []string) string { return "timer.profile" },
+	"kprobe":  kernel, "k": kernel, "kretprobe": kernel, "kr": kernel, "fentry": kernel, "fexit": kernel,
+	"kfunc":    kernel,
 	"kretfunc": kernel, "f": kernel, "fr": kernel,
 	"uprobe": program, "u": program, "uretprobe": program, "ur": program,
 	"usdt": mark, "U": mark, "tracepoint": event, "t": event, "rawtracepoint": event, "rt": event,
-	"software": counter("perf.sw."), "s": counter("perf.sw."), "hardware": counter("perf.hw."), "h": counter("perf.hw."),
+	"software": counter("perf.sw."), "s": counter("perf.sw."), "hardware": counter("perf.hw."),
+	"h": counter("perf.hw."),
 }
 
 // named gives the nth part, or the word that stands for it if it is missing.

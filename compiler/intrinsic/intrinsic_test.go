@@ -13,8 +13,8 @@ import (
 // TestUnsaid: a row that says nothing is one of a function with which nothing may be done.
 func TestUnsaid(t *testing.T) {
 	var f Func
-	if !f.Guru() || !f.MayEnd() || f.Silent() || f.Removable() || f.Repeats() || f.Later || f.Unprivileged || f.Thread ||
-		f.Fails == Never || f.Fails == Faults {
+	if !f.Guru() || !f.MayEnd() || f.Silent() || f.Removable() || f.Repeats() || f.Later || f.Unprivileged ||
+		f.Thread || f.Fails == Never || f.Fails == Faults {
 		t.Errorf("%+v", f)
 	}
 }

@@ -93,7 +93,8 @@ func (v *verifier) code(c *CCode) error {
 		return fmt.Errorf("an expression has a value and no parameters")
 	}
 	for _, g := range c.Globs {
-		if gl := v.glob(g.Glob); gl == nil || gl.Type == types.Stats || !isName(g.Name) || strings.ContainsAny(g.Name, "$.") {
+		if gl := v.glob(g.Glob); gl == nil || gl.Type == types.Stats || !isName(g.Name) ||
+			strings.ContainsAny(g.Name, "$.") {
 			return fmt.Errorf("global %q", g.Name)
 		}
 	}

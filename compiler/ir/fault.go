@@ -23,7 +23,8 @@ const (
 	NumCodes
 )
 
-var codeNames = [...]string{"none", "user", "divzero", "mapfull", "memory", "emptystat", "maxaction", "maxnesting", "exhausted", "indexrange", "argument", "scratch", "unaligned", "write"}
+var codeNames = [...]string{"none", "user", "divzero", "mapfull", "memory", "emptystat", "maxaction", "maxnesting",
+	"exhausted", "indexrange", "argument", "scratch", "unaligned", "write"}
 
 func (c Code) String() string {
 	if c >= 0 && int(c) < len(codeNames) {
@@ -45,14 +46,17 @@ const (
 	LostRing                  // no room in the output buffer
 	LostRecursed              // the kernel refused to run a handler while it, or another, was at work on that CPU
 	SkipDead                  // the goroutine or thread could not be identified
-	LostEvicted               // a note about a process was dropped to make room; a dropped entry value is a SkipNoEntry in the end
-	LostActive                // a return probe had no room for the call (maxactive)
-	LostNested                // a return at the kernel's limit of nested calls, behind which there may be more that are not told
-	LostUnwound               // a call that ended without a return: an exception, a panic, longjmp
+	// a note about a process was dropped to make room; a dropped entry value is a SkipNoEntry in the end
+	LostEvicted
+	LostActive // a return probe had no room for the call (maxactive)
+	// a return at the kernel's limit of nested calls, behind which there may be more that are not told
+	LostNested
+	LostUnwound // a call that ended without a return: an exception, a panic, longjmp
 	NumCauses
 )
 
-var causeNames = [...]string{"lock", "scratch", "noentry", "stopping", "ring", "recursed", "dead", "evicted", "active", "nested", "unwound"}
+var causeNames = [...]string{"lock", "scratch", "noentry", "stopping", "ring", "recursed", "dead", "evicted", "active",
+	"nested", "unwound"}
 
 func (c Cause) String() string {
 	if c >= 0 && int(c) < len(causeNames) {

@@ -63,7 +63,8 @@ func (f *Func) Succs(b BlockID, fn func(to BlockID, onErr bool)) {
 	}
 }
 
-// Reached goes through functions and those that they call, directly or through others; none of p's functions comes twice.
+// Reached goes through functions and those that they call, directly or through others; none of p's functions comes
+// twice.
 func (p *Program) Reached(from ...*Func) iter.Seq[*Func] {
 	return func(yield func(*Func) bool) {
 		seen := map[string]bool{}
@@ -325,7 +326,8 @@ func heldLocks(p *Program, f *Func) ([]int, error) {
 			work = append(work, to)
 		case class:
 		default:
-			err = fmt.Errorf("b%d: reached from b%d with lock %d held, from elsewhere with %d", to, from, class, held[to])
+			err = fmt.Errorf("b%d: reached from b%d with lock %d held, from elsewhere with %d", to, from, class,
+				held[to])
 		}
 	}
 	for len(work) > 0 && err == nil {

@@ -17,8 +17,9 @@ type Format struct{ Pieces []Piece }
 type Piece struct {
 	// Lit is literal text; Conv is 0 then.
 	Lit string
-	// Conv is one of d i u o x X p (long), s (string), c (byte), b (raw binary), m and M (memory); and of what scripts cannot write, g and
-	// h: the bits of a fraction of 64 and of 32 bits (IEEE 754), as the shortest text that means it.
+	// Conv is one of d i u o x X p (long), s (string), c (byte), b (raw binary), m and M (memory); and of what scripts
+	// cannot write, g and h: the bits of a fraction of 64 and of 32 bits (IEEE 754), as the shortest text that means
+	// it.
 	Conv byte
 	// The flags.
 	Minus, Plus, Space, Zero, Alt bool

@@ -73,8 +73,8 @@ func (b *Block) LiveEnd(begin []RegSet, live RegSet) {
 	live.uses(t.Args...)
 }
 
-// LiveBefore steps live back over in: from the registers that are needed behind it to those in front of it. An error exit leaves
-// without the result: what that block needs is live in front, the old value of the result included.
+// LiveBefore steps live back over in: from the registers that are needed behind it to those in front of it. An error
+// exit leaves without the result: what that block needs is live in front, the old value of the result included.
 func (in *Instr) LiveBefore(begin []RegSet, live RegSet) {
 	if in.Dst != NoReg {
 		live.Del(in.Dst)

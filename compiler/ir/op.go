@@ -51,17 +51,19 @@ const (
 	// mapping is read-only, or when the page would have to be brought in or copied first and the executor
 	// cannot wait for that where the probe fired. Then nothing is written. Guru mode only.
 	OpStore
-	// OpSetReg sets all 64 bits of DWARF register N of the probed context to a: 0 to 6 and 8 to 15, the general registers
-	// without the stack pointer. The program goes on with that value, and an OpReg behind it gives it. Where a variable
-	// is narrower than its register, the lowering has put together what belongs into the rest. Guru mode only.
+	// OpSetReg sets all 64 bits of DWARF register N of the probed context to a: 0 to 6 and 8 to 15, the general
+	// registers without the stack pointer. The program goes on with that value, and an OpReg behind it gives it. Where
+	// a variable is narrower than its register, the lowering has put together what belongs into the rest. Guru mode
+	// only.
 	OpSetReg
-	// OpTraceArg: dst = the N-th argument word of the event that fired. At a tracepoint those are its arguments, from 0, without
-	// the tracer's own; what is above the bytes of a narrower type is undefined. At a system call they are its six
-	// arguments, then its number (SyscallNr), and at its return the result (SyscallRet).
+	// OpTraceArg: dst = the N-th argument word of the event that fired. At a tracepoint those are its arguments, from
+	// 0, without the tracer's own; what is above the bytes of a narrower type is undefined. At a system call they are
+	// its six arguments, then its number (SyscallNr), and at its return the result (SyscallRet).
 	OpTraceArg
 	OpValue // String dst = what a process has written to the file of a procfs.write probe, cut
 	OpReply // what the reader of the file of a procfs.read probe gets is a; with N 1 it is added to what is there
-	OpSite  // dst = attribute Name of the site that fired: "pp", "ppfunc", "probefunc", "pn" (String), "pc", "id" (Long)
+	// dst = attribute Name of the site that fired: "pp", "ppfunc", "probefunc", "pn" (String), "pc", "id" (Long)
+	OpSite
 
 	// Scalars.
 	OpGGet // dst = glob
@@ -138,20 +140,28 @@ type opInfo struct {
 }
 
 var opTable = [numOps]opInfo{
-	OpMov: {"mov", "?:?", false}, OpAdd: {"add", "l:ll", false}, OpSub: {"sub", "l:ll", false}, OpMul: {"mul", "l:ll", false},
-	OpDiv: {"div", "l:ll", false}, OpMod: {"mod", "l:ll", false}, OpAnd: {"and", "l:ll", false}, OpOr: {"or", "l:ll", false},
-	OpXor: {"xor", "l:ll", false}, OpShl: {"shl", "l:ll", false}, OpShr: {"shr", "l:ll", false}, OpSar: {"sar", "l:ll", false},
-	OpNeg: {"neg", "l:l", false}, OpNot: {"not", "l:l", false}, OpEq: {"eq", "l:ll", false}, OpNe: {"ne", "l:ll", false},
+	OpMov: {"mov", "?:?", false}, OpAdd: {"add", "l:ll", false}, OpSub: {"sub", "l:ll", false},
+	OpMul: {"mul", "l:ll", false},
+	OpDiv: {"div", "l:ll", false}, OpMod: {"mod", "l:ll", false}, OpAnd: {"and", "l:ll", false},
+	OpOr:  {"or", "l:ll", false},
+	OpXor: {"xor", "l:ll", false}, OpShl: {"shl", "l:ll", false}, OpShr: {"shr", "l:ll", false},
+	OpSar: {"sar", "l:ll", false},
+	OpNeg: {"neg", "l:l", false}, OpNot: {"not", "l:l", false}, OpEq: {"eq", "l:ll", false},
+	OpNe: {"ne", "l:ll", false},
 	OpLt: {"lt", "l:ll", false}, OpLe: {"le", "l:ll", false}, OpGt: {"gt", "l:ll", false}, OpGe: {"ge", "l:ll", false},
-	OpULt: {"ult", "l:ll", false}, OpCat: {"cat", "s:ss", false}, OpSCmp: {"scmp", "l:ss", false}, OpMatch: {"match", "l:s", false},
-	OpReg: {"reg", "l:", false}, OpTLS: {"tls", "l:", false}, OpBias: {"bias", "l:", false}, OpLoad: {"load", "l:l", true},
+	OpULt: {"ult", "l:ll", false}, OpCat: {"cat", "s:ss", false}, OpSCmp: {"scmp", "l:ss", false},
+	OpMatch: {"match", "l:s", false},
+	OpReg:   {"reg", "l:", false}, OpTLS: {"tls", "l:", false}, OpBias: {"bias", "l:", false},
+	OpLoad:  {"load", "l:l", true},
 	OpStore: {"store", "-:ll", true}, OpSetReg: {"setreg", "-:l", false}, OpTraceArg: {"tracearg", "l:", false},
 	OpSite: {"site", "?:", false}, OpValue: {"value", "s:", false}, OpReply: {"reply", "-:s", false},
 	OpGGet: {"gget", "v:", false}, OpGSet: {"gset", "-:v", false}, OpGAdd: {"gadd", "[l]:l", false},
-	OpMGet: {"mget", "v:*", false}, OpMSet: {"mset", "-:*v", true}, OpMAdd: {"madd", "[l]:*l", true}, OpMHas: {"mhas", "l:*", false},
+	OpMGet: {"mget", "v:*", false}, OpMSet: {"mset", "-:*v", true}, OpMAdd: {"madd", "[l]:*l", true},
+	OpMHas: {"mhas", "l:*", false},
 	OpMDel: {"mdel", "-:*", false}, OpMClear: {"mclear", "-:", false},
 	OpSAdd: {"sadd", "-:*l", true}, OpSGet: {"sget", "l:...", true},
-	OpIterOpen: {"iteropen", "-:...", false}, OpIterNext: {"iternext", "l:", false}, OpIterKey: {"iterkey", "?:", false}, OpIterVal: {"iterval", "v:", false},
+	OpIterOpen: {"iteropen", "-:...", false}, OpIterNext: {"iternext", "l:", false},
+	OpIterKey: {"iterkey", "?:", false}, OpIterVal: {"iterval", "v:", false},
 	OpPrint: {"print", "-:...", false}, OpSprint: {"sprint", "s:...", false},
 	OpPrintHist: {"printhist", "-:*", true}, OpSprintHist: {"sprinthist", "s:*", true},
 	OpCall: {"call", "[?]:...", true}, OpIntr: {"intr", "[?]:...", true}, OpEmbed: {"embed", "[?]:...", true},
@@ -179,7 +189,8 @@ const MaxTable = 1 << 16
 const MaxTraceArgs = 12
 
 // regNames are the registers of amd64 by their DWARF numbers (System V ABI, figure 3.36).
-var regNames = [...]string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"}
+var regNames = [...]string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
+	"r13", "r14", "r15", "rip"}
 
 // RegNumber gives the DWARF number of an amd64 register by name, with or without a leading %.
 func RegNumber(name string) (int, bool) {
@@ -196,7 +207,8 @@ func (o Op) ChangesProgram() bool { return o == OpStore || o == OpSetReg }
 // OnGlobal reports whether o names a global, by Glob.
 func (o Op) OnGlobal() bool {
 	switch o {
-	case OpGGet, OpGSet, OpGAdd, OpMGet, OpMSet, OpMAdd, OpMHas, OpMDel, OpMClear, OpSAdd, OpSGet, OpPrintHist, OpSprintHist:
+	case OpGGet, OpGSet, OpGAdd, OpMGet, OpMSet, OpMAdd, OpMHas, OpMDel, OpMClear, OpSAdd, OpSGet, OpPrintHist,
+		OpSprintHist:
 		return true
 	}
 	return o.OnLoop()

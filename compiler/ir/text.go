@@ -22,7 +22,8 @@ import (
 //	global  = "global" NAME type [ "[" type { "," type } "]" ] { attr }
 //	type    = "long" | "string" CAP | "stats"
 //	attr    = "size" INT | "wrap" | "init" ( INT | STRING ) | "variance" | "hist_log"
-//	        | "hist_linear" "(" INT "," INT "," INT ")" | "internal" | "shown" | "constant" | "quiet" | "private" | "class" INT
+//	        | "hist_linear" "(" INT "," INT "," INT ")" | "internal" | "shown"
+//	        | "constant" | "quiet" | "private" | "class" INT
 //	prelude = "prelude" STRING
 //	code    = "code" STRING STRING "(" [ ctype NAME { "," ctype NAME } ] ")" [ ctype ] [ "expr" ] [ "pure" ] [ "old" ]
 //	          { "uses" NAME STRING "@" NAME }       its name and its C; the STRING of uses is "r", "w" or "rw"
@@ -129,7 +130,8 @@ func limitNames(l *layout.Limits) []struct {
 		{"MAXACTION", &l.MaxAction}, {"MAXACTION_INTERRUPTIBLE", &l.MaxActionInt}, {"MAXSTRINGLEN", &l.MaxString},
 		{"MAXMAPENTRIES", &l.MaxEntries}, {"MAXNESTING", &l.MaxNesting}, {"MAXERRORS", &l.MaxErrors},
 		{"MAXSKIPPED", &l.MaxSkipped}, {"MAXTRYLOCK", &l.MaxTryLock}, {"TRYLOCKDELAY", &l.TryLockDelay},
-		{"MAXBACKTRACE", &l.MaxBacktrace}, {"STP_OVERLOAD_INTERVAL", &l.OverloadTime}, {"STP_OVERLOAD_THRESHOLD", &l.OverloadMost},
+		{"MAXBACKTRACE", &l.MaxBacktrace}, {"STP_OVERLOAD_INTERVAL", &l.OverloadTime},
+		{"STP_OVERLOAD_THRESHOLD", &l.OverloadMost},
 	}
 }
 

@@ -71,7 +71,9 @@ func FuzzParseText(f *testing.F) {
 	f.Add(handler("b0:\n r0 = load4 0 !b1\n end\nb1:\n r2 = errmsg\n end\n"))
 	f.Add("func f(r0) long {\n long r0\nb0:\n r0 = call f(1)\n return r0\n}")
 	f.Add("probe \"x\" {\n site timer period=5\nb0:\n print \"%d\"(5)\n end\n}")
-	f.Add("global g long\nprelude \"int x;\"\ncode \"f\" \"a\"(long a, string b) string pure old uses g \"rw\" @g\ncode \"\" \"1\"() long expr\nprobe \"x\" {\n site begin\n long r0\n string r1 5\nb0:\n r1 = embed 0(1, r1)\n r0 = embed 1()\n end\n}")
+	f.Add("global g long\nprelude \"int x;\"\ncode \"f\" \"a\"(long a, string b) string pure old uses g \"rw\" " +
+		"@g\ncode \"\" \"1\"() long expr\nprobe \"x\" {\n site begin\n long r0\n string r1 5\nb0:\n r1 = embed 0(1, " +
+		"r1)\n r0 = embed 1()\n end\n}")
 	f.Add("limits MAXACTION=5\nglobal a stats [long, string 5] size 3 hist_linear(1, 2, 3)")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParseText(text)

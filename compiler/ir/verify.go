@@ -115,7 +115,8 @@ func (v *verifier) global(g *Global) error {
 	if g.Wrap && !g.IsArray() {
 		return fmt.Errorf("a scalar cannot wrap")
 	}
-	if len(g.InitStr) > g.Cap || strings.IndexByte(g.InitStr, 0) >= 0 || (g.InitStr != "" || g.InitInt != 0) && (g.IsArray() || g.Type == types.Stats) {
+	if len(g.InitStr) > g.Cap || strings.IndexByte(g.InitStr, 0) >= 0 || (g.InitStr != "" || g.InitInt != 0) &&
+		(g.IsArray() || g.Type == types.Stats) {
 		return fmt.Errorf("first value does not fit")
 	}
 	if (g.Stat.Variance || len(g.Stat.Hists) > 0) && g.Type != types.Stats {

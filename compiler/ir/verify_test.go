@@ -38,8 +38,10 @@ func TestVerify(t *testing.T) {
 		{"b0:\n r0 = load4 0 !b1\n end\nb1:\n r2 = errmsg\n end\n", ""},
 		{"b0:\n lock 0\n madd @a[1, \"x\"], 1 !b1\n unlock 0\n end\nb1:\n unlock 0\n report\n end\n", ""},
 		{"b0:\n lock 0\n budget 1\n gset @n, 1\n unlock 0\n end\n", ""},
-		{"b0:\n iteropen i0 @a \"k1-\" limit 3\n jump b1\nb1:\n r0 = iternext i0 @a\n branch r0, b2, b3\nb2:\n r2 = iterkey i0 @a 1\n jump b1\nb3:\n end\n", ""},
-		{"b0:\n branch 1, b1, b2\nb1:\n r0 = mov 1\n jump b3\nb2:\n r0 = mov 2\n jump b3\nb3:\n gset @n, r0\n end\n", ""},
+		{"b0:\n iteropen i0 @a \"k1-\" limit 3\n jump b1\nb1:\n r0 = iternext i0 @a\n branch r0, b2, b3\nb2:\n r2 = " +
+			"iterkey i0 @a 1\n jump b1\nb3:\n end\n", ""},
+		{"b0:\n branch 1, b1, b2\nb1:\n r0 = mov 1\n jump b3\nb2:\n r0 = mov 2\n jump b3\nb3:\n gset @n, r0\n end\n",
+			""},
 		{"b0:\n end\nb1:\n gset @n, r0\n end\n", ""}, // cannot be reached
 		// types and operands
 		{"b0:\n r0 = mov \"x\"\n end\n", "not long"},
@@ -97,7 +99,8 @@ func TestVerify(t *testing.T) {
 		{"b0:\n fail user()\n", "0 operands where 1"},
 		{"b0:\n fail maxaction()\n", "cannot be raised"},
 		{"b0:\n gset @n, r0\n end\n", "r0 is not set on every path"},
-		{"b0:\n branch 1, b1, b2\nb1:\n r0 = mov 1\n jump b2\nb2:\n gset @n, r0\n end\n", "b2, gset @n, r0: r0 is not set"},
+		{"b0:\n branch 1, b1, b2\nb1:\n r0 = mov 1\n jump b2\nb2:\n gset @n, r0\n end\n",
+			"b2, gset @n, r0: r0 is not set"},
 		{"b0:\n r0 = load4 1 !b1\n jump b1\nb1:\n gset @n, r0\n end\n", "r0 is not set"},
 		{"b0:\n branch r1, b0, b0\n", "r1 is not set"},
 		{"b0:\n r2 = errmsg\n end\n", "no error is pending"},
@@ -137,7 +140,8 @@ func TestVerifyProgram(t *testing.T) {
 		{"global g stats hist_linear(-9223372036854775808, 9223372036854775807, 1)", "histogram"},
 		{"global g long class 3", "lock class 3"},
 		{"func f() {\nb0:\n call f()\n return\n}", "not marked recursive"},
-		{"func f() {\nb0:\n call g()\n return\n}\nfunc g() {\nb0:\n call h()\n return\n}\nfunc h() recursive {\nb0:\n call g()\n return\n}", "func g: can reach itself"},
+		{"func f() {\nb0:\n call g()\n return\n}\nfunc g() {\nb0:\n call h()\n return\n}\nfunc h() recursive " +
+			"{\nb0:\n call g()\n return\n}", "func g: can reach itself"},
 		{"func f() {\nb0:\n end\n}", "a function ends by return"},
 		{"func f() long {\nb0:\n return\n}", "is no value"},
 		{"func f() {\nb0:\n return 1\n}", "a result where there is none"},

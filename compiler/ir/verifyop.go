@@ -118,7 +118,8 @@ func (v *verifier) iter(in *Instr, g *Global) error {
 	switch in.Op {
 	case OpIterOpen:
 		o, ok := ParseOrder(in.Name)
-		if !ok || o.By == 'k' && o.Col >= len(g.Keys) || o.By == '@' && (g.Type != types.Stats || o.Stat == StatVariance && !g.Stat.Variance) {
+		if !ok || o.By == 'k' && o.Col >= len(g.Keys) || o.By == '@' &&
+			(g.Type != types.Stats || o.Stat == StatVariance && !g.Stat.Variance) {
 			return fmt.Errorf("order %q", in.Name)
 		}
 		if len(in.Args) == 0 {

@@ -30,8 +30,9 @@ func TestHistRanges(t *testing.T) {
 		}
 	}
 	check("log", HistLogBuckets, HistLogBucket, HistLogRange)
-	for _, c := range [][3]int64{{0, 100, 10}, {0, 105, 10}, {-50, 50, 7}, {5, 5, 1}, {math.MinInt64 + 1, math.MinInt64 + 9, 2},
-		{math.MaxInt64 - 10, math.MaxInt64, 3}, {-1 << 61, 1 << 61, 1 << 60}} {
+	for _, c := range [][3]int64{{0, 100, 10}, {0, 105, 10}, {-50, 50, 7}, {5, 5, 1},
+		{math.MinInt64 + 1, math.MinInt64 + 9, 2}, {math.MaxInt64 - 10, math.MaxInt64, 3},
+		{-1 << 61, 1 << 61, 1 << 60}} {
 		l, h, w := c[0], c[1], c[2]
 		check("linear", HistLinearBuckets(l, h, w), func(v int64) int { return HistLinearBucket(v, l, h, w) },
 			func(i int) (int64, int64) { return HistLinearRange(i, l, h, w) })

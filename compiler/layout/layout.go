@@ -36,7 +36,8 @@ func (l *Limits) Set(name string, v int) bool {
 		"MAXACTION": &l.MaxAction, "MAXACTION_INTERRUPTIBLE": &l.MaxActionInt, "MAXSTRINGLEN": &l.MaxString,
 		"MAXMAPENTRIES": &l.MaxEntries, "MAXNESTING": &l.MaxNesting, "MAXERRORS": &l.MaxErrors,
 		"MAXSKIPPED": &l.MaxSkipped, "MAXTRYLOCK": &l.MaxTryLock, "TRYLOCKDELAY": &l.TryLockDelay,
-		"MAXBACKTRACE": &l.MaxBacktrace, "STP_OVERLOAD_INTERVAL": &l.OverloadTime, "STP_OVERLOAD_THRESHOLD": &l.OverloadMost,
+		"MAXBACKTRACE": &l.MaxBacktrace, "STP_OVERLOAD_INTERVAL": &l.OverloadTime,
+		"STP_OVERLOAD_THRESHOLD": &l.OverloadMost,
 	}[name]
 	if f == nil {
 		return false

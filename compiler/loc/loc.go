@@ -17,29 +17,31 @@ type Op uint8
 
 // The operations. A and B name earlier steps of the same Prog by index.
 const (
-	Reg      Op = iota // N: DWARF register number, the value it has at the probed pc
-	Const              // N
-	Arg                // N: the N-th run-time argument (a script value, such as an index)
-	TLS                // the thread pointer (amd64: fs base)
-	Image              // the load bias of the binary that the site is in: run-time address minus file address; 0 unless PIE or a library
-	Add                // A + B
-	Sub                // A - B
-	Mul                // A * B
-	And                // A & B
-	Or                 // A | B
-	Xor                // A ^ B
-	Shl                // A << B
-	Shr                // A >> B, logical
-	Sar                // A >> B, arithmetic
-	Neg                // -A
-	Not                // ^A
-	Deref              // load Size bytes at address A, sign-extended if Signed; may fault
-	Bits               // Size bits of A from bit N on, sign-extended if Signed
-	Below              // A if A < B (unsigned), else a run-time error: index out of range
-	TraceArg           // N: the N-th argument word of the event (ir.OpTraceArg)
+	Reg   Op = iota // N: DWARF register number, the value it has at the probed pc
+	Const           // N
+	Arg             // N: the N-th run-time argument (a script value, such as an index)
+	TLS             // the thread pointer (amd64: fs base)
+	// the load bias of the binary that the site is in: run-time address minus file address; 0 unless PIE or a library
+	Image
+	Add      // A + B
+	Sub      // A - B
+	Mul      // A * B
+	And      // A & B
+	Or       // A | B
+	Xor      // A ^ B
+	Shl      // A << B
+	Shr      // A >> B, logical
+	Sar      // A >> B, arithmetic
+	Neg      // -A
+	Not      // ^A
+	Deref    // load Size bytes at address A, sign-extended if Signed; may fault
+	Bits     // Size bits of A from bit N on, sign-extended if Signed
+	Below    // A if A < B (unsigned), else a run-time error: index out of range
+	TraceArg // N: the N-th argument word of the event (ir.OpTraceArg)
 )
 
-var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr", "sar", "neg", "not", "deref", "bits", "below", "tracearg"}
+var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr",
+	"sar", "neg", "not", "deref", "bits", "below", "tracearg"}
 
 func (o Op) String() string { return opNames[o] }
 
@@ -114,7 +116,8 @@ func (p Prog) Plus(n int64) Prog {
 		q := Prog{append([]Step(nil), p.Steps...)}
 		q.Steps[last].N += n
 		return q
-	} else if last >= 2 && p.Steps[last].Op == Add && p.Steps[last].B == last-1 && p.Steps[last].A < last-1 && p.Steps[last-1].Op == Const {
+	} else if last >= 2 && p.Steps[last].Op == Add && p.Steps[last].B == last-1 && p.Steps[last].A < last-1 &&
+		p.Steps[last-1].Op == Const {
 		if p.Steps[last-1].N+n == 0 && p.Steps[last].A == last-2 {
 			return Prog{p.Steps[: last-1 : last-1]} // (x + c) - c
 		}

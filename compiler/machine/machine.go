@@ -69,7 +69,8 @@ type Machine struct {
 	Breakpoint  []byte
 	TrapAdvance int64
 
-	// vectorName names a vector register by its place among them, otherName what is neither general nor a vector, or "".
+	// vectorName names a vector register by its place among them, otherName what is neither general nor a vector, or
+	// "".
 	vectorName func(n int) string
 	otherName  func(n uint64) string
 }

@@ -39,8 +39,9 @@ func TestPtRegs(t *testing.T) {
 func TestConsistent(t *testing.T) {
 	for _, m := range machine.Machines {
 		for what, list := range map[string][]int{
-			"arguments of C": m.C.Args, "results of C": m.C.Results, "arguments of Go": m.Go.Args, "results of Go": m.Go.Results,
-			"system calls": m.Syscall.Args, "places": {m.SP, m.FP, m.IP}, "Go's own": {m.SP, m.Goroutine},
+			"arguments of C": m.C.Args, "results of C": m.C.Results, "arguments of Go": m.Go.Args,
+			"results of Go": m.Go.Results,
+			"system calls":  m.Syscall.Args, "places": {m.SP, m.FP, m.IP}, "Go's own": {m.SP, m.Goroutine},
 		} {
 			for i, n := range list {
 				if !m.General(int64(n)) || slices.Contains(list[:i], n) {
@@ -63,7 +64,8 @@ func TestConsistent(t *testing.T) {
 				t.Errorf("%s: %d is called %s", m.Name, n, got)
 			}
 		}
-		if m.CanSet(int64(m.SP)) || m.CanSet(int64(m.IP)) || m.CanSet(-1) || m.CanSet(int64(m.Vector)) || !m.CanSet(int64(m.C.Results[0])) {
+		if m.CanSet(int64(m.SP)) || m.CanSet(int64(m.IP)) || m.CanSet(-1) || m.CanSet(int64(m.Vector)) ||
+			!m.CanSet(int64(m.C.Results[0])) {
 			t.Errorf("%s: which registers may be written", m.Name)
 		}
 		if _, ok := m.Number("pc0"); ok {

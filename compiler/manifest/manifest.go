@@ -1,6 +1,6 @@
-// Package manifest writes a compiled program down, so that it can be run without its script: the program with the places
-// in the script that its messages name, which files it traces, and for what it was made. Built modules carry it, and it
-// is what package gostap keeps of a script.
+// Package manifest writes a compiled program down, so that it can be run without its script: the program with the
+// places in the script that its messages name, which files it traces, and for what it was made. Built modules carry it,
+// and it is what package gostap keeps of a script.
 //
 // In: an ir.Program. Out: bytes, and back. The bytes may come from anywhere: everything is checked.
 package manifest
@@ -36,8 +36,8 @@ type Manifest struct {
 	Program *ir.Program
 	Digest  Digest
 	Traced  []Traced
-	// Runtime is the one that the script was compiled for, "" if it did not say. Kernel is the only one that the program
-	// fits, by release and version, "" if it uses nothing of a kernel that differs from one to the next.
+	// Runtime is the one that the script was compiled for, "" if it did not say. Kernel is the only one that the
+	// program fits, by release and version, "" if it uses nothing of a kernel that differs from one to the next.
 	Runtime, Kernel string
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 func sample(t testing.TB) *Manifest {
-	p := irtest.Parse(t, "global n long init 5\nprobe \"begin\" {\n  site begin point=\"begin\"\n  long r0\nb0:\n  r0 = gget @n ~7\n  print \"%d\\n\"(r0) ~8\n  end ~9\n}")
+	p := irtest.Parse(t, "global n long init 5\nprobe \"begin\" {\n  site begin point=\"begin\"\n  long r0\nb0:\n  "+
+		"r0 = gget @n ~7\n  print \"%d\\n\"(r0) ~8\n  end ~9\n}")
 	p.Files = new(source.FileSet)
 	p.Files.Add("s.stp", []byte("probe begin { println(n) }"))
 	return &Manifest{Program: p, Digest: Digest{1, 2, 3}, Traced: []Traced{{"/bin/x", 99, "abc"}},
@@ -32,7 +33,8 @@ func TestBack(t *testing.T) {
 	}
 	a, _ := m.Program.Portable()
 	b, _ := back.Program.Portable()
-	if a != b || back.Digest != m.Digest || len(back.Traced) != 1 || back.Traced[0] != m.Traced[0] || back.Runtime != "bpf" || back.Kernel != "6.1 #1" {
+	if a != b || back.Digest != m.Digest || len(back.Traced) != 1 || back.Traced[0] != m.Traced[0] ||
+		back.Runtime != "bpf" || back.Kernel != "6.1 #1" {
 		t.Errorf("became %+v\n%s", back, b)
 	}
 }
@@ -74,7 +76,8 @@ func TestLook(t *testing.T) {
 		}
 		return l
 	}
-	if a, b, c := write("a", "text"), write("b", "text"), write("a", "tixt"); a.ID != b.ID || a.ID == c.ID || a.Size != 4 {
+	if a, b, c := write("a", "text"), write("b", "text"), write("a", "tixt"); a.ID != b.ID || a.ID == c.ID ||
+		a.Size != 4 {
 		t.Errorf("%v %v %v", a, b, c)
 	}
 	exe, err := os.Executable()

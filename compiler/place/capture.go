@@ -47,8 +47,8 @@ func canFail(in *ir.Instr) bool {
 // movable reports whether in may run in the stub although it reads nothing.
 func movable(in *ir.Instr) bool {
 	switch in.Op {
-	case ir.OpMov, ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar, ir.OpNeg, ir.OpNot,
-		ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt:
+	case ir.OpMov, ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar, ir.OpNeg,
+		ir.OpNot, ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt:
 		return true
 	}
 	return false
@@ -63,7 +63,8 @@ type cutter struct {
 	vals  map[*ir.Instr]int // index of its Value
 	// stacks are the instructions that are in the stub for a stack's text, by the name of the function.
 	stacks map[string]*ir.Instr
-	// known are the registers that the host's part begins with, by the index of the Value; written those that it changes.
+	// known are the registers that the host's part begins with, by the index of the Value; written those that it
+	// changes.
 	known   map[ir.Reg]int
 	written map[ir.Reg]bool
 	// named is set when the host names addresses of the process by itself, whose number is Value pid.
@@ -81,8 +82,8 @@ type site struct {
 
 func (a site) instr() *ir.Instr { return &a.b.Instrs[a.i] }
 
-// capture cuts d's handler into h's two parts: behind what the kernel can decide, else at its beginning. It reports whether one of that
-// could be done.
+// capture cuts d's handler into h's two parts: behind what the kernel can decide, else at its beginning. It reports
+// whether one of that could be done.
 func (d *draft) capture(p *ir.Program, h *Handler, o Options, ds *diag.List) bool {
 	if d.at != (point{}) {
 		var late diag.List
@@ -106,7 +107,8 @@ func (d *draft) capture(p *ir.Program, h *Handler, o Options, ds *diag.List) boo
 func cut(p *ir.Program, h *Handler, w whole, at point, o Options, ds *diag.List) bool {
 	pr := p.Probes[h.Probe]
 	kernel, last, body := at.split(w.body)
-	c := &cutter{src: body, defs: single(body), stub: ir.Continue(kernel, last), moved: map[*ir.Instr]ir.Reg{}, vals: map[*ir.Instr]int{}, stacks: map[string]*ir.Instr{}, h: h, o: o}
+	c := &cutter{src: body, defs: single(body), stub: ir.Continue(kernel, last), moved: map[*ir.Instr]ir.Reg{},
+		vals: map[*ir.Instr]int{}, stacks: map[string]*ir.Instr{}, h: h, o: o}
 	// What the kernel's part has worked out.
 	c.known, c.written = map[ir.Reg]int{}, map[ir.Reg]bool{}
 	for _, b := range body.Blocks {
@@ -142,7 +144,8 @@ func cut(p *ir.Program, h *Handler, w whole, at point, o Options, ds *diag.List)
 				if !late {
 					late = true
 					d := ds.Warnf(diag.Build, "late-read", source.At(user),
-						"this kernel memory is read after the hit, when it may have changed: where it is depends on something that only the host knows").Within(inner)
+						"this kernel memory is read after the hit, when it may have changed: where it is depends on "+
+							"something that only the host knows").Within(inner)
 					because(d, p, pr, w).
 						Hintf("take the value before, in a variable%s", o.elsewhere())
 				}
@@ -150,7 +153,8 @@ func cut(p *ir.Program, h *Handler, w whole, at point, o Options, ds *diag.List)
 			}
 			ok = false
 			d := ds.Errorf(diag.Build, "bpf-deferred", source.At(user),
-				"this is read at the probed place, but where it is depends on something that only the host knows").Within(inner)
+				"this is read at the probed place, but where it is depends on something that only the host "+
+					"knows").Within(inner)
 			because(d, p, pr, w).
 				Hintf("take the value before, in a variable%s", o.elsewhere())
 		}
@@ -185,7 +189,8 @@ func (c *cutter) called(p *ir.Program, call *ir.Instr, w whole, ds *diag.List) b
 				if in := &b.Instrs[i]; reads(in) {
 					pr := p.Probes[c.h.Probe]
 					at, inner := p.Blame(pr, in.Pos, in.Via)
-					d := ds.Errorf(diag.Build, "bpf-deferred", source.At(at), "the recursive function %s reads this at the probed place, but the host runs it", name).
+					d := ds.Errorf(diag.Build, "bpf-deferred", source.At(at),
+						"the recursive function %s reads this at the probed place, but the host runs it", name).
 						Within(inner)
 					because(d, p, pr, w).
 						Hintf("pass the value as an argument%s", c.o.elsewhere())
@@ -345,7 +350,9 @@ func (c *cutter) host() *ir.Func {
 		out.Blocks = append(out.Blocks, &ir.Block{Term: b.Term})
 	}
 	for _, r := range slices.Sorted(maps.Keys(c.known)) {
-		out.Blocks[0].Instrs = append(out.Blocks[0].Instrs, ir.Instr{Op: ir.OpMov, Dst: r, Args: []ir.Val{ir.R(param[c.known[r]])}, Glob: -1, OnErr: ir.NoBlock, Pos: src.Pos})
+		out.Blocks[0].Instrs = append(out.Blocks[0].Instrs,
+			ir.Instr{Op: ir.OpMov, Dst: r, Args: []ir.Val{ir.R(param[c.known[r]])}, Glob: -1, OnErr: ir.NoBlock,
+				Pos: src.Pos})
 	}
 	for id, b := range src.Blocks {
 		cur := out.Blocks[id]
@@ -369,12 +376,15 @@ func (c *cutter) host() *ir.Func {
 					args = in.Args[:1]
 				}
 				out.Blocks = append(out.Blocks,
-					&ir.Block{Term: ir.Term{Kind: ir.TermFail, Code: ir.ErrMemory, Args: args, OnErr: in.OnErr, Pos: in.Pos}},
+					&ir.Block{Term: ir.Term{Kind: ir.TermFail, Code: ir.ErrMemory, Args: args, OnErr: in.OnErr,
+						Pos: in.Pos}},
 					&ir.Block{Term: cur.Term})
-				cur.Term = ir.Term{Kind: ir.TermBranch, Cond: ir.R(fault[n]), Then: bad, Else: on, OnErr: ir.NoBlock, Pos: in.Pos}
+				cur.Term = ir.Term{Kind: ir.TermBranch, Cond: ir.R(fault[n]), Then: bad, Else: on, OnErr: ir.NoBlock,
+					Pos: in.Pos}
 				cur = out.Blocks[on]
 			}
-			cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: in.Dst, Args: []ir.Val{ir.R(param[n])}, Glob: -1, OnErr: ir.NoBlock, Pos: in.Pos})
+			cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: in.Dst, Args: []ir.Val{ir.R(param[n])},
+				Glob: -1, OnErr: ir.NoBlock, Pos: in.Pos})
 		}
 	}
 	return out

@@ -22,9 +22,11 @@ func stays(p *ir.Program, pr *ir.Probe, w whole, ds *diag.List) bool {
 						what = "is for the process that waits at the file"
 					}
 					at, inner := p.Blame(pr, in.Pos, in.Via)
-					d := ds.Errorf(diag.Build, "bpf-deferred", source.At(at), "this %s, which has to happen in the kernel", what).Within(inner)
+					d := ds.Errorf(diag.Build, "bpf-deferred", source.At(at),
+						"this %s, which has to happen in the kernel", what).Within(inner)
 					because(d, p, pr, w).
-						Hintf("do one of them in another probe, or let the kernel-module back end run it all: --runtime=kernel")
+						Hintf("do one of them in another probe, or let the kernel-module back end run it all: " +
+							"--runtime=kernel")
 					return false
 				}
 			}

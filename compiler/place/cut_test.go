@@ -9,7 +9,8 @@ import (
 	"github.com/gostap/gostap/compiler/ir/irgen"
 )
 
-// joined is a deferred handler in one piece again: what the kernel's part sends at its end goes to the host's part at once.
+// joined is a deferred handler in one piece again: what the kernel's part sends at its end goes to the host's part at
+// once.
 func joined(h *Handler) *ir.Func {
 	out := &ir.Func{Pos: h.Body.Pos, Regs: append(append([]ir.RegInfo(nil), h.Body.Regs...), h.HostBody.Regs...)}
 	for _, b := range h.Body.Blocks {
@@ -24,7 +25,8 @@ func joined(h *Handler) *ir.Func {
 			b.Term = ir.Term{Kind: ir.TermEnd, OnErr: ir.NoBlock}
 		case b.Term.Kind == ir.TermEnd:
 			send := func(to ir.Reg, v ir.Val) {
-				b.Instrs = append(b.Instrs, ir.Instr{Op: ir.OpMov, Dst: to + reg, Args: []ir.Val{v}, Glob: -1, OnErr: ir.NoBlock})
+				b.Instrs = append(b.Instrs, ir.Instr{Op: ir.OpMov, Dst: to + reg, Args: []ir.Val{v}, Glob: -1,
+					OnErr: ir.NoBlock})
 			}
 			n := 0
 			for _, v := range h.Values {
@@ -90,7 +92,9 @@ func TestCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := p.String()
-		hs, _ := Decide(t.Context(), p, Options{Full: true, Translates: func(name string) bool { return (uint64(len(name))+seed)%3 > 0 }})
+		hs, _ := Decide(t.Context(), p, Options{Full: true, Translates: func(name string) bool {
+			return (uint64(len(name))+seed)%3 > 0
+		}})
 		some := false
 		for _, h := range hs {
 			pr := p.Probes[h.Probe]
@@ -111,11 +115,13 @@ func TestCut(t *testing.T) {
 			t.Fatalf("seed %d: %v\n%s\n--- from\n%s", seed, err, p, text)
 		}
 		if after.Text != before.Text {
-			t.Fatalf("seed %d: said\n%s\n--- before\n%s\n--- program\n%s\n--- from\n%s", seed, after.Text, before.Text, p, text)
+			t.Fatalf("seed %d: said\n%s\n--- before\n%s\n--- program\n%s\n--- from\n%s", seed, after.Text, before.Text,
+				p, text)
 		}
 		for name, v := range after.Globals {
 			if v != before.Globals[name] {
-				t.Fatalf("seed %d: %s holds\n%s\n--- before\n%s\n--- program\n%s\n--- from\n%s", seed, name, v, before.Globals[name], p, text)
+				t.Fatalf("seed %d: %s holds\n%s\n--- before\n%s\n--- program\n%s\n--- from\n%s", seed, name, v,
+					before.Globals[name], p, text)
 			}
 		}
 	}

@@ -47,5 +47,6 @@ func ReturnOnTop(sites []*probe.Site) bool {
 var onTop = loc.Register(7).Load(8, false, false)
 
 func returnOnTop(s *probe.Site) bool {
-	return s.Kind.InUser() && !s.Kind.Returns() && s.Image != nil && (s.At.Kind == debuginfo.AtEntry || slices.Equal(s.At.Return.Steps, onTop.Steps))
+	return s.Kind.InUser() && !s.Kind.Returns() && s.Image != nil &&
+		(s.At.Kind == debuginfo.AtEntry || slices.Equal(s.At.Return.Steps, onTop.Steps))
 }

@@ -45,8 +45,8 @@ func (w *weight) of(f *ir.Func) int {
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
 			switch in := &b.Instrs[i]; {
-			case in.Op == ir.OpMatch, in.Op == ir.OpIterOpen, in.Op == ir.OpPrintHist, in.Op == ir.OpSprintHist, in.Op == ir.OpEmbed,
-				in.Op == ir.OpIntr && in.Builtin().Text.Kind == wire.Stack:
+			case in.Op == ir.OpMatch, in.Op == ir.OpIterOpen, in.Op == ir.OpPrintHist, in.Op == ir.OpSprintHist,
+				in.Op == ir.OpEmbed, in.Op == ir.OpIntr && in.Builtin().Text.Kind == wire.Stack:
 				return n + heavyInstrs + 1
 			case in.Op == ir.OpCall:
 				callee := w.p.Func(in.Name)

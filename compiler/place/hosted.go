@@ -7,10 +7,10 @@ import (
 	"github.com/gostap/gostap/compiler/source"
 )
 
-// What a deferred handler does to globals on the host comes after what handlers in the kernel do that were hit in the meantime. A
-// global that one of the host's parts and one that the kernel runs both use, and one of them changes, is therefore
-// hosted: all handlers that are hit in the kernel use it on the host, where their parts run in the order of the hits. Counters and
-// statistics that both only add to come out the same in any order.
+// What a deferred handler does to globals on the host comes after what handlers in the kernel do that were hit in the
+// meantime. A global that one of the host's parts and one that the kernel runs both use, and one of them changes, is
+// therefore hosted: all handlers that are hit in the kernel use it on the host, where their parts run in the order of
+// the hits. Counters and statistics that both only add to come out the same in any order.
 
 // use is how code uses a global.
 type use struct{ reads, adds, sets bool }
@@ -56,8 +56,8 @@ type draft struct {
 	host map[*ir.Instr]string
 }
 
-// hostedGlobals finds the globals that only the host may use, and gives the handlers that use them a reason to be there. drafts are by
-// probe, nil for those that are not hit in the kernel.
+// hostedGlobals finds the globals that only the host may use, and gives the handlers that use them a reason to be
+// there. drafts are by probe, nil for those that are not hit in the kernel.
 func hostedGlobals(p *ir.Program, drafts []*draft, o Options) {
 	deferred := false
 	for _, d := range drafts {
@@ -110,7 +110,8 @@ func usesHosted(p *ir.Program, w whole, hosted map[int]string) (string, source.P
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				if in := &b.Instrs[i]; onHosted(in, hosted) {
-					return fmt.Sprintf("the global %s, which the handler of %s uses on the host", p.Globals[in.Glob].Name, hosted[in.Glob]), in.Pos
+					return fmt.Sprintf("the global %s, which the handler of %s uses on the host",
+						p.Globals[in.Glob].Name, hosted[in.Glob]), in.Pos
 				}
 			}
 		}

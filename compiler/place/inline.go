@@ -186,7 +186,8 @@ func (fr frame) term(t ir.Term) ir.Term {
 // result moves a function's result to where the caller wants it, cut to what the function returns.
 func (in *inliner) result(cur *ir.Block, f *ir.Func, fr frame, v ir.Val) {
 	mv := func(dst ir.Reg, v ir.Val) {
-		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: dst, Args: []ir.Val{v}, Glob: -1, OnErr: ir.NoBlock, Pos: fr.call.Pos, Via: fr.call.Via})
+		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: dst, Args: []ir.Val{v}, Glob: -1, OnErr: ir.NoBlock,
+			Pos: fr.call.Pos, Via: fr.call.Via})
 		in.count++
 	}
 	if f.Result == types.String && f.ResultCap < in.out.Regs[fr.dst].Cap {
@@ -209,9 +210,11 @@ func (in *inliner) call(cur *ir.Block, callee *ir.Func, src *ir.Instr, depth int
 		return in.out.Blocks[in.block()] // what follows is not reached
 	}
 	if in.recursive {
-		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpNone, Name: NestCheck, N: int64(depth), Dst: ir.NoReg, Glob: -1, OnErr: src.OnErr, Pos: src.Pos})
+		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpNone, Name: NestCheck, N: int64(depth), Dst: ir.NoReg,
+			Glob: -1, OnErr: src.OnErr, Pos: src.Pos})
 	}
-	fr := frame{reg: ir.Reg(len(in.out.Regs)), block: ir.BlockID(len(in.out.Blocks)), onErr: src.OnErr, dst: src.Dst, iters: in.iters, depth: depth + 1, call: src}
+	fr := frame{reg: ir.Reg(len(in.out.Regs)), block: ir.BlockID(len(in.out.Blocks)), onErr: src.OnErr, dst: src.Dst,
+		iters: in.iters, depth: depth + 1, call: src}
 	in.out.Regs = append(in.out.Regs, callee.Regs...)
 	for range callee.Blocks {
 		in.block()
@@ -219,7 +222,8 @@ func (in *inliner) call(cur *ir.Block, callee *ir.Func, src *ir.Instr, depth int
 	fr.ret = in.block()
 	for i, prm := range callee.Params {
 		if i < len(src.Args) {
-			cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: prm + fr.reg, Args: []ir.Val{src.Args[i]}, Glob: -1, OnErr: ir.NoBlock, Pos: src.Pos})
+			cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: prm + fr.reg, Args: []ir.Val{src.Args[i]},
+				Glob: -1, OnErr: ir.NoBlock, Pos: src.Pos})
 			in.count++
 		}
 	}

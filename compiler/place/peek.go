@@ -15,8 +15,8 @@ type Peek struct {
 
 const readsMemory = "reads kernel memory"
 
-// HostPeek finds the first place where a handler that fires in the tracer looks into the kernel: reads its memory, or asks for
-// the current task or its ticks. A host needs a session for that which is an interp.Peeker.
+// HostPeek finds the first place where a handler that fires in the tracer looks into the kernel: reads its memory, or
+// asks for the current task or its ticks. A host needs a session for that which is an interp.Peeker.
 func HostPeek(p *ir.Program) Peek {
 	for _, pr := range p.Probes {
 		for _, s := range pr.Sites {

@@ -102,9 +102,9 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 	return out, ds
 }
 
-// Deferrals decides about a back end that runs what Options.Full says, without limits on size: by probe, nil for one whose handler runs
-// in the kernel as it is, else the Deferred one for all sites that fire there. Handlers that can be neither are
-// diagnostics; bad says of which probes.
+// Deferrals decides about a back end that runs what Options.Full says, without limits on size: by probe, nil for one
+// whose handler runs in the kernel as it is, else the Deferred one for all sites that fire there. Handlers that can be
+// neither are diagnostics; bad says of which probes.
 func Deferrals(p *ir.Program, o Options) (out []*Handler, bad []bool, ds diag.List) {
 	out, bad = make([]*Handler, len(p.Probes)), make([]bool, len(p.Probes))
 	if !slices.ContainsFunc(p.Probes, func(pr *ir.Probe) bool { return mayDefer(p, pr.Handler, o) }) {
@@ -237,7 +237,8 @@ func group(pr *ir.Probe) (groups []siteGroup, host bool) {
 	return groups, host
 }
 
-// WholeFunc reports whether a kernel probe is at a function, at its first byte or its return, not at an instruction inside of one.
+// WholeFunc reports whether a kernel probe is at a function, at its first byte or its return, not at an instruction
+// inside of one.
 func WholeFunc(s *probe.Site) bool {
 	if f := s.At.Func; f != nil {
 		return s.At.PC == f.Entry

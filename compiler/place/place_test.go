@@ -16,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestDecide compares where handlers go, and what deferred ones are cut into, with the golden files beside the programs.
+// TestDecide compares where handlers go, and what deferred ones are cut into, with the golden files beside the
+// programs.
 func TestDecide(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.ir")
 	if err != nil || len(files) == 0 {
@@ -35,7 +36,8 @@ func TestDecide(t *testing.T) {
 				where := [...]string{"kernel", "host", "deferred"}[h.Where]
 				fmt.Fprintf(&b, "# %s: %s, sites %v", p.Probes[h.Probe].Name, where, h.IDs)
 				if h.Where == Deferred {
-					fmt.Fprintf(&b, ", because of %s\n# values %v\n# stub\n%s# host\n%s", h.Why, h.Values, h.Body, h.HostBody)
+					fmt.Fprintf(&b, ", because of %s\n# values %v\n# stub\n%s# host\n%s", h.Why, h.Values, h.Body,
+						h.HostBody)
 				}
 				b.WriteByte('\n')
 			}

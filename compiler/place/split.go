@@ -4,8 +4,8 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 )
 
-// A deferred handler runs in the kernel up to a point, and from there on the host. The point is behind all that decides whether there is
-// anything to do at all, such as a test for the target: what ends before it sends nothing.
+// A deferred handler runs in the kernel up to a point, and from there on the host. The point is behind all that decides
+// whether there is anything to do at all, such as a test for the target: what ends before it sends nothing.
 
 // point is a place between two instructions.
 type point struct {
@@ -13,8 +13,8 @@ type point struct {
 	i int
 }
 
-// splitPoint finds the last place that comes before everything that needs the host: what the kernel cannot do, uses of hosted globals,
-// and the locks that make uses of globals one piece. It is the beginning where no better one is found.
+// splitPoint finds the last place that comes before everything that needs the host: what the kernel cannot do, uses of
+// hosted globals, and the locks that make uses of globals one piece. It is the beginning where no better one is found.
 func splitPoint(p *ir.Program, w whole, o Options, host map[*ir.Instr]string, hosted map[int]string) point {
 	f := w.body
 	needs := map[string]bool{} // recursive functions that need the host
@@ -32,7 +32,8 @@ func splitPoint(p *ir.Program, w whole, o Options, host map[*ir.Instr]string, ho
 	first := func(b ir.BlockID) int {
 		for i := range f.Blocks[b].Instrs {
 			in := &f.Blocks[b].Instrs[i]
-			if host[in] != "" || in.Op == ir.OpLock || matched && in.Op == ir.OpMatch || onHosted(in, hosted) || in.Op == ir.OpCall && needs[in.Name] {
+			if host[in] != "" || in.Op == ir.OpLock || matched && in.Op == ir.OpMatch || onHosted(in, hosted) ||
+				in.Op == ir.OpCall && needs[in.Name] {
 				return i
 			}
 		}
@@ -167,7 +168,8 @@ func (p point) before(f *ir.Func) map[ir.BlockID]bool {
 	})
 }
 
-// behind is the set of the blocks that can be come to behind the point, its own if there is a way back to its beginning.
+// behind is the set of the blocks that can be come to behind the point, its own if there is a way back to its
+// beginning.
 func (p point) behind(f *ir.Func) map[ir.BlockID]bool {
 	set := map[ir.BlockID]bool{}
 	all := func(b ir.BlockID, fn func(ir.BlockID)) { succs(f, b, -1, fn) }
@@ -182,7 +184,8 @@ func (p point) behind(f *ir.Func) map[ir.BlockID]bool {
 			into(in.OnErr)
 		}
 	}
-	rest := ir.Func{Blocks: append([]*ir.Block{{Term: blk.Term}}, f.Blocks...)} // its successors, without the instructions'
+	// its successors, without the instructions'
+	rest := ir.Func{Blocks: append([]*ir.Block{{Term: blk.Term}}, f.Blocks...)}
 	rest.Succs(0, func(to ir.BlockID, _ bool) { into(to) })
 	return set
 }
@@ -203,8 +206,8 @@ func reach(from ir.BlockID, succs func(ir.BlockID, func(ir.BlockID))) map[ir.Blo
 	return set
 }
 
-// goesAcross reports whether something that is no register is begun before the point and needed behind it: a loop over an array, or an
-// error, whose text is asked for in the block that it leads to.
+// goesAcross reports whether something that is no register is begun before the point and needed behind it: a loop over
+// an array, or an error, whose text is asked for in the block that it leads to.
 func goesAcross(f *ir.Func, at point) bool {
 	before, behind := at.sides(f)
 	open := map[int]bool{}
@@ -231,14 +234,16 @@ func goesAcross(f *ir.Func, at point) bool {
 	return false
 }
 
-// split gives the two parts of f: the kernel's, whose last block of all ends at the point, and the host's, which begins there. Both
-// have f's registers.
+// split gives the two parts of f: the kernel's, whose last block of all ends at the point, and the host's, which begins
+// there. Both have f's registers.
 func (p point) split(f *ir.Func) (kernel *ir.Func, last ir.BlockID, host *ir.Func) {
-	k := &pruner{from: f, blocks: map[ir.BlockID]ir.BlockID{}, out: &ir.Func{Pos: f.Pos, Regs: append([]ir.RegInfo(nil), f.Regs...)}}
+	k := &pruner{from: f, blocks: map[ir.BlockID]ir.BlockID{},
+		out: &ir.Func{Pos: f.Pos, Regs: append([]ir.RegInfo(nil), f.Regs...)}}
 	k.cut, k.silent = p, true
 	k.copy(0)
 	// The beginning of the host's part stands for the rest of the point's block.
-	h := &pruner{from: f, blocks: map[ir.BlockID]ir.BlockID{}, out: &ir.Func{Pos: f.Pos, Regs: k.out.Regs}, cut: point{b: ir.NoBlock}}
+	h := &pruner{from: f, blocks: map[ir.BlockID]ir.BlockID{}, out: &ir.Func{Pos: f.Pos, Regs: k.out.Regs},
+		cut: point{b: ir.NoBlock}}
 	blk := f.Blocks[p.b]
 	h.out.Blocks = []*ir.Block{{}}
 	h.fill(0, &ir.Block{Instrs: blk.Instrs[p.i:], Term: blk.Term})

@@ -117,8 +117,9 @@ var kinds = [NumKinds]info{
 	ThreadBegin:  {name: "thread.begin", class: Lifetime, process: true},
 	ThreadEnd:    {name: "thread.end", class: Lifetime, process: true},
 
-	ProcessSyscall:       {name: "syscall", class: Syscall, words: SyscallArgs, process: true},
-	ProcessSyscallReturn: {name: "syscall.return", class: Syscall, words: SyscallRet, process: true, returns: true, entry: ProcessSyscall},
+	ProcessSyscall: {name: "syscall", class: Syscall, words: SyscallArgs, process: true},
+	ProcessSyscallReturn: {name: "syscall.return", class: Syscall, words: SyscallRet, process: true, returns: true,
+		entry: ProcessSyscall},
 
 	Kprobe:      {name: "kprobe", class: Instruction, code: KernelCode},
 	Kretprobe:   {name: "kretprobe", class: Instruction, code: KernelCode, returns: true, entry: Kprobe},

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// NetHook is the place at which packets come by at a Netfilter site. Numbers are the kernel's (include/uapi/linux/netfilter.h and those of
-// the families).
+// NetHook is the place at which packets come by at a Netfilter site. Numbers are the kernel's
+// (include/uapi/linux/netfilter.h and those of the families).
 type NetHook struct {
 	// Family is NFPROTO_...: 2 IPv4, 3 ARP, 7 bridges, 10 IPv6.
 	Family uint8
@@ -34,9 +34,9 @@ func ParseNetHook(event string) (NetHook, error) {
 	return NetHook{}, fmt.Errorf("%q is no place of netfilter", event)
 }
 
-// What ir.OpTraceArg's N means at Netfilter sites: the packet's struct sk_buff, the struct net_device that it came by and the one that it
-// goes to (0 for none), the hook's number, the family, the struct sock (0 for none), the struct net, and, in modules alone, the address of
-// an int with what becomes of the packet.
+// What ir.OpTraceArg's N means at Netfilter sites: the packet's struct sk_buff, the struct net_device that it came by
+// and the one that it goes to (0 for none), the hook's number, the family, the struct sock (0 for none), the struct
+// net, and, in modules alone, the address of an int with what becomes of the packet.
 const (
 	NetSkb = iota
 	NetIn

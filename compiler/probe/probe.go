@@ -78,26 +78,29 @@ type Site struct {
 	Image debuginfo.Image
 	At    debuginfo.Site
 
-	// Syscall is the number of the system call that a ProcessSyscall or ProcessSyscallReturn site is for, AnySyscall for all.
+	// Syscall is the number of the system call that a ProcessSyscall or ProcessSyscallReturn site is for, AnySyscall
+	// for all.
 	Syscall int
-	// Instead marks sites of a system call that a library's alias of another call takes along: they are for scripts that do not
-	// probe the call itself.
+	// Instead marks sites of a system call that a library's alias of another call takes along: they are for scripts
+	// that do not probe the call itself.
 	Instead bool
-	// Names gives what has a name at a site that lies in no program, such as the arguments of a tracepoint; nil if nothing has.
+	// Names gives what has a name at a site that lies in no program, such as the arguments of a tracepoint; nil if
+	// nothing has.
 	Names Names
 	// Enter is, at a ProcessSyscallReturn, what has a name at the entry.
 	Enter Names
 
-	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function: "vfs_read", "mod:func" for one of a module, or
-	// "_stext" with an Offset for what has no name of its own. Offset is the bytes from Symbol on at kernel probes.
+	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function: "vfs_read", "mod:func" for one of a
+	// module, or "_stext" with an Offset for what has no name of its own. Offset is the bytes from Symbol on at kernel
+	// probes.
 	Event, Symbol string
 	// Mode is the permissions of a file in /proc, MaxSize the most bytes that a reader of it gets (0: MAXSTRINGLEN-1).
 	Mode    uint32
 	MaxSize int
 	// MaxActive is for Kretprobe: how many calls can be under way at the same time, 0 for the back end's choice.
 	MaxActive int
-	// Wild says that a wildcard found a kernel probe's function: if the kernel refuses a probe there, it is left out with a
-	// warning, as long as another is not.
+	// Wild says that a wildcard found a kernel probe's function: if the kernel refuses a probe there, it is left out
+	// with a warning, as long as another is not.
 	Wild bool
 	// Optional says the same of a probe point with ? or !, of which nothing need be left.
 	Optional bool
@@ -113,12 +116,13 @@ type Site struct {
 // Way is one way to a place: the return addresses on the stack, innermost first.
 type Way []Caller
 
-// Caller is a call on the way to a place: Return computes the return address that the stack has, Want the one that this call leaves
-// there, both at the place. Without Return it is the address to which the kernel's return probe in the kernel says that the function returns.
+// Caller is a call on the way to a place: Return computes the return address that the stack has, Want the one that this
+// call leaves there, both at the place. Without Return it is the address to which the kernel's return probe in the
+// kernel says that the function returns.
 type Caller struct {
 	Return, Want loc.Prog
-	// Of is the function whose return address is looked at, nil where it is sure to be there still: a return probe of the kernel puts
-	// an address of its own in its place.
+	// Of is the function whose return address is looked at, nil where it is sure to be there still: a return probe of
+	// the kernel puts an address of its own in its place.
 	Of *debuginfo.Func
 }
 
@@ -140,13 +144,14 @@ func (s *Site) CallersKey() string {
 	return b.String()
 }
 
-// PerfEvent is something that the kernel counts for perf_event_open(2): each Period of it is a hit, or so many that there
-// are about Hz hits a second.
+// PerfEvent is something that the kernel counts for perf_event_open(2): each Period of it is a hit, or so many that
+// there are about Hz hits a second.
 type PerfEvent struct {
 	Type       uint32 // PERF_TYPE_...
 	Config     uint64 // what of that type
 	Period, Hz uint64 // one of them is 0
-	// Access, Addr and Len are for watchpoints (PERF_TYPE_BREAKPOINT): which accesses (HW_BREAKPOINT_...) to which bytes.
+	// Access, Addr and Len are for watchpoints (PERF_TYPE_BREAKPOINT): which accesses (HW_BREAKPOINT_...) to which
+	// bytes.
 	Access    uint32
 	Addr, Len uint64
 }
@@ -156,8 +161,8 @@ const AnySyscall = -1
 
 // Names are the variables of an event: of a tracepoint, of a system call.
 type Names interface {
-	// Vars lists them, Var finds one by name; the error is a *debuginfo.NotFoundError, or a *debuginfo.NotLiveError for a
-	// variable that has its value at the entry only. In a system call's return, "return" is its result.
+	// Vars lists them, Var finds one by name; the error is a *debuginfo.NotFoundError, or a *debuginfo.NotLiveError for
+	// a variable that has its value at the entry only. In a system call's return, "return" is its result.
 	Vars() []*debuginfo.Var
 	Var(name string) (*debuginfo.Var, error)
 }

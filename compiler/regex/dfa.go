@@ -251,7 +251,8 @@ func (d *DFA) minimal() *DFA {
 	}
 	// A state that can reach no match is Lost, one that cannot fail is Found; both have joined those if
 	// they behave alike, which Lost and Found do towards their like.
-	m := &DFA{Class: d.Class, Classes: d.Classes, States: count, Next: make([]uint16, count*d.Classes), AtEnd: make([]bool, count), Start: block[d.Start]}
+	m := &DFA{Class: d.Class, Classes: d.Classes, States: count, Next: make([]uint16, count*d.Classes),
+		AtEnd: make([]bool, count), Start: block[d.Start]}
 	for s := range d.States {
 		n := int(block[s])
 		m.AtEnd[n] = d.AtEnd[s]

@@ -266,7 +266,8 @@ func (p *parser) escape(at int) byte {
 	case digit(c):
 		p.fail(at, `\%c: references back to a group are not in this language`, c)
 	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
-		if class := map[byte]string{'d': "[[:digit:]]", 'w': "[[:alnum:]_]", 's': "[[:space:]]", 'D': "[^[:digit:]]", 'W': "[^[:alnum:]_]", 'S': "[^[:space:]]"}[c]; class != "" {
+		if class := map[byte]string{'d': "[[:digit:]]", 'w': "[[:alnum:]_]", 's': "[[:space:]]", 'D': "[^[:digit:]]",
+			'W': "[^[:alnum:]_]", 'S': "[^[:space:]]"}[c]; class != "" {
 			p.fail(at, `\%c is not in this language; write %s`, c, class)
 		}
 		p.fail(at, `\%c is not in this language`, c)
@@ -276,8 +277,10 @@ func (p *parser) escape(at int) byte {
 
 // classes are the named sets of bytes of the C locale.
 var classes = map[string][]byte{
-	"alnum": []byte("09AZaz"), "alpha": []byte("AZaz"), "blank": []byte("  \t\t"), "cntrl": {1, 31, 127, 127}, "digit": []byte("09"),
-	"graph": []byte("!~"), "lower": []byte("az"), "print": []byte(" ~"), "punct": []byte("!/:@[`{~"), "space": []byte("  \t\r"),
+	"alnum": []byte("09AZaz"), "alpha": []byte("AZaz"), "blank": []byte("  \t\t"), "cntrl": {1, 31, 127, 127},
+	"digit": []byte("09"),
+	"graph": []byte("!~"), "lower": []byte("az"), "print": []byte(" ~"), "punct": []byte("!/:@[`{~"),
+	"space": []byte("  \t\r"),
 	"upper": []byte("AZ"), "xdigit": []byte("09AFaf"), "word": []byte("09AZaz__"),
 }
 

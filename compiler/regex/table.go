@@ -6,7 +6,8 @@ package regex
 //	while state > Found: state = Next[state+Class[*text++]]
 //
 // There is a match if the walk ends in Found, none if it ends in 0. It ends at the NUL at the latest, and both last
-// states lead to themselves, so looking at some bytes more does no harm. A state is the index of its first entry in Next.
+// states lead to themselves, so looking at some bytes more does no harm. A state is the index of its first entry in
+// Next.
 type Table struct {
 	Class [256]uint8
 	Next  []uint16

@@ -28,7 +28,8 @@ func TestPack(t *testing.T) {
 		t.Fatal(err, string(rest))
 	}
 	for _, p := range keep {
-		if a, b := s.Position(p), u.Position(p); a.String() != b.String() || a.File.Line(a.Line) != b.File.Line(b.Line) {
+		if a, b := s.Position(p), u.Position(p); a.String() != b.String() ||
+			a.File.Line(a.Line) != b.File.Line(b.Line) {
 			t.Errorf("%s became %s: %q", a, b, b.File.Line(b.Line))
 		}
 		if a, b := s.Chain(p), u.Chain(p); len(a) != len(b) || len(a) > 0 && a[0] != b[0] {

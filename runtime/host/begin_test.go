@@ -38,7 +38,8 @@ func (s *hostOnly) Report() []string                         { return nil }
 
 var errDone = errors.New("attached")
 
-// What begin probes print is out before the first probe is in place: others may wait for that and write to the same terminal.
+// What begin probes print is out before the first probe is in place: others may wait for that and write to the same
+// terminal.
 func TestBeginIsOut(t *testing.T) {
 	p, err := ir.ParseText("probe \"begin\" {\n  site begin\nb0:\n  print \"begun\\n\"()\n  end\n}\n")
 	if err != nil {
@@ -56,7 +57,8 @@ func TestBeginIsOut(t *testing.T) {
 // End probes, and what is printed of globals at the end, would pass off as a result what a session that saw nothing
 // has.
 func TestRefused(t *testing.T) {
-	p, err := ir.ParseText("probe \"begin\" {\n  site begin\nb0:\n  print \"begun\\n\"()\n  end\n}\n\nprobe \"end\" {\n  site end\nb0:\n  print \"ended\\n\"()\n  end\n}\n" +
+	p, err := ir.ParseText("probe \"begin\" {\n  site begin\nb0:\n  print \"begun\\n\"()\n  end\n}\n\nprobe \"end\" " +
+		"{\n  site end\nb0:\n  print \"ended\\n\"()\n  end\n}\n" +
 		"\nprobe \"error\" {\n  site error\nb0:\n  print \"wrong\\n\"()\n  end\n}\n")
 	if err != nil {
 		t.Fatal(err)

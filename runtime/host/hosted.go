@@ -145,8 +145,8 @@ func (h *hosted) run(i int, site *probe.Site) error {
 	return h.ended(h.m.Run(i, &h.ctx))
 }
 
-// pinned keeps a handler that looks into the kernel on one thread, so that the current task stays the same and is the one
-// that tid() names.
+// pinned keeps a handler that looks into the kernel on one thread, so that the current task stays the same and is the
+// one that tid() names.
 func (h *hosted) pinned() (release func()) {
 	if h.ctx.Kernel == nil {
 		return func() {}
@@ -177,8 +177,8 @@ func (h *hosted) armed(i int) (bool, error) {
 	return v.Int != 0, err
 }
 
-// deferred runs the body of a handler whose kernel part sent the values. Hits behind one whose handler ended the session
-// were sent before that was known; they do nothing, as hits in the kernel do then.
+// deferred runs the body of a handler whose kernel part sent the values. Hits behind one whose handler ended the
+// session were sent before that was known; they do nothing, as hits in the kernel do then.
 func (h *hosted) deferred(capture int, vals []wire.Value) error {
 	if h.over {
 		return nil

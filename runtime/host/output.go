@@ -63,8 +63,9 @@ type output struct {
 const outputBuffer = 256 << 10
 
 func newOutput(p *ir.Program, w, errw io.Writer, syms *symbols.Table) *output {
-	return &output{prog: p, w: bufio.NewWriterSize(w, outputBuffer), errw: errw, syms: syms, tracer: uint32(os.Getpid()),
-		formats: headless(p), cpu: -1, pending: map[uint64][]byte{}, seen: map[string]int{}}
+	return &output{prog: p, w: bufio.NewWriterSize(w, outputBuffer), errw: errw, syms: syms,
+		tracer: uint32(os.Getpid()), formats: headless(p), cpu: -1, pending: map[uint64][]byte{},
+		seen: map[string]int{}}
 }
 
 // write passes text on, remembering the first failure.

@@ -23,7 +23,8 @@ func (r *run) overloaded() error {
 	}
 	d := &diag.Diagnostic{Phase: diag.Load, Code: CodeOverload,
 		Message: "probe overhead exceeded threshold",
-		Hint:    "make it do less; -D STP_OVERLOAD_THRESHOLD and -D STP_OVERLOAD_INTERVAL, in cycles, allow more, -D STP_NO_OVERLOAD everything"}
+		Hint: "make it do less; -D STP_OVERLOAD_THRESHOLD and -D STP_OVERLOAD_INTERVAL, in cycles, allow more, -D " +
+			"STP_NO_OVERLOAD everything"}
 	if o.Of > 0 {
 		what := "handlers"
 		if o.Probe >= 0 && o.Probe < len(r.Program.Probes) {
@@ -34,7 +35,8 @@ func (r *run) overloaded() error {
 				what = "handlers, most of all that of " + what + ","
 			}
 		}
-		d.Message += fmt.Sprintf(": %s took %.0f %% of a CPU for %.2f s", what, 100*o.Took.Seconds()/o.Of.Seconds(), o.Of.Seconds())
+		d.Message += fmt.Sprintf(": %s took %.0f %% of a CPU for %.2f s", what, 100*o.Took.Seconds()/o.Of.Seconds(),
+			o.Of.Seconds())
 	}
 	return d
 }

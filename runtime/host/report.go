@@ -18,16 +18,19 @@ import (
 
 // causeText says what each count means, for the report at the end.
 var causeText = [ir.NumCauses]string{
-	ir.SkipLock:     "skipped because a lock was held too long (MAXTRYLOCK)",
-	ir.SkipScratch:  "skipped for lack of scratch memory: too many handlers interrupted each other",
-	ir.SkipNoEntry:  "returns skipped: their calls began before tracing, or too many calls were under way to keep all of them",
+	ir.SkipLock:    "skipped because a lock was held too long (MAXTRYLOCK)",
+	ir.SkipScratch: "skipped for lack of scratch memory: too many handlers interrupted each other",
+	ir.SkipNoEntry: "returns skipped: their calls began before tracing, or too many calls were under way to keep " +
+		"all of them",
 	ir.LostRing:     "events lost because the output buffer was full (-s makes it larger)",
 	ir.LostRecursed: "hits missed because the kernel does not run a handler while it is at work on the same CPU",
 	ir.SkipDead:     "hits skipped because their goroutine or thread could not be told",
 	ir.LostEvicted:  "notes about processes dropped to make room for others",
-	ir.LostNested:   "returns were those of the innermost call that the kernel keeps of a thread, 64 at most: if calls inside of these were probed, their returns are missing",
-	ir.LostUnwound:  "returns did not happen: an exception, a panic, longjmp or the end of their process ended the calls",
-	ir.LostActive:   "returns missed because too many calls were under way at the same time (.maxactive(N) makes room)",
+	ir.LostNested: "returns were those of the innermost call that the kernel keeps of a thread, 64 at most: if " +
+		"calls inside of these were probed, their returns are missing",
+	ir.LostUnwound: "returns did not happen: an exception, a panic, longjmp or the end of their process " +
+		"ended the calls",
+	ir.LostActive: "returns missed because too many calls were under way at the same time (.maxactive(N) makes room)",
 }
 
 // finish prints what went wrong and how often. Nothing is printed when nothing did.
@@ -64,7 +67,8 @@ func (r *run) finish(res *Result) {
 			continue
 		}
 		if r.Event != nil {
-			r.out.tell(&Event{Kind: EventLost, Text: fmt.Sprintf("%d %s", n, causeText[cause]), Cause: ir.Cause(cause), Count: n, CPU: -1})
+			r.out.tell(&Event{Kind: EventLost, Text: fmt.Sprintf("%d %s", n, causeText[cause]), Cause: ir.Cause(cause),
+				Count: n, CPU: -1})
 			continue
 		}
 		r.out.remark("%d %s", n, causeText[cause])

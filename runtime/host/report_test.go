@@ -38,13 +38,15 @@ func TestReport(t *testing.T) {
 			}
 			r := &run{Config: Config{Session: s, Stderr: &errs}, hosted: h, out: newOutput(nil, &errs, &errs, nil)}
 			r.finish(&Result{})
-			if got := errs.String(); strings.Count(got, "WARNING: 7 ") != 1 || !strings.Contains(got, causeText[cause]) {
+			if got := errs.String(); strings.Count(got, "WARNING: 7 ") != 1 ||
+				!strings.Contains(got, causeText[cause]) {
 				t.Errorf("cause %d: %q", cause, got)
 			}
 		}
 	}
 	var errs bytes.Buffer
-	r := &run{Config: Config{Session: &counting{}, Stderr: &errs}, hosted: &hosted{}, out: newOutput(nil, &errs, &errs, nil)}
+	r := &run{Config: Config{Session: &counting{}, Stderr: &errs}, hosted: &hosted{},
+		out: newOutput(nil, &errs, &errs, nil)}
 	if r.finish(&Result{}); errs.Len() != 0 {
 		t.Errorf("nothing happened: %q", errs.String())
 	}

@@ -95,7 +95,8 @@ type timer struct {
 	next  time.Time
 }
 
-// Run runs the script to its end, which the end of ctx brings about too. The session is detached and closed when it returns.
+// Run runs the script to its end, which the end of ctx brings about too. The session is detached and closed when it
+// returns.
 func Run(ctx context.Context, c Config) (res Result) {
 	if c.Logf == nil {
 		c.Logf = func(string, ...any) {}
@@ -203,7 +204,8 @@ func (r *run) live(ctx context.Context) error {
 	if r.state() != wire.Running {
 		return nil
 	}
-	// Whoever waits for a probe to be there (a file in /proc, a trap) has what begin probes printed before what comes of it.
+	// Whoever waits for a probe to be there (a file in /proc, a trap) has what begin probes printed before what comes
+	// of it.
 	r.out.flush()
 	t0 := time.Now()
 	err := r.Session.Attach(ctx)
@@ -388,14 +390,14 @@ func (r *run) drain() error {
 	}
 }
 
-// turn is how long records are passed on before timers and the end of the session are looked at again. The system calls of a
-// handler that runs here can be hits of their own, so that the records never come to an end.
+// turn is how long records are passed on before timers and the end of the session are looked at again. The system calls
+// of a handler that runs here can be hits of their own, so that the records never come to an end.
 const turn = 200 * time.Millisecond
 
 var errTurn = errors.New("the turn is over")
 
-// read passes on what waits, for a turn at most, and says how many records. If there are none it waits for the first until
-// the time given.
+// read passes on what waits, for a turn at most, and says how many records. If there are none it waits for the first
+// until the time given.
 func (r *run) read(until time.Time) (n int, err error) {
 	var over time.Time
 	err = r.Session.Read(until, func(rec []byte) error {

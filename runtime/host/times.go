@@ -21,8 +21,8 @@ func (h *hosted) timed(i int) func() {
 	}
 }
 
-// times adds up what handlers took here and in the kernel. What is run in both places counts once: a hit there leads to a
-// run here.
+// times adds up what handlers took here and in the kernel. What is run in both places counts once: a hit there leads to
+// a run here.
 func (r *run) times() []backend.ProbeTime {
 	if !r.Timing {
 		return nil

@@ -42,7 +42,8 @@ func run(t *testing.T, c string) string {
 	if err := os.WriteFile(filepath.Join(dir, "test.c"), []byte(limits+c), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	gcc := exec.Command("gcc", "-g", "-O1", "-Wall", "-Wno-unused-function", "-Wno-unused-variable", "-fsanitize=address,undefined", "-fno-sanitize-recover", "-o", "test", "test.c")
+	gcc := exec.Command("gcc", "-g", "-O1", "-Wall", "-Wno-unused-function", "-Wno-unused-variable",
+		"-fsanitize=address,undefined", "-fno-sanitize-recover", "-o", "test", "test.c")
 	gcc.Dir = dir
 	if out, err := gcc.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -1,5 +1,5 @@
-// Package priority has a thread of the tracer run before ordinary ones while it holds a lock that handlers in the kernel
-// wait for: on a busy machine it would else be put aside for milliseconds, and hits would be lost.
+// Package priority has a thread of the tracer run before ordinary ones while it holds a lock that handlers in the
+// kernel wait for: on a busy machine it would else be put aside for milliseconds, and hits would be lost.
 //
 // In: the thread that calls. Out: its place in the kernel's scheduling.
 package priority
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Patience is how long the host waits for a lock. A handler in the kernel that does not get one gives its hit up after a
-// few tries, since it is in the traced program's way. The host is in nobody's way, and an end handler that is skipped
+// Patience is how long the host waits for a lock. A handler in the kernel that does not get one gives its hit up after
+// a few tries, since it is in the traced program's way. The host is in nobody's way, and an end handler that is skipped
 // would lose everything; a holder can have been put aside by the scheduler.
 const Patience = 2 * time.Second
 
@@ -26,7 +26,8 @@ type Raised struct {
 func (r *Raised) Raise() {
 	runtime.LockOSThread()
 	if was, err := unix.SchedGetAttr(0, 0); err == nil && was.Policy == unix.SCHED_NORMAL {
-		now := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Flags: unix.SCHED_FLAG_RESET_ON_FORK, Priority: 1}
+		now := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Flags: unix.SCHED_FLAG_RESET_ON_FORK,
+			Priority: 1}
 		if unix.SchedSetAttr(0, &now, 0) == nil {
 			r.was = was
 		}

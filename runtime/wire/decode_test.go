@@ -82,7 +82,8 @@ func TestHeader(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	s := &Schema{
-		Sites:    []Site{{Args: []Arg{{Kind: Int}, {Kind: Text}}}, {Args: []Arg{{Kind: Stack}, {Kind: Sym}, {Kind: Mem}}}},
+		Sites: []Site{{Args: []Arg{{Kind: Int}, {Kind: Text}}},
+			{Args: []Arg{{Kind: Stack}, {Kind: Sym}, {Kind: Mem}}}},
 		Captures: []Capture{{Args: []Arg{{Kind: Int}, {Kind: Text}}, Faults: true}},
 	}
 	f.Add(u64(lo(0, 0), 42, lo(3, 8), 7))

@@ -15,12 +15,14 @@
 //	Text   u32 length, u32 room (a multiple of 8, at least length), then room bytes
 //	Sym    u64 address, u32 tgid, u32 0: a code address to be named
 //	Stack  u32 n, u32 room in entries, u32 tgid, u32 0, then room * u64 return addresses, innermost first
-//	RawStack  u32 n, u32 room in entries, u32 tgid, u32 bytes (a multiple of 8), then room * u64 addresses as of Stack, which
-//	       frame pointers lead to, the program's registers as the kernel's struct pt_regs, and bytes of the stack from its top on
+//	RawStack  u32 n, u32 room in entries, u32 tgid, u32 bytes (a multiple of 8), then room * u64 addresses as of
+//	       Stack, which frame pointers lead to, the program's registers as the kernel's struct pt_regs, and bytes of
+//	       the stack from its top on
 //	       (from the stack pointer, rounded down to 8)
 //	Mem    as Text: raw memory (%m)
 //	Const  nothing: the text is Names.List[0]
-//	Quoted as Text, with its zeros: a text to be shown in quotes. With Unread in the length it is 8 bytes, the address that
+//	Quoted as Text, with its zeros: a text to be shown in quotes. With Unread in the length it is 8 bytes, the
+//	       address that
 //	       could not be read
 //
 // An Int with Names is sent as an index and decoded as the Text Names.List[index]. A Text's length may count

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkDisarmed measures what a hit costs whose probe is disarmed by its condition, beside one that counts and an empty
-// program at the same place.
+// BenchmarkDisarmed measures what a hit costs whose probe is disarmed by its condition, beside one that counts and an
+// empty program at the same place.
 func BenchmarkDisarmed(b *testing.B) {
 	build(b)
 	fn := fmt.Sprintf("process(%q).function(\"main.step\")", busy)
@@ -16,7 +16,8 @@ func BenchmarkDisarmed(b *testing.B) {
 		{"armed, n++", "global n, on = 1 probe " + fn + " if (on) { n++ } probe timer.s(100) { on++ }"},
 		{"disarmed, one global", "global n, on probe " + fn + " if (on) { n++ } probe timer.s(100) { on++ }"},
 		{"disarmed, two globals", "global n, on, lim = 5 probe " + fn + " if (on > lim) { n++ }" + change},
-		{"disarmed, prints", "global on probe " + fn + " if (on) { printf(\"%s %d\\n\", execname(), $n) } probe timer.s(100) { on++ }"},
+		{"disarmed, prints", "global on probe " + fn +
+			" if (on) { printf(\"%s %d\\n\", execname(), $n) } probe timer.s(100) { on++ }"},
 	}
 	const calls, rounds = 100_000, 5
 	var empty []float64

@@ -155,7 +155,8 @@ func startBare(tb testing.TB, path string, off uint64, what string) *bare {
 	default:
 		tb.Fatalf("no bare program for %q", what)
 	}
-	prog, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.Kprobe, AttachType: ebpf.AttachTraceUprobeMulti, Instructions: insns, License: "GPL"})
+	prog, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.Kprobe, AttachType: ebpf.AttachTraceUprobeMulti,
+		Instructions: insns, License: "GPL"})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -187,7 +188,8 @@ func (b *bare) drain(out *os.File, stop chan struct{}) int {
 				continue
 			}
 		}
-		text = fmt.Appendf(text[:0], "%d %d\n", binary.LittleEndian.Uint64(rec.RawSample[8:]), binary.LittleEndian.Uint64(rec.RawSample[16:]))
+		text = fmt.Appendf(text[:0], "%d %d\n", binary.LittleEndian.Uint64(rec.RawSample[8:]),
+			binary.LittleEndian.Uint64(rec.RawSample[16:]))
 		out.Write(text)
 		n++
 	}

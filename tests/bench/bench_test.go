@@ -44,7 +44,8 @@ func build(tb testing.TB) {
 			}
 		}
 	})
-	if out, err := exec.Command("gcc", "-g", "-O0", "-fcf-protection=none", "-o", busyC, "../fixtures/busyc/busy.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-g", "-O0", "-fcf-protection=none", "-o", busyC,
+		"../fixtures/busyc/busy.c").CombinedOutput(); err != nil {
 		tb.Fatalf("build busy.c: %v\n%s", err, out)
 	}
 	if os.Geteuid() != 0 {
@@ -203,8 +204,10 @@ func BenchmarkPerHit(b *testing.B) {
 	fn := fmt.Sprintf("process(%q).function(\"main.step\")", busy)
 	cases := []struct{ name, stap, bt string }{
 		{"n++", "global n probe " + fn + " { n++ }", "uprobe:" + busy + ":\"main.step\" { @n = count(); }"},
-		{"s[pid()] <<< 1", "global s probe " + fn + " { s[pid()] <<< 1 }", "uprobe:" + busy + ":\"main.step\" { @s[pid] = count(); }"},
-		{"printf", "probe " + fn + " { printf(\"%d %d\\n\", $n, pid()) }", "uprobe:" + busy + ":\"main.step\" { printf(\"%d %d\\n\", reg(\"ax\"), pid); }"},
+		{"s[pid()] <<< 1", "global s probe " + fn + " { s[pid()] <<< 1 }", "uprobe:" + busy +
+			":\"main.step\" { @s[pid] = count(); }"},
+		{"printf", "probe " + fn + " { printf(\"%d %d\\n\", $n, pid()) }", "uprobe:" + busy +
+			":\"main.step\" { printf(\"%d %d\\n\", reg(\"ax\"), pid); }"},
 	}
 	const calls, rounds = 100_000, 5
 	for _, c := range cases {
@@ -243,8 +246,8 @@ func BenchmarkPerHit(b *testing.B) {
 			}
 		}
 		e, x, o, p := median(empty), median(bare), median(ours), median(theirs)
-		fmt.Printf("per hit %-15s  empty %6.0f ns  bare %6.0f ns  gostap %6.0f ns  bpftrace %6.0f ns   gostap/bare %.2f  gostap/bpftrace %.2f\n",
-			c.name, e, x, o, p, o/x, ratio(o, p))
+		fmt.Printf("per hit %-15s  empty %6.0f ns  bare %6.0f ns  gostap %6.0f ns  bpftrace %6.0f ns   gostap/bare "+
+			"%.2f  gostap/bpftrace %.2f\n", c.name, e, x, o, p, o/x, ratio(o, p))
 		b.ReportMetric(o/x, "x-bare:"+strings.ReplaceAll(c.name, " ", ""))
 	}
 }
@@ -264,8 +267,10 @@ func BenchmarkEvents(b *testing.B) {
 	peer := havePeer(b)
 	const calls, rounds = 300_000, 3
 	for _, c := range []struct{ name, prog, stap, bt string }{
-		{"Go function", busy, "process(%q).function(\"main.step\")", "uprobe:%s:\"main.step\" { printf(\"%%d %%d\\n\", reg(\"ax\"), pid); }"},
-		{"C function, push", busyC, "process(%q).function(\"step\")", "uprobe:%s:step { printf(\"%%d %%d\\n\", arg0, pid); }"},
+		{"Go function", busy, "process(%q).function(\"main.step\")",
+			"uprobe:%s:\"main.step\" { printf(\"%%d %%d\\n\", reg(\"ax\"), pid); }"},
+		{"C function, push", busyC, "process(%q).function(\"step\")",
+			"uprobe:%s:step { printf(\"%%d %%d\\n\", arg0, pid); }"},
 	} {
 		var rates, theirs []float64
 		lost, lostPeer := 0, 0
@@ -277,7 +282,8 @@ func BenchmarkEvents(b *testing.B) {
 			*lost += max(calls+calls/20-n, 0)
 		}
 		for range rounds {
-			add(&rates, &lost, gostapRun(b, "probe "+fmt.Sprintf(c.stap, c.prog)+" { printf(\"%d %d\\n\", $n, pid()) }"))
+			add(&rates, &lost, gostapRun(b, "probe "+fmt.Sprintf(c.stap, c.prog)+
+				" { printf(\"%d %d\\n\", $n, pid()) }"))
 			if peer {
 				t := bpftraceRun(b, fmt.Sprintf(c.bt, c.prog))
 				time.Sleep(200 * time.Millisecond)
@@ -286,7 +292,8 @@ func BenchmarkEvents(b *testing.B) {
 		}
 		total := rounds * (calls + calls/20)
 		fmt.Printf("events  %-17s gostap %8.0f/s (%.2f %% lost)  bpftrace %8.0f/s (%.2f %% lost)  ratio %.1f\n", c.name,
-			median(rates), 100*float64(lost)/float64(total), median(theirs), 100*float64(lostPeer)/float64(total), ratio(median(rates), median(theirs)))
+			median(rates), 100*float64(lost)/float64(total), median(theirs), 100*float64(lostPeer)/float64(total),
+			ratio(median(rates), median(theirs)))
 	}
 }
 
@@ -325,15 +332,18 @@ func BenchmarkStartup(b *testing.B) {
 	}
 	var f1, e1, m1, f2, e2, m2 []float64
 	for range rounds {
-		f, e, m := run(gostap, "-e", fmt.Sprintf("probe process(%q).function(\"main.step\") { printf(\"HIT %%d\\n\", $n) exit() }", busy))
+		f, e, m := run(gostap, "-e", fmt.Sprintf(
+			"probe process(%q).function(\"main.step\") { printf(\"HIT %%d\\n\", $n) exit() }", busy))
 		f1, e1, m1 = append(f1, f), append(e1, e), append(m1, m)
 		if peer {
-			f, e, m := run("bpftrace", "-e", "uprobe:"+busy+":\"main.step\" { printf(\"HIT %d\\n\", reg(\"ax\")); exit(); }")
+			f, e, m := run("bpftrace", "-e", "uprobe:"+busy+
+				":\"main.step\" { printf(\"HIT %d\\n\", reg(\"ax\")); exit(); }")
 			f2, e2, m2 = append(f2, f), append(e2, e), append(m2, m)
 		}
 	}
 	row := func(what string, a, p []float64, unit string, scale float64) {
-		fmt.Printf("start   %-16s gostap %7.1f %s  bpftrace %7.1f %s  ratio %.2f\n", what, median(a)*scale, unit, median(p)*scale, unit, ratio(median(a), median(p)))
+		fmt.Printf("start   %-16s gostap %7.1f %s  bpftrace %7.1f %s  ratio %.2f\n", what, median(a)*scale, unit,
+			median(p)*scale, unit, ratio(median(a), median(p)))
 	}
 	row("to first event", f1, f2, "ms", 1000)
 	row("to exit", e1, e2, "ms", 1000)
@@ -353,7 +363,9 @@ func BenchmarkSites(b *testing.B) {
 	var at, de []float64
 	sites := ""
 	for range 5 {
-		cmd := exec.Command(gostap, "-v", "-w", "-e", fmt.Sprintf("global n probe process(%q).function(\"net/http.*\") { n++ } probe timer.ms(50) { exit() }", goBin))
+		cmd := exec.Command(gostap, "-v", "-w", "-e",
+			fmt.Sprintf("global n probe process(%q).function(\"net/http.*\") { n++ } probe timer.ms(50) { exit() }",
+				goBin))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			b.Fatalf("%v\n%s", err, out)

@@ -92,7 +92,8 @@ func BenchmarkFront(b *testing.B) {
 		for range 20 {
 			var fs source.FileSet
 			start := time.Now()
-			_, ds := grammar.Parse(fs.Add("thousand.stp", []byte(text)), grammar.Options{Files: &fs, Cond: grammar.Conditions{Kernel: "6.18"}})
+			_, ds := grammar.Parse(fs.Add("thousand.stp", []byte(text)),
+				grammar.Options{Files: &fs, Cond: grammar.Conditions{Kernel: "6.18"}})
 			parse = append(parse, float64(time.Since(start).Microseconds())/1000)
 			if ds.HasErrors() {
 				b.Fatal(ds[0].Message)

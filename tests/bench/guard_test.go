@@ -18,8 +18,9 @@ func BenchmarkGuard(b *testing.B) {
 			took := map[string][]float64{}
 			for range max(b.N, 3) {
 				for _, o := range []string{"STP_NO_OVERLOAD", "STP_OVERLOAD"} {
-					out, err := exec.Command(gostap, "-t", "--no-global-var-display", "-D", o, "-e", "global n probe process.syscall { "+c.handler+" }",
-						"-c", "dd if=/dev/zero of=/dev/null bs=1 count=200000 2>/dev/null").CombinedOutput()
+					out, err := exec.Command(gostap, "-t", "--no-global-var-display", "-D", o, "-e",
+						"global n probe process.syscall { "+c.handler+" }", "-c",
+						"dd if=/dev/zero of=/dev/null bs=1 count=200000 2>/dev/null").CombinedOutput()
 					m := average.FindSubmatch(out)
 					if err != nil || m == nil {
 						b.Fatalf("%v\n%s", err, out)

@@ -16,8 +16,10 @@ func BenchmarkMatch(b *testing.B) {
 	long := "global n, s probe begin { s = \"" + path + path + path + path + "\" } probe " + fn
 	uprobe := "uprobe:" + busy + ":\"main.step\" "
 	cases := []struct{ name, stap, bt string }{
-		{"the string alone", "global n probe " + fn + " { if (strlen($name) > 3) n++ }", uprobe + "{ $s = str(reg(\"bx\")); @n = count(); }"},
-		{"$name =~ \"^loop\"", "global n probe " + fn + " { if ($name =~ \"^loop\") n++ }", uprobe + "{ if (strncmp(str(reg(\"bx\")), \"loop\", 4) == 0) { @n = count(); } }"},
+		{"the string alone", "global n probe " + fn + " { if (strlen($name) > 3) n++ }", uprobe +
+			"{ $s = str(reg(\"bx\")); @n = count(); }"},
+		{"$name =~ \"^loop\"", "global n probe " + fn + " { if ($name =~ \"^loop\") n++ }", uprobe +
+			"{ if (strncmp(str(reg(\"bx\")), \"loop\", 4) == 0) { @n = count(); } }"},
 		{"$name =~ \"oo\"", "global n probe " + fn + " { if ($name =~ \"oo\") n++ }", ""},
 		{"200 bytes alone", long + " { if (strlen(s) > 3) n++ }", ""},
 		{"200 bytes, first decides", long + " { if (s !~ \"^/etc/\") n++ }", ""},
@@ -47,7 +49,8 @@ func BenchmarkMatch(b *testing.B) {
 			base = 3
 		}
 		o := median(ours[i])
-		fmt.Printf("match   %-26s gostap %6.0f ns (%+5.0f, ratio %.2f)", c.name, o, o-median(ours[base]), o/median(ours[base]))
+		fmt.Printf("match   %-26s gostap %6.0f ns (%+5.0f, ratio %.2f)", c.name, o, o-median(ours[base]),
+			o/median(ours[base]))
 		if len(theirs[i]) > 0 {
 			p := median(theirs[i])
 			fmt.Printf("  bpftrace %6.0f ns (%+5.0f, ratio %.2f)", p, p-median(theirs[0]), p/median(theirs[0]))

@@ -13,7 +13,8 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
-// BenchmarkSyscall measures what a probe adds to a call of getpgid, in CPU ns, and how long it takes to probe all calls.
+// BenchmarkSyscall measures what a probe adds to a call of getpgid, in CPU ns, and how long it takes to probe all
+// calls.
 func BenchmarkSyscall(b *testing.B) {
 	build(b)
 	peer := havePeer(b)
@@ -45,7 +46,8 @@ func BenchmarkSyscall(b *testing.B) {
 		{"gostap syscall.open { n++ }", tracing("global n probe syscall.open { n++ }")},
 	}
 	if peer {
-		for _, s := range []string{"tracepoint:syscalls:sys_enter_getpgid { @ = count(); }", "tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }"} {
+		for _, s := range []string{"tracepoint:syscalls:sys_enter_getpgid { @ = count(); }",
+			"tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }"} {
 			all = append(all, contestant{"bpftrace " + s, func() func() {
 				t := bpftraceTraced(b, s)
 				time.Sleep(200 * time.Millisecond)
@@ -88,13 +90,14 @@ func BenchmarkSyscall(b *testing.B) {
 // bpftraceTraced runs bpftrace with a tracefs of its own, in case nobody has mounted one.
 func bpftraceTraced(tb testing.TB, script string) *tracer {
 	return start(tb, "Attaching", "unshare", "-m", "sh", "-c",
-		"mount -t debugfs none /sys/kernel/debug; mount -t tracefs none /sys/kernel/tracing; exec bpftrace -e \"$0\"", script)
+		"mount -t debugfs none /sys/kernel/debug; mount -t tracefs none /sys/kernel/tracing; exec bpftrace -e \"$0\"",
+		script)
 }
 
 // emptyEnter attaches a program that does nothing to sys_enter.
 func emptyEnter(tb testing.TB) func() {
-	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: "sys_enter", License: "GPL",
-		Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, 0), asm.Return()}})
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp,
+		AttachTo: "sys_enter", License: "GPL", Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, 0), asm.Return()}})
 	if err != nil {
 		tb.Fatal(err)
 	}

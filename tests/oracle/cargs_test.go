@@ -57,7 +57,8 @@ func (g *cargs) newStruct() {
 			fmt.Fprintf(&b, " %s %s[3];", g.one("char", "short", "int"), f)
 			leaf.c, leaf.script = leaf.c+"[1]", leaf.script+"[1]"
 		case 2:
-			fmt.Fprintf(&b, " %s %s;", g.one("double", "float", "float", "long double", "__int128", "_Complex float", "_Complex double"), f)
+			fmt.Fprintf(&b, " %s %s;", g.one("double", "float", "float", "long double", "__int128", "_Complex float",
+				"_Complex double"), f)
 			continue
 		default:
 			fmt.Fprintf(&b, " %s %s;", g.one("char", "unsigned char", "short", "int", "unsigned", "long", "long"), f)
@@ -104,8 +105,10 @@ func (g *cargs) newClass() {
 		"", "", fmt.Sprintf(" %s(const %s &) = default;", n, n), fmt.Sprintf(" ~%s() = default;", n),
 		fmt.Sprintf(" %s(const %s &o) {%s", n, n, whole), fmt.Sprintf(" ~%s() { sink += 1; }", n),
 		" virtual long v() { return sink; }", fmt.Sprintf(" template<class T> %s(const T &o, int) { sink += 1; }", n),
-		fmt.Sprintf(" %s(const %s &o, int k = 3) {%s", n, n, whole), fmt.Sprintf(" explicit %s(%s &&) = default;", n, n),
-		fmt.Sprintf(" %s(const %s &) = delete; %s(%s &&) = default;", n, n, n, n), fmt.Sprintf(" %s(%s &&o) {%s", n, n, whole),
+		fmt.Sprintf(" %s(const %s &o, int k = 3) {%s", n, n, whole),
+		fmt.Sprintf(" explicit %s(%s &&) = default;", n, n),
+		fmt.Sprintf(" %s(const %s &) = delete; %s(%s &&) = default;", n, n, n, n),
+		fmt.Sprintf(" %s(%s &&o) {%s", n, n, whole),
 	}
 	how := g.IntN(len(more))
 	if how == 9 {
@@ -159,7 +162,8 @@ func (g *cargs) function(n int) {
 		case k == 6 && g.IntN(2) == 0:
 			params, args = append(params, "long double "+p), append(args, "k * 0.25L")
 		default:
-			params = append(params, g.one("char ", "signed char ", "unsigned char ", "short ", "unsigned short ", "int ", "unsigned ", "long ", "unsigned long ", "_Bool ")+p)
+			params = append(params, g.one("char ", "signed char ", "unsigned char ", "short ", "unsigned short ",
+				"int ", "unsigned ", "long ", "unsigned long ", "_Bool ")+p)
 			if g.plus {
 				params[len(params)-1] = strings.Replace(params[len(params)-1], "_Bool", "bool", 1)
 			}
@@ -215,21 +219,26 @@ func (g *cargs) function(n int) {
 
 // got has the script print one number, of function n at a place.
 func (g *cargs) got(e string, place, n, leaf int) {
-	const text = "\tif (@defined(%[1]s)) printf(\"GOT %[2]d %[3]d %[4]d %%d\\n\", %[1]s) else printf(\"GOT %[2]d %[3]d %[4]d ?\\n\")\n"
+	const text = "\tif (@defined(%[1]s)) printf(\"GOT %[2]d %[3]d %[4]d %%d\\n\", %[1]s) else printf(\"GOT %[2]d " +
+		"%[3]d %[4]d ?\\n\")\n"
 	fmt.Fprintf(&g.script, text, e, place, n, leaf)
 }
 
 func (g *cargs) program(funcs int) string {
-	g.emit("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nenum color { red = 3, blue = -7 };\nvolatile long sink;")
+	g.emit("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nenum color { red = 3, blue = -7 " +
+		"};\nvolatile long sink;")
 	g.emit("__attribute__((noinline)) void tell(int f, int i, long v) { printf(\"TOLD %%d %%d %%ld\\n\", f, i, v); }")
 	g.emit("__attribute__((noinline)) int *keep(int v) { int *p = (int *)malloc(sizeof *p); *p = v; return p; }")
-	g.emit("__attribute__((noinline)) long lots(int a, long b, int c, long d, int e, int f, long g, int h, long i) { return a + b + c + d + e + f + g + h + i; }")
+	g.emit("__attribute__((noinline)) long lots(int a, long b, int c, long d, int e, int f, long g, int h, long i) { " +
+		"return a + b + c + d + e + f + g + h + i; }")
 	for range 5 {
 		g.newStruct()
 	}
 	for _, s := range g.structs {
-		g.emit("static %s fill_%s(int k) { %s v; memset(&v, 0, sizeof v); for (unsigned i = 0; i < sizeof v; i++) ((unsigned char *)&v)[i] = k * 37 + i * 11; return v; }", s.name, s.name, s.name)
-		g.emit("static %s *keep_%s(int k) { %s *p = (%s *)malloc(sizeof *p); *p = fill_%s(k); return p; }", s.name, s.name, s.name, s.name, s.name)
+		g.emit("static %s fill_%s(int k) { %s v; memset(&v, 0, sizeof v); for (unsigned i = 0; i < sizeof v; i++) "+
+			"((unsigned char *)&v)[i] = k * 37 + i * 11; return v; }", s.name, s.name, s.name)
+		g.emit("static %s *keep_%s(int k) { %s *p = (%s *)malloc(sizeof *p); *p = fill_%s(k); return p; }", s.name,
+			s.name, s.name, s.name, s.name)
 	}
 	if g.plus {
 		g.emit("struct empty { };")
@@ -293,7 +302,8 @@ func argBuilds(t *testing.T, plus bool) (out []cBuild) {
 		case b.flags[0] == "-O0":
 			out = append(out, cBuild{b.cc, []string{"-O0", "-fomit-frame-pointer"}})
 		case b.flags[0] == "-O2" && Full():
-			out = append(out, cBuild{b.cc, []string{"-O2", "-fno-omit-frame-pointer"}}, cBuild{b.cc, []string{"-O2", "-no-pie", "-fno-pie", "-gdwarf-4"}})
+			out = append(out, cBuild{b.cc, []string{"-O2", "-fno-omit-frame-pointer"}},
+				cBuild{b.cc, []string{"-O2", "-no-pie", "-fno-pie", "-gdwarf-4"}})
 		}
 	}
 	return out

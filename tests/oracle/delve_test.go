@@ -29,15 +29,23 @@ type delveCase struct {
 
 // What telemetry does in the Go commands differs from run to run, so packages that it uses first are not among them.
 var delveCases = []delveCase{
-	{build: "cmd/gofmt", points: []string{`function("go/scanner.*").call`, `function("go/parser.*").call`, `function("go/printer.*").call`}, args: []string{"input.go"}},
+	{build: "cmd/gofmt", points: []string{`function("go/scanner.*").call`, `function("go/parser.*").call`,
+		`function("go/printer.*").call`}, args: []string{"input.go"}},
 	{build: "cmd/gofmt", points: []string{`statement("*@go/scanner/scanner.go:*")`}, args: []string{"input.go"}},
-	{build: "cmd/gofmt", points: []string{`function("go/*").call`, `function("text/*").call`, `function("strconv.*").call`, `function("bytes.*").call`, `function("strings.*").call`,
-		`function("io*").call`, `function("sort.*").call`, `function("unicode*").call`}, args: []string{"input.go"}, full: true},
-	{build: "cmd/gofmt", points: []string{`statement("*@go/parser/parser.go:*")`, `statement("*@cmd/gofmt/gofmt.go:*")`}, args: []string{"input.go"}, full: true},
-	{build: "cmd/gofmt", points: []string{`statement("*@go/printer/nodes.go:*")`, `statement("*@text/tabwriter/tabwriter.go:*")`}, args: []string{"input.go"}, full: true},
-	{build: "cmd/compile", points: []string{`function("cmd/compile/internal/syntax.*").call`, `function("cmd/compile/internal/types2.*").call`,
-		`function("cmd/compile/internal/ssa.*").call`}, args: []string{"-p", "main", "-complete", "-o", "input.o", "input.go"}, full: true},
-	{build: "cmd/compile", points: []string{`statement("*@cmd/compile/internal/syntax/parser.go:*")`}, args: []string{"-p", "main", "-complete", "-o", "input.o", "input.go"}, full: true},
+	{build: "cmd/gofmt", points: []string{`function("go/*").call`, `function("text/*").call`,
+		`function("strconv.*").call`, `function("bytes.*").call`, `function("strings.*").call`,
+		`function("io*").call`, `function("sort.*").call`, `function("unicode*").call`}, args: []string{"input.go"},
+		full: true},
+	{build: "cmd/gofmt", points: []string{`statement("*@go/parser/parser.go:*")`,
+		`statement("*@cmd/gofmt/gofmt.go:*")`}, args: []string{"input.go"}, full: true},
+	{build: "cmd/gofmt", points: []string{`statement("*@go/printer/nodes.go:*")`,
+		`statement("*@text/tabwriter/tabwriter.go:*")`}, args: []string{"input.go"}, full: true},
+	{build: "cmd/compile", points: []string{`function("cmd/compile/internal/syntax.*").call`,
+		`function("cmd/compile/internal/types2.*").call`,
+		`function("cmd/compile/internal/ssa.*").call`},
+		args: []string{"-p", "main", "-complete", "-o", "input.o", "input.go"}, full: true},
+	{build: "cmd/compile", points: []string{`statement("*@cmd/compile/internal/syntax/parser.go:*")`},
+		args: []string{"-p", "main", "-complete", "-o", "input.o", "input.go"}, full: true},
 }
 
 const delveInput = `package main
@@ -167,7 +175,8 @@ func compareGo(f *Figures, target *proc.Target, th proc.Thread, pc uint64, e goE
 			return
 		}
 	}
-	cfg := proc.LoadConfig{FollowPointers: true, MaxVariableRecurse: 3, MaxStringLen: 3000, MaxArrayValues: 64, MaxStructFields: -1}
+	cfg := proc.LoadConfig{FollowPointers: true, MaxVariableRecurse: 3, MaxStringLen: 3000, MaxArrayValues: 64,
+		MaxStructFields: -1}
 	args, err1 := scope.FunctionArguments(cfg)
 	locals, err2 := scope.LocalVariables(cfg)
 	if err1 != nil || err2 != nil {
@@ -196,7 +205,8 @@ func compareGo(f *Figures, target *proc.Target, th proc.Thread, pc uint64, e goE
 		for _, v := range list { // those of other blocks have the same name
 			best = min(best, compareText(g[1], v))
 			if v.Kind == reflect.Ptr && len(v.Children) > 0 && !v.Children[0].OnlyAddr {
-				best = min(best, compareText(g[1], &v.Children[0])) // the receiver of the method that a wrapper has the body of
+				// the receiver of the method that a wrapper has the body of
+				best = min(best, compareText(g[1], &v.Children[0]))
 			}
 		}
 		switch best {
@@ -211,7 +221,8 @@ func compareGo(f *Figures, target *proc.Target, th proc.Thread, pc uint64, e goE
 			f.Note("Delve cannot read it", 1)
 		default:
 			v := list[0]
-			f.Wrong("%x %s: %s: %s, Delve has %s %v (len %d, base %x)", pc, e.fn, g[0], g[1], v.Kind, v.Value, v.Len, v.Base)
+			f.Wrong("%x %s: %s: %s, Delve has %s %v (len %d, base %x)", pc, e.fn, g[0], g[1], v.Kind, v.Value, v.Len,
+				v.Base)
 		}
 	}
 }

@@ -23,7 +23,8 @@ func TestFigures(t *testing.T) {
 	f.Add(&g)
 	var r record
 	f.Report(&r, 5)
-	if len(r.errors) != 0 || r.logs[0] != "compared 5, equal 3, refused 2, wrong 0\n  refused: float: 2\n  not compared: neither side reads it: 2" {
+	if len(r.errors) != 0 || r.logs[0] != "compared 5, equal 3, refused 2, wrong 0\n  refused: float: 2\n  not "+
+		"compared: neither side reads it: 2" {
 		t.Errorf("%q %q", r.logs, r.errors)
 	}
 	f.Wrong("%s is %d", "x", 7)

@@ -8,8 +8,8 @@ import (
 // Full reports whether the full form was asked for.
 func Full() bool { return os.Getenv("GOSTAP_ORACLE") == "full" }
 
-// Seeds lists the seeds of the random programs: small of them, or full in the full form. They are always the same, unless
-// GOSTAP_SEED names the first one; GOSTAP_RUNS says how many.
+// Seeds lists the seeds of the random programs: small of them, or full in the full form. They are always the same,
+// unless GOSTAP_SEED names the first one; GOSTAP_RUNS says how many.
 func Seeds(small, full int) []uint64 {
 	first, n := uint64(1), small
 	if Full() {

@@ -122,7 +122,8 @@ func gdbPrograms(t *testing.T) (out []gdbProgram) {
 		g := &lines{Rand: rand.New(rand.NewPCG(seed, 6))}
 		dir := t.TempDir()
 		write(t, dir, "lines.c", g.program(9))
-		out = append(out, gdbProgram{fmt.Sprint("random ", seed), dir, []string{"lines.c"}, nil, []string{`function("f*@lines.c").call`, `statement("*@lines.c:*")`}})
+		out = append(out, gdbProgram{fmt.Sprint("random ", seed), dir, []string{"lines.c"}, nil,
+			[]string{`function("f*@lines.c").call`, `statement("*@lines.c:*")`}})
 	}
 	if !Full() {
 		return out
@@ -136,8 +137,10 @@ func gdbPrograms(t *testing.T) (out []gdbProgram) {
 	}
 	dir := t.TempDir()
 	write(t, dir, "work.c", sqliteWork)
-	return append(out, gdbProgram{"sqlite", dir, []string{"work.c", filepath.Join(at.Dir, "sqlite3-binding.c")}, []string{"-I", at.Dir, "-DSQLITE_THREADSAFE=0"},
-		[]string{`function("sqlite3*@sqlite3-binding.c").call`, `statement("sqlite3VdbeExec@sqlite3-binding.c:*")`, `statement("balance*@sqlite3-binding.c:*")`,
+	return append(out, gdbProgram{"sqlite", dir, []string{"work.c", filepath.Join(at.Dir, "sqlite3-binding.c")},
+		[]string{"-I", at.Dir, "-DSQLITE_THREADSAFE=0"},
+		[]string{`function("sqlite3*@sqlite3-binding.c").call`, `statement("sqlite3VdbeExec@sqlite3-binding.c:*")`,
+			`statement("balance*@sqlite3-binding.c:*")`,
 			`statement("where*@sqlite3-binding.c:*")`, `statement("sqlite3Select@sqlite3-binding.c:*")`}})
 }
 
@@ -171,7 +174,8 @@ func againstGdb(t *testing.T, dir, bin string, points []string, optimized bool) 
 	if err := os.Chmod(run, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	out, errs, err := trace(t, dir, nil, "-w", "-s", "64", "-D", "MAXMAPENTRIES=100000", "-D", "MAXSTRINGLEN=1000", "-e", script, "-c", run)
+	out, errs, err := trace(t, dir, nil, "-w", "-s", "64", "-D", "MAXMAPENTRIES=100000", "-D", "MAXSTRINGLEN=1000",
+		"-e", script, "-c", run)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, errs)
 	}

@@ -134,7 +134,8 @@ type variable struct {
 }
 
 func (g *closures) declare(depth int, k string) variable {
-	v := variable{name: fmt.Sprintf("v%d", g.vars), kind: capturedKinds[g.IntN(len(capturedKinds))], ref: g.IntN(2) == 0}
+	v := variable{name: fmt.Sprintf("v%d", g.vars), kind: capturedKinds[g.IntN(len(capturedKinds))],
+		ref: g.IntN(2) == 0}
 	g.vars++
 	g.emit(depth, "%s := func(k int) %s { return %s }(%s + %d)", v.name, v.kind.typ, v.kind.make, k, g.IntN(50))
 	v.last = v.ref && g.IntN(2) == 0
@@ -254,7 +255,8 @@ func (g *closures) program(funcs int) (source, script string) {
 		main += fmt.Sprintf("\t\tf%d(%s)\n", n, args)
 	}
 	g.emit(0, "func main() {")
-	g.emit(0, "\tfor k := 5; k < 12; k += 3 {\n%s\t\ta, b, c := four{uint8(k), k, 3, k}, five{A: uint8(k)}, big{15: k}", main)
+	g.emit(0, "\tfor k := 5; k < 12; k += 3 {\n%s\t\ta, b, c := four{uint8(k), k, 3, k}, five{A: uint8(k)}, big{15: k}",
+		main)
 	g.emit(0, "\t\tcall(a.Val, k)\n\t\tcall(b.Ref, k)\n\t\tkept = c.Val\n\t\tkept(k)\n\t}\n}")
 	var s strings.Builder
 	const text = "\tif (@defined(%[1]s)) printf(\"GOT %[2]d %%s %[3]s %[4]d %%d\\n\", ppfunc(), %[1]s)" +
@@ -296,7 +298,8 @@ func TestGoClosures(t *testing.T) {
 				continue
 			}
 			env := []string{"GOMAXPROCS=1"}
-			stdout, stderr, err := trace(t, dir, env, "-D", "MAXACTION=100000", "closures.stp", "./prog", "-c", "./prog")
+			stdout, stderr, err := trace(t, dir, env, "-D", "MAXACTION=100000", "closures.stp", "./prog", "-c",
+				"./prog")
 			name := fmt.Sprintf("seed %d %s", seed, b)
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", name, err, stderr)

@@ -83,7 +83,8 @@ func (g *methods) base() (name, value string) {
 	default:
 		fields := ""
 		for i := range g.IntN(5) {
-			fields += fmt.Sprintf("F%d %s; ", i, g.one("int", "string", "byte", "float64", "[]int", "[2]int64", "any", "int32"))
+			fields += fmt.Sprintf("F%d %s; ", i, g.one("int", "string", "byte", "float64", "[]int", "[2]int64", "any",
+				"int32"))
 		}
 		after := ""
 		for i := range g.IntN(3) {
@@ -105,18 +106,23 @@ func (g *methods) base() (name, value string) {
 	if g.IntN(5) == 0 {
 		g.decls.WriteString("//go:noinline\n")
 	}
-	fmt.Fprintf(&g.decls, "func (r %s%s%s) M%d(s string, k int) int { tell(%d, %s+len(s)-1, k); return k*3 + %s }\n\n", star, name, args, n, n, field, field)
+	fmt.Fprintf(&g.decls, "func (r %s%s%s) M%d(s string, k int) int { tell(%d, %s+len(s)-1, k); return k*3 + %s }\n\n",
+		star, name, args, n, n, field, field)
 	pattern := fmt.Sprintf("main.%s.M%d", name, n)
 	if star != "" {
 		pattern = fmt.Sprintf("main.(*%s).M%d", name, n)
 	}
-	fmt.Fprintf(&g.decls, "type I%d interface { M%d(string, int) int }\n\n//go:noinline\nfunc via%d(i I%d, s string, k int) int { return i.M%d(s, k) }\n\n", n, n, n, n, n)
+	fmt.Fprintf(&g.decls, "type I%d interface { M%d(string, int) int }\n\n//go:noinline\nfunc via%d(i I%d, s string, "+
+		"k int) int { return i.M%d(s, k) }\n\n", n, n, n, n, n)
 	fmt.Fprintf(&g.script, "probe process(@1).function(\"%s\") { count[%d]++ }\n", pattern, n)
-	fmt.Fprintf(&g.script, "%%( $2 >= 1 %%? probe process(@1).function(\"%s\") { if (@defined(%s) && @defined($k)) printf(\"GOT %d %%d %%d\\n\", %s, $k) } %%)\n", pattern, strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(expr, "+8)"), "user_int64("), ")"), n, expr)
+	fmt.Fprintf(&g.script, "%%( $2 >= 1 %%? probe process(@1).function(\"%s\") { if (@defined(%s) && @defined($k)) "+
+		"printf(\"GOT %d %%d %%d\\n\", %s, $k) } %%)\n", pattern,
+		strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(expr, "+8)"), "user_int64("), ")"), n, expr)
 	fmt.Fprintf(&g.script, "probe process(@1).statement(\"%s@main.go:+0\") { lines[%d]++ }\n", pattern, n)
 	fmt.Fprintf(&g.script, "probe process(@1).function(\"%s\").call ? { calls[%d]++ }\n", pattern, n)
 	fmt.Fprintf(&g.script, "probe process(@1).function(\"%s\").return ? { returns[%d]++ }\n", pattern, n)
-	fmt.Fprintf(&g.script, "%%( $2 == 2 %%? probe process(@1).function(\"%s\").return ? { printf(\"RET %d %%d %%d\\n\", $return - @entry($k) * 3, @entry($k)) } %%)\n", pattern, n)
+	fmt.Fprintf(&g.script, "%%( $2 == 2 %%? probe process(@1).function(\"%s\").return ? { printf(\"RET %d %%d "+
+		"%%d\\n\", $return - @entry($k) * 3, @entry($k)) } %%)\n", pattern, n)
 	g.uses(n, name+inst, value, star != "")
 	return name + inst, value
 }
@@ -136,9 +142,11 @@ func (g *methods) uses(n int, typ, value string, pointer bool) {
 		fmt.Sprintf("apply(v.M%d, \"d\", num())", n),
 		fmt.Sprintf("apply(I%d(p).M%d, \"e\", num())", n, n),
 		fmt.Sprintf("func() { f := (%s%s).M%d; keep(f); f(%s, \"f\", num()) }()", star, typ, n, recv),
-		fmt.Sprintf("reflect.ValueOf(p).MethodByName(\"M%d\").Call([]reflect.Value{reflect.ValueOf(\"g\"), reflect.ValueOf(num())})", n),
+		fmt.Sprintf("reflect.ValueOf(p).MethodByName(\"M%d\").Call([]reflect.Value{reflect.ValueOf(\"g\"), "+
+			"reflect.ValueOf(num())})", n),
 		fmt.Sprintf("func() { defer v.M%d(\"h\", num()); defer %s.M%d(\"i\", num()) }()", n, recv, n),
-		fmt.Sprintf("for range 3 { wg.Add(1); func() { go func() { defer wg.Done(); via%d(p, \"j\", num()) }(); wg.Wait() }() }", n),
+		fmt.Sprintf("for range 3 { wg.Add(1); func() { go func() { defer wg.Done(); via%d(p, \"j\", num()) }(); "+
+			"wg.Wait() }() }", n),
 		fmt.Sprintf("wg.Add(1); go v.M%d(\"k\", -num())", n),
 		fmt.Sprintf("recovered(func() { var np *%s; via%d(np, \"l\", num()) })", typ, n),
 	} {
@@ -179,8 +187,11 @@ func (g *methods) program(types int) (source, script string) {
 	for range types {
 		g.base()
 	}
-	g.script.WriteString("probe end {\n\tforeach (n in count) printf(\"COUNT %d %d\\n\", n, count[n])\n\tforeach (n in lines) printf(\"LINES %d %d\\n\", n, lines[n])\n\tforeach (n in calls) printf(\"CALLS %d %d\\n\", n, calls[n])\n\tforeach (n in returns) printf(\"RETURNS %d %d\\n\", n, returns[n])\n}\n")
-	return methodsHead + g.decls.String() + "func main() {\n\tfor range 3 {\n" + g.calls.String() + "\t}\n\twg.Wait()\n}\n", g.script.String()
+	g.script.WriteString("probe end {\n\tforeach (n in count) printf(\"COUNT %d %d\\n\", n, count[n])\n\tforeach (n " +
+		"in lines) printf(\"LINES %d %d\\n\", n, lines[n])\n\tforeach (n in calls) printf(\"CALLS %d %d\\n\", n, " +
+		"calls[n])\n\tforeach (n in returns) printf(\"RETURNS %d %d\\n\", n, returns[n])\n}\n")
+	return methodsHead + g.decls.String() + "func main() {\n\tfor range 3 {\n" + g.calls.String() +
+		"\t}\n\twg.Wait()\n}\n", g.script.String()
 }
 
 // goBuild is a way to build a Go program.
@@ -202,9 +213,11 @@ func goBuilds() []goBuild {
 	if !Full() {
 		return []goBuild{plain, bare}
 	}
-	all := []goBuild{plain, bare, {args: []string{"-gcflags=all=-N -l"}}, {args: []string{"-buildmode=pie"}}, {args: []string{"-race"}, env: []string{"CGO_ENABLED=1"}}}
+	all := []goBuild{plain, bare, {args: []string{"-gcflags=all=-N -l"}}, {args: []string{"-buildmode=pie"}},
+		{args: []string{"-race"}, env: []string{"CGO_ENABLED=1"}}}
 	for _, v := range goVersions() {
-		all = append(all, goBuild{toolchain: v}, goBuild{toolchain: v, args: []string{"-ldflags=-s -w"}, stripped: true})
+		all = append(all, goBuild{toolchain: v},
+			goBuild{toolchain: v, args: []string{"-ldflags=-s -w"}, stripped: true})
 	}
 	return all
 }
@@ -260,7 +273,8 @@ func TestGoMethods(t *testing.T) {
 			case strings.HasPrefix(b.toolchain, "go1.20"):
 				values = "1" // its arguments are not all described
 			}
-			stdout, stderr, err := trace(t, dir, nil, "-D", "MAXACTION=100000", "methods.stp", "./prog", values, "-c", "./prog")
+			stdout, stderr, err := trace(t, dir, nil, "-D", "MAXACTION=100000", "methods.stp", "./prog", values, "-c",
+				"./prog")
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", name, err, stderr)
 			}

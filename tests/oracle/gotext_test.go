@@ -165,8 +165,8 @@ func (c *comparer) value(v *proc.Variable) {
 		if yes := v.Value != nil && constant.BoolVal(v.Value); (t == "1" || t == "true") != yes {
 			c.set(wrong)
 		}
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32,
-		reflect.Uint64, reflect.Uintptr:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
+		reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		t := c.token()
 		if v.Value == nil {
 			c.set(unread)

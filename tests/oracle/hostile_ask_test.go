@@ -39,7 +39,8 @@ func askAll(im debuginfo.Image, few int) {
 				im.Vars(x.Site)
 			}
 		}
-		for _, q := range []debuginfo.LineQuery{{Func: "*", File: "main.go", All: true}, {Func: "*", File: "callee.c", All: true}, {Func: "main*", Line: 3, Nearest: true}} {
+		for _, q := range []debuginfo.LineQuery{{Func: "*", File: "main.go", All: true},
+			{Func: "*", File: "callee.c", All: true}, {Func: "main*", Line: 3, Nearest: true}} {
 			sites, _ := im.LineSites(q)
 			for i, s := range sites {
 				if i < few {

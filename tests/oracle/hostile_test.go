@@ -217,7 +217,8 @@ func TestBombs(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	src := write(t, dir, "b.c", "struct s { int a; } g;\n__attribute__((noinline)) int traceme(struct s *p) { return p->a; }\nint main(void) { return traceme(&g); }\n")
+	src := write(t, dir, "b.c", "struct s { int a; } g;\n__attribute__((noinline)) int traceme(struct s *p) { return "+
+		"p->a; }\nint main(void) { return traceme(&g); }\n")
 	must(t, dir, nil, "gcc", "-g", "-O1", "-gdwarf-5", "-o", "sound", src)
 	good, err := os.ReadFile(filepath.Join(dir, "sound"))
 	if err != nil {
@@ -229,16 +230,19 @@ func TestBombs(t *testing.T) {
 		fill          byte
 	}
 	var bombs []bomb
-	for _, s := range []string{".debug_info", ".debug_abbrev", ".debug_str", ".debug_line", ".debug_line_str", ".debug_rnglists", ".debug_loclists", ".debug_aranges"} {
+	for _, s := range []string{".debug_info", ".debug_abbrev", ".debug_str", ".debug_line", ".debug_line_str",
+		".debug_rnglists", ".debug_loclists", ".debug_aranges"} {
 		bombs = append(bombs, bomb{"6 GB of zeros", s, 6 << 10, 0})
 		if s == ".debug_info" || s == ".debug_line" || Full() {
 			bombs = append(bombs, bomb{"400 MB of ones", s, 400, 1})
 		}
 		if Full() {
-			bombs = append(bombs, bomb{"400 MB of zeros", s, 400, 0}, bomb{"400 MB of 0x80", s, 400, 0x80}, bomb{"400 MB of 0x22", s, 400, 0x22}, bomb{"510 MB of 2", s, 510, 2})
+			bombs = append(bombs, bomb{"400 MB of zeros", s, 400, 0}, bomb{"400 MB of 0x80", s, 400, 0x80},
+				bomb{"400 MB of 0x22", s, 400, 0x22}, bomb{"510 MB of 2", s, 510, 2})
 		}
 	}
-	for _, s := range []string{".symtab", ".dynsym", ".strtab", ".dynamic", ".eh_frame", ".note.gnu.build-id", ".rela.dyn"} {
+	for _, s := range []string{".symtab", ".dynsym", ".strtab", ".dynamic", ".eh_frame", ".note.gnu.build-id",
+		".rela.dyn"} {
 		bombs = append(bombs, bomb{"6 GB of zeros", s, 6 << 10, 0})
 	}
 	var fig Figures
@@ -253,7 +257,8 @@ func TestBombs(t *testing.T) {
 		if err := os.WriteFile(prog, img, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range [][]string{{"-L", `process("` + prog + `").function("*")`}, {"-p4", "-e", `probe process("` + prog + `").statement("*@b.c:2") { println($p$$) print_ubacktrace() }`}} {
+		for _, args := range [][]string{{"-L", `process("` + prog + `").function("*")`},
+			{"-p4", "-e", `probe process("` + prog + `").statement("*@b.c:2") { println($p$$) print_ubacktrace() }`}} {
 			cmd := exec.Command(path, args...)
 			cmd.Env = append(os.Environ(), "GOGC=100")
 			var out bytes.Buffer
@@ -263,7 +268,8 @@ func TestBombs(t *testing.T) {
 			most = max(most, use.Maxrss<<10)
 			cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 			switch {
-			case cmd.ProcessState.ExitCode() > 1 || cmd.ProcessState.ExitCode() < 0 || strings.Contains(out.String(), "internal error"):
+			case cmd.ProcessState.ExitCode() > 1 || cmd.ProcessState.ExitCode() < 0 ||
+				strings.Contains(out.String(), "internal error"):
 				fig.Wrong("%s in %s: %v %.300s", b.name, b.section, err, out.String())
 			case use.Maxrss<<10 > hostileMemory+256<<20 || cpu > hostileTime:
 				fig.Wrong("%s in %s: %d MB, %v: %.300s", b.name, b.section, use.Maxrss>>10, cpu, out.String())

@@ -81,7 +81,9 @@ func (g *lines) program(funcs int) string {
 	g.emit("__attribute__((cold, noinline)) void oops(unsigned n) { sink += n; }")
 	for n := range funcs {
 		g.funcs = n
-		g.emit("%s unsigned f%d(unsigned x, unsigned y)", []string{"__attribute__((noinline))", "static __attribute__((noinline))", "static inline", "static"}[g.IntN(4)], n)
+		g.emit("%s unsigned f%d(unsigned x, unsigned y)",
+			[]string{"__attribute__((noinline))", "static __attribute__((noinline))", "static inline",
+				"static"}[g.IntN(4)], n)
 		g.emit("{")
 		g.emit("\tunsigned z = x + y;")
 		g.block(3)
@@ -139,7 +141,8 @@ func TestLines(t *testing.T) {
 				case hits[line] == "":
 					f.Refused("no code has the line, at " + b.String())
 				default:
-					f.Wrong("seed %d %s: line %s ran %s times, %s were seen (%s by gdb)", seed, b, line, said[line], hits[line], gdb[line])
+					f.Wrong("seed %d %s: line %s ran %s times, %s were seen (%s by gdb)", seed, b, line, said[line],
+						hits[line], gdb[line])
 				}
 			}
 		}
@@ -160,7 +163,8 @@ func gdbHits(t *testing.T, dir, bin string, at []string) map[string]string {
 	if len(at) == 0 || try(dir, nil, "gdb", "--version") != nil {
 		return nil
 	}
-	script := "import gdb\ngdb.execute('set debuginfod enabled off')\nall = []\nfor l in (" + strings.Join(at, ", ") + `,):
+	script := "import gdb\ngdb.execute('set debuginfod enabled off')\nall = []\nfor l in (" + strings.Join(at, ", ") +
+		`,):
     try:
         b = gdb.Breakpoint("lines.c:%d" % l, internal=True)
         b.silent, b.ignore_count = True, 1000000000

@@ -85,7 +85,8 @@ func write(tb testing.TB, dir, name, text string) string {
 	return path
 }
 
-// trace runs gostap in dir with NO_COLOR and gives what it printed. The time is for a session that hangs, not for a slow machine.
+// trace runs gostap in dir with NO_COLOR and gives what it printed. The time is for a session that hangs, not for a
+// slow machine.
 func trace(tb testing.TB, dir string, env []string, args ...string) (stdout, stderr string, err error) {
 	tb.Helper()
 	path, err := gostap()

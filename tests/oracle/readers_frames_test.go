@@ -60,7 +60,8 @@ func compareFrames(f *Figures, file *dw.File) error {
 // sameRules compares the rule of the frame and those of the registers that calls keep.
 func sameRules(got *cfi.Rules, want *frame.FrameContext) error {
 	kinds := map[frame.Rule]cfi.Kind{frame.RuleUndefined: cfi.Undefined, frame.RuleSameVal: cfi.Same,
-		frame.RuleOffset: cfi.Offset, frame.RuleValOffset: cfi.ValOffset, frame.RuleRegister: cfi.Register, frame.RuleExpression: cfi.Expr,
+		frame.RuleOffset: cfi.Offset, frame.RuleValOffset: cfi.ValOffset, frame.RuleRegister: cfi.Register,
+		frame.RuleExpression:    cfi.Expr,
 		frame.RuleValExpression: cfi.ValExpr, frame.RuleCFA: cfi.Register}
 	one := func(name string, r cfi.Rule, w frame.DWRule) error {
 		kind, ok := kinds[w.Rule]

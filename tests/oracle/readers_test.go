@@ -171,8 +171,10 @@ func TestReaders(t *testing.T) {
 				name  string
 				run   func(*Figures, *dw.Data) error
 				least int
-			}{{"trees", compareTrees, 3}, {"types", compareTypes, 10}, {"lists", compareLists, 20}, {"lines", compareLines, 9},
-				{"frames", func(f *Figures, d *dw.Data) error { return compareFrames(f, d.File()) }, 50}} {
+			}{{"trees", compareTrees, 3}, {"types", compareTypes, 10}, {"lists", compareLists, 20},
+				{"lines", compareLines, 9}, {"frames", func(f *Figures, d *dw.Data) error {
+					return compareFrames(f, d.File())
+				}, 50}} {
 				t.Run(x.name, func(t *testing.T) {
 					var f Figures
 					if err := x.run(&f, d); err != nil {
@@ -207,7 +209,8 @@ func eachTree(d *dw.Data, fn func(u *dw.Unit, own *godwarf.Tree) error) error {
 }
 
 var treeAttrs = []dwarf.Attr{dwarf.AttrName, dwarf.AttrType, dwarf.AttrLocation, dwarf.AttrLowpc, dwarf.AttrHighpc,
-	dwarf.AttrDeclLine, dwarf.AttrCallLine, dwarf.AttrConstValue, dwarf.AttrExternal, dwarf.AttrVarParam, dwarf.AttrFrameBase}
+	dwarf.AttrDeclLine, dwarf.AttrCallLine, dwarf.AttrConstValue, dwarf.AttrExternal, dwarf.AttrVarParam,
+	dwarf.AttrFrameBase}
 
 func compareTrees(f *Figures, d *dw.Data) error {
 	var same func(a, b *godwarf.Tree) error
@@ -343,7 +346,8 @@ func sameType(own *types.Ctype, want godwarf.Type) error {
 	}
 	for i, w := range fields {
 		g := own.Fields()[i]
-		if g.Name != w.Name && w.Name != "" || g.BitSize == 0 && g.Off != w.ByteOffset || g.Embedded != w.Embedded && own.Go {
+		if g.Name != w.Name && w.Name != "" || g.BitSize == 0 && g.Off != w.ByteOffset || g.Embedded != w.Embedded &&
+			own.Go {
 			return fmt.Errorf("field %d is %s at %d, Delve has %s at %d", i, g.Name, g.Off, w.Name, w.ByteOffset)
 		}
 		if size := w.Type.Size(); g.BitSize == 0 && g.Type.Size != size && g.Type.Size >= 0 && size > 0 {

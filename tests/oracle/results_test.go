@@ -127,7 +127,8 @@ func (g *results) function(kind int) {
 	g.emit("\t%s\n}", way())
 	fmt.Fprintf(&g.script, "probe process(@1).function(\"f%d\").return {\n", n)
 	for i, l := range k.leafs {
-		const text = "\tif (@defined(%[1]s)) printf(\"GOT %[2]d %[3]d %%d\\n\", %[1]s) else printf(\"GOT %[2]d %[3]d ?\\n\")\n"
+		const text = "\tif (@defined(%[1]s)) printf(\"GOT %[2]d %[3]d %%d\\n\", %[1]s) else printf(\"GOT %[2]d %[3]d " +
+			"?\\n\")\n"
 		fmt.Fprintf(&g.script, text, l[1], n, i)
 	}
 	g.script.WriteString("}\n")
@@ -158,7 +159,8 @@ func (g *results) program(funcs int) string {
 	g.emit("__attribute__((noreturn, noinline)) void leave(int x) { sink += x; exit(x); }")
 	g.emit("int main(void)\n{")
 	for i, k := range g.kinds {
-		g.emit("\tvia_%s = f%d;\n\tfor (long v = 0; v < 4; v++) some_%s[v] = %s;", k.typ, i, k.typ, strings.ReplaceAll(k.make, "(v)", "(v * 5)"))
+		g.emit("\tvia_%s = f%d;\n\tfor (long v = 0; v < 4; v++) some_%s[v] = %s;", k.typ, i, k.typ,
+			strings.ReplaceAll(k.make, "(v)", "(v * 5)"))
 	}
 	g.emit("\tfor (long k = 0; k < 6; k++) {")
 	for n, f := range g.funcs {
@@ -166,7 +168,8 @@ func (g *results) program(funcs int) string {
 		if g.IntN(2) == 0 {
 			g.emit("\t\tf%d(k);", n)
 		} else {
-			g.emit("\t\t{ %s r = f%d(k + %d); sink += (long)%s; }", k.typ, n, g.IntN(4), strings.ReplaceAll(k.leafs[0][0], "V", "r"))
+			g.emit("\t\t{ %s r = f%d(k + %d); sink += (long)%s; }", k.typ, n, g.IntN(4),
+				strings.ReplaceAll(k.leafs[0][0], "V", "r"))
 		}
 	}
 	g.emit("\t}\n\tleave(0);\n}")

@@ -46,18 +46,25 @@ type loaded struct {
 }
 
 var loads = []loaded{
-	{name: "sqlite3", file: "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0", args: []string{"/usr/bin/sqlite3", ":memory:", ".read $DIR/q.sql"}, open: 1, files: map[string]string{"q.sql": `
+	{name: "sqlite3", file: "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0",
+		args: []string{"/usr/bin/sqlite3", ":memory:", ".read $DIR/q.sql"}, open: 1, files: map[string]string{"q.sql": `
 create table t(a integer primary key, b text, c real);
 with recursive n(i) as (select 1 union all select i+1 from n where i<40) insert into t select i, 'x'||i, i/3.0 from n;
 create index ti on t(b); select count(*), sum(c), max(b) from t where b like 'x1%'; select b from t order by c desc limit 3;
 begin; delete from t where a % 3; rollback; select group_concat(b) from t where a between 3 and 9; select x from nowhere;
 `}},
-	{name: "nginx", file: "/usr/sbin/nginx", full: true, open: 4, args: []string{"/usr/sbin/nginx", "-p", "$DIR", "-c", "$DIR/nginx.conf"}, drive: overHTTP, files: map[string]string{
-		"nginx.conf": "daemon off; master_process off; pid $DIR/pid; error_log $DIR/error.log; events {}\n" +
-			"http { access_log $DIR/access.log; gzip on; gzip_min_length 1; server { listen 127.0.0.1:$PORT; root $DIR; location /moved { return 302 /index.html; } } }\n",
-		"index.html": strings.Repeat("a page with some text\n", 100)}},
-	{name: "redis-server", file: "/usr/bin/redis-server", full: true, open: 30, jumps: []string{"lua_error"}, args: []string{"/usr/bin/redis-server", "--port", "$PORT", "--save", "", "--dir", "$DIR"}, drive: overRESP},
-	{name: "python3", file: "/usr/bin/python3", full: true, open: 1, args: []string{"/usr/bin/python3", "-S", "-E", "$DIR/p.py"}, files: map[string]string{"p.py": `
+	{name: "nginx", file: "/usr/sbin/nginx", full: true, open: 4,
+		args: []string{"/usr/sbin/nginx", "-p", "$DIR", "-c", "$DIR/nginx.conf"}, drive: overHTTP,
+		files: map[string]string{
+			"nginx.conf": "daemon off; master_process off; pid $DIR/pid; error_log $DIR/error.log; events {}\n" +
+				"http { access_log $DIR/access.log; gzip on; gzip_min_length 1; server { listen " +
+				"127.0.0.1:$PORT; root " +
+				"$DIR; location /moved { return 302 /index.html; } } }\n",
+			"index.html": strings.Repeat("a page with some text\n", 100)}},
+	{name: "redis-server", file: "/usr/bin/redis-server", full: true, open: 30, jumps: []string{"lua_error"},
+		args: []string{"/usr/bin/redis-server", "--port", "$PORT", "--save", "", "--dir", "$DIR"}, drive: overRESP},
+	{name: "python3", file: "/usr/bin/python3", full: true, open: 1,
+		args: []string{"/usr/bin/python3", "-S", "-E", "$DIR/p.py"}, files: map[string]string{"p.py": `
 import json, re, hashlib
 class A:
     def __init__(self, n): self.n = n
@@ -104,7 +111,8 @@ func TestReturnsOfPrograms(t *testing.T) {
 				for i, a := range args {
 					args[i] = "'" + a + "'"
 				}
-				cmd := exec.Command(tool, "-D", "MAXMAPENTRIES=20000", "-D", "MAXACTION_INTERRUPTIBLE=1000000", "-o", said, script, file, "-c", strings.Join(args, " "))
+				cmd := exec.Command(tool, "-D", "MAXMAPENTRIES=20000", "-D", "MAXACTION_INTERRUPTIBLE=1000000", "-o",
+					said, script, file, "-c", strings.Join(args, " "))
 				cmd.Env = append(os.Environ(), "NO_COLOR=1")
 				return cmd
 			})
@@ -255,7 +263,8 @@ func overHTTP(port string) (string, error) {
 			body = nil // the ports and folders of the two runs
 			r.ContentLength = 0
 		}
-		fmt.Fprintf(&all, "%s %d %s %d\n", r.Status, r.ContentLength, dates.ReplaceAllString(string(body), ""), len(body))
+		fmt.Fprintf(&all, "%s %d %s %d\n", r.Status, r.ContentLength, dates.ReplaceAllString(string(body), ""),
+			len(body))
 	}
 	client.CloseIdleConnections()
 	return all.String(), nil
@@ -270,8 +279,10 @@ func overRESP(port string) (string, error) {
 	in := bufio.NewReader(c)
 	var all strings.Builder
 	for i := range 40 {
-		for _, line := range []string{"SET k%d v%d", "GET k%d", "LPUSH list a%d b", "LRANGE list 0 3", "HSET h f%d 1", "HLEN h", "ZADD z %d m%d", "ZRANGE z 0 -1",
-			"INCR n", "EVAL return{KEYS[1],1+%d} 1 a", "EVAL error('x%d') 0", "NOSUCH %d", "EXPIRE k%d 100", "SADD s %d", "SCARD s", "MULTI", "PING", "EXEC", "BITCOUNT k%d", "PFADD p %d", "PFCOUNT p"} {
+		for _, line := range []string{"SET k%d v%d", "GET k%d", "LPUSH list a%d b", "LRANGE list 0 3", "HSET h f%d 1",
+			"HLEN h", "ZADD z %d m%d", "ZRANGE z 0 -1", "INCR n", "EVAL return{KEYS[1],1+%d} 1 a",
+			"EVAL error('x%d') 0", "NOSUCH %d", "EXPIRE k%d 100", "SADD s %d", "SCARD s", "MULTI", "PING", "EXEC",
+			"BITCOUNT k%d", "PFADD p %d", "PFCOUNT p"} {
 			if n := strings.Count(line, "%d"); n > 0 {
 				line = fmt.Sprintf(line, []any{i, i}[:n]...)
 			}

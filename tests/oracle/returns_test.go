@@ -25,13 +25,14 @@ type unwindBuild struct {
 }
 
 func buildCXX(cxx, cc, level string, flags ...string) unwindBuild {
-	return unwindBuild{cxx + " " + level + strings.Join(append([]string{""}, flags...), " "), func(t *testing.T, dir string, u *unwinding) {
-		write(t, dir, "prog.cpp", u.cxx())
-		write(t, dir, "part.c", unwindC)
-		opts := append([]string{"-g", level, "-w"}, flags...)
-		must(t, dir, nil, cc, append(opts, "-fexceptions", "-c", "part.c")...)
-		must(t, dir, nil, cxx, append(opts, "-pthread", "-o", "prog", "prog.cpp", "part.o")...)
-	}}
+	return unwindBuild{cxx + " " + level + strings.Join(append([]string{""}, flags...), " "),
+		func(t *testing.T, dir string, u *unwinding) {
+			write(t, dir, "prog.cpp", u.cxx())
+			write(t, dir, "part.c", unwindC)
+			opts := append([]string{"-g", level, "-w"}, flags...)
+			must(t, dir, nil, cc, append(opts, "-fexceptions", "-c", "part.c")...)
+			must(t, dir, nil, cxx, append(opts, "-pthread", "-o", "prog", "prog.cpp", "part.o")...)
+		}}
 }
 
 func buildRust(flags ...string) unwindBuild {
@@ -72,11 +73,14 @@ func unwindBuilds(t *testing.T) (builds []unwindBuild) {
 		}
 	}
 	if gcc {
-		builds = append(builds, buildCXX("g++", "gcc", "-O2", "-fcf-protection=full"), buildCXX("g++", "gcc", "-O2", "-fno-pie", "-no-pie"),
-			buildCXX("g++", "gcc", "-O2", "-mfunction-return=thunk", "-mindirect-branch=thunk"), buildCXX("g++", "gcc", "-O2", "-fomit-frame-pointer", "-fno-plt"))
+		builds = append(builds, buildCXX("g++", "gcc", "-O2", "-fcf-protection=full"),
+			buildCXX("g++", "gcc", "-O2", "-fno-pie", "-no-pie"),
+			buildCXX("g++", "gcc", "-O2", "-mfunction-return=thunk", "-mindirect-branch=thunk"),
+			buildCXX("g++", "gcc", "-O2", "-fomit-frame-pointer", "-fno-plt"))
 	}
 	if clang {
-		builds = append(builds, buildCXX("clang++", "clang", "-O2"), buildCXX("clang++", "clang", "-O2", "-fomit-frame-pointer"))
+		builds = append(builds, buildCXX("clang++", "clang", "-O2"),
+			buildCXX("clang++", "clang", "-O2", "-fomit-frame-pointer"))
 	}
 	if rust {
 		builds = append(builds, buildRust(), buildRust("-Copt-level=s"), buildRust("-Copt-level=1"))
@@ -136,7 +140,8 @@ func TestUnwinding(t *testing.T) {
 			case r > 0 && !decodes:
 				f.Refused("does not decode")
 			case tail == 0 && returns[name] != r, tail == 1 && (returns[name] < r || returns[name] > e):
-				f.Wrong("%s, seed %d: %s returned %d times, not %d (of %d calls)", b.name, seed, name, r, returns[name], e)
+				f.Wrong("%s, seed %d: %s returned %d times, not %d (of %d calls)", b.name, seed, name, r, returns[name],
+					e)
 			default:
 				f.Equal(1)
 			}

@@ -35,7 +35,8 @@ var rustKinds = []rustKind{
 	{"Color", "if k & 1 == 1 { Color::Red } else { Color::Blue }", [][2]string{{"V", "$V"}}},
 	{"&'static i32", "&NUMS[(k & 7) as usize]", [][2]string{{"*V", "$V[0]"}}},
 	{"&'static str", "&\"some text to cut\"[..(k & 15) as usize]", [][2]string{{"V.len()", "$V->length"}}},
-	{"&'static [i32]", "&NUMS[(k & 3) as usize..]", [][2]string{{"V.len()", "$V->length"}, {"V[1]", "$V->data_ptr[1]"}}},
+	{"&'static [i32]", "&NUMS[(k & 3) as usize..]",
+		[][2]string{{"V.len()", "$V->length"}, {"V[1]", "$V->data_ptr[1]"}}},
 	{"&'static Pt", "&PTS[(k & 1) as usize]", [][2]string{{"V.x", "$V->x"}, {"V.y", "$V->y"}}},
 	{"Box<i64>", "Box::new(k)", [][2]string{{"*V", "$V[0]"}}},
 	{"String", "String::from(&\"some text to cut\"[..(k & 15) as usize])", [][2]string{{"V.len()", "$V->vec->len"}}},
@@ -85,12 +86,14 @@ func (g *rustArgs) function(n int) (calls string) {
 		}
 	}
 	result := rustKinds[g.IntN(len(rustKinds))]
-	fmt.Fprintf(&g.src, "#[inline(never)] %sfn f%d(%s) -> %s {\n", []string{"pub ", ""}[g.IntN(2)], n, strings.Join(params, ", "), result.typ)
+	fmt.Fprintf(&g.src, "#[inline(never)] %sfn f%d(%s) -> %s {\n", []string{"pub ", ""}[g.IntN(2)], n,
+		strings.Join(params, ", "), result.typ)
 	for i, l := range leafs {
 		fmt.Fprintf(&g.src, "\ttell(%d, %d, (%s) as i64);\n", n, i, l)
 	}
 	fmt.Fprintf(&g.src, "\tlet r: %s = { let k = black_box(%d); %s };\n", result.typ, g.IntN(100), result.make)
-	const text = "\tif (@defined(%[1]s)) printf(\"GOT %[2]d %[3]d %[4]d %%d\\n\", %[1]s) else printf(\"GOT %[2]d %[3]d %[4]d ?\\n\")\n"
+	const text = "\tif (@defined(%[1]s)) printf(\"GOT %[2]d %[3]d %[4]d %%d\\n\", %[1]s) else printf(\"GOT %[2]d " +
+		"%[3]d %[4]d ?\\n\")\n"
 	fmt.Fprintf(&g.script, "probe process(@1).function(\"args::f%d\").return {\n", n)
 	for i, l := range result.leafs {
 		fmt.Fprintf(&g.src, "\ttell(%d, %d, (%s) as i64);\n", n, len(leafs)+i, strings.ReplaceAll(l[0], "V", "r"))

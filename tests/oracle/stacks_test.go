@@ -23,7 +23,8 @@ type callGraph struct {
 }
 
 func newCallGraph(seed uint64, n int) *callGraph {
-	g := &callGraph{Rand: rand.New(rand.NewPCG(seed, 7)), calls: make([][]int, n), inline: make([]bool, n), frame: make([]int, n)}
+	g := &callGraph{Rand: rand.New(rand.NewPCG(seed, 7)), calls: make([][]int, n), inline: make([]bool, n),
+		frame: make([]int, n)}
 	for i := range n {
 		for to := i + 1; to < n; to++ {
 			if to == i+1 || g.IntN(n-i) == 0 && len(g.calls[i]) < 3 {
@@ -42,7 +43,8 @@ func (g *callGraph) c(sampled bool) string {
 	var b strings.Builder
 	b.WriteString("#include <stdio.h>\n#include <time.h>\nvolatile int depth, shadow[999]; volatile long sink;\n")
 	if sampled {
-		b.WriteString("__attribute__((noinline)) long leaf(long x) { for (int i = 0; i < 50; i++) x += x << 1 ^ i; return x; }\n")
+		b.WriteString("__attribute__((noinline)) long leaf(long x) { for (int i = 0; i < 50; i++) x += x << 1 ^ i; " +
+			"return x; }\n")
 	} else {
 		b.WriteString("__attribute__((noinline)) long leaf(long x) " + shadowLeafC + "\n")
 	}
@@ -68,7 +70,8 @@ func (g *callGraph) c(sampled bool) string {
 		b.WriteString("\tsink = x;\n\treturn x;\n}\n")
 	}
 	if sampled {
-		b.WriteString("int main(void) { time_t end = time(0) + 3; do for (int i = 0; i < 20; i++) sink = f0(i); while (time(0) < end); return 0; }\n")
+		b.WriteString("int main(void) { time_t end = time(0) + 3; do for (int i = 0; i < 20; i++) sink = f0(i); " +
+			"while (time(0) < end); return 0; }\n")
 	} else {
 		b.WriteString("int main(void) { sink = f0(1); return 0; }\n")
 	}
@@ -77,7 +80,8 @@ func (g *callGraph) c(sampled bool) string {
 
 func (g *callGraph) golang(sampled bool) string {
 	var b strings.Builder
-	b.WriteString("package main\n\nimport (\n\t\"os\"\n\t\"runtime\"\n\t\"time\"\n)\n\nvar sink int\nvar _, _, _ = os.Args, runtime.GC, time.Now\n\n//go:noinline\nfunc leaf(x int) int {\n")
+	b.WriteString("package main\n\nimport (\n\t\"os\"\n\t\"runtime\"\n\t\"time\"\n)\n\nvar sink int\nvar _, _, _ = " +
+		"os.Args, runtime.GC, time.Now\n\n//go:noinline\nfunc leaf(x int) int {\n")
 	if sampled {
 		b.WriteString("\tfor i := 0; i < 50; i++ {\n\t\tx += x<<1 ^ i\n\t}\n\treturn x\n}\n")
 	} else {
@@ -111,7 +115,8 @@ func (g *callGraph) golang(sampled bool) string {
 		b.WriteString("\tx += leaf(x)\n\treturn x\n}\n")
 	}
 	if sampled {
-		b.WriteString("\nfunc main() {\n\tfor end := time.Now().Add(3 * time.Second); time.Now().Before(end); {\n\t\tsink = f0(sink)\n\t}\n}\n")
+		b.WriteString("\nfunc main() {\n\tfor end := time.Now().Add(3 * time.Second); time.Now().Before(end); " +
+			"{\n\t\tsink = f0(sink)\n\t}\n}\n")
 	} else {
 		b.WriteString("\nfunc main() { sink = f0(1) }\n")
 	}
@@ -120,11 +125,14 @@ func (g *callGraph) golang(sampled bool) string {
 
 func (g *callGraph) rust(sampled bool) string {
 	var b strings.Builder
-	b.WriteString("use std::hint::black_box;\n#[allow(dead_code)] static mut DEPTH: usize = 0;\n#[allow(dead_code)] static mut SHADOW: [i32; 999] = [0; 999];\n#[no_mangle] #[inline(never)]\npub extern \"C\" fn leaf(mut x: i64) -> i64 {\n")
+	b.WriteString("use std::hint::black_box;\n#[allow(dead_code)] static mut DEPTH: usize = 0;\n#[allow(dead_code)] " +
+		"static mut SHADOW: [i32; 999] = [0; 999];\n#[no_mangle] #[inline(never)]\npub extern \"C\" fn leaf(mut x: " +
+		"i64) -> i64 {\n")
 	if sampled {
 		b.WriteString("    for i in 0..50 { x = x.wrapping_add((x << 1) ^ black_box(i)); }\n    x\n}\n")
 	} else {
-		b.WriteString("    unsafe { let mut s = String::from(\"WANT leaf\"); let mut i = DEPTH; while i > 0 { i -= 1; s.push_str(&format!(\" f{}\", SHADOW[i])); } eprintln!(\"{} main\", s); }\n    x += 1; x\n}\n")
+		b.WriteString("    unsafe { let mut s = String::from(\"WANT leaf\"); let mut i = DEPTH; while i > 0 { i -= " +
+			"1; s.push_str(&format!(\" f{}\", SHADOW[i])); } eprintln!(\"{} main\", s); }\n    x += 1; x\n}\n")
 	}
 	for i, calls := range g.calls {
 		how := "#[inline(never)]"
@@ -136,7 +144,8 @@ func (g *callGraph) rust(sampled bool) string {
 			fmt.Fprintf(&b, "    unsafe { SHADOW[DEPTH] = %d; DEPTH += 1; }\n", i)
 		}
 		if n := g.frame[i]; n > 0 {
-			fmt.Fprintf(&b, "    let mut room = [0i64; %d]; room[x as usize %% %d] = x; x = x.wrapping_add(black_box(&mut room)[0]);\n", n, n)
+			fmt.Fprintf(&b, "    let mut room = [0i64; %d]; room[x as usize %% %d] = x; x = "+
+				"x.wrapping_add(black_box(&mut room)[0]);\n", n, n)
 		}
 		for _, to := range calls {
 			fmt.Fprintf(&b, "    x = x.wrapping_add(f%d(x));\n", to)
@@ -148,7 +157,8 @@ func (g *callGraph) rust(sampled bool) string {
 		b.WriteString("    black_box(x)\n}\n")
 	}
 	if sampled {
-		b.WriteString("fn main() { let t = std::time::Instant::now(); let mut x = 0; while t.elapsed().as_secs() < 3 { x = f0(black_box(x)); } black_box(x); }\n")
+		b.WriteString("fn main() { let t = std::time::Instant::now(); let mut x = 0; while t.elapsed().as_secs() < 3 " +
+			"{ x = f0(black_box(x)); } black_box(x); }\n")
 	} else {
 		b.WriteString("fn main() { black_box(f0(black_box(1))); }\n")
 	}
@@ -168,15 +178,19 @@ func stackBuilds() []stackBuild {
 	c := func(name string, cmd ...string) stackBuild {
 		return stackBuild{name: name, file: "p.c", source: (*callGraph).c, cmd: append(cmd, "-g", "-o", "p", "p.c")}
 	}
-	golang := stackBuild{name: "go", file: "p.go", source: (*callGraph).golang, cmd: []string{"go", "build", "-o", "p", "p.go"}, env: []string{"GO111MODULE=off"}, prefix: "main."}
+	golang := stackBuild{name: "go", file: "p.go", source: (*callGraph).golang,
+		cmd: []string{"go", "build", "-o", "p", "p.go"}, env: []string{"GO111MODULE=off"}, prefix: "main."}
 	out := []stackBuild{golang, c("gcc -O2", "gcc", "-O2", "-fomit-frame-pointer")}
 	if Full() {
 		pie := golang
 		pie.name, pie.cmd = "go pie", []string{"go", "build", "-buildmode=pie", "-ldflags=-s -w", "-o", "p", "p.go"}
-		out = append(out, pie, c("gcc -O1", "gcc", "-O1"), c("gcc -O3", "gcc", "-O3", "-fomit-frame-pointer"), c("clang -O2", "clang", "-O2", "-fomit-frame-pointer"),
-			c("gcc .debug_frame", "gcc", "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"),
+		out = append(out, pie, c("gcc -O1", "gcc", "-O1"), c("gcc -O3", "gcc", "-O3", "-fomit-frame-pointer"),
+			c("clang -O2", "clang", "-O2", "-fomit-frame-pointer"),
+			c("gcc .debug_frame", "gcc", "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables",
+				"-fno-unwind-tables"),
 			c("gcc frame pointers", "gcc", "-O2", "-fno-omit-frame-pointer"),
-			stackBuild{name: "rust", file: "p.rs", source: (*callGraph).rust, cmd: []string{"rustc", "-O", "-g", "-A", "warnings", "-o", "p", "p.rs"}})
+			stackBuild{name: "rust", file: "p.rs", source: (*callGraph).rust,
+				cmd: []string{"rustc", "-O", "-g", "-A", "warnings", "-o", "p", "p.rs"}})
 	}
 	return out
 }
@@ -216,7 +230,9 @@ func TestStacksAtEntry(t *testing.T) {
 				continue
 			}
 			least += 10
-			out, errs, err := trace(t, dir, nil, "-s", "64", "-D", "MAXBACKTRACE=60", "-e", `probe process("./p").function("`+b.prefix+`leaf") { print("STACK\n") print_ubacktrace() }`, "-c", "./p")
+			out, errs, err := trace(t, dir, nil, "-s", "64", "-D", "MAXBACKTRACE=60", "-e",
+				`probe process("./p").function("`+b.prefix+`leaf") { print("STACK\n") print_ubacktrace() }`, "-c",
+				"./p")
 			if err != nil {
 				t.Fatalf("%s, seed %d: %v\n%s", b.name, seed, err, errs)
 			}
@@ -292,7 +308,8 @@ func compareSample(f *Figures, b stackBuild, seed uint64, edges map[string]bool,
 	end := len(names)
 	for i, name := range names {
 		name, of := strings.CutPrefix(name, b.prefix)
-		mine := of && (name == "main" || name == "leaf" || len(name) > 1 && name[0] == 'f' && name[1] >= '0' && name[1] <= '9')
+		mine := of && (name == "main" || name == "leaf" || len(name) > 1 && name[0] == 'f' && name[1] >= '0' &&
+			name[1] <= '9')
 		switch {
 		case mine && len(own) == 0:
 			foreign = i

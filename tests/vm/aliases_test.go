@@ -56,7 +56,8 @@ func TestAliasVariables(t *testing.T) {
 			}
 		}
 		script.WriteString("probe begin { }\n")
-		out, err := exec.Command(gostap, "-w", "-p2", "-r", k.Release, "--kernel-btf", facts.BTF, "--kernel-map", facts.Kallsyms, "-e", script.String()).CombinedOutput()
+		out, err := exec.Command(gostap, "-w", "-p2", "-r", k.Release, "--kernel-btf", facts.BTF, "--kernel-map",
+			facts.Kallsyms, "-e", script.String()).CombinedOutput()
 		if err != nil {
 			t.Errorf("%v\n%.5000s", err, out)
 		}

@@ -65,8 +65,10 @@ func (a *archive) options(suite string) []string {
 	}
 	d := filepath.Join(a.dir, "apt", suite)
 	for k, v := range map[string]string{
-		"Dir::Etc::sourcelist": d + "/sources.list", "Dir::Etc::sourceparts": "/dev/null", "Dir::Etc::preferencesparts": "/dev/null",
-		"Dir::Etc::preferences": "/dev/null", "Dir::State::lists": d + "/lists", "Dir::State::status": "/dev/null", "Dir::Cache": d,
+		"Dir::Etc::sourcelist": d + "/sources.list", "Dir::Etc::sourceparts": "/dev/null",
+		"Dir::Etc::preferencesparts": "/dev/null",
+		"Dir::Etc::preferences":      "/dev/null", "Dir::State::lists": d + "/lists", "Dir::State::status": "/dev/null",
+		"Dir::Cache": d,
 	} {
 		o = append(o, "-o", k+"="+v)
 	}
@@ -93,7 +95,8 @@ func (a *archive) prepare(suite string) (bool, error) {
 	// The mirror and its key are those that the host uses for the same part of its own release.
 	host := hostCodename()
 	base, _, _ := strings.Cut(suite, "-")
-	out, err := run("", "apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(SOURCESENTRY)", "Created-By: Packages", "Component: main")
+	out, err := run("", "apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(SOURCESENTRY)",
+		"Created-By: Packages", "Component: main")
 	if err != nil {
 		return false, err
 	}

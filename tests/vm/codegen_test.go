@@ -20,7 +20,8 @@ func TestCodeGenerator(t *testing.T) {
 		}
 		res := guest(t, k, Options{
 			Command: "./sel.test -test.run 'Differential|Random|Intrinsics|Match' -seeds 20",
-			Files:   map[string]string{"/lab/sel.test": bin, "/lab/testdata": "../../backend-bpf/internal/sel/testdata"},
+			Files: map[string]string{"/lab/sel.test": bin,
+				"/lab/testdata": "../../backend-bpf/internal/sel/testdata"},
 			Timeout: 4 * time.Minute,
 		})
 		if res.Status != 0 || !strings.Contains(res.Output, "PASS") {

@@ -110,8 +110,8 @@ probe syscall.reboot { n++ } probe begin, end { println("n is ", n > 1) } probe 
 	"mine":  `probe process.function("main.traceme") { println("mine ", pid() == target()) }`,
 }
 
-// TestCommands builds modules with the whole command, takes them to a machine without scripts, headers and compiler, and runs them
-// there; then it makes everything go wrong that can.
+// TestCommands builds modules with the whole command, takes them to a machine without scripts, headers and compiler,
+// and runs them there; then it makes everything go wrong that can.
 func TestCommands(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
 		kdir, err := k.BuildDir()
@@ -251,24 +251,31 @@ never fired: syscall.reboot
 			name string
 			want []string
 		}{
-			{"embed", []string{"tainted until the next boot", "5 120 42 text\nrelease\ntgid\n4096\n1 old\nnoted one 4\nnot failed\ncaught failed with 7\ncaught read fault at 0x0000000000000010\n",
-				"noted two 5\n", "5 prog\n5 two\n", "rc 0"}},
+			{"embed", []string{"tainted until the next boot", "5 120 42 text\nrelease\ntgid\n4096\n1 old\nnoted one " +
+				"4\nnot failed\ncaught failed with 7\ncaught read fault at 0x0000000000000010\n", "noted two 5\n",
+				"5 prog\n5 two\n", "rc 0"}},
 			{"plain", []string{"ERROR: over near identifier 'error' at ", "plain.stp:1:", "rc 1\n1 and 2\n"}},
 			{"mine", []string{"mine 1\n", "rc 0"}},
 			{"notmine", []string{"was built to trace " + prog + ", not /bin/sleep", "rc 1"}},
 			{"shell", []string{"mine 0\n", "rc 0"}},
 			{"fired", []string{never, "rc 0"}},
-			{"terminal", []string{"tracing 4 places in prog has begun\n", "n is 1\n" + never + "rc 0"}}, // the guest's console
+			// the guest's console
+			{"terminal", []string{"tracing 4 places in prog has begun\n", "n is 1\n" + never + "rc 0"}},
 			{"unasked", []string{"n is 1\nrc 0"}},
 			{"timeout", []string{"ERROR: over", "rc 1"}},
-			{"elsewhere", []string{"the module is for kernel 5" + k.Release[1:] + ", but " + k.Release + " is running", "rc 1"}},
+			{"elsewhere", []string{"the module is for kernel 5" + k.Release[1:] + ", but " + k.Release + " is running",
+				"rc 1"}},
 			{"magic", []string{"module plain does not belong to this kernel", "dmesg says more", "rc 1"}},
 			{"builtin", []string{"block is the name of a part of the kernel", "a name of its own with -m", "rc 1"}},
 			{"nobody", []string{"not permitted", "run as root", "rc 1"}},
-			{"files", []string{"files\nother\n-rw-------\n-r--------\n-r--r--r--\n5\n6\n7\n8\n\nnone(procfs.read)\n41\n41\n(procfs.read)\n1600\nanother module\n"}},
+			{"files", []string{"files\nother\n-rw-------\n-r--------\n-r--r--r--\n5\n6\n7\n8\n\nnone(procfs.read)" +
+				"\n41\n41\n(procfs.read)\n1600\nanother module\n"}},
 			{"twice", []string{"a module named files is loaded already", "-m", "rc 1"}},
-			{"wrong", []string{"ERROR: division by 0 near operator '/'", "bad 1\n", "files 1\nwrote 3 sh\n", "after 1\n0\n"}},
-			{"metrics", []string{`calls_total{name="a\"b\\c",number="7"} 3` + "\n" + `calls_total{name="d\n",number="-1"} 4` + "\n" + `quoted{path=/x} 5` + "\n" + `quoted{path=y} 1` + "\n" +
+			{"wrong", []string{"ERROR: division by 0 near operator '/'", "bad 1\n", "files 1\nwrote 3 sh\n",
+				"after 1\n0\n"}},
+			{"metrics", []string{`calls_total{name="a\"b\\c",number="7"} 3` + "\n" +
+				`calls_total{name="d\n",number="-1"} 4` + "\n" + `quoted{path=/x} 5` + "\n" + `quoted{path=y} 1` +
+				"\n" +
 				`twice{path="</x>"} 10` + "\n" + `twice{path="<y>"} 2` + "\n", "rc 0"}},
 			{"json", []string{"taken 1 1 0\n", `{"prefix": "my \"own\"",
 "metrics": [{"name": "reads", "pointer": "/reads", "type": "integer", "description": "calls", "units": "count"},
@@ -286,7 +293,8 @@ never fired: syscall.reboot
 {
 "reads": 2,
 `, "rc 0"}},
-			{"packets", []string{"90 0\n100 1\n110 0\n120 0\n", "ERROR: over", "-138: 2\n-118: 2\n118: 2\n128: 1\n138: 2\n148: 1\n"}},
+			{"packets", []string{"90 0\n100 1\n110 0\n120 0\n", "ERROR: over",
+				"-138: 2\n-118: 2\n118: 2\n128: 1\n138: 2\n148: 1\n"}},
 			{"replaced", []string{prog + " is not the file that plain.ko was built for", "rc 1"}},
 			{"unsigned", []string{"the kernel takes signed modules only", "--runtime=bpf", "rc 1"}},
 			{"disabled", []string{"loading of modules was switched off", "--runtime=bpf", "rc 1"}},
@@ -297,7 +305,8 @@ never fired: syscall.reboot
 				}
 			}
 		}
-		if strings.Contains(res.Output, "== lockdown\n") && !strings.Contains(part(res, "lockdown"), "the kernel is locked down") {
+		if strings.Contains(res.Output, "== lockdown\n") &&
+			!strings.Contains(part(res, "lockdown"), "the kernel is locked down") {
 			t.Errorf("lockdown:\n%s", part(res, "lockdown"))
 		}
 		if m := strings.TrimSpace(part(res, "modules")); m != "" {

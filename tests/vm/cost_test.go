@@ -74,7 +74,8 @@ func TestContended(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
 		const calls = 100000
 		script := func(i int) string { return strings.ReplaceAll(contended[i], "%PROG", b.prog) }
-		res := b.runs(t, k, Options{Parallel: true}, len(contended), script, fmt.Sprintf("%s %d time 2", b.prog, calls), "")
+		res := b.runs(t, k, Options{Parallel: true}, len(contended), script, fmt.Sprintf("%s %d time 2", b.prog, calls),
+			"")
 		for i := range contended {
 			out := part(res, "s"+strconv.Itoa(i))
 			if n := number(out, "all "); n != 2*calls {
@@ -89,7 +90,8 @@ func TestContended(t *testing.T) {
 }
 
 // runs builds n scripts for a command and runs them in one guest, and something more before.
-func (b *bench) runs(t *testing.T, k *Kernel, o Options, n int, script func(int) string, command, before string) *Result {
+func (b *bench) runs(t *testing.T, k *Kernel, o Options, n int, script func(int) string, command,
+	before string) *Result {
 	t.Helper()
 	kdir, err := k.BuildDir()
 	if err != nil {
@@ -101,11 +103,13 @@ func (b *bench) runs(t *testing.T, k *Kernel, o Options, n int, script func(int)
 	for i := range n {
 		name := "s" + strconv.Itoa(i)
 		text := script(i)
-		out, err := exec.Command(run, "-r", kdir, "-cache", cache, "-name", name, "-c", command, "-build", "-e", text).CombinedOutput()
+		out, err := exec.Command(run, "-r", kdir, "-cache", cache, "-name", name, "-c", command, "-build", "-e",
+			text).CombinedOutput()
 		if err != nil {
 			t.Fatalf("build %s: %v\n%s", text, err, out)
 		}
-		o.Command += fmt.Sprintf("echo '== %s'; %s -cache %s -name %s -c '%s' -e '%s' 2>&1; echo rc $?\n", name, run, cache, name, command, text)
+		o.Command += fmt.Sprintf("echo '== %s'; %s -cache %s -name %s -c '%s' -e '%s' 2>&1; echo rc $?\n", name, run,
+			cache, name, command, text)
 	}
 	return guest(t, k, o)
 }

@@ -14,7 +14,8 @@ var eventScripts = []kernelScript{
 		probe vfs.write.return { if (pathname == "/tmp/x") printf("%s %d of %d error %d\n", name, bytes_written, bytes_to_write, error) }
 		probe vfs.read.return { if (pathname == "/tmp/x" && bytes_read) printf("%s %d of %d ino %d dev %d\n", name, bytes_read, bytes_to_read > 5, ino > 0, dev > 0) }`,
 		want: []string{"four rc 0 vfs.read 5 of 1 ino 1 dev 1 vfs.write 5 at 0 vfs.write 5 of 5 error 0"}},
-	{name: "tcpudp", run: "ip link set lo up 2>/dev/null || ifconfig lo up; (echo hello | nc -l -p 4242 >/dev/null &) ; sleep 1; RUN -c 'sh -c \"nc 127.0.0.1 4242 </dev/null\"'", script: `
+	{name: "tcpudp", run: "ip link set lo up 2>/dev/null || ifconfig lo up; (echo hello | nc -l -p 4242 >/dev/null " +
+		"&) ; sleep 1; RUN -c 'sh -c \"nc 127.0.0.1 4242 </dev/null\"'", script: `
 		probe tcp.sendmsg { printf("send %s:%d %s:%d %d\n", saddr, sport, daddr, dport > 1024, size) }
 		probe tcp.sendmsg.return { printf("sent %d\n", size) }
 		probe tcp.recvmsg.return { if (size > 0) printf("got %d family %d\n", size, family) }
@@ -22,8 +23,10 @@ var eventScripts = []kernelScript{
 		probe socket.create { if (family == 2) printf("create %s %d\n", sock_type_num2str(type), requester) }
 		probe socket.close { if (type == 1 && family != 1) printf("close %s\n", sock_prot_num2str(protocol)) }
 		probe socket.sendmsg { if (type == 1 && family != 1) printf("sendmsg %s %d\n", sock_prot_num2str(protocol), size) }`,
-		want: []string{"127.0.0.1:4242 127.0.0.1 ack 1 fin 0 proto 800", "create STREAM 0", "close TCP close TCP", "sendmsg TCP 6", "got 6 family 2", "sent 6"}},
-	{name: "mib", run: "ip link set lo up 2>/dev/null || ifconfig lo up; (echo hello | nc -l -p 4242 >/dev/null &) ; sleep 1; RUN -c 'sh -c \"nc 127.0.0.1 4242 </dev/null\"'", script: `
+		want: []string{"127.0.0.1:4242 127.0.0.1 ack 1 fin 0 proto 800", "create STREAM 0", "close TCP close TCP",
+			"sendmsg TCP 6", "got 6 family 2", "sent 6"}},
+	{name: "mib", run: "ip link set lo up 2>/dev/null || ifconfig lo up; (echo hello | nc -l -p 4242 >/dev/null &) ; " +
+		"sleep 1; RUN -c 'sh -c \"nc 127.0.0.1 4242 </dev/null\"'", script: `
 		function tcpmib_filter_key:long (sk:long, op:long) { return op && (tcpmib_local_port(sk) == 4242 || tcpmib_remote_port(sk) == 4242) ? 2 : 0 }
 		probe tcpmib.ActiveOpens, tcpmib.PassiveOpens, tcpmib.CurrEstab, tcpmib.InSegs, tcpmib.OutSegs, ipmib.InReceives, ipmib.OutRequests { }
 		probe end { printf("opens %s now %d in %d out %d packets %d %d\n", ActiveOpens[2] + PassiveOpens[2] <= 2 ? "1" : sprint(ActiveOpens[2], "+", PassiveOpens[2]), CurrEstab[2] < 2, InSegs[2] > 2, OutSegs[2] > 2, InReceives[1] > 2, OutRequests[1] > 2) }`,
@@ -42,13 +45,16 @@ var eventScripts = []kernelScript{
 		probe tty.release { if (file_name == "tty1") printf("release %d\n", inode_state >= 0) }
 		probe tty.init { printf("init %s %s|%s\n", driver_name, name, module) }
 		probe tty.resize { printf("%s from %d %d to %d %d\n", name, old_row, old_col, new_row, new_col) }`,
-		want: []string{"init pty_master ptm| opened tty1 2 1 pts0 from 0 0 to 33 0 pts0 from 33 0 to 33 44 rc 0 release 1 write write 6 hello"}},
-	{name: "netfilter", run: "ip link set lo up 2>/dev/null || ifconfig lo up; RUN -c 'ping -c 5 -s 200 127.0.0.1' >/tmp/netfilter; grep -v -e PING -e bytes -e round -e statistics -e ^$ /tmp/netfilter", script: `
+		want: []string{"init pty_master ptm| opened tty1 2 1 pts0 from 0 0 to 33 0 pts0 from 33 0 to 33 44 rc 0 " +
+			"release 1 write write 6 hello"}},
+	{name: "netfilter", run: "ip link set lo up 2>/dev/null || ifconfig lo up; RUN -c 'ping -c 5 -s 200 127.0.0.1' " +
+		">/tmp/netfilter; grep -v -e PING -e bytes -e round -e statistics -e ^$ /tmp/netfilter", script: `
 		global n
 		probe netfilter.ip.local_in { if (protocol == 1) n[name, pf, saddr, length, indev_name]++ }
 		probe netfilter.ipv4.post_routing { if (protocol == 1) n[name, pf, daddr, length, outdev_name]++ }
 		probe netfilter.pf("NFPROTO_IPV4").hook("NF_INET_PRE_ROUTING").priority("NF_IP_PRI_RAW") { if ($skb->len == 228) { n["error", "", execname(), $hooknum, ""]++ try { println(1 / ($skb->len - 228)) } catch { } } }
 		probe end { foreach ([a, b, c, d, e] in n) if (a != "error") printf("%s %s %s %d %s: %d\n", a, b, c, d, e, n[a, b, c, d, e]) }`,
-		want:  []string{"5 packets transmitted, 5 packets received, 0% packet loss netfilter.ip.local_in ipv4 127.0.0.1 228 lo: 10 netfilter.ip.post_routing ipv4 127.0.0.1 228 lo: 10 rc 0"},
+		want: []string{"5 packets transmitted, 5 packets received, 0% packet loss netfilter.ip.local_in ipv4 " +
+			"127.0.0.1 228 lo: 10 netfilter.ip.post_routing ipv4 127.0.0.1 228 lo: 10 rc 0"},
 		noBPF: "cannot look at packets with eBPF: this kernel has no such programs"},
 }

@@ -19,7 +19,8 @@ type Facts struct {
 // Facts boots the kernel if they are not in the cache.
 func (k *Kernel) Facts(ctx context.Context) (*Facts, error) {
 	dir := filepath.Join(k.dir, "facts")
-	f := &Facts{BTF: filepath.Join(dir, "vmlinux.btf"), Kallsyms: filepath.Join(dir, "kallsyms"), Blacklist: filepath.Join(dir, "blacklist")}
+	f := &Facts{BTF: filepath.Join(dir, "vmlinux.btf"), Kallsyms: filepath.Join(dir, "kallsyms"),
+		Blacklist: filepath.Join(dir, "blacklist")}
 	unlock, err := lock(k.a.dir)
 	if err != nil {
 		return nil, err
@@ -28,7 +29,8 @@ func (k *Kernel) Facts(ctx context.Context) (*Facts, error) {
 	if exists(filepath.Join(dir, "ready")) {
 		return f, nil
 	}
-	res, err := k.Run(ctx, Options{Command: "cat /sys/kernel/btf/vmlinux >/out/vmlinux.btf; cat /proc/kallsyms >/out/kallsyms; cat /sys/kernel/debug/kprobes/blacklist >/out/blacklist"})
+	res, err := k.Run(ctx, Options{Command: "cat /sys/kernel/btf/vmlinux >/out/vmlinux.btf; cat /proc/kallsyms " +
+		">/out/kallsyms; cat /sys/kernel/debug/kprobes/blacklist >/out/blacklist"})
 	if err != nil {
 		return nil, err
 	}

@@ -28,14 +28,17 @@ func TestFlood(t *testing.T) {
 			probe end { printf("said %%d\n", n) }`, b.prog)
 		command := fmt.Sprintf("%s %d time 2", b.prog, calls)
 		args := []string{"-cache", cache, "-name", "flood", "-c", command, "-e", script}
-		if out, err := exec.Command(run, append([]string{"-r", kdir, "-build"}, args...)...).CombinedOutput(); err != nil {
+		if out, err := exec.Command(run,
+			append([]string{"-r", kdir, "-build"}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		// The reader sleeps until the program is through; then it reads all.
-		res := guest(t, k, Options{Parallel: true, Files: map[string]string{run: run, cache: cache, b.prog: b.prog}, Command: `
+		res := guest(t, k, Options{Parallel: true, Files: map[string]string{run: run, cache: cache, b.prog: b.prog},
+			Command: `
 cd /tmp; mkfifo slow
 ( sleep 1; while ! [ -e stop ]; do sleep 0.1; done; cat ) <slow >read &
-` + fmt.Sprintf("%s -cache %s -name flood -c '%s >/tmp/call; touch /tmp/stop' -e '%s' >slow 2>errors; echo rc $?\n", run, cache, command, script) + `
+` + fmt.Sprintf("%s -cache %s -name flood -c '%s >/tmp/call; touch /tmp/stop' -e '%s' >slow 2>errors; echo rc $?\n",
+				run, cache, command, script) + `
 wait
 grep -c '^line [0-9]* of a program that prints a lot, much more than is read$' read
 grep '^said' read; cat call
@@ -58,7 +61,8 @@ head -c 300 /proc/meminfo | grep MemFree >/dev/null && echo alive
 		if m := skippedProbes.FindStringSubmatch(res.Output); m != nil {
 			fmt.Sscan(m[1], &skipped)
 		}
-		if printed == 0 || lost == 0 || printed+lost+skipped != 2*calls || number(res.Output, "said ")+skipped != 2*calls {
+		if printed == 0 || lost == 0 || printed+lost+skipped != 2*calls || number(res.Output, "said ")+
+			skipped != 2*calls {
 			t.Errorf("%d lines, %d lost and %d skipped of %d", printed, lost, skipped, 2*calls)
 		}
 		for _, w := range []string{"\nagain 0\n", "\nalive\n", "rc 0\n"} {

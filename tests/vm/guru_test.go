@@ -15,40 +15,50 @@ var gurus = []struct {
 	regs               bool
 	want               []string
 }{
-	{"argument", "guru", `probe process("%PROG").function("traceme") { $a = 40; printf("%d\n", $a) }`, true, []string{"\ntraceme 42\n", "\n40\n"}},
-	{"argument-O0", "guru0", `probe process("%PROG").function("traceme") { $a = 40 }`, true, []string{"\ntraceme 42\n"}},
-	{"result", "guru", `probe process("%PROG").function("traceme").return { printf("was %d\n", $return); $return = 7 }`, true,
-		[]string{"\ntraceme 7\n", "\nwas 3\n"}},
-	{"shared-register", "guru", `probe process("%PROG").function("both") { $t->a = 40; $t->b++ }`, true, []string{"\nboth 4003\n"}},
+	{"argument", "guru", `probe process("%PROG").function("traceme") { $a = 40; printf("%d\n", $a) }`, true,
+		[]string{"\ntraceme 42\n", "\n40\n"}},
+	{"argument-O0", "guru0", `probe process("%PROG").function("traceme") { $a = 40 }`, true,
+		[]string{"\ntraceme 42\n"}},
+	{"result", "guru", `probe process("%PROG").function("traceme").return { printf("was %d\n", $return); $return = 7 }`,
+		true, []string{"\ntraceme 7\n", "\nwas 3\n"}},
+	{"shared-register", "guru", `probe process("%PROG").function("both") { $t->a = 40; $t->b++ }`, true,
+		[]string{"\nboth 4003\n"}},
 	{"bit-fields", "guru", `probe process("%PROG").function("fields") { $t->high++; $t->mid = 33; printf("%d\n", $t->low++ + 100 * $t->mid) }`, true,
 		[]string{"\nfields 2026904\n", "\n-3099\n"}},
 	{"width", "guru", `probe process("%PROG").function("wide") { $a = 0x1fb; $b = -1; $c = -3; printf("%d %d %d\n", $a, $b, $c) }`, true,
 		[]string{"\nwide 60534997\n", "\n-5 65535 -3\n"}},
 	{"order", "guru", `probe process("%PROG").function("traceme") { $a = 40 } probe process("%PROG").function("traceme") { printf("%d\n", $a++) }`, true,
 		[]string{"\ntraceme 43\n", "\n40\n"}},
-	{"loop", "guru", `probe process("%PROG").function("traceme") { for (i = 0; i < 20; i++) $a += i }`, true, []string{"\ntraceme 193\n"}},
+	{"loop", "guru", `probe process("%PROG").function("traceme") { for (i = 0; i < 20; i++) $a += i }`, true,
+		[]string{"\ntraceme 193\n"}},
 	{"recursion", "guru", `function f(n) { if (n < 2) return 1; return n * f(n - 1) } probe process("%PROG").function("traceme") { $a = f($a + 4) }`, true,
 		[]string{"\ntraceme 122\n"}},
-	{"text-too", "guru", `probe process("%PROG").function("sum") { println(user_string($s)); $s = &@var("pt")->x }`, true, []string{"\na\n", "\nsum 1023406\n"}},
+	{"text-too", "guru", `probe process("%PROG").function("sum") { println(user_string($s)); $s = &@var("pt")->x }`,
+		true, []string{"\na\n", "\nsum 1023406\n"}},
 	{"unread", "guru", `probe process("%PROG").function("unused") { $a = 40 }`, true,
 		[]string{"\nunused 2\n", "assigning to $a has no effect here: the code behind it does not read register rdi"}},
 	{"members", "guru", `probe process("%PROG").function("sum") { $p->x = 40; $p->low = 13; $p->high -= 1; $s[0] = 66; printf("%d %d %d\n", $p->x, $p->low, $p->high) }`,
 		false, []string{"\nsum 40025371\n", "\n40 5 3\n"}},
 	{"global", "guru", `probe process("%PROG").function("traceme") { @var("shared") = 7 try { @cast(8, "struct point")->x = 1 } catch (m) { println(m) } }`,
 		false, []string{"\nshared 7\n", "\nwrite fault at 0x0000000000000008\n"}},
-	{"go-argument", "stap", `probe process("%PROG").function("main.traceme") { $a = 40 }`, true, []string{"\nret 42\n"}},
-	{"go-result", "stap", `probe process("%PROG").function("main.traceme").return { $return = 7 }`, true, []string{"\nret 7\n"}},
+	{"go-argument", "stap", `probe process("%PROG").function("main.traceme") { $a = 40 }`, true,
+		[]string{"\nret 42\n"}},
+	{"go-result", "stap", `probe process("%PROG").function("main.traceme").return { $return = 7 }`, true,
+		[]string{"\nret 7\n"}},
 	{"set-arguments", "guru", `probe process("%PROG").function("traceme") { set_int_arg(1, 0x7000000028); println(int_arg(1)) }
-probe process("%PROG").function("traceme").return { set_returnval(returnval() + 5) }`, true, []string{"\ntraceme 47\n", "\n40\n"}},
+probe process("%PROG").function("traceme").return { set_returnval(returnval() + 5) }`, true,
+		[]string{"\ntraceme 47\n", "\n40\n"}},
 	{"set-memory", "guru", `probe process("%PROG").function("sum") { set_user_string($s, "h") set_user_int(&$p->x, 40) println(user_string_quoted($s), $p->x)
   try { set_user_string(8, "x") } catch (m) { println(m) } set_user_string_arg(8, "x") set_user_string_n($s, 1, "Bad") println(user_string($s)) }`,
-		false, []string{"\n\"h\"40\n", "\nwrite fault at 0x0000000000000008\n", "WARNING: write fault at 0x0000000000000008\n", "\nB\n"}},
+		false, []string{"\n\"h\"40\n", "\nwrite fault at 0x0000000000000008\n",
+			"WARNING: write fault at 0x0000000000000008\n", "\nB\n"}},
 	{"raise", "guru", `probe process("%PROG").function("traceme") { raise(0) try { raise(99) } catch (m) { println(m) } }
 probe process("%PROG").function("traceme").return { printk(5, "from a script") }`, false,
 		[]string{"\nraise: the kernel did not take signal 99\n", "\nrc 0"}},
-	{"no-g", "guru", `probe process("%PROG").function("traceme") { $a = 40 }`, false, []string{"writing to $a needs guru mode"}},
-	{"on-host", "guru", `global a probe process("%PROG").function("traceme") { a[1] = 5 foreach (k in a) $a = a[k] }`, false,
-		[]string{"this changes the traced program, which has to happen in the kernel"}},
+	{"no-g", "guru", `probe process("%PROG").function("traceme") { $a = 40 }`, false,
+		[]string{"writing to $a needs guru mode"}},
+	{"on-host", "guru", `global a probe process("%PROG").function("traceme") { a[1] = 5 foreach (k in a) $a = a[k] }`,
+		false, []string{"this changes the traced program, which has to happen in the kernel"}},
 }
 
 // TestGuru changes registers and memory of programs with eBPF.
@@ -64,7 +74,8 @@ func TestGuru(t *testing.T) {
 		if s.name == "no-g" {
 			g = ""
 		}
-		command += "echo '== " + s.name + "'; " + dir + "/gostap" + g + " -e '" + strings.ReplaceAll(s.script, "%PROG", prog) + "' -c " + prog + " 2>&1; echo rc $?\n"
+		command += "echo '== " + s.name + "'; " + dir + "/gostap" + g + " -e '" +
+			strings.ReplaceAll(s.script, "%PROG", prog) + "' -c " + prog + " 2>&1; echo rc $?\n"
 	}
 	// Linux 6.1 writes memory only, the newest one registers, too.
 	for release, regs := range map[string]bool{"6.1.0-56-cloud-amd64": false, "7.3.4+deb13-cloud-amd64": true} {
@@ -80,7 +91,8 @@ func TestGuru(t *testing.T) {
 				part := part(res, s.name)
 				want := s.want
 				if s.regs && !regs {
-					want = []string{"changing registers of the traced program: this kernel lets programs read the registers", "rc 1"}
+					want = []string{"changing registers of the traced program: this kernel lets programs read the reg" +
+						"isters", "rc 1"}
 				}
 				for _, w := range want {
 					if !strings.Contains("\n"+part, w) {
@@ -130,7 +142,8 @@ func TestGuruModule(t *testing.T) {
 			prog := filepath.Join(dir, s.prog)
 			text := strings.ReplaceAll(s.script, "%PROG", prog)
 			switch s.name {
-			case "result", "shared-register", "bit-fields", "width", "recursion", "members", "global", "go-result", "set-arguments", "set-memory", "raise":
+			case "result", "shared-register", "bit-fields", "width", "recursion", "members", "global", "go-result",
+				"set-arguments", "set-memory", "raise":
 			default:
 				continue
 			}
@@ -141,7 +154,8 @@ func TestGuruModule(t *testing.T) {
 				continue
 			}
 			done = append(done, i)
-			command += "echo '== " + s.name + "'; " + run + " " + strings.Join(args, " ") + " -e '" + text + "' 2>&1; echo rc $?\n"
+			command += "echo '== " + s.name + "'; " + run + " " + strings.Join(args, " ") + " -e '" + text +
+				"' 2>&1; echo rc $?\n"
 		}
 		res := guest(t, k, Options{Files: map[string]string{run: run, dir: dir}, Command: command})
 		for _, i := range done {

@@ -97,7 +97,8 @@ func (t *tree) archive() []byte {
 		}
 	}
 	entry := func(i int, name string, n node) {
-		fmt.Fprintf(&b, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", i, n.mode, 0, 0, 1, 0, len(n.data), 0, 0, 0, 0, len(name)+1, 0)
+		fmt.Fprintf(&b, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", i, n.mode, 0, 0, 1, 0,
+			len(n.data), 0, 0, 0, 0, len(name)+1, 0)
 		b.WriteString(name)
 		b.WriteByte(0)
 		pad()

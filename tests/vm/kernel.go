@@ -56,7 +56,8 @@ func lock(dir string) (func(), error) {
 // Missing names the programs that are needed and not installed.
 func Missing() []string {
 	var out []string
-	for prog, pkg := range map[string]string{"apt-get": "apt", "dpkg-deb": "dpkg", "qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static"} {
+	for prog, pkg := range map[string]string{"apt-get": "apt", "dpkg-deb": "dpkg",
+		"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static"} {
 		if _, err := exec.LookPath(prog); err != nil {
 			out = append(out, pkg)
 		}
@@ -225,7 +226,8 @@ func (k *Kernel) newerTools(root, _ string) error {
 		if err := os.Rename(path, path+".elf"); err != nil {
 			return err
 		}
-		return os.WriteFile(path, fmt.Appendf(nil, "#!/bin/sh\nexec %s --library-path %s \"$0.elf\" \"$@\"\n", ld[0], libs), 0o755)
+		return os.WriteFile(path, fmt.Appendf(nil, "#!/bin/sh\nexec %s --library-path %s \"$0.elf\" \"$@\"\n", ld[0],
+			libs), 0o755)
 	})
 }
 

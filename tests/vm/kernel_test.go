@@ -12,8 +12,9 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 )
 
-// kernelProbes looks at calls in the kernel from all sides: counts, results, pairing of entry and return, addresses, stacks,
-// and calls that block: in a system call that only the program makes, the tracer's runtime sleeps by another one. %BASE is the distance of do_sys_openat2 from _stext.
+// kernelProbes looks at calls in the kernel from all sides: counts, results, pairing of entry and return, addresses,
+// stacks, and calls that block: in a system call that only the program makes, the tracer's runtime sleeps by another
+// one. %BASE is the distance of do_sys_openat2 from _stext.
 const kernelProbes = `
 global entries long
 global returns long
@@ -272,17 +273,21 @@ b0:
 // refusedProbes are places that the kernel does not take, with the words for it.
 var refusedProbes = []struct{ name, site, want string }{
 	{"black", `kprobe symbol="exc_int3"`, "cannot probe exc_int3: it is on the kernel's blacklist"},
-	{"unknown", `kprobe symbol="no_such_function_there"`, "cannot probe no_such_function_there: the kernel has no function of that name"},
+	{"unknown", `kprobe symbol="no_such_function_there"`,
+		"cannot probe no_such_function_there: the kernel has no function of that name"},
 	{"nomod", `kprobe symbol="nomod:thing"`, "or module nomod is not loaded"},
-	{"middle", `kprobe symbol="do_sys_openat2" offset=2`, "cannot probe do_sys_openat2+0x2: no instruction begins there"},
-	{"later", `kretprobe symbol="do_sys_openat2" offset=32`, "cannot probe do_sys_openat2+0x20: the kernel refuses this place"},
+	{"middle", `kprobe symbol="do_sys_openat2" offset=2`,
+		"cannot probe do_sys_openat2+0x2: no instruction begins there"},
+	{"later", `kretprobe symbol="do_sys_openat2" offset=32`,
+		"cannot probe do_sys_openat2+0x20: the kernel refuses this place"},
 }
 
 // kernelFixture builds the program that makes system calls.
 func kernelFixture(t *testing.T) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "kernel")
-	if b, err := exec.Command("gcc", "-O2", "-static", "-pthread", "-o", out, "testdata/kernel/kernel.c").CombinedOutput(); err != nil {
+	if b, err := exec.Command("gcc", "-O2", "-static", "-pthread", "-o", out,
+		"testdata/kernel/kernel.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	return out
@@ -306,8 +311,10 @@ func TestKernelProbes(t *testing.T) {
 			}
 			return l[0].Addr
 		}
-		const inside = 5 // behind the call of the tracer, with which a function begins that is not called through pointers
-		program := strings.NewReplacer("%BASE", fmt.Sprint(at("do_sys_openat2")-at("_stext")), "%INSIDE", fmt.Sprint(inside)).Replace(kernelProbes)
+		// behind the call of the tracer, with which a function begins that is not called through pointers
+		const inside = 5
+		program := strings.NewReplacer("%BASE", fmt.Sprint(at("do_sys_openat2")-at("_stext")), "%INSIDE",
+			fmt.Sprint(inside)).Replace(kernelProbes)
 		files := b.stage(t, k, map[string]string{"kprobes": program})
 		files["/lab/kernel"] = kernelFixture(t)
 		command := `r() { n=$1; shift; echo "== $n"; kmodrun "$@"; echo "rc $?"; }
@@ -319,7 +326,8 @@ done
 `
 		for _, p := range refusedProbes {
 			path := filepath.Join(t.TempDir(), p.name+".ir")
-			text := fmt.Sprintf("probe \"fine\" {\n  site kprobe symbol=\"vfs_read\"\nb0:\n  end\n}\nprobe \"p\" {\n  site %s\nb0:\n  end\n}\n", p.site)
+			text := fmt.Sprintf("probe \"fine\" {\n  site kprobe symbol=\"vfs_read\"\nb0:\n  end\n}\nprobe \"p\" "+
+				"{\n  site %s\nb0:\n  end\n}\n", p.site)
 			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -328,7 +336,8 @@ done
 		}
 		// Events are removed behind the tracer's end.
 		command += "for i in $(seq 300); do grep -q . /sys/kernel/tracing/kprobe_events || break; sleep 0.3; done\n"
-		command += "echo '== left'; cat /sys/kernel/tracing/kprobe_events; cat /sys/kernel/debug/kprobes/list; lsmod | tail -n +2\n"
+		command += "echo '== left'; cat /sys/kernel/tracing/kprobe_events; cat /sys/kernel/debug/kprobes/list; lsmod " +
+			"| tail -n +2\n"
 		res := guest(t, k, Options{Files: files, Command: command})
 		for _, how := range []string{"-cache /lab/cache", "-bpf"} {
 			got := part(res, "kprobes"+how)
@@ -364,7 +373,8 @@ done
 			} else if m := roomFor.FindStringSubmatch(got); m == nil {
 				t.Errorf("block%s:\n%s", how, got)
 			} else if woke, missed := decimal(m[1]), decimal(m[2]); woke < 64 || missed == 0 || woke+missed != 100 {
-				t.Errorf("block%s: %d returns were seen and %d missed, of 100, with room for 64 at a time", how, woke, missed)
+				t.Errorf("block%s: %d returns were seen and %d missed, of 100, with room for 64 at a time", how, woke,
+					missed)
 			}
 		}
 		for _, p := range refusedProbes {

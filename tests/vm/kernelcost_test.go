@@ -20,7 +20,8 @@ var kernelCosts = []struct {
 	{"count", `global n probe kernel.function("__x64_sys_getppid") { n++ } probe end { println(n) }`, 60},
 	{"together", `global n probe kernel.function("__x64_sys_getppid"), kernel.function("tcp_set_*") { n++ } probe end { println(n) }`, 60},
 	{"return", `global n probe kernel.function("__x64_sys_getppid").return { n++ } probe end { println(n) }`, 60},
-	{"aggregate", `global s probe kernel.function("__x64_sys_getppid") { s <<< 1 } probe end { println(@count(s)) }`, 200},
+	{"aggregate", `global s probe kernel.function("__x64_sys_getppid") { s <<< 1 } probe end { println(@count(s)) }`,
+		200},
 	{"array", `global n probe kernel.function("__x64_sys_getppid") { n[pid()]++ } probe end { foreach (p in n) println(n[p]) }`, 400},
 }
 
@@ -37,7 +38,8 @@ func bareModule(t *testing.T, kdir string) string {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("make", "-s", "-C", kdir, "M="+dir, "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules").CombinedOutput(); err != nil {
+	if out, err := exec.Command("make", "-s", "-C", kdir, "M="+dir, "CONFIG_DEBUG_INFO_BTF_MODULES=",
+		"modules").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return filepath.Join(dir, "bare.ko")
@@ -69,12 +71,14 @@ insmod bare.ko ret=1; echo "== bare-return"; cost; rmmod bare
 `, prog, calls)
 		for _, s := range kernelCosts {
 			args := []string{"-cache", cache, "-name", "cost_" + s.name}
-			out, err := exec.Command(run, append(args, "-kernel-btf", facts.BTF, "-kernel-map", facts.Kallsyms, "-r", kdir, "-build", "-e", s.script)...).CombinedOutput()
+			out, err := exec.Command(run, append(args, "-kernel-btf", facts.BTF, "-kernel-map", facts.Kallsyms, "-r",
+				kdir, "-build", "-e", s.script)...).CombinedOutput()
 			if err != nil {
 				t.Fatalf("build %s: %v\n%s", s.name, err, out)
 			}
 			for _, how := range []string{"", " -bpf"} {
-				command += fmt.Sprintf("echo '== %s%s'; %s%s %s -e '%s' -c '%s calls %d'\n", s.name, how, run, how, strings.Join(args, " "), s.script, prog, calls)
+				command += fmt.Sprintf("echo '== %s%s'; %s%s %s -e '%s' -c '%s calls %d'\n", s.name, how, run, how,
+					strings.Join(args, " "), s.script, prog, calls)
 			}
 		}
 		res := guest(t, k, Options{Files: files, Command: command, Count: true})
@@ -94,14 +98,17 @@ insmod bare.ko ret=1; echo "== bare-return"; cost; rmmod bare
 		}
 		none := cost("none")
 		bare := map[bool]int{false: cost("bare"), true: cost("bare-return")}
-		t.Logf("getppid %d instructions, with a bare module's probe %d, at its return %d", none, bare[false], bare[true])
+		t.Logf("getppid %d instructions, with a bare module's probe %d, at its return %d", none, bare[false],
+			bare[true])
 		for _, s := range kernelCosts {
 			base := bare[strings.Contains(s.script, ".return")]
 			for _, how := range []string{"", " -bpf"} {
 				n := cost(s.name + how)
-				t.Logf("%-16s %5d: added to a bare probe %4d, %.2f of its cost", s.name+how, n, n-base, float64(n-none)/float64(base-none))
+				t.Logf("%-16s %5d: added to a bare probe %4d, %.2f of its cost", s.name+how, n, n-base,
+					float64(n-none)/float64(base-none))
 				if how == "" && n-base > s.most {
-					t.Errorf("%s: %d instructions a hit more than a bare probe, at most %d are wanted", s.name, n-base, s.most)
+					t.Errorf("%s: %d instructions a hit more than a bare probe, at most %d are wanted", s.name, n-base,
+						s.most)
 				}
 			}
 		}

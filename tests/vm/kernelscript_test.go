@@ -20,8 +20,8 @@ type kernelScript struct {
 	script string
 	want   []string
 	// run, if given, is what the shell does instead of tracing that program. RUN stands for the runner with
-	// the script, FORKS for the program of tests/fixtures/forks, which "process" is about then, STACKS, CROWD and ENDS those of tests/fixtures/stacks,
-	// crowd and ends; with % in front in scripts. Lines come in any order.
+	// the script, FORKS for the program of tests/fixtures/forks, which "process" is about then, STACKS, CROWD and ENDS
+	// those of tests/fixtures/stacks, crowd and ends; with % in front in scripts. Lines come in any order.
 	run string
 	// noBPF is what eBPF says on Linux 6.1 if it cannot run the script there.
 	noBPF string
@@ -38,7 +38,8 @@ var kernelScripts = []struct {
 		probe kernel.function("do_sys_openat2").return { if (pid() == target()) { rets++; printf("ret %d %s\n", $return, at[tid()]) } }
 		probe kernel.function("do_sys_openat2").return { if (pid() == target()) printf("%s: %d dfd %d flags %d\n", user_string(@entry($filename)), $return, $dfd, @entry($how->flags)) }
 		probe end { printf("calls %d rets %d\n", calls, rets) }`,
-		[]string{"ret 3 /etc/passwd\n/etc/passwd: 3 dfd -100 flags 32768\nret -2 /nowhere\n/nowhere: -2 dfd -100 flags 32768\nret 4 /etc/passwd\n", "calls 8 rets 8\n"}},
+		[]string{"ret 3 /etc/passwd\n/etc/passwd: 3 dfd -100 flags 32768\nret -2 /nowhere\n/nowhere: -2 dfd -100 " +
+			"flags 32768\nret 4 /etc/passwd\n", "calls 8 rets 8\n"}},
 	{"clone", "block 2", `
 		probe kernel.function("kernel_clone") { if (pid() == target()) printf("%s clone_flags=%x stack_size=%d\n", execname(), $args->flags, $args->stack_size) }`,
 		[]string{"kernel clone_flags=3d0f00 stack_size=", "kernel clone_flags=3d0f00 stack_size="}},
@@ -51,8 +52,9 @@ var kernelScripts = []struct {
 		probe kernel.function("do_sys_openat2") { if (pid() == target()) { printf("%s %s %d\n", ppfunc(), probefunc(), is_return()); print_backtrace() } }
 		probe kernel.function("do_sys_openat2").return { if (pid() == target()) printf("back in %s, was %s %d\n", probefunc(), ppfunc(), is_return()) }
 		probe end { foreach (k+ in n) printf("%s %d\n", k, n[k]) }`,
-		[]string{"do_sys_openat2+0x5/", "do_sys_openat2+0x0/", "absolute 4\naddress 4\nentry 4\noffset 4\n", " [kernel] 1\n",
-			"do_sys_openat2 do_sys_openat2 0\n 0xffffffff", " : do_sys_openat2+0x0/0x", "back in __x64_sys_openat, was do_sys_openat2 1\n", "entry_SYSCALL_64_after_hwframe+0x"}},
+		[]string{"do_sys_openat2+0x5/", "do_sys_openat2+0x0/", "absolute 4\naddress 4\nentry 4\noffset 4\n",
+			" [kernel] 1\n", "do_sys_openat2 do_sys_openat2 0\n 0xffffffff", " : do_sys_openat2+0x0/0x",
+			"back in __x64_sys_openat, was do_sys_openat2 1\n", "entry_SYSCALL_64_after_hwframe+0x"}},
 	{"ptys", "ptys hello-one typed-two", `
 		probe kernel.function("pty_write") { if (kernel_string($tty->name) == "pts0") printf("%s %s\n", kernel_string($tty->name), kernel_string_n($buf, $c)) }`,
 		[]string{"pts0 hello-one\n"}},
@@ -103,8 +105,8 @@ var kernelScripts = []struct {
 			println("memory ", proc_mem_size() > proc_mem_rss(), proc_mem_txt() > 0, proc_mem_data() > 0, proc_mem_size(pid()) == proc_mem_size())
 			println("stack ", symname(stack(0)), " ", stack(1) == caller_addr(), modname(stack(0)), is_sig_blocked(t, 15))
 		}`,
-		[]string{"task 11111 000 20\n", "found 11011\n", "target 10\n", "names 1110 250 0kprobe\n", "file 1 /", "entry kernel kernel\n", "args open+1 \n", "memory 1111\n",
-			"stack do_sys_openat2 1kernel0\n"}},
+		[]string{"task 11111 000 20\n", "found 11011\n", "target 10\n", "names 1110 250 0kprobe\n", "file 1 /",
+			"entry kernel kernel\n", "args open+1 \n", "memory 1111\n", "stack do_sys_openat2 1kernel0\n"}},
 	{"peek", "open 2", `
 		global n, late, ticks
 		function read:string (address) { try { return kernel_string(address) } catch (msg) { return msg } }
@@ -136,8 +138,9 @@ var kernelScripts = []struct {
 				if (@cast(p - (head - first), "task_struct", "kernel")->tgid == pid()) found++
 			printf("end %d %d\n", i > 10 && i < 500, found)
 		}`,
-		[]string{"begin 1 1 1\nbegin read fault at 0x0000000000000001|read fault at |1\n", "begin read fault at 0x0000000000000010\n",
-			"hit read fault at 0x0000000000000001|read fault at |1\n", "late ernel 1\n", "end 1 1\n", "ticks 1\n"}},
+		[]string{"begin 1 1 1\nbegin read fault at 0x0000000000000001|read fault at |1\n",
+			"begin read fault at 0x0000000000000010\n", "hit read fault at 0x0000000000000001|read fault at |1\n",
+			"late ernel 1\n", "end 1 1\n", "ticks 1\n"}},
 	{"blacklist", "calls 1", `probe kernel.function("exc_int3") { println("hit") }`,
 		[]string{"cannot probe exc_int3", "blacklist", "rc 1"}},
 }
@@ -167,13 +170,15 @@ func TestKernelScripts(t *testing.T) {
 		names := map[string]string{}
 		for _, name := range []string{"forks", "stacks", "crowd", "ends"} {
 			names[name] = filepath.Join(dir, name)
-			if out, err := exec.Command("gcc", "-g", "-O1", "-static", "-pthread", "-o", names[name], "../fixtures/"+name+"/"+name+".c").CombinedOutput(); err != nil {
+			if out, err := exec.Command("gcc", "-g", "-O1", "-static", "-pthread", "-o", names[name], "../fixtures/"+
+				name+"/"+name+".c").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			files[names[name]] = names[name]
 		}
 		forks, crowd := names["forks"], names["crowd"]
-		programs := strings.NewReplacer("FORKS", forks, "STACKS", names["stacks"], "CROWD", crowd, "ENDS", names["ends"])
+		programs := strings.NewReplacer("FORKS", forks, "STACKS", names["stacks"], "CROWD", crowd, "ENDS",
+			names["ends"])
 		command := ""
 		var all []kernelScript
 		for _, s := range kernelScripts {
@@ -181,7 +186,8 @@ func TestKernelScripts(t *testing.T) {
 		}
 		all = slices.Concat(all, familyScripts, preemptScripts, eventScripts)
 		for _, s := range all {
-			text := strings.NewReplacer("%ADDR", fmt.Sprintf("0x%x", openat2[0].Addr), "%FORKS", forks, "%STACKS", names["stacks"], "%ENDS", names["ends"]).Replace(s.script)
+			text := strings.NewReplacer("%ADDR", fmt.Sprintf("0x%x", openat2[0].Addr), "%FORKS", forks, "%STACKS",
+				names["stacks"], "%ENDS", names["ends"]).Replace(s.script)
 			args := []string{"-cache", cache, "-name", strings.ReplaceAll(s.name, "-", "_"), "-c", prog + " " + s.args}
 			if s.run != "" {
 				args[len(args)-1] = forks
@@ -189,7 +195,8 @@ func TestKernelScripts(t *testing.T) {
 			if strings.HasPrefix(s.name, "crowd") {
 				args[len(args)-1] = crowd
 			}
-			build := exec.Command(run, append(args, "-kernel-btf", facts.BTF, "-kernel-map", facts.Kallsyms, "-r", kdir, "-build", "-e", text)...)
+			build := exec.Command(run, append(args, "-kernel-btf", facts.BTF, "-kernel-map", facts.Kallsyms, "-r", kdir,
+				"-build", "-e", text)...)
 			if s.name == "alone" {
 				build = besides(t, forks, build)
 			}
@@ -203,12 +210,15 @@ func TestKernelScripts(t *testing.T) {
 			}
 			for _, how := range []string{"", " -bpf"} {
 				if s.run != "" {
-					command += fmt.Sprintf("echo '== %[1]s%[2]s'\ncat >/tmp/%[1]s%[3]d <<'EOF'\nexec %[4]s%[2]s -T 20s -cache %[5]s -name %[1]s -e '%[6]s' \"$@\"\nEOF\n{\n%[7]s\n} 2>&1; echo rc $?\n",
-						s.name, how, len(how), run, cache, text, strings.ReplaceAll(programs.Replace(s.run), "RUN", fmt.Sprintf("sh /tmp/%s%d", s.name, len(how))))
+					command += fmt.Sprintf("echo '== %[1]s%[2]s'\ncat >/tmp/%[1]s%[3]d <<'EOF'\nexec %[4]s%[2]s -T "+
+						"20s -cache %[5]s -name %[1]s -e '%[6]s' \"$@\"\nEOF\n{\n%[7]s\n} 2>&1; echo rc $?\n", s.name,
+						how, len(how), run, cache, text,
+						strings.ReplaceAll(programs.Replace(s.run), "RUN",
+							fmt.Sprintf("sh /tmp/%s%d", s.name, len(how))))
 					continue
 				}
-				command += fmt.Sprintf("echo '== %s%s'; %s%s -cache %s -name %s -c '%s %s' -e '%s' 2>&1; echo rc $?\n", s.name, how, run, how, cache,
-					strings.ReplaceAll(s.name, "-", "_"), prog, s.args, text)
+				command += fmt.Sprintf("echo '== %s%s'; %s%s -cache %s -name %s -c '%s %s' -e '%s' 2>&1; echo rc $?\n",
+					s.name, how, run, how, cache, strings.ReplaceAll(s.name, "-", "_"), prog, s.args, text)
 			}
 		}
 		res := guest(t, k, Options{Files: files, Command: command, Timeout: 5 * time.Minute})
@@ -239,8 +249,10 @@ func TestKernelScripts(t *testing.T) {
 				}
 				said[i] = part
 			}
-			// What is skipped in the first two depends on the moment; in the third eBPF says that it leaves out children.
-			if !slices.Contains([]string{"interrupts", "wildcard", "levels", "mib", "tcpudp"}, s.name) && said[0] != said[1] {
+			// What is skipped in the first two depends on the moment; in the third eBPF says that it leaves out
+			// children.
+			if !slices.Contains([]string{"interrupts", "wildcard", "levels", "mib", "tcpudp"}, s.name) &&
+				said[0] != said[1] {
 				t.Errorf("%s: a module says\n%s\neBPF says\n%s", s.name, said[0], said[1])
 			}
 		}
@@ -269,7 +281,8 @@ func besides(t *testing.T, prog string, cmd *exec.Cmd) *exec.Cmd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { gate.Close(); hold.Close() })
-	in := exec.Command("unshare", append([]string{"-r", "-p", "-f", "--mount-proc", "sh", "-c", prog + ` wait <&3 >/dev/null & "$@"`, "sh"}, cmd.Args...)...)
+	in := exec.Command("unshare", append([]string{"-r", "-p", "-f", "--mount-proc", "sh", "-c",
+		prog + ` wait <&3 >/dev/null & "$@"`, "sh"}, cmd.Args...)...)
 	in.ExtraFiles = []*os.File{gate}
 	return in
 }

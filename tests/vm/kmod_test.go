@@ -352,7 +352,8 @@ b0:
 // TestModule is the walk through: load, trace, print, unload, in one guest.
 func TestModule(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
-		files := b.stage(t, k, map[string]string{"hello": hello, "faults": faults, "endless": endless, "count": count, "kside": kernelSide, "black": blacklisted, "life": life, "guru": guru, "mounted": mounted})
+		files := b.stage(t, k, map[string]string{"hello": hello, "faults": faults, "endless": endless, "count": count,
+			"kside": kernelSide, "black": blacklisted, "life": life, "guru": guru, "mounted": mounted})
 		res := guest(t, k, Options{Files: files, Command: `
 r() { n=$1; shift; echo "== $n"; kmodrun -cache /lab/cache -name $n "$@" $n.ir; echo "rc $?"; }
 r hello -c /lab/prog
@@ -372,13 +373,15 @@ kill $p; wait $p; echo "rc $?"
 echo "== modules"; lsmod | tail -n +2
 `})
 		want := map[string][]string{
-			"faults":  {"caught read fault at 0x0000000000000010\ncaught read fault at 0x0000000000000010\ninstead\n", "ERROR: read fault at 0x0000000000000008", "rc 1"},
+			"faults": {"caught read fault at 0x0000000000000010\ncaught read fault at 0x0000000000000010\ninstead\n",
+				"ERROR: read fault at 0x0000000000000008", "rc 1"},
 			"endless": {"loop\n", "ERROR: MAXACTION exceeded", "rc 1"},
 			"count":   {"n = 20804\n", "rc 0"},
 			"kside":   {"exec prog\n", "execs 1 ticks 1 reads 1\n", "rc 0"},
 			"life":    {"begin prog\n", "end prog\n", "from ", "runtime.main", "kernel  0xffffffff", "rc 0"},
-			"guru": {"sum 1010 ", "stored 12345678\n", "write fault at 0x0000000000000010\n", "kernel refused\nwrite fault at 0x821d5ff3f31329ef\n" +
-				"write fault at 0xffffffffff600000\nwrite fault at 0xffffffffff5ffffc\n", "rc 0"},
+			"guru": {"sum 1010 ", "stored 12345678\n", "write fault at 0x0000000000000010\n",
+				"kernel refused\nwrite fault at 0x821d5ff3f31329ef\n" +
+					"write fault at 0xffffffffff600000\nwrite fault at 0xffffffffff5ffffc\n", "rc 0"},
 			"mounted": {"Device or resource busy", "unmounted 0\n", "n = 3\n", "rc 0"},
 			"black":   {"cannot probe exc_int3: it is on the kernel's blacklist", "rc 1"},
 		}
@@ -436,7 +439,8 @@ lsmod | grep -c "^count .* 0"
 kmodrun -v -T 100ms -cache /lab/cache -name count count.ir; echo "again $?"
 lsmod | tail -n +2
 `})
-		for _, w := range []string{"second 1", "early 1", "a module named count is loaded already", "rmmod 0", "target 0", "sum ", "removed module count, whose tracer was killed", "again 0"} {
+		for _, w := range []string{"second 1", "early 1", "a module named count is loaded already", "rmmod 0",
+			"target 0", "sum ", "removed module count, whose tracer was killed", "again 0"} {
 			if !strings.Contains(res.Output, w) {
 				t.Errorf("no %q in\n%s", w, res.Output)
 			}

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Modules gives the kernel's own modules of these names, such as "sunrpc", and those that they need, in the order in which they can be loaded: files on
-// this machine, which are taken out of the kernel's package when they are first asked for.
+// Modules gives the kernel's own modules of these names, such as "sunrpc", and those that they need, in the order in
+// which they can be loaded: files on this machine, which are taken out of the kernel's package when they are first
+// asked for.
 func (k *Kernel) Modules(names ...string) ([]string, error) {
 	unlock, err := lock(k.a.dir)
 	if err != nil {

@@ -21,8 +21,8 @@ var (
 	aliasVar  = regexp.MustCompile(`(?m)^\t([a-z]\w*) = `)
 )
 
-// TestModuleEvents: the library's aliases for what happens in modules of the kernel stand for something, with all of their variables, and programs
-// for them are loaded; what they say of a disk and of calls is right.
+// TestModuleEvents: the library's aliases for what happens in modules of the kernel stand for something, with all of
+// their variables, and programs for them are loaded; what they say of a disk and of calls is right.
 func TestModuleEvents(t *testing.T) {
 	if _, err := exec.LookPath("/sbin/modinfo"); err != nil {
 		t.Skip("not installed: kmod")
@@ -80,16 +80,19 @@ func TestModuleEvents(t *testing.T) {
 			files["/lab/m/"+filepath.Base(m)] = m
 			fmt.Fprintf(&load, "insmod m/%s\n", filepath.Base(m))
 		}
-		res := guest(t, k, Options{Files: files, Timeout: 6 * time.Minute, MemoryMB: 1500, Command: load.String() + `mkdir -p /mnt
+		res := guest(t, k, Options{Files: files, Timeout: 6 * time.Minute, MemoryMB: 1500, Command: load.String() +
+			`mkdir -p /mnt
 echo "== all"; ./gostap all.stp 2>&1
 for i in $(seq 300); do [ -e /dev/sda ] && break; sleep 0.5; done
 echo "== disk"; ./gostap disk.stp -c 'dd if=/dev/sda of=/dev/null bs=4096 count=16 iflag=direct' 2>&1
 echo "== calls"; ./gostap calls.stp -c 'mount -t nfs -o nolock,vers=3,proto=tcp,mountport=2049,soft,retrans=1,timeo=5,addr=127.0.0.1,mountaddr=127.0.0.1 127.0.0.1:/x /mnt' 2>&1
 echo "== end"`})
 		for name, want := range map[string][]string{
-			"all":   {"all are there\n"},
-			"disk":  {"entry RUNNING: 16\n", "dispatch FROM_DEVICE 4096 0 1: 16\n", "done FROM_DEVICE: 16\n", "good 65536\n"},
-			"calls": {"create_client 127.0.0.1 mount 100005 3 6 2049\n", "new_task 100005 3\n", "release_task 100005\n", "shutdown_client mount "},
+			"all": {"all are there\n"},
+			"disk": {"entry RUNNING: 16\n", "dispatch FROM_DEVICE 4096 0 1: 16\n", "done FROM_DEVICE: 16\n",
+				"good 65536\n"},
+			"calls": {"create_client 127.0.0.1 mount 100005 3 6 2049\n", "new_task 100005 3\n", "release_task 100005\n",
+				"shutdown_client mount "},
 		} {
 			for _, w := range want {
 				if !strings.Contains(part(res, name), w) {

@@ -18,11 +18,11 @@ import (
 )
 
 // losesCode says that the installed qemu may lose a change of code. Before 8.1 a CPU that translates code while another
-// one writes it can keep what it has read; the kernel changes its code all the time (probes, tracepoints, switches), by way of a
-// breakpoint. A CPU that keeps the breakpoint dies of it, or goes round and round between it and a handler that finds
-// nothing there: the guest stands still, with or without a word about RCU. No module is needed for it: of twelve guests that only
-// turned /proc/sys/kernel/sched_schedstats on and off, on a busy machine, nine ended so before the 4000th time. With one thread for all
-// CPUs nobody writes while another one translates.
+// one writes it can keep what it has read; the kernel changes its code all the time (probes, tracepoints, switches), by
+// way of a breakpoint. A CPU that keeps the breakpoint dies of it, or goes round and round between it and a handler
+// that finds nothing there: the guest stands still, with or without a word about RCU. No module is needed for it: of
+// twelve guests that only turned /proc/sys/kernel/sched_schedstats on and off, on a busy machine, nine ended so before
+// the 4000th time. With one thread for all CPUs nobody writes while another one translates.
 var losesCode = sync.OnceValue(func() bool {
 	out, err := exec.Command("qemu-system-x86_64", "--version").Output()
 	return err == nil && versionLosesCode(string(out))
@@ -114,7 +114,8 @@ func (m *monitor) human(line string) (string, error) {
 
 // words reads n 8-byte words of the guest's memory as CPU number cpu sees it.
 func (m *monitor) words(cpu int, addr uint64, n int) []uint64 {
-	text, err := m.do("human-monitor-command", map[string]any{"command-line": fmt.Sprintf("x /%dgx 0x%x", n, addr), "cpu-index": cpu})
+	text, err := m.do("human-monitor-command", map[string]any{"command-line": fmt.Sprintf("x /%dgx 0x%x", n, addr),
+		"cpu-index": cpu})
 	if err != nil {
 		return nil
 	}
@@ -196,7 +197,8 @@ func (m *monitor) state(k *Kernel) (text, stale string) {
 			}
 			if code := m.words(i, back[0]-1, 1); len(code) == 1 && byte(code[0]) != 0xcc {
 				if found[back[0]-1]++; found[back[0]-1] == 3 {
-					stale = fmt.Sprintf("CPU %d runs into a breakpoint at %s, where there is none any more", i, name(back[0]-1))
+					stale = fmt.Sprintf("CPU %d runs into a breakpoint at %s, where there is none any more", i,
+						name(back[0]-1))
 				}
 			}
 		}

@@ -34,8 +34,10 @@ func (s *standIn) Write(b []byte) (int, error) {
 	var addr uint64
 	if asked.Arguments.Line == "info registers -a" {
 		for cpu, ip := range []uint64{standInHandler, 0xffffffff81a18710} {
-			text += fmt.Sprintf("\r\nCPU#%d\r\nRAX=0000000000000001 RBX=ff11000004620080 RCX=0 RDX=0\r\nRSI=0 RDI=0 RBP=ff1100003d631a00 RSP=ffa000000008be0%d\r\n"+
-				"RIP=%016x RFL=00000002 [-------] CPL=0 II=0 A20=1 SMM=0 HLT=0\r\nIDT=     %x 00000fff\r\n", cpu, cpu*8, ip, uint64(standInIDT))
+			text += fmt.Sprintf("\r\nCPU#%d\r\nRAX=0000000000000001 RBX=ff11000004620080 RCX=0 RDX=0\r\nRSI=0 RDI=0 "+
+				"RBP=ff1100003d631a00 RSP=ffa000000008be0%d\r\n"+
+				"RIP=%016x RFL=00000002 [-------] CPL=0 II=0 A20=1 SMM=0 HLT=0\r\nIDT=     %x 00000fff\r\n", cpu, cpu*8,
+				ip, uint64(standInIDT))
 		}
 	} else if k, _ := fmt.Sscanf(asked.Arguments.Line, "x /%dgx 0x%x", &n, &addr); k == 2 {
 		word := []uint64{1, 2}
@@ -73,7 +75,8 @@ func TestState(t *testing.T) {
 		if stale != c.stale {
 			t.Errorf("with code %x: %q", c.code, stale)
 		}
-		for _, w := range []string{"CPU 0 at 0xffffffff81c00ba0: RIP=", "\t0xffffffff810e190b\n", "CPU 1 at 0xffffffff81a18710: RIP="} {
+		for _, w := range []string{"CPU 0 at 0xffffffff81c00ba0: RIP=", "\t0xffffffff810e190b\n",
+			"CPU 1 at 0xffffffff81a18710: RIP="} {
 			if !strings.Contains(text, w) {
 				t.Errorf("no %q in\n%s", w, text)
 			}
@@ -84,7 +87,8 @@ func TestState(t *testing.T) {
 func TestQemuVersion(t *testing.T) {
 	for said, want := range map[string]bool{
 		"QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)": true, "QEMU emulator version 8.0.4": true,
-		"QEMU emulator version 8.1.0": false, "QEMU emulator version 10.0.13 (Debian 1:10.0.13+ds-0+deb13u1)": false, "": false,
+		"QEMU emulator version 8.1.0": false, "QEMU emulator version 10.0.13 (Debian 1:10.0.13+ds-0+deb13u1)": false,
+		"": false,
 	} {
 		if got := versionLosesCode(said); got != want {
 			t.Errorf("%q: %v", said, got)

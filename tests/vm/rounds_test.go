@@ -86,7 +86,8 @@ func TestRounds(t *testing.T) {
 	}
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
 		files := b.stage(t, k, map[string]string{"busy": busy})
-		res := guest(t, k, Options{Files: files, Timeout: 3*time.Minute + time.Duration(rounds)*3*time.Second, Command: fmt.Sprintf(`
+		res := guest(t, k, Options{Files: files, Timeout: 3*time.Minute + time.Duration(rounds)*3*time.Second,
+			Command: fmt.Sprintf(`
 for q in 1 2 3 4; do (while [ ! -e /tmp/stop ]; do prog 500 deep >/dev/null; done) & done
 mem() { sync; echo 3 >/proc/sys/vm/drop_caches; awk '/^SUnreclaim|^VmallocUsed|^Percpu/ { n += $2 } END { print n }' /proc/meminfo; }
 i=0; bad=0; mute=0
@@ -108,7 +109,8 @@ echo "modules $(lsmod | tail -n +2)"
 		for _, l := range lines(res.Output, "memory ") {
 			fmt.Sscanf(l, "memory %d %d %d", &before, &after, &grown)
 		}
-		t.Logf("%d rounds; unreclaimable slab, vmalloc and per-CPU memory: %d kB after 5 rounds, %d kB after all", rounds, before, after)
+		t.Logf("%d rounds; unreclaimable slab, vmalloc and per-CPU memory: %d kB after 5 rounds, %d kB after all",
+			rounds, before, after)
 		var n, bad, mute int
 		for _, l := range lines(res.Output, "rounds ") {
 			fmt.Sscanf(l, "rounds %d bad %d mute %d", &n, &bad, &mute)

@@ -29,8 +29,8 @@ type Options struct {
 	Timeout        time.Duration
 	// Append is put on the kernel's command line.
 	Append string
-	// Count makes the guest's clock advance by one nanosecond an instruction, on one CPU: what is timed in the guest is then
-	// a number of instructions that does not depend on the host's load.
+	// Count makes the guest's clock advance by one nanosecond an instruction, on one CPU: what is timed in the guest is
+	// then a number of instructions that does not depend on the host's load.
 	Count bool
 	// Parallel gives each of the guest's CPUs a thread on the host, for tests of CPUs that work at the same time. Other
 	// guests have one thread where qemu loses changes of code otherwise (see losesCode).
@@ -132,7 +132,8 @@ func (k *Kernel) initrd(dir string, o *Options) error {
 		return err
 	}
 	t := newTree()
-	for _, d := range []string{"proc", "sys", "dev", "tmp", "run", "etc", "root", "lab", "out", "var", "sbin", "usr/bin", "usr/sbin"} {
+	for _, d := range []string{"proc", "sys", "dev", "tmp", "run", "etc", "root", "lab", "out", "var", "sbin",
+		"usr/bin", "usr/sbin"} {
 		t.dir(d)
 	}
 	if err := t.copy(bb, "/bin/busybox"); err != nil {
@@ -167,19 +168,22 @@ func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, err
 	if o.Count {
 		cpus, accel, khz = 1, []string{"-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"}, 1000000
 	}
-	// On a busy host the kernel measures its clock wrong (it trusts the PIT where that and the HPET differ), which then runs up
-	// to 30 times too fast, and takes the timer's interrupt for missing.
+	// On a busy host the kernel measures its clock wrong (it trusts the PIT where that and the HPET differ), which then
+	// runs up to 30 times too fast, and takes the timer's interrupt for missing.
 	clock := "no_timer_check"
 	if khz > 0 {
 		clock += fmt.Sprintf(" tsc_early_khz=%d", khz)
 	}
 	names := []string{"console", "output", "status", "out.tar"}
 	args := append(accel, "-cpu", "max", "-machine", "q35", "-smp", strconv.Itoa(cpus), "-m", strconv.Itoa(o.MemoryMB),
-		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", k.Image, "-initrd", filepath.Join(dir, "initrd"),
-		"-append", "console=ttyS0 panic=-1 oops=panic quiet nokaslr tsc=reliable random.trust_cpu=on mitigations=off 8250.nr_uarts=4 "+clock+" "+o.Append,
+		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", k.Image, "-initrd",
+		filepath.Join(dir, "initrd"),
+		"-append", "console=ttyS0 panic=-1 oops=panic quiet nokaslr tsc=reliable random.trust_cpu=on mitigations=off "+
+			"8250.nr_uarts=4 "+clock+" "+o.Append,
 		"-chardev", "stdio,id=mon", "-mon", "chardev=mon,mode=control")
 	for i, n := range names {
-		args = append(args, "-chardev", fmt.Sprintf("file,id=c%d,path=%s", i, filepath.Join(dir, n)), "-serial", fmt.Sprintf("chardev:c%d", i))
+		args = append(args, "-chardev", fmt.Sprintf("file,id=c%d,path=%s", i, filepath.Join(dir, n)), "-serial",
+			fmt.Sprintf("chardev:c%d", i))
 		os.Remove(filepath.Join(dir, n)) // of a guest before
 	}
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", args...)
@@ -233,8 +237,8 @@ func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, err
 	return res, res.untar(filepath.Join(dir, "out.tar"))
 }
 
-// watch waits for the end of a guest (ctx is done) and gives "", or says what is wrong with it, and whether that is the emulator's fault.
-// status gives what the guest has reported.
+// watch waits for the end of a guest (ctx is done) and gives "", or says what is wrong with it, and whether that is the
+// emulator's fault. status gives what the guest has reported.
 func watch(ctx context.Context, start time.Time, o *Options, status func() string) (why, emulator string) {
 	begun, mark := false, patience.Now()
 	for {
@@ -280,7 +284,8 @@ func Excerpt(console string) string {
 }
 
 func complains(line string) bool {
-	for _, bad := range []string{"BUG:", "WARNING:", "Oops", "Call Trace", "general protection", "INFO: task", "rcu:", "lockup", "int3:"} {
+	for _, bad := range []string{"BUG:", "WARNING:", "Oops", "Call Trace", "general protection", "INFO: task", "rcu:",
+		"lockup", "int3:"} {
 		if strings.Contains(line, bad) {
 			return true
 		}

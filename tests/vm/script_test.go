@@ -14,8 +14,10 @@ var scripts = []struct {
 	name, fixture, script string
 	want                  []string
 }{
-	{"args", "stap", `probe process("%PROG").function("main.traceme") { printf("%d and %d\n", $a, $b) }`, []string{"1 and 2\n", "ret 3", "rc 0"}},
-	{"result", "stap", `probe process("%PROG").function("main.traceme").return { printf("%d \n", $return) }`, []string{"\n3 \n", "rc 0"}},
+	{"args", "stap", `probe process("%PROG").function("main.traceme") { printf("%d and %d\n", $a, $b) }`,
+		[]string{"1 and 2\n", "ret 3", "rc 0"}},
+	{"result", "stap", `probe process("%PROG").function("main.traceme").return { printf("%d \n", $return) }`,
+		[]string{"\n3 \n", "rc 0"}},
 	// Programs here have no libraries: the file that both name is the traced one, and one of them is not what runs.
 	{"library", "stap", `global e
 		probe process("%PROG").library("%PROG").function("main.traceme") { printf("here %d\n", $a) }
@@ -47,8 +49,10 @@ var scripts = []struct {
 		probe syscall.write.return { if (pid() == target()) printf("%s, %d\n", user_string_n(@entry($buf), $count), $return) }
 		probe syscall.* { if (pid() == target()) n[name]++ }
 		probe end { printf("getpgid %d, writev %d, utime %d, openat %d\n", n["getpgid"], n["writev"], n["utime"], n["openat"]) }`,
-		[]string{"socketpair(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0, 0x", "open(\"/no/such/file\", O_RDONLY|O_CLOEXEC)\n", "access(\"/no/such/file\", R_OK|W_OK)\n",
-			"lseek(5, -1, SEEK_END)\n", "getpeername = 0\n", "open = -2 (ENOENT)\n", "lseek = 0\n", "wait4 = kid\n", "hello, 5\n", "getpgid 5, writev 0, utime 0, openat 1\n", "rc 0"}},
+		[]string{"socketpair(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0, 0x", "open(\"/no/such/file\", O_RDONLY|O_CLOEXEC)\n",
+			"access(\"/no/such/file\", R_OK|W_OK)\n", "lseek(5, -1, SEEK_END)\n", "getpeername = 0\n",
+			"open = -2 (ENOENT)\n", "lseek = 0\n", "wait4 = kid\n", "hello, 5\n",
+			"getpgid 5, writev 0, utime 0, openat 1\n", "rc 0"}},
 	{"own", "calls", `global own, other
 		probe syscall.*, kernel.trace("raw_syscalls:sys_enter") { if (pid() == stp_pid()) own++; else other++ }
 		probe syscall.write { println(pid() == stp_pid()) }
@@ -57,7 +61,8 @@ var scripts = []struct {
 		probe perf.sw.page_faults.sample(1).process { f++ }
 		probe kernel.trace("exceptions:page_fault_user") { if (pid() == target()) t++ }
 		probe perf.type(1).config(0).hz(200) { c++ }
-		probe end { printf("faults %d ticks %d\n", t > 100 && f * 10 >= t * 9 && f < t * 2, c > 5) }`, []string{"faults 1 ticks 1\n", "rc 0"}},
+		probe end { printf("faults %d ticks %d\n", t > 100 && f * 10 >= t * 9 && f < t * 2, c > 5) }`,
+		[]string{"faults 1 ticks 1\n", "rc 0"}},
 	{"events", "calls", `global e, r, c
 		probe process.syscall { e[$syscall]++; if ($syscall == 52) printf("getpeername %d\n", $arg1) }
 		probe process("%PROG").syscall.return { r[$syscall, $return]++ }
@@ -92,14 +97,16 @@ func TestScripts(t *testing.T) {
 				}
 			}
 			text := strings.NewReplacer("%PROG", prog, "%RUN", run).Replace(s.script)
-			out, err := exec.CommandContext(context.Background(), run, "-v", "-r", kdir, "-cache", cache, "-name", s.name, "-c", prog, "-build", "-e", text).CombinedOutput()
+			out, err := exec.CommandContext(context.Background(), run, "-v", "-r", kdir, "-cache", cache, "-name",
+				s.name, "-c", prog, "-build", "-e", text).CombinedOutput()
 			if err != nil {
 				t.Fatalf("build %s: %v\n%s", s.name, err, out)
 			}
 			if gccWarning.Match(out) {
 				t.Errorf("%s: gcc warns:\n%s", s.name, out)
 			}
-			command += "echo '== " + s.name + "'; " + run + " -cache " + cache + " -name " + s.name + " -c " + prog + " -e '" + text + "'; echo rc $?\n"
+			command += "echo '== " + s.name + "'; " + run + " -cache " + cache + " -name " + s.name + " -c " + prog +
+				" -e '" + text + "'; echo rc $?\n"
 		}
 		res := guest(t, k, Options{Files: files, Command: command})
 		for _, s := range scripts {

@@ -54,19 +54,23 @@ func TestSparse(t *testing.T) {
 			t.Fatal(err)
 		}
 		script := fmt.Sprintf(everything, b.prog)
-		c, err := exec.Command(filepath.Join(b.dir, "kmodrun"), "-r", kdir, "-c", b.prog, "-p3", "-e", script).CombinedOutput()
+		c, err := exec.Command(filepath.Join(b.dir, "kmodrun"), "-r", kdir, "-c", b.prog, "-p3", "-e",
+			script).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, c)
 		}
 		os.WriteFile(dir+"/module.c", c, 0o644)
 		// What is left out says nothing about mistakes: the runtime has functions that not every module uses.
-		os.WriteFile(dir+"/Makefile", []byte("obj-m := module.o\nccflags-y := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-type-limits -Wno-missing-field-initializers"+defines(t, kdir)+"\n"), 0o644)
-		out, err := exec.Command("make", "-s", "-C", kdir, "M="+dir, "C=2", "CHECK=sparse", "CONFIG_DEBUG_INFO_BTF_MODULES=", "CONFIG_DEBUG_INFO=", "modules").CombinedOutput()
+		os.WriteFile(dir+"/Makefile", []byte("obj-m := module.o\nccflags-y := -Wall -Wextra -Wno-unused-parameter "+
+			"-Wno-sign-compare -Wno-type-limits -Wno-missing-field-initializers"+defines(t, kdir)+"\n"), 0o644)
+		out, err := exec.Command("make", "-s", "-C", kdir, "M="+dir, "C=2", "CHECK=sparse",
+			"CONFIG_DEBUG_INFO_BTF_MODULES=", "CONFIG_DEBUG_INFO=", "modules").CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		for _, line := range strings.Split(string(out), "\n") {
-			if strings.HasPrefix(line, dir) && (strings.Contains(line, "warning:") || strings.Contains(line, "error:")) {
+			if strings.HasPrefix(line, dir) &&
+				(strings.Contains(line, "warning:") || strings.Contains(line, "error:")) {
 				t.Error(line)
 			}
 		}
@@ -89,7 +93,8 @@ func defines(t *testing.T, kdir string) string {
 		t.Fatal(err)
 	}
 	out := ""
-	for symbol, define := range map[string]string{"uprobe_unregister_nosync": "GS_UPROBE_HANDLE", "hrtimer_setup": "GS_HRTIMER_SETUP", "ftrace_set_filter_ips": "GS_FTRACE_IPS"} {
+	for symbol, define := range map[string]string{"uprobe_unregister_nosync": "GS_UPROBE_HANDLE",
+		"hrtimer_setup": "GS_HRTIMER_SETUP", "ftrace_set_filter_ips": "GS_FTRACE_IPS"} {
 		if strings.Contains(string(b), "\t"+symbol+"\t") {
 			out += " -D" + define
 		}

@@ -78,7 +78,8 @@ func TestUpheaval(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, b *bench) {
 		t.Logf("seed %d (GOSTAP_SEED), %d rounds (GOSTAP_VM_ROUNDS)", seed, rounds)
 		moved := func(ir string) string { return strings.ReplaceAll(ir, "/lab/prog", "/mnt/t/prog") }
-		files := b.stage(t, k, map[string]string{"all": moved(busy), "kside": kernelSide, "mounted": mounted, "together": together})
+		files := b.stage(t, k, map[string]string{"all": moved(busy), "kside": kernelSide, "mounted": mounted,
+			"together": together})
 		dir := t.TempDir()
 		for out, pkg := range map[string]string{"gostap": "../../cmd/gostap", "upheaval": "./upheaval"} {
 			path := filepath.Join(dir, out)

@@ -129,7 +129,8 @@ func (b *bench) stage(t *testing.T, k *Kernel, programs map[string]string) map[s
 	}
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache")
-	files := map[string]string{"/lab/kmodrun": filepath.Join(b.dir, "kmodrun"), "/lab/prog": b.prog, "/lab/cache": cache}
+	files := map[string]string{"/lab/kmodrun": filepath.Join(b.dir, "kmodrun"), "/lab/prog": b.prog,
+		"/lab/cache": cache}
 	for name, text := range programs {
 		for fn, off := range b.off {
 			text = strings.ReplaceAll(text, "$"+fn, fmt.Sprintf("0x%x", off))
@@ -139,7 +140,8 @@ func (b *bench) stage(t *testing.T, k *Kernel, programs map[string]string) map[s
 			t.Fatal(err)
 		}
 		files["/lab/"+name+".ir"] = path
-		out, err := exec.Command(filepath.Join(b.dir, "kmodrun"), "-v", "-r", kdir, "-cache", cache, "-name", name, "-build", path).CombinedOutput()
+		out, err := exec.Command(filepath.Join(b.dir, "kmodrun"), "-v", "-r", kdir, "-cache", cache, "-name", name,
+			"-build", path).CombinedOutput()
 		if err != nil {
 			t.Fatalf("build %s: %v\n%s", name, err, out)
 		}

@@ -49,7 +49,8 @@ type Site struct {
 	Name string
 	// Check: the instruction is not of a kind that the kernel is known to take.
 	Check bool
-	// C: the place is known to be C code, which in a Go program runs on stacks that never move: the kernel's return probe does no harm there.
+	// C: the place is known to be C code, which in a Go program runs on stacks that never move: the kernel's return
+	// probe does no harm there.
 	C bool
 }
 
@@ -184,7 +185,8 @@ func (s *Set) Tracing(prog int, attachType uint32, name string, cookie uint64) e
 func (s *Set) Netfilter(prog int, name string, h probe.NetHook) error {
 	fd, err := kern.LinkNetfilter(prog, h.Family, h.Hook, h.Priority)
 	if err == unix.EBUSY {
-		return fmt.Errorf("attach to %s: another eBPF program is there with the priority %d, and the kernel takes one; give another .priority: %w", name, h.Priority, err)
+		return fmt.Errorf("attach to %s: another eBPF program is there with the priority %d, and the kernel takes "+
+			"one; give another .priority: %w", name, h.Priority, err)
 	}
 	if err != nil {
 		return fmt.Errorf("attach to %s: %w", name, err)
@@ -194,7 +196,8 @@ func (s *Set) Netfilter(prog int, name string, h probe.NetHook) error {
 	return nil
 }
 
-// Event attaches a program of type tracepoint to a perf event of "group:name". The event is on one CPU, its programs run on all.
+// Event attaches a program of type tracepoint to a perf event of "group:name". The event is on one CPU, its programs
+// run on all.
 func (s *Set) Event(prog int, name string, cookie uint64) error {
 	id, err := eventID(name)
 	if err != nil {
@@ -317,4 +320,5 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // ErrGoReturn refuses the kernel's return probe in a Go program, at what is not known to be C code there.
-var ErrGoReturn = errors.New("the kernel's return probe rewrites the return address, which kills Go programs whose stacks grow")
+var ErrGoReturn = errors.New("the kernel's return probe rewrites the return address, which kills Go programs whose " +
+	"stacks grow")

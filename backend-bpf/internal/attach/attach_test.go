@@ -23,7 +23,8 @@ func TestUprobesCountExactly(t *testing.T) {
 		p := tg.start(t)
 		var s Set
 		defer s.Detach()
-		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi, Sites: []Site{tg.site(3), tg.site(1)}}); err != nil {
+		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi,
+			Sites: []Site{tg.site(3), tg.site(1)}}); err != nil {
 			t.Fatal(err)
 		}
 		p.call(t, 1, 1234)
@@ -56,7 +57,8 @@ func TestOneProcessOnly(t *testing.T) {
 		a, b := tg.start(t), tg.start(t)
 		var s Set
 		defer s.Detach()
-		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi, PID: a.cmd.Process.Pid, Sites: []Site{tg.site(5)}}); err != nil {
+		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi, PID: a.cmd.Process.Pid,
+			Sites: []Site{tg.site(5)}}); err != nil {
 			t.Fatal(err)
 		}
 		a.call(t, 5, 40)
@@ -81,7 +83,8 @@ func TestBeforeExec(t *testing.T) {
 		defer func() { cmd.Process.Kill(); cmd.Wait() }()
 		var s Set
 		defer s.Detach()
-		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi, PID: cmd.Process.Pid, Sites: []Site{tg.site(7)}}); err != nil {
+		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi, PID: cmd.Process.Pid,
+			Sites: []Site{tg.site(7)}}); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintln(in)
@@ -100,7 +103,8 @@ func TestReturnProbe(t *testing.T) {
 		p := tg.start(t)
 		var s Set
 		defer s.Detach()
-		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi, Return: true, Sites: []Site{tg.site(9)}}); err != nil {
+		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi, Return: true,
+			Sites: []Site{tg.site(9)}}); err != nil {
 			t.Fatal(err)
 		}
 		p.call(t, 9, 500)
@@ -116,7 +120,8 @@ func TestRefuseGoReturn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s Set
-	err = s.Uprobes(&Uprobes{Prog: -1, File: open(t, exe), Multi: true, Return: true, Sites: []Site{{Offset: 0x1000, Name: "main.main"}}})
+	err = s.Uprobes(&Uprobes{Prog: -1, File: open(t, exe), Multi: true, Return: true,
+		Sites: []Site{{Offset: 0x1000, Name: "main.main"}}})
 	if !errors.Is(err, ErrGoReturn) {
 		t.Fatalf("a return probe in a Go program: %v", err)
 	}
@@ -133,12 +138,14 @@ func TestErrorLeavesNothing(t *testing.T) {
 		p := tg.start(t)
 		bad := Site{Offset: 1 << 40, Name: "nowhere"}
 		var s Set
-		err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi, Sites: []Site{tg.site(1), bad, tg.site(2)}})
+		err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi,
+			Sites: []Site{tg.site(1), bad, tg.site(2)}})
 		e, ok := errors.AsType[*Error](err)
 		if !ok {
 			t.Fatalf("got %v", err)
 		}
-		if e.Site.Name != "nowhere" || !strings.Contains(err.Error(), "0x10000000000") || !strings.Contains(err.Error(), "past the end") {
+		if e.Site.Name != "nowhere" || !strings.Contains(err.Error(), "0x10000000000") ||
+			!strings.Contains(err.Error(), "past the end") {
 			t.Errorf("message: %v", err)
 		}
 		if s.Links() != 0 {
@@ -167,7 +174,8 @@ func TestDeadProcess(t *testing.T) {
 		p.cmd.Process.Kill()
 		p.cmd.Wait()
 		var s Set
-		err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi, PID: p.cmd.Process.Pid, Sites: []Site{tg.site(1)}})
+		err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: multi, PID: p.cmd.Process.Pid,
+			Sites: []Site{tg.site(1)}})
 		if err == nil || !strings.Contains(err.Error(), "does not exist any more") {
 			t.Errorf("got %v", err)
 		}
@@ -293,7 +301,8 @@ func TestOtherMountNamespace(t *testing.T) {
 	eachWay(t, func(t *testing.T, multi bool) {
 		tg := newTarget(t)
 		dir := t.TempDir()
-		cmd := exec.Command("unshare", "-m", "sh", "-c", `mount -t tmpfs none "$1" && cp "$2" "$1/prog" && exec "$1/prog"`, "sh", dir, tg.path)
+		cmd := exec.Command("unshare", "-m", "sh", "-c",
+			`mount -t tmpfs none "$1" && cp "$2" "$1/prog" && exec "$1/prog"`, "sh", dir, tg.path)
 		in, _ := cmd.StdinPipe()
 		out, _ := cmd.StdoutPipe()
 		cmd.Stderr = os.Stderr

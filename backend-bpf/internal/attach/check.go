@@ -51,8 +51,9 @@ func check(u *Uprobes, sites []Site) error {
 	return &Error{Path: u.File.Path, Site: bad, Err: err}
 }
 
-// refusedSite finds a place that the kernel refuses among sites, which it has refused together for the reason why. It does not
-// say which it is, and to take a link away takes it some 40 ms, so halves are tried, and the links that were made go in the background.
+// refusedSite finds a place that the kernel refuses among sites, which it has refused together for the reason why. It
+// does not say which it is, and to take a link away takes it some 40 ms, so halves are tried, and the links that were
+// made go in the background.
 func refusedSite(u *Uprobes, sites []Site, why error) (Site, error) {
 	for len(sites) > 1 {
 		half := sites[:len(sites)/2]

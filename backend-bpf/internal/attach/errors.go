@@ -19,7 +19,8 @@ func explainUprobe(err error, e *Error) string {
 	case unix.EINVAL:
 		return "the kernel refuses this place: past the end of the file, or the instruction there cannot be probed"
 	case 524, unix.EOPNOTSUPP: // ENOTSUPP
-		return "the kernel cannot probe the instruction there (it has a LOCK or segment prefix, is privileged or unknown to the kernel, or a breakpoint stands there already)"
+		return "the kernel cannot probe the instruction there (it has a LOCK or segment prefix, is privileged or " +
+			"unknown to the kernel, or a breakpoint stands there already)"
 	case unix.ENOEXEC:
 		return "there is no valid instruction at that place"
 	case unix.EIO:
@@ -69,7 +70,8 @@ func explainPerf(typ uint32, err error) error {
 	case typ == unix.PERF_TYPE_BREAKPOINT && (err == unix.ENOENT || err == unix.EOPNOTSUPP || err == unix.ENODEV):
 		return fmt.Errorf("this machine has no watchpoints: %w", err)
 	case err == unix.ENOENT || err == unix.EOPNOTSUPP || err == unix.ENODEV:
-		return fmt.Errorf("this machine does not count that (few virtual machines have hardware counters; software events are type 1): %w", err)
+		return fmt.Errorf("this machine does not count that (few virtual machines have hardware counters; software "+
+			"events are type 1): %w", err)
 	case err == unix.EINVAL:
 		return fmt.Errorf("the kernel knows no such event: %w", err)
 	case err == unix.ESRCH:

@@ -115,7 +115,8 @@ func TestInstructions(t *testing.T) {
 	known := assembled(t, path)
 	isNone := func(f form) bool {
 		// vrsqrt14ps and vdbpsadbw without the prefix that they need: objdump does not look at it.
-		bare := f.code[0] == 0x62 && f.code[2]&3 != 1 && (f.code[1]&7 == 2 && f.code[4] == 0x4e || f.code[1]&7 == 3 && f.code[4] == 0x42)
+		bare := f.code[0] == 0x62 && f.code[2]&3 != 1 && (f.code[1]&7 == 2 && f.code[4] == 0x4e || f.code[1]&7 == 3 &&
+			f.code[4] == 0x42)
 		return bare || known[f.off] != len(f.code)
 	}
 	all := len(taken) + len(refused)

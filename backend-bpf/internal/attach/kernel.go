@@ -57,8 +57,8 @@ func DefaultMaxActive() int {
 }
 
 // Kprobes attaches k. Of a program that was loaded for kprobe.multi links it gives the sites back that the kernel takes
-// only by themselves: functions that the function tracer does not know. Sites that may be left out and are refused are given
-// back with the reason. On an error nothing of k stays.
+// only by themselves: functions that the function tracer does not know. Sites that may be left out and are refused are
+// given back with the reason. On an error nothing of k stays.
 func (s *Set) Kprobes(k *Kprobes) (rest []KernelSite, left []*KernelError, err error) {
 	if len(k.Sites) == 0 {
 		return nil, nil, nil
@@ -127,8 +127,8 @@ func (s *kernelSet) detach() {
 }
 
 // kprobeEvents attaches to each place by an event of its own. Events of the kprobe PMU go away with their
-// descriptors, whatever becomes of this process; but a return probe has room for a few calls there, and before 6.7 the kernel does not say
-// what such events missed. Then it is an event of tracefs.
+// descriptors, whatever becomes of this process; but a return probe has room for a few calls there, and before 6.7 the
+// kernel does not say what such events missed. Then it is an event of tracefs.
 func (s *Set) kprobeEvents(k *Kprobes) (how string, left []*KernelError, err error) {
 	p, err := kprobePMU()
 	if err != nil {
@@ -190,10 +190,12 @@ func moduleThere(symbol string) bool {
 	return err == nil
 }
 
-// ofPlace reports whether the kernel's number says that it does not like the place, not that it has no more room or does not let us.
+// ofPlace reports whether the kernel's number says that it does not like the place, not that it has no more room or
+// does not let us.
 func ofPlace(err error) bool {
 	switch err {
-	case unix.EINVAL, unix.EILSEQ, unix.ENOENT, unix.EADDRNOTAVAIL, unix.ERANGE, unix.EOPNOTSUPP, unix.EBUSY, unix.EEXIST:
+	case unix.EINVAL, unix.EILSEQ, unix.ENOENT, unix.EADDRNOTAVAIL, unix.ERANGE, unix.EOPNOTSUPP, unix.EBUSY,
+		unix.EEXIST:
 		return true
 	}
 	return false
@@ -239,8 +241,8 @@ type addressed struct {
 	addr uint64
 }
 
-// sortOut parts sites into those with names of the kernel itself, those with addresses, and those whose symbol is not in the list or more
-// than once.
+// sortOut parts sites into those with names of the kernel itself, those with addresses, and those whose symbol is not
+// in the list or more than once.
 func sortOut(all []KernelSite) (named, others []addressed, unknown []KernelSite) {
 	var want []string
 	for _, p := range all {
@@ -267,8 +269,8 @@ func sortOut(all []KernelSite) (named, others []addressed, unknown []KernelSite)
 	return named, others, unknown
 }
 
-// linkMulti attaches to sites that all have addresses, or none, and gives back what cannot be. sort says that the kernel's list of the
-// functions that it traces may help.
+// linkMulti attaches to sites that all have addresses, or none, and gives back what cannot be. sort says that the
+// kernel's list of the functions that it traces may help.
 func (s *Set) linkMulti(k *Kprobes, sites []addressed, sort bool) (bad []KernelSite, err error) {
 	m := kern.KprobeMulti{Return: k.Return}
 	for _, p := range sites {
@@ -339,14 +341,14 @@ func splitTraced(sites []addressed) (good []addressed, others []KernelSite) {
 	return good, others
 }
 
-// Missed counts the hits of kernel probes that ran no program: inside of another probe, or a return for whose call there was no
-// room. It keeps the count of what is detached.
+// Missed counts the hits of kernel probes that ran no program: inside of another probe, or a return for whose call
+// there was no room. It keeps the count of what is detached.
 func (s *Set) Missed() Missed {
 	return s.missed.plus(s.kernel.missed())
 }
 
-// Missed counts hits that ran no program: of probes because they came inside of another, of return probes mostly because too many
-// calls were under way, which the kernel does not count apart.
+// Missed counts hits that ran no program: of probes because they came inside of another, of return probes mostly
+// because too many calls were under way, which the kernel does not count apart.
 type Missed struct{ Entries, Returns uint64 }
 
 func (m Missed) plus(o Missed) Missed { return Missed{m.Entries + o.Entries, m.Returns + o.Returns} }
@@ -381,8 +383,8 @@ var kprobePMU = sync.OnceValues(func() (*pmu, error) {
 	return p, nil
 })
 
-// addresses finds symbols ("function", "module:function") in the text of /proc/kallsyms: those that are there once, and whose addresses
-// are told.
+// addresses finds symbols ("function", "module:function") in the text of /proc/kallsyms: those that are there once, and
+// whose addresses are told.
 func addresses(text string, symbols []string) map[string]uint64 {
 	out, seen := map[string]uint64{}, map[string]bool{}
 	for _, s := range symbols {
@@ -455,10 +457,12 @@ func (e *KernelError) Why() string {
 		if on, known := traced.Blacklisted(e.Site.Symbol); on {
 			return traced.OnBlacklist
 		} else if !known {
-			return "the kernel refuses this place: it is on its blacklist, is not traced (notrace), or no function begins there"
+			return "the kernel refuses this place: it is on its blacklist, is not traced (notrace), or no function " +
+				"begins there"
 		}
 		if e.Return {
-			return "the kernel refuses this place: no function begins there, or it lies in code that must not be probed or is not traced (notrace)"
+			return "the kernel refuses this place: no function begins there, or it lies in code that must not be " +
+				"probed or is not traced (notrace)"
 		}
 		return "the kernel refuses this place: it lies in code that must not be probed or is not traced (notrace)"
 	case unix.EILSEQ:

@@ -32,7 +32,8 @@ func TestProfileMissed(t *testing.T) {
   other                                                    50             100
   gostap_12_3                                               1               x
 `
-	own := map[string]event{"gostap_12_1": {"gostap_12_1", false}, "gostap_12_2": {"gostap_12_2", true}, "gostap_12_3": {}}
+	own := map[string]event{"gostap_12_1": {"gostap_12_1", false}, "gostap_12_2": {"gostap_12_2", true},
+		"gostap_12_3": {}}
 	if m := profileMissed(text, own); m != (Missed{3, 4}) {
 		t.Errorf("missed %v", m)
 	}
@@ -50,7 +51,8 @@ ffff
 
 `
 	got := addresses(text, []string{"_stext", "twice", "alpha:fn", "beta:twice", "gamma:fn", "hidden"})
-	if len(got) != 4 || got["_stext"] != 0xffffffff81000000 || got["alpha:fn"] != 0xffffffffc0000010 || got["beta:twice"] != 0xffffffffc0000030 || got["hidden"] != 0 {
+	if len(got) != 4 || got["_stext"] != 0xffffffff81000000 || got["alpha:fn"] != 0xffffffffc0000010 ||
+		got["beta:twice"] != 0xffffffffc0000030 || got["hidden"] != 0 {
 		t.Errorf("%x", got)
 	}
 }
@@ -75,7 +77,8 @@ func TestKernelErrors(t *testing.T) {
 		want string
 	}{
 		{KernelSite{Symbol: "nothing"}, unix.ENOENT, "cannot probe nothing: the kernel has no function of that name"},
-		{KernelSite{Symbol: "m:f", Offset: 3}, unix.ENOENT, "cannot probe m:f+0x3: the kernel has no function of that name, or module m is not loaded"},
+		{KernelSite{Symbol: "m:f", Offset: 3}, unix.ENOENT,
+			"cannot probe m:f+0x3: the kernel has no function of that name, or module m is not loaded"},
 		{KernelSite{Symbol: "f"}, unix.EADDRNOTAVAIL, "more than one function"},
 		{KernelSite{Symbol: "f", Offset: 1}, unix.EILSEQ, "no instruction begins there"},
 		{KernelSite{Symbol: "f"}, unix.EPERM, "no permission"},

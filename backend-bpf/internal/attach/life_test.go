@@ -60,14 +60,16 @@ func TestTracepoints(t *testing.T) {
 		c := loadCounter(t, ebpf.TracePoint, ebpf.AttachNone, "")
 		run(t, c, func(s *Set) error { return s.Event(c.prog(), "sched:sched_process_exec", 0) })
 		var s Set
-		if err := s.Event(c.prog(), "sched:no_such_thing", 0); err == nil || !strings.Contains(err.Error(), "sched:no_such_thing") {
+		if err := s.Event(c.prog(), "sched:no_such_thing", 0); err == nil ||
+			!strings.Contains(err.Error(), "sched:no_such_thing") {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("missing", func(t *testing.T) {
 		c := loadCounter(t, ebpf.RawTracepoint, ebpf.AttachNone, "")
 		var s Set
-		if err := s.Tracepoint(c.prog(), "no_such_thing", 0); err == nil || !strings.Contains(err.Error(), "no such tracepoint") {
+		if err := s.Tracepoint(c.prog(), "no_such_thing", 0); err == nil ||
+			!strings.Contains(err.Error(), "no such tracepoint") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -131,7 +133,8 @@ func TestManySites(t *testing.T) {
 		t.Logf("1000 sites: attached in %v, detached in %v", attached, gone)
 		best = min(best, attached+gone)
 		start = time.Now()
-		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: true, Sites: sites[:1]}); err != nil {
+		if err := s.Uprobes(&Uprobes{Prog: c.prog(), File: open(t, tg.path), Multi: true,
+			Sites: sites[:1]}); err != nil {
 			t.Fatal(err)
 		}
 		s.Detach()
@@ -168,7 +171,8 @@ func TestPerfDetachDoesNotWait(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("20 sites: attached in %v, detached in %v", attached, gone)
-	if gone > 600*time.Millisecond && !closing(t) { // it was slow, and not since somebody else had the CPU while the kernel works on
+	// it was slow, and not since somebody else had the CPU while the kernel works on
+	if gone > 600*time.Millisecond && !closing(t) {
 		t.Errorf("detaching took %v and left nothing to do", gone)
 	}
 	// The kernel finishes by itself.
@@ -196,7 +200,8 @@ func TestKilled(t *testing.T) {
 		p := tg.start(t)
 		exe, _ := os.Executable()
 		cmd := exec.Command(exe)
-		cmd.Env = append(os.Environ(), "GOSTAP_TEST_CHILD="+fmt.Sprint(multi), fmt.Sprintf("GOSTAP_TEST_PATH=%s", tg.path),
+		cmd.Env = append(os.Environ(), "GOSTAP_TEST_CHILD="+fmt.Sprint(multi),
+			fmt.Sprintf("GOSTAP_TEST_PATH=%s", tg.path),
 			fmt.Sprintf("GOSTAP_TEST_OFFS=%d,%d,%d", tg.offs["f1"], tg.offs["f2"], tg.offs["f3"]))
 		out, err := cmd.StdoutPipe()
 		if err != nil {

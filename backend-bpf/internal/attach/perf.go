@@ -95,15 +95,17 @@ type tallied struct {
 	period     uint64
 }
 
-// exact reports whether hits of attr can be counted: clocks leave out ticks that come too late, and tracepoints (Set.Event) have no period:
-// their programs run at every hit, before anything is counted.
+// exact reports whether hits of attr can be counted: clocks leave out ticks that come too late, and tracepoints
+// (Set.Event) have no period: their programs run at every hit, before anything is counted.
 func exact(attr unix.PerfEventAttr) bool {
-	clock := attr.Type == unix.PERF_TYPE_SOFTWARE && (attr.Config == unix.PERF_COUNT_SW_CPU_CLOCK || attr.Config == unix.PERF_COUNT_SW_TASK_CLOCK)
+	clock := attr.Type == unix.PERF_TYPE_SOFTWARE &&
+		(attr.Config == unix.PERF_COUNT_SW_CPU_CLOCK || attr.Config == unix.PERF_COUNT_SW_TASK_CLOCK)
 	return attr.Sample != 0 && attr.Bits&unix.PerfBitFreq == 0 && !clock
 }
 
-// throttled compares what the kernel has counted with how often the programs ran: beyond kernel.perf_event_max_sample_rate hits a second
-// it leaves some out and tells nobody. It needs a system that counts runs of programs (kern.EnableStats).
+// throttled compares what the kernel has counted with how often the programs ran: beyond
+// kernel.perf_event_max_sample_rate hits a second it leaves some out and tells nobody. It needs a system that counts
+// runs of programs (kern.EnableStats).
 func (s *Set) throttled() {
 	want := map[int]uint64{}
 	for _, c := range s.tallied {
@@ -121,7 +123,8 @@ func (s *Set) throttled() {
 		}
 	}
 	if lost > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("%d hits of counted events missed because the kernel allows no more in a second (kernel.perf_event_max_sample_rate; .sample(N) with a larger N asks for fewer)", lost))
+		s.warnings = append(s.warnings, fmt.Sprintf("%d hits of counted events missed because the kernel allows no "+
+			"more in a second (kernel.perf_event_max_sample_rate; .sample(N) with a larger N asks for fewer)", lost))
 	}
 }
 

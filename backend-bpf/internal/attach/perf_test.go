@@ -29,8 +29,8 @@ func touch(t *testing.T, pages int) {
 	unix.Munmap(mem)
 }
 
-// TestMissedEvents: hits that the kernel has counted and the program has not seen are told. Runs of programs are counted
-// from the middle on only, which looks the same.
+// TestMissedEvents: hits that the kernel has counted and the program has not seen are told. Runs of programs are
+// counted from the middle on only, which looks the same.
 func TestMissedEvents(t *testing.T) {
 	needRoot(t)
 	faults := probe.PerfEvent{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_PAGE_FAULTS, Period: 1}

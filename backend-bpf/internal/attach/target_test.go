@@ -192,8 +192,9 @@ func countInsns() asm.Instructions {
 func loadCounter(t testing.TB, typ ebpf.ProgramType, at ebpf.AttachType, to string) *counter {
 	t.Helper()
 	col, err := load.Load(&ebpf.CollectionSpec{
-		Maps:     map[string]*ebpf.MapSpec{"hits": {Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: many}},
-		Programs: map[string]*ebpf.ProgramSpec{"count": {Type: typ, AttachType: at, AttachTo: to, Instructions: countInsns(), License: "GPL"}},
+		Maps: map[string]*ebpf.MapSpec{"hits": {Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: many}},
+		Programs: map[string]*ebpf.ProgramSpec{"count": {Type: typ, AttachType: at, AttachTo: to,
+			Instructions: countInsns(), License: "GPL"}},
 	}, load.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -298,8 +299,9 @@ func childMain() {
 		at = ebpf.AttachTraceUprobeMulti
 	}
 	col, err := load.Load(&ebpf.CollectionSpec{
-		Maps:     map[string]*ebpf.MapSpec{"hits": {Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: many}},
-		Programs: map[string]*ebpf.ProgramSpec{"count": {Type: ebpf.Kprobe, AttachType: at, Instructions: countInsns(), License: "GPL"}},
+		Maps: map[string]*ebpf.MapSpec{"hits": {Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: many}},
+		Programs: map[string]*ebpf.ProgramSpec{"count": {Type: ebpf.Kprobe, AttachType: at, Instructions: countInsns(),
+			License: "GPL"}},
 	}, load.Options{})
 	fail(err)
 	f, err := OpenFile(os.Getenv("GOSTAP_TEST_PATH"), debuginfo.FileID{})

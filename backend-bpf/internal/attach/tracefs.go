@@ -16,8 +16,8 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 )
 
-// Events in tracefs stay defined when the process that made them is killed. They do nothing then, since what enables them is
-// a descriptor, but they are in the list. Their names say whose they are, and the next command that is started
+// Events in tracefs stay defined when the process that made them is killed. They do nothing then, since what enables
+// them is a descriptor, but they are in the list. Their names say whose they are, and the next command that is started
 // removes those of processes that are gone (Sweep).
 
 // traceGroup is the group of our events, and begins their names: gostap/gostap_PID_NUMBER.
@@ -86,7 +86,8 @@ func (t *traceFS) sweep() (removed []string) {
 	return removed
 }
 
-// staleEvents finds our events in the text of kprobe_events (lines such as "p:gostap/gostap_12_0 vfs_read+0") whose process is not alive.
+// staleEvents finds our events in the text of kprobe_events (lines such as "p:gostap/gostap_12_0 vfs_read+0") whose
+// process is not alive.
 func staleEvents(text string, alive func(pid int) bool) []string {
 	var out []string
 	for line := range strings.Lines(text) {

@@ -42,7 +42,8 @@ func Warm() (cool func()) {
 
 func (w *warmer) run(stop, done chan struct{}) {
 	defer close(done)
-	prog, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_warm", Type: kern.ProgKprobe, AttachType: kern.AttachUprobeMulti, License: "GPL",
+	prog, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_warm", Type: kern.ProgKprobe,
+		AttachType: kern.AttachUprobeMulti, License: "GPL",
 		Insns: []byte{0xb7, 0, 0, 0, 0, 0, 0, 0, 0x95, 0, 0, 0, 0, 0, 0, 0}}) // r0 = 0; exit
 	if err != nil {
 		return

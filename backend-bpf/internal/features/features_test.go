@@ -87,7 +87,8 @@ func TestWithoutRights(t *testing.T) {
 	if err := os.WriteFile(bin, b, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", bin, "-test.run=TestWithoutRights", "-test.v")
+	cmd := exec.Command(setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", bin, "-test.run=TestWithoutRights",
+		"-test.v")
 	cmd.Env = append(os.Environ(), "GOSTAP_TEST_NOBODY=1")
 	cmd.Dir = "/"
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -131,7 +132,8 @@ func filterBPF(t *testing.T, errno uint32) {
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 	}
 	p := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
-	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&p)))
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+		uintptr(unsafe.Pointer(&p)))
 	if e != 0 {
 		t.Fatal(e)
 	}

@@ -17,16 +17,16 @@ import (
 )
 
 // Until Linux 7.0 a tracepoint called what is attached to it with preemption off; since then (commit a46023d5616e)
-// perf's part of it does so itself, and programs at raw tracepoints run with preemption on. While a thread is interrupted in one,
-// the kernel leaves that program out for all other threads on the CPU.
+// perf's part of it does so itself, and programs at raw tracepoints run with preemption on. While a thread is
+// interrupted in one, the kernel leaves that program out for all other threads on the CPU.
 
 // firstPreempted is the version before which there is nothing to look for, so that older kernels are not asked at all.
 const firstPreempted = 7
 
-// preempted finds out whether programs at raw tracepoints run with preemption on. Such a program looks at the CPU's count of reasons
-// not to be preempted (the lower 8 bits of __preempt_count, include/linux/preempt.h), at a tracepoint that the kernel passes at the
-// end of each trial run of another program. Where the kernel keeps the place of that count for itself (no CONFIG_KALLSYMS_ALL), its version
-// has to do.
+// preempted finds out whether programs at raw tracepoints run with preemption on. Such a program looks at the CPU's
+// count of reasons not to be preempted (the lower 8 bits of __preempt_count, include/linux/preempt.h), at a tracepoint
+// that the kernel passes at the end of each trial run of another program. Where the kernel keeps the place of that
+// count for itself (no CONFIG_KALLSYMS_ALL), its version has to do.
 func preempted(release string) error {
 	if v, _, _ := strings.Cut(release, "."); !newEnough(v) {
 		return fmt.Errorf("no: before Linux %d.0 they run to their end", firstPreempted)
@@ -51,7 +51,8 @@ func preemptCount() (int, error) {
 	if !ok {
 		return 0, errors.New("the kernel's types have no __preempt_count")
 	}
-	m, err := kern.MapCreate(&kern.Map{Name: "gostap_try", Type: uint32(ebpf.Array), KeySize: 4, ValueSize: 4, Entries: 1})
+	m, err := kern.MapCreate(&kern.Map{Name: "gostap_try", Type: uint32(ebpf.Array), KeySize: 4, ValueSize: 4,
+		Entries: 1})
 	if err != nil {
 		return 0, no(err)
 	}
@@ -62,7 +63,8 @@ func preemptCount() (int, error) {
 		asm.LoadMem(asm.R6, asm.R0, 0, asm.Word),
 		asm.And.Imm(asm.R6, 0xff),
 		asm.Or.Imm(asm.R6, seen),
-		asm.LoadMapPtr(asm.R1, m), asm.StoreImm(asm.RFP, -4, 0, asm.Word), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -4),
+		asm.LoadMapPtr(asm.R1, m), asm.StoreImm(asm.RFP, -4, 0, asm.Word), asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, -4),
 		asm.FnMapLookupElem.Call(),
 		asm.JEq.Imm(asm.R0, 0, "out"),
 		asm.StoreMem(asm.R0, 0, asm.R6, asm.Word),
@@ -103,8 +105,8 @@ const (
 	pseudoBTF = 3
 )
 
-// haveEventTracepoint looks at what it takes: numbers of events from tracefs, and perf events for all processes. An event itself is not
-// opened, since the kernel waits long when it closes the last one.
+// haveEventTracepoint looks at what it takes: numbers of events from tracefs, and perf events for all processes. An
+// event itself is not opened, since the kernel waits long when it closes the last one.
 func haveEventTracepoint() error {
 	fs, err := tracefs.Open()
 	if err != nil {

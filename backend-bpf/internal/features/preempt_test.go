@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestPreempted reads the count of preemption in a program at a tracepoint. Whatever the kernel's version says about it, the number is
-// there.
+// TestPreempted reads the count of preemption in a program at a tracepoint. Whatever the kernel's version says about
+// it, the number is there.
 func TestPreempted(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")

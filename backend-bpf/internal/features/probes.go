@@ -58,18 +58,22 @@ func try(f Feature) error {
 	case Loop:
 		return haveLoop()
 	case MayGoto:
-		return program(ebpf.Kprobe, asm.Instructions{{OpCode: 0xe5, Offset: 1}, asm.Mov.Imm(asm.R1, 0), asm.Mov.Imm(asm.R1, 1)})
+		return program(ebpf.Kprobe, asm.Instructions{{OpCode: 0xe5, Offset: 1}, asm.Mov.Imm(asm.R1, 0),
+			asm.Mov.Imm(asm.R1, 1)})
 	case FetchAtomics:
 		return program(ebpf.Kprobe, asm.Instructions{
-			asm.Mov.Imm(asm.R1, 1), asm.StoreMem(asm.RFP, -8, asm.R1, asm.DWord), asm.FetchAdd.Mem(asm.RFP, asm.R1, asm.DWord, -8)})
+			asm.Mov.Imm(asm.R1, 1), asm.StoreMem(asm.RFP, -8, asm.R1, asm.DWord),
+			asm.FetchAdd.Mem(asm.RFP, asm.R1, asm.DWord, -8)})
 	case LookupPerCPU:
 		return haveLookupPerCPU()
 	case GetStack:
 		return program(ebpf.Kprobe, asm.Instructions{
-			asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -64), asm.Mov.Imm(asm.R3, 64), asm.Mov.Imm(asm.R4, 1<<8), asm.FnGetStack.Call()})
+			asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -64), asm.Mov.Imm(asm.R3, 64), asm.Mov.Imm(asm.R4, 1<<8),
+			asm.FnGetStack.Call()})
 	case WriteRegs:
 		// struct pt_regs of amd64: ax is at 80.
-		err := program(ebpf.Kprobe, asm.Instructions{asm.Mov.Imm(asm.R2, 0), asm.StoreMem(asm.R1, 80, asm.R2, asm.DWord)})
+		err := program(ebpf.Kprobe, asm.Instructions{asm.Mov.Imm(asm.R2, 0),
+			asm.StoreMem(asm.R1, 80, asm.R2, asm.DWord)})
 		if err == errVerifier {
 			return errors.New("this kernel lets programs read the registers of a uprobe, not write them")
 		}
@@ -77,7 +81,8 @@ func try(f Feature) error {
 	case WriteUser:
 		// The kernel notes in its log that somebody loads such a program. It has the helper unless it is locked
 		// down (bpf_tracing_func_proto).
-		if lock := Lockdown(); (lock == "none" || lock == "" && noLockdown()) && hasCap(capSysAdmin) && !inUserNS() && Probe(BPF) == nil {
+		if lock := Lockdown(); (lock == "none" || lock == "" && noLockdown()) && hasCap(capSysAdmin) && !inUserNS() &&
+			Probe(BPF) == nil {
 			return nil
 		}
 		err := program(ebpf.Kprobe, asm.Instructions{
@@ -117,7 +122,8 @@ func haveNetfilter() error {
 	if err != nil {
 		return err
 	}
-	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: uint32(ebpf.Netfilter), AttachType: kern.AttachNetfilter, License: "GPL", Insns: code.Bytes})
+	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: uint32(ebpf.Netfilter),
+		AttachType: kern.AttachNetfilter, License: "GPL", Insns: code.Bytes})
 	if err == unix.EINVAL {
 		return errors.New("this kernel has no such programs (Linux 6.4, CONFIG_NETFILTER_BPF_LINK)")
 	}
@@ -141,7 +147,8 @@ func loadProgram(ps *ebpf.ProgramSpec) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: uint32(ps.Type), AttachType: uint32(ps.AttachType), License: "GPL", Insns: code.Bytes})
+	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: uint32(ps.Type), AttachType: uint32(ps.AttachType),
+		License: "GPL", Insns: code.Bytes})
 	if err != nil {
 		if err == unix.EPERM && Probe(BPF) == nil {
 			return -1, errors.New("the kernel refuses it although it loads other programs (locked down, or built so)")
@@ -162,7 +169,8 @@ func haveBPF() error {
 	if err != nil {
 		return err
 	}
-	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: kern.ProgKprobe, License: "GPL", Insns: code.Bytes})
+	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: kern.ProgKprobe, License: "GPL",
+		Insns: code.Bytes})
 	switch err {
 	case nil:
 		kern.Close(fd)
@@ -178,18 +186,21 @@ func haveBPF() error {
 // haveSleepable loads a program that reads memory of the traced program by waiting for it.
 func haveSleepable() error {
 	code, err := load.Encode(asm.Instructions{
-		asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, -8), asm.Mov.Imm(asm.R2, 1), asm.Mov.Imm(asm.R3, 0), asm.FnCopyFromUser.Call(),
+		asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, -8), asm.Mov.Imm(asm.R2, 1), asm.Mov.Imm(asm.R3, 0),
+		asm.FnCopyFromUser.Call(),
 		asm.Mov.Imm(asm.R0, 0), asm.Return()})
 	if err != nil {
 		return err
 	}
-	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: kern.ProgKprobe, Flags: kern.FlagSleepable, License: "GPL", Insns: code.Bytes})
+	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: kern.ProgKprobe, Flags: kern.FlagSleepable,
+		License: "GPL", Insns: code.Bytes})
 	kern.Close(fd)
 	return no(err)
 }
 
 func haveMap(typ ebpf.MapType, key, value, entries uint32) error {
-	fd, err := kern.MapCreate(&kern.Map{Name: "gostap_try", Type: uint32(typ), KeySize: key, ValueSize: value, Entries: entries})
+	fd, err := kern.MapCreate(&kern.Map{Name: "gostap_try", Type: uint32(typ), KeySize: key, ValueSize: value,
+		Entries: entries})
 	kern.Close(fd)
 	return no(err)
 }
@@ -223,7 +234,8 @@ func multiLink(pid uint32) error {
 		return err
 	}
 	defer kern.Close(prog)
-	fd, err := kern.LinkUprobeMulti(prog, &kern.UprobeMulti{Path: "/", Offsets: []uint64{0}, Cookies: []uint64{1}, PID: pid})
+	fd, err := kern.LinkUprobeMulti(prog, &kern.UprobeMulti{Path: "/", Offsets: []uint64{0}, Cookies: []uint64{1},
+		PID: pid})
 	kern.Close(fd)
 	return err
 }
@@ -281,7 +293,8 @@ func tracing(at ebpf.AttachType, to string) error {
 	if err != nil {
 		return err
 	}
-	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: uint32(ebpf.Tracing), AttachType: uint32(at), AttachBTF: id, License: "GPL", Insns: code.Bytes})
+	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: uint32(ebpf.Tracing), AttachType: uint32(at),
+		AttachBTF: id, License: "GPL", Insns: code.Bytes})
 	if err == unix.EPERM && Probe(BPF) == nil {
 		return errors.New("the kernel refuses it although it loads other programs (locked down, or built so)")
 	}
@@ -296,7 +309,8 @@ func havePerfClock() error {
 	fd, err := kern.PerfEvent(slowClock, -1, 0)
 	if err != nil {
 		if err == unix.EACCES || err == unix.EPERM {
-			return fmt.Errorf("%s (kernel.perf_event_paranoid is %s)", Refusal(), readWord("/proc/sys/kernel/perf_event_paranoid"))
+			return fmt.Errorf("%s (kernel.perf_event_paranoid is %s)", Refusal(),
+				readWord("/proc/sys/kernel/perf_event_paranoid"))
 		}
 		return no(err)
 	}
@@ -317,13 +331,16 @@ func haveLoop() error {
 	fn := func(name string, l btf.FuncLinkage, ps ...btf.FuncParam) *btf.Func {
 		return &btf.Func{Name: name, Linkage: l, Type: &btf.FuncProto{Return: long, Params: ps}}
 	}
-	c, err := load.Load(&ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"gostap_try": {Type: ebpf.Kprobe, License: "GPL",
-		Instructions: asm.Instructions{
-			btf.WithFuncMetadata(asm.Mov.Imm(asm.R1, 2), fn("try", btf.GlobalFunc, btf.FuncParam{Name: "ctx", Type: ptr})),
-			asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: asm.R2, Src: asm.PseudoFunc, Constant: -1}.WithReference("body"),
+	c, err := load.Load(&ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"gostap_try": {Type: ebpf.Kprobe,
+		License: "GPL", Instructions: asm.Instructions{
+			btf.WithFuncMetadata(asm.Mov.Imm(asm.R1, 2),
+				fn("try", btf.GlobalFunc, btf.FuncParam{Name: "ctx", Type: ptr})),
+			asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: asm.R2, Src: asm.PseudoFunc,
+				Constant: -1}.WithReference("body"),
 			asm.Mov.Imm(asm.R3, 0), asm.Mov.Imm(asm.R4, 0), asm.FnLoop.Call(), asm.Mov.Imm(asm.R0, 0), asm.Return(),
 			btf.WithFuncMetadata(asm.Mov.Imm(asm.R0, 0).WithSymbol("body"),
-				fn("body", btf.StaticFunc, btf.FuncParam{Name: "i", Type: long}, btf.FuncParam{Name: "p", Type: ptr})), asm.Return(),
+				fn("body", btf.StaticFunc, btf.FuncParam{Name: "i", Type: long}, btf.FuncParam{Name: "p", Type: ptr})),
+			asm.Return(),
 		}}}}, load.Options{})
 	if err != nil {
 		if e, ok := errors.AsType[unix.Errno](err); ok {
@@ -336,13 +353,15 @@ func haveLoop() error {
 }
 
 func haveLookupPerCPU() error {
-	m, err := kern.MapCreate(&kern.Map{Name: "gostap_try", Type: uint32(ebpf.PerCPUArray), KeySize: 4, ValueSize: 8, Entries: 1})
+	m, err := kern.MapCreate(&kern.Map{Name: "gostap_try", Type: uint32(ebpf.PerCPUArray), KeySize: 4, ValueSize: 8,
+		Entries: 1})
 	if err != nil {
 		return no(err)
 	}
 	defer kern.Close(m)
 	return program(ebpf.Kprobe, asm.Instructions{
-		asm.LoadMapPtr(asm.R1, m), asm.StoreImm(asm.RFP, -4, 0, asm.Word), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -4),
+		asm.LoadMapPtr(asm.R1, m), asm.StoreImm(asm.RFP, -4, 0, asm.Word), asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, -4),
 		asm.Mov.Imm(asm.R3, 0), asm.FnMapLookupPercpuElem.Call()})
 }
 

@@ -115,7 +115,8 @@ func systemRows() []Row {
 		{Name: "kernel", OK: true, Reason: release() + " " + runtime.GOARCH},
 		lockdown,
 	}
-	caps := Row{Name: "capabilities", OK: hasCap(capSysAdmin) || hasCap(capBPF) && hasCap(capPerfmon), What: "CAP_BPF and CAP_PERFMON, or root"}
+	caps := Row{Name: "capabilities", OK: hasCap(capSysAdmin) || hasCap(capBPF) && hasCap(capPerfmon),
+		What: "CAP_BPF and CAP_PERFMON, or root"}
 	if !caps.OK {
 		caps.Reason = Refusal()
 	}

@@ -49,8 +49,8 @@ func LinkUprobeMulti(prog int, u *UprobeMulti) (int, error) {
 		progFd, targetFd, attachType, flags uint32
 		path, offsets, refs, cookies        unsafe.Pointer
 		count, uflags, pid, _               uint32
-	}{progFd: uint32(prog), attachType: AttachUprobeMulti, path: ptr(path), offsets: ptr(u.Offsets), refs: ptr(u.RefCtrs),
-		cookies: ptr(u.Cookies), count: uint32(len(u.Offsets)), pid: u.PID}
+	}{progFd: uint32(prog), attachType: AttachUprobeMulti, path: ptr(path), offsets: ptr(u.Offsets),
+		refs: ptr(u.RefCtrs), cookies: ptr(u.Cookies), count: uint32(len(u.Offsets)), pid: u.PID}
 	if u.Return {
 		a.uflags = 1
 	}
@@ -74,7 +74,8 @@ func LinkKprobeMulti(prog int, k *KprobeMulti) (int, error) {
 		progFd, targetFd, attachType, flags uint32
 		kflags, count                       uint32
 		syms, addrs, cookies                unsafe.Pointer
-	}{progFd: uint32(prog), attachType: AttachKprobeMulti, count: uint32(len(k.Addrs)), addrs: ptr(k.Addrs), cookies: ptr(k.Cookies)}
+	}{progFd: uint32(prog), attachType: AttachKprobeMulti, count: uint32(len(k.Addrs)), addrs: ptr(k.Addrs),
+		cookies: ptr(k.Cookies)}
 	var pin runtime.Pinner // the kernel is given a table of pointers, which the collector does not see
 	defer pin.Unpin()
 	if len(k.Syms) > 0 {
@@ -96,8 +97,8 @@ func LinkKprobeMulti(prog int, k *KprobeMulti) (int, error) {
 
 // LinkInfo is what the kernel tells of a link to functions of the kernel.
 type LinkInfo struct {
-	// Missed counts hits that ran no program: inside of another probe, or of a return probe without room. Known says that the
-	// kernel counts them for links (6.7).
+	// Missed counts hits that ran no program: inside of another probe, or of a return probe without room. Known says
+	// that the kernel counts them for links (6.7).
 	Missed uint64
 	Known  bool
 }
@@ -209,7 +210,8 @@ func PerfEvent(attr unix.PerfEventAttr, pid, cpu int) (int, error) {
 
 // PerfTracepoint opens a perf event on the tracepoint with the id that tracefs gives.
 func PerfTracepoint(id uint64) (int, error) {
-	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{}))}
+	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id,
+		Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{}))}
 	return unix.PerfEventOpen(&attr, -1, 0, -1, unix.PERF_FLAG_FD_CLOEXEC)
 }
 

@@ -104,7 +104,8 @@ type batchAttr struct {
 // one bucket of the hash has more than count. Cursors of hash maps are 4 bytes, those of other maps a
 // key; both fit if they have room for the longer.
 func LookupBatch(fd int, take bool, in, out, keys, values []byte, count int) (int, error) {
-	a := batchAttr{in: ptr(in), out: ptr(out), keys: ptr(keys), values: ptr(values), count: uint32(count), fd: uint32(fd)}
+	a := batchAttr{in: ptr(in), out: ptr(out), keys: ptr(keys), values: ptr(values), count: uint32(count),
+		fd: uint32(fd)}
 	cmd := uintptr(cmdMapLookupBatch)
 	if take {
 		cmd = cmdMapTakeBatch

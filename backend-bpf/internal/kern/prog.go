@@ -72,10 +72,12 @@ func ProgLoad(p *Prog) (fd int, need int, err error) {
 	if p.BTF > 0 {
 		a.btfFd = uint32(p.BTF)
 		if len(p.FuncInfo) > 0 {
-			a.funcInfoRec, a.funcInfo, a.funcInfoCnt = funcInfoSize, ptr(p.FuncInfo), uint32(len(p.FuncInfo)/funcInfoSize)
+			a.funcInfoRec, a.funcInfo, a.funcInfoCnt = funcInfoSize, ptr(p.FuncInfo),
+				uint32(len(p.FuncInfo)/funcInfoSize)
 		}
 		if len(p.LineInfo) > 0 {
-			a.lineInfoRec, a.lineInfo, a.lineInfoCnt = lineInfoSize, ptr(p.LineInfo), uint32(len(p.LineInfo)/lineInfoSize)
+			a.lineInfoRec, a.lineInfo, a.lineInfoCnt = lineInfoSize, ptr(p.LineInfo),
+				uint32(len(p.LineInfo)/lineInfoSize)
 		}
 	}
 	if p.LogLevel != 0 && len(p.Log) > 0 {
@@ -161,8 +163,8 @@ type testRunAttr struct {
 	batch, _            uint32
 }
 
-// RunTracepoint runs a program for raw tracepoints once, in the calling thread, with ctx for its argument words, and gives what
-// the program gives.
+// RunTracepoint runs a program for raw tracepoints once, in the calling thread, with ctx for its argument words, and
+// gives what the program gives.
 func RunTracepoint(fd int, ctx []byte) (int32, error) {
 	a := testRunAttr{fd: uint32(fd), ctxIn: uint32(len(ctx)), ctx: ptr(ctx)}
 	_, err := call(cmdTestRun, unsafe.Pointer(&a), unsafe.Sizeof(a))
@@ -170,8 +172,8 @@ func RunTracepoint(fd int, ctx []byte) (int32, error) {
 	return int32(a.retval), err
 }
 
-// TestRun runs a program (of a networking type) repeat times on a packet of data and gives the mean time of one run. The
-// kernel stops early when a signal is pending, as Go's scheduler sends them; they wait.
+// TestRun runs a program (of a networking type) repeat times on a packet of data and gives the mean time of one run.
+// The kernel stops early when a signal is pending, as Go's scheduler sends them; they wait.
 func TestRun(fd int, data []byte, repeat int) (ns uint32, err error) {
 	if repeat > 1 {
 		runtime.LockOSThread()
@@ -191,8 +193,8 @@ func TestRun(fd int, data []byte, repeat int) (ns uint32, err error) {
 	return a.duration, err
 }
 
-// ProgCode gives the machine code that the kernel made of the program fd, that of all its functions one behind the other, at most
-// size bytes of it; nothing where the kernel does not show it (no compiler, kernel.kptr_restrict).
+// ProgCode gives the machine code that the kernel made of the program fd, that of all its functions one behind the
+// other, at most size bytes of it; nothing where the kernel does not show it (no compiler, kernel.kptr_restrict).
 func ProgCode(fd, size int) ([]byte, error) {
 	code := make([]byte, size)
 	a := struct {

@@ -48,7 +48,8 @@ func (e *ProgError) Unwrap() error { return e.Err }
 
 var (
 	insnLine = regexp.MustCompile(`^(\d+): \([0-9a-f]{2}\)`)
-	noise    = regexp.MustCompile(`^(processed \d+ insns|verification time|stack depth|mark_precise|from \d+ to|R\d+(_\w+)?=|last_idx|regs=|;|\d+: )`)
+	noise    = regexp.MustCompile(
+		`^(processed \d+ insns|verification time|stack depth|mark_precise|from \d+ to|R\d+(_\w+)?=|last_idx|regs=|;|\d+: )`)
 )
 
 // lines gives the log's lines.

@@ -277,8 +277,8 @@ func (c *Collection) loadProgs(spec *ebpf.CollectionSpec, o Options) error {
 			}
 			continue
 		}
-		c.Progs[j.name] = &Prog{Name: j.name, Type: j.spec.Type, AttachType: j.spec.AttachType, AttachTo: j.spec.AttachTo,
-			Insns: len(j.kern.Insns) / 8, Log: j.log, fd: j.fd}
+		c.Progs[j.name] = &Prog{Name: j.name, Type: j.spec.Type, AttachType: j.spec.AttachType,
+			AttachTo: j.spec.AttachTo, Insns: len(j.kern.Insns) / 8, Log: j.log, fd: j.fd}
 	}
 	return first
 }
@@ -303,7 +303,8 @@ func (c *Collection) prepare(name string, ps *ebpf.ProgramSpec, types *btf.Build
 		code.SetImm(r.At, uint32(m.fd))
 	}
 	j := &job{name: name, spec: ps, fd: -1, at: code.Insn}
-	j.kern = kern.Prog{Name: name, Type: uint32(ps.Type), AttachType: uint32(ps.AttachType), License: ps.License, Flags: ps.Flags}
+	j.kern = kern.Prog{Name: name, Type: uint32(ps.Type), AttachType: uint32(ps.AttachType), License: ps.License,
+		Flags: ps.Flags}
 	// Line information is left out: this package finds the line by itself, and the kernel would check and keep it.
 	for _, f := range code.Funcs {
 		if f.Type == nil {

@@ -30,13 +30,15 @@ func needRoot(t testing.TB) {
 func TestEncodeAgrees(t *testing.T) {
 	insns := asm.Instructions{
 		asm.Mov.Imm(asm.R1, -1), asm.Mov.Reg32(asm.R2, asm.R1), asm.Add.Imm32(asm.R2, math.MaxInt32),
-		asm.SDiv.Imm(asm.R1, 3), asm.SMod.Reg(asm.R1, asm.R2), asm.MovSX8.Reg(asm.R3, asm.R1), asm.MovSX32.Reg(asm.R3, asm.R1),
+		asm.SDiv.Imm(asm.R1, 3), asm.SMod.Reg(asm.R1, asm.R2), asm.MovSX8.Reg(asm.R3, asm.R1),
+		asm.MovSX32.Reg(asm.R3, asm.R1),
 		asm.HostTo(asm.BE, asm.R1, asm.Half), asm.BSwap(asm.R1, asm.DWord), asm.Neg.Imm(asm.R2, 0),
 		asm.LoadImm(asm.R4, math.MinInt64+5, asm.DWord), asm.LoadImm(asm.R4, 0x1_8000_0001, asm.DWord),
 		asm.LoadMem(asm.R5, asm.RFP, -8, asm.Byte), asm.LoadMemSX(asm.R5, asm.RFP, -8, asm.Half),
 		asm.StoreMem(asm.RFP, -16, asm.R5, asm.DWord), asm.StoreImm(asm.RFP, -16, -7, asm.Word),
 		asm.AddAtomic.Mem(asm.R5, asm.R4, asm.DWord, 8),
-		asm.JEq.Imm(asm.R1, 7, "end"), asm.JSLT.Reg32(asm.R1, asm.R2, "end"), asm.JGT.Imm32(asm.R1, -1, "back").WithSymbol("back"),
+		asm.JEq.Imm(asm.R1, 7, "end"), asm.JSLT.Reg32(asm.R1, asm.R2, "end"),
+		asm.JGT.Imm32(asm.R1, -1, "back").WithSymbol("back"),
 		asm.FnMapLookupElem.Call(), asm.FnGetStack.Call(),
 		asm.Call.Label("sub"), asm.LongJump("end"),
 		{OpCode: 0xe5, Offset: 1}, // may_goto
@@ -67,7 +69,8 @@ func TestEncodeAgrees(t *testing.T) {
 // TestEncodeAtomics: the operation is in the constant (the library of version 0.22.0 leaves it out).
 func TestEncodeAtomics(t *testing.T) {
 	for op, want := range map[asm.AtomicOp]uint32{
-		asm.AddAtomic: 0x00, asm.FetchAdd: 0x01, asm.OrAtomic: 0x40, asm.FetchOr: 0x41, asm.AndAtomic: 0x50, asm.FetchAnd: 0x51,
+		asm.AddAtomic: 0x00, asm.FetchAdd: 0x01, asm.OrAtomic: 0x40, asm.FetchOr: 0x41, asm.AndAtomic: 0x50,
+		asm.FetchAnd:  0x51,
 		asm.XorAtomic: 0xa0, asm.FetchXor: 0xa1, asm.Xchg: 0xe1, asm.CmpXchg: 0xf1,
 	} {
 		c, err := Encode(asm.Instructions{op.Mem(asm.R1, asm.R2, asm.DWord, -24)})
@@ -83,19 +86,22 @@ func TestEncodeAtomics(t *testing.T) {
 // TestAtomicsRun runs them in the kernel.
 func TestAtomicsRun(t *testing.T) {
 	needRoot(t)
-	// value[0] starts as 5: fetch-and-add 10, exchange with 77, compare-and-exchange 77 -> 99; the old values go to [1], [2], [3].
+	// value[0] starts as 5: fetch-and-add 10, exchange with 77, compare-and-exchange 77 -> 99; the old values go to
+	// [1], [2], [3].
 	v := asm.R6
 	insns := asm.Instructions{
 		asm.LoadMapValue(v, 0, 0).WithReference("m"),
 		asm.Mov.Imm(asm.R1, 10), asm.FetchAdd.Mem(v, asm.R1, asm.DWord, 0), asm.StoreMem(v, 8, asm.R1, asm.DWord),
 		asm.Mov.Imm(asm.R1, 77), asm.Xchg.Mem(v, asm.R1, asm.DWord, 0), asm.StoreMem(v, 16, asm.R1, asm.DWord),
-		asm.Mov.Imm(asm.R0, 77), asm.Mov.Imm(asm.R1, 99), asm.CmpXchg.Mem(v, asm.R1, asm.DWord, 0), asm.StoreMem(v, 24, asm.R0, asm.DWord),
+		asm.Mov.Imm(asm.R0, 77), asm.Mov.Imm(asm.R1, 99), asm.CmpXchg.Mem(v, asm.R1, asm.DWord, 0),
+		asm.StoreMem(v, 24, asm.R0, asm.DWord),
 		asm.Mov.Imm(asm.R0, 0), asm.Return(),
 	}
 	first := make([]byte, 32)
 	first[0] = 5
 	col, err := Load(&ebpf.CollectionSpec{
-		Maps:     map[string]*ebpf.MapSpec{"m": {Type: ebpf.Array, KeySize: 4, ValueSize: 32, MaxEntries: 1, Contents: []ebpf.MapKV{{Key: uint32(0), Value: first}}}},
+		Maps: map[string]*ebpf.MapSpec{"m": {Type: ebpf.Array, KeySize: 4, ValueSize: 32, MaxEntries: 1,
+			Contents: []ebpf.MapKV{{Key: uint32(0), Value: first}}}},
 		Programs: map[string]*ebpf.ProgramSpec{"p": {Type: ebpf.SocketFilter, Instructions: insns, License: "GPL"}},
 	}, Options{})
 	if err != nil {
@@ -128,13 +134,15 @@ func TestEncodeRefuses(t *testing.T) {
 		insns asm.Instructions
 		say   string
 	}{
-		"far jump":       {far, "goes over 40000"},
-		"missing label":  {asm.Instructions{asm.Ja.Label("nowhere")}, "label nowhere is missing"},
-		"twice":          {asm.Instructions{asm.Return().WithSymbol("a"), asm.Return().WithSymbol("a")}, "twice"},
-		"invalid":        {asm.Instructions{{OpCode: asm.InvalidOpCode}}, "not an instruction"},
-		"large constant": {asm.Instructions{{OpCode: asm.Mov.Op(asm.ImmSource), Dst: asm.R1, Constant: 1 << 31}}, "does not fit"},
-		"store":          {asm.Instructions{{OpCode: asm.StoreImmOp(asm.DWord), Dst: asm.R1, Constant: -1 << 40}}, "does not fit"},
-		"register":       {asm.Instructions{asm.Mov.Reg(asm.R1, 12)}, "no such register"},
+		"far jump":      {far, "goes over 40000"},
+		"missing label": {asm.Instructions{asm.Ja.Label("nowhere")}, "label nowhere is missing"},
+		"twice":         {asm.Instructions{asm.Return().WithSymbol("a"), asm.Return().WithSymbol("a")}, "twice"},
+		"invalid":       {asm.Instructions{{OpCode: asm.InvalidOpCode}}, "not an instruction"},
+		"large constant": {asm.Instructions{{OpCode: asm.Mov.Op(asm.ImmSource), Dst: asm.R1, Constant: 1 << 31}},
+			"does not fit"},
+		"store": {asm.Instructions{{OpCode: asm.StoreImmOp(asm.DWord), Dst: asm.R1, Constant: -1 << 40}},
+			"does not fit"},
+		"register": {asm.Instructions{asm.Mov.Reg(asm.R1, 12)}, "no such register"},
 	} {
 		if _, err := Encode(c.insns); err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v", name, err)
@@ -155,7 +163,8 @@ func TestKernelType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"btf_trace_sched_process_exec", "btf_trace_sched_process_exit", "btf_trace_sys_enter", "btf_trace_sched_switch"} {
+	for _, name := range []string{"btf_trace_sched_process_exec", "btf_trace_sched_process_exit", "btf_trace_sys_enter",
+		"btf_trace_sched_switch"} {
 		id, ok, err := KernelType(ktypes.KindTypedef, name)
 		var td *btf.Typedef
 		if e := spec.TypeByName(name, &td); e != nil {
@@ -211,8 +220,9 @@ func TestKernelMember(t *testing.T) {
 		}
 		return 0, nil
 	}
-	for _, c := range [][2]string{{"task_struct", "pid"}, {"task_struct", "real_parent"}, {"task_struct", "comm"}, {"task_struct", "thread.fsbase"},
-		{"cred", "euid"}, {"signal_struct", "pids"}, {"pid", "numbers"}, {"mm_struct", "arg_start"}, {"task_struct", "thread_info.flags"}, {"page", "lru"}} {
+	for _, c := range [][2]string{{"task_struct", "pid"}, {"task_struct", "real_parent"}, {"task_struct", "comm"},
+		{"task_struct", "thread.fsbase"}, {"cred", "euid"}, {"signal_struct", "pids"}, {"pid", "numbers"},
+		{"mm_struct", "arg_start"}, {"task_struct", "thread_info.flags"}, {"page", "lru"}} {
 		var s *btf.Struct
 		if err := spec.TypeByName(c[0], &s); err != nil {
 			t.Fatal(err)
@@ -234,7 +244,8 @@ func TestKernelMember(t *testing.T) {
 			t.Errorf("%v: %d %d %v, want %d %d", c, off, size, err, wantOff, wantSize)
 		}
 	}
-	for _, c := range [][2]string{{"task_struct", "no_such"}, {"no_such_struct_here", "x"}, {"task_struct", "pid.x"}, {"task_struct", "in_execve"}} {
+	for _, c := range [][2]string{{"task_struct", "no_such"}, {"no_such_struct_here", "x"}, {"task_struct", "pid.x"},
+		{"task_struct", "in_execve"}} {
 		if off, _, err := KernelMember(c[0], c[1]); err == nil {
 			t.Errorf("%v is at %d", c, off)
 		}
@@ -250,7 +261,8 @@ func loop(n int32) asm.Instructions {
 	ptr := &btf.Pointer{Target: &btf.Void{}}
 	return asm.Instructions{
 		btf.WithFuncMetadata(asm.Mov.Imm(asm.R1, n), fn("main", btf.GlobalFunc, btf.FuncParam{Name: "ctx", Type: ptr})),
-		asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: asm.R2, Src: asm.PseudoFunc, Constant: -1}.WithReference("body"),
+		asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: asm.R2, Src: asm.PseudoFunc,
+			Constant: -1}.WithReference("body"),
 		asm.StoreImm(asm.RFP, -8, 0, asm.Word), asm.StoreImm(asm.RFP, -4, 0, asm.Word),
 		asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, -8),
 		asm.Mov.Imm(asm.R4, 0),
@@ -274,7 +286,8 @@ func TestCallbacks(t *testing.T) {
 		Programs: map[string]*ebpf.ProgramSpec{},
 	}
 	for i := range 3 { // they share one set of type information
-		spec.Programs[fmt.Sprint("p", i)] = &ebpf.ProgramSpec{Type: ebpf.SocketFilter, Instructions: loop(int32(100 * (i + 1))), License: "GPL"}
+		spec.Programs[fmt.Sprint("p", i)] = &ebpf.ProgramSpec{Type: ebpf.SocketFilter,
+			Instructions: loop(int32(100 * (i + 1))), License: "GPL"}
 	}
 	col, err := Load(spec, Options{})
 	if err != nil {
@@ -306,7 +319,8 @@ func TestRefusedProgram(t *testing.T) {
 		asm.LoadMem(asm.R0, asm.R1, 0, asm.DWord), // a number is no address
 		asm.Return().WithSource(note("line three")),
 	}
-	_, err := Load(&ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"bad": {Type: ebpf.Kprobe, Instructions: insns, License: "GPL"}}}, Options{})
+	_, err := Load(&ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"bad": {Type: ebpf.Kprobe,
+		Instructions: insns, License: "GPL"}}}, Options{})
 	e, ok := errors.AsType[*ProgError](err)
 	if !ok {
 		t.Fatalf("got %v", err)
@@ -324,7 +338,8 @@ func TestRefusedProgram(t *testing.T) {
 
 func TestRefusedMap(t *testing.T) {
 	needRoot(t)
-	_, err := Load(&ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{"m": {Type: ebpf.RingBuf, MaxEntries: 1000}}}, Options{})
+	_, err := Load(&ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{"m": {Type: ebpf.RingBuf, MaxEntries: 1000}}},
+		Options{})
 	if e, ok := errors.AsType[*MapError](err); !ok || e.Map != "m" {
 		t.Errorf("got %v", err)
 	}
@@ -337,8 +352,9 @@ func TestRefusedMap(t *testing.T) {
 
 func TestFrozenMap(t *testing.T) {
 	needRoot(t)
-	col, err := Load(&ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{"c": {Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1,
-		Flags: kern.FlagReadOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: uint64(7)}}}}}, Options{})
+	col, err := Load(&ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{"c": {Type: ebpf.Array, KeySize: 4,
+		ValueSize: 8, MaxEntries: 1, Flags: kern.FlagReadOnlyProg,
+		Contents: []ebpf.MapKV{{Key: uint32(0), Value: uint64(7)}}}}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,8 +369,9 @@ func BenchmarkLoad(b *testing.B) {
 	needRoot(b)
 	spec := func() *ebpf.CollectionSpec {
 		return &ebpf.CollectionSpec{
-			Maps:     map[string]*ebpf.MapSpec{"sum": {Type: ebpf.Array, KeySize: 4, ValueSize: 16, MaxEntries: 1}},
-			Programs: map[string]*ebpf.ProgramSpec{"p": {Type: ebpf.SocketFilter, Instructions: loop(5), License: "GPL"}},
+			Maps: map[string]*ebpf.MapSpec{"sum": {Type: ebpf.Array, KeySize: 4, ValueSize: 16, MaxEntries: 1}},
+			Programs: map[string]*ebpf.ProgramSpec{"p": {Type: ebpf.SocketFilter, Instructions: loop(5),
+				License: "GPL"}},
 		}
 	}
 	b.Run("ours", func(b *testing.B) {

@@ -12,8 +12,8 @@ import (
 
 // walks makes a program of which the verifier walks some instructions for each of n rounds.
 func walks(n int32) *ebpf.CollectionSpec {
-	return &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"walks": {Name: "walks", Type: ebpf.RawTracepoint, AttachTo: "sys_enter", License: "GPL",
-		Instructions: asm.Instructions{
+	return &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"walks": {Name: "walks",
+		Type: ebpf.RawTracepoint, AttachTo: "sys_enter", License: "GPL", Instructions: asm.Instructions{
 			asm.Mov.Imm(asm.R0, 0),
 			asm.Add.Imm(asm.R0, 1).WithSymbol("loop"),
 			asm.JLT.Imm(asm.R0, n, "loop"),

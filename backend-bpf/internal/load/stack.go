@@ -6,9 +6,9 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 )
 
-// SharesStack reports whether the kernel lets the program fd keep its variables on a stack that belongs to the CPU (Linux 6.13 and
-// later), which programs that can be preempted must not: it looks at the machine code. What the kernel does not show is taken to
-// be right, as is the code of other machines than x86-64.
+// SharesStack reports whether the kernel lets the program fd keep its variables on a stack that belongs to the CPU
+// (Linux 6.13 and later), which programs that can be preempted must not: it looks at the machine code. What the kernel
+// does not show is taken to be right, as is the code of other machines than x86-64.
 func SharesStack(fd int) (bool, error) {
 	st, err := kern.ProgInfo(fd)
 	if err != nil || st.JITed == 0 {

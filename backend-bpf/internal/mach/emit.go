@@ -110,7 +110,8 @@ func (e *emitter) block(b, next *Block) {
 			e.jump(ja, els, t.Pos)
 		}
 	case MayGoto:
-		e.jump(asm.Instruction{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.JCOND), Src: asm.PseudoMayGoto}, t.Then, t.Pos)
+		e.jump(asm.Instruction{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.JCOND), Src: asm.PseudoMayGoto}, t.Then,
+			t.Pos)
 		if t.Else != next {
 			e.jump(ja, t.Else, t.Pos)
 		}
@@ -172,7 +173,8 @@ func (e *emitter) ins(in *Ins) {
 		case in.Imm == int64(int32(in.Imm)):
 			o = asm.Mov.Imm(dst, int32(in.Imm))
 		case in.Imm == int64(uint32(in.Imm)):
-			o = asm.Instruction{OpCode: asm.OpCode(asm.ALUClass).SetALUOp(asm.Mov), Dst: dst, Constant: int64(int32(uint32(in.Imm)))}
+			o = asm.Instruction{OpCode: asm.OpCode(asm.ALUClass).SetALUOp(asm.Mov), Dst: dst,
+				Constant: int64(int32(uint32(in.Imm)))}
 		default:
 			o = asm.LoadImm(dst, in.Imm, asm.DWord)
 		}
@@ -181,7 +183,8 @@ func (e *emitter) ins(in *Ins) {
 	case MapVal:
 		o = asm.LoadMapValue(dst, 0, uint32(in.Imm)).WithReference(in.Sym)
 	case FuncPtr:
-		o = asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: dst, Src: asm.PseudoFunc, Constant: -1}.WithReference(in.Sym)
+		o = asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: dst, Src: asm.PseudoFunc,
+			Constant: -1}.WithReference(in.Sym)
 	case Addr:
 		e.put(asm.Mov.Reg(dst, asm.R10), in.Pos)
 		if off := e.off(in); off != 0 {
@@ -204,7 +207,8 @@ func (e *emitter) ins(in *Ins) {
 	case Store:
 		o = asm.StoreMem(dst, e.off(in), src, in.Size)
 	case StoreI:
-		o = asm.Instruction{OpCode: asm.StoreImmOp(in.Size), Dst: dst, Offset: e.off(in), Constant: int64(int32(in.Imm))}
+		o = asm.Instruction{OpCode: asm.StoreImmOp(in.Size), Dst: dst, Offset: e.off(in),
+			Constant: int64(int32(in.Imm))}
 	case Atomic:
 		// ebpf v0.22.0 leaves the operation out of the encoding (all become plain additions) unless it
 		// stands in the constant as well.
@@ -215,7 +219,8 @@ func (e *emitter) ins(in *Ins) {
 	case CallFn:
 		o = asm.Call.Label(in.Sym)
 	case CallKfunc:
-		o = asm.Instruction{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.Call), Src: asm.PseudoKfuncCall, Constant: in.Imm}
+		o = asm.Instruction{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.Call), Src: asm.PseudoKfuncCall,
+			Constant: in.Imm}
 	}
 	e.put(o, in.Pos)
 }

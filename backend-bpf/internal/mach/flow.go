@@ -98,7 +98,8 @@ func (f *Func) join() {
 		if gone[b] {
 			continue
 		}
-		for b.Kind == Jump && len(b.Then.Preds) == 1 && b.Then != b && b.Then != f.Blocks[0] && !slices.Contains(f.Roots, b.Then) && b.Then.Cold == b.Cold {
+		for b.Kind == Jump && len(b.Then.Preds) == 1 && b.Then != b && b.Then != f.Blocks[0] &&
+			!slices.Contains(f.Roots, b.Then) && b.Then.Cold == b.Cold {
 			n := b.Then
 			b.Ins = append(b.Ins, n.Ins...)
 			b.Term = n.Term
@@ -329,7 +330,8 @@ func (f *Func) DropDead() {
 			for i := len(b.Ins) - 1; i >= 0; i-- {
 				in := &b.Ins[i]
 				d := in.Def()
-				if in.Pure() && (in.Op == Nop || d.IsVirtual() && needed[d] != mark || in.Op == Mov && in.Dst == in.Src && !in.W32) {
+				if in.Pure() && (in.Op == Nop || d.IsVirtual() && needed[d] != mark || in.Op == Mov &&
+					in.Dst == in.Src && !in.W32) {
 					// What it read from other blocks may be dead there now.
 					in.Uses(func(r Reg) { again = again || r.IsVirtual() && l.num[r] >= 0 })
 					in.Op, dropped = Nop, true

@@ -6,9 +6,9 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// A jump reaches 32767 instructions. In longer functions those that go further take it in several hops: there are islands of
-// jumps in the code, around which it jumps itself. (The long jump of Linux 6.6 would do without them, but older kernels have to
-// be served as well, and what is so far away is an error's way out as a rule.)
+// A jump reaches 32767 instructions. In longer functions those that go further take it in several hops: there are
+// islands of jumps in the code, around which it jumps itself. (The long jump of Linux 6.6 would do without them, but
+// older kernels have to be served as well, and what is so far away is an error's way out as a rule.)
 
 const (
 	// islandGap is how far apart places for islands are.
@@ -29,7 +29,8 @@ type island struct {
 // jump that nothing leads to.)
 func (e *emitter) around(is *island) int {
 	if is.ins > 0 {
-		if in := &e.out[is.ins-1]; in.OpCode.Class() == asm.JumpClass && (in.OpCode.JumpOp() == asm.Ja || in.OpCode.JumpOp() == asm.Exit) {
+		if in := &e.out[is.ins-1]; in.OpCode.Class() == asm.JumpClass &&
+			(in.OpCode.JumpOp() == asm.Ja || in.OpCode.JumpOp() == asm.Exit) {
 			return 0
 		}
 	}
@@ -56,7 +57,8 @@ func (e *emitter) spread() error {
 		for ; target > from && k > 0 && islands[k].raw > from+hop; k-- {
 		}
 		if target < from {
-			for k = min(max((from-hop)/islandGap-1, 0), len(islands)-1); k < len(islands)-1 && islands[k].raw < from-hop; k++ {
+			for k = min(max((from-hop)/islandGap-1, 0), len(islands)-1); k < len(islands)-1 &&
+				islands[k].raw < from-hop; k++ {
 			}
 		}
 		return islands[k]

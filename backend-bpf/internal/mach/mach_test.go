@@ -71,7 +71,8 @@ func TestInvert(t *testing.T) {
 // TestAtomics: the operation of a fetching atomic is in the encoded instruction (the library of this version leaves it
 // out of its own).
 func TestAtomics(t *testing.T) {
-	for op, want := range map[asm.AtomicOp]uint32{asm.AddAtomic: 0, asm.FetchAdd: 1, asm.Xchg: 0xe1, asm.CmpXchg: 0xf1} {
+	for op, want := range map[asm.AtomicOp]uint32{asm.AddAtomic: 0, asm.FetchAdd: 1, asm.Xchg: 0xe1,
+		asm.CmpXchg: 0xf1} {
 		f := New("f")
 		b := f.NewBlock()
 		in := ins(Atomic, R1, R2)

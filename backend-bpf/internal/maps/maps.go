@@ -52,7 +52,8 @@ type StatUse struct {
 
 // New lays out the globals of p. kernel says which of them handlers in the kernel touch.
 func New(p *ir.Program, kernel []bool, o Options) (*Layout, error) {
-	l := &Layout{Globals: make([]plan.GlobalLayout, len(p.Globals)), Maps: map[string]*ebpf.MapSpec{}, Needs: statUses(p)}
+	l := &Layout{Globals: make([]plan.GlobalLayout, len(p.Globals)), Maps: map[string]*ebpf.MapSpec{},
+		Needs: statUses(p)}
 	iter := iterated(p)
 	var scalars []byte
 	for i, g := range p.Globals {
@@ -74,7 +75,8 @@ func New(p *ir.Program, kernel []bool, o Options) (*Layout, error) {
 			gl.ValueSize = gl.Stat.Size
 			gl.Map = name(i, g.Name)
 			gl.KeySize = 4 // an array's index
-			l.Maps[gl.Map] = &ebpf.MapSpec{Name: gl.Map, Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: uint32(gl.ValueSize), MaxEntries: 1}
+			l.Maps[gl.Map] = &ebpf.MapSpec{Name: gl.Map, Type: ebpf.PerCPUArray, KeySize: 4,
+				ValueSize: uint32(gl.ValueSize), MaxEntries: 1}
 		default:
 			gl.Map, gl.ValueOff = plan.MapScalars, len(scalars)
 			gl.ValueSize = 8
@@ -92,8 +94,9 @@ func New(p *ir.Program, kernel []bool, o Options) (*Layout, error) {
 		}
 	}
 	if len(scalars) > 0 {
-		l.Maps[plan.MapScalars] = &ebpf.MapSpec{Name: plan.MapScalars, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(scalars)),
-			MaxEntries: 1, Flags: kern.FlagMmapable, Contents: []ebpf.MapKV{{Key: uint32(0), Value: scalars}}}
+		l.Maps[plan.MapScalars] = &ebpf.MapSpec{Name: plan.MapScalars, Type: ebpf.Array, KeySize: 4,
+			ValueSize: uint32(len(scalars)), MaxEntries: 1, Flags: kern.FlagMmapable,
+			Contents: []ebpf.MapKV{{Key: uint32(0), Value: scalars}}}
 	}
 	return l, nil
 }
@@ -111,7 +114,8 @@ func (l *Layout) array(i int, g *ir.Global, gl *plan.GlobalLayout, iterated bool
 		gl.KeySize += size
 	}
 	if gl.KeySize > MaxKey {
-		return fmt.Errorf("the key of array %q takes %d bytes, and a map of the kernel %d at most", g.Name, gl.KeySize, MaxKey)
+		return fmt.Errorf("the key of array %q takes %d bytes, and a map of the kernel %d at most", g.Name, gl.KeySize,
+			MaxKey)
 	}
 	gl.Map = name(i, g.Name)
 	if iterated || EvictsOldest(g) {
@@ -149,12 +153,14 @@ func (l *Layout) array(i int, g *ir.Global, gl *plan.GlobalLayout, iterated bool
 			gl.OldSlots *= 2
 		}
 		gl.Old = fmt.Sprintf("old_%d", i)
-		l.Maps[gl.Old] = &ebpf.MapSpec{Name: gl.Old, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(plan.OldHead + gl.OldSlots*gl.OldSlot()), MaxEntries: 1}
+		l.Maps[gl.Old] = &ebpf.MapSpec{Name: gl.Old, Type: ebpf.Array, KeySize: 4,
+			ValueSize: uint32(plan.OldHead + gl.OldSlots*gl.OldSlot()), MaxEntries: 1}
 	}
 	return nil
 }
 
-// Arrays with "%" of fewer than minOld elements are looked through at each eviction; for others that happens once in OldSlots of them.
+// Arrays with "%" of fewer than minOld elements are looked through at each eviction; for others that happens once in
+// OldSlots of them.
 const (
 	minOld = 64
 	maxOld = 256

@@ -59,14 +59,16 @@ func TestLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := l.Globals
-	if g[0].Map != plan.MapScalars || g[1].Map != plan.MapScalars || g[1].ValueSize != 24 || g[0].ValueOff/64 == g[1].ValueOff/64 {
+	if g[0].Map != plan.MapScalars || g[1].Map != plan.MapScalars || g[1].ValueSize != 24 ||
+		g[0].ValueOff/64 == g[1].ValueOff/64 {
 		t.Errorf("scalars at %+v and %+v", g[0], g[1])
 	}
 	first := l.Maps[plan.MapScalars].Contents[0].Value.([]byte)
 	if first[g[0].ValueOff] != 7 || string(first[g[1].ValueOff:g[1].ValueOff+4]) != "abc\x00" {
 		t.Errorf("first values %q", first)
 	}
-	if want := []plan.Column{{Off: 0, Size: 16}, {Off: 16, Size: 8}}; !reflect.DeepEqual(g[2].Keys, want) || g[2].KeySize != 24 {
+	if want := []plan.Column{{Off: 0, Size: 16}, {Off: 16, Size: 8}}; !reflect.DeepEqual(g[2].Keys, want) ||
+		g[2].KeySize != 24 {
 		t.Errorf("key %+v", g[2])
 	}
 	if g[2].SeqOff != 0 || g[2].ValueOff != 8 {
@@ -82,7 +84,8 @@ func TestLayout(t *testing.T) {
 	if s := g[4].Stat; s.Count != 0 || s.Sum != 8 || s.Min != -1 || s.Max != -1 || s.Size != 16 {
 		t.Errorf("%+v", s)
 	}
-	if s := g[5].Stat; s.Count != 0 || s.Sum != -1 || s.Max != 8 || s.SqLo != -1 || s.Hists[0] != -1 || s.Hists[1] != 16 || s.Size != 16+8*8 {
+	if s := g[5].Stat; s.Count != 0 || s.Sum != -1 || s.Max != 8 || s.SqLo != -1 || s.Hists[0] != -1 ||
+		s.Hists[1] != 16 || s.Size != 16+8*8 {
 		t.Errorf("%+v", s)
 	}
 	if l.Maps[g[6].Map].Flags&kern.FlagNoPrealloc == 0 || l.Maps[g[2].Map].Flags&kern.FlagNoPrealloc != 0 {
@@ -95,7 +98,8 @@ func TestLayout(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
-	for i, n := range []string{"a", "a_very_long_name_of_a_global", "a_very_long_name_of_another", "with space", "naïve", ""} {
+	for i, n := range []string{"a", "a_very_long_name_of_a_global", "a_very_long_name_of_another", "with space",
+		"naïve", ""} {
 		m := name(i, n)
 		if len(m) > 15 || seen[m] || strings.ContainsAny(m, " ï") {
 			t.Errorf("%q gives %q", n, m)

@@ -39,7 +39,8 @@ func (w *writer) lines(insns asm.Instructions, code *load.Code, i int) []line {
 		}
 		l := w.line(src)
 		l.off = (at - from) * 8
-		if n := len(out); n > 0 && out[n-1].file == l.file && out[n-1].num == l.num && out[n-1].colm == l.colm && out[n-1].text == l.text {
+		if n := len(out); n > 0 && out[n-1].file == l.file && out[n-1].num == l.num && out[n-1].colm == l.colm &&
+			out[n-1].text == l.text {
 			continue
 		}
 		out = append(out, l)
@@ -54,7 +55,8 @@ func (w *writer) line(src fmt.Stringer) line {
 	case plan.Source:
 		if w.plan.Program != nil && w.plan.Program.Files != nil && s.Pos != source.NoPos {
 			if p := w.plan.Program.Files.Position(s.Pos); p.File != nil {
-				return line{file: p.File.Name, text: strings.TrimRight(string(p.File.Line(p.Line)), "\r\n"), num: p.Line, colm: p.Col}
+				return line{file: p.File.Name, text: strings.TrimRight(string(p.File.Line(p.Line)), "\r\n"),
+					num: p.Line, colm: p.Col}
 			}
 		}
 		return line{text: s.Text}

@@ -140,7 +140,8 @@ func (w *writer) programs() error {
 		if f.sec == w.text && f.typ.Linkage != btf.GlobalFunc {
 			bind = stbLocal
 		}
-		w.elf.symbol(&symbol{name: f.name, info: bind<<4 | sttFunc, sec: f.sec, value: uint64(f.off), size: uint64(len(f.code))})
+		w.elf.symbol(&symbol{name: f.name, info: bind<<4 | sttFunc, sec: f.sec, value: uint64(f.off),
+			size: uint64(len(f.code))})
 		called[f.name] = f
 	}
 	for _, f := range w.funcs {
@@ -238,7 +239,8 @@ func (w *writer) relocate(f *function, funcs map[string]*function) error {
 			}
 			m := w.maps[r.Name]
 			if m == nil {
-				m = &mapRef{sym: w.elf.symbol(&symbol{name: w.unique(identifier(r.Name)), info: stbGlobal<<4 | sttObject})}
+				m = &mapRef{sym: w.elf.symbol(&symbol{name: w.unique(identifier(r.Name)), info: stbGlobal<<4 |
+					sttObject})}
 				w.maps[r.Name] = m
 			}
 			m.byFD = m.byFD || r.Kind == load.RefMap
@@ -293,7 +295,8 @@ func (w *writer) section(ps *ebpf.ProgramSpec, name string) (*section, error) {
 	case ebpf.TracePoint:
 		n = "tracepoint/" + strings.Replace(ps.AttachTo, ":", "/", 1)
 	case ebpf.Tracing:
-		kind, ok := map[ebpf.AttachType]string{ebpf.AttachTraceRawTp: "tp_btf/", ebpf.AttachTraceFEntry: "fentry/", ebpf.AttachTraceFExit: "fexit/"}[ps.AttachType]
+		kind, ok := map[ebpf.AttachType]string{ebpf.AttachTraceRawTp: "tp_btf/", ebpf.AttachTraceFEntry: "fentry/",
+			ebpf.AttachTraceFExit: "fexit/"}[ps.AttachType]
 		if !ok {
 			return nil, fmt.Errorf("no section is known for programs of attach type %v", ps.AttachType)
 		}
@@ -324,7 +327,8 @@ func (w *writer) mapSections() error {
 		ms, r := w.plan.Spec.Maps[name], w.maps[name]
 		if r == nil {
 			// No program refers to it, but it is part of the whole.
-			r = &mapRef{byFD: true, sym: w.elf.symbol(&symbol{name: w.unique(identifier(name)), info: stbGlobal<<4 | sttObject})}
+			r = &mapRef{byFD: true, sym: w.elf.symbol(&symbol{name: w.unique(identifier(name)), info: stbGlobal<<4 |
+				sttObject})}
 		}
 		if r.byValue {
 			if err := w.dataSection(name, ms, r); err != nil {
@@ -338,7 +342,8 @@ func (w *writer) mapSections() error {
 		sym := w.elf.syms[r.sym]
 		st := mapType(ms)
 		sym.sec, sym.value, sym.size = maps, uint64(len(maps.data)), uint64(st.Size)
-		ds.Vars = append(ds.Vars, btf.VarSecinfo{Type: &btf.Var{Name: sym.name, Type: st, Linkage: btf.GlobalVar}, Offset: uint32(len(maps.data)), Size: st.Size})
+		ds.Vars = append(ds.Vars, btf.VarSecinfo{Type: &btf.Var{Name: sym.name, Type: st, Linkage: btf.GlobalVar},
+			Offset: uint32(len(maps.data)), Size: st.Size})
 		maps.data = append(maps.data, make([]byte, st.Size)...)
 	}
 	if len(maps.data) > 0 {
@@ -389,7 +394,8 @@ func (w *writer) dataSection(name string, ms *ebpf.MapSpec, r *mapRef) error {
 		}
 		data = v
 	}
-	sec := &section{name: ".data." + identifier(name), typ: shtProgbits, flags: shfAlloc | shfWrite, align: 8, data: data}
+	sec := &section{name: ".data." + identifier(name), typ: shtProgbits, flags: shfAlloc | shfWrite, align: 8,
+		data: data}
 	if ms.Flags&kern.FlagReadOnlyProg != 0 {
 		sec.name, sec.flags = ".rodata."+identifier(name), shfAlloc
 	}
@@ -397,7 +403,8 @@ func (w *writer) dataSection(name string, ms *ebpf.MapSpec, r *mapRef) error {
 	sym := w.elf.syms[r.sym]
 	sym.sec, sym.size = sec, uint64(len(data))
 	_, err := w.types.Add(&btf.Datasec{Name: sec.name, Size: uint32(len(data)), Vars: []btf.VarSecinfo{{
-		Type: &btf.Var{Name: sym.name, Type: &btf.Array{Index: u32Type, Type: charType, Nelems: uint32(len(data))}, Linkage: btf.GlobalVar},
+		Type: &btf.Var{Name: sym.name, Type: &btf.Array{Index: u32Type, Type: charType, Nelems: uint32(len(data))},
+			Linkage: btf.GlobalVar},
 		Size: uint32(len(data))}}})
 	return err
 }
@@ -409,8 +416,10 @@ func (w *writer) license() {
 			lic = ps.License
 		}
 	}
-	sec := w.elf.add(&section{name: "license", typ: shtProgbits, flags: shfAlloc | shfWrite, align: 1, data: append([]byte(lic), 0)})
-	w.elf.symbol(&symbol{name: w.unique("_license"), info: stbGlobal<<4 | sttObject, sec: sec, size: uint64(len(sec.data))})
+	sec := w.elf.add(&section{name: "license", typ: shtProgbits, flags: shfAlloc | shfWrite, align: 1,
+		data: append([]byte(lic), 0)})
+	w.elf.symbol(&symbol{name: w.unique("_license"), info: stbGlobal<<4 | sttObject, sec: sec,
+		size: uint64(len(sec.data))})
 }
 
 // describe gives a function's type, made up where the generator gave none: it takes a context and returns a number.

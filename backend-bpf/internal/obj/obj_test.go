@@ -34,11 +34,13 @@ func sample() *plan.Plan {
 	long := &btf.Int{Name: "long", Size: 8, Encoding: btf.Signed}
 	ptr := &btf.Pointer{Target: &btf.Void{}}
 	fn := func(in asm.Instruction, name string, l btf.FuncLinkage, ps ...btf.FuncParam) asm.Instruction {
-		return btf.WithFuncMetadata(in.WithSymbol(name), &btf.Func{Name: name, Linkage: l, Type: &btf.FuncProto{Return: long, Params: ps}})
+		return btf.WithFuncMetadata(in.WithSymbol(name),
+			&btf.Func{Name: name, Linkage: l, Type: &btf.FuncProto{Return: long, Params: ps}})
 	}
 	prog := func(name string, add int32, pos int) asm.Instructions {
 		return asm.Instructions{
-			at(fn(asm.LoadMapValue(asm.R6, 0, plan.CtlState).WithReference(plan.MapControl), name, btf.GlobalFunc, btf.FuncParam{Name: "ctx", Type: ptr}), pos),
+			at(fn(asm.LoadMapValue(asm.R6, 0, plan.CtlState).WithReference(plan.MapControl), name, btf.GlobalFunc,
+				btf.FuncParam{Name: "ctx", Type: ptr}), pos),
 			asm.LoadMem(asm.R1, asm.R6, 0, asm.Word),
 			asm.JEq.Imm(asm.R1, 3, "out"),
 			at(asm.LoadMapValue(asm.R7, 0, 8).WithReference(plan.MapScalars), pos+6),
@@ -47,7 +49,8 @@ func sample() *plan.Plan {
 			asm.LoadMem(asm.R1, asm.R8, 0, asm.Byte),
 			asm.Call.Label("twice"),
 			asm.Mov.Imm(asm.R1, 10),
-			asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: asm.R2, Src: asm.PseudoFunc, Constant: -1}.WithReference("step"),
+			asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: asm.R2, Src: asm.PseudoFunc,
+				Constant: -1}.WithReference("step"),
 			asm.Mov.Imm(asm.R3, 0), asm.Mov.Imm(asm.R4, 0), asm.FnLoop.Call(),
 			asm.LoadMapPtr(asm.R1, 0).WithReference("hash_1"),
 			asm.StoreImm(asm.RFP, -8, 0, asm.Word), asm.StoreImm(asm.RFP, -4, 0, asm.Word),
@@ -57,7 +60,8 @@ func sample() *plan.Plan {
 			fn(asm.Mov.Reg(asm.R0, asm.R1), "twice", btf.StaticFunc, btf.FuncParam{Name: "x", Type: long}),
 			asm.Add.Reg(asm.R0, asm.R1), asm.Return(),
 
-			fn(asm.Mov.Reg(asm.R0, asm.R1), "step", btf.StaticFunc, btf.FuncParam{Name: "i", Type: long}, btf.FuncParam{Name: "p", Type: ptr}),
+			fn(asm.Mov.Reg(asm.R0, asm.R1), "step", btf.StaticFunc, btf.FuncParam{Name: "i", Type: long},
+				btf.FuncParam{Name: "p", Type: ptr}),
 			asm.Add.Imm(asm.R0, add), asm.Mov.Imm(asm.R0, 0), asm.Return(),
 		}
 	}
@@ -68,22 +72,27 @@ func sample() *plan.Plan {
 		Program: &ir.Program{Files: files, Limits: layout.Default()},
 		Spec: &ebpf.CollectionSpec{
 			Maps: map[string]*ebpf.MapSpec{
-				plan.MapOutput:   {Type: ebpf.RingBuf, MaxEntries: 4096},
-				plan.MapControl:  {Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1, Flags: 1 << 10},
-				plan.MapCounters: {Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: uint32(plan.CounterRow), Flags: 1 << 10},
-				plan.MapScalars:  {Type: ebpf.Array, KeySize: 4, ValueSize: 64, MaxEntries: 1, Flags: 1 << 10, Contents: []ebpf.MapKV{{Key: uint32(0), Value: scalars}}},
+				plan.MapOutput: {Type: ebpf.RingBuf, MaxEntries: 4096},
+				plan.MapControl: {Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1,
+					Flags: 1 << 10},
+				plan.MapCounters: {Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: uint32(plan.CounterRow),
+					Flags: 1 << 10},
+				plan.MapScalars: {Type: ebpf.Array, KeySize: 4, ValueSize: 64, MaxEntries: 1, Flags: 1 << 10,
+					Contents: []ebpf.MapKV{{Key: uint32(0), Value: scalars}}},
 				plan.MapText: {Type: ebpf.Array, KeySize: 4, ValueSize: 16, MaxEntries: 1, Flags: 1 << 7,
 					Contents: []ebpf.MapKV{{Key: uint32(0), Value: []byte("the long strings")}}},
 				"hash_1": {Type: ebpf.Hash, KeySize: 8, ValueSize: 24, MaxEntries: 2048},
 				"lru_2":  {Type: ebpf.LRUCPUHash, KeySize: 16, ValueSize: 8, MaxEntries: 128},
 			},
 			Programs: map[string]*ebpf.ProgramSpec{
-				"probe_0":   {Type: ebpf.Kprobe, Instructions: prog("probe_0", 1, 0), License: "GPL"},
-				"probe_1":   {Type: ebpf.Kprobe, Instructions: prog("probe_1", 2, 16), License: "GPL"},
-				"return.2":  {Type: ebpf.Kprobe, Instructions: simple, License: "GPL"},
-				"exec_3":    {Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: "sched_process_exec", Instructions: simple, License: "GPL"},
-				"rawexit_4": {Type: ebpf.RawTracepoint, AttachTo: "sched_process_exit", Instructions: simple, License: "GPL"},
-				"clock_5":   {Type: ebpf.PerfEvent, Instructions: simple, License: "GPL"},
+				"probe_0":  {Type: ebpf.Kprobe, Instructions: prog("probe_0", 1, 0), License: "GPL"},
+				"probe_1":  {Type: ebpf.Kprobe, Instructions: prog("probe_1", 2, 16), License: "GPL"},
+				"return.2": {Type: ebpf.Kprobe, Instructions: simple, License: "GPL"},
+				"exec_3": {Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: "sched_process_exec",
+					Instructions: simple, License: "GPL"},
+				"rawexit_4": {Type: ebpf.RawTracepoint, AttachTo: "sched_process_exit", Instructions: simple,
+					License: "GPL"},
+				"clock_5": {Type: ebpf.PerfEvent, Instructions: simple, License: "GPL"},
 			},
 		},
 		Attach: []plan.Attach{{Prog: "return.2", Kind: probe.Uretprobe}},
@@ -125,7 +134,8 @@ func TestSections(t *testing.T) {
 		t.Errorf("%v %v", f.Machine, f.Type)
 	}
 	for _, want := range []string{"uprobe/probe_0", "uprobe/probe_1", "uretprobe/return_2", "tp_btf/sched_process_exec",
-		"raw_tp/sched_process_exit", "perf_event", ".text", ".maps", ".data.gostap_control", ".data.gostap_scalars", ".rodata.gostap_text",
+		"raw_tp/sched_process_exit", "perf_event", ".text", ".maps", ".data.gostap_control", ".data.gostap_scalars",
+		".rodata.gostap_text",
 		"license", ".BTF", ".BTF.ext", ".symtab", ".reluprobe/probe_0"} {
 		if f.Section(want) == nil {
 			t.Errorf("no section %s", want)
@@ -140,7 +150,8 @@ func TestSections(t *testing.T) {
 		n[s.Name]++
 	}
 	// "twice" is the same in both programs, "step" is not.
-	for _, want := range []string{"probe_0", "probe_1", "return_2", "twice", "step", "step_2", "hash_1", "gostap_out", "_license"} {
+	for _, want := range []string{"probe_0", "probe_1", "return_2", "twice", "step", "step_2", "hash_1", "gostap_out",
+		"_license"} {
 		if n[want] != 1 {
 			t.Errorf("symbol %s is there %d times", want, n[want])
 		}
@@ -163,14 +174,16 @@ func TestSameBytes(t *testing.T) {
 func TestObjdump(t *testing.T) {
 	path, _ := write(t, sample())
 	out := run(t, "llvm-objdump", "-d", "-r", "-t", path)
-	for _, want := range []string{"elf64-bpf", "<probe_0>:", "<twice>:", "R_BPF_64_64", "R_BPF_64_32", "hash_1", "atomic_fetch_add"} {
+	for _, want := range []string{"elf64-bpf", "<probe_0>:", "<twice>:", "R_BPF_64_64", "R_BPF_64_32", "hash_1",
+		"atomic_fetch_add"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
 	for l := range strings.Lines(out) {
 		// Stores of constants are news to older disassemblers.
-		if f := strings.Fields(l); strings.Contains(l, "<unknown>") && len(f) > 1 && !slices.Contains([]string{"62", "6a", "72", "7a"}, f[1]) {
+		if f := strings.Fields(l); strings.Contains(l, "<unknown>") && len(f) > 1 &&
+			!slices.Contains([]string{"62", "6a", "72", "7a"}, f[1]) {
 			t.Errorf("unknown instruction: %s", l)
 		}
 	}
@@ -179,7 +192,8 @@ func TestObjdump(t *testing.T) {
 func TestBpftoolBTF(t *testing.T) {
 	path, _ := write(t, sample())
 	out := run(t, "bpftool", "btf", "dump", "file", path)
-	for _, want := range []string{"FUNC 'probe_0'", "FUNC 'step_2'", "DATASEC '.maps'", "VAR 'hash_1'", "DATASEC '.data.gostap_scalars'"} {
+	for _, want := range []string{"FUNC 'probe_0'", "FUNC 'step_2'", "DATASEC '.maps'", "VAR 'hash_1'",
+		"DATASEC '.data.gostap_scalars'"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -231,7 +245,8 @@ func TestReadBack(t *testing.T) {
 			t.Errorf("map %s is missing; there are %v", name, spec.Maps)
 			continue
 		}
-		if got.Type != ms.Type || got.KeySize != ms.KeySize || got.ValueSize != ms.ValueSize || got.MaxEntries != ms.MaxEntries {
+		if got.Type != ms.Type || got.KeySize != ms.KeySize || got.ValueSize != ms.ValueSize ||
+			got.MaxEntries != ms.MaxEntries {
 			t.Errorf("map %s is %v, want %v", name, got, ms)
 		}
 		if len(ms.Contents) > 0 && !bytes.Equal(got.Contents[0].Value.([]byte), ms.Contents[0].Value.([]byte)) {
@@ -269,7 +284,8 @@ func TestReadBack(t *testing.T) {
 	}
 	// The library's encoder of v0.22.0 drops the operation of atomic instructions; the loader of this
 	// module does not.
-	col, err := load.Load(&ebpf.CollectionSpec{Maps: loadable(spec), Programs: map[string]*ebpf.ProgramSpec{"probe_0": spec.Programs["probe_0"]}}, load.Options{})
+	col, err := load.Load(&ebpf.CollectionSpec{Maps: loadable(spec),
+		Programs: map[string]*ebpf.ProgramSpec{"probe_0": spec.Programs["probe_0"]}}, load.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +330,8 @@ func TestRefuses(t *testing.T) {
 }
 
 func TestIdentifier(t *testing.T) {
-	for in, want := range map[string]string{"": "_", "a.b-c": "a_b_c", "9x": "_x", "main.(*T).M": "main___T__M", "ok_1": "ok_1"} {
+	for in, want := range map[string]string{"": "_", "a.b-c": "a_b_c", "9x": "_x", "main.(*T).M": "main___T__M",
+		"ok_1": "ok_1"} {
 		if got := identifier(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}

@@ -44,9 +44,10 @@ type Reader struct {
 // New loads the program.
 func New() (*Reader, error) {
 	col, err := load.Load(&ebpf.CollectionSpec{
-		Maps: map[string]*ebpf.MapSpec{"gostap_peek": {Name: "gostap_peek", Type: ebpf.Array, KeySize: 4, ValueSize: window, MaxEntries: 1,
-			Flags: kern.FlagMmapable}},
-		Programs: map[string]*ebpf.ProgramSpec{"gostap_peek": {Type: ebpf.RawTracepoint, Instructions: program(), License: "GPL"}},
+		Maps: map[string]*ebpf.MapSpec{"gostap_peek": {Name: "gostap_peek", Type: ebpf.Array, KeySize: 4,
+			ValueSize: window, MaxEntries: 1, Flags: kern.FlagMmapable}},
+		Programs: map[string]*ebpf.ProgramSpec{"gostap_peek": {Type: ebpf.RawTracepoint, Instructions: program(),
+			License: "GPL"}},
 	}, load.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("load the program that reads kernel memory for handlers on the host: %w", err)

@@ -68,7 +68,8 @@ func TestReadKernel(t *testing.T) {
 func TestReadFaults(t *testing.T) {
 	r := reader(t)
 	user := make([]byte, 64)
-	for name, addr := range map[string]uint64{"zero": 0, "one": 1, "top": ^uint64(0), "not canonical": 1 << 60, "user": uint64(uintptr(unsafe.Pointer(&user[0])))} {
+	for name, addr := range map[string]uint64{"zero": 0, "one": 1, "top": ^uint64(0), "not canonical": 1 << 60,
+		"user": uint64(uintptr(unsafe.Pointer(&user[0])))} {
 		if err := r.ReadKernel(user[:8], addr); !errors.Is(err, unix.EFAULT) && !errors.Is(err, unix.ERANGE) {
 			t.Errorf("%s: %v, want EFAULT or ERANGE", name, err)
 		}
@@ -78,8 +79,8 @@ func TestReadFaults(t *testing.T) {
 	}
 }
 
-// Ticks go on with the clock that is moved on by them: between two looks at the one there are as many as the other says, and
-// one or two more for what happens between the looks.
+// Ticks go on with the clock that is moved on by them: between two looks at the one there are as many as the other
+// says, and one or two more for what happens between the looks.
 func TestJiffies(t *testing.T) {
 	r := reader(t)
 	var res unix.Timespec
@@ -137,7 +138,8 @@ func TestCurrentTask(t *testing.T) {
 			}
 			seen[task] = true
 			text := make([]byte, 16)
-			if err := r.ReadKernel(text, task+uint64(comm)); err != nil || !bytes.HasPrefix(text, bytes.TrimSpace(name)) {
+			if err := r.ReadKernel(text, task+uint64(comm)); err != nil ||
+				!bytes.HasPrefix(text, bytes.TrimSpace(name)) {
 				t.Errorf("the task's name is %q (%v), not %q", text, err, name)
 			}
 			var pid [4]byte
@@ -145,7 +147,8 @@ func TestCurrentTask(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if got, want := int(pid[0])|int(pid[1])<<8|int(pid[2])<<16|int(pid[3])<<24, unix.Gettid(); got != want && !otherNamespace() {
+			if got, want := int(pid[0])|int(pid[1])<<8|int(pid[2])<<16|int(pid[3])<<24, unix.Gettid(); got != want &&
+				!otherNamespace() {
 				t.Errorf("the task's pid is %d, that of the thread %d", got, want)
 			}
 		}()

@@ -41,9 +41,9 @@ const (
 	MapOutput = "gostap_out"
 	// MapControl is a mmapable array with one value: the Control structure.
 	MapControl = "gostap_control"
-	// MapCounters is a mmapable array of u64, CounterRow for each CPU: indexed by ir.Cause, and behind those the count of errors. It is not
-	// a per-CPU array, since reading one takes a system call, and while a thread is interrupted in that the kernel runs no programs of
-	// kprobes and perf events on the CPU.
+	// MapCounters is a mmapable array of u64, CounterRow for each CPU: indexed by ir.Cause, and behind those the count
+	// of errors. It is not a per-CPU array, since reading one takes a system call, and while a thread is interrupted in
+	// that the kernel runs no programs of kprobes and perf events on the CPU.
 	MapCounters = "gostap_counts"
 	// MapScalars is a mmapable array with one value that holds all Long scalars.
 	MapScalars = "gostap_scalars"
@@ -54,13 +54,13 @@ const (
 	MapScratch = "gostap_scratch"
 	// MapText is a frozen array with one value: the longer string constants.
 	MapText = "gostap_text"
-	// MapEnded holds the processes of which a last thread was seen, for each handler that wants to know, on kernels that do not say which
-	// thread is the last one.
+	// MapEnded holds the processes of which a last thread was seen, for each handler that wants to know, on kernels
+	// that do not say which thread is the last one.
 	MapEnded = "gostap_ended"
-	// MapFamily holds the processes that the target has made (u32 number in the first pid namespace), present when a site is for
-	// the target. ProgFamily is the program that keeps it.
-	// Where programs at perf events are used since raw tracepoints can be preempted, ProgFamilyRaw at the raw one does the same: what
-	// keeps the kernel from running one of them does not keep it from the other.
+	// MapFamily holds the processes that the target has made (u32 number in the first pid namespace), present when a
+	// site is for the target. ProgFamily is the program that keeps it.
+	// Where programs at perf events are used since raw tracepoints can be preempted, ProgFamilyRaw at the raw one does
+	// the same: what keeps the kernel from running one of them does not keep it from the other.
 	MapFamily, ProgFamily, ProgFamilyRaw = "gostap_family", "gostap_fork", "gostap_fork_raw"
 	// MapSpent is an array with a value for each CPU: what heavy handlers have taken of its time (see the constants
 	// Spent).
@@ -79,9 +79,9 @@ const CounterRow = int(ir.NumCauses) + 1
 // and no query of the ring is needed in the program.
 const OutputFlags = 0
 
-// ProgramSpec.AttachTo names the tracepoint (without its group) of RawTracepoint programs, the event ("group:name") of TracePoint programs, and what Tracing programs
-// attach to. Programs of Uprobe and Uretprobe sites have type Kprobe and no attach type: the
-// session sets that for the links that this kernel has. Sub-functions stand behind their program's
+// ProgramSpec.AttachTo names the tracepoint (without its group) of RawTracepoint programs, the event ("group:name") of
+// TracePoint programs, and what Tracing programs attach to. Programs of Uprobe and Uretprobe sites have type Kprobe and
+// no attach type: the session sets that for the links that this kernel has. Sub-functions stand behind their program's
 // instructions, each beginning with a WithSymbol instruction, with btf.WithFuncMetadata (on all
 // functions of a program or on none) where a callback's address is taken.
 
@@ -103,16 +103,18 @@ const (
 	CtlErrors     = 16 // u32 uncaught errors so far
 	CtlPidNSDev   = 24 // u64 device and u64 inode of the tracer's pid namespace
 	CtlPidNSIno   = 32
-	CtlSeq        = 40            // u64: the last number given to an insertion (SeqOff); taken by atomic addition, by the host too
-	CtlZero       = 48            // u64: always 0, which the verifier does not know
-	CtlTracer     = 56            // u32 the tracer's own process, in its own namespace
-	CtlOverload   = 60            // u32 1 + the index of the probe whose handlers took too much of a CPU's time, 0 as long as none has
-	CtlLocks      = 64            // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
-	CtlSpent      = CtlFired - 16 // u64 the nanoseconds that they took, and of how many
-	CtlOf         = CtlFired - 8
-	CtlFired      = 4096 // a byte for each of the first MaxFired probes: 1 if its handler ran (sel.Unit.Fired)
-	MaxFired      = 4096
-	CtlSize       = CtlFired + MaxFired
+	// u64: the last number given to an insertion (SeqOff); taken by atomic addition, by the host too
+	CtlSeq    = 40
+	CtlZero   = 48 // u64: always 0, which the verifier does not know
+	CtlTracer = 56 // u32 the tracer's own process, in its own namespace
+	// u32 1 + the index of the probe whose handlers took too much of a CPU's time, 0 as long as none has
+	CtlOverload = 60
+	CtlLocks    = 64            // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
+	CtlSpent    = CtlFired - 16 // u64 the nanoseconds that they took, and of how many
+	CtlOf       = CtlFired - 8
+	CtlFired    = 4096 // a byte for each of the first MaxFired probes: 1 if its handler ran (sel.Unit.Fired)
+	MaxFired    = 4096
+	CtlSize     = CtlFired + MaxFired
 )
 
 // HostHolds is set in the word of a lock that the host holds; the rest is the number of its thread, in the tracer's
@@ -140,8 +142,8 @@ type GlobalLayout struct {
 	// SeqOff is the offset in an element's value of a u64 that grows from insertion to insertion, -1 if
 	// the array has none. It gives foreach its order and tells what "%" evicts.
 	SeqOff int
-	// Old is the map in which handlers note which elements come next when "%" evicts, "" where all elements are looked at each time;
-	// OldSlots, a power of two, is how many it has room for. See the constants Old.
+	// Old is the map in which handlers note which elements come next when "%" evicts, "" where all elements are looked
+	// at each time; OldSlots, a power of two, is how many it has room for. See the constants Old.
 	Old      string
 	OldSlots int
 	// PerCPU: values are per CPU and are merged on reading.
@@ -151,9 +153,9 @@ type GlobalLayout struct {
 	Absent bool
 }
 
-// The value of GlobalLayout.Old: a word that is 1 while a handler is at it, the number of insertion of the first slot, the next slot to
-// look at, the highest number that was evicted; then the slots, each with the number and the key of an element. A slot counts if it has the
-// number that belongs there and the element still has it.
+// The value of GlobalLayout.Old: a word that is 1 while a handler is at it, the number of insertion of the first slot,
+// the next slot to look at, the highest number that was evicted; then the slots, each with the number and the key of an
+// element. A slot counts if it has the number that belongs there and the element still has it.
 const (
 	OldBusy, OldBase, OldNext, OldLast = 0, 8, 16, 24
 	OldHead                            = 32
@@ -184,16 +186,16 @@ type Attach struct {
 	Kind probe.Kind
 	// Probe is an index into ir.Program.Probes.
 	Probe int
-	// Table is the program array, indexed by the numbers of system calls, through which another program goes to this one; "" for
-	// programs that are attached themselves.
+	// Table is the program array, indexed by the numbers of system calls, through which another program goes to this
+	// one; "" for programs that are attached themselves.
 	Table string
-	// Watch is the map of the processes that run the file of the one site: once the program is attached, those that run it already are entered.
-	// Keys are u32 numbers of processes, with WatchedInside where they are those of the tracer's own namespace and not the kernel's. "" for
-	// other programs.
+	// Watch is the map of the processes that run the file of the one site: once the program is attached, those that run
+	// it already are entered. Keys are u32 numbers of processes, with WatchedInside where they are those of the
+	// tracer's own namespace and not the kernel's. "" for other programs.
 	Watch string
 	Sites []Target
-	// Funcs: the sites are functions of the kernel, at their entries or returns, and the handler looks only at the registers that
-	// calls and returns pass values in, so that a kprobe.multi link can serve it.
+	// Funcs: the sites are functions of the kernel, at their entries or returns, and the handler looks only at the
+	// registers that calls and returns pass values in, so that a kprobe.multi link can serve it.
 	Funcs bool
 }
 

@@ -79,11 +79,13 @@ func measure() (p backend.Prices, err error) {
 		return p, err
 	}
 	multi := features.Has(features.UprobeMulti) && features.Has(features.UprobeMultiPID)
-	spec := &ebpf.ProgramSpec{Type: ebpf.Kprobe, Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, 0), asm.Return()}, License: "GPL"}
+	spec := &ebpf.ProgramSpec{Type: ebpf.Kprobe, Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, 0), asm.Return()},
+		License: "GPL"}
 	if multi {
 		spec.AttachType = ebpf.AttachTraceUprobeMulti
 	}
-	col, err := load.Load(&ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"gostap_price": spec}}, load.Options{})
+	col, err := load.Load(&ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"gostap_price": spec}},
+		load.Options{})
 	if err != nil {
 		return p, err
 	}

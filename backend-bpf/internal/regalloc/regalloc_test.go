@@ -40,7 +40,8 @@ func (m *machine) run(f *mach.Func, steps int) (uint64, error) {
 			if err != nil {
 				return 0, err
 			}
-			yes := map[asm.JumpOp]bool{asm.JEq: x == y, asm.JNE: x != y, asm.JLT: x < y, asm.JSGT: int64(x) > int64(y)}[b.Jop]
+			yes := map[asm.JumpOp]bool{asm.JEq: x == y, asm.JNE: x != y, asm.JLT: x < y,
+				asm.JSGT: int64(x) > int64(y)}[b.Jop]
 			if yes {
 				b = b.Then
 			} else {
@@ -220,8 +221,8 @@ func random(r *rand.Rand) *mach.Func {
 		next := blocks[i+1]
 		b.Term = mach.Term{Kind: mach.Jump, Then: next}
 		if r.IntN(3) > 0 {
-			b.Term = mach.Term{Kind: mach.Cond, Jop: []asm.JumpOp{asm.JEq, asm.JNE, asm.JLT, asm.JSGT}[r.IntN(4)], A: pick(), B: pick(),
-				Then: blocks[i+1+r.IntN(len(blocks)-i-1)], Else: next}
+			b.Term = mach.Term{Kind: mach.Cond, Jop: []asm.JumpOp{asm.JEq, asm.JNE, asm.JLT, asm.JSGT}[r.IntN(4)],
+				A: pick(), B: pick(), Then: blocks[i+1+r.IntN(len(blocks)-i-1)], Else: next}
 			if r.IntN(2) == 0 {
 				b.B, b.Imm = mach.None, int32(r.IntN(100))
 			}

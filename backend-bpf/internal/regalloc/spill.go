@@ -72,7 +72,8 @@ func (a *allocator) spill(ivs []*interval) {
 					if gone(src) {
 						src = load(src)
 					}
-					out = append(out, mach.Ins{Op: mach.Store, Dst: mach.FP, Src: src, Size: asm.DWord, Slot: s, Pos: in.Pos})
+					out = append(out, mach.Ins{Op: mach.Store, Dst: mach.FP, Src: src, Size: asm.DWord, Slot: s,
+						Pos: in.Pos})
 					continue
 				}
 				if gone(in.Src) {
@@ -80,14 +81,16 @@ func (a *allocator) spill(ivs []*interval) {
 						g.Dst, g.Pos = in.Dst, in.Pos
 						out = append(out, g)
 					} else {
-						out = append(out, mach.Ins{Op: mach.Load, Dst: in.Dst, Src: mach.FP, Size: asm.DWord, Slot: slot[in.Src], Pos: in.Pos})
+						out = append(out, mach.Ins{Op: mach.Load, Dst: in.Dst, Src: mach.FP, Size: asm.DWord,
+							Slot: slot[in.Src], Pos: in.Pos})
 					}
 					continue
 				}
 			}
 			if in.Op == mach.MovI {
 				if s, ok := slot[in.Dst]; ok && in.Imm == int64(int32(in.Imm)) {
-					out = append(out, mach.Ins{Op: mach.StoreI, Dst: mach.FP, Imm: in.Imm, Size: asm.DWord, Slot: s, Pos: in.Pos})
+					out = append(out, mach.Ins{Op: mach.StoreI, Dst: mach.FP, Imm: in.Imm, Size: asm.DWord, Slot: s,
+						Pos: in.Pos})
 					continue
 				}
 			}
@@ -116,7 +119,8 @@ func (a *allocator) spill(ivs []*interval) {
 			in.Dst, in.Src = nd, ns
 			out = append(out, in)
 			if s, ok := slot[def]; ok {
-				out = append(out, mach.Ins{Op: mach.Store, Dst: mach.FP, Src: in.Def(), Size: asm.DWord, Slot: s, Pos: in.Pos})
+				out = append(out, mach.Ins{Op: mach.Store, Dst: mach.FP, Src: in.Def(), Size: asm.DWord, Slot: s,
+					Pos: in.Pos})
 			}
 		}
 		if b.Kind == mach.Cond {

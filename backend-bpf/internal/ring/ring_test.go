@@ -418,7 +418,8 @@ func BenchmarkSparse(b *testing.B) {
 							return
 						default:
 						}
-						if _, err := r.Read(time.Now().Add(time.Minute), func([]byte) error { return nil }); err != nil {
+						if _, err := r.Read(time.Now().Add(time.Minute),
+							func([]byte) error { return nil }); err != nil {
 							b.Error(err)
 							return
 						}

@@ -82,7 +82,8 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		t.Fatal(err)
 	}
 	m := &machine{t: t, p: p, lay: lay, halves: map[uint16][]byte{}, specs: map[string]*ebpf.ProgramSpec{}}
-	m.u = &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Name: "diff", Types: kernelTypes{}}}
+	m.u = &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true,
+		Name: "diff", Types: kernelTypes{}}}
 	spec := &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}
 	for i, pr := range p.Probes {
 		body, err := place.Inline(p, pr.Handler, p.Nesting())
@@ -124,7 +125,8 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		spec.Maps[k] = s
 	}
 	start := time.Now()
-	m.coll, err = ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogLevel: logLevel}})
+	m.coll, err = ebpf.NewCollectionWithOptions(spec,
+		ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogLevel: logLevel}})
 	if err == nil {
 		t.Logf("loaded in %v", time.Since(start).Round(time.Millisecond))
 		for _, pr := range m.coll.Programs {
@@ -140,7 +142,8 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		}
 	}
 	if err != nil { // again, for the verifier's words
-		_, err = ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogLevel: ebpf.LogLevelBranch}})
+		_, err = ebpf.NewCollectionWithOptions(spec,
+			ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogLevel: ebpf.LogLevelBranch}})
 	}
 	var ve *ebpf.VerifierError
 	if errors.As(err, &ve) {

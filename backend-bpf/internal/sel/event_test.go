@@ -24,13 +24,15 @@ func attachEvent(t *testing.T, b *bench, i int, s *probe.Site) bool {
 	var l link.Link
 	var err error
 	if prog.Type() == ebpf.TracePoint {
-		attachRecord(t, prog, map[probe.Kind]string{probe.ProcessSyscall: "raw_syscalls:sys_enter", probe.ProcessSyscallReturn: "raw_syscalls:sys_exit",
-			probe.ProcessBegin: "sched:sched_process_exec", probe.ProcessEnd: "sched:sched_process_exit", probe.Tracepoint: s.Event}[s.Kind])
+		attachRecord(t, prog, map[probe.Kind]string{probe.ProcessSyscall: "raw_syscalls:sys_enter",
+			probe.ProcessSyscallReturn: "raw_syscalls:sys_exit", probe.ProcessBegin: "sched:sched_process_exec",
+			probe.ProcessEnd: "sched:sched_process_exit", probe.Tracepoint: s.Event}[s.Kind])
 		return true
 	}
 	switch s.Kind {
 	case probe.Tracepoint:
-		l, err = link.AttachRawTracepoint(link.RawTracepointOptions{Name: s.Event[strings.IndexByte(s.Event, ':')+1:], Program: prog})
+		l, err = link.AttachRawTracepoint(link.RawTracepointOptions{Name: s.Event[strings.IndexByte(s.Event, ':')+1:],
+			Program: prog})
 	case probe.ProcessSyscall, probe.ProcessSyscallReturn:
 		l, err = link.AttachTracing(link.TracingOptions{Program: prog})
 	default:
@@ -69,14 +71,17 @@ func attachRecord(t *testing.T, prog *ebpf.Program, event string) {
 }
 
 // TestEvents reads the arguments of system calls and of a tracepoint. The program calls
-// arch_prctl(ARCH_GET_FS, &fs), and munmap(page + 4096, 4096) before it. Programs that are given the arguments of raw tracepoints and
-// those that are given the records of events have to say the same.
+// arch_prctl(ARCH_GET_FS, &fs), and munmap(page + 4096, 4096) before it. Programs that are given the arguments of raw
+// tracepoints and those that are given the records of events have to say the same.
 func TestEvents(t *testing.T) {
 	for _, records := range []bool{false, true} {
 		t.Run(map[bool]string{false: "arguments", true: "records"}[records], func(t *testing.T) {
-			b := newBench(t, strings.ReplaceAll(eventProgram, "%PID", strconv.Itoa(os.Getpid())), sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: true, Events: func() bool { return records }})
+			b := newBench(t, strings.ReplaceAll(eventProgram, "%PID", strconv.Itoa(os.Getpid())),
+				sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: true,
+					Events: func() bool { return records }})
 			b.hit()
-			want := [][]string{{"0"}, {"11", "0", "0", "munmap"}, {"4099", "158"}, {"4099", "4099", "158"}, {"4099", "0"}, {"158", "0", "1", "arch_prctl"}}
+			want := [][]string{{"0"}, {"11", "0", "0", "munmap"}, {"4099", "158"}, {"4099", "4099", "158"},
+				{"4099", "0"}, {"158", "0", "1", "arch_prctl"}}
 			b.want(want)
 		})
 	}

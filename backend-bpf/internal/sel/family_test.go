@@ -21,8 +21,8 @@ import (
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// relatives makes a thread, then a child, which makes a thread and a child. It says its own number, waits for a line, and says the
-// numbers of the children and, below zero, those of the threads; then it waits again.
+// relatives makes a thread, then a child, which makes a thread and a child. It says its own number, waits for a line,
+// and says the numbers of the children and, below zero, those of the threads; then it waits again.
 const relatives = `
 #include <pthread.h>
 #include <stdio.h>
@@ -64,15 +64,19 @@ func TestFamily(t *testing.T) {
 		name    string
 		records bool
 		progs   []string
-	}{{"arguments", false, []string{plan.ProgFamily}}, {"record", true, []string{plan.ProgFamily}}, {"beside", true, []string{plan.ProgFamilyRaw}}} {
+	}{{"arguments", false, []string{plan.ProgFamily}}, {"record", true, []string{plan.ProgFamily}},
+		{"beside", true, []string{plan.ProgFamilyRaw}}} {
 		t.Run(c.name, func(t *testing.T) {
 			p := irtest.Parse(t, "probe \"b\" {\n  site process.begin target=1\nb0:\n  end\n}\n")
 			lay, err := maps.New(p, all(p), maps.Options{CPUs: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
-			u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: sel.Features{MayGoto: forms()[0], Events: func() bool { return c.records }}, CPUs: 2, Schema: &wire.Schema{}, Types: kernelTypes{}}}
-			if _, err := u.Handler(&sel.Handler{Handler: &place.Handler{Body: p.Probes[0].Handler, Sites: p.Probes[0].Sites, IDs: []int{0}}, Name: "x"}); err != nil {
+			u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay,
+				Feat: sel.Features{MayGoto: forms()[0], Events: func() bool { return c.records }}, CPUs: 2,
+				Schema: &wire.Schema{}, Types: kernelTypes{}}}
+			if _, err := u.Handler(&sel.Handler{Handler: &place.Handler{Body: p.Probes[0].Handler,
+				Sites: p.Probes[0].Sites, IDs: []int{0}}, Name: "x"}); err != nil {
 				t.Fatal(err)
 			}
 			ws, err := u.Watchers()
@@ -125,7 +129,8 @@ func TestFamily(t *testing.T) {
 				if n == cmd.Process.Pid {
 					continue
 				}
-				err = kern.Lookup(col.Maps[plan.MapFamily].FD(), binary.LittleEndian.AppendUint32(nil, uint32(max(n, -n))), make([]byte, 4))
+				err = kern.Lookup(col.Maps[plan.MapFamily].FD(),
+					binary.LittleEndian.AppendUint32(nil, uint32(max(n, -n))), make([]byte, 4))
 				if n > 0 {
 					children++
 				} else {

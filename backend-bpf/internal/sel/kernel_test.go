@@ -41,13 +41,16 @@ func TestKernelSites(t *testing.T) {
   print "%s"(r3)`, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			text := fmt.Sprintf("probe \"x\" {\n  %s\n  long r0, r1, r2\n  string r3 200, r4 200\nb0:\n  r0 = mov 0\n  r1 = mov 0\n  r2 = mov 0\n  %s\n  r0 = add r0, r1\n  r0 = add r0, r2\n  print \"%%d\\n\"(r0)\n  end\n}\n", c.sites, c.body)
+			text := fmt.Sprintf("probe \"x\" {\n  %s\n  long r0, r1, r2\n  string r3 200, r4 200\nb0:\n  r0 = mov "+
+				"0\n  r1 = mov 0\n  r2 = mov 0\n  %s\n  r0 = add r0, r1\n  r0 = add r0, r2\n  print "+
+				"\"%%d\\n\"(r0)\n  end\n}\n", c.sites, c.body)
 			p := irtest.Parse(t, text)
 			lay, err := maps.New(p, all(p), maps.Options{CPUs: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
-			u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: kernelTypes{}}}
+			u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true,
+				Types: kernelTypes{}}}
 			hs, ds := place.Decide(t.Context(), p, place.Options{Translates: sel.Translates})
 			if len(ds) > 0 || len(hs) != 1 {
 				t.Fatal(ds)

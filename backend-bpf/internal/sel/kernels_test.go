@@ -26,7 +26,8 @@ func translate(t *testing.T, text string, feat sel.Features) asm.Instructions {
 		t.Fatal(err)
 	}
 	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}}}
-	res, err := u.Handler(&sel.Handler{Name: "test", Handler: &place.Handler{Body: p.Probes[0].Handler, Sites: p.Probes[0].Sites, IDs: []int{0}}})
+	res, err := u.Handler(&sel.Handler{Name: "test",
+		Handler: &place.Handler{Body: p.Probes[0].Handler, Sites: p.Probes[0].Sites, IDs: []int{0}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +37,13 @@ func translate(t *testing.T, text string, feat sel.Features) asm.Instructions {
 // TestCommPadding: before Linux 6.2 bpf_get_current_comm leaves what is behind the NUL as it was.
 func TestCommPadding(t *testing.T) {
 	for _, size := range []string{"15", "40", "8"} { // in place, with more room, by way of a temporary
-		ins := translate(t, "global a long [string 15] size 4\nprobe \"comm\" {\n  site uprobe\n  string r0 "+size+"\nb0:\n  r0 = intr execname()\n  madd @a[r0], 1\n  end\n}\n", sel.Features{})
+		ins := translate(t, "global a long [string 15] size 4\nprobe \"comm\" {\n  site uprobe\n  string r0 "+size+
+			"\nb0:\n  r0 = intr execname()\n  madd @a[r0], 1\n  end\n}\n", sel.Features{})
 		zeros := map[int16]bool{}
 		done := false
 		for i, in := range ins {
-			if in.OpCode.Class() == asm.StClass && in.OpCode.Size() == asm.DWord && in.Dst == asm.RFP && in.Constant == 0 {
+			if in.OpCode.Class() == asm.StClass && in.OpCode.Size() == asm.DWord && in.Dst == asm.RFP &&
+				in.Constant == 0 {
 				zeros[in.Offset] = true
 			}
 			if in.IsBuiltinCall() && asm.BuiltinFunc(in.Constant) == asm.FnGetCurrentComm {
@@ -64,7 +67,8 @@ func TestCommPadding(t *testing.T) {
 
 // TestUpdateResult: the result of a map update is an int before Linux 6.4, whose upper half says nothing.
 func TestUpdateResult(t *testing.T) {
-	ins := translate(t, "global a long [long] size 4\nglobal s string 20 [long] size 4\nprobe \"up\" {\n  site uprobe\n  long r0\nb0:\n  madd @a[7], 1\n  mset @a[8], 1\n  mset @s[1], \"x\"\n  end\n}\n", sel.Features{})
+	ins := translate(t, "global a long [long] size 4\nglobal s string 20 [long] size 4\nprobe \"up\" {\n  site "+
+		"uprobe\n  long r0\nb0:\n  madd @a[7], 1\n  mset @a[8], 1\n  mset @s[1], \"x\"\n  end\n}\n", sel.Features{})
 	calls := 0
 	for i, in := range ins {
 		if !in.IsBuiltinCall() || asm.BuiltinFunc(in.Constant) != asm.FnMapUpdateElem {

@@ -36,7 +36,9 @@ var libraryHandlers = []struct{ name, body string }{
 // compiled is the IR of a script.
 func compiled(t *testing.T, script string) *compiler.Result {
 	t.Helper()
-	r, ds := compiler.Compile(t.Context(), compiler.Options{Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(script)}}, Limits: layout.Default(), Runtime: "bpf"})
+	r, ds := compiler.Compile(t.Context(),
+		compiler.Options{Scripts: []compiler.Script{{Name: "t.stp", Text: []byte(script)}}, Limits: layout.Default(),
+			Runtime: "bpf"})
 	t.Cleanup(func() { r.Close() })
 	if ds.HasErrors() {
 		var b strings.Builder

@@ -36,12 +36,14 @@ func TestLockWait(t *testing.T) {
 			if c.hold > 0 && runtime.NumCPU() < 2 {
 				t.Skip("who gives the lock back while a program waits needs a processor of his own")
 			}
-			p, err := ir.ParseText(fmt.Sprintf("limits MAXTRYLOCK=100 TRYLOCKDELAY=%d\nglobal n long\nprobe \"lock\" {\n  site uprobe\nb0:\n  lock 0\n  gadd @n, 1\n  unlock 0\n  end\n}\n", c.delay))
+			p, err := ir.ParseText(fmt.Sprintf("limits MAXTRYLOCK=100 TRYLOCKDELAY=%d\nglobal n long\nprobe \"lock\" "+
+				"{\n  site uprobe\nb0:\n  lock 0\n  gadd @n, 1\n  unlock 0\n  end\n}\n", c.delay))
 			if err != nil {
 				t.Fatal(err)
 			}
 			m := newMachine(t, p, sel.Features{})
-			ctl, err := unix.Mmap(m.coll.Maps[plan.MapControl].FD(), 0, plan.CtlSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+			ctl, err := unix.Mmap(m.coll.Maps[plan.MapControl].FD(), 0, plan.CtlSize, unix.PROT_READ|unix.PROT_WRITE,
+				unix.MAP_SHARED)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +78,8 @@ func TestLockWait(t *testing.T) {
 				return binary.LittleEndian.Uint64(sc)
 			}
 			for tries := 0; c.hold > 0 && (best < c.least || hits() == 0) && tries < 100; tries++ {
-				best = run() // the lock was free again before the program began, or on a busy machine not before its time was over
+				// the lock was free again before the program began, or on a busy machine not before its time was over
+				best = run()
 			}
 			if best < c.least || best > c.limit {
 				t.Errorf("took %v, want %v to %v", best, c.least, c.limit)

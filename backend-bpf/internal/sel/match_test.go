@@ -15,7 +15,8 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// matcher is a program that matches its string "s" (at most n bytes) with patterns and leaves the results as bits of "bits".
+// matcher is a program that matches its string "s" (at most n bytes) with patterns and leaves the results as bits of
+// "bits".
 func matcher(t testing.TB, n int, patterns []string) *ir.Program {
 	p := &ir.Program{Limits: layout.Default()}
 	p.Limits.MaxString = max(n+1, 512)
@@ -35,7 +36,8 @@ func matcher(t testing.TB, n int, patterns []string) *ir.Program {
 	}
 	b.OnGlobal(ir.OpGSet, 0, ir.NoReg, ir.R(bits))
 	b.End()
-	p.Probes = append(p.Probes, &ir.Probe{Name: "match", Handler: b.Finish(), Cond: -1, Sites: []*probe.Site{{Kind: probe.Uprobe}}})
+	p.Probes = append(p.Probes, &ir.Probe{Name: "match", Handler: b.Finish(), Cond: -1,
+		Sites: []*probe.Site{{Kind: probe.Uprobe}}})
 	if err := ir.Verify(p); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,8 @@ func (m *machine) setText(text string) {
 // TestMatch compares the automata in the kernel with those of package regex, over texts of all lengths: on the stack,
 // walked word by word, as a loop and as steps.
 func TestMatch(t *testing.T) {
-	patterns := []string{"", "b", "^b", "a$", "^$", "^a*$", "x|y(ab)+", "[^a]b{3}", "b.*x$", "^[ab]{5,9}x?$", "\xff", "(a|b)*a(a|b){7}x", "$^b", "^[^x]*$", "x{2}$"}
+	patterns := []string{"", "b", "^b", "a$", "^$", "^a*$", "x|y(ab)+", "[^a]b{3}", "b.*x$", "^[ab]{5,9}x?$", "\xff",
+		"(a|b)*a(a|b){7}x", "$^b", "^[^x]*$", "x{2}$"}
 	for _, n := range []int{3, 15, 63, 64, 127, 255, 256, 511, 1100, 8191} {
 		for _, may := range forms() {
 			t.Run(fmt.Sprintf("%d/%v", n, may), func(t *testing.T) {
@@ -109,8 +112,10 @@ func TestMatch(t *testing.T) {
 func TestMatchLarge(t *testing.T) {
 	pat := strings.Repeat("[ab]", 8)
 	for _, may := range forms() {
-		m := newMachine(t, matcher(t, 511, []string{"^a(b|c|d|e|f|g|h|i|j|k|l|m)" + strings.Repeat("[a-z]", 100), "(a|b)*a" + pat + "x", strings.Repeat("abcdefghijklmnopqrstuvwxyz", 30)}), sel.Features{MayGoto: may})
-		for _, text := range []string{"", strings.Repeat("ab", 200), strings.Repeat("a", 100) + "bbbbbbbbbx", strings.Repeat("abcdefghijklmnopqrstuvwxyz", 19)} {
+		m := newMachine(t, matcher(t, 511, []string{"^a(b|c|d|e|f|g|h|i|j|k|l|m)" + strings.Repeat("[a-z]", 100),
+			"(a|b)*a" + pat + "x", strings.Repeat("abcdefghijklmnopqrstuvwxyz", 30)}), sel.Features{MayGoto: may})
+		for _, text := range []string{"", strings.Repeat("ab", 200), strings.Repeat("a", 100) + "bbbbbbbbbx",
+			strings.Repeat("abcdefghijklmnopqrstuvwxyz", 19)} {
 			m.setText(text)
 			m.run(0)
 			var v []byte

@@ -15,8 +15,8 @@ import (
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// ownStacks checks that the kernel has given no program of a uprobe a stack that belongs to the CPU. As every test that loads handlers does it, it
-// is done for all handlers there are.
+// ownStacks checks that the kernel has given no program of a uprobe a stack that belongs to the CPU. As every test that
+// loads handlers does it, it is done for all handlers there are.
 func (m *machine) ownStacks(feat sel.Features) {
 	m.t.Helper()
 	if !feat.MayGoto {
@@ -53,10 +53,12 @@ func TestOwnStack(t *testing.T) {
 		mayGoto    bool
 		tailCall   bool
 	}{
-		{"uprobe", count, true, true}, {"uretprobe", count, true, true}, {"uprobe", text, true, true}, {"uretprobe", text, true, true},
+		{"uprobe", count, true, true}, {"uretprobe", count, true, true}, {"uprobe", text, true, true},
+		{"uretprobe", text, true, true},
 		{"uprobe", count, false, false}, {"kprobe symbol=\"vfs_read\"", count, true, false},
 	} {
-		p := irtest.Parse(t, "global n long\nprobe \"p\" {\n  site "+c.site+"\n  string r0 200\nb0:\n  "+c.body+"\n  end\n}\n")
+		p := irtest.Parse(t, "global n long\nprobe \"p\" {\n  site "+c.site+"\n  string r0 200\nb0:\n  "+c.body+
+			"\n  end\n}\n")
 		lay, err := maps.New(p, all(p), maps.Options{CPUs: 2})
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +67,9 @@ func TestOwnStack(t *testing.T) {
 		if len(ds) > 0 || len(hs) != 1 {
 			t.Fatal(ds)
 		}
-		u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: sel.Features{MayGoto: c.mayGoto, Sleepable: func() bool { return true }}, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: kernelTypes{}}}
+		u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay,
+			Feat: sel.Features{MayGoto: c.mayGoto, Sleepable: func() bool { return true }}, CPUs: 2,
+			Schema: &wire.Schema{}, CanStop: true, Types: kernelTypes{}}}
 		res, err := u.Handler(&sel.Handler{Handler: hs[0], Name: "p0"})
 		if err != nil {
 			t.Fatal(err)

@@ -103,7 +103,8 @@ func (a *author) program() *ir.Program {
 		{Name: "arr", Type: types.Long, Keys: []ir.Key{long}, Size: 100},
 		{Name: "names", Type: types.Long, Keys: []ir.Key{str(1 + a.IntN(100)), long}, Size: 100},
 		{Name: "texts", Type: types.String, Cap: 1 + a.IntN(100), Keys: []ir.Key{long}, Size: 100},
-		{Name: "st", Type: types.Stats, Stat: ir.StatNeeds{Hists: []ir.Hist{{}, {Linear: true, Low: -5, High: 20, Width: 3}}}},
+		{Name: "st", Type: types.Stats,
+			Stat: ir.StatNeeds{Hists: []ir.Hist{{}, {Linear: true, Low: -5, High: 20, Width: 3}}}},
 		{Name: "sts", Type: types.Stats, Keys: []ir.Key{str(20)}, Size: 100},
 		{Name: "tiny", Type: types.Long, Keys: []ir.Key{long}, Size: 5},
 	} {
@@ -134,7 +135,8 @@ func (a *author) program() *ir.Program {
 			a.print("<%s>", ir.R(r))
 		}
 		b.End()
-		p.Probes = append(p.Probes, &ir.Probe{Name: fmt.Sprintf("random%d", i), Handler: b.Finish(), Cond: -1, Sites: []*probe.Site{{Kind: probe.Uprobe}}})
+		p.Probes = append(p.Probes, &ir.Probe{Name: fmt.Sprintf("random%d", i), Handler: b.Finish(), Cond: -1,
+			Sites: []*probe.Site{{Kind: probe.Uprobe}}})
 	}
 	return p
 }
@@ -158,7 +160,8 @@ func (a *author) statement() {
 	b := a.b
 	switch a.IntN(32) {
 	case 0, 1, 2:
-		ops := []ir.Op{ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar, ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt}
+		ops := []ir.Op{ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar, ir.OpEq,
+			ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt}
 		b.Op(ops[a.IntN(len(ops))], a.ldst(), a.long(), a.long())
 	case 3:
 		d := b.Bin(ir.OpOr, a.long(), ir.I(1))
@@ -320,7 +323,8 @@ func (a *author) pattern() *regex.Regex {
 	var part func(d int) string
 	part = func(d int) string {
 		if d == 0 || a.pick(4) {
-			return []string{"a", "b", "c", "[ab]", "[^a]", ".", "0|1", "A", "[[:alpha:]]", "[[:digit:]]+", "x", " ", "\\.", "^", "$", "\"", "\xff"}[a.IntN(17)]
+			return []string{"a", "b", "c", "[ab]", "[^a]", ".", "0|1", "A", "[[:alpha:]]", "[[:digit:]]+", "x", " ",
+				"\\.", "^", "$", "\"", "\xff"}[a.IntN(17)]
 		}
 		x := part(d - 1)
 		switch a.IntN(6) {

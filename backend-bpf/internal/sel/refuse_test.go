@@ -19,14 +19,17 @@ import (
 // messages.
 func translateOne(t *testing.T, site, body string, types sel.Types, feat sel.Features) diag.List {
 	t.Helper()
-	p := irtest.Parse(t, fmt.Sprintf("probe \"x\" {\n  site %s\n  long r0, r1\n  string r2 100, r3 100\nb0:\n  r0 = mov 1\n  r2 = mov \"\"\n  r3 = mov \"\"\n  %s\n  print \"%%d%%s\\n\"(r0, r2)\n  end\n}\n", site, body))
+	p := irtest.Parse(t, fmt.Sprintf("probe \"x\" {\n  site %s\n  long r0, r1\n  string r2 100, r3 100\nb0:\n  r0 = "+
+		"mov 1\n  r2 = mov \"\"\n  r3 = mov \"\"\n  %s\n  print \"%%d%%s\\n\"(r0, r2)\n  end\n}\n", site, body))
 	lay, err := maps.New(p, all(p), maps.Options{CPUs: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: types, Feat: feat}}
+	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: types,
+		Feat: feat}}
 	pr := p.Probes[0]
-	_, err = u.Handler(&sel.Handler{Handler: &place.Handler{Body: pr.Handler, Sites: pr.Sites, IDs: []int{0}}, Name: "x"})
+	_, err = u.Handler(&sel.Handler{Handler: &place.Handler{Body: pr.Handler, Sites: pr.Sites, IDs: []int{0}},
+		Name: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,8 @@ func compile(t testing.TB, src string, flags ...string) string {
 	if err := os.WriteFile(c, []byte(src), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := exec.Command("gcc", append(flags, "-O1", "-pie", "-fPIE", "-o", out, c)...).CombinedOutput(); err != nil {
+	if b, err := exec.Command("gcc",
+		append(flags, "-O1", "-pie", "-fPIE", "-o", out, c)...).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, b)
 	}
 	return out
@@ -134,7 +135,8 @@ func loadUprobes(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		t.Fatal(err)
 	}
 	m := &machine{t: t, p: p, lay: lay, halves: map[uint16][]byte{}, specs: map[string]*ebpf.ProgramSpec{}}
-	m.u = &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Name: "diff", Types: kernelTypes{}}}
+	m.u = &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true,
+		Name: "diff", Types: kernelTypes{}}}
 	hs, ds := place.Decide(t.Context(), p, place.Options{Translates: sel.Translates})
 	if len(ds) > 0 {
 		t.Fatalf("%s", ds[0].Message)
@@ -220,7 +222,8 @@ func (b *bench) hit() (pid int, first, fs, page uint64) {
 				v = fmt.Sprintf("sym %x %d", uint64(a.Int), a.Tgid)
 			case wire.Stack, wire.RawStack:
 				if a.Kind == wire.RawStack {
-					// The direct caller, whose address frame pointers do not lead to here, is on top of the memory that was sent.
+					// The direct caller, whose address frame pointers do not lead to here, is on top of the memory that
+					// was sent.
 					if len(a.Bytes) < 8 || len(a.Bytes)%8 != 0 || a.Regs[16] != a.Stack[0] {
 						b.t.Errorf("%d bytes, pc %x, stack %x", len(a.Bytes), a.Regs[16], a.Stack)
 					}
@@ -358,7 +361,8 @@ b1:
 	line := func(n int, at uint64, f, pp, pn string, id int) []string {
 		return []string{fmt.Sprint(n), "4711", fmt.Sprint(fs), "-5", fmt.Sprint(at), f, pp, pn, fmt.Sprint(id), mem}
 	}
-	b.want([][]string{line(1, first, "first", "P1", "A", 0), line(2, second, "second", "P2", "P2", 1), {"3"}, line(4, first, "first", "P1", "A", 0)})
+	b.want([][]string{line(1, first, "first", "P1", "A", 0), line(2, second, "second", "P2", "P2", 1), {"3"},
+		line(4, first, "first", "P1", "A", 0)})
 	if got := b.state(); got != `seen: ["first"]=2; ["second"]=1`+"\n" {
 		t.Errorf("got %s", got)
 	}
@@ -388,7 +392,8 @@ b0:
 		if want := fmt.Sprintf("sym %x %d", first, pid); a[0] != want {
 			t.Errorf("got %s, want %s", a[0], want)
 		}
-		if want := fmt.Sprintf(" %d %x ", pid, first); !strings.Contains(a[1], want) || strings.HasPrefix(a[1], "stack 1 ") {
+		if want := fmt.Sprintf(" %d %x ", pid, first); !strings.Contains(a[1], want) ||
+			strings.HasPrefix(a[1], "stack 1 ") {
 			t.Errorf("got %s, want %s in it and callers", a[1], want)
 		}
 		if want := fmt.Sprint(first); a[2] != want {
@@ -432,7 +437,8 @@ b3:
 		for _, a := range b.args {
 			got = append(got, []string{a[0], a[2], a[4], a[5]})
 		}
-		want := [][]string{{"1", "-5", "hello, w", "-7"}, {"2", "-5", "memory", "-7"}, {"3", "memory", "memory", "memory"}, {"4", "-5", "a long t", "-7"}}
+		want := [][]string{{"1", "-5", "hello, w", "-7"}, {"2", "-5", "memory", "-7"},
+			{"3", "memory", "memory", "memory"}, {"4", "-5", "a long t", "-7"}}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
@@ -452,7 +458,8 @@ b0:
 	b := newBench(t, text, sel.Features{MayGoto: forms()[0]})
 	b.hit()
 	b.want(nil)
-	// The target is set to a process that does not exist yet: hits come only if numbers repeat, so the shell's own is taken.
+	// The target is set to a process that does not exist yet: hits come only if numbers repeat, so the shell's own is
+	// taken.
 	cmd := exec.Command("sh", "-c", "read x; exec "+b.bin)
 	in, err := cmd.StdinPipe()
 	if err != nil {

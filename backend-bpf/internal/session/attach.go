@@ -67,7 +67,8 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 }
 
 // inOrder lists what is to be attached so that programs at one place of a program run in the order of the script: the
-// kernel runs the one first that came last (kernel/events/uprobes.c, consumer_add; net/netfilter/core.c, nf_hook_entries_grow). For places in the kernel see kernelLast.
+// kernel runs the one first that came last (kernel/events/uprobes.c, consumer_add; net/netfilter/core.c,
+// nf_hook_entries_grow). For places in the kernel see kernelLast.
 func inOrder(as []plan.Attach) []*plan.Attach {
 	var at, packets []int
 	out := make([]*plan.Attach, len(as))
@@ -193,8 +194,8 @@ func (s *Session) countsEvents() bool {
 	})
 }
 
-// enlist enters a program of system calls into the table through which it is gone to. The program that does that is attached
-// behind all others.
+// enlist enters a program of system calls into the table through which it is gone to. The program that does that is
+// attached behind all others.
 func (s *Session) enlist(a *plan.Attach, prog *load.Prog) error {
 	m := s.col.Maps[a.Table]
 	if m == nil {
@@ -232,8 +233,9 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		if sites[g] == nil {
 			order = append(order, g)
 		}
-		sites[g] = append(sites[g], attach.Site{Offset: st.Offset, RefCtr: st.RefCtr, Cookie: t.Cookie, Name: nameOf(st),
-			C: a.Kind.Returns() && inC(st), Check: !st.At.Insn.Emulated() && st.At.Insn != debuginfo.InsnRet})
+		sites[g] = append(sites[g], attach.Site{Offset: st.Offset, RefCtr: st.RefCtr, Cookie: t.Cookie,
+			Name: nameOf(st), C: a.Kind.Returns() && inC(st), Check: !st.At.Insn.Emulated() &&
+				st.At.Insn != debuginfo.InsnRet})
 		if s.traced == nil {
 			s.traced = map[string]*traced.File{}
 		}
@@ -244,10 +246,12 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		if g.pid == 0 {
 			s.traced[st.Path].All = true
 		}
-		s.report = append(s.report, fmt.Sprintf("%s: %s at %#x of %s, %s", st.Title(), a.Kind, st.Offset, st.Path, cost(st)))
+		s.report = append(s.report, fmt.Sprintf("%s: %s at %#x of %s, %s", st.Title(), a.Kind, st.Offset, st.Path,
+			cost(st)))
 	}
 	for _, g := range order {
-		u := &attach.Uprobes{Prog: prog.FD(), File: files[g.path], PID: g.pid, Return: a.Kind.Returns(), Multi: s.multi[a.Prog], Sites: sites[g]}
+		u := &attach.Uprobes{Prog: prog.FD(), File: files[g.path], PID: g.pid, Return: a.Kind.Returns(),
+			Multi: s.multi[a.Prog], Sites: sites[g]}
 		if err := s.set.Uprobes(u); err != nil {
 			return err
 		}

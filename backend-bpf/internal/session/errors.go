@@ -65,13 +65,15 @@ func (s *Session) explain(err error) error {
 				d.Span = source.At(pr.Pos) // where it gives up says nothing about what is too much
 			}
 			d.Message = handler + " is too long for the kernel's verifier: " + reason
-			d.Hint = "let it do less: fewer values as text, shorter loops; newer kernels take longer handlers, and --runtime=kernel takes all"
+			d.Hint = "let it do less: fewer values as text, shorter loops; newer kernels take longer handlers, and " +
+				"--runtime=kernel takes all"
 		default:
 			if reason == "" {
 				reason = e.Err.Error()
 			}
 			d.Message = "the kernel's verifier refuses " + handler + ": " + reason
-			d.Hint = "gostap has not foreseen what this kernel wants; -v -v shows the verifier's log, --runtime=kernel may work"
+			d.Hint = "gostap has not foreseen what this kernel wants; -v -v shows the verifier's log, " +
+				"--runtime=kernel may work"
 		}
 		return d
 	}
@@ -81,7 +83,8 @@ func (s *Session) explain(err error) error {
 		case errors.Is(e.Err, unix.EPERM):
 			d.Hint = features.Refusal()
 		case errors.Is(e.Err, unix.ENOMEM), errors.Is(e.Err, unix.E2BIG):
-			d.Hint = "there is not enough kernel memory for it: declare smaller arrays, or lower MAXMAPENTRIES, MAXSTRINGLEN or -s"
+			d.Hint = "there is not enough kernel memory for it: declare smaller arrays, or lower MAXMAPENTRIES, " +
+				"MAXSTRINGLEN or -s"
 		}
 		for i := range s.plan.Globals {
 			if g := &s.plan.Globals[i]; !g.Absent && g.Map == e.Map && e.Map != plan.MapScalars {
@@ -136,7 +139,8 @@ func (s *Session) slow(progs []string) {
 	if len(names) > 0 {
 		what = strings.Join(names, ", ")
 	}
-	s.cfg.Warnf("the kernel's verifier has been looking at the handler of %s for %v: it may be too long, which shows after a million steps. --runtime=kernel has no such limit", what, patience)
+	s.cfg.Warnf("the kernel's verifier has been looking at the handler of %s for %v: it may be too long, which shows "+
+		"after a million steps. --runtime=kernel has no such limit", what, patience)
 }
 
 // posOf gives the place in the script of the instruction that the verifier stopped at, and that in the library if it

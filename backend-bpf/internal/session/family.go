@@ -26,12 +26,14 @@ func (s *Session) enterFamily() error {
 	}
 	if features.OtherPidNS() {
 		// The map goes by the numbers of the first namespace, which cannot be seen from here.
-		s.logf(0, "WARNING: the %d processes that the target has already made are not traced: gostap runs in a pid namespace", len(kids))
+		s.logf(0, "WARNING: the %d processes that the target has already made are not traced: gostap runs in a pid na"+
+			"mespace", len(kids))
 		return nil
 	}
 	one := binary.NativeEndian.AppendUint32(nil, 1)
 	for _, pid := range kids {
-		if err := kern.Update(m.FD(), binary.NativeEndian.AppendUint32(nil, uint32(pid)), one, kern.UpdateAny); err != nil {
+		if err := kern.Update(m.FD(), binary.NativeEndian.AppendUint32(nil, uint32(pid)), one,
+			kern.UpdateAny); err != nil {
 			return fmt.Errorf("enter process %d into the target's family: %w", pid, err)
 		}
 	}

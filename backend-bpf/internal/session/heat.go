@@ -92,8 +92,8 @@ func heated(name string, rate float64, p backend.Prices) string {
 	if part < hot {
 		return ""
 	}
-	return fmt.Sprintf("%s: %.0f hits a second at %.1f us each, where the kernel has to single-step an instruction, take %.0f %% of a CPU", name, math.Round(rate),
-		float64(p.Stepped.Nanoseconds())/1000, 100*part)
+	return fmt.Sprintf("%s: %.0f hits a second at %.1f us each, where the kernel has to single-step an instruction, "+
+		"take %.0f %% of a CPU", name, math.Round(rate), float64(p.Stepped.Nanoseconds())/1000, 100*part)
 }
 
 // runs are how often the dear programs have run.

@@ -75,7 +75,9 @@ func TestHeat(t *testing.T) {
 
 func TestHeated(t *testing.T) {
 	p := backend.Prices{Emulated: time.Microsecond, Stepped: 10600 * time.Nanosecond}
-	if got, want := heated("p", 81000, p), "p: 81000 hits a second at 10.6 us each, where the kernel has to single-step an instruction, take 86 % of a CPU"; got != want {
+	if got, want := heated("p", 81000, p),
+		"p: 81000 hits a second at 10.6 us each, where the kernel has to single-step an instruction, "+
+			"take 86 % of a CPU"; got != want {
 		t.Errorf("%q", got)
 	}
 	if got := heated("p", 9000, p); got != "" {
@@ -89,7 +91,8 @@ func TestDearest(t *testing.T) {
 	for _, c := range []struct {
 		a, b debuginfo.Insn
 		want int
-	}{{debuginfo.InsnRet, debuginfo.InsnStepped, 1}, {debuginfo.InsnRet, debuginfo.InsnJump, 0}, {debuginfo.InsnRet, debuginfo.InsnUnknown, 0}, {debuginfo.InsnPush, debuginfo.InsnNop, 0}} {
+	}{{debuginfo.InsnRet, debuginfo.InsnStepped, 1}, {debuginfo.InsnRet, debuginfo.InsnJump, 0},
+		{debuginfo.InsnRet, debuginfo.InsnUnknown, 0}, {debuginfo.InsnPush, debuginfo.InsnNop, 0}} {
 		sites[0].Site.At.Insn, sites[1].Site.At.Insn = c.a, c.b
 		if got := dearest([]plan.Attach{pl.Attach[0]}); len(got) != c.want {
 			t.Errorf("%v and %v: %d", c.a, c.b, len(got))

@@ -29,8 +29,10 @@ var lacking = []struct {
 	instead string
 }{
 	{probe.Kind.InKernel, features.Kprobe, CodeNoKprobes, "probe functions of the kernel",
-		"tracepoints (kernel.trace) and system calls (syscall) need no kprobes; --info lists what this kernel has, and --runtime=kernel needs kprobes as well"},
-	{func(k probe.Kind) bool { return k.Class() == probe.Packet }, features.Netfilter, CodeKernel, "look at packets with eBPF", "use --runtime=kernel"},
+		"tracepoints (kernel.trace) and system calls (syscall) need no kprobes; --info lists what this kernel has, " +
+			"and --runtime=kernel needs kprobes as well"},
+	{func(k probe.Kind) bool { return k.Class() == probe.Packet }, features.Netfilter, CodeKernel,
+		"look at packets with eBPF", "use --runtime=kernel"},
 }
 
 // Lacks says why this kernel has no probes of kind k, nil if it has.
@@ -43,7 +45,8 @@ func Lacks(k probe.Kind) *diag.Diagnostic {
 		if why == nil {
 			continue
 		}
-		d := &diag.Diagnostic{Phase: diag.Load, Code: l.code, Message: fmt.Sprintf("cannot %s: %v", l.what, why), Hint: l.instead}
+		d := &diag.Diagnostic{Phase: diag.Load, Code: l.code, Message: fmt.Sprintf("cannot %s: %v", l.what, why),
+			Hint: l.instead}
 		if features.Probe(features.BPF) != nil {
 			d.Code, d.Hint = CodeRights, features.Refusal()
 		}
@@ -95,10 +98,10 @@ func (s *Session) kernelSpec(spec *ebpf.CollectionSpec) {
 	}
 }
 
-// kernelLast moves programs in the kernel behind the others, entries in front of returns, so that a return's entry was seen, and orders
-// them so that those at one function run in the order of the script. The kernel runs the one first that came last (aggr_pre_handler of
-// kernel/kprobes.c, fprobe_fgraph_entry of kernel/trace/fprobe.c), but at kretprobes: their entries stack up what the returns
-// then take from the top.
+// kernelLast moves programs in the kernel behind the others, entries in front of returns, so that a return's entry was
+// seen, and orders them so that those at one function run in the order of the script. The kernel runs the one first
+// that came last (aggr_pre_handler of kernel/kprobes.c, fprobe_fgraph_entry of kernel/trace/fprobe.c), but at
+// kretprobes: their entries stack up what the returns then take from the top.
 func (s *Session) kernelLast(as []*plan.Attach) []*plan.Attach {
 	var others, entries, returns []*plan.Attach
 	for _, a := range as {
@@ -125,14 +128,16 @@ func (s *Session) attachKernel(a *plan.Attach) error {
 		if err := traced.NeedsTarget(st, s.cfg.Target); err != nil {
 			return err
 		}
-		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Symbol, Offset: st.Offset, Cookie: t.Cookie, Name: st.Title(), MaxActive: st.MaxActive, Wild: st.Wild || st.Optional})
+		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Symbol, Offset: st.Offset, Cookie: t.Cookie,
+			Name: st.Title(), MaxActive: st.MaxActive, Wild: st.Wild || st.Optional})
 		s.report = append(s.report, fmt.Sprintf("%s: %s at %s", st.Title(), a.Kind, st.Place()))
 	}
 	rest, left, err := s.set.Kprobes(k)
 	if err != nil || len(rest) == 0 {
 		return s.leave(a, left, err)
 	}
-	// The program is loaded once more in the form that single probes take, beside the first. It is the counters of both that count.
+	// The program is loaded once more in the form that single probes take, beside the first. It is the counters of both
+	// that count.
 	one := a.Prog + "_one"
 	if err := s.col.Add(one, s.plan.Spec.Programs[a.Prog], load.Options{}); err != nil {
 		return s.explain(err)

@@ -60,7 +60,8 @@ func TestAttachErrorDetachesAll(t *testing.T) {
 	s, p, _ := setup(t, func(c *Config) {
 		bad := *c.Plan.Attach[0].Sites[0].Site
 		bad.Offset, bad.Func = 1<<40, "nowhere"
-		c.Plan.Attach = append(c.Plan.Attach, plan.Attach{Prog: "x", Kind: probe.Uprobe, Sites: []plan.Target{{Site: &bad}}})
+		c.Plan.Attach = append(c.Plan.Attach,
+			plan.Attach{Prog: "x", Kind: probe.Uprobe, Sites: []plan.Target{{Site: &bad}}})
 	})
 	err := s.Attach(t.Context())
 	if d := diagtest.Find(t, err, CodeAttach); !strings.Contains(d.Message, "nowhere") {
@@ -80,7 +81,8 @@ func TestVerifierRefusal(t *testing.T) {
 	// A store through a number, at the place in the script that position 9 stands for.
 	in[8] = asm.StoreMem(asm.R2, 0, asm.R3, asm.DWord)
 	var log strings.Builder
-	cfg := Config{Plan: pl, LoadOptions: backend.LoadOptions{Verbose: 2, Logf: func(f string, a ...any) { fmt.Fprintf(&log, f+"\n", a...) }}}
+	cfg := Config{Plan: pl, LoadOptions: backend.LoadOptions{Verbose: 2,
+		Logf: func(f string, a ...any) { fmt.Fprintf(&log, f+"\n", a...) }}}
 	_, err := Load(t.Context(), cfg)
 	if d := diagtest.Find(t, err, CodeVerifier); d.Span.From != 9 {
 		t.Errorf("got %v %+v", err, d)
@@ -93,11 +95,14 @@ func TestVerifierRefusal(t *testing.T) {
 func TestMapRefusal(t *testing.T) {
 	bin := traceable(t)
 	pl := handmade(t, bin)
-	pl.Program.Globals = append(pl.Program.Globals, &ir.Global{Name: "huge", Type: types.Long, Keys: []ir.Key{{Type: types.Long}}, Pos: 3})
-	pl.Globals = append(pl.Globals, plan.GlobalLayout{Map: "huge_1", ValueSize: 8, SeqOff: -1, KeySize: 8, Keys: []plan.Column{{Size: 8}}})
+	pl.Program.Globals = append(pl.Program.Globals,
+		&ir.Global{Name: "huge", Type: types.Long, Keys: []ir.Key{{Type: types.Long}}, Pos: 3})
+	pl.Globals = append(pl.Globals, plan.GlobalLayout{Map: "huge_1", ValueSize: 8, SeqOff: -1, KeySize: 8,
+		Keys: []plan.Column{{Size: 8}}})
 	pl.Spec.Maps["huge_1"] = &ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 1 << 30, MaxEntries: 1 << 31}
 	_, err := Load(t.Context(), Config{Plan: pl})
-	if d := diagtest.Find(t, err, CodeKernel); d.Span.From != 3 || !strings.Contains(d.Message, `"huge"`) || d.Hint == "" {
+	if d := diagtest.Find(t, err, CodeKernel); d.Span.From != 3 || !strings.Contains(d.Message, `"huge"`) ||
+		d.Hint == "" {
 		t.Errorf("got %v %+v", err, d)
 	}
 }
@@ -131,8 +136,10 @@ func TestNoKprobes(t *testing.T) {
 	}
 	p := irtest.Parse(t, "probe \"p\" {\n  site kprobe symbol=\"vfs_read\"\nb0:\n  end\n}\n")
 	p.Probes[0].Pos = 7
-	pl := &plan.Plan{Program: p, Schema: &wire.Schema{}, Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"p": {Type: ebpf.Kprobe}},
-		Maps: map[string]*ebpf.MapSpec{plan.MapOutput: {}, plan.MapControl: {ValueSize: plan.CtlSize}, plan.MapCounters: {MaxEntries: uint32(plan.CounterRow)}}},
+	pl := &plan.Plan{Program: p, Schema: &wire.Schema{},
+		Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"p": {Type: ebpf.Kprobe}},
+			Maps: map[string]*ebpf.MapSpec{plan.MapOutput: {}, plan.MapControl: {ValueSize: plan.CtlSize},
+				plan.MapCounters: {MaxEntries: uint32(plan.CounterRow)}}},
 		Attach: []plan.Attach{{Prog: "p", Kind: probe.Kprobe, Sites: []plan.Target{{Site: p.Probes[0].Sites[0]}}}}}
 	_, err := Load(t.Context(), Config{Plan: pl})
 	if features.Probe(features.BPF) != nil {
@@ -148,7 +155,8 @@ func TestNoKprobes(t *testing.T) {
 func TestSharedStack(t *testing.T) {
 	bin := traceable(t)
 	pl := handmade(t, bin)
-	pl.Spec.Programs["x"].Instructions = append(asm.Instructions{asm.StoreImm(asm.RFP, -64, 1, asm.Word)}, pl.Spec.Programs["x"].Instructions...)
+	pl.Spec.Programs["x"].Instructions = append(asm.Instructions{asm.StoreImm(asm.RFP, -64, 1, asm.Word)},
+		pl.Spec.Programs["x"].Instructions...)
 	s, err := Load(t.Context(), Config{Plan: pl})
 	if err == nil {
 		defer s.Close()
@@ -157,7 +165,8 @@ func TestSharedStack(t *testing.T) {
 		}
 		t.Skip("this kernel gives programs no stack for each CPU (they are new in 6.13)")
 	}
-	if d := diagtest.Find(t, err, CodeKernel); !d.Span.From.IsValid() || !strings.Contains(d.Message, "stack") || d.Hint == "" {
+	if d := diagtest.Find(t, err, CodeKernel); !d.Span.From.IsValid() || !strings.Contains(d.Message, "stack") ||
+		d.Hint == "" {
 		t.Errorf("got %v %+v", err, d)
 	}
 }

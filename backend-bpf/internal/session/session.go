@@ -115,7 +115,8 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 		}
 		return nil, s.explain(err)
 	}
-	s.logf(1, "loaded %d programs and %d maps in %v", len(s.col.Progs), len(s.col.Maps), time.Since(start).Round(time.Microsecond))
+	s.logf(1, "loaded %d programs and %d maps in %v", len(s.col.Progs), len(s.col.Maps),
+		time.Since(start).Round(time.Microsecond))
 	for name, p := range s.col.Progs {
 		if st, err := kern.ProgInfo(p.FD()); cfg.Verbose > 1 && err == nil {
 			s.logf(2, "program %s: %d instructions, the verifier walked %d", name, p.Insns, st.Walked)
@@ -190,7 +191,8 @@ func (s *Session) checkPlan() error {
 
 // spec adapts the plan to this kernel: programs at uprobes are loaded for the kind of link that they get.
 func (s *Session) spec() *ebpf.CollectionSpec {
-	spec := &ebpf.CollectionSpec{Maps: s.plan.Spec.Maps, Programs: make(map[string]*ebpf.ProgramSpec, len(s.plan.Spec.Programs))}
+	spec := &ebpf.CollectionSpec{Maps: s.plan.Spec.Maps,
+		Programs: make(map[string]*ebpf.ProgramSpec, len(s.plan.Spec.Programs))}
 	for name, ps := range s.plan.Spec.Programs {
 		spec.Programs[name] = ps
 	}
@@ -347,7 +349,8 @@ func (s *Session) SetState(st wire.State) error {
 // Overloaded implements backend.Guarded.
 func (s *Session) Overloaded() (backend.Overload, bool) {
 	n := int(s.word(plan.CtlOverload).Load())
-	return backend.Overload{Probe: n - 1, Took: time.Duration(s.dword(plan.CtlSpent).Load()), Of: time.Duration(s.dword(plan.CtlOf).Load())}, n > 0
+	return backend.Overload{Probe: n - 1, Took: time.Duration(s.dword(plan.CtlSpent).Load()),
+		Of: time.Duration(s.dword(plan.CtlOf).Load())}, n > 0
 }
 
 // Counters implements backend.Session.
@@ -431,7 +434,8 @@ func (s *Session) Fired(i int) (fired, known bool) {
 	return s.word(plan.CtlFired+i&^3).Load()>>(8*(i&3))&0xff != 0, true
 }
 
-// Times implements backend.Timer. A handler that is reached by a tail call is timed as a part of the program that goes to it.
+// Times implements backend.Timer. A handler that is reached by a tail call is timed as a part of the program that goes
+// to it.
 func (s *Session) Times() []backend.ProbeTime {
 	var out []backend.ProbeTime
 	for _, a := range s.plan.Attach {

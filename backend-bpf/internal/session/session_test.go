@@ -140,8 +140,10 @@ func insns() asm.Instructions {
 func handmade(t testing.TB, path string) *plan.Plan {
 	files := &source.FileSet{}
 	f := files.Add("test.stp", []byte("probe x { n++; print(n) }\n"))
-	work := &probe.Site{Kind: probe.Uprobe, Path: path, Offset: offset(t, path, "work"), Point: "process.function(work)", Func: "work"}
-	other := &probe.Site{Kind: probe.Uprobe, Path: path, Offset: offset(t, path, "other"), Point: "process.function(other)", Func: "other"}
+	work := &probe.Site{Kind: probe.Uprobe, Path: path, Offset: offset(t, path, "work"),
+		Point: "process.function(work)", Func: "work"}
+	other := &probe.Site{Kind: probe.Uprobe, Path: path, Offset: offset(t, path, "other"),
+		Point: "process.function(other)", Func: "other"}
 	p := &ir.Program{
 		Globals: []*ir.Global{{Name: "n", Type: types.Long, InitInt: 7, Class: -1}},
 		Probes:  []*ir.Probe{{Name: "x", Pos: f.Pos(0), Cond: -1, Sites: []*probe.Site{work, other}}},
@@ -153,17 +155,20 @@ func handmade(t testing.TB, path string) *plan.Plan {
 		Program: p,
 		Spec: &ebpf.CollectionSpec{
 			Maps: map[string]*ebpf.MapSpec{
-				plan.MapOutput:   {Type: ebpf.RingBuf, MaxEntries: 1 << 20},
-				plan.MapControl:  {Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1, Flags: 1 << 10},
-				plan.MapCounters: {Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: uint32(plan.CounterRow), Flags: 1 << 10},
+				plan.MapOutput: {Type: ebpf.RingBuf, MaxEntries: 1 << 20},
+				plan.MapControl: {Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1,
+					Flags: 1 << 10},
+				plan.MapCounters: {Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: uint32(plan.CounterRow),
+					Flags: 1 << 10},
 				plan.MapScalars: {Type: ebpf.Array, KeySize: 4, ValueSize: 64, MaxEntries: 1, Flags: 1 << 10,
 					Contents: []ebpf.MapKV{{Key: uint32(0), Value: first}}},
 			},
 			Programs: map[string]*ebpf.ProgramSpec{"x": {Type: ebpf.Kprobe, Instructions: insns(), License: "GPL"}},
 		},
 		Globals: []plan.GlobalLayout{{Map: plan.MapScalars, ValueSize: 8, SeqOff: -1}},
-		Attach:  []plan.Attach{{Prog: "x", Kind: probe.Uprobe, Sites: []plan.Target{{Site: work, Cookie: 11}, {Site: other, Cookie: 22}}}},
-		Schema:  &wire.Schema{Sites: []wire.Site{{Args: []wire.Arg{{}, {}}}}},
+		Attach: []plan.Attach{{Prog: "x", Kind: probe.Uprobe,
+			Sites: []plan.Target{{Site: work, Cookie: 11}, {Site: other, Cookie: 22}}}},
+		Schema: &wire.Schema{Sites: []wire.Site{{Args: []wire.Arg{{}, {}}}}},
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 )
 
-// enterRunning puts the processes that run the file at path already into the map of those that do. The programs that enter new ones are
-// attached by now, so none is missed in between.
+// enterRunning puts the processes that run the file at path already into the map of those that do. The programs that
+// enter new ones are attached by now, so none is missed in between.
 func (s *Session) enterRunning(watch, path string) error {
 	m := s.col.Maps[watch]
 	if m == nil {
@@ -43,8 +43,8 @@ func (s *Session) enterRunning(watch, path string) error {
 		if err := kern.Update(m.FD(), key, one, kern.UpdateAny); err != nil {
 			return fmt.Errorf("enter process %d into those that run %s: %w", pid, path, err)
 		}
-		// What has gone on to another program meanwhile was taken out before it was entered. What has ended stays in: nothing comes of it,
-		// and the next process with the number is looked at when it is made.
+		// What has gone on to another program meanwhile was taken out before it was entered. What has ended stays in:
+		// nothing comes of it, and the next process with the number is looked at when it is made.
 		if st, err := program(d); err == nil && !os.SameFile(st, want) {
 			if err := kern.Delete(m.FD(), key); err != nil && err != unix.ENOENT {
 				return fmt.Errorf("take process %d out of those that run %s: %w", pid, path, err)
@@ -54,7 +54,8 @@ func (s *Session) enterRunning(watch, path string) error {
 	return nil
 }
 
-// program gives the file that a process runs by its folder in /proc. Where the first thread has ended, the others' links still lead to it.
+// program gives the file that a process runs by its folder in /proc. Where the first thread has ended, the others'
+// links still lead to it.
 func program(dir string) (os.FileInfo, error) {
 	st, err := os.Stat(dir + "/exe")
 	if err == nil {

@@ -130,7 +130,8 @@ func (s *Store) run(g *global, p *applyProg, key []byte, ops []op, at int) (old 
 			if err := s.evict(g); err != nil {
 				return 0, false, err
 			}
-		case (st == -int64(unix.ENOMEM) || st == -int64(unix.EEXIST) || st == -int64(unix.EBUSY) || st == -int64(unix.EAGAIN)) && try < 200:
+		case (st == -int64(unix.ENOMEM) || st == -int64(unix.EEXIST) || st == -int64(unix.EBUSY) ||
+			st == -int64(unix.EAGAIN)) && try < 200:
 			// The kernel fills its pool of elements from another context, a moment later.
 			if try > 3 {
 				time.Sleep(100 * time.Microsecond)
@@ -174,18 +175,21 @@ func (s *Store) applier(g *global) (*applyProg, error) {
 	keySpan := (g.ks + 7) &^ 7
 	p := &applyProg{value: argKey + keySpan}
 	size := p.value + (int(g.m.ValueSize)+7)&^7
-	args := &ebpf.MapSpec{Name: "gostap_args", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(size), MaxEntries: 1, Flags: kern.FlagMmapable}
+	args := &ebpf.MapSpec{Name: "gostap_args", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(size), MaxEntries: 1,
+		Flags: kern.FlagMmapable}
 	insns := applyProgram(g.m.FD(), int(g.m.ValueSize), p.value)
 	var err error
 	p.col, err = load.Load(&ebpf.CollectionSpec{
-		Maps:     map[string]*ebpf.MapSpec{"args": args},
-		Programs: map[string]*ebpf.ProgramSpec{"gostap_apply": {Type: ebpf.SocketFilter, Instructions: insns, License: "GPL"}},
+		Maps: map[string]*ebpf.MapSpec{"args": args},
+		Programs: map[string]*ebpf.ProgramSpec{"gostap_apply": {Type: ebpf.SocketFilter, Instructions: insns,
+			License: "GPL"}},
 	}, load.Options{})
 	if err != nil {
 		return nil, err
 	}
 	p.prog = p.col.Progs["gostap_apply"].FD()
-	if p.arg, err = unix.Mmap(p.col.Maps["args"].FD(), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+	if p.arg, err = unix.Mmap(p.col.Maps["args"].FD(), 0, size, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED); err != nil {
 		p.col.Close()
 		return nil, err
 	}

@@ -16,8 +16,8 @@ type raw struct {
 	n          int
 }
 
-// CopyLocked implements interp.Copier. While the lock is held it only copies bytes to memory that was there before, so that
-// nothing of Go's runtime comes in between; what they mean is found out afterwards.
+// CopyLocked implements interp.Copier. While the lock is held it only copies bytes to memory that was there before, so
+// that nothing of Go's runtime comes in between; what they mean is found out afterwards.
 func (s *Store) CopyLocked(class int, globs []int, clears []bool) ([]interp.Copied, error) {
 	if s.raws == nil {
 		s.raws = make([]raw, len(s.globals))

@@ -71,7 +71,8 @@ type Config struct {
 
 // New checks that the layout fits the maps.
 func New(c Config) (*Store, error) {
-	s := &Store{p: c.Program, scalars: c.Scalars, control: c.Control, cpus: c.CPUs, globals: make([]global, len(c.Program.Globals))}
+	s := &Store{p: c.Program, scalars: c.Scalars, control: c.Control, cpus: c.CPUs,
+		globals: make([]global, len(c.Program.Globals))}
 	if len(c.Globals) != len(c.Program.Globals) {
 		return nil, fmt.Errorf("layout of %d globals for a program with %d", len(c.Globals), len(c.Program.Globals))
 	}
@@ -85,7 +86,8 @@ func New(c Config) (*Store, error) {
 		}
 		if g.Map == plan.MapScalars && !g.g.IsArray() && g.g.Type != types.Stats {
 			if g.ValueOff < 0 || g.ValueOff%8 != 0 || g.ValueOff+g.ValueSize > len(s.scalars) || g.ValueSize < 8 {
-				return nil, fmt.Errorf("global %s lies at %d+%d of %d bytes of scalars", g.g.Name, g.ValueOff, g.ValueSize, len(s.scalars))
+				return nil, fmt.Errorf("global %s lies at %d+%d of %d bytes of scalars", g.g.Name, g.ValueOff,
+					g.ValueSize, len(s.scalars))
 			}
 			continue
 		}
@@ -296,7 +298,8 @@ func (s *Store) Clear(i int) error {
 		s.long(g).Store(0)
 		return nil
 	case !g.g.IsArray():
-		if err := kern.Update(g.m.FD(), make([]byte, g.ks), make([]byte, g.vs*s.copies(g)), kern.UpdateAny); err != nil {
+		if err := kern.Update(g.m.FD(), make([]byte, g.ks), make([]byte, g.vs*s.copies(g)),
+			kern.UpdateAny); err != nil {
 			return s.fail(g, "clear", err)
 		}
 		return nil

@@ -65,13 +65,15 @@ func newBed(t testing.TB, p *ir.Program, perCPU bool) *bed {
 		t.Fatal(err)
 	}
 	spec := &ebpf.CollectionSpec{Maps: l.Maps}
-	spec.Maps[plan.MapControl] = &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1, Flags: kern.FlagMmapable}
+	spec.Maps[plan.MapControl] = &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: plan.CtlSize, MaxEntries: 1,
+		Flags: kern.FlagMmapable}
 	col, err := load.Load(spec, load.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(col.Close)
-	c := Config{Program: p, Globals: l.Globals, Maps: col.Maps, CPUs: ncpus, Control: mapped(t, col.Maps[plan.MapControl])}
+	c := Config{Program: p, Globals: l.Globals, Maps: col.Maps, CPUs: ncpus,
+		Control: mapped(t, col.Maps[plan.MapControl])}
 	if m := col.Maps[plan.MapScalars]; m != nil {
 		c.Scalars = mapped(t, m)
 	}
@@ -135,7 +137,8 @@ func TestLikeMemory(t *testing.T) {
 			&ir.Global{Name: "s", Type: types.String, Cap: 20, InitStr: "hello"},
 			&ir.Global{Name: "a", Type: types.Stats, Stat: allStats},
 			&ir.Global{Name: "m", Type: types.Long, Keys: longKey(), Size: 8},
-			&ir.Global{Name: "t", Type: types.String, Cap: 700, Keys: []ir.Key{strKey(15), {Type: types.Long}}, Size: 8},
+			&ir.Global{Name: "t", Type: types.String, Cap: 700, Keys: []ir.Key{strKey(15), {Type: types.Long}},
+				Size: 8},
 			&ir.Global{Name: "x", Type: types.Stats, Stat: allStats, Keys: longKey(), Size: 8},
 			&ir.Global{Name: "host", Type: types.Long, Keys: longKey(), Internal: true, Size: 8},
 			&ir.Global{Name: "hs", Type: types.String, Cap: 9, Internal: true},
@@ -206,7 +209,8 @@ func TestLikeMemory(t *testing.T) {
 					v1, ok1, e1 := b.Get(g, k)
 					v2, ok2, e2 := ref.Get(g, k)
 					if v1 != v2 || ok1 != ok2 || e1 != nil || e2 != nil {
-						t.Fatalf("step %d after %s: %s%v = %v %v %v, want %v %v", step, what, gl.Name, k, v1, ok1, e1, v2, ok2)
+						t.Fatalf("step %d after %s: %s%v = %v %v %v, want %v %v", step, what, gl.Name, k, v1, ok1, e1,
+							v2, ok2)
 					}
 				}
 				if gl.IsArray() {
@@ -310,12 +314,14 @@ func TestWrap(t *testing.T) {
 
 // TestWithTheKernel adds to the same elements from here and from a program in the kernel at the same time.
 func TestWithTheKernel(t *testing.T) {
-	p := readAll(program(&ir.Global{Name: "n", Type: types.Long}, &ir.Global{Name: "m", Type: types.Long, Keys: longKey()}))
+	p := readAll(program(&ir.Global{Name: "n", Type: types.Long},
+		&ir.Global{Name: "m", Type: types.Long, Keys: longKey()}))
 	b := newBed(t, p, false)
 	must(t, b.Set(1, key(5), long(0)))
 	g := &b.globals[1]
 	insns := asm.Instructions{
-		asm.LoadMapPtr(asm.R1, g.m.FD()), asm.StoreImm(asm.RFP, -8, 5, asm.Word), asm.StoreImm(asm.RFP, -4, 0, asm.Word),
+		asm.LoadMapPtr(asm.R1, g.m.FD()), asm.StoreImm(asm.RFP, -8, 5, asm.Word),
+		asm.StoreImm(asm.RFP, -4, 0, asm.Word),
 		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -8), asm.FnMapLookupElem.Call(),
 		asm.JEq.Imm(asm.R0, 0, "out"),
 		asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, int16(g.ValueOff)),
@@ -323,7 +329,8 @@ func TestWithTheKernel(t *testing.T) {
 		asm.AddAtomic.Mem(asm.R2, asm.R1, asm.DWord, 0),
 		asm.Mov.Imm(asm.R0, 0).WithSymbol("out"), asm.Return(),
 	}
-	col, err := load.Load(&ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"p": {Type: ebpf.SocketFilter, Instructions: insns, License: "GPL"}}}, load.Options{})
+	col, err := load.Load(&ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{"p": {Type: ebpf.SocketFilter,
+		Instructions: insns, License: "GPL"}}}, load.Options{})
 	must(t, err)
 	defer col.Close()
 	const total = 300000
@@ -417,7 +424,8 @@ func TestNewRefuses(t *testing.T) {
 		l := append([]plan.GlobalLayout(nil), ok...)
 		l[1].Keys = append([]plan.Column(nil), ok[1].Keys...)
 		change(l)
-		_, err := New(Config{Program: p, Globals: l, Maps: map[string]*load.Map{"m": m}, Scalars: make([]byte, 8), CPUs: 1})
+		_, err := New(Config{Program: p, Globals: l, Maps: map[string]*load.Map{"m": m}, Scalars: make([]byte, 8),
+			CPUs: 1})
 		return err
 	}
 	if err := try(func([]plan.GlobalLayout) {}); err != nil {

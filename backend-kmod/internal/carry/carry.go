@@ -31,13 +31,15 @@ func Attach(ko, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.ByteOrder(binary.LittleEndian) || f.Section(section) != nil || len(ko) < 64 {
+	if f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.ByteOrder(binary.LittleEndian) || f.Section(section) != nil ||
+		len(ko) < 64 {
 		return nil, fmt.Errorf("a module of this form cannot carry anything")
 	}
 	le := binary.LittleEndian
 	const entry = 64 // Elf64_Shdr
 	off, size, n, strs := le.Uint64(ko[40:]), le.Uint16(ko[58:]), le.Uint16(ko[60:]), le.Uint16(ko[62:])
-	if size != entry || n == 0 || n >= uint16(elf.SHN_LORESERVE)-1 || strs >= n || off > uint64(len(ko)) || uint64(n)*entry > uint64(len(ko))-off {
+	if size != entry || n == 0 || n >= uint16(elf.SHN_LORESERVE)-1 || strs >= n || off > uint64(len(ko)) ||
+		uint64(n)*entry > uint64(len(ko))-off {
 		return nil, fmt.Errorf("a module of this form cannot carry anything")
 	}
 	table := bytes.Clone(ko[off : off+uint64(n)*entry])

@@ -14,10 +14,12 @@ import (
 )
 
 func sample(t testing.TB) *manifest.Manifest {
-	p := irtest.Parse(t, "global n long init 5\nprobe \"begin\" {\n  site begin point=\"begin\"\n  long r0\nb0:\n  r0 = gget @n ~7\n  print \"%d\\n\"(r0) ~8\n  end ~9\n}")
+	p := irtest.Parse(t, "global n long init 5\nprobe \"begin\" {\n  site begin point=\"begin\"\n  long r0\nb0:\n  "+
+		"r0 = gget @n ~7\n  print \"%d\\n\"(r0) ~8\n  end ~9\n}")
 	p.Files = new(source.FileSet)
 	p.Files.Add("s.stp", []byte("probe begin { println(n) }"))
-	return &manifest.Manifest{Program: p, Digest: manifest.Digest{1, 2, 3}, Traced: []manifest.Traced{{Path: "/bin/x", Size: 99, ID: "abc"}}}
+	return &manifest.Manifest{Program: p, Digest: manifest.Digest{1, 2, 3},
+		Traced: []manifest.Traced{{Path: "/bin/x", Size: 99, ID: "abc"}}}
 }
 
 // object is the least that looks like a module.
@@ -79,7 +81,8 @@ func TestTravel(t *testing.T) {
 	if a != b || back.Digest != m.Digest || len(back.Traced) != 1 || back.Traced[0] != m.Traced[0] {
 		t.Errorf("became %+v\n%s", back, b)
 	}
-	if p := back.Program.Files.Position(8); p.String() != "s.stp:1:8" || p.File.Line(1) != "probe begin { println(n) }" {
+	if p := back.Program.Files.Position(8); p.String() != "s.stp:1:8" ||
+		p.File.Line(1) != "probe begin { println(n) }" {
 		t.Errorf("position %s %q", p, p.File.Line(1))
 	}
 	if _, err := Attach(out, data); err == nil {

@@ -18,7 +18,8 @@ func (g *gen) assemble(blocks []string) string {
 	handler := g.probe >= 0
 	strs := ""
 	for i, r := range g.f.Regs {
-		if r.Type == types.String && g.lazy[ir.Reg(i)] == nil && (g.reads[i]+g.writes[i] > 0 || slices.Contains(g.f.Params, ir.Reg(i))) {
+		if r.Type == types.String && g.lazy[ir.Reg(i)] == nil &&
+			(g.reads[i]+g.writes[i] > 0 || slices.Contains(g.f.Params, ir.Reg(i))) {
 			strs += fmt.Sprintf("\tchar %s[%d];\n", g.name(ir.Reg(i)), r.Cap+1)
 			g.frame += r.Cap + 1
 		}
@@ -32,7 +33,8 @@ func (g *gen) assemble(blocks []string) string {
 		fmt.Fprintf(&b, "struct %s_strings {\n%s};\n\n", g.fn.name, strs)
 	}
 	if handler {
-		fmt.Fprintf(&b, "/* probe %s */\nstatic void %s(struct gs_hit *hit __maybe_unused)\n{\n", comment(g.probes.Name), g.fn.name)
+		fmt.Fprintf(&b, "/* probe %s */\nstatic void %s(struct gs_hit *hit __maybe_unused)\n{\n",
+			comment(g.probes.Name), g.fn.name)
 	} else {
 		fmt.Fprintf(&b, "%s\n{\n", g.signature(g.fn))
 	}
@@ -56,7 +58,8 @@ func (g *gen) assemble(blocks []string) string {
 		}
 	}
 	for i, r := range g.f.Regs {
-		if r.Type != types.String && !slices.Contains(g.f.Params, ir.Reg(i)) && g.reads[i]+g.writes[i] > 0 || g.lazy[ir.Reg(i)] != nil {
+		if r.Type != types.String && !slices.Contains(g.f.Params, ir.Reg(i)) && g.reads[i]+g.writes[i] > 0 ||
+			g.lazy[ir.Reg(i)] != nil {
 			unused := ""
 			if g.lazy[ir.Reg(i)] != nil || !read(blocks, g.name(ir.Reg(i))) {
 				unused = " __maybe_unused"
@@ -140,7 +143,8 @@ func tidy(c string) string {
 	out := lines[:0]
 	gone := map[string]int{}
 	for i, l := range lines {
-		if to, ok := strings.CutPrefix(l, "\tgoto "); ok && label(i+1) != "" && to == label(i+1)+";" && (i == 0 || !strings.HasPrefix(lines[i-1], "\tif (")) {
+		if to, ok := strings.CutPrefix(l, "\tgoto "); ok && label(i+1) != "" && to == label(i+1)+";" &&
+			(i == 0 || !strings.HasPrefix(lines[i-1], "\tif (")) {
 			gone[label(i+1)]++
 			continue
 		}

@@ -121,7 +121,8 @@ type iterator struct{ name, glob string }
 
 // Generate translates p.
 func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
-	u := &unit{p: p, o: o, names: map[string]bool{}, fn: map[string]*fn{}, used: make([]bool, len(p.Globals)), maxOut: max(1040, p.Limits.MaxString+64)}
+	u := &unit{p: p, o: o, names: map[string]bool{}, fn: map[string]*fn{}, used: make([]bool, len(p.Globals)),
+		maxOut: max(1040, p.Limits.MaxString+64)}
 	out := &Unit{Program: p, Schema: &u.schema}
 	for _, g := range p.Globals {
 		u.glob = append(u.glob, u.unique("g_"+clean(g.Name)))
@@ -328,7 +329,8 @@ func (u *unit) depth() {
 		}
 	}
 	if nest := u.p.Nesting(); frame > 0 && nest > stackRoom/frame {
-		u.refuse(at, "calls may nest %d deep, which takes more than the kernel's stack has: a module allows %d here (MAXNESTING)", nest, stackRoom/frame)
+		u.refuse(at, "calls may nest %d deep, which takes more than the kernel's stack has: a module allows %d here "+
+			"(MAXNESTING)", nest, stackRoom/frame)
 	}
 }
 

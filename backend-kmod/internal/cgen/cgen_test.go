@@ -55,9 +55,12 @@ func TestGolden(t *testing.T) {
 // TestRefused checks that what a module cannot do is refused with words.
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"register": {"probe \"p\" {\n site uprobe path=\"/a\" offset=16\n long r0\nb0:\n r0 = reg 40\n end\n}", "register 40"},
-		"tp regs":  {"probe \"p\" {\n site tracepoint event=\"a:b\"\n long r0\nb0:\n r0 = reg 0\n end\n}", "no registers"},
-		"nesting":  {"limits MAXNESTING=1000\nfunc f(r0) recursive {\n long r0\nb0:\n call f(r0)\n return\n}\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n call f(1)\n end\n}", "kernel's stack"},
+		"register": {"probe \"p\" {\n site uprobe path=\"/a\" offset=16\n long r0\nb0:\n r0 = reg 40\n end\n}",
+			"register 40"},
+		"tp regs": {"probe \"p\" {\n site tracepoint event=\"a:b\"\n long r0\nb0:\n r0 = reg 0\n end\n}",
+			"no registers"},
+		"nesting": {"limits MAXNESTING=1000\nfunc f(r0) recursive {\n long r0\nb0:\n call f(r0)\n return\n}\nprobe " +
+			"\"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n call f(1)\n end\n}", "kernel's stack"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, ds := Generate(irtest.Parse(t, c.text), Options{Name: "m"})
@@ -78,19 +81,24 @@ func TestDeferred(t *testing.T) {
 		says string
 	}{
 		"histogram": {head + site + "b0:\n printhist 0 @st\n end\n}", nil, "gs_emit(GS_DEFERRED"},
-		"host":      {head + site + " long r0\n string r1 20\nb0:\n r0 = reg 3\n r1 = sprint \"kill %d\"(r0)\n intr system(r1)\n end\n}", []wire.Arg{{Kind: wire.Text}}, "hit->regs->bx"},
-		"lazy":      {head + site + " string r0 40\nb0:\n r0 = intr usymname(5)\n gset @s, r0\n end\n}", []wire.Arg{{Kind: wire.Sym, Lazy: wire.SymName}}, "gs_pid()"},
-		"matched": {head + site + " long r0, r2\n string r1 20\nb0:\n r0 = reg 0\n r1 = intr user_string(r0)\n r2 = match \"a(b)\"(r1)\n r1 = intr matched(1)\n print \"%s\"(r1)\n end\n}",
-			[]wire.Arg{{Kind: wire.Text}}, "gs_string(c"},
-		"foreach": {head + "func f(r0) recursive {\n long r0, r1\nb0:\n iteropen i0 @a\n r1 = iternext i0 @a\n call f(r1)\n return\n}\n" +
-			site + " long r0\nb0:\n r0 = reg 0\n call f(r0)\n end\n}", []wire.Arg{{Kind: wire.Int}}, "hit->regs->ax"},
+		"host": {head + site + " long r0\n string r1 20\nb0:\n r0 = reg 3\n r1 = sprint \"kill %d\"(r0)\n intr " +
+			"system(r1)\n end\n}", []wire.Arg{{Kind: wire.Text}}, "hit->regs->bx"},
+		"lazy": {head + site + " string r0 40\nb0:\n r0 = intr usymname(5)\n gset @s, r0\n end\n}",
+			[]wire.Arg{{Kind: wire.Sym, Lazy: wire.SymName}}, "gs_pid()"},
+		"matched": {head + site + " long r0, r2\n string r1 20\nb0:\n r0 = reg 0\n r1 = intr user_string(r0)\n r2 = " +
+			"match \"a(b)\"(r1)\n r1 = intr matched(1)\n print \"%s\"(r1)\n end\n}", []wire.Arg{{Kind: wire.Text}},
+			"gs_string(c"},
+		"foreach": {head + "func f(r0) recursive {\n long r0, r1\nb0:\n iteropen i0 @a\n r1 = iternext i0 @a\n call " +
+			"f(r1)\n return\n}\n" + site + " long r0\nb0:\n r0 = reg 0\n call f(r0)\n end\n}",
+			[]wire.Arg{{Kind: wire.Int}}, "hit->regs->ax"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, ds := Generate(irtest.Parse(t, c.text), Options{Name: "m"})
 			if ds.HasErrors() {
 				t.Fatal(ds)
 			}
-			if len(u.Deferred) != 1 || len(u.Schema.Captures) != 1 || !strings.Contains(u.C, c.says) || !strings.Contains(u.C, "gs_emit(GS_DEFERRED") {
+			if len(u.Deferred) != 1 || len(u.Schema.Captures) != 1 || !strings.Contains(u.C, c.says) ||
+				!strings.Contains(u.C, "gs_emit(GS_DEFERRED") {
 				t.Fatalf("%d bodies, %d captures\n%s", len(u.Deferred), len(u.Schema.Captures), u.C)
 			}
 			if got := u.Schema.Captures[0].Args; !slices.Equal(got, c.args) {
@@ -205,7 +213,8 @@ func TestThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.WriteFile(dir+"/threads.c", src, 0o644)
-	gcc := exec.Command("gcc", "-std=gnu11", "-O1", "-g", "-Wall", "-Wno-unused-function", "-fwrapv", "-fsanitize=thread", "-o", "threads", "threads.c", "-lpthread")
+	gcc := exec.Command("gcc", "-std=gnu11", "-O1", "-g", "-Wall", "-Wno-unused-function", "-fwrapv",
+		"-fsanitize=thread", "-o", "threads", "threads.c", "-lpthread")
 	gcc.Dir = dir
 	if out, err := gcc.CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
@@ -219,8 +228,10 @@ func TestThreads(t *testing.T) {
 
 // TestNamesInFunctions: a function that several probes call is told the names of the site by the handler.
 func TestNamesInFunctions(t *testing.T) {
-	const text = "func f(r0) recursive {\n long r0\n string r1 40, r2 40\nb0:\n r1 = site ppfunc\n r2 = site pp\n print \"%s %s\"(r1, r2)\n call f(r0)\n return\n}\n" +
-		"probe \"p\" {\n site uprobe path=\"/a\" offset=16 point=\"one\" func=\"fa\"\n site uprobe path=\"/a\" offset=32 point=\"two\" func=\"fb\"\nb0:\n call f(1)\n end\n}"
+	const text = "func f(r0) recursive {\n long r0\n string r1 40, r2 40\nb0:\n r1 = site ppfunc\n r2 = site pp\n " +
+		"print \"%s %s\"(r1, r2)\n call f(r0)\n return\n}\n" + "probe \"p\" {\n site uprobe path=\"/a\" offset=16 " +
+		"point=\"one\" func=\"fa\"\n site uprobe path=\"/a\" offset=32 point=\"two\" func=\"fb\"\nb0:\n call f(1)" +
+		"\n end\n}"
 	u, ds := Generate(irtest.Parse(t, text), Options{Name: "m"})
 	if ds.HasErrors() {
 		t.Fatal(ds)

@@ -8,8 +8,8 @@ import (
 )
 
 // A handler that asks for what only the host has (speculation, the text of a histogram or of an address that is used
-// for more than printing, what a regular expression has found) is cut in two by package place: the module reads what lies at the probed
-// place and sends it, the host does the rest.
+// for more than printing, what a regular expression has found) is cut in two by package place: the module reads what
+// lies at the probed place and sends it, the host does the rest.
 
 // deferred sends what the host's part works with.
 func (g *gen) deferred() {
@@ -37,6 +37,6 @@ func (g *gen) deferred() {
 		g.capture = len(g.schema.Captures)
 		g.schema.Captures = append(g.schema.Captures, c)
 	}
-	g.emit("{\n\t\tu64 *p = c->out;\n\n\t\tgs_flush(c, false);\n\t\t*p++ = %d;\n\t\t%s\n\t\tgs_emit(GS_DEFERRED, 0, c->slot, c->out, (char *)p - (char *)c->out);\n\t}",
-		g.capture, strings.Join(lines, "\n\t\t"))
+	g.emit("{\n\t\tu64 *p = c->out;\n\n\t\tgs_flush(c, false);\n\t\t*p++ = %d;\n\t\t%s\n\t\tgs_emit(GS_DEFERRED, 0, "+
+		"c->slot, c->out, (char *)p - (char *)c->out);\n\t}", g.capture, strings.Join(lines, "\n\t\t"))
 }

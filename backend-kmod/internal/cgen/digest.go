@@ -7,8 +7,8 @@ import (
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// Digest stands for everything that the host has to know of the translation: how records, globals and sites are numbered
-// and laid out. Programs with equal digests read each other's records.
+// Digest stands for everything that the host has to know of the translation: how records, globals and sites are
+// numbered and laid out. Programs with equal digests read each other's records.
 func (u *Unit) Digest() (sum [sha256.Size]byte) {
 	h := sha256.New()
 	args := func(list []wire.Arg) {

@@ -138,7 +138,8 @@ func (w *codeWriter) write() {
 	if c.Expr {
 		what = "an expression"
 	}
-	w.printf("/* %s */\nstatic void %s_body(struct gs_ctx *gs_c __maybe_unused, struct %s_frame *gs_this __maybe_unused)\n{\n", comment(what), w.name, w.name)
+	w.printf("/* %s */\nstatic void %s_body(struct gs_ctx *gs_c __maybe_unused, struct %s_frame *gs_this "+
+		"__maybe_unused)\n{\n", comment(what), w.name, w.name)
 	if c.Expr {
 		w.expression()
 	} else {
@@ -192,18 +193,22 @@ func (w *codeWriter) global(use ir.CGlob) {
 	pre := strings.Join(first, " ")
 	text := g.Type == types.String
 	op := func(format string, args ...any) string {
-		return fmt.Sprintf("gs_embed_global(%s, %d, %d);", fmt.Sprintf(format, args...), use.Glob, w.declaredSize(use.Glob))
+		return fmt.Sprintf("gs_embed_global(%s, %d, %d);", fmt.Sprintf(format, args...), use.Glob,
+			w.declaredSize(use.Glob))
 	}
 	get, set := "STAP_GLOBAL_GET_"+use.Name, "STAP_GLOBAL_SET_"+use.Name
 	if use.Read {
 		name := fmt.Sprintf("%s(%s)", get, strings.Join(params, ", "))
 		switch {
 		case g.IsArray() && text:
-			w.define(name, " ({ %s%s %s gs_this->g_%s; })", pre, keys, op("gs_map_get_text(&%s, gs_c->key, gs_this->g_%s, MAXSTRINGLEN - 1)", c, use.Name), use.Name)
+			w.define(name, " ({ %s%s %s gs_this->g_%s; })", pre, keys,
+				op("gs_map_get_text(&%s, gs_c->key, gs_this->g_%s, MAXSTRINGLEN - 1)", c, use.Name), use.Name)
 		case g.IsArray():
-			w.define(name, " ({ s64 gs_v_; %s%s %s gs_v_; })", pre, keys, op("gs_map_get_long(&%s, gs_c->key, &gs_v_)", c))
+			w.define(name, " ({ s64 gs_v_; %s%s %s gs_v_; })", pre, keys,
+				op("gs_map_get_long(&%s, gs_c->key, &gs_v_)", c))
 		case text:
-			w.define(name, " ({ %s gs_this->g_%s; })", op("gs_scalar_get(&%s, gs_this->g_%s, MAXSTRINGLEN - 1)", c, use.Name), use.Name)
+			w.define(name, " ({ %s gs_this->g_%s; })", op("gs_scalar_get(&%s, gs_this->g_%s, MAXSTRINGLEN - 1)", c,
+				use.Name), use.Name)
 		default:
 			w.define(name, " ((s64)atomic64_read(&%s))", c)
 		}
@@ -212,9 +217,11 @@ func (w *codeWriter) global(use ir.CGlob) {
 		name := fmt.Sprintf("%s(%s)", set, strings.Join(append(params, "v"), ", "))
 		switch {
 		case g.IsArray() && text:
-			w.define(name, " do { %s const char *gs_v_ = (v);%s %s } while (0)", pre, keys, op("gs_map_set_text(&%s, gs_c->key, gs_v_, %d)", c, g.Cap))
+			w.define(name, " do { %s const char *gs_v_ = (v);%s %s } while (0)", pre, keys,
+				op("gs_map_set_text(&%s, gs_c->key, gs_v_, %d)", c, g.Cap))
 		case g.IsArray():
-			w.define(name, " do { %s s64 gs_v_ = (v);%s %s } while (0)", pre, keys, op("gs_map_set_long(&%s, gs_c->key, gs_v_)", c))
+			w.define(name, " do { %s s64 gs_v_ = (v);%s %s } while (0)", pre, keys,
+				op("gs_map_set_long(&%s, gs_c->key, gs_v_)", c))
 		case text:
 			w.define(name, " do { %s } while (0)", op("gs_scalar_set(&%s, v)", c))
 		default:
@@ -258,7 +265,8 @@ func (w *codeWriter) around() {
 			w.printf(", s64 arg_%d", i)
 		}
 	}
-	w.printf(")\n{\n\tstruct %s_frame *f = gs_push(c, sizeof(*f));\n\tint rc;\n\n\tf->gs_rc = GS_OK;\n\tf->gs_pos = pos;\n", w.name)
+	w.printf(")\n{\n\tstruct %s_frame *f = gs_push(c, sizeof(*f));\n\tint rc;\n\n\tf->gs_rc = GS_OK;\n\tf->gs_pos = p"+
+		"os;\n", w.name)
 	for i, p := range c.Params {
 		if p.Type == types.String {
 			w.printf("\tgs_copy(f->%s, MAXSTRINGLEN - 1, arg_%d);\n", w.member(p), i)

@@ -10,7 +10,8 @@ import (
 	"github.com/gostap/gostap/compiler/ir/irtest"
 )
 
-// TestEmbedded runs C of a script in user space under the sanitizers: arguments, results, errors, faults, output, globals.
+// TestEmbedded runs C of a script in user space under the sanitizers: arguments, results, errors, faults, output,
+// globals.
 func TestEmbedded(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("gcc is not installed")
@@ -25,7 +26,8 @@ func TestEmbedded(t *testing.T) {
 		t.Fatal("refused")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "main.c"), []byte(c+"\nint main(void) { return run(); }\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "main.c"), []byte(c+"\nint main(void) { return run(); }\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(build(t, dir, "main.c"))
@@ -37,7 +39,8 @@ func TestEmbedded(t *testing.T) {
 	}
 	got := said(t, p, u, evs, out)
 	for _, w := range []string{
-		"5 7 <long text 42 tex\nsaid 7\n", "WARNING: careful 1\nend\n8265\n", "caught nothing in 5\n", "caught read fault at 0x0000000000001388\n",
+		"5 7 <long text 42 tex\nsaid 7\n", "WARNING: careful 1\nend\n8265\n", "caught nothing in 5\n",
+		"caught read fault at 0x0000000000001388\n",
 		"caught Array overflow, check size limit (3)\n",
 	} {
 		if strings.Count(got.Text, w) != rounds {
@@ -49,7 +52,8 @@ func TestEmbedded(t *testing.T) {
 	}
 	want := map[string]string{
 		"n": " = 4 \"\"\n", "s": " = 0 \"nine\"\n",
-		"arr":   "[{Int:1 Str:} {Int:0 Str:none}] = 1 \"\"\n[{Int:2 Str:} {Int:0 Str:none}] = 1 \"\"\n[{Int:3 Str:} {Int:0 Str:nine}] = 1 \"\"\n[{Int:4 Str:} {Int:0 Str:nine}] = 1 \"\"\n",
+		"arr": "[{Int:1 Str:} {Int:0 Str:none}] = 1 \"\"\n[{Int:2 Str:} {Int:0 Str:none}] = 1 \"\"\n[{Int:3 Str:} " +
+			"{Int:0 Str:nine}] = 1 \"\"\n[{Int:4 Str:} {Int:0 Str:nine}] = 1 \"\"\n",
 		"names": "[{Int:7 Str:}] = 0 \"seven\"\n[{Int:8 Str:}] = 0 \"eight\"\n[{Int:9 Str:}] = 0 \"nine\"\n",
 	}
 	for name, w := range want {
@@ -61,7 +65,8 @@ func TestEmbedded(t *testing.T) {
 
 // TestEndsStatement tells expressions from statement lists.
 func TestEndsStatement(t *testing.T) {
-	for c, want := range map[string]bool{"1": false, "1;": true, "int x = 1; x": false, "x; /* ; */ ": true, "1 // ;": false, "1; // y": true, `";"`: false, "{ 1; }": true, "/*": false, `"\";`: false, "': ": false} {
+	for c, want := range map[string]bool{"1": false, "1;": true, "int x = 1; x": false, "x; /* ; */ ": true,
+		"1 // ;": false, "1; // y": true, `";"`: false, "{ 1; }": true, "/*": false, `"\";`: false, "': ": false} {
 		if got := endsStatement(c); got != want {
 			t.Errorf("%q: %v", c, got)
 		}

@@ -34,7 +34,8 @@ type gen struct {
 
 // function writes the C of f.
 func (u *unit) function(f *fn) string {
-	g := &gen{unit: u, fn: f, labels: map[string]bool{}, lazy: map[ir.Reg]*wire.Arg{}, iterVar: map[int]string{}, vars: map[string]string{}}
+	g := &gen{unit: u, fn: f, labels: map[string]bool{}, lazy: map[ir.Reg]*wire.Arg{}, iterVar: map[int]string{},
+		vars: map[string]string{}}
 	if f.probe >= 0 {
 		g.probes = u.p.Probes[f.probe]
 	}
@@ -134,8 +135,9 @@ func (g *gen) look() {
 // isLight reports whether in can run without a context: it cannot fail, takes no lock and has no strings.
 func (g *gen) isLight(in *ir.Instr) bool {
 	switch in.Op {
-	case ir.OpMov, ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpDiv, ir.OpMod, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr, ir.OpSar, ir.OpNeg, ir.OpNot,
-		ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt, ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpTraceArg, ir.OpGAdd, ir.OpSetReg:
+	case ir.OpMov, ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpDiv, ir.OpMod, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpShr,
+		ir.OpSar, ir.OpNeg, ir.OpNot, ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpULt, ir.OpReg,
+		ir.OpTLS, ir.OpBias, ir.OpTraceArg, ir.OpGAdd, ir.OpSetReg:
 		return in.Dst == ir.NoReg || g.f.Regs[in.Dst].Type == types.Long
 	case ir.OpGGet, ir.OpGSet:
 		return g.p.Globals[in.Glob].Type == types.Long
@@ -349,7 +351,8 @@ func (g *gen) term(t *ir.Term) {
 	}
 }
 
-var causes = [ir.NumCauses]string{"GS_SKIP_LOCK", "GS_SKIP_SCRATCH", "GS_SKIP_NOENTRY", "GS_SKIP_STOPPING", "GS_LOST_RING", "GS_LOST_RECURSED", "GS_SKIP_DEAD", "GS_LOST_EVICTED", "GS_LOST_ACTIVE", "GS_LOST_NESTED",
+var causes = [ir.NumCauses]string{"GS_SKIP_LOCK", "GS_SKIP_SCRATCH", "GS_SKIP_NOENTRY", "GS_SKIP_STOPPING",
+	"GS_LOST_RING", "GS_LOST_RECURSED", "GS_SKIP_DEAD", "GS_LOST_EVICTED", "GS_LOST_ACTIVE", "GS_LOST_NESTED",
 	"GS_LOST_UNWOUND"}
 
 func (g *gen) raise(t *ir.Term) {
@@ -362,7 +365,8 @@ func (g *gen) raise(t *ir.Term) {
 			return
 		}
 		size := 0
-		if n := t.Args[0]; t.Code == ir.ErrMapFull && n.Kind == ir.ValInt && n.Int >= 0 && n.Int < int64(len(g.p.Globals)) {
+		if n := t.Args[0]; t.Code == ir.ErrMapFull && n.Kind == ir.ValInt && n.Int >= 0 &&
+			n.Int < int64(len(g.p.Globals)) {
 			size = g.declaredSize(int(n.Int))
 		}
 		g.emit("gs_raise(c, %d, %d, %s, %d);", t.Pos, t.Code, g.long(t.Args[0]), size)

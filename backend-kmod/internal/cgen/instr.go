@@ -16,12 +16,14 @@ var binaryOps = map[ir.Op]string{
 	ir.OpAdd: "(s64)((u64)%s + (u64)%s)", ir.OpSub: "(s64)((u64)%s - (u64)%s)", ir.OpMul: "(s64)((u64)%s * (u64)%s)",
 	ir.OpDiv: "gs_div(%s, %s)", ir.OpMod: "gs_mod(%s, %s)",
 	ir.OpShl: "(s64)((u64)%s << (%s & 63))", ir.OpShr: "(s64)((u64)%s >> (%s & 63))", ir.OpSar: "%s >> (%s & 63)",
-	ir.OpEq: "%s == %s", ir.OpNe: "%s != %s", ir.OpLt: "%s < %s", ir.OpLe: "%s <= %s", ir.OpGt: "%s > %s", ir.OpGe: "%s >= %s",
+	ir.OpEq: "%s == %s", ir.OpNe: "%s != %s", ir.OpLt: "%s < %s", ir.OpLe: "%s <= %s", ir.OpGt: "%s > %s",
+	ir.OpGe:  "%s >= %s",
 	ir.OpULt: "(u64)%s < (u64)%s",
 }
 
 // regs names the members of struct pt_regs by DWARF number (System V ABI for amd64, figure 3.36).
-var regs = [...]string{"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ip"}
+var regs = [...]string{"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
+	"r15", "ip"}
 
 func (g *gen) set(in *ir.Instr, format string, args ...any) {
 	if in.Dst != ir.NoReg {
@@ -416,10 +418,12 @@ func (g *gen) iter(in *ir.Instr) {
 		}
 		order := "{ .by = 0 }"
 		if by != 0 {
-			order = fmt.Sprintf("{ .by = '%c', .desc = %v, .text = %v, .col = %d, .stat = %d }", by, o.Desc, txt, o.Col, o.Stat)
+			order = fmt.Sprintf("{ .by = '%c', .desc = %v, .text = %v, .col = %d, .stat = %d }", by, o.Desc, txt, o.Col,
+				o.Stat)
 		}
 		g.emit("{\n\t\tstatic const struct gs_order order = %s;\n", order)
-		g.emit("\tif (unlikely(gs_iter_open(&%s, &open_%d, &order, c->key, %d, %s)))\n\t\t\tgoto %s;\n\t}", it, in.Iter, stars, limit, g.end())
+		g.emit("\tif (unlikely(gs_iter_open(&%s, &open_%d, &order, c->key, %d, %s)))\n\t\t\tgoto %s;\n\t}", it, in.Iter,
+			stars, limit, g.end())
 	case ir.OpIterNext:
 		g.set(in, "gs_iter_next(&%s)", it)
 	case ir.OpIterKey:

@@ -256,7 +256,8 @@ func (g *gen) lazyIntr(in *ir.Instr, arg wire.Arg) {
 		return
 	}
 	if !g.printed[in.Dst] || g.writes[in.Dst] != 1 {
-		g.refuse(in.Pos, "the text of %s() is made on the host: in a module it can only be printed, not compared, stored or used as a key", in.Name)
+		g.refuse(in.Pos, "the text of %s() is made on the host: in a module it can only be printed, not compared, "+
+			"stored or used as a key", in.Name)
 		return
 	}
 	if arg.Lazy == wire.Decoded {

@@ -21,5 +21,5 @@ var lifetimes = hook{
 }
 
 // processEvents are the runtime's names (enum gs_process_event).
-var processEvents = map[probe.Kind]string{probe.ProcessBegin: "GS_ON_EXEC", probe.ProcessFork: "GS_ON_FORK", probe.ProcessEnd: "GS_ON_END",
-	probe.ThreadBegin: "GS_ON_THREAD_BEGIN", probe.ThreadEnd: "GS_ON_THREAD_END"}
+var processEvents = map[probe.Kind]string{probe.ProcessBegin: "GS_ON_EXEC", probe.ProcessFork: "GS_ON_FORK",
+	probe.ProcessEnd: "GS_ON_END", probe.ThreadBegin: "GS_ON_THREAD_BEGIN", probe.ThreadEnd: "GS_ON_THREAD_END"}

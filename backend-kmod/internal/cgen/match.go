@@ -47,7 +47,8 @@ func (u *unit) automaton(n int) string {
 	for i, s := range t.Next {
 		row(i, int(s))
 	}
-	fmt.Fprintf(&b, "\n};\nstatic const struct gs_automaton %s = { %s_class, %s_next, %d, %d };\n\n", name, name, name, t.Start, t.Found)
+	fmt.Fprintf(&b, "\n};\nstatic const struct gs_automaton %s = { %s_class, %s_next, %d, %d };\n\n", name, name, name,
+		t.Start, t.Found)
 	u.fmts.WriteString(b.String())
 	return name
 }

@@ -47,7 +47,8 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 		v    any
 	}{
 		{"MAXSTR", l.MaxString}, {"LOCKS", u.p.Locks}, {"TRIES", l.MaxTryLock}, {"DELAY", l.TryLockDelay},
-		{"MAXACTION", fmt.Sprintf("%dLL", l.MaxAction)}, {"MAXNESTING", nest}, {"MAXERRORS", l.MaxErrors}, {"LEVELS", levels}, {"SPARES", u.spares(handlers)},
+		{"MAXACTION", fmt.Sprintf("%dLL", l.MaxAction)}, {"MAXNESTING", nest}, {"MAXERRORS", l.MaxErrors},
+		{"LEVELS", levels}, {"SPARES", u.spares(handlers)},
 		{"STACK", stack}, {"KEYS", keys},
 		{"PROBES", max(len(u.p.Probes), 1)}, {"OUT", round8(u.maxOut)}, {"AGG", round8(u.maxAgg)},
 	} {
@@ -65,7 +66,8 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	}
 	if u.guarded {
 		time, permille := l.Overload()
-		u.printf("#define GS_OVERLOAD_TIME %dULL\n#define GS_OVERLOAD_PERMILLE %dULL\n#include \"gs_guard.h\"\n", time, permille)
+		u.printf("#define GS_OVERLOAD_TIME %dULL\n#define GS_OVERLOAD_PERMILLE %dULL\n#include \"gs_guard.h\"\n", time,
+			permille)
 	}
 	if u.stacks {
 		u.printf("#include \"gs_stack.h\"\n")
@@ -137,7 +139,8 @@ func (u *unit) globals(out *Unit) {
 			for j, k := range g.Keys {
 				u.printf(" { %d, %d, %v },", lay.Off[j], lay.Size[j], k.Type == types.String)
 			}
-			u.printf(" };\nstatic struct gs_map %s = {\n\t.cols = %s_cols, .ncols = %d, .ksize = %d, .vsize = %d, .size = %d,", c, c, len(g.Keys), lay.KeySize, lay.ValueSize, g.Size)
+			u.printf(" };\nstatic struct gs_map %s = {\n\t.cols = %s_cols, .ncols = %d, .ksize = %d, .vsize = %d, "+
+				".size = %d,", c, c, len(g.Keys), lay.KeySize, lay.ValueSize, g.Size)
 			if g.Wrap {
 				u.printf(" .wrap = true,")
 			}
@@ -152,7 +155,8 @@ func (u *unit) globals(out *Unit) {
 			out.Bytes += lay.ValueSize
 		case g.Type == types.String:
 			kind = "GS_G_TEXT"
-			u.printf("static char %s_text[%d] = %s;\nstatic struct gs_scalar %s = { .cap = %d, .s = %s_text };\n", c, g.Cap+1, text(g.InitStr), c, g.Cap, c)
+			u.printf("static char %s_text[%d] = %s;\nstatic struct gs_scalar %s = { .cap = %d, .s = %s_text };\n", c,
+				g.Cap+1, text(g.InitStr), c, g.Cap, c)
 		default:
 			u.printf("static atomic64_t %s = ATOMIC64_INIT(%s);\n", c, long(g.InitInt))
 		}
@@ -197,11 +201,13 @@ func (u *unit) needs(g *ir.Global, c string, lay *Layout) string {
 	if len(g.Stat.Hists) > 0 {
 		u.printf("static const struct gs_hist %s_hists[] = {\n", c)
 		for _, h := range g.Stat.Hists {
-			u.printf("\t{ .linear = %v, .low = %s, .high = %s, .width = %s, .buckets = %d },\n", h.Linear, long(h.Low), long(h.High), long(h.Width), h.Buckets())
+			u.printf("\t{ .linear = %v, .low = %s, .high = %s, .width = %s, .buckets = %d },\n", h.Linear, long(h.Low),
+				long(h.High), long(h.Width), h.Buckets())
 		}
 		u.printf("};\n")
 	}
-	u.printf("static const struct gs_needs %s_needs = { .variance = %v, .nhists = %d, .words = %d", c, g.Stat.Variance, len(g.Stat.Hists), lay.HistWords)
+	u.printf("static const struct gs_needs %s_needs = { .variance = %v, .nhists = %d, .words = %d", c, g.Stat.Variance,
+		len(g.Stat.Hists), lay.HistWords)
 	if len(g.Stat.Hists) > 0 {
 		u.printf(", .hists = %s_hists", c)
 	}

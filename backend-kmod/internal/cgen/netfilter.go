@@ -18,6 +18,7 @@ var packets = hook{
 		}
 	},
 	row: func(a *at, _, _ int, common string) string {
-		return fmt.Sprintf(".family = %d, .hook = %d, .priority = %d, %s", a.net.Family, a.net.Hook, a.net.Priority, common)
+		return fmt.Sprintf(".family = %d, .hook = %d, .priority = %d, %s", a.net.Family, a.net.Hook, a.net.Priority,
+			common)
 	},
 }

@@ -72,17 +72,21 @@ func (g *gen) argument(v ir.Val) (a wire.Arg, size int, line string) {
 				put = "gs_put_stack"
 			} else if !place.FramePointers(g.sites()) {
 				arg.Kind = wire.RawStack
-				return arg, 16 + 8*room + wire.RegsSize + wire.MaxStack, fmt.Sprintf("p = gs_put_raw_stack(p, hit->regs, %d);", room)
+				return arg, 16 + 8*room + wire.RegsSize + wire.MaxStack,
+					fmt.Sprintf("p = gs_put_raw_stack(p, hit->regs, %d);", room)
 			}
-			return arg, 16 + 8*room, fmt.Sprintf("p = %s(p, hit->regs, %d, %v);", put, room, place.ReturnOnTop(g.sites()))
+			return arg, 16 + 8*room, fmt.Sprintf("p = %s(p, hit->regs, %d, %v);", put, room,
+				place.ReturnOnTop(g.sites()))
 		case wire.Quoted:
-			return arg, 16 + round8(arg.Max), fmt.Sprintf("p = gs_put_quoted(c, p, %s, %s_n, %v, %v);", g.name(v.Reg), g.name(v.Reg), arg.CString, g.fromKernel[v.Reg])
+			return arg, 16 + round8(arg.Max), fmt.Sprintf("p = gs_put_quoted(c, p, %s, %s_n, %v, %v);", g.name(v.Reg),
+				g.name(v.Reg), arg.CString, g.fromKernel[v.Reg])
 		case wire.Sym:
 			return arg, 16, fmt.Sprintf("*p++ = %s;\n\t\t*p++ = gs_pid();", g.name(v.Reg))
 		}
 		return arg, 8, fmt.Sprintf("*p++ = %s;", g.name(v.Reg))
 	}
-	return wire.Arg{Kind: wire.Text}, 8 + round8(g.capOf(v)), fmt.Sprintf("p = gs_put_text(p, %s, strlen(%s));", g.str(v), g.str(v))
+	return wire.Arg{Kind: wire.Text}, 8 + round8(g.capOf(v)),
+		fmt.Sprintf("p = gs_put_text(p, %s, strlen(%s));", g.str(v), g.str(v))
 }
 
 // entry writes one entry of the output.
@@ -122,7 +126,8 @@ func (u *unit) format(n int64) string {
 		for _, f := range []struct {
 			on   bool
 			name string
-		}{{p.Minus, "minus"}, {p.Plus, "plus"}, {p.Space, "space"}, {p.Zero, "zero"}, {p.Alt, "alt"}, {p.WidthArg, "width_arg"}, {p.PrecArg, "prec_arg"}} {
+		}{{p.Minus, "minus"}, {p.Plus, "plus"}, {p.Space, "space"}, {p.Zero, "zero"}, {p.Alt, "alt"},
+			{p.WidthArg, "width_arg"}, {p.PrecArg, "prec_arg"}} {
 			if f.on {
 				fmt.Fprintf(&u.fmts, ", .%s = true", f.name)
 			}

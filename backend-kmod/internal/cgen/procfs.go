@@ -77,12 +77,13 @@ func (f *procFiles) write(u *unit, on, off *strings.Builder) {
 		u.printf("\t%s,\n", text(d))
 	}
 	u.printf("\tNULL,\n};\n\n")
-	fmt.Fprintf(on, "\tif (!err)\n\t\terr = gs_procfs_on(gs_procfiles, ARRAY_SIZE(gs_procfiles), gs_procfolders, site);\n")
+	fmt.Fprintf(on, "\tif (!err)\n\t\terr = gs_procfs_on(gs_procfiles, ARRAY_SIZE(gs_procfiles), gs_procfolders, site"+
+		");\n")
 	fmt.Fprintf(off, "\tgs_procfs_off();\n")
 }
 
-// replies reports whether somebody has to know whether the handler came to its end: the process at a file in /proc, the kernel that has
-// shown it a packet.
+// replies reports whether somebody has to know whether the handler came to its end: the process at a file in /proc, the
+// kernel that has shown it a packet.
 func (g *gen) replies() bool {
 	return g.probe >= 0 && slices.ContainsFunc(g.probes.Sites, func(s *probe.Site) bool {
 		return s.Kind.Class() == probe.File || s.Kind.Class() == probe.Packet

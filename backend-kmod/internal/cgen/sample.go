@@ -27,11 +27,13 @@ var counters = hook{
 	spot: func(u *unit, pr *ir.Probe, s *probe.Site, sp *spot) {
 		sp.perf = s.Perf
 		if s.Perf.Type != unix.PERF_TYPE_SOFTWARE && s.Perf.Type != unix.PERF_TYPE_BREAKPOINT {
-			u.refuse(pr.Pos, "%s: the processor's counters interrupt the kernel where handlers of modules cannot run", s.Point)
+			u.refuse(pr.Pos, "%s: the processor's counters interrupt the kernel where handlers of modules cannot run",
+				s.Point)
 		}
 	},
 	row: func(a *at, _, _ int, common string) string {
-		row := fmt.Sprintf(".type = %d, .config = 0x%xULL, .every = %d, .hz = %d, ", a.perf.Type, a.perf.Config, a.perf.Period, a.perf.Hz)
+		row := fmt.Sprintf(".type = %d, .config = 0x%xULL, .every = %d, .hz = %d, ", a.perf.Type, a.perf.Config,
+			a.perf.Period, a.perf.Hz)
 		if a.perf.Type == unix.PERF_TYPE_BREAKPOINT {
 			row += fmt.Sprintf(".access = %d, .addr = 0x%xULL, .len = %d, ", a.perf.Access, a.perf.Addr, a.perf.Len)
 		}

@@ -127,13 +127,15 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 		if t.backwards {
 			slices.Reverse(rows[t.table])
 		}
-		u.printf("#include \"gs_%s.h\"\n\nstatic struct gs_%s gs_%ss[] = {\n%s,\n};\n\n", t.table, t.table, t.table, strings.Join(rows[t.table], ",\n"))
+		u.printf("#include \"gs_%s.h\"\n\nstatic struct gs_%s gs_%ss[] = {\n%s,\n};\n\n", t.table, t.table, t.table,
+			strings.Join(rows[t.table], ",\n"))
 		if t.together {
-			fmt.Fprintf(&on, "\tif (!err)\n\t\terr = gs_%ss_on(gs_%ss, ARRAY_SIZE(gs_%ss), site);\n", t.table, t.table, t.table)
+			fmt.Fprintf(&on, "\tif (!err)\n\t\terr = gs_%ss_on(gs_%ss, ARRAY_SIZE(gs_%ss), site);\n", t.table, t.table,
+				t.table)
 		} else {
 			each = true
-			fmt.Fprintf(&on, "\tfor (i = 0; i < ARRAY_SIZE(gs_%ss) && !err; i++) {\n\t\t*site = gs_%ss[i].site;\n\t\terr = gs_%s_on(&gs_%ss[i]%s);\n\t}\n",
-				t.table, t.table, t.table, t.table, t.on)
+			fmt.Fprintf(&on, "\tfor (i = 0; i < ARRAY_SIZE(gs_%ss) && !err; i++) {\n\t\t*site = "+
+				"gs_%ss[i].site;\n\t\terr = gs_%s_on(&gs_%ss[i]%s);\n\t}\n", t.table, t.table, t.table, t.table, t.on)
 		}
 		fmt.Fprintf(&off, "\tgs_%ss_off(gs_%ss, ARRAY_SIZE(gs_%ss)%s);\n", t.table, t.table, t.table, t.off)
 		if t.left {
@@ -153,11 +155,12 @@ func (u *unit) sites(out *Unit, handlers []*fn) {
 	}
 	u.printf("static int gs_left(struct gs_op *op)\n{\n%s}\n\n", left)
 	u.printf("static void gs_detach(void)\n{\n%s}\n\n", off.String())
-	u.printf("static int gs_attach(s64 *site)\n{\n\tint err = 0;\n%s\n%s\tif (err)\n\t\tgs_detach();\n\treturn err;\n}\n", decl, on.String())
+	u.printf("static int gs_attach(s64 *site)\n{\n\tint err = 0;\n%s\n%s\tif (err)\n\t\tgs_detach();\n\treturn err;"+
+		"\n}\n", decl, on.String())
 }
 
-// runs gives the function that a place calls and the site that it is told: the handler, or one that runs several, by what those
-// are in several.
+// runs gives the function that a place calls and the site that it is told: the handler, or one that runs several, by
+// what those are in several.
 func (u *unit) runs(a *at, several map[string]string) (handler string, site int) {
 	if len(a.runs) == 1 {
 		return a.runs[0].h.name, a.runs[0].site

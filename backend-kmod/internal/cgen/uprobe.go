@@ -12,7 +12,8 @@ var uprobes = hook{
 	table: "uprobe", on: ", gs_inodes[gs_uprobes[i].file]", off: ", gs_inodes",
 	spot: func(u *unit, pr *ir.Probe, s *probe.Site, _ *spot) {
 		if s.Kind.Trampoline() && s.Go() {
-			u.refuse(pr.Pos, "%s: the kernel's return probe must not be used on Go functions: it kills programs whose stacks move", s.Point)
+			u.refuse(pr.Pos, "%s: the kernel's return probe must not be used on Go functions: it kills programs "+
+				"whose stacks move", s.Point)
 		}
 	},
 	row: func(a *at, file, exe int, common string) string {

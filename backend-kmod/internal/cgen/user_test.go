@@ -148,7 +148,9 @@ func events(p *ir.Program, u *Unit, names []string) (calls string, evs []event) 
 			n++
 		}
 	}
-	slices.SortStableFunc(evs, func(a, b event) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.offset, b.offset)) })
+	slices.SortStableFunc(evs, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.offset, b.offset))
+	})
 	for i, e := range evs {
 		calls += fmt.Sprintf("\t\tevent(%d);\n", i)
 		for _, c := range by[e] {
@@ -221,7 +223,8 @@ func said(t *testing.T, p *ir.Program, u *Unit, evs []event, out []byte) *irgen.
 		if len(out) < 12 {
 			t.Fatal("output is cut")
 		}
-		kind, flags, n := binary.LittleEndian.Uint32(out), binary.LittleEndian.Uint32(out[4:]), binary.LittleEndian.Uint32(out[8:])
+		kind, flags, n := binary.LittleEndian.Uint32(out), binary.LittleEndian.Uint32(out[4:]),
+			binary.LittleEndian.Uint32(out[8:])
 		body := out[12 : 12+n]
 		out = out[12+n:]
 		switch kind {
@@ -312,8 +315,10 @@ func build(t *testing.T, dir, main string) string {
 		t.Fatal(err)
 	}
 	exe := filepath.Join(dir, "run")
-	cmd := exec.Command("gcc", "-std=gnu11", "-O1", "-g0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-sign-compare", "-Wno-unused-variable", "-Wno-tautological-compare", "-Wno-type-limits", "-Wno-format-truncation", "-fwrapv",
-		"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o", exe, main)
+	cmd := exec.Command("gcc", "-std=gnu11", "-O1", "-g0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
+		"-Wno-sign-compare", "-Wno-unused-variable", "-Wno-tautological-compare", "-Wno-type-limits",
+		"-Wno-format-truncation", "-fwrapv", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o", exe,
+		main)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
@@ -356,7 +361,8 @@ func compare(t *testing.T, seed uint64, p *ir.Program) bool {
 		return false
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "main.c"), []byte(c+"\nint main(void) { return run(); }\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "main.c"), []byte(c+"\nint main(void) { return run(); }\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	exe := build(t, dir, "main.c")

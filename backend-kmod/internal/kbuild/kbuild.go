@@ -209,17 +209,21 @@ func Check(c Config) error {
 		if c.Dir == "" && c.release() == Running() && NoModules() != "" {
 			return &Error{Msg: NoModules(), Hint: "use --runtime=bpf"}
 		}
-		return &Error{Msg: fmt.Sprintf("the headers of kernel %s are not installed (no Makefile in %s)", c.release(), dir), Hint: hint}
+		return &Error{Msg: fmt.Sprintf("the headers of kernel %s are not installed (no Makefile in %s)", c.release(),
+			dir), Hint: hint}
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, "include", "config", "auto.conf")); err == nil && !bytes.Contains(b, []byte("\nCONFIG_MODULES=y")) {
-		return &Error{Msg: fmt.Sprintf("kernel %s was built without support for loadable modules", c.release()), Hint: "use --runtime=bpf"}
+	if b, err := os.ReadFile(filepath.Join(dir, "include", "config", "auto.conf")); err == nil &&
+		!bytes.Contains(b, []byte("\nCONFIG_MODULES=y")) {
+		return &Error{Msg: fmt.Sprintf("kernel %s was built without support for loadable modules", c.release()),
+			Hint: "use --runtime=bpf"}
 	}
 	if _, err := exec.LookPath("make"); err != nil {
 		return &Error{Msg: "make is not installed", Hint: "install the package make, or use --runtime=bpf"}
 	}
 	if cc := compiler(dir); cc != "" {
 		if _, err := exec.LookPath(cc); err != nil {
-			return &Error{Msg: fmt.Sprintf("the compiler that kernel %s was built with is not installed: %s", c.release(), cc), Hint: "install the package " + filepath.Base(cc) + ", or use --runtime=bpf"}
+			return &Error{Msg: fmt.Sprintf("the compiler that kernel %s was built with is not installed: %s",
+				c.release(), cc), Hint: "install the package " + filepath.Base(cc) + ", or use --runtime=bpf"}
 		}
 	} else if _, err := exec.LookPath("gcc"); err != nil {
 		return &Error{Msg: "gcc is not installed", Hint: "install the package gcc, or use --runtime=bpf"}
@@ -255,7 +259,8 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 	}
 	// make runs what lies in it as the effective user.
 	if err := trusted.Check(os.TempDir()); err != nil {
-		return nil, &Error{Msg: fmt.Sprintf("modules cannot be built below TMPDIR: %v", err), Hint: "set TMPDIR to a folder of your own, or to /tmp"}
+		return nil, &Error{Msg: fmt.Sprintf("modules cannot be built below TMPDIR: %v", err),
+			Hint: "set TMPDIR to a folder of your own, or to /tmp"}
 	}
 	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", tempPrefix, os.Getpid()))
 	if err != nil {
@@ -266,7 +271,9 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 	if err != nil {
 		return nil, err
 	}
-	mk := fmt.Sprintf("obj-m := %s.o\nccflags-y := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-type-limits -Wno-missing-field-initializers -Wno-override-init -Wno-shift-negative-value -Wno-cast-function-type -Wno-tautological-compare %s\n", generic, strings.Join(vars, " "))
+	mk := fmt.Sprintf("obj-m := %s.o\nccflags-y := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare "+
+		"-Wno-type-limits -Wno-missing-field-initializers -Wno-override-init -Wno-shift-negative-value "+
+		"-Wno-cast-function-type -Wno-tautological-compare %s\n", generic, strings.Join(vars, " "))
 	files["Makefile"] = []byte(mk)
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
@@ -299,15 +306,17 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 	}
 	// Where a vmlinux lies in the build directory, kbuild would make type information with pahole and delete the
 	// module when that is not there. Debug information is of no use in a module that lives for one session.
-	cmd := exec.CommandContext(ctx, "make", "-s", "-C", c.dir(), "M="+dir, "CONFIG_DEBUG_INFO_BTF_MODULES=", "CONFIG_DEBUG_INFO=", "modules")
+	cmd := exec.CommandContext(ctx, "make", "-s", "-C", c.dir(), "M="+dir, "CONFIG_DEBUG_INFO_BTF_MODULES=",
+		"CONFIG_DEBUG_INFO=", "modules")
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, &Error{Msg: fmt.Sprintf("the module could not be built for kernel %s: %s", c.release(), firstError(out)),
-			Hint: "this is a bug of gostap, or gcc and headers do not belong together; -v shows the compiler's words", Output: string(out)}
+		return nil, &Error{Msg: fmt.Sprintf("the module could not be built for kernel %s: %s", c.release(),
+			firstError(out)), Hint: "this is a bug of gostap, or gcc and headers do not belong together; -v shows " +
+			"the compiler's words", Output: string(out)}
 	}
 	if known != "" {
 		if r := learn(dir, c.dir()); r != nil {
@@ -341,7 +350,8 @@ var variants = map[string]string{
 func Variants(dir string) ([]string, error) {
 	f, err := os.Open(filepath.Join(dir, "Module.symvers"))
 	if err != nil {
-		return nil, &Error{Msg: fmt.Sprintf("the kernel's list of exported symbols cannot be read: %v", err), Hint: "the headers are incomplete: install them again"}
+		return nil, &Error{Msg: fmt.Sprintf("the kernel's list of exported symbols cannot be read: %v", err),
+			Hint: "the headers are incomplete: install them again"}
 	}
 	defer f.Close()
 	var out []string

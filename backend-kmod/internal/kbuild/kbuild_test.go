@@ -36,12 +36,14 @@ func TestMissing(t *testing.T) {
 		msg, hint string
 	}{
 		{"no headers", func(string) {}, "headers of kernel 9.9.9-x are not installed", "linux-headers-9.9.9-x"},
-		{"no modules", func(d string) { whole(d); write(t, d+"/include/config/auto.conf", "CONFIG_SMP=y\n") }, "without support for loadable modules", "--runtime=bpf"},
+		{"no modules", func(d string) { whole(d); write(t, d+"/include/config/auto.conf", "CONFIG_SMP=y\n") },
+			"without support for loadable modules", "--runtime=bpf"},
 		{"no gcc of that version", func(d string) {
 			whole(d)
 			write(t, d+"/.kernelvariables", "CC = $(if $(X),$(Y)) $(CROSS_COMPILE)gcc-99\n")
 		}, "gcc-99", "install the package gcc-99"},
-		{"no symbols", func(d string) { whole(d); os.Remove(d + "/Module.symvers") }, "exported symbols", "install them again"},
+		{"no symbols", func(d string) { whole(d); os.Remove(d + "/Module.symvers") }, "exported symbols",
+			"install them again"},
 		{"make fails", func(d string) {
 			whole(d)
 			write(t, d+"/Makefile", "modules:\n\t@echo main.c:1: error: nothing works; exit 1\n")
@@ -68,7 +70,8 @@ func TestCache(t *testing.T) {
 	write(t, dir+"/include/config/auto.conf", "\nCONFIG_MODULES=y\n")
 	write(t, dir+"/Module.symvers", "0x1\tuprobe_unregister_nosync\tvmlinux\tEXPORT_SYMBOL_GPL\t\n")
 	// A stand-in for kbuild that counts its runs and shows the options.
-	write(t, dir+"/Makefile", "modules:\n\t@echo x >>"+dir+"/runs; cat $(M)/Makefile >$(M)/`cd $(M); ls *.c | sed s/c$$//`ko\n")
+	write(t, dir+"/Makefile", "modules:\n\t@echo x >>"+dir+
+		"/runs; cat $(M)/Makefile >$(M)/`cd $(M); ls *.c | sed s/c$$//`ko\n")
 	get := func(s Source, release string) string {
 		t.Helper()
 		ko, err := Module(context.Background(), s, Config{Release: release, Dir: dir, Cache: cache})
@@ -116,7 +119,8 @@ func TestDamagedCache(t *testing.T) {
 	}
 	flipped := bytes.Clone(data)
 	flipped[len(flipped)/2] ^= 1
-	damaged := [][]byte{nil, data[:1], data[:len(data)-1], data[:len(first)], data[:len(data)/2], flipped, append(bytes.Clone(data), 0), bytes.Repeat([]byte{0}, len(data))}
+	damaged := [][]byte{nil, data[:1], data[:len(data)-1], data[:len(first)], data[:len(data)/2], flipped,
+		append(bytes.Clone(data), 0), bytes.Repeat([]byte{0}, len(data))}
 	for i, d := range damaged {
 		if err := os.WriteFile(kept[0], d, 0o600); err != nil {
 			t.Fatal(err)
@@ -183,7 +187,8 @@ func TestOthersCache(t *testing.T) {
 	if err := os.Chmod(os.TempDir(), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Module(context.Background(), Source{"y"}, Config{Release: "1", Dir: dir, Cache: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+	if _, err := Module(context.Background(), Source{"y"},
+		Config{Release: "1", Dir: dir, Cache: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("built where everybody may write: %v", err)
 	}
 }
@@ -210,7 +215,8 @@ func TestRename(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, dir+"/m.c", `__attribute__((section(".modinfo"))) char info[] = "name=`+generic+`\0vermagic=6.1";
-__attribute__((section(".gnu.linkonce.this_module"))) struct { long a; char name[56]; long b; } mod = { 1, "`+generic+`", 2 };
+__attribute__((section(".gnu.linkonce.this_module"))) struct { long a; char name[56]; long b; } mod = { 1, "`+generic+
+		`", 2 };
 `)
 	if out, err := exec.Command("gcc", "-c", "-o", dir+"/m.o", dir+"/m.c").CombinedOutput(); err != nil {
 		t.Skipf("gcc: %v\n%s", err, out)
@@ -229,7 +235,8 @@ __attribute__((section(".gnu.linkonce.this_module"))) struct { long a; char name
 			t.Fatal(err)
 		}
 		info, _ := f.Section(".modinfo").Data()
-		if want := "name=" + name + "\x00"; !bytes.HasPrefix(info, []byte(want)) || !bytes.HasSuffix(info, []byte("\x00vermagic=6.1\x00")) {
+		if want := "name=" + name + "\x00"; !bytes.HasPrefix(info, []byte(want)) ||
+			!bytes.HasSuffix(info, []byte("\x00vermagic=6.1\x00")) {
 			t.Errorf("%q in .modinfo", info)
 		}
 		mod, _ := f.Section(".gnu.linkonce.this_module").Data()
@@ -259,7 +266,8 @@ func TestRecipe(t *testing.T) {
 	mk := "KDIR := " + kdir + "\nmodules:\n\t@echo x >>" + kdir + "/runs\n"
 	g := generic
 	for _, s := range [][2]string{
-		{"cat ./tool $(M)/" + g + ".c >$(M)/" + g + ".o", g + ".o"}, {"true", g + ".mod"}, {"true", "modules.order"}, {"true", "Module.symvers"},
+		{"cat ./tool $(M)/" + g + ".c >$(M)/" + g + ".o", g + ".o"}, {"true", g + ".mod"}, {"true", "modules.order"},
+		{"true", "Module.symvers"},
 		{"true", g + ".mod.o"}, {"cp $(M)/" + g + ".o $(M)/" + g + ".ko", g + ".ko"}} {
 		mk += fmt.Sprintf(step, s[0], s[1], s[1])
 	}
@@ -295,7 +303,8 @@ func TestRecipe(t *testing.T) {
 // TestSweep: folders of builds go away when their process has, and nothing else does.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"gostap-kmod-12-345", "gostap-kmod-13-6", "gostap-kmod-345", "gostap-kmod-x-1", "gostap-kmod--1-2", "gostap-99", "other"} {
+	for _, name := range []string{"gostap-kmod-12-345", "gostap-kmod-13-6", "gostap-kmod-345", "gostap-kmod-x-1",
+		"gostap-kmod--1-2", "gostap-99", "other"} {
 		write(t, dir+"/"+name+"/module.c", "")
 	}
 	write(t, dir+"/gostap-kmod-12-file", "")

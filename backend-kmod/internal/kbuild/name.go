@@ -34,7 +34,8 @@ func Rename(ko []byte, name string) ([]byte, error) {
 	copy(padded, name)
 	for _, s := range nameSections {
 		sec := f.Section(s)
-		if sec == nil || sec.Type == elf.SHT_NOBITS || sec.Offset > uint64(len(out)) || sec.FileSize > uint64(len(out))-sec.Offset {
+		if sec == nil || sec.Type == elf.SHT_NOBITS || sec.Offset > uint64(len(out)) ||
+			sec.FileSize > uint64(len(out))-sec.Offset {
 			return nil, fmt.Errorf("built module: section %s is missing", s)
 		}
 		data := out[sec.Offset : sec.Offset+sec.FileSize]

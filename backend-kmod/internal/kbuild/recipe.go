@@ -35,7 +35,8 @@ const place = "@PLACE@"
 const common = ".module-common.o"
 
 // recipeSteps are the files that kbuild makes, in order.
-var recipeSteps = []string{generic + ".o", generic + ".mod", "modules.order", "Module.symvers", generic + ".mod.o", generic + ".ko"}
+var recipeSteps = []string{generic + ".o", generic + ".mod", "modules.order", "Module.symvers", generic + ".mod.o",
+	generic + ".ko"}
 
 // recipeKey names the recipe of a kernel, compiler and options; "" where that cannot be told.
 func recipeKey(c *Config, makefile string) string {
@@ -49,7 +50,8 @@ func recipeKey(c *Config, makefile string) string {
 	if err != nil {
 		return ""
 	}
-	for _, f := range []string{cc, "Makefile", ".config", "Module.symvers", "include/config/auto.conf", "include/generated/autoconf.h"} {
+	for _, f := range []string{cc, "Makefile", ".config", "Module.symvers", "include/config/auto.conf",
+		"include/generated/autoconf.h"} {
 		if !filepath.IsAbs(f) {
 			f = filepath.Join(c.dir(), f)
 		}

@@ -52,7 +52,8 @@ func New(mem []byte, cpus, size, fd int) (*Reader, error) {
 	for i := range cpus {
 		b := mem[i*(size+page):]
 		r.bufs = append(r.bufs, buffer{
-			prod: (*atomic.Uint64)(unsafe.Pointer(&b[0])), cons: (*atomic.Uint64)(unsafe.Pointer(&b[8])), data: b[page : page+size],
+			prod: (*atomic.Uint64)(unsafe.Pointer(&b[0])), cons: (*atomic.Uint64)(unsafe.Pointer(&b[8])),
+			data: b[page : page+size],
 		})
 	}
 	return r, nil

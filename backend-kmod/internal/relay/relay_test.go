@@ -126,7 +126,10 @@ func TestUnfinished(t *testing.T) {
 	rd := reader(t, r, 1)
 	at, _ := r.reserve(0, 4, 0)
 	start := patience.Now()
-	if err := rd.Read(time.Time{}, func([]byte) error { t.Fatal("read what is being written"); return nil }); err != nil {
+	if err := rd.Read(time.Time{}, func([]byte) error {
+		t.Fatal("read what is being written")
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if d := patience.Now() - start; d > 10*settle {

@@ -289,13 +289,16 @@ func (s *Session) refused(n int, err error) error {
 	case err == unix.EILSEQ && k == probe.Kprobe:
 		d.Message = fmt.Sprintf("cannot probe %s: no instruction begins there", pl.Site.Place())
 	case err == unix.EADDRNOTAVAIL && k.InKernel():
-		d.Message = fmt.Sprintf("cannot probe %s: the kernel has more than one function of that name, or none", pl.Site.Place())
+		d.Message = fmt.Sprintf("cannot probe %s: the kernel has more than one function of that name, or none",
+			pl.Site.Place())
 	case err == unix.ENOENT && k == probe.Tracepoint:
 		d.Message = fmt.Sprintf("the kernel has no tracepoint %s", pl.Site.Event)
 	case k == probe.Netfilter && (err == unix.ENOENT || err == unix.EINVAL || err == unix.EOPNOTSUPP):
-		d.Message = fmt.Sprintf("cannot probe %s: this kernel does not show packets of that family there (CONFIG_NETFILTER_FAMILY_...)", pl.Site.Title())
+		d.Message = fmt.Sprintf("cannot probe %s: this kernel does not show packets of that family there "+
+			"(CONFIG_NETFILTER_FAMILY_...)", pl.Site.Title())
 	case err == unix.EXDEV && k == probe.Tracepoint:
-		d.Message = fmt.Sprintf("cannot probe %s: this kernel checks the type of each function that it calls by address (CONFIG_CFI), and a module does not know that of a tracepoint's", pl.Site.Title())
+		d.Message = fmt.Sprintf("cannot probe %s: this kernel checks the type of each function that it calls by "+
+			"address (CONFIG_CFI), and a module does not know that of a tracepoint's", pl.Site.Title())
 		d.Hint = "use --runtime=bpf"
 	case err == unix.Errno(524) || err == unix.EOPNOTSUPP:
 		d.Message = fmt.Sprintf("the kernel cannot place a probe on the instruction at %s", pl.Site.Title())
@@ -404,8 +407,9 @@ func (s *Session) counters() (wire.Counters, error) {
 	}
 	rest := b[8*len(c.ByCause):]
 	c.Errors = binary.LittleEndian.Uint64(rest)
-	s.over = backend.Overload{Probe: int(binary.LittleEndian.Uint64(rest[8:])) - 1, Took: time.Duration(binary.LittleEndian.Uint64(rest[16:])),
-		Of: time.Duration(binary.LittleEndian.Uint64(rest[24:]))}
+	s.over = backend.Overload{Probe: int(binary.LittleEndian.Uint64(rest[8:])) - 1,
+		Took: time.Duration(binary.LittleEndian.Uint64(rest[16:])),
+		Of:   time.Duration(binary.LittleEndian.Uint64(rest[24:]))}
 	return c, nil
 }
 

@@ -158,10 +158,12 @@ func TestFiles(t *testing.T) {
 		code   diag.Code
 		want   string
 	}{
-		"removed":   {func(p string) { os.Remove(p) }, CodeAttach, "does not exist any more"},
-		"folder":    {func(p string) { os.Remove(p); os.Mkdir(p, 0o755) }, CodeAttach, "not a regular file"},
-		"replaced":  {func(p string) { os.WriteFile(p+".new", nil, 0o755); os.Rename(p+".new", p) }, CodeReplaced, "inode"},
-		"longer":    {func(p string) { os.WriteFile(p, []byte("longer text"), 0o755) }, CodeReplaced, "4 bytes then, 11 now"},
+		"removed": {func(p string) { os.Remove(p) }, CodeAttach, "does not exist any more"},
+		"folder":  {func(p string) { os.Remove(p); os.Mkdir(p, 0o755) }, CodeAttach, "not a regular file"},
+		"replaced": {func(p string) { os.WriteFile(p+".new", nil, 0o755); os.Rename(p+".new", p) }, CodeReplaced,
+			"inode"},
+		"longer": {func(p string) { os.WriteFile(p, []byte("longer text"), 0o755) }, CodeReplaced,
+			"4 bytes then, 11 now"},
 		"same size": {func(p string) { os.WriteFile(p, []byte("TEXT"), 0o755) }, CodeReplaced, "written to"},
 	} {
 		d, m := attach(c.change)
@@ -193,7 +195,8 @@ func TestFiles(t *testing.T) {
 // TestRefused: what the kernel refuses is said of the site it was.
 func TestRefused(t *testing.T) {
 	path := program(t)
-	text := uprobe(path) + "probe \"k\" {\n site kprobe symbol=\"vfs_read\" point=\"kernel.function(vfs_read)\"\nb0:\n end\n}\n" +
+	text := uprobe(path) + "probe \"k\" {\n site kprobe symbol=\"vfs_read\" " +
+		"point=\"kernel.function(vfs_read)\"\nb0:\n end\n}\n" +
 		"probe \"t\" {\n site tracepoint event=\"a:b\"\nb0:\n end\n}\n"
 	for _, c := range []struct {
 		site int64
@@ -218,7 +221,8 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	s, m := open(t, strings.Replace(text, "offset=16", "offset=16 target=1", 1), nil)
-	if err := s.Attach(context.Background()); err == nil || !strings.Contains(err.Error(), "no target process") || len(m.done) != 0 {
+	if err := s.Attach(context.Background()); err == nil || !strings.Contains(err.Error(), "no target process") ||
+		len(m.done) != 0 {
 		t.Errorf("%v, %v", err, m.done)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -230,7 +234,8 @@ func TestRefused(t *testing.T) {
 
 // TestDeferred: a handler that was cut has its host's part here.
 func TestDeferred(t *testing.T) {
-	s, _ := open(t, "global st stats hist_log\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n printhist 0 @st\n end\n}\n", nil)
+	s, _ := open(t, "global st stats hist_log\nprobe \"p\" {\n site uprobe path=\"/a\" offset=16\nb0:\n printhist 0 "+
+		"@st\n end\n}\n", nil)
 	if s.Deferred(0) == nil || s.Deferred(1) != nil || s.Deferred(-1) != nil || len(s.Schema().Captures) != 1 {
 		t.Error("no body for the record")
 	}

@@ -149,9 +149,11 @@ func explain(err error, name string) error {
 	case errors.Is(err, unix.EPERM):
 		e.Msg = "loading kernel modules is not permitted"
 		e.Hint = "run as root (CAP_SYS_MODULE)"
-		if b, err := os.ReadFile("/proc/sys/kernel/modules_disabled"); err == nil && strings.TrimSpace(string(b)) == "1" {
+		if b, err := os.ReadFile("/proc/sys/kernel/modules_disabled"); err == nil &&
+			strings.TrimSpace(string(b)) == "1" {
 			e.Hint = "kernel.modules_disabled is set until the next boot; use --runtime=bpf"
-		} else if b, err := os.ReadFile("/sys/kernel/security/lockdown"); err == nil && !strings.Contains(string(b), "[none]") {
+		} else if b, err := os.ReadFile("/sys/kernel/security/lockdown"); err == nil &&
+			!strings.Contains(string(b), "[none]") {
 			e.Hint = "the kernel is locked down (secure boot) and takes signed modules only; use --runtime=bpf"
 		}
 	case errors.Is(err, unix.EKEYREJECTED), errors.Is(err, unix.ENOKEY), errors.Is(err, unix.EBADMSG):
@@ -173,9 +175,9 @@ func explain(err error, name string) error {
 	return e
 }
 
-// holder says who has the name of a module, looking under root: "gostap", another "module", the "kernel" for a part that is
-// built in, or "" for nobody. Built-in parts with parameters have a directory in /sys/module like the modules that are loaded, and a
-// module of that name is refused with EINVAL; only loaded modules have an initstate there.
+// holder says who has the name of a module, looking under root: "gostap", another "module", the "kernel" for a part
+// that is built in, or "" for nobody. Built-in parts with parameters have a directory in /sys/module like the modules
+// that are loaded, and a module of that name is refused with EINVAL; only loaded modules have an initstate there.
 func holder(name, root string) string {
 	if _, err := os.Stat(root + "/proc/gostap." + name); err == nil {
 		return "gostap"

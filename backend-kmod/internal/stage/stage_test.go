@@ -65,8 +65,10 @@ func TestRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r request
-	want := fmt.Sprintln(ioc, unsafe.Offsetof(r.n), unsafe.Offsetof(r.key), unsafe.Offsetof(r.val), unsafe.Offsetof(r.nkey), unsafe.Offsetof(r.nval), unsafe.Sizeof(r)) +
-		fmt.Sprintln(Info, State, Target, File, Attach, Detach, Counters, Get, Set, Add, Delete, Clear, AddStat, Elems, Lock, Unlock, Run, Left)
+	want := fmt.Sprintln(ioc, unsafe.Offsetof(r.n), unsafe.Offsetof(r.key), unsafe.Offsetof(r.val),
+		unsafe.Offsetof(r.nkey), unsafe.Offsetof(r.nval), unsafe.Sizeof(r)) +
+		fmt.Sprintln(Info, State, Target, File, Attach, Detach, Counters, Get, Set, Add, Delete, Clear, AddStat, Elems,
+			Lock, Unlock, Run, Left)
 	if string(out) != want {
 		t.Errorf("the module has\n%sthis side\n%s", out, want)
 	}
@@ -167,9 +169,11 @@ func TestLeft(t *testing.T) {
 	if err := os.Mkdir(root+"/proc", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	modules := "mine 16384 0 - Live 0xffffffffc0000000 (OE)\nused 16384 1 - Live 0xffffffffc0000000 (OE)\nnew 16384 0 - Loading 0xffffffffc0000000 (OE)\n" +
+	modules := "mine 16384 0 - Live 0xffffffffc0000000 (OE)\nused 16384 1 - Live 0xffffffffc0000000 (OE)\nnew 16384 " +
+		"0 - Loading 0xffffffffc0000000 (OE)\n" +
 		"ext4 16384 0 - Live 0xffffffffc0000000\ngostap_12 16384 0 - Live 0x0000000000000000 (OE)\nshort\n"
-	for name, text := range map[string]string{"modules": modules, "gostap.mine": "", "gostap.used": "", "gostap.new": "", "gostap.gostap_12": "", "gostap.gone": ""} {
+	for name, text := range map[string]string{"modules": modules, "gostap.mine": "", "gostap.used": "",
+		"gostap.new": "", "gostap.gostap_12": "", "gostap.gone": ""} {
 		if err := os.WriteFile(root+"/proc/"+name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

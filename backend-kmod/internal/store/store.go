@@ -94,7 +94,8 @@ func (s *Store) agg(g int, b []byte) *interp.Agg {
 	return a
 }
 
-// do runs one operation. key is nil for scalars; the module ignores val where the operation has none, but wants its room.
+// do runs one operation. key is nil for scalars; the module ignores val where the operation has none, but wants its
+// room.
 func (s *Store) do(op stage.Op, g int, n int64, k interp.Key, val []byte) (int64, error) {
 	l := &s.lay[g]
 	if val == nil {
@@ -118,8 +119,8 @@ func (s *Store) do(op stage.Op, g int, n int64, k interp.Key, val []byte) (int64
 	}
 }
 
-// maxBusy is how often an operation is tried when a handler has the lock, which is for microseconds unless the handler's CPU
-// is taken away, as in a virtual machine.
+// maxBusy is how often an operation is tried when a handler has the lock, which is for microseconds unless the
+// handler's CPU is taken away, as in a virtual machine.
 const maxBusy = 20000
 
 // Get implements interp.Store, as do the next ones.

@@ -144,10 +144,12 @@ func begin(t *testing.T) (*ir.Program, *Store, *child) {
 	if err := os.CopyFS(dir, kmod.Headers); err != nil {
 		t.Fatal(err)
 	}
-	c := "static int test_cpu;\n#define GS_TEST_CPU test_cpu\n#define GS_TEST_CPUS 3\n#include \"gs_user.h\"\n" + u.C + server
+	c := "static int test_cpu;\n#define GS_TEST_CPU test_cpu\n#define GS_TEST_CPUS 3\n#include \"gs_user.h\"\n" + u.C +
+		server
 	os.WriteFile(dir+"/main.c", []byte(c), 0o644)
-	gcc := exec.Command("gcc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-sign-compare", "-Wno-unused-variable", "-Wno-type-limits",
-		"-fwrapv", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o", "server", "main.c")
+	gcc := exec.Command("gcc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
+		"-Wno-sign-compare", "-Wno-unused-variable", "-Wno-type-limits", "-fwrapv", "-fsanitize=address,undefined",
+		"-fno-sanitize-recover=all", "-o", "server", "main.c")
 	gcc.Dir = dir
 	if out, err := gcc.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -272,7 +274,8 @@ func TestBroken(t *testing.T) {
 	u, _ := cgen.Generate(p, cgen.Options{Name: "test"})
 	f := &fake{err: unix.EBADF}
 	s := New(p, u.Globals, f)
-	if _, _, err := s.Get(0, nil); err == nil || !strings.Contains(err.Error(), "global n ") || !errors.Is(err, unix.EBADF) {
+	if _, _, err := s.Get(0, nil); err == nil || !strings.Contains(err.Error(), "global n ") ||
+		!errors.Is(err, unix.EBADF) {
 		t.Errorf("%v", err)
 	}
 	f.err = unix.ENOSPC

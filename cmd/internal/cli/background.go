@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// -F: the command starts itself once more, in a session of its own, and ends when the probes of that are in place. Until then what
-// it has to say comes on the terminal; from then on it goes to the output file.
+// -F: the command starts itself once more, in a session of its own, and ends when the probes of that are in place.
+// Until then what it has to say comes on the terminal; from then on it goes to the output file.
 
 // behindEnv says to a process that it is the one in the background; its descriptor startedFD is then a pipe to the one
 // that waits.

@@ -9,7 +9,8 @@ import (
 )
 
 func TestWords(t *testing.T) {
-	if got := words(fmt.Errorf("load: %w", context.Canceled)); !strings.Contains(got, "by a signal before the probes were in place") {
+	if got := words(fmt.Errorf("load: %w", context.Canceled)); !strings.Contains(got,
+		"by a signal before the probes were in place") {
 		t.Error(got)
 	}
 	if got := words(errors.New("text")); got != "text" {

@@ -156,13 +156,16 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 // sessionOptions are the options about running.
 func (c *command) sessionOptions() gostap.Options {
 	o := gostap.Options{
-		Runtime: gostap.Runtime(c.runtime), Text: true, PID: c.pid, Command: c.command, Stdin: c.In, Stdout: c.Out, Stderr: c.Err,
-		Env: append([]string{}, c.env...), Timeout: c.timeout, BufferMB: c.bufferMB, QuietErrors: c.quietErrors, Timing: c.timing,
+		Runtime: gostap.Runtime(c.runtime), Text: true, PID: c.pid, Command: c.command, Stdin: c.In, Stdout: c.Out,
+		Stderr: c.Err,
+		Env:    append([]string{}, c.env...), Timeout: c.timeout, BufferMB: c.bufferMB, QuietErrors: c.quietErrors,
+		Timing: c.timing,
 	}
 	if c.command == "" && c.file == "-" {
 		o.Stdin = nil // the script came from there
 	}
-	o.Tool.Log, o.Tool.Warn, o.Tool.Heat = c.logf, func(text string) { c.warnf("%s", text) }, c.command == "" || terminal(c.Err)
+	o.Tool.Log, o.Tool.Warn, o.Tool.Heat = c.logf, func(text string) { c.warnf("%s", text) }, c.command == "" ||
+		terminal(c.Err)
 	for i := range o.Tool.Verbose {
 		o.Tool.Verbose[i] = c.level(i + 1)
 	}
@@ -202,7 +205,8 @@ func (c *command) translated(ctx context.Context, p *gostap.Program) (goOn bool,
 		if err != nil {
 			return false, err
 		}
-		files = append(files, gostap.File{Name: cmp.Or(c.name, fmt.Sprintf("gostap_%d", os.Getpid())) + ".txt", Data: []byte(text)})
+		files = append(files, gostap.File{Name: cmp.Or(c.name, fmt.Sprintf("gostap_%d", os.Getpid())) + ".txt",
+			Data: []byte(text)})
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name)

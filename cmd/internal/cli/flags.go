@@ -112,7 +112,8 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVar(&o.badVars, "skip-badvars", false, "")
 	fs.StringVar(&o.language, "compatible", "", "")
 	fs.StringVar(&raw.perPass, "vp", "", "")
-	raw.listings = []listing{{"dump-functions", compiler.Functions, false}, {"dump-probe-types", compiler.ProbeTypes, false}, {"dump-probe-aliases", compiler.ProbeAliases, false}}
+	raw.listings = []listing{{"dump-functions", compiler.Functions, false},
+		{"dump-probe-types", compiler.ProbeTypes, false}, {"dump-probe-aliases", compiler.ProbeAliases, false}}
 	for i := range raw.listings {
 		fs.BoolVar(&raw.listings[i].on, raw.listings[i].name, false, "")
 	}
@@ -177,7 +178,8 @@ func parseFlags(args []string) (*options, error) {
 			if o.listVars {
 				name = "-L"
 			}
-			return nil, &usageError{fmt.Sprintf("%s lists the probe points of a pattern that follows it, and what follows is %s", name, o.list),
+			return nil, &usageError{fmt.Sprintf(
+				"%s lists the probe points of a pattern that follows it, and what follows is %s", name, o.list),
 				fmt.Sprintf("other options come first: gostap %s %s 'POINT'", withValue(fs, o.list), name)}
 		case o.hasText:
 			return nil, &usageError{"-l and -L take no script", "-E adds one to what is listed"}
@@ -188,7 +190,8 @@ func parseFlags(args []string) (*options, error) {
 	}
 	if !o.hasText && !slices.Contains(o.dump, "help") {
 		if len(o.args) == 0 {
-			return nil, &usageError{"no script given", `a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`}
+			return nil, &usageError{"no script given",
+				`a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`}
 		}
 		if o.args[0] == "help" && len(o.args) == 1 && !exists("help") {
 			o.help = true
@@ -205,7 +208,8 @@ func parseFlags(args []string) (*options, error) {
 // setPerPass reads --vp: a digit for each of the passes 1 to 5.
 func (o *options) setPerPass(s string) error {
 	if len(s) > len(o.perPass) || s == "" || strings.Trim(s, "0123456789") != "" {
-		return &usageError{fmt.Sprintf("--vp takes a digit for each pass, up to 5, not %q", s), "--vp 00020 says more about pass 4"}
+		return &usageError{fmt.Sprintf("--vp takes a digit for each pass, up to 5, not %q", s),
+			"--vp 00020 says more about pass 4"}
 	}
 	for i, c := range s {
 		o.perPass[i] = int(c - '0')
@@ -225,7 +229,8 @@ func checkLanguage(v string) error {
 		return &usageError{fmt.Sprintf("--compatible takes a version such as 4.0, not %q", v), ""}
 	}
 	if grammar.CompareVersions(v, LanguageVersion) > 0 {
-		return &usageError{fmt.Sprintf("--compatible=%s: the script language here is that of version %s", v, LanguageVersion), ""}
+		return &usageError{fmt.Sprintf("--compatible=%s: the script language here is that of version %s", v,
+			LanguageVersion), ""}
 	}
 	return nil
 }
@@ -288,7 +293,8 @@ func (o *options) define(d string) error {
 	}
 	if !o.limits.Set(name, n) {
 		return &usageError{fmt.Sprintf("-D %s: no limit has this name", name),
-			"MAXACTION MAXACTION_INTERRUPTIBLE MAXSTRINGLEN MAXMAPENTRIES MAXNESTING MAXERRORS MAXSKIPPED MAXTRYLOCK TRYLOCKDELAY MAXBACKTRACE STP_OVERLOAD_INTERVAL STP_OVERLOAD_THRESHOLD STP_NO_OVERLOAD"}
+			"MAXACTION MAXACTION_INTERRUPTIBLE MAXSTRINGLEN MAXMAPENTRIES MAXNESTING MAXERRORS MAXSKIPPED MAXTRYLOCK " +
+				"TRYLOCKDELAY MAXBACKTRACE STP_OVERLOAD_INTERVAL STP_OVERLOAD_THRESHOLD STP_NO_OVERLOAD"}
 	}
 	return nil
 }

@@ -65,7 +65,8 @@ type listing struct {
 }
 
 // notEmpty are the options whose value is the name of something.
-var notEmpty = []string{"output", "module", "include", "tmpdir", "release", "kernel-btf", "kernel-map", "runtime", "privilege", "dump", "command"}
+var notEmpty = []string{"output", "module", "include", "tmpdir", "release", "kernel-btf", "kernel-map", "runtime",
+	"privilege", "dump", "command"}
 
 // check looks at the values of all options, whatever is to be done: listing, running a module or a script.
 func (o *options) check(fs *pflag.FlagSet, raw *values) error {
@@ -82,9 +83,11 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 			empty = f.Changed && strings.TrimSpace(o.command) == ""
 		}
 		if empty {
-			return &usageError{flagName(f) + " needs " + map[string]string{"command": "a command", "include": "a directory", "tmpdir": "a directory",
-				"output": "a file", "kernel-btf": "a file", "kernel-map": "a file", "runtime": "bpf, kernel or host", "privilege": "stapusr, stapsys or stapdev",
-				"module": "a name", "release": "a release or directory", "dump": "a pass"}[name], ""}
+			return &usageError{flagName(f) + " needs " +
+				map[string]string{"command": "a command", "include": "a directory", "tmpdir": "a directory",
+					"output": "a file", "kernel-btf": "a file", "kernel-map": "a file",
+					"runtime": "bpf, kernel or host", "privilege": "stapusr, stapsys or stapdev", "module": "a name",
+					"release": "a release or directory", "dump": "a pass"}[name], ""}
 		}
 	}
 	if fs.Changed("vp") {
@@ -101,7 +104,8 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 		return err
 	}
 	if o.pass < 1 || o.pass > 5 {
-		return &usageError{fmt.Sprintf("-p takes 1 to 5, not %d", o.pass), "1 parse, 2 elaborate, 3 translate, 4 compile, 5 run"}
+		return &usageError{fmt.Sprintf("-p takes 1 to 5, not %d", o.pass),
+			"1 parse, 2 elaborate, 3 translate, 4 compile, 5 run"}
 	}
 	if o.command != "" && fs.Changed("pid") {
 		return &usageError{"-c and -x exclude each other", ""}
@@ -125,7 +129,8 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 		return &usageError{"-t: handlers of modules are not timed", "--runtime=bpf times them"}
 	}
 	if o.behind && o.output == "" {
-		return &usageError{"-F runs in the background, and there is no -o FILE that it could write to", "-S keeps the last files only"}
+		return &usageError{"-F runs in the background, and there is no -o FILE that it could write to",
+			"-S keeps the last files only"}
 	}
 	switch o.color {
 	case "auto", "always", "never":
@@ -139,7 +144,8 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 	default:
 		return &usageError{fmt.Sprintf("unknown runtime %q", o.runtime), "bpf, kernel or host"}
 	}
-	if len(o.name) > 60 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+	if len(o.name) > 60 || strings.Trim(o.name,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return &usageError{fmt.Sprintf("-m takes up to 60 letters, digits and underscores, not %q", o.name), ""}
 	}
 	if st, err := os.Stat(o.tmpdir); err == nil && !st.IsDir() {
@@ -180,9 +186,11 @@ func (o *options) checkSession() error {
 	}
 	switch {
 	case o.release != "" && o.runtime != "kernel":
-		return &usageError{"-r names another kernel, and only this one can be traced", "-p4 translates for it; with --runtime=kernel a module is built for it"}
+		return &usageError{"-r names another kernel, and only this one can be traced",
+			"-p4 translates for it; with --runtime=kernel a module is built for it"}
 	case o.kernelBTF != "" || o.kernelMap != "":
-		return &usageError{"--kernel-btf and --kernel-map describe another kernel, and only this one can be traced", "-p4 translates for it"}
+		return &usageError{"--kernel-btf and --kernel-map describe another kernel, and only this one can be traced",
+			"-p4 translates for it"}
 	}
 	return nil
 }

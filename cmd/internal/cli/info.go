@@ -12,7 +12,8 @@ import (
 func info(s Streams) int {
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
-		fmt.Fprintf(s.Out, "gostap %s on Linux %s %s\n\n", Version, unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Machine[:]))
+		fmt.Fprintf(s.Out, "gostap %s on Linux %s %s\n\n", Version, unix.ByteSliceToString(u.Release[:]),
+			unix.ByteSliceToString(u.Machine[:]))
 	}
 	for _, r := range bpf.Info() {
 		answer := "no "

@@ -33,7 +33,8 @@ kernel.function("vfs_read") $file:struct file * $buf:char * $count:size_t $pos:l
 			t.Errorf("%v: status %d\n%s%s", how, status, out, errs)
 		}
 	}
-	_, out, errs := cliRun(append(files, "-p3", "-e", `probe kernel.function("vfs_read").return { println($return, $count) }`)...)
+	_, out, errs := cliRun(append(files, "-p3", "-e",
+		`probe kernel.function("vfs_read").return { println($return, $count) }`)...)
 	if !strings.Contains(out, `site kretprobe symbol="vfs_read"`) && errs != "" {
 		t.Errorf("-p3: %s%s", out, errs)
 	}
@@ -43,10 +44,12 @@ kernel.function("vfs_read") $file:struct file * $buf:char * $count:size_t $pos:l
 	}{
 		{append(files, "-e", `probe kernel.function("tick") {}`), "only this one can be traced"},
 		{[]string{"--kernel-btf", btf, "-p2", "-e", `probe kernel.function("tick") {}`}, "--kernel-map"},
-		{[]string{"--kernel-map", symbols, "-p2", "-e", `probe kernel.function("vfs_read") { println($count) }`}, "--kernel-btf"},
+		{[]string{"--kernel-map", symbols, "-p2", "-e", `probe kernel.function("vfs_read") { println($count) }`},
+			"--kernel-btf"},
 		{[]string{"--kernel-map", dir + "/none", "-l", "begin"}, "no such file"},
 		{[]string{"--kernel-map", btf, "-l", `kernel.function("tick")`}, "not a symbol table"},
-		{[]string{"--kernel-btf", symbols, "--kernel-map", symbols, "-p2", "-e", `probe kernel.function("vfs_read") { println($count) }`}, "damaged BTF"},
+		{[]string{"--kernel-btf", symbols, "--kernel-map", symbols, "-p2", "-e",
+			`probe kernel.function("vfs_read") { println($count) }`}, "damaged BTF"},
 		{[]string{"-r", "9.9.9-none", "-p2", "-e", `probe kernel.function("tick") {}`}, "kernel 9.9.9-none"},
 	} {
 		if status, out, errs := cliRun(c.args...); status == 0 || !strings.Contains(errs, c.want) {

@@ -27,25 +27,31 @@ const hello = `probe begin { println("hello") exit() }`
 func trials(dir string) map[string]trial {
 	e := func(args ...string) []string { return args }
 	return map[string]trial{
-		"execute":         {args: e("-e", hello), want: "hello"},
-		"add":             {args: e("-e", hello, "-E", `probe begin(-1) { println("before") }`), want: "before\nhello"},
-		"command":         {args: e("-c", "true", "-e", `probe end { println("target ", target() > 0) }`), want: "target 1"},
-		"pid":             {args: e("-x", fmt.Sprint(os.Getpid()), "-e", `probe begin { println("target ", target()) exit() }`), want: fmt.Sprint("target ", os.Getpid())},
-		"include":         {args: e("-I", dir+"/lib", "-e", `probe begin { println(from_lib()) exit() }`), want: "it is there"},
-		"list":            {args: e("-l", "begin"), want: "begin"},
-		"list-vars":       {args: e("-L", "syscall.read"), want: "count:long"},
-		"keep":            {args: e("-k", "--tmpdir", dir+"/k", "--runtime=bpf", "-p4", "-m", "kept", "-e", hello), file: "kept.txt"},
+		"execute": {args: e("-e", hello), want: "hello"},
+		"add":     {args: e("-e", hello, "-E", `probe begin(-1) { println("before") }`), want: "before\nhello"},
+		"command": {args: e("-c", "true", "-e", `probe end { println("target ", target() > 0) }`),
+			want: "target 1"},
+		"pid": {args: e("-x", fmt.Sprint(os.Getpid()), "-e",
+			`probe begin { println("target ", target()) exit() }`), want: fmt.Sprint("target ", os.Getpid())},
+		"include": {args: e("-I", dir+"/lib", "-e", `probe begin { println(from_lib()) exit() }`),
+			want: "it is there"},
+		"list":      {args: e("-l", "begin"), want: "begin"},
+		"list-vars": {args: e("-L", "syscall.read"), want: "count:long"},
+		"keep": {args: e("-k", "--tmpdir", dir+"/k", "--runtime=bpf", "-p4", "-m", "kept", "-e", hello),
+			file: "kept.txt"},
 		"verbose":         {args: e("-v", "-e", hello), want: "pass 1"},
 		"output":          {args: e("-o", dir+"/out", "-e", hello), file: "out", not: "hello"},
 		"rotate":          {args: e("-S", "1,2", "-o", dir+"/turned", "-e", hello), file: "turned.0"},
 		"flight-recorder": {args: e("-F", "-e", hello), want: "-F runs in the background, and there is no -o FILE"},
 		"timing":          {args: e("-t", "-e", hello), want: "probe hit report"},
 		"guru":            {args: e("-g", "-p2", "-e", `probe begin { println(%{ 1 %}) }`), want: "# probes"},
-		"global":          {args: e("-G", "n=7", "-e", `global n = 1 probe begin { println("n is ", n) exit() }`), want: "n is 7"},
-		"define":          {args: e("-D", "MAXACTION_INTERRUPTIBLE=3", "-e", `probe begin { for (i = 0; i < 9; i++) n++ }`), want: "MAXACTION exceeded"},
-		"timeout":         {args: e("-T", "0.1", "-v", "-e", `probe end { println("over") }`), want: "over"},
-		"module":          {args: e("-m", "named", "--runtime=bpf", "-p4", "-e", hello), file: "named.bpf.o"},
-		"no-warnings":     {args: e("-w", "-e", hello, "unused"), want: "hello", not: "warning"},
+		"global": {args: e("-G", "n=7", "-e", `global n = 1 probe begin { println("n is ", n) exit() }`),
+			want: "n is 7"},
+		"define": {args: e("-D", "MAXACTION_INTERRUPTIBLE=3", "-e",
+			`probe begin { for (i = 0; i < 9; i++) n++ }`), want: "MAXACTION exceeded"},
+		"timeout":     {args: e("-T", "0.1", "-v", "-e", `probe end { println("over") }`), want: "over"},
+		"module":      {args: e("-m", "named", "--runtime=bpf", "-p4", "-e", hello), file: "named.bpf.o"},
+		"no-warnings": {args: e("-w", "-e", hello, "unused"), want: "hello", not: "warning"},
 
 		"warnings-are-errors": {args: e("-W", "-e", hello, "unused"), want: "warning", not: "hello"},
 
@@ -53,40 +59,51 @@ func trials(dir string) map[string]trial {
 		"pass":        {args: e("-p1", "-e", hello), want: "probe begin"},
 		"buffer":      {args: e("-s", "5000", "-e", hello), want: "-s takes 1 to 1024 megabytes"},
 		"runtime":     {args: e("--runtime=host", "-e", `probe syscall.read { }`), want: "--runtime=host does without"},
-		"release":     {args: e("-r", dir+"/none", "-p2", "-e", `probe kernel.function("vfs_read") { }`), want: dir + "/none"},
-		"kernel-btf":  {args: e("--kernel-btf", dir+"/none", "-p2", "-e", `probe kernel.function("vfs_read") { }`), want: dir + "/none"},
-		"kernel-map":  {args: e("--kernel-map", dir+"/none", "-p2", "-e", `probe kernel.function("vfs_read") { }`), want: dir + "/none"},
-		"bpf":         {args: e("--bpf", "-p3", "-e", `probe syscall.read { println(pid()) }`), want: "call"},
-		"dump":        {args: e("--dump=help"), want: "parse"},
-		"color":       {args: e("--color", "-e", "probe"), want: "\x1b["},
+		"release": {args: e("-r", dir+"/none", "-p2", "-e", `probe kernel.function("vfs_read") { }`), want: dir +
+			"/none"},
+		"kernel-btf": {args: e("--kernel-btf", dir+"/none", "-p2", "-e", `probe kernel.function("vfs_read") { }`),
+			want: dir + "/none"},
+		"kernel-map": {args: e("--kernel-map", dir+"/none", "-p2", "-e", `probe kernel.function("vfs_read") { }`),
+			want: dir + "/none"},
+		"bpf":   {args: e("--bpf", "-p3", "-e", `probe syscall.read { println(pid()) }`), want: "call"},
+		"dump":  {args: e("--dump=help"), want: "parse"},
+		"color": {args: e("--color", "-e", "probe"), want: "\x1b["},
 
-		"no-global-var-display": {args: e("--no-global-var-display", "-e", `global n probe begin { n = 5 println("hello") exit() }`), want: "hello", not: "n=5"},
+		"no-global-var-display": {args: e("--no-global-var-display", "-e",
+			`global n probe begin { n = 5 println("hello") exit() }`), want: "hello", not: "n=5"},
 
-		"skip-badvars": {args: e("--skip-badvars", "-e", `probe begin { println("x is ", $x) exit() }`), want: "x is 0"},
-		"compatible":   {args: e("--compatible=2.9", "-e", `probe begin { println(%( systemtap_v < "3.0" %? "old" %: "new" %)) exit() }`), want: "old"},
-		"vp":           {args: e("--vp", "00001", "-e", hello), want: "hello", not: "pass 1"},
+		"skip-badvars": {args: e("--skip-badvars", "-e", `probe begin { println("x is ", $x) exit() }`),
+			want: "x is 0"},
+		"compatible": {args: e("--compatible=2.9", "-e",
+			`probe begin { println(%( systemtap_v < "3.0" %? "old" %: "new" %)) exit() }`), want: "old"},
+		"vp": {args: e("--vp", "00001", "-e", hello), want: "hello", not: "pass 1"},
 
 		"dump-functions":     {args: e("--dump-functions"), want: "pid:long ()"},
 		"dump-probe-types":   {args: e("--dump-probe-types"), want: "timer.profile"},
 		"dump-probe-aliases": {args: e("--dump-probe-aliases"), want: "syscall.open"},
 
-		"info": {args: e("--info"), want: "kernel"}, "version": {args: e("--version"), want: "script language"}, "help": {args: e("--help"), want: "usage:"},
+		"info": {args: e("--info"), want: "kernel"}, "version": {args: e("--version"), want: "script language"},
+		"help":         {args: e("--help"), want: "usage:"},
 		"privilege":    {args: e("--privilege=stapusr", "-e", `probe timer.profile { }`), want: "error:"},
 		"unprivileged": {args: e("--unprivileged", "-e", `probe timer.profile { }`), want: "error:"},
 
-		"suppress-handler-errors": {args: e("--suppress-handler-errors", "-e", `probe begin { error("quiet") } probe begin(1) { println("hello") exit() }`), want: "hello", not: "quiet"},
-		"suppress-time-limits":    {args: e("-g", "--suppress-time-limits", "-D", "MAXACTION_INTERRUPTIBLE=3", "-e", `probe begin { for (i = 0; i < 99; i++) n++ println("n is ", n) exit() }`), want: "n is 99"},
+		"suppress-handler-errors": {args: e("--suppress-handler-errors", "-e",
+			`probe begin { error("quiet") } probe begin(1) { println("hello") exit() }`), want: "hello", not: "quiet"},
+		"suppress-time-limits": {args: e("-g", "--suppress-time-limits", "-D", "MAXACTION_INTERRUPTIBLE=3", "-e",
+			`probe begin { for (i = 0; i < 99; i++) n++ println("n is ", n) exit() }`), want: "n is 99"},
 
-		"disable-cache": {args: e("--disable-cache", "-I", dir+"/lib", "-e", `probe begin { println(from_lib()) exit() }`), want: "it is there"},
-		"poison-cache":  {args: e("--poison-cache", "-I", dir+"/lib", "-e", `probe begin { println(from_lib()) exit() }`), want: "it is there"},
-		"clean-cache":   {args: e("--clean-cache")},
-		"cleanup":       {args: e("--cleanup"), want: "\n"},
-		"tmpdir":        {args: e("--tmpdir", dir+"/lib/l.stp", "-e", hello), want: "is not a directory"},
-		"rlimit-as":     {args: e("--rlimit-as=1000", "-e", hello), want: "gostap itself needs"},
-		"rlimit-cpu":    {args: e("--rlimit-cpu=x", "-e", hello), want: "--rlimit-cpu takes a number"},
-		"rlimit-nproc":  {args: e("--rlimit-nproc=x", "-e", hello), want: "--rlimit-nproc takes a number"},
-		"rlimit-stack":  {args: e("--rlimit-stack=x", "-e", hello), want: "--rlimit-stack takes a number"},
-		"rlimit-fsize":  {args: e("--rlimit-fsize=x", "-e", hello), want: "--rlimit-fsize takes a number"},
+		"disable-cache": {args: e("--disable-cache", "-I", dir+"/lib", "-e",
+			`probe begin { println(from_lib()) exit() }`), want: "it is there"},
+		"poison-cache": {args: e("--poison-cache", "-I", dir+"/lib", "-e",
+			`probe begin { println(from_lib()) exit() }`), want: "it is there"},
+		"clean-cache":  {args: e("--clean-cache")},
+		"cleanup":      {args: e("--cleanup"), want: "\n"},
+		"tmpdir":       {args: e("--tmpdir", dir+"/lib/l.stp", "-e", hello), want: "is not a directory"},
+		"rlimit-as":    {args: e("--rlimit-as=1000", "-e", hello), want: "gostap itself needs"},
+		"rlimit-cpu":   {args: e("--rlimit-cpu=x", "-e", hello), want: "--rlimit-cpu takes a number"},
+		"rlimit-nproc": {args: e("--rlimit-nproc=x", "-e", hello), want: "--rlimit-nproc takes a number"},
+		"rlimit-stack": {args: e("--rlimit-stack=x", "-e", hello), want: "--rlimit-stack takes a number"},
+		"rlimit-fsize": {args: e("--rlimit-fsize=x", "-e", hello), want: "--rlimit-fsize takes a number"},
 	}
 }
 
@@ -96,7 +113,8 @@ func TestNoSuchProcess(t *testing.T) {
 	run := func(args ...string) string {
 		var out bytes.Buffer
 		args = append([]string{"-x", "3999999999"}, args...)
-		status := Run(args, Streams{In: strings.NewReader(""), Out: &out, Err: &out}, []string{"PATH=/bin:/usr/bin", "SYSTEMTAP_DIR=" + t.TempDir()})
+		status := Run(args, Streams{In: strings.NewReader(""), Out: &out, Err: &out},
+			[]string{"PATH=/bin:/usr/bin", "SYSTEMTAP_DIR=" + t.TempDir()})
 		return fmt.Sprint(status, " ", out.String())
 	}
 	for _, c := range []struct {
@@ -108,7 +126,8 @@ func TestNoSuchProcess(t *testing.T) {
 		{[]string{"-p2", "-e", `probe process.syscall { }`}, "there is no file /proc/3999999999/exe"},
 		{[]string{"-p2", "-e", `probe process.function("main") { }`}, "there is no file /proc/3999999999/exe"},
 	} {
-		if got := run(c.args...); !strings.Contains(got, c.want) || strings.HasPrefix(c.want, "0") != strings.HasPrefix(got, "0") {
+		if got := run(c.args...); !strings.Contains(got, c.want) ||
+			strings.HasPrefix(c.want, "0") != strings.HasPrefix(got, "0") {
 			t.Errorf("%q: want %q:\n%s", c.args, c.want, got)
 		}
 	}
@@ -132,12 +151,14 @@ func TestEveryOption(t *testing.T) {
 	if err := os.Mkdir(dir+"/lib", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(dir+"/lib/l.stp", []byte(`function from_lib() { return "it is there" }`), 0o644); err != nil {
+	if err := os.WriteFile(dir+"/lib/l.stp", []byte(`function from_lib() { return "it is there" }`),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	run := func(args ...string) (string, int) {
 		var out bytes.Buffer
-		status := Run(args, Streams{In: strings.NewReader(""), Out: &out, Err: &out}, []string{"PATH=/bin:/usr/bin", "XDG_CACHE_HOME=" + dir + "/cache", "SYSTEMTAP_DIR=" + dir})
+		status := Run(args, Streams{In: strings.NewReader(""), Out: &out, Err: &out},
+			[]string{"PATH=/bin:/usr/bin", "XDG_CACHE_HOME=" + dir + "/cache", "SYSTEMTAP_DIR=" + dir})
 		return out.String(), status
 	}
 	uses := trials(dir)
@@ -172,21 +193,28 @@ func TestEveryOption(t *testing.T) {
 		case "add", "execute", "list", "list-vars":
 		default:
 			for _, v := range []string{"", "@"} {
-				if v == "@" && (stap == nil || stap.arg == needsArg) && f.Value.Type() != "bool" && f.Value.Type() != "int" && !strings.Contains(" color compatible define global module privilege rotate runtime timeout vp ", " "+f.Name+" ") {
+				if v == "@" && (stap == nil || stap.arg == needsArg) && f.Value.Type() != "bool" &&
+					f.Value.Type() != "int" && !strings.Contains(
+					" color compatible define global module privilege rotate runtime timeout vp ", " "+f.Name+" ") {
 					continue // the name of something, or a text
 				}
 				got, status := run(name+"="+v, "-e", hello)
-				if status == 0 || !strings.Contains(got, flagName(f)) && !strings.Contains(got, name) && !strings.Contains(got, "runtime") {
+				if status == 0 || !strings.Contains(got, flagName(f)) && !strings.Contains(got, name) &&
+					!strings.Contains(got, "runtime") {
 					t.Errorf("%s=%s is taken, or not named (status %d): %s", name, v, status, got)
 				}
 			}
 		}
 		// Beside a module: about the module that is not there, or refused by name.
-		if f.Name == "execute" || f.Name == "list" || f.Name == "list-vars" || f.Name == "help" || f.Name == "version" || f.Name == "info" || f.Name == "clean-cache" || f.Name == "cleanup" || strings.HasPrefix(f.Name, "dump-") || strings.HasPrefix(f.Name, "rlimit-") {
+		if f.Name == "execute" || f.Name == "list" || f.Name == "list-vars" || f.Name == "help" ||
+			f.Name == "version" || f.Name == "info" || f.Name == "clean-cache" || f.Name == "cleanup" ||
+			strings.HasPrefix(f.Name, "dump-") || strings.HasPrefix(f.Name, "rlimit-") {
 			return
 		}
-		value := map[string]string{"pid": fmt.Sprint(os.Getpid()), "output": dir + "/out", "runtime": "kernel", "timeout": "3", "buffer": "4", "vp": "00001", "color": "never", "command": "true",
-			"verbose": "+1", "rotate": "1", "privilege": "stapdev", "pass": "5", "compatible": "4.0", "define": "MAXACTION=5", "global": "n=1"}[f.Name]
+		value := map[string]string{"pid": fmt.Sprint(os.Getpid()), "output": dir + "/out", "runtime": "kernel",
+			"timeout": "3", "buffer": "4", "vp": "00001", "color": "never", "command": "true", "verbose": "+1",
+			"rotate": "1", "privilege": "stapdev", "pass": "5", "compatible": "4.0", "define": "MAXACTION=5",
+			"global": "n=1"}[f.Name]
 		if value == "" && f.NoOptDefVal == "" {
 			value = "xyz"
 		}
@@ -208,8 +236,9 @@ func TestEveryOption(t *testing.T) {
 	for name := range uses {
 		t.Errorf("there is no option --%s", name)
 	}
-	for _, args := range [][]string{{"-e", hello, "-e", hello}, {"-l", "begin", "-l", "end"}, {"-l", "begin", "-L", "end"}, {"-c", "true", "-c", "false", "-e", hello},
-		{"-x", "1", "-x", "2", "-e", hello}, {"-T", "x", "run", "none.ko"}, {"-s", "0", "run", "none.ko"}, {"-c", "true", "-x", "1", "run", "none.ko"}} {
+	for _, args := range [][]string{{"-e", hello, "-e", hello}, {"-l", "begin", "-l", "end"},
+		{"-l", "begin", "-L", "end"}, {"-c", "true", "-c", "false", "-e", hello}, {"-x", "1", "-x", "2", "-e", hello},
+		{"-T", "x", "run", "none.ko"}, {"-s", "0", "run", "none.ko"}, {"-c", "true", "-x", "1", "run", "none.ko"}} {
 		if got, status := run(args...); status == 0 || !strings.Contains(got, args[0]) {
 			t.Errorf("%q: %s", args, got)
 		}

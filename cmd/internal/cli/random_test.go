@@ -16,12 +16,30 @@ import (
 
 // pieces are parts of scripts and of command lines, right and wrong ones.
 var (
-	exprs = []string{"1", "0", "-1", "9223372036854775807", `"text"`, `""`, "x", "a[1]", `a["k"]`, "n", "s", "$a", "$b", "$nope", "$return", "$$parms", "$$vars$", "@entry($a)", "@defined($a)", "@1", "$1",
-		"pid()", "execname()", "goid()", "probefunc()", "ppfunc()", "gettimeofday_ns()", "user_string($a)", "@count(s)", "@avg(s)", "@hist_log(s)", "strlen(x)", `sprintf("%d %s", n, x)`, "f(1)", "f(x, 2)", "nofunc()", "thread_indent(1)", "@cast($a, \"int\")", "1 in a", "[1, 2] in a", "int_arg(1)", "(", ")", "$a->b[2]->c", "&$a", "tokenize(x, \",\")", "sprint_ubacktrace()"}
-	ops    = []string{"+", "-", "*", "/", "%", "<<", ">>", ">>>", "&", "|", "^", "&&", "||", "==", "!=", "<", ">", "<=", ">=", ".", "=", "+=", ".=", "<<<", ",", "?", ":", "in", "=~"}
-	stmts  = []string{"println(%e)", "printf(\"%%d\\n\", %e)", "n++", "n = %e", "x = %e", "a[%e] = %e", "s <<< %e", "if (%e) { %s } else { %s }", "while (%e) { %s break }", "for (i = 0; i < 5; i++) { %s }", "foreach (k in a) { %s }", "foreach (k+ in a limit %e) { %s }", "foreach ([k, l-] in a) %s", "delete a", "delete a[%e]", "delete n", "return %e", "next", "break", "continue", "try { %s } catch (m) { println(m) }", "error(%e)", "exit()", "%e", ";", "{ %s %s }", "print(%e, %e)", "printdln(\",\", %e, %e)", "if (", "}", "%{ x %}", "do"}
-	points = []string{"begin", "end", "error", "begin(5)", "timer.ms(5)", "timer.s(1)", "timer.jiffies(1)", `process("%b").function("main.traceme")`, `process("%b").function("main.*")`, `process("%b").function("main.traceme").return`, `process("%b").function("main.*").call`, `process("%b").statement("main.main@main.go:*")`, `process("%b").begin`, `process("%b").end`, "process.function(\"x\")", "process(1)", "kernel.function(\"x\")", "nothing", "never", "begin, end", "begin ?", "nothing ?", `process("/etc/passwd").function("*")`, `process("%b").function("*").inline`}
-	flags  = []string{"-u", "-w", "-W", "-v", "-vv", "-g", "-k", "-DMAXACTION=5", "-DMAXSTRINGLEN=32", "-DMAXMAPENTRIES=2", "-DX=1", "-Gn=5", "-Gx=abc", "-Gzz=1", "--runtime=bpf", "--color=always", "--no-global-var-display", "--dump=opt", "--dump=sema", "--dump=help", "-E", "-I", "/nonexistent", "-p", "-p3", "-", "-s", "1", "--version", "-h", "-mname", "-l", "-L", "begin", "--", "\x00", "\xff", ""}
+	exprs = []string{"1", "0", "-1", "9223372036854775807", `"text"`, `""`, "x", "a[1]", `a["k"]`, "n", "s", "$a", "$b",
+		"$nope", "$return", "$$parms", "$$vars$", "@entry($a)", "@defined($a)", "@1", "$1",
+		"pid()", "execname()", "goid()", "probefunc()", "ppfunc()", "gettimeofday_ns()", "user_string($a)", "@count(s)",
+		"@avg(s)", "@hist_log(s)", "strlen(x)", `sprintf("%d %s", n, x)`, "f(1)", "f(x, 2)", "nofunc()",
+		"thread_indent(1)", "@cast($a, \"int\")", "1 in a", "[1, 2] in a", "int_arg(1)", "(", ")", "$a->b[2]->c", "&$a",
+		"tokenize(x, \",\")", "sprint_ubacktrace()"}
+	ops = []string{"+", "-", "*", "/", "%", "<<", ">>", ">>>", "&", "|", "^", "&&", "||", "==", "!=", "<", ">", "<=",
+		">=", ".", "=", "+=", ".=", "<<<", ",", "?", ":", "in", "=~"}
+	stmts = []string{"println(%e)", "printf(\"%%d\\n\", %e)", "n++", "n = %e", "x = %e", "a[%e] = %e", "s <<< %e",
+		"if (%e) { %s } else { %s }", "while (%e) { %s break }", "for (i = 0; i < 5; i++) { %s }",
+		"foreach (k in a) { %s }", "foreach (k+ in a limit %e) { %s }", "foreach ([k, l-] in a) %s", "delete a",
+		"delete a[%e]", "delete n", "return %e", "next", "break", "continue", "try { %s } catch (m) { println(m) }",
+		"error(%e)", "exit()", "%e", ";", "{ %s %s }", "print(%e, %e)", "printdln(\",\", %e, %e)", "if (", "}",
+		"%{ x %}", "do"}
+	points = []string{"begin", "end", "error", "begin(5)", "timer.ms(5)", "timer.s(1)", "timer.jiffies(1)",
+		`process("%b").function("main.traceme")`, `process("%b").function("main.*")`,
+		`process("%b").function("main.traceme").return`, `process("%b").function("main.*").call`,
+		`process("%b").statement("main.main@main.go:*")`, `process("%b").begin`, `process("%b").end`,
+		"process.function(\"x\")", "process(1)", "kernel.function(\"x\")", "nothing", "never", "begin, end", "begin ?",
+		"nothing ?", `process("/etc/passwd").function("*")`, `process("%b").function("*").inline`}
+	flags = []string{"-u", "-w", "-W", "-v", "-vv", "-g", "-k", "-DMAXACTION=5", "-DMAXSTRINGLEN=32",
+		"-DMAXMAPENTRIES=2", "-DX=1", "-Gn=5", "-Gx=abc", "-Gzz=1", "--runtime=bpf", "--color=always",
+		"--no-global-var-display", "--dump=opt", "--dump=sema", "--dump=help", "-E", "-I", "/nonexistent", "-p", "-p3",
+		"-", "-s", "1", "--version", "-h", "-mname", "-l", "-L", "begin", "--", "\x00", "\xff", ""}
 )
 
 func pick(r *rand.Rand, l []string) string { return l[r.IntN(len(l))] }
@@ -82,7 +100,8 @@ func randomScript(r *rand.Rand, traced string) string {
 func TestRandom(t *testing.T) {
 	dir := t.TempDir()
 	traced := filepath.Join(dir, "app")
-	source := "package main\n\n//go:noinline\nfunc traceme(a, b int) (ret int) { return a + b }\n\nfunc main() { println(traceme(1, 2)) }\n"
+	source := "package main\n\n//go:noinline\nfunc traceme(a, b int) (ret int) { return a + b }\n\nfunc main() { " +
+		"println(traceme(1, 2)) }\n"
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +133,8 @@ func TestRandom(t *testing.T) {
 		var out, errs bytes.Buffer
 		done := make(chan int, 1)
 		go func() {
-			done <- Run(args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"PATH=/bin", "TMPDIR=" + dir, "XDG_CACHE_HOME=" + dir})
+			done <- Run(args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs},
+				[]string{"PATH=/bin", "TMPDIR=" + dir, "XDG_CACHE_HOME=" + dir})
 		}()
 		select {
 		case status := <-done:

@@ -21,7 +21,8 @@ func parseRotation(s string) (r rotation, err error) {
 		r.keep, err = strconv.Atoi(keep)
 	}
 	if err != nil || n < 1 || n > 1<<20 || several && r.keep < 1 {
-		return r, &usageError{fmt.Sprintf("-S takes megabytes, and how many files to keep, not %q", s), "-S 10,3 keeps the last three files of 10 MB"}
+		return r, &usageError{fmt.Sprintf("-S takes megabytes, and how many files to keep, not %q", s),
+			"-S 10,3 keeps the last three files of 10 MB"}
 	}
 	r.size = int64(n) << 20
 	return r, nil

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestRotator: whatever the writes are, all lines are in the files in order, none is cut, and no file is larger than it may be by more than a line.
+// TestRotator: whatever the writes are, all lines are in the files in order, none is cut, and no file is larger than it
+// may be by more than a line.
 func TestRotator(t *testing.T) {
 	for _, keep := range []int{0, 1, 3} {
 		path := filepath.Join(t.TempDir(), "out")
@@ -55,7 +56,8 @@ func TestRotator(t *testing.T) {
 			t.Errorf("keep %d: %d bytes of %d", keep, len(got), len(all))
 		}
 	}
-	for s, ok := range map[string]bool{"1": true, "5,2": true, "": false, "0": false, "x": false, "5,": false, "5,0": false, "-1": false, "5,2,1": false, "99999999": false} {
+	for s, ok := range map[string]bool{"1": true, "5,2": true, "": false, "0": false, "x": false, "5,": false,
+		"5,0": false, "-1": false, "5,2,1": false, "99999999": false} {
 		if _, err := parseRotation(s); (err == nil) != ok {
 			t.Errorf("%q: %v", s, err)
 		}

@@ -17,7 +17,8 @@ func exists(path string) bool {
 }
 
 // withModule are the options that go with "run NAME.ko", others than --rlimit-...; the rest is about translating.
-var withModule = []string{"command", "pid", "timeout", "output", "rotate", "flight-recorder", "buffer", "verbose", "no-warnings", "color", "runtime", "vp"}
+var withModule = []string{"command", "pid", "timeout", "output", "rotate", "flight-recorder", "buffer", "verbose",
+	"no-warnings", "color", "runtime", "vp"}
 
 // setModule takes the words behind "run".
 func (o *options) setModule(fs *pflag.FlagSet, rest []string) error {
@@ -28,18 +29,22 @@ func (o *options) setModule(fs *pflag.FlagSet, rest []string) error {
 		case f.Name == "timing":
 			err = &usageError{"-t: handlers of modules are not timed", "--runtime=bpf times them"}
 		default:
-			err = &usageError{fmt.Sprintf("%s is about translating a script, which \"run\" does not do", flagName(f)), "give it when the module is built"}
+			err = &usageError{fmt.Sprintf("%s is about translating a script, which \"run\" does not do", flagName(f)),
+				"give it when the module is built"}
 		}
 	})
 	switch path := rest[0]; {
 	case err != nil:
 		return err
 	case len(rest) > 1:
-		return &usageError{fmt.Sprintf("%s takes no arguments: those of the script went into it when it was built", path), ""}
+		return &usageError{fmt.Sprintf("%s takes no arguments: those of the script went into it when it was built",
+			path), ""}
 	case strings.HasSuffix(path, ".bpf.o"):
-		return &usageError{path + ": running eBPF object files is not available in this version", "run the script itself; it is translated in a fraction of a second"}
+		return &usageError{path + ": running eBPF object files is not available in this version",
+			"run the script itself; it is translated in a fraction of a second"}
 	case !strings.HasSuffix(path, ".ko"):
-		return &usageError{fmt.Sprintf("run takes a module, NAME.ko, not %s", path), "gostap -p4 -m NAME --runtime=kernel SCRIPT makes one"}
+		return &usageError{fmt.Sprintf("run takes a module, NAME.ko, not %s", path),
+			"gostap -p4 -m NAME --runtime=kernel SCRIPT makes one"}
 	case o.runtime != "" && o.runtime != "kernel":
 		return &usageError{fmt.Sprintf("a module cannot run with --runtime=%s", o.runtime), ""}
 	}

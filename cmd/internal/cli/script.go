@@ -31,7 +31,8 @@ func readScript(path string) ([]byte, error) {
 	defer f.Close()
 	head := make([]byte, 4)
 	if n, _ := f.ReadAt(head, 0); bytes.Equal(head[:n], []byte("\x7fELF")) {
-		return nil, &usageError{path + " is a program, not a script", "-c runs a program, and process(\"" + path + "\") names it in a script; gostap --help shows examples"}
+		return nil, &usageError{path + " is a program, not a script", "-c runs a program, and process(\"" + path +
+			"\") names it in a script; gostap --help shows examples"}
 	}
 	text, err := foreign.Read(f, path, maxScript)
 	if err != nil {

@@ -65,33 +65,45 @@ const (
 
 // stapOptions are stap's documented options that need no code of their own.
 var stapOptions = []stapOption{
-	{"interactive", "i", noArg, "interactive mode is not in this version", "edit a file and run it: a start takes a few milliseconds", nil},
-	{"stap-bulk", "b", noArg, "bulk mode is not in this version", "records of all processors come in one file, in order; -s sets the size of the buffer", nil},
+	{"interactive", "i", noArg, "interactive mode is not in this version",
+		"edit a file and run it: a start takes a few milliseconds", nil},
+	{"stap-bulk", "b", noArg, "bulk mode is not in this version",
+		"records of all processors come in one file, in order; -s sets the size of the buffer", nil},
 	{"stap-coverage", "q", noArg, "coverage of the library is not in this version", "", nil},
 	{"stap-unwind", "d", needsArg, whyNames, "", anyValue},
 	{"ldd", "", noArg, whyNames, "", anyValue},
 	{"all-modules", "", noArg, whyNames, "", anyValue},
 	{"stap-arch", "a", needsArg, "programs are translated for x86_64 only", "", oneOf("x86_64")},
-	{"stap-kbuild", "B", needsArg, "options of the kernel's build cannot be set", "modules are built with the options that the kernel was built with", nil},
+	{"stap-kbuild", "B", needsArg, "options of the kernel's build cannot be set",
+		"modules are built with the options that the kernel was built with", nil},
 	{"modinfo", "", needsArg, "entries of the module's information cannot be set", "", nil},
-	{"stap-runtime-dir", "R", needsArg, "the runtime is a part of gostap, there is no directory to take another one from", "", nil},
+	{"stap-runtime-dir", "R", needsArg,
+		"the runtime is a part of gostap, there is no directory to take another one from", "", nil},
 	{"stap-prologue", "P", noArg, "places of parameters are always taken from where they are valid", "", anyValue},
-	{"prologue-searching", "", mayHaveArg, "it takes never, always or auto; places of parameters are always taken from where they are valid", "", oneOf(noValue, "never", "always", "auto")},
+	{"prologue-searching", "", mayHaveArg,
+		"it takes never, always or auto; places of parameters are always taken from where they are valid", "",
+		oneOf(noValue, "never", "always", "auto")},
 	{"check-version", "", noArg, "nothing in the language depends on the version asked for", "", anyValue},
 	{"save-uprobes", "", noArg, "no module for user probes is ever built", "", anyValue},
-	{"download-debuginfo", "", mayHaveArg, "debug information is not downloaded", "install the package with the debug information, or name a file that has it", oneOf("no")},
+	{"download-debuginfo", "", mayHaveArg, "debug information is not downloaded",
+		"install the package with the debug information, or name a file that has it", oneOf("no")},
 	{"use-server", "", mayHaveArg, whyServer, "", nil},
 	{"use-server-on-error", "", mayHaveArg, whyServer, "", oneOf("no")},
 	{"list-servers", "", mayHaveArg, whyServer, "", nil},
 	{"trust-servers", "", mayHaveArg, whyServer, "", nil},
 	{"remote", "", needsArg, whyRemote, "run it there: ssh HOST gostap ...", nil},
 	{"remote-prefix", "", noArg, whyRemote, "", nil},
-	{"sysroot", "", needsArg, "files are looked for in the running system only", `name them by their whole path: process("/the/root/usr/bin/app")`, nil},
-	{"sysenv", "", needsArg, "files are looked for in the running system only", "set the variable in front of the command", nil},
-	{"sign-module", "", mayHaveArg, "modules are not signed", "build with -p4 -m NAME and sign NAME.ko with the kernel's sign-file", nil},
-	{"target-namespaces", "", needsArg, "functions about namespaces look at those of the current process only", "", nil},
+	{"sysroot", "", needsArg, "files are looked for in the running system only",
+		`name them by their whole path: process("/the/root/usr/bin/app")`, nil},
+	{"sysenv", "", needsArg, "files are looked for in the running system only",
+		"set the variable in front of the command", nil},
+	{"sign-module", "", mayHaveArg, "modules are not signed",
+		"build with -p4 -m NAME and sign NAME.ko with the kernel's sign-file", nil},
+	{"target-namespaces", "", needsArg, "functions about namespaces look at those of the current process only", "",
+		nil},
 	{"target-namespace", "", needsArg, "functions about namespaces look at those of the current process only", "", nil},
-	{"monitor", "", mayHaveArg, "the monitor window is not in this version", "-t tells at the end how often each handler ran; a timer probe can print globals", nil},
+	{"monitor", "", mayHaveArg, "the monitor window is not in this version",
+		"-t tells at the end how often each handler ran; a timer probe can print globals", nil},
 	{"example", "", noArg, "no example scripts are installed", "name the script by its path", nil},
 	{"dyninst", "", noArg, "there is no dyninst runtime", "--runtime=bpf traces user programs", nil},
 }
@@ -153,12 +165,14 @@ func flagError(fs *pflag.FlagSet, err error) error {
 	var missing *pflag.ValueRequiredError
 	switch {
 	case errors.As(err, &missing) && (missing.GetFlag().Name == "list" || missing.GetFlag().Name == "list-vars"):
-		return &usageError{"-" + missing.GetFlag().Shorthand + " lists the probe points of a pattern that follows it, and none does",
+		return &usageError{"-" + missing.GetFlag().Shorthand +
+			" lists the probe points of a pattern that follows it, and none does",
 			`gostap -l 'process("./app").function("main.*")'; --dump-probe-types lists the kinds of points`}
 	case errors.As(err, &missing):
 		return &usageError{flagName(missing.GetFlag()) + " takes a value, and none follows", list}
 	case errors.As(err, &invalid) && invalid.GetFlag().Name == "help":
-		return &usageError{"--help takes no topic", "gostap --help lists the options, --dump-probe-types the kinds of probes, --dump-functions the functions"}
+		return &usageError{"--help takes no topic",
+			"gostap --help lists the options, --dump-probe-types the kinds of probes, --dump-functions the functions"}
 	case errors.As(err, &invalid) && errors.As(err, &givenTwice{}):
 		hint := ""
 		if invalid.GetFlag().Name == "execute" {
@@ -168,9 +182,11 @@ func flagError(fs *pflag.FlagSet, err error) error {
 	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "bool":
 		return &usageError{fmt.Sprintf("%s takes no value", flagName(invalid.GetFlag())), list}
 	case errors.As(err, &refused):
-		return &usageError{fmt.Sprintf("%s: %s", flagName(fs.Lookup(refused.o.long)), refused.o.why), cmp.Or(refused.o.hint, list)}
+		return &usageError{fmt.Sprintf("%s: %s", flagName(fs.Lookup(refused.o.long)), refused.o.why),
+			cmp.Or(refused.o.hint, list)}
 	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "int":
-		return &usageError{fmt.Sprintf("%s takes a number, not %q", flagName(invalid.GetFlag()), invalid.GetValue()), list}
+		return &usageError{fmt.Sprintf("%s takes a number, not %q", flagName(invalid.GetFlag()), invalid.GetValue()),
+			list}
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		var names []string
 		fs.VisitAll(func(f *pflag.Flag) {
@@ -180,7 +196,8 @@ func flagError(fs *pflag.FlagSet, err error) error {
 		})
 		name := unknown.GetSpecifiedName()
 		if near := diag.Nearest(name, names, 2); len(near) > 0 {
-			return &usageError{fmt.Sprintf("there is no option --%s", name), "did you mean --" + strings.Join(near, ", --") + "?"}
+			return &usageError{fmt.Sprintf("there is no option --%s", name), "did you mean --" +
+				strings.Join(near, ", --") + "?"}
 		}
 		return &usageError{fmt.Sprintf("there is no option --%s", name), list}
 	case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "?":
@@ -309,7 +326,8 @@ func (o *options) setPrivilege(value string, unprivileged bool) error {
 		return &usageError{fmt.Sprintf("--privilege takes stapusr, stapsys or stapdev, not %q", value), ""}
 	}
 	if o.guru && value != "stapdev" {
-		return &usageError{fmt.Sprintf("-g and --privilege=%s exclude each other", value), "guru mode allows everything"}
+		return &usageError{fmt.Sprintf("-g and --privilege=%s exclude each other", value),
+			"guru mode allows everything"}
 	}
 	o.privilege = value
 	return nil

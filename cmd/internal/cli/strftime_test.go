@@ -8,8 +8,10 @@ import (
 
 // TestStrftime compares with what date(1) of the system gives.
 func TestStrftime(t *testing.T) {
-	const all = "a%Y-%y-%m-%d-%e-%H-%I-%M-%S-%p-%a-%A-%b-%h-%B-%j-%z-%Z-%F-%T-%R-%r-%D-%x-%X-%c-%%-%s-%C-%k-%l-%u-%w-%G-%g-%V-%U-%W.log"
-	for _, day := range []string{"2024-02-29 13:04:05", "2023-01-01 00:00:00", "2021-12-31 23:59:59", "2026-07-05 12:30:00"} {
+	const all = "a%Y-%y-%m-%d-%e-%H-%I-%M-%S-%p-%a-%A-%b-%h-%B-%j-%z-%Z-%F-%T-%R-%r-%D-%x-%X-%c-%%-%s-%C-%k-%l-%u-%w-" +
+		"%G-%g-%V-%U-%W.log"
+	for _, day := range []string{"2024-02-29 13:04:05", "2023-01-01 00:00:00", "2021-12-31 23:59:59",
+		"2026-07-05 12:30:00"} {
 		cmd := exec.Command("date", "-u", "-d", day, "+"+all)
 		cmd.Env = []string{"LC_ALL=C"}
 		want, err := cmd.Output()

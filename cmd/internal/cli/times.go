@@ -16,7 +16,7 @@ func timeReport(w io.Writer, times []gostap.HandlerTime) {
 		if t.Hits == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "%s, (%s:%d:%d), runs: %d, average: %v, total: %v, places: %d\n", diag.Visible(t.Point), t.File, t.Line, t.Column, t.Hits,
-			t.Took/time.Duration(t.Hits), t.Took, t.Places)
+		fmt.Fprintf(w, "%s, (%s:%d:%d), runs: %d, average: %v, total: %v, places: %d\n", diag.Visible(t.Point), t.File,
+			t.Line, t.Column, t.Hits, t.Took/time.Duration(t.Hits), t.Took, t.Places)
 	}
 }

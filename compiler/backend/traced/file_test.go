@@ -110,7 +110,8 @@ func TestWarnings(t *testing.T) {
 		{func() {}, ""},
 		{func() { os.Remove(path) }, "was deleted while"},
 		{func() { write(t, path+".new"); os.Rename(path+".new", path) }, "was replaced while"},
-		{func() { os.WriteFile(path, []byte("another"), 0o755); os.Chtimes(path, time.Time{}, time.Unix(1, 0)) }, "was written to while"},
+		{func() { os.WriteFile(path, []byte("another"), 0o755); os.Chtimes(path, time.Time{}, time.Unix(1, 0)) },
+			"was written to while"},
 	} {
 		write(t, path)
 		id, err := Stat(path)
@@ -170,8 +171,10 @@ func TestNeedsTarget(t *testing.T) {
 }
 
 func TestListed(t *testing.T) {
-	const text = "0xffffffff81000000-0xffffffff81000010\tnmi_enter\n\nnoise\n0xffffffffc0000000-0xffffffffc0000010\tmod_fn\n"
-	for symbol, want := range map[string]bool{"nmi_enter": true, "some:mod_fn": true, "vfs_read": false, "0xffffffff81000000-0xffffffff81000010": false, "": false} {
+	const text = "0xffffffff81000000-0xffffffff81000010\tnmi_enter\n\nnoise\n0xffffffffc0000000-0xffffffffc0000010" +
+		"\tmod_fn\n"
+	for symbol, want := range map[string]bool{"nmi_enter": true, "some:mod_fn": true, "vfs_read": false,
+		"0xffffffff81000000-0xffffffff81000010": false, "": false} {
 		if listed(text, symbol) != want {
 			t.Errorf("%q: %v", symbol, !want)
 		}

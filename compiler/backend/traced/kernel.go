@@ -11,7 +11,8 @@ const blacklistFile = "/sys/kernel/debug/kprobes/blacklist"
 // OnBlacklist is the reason why the kernel refuses what Blacklisted finds, BlacklistHint what can be done.
 const (
 	OnBlacklist   = "it is on the kernel's blacklist of functions that must not be probed"
-	BlacklistHint = "functions that probes themselves need are on that list (" + blacklistFile + "); probe one of its callers"
+	BlacklistHint = "functions that probes themselves need are on that list (" + blacklistFile +
+		"); probe one of its callers"
 )
 
 // Blacklisted reports whether the kernel's list has the function ("vfs_read", "module:function"), and whether the list

@@ -10,10 +10,12 @@ func ModulesForbidden() string { return modulesForbidden("") }
 
 // modulesForbidden looks under root.
 func modulesForbidden(root string) string {
-	if b, err := os.ReadFile(root + "/proc/sys/kernel/modules_disabled"); err == nil && strings.TrimSpace(string(b)) == "1" {
+	if b, err := os.ReadFile(root + "/proc/sys/kernel/modules_disabled"); err == nil &&
+		strings.TrimSpace(string(b)) == "1" {
 		return "loading of modules is switched off until the next boot"
 	}
-	if b, err := os.ReadFile(root + "/sys/kernel/security/lockdown"); err == nil && !strings.Contains(string(b), "[none]") {
+	if b, err := os.ReadFile(root + "/sys/kernel/security/lockdown"); err == nil &&
+		!strings.Contains(string(b), "[none]") {
 		return "this kernel is locked down and takes signed modules only"
 	}
 	return ""

@@ -18,7 +18,8 @@ func TestModulesForbidden(t *testing.T) {
 		{"", "", ""},
 	} {
 		root := t.TempDir()
-		for path, text := range map[string]string{"/proc/sys/kernel/modules_disabled": c.disabled, "/sys/kernel/security/lockdown": c.lockdown} {
+		for path, text := range map[string]string{"/proc/sys/kernel/modules_disabled": c.disabled,
+			"/sys/kernel/security/lockdown": c.lockdown} {
 			if text == "" {
 				continue
 			}

@@ -19,7 +19,8 @@ const (
 
 // groupOfKind has the name space of each kind.
 var groupOfKind = [32]Group{KindFunc: GroupFunc, KindVar: GroupVar, KindInt: GroupNamed, KindStruct: GroupNamed,
-	KindUnion: GroupNamed, KindEnum: GroupNamed, KindEnum64: GroupNamed, KindFwd: GroupNamed, KindTypedef: GroupNamed, KindFloat: GroupNamed}
+	KindUnion: GroupNamed, KindEnum: GroupNamed, KindEnum64: GroupNamed, KindFwd: GroupNamed, KindTypedef: GroupNamed,
+	KindFloat: GroupNamed}
 
 // walkLimit is how many names are looked for by going through all types, at about the third of a millisecond
 // each, before a table is made, which takes some ten times that.

@@ -59,8 +59,9 @@ func TestAgainstEbpf(t *testing.T) {
 	}
 }
 
-var kindNames = [...]string{btf.KindInt: "Int", btf.KindPtr: "Pointer", btf.KindArray: "Array", btf.KindStruct: "Struct",
-	btf.KindUnion: "Union", btf.KindEnum: "Enum", btf.KindEnum64: "Enum", btf.KindFwd: "Fwd", btf.KindTypedef: "Typedef",
+var kindNames = [...]string{btf.KindInt: "Int", btf.KindPtr: "Pointer", btf.KindArray: "Array",
+	btf.KindStruct: "Struct", btf.KindUnion: "Union", btf.KindEnum: "Enum", btf.KindEnum64: "Enum", btf.KindFwd: "Fwd",
+	btf.KindTypedef:  "Typedef",
 	btf.KindVolatile: "Volatile", btf.KindConst: "Const", btf.KindRestrict: "Restrict", btf.KindFunc: "Func",
 	btf.KindFuncProto: "FuncProto", btf.KindVar: "Var", btf.KindDatasec: "Datasec", btf.KindFloat: "Float",
 	btf.KindTypeTag: "TypeTag"}

@@ -42,7 +42,8 @@ func (im *Image) findBase(fn *function) frameBase {
 	switch e := list[0].Expr; {
 	case len(e) == 1 && (e[0] == 0x50+dw.RegRBP || e[0] == 0x50+dw.RegRSP): // DW_OP_reg6, DW_OP_reg7
 		b.reg = int(e[0] - 0x50)
-	case len(e) == 2 && (e[0] == 0x70+dw.RegRBP || e[0] == 0x70+dw.RegRSP) && e[1] == 0: // DW_OP_breg6, DW_OP_breg7 with 0
+	// DW_OP_breg6, DW_OP_breg7 with 0
+	case len(e) == 2 && (e[0] == 0x70+dw.RegRBP || e[0] == 0x70+dw.RegRSP) && e[1] == 0:
 		b.reg = int(e[0] - 0x70)
 	default:
 		return b
@@ -108,7 +109,8 @@ func (im *Image) bodyDistance(fn *function, behind uint64, at int64) int64 {
 	last := uint64(0) // behind the last instruction that makes the frame
 	err = x86.Walk(code, fn.Entry, func(pc uint64, in x86.Inst) bool {
 		b := code[pc-fn.Entry:]
-		grows := in.Kind == x86.Push || len(b) > 3 && b[0] == 0x48 && (b[1] == 0x83 || b[1] == 0x81) && b[2] == 0xec // sub n, rsp
+		// sub n, rsp
+		grows := in.Kind == x86.Push || len(b) > 3 && b[0] == 0x48 && (b[1] == 0x83 || b[1] == 0x81) && b[2] == 0xec
 		if grows && pc >= behind {
 			last = pc + uint64(in.Len)
 		}
@@ -164,7 +166,8 @@ func (im *Image) rebase(fn *function, env *dw.Env) {
 	b := im.baseOf(fn)
 	if b.reg == dw.RegRSP && b.dist == 0 {
 		env.FrameBase = func() (loc.Prog, error) {
-			return loc.Prog{}, &dw.Unavailable{Reason: "it is told by the stack pointer, and where that is in the body of the function is not clear"}
+			return loc.Prog{}, &dw.Unavailable{Reason: "it is told by the stack pointer, and where that is in the " +
+				"body of the function is not clear"}
 		}
 	}
 	if b.reg < 0 || b.dist == 0 {

@@ -22,8 +22,9 @@ const (
 	callIndirectBytes = 6 // ff 15 disp32
 )
 
-// Calls implements debuginfo.Calls. Direct calls are read from the code, so that they are found without debug information and without
-// optimisation too, where compilers describe no calls. For calls through a register it is DW_AT_call_origin that tells.
+// Calls implements debuginfo.Calls. Direct calls are read from the code, so that they are found without debug
+// information and without optimisation too, where compilers describe no calls. For calls through a register it is
+// DW_AT_call_origin that tells.
 func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 	defer dw.Guard(&err)()
 	fn, err := im.of(f)
@@ -91,8 +92,8 @@ func throughSlot(code []byte, pc uint64, size int) (uint64, bool) {
 	return 0, false
 }
 
-// throughTable finds the function behind a stub of the procedure linkage table. A function that the file has itself is taken for the one
-// that is called: if another file's takes its place, the probe in this one is not hit.
+// throughTable finds the function behind a stub of the procedure linkage table. A function that the file has itself is
+// taken for the one that is called: if another file's takes its place, the probe in this one is not hit.
 func (im *Image) throughTable(c *debuginfo.Call) {
 	if c.Target != 0 {
 		if name := im.f.StubAt(c.Target); name != "" {

@@ -62,9 +62,11 @@ func TestCallsOfFunctions(t *testing.T) {
 				}
 				got[c.PC] = true
 				to, ok := want[c.PC]
-				// A stub's function, or one that debug information names for a call through a register, has another address.
+				// A stub's function, or one that debug information names for a call through a register, has another
+				// address.
 				if !ok || to != c.Target && c.Name == "" && to != 0 {
-					t.Errorf("%s: %s calls %#x at %#x, the disassembler says %#x, %t", name, f.Name, c.Target, c.PC, to, ok)
+					t.Errorf("%s: %s calls %#x at %#x, the disassembler says %#x, %t", name, f.Name, c.Target, c.PC, to,
+						ok)
 				}
 				if c.Name != "" && c.Target == 0 && im.symbolFor(c.Target, c.Name) != "" {
 					t.Errorf("%s: %s calls %s without an address", name, f.Name, c.Name)

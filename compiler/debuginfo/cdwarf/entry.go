@@ -62,7 +62,8 @@ func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 	pc := p.pc
 	if again := im.again(fn, pc); again != 0 {
 		if pc == fn.Entry || pc != im.behindEndbr(fn.Entry) || im.again(fn, fn.Entry) != 0 {
-			return s, fmt.Errorf("function %s cannot be probed at its entry: %w", f.Name, &x86.CodeError{PC: again, Reason: jumpedTo})
+			return s, fmt.Errorf("function %s cannot be probed at its entry: %w", f.Name,
+				&x86.CodeError{PC: again, Reason: jumpedTo})
 		}
 		pc = fn.Entry
 	}
@@ -292,7 +293,8 @@ func (im *Image) isHome(fn *function, v *godwarf.Tree, expr []byte, byABI loc.Pl
 
 func samePieces(a, b loc.Place) bool {
 	return !b.InMemory && slices.EqualFunc(a.Pieces, b.Pieces, func(x, y loc.Piece) bool {
-		return x.Off == y.Off && x.Size == y.Size && x.XMM == y.XMM && x.Lost == y.Lost && slices.Equal(x.Val.Steps, y.Val.Steps)
+		return x.Off == y.Off && x.Size == y.Size && x.XMM == y.XMM && x.Lost == y.Lost &&
+			slices.Equal(x.Val.Steps, y.Val.Steps)
 	})
 }
 

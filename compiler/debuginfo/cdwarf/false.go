@@ -36,7 +36,8 @@ func (im *Image) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 	if !byGNU(fn.u) {
 		base := im.baseOf(fn).reg
 		passed := sv.In == fn.tree && sv.Tag == dwarf.TagFormalParameter && im.passing(fn, sv, t) == dw.ByReference
-		if passed && inFrame(expr, base, true) || t.Size > 8 && !hasVector(t, 0) && inFrame(expr, base, false) || im.astray(fn, s, sv, pl) {
+		if passed && inFrame(expr, base, true) || t.Size > 8 && !hasVector(t, 0) && inFrame(expr, base, false) ||
+			im.astray(fn, s, sv, pl) {
 			return "the debug information takes the slot of the stack that has its address for the object itself, " +
 				"an error of LLVM"
 		}
@@ -47,15 +48,15 @@ func (im *Image) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 			continue // members that gcc has made variables of are followed by their values
 		}
 		if at, ok := im.copied(fn, s.PC, r.Reg, r.Size); !ok {
-			return fmt.Sprintf("the debug information has it in register %s, which the instruction at %#x may have changed",
-				dw.RegName(uint64(r.Reg)), at)
+			return fmt.Sprintf("the debug information has it in register %s, which the instruction at %#x may have ch"+
+				"anged", dw.RegName(uint64(r.Reg)), at)
 		}
 	}
 	return ""
 }
 
-// astray reports whether a parameter, of a language of which it is not known how it hands such over, is said to be among
-// what the caller has put on the stack. Rust puts the address there of what needs more than a register or two.
+// astray reports whether a parameter, of a language of which it is not known how it hands such over, is said to be
+// among what the caller has put on the stack. Rust puts the address there of what needs more than a register or two.
 func (im *Image) astray(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.Place) bool {
 	if !pl.InMemory || pl.Type.Size <= 8 || sv.Tag != dwarf.TagFormalParameter || isCpp(fn.u) {
 		return false

@@ -88,7 +88,8 @@ func keeps(t *testing.T, path string) {
 				switch want := first[v.Name]; {
 				case want == nil:
 				case ahead && first["p0"] != nil && !bytes.Equal(b, plus(first["p0"], 24)), !bytes.Equal(b, want):
-					t.Errorf("%s at line %d (%#x): %s is % x, at the entry it is % x", name, s.Line, s.PC, v.Name, b, want)
+					t.Errorf("%s at line %d (%#x): %s is % x, at the entry it is % x", name, s.Line, s.PC, v.Name, b,
+						want)
 				default:
 					equal++
 				}

@@ -38,7 +38,8 @@ var startup = map[string]bool{
 	"__libc_csu_init": true, "__libc_csu_fini": true,
 }
 
-// glue reports whether a function of this name (or what a pattern begins with) is one of those by which Go and C call each other.
+// glue reports whether a function of this name (or what a pattern begins with) is one of those by which Go and C call
+// each other.
 func glue(name string) bool {
 	return strings.HasPrefix(name, "_cgo") || strings.HasPrefix(name, "x_cgo") || strings.HasPrefix(name, "crosscall")
 }
@@ -123,8 +124,8 @@ func (m matcher) match(name string) bool {
 
 // Funcs lists functions by glob or exact name. The names are those of the source; functions
 // without DWARF have those of their symbols. A function that the compiler has copied ("f.constprop.0") is
-// listed once for each copy that has code. Beside another language a glob means the functions of which DWARF tells: not the glue between
-// the languages, nor what of the C library is linked in.
+// listed once for each copy that has code. Beside another language a glob means the functions of which DWARF tells: not
+// the glue between the languages, nor what of the C library is linked in.
 func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
 	defer dw.Guard(&err)()
 	fs, err := im.find(newMatcher(pattern))
@@ -135,7 +136,8 @@ func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
 		nf := &debuginfo.NotFoundError{What: "function", Name: pattern}
 		for _, s := range im.f.SymbolsNamed(pattern) {
 			if s.Indirect() {
-				nf.Detail = "it is an indirect function, of which the program picks a variant when it starts; probe the variants"
+				nf.Detail = "it is an indirect function, of which the program picks a variant when it starts; probe " +
+					"the variants"
 			}
 		}
 		if nf.Detail == "" {
@@ -164,7 +166,8 @@ func (im *Image) find(m matcher) ([]*function, error) {
 		if cold || !m.symbol(base) && !m.symbol(s.Name) || m.glob && startup[s.Name] || unnamed && glue(s.Name) {
 			continue
 		}
-		if old := found[s.Addr]; old != nil && (old.head == nil || old.Name == dw.Name(old.head) || scoped.Mangled(base)) {
+		if old := found[s.Addr]; old != nil &&
+			(old.head == nil || old.Name == dw.Name(old.head) || scoped.Mangled(base)) {
 			continue // an alias
 		}
 		f, err := im.fromSymbol(s, base, m)
@@ -271,8 +274,9 @@ func (im *Image) fromEntry(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol str
 		return f
 	}
 	f := &function{u: u, head: t, Func: debuginfo.Func{
-		Name: name, Entry: entry, End: entry, File: im.d.FileAttr(t, dwarf.AttrDeclFile), Line: int(dw.Int(t, dwarf.AttrDeclLine)),
-		ABI: debuginfo.SysV, External: dw.Flag(t, dwarf.AttrExternal), ID: uint64(t.Offset),
+		Name: name, Entry: entry, End: entry, File: im.d.FileAttr(t, dwarf.AttrDeclFile),
+		Line: int(dw.Int(t, dwarf.AttrDeclLine)),
+		ABI:  debuginfo.SysV, External: dw.Flag(t, dwarf.AttrExternal), ID: uint64(t.Offset),
 	}}
 	if symbol != name {
 		f.Symbol = symbol

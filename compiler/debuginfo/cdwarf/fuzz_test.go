@@ -26,8 +26,8 @@ func FuzzImage(f *testing.F) {
 	f.Add(uint8(0), []byte{0, 0, 10, 0xff})
 	f.Add(uint8(1), []byte{1, 0, 0, 0xff, 2, 0, 1, 0})
 	f.Add(uint8(2), []byte{3, 1, 0, 0x80, 3, 1, 1, 0x80, 4, 0, 12, 1})
-	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_loclists", ".debug_loc", ".debug_rnglists", ".debug_ranges", ".debug_aranges",
-		".eh_frame", ".eh_frame_hdr", ".symtab", ".text", ".debug_str"}
+	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_loclists", ".debug_loc", ".debug_rnglists",
+		".debug_ranges", ".debug_aranges", ".eh_frame", ".eh_frame_hdr", ".symtab", ".text", ".debug_str"}
 	path := filepath.Join(f.TempDir(), "prog")
 	f.Fuzz(func(t *testing.T, which uint8, changes []byte) {
 		b := bytes.Clone(files[int(which)%len(files)])

@@ -119,7 +119,8 @@ func (im *Image) declaredGlobal(r dw.GlobalRef, name string) (*debuginfo.Var, er
 	}
 	for _, s := range im.f.SymbolsNamed(name) {
 		if s.Object() && s.Global {
-			v.Place = loc.Place{Type: v.Type, InMemory: true, Addr: loc.Static(s.Addr, im.f.Relocated()), Writable: true}
+			v.Place = loc.Place{Type: v.Type, InMemory: true, Addr: loc.Static(s.Addr, im.f.Relocated()),
+				Writable: true}
 			return v, nil
 		}
 	}

@@ -88,8 +88,9 @@ func New(f *dw.File) (*Image, error) {
 	return im, nil
 }
 
-// NewBeside makes an Image of the C code of a program that has code of another language too, which is the code that other says.
-// The image does not close f. Debug information that cannot be read is as none: the functions have names all the same.
+// NewBeside makes an Image of the C code of a program that has code of another language too, which is the code that
+// other says. The image does not close f. Debug information that cannot be read is as none: the functions have names
+// all the same.
 func NewBeside(f *dw.File, other func(pc uint64) bool) *Image {
 	im := &Image{
 		f: f, funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},

@@ -150,7 +150,8 @@ func show(st *state, t *types.Ctype, b []byte) string {
 var calls = []struct{ fn, args, result string }{
 	{"many", `a=-1 b=-2 c=-3 d=4000000000 e=5 s="six" g=7 h=-8`, "4000000113"},
 	{"floats", "x=1.25 y=2.5 i=4", "7.125"},
-	{"structs", "p={a=1 b=-2} m={d=2.5 i=3} b={x=[10 20 30 40 50]} f={a=1.5 b=-1.5} s={i=1000 c=113 s=7 neg=-1}", "167"},
+	{"structs", "p={a=1 b=-2} m={d=2.5 i=3} b={x=[10 20 30 40 50]} f={a=1.5 b=-1.5} s={i=1000 c=113 s=7 neg=-1}",
+		"167"},
 	{"rpair", "a=5", "{a=5 b=6}"},
 	{"rmixed", "i=7", "{d=3.5 i=7}"},
 	{"rbig", "i=3", "{x=[3 4 5 6 7]}"},
@@ -162,7 +163,8 @@ var calls = []struct{ fn, args, result string }{
 	{"rfloat", "i=3", "4.5"},
 	{"rwide", "i=2", "2:9"},
 	{"rcolor", "i=-1", "-1"},
-	{"rnode", `n=->{val=11 name="first" ={inner=31 ={s=32 c=32}} grid=[[0 0 0] [0 0 6]]}`, `->{val=22 name="second" ={inner=0 ={s=0 c=0}} grid=[[0 0 0] [0 0 0]]}`},
+	{"rnode", `n=->{val=11 name="first" ={inner=31 ={s=32 c=32}} grid=[[0 0 0] [0 0 6]]}`,
+		`->{val=22 name="second" ={inner=0 ={s=0 c=0}} grid=[[0 0 0] [0 0 0]]}`},
 	{"rvoid", "i=1", ""},
 	{"variadic", `n=2 fmt="fmt"`, "30"},
 	{"loopfirst", "n=3 scale=1", ""},
@@ -176,9 +178,11 @@ var calls = []struct{ fn, args, result string }{
 
 // lost are the parameters that the compiler does not describe in some builds.
 var lost = map[string]map[string]string{
-	"O2-novta": {"structs": "p=optimised out m=optimised out b={x=[10 20 30 40 50]} f={a=1.5 b=-1.5} s={i=1000 c=113 s=7 neg=-1}"},
+	"O2-novta": {"structs": "p=optimised out m=optimised out b={x=[10 20 30 40 50]} f={a=1.5 b=-1.5} s={i=1000 c=113 " +
+		"s=7 neg=-1}"},
 	"O2-lto": {
-		"structs": "p={a=1 b=-2} m={d=2.5 i=3} b={x=[10 20 30 40 50]} f={a=1.5 b=-1.5} s=optimised code need not keep it in its stack slot",
+		"structs": "p={a=1 b=-2} m={d=2.5 i=3} b={x=[10 20 30 40 50]} f={a=1.5 b=-1.5} s=optimised code need not " +
+			"keep it in its stack slot",
 	},
 }
 
@@ -218,7 +222,8 @@ func TestCalls(t *testing.T) {
 						}
 					}
 					got[c.fn] = strings.Join(args, " ")
-					if cfa := st.eval(s.CFA); st.read(cfa-8, 8) == nil || binary.LittleEndian.Uint64(st.read(cfa-8, 8)) != st.eval(s.Return) {
+					if cfa := st.eval(s.CFA); st.read(cfa-8, 8) == nil ||
+						binary.LittleEndian.Uint64(st.read(cfa-8, 8)) != st.eval(s.Return) {
 						t.Errorf("%s: frame is wrong", c.fn)
 					}
 				}

@@ -17,7 +17,8 @@ import (
 func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error) {
 	defer dw.Guard(&err)()
 	if im.d == nil {
-		return nil, &debuginfo.NotFoundError{What: "function", Name: pattern, Detail: "inlined copies are described by DWARF, and there is none: " + im.NoTypes()}
+		return nil, &debuginfo.NotFoundError{What: "function", Name: pattern,
+			Detail: "inlined copies are described by DWARF, and there is none: " + im.NoTypes()}
 	}
 	m := newMatcher(pattern)
 	_, refs, err := im.findFuncs(m.last())

@@ -65,12 +65,14 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 	}
 	frame := dw.EntryFrame()
 	for _, x := range found.Exits {
-		s := debuginfo.Site{PC: x.PC, Kind: debuginfo.AtReturn, Func: f, Insn: x.Inst.Class(), CFA: frame.CFA, Return: frame.Return}
+		s := debuginfo.Site{PC: x.PC, Kind: debuginfo.AtReturn, Func: f, Insn: x.Inst.Class(), CFA: frame.CFA,
+			Return: frame.Return}
 		if x.Tail {
 			s.Kind = debuginfo.AtTail
 		}
 		if s.Insn == debuginfo.InsnRefused {
-			return refuse(fmt.Errorf("the kernel allows no probe on the instruction at %#x (a lock prefix, or a vector instruction)", x.PC))
+			return refuse(fmt.Errorf("the kernel allows no probe on the instruction at %#x (a lock prefix, or a "+
+				"vector instruction)", x.PC))
 		}
 		if fn.u != nil {
 			row, ok, err := fn.u.RowAt(x.PC)

@@ -51,7 +51,8 @@ func TestReturnSites(t *testing.T) {
 			t.Logf("skipped: %s is not installed", cc)
 			continue
 		}
-		for _, flags := range []string{"-O0", "-O2", "-O2 -fcf-protection=full", "-O2 -no-pie -fno-pie", "-Os", "-O2 -fno-asynchronous-unwind-tables -fomit-frame-pointer"} {
+		for _, flags := range []string{"-O0", "-O2", "-O2 -fcf-protection=full", "-O2 -no-pie -fno-pie", "-Os",
+			"-O2 -fno-asynchronous-unwind-tables -fomit-frame-pointer"} {
 			name := cc + " " + flags
 			full, bare := filepath.Join(dir, "full"), filepath.Join(dir, "bare")
 			args := append(strings.Fields(flags), "-g", "-rdynamic", "-o", full, src)
@@ -62,7 +63,8 @@ func TestReturnSites(t *testing.T) {
 				t.Skipf("strip: %v\n%s", err, msg)
 			}
 			whole, stripped := ways(t, full), ways(t, bare)
-			for fn, want := range map[string]string{"leaf": "r", "twice": "r", "choose": "r", "framed": "r", "unlikely": "r", "never": "never", "tail": "t", "pointer": "t", "member": "t", "array": "t"} {
+			for fn, want := range map[string]string{"leaf": "r", "twice": "r", "choose": "r", "framed": "r",
+				"unlikely": "r", "never": "never", "tail": "t", "pointer": "t", "member": "t", "array": "t"} {
 				if flags == "-O0" && want == "t" {
 					want = "r"
 				}

@@ -377,7 +377,8 @@ func (im *Image) noFile(q debuginfo.LineQuery) error {
 		}
 		for _, f := range files {
 			if dw.MatchFile(f, q.File) {
-				return &debuginfo.NotFoundError{What: "line", Name: fmt.Sprintf("%s:%d", q.File, q.Line), Detail: "no function that matches has code from this file"}
+				return &debuginfo.NotFoundError{What: "line", Name: fmt.Sprintf("%s:%d", q.File, q.Line),
+					Detail: "no function that matches has code from this file"}
 			}
 			if n := f[strings.LastIndexByte(f, '/')+1:]; n != "" && !slices.Contains(names, n) {
 				names = append(names, n)

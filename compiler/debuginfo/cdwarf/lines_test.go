@@ -34,14 +34,16 @@ func TestStatements(t *testing.T) {
 		line string
 		hits []map[string]string
 	}{
-		{"total += helper(n);", []map[string]string{{"i": "0", "n": "0", "total": "0"}, {"i": "1", "n": "10", "total": "0"}}},
+		{"total += helper(n);", []map[string]string{{"i": "0", "n": "0", "total": "0"},
+			{"i": "1", "n": "10", "total": "0"}}},
 		{"if (total > 1) {", []map[string]string{{"n": "2", "total": "220"}}},
 		{"return w + hidden;", []map[string]string{{"v": "220", "w": "440"}}},
 		{"total += t;", []map[string]string{{"n": "2", "total": "220", "t": "540"}}},
 		{"s += __builtin_va_arg", []map[string]string{{"n": "2", "i": "0", "s": "0"}, {"n": "2", "i": "1", "s": "10"}}},
 		{"buf[i] = 0;", []map[string]string{{"n": "3", "i": "3"}}},
 		{"tls_second += n->val;", []map[string]string{{"c": "5"}}},
-		{"return x * calls;", []map[string]string{{"x": "0", "calls": "21"}, {"x": "10", "calls": "22"}, {"x": "15", "calls": "23"}}},
+		{"return x * calls;", []map[string]string{{"x": "0", "calls": "21"}, {"x": "10", "calls": "22"},
+			{"x": "15", "calls": "23"}}},
 	}
 	for name := range builds {
 		t.Run(name, func(t *testing.T) {
@@ -111,8 +113,9 @@ func TestInlined(t *testing.T) {
 			t.Fatalf("%s: %d copies, %v", name, len(in), err)
 		}
 		x := in[0]
-		if x.In.Name != "blocks" || x.Func.Name != "twice" || x.Func.Entry != 0 || x.CallLine != lineOf(t, "twice(total)") ||
-			!strings.HasSuffix(x.CallFile, "/callee.c") || x.Func.Line != lineOf(t, "int twice(int v)") {
+		if x.In.Name != "blocks" || x.Func.Name != "twice" || x.Func.Entry != 0 ||
+			x.CallLine != lineOf(t, "twice(total)") || !strings.HasSuffix(x.CallFile, "/callee.c") ||
+			x.Func.Line != lineOf(t, "int twice(int v)") {
 			t.Errorf("%s: %+v of %+v", name, x, x.Func)
 		}
 		if x.Site.Kind != debuginfo.AtInline || x.Site.Inline != x || x.Site.Func != x.In {
@@ -122,7 +125,8 @@ func TestInlined(t *testing.T) {
 			t.Errorf("%s: it also exists out of line: %v", name, fs[0])
 		}
 		frames := im.Lookup(x.Site.PC)
-		if len(frames) != 2 || frames[0].Func != "twice" || !frames[0].Inline || frames[1].Func != "blocks" || frames[1].Line != x.CallLine || frames[1].Inline {
+		if len(frames) != 2 || frames[0].Func != "twice" || !frames[0].Inline || frames[1].Func != "blocks" ||
+			frames[1].Line != x.CallLine || frames[1].Inline {
 			t.Errorf("%s: frames %+v", name, frames)
 		}
 		vars, err := im.Vars(x.Site)
@@ -162,7 +166,8 @@ func TestLineErrors(t *testing.T) {
 		{debuginfo.LineQuery{Func: "*", File: "callee.c", Line: 9999}, "is the last one with code"},
 		{debuginfo.LineQuery{Func: "nonesuch", File: "callee.c", Line: 5}, `no function "nonesuch"`},
 		{debuginfo.LineQuery{Func: "bloks", Line: 5}, `no function "bloks"; blocks`},
-		{debuginfo.LineQuery{Func: "blocks", File: "main.c", Line: 5}, `no function that matches has code from this file`},
+		{debuginfo.LineQuery{Func: "blocks", File: "main.c", Line: 5},
+			`no function that matches has code from this file`},
 		{debuginfo.LineQuery{Func: "blocks", Rel: true, Line: 3000}, `no line "blocks:+3000"`},
 	} {
 		_, err := im.LineSites(c.q)
@@ -192,13 +197,16 @@ func TestLineErrors(t *testing.T) {
 	if got := lines(debuginfo.LineQuery{Func: "blocks", Rel: true, Line: 2}); !slices.Equal(got, []int{2}) {
 		t.Errorf(":+2 is %v", got)
 	}
-	if got := lines(debuginfo.LineQuery{Func: "blocks", All: true}); !slices.Equal(got, []int{1, 2, 3, 4, 5, 7, 8, 9, 11, 12}) {
+	if got := lines(debuginfo.LineQuery{Func: "blocks", All: true}); !slices.Equal(got,
+		[]int{1, 2, 3, 4, 5, 7, 8, 9, 11, 12}) {
 		t.Errorf(":* is %v", got)
 	}
-	if got := lines(debuginfo.LineQuery{Func: "*", File: "callee.c", Line: head + 4, To: head + 8}); !slices.Equal(got, []int{4, 5, 7, 8}) {
+	if got := lines(debuginfo.LineQuery{Func: "*", File: "callee.c", Line: head + 4, To: head + 8}); !slices.Equal(got,
+		[]int{4, 5, 7, 8}) {
 		t.Errorf("range is %v", got)
 	}
-	if got := lines(debuginfo.LineQuery{Func: "*", File: "testdata/callee.c", Line: head + 6, Nearest: true}); !slices.Equal(got, []int{7}) {
+	if got := lines(debuginfo.LineQuery{Func: "*", File: "testdata/callee.c", Line: head + 6,
+		Nearest: true}); !slices.Equal(got, []int{7}) {
 		t.Errorf("nearest is %v", got)
 	}
 	s, err := im.LineSites(debuginfo.LineQuery{Func: "*", File: "callee.c", Line: head + 1})
@@ -213,17 +221,20 @@ func TestAmbiguousFile(t *testing.T) {
 	for i, d := range []string{"a", "b"} {
 		os.Mkdir(filepath.Join(dir, d), 0o755)
 		f := filepath.Join(dir, d, "same.c")
-		os.WriteFile(f, fmt.Appendf(nil, "int f%d(int x)\n{\n\treturn x + %d;\n}\nint main%d(void) { return 0; }\n", i, i, i), 0o644)
+		os.WriteFile(f, fmt.Appendf(nil, "int f%d(int x)\n{\n\treturn x + %d;\n}\nint main%d(void) { return 0; }\n", i,
+			i, i), 0o644)
 		files = append(files, f)
 	}
 	out := filepath.Join(dir, "main.c")
 	os.WriteFile(out, []byte("int main(void) { return 0; }\n"), 0o644)
 	im := open(t, compile(t, "ambiguous"+filepath.Base(dir), "-g -O0", append(files, out)...))
 	_, err := im.LineSites(debuginfo.LineQuery{Func: "*", File: "same.c", Line: 3})
-	if err == nil || !strings.Contains(err.Error(), "ambiguous") || !strings.Contains(err.Error(), files[0]) || !strings.Contains(err.Error(), files[1]) {
+	if err == nil || !strings.Contains(err.Error(), "ambiguous") || !strings.Contains(err.Error(), files[0]) ||
+		!strings.Contains(err.Error(), files[1]) {
 		t.Errorf("error %v", err)
 	}
-	for _, q := range []debuginfo.LineQuery{{Func: "*", File: "b/same.c", Line: 3}, {Func: "f1", File: "same.c", Line: 3}} {
+	for _, q := range []debuginfo.LineQuery{{Func: "*", File: "b/same.c", Line: 3},
+		{Func: "f1", File: "same.c", Line: 3}} {
 		s, err := im.LineSites(q)
 		if err != nil || len(s) != 1 || s[0].Func.Name != "f1" {
 			t.Errorf("%+v: %+v, %v", q, s, err)

@@ -140,7 +140,8 @@ func (st *state) load() {
 	}
 	var fp [512]byte // struct user_fpregs_struct; xmm0 at 160
 	const getFPRegs = 14
-	if _, _, e := syscall.RawSyscall6(syscall.SYS_PTRACE, getFPRegs, uintptr(st.pid), 0, uintptr(unsafe.Pointer(&fp)), 0, 0); e != 0 {
+	if _, _, e := syscall.RawSyscall6(syscall.SYS_PTRACE, getFPRegs, uintptr(st.pid), 0, uintptr(unsafe.Pointer(&fp)),
+		0, 0); e != 0 {
 		st.t.Fatal(e)
 	}
 	for i := range st.xmm {
@@ -185,7 +186,8 @@ func (st *state) read(addr uint64, n int) []byte {
 // reg is a register by its DWARF number.
 func (st *state) reg(n int64) uint64 {
 	r := &st.regs
-	return []uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15, r.Rip}[n]
+	return []uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13,
+		r.R14, r.R15, r.Rip}[n]
 }
 
 func (st *state) eval(p loc.Prog) uint64 {

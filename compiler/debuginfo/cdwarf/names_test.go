@@ -29,7 +29,8 @@ func TestFuncs(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, names(fs), err)
 		}
 		for _, f := range fs {
-			if !strings.HasSuffix(f.File, "testdata/callee.c") || f.Line == 0 || f.End <= f.Entry || !f.External || f.ABI != debuginfo.SysV {
+			if !strings.HasSuffix(f.File, "testdata/callee.c") || f.Line == 0 || f.End <= f.Entry || !f.External ||
+				f.ABI != debuginfo.SysV {
 				t.Errorf("%s: %+v", name, f)
 			}
 			if im.FuncAt(f.Entry) != f || im.FuncAt(f.End-1) != f {
@@ -40,7 +41,9 @@ func TestFuncs(t *testing.T) {
 			t.Errorf("%s: helper: %v, %v", name, fs, err)
 		}
 		all, err := im.Funcs("*")
-		if err != nil || !slices.IsSortedFunc(all, func(a, b *debuginfo.Func) int { return strings.Compare(a.Name, b.Name) }) {
+		if err != nil || !slices.IsSortedFunc(all, func(a, b *debuginfo.Func) int {
+			return strings.Compare(a.Name, b.Name)
+		}) {
 			t.Errorf("%s: *: %v, %v", name, names(all), err)
 		}
 		for _, n := range []string{"_start", "_init", "frame_dummy"} {
@@ -75,7 +78,8 @@ func TestFuncs(t *testing.T) {
 
 func TestEntrySites(t *testing.T) {
 	im := open(t, build(t, "O0"))
-	for name, behind := range map[string]bool{"many": false, "floats": true, "loopfirst": false, "rvoid": false, "structs": true} {
+	for name, behind := range map[string]bool{"many": false, "floats": true, "loopfirst": false, "rvoid": false,
+		"structs": true} {
 		f := one(t, im, name)
 		s, err := im.EntrySite(f)
 		if err != nil || (s.PC > f.Entry) != behind {
@@ -111,7 +115,8 @@ func TestGlobals(t *testing.T) {
 		}
 		found := map[string]string{}
 		live(t, im.f, map[uint64]func(*state){s.PC: func(st *state) {
-			for _, n := range []string{"counter", "tls_first", "tls_second", "hidden@callee.c", "hidden@main.c", "head", "sink"} {
+			for _, n := range []string{"counter", "tls_first", "tls_second", "hidden@callee.c", "hidden@main.c", "head",
+				"sink"} {
 				v, err := im.Global(n)
 				if err != nil && name == "O2-lto" && n == "head" && strings.Contains(err.Error(), "optimised out") {
 					found[n] = `->{val=11 name="first"` // written and never read
@@ -133,7 +138,8 @@ func TestGlobals(t *testing.T) {
 				t.Errorf("%s: hidden is another unit's", name)
 			}
 		}})
-		for n, want := range map[string]string{"counter": "11", "tls_first": "3", "tls_second": "44", "hidden@callee.c": "100", "hidden@main.c": "200"} {
+		for n, want := range map[string]string{"counter": "11", "tls_first": "3", "tls_second": "44",
+			"hidden@callee.c": "100", "hidden@main.c": "200"} {
 			if found[n] != want {
 				t.Errorf("%s: %s is %s, want %s", name, n, found[n], want)
 			}
@@ -143,7 +149,8 @@ func TestGlobals(t *testing.T) {
 		}
 	}
 	im := open(t, build(t, "O2"))
-	if v, err := im.Global("hidden"); err == nil || !strings.Contains(err.Error(), "several units") || !strings.Contains(err.Error(), "hidden@") {
+	if v, err := im.Global("hidden"); err == nil || !strings.Contains(err.Error(), "several units") ||
+		!strings.Contains(err.Error(), "hidden@") {
 		t.Errorf("hidden: %v, %v", v, err)
 	}
 	var nf *debuginfo.NotFoundError
@@ -216,7 +223,8 @@ func TestTypes(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	op := n.Fields()[5]
-	if op.Name != "op" || op.Type.Elem().Name != "struct opaque" || len(op.Type.Elem().Fields()) != 1 || op.Type.Elem().Size != 4 {
+	if op.Name != "op" || op.Type.Elem().Name != "struct opaque" || len(op.Type.Elem().Fields()) != 1 ||
+		op.Type.Elem().Size != 4 {
 		t.Errorf("a struct that another unit defines: %+v", op.Type.Elem())
 	}
 	if _, err := im.Type("struct nod"); err == nil {
@@ -247,7 +255,8 @@ func TestStripped(t *testing.T) {
 	if _, err := im.Var(s, "a"); !errors.Is(err, debuginfo.ErrNoTypes) {
 		t.Errorf("variable: %v", err)
 	}
-	if _, err := im.LineSites(debuginfo.LineQuery{Func: "*", File: "callee.c", Line: 20}); !errors.Is(err, debuginfo.ErrNoTypes) {
+	if _, err := im.LineSites(debuginfo.LineQuery{Func: "*", File: "callee.c", Line: 20}); !errors.Is(err,
+		debuginfo.ErrNoTypes) {
 		t.Errorf("lines: %v", err)
 	}
 	if _, err := im.Global("counter"); !errors.Is(err, debuginfo.ErrNoTypes) {
@@ -328,7 +337,8 @@ func TestSplit(t *testing.T) {
 		if s, err = im.EntrySite(one(t, im, "many")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := im.Vars(s); !errors.Is(err, debuginfo.ErrNoTypes) || !strings.Contains(err.Error(), "-gsplit-dwarf): there is no "+dwo[0]) {
+		if _, err := im.Vars(s); !errors.Is(err, debuginfo.ErrNoTypes) ||
+			!strings.Contains(err.Error(), "-gsplit-dwarf): there is no "+dwo[0]) {
 			t.Errorf("%s: %v", v, err)
 		}
 	}

@@ -184,7 +184,8 @@ func (im *Image) latest(places []lineHit, f *flow) []lineHit {
 // marksStatements reports whether the compiler has marked where statements begin (-gstatement-frontiers, from gcc 8
 // on).
 func marksStatements(producer string) bool {
-	return strings.HasPrefix(producer, "GNU ") && optimizes(producer) && !strings.Contains(producer, "-gno-statement-frontiers")
+	return strings.HasPrefix(producer, "GNU ") && optimizes(producer) &&
+		!strings.Contains(producer, "-gno-statement-frontiers")
 }
 
 // begun reports whether a run of h's line begins at h: whether there is a way to it on which the last mark is one

@@ -56,7 +56,9 @@ func inOrder(vars []dw.ScopeVar) {
 			at, params = append(at, i), append(params, v)
 		}
 	}
-	slices.SortStableFunc(params, func(a, b dw.ScopeVar) int { return cmp.Compare(dw.Origin(a.Tree), dw.Origin(b.Tree)) })
+	slices.SortStableFunc(params, func(a, b dw.ScopeVar) int {
+		return cmp.Compare(dw.Origin(a.Tree), dw.Origin(b.Tree))
+	})
 	for i, k := range at {
 		vars[k] = params[i]
 	}
@@ -111,7 +113,8 @@ func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error
 	}
 	if name == resultName {
 		if s.Kind != debuginfo.AfterRet && s.Kind != debuginfo.AtReturn {
-			return nil, &debuginfo.NotFoundError{What: "variable", Name: name, Detail: "a result exists at .return only"}
+			return nil, &debuginfo.NotFoundError{What: "variable", Name: name,
+				Detail: "a result exists at .return only"}
 		}
 		rs, err := im.results(fn)
 		if err != nil {
@@ -216,8 +219,10 @@ func (im *Image) whyUndescribed(fn *function) string {
 		return "it is assembly"
 	}
 	// Where two functions do the same, gcc keeps the code of one, under both names or twice, and describes that one.
-	if refs, _, err := im.d.FindFuncsIn([]*dw.Unit{u}, func(name []byte) bool { return string(name) == fn.Name }); err == nil && len(refs) == 0 {
-		return fmt.Sprintf("its code is that of another function of %s which does the same (identical code folding), and only that one is described", path.Base(u.Name()))
+	if refs, _, err := im.d.FindFuncsIn([]*dw.Unit{u},
+		func(name []byte) bool { return string(name) == fn.Name }); err == nil && len(refs) == 0 {
+		return fmt.Sprintf("its code is that of another function of %s which does the same (identical code folding), "+
+			"and only that one is described", path.Base(u.Name()))
 	}
 	return "the compiler has described no code of it"
 }
@@ -266,12 +271,14 @@ func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 	}
 	if home && v.Kind == debuginfo.Local {
 		if line, early := im.beforeDeclaration(fn, s, sv); early {
-			v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: fmt.Sprintf("it is declared on line %d, which has not run", line)}
+			v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: s.PC,
+				Reason: fmt.Sprintf("it is declared on line %d, which has not run", line)}
 			return v, nil
 		}
 	}
 	if plan.untracked[sv.Offset] && s.Kind != debuginfo.AtEntry {
-		v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: "the program was built with -fno-var-tracking, so that what the debug information says about registers need not be so"}
+		v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: "the program was built with " +
+			"-fno-var-tracking, so that what the debug information says about registers need not be so"}
 		return v, nil
 	}
 	var expr []byte
@@ -355,7 +362,8 @@ func (im *Image) env(fn *function, s debuginfo.Site) *dw.Env {
 // afterReturn places a variable behind the return of fn: only what does not depend on its frame
 // is left (statics).
 func (im *Image) afterReturn(fn *function, s debuginfo.Site, sv dw.ScopeVar, t *types.Ctype) (loc.Place, error) {
-	gone := &debuginfo.NotLiveError{Name: dw.Name(sv.Tree), PC: s.PC, Reason: "the function has returned; @entry($" + dw.Name(sv.Tree) + ") keeps its value at the entry"}
+	gone := &debuginfo.NotLiveError{Name: dw.Name(sv.Tree), PC: s.PC, Reason: "the function has returned; @entry($" +
+		dw.Name(sv.Tree) + ") keeps its value at the entry"}
 	if sv.Tag != dwarf.TagFormalParameter {
 		gone.Reason = "the function has returned"
 	}
@@ -400,7 +408,8 @@ func (im *Image) beforeDeclaration(fn *function, s debuginfo.Site, sv dw.ScopeVa
 	}
 	first := s.PC
 	for _, r := range rows {
-		if !r.End && r.Line == line && r.PC < first && fn.tree.ContainsPC(r.PC) && r.PC > fn.Entry && (sv.Block == fn.tree || sv.Block.ContainsPC(r.PC)) {
+		if !r.End && r.Line == line && r.PC < first && fn.tree.ContainsPC(r.PC) && r.PC > fn.Entry &&
+			(sv.Block == fn.tree || sv.Block.ContainsPC(r.PC)) {
 			first = r.PC
 		}
 	}

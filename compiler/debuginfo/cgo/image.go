@@ -1,10 +1,11 @@
-// Package cgo is the debuginfo.Image of Go programs and Go libraries that may have C code in them, put there by cgo: into a program
-// by either linker, or as the Go part of a C program (-buildmode=c-archive, c-shared).
+// Package cgo is the debuginfo.Image of Go programs and Go libraries that may have C code in them, put there by cgo:
+// into a program by either linker, or as the Go part of a C program (-buildmode=c-archive, c-shared).
 //
-// In: a godwarf.Image. Out: the same for Go code, and for C code an image of its own (Other) that lies in the same file. Each
-// function is in one of the two, so everything that hangs on the image of a site (calling convention, names and types of variables,
-// how returns are probed, which entry belongs to which return) is right by that. What has no site goes to both: addresses to
-// the one that has their code, types and global variables first to the language that asks.
+// In: a godwarf.Image. Out: the same for Go code, and for C code an image of its own (Other) that lies in the same
+// file. Each function is in one of the two, so everything that hangs on the image of a site (calling convention, names
+// and types of variables, how returns are probed, which entry belongs to which return) is right by that. What has no
+// site goes to both: addresses to the one that has their code, types and global variables first to the language that
+// asks.
 package cgo
 
 import (
@@ -106,11 +107,12 @@ func (p *Part) NoTypes() string {
 	if why := p.Image.NoTypes(); why != "" || p.Described() {
 		return why
 	}
-	return "its C code has no debug information: it was built without -g, or linked in by Go's own linker, which leaves that out (-ldflags=-linkmode=external keeps it)"
+	return "its C code has no debug information: it was built without -g, or linked in by Go's own linker, which " +
+		"leaves that out (-ldflags=-linkmode=external keeps it)"
 }
 
-// Goroutine tells which goroutine has called the C code. The thread's runtime.g is that of its own stack there, on which C
-// runs; its M knows the goroutine, as long as it waits for a call of C.
+// Goroutine tells which goroutine has called the C code. The thread's runtime.g is that of its own stack there, on
+// which C runs; its M knows the goroutine, as long as it waits for a call of C.
 func (p *Part) Goroutine(s debuginfo.Site) *debuginfo.Goroutine { return p.in.InC() }
 
 // Whole is the image of the whole file, which knows the callers of both languages' code.

@@ -52,7 +52,8 @@ int *go_error(void) { return &counter; }
 func build(t *testing.T, args ...string) *Image {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"main.go": goSource, "side.h": cHeader, "side.c": cSource, "go.mod": "module side\n\ngo 1.24\n"} {
+	for name, text := range map[string]string{"main.go": goSource, "side.h": cHeader, "side.c": cSource,
+		"go.mod": "module side\n\ngo 1.24\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -79,14 +80,16 @@ func TestParts(t *testing.T) {
 	for _, c := range []struct {
 		name, flag string
 		described  bool
-	}{{"external", "-ldflags=-linkmode=external", true}, {"internal", "-ldflags=-linkmode=internal", false}, {"pie", "-buildmode=pie", true}} {
+	}{{"external", "-ldflags=-linkmode=external", true}, {"internal", "-ldflags=-linkmode=internal", false},
+		{"pie", "-buildmode=pie", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			im := build(t, c.flag)
 			part := im.Other()
 			if part == nil {
 				t.Fatal("no C code")
 			}
-			if part.Lang() != debuginfo.C || im.Lang() != debuginfo.Go || part.HasTypes() != c.described || (part.NoTypes() == "") != c.described {
+			if part.Lang() != debuginfo.C || im.Lang() != debuginfo.Go || part.HasTypes() != c.described ||
+				(part.NoTypes() == "") != c.described {
 				t.Errorf("C: %v, types %v %q", part.Lang(), part.HasTypes(), part.NoTypes())
 			}
 			var nf *debuginfo.NotFoundError
@@ -95,7 +98,8 @@ func TestParts(t *testing.T) {
 				in   debuginfo.Image
 				out  debuginfo.Image
 				abi  debuginfo.ABI
-			}{{"main.walk", im, part, debuginfo.GoABIInternal}, {"c_walk", part, im, debuginfo.SysV}, {"crosscall2", im, part, debuginfo.SysV}, {"x_cgo_init", part, im, debuginfo.SysV}} {
+			}{{"main.walk", im, part, debuginfo.GoABIInternal}, {"c_walk", part, im, debuginfo.SysV},
+				{"crosscall2", im, part, debuginfo.SysV}, {"x_cgo_init", part, im, debuginfo.SysV}} {
 				fs, err := x.in.Funcs(x.name)
 				if err != nil || len(fs) != 1 || fs[0].ABI != x.abi {
 					t.Errorf("%s: %+v %v", x.name, fs, err)
@@ -188,7 +192,8 @@ func TestNames(t *testing.T) {
 		img  debuginfo.Image
 		name string
 		size int64
-	}{{part, "counter", 4}, {im, "counter", 4}, {im, "main.counter", 8}, {part, "main.counter", 8}, {part, "counter@side.c", 4}} {
+	}{{part, "counter", 4}, {im, "counter", 4}, {im, "main.counter", 8}, {part, "main.counter", 8},
+		{part, "counter@side.c", 4}} {
 		if v, err := c.img.Global(c.name); err != nil || v.Err != nil || v.Type.Size != c.size {
 			t.Errorf("%v %s: %+v %v", c.img.Lang(), c.name, v, err)
 		}

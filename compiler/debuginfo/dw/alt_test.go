@@ -82,7 +82,8 @@ func TestSupplementary(t *testing.T) {
 			if err != nil || tree == nil {
 				t.Fatalf("%s: %s: %v", path, f.Name, err)
 			}
-			out = append(out, f.Name+" in "+filepath.Base(d.FileAttr(tree, dwarf.AttrDeclFile))+" of "+filepath.Base(u.Name()))
+			out = append(out, f.Name+" in "+filepath.Base(d.FileAttr(tree, dwarf.AttrDeclFile))+" of "+
+				filepath.Base(u.Name()))
 			for _, v := range AllVars(tree) {
 				ty, err := d.TypeOf(v)
 				if err != nil {
@@ -123,7 +124,8 @@ func TestSupplementary(t *testing.T) {
 			}
 			want, got := describe(plain[k]), describe(moved[k])
 			if !slices.Equal(slices.Compact(want), slices.Compact(got)) {
-				t.Errorf("dwz changes what is read of %s:\n%s\nwas\n%s", moved[k], strings.Join(got, "\n"), strings.Join(want, "\n"))
+				t.Errorf("dwz changes what is read of %s:\n%s\nwas\n%s", moved[k], strings.Join(got, "\n"),
+					strings.Join(want, "\n"))
 			}
 			if len(want) < 10 {
 				t.Errorf("only %d facts", len(want))

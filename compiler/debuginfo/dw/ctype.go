@@ -77,7 +77,8 @@ func (d *Data) ref(e godwarf.Entry, attr dwarf.Attr) (off dwarf.Offset, ok bool,
 				return u.sigType, true, nil
 			}
 		}
-		return 0, false, errors.New("its type is in .debug_types, which is not supported (build with -gdwarf-5 or -fno-debug-types-section)")
+		return 0, false, errors.New("its type is in .debug_types, which is not supported (build with -gdwarf-5 or " +
+			"-fno-debug-types-section)")
 	case int64:
 		return 0, false, fmt.Errorf("its type is not known: %w", d.noAlt())
 	}
@@ -192,7 +193,8 @@ func (d *Data) readType(e typeEntry, depth int) (*types.Ctype, error) {
 	switch e.Tag {
 	case dwarf.TagBaseType:
 		return d.baseType(e), nil
-	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, tagAtomicType, dwarf.TagTemplateAlias, dwarf.TagPackedType, dwarf.TagSharedType, dwarf.TagMutableType:
+	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, tagAtomicType,
+		dwarf.TagTemplateAlias, dwarf.TagPackedType, dwarf.TagSharedType, dwarf.TagMutableType:
 		return d.alias(e, depth)
 	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
 		t := &types.Ctype{Kind: types.Pointer, Name: d.typeName(e.off, depth), Size: e.size(8)}

@@ -8,7 +8,8 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-var dwarfs = []string{"-g -gdwarf-5", "-g -gdwarf-4", "-g -gdwarf-3 -gstrict-dwarf", "-g -gdwarf-2 -gstrict-dwarf", "-g -gdwarf-5 -fdebug-types-section"}
+var dwarfs = []string{"-g -gdwarf-5", "-g -gdwarf-4", "-g -gdwarf-3 -gstrict-dwarf", "-g -gdwarf-2 -gstrict-dwarf",
+	"-g -gdwarf-5 -fdebug-types-section"}
 
 // find looks a member up, through anonymous ones.
 func find(t *types.Ctype, name string) (types.Field, bool) {
@@ -70,8 +71,10 @@ func TestCNames(t *testing.T) {
 		}
 		want := map[string]string{
 			"c": "char", "s": "short int", "cvp": "const volatile int *const", "big": "u64", "v": "union val",
-			"grid": "int[2][3][4]", "names": "char *[5]", "h": "handler", "rows": "int (*)[7]", "next": "struct outer *",
-			"link": "struct outer **", "hidden": "struct opaque *", "lv": "enum level", "yes": "_Bool", "ld": "long double",
+			"grid": "int[2][3][4]", "names": "char *[5]", "h": "handler", "rows": "int (*)[7]",
+			"next": "struct outer *",
+			"link": "struct outer **", "hidden": "struct opaque *", "lv": "enum level", "yes": "_Bool",
+			"ld":   "long double",
 			"wide": "__int128", "make": "struct outer *(*)(void)", "tail": "int[]", "x": "int",
 		}
 		for name, typ := range want {
@@ -80,16 +83,19 @@ func TestCNames(t *testing.T) {
 				t.Errorf("%s: %s is a %v, want %q", flags, name, f.Type, typ)
 			}
 		}
-		if f, _ := find(outer, "grid"); f.Type.Count != 2 || f.Type.Elem().Count != 3 || f.Type.Elem().Name != "int[3][4]" || f.Type.Elem().Elem().Elem().Kind != types.Int {
+		if f, _ := find(outer, "grid"); f.Type.Count != 2 || f.Type.Elem().Count != 3 ||
+			f.Type.Elem().Name != "int[3][4]" || f.Type.Elem().Elem().Elem().Kind != types.Int {
 			t.Errorf("%s: grid is nested the wrong way round", flags)
 		}
-		if f, _ := find(outer, "h"); f.Type.Kind != types.Pointer || f.Type.Elem().Name != "int (struct outer *, const char *, ...)" {
+		if f, _ := find(outer, "h"); f.Type.Kind != types.Pointer ||
+			f.Type.Elem().Name != "int (struct outer *, const char *, ...)" {
 			t.Errorf("%s: h points to %q", flags, f.Type.Elem().Name)
 		}
 		if f, _ := find(outer, "hidden"); f.Type.Elem().Size != -1 || len(f.Type.Elem().Fields()) != 0 {
 			t.Errorf("%s: struct opaque is not incomplete", flags)
 		}
-		if f, _ := find(outer, "lv"); !f.Type.Signed || f.Type.Enums()[0] != (types.Enumerator{Name: "LOW", Val: -2}) || f.Type.Enums()[2].Val != 200 {
+		if f, _ := find(outer, "lv"); !f.Type.Signed || f.Type.Enums()[0] != (types.Enumerator{Name: "LOW", Val: -2}) ||
+			f.Type.Enums()[2].Val != 200 {
 			t.Errorf("%s: enum level: %v %v", flags, f.Type.Signed, f.Type.Enums())
 		}
 		if f, _ := find(outer, "pl"); f.Type.Signed {
@@ -135,7 +141,8 @@ func TestNamedTypes(t *testing.T) {
 	d := openDwarf(t, gcc(t, "-g -gdwarf-5", "types.c"))
 	for name, kind := range map[string]types.Kind{
 		"u64": types.Int, "union val": types.Union, "enum level": types.Enum, "int": types.Int, "outer": types.Struct,
-		"struct outer *": types.Pointer, "named_by_typedef": types.Struct, "struct empty": types.Struct, "handler": types.Pointer,
+		"struct outer *": types.Pointer, "named_by_typedef": types.Struct, "struct empty": types.Struct,
+		"handler": types.Pointer,
 		"char **": types.Pointer,
 	} {
 		ty, err := d.NamedType(name)
@@ -160,9 +167,11 @@ func TestGoTypes(t *testing.T) {
 			t.Fatal(err)
 		}
 		kinds := map[string]types.Kind{
-			"struct": types.Struct, "bool": types.Bool, "string": types.GoString, "slice": types.GoSlice, "array": types.Array,
-			"map": types.GoMap, "chan": types.GoChan, "func": types.GoFunc, "interface": types.GoInterface,
-			"complex128": types.Complex, "float32": types.Float, "ptr": types.Pointer, "uintptr": types.Int, "uint8": types.Int,
+			"struct": types.Struct, "bool": types.Bool, "string": types.GoString, "slice": types.GoSlice,
+			"array": types.Array,
+			"map":   types.GoMap, "chan": types.GoChan, "func": types.GoFunc, "interface": types.GoInterface,
+			"complex128": types.Complex, "float32": types.Float, "ptr": types.Pointer, "uintptr": types.Int,
+			"uint8": types.Int,
 		}
 		n := 0
 		for line := range strings.Lines(run(t, path)) {
@@ -177,7 +186,8 @@ func TestGoTypes(t *testing.T) {
 			}
 			n++
 			f, ok := find(all, name)
-			if !ok || f.Off != off || f.Type.Size != size || f.Type.Kind != kinds[kind] || !f.Type.Go || f.Embedded != (name == "Inner") {
+			if !ok || f.Off != off || f.Type.Size != size || f.Type.Kind != kinds[kind] || !f.Type.Go ||
+				f.Embedded != (name == "Inner") {
 				t.Errorf("%s: %+v %+v; want offset %d, size %d, %s", name, f, f.Type, off, size, kind)
 			}
 		}
@@ -186,10 +196,13 @@ func TestGoTypes(t *testing.T) {
 		}
 		field := func(name string) *types.Ctype { f, _ := find(all, name); return f.Type }
 		checks := map[string]bool{
-			"map":       field("M").Name == "map[string]*main.Inner" && field("M").Key().Kind == types.GoString && field("M").Elem().Elem().Name == "main.Inner",
-			"chan":      field("Ch").Elem().Name == "main.Num" && field("Ch").Elem().Signed && field("Ch").Elem().Size == 4,
-			"slice":     field("Sl").Elem().Name == "main.Inner" && len(field("Sl").Fields()) == 3,
-			"array":     field("Arr").Count == 3 && field("Arr").Elem().Count == 2 && field("Arr").Elem().Elem().Size == 2,
+			"map": field("M").Name == "map[string]*main.Inner" && field("M").Key().Kind == types.GoString &&
+				field("M").Elem().Elem().Name == "main.Inner",
+			"chan": field("Ch").Elem().Name == "main.Num" && field("Ch").Elem().Signed &&
+				field("Ch").Elem().Size == 4,
+			"slice": field("Sl").Elem().Name == "main.Inner" && len(field("Sl").Fields()) == 3,
+			"array": field("Arr").Count == 3 && field("Arr").Elem().Count == 2 &&
+				field("Arr").Elem().Elem().Size == 2,
 			"empty":     field("Any").Empty && !field("Err").Empty && !field("If").Empty,
 			"pointer":   field("Ptr").Elem().Fields() != nil && field("Ptr").Name == "*main.All",
 			"generic":   field("Gen").Name == "*main.Node[string]" && len(field("Gen").Elem().Fields()) == 2,

@@ -40,7 +40,8 @@ func (d *Data) declare(off dwarf.Offset, inner string, depth int) string {
 	pointer := func(mark string) string {
 		to, ok, err := d.ref(e, dwarf.AttrType)
 		if ok && err == nil {
-			if t, err := d.typeEntry(to); err == nil && (t.Tag == dwarf.TagArrayType || t.Tag == dwarf.TagSubroutineType) {
+			if t, err := d.typeEntry(to); err == nil &&
+				(t.Tag == dwarf.TagArrayType || t.Tag == dwarf.TagSubroutineType) {
 				return next("(" + mark + inner + ")")
 			}
 		}
@@ -54,7 +55,8 @@ func (d *Data) declare(off dwarf.Offset, inner string, depth int) string {
 	case dwarf.TagRvalueReferenceType:
 		return pointer("&&")
 	case dwarf.TagConstType, dwarf.TagVolatileType, tagAtomicType, dwarf.TagRestrictType:
-		qual := map[dwarf.Tag]string{dwarf.TagConstType: "const", dwarf.TagVolatileType: "volatile", tagAtomicType: "_Atomic", dwarf.TagRestrictType: "restrict"}[e.Tag]
+		qual := map[dwarf.Tag]string{dwarf.TagConstType: "const", dwarf.TagVolatileType: "volatile",
+			tagAtomicType: "_Atomic", dwarf.TagRestrictType: "restrict"}[e.Tag]
 		if to, ok, err := d.ref(e, dwarf.AttrType); ok && err == nil {
 			if t, err := d.typeEntry(to); err == nil && t.Tag == dwarf.TagPointerType {
 				return next(strings.TrimSpace(qual + " " + inner)) // char *const p
@@ -91,7 +93,8 @@ func (d *Data) declare(off dwarf.Offset, inner string, depth int) string {
 		}
 		return next(inner + "(" + strings.Join(params, ", ") + ")")
 	}
-	prefix := map[dwarf.Tag]string{dwarf.TagStructType: "struct ", dwarf.TagUnionType: "union ", dwarf.TagEnumerationType: "enum ", dwarf.TagClassType: "class "}[e.Tag]
+	prefix := map[dwarf.Tag]string{dwarf.TagStructType: "struct ", dwarf.TagUnionType: "union ",
+		dwarf.TagEnumerationType: "enum ", dwarf.TagClassType: "class "}[e.Tag]
 	if name == "" && prefix != "" {
 		name = "{...}"
 	}

@@ -69,10 +69,10 @@ func TestScanDiffers(t *testing.T) {
 				gotLow, gotHas := s.addr(slotLow)
 				origin, hasOrigin := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 				gotOrigin, gotHasOrigin := s.ref(slotOrigin)
-				if s.off != e.Offset || s.a.tag != e.Tag || string(s.str(slotName)) != name || s.depth != depth || low != gotLow || hasLow != gotHas ||
-					origin != gotOrigin || hasOrigin != gotHasOrigin {
-					t.Fatalf("%s: entry %#x %v %q depth %d low %#x, scanner has %#x %v %q depth %d low %#x", path, e.Offset, e.Tag, name, depth, low,
-						s.off, s.a.tag, s.str(slotName), s.depth, gotLow)
+				if s.off != e.Offset || s.a.tag != e.Tag || string(s.str(slotName)) != name || s.depth != depth ||
+					low != gotLow || hasLow != gotHas || origin != gotOrigin || hasOrigin != gotHasOrigin {
+					t.Fatalf("%s: entry %#x %v %q depth %d low %#x, scanner has %#x %v %q depth %d low %#x", path,
+						e.Offset, e.Tag, name, depth, low, s.off, s.a.tag, s.str(slotName), s.depth, gotLow)
 				}
 				own, err1 := u.rangesOf(e)
 				std, err2 := d.d.Ranges(e)
@@ -102,7 +102,8 @@ func TestScanDiffers(t *testing.T) {
 					break
 				}
 				if !s.next() || s.off != e.Offset || s.depth != 1 {
-					t.Fatalf("%s: skipping: entry %#x, scanner at %#x, depth %d, %v", path, e.Offset, s.off, s.depth, s.failed())
+					t.Fatalf("%s: skipping: entry %#x, scanner at %#x, depth %d, %v", path, e.Offset, s.off, s.depth,
+						s.failed())
 				}
 				s.skipChildren()
 				r.SkipChildren()
@@ -201,7 +202,9 @@ func TestTreeDiffers(t *testing.T) {
 			}
 			for _, x := range Inlined(a) {
 				count++
-				if !slices.ContainsFunc(inlined, func(y InlineRef) bool { return y.Die == x.Offset && y.Func == r.Die && y.Name == Name(x) }) {
+				if !slices.ContainsFunc(inlined, func(y InlineRef) bool {
+					return y.Die == x.Offset && y.Func == r.Die && y.Name == Name(x)
+				}) {
 					t.Errorf("%s: inlined %s at %#x in %s is not found by name", path, Name(x), x.Offset, r.Name)
 				}
 			}
@@ -214,8 +217,10 @@ func TestTreeDiffers(t *testing.T) {
 
 // Frames, against Delve's index of the whole section.
 func TestFramesDiffer(t *testing.T) {
-	for _, path := range []string{gcc(t, "-g -O2 -gdwarf-5", "code.c"), gcc(t, "-g -O0 -gdwarf-4 -no-pie -fno-pie", "code.c"), goprog(t, "", "types.go"),
-		gcc(t, "-g -O1 -gdwarf-4 -fno-asynchronous-unwind-tables", "code.c"), gcc(t, "-g -O2 -Wl,--no-eh-frame-hdr", "code.c")} {
+	for _, path := range []string{gcc(t, "-g -O2 -gdwarf-5", "code.c"),
+		gcc(t, "-g -O0 -gdwarf-4 -no-pie -fno-pie", "code.c"), goprog(t, "", "types.go"),
+		gcc(t, "-g -O1 -gdwarf-4 -fno-asynchronous-unwind-tables", "code.c"),
+		gcc(t, "-g -O2 -Wl,--no-eh-frame-hdr", "code.c")} {
 		f := openFile(t, path)
 		var fdes frame.FrameDescriptionEntries
 		eh, addr := f.ehFrame()
@@ -251,7 +256,8 @@ func TestFramesDiffer(t *testing.T) {
 				if !slices.Equal(got.CFA.Steps, cfa.Steps) {
 					t.Fatalf("%s: %#x: %v, want %v", path, pc, got.CFA, cfa)
 				}
-				if ret := cfa.Plus(-8).Load(8, false, false); want.Regs[16].Rule == frame.RuleOffset && !slices.Equal(got.Return.Steps, ret.Steps) {
+				if ret := cfa.Plus(-8).Load(8, false, false); want.Regs[16].Rule == frame.RuleOffset &&
+					!slices.Equal(got.Return.Steps, ret.Steps) {
 					t.Fatalf("%s: %#x: return address %v, want %v", path, pc, got.Return, ret)
 				}
 				n++
@@ -299,7 +305,8 @@ func TestFrameVersion4(t *testing.T) {
 		for off := range x.Size {
 			want, err := a.Frame(x.Addr + off)
 			got, err2 := b.Frame(y.Addr + off)
-			if err != nil || err2 != nil || !slices.Equal(want.CFA.Steps, got.CFA.Steps) || !slices.Equal(want.Return.Steps, got.Return.Steps) {
+			if err != nil || err2 != nil || !slices.Equal(want.CFA.Steps, got.CFA.Steps) ||
+				!slices.Equal(want.Return.Steps, got.Return.Steps) {
 				t.Fatalf("%s+%d: %v %v, want %v %v", name, off, got.CFA, err2, want.CFA, err)
 			}
 			n++
@@ -386,11 +393,15 @@ func TestMatchFile(t *testing.T) {
 		file, pattern string
 		want          bool
 	}{
-		{"/src/app/main.c", "main.c", true}, {"/src/app/main.c", "app/main.c", true}, {"/src/app/main.c", "/src/app/main.c", true},
-		{"/src/app/main.c", "ain.c", false}, {"/src/app/main.c", "pp/main.c", false}, {"/src/app/main.c", "src/main.c", false},
+		{"/src/app/main.c", "main.c", true}, {"/src/app/main.c", "app/main.c", true},
+		{"/src/app/main.c", "/src/app/main.c", true},
+		{"/src/app/main.c", "ain.c", false}, {"/src/app/main.c", "pp/main.c", false},
+		{"/src/app/main.c", "src/main.c", false},
 		{"main.c", "main.c", true}, {"./main.c", "main.c", true}, {"/src/./app/../app/main.c", "app/main.c", true},
-		{"/src/app/main.c", "*.c", true}, {"/src/app/main.c", "app/*.c", true}, {"/src/app/main.c", "ap?/main.[ch]", true},
-		{"/src/app/main.c", "src/*.c", false}, {"/src/app/main.c", "/src/*/main.c", true}, {"/src/app/main.c", "/*.c", false},
+		{"/src/app/main.c", "*.c", true}, {"/src/app/main.c", "app/*.c", true},
+		{"/src/app/main.c", "ap?/main.[ch]", true},
+		{"/src/app/main.c", "src/*.c", false}, {"/src/app/main.c", "/src/*/main.c", true},
+		{"/src/app/main.c", "/*.c", false},
 		{"main.c", "*", true}, {"", "main.c", false}, {"/src/main.c", "", false}, {"/src/main.c", "[", false},
 	} {
 		if got := MatchFile(c.file, c.pattern); got != c.want {

@@ -110,7 +110,8 @@ func (f *dwoFile) index() error {
 		default:
 			return fmt.Errorf("%s: index of version %d", f.f.path, version)
 		}
-		if columns > 16 || rows > slots || slots > uint64(len(b))/12 || slots*12+columns*4*(1+2*rows)+16 > uint64(len(b)) {
+		if columns > 16 || rows > slots || slots > uint64(len(b))/12 || slots*12+columns*4*(1+2*rows)+
+			16 > uint64(len(b)) {
 			return fmt.Errorf("%s: %w: %s", f.f.path, ErrCorrupt, name)
 		}
 		ids, index := r.off, r.off+int(slots)*8
@@ -130,7 +131,8 @@ func (f *dwoFile) index() error {
 					continue
 				}
 				if off+size > uint64(len(sec)) {
-					return fmt.Errorf("%s: %w: %s has a part outside of .debug_%s.dwo", f.f.path, ErrCorrupt, name, what)
+					return fmt.Errorf("%s: %w: %s has a part outside of .debug_%s.dwo", f.f.path, ErrCorrupt, name,
+						what)
 				}
 				c.sec[what] = sec[off : off+size]
 			}
@@ -223,12 +225,14 @@ func rewriteAbbrevs(sec []byte, u dwoUnit, s *split, alone bool) (out []byte, er
 				out = appendSLEB(out, r.sleb())
 			}
 		}
-		if t := dwarf.Tag(tag); u.version >= 5 && (t == dwarf.TagCompileUnit || t == dwarf.TagTypeUnit || t == dwarf.TagPartialUnit) {
+		if t := dwarf.Tag(tag); u.version >= 5 &&
+			(t == dwarf.TagCompileUnit || t == dwarf.TagTypeUnit || t == dwarf.TagPartialUnit) {
 			for _, base := range []struct {
 				at dwarf.Attr
 				n  uint64
 			}{
-				{dwarf.AttrStrOffsetsBase, s.strs}, {dwarf.AttrAddrBase, s.addrs}, {dwarf.AttrLoclistsBase, s.locs + loclistsHead},
+				{dwarf.AttrStrOffsetsBase, s.strs}, {dwarf.AttrAddrBase, s.addrs},
+				{dwarf.AttrLoclistsBase, s.locs + loclistsHead},
 				{dwarf.AttrRnglistsBase, s.ranges + loclistsHead},
 			} {
 				out = binary.AppendUvarint(binary.AppendUvarint(out, uint64(base.at)), formImplicitConst)
@@ -253,7 +257,8 @@ func rewriteForm(form uint64, version int, alone bool) (uint64, error) {
 			return formRef4, nil
 		}
 	case formStrp, formLineStrp, formStrpSup, formGNUStrpAlt, formGNURefAlt, formRefSup4, formRefSup8, formIndirect:
-	case formLoclistx, formRnglistx, formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4:
+	case formLoclistx, formRnglistx, formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formAddrx, formAddrx1,
+		formAddrx2, formAddrx3, formAddrx4:
 		if version >= 5 {
 			return form, nil
 		}

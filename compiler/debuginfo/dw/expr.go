@@ -126,7 +126,8 @@ func (s slotUse) worked() slotUse {
 	return s
 }
 
-var errSlot = unavailable("the debug information takes the address of a stack slot for what is in the slot, an error of LLVM")
+var errSlot = unavailable("the debug information takes the address of a stack slot for what is in the slot, an error " +
+	"of LLVM")
 
 type machine struct {
 	r     *reader

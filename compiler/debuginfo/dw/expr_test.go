@@ -51,7 +51,9 @@ func testEnv() *Env {
 		CFA:       func() (loc.Prog, error) { return loc.Register(7).Plus(16), nil },
 		FrameBase: func() (loc.Prog, error) { return loc.Register(6), nil },
 		Addrx:     func(i uint64) (uint64, error) { return 0x9000 + i, nil },
-		TLS:       func(off uint64) (loc.Prog, error) { return loc.Value(loc.Step{Op: loc.TLS}).Plus(int64(off) - 64), nil },
+		TLS: func(off uint64) (loc.Prog, error) {
+			return loc.Value(loc.Step{Op: loc.TLS}).Plus(int64(off) - 64), nil
+		},
 		BaseType: func(off uint64) (BaseType, error) {
 			switch off {
 			case 0x10:
@@ -89,22 +91,29 @@ func TestPlace(t *testing.T) {
 		{"addrx", bytesOf(uint8(0xa1), 2), tInt, "[const 36866]"},
 		{"constx", bytesOf(uint8(0xa2), 2, uint8(0x9f)), tInt, "00+4 const 36866"},
 		{"deref", bytesOf(uint8(0x75), uint8(0), uint8(6)), tInt, "[reg 5; deref64 .0]"},
-		{"deref_size", bytesOf(uint8(0x75), uint8(4), uint8(0x94), uint8(2), uint8(0x9f)), tInt, "00+4 reg 5; const 4; add .0 .1; deref16 .2"},
+		{"deref_size", bytesOf(uint8(0x75), uint8(4), uint8(0x94), uint8(2), uint8(0x9f)), tInt,
+			"00+4 reg 5; const 4; add .0 .1; deref16 .2"},
 		{"stack value", bytesOf(uint8(0x75), uint8(1), uint8(0x9f)), tInt, "00+4 reg 5; const 1; add .0 .1"},
 		{"literals fold", bytesOf(uint8(0x33), uint8(0x34), uint8(0x1e), uint8(0x9f)), tInt, "00+4 const 12"},
 		{"implicit value", bytesOf(uint8(0x9e), 4, "\x01\x02\x03\x04"), tInt, "00+4 const 67305985"},
 		{"implicit value, short", bytesOf(uint8(0x9e), 2, "\x01\x02"), tInt, "00+2 const 513, 02+2 lost"},
 		{"register too small", bytesOf(uint8(0x50)), tPair, "00+8 reg 0, 08+8 lost"},
-		{"C pieces", bytesOf(uint8(0x50), uint8(0x93), 4, uint8(0x93), 4, uint8(0x51), uint8(0x93), 8), tPair, "00+4 reg 0, 04+4 lost, 08+8 reg 1"},
+		{"C pieces", bytesOf(uint8(0x50), uint8(0x93), 4, uint8(0x93), 4, uint8(0x51), uint8(0x93), 8), tPair,
+			"00+4 reg 0, 04+4 lost, 08+8 reg 1"},
 		{"C pieces, rest missing", bytesOf(uint8(0x50), uint8(0x93), 4), tPair, "00+4 reg 0"},
-		{"too many bytes", bytesOf(uint8(0x50), uint8(0x93), 8, uint8(0x50), uint8(0x93), 12), tPair, "error: pieces of 20 bytes for an object of 16"},
-		{"Go pieces", bytesOf(uint8(0x50), uint8(0x93), 4, uint8(0x51), uint8(0x93), 8, uint8(0x52), uint8(0x93), 8, uint8(0x93), 8), goPair,
-			"00+4 reg 0, 08+8 reg 1, 16+8 reg 2, 24+8 lost"},
-		{"Go pieces in memory", bytesOf(uint8(0x91), uint8(0), uint8(0x93), 4, uint8(0x91), uint8(8), uint8(0x93), 8, uint8(0x91), uint8(16), uint8(0x93), 16), goPair, "[reg 6]"},
-		{"Go pieces scattered", bytesOf(uint8(0x91), uint8(0), uint8(0x93), 4, uint8(0x91), uint8(4), uint8(0x93), 8, uint8(0x91), uint8(16), uint8(0x93), 16), goPair,
-			"00+4 reg 6; deref32 .0, 08+8 reg 6; const 4; add .0 .1; deref64 .2, 16+8 reg 6; const 16; add .0 .1; deref64 .2, 24+8 reg 6; const 24; add .0 .1; deref64 .2"},
-		{"Go pieces that fit nothing", bytesOf(uint8(0x50), uint8(0x93), 5, uint8(0x51), uint8(0x93), 8), goPair, "error: do not match the fields"},
-		{"bit piece", bytesOf(uint8(0x50), uint8(0x9d), 32, 32, uint8(0x93), 12), tPair, "00+4 reg 0; const 32; shr .0 .1, 04+< lost"},
+		{"too many bytes", bytesOf(uint8(0x50), uint8(0x93), 8, uint8(0x50), uint8(0x93), 12), tPair,
+			"error: pieces of 20 bytes for an object of 16"},
+		{"Go pieces", bytesOf(uint8(0x50), uint8(0x93), 4, uint8(0x51), uint8(0x93), 8, uint8(0x52), uint8(0x93), 8,
+			uint8(0x93), 8), goPair, "00+4 reg 0, 08+8 reg 1, 16+8 reg 2, 24+8 lost"},
+		{"Go pieces in memory", bytesOf(uint8(0x91), uint8(0), uint8(0x93), 4, uint8(0x91), uint8(8), uint8(0x93), 8,
+			uint8(0x91), uint8(16), uint8(0x93), 16), goPair, "[reg 6]"},
+		{"Go pieces scattered", bytesOf(uint8(0x91), uint8(0), uint8(0x93), 4, uint8(0x91), uint8(4), uint8(0x93), 8,
+			uint8(0x91), uint8(16), uint8(0x93), 16), goPair, "00+4 reg 6; deref32 .0, 08+8 reg 6; const 4; add .0 " +
+			".1; deref64 .2, 16+8 reg 6; const 16; add .0 .1; deref64 .2, 24+8 reg 6; const 24; add .0 .1; deref64 .2"},
+		{"Go pieces that fit nothing", bytesOf(uint8(0x50), uint8(0x93), 5, uint8(0x51), uint8(0x93), 8), goPair,
+			"error: do not match the fields"},
+		{"bit piece", bytesOf(uint8(0x50), uint8(0x9d), 32, 32, uint8(0x93), 12), tPair,
+			"00+4 reg 0; const 32; shr .0 .1, 04+< lost"},
 		{"bits of a byte", bytesOf(uint8(0x50), uint8(0x9d), 3, 0), tInt, "error: not whole bytes"},
 		{"all lost", bytesOf(uint8(0x93), 16), tPair, "error: optimised out"},
 		{"empty", nil, tInt, "error: optimised out"},
@@ -119,14 +128,19 @@ func TestPlace(t *testing.T) {
 		{"cut short", bytesOf(uint8(3), "\x01\x02"), tInt, "error: cut short"},
 		{"underflow", bytesOf(uint8(0x22)), tInt, "error: empty stack"},
 		{"behind a register", bytesOf(uint8(0x55), uint8(0x30)), tInt, "error: behind a complete location"},
-		{"no size", bytesOf(uint8(0x55), uint8(0x93), 4, uint8(0x50)), tPair, "error: ends with a part that has no size"},
+		{"no size", bytesOf(uint8(0x55), uint8(0x93), 4, uint8(0x50)), tPair,
+			"error: ends with a part that has no size"},
 		{"uninitialised", bytesOf(uint8(0x55), uint8(0xf0)), tInt, "error: has not been initialised"},
-		{"convert", bytesOf(uint8(0x75), uint8(0), uint8(0xa8), 0x10, uint8(0xa8), 0x18, uint8(0x9f)), tLong, "00+8 reg 5; bits .0 0:32s"},
-		{"convert unsigned", bytesOf(uint8(0x75), uint8(0), uint8(0xa8), 0x14, uint8(0xa8), 0, uint8(0x9f)), tLong, "00+8 reg 5; bits .0 0:32"},
-		{"convert float", bytesOf(uint8(0x75), uint8(0), uint8(0xa8), 0x20, uint8(0x9f)), tLong, "error: not an integer"},
+		{"convert", bytesOf(uint8(0x75), uint8(0), uint8(0xa8), 0x10, uint8(0xa8), 0x18, uint8(0x9f)), tLong,
+			"00+8 reg 5; bits .0 0:32s"},
+		{"convert unsigned", bytesOf(uint8(0x75), uint8(0), uint8(0xa8), 0x14, uint8(0xa8), 0, uint8(0x9f)), tLong,
+			"00+8 reg 5; bits .0 0:32"},
+		{"convert float", bytesOf(uint8(0x75), uint8(0), uint8(0xa8), 0x20, uint8(0x9f)), tLong,
+			"error: not an integer"},
 		{"regval", bytesOf(uint8(0xa5), 5, 0x10, uint8(0x9f)), tLong, "00+8 reg 5; bits .0 0:32s"},
 		{"const type", bytesOf(uint8(0xa4), 0x10, "\x04\xff\xff\xff\xff", uint8(0x9f)), tLong, "00+8 const -1"},
-		{"deref type", bytesOf(uint8(0x75), uint8(0), uint8(0xa6), "\x04", 0x10, uint8(0x9f)), tLong, "00+8 reg 5; deref32s .0"},
+		{"deref type", bytesOf(uint8(0x75), uint8(0), uint8(0xa6), "\x04", 0x10, uint8(0x9f)), tLong,
+			"00+8 reg 5; deref32s .0"},
 		{"high register", bytesOf(uint8(0x92), 49, uint8(0)), tLong, "error: register number 49"},
 	}
 	for _, c := range cases {
@@ -146,11 +160,13 @@ func TestPlace(t *testing.T) {
 	// At the entry the entry value is the value.
 	env := testEnv()
 	env.AtEntry = true
-	if p, err := Place(bytesOf(uint8(0xa3), 1, uint8(0x55), uint8(0x9f)), tInt, env); err != nil || placeText(p) != "00+4 reg 5" {
+	if p, err := Place(bytesOf(uint8(0xa3), 1, uint8(0x55), uint8(0x9f)), tInt, env); err != nil ||
+		placeText(p) != "00+4 reg 5" {
 		t.Errorf("entry value at the entry: %v, %v", placeText(p), err)
 	}
 	env.Relocated = true
-	if p, err := Place(bytesOf(uint8(3), uint64(0x4010)), tInt, env); err != nil || placeText(p) != "[image; const 16400; add .0 .1]" {
+	if p, err := Place(bytesOf(uint8(3), uint64(0x4010)), tInt, env); err != nil ||
+		placeText(p) != "[image; const 16400; add .0 .1]" {
 		t.Errorf("relocated address: %v, %v", placeText(p), err)
 	}
 	// Doubling programs are cut off.
@@ -323,7 +339,8 @@ func checkProg(t *testing.T, steps []loc.Step) {
 	}
 	for i, s := range steps {
 		binary := s.Op >= loc.Add && s.Op <= loc.Sar
-		if binary && (s.A >= i || s.B >= i || s.A < 0 || s.B < 0) || (s.Op == loc.Deref || s.Op == loc.Bits || s.Op == loc.Neg || s.Op == loc.Not) && (s.A >= i || s.A < 0) {
+		if binary && (s.A >= i || s.B >= i || s.A < 0 || s.B < 0) ||
+			(s.Op == loc.Deref || s.Op == loc.Bits || s.Op == loc.Neg || s.Op == loc.Not) && (s.A >= i || s.A < 0) {
 			t.Errorf("step %d refers forward: %+v", i, s)
 		}
 		if s.Op == loc.Reg && (s.N < 0 || s.N > 16) {

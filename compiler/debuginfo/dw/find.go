@@ -38,7 +38,8 @@ func (d *Data) FindFuncs(match func(name []byte) bool) (funcs []FuncRef, inlined
 }
 
 // FindFuncsIn is FindFuncs within some units.
-func (d *Data) FindFuncsIn(units []*Unit, match func(name []byte) bool) (funcs []FuncRef, inlined []InlineRef, err error) {
+func (d *Data) FindFuncsIn(units []*Unit, match func(name []byte) bool) (funcs []FuncRef, inlined []InlineRef,
+	err error) {
 	defer Guard(&err)()
 	f := finder{match: match, names: map[dwarf.Offset]string{}}
 	for _, u := range units {
@@ -231,7 +232,8 @@ func (d *Data) FindGlobalsIn(units []*Unit, name string) (refs []GlobalRef, err 
 			case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagNamespace, dwarf.TagModule:
 				continue
 			case dwarf.TagVariable:
-				r := GlobalRef{Unit: u, Home: u, Die: s.off, Declaration: s.flag(slotDecl), Lost: !s.has(slotLocation), External: s.flag(slotExternal)}
+				r := GlobalRef{Unit: u, Home: u, Die: s.off, Declaration: s.flag(slotDecl), Lost: !s.has(slotLocation),
+					External: s.flag(slotExternal)}
 				of, other := s.ref(slotSpec)
 				if !other {
 					of, other = s.ref(slotOrigin)

@@ -22,7 +22,8 @@ type Frame struct {
 
 // EntryFrame is the Frame at the first instruction of any amd64 function.
 func EntryFrame() Frame {
-	return Frame{CFA: loc.Register(RegRSP).Plus(8), Return: loc.Register(RegRSP).Load(8, false, false), FP: loc.Register(RegRBP)}
+	return Frame{CFA: loc.Register(RegRSP).Plus(8), Return: loc.Register(RegRSP).Load(8, false, false),
+		FP: loc.Register(RegRBP)}
 }
 
 // NoFrameError says that no call frame information covers PC.

@@ -36,7 +36,9 @@ func ownPanics(tb testing.TB) {
 // FuzzFile changes bytes of real programs and reads everything. The input is a list of changes: which
 // section, where in it, and the new byte.
 func FuzzFile(f *testing.F) {
-	paths := []string{gcc(f, "-g -O2 -gdwarf-5", "code.c"), gcc(f, "-g -O1 -gdwarf-4 -fno-asynchronous-unwind-tables", "code.c"), gcc(f, "-g -gdwarf-5 -fdebug-types-section", "types.c")}
+	paths := []string{gcc(f, "-g -O2 -gdwarf-5", "code.c"),
+		gcc(f, "-g -O1 -gdwarf-4 -fno-asynchronous-unwind-tables", "code.c"),
+		gcc(f, "-g -gdwarf-5 -fdebug-types-section", "types.c")}
 	var files [][]byte
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
@@ -48,8 +50,9 @@ func FuzzFile(f *testing.F) {
 	f.Add(uint8(0), []byte{0, 0, 10, 0xff})
 	f.Add(uint8(1), []byte{1, 0, 0, 0xff, 2, 0, 1, 0})
 	f.Add(uint8(2), []byte{3, 1, 0, 0x80, 3, 1, 1, 0x80, 4, 0, 12, 1})
-	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_loclists", ".debug_loc", ".debug_rnglists", ".debug_ranges", ".debug_aranges",
-		".debug_str", ".debug_line_str", ".eh_frame", ".eh_frame_hdr", ".debug_frame", ".symtab", ".debug_addr", "", ".note.gnu.build-id"}
+	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_loclists", ".debug_loc", ".debug_rnglists",
+		".debug_ranges", ".debug_aranges", ".debug_str", ".debug_line_str", ".eh_frame", ".eh_frame_hdr",
+		".debug_frame", ".symtab", ".debug_addr", "", ".note.gnu.build-id"}
 	f.Fuzz(func(t *testing.T, which uint8, changes []byte) {
 		ownPanics(t)
 		b := bytes.Clone(files[int(which)%len(files)])

@@ -29,13 +29,14 @@ func TestInflate(t *testing.T) {
 			skewed[i]++
 		}
 	}
-	inputs := [][]byte{nil, []byte("a"), []byte("hello, hello, hello"), bytes.Repeat([]byte{0}, 1<<20), bytes.Repeat([]byte("abc"), 50000), noise, skewed,
-		append(bytes.Clone(noise[:1000]), skewed[:40000]...)}
+	inputs := [][]byte{nil, []byte("a"), []byte("hello, hello, hello"), bytes.Repeat([]byte{0}, 1<<20),
+		bytes.Repeat([]byte("abc"), 50000), noise, skewed, append(bytes.Clone(noise[:1000]), skewed[:40000]...)}
 	if info, err := openFile(t, gcc(t, "-g -gdwarf-5", "types.c")).Section(".debug_info"); err == nil {
 		inputs = append(inputs, info)
 	}
 	for i, in := range inputs {
-		for _, level := range []int{zlib.NoCompression, zlib.HuffmanOnly, zlib.BestSpeed, zlib.DefaultCompression, zlib.BestCompression} {
+		for _, level := range []int{zlib.NoCompression, zlib.HuffmanOnly, zlib.BestSpeed, zlib.DefaultCompression,
+			zlib.BestCompression} {
 			z := deflate(t, level, in)
 			out := make([]byte, len(in))
 			if err := inflateZlib(out, z); err != nil || !bytes.Equal(out, in) {

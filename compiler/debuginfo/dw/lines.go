@@ -150,7 +150,8 @@ func (u *Unit) readRows() ([]Row, error) {
 		if n := len(rows); n > 0 && !rows[n-1].End && rows[n-1].PC == e.Address && rows[n-1].View < 1<<16-1 {
 			view = rows[n-1].View + 1
 		}
-		rows = append(rows, Row{View: view, PC: e.Address, Line: e.Line, file: file, Stmt: e.IsStmt, PrologueEnd: e.PrologueEnd, End: e.EndSequence})
+		rows = append(rows, Row{View: view, PC: e.Address, Line: e.Line, file: file, Stmt: e.IsStmt,
+			PrologueEnd: e.PrologueEnd, End: e.EndSequence})
 		if len(rows) > maxRows {
 			return nil, u.d.corrupt("line table of unit at %#x has too many rows", u.Off)
 		}

@@ -131,7 +131,8 @@ func AtView(list []LocRange, pc uint64, view int) []byte {
 			if r.Lo <= pc && pc < r.Hi {
 				return r.Expr
 			}
-		case (r.Lo < pc || r.Lo == pc && r.ViewLo <= uint64(view)) && (pc < r.Hi || pc == r.Hi && uint64(view) < r.ViewHi):
+		case (r.Lo < pc || r.Lo == pc && r.ViewLo <= uint64(view)) &&
+			(pc < r.Hi || pc == r.Hi && uint64(view) < r.ViewHi):
 			return r.Expr
 		}
 	}
@@ -236,7 +237,8 @@ func (u *Unit) locList5(off uint64, views int64) ([]LocRange, error) {
 	return list, nil
 }
 
-// readLocList5 reads one list, and views at the same time if that is not nil. base is the unit's low pc, addrx looks indexed addresses up.
+// readLocList5 reads one list, and views at the same time if that is not nil. base is the unit's low pc, addrx looks
+// indexed addresses up.
 func readLocList5(r, views *reader, addrSize int, base uint64, addrx func(uint64) (uint64, error)) ([]LocRange, error) {
 	var list []LocRange
 	var pair *reader

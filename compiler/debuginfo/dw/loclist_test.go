@@ -66,12 +66,13 @@ func TestLocList5(t *testing.T) {
 	for _, r := range got {
 		flat = append(flat, rng{r.Lo, r.Hi, uint64(r.Expr[0] - 0x30)})
 	}
-	want := []rng{{0x410, 0x420, 1}, {0x2010, 0x2020, 2}, {0x1000, 0x2000, 4}, {0x3000, 0x3080, 5}, {0x50000, 0x50010, 6},
-		{0x60000, 0x60010, 7}, {0x70000, 0x70020, 8}, {0, ^uint64(0), 9}}
+	want := []rng{{0x410, 0x420, 1}, {0x2010, 0x2020, 2}, {0x1000, 0x2000, 4}, {0x3000, 0x3080, 5},
+		{0x50000, 0x50010, 6}, {0x60000, 0x60010, 7}, {0x70000, 0x70020, 8}, {0, ^uint64(0), 9}}
 	if !slices.Equal(flat, want) {
 		t.Errorf("got  %x\nwant %x", flat, want)
 	}
-	for pc, n := range map[uint64]uint8{0x40f: 9, 0x410: 1, 0x41f: 1, 0x420: 9, 0x1fff: 4, 0x2010: 2, 0x2030: 9, 0x2040: 9} {
+	for pc, n := range map[uint64]uint8{0x40f: 9, 0x410: 1, 0x41f: 1, 0x420: 9, 0x1fff: 4, 0x2010: 2, 0x2030: 9,
+		0x2040: 9} {
 		if e := At(got, pc); e == nil || e[0] != 0x30+n {
 			t.Errorf("at %#x: %v, want %d", pc, e, n)
 		}
@@ -100,7 +101,8 @@ func TestLocList4(t *testing.T) {
 		uint64(0x30), uint64(0x40), uint16(0),
 		uint64(0), uint64(0))
 	got, err := readLocList4(&reader{b: list}, nil, 8, 0x400)
-	if err != nil || len(got) != 2 || got[0].Lo != 0x410 || got[1].Lo != 0x7010 || got[1].Hi != 0x7020 || len(got[1].Expr) != 2 {
+	if err != nil || len(got) != 2 || got[0].Lo != 0x410 || got[1].Lo != 0x7010 || got[1].Hi != 0x7020 ||
+		len(got[1].Expr) != 2 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if _, err := readLocList4(&reader{b: list[:30]}, nil, 8, 0); err == nil {
@@ -112,7 +114,8 @@ func TestLocList4(t *testing.T) {
 func TestLoclistx(t *testing.T) {
 	table := bytesOf(uint32(2*4), uint32(2*4+3)) // two offsets from the base
 	sec := append([]byte("twelve bytes"), table...)
-	sec = append(sec, bytesOf(uint8(lleEnd), uint8(lleEnd), uint8(lleEnd), uint8(lleOffsetPair), 4, 8, lit(5), uint8(lleEnd))...)
+	sec = append(sec, bytesOf(uint8(lleEnd), uint8(lleEnd), uint8(lleEnd), uint8(lleOffsetPair), 4, 8, lit(5),
+		uint8(lleEnd))...)
 	f := &File{path: "test", sections: map[string][]byte{".debug_loclists": sec}, secErr: map[string]error{}}
 	d := &Data{f: f, src: f}
 	u := &Unit{d: d, Version: 5, AddrSize: 8, loaded: true, bases: bases{low: 0x1000, loclists: 12, hasLoclst: true}}
@@ -132,7 +135,8 @@ func TestLoclistx(t *testing.T) {
 
 // All lists of real programs, against Delve's reader.
 func TestLocListsDiffer(t *testing.T) {
-	for _, path := range []string{gcc(t, "-g -O2 -gdwarf-5", "types.c"), gcc(t, "-g -O2 -gdwarf-4", "code.c"), gcc(t, "-g -O2 -gdwarf-5", "code.c"), goprog(t, "", "types.go")} {
+	for _, path := range []string{gcc(t, "-g -O2 -gdwarf-5", "types.c"), gcc(t, "-g -O2 -gdwarf-4", "code.c"),
+		gcc(t, "-g -O2 -gdwarf-5", "code.c"), goprog(t, "", "types.go")} {
 		d := openDwarf(t, path)
 		v5sec, _ := d.src.optional(".debug_loclists")
 		v4sec, _ := d.src.optional(".debug_loc")

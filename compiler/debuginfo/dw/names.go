@@ -12,13 +12,14 @@ import (
 // typeTags are the tags that a name can mean: "struct x" only structs, "x" typedefs, base types,
 // named types of Go and, last, structs, unions and enums without their keyword.
 func typeTags(name string) (tags []dwarf.Tag, bare string) {
-	for prefix, tag := range map[string]dwarf.Tag{"struct ": dwarf.TagStructType, "union ": dwarf.TagUnionType, "enum ": dwarf.TagEnumerationType, "class ": dwarf.TagClassType} {
+	for prefix, tag := range map[string]dwarf.Tag{"struct ": dwarf.TagStructType, "union ": dwarf.TagUnionType,
+		"enum ": dwarf.TagEnumerationType, "class ": dwarf.TagClassType} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {
 			return []dwarf.Tag{tag}, strings.TrimSpace(rest)
 		}
 	}
-	return []dwarf.Tag{dwarf.TagTypedef, dwarf.TagBaseType, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType, dwarf.TagEnumerationType,
-		dwarf.TagPointerType, dwarf.TagArrayType, dwarf.TagSubroutineType}, name
+	return []dwarf.Tag{dwarf.TagTypedef, dwarf.TagBaseType, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType,
+		dwarf.TagEnumerationType, dwarf.TagPointerType, dwarf.TagArrayType, dwarf.TagSubroutineType}, name
 }
 
 // NamedType finds a type by the name that its language gives it: "struct foo", "size_t",
@@ -50,8 +51,8 @@ func (d *Data) NamedType(name string) (t *types.Ctype, err error) {
 	return nil, &debuginfo.NotFoundError{What: "type", Name: name}
 }
 
-// definition finds the complete type that a declaration announces, nil if the file has none. Go's string is a structure of
-// that name to DWARF, and not what a C file means by "struct string".
+// definition finds the complete type that a declaration announces, nil if the file has none. Go's string is a structure
+// of that name to DWARF, and not what a C file means by "struct string".
 func (d *Data) definition(e typeEntry) (*types.Ctype, error) {
 	name := e.str(dwarf.AttrName)
 	if name == "" {
@@ -182,7 +183,8 @@ func (d *Data) EnumWith(name string) (t *types.Ctype, err error) {
 				if within != 0 && string(s.str(slotName)) == name {
 					return d.Type(within)
 				}
-			case s.a.tag == dwarf.TagNamespace, s.a.tag == dwarf.TagModule, s.a.tag == dwarf.TagStructType, s.a.tag == dwarf.TagUnionType, s.a.tag == dwarf.TagClassType:
+			case s.a.tag == dwarf.TagNamespace, s.a.tag == dwarf.TagModule, s.a.tag == dwarf.TagStructType,
+				s.a.tag == dwarf.TagUnionType, s.a.tag == dwarf.TagClassType:
 			default:
 				s.skipChildren()
 			}

@@ -236,7 +236,8 @@ func oneAddress(pieces []piece, offs []int64) (loc.Prog, bool) {
 
 // splitAdd takes a constant that is added last off p.
 func splitAdd(p loc.Prog) (loc.Prog, int64) {
-	if n := p.Last(); n >= 2 && p.Steps[n].Op == loc.Add && p.Steps[n].A == n-2 && p.Steps[n].B == n-1 && p.Steps[n-1].Op == loc.Const {
+	if n := p.Last(); n >= 2 && p.Steps[n].Op == loc.Add && p.Steps[n].A == n-2 && p.Steps[n].B == n-1 &&
+		p.Steps[n-1].Op == loc.Const {
 		return loc.Prog{Steps: p.Steps[: n-1 : n-1]}, p.Steps[n-1].N
 	}
 	return p, 0

@@ -8,9 +8,9 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 )
 
-// Stubs lists the stubs of the procedure linkage table: the code through which the file calls functions of libraries. They are
-// found by what they do, a jump through a slot that a relocation names (R_X86_64_JUMP_SLOT, or R_X86_64_GLOB_DAT where
-// the function's address is taken as well), so that each layout of linkers will do.
+// Stubs lists the stubs of the procedure linkage table: the code through which the file calls functions of libraries.
+// They are found by what they do, a jump through a slot that a relocation names (R_X86_64_JUMP_SLOT, or
+// R_X86_64_GLOB_DAT where the function's address is taken as well), so that each layout of linkers will do.
 func (f *File) Stubs() (stubs []debuginfo.Stub, err error) {
 	defer Guard(&err)()
 	slots, err := f.slots()
@@ -45,7 +45,8 @@ func (f *File) Stubs() (stubs []debuginfo.Stub, err error) {
 
 const maxPLT = 16 << 20
 
-// StubAt gives the name of the function that the stub of the procedure linkage table at addr leads to, "" if there is none.
+// StubAt gives the name of the function that the stub of the procedure linkage table at addr leads to, "" if there is
+// none.
 func (f *File) StubAt(addr uint64) (name string) {
 	var err error
 	defer Guard(&err)()
@@ -110,7 +111,8 @@ func (f *File) slots() (names map[uint64]string, err error) {
 		for ; len(rela) >= relaSize; rela = rela[relaSize:] {
 			off, info := le64(rela), le64(rela[8:])
 			typ, sym := elf.R_X86_64(info&0xffffffff), info>>32
-			if typ != elf.R_X86_64_JMP_SLOT && typ != elf.R_X86_64_GLOB_DAT || sym == 0 || (sym+1)*symSize > uint64(len(tab)) {
+			if typ != elf.R_X86_64_JMP_SLOT && typ != elf.R_X86_64_GLOB_DAT || sym == 0 ||
+				(sym+1)*symSize > uint64(len(tab)) {
 				continue
 			}
 			if name := cstring(text, uint64(le32(tab[sym*symSize:]))); name != "" && slots[off] == "" {

@@ -17,7 +17,8 @@ func TestOtherMountNamespace(t *testing.T) {
 	if err != nil {
 		t.Skip("no sleep to run: ", err)
 	}
-	cmd := exec.Command("/bin/sh", "-c", "mount -t tmpfs none "+dir+" && cp "+sleep+" "+dir+"/app && exec "+dir+"/app 60")
+	cmd := exec.Command("/bin/sh", "-c", "mount -t tmpfs none "+dir+" && cp "+sleep+" "+dir+"/app && exec "+dir+
+		"/app 60")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS, Unshareflags: syscall.CLONE_NEWNS}
 	if err := cmd.Start(); err != nil {
 		t.Skip("no right to make a mount namespace: ", err)

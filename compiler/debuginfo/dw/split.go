@@ -107,7 +107,8 @@ func (d *Data) joinSplit(line []byte) error {
 		return nil
 	}
 	j := &joiner{d: d, sections: map[string][]byte{}, strs: map[*dwoFile]uint64{}, joined: &joined{
-		sec: map[string][]byte{}, units: map[dwarf.Offset]*split{}, replaced: map[dwarf.Offset]dwarf.Offset{}, missing: map[dwarf.Offset]string{},
+		sec: map[string][]byte{}, units: map[dwarf.Offset]*split{}, replaced: map[dwarf.Offset]dwarf.Offset{},
+		missing: map[dwarf.Offset]string{},
 	}}
 	defer j.close()
 	for _, name := range dwoSections {

@@ -31,21 +31,24 @@ func describeAll(t *testing.T, d *Data) (out []string) {
 			t.Fatal(err)
 		}
 		pc, _ := EntryPC(e)
-		out = append(out, fmt.Sprintf("copy of %s = %s at %#x, called in line %d", c.Name, Name(e), pc, Int(e, dwarf.AttrCallLine)))
+		out = append(out, fmt.Sprintf("copy of %s = %s at %#x, called in line %d", c.Name, Name(e), pc,
+			Int(e, dwarf.AttrCallLine)))
 	}
 	for _, f := range funcs {
 		u, tree, err := d.FuncTree(f.Low)
 		if err != nil || tree == nil {
 			t.Fatalf("%s: %v", f.Name, err)
 		}
-		out = append(out, fmt.Sprintf("%s in %s of %s at %#x, language %d, compiled in %s", f.Name, d.FileAttr(tree, dwarf.AttrDeclFile), filepath.Base(u.Name()), tree.Ranges, u.Lang(), u.CompDir()))
+		out = append(out, fmt.Sprintf("%s in %s of %s at %#x, language %d, compiled in %s", f.Name,
+			d.FileAttr(tree, dwarf.AttrDeclFile), filepath.Base(u.Name()), tree.Ranges, u.Lang(), u.CompDir()))
 		for _, v := range AllVars(tree) {
 			ty, err := d.TypeOf(v)
 			if err != nil {
 				t.Errorf("%s: type of %s: %v", f.Name, Name(v.Tree), err)
 				continue
 			}
-			s := fmt.Sprintf("%s: %s %s of %d bytes in block %#x", f.Name, Name(v.Tree), ty.Name, ty.Size, v.Block.Ranges)
+			s := fmt.Sprintf("%s: %s %s of %d bytes in block %#x", f.Name, Name(v.Tree), ty.Name, ty.Size,
+				v.Block.Ranges)
 			if el := ty.Elem(); el != nil {
 				for _, m := range el.Fields() {
 					s += fmt.Sprintf(" ->%s %s at %d", m.Name, m.Type.Name, m.Off)
@@ -91,14 +94,16 @@ func TestSplitDwarf(t *testing.T) {
 	tolerant(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.c": twins, "b.c": splitOther} {
-		text = strings.Replace(text, "int main(int argc", "struct other; extern struct other chain; int elsewhere(struct other *, long);\nint main(int argc", 1)
+		text = strings.Replace(text, "int main(int argc",
+			"struct other; extern struct other chain; int elsewhere(struct other *, long);\nint main(int argc", 1)
 		text = strings.Replace(text, "	return 0;", "	return elsewhere(&chain, argc) == 1;", 1)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, cc := range []string{"gcc", "clang"} {
-		for _, flags := range []string{"-O0 -gdwarf-4", "-O2 -gdwarf-4", "-O0 -gdwarf-5", "-O2 -gdwarf-5", "-O2 -gdwarf-5 -fdebug-types-section"} {
+		for _, flags := range []string{"-O0 -gdwarf-4", "-O2 -gdwarf-4", "-O0 -gdwarf-5", "-O2 -gdwarf-5",
+			"-O2 -gdwarf-5 -fdebug-types-section"} {
 			t.Run(cc+" "+flags, func(t *testing.T) {
 				if _, err := exec.LookPath(cc); err != nil {
 					t.Skip(err)
@@ -116,7 +121,8 @@ func TestSplitDwarf(t *testing.T) {
 				build := func(out string, more ...string) {
 					t.Helper()
 					for _, s := range []string{"a", "b"} {
-						do(cc, append(append(strings.Fields(flags), more...), "-g", "-c", "-o", s+".o", filepath.Join(dir, s+".c"))...)
+						do(cc, append(append(strings.Fields(flags), more...), "-g", "-c", "-o", s+".o",
+							filepath.Join(dir, s+".c"))...)
 					}
 					do(cc, "-o", out, "a.o", "b.o")
 				}
@@ -156,7 +162,8 @@ func TestSplitDwarf(t *testing.T) {
 				} else if _, err := exec.LookPath(tool); err == nil {
 					do(tool, "-e", "split", "-o", "split.dwp")
 					for _, n := range []string{"a", "b"} {
-						if err := os.Rename(filepath.Join(where, n+".dwo"), filepath.Join(where, n+".kept")); err != nil {
+						if err := os.Rename(filepath.Join(where, n+".dwo"),
+							filepath.Join(where, n+".kept")); err != nil {
 							t.Fatal(err)
 						}
 					}

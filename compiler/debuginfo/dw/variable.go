@@ -90,7 +90,8 @@ func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64) (p
 
 // VarPlaceAt is VarPlace at one of the statements that begin at pc (Row.View). expr is the expression that says so,
 // nil for a constant.
-func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64, view int) (p loc.Place, expr []byte, err error) {
+func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64, view int) (p loc.Place, expr []byte,
+	err error) {
 	defer Guard(&err)()
 	name, _ := v.Val(dwarf.AttrName).(string)
 	if c := v.AttrField(dwarf.AttrConstValue); c != nil {

@@ -5,8 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// The layout of /etc/ld.so.cache (sysdeps/generic/dl-cache.h of glibc): a header of 48 bytes, entries of 24, and strings, to which offsets
-// from the header's first byte lead. Before glibc 2.32 an older table may stand in front of it.
+// The layout of /etc/ld.so.cache (sysdeps/generic/dl-cache.h of glibc): a header of 48 bytes, entries of 24, and
+// strings, to which offsets from the header's first byte lead. Before glibc 2.32 an older table may stand in front of
+// it.
 const (
 	cacheMagic  = "glibc-ld.so.cache1.1"
 	cacheHeader = 48
@@ -16,8 +17,8 @@ const (
 	maxName       = 4096
 )
 
-// parseCache gives the paths of each library that the cache knows, variants for newer processors first. A cache of another form
-// is as good as none.
+// parseCache gives the paths of each library that the cache knows, variants for newer processors first. A cache of
+// another form is as good as none.
 func parseCache(b []byte) map[string][]string {
 	out := map[string][]string{}
 	at := bytes.Index(b, []byte(cacheMagic))

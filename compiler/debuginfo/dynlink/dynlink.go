@@ -1,9 +1,9 @@
 // Package dynlink says which libraries a program gets from the dynamic linker when it starts, and where they lie.
 //
-// In: an ELF file. Out: the files that ld.so(8) would map for it: DT_NEEDED, level by level, looked for as glibc does (DT_RPATH of
-// the file and of those that brought it in, LD_LIBRARY_PATH, DT_RUNPATH, /etc/ld.so.cache, the default directories). Where a
-// directory has variants of a library for newer processors (glibc-hwcaps), all of them are given, since it is the machine that
-// picks one.
+// In: an ELF file. Out: the files that ld.so(8) would map for it: DT_NEEDED, level by level, looked for as glibc does
+// (DT_RPATH of the file and of those that brought it in, LD_LIBRARY_PATH, DT_RUNPATH, /etc/ld.so.cache, the default
+// directories). Where a directory has variants of a library for newer processors (glibc-hwcaps), all of them are given,
+// since it is the machine that picks one.
 package dynlink
 
 import (
@@ -30,7 +30,8 @@ type Lib struct {
 
 // Search says where to look.
 type Search struct {
-	// Root is the program's root directory, "" if it is the tracer's. Follow then gives the file below it that the program means by a path.
+	// Root is the program's root directory, "" if it is the tracer's. Follow then gives the file below it that the
+	// program means by a path.
 	Root   string
 	Follow func(root, path string) string
 	// Origin is the program's directory as it sees it itself; "" goes by the path of its file.
@@ -48,8 +49,8 @@ const maxLibs = 4096
 // maxCache bounds /etc/ld.so.cache, which has some 50 KB.
 const maxCache = 64 << 20
 
-// Needed lists the libraries of the program at path, in the order in which the linker maps them, its dynamic linker last. A program that
-// is linked statically has none. The error is ErrLibrary for a library.
+// Needed lists the libraries of the program at path, in the order in which the linker maps them, its dynamic linker
+// last. A program that is linked statically has none. The error is ErrLibrary for a library.
 func Needed(path string, s Search) ([]Lib, error) {
 	top, err := s.read(path, nil)
 	if err != nil {
@@ -149,9 +150,11 @@ func (s *Search) read(path string, by *object) (*object, error) {
 	return o, nil
 }
 
-// list splits a search path. Empty elements, which mean the current directory of a process that may not have started yet, are left out.
+// list splits a search path. Empty elements, which mean the current directory of a process that may not have started
+// yet, are left out.
 func list(s string) []string {
-	return slices.DeleteFunc(strings.FieldsFunc(s, func(r rune) bool { return r == ':' || r == ';' }), func(d string) bool { return d == "" })
+	return slices.DeleteFunc(strings.FieldsFunc(s, func(r rune) bool { return r == ':' || r == ';' }),
+		func(d string) bool { return d == "" })
 }
 
 type linker struct {
@@ -163,7 +166,8 @@ type linker struct {
 
 // defaults are the directories that are looked at last: those of Debian's layout, then those of all others.
 func defaults(m *machine.Machine) []string {
-	return []string{"/lib/" + m.Triplet, "/usr/lib/" + m.Triplet, "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"}
+	return []string{"/lib/" + m.Triplet, "/usr/lib/" + m.Triplet, "/lib64", "/usr/lib64", "/lib", "/usr/lib",
+		"/usr/local/lib"}
 }
 
 // find gives the files that a library can be which o asks for as name; none if it is nowhere.
@@ -234,7 +238,8 @@ func (o *object) expand(path string) []string {
 	}
 	var out []string
 	for _, lib := range []string{"lib/" + o.machine.Triplet, "lib64", "lib"} {
-		p := strings.NewReplacer("$ORIGIN", o.dir, "${ORIGIN}", o.dir, "$LIB", lib, "${LIB}", lib, "$PLATFORM", o.machine.Arch, "${PLATFORM}", o.machine.Arch).Replace(path)
+		p := strings.NewReplacer("$ORIGIN", o.dir, "${ORIGIN}", o.dir, "$LIB", lib, "${LIB}", lib, "$PLATFORM",
+			o.machine.Arch, "${PLATFORM}", o.machine.Arch).Replace(path)
 		if !slices.Contains(out, p) {
 			out = append(out, p)
 		}

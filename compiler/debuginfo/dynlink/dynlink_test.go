@@ -35,8 +35,8 @@ func TestNeeded(t *testing.T) {
 	dir := t.TempDir()
 	in := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
 	build(t, dir, "deep/libtwo.so", "int two(void) { return 2; }", "-shared", "-fPIC", "-Wl,-soname,libtwo.so")
-	build(t, dir, "lib/libone.so", "int two(void); int one(void) { return two(); }", "-shared", "-fPIC", "-Wl,-soname,libone.so",
-		"-L"+in("deep"), "-ltwo", "-Wl,--no-as-needed,-rpath,$ORIGIN/../deep")
+	build(t, dir, "lib/libone.so", "int two(void); int one(void) { return two(); }", "-shared", "-fPIC",
+		"-Wl,-soname,libone.so", "-L"+in("deep"), "-ltwo", "-Wl,--no-as-needed,-rpath,$ORIGIN/../deep")
 	const text = "int one(void); int main(void) { return one() != 2; }"
 	link := []string{"-L" + in("lib"), "-lone", "-Wl,-rpath-link," + in("deep")}
 	for _, c := range []struct {
@@ -78,7 +78,10 @@ func TestNeeded(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.ContainsFunc(libs, func(l Lib) bool {
-				return slices.ContainsFunc(l.Paths, func(p string) bool { b, err := os.Stat(p); return err == nil && os.SameFile(a, b) })
+				return slices.ContainsFunc(l.Paths, func(p string) bool {
+					b, err := os.Stat(p)
+					return err == nil && os.SameFile(a, b)
+				})
 			}) {
 				t.Errorf("%s: %s is missing in %v", c.name, path, libs)
 			}
@@ -137,11 +140,13 @@ func cacheOf(entries ...[4]any) []byte {
 }
 
 func TestCache(t *testing.T) {
-	b := cacheOf([4]any{0x0303, 1 << 62, "liba.so", "/v3/liba.so"}, [4]any{0x0303, 0, "liba.so", "/lib/liba.so"}, [4]any{0x0303, 0, "liba.so", "/usr/lib/liba.so"},
-		[4]any{0x0803, 0, "liba.so", "/lib32/liba.so"}, [4]any{0x0303, 0, "libb.so", "/lib/libb.so"})
+	b := cacheOf([4]any{0x0303, 1 << 62, "liba.so", "/v3/liba.so"}, [4]any{0x0303, 0, "liba.so", "/lib/liba.so"},
+		[4]any{0x0303, 0, "liba.so", "/usr/lib/liba.so"}, [4]any{0x0803, 0, "liba.so", "/lib32/liba.so"},
+		[4]any{0x0303, 0, "libb.so", "/lib/libb.so"})
 	for _, c := range [][]byte{b, append([]byte("ld.so-1.7.0\x00\x00\x00\x00\x00"), b...)} {
 		got := parseCache(c)
-		if !slices.Equal(got["liba.so"], []string{"/v3/liba.so", "/lib/liba.so"}) || !slices.Equal(got["libb.so"], []string{"/lib/libb.so"}) || len(got) != 2 {
+		if !slices.Equal(got["liba.so"], []string{"/v3/liba.so", "/lib/liba.so"}) ||
+			!slices.Equal(got["libb.so"], []string{"/lib/libb.so"}) || len(got) != 2 {
 			t.Errorf("%v", got)
 		}
 	}

@@ -51,15 +51,17 @@ func ofLibc(name string) bool {
 	case "libc", "libm", "libpthread", "libdl", "librt", "libresolv", "libutil", "libmvec", "libcrypt", "libnsl":
 		return true
 	}
-	return strings.HasPrefix(name, "ld-linux-") || strings.HasPrefix(name, "ld-musl-") || strings.HasPrefix(name, "libc.musl-")
+	return strings.HasPrefix(name, "ld-linux-") || strings.HasPrefix(name, "ld-musl-") ||
+		strings.HasPrefix(name, "libc.musl-")
 }
 
 // jumps are the functions of the C library that leave calls without a return, or go on in calls on another stack.
 // The kernel's note of a call that longjmp has left stays until it sees the stack above it, and of 64 such notes it
 // takes no further one; of two contexts it would give the returns of one to the other.
 var jumps = map[string]bool{
-	"longjmp": true, "_longjmp": true, "siglongjmp": true, "__longjmp_chk": true, "__libc_longjmp": true, "__libc_siglongjmp": true,
-	"setcontext": true, "swapcontext": true, "makecontext": true,
+	"longjmp": true, "_longjmp": true, "siglongjmp": true, "__longjmp_chk": true, "__libc_longjmp": true,
+	"__libc_siglongjmp": true,
+	"setcontext":        true, "swapcontext": true, "makecontext": true,
 }
 
 // raises says what in one file has to do with unwinding, or why that cannot be known.
@@ -97,7 +99,8 @@ func raising(path string) (why string, err error) {
 				return fmt.Sprintf("%s loads libraries while it runs", name)
 			case s.Section == elf.SHN_UNDEF && jumps[n]:
 				return fmt.Sprintf("%s jumps between frames (%s)", name, n)
-			case strings.HasPrefix(n, "_Unwind_"), strings.HasPrefix(n, "__cxa_throw"), n == "rust_panic", n == "rust_begin_unwind", n == "__gxx_personality_v0":
+			case strings.HasPrefix(n, "_Unwind_"), strings.HasPrefix(n, "__cxa_throw"), n == "rust_panic",
+				n == "rust_begin_unwind", n == "__gxx_personality_v0":
 				return fmt.Sprintf("%s uses the unwinder (%s)", name, n)
 			}
 		}

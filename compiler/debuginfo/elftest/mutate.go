@@ -35,7 +35,8 @@ func NewMutator(good []byte) (*Mutator, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Mutator{good: good, shoff: le.Uint64(good[0x28:]), shnum: len(f.Sections), phoff: le.Uint64(good[0x20:]), phnum: len(f.Progs)}
+	m := &Mutator{good: good, shoff: le.Uint64(good[0x28:]), shnum: len(f.Sections), phoff: le.Uint64(good[0x20:]),
+		phnum: len(f.Progs)}
 	for _, s := range f.Sections {
 		if s.Type == elf.SHT_NOBITS || s.FileSize == 0 || s.Offset+s.FileSize > uint64(len(good)) {
 			continue
@@ -70,7 +71,8 @@ func NewMutator(good []byte) (*Mutator, error) {
 }
 
 // odd are numbers at which sizes, counts and offsets break.
-var odd = []uint64{0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 1 << 32, 1 << 40, 1<<63 - 1, 1 << 63, ^uint64(0) - 7, ^uint64(0)}
+var odd = []uint64{0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 1 << 32,
+	1 << 40, 1<<63 - 1, 1 << 63, ^uint64(0) - 7, ^uint64(0)}
 
 func number(r *rand.Rand) uint64 {
 	if r.IntN(3) == 0 {

@@ -70,7 +70,8 @@ func (p *parser) one() *types.Ctype {
 	fixed := map[string]*types.Ctype{
 		"b": {Kind: types.Bool, Size: 1}, "p": {Kind: types.Pointer, Size: 8}, "m": {Kind: types.GoMap, Size: 8},
 		"ch": {Kind: types.GoChan, Size: 8}, "fn": {Kind: types.GoFunc, Size: 8},
-		"s": {Kind: types.GoString, Size: 16}, "sl": {Kind: types.GoSlice, Size: 24}, "if": {Kind: types.GoInterface, Size: 16},
+		"s": {Kind: types.GoString, Size: 16}, "sl": {Kind: types.GoSlice, Size: 24},
+		"if": {Kind: types.GoInterface, Size: 16},
 	}
 	t := &types.Ctype{Name: word, Go: true}
 	if f, ok := fixed[word]; ok {
@@ -142,14 +143,17 @@ func TestAssign(t *testing.T) {
 		{in, "i32", "i32", "AX+0", "AX", "0+8"},
 		{in, "i8 {i8 i8 {} i8 i16} i64", "{i8 i8 {} i8 i16} i8 i32",
 			"AX+0 BX,CX,DI,@4:SI+2 R8+8", "AX,BX,CX,@4:DI SI R8", "0+16"},
-		{in, "i8 i16 i32 i64 f32 f32 f64 f64 i8 i16 i32 i64 f32 f32 f64 f64 c128 c128 c128 c128 c64 i8 i16 i32 i64 i8 i16 i32 i64", "i32 f64 f64",
-			"AX+56 BX+58 CX+60 DI+64 X0+72 X1+76 X2+80 X3+88 SI+96 R8+98 R9+100 R10+104 X4+112 X5+116 X6+120 X7+128 X8,X9+136 X10,X11+152 X12,X13+168 +0 +16 R11+184 +24 +28 +32 +40 +42 +44 +48",
+		{in, "i8 i16 i32 i64 f32 f32 f64 f64 i8 i16 i32 i64 f32 f32 f64 f64 c128 c128 c128 c128 c64 i8 i16 i32 i64 " +
+			"i8 i16 i32 i64", "i32 f64 f64", "AX+56 BX+58 CX+60 DI+64 X0+72 X1+76 X2+80 X3+88 SI+96 R8+98 R9+100 " +
+			"R10+104 X4+112 X5+116 X6+120 X7+128 X8,X9+136 X10,X11+152 X12,X13+168 +0 +16 R11+184 +24 +28 +32 +40 " +
+			"+42 +44 +48",
 			"AX X0 X1", "56+136"},
-		{in, "[1]i32 [0]i32 [1][1]i32 [2]i32", "[2]i32 [1]i32 [0]i32 [1][1]i32", "AX+16 +0 BX+20 +0", "+8 AX +16 BX", "16+8"},
+		{in, "[1]i32 [0]i32 [1][1]i32 [2]i32", "[2]i32 [1]i32 [0]i32 [1][1]i32", "AX+16 +0 BX+20 +0", "+8 AX +16 BX",
+			"16+8"},
 		{in, "{i64 {}} {i64 {}} {f64 {i64 {}} {}}", "{f64 {i64 {}} {}} {f64 {i64 {}} {}}",
 			"AX+0 BX+16 X0,CX+32", "X0,AX X1,BX", "0+64"},
-		{in, "{[2]i64 {}} [2]b {[3]i16 {}} {f64 {[2]i64 {}} {}} {f64 {[2]i64 {}} {}}", "{f64 {[2]i64 {}} {}} [2]b {f64 {[2]i64 {}} {}}",
-			"+0 +24 +26 +40 +80", "+120 +160 +168", "208+0"},
+		{in, "{[2]i64 {}} [2]b {[3]i16 {}} {f64 {[2]i64 {}} {}} {f64 {[2]i64 {}} {}}",
+			"{f64 {[2]i64 {}} {}} [2]b {f64 {[2]i64 {}} {}}", "+0 +24 +26 +40 +80", "+120 +160 +168", "208+0"},
 		{in, "sl i8 sl i8 s i8 i64 sl", "s i64 s sl",
 			"AX,BX,CX+48 DI+72 SI,R8,R9+80 R10+104 +0 R11+105 +16 +24", "AX,BX CX DI,SI R8,R9,R10", "48+64"},
 		{in, "{i16 i16 i16} p [7]p f64 i16 i16 i16", "[7]p f64 i64",
@@ -160,7 +164,8 @@ func TestAssign(t *testing.T) {
 		// A padded struct, an array of two, results beyond the registers: as measured in a running program.
 		{in, "{i32 i64 s} p [1]i64 [2]i64", "", "AX,@8:BX,CX,DI+16 SI+48 R8+56 +0", "", "16+48"},
 		{in, "i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64", "i64 i64 i64 i64 i64 i64 i64 i64 i64 i64",
-			"AX+24 BX+32 CX+40 DI+48 SI+56 R8+64 R9+72 R10+80 R11+88 +0 +8", "AX BX CX DI SI R8 R9 R10 R11 +16", "24+72"},
+			"AX+24 BX+32 CX+40 DI+48 SI+56 R8+64 R9+72 R10+80 R11+88 +0 +8", "AX BX CX DI SI R8 R9 R10 R11 +16",
+			"24+72"},
 		{in, "m ch fn c64", "{b [0]i64} {[2]{} i8}", "AX+8 BX+16 CX+24 X0,X1+32", "AX +0", "8+32"},
 		// An array of empty structs takes no room and yet keeps what contains it out of registers.
 		{in, "{i64 [2]{}}", "", "+0", "", "16+0"},
@@ -203,7 +208,8 @@ func TestRefused(t *testing.T) {
 		{&types.Ctype{Kind: types.Struct, Name: "simd/archsimd.Int8x16", Size: 16}, "vectors"},
 		{long, "nested too deeply"},
 	} {
-		if _, err := Assign(debuginfo.GoABIInternal, []*types.Ctype{c.t}, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Assign(debuginfo.GoABIInternal, []*types.Ctype{c.t}, nil); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.t, err, c.want)
 		}
 		if _, err := Assign(debuginfo.GoABI0, nil, []*types.Ctype{c.t}); err == nil {

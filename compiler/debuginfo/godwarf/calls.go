@@ -11,8 +11,8 @@ import (
 	"github.com/gostap/gostap/compiler/loc"
 )
 
-// Calls implements debuginfo.Calls: the CALL instructions, since Go's debug information describes no calls. Those of closures, of interface
-// methods and of deferred functions go through a register and have no target.
+// Calls implements debuginfo.Calls: the CALL instructions, since Go's debug information describes no calls. Those of
+// closures, of interface methods and of deferred functions go through a register and have no target.
 func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 	defer dw.Guard(&err)()
 	i, err := im.known(f)
@@ -74,7 +74,8 @@ func (im *Image) Copies(f *debuginfo.Func) (out []debuginfo.Copy, err error) {
 			continue
 		}
 		copied := debuginfo.Copy{InlineSite: im.inlineSite(host, calls, n)}
-		for p := c.Parent; p >= 0 && p < len(calls) && (st == nil || p != st.call) && len(copied.Into) < len(calls); p = calls[p].Parent {
+		for p := c.Parent; p >= 0 && p < len(calls) && (st == nil || p != st.call) &&
+			len(copied.Into) < len(calls); p = calls[p].Parent {
 			copied.Into = append(copied.Into, im.inlinedFunc(host, calls, p).Name)
 		}
 		if im.HasTypes() {

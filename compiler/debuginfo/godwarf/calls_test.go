@@ -24,7 +24,8 @@ func TestCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[uint64]uint64{}
-	for _, m := range regexp.MustCompile(`(?m)^ *([0-9a-f]+):\s+call +(\*?)(\S*)`).FindAllStringSubmatch(string(out), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ *([0-9a-f]+):\s+call +(\*?)(\S*)`).FindAllStringSubmatch(string(out),
+		-1) {
 		var pc, to uint64
 		fmt.Sscanf(m[1], "%x", &pc)
 		if m[2] == "" {

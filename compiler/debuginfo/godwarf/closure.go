@@ -83,7 +83,8 @@ func (v *view) captureElsewhere(e *godwarf.Tree, t *types.Ctype) capture {
 		for _, x := range dw.AllVars(sig.tree) {
 			off := closureOffset(x.Tree)
 			same := func(a dwarf.Attr) bool { return x.Tree.Val(a) == e.Val(a) }
-			if x.In != sig.tree || off < 0 || !same(dwarf.AttrName) || !same(dwarf.AttrDeclLine) || !same(dwarf.AttrType) {
+			if x.In != sig.tree || off < 0 || !same(dwarf.AttrName) || !same(dwarf.AttrDeclLine) ||
+				!same(dwarf.AttrType) {
 				continue
 			}
 			at, err := v.im.entry(i)
@@ -140,7 +141,8 @@ func (im *Image) literalsOf(outer string) []int {
 	return im.literals[outer]
 }
 
-// inRegisters reports whether the compiler can keep variables of type t in registers (cmd/compile/internal/ssa, CanSSA).
+// inRegisters reports whether the compiler can keep variables of type t in registers (cmd/compile/internal/ssa,
+// CanSSA).
 func inRegisters(t *types.Ctype, depth int) bool {
 	const maxWords, maxFields, maxDepth = 4, 4, 16
 	if t.Size == 0 {
@@ -189,8 +191,8 @@ func pointerFirst(t *types.Ctype) bool {
 	return true
 }
 
-// outerMoved reports whether the function around the closure has the variable on the heap: then it is not in the closure. heap is its
-// name with the ampersand.
+// outerMoved reports whether the function around the closure has the variable on the heap: then it is not in the
+// closure. heap is its name with the ampersand.
 func (v *view) outerMoved(heap string) bool {
 	name := v.im.funcOf(v.i).Name
 	for {
@@ -200,7 +202,8 @@ func (v *view) outerMoved(heap string) bool {
 		}
 		part := name[dot+1:]
 		number := strings.Trim(part, "0123456789") == ""
-		if !number && !strings.HasPrefix(part, "func") && !strings.HasPrefix(part, "gowrap") && !strings.HasPrefix(part, "deferwrap") {
+		if !number && !strings.HasPrefix(part, "func") && !strings.HasPrefix(part, "gowrap") &&
+			!strings.HasPrefix(part, "deferwrap") {
 			return false
 		}
 		name = name[:dot]

@@ -45,7 +45,8 @@ func exercise(im *Image) {
 	for _, c := range copies {
 		im.Vars(c.Site)
 	}
-	for _, q := range []debuginfo.LineQuery{{Func: "main.statements", All: true}, {Func: "*", File: "shapes/main.go", Line: 224, Nearest: true}} {
+	for _, q := range []debuginfo.LineQuery{{Func: "main.statements", All: true},
+		{Func: "*", File: "shapes/main.go", Line: 224, Nearest: true}} {
 		lines, _ := im.LineSites(q)
 		for _, s := range lines {
 			vars, _ := im.Vars(s)
@@ -91,7 +92,8 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for _, name := range []string{".gopclntab", ".go.module", ".go.buildinfo", ".symtab", ".debug_info", ".debug_abbrev", ".debug_line", ".debug_loclists", ".debug_rnglists", ".debug_addr"} {
+	for _, name := range []string{".gopclntab", ".go.module", ".go.buildinfo", ".symtab", ".debug_info",
+		".debug_abbrev", ".debug_line", ".debug_loclists", ".debug_rnglists", ".debug_addr"} {
 		s := f.Section(name)
 		if s == nil {
 			t.Errorf("the fixture has no %s", name)

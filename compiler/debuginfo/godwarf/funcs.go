@@ -64,7 +64,9 @@ func (im *Image) indexes(p *pattern) []int {
 // or receivers, to run deferred and started calls with arguments, to compare types.
 func (im *Image) wrapper(i int) bool {
 	name := im.tab.NameBytes(i)
-	if len(name) == 0 || bytes.HasPrefix(name, []byte("type:")) || bytes.HasPrefix(name, []byte("go:")) || bytes.HasPrefix(name, []byte("type..")) || bytes.HasPrefix(name, []byte("go.")) && bytes.IndexByte(name, '/') < 0 {
+	if len(name) == 0 || bytes.HasPrefix(name, []byte("type:")) || bytes.HasPrefix(name, []byte("go:")) ||
+		bytes.HasPrefix(name, []byte("type..")) || bytes.HasPrefix(name, []byte("go.")) &&
+		bytes.IndexByte(name, '/') < 0 {
 		return true
 	}
 	if bytes.HasSuffix(name, []byte("-fm")) || wrapperSuffix(name) || dictWrapper(name) || im.sameNameWrapper(i, name) {
@@ -91,7 +93,8 @@ func (im *Image) funcOf(i int) *debuginfo.Func {
 		return f
 	}
 	raw := im.tab.NameBytes(i)
-	f := &debuginfo.Func{Name: string(unescape(raw)), Entry: im.tab.Entry(i), End: im.tab.End(i), Line: im.tab.StartLine(i), ID: uint64(i)}
+	f := &debuginfo.Func{Name: string(unescape(raw)), Entry: im.tab.Entry(i), End: im.tab.End(i),
+		Line: im.tab.StartLine(i), ID: uint64(i)}
 	if fr := im.tab.Frames(i, f.Entry); len(fr) > 0 {
 		last := fr[len(fr)-1]
 		f.File = last.File
@@ -162,7 +165,8 @@ func (im *Image) registers() bool {
 // over the symbol table, which need not be decoded for it.
 func (im *Image) isABI0(addr uint64) bool {
 	if !im.f.HasSection(".symtab") { // symbols in a detached file
-		return slices.ContainsFunc(im.f.SymbolsAt(addr), func(s dw.Symbol) bool { return strings.HasSuffix(s.Name, ".abi0") })
+		return slices.ContainsFunc(im.f.SymbolsAt(addr),
+			func(s dw.Symbol) bool { return strings.HasSuffix(s.Name, ".abi0") })
 	}
 	if im.abi0 == nil {
 		im.abi0 = map[uint64]bool{}
@@ -196,8 +200,8 @@ func (im *Image) FuncAt(pc uint64) (f *debuginfo.Func) {
 	return nil
 }
 
-// foreign reports whether function i of the table is none of Go's: where Go's own linker links C code in, it lists that as well, with
-// nothing but a name.
+// foreign reports whether function i of the table is none of Go's: where Go's own linker links C code in, it lists that
+// as well, with nothing but a name.
 func (im *Image) foreign(i int) bool {
 	return im.tab.CodeEnd(i) <= im.tab.Entry(i) && im.tab.File(i) == ""
 }
@@ -217,7 +221,8 @@ func (im *Image) Mixed() (is bool) {
 	const padding = 64 // there may be so much behind Go's code
 	for _, s := range im.f.ELF().Sections {
 		// The C compiler's linker puts it before and behind Go's.
-		if n := im.tab.Len(); s.Name == ".text" && n > 0 && (s.Addr < im.tab.Entry(0) || s.Addr+s.Size > im.tab.End(n-1)+padding) {
+		if n := im.tab.Len(); s.Name == ".text" && n > 0 &&
+			(s.Addr < im.tab.Entry(0) || s.Addr+s.Size > im.tab.End(n-1)+padding) {
 			return true
 		}
 	}
@@ -273,7 +278,8 @@ func (im *Image) noFunc(p *pattern) error {
 		if e.Near = im.near(p.text); len(e.Near) == 0 && im.hasPackage(packageOf(p.text)) {
 			// An inlined call of which no instruction is left, such as one with constant arguments, leaves no
 			// name either.
-			e.Detail = "if the source has it, it was inlined without a trace or is never called; mark it //go:noinline or build with -gcflags=-l"
+			e.Detail = "if the source has it, it was inlined without a trace or is never called; mark it " +
+				"//go:noinline or build with -gcflags=-l"
 		}
 	}
 	return e

@@ -98,14 +98,16 @@ func TestFuncs(t *testing.T) {
 				"main.Point.Len":      "main.Point.Len",
 				"main.(*Point).Len":   "main.(*Point).Len", // a wrapper, named exactly
 				"main.(*Point).*":     "",                  // and not found by globs
-				"main.Map[...]":       "main.Map[go.shape.int,go.shape.string] main.Map[go.shape.string,go.shape.string]",
-				"main.Map":            "main.Map[go.shape.int,go.shape.string] main.Map[go.shape.string,go.shape.string]",
-				"main.(*List).Push":   "main.(*List[go.shape.int]).Push main.(*List[go.shape.string]).Push",
-				"main.main.func*":     "main.main.func1 main.main.func2",
-				"*/vec.Sum":           vecPkg + ".Sum",
-				vecPkg + ".Sum":       vecPkg + ".Sum",
-				"runtime.memmove":     "runtime.memmove",
-				"main.counter*":       "main.counter main.counter.func1",
+				"main.Map[...]": "main.Map[go.shape.int,go.shape.string] " +
+					"main.Map[go.shape.string,go.shape.string]",
+				"main.Map": "main.Map[go.shape.int,go.shape.string] " +
+					"main.Map[go.shape.string,go.shape.string]",
+				"main.(*List).Push": "main.(*List[go.shape.int]).Push main.(*List[go.shape.string]).Push",
+				"main.main.func*":   "main.main.func1 main.main.func2",
+				"*/vec.Sum":         vecPkg + ".Sum",
+				vecPkg + ".Sum":     vecPkg + ".Sum",
+				"runtime.memmove":   "runtime.memmove",
+				"main.counter*":     "main.counter main.counter.func1",
 			} {
 				fs, err := im.Funcs(pattern)
 				if got := names(fs); got != want {
@@ -121,7 +123,9 @@ func TestFuncs(t *testing.T) {
 				}
 			}
 			fs, err := im.Funcs("*")
-			if err != nil || len(fs) < 1500 || !slices.IsSortedFunc(fs, func(a, b *debuginfo.Func) int { return strings.Compare(a.Name, b.Name) }) {
+			if err != nil || len(fs) < 1500 || !slices.IsSortedFunc(fs, func(a, b *debuginfo.Func) int {
+				return strings.Compare(a.Name, b.Name)
+			}) {
 				t.Errorf("%d functions, %v", len(fs), err)
 			}
 			for _, f := range fs {
@@ -168,8 +172,10 @@ func TestNoFunc(t *testing.T) {
 		{"main.Server.Handle", "main.(*Server).Handle", ""},
 		{"main.handle", "main.(*Server).Handle", ""},
 		{"main.Map[int,string]", "main.Map[go.shape.string,go.shape.string]", "shared by types of one shape"},
-		{"main.onlyInlined", "", fmt.Sprintf("inlined at main.go:%d; use .inline", lineOf(t, "onlyInlined(len(os.Args))"))},
-		{"main.small", "", fmt.Sprintf("inlined at main.go:%d; use .inline", lineOf(t, "total += small("))}, // nothing is left of those in middle
+		{"main.onlyInlined", "", fmt.Sprintf("inlined at main.go:%d; use .inline",
+			lineOf(t, "onlyInlined(len(os.Args))"))},
+		// nothing is left of those in middle
+		{"main.small", "", fmt.Sprintf("inlined at main.go:%d; use .inline", lineOf(t, "total += small("))},
 		{"main.nothing.*", "", ""},
 		{"main.notInTheProgram", "", "mark it //go:noinline"},
 		{"nopackage.notInTheProgram", "", ""},
@@ -181,7 +187,8 @@ func TestNoFunc(t *testing.T) {
 			t.Errorf("%s: %v, %v", c.pattern, names(fs), err)
 			continue
 		}
-		if near := strings.Join(nf.Near, " "); !strings.HasPrefix(near, c.near) || c.near == "" && near != "" || len(nf.Near) > 5 {
+		if near := strings.Join(nf.Near, " "); !strings.HasPrefix(near, c.near) || c.near == "" && near != "" ||
+			len(nf.Near) > 5 {
 			t.Errorf("%s: near %q, want %q first", c.pattern, nf.Near, c.near)
 		}
 		if !strings.Contains(nf.Detail, c.detail) || c.detail == "" && nf.Detail != "" {

@@ -73,8 +73,9 @@ func (im *Image) threadLocalG() loc.Prog {
 	return loc.Prog{}
 }
 
-// libraryG is threadLocalG for a library, where the dynamic linker decides on the place and stores its distance from the thread pointer
-// (R_X86_64_TPOFF64). Go's code has one such word, for its only variable; with several it is not known which is meant.
+// libraryG is threadLocalG for a library, where the dynamic linker decides on the place and stores its distance from
+// the thread pointer (R_X86_64_TPOFF64). Go's code has one such word, for its only variable; with several it is not
+// known which is meant.
 func (im *Image) libraryG() loc.Prog {
 	rela, err := im.f.Section(".rela.dyn")
 	if err != nil {
@@ -103,11 +104,16 @@ func (im *Image) libraryG() loc.Prog {
 // gFields are the fields of runtime.g by release, for programs without DWARF. They were read from
 // the DWARF of programs built with that release; a test compares them with the toolchain at hand.
 var gFields = map[string]debuginfo.Goroutine{
-	"go1.21": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144, WaitReason: 176},
-	"go1.22": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144, WaitReason: 176},
-	"go1.24": {GoID: 160, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 152, WaitReason: 184},
-	"go1.25": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144, WaitReason: 176},
-	"go1.26": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 144, WaitReason: 176},
+	"go1.21": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144,
+		WaitReason: 176},
+	"go1.22": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144,
+		WaitReason: 176},
+	"go1.24": {GoID: 160, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 152,
+		WaitReason: 184},
+	"go1.25": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144,
+		WaitReason: 176},
+	"go1.26": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 144,
+		WaitReason: 176},
 }
 
 // mFields are the fields of runtime.m that are needed, as gFields are those of runtime.g.
@@ -135,7 +141,8 @@ func (im *Image) machineFields(g *debuginfo.Goroutine) bool {
 	return g.CurG >= 0 && g.NCgo >= 0
 }
 
-var unknownFields = debuginfo.Goroutine{GoID: -1, StackLo: -1, StackHi: -1, ParentGoID: -1, GoPC: -1, StartPC: -1, M: -1, Status: -1, WaitReason: -1}
+var unknownFields = debuginfo.Goroutine{GoID: -1, StackLo: -1, StackHi: -1, ParentGoID: -1, GoPC: -1, StartPC: -1,
+	M: -1, Status: -1, WaitReason: -1}
 
 // goroutineFields gives the offsets in runtime.g: from DWARF, or for a known release without it from
 // a table, since all but the release decides them.
@@ -205,7 +212,8 @@ func (im *Image) release() string { return releaseOf(im.Version()) }
 func releaseOf(v string) string {
 	v, rest := cutVersion(v)
 	parts := strings.SplitN(v, ".", 3)
-	if len(parts) < 2 || parts[0] != "go1" || parts[1] == "" || strings.Trim(parts[1], "0123456789") != "" { // rc1, beta1
+	// rc1, beta1
+	if len(parts) < 2 || parts[0] != "go1" || parts[1] == "" || strings.Trim(parts[1], "0123456789") != "" {
 		return ""
 	}
 	if strings.Contains(rest, "devel") {
@@ -233,8 +241,10 @@ func cutVersion(v string) (version, rest string) {
 // harmless are experiments (internal/goexperiment) that change neither the runtime's structures nor how functions
 // are called.
 var harmless = map[string]bool{
-	"boringcrypto": true, "jsonv2": true, "loopvar": true, "rangefunc": true, "aliastypeparams": true, "newinliner": true, "arenas": true,
-	"coverageredesign": true, "cacheprog": true, "greenteagc": true, "dwarf5": true, "swissmap": true, "heapminimum512kib": true, "simd": true,
+	"boringcrypto": true, "jsonv2": true, "loopvar": true, "rangefunc": true, "aliastypeparams": true,
+	"newinliner": true, "arenas": true,
+	"coverageredesign": true, "cacheprog": true, "greenteagc": true, "dwarf5": true, "swissmap": true,
+	"heapminimum512kib": true, "simd": true,
 }
 
 // Version is the Go version that built the program, such as "go1.26.8"; "" if unknown.

@@ -168,7 +168,8 @@ type NoVariablesError struct {
 }
 
 func (e *NoVariablesError) Error() string {
-	return fmt.Sprintf("%s has no variables: %s; use int_arg(1), int_arg(2), ... for arguments in registers, or build without -s and -w", e.Path, e.Reason)
+	return fmt.Sprintf("%s has no variables: %s; use int_arg(1), int_arg(2), ... for arguments in registers, or "+
+		"build without -s and -w", e.Path, e.Reason)
 }
 
 func (e *NoVariablesError) Unwrap() error { return debuginfo.ErrNoTypes }

@@ -159,7 +159,8 @@ func (im *Image) straightLine(i int, pc uint64) (pcs []uint64) {
 			return false
 		}
 		pcs = append(pcs, at)
-		return in.Kind == x86.Other || in.Kind == x86.Nop || in.Kind == x86.Nop5 || in.Kind == x86.Push || in.Kind == x86.Call || in.Kind == x86.IndirectCall
+		return in.Kind == x86.Other || in.Kind == x86.Nop || in.Kind == x86.Nop5 || in.Kind == x86.Push ||
+			in.Kind == x86.Call || in.Kind == x86.IndirectCall
 	})
 	return pcs
 }

@@ -15,15 +15,18 @@ func TestInlined(t *testing.T) {
 	for _, v := range []string{"default", "pie", "cgo", "stripped"} {
 		im := open(t, v)
 		for pattern, want := range map[string]string{
-			"main.small":       fmt.Sprintf("main.small main.go:%d in main.outer", callSmall),
-			"main.middle":      fmt.Sprintf("main.middle main.go:%d in main.outer", callMiddle),
-			"main.onlyInlined": fmt.Sprintf("main.onlyInlined main.go:%d in main.main", lineOf(t, "onlyInlined(len(os.Args))")),
+			"main.small":  fmt.Sprintf("main.small main.go:%d in main.outer", callSmall),
+			"main.middle": fmt.Sprintf("main.middle main.go:%d in main.outer", callMiddle),
+			"main.onlyInlined": fmt.Sprintf("main.onlyInlined main.go:%d in main.main",
+				lineOf(t, "onlyInlined(len(os.Args))")),
 		} {
 			sites, err := im.Inlined(pattern)
 			var got []string
 			for _, s := range sites {
-				got = append(got, fmt.Sprintf("%s %s:%d in %s", s.Func.Name, filepath.Base(s.CallFile), s.CallLine, s.In.Name))
-				if s.Site.Kind != debuginfo.AtInline || s.Site.Inline != s || s.Site.Func != s.In || s.Site.CFA.Empty() {
+				got = append(got, fmt.Sprintf("%s %s:%d in %s", s.Func.Name, filepath.Base(s.CallFile), s.CallLine,
+					s.In.Name))
+				if s.Site.Kind != debuginfo.AtInline || s.Site.Inline != s || s.Site.Func != s.In ||
+					s.Site.CFA.Empty() {
 					t.Errorf("%s: site %+v", pattern, s.Site)
 				}
 				if s.Func.Entry != 0 || filepath.Base(s.Func.File) != "main.go" || s.Func.Line == 0 {

@@ -23,8 +23,8 @@ type stmt struct {
 }
 
 // stmts lists where lines begin in function i: the rows of DWARF's line table that are marked as
-// statements, or, without DWARF, the changes of line in the function table. unmarked adds, for lines without a mark, their first row:
-// the compiler loses the mark of some statements that begin with a call.
+// statements, or, without DWARF, the changes of line in the function table. unmarked adds, for lines without a mark,
+// their first row: the compiler loses the mark of some statements that begin with a call.
 func (im *Image) stmts(i int, unmarked bool) []stmt {
 	var out []stmt
 	if im.HasTypes() {
@@ -246,7 +246,8 @@ func (im *Image) bodies(q debuginfo.LineQuery, p *pattern, unmarked bool) ([]*in
 		return nil, im.noFile(q, p, all)
 	case len(matched) > 1 && q.File != "" && !strings.ContainsAny(q.File, "*?["):
 		slices.Sort(matched)
-		return nil, fmt.Errorf("file %q is ambiguous: %s; write more of the path", q.File, strings.Join(matched[:min(len(matched), 6)], ", "))
+		return nil, fmt.Errorf("file %q is ambiguous: %s; write more of the path", q.File,
+			strings.Join(matched[:min(len(matched), 6)], ", "))
 	}
 	if q.File == "" {
 		out = slices.DeleteFunc(out, func(b *instance) bool { return !b.ownFile(im) })
@@ -270,7 +271,8 @@ func (b *instance) linesWanted(q debuginfo.LineQuery) ([]stmt, error) {
 	lo, hi := q.Line, max(q.Line, q.To)
 	if q.Rel {
 		if b.start == 0 {
-			return nil, fmt.Errorf("lines relative to the beginning of %s are not known in this binary", unescape([]byte(b.name)))
+			return nil, fmt.Errorf("lines relative to the beginning of %s are not known in this binary",
+				unescape([]byte(b.name)))
 		}
 		lo, hi = b.start+q.Line, b.start+max(q.Line, q.To)
 	}
@@ -342,7 +344,9 @@ func (im *Image) noFile(q debuginfo.LineQuery, p *pattern, files []string) error
 		}
 	}
 	e.Near = slices.Collect(maps.Keys(near))
-	slices.SortFunc(e.Near, func(a, b string) int { return cmp.Or(cmp.Compare(near[a], near[b]), strings.Compare(a, b)) })
+	slices.SortFunc(e.Near, func(a, b string) int {
+		return cmp.Or(cmp.Compare(near[a], near[b]), strings.Compare(a, b))
+	})
 	e.Near = e.Near[:min(len(e.Near), maxNear)]
 	if len(e.Near) == 0 && p != nil {
 		slices.Sort(files)
@@ -380,7 +384,8 @@ func (im *Image) noLine(q debuginfo.LineQuery, bodies []*instance) error {
 	if name == "" {
 		name = q.Func
 	}
-	e := &debuginfo.NotFoundError{What: "line", Name: fmt.Sprintf("%s:%d", name, line), Detail: "no instruction comes from it"}
+	e := &debuginfo.NotFoundError{What: "line", Name: fmt.Sprintf("%s:%d", name, line),
+		Detail: "no instruction comes from it"}
 	for _, n := range []int{after, before} {
 		if n > 0 {
 			e.Near = append(e.Near, fmt.Sprint(n))

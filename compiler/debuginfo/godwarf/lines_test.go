@@ -56,15 +56,21 @@ func TestLineSites(t *testing.T) {
 				q    debuginfo.LineQuery
 				want string
 			}{
-				{debuginfo.LineQuery{Func: "main.statements", File: "main.go", Line: keep1}, fmt.Sprintf("statements:%d", keep1)},
-				{debuginfo.LineQuery{Func: "main.statements", File: "shapes/main.go", Line: keep2}, fmt.Sprintf("statements:%d", keep2)},
+				{debuginfo.LineQuery{Func: "main.statements", File: "main.go", Line: keep1},
+					fmt.Sprintf("statements:%d", keep1)},
+				{debuginfo.LineQuery{Func: "main.statements", File: "shapes/main.go", Line: keep2},
+					fmt.Sprintf("statements:%d", keep2)},
 				{debuginfo.LineQuery{Func: "main.statements", Line: keep2}, fmt.Sprintf("statements:%d", keep2)},
-				{debuginfo.LineQuery{Func: "main.statements", Line: keep2 - decl, Rel: true}, fmt.Sprintf("statements:%d", keep2)},
+				{debuginfo.LineQuery{Func: "main.statements", Line: keep2 - decl, Rel: true},
+					fmt.Sprintf("statements:%d", keep2)},
 				{debuginfo.LineQuery{Func: "main.statements", Line: decl}, fmt.Sprintf("statements:%d!", decl)},
-				{debuginfo.LineQuery{Func: "main.statements", Line: keep1, To: keep2}, fmt.Sprintf("statements:%d statements:%d", keep1, keep2)},
-				{debuginfo.LineQuery{Func: "*", File: "godwarf/testdata/shapes/main.go", Line: keep2}, fmt.Sprintf("statements:%d", keep2)},
+				{debuginfo.LineQuery{Func: "main.statements", Line: keep1, To: keep2},
+					fmt.Sprintf("statements:%d statements:%d", keep1, keep2)},
+				{debuginfo.LineQuery{Func: "*", File: "godwarf/testdata/shapes/main.go", Line: keep2},
+					fmt.Sprintf("statements:%d", keep2)},
 				{debuginfo.LineQuery{Func: "*", File: "shapes/main.go", Line: decl - 1, Nearest: true}, ""},
-				{debuginfo.LineQuery{Func: "main.statements", Line: keep1 + 1, Nearest: true}, fmt.Sprintf("statements:%d", keep2)},
+				{debuginfo.LineQuery{Func: "main.statements", Line: keep1 + 1, Nearest: true},
+					fmt.Sprintf("statements:%d", keep2)},
 			} {
 				sites, err := im.LineSites(c.q)
 				if got := showSites(sites); got != c.want {
@@ -123,7 +129,8 @@ func TestNoLine(t *testing.T) {
 		what, want string
 	}{
 		{debuginfo.LineQuery{Func: "main.statements", Line: 1}, "line", fmt.Sprintf("[%d]", decl)},
-		{debuginfo.LineQuery{Func: "main.statements", Line: 9999}, "line", fmt.Sprintf("[%d]", lineOf(t, "return count"))},
+		{debuginfo.LineQuery{Func: "main.statements", Line: 9999}, "line",
+			fmt.Sprintf("[%d]", lineOf(t, "return count"))},
 		{debuginfo.LineQuery{Func: "main.statments", Line: 1}, "function", "[main.statements]"},
 		{debuginfo.LineQuery{Func: "*", File: "mian.go", Line: 1}, "file", "/testdata/shapes/main.go "},
 		{debuginfo.LineQuery{Func: "main.statements", File: "other.go", Line: 1}, "file", "shapes/main.go]"},
@@ -140,7 +147,8 @@ func TestNoLine(t *testing.T) {
 		}
 	}
 	_, err := im.LineSites(debuginfo.LineQuery{Func: "*", File: "print.go", Line: 100})
-	if err == nil || !strings.Contains(err.Error(), `file "print.go" is ambiguous: `) || !strings.Contains(err.Error(), "/fmt/print.go") {
+	if err == nil || !strings.Contains(err.Error(), `file "print.go" is ambiguous: `) ||
+		!strings.Contains(err.Error(), "/fmt/print.go") {
 		t.Errorf("two files of one name: %v", err)
 	}
 }

@@ -10,8 +10,9 @@ import (
 // calls is what the fixture does, in order, for each function: the arguments of a call,
 // and its results.
 var calls = map[string]string{
-	"main.traceme":                           "a=1 b=2 -> ret=3",
-	"main.many":                              "a=1 b=2 c=3 d=4 e=5 f=6 g=7 h=8 i=9 j=10 k=11 -> ~r0=11 ~r1=10 ~r2=9 ~r3=8 ~r4=7 ~r5=6 ~r6=5 ~r7=4 ~r8=3 ~r9=3",
+	"main.traceme": "a=1 b=2 -> ret=3",
+	"main.many": "a=1 b=2 c=3 d=4 e=5 f=6 g=7 h=8 i=9 j=10 k=11 -> ~r0=11 ~r1=10 ~r2=9 " +
+		"~r3=8 ~r4=7 ~r5=6 ~r6=5 ~r7=4 ~r8=3 ~r9=3",
 	"main.text":                              `s="str" l=[98 121 116 101 115] m=map[string]int e=error any=interface {} -> ~r0="str" ~r1=error`,
 	"main.structs":                           `p={3 4 "five"} q=&{1 2 "pt"} one=[6] two=[7 8] -> ~r0={3 20 "five"}`,
 	"main.floats":                            "x=1.5 n=9 y=2.5 c=(0+3i) -> ~r0=4 ~r1=9",
@@ -93,7 +94,9 @@ func TestLive(t *testing.T) {
 					t.Errorf("%s: goroutine %d", name, id)
 				}
 				ret := th.eval(s.Return) - th.bias
-				if fr := im.Lookup(ret - 1); len(fr) == 0 || !strings.HasPrefix(fr[len(fr)-1].Func, "main.") && !strings.HasPrefix(fr[len(fr)-1].Func, "runtime.") && !strings.HasPrefix(fr[len(fr)-1].Func, vecPkg) {
+				if fr := im.Lookup(ret - 1); len(fr) == 0 || !strings.HasPrefix(fr[len(fr)-1].Func, "main.") &&
+					!strings.HasPrefix(fr[len(fr)-1].Func, "runtime.") &&
+					!strings.HasPrefix(fr[len(fr)-1].Func, vecPkg) {
 					t.Errorf("%s: called from %#x: %v", name, ret, fr)
 				}
 			}

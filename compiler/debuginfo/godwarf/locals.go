@@ -75,7 +75,8 @@ func (v *view) locals() ([]*debuginfo.Var, error) {
 				y.Type = t.Elem()
 			}
 		case heap:
-			if slices.ContainsFunc(scope, func(z dw.ScopeVar) bool { return dw.Name(z.Tree) == bare }) || v.isParam(bare) {
+			if slices.ContainsFunc(scope, func(z dw.ScopeVar) bool { return dw.Name(z.Tree) == bare }) ||
+				v.isParam(bare) {
 				continue // found with the variable itself
 			}
 			y.Name, y.Type = bare, t.Elem()
@@ -113,7 +114,8 @@ func (v *view) lostParams(have map[string]int) (out []*debuginfo.Var, err error)
 	}
 	for _, c := range t.Children {
 		name := dw.Name(c)
-		if _, ok := have[name]; ok || c.Tag != dwarf.TagFormalParameter || dw.Flag(c, dwarf.AttrVarParam) || name == dictName {
+		if _, ok := have[name]; ok || c.Tag != dwarf.TagFormalParameter || dw.Flag(c, dwarf.AttrVarParam) ||
+			name == dictName {
 			continue
 		}
 		typ, err := d.TypeOf(c)
@@ -140,9 +142,11 @@ func (v *view) captured(e *godwarf.Tree, t *types.Ctype, off int64, heap bool) (
 	if v.entry && heap {
 		switch v.captureOf(e, t.Elem(), off) {
 		case byValue:
-			return loc.Place{Type: t.Elem(), InMemory: true, Addr: loc.Register(goabi.RegContext).Plus(off), Writable: true}, nil
+			return loc.Place{Type: t.Elem(), InMemory: true, Addr: loc.Register(goabi.RegContext).Plus(off),
+				Writable: true}, nil
 		case captureUnknown:
-			return p, v.notLive(strings.TrimPrefix(dw.Name(e), "&"), "whether the closure holds it or a pointer to it is not known")
+			return p, v.notLive(strings.TrimPrefix(dw.Name(e), "&"),
+				"whether the closure holds it or a pointer to it is not known")
 		}
 	}
 	if v.entry {

@@ -30,8 +30,10 @@ func live(t *testing.T, im *Image, s debuginfo.Site) string {
 	var out []string
 	for _, v := range vars {
 		if v.Err == nil {
-			out = append(out, fmt.Sprintf("%s:%s:%s", v.Name, [...]string{"param", "result", "local", "global", "captured"}[v.Kind], v.Type.Name))
-			if v.Place.Type == nil || !v.Place.InMemory && len(v.Place.Pieces) == 0 || v.Place.InMemory && v.Place.Addr.Empty() {
+			out = append(out, fmt.Sprintf("%s:%s:%s", v.Name,
+				[...]string{"param", "result", "local", "global", "captured"}[v.Kind], v.Type.Name))
+			if v.Place.Type == nil || !v.Place.InMemory && len(v.Place.Pieces) == 0 || v.Place.InMemory &&
+				v.Place.Addr.Empty() {
 				t.Errorf("%s: place %+v", v.Name, v.Place)
 			}
 		}
@@ -45,15 +47,21 @@ func TestLocals(t *testing.T) {
 		fn, text, noopt, opt string
 	}{
 		{"main.statements", "count := 0", "n:param:int names:param:[]string", ""},
-		{"main.statements", "length := len(name)", "n:param:int names:param:[]string count:local:int i:local:int name:local:string", ""},
-		{"main.statements", "keep(count, i)", "n:param:int names:param:[]string count:local:int i:local:int name:local:string length:local:int", "n:param:int i:local:int"},
-		{"main.statements", "keep(count, n)", "n:param:int names:param:[]string count:local:int", "n:param:int count:local:int"},
+		{"main.statements", "length := len(name)",
+			"n:param:int names:param:[]string count:local:int i:local:int name:local:string", ""},
+		{"main.statements", "keep(count, i)",
+			"n:param:int names:param:[]string count:local:int i:local:int name:local:string length:local:int",
+			"n:param:int i:local:int"},
+		{"main.statements", "keep(count, n)", "n:param:int names:param:[]string count:local:int",
+			"n:param:int count:local:int"},
 		{"main.traceme", "return a + b", "a:param:int b:param:int ret:result:int", "a:param:int b:param:int"},
 		{"main.escapes", "y := x * 2", "x:param:int res:result:*int", ""},
 		{"main.escapes", "res = &y", "x:param:int res:result:*int y:local:int", ""},
 		{"main.escapes", "return res", "x:param:int res:result:*int y:local:int", ""},
-		{"main.counter.func1", "total += n*base", "n:param:int total:captured:int base:captured:int step:captured:string", ""},
-		{"main.counter.func1", "return total // captured", "n:param:int total:captured:int base:captured:int step:captured:string", ""},
+		{"main.counter.func1", "total += n*base",
+			"n:param:int total:captured:int base:captured:int step:captured:string", ""},
+		{"main.counter.func1", "return total // captured",
+			"n:param:int total:captured:int base:captured:int step:captured:string", ""},
 		{"main.(*List[...]).Push", "return len(l.items)", "", ""},
 	} {
 		for _, v := range []string{"noopt", "default"} {
@@ -169,7 +177,8 @@ func TestStripped(t *testing.T) {
 	if err != nil || s.Insn != debuginfo.InsnNop && s.Insn != debuginfo.InsnPush && s.Insn != debuginfo.InsnStepped {
 		t.Errorf("%+v %v", s, err)
 	}
-	if r, err := im.ReturnSites(f[0]); err != nil || len(r) != 1 || r[0].Kind != debuginfo.AtReturn || r[0].Insn != debuginfo.InsnRet {
+	if r, err := im.ReturnSites(f[0]); err != nil || len(r) != 1 || r[0].Kind != debuginfo.AtReturn ||
+		r[0].Insn != debuginfo.InsnRet {
 		t.Errorf("%+v %v", r, err)
 	}
 	_, err1 := im.Vars(s)
@@ -178,7 +187,8 @@ func TestStripped(t *testing.T) {
 	_, err4 := im.Type("main.Server")
 	for _, err := range []error{err1, err2, err3, err4} {
 		var nv *NoVariablesError
-		if !errors.As(err, &nv) || !errors.Is(err, debuginfo.ErrNoTypes) || !strings.Contains(err.Error(), "int_arg(1)") {
+		if !errors.As(err, &nv) || !errors.Is(err, debuginfo.ErrNoTypes) ||
+			!strings.Contains(err.Error(), "int_arg(1)") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -228,11 +238,14 @@ func TestType(t *testing.T) {
 			}
 			got = append(got, fmt.Sprintf("%s%s:%s@%d/%d", f.Name, e, f.Type.Name, f.Off, f.Type.Size))
 		}
-		want := "Point*:main.Point@0/32 name:string@32/16 conns:map[string]int@48/8 log:io.Writer@56/16 next:*main.Server@72/8 fn:func(int) int@80/8 ch:chan int@88/8 tags:[4]string@96/64 ok:bool@160/1 ratio:float64@168/8"
+		want := "Point*:main.Point@0/32 name:string@32/16 conns:map[string]int@48/8 log:io.Writer@56/16 " +
+			"next:*main.Server@72/8 fn:func(int) int@80/8 ch:chan int@88/8 tags:[4]string@96/64 ok:bool@160/1 " +
+			"ratio:float64@168/8"
 		if g := strings.Join(got, " "); g != want {
 			t.Errorf("got  %s\nwant %s", g, want)
 		}
-		for _, name := range []string{"*main.Server", "int", "[]string", "error", "runtime.g", "**main.Server", "[]*main.Point"} {
+		for _, name := range []string{"*main.Server", "int", "[]string", "error", "runtime.g", "**main.Server",
+			"[]*main.Point"} {
 			ty, err := im.Type(name)
 			if err != nil || ty.Name != name && name != "[]*main.Point" {
 				t.Errorf("%s: %+v %v", name, ty, err)
@@ -266,7 +279,8 @@ func TestGoroutine(t *testing.T) {
 			t.Errorf("%s: fields of runtime.g\n got %+v\nwant %+v (the table)", im.Version(), got, want)
 		}
 		c := im.InC()
-		if m := mFields[im.release()]; c.CurG != m.CurG || c.NCgo != m.NCgo || !c.System || !strings.HasPrefix(c.G.String(), "tls; const -") {
+		if m := mFields[im.release()]; c.CurG != m.CurG || c.NCgo != m.NCgo || !c.System ||
+			!strings.HasPrefix(c.G.String(), "tls; const -") {
 			t.Errorf("%s: in C it is %+v, the table has %+v", im.Version(), c, m)
 		}
 		f, err = im.Funcs(vecPkg + ".Sum")

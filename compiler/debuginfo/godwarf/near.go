@@ -62,7 +62,8 @@ func (im *Image) near(name string) []string {
 		switch {
 		case string(n) == want:
 			consider(string(unescape(raw)), 0)
-		case len(last) > 2 && len(n) > len(last) && n[len(n)-len(last)-1] == '.' && strings.EqualFold(string(n[len(n)-len(last):]), last):
+		case len(last) > 2 && len(n) > len(last) && n[len(n)-len(last)-1] == '.' &&
+			strings.EqualFold(string(n[len(n)-len(last):]), last):
 			// A package in between is nearer than another one.
 			d := 1
 			if len(want) > len(last) && !bytes.HasPrefix(n, []byte(want[:strings.IndexByte(want, '.')+1])) {

@@ -134,7 +134,8 @@ func classEnd(s string) int {
 }
 
 // predeclared are Go's types without a package.
-const predeclared = " bool byte complex128 complex64 error float32 float64 int int16 int32 int64 int8 rune string uint uint16 uint32 uint64 uint8 uintptr any "
+const predeclared = " bool byte complex128 complex64 error float32 float64 int int16 int32 int64 int8 rune string " +
+	"uint uint16 uint32 uint64 uint8 uintptr any "
 
 // typeArgs reports whether what is between brackets can only be type arguments.
 func typeArgs(s string) bool {

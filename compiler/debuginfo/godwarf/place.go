@@ -102,7 +102,8 @@ func (v *view) place(e *godwarf.Tree, t *types.Ctype, kind debuginfo.VarKind) (l
 	}
 	p, err := v.sig.unit.VarPlace(e, t, v.env, v.s.PC)
 	if err == nil && v.leftover(e, t, p) {
-		return loc.Place{}, v.notLive(name, "it is only partly available here: the compiler kept one part, and the debug information does not tell which")
+		return loc.Place{}, v.notLive(name, "it is only partly available here: the compiler kept one part, and the "+
+			"debug information does not tell which")
 	}
 	return p, err
 }
@@ -121,7 +122,8 @@ func (v *view) leftover(e *godwarf.Tree, t *types.Ctype, p loc.Place) bool {
 	}
 	for _, r := range list {
 		// DW_OP_reg0..31 or DW_OP_regx alone
-		if len(r.Expr) > 0 && (r.Expr[0] >= 0x50 && r.Expr[0] <= 0x6f && len(r.Expr) == 1 || r.Expr[0] == 0x90 && len(r.Expr) <= 3) {
+		if len(r.Expr) > 0 && (r.Expr[0] >= 0x50 && r.Expr[0] <= 0x6f && len(r.Expr) == 1 || r.Expr[0] == 0x90 &&
+			len(r.Expr) <= 3) {
 			return true
 		}
 	}
@@ -141,7 +143,8 @@ func (v *view) leftover(e *godwarf.Tree, t *types.Ctype, p loc.Place) bool {
 // splitOffset takes a constant that is added last off p.
 func splitOffset(p loc.Prog) (loc.Prog, int64) {
 	n := p.Last()
-	if n >= 2 && p.Steps[n].Op == loc.Add && p.Steps[n].A == n-2 && p.Steps[n].B == n-1 && p.Steps[n-1].Op == loc.Const {
+	if n >= 2 && p.Steps[n].Op == loc.Add && p.Steps[n].A == n-2 && p.Steps[n].B == n-1 &&
+		p.Steps[n-1].Op == loc.Const {
 		return loc.Prog{Steps: p.Steps[:n-1]}, p.Steps[n-1].N
 	}
 	return p, 0

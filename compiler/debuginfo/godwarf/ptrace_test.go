@@ -57,7 +57,8 @@ func run(t testing.TB, im *Image, hooks map[uint64]func(*thread)) {
 			syscall.Kill(pid, syscall.SIGKILL)
 			for {
 				var ws syscall.WaitStatus
-				if tid, err := syscall.Wait4(-1, &ws, syscall.WALL, nil); err != nil && err != syscall.EINTR || tid == pid && (ws.Exited() || ws.Signaled()) {
+				if tid, err := syscall.Wait4(-1, &ws, syscall.WALL, nil); err != nil && err != syscall.EINTR ||
+					tid == pid && (ws.Exited() || ws.Signaled()) {
 					break
 				}
 			}
@@ -150,7 +151,8 @@ func (th *thread) hit() {
 		if err := syscall.PtraceSingleStep(th.tid); err != nil {
 			th.t.Fatal(err)
 		}
-		if _, err := syscall.Wait4(th.tid, &ws, syscall.WALL, nil); err != nil || !ws.Stopped() || ws.StopSignal() != syscall.SIGTRAP {
+		if _, err := syscall.Wait4(th.tid, &ws, syscall.WALL, nil); err != nil || !ws.Stopped() ||
+			ws.StopSignal() != syscall.SIGTRAP {
 			th.t.Fatal("single step: ", err, ws)
 		}
 		th.poke(pc, 0xcc)
@@ -199,7 +201,8 @@ func (tr *tracee) word(addr uint64, size int) uint64 {
 // eval runs a location program.
 func (th *thread) eval(p loc.Prog) uint64 {
 	r := &th.regs
-	regs := []uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15, r.Rip}
+	regs := []uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13,
+		r.R14, r.R15, r.Rip}
 	v := make([]uint64, len(p.Steps))
 	for i, s := range p.Steps {
 		switch s.Op {
@@ -237,7 +240,8 @@ func (th *thread) bytes(p loc.Place) []byte {
 		case x.XMM > 0:
 			var fp [512]byte // struct user_fpregs_struct; xmm0 at 160
 			const getFPRegs = 14
-			if _, _, e := syscall.RawSyscall6(syscall.SYS_PTRACE, getFPRegs, uintptr(th.tid), 0, uintptr(unsafe.Pointer(&fp)), 0, 0); e != 0 {
+			if _, _, e := syscall.RawSyscall6(syscall.SYS_PTRACE, getFPRegs, uintptr(th.tid), 0,
+				uintptr(unsafe.Pointer(&fp)), 0, 0); e != 0 {
 				th.t.Fatal(e)
 			}
 			copy(src, fp[160+16*(x.XMM-1):])

@@ -120,7 +120,9 @@ func (s *signature) read(d *dw.Data, t *godwarf.Tree) error {
 		if dw.Flag(c, dwarf.AttrVarParam) {
 			list = &s.results
 		}
-		same := slices.IndexFunc(*list, func(x sigVar) bool { return x.name == v.name && x.typ == v.typ && v.name != "_" })
+		same := slices.IndexFunc(*list, func(x sigVar) bool {
+			return x.name == v.name && x.typ == v.typ && v.name != "_"
+		})
 		if same < 0 {
 			*list = append(*list, v)
 		} else if l, err := s.unit.Locations(c, dwarf.AttrLocation); err == nil && len(l) > 0 {
@@ -164,7 +166,8 @@ func (im *Image) assignWords(s *signature, i int) {
 	s.resultsErr = fmt.Errorf("%s is written in assembly, and its results are not described", im.funcOf(i).Name)
 	args, _, ok := im.tab.Args(i)
 	if !ok || im.funcOf(i).ABI != debuginfo.GoABI0 {
-		s.paramsErr = fmt.Errorf("%s is written in assembly, and its arguments are not described; use registers", im.funcOf(i).Name)
+		s.paramsErr = fmt.Errorf("%s is written in assembly, and its arguments are not described; use registers",
+			im.funcOf(i).Name)
 		return
 	}
 	for n, a := range args {

@@ -59,7 +59,8 @@ func (im *Image) entry(i int) (x86.Entry, error) {
 // refused says that the kernel allows no probe at pc. It would find out only when a program with the
 // code is running, and say nothing when one starts later.
 func refused(pc uint64) error {
-	return fmt.Errorf("the kernel allows no probe on the instruction at %#x (a lock prefix, or a vector instruction)", pc)
+	return fmt.Errorf("the kernel allows no probe on the instruction at %#x (a lock prefix, or a vector instruction)",
+		pc)
 }
 
 func (im *Image) known(f *debuginfo.Func) (int, error) {
@@ -69,7 +70,8 @@ func (im *Image) known(f *debuginfo.Func) (int, error) {
 		if f != nil {
 			name = f.Name
 		}
-		return i, &debuginfo.NotFoundError{What: "function", Name: name, Detail: "it has no code of its own; use .inline"}
+		return i, &debuginfo.NotFoundError{What: "function", Name: name,
+			Detail: "it has no code of its own; use .inline"}
 	}
 	return i, nil
 }
@@ -165,7 +167,8 @@ func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
 	i := im.tab.Find(pc)
 	if i < 0 || im.foreign(i) {
-		return s, &debuginfo.NotFoundError{What: "function", Name: fmt.Sprintf("%#x", pc), Detail: "no Go function covers this address"}
+		return s, &debuginfo.NotFoundError{What: "function", Name: fmt.Sprintf("%#x", pc),
+			Detail: "no Go function covers this address"}
 	}
 	code, err := im.code(i)
 	if err != nil {

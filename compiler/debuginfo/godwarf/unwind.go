@@ -51,7 +51,8 @@ func (im *Image) Unwind(pc uint64) (r *cfi.Rules, err error) {
 	if flags&pclntab.FlagSPWrite != 0 {
 		switch im.tab.Name(i) {
 		case "runtime.systemstack", "runtime.asmcgocall", "runtime.cgocallback",
-			"runtime.nanotime1", "runtime.walltime", "runtime.walltime1", "time.now": // the last ones call code of the kernel's
+			// the last ones call code of the kernel's
+			"runtime.nanotime1", "runtime.walltime", "runtime.walltime1", "time.now":
 			// They go on on another stack; BP stays where they found it: at their own frame if they made one, else
 			// at their caller's.
 			if depth, ok := im.tab.Pushed(i, pc); !ok || depth == 0 || pc < im.tab.Entry(i)+4 { // PUSHQ BP; MOVQ SP, BP

@@ -127,7 +127,8 @@ func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 		return nil, v.sig.resultsErr
 	}
 	if v.copy != nil {
-		return nil, errors.New("an inlined copy has no return; only .function and .return of code of its own give results")
+		return nil, errors.New("an inlined copy has no return; only .function and .return of code of its own give res" +
+			"ults")
 	}
 	return v.results(), nil
 }
@@ -180,7 +181,8 @@ func (im *Image) env(i int, sig *signature, pc uint64) *dw.Env {
 	if cfa, _ := im.frame(i, pc); !cfa.Empty() {
 		// The function table has every frame; .debug_frame would have to be inflated and indexed.
 		env.CFA = func() (loc.Prog, error) { return cfa, nil }
-		if base, err := sig.unit.Locations(sig.tree, dwarf.AttrFrameBase); err == nil && len(base) == 1 && len(base[0].Expr) == 1 && base[0].Expr[0] == opCallFrameCFA {
+		if base, err := sig.unit.Locations(sig.tree, dwarf.AttrFrameBase); err == nil && len(base) == 1 &&
+			len(base[0].Expr) == 1 && base[0].Expr[0] == opCallFrameCFA {
 			env.FrameBase = env.CFA
 		}
 	}
@@ -232,7 +234,8 @@ func (v *view) params() []*debuginfo.Var {
 		x := &debuginfo.Var{Name: name, Kind: debuginfo.Param, Type: p.typ, Line: p.line}
 		switch {
 		case v.s.Kind == debuginfo.AtReturn || v.s.Kind == debuginfo.AtTail:
-			x.Err = v.notLive(name, fmt.Sprintf("the function has returned; @entry($%s) is its value at the call", name))
+			x.Err = v.notLive(name, fmt.Sprintf("the function has returned; @entry($%s) is its value at the call",
+				name))
 		case v.entry:
 			if x.Place, x.Err = v.paramAtEntry(n); x.Err == nil && v.sig.stands && x.Place.Type != nil {
 				x.Type = x.Place.Type
@@ -284,7 +287,8 @@ func (v *view) paramAtEntry(n int) (loc.Place, error) {
 	// Without the layout, only a location in registers can be trusted here: memory of the frame, which
 	// unoptimised code has for its variables, has not been written yet.
 	if p.entry != nil {
-		if pl, lerr := v.sig.unit.VarPlace(p.entry, p.typ, v.env, v.s.PC); lerr == nil && registersOnly(pl) && !v.leftover(p.entry, p.typ, pl) {
+		if pl, lerr := v.sig.unit.VarPlace(p.entry, p.typ, v.env, v.s.PC); lerr == nil && registersOnly(pl) &&
+			!v.leftover(p.entry, p.typ, pl) {
 			return pl, nil
 		}
 	}

@@ -125,7 +125,8 @@ func TestSignatures(t *testing.T) {
 		fs = append(fs, vec...)
 		for _, f := range fs {
 			switch f.Name {
-			case "main.small", "main.middle", "main.onlyInlined", "main.digits", "main.clamp", "main.crosses", "main.spin":
+			case "main.small", "main.middle", "main.onlyInlined", "main.digits", "main.clamp", "main.crosses",
+				"main.spin":
 				continue // not alike in every variant
 			}
 			if strings.HasPrefix(f.Name, "main._") || strings.HasPrefix(f.Name, "main.init") {

@@ -53,7 +53,8 @@ func (im *Image) methodWrapper(i int) bool {
 // of the shape.
 func dictWrapper(name []byte) bool {
 	k := bytes.IndexByte(name, '[')
-	if k < 0 || bytes.HasPrefix(name, []byte("type:")) || bytes.HasPrefix(name, []byte("type..")) || bytes.HasPrefix(name, []byte("go:")) {
+	if k < 0 || bytes.HasPrefix(name, []byte("type:")) || bytes.HasPrefix(name, []byte("type..")) ||
+		bytes.HasPrefix(name, []byte("go:")) {
 		return false
 	}
 	e := bytes.LastIndexByte(name, ']')
@@ -292,7 +293,8 @@ func (im *Image) standEntry(st *stand) (s debuginfo.Site, err error) {
 	if err != nil {
 		calls, ok := im.tab.Inlined(st.host)
 		if !ok || st.call < 0 || st.call >= len(calls) {
-			return s, fmt.Errorf("function %s cannot be probed in %s, which the compiler made of it: %w", st.fn.Name, st.fn.Wrapper, err)
+			return s, fmt.Errorf("function %s cannot be probed in %s, which the compiler made of it: %w", st.fn.Name,
+				st.fn.Wrapper, err)
 		}
 		s = im.site(st.host, im.inlineEntry(st.host, &calls[st.call]), debuginfo.AtInline)
 	} else {

@@ -18,12 +18,12 @@ import (
 	"github.com/gostap/gostap/compiler/trusted"
 )
 
-// The kernel's own symbols stay what they are until the next boot, and making the text of /proc/kallsyms takes the kernel
-// some 50 ms. So they are kept in a file, with tables that find them by name and by address; it is mapped, and a look-up
-// touches a few pages of it. Symbols of modules are not kept.
+// The kernel's own symbols stay what they are until the next boot, and making the text of /proc/kallsyms takes the
+// kernel some 50 ms. So they are kept in a file, with tables that find them by name and by address; it is mapped, and a
+// look-up touches a few pages of it. Symbols of modules are not kept.
 //
-// The file is: magic, hash of the boot, numbers of bytes of text, slots and sorted lines, then slots, sorted lines and text
-// as Symbols has them. It is believed if package trusted says so; all the same
+// The file is: magic, hash of the boot, numbers of bytes of text, slots and sorted lines, then slots, sorted lines and
+// text as Symbols has them. It is believed if package trusted says so; all the same
 // every offset in it is checked when it is used.
 
 var le = binary.LittleEndian
@@ -75,7 +75,8 @@ func decodeCache(b []byte, boot [16]byte) *Symbols {
 		return nil
 	}
 	text, slots, sorted := uint64(le.Uint32(b[24:])), uint64(le.Uint32(b[28:])), uint64(le.Uint32(b[32:]))
-	if cacheHeader+4*slots+4*sorted+text != uint64(len(b)) || slots == 0 || slots&(slots-1) != 0 || uintptr(unsafe.Pointer(&b[0]))%4 != 0 {
+	if cacheHeader+4*slots+4*sorted+text != uint64(len(b)) || slots == 0 || slots&(slots-1) != 0 ||
+		uintptr(unsafe.Pointer(&b[0]))%4 != 0 {
 		return nil
 	}
 	words := func(at, n uint64) []uint32 {
@@ -85,12 +86,13 @@ func decodeCache(b []byte, boot [16]byte) *Symbols {
 		return unsafe.Slice((*uint32)(unsafe.Pointer(&b[at])), n)
 	}
 	return &Symbols{
-		slots: words(cacheHeader, slots), sorted: words(cacheHeader+4*slots, sorted), text: b[cacheHeader+4*(slots+sorted):],
+		slots: words(cacheHeader, slots), sorted: words(cacheHeader+4*slots, sorted),
+		text: b[cacheHeader+4*(slots+sorted):],
 	}
 }
 
-// writeCache keeps s, in place of what was kept of other boots. That it cannot is no error: the next run takes as long as
-// this.
+// writeCache keeps s, in place of what was kept of other boots. That it cannot is no error: the next run takes as long
+// as this.
 func writeCache(path string, boot [16]byte, s *Symbols) error {
 	if s.hidden {
 		return errors.New("addresses are hidden")

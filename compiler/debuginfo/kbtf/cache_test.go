@@ -62,7 +62,8 @@ func TestKeptSymbols(t *testing.T) {
 		t.Error("no ext4_read in the kernel's table", err)
 	}
 	// Another boot, an unsafe file and a damaged one: read anew.
-	if got := own(fakeProc(t, strings.ToUpper(bootID), "ffffffff81000000 T other\n")); !strings.Contains(got, "other") || len(files()) != 1 {
+	if got := own(fakeProc(t, strings.ToUpper(bootID), "ffffffff81000000 T other\n")); !strings.Contains(got,
+		"other") || len(files()) != 1 {
 		t.Errorf("another boot: %s, kept %v", got, files())
 	}
 	for what, spoil := range map[string]func(path string) error{

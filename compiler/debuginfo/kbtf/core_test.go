@@ -55,7 +55,8 @@ func TestRunningKernel(t *testing.T) {
 	if v, of, ok := s.Enumerator("PIDTYPE_TGID"); !ok || v != 1 || of.Name != "enum pid_type" {
 		t.Errorf("PIDTYPE_TGID is %d of %v", v, of)
 	}
-	if p, err := s.TypedefProto("btf_trace_sched_switch"); err != nil || len(p.Params) < 4 || p.Params[2].Type.Name != "struct task_struct *" {
+	if p, err := s.TypedefProto("btf_trace_sched_switch"); err != nil || len(p.Params) < 4 ||
+		p.Params[2].Type.Name != "struct task_struct *" {
 		t.Errorf("btf_trace_sched_switch: %+v %v", p, err)
 	}
 }

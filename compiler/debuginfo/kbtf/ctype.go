@@ -54,7 +54,8 @@ func (s *Scope) read(r btf.Record, depth int) *types.Ctype {
 		switch {
 		case enc&intBool != 0:
 			t.Kind = types.Bool
-		case t.Size == 1 && (enc&intChar != 0 || t.Name == "char" || t.Name == "signed char" || t.Name == "unsigned char"):
+		case t.Size == 1 && (enc&intChar != 0 || t.Name == "char" || t.Name == "signed char" ||
+			t.Name == "unsigned char"):
 			t.Kind = types.Char
 		}
 	case btf.KindFloat:
@@ -68,7 +69,8 @@ func (s *Scope) read(r btf.Record, depth int) *types.Ctype {
 		t.Kind, t.Count = types.Array, int64(r.Word(2))
 		elem := s.typeAt(r.Word(0), depth)
 		if elem.Size >= 0 {
-			t.Size = elem.Size * t.Count // both have 32 bits, and elem.Size is below 1<<62 / 1<<32 or it is not an array of the kernel
+			// both have 32 bits, and elem.Size is below 1<<62 / 1<<32 or it is not an array of the kernel
+			t.Size = elem.Size * t.Count
 			if elem.Size > 1<<30 {
 				t.Size = -1
 			}
@@ -168,8 +170,8 @@ func (s *Scope) fields(r btf.Record, size int64) []types.Field {
 	return out
 }
 
-// bitField sets the place of a field of n bits from bit first of its struct on. The word that it is read from has the size
-// of its type, or another where it would straddle two of those or reach beyond the struct.
+// bitField sets the place of a field of n bits from bit first of its struct on. The word that it is read from has the
+// size of its type, or another where it would straddle two of those or reach beyond the struct.
 func bitField(f *types.Field, first, n, structSize int64) bool {
 	size := f.Type.Size
 	if n > 64 || size <= 0 || size > 8 {

@@ -56,7 +56,8 @@ func (s *namer) declare(id uint32, inner string, depth int) string {
 	case btf.KindTypeTag:
 		return next(inner)
 	case btf.KindConst, btf.KindVolatile, btf.KindRestrict:
-		qual := map[int]string{btf.KindConst: "const", btf.KindVolatile: "volatile", btf.KindRestrict: "restrict"}[r.Kind()]
+		qual := map[int]string{btf.KindConst: "const", btf.KindVolatile: "volatile",
+			btf.KindRestrict: "restrict"}[r.Kind()]
 		if to, ok := s.b.At(s.untagged(r.Ref())); ok && to.Kind() == btf.KindPtr {
 			if inner != "" {
 				qual += " " + inner

@@ -14,8 +14,8 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// Image is the debuginfo.Image of the kernel or of one module. Functions come from the symbols, prototypes and types from
-// BTF. What BTF does not tell (lines, inlined copies, locals, most globals) is refused with the reason.
+// Image is the debuginfo.Image of the kernel or of one module. Functions come from the symbols, prototypes and types
+// from BTF. What BTF does not tell (lines, inlined copies, locals, most globals) is refused with the reason.
 type Image struct {
 	k      *Kernel
 	module string
@@ -45,8 +45,8 @@ type function struct {
 	low uint64
 }
 
-// Image gives the image of the kernel (module "") or of a module. The error is a *debuginfo.NotFoundError for modules that are
-// not loaded.
+// Image gives the image of the kernel (module "") or of a module. The error is a *debuginfo.NotFoundError for modules
+// that are not loaded.
 func (k *Kernel) Image(module string) (*Image, error) {
 	module = ModuleName(module)
 	if im := k.images[module]; im != nil {
@@ -168,7 +168,8 @@ func marker(name string) bool {
 	case "_text", "_stext", "_etext", "_sinittext", "_einittext":
 		return true
 	}
-	return strings.HasPrefix(name, "__") && (strings.HasSuffix(name, "text_start") || strings.HasSuffix(name, "text_end"))
+	return strings.HasPrefix(name, "__") &&
+		(strings.HasSuffix(name, "text_start") || strings.HasSuffix(name, "text_end"))
 }
 
 // Funcs lists the functions whose name matches pattern: without the compiler's suffix (f.isra.0 is f), or with it.
@@ -208,7 +209,8 @@ func (im *Image) Funcs(pattern string) ([]*debuginfo.Func, error) {
 		prefix := pattern[:strings.IndexAny(pattern, `*?[\`)]
 		names := map[string]int{}
 		syms.Each(func(s Symbol) bool {
-			if !strings.HasPrefix(s.Name, prefix) || !s.Code() || !im.mine(s) || padding(s.Name) || trampoline(s.Name) || marker(s.Name) || s.Addr != 0 && (s.Addr < lo || s.Addr >= hi) {
+			if !strings.HasPrefix(s.Name, prefix) || !s.Code() || !im.mine(s) || padding(s.Name) ||
+				trampoline(s.Name) || marker(s.Name) || s.Addr != 0 && (s.Addr < lo || s.Addr >= hi) {
 				return true
 			}
 			base, suffix := cloneOf(s.Name)
@@ -237,7 +239,8 @@ func (im *Image) Funcs(pattern string) ([]*debuginfo.Func, error) {
 			}
 			for _, s := range all.Named(pattern) {
 				if s.Module != "" && s.Code() && !generated(s.Module) {
-					nf.Detail = fmt.Sprintf(`it is one of module %s: module("%s").function("%s")`, s.Module, s.Module, pattern)
+					nf.Detail = fmt.Sprintf(`it is one of module %s: module("%s").function("%s")`, s.Module, s.Module,
+						pattern)
 				}
 			}
 		}
@@ -290,7 +293,8 @@ func (im *Image) function(syms *Symbols, s Symbol, at int) *function {
 		return f
 	}
 	base, suffix := cloneOf(s.Name)
-	f := &function{sym: s, Func: debuginfo.Func{Name: base, Entry: s.Addr, End: s.Addr, ABI: debuginfo.SysV, External: s.Global()}}
+	f := &function{sym: s, Func: debuginfo.Func{Name: base, Entry: s.Addr, End: s.Addr, ABI: debuginfo.SysV,
+		External: s.Global()}}
 	if suffix != "" {
 		f.Symbol = s.Name
 	}
@@ -361,8 +365,8 @@ func (im *Image) EntrySite(f *debuginfo.Func) (debuginfo.Site, error) {
 	}, nil
 }
 
-// ReturnSite is behind the return of f, as the kernel's return probe reports it: the stack pointer is what it was before the call,
-// and the program counter is the probe's own.
+// ReturnSite is behind the return of f, as the kernel's return probe reports it: the stack pointer is what it was
+// before the call, and the program counter is the probe's own.
 func (im *Image) ReturnSite(f *debuginfo.Func) debuginfo.Site {
 	return debuginfo.Site{PC: f.Entry, Kind: debuginfo.AfterRet, Func: f, CFA: loc.Register(regSP)}
 }
@@ -408,8 +412,8 @@ func (im *Image) OffsetSite(f *debuginfo.Func, off uint64) (debuginfo.Site, erro
 	return debuginfo.Site{PC: f.Entry + off, Kind: debuginfo.AtLine, Func: f}, nil
 }
 
-// Place names s as the kernel registers probes: by a symbol that it finds exactly once ("vfs_read", "mod:func", or "_stext" where the function's
-// name is not its alone) and the bytes from there on.
+// Place names s as the kernel registers probes: by a symbol that it finds exactly once ("vfs_read", "mod:func", or
+// "_stext" where the function's name is not its alone) and the bytes from there on.
 func (im *Image) Place(s debuginfo.Site) (symbol string, offset uint64, err error) {
 	f := im.byPtr[s.Func]
 	if f == nil {
@@ -434,11 +438,13 @@ func (im *Image) Place(s debuginfo.Site) (symbol string, offset uint64, err erro
 		return prefix + f.sym.Name, off, nil
 	}
 	if syms.Hidden() {
-		return "", 0, fmt.Errorf("%d functions are called %s, which only their addresses tell apart, and %w", same, f.sym.Name, errHidden)
+		return "", 0, fmt.Errorf("%d functions are called %s, which only their addresses tell apart, and %w", same,
+			f.sym.Name, errHidden)
 	}
 	anchor := syms.anchor(im.module, s.PC)
 	if anchor.Name == "" {
-		return "", 0, fmt.Errorf("%d functions are called %s, and no other symbol of %s tells where this one is", same, f.sym.Name, im.What())
+		return "", 0, fmt.Errorf("%d functions are called %s, and no other symbol of %s tells where this one is", same,
+			f.sym.Name, im.What())
 	}
 	return prefix + anchor.Name, s.PC - anchor.Addr, nil
 }

@@ -26,8 +26,8 @@ type Config struct {
 	BTF string
 	// Map is a file of symbols in the form of /proc/kallsyms or System.map, "" for the running kernel's.
 	Map string
-	// Vmlinux is an ELF file of the kernel with DWARF, "" for the usual places, or for BTF and Map of another kernel if they are one.
-	// It is opened only for questions that BTF does not answer.
+	// Vmlinux is an ELF file of the kernel with DWARF, "" for the usual places, or for BTF and Map of another kernel if
+	// they are one. It is opened only for questions that BTF does not answer.
 	Vmlinux string
 	// Other, if not "", names a kernel that is not the running one, also when none of its files was found.
 	Other string

@@ -30,8 +30,8 @@ type Param struct {
 }
 
 // Type finds a type by the name that C gives it: "struct task_struct", "union x", "enum x", "pid_t", and
-// pointers to those ("struct file *"). A name without a keyword is, in this order, a typedef or basic type, a struct, a union,
-// an enum. The error is a *debuginfo.NotFoundError if there is none.
+// pointers to those ("struct file *"). A name without a keyword is, in this order, a typedef or basic type, a struct, a
+// union, an enum. The error is a *debuginfo.NotFoundError if there is none.
 func (s *Scope) Type(name string) (*types.Ctype, error) {
 	name = strings.Join(strings.Fields(name), " ")
 	if to, ok := strings.CutSuffix(name, "*"); ok {
@@ -47,7 +47,8 @@ func (s *Scope) Type(name string) (*types.Ctype, error) {
 		return p, nil
 	}
 	keyword, bare, ok := strings.Cut(name, " ")
-	kinds := []int{btf.KindTypedef, btf.KindInt, btf.KindFloat, btf.KindStruct, btf.KindUnion, btf.KindEnum, btf.KindEnum64}
+	kinds := []int{btf.KindTypedef, btf.KindInt, btf.KindFloat, btf.KindStruct, btf.KindUnion, btf.KindEnum,
+		btf.KindEnum64}
 	switch {
 	case !ok:
 		bare = name
@@ -78,10 +79,13 @@ func (s *Scope) Type(name string) (*types.Ctype, error) {
 
 // canonical has the names under which compilers record the basic types that C lets one write otherwise.
 var canonical = map[string]string{
-	"unsigned": "unsigned int", "long": "long int", "unsigned long": "long unsigned int", "short": "short int", "unsigned short": "short unsigned int",
-	"long long": "long long int", "unsigned long long": "long long unsigned int", "signed int": "int", "signed": "int",
-	"unsigned long int": "long unsigned int", "unsigned short int": "short unsigned int", "unsigned long long int": "long long unsigned int",
-	"bool": "_Bool",
+	"unsigned": "unsigned int", "long": "long int", "unsigned long": "long unsigned int", "short": "short int",
+	"unsigned short": "short unsigned int",
+	"long long":      "long long int", "unsigned long long": "long long unsigned int", "signed int": "int",
+	"signed":            "int",
+	"unsigned long int": "long unsigned int", "unsigned short int": "short unsigned int",
+	"unsigned long long int": "long long unsigned int",
+	"bool":                   "_Bool",
 }
 
 // complete is false for enums that are only announced.

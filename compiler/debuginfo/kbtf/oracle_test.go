@@ -20,8 +20,9 @@ func TestAgainstEbpf(t *testing.T) {
 		t.Skip("the library cannot read the kernel's BTF: ", err)
 	}
 	structs, bitFields := 0, 0
-	for _, name := range []string{"task_struct", "file", "inode", "dentry", "sock", "sk_buff", "mm_struct", "vm_area_struct", "page", "cred", "bio", "request",
-		"net_device", "module", "super_block", "path", "tcp_sock", "iphdr", "tcphdr", "perf_event_attr", "sched_entity", "work_struct", "list_head", "bpf_prog"} {
+	for _, name := range []string{"task_struct", "file", "inode", "dentry", "sock", "sk_buff", "mm_struct",
+		"vm_area_struct", "page", "cred", "bio", "request", "net_device", "module", "super_block", "path", "tcp_sock",
+		"iphdr", "tcphdr", "perf_event_attr", "sched_entity", "work_struct", "list_head", "bpf_prog"} {
 		var want *btf.Struct
 		if err := spec.TypeByName(name, &want); errors.Is(err, btf.ErrNotFound) {
 			continue
@@ -59,7 +60,8 @@ func TestAgainstEbpf(t *testing.T) {
 		for i, x := range proto.Params {
 			size, _ := btf.Sizeof(x.Type)
 			if p.Params[i].Name != x.Name || p.Params[i].Type.Size != int64(size) {
-				t.Errorf("%s: parameter %d is %s of %d bytes, want %s of %d", name, i, p.Params[i].Name, p.Params[i].Type.Size, x.Name, size)
+				t.Errorf("%s: parameter %d is %s of %d bytes, want %s of %d", name, i, p.Params[i].Name,
+					p.Params[i].Type.Size, x.Name, size)
 			}
 		}
 	}
@@ -79,12 +81,14 @@ func same(t *testing.T, name string, got *types.Ctype, want []btf.Member, size i
 	for i, m := range want {
 		f := fs[i]
 		if f.Name != m.Name || 8*f.Off+f.BitOff != int64(m.Offset) || f.BitSize != int64(m.BitfieldSize) {
-			t.Errorf("%s: field %d is %s at bit %d with %d bits, want %s at %d with %d", name, i, f.Name, 8*f.Off+f.BitOff, f.BitSize, m.Name, m.Offset, m.BitfieldSize)
+			t.Errorf("%s: field %d is %s at bit %d with %d bits, want %s at %d with %d", name, i, f.Name, 8*f.Off+
+				f.BitOff, f.BitSize, m.Name, m.Offset, m.BitfieldSize)
 		}
 		if f.BitSize > 0 {
 			bits++
 			if f.Off+f.Type.Size > size || f.BitOff+f.BitSize > 8*f.Type.Size {
-				t.Errorf("%s.%s: %d bits from bit %d of %d bytes at %d", name, f.Name, f.BitSize, f.BitOff, f.Type.Size, f.Off)
+				t.Errorf("%s.%s: %d bits from bit %d of %d bytes at %d", name, f.Name, f.BitSize, f.BitOff, f.Type.Size,
+					f.Off)
 			}
 			continue
 		}

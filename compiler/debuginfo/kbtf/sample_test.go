@@ -40,7 +40,8 @@ func TestSampleTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "struct node * next +0; char[16] name +8; union {...}  +24; long unsigned int low +32 0:3 of 8; int high +32 3:7 of 4; _Bool on +40"
+	want := "struct node * next +0; char[16] name +8; union {...}  +24; long unsigned int low +32 0:3 of 8; int high " +
+		"+32 3:7 of 4; _Bool on +40"
 	if got := layout(node); got != want {
 		t.Errorf("struct node:\n%s\nwant\n%s", got, want)
 	}
@@ -76,7 +77,8 @@ func TestSampleFunctions(t *testing.T) {
 	for _, x := range p.Params {
 		got = append(got, fmt.Sprintf("%s %s %t", x.Type.Name, x.Name, x.Type.User))
 	}
-	if want := "struct node * n false, const char * name false, char * to true, enum color c false, _Bool on false"; strings.Join(got, ", ") != want {
+	if want := "struct node * n false, const char * name false, char * to true, enum color c false, " +
+		"_Bool on false"; strings.Join(got, ", ") != want {
 		t.Errorf("parameters of work:\n%s\nwant\n%s", strings.Join(got, ", "), want)
 	}
 	if p.Result.Name != "int" || !p.Result.Signed || p.Variadic || p.ID != 17 {
@@ -119,7 +121,8 @@ func TestSampleFunctions(t *testing.T) {
 func TestDamagedBTF(t *testing.T) {
 	good := sample().Bytes()
 	for name, b := range map[string][]byte{
-		"empty": nil, "short": good[:20], "cut": good[:len(good)-1], "magic": append([]byte{1}, good[1:]...), "other byte order": {0xeb, 0x9f, 1, 0, 24: 0},
+		"empty": nil, "short": good[:20], "cut": good[:len(good)-1], "magic": append([]byte{1}, good[1:]...),
+		"other byte order": {0xeb, 0x9f, 1, 0, 24: 0},
 	} {
 		if _, err := btf.New(b, nil); err == nil {
 			t.Errorf("%s: no error", name)
@@ -136,7 +139,8 @@ func TestDamagedBTF(t *testing.T) {
 func TestSplit(t *testing.T) {
 	base := sampleScope(t)
 	b := sample().Split()
-	extra := b.Struct(btf.KindStruct, "extra", 8, kbtftest.M{Name: "node", Type: 10}) // 10 is the kernel's struct node *
+	// 10 is the kernel's struct node *
+	extra := b.Struct(btf.KindStruct, "extra", 8, kbtftest.M{Name: "node", Type: 10})
 	b.Func("modfn", 1, kbtftest.M{Name: "e", Type: b.Pointer(extra)})
 	x, err := btf.New(b.Bytes(), base.b)
 	if err != nil {

@@ -32,8 +32,8 @@ type Symbol struct {
 // Code reports whether s is a function, or a label in code.
 func (s Symbol) Code() bool { return s.Type == 'T' || s.Type == 't' || s.Type == 'W' || s.Type == 'w' }
 
-// Data reports whether a variable lies at addr. A name for it may have the type of code all the same: jiffies, which the
-// linker makes of jiffies_64, has in 7.3.
+// Data reports whether a variable lies at addr. A name for it may have the type of code all the same: jiffies, which
+// the linker makes of jiffies_64, has in 7.3.
 func (s *Symbols) Data(addr uint64) bool {
 	found := false
 	s.Each(func(x Symbol) bool {
@@ -84,7 +84,8 @@ func (k *Kernel) Symbols() (*Symbols, error) {
 	return k.syms, k.symErr
 }
 
-// ownSymbols are those of the kernel itself, and perhaps those of modules too. They may come from what an earlier run kept.
+// ownSymbols are those of the kernel itself, and perhaps those of modules too. They may come from what an earlier run
+// kept.
 func (k *Kernel) ownSymbols() (*Symbols, error) {
 	if k.own != nil {
 		return k.own, nil
@@ -164,7 +165,8 @@ func elfSymbols(f *os.File, path string) (*Symbols, error) {
 	slices.SortStableFunc(list, func(a, b elf.Symbol) int { return cmp.Compare(a.Value, b.Value) })
 	var out bytes.Buffer
 	for _, s := range list {
-		if s.Name == "" || strings.ContainsAny(s.Name, " \t\n") || s.Section == elf.SHN_UNDEF || int(s.Section) >= len(e.Sections) {
+		if s.Name == "" || strings.ContainsAny(s.Name, " \t\n") || s.Section == elf.SHN_UNDEF ||
+			int(s.Section) >= len(e.Sections) {
 			continue
 		}
 		kind := byte('d')
@@ -372,8 +374,9 @@ func (s *Symbols) above(addr uint64) int {
 	return sort.Search(len(idx), func(i int) bool { x, _, _ := s.line(int(idx[i])); return x.Addr > addr })
 }
 
-// At gives the symbols with the highest address that is not above addr, all names that there are for it, and the address of the
-// next one behind (0 if there is none). None are given for addresses in front of the first or when addresses are hidden.
+// At gives the symbols with the highest address that is not above addr, all names that there are for it, and the
+// address of the next one behind (0 if there is none). None are given for addresses in front of the first or when
+// addresses are hidden.
 func (s *Symbols) At(addr uint64) (at []Symbol, end uint64) {
 	idx := s.index()
 	i := s.above(addr)

@@ -12,7 +12,8 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// DWARF numbers of the registers that the System V convention for amd64 uses (psABI 3.2.3; figure 3.36 has the numbers).
+// DWARF numbers of the registers that the System V convention for amd64 uses (psABI 3.2.3; figure 3.36 has the
+// numbers).
 const (
 	regRAX = 0
 	regRDX = 1
@@ -35,14 +36,17 @@ func (im *Image) protoOf(f *function) (*Proto, error) {
 	case im.scope == nil:
 		f.protoE = im.err
 	case im.ambiguous(f):
-		f.protoE = undescribed("several functions of the kernel are called %s, and BTF does not tell which of them it describes", f.Name)
+		f.protoE = undescribed("several functions of the kernel are called %s, and BTF does not tell which of them "+
+			"it describes", f.Name)
 	case changed(suffix):
-		f.protoE = undescribed("the compiler made the copy %s, which may have other parameters than %s", f.sym.Name, f.Name)
+		f.protoE = undescribed("the compiler made the copy %s, which may have other parameters than %s", f.sym.Name,
+			f.Name)
 	default:
 		f.proto, f.protoE = im.scope.FuncProto(f.Name)
 		var nf *debuginfo.NotFoundError
 		if errors.As(f.protoE, &nf) {
-			f.protoE = undescribed("BTF does not describe %s (it is assembly, or several functions of the kernel have this name and differ)", f.Name)
+			f.protoE = undescribed("BTF does not describe %s (it is assembly, or several functions of the kernel "+
+				"have this name and differ)", f.Name)
 		}
 	}
 	return f.proto, f.protoE
@@ -58,7 +62,8 @@ type undescribedError struct{ msg string }
 func (e *undescribedError) Error() string        { return e.msg }
 func (e *undescribedError) Is(target error) bool { return target == debuginfo.ErrUndescribed }
 
-// ambiguous reports whether another function has f's name. Tools that made BTF before 2023 described the first that they met.
+// ambiguous reports whether another function has f's name. Tools that made BTF before 2023 described the first that
+// they met.
 func (im *Image) ambiguous(f *function) bool {
 	syms, err := im.symbols()
 	if err != nil {
@@ -73,8 +78,8 @@ func (im *Image) ambiguous(f *function) bool {
 	return n > 1
 }
 
-// words are how many 8-byte words of integer registers a value of t takes; 0: it is passed in memory (or has no size). why says
-// that it cannot be told.
+// words are how many 8-byte words of integer registers a value of t takes; 0: it is passed in memory (or has no size).
+// why says that it cannot be told.
 func words(t *types.Ctype) (n int, inMemory bool, why string) {
 	switch t.Kind {
 	case types.Int, types.Bool, types.Char, types.Enum, types.Pointer:
@@ -102,7 +107,8 @@ func words(t *types.Ctype) (n int, inMemory bool, why string) {
 	return 0, false, "values of type " + t.Name + " are not passed in integer registers"
 }
 
-// plain reports whether all of t, which lies off bytes into a structure of at most 16, is integers and pointers in their natural places.
+// plain reports whether all of t, which lies off bytes into a structure of at most 16, is integers and pointers in
+// their natural places.
 func plain(t *types.Ctype, off int64, depth int) bool {
 	if t == nil || depth > 8 {
 		return false
@@ -258,7 +264,8 @@ func (im *Image) gone(p *debuginfo.Var, s debuginfo.Site) *debuginfo.Var {
 func (im *Image) Var(s debuginfo.Site, name string) (*debuginfo.Var, error) {
 	if name == "return" {
 		if s.Kind != debuginfo.AfterRet {
-			return nil, &debuginfo.NotFoundError{What: "variable", Name: name, Detail: "a result exists at .return only"}
+			return nil, &debuginfo.NotFoundError{What: "variable", Name: name,
+				Detail: "a result exists at .return only"}
 		}
 		rs, err := im.Results(s)
 		if err != nil {

@@ -72,7 +72,8 @@ func (k *Kernel) vmlinuxFiles() []string {
 	}
 	rel := unix.ByteSliceToString(uts.Release[:])
 	out := []string{
-		"/usr/lib/debug/boot/vmlinux-" + rel, "/usr/lib/debug/lib/modules/" + rel + "/vmlinux", "/lib/modules/" + rel + "/build/vmlinux",
+		"/usr/lib/debug/boot/vmlinux-" + rel, "/usr/lib/debug/lib/modules/" + rel + "/vmlinux", "/lib/modules/" + rel +
+			"/build/vmlinux",
 		"/usr/lib/debug/boot/vmlinux-" + rel + ".debug", "/boot/vmlinux-" + rel,
 	}
 	if id := k.buildID(); len(id) > 2 {
@@ -138,7 +139,8 @@ func gnuBuildID(b []byte) []byte {
 	return nil
 }
 
-// prog makes a program of the file one of the running kernel: what it loads is kernel memory, and static addresses have moved.
+// prog makes a program of the file one of the running kernel: what it loads is kernel memory, and static addresses have
+// moved.
 func (v *vmlinux) prog(p loc.Prog) (loc.Prog, error) {
 	q := loc.Prog{Steps: append([]loc.Step(nil), p.Steps...)}
 	for i := range q.Steps {
@@ -272,8 +274,8 @@ func (im *Image) toFile(v *vmlinux, s debuginfo.Site) (debuginfo.Site, error) {
 	return s, nil
 }
 
-// File is the kernel's file with DWARF, in which the code can be read. Its addresses are those before the kernel moved itself at boot; Running
-// turns its sites into ones of the running kernel. The error is a *NeedsDWARFError.
+// File is the kernel's file with DWARF, in which the code can be read. Its addresses are those before the kernel moved
+// itself at boot; Running turns its sites into ones of the running kernel. The error is a *NeedsDWARFError.
 func (im *Image) File() (debuginfo.Image, error) {
 	v, err := im.needs("the calls of a function are")
 	if err != nil {
@@ -335,7 +337,8 @@ func (im *Image) Inlined(pattern string) ([]*debuginfo.InlineSite, error) {
 		if err != nil {
 			continue // code that the kernel has dropped
 		}
-		out = append(out, &debuginfo.InlineSite{Func: in.Func, In: s.Func, CallFile: in.CallFile, CallLine: in.CallLine, Site: s})
+		out = append(out, &debuginfo.InlineSite{Func: in.Func, In: s.Func, CallFile: in.CallFile, CallLine: in.CallLine,
+			Site: s})
 	}
 	return out, nil
 }
@@ -439,8 +442,8 @@ func (im *Image) fileGlobal(name string) (*debuginfo.Var, error) {
 	return y, y.Err
 }
 
-// checkCPU refuses variables that each CPU has for itself: their addresses count from the beginning of a section that is
-// elsewhere.
+// checkCPU refuses variables that each CPU has for itself: their addresses count from the beginning of a section that
+// is elsewhere.
 func (im *Image) checkCPU(v *vmlinux, y, x *debuginfo.Var) {
 	if y.Err != nil || !x.Place.InMemory {
 		return

@@ -60,8 +60,9 @@ func fakeVmlinux(t *testing.T, slide uint64) (*Kernel, string) {
 	if err := os.WriteFile(src, []byte(fakeKernel), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("gcc", "-g", "-O1", "-nostdlib", "-static", "-no-pie", "-fno-pie", "-mcmodel=kernel", "-fno-stack-protector", "-fcf-protection=none",
-		"-Wl,-Ttext=0xffffffff81000000", "-Wl,-Tdata=0xffffffff81100000",
+	cmd := exec.Command("gcc", "-g", "-O1", "-nostdlib", "-static", "-no-pie", "-fno-pie", "-mcmodel=kernel",
+		"-fno-stack-protector", "-fcf-protection=none", "-Wl,-Ttext=0xffffffff81000000",
+		"-Wl,-Tdata=0xffffffff81100000",
 		"-Wl,--build-id", "-o", bin, src)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("gcc: %v\n%s", err, out)
@@ -148,7 +149,8 @@ func TestVmlinux(t *testing.T) {
 	}
 	// Statics: their address moves with the kernel.
 	for name, from := range map[string]func() (*debuginfo.Var, error){
-		"counter": func() (*debuginfo.Var, error) { return im.Global("counter@fake.c") }, "hidden": func() (*debuginfo.Var, error) { return im.Var(s, "hidden") },
+		"counter": func() (*debuginfo.Var, error) { return im.Global("counter@fake.c") },
+		"hidden":  func() (*debuginfo.Var, error) { return im.Var(s, "hidden") },
 	} {
 		v, err := from()
 		at := symAddr(t, k, name)
@@ -158,7 +160,8 @@ func TestVmlinux(t *testing.T) {
 	}
 	// Inlined copies, with what is derefenced there.
 	copies, err := im.Inlined("twice")
-	if err != nil || len(copies) != 1 || copies[0].Site.Func.Name != "vfs_read" || copies[0].CallLine != lineOf(t, "hidden += twice") {
+	if err != nil || len(copies) != 1 || copies[0].Site.Func.Name != "vfs_read" ||
+		copies[0].CallLine != lineOf(t, "hidden += twice") {
 		t.Fatalf("%+v %v", copies, err)
 	}
 	if f, err := im.Var(copies[0].Site, "f"); err != nil || f.Type.Name != "struct file *" {
@@ -167,7 +170,8 @@ func TestVmlinux(t *testing.T) {
 	// Labels.
 	ls, err := im.Labels("shr*")
 	wl, err2 := ref.Labels("shrunk")
-	if err != nil || err2 != nil || len(ls) != 1 || len(wl) != 1 || ls[0].Name != "far" || ls[0].Site.PC != wl[0].Site.PC+slide || ls[0].Site.Func.Name != "shrunk" {
+	if err != nil || err2 != nil || len(ls) != 1 || len(wl) != 1 || ls[0].Name != "far" ||
+		ls[0].Site.PC != wl[0].Site.PC+slide || ls[0].Site.Func.Name != "shrunk" {
 		t.Fatalf("%+v %v, the file says %+v %v", ls, err, wl, err2)
 	}
 	if n, err := im.Var(ls[0].Site, "n"); err != nil || n.Type.Name != "int" {

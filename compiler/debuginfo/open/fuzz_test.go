@@ -17,14 +17,18 @@ import (
 func FuzzImage(f *testing.F) {
 	dir := f.TempDir()
 	c, g := filepath.Join(dir, "x.c"), filepath.Join(dir, "main.go")
-	os.WriteFile(c, []byte("struct s { int a; struct s *next; } glob;\nstatic inline int twice(struct s *p) { return p->a * 2; }\n"+
-		"__attribute__((noinline)) int traceme(struct s *p, int n) { return twice(p) + n; }\nint main(int c, char **v) { glob.a = c; return traceme(&glob, c); }\n"), 0o644)
-	os.WriteFile(g, []byte("package main\n\ntype S struct{ A int; Next *S }\n\nfunc twice(p *S) int { return p.A * 2 }\n\n//go:noinline\n"+
-		"func traceme(p *S, n int) int { return twice(p) + n }\n\nfunc main() { println(traceme(&S{A: 1}, 1)) }\n"), 0o644)
+	os.WriteFile(c, []byte("struct s { int a; struct s *next; } glob;\nstatic inline int twice(struct s *p) { return "+
+		"p->a * 2; }\n"+"__attribute__((noinline)) int traceme(struct s *p, int n) { return twice(p) + n; }\nint "+
+		"main(int c, char **v) { glob.a = c; return traceme(&glob, c); }\n"), 0o644)
+	os.WriteFile(g, []byte("package main\n\ntype S struct{ A int; Next *S }\n\nfunc twice(p *S) int { return p.A * 2 "+
+		"}\n\n//go:noinline\n"+
+		"func traceme(p *S, n int) int { return twice(p) + n }\n\nfunc main() { println(traceme(&S{A: 1}, 1)) }\n"),
+		0o644)
 	var files []*elftest.Mutator
 	for _, cmd := range [][]string{
 		{"gcc", "-g", "-O2", "-o", "O2", c}, {"gcc", "-g", "-O0", "-gdwarf-4", "-o", "O0", c},
-		{"go", "build", "-ldflags=-compressdwarf=false", "-o", "plain", g}, {"go", "build", "-ldflags=-s -w", "-o", "stripped", g},
+		{"go", "build", "-ldflags=-compressdwarf=false", "-o", "plain", g},
+		{"go", "build", "-ldflags=-s -w", "-o", "stripped", g},
 	} {
 		run := exec.Command(cmd[0], cmd[1:]...)
 		run.Dir = dir

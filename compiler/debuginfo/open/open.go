@@ -1,7 +1,7 @@
 // Package open picks the reader of a binary's debug information.
 //
-// In: a path. Out: a debuginfo.Image: cgo (which is godwarf, and cdwarf for C code that the file has too) for programs with a Go
-// function table, cdwarf for all others.
+// In: a path. Out: a debuginfo.Image: cgo (which is godwarf, and cdwarf for C code that the file has too) for programs
+// with a Go function table, cdwarf for all others.
 package open
 
 import (

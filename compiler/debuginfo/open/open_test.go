@@ -43,7 +43,8 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %v %s", c.name, im.Lang(), im.Path())
 		}
 		if id, ok := im.(debuginfo.Identified); ok {
-			if fi, err := os.Stat(out); err != nil || id.FileID().Size != fi.Size() || id.FileID().Mtime != fi.ModTime().UnixNano() {
+			if fi, err := os.Stat(out); err != nil || id.FileID().Size != fi.Size() ||
+				id.FileID().Mtime != fi.ModTime().UnixNano() {
 				t.Errorf("%s: is %+v", c.name, id.FileID())
 			}
 		} else if c.lang == debuginfo.C {

@@ -25,12 +25,16 @@ func TestTruncated(t *testing.T) {
 		}
 		return p
 	}
-	c := write("x.c", "struct s { int a; struct s *next; };\nstruct s glob;\nenum e { E1, E2 };\nstatic inline int twice(struct s *p, enum e q) { return p->a * 2 + q; }\n"+
-		"__attribute__((noinline)) int traceme(struct s *p, int n) { lab: n += twice(p, E2); if (n < 0) goto lab; return n; }\n"+
+	c := write("x.c", "struct s { int a; struct s *next; };\nstruct s glob;\nenum e { E1, E2 };\nstatic inline int "+
+		"twice(struct s *p, enum e q) { return p->a * 2 + q; }\n"+"__attribute__((noinline)) int traceme(struct s "+
+		"*p, int n) { lab: n += twice(p, E2); if (n < 0) goto lab; return n; }\n"+
 		"int main(int argc, char **argv) { glob.a = argc; return traceme(&glob, argc); }\n")
-	g := write("x.go", "package main\n\ntype S struct{ A int; Next *S }\n\nvar Glob S\n\nfunc twice(p *S) int { return p.A * 2 }\n\n"+
-		"//go:noinline\nfunc traceme(p *S, n int) int { return twice(p) + n }\n\nfunc main() { println(traceme(&Glob, 1)) }\n")
-	mixed := write("m.go", "package main\n\n// static int traceme(int n) { return n + 1; }\n// int twice(int n) { return traceme(n) * 2; }\nimport \"C\"\n\nfunc main() { println(C.twice(2)) }\n")
+	g := write("x.go", "package main\n\ntype S struct{ A int; Next *S }\n\nvar Glob S\n\nfunc twice(p *S) int { "+
+		"return p.A * 2 }\n\n"+
+		"//go:noinline\nfunc traceme(p *S, n int) int { return twice(p) + n }\n\nfunc main() { "+
+		"println(traceme(&Glob, 1)) }\n")
+	mixed := write("m.go", "package main\n\n// static int traceme(int n) { return n + 1; }\n// int twice(int n) { "+
+		"return traceme(n) * 2; }\nimport \"C\"\n\nfunc main() { println(C.twice(2)) }\n")
 	calls, said := 0, 0
 	for _, b := range []struct {
 		name string
@@ -103,7 +107,8 @@ func gather(t *testing.T, im debuginfo.Image) map[reflect.Type][]reflect.Value {
 			pool[v.Type()] = append(pool[v.Type()], v)
 		}
 	}
-	put("*", "main.traceme", "traceme", "twice", "struct s", "main.S", "glob", "main.Glob", "E1", ".text", ".debug_info", ".debug_str", ".symtab")
+	put("*", "main.traceme", "traceme", "twice", "struct s", "main.S", "glob", "main.Glob", "E1", ".text",
+		".debug_info", ".debug_str", ".symtab")
 	put(0, 1, 100, int64(1), true)
 	images := []debuginfo.Image{im}
 	if m, ok := im.(debuginfo.Mixed); ok && m.Other() != nil {
@@ -116,7 +121,8 @@ func gather(t *testing.T, im debuginfo.Image) map[reflect.Type][]reflect.Value {
 				continue
 			}
 			for _, f := range fs[:min(len(fs), 2)] {
-				put(f, f.Entry, debuginfo.LineQuery{Func: f.Name, Line: f.Line, Nearest: true}, debuginfo.LineQuery{Func: f.Name, All: true})
+				put(f, f.Entry, debuginfo.LineQuery{Func: f.Name, Line: f.Line, Nearest: true},
+					debuginfo.LineQuery{Func: f.Name, All: true})
 				if s, err := im.EntrySite(f); err == nil {
 					put(s)
 				}
@@ -131,7 +137,8 @@ func gather(t *testing.T, im debuginfo.Image) map[reflect.Type][]reflect.Value {
 
 // afterCut calls one method with each of some arguments, each time on a file that was opened whole and is cut short
 // then.
-func afterCut(t *testing.T, prog string, good []byte, build string, typ reflect.Type, method string, pool map[reflect.Type][]reflect.Value) (calls, said int) {
+func afterCut(t *testing.T, prog string, good []byte, build string, typ reflect.Type, method string,
+	pool map[reflect.Type][]reflect.Value) (calls, said int) {
 	m, _ := typ.MethodByName(method)
 	var args [][]reflect.Value
 	switch n := m.Type.NumIn(); n {

@@ -117,7 +117,8 @@ func (t *Table) inlined(i int) (calls []Inlined, ok bool) {
 			if !ok {
 				return false
 			}
-			c := Inlined{Name: string(cut(t.names, e.name)), Parent: e.parent, CallPC: entry + uint64(e.parentPC), StartLine: int(e.start)}
+			c := Inlined{Name: string(cut(t.names, e.name)), Parent: e.parent, CallPC: entry + uint64(e.parentPC),
+				StartLine: int(e.start)}
 			if c.Name == "" || c.CallPC >= end {
 				return false
 			}
@@ -255,7 +256,8 @@ func (t *Table) Frames(i int, pc uint64) []Frame {
 				break
 			}
 			file, line := t.Line(i, pc)
-			frames = append(frames, Frame{Name: string(cut(t.names, e.name)), File: file, Line: line, Inline: int(n), StartLine: int(e.start)})
+			frames = append(frames, Frame{Name: string(cut(t.names, e.name)), File: file, Line: line, Inline: int(n),
+				StartLine: int(e.start)})
 			next := entry + uint64(e.parentPC)
 			if next >= t.End(i) {
 				break

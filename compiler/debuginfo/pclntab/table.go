@@ -141,7 +141,8 @@ func New(tab []byte, text, gofunc uint64, mem func(addr uint64, n int) ([]byte, 
 		return nil, err
 	}
 	t := &Table{version: h.Version, text: text, nfunc: h.Funcs, quantum: uint64(h.quantum), gofunc: gofunc, mem: mem}
-	t.names, t.cus, t.files, t.pcs, t.funcs = tab[h.offs[0]:], tab[h.offs[1]:], tab[h.offs[2]:], tab[h.offs[3]:], tab[h.offs[4]:]
+	t.names, t.cus, t.files, t.pcs, t.funcs = tab[h.offs[0]:], tab[h.offs[1]:], tab[h.offs[2]:], tab[h.offs[3]:],
+		tab[h.offs[4]:]
 	// The parts follow each other in the order funcnametab, cutab, filetab, pctab, pclntable.
 	for i, p := range []*[]byte{&t.names, &t.cus, &t.files, &t.pcs} {
 		if h.offs[i+1] >= h.offs[i] {

@@ -115,7 +115,8 @@ func TestAgainstGosym(t *testing.T) {
 			}
 			for i, fn := range ref.Funcs {
 				if tab.Name(i) != fn.Name || tab.Entry(i) != fn.Entry || tab.End(i) != fn.End {
-					t.Fatalf("function %d is %s %#x-%#x, want %s %#x-%#x", i, tab.Name(i), tab.Entry(i), tab.End(i), fn.Name, fn.Entry, fn.End)
+					t.Fatalf("function %d is %s %#x-%#x, want %s %#x-%#x", i, tab.Name(i), tab.Entry(i), tab.End(i),
+						fn.Name, fn.Entry, fn.End)
 				}
 				if tab.Find(fn.Entry) != i || tab.Find(fn.End-1) != i {
 					t.Fatalf("Find(%#x) = %d, want %d", fn.Entry, tab.Find(fn.Entry), i)
@@ -200,7 +201,9 @@ func TestNamed(t *testing.T) {
 func TestSelectFiles(t *testing.T) {
 	tab, _ := open(t, build(t))
 	in := map[string]bool{}
-	for _, i := range tab.SelectFiles(func(n []byte) bool { return strings.HasSuffix(string(n), "/testdata/prog.go") }) {
+	for _, i := range tab.SelectFiles(func(n []byte) bool {
+		return strings.HasSuffix(string(n), "/testdata/prog.go")
+	}) {
 		in[tab.Name(i)] = true
 	}
 	if !in["main.caller"] || !in["main.(*T).Method"] || in["runtime.main"] || len(in) < 5 || len(in) > 12 {

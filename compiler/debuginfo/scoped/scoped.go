@@ -24,7 +24,8 @@ func Name(symbol string) string {
 	if !Mangled(symbol) {
 		return symbol
 	}
-	s, err := demangle.ToString(symbol, demangle.NoParams, demangle.MaxLength(13)) // 8 kB: hostile ones grow without end
+	// 8 kB: hostile ones grow without end
+	s, err := demangle.ToString(symbol, demangle.NoParams, demangle.MaxLength(13))
 	if err != nil || s == "" {
 		return symbol
 	}
@@ -64,7 +65,8 @@ func literal(part string) string {
 	best := ""
 	for _, w := range strings.FieldsFunc(part, func(r rune) bool { return r == '*' || r == '?' || r == '~' }) {
 		switch w {
-		case "std", "allocator", "string", "basic_string", "istream", "ostream", "iostream", "basic_istream", "basic_ostream", "basic_iostream":
+		case "std", "allocator", "string", "basic_string", "istream", "ostream", "iostream", "basic_istream",
+			"basic_ostream", "basic_iostream":
 			continue
 		}
 		for i := 0; i < len(w); i++ {
@@ -182,7 +184,8 @@ func outside(s, sep string) int {
 		if rest, ok := strings.CutPrefix(s[i:], "operator"); ok {
 			// The signs of operators are no brackets.
 			i += len("operator") - 1
-			for _, op := range []string{"()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "<", ">"} {
+			for _, op := range []string{"()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "<",
+				">"} {
 				if strings.HasPrefix(rest, op) {
 					i += len(op)
 					break

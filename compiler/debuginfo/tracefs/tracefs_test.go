@@ -24,7 +24,8 @@ print fmt: "fd: 0x%08lx", ((unsigned long)(REC->fd))
 `
 
 func TestParseFormat(t *testing.T) {
-	want := []Field{{"__syscall_nr", "int", 8, 4, true}, {"fd", "int", 16, 8, false}, {"usockaddr", "struct sockaddr *", 24, 8, false}, {"comm", "char[16]", 32, 16, false}}
+	want := []Field{{"__syscall_nr", "int", 8, 4, true}, {"fd", "int", 16, 8, false},
+		{"usockaddr", "struct sockaddr *", 24, 8, false}, {"comm", "char[16]", 32, 16, false}}
 	if got := ParseFormat([]byte(getpeername)); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// An argument is written SIZE@OPERAND: the bytes, negative if signed, with an f behind for floating-point numbers, and an
-// operand of the AT&T assembler. Notes of the first versions have no SIZE@: such arguments are words.
+// An argument is written SIZE@OPERAND: the bytes, negative if signed, with an f behind for floating-point numbers, and
+// an operand of the AT&T assembler. Notes of the first versions have no SIZE@: such arguments are words.
 
 // args reads the arguments of a note.
 func (f *File) args(text string) []*debuginfo.Var {
@@ -41,7 +41,8 @@ func (f *File) arg(v *debuginfo.Var, size, operand string) error {
 	case err != nil || n != 1 && n != 2 && n != 4 && n != 8:
 		return fmt.Errorf("the note says that it has %q bytes", size)
 	case float:
-		v.Type = &types.Ctype{Kind: types.Float, Name: map[int]string{4: "float", 8: "double"}[n], Size: int64(n), Signed: true}
+		v.Type = &types.Ctype{Kind: types.Float, Name: map[int]string{4: "float", 8: "double"}[n], Size: int64(n),
+			Signed: true}
 	default:
 		v.Type = intType(n, signed)
 	}
@@ -94,8 +95,8 @@ func number(s string) (int64, error) {
 	return n, err
 }
 
-// memory makes the address of [SEGMENT:]DISPLACEMENT(BASE,INDEX,SCALE). The displacement is a sum of numbers and at most one
-// symbol.
+// memory makes the address of [SEGMENT:]DISPLACEMENT(BASE,INDEX,SCALE). The displacement is a sum of numbers and at
+// most one symbol.
 func (f *File) memory(s string) (addr loc.Prog, err error) {
 	text := s
 	unreadable := func() (loc.Prog, error) { return loc.Prog{}, fmt.Errorf("its place is %q", text) }
@@ -147,7 +148,8 @@ func (f *File) memory(s string) (addr loc.Prog, err error) {
 			p, ok = f.Symbol(symbol)
 		}
 		if !ok {
-			return loc.Prog{}, fmt.Errorf("its place is relative to %s, which is not among the symbols of the file", symbol)
+			return loc.Prog{}, fmt.Errorf("its place is relative to %s, which is not among the symbols of the file",
+				symbol)
 		}
 		addr = plus(addr, p)
 	}
@@ -216,7 +218,8 @@ var registers = sync.OnceValue(func() map[string]reg {
 func register(name string) (loc.Prog, error) {
 	r, ok := registers()[name]
 	switch {
-	case !ok && (strings.HasPrefix(name, "xmm") || strings.HasPrefix(name, "ymm") || strings.HasPrefix(name, "zmm") || strings.HasPrefix(name, "st")):
+	case !ok && (strings.HasPrefix(name, "xmm") || strings.HasPrefix(name, "ymm") || strings.HasPrefix(name, "zmm") ||
+		strings.HasPrefix(name, "st")):
 		return loc.Prog{}, fmt.Errorf("it is in the vector register %s", name)
 	case !ok:
 		return loc.Prog{}, fmt.Errorf("it is in %q, which is no register", name)

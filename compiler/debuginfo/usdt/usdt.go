@@ -1,11 +1,11 @@
 // Package usdt reads statically defined marks (USDT): the notes that <sys/sdt.h> and its likes leave in the section
 // .note.stapsdt of an ELF file.
 //
-// In: the bytes of that section, where .stapsdt.base lies, and a way to find symbols. Out: the marks, with a place for each
-// argument. Nothing here opens files.
+// In: the bytes of that section, where .stapsdt.base lies, and a way to find symbols. Out: the marks, with a place for
+// each argument. Nothing here opens files.
 //
-// A note has the owner "stapsdt" and type 3: three addresses of 8 bytes (of the probed instruction, of .stapsdt.base when
-// the file was linked, of the semaphore or 0), and three texts that end in zero (provider, name, arguments).
+// A note has the owner "stapsdt" and type 3: three addresses of 8 bytes (of the probed instruction, of .stapsdt.base
+// when the file was linked, of the semaphore or 0), and three texts that end in zero (provider, name, arguments).
 package usdt
 
 import (
@@ -29,8 +29,8 @@ var ErrNotes = errors.New("corrupt notes of static marks")
 
 // File is what marks are read with.
 type File struct {
-	// Base is the address of .stapsdt.base now, 0 if the file has none. Where tools have moved the file's segments after it
-	// was linked, the notes' own addresses are off by the same distance.
+	// Base is the address of .stapsdt.base now, 0 if the file has none. Where tools have moved the file's segments
+	// after it was linked, the notes' own addresses are off by the same distance.
 	Base uint64
 	// Symbol gives the place of what a name stands for: of a variable's first byte.
 	Symbol func(name string) (loc.Prog, bool)

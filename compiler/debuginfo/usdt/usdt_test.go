@@ -107,7 +107,8 @@ func TestArgs(t *testing.T) {
 
 // TestRead: notes of other owners are passed over; addresses follow a .stapsdt.base that was moved.
 func TestRead(t *testing.T) {
-	notes := append(note("GNU", 3, 1, 2, 3, "x"), note("stapsdt", 3, 0x1000, 0x2000, 0x3000, "app", "one", "8@%rbx -4@%eax")...)
+	notes := append(note("GNU", 3, 1, 2, 3, "x"),
+		note("stapsdt", 3, 0x1000, 0x2000, 0x3000, "app", "one", "8@%rbx -4@%eax")...)
 	notes = append(notes, note("stapsdt", 3, 0x1010, 0x2000, 0, "app", "two", "")...)
 	f := File{Base: 0x2100}
 	marks, err := f.Read(notes)
@@ -115,7 +116,8 @@ func TestRead(t *testing.T) {
 		t.Fatal(marks, err)
 	}
 	one, two := marks[0], marks[1]
-	if one.Provider != "app" || one.Name != "one" || one.PC != 0x1100 || one.Semaphore != 0x3100 || len(one.Args) != 2 || one.Args[1].Name != "arg2" {
+	if one.Provider != "app" || one.Name != "one" || one.PC != 0x1100 || one.Semaphore != 0x3100 ||
+		len(one.Args) != 2 || one.Args[1].Name != "arg2" {
 		t.Errorf("%+v", one)
 	}
 	if two.Name != "two" || two.PC != 0x1110 || two.Semaphore != 0 || len(two.Args) != 0 {
@@ -136,7 +138,8 @@ func TestRead(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(note("stapsdt", 3, 0x1000, 0x2000, 0x3000, "app", "one", "8@%rbx -4@-20(%rbp,%rax,8) 2@global+4(%rip) 8f@%xmm0 4@%fs:8"), uint64(0x2100))
+	f.Add(note("stapsdt", 3, 0x1000, 0x2000, 0x3000, "app", "one",
+		"8@%rbx -4@-20(%rbp,%rax,8) 2@global+4(%rip) 8f@%xmm0 4@%fs:8"), uint64(0x2100))
 	f.Fuzz(func(t *testing.T, notes []byte, base uint64) {
 		u := File{Base: base, Symbol: symbol}
 		marks, err := u.Read(notes)

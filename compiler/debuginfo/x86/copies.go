@@ -36,8 +36,8 @@ func Into(b []byte, reg int, size int64) (u Use, from int) {
 		return Changes, 0
 	}
 	switch in.Op {
-	case x86asm.CALL, x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.PUSH, x86asm.NOP, x86asm.RET, x86asm.JMP, x86asm.UCOMISS, x86asm.UCOMISD,
-		x86asm.COMISS, x86asm.COMISD, x86asm.UD2:
+	case x86asm.CALL, x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.PUSH, x86asm.NOP, x86asm.RET, x86asm.JMP,
+		x86asm.UCOMISS, x86asm.UCOMISD, x86asm.COMISS, x86asm.COMISD, x86asm.UD2:
 		return Keeps, 0
 	}
 	if n := moved(in); n > 0 {

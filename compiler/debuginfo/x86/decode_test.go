@@ -91,7 +91,8 @@ func TestDecode(t *testing.T) {
 			continue
 		}
 		if err != nil || in.Len != c.len || in.Kind != c.kind || in.Class() != c.class {
-			t.Errorf("%s: %+v, class %v, %v; want length %d kind %d class %v", c.code, in, in.Class(), err, c.len, c.kind, c.class)
+			t.Errorf("%s: %+v, class %v, %v; want length %d kind %d class %v", c.code, in, in.Class(), err, c.len,
+				c.kind, c.class)
 		}
 		for n := range b {
 			if in, err := Decode(b[:n]); err == nil && c.len == len(b) && in.Len >= c.len {
@@ -137,7 +138,9 @@ func TestAgainstObjdump(t *testing.T) {
 	var prev line
 	count, bad := 0, 0
 	check := func(next uint64) {
-		if prev.text == "" || strings.Contains(prev.text, "(bad)") || strings.HasPrefix(prev.text, "data16") || code[prev.at-text.Addr] == 0x9b { // objdump joins fwait with the next
+		// objdump joins fwait with the next
+		if prev.text == "" || strings.Contains(prev.text, "(bad)") || strings.HasPrefix(prev.text, "data16") ||
+			code[prev.at-text.Addr] == 0x9b {
 			return
 		}
 		count++
@@ -145,7 +148,8 @@ func TestAgainstObjdump(t *testing.T) {
 		in, err := Decode(code[off:])
 		if err != nil || prev.at+uint64(in.Len) != next {
 			if bad++; bad <= 20 {
-				t.Errorf("%#x %s: length %d, want %d (% x) %v", prev.at, prev.text, in.Len, next-prev.at, code[off:off+12], err)
+				t.Errorf("%#x %s: length %d, want %d (% x) %v", prev.at, prev.text, in.Len, next-prev.at,
+					code[off:off+12], err)
 			}
 		}
 		want := Other
@@ -172,7 +176,8 @@ func TestAgainstObjdump(t *testing.T) {
 		}
 		if want == Jump || want == CondJump || want == Call {
 			if f := strings.Fields(prev.text); len(f) > 1 {
-				if to, err := strconv.ParseUint(f[len(f)-2], 16, 64); err == nil && strings.HasPrefix(f[len(f)-1], "<") && in.Target(prev.at) != to {
+				if to, err := strconv.ParseUint(f[len(f)-2], 16, 64); err == nil &&
+					strings.HasPrefix(f[len(f)-1], "<") && in.Target(prev.at) != to {
 					t.Errorf("%#x %s: target %#x", prev.at, prev.text, in.Target(prev.at))
 				}
 			}
@@ -206,7 +211,8 @@ func indirect(op string) bool {
 
 // FuzzDecode compares with x86asm where both know the instruction.
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{"55", "493b6610", "0f8600000000", "62f1fd486f4701", "c4e37d18c001", "8fe97801c0", "f20f78c00102"} {
+	for _, s := range []string{"55", "493b6610", "0f8600000000", "62f1fd486f4701", "c4e37d18c001", "8fe97801c0",
+		"f20f78c00102"} {
 		b, _ := hex.DecodeString(s)
 		f.Add(b)
 	}
@@ -242,7 +248,8 @@ func quirk(b []byte, ref x86asm.Inst) bool {
 		if p == 0 {
 			break
 		}
-		if p&x86asm.PrefixImplicit == 0 && (p&0xff == 0x66 || p&0xff == 0xf2 || p&0xff == 0xf3 || p&0xff == 0x67 || p&0xff == 0xf0) {
+		if p&x86asm.PrefixImplicit == 0 && (p&0xff == 0x66 || p&0xff == 0xf2 || p&0xff == 0xf3 || p&0xff == 0x67 ||
+			p&0xff == 0xf0) {
 			return true // operand size and repeat prefixes on instructions that ignore them
 		}
 	}

@@ -16,8 +16,9 @@ const (
 // maxField is how many instructions FieldAt looks at.
 const maxField = 256
 
-// FieldAt says what the code from pc on does with the size bytes at off behind DWARF register reg, as long as reg keeps its value. code
-// begins at address base. Conditional jumps are taken not to jump. The first use that says where the object is counts.
+// FieldAt says what the code from pc on does with the size bytes at off behind DWARF register reg, as long as reg keeps
+// its value. code begins at address base. Conditional jumps are taken not to jump. The first use that says where the
+// object is counts.
 func FieldAt(code []byte, base, pc uint64, reg int, off, size int64) FieldUse {
 	best := FieldUnknown
 	loaded := -1 // the register that has the word, in DWARF's numbers

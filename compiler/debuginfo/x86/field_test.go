@@ -16,11 +16,13 @@ func TestFieldAt(t *testing.T) {
 		{"address by add", "44884424374883c228488994 24f0000000", 0x28, 40, FieldInside},
 		{"address by lea", "488d4a28", 0x28, 40, FieldInside},
 		{"address of something behind", "488d4a30", 0x28, 40, FieldUnknown},
-		{"sixteen bytes", "0f104228", 0x28, 40, FieldInside},                           // movups 0x28(%rdx),%xmm0
-		{"four bytes", "8b4228", 0x28, 40, FieldInside},                                // mov 0x28(%rdx),%eax
-		{"second half of the first word", "8b422c", 0x28, 40, FieldInside},             // mov 0x2c(%rdx),%eax
-		{"pointer loaded and kept", "488b5228 488954 2418", 0x28, 40, FieldLoaded},     // mov 0x28(%rdx),%rdx; mov %rdx,0x18(%rsp)
-		{"pointer loaded and used", "488b4228 488b4808", 0x28, 40, FieldThrough},       // mov 0x28(%rdx),%rax; mov 0x8(%rax),%rcx
+		{"sixteen bytes", "0f104228", 0x28, 40, FieldInside},               // movups 0x28(%rdx),%xmm0
+		{"four bytes", "8b4228", 0x28, 40, FieldInside},                    // mov 0x28(%rdx),%eax
+		{"second half of the first word", "8b422c", 0x28, 40, FieldInside}, // mov 0x2c(%rdx),%eax
+		// mov 0x28(%rdx),%rdx; mov %rdx,0x18(%rsp)
+		{"pointer loaded and kept", "488b5228 488954 2418", 0x28, 40, FieldLoaded},
+		// mov 0x28(%rdx),%rax; mov 0x8(%rax),%rcx
+		{"pointer loaded and used", "488b4228 488b4808", 0x28, 40, FieldThrough},
 		{"loaded, overwritten, used", "488b4228 31c0 488b4808", 0x28, 40, FieldLoaded}, // xor %eax,%eax between
 		{"another variable", "488b4230 488b4808", 0x28, 40, FieldUnknown},              // mov 0x30(%rdx),%rax
 		{"the closure is gone", "31d2 488d4a28", 0x28, 40, FieldUnknown},               // xor %edx,%edx

@@ -253,7 +253,8 @@ func (c *cursor) sub(r byte) bool {
 func (c *cursor) oldLarge(g byte) bool {
 	const si, ax = 6, 0
 	rex, op, modrm, ok := c.rexW(c.n) // MOVQ 16(g), SI
-	if !ok || op != 0x8b || modrm>>6 != 1 || regOf(rex, modrm) != si || baseOf(rex, modrm) != g || g&7 == 4 || c.n+4 > len(c.b) || c.b[c.n+3] != 16 && c.b[c.n+3] != 24 {
+	if !ok || op != 0x8b || modrm>>6 != 1 || regOf(rex, modrm) != si || baseOf(rex, modrm) != g || g&7 == 4 ||
+		c.n+4 > len(c.b) || c.b[c.n+3] != 16 && c.b[c.n+3] != 24 {
 		return false
 	}
 	c.n += 4
@@ -284,7 +285,8 @@ func (c *cursor) oldLarge(g byte) bool {
 // cmp matches CMPQ r, off(g) with off 16 or 24.
 func (c *cursor) cmp(r, g byte) bool {
 	rex, op, modrm, ok := c.rexW(c.n)
-	if !ok || op != 0x3b || modrm>>6 != 1 || regOf(rex, modrm) != r || baseOf(rex, modrm) != g || g&7 == 4 || c.n+4 > len(c.b) {
+	if !ok || op != 0x3b || modrm>>6 != 1 || regOf(rex, modrm) != r || baseOf(rex, modrm) != g || g&7 == 4 ||
+		c.n+4 > len(c.b) {
 		return false
 	}
 	off := c.b[c.n+3]
@@ -327,7 +329,8 @@ func Check(code []byte, entry uint64, marks []uint64) error {
 func pass(marks []uint64, pc uint64) ([]uint64, *CodeError) {
 	for len(marks) > 0 && marks[0] <= pc {
 		if marks[0] < pc {
-			return marks, &CodeError{PC: marks[0], Reason: "the code does not decode to the instructions of the line table"}
+			return marks, &CodeError{PC: marks[0],
+				Reason: "the code does not decode to the instructions of the line table"}
 		}
 		marks = marks[1:]
 	}

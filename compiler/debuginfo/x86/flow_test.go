@@ -41,7 +41,8 @@ func TestFindEntry(t *testing.T) {
 		{"ABI0, PIE, relaxed", "49c7c6f8ffffff 644d8b36 493b6610 7610 55 c3", 17, true, ""},
 		{"Go 1.16", "64488b0c25f8ffffff 483b6110 7610 4883ec18 c3", 15, true, ""},
 		{"Go 1.16, large frame", "64488b0c25f8ffffff 488d842400ffffff 483b4110 7610 4881ec00010000 c3", 23, true, ""},
-		{"Go 1.16, larger frame", "64488b0c25f8ffffff 488b7110 4881fedefaffff 7412 488d8424a0030000 4829f0 483d687a0100 760a 4881ec48770100 c3", 41, true, ""},
+		{"Go 1.16, larger frame", "64488b0c25f8ffffff 488b7110 4881fedefaffff 7412 488d8424a0030000 4829f0 " +
+			"483d687a0100 760a 4881ec48770100 c3", 41, true, ""},
 		{"no check", "55 4889e5 c3", 0, false, ""},
 		{"leaf", "4801d8 c3", 0, false, ""},
 		{"another register", "493b6710 7610 55 c3", 0, false, ""},
@@ -53,7 +54,8 @@ func TestFindEntry(t *testing.T) {
 		{"unknown check", "4883ec08 e8f7ff0000 c3", 0, false, "a stack check of an unknown form at 0x1004"},
 		{"bad code", "4801d8 06 c3", 0, false, "does not decode at 0x1003: unknown instruction"},
 		{"bad code, framed", "55 06 c3", 0, false, ""},
-		{"bad code behind the check", "493b6610 7610 06 c3", 0, false, "behind the stack check does not decode at 0x1006"},
+		{"bad code behind the check", "493b6610 7610 06 c3", 0, false,
+			"behind the stack check does not decode at 0x1006"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, err := FindEntry(unhex(t, c.code+pad), at, func(to uint64) bool { return to == 0x11000 })
@@ -96,7 +98,8 @@ func TestFindExits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			exits, err := FindExits(unhex(t, c.code), 0, c.asm, c.marks)
-			if cerr := Check(unhex(t, c.code), 0, c.marks); (cerr != nil) != (err != nil && strings.Contains(err.Error(), "decode")) {
+			if cerr := Check(unhex(t, c.code), 0, c.marks); (cerr != nil) != (err != nil &&
+				strings.Contains(err.Error(), "decode")) {
 				t.Errorf("Check: %v", cerr)
 			}
 			var got []string
@@ -190,7 +193,8 @@ func TestGoProgram(t *testing.T) {
 		case err != nil:
 			reason := err.(*CodeError).Reason
 			// Of compiled functions, only leaves without a frame can begin with their loop.
-			if d, _ := tab.StackDepth(i, tab.CodeEnd(i)-1); !asm && (!strings.Contains(reason, "first instruction") || d != 0) {
+			if d, _ := tab.StackDepth(i, tab.CodeEnd(i)-1); !asm &&
+				(!strings.Contains(reason, "first instruction") || d != 0) {
 				t.Errorf("%s: %v", name, err)
 			}
 			refused[reason] = append(refused[reason], name)
@@ -233,7 +237,8 @@ func TestGoProgram(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d functions: %d check and push, %d push, %d neither; %d without exit, %d returns, %d tail jumps", tab.Len(), checks, pushes, leaves, noRet, rets, tails)
+	t.Logf("%d functions: %d check and push, %d push, %d neither; %d without exit, %d returns, %d tail jumps",
+		tab.Len(), checks, pushes, leaves, noRet, rets, tails)
 	for r, l := range refused {
 		t.Logf("refused, %s: %d: %v", r, len(l), l[:min(len(l), 40)])
 	}
@@ -248,13 +253,15 @@ func TestGoProgram(t *testing.T) {
 
 // FuzzFlow: whatever the bytes, results lie within them and begin instructions.
 func FuzzFlow(f *testing.F) {
-	for _, s := range []string{"493b6610761055c3", "4c8da42400ffffff4d3b6610761055c3", "4989e44981ec0000010072124d3b6610760c55c3", "85c07401c348ffc0c3", "ff24c8ffe1e9fb0f0000"} {
+	for _, s := range []string{"493b6610761055c3", "4c8da42400ffffff4d3b6610761055c3",
+		"4989e44981ec0000010072124d3b6610760c55c3", "85c07401c348ffc0c3", "ff24c8ffe1e9fb0f0000"} {
 		f.Add(unhex(f, s))
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
 		starts := map[uint64]bool{}
 		Walk(code, 64, func(pc uint64, in Inst) bool { starts[pc] = true; return true })
-		if e, err := FindEntry(code, 64, func(a uint64) bool { return a == 0 }); err == nil && len(code) > 0 && e.PC != 64 && !starts[e.PC] {
+		if e, err := FindEntry(code, 64, func(a uint64) bool { return a == 0 }); err == nil && len(code) > 0 &&
+			e.PC != 64 && !starts[e.PC] {
 			t.Errorf("entry %#x begins no instruction", e.PC)
 		}
 		exits, err := FindExits(code, 64, len(code)&1 == 0, nil)

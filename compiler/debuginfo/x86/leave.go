@@ -166,7 +166,8 @@ func (l *leaver) part(p Part) error {
 			}
 			l.out.Exits = append(l.out.Exits, Exit{PC: pc, Inst: in})
 		case Jump, CondJump:
-			called := len(l.last) > 0 && (l.last[len(l.last)-1].in.Kind == Call || l.last[len(l.last)-1].in.Kind == IndirectCall)
+			called := len(l.last) > 0 && (l.last[len(l.last)-1].in.Kind == Call ||
+				l.last[len(l.last)-1].in.Kind == IndirectCall)
 			l.jumps = append(l.jumps, jump{pc, in, called})
 		case IndirectJump:
 			away, why := l.leaves(pc, in, b)
@@ -252,7 +253,8 @@ func (l *leaver) away(j jump) error {
 		return nil // clang -O0: behind the call that throws, to a block that has no code
 	}
 	if known && !level {
-		return &CodeError{PC: j.pc, Reason: fmt.Sprintf("the function goes on at %#x, which is not known to be a part of it", to)}
+		return &CodeError{PC: j.pc, Reason: fmt.Sprintf(
+			"the function goes on at %#x, which is not known to be a part of it", to)}
 	}
 	if j.in.Kind == CondJump {
 		return &CodeError{PC: j.pc, Reason: "the function is left by a conditional jump"}

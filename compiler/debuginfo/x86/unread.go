@@ -5,7 +5,8 @@ import (
 )
 
 // dwarfRegs are the names of the general registers by their number in DWARF (System V ABI, figure 3.36).
-var dwarfRegs = [...]string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
+var dwarfRegs = [...]string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
+	"r13", "r14", "r15"}
 
 // byNumber gives the DWARF number for the number that instructions use.
 var byNumber = [...]int{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}
@@ -95,7 +96,8 @@ func effect(b []byte, reg int) (reads, sets bool) {
 			first = 2 // the way to set a register to 0
 		}
 	case x86asm.ADD, x86asm.AND, x86asm.OR, x86asm.CMP, x86asm.TEST, x86asm.INC, x86asm.DEC, x86asm.NEG, x86asm.NOT,
-		x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.PUSH, x86asm.NOP, x86asm.MOVSS, x86asm.MOVSD_XMM, x86asm.MOVAPS, x86asm.MOVUPS,
+		x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.PUSH, x86asm.NOP, x86asm.MOVSS, x86asm.MOVSD_XMM, x86asm.MOVAPS,
+		x86asm.MOVUPS,
 		x86asm.MOVAPD, x86asm.PXOR, x86asm.XORPS, x86asm.MOVDQA, x86asm.MOVDQU:
 	case x86asm.IMUL:
 		if in.Args[1] == nil {

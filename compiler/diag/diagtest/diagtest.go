@@ -11,7 +11,8 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 )
 
-// Find gives the message of the code that got, an error or a diag.List, is or holds. The test fails at once if there is none.
+// Find gives the message of the code that got, an error or a diag.List, is or holds. The test fails at once if there is
+// none.
 func Find(t testing.TB, got any, code diag.Code) *diag.Diagnostic {
 	t.Helper()
 	switch got := got.(type) {

@@ -115,7 +115,8 @@ type Info struct {
 	Calls map[*ast.Call]*Func
 	// Const holds expressions decided at compile time: @defined, and what folds from it.
 	Const map[ast.Expr]int64
-	// Decided holds the conditions in Const whose arm that is never taken is left alone: it has no bindings and no types.
+	// Decided holds the conditions in Const whose arm that is never taken is left alone: it has no bindings and no
+	// types.
 	Decided map[ast.Expr]bool
 	// C is the embedded C: *ast.EmbeddedExpr, and *ast.AtOp of @const.
 	C map[ast.Expr]*Embedded
@@ -207,7 +208,8 @@ type Target struct {
 	// AtEntry says that the programs are to be run at the function's entry (Probe.Entry) and the value
 	// kept until the return: @entry, and parameters used in a .return probe.
 	AtEntry bool
-	// Value of a procfs probe: what is exchanged with the process at the file. Reply: it can be set, else it can be read.
+	// Value of a procfs probe: what is exchanged with the process at the file. Reply: it can be set, else it can be
+	// read.
 	Procfs, Reply bool
 	// Names turns the number that Value gives into the name of an enumerator (@enumname); Type is String then. A
 	// number without a name is written as it is.
@@ -218,8 +220,9 @@ type Target struct {
 
 // PrettyPart is literal text, or a value with the conversion that shows it.
 type PrettyPart struct {
-	Lit        string
-	Conv       byte // 'd', 'u', 'x', 'p', 'g', 'h'; 's' for a quoted string, 'C' for a byte as in a constant of C; 0 for literal text
+	Lit string
+	// 'd', 'u', 'x', 'p', 'g', 'h'; 's' for a quoted string, 'C' for a byte as in a constant of C; 0 for literal text
+	Conv       byte
 	Value, Len loc.Prog
 	CString    bool
 	// Kernel: the text is in kernel memory.

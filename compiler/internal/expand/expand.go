@@ -178,7 +178,8 @@ func (x *expander) flatten(comps []*ast.Comp) ([]flat, bool) {
 				return nil, false
 			}
 			if g.Cond != nil {
-				x.ds.Errorf(diag.Semantic, CodePoint, g.Span, "a condition inside of braces is not allowed").Hintf("put it behind the whole probe point")
+				x.ds.Errorf(diag.Semantic, CodePoint, g.Span, "a condition inside of braces is not allowed").Hintf(
+					"put it behind the whole probe point")
 				return nil, false
 			}
 			for _, f := range inner {
@@ -188,7 +189,8 @@ func (x *expander) flatten(comps []*ast.Comp) ([]flat, bool) {
 			}
 		}
 		if len(out)*len(alts) > maxItems {
-			x.ds.Errorf(diag.Semantic, CodeTooMany, c.Span, "the braces multiply out to more than %d probe points", maxItems)
+			x.ds.Errorf(diag.Semantic, CodeTooMany, c.Span, "the braces multiply out to more than %d probe points",
+				maxItems)
 			return nil, false
 		}
 		var next []flat
@@ -224,7 +226,8 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 		x.full = true
 		return nil
 	}
-	if len(req.Comps) > 1 && req.Comps[0].Name == "dw_syscall" { // stap's name of those that it finds by debug information
+	// stap's name of those that it finds by debug information
+	if len(req.Comps) > 1 && req.Comps[0].Name == "dw_syscall" {
 		if ctx.alias == "" && !wildName(req) {
 			ctx.alias = req.String()
 		}
@@ -235,7 +238,9 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 	var forms []probe.Request
 	if wildName(req) && x.env.Forms != nil {
 		forms = slices.DeleteFunc(x.env.Forms(req, glob), func(f probe.Request) bool {
-			return slices.ContainsFunc(ms, func(m aliasMatch) bool { return len(m.suffix) == 0 && m.alias.Dotted() == dotted(f) })
+			return slices.ContainsFunc(ms, func(m aliasMatch) bool {
+				return len(m.suffix) == 0 && m.alias.Dotted() == dotted(f)
+			})
 		})
 	}
 	switch {

@@ -111,20 +111,25 @@ func TestExpand(t *testing.T) {
 		{"prologue", `probe al = x { pro() } probe al { b() }`, "x {pro b} as al"},
 		{"epilogue", `probe al += x { epi() } probe al { b() }`, "x {b epi} as al"},
 		{"both", `probe al = x { pro() }, { epi() } probe al { b() }`, "x {pro b epi} as al"},
-		{"nested", `probe inner = x { p2() }, { e2() } probe out = inner { p1() }, { e1() } probe out { b() }`, "x {p2 p1 b e1 e2} as out"},
-		{"suffix", `probe al = process("p").function("f") { p() } probe al.return { b() }`, `process("p").function("f").return {p b} as al.return`},
+		{"nested", `probe inner = x { p2() }, { e2() } probe out = inner { p1() }, { e1() } probe out { b() }`,
+			"x {p2 p1 b e1 e2} as out"},
+		{"suffix", `probe al = process("p").function("f") { p() } probe al.return { b() }`,
+			`process("p").function("f").return {p b} as al.return`},
 		{"two names", `probe a1 = a2 = x { p() } probe a2 { b() }`, "x {p b} as a2"},
 		{"several points", `probe al = x, y { p() } probe al { b() }`, "x {p b} as al\ny {p b} as al"},
-		{"longer name first", `probe al = x { p() } probe al.return = y { q() } probe al.return { b() }`, "y {q b} as al.return"},
+		{"longer name first", `probe al = x { p() } probe al.return = y { q() } probe al.return { b() }`,
+			"y {q b} as al.return"},
 		{"shorter name", `probe al = x { p() } probe al.return = y { q() } probe al { b() }`, "x {p b} as al"},
 		{"wildcard", `probe s.open = x { p() } probe s.close = y { q() } probe s.open.return = z { r() } probe s.* { b() }`,
 			"x {p b} as s.open\ny {q b} as s.close"},
 		{"wildcard and suffix", `probe s.open = x { p() } probe s.close = y { q() } probe s.open.return = z { r() } probe s.*.return { b() }`,
 			"y.return {q b} as s.close.return\nz {r b} as s.open.return"},
-		{"deep wildcard", `probe s.open = x { p() } probe s.open.return = z { r() } probe s.** { b() }`, "x {p b} as s.open\nz {r b} as s.open.return"},
+		{"deep wildcard", `probe s.open = x { p() } probe s.open.return = z { r() } probe s.** { b() }`,
+			"x {p b} as s.open\nz {r b} as s.open.return"},
 		{"deep wildcard and more", `probe a.b.c.d = x { p() } probe a.**.d { b() }`, "x {p b} as a.b.c.d"},
 		{"deep wildcard and suffix", `probe a.b.c = x { p() } probe a.**.d { b() }`, "x.d {p b} as a.b.c.d"},
-		{"wildcard skips what is absent", `probe s.a = nothing { p() } probe s.b = y { q() } probe s.* { b() }`, "y {q b} as s.b"},
+		{"wildcard skips what is absent", `probe s.a = nothing { p() } probe s.b = y { q() } probe s.* { b() }`,
+			"y {q b} as s.b"},
 		{"optional", `probe nothing ?, x { b() }`, "x {b}"},
 		{"sufficient", `probe nothing !, x !, y { b() }`, "x {b}"},
 		{"sufficient in alias", `probe al = nothing !, x !, y { p() } probe al { b() }`, "x {p b} as al"},
@@ -159,7 +164,8 @@ func TestExpandErrors(t *testing.T) {
 		{"self", `probe a = a.x { p() } probe a { b() }`, "the alias a stands for itself"},
 		{"no such wildcard", `probe q.* { b() }`, ""},
 		{"first component", `probe q* { b() }`, "no probe point or alias has a name like q*"},
-		{"wildcard finds nothing", `probe s.a = nothing { p() } probe s.* { b() }`, "no match for s.*: nothing that it stands for is there"},
+		{"wildcard finds nothing", `probe s.a = nothing { p() } probe s.* { b() }`,
+			"no match for s.*: nothing that it stands for is there"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,7 +198,8 @@ func TestGlob(t *testing.T) {
 		pat, s string
 		want   bool
 	}{
-		{"a", "a", true}, {"a*", "abc", true}, {"a*", "a.b", false}, {"a**", "a.b", true}, {"*", "", true}, {"*.b", "a.b", true},
+		{"a", "a", true}, {"a*", "abc", true}, {"a*", "a.b", false}, {"a**", "a.b", true}, {"*", "", true},
+		{"*.b", "a.b", true},
 		{"*b*", "abc", true}, {"**.z", "x.y.z", true}, {"a", "b", false}, {"", "", true}, {"", "a", false},
 		{strings.Repeat("*a", 40) + "b", strings.Repeat("a", 60), false},
 	} {
@@ -205,7 +212,8 @@ func TestGlob(t *testing.T) {
 // TestLacking: what the kernel cannot do is left out where the script says so with ? or !, or a wildcard found it;
 // elsewhere the point stays, to be refused with the kernel's reason.
 func TestLacking(t *testing.T) {
-	const aliases = "probe a.b = kern.x {} probe a.c = begin {} probe w.b = kern.x {} probe alt = kern.x !, begin {} probe all = kern.x !, kern.y {} "
+	const aliases = "probe a.b = kern.x {} probe a.c = begin {} probe w.b = kern.x {} probe alt = kern.x !, begin {} " +
+		"probe all = kern.x !, kern.y {} "
 	for script, want := range map[string]string{
 		`probe kern.x {}`:                "kern.x {}",
 		`probe kern.x ? {}`:              "",

@@ -13,9 +13,9 @@ import (
 
 // Functions that another one calls: function("f").callee("g"), .callees, .callees(N).
 //
-// A callee is probed where it is entered, and a hit counts if the return address is one behind a call of it in f (probe.Site.Callers). An inlined
-// copy in f is a place of its own that says it all. Of deeper levels, the return addresses of the calls above have to be on the stack as well;
-// where they are, call frame information says.
+// A callee is probed where it is entered, and a hit counts if the return address is one behind a call of it in f
+// (probe.Site.Callers). An inlined copy in f is a place of its own that says it all. Of deeper levels, the return
+// addresses of the calls above have to be on the stack as well; where they are, call frame information says.
 
 const (
 	maxDepth = 16      // of .callees(N)
@@ -80,7 +80,8 @@ type chain struct {
 	*match
 	img   debuginfo.Image
 	calls debuginfo.Calls
-	// kernel: in the kernel, return probes may come first. It runs slide bytes behind the file's addresses, if known says so.
+	// kernel: in the kernel, return probes may come first. It runs slide bytes behind the file's addresses, if known
+	// says so.
 	kernel, known bool
 	slide         uint64
 	found         []*callee
@@ -120,8 +121,8 @@ func (ch *chain) add(g *callee) {
 	ch.found = append(ch.found, &all)
 }
 
-// calleesOf finds what the request means in img, which what names in messages. in is nil for programs; for the kernel, whose file img is, it is
-// the running one. Nothing comes with an error reported.
+// calleesOf finds what the request means in img, which what names in messages. in is nil for programs; for the kernel,
+// whose file img is, it is the running one. Nothing comes with an error reported.
 func (m *match) calleesOf(img debuginfo.Image, what string, in *kbtf.Image) *chain {
 	c := m.at("function")
 	calls, ok := img.(debuginfo.Calls)
@@ -129,7 +130,8 @@ func (m *match) calleesOf(img debuginfo.Image, what string, in *kbtf.Image) *cha
 		m.errorf(c, "what a function calls is not known for %s", what)
 		return nil
 	}
-	ch := &chain{match: m, img: img, calls: calls, made: map[*debuginfo.Func][]debuginfo.Call{}, copied: map[*debuginfo.Func][]debuginfo.Copy{}, index: map[calleeID]*callee{}}
+	ch := &chain{match: m, img: img, calls: calls, made: map[*debuginfo.Func][]debuginfo.Call{},
+		copied: map[*debuginfo.Func][]debuginfo.Copy{}, index: map[calleeID]*callee{}}
 	if in != nil {
 		ch.kernel = true
 		ch.slide, ch.known = in.Slide()
@@ -155,7 +157,8 @@ func (m *match) calleesOf(img debuginfo.Image, what string, in *kbtf.Image) *cha
 		return nil
 	}
 	if len(ch.jumps) > 0 {
-		m.warnf("%s: %s also reached by a jump, behind which the caller cannot be told: such calls are left out", m.req, few(distinct(ch.jumps))).
+		m.warnf("%s: %s also reached by a jump, behind which the caller cannot be told: such calls are left out", m.req,
+			few(distinct(ch.jumps))).
 			Hintf("-fno-optimize-sibling-calls builds programs without them")
 	}
 	return ch
@@ -260,11 +263,13 @@ func (ch *chain) level(callers []*caller, want pattern) (next []*caller, err err
 			return nil, fmt.Errorf("%s: %w", c.fn.Name, err)
 		}
 		for _, call := range calls {
-			if only != nil && call.Target != 0 && !only[call.Target] && len(callers) > fewCallers || !c.owns(inlinedInto(ch.img, call.PC)) {
+			if only != nil && call.Target != 0 && !only[call.Target] && len(callers) > fewCallers ||
+				!c.owns(inlinedInto(ch.img, call.PC)) {
 				continue
 			}
 			if ch.seen++; ch.seen > maxLinks {
-				return nil, fmt.Errorf("more than %d calls are to be looked at: name less, or a smaller depth", maxLinks)
+				return nil, fmt.Errorf("more than %d calls are to be looked at: name less, or a smaller depth",
+					maxLinks)
 			}
 			fn := ch.target(&call, want)
 			if fn == nil {
@@ -272,7 +277,8 @@ func (ch *chain) level(callers []*caller, want pattern) (next []*caller, err err
 			}
 			k := id{place(c.root.Name, c.root.File, c.root.Line), fn}
 			if called[k] == nil {
-				called[k] = &callee{fn: fn, root: c.root, names: append(slices.Clone(c.names), place(fn.Name, fn.File, fn.Line))}
+				called[k] = &callee{fn: fn, root: c.root,
+					names: append(slices.Clone(c.names), place(fn.Name, fn.File, fn.Line))}
 				order = append(order, called[k])
 			}
 			called[k].links = append(called[k].links, link{call, c})
@@ -290,10 +296,12 @@ func (ch *chain) level(callers []*caller, want pattern) (next []*caller, err err
 	}
 	for _, g := range order {
 		ch.add(g)
-		n := &caller{fn: g.fn, path: []string{g.fn.Name}, whole: true, root: g.root, names: g.names, up: g.links, only: true}
+		n := &caller{fn: g.fn, path: []string{g.fn.Name}, whole: true, root: g.root, names: g.names, up: g.links,
+			only: true}
 		if g.copy != nil {
 			in := g.in[0]
-			n.fn, n.path, n.whole, n.up, n.only = in.fn, append([]string{g.fn.Name}, in.path...), in.whole, in.up, in.only
+			n.fn, n.path, n.whole, n.up, n.only = in.fn, append([]string{g.fn.Name}, in.path...), in.whole, in.up,
+				in.only
 		}
 		next = append(next, n)
 	}
@@ -370,10 +378,11 @@ func (ch *chain) target(call *debuginfo.Call, want pattern) *debuginfo.Func {
 	return fn
 }
 
-// thunk reports whether a function is one of those by which the kernel calls through registers, or that of ftrace, whose call is no call until
-// it is switched on.
+// thunk reports whether a function is one of those by which the kernel calls through registers, or that of ftrace,
+// whose call is no call until it is switched on.
 func thunk(name string) bool {
-	return name == "__fentry__" || strings.HasPrefix(name, "__x86_indirect_") || strings.HasPrefix(name, "__x86_return_thunk")
+	return name == "__fentry__" || strings.HasPrefix(name, "__x86_indirect_") ||
+		strings.HasPrefix(name, "__x86_return_thunk")
 }
 
 // nothing says why there is no callee.
@@ -389,11 +398,13 @@ func (ch *chain) nothing(what string, want pattern) {
 		c = ch.at("callees")
 		d := ch.errorf(c, "%s calls nothing in %s", name, what)
 		if len(ch.outside) > 0 {
-			d.Hintf("it calls functions of other files: %s; name those in their own file, or where they are called: .plt", few(distinct(ch.outside)))
+			d.Hintf("it calls functions of other files: %s; name those in their own file, or where they are called: ."+
+				"plt", few(distinct(ch.outside)))
 		}
 		return
 	case len(ch.jumps) > 0:
-		ch.errorf(c, "%s goes to %s by a jump only, behind which the caller cannot be told", name, few(distinct(ch.jumps))).
+		ch.errorf(c, "%s goes to %s by a jump only, behind which the caller cannot be told", name,
+			few(distinct(ch.jumps))).
 			Hintf("build the program with -fno-optimize-sibling-calls")
 		return
 	case len(ch.outside) > 0:

@@ -83,8 +83,8 @@ func (ch *chain) ways(g *callee, at debuginfo.Site, want func(ret uint64) loc.Pr
 	return out, nil
 }
 
-// rebase makes a program over the registers of a caller one over those of the place that is probed: sp and fp compute the caller's stack
-// and frame pointers there.
+// rebase makes a program over the registers of a caller one over those of the place that is probed: sp and fp compute
+// the caller's stack and frame pointers there.
 func rebase(p, sp, fp loc.Prog) (loc.Prog, error) {
 	const regBP = 6
 	if p.Empty() {
@@ -125,7 +125,8 @@ func rebase(p, sp, fp loc.Prog) (loc.Prog, error) {
 
 // point gives the components of a resolved probe point: head is what comes before function(...).
 func (g *callee) point(m *match, head []probe.Comp) []probe.Comp {
-	out := append(slices.Clone(head), probe.Comp{Name: "function", Arg: text(place(g.root.Name, g.root.File, g.root.Line))})
+	out := append(slices.Clone(head),
+		probe.Comp{Name: "function", Arg: text(place(g.root.Name, g.root.File, g.root.Line))})
 	for _, n := range g.names {
 		out = append(out, probe.Comp{Name: "callee", Arg: text(n)})
 	}
@@ -153,7 +154,8 @@ func (m *match) leftCallees(names []string, why error, some bool) {
 	}
 }
 
-// eachCallee adds the sites of all callees of ch to sites. It returns the names of those that have none, and why the first has none.
+// eachCallee adds the sites of all callees of ch to sites. It returns the names of those that have none, and why the
+// first has none.
 func (m *match) eachCallee(ch *chain, sites *[]*probe.Site, add func(*callee) error) (left []string, why error) {
 	for _, g := range ch.found {
 		if g.copy != nil && (m.has("call") || m.has("return")) {
@@ -203,7 +205,8 @@ func (f *finder) callee(ch *chain, g *callee) error {
 		at := st.At
 		want := func(ret uint64) loc.Prog { return loc.Register(regIP).Plus(int64(ret - at.PC)) }
 		if f.has("return") {
-			want = ch.calls.Address // the program counter is elsewhere, and is another one where values of the entry are kept
+			// the program counter is elsewhere, and is another one where values of the entry are kept
+			want = ch.calls.Address
 		}
 		var err error
 		if st.Callers, err = ch.ways(g, at, want); err != nil {
@@ -215,10 +218,11 @@ func (f *finder) callee(ch *chain, g *callee) error {
 	return nil
 }
 
-// first moves the site of an entry from behind an endbr64 to the function's first instruction, where a return probe has not yet put
-// its own address on the stack.
+// first moves the site of an entry from behind an endbr64 to the function's first instruction, where a return probe has
+// not yet put its own address on the stack.
 func (f *finder) first(st *probe.Site, fn *debuginfo.Func) {
-	if st.At.PC == fn.Entry || f.img.Lang() == debuginfo.Go || st.At.CFA.String() != loc.Register(regSP).Plus(8).String() {
+	if st.At.PC == fn.Entry || f.img.Lang() == debuginfo.Go ||
+		st.At.CFA.String() != loc.Register(regSP).Plus(8).String() {
 		return
 	}
 	s, err := f.img.SiteAt(fn.Entry)
@@ -231,8 +235,8 @@ func (f *finder) first(st *probe.Site, fn *debuginfo.Func) {
 	}
 }
 
-// callees resolves kernel.function("f").callee("g") and its kin. The code is read from vmlinux, whose addresses are those before the kernel
-// moved itself.
+// callees resolves kernel.function("f").callee("g") and its kin. The code is read from vmlinux, whose addresses are
+// those before the kernel moved itself.
 func (f *kfinder) callees(c *probe.Comp) {
 	file, err := f.img.File()
 	if err != nil {
@@ -274,7 +278,8 @@ func (f *kfinder) callee(c *probe.Comp, ch *chain, g *callee) error {
 		now.Kind, now.Inline = at.Kind, at.Inline
 		f.found(c, now, g.fn.Name)
 	} else {
-		wild := strings.ContainsAny(c.Arg.Str, "*?[") || f.has("callees") || strings.ContainsAny(f.at("callee").Arg.Str, "*?[")
+		wild := strings.ContainsAny(c.Arg.Str, "*?[") || f.has("callees") ||
+			strings.ContainsAny(f.at("callee").Arg.Str, "*?[")
 		f.one(c, now.Func, 0, !wild)
 	}
 	want := func(ret uint64) loc.Prog { return loc.Register(regIP).Plus(int64(ret - at.PC)) }

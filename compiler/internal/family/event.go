@@ -72,15 +72,19 @@ var basic = map[string]struct {
 	size   int64
 	signed bool
 }{
-	"int": {4, true}, "unsigned int": {4, false}, "unsigned": {4, false}, "long": {8, true}, "unsigned long": {8, false}, "size_t": {8, false},
-	"pid_t": {4, true}, "uid_t": {4, false}, "gid_t": {4, false}, "qid_t": {4, false}, "umode_t": {2, false}, "loff_t": {8, true}, "off_t": {8, true},
-	"u32": {4, false}, "__u32": {4, false}, "u64": {8, false}, "__u64": {8, false}, "__s32": {4, true}, "aio_context_t": {8, false},
-	"clockid_t": {4, true}, "timer_t": {4, true}, "mqd_t": {4, true}, "key_t": {4, true}, "key_serial_t": {4, true}, "rwf_t": {4, true},
+	"int": {4, true}, "unsigned int": {4, false}, "unsigned": {4, false}, "long": {8, true},
+	"unsigned long": {8, false}, "size_t": {8, false},
+	"pid_t": {4, true}, "uid_t": {4, false}, "gid_t": {4, false}, "qid_t": {4, false}, "umode_t": {2, false},
+	"loff_t": {8, true}, "off_t": {8, true},
+	"u32": {4, false}, "__u32": {4, false}, "u64": {8, false}, "__u64": {8, false}, "__s32": {4, true},
+	"aio_context_t": {8, false},
+	"clockid_t":     {4, true}, "timer_t": {4, true}, "mqd_t": {4, true}, "key_t": {4, true}, "key_serial_t": {4, true},
+	"rwf_t":                   {4, true},
 	"enum landlock_rule_type": {4, false}, "unsigned char": {1, false},
 }
 
-// ctype gives the type of a system call's argument. What a pointer leads to is looked up in the kernel's types when it is
-// asked for.
+// ctype gives the type of a system call's argument. What a pointer leads to is looked up in the kernel's types when it
+// is asked for.
 func (e *Env) ctype(name string) *types.Ctype {
 	name = strings.TrimSpace(name)
 	bare := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(name, "const "), "const"))

@@ -181,8 +181,10 @@ func (m *match) find() *form {
 		}
 		f = next
 		if m.env.Privilege == "stapusr" && !unprivileged(m.req.Comps[:i+1]) {
-			m.diag.Errorf(diag.Semantic, diag.Privilege, c.Span, "%s is not for users of the group stapusr (--privilege=stapusr)", m.prefix(i+1)).
-				Hintf("they may use begin, end, error, never, timers other than hz and profile, and probes in their own programs")
+			m.diag.Errorf(diag.Semantic, diag.Privilege, c.Span,
+				"%s is not for users of the group stapusr (--privilege=stapusr)", m.prefix(i+1)).
+				Hintf("they may use begin, end, error, never, timers other than hz and profile, and probes in their " +
+					"own programs")
 			return nil
 		}
 		if f.refuse != "" {
@@ -239,7 +241,8 @@ func (m *match) unknown(c *probe.Comp, i int, kids []*form) {
 	case i > 0:
 		d.Hintf("legal here: %s", names(kids))
 	case len(m.req.Comps) == 1 && c.Arg == nil && !strings.Contains(c.Name, "*"):
-		d.Hintf("a function of a program is process(\"FILE\").function(%q), one of the kernel kernel.function(%q)", c.Name, c.Name)
+		d.Hintf("a function of a program is process(\"FILE\").function(%q), one of the kernel kernel.function(%q)",
+			c.Name, c.Name)
 	}
 }
 

@@ -104,7 +104,8 @@ func TestSessionAndTimers(t *testing.T) {
 			continue
 		}
 		s := sites[0]
-		if s.Kind != tt.kind || s.Priority != tt.priority || s.Period != tt.period || s.Jitter != tt.jitter || s.Point != tt.point {
+		if s.Kind != tt.kind || s.Priority != tt.priority || s.Period != tt.period || s.Jitter != tt.jitter ||
+			s.Point != tt.point {
 			t.Errorf("%s: %+v", tt.point, s)
 		}
 	}
@@ -112,7 +113,9 @@ func TestSessionAndTimers(t *testing.T) {
 
 func TestRefusedForms(t *testing.T) {
 	for _, point := range []string{
-		"timer.ms(0)", "timer.ms(-1)", "timer.s(9223372036854775807)", "timer.ms(5).randomize(6)", "timer.ms(5).randomize(-1)", "timer.hz(10001)", "timer.us(99)", "timer.ns(99999)", "timer.s(86401)", "timer.us(86400000001)", "timer.jiffies(1000001)", "timer",
+		"timer.ms(0)", "timer.ms(-1)", "timer.s(9223372036854775807)", "timer.ms(5).randomize(6)",
+		"timer.ms(5).randomize(-1)", "timer.hz(10001)", "timer.us(99)", "timer.ns(99999)", "timer.s(86401)",
+		"timer.us(86400000001)", "timer.jiffies(1000001)", "timer",
 		"timer.profile(3)", `begin("x")`, "process(0).begin", `process("").begin`, `process("/nowhere/*").begin`,
 	} {
 		if sites, ds := Resolve(&Env{}, request(t, point)); len(sites) > 0 || !ds.HasErrors() {
@@ -141,7 +144,8 @@ func TestParsePattern(t *testing.T) {
 		{"f@/m/x@v1.2.3/a.go:7", pattern{fn: "f", file: "/m/x@v1.2.3/a.go", hasLine: true, line: 7}, false},
 		{"main.(*T[go.shape.int]).M@a.go", pattern{fn: "main.(*T[go.shape.int]).M", file: "a.go"}, false},
 		{"", pattern{}, true}, {"@a.go", pattern{}, true}, {"f@", pattern{}, true}, {"f@a.go:", pattern{}, true},
-		{"f@a.go:0", pattern{}, true}, {"f@a.go:3,", pattern{}, true}, {"f@a.go:,3", pattern{}, true}, {"f@a.go:3,x", pattern{}, true}, {"f@a.go:9-3", pattern{}, true}, {"f@a.go:99999999999", pattern{}, true},
+		{"f@a.go:0", pattern{}, true}, {"f@a.go:3,", pattern{}, true}, {"f@a.go:,3", pattern{}, true},
+		{"f@a.go:3,x", pattern{}, true}, {"f@a.go:9-3", pattern{}, true}, {"f@a.go:99999999999", pattern{}, true},
 	} {
 		got, err := parsePattern(tt.text)
 		if (err != nil) != tt.bad || !tt.bad && got != tt.want {
@@ -155,8 +159,10 @@ func TestInFile(t *testing.T) {
 		pat, file string
 		want      bool
 	}{
-		{"", "/a/b.go", true}, {"b.go", "/a/b.go", true}, {"a/b.go", "/a/b.go", true}, {"./b.go", "/a/b.go", true}, {"/a/b.go", "/a/b.go", true},
-		{"b.go", "/a/bb.go", false}, {"b*", "/a/bb.go", true}, {"*/a/*", "/x/a/b.go", true}, {"c*", "/a/b.go", false}, {"?.go", "/a/b.go", true},
+		{"", "/a/b.go", true}, {"b.go", "/a/b.go", true}, {"a/b.go", "/a/b.go", true}, {"./b.go", "/a/b.go", true},
+		{"/a/b.go", "/a/b.go", true},
+		{"b.go", "/a/bb.go", false}, {"b*", "/a/bb.go", true}, {"*/a/*", "/x/a/b.go", true}, {"c*", "/a/b.go", false},
+		{"?.go", "/a/b.go", true},
 	} {
 		p := pattern{file: tt.pat}
 		if p.inFile(tt.file) != tt.want {
@@ -181,10 +187,12 @@ func TestPrograms(t *testing.T) {
 	os.WriteFile(filepath.Join(dir, "one.txt"), []byte("text"), 0o644)
 	os.Symlink("one", filepath.Join(dir, "link"))
 	opens := 0
-	env := &Env{SearchPath: "/nowhere:" + dir, Dir: dir, TargetPath: filepath.Join(dir, "onetwo"), Open: func(path string) (debuginfo.Image, error) {
-		opens++
-		return &fake.Image{File: path, List: []*fake.Func{{Func: debuginfo.Func{Name: "f", Entry: 0x400100, End: 0x400200}}}}, nil
-	}}
+	env := &Env{SearchPath: "/nowhere:" + dir, Dir: dir, TargetPath: filepath.Join(dir, "onetwo"),
+		Open: func(path string) (debuginfo.Image, error) {
+			opens++
+			return &fake.Image{File: path,
+				List: []*fake.Func{{Func: debuginfo.Func{Name: "f", Entry: 0x400100, End: 0x400200}}}}, nil
+		}}
 	paths := func(point string) string {
 		sites, ds := Resolve(env, request(t, point))
 		var out []string
@@ -219,7 +227,8 @@ func TestPrograms(t *testing.T) {
 		t.Errorf("two files were opened %d times", opens)
 	}
 	env.SearchPath = "/nowhere"
-	if got := paths(`process("one").function("f")`); !strings.Contains(got, `|a file in the current directory is written process("./one")`) {
+	if got := paths(`process("one").function("f")`); !strings.Contains(got,
+		`|a file in the current directory is written process("./one")`) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -232,10 +241,12 @@ func TestByPID(t *testing.T) {
 	defer func() { cmd.Process.Kill(); cmd.Wait() }()
 	env := &Env{Open: func(path string) (debuginfo.Image, error) { return &fake.Image{File: path}, nil }}
 	sites, ds := Resolve(env, request(t, fmt.Sprintf("process(%d).begin", cmd.Process.Pid)))
-	if len(sites) != 1 || sites[0].PID != cmd.Process.Pid || !strings.Contains(sites[0].Path, "sleep") && !strings.Contains(sites[0].Path, "coreutils") {
+	if len(sites) != 1 || sites[0].PID != cmd.Process.Pid || !strings.Contains(sites[0].Path, "sleep") &&
+		!strings.Contains(sites[0].Path, "coreutils") {
 		t.Errorf("%v %v", sites, ds)
 	}
-	if _, ds := Resolve(env, request(t, "process(4194303).begin")); !ds.HasErrors() || !strings.Contains(ds[0].Message, "there is no process 4194303") {
+	if _, ds := Resolve(env, request(t, "process(4194303).begin")); !ds.HasErrors() ||
+		!strings.Contains(ds[0].Message, "there is no process 4194303") {
 		t.Errorf("%v", ds)
 	}
 	// A process whose program is not the file of that name here: by way of /proc.
@@ -255,15 +266,18 @@ func TestRefusedInstruction(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "app")
 	elf(t, path)
-	add, load := &debuginfo.Func{Name: "add", File: "/f.c", Line: 3}, &debuginfo.Func{Name: "load", File: "/f.c", Line: 9}
+	add, load := &debuginfo.Func{Name: "add", File: "/f.c", Line: 3},
+		&debuginfo.Func{Name: "load", File: "/f.c", Line: 9}
 	f := fake.Func{Func: debuginfo.Func{Name: "f", Entry: 0x400100, End: 0x400200, File: "/f.c", Line: 20}}
-	f.Lines = []debuginfo.Site{{PC: 0x400130, File: "/f.c", Line: 22, Insn: debuginfo.InsnRefused}, {PC: 0x400140, File: "/f.c", Line: 23}}
+	f.Lines = []debuginfo.Site{{PC: 0x400130, File: "/f.c", Line: 22, Insn: debuginfo.InsnRefused},
+		{PC: 0x400140, File: "/f.c", Line: 23}}
 	copied := func(fn *debuginfo.Func, pc uint64, insn debuginfo.Insn) *debuginfo.InlineSite {
 		return &debuginfo.InlineSite{Func: fn, Site: debuginfo.Site{PC: pc, Insn: insn}}
 	}
 	env := &Env{Dir: dir, Open: func(path string) (debuginfo.Image, error) {
 		return &fake.Image{File: path, List: []*fake.Func{&f}, Inlines: []*debuginfo.InlineSite{
-			copied(add, 0x400110, debuginfo.InsnRefused), copied(load, 0x400120, debuginfo.InsnPush), copied(add, 0x400128, debuginfo.InsnRefused),
+			copied(add, 0x400110, debuginfo.InsnRefused), copied(load, 0x400120, debuginfo.InsnPush),
+			copied(add, 0x400128, debuginfo.InsnRefused),
 		}}, nil
 	}}
 	for _, c := range []struct {
@@ -278,7 +292,8 @@ func TestRefusedInstruction(t *testing.T) {
 		{`statement("f@f.c:*")`, 1, "the kernel allows no probe on the instruction at 0x400130"},
 	} {
 		sites, ds := Resolve(env, request(t, `process("./app").`+c.point))
-		if len(sites) != c.sites || ds.HasErrors() != (c.sites == 0) || c.say == "" && len(ds) != 0 || c.say != "" && (len(ds) != 1 || !strings.Contains(ds[0].Message, c.say)) {
+		if len(sites) != c.sites || ds.HasErrors() != (c.sites == 0) || c.say == "" && len(ds) != 0 || c.say != "" &&
+			(len(ds) != 1 || !strings.Contains(ds[0].Message, c.say)) {
 			t.Errorf("%s: %d sites, %v", c.point, len(sites), ds)
 		}
 	}
@@ -314,7 +329,8 @@ func TestRefusedFirst(t *testing.T) {
 		if text := strings.Join(got, ", "); text != sorted(want) || ds.HasErrors() != (want == "") {
 			t.Errorf("%s: %s, want %s; %v", point, text, want, ds)
 		}
-		if point == "odd" && !strings.Contains(fmt.Sprint(ds), "begins at the function's first instruction, at 0x400180") {
+		if point == "odd" && !strings.Contains(fmt.Sprint(ds),
+			"begins at the function's first instruction, at 0x400180") {
 			t.Errorf("%v", ds)
 		}
 	}
@@ -330,20 +346,25 @@ func sorted(list string) string {
 // its own, and nothing may panic.
 func TestEveryForm(t *testing.T) {
 	env := &Env{TargetPath: "/bin/app", Open: func(path string) (debuginfo.Image, error) {
-		return &fake.Image{File: path, List: []*fake.Func{{Func: debuginfo.Func{Name: "f", Entry: 0x400100, End: 0x400200, File: "/f.c", Line: 3}}}}, nil
+		return &fake.Image{File: path,
+			List: []*fake.Func{{Func: debuginfo.Func{Name: "f", Entry: 0x400100, End: 0x400200, File: "/f.c",
+				Line: 3}}}}, nil
 	}}
 	n := 0
 	var walk func(prefix []probe.Comp, fs []*form)
 	walk = func(prefix []probe.Comp, fs []*form) {
 		for _, f := range fs {
-			for _, arg := range []*ast.Literal{nil, {Num: 3}, {IsString: true, Str: "f@f.c:3"}, {IsString: true, Str: "f"}} {
-				req := probe.Request{Comps: append(append([]probe.Comp(nil), prefix...), probe.Comp{Name: f.name, Arg: arg})}
+			for _, arg := range []*ast.Literal{nil, {Num: 3}, {IsString: true, Str: "f@f.c:3"},
+				{IsString: true, Str: "f"}} {
+				req := probe.Request{Comps: append(append([]probe.Comp(nil), prefix...),
+					probe.Comp{Name: f.name, Arg: arg})}
 				sites, ds := Resolve(env, req)
 				if len(sites) == 0 && !ds.HasErrors() {
 					t.Errorf("%s: no sites and no error", req)
 				}
 				n++
-				fits := arg == nil && f.args&bare != 0 || arg != nil && (arg.IsString && f.args&str != 0 || !arg.IsString && f.args&num != 0)
+				fits := arg == nil && f.args&bare != 0 || arg != nil &&
+					(arg.IsString && f.args&str != 0 || !arg.IsString && f.args&num != 0)
 				if fits && f.refuse == "" && len(prefix) < 5 {
 					walk(req.Comps, f.kids)
 				}
@@ -375,8 +396,10 @@ func FuzzPattern(f *testing.F) {
 func TestWild(t *testing.T) {
 	match := func(pat, name string) bool { ok, _ := path.Match(pat, name); return ok }
 	for _, c := range []struct{ comps, want string }{
-		{"be*", "begin"}, {"e*(1)", "end(1) error(1)"}, {"timer.m*(1)", "timer.ms(1) timer.msec(1)"}, {"timer.*", "timer.profile"},
-		{"k*", ""}, {"timer.ms(1).*(2)", "timer.ms(1).randomize(2)"}, {"process.*", "process.plt process.begin process.end process.syscall"},
+		{"be*", "begin"}, {"e*(1)", "end(1) error(1)"}, {"timer.m*(1)", "timer.ms(1) timer.msec(1)"},
+		{"timer.*", "timer.profile"},
+		{"k*", ""}, {"timer.ms(1).*(2)", "timer.ms(1).randomize(2)"},
+		{"process.*", "process.plt process.begin process.end process.syscall"},
 	} {
 		r := request(t, c.comps)
 		var got []string

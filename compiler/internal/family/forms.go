@@ -28,7 +28,8 @@ var families = sync.OnceValue(func() []*form {
 	}
 	roots = append(roots, kernels()...)
 	for _, name := range kernelAliases {
-		roots = append(roots, &form{name: name, args: bare | num | str, refuse: "the library has no alias of this name for a probe in the kernel"})
+		roots = append(roots, &form{name: name, args: bare | num | str,
+			refuse: "the library has no alias of this name for a probe in the kernel"})
 	}
 	for _, r := range absent {
 		roots = append(roots, &form{name: r.name, args: bare | num | str, refuse: r.why, hint: r.hint})
@@ -38,8 +39,10 @@ var families = sync.OnceValue(func() []*form {
 
 // kernelAliases begin the names of aliases in stap's library that stand for probes in the kernel.
 var kernelAliases = []string{
-	"vfs", "vm", "scheduler", "socket", "tcp", "udp", "tcpmib", "ipmib", "linuxmib", "ioblock", "ioblock_trace", "ioscheduler", "ioscheduler_trace",
-	"iosyscall", "signal", "nfs", "nfsd", "sunrpc", "netdev", "scsi", "kprocess", "irq_handler", "softirq", "workqueue", "tty", "sock", "mm", "stap",
+	"vfs", "vm", "scheduler", "socket", "tcp", "udp", "tcpmib", "ipmib", "linuxmib", "ioblock", "ioblock_trace",
+	"ioscheduler", "ioscheduler_trace",
+	"iosyscall", "signal", "nfs", "nfsd", "sunrpc", "netdev", "scsi", "kprocess", "irq_handler", "softirq", "workqueue",
+	"tty", "sock", "mm", "stap",
 	"generic", "lock", "syscallgroup", "sysfs", "task", "networking", "io",
 }
 
@@ -47,14 +50,17 @@ var kernelAliases = []string{
 var absent = []struct{ name, why, hint string }{
 	{"lsm", "security-module probes are not available in this version", "probe the kernel's security_... functions"},
 	{"java", "Java probes are not available in this version", "programs in Go and C can be probed"},
-	{"python2", "Python probes are not available in this version", "the functions of the interpreter itself can be probed"},
-	{"python3", "Python probes are not available in this version", "the functions of the interpreter itself can be probed"},
+	{"python2", "Python probes are not available in this version",
+		"the functions of the interpreter itself can be probed"},
+	{"python3", "Python probes are not available in this version",
+		"the functions of the interpreter itself can be probed"},
 	{"debuginfod", "downloading debug information is not available in this version", `name the file: process("path")`},
 }
 
 func timers() *form {
 	every := func(name string) *form {
-		return &form{name: name, args: num, resolve: timer, kids: []*form{{name: "randomize", args: num, resolve: timer}}}
+		return &form{name: name, args: num, resolve: timer,
+			kids: []*form{{name: "randomize", args: num, resolve: timer}}}
 	}
 	t := &form{name: "timer", args: bare}
 	for _, u := range units {
@@ -62,7 +68,8 @@ func timers() *form {
 	}
 	t.kids = append(t.kids,
 		&form{name: "hz", args: num, resolve: timer},
-		&form{name: "profile", args: bare, resolve: profile, kids: []*form{{name: "tick", args: bare, resolve: profile}}})
+		&form{name: "profile", args: bare, resolve: profile,
+			kids: []*form{{name: "tick", args: bare, resolve: profile}}})
 	return t
 }
 
@@ -76,7 +83,9 @@ func ofFunction(resolve func(*match) []*probe.Site, maxactive *form) []*form {
 		{name: "inline", args: bare, resolve: resolve},
 		{name: "exported", args: bare, resolve: resolve},
 		{name: "return", args: bare, resolve: resolve, kids: []*form{maxactive}},
-		{name: "callee", args: str, resolve: resolve, kids: []*form{{name: "call", args: bare, resolve: resolve}, {name: "return", args: bare, resolve: resolve}}},
+		{name: "callee", args: str, resolve: resolve,
+			kids: []*form{{name: "call", args: bare, resolve: resolve},
+				{name: "return", args: bare, resolve: resolve}}},
 		{name: "callees", args: bare | num, resolve: resolve},
 		{name: "label", args: str, resolve: resolve},
 	}
@@ -86,11 +95,14 @@ func ofFunction(resolve func(*match) []*probe.Site, maxactive *form) []*form {
 func inFile() []*form {
 	return []*form{
 		{name: "function", args: num | str, resolve: functions, kids: ofFunction(functions,
-			&form{name: "maxactive", args: num, refuse: "the returns of programs need no room that is kept for them", hint: "leave it out; it is for functions of the kernel"})},
+			&form{name: "maxactive", args: num, refuse: "the returns of programs need no room that is kept for them",
+				hint: "leave it out; it is for functions of the kernel"})},
 		{name: "statement", args: num | str, resolve: statements, kids: []*form{
 			{name: "nearest", args: bare, resolve: statements},
 			{name: "absolute", args: bare, resolve: statements, kids: []*form{
-				{name: "return", args: bare, refuse: "an address without its function has no return that could be found", hint: "use .function(address).return"},
+				{name: "return", args: bare,
+					refuse: "an address without its function has no return that could be found",
+					hint:   "use .function(address).return"},
 			}},
 		}},
 		{name: "mark", args: str, resolve: marks},
@@ -108,9 +120,12 @@ func processes() *form {
 			{name: "end", args: bare, resolve: lifetime},
 		}},
 		{name: "library", args: str, kids: inFile()},
-		{name: "syscall", args: bare, resolve: processSyscall, kids: []*form{{name: "return", args: bare, resolve: processSyscall}}},
-		{name: "insn", args: bare, refuse: "single-step probes are " + later, hint: "use .statement with an address or a line"},
-		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later, hint: "probe the functions that change the variable"},
+		{name: "syscall", args: bare, resolve: processSyscall,
+			kids: []*form{{name: "return", args: bare, resolve: processSyscall}}},
+		{name: "insn", args: bare, refuse: "single-step probes are " + later,
+			hint: "use .statement with an address or a line"},
+		{name: "data", args: num | str, refuse: "hardware watchpoints are " + later,
+			hint: "probe the functions that change the variable"},
 	}...)}
 }
 

@@ -45,8 +45,8 @@ func (m *match) noLine(c *probe.Comp) {
 	m.errorf(c, "the line is missing").Hintf(`write "%s:LINE"`, c.Arg.Str)
 }
 
-// eachOf runs find for each of several images and gathers the sites; find reports to the match that it gets. Errors are held
-// back in failed: what does not match in one image is left out as long as another has it.
+// eachOf runs find for each of several images and gathers the sites; find reports to the match that it gets. Errors are
+// held back in failed: what does not match in one image is left out as long as another has it.
 func eachOf[T any](m *match, of []T, find func(*match, T) []*probe.Site) (sites []*probe.Site, failed diag.List) {
 	for _, x := range of {
 		one := &match{env: m.env, req: m.req}
@@ -73,8 +73,8 @@ func (p *pattern) means(fn *debuginfo.Func) bool {
 	return p.inFile(fn.File) && (!p.hasLine || fn.Line == p.line)
 }
 
-// among keeps the functions of the pattern's file and line. Where the line is not that of a declaration, they are those of img
-// that have code for it.
+// among keeps the functions of the pattern's file and line. Where the line is not that of a declaration, they are those
+// of img that have code for it.
 func (p *pattern) among(funcs []*debuginfo.Func, img debuginfo.Image) []*debuginfo.Func {
 	var kept []*debuginfo.Func
 	for _, fn := range funcs {

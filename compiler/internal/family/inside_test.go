@@ -15,7 +15,8 @@ func TestBelow(t *testing.T) {
 		}
 	}
 	for link, to := range map[string]string{
-		"bin": "usr/bin", "usr/bin/app": "/opt/app/bin/real", "usr/bin/rel": "../../opt/app/bin/real", "up": "../../../../etc",
+		"bin": "usr/bin", "usr/bin/app": "/opt/app/bin/real", "usr/bin/rel": "../../opt/app/bin/real",
+		"up":     "../../../../etc",
 		"loop/a": "b", "loop/b": "a", "opt/cur": "/opt/app",
 	} {
 		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
@@ -23,8 +24,9 @@ func TestBelow(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"/usr/bin/x": "/usr/bin/x", "/bin/app": "/opt/app/bin/real", "/bin/rel": "/opt/app/bin/real", "/opt/cur/bin": "/opt/app/bin",
-		"/up/passwd": "/etc/passwd", "/../../x": "/x", "/": "/", "/none/at/all": "/none/at/all",
+		"/usr/bin/x": "/usr/bin/x", "/bin/app": "/opt/app/bin/real", "/bin/rel": "/opt/app/bin/real",
+		"/opt/cur/bin": "/opt/app/bin",
+		"/up/passwd":   "/etc/passwd", "/../../x": "/x", "/": "/", "/none/at/all": "/none/at/all",
 	} {
 		if got := below(root, name); got != filepath.Clean(root+want) && got != root+want {
 			t.Errorf("%s: %s, want %s", name, got, root+want)

@@ -24,12 +24,14 @@ func inKernel() []*form {
 			{name: "nearest", args: bare, resolve: kernelStatements},
 			{name: "absolute", args: bare, resolve: kernelStatements},
 		}},
-		{name: "mark", args: str, refuse: "kernels since 2.6.32 have no markers", hint: "tracepoints took their place: kernel.trace"},
+		{name: "mark", args: str, refuse: "kernels since 2.6.32 have no markers",
+			hint: "tracepoints took their place: kernel.trace"},
 	}
 }
 
 func kernelForms() *form {
-	return &form{name: "kernel", args: bare, kids: append(inKernel(), &form{name: "trace", args: str, resolve: trace}, watchForms())}
+	return &form{name: "kernel", args: bare, kids: append(inKernel(), &form{name: "trace", args: str, resolve: trace},
+		watchForms())}
 }
 
 // kernels are the families of probes on the kernel's code.
@@ -37,7 +39,8 @@ func kernels() []*form {
 	byName := func() *form {
 		return &form{name: "function", args: str, resolve: kernelFunctions, kids: []*form{
 			{name: "call", args: bare, resolve: kernelFunctions},
-			{name: "return", args: bare, resolve: kernelFunctions, kids: []*form{{name: "maxactive", args: num, resolve: kernelFunctions}}},
+			{name: "return", args: bare, resolve: kernelFunctions,
+				kids: []*form{{name: "maxactive", args: num, resolve: kernelFunctions}}},
 			{name: "offset", args: num, resolve: kernelFunctions},
 		}}
 	}
@@ -109,8 +112,8 @@ func (m *match) kernelImages() []*kbtf.Image {
 	return out
 }
 
-// eachKernel runs find for the kernel or every module that is meant. What does not match in one of several modules is left out as
-// long as another has it.
+// eachKernel runs find for the kernel or every module that is meant. What does not match in one of several modules is
+// left out as long as another has it.
 func (m *match) eachKernel(what string, find func(*kfinder)) []*probe.Site {
 	var black []string
 	why := ""
@@ -127,10 +130,12 @@ func (m *match) eachKernel(what string, find func(*kfinder)) []*probe.Site {
 	case len(sites) == 0:
 		m.diag.AddAll(failed)
 		if len(failed) == 0 && len(black) > 0 {
-			m.diag.Errorf(diag.Semantic, CodeBlacklist, m.span(what), "no match for %s: the kernel allows no probes on %s: %s", m.req, few(black), why)
+			m.diag.Errorf(diag.Semantic, CodeBlacklist, m.span(what),
+				"no match for %s: the kernel allows no probes on %s: %s", m.req, few(black), why)
 		}
 	case len(black) > 0:
-		m.warnf("%s: %s left out, the kernel allows no probes there", m.req, few(black)).Note(source.Span{}, "%s: %s", black[0], why)
+		m.warnf("%s: %s left out, the kernel allows no probes there", m.req, few(black)).Note(source.Span{}, "%s: %s",
+			black[0], why)
 	}
 	return sites
 }

@@ -40,8 +40,9 @@ func TestKernelCallees(t *testing.T) {
 	}
 	write("fake.c", []byte(callingKernel))
 	write("btf", kbtftest.Kernel().Bytes())
-	cmd := exec.Command("gcc", "-g", "-O1", "-nostdlib", "-static", "-no-pie", "-fno-pie", "-mcmodel=kernel", "-fno-stack-protector", "-fcf-protection=none",
-		"-Wl,-Ttext=0xffffffff81000000", "-Wl,-Tdata=0xffffffff81100000", "-o", file("vmlinux"), file("fake.c"))
+	cmd := exec.Command("gcc", "-g", "-O1", "-nostdlib", "-static", "-no-pie", "-fno-pie", "-mcmodel=kernel",
+		"-fno-stack-protector", "-fcf-protection=none", "-Wl,-Ttext=0xffffffff81000000",
+		"-Wl,-Tdata=0xffffffff81100000", "-o", file("vmlinux"), file("fake.c"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -162,11 +162,15 @@ func (f *kfinder) one(c *probe.Comp, fn *debuginfo.Func, off uint64, exact bool)
 			f.forbidden(fn.Name, why)
 			return
 		case !f.env.Guru:
-			f.diag.Errorf(diag.Semantic, CodeBlacklist, f.span(f.what), "no match for %s: %s is on the kernel's blacklist of functions without probes: %s", f.req, fn.Name, why).
+			f.diag.Errorf(diag.Semantic, CodeBlacklist, f.span(f.what),
+				"no match for %s: %s is on the kernel's blacklist of functions without probes: %s", f.req, fn.Name,
+				why).
 				Hintf("-g tries it all the same")
 			return
 		default:
-			f.diag.Warnf(diag.Semantic, CodeBlacklist, f.span(f.what), "%s is on the kernel's blacklist of functions without probes (%s), so the kernel will refuse this", fn.Name, why)
+			f.diag.Warnf(diag.Semantic, CodeBlacklist, f.span(f.what),
+				"%s is on the kernel's blacklist of functions without probes (%s), so the kernel will refuse this",
+				fn.Name, why)
 		}
 	}
 	kind, at := probe.Kprobe, debuginfo.Site{}

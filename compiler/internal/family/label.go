@@ -24,7 +24,8 @@ func (m *match) labelsOf(img debuginfo.Image, what string) []debuginfo.Label {
 	c, lc := m.at("function"), m.at("label")
 	r, ok := img.(debuginfo.Labels)
 	if !ok {
-		m.errorf(lc, "%s programs have no labels in their debug information", img.Lang()).Hintf("use .statement with the label's line")
+		m.errorf(lc, "%s programs have no labels in their debug information",
+			img.Lang()).Hintf("use .statement with the label's line")
 		return nil
 	}
 	var pat pattern
@@ -58,7 +59,8 @@ func (m *match) labelsOf(img debuginfo.Image, what string) []debuginfo.Label {
 		meant[fn] = true
 	}
 	if len(meant) == 0 && len(owners) > 0 {
-		m.errorf(c, "no function %q in %s", c.Arg.Str, what).Hintf("%s is declared at %s:%d", owners[0].Name, owners[0].File, owners[0].Line)
+		m.errorf(c, "no function %q in %s", c.Arg.Str, what).Hintf("%s is declared at %s:%d", owners[0].Name,
+			owners[0].File, owners[0].Line)
 		return nil
 	}
 	var out []debuginfo.Label
@@ -75,7 +77,8 @@ func (m *match) labelsOf(img debuginfo.Image, what string) []debuginfo.Label {
 	switch names = distinct(names); {
 	case len(out) > 0:
 	case len(names) == 0:
-		m.errorf(lc, "%s has no labels with a place in its code", pat.fn).Hintf("optimising compilers drop labels; use .statement with the label's line")
+		m.errorf(lc, "%s has no labels with a place in its code",
+			pat.fn).Hintf("optimising compilers drop labels; use .statement with the label's line")
 	default:
 		d := m.errorf(lc, "%s has no label %q", pat.fn, lc.Arg.Str)
 		if near := diag.Nearest(lc.Arg.Str, names, 3); len(near) > 0 {

@@ -15,8 +15,9 @@ import (
 	"github.com/gostap/gostap/compiler/source"
 )
 
-// process("PROGRAM").library("LIB") is about the files of a library that the program uses, in processes that run the program. Probes in a
-// file are hit by every process that maps it, so the sites carry the program as a condition (probe.Site.Exe).
+// process("PROGRAM").library("LIB") is about the files of a library that the program uses, in processes that run the
+// program. Probes in a file are hit by every process that maps it, so the sites carry the program as a condition
+// (probe.Site.Exe).
 
 // libraries turns programs into the files of the libraries that m names.
 func (m *match) libraries(of []program) []program {
@@ -88,7 +89,8 @@ func (m *match) librariesOf(c *probe.Comp, p program) []string {
 			continue
 		}
 		if l.gone {
-			m.errorf(c, "the process has a %s mapped that was deleted or replaced since", l.name).Hintf("start the process again")
+			m.errorf(c, "the process has a %s mapped that was deleted or replaced since",
+				l.name).Hintf("start the process again")
 			return nil
 		}
 		if len(l.paths) == 0 {
@@ -101,7 +103,8 @@ func (m *match) librariesOf(c *probe.Comp, p program) []string {
 		return out
 	}
 	if len(libs) == 0 {
-		m.errorf(c, "%s is linked statically: it needs no libraries", p.path).Hintf("a library that it loads while it runs is named by its full path")
+		m.errorf(c, "%s is linked statically: it needs no libraries",
+			p.path).Hintf("a library that it loads while it runs is named by its full path")
 		return nil
 	}
 	d := m.errorf(c, "%s needs no library %q", p.path, name)
@@ -112,7 +115,8 @@ func (m *match) librariesOf(c *probe.Comp, p program) []string {
 	return nil
 }
 
-// means reports whether name (a pattern if wild) is one of l's: what it is asked for as, its file's name, or the whole path.
+// means reports whether name (a pattern if wild) is one of l's: what it is asked for as, its file's name, or the whole
+// path.
 func (l *library) means(name string, wild bool) bool {
 	all := append([]string{l.name}, l.paths...)
 	for _, p := range l.paths {
@@ -149,7 +153,8 @@ func (e *Env) rootOf(p program) string {
 	return filepath.Join(e.proc(), pid, "root")
 }
 
-// needed lists the libraries of a program: those that it needs to start, and those that the process which it was found through has mapped.
+// needed lists the libraries of a program: those that it needs to start, and those that the process which it was found
+// through has mapped.
 func (e *Env) needed(p program) ([]library, error) {
 	s := e.search(p)
 	static, err := dynlink.Needed(p.path, s)

@@ -70,7 +70,8 @@ func (f *finder) mark(mk *debuginfo.Mark) error {
 	if lib := f.at("library"); lib != nil {
 		comps = append(comps, *lib)
 	}
-	st, err := f.site(probe.Uprobe, s, fn, append(comps, probe.Comp{Name: "provider", Arg: text(mk.Provider)}, probe.Comp{Name: "mark", Arg: text(mk.Name)}))
+	st, err := f.site(probe.Uprobe, s, fn, append(comps, probe.Comp{Name: "provider", Arg: text(mk.Provider)},
+		probe.Comp{Name: "mark", Arg: text(mk.Name)}))
 	if err != nil {
 		return err
 	}

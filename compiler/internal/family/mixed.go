@@ -31,8 +31,8 @@ func imageAt(img debuginfo.Image, pc uint64) debuginfo.Image {
 	return img
 }
 
-// inBoth runs find for img, then for its C code, and gives the sites of both. c is the component with the function's name. What one of
-// them finds is enough; where neither finds anything, the one speaks that has more to say.
+// inBoth runs find for img, then for its C code, and gives the sites of both. c is the component with the function's
+// name. What one of them finds is enough; where neither finds anything, the one speaks that has more to say.
 func (m *match) inBoth(c *probe.Comp, img debuginfo.Image, find func(*match, debuginfo.Image) *finder) []*probe.Site {
 	mixed, ok := img.(debuginfo.Mixed)
 	if !ok {
@@ -66,7 +66,8 @@ func (m *match) inBoth(c *probe.Comp, img debuginfo.Image, find func(*match, deb
 		if telling(second.diag) > telling(first.diag) {
 			first = second
 		}
-		if why := other.NoTypes(); c.Arg.IsString && strings.Contains(c.Arg.Str, "@") && !other.HasTypes() && len(first.diag) > 0 {
+		if why := other.NoTypes(); c.Arg.IsString && strings.Contains(c.Arg.Str, "@") && !other.HasTypes() &&
+			len(first.diag) > 0 {
 			first.diag[0].Note(source.Span{}, "%s: %s", img.Path(), why)
 		}
 		m.diag.AddAll(first.diag)
@@ -85,8 +86,8 @@ func (m *match) inBoth(c *probe.Comp, img debuginfo.Image, find func(*match, deb
 	return append(sites, more...)
 }
 
-// telling is how much the errors of a search say that found nothing: that the name is not there (1), with what else it could be (2), or
-// that it is there and cannot be probed (3).
+// telling is how much the errors of a search say that found nothing: that the name is not there (1), with what else it
+// could be (2), or that it is there and cannot be probed (3).
 func telling(ds diag.List) int {
 	n := 0
 	for _, d := range ds {

@@ -37,23 +37,33 @@ type netFamily struct {
 	priorities []named
 }
 
-var inetHooks = []string{"NF_INET_PRE_ROUTING", "NF_INET_LOCAL_IN", "NF_INET_FORWARD", "NF_INET_LOCAL_OUT", "NF_INET_POST_ROUTING"}
+var inetHooks = []string{"NF_INET_PRE_ROUTING", "NF_INET_LOCAL_IN", "NF_INET_FORWARD", "NF_INET_LOCAL_OUT",
+	"NF_INET_POST_ROUTING"}
 
 var netFamilies = [...]netFamily{
 	{named{"NFPROTO_IPV4", 2}, inetHooks, "NF_IP_", []named{
-		{"NF_IP_PRI_FIRST", math.MinInt32}, {"NF_IP_PRI_RAW_BEFORE_DEFRAG", -450}, {"NF_IP_PRI_CONNTRACK_DEFRAG", -400}, {"NF_IP_PRI_RAW", -300},
-		{"NF_IP_PRI_SELINUX_FIRST", -225}, {"NF_IP_PRI_CONNTRACK", -200}, {"NF_IP_PRI_MANGLE", -150}, {"NF_IP_PRI_NAT_DST", -100}, {"NF_IP_PRI_FILTER", 0},
-		{"NF_IP_PRI_SECURITY", 50}, {"NF_IP_PRI_NAT_SRC", 100}, {"NF_IP_PRI_SELINUX_LAST", 225}, {"NF_IP_PRI_CONNTRACK_HELPER", 300},
+		{"NF_IP_PRI_FIRST", math.MinInt32}, {"NF_IP_PRI_RAW_BEFORE_DEFRAG", -450}, {"NF_IP_PRI_CONNTRACK_DEFRAG", -400},
+		{"NF_IP_PRI_RAW", -300},
+		{"NF_IP_PRI_SELINUX_FIRST", -225}, {"NF_IP_PRI_CONNTRACK", -200}, {"NF_IP_PRI_MANGLE", -150},
+		{"NF_IP_PRI_NAT_DST", -100}, {"NF_IP_PRI_FILTER", 0},
+		{"NF_IP_PRI_SECURITY", 50}, {"NF_IP_PRI_NAT_SRC", 100}, {"NF_IP_PRI_SELINUX_LAST", 225},
+		{"NF_IP_PRI_CONNTRACK_HELPER", 300},
 		{"NF_IP_PRI_CONNTRACK_CONFIRM", math.MaxInt32}, {"NF_IP_PRI_LAST", math.MaxInt32}}},
 	{named{"NFPROTO_IPV6", 10}, inetHooks, "NF_IP6_", []named{
-		{"NF_IP6_PRI_FIRST", math.MinInt32}, {"NF_IP6_PRI_RAW_BEFORE_DEFRAG", -450}, {"NF_IP6_PRI_CONNTRACK_DEFRAG", -400}, {"NF_IP6_PRI_RAW", -300},
-		{"NF_IP6_PRI_SELINUX_FIRST", -225}, {"NF_IP6_PRI_CONNTRACK", -200}, {"NF_IP6_PRI_MANGLE", -150}, {"NF_IP6_PRI_NAT_DST", -100}, {"NF_IP6_PRI_FILTER", 0},
-		{"NF_IP6_PRI_SECURITY", 50}, {"NF_IP6_PRI_NAT_SRC", 100}, {"NF_IP6_PRI_SELINUX_LAST", 225}, {"NF_IP6_PRI_CONNTRACK_HELPER", 300},
+		{"NF_IP6_PRI_FIRST", math.MinInt32}, {"NF_IP6_PRI_RAW_BEFORE_DEFRAG", -450},
+		{"NF_IP6_PRI_CONNTRACK_DEFRAG", -400}, {"NF_IP6_PRI_RAW", -300},
+		{"NF_IP6_PRI_SELINUX_FIRST", -225}, {"NF_IP6_PRI_CONNTRACK", -200}, {"NF_IP6_PRI_MANGLE", -150},
+		{"NF_IP6_PRI_NAT_DST", -100}, {"NF_IP6_PRI_FILTER", 0},
+		{"NF_IP6_PRI_SECURITY", 50}, {"NF_IP6_PRI_NAT_SRC", 100}, {"NF_IP6_PRI_SELINUX_LAST", 225},
+		{"NF_IP6_PRI_CONNTRACK_HELPER", 300},
 		{"NF_IP6_PRI_LAST", math.MaxInt32}}},
 	{named{"NFPROTO_ARP", 3}, []string{"NF_ARP_IN", "NF_ARP_OUT", "NF_ARP_FORWARD"}, "", nil},
-	{named{"NFPROTO_BRIDGE", 7}, []string{"NF_BR_PRE_ROUTING", "NF_BR_LOCAL_IN", "NF_BR_FORWARD", "NF_BR_LOCAL_OUT", "NF_BR_POST_ROUTING"}, "", []named{
-		{"NF_BR_PRI_FIRST", math.MinInt32}, {"NF_BR_PRI_NAT_DST_BRIDGED", -300}, {"NF_BR_PRI_FILTER_BRIDGED", -200}, {"NF_BR_PRI_BRNF", 0},
-		{"NF_BR_PRI_NAT_DST_OTHER", 100}, {"NF_BR_PRI_FILTER_OTHER", 200}, {"NF_BR_PRI_NAT_SRC", 300}, {"NF_BR_PRI_LAST", math.MaxInt32}}},
+	{named{"NFPROTO_BRIDGE", 7}, []string{"NF_BR_PRE_ROUTING", "NF_BR_LOCAL_IN", "NF_BR_FORWARD", "NF_BR_LOCAL_OUT",
+		"NF_BR_POST_ROUTING"}, "", []named{
+		{"NF_BR_PRI_FIRST", math.MinInt32}, {"NF_BR_PRI_NAT_DST_BRIDGED", -300}, {"NF_BR_PRI_FILTER_BRIDGED", -200},
+		{"NF_BR_PRI_BRNF", 0},
+		{"NF_BR_PRI_NAT_DST_OTHER", 100}, {"NF_BR_PRI_FILTER_OTHER", 200}, {"NF_BR_PRI_NAT_SRC", 300},
+		{"NF_BR_PRI_LAST", math.MaxInt32}}},
 }
 
 // netfilter resolves a place at which packets come by.
@@ -74,7 +84,8 @@ func netfilter(m *match) []*probe.Site {
 		return h == hook.Arg.Str || old && f.aliases != "" && h == "NF_INET_"+rest
 	})
 	if at < 0 {
-		m.errorf(hook, "packets of %s do not come by at %q", f.name, hook.Arg.Str).Hintf("they do at %s", strings.Join(f.hooks, ", "))
+		m.errorf(hook, "packets of %s do not come by at %q", f.name, hook.Arg.Str).Hintf("they do at %s",
+			strings.Join(f.hooks, ", "))
 		return nil
 	}
 	h := probe.NetHook{Family: uint8(f.num), Hook: uint8(at)}
@@ -97,7 +108,8 @@ func netfilter(m *match) []*probe.Site {
 		h.Priority = int32(n)
 	}
 	env := m.env
-	return []*probe.Site{{Kind: probe.Netfilter, Event: h.String(), Names: &packetNames{vars{load: func() ([]*debuginfo.Var, error) { return env.packetVars(), nil }}}}}
+	return []*probe.Site{{Kind: probe.Netfilter, Event: h.String(),
+		Names: &packetNames{vars{load: func() ([]*debuginfo.Var, error) { return env.packetVars(), nil }}}}}
 }
 
 // priority gives the number of a priority that is written as a name or in digits.

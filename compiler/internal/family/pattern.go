@@ -10,8 +10,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 )
 
-// pattern is the argument of function and statement: func[@file[:lines]] or func[@file+line]. lines are numbers, ranges and
-// the like with commas between them; line, to, rel and all are the first of them, more is the text of the others.
+// pattern is the argument of function and statement: func[@file[:lines]] or func[@file+line]. lines are numbers, ranges
+// and the like with commas between them; line, to, rel and all are the first of them, more is the text of the others.
 type pattern struct {
 	fn, file string
 	hasLine  bool
@@ -38,7 +38,8 @@ func parsePattern(s string) (pattern, error) {
 		if err := p.lines(spec); err != nil {
 			return p, err
 		}
-	} else if i := strings.LastIndexByte(p.file, '+'); i >= 0 && i+1 < len(p.file) && strings.Trim(p.file[i+1:], "0123456789") == "" {
+	} else if i := strings.LastIndexByte(p.file, '+'); i >= 0 && i+1 < len(p.file) &&
+		strings.Trim(p.file[i+1:], "0123456789") == "" {
 		// "file+n" is the same as "file:+n".
 		spec := p.file[i:]
 		p.file, p.hasLine = p.file[:i], true
@@ -66,7 +67,8 @@ func (p *pattern) lines(spec string) error {
 
 // span reads one of the list.
 func (p *pattern) span(spec string) error {
-	bad := fmt.Errorf("bad line %q: it is a number, +offset, from-to or *, or several of them with commas between", spec)
+	bad := fmt.Errorf("bad line %q: it is a number, +offset, from-to or *, or several of them with commas between",
+		spec)
 	if spec == "*" {
 		p.all = true
 		return nil
@@ -92,7 +94,8 @@ func (p *pattern) span(spec string) error {
 
 // find asks img for the lines. A place that several of a list name is found once.
 func (p *pattern) find(img lineFinder, nearest bool) ([]debuginfo.Site, error) {
-	sites, err := img.LineSites(debuginfo.LineQuery{Func: p.fn, File: p.file, Line: p.line, To: p.to, All: p.all, Rel: p.rel, Nearest: nearest})
+	sites, err := img.LineSites(debuginfo.LineQuery{Func: p.fn, File: p.file, Line: p.line, To: p.to, All: p.all,
+		Rel: p.rel, Nearest: nearest})
 	if err != nil || p.more == "" {
 		return sites, err
 	}

@@ -13,13 +13,15 @@ const defaultPeriod = 1_000_000
 
 // perfForms is perf.type(N).config(N)[.sample(N)|.hz(N)][.process[("path")]].
 func perfForms() *form {
-	counter := &form{name: "counter", args: str, refuse: "counters that handlers read with @perf are not available in this version",
-		hint: "count the hits of a probe without .counter"}
+	counter := &form{name: "counter", args: str,
+		refuse: "counters that handlers read with @perf are not available in this version",
+		hint:   "count the hits of a probe without .counter"}
 	process := &form{name: "process", args: bare | str, resolve: perfEvent, kids: []*form{counter}}
 	often := func(name string) *form {
 		return &form{name: name, args: num, resolve: perfEvent, kids: []*form{process}}
 	}
-	config := &form{name: "config", args: num, resolve: perfEvent, kids: []*form{often("sample"), often("hz"), process, counter}}
+	config := &form{name: "config", args: num, resolve: perfEvent,
+		kids: []*form{often("sample"), often("hz"), process, counter}}
 	return &form{name: "perf", args: bare, kids: []*form{{name: "type", args: num, kids: []*form{config}}}}
 }
 
@@ -30,9 +32,11 @@ func perfEvent(m *match) []*probe.Site {
 		m.errorf(typ, "the type is a number of 32 bits")
 		return nil
 	}
-	s := &probe.Site{Kind: probe.Perf, Perf: probe.PerfEvent{Type: uint32(typ.Arg.Num), Config: uint64(config.Arg.Num), Period: defaultPeriod}}
+	s := &probe.Site{Kind: probe.Perf, Perf: probe.PerfEvent{Type: uint32(typ.Arg.Num), Config: uint64(config.Arg.Num),
+		Period: defaultPeriod}}
 	if s.Perf.Type == unix.PERF_TYPE_BREAKPOINT || s.Perf.Type == unix.PERF_TYPE_TRACEPOINT {
-		m.errorf(typ, "watchpoints and tracepoints have probe points of their own").Hintf("use kernel.data or kernel.trace")
+		m.errorf(typ, "watchpoints and tracepoints have probe points of their own").Hintf(
+			"use kernel.data or kernel.trace")
 		return nil
 	}
 	if c := m.at("sample"); c != nil {
@@ -62,7 +66,8 @@ func perfEvent(m *match) []*probe.Site {
 func (m *match) perfTarget(c *probe.Comp) bool {
 	path := m.env.TargetPath
 	if path == "" && !m.env.hasTarget() {
-		m.errorf(c, "events are counted for the program of -c or -x, and neither is given").Hintf("give -c COMMAND or -x PID, or leave out .process")
+		m.errorf(c, "events are counted for the program of -c or -x, and neither is given").Hintf(
+			"give -c COMMAND or -x PID, or leave out .process")
 		return false
 	}
 	if c.Arg == nil {
@@ -80,7 +85,8 @@ func (m *match) perfTarget(c *probe.Comp) bool {
 		}
 	}
 	if len(progs) > 0 {
-		m.errorf(c, "events are counted for the target, which runs %s", path).Hintf("give -c COMMAND or -x PID of that program, or leave out .process")
+		m.errorf(c, "events are counted for the target, which runs %s",
+			path).Hintf("give -c COMMAND or -x PID of that program, or leave out .process")
 	}
 	return false
 }

@@ -37,7 +37,8 @@ func (f *finder) stubs(c *probe.Comp) {
 			if err := f.stub(s); err != nil {
 				d := f.errorf(c, "%v", err)
 				if f.has("return") {
-					d.Hintf(`probe the function in its library: process("%s").library("*").function("%s").return`, f.path, s.Name)
+					d.Hintf(`probe the function in its library: process("%s").library("*").function("%s").return`,
+						f.path, s.Name)
 				}
 				return
 			}
@@ -65,7 +66,8 @@ func (f *finder) stub(s debuginfo.Stub) error {
 	kind := probe.Uprobe
 	if f.has("return") {
 		if why := f.unwinds(); why != "" {
-			return fmt.Errorf("the return to a stub cannot be probed: the kernel's return probe would end processes whose stack is unwound (%s)", why)
+			return fmt.Errorf("the return to a stub cannot be probed: the kernel's return probe would end processes "+
+				"whose stack is unwound (%s)", why)
 		}
 		kind, at.Kind = probe.Uretprobe, debuginfo.AfterRet
 		at.CFA, at.Return = loc.Register(regSP), loc.Register(regIP)

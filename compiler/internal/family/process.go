@@ -50,7 +50,8 @@ func (m *match) each(last string, find func(*finder)) []*probe.Site {
 	return m.eachIn(last, false, find)
 }
 
-// eachIn is each. apart says that find looks at nothing but its own program: programs are then taken on at the same time.
+// eachIn is each. apart says that find looks at nothing but its own program: programs are then taken on at the same
+// time.
 func (m *match) eachIn(last string, apart bool, find func(*finder)) []*probe.Site {
 	tail := ""
 	for i := range m.req.Comps {
@@ -142,8 +143,10 @@ func (f *finder) addAs(kind probe.Kind, s debuginfo.Site, point func() *resolved
 		return nil
 	}
 	if s.Insn == debuginfo.InsnRefused && !kind.Returns() {
-		// The kernel would find out only when a program with the code is running, and say nothing when one starts later.
-		return fmt.Errorf("the kernel allows no probe on the instruction at %#x (a breakpoint, a lock prefix, or a vector instruction)", s.PC)
+		// The kernel would find out only when a program with the code is running, and say nothing when one starts
+		// later.
+		return fmt.Errorf("the kernel allows no probe on the instruction at %#x (a breakpoint, a lock prefix, or a "+
+			"vector instruction)", s.PC)
 	}
 	r := point()
 	st, err := f.place(kind, s, fn, r.comps)
@@ -156,7 +159,8 @@ func (f *finder) addAs(kind probe.Kind, s debuginfo.Site, point func() *resolved
 	return nil
 }
 
-// site makes a probe.Site of a place in the image. comps are the probe point as resolved, but for the program; the site keeps them.
+// site makes a probe.Site of a place in the image. comps are the probe point as resolved, but for the program; the site
+// keeps them.
 func (f *finder) site(kind probe.Kind, at debuginfo.Site, fn string, comps []probe.Comp) (*probe.Site, error) {
 	st, err := f.place(kind, at, fn, comps)
 	if err == nil {
@@ -184,7 +188,8 @@ func (f *finder) place(kind probe.Kind, at debuginfo.Site, fn string, comps []pr
 		}
 	}
 	return &probe.Site{
-		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Exe: f.only(), Offset: off, Image: f.img, At: at, Func: fn,
+		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Exe: f.only(), Offset: off, Image: f.img,
+		At: at, Func: fn,
 		Comps: comps,
 	}, nil
 }
@@ -197,7 +202,8 @@ func (f *finder) head() string {
 	return `process("` + f.path + `")`
 }
 
-// only is the program that processes must run for a hit to count, "" if a hit in the file says it all, or the process's number.
+// only is the program that processes must run for a hit to count, "" if a hit in the file says it all, or the process's
+// number.
 func (f *finder) only() string {
 	if f.prog.pid != 0 {
 		return ""
@@ -363,7 +369,8 @@ func (f *finder) one(fn *debuginfo.Func) error {
 	return f.returns(fn, name)
 }
 
-// inlined adds the inlined copies. Those that cannot be probed are left out with one warning; if that leaves nothing, it is an error.
+// inlined adds the inlined copies. Those that cannot be probed are left out with one warning; if that leaves nothing,
+// it is an error.
 func (f *finder) inlined(c *probe.Comp, sites []*debuginfo.InlineSite, pat pattern) {
 	var names []string
 	var first error

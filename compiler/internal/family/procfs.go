@@ -34,7 +34,8 @@ func procfs(m *match) []*probe.Site {
 	}
 	for _, part := range strings.Split(path, "/") {
 		if part == "" || part == "." || part == ".." || strings.ContainsAny(part, "\x00\n") {
-			m.errorf(root, "%q is no path below a folder", path).Hintf(`names with / between them, such as procfs("stats/count")`)
+			m.errorf(root, "%q is no path below a folder",
+				path).Hintf(`names with / between them, such as procfs("stats/count")`)
 			return nil
 		}
 	}

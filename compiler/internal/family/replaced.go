@@ -62,7 +62,8 @@ func (m *match) inUse(path string) string {
 	if file == "" {
 		return path
 	}
-	m.warnf("process %d runs another %s than the file that has this name now: what it runs is traced", m.env.TargetPID, path).
+	m.warnf("process %d runs another %s than the file that has this name now: what it runs is traced", m.env.TargetPID,
+		path).
 		Hintf("start the program again to trace the new one")
 	return file
 }

@@ -66,7 +66,8 @@ func (f *finder) returns(fn *debuginfo.Func, name string) error {
 		} else if s, err := f.img.SiteAt(fn.Entry); err != nil || s.Insn != debuginfo.InsnRefused {
 			return f.uretprobe(fn, name)
 		} else {
-			why = fmt.Sprintf("begins at the function's first instruction, at %#x, where the kernel allows no probe", fn.Entry)
+			why = fmt.Sprintf("begins at the function's first instruction, at %#x, where the kernel allows no probe",
+				fn.Entry)
 		}
 	}
 	rets, err := f.img.ReturnSites(fn)

@@ -11,7 +11,8 @@ import (
 // session resolves begin, end, error and never.
 func session(m *match) []*probe.Site {
 	c := &m.req.Comps[0]
-	s := &probe.Site{Kind: map[string]probe.Kind{"begin": probe.Begin, "end": probe.End, "error": probe.ErrorEnd, "never": probe.Never}[c.Name]}
+	s := &probe.Site{Kind: map[string]probe.Kind{"begin": probe.Begin, "end": probe.End, "error": probe.ErrorEnd,
+		"never": probe.Never}[c.Name]}
 	if c.Arg != nil {
 		s.Priority = c.Arg.Num
 	}

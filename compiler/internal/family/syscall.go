@@ -12,13 +12,14 @@ import (
 	"github.com/gostap/gostap/compiler/syscalls"
 )
 
-// The library's aliases syscall.NAME stand on __syscall("NAME") and __syscall("NAME").return, which know the call's number
-// and arguments and nothing of how they are shown. "NAME" may hold wildcards.
+// The library's aliases syscall.NAME stand on __syscall("NAME") and __syscall("NAME").return, which know the call's
+// number and arguments and nothing of how they are shown. "NAME" may hold wildcards.
 func syscallForms() *form {
 	return &form{name: "__syscall", args: bare | str, resolve: syscallSites, kids: []*form{
 		{name: "return", args: bare, resolve: syscallSites, kids: []*form{maxactive()}},
 		// instead: these sites are for scripts that do not probe the call by its own name.
-		{name: "instead", args: bare, resolve: syscallSites, kids: []*form{{name: "return", args: bare, resolve: syscallSites, kids: []*form{maxactive()}}}},
+		{name: "instead", args: bare, resolve: syscallSites,
+			kids: []*form{{name: "return", args: bare, resolve: syscallSites, kids: []*form{maxactive()}}}},
 	}}
 }
 
@@ -92,7 +93,8 @@ func (e *Env) syscallArgs(call *syscalls.Call, exit bool) []*debuginfo.Var {
 	add := func(name string, v *debuginfo.Var) {
 		v.Name = name
 		if exit && (call == nil || clobbers[call.Name]) && name != "syscall" && name != "return" {
-			v.Err = &debuginfo.NotLiveError{Name: name, Reason: "a system call that starts a program leaves no arguments behind"}
+			v.Err = &debuginfo.NotLiveError{Name: name,
+				Reason: "a system call that starts a program leaves no arguments behind"}
 		}
 		out = append(out, v)
 	}

@@ -14,8 +14,9 @@ import (
 	"github.com/gostap/gostap/compiler/syscalls"
 )
 
-// trace resolves kernel.trace("[system:]name"). Names come from tracefs, or from BTF alone where that cannot be read; BTF
-// has no systems. The events of the system syscalls are no tracepoints of their own: they become sites of system calls.
+// trace resolves kernel.trace("[system:]name"). Names come from tracefs, or from BTF alone where that cannot be read;
+// BTF has no systems. The events of the system syscalls are no tracepoints of their own: they become sites of system
+// calls.
 func trace(m *match) []*probe.Site {
 	c := m.at("trace")
 	system, name, ok := strings.Cut(c.Arg.Str, ":")

@@ -25,7 +25,8 @@ func watchForms() *form {
 // watchpoint resolves accesses to memory of the kernel.
 func watchpoint(m *match) []*probe.Site {
 	c := m.at("data")
-	s := &probe.Site{Kind: probe.Perf, Perf: probe.PerfEvent{Type: unix.PERF_TYPE_BREAKPOINT, Period: 1, Access: accessWrite, Len: 1}}
+	s := &probe.Site{Kind: probe.Perf, Perf: probe.PerfEvent{Type: unix.PERF_TYPE_BREAKPOINT, Period: 1,
+		Access: accessWrite, Len: 1}}
 	if m.has("rw") {
 		s.Perf.Access = accessBoth
 	}
@@ -46,7 +47,8 @@ func watchpoint(m *match) []*probe.Site {
 		}
 	}
 	if s.Perf.Addr%s.Perf.Len != 0 {
-		m.errorf(c, "0x%x is not a multiple of %d, and the processor watches aligned bytes only", s.Perf.Addr, s.Perf.Len)
+		m.errorf(c, "0x%x is not a multiple of %d, and the processor watches aligned bytes only", s.Perf.Addr,
+			s.Perf.Len)
 		return nil
 	}
 	return []*probe.Site{s}
@@ -75,13 +77,16 @@ func (m *match) watchSymbol(c *probe.Comp, ev *probe.PerfEvent) bool {
 	case m.env.Kern().Foreign():
 		m.errorf(c, "its address in another kernel is known only once that runs")
 	case len(at) == 0:
-		m.errorf(c, "the kernel has no symbol %q", name).Hintf("few kernels list their variables (CONFIG_KALLSYMS_ALL); an address can be given instead")
+		m.errorf(c, "the kernel has no symbol %q",
+			name).Hintf("few kernels list their variables (CONFIG_KALLSYMS_ALL); an address can be given instead")
 	case len(at) > 1:
-		m.errorf(c, "%d symbols of the kernel are called %q", len(at), name).Hintf("give the address of the one that is meant")
+		m.errorf(c, "%d symbols of the kernel are called %q", len(at),
+			name).Hintf("give the address of the one that is meant")
 	case at[0].Code() && !syms.Data(at[0].Addr):
 		m.errorf(c, "%s is a function", name).Hintf("use kernel.function")
 	case syms.Hidden():
-		m.errorf(c, "the kernel hides the addresses of its symbols from this user").Hintf("it needs root and a kernel.kptr_restrict below 2")
+		m.errorf(c, "the kernel hides the addresses of its symbols from this user").Hintf(
+			"it needs root and a kernel.kptr_restrict below 2")
 	case at[0].Addr < 1<<63 || between(syms, "__per_cpu_start", "__per_cpu_end", at[0].Addr):
 		m.errorf(c, "%s exists once for each CPU", name)
 	default:

@@ -14,9 +14,11 @@ import (
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"kallsyms": "ffffffff81000000 T _text\nffffffff81000000 T _stext\nffffffff81000100 T do_work\nffffffff81001000 T _etext\n" +
-			"ffffffff82000040 T jiffies\nffffffff82000040 D jiffies_64\nffffffff82000048 b twice\nffffffff82000050 b twice\n" +
-			"ffffffff82000061 d odd\nffffffff83000000 D __per_cpu_start\nffffffff83000010 d mine\nffffffff83001000 D __per_cpu_end\n" +
+		"kallsyms": "ffffffff81000000 T _text\nffffffff81000000 T _stext\nffffffff81000100 T " +
+			"do_work\nffffffff81001000 T _etext\n" + "ffffffff82000040 T jiffies\nffffffff82000040 D " +
+			"jiffies_64\nffffffff82000048 b twice\nffffffff82000050 b twice\n" +
+			"ffffffff82000061 d odd\nffffffff83000000 D __per_cpu_start\nffffffff83000010 d mine\nffffffff83001000 D " +
+			"__per_cpu_end\n" +
 			"0000000000000010 A old\n",
 		"kernel/btf/vmlinux": string(kbtftest.Kernel().Bytes()),
 	} {
@@ -36,7 +38,8 @@ func TestWatch(t *testing.T) {
 	}{
 		{`kernel.data("jiffies_64").write`, 0xffffffff82000040, 1, ""},
 		{`kernel.data("jiffies_64").length(8).rw`, 0xffffffff82000040, 8, ""},
-		{`kernel.data("jiffies").length(4).write`, 0xffffffff82000040, 4, ""}, // named as code is, and data all the same
+		// named as code is, and data all the same
+		{`kernel.data("jiffies").length(4).write`, 0xffffffff82000040, 4, ""},
 		{`kernel.data("odd").write`, 0xffffffff82000061, 1, ""},
 		{`kernel.data("odd").length(2).write`, 0, 0, "not a multiple of 2"},
 		{`kernel.data("jiffies_64").length(3).write`, 0, 0, "1, 2, 4 or 8 bytes"},

@@ -56,7 +56,8 @@ func openCache(o *Options, dir string) *cache {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(abs))
-	c := &cache{path: filepath.Join(o.Cache, fmt.Sprintf("index-%016x", h.Sum64())), build: build(), fresh: map[string]*fileIndex{}}
+	c := &cache{path: filepath.Join(o.Cache, fmt.Sprintf("index-%016x", h.Sum64())), build: build(),
+		fresh: map[string]*fileIndex{}}
 	if !o.CacheAnew {
 		c.read()
 	}
@@ -117,7 +118,8 @@ func (c *cache) parse(data []byte) {
 		for i := range f.entries {
 			d.entry(&f.entries[i])
 			e := &f.entries[i]
-			if e.Off < 0 || e.Off > e.End || int64(e.End) > f.size || e.BodyOff < 0 || e.BodyOff > e.BodyEnd || int64(e.BodyEnd) > f.size {
+			if e.Off < 0 || e.Off > e.End || int64(e.End) > f.size || e.BodyOff < 0 || e.BodyOff > e.BodyEnd ||
+				int64(e.BodyEnd) > f.size {
 				d.bad = true
 			}
 		}

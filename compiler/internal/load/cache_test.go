@@ -17,7 +17,8 @@ import (
 func bigDir(t testing.TB) (dir, kept string) {
 	dir, kept = t.TempDir(), t.TempDir()
 	for i := range fewFiles + 6 {
-		text := fmt.Sprintf("function f%d(a) { return a + g%d }\nprivate global g%d = %d\nprobe al%d = begin { x = %d }\n%%( kernel_v >= \"9\" %%? function only%d() { } %%)\n", i, i, i, i, i, i, i)
+		text := fmt.Sprintf("function f%d(a) { return a + g%d }\nprivate global g%d = %d\nprobe al%d = begin { x = "+
+			"%d }\n%%( kernel_v >= \"9\" %%? function only%d() { } %%)\n", i, i, i, i, i, i, i)
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("t%d.stp", i)), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,8 @@ func TestOddCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	odd := [][]byte{nil, good[:5], good[:len(good)/2], good[:len(good)-1], append(append([]byte(nil), good...), 0), []byte("other build\n" + string(good))}
+	odd := [][]byte{nil, good[:5], good[:len(good)/2], good[:len(good)-1], append(append([]byte(nil), good...), 0),
+		[]byte("other build\n" + string(good))}
 	for i := 0; i < len(good); i += 97 {
 		b := append([]byte(nil), good...)
 		b[i] ^= 0x55

@@ -53,7 +53,8 @@ func (l *Library) embed() {
 func (l *Library) embeddedFile(i int) *libFile {
 	if l.embedded[i] == nil {
 		f := &tapsets.Files[i]
-		l.embedded[i] = newLibFile("tapsets/"+f.Name, f.Entries, func() ([]byte, error) { return tapsets.FS.ReadFile(f.Name) })
+		l.embedded[i] = newLibFile("tapsets/"+f.Name, f.Entries,
+			func() ([]byte, error) { return tapsets.FS.ReadFile(f.Name) })
 		l.embedded[i].file.Builtin = true
 	}
 	return l.embedded[i]
@@ -236,7 +237,8 @@ func (l *Library) whole(lf *libFile) bool {
 }
 
 func (l *Library) options() grammar.Options {
-	return grammar.Options{Files: l.o.Files, Args: l.o.Args, Used: l.o.Used, Cond: l.o.Cond, Macros: l.macros, Library: true}
+	return grammar.Options{Files: l.o.Files, Args: l.o.Args, Used: l.o.Used, Cond: l.o.Cond, Macros: l.macros,
+		Library: true}
 }
 
 // open reads the text of a file.
@@ -323,7 +325,8 @@ func (l *Library) refs(name string, kind grammar.Kind) []ref {
 	}
 	if l.embedded != nil {
 		names := &tapsets.Names
-		for i := sort.Search(len(names), func(i int) bool { return names[i].Name >= name }); i < len(names) && names[i].Name == name; i++ {
+		for i := sort.Search(len(names), func(i int) bool { return names[i].Name >= name }); i < len(names) &&
+			names[i].Name == name; i++ {
 			if names[i].Kind == kind {
 				take(ref{l.embeddedFile(names[i].File), names[i].Entry})
 			}
@@ -419,7 +422,8 @@ func (l *Library) Touching(g *Global) []*ast.Probe {
 	var ps []*ast.Probe
 	for i := range lf.entries {
 		e, r := &lf.entries[i], ref{lf, i}
-		if e.Kind != grammar.ProbeEntry || l.given[r] || !lf.blind && !slices.Contains(e.Refs, g.Decl.Name.Name) || !l.live(r) {
+		if e.Kind != grammar.ProbeEntry || l.given[r] || !lf.blind && !slices.Contains(e.Refs, g.Decl.Name.Name) ||
+			!l.live(r) {
 			continue
 		}
 		if l.given == nil {
@@ -455,7 +459,8 @@ func (l *Library) libAliases(first string) []*Alias {
 	// Names are sorted, so those that begin alike stand together.
 	prefix, _, _ := strings.Cut(first, "*")
 	names := &tapsets.Names
-	for i := sort.Search(len(names), func(i int) bool { return names[i].Name >= prefix }); i < len(names) && strings.HasPrefix(names[i].Name, prefix); i++ {
+	for i := sort.Search(len(names), func(i int) bool { return names[i].Name >= prefix }); i < len(names) &&
+		strings.HasPrefix(names[i].Name, prefix); i++ {
 		if n := &names[i]; n.Kind == grammar.AliasEntry {
 			take(ref{l.embeddedFile(n.File), n.Entry}, n.Name)
 		}

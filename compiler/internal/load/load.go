@@ -32,8 +32,8 @@ type Options struct {
 	Used []bool
 	// Dirs are the directories of -I, first one first.
 	Dirs []string
-	// Cache is the folder where the index of big folders is kept from one run to the next, "" to keep nothing. CacheAnew
-	// writes there without looking at what is kept.
+	// Cache is the folder where the index of big folders is kept from one run to the next, "" to keep nothing.
+	// CacheAnew writes there without looking at what is kept.
 	Cache     string
 	CacheAnew bool
 	// NoEmbedded leaves out the embedded library.
@@ -227,12 +227,14 @@ func (l *Library) enter(file *File, d ast.Decl, ds *diag.List) {
 				s, other = other, s
 			}
 			if old := other.globals[v.Name.Name]; old != nil && old.File == file {
-				ds.Errorf(diag.Semantic, diag.DuplicateGlobal, v.Name.Span, "the global %s is declared both private and not", v.Name.Name).
+				ds.Errorf(diag.Semantic, diag.DuplicateGlobal, v.Name.Span,
+					"the global %s is declared both private and not", v.Name.Name).
 					Note(old.Decl.Name.Span, "it was declared here first")
 				continue
 			}
 			if old := s.addGlobal(g); old != nil {
-				ds.Errorf(diag.Semantic, diag.DuplicateGlobal, v.Name.Span, "the global %s is declared twice", v.Name.Name).
+				ds.Errorf(diag.Semantic, diag.DuplicateGlobal, v.Name.Span, "the global %s is declared twice",
+					v.Name.Name).
 					Note(old.Decl.Name.Span, "it was declared here first")
 				continue
 			}

@@ -35,7 +35,8 @@ func library(t *testing.T, script string, dirs ...string) *Library {
 	t.Helper()
 	fs := new(source.FileSet)
 	l, ds := New(Options{Files: fs, Cond: cond, Dirs: dirs})
-	f, more := grammar.Parse(fs.Add("x.stp", []byte(script)), grammar.Options{Files: fs, Cond: cond, Macros: l.Macros()})
+	f, more := grammar.Parse(fs.Add("x.stp", []byte(script)),
+		grammar.Options{Files: fs, Cond: cond, Macros: l.Macros()})
 	ds = append(ds, more...)
 	ds = append(ds, l.AddScript(f)...)
 	for _, d := range ds {
@@ -103,7 +104,8 @@ func TestFunctions(t *testing.T) {
 
 // TestLazy: of the library only what is asked for is read.
 func TestLazy(t *testing.T) {
-	dir := tree(t, "bad.stp", "function good() { return 1 }\nfunction bad() { return (1 }\n", "worse.stp", "probe a = b { if }\nfunction other() { }")
+	dir := tree(t, "bad.stp", "function good() { return 1 }\nfunction bad() { return (1 }\n", "worse.stp",
+		"probe a = b { if }\nfunction other() { }")
 	l := library(t, `probe begin { }`, dir)
 	if len(l.Functions("good", nil)) != 1 || len(l.Functions("other", nil)) != 1 || len(l.TakeDiags()) != 0 {
 		t.Error("a function beside a broken one does not load")
@@ -125,7 +127,8 @@ func TestLazy(t *testing.T) {
 
 // TestWhole: a file that cannot be indexed is parsed as a whole.
 func TestWhole(t *testing.T) {
-	dir := tree(t, "odd.stp", "function f() { %( arch == \"x86_64\" %? return 1 } function g() { %) return 2 }\nglobal v\nprobe begin { v = 1 }\nprobe al.ias = begin { }")
+	dir := tree(t, "odd.stp", "function f() { %( arch == \"x86_64\" %? return 1 } function g() { %) return 2 "+
+		"}\nglobal v\nprobe begin { v = 1 }\nprobe al.ias = begin { }")
 	l := library(t, `probe begin { }`, dir)
 	if len(l.Functions("f", nil)) != 1 || len(l.Functions("g", nil)) != 1 || len(l.Aliases("al")) != 1 {
 		t.Error("declarations are missing")
@@ -277,7 +280,8 @@ func TestMatches(t *testing.T) {
 		pattern, name string
 		want          bool
 	}{
-		{"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"a*", "abc", true}, {"*c", "abc", true}, {"a*c", "abc", true},
+		{"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"a*", "abc", true}, {"*c", "abc", true},
+		{"a*c", "abc", true},
 		{"a*c*", "abcd", true}, {"a*b*c", "acb", false}, {"**", "x", true}, {"ab*b", "ab", false}, {"*b*", "abc", true},
 	} {
 		if got := matches(c.pattern, c.name); got != c.want {
@@ -289,7 +293,8 @@ func TestMatches(t *testing.T) {
 func TestDuplicateGlobal(t *testing.T) {
 	fs := new(source.FileSet)
 	l, _ := New(Options{Files: fs})
-	for _, text := range []string{"global a probe begin { }", "private global a probe end { }", "global b, a probe error { }"} {
+	for _, text := range []string{"global a probe begin { }", "private global a probe end { }",
+		"global b, a probe error { }"} {
 		f, _ := grammar.Parse(fs.Add("x.stp", []byte(text)), grammar.Options{Files: fs})
 		ds := l.AddScript(f)
 		if (len(ds) == 1) != strings.Contains(text, "global b") {

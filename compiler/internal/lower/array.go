@@ -45,7 +45,8 @@ func (f *fn) member(e *ast.In) ir.Val {
 }
 
 var stats = map[string]ir.Stat{
-	"@count": ir.StatCount, "@sum": ir.StatSum, "@min": ir.StatMin, "@max": ir.StatMax, "@avg": ir.StatAvg, "@variance": ir.StatVariance,
+	"@count": ir.StatCount, "@sum": ir.StatSum, "@min": ir.StatMin, "@max": ir.StatMax, "@avg": ir.StatAvg,
+	"@variance": ir.StatVariance,
 }
 
 // statOf reports whether an operator word reads an aggregate.
@@ -176,7 +177,8 @@ func (f *fn) foreachHist(s *ast.Foreach) {
 // bucketsByCount makes the code that sets n and count to the bucket that comes next when they are sorted by their
 // counts, the lower bucket first where these are equal: the best one behind the one before, which every step looks
 // for among all. It goes to found with it, to out when there is none.
-func (f *fn) bucketsByCount(n, count ir.Reg, last int64, up bool, read func(r, i ir.Reg), found, out ir.BlockID) func() {
+func (f *fn) bucketsByCount(n, count ir.Reg, last int64, up bool, read func(r, i ir.Reg), found,
+	out ir.BlockID) func() {
 	before := int64(-1) // counts are above it
 	behind, better := ir.OpGt, ir.OpLt
 	if !up {
@@ -186,7 +188,8 @@ func (f *fn) bucketsByCount(n, count ir.Reg, last int64, up bool, read func(r, i
 	f.b.Mov(count, ir.I(before))
 	return func() {
 		i, c, best, bestCount := f.b.Long(""), f.b.Long(""), f.b.Long(""), f.b.Long("")
-		scan, look, some, equal, fits, take, done, any := f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block()
+		scan, look, some, equal, fits, take, done, any := f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block(),
+			f.b.Block(), f.b.Block(), f.b.Block(), f.b.Block()
 		f.b.Mov(i, ir.I(-1))
 		f.b.Mov(best, ir.I(-1))
 		f.b.Mov(bestCount, ir.I(0))

@@ -168,7 +168,8 @@ func (f *fn) assign(e *ast.Assign, value bool) ir.Val {
 		return ir.I(0)
 	}
 	if e.Op == "<<<" && lv.target != nil {
-		f.ds.Errorf(diag.Semantic, diag.NotAggregate, e.X.Range(), "<<< adds to an aggregate, which variables of the traced program are not")
+		f.ds.Errorf(diag.Semantic, diag.NotAggregate, e.X.Range(),
+			"<<< adds to an aggregate, which variables of the traced program are not")
 		return ir.I(0)
 	}
 	if e.Op == "<<<" {

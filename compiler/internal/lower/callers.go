@@ -8,8 +8,8 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// fromCallers ends the handler, as one that has nothing to do, where the probed place was not come to in one of the ways that its sites
-// ask for, or a guard of theirs is 0; all of that is the same for all of them.
+// fromCallers ends the handler, as one that has nothing to do, where the probed place was not come to in one of the
+// ways that its sites ask for, or a guard of theirs is 0; all of that is the same for all of them.
 func (f *fn) fromCallers(sites []*probe.Site) {
 	if len(sites) == 0 {
 		return
@@ -58,8 +58,11 @@ func (l *lowerer) replaced() {
 						continue
 					}
 					if other := returns[place{s.Image, c.Of.Entry}]; other != nil {
-						l.ds.Errorf(diag.Semantic, CodePairing, pr.Req.Span, "who called %s cannot be told: a return probe of this script takes the place of the address to which %s returns", s.Func, c.Of.Name).
-							Note(other.Req.Span, "it is this one").Hintf("trace the two in scripts of their own, one after the other")
+						l.ds.Errorf(diag.Semantic, CodePairing, pr.Req.Span, "who called %s cannot be told: a return "+
+							"probe of this script takes the place of the address to which %s returns", s.Func,
+							c.Of.Name).
+							Note(other.Req.Span, "it is this one").Hintf(
+							"trace the two in scripts of their own, one after the other")
 						return
 					}
 				}

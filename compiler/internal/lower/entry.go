@@ -102,7 +102,8 @@ func (l *lowerer) pairs(pr *elab.Probe) []slot {
 
 // entryStore finds room for slots.
 func (l *lowerer) entryStore(pr *elab.Probe, slots []slot) *entryStore {
-	more, most := map[types.Type]int{types.Long: entryLongs, types.String: entryStrings}, map[types.Type]int{types.Long: maxEntryLongs, types.String: maxEntryStrings}
+	more, most := map[types.Type]int{types.Long: entryLongs, types.String: entryStrings},
+		map[types.Type]int{types.Long: maxEntryLongs, types.String: maxEntryStrings}
 	for _, c := range pr.Req.Comps {
 		if c.Name == "maxactive" && c.Arg != nil && c.Arg.Num > 0 {
 			n := int(min(c.Arg.Num, maxEntryLongs))
@@ -118,7 +119,8 @@ func (l *lowerer) entryStore(pr *elab.Probe, slots []slot) *entryStore {
 				name += "_"
 			}
 			long := ir.Key{Type: types.Long}
-			gl := &ir.Global{Name: name, Pos: s.expr.Range().From, Type: s.typ, Keys: []ir.Key{long, long, long}, Wrap: true, Internal: true}
+			gl := &ir.Global{Name: name, Pos: s.expr.Range().From, Type: s.typ, Keys: []ir.Key{long, long, long},
+				Wrap: true, Internal: true}
 			if s.typ == types.String {
 				gl.Cap = l.maxStr()
 			}
@@ -154,7 +156,8 @@ func (l *lowerer) entryProbes(pr *elab.Probe, sites []*probe.Site, n need, store
 		l.entryHandler(pr, p, store, mark)
 	}
 	if len(order) == 0 && store != nil {
-		l.ds.Errorf(diag.Semantic, CodePairing, store.slots[0].expr.Range(), "the entry of the function is not known, so its values cannot be kept")
+		l.ds.Errorf(diag.Semantic, CodePairing, store.slots[0].expr.Range(),
+			"the entry of the function is not known, so its values cannot be kept")
 	}
 }
 

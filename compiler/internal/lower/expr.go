@@ -202,7 +202,8 @@ func (f *fn) keys(es []ast.Expr) []ir.Val { return f.exprs(es) }
 func (f *fn) name(e *ast.Name) ir.Val {
 	if l := f.in.Locs[e]; l != nil {
 		if f.inEntry {
-			f.ds.Errorf(entryPhase, CodePairing, e.Span, "@entry is evaluated when the function is entered, where the local variable %s has no value", e.Name).
+			f.ds.Errorf(entryPhase, CodePairing, e.Span,
+				"@entry is evaluated when the function is entered, where the local variable %s has no value", e.Name).
 				Hintf("only globals, functions and variables of the program are known there")
 		}
 		if r, ok := f.locals[l]; ok {
@@ -241,7 +242,8 @@ func (f *fn) unary(e *ast.Unary) ir.Val {
 }
 
 var arith = map[string]ir.Op{
-	"+": ir.OpAdd, "-": ir.OpSub, "*": ir.OpMul, "/": ir.OpDiv, "%": ir.OpMod, "&": ir.OpAnd, "|": ir.OpOr, "^": ir.OpXor,
+	"+": ir.OpAdd, "-": ir.OpSub, "*": ir.OpMul, "/": ir.OpDiv, "%": ir.OpMod, "&": ir.OpAnd, "|": ir.OpOr,
+	"^":  ir.OpXor,
 	"<<": ir.OpShl, ">>": ir.OpSar, ">>>": ir.OpShr,
 }
 

@@ -401,7 +401,8 @@ func (f *fn) foreach(s *ast.Foreach) {
 	f.at(s.Array.Span)
 	it := f.b.IterOpen(g, order, slice, limit)
 	if it >= ir.MaxIters {
-		f.ds.Errorf(diag.Semantic, CodeNotYet, s.Span, "more than %d foreach loops in one handler or function are not available in this version", ir.MaxIters)
+		f.ds.Errorf(diag.Semantic, CodeNotYet, s.Span,
+			"more than %d foreach loops in one handler or function are not available in this version", ir.MaxIters)
 		return
 	}
 	head, in, out := f.b.Block(), f.b.Block(), f.b.Block()

@@ -139,7 +139,8 @@ func (f *fn) wrongContext(sp source.Span, format string, args ...any) *diag.Diag
 	return d
 }
 
-// currentG is the address of the current goroutine's runtime.g, 0 if there is none. In C code it is that of the goroutine that called C.
+// currentG is the address of the current goroutine's runtime.g, 0 if there is none. In C code it is that of the
+// goroutine that called C.
 func (f *fn) currentG(g *debuginfo.Goroutine) ir.Val {
 	own := f.loc(g.G, nil)
 	if !g.System {
@@ -192,7 +193,8 @@ func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog,
 		return p, false
 	}
 	if f.ctx.wrapper != "" {
-		f.wrongContext(sp, "%s(): %s is also entered in %s, which the compiler made of it, where its arguments are elsewhere", called, f.ctx.site.Func, f.ctx.wrapper).
+		f.wrongContext(sp, "%s(): %s is also entered in %s, which the compiler made of it, where its arguments are el"+
+			"sewhere", called, f.ctx.site.Func, f.ctx.wrapper).
 			Hintf("$variables are known in both; function(ADDRESS) means the code at that address alone")
 		return p, false
 	}

@@ -48,7 +48,8 @@ func Program(p *elab.Program, o Options) (*ir.Program, diag.List) {
 	l := &lowerer{
 		p: p, o: o, out: &ir.Program{Limits: p.Limits, Files: p.Files},
 		globs: map[*elab.Global]int{}, funcs: map[funcKey]string{}, names: map[string]bool{},
-		recursive: sema.Recursive(p), needs: map[*elab.Func]need{}, costs: map[*elab.Func]int{}, siteCaps: map[string]int{}, open: -1, entries: map[types.Type]int{},
+		recursive: sema.Recursive(p), needs: map[*elab.Func]need{}, costs: map[*elab.Func]int{},
+		siteCaps: map[string]int{}, open: -1, entries: map[types.Type]int{},
 	}
 	l.writes = changesProgram(p) || acts(p)
 	l.preludes()
@@ -131,8 +132,8 @@ func (l *lowerer) text(s string) string {
 }
 
 func (l *lowerer) global(g *elab.Global) {
-	out := &ir.Global{Name: g.Name, Pos: g.Decl.Name.Span.From, Type: g.Type, Wrap: g.Decl.Wrap && g.Arity > 0, Stat: g.Stat,
-		Shown: l.o.Inspected && g.User}
+	out := &ir.Global{Name: g.Name, Pos: g.Decl.Name.Span.From, Type: g.Type, Wrap: g.Decl.Wrap && g.Arity > 0,
+		Stat: g.Stat, Shown: l.o.Inspected && g.User}
 	if g.Type == types.String {
 		out.Cap = l.maxStr()
 	}
@@ -283,7 +284,8 @@ func (l *lowerer) handler(pr *elab.Probe, p *part, store *entryStore, mark *slot
 	if pr.Decl != nil {
 		pos = pr.Decl.Span.From
 	}
-	l.out.Probes = append(l.out.Probes, &ir.Probe{Name: name, Pos: pos, Handler: f.b.Finish(), Sites: p.sites, Cond: -1})
+	l.out.Probes = append(l.out.Probes, &ir.Probe{Name: name, Pos: pos, Handler: f.b.Finish(), Sites: p.sites,
+		Cond: -1})
 }
 
 // function gives the name of f's translation in context ctx, which is made if needed.

@@ -22,7 +22,8 @@ func (l *lowerer) markSlot(pr *elab.Probe) *slot {
 			name += "_"
 		}
 		long := ir.Key{Type: types.Long}
-		l.open = l.out.AddGlobal(&ir.Global{Name: name, Pos: pr.Req.Span.From, Type: types.Long, Keys: []ir.Key{long, long, long}, Wrap: true, Internal: true, Size: openCalls})
+		l.open = l.out.AddGlobal(&ir.Global{Name: name, Pos: pr.Req.Span.From, Type: types.Long,
+			Keys: []ir.Key{long, long, long}, Wrap: true, Internal: true, Size: openCalls})
 	}
 	s := &slot{typ: types.Long, glob: l.open, id: int64(l.slots)}
 	l.slots++

@@ -22,7 +22,8 @@ func (p *printer) lit(s string) { p.fmt.Append(ir.Literal(s)) }
 
 // conv adds a conversion with its value. Constants become part of the format.
 func (p *printer) conv(piece ir.Piece, v ir.Val) {
-	plain := piece.Width < 0 && piece.Prec < 0 && !piece.WidthArg && !piece.PrecArg && !piece.Plus && !piece.Space && !piece.Alt
+	plain := piece.Width < 0 && piece.Prec < 0 && !piece.WidthArg && !piece.PrecArg && !piece.Plus && !piece.Space &&
+		!piece.Alt
 	switch {
 	case p.f.o.Inspected: // all that is printed is a value
 	case plain && piece.Conv == 's' && v.Kind == ir.ValStr:
@@ -72,7 +73,8 @@ func (f *fn) pretty(e ast.Expr) *elab.Target {
 	if _, ok := f.in.Const[e]; ok {
 		return nil
 	}
-	if t := f.in.Targets[e]; t != nil && t.Err == nil && !t.Procfs && (len(t.Pretty) > 0 || t.Type == types.String && t.Value.Empty() && t.Inner == nil) {
+	if t := f.in.Targets[e]; t != nil && t.Err == nil && !t.Procfs &&
+		(len(t.Pretty) > 0 || t.Type == types.String && t.Value.Empty() && t.Inner == nil) {
 		return t
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 // CodeProcfs says that two probes cannot have their files in /proc.
 const CodeProcfs diag.Code = "procfs-file"
 
-// procfs checks that each file of the script's in /proc has one handler for reading and one for writing at most, and that
-// none of them is a folder of another.
+// procfs checks that each file of the script's in /proc has one handler for reading and one for writing at most, and
+// that none of them is a folder of another.
 func (l *lowerer) procfs() {
 	type file struct {
 		pr   *elab.Probe
@@ -28,7 +28,8 @@ func (l *lowerer) procfs() {
 		}
 	}
 	refuse := func(f, o file, format string, args ...any) {
-		l.ds.Errorf(diag.Semantic, CodeProcfs, f.pr.Req.Span, format, args...).Note(source.Span{From: o.pr.Req.Span.From, To: o.pr.Req.Span.To}, "the other probe is here")
+		l.ds.Errorf(diag.Semantic, CodeProcfs, f.pr.Req.Span, format,
+			args...).Note(source.Span{From: o.pr.Req.Span.From, To: o.pr.Req.Span.To}, "the other probe is here")
 	}
 	for i, f := range files {
 		for _, o := range files[:i] {

@@ -36,7 +36,8 @@ func (f *fn) target(e ast.Expr) ir.Val {
 		if v, ok := f.entryVals[slotKey{t, -1}]; ok {
 			return v
 		}
-		f.ds.Errorf(diag.Semantic, CodePairing, e.Range(), "%s is a value of the function's entry, which is not kept here", target.Text(e))
+		f.ds.Errorf(diag.Semantic, CodePairing, e.Range(),
+			"%s is a value of the function's entry, which is not kept here", target.Text(e))
 		return ir.I(0)
 	}
 	if t.Names != nil {

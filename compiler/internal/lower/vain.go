@@ -15,7 +15,8 @@ import (
 func (f *fn) inVain(x ast.Expr, t *elab.Target) {
 	name := target.Text(x)
 	warn := func(s *probe.Site, format string, args ...any) *diag.Diagnostic {
-		d := f.ds.Warnf(diag.Semantic, CodeNoEffect, x.Range(), "assigning to %s has no effect here: "+format, append([]any{name}, args...)...)
+		d := f.ds.Warnf(diag.Semantic, CodeNoEffect, x.Range(), "assigning to %s has no effect here: "+format,
+			append([]any{name}, args...)...)
 		if s != nil {
 			d.Note(source.Span{}, "at %s", s.Point)
 		}
@@ -37,7 +38,8 @@ func (f *fn) inVain(x ast.Expr, t *elab.Target) {
 			continue
 		}
 		if !lasts(s, t.Place) {
-			warn(s, "the function returns, and nothing reads its variables any more").Hintf("$return = value changes what it returns")
+			warn(s, "the function returns, and nothing reads its variables any more").Hintf(
+				"$return = value changes what it returns")
 			return
 		}
 	}
@@ -78,7 +80,8 @@ func within(pl, whole loc.Place) bool {
 		for _, q := range whole.Pieces {
 			i, _, ok := home(p)
 			j, _, ok2 := home(q)
-			if ok && ok2 && p.Val.Steps[i].Op == loc.Reg && q.Val.Steps[j].Op == loc.Reg && p.Val.Steps[i].N == q.Val.Steps[j].N {
+			if ok && ok2 && p.Val.Steps[i].Op == loc.Reg && q.Val.Steps[j].Op == loc.Reg &&
+				p.Val.Steps[i].N == q.Val.Steps[j].N {
 				return true
 			}
 		}
@@ -88,7 +91,8 @@ func within(pl, whole loc.Place) bool {
 
 // split takes the constant that is added last off p.
 func split(p loc.Prog) (loc.Prog, int64) {
-	if n := p.Last(); n >= 2 && p.Steps[n].Op == loc.Add && p.Steps[n].A == n-2 && p.Steps[n].B == n-1 && p.Steps[n-1].Op == loc.Const {
+	if n := p.Last(); n >= 2 && p.Steps[n].Op == loc.Add && p.Steps[n].A == n-2 && p.Steps[n].B == n-1 &&
+		p.Steps[n-1].Op == loc.Const {
 		return loc.Prog{Steps: p.Steps[:n-1]}, p.Steps[n-1].N
 	}
 	return p, 0

@@ -73,7 +73,8 @@ func (f *fn) written(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
 func (f *fn) assignable(x ast.Expr, t *elab.Target) bool {
 	name := target.Text(x)
 	no := func(format string, args ...any) bool {
-		f.ds.Errorf(diag.Semantic, diag.TargetWrite, x.Range(), "%s cannot be assigned to: "+format, append([]any{name}, args...)...)
+		f.ds.Errorf(diag.Semantic, diag.TargetWrite, x.Range(), "%s cannot be assigned to: "+format,
+			append([]any{name}, args...)...)
 		return false
 	}
 	typ := t.Place.Type
@@ -83,9 +84,11 @@ func (f *fn) assignable(x ast.Expr, t *elab.Target) bool {
 	case t.Pretty != nil:
 		return no("it is text made of several values")
 	case t.AtEntry:
-		d := f.ds.Errorf(diag.Semantic, diag.TargetWrite, x.Range(), "%s cannot be assigned to: this is the value that it had when the function was entered", name)
+		d := f.ds.Errorf(diag.Semantic, diag.TargetWrite, x.Range(),
+			"%s cannot be assigned to: this is the value that it had when the function was entered", name)
 		if v, ok := x.(*ast.Target); ok && v.Base == nil && len(v.Path) > 0 {
-			d.Hintf("@entry(%s) in place of %s follows the pointer now; or change it in a probe at the entry, with .call", v.Name, v.Name)
+			d.Hintf("@entry(%s) in place of %s follows the pointer now; or change it in a probe at the entry, with .c"+
+				"all", v.Name, v.Name)
 		} else {
 			d.Hintf("change it in a probe at the entry, with .call; $return = value changes the result")
 		}

@@ -63,8 +63,9 @@ func removeDead(p *ir.Program, f *ir.Func, idle idlers) {
 	}
 }
 
-// idlers knows the functions that do nothing but find something out, and come to an end: calls of them whose result nobody uses
-// can go. What they read of the probed program may fault without being reported, as with unneeded reads elsewhere.
+// idlers knows the functions that do nothing but find something out, and come to an end: calls of them whose result
+// nobody uses can go. What they read of the probed program may fault without being reported, as with unneeded reads
+// elsewhere.
 type idlers struct {
 	p     *ir.Program
 	known map[string]bool

@@ -75,7 +75,8 @@ func joinBlocks(f *ir.Func) {
 				b.Instrs = append(b.Instrs, next.Instrs...)
 				b.Term = next.Term
 				in[to] = 0
-				*next = ir.Block{Term: ir.Term{Kind: ir.TermFail, Code: ir.ErrExhausted, OnErr: ir.NoBlock}} // not reached any more
+				// not reached any more
+				*next = ir.Block{Term: ir.Term{Kind: ir.TermFail, Code: ir.ErrExhausted, OnErr: ir.NoBlock}}
 				continue
 			}
 			break

@@ -80,7 +80,8 @@ func moved(f *ir.Func, r ir.Reg, v ir.Val, count []int32) ir.Val {
 	case ir.ValStr:
 		return ir.S(cut(v.Str, f.Regs[r].Cap))
 	case ir.ValReg:
-		if v.Reg != r && (count == nil || count[v.Reg] == 1) && (f.Regs[r].Type == types.Long || f.Regs[v.Reg].Cap <= f.Regs[r].Cap) {
+		if v.Reg != r && (count == nil || count[v.Reg] == 1) &&
+			(f.Regs[r].Type == types.Long || f.Regs[v.Reg].Cap <= f.Regs[r].Cap) {
 			return v
 		}
 	}
@@ -141,7 +142,8 @@ type answer struct {
 func steady(in *ir.Instr) bool { return in.Op == ir.OpIntr && in.Builtin().Repeats() }
 
 func newFolder(p *ir.Program, f *ir.Func, sites []*probe.Site) *folder {
-	return &folder{p: p, f: f, sites: sites, vals: make([]known, len(f.Regs)), vers: make([]int32, len(f.Regs)), preds: preds(f)}
+	return &folder{p: p, f: f, sites: sites, vals: make([]known, len(f.Regs)), vers: make([]int32, len(f.Regs)),
+		preds: preds(f)}
 }
 
 func (fo *folder) run() {
@@ -393,7 +395,8 @@ func (fo *folder) sprint(in *ir.Instr) {
 	fo.become(in, ir.S(cut(s, fo.f.Regs[in.Dst].Cap)))
 }
 
-var commutes = [256]bool{ir.OpAdd: true, ir.OpMul: true, ir.OpAnd: true, ir.OpOr: true, ir.OpXor: true, ir.OpEq: true, ir.OpNe: true}
+var commutes = [256]bool{ir.OpAdd: true, ir.OpMul: true, ir.OpAnd: true, ir.OpOr: true, ir.OpXor: true, ir.OpEq: true,
+	ir.OpNe: true}
 
 func (fo *folder) binary(in *ir.Instr) {
 	if commutes[in.Op] && in.Args[0].Kind == ir.ValInt && in.Args[1].Kind == ir.ValReg {

@@ -8,11 +8,11 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// JoinProbes makes one probe of those at system calls whose handlers have become the same: of "probe syscall.* { n[name]++ }"
-// one handler is left for nearly four hundred calls. The handlers may differ in where they stand in the source, as long as
-// that cannot be seen (no error), and in how many statements the budget counts: the most counts for all. A probe is not joined
-// with one before it if another probe between them shares a site with it, so handlers at one site keep their order.
-// Cost: linear.
+// JoinProbes makes one probe of those at system calls whose handlers have become the same: of "probe syscall.* {
+// n[name]++ }" one handler is left for nearly four hundred calls. The handlers may differ in where they stand in the
+// source, as long as that cannot be seen (no error), and in how many statements the budget counts: the most counts for
+// all. A probe is not joined with one before it if another probe between them shares a site with it, so handlers at one
+// site keep their order. Cost: linear.
 func JoinProbes(p *ir.Program) {
 	type kind struct {
 		probe int
@@ -48,7 +48,8 @@ func JoinProbes(p *ir.Program) {
 	p.Probes = kept
 }
 
-// NameSites writes the names of sites into the handlers of system calls that have but one, when joining is over. Cost: linear.
+// NameSites writes the names of sites into the handlers of system calls that have but one, when joining is over. Cost:
+// linear.
 func NameSites(p *ir.Program) {
 	for _, pr := range p.Probes {
 		if joinable(pr) {
@@ -147,7 +148,8 @@ func shape(p *ir.Program, pr *ir.Probe) (string, []ir.Reg) {
 			b.WriteByte('\n')
 		}
 		t := &blk.Term
-		fmt.Fprintf(&b, "t%d %d %d %d %d %d @%d ", t.Kind, t.Then, t.Else, t.Code, t.OnErr, t.Cause, map[bool]int64{true: int64(t.Pos)}[t.Kind == ir.TermFail])
+		fmt.Fprintf(&b, "t%d %d %d %d %d %d @%d ", t.Kind, t.Then, t.Else, t.Code, t.OnErr, t.Cause,
+			map[bool]int64{true: int64(t.Pos)}[t.Kind == ir.TermFail])
 		vals([]ir.Val{t.Cond})
 		vals(t.Args)
 		b.WriteByte('\n')

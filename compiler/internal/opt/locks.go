@@ -315,7 +315,8 @@ func (l *locker) needs(in *ir.Instr, class int) bool {
 // does the lock is not held; where one does it is held if it is held on any way in. So it is never
 // taken twice, and a loop with an access holds it all the way.
 func (l *locker) place(f *ir.Func, class int) {
-	pl := &placer{l: l, f: f, class: class, ahead: make([]bool, len(f.Blocks)), held: make([]bool, len(f.Blocks)), fixed: map[fix]ir.BlockID{}}
+	pl := &placer{l: l, f: f, class: class, ahead: make([]bool, len(f.Blocks)), held: make([]bool, len(f.Blocks)),
+		fixed: map[fix]ir.BlockID{}}
 	for changed := true; changed; {
 		changed = false
 		for b := len(f.Blocks) - 1; b >= 0; b-- {
@@ -480,7 +481,8 @@ func (pl *placer) edge(to ir.BlockID, held bool) ir.BlockID {
 	}
 	id, ok := pl.fixed[fx]
 	if !ok {
-		id = pl.add(&ir.Block{Instrs: []ir.Instr{pl.instr(fx.op, nil)}, Term: ir.Term{Kind: ir.TermJump, Then: to, OnErr: ir.NoBlock}})
+		id = pl.add(&ir.Block{Instrs: []ir.Instr{pl.instr(fx.op, nil)},
+			Term: ir.Term{Kind: ir.TermJump, Then: to, OnErr: ir.NoBlock}})
 		pl.fixed[fx] = id
 	}
 	return id

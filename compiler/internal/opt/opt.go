@@ -112,8 +112,9 @@ func writes(op ir.Op) bool {
 // such even though they may fault.
 func unneeded(p *ir.Program, in *ir.Instr) bool {
 	switch in.Op {
-	case ir.OpGSet, ir.OpGAdd, ir.OpMSet, ir.OpMAdd, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpIterOpen, ir.OpIterNext, ir.OpPrint, ir.OpMatch,
-		ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock, ir.OpReport, ir.OpStore, ir.OpSetReg, ir.OpReply:
+	case ir.OpGSet, ir.OpGAdd, ir.OpMSet, ir.OpMAdd, ir.OpMDel, ir.OpMClear, ir.OpSAdd, ir.OpIterOpen, ir.OpIterNext,
+		ir.OpPrint, ir.OpMatch, ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock,
+		ir.OpReport, ir.OpStore, ir.OpSetReg, ir.OpReply:
 		return false
 	case ir.OpEmbed:
 		return pure(p, in)

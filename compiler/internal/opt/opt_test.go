@@ -95,11 +95,13 @@ func check(t *testing.T, a, b uint64, off bool) {
 			t.Fatal(err)
 		}
 		if after.Text != before.Text {
-			t.Fatalf("after %s: said\n%s\n--- before\n%s\n--- program\n%s\n--- from\n%s", pass, after.Text, before.Text, now, last)
+			t.Fatalf("after %s: said\n%s\n--- before\n%s\n--- program\n%s\n--- from\n%s", pass, after.Text, before.Text,
+				now, last)
 		}
 		for name, val := range after.Globals {
 			if val != before.Globals[name] {
-				t.Fatalf("after %s: %s holds\n%s\n--- before\n%s\n--- program\n%s\n--- from\n%s", pass, name, val, before.Globals[name], now, last)
+				t.Fatalf("after %s: %s holds\n%s\n--- before\n%s\n--- program\n%s\n--- from\n%s", pass, name, val,
+					before.Globals[name], now, last)
 			}
 		}
 		last = now

@@ -64,7 +64,8 @@ func fuseOnce(p *ir.Program, f *ir.Func) bool {
 		eachInstr(f, func(in *ir.Instr) {
 			// What was fused has no use any more; it goes at once, so that its arguments are free to fuse.
 			if in.Op == ir.OpSprint && in.Dst != ir.NoReg && useCount[in.Dst] == 0 && count[in.Dst] == 1 {
-				*in = ir.Instr{Op: ir.OpMov, Dst: in.Dst, Args: []ir.Val{ir.S("")}, Glob: -1, OnErr: ir.NoBlock, Pos: in.Pos}
+				*in = ir.Instr{Op: ir.OpMov, Dst: in.Dst, Args: []ir.Val{ir.S("")}, Glob: -1, OnErr: ir.NoBlock,
+					Pos: in.Pos}
 			}
 		})
 	}
@@ -95,7 +96,8 @@ func fuseInto(p *ir.Program, f *ir.Func, b *ir.Block, at int, defs []*ir.Instr, 
 		}
 		vals := in.Args[n : n+k]
 		n += k
-		if d := fusable(p, f, b, at, piece, vals[k-1], defs, count, useCount); d != nil && total+len(d.Args)-1 <= maxPrintArgs {
+		if d := fusable(p, f, b, at, piece, vals[k-1], defs, count, useCount); d != nil &&
+			total+len(d.Args)-1 <= maxPrintArgs {
 			merged.Append(p.Formats[d.N].Pieces...)
 			args = append(args, d.Args...)
 			total += len(d.Args) - 1
@@ -113,8 +115,10 @@ func fuseInto(p *ir.Program, f *ir.Func, b *ir.Block, at int, defs []*ir.Instr, 
 }
 
 // fusable gives the sprint behind v if it can go in its place.
-func fusable(p *ir.Program, f *ir.Func, b *ir.Block, at int, piece ir.Piece, v ir.Val, defs []*ir.Instr, count, useCount []int32) *ir.Instr {
-	if piece != ir.Conv('s') || v.Kind != ir.ValReg || useCount[v.Reg] != 1 || defs[v.Reg] == nil || defs[v.Reg].Op != ir.OpSprint {
+func fusable(p *ir.Program, f *ir.Func, b *ir.Block, at int, piece ir.Piece, v ir.Val, defs []*ir.Instr, count,
+	useCount []int32) *ir.Instr {
+	if piece != ir.Conv('s') || v.Kind != ir.ValReg || useCount[v.Reg] != 1 || defs[v.Reg] == nil ||
+		defs[v.Reg].Op != ir.OpSprint {
 		return nil
 	}
 	d := defs[v.Reg]
@@ -197,7 +201,8 @@ func printConstants(p *ir.Program, in *ir.Instr) {
 			args = append(args, v)
 			continue
 		}
-		out.Append(ir.Literal(string(textfmt.Conv(nil, &piece, piece.Width, piece.Prec, textfmt.Val{Int: v.Int, Str: v.Str}))))
+		out.Append(ir.Literal(string(textfmt.Conv(nil, &piece, piece.Width, piece.Prec,
+			textfmt.Val{Int: v.Int, Str: v.Str}))))
 	}
 	in.N, in.Args = int64(p.AddFormat(out)), args
 }
@@ -259,7 +264,8 @@ func visible(p *ir.Program, in *ir.Instr) bool {
 	switch in.Op {
 	case ir.OpNone:
 		return false
-	case ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock, ir.OpReport, ir.OpStore, ir.OpSetReg:
+	case ir.OpPrintHist, ir.OpSprintHist, ir.OpCall, ir.OpBudget, ir.OpLock, ir.OpUnlock, ir.OpReport, ir.OpStore,
+		ir.OpSetReg:
 		return true
 	case ir.OpEmbed:
 		return true
@@ -275,7 +281,8 @@ func mergeable(b *ir.Block, i, j int) bool {
 		return false
 	}
 	for _, a := range b.Instrs[i].Args {
-		if a.Kind == ir.ValReg && slices.ContainsFunc(b.Instrs[i+1:j], func(in ir.Instr) bool { return in.Op != ir.OpNone && in.Dst == a.Reg }) {
+		if a.Kind == ir.ValReg && slices.ContainsFunc(b.Instrs[i+1:j],
+			func(in ir.Instr) bool { return in.Op != ir.OpNone && in.Dst == a.Reg }) {
 			return false
 		}
 	}

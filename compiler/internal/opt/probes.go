@@ -69,7 +69,8 @@ func (m *probeMerger) partner(kept []*ir.Probe, pr *ir.Probe) int {
 	names := m.named(first.Handler) && m.named(pr.Handler)
 	for j, s := range pr.Sites {
 		o := first.Sites[j]
-		if s.Kind.OnHost() || keyOf(s) != keyOf(o) || s.RefCtr != o.RefCtr || s.At.Kind != o.At.Kind || m.last[keyOf(s)] != i {
+		if s.Kind.OnHost() || keyOf(s) != keyOf(o) || s.RefCtr != o.RefCtr || s.At.Kind != o.At.Kind ||
+			m.last[keyOf(s)] != i {
 			return -1
 		}
 		if names && (s.Point != o.Point || s.Func != o.Func || s.Alias != o.Alias) {

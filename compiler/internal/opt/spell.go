@@ -23,8 +23,8 @@ var ctimeProgram = sync.OnceValue(func() *ir.Program {
 	return p
 })
 
-// SpellTexts has the texts of ctime() and value_text() computed by functions where they are used for more than printing. What is printed
-// at once stays a number until the host writes it, which is cheaper.
+// SpellTexts has the texts of ctime() and value_text() computed by functions where they are used for more than
+// printing. What is printed at once stays a number until the host writes it, which is cheaper.
 func SpellTexts(p *ir.Program) {
 	var made []*ir.Func
 	byTable := map[string]*ir.Func{}

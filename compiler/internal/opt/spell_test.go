@@ -22,7 +22,8 @@ func compileCTime(t *testing.T) string {
 		t.Fatal(err)
 	}
 	res, ds := compiler.Compile(context.Background(), compiler.Options{Unoptimised: true, Limits: layout.Default(),
-		Scripts: []compiler.Script{{Name: "ctime.stp", Text: append(src, "probe timer.s(1) { println(_ctime(gettimeofday_s())) }"...)}}})
+		Scripts: []compiler.Script{{Name: "ctime.stp",
+			Text: append(src, "probe timer.s(1) { println(_ctime(gettimeofday_s())) }"...)}}})
 	defer res.Close()
 	if ds.HasErrors() {
 		t.Fatal(ds[0].Message)
@@ -59,7 +60,8 @@ func TestSpelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	times := []int64{0, -1, 951782400, 4107542399, -62135596801, -62167219201, 253402300799, 253402300800, 67768036191676799, 67768036191676800, -67768040609740800, -67768040609740801}
+	times := []int64{0, -1, 951782400, 4107542399, -62135596801, -62167219201, 253402300799, 253402300800,
+		67768036191676799, 67768036191676800, -67768040609740800, -67768040609740801}
 	for range 300 {
 		times = append(times, rand.Int64N(1<<36)-1<<35, rand.Int64N(1<<56)-1<<55, rand.Int64N(146097*2)*86400)
 	}
@@ -68,7 +70,8 @@ func TestSpelled(t *testing.T) {
 		script += fmt.Sprintf("println(_ctime(%d))\n", s)
 		want += textfmt.CTime(s) + "\n"
 	}
-	res, ds := compiler.Compile(context.Background(), compiler.Options{Limits: layout.Default(), Scripts: []compiler.Script{{Name: "t", Text: []byte(script + "}")}}})
+	res, ds := compiler.Compile(context.Background(),
+		compiler.Options{Limits: layout.Default(), Scripts: []compiler.Script{{Name: "t", Text: []byte(script + "}")}}})
 	defer res.Close()
 	if ds.HasErrors() {
 		t.Fatal(ds[0].Message)

@@ -9,8 +9,8 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// A table of value_text() as a function: values that have names are found by a few comparisons and stand, in runs, in a constant
-// table of texts, from which the intrinsic table_text takes one; flags are tested one by one.
+// A table of value_text() as a function: values that have names are found by a few comparisons and stand, in runs, in a
+// constant table of texts, from which the intrinsic table_text takes one; flags are tested one by one.
 
 const (
 	// runGap is the longest gap between two named values that is filled with texts of those between them.
@@ -30,7 +30,9 @@ func spellable(spec string) bool {
 	}
 	t := textfmt.TableOf(spec)
 	if t.Flags {
-		return len(t.Rows) <= mostFlags && !slices.ContainsFunc(t.Rows, func(r textfmt.Row) bool { return r.Name == "" })
+		return len(t.Rows) <= mostFlags && !slices.ContainsFunc(t.Rows, func(r textfmt.Row) bool {
+			return r.Name == ""
+		})
 	}
 	rs := runsOf(t)
 	return len(rs) <= mostRuns && len(rs.texts(spec)) <= ir.MaxTable
@@ -227,8 +229,8 @@ func (s *speller) tree(rs runs, other func()) {
 	other()
 }
 
-// flags ends the function with the names of the flags that are set. There are two chains of tests: one as long as none was found, where
-// the text is empty, and one behind the first.
+// flags ends the function with the names of the flags that are set. There are two chains of tests: one as long as none
+// was found, where the text is empty, and one behind the first.
 func (s *speller) flags(t *textfmt.Table) {
 	b := s.b
 	text, left := b.Str("text", s.most), b.Long("left")

@@ -11,7 +11,8 @@ import (
 	"github.com/gostap/gostap/compiler/layout"
 )
 
-// TestSpelledValues: the functions that are made of tables give the texts that are printed elsewhere, for all tables of the library.
+// TestSpelledValues: the functions that are made of tables give the texts that are printed elsewhere, for all tables of
+// the library.
 func TestSpelledValues(t *testing.T) {
 	tables := valuetest.Tables(t)
 	for _, most := range []int{511, 20, 3} {
@@ -53,10 +54,13 @@ func TestSpelledValues(t *testing.T) {
 	}
 }
 
-// TestResultsJoined: handlers that tell the results of all system calls in one way are one, but for those that read anything else.
+// TestResultsJoined: handlers that tell the results of all system calls in one way are one, but for those that read
+// anything else.
 func TestResultsJoined(t *testing.T) {
-	for _, script := range []string{`global n probe syscall.*.return { n[name, retstr]++ }`, `probe syscall.*.return { println(name, " ", retstr) }`} {
-		res, ds := compiler.Compile(t.Context(), compiler.Options{Limits: layout.Default(), Scripts: []compiler.Script{{Name: "t", Text: []byte(script)}}})
+	for _, script := range []string{`global n probe syscall.*.return { n[name, retstr]++ }`,
+		`probe syscall.*.return { println(name, " ", retstr) }`} {
+		res, ds := compiler.Compile(t.Context(),
+			compiler.Options{Limits: layout.Default(), Scripts: []compiler.Script{{Name: "t", Text: []byte(script)}}})
 		defer res.Close()
 		if ds.HasErrors() {
 			t.Fatal(ds[0].Message)

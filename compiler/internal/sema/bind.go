@@ -17,7 +17,8 @@ func Bind(p *elab.Program, lib *load.Library, o Options) diag.List {
 		p: p, lib: lib, o: o,
 		globals:   map[*load.Global]*elab.Global{},
 		funcs:     map[*load.Function]*elab.Func{},
-		globNames: map[string]bool{}, funcNames: map[string]bool{}, suffix: map[string]int{}, crossed: map[*load.Global]*load.File{},
+		globNames: map[string]bool{}, funcNames: map[string]bool{}, suffix: map[string]int{},
+		crossed:  map[*load.Global]*load.File{},
 		compared: map[*load.Function]*load.Function{},
 	}
 	for _, g := range lib.UserGlobals() {
@@ -27,7 +28,8 @@ func Bind(p *elab.Program, lib *load.Library, o Options) diag.List {
 	b.prelude()
 	for _, f := range lib.UserFunctions() {
 		if name := f.Decl.Name; IsPrint(name.Name) {
-			b.errorf(diag.ReservedName, name.Span, "%s is a function of the language; it cannot be declared again", name.Name)
+			b.errorf(diag.ReservedName, name.Span, "%s is a function of the language; it cannot be declared again",
+				name.Name)
 		}
 	}
 	for i := 0; i < len(p.Probes); i++ { // grows while it runs
@@ -78,7 +80,8 @@ type scope struct {
 	// home is the file of the probe itself, when file is that of an alias.
 	home  *load.File
 	names map[string]*elab.Local
-	// conditional is 2 where what is never reached may be left alone (see may), 1 where not, 0 before that was looked at.
+	// conditional is 2 where what is never reached may be left alone (see may), 1 where not, 0 before that was looked
+	// at.
 	conditional int
 	// loops is how many loops are open here.
 	loops int
@@ -127,7 +130,8 @@ func (b *binder) cond(s *scope, e ast.Expr) {
 	bad := func(n ast.Node, what string) {
 		ok = false
 		b.errorf(diag.PointCondition, n.Range(), "the condition of a probe point cannot %s", what).
-			Hintf("it is looked at whenever a global in it changes, so only globals, constants and operators can be in it")
+			Hintf("it is looked at whenever a global in it changes, so only globals, constants and operators can be i" +
+				"n it")
 	}
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -152,7 +156,8 @@ func (b *binder) cond(s *scope, e ast.Expr) {
 		case *ast.Name:
 			if b.findGlobal(s, n.Name) == nil {
 				ok = false
-				b.errorf(diag.PointCondition, n.Span, "the condition of a probe point can only look at globals, and %s is none", n.Name).
+				b.errorf(diag.PointCondition, n.Span,
+					"the condition of a probe point can only look at globals, and %s is none", n.Name).
 					Hintf("%s", orElse(b.nearGlobal(n.Name, s.file), "declare it: global "+n.Name))
 			}
 			return false
@@ -277,7 +282,8 @@ func (b *binder) foreach(s *scope, st *ast.Foreach) {
 		}
 		switch {
 		case st.SortAgg != "":
-			b.errorf(diag.HistogramUse, st.Hist.Span, "the buckets of a histogram are sorted by their values or counts, not by %s", st.SortAgg)
+			b.errorf(diag.HistogramUse, st.Hist.Span,
+				"the buckets of a histogram are sorted by their values or counts, not by %s", st.SortAgg)
 		case len(st.Slice) > 0:
 			b.errorf(diag.HistogramUse, st.Hist.Span, "a histogram is no array; its buckets cannot be sliced")
 		}
@@ -286,7 +292,8 @@ func (b *binder) foreach(s *scope, st *ast.Foreach) {
 			g.Read = true
 		}
 		if len(st.Slice) > 0 && len(st.Slice) != len(st.Keys) {
-			b.errorf(diag.ArrayArity, st.Span, "%s is taken apart into %d keys but sliced by %d", st.Array.Name, len(st.Keys), len(st.Slice)).
+			b.errorf(diag.ArrayArity, st.Span, "%s is taken apart into %d keys but sliced by %d", st.Array.Name,
+				len(st.Keys), len(st.Slice)).
 				Hintf("write * for keys that may be anything")
 		}
 	}
@@ -298,7 +305,9 @@ func (b *binder) foreach(s *scope, st *ast.Foreach) {
 		b.loopVar(s, k)
 		for _, other := range st.Keys[:i] {
 			if other.Name == k.Name {
-				b.ds.Warnf(diag.Semantic, diag.LoopVariable, k.Span, "%s stands for two keys of the same loop; it holds the last of them", k.Name).Note(other.Span, "it is used here too")
+				b.ds.Warnf(diag.Semantic, diag.LoopVariable, k.Span,
+					"%s stands for two keys of the same loop; it holds the last of them", k.Name).Note(other.Span,
+					"it is used here too")
 			}
 		}
 	}
@@ -322,7 +331,8 @@ func (b *binder) delete(s *scope, st *ast.Delete) {
 	case *ast.Name:
 		switch l := s.names[x.Name]; {
 		case l != nil && l.Param:
-			b.errorf(diag.DeleteOperand, x.Span, "the parameter %s cannot be deleted", x.Name).Hintf("assign 0 or \"\" to it")
+			b.errorf(diag.DeleteOperand, x.Span, "the parameter %s cannot be deleted",
+				x.Name).Hintf("assign 0 or \"\" to it")
 		case l == nil && b.findGlobal(s, x.Name) == nil:
 			d := b.errorf(diag.UnresolvedArray, x.Span, "no variable is named %s up to here", x.Name)
 			d.Hintf("%s", orElse(b.nearGlobal(x.Name, s.file), "declare it outside of the probes: global "+x.Name))
@@ -335,7 +345,8 @@ func (b *binder) delete(s *scope, st *ast.Delete) {
 		}
 		b.exprs(s, x.Keys)
 	default:
-		b.errorf(diag.DeleteOperand, st.X.Range(), "only variables and elements of arrays can be deleted, not %s", describe(x))
+		b.errorf(diag.DeleteOperand, st.X.Range(), "only variables and elements of arrays can be deleted, not %s",
+			describe(x))
 		b.expr(s, st.X, true)
 	}
 }

@@ -83,15 +83,17 @@ func (b *binder) array(s *scope, id *ast.Ident, n int) *elab.Global {
 	return eg
 }
 
-// crossFile warns, once, where a library that somebody else wrote uses a global of the script: it may have meant a variable of
-// its own. Of the library that is built in these are aliases, whose blocks are one with the script's.
+// crossFile warns, once, where a library that somebody else wrote uses a global of the script: it may have meant a
+// variable of its own. Of the library that is built in these are aliases, whose blocks are one with the script's.
 func (b *binder) crossFile(s *scope, g *load.Global, at source.Span) {
 	if s.file == nil || s.file.User || !g.File.User || b.crossed[g] == s.file {
 		return
 	}
 	if s.file.Builtin {
 		if b.crossed[g] == nil {
-			b.ds.Warnf(diag.Semantic, diag.AliasGlobal, g.Decl.Name.Span, "%s is also the name of a variable of the alias %s, which is this global now", g.Decl.Name.Name, s.alias()).
+			b.ds.Warnf(diag.Semantic, diag.AliasGlobal, g.Decl.Name.Span,
+				"%s is also the name of a variable of the alias %s, which is this global now", g.Decl.Name.Name,
+				s.alias()).
 				Note(at, "the alias uses it here").
 				Hintf("if that is not meant, give the global another name")
 		}
@@ -99,7 +101,8 @@ func (b *binder) crossFile(s *scope, g *load.Global, at source.Span) {
 		return
 	}
 	b.crossed[g] = s.file
-	b.ds.Warnf(diag.Semantic, diag.CrossFile, at, "the library uses the global %s of the script here", g.Decl.Name.Name).
+	b.ds.Warnf(diag.Semantic, diag.CrossFile, at, "the library uses the global %s of the script here",
+		g.Decl.Name.Name).
 		Note(g.Decl.Name.Span, "the script declares it").
 		Hintf("if a local variable of the library is meant, give the global another name")
 }
@@ -128,7 +131,8 @@ func (b *binder) global(g *load.Global) *elab.Global {
 		return eg
 	}
 	d := g.Decl
-	eg := &elab.Global{Decl: d, Name: b.unique(b.globNames, d.Name.Name, g.File), Arity: -1, Init: d.Init, User: g.File.User}
+	eg := &elab.Global{Decl: d, Name: b.unique(b.globNames, d.Name.Name, g.File), Arity: -1, Init: d.Init,
+		User: g.File.User}
 	b.globals[g] = eg
 	b.p.Globals = append(b.p.Globals, eg)
 	if d.Init != nil {
@@ -185,14 +189,16 @@ func (b *binder) initial() {
 			}
 		}
 		if found == nil {
-			d := b.errorf(diag.InitialValue, source.Span{}, "-G %s=%s: the script has no global named %s", name, text, name)
+			d := b.errorf(diag.InitialValue, source.Span{}, "-G %s=%s: the script has no global named %s", name, text,
+				name)
 			if near := diag.Nearest(name, names, 1); len(near) > 0 {
 				d.Hintf("did you mean %s?", near[0])
 			}
 			continue
 		}
 		lit := &ast.Literal{Place: found.Decl.Name.Place, IsString: true, Str: text}
-		if n, err := strconv.ParseInt(text, 0, 64); err == nil && (found.Decl.Init == nil || !found.Decl.Init.IsString) {
+		if n, err := strconv.ParseInt(text, 0, 64); err == nil &&
+			(found.Decl.Init == nil || !found.Decl.Init.IsString) {
 			lit = &ast.Literal{Place: found.Decl.Name.Place, Num: n, Text: text}
 		}
 		if old := found.Decl.Init; old != nil && old.IsString != lit.IsString {

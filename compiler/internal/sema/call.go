@@ -23,7 +23,8 @@ type printKind struct {
 }
 
 // printNames are the members of the print family.
-var printNames = [...]string{"print", "println", "sprint", "sprintln", "printd", "printdln", "sprintd", "sprintdln", "printf", "sprintf"}
+var printNames = [...]string{"print", "println", "sprint", "sprintln", "printd", "printdln", "sprintd", "sprintdln",
+	"printf", "sprintf"}
 
 // printFunc tells about a member of the print family; ok is false for other names.
 func printFunc(name string) (k printKind, ok bool) {
@@ -236,7 +237,8 @@ func (b *binder) alike(lead, f *load.Function) {
 	b.compared[f] = lead
 	differ := func(what string, x, y ast.TypeName, at source.Span) {
 		if x != ast.NoType && y != ast.NoType && x != y {
-			b.errorf(diag.TypeMismatch, at, "type mismatch: %s is %s, but another %s with as many parameters says %s", what, noun(typeOf(y)), f.Decl.Name.Name, noun(typeOf(x))).
+			b.errorf(diag.TypeMismatch, at, "type mismatch: %s is %s, but another %s with as many parameters says %s",
+				what, noun(typeOf(y)), f.Decl.Name.Name, noun(typeOf(x))).
 				Note(lead.Decl.Name.Span, "the one that is tried first").
 				Hintf("types do not choose between functions of one name; give this one another name")
 		}
@@ -265,7 +267,8 @@ func saysNext(f *ast.Function) bool {
 // pull adds a function to the program.
 func (b *binder) pull(f *load.Function) *elab.Func {
 	d := f.Decl
-	ef := &elab.Func{Decl: d, Name: b.unique(b.funcNames, d.Name.Name, f.File), Priority: f.Priority, User: f.File.User, Builtin: f.File.Builtin, Result: typeOf(d.Type)}
+	ef := &elab.Func{Decl: d, Name: b.unique(b.funcNames, d.Name.Name, f.File), Priority: f.Priority, User: f.File.User,
+		Builtin: f.File.Builtin, Result: typeOf(d.Type)}
 	ef.Info.Init()
 	b.funcs[f] = ef
 	for _, p := range d.Params {
@@ -295,7 +298,8 @@ func (b *binder) code(ef *elab.Func, f *load.Function) {
 		case ef.Intrinsic == nil:
 			b.errorf(diag.UnknownIntrinsic, f.Decl.Code.Span, "there is no built-in function named %s", name)
 		case !agrees(ef):
-			b.errorf(diag.UnknownIntrinsic, f.Decl.Name.Span, "%s is declared as %s, but the built-in function has other types", name, Signature(f.Decl))
+			b.errorf(diag.UnknownIntrinsic, f.Decl.Name.Span,
+				"%s is declared as %s, but the built-in function has other types", name, Signature(f.Decl))
 			ef.Intrinsic = nil
 		}
 		return

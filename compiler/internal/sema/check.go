@@ -11,7 +11,8 @@ import (
 // that change under a loop over them, what is entry values but is not known at the
 // entry.
 func Check(p *elab.Program) diag.List {
-	c := &checker{p: p, changed: map[*elab.Func]map[*elab.Global]source.Span{}, quiet: map[*elab.Global]map[*elab.Func]bool{}}
+	c := &checker{p: p, changed: map[*elab.Func]map[*elab.Global]source.Span{},
+		quiet: map[*elab.Global]map[*elab.Func]bool{}}
 	eachBody(p, c.loops)
 	return c.ds
 }
@@ -112,7 +113,8 @@ func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
 			if v != g {
 				return
 			}
-			d := c.ds.Errorf(diag.Semantic, diag.ForeachChange, n.Range(), "%s is changed inside of a loop over it", name)
+			d := c.ds.Errorf(diag.Semantic, diag.ForeachChange, n.Range(), "%s is changed inside of a loop over it",
+				name)
 			d.Note(loop.Array.Span, "the loop is over %s", name)
 			if op == "delete" {
 				d.Hintf("delete %s after the loop, or note the keys in another array", name)
@@ -123,7 +125,8 @@ func (c *checker) loop(in *elab.Info, loop *ast.Foreach, g *elab.Global) {
 		if call, ok := n.(*ast.Call); ok {
 			for f := in.Calls[call]; f != nil; f = f.Next {
 				if at, ok := c.calls(f, g); ok {
-					c.ds.Errorf(diag.Semantic, diag.ForeachChange, call.Span, "%s() changes %s inside of a loop over it", call.Fun.Name, name).
+					c.ds.Errorf(diag.Semantic, diag.ForeachChange, call.Span,
+						"%s() changes %s inside of a loop over it", call.Fun.Name, name).
 						Note(at, "it is changed here").Note(loop.Array.Span, "the loop is over %s", name)
 					break
 				}

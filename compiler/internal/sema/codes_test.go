@@ -94,7 +94,8 @@ func TestInitialValues(t *testing.T) {
 		}
 		if c.want == "" {
 			for _, g := range a.prog.Globals {
-				if g.Name == c.name && g.Init.Str != c.value && strconv.FormatInt(g.Init.Num, 10) != c.value && g.Init.Text != c.value {
+				if g.Name == c.name && g.Init.Str != c.value && strconv.FormatInt(g.Init.Num, 10) != c.value &&
+					g.Init.Text != c.value {
 					t.Errorf("-G %s=%s: first value is %+v", c.name, c.value, g.Init)
 				}
 			}

@@ -92,7 +92,8 @@ func (b *binder) embeddedFunction(ef *elab.Func, f *load.Function) {
 		case member:
 			parameter(w, "THIS->", at)
 		case w == "STAP_NEXT":
-			b.errorf(diag.EmbeddedCode, at, "STAP_NEXT is not available in this version").Hintf("say next in a function written in the script language")
+			b.errorf(diag.EmbeddedCode, at, "STAP_NEXT is not available in this version").Hintf(
+				"say next in a function written in the script language")
 		case w == "THIS":
 			ef.C.Old = true
 			if p, ok := strings.CutPrefix(rest, "->"); ok {
@@ -129,8 +130,9 @@ func resultOf(before, behind string) (t types.Type, sure bool) {
 	switch {
 	case strings.HasPrefix(behind, "["), strings.HasPrefix(behind, ",") && strings.HasSuffix(before, "("):
 		return types.String, true
-	case len(behind) > 1 && behind[0] == '=' && behind[1] != '=', len(behind) > 1 && behind[1] == '=' && strings.ContainsRune("+-*/%&|^", rune(behind[0])),
-		strings.HasPrefix(behind, "++"), strings.HasPrefix(behind, "--"):
+	case len(behind) > 1 && behind[0] == '=' && behind[1] != '=', len(behind) > 1 && behind[1] == '=' &&
+		strings.ContainsRune("+-*/%&|^", rune(behind[0])), strings.HasPrefix(behind, "++"),
+		strings.HasPrefix(behind, "--"):
 		return types.Long, true
 	}
 	return types.Long, false
@@ -230,7 +232,8 @@ func (b *binder) embedded(code string, at source.Pos, file *load.File) *elab.Emb
 				continue
 			}
 			if use := find(name); use == nil || mode == "read" && !use.Read || mode == "write" && !use.Write {
-				b.errorf(diag.EmbeddedCode, source.Span{From: at + source.Pos(off), To: at + source.Pos(off+len(w))}, "the code does not say that it %ss %s", mode, name).
+				b.errorf(diag.EmbeddedCode, source.Span{From: at + source.Pos(off), To: at + source.Pos(off+len(w))},
+					"the code does not say that it %ss %s", mode, name).
 					Hintf("put the comment /* pragma:%s:%s */ into it", mode, name)
 			}
 		}
@@ -242,7 +245,8 @@ func (b *binder) embedded(code string, at source.Pos, file *load.File) *elab.Emb
 func (b *binder) noContext(code string, at source.Pos) {
 	cWords(code, func(w string, off int) {
 		if w == "CONTEXT" {
-			b.errorf(diag.EmbeddedCode, source.Span{From: at + source.Pos(off), To: at + source.Pos(off+len(w))}, "CONTEXT is stap's own and is not here").
+			b.errorf(diag.EmbeddedCode, source.Span{From: at + source.Pos(off), To: at + source.Pos(off+len(w))},
+				"CONTEXT is stap's own and is not here").
 				Hintf(`STAP_ERROR("text") raises an error, STAP_PRINTF("format", ...) prints`)
 		}
 	})
@@ -260,7 +264,8 @@ func (x *infer) embeddedTypes() {
 				return
 			}
 			at := f.C.Pos + source.Pos(len(f.C.Text)-len(arg))
-			d := x.errorf(diag.EmbeddedCode, source.Span{From: at, To: at + 1}, "%s returns %s, but this is none", f.Decl.Name.Name, noun(f.Result))
+			d := x.errorf(diag.EmbeddedCode, source.Span{From: at, To: at + 1}, "%s returns %s, but this is none",
+				f.Decl.Name.Name, noun(f.Result))
 			if o, ok := x.origin[slot{f, -1}]; ok {
 				d.Note(o, "it was found to return %s here", noun(f.Result))
 			}

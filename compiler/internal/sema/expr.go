@@ -114,7 +114,8 @@ func (x *infer) element(e *ast.Index, want types.Type, whole bool) types.Type {
 	}
 	for i, k := range e.Keys {
 		if k == nil && !whole {
-			x.errorf(diag.StarUse, e.Span, "* stands for many elements of %s, but one value is wanted here", g.Decl.Name.Name).
+			x.errorf(diag.StarUse, e.Span, "* stands for many elements of %s, but one value is wanted here",
+				g.Decl.Name.Name).
 				Hintf("slices are for in, delete, foreach and statistics operators")
 			return bad
 		}
@@ -430,7 +431,8 @@ func (x *infer) print(c *ast.Call, k printKind, want types.Type, value bool) typ
 		for _, a := range args {
 			if h := histogram(a); h != nil {
 				x.hist(h)
-				x.errorf(diag.HistogramUse, h.Span, "a histogram must be the only argument of print, println, sprint or sprintln")
+				x.errorf(diag.HistogramUse, h.Span,
+					"a histogram must be the only argument of print, println, sprint or sprintln")
 				continue
 			}
 			x.expr(a, types.Unknown)
@@ -476,7 +478,8 @@ func (x *infer) format(c *ast.Call) {
 	}
 	lit, ok := ast.Unparen(c.Args[0]).(*ast.Literal)
 	if !ok || !lit.IsString {
-		x.errorf(diag.PrintFormat, c.Args[0].Range(), "the format of %s must be a literal string, not %s", name, describe(c.Args[0])).
+		x.errorf(diag.PrintFormat, c.Args[0].Range(), "the format of %s must be a literal string, not %s", name,
+			describe(c.Args[0])).
 			Hintf("print prints any value; %s(\"%%s\", s) prints a string", name)
 		for _, a := range c.Args {
 			x.expr(a, types.Unknown)
@@ -496,7 +499,8 @@ func (x *infer) format(c *ast.Call) {
 	}
 	want := f.ArgTypes()
 	if len(want) != len(args) {
-		d := x.errorf(diag.PrintArguments, c.Span, "the format of %s wants %s, but there %s %d", name, count(len(want), "value"), isAre(len(args)), len(args))
+		d := x.errorf(diag.PrintArguments, c.Span, "the format of %s wants %s, but there %s %d", name,
+			count(len(want), "value"), isAre(len(args)), len(args))
 		if len(args) == 0 && len(want) > 0 {
 			d.Hintf("a %% is printed by %%%%")
 		}
@@ -527,7 +531,8 @@ func (x *infer) format(c *ast.Call) {
 func (x *infer) conversion(p ir.Piece, a ast.Expr) {
 	if h := histogram(a); h != nil {
 		x.hist(h)
-		x.errorf(diag.HistogramUse, h.Span, "a histogram cannot be printed by a format").Hintf("print(%s(...)) prints it", h.Name)
+		x.errorf(diag.HistogramUse, h.Span, "a histogram cannot be printed by a format").Hintf(
+			"print(%s(...)) prints it", h.Name)
 		return
 	}
 	want := types.Long

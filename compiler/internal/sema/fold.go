@@ -143,7 +143,8 @@ func (b *binder) defined(s *scope, e *ast.AtOp) int64 {
 		return true
 	})
 	if !seen {
-		b.errorf(diag.TargetContext, e.Span, "@defined asks whether a variable of the traced program exists; %s is none", describe(e.Args[0])).
+		b.errorf(diag.TargetContext, e.Span,
+			"@defined asks whether a variable of the traced program exists; %s is none", describe(e.Args[0])).
 			Hintf("write @defined($x), @defined($x->member) or @defined(@cast(...)->member)")
 	}
 	return v

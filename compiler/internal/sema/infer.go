@@ -20,7 +20,8 @@ import (
 // unknown. Each use constrains a variable; two that disagree are a type mismatch, with
 // the place of the first one as a note.
 func Infer(p *elab.Program) diag.List {
-	x := &infer{p: p, origin: map[slot]source.Span{}, classes: map[slot]*class{}, valued: map[*elab.Func]bool{}, asked: map[*elab.Func]*ast.Call{}}
+	x := &infer{p: p, origin: map[slot]source.Span{}, classes: map[slot]*class{}, valued: map[*elab.Func]bool{},
+		asked: map[*elab.Func]*ast.Call{}}
 	for _, g := range p.Globals {
 		if g.Init != nil {
 			x.origin[slot{g, -1}] = g.Decl.Name.Span
@@ -273,7 +274,8 @@ func (x *infer) ret(st *ast.Return) {
 	s := slot{f, -1}
 	if st.X == nil {
 		if f.Result != types.Unknown {
-			d := x.errorf(diag.ReturnValue, st.Span, "%s returns %s, but this return has no value", f.Decl.Name.Name, noun(f.Result))
+			d := x.errorf(diag.ReturnValue, st.Span, "%s returns %s, but this return has no value", f.Decl.Name.Name,
+				noun(f.Result))
 			if o, ok := x.origin[s]; ok {
 				d.Note(o, "it was found to return %s here", noun(f.Result))
 			}
@@ -312,8 +314,10 @@ func (x *infer) foreach(st *ast.Foreach) {
 		}
 		if st.Value != nil {
 			if g.Type == types.Stats {
-				x.errorf(diag.AggregateValue, st.Value.Span, "the elements of %s are aggregates, which %s cannot hold", g.Decl.Name.Name, st.Value.Name).
-					Hintf("leave %s out and use @count(%s[...]) and the like in the loop", st.Value.Name, g.Decl.Name.Name)
+				x.errorf(diag.AggregateValue, st.Value.Span, "the elements of %s are aggregates, which %s cannot hold",
+					g.Decl.Name.Name, st.Value.Name).
+					Hintf("leave %s out and use @count(%s[...]) and the like in the loop", st.Value.Name,
+						g.Decl.Name.Name)
 				x.variable(st.Value, st.Value.Span, bad)
 			} else {
 				x.pair(slot{g, -1}, st.Array.Span, st.Value)
@@ -391,11 +395,13 @@ func (x *infer) arity(g *elab.Global, n int, at source.Span) bool {
 	var d *diag.Diagnostic
 	switch {
 	case n == 0:
-		d = x.errorf(diag.ArrayArity, at, "%s is an array of %s; it cannot be used without an index", name, count(g.Arity, "key"))
+		d = x.errorf(diag.ArrayArity, at, "%s is an array of %s; it cannot be used without an index", name,
+			count(g.Arity, "key"))
 	case g.Arity == 0:
 		d = x.errorf(diag.ArrayArity, at, "%s is no array, but it is indexed here", name)
 	default:
-		d = x.errorf(diag.ArrayArity, at, "inconsistent arity: %s is indexed by %s here, but by %d elsewhere", name, count(n, "key"), g.Arity)
+		d = x.errorf(diag.ArrayArity, at, "inconsistent arity: %s is indexed by %s here, but by %d elsewhere", name,
+			count(n, "key"), g.Arity)
 	}
 	if o, ok := x.origin[s]; ok {
 		d.Note(o, "first used like that here")
@@ -436,7 +442,8 @@ func (x *infer) unresolved() {
 			continue
 		}
 		name := g.Decl.Name
-		if d := check(slot{g, -1}, name.Span, "the type of %s is not known: nothing says whether it holds numbers or strings", name.Name); d != nil {
+		if d := check(slot{g, -1}, name.Span,
+			"the type of %s is not known: nothing says whether it holds numbers or strings", name.Name); d != nil {
 			d.Hintf("assign a value to it")
 			if l := x.nearLocal(name.Name); l != nil {
 				d.Note(l.Span, "%s is another variable, known in this handler only", l.Name)
@@ -454,7 +461,8 @@ func (x *infer) unresolved() {
 					d.Hintf("write it: %s:long or %s:string", l.Name, l.Name)
 				}
 			case !l.Written:
-				if d := check(slot{l, -1}, l.Span, "the type of %s is not known: it is never assigned", l.Name); d != nil {
+				if d := check(slot{l, -1}, l.Span, "the type of %s is not known: it is never assigned",
+					l.Name); d != nil {
 					nearVariable(d, x.p, in, at, l.Name)
 				}
 			default:

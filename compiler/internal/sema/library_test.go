@@ -122,7 +122,8 @@ func TestForeign(t *testing.T) {
 				t.Errorf("%s is listed as absent, but the library has it", name)
 			}
 			a := analyze(t, "x.stp", "probe begin { "+name+"() }", Options{})
-			if len(a.diags) != 1 || !strings.Contains(a.diags[0].Message, "the function "+name+" of stap is not available: "+f.why) {
+			if len(a.diags) != 1 || !strings.Contains(a.diags[0].Message, "the function "+name+
+				" of stap is not available: "+f.why) {
 				t.Errorf("%s: %s", name, a.text())
 			}
 		}

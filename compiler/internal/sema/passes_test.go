@@ -111,7 +111,8 @@ func TestUnknownTargets(t *testing.T) {
 		{`@var("x")`, "@var is not available in this version"},
 		{"$x", "$x is a variable of a probed function; it cannot be used in a function of the script"},
 	} {
-		a := analyze(t, "x.stp", "function f(p:long) { return "+c.body+" } probe begin { println(f(1)) }", Options{Resolve: func(*elab.Func) diag.List { return nil }})
+		a := analyze(t, "x.stp", "function f(p:long) { return "+c.body+" } probe begin { println(f(1)) }",
+			Options{Resolve: func(*elab.Func) diag.List { return nil }})
 		if a.diags.Errors() != 1 || a.diags[0].Message != c.want {
 			t.Errorf("%s:\n%s", c.body, a.text())
 		}

@@ -72,7 +72,9 @@ func allowsAll(code string) bool {
 func (c *privileged) inside(in *elab.Info) {
 	for e, t := range in.Targets {
 		if readsKernel(t) {
-			c.ds.Errorf(diag.Semantic, diag.Privilege, e.Range(), "%s reads memory of the kernel, which is not for users of the group stapusr (--privilege=stapusr)", targetText(e))
+			c.ds.Errorf(diag.Semantic, diag.Privilege, e.Range(),
+				"%s reads memory of the kernel, which is not for users of the group stapusr (--privilege=stapusr)",
+				targetText(e))
 		}
 	}
 	for call, f := range in.Calls {
@@ -104,7 +106,8 @@ func readsKernel(t *elab.Target) bool {
 }
 
 func (c *privileged) report(call *ast.Call, bad *elab.Func) {
-	d := c.ds.Errorf(diag.Semantic, diag.Privilege, call.Fun.Span, "%s() is not for users of the group stapusr (--privilege=stapusr)", call.Fun.Name)
+	d := c.ds.Errorf(diag.Semantic, diag.Privilege, call.Fun.Span,
+		"%s() is not for users of the group stapusr (--privilege=stapusr)", call.Fun.Name)
 	if bad.Name != call.Fun.Name {
 		d.Hintf("it uses %s()", bad.Name)
 	}

@@ -34,7 +34,8 @@ func analyze(t testing.TB, name, text string, o Options) *analyzed {
 	var ds diag.List
 	a.lib, ds = load.New(load.Options{Files: a.files, Cond: cond})
 	a.diags = append(a.diags, ds...)
-	tree, ds := grammar.Parse(a.files.Add(name, []byte(text)), grammar.Options{Files: a.files, Cond: cond, Macros: a.lib.Macros()})
+	tree, ds := grammar.Parse(a.files.Add(name, []byte(text)),
+		grammar.Options{Files: a.files, Cond: cond, Macros: a.lib.Macros()})
 	a.diags = append(a.diags, ds...)
 	if a.diags.HasErrors() {
 		return a
@@ -117,7 +118,8 @@ func fakeTargets(in *elab.Info, body ast.Node) {
 				tg.Type = types.String
 			}
 			if strings.HasPrefix(n.Name, "$missing") {
-				tg.Err = &diag.Diagnostic{Phase: diag.Semantic, Code: "no-variable", Span: n.Span, Message: n.Name + " does not exist"}
+				tg.Err = &diag.Diagnostic{Phase: diag.Semantic, Code: "no-variable", Span: n.Span, Message: n.Name +
+					" does not exist"}
 			}
 			in.Targets[n] = tg
 			for _, a := range tg.Args {

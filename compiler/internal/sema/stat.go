@@ -34,7 +34,8 @@ func (x *infer) aggregate(e ast.Expr, op string, slice bool) *elab.Global {
 		if !slice {
 			for _, k := range e.Keys {
 				if k == nil {
-					x.errorf(diag.StarUse, e.Span, "* stands for many elements of %s, but <<< adds to one", e.Array.Name)
+					x.errorf(diag.StarUse, e.Span, "* stands for many elements of %s, but <<< adds to one",
+						e.Array.Name)
 					return nil
 				}
 			}
@@ -67,7 +68,8 @@ func (x *infer) statOp(e *ast.AtOp, want types.Type) types.Type {
 		x.expr(e.Args[1], types.Long)
 		shift, ok := number(e.Args[1])
 		if !ok || shift < 0 || shift > 62 {
-			x.errorf(diag.HistogramParameters, e.Args[1].Range(), "the bit shift of @variance must be a number from 0 to 62")
+			x.errorf(diag.HistogramParameters, e.Args[1].Range(),
+				"the bit shift of @variance must be a number from 0 to 62")
 		}
 	}
 	if g != nil && e.Name == "@variance" {

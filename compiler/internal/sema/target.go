@@ -102,7 +102,8 @@ func (b *binder) atOp(s *scope, e *ast.AtOp) {
 	switch e.Name {
 	case "@kderef", "@kregister":
 		if !b.o.Guru && (s.file == nil || s.file.User) {
-			b.errorf(diag.GuruOperator, e.Span, "%s needs guru mode", e.Name).Hintf("run with -g, if the script can be trusted")
+			b.errorf(diag.GuruOperator, e.Span, "%s needs guru mode",
+				e.Name).Hintf("run with -g, if the script can be trusted")
 		}
 	}
 	switch e.Name {
@@ -131,7 +132,8 @@ func (b *binder) target(s *scope, e ast.Expr) {
 		return
 	}
 	if t.Reply {
-		b.errorf(diag.TargetContext, e.Range(), "$value is what the reader of the file will get; it can be set here, and not be read").
+		b.errorf(diag.TargetContext, e.Range(),
+			"$value is what the reader of the file will get; it can be set here, and not be read").
 			Hintf("$value .= \"text\" adds to it")
 	}
 	if t.Inner != nil {
@@ -148,7 +150,8 @@ func (b *binder) reply(x *ast.Target, t *elab.Target, op string, used bool) {
 	case !t.Reply:
 		b.errorf(diag.NotAssignable, x.Span, "$value is what was written to the file; it cannot be changed")
 	case op != "=" && op != ".=" || used:
-		b.errorf(diag.TargetContext, x.Span, "$value is what the reader of the file will get; it can be set here, and not be read").
+		b.errorf(diag.TargetContext, x.Span,
+			"$value is what the reader of the file will get; it can be set here, and not be read").
 			Hintf("$value = \"text\" and $value .= \"text\" set it")
 	}
 }
@@ -159,7 +162,8 @@ func (b *binder) entry(s *scope, e ast.Expr) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		name, ok := n.(*ast.Name)
 		if ok && (s.names[name.Name] != nil || b.findGlobal(s, name.Name) == nil) {
-			b.errorf(diag.EntryLocal, name.Span, "%s is a local variable; it has no value when the function is entered", name.Name).
+			b.errorf(diag.EntryLocal, name.Span, "%s is a local variable; it has no value when the function is entered",
+				name.Name).
 				Hintf("@entry can look at globals and at variables of the function")
 		}
 		return true
@@ -172,7 +176,8 @@ func (b *binder) unresolvable(s *scope, e ast.Expr) {
 	what := targetText(e)
 	switch {
 	case s.fn != nil && strings.HasPrefix(what, "$"):
-		b.errorf(diag.TargetContext, e.Range(), "%s is a variable of a probed function; it cannot be used in a function of the script", what).
+		b.errorf(diag.TargetContext, e.Range(),
+			"%s is a variable of a probed function; it cannot be used in a function of the script", what).
 			Hintf("pass it as an argument")
 	case strings.HasPrefix(what, "@"):
 		b.errorf(diag.TargetContext, e.Range(), "%s is not available in this version", what)

@@ -7,10 +7,10 @@ import (
 	"github.com/gostap/gostap/compiler/internal/load"
 )
 
-// dropUnused takes away the assignments of aliases whose values the probe never looks at. An alias offers all that its point
-// knows, and most probes ask for little of it; and what a kernel does not have is only told to who asks for it. Of aliases
-// that are not the library's own, whose functions may do more than give a value, that is done only where something did not
-// resolve, and only to what calls nothing.
+// dropUnused takes away the assignments of aliases whose values the probe never looks at. An alias offers all that its
+// point knows, and most probes ask for little of it; and what a kernel does not have is only told to who asks for it.
+// Of aliases that are not the library's own, whose functions may do more than give a value, that is done only where
+// something did not resolve, and only to what calls nothing.
 func (b *binder) dropUnused(s *scope) {
 	pr := s.pr
 	if pr.Decl == nil || len(pr.Bodies) < 2 || b.o.KeepUnused {

@@ -88,7 +88,8 @@ func (w *warner) unused(lib *load.Library) {
 		}
 		name := f.Decl.Name
 		if before := shadowing(f, lib.UserFunctions()); before != nil {
-			w.warnf(diag.UnreachedOverload, name.Span, "this %s is never reached: the one before it takes as many arguments and never says next", name.Name).
+			w.warnf(diag.UnreachedOverload, name.Span,
+				"this %s is never reached: the one before it takes as many arguments and never says next", name.Name).
 				Note(before.Decl.Name.Span, "the one before it")
 			continue
 		}
@@ -100,7 +101,8 @@ func (w *warner) unused(lib *load.Library) {
 func shadowing(f *load.Function, all []*load.Function) *load.Function {
 	for _, o := range all {
 		if o != f && o.Decl.Name.Name == f.Decl.Name.Name && len(o.Decl.Params) == len(f.Decl.Params) &&
-			o.Priority <= f.Priority && !saysNext(o.Decl) && (o.Decl.Span.From < f.Decl.Span.From || o.Priority < f.Priority) {
+			o.Priority <= f.Priority && !saysNext(o.Decl) &&
+			(o.Decl.Span.From < f.Decl.Span.From || o.Priority < f.Priority) {
 			return o
 		}
 	}
@@ -146,7 +148,8 @@ func (w *warner) params(f *elab.Func) {
 func (w *warner) text(l *ast.Literal) {
 	most := w.p.Limits.MaxString - 1
 	if l.IsString && most >= 0 && len(l.Str) > most {
-		w.warnf(diag.LongText, l.Span, "this text has %d bytes, and a string holds %d: the rest is cut off", len(l.Str), most).
+		w.warnf(diag.LongText, l.Span, "this text has %d bytes, and a string holds %d: the rest is cut off", len(l.Str),
+			most).
 			Hintf("-D MAXSTRINGLEN=%d makes room for it", len(l.Str)+1)
 	}
 }

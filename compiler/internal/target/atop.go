@@ -56,7 +56,8 @@ func (b *build) atOp(e *ast.AtOp) (*elab.Target, error) {
 			return nil, fail("there are no registers of a program here")
 		}
 		if kernel := isKernel(s.Image); kernel != (e.Name == "@kregister") {
-			return nil, fail("the registers here are those of %s", map[bool]string{true: "the kernel: use @kregister", false: "a program: use @uregister"}[kernel])
+			return nil, fail("the registers here are those of %s",
+				map[bool]string{true: "the kernel: use @kregister", false: "a program: use @uregister"}[kernel])
 		}
 		return &elab.Target{Type: types.Long, Value: loc.Register(int(n))}, nil
 	}
@@ -135,14 +136,16 @@ func (b *build) enumName(e *ast.AtOp) (*elab.Target, error) {
 	if len(words) == 0 {
 		x := ast.Unparen(e.Args[0])
 		if !isTarget(x) {
-			return nil, fail("the type of %s is not known", Text(e.Args[0])).(*problem).advise(`name it: @enumname(value, "enum x")`)
+			return nil, fail("the type of %s is not known",
+				Text(e.Args[0])).(*problem).advise(`name it: @enumname(value, "enum x")`)
 		}
 		t, err := b.expr(x)
 		if err != nil {
 			return nil, err
 		}
 		if t.Ctype == nil || t.Ctype.Kind != types.Enum || t.Type != types.Long || t.AtEntry {
-			return nil, fail("%s is no enumeration", Text(x)).(*problem).advise(`name the type: @enumname(value, "enum x")`)
+			return nil, fail("%s is no enumeration",
+				Text(x)).(*problem).advise(`name the type: @enumname(value, "enum x")`)
 		}
 		return &elab.Target{Type: types.String, Value: t.Value, Names: t.Ctype.Enums()}, nil
 	}
@@ -304,7 +307,8 @@ func (b *build) modules(list string) ([]debuginfo.Image, error) {
 		if img := b.env.only(); img != nil {
 			out = append(out, img)
 		} else if b.env.Images != nil && len(b.env.Images()) > 1 {
-			return nil, fail("it does not say which program's types are meant").(*problem).advise(`name the file, or the kernel: @cast(value, "type", "/path/to/program"), @cast(value, "type", "kernel")`)
+			return nil, fail("it does not say which program's types are meant").(*problem).advise(
+				`name the file, or the kernel: @cast(value, "type", "/path/to/program"), @cast(value, "type", "kernel")`)
 		}
 		img, err := b.kernel("")
 		if err == nil {
@@ -398,8 +402,10 @@ func (b *build) global(e *ast.AtOp) (object, error) {
 		if o.Type == nil {
 			o.Type = v.Type
 		}
-		if s := b.at(); biased(o.Place) && (s == nil || s.Image == nil || s.Image != img && s.Image.Path() != img.Path()) {
-			return object{}, fail("%s is loaded at an address that changes, and only the probed program's is known", img.Path()).(*problem).
+		if s := b.at(); biased(o.Place) &&
+			(s == nil || s.Image == nil || s.Image != img && s.Image.Path() != img.Path()) {
+			return object{}, fail("%s is loaded at an address that changes, and only the probed program's is known",
+				img.Path()).(*problem).
 				advise("use @var in a probe of that program")
 		}
 		return o, nil

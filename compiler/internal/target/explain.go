@@ -48,7 +48,8 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 			d.Hintf("the function is inlined here; @defined tells the copies apart in which it has a value")
 		}
 	case errors.Is(err, debuginfo.ErrNoTypes):
-		d = l.Errorf(diag.Semantic, CodeNoDWARF, sp, "%s: there are no names of variables without debug information", what)
+		d = l.Errorf(diag.Semantic, CodeNoDWARF, sp, "%s: there are no names of variables without debug information",
+			what)
 		if s := r.site; s != nil && s.Image != nil {
 			why := s.Image.NoTypes()
 			if why == "" {

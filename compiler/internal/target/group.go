@@ -80,7 +80,8 @@ func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
 		return nil, err
 	}
 	if at.Insn == debuginfo.InsnRefused && !s.Kind.InKernel() {
-		return nil, fail("the kernel allows no probe on the function's first instruction, at %#x (a breakpoint, a lock prefix, or a vector instruction)", at.PC)
+		return nil, fail("the kernel allows no probe on the function's first instruction, at %#x (a breakpoint, a "+
+			"lock prefix, or a vector instruction)", at.PC)
 	}
 	off, err := s.Image.FileOffset(at.PC)
 	if err != nil {
@@ -150,7 +151,8 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 	var order []*group
 	good := false
 	for _, s := range h.Sites {
-		r := &resolver{env: e, site: s, outside: "this kind of probe is at no place of a program, so it has no variables (the arguments of the script are $1, @1)"}
+		r := &resolver{env: e, site: s, outside: "this kind of probe is at no place of a program, so it has no " +
+			"variables (the arguments of the script are $1, @1)"}
 		w := newWalker(r)
 		for _, b := range h.Bodies {
 			w.walk(b)
@@ -164,7 +166,8 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 			order = append(order, g)
 		}
 		g.p.Sites = append(g.p.Sites, s)
-		tail := s.Kind.InUser() && !s.Kind.Returns() && (s.At.Kind == debuginfo.AtInline || s.At.Kind == debuginfo.AtTail || wrapper(s) != "")
+		tail := s.Kind.InUser() && !s.Kind.Returns() &&
+			(s.At.Kind == debuginfo.AtInline || s.At.Kind == debuginfo.AtTail || wrapper(s) != "")
 		if g.soft = g.soft && (tail || w.bad != nil && undescribed(h.Req, s)); g.soft && !tail {
 			g.undescribed = true
 		}
@@ -217,14 +220,16 @@ func wrapper(s *probe.Site) string {
 // wild reports whether a wildcard names the functions or lines of a request.
 func wild(req probe.Request) bool {
 	for _, c := range req.Comps {
-		if (c.Name == "function" || c.Name == "statement") && c.Arg != nil && c.Arg.IsString && strings.ContainsAny(c.Arg.Str, "*?[") {
+		if (c.Name == "function" || c.Name == "statement") && c.Arg != nil && c.Arg.IsString &&
+			strings.ContainsAny(c.Arg.Str, "*?[") {
 			return true
 		}
 	}
 	return false
 }
 
-// undescribed reports whether a wildcard found the function of s and the debug information has nothing about its variables.
+// undescribed reports whether a wildcard found the function of s and the debug information has nothing about its
+// variables.
 func undescribed(req probe.Request, s *probe.Site) bool {
 	if s.Image == nil || !s.Wild && !wild(req) {
 		return false
@@ -272,19 +277,23 @@ func (l *leftOut) report(ds *diag.List, h *Handler) {
 		if n > 1 {
 			are = "are"
 		}
-		ds.Warnf(diag.Semantic, CodeLeftOut, h.Req.Span, "%s: %s %s left out, the variables there are not known", h.Req, list(l.unknown), are).
+		ds.Warnf(diag.Semantic, CodeLeftOut, h.Req.Span, "%s: %s %s left out, the variables there are not known", h.Req,
+			list(l.unknown), are).
 			Note(source.Span{}, "%s", l.whyUnknown).Hintf("test with @defined to handle them without variables")
 	}
 	if len(l.tails) > 0 {
 		warnTails(ds, h.Req, l.tails, l.whyTails)
 	}
 	if len(l.wrappers) > 0 {
-		ds.Warnf(diag.Semantic, CodeInlineOut, h.Req.Span, "calls through code that the compiler made are left out (%s)", list(l.wrappers)).
+		ds.Warnf(diag.Semantic, CodeInlineOut, h.Req.Span,
+			"calls through code that the compiler made are left out (%s)", list(l.wrappers)).
 			Note(source.Span{}, "%s", l.whyWrappers).Hintf("test with @defined to handle them without variables")
 	}
 	if len(l.inlines) > 0 {
-		ds.Warnf(diag.Semantic, CodeInlineOut, h.Req.Span, "%d inlined copies are left out (%s)", len(l.inlines), list(l.inlines)).
-			Note(source.Span{}, "%s", l.whyInlines).Hintf(".call leaves all inlined copies out; @defined tells them apart")
+		ds.Warnf(diag.Semantic, CodeInlineOut, h.Req.Span, "%d inlined copies are left out (%s)", len(l.inlines),
+			list(l.inlines)).
+			Note(source.Span{}, "%s", l.whyInlines).Hintf(
+			".call leaves all inlined copies out; @defined tells them apart")
 	}
 }
 

@@ -50,7 +50,8 @@ func part(o object, off int64, t *types.Ctype) object {
 		if lo >= hi {
 			continue
 		}
-		q := loc.Piece{Off: lo - off, Size: hi - lo, Val: p.Val, Lost: p.Lost, XMM: p.XMM, Part: p.Part || hi-lo < p.Size}
+		q := loc.Piece{Off: lo - off, Size: hi - lo, Val: p.Val, Lost: p.Lost, XMM: p.XMM, Part: p.Part ||
+			hi-lo < p.Size}
 		if lo > p.Off && !p.Lost && p.XMM == 0 {
 			q.Val = p.Val.Then(loc.Step{Op: loc.Bits, N: (lo - p.Off) * 8, Size: int(hi-lo) * 8})
 		} else if lo > p.Off && p.XMM != 0 {

@@ -87,8 +87,8 @@ func (b *build) expr(e ast.Expr) (*elab.Target, error) {
 				}
 				return b.name(&ast.Target{Place: op.Place, Base: op}, true)
 			}
-			return nil, &diag.Diagnostic{Phase: diag.Semantic, Code: diag.AddressOf, Span: e.Range(), Message: "only the address of a variable of the traced program can be taken",
-				Hint: "it is written &$x"}
+			return nil, &diag.Diagnostic{Phase: diag.Semantic, Code: diag.AddressOf, Span: e.Range(),
+				Message: "only the address of a variable of the traced program can be taken", Hint: "it is written &$x"}
 		}
 		return b.name(t, true)
 	case *ast.AtOp:
@@ -106,7 +106,8 @@ func (b *build) name(t *ast.Target, addr bool) (*elab.Target, error) {
 			if t.Name == "$$name" {
 				return b.eventName(t, addr)
 			}
-			return nil, fail("there is no %s", t.Name).(*problem).advise("there are $$vars, $$parms, $$locals and $$return")
+			return nil, fail("there is no %s",
+				t.Name).(*problem).advise("there are $$vars, $$parms, $$locals and $$return")
 		}
 		if addr || len(t.Path) > 0 {
 			return nil, fail("%s is text; it has no members and no address", t.Name)
@@ -150,7 +151,8 @@ func (b *build) atEntry(f func() (*elab.Target, error), noArgs bool) (*elab.Targ
 		return nil, err
 	}
 	if noArgs && len(b.args) > args {
-		return nil, fail("in a .return probe parameters have their values at the function's entry, where this index is not known yet").(*problem).
+		return nil, fail("in a .return probe parameters have their values at the function's entry, where this index " +
+			"is not known yet").(*problem).
 			advise("use a constant index, or probe the entry with .call")
 	}
 	t.AtEntry = true
@@ -212,7 +214,8 @@ func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep
 // noTypes is the reason why nothing has a name at s.
 func noTypes(s *probe.Site) error {
 	if s.Kind.InKernel() {
-		return fail("%s", s.Image.NoTypes()).(*problem).advise("int_arg(1), pointer_arg(2) and returnval() give arguments and results by position")
+		return fail("%s", s.Image.NoTypes()).(*problem).advise(
+			"int_arg(1), pointer_arg(2) and returnval() give arguments and results by position")
 	}
 	return debuginfo.ErrNoTypes
 }
@@ -278,10 +281,12 @@ func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.Target
 			}
 		}
 		if !ok {
-			return none(&errResult{problem{fmt.Sprintf("%s has %d results, so $return alone does not say which", s.Func, len(rs)), "use " + strings.Join(names, ", ")}})
+			return none(&errResult{problem{fmt.Sprintf("%s has %d results, so $return alone does not say which", s.Func,
+				len(rs)), "use " + strings.Join(names, ", ")}})
 		}
 		if k < 0 || k >= int64(len(rs)) {
-			return none(&errResult{problem{fmt.Sprintf("%s has %d results, counted from 0", s.Func, len(rs)), "use " + strings.Join(names, ", ")}})
+			return none(&errResult{problem{fmt.Sprintf("%s has %d results, counted from 0", s.Func, len(rs)), "use " +
+				strings.Join(names, ", ")}})
 		}
 		n, path = int(k), path[1:]
 	case len(path) > 0 && path[0].Member == "" && !indexable(rs[0].Type):
@@ -301,7 +306,8 @@ func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.Target
 	return o, false, path, nil
 }
 
-var errTail = &errResult{problem{"the function ends by jumping to another one here, so its result does not exist yet", "test it with @defined($return)"}}
+var errTail = &errResult{problem{"the function ends by jumping to another one here, so its result does not exist yet",
+	"test it with @defined($return)"}}
 
 func named(name string) bool { return name != "" && name != "_" && !strings.HasPrefix(name, "~") }
 
@@ -385,7 +391,8 @@ func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool
 	if t.Pretty > 0 {
 		w := writer{nested: t.Pretty > 1}
 		// A pointer to a structure shows the structure, as in stap; pointers further in do not.
-		if e := o.Type.Elem(); o.Type.Kind == types.Pointer && e != nil && (e.Kind == types.Struct || e.Kind == types.Union) {
+		if e := o.Type.Elem(); o.Type.Kind == types.Pointer && e != nil &&
+			(e.Kind == types.Struct || e.Kind == types.Union) {
 			var err error
 			if o, err = deref(o); err != nil {
 				return nil, err
@@ -436,7 +443,8 @@ func read(o object) (*elab.Target, error) {
 	case types.Float, types.Complex:
 		for _, p := range o.Pieces {
 			if p.XMM != 0 {
-				return nil, fail("it is a %s in vector register XMM%d, which eBPF programs cannot read", t.Name, p.XMM-1)
+				return nil, fail("it is a %s in vector register XMM%d, which eBPF programs cannot read", t.Name,
+					p.XMM-1)
 			}
 		}
 		return nil, fail("%s is a floating-point type, which scripts cannot hold in this version", t.Name)

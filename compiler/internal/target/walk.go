@@ -117,7 +117,8 @@ func (w *walker) enter(t *elab.Target) {
 	k.WriteByte('#')
 	k.WriteString(t.Len.String())
 	for _, p := range t.Pretty {
-		fmt.Fprintf(k, "{%q%c%t%t%t%s#%s}", p.Lit, p.Conv, p.CString, p.Kernel, p.AtEntry, p.Value.String(), p.Len.String())
+		fmt.Fprintf(k, "{%q%c%t%t%t%s#%s}", p.Lit, p.Conv, p.CString, p.Kernel, p.AtEntry, p.Value.String(),
+			p.Len.String())
 	}
 	k.WriteByte('\n')
 }

@@ -58,9 +58,11 @@ func TestChange(t *testing.T) {
 	ctx := func() *changed { return &changed{regs: map[int]int64{5: 1}} }
 	for _, c := range []struct{ body, out, after string }{
 		{"b0:\n setreg 5, -2\n r0 = reg 5\n print \"%d\"(r0)\n end\n", "-2", "-2 0000000000000000"},
-		{"b0:\n store1 0x100, 0x1ff\n store2 0x102, -2\n store4 0x104, 0x12345678\n r0 = load2s 0x102\n print \"%d\"(r0)\n end\n", "-2", "1 ff00feff78563412"},
+		{"b0:\n store1 0x100, 0x1ff\n store2 0x102, -2\n store4 0x104, 0x12345678\n r0 = load2s 0x102\n print " +
+			"\"%d\"(r0)\n end\n", "-2", "1 ff00feff78563412"},
 		{"b0:\n store8 0x100, -1\n end\n", "", "1 ffffffffffffffff"},
-		{"b0:\n store8 0x101, -1 !b1\n print \"on\"()\n end\n" + catch, "write fault at 0x0000000000000101", "1 0000000000000000"},
+		{"b0:\n store8 0x101, -1 !b1\n print \"on\"()\n end\n" + catch, "write fault at 0x0000000000000101",
+			"1 0000000000000000"},
 		{"b0:\n store4k 0x100, -1 !b1\n end\n" + catch, "write fault at 0x0000000000000100", "1 0000000000000000"},
 	} {
 		x := ctx()

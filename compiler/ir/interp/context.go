@@ -44,11 +44,13 @@ type Attrs interface {
 type Captured interface {
 	// Captured gives the value for an instruction of the program (told apart by its address) that reads
 	// the probed place: OpReg, OpTLS, OpBias, OpLoad, OpSite, OpTraceArg, and OpIntr of an intrinsic that cannot be
-	// asked later. A code other than ErrNone is the error that reading raised there. false: nothing was captured for it.
+	// asked later. A code other than ErrNone is the error that reading raised there. false: nothing was captured for
+	// it.
 	Captured(in *ir.Instr) (Val, ir.Code, bool)
 }
 
-// Eventful is a Context of an event that has arguments: a tracepoint, a system call. Where the Context is none, they are 0.
+// Eventful is a Context of an event that has arguments: a tracepoint, a system call. Where the Context is none, they
+// are 0.
 type Eventful interface {
 	// TraceArg gives the n-th argument word, as ir.OpTraceArg counts them.
 	TraceArg(n int) int64
@@ -128,8 +130,8 @@ func hostStr(f func() (string, error)) func(*HostContext, []Val) (Val, error) {
 	}
 }
 
-// hostThread gives the tracer's first thread: handlers can go on in another thread at any time, and what they keep by tid() has to be
-// found again. Those that look into the kernel stay on one, which is the task that they see.
+// hostThread gives the tracer's first thread: handlers can go on in another thread at any time, and what they keep by
+// tid() has to be found again. Those that look into the kernel stay on one, which is the task that they see.
 func hostThread(c *HostContext, _ []Val) (Val, error) {
 	if c.Kernel == nil {
 		return Val{Int: int64(os.Getpid())}, nil

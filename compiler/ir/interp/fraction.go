@@ -27,8 +27,8 @@ func compared(op func(a, b float64) bool) builtin {
 	}
 }
 
-// fractionToLong rounds: 0 to the nearest, to the even one of two; 1 towards 0; 2 down; 3 up; 4 to the nearest, away from 0 of
-// two; 6 to the odd one of two. exact refuses what has a fraction.
+// fractionToLong rounds: 0 to the nearest, to the even one of two; 1 towards 0; 2 down; 3 up; 4 to the nearest, away
+// from 0 of two; 6 to the odd one of two. exact refuses what has a fraction.
 func fractionToLong(f float64, mode int64, exact bool) (Val, error) {
 	var r float64
 	switch mode {

@@ -58,9 +58,18 @@ var builtins = map[string]builtin{
 	"text_strn": func(_ *Machine, a []Val, max int) (Val, error) {
 		return text(textStrN(a[0].Str, a[1].Int, a[2].Int != 0, max))
 	},
-	"string_quoted": func(_ *Machine, a []Val, max int) (Val, error) { return text(textfmt.Quote(a[0].Str, max, true)) },
-	"tolower":       func(_ *Machine, a []Val, _ int) (Val, error) { return text(mapASCII(a[0].Str, 'A', 'Z', 'a'-'A')) },
-	"toupper":       func(_ *Machine, a []Val, _ int) (Val, error) { return text(mapASCII(a[0].Str, 'a', 'z', -('a' - 'A'))) },
+	"string_quoted": func(_ *Machine, a []Val, max int) (Val,
+		error) {
+		return text(textfmt.Quote(a[0].Str, max, true))
+	},
+	"tolower": func(_ *Machine, a []Val, _ int) (Val,
+		error) {
+		return text(mapASCII(a[0].Str, 'A', 'Z', 'a'-'A'))
+	},
+	"toupper": func(_ *Machine, a []Val, _ int) (Val,
+		error) {
+		return text(mapASCII(a[0].Str, 'a', 'z', -('a' - 'A')))
+	},
 	"char_string": func(_ *Machine, a []Val, _ int) (Val, error) {
 		if byte(a[0].Int) == 0 {
 			return text("")
@@ -117,15 +126,27 @@ var builtins = map[string]builtin{
 	"user_line": func(m *Machine, a []Val, max int) (Val, error) {
 		return m.line(a[0].Int, a[1].Int, byte(a[2].Int), max)
 	},
-	"user_string":   func(m *Machine, a []Val, max int) (Val, error) { return m.cstring(a[0].Int, max, false) },
-	"user_string2":  func(m *Machine, a []Val, max int) (Val, error) { return orElse(a[1])(m.cstring(a[0].Int, max, false)) },
-	"user_string_n": func(m *Machine, a []Val, max int) (Val, error) { return m.cstringN(a[0].Int, a[1].Int, max, false) },
+	"user_string": func(m *Machine, a []Val, max int) (Val, error) { return m.cstring(a[0].Int, max, false) },
+	"user_string2": func(m *Machine, a []Val, max int) (Val,
+		error) {
+		return orElse(a[1])(m.cstring(a[0].Int, max, false))
+	},
+	"user_string_n": func(m *Machine, a []Val, max int) (Val,
+		error) {
+		return m.cstringN(a[0].Int, a[1].Int, max, false)
+	},
 	"user_string_n2": func(m *Machine, a []Val, max int) (Val, error) {
 		return orElse(a[2])(m.cstringN(a[0].Int, a[1].Int, max, false))
 	},
-	"kernel_string":   func(m *Machine, a []Val, max int) (Val, error) { return m.cstring(a[0].Int, max, true) },
-	"kernel_string2":  func(m *Machine, a []Val, max int) (Val, error) { return orElse(a[1])(m.cstring(a[0].Int, max, true)) },
-	"kernel_string_n": func(m *Machine, a []Val, max int) (Val, error) { return m.cstringN(a[0].Int, a[1].Int, max, true) },
+	"kernel_string": func(m *Machine, a []Val, max int) (Val, error) { return m.cstring(a[0].Int, max, true) },
+	"kernel_string2": func(m *Machine, a []Val, max int) (Val,
+		error) {
+		return orElse(a[1])(m.cstring(a[0].Int, max, true))
+	},
+	"kernel_string_n": func(m *Machine, a []Val, max int) (Val,
+		error) {
+		return m.cstringN(a[0].Int, a[1].Int, max, true)
+	},
 	"kernel_string_n2": func(m *Machine, a []Val, max int) (Val, error) {
 		return orElse(a[2])(m.cstringN(a[0].Int, a[1].Int, max, true))
 	},

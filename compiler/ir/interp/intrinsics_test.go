@@ -25,8 +25,8 @@ func TestEveryIntrinsic(t *testing.T) {
 	for _, f := range intrinsic.All() {
 		known[f.Name] = true
 		n := 0
-		for _, has := range []bool{builtins[f.Name] != nil, hostIntrinsics[f.Name] != nil, f.Idle || f.Text.Kind == wire.Sym,
-			f.Refused&intrinsic.Tracer != 0, f.Where == intrinsic.Lowered} {
+		for _, has := range []bool{builtins[f.Name] != nil, hostIntrinsics[f.Name] != nil, f.Idle ||
+			f.Text.Kind == wire.Sym, f.Refused&intrinsic.Tracer != 0, f.Where == intrinsic.Lowered} {
 			if has {
 				n++
 			}
@@ -274,7 +274,8 @@ func TestHostContext(t *testing.T) {
 				args = append(args, "HOME")
 			}
 		}
-		if got := call(t, &HostContext{System: func(string) error { return nil }, Kernel: fewBytes{}}, name, args...); strings.HasPrefix(got, "E:") {
+		if got := call(t, &HostContext{System: func(string) error { return nil }, Kernel: fewBytes{}}, name,
+			args...); strings.HasPrefix(got, "E:") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -303,7 +304,8 @@ func TestHostPeek(t *testing.T) {
 		want string
 	}{
 		{"kernel_string", 64, "kernel!"}, {"kernel_string", 67, "nel!"}, {"kernel_uint8", 70, "33"},
-		{"kernel_string", 8, "E:read fault at 0x0000000000000008"}, {"kernel_int32", 69, "E:read fault at 0x0000000000000045"},
+		{"kernel_string", 8, "E:read fault at 0x0000000000000008"},
+		{"kernel_int32", 69, "E:read fault at 0x0000000000000045"},
 		{"user_string", 64, "E:read fault at 0x0000000000000040"},
 	} {
 		if got := call(t, ctx, c.name, c.addr); got != c.want {
@@ -358,7 +360,8 @@ b1:
 		ctx  *captured
 		want string
 	}{
-		{&captured{vals: map[*ir.Instr]Val{&ins[0]: {Int: 64}, &ins[1]: {Int: -7}, &ins[2]: {Str: "prog"}}}, "64 -7 prog\n"},
+		{&captured{vals: map[*ir.Instr]Val{&ins[0]: {Int: 64}, &ins[1]: {Int: -7}, &ins[2]: {Str: "prog"}}},
+			"64 -7 prog\n"},
 		{&captured{vals: map[*ir.Instr]Val{&ins[1]: {}}, code: ir.ErrMemory}, "read fault at 0x0000000000000000\n"},
 	} {
 		out := &said{}

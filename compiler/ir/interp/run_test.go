@@ -369,7 +369,8 @@ b1:
  print "%s %s %s %x %d\n"(r7, r6, r8, r0, r1)
  r4 = load4 9999
  end
-`, "107 7000 20480 42 read fault at 0x0000000000000fff\nthe point main.f al 6139 1\nERROR: read fault at 0x000000000000270f\n"},
+`, "107 7000 20480 42 read fault at 0x0000000000000fff\nthe point main.f al 6139 1\nERROR: read fault at " +
+			"0x000000000000270f\n"},
 		{"memory by format", `b0:
  print "%.3m|%#.2M|%m|\n"(520, 521, 5000)
  end

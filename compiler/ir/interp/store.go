@@ -31,8 +31,8 @@ type Agg struct {
 var ErrFull = errors.New("array is full")
 
 // Store holds the globals of a program. g is an index into Program.Globals. Scalars
-// have a nil key. A Key that is passed in is valid during the call only. Every method is atomic by itself; an error other than ErrFull means
-// that the store is broken and ends the session.
+// have a nil key. A Key that is passed in is valid during the call only. Every method is atomic by itself; an error
+// other than ErrFull means that the store is broken and ends the session.
 type Store interface {
 	// Get gives the value of a scalar or element, and whether the element exists (scalars always do).
 	Get(g int, k Key) (Val, bool, error)

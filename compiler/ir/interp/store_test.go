@@ -69,7 +69,8 @@ global st stats hist_log`)
 }
 
 func TestLock(t *testing.T) {
-	p := irtest.Parse(t, "limits MAXTRYLOCK=2 TRYLOCKDELAY=1\nlocks 1\nprobe \"p\" {\nb0:\n  lock 0\n  print \"in\"()\n  unlock 0\n  end\n}")
+	p := irtest.Parse(t, "limits MAXTRYLOCK=2 TRYLOCKDELAY=1\nlocks 1\nprobe \"p\" {\nb0:\n  lock 0\n  print "+
+		"\"in\"()\n  unlock 0\n  end\n}")
 	s := NewMemStore(p)
 	out := &said{}
 	m, err := New(p, s, out)
@@ -90,7 +91,8 @@ func TestLock(t *testing.T) {
 
 // TestConcurrent: machines that share a store lose nothing.
 func TestConcurrent(t *testing.T) {
-	p := irtest.Parse(t, "global n long\nglobal a long [long] size 4\nprobe \"p\" {\nb0:\n  gadd @n, 1\n  madd @a[3], 2\n  end\n}")
+	p := irtest.Parse(t, "global n long\nglobal a long [long] size 4\nprobe \"p\" {\nb0:\n  gadd @n, 1\n  madd "+
+		"@a[3], 2\n  end\n}")
 	s := NewMemStore(p)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -225,7 +227,9 @@ b0:
 }
 
 func BenchmarkNew(b *testing.B) {
-	p := irtest.Parse(b, "global n long\n"+strings.Repeat("\nprobe \"p\" {\n  long r0\nb0:\n  r0 = gget @n\n  gset @n, r0\n  print \"%d\\n\"(r0)\n  end\n}", 5))
+	p := irtest.Parse(b, "global n long\n"+
+		strings.Repeat("\nprobe \"p\" {\n  long r0\nb0:\n  r0 = gget @n\n  gset @n, r0\n"+
+			"  print \"%d\\n\"(r0)\n  end\n}", 5))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := New(p, NewMemStore(p), &said{}); err != nil {

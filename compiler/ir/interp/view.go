@@ -9,8 +9,8 @@ import (
 )
 
 // A handler that loops over an array and prints it would hold the lock of its globals for as long as that takes,
-// and every handler in the kernel that wants the lock meanwhile gives its hit up. Where all that a handler does with the
-// globals of the class is to read them, and perhaps to empty some of them for certain, it needs the lock only for a
+// and every handler in the kernel that wants the lock meanwhile gives its hit up. Where all that a handler does with
+// the globals of the class is to read them, and perhaps to empty some of them for certain, it needs the lock only for a
 // moment: it takes a copy of what it reads, empties what it will empty, and goes on with the copy. That is what it
 // would have seen, had it run in that moment.
 
@@ -247,7 +247,8 @@ func takeView(p *ir.Program, s Store, plan *viewPlan) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{Store: s, mem: &MemStore{globs: make([]memGlobal, len(p.Globals)), limits: p.Limits}, has: make([]bool, len(p.Globals)), owed: map[int]bool{}}
+	v := &view{Store: s, mem: &MemStore{globs: make([]memGlobal, len(p.Globals)), limits: p.Limits},
+		has: make([]bool, len(p.Globals)), owed: map[int]bool{}}
 	for i, g := range plan.reads {
 		m := &v.mem.globs[g]
 		m.g, v.has[g] = p.Globals[g], true
@@ -266,7 +267,8 @@ func takeView(p *ir.Program, s Store, plan *viewPlan) (*view, error) {
 func (s *MemStore) fill(m *memGlobal, elems []Elem) {
 	m.elems = make(map[string]*memElem, len(elems))
 	for i := range elems {
-		m.append(&memElem{hash: string(s.encode(m.g, elems[i].Key)), key: elems[i].Key, val: elems[i].Val, agg: elems[i].Agg})
+		m.append(&memElem{hash: string(s.encode(m.g, elems[i].Key)), key: elems[i].Key, val: elems[i].Val,
+			agg: elems[i].Agg})
 	}
 }
 
@@ -278,7 +280,8 @@ func (v *view) putBack() (lost []string, err error) {
 		switch {
 		case m.g.Type == types.Stats:
 			if m.first != nil || m.agg.Count > 0 {
-				lost = append(lost, fmt.Sprintf("%s was emptied although the handler did not come to its end", m.g.Name))
+				lost = append(lost, fmt.Sprintf("%s was emptied although the handler did not come to its end",
+					m.g.Name))
 			}
 		case m.elems == nil && m.g.Type == types.Long:
 			_, err = v.Store.Add(g, nil, m.scalar.Int)

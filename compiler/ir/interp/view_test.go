@@ -87,7 +87,8 @@ func TestView(t *testing.T) {
 	} {
 		p := irtest.Parse(t, strings.Replace(viewed, "$LIMIT", c.limit, 1))
 		s := &busyStore{MemStore: NewMemStore(p)}
-		for _, err := range []error{s.Set(0, Key{{Int: 7}}, Val{Int: 70}), s.Set(0, Key{{Int: 8}}, Val{Int: 80}), s.AddStat(1, Key{{Int: 1}}, 3), s.Set(2, nil, Val{Int: 5})} {
+		for _, err := range []error{s.Set(0, Key{{Int: 7}}, Val{Int: 70}), s.Set(0, Key{{Int: 8}}, Val{Int: 80}),
+			s.AddStat(1, Key{{Int: 1}}, 3), s.Set(2, nil, Val{Int: 5})} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,12 +122,14 @@ func TestView(t *testing.T) {
 // TestNoView: handlers that change what they read, call functions that do, or empty an array on some ways only.
 func TestNoView(t *testing.T) {
 	for name, body := range map[string]string{
-		"writes":      "b0:\n lock 0\n iteropen i0 @a \"k0+\"\n mset @a[1], 2\n mclear @a\n unlock 0\n end",
-		"on some":     "b0:\n lock 0\n iteropen i0 @a \"k0+\"\n r0 = mget @a[1]\n branch r0, b1, b2\nb1:\n mclear @a\n jump b2\nb2:\n unlock 0\n end",
+		"writes": "b0:\n lock 0\n iteropen i0 @a \"k0+\"\n mset @a[1], 2\n mclear @a\n unlock 0\n end",
+		"on some": "b0:\n lock 0\n iteropen i0 @a \"k0+\"\n r0 = mget @a[1]\n branch r0, b1, b2\nb1:\n mclear " +
+			"@a\n jump b2\nb2:\n unlock 0\n end",
 		"no loop":     "b0:\n lock 0\n r0 = mget @a[1]\n mclear @a\n unlock 0\n end",
 		"by function": "b0:\n lock 0\n iteropen i0 @a \"k0+\"\n call touch()\n unlock 0\n end",
 	} {
-		p, err := ir.ParseText("locks 1\nglobal a long [long] size 10 class 0\nfunc touch() {\nb0:\n mset @a[1], 1\n return\n}\nprobe \"t\" {\n site timer period=1\n long r0\n" + body + "\n}\n")
+		p, err := ir.ParseText("locks 1\nglobal a long [long] size 10 class 0\nfunc touch() {\nb0:\n mset @a[1], 1\n " +
+			"return\n}\nprobe \"t\" {\n site timer period=1\n long r0\n" + body + "\n}\n")
 		if err != nil {
 			t.Fatal(err)
 		}

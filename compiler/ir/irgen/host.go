@@ -107,7 +107,9 @@ func Run(p *ir.Program, rounds int, ctx Context) (*Said, error) {
 			})
 		}
 	}
-	slices.SortStableFunc(events, func(a, b event) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.offset, b.offset)) })
+	slices.SortStableFunc(events, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.offset, b.offset))
+	})
 	for range rounds {
 		for _, e := range events {
 			fmt.Fprintf(out, "--- %s %d\n", e.kind, e.offset)
@@ -142,7 +144,8 @@ func Globals(p *ir.Program, store interp.Store) map[string]string {
 				fmt.Fprintf(&w, "%+v", e.Key)
 			}
 			if e.Agg != nil {
-				fmt.Fprintf(&w, " = %d %d %d %d %d %d\n", e.Agg.Count, e.Agg.Sum, e.Agg.Min, e.Agg.Max, e.Agg.SqLo, e.Agg.Hists)
+				fmt.Fprintf(&w, " = %d %d %d %d %d %d\n", e.Agg.Count, e.Agg.Sum, e.Agg.Min, e.Agg.Max, e.Agg.SqLo,
+					e.Agg.Hists)
 			} else {
 				fmt.Fprintf(&w, " = %d %q\n", e.Val.Int, e.Val.Str)
 			}

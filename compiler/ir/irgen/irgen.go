@@ -24,11 +24,13 @@ func Program(r *rand.Rand) *ir.Program {
 	g.p.Limits.MaxNesting = 40 // calls that go in circles use up the budget first
 	g.globals()
 	g.funcs()
-	sites := []*probe.Site{{Kind: probe.Begin}, {Kind: probe.Timer, Period: 1e9}, {Kind: probe.Uprobe, Path: "/a", Offset: 16, Point: "p16", Func: "f16"},
+	sites := []*probe.Site{{Kind: probe.Begin}, {Kind: probe.Timer, Period: 1e9},
+		{Kind: probe.Uprobe, Path: "/a", Offset: 16, Point: "p16", Func: "f16"},
 		{Kind: probe.Uprobe, Path: "/a", Offset: 32, Point: "p32", Func: "f32"}, {Kind: probe.End}}
 	for i := range 1 + r.IntN(5) {
 		site := sites[r.IntN(len(sites))]
-		g.p.Probes = append(g.p.Probes, &ir.Probe{Name: fmt.Sprintf("p%d", i), Cond: -1, Sites: []*probe.Site{site}, Handler: g.fn("", nil, types.Unknown)})
+		g.p.Probes = append(g.p.Probes, &ir.Probe{Name: fmt.Sprintf("p%d", i), Cond: -1, Sites: []*probe.Site{site},
+			Handler: g.fn("", nil, types.Unknown)})
 	}
 	return g.p
 }
@@ -153,7 +155,8 @@ func (g *gen) val(t types.Type) ir.Val {
 		if len(g.strs) > 0 && g.r.IntN(3) > 0 {
 			return ir.R(g.strs[g.r.IntN(len(g.strs))])
 		}
-		return ir.S([]string{"", "a", "b", "abc", "12", "-7x", "\x01\xfe\"", "0123456789abcdef0123456789abcde"}[g.r.IntN(8)])
+		return ir.S([]string{"", "a", "b", "abc", "12", "-7x", "\x01\xfe\"",
+			"0123456789abcdef0123456789abcde"}[g.r.IntN(8)])
 	}
 	if len(g.longs) > 0 && g.r.IntN(3) > 0 {
 		return ir.R(g.longs[g.r.IntN(len(g.longs))])
@@ -310,7 +313,8 @@ func (g *gen) compute() {
 }
 
 // patterns are matched with texts such as val makes.
-var patterns = [...]string{"a", "^a", "c$", "^$", "[0-9]+", "^-?[0-9]*x?$", "(a|b)*c", "b.*f0", "[^a-z]", "\x01", "(01|23|ab){2}", "0123456789abcdef0123456789abcde$"}
+var patterns = [...]string{"a", "^a", "c$", "^$", "[0-9]+", "^-?[0-9]*x?$", "(a|b)*c", "b.*f0", "[^a-z]", "\x01",
+	"(01|23|ab){2}", "0123456789abcdef0123456789abcde$"}
 
 // keys are operands for the keys of gl.
 func (g *gen) keys(gl *ir.Global, stars bool) []ir.Val {
@@ -391,7 +395,8 @@ func (g *gen) stat(i int, gl *ir.Global) {
 }
 
 func (g *gen) format() *ir.Format {
-	f, err := textfmt.ParseFormat([]string{"x\n", "%d ", "%s|", "%d %s\n", "%5x", "%-4s%c", "%.*s", "%*d%%", "%b", ""}[g.r.IntN(10)])
+	f, err := textfmt.ParseFormat([]string{"x\n", "%d ", "%s|", "%d %s\n", "%5x", "%-4s%c", "%.*s", "%*d%%", "%b",
+		""}[g.r.IntN(10)])
 	if err != nil {
 		panic(err) // the list above is ours
 	}

@@ -11,11 +11,12 @@ import (
 //
 //	|ZERO;ENTRIES      flags, joined by |; ZERO where none is set
 //	=FORMAT;ENTRIES    one of several values; FORMAT (a printf directive, in text) shows others
-//	r, x, o            a system call's result: a small negative number as "-2 (ENOENT)", others in decimal, as an address, in octal
+//	r, x, o            a system call's result: a small negative number as "-2 (ENOENT)", others in decimal,
+//	                   as an address, in octal
 //	?FORMAT            FORMAT of v, nothing where v is negative
 //
-// ENTRIES are separated by commas: "VALUE NAME", or "MASK/VALUE NAME" for flags of several bits. Numbers are as in C. What is left
-// of the flags is written in hexadecimal. A spec that cannot be read gives v in decimal.
+// ENTRIES are separated by commas: "VALUE NAME", or "MASK/VALUE NAME" for flags of several bits. Numbers are as in C.
+// What is left of the flags is written in hexadecimal. A spec that cannot be read gives v in decimal.
 func Decode(spec string, v int64) string {
 	if spec == "" {
 		return strconv.FormatInt(v, 10)

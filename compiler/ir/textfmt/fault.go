@@ -34,7 +34,8 @@ func (f *Fault) Message(p *ir.Program) string {
 	case ir.ErrDivZero:
 		return "division by 0"
 	case ir.ErrMapFull:
-		if g := f.arg(0).Int; p != nil && g >= 0 && g < int64(len(p.Globals)) && p.Globals[g].Size != p.Limits.MaxEntries {
+		if g := f.arg(0).Int; p != nil && g >= 0 && g < int64(len(p.Globals)) &&
+			p.Globals[g].Size != p.Limits.MaxEntries {
 			return fmt.Sprintf("Array overflow, check size limit (%d)", p.Globals[g].Size)
 		}
 		return "Array overflow, check MAXMAPENTRIES"
@@ -72,14 +73,16 @@ func (f *Fault) Text(p *ir.Program) string {
 }
 
 var keywords = map[string]bool{
-	"probe": true, "global": true, "private": true, "function": true, "if": true, "else": true, "for": true, "foreach": true,
-	"in": true, "limit": true, "return": true, "delete": true, "while": true, "break": true, "continue": true, "next": true,
+	"probe": true, "global": true, "private": true, "function": true, "if": true, "else": true, "for": true,
+	"foreach": true,
+	"in":      true, "limit": true, "return": true, "delete": true, "while": true, "break": true, "continue": true,
+	"next":   true,
 	"string": true, "long": true, "try": true, "catch": true,
 }
 
 // operators are those of more than one character, longest first.
-var operators = []string{"<<<", ">>>", "<<=", ">>=", "==", "!=", "<=", ">=", "=~", "!~", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|=",
-	".=", "&&", "||", "++", "--", "->", "<<", ">>"}
+var operators = []string{"<<<", ">>>", "<<=", ">>=", "==", "!=", "<=", ">=", "=~", "!~", "+=", "-=", "*=", "/=", "%=",
+	"&=", "^=", "|=", ".=", "&&", "||", "++", "--", "->", "<<", ">>"}
 
 // Near names the token at pos and its place, to be put behind a message: " near identifier 'x' at
 // FILE:LINE:COL". It is "" when pos lies in no file.

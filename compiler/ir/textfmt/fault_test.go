@@ -12,17 +12,21 @@ func TestFaultText(t *testing.T) {
 	var files source.FileSet
 	src := "probe begin {\n  x = 1 / 0; a[5] = @min(s) \"a\\\"b\" 0x1f += if\n}\n"
 	f := files.Add("t.stp", []byte(src))
-	p := &ir.Program{Files: &files, Limits: layout.Default(), Globals: []*ir.Global{{Name: "a", Size: 2048}, {Name: "b", Size: 3}}}
+	p := &ir.Program{Files: &files, Limits: layout.Default(),
+		Globals: []*ir.Global{{Name: "a", Size: 2048}, {Name: "b", Size: 3}}}
 	at := func(off int) source.Pos { return f.Pos(off) }
 	for _, c := range []struct {
 		fault Fault
 		want  string
 	}{
 		{Fault{Code: ir.ErrDivZero, Pos: at(22)}, "ERROR: division by 0 near operator '/' at t.stp:2:9"},
-		{Fault{Code: ir.ErrMapFull, Pos: at(27), Args: []Val{{Int: 0}}}, "ERROR: Array overflow, check MAXMAPENTRIES near identifier 'a' at t.stp:2:14"},
-		{Fault{Code: ir.ErrMapFull, Pos: at(27), Args: []Val{{Int: 1}}}, "ERROR: Array overflow, check size limit (3) near identifier 'a' at t.stp:2:14"},
+		{Fault{Code: ir.ErrMapFull, Pos: at(27), Args: []Val{{Int: 0}}},
+			"ERROR: Array overflow, check MAXMAPENTRIES near identifier 'a' at t.stp:2:14"},
+		{Fault{Code: ir.ErrMapFull, Pos: at(27), Args: []Val{{Int: 1}}},
+			"ERROR: Array overflow, check size limit (3) near identifier 'a' at t.stp:2:14"},
 		{Fault{Code: ir.ErrEmptyStat, Pos: at(34)}, "ERROR: empty aggregate near operator '@min' at t.stp:2:21"},
-		{Fault{Code: ir.ErrUser, Pos: at(42), Args: []Val{{Str: "mine"}}}, "ERROR: mine near string 'a\\\"b' at t.stp:2:29"},
+		{Fault{Code: ir.ErrUser, Pos: at(42), Args: []Val{{Str: "mine"}}},
+			"ERROR: mine near string 'a\\\"b' at t.stp:2:29"},
 		{Fault{Code: ir.ErrMaxAction, Pos: at(49)}, "ERROR: MAXACTION exceeded near number '0x1f' at t.stp:2:36"},
 		{Fault{Code: ir.ErrMaxNesting, Pos: at(54)}, "ERROR: MAXNESTING exceeded near operator '+=' at t.stp:2:41"},
 		{Fault{Code: ir.ErrExhausted, Pos: at(57)}, "ERROR: all functions exhausted near keyword 'if' at t.stp:2:44"},

@@ -111,7 +111,8 @@ value |-------------------------------------------------- count
 
 // TestHistAny: no counters, however odd, break it.
 func TestHistAny(t *testing.T) {
-	for _, h := range []ir.Hist{{}, {Linear: true, Low: -5, High: 5, Width: 3}, {Linear: true, Low: 1 << 62, High: 1<<62 + 1, Width: 1 << 61}} {
+	for _, h := range []ir.Hist{{}, {Linear: true, Low: -5, High: 5, Width: 3},
+		{Linear: true, Low: 1 << 62, High: 1<<62 + 1, Width: 1 << 61}} {
 		Hist(nil, h, nil)
 		all := make([]int64, h.Buckets())
 		for i := range all {

@@ -32,9 +32,11 @@ func TestAppend(t *testing.T) {
 		{"%x %X %#x %#X %p", []Val{l(255), l(255), l(255), l(255), l(4096)}, "ff FF 0xff 0XFF 0x1000"},
 		{"%#x %#o %p", []Val{l(0), l(0), l(0)}, "0x0 00 0x0"},
 		{"%o %#o", []Val{l(8), l(8)}, "10 010"},
-		{"%#10x|%#010x|%-#10x|%20p", []Val{l(255), l(255), l(255), l(255)}, "      0xff|0x000000ff|0xff      |                0xff"},
+		{"%#10x|%#010x|%-#10x|%20p", []Val{l(255), l(255), l(255), l(255)},
+			"      0xff|0x000000ff|0xff      |                0xff"},
 		{"%x", []Val{l(-1)}, "ffffffffffffffff"},
-		{"%s|%10s|%-10s|%.2s|%5.1s|%.0s", []Val{s("abc"), s("abc"), s("abc"), s("abc"), s("abc"), s("abc")}, "abc|       abc|abc       |ab|    a|"},
+		{"%s|%10s|%-10s|%.2s|%5.1s|%.0s", []Val{s("abc"), s("abc"), s("abc"), s("abc"), s("abc"), s("abc")},
+			"abc|       abc|abc       |ab|    a|"},
 		{"%*d|%-*d|%*d", []Val{l(4), l(1), l(4), l(1), l(-4), l(1)}, "   1|1   |1"},
 		{"%.*s|%*.*s", []Val{l(2), s("abc"), l(4), l(1), s("abc")}, "ab|   a"},
 		{"%.*s|", []Val{l(-1), s("abc")}, "|"},
@@ -43,7 +45,8 @@ func TestAppend(t *testing.T) {
 		{"%b", []Val{l(0x0102030405060708)}, "\x08\x07\x06\x05\x04\x03\x02\x01"},
 		{"%1b%2b%.1b%4.2b", []Val{l(0x41), l(0x4142), l(0x43), l(0x4445)}, "ABA" + "C" + "\x00\x00ED"},
 		{"%-4.2b%3b", []Val{l(0x4445), l(1)}, "ED\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00"},
-		{"%.3m|%m|%.4M|%M|%10.2M|", []Val{s("abc"), s("z"), s("\x01\xab\xcd\xef"), s("A"), s("AB")}, "abc|z|01abcdef|41|      4142|"},
+		{"%.3m|%m|%.4M|%M|%10.2M|", []Val{s("abc"), s("z"), s("\x01\xab\xcd\xef"), s("A"), s("AB")},
+			"abc|z|01abcdef|41|      4142|"},
 		{"%0s|%05s|", []Val{s("a"), s("b")}, "a\x00|    b\x00|"},
 		{"%d %s", nil, "0 "},
 		{"%8192d", []Val{l(1)}, strings.Repeat(" ", 8191) + "1"},
@@ -95,7 +98,8 @@ func TestArgTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(f.ArgTypes()), fmt.Sprint([]types.Type{types.Long, types.Long, types.String, types.Long, types.Long}); got != want {
+	if got, want := fmt.Sprint(f.ArgTypes()),
+		fmt.Sprint([]types.Type{types.Long, types.Long, types.String, types.Long, types.Long}); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -141,7 +145,8 @@ func TestFractions(t *testing.T) {
 		bits uint64
 		want string
 	}{
-		{'g', math.Float64bits(0.1), "0.1"}, {'g', math.Float64bits(-2.2250738585072014e-308), "-2.2250738585072014e-308"},
+		{'g', math.Float64bits(0.1), "0.1"},
+		{'g', math.Float64bits(-2.2250738585072014e-308), "-2.2250738585072014e-308"},
 		{'g', math.Float64bits(math.Inf(-1)), "-Inf"}, {'g', 0x7ff8000000000001, "NaN"}, {'g', 1 << 63, "-0"},
 		{'h', uint64(math.Float32bits(3.1)), "3.1"}, {'h', 0xffffffff00000000 | uint64(math.Float32bits(-0.5)), "-0.5"},
 	} {

@@ -29,8 +29,11 @@ var (
 // Tables are the tables of value_text() in the library, and some that are not in it: overlapping and empty ones.
 func Tables(t testing.TB) []string {
 	t.Helper()
-	tables := []string{"", "d", "|", "=", "|;", "|none;", "=%x;", "=none;1 one", "=<%#o>;0 zero,-1 minus,0x7fffffffffffffff most,-0x8000000000000000 least", "?", "?%u%", "?%", "?, %#x.",
-		"x", "o", "|0;7 seven,1 one,2 two,4 four", "|none;3/0 a,3/1 b,3/2 c,0xc/4 d,6/2 e,0/0 f,1/2 g,0x8000000000000000 top", "=%d;1 one,1 again,5 five,100 hundred,101 next"}
+	tables := []string{"", "d", "|", "=", "|;", "|none;", "=%x;", "=none;1 one",
+		"=<%#o>;0 zero,-1 minus,0x7fffffffffffffff most,-0x8000000000000000 least", "?", "?%u%", "?%", "?, %#x.", "x",
+		"o", "|0;7 seven,1 one,2 two,4 four",
+		"|none;3/0 a,3/1 b,3/2 c,0xc/4 d,6/2 e,0/0 f,1/2 g,0x8000000000000000 top",
+		"=%d;1 one,1 again,5 five,100 hundred,101 next"}
 	seen := map[string]bool{}
 	files, err := tapsets.FS.ReadDir(".")
 	if err != nil {
@@ -93,7 +96,8 @@ func Values(table string) []int64 {
 	return vs
 }
 
-// Program is a program with a handler for each table, which puts the text of each value into an array. most is the longest text.
+// Program is a program with a handler for each table, which puts the text of each value into an array. most is the
+// longest text.
 func Program(tables []string, most int) (p *ir.Program, values [][]int64) {
 	p = &ir.Program{Limits: layout.Default()}
 	p.Limits.MaxString = max(most, 20) + 1
@@ -105,7 +109,8 @@ func Program(tables []string, most int) (p *ir.Program, values [][]int64) {
 		for _, v := range vs {
 			fmt.Fprintln(&list, v)
 		}
-		out := p.AddGlobal(&ir.Global{Name: fmt.Sprintf("out%d", i), Type: types.String, Cap: most, Keys: []ir.Key{{Type: types.Long}}, Size: len(vs)})
+		out := p.AddGlobal(&ir.Global{Name: fmt.Sprintf("out%d", i), Type: types.String, Cap: most,
+			Keys: []ir.Key{{Type: types.Long}}, Size: len(vs)})
 		b := ir.NewBuilder("")
 		n, v := b.Long("n"), b.Long("v")
 		digits, text := b.Str("", 20), b.Str("", most)

@@ -43,7 +43,8 @@ func (b *Builder) checkAtOp(a *ast.AtOp, name source.Span) {
 		if want == "1" {
 			noun = "argument"
 		}
-		b.errorf(code.BadAtOp, a.Span, "%s takes %s %s, not %d", a.Name, want, noun, len(a.Args)).Hintf("it is written %s", atUsage[a.Name])
+		b.errorf(code.BadAtOp, a.Span, "%s takes %s %s, not %d", a.Name, want, noun,
+			len(a.Args)).Hintf("it is written %s", atUsage[a.Name])
 		return
 	}
 	for i, x := range a.Args {
@@ -72,17 +73,20 @@ func (b *Builder) checkAtOp(a *ast.AtOp, name source.Span) {
 			}
 		}
 		if !ok {
-			b.errorf(code.BadAtOp, x.Range(), "argument %d of %s must be %s", i+1, a.Name, atNeeds[k]).Hintf("it is written %s", atUsage[a.Name])
+			b.errorf(code.BadAtOp, x.Range(), "argument %d of %s must be %s", i+1, a.Name,
+				atNeeds[k]).Hintf("it is written %s", atUsage[a.Name])
 		}
 	}
 }
 
 // atUsage shows how each operator is written.
 var atUsage = map[string]string{
-	"@count": "@count(s)", "@sum": "@sum(s)", "@min": "@min(s)", "@max": "@max(s)", "@avg": "@avg(s)", "@variance": "@variance(s, shift)",
+	"@count": "@count(s)", "@sum": "@sum(s)", "@min": "@min(s)", "@max": "@max(s)", "@avg": "@avg(s)",
+	"@variance": "@variance(s, shift)",
 	"@hist_log": "@hist_log(s)", "@hist_linear": "@hist_linear(s, low, high, width)",
 	"@defined": "@defined($x)", "@entry": "@entry($x)", "@cast": `@cast(pointer, "type", "module")`,
 	"@var": `@var("name@file", "module")`, "@perf": `@perf("counter")`, "@const": `@const("C expression")`,
-	"@kregister": "@kregister(n)", "@uregister": "@uregister(n)", "@kderef": "@kderef(size, address)", "@uderef": "@uderef(size, address)",
+	"@kregister": "@kregister(n)", "@uregister": "@uregister(n)", "@kderef": "@kderef(size, address)",
+	"@uderef":     "@uderef(size, address)",
 	"@probewrite": "@probewrite(x)", "@enum": `@enum("NAME")`, "@enumname": `@enumname(value, "type", "module")`,
 }

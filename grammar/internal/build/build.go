@@ -171,14 +171,16 @@ func (b *Builder) function(start *pp.Tok, n *stapparse.FunctionContext, private 
 			p := b.param(k)
 			for _, o := range f.Params {
 				if o.Name.Name == p.Name.Name {
-					b.errorf(code.BadFunction, p.Span, "two parameters of function %s are named %s", f.Name.Name, p.Name.Name)
+					b.errorf(code.BadFunction, p.Span, "two parameters of function %s are named %s", f.Name.Name,
+						p.Name.Name)
 				}
 			}
 			f.Params = append(f.Params, p)
 		case *stapparse.LiteralContext:
 			f.Priority = b.literal(k)
 			if f.Priority.IsString || f.Priority.Num < 1 {
-				b.errorf(code.BadFunction, f.Priority.Span, "the priority of function %s must be a number greater than 0", f.Name.Name)
+				b.errorf(code.BadFunction, f.Priority.Span,
+					"the priority of function %s must be a number greater than 0", f.Name.Name)
 			}
 		case *stapparse.BlockContext:
 			f.Body = b.block(k)
@@ -241,7 +243,8 @@ func (b *Builder) str(toks []*pp.Tok) *ast.Literal {
 	for _, t := range toks {
 		s, at, msg := pp.Unquote(t.Text)
 		if msg != "" {
-			b.errorf(code.BadEscape, source.Span{From: t.Pos + source.Pos(at[0]), To: t.Pos + source.Pos(at[1])}, "%s", msg)
+			b.errorf(code.BadEscape, source.Span{From: t.Pos + source.Pos(at[0]), To: t.Pos + source.Pos(at[1])}, "%s",
+				msg)
 		}
 		all = append(all, s)
 	}

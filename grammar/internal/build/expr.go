@@ -150,11 +150,14 @@ func (b *Builder) climb(f *flat, min int) part {
 				if l, ok := y.(*ast.Literal); !ok || !l.IsString {
 					b.errorf(code.BadOperand, y.Range(), "the right side of %s must be a literal string", op.Text)
 				} else if next := f.op(); next != nil && level(next.Type) == levelCompare {
-					b.errorf(code.BadOperand, next.Span(), "%s cannot follow the pattern of %s", next.Text, op.Text).Hintf("use parentheses")
+					b.errorf(code.BadOperand, next.Span(), "%s cannot follow the pattern of %s", next.Text,
+						op.Text).Hintf("use parentheses")
 				}
 			}
-			if op.Type == stapparse.StapParserDOT && op.Glued && right.first.Glued && isNumber(left.last) && isNumber(right.first) {
-				b.errorf(code.BadNumber, pp.Span(left.last, right.first), "%s.%s is no number of the language", left.last.Text, right.first.Text).
+			if op.Type == stapparse.StapParserDOT && op.Glued && right.first.Glued && isNumber(left.last) &&
+				isNumber(right.first) {
+				b.errorf(code.BadNumber, pp.Span(left.last, right.first), "%s.%s is no number of the language",
+					left.last.Text, right.first.Text).
 					Hintf("there are only whole numbers; . joins strings")
 			}
 			left = part{first: left.first, last: right.last, x: &ast.Binary{
@@ -369,7 +372,8 @@ const maxSuffixes = 500
 func (b *Builder) suffixes(p part, ks []antlr.Tree) part {
 	start := p.first
 	if len(ks) > maxSuffixes {
-		b.errorf(code.TooDeep, place(ks[maxSuffixes].(antlr.ParserRuleContext)).Span, "this chain is too long: more than %d links", maxSuffixes)
+		b.errorf(code.TooDeep, place(ks[maxSuffixes].(antlr.ParserRuleContext)).Span,
+			"this chain is too long: more than %d links", maxSuffixes)
 		return p
 	}
 	// An array of the script takes the first index list for itself.
@@ -384,7 +388,8 @@ func (b *Builder) suffixes(p part, ks []antlr.Tree) part {
 		if b.hist(x) != nil {
 			if keys, end := b.index(ks[0]); keys != nil {
 				p = part{first: start, last: end, x: &ast.HistIndex{
-					Place: between(start, end), Hist: x, I: b.oneIndex(keys, place(ks[0].(*stapparse.SuffixContext)).Span)}}
+					Place: between(start, end), Hist: x,
+					I: b.oneIndex(keys, place(ks[0].(*stapparse.SuffixContext)).Span)}}
 				ks = ks[1:]
 			}
 		}

@@ -161,7 +161,8 @@ func (b *Builder) comp(n *stapparse.CompContext) *ast.Comp {
 		case *stapparse.NamePartContext:
 			t := leaf(kids(k)[0])
 			if prev != nil && !t.Glued {
-				b.errorf(code.BadPoint, t.Span(), "expected ., a comma or { after %s, found %s", pp.Describe(prev), pp.Describe(t)).
+				b.errorf(code.BadPoint, t.Span(), "expected ., a comma or { after %s, found %s", pp.Describe(prev),
+					pp.Describe(t)).
 					Hintf("the parts of a name must touch; names are joined with . and points with a comma")
 				c.Name = name.String()
 				return c

@@ -188,7 +188,8 @@ func (b *Builder) stmt(n *stapparse.StmtContext) ast.Stmt {
 	case stapparse.StapParserFOREACH:
 		return b.foreach(p, ks[2].(*stapparse.ForeachHeadContext), ks[4])
 	case stapparse.StapParserTRY:
-		s := &ast.Try{Place: p, Body: b.block(ks[1].(*stapparse.BlockContext)), Catch: b.block(ks[len(ks)-1].(*stapparse.BlockContext))}
+		s := &ast.Try{Place: p, Body: b.block(ks[1].(*stapparse.BlockContext)),
+			Catch: b.block(ks[len(ks)-1].(*stapparse.BlockContext))}
 		if len(ks) > 4 {
 			s.Msg = ident(leaf(ks[4]))
 		}
@@ -259,12 +260,14 @@ func (b *Builder) callBeforeBlock(s ast.Stmt) {
 	}
 	switch c.Fun.Name {
 	case "elif", "elsif", "elseif":
-		b.errorf(code.KeywordTypo, c.Fun.Span, "%s is no word of the language", c.Fun.Name).Hintf("write else if (...) { ... }")
+		b.errorf(code.KeywordTypo, c.Fun.Span, "%s is no word of the language",
+			c.Fun.Name).Hintf("write else if (...) { ... }")
 		return
 	}
 	words := []string{"if", "for", "foreach", "while", "catch", "else"}
 	if near := diag.Nearest(c.Fun.Name, words, 1); len(c.Fun.Name) > 3 && len(near) > 0 {
-		b.warnf(code.KeywordTypo, c.Fun.Span, "%s(...) is a call, and the block after it is always run", c.Fun.Name).Hintf("did you mean %s?", near[0])
+		b.warnf(code.KeywordTypo, c.Fun.Span, "%s(...) is a call, and the block after it is always run",
+			c.Fun.Name).Hintf("did you mean %s?", near[0])
 	}
 }
 
@@ -275,7 +278,8 @@ func (b *Builder) lonelyName(x ast.Expr) {
 	if !ok || n.Name == "exit" { // that is a function, as will be said
 		return
 	}
-	words := []string{"if", "else", "for", "foreach", "while", "return", "delete", "break", "continue", "next", "try", "catch"}
+	words := []string{"if", "else", "for", "foreach", "while", "return", "delete", "break", "continue", "next", "try",
+		"catch"}
 	if near := diag.Nearest(n.Name, words, 1); len(n.Name) > 3 && len(near) > 0 {
 		b.warnf(code.KeywordTypo, n.Span, "%s alone does nothing", n.Name).Hintf("did you mean %s?", near[0])
 	}

@@ -70,7 +70,8 @@ func (x *Filter) test(open *Tok) (holds, ok bool) {
 
 func end(t *Tok) bool {
 	switch t.Type {
-	case antlr.TokenEOF, stapparse.StapLexerPP_THEN, stapparse.StapLexerPP_ELSE, stapparse.StapLexerPP_END, stapparse.StapLexerPP_IF:
+	case antlr.TokenEOF, stapparse.StapLexerPP_THEN, stapparse.StapLexerPP_ELSE, stapparse.StapLexerPP_END,
+		stapparse.StapLexerPP_IF:
 		return true
 	}
 	return false
@@ -78,7 +79,8 @@ func end(t *Tok) bool {
 
 func isCompare(typ int) bool {
 	switch typ {
-	case stapparse.StapLexerEQ, stapparse.StapLexerNE, stapparse.StapLexerLT, stapparse.StapLexerLE, stapparse.StapLexerGT, stapparse.StapLexerGE:
+	case stapparse.StapLexerEQ, stapparse.StapLexerNE, stapparse.StapLexerLT, stapparse.StapLexerLE,
+		stapparse.StapLexerGT, stapparse.StapLexerGE:
 		return true
 	}
 	return false
@@ -92,7 +94,8 @@ func (x *Filter) badTest(open, at *Tok, format string, args ...any) (bool, bool)
 		}
 		d := x.errorf(code.Condition, sp, format, args...)
 		if strings.HasPrefix(format, "expected") {
-			d.Hintf("a condition is written %%( test %%? tokens %%: tokens %%), with a test such as kernel_v >= \"6.1\"")
+			d.Hintf("a condition is written %%( test %%? tokens %%: tokens %%), with a test such as " +
+				"kernel_v >= \"6.1\"")
 		}
 	}
 	return false, false
@@ -117,7 +120,8 @@ func (x *Filter) compare(l, op, r *Tok) (holds, ok bool) {
 			if r.Type != stapparse.StapLexerSTRING {
 				return bad(r, "%s is compared with a string, not with %s", l.Text, Describe(r))
 			}
-			have := map[string]string{"arch": c.Arch, "runtime": c.Runtime, "systemtap_privilege": orElse(c.Privilege, "stapdev")}[l.Text]
+			have := map[string]string{"arch": c.Arch, "runtime": c.Runtime,
+				"systemtap_privilege": orElse(c.Privilege, "stapdev")}[l.Text]
 			if have == "" {
 				return bad(l, "%s is not known here", l.Text)
 			}
@@ -155,7 +159,8 @@ func (x *Filter) compare(l, op, r *Tok) (holds, ok bool) {
 	if near := diag.Nearest(l.Text, names, 1); len(near) > 0 {
 		d.Hintf("did you mean %s?", near[0])
 	} else {
-		d.Hintf("a condition can ask for %s, CONFIG_..., or compare two strings or two numbers", strings.Join(names, ", "))
+		d.Hintf("a condition can ask for %s, CONFIG_..., or compare two strings or two numbers",
+			strings.Join(names, ", "))
 	}
 	return false, false
 }
@@ -223,7 +228,8 @@ func (x *Filter) compareConfig(l, op, r *Tok) (holds, ok bool) {
 		}
 		return order(op.Type, strings.Compare(have, other)), true
 	}
-	return x.badTest(r, r, "%s is compared with a string, a number or another CONFIG_..., not with %s", l.Text, Describe(r))
+	return x.badTest(r, r, "%s is compared with a string, a number or another CONFIG_..., not with %s", l.Text,
+		Describe(r))
 }
 
 func (x *Filter) text(t *Tok) (string, bool) {

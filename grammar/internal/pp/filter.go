@@ -262,7 +262,8 @@ func (x *Filter) junk(t *Tok) *Tok {
 		d.Hintf("this is not the minus sign of the keyboard: -")
 	case '@':
 		d.Hintf("a name must follow the @ at once")
-		if next := strings.TrimLeft(t.behind(), " "); next != "" && (next[0] == '[' || next[0] == '=' && !strings.HasPrefix(next, "==")) {
+		if next := strings.TrimLeft(t.behind(), " "); next != "" &&
+			(next[0] == '[' || next[0] == '=' && !strings.HasPrefix(next, "==")) {
 			d.Hintf("%s", habits.At("", next))
 		}
 	case '\\':
@@ -465,7 +466,8 @@ func (x *Filter) preprocessed() *Tok {
 
 func (x *Filter) unclosed(open *Tok) {
 	x.cut = true
-	x.errorf(code.ConditionOpen, open.Span(), "this %%( is never closed").Hintf("a condition is written %%( test %%? tokens %%: tokens %%)")
+	x.errorf(code.ConditionOpen, open.Span(),
+		"this %%( is never closed").Hintf("a condition is written %%( test %%? tokens %%: tokens %%)")
 }
 
 // condition reads "test %?" after open and, where the test fails, what it guards.

@@ -45,9 +45,12 @@ func TestGlob(t *testing.T) {
 		pattern, s string
 		want       bool
 	}{
-		{"", "", true}, {"", "a", false}, {"*", "", true}, {"a*b", "ab", true}, {"a*b", "axxb", true}, {"a*b", "abc", false},
-		{"*a*b*", "xaybz", true}, {"?", "a", true}, {"?", "", false}, {"i?86", "i686", true}, {"[ym]", "m", true}, {"[ym]", "n", false},
-		{"[!y]", "n", true}, {"[^y]", "y", false}, {"[a-c]x", "bx", true}, {"[]a]", "]", true}, {"[a-]", "-", true}, {"[a", "[a", true},
+		{"", "", true}, {"", "a", false}, {"*", "", true}, {"a*b", "ab", true}, {"a*b", "axxb", true},
+		{"a*b", "abc", false},
+		{"*a*b*", "xaybz", true}, {"?", "a", true}, {"?", "", false}, {"i?86", "i686", true}, {"[ym]", "m", true},
+		{"[ym]", "n", false},
+		{"[!y]", "n", true}, {"[^y]", "y", false}, {"[a-c]x", "bx", true}, {"[]a]", "]", true}, {"[a-]", "-", true},
+		{"[a", "[a", true},
 		{"x86*", "x86_64", true}, {"*/*", "a/b", true}, {"**c", "abc", true}, {"*[", "a[", true},
 	} {
 		if got := Glob(c.pattern, c.s); got != c.want {
@@ -63,7 +66,8 @@ func TestNumber(t *testing.T) {
 		msg  string
 	}{
 		{"0", 0, ""}, {"00", 0, ""}, {"7", 7, ""}, {"017", 15, ""}, {"0x1f", 31, ""}, {"0XFF", 255, ""},
-		{"18446744073709551615", 1<<64 - 1, ""}, {"0xffffffffffffffff", 1<<64 - 1, ""}, {"01777777777777777777777", 1<<64 - 1, ""},
+		{"18446744073709551615", 1<<64 - 1, ""}, {"0xffffffffffffffff", 1<<64 - 1, ""},
+		{"01777777777777777777777", 1<<64 - 1, ""},
 		{"18446744073709551616", 0, "number 18446744073709551616 does not fit in 64 bits"},
 		{"08", 0, "'8' is not a digit of an octal number; a leading 0 makes it octal"},
 		{"1a", 0, "'a' is not a digit of a decimal number"},
@@ -81,7 +85,8 @@ func TestUnquote(t *testing.T) {
 	for _, c := range []struct{ text, want, msg string }{
 		{`""`, "", ""}, {`"a b"`, "a b", ""}, {`"\a\b\t\n\v\f\r\\\""`, "\a\b\t\n\v\f\r\\\"", ""}, {`"\q\z"`, "qz", ""},
 		{`"\0\12\1234\377"`, "\x00\n" + "S4\xff", ""}, {`"\x41g\x7"`, "Ag\x07", ""}, {`"\x0041"`, "A", ""},
-		{`"\x100"`, "", `escape \x100 is larger than one byte`}, {`"\400"`, "", `escape \400 is larger than one byte`}, {`"\xg"`, "", `escape \x needs hexadecimal digits`},
+		{`"\x100"`, "", `escape \x100 is larger than one byte`}, {`"\400"`, "", `escape \400 is larger than one byte`},
+		{`"\xg"`, "", `escape \x needs hexadecimal digits`},
 	} {
 		if s, _, msg := Unquote(c.text); s != c.want || msg != c.msg {
 			t.Errorf("Unquote(%s) = %q, %q", c.text, s, msg)

@@ -83,8 +83,9 @@ func (t *Table) Names() []string {
 // AtOps are the words with an @ that the language itself knows, without the @.
 var AtOps = map[string]bool{
 	"cast": true, "var": true, "defined": true, "entry": true, "perf": true, "const": true, "probewrite": true,
-	"count": true, "sum": true, "min": true, "max": true, "avg": true, "variance": true, "hist_log": true, "hist_linear": true,
-	"kregister": true, "uregister": true, "kderef": true, "uderef": true, "enum": true, "enumname": true,
+	"count": true, "sum": true, "min": true, "max": true, "avg": true, "variance": true, "hist_log": true,
+	"hist_linear": true,
+	"kregister":   true, "uregister": true, "kderef": true, "uderef": true, "enum": true, "enumname": true,
 }
 
 func (x *Filter) define(m *Macro) {
@@ -118,7 +119,8 @@ func (x *Filter) atWord(t *Tok) *Tok {
 	d := x.errorf(code.UnknownMacro, t.Span(), "no macro or operator is named %s", t.Text)
 	if strings.HasPrefix(name, "json_output_") {
 		d.Message = "the macro " + t.Text + " of stap is not available"
-		d.Hintf("it writes a file in /proc of a form of its own; write the text in probe procfs(\"data.json\").read, in a module (--runtime=kernel)")
+		d.Hintf("it writes a file in /proc of a form of its own; write the text in probe procfs(\"data.json\").read, " +
+			"in a module (--runtime=kernel)")
 	} else if near := diag.Nearest(name, x.macroNames(t.in), 3); len(near) > 0 {
 		d.Hintf("did you mean @%s?", strings.Join(near, ", @"))
 	} else if h := habits.At(name, t.behind()); h != "" {
@@ -225,13 +227,15 @@ func (x *Filter) definition(at *Tok) *Tok {
 	m.Off = t.in.off + t.in.i
 	end := x.endOfBody()
 	if end == nil {
-		x.errorf(code.MacroDefinition, source.Span{From: at.Pos, To: name.End}, "the body of macro @%s has no end", m.Name).
+		x.errorf(code.MacroDefinition, source.Span{From: at.Pos, To: name.End}, "the body of macro @%s has no end",
+			m.Name).
 			Hintf("end it with %%)")
 		return bad(name)
 	}
 	m.End = at.in.file.Offset(end.Pos)
 	if old := x.local[m.Name]; old != nil {
-		x.errorf(code.MacroRedefined, name.Span(), "macro @%s is defined twice in this file", m.Name).Note(old.At, "it was defined here first")
+		x.errorf(code.MacroRedefined, name.Span(), "macro @%s is defined twice in this file", m.Name).Note(old.At,
+			"it was defined here first")
 		return nil
 	}
 	if AtOps[m.Name] {
@@ -288,7 +292,8 @@ func (x *Filter) use(t *Tok, m *Macro) *Tok {
 func (x *Filter) arguments(t *Tok, m *Macro) (args map[string]arg, end int, ok bool) {
 	f := t.in
 	fail := func(sp source.Span, format string, a ...any) (map[string]arg, int, bool) {
-		x.errorf(code.MacroUse, sp, format, a...).Note(m.At, "@%s takes %s: %s", m.Name, count(len(m.Params), "argument"), strings.Join(m.Params, ", "))
+		x.errorf(code.MacroUse, sp, format, a...).Note(m.At, "@%s takes %s: %s", m.Name,
+			count(len(m.Params), "argument"), strings.Join(m.Params, ", "))
 		return nil, 0, false
 	}
 	if u, _ := x.sub(f); u != stapparse.StapLexerLPAREN {

@@ -177,7 +177,8 @@ func (x *Filter) retypePoint(t *Tok) {
 		if IsKeyword(t.Type) && (named || going && t.Glued) {
 			t.Type = stapparse.StapLexerID
 			x.nameGoing = true
-		} else if t.Type == stapparse.StapLexerPROBE || t.Type == stapparse.StapLexerFUNCTION || t.Type == stapparse.StapLexerGLOBAL || t.Type == stapparse.StapLexerPRIVATE {
+		} else if t.Type == stapparse.StapLexerPROBE || t.Type == stapparse.StapLexerFUNCTION ||
+			t.Type == stapparse.StapLexerGLOBAL || t.Type == stapparse.StapLexerPRIVATE {
 			// The body is missing; another declaration begins.
 			x.points = t.Type == stapparse.StapLexerPROBE
 			x.start = x.points
@@ -199,7 +200,8 @@ func (x *Filter) afterName() bool {
 // continues reports whether a token belongs to the variable that it follows.
 func continues(typ int) bool {
 	switch typ {
-	case stapparse.StapLexerLBRACK, stapparse.StapLexerRBRACK, stapparse.StapLexerARROW, stapparse.StapLexerINC, stapparse.StapLexerDEC:
+	case stapparse.StapLexerLBRACK, stapparse.StapLexerRBRACK, stapparse.StapLexerARROW, stapparse.StapLexerINC,
+		stapparse.StapLexerDEC:
 		return true
 	}
 	return false
@@ -212,7 +214,8 @@ func isVariable(typ int) bool {
 
 func isControl(typ int) bool {
 	switch typ {
-	case stapparse.StapLexerIF, stapparse.StapLexerWHILE, stapparse.StapLexerFOR, stapparse.StapLexerFOREACH, stapparse.StapLexerCATCH:
+	case stapparse.StapLexerIF, stapparse.StapLexerWHILE, stapparse.StapLexerFOR, stapparse.StapLexerFOREACH,
+		stapparse.StapLexerCATCH:
 		return true
 	}
 	return false

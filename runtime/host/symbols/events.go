@@ -57,9 +57,11 @@ func openRing(cpu int) (*perfRing, error) {
 		Type:   unix.PERF_TYPE_SOFTWARE,
 		Config: unix.PERF_COUNT_SW_DUMMY,
 		Size:   uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
-		Bits: unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitTask | unix.PerfBitExcludeKernel | unix.PerfBitSampleIDAll |
+		Bits: unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitTask | unix.PerfBitExcludeKernel |
+			unix.PerfBitSampleIDAll |
 			unix.PerfBitUseClockID,
-		// Every record ends with the time, which is the same on all CPUs: a process's records are spread over their buffers.
+		// Every record ends with the time, which is the same on all CPUs: a process's records are spread over their
+		// buffers.
 		Sample_type: unix.PERF_SAMPLE_TIME,
 		Clockid:     unix.CLOCK_MONOTONIC,
 	}

@@ -146,12 +146,17 @@ func FuzzEvent(f *testing.F) {
 	})
 }
 
-// TestNamesKept: what was named stays so without another look at the process, until the kernel reports something else there.
+// TestNamesKept: what was named stays so without another look at the process, until the kernel reports something else
+// there.
 func TestNamesKept(t *testing.T) {
 	const pid = 1 << 30
 	opened := 0
-	tab := &Table{Events: &Events{}, Open: func(path string) (debuginfo.Image, error) { opened++; return nil, os.ErrNotExist }}
-	tab.procs = map[uint32]*process{pid: {maps: []mapping{{lo: 0x400000, hi: 0x500000, path: "/first"}}, seen: time.Now()}}
+	tab := &Table{Events: &Events{}, Open: func(path string) (debuginfo.Image, error) {
+		opened++
+		return nil, os.ErrNotExist
+	}}
+	tab.procs = map[uint32]*process{pid: {maps: []mapping{{lo: 0x400000, hi: 0x500000, path: "/first"}},
+		seen: time.Now()}}
 	for range 3 {
 		if f := tab.Name(pid, 0x400010, true); f.Module != "/first" || f.Rel != 0xf {
 			t.Fatal(f)

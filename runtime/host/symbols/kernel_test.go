@@ -38,7 +38,8 @@ func names(t *testing.T, text string) *Table {
 func TestKernelName(t *testing.T) {
 	tab := names(t, kallsyms)
 	tab.KernelName(0xffffffff81000000, false)
-	tab.kernel.modules = parseModules("alpha 8192 0 - Live 0xffffffffc0000000\nbeta 4096 1 alpha, Live 0xffffffffc0100000\nbad line\n")
+	tab.kernel.modules = parseModules(
+		"alpha 8192 0 - Live 0xffffffffc0000000\nbeta 4096 1 alpha, Live 0xffffffffc0100000\nbad line\n")
 	for _, c := range []struct {
 		addr uint64
 		ret  bool
@@ -66,7 +67,8 @@ func TestKernelName(t *testing.T) {
 	if got := tab.KernelName(0xffffffff81000104, false).Text(false); got != "vfs_thing" {
 		t.Errorf("symname: %s", got)
 	}
-	want := " 0xffffffff81000110 : vfs_thing+0x10/0x100 [kernel]\n 0xffffffff81000200 : vfs_thing+0x100/0x100 [kernel]\n 0x7 : 0x7\n"
+	want := " 0xffffffff81000110 : vfs_thing+0x10/0x100 [kernel]\n 0xffffffff81000200 : vfs_thing+0x100/0x100 " +
+		"[kernel]\n 0x7 : 0x7\n"
 	if got := tab.KernelBacktrace([]uint64{0xffffffff81000110, 0xffffffff81000200, 7}); got != want {
 		t.Errorf("backtrace:\n%s", got)
 	}
@@ -74,7 +76,9 @@ func TestKernelName(t *testing.T) {
 
 // TestKernelHidden: without the right to see them all addresses are 0.
 func TestKernelHidden(t *testing.T) {
-	for text, why := range map[string]string{"0000000000000000 T _stext\n0000000000000000 T vfs_thing\n": "hides its addresses", "rubbish": "not a symbol table"} {
+	for text, why := range map[string]string{
+		"0000000000000000 T _stext\n0000000000000000 T vfs_thing\n": "hides its addresses",
+		"rubbish": "not a symbol table"} {
 		tab := names(t, text)
 		var warned []string
 		tab.Warn = func(s string) { warned = append(warned, s) }

@@ -80,8 +80,8 @@ const (
 // maxNames bounds the names that are kept of a process: a profile meets the same ones again and again.
 const maxNames = 1 << 14
 
-// patience is how long the mappings of a process are taken to be the same where the kernel tells of new ones by itself. Code that is in
-// no file's mapping (of a just-in-time compiler) would have them read at each hit otherwise.
+// patience is how long the mappings of a process are taken to be the same where the kernel tells of new ones by itself.
+// Code that is in no file's mapping (of a just-in-time compiler) would have them read at each hit otherwise.
 const patience = 100 * time.Millisecond
 
 type mapping struct {

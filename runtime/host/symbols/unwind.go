@@ -13,8 +13,8 @@ import (
 type Raw struct {
 	Regs cfi.Regs
 	Mem  cfi.Memory
-	// Chain is the pc and, from the frame pointer on, the return addresses behind saved frame pointers. It may begin with
-	// what lies on top of the stack as well.
+	// Chain is the pc and, from the frame pointer on, the return addresses behind saved frame pointers. It may begin
+	// with what lies on top of the stack as well.
 	Chain []uint64
 }
 

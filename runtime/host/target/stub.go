@@ -37,8 +37,8 @@ func stub() []byte {
 		}
 	}
 	size := uint64(head + len(stubCode))
-	put([16]byte{0x7f, 'E', 'L', 'F', 2, 1, 1}, uint16(2), uint16(62), uint32(1), uint64(base+head), uint64(64), uint64(0),
-		uint32(0), uint16(64), uint16(56), uint16(1), uint16(64), uint16(0), uint16(0))
+	put([16]byte{0x7f, 'E', 'L', 'F', 2, 1, 1}, uint16(2), uint16(62), uint32(1), uint64(base+head), uint64(64),
+		uint64(0), uint32(0), uint16(64), uint16(56), uint16(1), uint16(64), uint16(0), uint16(0))
 	put(uint32(1), uint32(5), uint64(0), uint64(base), uint64(base), size, size, uint64(0x1000))
 	b.Write(stubCode)
 	return b.Bytes()

@@ -120,8 +120,8 @@ func (o Options) wait() (*Target, error) {
 		w.Close()
 		return nil, err
 	}
-	// The kernel tells of the shell's exec only behind the point up to which Go waits: probes that were there by then would
-	// see it. So it has to speak first.
+	// The kernel tells of the shell's exec only behind the point up to which Go waits: probes that were there by then
+	// would see it. So it has to speak first.
 	there.Read(make([]byte, 1))
 	t := &Target{Pid: cmd.Process.Pid, cmd: cmd, gate: w, pidfd: -1, done: make(chan struct{})}
 	return t, nil

@@ -78,7 +78,8 @@ func words(command string) (simple, bool) {
 			if c == '<' {
 				r.fd, r.flag = 0, os.O_RDONLY
 			}
-			if in && len(word) == 1 && word[0] >= '0' && word[0] <= '2' && command[i-1] == word[0] && (i < 2 || command[i-2] == ' ' || command[i-2] == '\t') {
+			if in && len(word) == 1 && word[0] >= '0' && word[0] <= '2' && command[i-1] == word[0] &&
+				(i < 2 || command[i-2] == ' ' || command[i-2] == '\t') {
 				r.fd, word, in = int(word[0]-'0'), nil, false
 			} else if in && len(word) > 0 && strings.Trim(string(word), "0123456789") == "" {
 				return s, false
@@ -92,17 +93,19 @@ func words(command string) (simple, bool) {
 			case c == '>' && strings.HasPrefix(rest, ">"):
 				r.flag = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 				i++
-			case c == '>' && len(rest) > 1 && rest[0] == '&' && rest[1] >= '0' && rest[1] <= '2' && (len(rest) == 2 || rest[2] == ' ' || rest[2] == '\t'):
+			case c == '>' && len(rest) > 1 && rest[0] == '&' && rest[1] >= '0' && rest[1] <= '2' &&
+				(len(rest) == 2 || rest[2] == ' ' || rest[2] == '\t'):
 				r.dup = int(rest[1] - '0')
 				s.files = append(s.files, r)
 				i += 2
 				continue
-			case strings.HasPrefix(rest, "&"), strings.HasPrefix(rest, "<"), strings.HasPrefix(rest, "|"), strings.HasPrefix(rest, ">"), strings.HasPrefix(rest, "("):
+			case strings.HasPrefix(rest, "&"), strings.HasPrefix(rest, "<"), strings.HasPrefix(rest, "|"),
+				strings.HasPrefix(rest, ">"), strings.HasPrefix(rest, "("):
 				return s, false
 			}
 			next = &r
-		case c == '~' && in || c == '#' && in || c == '=' && len(s.words) > 0 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80,
-			strings.IndexByte("_@%+:,./-^", c) >= 0:
+		case c == '~' && in || c == '#' && in || c == '=' && len(s.words) > 0 || c >= '0' && c <= '9' ||
+			c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80, strings.IndexByte("_@%+:,./-^", c) >= 0:
 			word, in = append(word, c), true
 		default:
 			return s, false // the shell's
@@ -196,6 +199,7 @@ func program(word string, env []string, dir string) string {
 }
 
 // builtins are the words that only a shell knows, or knows better.
-var builtins = strings.Fields("exit cd for if while case until set read : eval exec ulimit umask . trap wait time export unset alias command ! { } [[")
+var builtins = strings.Fields("exit cd for if while case until set read : eval exec ulimit umask . trap wait time " +
+	"export unset alias command ! { } [[")
 
 func builtin(word string) bool { return slices.Contains(builtins, word) }

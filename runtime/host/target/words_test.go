@@ -13,7 +13,8 @@ import (
 // TestWords compares what is taken apart here with what the shell makes of it.
 func TestWords(t *testing.T) {
 	rnd := rand.New(rand.NewSource(7))
-	pieces := strings.Split("a b1 -x=y 'q r' \"s t\" \"u'v\" 'w\"x' \\y \\\\ \\' \"\\\"z\" \"\\n\" '' \"\" ; | $HOME * # ~ ä /b/c.d : % {} 2 12 @ ^", " ")
+	pieces := strings.Split("a b1 -x=y 'q r' \"s t\" \"u'v\" 'w\"x' \\y \\\\ \\' \"\\\"z\" \"\\n\" '' \"\" ; | $HOME "+
+		"* # ~ ä /b/c.d : % {} 2 12 @ ^", " ")
 	same, left := 0, 0
 	for range 3000 {
 		var b strings.Builder
@@ -46,8 +47,10 @@ func TestWords(t *testing.T) {
 // TestStreams: redirections are those of the shell, in a folder of the command's own.
 func TestStreams(t *testing.T) {
 	for _, command := range []string{
-		"sh -c 'echo out; echo err >&2'", "sh -c 'echo out; echo err >&2' >f", "sh -c 'echo out; echo err >&2' 2>f", "sh -c 'echo out; echo err >&2' >f 2>&1",
-		"sh -c 'echo out; echo err >&2' 2>&1 >f", ">f sh -c 'echo out' 2>/dev/null", "cat <in", "cat < in >> f", "cat<in>f", "sh -c 'echo out' 2> 'f g'", "cat < none",
+		"sh -c 'echo out; echo err >&2'", "sh -c 'echo out; echo err >&2' >f", "sh -c 'echo out; echo err >&2' 2>f",
+		"sh -c 'echo out; echo err >&2' >f 2>&1",
+		"sh -c 'echo out; echo err >&2' 2>&1 >f", ">f sh -c 'echo out' 2>/dev/null", "cat <in", "cat < in >> f",
+		"cat<in>f", "sh -c 'echo out' 2> 'f g'", "cat < none",
 		"echo a=b 'c;d' >f", "cat no2>f in", "sh -c 'exit 3' >f",
 	} {
 		run := func(start func(Options) (*Target, error)) (all string) {
@@ -82,7 +85,8 @@ func TestStreams(t *testing.T) {
 			return tg, err
 		})
 		// The shell tells its line in its messages.
-		if strip := strings.NewReplacer("/bin/sh: 1: ", "", "cannot open none: No such file", ""); strip.Replace(got) != strip.Replace(want) {
+		if strip := strings.NewReplacer("/bin/sh: 1: ", "", "cannot open none: No such file",
+			""); strip.Replace(got) != strip.Replace(want) {
 			t.Errorf("%s:\n%q\nthe shell:\n%q", command, got, want)
 		}
 	}

@@ -38,7 +38,8 @@ func Read(dir fs.FS) ([]File, error) {
 		}
 		entries, ok := grammar.Index(text)
 		if !ok {
-			return nil, fmt.Errorf("%s cannot be indexed: a bracket is open, or a condition holds half of a declaration", e.Name())
+			return nil, fmt.Errorf("%s cannot be indexed: a bracket is open, or a condition holds half of a "+
+				"declaration", e.Name())
 		}
 		files = append(files, File{e.Name(), string(text), entries})
 	}
@@ -76,7 +77,8 @@ func Source(files []File) ([]byte, error) {
 		}
 		b.WriteString("}},\n")
 	}
-	b.WriteString("}\n\n// Names are all declared names, sorted; one name may stand for several declarations.\nvar Names = [...]Name{\n")
+	b.WriteString("}\n\n// Names are all declared names, sorted; one name may stand for several declarations.\nvar " +
+		"Names = [...]Name{\n")
 	slices.SortStableFunc(names, func(a, b name) int { return strings.Compare(a.name, b.name) })
 	for _, n := range names {
 		fmt.Fprintf(&b, "{%q, grammar.%s, %s},\n", n.name, kindNames[n.kind], n.row)

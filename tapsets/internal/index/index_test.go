@@ -41,8 +41,10 @@ func TestOneMore(t *testing.T) {
 		}
 		rest = rest[1:]
 	}
-	for _, want := range []string{`{"one", grammar.FunctionEntry, bMuchLongerStp, 0},`, `{"two", grammar.FunctionEntry, cDStp, 2},`,
-		`{"alias.one", grammar.AliasEntry, aStp, 1},`, `{"four", grammar.MacroEntry, eStpm, 0},`, "\teStpm: {Name: \"e.stpm\","} {
+	for _, want := range []string{`{"one", grammar.FunctionEntry, bMuchLongerStp, 0},`,
+		`{"two", grammar.FunctionEntry, cDStp, 2},`,
+		`{"alias.one", grammar.AliasEntry, aStp, 1},`, `{"four", grammar.MacroEntry, eStpm, 0},`,
+		"\teStpm: {Name: \"e.stpm\","} {
 		if !strings.Contains(after, want) {
 			t.Errorf("no %s in\n%s", want, after)
 		}

@@ -92,7 +92,8 @@ func run(args []string, idle, most time.Duration) int {
 		return 1
 	}
 	if device && !isDevice(null) {
-		fmt.Fprintf(os.Stderr, "supervise: while %s ran, something was put in the place of %s\n", filepath.Base(args[0]), null)
+		fmt.Fprintf(os.Stderr, "supervise: while %s ran, something was put in the place of %s\n",
+			filepath.Base(args[0]), null)
 		return 1
 	}
 	if err == nil && left > 0 {
@@ -278,5 +279,6 @@ func note(what string, wall, user, sys time.Duration) {
 	}
 	defer f.Close()
 	wd, _ := os.Getwd()
-	fmt.Fprintf(f, "%8.1f cpu %8.1f user %7.1f sys %8.1f wall %s %s\n", (user + sys).Seconds(), user.Seconds(), sys.Seconds(), wall.Seconds(), what, wd)
+	fmt.Fprintf(f, "%8.1f cpu %8.1f user %7.1f sys %8.1f wall %s %s\n", (user + sys).Seconds(), user.Seconds(),
+		sys.Seconds(), wall.Seconds(), what, wd)
 }

@@ -41,7 +41,8 @@ func TestRun(t *testing.T) {
 	if os.Geteuid() == 0 { // a device of our own, which a test replaces as a linker's careless -o would
 		defer func(path string) { null = path }(null)
 		null = filepath.Join(dir, "null")
-		for script, want := range map[string]int{"echo >" + null: 0, "echo >" + null + ".new; mv " + null + ".new " + null: 1, "rm " + null: 1} {
+		for script, want := range map[string]int{"echo >" + null: 0, "echo >" + null + ".new; mv " + null + ".new " +
+			null: 1, "rm " + null: 1} {
 			os.Remove(null)
 			if err := unix.Mknod(null, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))); err != nil {
 				t.Skip("no devices can be made here: ", err)
@@ -51,7 +52,8 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	if b, _ := os.ReadFile(times); strings.Count(string(b), " cpu ") < 7 || !strings.Contains(string(b), "left 2 processes") {
+	if b, _ := os.ReadFile(times); strings.Count(string(b), " cpu ") < 7 ||
+		!strings.Contains(string(b), "left 2 processes") {
 		t.Errorf("times:\n%s", b)
 	}
 }

@@ -1,7 +1,8 @@
 // Command kmodrun runs a program in the text form of package ir as a kernel module, or with eBPF: what the
 // tests in the virtual machine use where no script makes the same program.
 //
-//	kmodrun [-bpf] [-r DIR] [-cache DIR] [-c COMMAND] [-x PID] [-T DURATION] [-name NAME] [-build] [-p3] FILE.ir | -e SCRIPT
+//	kmodrun [-bpf] [-r DIR] [-cache DIR] [-c COMMAND] [-x PID] [-T DURATION] [-name NAME] [-build] [-p3]
+//	        FILE.ir | -e SCRIPT
 package main
 
 import (
@@ -99,7 +100,8 @@ func run() error {
 	}
 	switch {
 	case *command != "":
-		cfg.Target, err = target.Start(target.Options{Command: *command, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Environ()})
+		cfg.Target, err = target.Start(target.Options{Command: *command, Stdin: os.Stdin, Stdout: os.Stdout,
+			Stderr: os.Stderr, Env: os.Environ()})
 	case *pid != 0:
 		cfg.Target, err = target.Watch(*pid)
 	}
@@ -142,8 +144,10 @@ func program(ctx context.Context, script, traced string, guru bool) (*ir.Program
 		}
 		return p, ir.Verify(p)
 	}
-	res, ds := compiler.Compile(ctx, compiler.Options{Scripts: []compiler.Script{{Name: "<input>", Text: []byte(script)}},
-		Limits: layout.Default(), Guru: guru, Open: open.Open, KernelFiles: kernelFiles, TargetPath: traced, Runtime: "kernel", Globals: map[string]string{}})
+	res, ds := compiler.Compile(ctx,
+		compiler.Options{Scripts: []compiler.Script{{Name: "<input>", Text: []byte(script)}}, Limits: layout.Default(),
+			Guru: guru, Open: open.Open, KernelFiles: kernelFiles, TargetPath: traced, Runtime: "kernel",
+			Globals: map[string]string{}})
 	(&diag.Printer{W: os.Stderr, Files: res.Files}).Print(ds)
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("the script has errors")

@@ -48,7 +48,9 @@ func main() {
 	// What the kernel holds for ever once it was asked for is there before the first look.
 	for range 2 {
 		for _, t := range tracers {
-			if out, err := exec.Command(t[0], append([]string{"-T", "50ms", "-c", "true"}, t[1:]...)...).CombinedOutput(); err != nil && !strings.Contains(string(out), program) {
+			if out, err := exec.Command(t[0],
+				append([]string{"-T", "50ms", "-c", "true"}, t[1:]...)...).CombinedOutput(); err != nil &&
+				!strings.Contains(string(out), program) {
 				fail("%v: %v\n%s", t, err, out)
 			}
 		}
@@ -146,7 +148,8 @@ func await(t []string, ended chan error) {
 		time.Sleep(20 * time.Millisecond)
 		attr := struct{ start, next, flags uint32 }{}
 		if t[1] == "-bpf" {
-			if _, _, e := unix.Syscall(unix.SYS_BPF, unix.BPF_LINK_GET_NEXT_ID, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr)); e == 0 {
+			if _, _, e := unix.Syscall(unix.SYS_BPF, unix.BPF_LINK_GET_NEXT_ID, uintptr(unsafe.Pointer(&attr)),
+				unsafe.Sizeof(attr)); e == 0 {
 				done["traced"]++
 				return
 			}
@@ -267,7 +270,8 @@ func check(n int, before map[string]int) {
 		mounts, _ := os.ReadFile("/proc/mounts")
 		fail("round %d: the kernel holds %v, before it held %v\n%s%s%s%s", n, now, before, out, b, m, mounts)
 	}
-	if out, err := exec.Command("gostap", "--cleanup").CombinedOutput(); err != nil || string(out) != "nothing was left\n" {
+	if out, err := exec.Command("gostap", "--cleanup").CombinedOutput(); err != nil ||
+		string(out) != "nothing was left\n" {
 		fail("round %d: cleaned up, and there is still something: %s", n, out)
 	}
 }
@@ -275,7 +279,8 @@ func check(n int, before map[string]int) {
 // held counts what tracing leaves in a kernel if it leaves anything.
 func held() map[string]int {
 	out := map[string]int{}
-	for name, cmd := range map[string]uintptr{"programs": unix.BPF_PROG_GET_NEXT_ID, "maps": unix.BPF_MAP_GET_NEXT_ID, "links": unix.BPF_LINK_GET_NEXT_ID} {
+	for name, cmd := range map[string]uintptr{"programs": unix.BPF_PROG_GET_NEXT_ID, "maps": unix.BPF_MAP_GET_NEXT_ID,
+		"links": unix.BPF_LINK_GET_NEXT_ID} {
 		attr := struct{ start, next, flags uint32 }{}
 		for {
 			if _, _, e := unix.Syscall(unix.SYS_BPF, cmd, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr)); e != 0 {
@@ -285,8 +290,10 @@ func held() map[string]int {
 			attr.start = attr.next
 		}
 	}
-	for name, path := range map[string]string{"modules": "/proc/modules", "kprobe events": "/sys/kernel/tracing/kprobe_events", "uprobe events": "/sys/kernel/tracing/uprobe_events",
-		"kprobes": "/sys/kernel/debug/kprobes/list", "traced functions": "/sys/kernel/tracing/enabled_functions", "mounts": "/proc/mounts"} {
+	for name, path := range map[string]string{"modules": "/proc/modules",
+		"kprobe events": "/sys/kernel/tracing/kprobe_events", "uprobe events": "/sys/kernel/tracing/uprobe_events",
+		"kprobes": "/sys/kernel/debug/kprobes/list", "traced functions": "/sys/kernel/tracing/enabled_functions",
+		"mounts": "/proc/mounts"} {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			fail("%v", err)

@@ -122,27 +122,34 @@ func Kernel() *Builder {
 	ubuf := b.Pointer(b.Add("user", btf.KindTypeTag, false, 0, char))
 	comm := b.Add("", btf.KindArray, false, 0, 0, char, ulong, 16)
 	qstr := b.Struct(btf.KindStruct, "qstr", 16, M{Name: "len", Type: uint}, M{Name: "name", Type: cchar, Bit: 64})
-	dentry := b.Struct(btf.KindStruct, "dentry", 24, M{Name: "d_flags", Type: uint}, M{Name: "d_name", Type: qstr, Bit: 64})
+	dentry := b.Struct(btf.KindStruct, "dentry", 24, M{Name: "d_flags", Type: uint},
+		M{Name: "d_name", Type: qstr, Bit: 64})
 	pdentry := b.Pointer(dentry)
 	pos := b.Struct(btf.KindUnion, "", 8, M{Name: "f_pos", Type: loff}, M{Name: "f_tag", Type: uint})
 	file := b.Struct(btf.KindStruct, "file", 40,
-		M{Name: "f_mode", Type: uint}, M{Name: "f_kind", Type: uint, Bit: 32, Bits: 3}, M{Name: "f_rw", Type: cInt, Bit: 35, Bits: 5},
-		M{Name: "f_dentry", Type: pdentry, Bit: 64}, M{Type: pos, Bit: 128}, M{Name: "f_ubuf", Type: ubuf, Bit: 192}, M{Name: "f_open", Type: boolean, Bit: 256})
+		M{Name: "f_mode", Type: uint}, M{Name: "f_kind", Type: uint, Bit: 32, Bits: 3},
+		M{Name: "f_rw", Type: cInt, Bit: 35, Bits: 5},
+		M{Name: "f_dentry", Type: pdentry, Bit: 64}, M{Type: pos, Bit: 128}, M{Name: "f_ubuf", Type: ubuf, Bit: 192},
+		M{Name: "f_open", Type: boolean, Bit: 256})
 	pfile := b.Pointer(file)
-	task := b.Struct(btf.KindStruct, "task_struct", 64, M{Name: "pid", Type: cInt, Bit: 32}, M{Name: "comm", Type: comm, Bit: 64}, M{Name: "files", Type: pfile, Bit: 192})
+	task := b.Struct(btf.KindStruct, "task_struct", 64, M{Name: "pid", Type: cInt, Bit: 32},
+		M{Name: "comm", Type: comm, Bit: 64}, M{Name: "files", Type: pfile, Bit: 192})
 	ptask := b.Pointer(task)
 	b.Add("pid_type", btf.KindEnum, false, 2, 4, b.Str("PIDTYPE_PID"), 0, b.Str("PIDTYPE_TGID"), 1)
 	color := b.Add("color", btf.KindEnum, true, 2, 4, b.Str("RED"), 1, b.Str("NONE"), 0xffffffff)
 	pair := b.Struct(btf.KindStruct, "pair", 16, M{Name: "a", Type: ulong}, M{Name: "b", Type: cInt, Bit: 64})
-	big := b.Struct(btf.KindStruct, "big", 24, M{Name: "a", Type: ulong}, M{Name: "b", Type: ulong, Bit: 64}, M{Name: "c", Type: ulong, Bit: 128})
+	big := b.Struct(btf.KindStruct, "big", 24, M{Name: "a", Type: ulong}, M{Name: "b", Type: ulong, Bit: 64},
+		M{Name: "c", Type: ulong, Bit: 128})
 	double := b.Add("double", btf.KindFloat, false, 0, 8)
 	p := func(name string, t uint32) M { return M{Name: name, Type: t} }
 	b.Func("vfs_read", ssize, p("file", pfile), p("buf", ubuf), p("count", size), p("pos", b.Pointer(loff)))
 	b.Func("vfs_write", ssize, p("file", pfile), p("buf", ubuf), p("count", size), p("pos", b.Pointer(loff)))
 	b.Func("do_sys_open", long, p("dfd", cInt), p("filename", ubuf), p("flags", cInt), p("mode", mode))
-	b.Func("many", cInt, p("a", boolean), p("b", short), p("c", cInt), p("d", ulong), p("e", color), p("f", cchar), p("g", cInt), p("h", ptask))
+	b.Func("many", cInt, p("a", boolean), p("b", short), p("c", cInt), p("d", ulong), p("e", color), p("f", cchar),
+		p("g", cInt), p("h", ptask))
 	b.Func("take_pair", pair, p("p", pair), p("n", cInt), p("q", pair), p("r", pair), p("last", cInt), p("more", cInt))
-	b.Func("take_big", big, p("x", big), p("n", cInt), p("o", cInt), p("q", cInt), p("r", cInt), p("s", cInt), p("t", cInt))
+	b.Func("take_big", big, p("x", big), p("n", cInt), p("o", cInt), p("q", cInt), p("r", cInt), p("s", cInt),
+		p("t", cInt))
 	b.Func("take_float", 0, p("x", double), p("n", cInt))
 	b.Func("tick", 0)
 	b.Func("tcp_sendmsg", cInt, p("sk", b.Pointer(0)), p("msg", b.Pointer(0)), p("size", size))

@@ -152,7 +152,8 @@ func (m *Image) EntrySite(f *debuginfo.Func) (debuginfo.Site, error) {
 	if pc == 0 {
 		pc = f.Entry
 	}
-	return debuginfo.Site{PC: pc, Kind: debuginfo.AtEntry, Func: f, File: f.File, Line: f.Line, CFA: Frame(), Insn: debuginfo.InsnPush}, nil
+	return debuginfo.Site{PC: pc, Kind: debuginfo.AtEntry, Func: f, File: f.File, Line: f.Line, CFA: Frame(),
+		Insn: debuginfo.InsnPush}, nil
 }
 
 // ReturnSites are Rets.
