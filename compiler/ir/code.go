@@ -89,8 +89,8 @@ func (v *verifier) code(c *CCode) error {
 	if c.Result != types.Unknown && c.Result != types.Long && c.Result != types.String {
 		return fmt.Errorf("result of type %s", c.Result)
 	}
-	if c.Expr && (c.Result == types.Unknown || len(c.Params) > 0) {
-		return fmt.Errorf("an expression has a value and no parameters")
+	if c.Expr && c.Result == types.Unknown {
+		return fmt.Errorf("an expression has a value")
 	}
 	for _, g := range c.Globs {
 		if gl := v.glob(g.Glob); gl == nil || gl.Type == types.Stats || !isName(g.Name) ||

@@ -39,7 +39,7 @@ func TestEmbedded(t *testing.T) {
 	}
 	got := said(t, p, u, evs, out)
 	for _, w := range []string{
-		"5 7 <long text 42 tex\nsaid 7\n", "WARNING: careful 1\nend\n8265\n", "caught nothing in 5\n",
+		"5 7 <long text 42 tex\nin 1065\nsaid 7\n", "WARNING: careful 1\nend\n8265\n", "caught nothing in 5\n",
 		"caught read fault at 0x0000000000001388\n",
 		"caught Array overflow, check size limit (3)\n",
 	} {

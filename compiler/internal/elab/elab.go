@@ -143,6 +143,8 @@ type Embedded struct {
 	Pos     source.Pos
 	Pure    bool
 	Globals []EmbeddedGlobal
+	// Args are the parameters of the function around an expression that the expression names.
+	Args []*Local
 	// Guru: of a library's function that only scripts in guru mode may call.
 	Guru bool
 	// Gives is the type of the result as the code itself tells it, Unknown if it gives none. What the calls want goes

@@ -31,13 +31,7 @@ func (l *lowerer) code(c *elab.Embedded, make func() *ir.CCode) int64 {
 func (f *fn) embeddedBody(ef *elab.Func) {
 	n := f.code(ef.C, func() *ir.CCode {
 		c := &ir.CCode{Name: ef.Name, Result: f.b.F.Result}
-		for _, p := range ef.Params {
-			t := p.Type
-			if t != types.String {
-				t = types.Long // nothing is known of it, so no call gives it a string
-			}
-			c.Params = append(c.Params, ir.CParam{Name: p.Name, Type: t})
-		}
+		c.Params = parameters(ef.Params)
 		return c
 	})
 	var args []ir.Val
@@ -57,6 +51,19 @@ func (f *fn) embeddedBody(ef *elab.Func) {
 	}
 }
 
+// parameters are the script's variables that C gets.
+func parameters(of []*elab.Local) []ir.CParam {
+	var ps []ir.CParam
+	for _, p := range of {
+		t := p.Type
+		if t != types.String {
+			t = types.Long // nothing is known of it, so no call gives it a string
+		}
+		ps = append(ps, ir.CParam{Name: p.Name, Type: t})
+	}
+	return ps
+}
+
 // embeddedExpr is the value of "%{ expr %}" or @const("expr").
 func (f *fn) embeddedExpr(e ast.Expr) ir.Val {
 	c := f.in.C[e]
@@ -64,10 +71,14 @@ func (f *fn) embeddedExpr(e ast.Expr) ir.Val {
 		return ir.I(0) // refused by sema
 	}
 	t := f.typ(e)
-	n := f.code(c, func() *ir.CCode { return &ir.CCode{Expr: true, Result: t} })
+	n := f.code(c, func() *ir.CCode { return &ir.CCode{Expr: true, Params: parameters(c.Args), Result: t} })
+	var args []ir.Val
+	for _, p := range c.Args {
+		args = append(args, ir.R(f.locals[p]))
+	}
 	r := f.b.Reg("", t, f.capFor(t))
 	f.at(e.Range())
-	f.embed(n, r)
+	f.embed(n, r, args...)
 	return ir.R(r)
 }
 

@@ -163,7 +163,27 @@ func (b *binder) embeddedExpr(s *scope, e *ast.EmbeddedExpr) {
 		b.needsGuru(e.Span)
 	}
 	b.libraryCode(s.file)
-	s.in.C[e] = b.embedded(e.Code, e.Span.From+2, s.file)
+	c := b.embedded(e.Code, e.Span.From+2, s.file)
+	s.in.C[e] = c
+	cWords(e.Code, func(w string, off int) {
+		name, isArg := strings.CutPrefix(w, "STAP_ARG_")
+		if !isArg {
+			return
+		}
+		if p := s.names[name]; p != nil && p.Param {
+			p.Read = true
+			if !slices.Contains(c.Args, p) {
+				c.Args = append(c.Args, p)
+			}
+			return
+		}
+		at := e.Span.From + 2 + source.Pos(off)
+		d := b.errorf(diag.EmbeddedCode, source.Span{From: at, To: at + source.Pos(len(w))},
+			"%s names no parameter of a function here", w)
+		if s.fn == nil || s.names[name] != nil {
+			d.Hintf("pass the value to a function: function f:long(%s:long) { return %%{ STAP_ARG_%s %%} }", name, name)
+		}
+	})
 }
 
 // constant looks at @const("expr"), which is an expression of C without effects.

@@ -25,7 +25,7 @@
 #define GS_OVERLOAD_TIME 500000000ULL
 #define GS_OVERLOAD_PERMILLE 500ULL
 #include "gs_guard.h"
-#define GS_EMBED_SITE 6
+#define GS_EMBED_SITE 7
 #include "gs_embed.h"
 
 static int twice(int x) { return 2 * x; }
@@ -278,6 +278,43 @@ static int c_expression_2(struct gs_ctx *c, int pos, char *result, u32 room)
 	return rc;
 }
 
+struct c_expression_3_frame {
+	int gs_rc, gs_pos;
+	s64 a_a;
+	char a_s[MAXSTRINGLEN];
+	s64 __retvalue;
+};
+
+#define STAP_ARG_a (gs_this->a_a)
+#define STAP_ARG_s (gs_this->a_s)
+/* an expression */
+static void c_expression_3_body(struct gs_ctx *gs_c __maybe_unused, struct c_expression_3_frame *gs_this __maybe_unused)
+{
+	gs_this->__retvalue = (s64)({
+STAP_ARG_a + STAP_ARG_s[0]
+	; });
+out: __maybe_unused;
+}
+#undef STAP_ARG_a
+#undef STAP_ARG_s
+
+static int c_expression_3(struct gs_ctx *c, int pos, s64 *result, s64 arg_0, const char *arg_1)
+{
+	struct c_expression_3_frame *f = gs_push(c, sizeof(*f));
+	int rc;
+
+	f->gs_rc = GS_OK;
+	f->gs_pos = pos;
+	f->a_a = arg_0;
+	gs_copy(f->a_s, MAXSTRINGLEN - 1, arg_1);
+	f->__retvalue = 0;
+	c_expression_3_body(c, f);
+	*result = f->__retvalue;
+	rc = f->gs_rc;
+	gs_pop(c, f);
+	return rc;
+}
+
 struct c_say_frame {
 	int gs_rc, gs_pos;
 };
@@ -477,6 +514,17 @@ static void probe_0_p(struct gs_hit *hit __maybe_unused)
 		p = gs_put_text(p, L->t_6, strlen(L->t_6));
 		gs_done(c, p);
 	}
+	rc = c_expression_3(c, 0, &t_0, 1000LL, "A");
+	if (unlikely(rc == GS_END))
+		goto out;
+	if (unlikely(rc))
+		goto fail;
+	{
+		u64 *p = gs_begin(c, 1);
+
+		*p++ = t_0;
+		gs_done(c, p);
+	}
 	rc = c_say(c, 0);
 	if (unlikely(rc == GS_END))
 		goto out;
@@ -488,7 +536,7 @@ static void probe_0_p(struct gs_hit *hit __maybe_unused)
 	if (unlikely(rc))
 		goto fail;
 	{
-		u64 *p = gs_begin(c, 1);
+		u64 *p = gs_begin(c, 2);
 
 		*p++ = t_0;
 		gs_done(c, p);
@@ -502,7 +550,7 @@ static void probe_0_p(struct gs_hit *hit __maybe_unused)
 b1:
 	gs_message(c, L->t_5, 100, &L->err);
 	{
-		u64 *p = gs_begin(c, 2);
+		u64 *p = gs_begin(c, 3);
 
 		p = gs_put_text(p, L->t_5, strlen(L->t_5));
 		gs_done(c, p);
@@ -516,7 +564,7 @@ b1:
 b2:
 	gs_message(c, L->t_5, 100, &L->err);
 	{
-		u64 *p = gs_begin(c, 3);
+		u64 *p = gs_begin(c, 4);
 
 		p = gs_put_text(p, L->t_5, strlen(L->t_5));
 		gs_done(c, p);
@@ -540,7 +588,7 @@ b2:
 b3:
 	gs_message(c, L->t_5, 100, &L->err);
 	{
-		u64 *p = gs_begin(c, 4);
+		u64 *p = gs_begin(c, 5);
 
 		p = gs_put_text(p, L->t_5, strlen(L->t_5));
 		gs_done(c, p);
@@ -550,7 +598,7 @@ b3:
 		goto out;
 	if (unlikely(rc))
 		goto fail;
-	gs_done(c, gs_begin(c, 5));
+	gs_done(c, gs_begin(c, 6));
 	goto out;
 x1:
 	L->err = c->err;
