@@ -17,9 +17,10 @@ import (
 
 // stmt is a place where a source line begins.
 type stmt struct {
-	pc   uint64
-	file string
-	line int
+	pc       uint64
+	file     string
+	line     int
+	unmarked bool // the line table does not mark it as the beginning of a statement
 }
 
 // stmts lists where lines begin in function i: the rows of DWARF's line table that are marked as
@@ -36,7 +37,7 @@ func (im *Image) stmts(i int, unmarked bool) []stmt {
 		return out
 	}
 	for _, r := range im.tab.Rows(i) {
-		out = append(out, stmt{r.Lo, r.File, r.Line})
+		out = append(out, stmt{pc: r.Lo, file: r.File, line: r.Line})
 	}
 	return out
 }
@@ -62,7 +63,7 @@ func (im *Image) dwarfStmts(d *dw.Data, i int, unmarked bool) (out []stmt) {
 			break
 		}
 		if (r.Stmt || unmarked) && !r.End && r.Line > 0 {
-			out = append(out, stmt{r.PC, u.FileOf(r), r.Line})
+			out = append(out, stmt{r.PC, u.FileOf(r), r.Line, !r.Stmt})
 		}
 	}
 	return out
@@ -140,7 +141,7 @@ func withCopies(stmts []stmt, rows []pclntab.Row) []stmt {
 			if !added {
 				stmts, added = slices.Clone(stmts), true
 			}
-			stmts = slices.Insert(stmts, at, stmt{r.Lo, r.File, r.Line})
+			stmts = slices.Insert(stmts, at, stmt{pc: r.Lo, file: r.File, line: r.Line})
 		}
 	}
 	return stmts
@@ -161,18 +162,23 @@ func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err e
 	return sites, err
 }
 
-// lineSites is LineSites for lines with a mark, or also for those without.
+// lineSites is LineSites for lines with a mark, or also for those without. In an inlined copy that has a line without a
+// mark, while others have it with one, the first of its rows stands for the line: Go loses the mark where instructions
+// of the copy and of its caller are mixed.
 func (im *Image) lineSites(q debuginfo.LineQuery, unmarked bool) (sites []debuginfo.Site, err error) {
 	var p *pattern
 	if q.Func != "" && q.Func != "*" {
 		p = parsePattern(q.Func)
 	}
-	bodies, err := im.bodies(q, p, unmarked)
+	bodies, err := im.bodies(q, p, unmarked || !q.All && !q.Nearest)
 	if err != nil {
 		return nil, err
 	}
 	found := map[uint64]bool{}
 	for _, b := range bodies {
+		if !unmarked {
+			b.keepMarked()
+		}
 		first, err := b.linesWanted(q)
 		if err != nil {
 			return nil, err
@@ -264,6 +270,15 @@ func (b *instance) ownFile(im *Image) bool {
 	}
 	b.lines = slices.DeleteFunc(b.lines, func(s stmt) bool { return s.file != file })
 	return len(b.lines) > 0
+}
+
+// keepMarked drops what has no mark, but for lines of an inlined copy that have none anywhere in it.
+func (b *instance) keepMarked() {
+	marked := map[int]bool{}
+	for _, s := range b.lines {
+		marked[s.line] = marked[s.line] || !s.unmarked
+	}
+	b.lines = slices.DeleteFunc(b.lines, func(s stmt) bool { return s.unmarked && (b.inline < 0 || marked[s.line]) })
 }
 
 // linesWanted gives the first statement of each line that q asks for.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,12 +166,27 @@ func TestCopiesOnTheirCallersLine(t *testing.T) {
 		{Lo: 0x70, Hi: 0x80, File: "a.go", Line: 6, Inline: 3}, // not behind that
 		{Lo: 0x80, Hi: 0x90, File: "a.go", Line: 6, Inline: 4},
 	}
-	have := []stmt{{0x10, "a.go", 5}, {0x30, "a.go", 5}}
+	have := []stmt{{pc: 0x10, file: "a.go", line: 5}, {pc: 0x30, file: "a.go", line: 5}}
 	got := fmt.Sprint(withCopies(have, rows))
-	if want := "[{16 a.go 5} {32 a.go 5} {48 a.go 5} {128 a.go 6}]"; got != want {
+	if want := "[{16 a.go 5 false} {32 a.go 5 false} {48 a.go 5 false} {128 a.go 6 false}]"; got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
 	if len(have) != 2 || have[1].pc != 0x30 {
 		t.Errorf("what was given has become %v", have)
+	}
+}
+
+// TestLinesWithoutMark: a copy whose line is nowhere marked has it at its first row, beside copies that are marked; a
+// function's own code has not.
+func TestLinesWithoutMark(t *testing.T) {
+	lines := []stmt{{pc: 1, line: 5, unmarked: true}, {pc: 2, line: 6, unmarked: true}, {pc: 3, line: 6},
+		{pc: 4, line: 5, unmarked: true}}
+	for inline, want := range map[int]string{0: "[{1  5 true} {3  6 false}]", -1: "[{3  6 false}]"} {
+		b := &instance{inline: inline, lines: slices.Clone(lines)}
+		b.keepMarked()
+		got, err := b.linesWanted(debuginfo.LineQuery{Line: 5, To: 6})
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%d: %v, not %s; %v", inline, got, want, err)
+		}
 	}
 }
