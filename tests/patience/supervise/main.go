@@ -166,11 +166,15 @@ func watch(p *os.Process, idle, most time.Duration, sigs <-chan os.Signal, done 
 
 // adopt waits for orphans as init would: tests ask whether a process is there.
 func adopt(but int, done <-chan struct{}) {
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	defer signal.Stop(ended)
 	for {
 		select {
 		case <-done:
 			return
-		case <-time.After(20 * time.Millisecond):
+		case <-ended:
+		case <-time.After(time.Second): // an orphan may have ended before this began to listen
 		}
 		lists, _ := filepath.Glob("/proc/self/task/*/children")
 		for _, list := range lists {
