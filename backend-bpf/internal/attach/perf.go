@@ -2,10 +2,15 @@ package attach
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"sync"
+	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -25,6 +30,10 @@ func (s *Set) Perf(prog int, ev probe.PerfEvent, pid int, cookie uint64) error {
 	attr := unix.PerfEventAttr{
 		Type: ev.Type, Config: ev.Config, Sample: ev.Period,
 		Bp_type: ev.Access, Ext1: ev.Addr, Ext2: ev.Len, // bp_addr and bp_len share the places of config1 and config2
+	}
+	if ev.Type == unix.PERF_TYPE_BREAKPOINT && !watches() {
+		return errors.New("this machine has no watchpoints: its processor, a virtual one most likely, lets accesses to " +
+			"a watched address pass without a word")
 	}
 	if ev.Hz != 0 {
 		attr.Sample, attr.Bits = ev.Hz, unix.PerfBitFreq
@@ -48,6 +57,30 @@ func (s *Set) Perf(prog int, ev probe.PerfEvent, pid int, cookie uint64) error {
 	s.note("%s on %d CPUs", perfText(ev), len(online))
 	return nil
 }
+
+// watches reports whether the processor tells of a write to a watched address. Those of some virtual machines take the
+// address and never do. Where the kernel gives no watchpoint for trying, the answer is yes: it will tell why.
+var watches = sync.OnceValue(func() bool {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	word := new(uint64)
+	const onWrite = 2 // HW_BREAKPOINT_W of linux/hw_breakpoint.h
+	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_BREAKPOINT, Bp_type: onWrite,
+		Ext1: uint64(uintptr(unsafe.Pointer(word))), Ext2: 8}
+	fd, err := kern.PerfEvent(attr, 0, -1)
+	if err != nil {
+		return true
+	}
+	defer unix.Close(fd)
+	if kern.PerfEnable(fd) != nil {
+		return true
+	}
+	atomic.StoreUint64(word, 1)
+	var b [8]byte
+	n, err := unix.Read(fd, b[:])
+	runtime.KeepAlive(word)
+	return err != nil || n != len(b) || binary.NativeEndian.Uint64(b[:]) > 0
+})
 
 func (s *Set) perfThreads(prog int, attr unix.PerfEventAttr, pid int, cookie uint64) error {
 	attr.Bits |= unix.PerfBitInherit
