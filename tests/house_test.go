@@ -195,19 +195,20 @@ var mappers = map[string]string{
 // goroutines are the files that start goroutines, with how many. One that reads mapped files sets foreign.Guard or
 // foreign.Goroutine first, or the program ends when a file is cut short meanwhile; these have been looked at.
 var goroutines = map[string]int{
-	"cmd/internal/cli/cleanup.go":           1, // removes what ended sessions have left
-	"runtime/host/target/stub.go":           1, // starts and traces a process
-	"compiler/debuginfo/dw/section.go":      1, // guarded by Section
-	"compiler/internal/family/atonce.go":    1, // guarded
-	"runtime/host/target/target.go":         2, // wait for processes
-	"runtime/host/input.go":                 1, // reads standard input
-	"runtime/host/run.go":                   1, // waits
-	"cmd/internal/cli/signals.go":           1, // waits
-	"start.go":                              1, // runs a session, guarded by Session.run
-	"backend-bpf/internal/load/load.go":     1, // loads programs
-	"backend-bpf/internal/attach/attach.go": 2, // makes and closes links
-	"backend-bpf/internal/attach/warm.go":   1, // makes a link of our own
-	"backend-bpf/internal/attach/check.go":  3, // close links
+	"cmd/internal/cli/cleanup.go":            1, // removes what ended sessions have left
+	"runtime/host/target/stub.go":            1, // starts and traces a process
+	"compiler/debuginfo/dw/section.go":       1, // guarded by Section
+	"compiler/internal/family/atonce.go":     1, // guarded
+	"runtime/host/target/target.go":          2, // wait for processes
+	"runtime/host/input.go":                  1, // reads standard input
+	"runtime/host/run.go":                    1, // waits
+	"cmd/internal/cli/signals.go":            1, // waits
+	"start.go":                               1, // runs a session, guarded by Session.run
+	"backend-bpf/internal/load/load.go":      1, // loads programs
+	"backend-bpf/internal/session/errors.go": 1, // waits for the kernel
+	"backend-bpf/internal/attach/attach.go":  2, // makes and closes links
+	"backend-bpf/internal/attach/warm.go":    1, // makes a link of our own
+	"backend-bpf/internal/attach/check.go":   3, // close links
 }
 
 // TestForeignBytes finds who maps files, who reads ELF files without limits, and who starts goroutines.

@@ -117,7 +117,7 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 	o.Kernel = gostap.Kernel{Release: c.release, BTF: c.kernelBTF, Symbols: c.kernelMap}
 	t := &o.Tool
 	t.KeepIndexes, t.NewIndexes = len(c.include) > 0 && !c.noCache, c.newCache
-	t.Dump, t.Verify, t.Soon, t.Unfired = c.dump, getenv(c.env, "GOSTAP_DEBUG") != "", c.pass == 5, c.fired()
+	t.Dump, t.Verify, t.Soon = c.dump, getenv(c.env, "GOSTAP_DEBUG") != "", c.pass == 5
 	if c.pass < 3 {
 		t.Stop = compiler.Phase(c.pass)
 	}
@@ -166,6 +166,7 @@ func (c *command) sessionOptions() gostap.Options {
 	}
 	o.Tool.Log, o.Tool.Warn, o.Tool.Heat = c.logf, func(text string) { c.warnf("%s", text) }, c.command == "" ||
 		terminal(c.Err)
+	o.Tool.Unfired = c.fired()
 	for i := range o.Tool.Verbose {
 		o.Tool.Verbose[i] = c.level(i + 1)
 	}
