@@ -32,8 +32,8 @@ func (s *Set) Perf(prog int, ev probe.PerfEvent, pid int, cookie uint64) error {
 		Bp_type: ev.Access, Ext1: ev.Addr, Ext2: ev.Len, // bp_addr and bp_len share the places of config1 and config2
 	}
 	if ev.Type == unix.PERF_TYPE_BREAKPOINT && !watches() {
-		return errors.New("this machine has no watchpoints: its processor, a virtual one most likely, lets accesses to " +
-			"a watched address pass without a word")
+		return errors.New("this machine has no watchpoints: its processor, a virtual one most likely, lets accesses " +
+			"to a watched address pass without a word")
 	}
 	if ev.Hz != 0 {
 		attr.Sample, attr.Bits = ev.Hz, unix.PerfBitFreq
