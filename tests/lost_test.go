@@ -249,9 +249,9 @@ func TestRecursed(t *testing.T) {
 	// Inodes are freed by RCU: their callbacks run when the tick's interrupt ends, inside of whatever it interrupted.
 	stop := files(t, runtime.NumCPU())
 	defer stop()
-	s := begin(t, "-D", "MAXACTION=1000000", "-e",
+	s := begin(t, "-D", "MAXACTION=1000000", "-D", "STP_NO_OVERLOAD", "-D", "MAXSKIPPED=1000000", "-e",
 		`global n, hits probe kernel.trace("kmem_cache_free") { hits++ for (i = 0; i < 3000; i++) n++ }
-		probe timer.ms(200) { if (n > 3000 * 5000) exit() } probe timer.s(15) { exit() } probe end { println(n - 3000 * hits) }`)
+		probe timer.ms(200) { if (n > 3000 * 50000) exit() } probe timer.s(15) { exit() } probe end { println(n - 3000 * hits) }`)
 	if status := s.end(); status != 0 {
 		t.Errorf("status %d\n%s", status, s.stderr())
 	}
