@@ -161,8 +161,8 @@ var moreCodes = []errorCode{
 	{area: ebpf, code: "kernel-refused", meaning: "the kernel refuses what the script needs",
 		test: "backend-bpf/internal/session/refuse_test.go:TestMapRefusal"},
 	{area: ebpf, code: "program-refused",
-		meaning: "the kernel's verifier refuses a handler: it is too long, or this kernel wants what gostap has not f" +
-			"oreseen", test: "backend-bpf/internal/session/refuse_test.go:TestVerifierRefusal"},
+		meaning: "the kernel's verifier refuses a handler: it is too long, or this kernel wants what gostap has not " +
+			"foreseen", test: "backend-bpf/internal/session/refuse_test.go:TestVerifierRefusal"},
 	{area: theCommand, code: "overload",
 		meaning: "handlers took more of a CPU's time than they may, and the session was ended",
 		test:    "tests/testdata/e-overload.txtar"},

@@ -255,8 +255,8 @@ func TestRecursed(t *testing.T) {
 	if status := s.end(); status != 0 {
 		t.Errorf("status %d\n%s", status, s.stderr())
 	}
-	n := counted(t, s.stderr(), "hits missed because the kernel does not run a handler while it is at work on the sam"+
-		"e CPU")
+	n := counted(t, s.stderr(), "hits missed because the kernel does not run a handler while it is at work on the "+
+		"same CPU")
 	t.Logf("%d missed", n)
 	if n == 0 || s.stdout() != "0\n" {
 		t.Errorf("%d counted\n%s%s", n, s.stdout(), s.stderr())

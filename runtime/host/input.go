@@ -26,8 +26,8 @@ func (r *run) listen() error {
 		return nil
 	}
 	if r.Stdin == nil {
-		return fmt.Errorf("the script has probes on the standard input, which is taken by the traced command or by th" +
-			"e script")
+		return fmt.Errorf("the script has probes on the standard input, which is taken by the traced command or by " +
+			"the script")
 	}
 	in.data = make(chan []byte, 16)
 	r.in = in

@@ -91,8 +91,8 @@ func TestGuru(t *testing.T) {
 				part := part(res, s.name)
 				want := s.want
 				if s.regs && !regs {
-					want = []string{"changing registers of the traced program: this kernel lets programs read the reg" +
-						"isters", "rc 1"}
+					want = []string{"changing registers of the traced program: this kernel lets programs read the " +
+						"registers", "rc 1"}
 				}
 				for _, w := range want {
 					if !strings.Contains("\n"+part, w) {

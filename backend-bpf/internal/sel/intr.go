@@ -260,8 +260,8 @@ func (g *gen) namedRegister(in *ir.Instr) {
 		return
 	}
 	if in.Name == "u_register" && g.H.Sites[0].Kind.InKernel() {
-		g.Refuse(in, "bpf-register", "u_register() reads the registers of a program: at a probe in the kernel it is r"+
-			"egister()")
+		g.Refuse(in, "bpf-register", "u_register() reads the registers of a program: at a probe in the kernel it is "+
+			"register()")
 		return
 	}
 	if in.Dst != ir.NoReg {

@@ -26,8 +26,8 @@ func (s *Session) enterFamily() error {
 	}
 	if features.OtherPidNS() {
 		// The map goes by the numbers of the first namespace, which cannot be seen from here.
-		s.logf(0, "WARNING: the %d processes that the target has already made are not traced: gostap runs in a pid na"+
-			"mespace", len(kids))
+		s.logf(0, "WARNING: the %d processes that the target has already made are not traced: gostap runs in a pid "+
+			"namespace", len(kids))
 		return nil
 	}
 	one := binary.NativeEndian.AppendUint32(nil, 1)

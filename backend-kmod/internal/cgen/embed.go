@@ -265,8 +265,8 @@ func (w *codeWriter) around() {
 			w.printf(", s64 arg_%d", i)
 		}
 	}
-	w.printf(")\n{\n\tstruct %s_frame *f = gs_push(c, sizeof(*f));\n\tint rc;\n\n\tf->gs_rc = GS_OK;\n\tf->gs_pos = p"+
-		"os;\n", w.name)
+	w.printf(")\n{\n\tstruct %s_frame *f = gs_push(c, sizeof(*f));\n\tint rc;\n\n\tf->gs_rc = GS_OK;\n\tf->gs_pos = "+
+		"pos;\n", w.name)
 	for i, p := range c.Params {
 		if p.Type == types.String {
 			w.printf("\tgs_copy(f->%s, MAXSTRINGLEN - 1, arg_%d);\n", w.member(p), i)

@@ -48,8 +48,8 @@ func (im *Image) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 			continue // members that gcc has made variables of are followed by their values
 		}
 		if at, ok := im.copied(fn, s.PC, r.Reg, r.Size); !ok {
-			return fmt.Sprintf("the debug information has it in register %s, which the instruction at %#x may have ch"+
-				"anged", dw.RegName(uint64(r.Reg)), at)
+			return fmt.Sprintf("the debug information has it in register %s, which the instruction at %#x may have "+
+				"changed", dw.RegName(uint64(r.Reg)), at)
 		}
 	}
 	return ""

@@ -37,8 +37,8 @@ func (f *File) spend(size uint64) error {
 	defer f.mu.Unlock()
 	limit := inflateFloor + inflateRatio*uint64(len(f.mem))
 	if size > limit || f.inflated > limit-size {
-		return fmt.Errorf("%w: its sections would have more than %d MB when inflated, which a file of %d MB is not be"+
-			"lieved", ErrCorrupt, limit>>20, len(f.mem)>>20)
+		return fmt.Errorf("%w: its sections would have more than %d MB when inflated, which a file of %d MB is not "+
+			"believed", ErrCorrupt, limit>>20, len(f.mem)>>20)
 	}
 	f.inflated += size
 	return nil

@@ -86,8 +86,8 @@ func TestAgainstLocationLists(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%s: %d functions, %d arguments, %d compared, %d unsure; %d without return, entry refused %d, returns refu"+
-		"sed %d", path, funcs, params, compared, unsure, noRet, refusedEntry, refusedExit)
+	t.Logf("%s: %d functions, %d arguments, %d compared, %d unsure; %d without return, entry refused %d, returns "+
+		"refused %d", path, funcs, params, compared, unsure, noRet, refusedEntry, refusedExit)
 	if compared < 1000 || differ*500 > compared {
 		t.Errorf("of %d arguments compared %d differ", compared, differ)
 	}

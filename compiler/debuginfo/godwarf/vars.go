@@ -127,8 +127,8 @@ func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 		return nil, v.sig.resultsErr
 	}
 	if v.copy != nil {
-		return nil, errors.New("an inlined copy has no return; only .function and .return of code of its own give res" +
-			"ults")
+		return nil, errors.New("an inlined copy has no return; only .function and .return of code of its own give " +
+			"results")
 	}
 	return v.results(), nil
 }

@@ -193,8 +193,8 @@ func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog,
 		return p, false
 	}
 	if f.ctx.wrapper != "" {
-		f.wrongContext(sp, "%s(): %s is also entered in %s, which the compiler made of it, where its arguments are el"+
-			"sewhere", called, f.ctx.site.Func, f.ctx.wrapper).
+		f.wrongContext(sp, "%s(): %s is also entered in %s, which the compiler made of it, where its arguments are "+
+			"elsewhere", called, f.ctx.site.Func, f.ctx.wrapper).
 			Hintf("$variables are known in both; function(ADDRESS) means the code at that address alone")
 		return p, false
 	}

@@ -87,8 +87,8 @@ func (f *fn) assignable(x ast.Expr, t *elab.Target) bool {
 		d := f.ds.Errorf(diag.Semantic, diag.TargetWrite, x.Range(),
 			"%s cannot be assigned to: this is the value that it had when the function was entered", name)
 		if v, ok := x.(*ast.Target); ok && v.Base == nil && len(v.Path) > 0 {
-			d.Hintf("@entry(%s) in place of %s follows the pointer now; or change it in a probe at the entry, with .c"+
-				"all", v.Name, v.Name)
+			d.Hintf("@entry(%s) in place of %s follows the pointer now; or change it in a probe at the entry, with "+
+				".call", v.Name, v.Name)
 		} else {
 			d.Hintf("change it in a probe at the entry, with .call; $return = value changes the result")
 		}

@@ -130,8 +130,8 @@ func (b *binder) cond(s *scope, e ast.Expr) {
 	bad := func(n ast.Node, what string) {
 		ok = false
 		b.errorf(diag.PointCondition, n.Range(), "the condition of a probe point cannot %s", what).
-			Hintf("it is looked at whenever a global in it changes, so only globals, constants and operators can be i" +
-				"n it")
+			Hintf("it is looked at whenever a global in it changes, so only globals, constants and operators can be " +
+				"in it")
 	}
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -20,8 +20,8 @@ var foreign = [...]struct {
 	{"the processes of a target are not counted one by one; target_set_pid(pid()) tells whether one belongs to it",
 		[]string{"target_set_report"}},
 	{"it is meant for a script that is run by another user; use uid()", []string{"is_myproc"}},
-	{"it reads the file that an address lies in; use umodname(address) for its name and usymdata(address) for the dis" +
-		"tance", []string{"umodaddr", "umodbuildid"}},
+	{"it reads the file that an address lies in; use umodname(address) for its name and usymdata(address) for the " +
+		"distance", []string{"umodaddr", "umodbuildid"}},
 	{"in probes of system calls __nr is the number; syscall_name(number) gives the name", []string{"syscall_num"}},
 	{"it unwinds scripts of another language; use print_ubacktrace() for the stack of the interpreter", []string{
 		"python_print_backtrace", "python_sprint_backtrace", "python2_get_locals", "python2_get_var_obj",

@@ -28,8 +28,8 @@ var others = map[string]string{
 	"init_module":   "void * umod, unsigned long len, const char * uargs",
 	"finit_module":  "int fd, const char * uargs, int flags",
 	"delete_module": "const char * name_user, unsigned int flags",
-	"kexec_load": "unsigned long entry, unsigned long nr_segments, struct kexec_segment * segments, unsigned lo" +
-		"ng flags",
+	"kexec_load": "unsigned long entry, unsigned long nr_segments, struct kexec_segment * segments, unsigned " +
+		"long flags",
 	"kexec_file_load": "int kernel_fd, int initrd_fd, unsigned long cmdline_len, const char * cmdline_ptr, unsigned " +
 		"long flags",
 	"lookup_dcookie":   "u64 cookie64, char * buf, size_t len",
