@@ -133,7 +133,9 @@ func bin(tb testing.TB, name string) string {
 			cmd = exec.Command(cc, append(append([]string{}, f.c...), "-o", out, f.pkg)...)
 			cmd.Dir = "fixtures"
 		} else {
-			cmd = exec.Command("go", append(append([]string{"build", "-o", out}, f.flags...), ".")...)
+			// Whatever GOFLAGS says, sources are known by their paths.
+			args := append([]string{"build", "-trimpath=false", "-o", out}, f.flags...)
+			cmd = exec.Command("go", append(args, ".")...)
 			cmd.Dir = filepath.Join("fixtures", f.pkg)
 			cmd.Env = append(os.Environ(), f.env...)
 		}
