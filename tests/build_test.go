@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -95,6 +97,14 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	// What the caller left open is not passed on, so that traced programs get the descriptors that the tests expect.
+	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
+		for _, e := range open {
+			if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+				syscall.CloseOnExec(fd)
+			}
+		}
+	}
 	// The path has always the same length, so that columns in messages do not change; bin/supervise gives a folder
 	// in /tmp.
 	const length = len("/tmp/gostap-tests-0123456789")
