@@ -76,7 +76,7 @@ b0:
 // TestRounds loads and unloads a module many times in the middle of load from four processes. Every round must see
 // hits and end well, and the kernel's memory must be back where it was. GOSTAP_VM_ROUNDS says how often.
 func TestRounds(t *testing.T) {
-	rounds := 15
+	rounds := 10
 	if s := os.Getenv("GOSTAP_VM_ROUNDS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {
@@ -92,7 +92,7 @@ for q in 1 2 3 4; do (while [ ! -e /tmp/stop ]; do prog 500 deep >/dev/null; don
 mem() { sync; echo 3 >/proc/sys/vm/drop_caches; awk '/^SUnreclaim|^VmallocUsed|^Percpu/ { n += $2 } END { print n }' /proc/meminfo; }
 i=0; bad=0; mute=0
 while [ $i -lt %d ]; do
-	[ $i -eq 5 ] && before=$(mem)
+	[ $i -eq 4 ] && before=$(mem)
 	kmodrun -cache /lab/cache -name busy -T 50ms busy.ir >/tmp/out 2>/tmp/err || { bad=$((bad+1)); head -3 /tmp/err; }
 	# On a busy machine the four processes may not have run in these 50 ms.
 	grep -q '^prog ' /tmp/out || kmodrun -cache /lab/cache -name busy -T 3s busy.ir >/tmp/out 2>/tmp/err || { bad=$((bad+1)); head -3 /tmp/err; }
@@ -109,7 +109,7 @@ echo "modules $(lsmod | tail -n +2)"
 		for _, l := range lines(res.Output, "memory ") {
 			fmt.Sscanf(l, "memory %d %d %d", &before, &after, &grown)
 		}
-		t.Logf("%d rounds; unreclaimable slab, vmalloc and per-CPU memory: %d kB after 5 rounds, %d kB after all",
+		t.Logf("%d rounds; unreclaimable slab, vmalloc and per-CPU memory: %d kB after 4 rounds, %d kB after all",
 			rounds, before, after)
 		var n, bad, mute int
 		for _, l := range lines(res.Output, "rounds ") {
