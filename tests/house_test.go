@@ -49,6 +49,7 @@ var rules = []struct {
 	{"compiler/layout", module, []string{}, "a leaf"},
 	{"compiler/types", module, []string{}, "a leaf"},
 	{"runtime/wire", module, []string{}, "a leaf"},
+	{"", "golang.org/x/arch/", []string{"compiler/machine/"}, "the machines know machine code"},
 	{"compiler/intrinsic", module + "compiler/ir", nil, "the table of built-in functions stands below all who ask it"},
 	{"compiler/intrinsic", module + "compiler/place", nil,
 		"the table of built-in functions stands below all who ask it"},
@@ -76,6 +77,12 @@ func TestImports(t *testing.T) {
 			t.Fatal(err)
 		}
 		from := strings.TrimPrefix(p.ImportPath, module)
+		for _, to := range p.Imports {
+			if own := module + "compiler/machine"; strings.HasPrefix(from, "compiler/machine") &&
+				strings.HasPrefix(to, module) && !strings.HasPrefix(to, own+"/") {
+				t.Errorf("%s imports %s: a leaf, but for its own parts", from, to)
+			}
+		}
 		for _, r := range rules {
 			if !strings.HasPrefix(from, r.from) || has(r.except, from) {
 				continue

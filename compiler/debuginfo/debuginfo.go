@@ -12,6 +12,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -136,26 +137,19 @@ type InlineSite struct {
 }
 
 // Insn says how the kernel deals with the instruction under a probe.
-type Insn uint8
+type Insn = insn.Class
 
 // The classes, cheapest first.
 const (
-	InsnUnknown Insn = iota
-	InsnNop5         // replaced by a call from Linux 6.18 on
-	InsnNop          // emulated
-	InsnPush         // emulated
-	InsnJump         // emulated: jmp, jcc, call
-	InsnStepped      // single-stepped: about ten times the cost
-	InsnRet          // single-stepped unless the program does the return itself
-	InsnRefused      // the kernel allows no probe on it: int3, a lock prefix, some vector instructions
+	InsnUnknown = insn.ClassUnknown
+	InsnNop5    = insn.ClassNop5
+	InsnNop     = insn.ClassNop
+	InsnPush    = insn.ClassPush
+	InsnJump    = insn.ClassJump
+	InsnStepped = insn.ClassStepped
+	InsnRet     = insn.ClassRet
+	InsnRefused = insn.ClassRefused
 )
-
-func (i Insn) String() string {
-	return [...]string{"unknown", "nop5", "nop", "push", "jump", "single-stepped", "ret", "refused"}[i]
-}
-
-// Emulated reports whether the kernel avoids the single step.
-func (i Insn) Emulated() bool { return i >= InsnNop5 && i <= InsnJump }
 
 // SiteKind says what a Site is in its function.
 type SiteKind uint8

@@ -1,8 +1,9 @@
 // Package machine says what gostap knows of a processor and of Linux's and Go's conventions on it: names and numbers of
 // registers, the calling conventions, the layout of struct pt_regs, the breakpoint.
 //
-// In: e_machine of an ELF file, or a name. Out: a Machine, or that there is none. A file set (amd64*.go) describes one
-// machine; no other package names a register or writes a register's number.
+// In: e_machine of an ELF file, or a name. Out: a Machine, or that there is none. A file set describes one machine:
+// amd64*.go here, and a folder of that name with what knows its code. No other package names a register or writes a
+// register's number.
 package machine
 
 import (
@@ -10,6 +11,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // Register is a register that a probe can read.
@@ -64,6 +67,8 @@ type Machine struct {
 	Syscall Syscall
 	// Mode tells in a struct pt_regs what was interrupted.
 	Mode Mode
+	// Code decodes instructions.
+	Code insn.Decoder
 	// Breakpoint is the instruction that the kernel puts where a probe is. A kprobe's registers point TrapAdvance
 	// bytes behind where it stands.
 	Breakpoint  []byte

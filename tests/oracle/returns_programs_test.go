@@ -18,7 +18,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/cdwarf"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // everything counts entries and returns of all functions of a file.
@@ -172,7 +172,7 @@ func decodes(t *testing.T, file string) map[string]string {
 			why[fn.Name] = "it never returns"
 		} else if err != nil {
 			reason := err.Error()
-			var ce *x86.CodeError
+			var ce *insn.CodeError
 			if errors.As(err, &ce) {
 				reason = ce.Reason
 			}

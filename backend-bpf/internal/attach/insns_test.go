@@ -16,7 +16,8 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/machine"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // form is an instruction and its place in the file.
@@ -95,7 +96,7 @@ func TestInstructions(t *testing.T) {
 	var taken, refused []form
 	unknown := 0
 	for _, code := range forms() {
-		in, err := x86.Decode(code)
+		in, err := insn.Decode(machine.AMD64.Code, code)
 		if err != nil {
 			unknown++ // functions with it are refused
 			continue

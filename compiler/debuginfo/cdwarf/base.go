@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // LLVM's compilers (clang, rustc) name a register as the frame base, rsp or rbp (DW_OP_reg7, DW_OP_reg6), and mean
@@ -107,10 +107,8 @@ func (im *Image) bodyDistance(fn *function, behind uint64, at int64) int64 {
 		return 0
 	}
 	last := uint64(0) // behind the last instruction that makes the frame
-	err = x86.Walk(code, fn.Entry, func(pc uint64, in x86.Inst) bool {
-		b := code[pc-fn.Entry:]
-		// sub n, rsp
-		grows := in.Kind == x86.Push || len(b) > 3 && b[0] == 0x48 && (b[1] == 0x83 || b[1] == 0x81) && b[2] == 0xec
+	err = insn.Walk(im.m.Code, code, fn.Entry, func(pc uint64, in insn.Inst) bool {
+		grows := im.m.Code.Grows(code[pc-fn.Entry:], in)
 		if grows && pc >= behind {
 			last = pc + uint64(in.Len)
 		}

@@ -9,17 +9,16 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // Entries of debug information about calls: DWARF 5, 3.4, and what gcc writes with older versions.
 const (
-	tagCallSite       = dwarf.Tag(0x48)
-	tagGNUCallSite    = dwarf.Tag(0x4109)
-	attrCallReturnPC  = dwarf.Attr(0x7d)
-	attrCallOrigin    = dwarf.Attr(0x7f)
-	callIndirectBytes = 6 // ff 15 disp32
+	tagCallSite      = dwarf.Tag(0x48)
+	tagGNUCallSite   = dwarf.Tag(0x4109)
+	attrCallReturnPC = dwarf.Attr(0x7d)
+	attrCallOrigin   = dwarf.Attr(0x7f)
 )
 
 // Calls implements debuginfo.Calls. Direct calls are read from the code, so that they are found without debug
@@ -50,19 +49,19 @@ func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 		if err != nil {
 			return nil, err
 		}
-		err = x86.Walk(code, r[0], func(pc uint64, in x86.Inst) bool {
+		err = insn.Walk(im.m.Code, code, r[0], func(pc uint64, in insn.Inst) bool {
 			c := debuginfo.Call{PC: pc, Ret: pc + uint64(in.Len)}
 			switch in.Kind {
-			case x86.Call:
+			case insn.Call:
 				c.Target = in.Target(pc)
-			case x86.IndirectCall:
-				if slot, ok := throughSlot(code[pc-r[0]:], pc, in.Len); ok {
+			case insn.IndirectCall:
+				if slot, ok := im.m.Code.CallSlot(code[pc-r[0]:], in, pc); ok {
 					c.Name = im.f.SlotName(slot)
 				}
 				if t := origins[c.Ret]; t != nil && c.Name == "" {
 					c.Target, c.Name = im.origin(t)
 				}
-			case x86.Jump, x86.CondJump:
+			case insn.Jump, insn.CondJump:
 				if c.Target, c.Jump = in.Target(pc), true; inside(c.Target) {
 					return true
 				}
@@ -79,17 +78,6 @@ func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 	}
 	slices.SortFunc(out, func(a, b debuginfo.Call) int { return cmp.Compare(a.PC, b.PC) })
 	return out, nil
-}
-
-// throughSlot gives the slot of memory that call *disp(%rip) goes through.
-func throughSlot(code []byte, pc uint64, size int) (uint64, bool) {
-	for i := 0; i+callIndirectBytes <= size && size <= len(code); i++ {
-		if code[i] == 0xff && code[i+1] == 0x15 && i+callIndirectBytes == size {
-			disp := int32(uint32(code[i+2]) | uint32(code[i+3])<<8 | uint32(code[i+4])<<16 | uint32(code[i+5])<<24)
-			return pc + uint64(size) + uint64(int64(disp)), true
-		}
-	}
-	return 0, false
 }
 
 // throughTable finds the function behind a stub of the procedure linkage table. A function that the file has itself is

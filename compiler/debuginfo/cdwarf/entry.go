@@ -10,8 +10,8 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // maxCode bounds what is decoded of one function.
@@ -45,7 +45,7 @@ type entryPlan struct {
 // registers (which eBPF cannot read), the site in code without optimisation is behind the prologue, as debuggers
 // do it: at the second address of the line table that begins a statement, if nothing jumps back there.
 //
-// An endbr64 in front is passed over when what follows is cheaper.
+// An endbr64 (a landing) in front is passed over when what follows is cheaper.
 func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
 	fn, err := im.of(f)
@@ -61,9 +61,9 @@ func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 	}
 	pc := p.pc
 	if again := im.again(fn, pc); again != 0 {
-		if pc == fn.Entry || pc != im.behindEndbr(fn.Entry) || im.again(fn, fn.Entry) != 0 {
+		if pc == fn.Entry || pc != im.behindLanding(fn.Entry) || im.again(fn, fn.Entry) != 0 {
 			return s, fmt.Errorf("function %s cannot be probed at its entry: %w", f.Name,
-				&x86.CodeError{PC: again, Reason: jumpedTo})
+				&insn.CodeError{PC: again, Reason: jumpedTo})
 		}
 		pc = fn.Entry
 	}
@@ -86,7 +86,7 @@ func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	if err != nil {
 		return s, err
 	}
-	if _, err := x86.At(code, low, pc); err != nil {
+	if _, err := insn.At(im.m.Code, code, low, pc); err != nil {
 		return s, fmt.Errorf("%s: %w", fn.Name, err)
 	}
 	kind := debuginfo.AtLine
@@ -118,7 +118,7 @@ func (im *Image) site(fn *function, pc uint64, kind debuginfo.SiteKind) (debugin
 	s := debuginfo.Site{PC: pc, Kind: kind, Func: &fn.Func}
 	if b, err := im.f.Bytes(pc, 16); err != nil {
 		return s, err
-	} else if in, err := x86.Decode(b); err == nil {
+	} else if in, err := insn.Decode(im.m.Code, b); err == nil {
 		s.Insn = in.Class()
 	}
 	if fn.u != nil {
@@ -148,16 +148,16 @@ func (im *Image) frame(fn *function, pc uint64) (dw.Frame, error) {
 		return dw.EntryFrame(), nil
 	}
 	fr, err := im.f.Frame(pc)
-	if err != nil && pc == im.behindEndbr(fn.Entry) {
+	if err != nil && pc == im.behindLanding(fn.Entry) {
 		return dw.EntryFrame(), nil
 	}
 	return fr, err
 }
 
-// behindEndbr is the address behind an endbr64 at pc, else pc.
-func (im *Image) behindEndbr(pc uint64) uint64 {
-	if b, err := im.f.Bytes(pc, 4); err == nil && string(b) == "\xf3\x0f\x1e\xfa" {
-		return pc + 4
+// behindLanding is the address behind an instruction at pc that marks where computed jumps may lead to, else pc.
+func (im *Image) behindLanding(pc uint64) uint64 {
+	if b, err := im.f.Bytes(pc, 4); err == nil {
+		return pc + uint64(im.m.Code.Landing(b))
 	}
 	return pc
 }
@@ -166,13 +166,13 @@ func (im *Image) behindEndbr(pc uint64) uint64 {
 func (im *Image) firstInsn(fn *function) uint64 {
 	class := func(pc uint64) debuginfo.Insn {
 		if b, err := im.f.Bytes(pc, 16); err == nil {
-			if in, err := x86.Decode(b); err == nil {
+			if in, err := insn.Decode(im.m.Code, b); err == nil {
 				return in.Class()
 			}
 		}
 		return debuginfo.InsnUnknown
 	}
-	if next := im.behindEndbr(fn.Entry); next < fn.End && class(next).Emulated() && !class(fn.Entry).Emulated() {
+	if next := im.behindLanding(fn.Entry); next < fn.End && class(next).Emulated() && !class(fn.Entry).Emulated() {
 		return next
 	}
 	return fn.Entry
@@ -353,20 +353,20 @@ func (im *Image) behindPrologue(fn *function) (pc uint64, once bool) {
 		return 0, false
 	}
 	once, begins := len(fn.tree.Ranges) == 1, false
-	err = x86.Walk(code, fn.Entry, func(at uint64, in x86.Inst) bool {
+	err = insn.Walk(im.m.Code, code, fn.Entry, func(at uint64, in insn.Inst) bool {
 		begins = begins || at == pc
 		switch in.Kind {
-		case x86.Jump, x86.CondJump:
+		case insn.Jump, insn.CondJump:
 			to := in.Target(at)
 			// Jumps over a part of the prologue (the vector registers of variadic functions) are fine.
 			if to > fn.Entry && to <= pc && (at >= pc || to <= at) || at < pc && to > pc {
 				once = false
 			}
-		case x86.IndirectJump:
+		case insn.IndirectJump:
 			if in.Table || at < pc { // where it goes is not known
 				once = false
 			}
-		case x86.Ret, x86.Trap:
+		case insn.Ret, insn.Trap:
 			if at < pc {
 				once = false
 			}

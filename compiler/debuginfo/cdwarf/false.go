@@ -7,8 +7,8 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -147,12 +147,12 @@ func (im *Image) copied(fn *function, pc uint64, reg int, size int64) (at uint64
 			if err != nil {
 				return p, false
 			}
-			switch use, src := x86.Into(b, s.reg, size); use {
-			case x86.Keeps:
+			switch use, src := im.m.Code.Into(b, s.reg, size); use {
+			case insn.Keeps:
 				todo = append(todo, state{p, s.reg})
-			case x86.Copies:
+			case insn.Copies:
 				todo = append(todo, state{p, src})
-			case x86.Changes:
+			case insn.Changes:
 				return p, false
 			}
 		}
@@ -167,7 +167,7 @@ func (im *Image) computed(f *flow) (out []uint64) {
 			continue
 		}
 		if b, err := im.f.Bytes(pc, 16); err == nil {
-			if in, err := x86.Decode(b); err == nil && in.Kind == x86.IndirectJump {
+			if in, err := insn.Decode(im.m.Code, b); err == nil && in.Kind == insn.IndirectJump {
 				out = append(out, pc)
 			}
 		}

@@ -18,12 +18,14 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
 
 // Image implements debuginfo.Image.
 type Image struct {
 	f     *dw.File
+	m     *machine.Machine
 	d     *dw.Data // nil without DWARF
 	noDW  error    // why d is nil
 	funcs map[key]*function
@@ -78,7 +80,7 @@ func (im *Image) Symbol(name string) (addr uint64, ok bool) {
 // none at all is not.
 func New(f *dw.File) (*Image, error) {
 	im := &Image{
-		f: f, funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
+		f: f, m: f.Machine(), funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
 		inl: map[dwarf.Offset]*debuginfo.InlineSite{},
 	}
 	im.d, im.noDW = f.Data()
@@ -93,7 +95,7 @@ func New(f *dw.File) (*Image, error) {
 // all the same.
 func NewBeside(f *dw.File, other func(pc uint64) bool) *Image {
 	im := &Image{
-		f: f, funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
+		f: f, m: f.Machine(), funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
 		inl: map[dwarf.Offset]*debuginfo.InlineSite{}, other: other,
 	}
 	if im.d, im.noDW = f.Data(); im.noDW != nil {
@@ -148,6 +150,9 @@ func (im *Image) Path() string { return im.f.Path() }
 
 // BuildID is the hex of the GNU note, "" if there is none.
 func (im *Image) BuildID() string { return im.f.BuildID() }
+
+// Machine is that of the file.
+func (im *Image) Machine() *machine.Machine { return im.m }
 
 // Lang is C.
 func (im *Image) Lang() debuginfo.Lang { return debuginfo.C }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // returnThunk is what code built with -mfunction-return=thunk-extern jumps to in place of a RET.
@@ -23,8 +23,8 @@ func (im *Image) again(fn *function, pc uint64) (from uint64) {
 		return 0
 	}
 	for _, p := range parts {
-		_ = x86.Walk(p.Code, p.Addr, func(at uint64, in x86.Inst) bool {
-			if (in.Kind == x86.Jump || in.Kind == x86.CondJump) && in.Target(at) == pc {
+		_ = insn.Walk(im.m.Code, p.Code, p.Addr, func(at uint64, in insn.Inst) bool {
+			if (in.Kind == insn.Jump || in.Kind == insn.CondJump) && in.Target(at) == pc {
 				from = at
 			}
 			return from == 0
@@ -56,12 +56,12 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 	if err != nil {
 		return refuse(err)
 	}
-	found, err := x86.FindLeaves(fn.Entry, parts, im.around(fn))
+	found, err := insn.FindLeaves(im.m.Code, fn.Entry, parts, im.around(fn))
 	if err != nil {
 		return refuse(err)
 	}
 	if len(found.Again) > 0 {
-		return refuse(&x86.CodeError{PC: found.Again[0], Reason: jumpedTo})
+		return refuse(&insn.CodeError{PC: found.Again[0], Reason: jumpedTo})
 	}
 	frame := dw.EntryFrame()
 	for _, x := range found.Exits {
@@ -98,7 +98,7 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 }
 
 // parts are the pieces of code that fn is known to consist of, the one with its entry first.
-func (im *Image) parts(fn *function) ([]x86.Part, error) {
+func (im *Image) parts(fn *function) ([]insn.Part, error) {
 	ranges := [][2]uint64{{fn.Entry, fn.End}}
 	if fn.tree != nil && len(fn.tree.Ranges) > 0 {
 		ranges = slices.Clone(fn.tree.Ranges)
@@ -106,7 +106,7 @@ func (im *Image) parts(fn *function) ([]x86.Part, error) {
 			return entryLast(b, fn.Entry) - entryLast(a, fn.Entry)
 		})
 	}
-	var parts []x86.Part
+	var parts []insn.Part
 	for _, r := range ranges {
 		if r[0] >= r[1] {
 			continue
@@ -131,20 +131,20 @@ func entryLast(r [2]uint64, entry uint64) int {
 }
 
 // piece reads the code from lo to hi.
-func (im *Image) piece(lo, hi uint64) (x86.Part, error) {
+func (im *Image) piece(lo, hi uint64) (insn.Part, error) {
 	if hi-lo > maxCode || !im.f.InText(lo) {
-		return x86.Part{}, fmt.Errorf("%#x to %#x is no code", lo, hi)
+		return insn.Part{}, fmt.Errorf("%#x to %#x is no code", lo, hi)
 	}
 	code, err := im.f.Bytes(lo, int(hi-lo))
 	if err == nil && uint64(len(code)) < hi-lo {
 		err = fmt.Errorf("the code from %#x to %#x is not whole", lo, hi)
 	}
-	return x86.Part{Addr: lo, Code: code}, err
+	return insn.Part{Addr: lo, Code: code}, err
 }
 
 // around is what is known of fn beside its code.
-func (im *Image) around(fn *function) x86.Around {
-	a := x86.Around{Word: im.f.Word}
+func (im *Image) around(fn *function) insn.Around {
+	a := insn.Around{Word: im.f.Word}
 	level := dw.EntryFrame().CFA
 	a.Level = func(pc uint64) (bool, bool) {
 		if pc == fn.Entry {
@@ -159,7 +159,7 @@ func (im *Image) around(fn *function) x86.Around {
 	a.Thunk = func(pc uint64) bool {
 		return slices.ContainsFunc(im.f.SymbolsAt(pc), func(s dw.Symbol) bool { return s.Name == returnThunk })
 	}
-	a.More = func(pc uint64, level, known bool) (x86.Part, bool) { return im.more(fn, pc, known && !level) }
+	a.More = func(pc uint64, level, known bool) (insn.Part, bool) { return im.more(fn, pc, known && !level) }
 	if fn.u != nil {
 		if rows, err := fn.u.Rows(); err == nil {
 			for _, r := range rows {
@@ -176,7 +176,7 @@ func (im *Image) around(fn *function) x86.Around {
 // more finds the piece of fn's code that has pc, to which fn jumps. mid says that it does so with a frame of its
 // own on the stack, so that it is no other function that is jumped to. What debug information says about the parts
 // of a function is all.
-func (im *Image) more(fn *function, pc uint64, mid bool) (p x86.Part, ok bool) {
+func (im *Image) more(fn *function, pc uint64, mid bool) (p insn.Part, ok bool) {
 	if fn.tree != nil && len(fn.tree.Ranges) > 0 || !im.own(pc) {
 		return p, false
 	}
@@ -207,13 +207,13 @@ func (im *Image) more(fn *function, pc uint64, mid bool) (p x86.Part, ok bool) {
 	}
 	// A function without a name, or the unlikely part of this one: that goes back to it in the middle, or to nowhere.
 	back, ends := false, true
-	err = x86.Walk(p.Code, p.Addr, func(at uint64, in x86.Inst) bool {
+	err = insn.Walk(im.m.Code, p.Code, p.Addr, func(at uint64, in insn.Inst) bool {
 		switch in.Kind {
-		case x86.Jump, x86.CondJump:
+		case insn.Jump, insn.CondJump:
 			t := in.Target(at)
 			back = back || t > fn.Entry && t < fn.End
 			ends = ends && t >= lo && t < hi
-		case x86.Ret, x86.IndirectJump:
+		case insn.Ret, insn.IndirectJump:
 			ends = false
 		}
 		return !back

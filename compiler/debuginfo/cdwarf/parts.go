@@ -1,7 +1,6 @@
 package cdwarf
 
 import (
-	"bytes"
 	"cmp"
 	"debug/dwarf"
 	"slices"
@@ -10,7 +9,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // A line has code in many places of an optimised function, whose parts may lie apart (gcc moves what is seldom run
@@ -50,18 +49,18 @@ func (im *Image) flowOf(fn *function) *flow {
 			f.ok = false
 			return f
 		}
-		err = x86.Walk(code, r[0], func(pc uint64, in x86.Inst) bool {
+		err = insn.Walk(im.m.Code, code, r[0], func(pc uint64, in insn.Inst) bool {
 			var to []uint64
 			switch in.Kind {
-			case x86.Jump, x86.CondJump:
+			case insn.Jump, insn.CondJump:
 				to = append(to, in.Target(pc))
 			}
 			switch in.Kind {
-			case x86.Jump, x86.IndirectJump, x86.Ret, x86.Trap:
+			case insn.Jump, insn.IndirectJump, insn.Ret, insn.Trap:
 			default:
 				to = append(to, pc+uint64(in.Len))
 			}
-			nop := fills(code[pc-r[0]:], in)
+			nop := im.m.Code.Fills(code[pc-r[0]:], in)
 			if nop {
 				nops = append(nops, pc)
 			}
@@ -93,16 +92,6 @@ func (im *Image) flowOf(fn *function) *flow {
 		}
 	}
 	return f
-}
-
-// fills reports whether in, which code begins with, is an instruction that does nothing and is used to fill gaps:
-// 90, or 0f 1f, of any length.
-func fills(code []byte, in x86.Inst) bool {
-	if in.Kind == x86.Nop || in.Kind == x86.Nop5 {
-		return true
-	}
-	code = bytes.TrimLeft(code[:min(in.Len, len(code))], "\x66\x2e")
-	return bytes.HasPrefix(code, []byte{0x0f, 0x1f})
 }
 
 // begins picks those of rows, which are all the rows of one line of one function or copy, at which runs of the line

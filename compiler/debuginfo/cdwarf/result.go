@@ -7,8 +7,8 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -85,16 +85,17 @@ func (im *Image) dropped(fn *function, pl loc.Place) (reg string, ok bool) {
 		return "", false
 	}
 	_, code, err := im.code(fn, fn.Entry)
-	if pl.InMemory && (err != nil || !x86.SetForReturn(code, fn.Entry, dw.RegRAX, true)) {
-		return x86.RegName(dw.RegRAX), true // the address; LLVM hands on none of what is not read behind the call
+	if pl.InMemory && (err != nil || !insn.SetForReturn(im.m.Code, code, fn.Entry, dw.RegRAX, true)) {
+		// The address; LLVM hands on none of what is not read behind the call.
+		return im.m.RegName(uint64(dw.RegRAX)), true
 	}
 	for i, x := range pl.Pieces {
 		if x.XMM != 0 {
 			return fmt.Sprintf("xmm%d", x.XMM-1), true
 		}
 		n := [...]int{dw.RegRAX, dw.RegRDX}[i]
-		if err != nil || !x86.SetForReturn(code, fn.Entry, n, false) {
-			return x86.RegName(n), true
+		if err != nil || !insn.SetForReturn(im.m.Code, code, fn.Entry, n, false) {
+			return im.m.RegName(uint64(n)), true
 		}
 	}
 	return "", false

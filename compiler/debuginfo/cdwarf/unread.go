@@ -3,7 +3,7 @@ package cdwarf
 import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 var _ debuginfo.RegUser = (*Image)(nil)
@@ -20,7 +20,7 @@ func (im *Image) RegUnread(s debuginfo.Site, reg int) (name string, unread bool)
 	if err != nil {
 		return "", false
 	}
-	return x86.RegName(reg), x86.Unread(code, low, s.PC, reg, scratch[reg])
+	return im.m.RegName(uint64(reg)), insn.Unread(im.m.Code, code, low, s.PC, reg, scratch[reg])
 }
 
 // scratch are the registers that a function of the System V convention neither keeps nor returns anything in.

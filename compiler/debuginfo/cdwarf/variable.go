@@ -249,7 +249,7 @@ func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 	}
 	home := plan.homes[sv.Offset]
 	if home && v.Kind == debuginfo.Param || home && s.PC < plan.settled {
-		if pl, ok := plan.args[sv.Offset]; ok && (s.PC == fn.Entry || s.PC == im.behindEndbr(fn.Entry)) {
+		if pl, ok := plan.args[sv.Offset]; ok && (s.PC == fn.Entry || s.PC == im.behindLanding(fn.Entry)) {
 			v.Place = pl
 			v.Place.Type = t
 			return v, nil
@@ -286,7 +286,7 @@ func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 	if v.Err == nil {
 		if why := im.untrue(fn, s, sv, v.Place, expr); why != "" {
 			v.Place, v.Err = loc.Place{}, &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: why}
-			if pl, ok := plan.args[sv.Offset]; ok && (s.PC == fn.Entry || s.PC == im.behindEndbr(fn.Entry)) {
+			if pl, ok := plan.args[sv.Offset]; ok && (s.PC == fn.Entry || s.PC == im.behindLanding(fn.Entry)) {
 				v.Place, v.Err = pl, nil
 				v.Place.Type = t
 			}
@@ -349,7 +349,7 @@ func (im *Image) env(fn *function, s debuginfo.Site) *dw.Env {
 	if !s.CFA.Empty() {
 		env.CFA = func() (loc.Prog, error) { return s.CFA, nil }
 	}
-	if s.PC == im.behindEndbr(fn.Entry) {
+	if s.PC == im.behindLanding(fn.Entry) {
 		env.AtEntry = true
 	}
 	im.rebase(fn, env)

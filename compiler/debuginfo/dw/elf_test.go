@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	arch "github.com/gostap/gostap/compiler/machine"
 )
 
 func TestOpenErrors(t *testing.T) {
@@ -269,7 +270,7 @@ func TestStubs(t *testing.T) {
 		{"\xff\x25\x10\x00", 0, false},
 		{"", 0, false},
 	} {
-		if got, ok := jumpSlot([]byte(c.code), 0x1000); got != c.want || ok != c.ok {
+		if got, ok := arch.AMD64.Code.StubSlot([]byte(c.code), 0x1000); got != c.want || ok != c.ok {
 			t.Errorf("%x: %#x %v", c.code, got, ok)
 		}
 	}

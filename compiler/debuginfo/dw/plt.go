@@ -32,7 +32,7 @@ func (f *File) Stubs() (stubs []debuginfo.Stub, err error) {
 			return nil, err
 		}
 		for at := 0; at+s.size <= len(code); at += s.size {
-			slot, ok := jumpSlot(code[at:at+s.size], addr+uint64(at))
+			slot, ok := f.machine.Code.StubSlot(code[at:at+s.size], addr+uint64(at))
 			name := slots[slot]
 			if ok && name != "" && !seen[name] {
 				seen[name] = true
@@ -56,7 +56,7 @@ func (f *File) StubAt(addr uint64) (name string) {
 			if err != nil {
 				return ""
 			}
-			if slot, ok := jumpSlot(code, addr); ok {
+			if slot, ok := f.machine.Code.StubSlot(code, addr); ok {
 				return f.SlotName(slot)
 			}
 		}
@@ -71,16 +71,6 @@ func (f *File) SlotName(addr uint64) string {
 		f.slotNames, _ = f.slots()
 	}
 	return f.slotNames[addr]
-}
-
-// jumpSlot finds the slot that a stub jumps through: jmp *disp(%rip), with endbr64 or bnd in front of it or not.
-func jumpSlot(code []byte, addr uint64) (uint64, bool) {
-	for i := 0; i+6 <= len(code) && i <= 5; i++ {
-		if code[i] == 0xff && code[i+1] == 0x25 {
-			return addr + uint64(i) + 6 + uint64(int64(int32(le32(code[i+2:])))), true
-		}
-	}
-	return 0, false
 }
 
 // slots are the names of the functions whose addresses the dynamic linker stores, by where it stores them.

@@ -7,8 +7,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // Calls implements debuginfo.Calls: the CALL instructions, since Go's debug information describes no calls. Those of
@@ -33,18 +33,18 @@ func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 	if st != nil {
 		inl, _ = im.tab.Inlined(i)
 	}
-	err = x86.Walk(code, entry, func(pc uint64, in x86.Inst) bool {
+	err = insn.Walk(im.m.Code, code, entry, func(pc uint64, in insn.Inst) bool {
 		if st != nil && !st.inside(inl, pc) {
 			return true // what the wrapper itself calls
 		}
 		c := debuginfo.Call{PC: pc, Ret: pc + uint64(in.Len)}
 		switch in.Kind {
-		case x86.Call:
+		case insn.Call:
 			if c.Target = in.Target(pc); im.isMore(c.Target) {
 				return true // the stack grows, and the function begins again
 			}
-		case x86.IndirectCall:
-		case x86.Jump, x86.CondJump:
+		case insn.IndirectCall:
+		case insn.Jump, insn.CondJump:
 			if c.Target, c.Jump = in.Target(pc), true; c.Target >= entry && c.Target < end {
 				return true
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/goabi"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -41,7 +41,7 @@ func (v *view) captureOf(e *godwarf.Tree, t *types.Ctype, off int64) capture {
 		}
 	}
 	how, use := v.im.captureIn(v.i, v.s.PC, t, off)
-	if how == captureUnknown && use == x86.FieldLoaded && v.home(e) {
+	if how == captureUnknown && use == insn.FieldLoaded && v.home(e) {
 		return byReference // without optimisation the code begins by making the pointers to all that is captured
 	}
 	if how == captureUnknown {
@@ -52,16 +52,16 @@ func (v *view) captureOf(e *godwarf.Tree, t *types.Ctype, off int64) capture {
 
 // captureIn says how a variable of type t is captured by the literal i, whose entry is at pc, as far as the code there
 // tells: what it does with the closure at off.
-func (im *Image) captureIn(i int, pc uint64, t *types.Ctype, off int64) (capture, x86.FieldUse) {
+func (im *Image) captureIn(i int, pc uint64, t *types.Ctype, off int64) (capture, insn.FieldUse) {
 	code, err := im.code(i)
 	if err != nil {
-		return captureUnknown, x86.FieldUnknown
+		return captureUnknown, insn.FieldUnknown
 	}
-	use := x86.FieldAt(code, im.tab.Entry(i), pc, goabi.RegContext, off, t.Size)
+	use := im.m.Code.FieldAt(code, im.tab.Entry(i), pc, goabi.RegContext, off, t.Size)
 	switch {
-	case use == x86.FieldInside:
+	case use == insn.FieldInside:
 		return byValue, use
-	case use == x86.FieldThrough && !pointerFirst(t):
+	case use == insn.FieldThrough && !pointerFirst(t):
 		return byReference, use
 	}
 	return captureUnknown, use

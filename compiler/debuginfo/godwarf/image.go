@@ -20,13 +20,15 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // Image is the debug information of one Go program. It implements debuginfo.Image.
 type Image struct {
 	f   *dw.File
+	m   *machine.Machine
 	tab *pclntab.Table
 
 	funcs   map[int]*debuginfo.Func // by index in tab
@@ -96,7 +98,7 @@ func New(f *dw.File) (im *Image, err error) {
 		return nil, fmt.Errorf("%s: %w", f.Path(), err)
 	}
 	return &Image{
-		f: f, tab: tab, funcs: map[int]*debuginfo.Func{}, sigs: map[uint64]*signature{},
+		f: f, m: f.Machine(), tab: tab, funcs: map[int]*debuginfo.Func{}, sigs: map[uint64]*signature{},
 		rows: map[*dw.Unit][]dw.Row{}, copies: map[*debuginfo.InlineSite]copyID{},
 	}, nil
 }
@@ -115,6 +117,9 @@ func (im *Image) Path() string { return im.f.Path() }
 
 // BuildID is the GNU build ID in hex, else Go's, else "".
 func (im *Image) BuildID() string { return im.f.BuildID() }
+
+// Machine is that of the file.
+func (im *Image) Machine() *machine.Machine { return im.m }
 
 // Lang is Go.
 func (im *Image) Lang() debuginfo.Lang { return debuginfo.Go }
@@ -202,7 +207,7 @@ func (im *Image) insn(pc uint64) debuginfo.Insn {
 	if err != nil {
 		return debuginfo.InsnUnknown
 	}
-	in, err := x86.Decode(b)
+	in, err := insn.Decode(im.m.Code, b)
 	if err != nil {
 		return debuginfo.InsnUnknown
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -87,7 +87,7 @@ func (im *Image) inlineSite(host int, calls []pclntab.Inlined, n int) *debuginfo
 // inlMarks); that one need not run when the call does. Then it is the first instruction of the body.
 func (im *Image) inlineEntry(host int, c *pclntab.Inlined) uint64 {
 	if b, err := im.f.Bytes(c.CallPC, 15); err == nil {
-		if in, err := x86.Decode(b); err == nil && in.Kind == x86.Nop {
+		if in, err := insn.Decode(im.m.Code, b); err == nil && in.Kind == insn.Nop {
 			return c.CallPC
 		}
 	}
@@ -154,13 +154,13 @@ func (im *Image) straightLine(i int, pc uint64) (pcs []uint64) {
 	if j.unknown || pc < entry || pc-entry >= uint64(len(code)) {
 		return nil
 	}
-	x86.Walk(code[pc-entry:], pc, func(at uint64, in x86.Inst) bool {
+	insn.Walk(im.m.Code, code[pc-entry:], pc, func(at uint64, in insn.Inst) bool {
 		if at != pc && j.targets[at] {
 			return false
 		}
 		pcs = append(pcs, at)
-		return in.Kind == x86.Other || in.Kind == x86.Nop || in.Kind == x86.Nop5 || in.Kind == x86.Push ||
-			in.Kind == x86.Call || in.Kind == x86.IndirectCall
+		return in.Kind == insn.Other || in.Kind == insn.Nop || in.Kind == insn.Nop5 || in.Kind == insn.Push ||
+			in.Kind == insn.Call || in.Kind == insn.IndirectCall
 	})
 	return pcs
 }
@@ -179,11 +179,11 @@ func (im *Image) jumpsOf(i int, code []byte) *jumps {
 		return j
 	}
 	*j = jumps{targets: map[uint64]bool{}}
-	err := x86.Walk(code, im.tab.Entry(i), func(at uint64, in x86.Inst) bool {
+	err := insn.Walk(im.m.Code, code, im.tab.Entry(i), func(at uint64, in insn.Inst) bool {
 		switch in.Kind {
-		case x86.Jump, x86.CondJump:
+		case insn.Jump, insn.CondJump:
 			j.targets[in.Target(at)] = true
-		case x86.IndirectJump:
+		case insn.IndirectJump:
 			j.unknown = true
 		}
 		return true

@@ -6,8 +6,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // site makes the Site at pc in function i. File and Line are of the innermost function there.
@@ -41,12 +41,12 @@ func (im *Image) frame(i int, pc uint64) (cfa, ret loc.Prog) {
 }
 
 // entry finds the entry site of function i.
-func (im *Image) entry(i int) (x86.Entry, error) {
+func (im *Image) entry(i int) (insn.Entry, error) {
 	code, err := im.code(i)
 	if err != nil {
-		return x86.Entry{}, err
+		return insn.Entry{}, err
 	}
-	e, err := x86.FindEntry(code, im.tab.Entry(i), im.isMore)
+	e, err := insn.FindEntry(im.m.Code, code, im.tab.Entry(i), im.isMore)
 	if err != nil {
 		return e, fmt.Errorf("function %s cannot be probed at its entry: %w", im.funcOf(i).Name, err)
 	}
@@ -122,12 +122,12 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 	return sites, nil
 }
 
-func (im *Image) exits(i int) ([]x86.Exit, error) {
+func (im *Image) exits(i int) ([]insn.Exit, error) {
 	code, err := im.code(i)
 	if err != nil {
 		return nil, err
 	}
-	return x86.FindExits(code, im.tab.Entry(i), im.asm(i), im.marks(i))
+	return insn.FindExits(im.m.Code, code, im.tab.Entry(i), im.asm(i), im.marks(i))
 }
 
 // asm reports whether function i is written in assembly.
@@ -154,7 +154,7 @@ func (im *Image) checkCode(i int) error {
 	}
 	code, err := im.code(i)
 	if err == nil {
-		err = x86.Check(code, im.tab.Entry(i), im.marks(i))
+		err = insn.Check(im.m.Code, code, im.tab.Entry(i), im.marks(i))
 	}
 	if err != nil {
 		return fmt.Errorf("the instructions of %s cannot be told apart: %w", im.funcOf(i).Name, err)
@@ -179,7 +179,7 @@ func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 			return s, err
 		}
 	}
-	in, err := x86.At(code, im.tab.Entry(i), pc)
+	in, err := insn.At(im.m.Code, code, im.tab.Entry(i), pc)
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", im.funcOf(i).Name, err)
 	}
@@ -189,7 +189,7 @@ func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	kind := debuginfo.AtLine
 	if e, err := im.entry(i); err == nil && (e.PC == pc || im.tab.Entry(i) == pc) {
 		kind = debuginfo.AtEntry
-	} else if in.Kind == x86.Ret || in.Kind == x86.Jump || in.Kind == x86.IndirectJump {
+	} else if in.Kind == insn.Ret || in.Kind == insn.Jump || in.Kind == insn.IndirectJump {
 		if exits, err := im.exits(i); err == nil {
 			for _, x := range exits {
 				if x.PC == pc && x.Tail {

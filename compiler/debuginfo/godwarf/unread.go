@@ -3,7 +3,7 @@ package godwarf
 import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 var _ debuginfo.RegUser = (*Image)(nil)
@@ -20,5 +20,5 @@ func (im *Image) RegUnread(s debuginfo.Site, reg int) (name string, unread bool)
 	if err != nil {
 		return "", false
 	}
-	return x86.RegName(reg), x86.Unread(code, im.tab.Entry(i), s.PC, reg, false)
+	return im.m.RegName(uint64(reg)), insn.Unread(im.m.Code, code, im.tab.Entry(i), s.PC, reg, false)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/goabi"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
-	"github.com/gostap/gostap/compiler/debuginfo/x86"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -85,9 +85,9 @@ func (im *Image) sameNameWrapper(i int, name []byte) bool {
 	if err != nil {
 		return false
 	}
-	err = x86.Walk(code, im.tab.Entry(i), func(pc uint64, in x86.Inst) bool {
+	err = insn.Walk(im.m.Code, code, im.tab.Entry(i), func(pc uint64, in insn.Inst) bool {
 		switch in.Kind {
-		case x86.Call:
+		case insn.Call:
 			switch j := im.tab.Find(in.Target(pc)); {
 			case j < 0:
 				others++
@@ -96,7 +96,7 @@ func (im *Image) sameNameWrapper(i int, name []byte) bool {
 			case !bytes.HasPrefix(im.tab.NameBytes(j), []byte("runtime.")):
 				others++
 			}
-		case x86.IndirectCall:
+		case insn.IndirectCall:
 			others++
 		}
 		return true
@@ -221,16 +221,16 @@ func (im *Image) callsNothing(i int) bool {
 	entry := im.tab.Entry(i)
 	end := entry + uint64(len(code))
 	alone := true
-	err = x86.Walk(code, entry, func(pc uint64, in x86.Inst) bool {
+	err = insn.Walk(im.m.Code, code, entry, func(pc uint64, in insn.Inst) bool {
 		switch in.Kind {
-		case x86.Call, x86.Jump, x86.CondJump:
+		case insn.Call, insn.Jump, insn.CondJump:
 			to := in.Target(pc)
 			if to >= entry && to < end {
 				return true
 			}
 			j := im.tab.Find(to)
-			alone = alone && in.Kind == x86.Call && j >= 0 && bytes.HasPrefix(im.tab.NameBytes(j), []byte("runtime."))
-		case x86.IndirectCall, x86.IndirectJump:
+			alone = alone && in.Kind == insn.Call && j >= 0 && bytes.HasPrefix(im.tab.NameBytes(j), []byte("runtime."))
+		case insn.IndirectCall, insn.IndirectJump:
 			alone = false
 		}
 		return alone

@@ -1,26 +1,17 @@
-package x86
+package amd64
 
-import "golang.org/x/arch/x86/x86asm"
+import (
+	"golang.org/x/arch/x86/x86asm"
 
-// FieldUse is what code does with a part of an object that a register points to.
-type FieldUse uint8
-
-// The uses, as far as they tell whether the object itself is there or a pointer to it.
-const (
-	FieldUnknown FieldUse = iota
-	FieldInside           // its address is taken, or a part of it is read that is no word at its beginning: it is there
-	FieldLoaded           // the word at its beginning is loaded
-	FieldThrough          // that word is loaded, and memory is read or written through it
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // maxField is how many instructions FieldAt looks at.
 const maxField = 256
 
-// FieldAt says what the code from pc on does with the size bytes at off behind DWARF register reg, as long as reg keeps
-// its value. code begins at address base. Conditional jumps are taken not to jump. The first use that says where the
-// object is counts.
-func FieldAt(code []byte, base, pc uint64, reg int, off, size int64) FieldUse {
-	best := FieldUnknown
+// FieldAt implements insn.Decoder.
+func (Decoder) FieldAt(code []byte, base, pc uint64, reg int, off, size int64) insn.FieldUse {
+	best := insn.FieldUnknown
 	loaded := -1 // the register that has the word, in DWARF's numbers
 	for range maxField {
 		if pc < base || pc-base >= uint64(len(code)) {
@@ -32,13 +23,13 @@ func FieldAt(code []byte, base, pc uint64, reg int, off, size int64) FieldUse {
 			return best
 		}
 		switch in.Kind {
-		case Nop, Nop5, CondJump:
+		case insn.Nop, insn.Nop5, insn.CondJump:
 			pc += uint64(in.Len)
 			continue
-		case Jump:
+		case insn.Jump:
 			pc = in.Target(pc)
 			continue
-		case Other, Push:
+		case insn.Other, insn.Push:
 		default:
 			return best
 		}
@@ -48,7 +39,7 @@ func FieldAt(code []byte, base, pc uint64, reg int, off, size int64) FieldUse {
 		}
 		if n, ok := x.Args[1].(x86asm.Imm); ok && x.Op == x86asm.ADD && int64(n) == off {
 			if r, ok := x.Args[0].(x86asm.Reg); ok && is(r, reg) {
-				return FieldInside
+				return insn.FieldInside
 			}
 		}
 		for i, a := range x.Args {
@@ -57,7 +48,7 @@ func FieldAt(code []byte, base, pc uint64, reg int, off, size int64) FieldUse {
 				continue
 			}
 			if loaded >= 0 && is(m.Base, loaded) && x.Op != x86asm.LEA {
-				best = FieldThrough
+				best = insn.FieldThrough
 			}
 			if !is(m.Base, reg) || m.Disp < off || m.Disp >= off+min(size, 8) {
 				continue
@@ -67,10 +58,10 @@ func FieldAt(code []byte, base, pc uint64, reg int, off, size int64) FieldUse {
 				continue // an address of something behind it, perhaps
 			}
 			if x.Op == x86asm.LEA || !word && x.Op != x86asm.NOP {
-				return FieldInside
+				return insn.FieldInside
 			}
 			if r, ok := x.Args[0].(x86asm.Reg); ok && i == 1 && x.Op == x86asm.MOV {
-				if best = max(best, FieldLoaded); !is(r, reg) {
+				if best = max(best, insn.FieldLoaded); !is(r, reg) {
 					loaded = number(r)
 				}
 			}
@@ -79,7 +70,7 @@ func FieldAt(code []byte, base, pc uint64, reg int, off, size int64) FieldUse {
 		if sets || writes(x, reg) {
 			return best
 		}
-		if loaded >= 0 && best != FieldThrough && writes(x, loaded) {
+		if loaded >= 0 && best != insn.FieldThrough && writes(x, loaded) {
 			if m, ok := x.Args[1].(x86asm.Mem); !ok || !is(m.Base, reg) || m.Disp != off {
 				loaded = -1
 			}
@@ -91,10 +82,8 @@ func FieldAt(code []byte, base, pc uint64, reg int, off, size int64) FieldUse {
 
 // number is the DWARF number of a general register, -1 for others.
 func number(r x86asm.Reg) int {
-	for n := range dwarfRegs {
-		if is(r, n) {
-			return n
-		}
+	if n := dwarfReg(r); n < len(byNumber) {
+		return n
 	}
 	return -1
 }

@@ -1,8 +1,10 @@
-package x86
+package amd64
 
 import (
 	"encoding/hex"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // A register has a result where something was put into it for a return; not where something is left over in it.
@@ -31,7 +33,7 @@ func TestSetForReturn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := SetForReturn(code, 0x1000, 0, false); got != c.want {
+		if got := insn.SetForReturn(dec, code, 0x1000, 0, false); got != c.want {
 			t.Errorf("%s: %t", c.code, got)
 		}
 	}
@@ -55,7 +57,7 @@ func TestReloadedForReturn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := SetForReturn(code, 0x1000, 0, true); got != c.want {
+		if got := insn.SetForReturn(dec, code, 0x1000, 0, true); got != c.want {
 			t.Errorf("%s: %t", c.code, got)
 		}
 	}

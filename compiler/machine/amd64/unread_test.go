@@ -1,9 +1,11 @@
-package x86
+package amd64
 
 import (
 	"encoding/hex"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 func TestUnread(t *testing.T) {
@@ -46,21 +48,21 @@ func TestUnread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Unread(code, 0x1000, 0x1000, c.reg, false); got != c.unread {
-			t.Errorf("%s: %s unread %v", c.what, RegName(c.reg), got)
+		if got := insn.Unread(dec, code, 0x1000, 0x1000, c.reg, false); got != c.unread {
+			t.Errorf("%s: %d unread %v", c.what, c.reg, got)
 		}
 	}
 	for reg, want := range map[int]bool{rdi: true, rsi: false} { // mov eax, esi; ret
-		if Unread([]byte{0x89, 0xf0, 0xc3}, 0, 0, reg, true) != want {
-			t.Errorf("%s at a return", RegName(reg))
+		if insn.Unread(dec, []byte{0x89, 0xf0, 0xc3}, 0, 0, reg, true) != want {
+			t.Errorf("%d at a return", reg)
 		}
 	}
-	if Unread(nil, 0, 0, 0, true) || Unread([]byte{0x90}, 16, 8, 0, true) {
+	if insn.Unread(dec, nil, 0, 0, 0, true) || insn.Unread(dec, []byte{0x90}, 16, 8, 0, true) {
 		t.Error("no code, and yet something known")
 	}
 }
 
 func FuzzUnread(f *testing.F) {
 	f.Add([]byte{0x74, 5, 0xbf, 1, 0, 0, 0, 0xc3}, uint64(0), 5)
-	f.Fuzz(func(t *testing.T, code []byte, pc uint64, reg int) { Unread(code, 16, 16+pc%64, reg, true) })
+	f.Fuzz(func(t *testing.T, code []byte, pc uint64, reg int) { insn.Unread(dec, code, 16, 16+pc%64, reg, true) })
 }

@@ -1,58 +1,17 @@
-// Package x86 knows as much about amd64 machine code as placing probes needs: where
-// instructions begin, which of them the kernel emulates, where a Go function is
-// properly entered and where it is left.
+// Package amd64 knows the machine code of x86-64.
 //
-// In: the bytes of a function. Out: instruction lengths and kinds (Decode), the entry site behind
-// the stack check (FindEntry), every return and every jump out (FindExits).
-//
-// What does not decode is refused: a breakpoint in the middle of an instruction destroys the
-// program under trace. Encodings are those of the Intel 64 manual, volume 2, appendix A
+// In: bytes. Out: what package insn asks of a Decoder. Encodings are those of the Intel 64 manual, volume 2, appendix A
 // (opcode maps) and chapter 2 (prefixes, VEX, EVEX), and AMD's XOP.
-package x86
+package amd64
 
-import (
-	"errors"
-	"fmt"
+import "github.com/gostap/gostap/compiler/machine/insn"
 
-	"github.com/gostap/gostap/compiler/debuginfo"
-)
+// Decoder is an insn.Decoder. Emulated are the forms that the kernel emulates (arch/x86/kernel/uprobes.c,
+// branch_setup_xol_ops and push_setup_xol_ops). Multi-byte nops other than the five-byte one count as stepped, as
+// they were before Linux 6.18.
+type Decoder struct{}
 
-// ErrDecode is wrapped by errors about bytes that are no known instruction.
-var ErrDecode = errors.New("unknown instruction")
-
-// Kind says what an instruction does to the flow of control, or how the kernel treats it.
-type Kind uint8
-
-// The kinds.
-const (
-	Other        Kind = iota
-	Push              // push of a general register
-	Nop               // 90, with or without prefixes
-	Nop5              // 0f 1f 44 00 00
-	Jump              // direct jmp
-	CondJump          // direct conditional jump
-	Call              // direct call
-	IndirectJump      // jmp through a register or memory
-	IndirectCall
-	Ret
-	Trap // int3, int1, ud2, hlt
-)
-
-// Inst is one decoded instruction.
-type Inst struct {
-	Len  int
-	Kind Kind
-	// Rel is the target of Jump, CondJump and Call, from the instruction's end.
-	Rel int64
-	// Table marks an IndirectJump through memory at base + index*8: a compiler's jump table.
-	Table bool
-	// stepped marks a kind that the kernel emulates in a form that it does not.
-	stepped bool
-	refused bool // see Class
-}
-
-// Target is where a direct branch at pc goes.
-func (in Inst) Target(pc uint64) uint64 { return pc + uint64(in.Len) + uint64(in.Rel) }
+var _ insn.Decoder = Decoder{}
 
 // refusedOps are the one-byte opcodes on which the kernel allows no uprobe: what is not set in
 // good_insns_64 of arch/x86/kernel/uprobes.c, a digit for 16 of them. It looks up the last opcode byte
@@ -66,33 +25,6 @@ var refusedOps = [16]uint16{
 }
 
 func refusedOp(op byte) bool { return refusedOps[op>>4]>>(op&15)&1 != 0 }
-
-// Class says how the kernel deals with the instruction under a uprobe (arch/x86/kernel/uprobes.c,
-// branch_setup_xol_ops and push_setup_xol_ops). Multi-byte nops other than the five-byte one count as
-// stepped, as they were before Linux 6.18.
-func (in Inst) Class() debuginfo.Insn {
-	if in.refused {
-		return debuginfo.InsnRefused
-	}
-	switch in.Kind {
-	case Nop5:
-		return debuginfo.InsnNop5
-	case Ret:
-		return debuginfo.InsnRet
-	}
-	if in.stepped {
-		return debuginfo.InsnStepped
-	}
-	switch in.Kind {
-	case Nop:
-		return debuginfo.InsnNop
-	case Push:
-		return debuginfo.InsnPush
-	case Jump, CondJump, Call:
-		return debuginfo.InsnJump
-	}
-	return debuginfo.InsnStepped
-}
 
 // The opcode maps, a row of 16 to a line. The letters say what follows the opcode:
 //
@@ -149,16 +81,10 @@ type prefixes struct {
 
 const maxLen = 15
 
-// Decode decodes the first instruction of b in 64-bit mode.
-func Decode(b []byte) (Inst, error) {
-	in, ok := decode(b)
-	if !ok {
-		return Inst{}, fmt.Errorf("%w: % x", ErrDecode, b[:min(len(b), 8)])
-	}
-	return in, nil
-}
+// Decode implements insn.Decoder.
+func (Decoder) Decode(b []byte) (in insn.Inst, ok bool) { return decode(b) }
 
-func decode(b []byte) (in Inst, ok bool) {
+func decode(b []byte) (in insn.Inst, ok bool) {
 	b = b[:min(len(b), maxLen)]
 	var p prefixes
 	n := 0
@@ -201,7 +127,7 @@ prefix:
 		op2 := b[n]
 		n++
 		in, ok = decode0f(b, n, op2, p)
-		in.refused = in.refused || p.lock || p.segment
+		in.Refused = in.Refused || p.lock || p.segment
 		return in, ok
 	case op == 0xc4, op == 0xc5, op == 0x62:
 		return decodeVex(b, n, op, p)
@@ -220,47 +146,47 @@ prefix:
 		return in, false
 	}
 	in.Len = n
-	in.refused = p.lock || p.segment || refusedOp(op)
+	in.Refused = p.lock || p.segment || refusedOp(op)
 	switch {
 	case op >= 0x50 && op <= 0x57:
-		in.Kind = Push
-		in.stepped = !(n == 1 || n == 2 && p.rex == 0x41)
+		in.Kind = insn.Push
+		in.Stepped = !(n == 1 || n == 2 && p.rex == 0x41)
 	case op >= 0x70 && op <= 0x7f:
-		in.Kind, in.Rel = CondJump, int64(int8(b[n-1]))
-		in.stepped = p.op16
+		in.Kind, in.Rel = insn.CondJump, int64(int8(b[n-1]))
+		in.Stepped = p.op16
 	case op == 0x8f && reg != 0:
 		return in, false
 	case op == 0x90 && p.rex&1 == 0:
-		in.Kind = Nop
+		in.Kind = insn.Nop
 	case op == 0xc2, op == 0xc3, op == 0xca, op == 0xcb, op == 0xcf:
-		in.Kind = Ret
+		in.Kind = insn.Ret
 	case op == 0xc6 || op == 0xc7:
 		if reg != 0 && !(reg == 7 && b[p.count+1] == 0xf8) { // else xabort, xbegin
 			return in, false
 		}
 	case op == 0xcc, op == 0xf1, op == 0xf4:
-		in.Kind = Trap
+		in.Kind = insn.Trap
 	case op >= 0xe0 && op <= 0xe3: // loop, jrcxz
-		in.Kind, in.Rel, in.stepped = CondJump, int64(int8(b[n-1])), true
+		in.Kind, in.Rel, in.Stepped = insn.CondJump, int64(int8(b[n-1])), true
 	case op == 0xe8, op == 0xe9:
 		if p.op16 && p.rex&8 == 0 { // Intel and AMD disagree about the length
 			return in, false
 		}
-		in.Kind, in.Rel, in.stepped = Jump, rel32(b[n-4:]), p.op16
+		in.Kind, in.Rel, in.Stepped = insn.Jump, rel32(b[n-4:]), p.op16
 		if op == 0xe8 {
-			in.Kind = Call
+			in.Kind = insn.Call
 		}
 	case op == 0xeb:
-		in.Kind, in.Rel, in.stepped = Jump, int64(int8(b[n-1])), p.op16
+		in.Kind, in.Rel, in.Stepped = insn.Jump, int64(int8(b[n-1])), p.op16
 	case op == 0xfe && reg > 1:
 		return in, false
 	case op == 0xff:
 		modrm := b[p.count+1]
 		switch reg {
 		case 2, 3:
-			in.Kind = IndirectCall
+			in.Kind = insn.IndirectCall
 		case 4, 5:
-			in.Kind = IndirectJump
+			in.Kind = insn.IndirectJump
 			if modrm>>6 != 3 && modrm&7 == 4 { // SIB
 				sib := b[p.count+2]
 				in.Table = sib>>6 == 3 && (sib>>3&7 != 4 || p.rex&2 != 0)
@@ -277,7 +203,7 @@ func rel32(b []byte) int64 {
 }
 
 // decode0f decodes the two-byte map and the two that it leads to.
-func decode0f(b []byte, n int, op byte, p prefixes) (in Inst, ok bool) {
+func decode0f(b []byte, n int, op byte, p prefixes) (in insn.Inst, ok bool) {
 	form := twoByte[op]
 	switch {
 	case op == 0x38 || op == 0x3a:
@@ -296,10 +222,10 @@ func decode0f(b []byte, n int, op byte, p prefixes) (in Inst, ok bool) {
 			in.Len++
 			ok = in.Len <= len(b)
 		}
-		in.refused = true
+		in.Refused = true
 		return in, ok
 	case op == 0x79:
-		in.refused = p.op16 || p.f2
+		in.Refused = p.op16 || p.f2
 	case op >= 0x80 && op <= 0x8f && p.op16 && p.rex&8 == 0:
 		return in, false
 	}
@@ -310,17 +236,17 @@ func decode0f(b []byte, n int, op byte, p prefixes) (in Inst, ok bool) {
 	in.Len = n
 	switch {
 	case op == 0x0b || op == 0xb9 || op == 0xff:
-		in.Kind = Trap
+		in.Kind = insn.Trap
 	case op == 0x1f && n == 5 && b[0] == 0x0f && b[2] == 0x44 && b[3] == 0 && b[4] == 0:
-		in.Kind = Nop5
+		in.Kind = insn.Nop5
 	case op >= 0x80 && op <= 0x8f:
-		in.Kind, in.Rel, in.stepped = CondJump, rel32(b[n-4:]), p.op16
+		in.Kind, in.Rel, in.Stepped = insn.CondJump, rel32(b[n-4:]), p.op16
 	}
 	return in, true
 }
 
 // decodeVex decodes what VEX (c4, c5), EVEX (62) and XOP (8f) introduce; n is behind that byte.
-func decodeVex(b []byte, n int, intro byte, p prefixes) (in Inst, ok bool) {
+func decodeVex(b []byte, n int, intro byte, p prefixes) (in insn.Inst, ok bool) {
 	if p.rex != 0 || p.op16 || p.f2 || p.f3 || p.lock || n+1 >= len(b) {
 		return in, false
 	}
@@ -368,7 +294,7 @@ func decodeVex(b []byte, n int, intro byte, p prefixes) (in Inst, ok bool) {
 	default:
 		return in, false
 	}
-	in.refused = p.segment || xop || refusedOp(op) || intro == 0xc4 && m == 3 && fma4(op)
+	in.Refused = p.segment || xop || refusedOp(op) || intro == 0xc4 && m == 3 && fma4(op)
 	in.Len, ok = operands(b, n, form, prefixes{addr32: p.addr32})
 	return in, ok
 }

@@ -1,67 +1,56 @@
-package x86
+package amd64
 
 import (
 	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
-)
 
-// Use says what an instruction leaves in a register.
-type Use uint8
-
-// What an instruction leaves in a register.
-const (
-	Keeps   Use = iota // what was in it
-	Copies             // all that was in another register
-	Loads              // what was in memory, or on the stack
-	Changes            // something else, in a part of it at least; what is not known counts as this
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 // firstXMM is the DWARF number of xmm0; xmm15 is 32 (System V ABI, figure 3.36).
 const firstXMM = 17
 
-// Into says what the instruction at the beginning of b leaves in the first size bytes of DWARF register reg, a general
-// or a vector one, and for Copies the register from which it comes. Calls keep all registers: what the one that is
-// called leaves in them is not known.
-func Into(b []byte, reg int, size int64) (u Use, from int) {
+// Into implements insn.Decoder.
+func (Decoder) Into(b []byte, reg int, size int64) (u insn.Use, from int) {
 	known, ok := decode(b)
 	if !ok || vex(b) {
-		return Changes, 0
+		return insn.Changes, 0
 	}
 	in, err := x86asm.Decode(b, 64)
 	if err != nil {
-		if known.Kind != Other {
-			return Keeps, 0
+		if known.Kind != insn.Other {
+			return insn.Keeps, 0
 		}
-		return Changes, 0
+		return insn.Changes, 0
 	}
 	switch in.Op {
 	case x86asm.CALL, x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.PUSH, x86asm.NOP, x86asm.RET, x86asm.JMP,
 		x86asm.UCOMISS, x86asm.UCOMISD, x86asm.COMISS, x86asm.COMISD, x86asm.UD2:
-		return Keeps, 0
+		return insn.Keeps, 0
 	}
 	if n := moved(in); n > 0 {
 		dst, ok := in.Args[0].(x86asm.Reg)
 		if !ok || dwarfReg(dst) != reg {
-			return Keeps, 0
+			return insn.Keeps, 0
 		}
 		switch src := in.Args[1].(type) {
 		case x86asm.Reg:
 			if from := dwarfReg(src); from >= 0 && n >= size {
-				return Copies, from
+				return insn.Copies, from
 			}
 		case x86asm.Mem, nil: // nil: the stack's top
 			if n >= size {
-				return Loads, 0
+				return insn.Loads, 0
 			}
 		}
-		return Changes, 0
+		return insn.Changes, 0
 	}
 	if in.Op == x86asm.IMUL && in.Args[1] == nil {
 		in.Op = x86asm.MUL
 	}
 	if slices.Contains(unnamed[in.Op], reg) {
-		return Changes, 0
+		return insn.Changes, 0
 	}
 	writes := 1 // how many of the operands, from the first on, may be written
 	switch in.Op {
@@ -72,10 +61,10 @@ func Into(b []byte, reg int, size int64) (u Use, from int) {
 	}
 	for _, a := range in.Args[:writes] {
 		if r, ok := a.(x86asm.Reg); ok && dwarfReg(r) == reg {
-			return Changes, 0
+			return insn.Changes, 0
 		}
 	}
-	return Keeps, 0
+	return insn.Keeps, 0
 }
 
 // vex reports whether an instruction is one of those behind a VEX, EVEX or XOP prefix, which x86asm does not know.

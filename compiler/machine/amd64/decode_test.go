@@ -1,4 +1,4 @@
-package x86
+package amd64
 
 import (
 	"bufio"
@@ -12,78 +12,80 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
+
+var dec Decoder
 
 func TestDecode(t *testing.T) {
 	for _, c := range []struct {
 		code  string
 		len   int // 0: refused
-		kind  Kind
-		class debuginfo.Insn
+		kind  insn.Kind
+		class insn.Class
 	}{
-		{"55", 1, Push, debuginfo.InsnPush},
-		{"4157", 2, Push, debuginfo.InsnPush},
-		{"4855", 2, Push, debuginfo.InsnStepped},
-		{"6655", 2, Push, debuginfo.InsnStepped},
-		{"90", 1, Nop, debuginfo.InsnNop},
-		{"6690", 2, Nop, debuginfo.InsnNop},
-		{"f390", 2, Nop, debuginfo.InsnNop},
-		{"4190", 2, Other, debuginfo.InsnStepped}, // xchg r8, rax
-		{"0f1f440000", 5, Nop5, debuginfo.InsnNop5},
-		{"0f1f442000", 5, Other, debuginfo.InsnStepped},
-		{"0f1f4000", 4, Other, debuginfo.InsnStepped},
-		{"660f1f440000", 6, Other, debuginfo.InsnStepped},
-		{"eb05", 2, Jump, debuginfo.InsnJump},
-		{"e900000000", 5, Jump, debuginfo.InsnJump},
-		{"66e90000", 0, Other, 0}, // of two lengths
-		{"66e900000000", 0, Other, 0},
-		{"7605", 2, CondJump, debuginfo.InsnJump},
-		{"0f8600000000", 6, CondJump, debuginfo.InsnJump},
-		{"660f86000000", 0, Other, 0},
-		{"e3fe", 2, CondJump, debuginfo.InsnStepped},
-		{"e800000000", 5, Call, debuginfo.InsnJump},
-		{"c3", 1, Ret, debuginfo.InsnRet},
-		{"f3c3", 2, Ret, debuginfo.InsnRet},
-		{"c20800", 3, Ret, debuginfo.InsnRet},
-		{"ffe0", 2, IndirectJump, debuginfo.InsnStepped},
-		{"ff24c8", 3, IndirectJump, debuginfo.InsnStepped},
-		{"ffd0", 2, IndirectCall, debuginfo.InsnStepped},
-		{"ffff", 0, Other, 0},
-		{"cc", 1, Trap, debuginfo.InsnRefused},
-		{"0f0b", 2, Trap, debuginfo.InsnStepped},
-		{"493b6610", 4, Other, debuginfo.InsnStepped},
-		{"4c8da42400ffffff", 8, Other, debuginfo.InsnStepped},
-		{"48b80102030405060708", 10, Other, debuginfo.InsnStepped},
-		{"66b80102", 4, Other, debuginfo.InsnStepped},
-		{"f6c001", 3, Other, debuginfo.InsnStepped},
-		{"f6d0", 2, Other, debuginfo.InsnStepped},
-		{"c5f877", 3, Other, debuginfo.InsnStepped},         // vzeroupper
-		{"c4e37d18c001", 6, Other, debuginfo.InsnStepped},   // vinsertf128
-		{"62f1fd486f4701", 7, Other, debuginfo.InsnRefused}, // vmovdqa64 zmm0, [rdi+64]
-		{"62f1f9486f4701", 0, Other, 0},                     // a reserved bit
-		{"66c5f877", 0, Other, 0},
-		{"c5fe6f06", 4, Other, debuginfo.InsnRefused}, // vmovdqu ymm0, [rsi]
-		{"f00fc108", 4, Other, debuginfo.InsnRefused}, // lock xadd
-		{"0fc108", 3, Other, debuginfo.InsnStepped},   // xadd
-		{"f0ff00", 3, Other, debuginfo.InsnRefused},   // lock inc
-		{"64488b0c25f8ffffff", 9, Other, debuginfo.InsnStepped},
-		{"2e0f1f840000000000", 9, Other, debuginfo.InsnRefused}, // cs nopw
-		{"f4", 1, Trap, debuginfo.InsnRefused},
-		{"0f05", 2, Other, debuginfo.InsnStepped},
-		{"06", 0, Other, 0},
-		{"0f04", 0, Other, 0},
-		{"d500", 0, Other, 0},
-		{"", 0, Other, 0},
-		{"48", 0, Other, 0},
-		{"666666666666666666666666666690", 15, Nop, debuginfo.InsnNop},
-		{"66666666666666666666666666666690", 0, Other, 0},
+		{"55", 1, insn.Push, insn.ClassPush},
+		{"4157", 2, insn.Push, insn.ClassPush},
+		{"4855", 2, insn.Push, insn.ClassStepped},
+		{"6655", 2, insn.Push, insn.ClassStepped},
+		{"90", 1, insn.Nop, insn.ClassNop},
+		{"6690", 2, insn.Nop, insn.ClassNop},
+		{"f390", 2, insn.Nop, insn.ClassNop},
+		{"4190", 2, insn.Other, insn.ClassStepped}, // xchg r8, rax
+		{"0f1f440000", 5, insn.Nop5, insn.ClassNop5},
+		{"0f1f442000", 5, insn.Other, insn.ClassStepped},
+		{"0f1f4000", 4, insn.Other, insn.ClassStepped},
+		{"660f1f440000", 6, insn.Other, insn.ClassStepped},
+		{"eb05", 2, insn.Jump, insn.ClassJump},
+		{"e900000000", 5, insn.Jump, insn.ClassJump},
+		{"66e90000", 0, insn.Other, 0}, // of two lengths
+		{"66e900000000", 0, insn.Other, 0},
+		{"7605", 2, insn.CondJump, insn.ClassJump},
+		{"0f8600000000", 6, insn.CondJump, insn.ClassJump},
+		{"660f86000000", 0, insn.Other, 0},
+		{"e3fe", 2, insn.CondJump, insn.ClassStepped},
+		{"e800000000", 5, insn.Call, insn.ClassJump},
+		{"c3", 1, insn.Ret, insn.ClassRet},
+		{"f3c3", 2, insn.Ret, insn.ClassRet},
+		{"c20800", 3, insn.Ret, insn.ClassRet},
+		{"ffe0", 2, insn.IndirectJump, insn.ClassStepped},
+		{"ff24c8", 3, insn.IndirectJump, insn.ClassStepped},
+		{"ffd0", 2, insn.IndirectCall, insn.ClassStepped},
+		{"ffff", 0, insn.Other, 0},
+		{"cc", 1, insn.Trap, insn.ClassRefused},
+		{"0f0b", 2, insn.Trap, insn.ClassStepped},
+		{"493b6610", 4, insn.Other, insn.ClassStepped},
+		{"4c8da42400ffffff", 8, insn.Other, insn.ClassStepped},
+		{"48b80102030405060708", 10, insn.Other, insn.ClassStepped},
+		{"66b80102", 4, insn.Other, insn.ClassStepped},
+		{"f6c001", 3, insn.Other, insn.ClassStepped},
+		{"f6d0", 2, insn.Other, insn.ClassStepped},
+		{"c5f877", 3, insn.Other, insn.ClassStepped},         // vzeroupper
+		{"c4e37d18c001", 6, insn.Other, insn.ClassStepped},   // vinsertf128
+		{"62f1fd486f4701", 7, insn.Other, insn.ClassRefused}, // vmovdqa64 zmm0, [rdi+64]
+		{"62f1f9486f4701", 0, insn.Other, 0},                 // a reserved bit
+		{"66c5f877", 0, insn.Other, 0},
+		{"c5fe6f06", 4, insn.Other, insn.ClassRefused}, // vmovdqu ymm0, [rsi]
+		{"f00fc108", 4, insn.Other, insn.ClassRefused}, // lock xadd
+		{"0fc108", 3, insn.Other, insn.ClassStepped},   // xadd
+		{"f0ff00", 3, insn.Other, insn.ClassRefused},   // lock inc
+		{"64488b0c25f8ffffff", 9, insn.Other, insn.ClassStepped},
+		{"2e0f1f840000000000", 9, insn.Other, insn.ClassRefused}, // cs nopw
+		{"f4", 1, insn.Trap, insn.ClassRefused},
+		{"0f05", 2, insn.Other, insn.ClassStepped},
+		{"06", 0, insn.Other, 0},
+		{"0f04", 0, insn.Other, 0},
+		{"d500", 0, insn.Other, 0},
+		{"", 0, insn.Other, 0},
+		{"48", 0, insn.Other, 0},
+		{"666666666666666666666666666690", 15, insn.Nop, insn.ClassNop},
+		{"66666666666666666666666666666690", 0, insn.Other, 0},
 	} {
 		b, err := hex.DecodeString(c.code)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := Decode(b)
+		in, err := insn.Decode(dec, b)
 		if c.len == 0 {
 			if err == nil {
 				t.Errorf("%s: decoded to %+v", c.code, in)
@@ -95,7 +97,7 @@ func TestDecode(t *testing.T) {
 				c.kind, c.class)
 		}
 		for n := range b {
-			if in, err := Decode(b[:n]); err == nil && c.len == len(b) && in.Len >= c.len {
+			if in, err := insn.Decode(dec, b[:n]); err == nil && c.len == len(b) && in.Len >= c.len {
 				t.Errorf("%s: decoded to %+v from %d bytes", c.code, in, n)
 			}
 		}
@@ -145,28 +147,28 @@ func TestAgainstObjdump(t *testing.T) {
 		}
 		count++
 		off := prev.at - text.Addr
-		in, err := Decode(code[off:])
+		in, err := insn.Decode(dec, code[off:])
 		if err != nil || prev.at+uint64(in.Len) != next {
 			if bad++; bad <= 20 {
 				t.Errorf("%#x %s: length %d, want %d (% x) %v", prev.at, prev.text, in.Len, next-prev.at,
 					code[off:off+12], err)
 			}
 		}
-		want := Other
+		want := insn.Other
 		switch op := strings.TrimPrefix(prev.text, "bnd "); {
 		case strings.HasPrefix(op, "ret"), strings.HasPrefix(op, "repz ret"):
-			want = Ret
+			want = insn.Ret
 		case strings.HasPrefix(op, "jmp "):
-			want = Jump
+			want = insn.Jump
 			if indirect(op) {
-				want = IndirectJump
+				want = insn.IndirectJump
 			}
 		case strings.HasPrefix(op, "j"):
-			want = CondJump
+			want = insn.CondJump
 		case strings.HasPrefix(op, "call "):
-			want = Call
+			want = insn.Call
 			if indirect(op) {
-				want = IndirectCall
+				want = insn.IndirectCall
 			}
 		default:
 			return
@@ -174,7 +176,7 @@ func TestAgainstObjdump(t *testing.T) {
 		if in.Kind != want {
 			t.Errorf("%#x %s: kind %d, want %d", prev.at, prev.text, in.Kind, want)
 		}
-		if want == Jump || want == CondJump || want == Call {
+		if want == insn.Jump || want == insn.CondJump || want == insn.Call {
 			if f := strings.Fields(prev.text); len(f) > 1 {
 				if to, err := strconv.ParseUint(f[len(f)-2], 16, 64); err == nil &&
 					strings.HasPrefix(f[len(f)-1], "<") && in.Target(prev.at) != to {
@@ -217,14 +219,14 @@ func FuzzDecode(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		in, err := Decode(b)
+		in, err := insn.Decode(dec, b)
 		if err != nil {
 			return
 		}
 		if in.Len <= 0 || in.Len > len(b) || in.Len > 15 {
 			t.Fatalf("% x: length %d", b, in.Len)
 		}
-		if c := in.Class(); c > debuginfo.InsnRefused || in.Target(0) != uint64(in.Len)+uint64(in.Rel) {
+		if c := in.Class(); c > insn.ClassRefused || in.Target(0) != uint64(in.Len)+uint64(in.Rel) {
 			t.Fatalf("% x: class %d", b, c)
 		}
 		ref, err := x86asm.Decode(b, 64)

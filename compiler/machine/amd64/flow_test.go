@@ -1,4 +1,4 @@
-package x86
+package amd64
 
 import (
 	"debug/elf"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
 func unhex(t testing.TB, s string) []byte {
@@ -58,9 +59,9 @@ func TestFindEntry(t *testing.T) {
 			"behind the stack check does not decode at 0x1006"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e, err := FindEntry(unhex(t, c.code+pad), at, func(to uint64) bool { return to == 0x11000 })
+			e, err := insn.FindEntry(dec, unhex(t, c.code+pad), at, func(to uint64) bool { return to == 0x11000 })
 			if c.err != "" {
-				var ce *CodeError
+				var ce *insn.CodeError
 				if !errors.As(err, &ce) || !strings.Contains(err.Error(), c.err) {
 					t.Fatalf("%+v, %v; want %q", e, err, c.err)
 				}
@@ -71,7 +72,7 @@ func TestFindEntry(t *testing.T) {
 			}
 		})
 	}
-	if e, err := FindEntry(nil, at, nil); err != nil || e.PC != at {
+	if e, err := insn.FindEntry(dec, nil, at, nil); err != nil || e.PC != at {
 		t.Errorf("no code: %+v, %v", e, err)
 	}
 }
@@ -97,8 +98,8 @@ func TestFindExits(t *testing.T) {
 		{"marks within", "48ffc0 c3", true, []uint64{0, 2}, "line table at 0x2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			exits, err := FindExits(unhex(t, c.code), 0, c.asm, c.marks)
-			if cerr := Check(unhex(t, c.code), 0, c.marks); (cerr != nil) != (err != nil &&
+			exits, err := insn.FindExits(dec, unhex(t, c.code), 0, c.asm, c.marks)
+			if cerr := insn.Check(dec, unhex(t, c.code), 0, c.marks); (cerr != nil) != (err != nil &&
 				strings.Contains(err.Error(), "decode")) {
 				t.Errorf("Check: %v", cerr)
 			}
@@ -123,11 +124,11 @@ func TestFindExits(t *testing.T) {
 
 func TestAt(t *testing.T) {
 	code := unhex(t, "48ffc0 55 c3")
-	if in, err := At(code, 0x100, 0x103); err != nil || in.Kind != Push {
+	if in, err := insn.At(dec, code, 0x100, 0x103); err != nil || in.Kind != insn.Push {
 		t.Errorf("%+v, %v", in, err)
 	}
 	for _, pc := range []uint64{0x101, 0xff, 0x105} {
-		if in, err := At(code, 0x100, pc); err == nil {
+		if in, err := insn.At(dec, code, 0x100, pc); err == nil {
 			t.Errorf("%#x: %+v", pc, in)
 		}
 	}
@@ -184,14 +185,14 @@ func TestGoProgram(t *testing.T) {
 		}
 		asm := tab.Flags(i)&pclntab.FlagAsm != 0
 		grows := false
-		Walk(code, entry, func(pc uint64, in Inst) bool {
-			grows = grows || in.Kind == Call && more[in.Target(pc)]
+		insn.Walk(dec, code, entry, func(pc uint64, in insn.Inst) bool {
+			grows = grows || in.Kind == insn.Call && more[in.Target(pc)]
 			return true
 		})
-		e, err := FindEntry(code, entry, func(a uint64) bool { return more[a] })
+		e, err := insn.FindEntry(dec, code, entry, func(a uint64) bool { return more[a] })
 		switch {
 		case err != nil:
-			reason := err.(*CodeError).Reason
+			reason := err.(*insn.CodeError).Reason
 			// Of compiled functions, only leaves without a frame can begin with their loop.
 			if d, _ := tab.StackDepth(i, tab.CodeEnd(i)-1); !asm &&
 				(!strings.Contains(reason, "first instruction") || d != 0) {
@@ -200,11 +201,11 @@ func TestGoProgram(t *testing.T) {
 			refused[reason] = append(refused[reason], name)
 		case e.Check != grows:
 			t.Errorf("%s: stack check %v, calls morestack %v", name, e.Check, grows)
-		case e.Check && e.Inst.Kind != Push:
+		case e.Check && e.Inst.Kind != insn.Push:
 			t.Errorf("%s: no push behind the stack check at %#x", name, e.PC)
 		case e.Check:
 			checks++
-		case e.Inst.Kind == Push:
+		case e.Inst.Kind == insn.Push:
 			pushes++
 		default:
 			leaves++
@@ -213,12 +214,12 @@ func TestGoProgram(t *testing.T) {
 		for _, r := range tab.Rows(i) {
 			marks = append(marks, r.Lo)
 		}
-		exits, err := FindExits(code, entry, asm, marks)
+		exits, err := insn.FindExits(dec, code, entry, asm, marks)
 		if err != nil {
 			if !asm {
 				t.Errorf("%s: %v", name, err)
 			}
-			reason := "exits: " + err.(*CodeError).Reason
+			reason := "exits: " + err.(*insn.CodeError).Reason
 			refused[reason] = append(refused[reason], name)
 			continue
 		}
@@ -245,8 +246,8 @@ func TestGoProgram(t *testing.T) {
 	if checks < tab.Len()/2 || rets < tab.Len()/2 {
 		t.Error("hardly any found")
 	}
-	exits, _ := FindExits(nil, 0, false, nil)
-	if !reflect.DeepEqual(exits, []Exit(nil)) {
+	exits, _ := insn.FindExits(dec, nil, 0, false, nil)
+	if !reflect.DeepEqual(exits, []insn.Exit(nil)) {
 		t.Errorf("exits of no code: %v", exits)
 	}
 }
@@ -259,12 +260,13 @@ func FuzzFlow(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
 		starts := map[uint64]bool{}
-		Walk(code, 64, func(pc uint64, in Inst) bool { starts[pc] = true; return true })
-		if e, err := FindEntry(code, 64, func(a uint64) bool { return a == 0 }); err == nil && len(code) > 0 &&
+		insn.Walk(dec, code, 64, func(pc uint64, in insn.Inst) bool { starts[pc] = true; return true })
+		if e, err := insn.FindEntry(dec, code, 64, func(a uint64) bool { return a == 0 }); err == nil &&
+			len(code) > 0 &&
 			e.PC != 64 && !starts[e.PC] {
 			t.Errorf("entry %#x begins no instruction", e.PC)
 		}
-		exits, err := FindExits(code, 64, len(code)&1 == 0, nil)
+		exits, err := insn.FindExits(dec, code, 64, len(code)&1 == 0, nil)
 		if err != nil && exits != nil {
 			t.Error("exits with an error")
 		}
@@ -300,7 +302,7 @@ func BenchmarkFunctions(b *testing.B) {
 	for b.Loop() {
 		i = (i + 1) % tab.Len()
 		code := text[tab.Entry(i)-base : tab.End(i)-base]
-		FindEntry(code, tab.Entry(i), nil)
-		FindExits(code, tab.Entry(i), true, nil)
+		insn.FindEntry(dec, code, tab.Entry(i), nil)
+		insn.FindExits(dec, code, tab.Entry(i), true, nil)
 	}
 }
