@@ -54,7 +54,8 @@ func fixture(t testing.TB, variant string) string {
 			if v.name != variant {
 				continue
 			}
-			args := append(append([]string{"build", "-o", out}, v.flags...), "./testdata/shapes")
+			args := append(append([]string{"build", "-trimpath=false", "-o", out}, v.flags...),
+				"./testdata/shapes")
 			cmd := exec.Command("go", args...)
 			if v.name == "cgo" {
 				cmd.Env = append(os.Environ(), "CGO_ENABLED=1")

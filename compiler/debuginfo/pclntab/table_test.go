@@ -51,7 +51,8 @@ func build(t testing.TB, flags ...string) string {
 		}
 		dirs = append(dirs, dir)
 		out := filepath.Join(dir, "prog")
-		args := append(append([]string{"build", "-o", out}, flags...), "testdata/prog.go")
+		args := append(append([]string{"build", "-trimpath=false", "-o", out}, flags...),
+			"testdata/prog.go")
 		b, err := exec.Command("go", args...).CombinedOutput()
 		if err != nil {
 			return "", fmt.Errorf("%v: %s", err, b)
