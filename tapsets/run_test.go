@@ -263,7 +263,7 @@ func TestMemory(t *testing.T) {
 		{utf16, `_string_utf16(0x1000)`, "hö €😀."},
 		{utf16, `_string_utf16(0x10, "bad")`, "bad"},
 		{utf16, `_string2_utf16(0x10, "bad")`, "bad"},
-		{utf16, `_string_quoted_utf16(0x1000)`, `"h\303\266 \342\202\254\360\237\230\200."`},
+		{utf16, `_string_quoted_utf16(0x1000)`, `"h\u00F6 \u20AC\U0001F600."`},
 		{utf16, `_string_quoted_utf16(0x10)`, `0x10`},
 		{utf32, `_string_utf32(0x1000)`, "h€😀"},
 		{utf32, `_string_utf32(0x1001, "bad")`, "bad"},

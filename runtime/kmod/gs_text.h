@@ -193,23 +193,58 @@ static inline u32 gs_escape(char *dst, unsigned char ch)
 	return 4;
 }
 
+/* How many bytes of the n (at least one) at s are one character of UTF-8: 1 for all that is none. */
+static inline u32 gs_utf8(const unsigned char *s, u32 n, u32 *character)
+{
+	u32 size = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2, c = s[0] & (0x7f >> size), i;
+
+	if (s[0] < 0xc2 || s[0] > 0xf4 || size > n)
+		return 1;
+	for (i = 1; i < size; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 1;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	/* Longer than it has to be, one half of a pair of UTF-16, beyond the last one. */
+	if ((size == 3 && c < 0x800) || (size == 4 && c < 0x10000) || (c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff)
+		return 1;
+	*character = c;
+	return size;
+}
+
+/* The first character of n bytes as C source writes it, at most 10 bytes; used is how many bytes it has. */
+static inline u32 gs_escape_next(char *dst, const char *s, u32 n, u32 *used)
+{
+	u32 c, digits, i;
+
+	*used = gs_utf8((const unsigned char *)s, n, &c);
+	if (*used == 1)
+		return gs_escape(dst, s[0]);
+	digits = c > 0xffff ? 8 : 4;
+	dst[0] = '\\';
+	dst[1] = c > 0xffff ? 'U' : 'u';
+	for (i = 0; i < digits; i++)
+		dst[2 + i] = "0123456789ABCDEF"[c >> 4 * (digits - 1 - i) & 15];
+	return 2 + digits;
+}
+
 /*
  * Escapes n bytes of s into tmp, room bytes at most, whole escapes only; quoted puts
  * quotation marks around and dots behind what was cut. Gives the length.
  */
 static inline u32 gs_quote_n(char *tmp, u32 size, const char *s, u32 n, int room, bool quoted)
 {
-	u32 len = 0, base, i;
+	u32 len = 0, base, i, used;
 	int keep = -1;
-	char e[4];
+	char e[10];
 
 	if (quoted) {
 		tmp[len++] = '"';
 		room -= 2;
 	}
 	base = len;
-	for (i = 0; i < n; i++) {
-		u32 k = gs_escape(e, s[i]);
+	for (i = 0; i < n; i += used) {
+		u32 k = gs_escape_next(e, s + i, n - i, &used);
 		int now = (int)(len + k - base);
 
 		if (quoted && now > room - 3 && keep < 0)
@@ -231,28 +266,14 @@ static inline u32 gs_quote_n(char *tmp, u32 size, const char *s, u32 n, int room
 	return len;
 }
 
-/* Escapes s into dst; n > 0 takes that many bytes of it at most, with dots behind the closing mark. */
+/* Escapes s into dst, in at most n bytes if n > 0: see text_strn. */
 static inline void gs_quote(struct gs_ctx *c, char *dst, u32 cap, const char *s, s64 n, bool quoted)
 {
-	const u32 size = sizeof(c->tmp);
-	const int room = GS_MAXSTR - 1;
-	u32 len = strlen(s), k;
-	bool cut = n > 0 && n < (s64)len;
+	int room = n > 0 && n < GS_MAXSTR - 1 ? n : GS_MAXSTR - 1;
 
-	if (cut)
-		len = n;
-	if (!cut || !quoted) {
-		k = gs_quote_n(c->tmp, size, s, len, room, quoted);
-	} else {
-		k = gs_quote_n(c->tmp, size, s, len, room - 3, true);
-		if (k >= 4 && memcmp(c->tmp + k - 4, "\"...", 4) == 0) {
-			k = gs_quote_n(c->tmp, size, s, len, room, true);
-		} else {
-			memcpy(c->tmp + k, "...", 3);
-			k += 3;
-		}
-	}
-	gs_set(dst, cap, c->tmp, min_t(u32, k, room));
+	if (quoted && room < 5)
+		room = 5;
+	gs_set(dst, cap, c->tmp, gs_quote_n(c->tmp, sizeof(c->tmp), s, strlen(s), room, quoted));
 }
 
 /* The text of an error, as catch (msg) gives it. */

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
+	"github.com/gostap/gostap/compiler/ir/texttest"
 	"github.com/gostap/gostap/compiler/ir/valuetest"
 )
 
@@ -16,5 +17,15 @@ func TestValueTexts(t *testing.T) {
 			m := same(t, p, 1, sel.Features{MayGoto: may})
 			t.Logf("instructions: %v", m.insns)
 		}
+	}
+}
+
+// TestTexts: programs give of the text functions what the interpreter gives, with arguments at all edges.
+func TestTexts(t *testing.T) {
+	needRoot(t)
+	for _, may := range forms() {
+		p, runs := texttest.Program(false)
+		m := same(t, p, runs, sel.Features{MayGoto: may})
+		t.Logf("instructions: %v", m.insns)
 	}
 }

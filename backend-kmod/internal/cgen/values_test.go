@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/ir/texttest"
 	"github.com/gostap/gostap/compiler/ir/valuetest"
 )
 
@@ -18,5 +19,15 @@ func TestValueTexts(t *testing.T) {
 		if !compare(t, 0, p) {
 			t.Error("refused")
 		}
+	}
+}
+
+// TestTexts: modules give of the text functions what the interpreter gives, with arguments at all edges.
+func TestTexts(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	if p, _ := texttest.Program(true); !compare(t, 0, p) {
+		t.Error("refused")
 	}
 }

@@ -56,7 +56,7 @@ var builtins = map[string]builtin{
 	},
 	"text_str": func(_ *Machine, a []Val, max int) (Val, error) { return text(textfmt.Quote(a[0].Str, max, false)) },
 	"text_strn": func(_ *Machine, a []Val, max int) (Val, error) {
-		return text(textStrN(a[0].Str, a[1].Int, a[2].Int != 0, max))
+		return text(textfmt.QuoteN(a[0].Str, a[1].Int, a[2].Int != 0, max))
 	},
 	"string_quoted": func(_ *Machine, a []Val, max int) (Val,
 		error) {
@@ -226,21 +226,6 @@ func mapASCII(s string, from, to byte, by int) string {
 		}
 	}
 	return string(b)
-}
-
-// textStrN escapes at most n bytes of s (all for n <= 0).
-func textStrN(s string, n int64, quoted bool, room int) string {
-	cut := n > 0 && n < int64(len(s))
-	if cut {
-		s = s[:n]
-	}
-	if !cut || !quoted {
-		return textfmt.Quote(s, room, quoted)
-	}
-	if q := textfmt.Quote(s, room-3, true); !strings.HasSuffix(q, `"...`) {
-		return q + "..."
-	}
-	return textfmt.Quote(s, room, true)
 }
 
 func (m *Machine) register(name string) (Val, error) {

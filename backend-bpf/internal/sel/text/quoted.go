@@ -59,7 +59,7 @@ func (g *Text) QuotedText(in *ir.Instr, kernel bool) {
 	}
 	g.Set(have)
 	out, assign := g.target(in, limit, t.Str())
-	g.quoteInto(out, t.Str(), g.Length(t.Str()), limit, true, nil)
+	g.quoteInto(out, t.Str(), g.Imm(int64(limit)), true)
 	assign()
 	g.Jump(done)
 	g.Set(bad)

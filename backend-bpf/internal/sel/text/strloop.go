@@ -4,11 +4,9 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/ir/textfmt"
 )
 
 // Search is isinstr(s, what) and strpos(s, what).
@@ -128,114 +126,5 @@ func (g *Text) Replace(in *ir.Instr) {
 	g.Set(none)
 	g.Assign(t, s)
 	g.Here(last)
-	done()
-}
-
-// escaped gives c, a byte, as C source writes it between two quote, in the low bytes of word, and how many those
-// are: from a table, since the verifier walks what is behind a branch once for each way.
-func (g *Text) escaped(c mach.Reg, quote byte) (word, n mach.Reg) {
-	var table [256 * 8]byte
-	for i := range 256 {
-		e := textfmt.Escape(table[8*i:8*i], byte(i), quote)
-		table[8*i+7] = byte(len(e))
-	}
-	at := g.BinI(asm.LSh, c, 3)
-	g.Alu(asm.Add, at, g.MapVal(plan.MapText, g.TextOf(string(table[:]))))
-	return g.Get(at, 0, asm.Word), g.Get(at, 7, asm.Byte)
-}
-
-// Quote is text_str(s) and string_quoted(s).
-func (g *Text) Quote(in *ir.Instr, quoted bool) {
-	s := g.flat(g.StrOf(in.Args[0]))
-	size := g.U.P.Limits.MaxString - 1
-	t, done := g.target(in, size, s)
-	n := g.Length(s)
-	g.quoteInto(t, s, n, size, quoted, nil)
-	done()
-}
-
-// quoteInto escapes n bytes of s into t, at most room bytes and whole escapes only. quoted puts
-// quotation marks around it, and "..." behind those where something was left out: then, if cut is not
-// nil, that is gone to instead of the end.
-func (g *Text) quoteInto(t *body.StrVar, s body.Str, n mach.Reg, room int, quoted bool, cut *mach.Block) {
-	base := 0
-	if quoted {
-		g.StoreP(t.At, 0, g.Imm('"'), asm.Byte)
-		base, room = 1, room-2
-	}
-	o, keep := g.Imm(int64(base)), g.Imm(int64(base))
-	full, end := g.Block(), g.Block()
-	g.loop(n, s.Cap, func(i mach.Reg, next *mach.Block) {
-		word, k := g.escaped(g.bytes(s, i, asm.Byte), '"')
-		if quoted && cut == nil {
-			// keep is the last o that leaves room for the dots. Without a branch: the verifier would walk all that
-			// follows twice as often.
-			late := g.Imm(int64(room - 3 + base))
-			g.Alu(asm.Sub, late, o)
-			g.AluI(asm.ArSh, late, 63) // -1 where o leaves none
-			g.Alu(asm.And, keep, late)
-			g.AluI(asm.Xor, late, -1)
-			g.Alu(asm.And, late, o)
-			g.Alu(asm.Or, keep, late)
-		}
-		after := g.Bin(asm.Add, o, k)
-		g.UnlessI(asm.JSGT, after, int64(room+base), full)
-		g.put(t, o, word, asm.Word)
-		g.Mov(o, after)
-	})
-	if quoted {
-		g.put(t, o, g.Imm('"'), asm.Byte)
-		g.AluI(asm.Add, o, 1)
-	}
-	g.Jump(end)
-	g.Set(full)
-	switch {
-	case cut != nil:
-		g.Jump(cut)
-	case quoted:
-		g.put(t, keep, g.Imm(int64('"')|'.'<<8|'.'<<16|'.'<<24), asm.Word)
-		g.Mov(o, keep)
-		g.AluI(asm.Add, o, 4)
-		fallthrough
-	default:
-		g.Jump(end)
-	}
-	g.Set(end)
-	g.finish(t, o)
-}
-
-// TextStrN is text_strn(s, n, quoted): at most n bytes of s, all for n <= 0.
-func (g *Text) TextStrN(in *ir.Instr) {
-	s := g.flat(g.StrOf(in.Args[0]))
-	size := g.U.P.Limits.MaxString - 1
-	t, done := g.target(in, size, s)
-	n, quoted := g.Copy(g.Long(in.Args[1])), g.Long(in.Args[2])
-	have := g.Length(s)
-	whole, cut, marks, dots, plain, end := g.Block(), g.Block(), g.Block(), g.Block(), g.Block(), g.Block()
-	wholeMarks := g.Block()
-	g.UnlessI(asm.JSLE, n, 0, whole)
-	g.Unless(asm.JSGE, n, have, whole)
-	g.Jump(cut)
-	g.Set(whole)
-	g.Mov(n, have)
-	g.CondI(asm.JNE, quoted, 0, wholeMarks, plain)
-	g.Set(cut)
-	g.CondI(asm.JNE, quoted, 0, marks, plain)
-	g.Set(plain)
-	g.quoteInto(t, s, n, size, false, nil)
-	g.Jump(end)
-	g.Set(marks)
-	g.quoteInto(t, s, n, size-3, true, wholeMarks)
-	g.Jump(dots)
-	g.Set(dots)
-	l := g.Length(t.Str())
-	g.Clamp(l, size-3)
-	g.put(t, l, g.Imm('.'|'.'<<8|'.'<<16), asm.Word)
-	g.AluI(asm.Add, l, 3)
-	g.finish(t, l)
-	g.Jump(end)
-	g.Set(wholeMarks)
-	g.quoteInto(t, s, n, size, true, nil)
-	g.Here(end)
 	done()
 }
