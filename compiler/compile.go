@@ -21,6 +21,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -60,9 +61,10 @@ type Options struct {
 	AllCallers bool
 	// LibraryPath is $LD_LIBRARY_PATH, by which process("p").library("lib") looks for libraries.
 	LibraryPath string
-	// Kernel, Arch and Runtime answer %( %) conditions: uname -r, stap's name of the
-	// architecture ("" for x86_64), "bpf" or "kernel".
-	Kernel, Arch, Runtime string
+	// Machine is the one that the program is for, nil for machine.Default.
+	Machine *machine.Machine
+	// Kernel and Runtime answer %( %) conditions, as Machine does: uname -r, "bpf" or "kernel".
+	Kernel, Runtime string
 	// KernelFiles are the BTF and symbols of another kernel than the running one; the zero value is that.
 	KernelFiles kbtf.Config
 	// Language is the version of the script language that systemtap_v answers; "" for the one spoken.

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/internal/target"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/grammar"
@@ -88,10 +90,12 @@ func newState(ctx context.Context, o Options) *state {
 	if reader == nil {
 		reader = open.Open
 	}
+	o.Machine = cmp.Or(o.Machine, machine.Default)
+	o.KernelFiles.Machine = o.Machine
 	s := &state{ctx: ctx, o: o, files: new(source.FileSet), argUse: make([]bool, len(o.Args))}
 	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord,
 		SearchPath: o.SearchPath, Dir: o.Dir, LibraryPath: o.LibraryPath, AllCallers: o.AllCallers,
-		Kernel: kbtf.New(o.KernelFiles), Guru: o.Guru, Privilege: o.Privilege}
+		Kernel: kbtf.New(o.KernelFiles), Guru: o.Guru, Privilege: o.Privilege, Machine: o.Machine}
 	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images, Kernel: s.kernelImage}
 	s.xenv = &expand.Env{
 		Aliases: s.aliases, Known: family.Known, Forms: family.Wild,
@@ -129,11 +133,8 @@ func (s *state) aliases(first string) []expand.Alias {
 }
 
 func (s *state) conditions() grammar.Conditions {
-	c := grammar.Conditions{Kernel: s.o.Kernel, Arch: s.o.Arch, Runtime: s.o.Runtime, Guru: s.o.Guru,
+	c := grammar.Conditions{Kernel: s.o.Kernel, Arch: s.o.Machine.Arch, Runtime: s.o.Runtime, Guru: s.o.Guru,
 		Privilege: s.o.Privilege, Systemtap: s.o.Language, Config: s.o.Config}
-	if c.Arch == "" {
-		c.Arch = "x86_64"
-	}
 	if c.Runtime == "" {
 		c.Runtime = "bpf"
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -52,6 +53,8 @@ type Image interface {
 	// BuildID identifies the contents: hex of the GNU note, else Go's build ID, else "".
 	BuildID() string
 	Lang() Lang
+	// Machine is the one that its code is for.
+	Machine() *machine.Machine
 	// HasTypes is false when the file has no DWARF: names and pcs work, variables do not.
 	HasTypes() bool
 	// NoTypes says in words why HasTypes is false ("stripped with -ldflags=-w", ...).

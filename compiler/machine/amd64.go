@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gostap/gostap/compiler/machine/amd64"
+	"github.com/gostap/gostap/compiler/machine/syscalls"
 )
 
 // The general registers of amd64 by their DWARF numbers (System V psABI, figure 3.36).
@@ -48,6 +49,7 @@ var AMD64 = &Machine{
 	Closure: rdx, Goroutine: r14,
 	Syscall: Syscall{Args: []int{rdi, rsi, rdx, r10, r8, r9}, Number: 120, NumberField: "orig_ax"},
 	// The lowest two bits of cs are the privilege level.
+	Calls:      syscalls.AMD64,
 	Code:       amd64.Decoder{},
 	Mode:       Mode{Field: "cs", Offset: 136, Mask: 3},
 	Breakpoint: []byte{0xcc}, TrapAdvance: 1,

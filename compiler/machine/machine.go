@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/machine/insn"
+	"github.com/gostap/gostap/compiler/machine/syscalls"
 )
 
 // Register is a register that a probe can read.
@@ -67,6 +68,8 @@ type Machine struct {
 	Syscall Syscall
 	// Mode tells in a struct pt_regs what was interrupted.
 	Mode Mode
+	// Calls are the system calls.
+	Calls syscalls.Table
 	// Code decodes instructions.
 	Code insn.Decoder
 	// Breakpoint is the instruction that the kernel puts where a probe is. A kprobe's registers point TrapAdvance

@@ -11,6 +11,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -104,6 +105,9 @@ func (im *Image) What() string {
 
 // BuildID is "": kallsyms has none.
 func (im *Image) BuildID() string { return "" }
+
+// Machine is that of the kernel.
+func (im *Image) Machine() *machine.Machine { return im.k.cfg.Machine }
 
 // Lang is C.
 func (im *Image) Lang() debuginfo.Lang { return debuginfo.C }

@@ -7,6 +7,7 @@
 package kbtf
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/btf"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -33,6 +35,8 @@ type Config struct {
 	Other string
 	// Cache is the directory where the running kernel's symbols are kept until the next boot, "" for nowhere.
 	Cache string
+	// Machine is the one that the kernel runs on, nil for machine.Default.
+	Machine *machine.Machine
 	// Sys and Proc are where sysfs and procfs are mounted, "" for /sys and /proc.
 	Sys, Proc string
 }
@@ -76,6 +80,7 @@ func New(cfg Config) *Kernel {
 	if cfg.Proc == "" {
 		cfg.Proc = "/proc"
 	}
+	cfg.Machine = cmp.Or(cfg.Machine, machine.Default)
 	return &Kernel{cfg: cfg}
 }
 

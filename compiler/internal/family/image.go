@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -42,6 +44,8 @@ type Env struct {
 	Proc string
 	// Kernel is the kernel that kernel.function and @cast(p, "type", "kernel") mean, nil for the running one.
 	Kernel *kbtf.Kernel
+	// Machine is the one that the script is for, nil for machine.Default.
+	Machine *machine.Machine
 	// Guru says that functions on the kernel's blacklist are tried.
 	Guru bool
 
@@ -58,6 +62,9 @@ type opened struct {
 	img debuginfo.Image
 	err error
 }
+
+// machine is the one that the script is for.
+func (e *Env) machine() *machine.Machine { return cmp.Or(e.Machine, machine.Default) }
 
 // Image opens path, or gives the image that was opened before.
 func (e *Env) Image(path string) (debuginfo.Image, error) {

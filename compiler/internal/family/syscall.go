@@ -8,8 +8,8 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/syscalls"
 	"github.com/gostap/gostap/compiler/probe"
-	"github.com/gostap/gostap/compiler/syscalls"
 )
 
 // The library's aliases syscall.NAME stand on __syscall("NAME") and __syscall("NAME").return, which know the call's
@@ -35,7 +35,7 @@ func syscallSites(m *match) []*probe.Site {
 		suffix = ".return"
 	}
 	var out []*probe.Site
-	all := syscalls.All()
+	all := m.env.machine().Calls
 	for i := range all {
 		if c.Arg != nil && !glob(c.Arg.Str, all[i].Name) {
 			continue

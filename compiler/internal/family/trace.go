@@ -11,7 +11,6 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
-	"github.com/gostap/gostap/compiler/syscalls"
 )
 
 // trace resolves kernel.trace("[system:]name"). Names come from tracefs, or from BTF alone where that cannot be read;
@@ -227,7 +226,7 @@ func words(p *kbtf.Proto) []*debuginfo.Var {
 func (m *match) syscallEvent(event string) *probe.Site {
 	name, enter := strings.CutPrefix(event, "sys_enter_")
 	name, exit := strings.CutPrefix(name, "sys_exit_")
-	call := syscalls.ByName(name)
+	call := m.env.machine().Calls.ByName(name)
 	if call == nil || enter == exit {
 		return nil
 	}

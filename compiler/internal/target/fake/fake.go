@@ -12,6 +12,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -74,6 +75,9 @@ func (m *Image) Path() string { return m.File }
 
 // BuildID is made of the path.
 func (m *Image) BuildID() string { return "fake-" + m.File }
+
+// Machine is the default.
+func (m *Image) Machine() *machine.Machine { return machine.Default }
 
 // Lang is Tongue.
 func (m *Image) Lang() debuginfo.Lang { return m.Tongue }

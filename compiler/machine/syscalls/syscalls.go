@@ -1,9 +1,10 @@
-// Package syscalls is the table of Linux's system calls on x86-64: numbers, names, arguments.
+// Package syscalls has the tables of Linux's system calls: numbers, names, arguments. Each machine has numbers of its
+// own.
 //
-// In: a name or a number. Out: a Call. The table is generated (gen/main.go).
+// In: a name or a number. Out: a Call. The tables are generated (gen/main.go).
 package syscalls
 
-//go:generate go run ./gen
+//go:generate go run ./gen amd64
 
 import (
 	"sort"
@@ -34,23 +35,23 @@ func (c *Call) Args() []Arg {
 	return out
 }
 
-// All are all calls, by number.
-func All() []Call { return table[:] }
+// Table has the calls of one machine, by number.
+type Table []Call
 
 // ByNumber finds a call, nil if there is none with that number.
-func ByNumber(nr int) *Call {
-	i := sort.Search(len(table), func(i int) bool { return table[i].Nr >= nr })
-	if i < len(table) && table[i].Nr == nr {
-		return &table[i]
+func (t Table) ByNumber(nr int) *Call {
+	i := sort.Search(len(t), func(i int) bool { return t[i].Nr >= nr })
+	if i < len(t) && t[i].Nr == nr {
+		return &t[i]
 	}
 	return nil
 }
 
 // ByName finds a call by either of its names, nil if there is none.
-func ByName(name string) *Call {
-	for i := range table {
-		if table[i].Name == name || table[i].Traced == name {
-			return &table[i]
+func (t Table) ByName(name string) *Call {
+	for i := range t {
+		if t[i].Name == name || t[i].Traced == name {
+			return &t[i]
 		}
 	}
 	return nil
