@@ -201,6 +201,10 @@ func compareGo(f *Figures, target *proc.Target, th proc.Thread, pc uint64, e goE
 			f.Note("structures in registers, which Delve reads as if they had no padding", 1)
 			continue
 		}
+		if tells && inFrameToCome(th, list) {
+			f.Note("captured variables that Delve looks for in a frame that is not made yet", 1)
+			continue
+		}
 		best := wrong
 		for _, v := range list { // those of other blocks have the same name
 			best = min(best, compareText(g[1], v))
@@ -225,4 +229,21 @@ func compareGo(f *Figures, target *proc.Target, th proc.Thread, pc uint64, e goE
 				v.Base)
 		}
 	}
+}
+
+// inFrameToCome reports whether Delve takes all of list, which are variables at a function's entry, to be below the
+// stack pointer. There the function will have its frame, but it has not put anything there: what Delve reads is what
+// others have left. A literal copies what it captures to its frame, and the location list begins too early.
+func inFrameToCome(th proc.Thread, list []*proc.Variable) bool {
+	regs, err := th.Registers()
+	if err != nil {
+		return false
+	}
+	sp := regs.SP()
+	for _, v := range list {
+		if v.Flags&proc.VariableFakeAddress != 0 || v.Addr >= sp || v.Addr < sp-1<<20 {
+			return false
+		}
+	}
+	return true
 }
