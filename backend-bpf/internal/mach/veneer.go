@@ -7,27 +7,27 @@ import (
 )
 
 // A jump reaches 32767 instructions. In longer functions those that go further take it in several hops: there are
-// islands of jumps in the code, around which it jumps itself. (The long jump of Linux 6.6 would do without them, but
+// veneers of jumps in the code, around which it jumps itself. (The long jump of Linux 6.6 would do without them, but
 // older kernels have to be served as well, and what is so far away is an error's way out as a rule.)
 
 const (
-	// islandGap is how far apart places for islands are.
-	islandGap = 4000
-	// hop is how far a jump may go as long as it is not known how much the islands in between take.
+	// veneerGap is how far apart places for veneers are.
+	veneerGap = 4000
+	// hop is how far a jump may go as long as it is not known how much the veneers in between take.
 	hop = 22000
 )
 
-// island is a place for jumps, in front of an instruction.
-type island struct {
+// veneer is a place for jumps, in front of an instruction.
+type veneer struct {
 	ins, raw int
 	to       []*Block // of each jump
 	at       map[*Block]int
 	start    int // in the end, of the first jump
 }
 
-// around is 1 if code runs into the island, so that it begins with a jump around itself, else 0. (The kernel takes no
+// around is 1 if code runs into the veneer, so that it begins with a jump around itself, else 0. (The kernel takes no
 // jump that nothing leads to.)
-func (e *emitter) around(is *island) int {
+func (e *emitter) around(is *veneer) int {
 	if is.ins > 0 {
 		if in := &e.out[is.ins-1]; in.OpCode.Class() == asm.JumpClass &&
 			(in.OpCode.JumpOp() == asm.Ja || in.OpCode.JumpOp() == asm.Exit) {
@@ -39,33 +39,33 @@ func (e *emitter) around(is *island) int {
 
 // spread resolves the jumps of a function in which some go too far.
 func (e *emitter) spread() error {
-	var islands []*island
+	var veneers []*veneer
 	raws := make([]int, len(e.out)+1)
 	for i := range e.out {
-		if n := len(islands); raws[i] >= (n+1)*islandGap {
-			islands = append(islands, &island{ins: i, raw: raws[i], at: map[*Block]int{}})
+		if n := len(veneers); raws[i] >= (n+1)*veneerGap {
+			veneers = append(veneers, &veneer{ins: i, raw: raws[i], at: map[*Block]int{}})
 		}
 		raws[i+1] = raws[i] + int(e.out[i].Width())
 	}
-	// next finds the island that a jump goes to first, nil if it can go to its target: the farthest in reach.
-	next := func(from int, to *Block) *island {
+	// next finds the veneer that a jump goes to first, nil if it can go to its target: the farthest in reach.
+	next := func(from int, to *Block) *veneer {
 		target := e.at[to]
 		if abs(target-from) <= hop {
 			return nil
 		}
-		k := min(max((from+hop)/islandGap-1, 0), len(islands)-1)
-		for ; target > from && k > 0 && islands[k].raw > from+hop; k-- {
+		k := min(max((from+hop)/veneerGap-1, 0), len(veneers)-1)
+		for ; target > from && k > 0 && veneers[k].raw > from+hop; k-- {
 		}
 		if target < from {
-			for k = min(max((from-hop)/islandGap-1, 0), len(islands)-1); k < len(islands)-1 &&
-				islands[k].raw < from-hop; k++ {
+			for k = min(max((from-hop)/veneerGap-1, 0), len(veneers)-1); k < len(veneers)-1 &&
+				veneers[k].raw < from-hop; k++ {
 			}
 		}
-		return islands[k]
+		return veneers[k]
 	}
-	first := make([]*island, len(e.jumps))
-	var route func(from int, to *Block, left int) (*island, bool)
-	route = func(from int, to *Block, left int) (*island, bool) {
+	first := make([]*veneer, len(e.jumps))
+	var route func(from int, to *Block, left int) (*veneer, bool)
+	route = func(from int, to *Block, left int) (*veneer, bool) {
 		is := next(from, to)
 		if is == nil {
 			return nil, true
@@ -83,16 +83,16 @@ func (e *emitter) spread() error {
 	}
 	for i, j := range e.jumps {
 		var ok bool
-		if first[i], ok = route(j.raw, j.to, len(islands)); !ok {
+		if first[i], ok = route(j.raw, j.to, len(veneers)); !ok {
 			return ErrTooLarge
 		}
 	}
-	// The code with the islands in it: where everything is now.
+	// The code with the veneers in it: where everything is now.
 	moved := make([]int, len(e.out)+1) // raw place of each instruction
 	grown, k := 0, 0
 	for i := range e.out {
-		if k < len(islands) && islands[k].ins == i {
-			if is := islands[k]; len(is.to) > 0 {
+		if k < len(veneers) && veneers[k].ins == i {
+			if is := veneers[k]; len(is.to) > 0 {
 				is.start = raws[i] + grown + e.around(is)
 				grown = is.start + len(is.to) - raws[i]
 			}
@@ -113,7 +113,7 @@ func (e *emitter) spread() error {
 		i := byRaw[at]
 		return moved[i], true
 	}
-	set := func(in *asm.Instruction, from int, to *Block, by *island) bool {
+	set := func(in *asm.Instruction, from int, to *Block, by *veneer) bool {
 		target, ok := place(to)
 		if by != nil {
 			target = by.start + by.at[to]
@@ -131,8 +131,8 @@ func (e *emitter) spread() error {
 	ja := asm.Instruction{OpCode: asm.Ja.Op(asm.ImmSource)}
 	k = 0
 	for i := range e.out {
-		if k < len(islands) && islands[k].ins == i {
-			is := islands[k]
+		if k < len(veneers) && veneers[k].ins == i {
+			is := veneers[k]
 			k++
 			if n := len(is.to); n > 0 {
 				if n > math.MaxInt16 {
