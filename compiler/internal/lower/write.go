@@ -108,7 +108,7 @@ func (f *fn) assignable(x ast.Expr, t *elab.Target) bool {
 			}
 		}
 	}
-	f.inVain(x, t)
+	f.warnNoEffect(x, t)
 	return true
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/gostap/gostap/compiler/source"
 )
 
-// inVain warns of an assignment that the rest of the program does not see.
-func (f *fn) inVain(x ast.Expr, t *elab.Target) {
+// warnNoEffect warns of an assignment that the rest of the program does not see.
+func (f *fn) warnNoEffect(x ast.Expr, t *elab.Target) {
 	name := target.Text(x)
 	warn := func(s *probe.Site, format string, args ...any) *diag.Diagnostic {
 		d := f.ds.Warnf(diag.Semantic, CodeNoEffect, x.Range(), "assigning to %s has no effect here: "+format,
