@@ -80,7 +80,7 @@ func (m *match) eachIn(last string, apart bool, find func(*finder)) []*probe.Sit
 	var sites []*probe.Site
 	var failed diag.List
 	if len(progs) > 1 && apart {
-		sites, failed = m.atOnce(progs, look)
+		sites, failed = m.inParallel(progs, look)
 	} else {
 		sites, failed = eachOf(m, progs, func(m *match, p program) []*probe.Site {
 			if img := m.image(p); img != nil {

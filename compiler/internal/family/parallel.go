@@ -18,9 +18,9 @@ func guarded(f func()) (err error) {
 	return nil
 }
 
-// atOnce looks at several programs at the same time, on all processors. What comes out is in the order of the programs.
+// inParallel looks at several programs at the same time, on all processors. What comes out is in the order of the programs.
 // Those of one image, which a file with several names is, are taken one after the other.
-func (m *match) atOnce(progs []program, look func(*match, program, debuginfo.Image) []*probe.Site) (sites []*probe.Site,
+func (m *match) inParallel(progs []program, look func(*match, program, debuginfo.Image) []*probe.Site) (sites []*probe.Site,
 	failed diag.List) {
 	type result struct {
 		m     *match
