@@ -264,7 +264,7 @@ func (s *Set) Detach() error {
 	for _, l := range links[1:] {
 		rest = append(rest, l.fd)
 	}
-	_, err := closeBehind(append(rest, perfs...), -1, nil) // programs first
+	_, err := closeInBackground(append(rest, perfs...), -1, nil) // programs first
 	return err
 }
 

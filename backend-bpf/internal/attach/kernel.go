@@ -121,7 +121,7 @@ func (s *kernelSet) detach() {
 		fds = append(fds, l.fd)
 	}
 	to, lines := ev.removal()
-	if child, _ := closeBehind(append(fds, perfs...), to, lines); child > 0 && to >= 0 {
+	if child, _ := closeInBackground(append(fds, perfs...), to, lines); child > 0 && to >= 0 {
 		s.behind = append(s.behind, child)
 	}
 }
