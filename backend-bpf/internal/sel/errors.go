@@ -194,7 +194,7 @@ func (g *gen) messageFull(dst *body.StrVar) {
 
 // spend takes n statements off the budget.
 func (g *gen) spend(n int64) {
-	if !g.Look.Budget {
+	if !g.Prescan.Budget {
 		return
 	}
 	g.AluI(asm.Sub, g.budget, n)

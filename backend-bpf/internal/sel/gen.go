@@ -89,8 +89,8 @@ func (g *gen) newFun(f *ir.Func) body.Func {
 }
 
 func (g *gen) run() error {
-	survey{g}.lookOver()
-	if g.Look.Loops {
+	prescanner{g}.prescan()
+	if g.Prescan.Loops {
 		// What is on the stack would tell the verifier the ways to a loop apart.
 		g.Frame.StackLeft = 0
 	}
@@ -109,7 +109,7 @@ func (g *gen) run() error {
 	}
 	g.Set(body)
 	g.subs.enter()
-	survey{g}.homes()
+	prescanner{g}.homes()
 	g.Jump(g.Blocks[0])
 	g.writeBlocks()
 	g.subs.write()
@@ -188,16 +188,16 @@ func (g *gen) setup() {
 	if g.hook.SiteNum != mach.None {
 		g.Mov(g.hook.SiteNum, g.hook.HitSite())
 	}
-	if g.Look.Budget {
+	if g.Prescan.Budget {
 		g.MovI(g.budget, int64(g.maxAction()))
 	}
-	if g.Look.Prints > 1 {
+	if g.Prescan.Prints > 1 {
 		g.rec.OutArea()
 	}
 	if g.Frame.Used && !g.Steps {
 		g.acquire(g.out)
 	}
-	if g.Look.Prints > 1 {
+	if g.Prescan.Prints > 1 {
 		g.rec.StartOutput()
 	}
 	g.subs.setup()
@@ -220,7 +220,7 @@ func (g *gen) filter(out *mach.Block) {
 }
 
 func (g *gen) epilogue() {
-	if g.Look.Prints > 1 {
+	if g.Prescan.Prints > 1 {
 		g.rec.EndOutput()
 	}
 	if g.Steps {

@@ -391,7 +391,7 @@ func (s *subs) dispatcher() {
 			pinned = append(pinned, r)
 		}
 	}
-	if g.Look.Budget {
+	if g.Prescan.Budget {
 		pin(g.budget)
 	}
 	pin(g.hook.SiteNum)

@@ -20,9 +20,9 @@ type Body struct {
 	H     *Handler
 	Funcs []*mach.Func // of the program: the handler's own first, then callbacks
 
-	Look   Look
-	Ctx    mach.Reg // the program's context
-	Faults Faults
+	Prescan Prescan
+	Ctx     mach.Reg // the program's context
+	Faults  Faults
 	// Uncaught ends the current block with an error that nobody in the current function catches.
 	Uncaught func(c ir.Code)
 	Steps    bool // the body is made of steps (step.go of package sel)
@@ -32,7 +32,7 @@ type Body struct {
 }
 
 // Look is what a look over the whole handler found out about it before it is translated.
-type Look struct {
+type Prescan struct {
 	// Prints is the most print statements on one run: 0, 1, or 2 for more.
 	Prints int
 	// EntryMax is the most bytes of one print statement's entry.

@@ -140,7 +140,7 @@ func (g *Output) output(from emit.Arg, size emit.Arg) {
 }
 
 // gathers reports whether the handler's output is collected in scratch memory first.
-func (g *Output) gathers() bool { return g.Look.Prints > 1 }
+func (g *Output) gathers() bool { return g.Prescan.Prints > 1 }
 
 // Offsets in the output area: the length so far with the header's 8 bytes, whether a part went out,
 // and the record.
@@ -153,7 +153,7 @@ const (
 // OutArea is the offset of the output area in the scratch slot.
 func (g *Output) OutArea() int {
 	if g.OutAt == 0 {
-		g.OutAt = g.Area(outData + bufferSize + g.Look.EntryMax)
+		g.OutAt = g.Area(outData + bufferSize + g.Prescan.EntryMax)
 	}
 	return g.OutAt
 }
@@ -195,7 +195,7 @@ func (g *Output) flush(f wire.Flags, cur mach.Reg) {
 	data := g.OutArea() + outData
 	r := &Record{g: g, base: g.SlotAddr(), off: data, dyn: mach.None}
 	r.Header(wire.Print, f)
-	n := g.Tight(cur, bufferSize+g.Look.EntryMax)
+	n := g.Tight(cur, bufferSize+g.Prescan.EntryMax)
 	g.output(emit.InReg(g.BinI(asm.Add, g.SlotAddr(), int64(data))), emit.InReg(n))
 }
 

@@ -12,30 +12,30 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// survey looks over a handler before it is translated.
-type survey struct{ *gen }
+// prescanner looks over a handler before it is translated.
+type prescanner struct{ *gen }
 
-func (g survey) lookOver() {
+func (g prescanner) prescan() {
 	g.walk()
 	for _, f := range g.H.Subs {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				if g.entry(f, &b.Instrs[i]) {
-					g.Look.Prints = 2
+					g.Prescan.Prints = 2
 				}
 			}
 		}
 	}
 	if len(g.H.Subs) > 0 {
-		g.Look.Budget = true
-		if g.Look.Prints > 0 {
-			g.Look.Prints = 2
+		g.Prescan.Budget = true
+		if g.Prescan.Prints > 0 {
+			g.Prescan.Prints = 2
 		}
 	}
 }
 
 // countUses finds out how the registers of the current function are used.
-func (g survey) countUses() (intricate []bool) {
+func (g prescanner) countUses() (intricate []bool) {
 	f := g.Fn
 	g.Uses, g.Defs, g.Printed = make([]int, len(f.Regs)), make([]int, len(f.Regs)), make([]bool, len(f.Regs))
 	intricate = make([]bool, len(f.Regs))
@@ -82,12 +82,12 @@ func (g survey) countUses() (intricate []bool) {
 }
 
 // entry reports whether in prints, and makes room for it.
-func (g survey) entry(f *ir.Func, in *ir.Instr) bool {
+func (g prescanner) entry(f *ir.Func, in *ir.Instr) bool {
 	switch {
 	case in.Op == ir.OpPrint:
-		g.Look.EntryMax = max(g.Look.EntryMax, g.entrySize(f, in))
+		g.Prescan.EntryMax = max(g.Prescan.EntryMax, g.entrySize(f, in))
 	case in.Op == ir.OpIntr && intrinsics[in.Name].prints:
-		g.Look.EntryMax = max(g.Look.EntryMax, 16+g.U.P.Limits.MaxString+8)
+		g.Prescan.EntryMax = max(g.Prescan.EntryMax, 16+g.U.P.Limits.MaxString+8)
 	default:
 		return false
 	}
@@ -128,7 +128,7 @@ func coldBlocks(f *ir.Func) []bool {
 
 // walk finds the longest way through the handler in print statements and in budget, and whether there are
 // loops, on which both have no end.
-func (g survey) walk() {
+func (g prescanner) walk() {
 	f := g.Fn
 	const (
 		fresh = iota
@@ -144,7 +144,7 @@ func (g survey) walk() {
 		f.Succs(b, func(to ir.BlockID, _ bool) {
 			switch state[to] {
 			case open:
-				g.Look.Loops = true
+				g.Prescan.Loops = true
 			case fresh:
 				visit(to)
 			}
@@ -163,9 +163,9 @@ func (g survey) walk() {
 		state[b] = done
 	}
 	visit(0)
-	g.Look.Prints = prints[0]
-	g.Look.Budget = budget[0] > int64(g.maxAction())
-	if g.Look.Loops {
+	g.Prescan.Prints = prints[0]
+	g.Prescan.Budget = budget[0] > int64(g.maxAction())
+	if g.Prescan.Loops {
 		any := 0
 		for b, p := range prints {
 			if state[b] == done {
@@ -173,14 +173,14 @@ func (g survey) walk() {
 			}
 		}
 		if any > 0 {
-			g.Look.Prints = 2
+			g.Prescan.Prints = 2
 		}
-		g.Look.Budget = true
+		g.Prescan.Budget = true
 	}
 }
 
 // entrySize is the most bytes that a print statement's entry takes.
-func (g survey) entrySize(f *ir.Func, in *ir.Instr) int {
+func (g prescanner) entrySize(f *ir.Func, in *ir.Instr) int {
 	n := 8
 	for _, a := range in.Args {
 		n += 16 + 8*g.U.P.Limits.MaxBacktrace
@@ -199,7 +199,7 @@ func (g survey) entrySize(f *ir.Func, in *ir.Instr) int {
 
 // homes gives the handler and its recursive functions blocks, and every String register that is used a place, except
 // those whose text is known or made on the host.
-func (g survey) homes() {
+func (g prescanner) homes() {
 	g.home(g.shared())
 	if g.subs == nil {
 		return
@@ -218,7 +218,7 @@ func (g survey) homes() {
 
 // shared gives String registers of the handler places that they share with others which are not in use at the
 // same time. A deferred handler's values are all needed at its end.
-func (g survey) shared() func(r ir.Reg, n int, simple bool) *body.StrVar {
+func (g prescanner) shared() func(r ir.Reg, n int, simple bool) *body.StrVar {
 	f := g.Fn
 	if g.H.Where == place.Deferred && f == g.H.Body {
 		f = g.untilSent()
@@ -265,7 +265,7 @@ func (g survey) shared() func(r ir.Reg, n int, simple bool) *body.StrVar {
 }
 
 // untilSent is the handler's body with the values that are sent at its end as something that the end needs.
-func (g survey) untilSent() *ir.Func {
+func (g prescanner) untilSent() *ir.Func {
 	f := *g.Fn
 	f.Blocks = append([]*ir.Block(nil), f.Blocks...)
 	for i, b := range f.Blocks {
@@ -281,7 +281,7 @@ func (g survey) untilSent() *ir.Func {
 	return &f
 }
 
-func (g survey) home(place func(r ir.Reg, n int, simple bool) *body.StrVar) {
+func (g prescanner) home(place func(r ir.Reg, n int, simple bool) *body.StrVar) {
 	intricate := g.countUses()
 	var need []ir.Reg
 	for i, r := range g.Fn.Regs {
@@ -304,7 +304,7 @@ func (g survey) home(place func(r ir.Reg, n int, simple bool) *body.StrVar) {
 
 // known notes registers whose only definition gives a text that needs no memory: a constant, or one that is
 // made on the host.
-func (g survey) known(r ir.Reg) bool {
+func (g prescanner) known(r ir.Reg) bool {
 	if g.Defs[r] != 1 {
 		return false
 	}
@@ -330,7 +330,7 @@ func (g survey) known(r ir.Reg) bool {
 }
 
 // defOf finds the first definition of a register.
-func (g survey) defOf(r ir.Reg) *ir.Instr {
+func (g prescanner) defOf(r ir.Reg) *ir.Instr {
 	for _, b := range g.Fn.Blocks {
 		for i := range b.Instrs {
 			if b.Instrs[i].Dst == r {
