@@ -210,7 +210,7 @@ func (g *Arrays) MapAdd(in *ir.Instr) {
 func (g *Arrays) MapHas(in *ir.Instr) {
 	dst := g.Longs[in.Dst]
 	if stars(in.Args) {
-		g.sweep(in, sweepHas)
+		g.matching(in, hasMatching)
 		return
 	}
 	v := g.lookup(in.Glob, g.key(in.Glob, in.Args))
@@ -226,7 +226,7 @@ func (g *Arrays) MapHas(in *ir.Instr) {
 // MapDel deletes an element; a missing one is no error.
 func (g *Arrays) MapDel(in *ir.Instr) {
 	if stars(in.Args) {
-		g.sweep(in, sweepDelete)
+		g.matching(in, deleteMatching)
 		return
 	}
 	g.Call(asm.FnMapDeleteElem, emit.Map(g.U.Layout.Globals[in.Glob].Map), g.ArgP(g.key(in.Glob, in.Args)))

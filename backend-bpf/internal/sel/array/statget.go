@@ -168,7 +168,7 @@ func (g *Arrays) Clear(in *ir.Instr) {
 	decl := g.U.P.Globals[in.Glob]
 	switch {
 	case decl.IsArray():
-		g.sweep(in, sweepDelete)
+		g.matching(in, deleteMatching)
 	case gl.Map == plan.MapScalars:
 		g.Zero(emit.At(g.MapVal(gl.Map, gl.ValueOff), 0), gl.ValueSize)
 	default:

@@ -31,7 +31,7 @@ type Body struct {
 	Err      error
 }
 
-// Look is what a look over the whole handler found out about it before it is translated.
+// Prescan is what is known of the whole handler before it is translated.
 type Prescan struct {
 	// Prints is the most print statements on one run: 0, 1, or 2 for more.
 	Prints int

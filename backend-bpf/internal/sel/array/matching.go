@@ -12,17 +12,17 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// sweepKind says what is done with the elements that match a pattern.
-type sweepKind uint8
+// matchingKind says what is done with the elements that match a pattern.
+type matchingKind uint8
 
 const (
-	sweepDelete sweepKind = iota
-	sweepHas
+	deleteMatching matchingKind = iota
+	hasMatching
 )
 
-// sweep goes over all elements of an array whose key matches in's pattern (all, if it has none) with
+// matching goes over all elements of an array whose key matches in's pattern (all, if it has none) with
 // bpf_for_each_map_elem.
-func (g *Arrays) sweep(in *ir.Instr, kind sweepKind) {
+func (g *Arrays) matching(in *ir.Instr, kind matchingKind) {
 	gl := &g.U.Layout.Globals[in.Glob]
 	decl := g.U.P.Globals[in.Glob]
 	keys := in.Args
@@ -43,9 +43,9 @@ func (g *Arrays) sweep(in *ir.Instr, kind sweepKind) {
 	}
 	g.StoreIS(ctx, 0, 0, asm.DWord)
 	g.StoreIS(ctx, 0, 0, asm.Byte) // the verifier must not take the 0 for a constant
-	fn := g.sweeper(in.Glob, keys, kind, far)
+	fn := g.matchingFunc(in.Glob, keys, kind, far)
 	g.Call(asm.FnForEachMapElem, emit.Map(gl.Map), emit.Fn(fn), emit.OnStack(ctx, 0), emit.Const(0))
-	if kind == sweepHas {
+	if kind == hasMatching {
 		g.LoadS(g.Longs[in.Dst], ctx, 0, asm.DWord)
 	}
 }
@@ -62,8 +62,8 @@ func (g *Arrays) eachArea(keySize int) (ctx mach.Slot, key emit.Mem, far bool) {
 	return ctx, emit.Mem{Slot: ctx, Off: 8}, false
 }
 
-// sweeper writes the callback: long (map, key, value, ctx).
-func (g *Arrays) sweeper(glob int, keys []ir.Val, kind sweepKind, far bool) string {
+// matchingFunc writes the callback: long (map, key, value, ctx).
+func (g *Arrays) matchingFunc(glob int, keys []ir.Val, kind matchingKind, far bool) string {
 	gl := &g.U.Layout.Globals[glob]
 	f := mach.New(fmt.Sprintf("%s_each%d", g.F.Name, len(g.Funcs)))
 	f.Params, f.Callback = 4, true
@@ -86,9 +86,9 @@ func (g *Arrays) sweeper(glob int, keys []ir.Val, kind sweepKind, far bool) stri
 	}
 	ret := int64(0)
 	switch kind {
-	case sweepDelete:
+	case deleteMatching:
 		c.Call(asm.FnMapDeleteElem, emit.InReg(m), emit.InReg(key))
-	case sweepHas:
+	case hasMatching:
 		c.StoreI(ctx, 0, 1, asm.DWord)
 		c.StoreI(ctx, 0, 1, asm.Byte)
 		ret = 1 // enough
