@@ -14,7 +14,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/manifest"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/host/memory"
 )
@@ -85,7 +85,7 @@ func needsKernel(prog *ir.Program) diag.List {
 	if len(ds) > 0 {
 		return ds
 	}
-	if k := place.HostPeek(prog); k.What != "" {
+	if k := partition.HostPeek(prog); k.What != "" {
 		ds.Errorf(diag.Build, "kernel-memory", source.At(k.Pos), "this %s, which --runtime=host does without", k.What).
 			Hintf("leave --runtime=host out")
 	}

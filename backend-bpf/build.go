@@ -23,7 +23,7 @@ import (
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/cpus"
@@ -32,7 +32,7 @@ import (
 
 // build translates p. It enters the formats of log() and warn() into p.Formats.
 func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Plan, diag.List) {
-	handlers, ds := place.Decide(ctx, p, place.Options{Translates: sel.Translates})
+	handlers, ds := partition.Decide(ctx, p, partition.Options{Translates: sel.Translates})
 	if ds.HasErrors() {
 		return nil, ds
 	}
@@ -60,7 +60,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 			})}}}
 	var text strings.Builder
 	for _, h := range handlers {
-		if h.Where == place.Host {
+		if h.Where == partition.Host {
 			pl.HostProbes = append(pl.HostProbes, h.Probe)
 			continue
 		}
@@ -75,7 +75,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 			refused(&ds, pr, err)
 			continue
 		}
-		if h.Where == place.Deferred {
+		if h.Where == partition.Deferred {
 			pl.Schema.Captures = append(pl.Schema.Captures, h.Record(res.Args))
 			pl.Deferred = append(pl.Deferred, h.HostBody)
 			if o.Logf != nil && o.Verbose > 0 {
@@ -115,9 +115,9 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	for k, m := range lay.Maps {
 		pl.Spec.Maps[k] = m
 	}
-	pl.Peeks = place.HostPeek(p).What != ""
+	pl.Peeks = partition.HostPeek(p).What != ""
 	for _, body := range pl.Deferred {
-		pl.Peeks = pl.Peeks || place.PeekIn(p, body).What != ""
+		pl.Peeks = pl.Peeks || partition.PeekIn(p, body).What != ""
 	}
 	if err := dispatch(u, pl); err != nil {
 		ds.Errorf(diag.Build, "bpf", source.Span{}, "%v", err)
@@ -167,10 +167,10 @@ func refused(ds *diag.List, pr *ir.Probe, err error) {
 }
 
 // touched says which globals handlers in the kernel use; the others stay on the host.
-func touched(p *ir.Program, handlers []*place.Handler) []bool {
+func touched(p *ir.Program, handlers []*partition.Handler) []bool {
 	out := make([]bool, len(p.Globals))
 	for _, h := range handlers {
-		if h.Where == place.Host {
+		if h.Where == partition.Host {
 			continue
 		}
 		if c := p.Probes[h.Probe].Cond; c >= 0 {
@@ -195,7 +195,7 @@ func touched(p *ir.Program, handlers []*place.Handler) []bool {
 
 // canStop reports whether the session's state can change while probes are in place: by exit(), by errors that nobody
 // catches, or since entries and returns are paired. Handlers look at it only then.
-func canStop(p *ir.Program, handlers []*place.Handler) bool {
+func canStop(p *ir.Program, handlers []*partition.Handler) bool {
 	if slices.ContainsFunc(p.Globals, func(g *ir.Global) bool { return g.Internal }) {
 		return true // both begin to count at the same moment (session.Attach)
 	}
@@ -215,7 +215,7 @@ func canStop(p *ir.Program, handlers []*place.Handler) bool {
 		}
 	}
 	for _, h := range handlers {
-		if h.Body != nil && h.Where != place.Host && place.Heavy(p, h.Body) {
+		if h.Body != nil && h.Where != partition.Host && partition.Heavy(p, h.Body) {
 			return true // it may be stopped for what it takes
 		}
 	}
@@ -232,9 +232,9 @@ func canStop(p *ir.Program, handlers []*place.Handler) bool {
 }
 
 // list writes the readable translation of one handler: instructions below the lines of the script that they come from.
-func list(w *strings.Builder, name string, pr *ir.Probe, h *place.Handler, res *sel.Result) {
+func list(w *strings.Builder, name string, pr *ir.Probe, h *partition.Handler, res *sel.Result) {
 	where := ""
-	if h.Where == place.Deferred {
+	if h.Where == partition.Deferred {
 		where = ", only what is read at the probed place: " + h.Why + " is for the host"
 	}
 	fmt.Fprintf(w, "# %s: probe %s, %d sites, %d instructions, %d bytes of stack%s\n%v\n", name, pr.Name, len(h.Sites),

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -72,7 +72,7 @@ func unnumbered(a *plan.Attach) bool {
 const mostAtEvent = 16
 
 // crowded reports whether there may be more programs at an event than the kernel takes.
-func crowded(handlers []*place.Handler) bool {
+func crowded(handlers []*partition.Handler) bool {
 	type place struct {
 		kind  probe.Kind
 		call  int

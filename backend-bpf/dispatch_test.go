@@ -3,7 +3,7 @@ package bpf
 import (
 	"testing"
 
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -30,13 +30,13 @@ func TestCrowded(t *testing.T) {
 			return probe.Site{Kind: probe.Tracepoint, Event: "sched:e" + string(rune('0'+i))}
 		}, false},
 	} {
-		one, each := &place.Handler{}, []*place.Handler(nil)
+		one, each := &partition.Handler{}, []*partition.Handler(nil)
 		for i := range c.n {
 			s := c.site(i)
 			one.Sites = append(one.Sites, &s)
-			each = append(each, &place.Handler{Sites: []*probe.Site{&s}})
+			each = append(each, &partition.Handler{Sites: []*probe.Site{&s}})
 		}
-		if got := crowded([]*place.Handler{one}); got != c.want {
+		if got := crowded([]*partition.Handler{one}); got != c.want {
 			t.Errorf("%s, as one handler's sites: %v", c.name, got)
 		}
 		if got := crowded(each); got != c.want {

@@ -51,9 +51,9 @@ var rules = []struct {
 	{"runtime/wire", module, []string{}, "a leaf"},
 	{"", "golang.org/x/arch/", []string{"compiler/machine/"}, "the machines know machine code"},
 	{"compiler/intrinsic", module + "compiler/ir", nil, "the table of built-in functions stands below all who ask it"},
-	{"compiler/intrinsic", module + "compiler/place", nil,
+	{"compiler/intrinsic", module + "compiler/partition", nil,
 		"the table of built-in functions stands below all who ask it"},
-	{"runtime/", module + "compiler/place", nil, "what the host knows of a built-in function stands in its row"},
+	{"runtime/", module + "compiler/partition", nil, "what the host knows of a built-in function stands in its row"},
 }
 
 // TestImports holds the import graph against the rules of docs/architecture.md.
@@ -205,7 +205,7 @@ var goroutines = map[string]int{
 	"cmd/internal/cli/cleanup.go":            1, // removes what ended sessions have left
 	"runtime/host/target/stub.go":            1, // starts and traces a process
 	"compiler/debuginfo/dw/section.go":       1, // guarded by Section
-	"compiler/internal/family/atonce.go":     1, // guarded
+	"compiler/internal/family/parallel.go":   1, // guarded
 	"runtime/host/target/target.go":          2, // wait for processes
 	"runtime/host/input.go":                  1, // reads standard input
 	"runtime/host/run.go":                    1, // waits

@@ -12,10 +12,10 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 )
 
-// closeInBackground closes descriptors, in their order, without waiting for the kernel, and then writes lines to the file to,
-// each with one call. A child process that has nothing but copies of them waits until this process has closed its own,
-// and then closes the last ones: closing in threads would hold up the end of this process. to is closed here. It gives
-// the number of the child, 0 if there is none.
+// closeInBackground closes descriptors, in their order, without waiting for the kernel, and then writes lines to the
+// file to, each with one call. A child process that has nothing but copies of them waits until this process has closed
+// its own, and then closes the last ones: closing in threads would hold up the end of this process. to is closed here.
+// It gives the number of the child, 0 if there is none.
 func closeInBackground(fds []int, to int, lines [][]byte) (child int, err error) {
 	if len(fds) == 0 {
 		return 0, nil

@@ -23,7 +23,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/ir/irtest"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
@@ -86,16 +86,16 @@ func newMachine(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		Name: "diff", Types: kernelTypes{}}}
 	spec := &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}
 	for i, pr := range p.Probes {
-		body, err := place.Inline(p, pr.Handler, p.Nesting())
+		body, err := partition.Inline(p, pr.Handler, p.Nesting())
 		if err != nil {
 			t.Fatal(err)
 		}
 		name := fmt.Sprintf("p%d", i)
-		subs, err := place.Subs(p, body, p.Nesting())
+		subs, err := partition.Subs(p, body, p.Nesting())
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &place.Handler{Probe: i, Body: body, Subs: subs, Sites: pr.Sites}
+		h := &partition.Handler{Probe: i, Body: body, Subs: subs, Sites: pr.Sites}
 		for k := range pr.Sites {
 			h.IDs = append(h.IDs, k)
 		}

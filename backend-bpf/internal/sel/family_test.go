@@ -17,7 +17,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/compiler/ir/irtest"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -75,7 +75,7 @@ func TestFamily(t *testing.T) {
 			u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay,
 				Feat: sel.Features{MayGoto: forms()[0], Events: func() bool { return c.records }}, CPUs: 2,
 				Schema: &wire.Schema{}, Types: kernelTypes{}}}
-			if _, err := u.Handler(&sel.Handler{Handler: &place.Handler{Body: p.Probes[0].Handler,
+			if _, err := u.Handler(&sel.Handler{Handler: &partition.Handler{Body: p.Probes[0].Handler,
 				Sites: p.Probes[0].Sites, IDs: []int{0}}, Name: "x"}); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -276,7 +276,7 @@ func (g *gen) term(b *ir.Block) {
 	case ir.TermReturn:
 		g.subs.giveBack(t.Cond)
 	case ir.TermEnd:
-		if g.H.Where == place.Deferred {
+		if g.H.Where == partition.Deferred {
 			g.rec.Deferred()
 		}
 		g.Jump(g.end)

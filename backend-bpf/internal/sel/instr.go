@@ -5,7 +5,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -18,7 +18,7 @@ func (g *gen) instr(in *ir.Instr) {
 	}
 	switch in.Op {
 	case ir.OpNone:
-		if in.Name == place.NestCheck {
+		if in.Name == partition.NestCheck {
 			g.subs.nestCheck(in)
 		}
 	case ir.OpMov:

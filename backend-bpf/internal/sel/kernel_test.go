@@ -7,7 +7,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/compiler/ir/irtest"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -51,7 +51,7 @@ func TestKernelSites(t *testing.T) {
 			}
 			u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true,
 				Types: kernelTypes{}}}
-			hs, ds := place.Decide(t.Context(), p, place.Options{Translates: sel.Translates})
+			hs, ds := partition.Decide(t.Context(), p, partition.Options{Translates: sel.Translates})
 			if len(ds) > 0 || len(hs) != 1 {
 				t.Fatal(ds)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/compiler/ir/irtest"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -27,7 +27,7 @@ func translate(t *testing.T, text string, feat sel.Features) asm.Instructions {
 	}
 	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}}}
 	res, err := u.Handler(&sel.Handler{Name: "test",
-		Handler: &place.Handler{Body: p.Probes[0].Handler, Sites: p.Probes[0].Sites, IDs: []int{0}}})
+		Handler: &partition.Handler{Body: p.Probes[0].Handler, Sites: p.Probes[0].Sites, IDs: []int{0}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
-// Handlers that may take long (place.Heavy) look at the clock when they begin and when they end, and add what they
+// Handlers that may take long (partition.Heavy) look at the clock when they begin and when they end, and add what they
 // took to the sum of their CPU: each of those that take long, and as long as they do not, one of sampled hits,
 // which counts for all of them. Whoever finds that the time of STP_OVERLOAD_INTERVAL is over compares the sum with
 // STP_OVERLOAD_THRESHOLD and begins anew; where it is too much, the session ends.
@@ -135,7 +135,7 @@ func (g *gen) clockOut() {
 
 // heavyHandler reports whether the handler is timed.
 func heavyHandler(u *body.Unit, h *body.Handler) bool {
-	return h.Body != nil && (place.Heavy(u.P, h.Body) || len(h.Subs) > 0 && u.P.Limits.OverloadTime > 0)
+	return h.Body != nil && (partition.Heavy(u.P, h.Body) || len(h.Subs) > 0 && u.P.Limits.OverloadTime > 0)
 }
 
 // spentMap is the map that timed handlers need.

@@ -10,7 +10,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/compiler/ir/irtest"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -63,7 +63,7 @@ func TestOwnStack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hs, ds := place.Decide(t.Context(), p, place.Options{Translates: sel.Translates})
+		hs, ds := partition.Decide(t.Context(), p, partition.Options{Translates: sel.Translates})
 		if len(ds) > 0 || len(hs) != 1 {
 			t.Fatal(ds)
 		}

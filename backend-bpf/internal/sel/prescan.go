@@ -8,7 +8,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/output"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -220,7 +220,7 @@ func (g prescanner) homes() {
 // same time. A deferred handler's values are all needed at its end.
 func (g prescanner) shared() func(r ir.Reg, n int, simple bool) *body.StrVar {
 	f := g.Fn
-	if g.H.Where == place.Deferred && f == g.H.Body {
+	if g.H.Where == partition.Deferred && f == g.H.Body {
 		f = g.untilSent()
 	}
 	apart := map[[2]ir.Reg]bool{}
@@ -232,7 +232,7 @@ func (g prescanner) shared() func(r ir.Reg, n int, simple bool) *body.StrVar {
 		}
 	}
 	if strs > 1 {
-		place.Liveness(f).Together(func(a, b ir.Reg) {
+		partition.Liveness(f).Together(func(a, b ir.Reg) {
 			if isStr(a) && isStr(b) {
 				apart[[2]ir.Reg{a, b}], apart[[2]ir.Reg{b, a}] = true, true
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/diag/diagtest"
 	"github.com/gostap/gostap/compiler/ir/irtest"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -28,7 +28,7 @@ func translateOne(t *testing.T, site, body string, types sel.Types, feat sel.Fea
 	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: 2, Schema: &wire.Schema{}, CanStop: true, Types: types,
 		Feat: feat}}
 	pr := p.Probes[0]
-	_, err = u.Handler(&sel.Handler{Handler: &place.Handler{Body: pr.Handler, Sites: pr.Sites, IDs: []int{0}},
+	_, err = u.Handler(&sel.Handler{Handler: &partition.Handler{Body: pr.Handler, Sites: pr.Sites, IDs: []int{0}},
 		Name: "x"})
 	if err != nil {
 		t.Fatal(err)

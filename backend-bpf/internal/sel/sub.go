@@ -11,7 +11,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -38,7 +38,7 @@ type activation struct {
 	size        int
 	entry       int // state
 	fun         body.Func
-	live        *place.Live
+	live        *partition.Live
 }
 
 // subs is what recursive functions need; nil where there are none.
@@ -70,7 +70,7 @@ func (g *gen) prepareSubs() {
 	s := &subs{g: g, funcs: map[string]*activation{}, fp: g.Reg()}
 	g.subs = s
 	g.subs.act = layoutOf(g.Fn)
-	g.subs.act.live = place.Liveness(g.Fn)
+	g.subs.act.live = partition.Liveness(g.Fn)
 	for name := range g.H.Subs {
 		s.names = append(s.names, name)
 	}
@@ -372,7 +372,7 @@ func (s *subs) enter() {
 		a := s.funcs[name]
 		a.entry = s.newState(g.Block())
 		a.fun = g.newFun(a.fn)
-		a.live = place.Liveness(a.fn)
+		a.live = partition.Liveness(a.fn)
 		for i := range a.fun.Held {
 			a.fun.Held[i] = lockUnknown
 		}

@@ -22,7 +22,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/irtest"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -137,7 +137,7 @@ func loadUprobes(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 	m := &machine{t: t, p: p, lay: lay, halves: map[uint16][]byte{}, specs: map[string]*ebpf.ProgramSpec{}}
 	m.u = &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, Feat: feat, CPUs: 2, Schema: &wire.Schema{}, CanStop: true,
 		Name: "diff", Types: kernelTypes{}}}
-	hs, ds := place.Decide(t.Context(), p, place.Options{Translates: sel.Translates})
+	hs, ds := partition.Decide(t.Context(), p, partition.Options{Translates: sel.Translates})
 	if len(ds) > 0 {
 		t.Fatalf("%s", ds[0].Message)
 	}
@@ -148,7 +148,7 @@ func loadUprobes(t testing.TB, p *ir.Program, feat sel.Features) *machine {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h.Where == place.Deferred {
+		if h.Where == partition.Deferred {
 			m.u.Schema.Captures = append(m.u.Schema.Captures, h.Record(res.Args))
 		}
 		for k := range res.Spec.Instructions {

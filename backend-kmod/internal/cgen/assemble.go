@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -128,7 +128,7 @@ func (g *gen) assemble(blocks []string) string {
 // timed reports whether what the handler takes is timed. In a process that reads a file in /proc it may take what
 // it wants.
 func (g *gen) timed() bool {
-	return len(g.probes.Sites) > 0 && !g.probes.Sites[0].Kind.MayWait() && place.Heavy(g.p, g.f)
+	return len(g.probes.Sites) > 0 && !g.probes.Sites[0].Kind.MayWait() && partition.Heavy(g.p, g.f)
 }
 
 // tidy takes out jumps to the next line, and labels that nothing jumps to any more.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
@@ -113,7 +113,7 @@ type fn struct {
 	frame int  // bytes of its strings
 	looks bool // it reads or writes memory of the process
 	// Of a handler that is cut: what its host's part needs, and the number of the record, -1 before it has one.
-	defers  *place.Handler
+	defers  *partition.Handler
 	capture int
 }
 
@@ -127,11 +127,11 @@ func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
 	for _, g := range p.Globals {
 		u.glob = append(u.glob, u.unique("g_"+clean(g.Name)))
 	}
-	var defers []*place.Handler
+	var defers []*partition.Handler
 	var bad []bool
 	if !o.All {
 		var ds diag.List
-		defers, bad, ds = place.Deferrals(p, place.Options{Translates: Translates, Full: true})
+		defers, bad, ds = partition.Deferrals(p, partition.Options{Translates: Translates, Full: true})
 		u.ds = append(u.ds, ds...)
 	}
 	var handlers []*fn

@@ -9,7 +9,7 @@ import (
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -220,7 +220,7 @@ func readInt(size int, signed bool) translation {
 
 func (g *gen) stackLevel(in *ir.Instr) {
 	g.stacks = true
-	top := place.ReturnOnTop(g.sites())
+	top := partition.ReturnOnTop(g.sites())
 	g.set(in, "gs_%s(hit->regs, %s, %d, %v)", in.Name, g.long(in.Args[0]), g.p.Limits.MaxBacktrace, top)
 }
 

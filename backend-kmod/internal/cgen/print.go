@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
@@ -70,13 +70,13 @@ func (g *gen) argument(v ir.Val) (a wire.Arg, size int, line string) {
 			room, put := g.p.Limits.MaxBacktrace, "gs_put_user_stack"
 			if arg.Lazy.OfKernel() {
 				put = "gs_put_stack"
-			} else if !place.FramePointers(g.sites()) {
+			} else if !partition.FramePointers(g.sites()) {
 				arg.Kind = wire.RawStack
 				return arg, 16 + 8*room + wire.RegsSize + wire.MaxStack,
 					fmt.Sprintf("p = gs_put_raw_stack(p, hit->regs, %d);", room)
 			}
 			return arg, 16 + 8*room, fmt.Sprintf("p = %s(p, hit->regs, %d, %v);", put, room,
-				place.ReturnOnTop(g.sites()))
+				partition.ReturnOnTop(g.sites()))
 		case wire.Quoted:
 			return arg, 16 + round8(arg.Max), fmt.Sprintf("p = gs_put_quoted(c, p, %s, %s_n, %v, %v);", g.name(v.Reg),
 				g.name(v.Reg), arg.CString, g.fromKernel[v.Reg])

@@ -18,10 +18,10 @@ func guarded(f func()) (err error) {
 	return nil
 }
 
-// inParallel looks at several programs at the same time, on all processors. What comes out is in the order of the programs.
-// Those of one image, which a file with several names is, are taken one after the other.
-func (m *match) inParallel(progs []program, look func(*match, program, debuginfo.Image) []*probe.Site) (sites []*probe.Site,
-	failed diag.List) {
+// inParallel looks at several programs at the same time, on all processors. What comes out is in the order of the
+// programs. Those of one image, which a file with several names is, are taken one after the other.
+func (m *match) inParallel(progs []program, look func(*match, program, debuginfo.Image) []*probe.Site) (
+	sites []*probe.Site, failed diag.List) {
 	type result struct {
 		m     *match
 		sites []*probe.Site

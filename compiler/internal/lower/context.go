@@ -10,7 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/loc"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -65,9 +65,9 @@ func newContext(s *probe.Site, n need) *context {
 	}
 	if n&needStack != 0 {
 		switch one := []*probe.Site{s}; {
-		case place.FramePointers(one):
+		case partition.FramePointers(one):
 			c.levels = math.MaxInt32
-		case place.ReturnOnTop(one):
+		case partition.ReturnOnTop(one):
 			c.levels = 2
 		default:
 			c.levels = 1

@@ -4,7 +4,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -74,7 +74,7 @@ type Types interface {
 
 // Handler is one program to be made.
 type Handler struct {
-	*place.Handler
+	*partition.Handler
 	Name string
 	// Capture is the index of the capture that a deferred handler's stub sends.
 	Capture int

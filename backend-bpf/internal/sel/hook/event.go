@@ -12,7 +12,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -172,7 +172,7 @@ func (g *Hook) syscallSite() mach.Reg {
 func Dispatcher(u *body.Unit, name, table string, kind probe.Kind) (*ebpf.ProgramSpec, *ebpf.MapSpec, error) {
 	site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall}
 	spec, err := aside(u, name, hooks[kind].event, func(g *Hook, end *mach.Block) {
-		g.H = &body.Handler{Handler: &place.Handler{Sites: []*probe.Site{site}}}
+		g.H = &body.Handler{Handler: &partition.Handler{Sites: []*probe.Site{site}}}
 		g.Ctx = g.Copy(mach.R1)
 		// The kernel looks at the lower half of the index: numbers of other tables must not get there.
 		nr := g.syscallNr()

@@ -6,13 +6,13 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 )
 
 // wholeFuncs reports whether all sites are functions of the kernel: at their first byte or their return.
 func (g *Hook) wholeFuncs() bool {
 	for _, s := range g.H.Sites {
-		if !s.Kind.InKernel() || !place.WholeFunc(s) {
+		if !s.Kind.InKernel() || !partition.WholeFunc(s) {
 			return false
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -93,7 +93,7 @@ func (g *Output) trace(list emit.Mem, room int, user bool) mach.Reg {
 		flags = userStack
 	}
 	n := g.getStack(list, room, flags)
-	if user && place.ReturnOnTop(g.H.Sites) && room > 2 {
+	if user && partition.ReturnOnTop(g.H.Sites) && room > 2 {
 		s := g.Temp(8)
 		done := g.Block()
 		res := g.Call(asm.FnProbeReadUser, emit.OnStack(s, 0), emit.Const(8),

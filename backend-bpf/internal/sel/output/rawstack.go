@@ -8,7 +8,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/place"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -23,7 +23,7 @@ func (g *Output) RawSize() int {
 
 // raw reports whether the stack of the program is sent like this.
 func (g *Output) raw() bool {
-	return g.hook.Row().NoStack == "" && !place.FramePointers(g.H.Sites)
+	return g.hook.Row().NoStack == "" && !partition.FramePointers(g.H.Sites)
 }
 
 func (g *Output) putRawStack(r *Record, room int) {

@@ -1,11 +1,11 @@
-// Package place decides where each handler runs, the kernel or the host, and prepares
+// Package partition decides where each handler runs, the kernel or the host, and prepares
 // it for there: calls are inlined, copies of registers are seen through, and a
 // handler that the kernel cannot run is cut into what must be read at the probed place
 // and what the host does with it later.
 //
 // In: an ir.Program. Out: a Handler for each probe, or diagnostics. The program itself is not
 // changed.
-package place
+package partition
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package place
+package partition
 
 import (
 	"github.com/gostap/gostap/compiler/ir"
