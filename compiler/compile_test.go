@@ -90,7 +90,7 @@ func goProgram() *fake.Image {
 			fake.Reg("s", p, ptr(server), 0), fake.Words("path", p, goStr, 3, 2),
 			fake.Words("args", p, slice(goStr), 5, 4, 8),
 			{Name: "ratio", Kind: p, Type: goF64,
-				Place: loc.Place{Type: goF64, Pieces: []loc.Piece{{Size: 8, XMM: 1}}}},
+				Place: loc.Place{Type: goF64, Pieces: []loc.Piece{{Size: 8, Vector: 1}}}},
 			{Name: "gone", Kind: p, Type: goInt,
 				Err: &debuginfo.NotLiveError{Name: "gone", Reason: "optimised out here", Lines: []int{22, 23}}},
 		},

@@ -9,6 +9,7 @@ package ir
 
 import (
 	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/regex"
 	"github.com/gostap/gostap/compiler/source"
@@ -17,6 +18,8 @@ import (
 
 // Program is a whole script.
 type Program struct {
+	// Machine is the one that the program is for, nil for machine.Default.
+	Machine *machine.Machine
 	Globals []*Global
 	Funcs   []*Func
 	Probes  []*Probe
@@ -33,6 +36,14 @@ type Program struct {
 	Locks int
 	// Files resolves positions for run-time errors; nil in programs read from text.
 	Files *source.FileSet
+}
+
+// On is the machine that p is for; p may be nil.
+func (p *Program) On() *machine.Machine {
+	if p == nil || p.Machine == nil {
+		return machine.Default
+	}
+	return p.Machine
 }
 
 // Global is a global variable: a scalar, an array, an aggregate or an array of aggregates.

@@ -1,10 +1,6 @@
 package ir
 
-import (
-	"slices"
-	"strings"
-	"sync"
-)
+import "sync"
 
 // Op is what an instruction does.
 type Op uint8
@@ -187,19 +183,6 @@ const MaxTable = 1 << 16
 
 // MaxTraceArgs is the most argument words that a tracepoint can have (MAX_BPF_FUNC_ARGS of include/linux/bpf.h).
 const MaxTraceArgs = 12
-
-// regNames are the registers of amd64 by their DWARF numbers (System V ABI, figure 3.36).
-var regNames = [...]string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
-	"r13", "r14", "r15", "rip"}
-
-// RegNumber gives the DWARF number of an amd64 register by name, with or without a leading %.
-func RegNumber(name string) (int, bool) {
-	n := slices.Index(regNames[:], strings.TrimPrefix(name, "%"))
-	return n, n >= 0
-}
-
-// CanSetReg reports whether OpSetReg may name DWARF register n.
-func CanSetReg(n int64) bool { return n >= 0 && n < 16 && n != 7 }
 
 // ChangesProgram reports whether o changes the traced program or the kernel: what guru mode is for.
 func (o Op) ChangesProgram() bool { return o == OpStore || o == OpSetReg }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -32,6 +33,12 @@ func ParseText(text string) (p *Program, err error) {
 
 func (ps *textParser) item() {
 	switch w := ps.word(); w {
+	case "machine":
+		if name := ps.word(); ps.p.Machine == nil {
+			if ps.p.Machine = machine.ByArch(name); ps.p.Machine == nil {
+				ps.fail("no machine is called %s", name)
+			}
+		}
 	case "limits":
 		ps.limits()
 	case "locks":

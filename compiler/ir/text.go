@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
@@ -100,6 +101,7 @@ type printer struct {
 func (w *printer) printf(format string, args ...any) { fmt.Fprintf(&w.b, format, args...) }
 
 func (w *printer) program() {
+	w.machine()
 	w.limits()
 	if w.p.Locks != 0 {
 		w.printf("locks %d\n", w.p.Locks)
@@ -132,6 +134,13 @@ func limitNames(l *layout.Limits) []struct {
 		{"MAXSKIPPED", &l.MaxSkipped}, {"MAXTRYLOCK", &l.MaxTryLock}, {"TRYLOCKDELAY", &l.TryLockDelay},
 		{"MAXBACKTRACE", &l.MaxBacktrace}, {"STP_OVERLOAD_INTERVAL", &l.OverloadTime},
 		{"STP_OVERLOAD_THRESHOLD", &l.OverloadMost},
+	}
+}
+
+// machine is left out for the default one.
+func (w *printer) machine() {
+	if m := w.p.On(); m != machine.Default {
+		w.printf("machine %s\n", m.Arch)
 	}
 }
 

@@ -328,7 +328,7 @@ func (v *verifier) instr(in *Instr) error {
 			return fmt.Errorf("event argument %d", in.N)
 		}
 	case OpSetReg:
-		if !CanSetReg(in.N) {
+		if !v.p.On().CanSet(in.N) {
 			return fmt.Errorf("register %d", in.N)
 		}
 	case OpBudget:

@@ -129,6 +129,16 @@ func ForELF(class elf.Class, data elf.Data, m elf.Machine) (*Machine, error) {
 	return nil, fmt.Errorf("%s; this gostap traces %s only", is, Names())
 }
 
+// ByArch finds a machine by what scripts call it, nil if there is none.
+func ByArch(arch string) *Machine {
+	for _, x := range Machines {
+		if x.Arch == arch {
+			return x
+		}
+	}
+	return nil
+}
+
 // Names lists the machines for messages.
 func Names() string {
 	var names []string

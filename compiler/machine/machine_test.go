@@ -101,3 +101,15 @@ func TestForELF(t *testing.T) {
 		}
 	}
 }
+
+// TestByArch: a machine is found by the word of scripts.
+func TestByArch(t *testing.T) {
+	for _, m := range machine.Machines {
+		if machine.ByArch(m.Arch) != m {
+			t.Errorf("%s is not found", m.Arch)
+		}
+	}
+	if machine.ByArch("vax") != nil {
+		t.Error("a machine that there is not")
+	}
+}

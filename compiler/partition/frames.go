@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -43,10 +42,10 @@ func ReturnOnTop(sites []*probe.Site) bool {
 	return len(sites) > 0
 }
 
-// onTop computes the return address at a function's first instruction.
-var onTop = loc.Register(7).Load(8, false, false)
-
 func returnOnTop(s *probe.Site) bool {
-	return s.Kind.InUser() && !s.Kind.Returns() && s.Image != nil &&
-		(s.At.Kind == debuginfo.AtEntry || slices.Equal(s.At.Return.Steps, onTop.Steps))
+	if !s.Kind.InUser() || s.Kind.Returns() || s.Image == nil {
+		return false
+	}
+	_, onTop := debuginfo.Called(s.Image.Machine(), false)
+	return s.At.Kind == debuginfo.AtEntry || slices.Equal(s.At.Return.Steps, onTop.Steps)
 }

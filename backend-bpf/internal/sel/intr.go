@@ -253,7 +253,7 @@ func (g *gen) namedRegister(in *ir.Instr) {
 		g.Refuse(in, "bpf-register", "with eBPF the name of a register must be a constant")
 		return
 	}
-	n, ok := ir.RegNumber(v.Str)
+	n, ok := g.U.P.On().Number(v.Str)
 	if !ok {
 		g.str.RaiseText(ir.ErrArgument, body.Literal("unknown register: "+v.Str), in.OnErr)
 		g.Set(g.Cold())

@@ -238,7 +238,7 @@ func (g *gen) namedRegister(in *ir.Instr) {
 		g.refuse(in.Pos, "the name of a register must be a constant in a module")
 		return
 	}
-	n, ok := ir.RegNumber(a[0].Str)
+	n, ok := g.p.On().Number(a[0].Str)
 	if !ok {
 		name := text("unknown register: " + a[0].Str)
 		g.emit("gs_throw(c, %d, GS_ERR_ARGUMENT, %s);\n\tgoto %s;", in.Pos, name, g.onErr(in.OnErr))

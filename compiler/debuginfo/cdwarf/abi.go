@@ -290,7 +290,7 @@ func (im *Image) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 				}
 				floats++
 				vector = true
-				pl.Pieces = append(pl.Pieces, loc.Piece{Off: off, Size: size, XMM: floats})
+				pl.Pieces = append(pl.Pieces, loc.Piece{Off: off, Size: size, Vector: floats})
 			}
 		}
 		args[p.Offset] = pl
@@ -370,7 +370,7 @@ func resultPlace(t *types.Ctype, how dw.Passing) (loc.Place, string) {
 				size = t.Size
 			}
 			nf++
-			pl.Pieces = append(pl.Pieces, loc.Piece{Off: off, Size: size, XMM: nf})
+			pl.Pieces = append(pl.Pieces, loc.Piece{Off: off, Size: size, Vector: nf})
 		}
 	}
 	return pl, ""

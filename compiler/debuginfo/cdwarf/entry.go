@@ -293,7 +293,7 @@ func (im *Image) isHome(fn *function, v *godwarf.Tree, expr []byte, byABI loc.Pl
 
 func samePieces(a, b loc.Place) bool {
 	return !b.InMemory && slices.EqualFunc(a.Pieces, b.Pieces, func(x, y loc.Piece) bool {
-		return x.Off == y.Off && x.Size == y.Size && x.XMM == y.XMM && x.Lost == y.Lost &&
+		return x.Off == y.Off && x.Size == y.Size && x.Vector == y.Vector && x.Lost == y.Lost &&
 			slices.Equal(x.Val.Steps, y.Val.Steps)
 	})
 }
@@ -319,7 +319,7 @@ func usesRegisters(p loc.Place) bool {
 		return uses(p.Addr)
 	}
 	for _, x := range p.Pieces {
-		if x.XMM != 0 || uses(x.Val) {
+		if x.Vector != 0 || uses(x.Val) {
 			return true
 		}
 	}

@@ -264,8 +264,8 @@ func (st *state) bytes(p loc.Place) ([]byte, error) {
 			return nil, fmt.Errorf("bytes %d to %d are lost", x.Off, x.Off+x.Size)
 		}
 		src := make([]byte, 16)
-		if x.XMM > 0 {
-			copy(src, st.xmm[x.XMM-1][:])
+		if x.Vector > 0 {
+			copy(src, st.xmm[x.Vector-1][:])
 		} else {
 			binary.LittleEndian.PutUint64(src, st.eval(x.Val))
 		}

@@ -90,8 +90,8 @@ func (im *Image) dropped(fn *function, pl loc.Place) (reg string, ok bool) {
 		return im.m.RegName(uint64(dw.RegRAX)), true
 	}
 	for i, x := range pl.Pieces {
-		if x.XMM != 0 {
-			return fmt.Sprintf("xmm%d", x.XMM-1), true
+		if x.Vector != 0 {
+			return fmt.Sprintf("xmm%d", x.Vector-1), true
 		}
 		n := [...]int{dw.RegRAX, dw.RegRDX}[i]
 		if err != nil || !insn.SetForReturn(im.m.Code, code, fn.Entry, n, false) {

@@ -38,8 +38,8 @@ func placeText(p loc.Place) string {
 		v := x.Val.String()
 		if x.Lost {
 			v = "lost"
-		} else if x.XMM > 0 {
-			v = "xmm" + string(rune('0'+x.XMM-1))
+		} else if x.Vector > 0 {
+			v = "xmm" + string(rune('0'+x.Vector-1))
 		}
 		s = append(s, string(rune('0'+x.Off/10))+string(rune('0'+x.Off%10))+"+"+string(rune('0'+x.Size))+" "+v)
 	}

@@ -100,7 +100,7 @@ func FuzzExpression(f *testing.F) {
 			if x.Off < 0 || x.Size < 0 || x.Off+x.Size > ty.Size {
 				t.Errorf("piece %+v of an object of %d bytes", x, ty.Size)
 			}
-			if !x.Lost && x.XMM == 0 {
+			if !x.Lost && x.Vector == 0 {
 				if x.Size > 8 {
 					t.Errorf("piece %+v", x)
 				}

@@ -253,7 +253,7 @@ func partsOf(p piece, off int64) ([]loc.Piece, error) {
 			if p.size > 16 || p.shift != 0 {
 				return nil, unavailable("it is in part of a vector register")
 			}
-			return []loc.Piece{{Off: off, Size: p.size, XMM: 1 + p.reg - RegXMM}}, nil
+			return []loc.Piece{{Off: off, Size: p.size, Vector: 1 + p.reg - RegXMM}}, nil
 		}
 		v, err := register(uint64(p.reg))
 		if err != nil {

@@ -43,8 +43,8 @@ func IntRegister(n int) int {
 // Part is a piece of a value that is in one register.
 type Part struct {
 	Off, Size int64 // in the value
-	Reg       int   // DWARF number of a general register, if XMM is 0
-	XMM       int   // 1 + number of the vector register
+	Reg       int   // DWARF number of a general register, if Vector is 0
+	Vector    int   // 1 + number of the vector register
 }
 
 // Slot is where one argument or result is.
@@ -68,8 +68,8 @@ func (s Slot) Place(cfa loc.Prog) loc.Place {
 	}
 	p := loc.Place{Type: s.Type, Writable: true}
 	for _, r := range s.Parts {
-		piece := loc.Piece{Off: r.Off, Size: r.Size, XMM: r.XMM}
-		if r.XMM == 0 {
+		piece := loc.Piece{Off: r.Off, Size: r.Size, Vector: r.Vector}
+		if r.Vector == 0 {
 			piece.Val = loc.Register(r.Reg)
 		}
 		p.Pieces = append(p.Pieces, piece)
@@ -213,7 +213,7 @@ func (a *assigner) registers(parts *[]Part, t *types.Ctype, off int64) {
 	}
 	float := func(off, size int64) {
 		a.usedFloats++
-		*parts = append(*parts, Part{Off: off, Size: size, XMM: a.usedFloats})
+		*parts = append(*parts, Part{Off: off, Size: size, Vector: a.usedFloats})
 	}
 	if t.Size == 0 {
 		return

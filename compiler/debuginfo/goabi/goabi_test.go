@@ -114,8 +114,8 @@ func show(slots []Slot) string {
 		at := int64(0)
 		for _, p := range s.Parts {
 			r := names[p.Reg]
-			if p.XMM > 0 {
-				r = fmt.Sprint("X", p.XMM-1)
+			if p.Vector > 0 {
+				r = fmt.Sprint("X", p.Vector-1)
 			}
 			if p.Off != at {
 				r = fmt.Sprintf("@%d:%s", p.Off, r)
@@ -231,10 +231,10 @@ func TestPlace(t *testing.T) {
 	if p.InMemory || len(p.Pieces) != 3 || !p.Writable {
 		t.Fatalf("%+v", p)
 	}
-	if q := p.Pieces[1]; q.Off != 8 || q.Size != 8 || q.Val.String() != "reg 3" || q.XMM != 0 {
+	if q := p.Pieces[1]; q.Off != 8 || q.Size != 8 || q.Val.String() != "reg 3" || q.Vector != 0 {
 		t.Errorf("second piece %+v", q)
 	}
-	if q := p.Pieces[2]; q.Off != 16 || q.XMM != 1 || !q.Val.Empty() {
+	if q := p.Pieces[2]; q.Off != 16 || q.Vector != 1 || !q.Val.Empty() {
 		t.Errorf("third piece %+v", q)
 	}
 	if p := l.Params[1].Place(cfa); !p.InMemory || p.Addr.String() != "reg 7; const 8; add .0 .1" {

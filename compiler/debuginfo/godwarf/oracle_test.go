@@ -114,7 +114,7 @@ func samePlace(got, want loc.Place) bool {
 			continue
 		}
 		g, ok := have[w.Off]
-		if !ok || g.Size != w.Size || g.XMM != w.XMM || !reflect.DeepEqual(g.Val, w.Val) {
+		if !ok || g.Size != w.Size || g.Vector != w.Vector || !reflect.DeepEqual(g.Val, w.Val) {
 			return false
 		}
 	}

@@ -237,14 +237,14 @@ func (th *thread) bytes(p loc.Place) []byte {
 		switch {
 		case x.Lost:
 			th.t.Errorf("bytes %d to %d are lost", x.Off, x.Off+x.Size)
-		case x.XMM > 0:
+		case x.Vector > 0:
 			var fp [512]byte // struct user_fpregs_struct; xmm0 at 160
 			const getFPRegs = 14
 			if _, _, e := syscall.RawSyscall6(syscall.SYS_PTRACE, getFPRegs, uintptr(th.tid), 0,
 				uintptr(unsafe.Pointer(&fp)), 0, 0); e != 0 {
 				th.t.Fatal(e)
 			}
-			copy(src, fp[160+16*(x.XMM-1):])
+			copy(src, fp[160+16*(x.Vector-1):])
 		default:
 			binary.LittleEndian.PutUint64(src, th.eval(x.Val))
 		}

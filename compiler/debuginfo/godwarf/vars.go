@@ -300,7 +300,7 @@ func registersOnly(p loc.Place) bool {
 		return false
 	}
 	for _, q := range p.Pieces {
-		if q.Lost || q.XMM == 0 && (len(q.Val.Steps) != 1 || q.Val.Steps[0].Op != loc.Reg) {
+		if q.Lost || q.Vector == 0 && (len(q.Val.Steps) != 1 || q.Val.Steps[0].Op != loc.Reg) {
 			return false
 		}
 	}

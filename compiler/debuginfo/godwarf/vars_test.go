@@ -52,8 +52,8 @@ func showPlace(p loc.Place) string {
 		switch {
 		case q.Lost:
 			s = "lost"
-		case q.XMM > 0:
-			s = fmt.Sprintf("xmm%d", q.XMM-1)
+		case q.Vector > 0:
+			s = fmt.Sprintf("xmm%d", q.Vector-1)
 		default:
 			s = prog(q.Val)
 		}

@@ -513,7 +513,7 @@ func word(p loc.Place) loc.Prog {
 		return p.Addr.Load(8, false, p.Kernel)
 	}
 	for _, q := range p.Pieces {
-		if q.Off == 0 && q.Size == 8 && !q.Lost && q.XMM == 0 {
+		if q.Off == 0 && q.Size == 8 && !q.Lost && q.Vector == 0 {
 			return q.Val
 		}
 	}

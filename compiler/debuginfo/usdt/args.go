@@ -50,7 +50,7 @@ func (f *File) arg(v *debuginfo.Var, size, operand string) error {
 	switch {
 	case strings.HasPrefix(operand, "%") && !strings.Contains(operand, ":"):
 		if x, err := strconv.ParseUint(strings.TrimPrefix(operand, "%xmm"), 10, 4); err == nil {
-			v.Place.Pieces = []loc.Piece{{Size: int64(n), XMM: int(x) + 1}}
+			v.Place.Pieces = []loc.Piece{{Size: int64(n), Vector: int(x) + 1}}
 			return nil
 		}
 		val, err := register(operand[1:])

@@ -93,8 +93,8 @@ func TestArgs(t *testing.T) {
 			got = "not live: " + v.Err.Error()
 		case v.Place.InMemory:
 			got += " at " + v.Place.Addr.String()
-		case v.Place.Pieces[0].XMM > 0:
-			got += " = xmm " + string(rune('0'+v.Place.Pieces[0].XMM-1))
+		case v.Place.Pieces[0].Vector > 0:
+			got += " = xmm " + string(rune('0'+v.Place.Pieces[0].Vector-1))
 		default:
 			got += " = " + v.Place.Pieces[0].Val.String()
 		}

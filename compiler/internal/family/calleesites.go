@@ -49,15 +49,15 @@ func (ch *chain) ways(g *callee, at debuginfo.Site, want func(ret uint64) loc.Pr
 				up = loc.Prog{}
 			}
 			// At the call, the stack pointer is what it was before it: the canonical frame address of what is called.
-			ret2, err := rebase(s.Return, sp, fp)
+			ret2, err := ch.rebase(s.Return, sp, fp)
 			if err != nil {
 				return fmt.Errorf("where %s, which calls it, returns to is not known: %w", l.from.fn.Name, err)
 			}
-			sp2, err := rebase(s.CFA, sp, fp)
+			sp2, err := ch.rebase(s.CFA, sp, fp)
 			if err != nil {
 				return err
 			}
-			fp2, err := rebase(up, sp, fp)
+			fp2, err := ch.rebase(up, sp, fp)
 			if err != nil {
 				fp2 = loc.Prog{}
 			}
@@ -85,8 +85,8 @@ func (ch *chain) ways(g *callee, at debuginfo.Site, want func(ret uint64) loc.Pr
 
 // rebase makes a program over the registers of a caller one over those of the place that is probed: sp and fp compute
 // the caller's stack and frame pointers there.
-func rebase(p, sp, fp loc.Prog) (loc.Prog, error) {
-	const regBP = 6
+func (ch *chain) rebase(p, sp, fp loc.Prog) (loc.Prog, error) {
+	m := ch.img.Machine()
 	if p.Empty() {
 		return p, errors.New("there is no call frame information")
 	}
@@ -95,9 +95,9 @@ func rebase(p, sp, fp loc.Prog) (loc.Prog, error) {
 	for i, s := range p.Steps {
 		if s.Op == loc.Reg {
 			q := sp
-			if s.N == regBP {
+			if s.N == int64(m.FP) {
 				q = fp
-			} else if s.N != regSP {
+			} else if s.N != int64(m.SP) {
 				return out, fmt.Errorf("its frame is told by register %d", s.N)
 			}
 			if q.Empty() {
@@ -203,7 +203,7 @@ func (f *finder) callee(ch *chain, g *callee) error {
 			f.first(st, g.fn)
 		}
 		at := st.At
-		want := func(ret uint64) loc.Prog { return loc.Register(regIP).Plus(int64(ret - at.PC)) }
+		want := fromHere(ch, at.PC)
 		if f.has("return") {
 			// the program counter is elsewhere, and is another one where values of the entry are kept
 			want = ch.calls.Address
@@ -218,11 +218,17 @@ func (f *finder) callee(ch *chain, g *callee) error {
 	return nil
 }
 
+// fromHere computes the run-time address of a file address, where the instruction pointer is at pc.
+func fromHere(ch *chain, pc uint64) func(uint64) loc.Prog {
+	ip := loc.Register(ch.img.Machine().IP)
+	return func(addr uint64) loc.Prog { return ip.Plus(int64(addr - pc)) }
+}
+
 // first moves the site of an entry from behind an endbr64 to the function's first instruction, where a return probe has
 // not yet put its own address on the stack.
 func (f *finder) first(st *probe.Site, fn *debuginfo.Func) {
-	if st.At.PC == fn.Entry || f.img.Lang() == debuginfo.Go ||
-		st.At.CFA.String() != loc.Register(regSP).Plus(8).String() {
+	cfa, _ := debuginfo.Called(f.img.Machine(), false)
+	if st.At.PC == fn.Entry || f.img.Lang() == debuginfo.Go || st.At.CFA.String() != cfa.String() {
 		return
 	}
 	s, err := f.img.SiteAt(fn.Entry)
@@ -264,8 +270,7 @@ func (f *kfinder) callee(c *probe.Comp, ch *chain, g *callee) error {
 		at = g.copy.Site
 		at.Kind, at.Inline = debuginfo.AtInline, g.copy
 	} else {
-		entry := loc.Register(regSP)
-		at.CFA, at.Return = entry.Plus(8), entry.Load(8, false, true)
+		at.CFA, at.Return = debuginfo.Called(ch.img.Machine(), true)
 		if f.has("return") {
 			at.Kind = debuginfo.AfterRet
 		}
@@ -282,7 +287,7 @@ func (f *kfinder) callee(c *probe.Comp, ch *chain, g *callee) error {
 			strings.ContainsAny(f.at("callee").Arg.Str, "*?[")
 		f.one(c, now.Func, 0, !wild)
 	}
-	want := func(ret uint64) loc.Prog { return loc.Register(regIP).Plus(int64(ret - at.PC)) }
+	want := fromHere(ch, at.PC)
 	if f.has("return") {
 		if !ch.known {
 			return errors.New("where the kernel is in memory is not known")

@@ -2,12 +2,10 @@ package family
 
 import (
 	"fmt"
-
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
-	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -58,11 +56,10 @@ func (f *finder) stubs(c *probe.Comp) {
 }
 
 func (f *finder) stub(s debuginfo.Stub) error {
-	const wordSize = 8
 	fn := &debuginfo.Func{Name: s.Name, Symbol: s.Name, Entry: s.PC, End: s.PC + 1, ABI: debuginfo.SysV}
 	// A stub is reached by a call and only jumps.
-	at := debuginfo.Site{PC: s.PC, Kind: debuginfo.AtEntry, Func: fn,
-		CFA: loc.Register(regSP).Plus(wordSize), Return: loc.Register(regSP).Load(wordSize, false, false)}
+	at := debuginfo.Site{PC: s.PC, Kind: debuginfo.AtEntry, Func: fn}
+	at.CFA, at.Return = debuginfo.Called(f.img.Machine(), false)
 	kind := probe.Uprobe
 	if f.has("return") {
 		if why := f.unwinds(); why != "" {
@@ -70,7 +67,7 @@ func (f *finder) stub(s debuginfo.Stub) error {
 				"whose stack is unwound (%s)", why)
 		}
 		kind, at.Kind = probe.Uretprobe, debuginfo.AfterRet
-		at.CFA, at.Return = loc.Register(regSP), loc.Register(regIP)
+		at.CFA, at.Return = debuginfo.Returned(f.img.Machine())
 	}
 	comps := append([]probe.Comp(nil), f.req.Comps...)
 	for i := range comps {

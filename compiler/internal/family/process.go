@@ -14,12 +14,6 @@ import (
 	"github.com/gostap/gostap/compiler/source"
 )
 
-// DWARF register numbers of amd64 that return probes use.
-const (
-	regSP = 7
-	regIP = 16
-)
-
 // finder collects the sites of one request in one program.
 type finder struct {
 	*match

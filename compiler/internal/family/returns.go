@@ -8,7 +8,6 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dynlink"
-	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -93,11 +92,7 @@ func (f *finder) returns(fn *debuginfo.Func, name string) error {
 
 // uretprobe adds the kernel's return probe on fn.
 func (f *finder) uretprobe(fn *debuginfo.Func, name string) error {
-	s := debuginfo.Site{
-		PC: fn.Entry, Kind: debuginfo.AfterRet, Func: fn, File: fn.File, Line: fn.Line,
-		// Behind the return the stack pointer is what it was before the call.
-		CFA:    loc.Register(regSP),
-		Return: loc.Register(regIP),
-	}
+	s := debuginfo.Site{PC: fn.Entry, Kind: debuginfo.AfterRet, Func: fn, File: fn.File, Line: fn.Line}
+	s.CFA, s.Return = debuginfo.Returned(f.img.Machine())
 	return f.add(probe.Uretprobe, s, "function", name)
 }

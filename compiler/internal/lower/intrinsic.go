@@ -74,7 +74,7 @@ func (f *fn) userMode() ir.Val {
 	case k.OfProcess():
 		return ir.I(1)
 	case k.Code() == probe.AnyCode:
-		return f.b.Bin(ir.OpGe, f.loc(loc.Register(16), nil), ir.I(0))
+		return f.b.Bin(ir.OpGe, f.loc(loc.Register(f.out.On().IP), nil), ir.I(0))
 	}
 	return ir.I(0)
 }
@@ -175,12 +175,6 @@ func (f *fn) currentG(g *debuginfo.Goroutine) ir.Val {
 	return ir.R(r)
 }
 
-// The registers that integer arguments come in, as DWARF numbers.
-var (
-	sysVArgs = []int{5, 4, 1, 2, 8, 9}            // rdi rsi rdx rcx r8 r9
-	goArgs   = []int{0, 3, 2, 5, 4, 8, 9, 10, 11} // rax rbx rcx rdi rsi r8 r9 r10 r11
-)
-
 // argPlace is where the n-th integer argument is, all 64 bits of it.
 func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog, ok bool) {
 	if f.ctx.callArg < 0 && (!f.ctx.inProgram || f.ctx.at != debuginfo.AtEntry) {
@@ -210,6 +204,8 @@ func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog,
 		}
 		return loc.Event(n), true
 	}
+	m := f.out.On()
+	sysVArgs, goArgs := m.C.Args, m.Go.Args
 	switch abi := f.ctx.abi; {
 	case abi == debuginfo.SysV && n < len(sysVArgs):
 		p = loc.Register(sysVArgs[n])
@@ -226,7 +222,7 @@ func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog,
 	return p, true
 }
 
-// returnval is the first integer result, which all conventions but ABI0 hand over in RAX.
+// returnval is the first integer result, which all conventions but ABI0 hand over in a register.
 func (f *fn) returnval(sp source.Span) ir.Val {
 	if f.ctx.callReturn {
 		return f.loc(loc.Event(ir.SyscallRet), nil)
@@ -234,10 +230,18 @@ func (f *fn) returnval(sp source.Span) ir.Val {
 	if !f.returns("returnval", sp) {
 		return ir.I(0)
 	}
-	return f.loc(loc.Register(0), nil)
+	return f.loc(loc.Register(f.resultReg()), nil)
 }
 
-// returns reports whether the result is in RAX here, and refuses the function that asks if not.
+// resultReg is the register of the first integer result.
+func (f *fn) resultReg() int {
+	if f.ctx.abi == debuginfo.GoABIInternal {
+		return f.out.On().Go.Results[0]
+	}
+	return f.out.On().C.Results[0]
+}
+
+// returns reports whether the result is in a register here, and refuses the function that asks if not.
 func (f *fn) returns(called string, sp source.Span) bool {
 	if f.ctx.at != debuginfo.AtReturn && f.ctx.at != debuginfo.AfterRet || !f.ctx.inProgram {
 		f.wrongContext(sp, "%s() is known where a function returns", called).Hintf("append .return to the probe point")

@@ -20,6 +20,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/internal/target"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
@@ -41,12 +42,14 @@ type Options struct {
 	Inspected bool
 	// Bare leaves the heads of prints empty.
 	Bare bool
+	// Machine is the one that the program is for, nil for machine.Default.
+	Machine *machine.Machine
 }
 
 // Program translates p. The result is nil if the list has errors.
 func Program(p *elab.Program, o Options) (*ir.Program, diag.List) {
 	l := &lowerer{
-		p: p, o: o, out: &ir.Program{Limits: p.Limits, Files: p.Files},
+		p: p, o: o, out: &ir.Program{Machine: o.Machine, Limits: p.Limits, Files: p.Files},
 		globs: map[*elab.Global]int{}, funcs: map[funcKey]string{}, names: map[string]bool{},
 		recursive: sema.Recursive(p), needs: map[*elab.Func]need{}, costs: map[*elab.Func]int{},
 		siteCaps: map[string]int{}, open: -1, entries: map[types.Type]int{},

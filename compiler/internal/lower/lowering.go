@@ -215,7 +215,7 @@ func (f *fn) setReturnval(c *call) ir.Val {
 		f.wrongContext(c.sp, "%s(): the result of a system call cannot be changed here", c.called).
 			Hintf("use it in probes of .function(...).return")
 	} else if f.returns(c.called, c.sp) {
-		f.setAt(loc.Register(0), c.args[0], c)
+		f.setAt(loc.Register(f.resultReg()), c.args[0], c)
 	}
 	return ir.Val{}
 }

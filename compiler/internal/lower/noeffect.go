@@ -37,7 +37,7 @@ func (f *fn) warnNoEffect(x ast.Expr, t *elab.Target) {
 			}
 			continue
 		}
-		if !lasts(s, t.Place) {
+		if !f.lasts(s, t.Place) {
 			warn(s, "the function returns, and nothing reads its variables any more").Hintf(
 				"$return = value changes what it returns")
 			return
@@ -47,7 +47,7 @@ func (f *fn) warnNoEffect(x ast.Expr, t *elab.Target) {
 
 // lasts reports whether something in place pl outlives the return at s: what a pointer leads to, what has a
 // fixed address, and the results.
-func lasts(s *probe.Site, pl loc.Place) bool {
+func (f *fn) lasts(s *probe.Site, pl loc.Place) bool {
 	if pl.InMemory {
 		base, _ := split(pl.Addr)
 		if len(base.Steps) != 1 || base.Steps[0].Op != loc.Reg {
@@ -59,7 +59,7 @@ func lasts(s *probe.Site, pl loc.Place) bool {
 		return true // not known
 	}
 	for _, r := range rs {
-		if r.Err == nil && within(pl, r.Place) {
+		if r.Err == nil && f.within(pl, r.Place) {
 			return true
 		}
 	}
@@ -67,7 +67,7 @@ func lasts(s *probe.Site, pl loc.Place) bool {
 }
 
 // within reports whether pl and whole share memory or a register.
-func within(pl, whole loc.Place) bool {
+func (f *fn) within(pl, whole loc.Place) bool {
 	if pl.InMemory != whole.InMemory {
 		return false
 	}
@@ -78,8 +78,8 @@ func within(pl, whole loc.Place) bool {
 	}
 	for _, p := range pl.Pieces {
 		for _, q := range whole.Pieces {
-			i, _, ok := home(p)
-			j, _, ok2 := home(q)
+			i, _, ok := f.home(p)
+			j, _, ok2 := f.home(q)
 			if ok && ok2 && p.Val.Steps[i].Op == loc.Reg && q.Val.Steps[j].Op == loc.Reg &&
 				p.Val.Steps[i].N == q.Val.Steps[j].N {
 				return true
@@ -106,7 +106,7 @@ func (f *fn) deadReg(s *probe.Site, pl loc.Place) (string, bool) {
 		return "", false
 	}
 	for _, p := range pl.Pieces {
-		if at, _, ok := home(p); ok && p.Val.Steps[at].Op == loc.Reg {
+		if at, _, ok := f.home(p); ok && p.Val.Steps[at].Op == loc.Reg {
 			if name, dead := im.RegUnread(s.At, int(p.Val.Steps[at].N)); dead {
 				return name, true
 			}

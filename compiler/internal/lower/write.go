@@ -103,7 +103,7 @@ func (f *fn) assignable(x ast.Expr, t *elab.Target) bool {
 	}
 	if !t.Place.InMemory {
 		for _, p := range t.Place.Pieces {
-			if _, _, ok := home(p); p.Off < typ.Size && !ok {
+			if _, _, ok := f.home(p); p.Off < typ.Size && !ok {
 				return no("it is in no register or memory here, the program has computed with its value already")
 			}
 		}
@@ -114,13 +114,13 @@ func (f *fn) assignable(x ast.Expr, t *elab.Target) bool {
 
 // home finds what holds a piece: a step that reads a register or memory, which is the last one of p.Val
 // but for shifts to its first bit.
-func home(p loc.Piece) (at int, shift int64, ok bool) {
+func (f *fn) home(p loc.Piece) (at int, shift int64, ok bool) {
 	steps := p.Val.Steps
 	at = len(steps) - 1
 	for at >= 0 {
 		switch s := steps[at]; s.Op {
 		case loc.Reg:
-			return at, shift, ir.CanSetReg(s.N)
+			return at, shift, f.out.On().CanSet(s.N)
 		case loc.Deref:
 			return at, shift, shift == 0
 		case loc.Bits:
@@ -214,7 +214,7 @@ func (f *fn) writeTarget(w *written, v ir.Val) {
 		if p.Off > 0 {
 			part = f.b.Bin(ir.OpShr, v, ir.I(8*p.Off))
 		}
-		at, shift, _ := home(p)
+		at, shift, _ := f.home(p)
 		s := p.Val.Steps[at]
 		switch {
 		case s.Op == loc.Deref:

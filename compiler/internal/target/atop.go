@@ -48,12 +48,12 @@ func (b *build) atOp(e *ast.AtOp) (*elab.Target, error) {
 		if len(e.Args) == 1 {
 			n, ok = constant(e.Args[0])
 		}
-		if !ok || n < 0 || n > 16 {
-			return nil, fail("%s takes the DWARF number of a register, 0 to 16", e.Name)
-		}
 		s := b.at()
 		if s == nil || s.Image == nil {
 			return nil, fail("there are no registers of a program here")
+		}
+		if m := s.Image.Machine(); !ok || !m.General(n) {
+			return nil, fail("%s takes the DWARF number of a register, 0 to %d", e.Name, len(m.Registers)-1)
 		}
 		if kernel := isKernel(s.Image); kernel != (e.Name == "@kregister") {
 			return nil, fail("the registers here are those of %s",

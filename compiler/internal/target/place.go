@@ -50,11 +50,11 @@ func part(o object, off int64, t *types.Ctype) object {
 		if lo >= hi {
 			continue
 		}
-		q := loc.Piece{Off: lo - off, Size: hi - lo, Val: p.Val, Lost: p.Lost, XMM: p.XMM, Part: p.Part ||
+		q := loc.Piece{Off: lo - off, Size: hi - lo, Val: p.Val, Lost: p.Lost, Vector: p.Vector, Part: p.Part ||
 			hi-lo < p.Size}
-		if lo > p.Off && !p.Lost && p.XMM == 0 {
+		if lo > p.Off && !p.Lost && p.Vector == 0 {
 			q.Val = p.Val.Then(loc.Step{Op: loc.Bits, N: (lo - p.Off) * 8, Size: int(hi-lo) * 8})
-		} else if lo > p.Off && p.XMM != 0 {
+		} else if lo > p.Off && p.Vector != 0 {
 			q.Lost = true
 		}
 		out.Pieces = append(out.Pieces, q)
@@ -81,8 +81,8 @@ func word(o object, size int64, signed bool) (loc.Prog, error) {
 		switch {
 		case p.Lost:
 			return loc.Prog{}, errLost
-		case p.XMM != 0:
-			return loc.Prog{}, fail("it is in vector register XMM%d, which eBPF programs cannot read", p.XMM-1)
+		case p.Vector != 0:
+			return loc.Prog{}, fail("it is in vector register %d, which eBPF programs cannot read", p.Vector-1)
 		}
 		n := min(p.Size, size-p.Off)
 		if p.Off == 0 && n == size {

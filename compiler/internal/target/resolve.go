@@ -442,9 +442,9 @@ func read(o object) (*elab.Target, error) {
 		return nil, suggest(t, "an interface", "use ->"+first+" and ->data, or print it with $ appended")
 	case types.Float, types.Complex:
 		for _, p := range o.Pieces {
-			if p.XMM != 0 {
-				return nil, fail("it is a %s in vector register XMM%d, which eBPF programs cannot read", t.Name,
-					p.XMM-1)
+			if p.Vector != 0 {
+				return nil, fail("it is a %s in vector register %d, which eBPF programs cannot read", t.Name,
+					p.Vector-1)
 			}
 		}
 		return nil, fail("%s is a floating-point type, which scripts cannot hold in this version", t.Name)

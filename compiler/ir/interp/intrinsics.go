@@ -229,7 +229,7 @@ func mapASCII(s string, from, to byte, by int) string {
 }
 
 func (m *Machine) register(name string) (Val, error) {
-	n, ok := ir.RegNumber(name)
+	n, ok := m.p.On().Number(name)
 	if !ok {
 		return Val{}, badArg("unknown register: " + name)
 	}

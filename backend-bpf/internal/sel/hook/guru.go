@@ -13,7 +13,7 @@ func (g *Hook) SetRegister(in *ir.Instr) {
 		g.Refuse(in, "bpf-write", "eBPF programs can change registers only where a user program was probed")
 		return
 	}
-	if !ir.CanSetReg(in.N) {
+	if !g.U.P.On().CanSet(in.N) {
 		g.Fail("register %d cannot be set", in.N)
 		return
 	}

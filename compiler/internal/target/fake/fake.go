@@ -144,7 +144,10 @@ func (m *Image) fn(f *debuginfo.Func) *Func {
 }
 
 // Frame gives a frame address: what the stack pointer was before the call.
-func Frame() loc.Prog { return loc.Register(7).Plus(8) }
+func Frame() loc.Prog {
+	cfa, _ := debuginfo.Called(machine.Default, false)
+	return cfa
+}
 
 // EntrySite is at Push.
 func (m *Image) EntrySite(f *debuginfo.Func) (debuginfo.Site, error) {
