@@ -40,8 +40,8 @@ type Env struct {
 	Aliases func(first string) []Alias
 	// Names lists the names of all aliases, for messages; may be nil.
 	Names func() []string
-	// Known reports whether a word begins a family of probe points; may be nil.
-	Known func(word string) bool
+	// Known reports whether a request is about a family of probe points, so that no alias is meant; may be nil.
+	Known func(r probe.Request) bool
 	// Forms lists the plain requests that one with wildcards in component names stands for, given
 	// what matches a pattern; may be nil.
 	Forms func(r probe.Request, match func(pat, name string) bool) []probe.Request
@@ -271,7 +271,7 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 		}
 	}
 	if len(sites) == 0 {
-		if !ctx.optional && x.env.Names != nil && x.env.Known != nil && len(ds) > 0 && !x.env.Known(req.Comps[0].Name) {
+		if !ctx.optional && x.env.Names != nil && x.env.Known != nil && len(ds) > 0 && !x.env.Known(req) {
 			if near := diag.Nearest(req.String(), x.env.Names(), 3); len(near) > 0 {
 				ds[0].Hintf("did you mean %s?", strings.Join(near, ", "))
 			}

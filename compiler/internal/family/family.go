@@ -116,8 +116,11 @@ func Resolve(env *Env, req probe.Request) ([]*probe.Site, diag.List) {
 	return sites, m.diag
 }
 
-// Known reports whether name begins a family, available or not.
-func Known(name string) bool { return child(families(), name) != nil }
+// Known reports whether a request is about a family, available or not, so that no alias can be meant.
+func Known(r probe.Request) bool {
+	_, compat := compatCall(r)
+	return compat || child(families(), r.Comps[0].Name) != nil
+}
 
 // Wild lists the complete forms that req stands for when * in the names of its components is matched
 // by match. Families that are not available are left out.
@@ -221,6 +224,9 @@ func (m *match) unknown(c *probe.Comp, i int, kids []*form) {
 		all = append(all, k.name)
 	}
 	var d *diag.Diagnostic
+	if m.compat() {
+		return
+	}
 	switch {
 	case i == 0:
 		d = m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "there is no probe point or alias %q", m.req.String())

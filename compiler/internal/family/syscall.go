@@ -23,6 +23,27 @@ func syscallForms() *form {
 	}}
 }
 
+// compatCall gives the NAME of stap's syscall.compat_NAME, which are the system calls of 32-bit programs, and whether
+// the request is about one.
+func compatCall(r probe.Request) (name string, ok bool) {
+	if first := r.Comps[0].Name; len(r.Comps) < 2 || first != "syscall" && !strings.HasSuffix(first, "_syscall") {
+		return "", false
+	}
+	name, ok = strings.CutPrefix(r.Comps[1].Name, "compat_")
+	return strings.TrimPrefix(name, "sys_"), ok
+}
+
+// compat refuses such a point and reports whether it is one.
+func (m *match) compat() bool {
+	name, ok := compatCall(m.req)
+	if ok {
+		m.diag.Errorf(diag.Semantic, CodeRefused, m.req.Span, "%s: system calls by way of the 32-bit table are not "+
+			"seen by the probes of system calls", m.req.String()).
+			Hintf(`put ? behind it to leave it out, or probe kernel.function("__ia32_compat_sys_%s")`, name)
+	}
+	return ok
+}
+
 // maxactive is taken and changes nothing: returns of system calls are all seen.
 func maxactive() *form { return &form{name: "maxactive", args: num, resolve: syscallSites} }
 
