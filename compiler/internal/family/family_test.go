@@ -124,6 +124,26 @@ func TestRefusedForms(t *testing.T) {
 	}
 }
 
+// TestMask: a mask takes permissions away, but for those of the owner, root, who needs none.
+func TestMask(t *testing.T) {
+	for point, want := range map[string]uint32{
+		"procfs.read": 0o400, "procfs.write": 0o200, "procfs.umask(0).read": 0o444, "procfs.umask(0).write": 0o222,
+		`procfs("x").umask(0222).write`: 0o200, `procfs("x").umask(0444).read`: 0o400, "procfs.umask(0777).read": 0o400,
+		"procfs.umask(0222).read.maxsize(9)": 0o444, "procfs.umask(0444).write": 0o222,
+		"procfs.umask(0377).read": 0o400, "procfs.umask(0700).read": 0o044,
+	} {
+		sites, ds := Resolve(&Env{}, request(t, point))
+		if len(sites) != 1 || sites[0].Mode != want {
+			t.Errorf("%s: %v %v", point, sites, ds)
+		}
+	}
+	for _, point := range []string{"procfs.umask(01000).read", "procfs.umask(-1).write"} {
+		if sites, ds := Resolve(&Env{}, request(t, point)); len(sites) > 0 || !ds.HasErrors() {
+			t.Errorf("%s is taken", point)
+		}
+	}
+}
+
 func TestParsePattern(t *testing.T) {
 	for _, tt := range []struct {
 		text string

@@ -39,9 +39,10 @@ func procfs(m *match) []*probe.Site {
 			return nil
 		}
 	}
-	s := &probe.Site{Kind: probe.ProcfsRead, Event: path, Mode: 0o444}
+	mode := uint32(0o444)
+	s := &probe.Site{Kind: probe.ProcfsRead, Event: path}
 	if m.has("write") {
-		s.Kind, s.Mode = probe.ProcfsWrite, 0o222
+		s.Kind, mode = probe.ProcfsWrite, 0o222
 	}
 	umask := int64(defaultUmask)
 	if c := m.at("umask"); c != nil {
@@ -50,10 +51,10 @@ func procfs(m *match) []*probe.Site {
 			return nil
 		}
 	}
-	s.Mode &^= uint32(umask)
+	s.Mode = mode &^ uint32(umask)
 	if s.Mode == 0 {
-		m.errorf(m.at("umask"), "the mask leaves no permission")
-		return nil
+		// The kernel takes 0 for a file that everybody may read. Root needs no permission: the owner's is the same.
+		s.Mode = 0o600 & mode
 	}
 	if c := m.at("maxsize"); c != nil {
 		if c.Arg.Num < 1 || c.Arg.Num > maxReply {
