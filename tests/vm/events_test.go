@@ -25,6 +25,17 @@ var eventScripts = []kernelScript{
 		probe socket.sendmsg { if (type == 1 && family != 1) printf("sendmsg %s %d\n", sock_prot_num2str(protocol), size) }`,
 		want: []string{"127.0.0.1:4242 127.0.0.1 ack 1 fin 0 proto 800", "create STREAM 0", "close TCP close TCP",
 			"sendmsg TCP 6", "got 6 family 2", "sent 6"}},
+	{name: "messages", args: "messages", script: `
+		probe socket.send { if (pid() == target()) printf("%s %s %s %d\n", name, sock_fam_num2str(family), sock_type_num2str(type), size) }
+		probe socket.sendmsg.return { if (pid() == target()) sent .= sprint(" ", size) }
+		probe socket.receive { if (pid() == target() && family == 1) printf("%s %d %d\n", name, size, success) }
+		global sent
+		probe end { println("sent", sent) }`,
+		want: []string{"socket.sendmsg LOCAL DGRAM 1\nsocket.sendmsg LOCAL DGRAM 2\nsocket.sendmsg LOCAL DGRAM 3\n" +
+			"socket.sendmsg LOCAL DGRAM 4\nsocket.sendmsg LOCAL DGRAM 5\nsocket.sendmsg LOCAL DGRAM 6\n" +
+			"socket.sendmsg LOCAL DGRAM 7\nsocket.recvmsg 1 1\nsocket.recvmsg 1 1\nsocket.recvmsg 2 1\n" +
+			"socket.recvmsg 3 1\nsocket.recvmsg 4 1\nsocket.recvmsg 5 1\nsocket.recvmsg 6 1\nsocket.recvmsg 7 1\n" +
+			"socket.recvmsg -11 0\n", "sent 1 2 3 4 5 6 7\n"}},
 	{name: "mib", run: "ip link set lo up 2>/dev/null || ifconfig lo up; (echo hello | nc -l -p 4242 >/dev/null &) ; " +
 		"sleep 1; RUN -c 'sh -c \"nc 127.0.0.1 4242 </dev/null\"'", script: `
 		function tcpmib_filter_key:long (sk:long, op:long) { return op && (tcpmib_local_port(sk) == 4242 || tcpmib_remote_port(sk) == 4242) ? 2 : 0 }

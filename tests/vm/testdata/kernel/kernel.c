@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -120,6 +121,36 @@ static void randoms(int n)
 			abort();
 }
 
+/* Messages of 1, 2, ... bytes by all system calls that send and receive them, through two sockets. */
+static void messages(void)
+{
+	static char text[64];
+	struct iovec v[3] = { { text, 4 }, { text, 5 }, { text, 6 } };
+	struct mmsghdr m[3] = { { { .msg_iov = v, .msg_iovlen = 1 } }, { { .msg_iov = v + 1, .msg_iovlen = 1 } },
+				{ { .msg_iov = v + 2, .msg_iovlen = 1 } } };
+	struct msghdr one = { .msg_iov = v, .msg_iovlen = 1 };
+	int s[2], i;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, s))
+		exit(3);
+	write(s[0], text, 1);
+	send(s[0], text, 2, 0);
+	v[0].iov_len = 3;
+	sendmsg(s[0], &one, 0);
+	v[0].iov_len = 4;
+	sendmmsg(s[0], m, 3, 0);
+	send(s[0], text, 7, 0);
+	for (i = 0; i < 3; i++)
+		v[i].iov_len = sizeof(text);
+	recv(s[1], text, sizeof(text), MSG_PEEK);
+	read(s[1], text, sizeof(text));
+	recv(s[1], text, sizeof(text), 0);
+	recvmsg(s[1], &one, 0);
+	recvmmsg(s[1], m, 3, 0, NULL);
+	recv(s[1], text, sizeof(text), 0);
+	recv(s[1], text, sizeof(text), MSG_DONTWAIT);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "open"))
@@ -132,6 +163,8 @@ int main(int argc, char **argv)
 		calls(atoi(argv[2]));
 	else if (argc == 3 && !strcmp(argv[1], "random"))
 		randoms(atoi(argv[2]));
+	else if (argc == 2 && !strcmp(argv[1], "messages"))
+		messages();
 	else
 		return 2;
 	return 0;
