@@ -206,18 +206,38 @@ func againstGdb(t *testing.T, dir, bin string, points []string, optimized bool) 
 		events[pc] = goEvent{w[1], splitVars(w[2])}
 		fmt.Fprintf(&pcs, "%x\n", pc)
 	}
-	answer := filepath.Join(dir, "answer")
-	env := []string{"EVENTS=" + write(t, dir, "events", pcs.String()), "ANSWER=" + answer}
-	must(t, dir, env, "gdb", "-nx", "-batch", "-x", write(t, dir, "stop.py", gdbScript), bin)
-	text, err := os.ReadFile(answer)
-	if err != nil {
-		t.Fatal(err)
+	env := []string{"EVENTS=" + write(t, dir, "events", pcs.String()), "ANSWER=" + filepath.Join(dir, "answer")}
+	ask := func() []string {
+		must(t, dir, env, "gdb", "-nx", "-batch", "-x", write(t, dir, "stop.py", gdbScript), bin)
+		text, err := os.ReadFile(filepath.Join(dir, "answer"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSpace(string(text)), "\n")
 	}
 	for _, s := range faults {
 		t.Logf("no variables: %s", s)
 	}
+	answers := ask()
+	got := &Figures{}
+	compareAnswers(got, events, answers, nil, optimized)
+	if len(got.wrong) > 0 {
+		again := map[string]bool{}
+		for _, l := range ask() {
+			again[l] = true
+		}
+		got = &Figures{}
+		compareAnswers(got, events, answers, again, optimized)
+	}
 	f.Note("places", len(events))
-	for line := range strings.Lines(string(text)) {
+	f.Add(got)
+	return f
+}
+
+// compareAnswers compares with lines of gdbScript. again are those that gdb has given again, nil if it was asked once:
+// what differs from one run of gdb to the next is what a variable holds that has no value yet, and is not compared.
+func compareAnswers(f *Figures, events map[uint64]goEvent, answers []string, again map[string]bool, optimized bool) {
+	for _, line := range answers {
 		w := strings.Fields(line)
 		if len(w) != 6 {
 			continue
@@ -230,12 +250,14 @@ func againstGdb(t *testing.T, dir, bin string, points []string, optimized bool) 
 			f.Note("at entries of code without optimisation, where gdb reads what is not stored yet", 1)
 			continue
 		}
+		if again != nil && !again[line] {
+			f.Note("values that gdb itself reads differently when it is asked again", 1)
+			continue
+		}
 		pc, _ := strconv.ParseUint(w[1], 16, 64)
 		size, _ := strconv.Atoi(w[3])
-		e := events[pc]
-		compareScalar(f, e, pc, w[2], size, w[4])
+		compareScalar(f, events[pc], pc, w[2], size, w[4])
 	}
-	return f
 }
 
 // compareScalar compares one variable; gdb's value is want.

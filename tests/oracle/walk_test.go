@@ -36,7 +36,7 @@ def ours(text):
     if text in ("?", "0"):
         return False
     a = int(text)
-    return 0x400000 <= a < 1 << 32 or int(gdb.newest_frame().read_register("rsp")) <= a < 1 << 47
+    return 0x200000 <= a < 1 << 32 or int(gdb.newest_frame().read_register("rsp")) <= a < 1 << 47
 def walk(e, v, depth, found):
     if len(found) >= MOST or depth > 5:
         return
@@ -289,8 +289,14 @@ func againstWalk(t *testing.T, f *Figures, what, dir, bin, file string, optimize
 			got[k] = w[2]
 		}
 	}
+	again := map[walkValue]bool{} // what gdb reads differently when it is asked again is not compared
 	for k, v := range values {
 		g, seen := got[k]
+		if seen && g != "?" && g != "fault" && v.want != "?" && !same(g, v.want, v.size) && len(again) == 0 {
+			for _, v := range walked(t, dir, bin, file) {
+				again[v] = true
+			}
+		}
 		switch {
 		case !seen:
 			f.Note("places that only gdb has come by", 1)
@@ -304,6 +310,8 @@ func againstWalk(t *testing.T, f *Figures, what, dir, bin, file string, optimize
 			f.Note("gdb has no value, gostap has", 1)
 		case same(g, v.want, v.size):
 			f.Equal(1)
+		case !again[v]:
+			f.Note("values that gdb itself reads differently when it is asked again", 1)
 		default:
 			f.Wrong("%s: %#x %s (%s) %s: %s, gdb has %s", what, v.pc, names[v.pc], v.kind, v.expr, g, v.want)
 		}
