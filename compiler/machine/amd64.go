@@ -31,7 +31,7 @@ const (
 
 // AMD64 is x86-64 (AMD64, Intel 64) with the System V psABI and cmd/compile/abi-internal.md of Go 1.17 and later.
 var AMD64 = &Machine{
-	Name: "x86-64", Arch: "x86_64", KernelArch: "x86", Triplet: "x86_64-linux-gnu", ELF: elf.EM_X86_64,
+	Name: "x86-64", Arch: "x86_64", GOARCH: "amd64", KernelArch: "x86", Triplet: "x86_64-linux-gnu", ELF: elf.EM_X86_64,
 	HWCaps:   []string{"glibc-hwcaps/x86-64-v4", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v2"},
 	WordSize: 8,
 	// The offsets are those of arch/x86/include/asm/ptrace.h.
@@ -47,12 +47,21 @@ var AMD64 = &Machine{
 	C:       Convention{Args: []int{rdi, rsi, rdx, rcx, r8, r9}, Results: []int{rax, rdx}, Vectors: 8},
 	Go:      Convention{Args: goInts, Results: goInts, Vectors: 15},
 	Closure: rdx, Goroutine: r14,
-	Syscall: Syscall{Args: []int{rdi, rsi, rdx, r10, r8, r9}, Number: 120, NumberField: "orig_ax"},
+	// The kernel saves rax along with the arguments.
+	AtCall:   Set([]int{rdi, rsi, rdx, rcx, r8, r9, rsp, rax}),
+	AtReturn: Set([]int{rax, rdx, rsp}),
+	Syscall: Syscall{
+		Args: []int{rdi, rsi, rdx, r10, r8, r9}, Number: 120, NumberField: "orig_ax",
+		Makers: []int64{56, 57, 58, 435}, // clone, fork, vfork, clone3
+		// TS_COMPAT of arch/x86/include/asm/thread_info.h; the numbers are those of arch/x86/entry/syscalls.
+		Compat: &Compat{Status: "thread_info.status", Mask: 2, Makers: []int64{120, 2, 190, 435}},
+	},
+	Calls: syscalls.AMD64,
 	// The lowest two bits of cs are the privilege level.
-	Calls:      syscalls.AMD64,
-	Code:       amd64.Decoder{},
-	Mode:       Mode{Field: "cs", Offset: 136, Mask: 3},
+	Mode:       Mode{Field: "cs", Offset: 136, Mask: 3, User: 3},
 	Breakpoint: []byte{0xcc}, TrapAdvance: 1,
+	Exec: amd64.Exec, PrivateStack: amd64.PrivateStack,
+	Code:       amd64.Decoder{},
 	vectorName: func(n int) string { return fmt.Sprintf("xmm%d", n) },
 	otherName: func(n uint64) string {
 		if n >= 33 && n <= 40 {

@@ -9,6 +9,7 @@ package machine
 import (
 	"debug/elf"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -37,6 +38,8 @@ type Convention struct {
 type Machine struct {
 	// Name is what messages call it, Arch what a script does (%( arch == "x86_64" %)) and uname -m.
 	Name, Arch string
+	// GOARCH is Go's name.
+	GOARCH string
 	// KernelArch is the folder of the kernel's source below arch/.
 	KernelArch string
 	// Triplet is how Debian names the folders of its libraries.
@@ -64,12 +67,22 @@ type Machine struct {
 	// running one in all code of ABIInternal.
 	Closure, Goroutine int
 
+	// AtCall and AtReturn are the registers that the kernel gives to probes that need no breakpoint (fprobe) at a
+	// function's first instruction and at its return, as bits by their numbers.
+	AtCall, AtReturn uint64
 	// Syscall says where system calls have their arguments and their number.
 	Syscall Syscall
 	// Mode tells in a struct pt_regs what was interrupted.
 	Mode Mode
 	// Calls are the system calls.
 	Calls syscalls.Table
+	// Exec is code that replaces the process by the program argv[1] with the arguments from argv[2] on and the
+	// environment that it has, by its first system call; where that fails it ends with status 127. It stands at the
+	// entry of a program.
+	Exec []byte
+	// PrivateStack looks in the machine code that the kernel made of a BPF program for a stack that belongs to the
+	// processor.
+	PrivateStack func(code []byte) bool
 	// Code decodes instructions.
 	Code insn.Decoder
 	// Breakpoint is the instruction that the kernel puts where a probe is. A kprobe's registers point TrapAdvance
@@ -87,24 +100,51 @@ type Machine struct {
 type Syscall struct {
 	// Args are the registers of the arguments.
 	Args []int
+	// Makers are the calls that make processes and threads.
+	Makers []int64
+	// Compat says how calls of programs of 32 bits are told from those of the machine's own table, nil if there is no
+	// other table.
+	Compat *Compat
 	// Number is the offset in struct pt_regs of the call's number until it is over, NumberField the member's name.
 	Number      int
 	NumberField string
 }
 
+// Compat is the other table of system calls.
+type Compat struct {
+	// Status is the member of struct task_struct that has a bit of Mask while a thread is in a call of that table.
+	Status string
+	Mask   int64
+	// Makers are its calls that make processes and threads.
+	Makers []int64
+}
+
 // Mode is the word of struct pt_regs that tells whether a program or the kernel was interrupted.
 type Mode struct {
-	// Field and Offset are the member's. A program was interrupted where the bits of Mask are all set.
-	Field  string
-	Offset int
-	Mask   int64
+	// Field and Offset are the member's. A program was interrupted where it has User in the bits of Mask: all of them,
+	// or none.
+	Field      string
+	Offset     int
+	Mask, User int64
 }
 
 // Machines are all that gostap traces.
 var Machines = []*Machine{AMD64}
 
+// Host is the machine that this process runs on, the first one of Machines where it is none of them.
+var Host = host()
+
+func host() *Machine {
+	for _, m := range Machines {
+		if m.GOARCH == runtime.GOARCH {
+			return m
+		}
+	}
+	return Machines[0]
+}
+
 // Default is the machine of whoever does not say another.
-var Default = AMD64
+var Default = Host
 
 // ForELF finds the machine of an ELF file by its header. The error says what the file is for.
 func ForELF(class elf.Class, data elf.Data, m elf.Machine) (*Machine, error) {

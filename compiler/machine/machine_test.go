@@ -113,3 +113,25 @@ func TestByArch(t *testing.T) {
 		t.Error("a machine that there is not")
 	}
 }
+
+// TestHost: this process runs on a machine that is known, or gostap would not have been built for it.
+func TestHost(t *testing.T) {
+	if machine.Host.GOARCH != runtime.GOARCH && runtime.GOARCH == "amd64" || machine.Default != machine.Host {
+		t.Errorf("%s runs on %s", machine.Host.Name, runtime.GOARCH)
+	}
+	m := machine.Host
+	for what, ok := range map[string]bool{
+		"breakpoint": len(m.Breakpoint) > 0, "code that starts programs": len(m.Exec) > 0, "decoder": m.Code != nil,
+		"system calls": len(m.Calls) > 300, "makers": len(m.Syscall.Makers) > 1,
+		"registers of fprobe": m.AtCall&m.AtReturn != 0 && m.PrivateStack != nil,
+	} {
+		if !ok {
+			t.Errorf("%s: no %s", m.Name, what)
+		}
+	}
+	for i, name := range []string{"clone", "fork", "vfork", "clone3"} {
+		if c := machine.AMD64.Calls.ByName(name); int64(c.Nr) != machine.AMD64.Syscall.Makers[i] {
+			t.Errorf("%s: %d", name, c.Nr)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/load"
 	ktypes "github.com/gostap/gostap/compiler/debuginfo/btf"
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 // try finds out about f.
@@ -71,9 +72,9 @@ func try(f Feature) error {
 			asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -64), asm.Mov.Imm(asm.R3, 64), asm.Mov.Imm(asm.R4, 1<<8),
 			asm.FnGetStack.Call()})
 	case WriteRegs:
-		// struct pt_regs of amd64: ax is at 80.
+		m := machine.Host
 		err := program(ebpf.Kprobe, asm.Instructions{asm.Mov.Imm(asm.R2, 0),
-			asm.StoreMem(asm.R1, 80, asm.R2, asm.DWord)})
+			asm.StoreMem(asm.R1, int16(m.Offset(m.C.Results[0])), asm.R2, asm.DWord)})
 		if err == errVerifier {
 			return errors.New("this kernel lets programs read the registers of a uprobe, not write them")
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
-	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/output"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/task"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/text"
@@ -236,7 +235,7 @@ func (g *gen) uaddr(in *ir.Instr) {
 	case in.Name == "uaddr" && kind.Code() == probe.AnyCode:
 		done := g.Block()
 		g.Mov(dst, g.hook.IP())
-		g.UnlessI(asm.JSet, g.Get(g.Ctx, hook.RegsCS, asm.DWord), 3, done)
+		g.hook.UnlessUser(g.Ctx, done)
 		g.Mov(dst, g.hook.UserIP())
 		g.Here(done)
 	default:

@@ -21,9 +21,11 @@ var binaryOps = map[ir.Op]string{
 	ir.OpULt: "(u64)%s < (u64)%s",
 }
 
-// regs names the members of struct pt_regs by DWARF number (System V ABI for amd64, figure 3.36).
-var regs = [...]string{"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
-	"r15", "ip"}
+// field names the member of struct pt_regs that holds a register.
+func (g *gen) field(n int) string { return g.p.On().Field(n) }
+
+// ip is the instruction pointer.
+func (g *gen) ip() string { return g.field(g.p.On().IP) }
 
 func (g *gen) set(in *ir.Instr, format string, args ...any) {
 	if in.Dst != ir.NoReg {
@@ -72,7 +74,7 @@ func (g *gen) instr(in *ir.Instr) {
 			g.refuse(in.Pos, "there are no registers of a program at this kind of probe")
 			return
 		}
-		g.emit("hit->regs->%s = %s;", regs[in.N], g.long(a[0]))
+		g.emit("hit->regs->%s = %s;", g.field(int(in.N)), g.long(a[0]))
 	case ir.OpGGet, ir.OpGSet, ir.OpGAdd:
 		g.scalar(in)
 	case ir.OpMGet, ir.OpMSet, ir.OpMAdd, ir.OpMHas, ir.OpMDel, ir.OpMClear:
@@ -160,14 +162,14 @@ func (g *gen) probed(in *ir.Instr) {
 	switch in.Op {
 	case ir.OpReg:
 		switch {
-		case in.N < 0 || int(in.N) >= len(regs):
+		case !g.p.On().General(in.N):
 			g.refuse(in.Pos, "register %d cannot be read in a module", in.N)
 		case trace:
 			g.refuse(in.Pos, "there are no registers of a program at this kind of probe")
-		case in.N == 16 && kprobe:
+		case in.N == int64(g.p.On().IP) && kprobe:
 			g.set(in, "hit->func")
 		default:
-			g.set(in, "hit->regs->%s", regs[in.N])
+			g.set(in, "hit->regs->%s", g.field(int(in.N)))
 		}
 	case ir.OpTraceArg:
 		if !eventful(sites) && g.probe >= 0 {
@@ -198,7 +200,7 @@ func (g *gen) probed(in *ir.Instr) {
 		if ret {
 			g.set(in, "hit->func - %s", pc)
 		} else {
-			g.set(in, "hit->regs->ip - %s", pc)
+			g.set(in, "hit->regs->%s - %s", g.ip(), pc)
 		}
 	case ir.OpSite:
 		g.site(in, sites, kprobe, trace)
@@ -256,7 +258,7 @@ func (g *gen) site(in *ir.Instr, sites []*probe.Site, kprobe, trace bool) {
 		} else if kprobe {
 			g.set(in, "hit->func")
 		} else {
-			g.set(in, "hit->regs->ip")
+			g.set(in, "hit->regs->%s", g.ip())
 		}
 		return
 	}

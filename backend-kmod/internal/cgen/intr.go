@@ -125,7 +125,7 @@ var intrinsics = map[string]translation{
 	"register":     {write: (*gen).namedRegister},
 	"u_register":   {write: (*gen).namedRegister},
 	"uaddr":        {write: func(g *gen, in *ir.Instr) { g.set(in, "gs_uaddr(hit->regs)") }},
-	"addr":         {write: func(g *gen, in *ir.Instr) { g.set(in, "hit->regs ? hit->regs->ip : 0") }},
+	"addr":         {write: func(g *gen, in *ir.Instr) { g.set(in, "hit->regs ? hit->regs->%s : 0", g.ip()) }},
 	"ustack_level": {write: (*gen).stackLevel},
 	"stack_level":  {write: (*gen).stackLevel},
 
@@ -244,7 +244,7 @@ func (g *gen) namedRegister(in *ir.Instr) {
 		g.emit("gs_throw(c, %d, GS_ERR_ARGUMENT, %s);\n\tgoto %s;", in.Pos, name, g.onErr(in.OnErr))
 		return
 	}
-	g.set(in, "hit->regs ? hit->regs->%s : 0", regs[n])
+	g.set(in, "hit->regs ? hit->regs->%s : 0", g.field(n))
 }
 
 // lazyIntr notes what the text of a PrintOnly intrinsic will be made of.

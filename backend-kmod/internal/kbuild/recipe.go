@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gostap/gostap/compiler/cachefile"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/trusted"
 )
 
@@ -133,7 +134,7 @@ func (r *recipe) follow(ctx context.Context, dir string) ([]byte, time.Duration,
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", script)
 	cmd.Dir = strings.ReplaceAll(r.Dir, place, dir)
 	// make exports these to the tools that it runs.
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "ARCH=x86", "SRCARCH=x86")
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "ARCH="+machine.Host.KernelArch, "SRCARCH="+machine.Host.KernelArch)
 	out, err := cmd.CombinedOutput()
 	took := time.Duration(0)
 	if cmd.ProcessState != nil {

@@ -11,24 +11,12 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/machine"
 )
 
-// stubCode replaces itself by the program argv[1] with the arguments from argv[2] on and the environment that it
-// has, by its first system call; where that fails it ends with status 127.
-var stubCode = []byte{
-	0x48, 0x8b, 0x7c, 0x24, 0x10, // mov  rdi, [rsp+16]        argv[1]
-	0x48, 0x8d, 0x74, 0x24, 0x18, // lea  rsi, [rsp+24]        argv + 2
-	0x48, 0x8b, 0x04, 0x24, //       mov  rax, [rsp]           argc
-	0x48, 0x8d, 0x54, 0xc4, 0x10, // lea  rdx, [rsp+rax*8+16]  behind the NULL of argv
-	0xb8, 0x3b, 0x00, 0x00, 0x00, // mov  eax, 59              execve
-	0x0f, 0x05, //                   syscall
-	0xbf, 0x7f, 0x00, 0x00, 0x00, // mov  edi, 127
-	0xb8, 0xe7, 0x00, 0x00, 0x00, // mov  eax, 231             exit_group
-	0x0f, 0x05, //                   syscall
-}
-
-// stub is the ELF file of stubCode, for x86-64.
-func stub() []byte {
+// stub is an ELF file of the code that starts programs (machine.Machine.Exec).
+func stub(m *machine.Machine) []byte {
 	const base, head = 0x400000, 64 + 56
 	var b bytes.Buffer
 	put := func(vs ...any) {
@@ -36,11 +24,11 @@ func stub() []byte {
 			binary.Write(&b, binary.LittleEndian, v)
 		}
 	}
-	size := uint64(head + len(stubCode))
-	put([16]byte{0x7f, 'E', 'L', 'F', 2, 1, 1}, uint16(2), uint16(62), uint32(1), uint64(base+head), uint64(64),
+	size := uint64(head + len(m.Exec))
+	put([16]byte{0x7f, 'E', 'L', 'F', 2, 1, 1}, uint16(2), uint16(m.ELF), uint32(1), uint64(base+head), uint64(64),
 		uint64(0), uint32(0), uint16(64), uint16(56), uint16(1), uint16(64), uint16(0), uint16(0))
 	put(uint32(1), uint32(5), uint64(0), uint64(base), uint64(base), size, size, uint64(0x1000))
-	b.Write(stubCode)
+	b.Write(m.Exec)
 	return b.Bytes()
 }
 
@@ -54,7 +42,7 @@ func stubFile() (*os.File, error) {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), "gostap-start")
-	if _, err := f.Write(stub()); err != nil {
+	if _, err := f.Write(stub(machine.Host)); err != nil {
 		f.Close()
 		return nil, err
 	}

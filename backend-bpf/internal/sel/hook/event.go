@@ -20,12 +20,6 @@ import (
 // perfevent.go). System calls are the tracepoints sys_enter(struct pt_regs *regs, long id) and sys_exit(struct pt_regs
 // *regs, long ret).
 
-// syscallRegs are the offsets in struct pt_regs of a system call's arguments: di, si, dx, r10, r8, r9.
-var syscallRegs = [...]int{112, 104, 96, 56, 72, 64}
-
-// regsOrigAX is the offset of orig_ax, which holds the number of the system call until it is over.
-const regsOrigAX = 120
-
 // eventWord is hook.word at tracepoints.
 func (g *Hook) eventWord(in *ir.Instr) {
 	switch {
@@ -40,14 +34,14 @@ func (g *Hook) eventWord(in *ir.Instr) {
 
 // syscallWord is hook.word at system calls.
 func (g *Hook) syscallWord(in *ir.Instr) {
-	kind := g.H.Sites[0].Kind
+	kind, args := g.H.Sites[0].Kind, g.U.P.On().Syscall.Args
 	switch {
 	case in.N > ir.SyscallRet || in.N == ir.SyscallRet && !kind.Returns():
 		g.noEvent(in)
-	case int(in.N) < len(syscallRegs) && g.Record && !kind.Returns():
+	case int(in.N) < len(args) && g.Record && !kind.Returns():
 		g.Load(g.Longs[in.Dst], g.Ctx, recordArgs+8*int(in.N), asm.DWord)
-	case int(in.N) < len(syscallRegs):
-		g.Load(g.Longs[in.Dst], g.callRegs(), syscallRegs[in.N], asm.DWord)
+	case int(in.N) < len(args):
+		g.Load(g.Longs[in.Dst], g.callRegs(), g.U.P.On().Offset(args[in.N]), asm.DWord)
 	case in.N == ir.SyscallNr:
 		g.Mov(g.Longs[in.Dst], g.syscallNr())
 	case g.Record:
@@ -81,14 +75,11 @@ func (g *Hook) syscallNr() mach.Reg {
 	if g.Row().event == eventEnter {
 		return g.Get(g.Ctx, 8, asm.DWord)
 	}
-	return g.Get(g.callRegs(), regsOrigAX, asm.DWord)
+	return g.Get(g.callRegs(), g.U.P.On().Syscall.Number, asm.DWord)
 }
 
 // syscallSlots bounds the numbers of system calls: greater ones are of other tables (x32) or do not exist.
 const syscallSlots = 512
-
-// tsCompat is TS_COMPAT of arch/x86/include/asm/thread_info.h: the thread is in a system call of the 32-bit table.
-const tsCompat = 2
 
 // syscallFilter is hook.first at system calls: it goes on only in one that a site is for, and not in the tracer's
 // own. Calls by way of the 32-bit table have other numbers and hit nothing.
@@ -108,12 +99,14 @@ func (g *Hook) numbered(out *mach.Block) bool {
 		g.UnlessI(asm.JEq, g.syscallSite(), noSite, out)
 	}
 	in := &ir.Instr{Pos: g.U.P.Probes[g.H.Probe].Pos}
-	off, ok := g.task.Offset(in, "task_struct", "thread_info.status")
-	if !ok {
-		return false
+	if other := g.U.P.On().Syscall.Compat; other != nil {
+		off, ok := g.task.Offset(in, "task_struct", other.Status)
+		if !ok {
+			return false
+		}
+		st := g.Get(g.Call(asm.FnGetCurrentTaskBtf), off, asm.Word)
+		g.UnlessI(asm.JSet, st, other.Mask, out)
 	}
-	st := g.Get(g.Call(asm.FnGetCurrentTaskBtf), off, asm.Word)
-	g.UnlessI(asm.JSet, st, tsCompat, out)
 	if s.Path != "" && s.PID == 0 && !s.Target {
 		g.Executable(in, s.Path, out)
 	}

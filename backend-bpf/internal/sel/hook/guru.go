@@ -18,6 +18,6 @@ func (g *Hook) SetRegister(in *ir.Instr) {
 		return
 	}
 	if g.Can(in, g.U.Feat.WriteRegs, "changing registers of the traced program") {
-		g.Store(g.Ctx, PtRegs[in.N], g.Long(in.Args[0]), asm.DWord)
+		g.Store(g.Ctx, g.U.P.On().Offset(int(in.N)), g.Long(in.Args[0]), asm.DWord)
 	}
 }

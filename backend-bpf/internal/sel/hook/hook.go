@@ -7,13 +7,14 @@ package hook
 import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
-	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
-	"github.com/gostap/gostap/backend-bpf/internal/sel/task"
-	"github.com/gostap/gostap/backend-bpf/internal/sel/text"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/task"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/text"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -23,7 +24,7 @@ type Hook struct {
 	task *task.Task
 	str  *text.Text
 
-	ReadRegs uint32   // registers of the probed context that are looked at, a bit for each DWARF number
+	ReadRegs uint64   // registers of the probed context that are looked at, a bit for each DWARF number
 	SiteNum  mach.Reg // which of the handler's sites was hit, None if nobody asks
 }
 
@@ -47,9 +48,9 @@ type Row struct {
 	site func(g *Hook) mach.Reg
 	// IP gives the address of the probed instruction, nil for that of the registers.
 	IP func(g *Hook) mach.Reg
-	// multi are the registers that a link for many functions of the kernel has, by DWARF number; 0: there is no such
-	// link.
-	multi uint32
+	// multi are the registers that a link for many functions of the kernel has, as bits by their numbers; nil: there is
+	// no such link, or it has none.
+	multi func(*machine.Machine) uint64
 	// noRegs says why the context has no registers of a program, "" if it has; NoStack the same of stacks.
 	noRegs, NoStack string
 	// deep: a program that uses much stack must stay on that of its thread (ownstack.go).
@@ -176,5 +177,5 @@ func (g *Hook) IP() mach.Reg {
 	if ip := g.Row().IP; ip != nil {
 		return ip(g)
 	}
-	return g.Get(g.Ctx, PtRegs[RegIP], asm.DWord)
+	return g.RegIn(g.Ctx, g.U.P.On().IP)
 }

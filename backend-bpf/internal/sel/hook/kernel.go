@@ -6,6 +6,7 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/partition"
 )
 
@@ -19,16 +20,16 @@ func (g *Hook) wholeFuncs() bool {
 	return true
 }
 
-// A kprobe.multi link calls the program with the registers of a call (System V: rdi, rsi, rdx, rcx, r8, r9, the stack
-// pointer, and rax, which the kernel saves along) or of a return (rax, rdx and the stack pointer); what stands in the
-// other places of its struct pt_regs is left over from something else.
-const (
-	callRegs   = 1<<0 | 1<<1 | 1<<2 | 1<<4 | 1<<5 | 1<<7 | 1<<8 | 1<<9
-	returnRegs = 1<<0 | 1<<1 | 1<<7
-)
+// A kprobe.multi link calls the program with the registers of a call or of a return (machine.Machine.AtCall, AtReturn);
+// what stands in the other places of its struct pt_regs is left over from something else.
+func callRegs(m *machine.Machine) uint64   { return m.AtCall }
+func returnRegs(m *machine.Machine) uint64 { return m.AtReturn }
 
 // Multi reports whether a kprobe.multi link can serve the handler.
-func (g *Hook) Multi() bool { return g.wholeFuncs() && g.ReadRegs&^g.Row().multi == 0 }
+func (g *Hook) Multi() bool {
+	have := g.Row().multi
+	return g.wholeFuncs() && (g.ReadRegs == 0 || have != nil && g.ReadRegs&^have(g.U.P.On()) == 0)
+}
 
 // probedInKernel is hook.program of instructions of the kernel.
 func probedInKernel(g *Hook) (ebpf.ProgramType, ebpf.AttachType, string) {
@@ -40,7 +41,8 @@ func (g *Hook) kprobeIP() mach.Reg {
 	if g.wholeFuncs() {
 		return g.Call(asm.FnGetFuncIp, emit.InReg(g.Ctx))
 	}
-	return g.BinI(asm.Sub, g.Get(g.Ctx, PtRegs[RegIP], asm.DWord), 1)
+	m := g.U.P.On()
+	return g.BinI(asm.Sub, g.RegIn(g.Ctx, m.IP), m.TrapAdvance)
 }
 
 // UserIP gives the address at which the process that is in the kernel goes on, 0 if there is none.
@@ -48,8 +50,9 @@ func (g *Hook) UserIP() mach.Reg {
 	regs := g.task.TaskRegs()
 	out := g.Imm(0)
 	done := g.Block()
-	g.UnlessI(asm.JNE, g.BinI(asm.And, g.Get(regs, RegsCS, asm.DWord), 3), 3, done)
-	g.Load(out, regs, PtRegs[RegIP], asm.DWord)
+	m := g.U.P.On()
+	g.UnlessI(asm.JNE, g.BinI(asm.And, g.Get(regs, m.Mode.Offset, asm.DWord), m.Mode.Mask), m.Mode.User, done)
+	g.Load(out, regs, m.Offset(m.IP), asm.DWord)
 	g.Here(done)
 	return out
 }

@@ -57,10 +57,6 @@ func (g *Hook) first(op asm.JumpOp, out *mach.Block) {
 	g.Unless(op, process, thread, out)
 }
 
-// makers are the system calls that make processes and threads: clone, fork, vfork, clone3 by the 64-bit table, and by
-// the 32-bit one (arch/x86/entry/syscalls).
-var makers, makers32 = []int64{56, 57, 58, 435}, []int64{120, 2, 190, 435}
-
 // processBorn is hook.first at what begins by the return of a system call, threadBorn the same for threads.
 func (g *Hook) processBorn(out *mach.Block) { g.born(asm.JNE, out) }
 
@@ -75,22 +71,31 @@ func (g *Hook) born(op asm.JumpOp, out *mach.Block) {
 	}
 	g.UnlessI(asm.JNE, g.Get(g.Ctx, ret, asm.DWord), 0, out)
 	g.first(op, out)
-	status, ok := g.task.Offset(&ir.Instr{Pos: g.U.P.Probes[g.H.Probe].Pos}, "task_struct", "thread_info.status")
-	if !ok {
-		return
+	calls := g.U.P.On().Syscall
+	status := 0
+	if calls.Compat != nil {
+		var ok bool
+		pos := &ir.Instr{Pos: g.U.P.Probes[g.H.Probe].Pos}
+		if status, ok = g.task.Offset(pos, "task_struct", calls.Compat.Status); !ok {
+			return
+		}
 	}
 	nr := g.syscallNr()
 	old, born := g.Block(), g.Block()
-	g.UnlessI(asm.JSet, g.Get(g.Call(asm.FnGetCurrentTaskBtf), status, asm.Word), tsCompat, old)
-	for _, n := range makers {
+	if calls.Compat != nil {
+		g.UnlessI(asm.JSet, g.Get(g.Call(asm.FnGetCurrentTaskBtf), status, asm.Word), calls.Compat.Mask, old)
+	}
+	for _, n := range calls.Makers {
 		g.UnlessI(asm.JEq, nr, n, born)
 	}
 	g.Jump(out)
-	g.Set(old)
-	for _, n := range makers32 {
-		g.UnlessI(asm.JEq, nr, n, born)
+	if calls.Compat != nil {
+		g.Set(old)
+		for _, n := range calls.Compat.Makers {
+			g.UnlessI(asm.JEq, nr, n, born)
+		}
+		g.Jump(out)
 	}
-	g.Jump(out)
 	g.Set(born)
 }
 

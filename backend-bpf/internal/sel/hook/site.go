@@ -193,7 +193,8 @@ func (g *Hook) Bias(in *ir.Instr) {
 		}
 		g.Mov(dst, g.Call(asm.FnGetFuncIp, emit.InReg(g.Ctx))) // of the function that returns: where the probe is
 	} else {
-		g.Load(dst, g.Ctx, PtRegs[RegIP], asm.DWord)
+		m := g.U.P.On()
+		g.Load(dst, g.Ctx, m.Offset(m.IP), asm.DWord)
 	}
 	if !g.sitePCs() {
 		g.Alu(asm.Sub, dst, g.Imm(int64(g.H.Sites[0].At.PC)))

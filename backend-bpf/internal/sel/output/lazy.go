@@ -6,7 +6,6 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
-	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/runtime/wire"
@@ -97,7 +96,7 @@ func (g *Output) trace(list emit.Mem, room int, user bool) mach.Reg {
 		s := g.Temp(8)
 		done := g.Block()
 		res := g.Call(asm.FnProbeReadUser, emit.OnStack(s, 0), emit.Const(8),
-			emit.InReg(g.Get(g.Ctx, hook.PtRegs[hook.RegSP], asm.DWord)))
+			emit.InReg(g.hook.RegIn(g.Ctx, g.U.P.On().SP)))
 		g.UnlessI(asm.JNE, res, 0, done)
 		ret := g.GetS(s, 0, asm.DWord)
 		g.UnlessI(asm.JLT, n, 8, done)
@@ -109,7 +108,7 @@ func (g *Output) trace(list emit.Mem, room int, user bool) mach.Reg {
 			emit.Const(flags))
 		g.UnlessI(asm.JSLT, again, 0, done)
 		g.Mov(n, again)
-		g.StoreP(list, 0, g.Get(g.Ctx, hook.PtRegs[hook.RegIP], asm.DWord), asm.DWord)
+		g.StoreP(list, 0, g.hook.RegIn(g.Ctx, g.U.P.On().IP), asm.DWord)
 		g.StoreP(list, 8, ret, asm.DWord)
 		g.AluI(asm.Add, n, 8)
 		g.Here(done)

@@ -6,7 +6,6 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
-	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
@@ -35,7 +34,7 @@ func (g *Output) putRawStack(r *Record, room int) {
 	g.StoreP(r.At(0), 0, n, asm.DWord)
 
 	g.putRegs(r.At(16 + 8*room))
-	sp := g.GetP(r.At(16+8*room), hook.PtRegs[hook.RegSP], asm.DWord)
+	sp := g.GetP(r.At(16+8*room), g.U.P.On().Offset(g.U.P.On().SP), asm.DWord)
 	g.AluI(asm.And, sp, ^7)
 	slot := g.Temp(8)
 	word := func(p mach.Reg, off int) mach.Reg {
@@ -70,8 +69,9 @@ func (g *Output) putRegs(to emit.Mem) {
 		g.Jump(done)
 	default:
 		if g.H.Sites[0].Kind.Code() == probe.AnyCode {
-			kernel, user := g.Block(), g.Block()
-			g.CondI(asm.JSet, g.Get(g.Ctx, hook.RegsCS, asm.DWord), 3, user, kernel)
+			user := g.Block()
+			g.hook.UnlessUser(g.Ctx, user)
+			kernel := g.Cur
 			g.Set(user)
 			copyContext()
 			g.Jump(done)
