@@ -29,8 +29,8 @@ func (p *Program) Bytes() (_ []byte, err error) {
 	paths := map[string]bool{}
 	for _, pr := range p.ir.Probes {
 		for _, s := range pr.Sites {
-			if s.Kind.InUser() && s.Path != "" {
-				paths[s.Path] = true
+			if s.Kind.InUser() && s.Program.Path != "" {
+				paths[s.Program.Path] = true
 			}
 		}
 	}

@@ -250,7 +250,7 @@ func (p *Program) Places() []Place {
 		for _, s := range pr.Sites {
 			switch {
 			case s.Kind.InUser():
-				out = append(out, Place{Point: s.Point, File: s.Path, Address: s.At.PC})
+				out = append(out, Place{Point: s.Point, File: s.Program.Path, Address: s.At.PC})
 			case s.Kind.InKernel():
 				out = append(out, Place{Point: s.Point, Address: s.At.PC, Kernel: true})
 			}

@@ -61,8 +61,8 @@ func (o *Options) sameTarget(p *ir.Program, what string) error {
 	path := ""
 	for _, pr := range p.Probes {
 		for _, s := range pr.Sites {
-			if s.Target && s.Path != "" {
-				path = s.Path
+			if s.Program.Target && s.Program.Path != "" {
+				path = s.Program.Path
 			}
 		}
 	}

@@ -102,7 +102,8 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	pl.Spec.Maps = u.Maps(session.DefaultRing)
 	for _, w := range watchers {
 		pl.Spec.Maps[w.Map.Name], pl.Spec.Programs[w.Spec.Name] = w.Map, w.Spec
-		site := &probe.Site{Kind: probe.ProcessBegin, Path: w.Path, Point: "(watches for " + w.Path + ")"}
+		site := &probe.Site{Kind: probe.ProcessBegin, Program: probe.ProgramPart{Path: w.Path},
+			Point: "(watches for " + w.Path + ")"}
 		if w.Path == "" {
 			site.Point = "(watches for processes that the target makes)"
 		}

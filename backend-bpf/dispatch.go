@@ -36,7 +36,7 @@ func dispatch(u *sel.Unit, pl *plan.Plan) error {
 			a := &pl.Attach[i]
 			n := 0
 			for n < len(layers) && slices.ContainsFunc(a.Sites,
-				func(t plan.Target) bool { return layers[n][t.Site.Syscall] }) {
+				func(t plan.Target) bool { return layers[n][t.Site.Syscall.Nr] }) {
 				n++
 			}
 			name, table := fmt.Sprintf("sys_%s_%d", suffix, n), fmt.Sprintf("gostap_%s%d", suffix, n)
@@ -47,14 +47,14 @@ func dispatch(u *sel.Unit, pl *plan.Plan) error {
 				}
 				layers = append(layers, map[int]bool{})
 				pl.Spec.Programs[name], pl.Spec.Maps[table] = spec, m
-				site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall,
+				site := &probe.Site{Kind: kind, Syscall: probe.SyscallPart{Nr: probe.AnySyscall},
 					Point: "(goes to the handlers by the call's number)"}
 				made = append(made, plan.Attach{Prog: name, Kind: kind, Probe: a.Probe,
 					Sites: []plan.Target{{Site: site}}})
 			}
 			a.Table = table
 			for _, t := range a.Sites {
-				layers[n][t.Site.Syscall] = true
+				layers[n][t.Site.Syscall.Nr] = true
 			}
 		}
 		pl.Attach = append(pl.Attach, made...)
@@ -64,7 +64,7 @@ func dispatch(u *sel.Unit, pl *plan.Plan) error {
 
 // unnumbered reports whether a program is for calls without a number of their own.
 func unnumbered(a *plan.Attach) bool {
-	return slices.ContainsFunc(a.Sites, func(t plan.Target) bool { return t.Site.Syscall == probe.AnySyscall })
+	return slices.ContainsFunc(a.Sites, func(t plan.Target) bool { return t.Site.Syscall.Nr == probe.AnySyscall })
 }
 
 // mostAtEvent is how many programs of one kind go to an event of tracefs. The kernel takes 64 there, of all tracers
@@ -81,7 +81,7 @@ func crowded(handlers []*partition.Handler) bool {
 	at := map[place]int{}
 	for _, h := range handlers {
 		for _, s := range h.Sites {
-			p := place{s.Kind, s.Syscall, s.Event} // handlers of different calls share a program that goes to them
+			p := place{s.Kind, s.Syscall.Nr, s.Event} // handlers of different calls share a program that goes to them
 			if at[p]++; at[p] <= mostAtEvent {
 				continue
 			}

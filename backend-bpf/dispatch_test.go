@@ -16,12 +16,14 @@ func TestCrowded(t *testing.T) {
 		want bool
 	}{
 		{"one handler for each of many calls", 400, func(i int) probe.Site {
-			return probe.Site{Kind: probe.ProcessSyscall, Syscall: i}
+			return probe.Site{Kind: probe.ProcessSyscall, Syscall: probe.SyscallPart{Nr: i}}
 		}, false},
 		{"many handlers of one call", mostAtEvent + 1,
-			func(int) probe.Site { return probe.Site{Kind: probe.ProcessSyscall, Syscall: 39} }, true},
+			func(int) probe.Site {
+				return probe.Site{Kind: probe.ProcessSyscall, Syscall: probe.SyscallPart{Nr: 39}}
+			}, true},
 		{"as many as may be", mostAtEvent, func(int) probe.Site {
-			return probe.Site{Kind: probe.ProcessSyscall, Syscall: 39}
+			return probe.Site{Kind: probe.ProcessSyscall, Syscall: probe.SyscallPart{Nr: 39}}
 		}, false},
 		{"ends of many programs", mostAtEvent + 1, func(int) probe.Site { return probe.Site{Kind: probe.ProcessEnd} },
 			true},

@@ -201,9 +201,9 @@ func (s *state) dropInstead() {
 	some := false
 	for _, h := range s.items {
 		for _, st := range h.item.Sites {
-			some = some || st.Instead
-			if !st.Instead && strings.HasPrefix(st.Point, "syscall.") {
-				own[call{st.Kind, st.Syscall}] = true
+			some = some || st.Syscall.Instead
+			if !st.Syscall.Instead && strings.HasPrefix(st.Point, "syscall.") {
+				own[call{st.Kind, st.Syscall.Nr}] = true
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func (s *state) dropInstead() {
 	kept := s.items[:0]
 	for _, h := range s.items {
 		h.item.Sites = slices.DeleteFunc(h.item.Sites,
-			func(st *probe.Site) bool { return st.Instead && own[call{st.Kind, st.Syscall}] })
+			func(st *probe.Site) bool { return st.Syscall.Instead && own[call{st.Kind, st.Syscall.Nr}] })
 		if len(h.item.Sites) > 0 {
 			kept = append(kept, h)
 		}
@@ -317,7 +317,7 @@ func (s *state) dumpExpand() string {
 func siteLine(s *probe.Site) string {
 	line := s.Kind.String() + " " + s.Point
 	if s.Image != nil {
-		line += fmt.Sprintf(" pc=0x%x offset=0x%x %s", s.At.PC, s.Offset, s.At.Insn)
+		line += fmt.Sprintf(" pc=0x%x offset=0x%x %s", s.At.PC, s.Offset(), s.At.Insn)
 	}
 	return line
 }

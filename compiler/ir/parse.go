@@ -200,33 +200,37 @@ func (ps *textParser) site() *probe.Site {
 		case "priority":
 			s.Priority = ps.int()
 		case "period":
-			s.Period = time.Duration(ps.int())
+			s.Timer.Period = time.Duration(ps.int())
 		case "jitter":
-			s.Jitter = time.Duration(ps.int())
+			s.Timer.Jitter = time.Duration(ps.int())
 		case "path":
-			s.Path = ps.string()
+			s.Program.Path = ps.string()
 		case "mode":
-			s.Mode = uint32(ps.int())
+			s.Procfs.Mode = uint32(ps.int())
 		case "maxsize":
-			s.MaxSize = ps.small()
+			s.Procfs.MaxSize = ps.small()
 		case "pid":
-			s.PID = int(ps.int())
+			s.Program.PID = int(ps.int())
 		case "target":
-			s.Target = ps.int() != 0
+			s.Program.Target = ps.int() != 0
 		case "exe":
-			s.Exe = ps.string()
+			s.Program.Exe = ps.string()
 		case "offset":
-			s.Offset = uint64(ps.int())
+			if at := uint64(ps.int()); s.Kind.InKernel() {
+				s.Kernel.Offset = at
+			} else {
+				s.Program.Offset = at
+			}
 		case "refctr":
-			s.RefCtr = uint64(ps.int())
+			s.Program.RefCtr = uint64(ps.int())
 		case "syscall":
-			s.Syscall = int(ps.int())
+			s.Syscall.Nr = int(ps.int())
 		case "event":
 			s.Event = ps.string()
 		case "symbol":
-			s.Symbol = ps.string()
+			s.Kernel.Symbol = ps.string()
 		case "maxactive":
-			s.MaxActive = int(ps.int())
+			s.Kernel.MaxActive = int(ps.int())
 		case "type":
 			s.Perf.Type = uint32(ps.int())
 		case "config":
@@ -242,7 +246,7 @@ func (ps *textParser) site() *probe.Site {
 		case "len":
 			s.Perf.Len = uint64(ps.int())
 		case "wild":
-			s.Wild = ps.int() != 0
+			s.Kernel.Wild = ps.int() != 0
 		case "optional":
 			s.Optional = ps.int() != 0
 		case "pc":

@@ -298,20 +298,20 @@ func siteText(s *probe.Site) string {
 		}
 	}
 	num("priority", s.Priority)
-	num("period", int64(s.Period))
-	num("jitter", int64(s.Jitter))
-	str("path", s.Path)
-	num("pid", int64(s.PID))
-	if s.Target {
+	num("period", int64(s.Timer.Period))
+	num("jitter", int64(s.Timer.Jitter))
+	str("path", s.Program.Path)
+	num("pid", int64(s.Program.PID))
+	if s.Program.Target {
 		num("target", 1)
 	}
-	str("exe", s.Exe)
-	hex("offset", s.Offset)
-	hex("refctr", s.RefCtr)
-	num("syscall", int64(s.Syscall))
+	str("exe", s.Program.Exe)
+	hex("offset", s.Offset())
+	hex("refctr", s.Program.RefCtr)
+	num("syscall", int64(s.Syscall.Nr))
 	str("event", s.Event)
-	str("symbol", s.Symbol)
-	num("maxactive", int64(s.MaxActive))
+	str("symbol", s.Kernel.Symbol)
+	num("maxactive", int64(s.Kernel.MaxActive))
 	num("type", int64(s.Perf.Type))
 	hex("config", s.Perf.Config)
 	num("every", int64(s.Perf.Period))
@@ -319,7 +319,7 @@ func siteText(s *probe.Site) string {
 	num("access", int64(s.Perf.Access))
 	hex("addr", s.Perf.Addr)
 	num("len", int64(s.Perf.Len))
-	if s.Wild {
+	if s.Kernel.Wild {
 		num("wild", 1)
 	}
 	if s.Optional {
@@ -329,8 +329,8 @@ func siteText(s *probe.Site) string {
 	if s.At.Kind != debuginfo.AtEntry {
 		str("at", siteKinds[s.At.Kind])
 	}
-	hex("mode", uint64(s.Mode))
-	num("maxsize", int64(s.MaxSize))
+	hex("mode", uint64(s.Procfs.Mode))
+	num("maxsize", int64(s.Procfs.MaxSize))
 	str("point", s.Point)
 	str("func", s.Func)
 	str("alias", s.Alias)

@@ -221,9 +221,10 @@ func group(pr *ir.Probe) (groups []siteGroup, host bool) {
 			host = true
 			continue
 		}
-		k := key{s.Kind, s.PID, s.Target, s.Exe, s.Event, s.Kind.InKernel() && !s.Kind.Returns() && !WholeFunc(s)}
+		k := key{s.Kind, s.Program.PID, s.Program.Target, s.Program.Exe, s.Event, s.Kind.InKernel() &&
+			!s.Kind.Returns() && !WholeFunc(s)}
 		if !s.Kind.InUser() {
-			k.event += "\x00" + s.Path // such programs find out by themselves which file it is about
+			k.event += "\x00" + s.Program.Path // such programs find out by themselves which file it is about
 		}
 		n, ok := at[k]
 		if !ok {
@@ -243,7 +244,7 @@ func WholeFunc(s *probe.Site) bool {
 	if f := s.At.Func; f != nil {
 		return s.At.PC == f.Entry
 	}
-	return s.Offset == 0 && s.Symbol != "_stext"
+	return s.Kernel.Offset == 0 && s.Kernel.Symbol != "_stext"
 }
 
 // hostOnly finds the first operation that the kernel cannot do, in words, "" if there is none.

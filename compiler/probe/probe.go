@@ -53,11 +53,42 @@ type Site struct {
 	// Priority orders begin, end and error probes: smaller first.
 	Priority int64
 
-	// Period and Jitter are for timers: every Period, plus or minus up to Jitter.
-	Period, Jitter time.Duration
-	// Perf is what is counted at a Perf site.
-	Perf PerfEvent
+	// Point is the fully resolved probe point (what pp() gives), Func the probed function (ppfunc()).
+	Point, Func string
+	// Alias is the name the user wrote when it was an alias or wildcard (pn()).
+	Alias string
+	// Comps are the pattern-matched components as resolved.
+	Comps []Comp
+	// Optional says that the site is left out with a warning where it cannot be attached, and that none need be left:
+	// its probe point has ? or !.
+	Optional bool
 
+	// Image and At say where in which program or kernel; nil and zero where there is no code.
+	Image debuginfo.Image
+	At    debuginfo.Site
+	// Callers are the ways in which the probed place must have been come to for a hit to count, nil for any.
+	Callers []Way
+	// Names gives what has a name at a site that lies in no program, such as the arguments of a tracepoint; nil if
+	// nothing has.
+	Names Names
+
+	// The parts below are each of some kinds, and zero for others.
+
+	Timer   TimerPart
+	Perf    PerfEvent
+	Program ProgramPart
+	Kernel  KernelPart
+	Syscall SyscallPart
+	Procfs  ProcfsPart
+	// Event names a tracepoint ("sched:sched_switch"), the hook of a Netfilter site, or the path of a file in /proc.
+	Event string
+}
+
+// TimerPart is when a Timer or Profile site fires: every Period, plus or minus up to Jitter.
+type TimerPart struct{ Period, Jitter time.Duration }
+
+// ProgramPart says which programs hit a site, and where in their file it is.
+type ProgramPart struct {
 	// Path is the traced file (as opened by the tracer), "" for any.
 	Path string
 	// PID limits the site to one process, 0 for all.
@@ -70,47 +101,37 @@ type Site struct {
 	Offset uint64
 	// RefCtr is the file offset of a USDT semaphore, 0 if none.
 	RefCtr uint64
+}
 
-	// Callers are the ways in which the probed place must have been come to for a hit to count, nil for any.
-	Callers []Way
+// KernelPart is where in the kernel a Kprobe or Kretprobe site is.
+type KernelPart struct {
+	// Symbol is a function: "vfs_read", "mod:func" for one of a module, or "_stext" with an Offset for what has no name
+	// of its own. Offset is the bytes from Symbol on.
+	Symbol string
+	Offset uint64
+	// MaxActive is for Kretprobe: how many calls can be under way at the same time, 0 for the back end's choice.
+	MaxActive int
+	// Wild says that a wildcard found the function: if the kernel refuses a probe there, it is left out with a
+	// warning, as long as another is not.
+	Wild bool
+}
 
-	// Image and At say where in which program; nil and zero for others.
-	Image debuginfo.Image
-	At    debuginfo.Site
-
-	// Syscall is the number of the system call that a ProcessSyscall or ProcessSyscallReturn site is for, AnySyscall
-	// for all.
-	Syscall int
+// SyscallPart says which system call a ProcessSyscall or ProcessSyscallReturn site is for.
+type SyscallPart struct {
+	// Nr is its number, AnySyscall for all.
+	Nr int
 	// Instead marks sites of a system call that a library's alias of another call takes along: they are for scripts
 	// that do not probe the call itself.
 	Instead bool
-	// Names gives what has a name at a site that lies in no program, such as the arguments of a tracepoint; nil if
-	// nothing has.
-	Names Names
 	// Enter is, at a ProcessSyscallReturn, what has a name at the entry.
 	Enter Names
+}
 
-	// Event names a tracepoint ("sched:sched_switch"), Symbol a kernel function: "vfs_read", "mod:func" for one of a
-	// module, or "_stext" with an Offset for what has no name of its own. Offset is the bytes from Symbol on at kernel
-	// probes.
-	Event, Symbol string
-	// Mode is the permissions of a file in /proc, MaxSize the most bytes that a reader of it gets (0: MAXSTRINGLEN-1).
+// ProcfsPart is what a file in /proc is like: Mode its permissions, MaxSize the most bytes that a reader gets (0:
+// MAXSTRINGLEN-1).
+type ProcfsPart struct {
 	Mode    uint32
 	MaxSize int
-	// MaxActive is for Kretprobe: how many calls can be under way at the same time, 0 for the back end's choice.
-	MaxActive int
-	// Wild says that a wildcard found a kernel probe's function: if the kernel refuses a probe there, it is left out
-	// with a warning, as long as another is not.
-	Wild bool
-	// Optional says the same of a probe point with ? or !, of which nothing need be left.
-	Optional bool
-
-	// Point is the fully resolved probe point (what pp() gives), Func the probed function (ppfunc()).
-	Point, Func string
-	// Alias is the name the user wrote when it was an alias or wildcard (pn()).
-	Alias string
-	// Comps are the pattern-matched components as resolved.
-	Comps []Comp
 }
 
 // Way is one way to a place: the return addresses on the stack, innermost first.
@@ -156,7 +177,7 @@ type PerfEvent struct {
 	Addr, Len uint64
 }
 
-// AnySyscall is the Site.Syscall of sites that every system call hits for which no other site of the same probe is.
+// AnySyscall is the Syscall.Nr of sites that every system call hits for which no other site of the same probe is.
 const AnySyscall = -1
 
 // Names are the variables of an event: of a tracepoint, of a system call.
@@ -180,8 +201,16 @@ func (s *Site) Title() string {
 	return s.Kind.String()
 }
 
+// Offset gives how far an instruction is from the beginning of its program's file, or from its symbol in the kernel.
+func (s *Site) Offset() uint64 {
+	if s.Kind.InKernel() {
+		return s.Kernel.Offset
+	}
+	return s.Program.Offset
+}
+
 // Place gives where in the kernel s is, as loaders write it: "vfs_read+0x10".
-func (s *Site) Place() string { return KernelPlace(s.Symbol, s.Offset) }
+func (s *Site) Place() string { return KernelPlace(s.Kernel.Symbol, s.Kernel.Offset) }
 
 // KernelPlace writes the place that lies offset bytes behind symbol: "vfs_read+0x10", or "vfs_read" for 0.
 func KernelPlace(symbol string, offset uint64) string {

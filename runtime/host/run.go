@@ -374,9 +374,9 @@ func (r *run) fire(now time.Time) error {
 
 // after gives the time of the next run of a timer site.
 func after(t time.Time, s *probe.Site) time.Time {
-	d := max(s.Period, time.Microsecond)
-	if s.Jitter > 0 {
-		d += time.Duration(rand.Int64N(2*int64(s.Jitter)+1)) - s.Jitter
+	d := max(s.Timer.Period, time.Microsecond)
+	if s.Timer.Jitter > 0 {
+		d += time.Duration(rand.Int64N(2*int64(s.Timer.Jitter)+1)) - s.Timer.Jitter
 	}
 	return t.Add(max(d, time.Microsecond))
 }

@@ -209,13 +209,13 @@ func (g *gen) setup() {
 func (g *gen) filter(out *mach.Block) {
 	s := g.H.Sites[0]
 	switch {
-	case s.PID != 0:
-		g.UnlessI(asm.JNE, g.task.Tgid(), int64(s.PID), out)
-	case s.Target:
+	case s.Program.PID != 0:
+		g.UnlessI(asm.JNE, g.task.Tgid(), int64(s.Program.PID), out)
+	case s.Program.Target:
 		g.hook.InFamily(g.task.Tgid(), out)
 	}
-	if s.Exe != "" {
-		g.hook.Executable(&ir.Instr{Pos: g.U.P.Probes[g.H.Probe].Pos}, s.Exe, out)
+	if s.Program.Exe != "" {
+		g.hook.Executable(&ir.Instr{Pos: g.U.P.Probes[g.H.Probe].Pos}, s.Program.Exe, out)
 	}
 }
 

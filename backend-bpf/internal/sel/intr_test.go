@@ -107,7 +107,8 @@ func TestIntrinsics(t *testing.T) {
 				return
 			}
 			for _, pr := range p.Probes {
-				pr.Sites = []*probe.Site{{Kind: probe.ProcessSyscall, Syscall: probe.AnySyscall, Point: "p"}}
+				pr.Sites = []*probe.Site{{Kind: probe.ProcessSyscall,
+					Syscall: probe.SyscallPart{Nr: probe.AnySyscall}, Point: "p"}}
 			}
 			newMachine(t, p, sel.Features{MayGoto: forms()[0], Events: yes})
 		})

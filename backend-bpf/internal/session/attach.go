@@ -57,7 +57,7 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 			}
 		}
 		if a.Watch != "" {
-			if err := s.enterRunning(a.Watch, a.Sites[0].Site.Path); err != nil {
+			if err := s.enterRunning(a.Watch, a.Sites[0].Site.Program.Path); err != nil {
 				return err
 			}
 		}
@@ -158,8 +158,8 @@ func (s *Session) attachPerf(a *plan.Attach, prog *load.Prog, _ map[string]*atta
 	for _, t := range a.Sites {
 		ev, pid := t.Site.Perf, 0
 		if a.Kind == probe.Profile {
-			ev = attach.Clock(uint64(cmp.Or(t.Site.Period, DefaultProfile)))
-		} else if t.Site.Target {
+			ev = attach.Clock(uint64(cmp.Or(t.Site.Timer.Period, DefaultProfile)))
+		} else if t.Site.Program.Target {
 			if err := traced.NeedsTarget(t.Site, s.cfg.Target); err != nil {
 				return err
 			}
@@ -204,7 +204,7 @@ func (s *Session) enlist(a *plan.Attach, prog *load.Prog) error {
 	var key, val [4]byte
 	binary.NativeEndian.PutUint32(val[:], uint32(prog.FD()))
 	for _, t := range a.Sites {
-		binary.NativeEndian.PutUint32(key[:], uint32(t.Site.Syscall))
+		binary.NativeEndian.PutUint32(key[:], uint32(t.Site.Syscall.Nr))
 		if err := kern.Update(m.FD(), key[:], val[:], kern.UpdateAny); err != nil {
 			return fmt.Errorf("enter %s into the table of system calls: %w", t.Site.Title(), err)
 		}
@@ -218,7 +218,7 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 	sites := map[group][]attach.Site{}
 	for _, t := range a.Sites {
 		st := t.Site
-		g := group{st.Path, st.PID}
+		g := group{st.Program.Path, st.Program.PID}
 		// The target's children may run the file as well, so the link is not limited to the target.
 		if err := traced.NeedsTarget(st, s.cfg.Target); err != nil {
 			return err
@@ -233,20 +233,21 @@ func (s *Session) attachUprobes(a *plan.Attach, prog *load.Prog, files map[strin
 		if sites[g] == nil {
 			order = append(order, g)
 		}
-		sites[g] = append(sites[g], attach.Site{Offset: st.Offset, RefCtr: st.RefCtr, Cookie: t.Cookie,
+		sites[g] = append(sites[g], attach.Site{Offset: st.Program.Offset, RefCtr: st.Program.RefCtr, Cookie: t.Cookie,
 			Name: nameOf(st), C: a.Kind.Returns() && inC(st), Check: !st.At.Insn.Emulated() &&
 				st.At.Insn != debuginfo.InsnRet})
 		if s.traced == nil {
 			s.traced = map[string]*traced.File{}
 		}
-		if s.traced[st.Path] == nil {
+		if s.traced[st.Program.Path] == nil {
 			file := f.File
-			s.traced[st.Path] = &file
+			s.traced[st.Program.Path] = &file
 		}
 		if g.pid == 0 {
-			s.traced[st.Path].All = true
+			s.traced[st.Program.Path].All = true
 		}
-		s.report = append(s.report, fmt.Sprintf("%s: %s at %#x of %s, %s", st.Title(), a.Kind, st.Offset, st.Path,
+		s.report = append(s.report, fmt.Sprintf("%s: %s at %#x of %s, %s", st.Title(), a.Kind, st.Program.Offset,
+			st.Program.Path,
 			cost(st)))
 	}
 	for _, g := range order {
@@ -279,14 +280,14 @@ func (s *Session) Warnings() []string {
 
 // open opens a site's file and makes sure that it is the one that was resolved.
 func (s *Session) open(st *probe.Site, files map[string]*attach.File) (*attach.File, error) {
-	if f := files[st.Path]; f != nil {
+	if f := files[st.Program.Path]; f != nil {
 		return f, nil
 	}
-	f, err := attach.OpenFile(st.Path, s.cfg.Files[st.Path])
+	f, err := attach.OpenFile(st.Program.Path, s.cfg.Files[st.Program.Path])
 	if err != nil {
 		return nil, err
 	}
-	files[st.Path] = f
+	files[st.Program.Path] = f
 	return f, nil
 }
 

@@ -128,8 +128,9 @@ func (s *Session) attachKernel(a *plan.Attach) error {
 		if err := traced.NeedsTarget(st, s.cfg.Target); err != nil {
 			return err
 		}
-		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Symbol, Offset: st.Offset, Cookie: t.Cookie,
-			Name: st.Title(), MaxActive: st.MaxActive, Wild: st.Wild || st.Optional})
+		k.Sites = append(k.Sites, attach.KernelSite{Symbol: st.Kernel.Symbol, Offset: st.Kernel.Offset,
+			Cookie: t.Cookie,
+			Name:   st.Title(), MaxActive: st.Kernel.MaxActive, Wild: st.Kernel.Wild || st.Optional})
 		s.report = append(s.report, fmt.Sprintf("%s: %s at %s", st.Title(), a.Kind, st.Place()))
 	}
 	rest, left, err := s.set.Kprobes(k)

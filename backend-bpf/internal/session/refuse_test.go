@@ -29,7 +29,7 @@ func TestReplaced(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "prog")
 	s, _, _ := setup(t, func(c *Config) {
-		bin := c.Plan.Attach[0].Sites[0].Site.Path
+		bin := c.Plan.Attach[0].Sites[0].Site.Program.Path
 		b, _ := os.ReadFile(bin)
 		if err := os.WriteFile(path, b, 0o755); err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestReplaced(t *testing.T) {
 		}
 		c.Files[path] = id
 		for _, a := range c.Plan.Attach[0].Sites {
-			a.Site.Path = path
+			a.Site.Program.Path = path
 		}
 	})
 	b, _ := os.ReadFile(path)
@@ -59,7 +59,7 @@ func TestReplaced(t *testing.T) {
 func TestAttachErrorDetachesAll(t *testing.T) {
 	s, p, _ := setup(t, func(c *Config) {
 		bad := *c.Plan.Attach[0].Sites[0].Site
-		bad.Offset, bad.Func = 1<<40, "nowhere"
+		bad.Program.Offset, bad.Func = 1<<40, "nowhere"
 		c.Plan.Attach = append(c.Plan.Attach,
 			plan.Attach{Prog: "x", Kind: probe.Uprobe, Sites: []plan.Target{{Site: &bad}}})
 	})

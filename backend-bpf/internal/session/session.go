@@ -203,7 +203,7 @@ func (s *Session) spec() *ebpf.CollectionSpec {
 		}
 		multi := !s.cfg.NoMulti && features.Has(features.UprobeMulti)
 		for _, t := range a.Sites {
-			if multi && t.Site.PID != 0 && !features.Has(features.UprobeMultiPID) {
+			if multi && t.Site.Program.PID != 0 && !features.Has(features.UprobeMultiPID) {
 				multi = false
 			}
 		}

@@ -140,9 +140,9 @@ func insns() asm.Instructions {
 func handmade(t testing.TB, path string) *plan.Plan {
 	files := &source.FileSet{}
 	f := files.Add("test.stp", []byte("probe x { n++; print(n) }\n"))
-	work := &probe.Site{Kind: probe.Uprobe, Path: path, Offset: offset(t, path, "work"),
+	work := &probe.Site{Kind: probe.Uprobe, Program: probe.ProgramPart{Path: path, Offset: offset(t, path, "work")},
 		Point: "process.function(work)", Func: "work"}
-	other := &probe.Site{Kind: probe.Uprobe, Path: path, Offset: offset(t, path, "other"),
+	other := &probe.Site{Kind: probe.Uprobe, Program: probe.ProgramPart{Path: path, Offset: offset(t, path, "other")},
 		Point: "process.function(other)", Func: "other"}
 	p := &ir.Program{
 		Globals: []*ir.Global{{Name: "n", Type: types.Long, InitInt: 7, Class: -1}},
@@ -350,7 +350,7 @@ func TestWake(t *testing.T) {
 func TestTargetProcess(t *testing.T) {
 	s, p, bin := setup(t, func(c *Config) {
 		for _, a := range c.Plan.Attach[0].Sites {
-			a.Site.Target = true
+			a.Site.Program.Target = true
 		}
 	})
 	if err := s.Attach(t.Context()); err == nil || !strings.Contains(err.Error(), "-c or -x") {
@@ -361,7 +361,7 @@ func TestTargetProcess(t *testing.T) {
 	}
 	// The program's own filter knows the target's family; the link of one process is limited by the kernel.
 	for _, a := range s.plan.Attach[0].Sites {
-		a.Site.Target, a.Site.PID = false, p.Process.Pid
+		a.Site.Program.Target, a.Site.Program.PID = false, p.Process.Pid
 	}
 	if err := s.Attach(t.Context()); err != nil {
 		t.Fatal(err)
@@ -430,12 +430,12 @@ func BenchmarkStart(b *testing.B) {
 func TestReplacedWhileTraced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prog")
 	s, _, _ := setup(t, func(c *Config) {
-		b, _ := os.ReadFile(c.Plan.Attach[0].Sites[0].Site.Path)
+		b, _ := os.ReadFile(c.Plan.Attach[0].Sites[0].Site.Program.Path)
 		if err := os.WriteFile(path, b, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		for _, a := range c.Plan.Attach[0].Sites {
-			a.Site.Path = path
+			a.Site.Program.Path = path
 		}
 	})
 	if err := s.Attach(t.Context()); err != nil {

@@ -11,8 +11,8 @@ import (
 var kprobes = hook{
 	table: "kprobe", together: true, left: true,
 	spot: func(u *unit, pr *ir.Probe, s *probe.Site, sp *spot) {
-		sp.event = s.Symbol
-		if s.Symbol == "" {
+		sp.event = s.Kernel.Symbol
+		if s.Kernel.Symbol == "" {
 			u.refuse(pr.Pos, "%s: the kernel function has no name", s.Point)
 		}
 	},

@@ -103,7 +103,7 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 func family(handlers []*fn, probes []*ir.Probe) bool {
 	for _, h := range handlers {
 		for _, s := range probes[h.probe].Sites {
-			if s.Target {
+			if s.Program.Target {
 				return true
 			}
 		}
@@ -186,7 +186,7 @@ func (u *unit) fileTable() {
 	n := 0
 	for _, pr := range u.p.Probes {
 		for _, s := range pr.Sites {
-			for _, path := range []string{s.Path, s.Exe} {
+			for _, path := range []string{s.Program.Path, s.Program.Exe} {
 				if !s.Kind.OnHost() && path != "" && !seen[path] {
 					seen[path] = true
 					n++

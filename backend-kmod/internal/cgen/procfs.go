@@ -34,9 +34,9 @@ func (f *procFiles) add(s *probe.Site, handler string, place, site int) {
 		f.list = append(f.list, &procFile{path: s.Event, site: site})
 	}
 	p := f.list[i]
-	p.mode |= s.Mode
+	p.mode |= s.Procfs.Mode
 	if s.Kind == probe.ProcfsRead {
-		p.read, p.places[0], p.size = handler, place, s.MaxSize
+		p.read, p.places[0], p.size = handler, place, s.Procfs.MaxSize
 	} else {
 		p.write, p.places[1] = handler, place
 	}

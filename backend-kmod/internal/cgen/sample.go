@@ -13,7 +13,7 @@ import (
 var profiles = hook{
 	table: "profile",
 	spot: func(_ *unit, _ *ir.Probe, s *probe.Site, sp *spot) {
-		sp.period = int64(s.Period)
+		sp.period = int64(s.Timer.Period)
 		if sp.period <= 0 {
 			sp.period = 1e6
 		}

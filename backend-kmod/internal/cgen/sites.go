@@ -59,8 +59,8 @@ func (u *unit) places(handlers []*fn) []*at {
 				index[sp] = a
 				places = append(places, a)
 			}
-			a.active = max(a.active, s.MaxActive)
-			a.exact = a.exact || !s.Wild && !s.Optional
+			a.active = max(a.active, s.Kernel.MaxActive)
+			a.exact = a.exact || !s.Kernel.Wild && !s.Optional
 			a.runs = append(a.runs, run{h, i, Place{h.probe, s}})
 		}
 	}
@@ -70,8 +70,9 @@ func (u *unit) places(handlers []*fn) []*at {
 // spot says where a site is.
 func (u *unit) spot(h *fn, s *probe.Site) spot {
 	pr := u.p.Probes[h.probe]
-	sp := spot{kind: s.Kind, path: s.Path, exe: s.Exe, offset: s.Offset, refctr: s.RefCtr, pid: s.PID}
-	if s.Target {
+	p := &s.Program
+	sp := spot{kind: s.Kind, path: p.Path, exe: p.Exe, offset: s.Offset(), refctr: p.RefCtr, pid: p.PID}
+	if p.Target {
 		sp.pid = -1
 	}
 	if why := Refused(s.Kind); why != "" {

@@ -11,7 +11,7 @@ import (
 var syscalls = hook{
 	table: "syscall",
 	spot: func(u *unit, pr *ir.Probe, s *probe.Site, sp *spot) {
-		sp.nr = s.Syscall
+		sp.nr = s.Syscall.Nr
 		if sp.nr == probe.AnySyscall {
 			sp.except = u.except(pr.Sites, s.Kind)
 		}
@@ -34,8 +34,8 @@ func (u *unit) except(sites []*probe.Site, kind probe.Kind) string {
 	var set [slots / 64]uint64
 	some := false
 	for _, s := range sites {
-		if s.Kind == kind && s.Syscall >= 0 && s.Syscall < slots {
-			set[s.Syscall/64] |= 1 << (s.Syscall % 64)
+		if s.Kind == kind && s.Syscall.Nr >= 0 && s.Syscall.Nr < slots {
+			set[s.Syscall.Nr/64] |= 1 << (s.Syscall.Nr % 64)
 			some = true
 		}
 	}

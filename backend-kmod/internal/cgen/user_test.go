@@ -140,7 +140,7 @@ func events(p *ir.Program, u *Unit, names []string) (calls string, evs []event) 
 	n := 0
 	for i, pr := range p.Probes {
 		for j, s := range pr.Sites {
-			e := event{s.Kind, s.Offset}
+			e := event{s.Kind, s.Offset()}
 			if by[e] == nil {
 				evs = append(evs, e)
 			}

@@ -21,7 +21,7 @@ func (s *Session) file(i int, path string) error {
 			d.Code = CodeReplaced
 		}
 		for _, pl := range s.cfg.Unit.Sites {
-			if pl.Site.Path == path {
+			if pl.Site.Program.Path == path {
 				d.Span = source.At(s.cfg.Unit.Program.Probes[pl.Probe].Pos)
 				break
 			}
@@ -49,7 +49,7 @@ func (s *Session) Warnings() []string {
 // everyProcess reports whether some probe of a file is not limited to one process.
 func (s *Session) everyProcess(path string) bool {
 	for _, pl := range s.cfg.Unit.Sites {
-		if st := pl.Site; st.Path == path && !st.Target && st.PID == 0 && st.Kind.InUser() {
+		if st := pl.Site; st.Program.Path == path && !st.Program.Target && st.Program.PID == 0 && st.Kind.InUser() {
 			return true
 		}
 	}

@@ -283,7 +283,7 @@ func (s *Session) refused(n int, err error) error {
 		d.Message, d.Hint = whyNot(pl.Site)
 	case err == unix.ENOENT && k.InKernel():
 		d.Message = fmt.Sprintf("cannot probe %s: the kernel has no function of that name", pl.Site.Place())
-		if mod, _, ok := strings.Cut(pl.Site.Symbol, ":"); ok {
+		if mod, _, ok := strings.Cut(pl.Site.Kernel.Symbol, ":"); ok {
 			d.Message += fmt.Sprintf(", or module %s is not loaded", mod)
 		}
 	case err == unix.EILSEQ && k == probe.Kprobe:
@@ -303,7 +303,8 @@ func (s *Session) refused(n int, err error) error {
 	case err == unix.Errno(524) || err == unix.EOPNOTSUPP:
 		d.Message = fmt.Sprintf("the kernel cannot place a probe on the instruction at %s", pl.Site.Title())
 	case err == unix.EIO && k == probe.Uprobe:
-		d.Message = fmt.Sprintf("%s: the file lies on a file system that uprobes cannot be placed on", pl.Site.Path)
+		d.Message = fmt.Sprintf("%s: the file lies on a file system that uprobes cannot be placed on",
+			pl.Site.Program.Path)
 	}
 	return d
 }
@@ -311,7 +312,7 @@ func (s *Session) refused(n int, err error) error {
 // whyNot says why the kernel refuses a place in itself.
 func whyNot(st *probe.Site) (message, hint string) {
 	message = fmt.Sprintf("cannot probe %s: the kernel refuses this place: ", st.Place())
-	on, known := traced.Blacklisted(st.Symbol)
+	on, known := traced.Blacklisted(st.Kernel.Symbol)
 	switch {
 	case on:
 		return fmt.Sprintf("cannot probe %s: %s", st.Place(), traced.OnBlacklist), traced.BlacklistHint
@@ -328,7 +329,8 @@ func describe(st *probe.Site) string {
 		if st.At.Insn.Emulated() {
 			cost = "emulated by the kernel"
 		}
-		return fmt.Sprintf("%s: %s at %#x of %s, %s: %s", st.Title(), st.Kind, st.Offset, st.Path, st.At.Insn, cost)
+		return fmt.Sprintf("%s: %s at %#x of %s, %s: %s", st.Title(), st.Kind, st.Program.Offset, st.Program.Path,
+			st.At.Insn, cost)
 	case st.Kind.InKernel():
 		return fmt.Sprintf("%s: %s at %s", st.Title(), st.Kind, st.Place())
 	}

@@ -22,19 +22,19 @@ func Identify(p *ir.Program) map[string]debuginfo.FileID {
 	files := map[string]debuginfo.FileID{}
 	for _, pr := range p.Probes {
 		for _, s := range pr.Sites {
-			if s.Exe != "" {
-				if id, err := Stat(s.Exe); err == nil {
-					files[s.Exe] = id
+			if s.Program.Exe != "" {
+				if id, err := Stat(s.Program.Exe); err == nil {
+					files[s.Program.Exe] = id
 				}
 			}
-			if s.Path == "" {
+			if s.Program.Path == "" {
 				continue
 			}
 			if im, ok := s.Image.(debuginfo.Identified); ok {
-				files[s.Path] = im.FileID()
-			} else if _, ok := files[s.Path]; !ok {
-				if id, err := Stat(s.Path); err == nil {
-					files[s.Path] = id
+				files[s.Program.Path] = im.FileID()
+			} else if _, ok := files[s.Program.Path]; !ok {
+				if id, err := Stat(s.Program.Path); err == nil {
+					files[s.Program.Path] = id
 				}
 			}
 		}
@@ -132,7 +132,7 @@ func (f *File) Warnings() []string {
 
 // NeedsTarget is the error of a site of the target process where there is none (target 0), else nil.
 func NeedsTarget(s *probe.Site, target int) error {
-	if s.Target && target == 0 {
+	if s.Program.Target && target == 0 {
 		return fmt.Errorf("%s: there is no target process; name it with -c or -x", s.Title())
 	}
 	return nil

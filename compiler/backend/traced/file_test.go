@@ -146,11 +146,13 @@ func TestIdentify(t *testing.T) {
 		t.Fatal(err)
 	}
 	was := debuginfo.FileID{Ino: 1}
-	p := &ir.Program{Probes: []*ir.Probe{{Sites: []*probe.Site{{Path: path}, {}, {Path: path + ".gone"}}}}}
+	p := &ir.Program{Probes: []*ir.Probe{{Sites: []*probe.Site{{Program: probe.ProgramPart{Path: path}}, {},
+		{Program: probe.ProgramPart{Path: path + ".gone"}}}}}}
 	if got := Identify(p); len(got) != 1 || got[path] != now {
 		t.Errorf("got %v", got)
 	}
-	p.Probes[0].Sites = append(p.Probes[0].Sites, &probe.Site{Path: path, Image: image{id: was}})
+	p.Probes[0].Sites = append(p.Probes[0].Sites, &probe.Site{Program: probe.ProgramPart{Path: path},
+		Image: image{id: was}})
 	if got := Identify(p); got[path] != was {
 		t.Errorf("what was read is %v", got)
 	}
@@ -161,7 +163,7 @@ func TestIdentify(t *testing.T) {
 }
 
 func TestNeedsTarget(t *testing.T) {
-	s := &probe.Site{Kind: probe.Uprobe, Target: true}
+	s := &probe.Site{Kind: probe.Uprobe, Program: probe.ProgramPart{Target: true}}
 	if err := NeedsTarget(s, 0); err == nil || !strings.HasPrefix(err.Error(), "uprobe: there is no target process") {
 		t.Errorf("%v", err)
 	}

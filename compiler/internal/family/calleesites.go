@@ -237,7 +237,7 @@ func (f *finder) first(st *probe.Site, fn *debuginfo.Func) {
 	}
 	if off, err := f.img.FileOffset(s.PC); err == nil {
 		s.Kind, s.File, s.Line = st.At.Kind, st.At.File, st.At.Line
-		st.At, st.Offset = s, off
+		st.At, st.Program.Offset = s, off
 	}
 }
 

@@ -104,7 +104,8 @@ func TestSessionAndTimers(t *testing.T) {
 			continue
 		}
 		s := sites[0]
-		if s.Kind != tt.kind || s.Priority != tt.priority || s.Period != tt.period || s.Jitter != tt.jitter ||
+		if s.Kind != tt.kind || s.Priority != tt.priority || s.Timer.Period != tt.period ||
+			s.Timer.Jitter != tt.jitter ||
 			s.Point != tt.point {
 			t.Errorf("%s: %+v", tt.point, s)
 		}
@@ -133,7 +134,7 @@ func TestMask(t *testing.T) {
 		"procfs.umask(0377).read": 0o400, "procfs.umask(0700).read": 0o044,
 	} {
 		sites, ds := Resolve(&Env{}, request(t, point))
-		if len(sites) != 1 || sites[0].Mode != want {
+		if len(sites) != 1 || sites[0].Procfs.Mode != want {
 			t.Errorf("%s: %v %v", point, sites, ds)
 		}
 	}
@@ -217,8 +218,8 @@ func TestPrograms(t *testing.T) {
 		sites, ds := Resolve(env, request(t, point))
 		var out []string
 		for _, s := range sites {
-			p := filepath.Base(s.Path)
-			if s.Target {
+			p := filepath.Base(s.Program.Path)
+			if s.Program.Target {
 				p += "(target)"
 			}
 			out = append(out, p)
@@ -261,8 +262,9 @@ func TestByPID(t *testing.T) {
 	defer func() { cmd.Process.Kill(); cmd.Wait() }()
 	env := &Env{Open: func(path string) (debuginfo.Image, error) { return &fake.Image{File: path}, nil }}
 	sites, ds := Resolve(env, request(t, fmt.Sprintf("process(%d).begin", cmd.Process.Pid)))
-	if len(sites) != 1 || sites[0].PID != cmd.Process.Pid || !strings.Contains(sites[0].Path, "sleep") &&
-		!strings.Contains(sites[0].Path, "coreutils") {
+	if len(sites) != 1 || sites[0].Program.PID != cmd.Process.Pid || !strings.Contains(sites[0].Program.Path,
+		"sleep") &&
+		!strings.Contains(sites[0].Program.Path, "coreutils") {
 		t.Errorf("%v %v", sites, ds)
 	}
 	if _, ds := Resolve(env, request(t, "process(4194303).begin")); !ds.HasErrors() ||

@@ -81,8 +81,8 @@ func TestKernelCallees(t *testing.T) {
 		}
 		var got []string
 		for _, s := range sites {
-			text := s.Symbol
-			if s.Offset != 0 {
+			text := s.Kernel.Symbol
+			if s.Kernel.Offset != 0 {
 				text += "+ " + s.Func
 			}
 			for _, w := range s.Callers {
@@ -98,7 +98,7 @@ func TestKernelCallees(t *testing.T) {
 					}
 				}
 			}
-			if s.Kind != probe.Kprobe || s.At.Kind == debuginfo.AtEntry != (s.Offset == 0) {
+			if s.Kind != probe.Kprobe || s.At.Kind == debuginfo.AtEntry != (s.Kernel.Offset == 0) {
 				t.Errorf("%s: %v at %v", tt.point, s.Kind, s.At.Kind)
 			}
 			got = append(got, text)

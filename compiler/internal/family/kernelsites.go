@@ -214,11 +214,11 @@ func (f *kfinder) add(kind probe.Kind, at debuginfo.Site, name string) error {
 		}
 	}
 	s := &probe.Site{
-		Kind: kind, Symbol: symbol, Offset: off, Image: f.img, At: at, Comps: comps,
+		Kind: kind, Kernel: probe.KernelPart{Symbol: symbol, Offset: off}, Image: f.img, At: at, Comps: comps,
 		Point: probe.Request{Comps: comps}.String(),
 	}
 	if c := f.at(f.what); c.Arg.IsString {
-		s.Wild = strings.ContainsAny(c.Arg.Str, "*?[")
+		s.Kernel.Wild = strings.ContainsAny(c.Arg.Str, "*?[")
 	}
 	if at.Func != nil {
 		s.Func = at.Func.Name
@@ -231,7 +231,7 @@ func (f *kfinder) add(kind probe.Kind, at debuginfo.Site, name string) error {
 			f.errorf(n, "maxactive is 1 to 4096, which is the kernel's limit")
 			return nil
 		}
-		s.MaxActive = int(n.Arg.Num)
+		s.Kernel.MaxActive = int(n.Arg.Num)
 	}
 	f.sites = append(f.sites, s)
 	return nil

@@ -78,7 +78,7 @@ func (f *finder) mark(mk *debuginfo.Mark) error {
 	st.Image = img
 	st.Event, st.Names = mk.Name, &vars{done: true, all: mk.Args}
 	if mk.Semaphore != 0 {
-		if st.RefCtr, err = f.img.FileOffset(mk.Semaphore); err != nil {
+		if st.Program.RefCtr, err = f.img.FileOffset(mk.Semaphore); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func perfEvent(m *match) []*probe.Site {
 		if !m.perfTarget(c) {
 			return nil
 		}
-		s.Target = true
+		s.Program.Target = true
 	}
 	return []*probe.Site{s}
 }

@@ -182,7 +182,8 @@ func (f *finder) place(kind probe.Kind, at debuginfo.Site, fn string, comps []pr
 		}
 	}
 	return &probe.Site{
-		Kind: kind, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Exe: f.only(), Offset: off, Image: f.img,
+		Kind: kind, Program: probe.ProgramPart{Path: f.path, PID: f.prog.pid, Target: f.prog.target, Exe: f.only(),
+			Offset: off}, Image: f.img,
 		At: at, Func: fn,
 		Comps: comps,
 	}, nil

@@ -51,17 +51,17 @@ func procfs(m *match) []*probe.Site {
 			return nil
 		}
 	}
-	s.Mode = mode &^ uint32(umask)
-	if s.Mode == 0 {
+	s.Procfs.Mode = mode &^ uint32(umask)
+	if s.Procfs.Mode == 0 {
 		// The kernel takes 0 for a file that everybody may read. Root needs no permission: the owner's is the same.
-		s.Mode = 0o600 & mode
+		s.Procfs.Mode = 0o600 & mode
 	}
 	if c := m.at("maxsize"); c != nil {
 		if c.Arg.Num < 1 || c.Arg.Num > maxReply {
 			m.errorf(c, "the size is 1 to %d bytes", maxReply)
 			return nil
 		}
-		s.MaxSize = int(c.Arg.Num)
+		s.Procfs.MaxSize = int(c.Arg.Num)
 	}
 	return []*probe.Site{s}
 }

@@ -50,7 +50,7 @@ func timer(m *match) []*probe.Site {
 			m.errorf(c, "more than %d events a second", time.Second/shortest)
 			return nil
 		}
-		s.Period = time.Duration(int64(time.Second) / n)
+		s.Timer.Period = time.Duration(int64(time.Second) / n)
 		return []*probe.Site{s}
 	}
 	var unit time.Duration
@@ -72,13 +72,13 @@ func timer(m *match) []*probe.Site {
 		m.errorf(c, "the period is shorter than 100 microseconds")
 		return nil
 	}
-	s.Period = time.Duration(n) * unit
+	s.Timer.Period = time.Duration(n) * unit
 	if r := m.at("randomize"); r != nil {
 		if r.Arg.Num < 0 || r.Arg.Num > n {
 			m.errorf(r, "the deviation must not be negative or above the period of %d", n)
 			return nil
 		}
-		s.Jitter = time.Duration(r.Arg.Num) * unit
+		s.Timer.Jitter = time.Duration(r.Arg.Num) * unit
 	}
 	return []*probe.Site{s}
 }

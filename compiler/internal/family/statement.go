@@ -104,7 +104,7 @@ func lifetime(m *match) []*probe.Site {
 	if m.req.Comps[0].Arg == nil && m.env.TargetPath == "" {
 		var sites []*probe.Site
 		for _, k := range kinds {
-			sites = append(sites, &probe.Site{Kind: k, Target: m.env.hasTarget()})
+			sites = append(sites, &probe.Site{Kind: k, Program: probe.ProgramPart{Target: m.env.hasTarget()}})
 		}
 		return sites
 	}
@@ -113,7 +113,8 @@ func lifetime(m *match) []*probe.Site {
 			if k == probe.ProcessFork && f.prog.pid != 0 {
 				continue // whom it has made has another number
 			}
-			s := &probe.Site{Kind: k, Path: f.path, PID: f.prog.pid, Target: f.prog.target, Image: nil}
+			s := &probe.Site{Kind: k, Program: probe.ProgramPart{Path: f.path, PID: f.prog.pid,
+				Target: f.prog.target}, Image: nil}
 			s.Point = `process("` + f.path + `")` + suffix(f.req.Comps[1:])
 			f.sites = append(f.sites, s)
 		}

@@ -66,7 +66,7 @@ func syscallSites(m *match) []*probe.Site {
 		if c.Arg == nil {
 			s.Point = "syscall_any" + suffix
 		}
-		s.Instead = m.has("instead")
+		s.Syscall.Instead = m.has("instead")
 		out = append(out, s)
 	}
 	switch {
@@ -89,18 +89,18 @@ func syscallSites(m *match) []*probe.Site {
 
 // syscallSite makes the site of a system call; nil stands for all that have no site of their own.
 func (e *Env) syscallSite(call *syscalls.Call, exit bool) *probe.Site {
-	s := &probe.Site{Kind: probe.ProcessSyscall, Syscall: probe.AnySyscall}
+	s := &probe.Site{Kind: probe.ProcessSyscall, Syscall: probe.SyscallPart{Nr: probe.AnySyscall}}
 	if exit {
 		s.Kind = probe.ProcessSyscallReturn
 	}
 	if call != nil {
-		s.Syscall, s.Func = call.Nr, call.Name
+		s.Syscall.Nr, s.Func = call.Nr, call.Name
 	}
 	// Entries and returns are matched by thread and number.
-	s.At.CFA = loc.Constant(int64(s.Syscall))
+	s.At.CFA = loc.Constant(int64(s.Syscall.Nr))
 	s.Names = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, exit), nil }}
 	if exit {
-		s.Enter = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, false), nil }}
+		s.Syscall.Enter = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, false), nil }}
 	}
 	return s
 }
@@ -156,12 +156,12 @@ func processSyscall(m *match) []*probe.Site {
 	// Without a path and without a target it is about every process.
 	if m.req.Comps[0].Arg == nil && m.env.TargetPath == "" {
 		s := site()
-		s.Point, s.Target = m.req.String(), m.env.hasTarget()
+		s.Point, s.Program.Target = m.req.String(), m.env.hasTarget()
 		return []*probe.Site{s}
 	}
 	return m.each("", func(f *finder) {
 		s := site()
-		s.Path, s.PID, s.Target = f.path, f.prog.pid, f.prog.target
+		s.Program.Path, s.Program.PID, s.Program.Target = f.path, f.prog.pid, f.prog.target
 		s.Point = `process("` + f.path + `")` + suffix(f.req.Comps[1:])
 		f.sites = append(f.sites, s)
 	})

@@ -80,7 +80,7 @@ func newContext(s *probe.Site, n need) *context {
 	}
 	if n&needArgs != 0 && s.Kind.Words() == probe.SyscallArgs {
 		c.abi, c.callArg = debuginfo.SysV, 0
-		if s.Instead {
+		if s.Syscall.Instead {
 			c.callArg = 1 // openat has a directory before what open has
 		}
 		c.key += fmt.Sprintf("s{%d}", c.callArg)

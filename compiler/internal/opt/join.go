@@ -61,7 +61,7 @@ func NameSites(p *ir.Program) {
 // joinable reports whether all sites are system calls, each with a number.
 func joinable(pr *ir.Probe) bool {
 	for _, s := range pr.Sites {
-		if s.Kind.Class() != probe.Syscall || s.Syscall == probe.AnySyscall {
+		if s.Kind.Class() != probe.Syscall || s.Syscall.Nr == probe.AnySyscall {
 			return false
 		}
 	}
@@ -102,7 +102,8 @@ func shape(p *ir.Program, pr *ir.Probe) (string, []ir.Reg) {
 	var order []ir.Reg
 	s := pr.Sites[0]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %d %t %q %q %d\n", s.Kind, s.PID, s.Target, s.Path, s.Exe, pr.Cond)
+	fmt.Fprintf(&b, "%d %d %t %q %q %d\n", s.Kind, s.Program.PID, s.Program.Target, s.Program.Path, s.Program.Exe,
+		pr.Cond)
 	f := pr.Handler
 	num := make([]int, len(f.Regs))
 	reg := func(r ir.Reg) {

@@ -45,7 +45,8 @@ type siteKey struct {
 }
 
 func keyOf(s *probe.Site) siteKey {
-	return siteKey{s.Kind, s.Path, s.PID, s.Target, s.Exe, s.Offset, s.Event, s.Symbol, s.Syscall, s.Perf}
+	p := &s.Program
+	return siteKey{s.Kind, p.Path, p.PID, p.Target, p.Exe, s.Offset(), s.Event, s.Kernel.Symbol, s.Syscall.Nr, s.Perf}
 }
 
 type probeMerger struct {
@@ -69,7 +70,7 @@ func (m *probeMerger) partner(kept []*ir.Probe, pr *ir.Probe) int {
 	names := m.named(first.Handler) && m.named(pr.Handler)
 	for j, s := range pr.Sites {
 		o := first.Sites[j]
-		if s.Kind.OnHost() || keyOf(s) != keyOf(o) || s.RefCtr != o.RefCtr || s.At.Kind != o.At.Kind ||
+		if s.Kind.OnHost() || keyOf(s) != keyOf(o) || s.Program.RefCtr != o.Program.RefCtr || s.At.Kind != o.At.Kind ||
 			m.last[keyOf(s)] != i {
 			return -1
 		}

@@ -294,7 +294,7 @@ func (b *build) modules(list string) ([]debuginfo.Image, error) {
 			return []debuginfo.Image{s.Image}, nil
 		}
 		// At events of the kernel: the kernel, then the one program of the script. Elsewhere the other way about.
-		if s := b.at(); s != nil && s.Path == "" && s.Kind.Words() != probe.NoWords {
+		if s := b.at(); s != nil && s.Program.Path == "" && s.Kind.Words() != probe.NoWords {
 			if img, err := b.kernel(""); err == nil {
 				out := []debuginfo.Image{img}
 				if img := b.env.only(); img != nil {

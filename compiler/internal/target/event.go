@@ -105,11 +105,11 @@ func (e *Env) enter(s *probe.Site) (*probe.Site, error) {
 	if es := e.enters[s]; es != nil {
 		return es, nil
 	}
-	if s.Enter == nil {
+	if s.Syscall.Enter == nil {
 		return nil, fail("the entry of this system call is not known")
 	}
 	es := *s
-	es.Kind, es.Names = s.Kind.Entry(), s.Enter
+	es.Kind, es.Names = s.Kind.Entry(), s.Syscall.Enter
 	es.Point += " (entry)"
 	if e.enters == nil {
 		e.enters = map[*probe.Site]*probe.Site{}

@@ -55,7 +55,7 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 			if why == "" {
 				why = err.Error() // the file has some, this function has none
 			}
-			d.Note(source.Span{}, "%s: %s", s.Path, why)
+			d.Note(source.Span{}, "%s: %s", s.Program.Path, why)
 		}
 		if strings.HasPrefix(what, "$return") {
 			d.Hintf("returnval() gives the first integer result")

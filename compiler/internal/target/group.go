@@ -71,7 +71,7 @@ func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
 	if s.Image == nil || fn == nil {
 		return nil, fail("the function that returns here is not known")
 	}
-	key := entryKey{s.Image, fn, s.PID, s.Target, s.Exe, s.CallersKey()}
+	key := entryKey{s.Image, fn, s.Program.PID, s.Program.Target, s.Program.Exe, s.CallersKey()}
 	if es := e.entries[key]; es != nil {
 		return es, nil
 	}
@@ -88,9 +88,11 @@ func (e *Env) entry(s *probe.Site) (*probe.Site, error) {
 		return nil, err
 	}
 	es := *s
-	es.Kind, es.At, es.Offset = s.Kind.Entry(), at, off
+	es.Kind, es.At = s.Kind.Entry(), at
 	if s.Kind.InKernel() {
-		es.Offset, es.MaxActive = s.Offset, 0 // by the same symbol
+		es.Kernel.MaxActive = 0 // by the same symbol
+	} else {
+		es.Program.Offset = off
 	}
 	es.Point += " (entry)"
 	es.Callers = nil
@@ -231,7 +233,7 @@ func wild(req probe.Request) bool {
 // undescribed reports whether a wildcard found the function of s and the debug information has nothing about its
 // variables.
 func undescribed(req probe.Request, s *probe.Site) bool {
-	if s.Image == nil || !s.Wild && !wild(req) {
+	if s.Image == nil || !s.Kernel.Wild && !wild(req) {
 		return false
 	}
 	_, err := s.Image.Vars(s.At)

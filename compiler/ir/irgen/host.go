@@ -92,7 +92,7 @@ func Run(p *ir.Program, rounds int, ctx Context) (*Said, error) {
 	probes := map[event][]func() error{}
 	for i, pr := range p.Probes {
 		for _, s := range pr.Sites {
-			e := event{s.Kind, s.Offset}
+			e := event{s.Kind, s.Offset()}
 			if probes[e] == nil {
 				events = append(events, e)
 			}

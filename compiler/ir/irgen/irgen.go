@@ -24,9 +24,10 @@ func Program(r *rand.Rand) *ir.Program {
 	g.p.Limits.MaxNesting = 40 // calls that go in circles use up the budget first
 	g.globals()
 	g.funcs()
-	sites := []*probe.Site{{Kind: probe.Begin}, {Kind: probe.Timer, Period: 1e9},
-		{Kind: probe.Uprobe, Path: "/a", Offset: 16, Point: "p16", Func: "f16"},
-		{Kind: probe.Uprobe, Path: "/a", Offset: 32, Point: "p32", Func: "f32"}, {Kind: probe.End}}
+	sites := []*probe.Site{{Kind: probe.Begin}, {Kind: probe.Timer, Timer: probe.TimerPart{Period: 1e9}},
+		{Kind: probe.Uprobe, Program: probe.ProgramPart{Path: "/a", Offset: 16}, Point: "p16", Func: "f16"},
+		{Kind: probe.Uprobe, Program: probe.ProgramPart{Path: "/a", Offset: 32}, Point: "p32", Func: "f32"},
+		{Kind: probe.End}}
 	for i := range 1 + r.IntN(5) {
 		site := sites[r.IntN(len(sites))]
 		g.p.Probes = append(g.p.Probes, &ir.Probe{Name: fmt.Sprintf("p%d", i), Cond: -1, Sites: []*probe.Site{site},

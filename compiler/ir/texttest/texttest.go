@@ -237,7 +237,8 @@ func Program(loop bool) (p *ir.Program, runs int) {
 func handler(p *ir.Program, name string, b *ir.Builder) {
 	b.End()
 	p.Probes = append(p.Probes, &ir.Probe{Name: name, Handler: b.Finish(), Cond: -1,
-		Sites: []*probe.Site{{Kind: probe.Uprobe, Func: "f", Point: "p", Offset: uint64(16 * len(p.Probes))}}})
+		Sites: []*probe.Site{{Kind: probe.Uprobe, Func: "f", Point: "p",
+			Program: probe.ProgramPart{Offset: uint64(16 * len(p.Probes))}}}})
 }
 
 // array adds a global array by number with room for n elements.

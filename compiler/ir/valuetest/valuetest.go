@@ -130,7 +130,8 @@ func Program(tables []string, most int) (p *ir.Program, values [][]int64) {
 		b.SetBlock(end)
 		b.End()
 		p.Probes = append(p.Probes, &ir.Probe{Name: fmt.Sprintf("table %d", i), Handler: b.Finish(), Cond: -1,
-			Sites: []*probe.Site{{Kind: probe.Uprobe, Func: "f", Point: "p", Offset: uint64(16 * i)}}})
+			Sites: []*probe.Site{{Kind: probe.Uprobe, Func: "f", Point: "p",
+				Program: probe.ProgramPart{Offset: uint64(16 * i)}}}})
 	}
 	opt.SpellTexts(p)
 	return p, values

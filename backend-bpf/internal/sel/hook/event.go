@@ -92,8 +92,8 @@ func (g *Hook) syscallFilter(out *mach.Block) {
 func (g *Hook) numbered(out *mach.Block) bool {
 	s := g.H.Sites[0]
 	if len(g.H.Sites) == 1 {
-		if s.Syscall != probe.AnySyscall {
-			g.UnlessI(asm.JNE, g.syscallNr(), int64(s.Syscall), out)
+		if s.Syscall.Nr != probe.AnySyscall {
+			g.UnlessI(asm.JNE, g.syscallNr(), int64(s.Syscall.Nr), out)
 		}
 	} else if !g.anySyscall() {
 		g.UnlessI(asm.JEq, g.syscallSite(), noSite, out)
@@ -107,8 +107,8 @@ func (g *Hook) numbered(out *mach.Block) bool {
 		st := g.Get(g.Call(asm.FnGetCurrentTaskBtf), off, asm.Word)
 		g.UnlessI(asm.JSet, st, other.Mask, out)
 	}
-	if s.Path != "" && s.PID == 0 && !s.Target {
-		g.Executable(in, s.Path, out)
+	if s.Program.Path != "" && s.Program.PID == 0 && !s.Program.Target {
+		g.Executable(in, s.Program.Path, out)
 	}
 	return true
 }
@@ -123,7 +123,7 @@ func (g *Hook) tracepointFilter(out *mach.Block) {
 // tracerFilter leaves out the system calls of the tracer itself: each line that it writes would be an event, and
 // each event a line.
 func (g *Hook) tracerFilter(out *mach.Block) {
-	if s := g.H.Sites[0]; s.PID == 0 && !s.Target {
+	if s := g.H.Sites[0]; s.Program.PID == 0 && !s.Program.Target {
 		g.Unless(asm.JEq, g.task.Tgid(), g.Get(g.MapVal(plan.MapControl, 0), plan.CtlTracer, asm.Word), out)
 	}
 }
@@ -132,7 +132,7 @@ func (g *Hook) tracerFilter(out *mach.Block) {
 const noSite = 0xffff
 
 func (g *Hook) anySyscall() bool {
-	return slices.ContainsFunc(g.H.Sites, func(s *probe.Site) bool { return s.Syscall == probe.AnySyscall })
+	return slices.ContainsFunc(g.H.Sites, func(s *probe.Site) bool { return s.Syscall.Nr == probe.AnySyscall })
 }
 
 // syscallSite gives the index of the site that the system call's number is for, noSite if there is none. It is looked
@@ -141,7 +141,7 @@ func (g *Hook) syscallSite() mach.Reg {
 	table := make([]byte, 2*syscallSlots+2) // the last entry is for all greater numbers
 	other := noSite
 	for i, s := range g.H.Sites {
-		if s.Syscall == probe.AnySyscall {
+		if s.Syscall.Nr == probe.AnySyscall {
 			other = g.H.IDs[i]
 		}
 	}
@@ -149,8 +149,8 @@ func (g *Hook) syscallSite() mach.Reg {
 		binary.LittleEndian.PutUint16(table[i:], uint16(other))
 	}
 	for i, s := range g.H.Sites {
-		if s.Syscall >= 0 && s.Syscall < syscallSlots {
-			binary.LittleEndian.PutUint16(table[2*s.Syscall:], uint16(g.H.IDs[i]))
+		if s.Syscall.Nr >= 0 && s.Syscall.Nr < syscallSlots {
+			binary.LittleEndian.PutUint16(table[2*s.Syscall.Nr:], uint16(g.H.IDs[i]))
 		}
 	}
 	i := g.Tight(g.syscallNr(), syscallSlots)
@@ -163,7 +163,7 @@ func (g *Hook) syscallSite() mach.Reg {
 // Dispatcher makes the program that goes to the handler of a system call by a tail call: handlers are the members of
 // the array table, by number. kind is ProcessSyscall or ProcessSyscallReturn.
 func Dispatcher(u *body.Unit, name, table string, kind probe.Kind) (*ebpf.ProgramSpec, *ebpf.MapSpec, error) {
-	site := &probe.Site{Kind: kind, Syscall: probe.AnySyscall}
+	site := &probe.Site{Kind: kind, Syscall: probe.SyscallPart{Nr: probe.AnySyscall}}
 	spec, err := aside(u, name, hooks[kind].event, func(g *Hook, end *mach.Block) {
 		g.H = &body.Handler{Handler: &partition.Handler{Sites: []*probe.Site{site}}}
 		g.Ctx = g.Copy(mach.R1)

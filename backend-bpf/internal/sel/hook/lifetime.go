@@ -20,15 +20,15 @@ import (
 
 // runs is hook.then where something begins: it goes on only in a process that runs the site's program.
 func (g *Hook) runs(out *mach.Block) {
-	if s := g.H.Sites[0]; s.Path != "" && s.PID == 0 && !s.Target {
-		g.Executable(&ir.Instr{Pos: g.U.P.Probes[g.H.Probe].Pos}, s.Path, out)
+	if s := g.H.Sites[0]; s.Program.Path != "" && s.Program.PID == 0 && !s.Program.Target {
+		g.Executable(&ir.Instr{Pos: g.U.P.Probes[g.H.Probe].Pos}, s.Program.Path, out)
 	}
 }
 
 // ran is runs where something ends.
 func (g *Hook) ran(out *mach.Block) {
-	if s := g.H.Sites[0]; s.Path != "" && s.PID == 0 && !s.Target && !ExitKeepsMemory(g.U) {
-		g.watched(s.Path, out)
+	if s := g.H.Sites[0]; s.Program.Path != "" && s.Program.PID == 0 && !s.Program.Target && !ExitKeepsMemory(g.U) {
+		g.watched(s.Program.Path, out)
 		return
 	}
 	g.runs(out)
