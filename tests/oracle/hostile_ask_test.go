@@ -89,7 +89,7 @@ func askFunc(im debuginfo.Image, f *debuginfo.Func) {
 		im.Goroutine(s)
 		im.FileOffset(s.PC)
 		if u, ok := im.(debuginfo.RegUser); ok {
-			u.RegUnread(s, 0)
+			u.RegDead(s, 0)
 		}
 	}
 	im.FuncAt(f.Entry + 1)

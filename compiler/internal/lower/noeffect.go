@@ -107,7 +107,7 @@ func (f *fn) deadReg(s *probe.Site, pl loc.Place) (string, bool) {
 	}
 	for _, p := range pl.Pieces {
 		if at, _, ok := f.home(p); ok && p.Val.Steps[at].Op == loc.Reg {
-			if name, dead := im.RegUnread(s.At, int(p.Val.Steps[at].N)); dead {
+			if name, dead := im.RegDead(s.At, int(p.Val.Steps[at].N)); dead {
 				return name, true
 			}
 		}

@@ -8,8 +8,8 @@ import (
 
 var _ debuginfo.RegUser = (*Image)(nil)
 
-// RegUnread implements debuginfo.RegUser.
-func (im *Image) RegUnread(s debuginfo.Site, reg int) (name string, unread bool) {
+// RegDead implements debuginfo.RegUser.
+func (im *Image) RegDead(s debuginfo.Site, reg int) (name string, dead bool) {
 	var err error
 	defer dw.Guard(&err)()
 	fn, err := im.at(s.PC)
@@ -20,7 +20,7 @@ func (im *Image) RegUnread(s debuginfo.Site, reg int) (name string, unread bool)
 	if err != nil {
 		return "", false
 	}
-	return im.m.RegName(uint64(reg)), insn.Unread(im.m.Code, code, low, s.PC, reg, scratch[reg])
+	return im.m.RegName(uint64(reg)), insn.Dead(im.m.Code, code, low, s.PC, reg, scratch[reg])
 }
 
 // scratch are the registers that a function of the System V convention neither keeps nor returns anything in.

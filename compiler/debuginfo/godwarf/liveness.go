@@ -8,8 +8,8 @@ import (
 
 var _ debuginfo.RegUser = (*Image)(nil)
 
-// RegUnread implements debuginfo.RegUser.
-func (im *Image) RegUnread(s debuginfo.Site, reg int) (name string, unread bool) {
+// RegDead implements debuginfo.RegUser.
+func (im *Image) RegDead(s debuginfo.Site, reg int) (name string, dead bool) {
 	var err error
 	defer dw.Guard(&err)()
 	i := im.tab.Find(s.PC)
@@ -20,5 +20,5 @@ func (im *Image) RegUnread(s debuginfo.Site, reg int) (name string, unread bool)
 	if err != nil {
 		return "", false
 	}
-	return im.m.RegName(uint64(reg)), insn.Unread(im.m.Code, code, im.tab.Entry(i), s.PC, reg, false)
+	return im.m.RegName(uint64(reg)), insn.Dead(im.m.Code, code, im.tab.Entry(i), s.PC, reg, false)
 }

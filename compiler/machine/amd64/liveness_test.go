@@ -8,12 +8,12 @@ import (
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
-func TestUnread(t *testing.T) {
+func TestDead(t *testing.T) {
 	const rax, rcx, rsi, rdi, r14 = 0, 2, 4, 5, 14
 	for _, c := range []struct {
 		what, code string
 		reg        int
-		unread     bool
+		dead       bool
 	}{
 		{"mov eax, edi", "89 f8", rdi, false},
 		{"mov edi, 5; ret", "bf 05 00 00 00 c3", rdi, true},
@@ -48,21 +48,21 @@ func TestUnread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := insn.Unread(dec, code, 0x1000, 0x1000, c.reg, false); got != c.unread {
-			t.Errorf("%s: %d unread %v", c.what, c.reg, got)
+		if got := insn.Dead(dec, code, 0x1000, 0x1000, c.reg, false); got != c.dead {
+			t.Errorf("%s: %d dead %v", c.what, c.reg, got)
 		}
 	}
 	for reg, want := range map[int]bool{rdi: true, rsi: false} { // mov eax, esi; ret
-		if insn.Unread(dec, []byte{0x89, 0xf0, 0xc3}, 0, 0, reg, true) != want {
+		if insn.Dead(dec, []byte{0x89, 0xf0, 0xc3}, 0, 0, reg, true) != want {
 			t.Errorf("%d at a return", reg)
 		}
 	}
-	if insn.Unread(dec, nil, 0, 0, 0, true) || insn.Unread(dec, []byte{0x90}, 16, 8, 0, true) {
+	if insn.Dead(dec, nil, 0, 0, 0, true) || insn.Dead(dec, []byte{0x90}, 16, 8, 0, true) {
 		t.Error("no code, and yet something known")
 	}
 }
 
-func FuzzUnread(f *testing.F) {
+func FuzzDead(f *testing.F) {
 	f.Add([]byte{0x74, 5, 0xbf, 1, 0, 0, 0, 0xc3}, uint64(0), 5)
-	f.Fuzz(func(t *testing.T, code []byte, pc uint64, reg int) { insn.Unread(dec, code, 16, 16+pc%64, reg, true) })
+	f.Fuzz(func(t *testing.T, code []byte, pc uint64, reg int) { insn.Dead(dec, code, 16, 16+pc%64, reg, true) })
 }

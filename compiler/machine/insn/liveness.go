@@ -1,14 +1,14 @@
 package insn
 
-// maxUnread is how many instructions Unread looks at.
-const maxUnread = 64
+// maxDead is how many instructions Dead looks at.
+const maxDead = 64
 
-// Unread reports whether every way through code from pc on overwrites DWARF register reg before an
+// Dead reports whether every way through code from pc on overwrites DWARF register reg before an
 // instruction reads it. code begins at address base. It follows direct jumps; what is not known is
 // taken for a reader: calls, other jumps, ways out of code, and instructions that are not common. A return counts as
 // one unless freed says that the caller has no use for reg.
-func Unread(d Decoder, code []byte, base, pc uint64, reg int, freed bool) bool {
-	left := maxUnread
+func Dead(d Decoder, code []byte, base, pc uint64, reg int, freed bool) bool {
+	left := maxDead
 	seen := map[uint64]bool{}
 	todo := []uint64{pc}
 	for len(todo) > 0 {
