@@ -108,9 +108,7 @@ func (im *Image) begins(rows []lineHit) (out []lineHit) {
 	}
 	if marksStatements(rows[0].fn.u.Producer()) {
 		for _, h := range rows {
-			if im.begun(h, f) {
-				out = append(out, h)
-			}
+			out = append(out, im.begun(h, f)...)
 		}
 		if len(out) > 0 {
 			return out
@@ -177,20 +175,59 @@ func marksStatements(producer string) bool {
 		!strings.Contains(producer, "-gno-statement-frontiers")
 }
 
-// begun reports whether a run of h's line begins at h: whether there is a way to it on which the last mark is one
-// of another line.
-func (im *Image) begun(h lineHit, f *flow) bool {
+// begun gives the places at which runs of h's line begin at h: h itself if there is a way to it on which the last mark
+// is one of another line. If there is another way too, on which the line has begun before, then what is in front of h
+// on the former: the last instructions there that lead to h and nowhere else.
+func (im *Image) begun(h lineHit, f *flow) []lineHit {
 	if h.pc == h.fn.Entry || len(f.from[h.pc]) == 0 {
-		return true
+		return []lineHit{h}
 	}
-	marks := im.marksOf(h.fn)
-	return !walk(f.from[h.pc], func(pc uint64) ([]uint64, bool) {
-		if row := marks[pc]; row != nil {
-			line, ok := im.lineIn(h, pc, row.Line)
-			return nil, ok && line == h.line
+	others, same := im.before(h, f, f.from[h.pc])
+	switch {
+	case !others:
+		return nil
+	case !same:
+		return []lineHit{h}
+	}
+	var out []lineHit
+	ok := walk(f.from[h.pc], func(pc uint64) ([]uint64, bool) {
+		others, same := im.before(h, f, []uint64{pc})
+		at := h
+		at.pc = pc
+		switch {
+		case !others:
+			return nil, true
+		case len(f.to[pc]) != 1 || !h.owner.ContainsPC(pc):
+			return nil, false
+		case same:
+			return f.from[pc], true
 		}
-		return f.from[pc], len(f.from[pc]) > 0
+		out = append(out, at)
+		return nil, true
 	})
+	if !ok {
+		return []lineHit{h}
+	}
+	return out
+}
+
+// before tells of what lines the last marks are on the ways that lead over the addresses at: of others than h's, or of
+// the same.
+func (im *Image) before(h lineHit, f *flow, at []uint64) (others, same bool) {
+	marks := im.marksOf(h.fn)
+	walk(at, func(pc uint64) ([]uint64, bool) {
+		if row := marks[pc]; row != nil {
+			if line, ok := im.lineIn(h, pc, row.Line); ok && line == h.line {
+				same = true
+			} else {
+				others = true
+			}
+			return nil, true
+		}
+		others = others || len(f.from[pc]) == 0
+		return f.from[pc], true
+	})
+	return others, same
 }
 
 // walk visits what can be reached from the addresses of begin, each once: visit gives the next ones, and whether to

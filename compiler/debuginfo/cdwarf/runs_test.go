@@ -51,8 +51,45 @@ int main(void)
 }
 `
 
+// threads is a program in which gcc doubles a line: one copy of it begins for itself, and goes on in the other.
+const threads = `volatile unsigned sink;
+unsigned b[8];
+long c[13];
+__attribute__((noinline)) unsigned odd(unsigned x, unsigned y)
+{
+	if (c[0]++, __builtin_expect((x + y) * (x + y) == 3, 0)) sink += y;
+	return x;
+}
+static unsigned f(unsigned x, unsigned y)
+{
+	unsigned z = x + y;
+	c[1]++, y = y + 7;
+	if (c[2]++, (x ^ y) & 1) {
+	{
+	int n = (c[3]++, y - b[x & 7]) & 3;
+	for (int i = 0; i < n; i++) {
+	c[4]++, x += odd(3 + 7, y & 7);
+	if (c[5]++, (b[x & 7] * x) & 1) {
+	c[6]++, b[x & 7] = 3 + 3;
+	c[7]++, z -= 1; }
+	c[8]++, y = b[x & 7] ^ b[x & 7];
+	} }
+	c[9]++, x = b[x & 7] - y;
+	if (c[10]++, __builtin_expect(x == 38, 0)) goto out;
+	if (c[11]++, __builtin_expect(x == 25, 0)) goto out;
+	c[12]++, x -= 1; }
+out:
+	return x ^ y;
+}
+int main(void)
+{
+	for (unsigned i = 0; i < 30; i++) sink += f(i * 7, i);
+	return 0;
+}
+`
+
 // A line is hit once for each run, be its code behind a mark at the address of another line's code, behind
-// instructions that only fill a gap, or in pieces that follow each other.
+// instructions that only fill a gap, in pieces that follow each other, or in copies that do.
 func TestRuns(t *testing.T) {
 	for _, p := range []struct {
 		name, src string
@@ -60,6 +97,7 @@ func TestRuns(t *testing.T) {
 	}{
 		{"runs.c", runs, map[int]int{7: 10, 8: 10, 9: 10, 10: 10, 12: 2}},
 		{"tails.c", tails, map[int]int{10: 40}},
+		{"threads.c", threads, map[int]int{24: 30, 25: 30}},
 	} {
 		dir := t.TempDir()
 		src := filepath.Join(dir, p.name)
