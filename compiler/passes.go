@@ -159,6 +159,13 @@ func (s *state) parse() diag.List {
 		s.trees = append(s.trees, tree)
 	}
 	all = append(all, s.lib.TakeDiags()...)
+	if s.o.Stop == Parse && !all.HasErrors() {
+		// What later passes say as well, beside all else that they find.
+		for _, t := range s.trees {
+			all = append(all, s.lib.AddScript(t)...)
+		}
+		all = append(all, sema.Shape(s.trees, s.o.Guru)...)
+	}
 	return all
 }
 

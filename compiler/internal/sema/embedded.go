@@ -19,7 +19,7 @@ import (
 func (b *binder) prelude() {
 	for _, c := range b.lib.UserCode() {
 		if !b.o.Guru {
-			b.needsGuru(c.Span)
+			codeNeedsGuru(&b.ds, c.Span)
 		}
 		b.noContext(c.Code, c.Span.From+2)
 	}
@@ -39,15 +39,11 @@ func (b *binder) libraryCode(f *load.File) {
 	b.p.Prelude = append(append([]*ast.Embedded(nil), b.lib.CodeOf(f)...), b.p.Prelude...)
 }
 
-func (b *binder) needsGuru(sp source.Span) {
-	b.errorf(diag.EmbeddedCode, sp, "embedded C needs guru mode").Hintf("run with -g, if the script can be trusted")
-}
-
 // embeddedFunction looks at the C body of a function.
 func (b *binder) embeddedFunction(ef *elab.Func, f *load.Function) {
 	code := f.Decl.Code
 	if !b.o.Guru && f.File.User {
-		b.needsGuru(code.Span)
+		codeNeedsGuru(&b.ds, code.Span)
 	}
 	b.libraryCode(f.File)
 	ef.C = b.embedded(code.Code, code.Span.From+2, f.File)
@@ -160,7 +156,7 @@ func (x *infer) embeddedResults() bool {
 // embeddedExpr looks at "%{ expr %}".
 func (b *binder) embeddedExpr(s *scope, e *ast.EmbeddedExpr) {
 	if !b.o.Guru && s.file.User {
-		b.needsGuru(e.Span)
+		codeNeedsGuru(&b.ds, e.Span)
 	}
 	b.libraryCode(s.file)
 	c := b.embedded(e.Code, e.Span.From+2, s.file)
@@ -194,7 +190,7 @@ func (b *binder) constant(s *scope, e *ast.AtOp) {
 		return
 	}
 	if !b.o.Guru && s.file.User {
-		b.errorf(diag.EmbeddedCode, e.Span, "@const needs guru mode").Hintf("run with -g, if the script can be trusted")
+		constNeedsGuru(&b.ds, e)
 	}
 	b.libraryCode(s.file)
 	c := b.embedded(l.Str, l.Span.From+1, s.file)

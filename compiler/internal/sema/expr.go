@@ -416,27 +416,19 @@ func (x *infer) print(c *ast.Call, k printKind, want types.Type, value bool) typ
 	if k.value {
 		res = types.String
 	}
+	printShape(&x.ds, c, k)
 	switch {
 	case k.format:
 		x.format(c)
-	case len(c.Args) == 1 && !k.delim && histogram(c.Args[0]) != nil:
-		x.hist(histogram(c.Args[0]))
+	case k.delim && len(c.Args) > 0:
+		if l, ok := ast.Unparen(c.Args[0]).(*ast.Literal); ok && l.IsString {
+			x.in.Types[c.Args[0]] = types.String
+		} else {
+			x.expr(c.Args[0], types.Unknown)
+		}
+		x.printed(c.Args[1:])
 	default:
-		args := c.Args
-		if k.delim {
-			args = x.delimiter(c)
-		} else if len(args) == 0 && name != "println" && name != "sprintln" {
-			x.errorf(diag.PrintArguments, c.Span, "%s needs something to print", name)
-		}
-		for _, a := range args {
-			if h := histogram(a); h != nil {
-				x.hist(h)
-				x.errorf(diag.HistogramUse, h.Span,
-					"a histogram must be the only argument of print, println, sprint or sprintln")
-				continue
-			}
-			x.expr(a, types.Unknown)
-		}
+		x.printed(c.Args)
 	}
 	if value && !k.value {
 		if want == types.String {
@@ -451,50 +443,32 @@ func (x *infer) print(c *ast.Call, k printKind, want types.Type, value bool) typ
 	return x.expect(c, res, want)
 }
 
-// delimiter checks the first argument of printd and its kin and gives the others.
-func (x *infer) delimiter(c *ast.Call) []ast.Expr {
-	name := c.Fun.Name
-	if len(c.Args) < 3 {
-		x.errorf(diag.PrintArguments, c.Span, "%s needs a delimiter and at least two values", name)
-	}
-	if len(c.Args) == 0 {
-		return nil
-	}
-	if l, ok := ast.Unparen(c.Args[0]).(*ast.Literal); ok && l.IsString {
-		x.in.Types[c.Args[0]] = types.String
-	} else {
-		x.errorf(diag.PrintArguments, c.Args[0].Range(), "the delimiter of %s must be a literal string", name)
-		x.expr(c.Args[0], types.Unknown)
-	}
-	return c.Args[1:]
-}
-
-// format checks the arguments of printf and sprintf against the format.
-func (x *infer) format(c *ast.Call) {
-	name := c.Fun.Name
-	if len(c.Args) == 0 {
-		x.errorf(diag.PrintArguments, c.Span, "%s needs a format", name)
-		return
-	}
-	lit, ok := ast.Unparen(c.Args[0]).(*ast.Literal)
-	if !ok || !lit.IsString {
-		x.errorf(diag.PrintFormat, c.Args[0].Range(), "the format of %s must be a literal string, not %s", name,
-			describe(c.Args[0])).
-			Hintf("print prints any value; %s(\"%%s\", s) prints a string", name)
-		for _, a := range c.Args {
+// printed types values whose types are free.
+func (x *infer) printed(args []ast.Expr) {
+	for _, a := range args {
+		if h := histogram(a); h != nil {
+			x.hist(h)
+		} else {
 			x.expr(a, types.Unknown)
 		}
+	}
+}
+
+// format checks the arguments of printf and sprintf against the format, which formatShape has looked at.
+func (x *infer) format(c *ast.Call) {
+	if len(c.Args) == 0 {
+		return
+	}
+	name, args := c.Fun.Name, c.Args[1:]
+	lit, ok := ast.Unparen(c.Args[0]).(*ast.Literal)
+	if !ok || !lit.IsString {
+		x.printed(c.Args)
 		return
 	}
 	x.in.Types[c.Args[0]] = types.String
-	args := c.Args[1:]
 	f, err := ir.ParseFormat(lit.Str)
 	if err != nil {
-		d := x.errorf(diag.PrintFormat, lit.Span, "%v of the format", err)
-		d.Hintf("conversions are %%d %%i %%u %%o %%x %%X %%p %%s %%c %%b %%m %%M; %%%% prints a %%")
-		for _, a := range args {
-			x.expr(a, types.Unknown)
-		}
+		x.printed(args)
 		return
 	}
 	want := f.ArgTypes()
@@ -522,8 +496,8 @@ func (x *infer) format(c *ast.Call) {
 		x.conversion(p, args[n])
 		n++
 	}
-	for ; n < len(args); n++ {
-		x.expr(args[n], types.Unknown)
+	if n < len(args) {
+		x.printed(args[n:])
 	}
 }
 
@@ -531,8 +505,6 @@ func (x *infer) format(c *ast.Call) {
 func (x *infer) conversion(p ir.Piece, a ast.Expr) {
 	if h := histogram(a); h != nil {
 		x.hist(h)
-		x.errorf(diag.HistogramUse, h.Span, "a histogram cannot be printed by a format").Hintf(
-			"print(%s(...)) prints it", h.Name)
 		return
 	}
 	want := types.Long

@@ -93,8 +93,7 @@ func (b *binder) atOp(s *scope, e *ast.AtOp) {
 	}
 	if isStat(e.Name) {
 		if isHist(e.Name) {
-			b.errorf(diag.HistogramUse, e.Span, "a histogram is no value").
-				Hintf("print(%s(...)) prints it; foreach, in and [bucket] take it apart", e.Name)
+			histValue(&b.ds, e)
 		}
 		b.stat(s, e)
 		return
