@@ -183,12 +183,31 @@ func (s *state) run(res *Result, all *diag.List) {
 		if s.prog != nil {
 			sema.Blame(s.prog, ds)
 		}
+		s.hintArguments(ds)
 		all.AddAll(ds)
 		if p.dump != nil && wants(s.o.Dump, p.name) {
 			res.Dumps[p.name] = p.dump(s)
 		}
 		if ds.HasErrors() {
 			break
+		}
+	}
+}
+
+// hintArguments adds a hint to errors in an argument of the command line that the script takes as a piece of itself
+// ($1) where it may mean the text (@1).
+func (s *state) hintArguments(ds diag.List) {
+	for _, d := range ds {
+		f := s.files.File(d.Span.From)
+		if f == nil || d.Severity != diag.Error {
+			continue
+		}
+		if d.Hint != "" && (d.Phase == diag.Semantic || strings.HasPrefix(d.Hint, "@ ")) {
+			continue // it knows more, or says this
+		}
+		if n, ok := strings.CutPrefix(f.Name, "<argument "); ok {
+			n = strings.TrimSuffix(n, ">")
+			d.Hintf("$%s is the argument as a piece of the script; @%s is its text", n, n)
 		}
 	}
 }

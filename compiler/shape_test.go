@@ -31,7 +31,8 @@ func TestShape(t *testing.T) {
 	} {
 		var said [2]*diag.Diagnostic
 		for i, stop := range []Phase{Parse, 0} {
-			_, ds := Compile(context.Background(), Options{Scripts: []Script{{Name: "t", Text: []byte(script)}}, Stop: stop})
+			_, ds := Compile(context.Background(), Options{Scripts: []Script{{Name: "t", Text: []byte(script)}},
+				Stop: stop})
 			for _, d := range ds {
 				if d.Severity == diag.Error && d.Code == code && said[i] == nil {
 					said[i] = d
@@ -46,11 +47,13 @@ func TestShape(t *testing.T) {
 		}
 	}
 	for _, script := range []string{
-		`global s probe begin { s <<< 1 print(@hist_log(s)) println(sprint(@hist_log(s))) foreach (b in @hist_log(s)) { } }`,
+		`global s probe begin { s <<< 1 print(@hist_log(s)) println(sprint(@hist_log(s))) }`,
+		`global s probe begin { s <<< 1 foreach (b in @hist_log(s)) { } }`,
 		`global s probe begin { s <<< 1 println(@hist_log(s)[64], 64 in @hist_log(s)) }`,
 		`probe begin { println() x = sprintln() printf("a%%") printdln("-", 1, 2) y = nothing(z) }`,
 	} {
-		_, ds := Compile(context.Background(), Options{Scripts: []Script{{Name: "t", Text: []byte(script)}}, Stop: Parse})
+		_, ds := Compile(context.Background(), Options{Scripts: []Script{{Name: "t", Text: []byte(script)}},
+			Stop: Parse})
 		if ds.HasErrors() {
 			t.Errorf("%s: %v", script, ds)
 		}

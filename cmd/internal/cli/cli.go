@@ -185,15 +185,13 @@ func terminal(w io.Writer) bool {
 func (c *command) show(l []gostap.Diagnostic) bool {
 	style := gostap.Style{Color: useColor(c.options, c.Err, c.env), Codes: c.verbose > 0, Width: columns(c.Err)}
 	ok := true
-	n := 0
+	n, warned := 0, 0
 	for _, d := range l {
 		if d.Warning {
 			if c.noWarn {
 				continue
 			}
-			if c.warnErr {
-				ok = false
-			}
+			warned++
 		} else {
 			ok = false
 			if n++; n > 50 {
@@ -205,7 +203,10 @@ func (c *command) show(l []gostap.Diagnostic) bool {
 	if n > 50 {
 		fmt.Fprintf(c.Err, "error: %d more errors\n", n-50)
 	}
-	return ok
+	if c.warnErr && ok && warned > 0 {
+		fmt.Fprintln(c.Err, "error: warnings are errors with -W, so nothing was run")
+	}
+	return ok && (!c.warnErr || warned == 0)
 }
 
 // shown prints an error that consists of diagnostics.

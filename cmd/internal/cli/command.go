@@ -51,6 +51,11 @@ func (c *command) run() error {
 	if c.hasList {
 		return c.listPoints(o)
 	}
+	if c.pass >= 4 {
+		if err := c.checkTemp(); err != nil {
+			return err
+		}
+	}
 	// A signal during the passes ends the command; once the session runs, it ends the session.
 	ctx, hangs, done := untilSignal()
 	defer done()

@@ -149,8 +149,11 @@ func parseFlags(args []string) (*options, error) {
 	if err := fs.Parse(args); err != nil {
 		return nil, flagError(fs, err)
 	}
-	if o.help || o.version || o.info || o.cleanCache || o.cleanup {
-		return o, nil
+	if alone := o.alone(); alone != "" {
+		if o.help || o.version || fs.NArg() == 0 {
+			return o, nil
+		}
+		return nil, &usageError{fmt.Sprintf("%s takes no words, and there is %s", alone, fs.Arg(0)), ""}
 	}
 	if raw.bpf {
 		o.runtime = "bpf"
@@ -160,6 +163,10 @@ func parseFlags(args []string) (*options, error) {
 	}
 	for _, l := range raw.listings {
 		if l.on {
+			if fs.NArg() > 0 {
+				return nil, &usageError{fmt.Sprintf("lists of the library take no words, and there is %s", fs.Arg(0)),
+					""}
+			}
 			o.listing, o.lists = l.what, true
 			return o, nil
 		}
@@ -203,6 +210,23 @@ func parseFlags(args []string) (*options, error) {
 		}
 	}
 	return o, o.checkSession()
+}
+
+// alone is the option that makes the command do something else than tracing, "" if there is none.
+func (o *options) alone() string {
+	switch {
+	case o.help:
+		return "--help"
+	case o.version:
+		return "--version"
+	case o.info:
+		return "--info"
+	case o.cleanCache:
+		return "--clean-cache"
+	case o.cleanup:
+		return "--cleanup"
+	}
+	return ""
 }
 
 // setPerPass reads --vp: a digit for each of the passes 1 to 5.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -25,6 +26,9 @@ func readScript(path string) ([]byte, error) {
 		}
 		return nil, &usageError{err.Error(), hint}
 	}
+	if hint := misplaced(path); hint != "" && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENAMETOOLONG)) {
+		return nil, &usageError{fmt.Sprintf("there is no file %q", path), hint}
+	}
 	if err != nil {
 		return nil, plain(err)
 	}
@@ -39,6 +43,40 @@ func readScript(path string) ([]byte, error) {
 		return nil, plain(err)
 	}
 	return text, nil
+}
+
+// misplaced is the hint for a word that stands where the name of the script's file is expected and cannot be one.
+func misplaced(word string) string {
+	switch {
+	case word == "run":
+		return "gostap run NAME.ko runs a module that was built elsewhere"
+	case strings.ContainsAny(word, "{}\n"):
+		return "a script in the command line stands behind -e: gostap -e 'SCRIPT'"
+	}
+	return ""
+}
+
+// checkTemp refuses a TMPDIR that cannot hold files, for sessions that make some there.
+func (c *command) checkTemp() error {
+	dir := getenv(c.env, "TMPDIR")
+	if dir == "" || c.command == "" && c.runtime != "kernel" && (!c.keep || c.tmpdir != "") {
+		return nil
+	}
+	st, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		err = plain(err)
+	case !st.IsDir():
+		err = fmt.Errorf("%s is no directory", dir)
+	default:
+		if err = unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+			err = fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	if err != nil {
+		return &usageError{fmt.Sprintf("TMPDIR: %v", err), "unset it, or name a directory that can be written to"}
+	}
+	return nil
 }
 
 // plain says what went wrong with a file without Go's name of the call.

@@ -18,13 +18,13 @@ func Bind(p *elab.Program, lib *load.Library, o Options) diag.List {
 		globals:   map[*load.Global]*elab.Global{},
 		funcs:     map[*load.Function]*elab.Func{},
 		globNames: map[string]bool{}, funcNames: map[string]bool{}, suffix: map[string]int{},
-		crossed:  map[*load.Global]*load.File{},
-		compared: map[*load.Function]*load.Function{},
+		initialised: map[string]bool{},
+		crossed:     map[*load.Global]*load.File{},
+		compared:    map[*load.Function]*load.Function{},
 	}
 	for _, g := range lib.UserGlobals() {
 		b.global(g)
 	}
-	b.initial()
 	b.prelude()
 	for _, f := range lib.UserFunctions() {
 		if name := f.Decl.Name; IsPrint(name.Name) {
@@ -36,6 +36,7 @@ func Bind(p *elab.Program, lib *load.Library, o Options) diag.List {
 		b.probe(p.Probes[i])
 		b.drain()
 	}
+	b.uninitialised()
 	b.unreached()
 	b.guru()
 	b.forget()
@@ -54,6 +55,8 @@ type binder struct {
 	globNames, funcNames map[string]bool
 	// suffix is the number to try next behind a name that is taken.
 	suffix map[string]int
+	// initialised are the names of -G that are those of globals.
+	initialised map[string]bool
 	// crossed are the globals of the script that crossFile has warned about, with the library file.
 	crossed map[*load.Global]*load.File
 	// compared are the overloads whose written types were held against those of the one tried first.

@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -138,6 +140,9 @@ func (b *binder) global(g *load.Global) *elab.Global {
 	if d.Init != nil {
 		eg.Arity, eg.Type = 0, literalType(d.Init)
 	}
+	if g.File.User || !g.Private {
+		b.initial(eg)
+	}
 	if !g.File.User && b.o.Expand != nil {
 		for _, pr := range b.lib.Touching(g) {
 			eps, ds := b.o.Expand(pr)
@@ -177,34 +182,39 @@ func (b *binder) forget() {
 	b.p.Globals = kept
 }
 
-// initial gives globals the values of -G.
-func (b *binder) initial() {
-	for name, text := range b.o.Init {
-		var found *elab.Global
-		var names []string
-		for _, g := range b.p.Globals {
-			names = append(names, g.Decl.Name.Name)
-			if g.Decl.Name.Name == name {
-				found = g
-			}
-		}
-		if found == nil {
-			d := b.errorf(diag.InitialValue, source.Span{}, "-G %s=%s: the script has no global named %s", name, text,
-				name)
-			if near := diag.Nearest(name, names, 1); len(near) > 0 {
-				d.Hintf("did you mean %s?", near[0])
-			}
+// initial gives a global the value of -G, if there is one.
+func (b *binder) initial(g *elab.Global) {
+	name := g.Decl.Name.Name
+	text, ok := b.o.Init[name]
+	if !ok {
+		return
+	}
+	b.initialised[name] = true
+	lit := &ast.Literal{Place: g.Decl.Name.Place, IsString: true, Str: text}
+	if n, err := strconv.ParseInt(text, 0, 64); err == nil && (g.Decl.Init == nil || !g.Decl.Init.IsString) {
+		lit = &ast.Literal{Place: g.Decl.Name.Place, Num: n, Text: text}
+	}
+	if old := g.Decl.Init; old != nil && old.IsString != lit.IsString {
+		b.errorf(diag.InitialValue, g.Decl.Name.Span, "-G %s=%s: %s is a number", name, text, name)
+		return
+	}
+	g.Init, g.Arity, g.Type = lit, 0, literalType(lit)
+}
+
+// uninitialised tells of values of -G for which there is no global.
+func (b *binder) uninitialised() {
+	var names []string
+	for _, g := range b.p.Globals {
+		names = append(names, g.Decl.Name.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.o.Init)) {
+		if b.initialised[name] {
 			continue
 		}
-		lit := &ast.Literal{Place: found.Decl.Name.Place, IsString: true, Str: text}
-		if n, err := strconv.ParseInt(text, 0, 64); err == nil &&
-			(found.Decl.Init == nil || !found.Decl.Init.IsString) {
-			lit = &ast.Literal{Place: found.Decl.Name.Place, Num: n, Text: text}
+		d := b.errorf(diag.InitialValue, source.Span{}, "-G %s=%s: the script has no global named %s", name,
+			b.o.Init[name], name)
+		if near := diag.Nearest(name, names, 1); len(near) > 0 {
+			d.Hintf("did you mean %s?", near[0])
 		}
-		if old := found.Decl.Init; old != nil && old.IsString != lit.IsString {
-			b.errorf(diag.InitialValue, found.Decl.Name.Span, "-G %s=%s: %s is a number", name, text, name)
-			continue
-		}
-		found.Init, found.Arity, found.Type = lit, 0, literalType(lit)
 	}
 }

@@ -2,6 +2,7 @@ package textfmt
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
@@ -69,7 +70,24 @@ func (f *Fault) Text(p *ir.Program) string {
 	if p == nil || p.Files == nil {
 		return s
 	}
-	return s + Near(p.Files, f.Pos)
+	return s + Near(p.Files, f.Pos) + f.wrongMemory(p.Files)
+}
+
+// wrongMemory is a hint, in a line of its own, for an error of a function that reads memory of programs and was given
+// an address of the kernel, or the other way round.
+func (f *Fault) wrongMemory(files *source.FileSet) string {
+	file := files.File(f.Pos)
+	if f.Code != ir.ErrMemory || file == nil {
+		return ""
+	}
+	_, tok := token(file.Text[min(file.Offset(f.Pos), len(file.Text)):])
+	switch addr := f.arg(0).Int; {
+	case strings.HasPrefix(tok, "user_") && addr < 0:
+		return "\n  hint: this is an address of the kernel; kernel_string and its kin read there"
+	case strings.HasPrefix(tok, "kernel_") && addr >= 1<<16:
+		return "\n  hint: this is an address of a program; user_string and its kin read there"
+	}
+	return ""
 }
 
 var keywords = map[string]bool{

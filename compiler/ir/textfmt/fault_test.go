@@ -1,12 +1,35 @@
 package textfmt
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/source"
 )
+
+// TestWrongMemory: an address of the kernel given to a function that reads programs is told, and the other way round.
+func TestWrongMemory(t *testing.T) {
+	var files source.FileSet
+	src := "user_string(x) user_int32 kernel_string_n $p"
+	f := files.Add("t.stp", []byte(src))
+	p := &ir.Program{Files: &files, Limits: layout.Default()}
+	for _, c := range []struct {
+		at   int
+		addr int64
+		want string
+	}{
+		{0, -1 << 40, "kernel_string"}, {15, -1, "kernel_string"}, {26, 0x7fff00001000, "user_string"},
+		{0, 16, ""}, {26, 0, ""}, {26, 16, ""}, {26, -1 << 40, ""}, {0, 0x7fff00001000, ""}, {42, -1, ""},
+	} {
+		fault := Fault{Code: ir.ErrMemory, Pos: f.Pos(c.at), Args: []Val{{Int: c.addr}}}
+		_, hint, _ := strings.Cut(fault.Text(p), "hint: ")
+		if !strings.Contains(hint, c.want) || (c.want == "") != (hint == "") {
+			t.Errorf("%s of 0x%x: hint %q", src[c.at:], uint64(c.addr), hint)
+		}
+	}
+}
 
 func TestFaultText(t *testing.T) {
 	var files source.FileSet
