@@ -22,10 +22,10 @@ const (
 	r9
 	r10
 	r11
-	_
-	_
+	r12
+	r13
 	r14
-	_
+	r15
 	rip // the column of the return address
 )
 
@@ -46,7 +46,11 @@ var AMD64 = &Machine{
 	Vector: 17, Vectors: 16,
 	C:       Convention{Args: []int{rdi, rsi, rdx, rcx, r8, r9}, Results: []int{rax, rdx}, Vectors: 8},
 	Go:      Convention{Args: goInts, Results: goInts, Vectors: 15},
-	Closure: rdx, Goroutine: r14,
+	Kept:    []int{rbx, rbp, rsp, r12, r13, r14, r15, rip},
+	Scratch: []int{rcx, rsi, rdi, r8, r9, r10, r11},
+	// struct sigcontext of asm/sigcontext.h, behind 40 bytes of struct ucontext.
+	Sigframe: []int64{144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96, 168},
+	Closure:  rdx, Goroutine: r14,
 	// The kernel saves rax along with the arguments.
 	AtCall:   Set([]int{rdi, rsi, rdx, rcx, r8, r9, rsp, rax}),
 	AtReturn: Set([]int{rax, rdx, rsp}),
@@ -60,7 +64,8 @@ var AMD64 = &Machine{
 	// The lowest two bits of cs are the privilege level.
 	Mode:       Mode{Field: "cs", Offset: 136, Mask: 3, User: 3},
 	Breakpoint: []byte{0xcc}, TrapAdvance: 1,
-	Exec: amd64.Exec, PrivateStack: amd64.PrivateStack,
+	Operand: amd64.Operand,
+	Exec:    amd64.Exec, PrivateStack: amd64.PrivateStack,
 	Code:       amd64.Decoder{},
 	vectorName: func(n int) string { return fmt.Sprintf("xmm%d", n) },
 	otherName: func(n uint64) string {

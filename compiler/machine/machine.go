@@ -63,6 +63,12 @@ type Machine struct {
 	// C is the convention of C (of the System V ABI); Go is Go's ABIInternal, but for its closures and goroutines.
 	// Go's ABI0 has all on the stack.
 	C, Go Convention
+	// Kept are the registers that calls leave as they were, by the convention of C, with SP and with IP, which is where
+	// the call returns to. Scratch are those that a function neither keeps nor returns anything in.
+	Kept, Scratch []int
+	// Sigframe are the places of the registers, by their numbers, in what the kernel leaves on the stack for a signal's
+	// handler, in bytes from what the stack pointer is when that returns.
+	Sigframe []int64
 	// Closure holds the closure that is being called where a function of ABIInternal is entered, Goroutine the
 	// running one in all code of ABIInternal.
 	Closure, Goroutine int
@@ -76,6 +82,8 @@ type Machine struct {
 	Mode Mode
 	// Calls are the system calls.
 	Calls syscalls.Table
+	// Operand reads an operand of the assembler, as notes of static marks have them. The error says what it is.
+	Operand func(s string) (insn.Operand, error)
 	// Exec is code that replaces the process by the program argv[1] with the arguments from argv[2] on and the
 	// environment that it has, by its first system call; where that fails it ends with status 127. It stands at the
 	// entry of a program.
@@ -127,6 +135,9 @@ type Mode struct {
 	Offset     int
 	Mask, User int64
 }
+
+// MaxRegisters is the most registers that one of the machines has in struct pt_regs.
+const MaxRegisters = 17
 
 // Machines are all that gostap traces.
 var Machines = []*Machine{AMD64}

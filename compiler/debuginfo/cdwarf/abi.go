@@ -194,8 +194,6 @@ func isLongDouble(t *types.Ctype) bool {
 	return true
 }
 
-var intArgs = [...]int{dw.RegRDI, dw.RegRSI, dw.RegRDX, dw.RegRCX, 8, 9}
-
 // arguments applies the calling convention to the parameters of fn, at its first instruction. vector
 // is whether one is in a vector register. The map is nil when the convention cannot be told: functions
 // with classes of which that is not clear, old-style definitions with floats, copies that the optimiser gave
@@ -206,6 +204,7 @@ func (im *Image) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 		return nil, false
 	}
 	args = map[dwarf.Offset]loc.Place{}
+	intArgs := im.m.C.Args
 	ints, floats := 0, 0
 	stack, known := int64(0), true // bytes of arguments in memory, from the CFA up
 	if t, err := im.d.TypeOf(fn.tree); err != nil {
@@ -242,7 +241,7 @@ func (im *Image) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 				addr = loc.Register(intArgs[ints])
 				ints++
 			} else if known {
-				addr = dw.EntryFrame().CFA.Plus(stack).Load(8, false, false)
+				addr = dw.EntryFrame(im.m).CFA.Plus(stack).Load(8, false, false)
 				stack += 8
 			} else {
 				continue
@@ -262,7 +261,7 @@ func (im *Image) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 				nf++
 			}
 		}
-		if c[0] == memory || c[0] == x87 || ints+ni > len(intArgs) || floats+nf > 8 {
+		if c[0] == memory || c[0] == x87 || ints+ni > len(intArgs) || floats+nf > im.m.C.Vectors {
 			if t.Kind == types.Struct || t.Kind == types.Union || t.Vector {
 				known = false
 			}
@@ -272,7 +271,8 @@ func (im *Image) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 			if t.Size == 16 { // long double, __int128
 				stack = (stack + 15) &^ 15
 			}
-			args[p.Offset] = loc.Place{Type: t, InMemory: true, Addr: dw.EntryFrame().CFA.Plus(stack), Writable: true}
+			args[p.Offset] = loc.Place{Type: t, InMemory: true, Addr: dw.EntryFrame(im.m).CFA.Plus(stack),
+				Writable: true}
 			stack += (t.Size + 7) &^ 7
 			continue
 		}
@@ -340,7 +340,7 @@ func (im *Image) passing(fn *function, e godwarf.Entry, t *types.Ctype) dw.Passi
 }
 
 // resultPlace is where a value of type t is right after the function returned, given how it is handed over.
-func resultPlace(t *types.Ctype, how dw.Passing) (loc.Place, string) {
+func (im *Image) resultPlace(t *types.Ctype, how dw.Passing) (loc.Place, string) {
 	c, ok := classify(t)
 	if how == dw.ByReference {
 		c, ok = classes{memory}, true
@@ -349,14 +349,14 @@ func resultPlace(t *types.Ctype, how dw.Passing) (loc.Place, string) {
 	case !ok:
 		return loc.Place{}, "how its type is returned is not known"
 	case c[0] == memory:
-		return loc.Place{Type: t, InMemory: true, Addr: loc.Register(dw.RegRAX), Writable: true}, ""
+		return loc.Place{Type: t, InMemory: true, Addr: loc.Register(im.m.C.Results[0]), Writable: true}, ""
 	case c[0] == x87 || c[1] == x87:
 		return loc.Place{}, "it is in a floating-point register (x87), which cannot be read"
 	case c[0] == noClass:
 		return loc.Place{Type: t}, ""
 	}
 	pl := loc.Place{Type: t, Writable: true}
-	ints := []int{dw.RegRAX, dw.RegRDX}
+	ints := im.m.C.Results
 	ni, nf := 0, 0
 	for i, k := range c {
 		off := 8 * int64(i)

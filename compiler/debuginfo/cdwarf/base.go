@@ -9,7 +9,7 @@ import (
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
-// LLVM's compilers (clang, rustc) name a register as the frame base, rsp or rbp (DW_OP_reg7, DW_OP_reg6), and mean
+// LLVM's compilers (clang, rustc) name a register as the frame base, the stack pointer or the frame pointer, and mean
 // the value that it has in the body of the function. Before that, behind it, and where arguments of a call are
 // pushed the register has another value; but its distance from the canonical frame address in the body is fixed,
 // and call frame information tells that address everywhere.
@@ -39,15 +39,17 @@ func (im *Image) findBase(fn *function) frameBase {
 	if err != nil || len(list) != 1 || len(list[0].Expr) == 0 {
 		return b
 	}
+	reg := -1
 	switch e := list[0].Expr; {
-	case len(e) == 1 && (e[0] == 0x50+dw.RegRBP || e[0] == 0x50+dw.RegRSP): // DW_OP_reg6, DW_OP_reg7
-		b.reg = int(e[0] - 0x50)
-	// DW_OP_breg6, DW_OP_breg7 with 0
-	case len(e) == 2 && (e[0] == 0x70+dw.RegRBP || e[0] == 0x70+dw.RegRSP) && e[1] == 0:
-		b.reg = int(e[0] - 0x70)
-	default:
+	case len(e) == 1: // DW_OP_reg0 and those behind it
+		reg = int(e[0]) - 0x50
+	case len(e) == 2 && e[1] == 0: // DW_OP_breg0 and those behind it, with 0
+		reg = int(e[0]) - 0x70
+	}
+	if reg != im.m.FP && reg != im.m.SP {
 		return b
 	}
+	b.reg = reg
 	behind := im.prologueEnd(fn)
 	if behind == 0 {
 		return b
@@ -55,7 +57,7 @@ func (im *Image) findBase(fn *function) frameBase {
 	if reg, n, ok := im.cfaAt(behind); ok && reg == b.reg {
 		b.dist = n
 	}
-	if b.reg == dw.RegRSP {
+	if b.reg == im.m.SP {
 		b.dist = im.bodyDistance(fn, behind, b.dist)
 	}
 	return b
@@ -120,7 +122,7 @@ func (im *Image) bodyDistance(fn *function, behind uint64, at int64) int64 {
 	if last == 0 {
 		return at // it has no frame
 	}
-	if reg, n, ok := im.cfaAt(last); ok && reg == dw.RegRSP && im.argumentsAgree(fn, n) {
+	if reg, n, ok := im.cfaAt(last); ok && reg == im.m.SP && im.argumentsAgree(fn, n) {
 		return n
 	}
 	if im.argumentsAgree(fn, at) {
@@ -133,7 +135,7 @@ func (im *Image) bodyDistance(fn *function, behind uint64, at int64) int64 {
 // information says if the stack pointer is dist below the canonical frame address.
 func (im *Image) argumentsAgree(fn *function, dist int64) bool {
 	args, _ := im.arguments(fn)
-	base := dw.EntryFrame().CFA.Plus(-dist)
+	base := dw.EntryFrame(im.m).CFA.Plus(-dist)
 	env := fn.u.Env(fn.tree, fn.Entry)
 	env.FrameBase = func() (loc.Prog, error) { return base, nil }
 	for _, c := range fn.tree.Children {
@@ -149,8 +151,8 @@ func (im *Image) argumentsAgree(fn *function, dist int64) bool {
 		if err != nil || !p.InMemory {
 			continue
 		}
-		here, ok1 := stackOffset(p.Addr)
-		there, ok2 := stackOffset(place.Addr)
+		here, ok1 := im.stackOffset(p.Addr)
+		there, ok2 := im.stackOffset(place.Addr)
 		if ok1 && ok2 && here != there {
 			return false
 		}
@@ -162,7 +164,7 @@ func (im *Image) argumentsAgree(fn *function, dist int64) bool {
 // of fn.
 func (im *Image) rebase(fn *function, env *dw.Env) {
 	b := im.baseOf(fn)
-	if b.reg == dw.RegRSP && b.dist == 0 {
+	if b.reg == im.m.SP && b.dist == 0 {
 		env.FrameBase = func() (loc.Prog, error) {
 			return loc.Prog{}, &dw.Unavailable{Reason: "it is told by the stack pointer, and where that is in the " +
 				"body of the function is not clear"}
@@ -180,7 +182,7 @@ func (im *Image) rebase(fn *function, env *dw.Env) {
 		return p.Plus(-b.dist), nil
 	}
 	env.FrameBase = base
-	if b.reg == dw.RegRSP && !byGNU(fn.u) {
+	if b.reg == im.m.SP && !byGNU(fn.u) {
 		env.SP = base
 	}
 }

@@ -145,11 +145,11 @@ func (im *Image) site(fn *function, pc uint64, kind debuginfo.SiteKind) (debugin
 // frame is the frame at pc; at the function's first instruction it is known without any information.
 func (im *Image) frame(fn *function, pc uint64) (dw.Frame, error) {
 	if pc == fn.Entry {
-		return dw.EntryFrame(), nil
+		return dw.EntryFrame(im.m), nil
 	}
 	fr, err := im.f.Frame(pc)
 	if err != nil && pc == im.behindLanding(fn.Entry) {
-		return dw.EntryFrame(), nil
+		return dw.EntryFrame(im.m), nil
 	}
 	return fr, err
 }
@@ -219,7 +219,7 @@ func (im *Image) makePlan(fn *function) (*entryPlan, error) {
 		if len(lists[i]) != 1 || !lists[i][0].Default {
 			continue
 		}
-		if dw.InRegister(lists[i][0].Expr) {
+		if dw.InRegister(im.m, lists[i][0].Expr) {
 			if tracked {
 				continue
 			}
@@ -283,7 +283,7 @@ func (im *Image) isHome(fn *function, v *godwarf.Tree, expr []byte, byABI loc.Pl
 		return false
 	}
 	if pl.InMemory {
-		if off, ok := stackOffset(pl.Addr); ok && off >= 8 {
+		if off, ok := im.stackOffset(pl.Addr); ok && off >= 8 {
 			return false // above the return address: the caller's
 		}
 		return usesRegisters(pl)
@@ -299,9 +299,9 @@ func samePieces(a, b loc.Place) bool {
 }
 
 // stackOffset is n if p is the stack pointer plus n.
-func stackOffset(p loc.Prog) (int64, bool) {
+func (im *Image) stackOffset(p loc.Prog) (int64, bool) {
 	reg, off, ok := addressed(p)
-	return off, ok && reg == dw.RegRSP
+	return off, ok && reg == int64(im.m.SP)
 }
 
 // usesRegisters reports whether a place depends on the state of the program at the site, other than

@@ -36,20 +36,20 @@ func (im *Image) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 	if !byGNU(fn.u) {
 		base := im.baseOf(fn).reg
 		passed := sv.In == fn.tree && sv.Tag == dwarf.TagFormalParameter && im.passing(fn, sv, t) == dw.ByReference
-		if passed && inFrame(expr, base, true) || t.Size > 8 && !hasVector(t, 0) && inFrame(expr, base, false) ||
+		if passed && im.inFrame(expr, base, true) || t.Size > 8 && !hasVector(t, 0) && im.inFrame(expr, base, false) ||
 			im.astray(fn, s, sv, pl) {
 			return "the debug information takes the slot of the stack that has its address for the object itself, " +
 				"an error of LLVM"
 		}
 		return ""
 	}
-	for _, r := range dw.InRegisters(expr, t.Size) {
+	for _, r := range dw.InRegisters(im.m, expr, t.Size) {
 		if s.PC == fn.Entry || members(t, r.Off, r.Off+r.Size) < 2 {
 			continue // members that gcc has made variables of are followed by their values
 		}
 		if at, ok := im.copied(fn, s.PC, r.Reg, r.Size); !ok {
 			return fmt.Sprintf("the debug information has it in register %s, which the instruction at %#x may have "+
-				"changed", dw.RegName(uint64(r.Reg)), at)
+				"changed", im.m.RegName(uint64(r.Reg)), at)
 		}
 	}
 	return ""
@@ -69,12 +69,12 @@ func (im *Image) astray(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 // inFrame reports whether expr is an address in the stack by the register base of the frame, as it is: so LLVM finds
 // what it has moved there from a register. What is there by its nature it finds by DW_OP_fbreg, or, in a frame that is
 // aligned to more than 16 bytes, by the stack pointer beside the base; all takes these in too.
-func inFrame(expr []byte, base int, all bool) bool {
+func (im *Image) inFrame(expr []byte, base int, all bool) bool {
 	const fbreg = 0x91
 	if len(expr) < 2 {
 		return false
 	}
-	if o := int(expr[0]); (base < 0 || o != 0x70+base) && !(all && (o == fbreg || o == 0x70+dw.RegRSP)) {
+	if o := int(expr[0]); (base < 0 || o != 0x70+base) && !(all && (o == fbreg || o == 0x70+im.m.SP)) {
 		return false
 	}
 	for i, b := range expr[1:] {

@@ -63,7 +63,7 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 	if len(found.Again) > 0 {
 		return refuse(&insn.CodeError{PC: found.Again[0], Reason: jumpedTo})
 	}
-	frame := dw.EntryFrame()
+	frame := dw.EntryFrame(im.m)
 	for _, x := range found.Exits {
 		s := debuginfo.Site{PC: x.PC, Kind: debuginfo.AtReturn, Func: f, Insn: x.Inst.Class(), CFA: frame.CFA,
 			Return: frame.Return}
@@ -145,7 +145,7 @@ func (im *Image) piece(lo, hi uint64) (insn.Part, error) {
 // around is what is known of fn beside its code.
 func (im *Image) around(fn *function) insn.Around {
 	a := insn.Around{Word: im.f.Word}
-	level := dw.EntryFrame().CFA
+	level := dw.EntryFrame(im.m).CFA
 	a.Level = func(pc uint64) (bool, bool) {
 		if pc == fn.Entry {
 			return true, true

@@ -1,6 +1,8 @@
 package cdwarf
 
 import (
+	"slices"
+
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/machine/insn"
@@ -20,8 +22,5 @@ func (im *Image) RegDead(s debuginfo.Site, reg int) (name string, dead bool) {
 	if err != nil {
 		return "", false
 	}
-	return im.m.RegName(uint64(reg)), insn.Dead(im.m.Code, code, low, s.PC, reg, scratch[reg])
+	return im.m.RegName(uint64(reg)), insn.Dead(im.m.Code, code, low, s.PC, reg, slices.Contains(im.m.Scratch, reg))
 }
-
-// scratch are the registers that a function of the System V convention neither keeps nor returns anything in.
-var scratch = map[int]bool{dw.RegRCX: true, dw.RegRSI: true, dw.RegRDI: true, 8: true, 9: true, 10: true, 11: true}

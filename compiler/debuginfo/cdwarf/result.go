@@ -51,7 +51,7 @@ func (im *Image) results(fn *function) ([]*debuginfo.Var, error) {
 	case dw.Int(fn.tree, dwarf.AttrCalling) == callNoCall:
 		return refuse("the function does not follow the calling convention")
 	}
-	pl, why := resultPlace(t, how)
+	pl, why := im.resultPlace(t, how)
 	if why != "" {
 		return refuse("%s", why)
 	}
@@ -85,15 +85,15 @@ func (im *Image) dropped(fn *function, pl loc.Place) (reg string, ok bool) {
 		return "", false
 	}
 	_, code, err := im.code(fn, fn.Entry)
-	if pl.InMemory && (err != nil || !insn.SetForReturn(im.m.Code, code, fn.Entry, dw.RegRAX, true)) {
+	if pl.InMemory && (err != nil || !insn.SetForReturn(im.m.Code, code, fn.Entry, im.m.C.Results[0], true)) {
 		// The address; LLVM hands on none of what is not read behind the call.
-		return im.m.RegName(uint64(dw.RegRAX)), true
+		return im.m.RegName(uint64(im.m.C.Results[0])), true
 	}
 	for i, x := range pl.Pieces {
 		if x.Vector != 0 {
-			return fmt.Sprintf("xmm%d", x.Vector-1), true
+			return im.m.RegName(uint64(im.m.Vector + x.Vector - 1)), true
 		}
-		n := [...]int{dw.RegRAX, dw.RegRDX}[i]
+		n := im.m.C.Results[i]
 		if err != nil || !insn.SetForReturn(im.m.Code, code, fn.Entry, n, false) {
 			return im.m.RegName(uint64(n)), true
 		}

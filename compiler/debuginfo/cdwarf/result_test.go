@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 const memoryResults = `
@@ -74,7 +74,7 @@ func resultInMemory(t *testing.T, bin string, optimized bool) {
 			continue
 		}
 		probes[fs[0].Entry] = func(st *state) {
-			at := st.reg(dw.RegRDI)
+			at := st.reg(int64(machine.AMD64.C.Args[0]))
 			st.onReturn(func(st *state) {
 				if got := st.eval(vars[0].Place.Addr); got != at {
 					t.Errorf("%s: the result is said to be at %#x, the caller has it at %#x", name, got, at)

@@ -354,7 +354,7 @@ func (im *Image) env(fn *function, s debuginfo.Site) *dw.Env {
 	}
 	im.rebase(fn, env)
 	if base := im.baseOf(fn).reg; !byGNU(fn.u) {
-		env.Spill = func(reg uint64) bool { return reg == dw.RegRSP || int(reg) == base }
+		env.Spill = func(reg uint64) bool { return reg == uint64(im.m.SP) || int(reg) == base }
 	}
 	return env
 }

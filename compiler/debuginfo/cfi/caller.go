@@ -12,15 +12,15 @@ type Regs struct {
 }
 
 // Get gives register n.
-func (r *Regs) Get(n uint8) (uint64, error) {
-	if n >= NRegs || r.Known>>n&1 == 0 {
+func (r *Regs) Get(n int) (uint64, error) {
+	if n < 0 || n >= NRegs || r.Known>>n&1 == 0 {
 		return 0, ErrUnknown
 	}
 	return r.Val[n], nil
 }
 
 // Set makes register n known.
-func (r *Regs) Set(n uint8, v uint64) {
+func (r *Regs) Set(n int, v uint64) {
 	r.Val[n] = v
 	r.Known |= 1 << n
 }
@@ -45,18 +45,11 @@ func (m *Memory) Read(addr uint64, n int) (uint64, error) {
 	return binary.LittleEndian.Uint64(buf[:]), nil
 }
 
-// kept are the registers that calls leave as they were (System V), with those of the return; all are those that a
-// signal's handler does.
-var (
-	kept = [...]uint8{BX, BP, SP, 12, 13, 14, 15, IP}
-	all  = [...]uint8{0, 1, 2, BX, 4, 5, BP, SP, 8, 9, 10, 11, 12, 13, 14, 15, IP}
-)
-
 // Frame works out the canonical frame address.
 func (r *Rules) Frame(regs *Regs, mem *Memory) (uint64, error) {
 	switch r.CFA.Kind {
 	case Register:
-		v, err := regs.Get(r.CFA.Reg)
+		v, err := regs.Get(int(r.CFA.Reg))
 		return v + uint64(r.CFA.Off), err
 	case ValExpr:
 		return eval(r.CFA.Expr, regs, mem, 0, false)
@@ -72,22 +65,32 @@ func (r *Rules) Caller(regs *Regs, mem *Memory, out *Regs) error {
 		return err
 	}
 	out.Known = 0
-	which := kept[:]
-	if r.Signal {
-		which = all[:]
-	}
-	for _, n := range which {
+	set := func(n int) error {
 		v, err := r.Regs[n].value(n, cfa, regs, mem)
 		if err == nil {
 			out.Set(n, v)
-		} else if n == IP {
+		} else if n == r.Machine.IP {
+			return err
+		}
+		return nil
+	}
+	if r.Signal { // its handler leaves all as they were
+		for n := range r.Machine.Registers {
+			if err := set(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, n := range r.Machine.Kept {
+		if err := set(n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (rule *Rule) value(n uint8, cfa uint64, regs *Regs, mem *Memory) (uint64, error) {
+func (rule *Rule) value(n int, cfa uint64, regs *Regs, mem *Memory) (uint64, error) {
 	switch rule.Kind {
 	case Same:
 		return regs.Get(n)
@@ -96,7 +99,7 @@ func (rule *Rule) value(n uint8, cfa uint64, regs *Regs, mem *Memory) (uint64, e
 	case ValOffset:
 		return cfa + uint64(rule.Off), nil
 	case Register:
-		v, err := regs.Get(rule.Reg)
+		v, err := regs.Get(int(rule.Reg))
 		return v + uint64(rule.Off), err
 	case Expr:
 		at, err := eval(rule.Expr, regs, mem, cfa, true)
@@ -141,7 +144,7 @@ func eval(b []byte, regs *Regs, mem *Memory, cfa uint64, push bool) (uint64, err
 			continue
 		case op >= 0x70 && op <= 0x8f: // breg
 			off := m.sleb()
-			v, err := regs.Get(op - 0x70)
+			v, err := regs.Get(int(op - 0x70))
 			if err != nil {
 				return 0, err
 			}
@@ -219,7 +222,7 @@ func eval(b []byte, regs *Regs, mem *Memory, cfa uint64, push bool) (uint64, err
 		case 0x92: // bregx
 			n := m.uleb()
 			off := m.sleb()
-			v, err := regs.Get(uint8(min(n, NRegs)))
+			v, err := regs.Get(int(min(n, NRegs)))
 			if err != nil {
 				return 0, err
 			}

@@ -13,16 +13,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	arch "github.com/gostap/gostap/compiler/machine"
 )
 
-// DWARF numbers of the registers of amd64 that matter here.
-const (
-	BX    = 3
-	BP    = 6
-	SP    = 7
-	IP    = 16 // the column of the return address
-	NRegs = 17
-)
+// NRegs bounds the numbers of registers.
+const NRegs = arch.MaxRegisters
 
 // ErrCorrupt is wrapped by errors about entries that do not hold together.
 var ErrCorrupt = errors.New("damaged call frame information")
@@ -54,6 +50,7 @@ type Rule struct {
 
 // Rules are those at one pc.
 type Rules struct {
+	Machine *arch.Machine
 	// CFA is the canonical frame address: the stack pointer before the call.
 	CFA  Rule
 	Regs [NRegs]Rule
@@ -63,15 +60,16 @@ type Rules struct {
 	Trampoline bool
 	// Outermost says that nothing has called this.
 	Outermost bool
-	// Switch says that the caller is on another stack, where BP points to its frame: the function has none of its
-	// own. CFA has no meaning.
+	// Switch says that the caller is on another stack, where the frame pointer leads to its frame: the function has
+	// none of its own. CFA has no meaning.
 	Switch bool
-	// Framed says that BP holds CFA-16, where the caller's BP is saved, though the CFA is told otherwise.
+	// Framed says that the frame pointer holds CFA-16, where the caller's is saved, though the CFA is told otherwise.
 	Framed bool
 }
 
 // Entry is a CIE and an FDE without their headers.
 type Entry struct {
+	Machine    *arch.Machine
 	CodeAlign  uint64
 	DataAlign  int64
 	RetReg     uint64
@@ -116,7 +114,8 @@ func (e *Entry) At(pc uint64) (*Rules, error) {
 	if err := m.run(e.Insns, pc); err != nil {
 		return nil, err
 	}
-	r := &Rules{CFA: m.row.cfa, Signal: e.Signal, Trampoline: e.Signal}
+	regs := e.Machine
+	r := &Rules{Machine: regs, CFA: m.row.cfa, Signal: e.Signal, Trampoline: e.Signal}
 	if r.CFA.Kind == Register && r.CFA.Reg >= NRegs || r.CFA.Kind == Same {
 		return nil, fmt.Errorf("%w: no canonical frame address at %#x", ErrCorrupt, pc)
 	}
@@ -127,14 +126,14 @@ func (e *Entry) At(pc uint64) (*Rules, error) {
 			r.Regs[n] = rule
 		}
 	}
-	if e.RetReg != IP {
+	if e.RetReg != uint64(regs.IP) {
 		return nil, fmt.Errorf("%w: the return address is in register %d", ErrCorrupt, e.RetReg)
 	}
-	r.Regs[SP] = Rule{Kind: ValOffset}
-	if rule, ok := m.row.regs[SP]; ok && rule.Kind != Same {
-		r.Regs[SP] = rule
+	r.Regs[regs.SP] = Rule{Kind: ValOffset}
+	if rule, ok := m.row.regs[uint64(regs.SP)]; ok && rule.Kind != Same {
+		r.Regs[regs.SP] = rule
 	}
-	switch r.Regs[IP].Kind {
+	switch r.Regs[regs.IP].Kind {
 	case Undefined:
 		r.Outermost = true
 	case Same:

@@ -4,11 +4,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"testing"
+
+	arch "github.com/gostap/gostap/compiler/machine"
 )
 
 // entry is what gcc writes: CFA at RSP+8, the return address below it.
+// Registers of amd64.
+const BX, BP, SP, IP = 3, 6, 7, 16
+
 func entry(insns ...byte) *Entry {
-	return &Entry{CodeAlign: 1, DataAlign: -8, RetReg: IP, Initial: []byte{0x0c, 7, 8, 0x80 | 16, 1}, Begin: 0x1000,
+	return &Entry{Machine: arch.AMD64, CodeAlign: 1,
+		DataAlign: -8, RetReg: IP, Initial: []byte{0x0c, 7, 8, 0x80 | 16, 1}, Begin: 0x1000,
 		End: 0x1100, Insns: insns}
 }
 
@@ -80,13 +86,14 @@ func FuzzEntry(f *testing.F) {
 	f.Add([]byte{0x0f, 3, 0x77, 0xa0, 1, 0x16, 16, 4, 0x77, 8, 0x06, 0x12, 0x2f, 0xfd, 0xff},
 		[]byte{0x10, 3, 5, 0x28, 0xfb, 0xff, 0x94, 4}, uint8(0), make([]byte, 16))
 	f.Fuzz(func(t *testing.T, initial, insns []byte, at uint8, stack []byte) {
-		e := &Entry{CodeAlign: 1, DataAlign: -8, RetReg: IP, Initial: initial, Begin: 0x1000, End: 0x1100, Insns: insns}
+		e := &Entry{Machine: arch.AMD64, CodeAlign: 1,
+			DataAlign: -8, RetReg: IP, Initial: initial, Begin: 0x1000, End: 0x1100, Insns: insns}
 		r, err := e.At(0x1000 + uint64(at))
 		if err != nil {
 			return
 		}
 		var regs, out Regs
-		for n := range uint8(NRegs) {
+		for n := range NRegs {
 			regs.Set(n, 0x7000+8*uint64(n))
 		}
 		if r.Outermost {

@@ -187,7 +187,7 @@ func (m *machine) typed(o op.Opcode) error {
 		}
 		out.prog = loc.Constant(int64((&reader{b: data}).uint(t.Size)))
 	case opRegvalType, opGNURegvalType:
-		p, err := register(reg)
+		p, err := m.env.register(reg)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/op"
 
 	"github.com/gostap/gostap/compiler/loc"
+	arch "github.com/gostap/gostap/compiler/machine"
 )
 
 // Operations that Delve's table does not name (DWARF 5, 7.7.1, and GNU's forms of them).
@@ -56,6 +57,8 @@ func unavailable(format string, args ...any) error {
 // Env is what expressions refer to outside of themselves. A nil function means that there is no
 // such thing where the expression stands.
 type Env struct {
+	// Machine is the one that the file is for, nil for machine.Default.
+	Machine   *arch.Machine
 	FrameBase func() (loc.Prog, error) // DW_OP_fbreg counts from it
 	CFA       func() (loc.Prog, error) // DW_OP_call_frame_cfa
 	Addrx     func(i uint64) (uint64, error)
@@ -96,7 +99,8 @@ type piece struct {
 	size  int64 // bytes; of single locations -1
 	prog  loc.Prog
 	reg   int
-	shift int64 // bits
+	on    *arch.Machine // of reg
+	shift int64         // bits
 	data  []byte
 }
 
@@ -135,6 +139,14 @@ type machine struct {
 	stack []operand
 }
 
+// on is the machine of the file; e may be nil.
+func (e *Env) on() *arch.Machine {
+	if e == nil || e.Machine == nil {
+		return arch.Default
+	}
+	return e.Machine
+}
+
 // evaluate decodes expr symbolically. A location that is one thing yields one piece of size -1.
 func evaluate(expr []byte, env *Env) ([]piece, error) {
 	if len(expr) > maxExpressionLength {
@@ -164,9 +176,9 @@ func evaluate(expr []byte, env *Env) ([]piece, error) {
 			}
 			cur, m.stack = nil, m.stack[:0]
 		case o >= op.DW_OP_reg0 && o <= op.DW_OP_reg31:
-			cur = &piece{kind: inReg, reg: int(o - op.DW_OP_reg0), size: -1}
+			cur = &piece{kind: inReg, reg: int(o - op.DW_OP_reg0), on: env.on(), size: -1}
 		case o == op.DW_OP_regx:
-			cur = &piece{kind: inReg, reg: int(min(m.r.uleb(), 1<<20)), size: -1}
+			cur = &piece{kind: inReg, reg: int(min(m.r.uleb(), 1<<20)), on: env.on(), size: -1}
 		case o == op.DW_OP_implicit_value:
 			cur = &piece{kind: isBytes, data: m.r.block(m.r.uleb()), size: -1}
 		case o == op.DW_OP_stack_value:
@@ -298,14 +310,14 @@ func (m *machine) step(o op.Opcode) error {
 		if m.env.Spill != nil && m.env.Spill(n) {
 			slot = slotAddr
 		}
-		if n == RegRSP && m.env.SP != nil {
+		if n == uint64(m.env.on().SP) && m.env.SP != nil {
 			if err := m.outside(m.env.SP, off, "the frame at this address is not described"); err != nil {
 				return err
 			}
 			m.stack[len(m.stack)-1].slot = slot
 			return nil
 		}
-		p, err := register(n)
+		p, err := m.env.register(n)
 		if err != nil {
 			return err
 		}
@@ -489,7 +501,7 @@ func (m *machine) entryValue() error {
 	}
 	switch p[0].kind {
 	case inReg:
-		v, err := register(uint64(p[0].reg))
+		v, err := m.env.register(uint64(p[0].reg))
 		if err != nil {
 			return err
 		}

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/loc"
+	arch "github.com/gostap/gostap/compiler/machine"
 )
 
 // Frame describes the activation at a pc.
@@ -16,14 +18,15 @@ type Frame struct {
 	CFA loc.Prog
 	// Return computes the return address. Empty in functions that nothing calls (_start).
 	Return loc.Prog
-	// FP computes the caller's frame pointer register (rbp). Empty if it was lost.
+	// FP computes the caller's frame pointer register. Empty if it was lost.
 	FP loc.Prog
 }
 
-// EntryFrame is the Frame at the first instruction of any amd64 function.
-func EntryFrame() Frame {
-	return Frame{CFA: loc.Register(RegRSP).Plus(8), Return: loc.Register(RegRSP).Load(8, false, false),
-		FP: loc.Register(RegRBP)}
+// EntryFrame is the Frame at the first instruction of any function.
+func EntryFrame(m *arch.Machine) (fr Frame) {
+	fr.CFA, fr.Return = debuginfo.Called(m, false)
+	fr.FP = loc.Register(m.FP)
+	return fr
 }
 
 // NoFrameError says that no call frame information covers PC.
@@ -57,23 +60,23 @@ func (f *File) Frame(pc uint64) (fr Frame, err error) {
 	case cfi.Register:
 		fr.CFA = loc.Register(int(r.CFA.Reg)).Plus(r.CFA.Off)
 	case cfi.ValExpr:
-		if fr.CFA, err = evalAddress(r.CFA.Expr, nil); err != nil {
+		if fr.CFA, err = evalAddress(r.CFA.Expr, &Env{Machine: f.machine}); err != nil {
 			return Frame{}, fmt.Errorf("frame at %#x: %w", pc, err)
 		}
 	default:
 		return Frame{}, fmt.Errorf("%w: frame at %#x has no canonical address", ErrCorrupt, pc)
 	}
-	switch ret := r.Regs[cfi.IP]; ret.Kind {
+	switch ret := r.Regs[f.machine.IP]; ret.Kind {
 	case cfi.Offset:
 		fr.Return = fr.CFA.Plus(ret.Off).Load(8, false, false)
 	case cfi.Register:
 		fr.Return = loc.Register(int(ret.Reg)).Plus(ret.Off)
 	}
-	switch fp := r.Regs[cfi.BP]; fp.Kind {
+	switch fp := r.Regs[f.machine.FP]; fp.Kind {
 	case cfi.Offset:
 		fr.FP = fr.CFA.Plus(fp.Off).Load(8, false, false)
 	case cfi.Same, cfi.Undefined: // what calls leave alone has no rule
-		fr.FP = loc.Register(RegRBP)
+		fr.FP = loc.Register(f.machine.FP)
 	}
 	return fr, nil
 }

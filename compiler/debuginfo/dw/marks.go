@@ -19,7 +19,7 @@ func (f *File) Marks() (marks []debuginfo.Mark, err error) {
 	if err != nil {
 		return nil, err
 	}
-	u := usdt.File{Symbol: f.symbolPlace}
+	u := usdt.File{Machine: f.machine, Symbol: f.symbolPlace}
 	u.Base, _, _ = f.SectionAddr(usdt.Base)
 	marks, err = u.Read(notes)
 	if err != nil {

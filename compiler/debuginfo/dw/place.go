@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/loc"
+	arch "github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -24,8 +25,8 @@ func Place(expr []byte, t *types.Ctype, env *Env) (loc.Place, error) {
 }
 
 // InRegister reports whether the expression says that an object, or a part of it, is in a register.
-func InRegister(expr []byte) bool {
-	pieces, err := evaluate(expr, nil)
+func InRegister(m *arch.Machine, expr []byte) bool {
+	pieces, err := evaluate(expr, &Env{Machine: m})
 	return err == nil && slices.ContainsFunc(pieces, func(p piece) bool { return p.kind == inReg })
 }
 
@@ -36,9 +37,9 @@ type RegPart struct {
 }
 
 // InRegisters lists the parts of an object of size bytes that are in registers by the expression.
-func InRegisters(expr []byte, size int64) (parts []RegPart) {
-	any := func() (loc.Prog, error) { return loc.Register(RegRSP), nil }
-	pieces, err := evaluate(expr, &Env{CFA: any, FrameBase: any})
+func InRegisters(m *arch.Machine, expr []byte, size int64) (parts []RegPart) {
+	any := func() (loc.Prog, error) { return loc.Register(m.SP), nil }
+	pieces, err := evaluate(expr, &Env{Machine: m, CFA: any, FrameBase: any})
 	if err != nil {
 		return nil
 	}
@@ -81,13 +82,19 @@ func single(p piece, t *types.Ctype) (loc.Place, error) {
 
 // widthOf is how many bytes a register or value has.
 func widthOf(p piece) int64 {
-	if p.kind == inReg && isXMM(p.reg) {
+	if p.kind == inReg && p.vector() > 0 {
 		return 16
 	}
 	return 8
 }
 
-func isXMM(reg int) bool { return reg >= RegXMM && reg < RegXMM+16 }
+// vector is 1 + the number of the vector register that p is in, 0 if it is in none.
+func (p piece) vector() int {
+	if n := p.reg - p.on.Vector; n >= 0 && n < p.on.Vectors {
+		return 1 + n
+	}
+	return 0
+}
 
 // composite is an object in several pieces.
 //
@@ -249,17 +256,16 @@ func partsOf(p piece, off int64) ([]loc.Piece, error) {
 	case isLost:
 		return []loc.Piece{{Off: off, Size: p.size, Lost: true}}, nil
 	case inReg:
-		if isXMM(p.reg) {
+		if n := p.vector(); n > 0 {
 			if p.size > 16 || p.shift != 0 {
 				return nil, unavailable("it is in part of a vector register")
 			}
-			return []loc.Piece{{Off: off, Size: p.size, Vector: 1 + p.reg - RegXMM}}, nil
+			return []loc.Piece{{Off: off, Size: p.size, Vector: n}}, nil
 		}
-		v, err := register(uint64(p.reg))
-		if err != nil {
-			return nil, unavailable("it is in register %s, which cannot be read", RegName(uint64(p.reg)))
+		if !p.on.General(int64(p.reg)) {
+			return nil, unavailable("it is in register %s, which cannot be read", p.on.RegName(uint64(p.reg)))
 		}
-		return []loc.Piece{valuePiece(v, p, off)}, nil
+		return []loc.Piece{valuePiece(loc.Register(p.reg), p, off)}, nil
 	case isValue:
 		return []loc.Piece{valuePiece(p.prog, p, off)}, nil
 	case isBytes:

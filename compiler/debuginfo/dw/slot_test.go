@@ -39,10 +39,10 @@ func TestSlotAddress(t *testing.T) {
 			"00+4 reg 3, 04+4 lost"},
 	} {
 		env := testEnv()
-		env.Spill = func(reg uint64) bool { return reg == RegRSP }
+		env.Spill = func(reg uint64) bool { return reg == 7 }
 		for _, rebased := range []bool{false, true} {
 			if rebased {
-				env.SP = func() (loc.Prog, error) { return loc.Register(RegRSP), nil }
+				env.SP = func() (loc.Prog, error) { return loc.Register(7), nil }
 			}
 			p, err := Place(c.expr, tLong, env)
 			switch {

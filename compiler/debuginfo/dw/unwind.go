@@ -14,7 +14,7 @@ func (f *File) Unwind(pc uint64) (r *cfi.Rules, err error) {
 	eh, ehAddr := f.ehFrame()
 	if eh != nil {
 		if off, ok := f.searchHeader(pc, ehAddr, len(eh)); ok {
-			if e, err := unwindEntry(eh, off, ehAddr); err == nil && pc >= e.Begin && pc < e.End {
+			if e, err := f.unwindEntry(eh, off, ehAddr); err == nil && pc >= e.Begin && pc < e.End {
 				return e.At(pc)
 			}
 		}
@@ -28,7 +28,7 @@ func (f *File) Unwind(pc uint64) (r *cfi.Rules, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return unwindAt(b, off, pc, 0)
+		return f.unwindAt(b, off, pc, 0)
 	} else if err != nil {
 		return nil, err
 	}
@@ -36,14 +36,14 @@ func (f *File) Unwind(pc uint64) (r *cfi.Rules, err error) {
 		if off, ok, err := f.searchFrames(0, pc, eh, ehAddr); err != nil {
 			return nil, err
 		} else if ok {
-			return unwindAt(eh, off, pc, ehAddr)
+			return f.unwindAt(eh, off, pc, ehAddr)
 		}
 	}
 	return nil, &NoFrameError{pc}
 }
 
-func unwindAt(b []byte, off int, pc, ehAddr uint64) (*cfi.Rules, error) {
-	e, err := unwindEntry(b, off, ehAddr)
+func (f *File) unwindAt(b []byte, off int, pc, ehAddr uint64) (*cfi.Rules, error) {
+	e, err := f.unwindEntry(b, off, ehAddr)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func unwindAt(b []byte, off int, pc, ehAddr uint64) (*cfi.Rules, error) {
 }
 
 // unwindEntry reads the FDE at off and its CIE. ehAddr is the address of an .eh_frame, 0 for .debug_frame.
-func unwindEntry(b []byte, off int, ehAddr uint64) (*cfi.Entry, error) {
+func (f *File) unwindEntry(b []byte, off int, ehAddr uint64) (*cfi.Entry, error) {
 	eh := ehAddr != 0
 	e, ok, err := readFrameEntry(b, off, eh)
 	if err != nil {
@@ -67,7 +67,7 @@ func unwindEntry(b []byte, off int, ehAddr uint64) (*cfi.Entry, error) {
 	if err != nil || !ok || !c.cie {
 		return nil, fmt.Errorf("%w: frame entry at %#x has no CIE", ErrCorrupt, off)
 	}
-	out, enc, aug := &cfi.Entry{}, uint8(encAbs), ""
+	out, enc, aug := &cfi.Entry{Machine: f.machine}, uint8(encAbs), ""
 	r := &reader{b: b[:c.end], off: c.body}
 	version := r.u8()
 	aug = cstring(string(b[min(r.off, c.end):c.end]), 0)

@@ -18,6 +18,7 @@ import (
 func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *Env {
 	d := u.d
 	env := &Env{
+		Machine:   d.f.machine,
 		Addrx:     u.Addrx,
 		TLS:       d.f.tls,
 		BaseType:  u.baseTypeAt,
@@ -30,7 +31,7 @@ func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *Env {
 	env.AtEntry = ok && low == pc
 	env.CFA = func() (loc.Prog, error) {
 		if env.AtEntry {
-			return EntryFrame().CFA, nil
+			return EntryFrame(d.f.machine).CFA, nil
 		}
 		fr, err := d.f.Frame(pc)
 		return fr.CFA, err
@@ -47,14 +48,15 @@ func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *Env {
 		if expr == nil {
 			return loc.Prog{}, unavailable("the function's frame is not set up here")
 		}
-		pieces, err := evaluate(expr, &Env{CFA: env.CFA, Addrx: env.Addrx, Relocated: env.Relocated})
+		pieces, err := evaluate(expr, &Env{Machine: env.Machine, CFA: env.CFA, Addrx: env.Addrx,
+			Relocated: env.Relocated})
 		if err != nil {
 			return loc.Prog{}, err
 		}
 		if len(pieces) == 1 && pieces[0].size < 0 {
 			switch p := pieces[0]; p.kind {
 			case inReg: // DW_OP_reg6: the register holds the base
-				return register(uint64(p.reg))
+				return env.register(uint64(p.reg))
 			case inMemory, isValue:
 				return p.prog, nil
 			}
@@ -126,7 +128,7 @@ func (u *Unit) LiveLines(v godwarf.Entry, fn *godwarf.Tree) (lines []int) {
 	if err != nil {
 		return nil
 	}
-	any := func() (loc.Prog, error) { return loc.Register(RegRSP), nil }
+	any := func() (loc.Prog, error) { return loc.Register(u.d.f.machine.SP), nil }
 	env := u.Env(nil, 0)
 	env.CFA, env.FrameBase = any, any
 	list = slices.DeleteFunc(list, func(r LocRange) bool {

@@ -1,6 +1,6 @@
-// Package goabi says where Go's calling conventions put arguments and results on amd64.
+// Package goabi says where Go's calling conventions put arguments and results.
 //
-// In: the types of a function's receiver, arguments and results. Out: for each the registers
+// In: the machine, and the types of a function's receiver, arguments and results. Out: for each the registers
 // that hold its parts, or its offset from the canonical frame address (CFA, the stack pointer before the
 // call instruction). DWARF does not tell this for results in registers and for
 // assembly functions.
@@ -17,28 +17,9 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
-
-// ints are the DWARF numbers of ABIInternal's integer registers in order: RAX, RBX, RCX, RDI,
-// RSI, R8, R9, R10, R11. Floats go into X0 to X14.
-var ints = [...]int{0, 3, 2, 5, 4, 8, 9, 10, 11}
-
-const floats = 15
-
-// DWARF numbers of registers with a fixed meaning in ABIInternal, but for R14 not in ABI0.
-const (
-	RegG       = 14 // R14: the current goroutine
-	RegContext = 1  // RDX: the closure that is being called; at the entry only
-)
-
-// IntRegister is the DWARF number of the n-th integer register, from 0, -1 if there is none.
-func IntRegister(n int) int {
-	if n < 0 || n >= len(ints) {
-		return -1
-	}
-	return ints[n]
-}
 
 // Part is a piece of a value that is in one register.
 type Part struct {
@@ -84,15 +65,15 @@ type Layout struct {
 	Spill, SpillSize int64
 }
 
-// Assign computes the layout of a function with the given convention. params has the receiver
+// Assign computes the layout of a function of m with the given convention. params has the receiver
 // first and a generic function's hidden dictionary where it stands: see Dictionary. The error
 // says which type cannot be assigned.
-func Assign(abi debuginfo.ABI, params, results []*types.Ctype) (Layout, error) {
+func Assign(m *machine.Machine, abi debuginfo.ABI, params, results []*types.Ctype) (Layout, error) {
 	var l Layout
-	var a assigner
+	a := assigner{m: m}
 	switch abi {
 	case debuginfo.GoABIInternal:
-		a.ints, a.floats = len(ints), floats
+		a.ints, a.floats = len(m.Go.Args), m.Go.Vectors
 	case debuginfo.GoABI0:
 	default:
 		return l, fmt.Errorf("%v is not a calling convention of Go", abi)
@@ -162,6 +143,7 @@ func closureName(s string) bool {
 }
 
 type assigner struct {
+	m                    *machine.Machine
 	ints, floats         int
 	usedInts, usedFloats int
 	stack, spill         int64
@@ -208,7 +190,7 @@ func roundUp(n, align int64) int64 { return (n + align - 1) / align * align }
 // registers adds the parts of a value of type t at off, which is known to fit.
 func (a *assigner) registers(parts *[]Part, t *types.Ctype, off int64) {
 	word := func(off, size int64) {
-		*parts = append(*parts, Part{Off: off, Size: size, Reg: ints[a.usedInts]})
+		*parts = append(*parts, Part{Off: off, Size: size, Reg: a.m.Go.Args[a.usedInts]})
 		a.usedInts++
 	}
 	float := func(off, size int64) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -173,7 +174,7 @@ func TestAssign(t *testing.T) {
 		{zero, "b i64 i8", "i8 i16", "+0 +8 +16", "+24 +26", "32+0"},
 		{zero, "", "i64", "", "+0", "8+0"},
 	} {
-		l, err := Assign(c.abi, parse(t, c.params), parse(t, c.results))
+		l, err := Assign(machine.AMD64, c.abi, parse(t, c.params), parse(t, c.results))
 		if err != nil {
 			t.Errorf("func(%s): %v", c.params, err)
 			continue
@@ -208,21 +209,21 @@ func TestRefused(t *testing.T) {
 		{&types.Ctype{Kind: types.Struct, Name: "simd/archsimd.Int8x16", Size: 16}, "vectors"},
 		{long, "nested too deeply"},
 	} {
-		if _, err := Assign(debuginfo.GoABIInternal, []*types.Ctype{c.t}, nil); err == nil ||
+		if _, err := Assign(machine.AMD64, debuginfo.GoABIInternal, []*types.Ctype{c.t}, nil); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.t, err, c.want)
 		}
-		if _, err := Assign(debuginfo.GoABI0, nil, []*types.Ctype{c.t}); err == nil {
+		if _, err := Assign(machine.AMD64, debuginfo.GoABI0, nil, []*types.Ctype{c.t}); err == nil {
 			t.Errorf("%v as a result: no error", c.t)
 		}
 	}
-	if _, err := Assign(debuginfo.SysV, nil, nil); err == nil {
+	if _, err := Assign(machine.AMD64, debuginfo.SysV, nil, nil); err == nil {
 		t.Error("SysV: no error")
 	}
 }
 
 func TestPlace(t *testing.T) {
-	l, err := Assign(debuginfo.GoABIInternal, parse(t, "{i32 i64 f64} [2]i64"), nil)
+	l, err := Assign(machine.AMD64, debuginfo.GoABIInternal, parse(t, "{i32 i64 f64} [2]i64"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,9 +240,6 @@ func TestPlace(t *testing.T) {
 	}
 	if p := l.Params[1].Place(cfa); !p.InMemory || p.Addr.String() != "reg 7; const 8; add .0 .1" {
 		t.Errorf("on the stack: %+v %s", p, p.Addr)
-	}
-	if IntRegister(3) != 5 || IntRegister(9) != -1 || IntRegister(-1) != -1 {
-		t.Error("IntRegister")
 	}
 }
 

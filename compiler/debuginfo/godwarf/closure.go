@@ -7,7 +7,6 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/goabi"
 	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -57,7 +56,7 @@ func (im *Image) captureIn(i int, pc uint64, t *types.Ctype, off int64) (capture
 	if err != nil {
 		return captureUnknown, insn.FieldUnknown
 	}
-	use := im.m.Code.FieldAt(code, im.tab.Entry(i), pc, goabi.RegContext, off, t.Size)
+	use := im.m.Code.FieldAt(code, im.tab.Entry(i), pc, im.m.Closure, off, t.Size)
 	switch {
 	case use == insn.FieldInside:
 		return byValue, use

@@ -8,11 +8,10 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/goabi"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
-// Goroutine tells how to find the running goroutine at s: compiled code has it in R14 from Go 1.17
+// Goroutine tells how to find the running goroutine at s: compiled code has it in a register from Go 1.17
 // on; assembly and older code find it in the thread's own memory.
 func (im *Image) Goroutine(s debuginfo.Site) (g *debuginfo.Goroutine) {
 	var err error
@@ -23,7 +22,7 @@ func (im *Image) Goroutine(s debuginfo.Site) (g *debuginfo.Goroutine) {
 		f = im.FuncAt(s.PC)
 	}
 	if f != nil && f.ABI == debuginfo.GoABIInternal && !assembly(f.File) {
-		out.G = loc.Register(goabi.RegG)
+		out.G = loc.Register(im.m.Goroutine)
 	} else {
 		out.G = im.threadLocalG()
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/debuginfo/goabi"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -136,13 +135,13 @@ func (v *view) isParam(name string) bool {
 }
 
 // captured is a variable of the function around a closure. At the entry it is read out of the
-// closure, which RDX points to; later it is where the location list says. heap: e is the pointer to
+// closure, which a register points to; later it is where the location list says. heap: e is the pointer to
 // it, and t the pointer's type; see captureOf.
 func (v *view) captured(e *godwarf.Tree, t *types.Ctype, off int64, heap bool) (p loc.Place, err error) {
 	if v.entry && heap {
 		switch v.captureOf(e, t.Elem(), off) {
 		case byValue:
-			return loc.Place{Type: t.Elem(), InMemory: true, Addr: loc.Register(goabi.RegContext).Plus(off),
+			return loc.Place{Type: t.Elem(), InMemory: true, Addr: loc.Register(v.im.m.Closure).Plus(off),
 				Writable: true}, nil
 		case captureUnknown:
 			return p, v.notLive(strings.TrimPrefix(dw.Name(e), "&"),
@@ -150,7 +149,7 @@ func (v *view) captured(e *godwarf.Tree, t *types.Ctype, off int64, heap bool) (
 		}
 	}
 	if v.entry {
-		p = loc.Place{Type: t, InMemory: true, Addr: loc.Register(goabi.RegContext).Plus(off), Writable: true}
+		p = loc.Place{Type: t, InMemory: true, Addr: loc.Register(v.im.m.Closure).Plus(off), Writable: true}
 	} else if p, err = v.place(e, t, debuginfo.Param); err != nil {
 		return p, rename(err)
 	}

@@ -144,7 +144,7 @@ func (im *Image) assign(s *signature, i int) {
 		out = append(out, v.typ)
 	}
 	var err error
-	if s.layout, err = goabi.Assign(f.ABI, in, out); err != nil {
+	if s.layout, err = goabi.Assign(im.m, f.ABI, in, out); err != nil {
 		s.paramsErr = fmt.Errorf("the calling convention of %s is not clear: %w", f.Name, err)
 		s.resultsErr = s.paramsErr
 		return

@@ -34,7 +34,7 @@ func (im *Image) frame(i int, pc uint64) (cfa, ret loc.Prog) {
 	if im.frames == nil {
 		im.frames = map[int64][2]loc.Prog{}
 	}
-	sp := loc.Register(dw.RegRSP)
+	sp := loc.Register(im.m.SP)
 	cfa, ret = sp.Plus(depth+8), sp.Plus(depth).Load(8, false, false)
 	im.frames[depth] = [2]loc.Prog{cfa, ret}
 	return cfa, ret

@@ -270,7 +270,7 @@ func (v *view) inMemory(n int) bool {
 func (v *view) paramAtEntry(n int) (loc.Place, error) {
 	p := v.sig.params[n]
 	if n == 0 && v.sig.stands {
-		pl, _, err := v.sig.receiver(v.cfa)
+		pl, _, err := v.sig.receiver(v.im.m, v.cfa)
 		if err != nil {
 			err = v.notLive(p.name, err.Error())
 		}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -24,7 +24,7 @@ func showPlace(p loc.Place) string {
 		for i, s := range p.Steps {
 			switch s.Op {
 			case loc.Reg:
-				vals[i] = dw.RegName(uint64(s.N))
+				vals[i] = machine.AMD64.RegName(uint64(s.N))
 			case loc.Const:
 				vals[i] = fmt.Sprint(s.N)
 			case loc.Add:

@@ -11,6 +11,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/goabi"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -316,7 +317,7 @@ func (im *Image) standGuard(st *stand) ([]loc.Prog, error) {
 		return nil, nil
 	case throughPointer:
 		if st.fn.ABI == debuginfo.GoABIInternal {
-			return []loc.Prog{loc.Register(goabi.IntRegister(0))}, nil
+			return []loc.Prog{loc.Register(im.m.Go.Args[0])}, nil
 		}
 		e, err := im.entry(st.host)
 		if err != nil {
@@ -341,7 +342,7 @@ func (im *Image) standGuard(st *stand) ([]loc.Prog, error) {
 		return nil, err
 	}
 	cfa, _ := im.frame(st.host, e.PC)
-	_, guard, err := m.receiver(cfa)
+	_, guard, err := m.receiver(im.m, cfa)
 	return guard, err
 }
 
@@ -455,13 +456,13 @@ func (im *Image) methodSignature(st *stand, own *signature) (*signature, error) 
 
 // receiver is the place of the method's receiver at the entry of the wrapper, and the pointers that must not be nil
 // for it to be there.
-func (s *signature) receiver(cfa loc.Prog) (p loc.Place, guard []loc.Prog, err error) {
+func (s *signature) receiver(m *machine.Machine, cfa loc.Prog) (p loc.Place, guard []loc.Prog, err error) {
 	want := s.params[0].typ
 	switch {
 	case want == nil:
 		return p, nil, errors.New("the receiver is not described")
 	case s.kind == capturedReceiver: // behind the code pointer
-		return loc.Place{Type: want, InMemory: true, Addr: loc.Register(goabi.RegContext).Plus(8)}, nil, nil
+		return loc.Place{Type: want, InMemory: true, Addr: loc.Register(m.Closure).Plus(8)}, nil, nil
 	case s.paramsErr != nil:
 		return p, nil, s.paramsErr
 	}

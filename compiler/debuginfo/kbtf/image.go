@@ -10,7 +10,6 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
-	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -363,16 +362,16 @@ func (im *Image) EntrySite(f *debuginfo.Func) (debuginfo.Site, error) {
 	if im.byPtr[f] == nil {
 		return debuginfo.Site{}, errors.New("no function of the kernel")
 	}
-	return debuginfo.Site{
-		PC: f.Entry, Kind: debuginfo.AtEntry, Func: f,
-		CFA: loc.Register(regSP).Plus(8), Return: loc.Register(regSP).Load(8, false, true),
-	}, nil
+	s := debuginfo.Site{PC: f.Entry, Kind: debuginfo.AtEntry, Func: f}
+	s.CFA, s.Return = debuginfo.Called(im.Machine(), true)
+	return s, nil
 }
 
 // ReturnSite is behind the return of f, as the kernel's return probe reports it: the stack pointer is what it was
 // before the call, and the program counter is the probe's own.
 func (im *Image) ReturnSite(f *debuginfo.Func) debuginfo.Site {
-	return debuginfo.Site{PC: f.Entry, Kind: debuginfo.AfterRet, Func: f, CFA: loc.Register(regSP)}
+	cfa, _ := debuginfo.Returned(im.Machine())
+	return debuginfo.Site{PC: f.Entry, Kind: debuginfo.AfterRet, Func: f, CFA: cfa}
 }
 
 // ReturnSites is empty: the kernel's return probe is used.

@@ -12,19 +12,6 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// DWARF numbers of the registers that the System V convention for amd64 uses (psABI 3.2.3; figure 3.36 has the
-// numbers).
-const (
-	regRAX = 0
-	regRDX = 1
-	regSP  = 7
-)
-
-var (
-	argRegs    = [...]int{5, 4, 1, 2, 8, 9} // rdi rsi rdx rcx r8 r9
-	resultRegs = [...]int{regRAX, regRDX}
-)
-
 // protoOf is the prototype of f. Errors say why its variables are not known.
 func (im *Image) protoOf(f *function) (*Proto, error) {
 	if f.asked {
@@ -163,7 +150,9 @@ func (im *Image) params(f *function) ([]*debuginfo.Var, error) {
 			lost = "how the result is returned is not known"
 		}
 	}
-	cfa := loc.Register(regSP).Plus(8)
+	m := im.Machine()
+	cfa, _ := debuginfo.Called(m, true)
+	argRegs := m.C.Args
 	var out []*debuginfo.Var
 	for i, x := range p.Params {
 		v := &debuginfo.Var{Name: x.Name, Kind: debuginfo.Param, Type: x.Type}
@@ -309,8 +298,8 @@ func (im *Image) Var(s debuginfo.Site, name string) (*debuginfo.Var, error) {
 	return v, err
 }
 
-// Results gives what the function returned, behind its return: an integer or pointer in RAX, a structure in RAX and
-// RDX, or where RAX leads.
+// Results gives what the function returned, behind its return: an integer or pointer in a register, a structure in
+// two, or where the first of them leads.
 func (im *Image) Results(s debuginfo.Site) ([]*debuginfo.Var, error) {
 	f, err := im.atFunc(s)
 	if err != nil {
@@ -340,9 +329,10 @@ func (im *Image) Results(s debuginfo.Site) ([]*debuginfo.Var, error) {
 	case why != "":
 		v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: why}
 	case mem:
-		v.Place = loc.Place{Type: p.Result, InMemory: true, Addr: loc.Register(regRAX), Kernel: true, Writable: true}
+		v.Place = loc.Place{Type: p.Result, InMemory: true, Addr: loc.Register(im.Machine().C.Results[0]), Kernel: true,
+			Writable: true}
 	default:
-		v.Place = inRegs(p.Result, resultRegs[:n])
+		v.Place = inRegs(p.Result, im.Machine().C.Results[:n])
 	}
 	return []*debuginfo.Var{v}, nil
 }

@@ -103,7 +103,7 @@ func ParseHeader(tab []byte) (Header, error) {
 		return h, fmt.Errorf("%w: magic %#x", ErrVersion, m)
 	}
 	if tab[4] != 0 || tab[5] != 0 || tab[6] != 1 || tab[7] != 8 {
-		return h, fmt.Errorf("%w: header % x is not that of amd64", ErrCorrupt, tab[:8])
+		return h, fmt.Errorf("%w: header % x is of a machine that is not known", ErrCorrupt, tab[:8])
 	}
 	h.quantum = tab[6]
 	words := 8

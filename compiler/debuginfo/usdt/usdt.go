@@ -16,6 +16,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 // Section and Base are the sections that matter.
@@ -32,6 +33,8 @@ type File struct {
 	// Base is the address of .stapsdt.base now, 0 if the file has none. Where tools have moved the file's segments
 	// after it was linked, the notes' own addresses are off by the same distance.
 	Base uint64
+	// Machine is the one that the file is for, nil for machine.Default.
+	Machine *machine.Machine
 	// Symbol gives the place of what a name stands for: of a variable's first byte.
 	Symbol func(name string) (loc.Prog, bool)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 // Raw is what a handler sends of a stack of a program: registers, the top of the stack, and what frame pointers
@@ -18,20 +19,16 @@ type Raw struct {
 	Chain []uint64
 }
 
-// regOrder are the places in struct pt_regs (asm/ptrace.h) of the registers, by DWARF number.
-var regOrder = [cfi.NRegs]int{10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16}
-
-const regCS = 17
-
 // NewRaw takes a stack as records have it. ok is false where there is no program.
 func NewRaw(chain []uint64, regs *[21]uint64, stack []byte) (r Raw, ok bool) {
-	if regs[regCS]&3 != 3 {
+	m := machine.Host
+	if mode := int64(regs[m.Mode.Offset/8]); mode&m.Mode.Mask != m.Mode.User {
 		return r, false
 	}
-	for n, at := range regOrder {
-		r.Regs.Set(uint8(n), regs[at])
+	for n := range m.Registers {
+		r.Regs.Set(n, regs[m.Offset(n)/8])
 	}
-	r.Mem = cfi.Memory{Base: r.Regs.Val[cfi.SP] &^ 7, Bytes: stack}
+	r.Mem = cfi.Memory{Base: r.Regs.Val[m.SP] &^ 7, Bytes: stack}
 	r.Chain = chain
 	return r, true
 }
@@ -58,7 +55,7 @@ func (t *Trace) exact(i int) bool {
 // memory that was sent ends by frame pointers, as long as the code is known to have them. A frame that is not sure
 // ends the stack.
 func (t *Table) Unwind(pid uint32, raw *Raw, most int) (out Trace) {
-	regs := raw.Regs
+	m, regs := machine.Host, raw.Regs
 	var caller cfi.Regs
 	c := t.chain(raw)
 	at := c.find(&regs, -1)
@@ -66,7 +63,7 @@ func (t *Table) Unwind(pid uint32, raw *Raw, most int) (out Trace) {
 	p := t.process(pid)
 	out.PCs = make([]uint64, 0, most)
 	for {
-		pc := regs.Val[cfi.IP]
+		pc := regs.Val[m.IP]
 		rules, interrupted := t.rules(p, pid, pc, exact)
 		if interrupted && !exact {
 			out.Exact = append(out.Exact, len(out.PCs))
@@ -93,27 +90,28 @@ func (t *Table) Unwind(pid uint32, raw *Raw, most int) (out Trace) {
 				out.Cut = true
 				return out
 			}
-			bp := regs.Val[cfi.BP]
+			fp := regs.Val[m.FP]
 			regs, exact = cfi.Regs{}, false
-			regs.Set(cfi.IP, from)
-			regs.Set(cfi.BP, bp)
+			regs.Set(m.IP, from)
+			regs.Set(m.FP, fp)
 			continue
 		}
 		if err := rules.Caller(&regs, &raw.Mem, &caller); err != nil {
-			// The frame lies behind what was sent. BP leads to the caller's address if this frame is told by it.
+			// The frame lies behind what was sent. The frame pointer leads to the caller's address if this frame is
+			// told by it.
 			ra, next := c.ret(at)
-			if !byBP(rules) && (exact || !rules.Framed) || next < 0 {
+			if !byFP(rules) && (exact || !rules.Framed) || next < 0 {
 				out.Cut = true
 				return out
 			}
 			regs, at = cfi.Regs{}, next
-			regs.Set(cfi.IP, ra)
+			regs.Set(m.IP, ra)
 			if v, ok := c.value(at); ok {
-				regs.Set(cfi.BP, v)
+				regs.Set(m.FP, v)
 			}
 		} else {
-			sp, err := regs.Get(cfi.SP)
-			if above, err2 := caller.Get(cfi.SP); err == nil && err2 == nil && above <= sp && !rules.Signal {
+			sp, err := regs.Get(m.SP)
+			if above, err2 := caller.Get(m.SP); err == nil && err2 == nil && above <= sp && !rules.Signal {
 				out.Cut = true // stacks grow down: callers lie above
 				return out
 			}
@@ -121,41 +119,41 @@ func (t *Table) Unwind(pid uint32, raw *Raw, most int) (out Trace) {
 			at = c.find(&regs, at)
 		}
 		exact = rules.Signal
-		if regs.Val[cfi.IP] == 0 {
+		if regs.Val[m.IP] == 0 {
 			return out
 		}
 	}
 }
 
-// byBP reports whether the frame is told by BP, which points to where the caller's is saved.
-func byBP(r *cfi.Rules) bool {
-	return r.CFA.Kind == cfi.Register && r.CFA.Reg == cfi.BP && r.CFA.Off == 16
+// byFP reports whether the frame is told by the frame pointer, which points to where the caller's is saved.
+func byFP(r *cfi.Rules) bool {
+	return r.CFA.Kind == cfi.Register && int(r.CFA.Reg) == r.Machine.FP && r.CFA.Off == 16
 }
 
-// chain is the list of saved frame pointers: the first is BP, each other one lies at the address that is the one
-// before.
+// chain is the list of saved frame pointers: the first is in the register, each other one lies at the address that is
+// the one before.
 type chain struct {
 	fps  []uint64 // as far as memory was sent
 	rets []uint64 // rets[i] lies behind fps[i], also where that itself is not known
 }
 
 func (t *Table) chain(raw *Raw) (c chain) {
-	bp := raw.Regs.Val[cfi.BP]
+	fp := raw.Regs.Val[machine.Host.FP]
 	c.fps = t.fps[:0]
 	defer func() { t.fps = c.fps[:0] }()
 	for range raw.Chain {
-		c.fps = append(c.fps, bp)
-		next, err := raw.Mem.Read(bp, 8)
+		c.fps = append(c.fps, fp)
+		next, err := raw.Mem.Read(fp, 8)
 		if err != nil {
 			break
 		}
-		bp = next
+		fp = next
 	}
 	if len(raw.Chain) < 2 {
 		return chain{fps: c.fps[:0]}
 	}
 	c.rets = raw.Chain[1:]
-	top, err := raw.Mem.Read(raw.Regs.Val[cfi.SP], 8)
+	top, err := raw.Mem.Read(raw.Regs.Val[machine.Host.SP], 8)
 	if first, err2 := raw.Mem.Read(c.fps[0]+8, 8); err2 == nil {
 		switch {
 		case c.rets[0] == first:
@@ -170,14 +168,14 @@ func (t *Table) chain(raw *Raw) (c chain) {
 	return c
 }
 
-// find gives the place in the chain of the BP of a frame, -1 if it is none; at is that of the frame before.
+// find gives the place in the chain of the frame pointer of a frame, -1 if it is none; at is that of the frame before.
 func (c *chain) find(regs *cfi.Regs, at int) int {
-	bp, err := regs.Get(cfi.BP)
+	fp, err := regs.Get(machine.Host.FP)
 	if err != nil {
 		return -1
 	}
 	for i := max(at, 0); i < len(c.fps); i++ {
-		if c.fps[i] == bp {
+		if c.fps[i] == fp {
 			return i
 		}
 	}
@@ -217,7 +215,7 @@ func (t *Table) Walked(pid uint32, list []uint64) (out Trace) {
 			}
 		}
 		switch {
-		case rules == nil, rules.Switch, i > 0 && !rules.Outermost && !rules.Framed && !byBP(rules), rules.Signal:
+		case rules == nil, rules.Switch, i > 0 && !rules.Outermost && !rules.Framed && !byFP(rules), rules.Signal:
 			out.Cut = true
 			return out
 		case rules.Outermost:
