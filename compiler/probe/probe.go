@@ -123,6 +123,8 @@ type SyscallPart struct {
 	// Instead marks sites of a system call that a library's alias of another call takes along: they are for scripts
 	// that do not probe the call itself.
 	Instead bool
+	// Forgets: where it returns, the registers do not hold its arguments any more.
+	Forgets bool
 	// Enter is, at a ProcessSyscallReturn, what has a name at the entry.
 	Enter Names
 }

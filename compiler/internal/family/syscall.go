@@ -99,21 +99,24 @@ func (e *Env) syscallSite(call *syscalls.Call, exit bool) *probe.Site {
 	// Entries and returns are matched by thread and number.
 	s.At.CFA = loc.Constant(int64(s.Syscall.Nr))
 	s.Names = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, exit), nil }}
+	s.Syscall.Forgets = forgets(call)
 	if exit {
 		s.Syscall.Enter = &vars{load: func() ([]*debuginfo.Var, error) { return e.syscallArgs(call, false), nil }}
 	}
 	return s
 }
 
-// clobbers are the calls behind which the registers do not hold the arguments any more.
-var clobbers = map[string]bool{"execve": true, "execveat": true, "rt_sigreturn": true}
+// forgets reports whether the registers may not hold the arguments any more behind a call; nil is any call.
+func forgets(call *syscalls.Call) bool {
+	return call == nil || call.Name == "execve" || call.Name == "execveat" || call.Name == "rt_sigreturn"
+}
 
 func (e *Env) syscallArgs(call *syscalls.Call, exit bool) []*debuginfo.Var {
 	long := e.ctype("long")
 	var out []*debuginfo.Var
 	add := func(name string, v *debuginfo.Var) {
 		v.Name = name
-		if exit && (call == nil || clobbers[call.Name]) && name != "syscall" && name != "return" {
+		if exit && forgets(call) && name != "syscall" && name != "return" {
 			v.Err = &debuginfo.NotLiveError{Name: name,
 				Reason: "a system call that starts a program leaves no arguments behind"}
 		}

@@ -47,7 +47,7 @@ type context struct {
 	at        debuginfo.SiteKind
 	inProgram bool
 	wrapper   string // what the compiler calls the code, where that is not the function's own
-	// callArg is, at the entry of a system call, which of its arguments a script counts as the first; -1 elsewhere.
+	// callArg is, in a system call, which of its arguments a script counts as the first; -1 elsewhere.
 	callArg int
 	// callReturn: a system call returns.
 	callReturn bool
@@ -78,7 +78,8 @@ func newContext(s *probe.Site, n need) *context {
 		c.cfa = s.At.CFA
 		c.key += fmt.Sprintf("f{%s}", c.cfa)
 	}
-	if n&needArgs != 0 && s.Kind.Words() == probe.SyscallArgs {
+	if words := s.Kind.Words(); n&needArgs != 0 && (words == probe.SyscallArgs || words == probe.SyscallRet &&
+		!s.Syscall.Forgets) {
 		c.abi, c.callArg = debuginfo.SysV, 0
 		if s.Syscall.Instead {
 			c.callArg = 1 // openat has a directory before what open has
