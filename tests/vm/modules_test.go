@@ -64,6 +64,7 @@ func TestModuleEvents(t *testing.T) {
 			}
 			files["/lab/"+name] = path
 		}
+		all.WriteString("probe nfsd.entries, nfsd.proc.entries { println(name, client_ip, fh) }\n")
 		script("all.stp", all.String()+"probe begin { println(\"all are there\") exit() }\n")
 		script("disk.stp", `global n, good
 			probe scsi.ioentry { if (disk_major == 8) n["entry", device_state_str]++ }
