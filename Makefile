@@ -52,6 +52,7 @@ bin/supervise: FORCE
 check:
 	@fmt=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
 	$(GO) vet ./...
+	GOARCH=arm64 $(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $$($(GO) list ./... | grep -v /stapparse)
 
 # What gostap prints about whole programs against debuggers, the runtime and the programs themselves: hours.

@@ -3,6 +3,8 @@
 // is asked only when a message is due: nothing that is right passes here.
 package habits
 
+import "github.com/gostap/gostap/compiler/machine"
+
 // variables are words that other tools have for what is a function here, or that have another name.
 var variables = map[string]string{
 	"comm": "the name of the program is execname()", "nsecs": "the time is gettimeofday_ns()",
@@ -89,8 +91,9 @@ var functions = map[string]string{
 	"clear":     "an array is emptied by: delete a", "zero": "an array is emptied by: delete a",
 	"trunc": "an array is emptied by: delete a",
 	"ntop":  "an address as text is ip_ntop(address)", "join": "a command with its arguments is cmdline_str()",
-	"reg": `a register is register("rdi")`, "signal": "a signal is sent by raise(number), with -g and in a module",
-	"trace": "a line is printed by println(a, b)", "puts": "a line is printed by println(a)",
+	"reg":    `a register is register("` + machine.Default.Registers[machine.Default.C.Args[0]].Name + `")`,
+	"signal": "a signal is sent by raise(number), with -g and in a module",
+	"trace":  "a line is printed by println(a, b)", "puts": "a line is printed by println(a)",
 	"echo":   "a line is printed by println(a)",
 	"unroll": "a loop is for (i = 0; i < 3; i++) { ... }", "len": "the length of a text is strlen(s)",
 	"length":  "the length of a text is strlen(s)",

@@ -34,6 +34,14 @@ var AMD64 = &Machine{
 	Name: "x86-64", Arch: "x86_64", GOARCH: "amd64", KernelArch: "x86", Triplet: "x86_64-linux-gnu", ELF: elf.EM_X86_64,
 	HWCaps:   []string{"glibc-hwcaps/x86-64-v4", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v2"},
 	WordSize: 8,
+	// FLAG_ELF_LIBC6 | FLAG_X8664_LIB64.
+	CacheFlags: 0x0303,
+	Relocs: Relocs{
+		Relative: uint32(elf.R_X86_64_RELATIVE), Absolute: uint32(elf.R_X86_64_64),
+		GlobDat: uint32(elf.R_X86_64_GLOB_DAT), JumpSlot: uint32(elf.R_X86_64_JMP_SLOT),
+		TPOff: uint32(elf.R_X86_64_TPOFF64),
+	},
+	Thunks: []string{"__x86_indirect_", "__x86_return_thunk"}, ReturnThunk: "__x86_return_thunk",
 	// The offsets are those of arch/x86/include/asm/ptrace.h.
 	Registers: []Register{
 		{"rax", "ax", 80}, {"rdx", "dx", 96}, {"rcx", "cx", 88}, {"rbx", "bx", 40},
@@ -60,7 +68,7 @@ var AMD64 = &Machine{
 		// TS_COMPAT of arch/x86/include/asm/thread_info.h; the numbers are those of arch/x86/entry/syscalls.
 		Compat: &Compat{Status: "thread_info.status", Mask: 2, Makers: []int64{120, 2, 190, 435}},
 	},
-	Calls: syscalls.AMD64,
+	Calls: syscalls.AMD64, Thread: "thread.fsbase",
 	// The lowest two bits of cs are the privilege level.
 	Mode:       Mode{Field: "cs", Offset: 136, Mask: 3, User: 3},
 	Breakpoint: []byte{0xcc}, TrapAdvance: 1,

@@ -26,6 +26,16 @@ type Register struct {
 	Offset int
 }
 
+// Relocs are kinds of relocations, as ELF numbers them.
+type Relocs struct {
+	// Relative adds the load bias, Absolute the address of a symbol.
+	Relative, Absolute uint32
+	// GlobDat and JumpSlot are addresses of a symbol for the file's own code, and for its procedure linkage table.
+	GlobDat, JumpSlot uint32
+	// TPOff is the distance of a variable from the thread pointer.
+	TPOff uint32
+}
+
 // Convention is how a call hands over integers and pointers. Registers are DWARF numbers.
 type Convention struct {
 	// Args and Results are the registers of the integer arguments and results, in order.
@@ -47,6 +57,14 @@ type Machine struct {
 	// HWCaps are the subfolders of a folder of libraries in which glibc looks first, in order.
 	HWCaps []string
 	ELF    elf.Machine
+	// CacheFlags are the flags of libraries of the machine in glibc's cache (ld.so.cache).
+	CacheFlags uint32
+	// Relocs are the kinds of relocations that matter.
+	Relocs Relocs
+	// Thunks are the beginnings of the names of functions by which the kernel calls through registers and returns,
+	// ReturnThunk is what code jumps to there in place of a return (-mfunction-return).
+	Thunks      []string
+	ReturnThunk string
 	// WordSize is the size of a pointer and of a general register, in bytes.
 	WordSize int64
 
@@ -78,6 +96,8 @@ type Machine struct {
 	AtCall, AtReturn uint64
 	// Syscall says where system calls have their arguments and their number.
 	Syscall Syscall
+	// Thread is the member of the kernel's struct task_struct that has a thread's pointer to what is its own.
+	Thread string
 	// Mode tells in a struct pt_regs what was interrupted.
 	Mode Mode
 	// Calls are the system calls.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 // stapFlags are options that stap has and that came late to gostap.
@@ -73,7 +74,8 @@ var stapOptions = []stapOption{
 	{"stap-unwind", "d", needsArg, whyNames, "", anyValue},
 	{"ldd", "", noArg, whyNames, "", anyValue},
 	{"all-modules", "", noArg, whyNames, "", anyValue},
-	{"stap-arch", "a", needsArg, "programs are translated for x86_64 only", "", oneOf("x86_64")},
+	{"stap-arch", "a", needsArg, "programs are translated for " + machine.Default.Arch + " only", "",
+		oneOf(machine.Default.Arch)},
 	{"stap-kbuild", "B", needsArg, "options of the kernel's build cannot be set",
 		"modules are built with the options that the kernel was built with", nil},
 	{"modinfo", "", needsArg, "entries of the module's information cannot be set", "", nil},

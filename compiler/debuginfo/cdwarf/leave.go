@@ -9,9 +9,6 @@ import (
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
-// returnThunk is what code built with -mfunction-return=thunk-extern jumps to in place of a RET.
-const returnThunk = "__x86_return_thunk"
-
 // jumpedTo is why neither the entry nor the returns of a function are exact: its first instruction runs more than
 // once a call.
 const jumpedTo = "the function's first instruction is also the target of a jump"
@@ -157,7 +154,7 @@ func (im *Image) around(fn *function) insn.Around {
 		return slices.Equal(fr.CFA.Steps, level.Steps), true
 	}
 	a.Thunk = func(pc uint64) bool {
-		return slices.ContainsFunc(im.f.SymbolsAt(pc), func(s dw.Symbol) bool { return s.Name == returnThunk })
+		return slices.ContainsFunc(im.f.SymbolsAt(pc), func(s dw.Symbol) bool { return s.Name == im.m.ReturnThunk })
 	}
 	a.More = func(pc uint64, level, known bool) (insn.Part, bool) { return im.more(fn, pc, known && !level) }
 	if fn.u != nil {

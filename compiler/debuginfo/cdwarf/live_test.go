@@ -13,6 +13,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 // The tests run programs under ptrace, stop at sites and evaluate places against the real
@@ -86,12 +87,12 @@ func live(t *testing.T, f *dw.File, probes map[uint64]func(*state)) {
 			t.Fatalf("program stopped with %v", ws.StopSignal())
 		}
 		st.load()
-		at := st.regs.Rip - 1
+		at := *regAt(&st.regs, machine.Host.IP) - 1
 		fns := s.probes[at]
 		if fns == nil {
 			t.Fatalf("trap at %#x without a probe", at)
 		}
-		st.regs.Rip = at
+		*regAt(&st.regs, machine.Host.IP) = at
 		if s.once[at] {
 			delete(s.probes, at)
 		}
@@ -165,10 +166,10 @@ func (st *state) probe(addr uint64, fn func(*state)) {
 
 // onReturn calls fn when the current call, at whose first instruction the program is, returns.
 func (st *state) onReturn(fn func(*state)) {
-	ret := binary.LittleEndian.Uint64(st.read(st.regs.Rsp, 8))
-	cfa := st.regs.Rsp + 8
+	ret := binary.LittleEndian.Uint64(st.read(*regAt(&st.regs, machine.Host.SP), 8))
+	cfa := *regAt(&st.regs, machine.Host.SP) + 8
 	st.probe(ret, func(s *state) {
-		if s.regs.Rsp == cfa {
+		if *regAt(&s.regs, machine.Host.SP) == cfa {
 			cfa = 0
 			fn(s)
 		}
@@ -185,9 +186,12 @@ func (st *state) read(addr uint64, n int) []byte {
 
 // reg is a register by its DWARF number.
 func (st *state) reg(n int64) uint64 {
-	r := &st.regs
-	return []uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13,
-		r.R14, r.R15, r.Rip}[n]
+	return *regAt(&st.regs, int(n))
+}
+
+// regAt is the register of r with a DWARF number: what ptrace gives of a process begins as struct pt_regs does.
+func regAt(r *syscall.PtraceRegs, n int) *uint64 {
+	return (*uint64)(unsafe.Add(unsafe.Pointer(r), machine.Host.Offset(n)))
 }
 
 func (st *state) eval(p loc.Prog) uint64 {
@@ -206,7 +210,7 @@ func (st *state) eval(p loc.Prog) uint64 {
 		case loc.Const:
 			v[i] = uint64(s.N)
 		case loc.TLS:
-			v[i] = st.regs.Fs_base
+			v[i] = *(*uint64)(unsafe.Add(unsafe.Pointer(&st.regs), 168)) // fs_base of struct user_regs_struct
 		case loc.Image:
 			v[i] = st.bias
 		case loc.Add:

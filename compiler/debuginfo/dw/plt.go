@@ -1,7 +1,6 @@
 package dw
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
 
@@ -9,8 +8,8 @@ import (
 )
 
 // Stubs lists the stubs of the procedure linkage table: the code through which the file calls functions of libraries.
-// They are found by what they do, a jump through a slot that a relocation names (R_X86_64_JUMP_SLOT, or
-// R_X86_64_GLOB_DAT where the function's address is taken as well), so that each layout of linkers will do.
+// They are found by what they do, a jump through a slot that a relocation names (for the jump, or
+// for all the file's code where the function's address is taken as well), so that each layout of linkers will do.
 func (f *File) Stubs() (stubs []debuginfo.Stub, err error) {
 	defer Guard(&err)()
 	slots, err := f.slots()
@@ -100,8 +99,8 @@ func (f *File) slots() (names map[uint64]string, err error) {
 		}
 		for ; len(rela) >= relaSize; rela = rela[relaSize:] {
 			off, info := le64(rela), le64(rela[8:])
-			typ, sym := elf.R_X86_64(info&0xffffffff), info>>32
-			if typ != elf.R_X86_64_JMP_SLOT && typ != elf.R_X86_64_GLOB_DAT || sym == 0 ||
+			typ, sym := uint32(info), info>>32
+			if typ != f.machine.Relocs.JumpSlot && typ != f.machine.Relocs.GlobDat || sym == 0 ||
 				(sym+1)*symSize > uint64(len(tab)) {
 				continue
 			}

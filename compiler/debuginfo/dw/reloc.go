@@ -1,7 +1,5 @@
 package dw
 
-import "debug/elf"
-
 // Word gives the address that stands at addr once the file is loaded: what the file has there, or what relocation
 // puts there, before it is known where the file lies. It is outside of the file (1) for a symbol of another one.
 func (f *File) Word(addr uint64) (w uint64, ok bool) {
@@ -19,10 +17,10 @@ func (f *File) Word(addr uint64) (w uint64, ok bool) {
 				continue
 			}
 			info, addend := le64(rela[8:]), le64(rela[16:])
-			switch elf.R_X86_64(info & 0xffffffff) {
-			case elf.R_X86_64_RELATIVE:
+			switch r := f.machine.Relocs; uint32(info) {
+			case r.Relative:
 				return addend, true
-			case elf.R_X86_64_64, elf.R_X86_64_GLOB_DAT:
+			case r.Absolute, r.GlobDat:
 				tab, err := f.Section(".dynsym")
 				sym := info >> 32 * symSize
 				if err != nil || sym+symSize > uint64(len(tab)) {

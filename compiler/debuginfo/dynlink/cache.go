@@ -12,14 +12,12 @@ const (
 	cacheMagic  = "glibc-ld.so.cache1.1"
 	cacheHeader = 48
 	cacheEntry  = 24
-	// flagsLibc6x86 are the flags of libraries of 64 bits: FLAG_ELF_LIBC6 | FLAG_X8664_LIB64.
-	flagsLibc6x86 = 0x0303
-	maxName       = 4096
+	maxName     = 4096
 )
 
 // parseCache gives the paths of each library that the cache knows, variants for newer processors first. A cache of
 // another form is as good as none.
-func parseCache(b []byte) map[string][]string {
+func parseCache(b []byte, flags uint32) map[string][]string {
 	out := map[string][]string{}
 	at := bytes.Index(b, []byte(cacheMagic))
 	if at < 0 {
@@ -33,7 +31,7 @@ func parseCache(b []byte) map[string][]string {
 	plain := map[string]bool{}
 	for i := range n {
 		e := b[cacheHeader+i*cacheEntry:]
-		if le.Uint32(e) != flagsLibc6x86 {
+		if le.Uint32(e) != flags {
 			continue
 		}
 		name, path := stringAt(b, le.Uint32(e[4:])), stringAt(b, le.Uint32(e[8:]))

@@ -201,7 +201,7 @@ func (l *linker) find(name string, o *object) []string {
 	if l.cache == nil {
 		l.cache = map[string][]string{}
 		if b, err := foreign.ReadFile(l.s.see("/etc/ld.so.cache"), maxCache); err == nil {
-			l.cache = parseCache(b)
+			l.cache = parseCache(b, o.machine.CacheFlags)
 		}
 	}
 	var out []string

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 // build links text into a file of dir and gives its path.
@@ -144,13 +146,14 @@ func TestCache(t *testing.T) {
 		[4]any{0x0303, 0, "liba.so", "/usr/lib/liba.so"}, [4]any{0x0803, 0, "liba.so", "/lib32/liba.so"},
 		[4]any{0x0303, 0, "libb.so", "/lib/libb.so"})
 	for _, c := range [][]byte{b, append([]byte("ld.so-1.7.0\x00\x00\x00\x00\x00"), b...)} {
-		got := parseCache(c)
+		got := parseCache(c, machine.AMD64.CacheFlags)
 		if !slices.Equal(got["liba.so"], []string{"/v3/liba.so", "/lib/liba.so"}) ||
 			!slices.Equal(got["libb.so"], []string{"/lib/libb.so"}) || len(got) != 2 {
 			t.Errorf("%v", got)
 		}
 	}
-	if b, err := os.ReadFile("/etc/ld.so.cache"); err == nil && len(parseCache(b)["libc.so.6"]) == 0 {
+	if b, err := os.ReadFile("/etc/ld.so.cache"); err == nil &&
+		len(parseCache(b, machine.AMD64.CacheFlags)["libc.so.6"]) == 0 {
 		t.Error("this machine's cache has no C library")
 	}
 }
@@ -160,7 +163,7 @@ func FuzzCache(f *testing.F) {
 	f.Add(cacheOf())
 	f.Add([]byte(cacheMagic))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for name, paths := range parseCache(b) {
+		for name, paths := range parseCache(b, machine.AMD64.CacheFlags) {
 			if name == "" || len(paths) == 0 {
 				t.Errorf("%q %q", name, paths)
 			}

@@ -73,7 +73,7 @@ func (im *Image) threadLocalG() loc.Prog {
 }
 
 // libraryG is threadLocalG for a library, where the dynamic linker decides on the place and stores its distance from
-// the thread pointer (R_X86_64_TPOFF64). Go's code has one such word, for its only variable; with several it is not
+// the thread pointer. Go's code has one such word, for its only variable; with several it is not
 // known which is meant.
 func (im *Image) libraryG() loc.Prog {
 	rela, err := im.f.Section(".rela.dyn")
@@ -83,7 +83,7 @@ func (im *Image) libraryG() loc.Prog {
 	var slots []uint64
 	const relaSize = 24 // Elf64_Rela: offset, info, addend
 	for ; len(rela) >= relaSize; rela = rela[relaSize:] {
-		if elf.R_X86_64(uint32(binary.LittleEndian.Uint64(rela[8:]))) == elf.R_X86_64_TPOFF64 {
+		if uint32(binary.LittleEndian.Uint64(rela[8:])) == im.m.Relocs.TPOff {
 			slots = append(slots, binary.LittleEndian.Uint64(rela))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -120,28 +121,28 @@ func (th *thread) hit() {
 	if err := syscall.PtraceGetRegs(th.tid, &th.regs); err != nil {
 		th.t.Fatal(err)
 	}
-	pc := th.regs.Rip - 1 - th.bias
+	pc := *regAt(&th.regs, machine.Host.IP) - 1 - th.bias
 	fn := th.hooks[pc]
 	if fn == nil {
 		th.t.Fatalf("trap at %#x without a hook", pc)
 	}
-	th.regs.Rip--
+	*regAt(&th.regs, machine.Host.IP)--
 	fn(th)
 	// Common instructions are done here, so that no other thread slips through.
 	switch b := th.saved[pc]; b {
 	case 0x55: // PUSHQ BP
-		th.regs.Rsp -= 8
+		*regAt(&th.regs, machine.Host.SP) -= 8
 		var w [8]byte
-		binary.LittleEndian.PutUint64(w[:], th.regs.Rbp)
-		if _, err := th.mem.WriteAt(w[:], int64(th.regs.Rsp)); err != nil {
+		binary.LittleEndian.PutUint64(w[:], *regAt(&th.regs, machine.Host.FP))
+		if _, err := th.mem.WriteAt(w[:], int64(*regAt(&th.regs, machine.Host.SP))); err != nil {
 			th.t.Fatal(err)
 		}
-		th.regs.Rip++
+		*regAt(&th.regs, machine.Host.IP)++
 	case 0xc3: // RET
-		th.regs.Rip = th.word(th.regs.Rsp, 8)
-		th.regs.Rsp += 8
+		*regAt(&th.regs, machine.Host.IP) = th.word(*regAt(&th.regs, machine.Host.SP), 8)
+		*regAt(&th.regs, machine.Host.SP) += 8
 	case 0x90:
-		th.regs.Rip++
+		*regAt(&th.regs, machine.Host.IP)++
 	default:
 		th.poke(pc, b)
 		if err := syscall.PtraceSetRegs(th.tid, &th.regs); err != nil {
@@ -198,20 +199,22 @@ func (tr *tracee) word(addr uint64, size int) uint64 {
 	return binary.LittleEndian.Uint64(w[:])
 }
 
+// regAt is the register of r with a DWARF number: what ptrace gives of a process begins as struct pt_regs does.
+func regAt(r *syscall.PtraceRegs, n int) *uint64 {
+	return (*uint64)(unsafe.Add(unsafe.Pointer(r), machine.Host.Offset(n)))
+}
+
 // eval runs a location program.
 func (th *thread) eval(p loc.Prog) uint64 {
-	r := &th.regs
-	regs := []uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13,
-		r.R14, r.R15, r.Rip}
 	v := make([]uint64, len(p.Steps))
 	for i, s := range p.Steps {
 		switch s.Op {
 		case loc.Reg:
-			v[i] = regs[s.N]
+			v[i] = *regAt(&th.regs, int(s.N))
 		case loc.Const:
 			v[i] = uint64(s.N)
 		case loc.TLS:
-			v[i] = r.Fs_base
+			v[i] = *(*uint64)(unsafe.Add(unsafe.Pointer(&th.regs), 168)) // fs_base of struct user_regs_struct
 		case loc.Image:
 			v[i] = th.bias
 		case loc.Add:

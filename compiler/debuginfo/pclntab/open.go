@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 // ErrNone is returned by Open for files without a .gopclntab: not Go programs, or ones whose
@@ -54,7 +56,7 @@ type opener struct {
 	loaded bool
 }
 
-// reloc is an R_X86_64_RELATIVE relocation: the 8 bytes at place will hold value + load bias.
+// reloc is a relative relocation: the 8 bytes at place will hold value + load bias.
 type reloc struct{ place, value uint64 }
 
 // Offsets in runtime.moduledata. It begins with a pointer to the table's header and six slices; the
@@ -202,7 +204,12 @@ func (o *opener) relocations() []reloc {
 		return o.relocs
 	}
 	o.loaded = true
-	const relative = uint32(elf.R_X86_64_RELATIVE)
+	e := o.f.ELF()
+	m, err := machine.ForELF(e.Class, e.Data, e.Machine)
+	if err != nil {
+		return nil
+	}
+	relative := m.Relocs.Relative
 	sorted := true
 	for _, s := range o.f.ELF().Sections {
 		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 {

@@ -350,7 +350,7 @@ func (ch *chain) target(call *debuginfo.Call, want pattern) *debuginfo.Func {
 		}
 	}
 	switch {
-	case fn != nil && thunk(fn.Name):
+	case fn != nil && ch.thunk(fn.Name):
 		ch.pointers++
 		return nil
 	case fn == nil && call.Name != "":
@@ -380,9 +380,10 @@ func (ch *chain) target(call *debuginfo.Call, want pattern) *debuginfo.Func {
 
 // thunk reports whether a function is one of those by which the kernel calls through registers, or that of ftrace,
 // whose call is no call until it is switched on.
-func thunk(name string) bool {
-	return name == "__fentry__" || strings.HasPrefix(name, "__x86_indirect_") ||
-		strings.HasPrefix(name, "__x86_return_thunk")
+func (ch *chain) thunk(name string) bool {
+	return name == "__fentry__" || slices.ContainsFunc(ch.img.Machine().Thunks, func(beginning string) bool {
+		return strings.HasPrefix(name, beginning)
+	})
 }
 
 // nothing says why there is no callee.

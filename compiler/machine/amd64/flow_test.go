@@ -1,4 +1,4 @@
-package amd64
+package amd64_test
 
 import (
 	"debug/elf"
@@ -11,8 +11,11 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/machine/amd64"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
+
+var dec amd64.Decoder
 
 func unhex(t testing.TB, s string) []byte {
 	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))

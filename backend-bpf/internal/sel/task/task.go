@@ -99,10 +99,10 @@ func (g *Task) NsPid(in *ir.Instr, thread bool) {
 	g.Result(in, g.KernelWord(g.Bin(asm.Add, p, g.BinI(asm.Mul, n, upidSize)), numbers, 4))
 }
 
-// TLS is OpTLS: the thread's fs base, as the kernel keeps it. It is set through the kernel by arch_prctl and clone,
-// so what the kernel keeps is right for the running thread too.
+// TLS is OpTLS: the thread's pointer to what is its own, as the kernel keeps it. It is set through the kernel, so what
+// the kernel keeps is right for the running thread too.
 func (g *Task) TLS(in *ir.Instr) {
-	off, ok := g.Offset(in, "task_struct", "thread.fsbase")
+	off, ok := g.Offset(in, "task_struct", g.U.P.On().Thread)
 	if !ok {
 		g.MovI(g.Longs[in.Dst], 0)
 		return
