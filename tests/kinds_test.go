@@ -51,7 +51,7 @@ func TestKindsAsked(t *testing.T) {
 	for _, name := range []string{"Begin", "End", "ErrorEnd", "Never", "Timer", "Profile", "Uprobe", "Uretprobe",
 		"ProcessBegin", "ProcessFork", "ProcessEnd", "ThreadBegin", "ThreadEnd", "ProcessSyscall",
 		"ProcessSyscallReturn", "Kprobe", "Kretprobe", "Tracepoint", "Perf", "InputChar",
-		"InputLine", "ProcfsRead", "ProcfsWrite", "Netfilter"} {
+		"InputLine", "ProcfsRead", "ProcfsWrite", "Netfilter", "LSM"} {
 		kinds[name] = true
 	}
 	if len(kinds) != int(probe.NumKinds) {

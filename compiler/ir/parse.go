@@ -247,6 +247,8 @@ func (ps *textParser) site() *probe.Site {
 			s.Perf.Len = uint64(ps.int())
 		case "wild":
 			s.Kernel.Wild = ps.int() != 0
+		case "decides":
+			s.LSM.Decides = ps.int() != 0
 		case "optional":
 			s.Optional = ps.int() != 0
 		case "pc":

@@ -329,6 +329,9 @@ func siteText(s *probe.Site) string {
 	if s.At.Kind != debuginfo.AtEntry {
 		str("at", siteKinds[s.At.Kind])
 	}
+	if s.LSM.Decides {
+		num("decides", 1)
+	}
 	hex("mode", uint64(s.Procfs.Mode))
 	num("maxsize", int64(s.Procfs.MaxSize))
 	str("point", s.Point)

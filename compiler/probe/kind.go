@@ -32,6 +32,8 @@ const (
 	ProcfsWrite
 	// Netfilter: a packet comes by at a place of the kernel's network code, which Event says (NetHook).
 	Netfilter
+	// LSM: the kernel asks its security modules, at a hook that Event names, whether it may go on.
+	LSM
 	NumKinds // how many there are
 )
 
@@ -47,7 +49,7 @@ const (
 	Sample                   // a counter of the kernel's or the processor's, which interrupts what runs
 	Lifetime                 // a process or thread begins or ends
 	Syscall                  // a system call, in the process that makes it
-	Event                    // a tracepoint
+	Event                    // a tracepoint, or a hook of the security modules
 	File                     // a file in /proc that the session has
 	Packet                   // a packet at a hook of netfilter
 	NumClasses
@@ -80,7 +82,7 @@ type Words uint8
 // What comes with a hit.
 const (
 	NoWords     Words = iota
-	EventWords        // the arguments of a tracepoint
+	EventWords        // the arguments of a tracepoint or of a hook
 	SyscallArgs       // the number and the arguments of a system call
 	SyscallRet        // the same, and the result
 	PacketWords       // what netfilter says of a packet (NetHook)
@@ -130,6 +132,7 @@ var kinds = [NumKinds]info{
 	ProcfsRead:  {name: "procfs.read", class: File, runs: Awaited},
 	ProcfsWrite: {name: "procfs.write", class: File, runs: Awaited},
 	Netfilter:   {name: "netfilter", class: Packet, words: PacketWords},
+	LSM:         {name: "lsm", class: Event, words: EventWords},
 }
 
 func (k Kind) String() string { return kinds[k].name }

@@ -80,7 +80,9 @@ type Site struct {
 	Kernel  KernelPart
 	Syscall SyscallPart
 	Procfs  ProcfsPart
-	// Event names a tracepoint ("sched:sched_switch"), the hook of a Netfilter site, or the path of a file in /proc.
+	LSM     LSMPart
+	// Event names a tracepoint ("sched:sched_switch"), the hook of a Netfilter or LSM site, or the path of a file in
+	// /proc.
 	Event string
 }
 
@@ -134,6 +136,12 @@ type SyscallPart struct {
 type ProcfsPart struct {
 	Mode    uint32
 	MaxSize int
+}
+
+// LSMPart is what a hook of the security modules is like.
+type LSMPart struct {
+	// Decides: the hook gives an int, 0 or -errno, and what it gives decides whether the kernel goes on.
+	Decides bool
 }
 
 // Way is one way to a place: the return addresses on the stack, innermost first.

@@ -49,6 +49,7 @@ const (
 	KprobeMissed                   // the kernel tells how many hits of a link it missed
 	Override                       // a program may make a kernel function return an error
 	Netfilter                      // programs where packets come by
+	LSM                            // programs at the hooks of security modules
 	Modules                        // loadable kernel modules
 	numFeatures
 )
@@ -86,6 +87,7 @@ var names = [numFeatures]struct{ name, what string }{
 	KprobeMissed:   {"kprobe missed", "count the hits of a link that the kernel missed"},
 	Override:       {"override_return", "guru mode: make a kernel function fail"},
 	Netfilter:      {"netfilter", "packets of IPv4 and IPv6"},
+	LSM:            {"lsm", "hooks of security modules"},
 	Modules:        {"modules", "the kernel-module back end"},
 }
 

@@ -111,6 +111,8 @@ func try(f Feature) error {
 		return haveKretprobeMulti()
 	case Netfilter:
 		return haveNetfilter()
+	case LSM:
+		return haveLSM()
 	case Modules:
 		return haveModules()
 	}
@@ -294,7 +296,11 @@ func tracing(at ebpf.AttachType, to string) error {
 	if err != nil {
 		return err
 	}
-	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: uint32(ebpf.Tracing), AttachType: uint32(at),
+	typ := ebpf.Tracing
+	if at == ebpf.AttachLSMMac {
+		typ = ebpf.LSM
+	}
+	fd, _, err := kern.ProgLoad(&kern.Prog{Name: "gostap_try", Type: uint32(typ), AttachType: uint32(at),
 		AttachBTF: id, License: "GPL", Insns: code.Bytes})
 	if err == unix.EPERM && Probe(BPF) == nil {
 		return errors.New("the kernel refuses it although it loads other programs (locked down, or built so)")

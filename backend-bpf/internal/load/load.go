@@ -317,7 +317,7 @@ func (c *Collection) prepare(name string, ps *ebpf.ProgramSpec, types *btf.Build
 		j.kern.FuncInfo = binary.LittleEndian.AppendUint32(j.kern.FuncInfo, uint32(f.At))
 		j.kern.FuncInfo = binary.LittleEndian.AppendUint32(j.kern.FuncInfo, uint32(id))
 	}
-	if ps.AttachTo != "" && ps.Type == ebpf.Tracing {
+	if ps.AttachTo != "" && (ps.Type == ebpf.Tracing || ps.Type == ebpf.LSM) {
 		id, err := kernelTarget(ps)
 		if err != nil {
 			return nil, err

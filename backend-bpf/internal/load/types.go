@@ -70,13 +70,15 @@ func TracepointArgs(name string) int {
 }
 
 // kernelTarget finds the type id in the kernel of what a tracing program attaches to: a function for
-// fentry and fexit, the typedef btf_trace_NAME for a tracepoint.
+// fentry, fexit and hooks of security modules, the typedef btf_trace_NAME for a tracepoint.
 func kernelTarget(ps *ebpf.ProgramSpec) (uint32, error) {
 	kind, name := btf.KindFunc, ps.AttachTo
 	switch ps.AttachType {
 	case ebpf.AttachTraceRawTp:
 		kind, name = btf.KindTypedef, "btf_trace_"+name
 	case ebpf.AttachTraceFEntry, ebpf.AttachTraceFExit:
+	case ebpf.AttachLSMMac:
+		name = "bpf_lsm_" + name
 	default:
 		return 0, fmt.Errorf("programs of attach type %v are not supported", ps.AttachType)
 	}

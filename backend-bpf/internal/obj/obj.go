@@ -301,6 +301,8 @@ func (w *writer) section(ps *ebpf.ProgramSpec, name string) (*section, error) {
 			return nil, fmt.Errorf("no section is known for programs of attach type %v", ps.AttachType)
 		}
 		n = kind + ps.AttachTo
+	case ebpf.LSM:
+		n = "lsm/" + ps.AttachTo
 	case ebpf.Netfilter:
 		n = "netfilter"
 	case ebpf.PerfEvent:

@@ -68,7 +68,7 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 
 // inOrder lists what is to be attached so that programs at one place of a program run in the order of the script: the
 // kernel runs the one first that came last (kernel/events/uprobes.c, consumer_add; net/netfilter/core.c,
-// nf_hook_entries_grow). For places in the kernel see kernelLast.
+// nf_hook_entries_grow; kernel/bpf/trampoline.c). For places in the kernel see kernelLast.
 func inOrder(as []plan.Attach) []*plan.Attach {
 	var at, packets []int
 	out := make([]*plan.Attach, len(as))
@@ -77,7 +77,7 @@ func inOrder(as []plan.Attach) []*plan.Attach {
 		switch {
 		case as[i].Kind.InUser():
 			at = append(at, i)
-		case as[i].Kind.Class() == probe.Packet:
+		case as[i].Kind.Class() == probe.Packet, as[i].Kind == probe.LSM:
 			packets = append(packets, i)
 		}
 	}
@@ -147,7 +147,7 @@ func (s *Session) attachTracepoint(prog *load.Prog, cookie uint64) error {
 	switch prog.Type {
 	case ebpf.TracePoint:
 		return s.set.Event(prog.FD(), prog.AttachTo, cookie)
-	case ebpf.Tracing:
+	case ebpf.Tracing, ebpf.LSM:
 		return s.set.Tracing(prog.FD(), uint32(prog.AttachType), prog.AttachTo, cookie)
 	}
 	return s.set.Tracepoint(prog.FD(), prog.AttachTo, cookie)

@@ -33,6 +33,9 @@ var lacking = []struct {
 			"and --runtime=kernel needs kprobes as well"},
 	{func(k probe.Kind) bool { return k.Class() == probe.Packet }, features.Netfilter, CodeKernel,
 		"look at packets with eBPF", "use --runtime=kernel"},
+	{func(k probe.Kind) bool { return k == probe.LSM }, features.LSM, CodeKernel,
+		"probe the hooks of security modules",
+		"kernel.function(\"security_...\") sees the same questions with kprobes"},
 }
 
 // Lacks says why this kernel has no probes of kind k, nil if it has.

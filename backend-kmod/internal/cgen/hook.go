@@ -42,10 +42,10 @@ var hooks = [probe.NumKinds]*hook{
 	probe.Netfilter: &packets,
 }
 
-// Refused says why modules have no probes of kind k, "" if they have or if such probes fire in the tracer.
-func Refused(k probe.Kind) string {
-	if hooks[k] == nil && !k.OnHost() {
-		return "modules have no " + k.String() + " probes"
-	}
-	return ""
+// refused says of kinds that fire in the kernel why modules do not serve them.
+var refused = [probe.NumKinds]string{
+	probe.LSM: "the kernel has hooks of security modules for eBPF programs, not for modules",
 }
+
+// Refused says why modules have no probes of kind k, "" if they have or if such probes fire in the tracer.
+func Refused(k probe.Kind) string { return refused[k] }

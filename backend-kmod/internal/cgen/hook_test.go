@@ -21,8 +21,8 @@ func TestHooks(t *testing.T) {
 	}
 	for k := range probe.NumKinds {
 		switch h := hooks[k]; {
-		case (h == nil) != k.OnHost():
-			t.Errorf("%s: a row: %v, in the tracer: %v", k, h != nil, k.OnHost())
+		case (h == nil) != (k.OnHost() || Refused(k) != ""):
+			t.Errorf("%s: a row: %v, in the tracer: %v, refused: %q", k, h != nil, k.OnHost(), Refused(k))
 		case h != nil && !attached[h]:
 			t.Errorf("%s: its table is never attached", k)
 		}

@@ -238,7 +238,8 @@ func (x *expander) point(req probe.Request, ctx context) []*Item {
 	var forms []probe.Request
 	if wildName(req) && x.env.Forms != nil {
 		forms = slices.DeleteFunc(x.env.Forms(req, glob), func(f probe.Request) bool {
-			return slices.ContainsFunc(ms, func(m aliasMatch) bool {
+			// A family may take the pattern as it is.
+			return dotted(f) == dotted(req) || slices.ContainsFunc(ms, func(m aliasMatch) bool {
 				return len(m.suffix) == 0 && m.alias.Dotted() == dotted(f)
 			})
 		})

@@ -48,6 +48,8 @@ func (t takes) String() string {
 // form is one component that may stand at its place in a probe point.
 type form struct {
 	name string
+	// any: name stands for whatever is written there.
+	any  bool
 	args takes
 	kids []*form
 	// resolve is set where a probe point may end.
@@ -130,10 +132,12 @@ func Wild(req probe.Request, match func(pat, name string) bool) []probe.Request 
 	walk = func(kids []*form, i int, comps []probe.Comp) {
 		for _, f := range kids {
 			c := req.Comps[i]
-			if f.refuse != "" || !match(c.Name, f.name) || !f.takes(c.Arg) {
+			if f.refuse != "" || !f.any && !match(c.Name, f.name) || !f.takes(c.Arg) {
 				continue
 			}
-			c.Name = f.name
+			if !f.any {
+				c.Name = f.name
+			}
 			here := append(comps[:len(comps):len(comps)], c)
 			switch {
 			case i+1 < len(req.Comps):
@@ -164,7 +168,7 @@ func (f *form) takes(arg *ast.Literal) bool {
 
 func child(fs []*form, name string) *form {
 	for _, f := range fs {
-		if f.name == name {
+		if f.name == name || f.any {
 			return f
 		}
 	}

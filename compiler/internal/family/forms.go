@@ -25,6 +25,7 @@ var families = sync.OnceValue(func() []*form {
 		procfsForms(),
 		perfForms(),
 		netfilterForms(),
+		lsmForms(),
 	}
 	roots = append(roots, kernels()...)
 	for _, name := range kernelAliases {
@@ -48,7 +49,6 @@ var kernelAliases = []string{
 
 // absent are families of the language that this version does not have.
 var absent = []struct{ name, why, hint string }{
-	{"lsm", "security-module probes are not available in this version", "probe the kernel's security_... functions"},
 	{"java", "Java probes are not available in this version", "programs in Go and C can be probed"},
 	{"python2", "Python probes are not available in this version",
 		"the functions of the interpreter itself can be probed"},

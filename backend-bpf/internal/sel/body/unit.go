@@ -5,6 +5,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/partition"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -99,6 +100,8 @@ func (g *Body) TextOf(text string) int {
 // refuse says that in, of pr's handler, is something that eBPF programs cannot do.
 func refuse(u *Unit, pr *ir.Probe, in *ir.Instr, code diag.Code, format string, args ...any) {
 	at, inner := u.P.Blame(pr, in.Pos, in.Via)
-	u.Diags.Errorf(diag.Build, code, source.At(at), format, args...).Within(inner).
-		Hintf("the kernel-module back end can do this: --runtime=kernel")
+	d := u.Diags.Errorf(diag.Build, code, source.At(at), format, args...).Within(inner)
+	if len(pr.Sites) == 0 || pr.Sites[0].Kind != probe.LSM { // which modules have not
+		d.Hintf("the kernel-module back end can do this: --runtime=kernel")
+	}
 }

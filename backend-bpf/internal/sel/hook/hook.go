@@ -34,7 +34,7 @@ func New(b *body.Body, t *task.Task, str *text.Text) *Hook {
 }
 
 // Row is what the generator knows of a kind of site. The functions that it names stand in files of their own:
-// uprobe.go, kernel.go, event.go (tracepoints), syscall.go, lifetime.go, sample.go, packet.go.
+// uprobe.go, kernel.go, event.go (tracepoints), syscall.go, lifetime.go, sample.go, packet.go, lsm.go.
 type Row struct {
 	// program says which kind of program serves a handler, and what it is made for.
 	program func(g *Hook) (ebpf.ProgramType, ebpf.AttachType, string)
@@ -87,6 +87,7 @@ func init() {
 		probe.Netfilter: {program: filtering, word: (*Hook).packet, site: (*Hook).onlySite, result: nfAccept,
 			noRegs:  "where packets come by there are no registers to look at",
 			NoStack: "the kernel shows eBPF programs no stacks where packets come by"},
+		probe.LSM: {program: asked, word: (*Hook).asking, site: (*Hook).onlySite, noRegs: eventless},
 	}
 }
 
