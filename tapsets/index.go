@@ -28,6 +28,7 @@ const (
 	kernelmemoryStp
 	kernelsocketStp
 	kprocessStp
+	lsmStp
 	memoryStp
 	mibStp
 	namespacesStp
@@ -485,6 +486,10 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"kprocess.exec_complete"}, Off: 1183, End: 1365, Line: 40, Refs: []string{"name", "errno", "success", "retstr", "return_str"}, Points: []string{"__syscall.return", "__syscall.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"kprocess.exit"}, Off: 1441, End: 1529, Line: 49, Refs: []string{"code"}, Points: []string{"kernel.trace"}},
 		{Kind: grammar.AliasEntry, Names: []string{"kprocess.release"}, Off: 1669, End: 1805, Line: 55, Refs: []string{"task", "released_pid", "released_tid", "pid"}, Points: []string{"kernel.function"}},
+	}},
+	lsmStp: {Name: "lsm.stp", Entries: []grammar.Entry{
+		{Private: true, Names: []string{"answer_hook"}, Off: 52, End: 118, Line: 3, Params: []string{"errno"}},
+		{Names: []string{"lsm_deny"}, Off: 502, End: 674, Line: 12, Refs: []string{"errno", "error", "sprintf", "answer_hook"}, Params: []string{"errno"}},
 	}},
 	memoryStp: {Name: "memory.stp", Entries: []grammar.Entry{
 		{Names: []string{"user_string"}, Off: 285, End: 340, Line: 9, Params: []string{"addr"}},
@@ -2482,6 +2487,7 @@ var Names = [...]Name{
 	{"ansi_set_color", grammar.FunctionEntry, ansiStp, 3},
 	{"ansi_set_color2", grammar.FunctionEntry, ansiStp, 4},
 	{"ansi_set_color3", grammar.FunctionEntry, ansiStp, 5},
+	{"answer_hook", grammar.FunctionEntry, lsmStp, 0},
 	{"arch_bytes", grammar.FunctionEntry, registersStp, 17},
 	{"argc", grammar.GlobalEntry, argvStp, 0},
 	{"arguments", grammar.FunctionEntry, kprocessStp, 3},
@@ -2796,6 +2802,7 @@ var Names = [...]Name{
 	{"long_arg", grammar.FunctionEntry, registersStp, 4},
 	{"long_to_fp", grammar.FunctionEntry, fractionsStp, 9},
 	{"longlong_arg", grammar.FunctionEntry, registersStp, 6},
+	{"lsm_deny", grammar.FunctionEntry, lsmStp, 1},
 	{"mac", grammar.FunctionEntry, netdevStp, 14},
 	{"mac", grammar.FunctionEntry, netfilterStp, 7},
 	{"mac_of_tree", grammar.FunctionEntry, netfilterStp, 13},

@@ -259,6 +259,8 @@ var rows = [...]Func{
 	// The system, changed. raise gives 0 or the error of the kernel.
 	{Name: "raise", Params: list{l}, Result: l, Does: Changes, Fails: Never, Refused: Tracer},
 	{Name: "panic", Params: list{s}, Does: Changes, Fails: Never, Refused: EBPF | Tracer},
+	// The operation that a hook of the security modules asks about fails with an error's number, 1 to 4095.
+	{Name: "lsm_deny", Params: list{l}, Does: Changes, Fails: Never, Refused: Module | Tracer},
 	{Name: "mdelay", Params: list{l}, Does: Changes, Fails: Never, Refused: EBPF | Tracer},
 	{Name: "udelay", Params: list{l}, Does: Changes, Fails: Never, Refused: EBPF | Tracer},
 	{Name: "dump_stack", Does: Changes, Fails: Never, Refused: EBPF | Tracer},

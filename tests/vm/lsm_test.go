@@ -15,14 +15,22 @@ var asked = []struct {
 	{"opens", `global n probe lsm.file_open { if (execname() != "cat") next n[kernel_string($file->f_path->dentry->d_name->name), $file->f_flags & 3, pid() == target() || ppid() == target()]++ }
 		probe end { foreach ([name+, how, own] in n) printf("%s %d %d: %d\n", name, how, own, n[name, how, own]) }`,
 		"cat DIR/open DIR/secret DIR/open >/dev/null", []string{"\nopen 0 1: 2\n", "\nsecret 0 1: 1\n", "rc 0"}},
+	{"denied", `probe lsm.file_open { if (execname() == "cat" && kernel_string($file->f_path->dentry->d_name->name) == "secret") lsm_deny(13) }`,
+		"cat DIR/open DIR/secret", []string{"\nfirst\n", "secret': Permission denied\n", "rc "}},
+	{"withdrawn", `probe lsm.file_open { if (execname() == "cat") { lsm_deny(13) error("over") } }`,
+		"cat DIR/secret", []string{"\nsecond\n", "ERROR: over"}},
+	{"number", `probe lsm.file_open { if (execname() == "cat") try { lsm_deny(4096) } catch (m) { println(m) } }`,
+		"cat DIR/secret", []string{"\nsecond\n", "\nlsm_deny: 4096 is no number of an error, which are 1 to 4095\n"}},
 	{"order", `global g probe lsm.bprm_check_security { g = 1 } probe lsm.bprm_check_security { println("exec ", kernel_string($bprm->filename), " ", g) }`,
 		"env true", []string{"exec /bin/env 1\n", "rc 0"}},
 	{"many", `global n probe lsm.inode_* { n[ppfunc()]++ } probe end { printf("%d %d\n", n["inode_permission"] > 0, n["inode_create"] > 0) }`,
 		"touch /tmp/new", []string{"\n1 1\n", "rc 0"}},
+	{"nothing", `probe lsm.inode_free_security { lsm_deny(1) }`, "true",
+		[]string{"lsm_deny() answers a hook of the security modules that decides something", "rc 1"}},
 	{"module", `probe lsm.file_open { }`, "", []string{"the kernel has hooks of security modules for eBPF programs, not for modules", "rc 1"}},
 }
 
-// TestLSM: hooks of the security modules see what programs do; kernels that do not ask eBPF programs
+// TestLSM: hooks of the security modules see what programs do, and can deny it; kernels that do not ask eBPF programs
 // say so.
 func TestLSM(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernel, _ *bench) {

@@ -123,6 +123,7 @@ func (g *gen) run() error {
 	g.Lock = -1
 	if g.report != nil {
 		g.Set(g.report)
+		g.hook.Withdraw()
 		g.reportError()
 		g.Jump(g.end)
 	}
@@ -162,6 +163,7 @@ func (g *gen) writeBlocks() {
 func (g *gen) prologue() {
 	g.Ctx = g.Reg()
 	g.Mov(g.Ctx, mach.R1)
+	g.hook.Answers()
 	// A disarmed probe stays in place, since its condition may change with every hit of another: it goes no further
 	// than this.
 	if c := g.U.P.Probes[g.H.Probe].Cond; c >= 0 {

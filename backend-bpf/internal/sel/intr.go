@@ -90,6 +90,8 @@ func init() {
 			g.Result(in, g.Call(asm.FnSendSignalThread, emit.InReg(g.Long(in.Args[0]))))
 		}},
 
+		"lsm_deny": {write: func(g *gen, in *ir.Instr) { g.hook.Deny(in) }},
+
 		"exit":    {write: func(g *gen, in *ir.Instr) { g.exit() }},
 		"error":   {write: func(g *gen, in *ir.Instr) { g.str.ThrowText(in, ir.ErrUser) }},
 		"warn":    {write: func(g *gen, in *ir.Instr) { g.say(in, wire.Warn, "%s") }},

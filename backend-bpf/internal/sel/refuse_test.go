@@ -70,4 +70,18 @@ func TestRefusals(t *testing.T) {
 	if !strings.Contains(d.Message, "does not publish") {
 		t.Error(d.Message)
 	}
+	for site, words := range map[string]string{
+		uprobe:                            "answers a hook",
+		`lsm event="inode_free_security"`: "answers a hook",
+	} {
+		d := diagtest.Find(t, translateOne(t, site, "intr lsm_deny(r0)", kernelTypes{}, no), "bpf-deny")
+		if !strings.Contains(d.Message, words) {
+			t.Errorf("%s: %s", site, d.Message)
+		}
+	}
+	loop := "jump b1\nb1:\n  intr lsm_deny(r0)\n  r0 = sub r0, 1\n  branch r0, b1, b2\nb2:"
+	d = diagtest.Find(t, translateOne(t, `lsm event="file_open" decides=1`, loop, kernelTypes{}, no), "bpf-deny")
+	if !strings.Contains(d.Message, "with loops") {
+		t.Error(d.Message)
+	}
 }

@@ -26,11 +26,12 @@ type Hook struct {
 
 	ReadRegs uint64   // registers of the probed context that are looked at, a bit for each DWARF number
 	SiteNum  mach.Reg // which of the handler's sites was hit, None if nobody asks
+	answer   mach.Reg // what the program gives, None where that is Row.result
 }
 
 // New gives the Hook of a handler.
 func New(b *body.Body, t *task.Task, str *text.Text) *Hook {
-	return &Hook{Body: b, task: t, str: str, SiteNum: mach.None}
+	return &Hook{Body: b, task: t, str: str, SiteNum: mach.None, answer: mach.None}
 }
 
 // Row is what the generator knows of a kind of site. The functions that it names stand in files of their own:

@@ -22,6 +22,11 @@ func (g *Hook) Quit() {
 		g.Ret(n)
 		return
 	}
+	if g.answer != mach.None {
+		g.Mov(mach.R0, g.answer)
+		g.Cur.Term = mach.Term{Kind: mach.Exit}
+		return
+	}
 	g.MovI(mach.R0, 0)
 	if !g.U.Feat.MayGoto || !g.Row().deep {
 		g.Cur.Term = mach.Term{Kind: mach.Exit}
