@@ -74,7 +74,7 @@ var AMD64 = &Machine{
 	Breakpoint: []byte{0xcc}, TrapAdvance: 1,
 	Operand: amd64.Operand,
 	Exec:    amd64.Exec, PrivateStack: amd64.PrivateStack,
-	Code:       amd64.Decoder{},
+	Code:       &amd64.Decoder{},
 	vectorName: func(n int) string { return fmt.Sprintf("xmm%d", n) },
 	otherName: func(n uint64) string {
 		if n >= 33 && n <= 40 {

@@ -11,7 +11,7 @@ import "github.com/gostap/gostap/compiler/machine/insn"
 // they were before Linux 6.18.
 type Decoder struct{}
 
-var _ insn.Decoder = Decoder{}
+var _ insn.Decoder = (*Decoder)(nil)
 
 // refusedOps are the one-byte opcodes on which the kernel allows no uprobe: what is not set in
 // good_insns_64 of arch/x86/kernel/uprobes.c, a digit for 16 of them. It looks up the last opcode byte
@@ -81,10 +81,11 @@ type prefixes struct {
 
 const maxLen = 15
 
-// Decode implements insn.Decoder.
-func (Decoder) Decode(b []byte) (in insn.Inst, ok bool) { return decode(b) }
+// decode is Decode.
+func decode(b []byte) (insn.Inst, bool) { return (*Decoder)(nil).Decode(b) }
 
-func decode(b []byte) (in insn.Inst, ok bool) {
+// Decode implements insn.Decoder.
+func (*Decoder) Decode(b []byte) (in insn.Inst, ok bool) {
 	b = b[:min(len(b), maxLen)]
 	var p prefixes
 	n := 0

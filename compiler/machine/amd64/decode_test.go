@@ -15,7 +15,7 @@ import (
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
-var dec Decoder
+var dec = &Decoder{}
 
 func TestDecode(t *testing.T) {
 	for _, c := range []struct {

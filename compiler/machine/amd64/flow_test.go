@@ -15,7 +15,7 @@ import (
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
-var dec amd64.Decoder
+var dec = &amd64.Decoder{}
 
 func unhex(t testing.TB, s string) []byte {
 	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))

@@ -198,7 +198,7 @@ func (l computed) register(r x86asm.Reg) (away bool, why string) {
 func (l computed) tabled(r x86asm.Reg) bool {
 	found := false
 	for _, p := range l.Parts {
-		_ = insn.Walk(Decoder{}, p.Code, p.Addr, func(pc uint64, in insn.Inst) bool {
+		_ = insn.Walk(&Decoder{}, p.Code, p.Addr, func(pc uint64, in insn.Inst) bool {
 			if in.Kind != insn.Other || in.Len < 5 {
 				return true
 			}
