@@ -183,7 +183,7 @@ var Files = [...]File{
 		{Names: []string{"print_ubacktrace_brief"}, Off: 12811, End: 13082, Line: 375, Refs: []string{"stk", "ubacktrace", "n", "t", "tokenize", "print", "user_brief", "strtol", "user_caller_brief"}},
 		{Names: []string{"print_ubacktrace_fileline"}, Off: 13302, End: 13362, Line: 394, Refs: []string{"print_ubacktrace"}},
 		{Names: []string{"print_backtrace_fileline"}, Off: 13602, End: 13660, Line: 402, Refs: []string{"print_backtrace"}},
-		{Names: []string{"print_regs"}, Off: 13836, End: 14449, Line: 409, Refs: []string{"registers_valid", "printf", "register"}},
+		{Names: []string{"print_regs"}, Off: 13836, End: 14561, Line: 409, Refs: []string{"registers_valid", "arch", "printf", "register", "error"}},
 	}},
 	chooseStpm: {Name: "choose.stpm", Entries: []grammar.Entry{
 		{Kind: grammar.MacroEntry, Names: []string{"choose_defined"}, Off: 227, End: 286, Line: 7, Refs: []string{"@a", "@b"}, Params: []string{"a", "b"}, BodyOff: 258, BodyEnd: 284},

@@ -69,7 +69,7 @@ static int gs_kprobe_hit(struct kprobe *p, struct pt_regs *regs)
 {
 	struct gs_kprobe *k = container_of(p, struct gs_kprobe, kp);
 	struct gs_hit hit = { .regs = regs, .site = k->place, .brk = true };
-	unsigned long ip = regs->ip;
+	unsigned long ip = GS_IP(regs);
 
 	if (!gs_running() || !gs_here(k->pid))
 		return 0;
@@ -79,9 +79,9 @@ static int gs_kprobe_hit(struct kprobe *p, struct pt_regs *regs)
 	}
 	/* The kernel tells an address behind the breakpoint, and goes on by it. */
 	hit.func = gs_kprobe_at(k, p);
-	regs->ip = hit.func;
+	GS_IP(regs) = hit.func;
 	k->handler(&hit);
-	regs->ip = ip;
+	GS_IP(regs) = ip;
 	return 0;
 }
 
@@ -150,7 +150,7 @@ static int gs_kprobe_on(struct gs_kprobe *k, bool now)
 static void gs_kprobe_traced(struct gs_kprobe *k, struct pt_regs *regs)
 {
 	struct gs_hit hit = { .regs = regs, .site = k->place };
-	unsigned long ip = regs->ip;
+	unsigned long ip = GS_IP(regs);
 
 	if (k->ret) {
 		k->rp.kp.pre_handler(&k->rp.kp, regs);	/* has the return come to us */
@@ -159,9 +159,9 @@ static void gs_kprobe_traced(struct gs_kprobe *k, struct pt_regs *regs)
 	if (!gs_here(k->pid))
 		return;
 	hit.func = gs_kprobe_at(k, &k->kp);
-	regs->ip = hit.func;
+	GS_IP(regs) = hit.func;
 	k->handler(&hit);
-	regs->ip = ip;
+	GS_IP(regs) = ip;
 }
 
 /* Switches on those that are not; one by one where it does not go together. */

@@ -67,4 +67,6 @@
 #include "gs_user.h"
 #endif
 
+#include "gs_machine.h"
+
 #endif

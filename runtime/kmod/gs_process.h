@@ -119,21 +119,13 @@ static void gs_process_fork(void *data, struct task_struct *parent, struct task_
 		gs_note(child->tgid, gs_note(parent->tgid, NULL, false, false), true, false);
 }
 
-/* Whether a system call makes processes or threads: clone, fork, vfork, clone3. */
-static bool gs_makes(long nr, bool ia32)
-{
-	if (ia32)
-		return nr == 120 || nr == 2 || nr == 190 || nr == 435;
-	return nr == 56 || nr == 57 || nr == 58 || nr == 435;
-}
-
 static void gs_process_born(void *data, struct pt_regs *regs, long ret)
 {
 	struct task_struct *t = current;
 	struct inode *inode = NULL;
 
 	(void)data;
-	if (ret || !gs_makes(regs->orig_ax, in_ia32_syscall()))
+	if (ret || !gs_makes(GS_CALL_NR(regs), gs_compat()))
 		return;
 	rcu_read_lock();
 	if (t->mm)

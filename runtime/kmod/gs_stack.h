@@ -28,19 +28,19 @@ static inline u64 *gs_stack_done(u64 *p, u32 n, u32 room)
  */
 static inline u64 *gs_put_user_stack(u64 *p, struct pt_regs *regs, u32 room, bool entry)
 {
-	u64 *list = p + 2, frame[2], fp = regs ? regs->bp : 0, word;
+	u64 *list = p + 2, frame[2], fp = regs ? GS_FP(regs) : 0, word;
 	u32 n = 0;
 
 	if (!regs || !user_mode(regs)) {
 		regs = gs_user_regs(regs);
-		fp = regs ? regs->bp : 0;
+		fp = regs ? GS_FP(regs) : 0;
 		entry = false;
 	}
 	if (!regs)
 		return gs_stack_done(p, 0, room);
 	if (n < room)
-		list[n++] = regs->ip;
-	if (entry && n < room && gs_read(&word, regs->sp, 8, false))
+		list[n++] = GS_IP(regs);
+	if (entry && n < room && gs_read(&word, GS_SP(regs), 8, false))
 		list[n++] = word;
 	while (n < room && fp && !(fp & 7) && gs_read(frame, fp, sizeof(frame), false)) {
 		if (!frame[1])
@@ -85,7 +85,7 @@ static inline u64 *gs_put_raw_stack(u64 *p, struct pt_regs *regs, u32 room)
 		return (u64 *)to;
 	}
 	memcpy(end, regs, sizeof(*regs));
-	sp = regs->sp & ~7ULL;
+	sp = GS_SP(regs) & ~7ULL;
 	if (current->mm)
 		want = min_t(u64, want, (current->mm->start_stack + 64 - sp) & ~7ULL);
 	while (n < want) {
@@ -111,9 +111,9 @@ static inline u64 *gs_put_stack(u64 *p, struct pt_regs *regs, u32 room, bool ent
 
 	(void)entry;
 	for (i = 0; regs && !user_mode(regs) && i < n; i++) {
-		if (list[i] - regs->ip + 16 <= 32) {
+		if (list[i] - GS_IP(regs) + 16 <= 32) {
 			first = i;
-			list[i] = regs->ip;	/* there, and not where it called the tracer */
+			list[i] = GS_IP(regs);	/* there, and not where it called the tracer */
 			break;
 		}
 	}

@@ -49,8 +49,8 @@ static void gs_syscall_hit(bool ret, struct pt_regs *regs, long nr, long val)
 	struct gs_syscall *one = (unsigned long)nr < GS_SYSCALL_SLOTS ? READ_ONCE(gs_syscall_first[ret][nr]) : NULL;
 	struct gs_syscall *all = READ_ONCE(gs_syscall_first[ret][GS_SYSCALL_SLOTS]);
 
-	if ((one || all) && gs_running() && !in_ia32_syscall() && !gs_by_tracer()) {
-		s64 args[GS_SYSCALL_ARGS] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9, nr, val };
+	if ((one || all) && gs_running() && !gs_compat() && !gs_by_tracer()) {
+		s64 args[GS_SYSCALL_ARGS] = { GS_CALL_ARGS(regs), nr, val };
 		struct gs_hit hit = { .regs = regs, .args = args, .call = true };
 
 		gs_syscall_each(one, &hit);
@@ -67,7 +67,7 @@ static void gs_syscall_enter(void *data, struct pt_regs *regs, long id)
 static void gs_syscall_exit(void *data, struct pt_regs *regs, long ret)
 {
 	(void)data;
-	gs_syscall_hit(true, regs, regs->orig_ax, ret);
+	gs_syscall_hit(true, regs, GS_CALL_NR(regs), ret);
 }
 
 /* By return. */

@@ -52,7 +52,7 @@ static inline struct pt_regs *gs_user_regs(struct pt_regs *regs)
 static inline s64 gs_uaddr(struct pt_regs *regs)
 {
 	regs = gs_user_regs(regs);
-	return regs ? regs->ip : 0;
+	return regs ? GS_IP(regs) : 0;
 }
 
 static inline void gs_execname(char *dst, u32 cap)
@@ -148,21 +148,6 @@ static inline void gs_udelay(s64 n)
 }
 
 static inline void gs_mdelay(s64 n) { gs_udelay(n < 1000 ? n * 1000 : 1000000); }
-
-static inline s64 gs_thread_pointer(void)
-{
-#ifdef CONFIG_X86_64
-	if (boot_cpu_has(X86_FEATURE_FSGSBASE)) {
-		unsigned long base;
-
-		asm volatile("rdfsbase %0" : "=r" (base));
-		return base;
-	}
-	return current->thread.fsbase;
-#else
-	return 0;
-#endif
-}
 #endif
 
 static inline int gs_printk(struct gs_ctx *c, int pos, s64 level, const char *text)

@@ -137,7 +137,7 @@ static inline s64 gs_other(void) { return 1000; }
 #define gs_mono gs_other
 #define gs_jiffies gs_other
 #define gs_random gs_other
-#define gs_uaddr(regs) ((regs) ? (regs)->ip : 0)
+#define gs_uaddr(regs) ((regs) ? GS_IP(regs) : 0)
 #define gs_ustack_level(regs, n, room, entry) ((void)(n), 0)
 #define gs_stack_level(regs, n, room, entry) ((void)(n), 0)
 #define gs_raise_signal(n) ((n) ? 0 : -22)

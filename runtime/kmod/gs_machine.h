@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * What the other headers ask of the machine. Each has a header gs_GOARCH.h with:
+ *   GS_IP(regs), GS_SP(regs), GS_FP(regs)    the instruction pointer, stack pointer and frame pointer, to be read
+ *                                            and to be set
+ *   GS_CALL_NR(regs)      the number of a system call until it is over
+ *   GS_CALL_ARGS(regs)    the six arguments of a system call, with commas between them
+ *   gs_compat()           whether the thread is in a system call of programs of 32 bits
+ *   gs_makes(nr, compat)  whether a system call makes processes or threads
+ *   gs_thread_pointer()   the thread's pointer to what is its own
+ */
+#ifndef GS_MACHINE_H
+#define GS_MACHINE_H
+
+#if defined(__x86_64__)
+#include "gs_amd64.h"
+#else
+#error "there is no header for this machine"
+#endif
+
+#endif
