@@ -3,7 +3,10 @@ package tests
 import (
 	"go/ast"
 	"go/token"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +25,16 @@ var registerFields = regexp.MustCompile(`(^|->)(orig_ax|[abcd]x|[sd]i|[sb]p|ip|r
 var namesRegisters = map[string]string{
 	"tapsets/index.go":                 "generated: functions about addresses of the internet have a parameter ip",
 	"compiler/ir/texttest/texttest.go": "a text that a test replaces ab by x in",
+}
+
+// takesDefault are the files that may take machine.Default: where it is what a zero value means, and where nothing
+// tells a machine.
+var takesDefault = []string{
+	"compiler/passes.go", "compiler/ir/ir.go", "compiler/ir/text.go", "compiler/debuginfo/kbtf/kbtf.go",
+	"compiler/debuginfo/dw/expr.go", "compiler/debuginfo/usdt/args.go", "compiler/internal/family/image.go",
+	"compiler/internal/target/fake/fake.go", // images for tests
+	"compiler/habits/habits.go",             // an example in a hint
+	"tapsets/gensys/main.go", "cmd/internal/cli/stapopts.go",
 }
 
 // bpfRegisters are the names that registers of BPF have as well.
@@ -50,6 +63,12 @@ func TestHouseMachine(t *testing.T) {
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				x, ok := n.X.(*ast.Ident)
+				if ok && (x.Name == "machine" || x.Name == "arch") && n.Sel.Name == "Default" &&
+					!slices.Contains(takesDefault, path) {
+					t.Errorf("%s takes machine.Default: the image, the program or the options have a machine", path)
+				}
 			case *ast.Ident:
 				if registerWords.MatchString(n.Name) {
 					found(n.Pos(), n.Name)
@@ -80,6 +99,35 @@ func TestHouseMachine(t *testing.T) {
 	for path := range namesRegisters {
 		if !used[path] {
 			t.Errorf("%s names no register any more", path)
+		}
+	}
+}
+
+// cRegisters are members of struct pt_regs, and names of x86, as C has them.
+var cRegisters = regexp.MustCompile(`regs\)?->(orig_ax|[abcd]x|[sd]i|[sb]p|ip|r([89]|1[0-5])|cs)\b|ia32|(?i:x86)`)
+
+// TestHouseMachineHeaders: the headers of modules name registers in the file of their machine only.
+func TestHouseMachineHeaders(t *testing.T) {
+	headers, err := filepath.Glob("../runtime/kmod/*.h")
+	if err != nil || len(headers) < 30 {
+		t.Fatalf("%d headers, %v", len(headers), err)
+	}
+	for _, path := range headers {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch found := cRegisters.Find(b); filepath.Base(path) {
+		case "gs_amd64.h":
+			if found == nil {
+				t.Errorf("%s names no register", path)
+			}
+		case "gs_machine.h", // which machine it is
+			"gs_user.h": // a struct pt_regs for tests
+		default:
+			if found != nil {
+				t.Errorf("%s has %q: that is for gs_amd64.h", path, found)
+			}
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/machine"
 )
 
 // TestRoundTrip: the programs of testdata are written as String writes them, and verify.
@@ -34,6 +36,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestParseTextErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
+		{"machine vax", "line 1: no machine is called vax"},
 		{"globl x long", `line 1: expected limits, locks, global, prelude, code, func or probe, found "globl"`},
 		{"global x long\nglobal x long", "line 2: global x is there already"},
 		{"limits MAXFOO=3", "line 1: no limit is called MAXFOO"},
@@ -112,5 +115,19 @@ func BenchmarkVerify(b *testing.B) {
 		if err := Verify(p); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestMachine: the text says which machine a program is for, where that is not the default one.
+func TestMachine(t *testing.T) {
+	p, err := ParseText("machine " + machine.AMD64.Arch + "\n")
+	if err != nil || p.On() != machine.AMD64 {
+		t.Fatalf("%v, %v", p, err)
+	}
+	other := *machine.AMD64
+	other.Arch = "other"
+	p.Machine = &other
+	if got := p.String(); !strings.Contains(got, "machine other\n") {
+		t.Errorf("%q", got)
 	}
 }

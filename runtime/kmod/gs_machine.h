@@ -7,6 +7,8 @@
  *   GS_CALL_ARGS(regs)    the six arguments of a system call, with commas between them
  *   gs_compat()           whether the thread is in a system call of programs of 32 bits
  *   gs_makes(nr, compat)  whether a system call makes processes or threads
+ *   gs_address_bits()     how wide addresses are
+ *   gs_kernel_address(addr, bits)            whether an address may be the kernel's
  *   gs_thread_pointer()   the thread's pointer to what is its own
  */
 #ifndef GS_MACHINE_H

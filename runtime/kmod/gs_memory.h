@@ -33,22 +33,12 @@ static inline bool gs_write(struct gs_ctx *c, u64 addr, const void *src, u32 n)
 	return gs_bring_in(c, addr, n, true) && copy_to_user_nofault(p, src, n) == 0;
 }
 
-/*
- * Whether an address may be the kernel's, with bits as wide as the machine's are: what copy_from_kernel_nofault_allowed() asks before a read.
- * The kernel catches a fault there. At all others its exception handlers take a write of its own for a bug: it complains about
- * those that are no addresses at all, and dies at the page of the old system calls, which it takes for a process's.
- */
-static inline bool gs_kernel_address(u64 addr, u32 bits)
-{
-	return (s64)addr < 0 && (u64)((s64)(addr << (64 - bits)) >> (64 - bits)) == addr && (addr & ~4095ULL) != -(10ULL << 20);
-}
-
 #ifdef __KERNEL__
 /* The kernel's own function for this is not exported. */
 static __always_inline bool gs_write_kernel(u64 addr, s64 v, int n)
 {
 	void *p = (void *)(unsigned long)addr;
-	u32 bits = boot_cpu_data.x86_virt_bits;
+	u32 bits = gs_address_bits();
 
 	if (!gs_kernel_address(addr, bits) || !gs_kernel_address(addr + n - 1, bits))
 		return false;
