@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -113,17 +114,32 @@ func TestLines(t *testing.T) {
 		var script strings.Builder
 		script.WriteString("global n\n")
 		for _, l := range g.count {
-			fmt.Fprintf(&script, "probe process(@1).statement(\"*@lines.c:%d\") ? { n[%d]++ }\n", l, l)
+			fmt.Fprintf(&script, "probe process(@1).statement(\"*@lines.c:%d\") ? { n[%d, uaddr()]++ }\n", l, l)
 		}
-		script.WriteString("probe end { foreach (l in n) printf(\"HIT %d %d\\n\", l, n[l]) }\n")
+		script.WriteString("probe end { foreach ([l, pc] in n) printf(\"HIT %d %d\\n\", l, n[l, pc]) }\n")
 		write(t, dir, "lines.stp", script.String())
 		for _, b := range cBuilds(t) {
 			must(t, dir, nil, b.cc, append(append([]string{}, b.flags...), "-w", "-g", "-o", "lines", "lines.c")...)
-			out, errs, err := trace(t, dir, nil, "-w", "lines.stp", "./lines", "-c", "./lines")
+			out, errs, err := trace(t, dir, nil, "-w", "-D", "MAXMAPENTRIES=20000", "lines.stp", "./lines", "-c",
+				"./lines")
 			if err != nil {
 				t.Fatalf("seed %d %s: %v\n%s", seed, b, err, errs)
 			}
-			said, hits := told(out, "LINE "), told(out, "HIT ")
+			said, places := told(out, "LINE "), map[string][]int{}
+			hits := map[string]string{}
+			for line := range strings.Lines(out) {
+				var l, n int
+				if k, _ := fmt.Sscanf(line, "HIT %d %d", &l, &n); k == 2 {
+					places[fmt.Sprint(l)] = append(places[fmt.Sprint(l)], n)
+				}
+			}
+			for l, list := range places {
+				sum := 0
+				for _, n := range list {
+					sum += n
+				}
+				hits[l] = fmt.Sprint(sum)
+			}
 			var differ []string
 			for line, n := range said {
 				if hits[line] == n {
@@ -138,6 +154,11 @@ func TestLines(t *testing.T) {
 				case b.flags[0] != "-O0" && gdb[line] != "" && gdb[line] != said[line]:
 					// The line table does not tell where runs of the line begin.
 					f.Note(b.String()+": lines that gdb does not count right either", 1)
+				case b.cc == "clang" && b.flags[0] != "-O0" && surplus(places[line], said[line]):
+					// Stores that were moved behind a loop, for one: the line table has them as it has a run of the
+					// line that follows the loop, and LLVM writes both for loops. gdb takes the first address of a
+					// block alone, which is right here, and wrong where the other is a run.
+					f.Note(b.String()+": lines with a place that is no run, of which the line table does not tell", 1)
 				case hits[line] == "":
 					f.Refused("no code has the line, at " + b.String())
 				default:
@@ -148,6 +169,15 @@ func TestLines(t *testing.T) {
 		}
 	}
 	f.Report(t, 20)
+}
+
+// surplus reports whether all of places but one were hit as often as the line was said to run.
+func surplus(places []int, said string) bool {
+	sum := 0
+	for _, n := range places {
+		sum += n
+	}
+	return slices.ContainsFunc(places, func(n int) bool { return n < sum && fmt.Sprint(sum-n) == said })
 }
 
 // cBuild is a way to build a C or C++ program.

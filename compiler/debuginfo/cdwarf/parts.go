@@ -25,6 +25,7 @@ import (
 type flow struct {
 	to    map[uint64][]uint64 // by address: what is executed next; of a jump that is worked out, nothing
 	from  map[uint64][]uint64 // the reverse
+	calls map[uint64]bool     // the calls among them
 	roots []uint64            // where it is entered: its entry, and what nothing known leads to
 	ok    bool                // all of the code decodes
 	marks map[uint64]*dw.Row  // see marksOf
@@ -35,7 +36,7 @@ func (im *Image) flowOf(fn *function) *flow {
 	if fn.flow != nil {
 		return fn.flow
 	}
-	f := &flow{to: map[uint64][]uint64{}, from: map[uint64][]uint64{}, ok: true}
+	f := &flow{to: map[uint64][]uint64{}, from: map[uint64][]uint64{}, calls: map[uint64]bool{}, ok: true}
 	fn.flow = f
 	entered := map[uint64]bool{fn.Entry: true}
 	var all, nops []uint64
@@ -54,6 +55,8 @@ func (im *Image) flowOf(fn *function) *flow {
 			switch in.Kind {
 			case insn.Jump, insn.CondJump:
 				to = append(to, in.Target(pc))
+			case insn.Call, insn.IndirectCall:
+				f.calls[pc] = true
 			}
 			switch in.Kind {
 			case insn.Jump, insn.IndirectJump, insn.Ret, insn.Trap:
@@ -137,6 +140,7 @@ func (im *Image) begins(rows []lineHit) (out []lineHit) {
 
 // latest drops from places, at each of which a way of the function comes to their line first, those whose ways all
 // come to another of them within the same run: code of the line that was moved in front of what several ways share.
+// What goes on to another place without a choice is such code too, whatever stands between.
 func (im *Image) latest(places []lineHit, f *flow) []lineHit {
 	at := map[uint64]bool{}
 	for _, h := range places {
@@ -160,12 +164,23 @@ func (im *Image) latest(places []lineHit, f *flow) []lineHit {
 			}
 			return f.to[pc], len(f.to[pc]) > 0
 		})
-		if goesOn && others {
+		if goesOn && others || f.straight(h.pc, at) {
 			delete(at, h.pc)
 			return true
 		}
 		return false
 	})
+}
+
+// straight reports whether the code from pc on comes to another of places with no calls and no other ways to go.
+func (f *flow) straight(pc uint64, places map[uint64]bool) bool {
+	for n, seen := pc, map[uint64]bool{}; len(f.to[n]) == 1 && !seen[n] && !f.calls[n]; {
+		seen[n] = true
+		if n = f.to[n][0]; n != pc && places[n] {
+			return true
+		}
+	}
+	return false
 }
 
 // marksStatements reports whether the compiler has marked where statements begin (-gstatement-frontiers, from gcc 8

@@ -88,6 +88,31 @@ int main(void)
 }
 `
 
+// back is a program in which LLVM has a load of a line again in code that seldom runs, which goes back to the line.
+const back = `unsigned b[8] = {3, 0, 3, 0, 3, 0, 3, 0};
+long c[9];
+volatile unsigned sink;
+__attribute__((cold, noinline)) void oops(unsigned n) { sink += n; }
+static unsigned f(unsigned x, unsigned y)
+{
+	unsigned z = x + y;
+	if (c[0]++, __builtin_expect((3 ^ b[x & 7]) == 2, 0)) {
+		if (c[1]++, __builtin_expect((7 * b[x & 7]) == 4, 0)) {
+			c[2]++, oops(y);
+		}
+		c[3]++, oops(z);
+	}
+	c[4]++, x = 3 + b[x & 7];
+	c[5]++, b[y & 7] = 7 ^ y;
+	return x ^ y ^ z;
+}
+int main(void)
+{
+	for (unsigned i = 0; i < 30; i++) sink += f(i * 7, i);
+	return 0;
+}
+`
+
 // A line is hit once for each run, be its code behind a mark at the address of another line's code, behind
 // instructions that only fill a gap, in pieces that follow each other, or in copies that do.
 func TestRuns(t *testing.T) {
@@ -97,6 +122,7 @@ func TestRuns(t *testing.T) {
 	}{
 		{"runs.c", runs, map[int]int{7: 10, 8: 10, 9: 10, 10: 10, 12: 2}},
 		{"tails.c", tails, map[int]int{10: 40}},
+		{"back.c", back, map[int]int{12: 1, 14: 30}},
 		{"threads.c", threads, map[int]int{24: 30, 25: 30}},
 	} {
 		dir := t.TempDir()
