@@ -33,7 +33,8 @@ type Options struct {
 	Entries map[string]uint32
 	// LogLevel asks for the verifier's log of programs that load (1 or 2); those that do not load have one always.
 	LogLevel uint32
-	// Slow, if given, is called with the names of programs that the verifier has been looking at for so long; once.
+	// Slow, if given, is called with the names of programs that the verifier has been looking at for so long, as CPU
+	// time of its thread; once.
 	Slow     func(names []string)
 	Patience time.Duration
 }
@@ -210,8 +211,9 @@ type job struct {
 	log  string
 	fd   int
 	err  error
-	// under: the verifier looks at it.
-	under atomic.Bool
+	// thread is the one on which the verifier looks at it, 0 before and after, and began its CPU time at the beginning.
+	thread atomic.Int32
+	began  time.Duration
 }
 
 func (c *Collection) loadProgs(spec *ebpf.CollectionSpec, o Options) error {
@@ -240,25 +242,15 @@ func (c *Collection) loadProgs(spec *ebpf.CollectionSpec, o Options) error {
 	lanes := min(runtime.GOMAXPROCS(0), len(jobs))
 	var next atomic.Int64
 	work := func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
 		for i := int(next.Add(1)) - 1; i < len(jobs); i = int(next.Add(1)) - 1 {
 			jobs[i].kern.BTF = c.btf
-			jobs[i].under.Store(true)
-			jobs[i].load(o.LogLevel)
-			jobs[i].under.Store(false)
+			jobs[i].verify(o.LogLevel)
 		}
 	}
 	if o.Slow != nil {
-		defer time.AfterFunc(o.Patience, func() {
-			var names []string
-			for _, j := range jobs {
-				if j.under.Load() {
-					names = append(names, j.name)
-				}
-			}
-			if len(names) > 0 {
-				o.Slow(names)
-			}
-		}).Stop()
+		defer watch(jobs, o)()
 	}
 	for range lanes - 1 {
 		wg.Add(1)
