@@ -277,6 +277,7 @@ var rows = [...]Func{
 	{Name: "log", Params: list{s}, Does: Acts, Fails: Never, Unprivileged: true},
 	{Name: "abort", Does: Ends, Unprivileged: true},
 	{Name: "system", Params: list{s}, Does: Acts, Fails: Never, Unprivileged: true, Where: HostOnly},
+	{Name: "switch_file", Does: Acts, Fails: Never, Unprivileged: true, Where: HostOnly},
 	{Name: "ftrace", Params: list{s}, Does: Acts, Fails: Never, Where: HostOnly, Refused: Tracer},
 	{Name: "ctime", Params: list{l}, Result: s, Cap: 32, Does: Pure, Fails: Never, Later: true, Where: PrintOnly,
 		Text: wire.Arg{Kind: wire.Int, Lazy: wire.CTime}},

@@ -42,7 +42,7 @@ func newHosted(c Config, out *output) (*hosted, error) {
 		return nil, err
 	}
 	h.m = m
-	h.ctx.System = h.system
+	h.ctx.System, h.ctx.SwitchFile = h.system, h.switchFile
 	h.ctx.syms = out.syms
 	if k, ok := c.Session.(interp.Peeker); ok && k.Peeks() {
 		h.ctx.Kernel = k
@@ -269,6 +269,19 @@ func (h *hosted) system(command string) error {
 		if _, ok := err.(*exec.ExitError); !ok {
 			return fmt.Errorf("system: %w", err)
 		}
+	}
+	return nil
+}
+
+// switchFile is switch_file(). Output that goes to several files, one behind the other, has a method for it.
+func (h *hosted) switchFile() error {
+	h.out.flush()
+	w, ok := h.c.Stdout.(interface{ Next() error })
+	if !ok {
+		return nil
+	}
+	if err := w.Next(); err != nil && h.out.failed == nil {
+		h.out.failed = fmt.Errorf("write output: %w", err)
 	}
 	return nil
 }

@@ -80,8 +80,6 @@ func (c *command) detach(out io.Writer) error {
 	}
 	var err error
 	switch w := out.(type) {
-	case *os.File:
-		err = messages(w)
 	case *rotator:
 		w.opened = messages
 		err = messages(w.f)

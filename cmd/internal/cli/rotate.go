@@ -28,7 +28,8 @@ func parseRotation(s string) (r rotation, err error) {
 	return r, nil
 }
 
-// rotator is an output file that goes on in another when it is full: PATH.0, PATH.1 and so on. Lines stay whole.
+// rotator is an output file that goes on in another when it is full, or when the script says so: PATH.0, PATH.1 and so
+// on; where no size makes one full, the first is PATH itself. Lines stay whole when files are full.
 type rotator struct {
 	rotation
 	path string
@@ -40,12 +41,18 @@ type rotator struct {
 	opened func(*os.File) error
 }
 
+// newRotator opens the first file.
 func newRotator(path string, r rotation) (*rotator, error) {
 	w := &rotator{rotation: r, path: path}
 	return w, w.open()
 }
 
-func (w *rotator) name(n int) string { return fmt.Sprintf("%s.%d", w.path, n) }
+func (w *rotator) name(n int) string {
+	if n == 0 && w.rotation.size == 0 {
+		return w.path
+	}
+	return fmt.Sprintf("%s.%d", w.path, n)
+}
 
 func (w *rotator) open() (err error) {
 	w.f, err = os.Create(w.name(w.n))
@@ -61,10 +68,10 @@ func (w *rotator) Write(b []byte) (int, error) {
 	total := 0
 	for len(b) > 0 {
 		n := len(b)
-		if room := w.rotation.size - w.size; int64(n) > room {
+		if room := w.rotation.size - w.size; w.rotation.size > 0 && int64(n) > room {
 			n = bytes.LastIndexByte(b[:max(room, 0)], '\n') + 1
 			if n == 0 && w.size > 0 && !w.mid {
-				if err := w.next(); err != nil {
+				if err := w.Next(); err != nil {
 					return total, err
 				}
 				continue
@@ -87,8 +94,8 @@ func (w *rotator) Write(b []byte) (int, error) {
 	return total, nil
 }
 
-// next goes on in the next file, and removes the oldest if there are too many then.
-func (w *rotator) next() error {
+// Next goes on in the next file, and removes the oldest if there are too many then.
+func (w *rotator) Next() error {
 	if err := w.f.Close(); err != nil {
 		return err
 	}

@@ -56,7 +56,8 @@ func misplaced(word string) string {
 	return ""
 }
 
-// checkTemp refuses a TMPDIR that cannot hold files, for sessions that make some there.
+// checkTemp refuses a TMPDIR that is none, for sessions that make files there, and one that cannot be written to where
+// nothing goes without. (A command that is started does: it is the name of its process that needs the file.)
 func (c *command) checkTemp() error {
 	dir := getenv(c.env, "TMPDIR")
 	if dir == "" || c.command == "" && c.runtime != "kernel" && (!c.keep || c.tmpdir != "") {
@@ -68,7 +69,7 @@ func (c *command) checkTemp() error {
 		err = plain(err)
 	case !st.IsDir():
 		err = fmt.Errorf("%s is no directory", dir)
-	default:
+	case c.runtime == "kernel" || c.keep && c.tmpdir == "":
 		if err = unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 			err = fmt.Errorf("%s: %w", dir, err)
 		}

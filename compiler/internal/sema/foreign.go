@@ -16,7 +16,6 @@ var foreign = [...]struct {
 		[]string{"stack_size", "stack_unused", "stack_used"}},
 	{"it tells about a module of stap's own making; gostap -v tells how large the programs are",
 		[]string{"module_size"}},
-	{"files are not turned by the script; use -S SIZE,NUMBER", []string{"switch_file"}},
 	{"the processes of a target are not counted one by one; target_set_pid(pid()) tells whether one belongs to it",
 		[]string{"target_set_report"}},
 	{"it is meant for a script that is run by another user; use uid()", []string{"is_myproc"}},

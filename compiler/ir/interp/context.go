@@ -92,6 +92,8 @@ type HostContext struct {
 	Input string
 	// System runs a command for system(); nil refuses it.
 	System func(command string) error
+	// SwitchFile has the output go on in another file; nil does nothing.
+	SwitchFile func() error
 	// Kernel gives kernel memory and the current task; nil refuses them.
 	Kernel Peeker
 }
@@ -202,6 +204,12 @@ var hostIntrinsics = map[string]func(*HostContext, []Val) (Val, error){
 			return Val{}, fmt.Errorf("randint: %d is not above 0", args[0].Int)
 		}
 		return Val{Int: rand.Int64N(args[0].Int)}, nil
+	},
+	"switch_file": func(c *HostContext, _ []Val) (Val, error) {
+		if c.SwitchFile == nil {
+			return Val{}, nil
+		}
+		return Val{}, c.SwitchFile()
 	},
 	"system": func(c *HostContext, args []Val) (Val, error) {
 		if c.System == nil {
