@@ -199,7 +199,7 @@ func isLongDouble(t *types.Ctype) bool {
 // with classes of which that is not clear, old-style definitions with floats, copies that the optimiser gave
 // parameters of its own. Where it cannot be told from some parameter on (structs on the stack, whose alignment
 // DWARF does not always say), the rest is missing.
-func (im *Image) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vector bool) {
+func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vector bool) {
 	if _, suffix, _ := cloneOf(fn.Symbol); suffix != "" {
 		return nil, false
 	}
@@ -317,7 +317,7 @@ func isCpp(u *dw.Unit) bool {
 // passing tells how a value of t, the type of e, a parameter of fn or fn itself, is handed over: by reference if it
 // is of a class whose copying may be code. Of languages with a convention of their own (Rust) it is known for what
 // has one register alone.
-func (im *Image) passing(fn *function, e godwarf.Entry, t *types.Ctype) dw.Passing {
+func (im reader) passing(fn *function, e godwarf.Entry, t *types.Ctype) dw.Passing {
 	switch {
 	case isC(fn.u):
 		return dw.ByValue
@@ -340,7 +340,7 @@ func (im *Image) passing(fn *function, e godwarf.Entry, t *types.Ctype) dw.Passi
 }
 
 // resultPlace is where a value of type t is right after the function returned, given how it is handed over.
-func (im *Image) resultPlace(t *types.Ctype, how dw.Passing) (loc.Place, string) {
+func (im reader) resultPlace(t *types.Ctype, how dw.Passing) (loc.Place, string) {
 	c, ok := classify(t)
 	if how == dw.ByReference {
 		c, ok = classes{memory}, true

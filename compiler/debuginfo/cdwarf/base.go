@@ -22,7 +22,7 @@ type frameBase struct {
 }
 
 // baseOf finds out about fn's frame base, once.
-func (im *Image) baseOf(fn *function) frameBase {
+func (im entrance) baseOf(fn *function) frameBase {
 	if fn.base == nil {
 		b := im.findBase(fn)
 		fn.base = &b
@@ -30,7 +30,7 @@ func (im *Image) baseOf(fn *function) frameBase {
 	return *fn.base
 }
 
-func (im *Image) findBase(fn *function) frameBase {
+func (im entrance) findBase(fn *function) frameBase {
 	b := frameBase{reg: -1}
 	if fn.tree == nil {
 		return b
@@ -64,7 +64,7 @@ func (im *Image) findBase(fn *function) frameBase {
 }
 
 // prologueEnd is the first row of the line table that says that the prologue is over, 0 without one.
-func (im *Image) prologueEnd(fn *function) uint64 {
+func (im entrance) prologueEnd(fn *function) uint64 {
 	rows, err := fn.u.Rows()
 	if err != nil {
 		return 0
@@ -78,7 +78,7 @@ func (im *Image) prologueEnd(fn *function) uint64 {
 }
 
 // cfaAt is the canonical frame address at pc as a register plus a number.
-func (im *Image) cfaAt(pc uint64) (reg int, off int64, ok bool) {
+func (im entrance) cfaAt(pc uint64) (reg int, off int64, ok bool) {
 	fr, err := im.f.Frame(pc)
 	if err != nil {
 		return 0, 0, false
@@ -97,7 +97,7 @@ func (im *Image) cfaAt(pc uint64) (reg int, off int64, ok bool) {
 // not clear. behind is where the line table has the end of the prologue, at is the distance there. Usually that is
 // it. Optimised code may make its frame further down, on the ways that need it: then nothing was pushed up to
 // behind, and the frame is made by the first pushes and subtractions that follow each other.
-func (im *Image) bodyDistance(fn *function, behind uint64, at int64) int64 {
+func (im entrance) bodyDistance(fn *function, behind uint64, at int64) int64 {
 	if at != 8 {
 		return at
 	}
@@ -133,8 +133,8 @@ func (im *Image) bodyDistance(fn *function, behind uint64, at int64) int64 {
 
 // argumentsAgree reports whether the arguments that the caller of fn has left on the stack are where the debug
 // information says if the stack pointer is dist below the canonical frame address.
-func (im *Image) argumentsAgree(fn *function, dist int64) bool {
-	args, _ := im.arguments(fn)
+func (im entrance) argumentsAgree(fn *function, dist int64) bool {
+	args, _ := im.read().arguments(fn)
 	base := dw.EntryFrame(im.m).CFA.Plus(-dist)
 	env := fn.u.Env(fn.tree, fn.Entry)
 	env.FrameBase = func() (loc.Prog, error) { return base, nil }
@@ -162,7 +162,7 @@ func (im *Image) argumentsAgree(fn *function, dist int64) bool {
 
 // rebase lets locations at a place with canonical frame address cfa count from what the frame base is in the body
 // of fn.
-func (im *Image) rebase(fn *function, env *dw.Env) {
+func (im entrance) rebase(fn *function, env *dw.Env) {
 	b := im.baseOf(fn)
 	if b.reg == im.m.SP && b.dist == 0 {
 		env.FrameBase = func() (loc.Prog, error) {

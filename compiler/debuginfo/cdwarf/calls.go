@@ -59,7 +59,7 @@ func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 					c.Name = im.f.SlotName(slot)
 				}
 				if t := origins[c.Ret]; t != nil && c.Name == "" {
-					c.Target, c.Name = im.origin(t)
+					c.Target, c.Name = im.traced().origin(t)
 				}
 			case insn.Jump, insn.CondJump:
 				if c.Target, c.Jump = in.Target(pc), true; inside(c.Target) {
@@ -68,7 +68,7 @@ func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 			default:
 				return true
 			}
-			im.throughTable(&c)
+			im.traced().throughTable(&c)
 			out = append(out, c)
 			return true
 		})
@@ -82,7 +82,7 @@ func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 
 // throughTable finds the function behind a stub of the procedure linkage table. A function that the file has itself is
 // taken for the one that is called: if another file's takes its place, the probe in this one is not hit.
-func (im *Image) throughTable(c *debuginfo.Call) {
+func (im tracer) throughTable(c *debuginfo.Call) {
 	if c.Target != 0 {
 		if name := im.f.StubAt(c.Target); name != "" {
 			c.Name, c.Target = name, 0
@@ -116,7 +116,7 @@ func callSites(t *godwarf.Tree, to map[uint64]*godwarf.Tree) {
 }
 
 // origin is the function that a call site says is called: where it begins, or its name.
-func (im *Image) origin(t *godwarf.Tree) (pc uint64, name string) {
+func (im tracer) origin(t *godwarf.Tree) (pc uint64, name string) {
 	off, ok := t.Val(attrCallOrigin).(dwarf.Offset)
 	if !ok {
 		if off, ok = t.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); !ok {
@@ -147,7 +147,7 @@ func (im *Image) Copies(f *debuginfo.Func) (out []debuginfo.Copy, err error) {
 			around := into
 			switch c.Tag {
 			case dwarf.TagInlinedSubroutine:
-				in, err := im.copyAt(fn, c)
+				in, err := im.traced().copyAt(fn, c)
 				if err != nil {
 					return err
 				}

@@ -68,7 +68,7 @@ func TestCallsOfFunctions(t *testing.T) {
 					t.Errorf("%s: %s calls %#x at %#x, the disassembler says %#x, %t", name, f.Name, c.Target, c.PC, to,
 						ok)
 				}
-				if c.Name != "" && c.Target == 0 && im.symbolFor(c.Target, c.Name) != "" {
+				if c.Name != "" && c.Target == 0 && im.named().symbolFor(c.Target, c.Name) != "" {
 					t.Errorf("%s: %s calls %s without an address", name, f.Name, c.Name)
 				}
 				if sites[c.Ret] != nil {

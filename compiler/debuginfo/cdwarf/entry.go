@@ -55,13 +55,13 @@ func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 	if fn == nil {
 		return s, fmt.Errorf("no function at %#x", f.Entry)
 	}
-	p, err := im.planOf(fn)
+	p, err := im.entered().planOf(fn)
 	if err != nil {
 		return s, err
 	}
 	pc := p.pc
-	if again := im.again(fn, pc); again != 0 {
-		if pc == fn.Entry || pc != im.behindLanding(fn.Entry) || im.again(fn, fn.Entry) != 0 {
+	if again := im.traced().again(fn, pc); again != 0 {
+		if pc == fn.Entry || pc != im.entered().behindLanding(fn.Entry) || im.traced().again(fn, fn.Entry) != 0 {
 			return s, fmt.Errorf("function %s cannot be probed at its entry: %w", f.Name,
 				&insn.CodeError{PC: again, Reason: jumpedTo})
 		}
@@ -130,7 +130,7 @@ func (im *Image) site(fn *function, pc uint64, kind debuginfo.SiteKind) (debugin
 			s.File, s.Line = fn.u.FileOf(row), row.Line
 		}
 		if in := dw.InlineStack(fn.tree, pc); len(in) > 0 && kind != debuginfo.AtEntry {
-			if s.Inline, err = im.inlineSite(fn, in[0]); err != nil {
+			if s.Inline, err = im.traced().inlineSite(fn, in[0]); err != nil {
 				return s, err
 			}
 		}
@@ -148,14 +148,14 @@ func (im *Image) frame(fn *function, pc uint64) (dw.Frame, error) {
 		return dw.EntryFrame(im.m), nil
 	}
 	fr, err := im.f.Frame(pc)
-	if err != nil && pc == im.behindLanding(fn.Entry) {
+	if err != nil && pc == im.entered().behindLanding(fn.Entry) {
 		return dw.EntryFrame(im.m), nil
 	}
 	return fr, err
 }
 
 // behindLanding is the address behind an instruction at pc that marks where computed jumps may lead to, else pc.
-func (im *Image) behindLanding(pc uint64) uint64 {
+func (im entrance) behindLanding(pc uint64) uint64 {
 	if b, err := im.f.Bytes(pc, 4); err == nil {
 		return pc + uint64(im.m.Code.Landing(b))
 	}
@@ -163,7 +163,7 @@ func (im *Image) behindLanding(pc uint64) uint64 {
 }
 
 // firstInsn is the pc of the cheapest of the instructions at which the state is that at the entry.
-func (im *Image) firstInsn(fn *function) uint64 {
+func (im entrance) firstInsn(fn *function) uint64 {
 	class := func(pc uint64) debuginfo.Insn {
 		if b, err := im.f.Bytes(pc, 16); err == nil {
 			if in, err := insn.Decode(im.m.Code, b); err == nil {
@@ -178,7 +178,7 @@ func (im *Image) firstInsn(fn *function) uint64 {
 	return fn.Entry
 }
 
-func (im *Image) planOf(fn *function) (*entryPlan, error) {
+func (im entrance) planOf(fn *function) (*entryPlan, error) {
 	if fn.plan == nil {
 		p, err := im.makePlan(fn)
 		if err != nil {
@@ -189,7 +189,7 @@ func (im *Image) planOf(fn *function) (*entryPlan, error) {
 	return fn.plan, nil
 }
 
-func (im *Image) makePlan(fn *function) (*entryPlan, error) {
+func (im entrance) makePlan(fn *function) (*entryPlan, error) {
 	p := &entryPlan{pc: im.firstInsn(fn)}
 	if fn.tree == nil {
 		return p, nil
@@ -209,7 +209,7 @@ func (im *Image) makePlan(fn *function) (*entryPlan, error) {
 	var vector bool
 	if !p.optimized || im.callable(fn) {
 		// Callers of a local function are all known, so that gcc need not pass what it can work out.
-		p.args, vector = im.arguments(fn)
+		p.args, vector = im.read().arguments(fn)
 	}
 	// gcc follows variables through optimised code; what it then says about a register holds.
 	tracked := p.optimized && !strings.Contains(producer, "-fno-var-tracking")
@@ -248,7 +248,7 @@ func (im *Image) makePlan(fn *function) (*entryPlan, error) {
 
 // callable reports whether the function can be called from other files, so that it keeps to
 // the calling convention. DW_AT_external does not tell: link-time optimisation makes functions local.
-func (im *Image) callable(fn *function) bool {
+func (im entrance) callable(fn *function) bool {
 	for _, s := range im.f.SymbolsAt(fn.Entry) {
 		if s.Func() && s.Global {
 			return true
@@ -271,7 +271,7 @@ func optimizes(producer string) bool {
 
 // isHome reports whether the variable has one location for the whole function that the caller has not
 // filled: a stack slot of the function's own frame, or a register other than that of the calling convention.
-func (im *Image) isHome(fn *function, v *godwarf.Tree, expr []byte, byABI loc.Place) bool {
+func (im entrance) isHome(fn *function, v *godwarf.Tree, expr []byte, byABI loc.Place) bool {
 	t, err := im.d.TypeOf(v)
 	if err != nil {
 		return false
@@ -299,7 +299,7 @@ func samePieces(a, b loc.Place) bool {
 }
 
 // stackOffset is n if p is the stack pointer plus n.
-func (im *Image) stackOffset(p loc.Prog) (int64, bool) {
+func (im entrance) stackOffset(p loc.Prog) (int64, bool) {
 	reg, off, ok := addressed(p)
 	return off, ok && reg == int64(im.m.SP)
 }
@@ -328,7 +328,7 @@ func usesRegisters(p loc.Place) bool {
 
 // behindPrologue finds the first statement behind the prologue by the line table: the row that says so, else
 // the second address with a row. once is whether it is reached exactly once in a call.
-func (im *Image) behindPrologue(fn *function) (pc uint64, once bool) {
+func (im entrance) behindPrologue(fn *function) (pc uint64, once bool) {
 	rows, err := fn.u.Rows()
 	if err != nil {
 		return 0, false

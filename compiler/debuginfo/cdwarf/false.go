@@ -28,13 +28,13 @@ const maxFollowed = 20000
 
 // untrue says why the location that the debug information gives for a variable at s, with place pl, is not believed,
 // "" if it is.
-func (im *Image) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.Place, expr []byte) string {
+func (im reader) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.Place, expr []byte) string {
 	t := pl.Type
 	if t == nil || t.Kind != types.Struct && t.Kind != types.Union && t.Kind != types.Array {
 		return ""
 	}
 	if !byGNU(fn.u) {
-		base := im.baseOf(fn).reg
+		base := im.entered().baseOf(fn).reg
 		passed := sv.In == fn.tree && sv.Tag == dwarf.TagFormalParameter && im.passing(fn, sv, t) == dw.ByReference
 		if passed && im.inFrame(expr, base, true) || t.Size > 8 && !hasVector(t, 0) && im.inFrame(expr, base, false) ||
 			im.astray(fn, s, sv, pl) {
@@ -57,7 +57,7 @@ func (im *Image) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 
 // astray reports whether a parameter, of a language of which it is not known how it hands such over, is said to be
 // among what the caller has put on the stack. Rust puts the address there of what needs more than a register or two.
-func (im *Image) astray(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.Place) bool {
+func (im reader) astray(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.Place) bool {
 	if !pl.InMemory || pl.Type.Size <= 8 || sv.Tag != dwarf.TagFormalParameter || isCpp(fn.u) {
 		return false
 	}
@@ -69,7 +69,7 @@ func (im *Image) astray(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 // inFrame reports whether expr is an address in the stack by the register base of the frame, as it is: so LLVM finds
 // what it has moved there from a register. What is there by its nature it finds by DW_OP_fbreg, or, in a frame that is
 // aligned to more than 16 bytes, by the stack pointer beside the base; all takes these in too.
-func (im *Image) inFrame(expr []byte, base int, all bool) bool {
+func (im reader) inFrame(expr []byte, base int, all bool) bool {
 	const fbreg = 0x91
 	if len(expr) < 2 {
 		return false
@@ -117,8 +117,8 @@ func members(t *types.Ctype, lo, hi int64) (n int) {
 // copied reports whether size bytes of reg hold at pc of fn, whatever way led there, an unchanged copy of what was in a
 // register when fn was entered, in memory, or in a register behind a call. If not, at is an instruction that may have
 // changed it.
-func (im *Image) copied(fn *function, pc uint64, reg int, size int64) (at uint64, ok bool) {
-	f := im.flowOf(fn)
+func (im reader) copied(fn *function, pc uint64, reg int, size int64) (at uint64, ok bool) {
+	f := im.lined().flowOf(fn)
 	if !f.ok {
 		return fn.Entry, false
 	}
@@ -161,7 +161,7 @@ func (im *Image) copied(fn *function, pc uint64, reg int, size int64) (at uint64
 }
 
 // computed are the jumps in f whose targets are worked out.
-func (im *Image) computed(f *flow) (out []uint64) {
+func (im reader) computed(f *flow) (out []uint64) {
 	for pc, to := range f.to {
 		if len(to) > 0 {
 			continue

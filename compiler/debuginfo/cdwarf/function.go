@@ -128,7 +128,7 @@ func (m matcher) match(name string) bool {
 // the glue between the languages, nor what of the C library is linked in.
 func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
 	defer dw.Guard(&err)()
-	fs, err := im.find(newMatcher(pattern))
+	fs, err := im.named().find(newMatcher(pattern))
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
 	return out, nil
 }
 
-func (im *Image) find(m matcher) ([]*function, error) {
+func (im namer) find(m matcher) ([]*function, error) {
 	syms, err := im.f.Symbols()
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (im *Image) find(m matcher) ([]*function, error) {
 }
 
 // fromSymbol makes a function of a symbol, nil if it is not one that the pattern means.
-func (im *Image) fromSymbol(s dw.Symbol, base string, m matcher) (*function, error) {
+func (im namer) fromSymbol(s dw.Symbol, base string, m matcher) (*function, error) {
 	if !im.own(s.Addr) {
 		return nil, nil
 	}
@@ -238,7 +238,7 @@ func (im *Image) fromSymbol(s dw.Symbol, base string, m matcher) (*function, err
 }
 
 // bare is a function that only its symbol tells about.
-func (im *Image) bare(s dw.Symbol) *function {
+func (im namer) bare(s dw.Symbol) *function {
 	name := im.plain(s.Name)
 	k := key{s.Addr, name}
 	if f := im.funcs[k]; f != nil {
@@ -256,7 +256,7 @@ func (im *Image) bare(s dw.Symbol) *function {
 }
 
 // fromEntry makes a function of its DWARF entry. symbol is "" if not known.
-func (im *Image) fromEntry(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol string) *function {
+func (im namer) fromEntry(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol string) *function {
 	name := dw.Name(t)
 	if symbol == "" {
 		symbol = im.symbolFor(entry, name)
@@ -290,7 +290,7 @@ func (im *Image) fromEntry(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol str
 }
 
 // plain gives the name with scopes of a symbol of C++ or Rust, the symbol itself for others.
-func (im *Image) plain(symbol string) string {
+func (im namer) plain(symbol string) string {
 	if !scoped.Mangled(symbol) {
 		return symbol
 	}
@@ -316,7 +316,7 @@ func linkageName(t *godwarf.Tree) string {
 }
 
 // scopedName is the name of a function or of a copy of it, with its scopes where its language has them.
-func (im *Image) scopedName(t *godwarf.Tree) string {
+func (im namer) scopedName(t *godwarf.Tree) string {
 	if l := linkageName(t); l != "" {
 		return im.plain(l)
 	}
@@ -324,7 +324,7 @@ func (im *Image) scopedName(t *godwarf.Tree) string {
 }
 
 // symbolFor is the symbol at an address, the one like name if there are several.
-func (im *Image) symbolFor(addr uint64, name string) string {
+func (im namer) symbolFor(addr uint64, name string) string {
 	best := ""
 	for _, s := range im.f.SymbolsAt(addr) {
 		if !s.Func() {
@@ -342,7 +342,7 @@ func (im *Image) symbolFor(addr uint64, name string) string {
 }
 
 // renamed is f under the name of an alias.
-func (im *Image) renamed(f *function, name, symbol string) *function {
+func (im namer) renamed(f *function, name, symbol string) *function {
 	k := key{f.Entry, name}
 	if g := im.funcs[k]; g != nil {
 		return g
@@ -355,7 +355,7 @@ func (im *Image) renamed(f *function, name, symbol string) *function {
 	return im.keep(k, g)
 }
 
-func (im *Image) keep(k key, f *function) *function {
+func (im namer) keep(k key, f *function) *function {
 	im.funcs[k] = f
 	im.byPtr[&f.Func] = f
 	return f
@@ -387,7 +387,7 @@ func (im *Image) of(f *debuginfo.Func) (*function, error) {
 
 // at is the function whose code covers pc, nil without an error if there is none.
 func (im *Image) at(pc uint64) (*function, error) {
-	f, err := im.covering(pc)
+	f, err := im.named().covering(pc)
 	if err == nil {
 		err = im.load(f)
 	}
@@ -395,7 +395,7 @@ func (im *Image) at(pc uint64) (*function, error) {
 }
 
 // covering is at for those who need no more than the entry.
-func (im *Image) covering(pc uint64) (*function, error) {
+func (im namer) covering(pc uint64) (*function, error) {
 	if im.other != nil && !im.own(pc) {
 		return nil, nil
 	}
@@ -423,7 +423,7 @@ func (im *Image) FuncAt(pc uint64) (f *debuginfo.Func) {
 	if !im.f.InText(pc) {
 		return nil
 	}
-	if g, err := im.covering(pc); err == nil && g != nil {
+	if g, err := im.named().covering(pc); err == nil && g != nil {
 		return &g.Func
 	}
 	return nil
@@ -445,7 +445,7 @@ func (im *Image) NearNames(name string) (near []string) {
 				if !strings.Contains(name, "::") {
 					continue
 				}
-				base = im.plain(base)
+				base = im.named().plain(base)
 			}
 			names = append(names, base)
 		}

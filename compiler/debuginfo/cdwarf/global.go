@@ -17,11 +17,11 @@ import (
 // path of a source file where several units have statics of that name.
 func (im *Image) Global(name string) (v *debuginfo.Var, err error) {
 	defer dw.Guard(&err)()
-	return im.global(name, nil)
+	return im.named().global(name, nil)
 }
 
 // global prefers the statics of the unit near.
-func (im *Image) global(full string, near *dw.Unit) (*debuginfo.Var, error) {
+func (im namer) global(full string, near *dw.Unit) (*debuginfo.Var, error) {
 	if im.d == nil {
 		return nil, im.noTypes()
 	}
@@ -70,7 +70,7 @@ func (im *Image) global(full string, near *dw.Unit) (*debuginfo.Var, error) {
 	return nil, &debuginfo.NotFoundError{What: "variable", Name: full, Near: im.nearGlobals(name)}
 }
 
-func (im *Image) nearGlobals(name string) []string {
+func (im namer) nearGlobals(name string) []string {
 	syms, _ := im.f.Symbols()
 	var names []string
 	for _, s := range syms {
@@ -85,7 +85,7 @@ func newGlobal(t *godwarf.Tree) *debuginfo.Var {
 	return &debuginfo.Var{Name: dw.Name(t), Kind: debuginfo.GlobalVar, Line: int(dw.Int(t, dwarf.AttrDeclLine))}
 }
 
-func (im *Image) globalAt(r dw.GlobalRef) (*debuginfo.Var, error) {
+func (im namer) globalAt(r dw.GlobalRef) (*debuginfo.Var, error) {
 	t, err := im.d.Entry(r.Die)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (im *Image) globalAt(r dw.GlobalRef) (*debuginfo.Var, error) {
 
 // declaredGlobal is a variable that another file defines. A program that is not relocated has a copy of
 // it, for which it has a symbol.
-func (im *Image) declaredGlobal(r dw.GlobalRef, name string) (*debuginfo.Var, error) {
+func (im namer) declaredGlobal(r dw.GlobalRef, name string) (*debuginfo.Var, error) {
 	t, err := im.d.Entry(r.Die)
 	if err != nil {
 		return nil, err

@@ -25,11 +25,11 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 	if err != nil {
 		return nil, err
 	}
-	err = im.eachCopy(refs, func(fn *function, t *godwarf.Tree) error {
+	err = im.traced().eachCopy(refs, func(fn *function, t *godwarf.Tree) error {
 		if m.scoped != nil && !m.entry(t) {
 			return nil
 		}
-		in, err := im.copyAt(fn, t)
+		in, err := im.traced().copyAt(fn, t)
 		if in != nil {
 			out = append(out, in)
 		}
@@ -48,7 +48,7 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 }
 
 // eachCopy gives f the inlined copies at refs, with the functions that they lie in, as long as it has no error.
-func (im *Image) eachCopy(refs []dw.InlineRef, f func(fn *function, t *godwarf.Tree) error) error {
+func (im tracer) eachCopy(refs []dw.InlineRef, f func(fn *function, t *godwarf.Tree) error) error {
 	for _, r := range refs {
 		fn, err := im.container(r)
 		if err != nil {
@@ -70,7 +70,7 @@ func (im *Image) eachCopy(refs []dw.InlineRef, f func(fn *function, t *godwarf.T
 }
 
 // copyAt describes the inlined copy t in fn with its Site, nil if no code of it is left.
-func (im *Image) copyAt(fn *function, t *godwarf.Tree) (*debuginfo.InlineSite, error) {
+func (im tracer) copyAt(fn *function, t *godwarf.Tree) (*debuginfo.InlineSite, error) {
 	pc, ok := dw.EntryPC(t)
 	if !ok || !fn.tree.ContainsPC(pc) || !t.ContainsPC(pc) {
 		return nil, nil
@@ -91,7 +91,7 @@ func (im *Image) copyAt(fn *function, t *godwarf.Tree) (*debuginfo.InlineSite, e
 }
 
 // inlineSite describes the inlined copy t in fn, without its Site.
-func (im *Image) inlineSite(fn *function, t *godwarf.Tree) (*debuginfo.InlineSite, error) {
+func (im tracer) inlineSite(fn *function, t *godwarf.Tree) (*debuginfo.InlineSite, error) {
 	if in := im.inl[t.Offset]; in != nil && in.In == &fn.Func {
 		return in, nil
 	}
@@ -104,7 +104,7 @@ func (im *Image) inlineSite(fn *function, t *godwarf.Tree) (*debuginfo.InlineSit
 }
 
 // abstract is the function that t is a copy of; its Entry is that of the out-of-line copy, if there is one.
-func (im *Image) abstract(t *godwarf.Tree) *debuginfo.Func {
+func (im tracer) abstract(t *godwarf.Tree) *debuginfo.Func {
 	name := dw.Name(t)
 	origin := uint64(dw.Origin(t))
 	for _, s := range im.f.SymbolsNamed(name) {
@@ -113,12 +113,13 @@ func (im *Image) abstract(t *godwarf.Tree) *debuginfo.Func {
 		}
 		if u, t, err := im.d.FuncEntry(s.Addr); err == nil && t != nil && uint64(dw.Origin(t)) == origin {
 			if low, ok := dw.EntryPC(t); ok && low == s.Addr {
-				return &im.fromEntry(u, t, low, s.Name).Func
+				return &im.named().fromEntry(u, t, low, s.Name).Func
 			}
 		}
 	}
 	return &debuginfo.Func{
-		Name: im.scopedName(t), File: im.d.FileAttr(t, dwarf.AttrDeclFile), Line: int(dw.Int(t, dwarf.AttrDeclLine)),
+		Name: im.named().scopedName(t), File: im.d.FileAttr(t, dwarf.AttrDeclFile), Line: int(dw.Int(t,
+			dwarf.AttrDeclLine)),
 		ABI: debuginfo.SysV, External: dw.Flag(t, dwarf.AttrExternal), ID: origin,
 	}
 }
@@ -150,7 +151,7 @@ func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
 	}
 	for _, t := range dw.InlineStack(fn.tree, addr) {
 		entry, _ := dw.EntryPC(t)
-		fr := debuginfo.Frame{Func: im.scopedName(t), File: file, Line: line, Inline: true}
+		fr := debuginfo.Frame{Func: im.named().scopedName(t), File: file, Line: line, Inline: true}
 		if addr >= entry {
 			fr.Off = addr - entry
 		}

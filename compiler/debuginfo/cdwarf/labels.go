@@ -20,7 +20,7 @@ func (im *Image) Labels(pattern string) (out []debuginfo.Label, err error) {
 		return nil, im.noTypes()
 	}
 	m := newMatcher(pattern)
-	fs, err := im.find(m)
+	fs, err := im.named().find(m)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (im *Image) Labels(pattern string) (out []debuginfo.Label, err error) {
 		}
 		s.Kind, s.Func, s.Inline = debuginfo.AtLine, &fn.Func, nil
 		if owner != fn.tree {
-			if s.Inline, err = im.inlineSite(fn, owner); err != nil {
+			if s.Inline, err = im.traced().inlineSite(fn, owner); err != nil {
 				return err
 			}
 		}
@@ -67,7 +67,7 @@ func (im *Image) Labels(pattern string) (out []debuginfo.Label, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = im.eachCopy(refs, func(fn *function, t *godwarf.Tree) error {
+	err = im.traced().eachCopy(refs, func(fn *function, t *godwarf.Tree) error {
 		if m.scoped != nil && !m.entry(t) {
 			return nil
 		}
@@ -91,7 +91,7 @@ func (im *Image) Labels(pattern string) (out []debuginfo.Label, err error) {
 }
 
 // container is the function that an inlined copy lies in, nil if it has no code.
-func (im *Image) container(r dw.InlineRef) (*function, error) {
+func (im tracer) container(r dw.InlineRef) (*function, error) {
 	tree, err := r.Unit.Tree(r.Func)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (im *Image) container(r dw.InlineRef) (*function, error) {
 	if !ok {
 		return nil, nil
 	}
-	fn := im.fromEntry(r.Unit, tree, low, "")
+	fn := im.named().fromEntry(r.Unit, tree, low, "")
 	if fn.tree == nil {
 		fn.tree = tree
 	}

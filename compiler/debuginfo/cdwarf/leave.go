@@ -14,7 +14,7 @@ import (
 const jumpedTo = "the function's first instruction is also the target of a jump"
 
 // again gives the address of a jump of fn to pc, where it is entered; 0 if there is none that is known.
-func (im *Image) again(fn *function, pc uint64) (from uint64) {
+func (im tracer) again(fn *function, pc uint64) (from uint64) {
 	parts, err := im.parts(fn)
 	if err != nil {
 		return 0
@@ -49,11 +49,11 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 	refuse := func(err error) ([]debuginfo.Site, error) {
 		return nil, fmt.Errorf("the returns of function %s cannot be probed: %w", f.Name, err)
 	}
-	parts, err := im.parts(fn)
+	parts, err := im.traced().parts(fn)
 	if err != nil {
 		return refuse(err)
 	}
-	found, err := insn.FindLeaves(im.m.Code, fn.Entry, parts, im.around(fn))
+	found, err := insn.FindLeaves(im.m.Code, fn.Entry, parts, im.traced().around(fn))
 	if err != nil {
 		return refuse(err)
 	}
@@ -95,7 +95,7 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 }
 
 // parts are the pieces of code that fn is known to consist of, the one with its entry first.
-func (im *Image) parts(fn *function) ([]insn.Part, error) {
+func (im tracer) parts(fn *function) ([]insn.Part, error) {
 	ranges := [][2]uint64{{fn.Entry, fn.End}}
 	if fn.tree != nil && len(fn.tree.Ranges) > 0 {
 		ranges = slices.Clone(fn.tree.Ranges)
@@ -128,7 +128,7 @@ func entryLast(r [2]uint64, entry uint64) int {
 }
 
 // piece reads the code from lo to hi.
-func (im *Image) piece(lo, hi uint64) (insn.Part, error) {
+func (im tracer) piece(lo, hi uint64) (insn.Part, error) {
 	if hi-lo > maxCode || !im.f.InText(lo) {
 		return insn.Part{}, fmt.Errorf("%#x to %#x is no code", lo, hi)
 	}
@@ -140,7 +140,7 @@ func (im *Image) piece(lo, hi uint64) (insn.Part, error) {
 }
 
 // around is what is known of fn beside its code.
-func (im *Image) around(fn *function) insn.Around {
+func (im tracer) around(fn *function) insn.Around {
 	a := insn.Around{Word: im.f.Word}
 	level := dw.EntryFrame(im.m).CFA
 	a.Level = func(pc uint64) (bool, bool) {
@@ -173,7 +173,7 @@ func (im *Image) around(fn *function) insn.Around {
 // more finds the piece of fn's code that has pc, to which fn jumps. mid says that it does so with a frame of its
 // own on the stack, so that it is no other function that is jumped to. What debug information says about the parts
 // of a function is all.
-func (im *Image) more(fn *function, pc uint64, mid bool) (p insn.Part, ok bool) {
+func (im tracer) more(fn *function, pc uint64, mid bool) (p insn.Part, ok bool) {
 	if fn.tree != nil && len(fn.tree.Ranges) > 0 || !im.own(pc) {
 		return p, false
 	}

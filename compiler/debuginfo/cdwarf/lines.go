@@ -33,23 +33,23 @@ func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err e
 	if im.d == nil {
 		return nil, im.noTypes()
 	}
-	hits, err := im.rows(q)
+	hits, err := im.lined().rows(q)
 	if err != nil {
 		return nil, err
 	}
 	if len(hits) == 0 {
-		return nil, im.noFile(q)
+		return nil, im.lined().noFile(q)
 	}
 	if err := ambiguous(q, hits); err != nil {
 		return nil, err
 	}
-	want, err := im.choose(q, hits)
+	want, err := im.lined().choose(q, hits)
 	if err != nil {
 		return nil, err
 	}
 	seen := map[uint64]bool{}
 	for _, h := range want {
-		s, err := im.lineSite(h)
+		s, err := im.lined().lineSite(h)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err e
 }
 
 // rows collects the statements of the functions and files that the query names, on any line.
-func (im *Image) rows(q debuginfo.LineQuery) ([]lineHit, error) {
+func (im liner) rows(q debuginfo.LineQuery) ([]lineHit, error) {
 	pattern := q.Func
 	if pattern == "" {
 		pattern = "*"
@@ -99,8 +99,8 @@ func unitHas(u *dw.Unit, pattern string) bool {
 }
 
 // functionRows collects the statements of functions by name, those of their inlined copies included.
-func (im *Image) functionRows(q debuginfo.LineQuery, m matcher) ([]lineHit, error) {
-	fs, err := im.find(m)
+func (im liner) functionRows(q debuginfo.LineQuery, m matcher) ([]lineHit, error) {
+	fs, err := im.named().find(m)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (im *Image) functionRows(q debuginfo.LineQuery, m matcher) ([]lineHit, erro
 
 // unitRows collects the statements of u in the query's file, whose function (or an inlined copy
 // around them) matches. With only set, those of that function.
-func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *function) ([]lineHit, error) {
+func (im liner) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *function) ([]lineHit, error) {
 	rows, err := u.Rows()
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (im *Image) unitRows(u *dw.Unit, q debuginfo.LineQuery, m matcher, only *fu
 
 // isCall reports whether the row stands for the call of the inlined copy t, or for what is in front of it, rather
 // than for its body: it is at t's first instruction, with the line of the call or before the row at which t begins.
-func (im *Image) isCall(t *godwarf.Tree, h lineHit) bool {
+func (im liner) isCall(t *godwarf.Tree, h lineHit) bool {
 	pc, ok := dw.EntryPC(t)
 	if !ok || pc != h.pc {
 		return false
@@ -231,7 +231,7 @@ func (im *Image) isCall(t *godwarf.Tree, h lineHit) bool {
 }
 
 // ownFile is the file of the function that the query names, among fn and the copies inlined around a pc.
-func (im *Image) ownFile(fn *function, stack []*godwarf.Tree, m matcher) string {
+func (im liner) ownFile(fn *function, stack []*godwarf.Tree, m matcher) string {
 	for _, t := range stack {
 		if m.entry(t) {
 			return im.d.FileAttr(t, dwarf.AttrDeclFile)
@@ -259,7 +259,7 @@ func ambiguous(q debuginfo.LineQuery, hits []lineHit) error {
 }
 
 // choose picks the rows at which the wanted lines begin, for each owner.
-func (im *Image) choose(q debuginfo.LineQuery, hits []lineHit) ([]lineHit, error) {
+func (im liner) choose(q debuginfo.LineQuery, hits []lineHit) ([]lineHit, error) {
 	from, to := q.Line, max(q.To, q.Line)
 	in := func(h lineHit) bool {
 		if q.All {
@@ -310,7 +310,7 @@ func (im *Image) choose(q debuginfo.LineQuery, hits []lineHit) ([]lineHit, error
 }
 
 // declLine is where the function that the query names is declared.
-func (im *Image) declLine(h lineHit, name string) int {
+func (im liner) declLine(h lineHit, name string) int {
 	m := newMatcher(name)
 	for _, t := range dw.InlineStack(h.fn.tree, h.pc) {
 		if m.entry(t) {
@@ -345,10 +345,10 @@ func nearest(hits []lineHit, line int, of func(lineHit) int) (next int, text str
 }
 
 // lineSite makes a site of a row.
-func (im *Image) lineSite(h lineHit) (debuginfo.Site, error) {
+func (im liner) lineSite(h lineHit) (debuginfo.Site, error) {
 	pc, kind := h.pc, debuginfo.AtLine
 	if pc == h.fn.Entry && h.owner == h.fn.tree && h.view == 0 {
-		p, err := im.planOf(h.fn)
+		p, err := im.entered().planOf(h.fn)
 		if err != nil {
 			return debuginfo.Site{}, err
 		}
@@ -357,13 +357,13 @@ func (im *Image) lineSite(h lineHit) (debuginfo.Site, error) {
 	s, err := im.site(h.fn, pc, kind)
 	s.File, s.Line, s.Inline = h.file, h.line, nil
 	if err == nil && h.owner != h.fn.tree {
-		s.Inline, err = im.inlineSite(h.fn, h.owner)
+		s.Inline, err = im.traced().inlineSite(h.fn, h.owner)
 	}
 	return s, err
 }
 
 // noFile says what the query's file could be.
-func (im *Image) noFile(q debuginfo.LineQuery) error {
+func (im liner) noFile(q debuginfo.LineQuery) error {
 	units, err := im.units()
 	if err != nil {
 		return err

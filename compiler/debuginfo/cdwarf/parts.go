@@ -32,7 +32,7 @@ type flow struct {
 }
 
 // flowOf reads the code of all parts of fn.
-func (im *Image) flowOf(fn *function) *flow {
+func (im liner) flowOf(fn *function) *flow {
 	if fn.flow != nil {
 		return fn.flow
 	}
@@ -99,7 +99,7 @@ func (im *Image) flowOf(fn *function) *flow {
 
 // begins picks those of rows, which are all the rows of one line of one function or copy, at which runs of the line
 // begin.
-func (im *Image) begins(rows []lineHit) (out []lineHit) {
+func (im liner) begins(rows []lineHit) (out []lineHit) {
 	slices.SortStableFunc(rows, func(a, b lineHit) int { return cmp.Compare(a.pc, b.pc) })
 	rows = slices.CompactFunc(rows, func(a, b lineHit) bool { return a.pc == b.pc })
 	if len(rows) == 1 {
@@ -141,7 +141,7 @@ func (im *Image) begins(rows []lineHit) (out []lineHit) {
 // latest drops from places, at each of which a way of the function comes to their line first, those whose ways all
 // come to another of them within the same run: code of the line that was moved in front of what several ways share.
 // What goes on to another place without a choice is such code too, whatever stands between.
-func (im *Image) latest(places []lineHit, f *flow) []lineHit {
+func (im liner) latest(places []lineHit, f *flow) []lineHit {
 	at := map[uint64]bool{}
 	for _, h := range places {
 		at[h.pc] = true
@@ -193,7 +193,7 @@ func marksStatements(producer string) bool {
 // begun gives the places at which runs of h's line begin at h: h itself if there is a way to it on which the last mark
 // is one of another line. If there is another way too, on which the line has begun before, then what is in front of h
 // on the former: the last instructions there that lead to h and nowhere else.
-func (im *Image) begun(h lineHit, f *flow) []lineHit {
+func (im liner) begun(h lineHit, f *flow) []lineHit {
 	if h.pc == h.fn.Entry || len(f.from[h.pc]) == 0 {
 		return []lineHit{h}
 	}
@@ -228,7 +228,7 @@ func (im *Image) begun(h lineHit, f *flow) []lineHit {
 
 // before tells of what lines the last marks are on the ways that lead over the addresses at: of others than h's, or of
 // the same.
-func (im *Image) before(h lineHit, f *flow, at []uint64) (others, same bool) {
+func (im liner) before(h lineHit, f *flow, at []uint64) (others, same bool) {
 	marks := im.marksOf(h.fn)
 	walk(at, func(pc uint64) ([]uint64, bool) {
 		if row := marks[pc]; row != nil {
@@ -266,7 +266,7 @@ func walk(begin []uint64, visit func(pc uint64) (next []uint64, on bool)) bool {
 }
 
 // marksOf are the last marks at the addresses of fn that have some.
-func (im *Image) marksOf(fn *function) map[uint64]*dw.Row {
+func (im liner) marksOf(fn *function) map[uint64]*dw.Row {
 	if fn.flow.marks == nil {
 		fn.flow.marks = map[uint64]*dw.Row{}
 		rows, _ := fn.u.Rows()
@@ -281,7 +281,7 @@ func (im *Image) marksOf(fn *function) map[uint64]*dw.Row {
 
 // lineIn is the line at which the function or copy that h belongs to is, when the program is at pc, which has code
 // of line: that of the call if pc belongs to what is inlined into it.
-func (im *Image) lineIn(h lineHit, pc uint64, line int) (int, bool) {
+func (im liner) lineIn(h lineHit, pc uint64, line int) (int, bool) {
 	stack := dw.InlineStack(h.fn.tree, pc)
 	at := len(stack) // in stack, the function itself is behind the last
 	if h.owner != h.fn.tree {

@@ -16,14 +16,14 @@ import (
 // describe results; they are where the calling convention has them.
 func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 	defer dw.Guard(&err)()
-	fn, err := im.siteFunc(s)
+	fn, err := im.read().siteFunc(s)
 	if err != nil {
 		return nil, err
 	}
-	return im.results(fn)
+	return im.read().results(fn)
 }
 
-func (im *Image) results(fn *function) ([]*debuginfo.Var, error) {
+func (im reader) results(fn *function) ([]*debuginfo.Var, error) {
 	v := &debuginfo.Var{Name: resultName, Kind: debuginfo.Result}
 	refuse := func(format string, args ...any) ([]*debuginfo.Var, error) {
 		v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: fn.Entry, Reason: fmt.Sprintf(format, args...)}
@@ -75,12 +75,12 @@ const (
 // dropped reports whether the compiler may have taken the result at pl away, or a part of it, and names the
 // register that is in doubt. LLVM does so in functions of which it knows all calls, when those use none of it or
 // know what it will be; the register then has what was left there. gcc gives such functions other symbols.
-func (im *Image) dropped(fn *function, pl loc.Place) (reg string, ok bool) {
-	if byGNU(fn.u) || im.callable(fn) ||
+func (im reader) dropped(fn *function, pl loc.Place) (reg string, ok bool) {
+	if byGNU(fn.u) || im.entered().callable(fn) ||
 		dw.Flag(fn.tree, dwarf.AttrExternal) && !fn.u.RefersToOthers() {
 		return "", false
 	}
-	p, err := im.planOf(fn)
+	p, err := im.entered().planOf(fn)
 	if err == nil && !p.optimized && !dw.Flag(fn.tree, attrCallAllCalls) && !dw.Flag(fn.tree, attrGNUAllCallSites) {
 		return "", false
 	}

@@ -24,7 +24,7 @@ const resultName = "return"
 // the same name the innermost is taken. At the entry and behind the return blocks do not count, even if the
 // compiler has moved their first instructions there.
 func (im *Image) scope(fn *function, s debuginfo.Site) []dw.ScopeVar {
-	in := im.ownerTree(fn, s)
+	in := im.read().ownerTree(fn, s)
 	outer := left(s.Kind) || s.Kind == debuginfo.AtEntry
 	var out []dw.ScopeVar
 	for _, v := range dw.Scope(fn.tree, s.PC) {
@@ -65,7 +65,7 @@ func inOrder(vars []dw.ScopeVar) {
 }
 
 // ownerTree is the inlined copy that s is in, or the function itself.
-func (im *Image) ownerTree(fn *function, s debuginfo.Site) *godwarf.Tree {
+func (im reader) ownerTree(fn *function, s debuginfo.Site) *godwarf.Tree {
 	if s.Inline == nil {
 		return fn.tree
 	}
@@ -84,17 +84,17 @@ func (im *Image) ownerTree(fn *function, s debuginfo.Site) *godwarf.Tree {
 // Vars lists the parameters and locals with a name at s, and behind a return the result.
 func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 	defer dw.Guard(&err)()
-	fn, err := im.siteFunc(s)
+	fn, err := im.read().siteFunc(s)
 	if err != nil {
 		return nil, err
 	}
 	if s.Kind == debuginfo.AfterRet || s.Kind == debuginfo.AtReturn {
-		if vars, err = im.results(fn); err != nil {
+		if vars, err = im.read().results(fn); err != nil {
 			return nil, err
 		}
 	}
 	for _, v := range im.scope(fn, s) {
-		x, err := im.variable(fn, s, v)
+		x, err := im.read().variable(fn, s, v)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 // then among all globals. "return" is the result behind a return.
 func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error) {
 	defer dw.Guard(&err)()
-	fn, err := im.siteFunc(s)
+	fn, err := im.read().siteFunc(s)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error
 			return nil, &debuginfo.NotFoundError{What: "variable", Name: name,
 				Detail: "a result exists at .return only"}
 		}
-		rs, err := im.results(fn)
+		rs, err := im.read().results(fn)
 		if err != nil {
 			return nil, err
 		}
@@ -131,24 +131,24 @@ func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error
 			names = append(names, n)
 			continue
 		}
-		v, err := im.variable(fn, s, sv)
+		v, err := im.read().variable(fn, s, sv)
 		if err != nil {
 			return nil, err
 		}
 		var nl *debuginfo.NotLiveError
-		if errors.As(v.Err, &nl) && nl.Lines == nil && !left(s.Kind) && !im.isHomeVar(fn, sv) {
+		if errors.As(v.Err, &nl) && nl.Lines == nil && !left(s.Kind) && !im.read().isHomeVar(fn, sv) {
 			nl.Lines = fn.u.LiveLines(sv, fn.tree)
 		}
 		return v, v.Err
 	}
-	v, err = im.global(name, im.home(fn))
+	v, err = im.named().global(name, im.read().home(fn))
 	var nf *debuginfo.NotFoundError
 	if errors.As(err, &nf) {
 		nf.Near = diag.Nearest(name, names, 3)
 		if len(nf.Near) == 0 && len(names) <= 8 {
 			nf.Near = names
 		}
-		if other := im.elsewhere(fn, name); other != "" {
+		if other := im.read().elsewhere(fn, name); other != "" {
 			nf.Detail = other
 		}
 	}
@@ -156,7 +156,7 @@ func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error
 }
 
 // elsewhere says that a name exists in fn, in a block that does not cover the pc.
-func (im *Image) elsewhere(fn *function, name string) string {
+func (im reader) elsewhere(fn *function, name string) string {
 	for _, v := range dw.AllVars(fn.tree) {
 		if dw.Name(v.Tree) != name {
 			continue
@@ -170,7 +170,7 @@ func (im *Image) elsewhere(fn *function, name string) string {
 	return ""
 }
 
-func (im *Image) siteFunc(s debuginfo.Site) (*function, error) {
+func (im reader) siteFunc(s debuginfo.Site) (*function, error) {
 	fn, err := im.of(s.Func)
 	if fn == nil && err == nil {
 		fn, err = im.at(s.PC)
@@ -182,7 +182,7 @@ func (im *Image) siteFunc(s debuginfo.Site) (*function, error) {
 }
 
 // noVars is the error for functions without DWARF.
-func (im *Image) noVars(fn *function) error {
+func (im reader) noVars(fn *function) error {
 	if im.d == nil {
 		return im.noTypes()
 	}
@@ -210,7 +210,7 @@ func (e *undescribedError) Is(target error) bool {
 }
 
 // whyUndescribed says why there is nothing about the code of fn.
-func (im *Image) whyUndescribed(fn *function) string {
+func (im reader) whyUndescribed(fn *function) string {
 	u, err := im.d.UnitAt(fn.Entry)
 	if err != nil || u == nil {
 		return "it was built without -g"
@@ -228,7 +228,7 @@ func (im *Image) whyUndescribed(fn *function) string {
 }
 
 // variable places one variable at s. Errors about it alone are in its Err.
-func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debuginfo.Var, error) {
+func (im reader) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debuginfo.Var, error) {
 	v := &debuginfo.Var{Name: dw.Name(sv.Tree), Kind: debuginfo.Local, Line: int(dw.Int(sv.Tree, dwarf.AttrDeclLine))}
 	if sv.Tag == dwarf.TagFormalParameter {
 		v.Kind = debuginfo.Param
@@ -243,13 +243,13 @@ func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 		v.Place, v.Err = im.afterReturn(fn, s, sv, t)
 		return v, nil
 	}
-	plan, err := im.planOf(fn)
+	plan, err := im.entered().planOf(fn)
 	if err != nil {
 		return nil, err
 	}
 	home := plan.homes[sv.Offset]
 	if home && v.Kind == debuginfo.Param || home && s.PC < plan.settled {
-		if pl, ok := plan.args[sv.Offset]; ok && (s.PC == fn.Entry || s.PC == im.behindLanding(fn.Entry)) {
+		if pl, ok := plan.args[sv.Offset]; ok && (s.PC == fn.Entry || s.PC == im.entered().behindLanding(fn.Entry)) {
 			v.Place = pl
 			v.Place.Type = t
 			return v, nil
@@ -286,7 +286,8 @@ func (im *Image) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 	if v.Err == nil {
 		if why := im.untrue(fn, s, sv, v.Place, expr); why != "" {
 			v.Place, v.Err = loc.Place{}, &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: why}
-			if pl, ok := plan.args[sv.Offset]; ok && (s.PC == fn.Entry || s.PC == im.behindLanding(fn.Entry)) {
+			if pl, ok := plan.args[sv.Offset]; ok && (s.PC == fn.Entry ||
+				s.PC == im.entered().behindLanding(fn.Entry)) {
 				v.Place, v.Err = pl, nil
 				v.Place.Type = t
 			}
@@ -308,7 +309,7 @@ func addressed(p loc.Prog) (reg, off int64, ok bool) {
 }
 
 // home is the unit of the source file that fn comes from.
-func (im *Image) home(fn *function) *dw.Unit {
+func (im reader) home(fn *function) *dw.Unit {
 	if u, err := im.d.UnitOf(dw.Origin(fn.tree)); err == nil {
 		return u
 	}
@@ -317,7 +318,7 @@ func (im *Image) home(fn *function) *dw.Unit {
 
 // viewOf is which of the statements that begin at the site's pc the site is. At the entry it is the first, before
 // anything of the function has happened, even if nothing of it takes an instruction.
-func (im *Image) viewOf(fn *function, s debuginfo.Site) int {
+func (im reader) viewOf(fn *function, s debuginfo.Site) int {
 	switch s.Kind {
 	case debuginfo.AtEntry:
 		return dw.FirstView
@@ -339,8 +340,8 @@ func (im *Image) viewOf(fn *function, s debuginfo.Site) int {
 // attrEntryView is gcc's DW_AT_GNU_entry_view: the view of DW_AT_entry_pc.
 const attrEntryView = dwarf.Attr(0x2138)
 
-func (im *Image) isHomeVar(fn *function, sv dw.ScopeVar) bool {
-	p, err := im.planOf(fn)
+func (im reader) isHomeVar(fn *function, sv dw.ScopeVar) bool {
+	p, err := im.entered().planOf(fn)
 	return err == nil && p.homes[sv.Offset]
 }
 
@@ -349,11 +350,11 @@ func (im *Image) env(fn *function, s debuginfo.Site) *dw.Env {
 	if !s.CFA.Empty() {
 		env.CFA = func() (loc.Prog, error) { return s.CFA, nil }
 	}
-	if s.PC == im.behindLanding(fn.Entry) {
+	if s.PC == im.entered().behindLanding(fn.Entry) {
 		env.AtEntry = true
 	}
-	im.rebase(fn, env)
-	if base := im.baseOf(fn).reg; !byGNU(fn.u) {
+	im.entered().rebase(fn, env)
+	if base := im.entered().baseOf(fn).reg; !byGNU(fn.u) {
 		env.Spill = func(reg uint64) bool { return reg == uint64(im.m.SP) || int(reg) == base }
 	}
 	return env
@@ -361,7 +362,7 @@ func (im *Image) env(fn *function, s debuginfo.Site) *dw.Env {
 
 // afterReturn places a variable behind the return of fn: only what does not depend on its frame
 // is left (statics).
-func (im *Image) afterReturn(fn *function, s debuginfo.Site, sv dw.ScopeVar, t *types.Ctype) (loc.Place, error) {
+func (im reader) afterReturn(fn *function, s debuginfo.Site, sv dw.ScopeVar, t *types.Ctype) (loc.Place, error) {
 	gone := &debuginfo.NotLiveError{Name: dw.Name(sv.Tree), PC: s.PC, Reason: "the function has returned; @entry($" +
 		dw.Name(sv.Tree) + ") keeps its value at the entry"}
 	if sv.Tag != dwarf.TagFormalParameter {
@@ -380,7 +381,7 @@ func (im *Image) afterReturn(fn *function, s debuginfo.Site, sv dw.ScopeVar, t *
 }
 
 // linesFrom is the first statement's line from pc on.
-func (im *Image) linesFrom(fn *function, pc uint64) []int {
+func (im reader) linesFrom(fn *function, pc uint64) []int {
 	if pc == 0 {
 		return nil
 	}
@@ -393,7 +394,7 @@ func (im *Image) linesFrom(fn *function, pc uint64) []int {
 // beforeDeclaration reports whether the variable, which has one stack slot for the whole of its block,
 // cannot have been given a value at s: its declaration begins behind s. Declarations within loops may have run
 // before all the same; the slot then holds the value of the last round, which is not the variable's.
-func (im *Image) beforeDeclaration(fn *function, s debuginfo.Site, sv dw.ScopeVar) (line int, early bool) {
+func (im reader) beforeDeclaration(fn *function, s debuginfo.Site, sv dw.ScopeVar) (line int, early bool) {
 	line = int(dw.Int(sv.Tree, dwarf.AttrDeclLine))
 	if line == 0 || s.File != im.d.FileAttr(sv.Tree, dwarf.AttrDeclFile) {
 		return line, false
