@@ -118,7 +118,7 @@ func BenchmarkInlined(b *testing.B) {
 	defer im.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		if s, err := im.inlined(parsePattern("strings.HasPrefix")); err != nil || len(s) < 50 {
+		if s, err := im.inlines().inlined(parsePattern("strings.HasPrefix")); err != nil || len(s) < 50 {
 			b.Fatal(len(s), err)
 		}
 	}

@@ -15,11 +15,11 @@ import (
 // closures, of interface methods and of deferred functions go through a register and have no target.
 func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 	defer dw.Guard(&err)()
-	i, err := im.known(f)
+	i, err := im.ways().known(f)
 	if err != nil {
 		return nil, err
 	}
-	if err := im.checkCode(i); err != nil {
+	if err := im.ways().checkCode(i); err != nil {
 		return nil, err
 	}
 	code, err := im.code(i)
@@ -28,7 +28,7 @@ func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 	}
 	entry := im.tab.Entry(i)
 	end := entry + uint64(len(code))
-	st := im.stand(f)
+	st := im.wrappers().stand(f)
 	var inl []pclntab.Inlined
 	if st != nil {
 		inl, _ = im.tab.Inlined(i)
@@ -60,7 +60,7 @@ func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 // Copies implements debuginfo.Calls.
 func (im *Image) Copies(f *debuginfo.Func) (out []debuginfo.Copy, err error) {
 	defer dw.Guard(&err)()
-	host, err := im.known(f)
+	host, err := im.ways().known(f)
 	if err != nil {
 		return nil, err
 	}
@@ -68,18 +68,18 @@ func (im *Image) Copies(f *debuginfo.Func) (out []debuginfo.Copy, err error) {
 	if !ok {
 		return nil, nil
 	}
-	st := im.stand(f)
+	st := im.wrappers().stand(f)
 	for n, c := range calls {
 		if len(c.Ranges) == 0 || st != nil && n == st.call {
 			continue
 		}
-		copied := debuginfo.Copy{InlineSite: im.inlineSite(host, calls, n)}
+		copied := debuginfo.Copy{InlineSite: im.inlines().inlineSite(host, calls, n)}
 		for p := c.Parent; p >= 0 && p < len(calls) && (st == nil || p != st.call) &&
 			len(copied.Into) < len(calls); p = calls[p].Parent {
-			copied.Into = append(copied.Into, im.inlinedFunc(host, calls, p).Name)
+			copied.Into = append(copied.Into, im.inlines().inlinedFunc(host, calls, p).Name)
 		}
 		if im.HasTypes() {
-			im.betterEntry(copied.InlineSite)
+			im.inlines().betterEntry(copied.InlineSite)
 		}
 		out = append(out, copied)
 	}

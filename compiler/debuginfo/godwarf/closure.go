@@ -39,7 +39,7 @@ func (v *view) captureOf(e *godwarf.Tree, t *types.Ctype, off int64) capture {
 			return byReference // there is no room for it
 		}
 	}
-	how, use := v.im.captureIn(v.i, v.s.PC, t, off)
+	how, use := v.im.called().captureIn(v.i, v.s.PC, t, off)
 	if how == captureUnknown && use == insn.FieldLoaded && v.home(e) {
 		return byReference // without optimisation the code begins by making the pointers to all that is captured
 	}
@@ -51,7 +51,7 @@ func (v *view) captureOf(e *godwarf.Tree, t *types.Ctype, off int64) capture {
 
 // captureIn says how a variable of type t is captured by the literal i, whose entry is at pc, as far as the code there
 // tells: what it does with the closure at off.
-func (im *Image) captureIn(i int, pc uint64, t *types.Ctype, off int64) (capture, insn.FieldUse) {
+func (im caller) captureIn(i int, pc uint64, t *types.Ctype, off int64) (capture, insn.FieldUse) {
 	code, err := im.code(i)
 	if err != nil {
 		return captureUnknown, insn.FieldUnknown
@@ -74,8 +74,8 @@ func (v *view) captureElsewhere(e *godwarf.Tree, t *types.Ctype) capture {
 		return captureUnknown
 	}
 	found := captureUnknown
-	for _, i := range v.im.literalsOf(outer) {
-		sig, err := v.im.signature(i)
+	for _, i := range v.im.called().literalsOf(outer) {
+		sig, err := v.im.called().signature(i)
 		if i == v.i || err != nil || sig.tree == nil {
 			continue
 		}
@@ -90,7 +90,7 @@ func (v *view) captureElsewhere(e *godwarf.Tree, t *types.Ctype) capture {
 			if err != nil {
 				break
 			}
-			how, _ := v.im.captureIn(i, at.PC, t, off)
+			how, _ := v.im.called().captureIn(i, at.PC, t, off)
 			if how != captureUnknown && found != captureUnknown && how != found {
 				return captureUnknown // variables of one name, declared in one line
 			}
@@ -126,7 +126,7 @@ func literalIn(name string) (outer string, ok bool) {
 }
 
 // literalsOf lists the function literals in a function.
-func (im *Image) literalsOf(outer string) []int {
+func (im caller) literalsOf(outer string) []int {
 	if im.literals == nil {
 		im.literals = map[string][]int{}
 		for i := range im.tab.Len() {
@@ -206,11 +206,11 @@ func (v *view) outerMoved(heap string) bool {
 			return false
 		}
 		name = name[:dot]
-		i := v.im.namedFunc(name)
+		i := v.im.inlines().namedFunc(name)
 		if i < 0 {
 			continue
 		}
-		sig, err := v.im.signature(i)
+		sig, err := v.im.called().signature(i)
 		if err != nil || sig.tree == nil {
 			return false
 		}

@@ -23,7 +23,7 @@ func (im *Image) Global(name string) (v *debuginfo.Var, err error) {
 	if n, unit, ok := strings.Cut(name, "@"); ok {
 		full = unit + "." + n
 	}
-	units, err := im.packageUnits(d, packageOf(full))
+	units, err := im.registry().packageUnits(d, packageOf(full))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func packageOf(name string) string {
 
 // packageUnits are the units of a package. Go's linker writes one for the compiled files and one for
 // each assembly file.
-func (im *Image) packageUnits(d *dw.Data, pkg string) ([]*dw.Unit, error) {
+func (im registry) packageUnits(d *dw.Data, pkg string) ([]*dw.Unit, error) {
 	units, err := d.Units()
 	if err != nil {
 		return nil, err
@@ -96,11 +96,11 @@ func (im *Image) Type(name string) (t *types.Ctype, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return im.namedType(d, name)
+	return im.registry().namedType(d, name)
 }
 
 // namedType looks in package runtime's unit first: that is where Go's linker puts all types.
-func (im *Image) namedType(d *dw.Data, name string) (*types.Ctype, error) {
+func (im registry) namedType(d *dw.Data, name string) (*types.Ctype, error) {
 	name = strings.TrimSpace(name)
 	if ids := im.tab.Named("runtime.main"); len(ids) > 0 {
 		u, err := d.UnitAt(im.tab.Entry(ids[0]))

@@ -16,7 +16,7 @@ import (
 func (im *Image) Goroutine(s debuginfo.Site) (g *debuginfo.Goroutine) {
 	var err error
 	defer dw.Guard(&err)()
-	out := *im.goroutineFields()
+	out := *im.scheduled().goroutineFields()
 	f := s.Func
 	if f == nil {
 		f = im.FuncAt(s.PC)
@@ -24,7 +24,7 @@ func (im *Image) Goroutine(s debuginfo.Site) (g *debuginfo.Goroutine) {
 	if f != nil && f.ABI == debuginfo.GoABIInternal && !assembly(f.File) {
 		out.G = loc.Register(im.m.Goroutine)
 	} else {
-		out.G = im.threadLocalG()
+		out.G = im.scheduled().threadLocalG()
 	}
 	return &out
 }
@@ -33,17 +33,17 @@ func (im *Image) Goroutine(s debuginfo.Site) (g *debuginfo.Goroutine) {
 func (im *Image) InC() (g *debuginfo.Goroutine) {
 	var err error
 	defer dw.Guard(&err)()
-	out := *im.goroutineFields()
+	out := *im.scheduled().goroutineFields()
 	out.System = true
-	if out.M >= 0 && im.machineFields(&out) {
-		out.G = im.threadLocalG()
+	if out.M >= 0 && im.scheduled().machineFields(&out) {
+		out.G = im.scheduled().threadLocalG()
 	}
 	return &out
 }
 
 // threadLocalG loads g from thread-local storage. It is empty where the place is not known: in libraries and in
 // stripped programs with other thread-local variables.
-func (im *Image) threadLocalG() loc.Prog {
+func (im scheduler) threadLocalG() loc.Prog {
 	if !im.f.Executable() {
 		return im.libraryG()
 	}
@@ -75,7 +75,7 @@ func (im *Image) threadLocalG() loc.Prog {
 // libraryG is threadLocalG for a library, where the dynamic linker decides on the place and stores its distance from
 // the thread pointer. Go's code has one such word, for its only variable; with several it is not
 // known which is meant.
-func (im *Image) libraryG() loc.Prog {
+func (im scheduler) libraryG() loc.Prog {
 	rela, err := im.f.Section(".rela.dyn")
 	if err != nil {
 		return loc.Prog{}
@@ -121,10 +121,10 @@ var mFields = map[string]debuginfo.Goroutine{
 }
 
 // machineFields gives the offsets in runtime.m.
-func (im *Image) machineFields(g *debuginfo.Goroutine) bool {
+func (im scheduler) machineFields(g *debuginfo.Goroutine) bool {
 	g.CurG, g.NCgo = -1, -1
 	if d, err := im.dwarf(); err == nil {
-		if t, err := im.namedType(d, "runtime.m"); err == nil {
+		if t, err := im.registry().namedType(d, "runtime.m"); err == nil {
 			for _, f := range t.Fields() {
 				switch f.Name {
 				case "curg":
@@ -145,7 +145,7 @@ var unknownFields = debuginfo.Goroutine{GoID: -1, StackLo: -1, StackHi: -1, Pare
 
 // goroutineFields gives the offsets in runtime.g: from DWARF, or for a known release without it from
 // a table, since all but the release decides them.
-func (im *Image) goroutineFields() *debuginfo.Goroutine {
+func (im scheduler) goroutineFields() *debuginfo.Goroutine {
 	if im.g != nil {
 		return im.g
 	}
@@ -163,12 +163,12 @@ func (im *Image) goroutineFields() *debuginfo.Goroutine {
 }
 
 // dwarfFields reads the offsets from the type runtime.g.
-func (im *Image) dwarfFields(g *debuginfo.Goroutine) bool {
+func (im scheduler) dwarfFields(g *debuginfo.Goroutine) bool {
 	d, err := im.dwarf()
 	if err != nil {
 		return false
 	}
-	t, err := im.namedType(d, "runtime.g")
+	t, err := im.registry().namedType(d, "runtime.g")
 	if err != nil {
 		return false
 	}
@@ -252,14 +252,14 @@ func (im *Image) Version() (v string) {
 	defer dw.Guard(&err)()
 	if !im.haveVer {
 		im.haveVer = true
-		im.version = im.readVersion()
+		im.version = im.scheduled().readVersion()
 	}
 	return im.version
 }
 
 // readVersion reads .go.buildinfo (debug/buildinfo): a header of 32 bytes, then, from Go 1.18 on, the
 // version as a string with a length; before, pointers to strings.
-func (im *Image) readVersion() string {
+func (im scheduler) readVersion() string {
 	b, err := im.f.Section(".go.buildinfo")
 	if err != nil || len(b) < 32 || !bytes.HasPrefix(b, []byte("\xff Go buildinf:")) {
 		return ""

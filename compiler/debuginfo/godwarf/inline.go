@@ -19,28 +19,28 @@ import (
 func (im *Image) Inlined(text string) (sites []*debuginfo.InlineSite, err error) {
 	defer dw.Guard(&err)()
 	p := parsePattern(text)
-	sites, err = im.inlined(p)
+	sites, err = im.inlines().inlined(p)
 	if err != nil {
 		return nil, err
 	}
 	if len(sites) > 0 {
 		if im.HasTypes() {
 			for _, s := range sites {
-				im.betterEntry(s)
+				im.inlines().betterEntry(s)
 			}
 		}
 		return sites, nil
 	}
 	e := &debuginfo.NotFoundError{What: "inlined function", Name: text}
-	if len(im.indexes(p)) > 0 {
+	if len(im.registry().indexes(p)) > 0 {
 		e.Detail = "it is inlined nowhere; leave .inline out"
 	} else if !p.glob {
-		e.Near = im.near(text)
+		e.Near = im.registry().near(text)
 	}
 	return nil, e
 }
 
-func (im *Image) inlined(p *pattern) ([]*debuginfo.InlineSite, error) {
+func (im inliner) inlined(p *pattern) ([]*debuginfo.InlineSite, error) {
 	match := func(name []byte) bool { return p.match(name) && !wrapperSuffix(name) }
 	var sites []*debuginfo.InlineSite
 	for _, host := range im.tab.SelectInlined(match) {
@@ -48,7 +48,7 @@ func (im *Image) inlined(p *pattern) ([]*debuginfo.InlineSite, error) {
 		if !ok {
 			continue
 		}
-		st := im.standOf(host) // what is its own code is not inlined
+		st := im.wrappers().standOf(host) // what is its own code is not inlined
 		for n, c := range calls {
 			if len(c.Ranges) > 0 && match([]byte(c.Name)) && (st == nil || st.call != n) {
 				sites = append(sites, im.inlineSite(host, calls, n))
@@ -63,7 +63,7 @@ func (im *Image) inlined(p *pattern) ([]*debuginfo.InlineSite, error) {
 type copyID struct{ host, call int }
 
 // inlineSite describes call n of those inlined into function host.
-func (im *Image) inlineSite(host int, calls []pclntab.Inlined, n int) *debuginfo.InlineSite {
+func (im inliner) inlineSite(host int, calls []pclntab.Inlined, n int) *debuginfo.InlineSite {
 	c := &calls[n]
 	in := &debuginfo.InlineSite{Func: im.inlinedFunc(host, calls, n), In: im.funcOf(host)}
 	// The call is where its mark stands, in the function around it.
@@ -85,7 +85,7 @@ func (im *Image) inlineSite(host int, calls []pclntab.Inlined, n int) *debuginfo
 // inlineEntry chooses where an inlined copy is entered. The compiler marks the place by a NOP, unless it
 // found another instruction of the call's line to carry the mark (cmd/compile/internal/ssagen,
 // inlMarks); that one need not run when the call does. Then it is the first instruction of the body.
-func (im *Image) inlineEntry(host int, c *pclntab.Inlined) uint64 {
+func (im inliner) inlineEntry(host int, c *pclntab.Inlined) uint64 {
 	if b, err := im.f.Bytes(c.CallPC, 15); err == nil {
 		if in, err := insn.Decode(im.m.Code, b); err == nil && in.Kind == insn.Nop {
 			return c.CallPC
@@ -97,7 +97,7 @@ func (im *Image) inlineEntry(host int, c *pclntab.Inlined) uint64 {
 // betterEntry looks for a pc that is executed exactly when the entry of the copy is, and at
 // which more of its arguments have values: the scheduler may begin with the body before the last argument
 // is computed. It is on the way from the entry to the next jump.
-func (im *Image) betterEntry(in *debuginfo.InlineSite) {
+func (im inliner) betterEntry(in *debuginfo.InlineSite) {
 	id := im.copies[in]
 	v, err := im.view(in.Site)
 	if err != nil || v.copy == nil {
@@ -144,7 +144,7 @@ func (im *Image) betterEntry(in *debuginfo.InlineSite) {
 
 // straightLine lists the instructions of function i that are executed whenever the one at pc is:
 // those behind it up to a jump or the target of one.
-func (im *Image) straightLine(i int, pc uint64) (pcs []uint64) {
+func (im inliner) straightLine(i int, pc uint64) (pcs []uint64) {
 	code, err := im.code(i)
 	if err != nil {
 		return nil
@@ -173,7 +173,7 @@ type jumps struct {
 }
 
 // jumpsOf finds the jumps of function i, whose code it is given. It keeps those of the last one.
-func (im *Image) jumpsOf(i int, code []byte) *jumps {
+func (im inliner) jumpsOf(i int, code []byte) *jumps {
 	j := &im.jumps
 	if j.of == i+1 {
 		return j
@@ -195,7 +195,7 @@ func (im *Image) jumpsOf(i int, code []byte) *jumps {
 
 // copiesIn gives the entries of inlined copies in a function's tree by where their code begins. It keeps those of
 // the last one.
-func (im *Image) copiesIn(tree *godwarf.Tree) map[uint64][]*godwarf.Tree {
+func (im inliner) copiesIn(tree *godwarf.Tree) map[uint64][]*godwarf.Tree {
 	if im.copiesOf != tree {
 		im.copiesOf, im.copiesAt = tree, map[uint64][]*godwarf.Tree{}
 		for _, t := range dw.Inlined(tree) {
@@ -209,11 +209,11 @@ func (im *Image) copiesIn(tree *godwarf.Tree) map[uint64][]*godwarf.Tree {
 
 // namedFunc finds the function with exactly this name that the user wrote, -1 if there is none.
 // A few names are looked for in the table; for more of them all names are indexed once.
-func (im *Image) namedFunc(name string) int {
+func (im inliner) namedFunc(name string) int {
 	if im.lookups < 8 {
 		im.lookups++
 		for _, i := range im.tab.Named(name) {
-			if !im.wrapper(i) {
+			if !im.registry().wrapper(i) {
 				return i
 			}
 		}
@@ -223,7 +223,7 @@ func (im *Image) namedFunc(name string) int {
 		im.byName = make(map[string]int32, im.tab.Len())
 		for i := range im.tab.Len() {
 			n := im.tab.NameBytes(i)
-			if _, ok := im.byName[string(n)]; !ok && !im.wrapper(i) {
+			if _, ok := im.byName[string(n)]; !ok && !im.registry().wrapper(i) {
 				im.byName[string(n)] = int32(i)
 			}
 		}
@@ -235,7 +235,7 @@ func (im *Image) namedFunc(name string) int {
 }
 
 // inlinedFunc is the Func of call n: that of its code if it has any, else one without an address.
-func (im *Image) inlinedFunc(host int, calls []pclntab.Inlined, n int) *debuginfo.Func {
+func (im inliner) inlinedFunc(host int, calls []pclntab.Inlined, n int) *debuginfo.Func {
 	c := &calls[n]
 	if i := im.namedFunc(c.Name); i >= 0 {
 		return im.funcOf(i)
@@ -263,7 +263,7 @@ func (im *Image) inlinedFunc(host int, calls []pclntab.Inlined, n int) *debuginf
 }
 
 // ownFile is the file of the first code of inlined call n in function host that is its own, "" if it has none.
-func (im *Image) ownFile(host, n int) string {
+func (im inliner) ownFile(host, n int) string {
 	if im.firsts == nil || im.hostOf != host {
 		im.hostOf, im.firsts = host, map[int]string{}
 		im.tab.EachRow(host, func(r *pclntab.Row) {
@@ -276,7 +276,7 @@ func (im *Image) ownFile(host, n int) string {
 }
 
 // inlineAt describes the innermost inlined copy that pc belongs to, nil if none does.
-func (im *Image) inlineAt(host int, pc uint64) *debuginfo.InlineSite {
+func (im inliner) inlineAt(host int, pc uint64) *debuginfo.InlineSite {
 	fr := im.tab.Frames(host, pc)
 	if len(fr) < 2 {
 		return nil

@@ -26,7 +26,7 @@ type stmt struct {
 // stmts lists where lines begin in function i: the rows of DWARF's line table that are marked as
 // statements, or, without DWARF, the changes of line in the function table. unmarked adds, for lines without a mark,
 // their first row: the compiler loses the mark of some statements that begin with a call.
-func (im *Image) stmts(i int, unmarked bool) []stmt {
+func (im liner) stmts(i int, unmarked bool) []stmt {
 	var out []stmt
 	if im.HasTypes() {
 		if d, err := im.dwarf(); err == nil {
@@ -42,7 +42,7 @@ func (im *Image) stmts(i int, unmarked bool) []stmt {
 	return out
 }
 
-func (im *Image) dwarfStmts(d *dw.Data, i int, unmarked bool) (out []stmt) {
+func (im liner) dwarfStmts(d *dw.Data, i int, unmarked bool) (out []stmt) {
 	entry, end := im.tab.Entry(i), im.tab.End(i)
 	u, err := d.UnitAt(entry)
 	if err != nil || u == nil {
@@ -79,7 +79,7 @@ type instance struct {
 
 // instances lists the bodies of the functions that p means (all if nil) in function host, with the
 // statements that are from files that fileOK accepts.
-func (im *Image) instances(host int, p *pattern, fileOK func(string) bool, unmarked bool) []*instance {
+func (im liner) instances(host int, p *pattern, fileOK func(string) bool, unmarked bool) []*instance {
 	var calls []pclntab.Inlined
 	if im.tab.HasInlined(host) {
 		calls, _ = im.tab.Inlined(host)
@@ -96,8 +96,8 @@ func (im *Image) instances(host int, p *pattern, fileOK func(string) bool, unmar
 		in, seen := byIndex[n]
 		if !seen {
 			in = &instance{host: host, inline: n}
-			if n < 0 && im.wrapper(host) && (p == nil || p.text != im.tab.Name(host)) {
-				if st := im.standOf(host); st == nil || st.call >= 0 {
+			if n < 0 && im.registry().wrapper(host) && (p == nil || p.text != im.tab.Name(host)) {
+				if st := im.wrappers().standOf(host); st == nil || st.call >= 0 {
 					byIndex[n] = nil // the line of the call that it was made for
 					continue
 				}
@@ -152,10 +152,10 @@ func withCopies(stmts []stmt, rows []pclntab.Row) []stmt {
 // an instruction that cannot be probed is an error, or, where every line is asked for, left out.
 func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
-	sites, err = im.lineSites(q, false)
+	sites, err = im.lined().lineSites(q, false)
 	var nf *debuginfo.NotFoundError
 	if errors.As(err, &nf) && nf.What == "line" && !q.All && !q.Nearest {
-		if more, err := im.lineSites(q, true); err == nil {
+		if more, err := im.lined().lineSites(q, true); err == nil {
 			return more, nil
 		}
 	}
@@ -165,7 +165,7 @@ func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err e
 // lineSites is LineSites for lines with a mark, or also for those without. In an inlined copy that has a line without a
 // mark, while others have it with one, the first of its rows stands for the line: Go loses the mark where instructions
 // of the copy and of its caller are mixed.
-func (im *Image) lineSites(q debuginfo.LineQuery, unmarked bool) (sites []debuginfo.Site, err error) {
+func (im liner) lineSites(q debuginfo.LineQuery, unmarked bool) (sites []debuginfo.Site, err error) {
 	var p *pattern
 	if q.Func != "" && q.Func != "*" {
 		p = parsePattern(q.Func)
@@ -184,7 +184,7 @@ func (im *Image) lineSites(q debuginfo.LineQuery, unmarked bool) (sites []debugi
 			return nil, err
 		}
 		if len(first) > 0 {
-			if err := im.checkCode(b.host); err != nil {
+			if err := im.ways().checkCode(b.host); err != nil {
 				return nil, err
 			}
 		}
@@ -210,18 +210,18 @@ func (im *Image) lineSites(q debuginfo.LineQuery, unmarked bool) (sites []debugi
 }
 
 // bodies lists the function bodies that a query is about.
-func (im *Image) bodies(q debuginfo.LineQuery, p *pattern, unmarked bool) ([]*instance, error) {
+func (im liner) bodies(q debuginfo.LineQuery, p *pattern, unmarked bool) ([]*instance, error) {
 	if p == nil && q.File == "" {
 		return nil, &debuginfo.NotFoundError{What: "file", Name: "", Detail: "a line needs a function or a file"}
 	}
 	var hosts []int
 	if p != nil {
-		hosts = im.indexes(p)
+		hosts = im.registry().indexes(p)
 		hosts = append(hosts, im.tab.SelectInlined(p.match)...)
 		slices.Sort(hosts)
 		hosts = slices.Compact(hosts)
 		if len(hosts) == 0 {
-			return nil, im.noFunc(p)
+			return nil, im.registry().noFunc(p)
 		}
 	} else {
 		hosts = im.tab.SelectFiles(func(n []byte) bool { return dw.MatchFile(string(n), q.File) })
@@ -256,7 +256,7 @@ func (im *Image) bodies(q debuginfo.LineQuery, p *pattern, unmarked bool) ([]*in
 			strings.Join(matched[:min(len(matched), 6)], ", "))
 	}
 	if q.File == "" {
-		out = slices.DeleteFunc(out, func(b *instance) bool { return !b.ownFile(im) })
+		out = slices.DeleteFunc(out, func(b *instance) bool { return !b.ownFile(im.Image) })
 	}
 	return out, nil
 }
@@ -319,7 +319,7 @@ func (b *instance) linesWanted(q debuginfo.LineQuery) ([]stmt, error) {
 	return []stmt{*next}, nil
 }
 
-func (im *Image) lineSite(b *instance, s stmt) debuginfo.Site {
+func (im liner) lineSite(b *instance, s stmt) debuginfo.Site {
 	if b.inline < 0 && s.pc == im.tab.Entry(b.host) {
 		// The line of the function itself: behind the stack check, which may run more than once.
 		if e, err := im.entry(b.host); err == nil {
@@ -332,14 +332,14 @@ func (im *Image) lineSite(b *instance, s stmt) debuginfo.Site {
 	site.File, site.Line = s.file, s.line
 	if b.inline >= 0 {
 		if calls, ok := im.tab.Inlined(b.host); ok && b.inline < len(calls) {
-			site.Inline = im.inlineSite(b.host, calls, b.inline)
+			site.Inline = im.inlines().inlineSite(b.host, calls, b.inline)
 		}
 	}
 	return site
 }
 
 // noFile explains that the file of q is not among those of the functions.
-func (im *Image) noFile(q debuginfo.LineQuery, p *pattern, files []string) error {
+func (im liner) noFile(q debuginfo.LineQuery, p *pattern, files []string) error {
 	e := &debuginfo.NotFoundError{What: "file", Name: q.File}
 	if p == nil {
 		files = nil
@@ -380,7 +380,7 @@ func common(a, b string) int {
 }
 
 // noLine explains that no code comes from the line, and names the next ones that have some.
-func (im *Image) noLine(q debuginfo.LineQuery, bodies []*instance) error {
+func (im liner) noLine(q debuginfo.LineQuery, bodies []*instance) error {
 	line := q.Line
 	before, after := 0, 0
 	for _, b := range bodies {

@@ -11,7 +11,7 @@ func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
 	var err error
 	defer dw.Guard(&err)()
 	i := im.tab.Find(addr)
-	if i < 0 || im.foreign(i) {
+	if i < 0 || im.registry().foreign(i) {
 		if s, ok := im.f.SymbolAt(addr); ok && im.f.InText(addr) { // C code of a program with cgo
 			return []debuginfo.Frame{{Func: s.Name, Off: addr - s.Addr}}
 		}

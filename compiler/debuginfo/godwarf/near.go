@@ -15,7 +15,7 @@ const maxNear = 5
 func (im *Image) NearNames(name string) (near []string) {
 	var err error
 	defer dw.Guard(&err)()
-	return im.near(name)
+	return im.registry().near(name)
 }
 
 type ranked struct {
@@ -23,7 +23,7 @@ type ranked struct {
 	dist int
 }
 
-func (im *Image) near(name string) []string {
+func (im registry) near(name string) []string {
 	if name == "" {
 		return nil
 	}

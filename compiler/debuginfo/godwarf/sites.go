@@ -63,7 +63,7 @@ func refused(pc uint64) error {
 		pc)
 }
 
-func (im *Image) known(f *debuginfo.Func) (int, error) {
+func (im ways) known(f *debuginfo.Func) (int, error) {
 	i := im.index(f)
 	if i < 0 {
 		name := ""
@@ -79,12 +79,12 @@ func (im *Image) known(f *debuginfo.Func) (int, error) {
 // EntrySite is the instruction behind f's stack check, or its first one.
 func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
-	i, err := im.known(f)
+	i, err := im.ways().known(f)
 	if err != nil {
 		return s, err
 	}
-	if st := im.stand(f); st != nil {
-		return im.standEntry(st)
+	if st := im.wrappers().stand(f); st != nil {
+		return im.wrappers().standEntry(st)
 	}
 	e, err := im.entry(i)
 	if err != nil {
@@ -97,11 +97,11 @@ func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 // when there are none.
 func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
-	i, err := im.known(f)
+	i, err := im.ways().known(f)
 	if err != nil {
 		return nil, err
 	}
-	exits, err := im.exits(i)
+	exits, err := im.ways().exits(i)
 	if err != nil {
 		return nil, fmt.Errorf("the returns of function %s cannot be probed: %w", f.Name, err)
 	}
@@ -111,7 +111,7 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 			kind = debuginfo.AtTail
 		}
 		s := im.site(i, x.PC, kind)
-		if st := im.stand(f); st != nil {
+		if st := im.wrappers().stand(f); st != nil {
 			s.Func = f
 		}
 		sites = append(sites, s)
@@ -122,7 +122,7 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 	return sites, nil
 }
 
-func (im *Image) exits(i int) ([]insn.Exit, error) {
+func (im ways) exits(i int) ([]insn.Exit, error) {
 	code, err := im.code(i)
 	if err != nil {
 		return nil, err
@@ -131,13 +131,13 @@ func (im *Image) exits(i int) ([]insn.Exit, error) {
 }
 
 // asm reports whether function i is written in assembly.
-func (im *Image) asm(i int) bool {
+func (im ways) asm(i int) bool {
 	return im.tab.Flags(i)&pclntab.FlagAsm != 0 || assembly(im.funcOf(i).File)
 }
 
 // marks are addresses in an assembly function at which instructions should begin: its line changes.
 // Compiled code has no data in it.
-func (im *Image) marks(i int) (marks []uint64) {
+func (im ways) marks(i int) (marks []uint64) {
 	if im.asm(i) {
 		for _, r := range im.tab.Rows(i) {
 			marks = append(marks, r.Lo)
@@ -148,7 +148,7 @@ func (im *Image) marks(i int) (marks []uint64) {
 
 // checkCode refuses assembly functions with data among the instructions, where no address but the
 // entry is safe to probe.
-func (im *Image) checkCode(i int) error {
+func (im ways) checkCode(i int) error {
 	if !im.asm(i) {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (im *Image) checkCode(i int) error {
 func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	defer dw.Guard(&err)()
 	i := im.tab.Find(pc)
-	if i < 0 || im.foreign(i) {
+	if i < 0 || im.registry().foreign(i) {
 		return s, &debuginfo.NotFoundError{What: "function", Name: fmt.Sprintf("%#x", pc),
 			Detail: "no Go function covers this address"}
 	}
@@ -175,7 +175,7 @@ func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 		return s, err
 	}
 	if pc != im.tab.Entry(i) {
-		if err := im.checkCode(i); err != nil {
+		if err := im.ways().checkCode(i); err != nil {
 			return s, err
 		}
 	}
@@ -190,7 +190,7 @@ func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	if e, err := im.entry(i); err == nil && (e.PC == pc || im.tab.Entry(i) == pc) {
 		kind = debuginfo.AtEntry
 	} else if in.Kind == insn.Ret || in.Kind == insn.Jump || in.Kind == insn.IndirectJump {
-		if exits, err := im.exits(i); err == nil {
+		if exits, err := im.ways().exits(i); err == nil {
 			for _, x := range exits {
 				if x.PC == pc && x.Tail {
 					kind = debuginfo.AtTail
@@ -202,13 +202,13 @@ func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
 	}
 	s = im.site(i, pc, kind)
 	if kind == debuginfo.AtLine {
-		s.Inline = im.inlineAt(i, pc)
+		s.Inline = im.inlines().inlineAt(i, pc)
 	}
 	return s, nil
 }
 
 // atEntry reports whether arguments are in place at s as the caller left them.
-func (im *Image) atEntry(s debuginfo.Site) bool {
+func (im ways) atEntry(s debuginfo.Site) bool {
 	if s.Kind == debuginfo.AtEntry {
 		return true
 	}

@@ -20,7 +20,7 @@ var errSwitch = errors.New("the caller is on another stack")
 func (im *Image) Unwind(pc uint64) (r *cfi.Rules, err error) {
 	defer dw.Guard(&err)()
 	i := im.tab.Find(pc)
-	if i < 0 || im.foreign(i) {
+	if i < 0 || im.registry().foreign(i) {
 		return im.f.Unwind(pc)
 	}
 	m := im.m

@@ -153,19 +153,19 @@ func (im *Image) view(s debuginfo.Site) (*view, error) {
 	if i < 0 {
 		return nil, &debuginfo.NotFoundError{What: "function", Name: fmt.Sprintf("%#x", s.PC)}
 	}
-	sig, err := im.signature(i)
+	sig, err := im.called().signature(i)
 	if err != nil {
 		return nil, err
 	}
 	v := &view{im: im, s: s, i: i, sig: sig}
-	if st := im.stand(s.Func); st != nil && st.host == i {
-		if v.sig, err = im.wrapped(st, sig); err != nil {
+	if st := im.wrappers().stand(s.Func); st != nil && st.host == i {
+		if v.sig, err = im.wrappers().wrapped(st, sig); err != nil {
 			return nil, err
 		}
 	} else {
 		v.s.Func = im.funcOf(i)
 	}
-	v.entry = im.atEntry(v.s)
+	v.entry = im.ways().atEntry(v.s)
 	v.cfa, _ = im.frame(i, s.PC)
 	v.env = im.env(i, sig, s.PC)
 	if s.Inline != nil {
@@ -205,7 +205,7 @@ func (v *view) findCopy() *godwarf.Tree {
 		if !ok || id.call >= len(calls) || len(calls[id.call].Ranges) == 0 {
 			return nil
 		}
-		for _, t := range v.im.copiesIn(v.sig.tree)[calls[id.call].Ranges[0][0]] {
+		for _, t := range v.im.inlines().copiesIn(v.sig.tree)[calls[id.call].Ranges[0][0]] {
 			if is(t) {
 				return t
 			}
@@ -347,7 +347,7 @@ func (v *view) results() []*debuginfo.Var {
 
 // tailTarget names the function that a tail jump leads to.
 func (v *view) tailTarget() string {
-	if exits, err := v.im.exits(v.i); err == nil {
+	if exits, err := v.im.ways().exits(v.i); err == nil {
 		for _, x := range exits {
 			if x.PC == v.s.PC && x.Target != 0 {
 				if j := v.im.tab.Find(x.Target); j >= 0 {

@@ -41,7 +41,7 @@ const (
 )
 
 // methodWrapper reports whether function i wraps a method.
-func (im *Image) methodWrapper(i int) bool {
+func (im wrapping) methodWrapper(i int) bool {
 	name := im.tab.NameBytes(i)
 	if bytes.HasSuffix(name, []byte("-fm")) || dictWrapper(name) || im.sameNameWrapper(i, name) {
 		return true
@@ -67,7 +67,7 @@ func dictWrapper(name []byte) bool {
 
 // sameNameWrapper is dictWrapper for Go 1.20 and older, where the names of all instantiations are the same: such a
 // wrapper does nothing but call another function of its name, or has that inlined.
-func (im *Image) sameNameWrapper(i int, name []byte) bool {
+func (im wrapping) sameNameWrapper(i int, name []byte) bool {
 	if !bytes.Contains(name, []byte("[...]")) {
 		return false
 	}
@@ -131,7 +131,7 @@ func splitMethod(name string) (pkg, recv, method string) {
 }
 
 // standOf is what function host stands for, nil if that is itself.
-func (im *Image) standOf(host int) *stand {
+func (im wrapping) standOf(host int) *stand {
 	if st, ok := im.stands[host]; ok {
 		return st
 	}
@@ -143,7 +143,7 @@ func (im *Image) standOf(host int) *stand {
 	return st
 }
 
-func (im *Image) newStand(host int) *stand {
+func (im wrapping) newStand(host int) *stand {
 	if !im.methodWrapper(host) {
 		return nil
 	}
@@ -170,14 +170,14 @@ func (im *Image) newStand(host int) *stand {
 	st := &stand{host: host, call: n}
 	var f debuginfo.Func
 	if n >= 0 {
-		f = *im.inlinedFunc(host, calls, n)
+		f = *im.inlines().inlinedFunc(host, calls, n)
 	} else {
 		// Nothing is left of it that has its name, or the wrapper calls it.
 		of := plain
 		if bare, ok := strings.CutPrefix(recv, "(*"); ok && !isFM {
 			of = pkg + "." + strings.TrimSuffix(bare, ")") + "." + method
 		}
-		i := im.namedFunc(of)
+		i := im.inlines().namedFunc(of)
 		if dictWrapper([]byte(of)) && of == name {
 			i = host
 		}
@@ -214,7 +214,7 @@ func funcName(f debuginfo.Func) string {
 }
 
 // callsNothing reports whether function i calls nothing but the runtime.
-func (im *Image) callsNothing(i int) bool {
+func (im wrapping) callsNothing(i int) bool {
 	code, err := im.code(i)
 	if err != nil {
 		return false
@@ -240,7 +240,7 @@ func (im *Image) callsNothing(i int) bool {
 }
 
 // standing lists the wrappers that stand for functions that p means.
-func (im *Image) standing(p *pattern) (out []*stand) {
+func (im wrapping) standing(p *pattern) (out []*stand) {
 	seen := map[int]bool{}
 	add := func(host int) {
 		if seen[host] {
@@ -274,7 +274,7 @@ func (im *Image) standing(p *pattern) (out []*stand) {
 }
 
 // stand is the wrapper that f is the code of, nil if f is an ordinary function.
-func (im *Image) stand(f *debuginfo.Func) *stand {
+func (im wrapping) stand(f *debuginfo.Func) *stand {
 	if f == nil || f.Wrapper == "" {
 		return nil
 	}
@@ -289,7 +289,7 @@ func (im *Image) stand(f *debuginfo.Func) *stand {
 // standEntry is where st is entered for its method: the wrapper's entry, where the arguments are as the caller left
 // them, and only if the pointers that lead to the receiver are not nil; the wrapper panics otherwise, and the
 // method is not called. Where those are not known it is the first instruction of the method's body.
-func (im *Image) standEntry(st *stand) (s debuginfo.Site, err error) {
+func (im wrapping) standEntry(st *stand) (s debuginfo.Site, err error) {
 	guard, err := im.standGuard(st)
 	if err != nil {
 		calls, ok := im.tab.Inlined(st.host)
@@ -297,7 +297,7 @@ func (im *Image) standEntry(st *stand) (s debuginfo.Site, err error) {
 			return s, fmt.Errorf("function %s cannot be probed in %s, which the compiler made of it: %w", st.fn.Name,
 				st.fn.Wrapper, err)
 		}
-		s = im.site(st.host, im.inlineEntry(st.host, &calls[st.call]), debuginfo.AtInline)
+		s = im.site(st.host, im.inlines().inlineEntry(st.host, &calls[st.call]), debuginfo.AtInline)
 	} else {
 		e, err := im.entry(st.host)
 		if err != nil {
@@ -311,7 +311,7 @@ func (im *Image) standEntry(st *stand) (s debuginfo.Site, err error) {
 }
 
 // standGuard computes, at the entry of st, the pointers that the wrapper goes through to the receiver.
-func (im *Image) standGuard(st *stand) ([]loc.Prog, error) {
+func (im wrapping) standGuard(st *stand) ([]loc.Prog, error) {
 	switch st.kind {
 	case sameReceiver, capturedReceiver:
 		return nil, nil
@@ -333,7 +333,7 @@ func (im *Image) standGuard(st *stand) ([]loc.Prog, error) {
 	if err != nil {
 		return nil, err
 	}
-	sig, err := im.signature(st.host)
+	sig, err := im.called().signature(st.host)
 	if err != nil {
 		return nil, err
 	}
@@ -347,7 +347,7 @@ func (im *Image) standGuard(st *stand) ([]loc.Prog, error) {
 }
 
 // wrapped is a signature as the method has it, with the places of the wrapper.
-func (im *Image) wrapped(st *stand, own *signature) (*signature, error) {
+func (im wrapping) wrapped(st *stand, own *signature) (*signature, error) {
 	if own.wrapped != nil || own.wrappedErr != nil {
 		return own.wrapped, own.wrappedErr
 	}
@@ -355,7 +355,7 @@ func (im *Image) wrapped(st *stand, own *signature) (*signature, error) {
 	return own.wrapped, own.wrappedErr
 }
 
-func (im *Image) wrap(st *stand, own *signature) (*signature, error) {
+func (im wrapping) wrap(st *stand, own *signature) (*signature, error) {
 	method, err := im.methodSignature(st, own)
 	if err != nil {
 		return nil, err
@@ -402,7 +402,7 @@ func (im *Image) wrap(st *stand, own *signature) (*signature, error) {
 	case st.kind == capturedReceiver:
 		s.layout.Params = append([]goabi.Slot{{}}, own.layout.Params...)
 	case len(own.params) < len(s.params):
-		im.assign(&s, st.host)
+		im.called().assign(&s, st.host)
 	}
 	if s.paramsErr == nil && len(s.layout.Params) != len(s.params) {
 		return nil, unlike
@@ -412,7 +412,7 @@ func (im *Image) wrap(st *stand, own *signature) (*signature, error) {
 }
 
 // receiverType finds the type of the wrapper's receiver by its name.
-func (im *Image) receiverType(st *stand) (*types.Ctype, error) {
+func (im wrapping) receiverType(st *stand) (*types.Ctype, error) {
 	pkg, recv, _ := splitMethod(im.tab.Name(st.host))
 	bare, pointer := strings.CutPrefix(recv, "(*")
 	t, err := im.Type(string(unescape([]byte(pkg + "." + strings.TrimSuffix(bare, ")")))))
@@ -426,7 +426,7 @@ func (im *Image) receiverType(st *stand) (*types.Ctype, error) {
 
 // methodSignature reads the names and types of the method that st stands for: of the inlined copy's description, or
 // of the method itself.
-func (im *Image) methodSignature(st *stand, own *signature) (*signature, error) {
+func (im wrapping) methodSignature(st *stand, own *signature) (*signature, error) {
 	name := funcName(*st.fn)
 	d := own.unit.Data()
 	for _, t := range dw.Inlined(own.tree) {
@@ -447,11 +447,11 @@ func (im *Image) methodSignature(st *stand, own *signature) (*signature, error) 
 	if st.kind == sameReceiver {
 		return own, nil
 	}
-	i := im.namedFunc(name)
+	i := im.inlines().namedFunc(name)
 	if i < 0 {
 		return nil, fmt.Errorf("%s is not described", st.fn.Name)
 	}
-	return im.signature(i)
+	return im.called().signature(i)
 }
 
 // receiver is the place of the method's receiver at the entry of the wrapper, and the pointers that must not be nil
