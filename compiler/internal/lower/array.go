@@ -10,7 +10,7 @@ import (
 )
 
 // element reads arr[keys].
-func (f *fn) element(e *ast.Index) ir.Val {
+func (f arrays) element(e *ast.Index) ir.Val {
 	g, ok := f.globs[f.in.Globs[e.Array]]
 	if !ok {
 		return zero(f.typ(e))
@@ -24,7 +24,7 @@ func (f *fn) element(e *ast.Index) ir.Val {
 }
 
 // member is "[keys] in arr" and "n in @hist_log(x)".
-func (f *fn) member(e *ast.In) ir.Val {
+func (f arrays) member(e *ast.In) ir.Val {
 	if e.Hist != nil {
 		_, _, _, h, ok := f.hist(e.Hist)
 		if len(e.Keys) != 1 || e.Keys[0] == nil || !ok {
@@ -53,7 +53,7 @@ var stats = map[string]ir.Stat{
 func statOf(name string) bool { _, ok := stats[name]; return ok }
 
 // aggregate gives the global of a statistics operator's operand, and its keys.
-func (f *fn) aggregate(x ast.Expr) (g int, keys []ir.Val, ok bool) {
+func (f arrays) aggregate(x ast.Expr) (g int, keys []ir.Val, ok bool) {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.Name:
 		g, ok = f.globs[f.in.Globs[x]]
@@ -66,7 +66,7 @@ func (f *fn) aggregate(x ast.Expr) (g int, keys []ir.Val, ok bool) {
 }
 
 // stat translates @count(x) and its kin.
-func (f *fn) stat(e *ast.AtOp) ir.Val {
+func (f arrays) stat(e *ast.AtOp) ir.Val {
 	if len(e.Args) == 0 {
 		return ir.I(0)
 	}
@@ -89,7 +89,7 @@ func (f *fn) stat(e *ast.AtOp) ir.Val {
 }
 
 // hist finds the histogram that an operator names among those that its aggregate keeps.
-func (f *fn) hist(e *ast.AtOp) (g, n int, keys []ir.Val, h ir.Hist, ok bool) {
+func (f arrays) hist(e *ast.AtOp) (g, n int, keys []ir.Val, h ir.Hist, ok bool) {
 	h, ok = sema.Histogram(e)
 	if !ok {
 		return 0, 0, nil, h, false
@@ -106,7 +106,7 @@ func (f *fn) hist(e *ast.AtOp) (g, n int, keys []ir.Val, h ir.Hist, ok bool) {
 }
 
 // histIndex is @hist_log(x)[i]: the count of bucket number i.
-func (f *fn) histIndex(e *ast.HistIndex) ir.Val {
+func (f arrays) histIndex(e *ast.HistIndex) ir.Val {
 	g, n, keys, _, ok := f.hist(e.Hist)
 	if !ok {
 		return ir.I(0)
@@ -120,7 +120,7 @@ func (f *fn) histIndex(e *ast.HistIndex) ir.Val {
 
 // foreachHist goes over all buckets of a histogram, in ascending order if not asked otherwise. The key is the
 // bucket's number, the value its count.
-func (f *fn) foreachHist(s *ast.Foreach) {
+func (f arrays) foreachHist(s *ast.Foreach) {
 	g, hn, keys, h, ok := f.hist(s.Hist)
 	if !ok || len(s.Keys) != 1 {
 		return
@@ -177,7 +177,7 @@ func (f *fn) foreachHist(s *ast.Foreach) {
 // bucketsByCount makes the code that sets n and count to the bucket that comes next when they are sorted by their
 // counts, the lower bucket first where these are equal: the best one behind the one before, which every step looks
 // for among all. It goes to found with it, to out when there is none.
-func (f *fn) bucketsByCount(n, count ir.Reg, last int64, up bool, read func(r, i ir.Reg), found,
+func (f arrays) bucketsByCount(n, count ir.Reg, last int64, up bool, read func(r, i ir.Reg), found,
 	out ir.BlockID) func() {
 	before := int64(-1) // counts are above it
 	behind, better := ir.OpGt, ir.OpLt

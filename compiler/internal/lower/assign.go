@@ -20,7 +20,7 @@ type lvalue struct {
 
 // lvalue translates the left side of an assignment. rest are expressions evaluated before
 // the value is stored. ok is false for what sema has refused.
-func (f *fn) lvalue(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
+func (f writing) lvalue(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.Name:
 		if l := f.in.Locs[x]; l != nil {
@@ -54,7 +54,7 @@ func (f *fn) lvalue(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
 }
 
 // load gives the value of lv.
-func (f *fn) load(lv lvalue) ir.Val {
+func (f writing) load(lv lvalue) ir.Val {
 	if lv.target != nil {
 		return f.readTarget(lv.target)
 	}
@@ -70,7 +70,7 @@ func (f *fn) load(lv lvalue) ir.Val {
 	return ir.R(r)
 }
 
-func (f *fn) put(lv lvalue, v ir.Val) {
+func (f writing) put(lv lvalue, v ir.Val) {
 	switch {
 	case lv.target != nil:
 		f.writeTarget(lv.target, v)
@@ -85,7 +85,7 @@ func (f *fn) put(lv lvalue, v ir.Val) {
 
 // increase adds n to lv, in one operation where that is atomic. want says which value is
 // asked for: 0 none, 1 the one before, 2 the one after.
-func (f *fn) increase(lv lvalue, n ir.Val, want int) ir.Val {
+func (f writing) increase(lv lvalue, n ir.Val, want int) ir.Val {
 	if lv.target != nil {
 		old := f.readTarget(lv.target)
 		v := f.b.Bin(ir.OpAdd, old, n)
@@ -127,7 +127,7 @@ func (f *fn) increase(lv lvalue, n ir.Val, want int) ir.Val {
 }
 
 // step translates ++ and --. pre says that the operator stands before its operand.
-func (f *fn) step(x ast.Expr, op string, pre, value bool) ir.Val {
+func (f writing) step(x ast.Expr, op string, pre, value bool) ir.Val {
 	lv, ok := f.lvalue(x)
 	if !ok {
 		return ir.I(0)
@@ -147,7 +147,7 @@ func (f *fn) step(x ast.Expr, op string, pre, value bool) ir.Val {
 }
 
 // reply sets what the reader of a procfs file gets, or adds to it.
-func (f *fn) reply(e *ast.Assign) ir.Val {
+func (f writing) reply(e *ast.Assign) ir.Val {
 	v := f.expr(e.Y)
 	f.at(e.X.Range())
 	in := f.b.Make(ir.OpReply, ir.NoReg, v)
@@ -159,7 +159,7 @@ func (f *fn) reply(e *ast.Assign) ir.Val {
 }
 
 // assign translates an assignment of any kind and gives the value assigned if it is wanted.
-func (f *fn) assign(e *ast.Assign, value bool) ir.Val {
+func (f writing) assign(e *ast.Assign, value bool) ir.Val {
 	if t := f.in.Targets[ast.Unparen(e.X)]; t != nil && t.Procfs {
 		return f.reply(e)
 	}

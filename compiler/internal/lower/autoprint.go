@@ -47,14 +47,14 @@ func (l *lowerer) autoPrint() {
 			f = l.newFn("", &elab.Info{}, &context{})
 		}
 		f.b.Pos = g.Decl.Name.Span.From
-		f.autoPrint(i, g.Decl.Name.Name)
+		f.arrays().autoPrint(i, g.Decl.Name.Name)
 	}
 	done()
 }
 
-func (f *fn) autoPrint(g int, name string) {
+func (f arrays) autoPrint(g int, name string) {
 	gl := f.out.Globals[g]
-	p := &printer{f: f}
+	p := &printer{f: f.fn}
 	p.lit(name)
 	if !gl.IsArray() {
 		switch gl.Type {
@@ -118,7 +118,7 @@ func (p *printer) result(t types.Type, v ir.Val) {
 }
 
 // autoStat adds the statistics of an aggregate and prints the line. An empty one has only a count.
-func (f *fn) autoStat(p *printer, g int, keys []ir.Val) {
+func (f arrays) autoStat(p *printer, g int, keys []ir.Val) {
 	get := func(s ir.Stat) ir.Val {
 		r := f.b.Long("")
 		f.b.Stat(g, s, r, keys...)
@@ -128,7 +128,7 @@ func (f *fn) autoStat(p *printer, g int, keys []ir.Val) {
 	some, none, done := f.b.Block(), f.b.Block(), f.b.Block()
 	f.b.Branch(count, some, none)
 	f.to(none)
-	empty := &printer{f: f, args: append([]ir.Val(nil), p.args...)}
+	empty := &printer{f: f.fn, args: append([]ir.Val(nil), p.args...)}
 	empty.fmt.Append(p.fmt.Pieces...)
 	empty.lit(" @count=0\n")
 	empty.emit(false)

@@ -16,7 +16,7 @@ func (f *fn) fromCallers(sites []*probe.Site) {
 	}
 	for _, p := range sites[0].At.Guard {
 		run, out := f.b.Block(), f.b.Block()
-		f.b.Branch(f.b.Bin(ir.OpNe, f.loc(p, nil), ir.I(0)), run, out)
+		f.b.Branch(f.b.Bin(ir.OpNe, f.reading().loc(p, nil), ir.I(0)), run, out)
 		f.b.SetBlock(out)
 		f.b.End()
 		f.to(run)
@@ -93,7 +93,7 @@ func (f *fn) ways(ways []probe.Way, n int, run, out ir.BlockID) {
 		}
 	}
 	yes, no := f.b.Block(), f.b.Block()
-	f.b.Branch(f.b.Bin(ir.OpEq, f.returnAddress(c), f.loc(c.Want, nil)), yes, no)
+	f.b.Branch(f.b.Bin(ir.OpEq, f.returnAddress(c), f.reading().loc(c.Want, nil)), yes, no)
 	shared := f.snapshot()
 	f.to(yes)
 	f.ways(same, n+1, run, out)
@@ -105,7 +105,7 @@ func (f *fn) ways(ways []probe.Way, n int, run, out ir.BlockID) {
 // returnAddress is the address to which a call on the stack returns.
 func (f *fn) returnAddress(c probe.Caller) ir.Val {
 	if !c.Return.Empty() {
-		return f.loc(c.Return, nil)
+		return f.reading().loc(c.Return, nil)
 	}
 	r := f.b.Long("")
 	f.b.Intr("addr", r)

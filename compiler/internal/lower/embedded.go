@@ -28,7 +28,7 @@ func (l *lowerer) code(c *elab.Embedded, make func() *ir.CCode) int64 {
 }
 
 // embeddedBody is the body of a function that is C: one instruction.
-func (f *fn) embeddedBody(ef *elab.Func) {
+func (f builtins) embeddedBody(ef *elab.Func) {
 	n := f.code(ef.C, func() *ir.CCode {
 		c := &ir.CCode{Name: ef.Name, Result: f.b.F.Result}
 		c.Params = parameters(ef.Params)
@@ -65,7 +65,7 @@ func parameters(of []*elab.Local) []ir.CParam {
 }
 
 // embeddedExpr is the value of "%{ expr %}" or @const("expr").
-func (f *fn) embeddedExpr(e ast.Expr) ir.Val {
+func (f builtins) embeddedExpr(e ast.Expr) ir.Val {
 	c := f.in.C[e]
 	if c == nil {
 		return ir.I(0) // refused by sema
@@ -82,7 +82,7 @@ func (f *fn) embeddedExpr(e ast.Expr) ir.Val {
 	return ir.R(r)
 }
 
-func (f *fn) embed(n int64, dst ir.Reg, args ...ir.Val) {
+func (f builtins) embed(n int64, dst ir.Reg, args ...ir.Val) {
 	in := f.b.Make(ir.OpEmbed, dst, args...)
 	in.N = n
 	f.b.Emit(in)

@@ -173,7 +173,7 @@ func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore, mark 
 	}
 	f.at(at)
 	f.fromCallers(p.sites)
-	call := f.frameOr(at, func() {
+	call := f.reading().frameOr(at, func() {
 		if len(store.slots) > 0 {
 			f.b.Skip(ir.SkipDead)
 		} else {
@@ -186,11 +186,11 @@ func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore, mark 
 		var v ir.Val
 		switch t := s.key.t; {
 		case s.key.part >= 0:
-			v = f.prettyValue(t, s.key.part)
+			v = f.reading().prettyValue(t, s.key.part)
 		case t.Inner != nil:
 			v = f.expr(t.Inner)
 		default:
-			v = f.target(s.expr)
+			v = f.reading().target(s.expr)
 		}
 		f.at(s.expr.Range())
 		f.b.OnGlobal(ir.OpMSet, s.glob, ir.NoReg, append(s.of(call), v)...)
@@ -207,7 +207,7 @@ func (l *lowerer) entryHandler(pr *elab.Probe, p *part, store *entryStore, mark 
 
 // takeEntry reads the entry values of the call that returns here and removes them. If its
 // entry was not seen, or one of the values was evicted meanwhile, the hit is skipped and counted.
-func (f *fn) takeEntry(store *entryStore, call []ir.Val) {
+func (f reading) takeEntry(store *entryStore, call []ir.Val) {
 	miss := f.b.Block()
 	for i := range store.slots {
 		s := &store.slots[i]
@@ -230,12 +230,12 @@ func (f *fn) takeEntry(store *entryStore, call []ir.Val) {
 }
 
 // frame computes which call this is. A hit without a goroutine is skipped.
-func (f *fn) frame(at source.Span) []ir.Val {
+func (f reading) frame(at source.Span) []ir.Val {
 	return f.frameOr(at, func() { f.b.Skip(ir.SkipDead) })
 }
 
 // frameOr is frame with what is done without a goroutine.
-func (f *fn) frameOr(at source.Span, dead func()) []ir.Val {
+func (f reading) frameOr(at source.Span, dead func()) []ir.Val {
 	bad := func(why string) []ir.Val {
 		d := f.ds.Errorf(diag.Semantic, CodePairing, at, "entries and returns cannot be matched here: %s", why)
 		if s := f.ctx.site; s != nil {

@@ -23,12 +23,12 @@ func (f *fn) effect(e ast.Expr) {
 	case *ast.Paren:
 		f.effect(e.X)
 	case *ast.Assign:
-		f.assign(e, false)
+		f.writing().assign(e, false)
 	case *ast.Postfix:
-		f.step(e.X, e.Op, false, false)
+		f.writing().step(e.X, e.Op, false, false)
 	case *ast.Unary:
 		if e.Op == "++" || e.Op == "--" {
-			f.step(e.X, e.Op, true, false)
+			f.writing().step(e.X, e.Op, true, false)
 			return
 		}
 		f.expr(e)
@@ -116,39 +116,39 @@ func (f *fn) expr(e ast.Expr) ir.Val {
 	case *ast.Unary:
 		switch e.Op {
 		case "++", "--":
-			return f.step(e.X, e.Op, true, true)
+			return f.writing().step(e.X, e.Op, true, true)
 		case "&":
-			return f.target(e)
+			return f.reading().target(e)
 		}
 		return f.unary(e)
 	case *ast.Postfix:
-		return f.step(e.X, e.Op, false, true)
+		return f.writing().step(e.X, e.Op, false, true)
 	case *ast.Binary:
 		return f.binary(e)
 	case *ast.Assign:
-		return f.assign(e, true)
+		return f.writing().assign(e, true)
 	case *ast.Ternary:
 		return f.ternary(e, true)
 	case *ast.In:
-		return f.member(e)
+		return f.arrays().member(e)
 	case *ast.Index:
-		return f.element(e)
+		return f.arrays().element(e)
 	case *ast.HistIndex:
-		return f.histIndex(e)
+		return f.arrays().histIndex(e)
 	case *ast.Call:
 		return f.valueOf(e)
 	case *ast.AtOp:
 		if statOf(e.Name) {
-			return f.stat(e)
+			return f.arrays().stat(e)
 		}
 		if e.Name == "@const" {
-			return f.embeddedExpr(e)
+			return f.builtins().embeddedExpr(e)
 		}
-		return f.target(e)
+		return f.reading().target(e)
 	case *ast.Target:
-		return f.target(e)
+		return f.reading().target(e)
 	case *ast.EmbeddedExpr:
-		return f.embeddedExpr(e)
+		return f.builtins().embeddedExpr(e)
 	}
 	return ir.I(0)
 }

@@ -365,7 +365,7 @@ func (f *fn) delete(s *ast.Delete) {
 // foreach translates the loop over an array or over the buckets of a histogram.
 func (f *fn) foreach(s *ast.Foreach) {
 	if s.Hist != nil {
-		f.foreachHist(s)
+		f.arrays().foreachHist(s)
 		return
 	}
 	g, ok := f.globs[f.in.Globs[s.Array]]

@@ -17,7 +17,7 @@ import (
 
 // intrinsic translates a call of a built-in function. exprs are the arguments as written,
 // nil if they are not.
-func (f *fn) intrinsic(ef *elab.Func, args []ir.Val, exprs []ast.Expr, sp source.Span) ir.Val {
+func (f builtins) intrinsic(ef *elab.Func, args []ir.Val, exprs []ast.Expr, sp source.Span) ir.Val {
 	in := ef.Intrinsic
 	f.at(sp)
 	if in.Where == intrinsic.Lowered {
@@ -49,7 +49,7 @@ func (f *fn) intrinsic(ef *elab.Func, args []ir.Val, exprs []ast.Expr, sp source
 }
 
 // intrinsicCap bounds the string that an intrinsic gives.
-func (f *fn) intrinsicCap(in *intrinsic.Func, args []ir.Val) int {
+func (f builtins) intrinsicCap(in *intrinsic.Func, args []ir.Val) int {
 	n := f.maxStr()
 	switch {
 	case in.Cap > 0:
@@ -69,18 +69,18 @@ func known(b bool) ir.Val {
 
 // userMode is 1 where a program was interrupted. Probes that a clock fires interrupt both: addresses of
 // the kernel have their highest bit set.
-func (f *fn) userMode() ir.Val {
+func (f builtins) userMode() ir.Val {
 	switch k := f.ctx.kind; {
 	case k.OfProcess():
 		return ir.I(1)
 	case k.Code() == probe.AnyCode:
-		return f.b.Bin(ir.OpGe, f.loc(loc.Register(f.out.On().IP), nil), ir.I(0))
+		return f.b.Bin(ir.OpGe, f.reading().loc(loc.Register(f.out.On().IP), nil), ir.I(0))
 	}
 	return ir.I(0)
 }
 
 // siteText is an attribute of the site that fired: a constant where all sites agree.
-func (f *fn) siteText(name string) ir.Val {
+func (f builtins) siteText(name string) ir.Val {
 	if f.ef == nil && len(f.sites) > 0 {
 		first, same := attribute(f.sites[0], name), true
 		for _, s := range f.sites[1:] {
@@ -100,7 +100,7 @@ func (f *fn) siteText(name string) ir.Val {
 }
 
 // joinable reports whether the attribute of the one site is that of a system call.
-func (f *fn) joinable(name string) bool {
+func (f builtins) joinable(name string) bool {
 	s := f.sites[0]
 	return name == "ppfunc" && len(f.sites) == 1 && s.Kind.Class() == probe.Syscall
 }
@@ -131,7 +131,7 @@ func (l *lowerer) siteCap(name string) int {
 	return n
 }
 
-func (f *fn) wrongContext(sp source.Span, format string, args ...any) *diag.Diagnostic {
+func (f builtins) wrongContext(sp source.Span, format string, args ...any) *diag.Diagnostic {
 	d := f.ds.Errorf(diag.Semantic, CodeContext, sp, format, args...)
 	if s := f.ctx.site; s != nil {
 		d.Note(source.Span{}, "used at %s", s.Point)
@@ -141,8 +141,8 @@ func (f *fn) wrongContext(sp source.Span, format string, args ...any) *diag.Diag
 
 // currentG is the address of the current goroutine's runtime.g, 0 if there is none. In C code it is that of the
 // goroutine that called C.
-func (f *fn) currentG(g *debuginfo.Goroutine) ir.Val {
-	own := f.loc(g.G, nil)
+func (f builtins) currentG(g *debuginfo.Goroutine) ir.Val {
+	own := f.reading().loc(g.G, nil)
 	if !g.System {
 		return own
 	}
@@ -176,7 +176,7 @@ func (f *fn) currentG(g *debuginfo.Goroutine) ir.Val {
 }
 
 // argPlace is where the n-th integer argument is, all 64 bits of it.
-func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog, ok bool) {
+func (f builtins) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog, ok bool) {
 	if f.ctx.callArg < 0 && (!f.ctx.inProgram || f.ctx.at != debuginfo.AtEntry) {
 		d := f.wrongContext(sp, "%s() is known where a function is entered", called)
 		if s := f.ctx.site; s != nil && s.IsReturn() {
@@ -223,18 +223,18 @@ func (f *fn) argPlace(called string, args []ir.Val, sp source.Span) (p loc.Prog,
 }
 
 // returnval is the first integer result, which all conventions but ABI0 hand over in a register.
-func (f *fn) returnval(sp source.Span) ir.Val {
+func (f builtins) returnval(sp source.Span) ir.Val {
 	if f.ctx.callReturn {
-		return f.loc(loc.Event(ir.SyscallRet), nil)
+		return f.reading().loc(loc.Event(ir.SyscallRet), nil)
 	}
 	if !f.returns("returnval", sp) {
 		return ir.I(0)
 	}
-	return f.loc(loc.Register(f.resultReg()), nil)
+	return f.reading().loc(loc.Register(f.resultReg()), nil)
 }
 
 // resultReg is the register of the first integer result.
-func (f *fn) resultReg() int {
+func (f builtins) resultReg() int {
 	if f.ctx.abi == debuginfo.GoABIInternal {
 		return f.out.On().Go.Results[0]
 	}
@@ -242,7 +242,7 @@ func (f *fn) resultReg() int {
 }
 
 // returns reports whether the result is in a register here, and refuses the function that asks if not.
-func (f *fn) returns(called string, sp source.Span) bool {
+func (f builtins) returns(called string, sp source.Span) bool {
 	if f.ctx.at != debuginfo.AtReturn && f.ctx.at != debuginfo.AfterRet || !f.ctx.inProgram {
 		f.wrongContext(sp, "%s() is known where a function returns", called).Hintf("append .return to the probe point")
 		return false

@@ -265,11 +265,11 @@ func (l *lowerer) handler(pr *elab.Probe, p *part, store *entryStore, mark *slot
 	}
 	if store != nil {
 		f.at(store.slots[0].expr.Range())
-		call := f.frame(store.slots[0].expr.Range())
+		call := f.reading().frame(store.slots[0].expr.Range())
 		if mark != nil {
 			f.unmark(mark, call)
 		}
-		f.takeEntry(store, call)
+		f.reading().takeEntry(store, call)
 	} else if mark != nil {
 		f.unmarkOnly(mark)
 	}
@@ -357,7 +357,7 @@ func (l *lowerer) funcBody(ef *elab.Func, name string, ctx *context) *ir.Func {
 			dst = f.b.Reg("", f.b.F.Result, f.b.F.ResultCap)
 		}
 		if ef.Next.Intrinsic != nil {
-			v := f.intrinsic(ef.Next, args, nil, ef.Decl.Name.Span)
+			v := f.builtins().intrinsic(ef.Next, args, nil, ef.Decl.Name.Span)
 			if dst != ir.NoReg {
 				f.b.Return(v)
 				return
@@ -374,7 +374,7 @@ func (l *lowerer) funcBody(ef *elab.Func, name string, ctx *context) *ir.Func {
 	}
 	switch {
 	case ef.C != nil:
-		f.embeddedBody(ef)
+		f.builtins().embeddedBody(ef)
 	case ef.Decl.Body != nil:
 		f.stmts(ef.Decl.Body.Stmts)
 	}

@@ -21,7 +21,7 @@ type call struct {
 // lowering is how such a function is translated, and what has to be known of the site for it.
 type lowering struct {
 	need  need
-	write func(f *fn, c *call) ir.Val
+	write func(f builtins, c *call) ir.Val
 }
 
 // lowerings are those functions, by the names of their rows. A test walks the rows.
@@ -29,19 +29,22 @@ var lowerings map[string]lowering
 
 func init() {
 	lowerings = map[string]lowering{
-		"pp":        {0, func(f *fn, c *call) ir.Val { return f.siteText(c.name) }},
-		"ppfunc":    {0, func(f *fn, c *call) ir.Val { return f.siteText(c.name) }},
-		"pn":        {0, func(f *fn, c *call) ir.Val { return f.siteText(c.name) }},
-		"probefunc": {needFunc, (*fn).probefunc},
+		"pp":        {0, func(f builtins, c *call) ir.Val { return f.siteText(c.name) }},
+		"ppfunc":    {0, func(f builtins, c *call) ir.Val { return f.siteText(c.name) }},
+		"pn":        {0, func(f builtins, c *call) ir.Val { return f.siteText(c.name) }},
+		"probefunc": {needFunc, builtins.probefunc},
 
-		"max_string_len":  {0, func(f *fn, _ *call) ir.Val { return ir.I(int64(f.maxStr() + 1)) }},
-		"probe_type":      {needKind, func(f *fn, _ *call) ir.Val { return ir.S(f.text(f.ctx.kind.String())) }},
-		"on_host":         {needKind, func(f *fn, _ *call) ir.Val { return known(f.ctx.kind.OnHost()) }},
-		"registers_valid": {needKind, func(f *fn, _ *call) ir.Val { return known(f.ctx.kind.Code() != probe.NoCode) }},
-		"user_mode":       {needKind, func(f *fn, _ *call) ir.Val { return f.userMode() }},
-		"ustack_sure":     {needStack, func(f *fn, _ *call) ir.Val { return ir.I(f.ctx.levels) }},
+		"max_string_len": {0, func(f builtins, _ *call) ir.Val { return ir.I(int64(f.maxStr() + 1)) }},
+		"probe_type":     {needKind, func(f builtins, _ *call) ir.Val { return ir.S(f.text(f.ctx.kind.String())) }},
+		"on_host":        {needKind, func(f builtins, _ *call) ir.Val { return known(f.ctx.kind.OnHost()) }},
+		"registers_valid": {needKind, func(f builtins,
+			_ *call) ir.Val {
+			return known(f.ctx.kind.Code() != probe.NoCode)
+		}},
+		"user_mode":   {needKind, func(f builtins, _ *call) ir.Val { return f.userMode() }},
+		"ustack_sure": {needStack, func(f builtins, _ *call) ir.Val { return ir.I(f.ctx.levels) }},
 
-		"go_g":           {needGo, (*fn).goroutine},
+		"go_g":           {needGo, builtins.goroutine},
 		"goid":           ofG(8, true, func(g *debuginfo.Goroutine) int64 { return g.GoID }),
 		"go_parent_goid": ofG(8, true, func(g *debuginfo.Goroutine) int64 { return g.ParentGoID }),
 		"go_pc":          ofG(8, true, func(g *debuginfo.Goroutine) int64 { return g.GoPC }),
@@ -60,7 +63,7 @@ func init() {
 		"pointer_arg":   getArg(width{}),
 		"s64_arg":       getArg(width{}),
 		"u64_arg":       getArg(width{}),
-		"returnval":     {needArgs | needResult, func(f *fn, c *call) ir.Val { return f.returnval(c.sp) }},
+		"returnval":     {needArgs | needResult, func(f builtins, c *call) ir.Val { return f.returnval(c.sp) }},
 
 		"set_int_arg":   setArg(width{bits: 32, signed: true, inC: true}),
 		"set_uint_arg":  setArg(width{bits: 32, inC: true}),
@@ -70,7 +73,7 @@ func init() {
 		"set_ulong_arg": setArg(width{}),
 		"set_s64_arg":   setArg(width{}),
 		"set_u64_arg":   setArg(width{}),
-		"set_returnval": {needArgs, (*fn).setReturnval},
+		"set_returnval": {needArgs, builtins.setReturnval},
 
 		"set_user_int8":    store(1, false),
 		"set_user_int16":   store(2, false),
@@ -85,13 +88,13 @@ func init() {
 
 // probefunc is the name of the probed function, or of the one that the program or the kernel has returned to where
 // the kernel's return probe fires.
-func (f *fn) probefunc(c *call) ir.Val {
+func (f builtins) probefunc(c *call) ir.Val {
 	r := ir.NoReg
 	switch {
 	case f.ctx.uretprobe && !f.ctx.ret.Empty():
 		// The kernel's return probe fires in the caller: its function is the probed one there.
 		r = f.b.Str("", f.maxStr())
-		f.b.Intr("usymname", r, f.loc(f.ctx.ret, nil))
+		f.b.Intr("usymname", r, f.reading().loc(f.ctx.ret, nil))
 	case f.ctx.kretprobe:
 		at := f.b.Long("")
 		f.b.Intr("addr", at)
@@ -105,7 +108,7 @@ func (f *fn) probefunc(c *call) ir.Val {
 
 // store makes a function that changes memory.
 func store(size int, kernel bool) lowering {
-	return lowering{0, func(f *fn, c *call) ir.Val {
+	return lowering{0, func(f builtins, c *call) ir.Val {
 		f.b.Store(c.args[0], c.args[1], size, kernel)
 		return ir.Val{}
 	}}
@@ -114,7 +117,7 @@ func store(size int, kernel bool) lowering {
 // ofG makes a function that reads a field of the current goroutine's runtime.g, at an offset that is below 0 where
 // it is not known. A thread without a goroutine (its g is nil) gives 0.
 func ofG(size int, signed bool, offset func(*debuginfo.Goroutine) int64) lowering {
-	return lowering{needGo, func(f *fn, c *call) ir.Val {
+	return lowering{needGo, func(f builtins, c *call) ir.Val {
 		if !f.knowsG(c) {
 			return ir.I(0)
 		}
@@ -128,7 +131,7 @@ func ofG(size int, signed bool, offset func(*debuginfo.Goroutine) int64) lowerin
 }
 
 // goroutine is go_g().
-func (f *fn) goroutine(c *call) ir.Val {
+func (f builtins) goroutine(c *call) ir.Val {
 	if !f.knowsG(c) {
 		return ir.I(0)
 	}
@@ -136,7 +139,7 @@ func (f *fn) goroutine(c *call) ir.Val {
 }
 
 // knowsG reports whether it is known where the current goroutine is.
-func (f *fn) knowsG(c *call) bool {
+func (f builtins) knowsG(c *call) bool {
 	switch {
 	case !f.ctx.inGo:
 		f.wrongContext(c.sp, "%s() is known in probes of Go programs only", c.called)
@@ -149,7 +152,7 @@ func (f *fn) knowsG(c *call) bool {
 }
 
 // ofG reads a field of the current goroutine's runtime.g.
-func (f *fn) ofG(off int64, size int, signed bool) ir.Val {
+func (f builtins) ofG(off int64, size int, signed bool) ir.Val {
 	p := f.currentG(f.ctx.g)
 	key := fmt.Sprintf("go %d %d %v", off, size, p)
 	if v, ok := f.cse[key]; ok {
@@ -181,28 +184,28 @@ func (w width) counts(f *fn) bool { return w.bits > 0 && (!w.inC || f.ctx.abi ==
 
 // getArg makes int_arg(n) and its kin: the n-th integer argument by the calling convention.
 func getArg(w width) lowering {
-	return lowering{needArgs, func(f *fn, c *call) ir.Val {
+	return lowering{needArgs, func(f builtins, c *call) ir.Val {
 		p, ok := f.argPlace(c.called, c.args, c.sp)
 		if !ok {
 			return ir.I(0)
 		}
-		if w.counts(f) {
+		if w.counts(f.fn) {
 			p = p.Then(loc.Step{Op: loc.Bits, Size: int(w.bits), Signed: w.signed})
 		}
-		return f.loc(p, nil)
+		return f.reading().loc(p, nil)
 	}}
 }
 
 // setArg makes set_int_arg(n, v) and its kin.
 func setArg(w width) lowering {
-	return lowering{needArgs, func(f *fn, c *call) ir.Val {
+	return lowering{needArgs, func(f builtins, c *call) ir.Val {
 		p, ok := f.argPlace(c.called, c.args[:1], c.sp)
 		if !ok {
 			return ir.Val{}
 		}
 		v := c.args[1]
-		if w.counts(f) {
-			v = f.cutTo(v, w.bits, w.signed)
+		if w.counts(f.fn) {
+			v = f.writing().cutTo(v, w.bits, w.signed)
 		}
 		f.setAt(p, v, c)
 		return ir.Val{}
@@ -210,7 +213,7 @@ func setArg(w width) lowering {
 }
 
 // setReturnval is set_returnval(v).
-func (f *fn) setReturnval(c *call) ir.Val {
+func (f builtins) setReturnval(c *call) ir.Val {
 	if f.ctx.callReturn {
 		f.wrongContext(c.sp, "%s(): the result of a system call cannot be changed here", c.called).
 			Hintf("use it in probes of .function(...).return")
@@ -221,7 +224,7 @@ func (f *fn) setReturnval(c *call) ir.Val {
 }
 
 // setAt changes what is at p.
-func (f *fn) setAt(p loc.Prog, v ir.Val, c *call) {
+func (f builtins) setAt(p loc.Prog, v ir.Val, c *call) {
 	switch last := p.Steps[len(p.Steps)-1]; last.Op {
 	case loc.Reg:
 		f.b.SetReg(last.N, v)
@@ -229,6 +232,6 @@ func (f *fn) setAt(p loc.Prog, v ir.Val, c *call) {
 		f.wrongContext(c.sp, "%s(): the arguments of a system call cannot be changed here", c.called).
 			Hintf("use it in probes of .function or .call")
 	case loc.Deref:
-		f.b.Store(f.loc(loc.Prog{Steps: p.Steps[:last.A+1]}, nil), v, 8, last.Kernel)
+		f.b.Store(f.reading().loc(loc.Prog{Steps: p.Steps[:last.A+1]}, nil), v, 8, last.Kernel)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // warnNoEffect warns of an assignment that the rest of the program does not see.
-func (f *fn) warnNoEffect(x ast.Expr, t *elab.Target) {
+func (f writing) warnNoEffect(x ast.Expr, t *elab.Target) {
 	name := target.Text(x)
 	warn := func(s *probe.Site, format string, args ...any) *diag.Diagnostic {
 		d := f.ds.Warnf(diag.Semantic, CodeNoEffect, x.Range(), "assigning to %s has no effect here: "+format,
@@ -47,7 +47,7 @@ func (f *fn) warnNoEffect(x ast.Expr, t *elab.Target) {
 
 // lasts reports whether something in place pl outlives the return at s: what a pointer leads to, what has a
 // fixed address, and the results.
-func (f *fn) lasts(s *probe.Site, pl loc.Place) bool {
+func (f writing) lasts(s *probe.Site, pl loc.Place) bool {
 	if pl.InMemory {
 		base, _ := split(pl.Addr)
 		if len(base.Steps) != 1 || base.Steps[0].Op != loc.Reg {
@@ -67,7 +67,7 @@ func (f *fn) lasts(s *probe.Site, pl loc.Place) bool {
 }
 
 // within reports whether pl and whole share memory or a register.
-func (f *fn) within(pl, whole loc.Place) bool {
+func (f writing) within(pl, whole loc.Place) bool {
 	if pl.InMemory != whole.InMemory {
 		return false
 	}
@@ -100,7 +100,7 @@ func split(p loc.Prog) (loc.Prog, int64) {
 
 // deadReg finds a register of pl that the code behind s overwrites before it reads it, as far as the
 // program's reader can tell.
-func (f *fn) deadReg(s *probe.Site, pl loc.Place) (string, bool) {
+func (f writing) deadReg(s *probe.Site, pl loc.Place) (string, bool) {
 	im, ok := s.Image.(debuginfo.RegUser)
 	if !ok || pl.InMemory || !s.Kind.InUser() || s.Kind.Returns() {
 		return "", false

@@ -54,7 +54,7 @@ func (f *fn) unmarkOnly(m *slot) {
 	f.at(f.pr.Req.Span)
 	body := f.b.Block()
 	shared := f.snapshot()
-	f.unmark(m, f.frameOr(f.pr.Req.Span, func() { f.b.Jump(body) }))
+	f.unmark(m, f.reading().frameOr(f.pr.Req.Span, func() { f.b.Jump(body) }))
 	f.b.Jump(body)
 	f.restore(shared)
 	f.to(body)

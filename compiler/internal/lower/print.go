@@ -39,7 +39,7 @@ func (p *printer) conv(piece ir.Piece, v ir.Val) {
 
 // value adds an expression printed by its type. rest are the expressions printed later.
 func (p *printer) value(e ast.Expr, rest []ast.Expr) {
-	if t := p.f.pretty(e); t != nil {
+	if t := p.f.printing().pretty(e); t != nil {
 		p.pretty(t)
 		return
 	}
@@ -63,12 +63,12 @@ func (p *printer) pretty(t *elab.Target) {
 		if part.Conv == 'C' {
 			piece.Conv, piece.Alt = 'c', true
 		}
-		p.conv(piece, p.f.prettyValue(t, i))
+		p.conv(piece, p.f.reading().prettyValue(t, i))
 	}
 }
 
 // pretty gives the target of e if it is text of several parts.
-func (f *fn) pretty(e ast.Expr) *elab.Target {
+func (f printing) pretty(e ast.Expr) *elab.Target {
 	e = ast.Unparen(e)
 	if _, ok := f.in.Const[e]; ok {
 		return nil
@@ -86,7 +86,7 @@ func (p *printer) emit(value bool) ir.Val {
 	if !value {
 		switch {
 		case f.o.Inspected:
-			f.b.Print(f.out.AddFormat(p.fmt.Headed()), append(f.head(), p.args...)...)
+			f.b.Print(f.out.AddFormat(p.fmt.Headed()), append(f.printing().head(), p.args...)...)
 		case len(p.fmt.Pieces) > 0:
 			f.b.Print(f.out.AddFormat(&p.fmt), p.args...)
 		}
@@ -104,15 +104,15 @@ func (p *printer) emit(value bool) ir.Val {
 }
 
 // head gives the arguments of a print's head.
-func (f *fn) head() []ir.Val {
+func (f printing) head() []ir.Val {
 	if f.o.Bare {
 		return []ir.Val{ir.I(0), ir.I(0), ir.I(0), ir.S("")}
 	}
-	return []ir.Val{f.fact("pid"), f.fact("tid"), f.fact("gettimeofday_ns"), f.siteText("pp")}
+	return []ir.Val{f.fact("pid"), f.fact("tid"), f.fact("gettimeofday_ns"), f.builtins().siteText("pp")}
 }
 
 // fact asks a built-in function without arguments for a number.
-func (f *fn) fact(name string) ir.Val {
+func (f printing) fact(name string) ir.Val {
 	r := f.b.Long("")
 	f.b.Intr(name, r)
 	return ir.R(r)
@@ -154,9 +154,9 @@ func (p *printer) width() int {
 }
 
 // print translates a call of the print family.
-func (f *fn) print(c *ast.Call, value bool) ir.Val {
+func (f printing) print(c *ast.Call, value bool) ir.Val {
 	name := c.Fun.Name
-	p := &printer{f: f}
+	p := &printer{f: f.fn}
 	args := c.Args
 	value = value && strings.HasPrefix(name, "s")
 	line := strings.HasSuffix(name, "ln")
@@ -205,8 +205,8 @@ func (f *fn) print(c *ast.Call, value bool) ir.Val {
 
 func isHist(name string) bool { return name == "@hist_log" || name == "@hist_linear" }
 
-func (f *fn) printf(c *ast.Call, value bool) ir.Val {
-	p := &printer{f: f}
+func (f printing) printf(c *ast.Call, value bool) ir.Val {
+	p := &printer{f: f.fn}
 	if len(c.Args) == 0 {
 		return ir.S("")
 	}
@@ -252,8 +252,8 @@ func (f *fn) printf(c *ast.Call, value bool) ir.Val {
 	return p.emit(value)
 }
 
-func (f *fn) printHist(h *ast.AtOp, value, line bool) ir.Val {
-	g, n, keys, _, ok := f.hist(h)
+func (f printing) printHist(h *ast.AtOp, value, line bool) ir.Val {
+	g, n, keys, _, ok := f.arrays().hist(h)
 	if !ok {
 		return ir.S("")
 	}
@@ -276,7 +276,7 @@ func (f *fn) printHist(h *ast.AtOp, value, line bool) ir.Val {
 // call translates a call and gives its value if it is wanted.
 func (f *fn) call(c *ast.Call, value bool) ir.Val {
 	if sema.IsPrint(c.Fun.Name) {
-		return f.print(c, value)
+		return f.printing().print(c, value)
 	}
 	ef := f.in.Calls[c]
 	if ef == nil {
@@ -285,7 +285,7 @@ func (f *fn) call(c *ast.Call, value bool) ir.Val {
 	args := f.exprs(c.Args)
 	f.at(c.Fun.Span)
 	if ef.Intrinsic != nil {
-		return f.intrinsic(ef, args, c.Args, c.Fun.Span)
+		return f.builtins().intrinsic(ef, args, c.Args, c.Fun.Span)
 	}
 	dst := ir.NoReg
 	if value && (ef.Result == types.Long || ef.Result == types.String) {

@@ -16,7 +16,7 @@ import (
 const entryPhase = diag.Semantic
 
 // target gives the value of a target expression.
-func (f *fn) target(e ast.Expr) ir.Val {
+func (f reading) target(e ast.Expr) ir.Val {
 	t := f.in.Targets[e]
 	if t == nil || t.Err != nil {
 		return ir.I(0) // refused by sema
@@ -27,8 +27,8 @@ func (f *fn) target(e ast.Expr) ir.Val {
 		f.b.Op(ir.OpValue, r)
 		return ir.R(r)
 	}
-	if f.pretty(e) != nil {
-		p := &printer{f: f}
+	if f.printing().pretty(e) != nil {
+		p := &printer{f: f.fn}
 		p.pretty(t)
 		return p.emit(true)
 	}
@@ -51,7 +51,7 @@ func (f *fn) target(e ast.Expr) ir.Val {
 
 // enumName gives the name of the enumerator with the value v, the first one of those that share it; the number in
 // decimal if there is none.
-func (f *fn) enumName(v ir.Val, names []types.Enumerator) ir.Val {
+func (f reading) enumName(v ir.Val, names []types.Enumerator) ir.Val {
 	for _, e := range names {
 		if v.Kind == ir.ValInt && e.Val == v.Int {
 			return ir.S(e.Name)
@@ -72,7 +72,7 @@ func (f *fn) enumName(v ir.Val, names []types.Enumerator) ir.Val {
 		f.b.Jump(join)
 		f.to(no)
 	}
-	p := &printer{f: f}
+	p := &printer{f: f.fn}
 	p.conv(ir.Conv('d'), v)
 	f.b.Mov(r, p.emit(true))
 	f.b.Jump(join)
@@ -81,10 +81,10 @@ func (f *fn) enumName(v ir.Val, names []types.Enumerator) ir.Val {
 }
 
 // args translates the expressions that a target's location program takes.
-func (f *fn) args(t *elab.Target) []ir.Val { return f.exprs(t.Args) }
+func (f reading) args(t *elab.Target) []ir.Val { return f.exprs(t.Args) }
 
 // readText reads a string of the program.
-func (f *fn) readText(ptr, length loc.Prog, args []ir.Val) ir.Val {
+func (f reading) readText(ptr, length loc.Prog, args []ir.Val) ir.Val {
 	r := f.b.Str("", f.maxStr())
 	p := f.loc(ptr, args)
 	name, vals := "user_string", []ir.Val{p}
@@ -100,7 +100,7 @@ func (f *fn) readText(ptr, length loc.Prog, args []ir.Val) ir.Val {
 }
 
 // quotedText reads a string of the program, or of the kernel, as $x$ shows it.
-func (f *fn) quotedText(p *elab.PrettyPart, args []ir.Val) ir.Val {
+func (f reading) quotedText(p *elab.PrettyPart, args []ir.Val) ir.Val {
 	name, n, c := "user_text", ir.I(-1), ir.I(0)
 	if p.Kernel {
 		name = "kernel_text"
@@ -122,7 +122,7 @@ func (f *fn) quotedText(p *elab.PrettyPart, args []ir.Val) ir.Val {
 }
 
 // prettyValue gives the value of part i of t.
-func (f *fn) prettyValue(t *elab.Target, i int) ir.Val {
+func (f reading) prettyValue(t *elab.Target, i int) ir.Val {
 	p := &t.Pretty[i]
 	if p.AtEntry && !f.inEntry {
 		if v, ok := f.entryVals[slotKey{t, i}]; ok {
@@ -137,7 +137,7 @@ func (f *fn) prettyValue(t *elab.Target, i int) ir.Val {
 }
 
 // loc translates a location program. Steps that are computed already are shared.
-func (f *fn) loc(p loc.Prog, args []ir.Val) ir.Val {
+func (f reading) loc(p loc.Prog, args []ir.Val) ir.Val {
 	vals := make([]ir.Val, len(p.Steps))
 	for i, s := range p.Steps {
 		vals[i] = f.locStep(s, vals, args)
@@ -153,7 +153,7 @@ var locOps = map[loc.Op]ir.Op{
 	loc.Shl: ir.OpShl, loc.Shr: ir.OpShr, loc.Sar: ir.OpSar, loc.Neg: ir.OpNeg, loc.Not: ir.OpNot,
 }
 
-func (f *fn) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
+func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 	switch s.Op {
 	case loc.Const:
 		return ir.I(s.N)
@@ -197,7 +197,7 @@ func operand(v ir.Val) string {
 	return fmt.Sprint(v.Int)
 }
 
-func (f *fn) compute(s loc.Step, a, b ir.Val) ir.Val {
+func (f reading) compute(s loc.Step, a, b ir.Val) ir.Val {
 	emit := func(op ir.Op, n int64, args ...ir.Val) ir.Val {
 		r := f.b.Long("")
 		in := f.b.Make(op, r, args...)
@@ -237,7 +237,7 @@ func (f *fn) compute(s loc.Step, a, b ir.Val) ir.Val {
 }
 
 // bits takes size bits of v from bit n on.
-func (f *fn) bits(v ir.Val, n, size int64, signed bool) ir.Val {
+func (f reading) bits(v ir.Val, n, size int64, signed bool) ir.Val {
 	if size <= 0 || size >= 64 && n == 0 {
 		return v
 	}
@@ -257,7 +257,7 @@ func (f *fn) bits(v ir.Val, n, size int64, signed bool) ir.Val {
 }
 
 // below is a if it is an index below b; anything else is a run-time error.
-func (f *fn) below(a, b ir.Val) ir.Val {
+func (f reading) below(a, b ir.Val) ir.Val {
 	if a.Kind == ir.ValInt && b.Kind == ir.ValInt && uint64(a.Int) < uint64(b.Int) {
 		return a
 	}

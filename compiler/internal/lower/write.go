@@ -50,7 +50,7 @@ type written struct {
 }
 
 // written translates the left side. rest are expressions evaluated before the value is stored.
-func (f *fn) written(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
+func (f writing) written(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
 	t := f.in.Targets[x]
 	if t == nil || t.Err != nil {
 		return lv, false // refused by sema
@@ -64,13 +64,13 @@ func (f *fn) written(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
 		w.args = append(w.args, f.keep(f.expr(a), append(append([]ast.Expr(nil), t.Args[i+1:]...), rest...)...))
 	}
 	if t.Place.InMemory {
-		w.addr = f.loc(t.Place.Addr, w.args)
+		w.addr = f.reading().loc(t.Place.Addr, w.args)
 	}
 	return lvalue{local: ir.NoReg, glob: -1, typ: types.Long, target: w}, true
 }
 
 // assignable refuses what a number cannot be stored in, and warns where storing is in vain.
-func (f *fn) assignable(x ast.Expr, t *elab.Target) bool {
+func (f writing) assignable(x ast.Expr, t *elab.Target) bool {
 	name := target.Text(x)
 	no := func(format string, args ...any) bool {
 		f.ds.Errorf(diag.Semantic, diag.TargetWrite, x.Range(), "%s cannot be assigned to: "+format,
@@ -114,7 +114,7 @@ func (f *fn) assignable(x ast.Expr, t *elab.Target) bool {
 
 // home finds what holds a piece: a step that reads a register or memory, which is the last one of p.Val
 // but for shifts to its first bit.
-func (f *fn) home(p loc.Piece) (at int, shift int64, ok bool) {
+func (f writing) home(p loc.Piece) (at int, shift int64, ok bool) {
 	steps := p.Val.Steps
 	at = len(steps) - 1
 	for at >= 0 {
@@ -144,15 +144,15 @@ func signed(t *types.Ctype) bool {
 	return t.Signed && (t.Kind == types.Int || t.Kind == types.Char || t.Kind == types.Enum)
 }
 
-func (f *fn) readTarget(w *written) ir.Val {
+func (f writing) readTarget(w *written) ir.Val {
 	if pl := w.t.Place; pl.InMemory && w.t.BitSize == 0 {
 		return f.b.Load(w.addr, int(pl.Type.Size), signed(pl.Type), pl.Kernel)
 	}
-	return f.loc(w.t.Value, w.args)
+	return f.reading().loc(w.t.Value, w.args)
 }
 
 // stored is what reading w gives after v was assigned.
-func (f *fn) stored(w *written, v ir.Val) ir.Val {
+func (f writing) stored(w *written, v ir.Val) ir.Val {
 	t := w.t.Place.Type
 	switch {
 	case t.Kind == types.Bool:
@@ -163,7 +163,7 @@ func (f *fn) stored(w *written, v ir.Val) ir.Val {
 	return f.cutTo(v, 8*t.Size, signed(t))
 }
 
-func (f *fn) truth(v ir.Val) ir.Val {
+func (f writing) truth(v ir.Val) ir.Val {
 	if v.Kind == ir.ValInt {
 		if v.Int != 0 {
 			return ir.I(1)
@@ -174,9 +174,9 @@ func (f *fn) truth(v ir.Val) ir.Val {
 }
 
 // cutTo is f.bits from bit 0 on, done at once for constants.
-func (f *fn) cutTo(v ir.Val, size int64, signed bool) ir.Val {
+func (f writing) cutTo(v ir.Val, size int64, signed bool) ir.Val {
 	if v.Kind != ir.ValInt || size <= 0 || size >= 64 {
-		return f.bits(v, 0, size, signed)
+		return f.reading().bits(v, 0, size, signed)
 	}
 	n := v.Int << (64 - size)
 	if signed {
@@ -186,7 +186,7 @@ func (f *fn) cutTo(v ir.Val, size int64, signed bool) ir.Val {
 }
 
 // writeTarget stores v.
-func (f *fn) writeTarget(w *written, v ir.Val) {
+func (f writing) writeTarget(w *written, v ir.Val) {
 	pl, t := w.t.Place, w.t.Place.Type
 	if t.Kind == types.Bool {
 		v = f.truth(v)
@@ -218,10 +218,10 @@ func (f *fn) writeTarget(w *written, v ir.Val) {
 		s := p.Val.Steps[at]
 		switch {
 		case s.Op == loc.Deref:
-			f.b.Store(f.loc(loc.Prog{Steps: p.Val.Steps[:s.A+1]}, w.args), part, int(n), s.Kernel)
+			f.b.Store(f.reading().loc(loc.Prog{Steps: p.Val.Steps[:s.A+1]}, w.args), part, int(n), s.Kernel)
 			continue
 		case p.Part || shift > 0:
-			part = f.insert(f.loc(loc.Register(int(s.N)), nil), part, shift, 8*n)
+			part = f.insert(f.reading().loc(loc.Register(int(s.N)), nil), part, shift, 8*n)
 		default:
 			// Alone in its register: the rest is what the program's own instructions would leave there. Go's
 			// compiler takes nothing but zeros for granted, those of C extend by the sign.
@@ -232,10 +232,10 @@ func (f *fn) writeTarget(w *written, v ir.Val) {
 }
 
 // word is the whole integer that a bit field in registers is part of.
-func (f *fn) word(pl loc.Place, args []ir.Val) ir.Val {
+func (f writing) word(pl loc.Place, args []ir.Val) ir.Val {
 	sum := ir.I(0)
 	for _, p := range pl.Pieces {
-		v := f.bits(f.loc(p.Val, args), 0, 8*p.Size, false)
+		v := f.reading().bits(f.reading().loc(p.Val, args), 0, 8*p.Size, false)
 		if p.Off > 0 {
 			v = f.b.Bin(ir.OpShl, v, ir.I(8*p.Off))
 		}
@@ -249,7 +249,7 @@ func (f *fn) word(pl loc.Place, args []ir.Val) ir.Val {
 }
 
 // insert is old with size bits from bit n on replaced by the low bits of v.
-func (f *fn) insert(old, v ir.Val, n, size int64) ir.Val {
+func (f writing) insert(old, v ir.Val, n, size int64) ir.Val {
 	if size >= 64 {
 		return v
 	}
