@@ -169,12 +169,15 @@ func (s *state) run(res *Result, all *diag.List) {
 			continue
 		}
 		if err := s.ctx.Err(); err != nil {
-			why := "a signal"
-			if errors.Is(err, context.DeadlineExceeded) {
-				why = "a time limit"
+			why := "its caller has cancelled it"
+			switch cause := context.Cause(s.ctx); {
+			case errors.Is(err, context.DeadlineExceeded):
+				why = "its time was over"
+			case cause != err:
+				why = cause.Error()
 			}
-			all.Errorf(diag.Usage, codeCancelled, source.Span{}, "stopped by %s before pass %q: nothing was traced",
-				why, p.name)
+			all.Errorf(diag.Usage, codeCancelled, source.Span{}, "stopped before pass %q: %s; nothing was traced",
+				p.name, why)
 			break
 		}
 		start := time.Now()

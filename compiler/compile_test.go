@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -308,8 +309,23 @@ func TestStopAndDump(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, ds := Compile(ctx, Options{Scripts: []Script{{"t", []byte("probe begin {}")}}, Limits: layout.Default()})
-	diagtest.Find(t, ds, codeCancelled)
+	o := Options{Scripts: []Script{{"t", []byte("probe begin {}")}}, Limits: layout.Default()}
+	_, ds := Compile(ctx, o)
+	if d := diagtest.Find(t, ds, codeCancelled); !strings.Contains(d.Message, "its caller has cancelled it") {
+		t.Error(d.Message)
+	}
+	why, stop := context.WithCancelCause(context.Background())
+	stop(errors.New("the shop is closed"))
+	_, ds = Compile(why, o)
+	if d := diagtest.Find(t, ds, codeCancelled); !strings.Contains(d.Message, "the shop is closed") {
+		t.Error(d.Message)
+	}
+	late, end := context.WithTimeout(context.Background(), 0)
+	defer end()
+	_, ds = Compile(late, o)
+	if d := diagtest.Find(t, ds, codeCancelled); !strings.Contains(d.Message, "its time was over") {
+		t.Error(d.Message)
+	}
 }
 
 // TestBroken: a pass that makes a program against the rules is found out, and named.

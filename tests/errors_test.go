@@ -103,7 +103,7 @@ var moreCodes = []errorCode{
 		example: `probe begin { println(goid()) }`},
 	{area: translation, code: "pairing", meaning: "the values at a function's entry cannot be kept until it returns",
 		example: `probe process("UNKNOWN").function("main.traceme").return { println(@entry(gettimeofday_us())) }`},
-	{area: translation, code: "cancelled", meaning: "a signal or a time limit ended the translation",
+	{area: translation, code: "cancelled", meaning: "a signal, a time limit or the caller ended the translation",
 		test: "compiler/compile_test.go:TestCancelled"},
 	{area: translation, code: "internal", meaning: "a mistake of gostap; please report it",
 		test: "compiler/compile_test.go:TestBroken"},
