@@ -205,7 +205,7 @@ func TestResults(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d %s: %v\n%s", seed, b, err, errs)
 				}
-				compareResults(&all, fmt.Sprintf("seed %d %s", seed, b), said, out)
+				compareResults(&all, fmt.Sprintf("seed %d %s", seed, b), b.cc, said, out)
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func TestResults(t *testing.T) {
 }
 
 // compareResults holds what was seen at the returns against what the functions tell, in order.
-func compareResults(f *Figures, name, said, out string) {
+func compareResults(f *Figures, name, cc, said, out string) {
 	values := func(text, word string) map[string][]string {
 		m := map[string][]string{}
 		for line := range strings.Lines(text) {
@@ -232,7 +232,7 @@ func compareResults(f *Figures, name, said, out string) {
 		for i, v := range got {
 			switch {
 			case v == "?":
-				f.Refused("results")
+				f.Refused("results, built by " + cc)
 			case v != want[leaf][i]:
 				f.Wrong("%s: function and number %s, return %d: %s, it is %s", name, leaf, i, v, want[leaf][i])
 			default:

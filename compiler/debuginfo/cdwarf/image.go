@@ -35,6 +35,8 @@ type Image struct {
 	other func(pc uint64) bool
 	inC   []*dw.Unit        // see units; nil as long as nobody has asked
 	names map[string]string // by symbol, see plain
+	// callers are the calls in the code of a unit by where they lead; see callersIn.
+	callers map[*dw.Unit]map[uint64][]uint64
 }
 
 var (

@@ -7,8 +7,6 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
-	"github.com/gostap/gostap/compiler/loc"
-	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -55,7 +53,7 @@ func (im reader) results(fn *function) ([]*debuginfo.Var, error) {
 	if why != "" {
 		return refuse("%s", why)
 	}
-	if reg, ok := im.dropped(fn, pl); ok {
+	if reg, ok := im.dropped(fn, pl, 0); ok {
 		return refuse("the function is local and optimised: its callers may not use the result, "+
 			"and nothing shows that %s has it", reg)
 	}
@@ -65,38 +63,3 @@ func (im reader) results(fn *function) ([]*debuginfo.Var, error) {
 
 // callNoCall is DW_CC_nocall (DWARF 5, 3.3.1.1).
 const callNoCall = 3
-
-// Attributes of functions that LLVM has optimised.
-const (
-	attrCallAllCalls    = dwarf.Attr(0x7a)
-	attrGNUAllCallSites = dwarf.Attr(0x2117)
-)
-
-// dropped reports whether the compiler may have taken the result at pl away, or a part of it, and names the
-// register that is in doubt. LLVM does so in functions of which it knows all calls, when those use none of it or
-// know what it will be; the register then has what was left there. gcc gives such functions other symbols.
-func (im reader) dropped(fn *function, pl loc.Place) (reg string, ok bool) {
-	if byGNU(fn.u) || im.entered().callable(fn) ||
-		dw.Flag(fn.tree, dwarf.AttrExternal) && !fn.u.RefersToOthers() {
-		return "", false
-	}
-	p, err := im.entered().planOf(fn)
-	if err == nil && !p.optimized && !dw.Flag(fn.tree, attrCallAllCalls) && !dw.Flag(fn.tree, attrGNUAllCallSites) {
-		return "", false
-	}
-	_, code, err := im.code(fn, fn.Entry)
-	if pl.InMemory && (err != nil || !insn.SetForReturn(im.m.Code, code, fn.Entry, im.m.C.Results[0], true)) {
-		// The address; LLVM hands on none of what is not read behind the call.
-		return im.m.RegName(uint64(im.m.C.Results[0])), true
-	}
-	for i, x := range pl.Pieces {
-		if x.Vector != 0 {
-			return im.m.RegName(uint64(im.m.Vector + x.Vector - 1)), true
-		}
-		n := im.m.C.Results[i]
-		if err != nil || !insn.SetForReturn(im.m.Code, code, fn.Entry, n, false) {
-			return im.m.RegName(uint64(n)), true
-		}
-	}
-	return "", false
-}

@@ -57,6 +57,46 @@ func effect(b []byte, reg int) (reads, sets bool) {
 	return false, sets
 }
 
+// Takes implements insn.Decoder.
+func (Decoder) Takes(b []byte, reg int) bool {
+	in, err := x86asm.Decode(b, 64)
+	if reg < 0 || reg >= len(byNumber) || err != nil || vex(b) || lockOrRepeat(in) {
+		return false
+	}
+	first := 0 // the first operand that is read
+	switch in.Op {
+	case x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.LEA, x86asm.MOVD, x86asm.MOVQ:
+		first = 1
+	case x86asm.ADD, x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.SUB:
+		_, constant := in.Args[1].(x86asm.Imm)
+		switch {
+		case in.Args[0] == in.Args[1]:
+			return false // xor of a register with itself
+		case constant && (in.Op == x86asm.AND || in.Op == x86asm.OR):
+			first = 1 // or $-1, and $0
+		}
+	case x86asm.CMP, x86asm.TEST, x86asm.IMUL, x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.NEG, x86asm.NOT, x86asm.INC,
+		x86asm.DEC:
+	case x86asm.CDQE, x86asm.CDQ, x86asm.CQO, x86asm.CWDE:
+		return reg == byNumber[0]
+	default:
+		return false
+	}
+	for i, a := range in.Args {
+		switch a := a.(type) {
+		case x86asm.Mem:
+			if is(a.Base, reg) || is(a.Index, reg) {
+				return true
+			}
+		case x86asm.Reg:
+			if i >= first && is(a, reg) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // lockOrRepeat reports whether a prefix makes of in something that has more operands than it shows.
 func lockOrRepeat(in x86asm.Inst) bool {
 	for _, p := range in.Prefix {

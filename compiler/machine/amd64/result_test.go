@@ -62,3 +62,40 @@ func TestReloadedForReturn(t *testing.T) {
 		}
 	}
 }
+
+// What a call has left in a register is taken where code works with it, and not where it only saves the register,
+// writes a part of it, or comes to the same whatever is in it.
+func TestTaken(t *testing.T) {
+	for _, c := range []struct {
+		code            string
+		taken, returned bool
+	}{
+		{"4889c3" + "c3", true, false},                           // mov rbx,rax; ret
+		{"85c0" + "c3", true, false},                             // test eax,eax; ret
+		{"48030425" + "00000000" + "c3", true, false},            // add rax,[0]; ret
+		{"8b0485" + "00000000" + "c3", true, false},              // mov eax,[rax*4]; ret
+		{"4898" + "c3", true, false},                             // cdqe; ret
+		{"480fafd8" + "c3", true, false},                         // imul rbx,rax; ret
+		{"0fb6c8" + "c3", true, false},                           // movzx ecx,al; ret
+		{"31c0" + "89c3" + "c3", false, false},                   // xor eax,eax; mov ebx,eax; ret
+		{"83c8ff" + "89c3" + "c3", false, false},                 // or eax,-1; mov ebx,eax; ret
+		{"50" + "59" + "c3", false, true},                        // push rax; pop rcx; ret: the stack's alignment
+		{"0f94c0" + "89c3" + "c3", false, false},                 // sete al; mov ebx,eax; ret: a part is another's
+		{"0f1f840000000000" + "c3", false, true},                 // nop [rax+rax]; ret
+		{"b801000000" + "89c3" + "c3", false, false},             // mov eax,1; mov ebx,eax; ret
+		{"e800000000" + "89c3" + "c3", false, false},             // call; mov ebx,eax; ret: that call's
+		{"4885db" + "7403" + "31c0c3" + "4889c1c3", true, false}, // test rbx,rbx; je; xor eax,eax; ret; mov rcx,rax
+		{"4885db" + "7403" + "31c0c3" + "c3", false, true},       // the same, and ret
+		{"ebfe", false, false},                                   // a loop
+		{"ffe0", false, false},                                   // jmp rax
+		{"c5f877" + "89c3c3", false, false},                      // vzeroupper, which is not known; mov ebx,eax; ret
+	} {
+		code, err := hex.DecodeString(c.code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if taken, returned := insn.Taken(dec, code, 0x1000, 0x1000, 0); taken != c.taken || returned != c.returned {
+			t.Errorf("%s: taken %t, returned %t", c.code, taken, returned)
+		}
+	}
+}

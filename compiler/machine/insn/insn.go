@@ -106,6 +106,9 @@ type Decoder interface {
 	// Effect says whether an instruction reads a general register, and whether it sets all of it. What is not known
 	// counts as a reader.
 	Effect(b []byte, reg int) (reads, sets bool)
+	// Takes reports whether an instruction reads a general register for what is in it. What only saves it, keeps a part
+	// of it, or comes to the same whatever is in it, does not count, nor does what is not known.
+	Takes(b []byte, reg int) bool
 	// Puts says what an instruction puts into its first operand: reg is -1 where that is no register. ok is false for
 	// what is not known.
 	Puts(b []byte) (reg int, how Put, ok bool)
