@@ -162,62 +162,116 @@ func (g *Text) Quote(in *ir.Instr, quoted bool) {
 	done()
 }
 
+// quoting is where a text stands that is being escaped: i is how much of the string is done, o how long the text is,
+// and most what that may become. keep, in quotes, is the last o that left room for the dots: limit is how far o may go
+// without them, and most once keep is known. Each register that a loop changes costs as much as three instructions.
+type quoting struct {
+	i, o, keep, limit, most mach.Reg
+	quoted                  bool
+}
+
 // quoteInto escapes s into t, at most room bytes and whole escapes only. quoted puts quotation marks around it, and
 // "..." behind those where something was left out.
 func (g *Text) quoteInto(t *body.StrVar, s body.Str, room mach.Reg, quoted bool) {
-	n := g.Length(s)
-	// most is how long t may be where the last escape ends.
-	base, most := 0, g.Copy(room)
+	q := quoting{i: g.Imm(0), o: g.Imm(0), keep: g.Imm(1), most: g.Copy(room), quoted: quoted}
 	if quoted {
 		g.StoreP(t.At, 0, g.Imm('"'), asm.Byte)
-		base = 1
-		g.AluI(asm.Sub, most, 1)
+		g.MovI(q.o, 1)
+		g.AluI(asm.Sub, q.most, 1)
 	}
-	// skip is how many bytes belong to the escape that was written before.
-	o, keep, skip := g.Imm(int64(base)), g.Imm(int64(base)), g.Imm(0)
-	full, end := g.Block(), g.Block()
-	g.loop(n, s.Cap, func(i mach.Reg, next *mach.Block) {
+	q.limit = g.Copy(q.most)
+	if quoted {
+		g.AluI(asm.Sub, q.limit, 3)
+	}
+	some, n := g.Imm(0), g.Length(s)
+	g.AluI(asm.Add, n, 7)
+	g.AluI(asm.RSh, n, 3)
+	g.loop(n, s.Cap/8+1, func(i mach.Reg, next *mach.Block) {
+		g.Alu(asm.Or, some, g.bytes(s, g.BinI(asm.LSh, i, 3), asm.DWord))
+	})
+	plain, wide, over, closed, full, end := g.Block(), g.Block(), g.Block(), g.Block(), g.Block(), g.Block()
+	g.Alu(asm.And, some, g.Imm(-0x7f7f7f7f7f7f7f80)) // 0x80 in each byte
+	g.CondI(asm.JEq, some, 0, plain, wide)
+	// Most strings have ASCII only, which takes half the time.
+	g.Set(plain)
+	g.loopFrom(q.i, g.Length(s), s.Cap, func(i mach.Reg, next *mach.Block) {
+		word, k := g.escaped(g.bytes(s, i, asm.Byte), '"')
+		after := g.Bin(asm.Add, q.o, k)
+		g.Unless(asm.JSGT, after, q.limit, over)
+		g.put(t, q.o, word, asm.DWord)
+		g.Mov(q.o, after)
+	})
+	g.Jump(closed)
+	g.Set(over)
+	if quoted {
+		g.Mov(q.keep, q.o)
+		g.Mov(q.limit, q.most)
+		g.Jump(wide)
+	} else {
+		g.Jump(full)
+	}
+	g.Set(wide)
+	g.quoteWide(t, q, s, full)
+	g.Here(closed)
+	if quoted {
+		g.put(t, q.o, g.Imm('"'), asm.Byte)
+		g.AluI(asm.Add, q.o, 1)
+	}
+	g.Jump(end)
+	g.Set(full)
+	if quoted {
+		g.put(t, q.keep, g.Imm(int64('"')|'.'<<8|'.'<<16|'.'<<24), asm.Word)
+		g.Mov(q.o, q.keep)
+		g.AluI(asm.Add, q.o, 4)
+	}
+	g.Jump(end)
+	g.Set(end)
+	g.finish(t, q.o)
+}
+
+// quoteWide goes on with a string that has bytes that are no ASCII, or that comes to the end of the room: full is where
+// to go when there is none left. It has registers of its own, so that it takes none from the loop for the others.
+func (g *Text) quoteWide(t *body.StrVar, to quoting, s body.Str, full *mach.Block) {
+	q, none, done := to, g.Block(), g.Block()
+	for _, r := range []*mach.Reg{&q.i, &q.o, &q.keep, &q.limit, &q.most} {
+		*r = g.Copy(*r)
+	}
+	skip := g.Imm(0) // how many bytes belong to the escape that was written before
+	g.loopFrom(q.i, g.Length(s), s.Cap, func(i mach.Reg, next *mach.Block) {
 		word, rest, k, more := g.escapedNext(g.bytes(s, i, asm.Word), '"')
 		g.AluI(asm.Sub, skip, 1)
 		first := g.BinI(asm.ArSh, skip, 63) // -1 where a character begins
 		g.Alu(asm.And, k, first)
 		g.choose(skip, more, first)
-		if quoted {
-			// keep is the last o that leaves room for the dots.
-			late := g.BinI(asm.Sub, most, 3)
-			g.Alu(asm.Sub, late, o)
-			g.AluI(asm.ArSh, late, 63) // -1 where o leaves none
-			g.AluI(asm.Xor, late, -1)
-			g.choose(keep, g.Copy(o), late)
-		}
-		after := g.Bin(asm.Add, o, k)
-		g.Unless(asm.JSGT, after, most, full)
-		g.put(t, o, word, asm.DWord)
+		after := g.Bin(asm.Add, q.o, k)
+		over, last, fits := g.Cold(), g.Cold(), g.Block()
+		g.Cond(asm.JSGT, after, q.limit, over, fits)
+		g.Set(over)
+		g.Cond(asm.JEq, q.limit, q.most, none, last)
+		g.Set(last)
+		g.Mov(q.keep, q.o)
+		g.Mov(q.limit, q.most)
+		g.Cond(asm.JSGT, after, q.most, none, fits)
+		g.Set(fits)
+		g.put(t, q.o, word, asm.DWord)
 		// Only the longest escape goes on behind 8 bytes; t has no more room than that behind its end.
 		longer := g.BinI(asm.And, k, 8)
-		p := g.BinI(asm.And, o, int64(emit.Mask(t.Cap)))
+		p := g.BinI(asm.And, q.o, int64(emit.Mask(t.Cap)))
 		g.Alu(asm.Add, p, longer)
 		g.Alu(asm.Add, p, t.At.Base)
 		g.AluI(asm.RSh, longer, 3)
 		g.Neg(longer)
 		g.choose(word, rest, longer)
 		g.Store(p, t.At.Off, word, asm.Half)
-		g.Mov(o, after)
+		g.Mov(q.o, after)
 	})
-	if quoted {
-		g.put(t, o, g.Imm('"'), asm.Byte)
-		g.AluI(asm.Add, o, 1)
-	}
-	g.Jump(end)
-	g.Set(full)
-	if quoted {
-		g.put(t, keep, g.Imm(int64('"')|'.'<<8|'.'<<16|'.'<<24), asm.Word)
-		g.Mov(o, keep)
-		g.AluI(asm.Add, o, 4)
-	}
-	g.Jump(end)
-	g.Set(end)
-	g.finish(t, o)
+	g.Mov(to.o, q.o)
+	g.Jump(done)
+	g.Set(none)
+	g.Mov(to.o, q.o)
+	g.Mov(to.keep, q.keep)
+	g.Jump(full)
+	g.Set(done)
 }
 
 // TextStrN is text_strn(s, n, quoted): at most n bytes of text, as much as a string holds for n <= 0.

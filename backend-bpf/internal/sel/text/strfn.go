@@ -213,7 +213,11 @@ func (g *Text) CharString(in *ir.Instr) {
 
 // loop runs body for i = 0, 1, ... below n, at most limit times. body ends by going to next or leaving.
 func (g *Text) loop(n mach.Reg, limit int, body func(i mach.Reg, next *mach.Block)) {
-	i := g.Imm(0)
+	g.loopFrom(g.Imm(0), n, limit, body)
+}
+
+// loopFrom is loop from the number that i has, which it changes.
+func (g *Text) loopFrom(i, n mach.Reg, limit int, body func(i mach.Reg, next *mach.Block)) {
 	head, next, done := g.Block(), g.Block(), g.Block()
 	g.Here(head)
 	g.Unless(asm.JGE, i, n, done)
