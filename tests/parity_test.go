@@ -61,7 +61,9 @@ func usual(name string) bool {
 	case "lang-aggops", "lang-arith", "lang-compare", "lang-control", "lang-ifelse", "lang-logic", "lang-logicside",
 		"lang-next", "lang-numbers", "lang-keys", "lang-globals", "lang-cut", "lang-delete", "lang-prints",
 		"lang-tokenize", "lang-functions", "lang-arrays",
-		"lang-operators-arithmetic", "lang-operators-bits", "lang-operators-assign":
+		"lang-operators-arithmetic", "lang-operators-bits", "lang-operators-assign",
+		"lang-operators-decisions", "lang-operators-logic",
+		"lang-foreach", "lang-match", "lang-slices", "lang-trycatch", "lang-wrap":
 		return false
 	}
 	return strings.HasPrefix(name, "lang-")
