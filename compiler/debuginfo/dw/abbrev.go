@@ -3,57 +3,8 @@ package dw
 import (
 	"debug/dwarf"
 	"fmt"
-)
 
-// Attribute forms (DWARF 5, 7.5.6, table 7.6).
-const (
-	formAddr          = 0x01
-	formBlock2        = 0x03
-	formBlock4        = 0x04
-	formData2         = 0x05
-	formData4         = 0x06
-	formData8         = 0x07
-	formString        = 0x08
-	formBlock         = 0x09
-	formBlock1        = 0x0a
-	formData1         = 0x0b
-	formFlag          = 0x0c
-	formSdata         = 0x0d
-	formStrp          = 0x0e
-	formUdata         = 0x0f
-	formRefAddr       = 0x10
-	formRef1          = 0x11
-	formRef2          = 0x12
-	formRef4          = 0x13
-	formRef8          = 0x14
-	formRefUdata      = 0x15
-	formIndirect      = 0x16
-	formSecOffset     = 0x17
-	formExprloc       = 0x18
-	formFlagPresent   = 0x19
-	formStrx          = 0x1a
-	formAddrx         = 0x1b
-	formRefSup4       = 0x1c
-	formStrpSup       = 0x1d
-	formData16        = 0x1e
-	formLineStrp      = 0x1f
-	formRefSig8       = 0x20
-	formImplicitConst = 0x21
-	formLoclistx      = 0x22
-	formRnglistx      = 0x23
-	formRefSup8       = 0x24
-	formStrx1         = 0x25
-	formStrx2         = 0x26
-	formStrx3         = 0x27
-	formStrx4         = 0x28
-	formAddrx1        = 0x29
-	formAddrx2        = 0x2a
-	formAddrx3        = 0x2b
-	formAddrx4        = 0x2c
-	formGNUAddrIndex  = 0x1f01
-	formGNUStrIndex   = 0x1f02
-	formGNURefAlt     = 0x1f20
-	formGNUStrpAlt    = 0x1f21
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // slot numbers the attributes that scans look at.
@@ -152,40 +103,6 @@ func (t *abbrevTable) get(code uint64) *abbrev {
 	return nil
 }
 
-// fixedSize is the size of a form that always has the same, else -1.
-func fixedSize(form uint16, addrSize int, dwarf64 bool, version int) int {
-	off := 4
-	if dwarf64 {
-		off = 8
-	}
-	switch form {
-	case formAddr:
-		return addrSize
-	case formData1, formRef1, formFlag, formStrx1, formAddrx1:
-		return 1
-	case formData2, formRef2, formStrx2, formAddrx2:
-		return 2
-	case formStrx3, formAddrx3:
-		return 3
-	case formData4, formRef4, formRefSup4, formStrx4, formAddrx4:
-		return 4
-	case formData8, formRef8, formRefSig8, formRefSup8:
-		return 8
-	case formData16:
-		return 16
-	case formStrp, formSecOffset, formLineStrp, formStrpSup, formGNURefAlt, formGNUStrpAlt:
-		return off
-	case formRefAddr:
-		if version <= 2 {
-			return addrSize
-		}
-		return off
-	case formFlagPresent, formImplicitConst:
-		return 0
-	}
-	return -1
-}
-
 const maxDenseAbbrev = 1 << 16
 
 // abbrevs reads the declarations that a unit uses.
@@ -194,25 +111,25 @@ func (u *Unit) abbrevs() (*abbrevTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{b: info, off: int(u.Off)}
-	r.unitLength()
-	r.u16()
+	r := &dwread.Reader{Bytes: info, Off: int(u.Off)}
+	r.UnitLength()
+	r.U16()
 	if u.Version >= 5 {
-		r.skip(2)
+		r.Skip(2)
 	}
-	off := r.offset(u.Dwarf64)
+	off := r.Offset(u.Dwarf64)
 	sec, err := u.d.section(".debug_abbrev")
 	if err != nil {
 		return nil, err
 	}
-	if r.err != nil || off >= uint64(len(sec)) {
+	if r.Err != nil || off >= uint64(len(sec)) {
 		return nil, u.d.corrupt("abbreviations of unit at %#x are out of range", u.Off)
 	}
 	key := abbrevKey{off, u.AddrSize, u.Dwarf64, u.Version}
 	if t := u.d.abbrevs[key]; t != nil {
 		return t, nil
 	}
-	t, err := readAbbrevs(&reader{b: sec, off: int(off)}, key)
+	t, err := readAbbrevs(&dwread.Reader{Bytes: sec, Off: int(off)}, key)
 	if err != nil {
 		return nil, u.d.corrupt("abbreviations at %#x: %v", off, err)
 	}
@@ -230,30 +147,30 @@ type abbrevKey struct {
 	version  int
 }
 
-func readAbbrevs(r *reader, key abbrevKey) (*abbrevTable, error) {
+func readAbbrevs(r *dwread.Reader, key abbrevKey) (*abbrevTable, error) {
 	t := &abbrevTable{}
 	for {
-		code := r.uleb()
-		if code == 0 || r.err != nil {
-			return t, r.err
+		code := r.Uleb()
+		if code == 0 || r.Err != nil {
+			return t, r.Err
 		}
-		a := abbrev{tag: dwarf.Tag(r.uleb()), children: r.u8() != 0}
+		a := abbrev{tag: dwarf.Tag(r.Uleb()), children: r.U8() != 0}
 		if a.tag == 0 {
 			return nil, fmt.Errorf("tag 0")
 		}
 		for {
-			at, form := r.uleb(), r.uleb()
+			at, form := r.Uleb(), r.Uleb()
 			f := abbrevField{form: uint16(form), slot: slotOf(dwarf.Attr(at))}
-			if form == formImplicitConst {
-				f.implicit = r.sleb()
+			if form == dwread.FormImplicitConst {
+				f.implicit = r.Sleb()
 			}
-			if at == 0 && form == 0 || r.err != nil {
+			if at == 0 && form == 0 || r.Err != nil {
 				break
 			}
 			if form > 0xffff {
 				return nil, fmt.Errorf("unknown form %#x", form)
 			}
-			if n := fixedSize(f.form, key.addrSize, key.dwarf64, key.version); n < 0 || a.fixed < 0 {
+			if n := dwread.FixedSize(f.form, key.addrSize, key.dwarf64, key.version); n < 0 || a.fixed < 0 {
 				a.fixed = -1
 			} else {
 				a.fixed += n
@@ -292,7 +209,7 @@ func (u *Unit) refersToOthers() (others bool, err error) {
 	}
 	refers := func(a abbrev) bool {
 		for _, f := range a.fields {
-			if f.form == formRefAddr {
+			if f.form == dwread.FormRefAddr {
 				return true
 			}
 		}

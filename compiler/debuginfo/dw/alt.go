@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // dwz(1) moves what several debug files have in common into one of its own, the supplementary file, which
@@ -32,7 +34,7 @@ func (d *Data) openAlt() (alt *Data, err error) {
 	if err != nil {
 		return nil, errNoAlt
 	}
-	name := string(cbytes(link, 0))
+	name := string(dwread.Name(link, 0))
 	id := link[min(len(name)+1, len(link)):]
 	if name == "" || d.bit != 0 {
 		return nil, errNoAlt
@@ -189,5 +191,5 @@ func (d *Data) altString(off uint64) []byte {
 	if err != nil {
 		return nil
 	}
-	return cbytes(sec, off)
+	return dwread.Name(sec, off)
 }

@@ -26,7 +26,8 @@ __attribute__((noinline)) int work(struct outer *o, int times) {
 	for (int i = 0; i < times; i++) { r += sum(&o->in) + rand() % 3; table.b[i & 3].x = r; }
 	return r;
 }
-__attribute__((noinline)) long use(outer_t *o, struct big *b, struct stat *st) { return o->count + b->flags + st->st_mode; }
+__attribute__((noinline)) long use(outer_t *o, struct big *b,
+	struct stat *st) { return o->count + b->flags + st->st_mode; }
 int main(int argc, char **argv) {
 	struct stat st;
 	stat(argv[0], &st);

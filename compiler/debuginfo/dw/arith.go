@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/op"
 
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
@@ -150,17 +151,17 @@ func (m *machine) typed(o op.Opcode) error {
 	size := 0
 	switch o {
 	case opRegvalType, opGNURegvalType:
-		reg = r.uleb()
+		reg = r.Uleb()
 	case opDerefType, opGNUDerefType:
-		size = int(r.u8())
+		size = int(r.U8())
 	}
-	off := r.uleb()
+	off := r.Uleb()
 	var data []byte
 	if o == opConstType || o == opGNUConstType {
-		data = r.block(uint64(r.u8()))
+		data = r.Block(uint64(r.U8()))
 	}
-	if r.err != nil {
-		return r.err
+	if r.Err != nil {
+		return r.Err
 	}
 	t := BaseType{Size: 8, Integer: true}
 	generic := off == 0 && (o == opConvert || o == opGNUConvert || o == opReinterpret || o == opGNUReinterpret)
@@ -185,7 +186,7 @@ func (m *machine) typed(o op.Opcode) error {
 		if len(data) != t.Size {
 			return fmt.Errorf("%w: typed constant of the wrong size", ErrCorrupt)
 		}
-		out.prog = loc.Constant(int64((&reader{b: data}).uint(t.Size)))
+		out.prog = loc.Constant(int64((&dwread.Reader{Bytes: data}).Uint(t.Size)))
 	case opRegvalType, opGNURegvalType:
 		p, err := m.env.register(reg)
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // Detached debug files are looked for as gdb does: by build ID under each debug directory
@@ -81,12 +83,12 @@ func (f *File) detached() *File {
 	if err != nil || len(b) < 8 {
 		return nil
 	}
-	name := cstring(string(b), 0)
+	name := dwread.CString(string(b), 0)
 	if name == "" || strings.Contains(name, "/") {
 		return nil
 	}
 	f.link = name
-	crc := le32(b[len(b)-4:])
+	crc := dwread.LE32(b[len(b)-4:])
 	match := func(g *File) bool {
 		if f.buildID != "" && g.buildID != "" {
 			return g.buildID == f.buildID

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // dwoSections are the sections that .dwo files add to, and those that the indexes of a package name.
@@ -99,9 +101,9 @@ func (f *dwoFile) index() error {
 		if len(b) == 0 {
 			continue
 		}
-		r := &reader{b: b}
-		version := r.u32() // of DWARF 5: 2 bytes and 2 of padding
-		columns, rows, slots := uint64(r.u32()), uint64(r.u32()), uint64(r.u32())
+		r := &dwread.Reader{Bytes: b}
+		version := r.U32() // of DWARF 5: 2 bytes and 2 of padding
+		columns, rows, slots := uint64(r.U32()), uint64(r.U32()), uint64(r.U32())
 		names := map[uint32]string{1: "info", 3: "abbrev", 5: "loc", 6: "str_offsets"}
 		switch version {
 		case 2:
@@ -114,19 +116,20 @@ func (f *dwoFile) index() error {
 			16 > uint64(len(b)) {
 			return fmt.Errorf("%s: %w: %s", f.f.path, ErrCorrupt, name)
 		}
-		ids, index := r.off, r.off+int(slots)*8
+		ids, index := r.Off, r.Off+int(slots)*8
 		head := index + int(slots)*4
 		offsets, sizes := head+int(columns)*4, head+int(columns*(1+rows))*4
 		for i := range int(slots) {
-			row := uint64(le32(b[index+4*i:]))
+			row := uint64(dwread.LE32(b[index+4*i:]))
 			if row == 0 || row > rows {
 				continue
 			}
 			c := contribution{f, map[string][]byte{}}
 			for k := range int(columns) {
 				cell := (int(row-1)*int(columns) + k) * 4
-				what := names[le32(b[head+4*k:])]
-				off, size, sec := uint64(le32(b[offsets+cell:])), uint64(le32(b[sizes+cell:])), f.sec[what]
+				what := names[dwread.LE32(b[head+4*k:])]
+				off, size, sec := uint64(dwread.LE32(b[offsets+cell:])), uint64(dwread.LE32(b[sizes+cell:])),
+					f.sec[what]
 				if what == "" {
 					continue
 				}
@@ -140,7 +143,7 @@ func (f *dwoFile) index() error {
 				continue // of DWARF 4: .debug_types
 			}
 			if name == ".debug_cu_index" {
-				f.units[le64(b[ids+8*i:])] = c
+				f.units[dwread.LE64(b[ids+8*i:])] = c
 			} else {
 				f.typeUnits = append(f.typeUnits, c)
 			}
@@ -161,36 +164,36 @@ type dwoUnit struct {
 // headers reads the headers of the units of c.
 func (c contribution) headers() (units []dwoUnit, err error) {
 	info := c.sec["info"]
-	r := &reader{b: info}
-	for r.off < len(info) {
-		u := dwoUnit{start: r.off}
-		n, dwarf64 := r.unitLength()
-		if r.err != nil || dwarf64 || n < 8 || n > uint64(len(info)-r.off) {
+	r := &dwread.Reader{Bytes: info}
+	for r.Off < len(info) {
+		u := dwoUnit{start: r.Off}
+		n, dwarf64 := r.UnitLength()
+		if r.Err != nil || dwarf64 || n < 8 || n > uint64(len(info)-r.Off) {
 			return nil, fmt.Errorf("%s: %w: unit at %#x has an impossible length", c.file.f.path, ErrCorrupt, u.start)
 		}
-		u.end = r.off + int(n)
-		u.version = int(r.u16())
+		u.end = r.Off + int(n)
+		u.version = int(r.U16())
 		size := uint8(0)
 		switch u.version {
 		case 4:
-			u.abbrevAt = r.off - u.start
-			u.abbrev, size = r.u32(), r.u8()
+			u.abbrevAt = r.Off - u.start
+			u.abbrev, size = r.U32(), r.U8()
 		case 5:
-			kind := r.u8()
-			size = r.u8()
-			u.abbrevAt = r.off - u.start
-			u.abbrev, u.id = r.u32(), r.u64()
+			kind := r.U8()
+			size = r.U8()
+			u.abbrevAt = r.Off - u.start
+			u.abbrev, u.id = r.U32(), r.U64()
 			u.types = kind == utSplitType
 		default:
 			return nil, fmt.Errorf("%s has a unit of DWARF version %d", c.file.f.path, u.version)
 		}
-		if r.err != nil || size != 8 || r.off > u.end || len(units) > maxUnits {
+		if r.Err != nil || size != 8 || r.Off > u.end || len(units) > maxUnits {
 			return nil, fmt.Errorf("%s: %w: unit at %#x", c.file.f.path, ErrCorrupt, u.start)
 		}
 		if len(units) > 0 && units[0].version != u.version {
 			return nil, fmt.Errorf("%s has units of different versions of DWARF", c.file.f.path)
 		}
-		r.off = u.end
+		r.Off = u.end
 		units = append(units, u)
 	}
 	return units, nil
@@ -202,18 +205,18 @@ func rewriteAbbrevs(sec []byte, u dwoUnit, s *split, alone bool) (out []byte, er
 	if uint64(u.abbrev) >= uint64(len(sec)) {
 		return nil, fmt.Errorf("%w: abbreviations at %#x", ErrCorrupt, u.abbrev)
 	}
-	r := &reader{b: sec, off: int(u.abbrev)}
+	r := &dwread.Reader{Bytes: sec, Off: int(u.abbrev)}
 	for {
-		code := r.uleb()
+		code := r.Uleb()
 		out = binary.AppendUvarint(out, code)
-		if code == 0 || r.err != nil {
-			return out, r.err
+		if code == 0 || r.Err != nil {
+			return out, r.Err
 		}
-		tag := r.uleb()
-		out = append(binary.AppendUvarint(out, tag), r.u8())
+		tag := r.Uleb()
+		out = append(binary.AppendUvarint(out, tag), r.U8())
 		for {
-			at, form := r.uleb(), r.uleb()
-			if at == 0 && form == 0 || r.err != nil {
+			at, form := r.Uleb(), r.Uleb()
+			if at == 0 && form == 0 || r.Err != nil {
 				break
 			}
 			to, err := rewriteForm(form, u.version, alone)
@@ -221,8 +224,8 @@ func rewriteAbbrevs(sec []byte, u dwoUnit, s *split, alone bool) (out []byte, er
 				return nil, err
 			}
 			out = binary.AppendUvarint(binary.AppendUvarint(out, at), to)
-			if form == formImplicitConst {
-				out = appendSLEB(out, r.sleb())
+			if form == dwread.FormImplicitConst {
+				out = appendSLEB(out, r.Sleb())
 			}
 		}
 		if t := dwarf.Tag(tag); u.version >= 5 &&
@@ -235,7 +238,7 @@ func rewriteAbbrevs(sec []byte, u dwoUnit, s *split, alone bool) (out []byte, er
 				{dwarf.AttrLoclistsBase, s.locs + loclistsHead},
 				{dwarf.AttrRnglistsBase, s.ranges + loclistsHead},
 			} {
-				out = binary.AppendUvarint(binary.AppendUvarint(out, uint64(base.at)), formImplicitConst)
+				out = binary.AppendUvarint(binary.AppendUvarint(out, uint64(base.at)), dwread.FormImplicitConst)
 				out = appendSLEB(out, int64(base.n))
 			}
 		}
@@ -248,17 +251,19 @@ func rewriteAbbrevs(sec []byte, u dwoUnit, s *split, alone bool) (out []byte, er
 // number, and Unit.indexed resolves it.
 func rewriteForm(form uint64, version int, alone bool) (uint64, error) {
 	switch form {
-	case formGNUStrIndex, formGNUAddrIndex:
+	case dwread.FormGNUStrIndex, dwread.FormGNUAddrIndex:
 		if version < 5 {
-			return formLoclistx, nil
+			return dwread.FormLoclistx, nil
 		}
-	case formRefAddr:
+	case dwread.FormRefAddr:
 		if alone {
-			return formRef4, nil
+			return dwread.FormRef4, nil
 		}
-	case formStrp, formLineStrp, formStrpSup, formGNUStrpAlt, formGNURefAlt, formRefSup4, formRefSup8, formIndirect:
-	case formLoclistx, formRnglistx, formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formAddrx, formAddrx1,
-		formAddrx2, formAddrx3, formAddrx4:
+	case dwread.FormStrp, dwread.FormLineStrp, dwread.FormStrpSup, dwread.FormGNUStrpAlt, dwread.FormGNURefAlt,
+		dwread.FormRefSup4, dwread.FormRefSup8, dwread.FormIndirect:
+	case dwread.FormLoclistx, dwread.FormRnglistx, dwread.FormStrx, dwread.FormStrx1, dwread.FormStrx2,
+		dwread.FormStrx3, dwread.FormStrx4, dwread.FormAddrx, dwread.FormAddrx1,
+		dwread.FormAddrx2, dwread.FormAddrx3, dwread.FormAddrx4:
 		if version >= 5 {
 			return form, nil
 		}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/foreign"
 	arch "github.com/gostap/gostap/compiler/machine"
 )
@@ -357,7 +358,7 @@ func (f *File) readBuildID() string {
 // noteDesc finds the description of a note by name and type (ELF gABI, "Note Section").
 func noteDesc(b []byte, name string, typ uint32) []byte {
 	for len(b) >= 12 {
-		nsz, dsz, t := uint64(le32(b)), uint64(le32(b[4:])), le32(b[8:])
+		nsz, dsz, t := uint64(dwread.LE32(b)), uint64(dwread.LE32(b[4:])), dwread.LE32(b[8:])
 		b = b[12:]
 		na, da := (nsz+3)&^3, (dsz+3)&^3
 		if na > uint64(len(b)) || da > uint64(len(b))-na {
@@ -382,7 +383,3 @@ func (f *File) slice(off, size uint64) []byte {
 	size = min(size, uint64(len(f.mem))-off)
 	return f.mem[off : off+size : off+size]
 }
-
-func le16(b []byte) uint16 { return binary.LittleEndian.Uint16(b) }
-func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
-func le64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

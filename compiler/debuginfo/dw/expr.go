@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/op"
 
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/loc"
 	arch "github.com/gostap/gostap/compiler/machine"
 )
@@ -134,7 +135,7 @@ var errSlot = unavailable("the debug information takes the address of a stack sl
 	"of LLVM")
 
 type machine struct {
-	r     *reader
+	r     *dwread.Reader
 	env   *Env
 	stack []operand
 }
@@ -155,12 +156,12 @@ func evaluate(expr []byte, env *Env) ([]piece, error) {
 	if env == nil {
 		env = &Env{}
 	}
-	m := &machine{r: &reader{b: expr}, env: env}
+	m := &machine{r: &dwread.Reader{Bytes: expr}, env: env}
 	var pieces []piece
 	var cur *piece // a register or value that awaits its piece operation
-	for !m.r.empty() {
-		at := m.r.off
-		o := op.Opcode(m.r.u8())
+	for !m.r.Empty() {
+		at := m.r.Off
+		o := op.Opcode(m.r.U8())
 		if cur != nil && o != op.DW_OP_piece && o != op.DW_OP_bit_piece && o != opGNUUninit {
 			return nil, fmt.Errorf("%w: operation %#x behind a complete location", ErrCorrupt, byte(o))
 		}
@@ -178,9 +179,9 @@ func evaluate(expr []byte, env *Env) ([]piece, error) {
 		case o >= op.DW_OP_reg0 && o <= op.DW_OP_reg31:
 			cur = &piece{kind: inReg, reg: int(o - op.DW_OP_reg0), on: env.on(), size: -1}
 		case o == op.DW_OP_regx:
-			cur = &piece{kind: inReg, reg: int(min(m.r.uleb(), 1<<20)), on: env.on(), size: -1}
+			cur = &piece{kind: inReg, reg: int(min(m.r.Uleb(), 1<<20)), on: env.on(), size: -1}
 		case o == op.DW_OP_implicit_value:
-			cur = &piece{kind: isBytes, data: m.r.block(m.r.uleb()), size: -1}
+			cur = &piece{kind: isBytes, data: m.r.Block(m.r.Uleb()), size: -1}
 		case o == op.DW_OP_stack_value:
 			v, err := m.pop()
 			if err != nil {
@@ -199,7 +200,7 @@ func evaluate(expr []byte, env *Env) ([]piece, error) {
 				return nil, err
 			}
 		}
-		if m.r.err != nil {
+		if m.r.Err != nil {
 			return nil, fmt.Errorf("%w: location expression is cut short in operation %#x", ErrCorrupt, expr[at])
 		}
 	}
@@ -233,9 +234,9 @@ func evalAddress(expr []byte, env *Env) (loc.Prog, error) {
 
 // piece finishes a part of a composite location.
 func (m *machine) piece(o op.Opcode, cur *piece) (piece, error) {
-	size, bit := m.r.uleb(), uint64(0)
+	size, bit := m.r.Uleb(), uint64(0)
 	if o == op.DW_OP_bit_piece {
-		bit = m.r.uleb()
+		bit = m.r.Uleb()
 		if size%8 != 0 || bit%8 != 0 {
 			return piece{}, unavailable("parts of it are not whole bytes")
 		}
@@ -303,9 +304,9 @@ func (m *machine) step(o op.Opcode) error {
 	case o >= op.DW_OP_breg0 && o <= op.DW_OP_breg31, o == op.DW_OP_bregx:
 		n := uint64(o - op.DW_OP_breg0)
 		if o == op.DW_OP_bregx {
-			n = r.uleb()
+			n = r.Uleb()
 		}
-		off := r.sleb()
+		off := r.Sleb()
 		slot := notSlot
 		if m.env.Spill != nil && m.env.Spill(n) {
 			slot = slotAddr
@@ -327,31 +328,31 @@ func (m *machine) step(o op.Opcode) error {
 	case opNop:
 		return nil
 	case op.DW_OP_addr:
-		return m.pushProg(loc.Static(r.u64(), m.env.Relocated))
+		return m.pushProg(loc.Static(r.U64(), m.env.Relocated))
 	case op.DW_OP_const1u:
-		return m.pushConst(int64(r.u8()))
+		return m.pushConst(int64(r.U8()))
 	case op.DW_OP_const1s:
-		return m.pushConst(int64(int8(r.u8())))
+		return m.pushConst(int64(int8(r.U8())))
 	case op.DW_OP_const2u:
-		return m.pushConst(int64(r.u16()))
+		return m.pushConst(int64(r.U16()))
 	case op.DW_OP_const2s:
-		return m.pushConst(int64(int16(r.u16())))
+		return m.pushConst(int64(int16(r.U16())))
 	case op.DW_OP_const4u:
-		return m.pushConst(int64(r.u32()))
+		return m.pushConst(int64(r.U32()))
 	case op.DW_OP_const4s:
-		return m.pushConst(int64(int32(r.u32())))
+		return m.pushConst(int64(int32(r.U32())))
 	case op.DW_OP_const8u, op.DW_OP_const8s:
-		return m.pushConst(int64(r.u64()))
+		return m.pushConst(int64(r.U64()))
 	case op.DW_OP_constu:
-		return m.pushConst(int64(r.uleb()))
+		return m.pushConst(int64(r.Uleb()))
 	case op.DW_OP_consts:
-		return m.pushConst(r.sleb())
+		return m.pushConst(r.Sleb())
 	case op.DW_OP_dup, op.DW_OP_over, op.DW_OP_pick:
 		n := 0
 		if o == op.DW_OP_over {
 			n = 1
 		} else if o == op.DW_OP_pick {
-			n = int(r.u8())
+			n = int(r.U8())
 		}
 		v, err := m.peek(n)
 		if err != nil {
@@ -374,14 +375,14 @@ func (m *machine) step(o op.Opcode) error {
 		}
 		return errUnderflow
 	case op.DW_OP_fbreg:
-		off := r.sleb()
+		off := r.Sleb()
 		return m.outside(m.env.FrameBase, off, "the function has no frame base")
 	case op.DW_OP_call_frame_cfa:
 		return m.outside(m.env.CFA, 0, "the frame at this address is not described")
 	case op.DW_OP_deref, op.DW_OP_deref_size:
 		return m.deref(o)
 	case op.DW_OP_plus_uconst:
-		n := r.uleb()
+		n := r.Uleb()
 		v, err := m.pop()
 		if err != nil {
 			return err
@@ -397,7 +398,7 @@ func (m *machine) step(o op.Opcode) error {
 	case opFormTLS, opGNUPushTLS:
 		return m.tls()
 	case opAddrx, opGNUAddrIndex, opConstx, opGNUConstIndex:
-		i := r.uleb()
+		i := r.Uleb()
 		if m.env.Addrx == nil {
 			return fmt.Errorf("%w: indexed address where there is no table", ErrCorrupt)
 		}
@@ -450,7 +451,7 @@ func (m *machine) outside(get func() (loc.Prog, error), off int64, missing strin
 func (m *machine) deref(o op.Opcode) error {
 	size := 8
 	if o == op.DW_OP_deref_size {
-		size = int(m.r.u8())
+		size = int(m.r.U8())
 	}
 	v, err := m.pop()
 	if err != nil {
@@ -485,9 +486,9 @@ func (m *machine) tls() error {
 // entryValue is DW_OP_entry_value (DWARF 5, 2.5.1.7): what an expression gave when the function
 // was entered. Only there can it be had by reading.
 func (m *machine) entryValue() error {
-	expr := m.r.block(m.r.uleb())
-	if m.r.err != nil {
-		return m.r.err
+	expr := m.r.Block(m.r.Uleb())
+	if m.r.Err != nil {
+		return m.r.Err
 	}
 	if !m.env.AtEntry {
 		return unavailable("only its value at the function's entry is known")

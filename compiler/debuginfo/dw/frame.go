@@ -8,6 +8,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/loc"
 	arch "github.com/gostap/gostap/compiler/machine"
 )
@@ -104,14 +105,14 @@ func (f *File) searchHeader(pc, ehAddr uint64, ehLen int) (off int, ok bool) {
 	if err != nil || len(b) < 12 || b[0] != 1 || b[1] != 0x1b || b[2] != 0x03 || b[3] != 0x3b {
 		return 0, false
 	}
-	n := min(int(le32(b[8:])), (len(b)-12)/8)
+	n := min(int(dwread.LE32(b[8:])), (len(b)-12)/8)
 	tab := b[12:]
-	at := func(i int) uint64 { return addr + uint64(int64(int32(le32(tab[8*i:])))) }
+	at := func(i int) uint64 { return addr + uint64(int64(int32(dwread.LE32(tab[8*i:])))) }
 	i := sort.Search(n, func(i int) bool { return at(i) > pc }) - 1
 	if i < 0 {
 		return 0, false
 	}
-	rel := addr + uint64(int64(int32(le32(tab[8*i+4:])))) - ehAddr
+	rel := addr + uint64(int64(int32(dwread.LE32(tab[8*i+4:])))) - ehAddr
 	if rel >= uint64(ehLen) {
 		return 0, false
 	}
@@ -152,21 +153,21 @@ type frameEntry struct {
 // readFrameEntry reads the header at off (DWARF 5, 6.4.1; LSB for .eh_frame). ok is false at the
 // terminator and at the end.
 func readFrameEntry(b []byte, off int, eh bool) (e frameEntry, ok bool, err error) {
-	r := &reader{b: b, off: off}
-	n, dwarf64 := r.unitLength()
-	if n == 0 || r.err != nil {
-		return e, false, r.err
+	r := &dwread.Reader{Bytes: b, Off: off}
+	n, dwarf64 := r.UnitLength()
+	if n == 0 || r.Err != nil {
+		return e, false, r.Err
 	}
 	if dwarf64 {
 		return e, false, fmt.Errorf("%w: 64-bit format", ErrCorrupt)
 	}
-	if n < 4 || n > uint64(len(b)-r.off) {
+	if n < 4 || n > uint64(len(b)-r.Off) {
 		return e, false, fmt.Errorf("%w: entry at %#x is cut short", ErrCorrupt, off)
 	}
-	e.start, e.end = off, r.off+int(n)
-	at := r.off
-	id := r.u32()
-	e.body = r.off
+	e.start, e.end = off, r.Off+int(n)
+	at := r.Off
+	id := r.U32()
+	e.body = r.Off
 	switch {
 	case eh && id == 0, !eh && id == 0xffffffff:
 		e.cie = true
@@ -175,7 +176,7 @@ func readFrameEntry(b []byte, off int, eh bool) (e frameEntry, ok bool, err erro
 	default:
 		e.cieOff = int(id)
 	}
-	return e, true, r.err
+	return e, true, r.Err
 }
 
 // pointer encodings of .eh_frame (LSB, "DWARF exception header encoding").
@@ -202,16 +203,17 @@ func encodedSize(enc uint8) int {
 	return 0
 }
 
-func (r *reader) encoded(enc uint8, addr uint64) uint64 {
-	at := addr + uint64(r.off)
+// encoded reads a pointer in the encoding from a section that is at addr.
+func encoded(r *dwread.Reader, enc uint8, addr uint64) uint64 {
+	at := addr + uint64(r.Off)
 	var v uint64
 	switch enc & 0x0f {
 	case encSdata4:
-		v = uint64(int64(int32(r.u32())))
+		v = uint64(int64(int32(r.U32())))
 	case 0x0a:
-		v = uint64(int64(int16(r.u16())))
+		v = uint64(int64(int16(r.U16())))
 	default:
-		v = r.uint(encodedSize(enc))
+		v = r.Uint(encodedSize(enc))
 	}
 	if enc&0x70 == encPCRel {
 		v += at
@@ -221,43 +223,43 @@ func (r *reader) encoded(enc uint8, addr uint64) uint64 {
 
 // cieEncoding finds the pointer encoding that the FDEs of a CIE of .eh_frame use.
 func cieEncoding(b []byte, e frameEntry) (uint8, error) {
-	r := &reader{b: b[:e.end], off: e.body}
-	version := r.u8()
-	aug := cstring(string(b[min(r.off, e.end):e.end]), 0)
-	r.skip(len(aug) + 1)
+	r := &dwread.Reader{Bytes: b[:e.end], Off: e.body}
+	version := r.U8()
+	aug := dwread.CString(string(b[min(r.Off, e.end):e.end]), 0)
+	r.Skip(len(aug) + 1)
 	if aug == "" {
-		return encAbs, r.err
+		return encAbs, r.Err
 	}
 	if aug[0] != 'z' {
 		return 0, fmt.Errorf("unsupported augmentation %q", aug)
 	}
-	r.uleb()
-	r.sleb()
+	r.Uleb()
+	r.Sleb()
 	if version == 1 {
-		r.u8()
+		r.U8()
 	} else {
-		r.uleb()
+		r.Uleb()
 	}
-	r.uleb()
+	r.Uleb()
 	for _, c := range aug[1:] {
 		switch c {
 		case 'R':
-			return r.u8(), r.err
+			return r.U8(), r.Err
 		case 'L':
-			r.u8()
+			r.U8()
 		case 'P':
-			enc := r.u8()
+			enc := r.U8()
 			n := encodedSize(enc)
 			if n == 0 {
 				return 0, fmt.Errorf("unsupported pointer encoding %#x", enc)
 			}
-			r.skip(n)
+			r.Skip(n)
 		case 'S', 'B':
 		default:
 			return 0, fmt.Errorf("unsupported augmentation %q", aug)
 		}
 	}
-	return encAbs, r.err
+	return encAbs, r.Err
 }
 
 // indexFrames lists the FDEs of a section; ehAddr is the address of an .eh_frame, 0 for .debug_frame.
@@ -292,11 +294,11 @@ func indexFrames(b []byte, ehAddr uint64) ([]fde, error) {
 			}
 			code = c
 		}
-		r := &reader{b: b[:e.end], off: e.body}
-		begin := r.encoded(code, ehAddr)
-		size := r.encoded(code&0x0f, 0)
-		if r.err != nil {
-			return nil, r.err
+		r := &dwread.Reader{Bytes: b[:e.end], Off: e.body}
+		begin := encoded(r, code, ehAddr)
+		size := encoded(r, code&0x0f, 0)
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		if size != 0 {
 			fdes = append(fdes, fde{begin, size, e.start})

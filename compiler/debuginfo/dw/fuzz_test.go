@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -115,9 +116,9 @@ func FuzzLocList(f *testing.F) {
 	f.Add(bytesOf(uint64(0x10), uint64(0x20), uint16(1), "\x31", uint64(0), uint64(0)), false)
 	f.Fuzz(func(t *testing.T, b []byte, v5 bool) {
 		if v5 {
-			readLocList5(&reader{b: b}, nil, 8, 0x1000, func(i uint64) (uint64, error) { return i, nil })
+			readLocList5(&dwread.Reader{Bytes: b}, nil, 8, 0x1000, func(i uint64) (uint64, error) { return i, nil })
 		} else {
-			readLocList4(&reader{b: b}, nil, 8, 0x1000)
+			readLocList4(&dwread.Reader{Bytes: b}, nil, 8, 0x1000)
 		}
 	})
 }

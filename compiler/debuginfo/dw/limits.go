@@ -21,7 +21,6 @@ const (
 	maxAbbrevSection = 64 << 20  // real: 20 MB of a web browser
 	maxAttributes    = 256       // of one abbreviation; real: 30
 	maxUnits         = 1 << 20   // real: 100,000
-	maxName          = 1 << 16   // bytes of a name; real: some thousand
 	maxNames         = 512 << 20 // bytes of all names that a question finds
 	maxRefs          = 8 << 20   // functions and copies that a question finds
 	maxTreeText      = 64 << 20  // bytes of all texts in the tree of a function

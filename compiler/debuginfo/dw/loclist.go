@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // LocRange is one entry of a location list: Expr holds for pcs in [Lo, Hi). A default entry
@@ -140,18 +142,18 @@ func AtView(list []LocRange, pc uint64, view int) []byte {
 }
 
 // viewReader reads the pairs at off of sec; off -1 means that there are none.
-func viewReader(sec []byte, off int64) *reader {
+func viewReader(sec []byte, off int64) *dwread.Reader {
 	if off < 0 || off >= int64(len(sec)) {
 		return nil
 	}
-	return &reader{b: sec, off: int(off)}
+	return &dwread.Reader{Bytes: sec, Off: int(off)}
 }
 
 // add appends e to list, with the next pair of views if there are any.
-func addRange(list []LocRange, e LocRange, views *reader) []LocRange {
+func addRange(list []LocRange, e LocRange, views *dwread.Reader) []LocRange {
 	if views != nil && !e.Default {
-		lo, hi := views.uleb(), views.uleb()
-		if views.err == nil {
+		lo, hi := views.Uleb(), views.Uleb()
+		if views.Err == nil {
 			e.Views, e.ViewLo, e.ViewHi = true, lo, hi
 		}
 	}
@@ -184,9 +186,9 @@ func (u *Unit) loclistx(i uint64) (uint64, error) {
 	if i >= uint64(len(sec))/size || base > uint64(len(sec)) {
 		return 0, u.d.corrupt("location list index %d is out of range", i)
 	}
-	r := &reader{b: sec, off: int(base + i*size)}
-	off := base + r.offset(u.Dwarf64)
-	if r.err != nil || off > uint64(len(sec)) {
+	r := &dwread.Reader{Bytes: sec, Off: int(base + i*size)}
+	off := base + r.Offset(u.Dwarf64)
+	if r.Err != nil || off > uint64(len(sec)) {
 		return 0, u.d.corrupt("location list index %d is out of range", i)
 	}
 	return off, nil
@@ -210,9 +212,9 @@ func (u *Unit) Addrx(i uint64) (addr uint64, err error) {
 	if i >= uint64(len(sec))/8 || base > uint64(len(sec)) {
 		return 0, u.d.corrupt("address index %d is out of range", i)
 	}
-	r := &reader{b: sec, off: int(base + i*8)}
-	addr = r.u64()
-	if r.err != nil {
+	r := &dwread.Reader{Bytes: sec, Off: int(base + i*8)}
+	addr = r.U64()
+	if r.Err != nil {
 		return 0, u.d.corrupt("address index %d is out of range", i)
 	}
 	return addr, nil
@@ -230,7 +232,8 @@ func (u *Unit) locList5(off uint64, views int64) ([]LocRange, error) {
 	if _, err := u.Entry(); err != nil {
 		return nil, err
 	}
-	list, err := readLocList5(&reader{b: sec, off: int(off)}, viewReader(sec, views), u.AddrSize, u.bases.low, u.Addrx)
+	list, err := readLocList5(&dwread.Reader{Bytes: sec, Off: int(off)}, viewReader(sec, views), u.AddrSize,
+		u.bases.low, u.Addrx)
 	if err != nil {
 		return nil, u.d.corrupt("location list at %#x: %v", off, err)
 	}
@@ -239,53 +242,54 @@ func (u *Unit) locList5(off uint64, views int64) ([]LocRange, error) {
 
 // readLocList5 reads one list, and views at the same time if that is not nil. base is the unit's low pc, addrx looks
 // indexed addresses up.
-func readLocList5(r, views *reader, addrSize int, base uint64, addrx func(uint64) (uint64, error)) ([]LocRange, error) {
+func readLocList5(r, views *dwread.Reader, addrSize int, base uint64, addrx func(uint64) (uint64, error)) ([]LocRange,
+	error) {
 	var list []LocRange
-	var pair *reader
+	var pair *dwread.Reader
 	indexed := func() uint64 {
-		a, err := addrx(r.uleb())
-		if err != nil && r.err == nil {
-			r.err = err
+		a, err := addrx(r.Uleb())
+		if err != nil && r.Err == nil {
+			r.Err = err
 		}
 		return a
 	}
 	for {
-		kind := r.u8()
+		kind := r.U8()
 		var e LocRange
 		switch kind {
 		case lleEnd:
-			return list, r.err
+			return list, r.Err
 		case lleBaseAddressx:
 			base = indexed()
 			continue
 		case lleBaseAddress:
-			base = r.uint(addrSize)
+			base = r.Uint(addrSize)
 			continue
 		case lleViewPair: // of the next entry only
-			pair = &reader{b: r.b, off: r.off}
-			r.uleb()
-			r.uleb()
+			pair = &dwread.Reader{Bytes: r.Bytes, Off: r.Off}
+			r.Uleb()
+			r.Uleb()
 			continue
 		case lleStartxEndx:
 			e.Lo, e.Hi = indexed(), indexed()
 		case lleStartxLength:
 			e.Lo = indexed()
-			e.Hi = e.Lo + r.uleb()
+			e.Hi = e.Lo + r.Uleb()
 		case lleOffsetPair:
-			e.Lo, e.Hi = base+r.uleb(), base+r.uleb()
+			e.Lo, e.Hi = base+r.Uleb(), base+r.Uleb()
 		case lleDefaultLocation:
 			e.Lo, e.Hi, e.Default = 0, ^uint64(0), true
 		case lleStartEnd:
-			e.Lo, e.Hi = r.uint(addrSize), r.uint(addrSize)
+			e.Lo, e.Hi = r.Uint(addrSize), r.Uint(addrSize)
 		case lleStartLength:
-			e.Lo = r.uint(addrSize)
-			e.Hi = e.Lo + r.uleb()
+			e.Lo = r.Uint(addrSize)
+			e.Hi = e.Lo + r.Uleb()
 		default:
 			return nil, fmt.Errorf("unknown kind %d of entry", kind)
 		}
-		e.Expr = r.block(r.uleb())
-		if r.err != nil {
-			return nil, r.err
+		e.Expr = r.Block(r.Uleb())
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		if pair == nil {
 			pair = views
@@ -310,7 +314,7 @@ func (u *Unit) locList4(off uint64, views int64) ([]LocRange, error) {
 		return nil, err
 	}
 	var list []LocRange
-	if r := (&reader{b: sec, off: int(off)}); u.split != nil {
+	if r := (&dwread.Reader{Bytes: sec, Off: int(off)}); u.split != nil {
 		list, err = readLocListSplit4(r, viewReader(sec, views), u.Addrx)
 	} else {
 		list, err = readLocList4(r, viewReader(sec, views), u.AddrSize, u.bases.low)
@@ -321,26 +325,26 @@ func (u *Unit) locList4(off uint64, views int64) ([]LocRange, error) {
 	return list, nil
 }
 
-func readLocList4(r, views *reader, addrSize int, base uint64) ([]LocRange, error) {
+func readLocList4(r, views *dwread.Reader, addrSize int, base uint64) ([]LocRange, error) {
 	var list []LocRange
 	top := ^uint64(0)
 	if addrSize == 4 {
 		top = 1<<32 - 1
 	}
 	for {
-		lo, hi := r.uint(addrSize), r.uint(addrSize)
+		lo, hi := r.Uint(addrSize), r.Uint(addrSize)
 		switch {
-		case r.err != nil:
-			return nil, r.err
+		case r.Err != nil:
+			return nil, r.Err
 		case lo == 0 && hi == 0:
 			return list, nil
 		case lo == top:
 			base = hi
 			continue
 		}
-		expr := r.block(uint64(r.u16()))
-		if r.err != nil {
-			return nil, r.err
+		expr := r.Block(uint64(r.U16()))
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		if list = addRange(list, LocRange{Lo: base + lo, Hi: base + hi, Expr: expr}, views); len(list) > maxLocRanges {
 			return nil, errors.New("too many entries")
@@ -350,21 +354,21 @@ func readLocList4(r, views *reader, addrSize int, base uint64) ([]LocRange, erro
 
 // readLocListSplit4 reads a list of .debug_loc.dwo: the GNU extension of DWARF 4 has kinds as DWARF 5 has, with
 // lengths of fixed size.
-func readLocListSplit4(r, views *reader, addrx func(uint64) (uint64, error)) ([]LocRange, error) {
+func readLocListSplit4(r, views *dwread.Reader, addrx func(uint64) (uint64, error)) ([]LocRange, error) {
 	var list []LocRange
 	indexed := func() uint64 {
-		a, err := addrx(r.uleb())
-		if err != nil && r.err == nil {
-			r.err = err
+		a, err := addrx(r.Uleb())
+		if err != nil && r.Err == nil {
+			r.Err = err
 		}
 		return a
 	}
 	base, based := uint64(0), false
 	for {
 		var e LocRange
-		switch kind := r.u8(); kind {
+		switch kind := r.U8(); kind {
 		case lleEnd:
-			return list, r.err
+			return list, r.Err
 		case lleBaseAddressx:
 			base, based = indexed(), true
 			continue
@@ -372,18 +376,18 @@ func readLocListSplit4(r, views *reader, addrx func(uint64) (uint64, error)) ([]
 			e.Lo, e.Hi = indexed(), indexed()
 		case lleStartxLength:
 			e.Lo = indexed()
-			e.Hi = e.Lo + uint64(r.u32())
+			e.Hi = e.Lo + uint64(r.U32())
 		case lleOffsetPair:
 			if !based {
 				return nil, errors.New("an offset without a base")
 			}
-			e.Lo, e.Hi = base+uint64(r.u32()), base+uint64(r.u32())
+			e.Lo, e.Hi = base+uint64(r.U32()), base+uint64(r.U32())
 		default:
 			return nil, fmt.Errorf("unknown kind %d of entry", kind)
 		}
-		e.Expr = r.block(uint64(r.u16()))
-		if r.err != nil {
-			return nil, r.err
+		e.Expr = r.Block(uint64(r.U16()))
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		if list = addRange(list, e, views); len(list) > maxLocRanges {
 			return nil, errors.New("too many entries")

@@ -11,6 +11,8 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 	"github.com/go-delve/delve/pkg/dwarf/leb128"
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // bytesOf builds section bytes: uint8, uint16, uint32 and uint64 as they are, int as ULEB128, a string raw.
@@ -57,7 +59,7 @@ func TestLocList5(t *testing.T) {
 		uint8(lleStartLength), uint64(0x70000), 0x20, lit(8),
 		uint8(lleDefaultLocation), lit(9),
 		uint8(lleEnd))
-	got, err := readLocList5(&reader{b: list}, nil, 8, 0x400, addrx)
+	got, err := readLocList5(&dwread.Reader{Bytes: list}, nil, 8, 0x400, addrx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +83,15 @@ func TestLocList5(t *testing.T) {
 		if n == len(list)-1 {
 			continue
 		}
-		if _, err := readLocList5(&reader{b: list[:n]}, nil, 8, 0, addrx); err == nil {
+		if _, err := readLocList5(&dwread.Reader{Bytes: list[:n]}, nil, 8, 0, addrx); err == nil {
 			t.Errorf("list cut at %d was taken", n)
 		}
 	}
-	if _, err := readLocList5(&reader{b: bytesOf(uint8(99))}, nil, 8, 0, addrx); err == nil {
+	if _, err := readLocList5(&dwread.Reader{Bytes: bytesOf(uint8(99))}, nil, 8, 0, addrx); err == nil {
 		t.Error("unknown kind was taken")
 	}
-	if _, err := readLocList5(&reader{b: bytesOf(uint8(lleBaseAddressx), 7, uint8(0))}, nil, 8, 0, addrx); err == nil {
+	if _, err := readLocList5(&dwread.Reader{Bytes: bytesOf(uint8(lleBaseAddressx), 7, uint8(0))}, nil, 8, 0,
+		addrx); err == nil {
 		t.Error("index out of range was taken")
 	}
 }
@@ -100,12 +103,12 @@ func TestLocList4(t *testing.T) {
 		uint64(0x10), uint64(0x20), uint16(2), "\x32\x9f",
 		uint64(0x30), uint64(0x40), uint16(0),
 		uint64(0), uint64(0))
-	got, err := readLocList4(&reader{b: list}, nil, 8, 0x400)
+	got, err := readLocList4(&dwread.Reader{Bytes: list}, nil, 8, 0x400)
 	if err != nil || len(got) != 2 || got[0].Lo != 0x410 || got[1].Lo != 0x7010 || got[1].Hi != 0x7020 ||
 		len(got[1].Expr) != 2 {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if _, err := readLocList4(&reader{b: list[:30]}, nil, 8, 0); err == nil {
+	if _, err := readLocList4(&dwread.Reader{Bytes: list[:30]}, nil, 8, 0); err == nil {
 		t.Error("a list without an end was taken")
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -62,20 +63,20 @@ func memberOffset(expr []byte) (int64, bool) {
 	if len(expr) == 0 {
 		return 0, true
 	}
-	r := &reader{b: expr}
+	r := &dwread.Reader{Bytes: expr}
 	var off int64
-	switch r.u8() {
+	switch r.U8() {
 	case 0x23: // DW_OP_plus_uconst
-		off = int64(r.uleb())
+		off = int64(r.Uleb())
 	case 0x10: // DW_OP_constu ... DW_OP_plus
-		off = int64(r.uleb())
-		if r.u8() != 0x22 {
+		off = int64(r.Uleb())
+		if r.U8() != 0x22 {
 			return 0, false
 		}
 	default:
 		return 0, false
 	}
-	return off, r.err == nil && r.empty()
+	return off, r.Err == nil && r.Empty()
 }
 
 // bitField sets the offsets of a bit field of n bits. The field's type gives the width of the word

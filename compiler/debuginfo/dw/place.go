@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/loc"
 	arch "github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
@@ -276,7 +277,7 @@ func partsOf(p piece, off int64) ([]loc.Piece, error) {
 		have := min(p.size, int64(len(p.data)))
 		for i := int64(0); i < have; {
 			n := chunk(have - i)
-			v := (&reader{b: p.data[i : i+n]}).uint(int(n))
+			v := (&dwread.Reader{Bytes: p.data[i : i+n]}).Uint(int(n))
 			out = append(out, loc.Piece{Off: off + i, Size: n, Val: loc.Constant(int64(v))})
 			i += n
 		}

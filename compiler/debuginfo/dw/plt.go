@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // Stubs lists the stubs of the procedure linkage table: the code through which the file calls functions of libraries.
@@ -98,13 +99,13 @@ func (f *File) slots() (names map[uint64]string, err error) {
 			continue
 		}
 		for ; len(rela) >= relaSize; rela = rela[relaSize:] {
-			off, info := le64(rela), le64(rela[8:])
+			off, info := dwread.LE64(rela), dwread.LE64(rela[8:])
 			typ, sym := uint32(info), info>>32
 			if typ != f.machine.Relocs.JumpSlot && typ != f.machine.Relocs.GlobDat || sym == 0 ||
 				(sym+1)*symSize > uint64(len(tab)) {
 				continue
 			}
-			if name := cstring(text, uint64(le32(tab[sym*symSize:]))); name != "" && slots[off] == "" {
+			if name := dwread.CString(text, uint64(dwread.LE32(tab[sym*symSize:]))); name != "" && slots[off] == "" {
 				slots[off] = name
 			}
 		}

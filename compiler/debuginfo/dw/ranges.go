@@ -3,6 +3,8 @@ package dw
 import (
 	"debug/dwarf"
 	"errors"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // maxRanges bounds one list; the largest real ones are those of units with all functions in sections of their own,
@@ -81,7 +83,7 @@ func (u *Unit) rangesOf(e *dwarf.Entry) ([][2]uint64, error) {
 	if off > uint64(len(sec)) {
 		return nil, u.d.corrupt("address ranges of entry %#x are outside of %s", e.Offset, name)
 	}
-	out, err = read(&reader{b: sec, off: int(off)}, base, out)
+	out, err = read(&dwread.Reader{Bytes: sec, Off: int(off)}, base, out)
 	if err != nil {
 		return nil, u.d.corrupt("address ranges of entry %#x: %v", e.Offset, err)
 	}
@@ -91,16 +93,16 @@ func (u *Unit) rangesOf(e *dwarf.Entry) ([][2]uint64, error) {
 var errManyRanges = errors.New("too many of them")
 
 // rangeList4 reads a list of .debug_ranges (DWARF 4, 2.17.3).
-func (u *Unit) rangeList4(r *reader, base uint64, out [][2]uint64) ([][2]uint64, error) {
+func (u *Unit) rangeList4(r *dwread.Reader, base uint64, out [][2]uint64) ([][2]uint64, error) {
 	top := ^uint64(0)
 	if u.AddrSize == 4 {
 		top = 1<<32 - 1
 	}
-	for !r.empty() {
-		lo, hi := r.uint(u.AddrSize), r.uint(u.AddrSize)
+	for !r.Empty() {
+		lo, hi := r.Uint(u.AddrSize), r.Uint(u.AddrSize)
 		switch {
-		case r.err != nil:
-			return nil, r.err
+		case r.Err != nil:
+			return nil, r.Err
 		case lo == 0 && hi == 0:
 			return out, nil
 		case lo == top:
@@ -115,42 +117,42 @@ func (u *Unit) rangeList4(r *reader, base uint64, out [][2]uint64) ([][2]uint64,
 }
 
 // rangeList5 reads a list of .debug_rnglists (DWARF 5, 2.17.3).
-func (u *Unit) rangeList5(r *reader, base uint64, out [][2]uint64) ([][2]uint64, error) {
+func (u *Unit) rangeList5(r *dwread.Reader, base uint64, out [][2]uint64) ([][2]uint64, error) {
 	indexed := func() uint64 {
-		a, err := u.Addrx(r.uleb())
-		if err != nil && r.err == nil {
-			r.err = err
+		a, err := u.Addrx(r.Uleb())
+		if err != nil && r.Err == nil {
+			r.Err = err
 		}
 		return a
 	}
 	for {
 		var lo, hi uint64
-		switch kind := r.u8(); kind {
+		switch kind := r.U8(); kind {
 		case rleEnd:
-			return out, r.err
+			return out, r.Err
 		case rleBaseAddressx:
 			base = indexed()
 			continue
 		case rleBaseAddress:
-			base = r.uint(u.AddrSize)
+			base = r.Uint(u.AddrSize)
 			continue
 		case rleStartxEndx:
 			lo, hi = indexed(), indexed()
 		case rleStartxLength:
 			lo = indexed()
-			hi = lo + r.uleb()
+			hi = lo + r.Uleb()
 		case rleOffsetPair:
-			lo, hi = base+r.uleb(), base+r.uleb()
+			lo, hi = base+r.Uleb(), base+r.Uleb()
 		case rleStartEnd:
-			lo, hi = r.uint(u.AddrSize), r.uint(u.AddrSize)
+			lo, hi = r.Uint(u.AddrSize), r.Uint(u.AddrSize)
 		case rleStartLength:
-			lo = r.uint(u.AddrSize)
-			hi = lo + r.uleb()
+			lo = r.Uint(u.AddrSize)
+			hi = lo + r.Uleb()
 		default:
 			return nil, errors.New("an entry of an unknown kind")
 		}
-		if r.err != nil {
-			return nil, r.err
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		if out = append(out, [2]uint64{lo, hi}); len(out) > maxRanges {
 			return nil, errManyRanges

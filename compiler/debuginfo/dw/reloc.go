@@ -1,5 +1,7 @@
 package dw
 
+import "github.com/gostap/gostap/compiler/debuginfo/dwread"
+
 // Word gives the address that stands at addr once the file is loaded: what the file has there, or what relocation
 // puts there, before it is known where the file lies. It is outside of the file (1) for a symbol of another one.
 func (f *File) Word(addr uint64) (w uint64, ok bool) {
@@ -13,10 +15,10 @@ func (f *File) Word(addr uint64) (w uint64, ok bool) {
 			rela = nil
 		}
 		for ; len(rela) >= relaSize; rela = rela[relaSize:] {
-			if le64(rela) != addr {
+			if dwread.LE64(rela) != addr {
 				continue
 			}
-			info, addend := le64(rela[8:]), le64(rela[16:])
+			info, addend := dwread.LE64(rela[8:]), dwread.LE64(rela[16:])
 			switch r := f.machine.Relocs; uint32(info) {
 			case r.Relative:
 				return addend, true
@@ -26,7 +28,7 @@ func (f *File) Word(addr uint64) (w uint64, ok bool) {
 				if err != nil || sym+symSize > uint64(len(tab)) {
 					return 0, false
 				}
-				if v := le64(tab[sym+8:]); v != 0 {
+				if v := dwread.LE64(tab[sym+8:]); v != 0 {
 					return v + addend, true
 				}
 				return 1, true
@@ -38,7 +40,7 @@ func (f *File) Word(addr uint64) (w uint64, ok bool) {
 	if err != nil || len(b) < 8 {
 		return 0, false
 	}
-	return le64(b), true
+	return dwread.LE64(b), true
 }
 
 // FrameRange gives the code that the entry of call frame information about pc is for.

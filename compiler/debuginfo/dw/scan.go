@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"fmt"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // scanner walks the entries of a unit without allocating: it is for questions about
@@ -11,7 +13,7 @@ import (
 // entry. Only the attributes that have a slot are kept, and only until the next entry.
 type scanner struct {
 	u     *Unit
-	r     reader
+	r     dwread.Reader
 	tab   *abbrevTable
 	depth int // of the current entry; the unit's own is 0
 	level int // of the next entry
@@ -38,17 +40,17 @@ func (u *Unit) scan() (*scanner, error) {
 		return nil, err
 	}
 	end := min(int(u.End), len(info))
-	return &scanner{u: u, r: reader{b: info[:end], off: int(u.Die)}, tab: tab}, nil
+	return &scanner{u: u, r: dwread.Reader{Bytes: info[:end], Off: int(u.Die)}, tab: tab}, nil
 }
 
 // next moves to the next entry. It is false at the end and on an error (see err).
 func (s *scanner) next() bool {
 	for {
-		if s.r.err != nil || s.r.empty() {
+		if s.r.Err != nil || s.r.Empty() {
 			return false
 		}
-		s.off = dwarf.Offset(s.r.off) | s.u.d.bit
-		code := s.r.uleb()
+		s.off = dwarf.Offset(s.r.Off) | s.u.d.bit
+		code := s.r.Uleb()
 		if code == 0 {
 			if s.level--; s.level <= 0 {
 				return false
@@ -56,8 +58,8 @@ func (s *scanner) next() bool {
 			continue
 		}
 		if s.a = s.tab.get(code); s.a == nil {
-			if s.r.err == nil {
-				s.r.err = fmt.Errorf("unknown abbreviation %d", code)
+			if s.r.Err == nil {
+				s.r.Err = fmt.Errorf("unknown abbreviation %d", code)
 			}
 			return false
 		}
@@ -66,7 +68,7 @@ func (s *scanner) next() bool {
 	s.depth = s.level
 	s.set = 0
 	if s.a.fixed >= 0 && !s.a.wanted {
-		s.r.skip(s.a.fixed)
+		s.r.Skip(s.a.fixed)
 	} else {
 		for i := range s.a.fields {
 			f := &s.a.fields[i]
@@ -79,10 +81,10 @@ func (s *scanner) next() bool {
 	}
 	if s.a.children {
 		if s.level++; s.level > maxDepth {
-			s.r.err = fmt.Errorf("entries are nested more than %d deep", maxDepth)
+			s.r.Err = fmt.Errorf("entries are nested more than %d deep", maxDepth)
 		}
 	}
-	return s.r.err == nil
+	return s.r.Err == nil
 }
 
 // skipChildren moves behind what is below the current entry.
@@ -91,26 +93,26 @@ func (s *scanner) skipChildren() {
 		return
 	}
 	if s.has(slotSibling) {
-		if off, ok := s.ref(slotSibling); ok && int(off&^s.u.d.bit) > s.r.off && int(off&^s.u.d.bit) <= len(s.r.b) {
-			s.r.off = int(off &^ s.u.d.bit)
+		if off, ok := s.ref(slotSibling); ok && int(off&^s.u.d.bit) > s.r.Off && int(off&^s.u.d.bit) <= len(s.r.Bytes) {
+			s.r.Off = int(off &^ s.u.d.bit)
 			s.level--
 			return
 		}
 	}
 	want := s.level - 1
-	for s.level > want && s.r.err == nil && !s.r.empty() {
-		code := s.r.uleb()
+	for s.level > want && s.r.Err == nil && !s.r.Empty() {
+		code := s.r.Uleb()
 		if code == 0 {
 			s.level--
 			continue
 		}
 		a := s.tab.get(code)
 		if a == nil {
-			s.r.err = fmt.Errorf("unknown abbreviation %d", code)
+			s.r.Err = fmt.Errorf("unknown abbreviation %d", code)
 			return
 		}
 		if a.fixed >= 0 {
-			s.r.skip(a.fixed)
+			s.r.Skip(a.fixed)
 		} else {
 			for i := range a.fields {
 				s.value(a.fields[i].form, 0)
@@ -126,52 +128,53 @@ func (s *scanner) skipChildren() {
 func (s *scanner) value(form uint16, implicit int64) rawValue {
 	r := &s.r
 	v := rawValue{form: form}
-	for n := 0; form == formIndirect; n++ {
-		form = uint16(r.uleb())
+	for n := 0; form == dwread.FormIndirect; n++ {
+		form = uint16(r.Uleb())
 		v.form = form
 		if n > 2 {
-			r.err = fmt.Errorf("indirect form of an indirect form")
+			r.Err = fmt.Errorf("indirect form of an indirect form")
 			return v
 		}
 	}
 	switch form {
-	case formImplicitConst:
+	case dwread.FormImplicitConst:
 		v.n = uint64(implicit)
-	case formFlagPresent:
+	case dwread.FormFlagPresent:
 		v.n = 1
-	case formString:
-		v.n = uint64(r.off)
-		i := bytes.IndexByte(r.b[min(r.off, len(r.b)):], 0)
+	case dwread.FormString:
+		v.n = uint64(r.Off)
+		i := bytes.IndexByte(r.Bytes[min(r.Off, len(r.Bytes)):], 0)
 		if i < 0 {
-			r.skip(len(r.b) + 1)
+			r.Skip(len(r.Bytes) + 1)
 		} else {
-			r.skip(i + 1)
+			r.Skip(i + 1)
 		}
-	case formSdata:
-		v.n = uint64(r.sleb())
-	case formUdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx, formGNUAddrIndex, formGNUStrIndex:
-		v.n = r.uleb()
-	case formBlock, formExprloc:
-		r.block(r.uleb())
-	case formBlock1:
-		r.block(uint64(r.u8()))
-	case formBlock2:
-		r.block(uint64(r.u16()))
-	case formBlock4:
-		r.block(uint64(r.u32()))
+	case dwread.FormSdata:
+		v.n = uint64(r.Sleb())
+	case dwread.FormUdata, dwread.FormRefUdata, dwread.FormStrx, dwread.FormAddrx, dwread.FormLoclistx,
+		dwread.FormRnglistx, dwread.FormGNUAddrIndex, dwread.FormGNUStrIndex:
+		v.n = r.Uleb()
+	case dwread.FormBlock, dwread.FormExprloc:
+		r.Block(r.Uleb())
+	case dwread.FormBlock1:
+		r.Block(uint64(r.U8()))
+	case dwread.FormBlock2:
+		r.Block(uint64(r.U16()))
+	case dwread.FormBlock4:
+		r.Block(uint64(r.U32()))
 	default:
-		switch n := fixedSize(form, s.u.AddrSize, s.u.Dwarf64, s.u.Version); n {
+		switch n := dwread.FixedSize(form, s.u.AddrSize, s.u.Dwarf64, s.u.Version); n {
 		case 1, 2, 4, 8:
-			v.n = r.uint(n)
+			v.n = r.Uint(n)
 		case 3:
-			if b := r.take(3); b != nil {
+			if b := r.Take(3); b != nil {
 				v.n = uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16
 			}
 		case 16:
-			r.skip(16)
+			r.Skip(16)
 		default:
-			if r.err == nil {
-				r.err = fmt.Errorf("unknown form %#x", form)
+			if r.Err == nil {
+				r.Err = fmt.Errorf("unknown form %#x", form)
 			}
 		}
 	}
@@ -188,11 +191,11 @@ func (s *scanner) ref(k slot) (dwarf.Offset, bool) {
 		return 0, false
 	}
 	switch v := s.val[k]; v.form {
-	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
+	case dwread.FormRef1, dwread.FormRef2, dwread.FormRef4, dwread.FormRef8, dwread.FormRefUdata:
 		return s.u.Off + dwarf.Offset(v.n) | s.u.d.bit, true
-	case formRefAddr:
+	case dwread.FormRefAddr:
 		return dwarf.Offset(v.n) | s.u.d.bit, true
-	case formGNURefAlt:
+	case dwread.FormGNURefAlt:
 		return dwarf.Offset(v.n) | altBit, v.n < uint64(altBit)
 	}
 	return 0, false
@@ -204,9 +207,10 @@ func (s *scanner) addr(k slot) (uint64, bool) {
 		return 0, false
 	}
 	switch v := s.val[k]; v.form {
-	case formAddr:
+	case dwread.FormAddr:
 		return v.n, true
-	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex, formLoclistx:
+	case dwread.FormAddrx, dwread.FormAddrx1, dwread.FormAddrx2, dwread.FormAddrx3, dwread.FormAddrx4,
+		dwread.FormGNUAddrIndex, dwread.FormLoclistx:
 		a, err := s.u.Addrx(v.n)
 		return a, err == nil
 	}
@@ -232,14 +236,15 @@ func (s *scanner) str(k slot) []byte {
 	v := s.val[k]
 	sec := ".debug_str"
 	switch v.form {
-	case formString:
-		return cbytes(s.r.b, v.n)
-	case formStrp:
-	case formGNUStrpAlt:
+	case dwread.FormString:
+		return dwread.Name(s.r.Bytes, v.n)
+	case dwread.FormStrp:
+	case dwread.FormGNUStrpAlt:
 		return s.u.d.altString(v.n)
-	case formLineStrp:
+	case dwread.FormLineStrp:
 		sec = ".debug_line_str"
-	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formGNUStrIndex, formLoclistx:
+	case dwread.FormStrx, dwread.FormStrx1, dwread.FormStrx2, dwread.FormStrx3, dwread.FormStrx4,
+		dwread.FormGNUStrIndex, dwread.FormLoclistx:
 		off, ok := s.u.strx(v.n)
 		if !ok {
 			return nil
@@ -252,23 +257,7 @@ func (s *scanner) str(k slot) []byte {
 	if err != nil {
 		return nil
 	}
-	return cbytes(b, v.n)
-}
-
-// cbytes is the NUL-terminated string at off, without the NUL; nil if it is longer than any name is.
-func cbytes(b []byte, off uint64) []byte {
-	if off >= uint64(len(b)) {
-		return nil
-	}
-	b = b[off:]
-	b = b[:min(len(b), maxName)]
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		return b[:i]
-	}
-	if len(b) == maxName {
-		return nil
-	}
-	return b
+	return dwread.Name(b, v.n)
 }
 
 // strx is the offset in .debug_str of an indexed string (DWARF 5, 7.26).
@@ -298,14 +287,14 @@ func (u *Unit) strx(i uint64) (uint64, bool) {
 	if i >= uint64(len(sec))/size || base > uint64(len(sec)) {
 		return 0, false
 	}
-	r := &reader{b: sec, off: int(base + i*size)}
-	off := r.offset(u.Dwarf64)
-	return off, r.err == nil
+	r := &dwread.Reader{Bytes: sec, Off: int(base + i*size)}
+	off := r.Offset(u.Dwarf64)
+	return off, r.Err == nil
 }
 
 func (s *scanner) failed() error {
-	if s.r.err == nil {
+	if s.r.Err == nil {
 		return nil
 	}
-	return s.u.d.corrupt("entry at %#x: %v", s.off, s.r.err)
+	return s.u.d.corrupt("entry at %#x: %v", s.off, s.r.Err)
 }

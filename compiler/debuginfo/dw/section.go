@@ -7,6 +7,9 @@ import (
 	"io"
 	"runtime"
 	"sync"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/debuginfo/inflate"
 )
 
 // Inflating stops at this many times the compressed size: zlib cannot exceed 1032, and real
@@ -121,8 +124,8 @@ func (f *File) load(name string) (b []byte, err error) {
 	if len(raw) < 24 {
 		return nil, fmt.Errorf("%w: bad compression header", ErrCorrupt)
 	}
-	size := le64(raw[8:]) // Elf64_Chdr: type, reserved, size, addralign
-	switch t := elf.CompressionType(le32(raw)); t {
+	size := dwread.LE64(raw[8:]) // Elf64_Chdr: type, reserved, size, addralign
+	switch t := elf.CompressionType(dwread.LE32(raw)); t {
 	case elf.COMPRESS_ZLIB:
 		return f.inflate(size, raw[24:])
 	case elf.COMPRESS_ZSTD:
@@ -140,7 +143,7 @@ func (f *File) inflate(size uint64, raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	b := make([]byte, size)
-	if err := inflateZlib(b, raw); err != nil {
+	if err := inflate.Zlib(b, raw); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
 	return b, nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // With -gsplit-dwarf a program has skeleton units only: where their code is, and which .dwo file has the rest
@@ -221,7 +223,7 @@ func (u *Unit) indexed(e *dwarf.Entry) {
 		default:
 			if off, ok := u.strx(n); ok {
 				if sec, err := u.d.optional(".debug_str"); err == nil {
-					f.Class, f.Val = dwarf.ClassString, string(cbytes(sec, off))
+					f.Class, f.Val = dwarf.ClassString, string(dwread.Name(sec, off))
 				}
 			}
 		}
@@ -356,7 +358,7 @@ func (j *joiner) add(c contribution, skel *Unit, id uint64) error {
 	}
 	clear(offsets[:head])
 	for i := head; i+4 <= len(offsets); i += 4 {
-		putLE32(offsets[i:], uint32(first)+le32(offsets[i:]))
+		putLE32(offsets[i:], uint32(first)+dwread.LE32(offsets[i:]))
 	}
 	if s.strs, err = j.grow("str_offsets", offsets); err != nil {
 		return err

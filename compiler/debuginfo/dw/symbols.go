@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // Symbol is one function or data symbol.
@@ -90,7 +92,7 @@ func (f *File) readSymbols() ([]Symbol, error) {
 func parseSymbols(tab []byte, strs string, sections []*elf.Section) []Symbol {
 	syms := make([]Symbol, 0, len(tab)/24)
 	for ; len(tab) >= 24; tab = tab[24:] {
-		info, shndx := tab[4], elf.SectionIndex(le16(tab[6:]))
+		info, shndx := tab[4], elf.SectionIndex(dwread.LE16(tab[6:]))
 		kind := elf.ST_TYPE(info)
 		switch kind {
 		case elf.STT_FUNC, elf.STT_OBJECT, elf.STT_GNU_IFUNC, elf.STT_NOTYPE, elf.STT_TLS:
@@ -100,7 +102,7 @@ func parseSymbols(tab []byte, strs string, sections []*elf.Section) []Symbol {
 		if shndx == elf.SHN_UNDEF || shndx >= elf.SHN_LORESERVE && shndx != elf.SHN_XINDEX {
 			continue
 		}
-		name := cstring(strs, uint64(le32(tab)))
+		name := dwread.CString(strs, uint64(dwread.LE32(tab)))
 		if name == "" {
 			continue
 		}
@@ -113,23 +115,11 @@ func parseSymbols(tab []byte, strs string, sections []*elf.Section) []Symbol {
 			name = name[:i]
 		}
 		syms = append(syms, Symbol{
-			Name: name, Addr: le64(tab[8:]), Size: le64(tab[16:]), Kind: kind,
+			Name: name, Addr: dwread.LE64(tab[8:]), Size: dwread.LE64(tab[16:]), Kind: kind,
 			Global: elf.ST_BIND(info) != elf.STB_LOCAL,
 		})
 	}
 	return syms
-}
-
-// cstring is the NUL-terminated string at off, "" when off is out of range.
-func cstring(s string, off uint64) string {
-	if off >= uint64(len(s)) {
-		return ""
-	}
-	s = s[off:]
-	if i := strings.IndexByte(s, 0); i >= 0 {
-		return s[:i]
-	}
-	return s
 }
 
 // SymbolAt finds the function symbol that covers addr: the one that begins nearest before it and,

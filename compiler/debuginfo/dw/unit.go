@@ -9,6 +9,8 @@ import (
 	"sort"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // Unit types (DWARF 5, 7.5.1, table 7.2).
@@ -193,46 +195,46 @@ func (d *Data) scanUnits() (units []*Unit, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &reader{b: info}
-	for b.off < len(info) {
-		u := &Unit{d: d, Off: dwarf.Offset(b.off)}
-		n, dwarf64 := b.unitLength()
+	b := &dwread.Reader{Bytes: info}
+	for b.Off < len(info) {
+		u := &Unit{d: d, Off: dwarf.Offset(b.Off)}
+		n, dwarf64 := b.UnitLength()
 		u.Dwarf64 = dwarf64
-		end := b.off + int(min(n, uint64(len(info)-min(b.off, len(info)))))
+		end := b.Off + int(min(n, uint64(len(info)-min(b.Off, len(info)))))
 		u.End = dwarf.Offset(end)
 		if n == 0 {
 			continue
 		}
-		u.Version = int(b.u16())
+		u.Version = int(b.U16())
 		if u.Version < 2 || u.Version > 5 {
 			return nil, d.corrupt("unit at %#x has DWARF version %d", u.Off, u.Version)
 		}
 		ut := uint8(utCompile)
 		if u.Version >= 5 {
-			ut = b.u8()
-			u.AddrSize = int(b.u8())
-			b.offset(dwarf64)
+			ut = b.U8()
+			u.AddrSize = int(b.U8())
+			b.Offset(dwarf64)
 		} else {
-			b.offset(dwarf64)
-			u.AddrSize = int(b.u8())
+			b.Offset(dwarf64)
+			u.AddrSize = int(b.U8())
 		}
 		switch ut {
 		case utSkeleton, utSplitCompile:
 			u.skeleton = ut == utSkeleton
-			u.sig = b.u64()
+			u.sig = b.U64()
 		case utType, utSplitType:
 			u.typeUnit = true
-			u.sig = b.u64()
-			u.sigType = u.Off + dwarf.Offset(b.offset(dwarf64))
+			u.sig = b.U64()
+			u.sigType = u.Off + dwarf.Offset(b.Offset(dwarf64))
 		}
-		if b.err != nil {
+		if b.Err != nil {
 			return nil, d.corrupt("unit header at %#x is cut short", u.Off)
 		}
-		u.Die = dwarf.Offset(b.off)
+		u.Die = dwarf.Offset(b.Off)
 		if units = append(units, u); len(units) > maxUnits {
 			return nil, d.corrupt("more than %d units", maxUnits)
 		}
-		b.off = end
+		b.Off = end
 	}
 	if d.joined != nil {
 		units = d.joined.known(units)
@@ -363,31 +365,31 @@ func (d *Data) readAranges(x *pcIndex) map[dwarf.Offset]bool {
 	}
 	listed := map[dwarf.Offset]bool{}
 	var spans []span
-	b := &reader{b: sec}
-	for b.off < len(sec) {
-		start := b.off
-		n, dwarf64 := b.unitLength()
-		end := b.off + int(min(n, uint64(len(sec))))
+	b := &dwread.Reader{Bytes: sec}
+	for b.Off < len(sec) {
+		start := b.Off
+		n, dwarf64 := b.UnitLength()
+		end := b.Off + int(min(n, uint64(len(sec))))
 		if end > len(sec) || n == 0 {
 			return nil
 		}
-		version := b.u16()
-		off := dwarf.Offset(b.offset(dwarf64))
-		addrSize, segSize := b.u8(), b.u8()
+		version := b.U16()
+		off := dwarf.Offset(b.Offset(dwarf64))
+		addrSize, segSize := b.U8(), b.U8()
 		if version != 2 || addrSize != 8 || segSize != 0 {
-			b.off = end
+			b.Off = end
 			continue
 		}
-		if pad := (b.off - start) % 16; pad != 0 {
-			b.skip(16 - pad)
+		if pad := (b.Off - start) % 16; pad != 0 {
+			b.Skip(16 - pad)
 		}
 		u := d.unitHeaderAt(off)
-		if b.err != nil || u == nil {
+		if b.Err != nil || u == nil {
 			return nil
 		}
 		any := false
-		for b.off+16 <= end {
-			lo, size := b.u64(), b.u64()
+		for b.Off+16 <= end {
+			lo, size := b.U64(), b.U64()
 			if lo == 0 && size == 0 {
 				break
 			}
@@ -399,7 +401,7 @@ func (d *Data) readAranges(x *pcIndex) map[dwarf.Offset]bool {
 		if any {
 			listed[off] = true
 		}
-		b.off = end
+		b.Off = end
 	}
 	x.spans = spans
 	x.sorted = false

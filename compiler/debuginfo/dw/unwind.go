@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
 // Unwind gives the rules by which the caller of the code at pc is found, from .eh_frame (by the search table of
@@ -68,41 +69,41 @@ func (f *File) unwindEntry(b []byte, off int, ehAddr uint64) (*cfi.Entry, error)
 		return nil, fmt.Errorf("%w: frame entry at %#x has no CIE", ErrCorrupt, off)
 	}
 	out, enc, aug := &cfi.Entry{Machine: f.machine}, uint8(encAbs), ""
-	r := &reader{b: b[:c.end], off: c.body}
-	version := r.u8()
-	aug = cstring(string(b[min(r.off, c.end):c.end]), 0)
-	r.skip(len(aug) + 1)
+	r := &dwread.Reader{Bytes: b[:c.end], Off: c.body}
+	version := r.U8()
+	aug = dwread.CString(string(b[min(r.Off, c.end):c.end]), 0)
+	r.Skip(len(aug) + 1)
 	if version == 4 {
-		if size, seg := r.u8(), r.u8(); size != 8 || seg != 0 {
+		if size, seg := r.U8(), r.U8(); size != 8 || seg != 0 {
 			return nil, fmt.Errorf("%w: CIE with addresses of %d bytes", ErrCorrupt, size)
 		}
 	}
-	out.CodeAlign = r.uleb()
-	out.DataAlign = r.sleb()
+	out.CodeAlign = r.Uleb()
+	out.DataAlign = r.Sleb()
 	if version == 1 {
-		out.RetReg = uint64(r.u8())
+		out.RetReg = uint64(r.U8())
 	} else {
-		out.RetReg = r.uleb()
+		out.RetReg = r.Uleb()
 	}
 	switch {
 	case aug == "":
 	case aug[0] != 'z':
 		return nil, fmt.Errorf("unsupported augmentation %q", aug)
 	default:
-		end := r.uleb()
-		end += uint64(r.off)
+		end := r.Uleb()
+		end += uint64(r.Off)
 		for _, ch := range aug[1:] {
 			switch ch {
 			case 'R':
-				enc = r.u8()
+				enc = r.U8()
 			case 'L':
-				r.u8()
+				r.U8()
 			case 'P':
-				n := encodedSize(r.u8())
+				n := encodedSize(r.U8())
 				if n == 0 {
 					return nil, errors.New("unsupported pointer encoding")
 				}
-				r.skip(n)
+				r.Skip(n)
 			case 'S':
 				out.Signal = true
 			case 'B':
@@ -110,36 +111,36 @@ func (f *File) unwindEntry(b []byte, off int, ehAddr uint64) (*cfi.Entry, error)
 				return nil, fmt.Errorf("unsupported augmentation %q", aug)
 			}
 		}
-		if r.err == nil && (end > uint64(c.end) || end < uint64(r.off)) {
+		if r.Err == nil && (end > uint64(c.end) || end < uint64(r.Off)) {
 			return nil, fmt.Errorf("%w: augmentation of CIE at %#x", ErrCorrupt, c.start)
 		}
-		r.off = int(min(end, uint64(c.end)))
+		r.Off = int(min(end, uint64(c.end)))
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err != nil {
+		return nil, r.Err
 	}
-	out.Initial = b[r.off:c.end]
+	out.Initial = b[r.Off:c.end]
 	if encodedSize(enc) == 0 {
 		return nil, fmt.Errorf("unsupported pointer encoding %#x", enc)
 	}
-	r = &reader{b: b[:e.end], off: e.body}
-	out.Begin = r.encoded(enc, ehAddr)
-	out.End = out.Begin + r.encoded(enc&0x0f, 0)
+	r = &dwread.Reader{Bytes: b[:e.end], Off: e.body}
+	out.Begin = encoded(r, enc, ehAddr)
+	out.End = out.Begin + encoded(r, enc&0x0f, 0)
 	if aug != "" {
-		r.skip(int(min(r.uleb(), uint64(e.end))))
+		r.Skip(int(min(r.Uleb(), uint64(e.end))))
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err != nil {
+		return nil, r.Err
 	}
-	out.Insns = b[r.off:e.end]
+	out.Insns = b[r.Off:e.end]
 	out.Loc = func(rest []byte) (uint64, int) {
-		at := &reader{b: b[:e.end], off: e.end - len(rest)}
-		from := at.off
-		v := at.encoded(enc, ehAddr)
-		if at.err != nil {
+		at := &dwread.Reader{Bytes: b[:e.end], Off: e.end - len(rest)}
+		from := at.Off
+		v := encoded(at, enc, ehAddr)
+		if at.Err != nil {
 			return 0, 0
 		}
-		return v, at.off - from
+		return v, at.Off - from
 	}
 	return out, nil
 }

@@ -1,10 +1,11 @@
-package dw
+package inflate
 
 import (
 	"bytes"
 	"compress/zlib"
 	"io"
 	"math/rand"
+	"os"
 	"testing"
 )
 
@@ -19,6 +20,19 @@ func deflate(tb testing.TB, level int, b []byte) []byte {
 	return z.Bytes()
 }
 
+// program is the code and data of a real program, this one.
+func program(tb testing.TB) []byte {
+	path, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b[:min(len(b), 4<<20)]
+}
+
 func TestInflate(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	noise := make([]byte, 300000)
@@ -31,29 +45,27 @@ func TestInflate(t *testing.T) {
 	}
 	inputs := [][]byte{nil, []byte("a"), []byte("hello, hello, hello"), bytes.Repeat([]byte{0}, 1<<20),
 		bytes.Repeat([]byte("abc"), 50000), noise, skewed, append(bytes.Clone(noise[:1000]), skewed[:40000]...)}
-	if info, err := openFile(t, gcc(t, "-g -gdwarf-5", "types.c")).Section(".debug_info"); err == nil {
-		inputs = append(inputs, info)
-	}
+	inputs = append(inputs, program(t))
 	for i, in := range inputs {
 		for _, level := range []int{zlib.NoCompression, zlib.HuffmanOnly, zlib.BestSpeed, zlib.DefaultCompression,
 			zlib.BestCompression} {
 			z := deflate(t, level, in)
 			out := make([]byte, len(in))
-			if err := inflateZlib(out, z); err != nil || !bytes.Equal(out, in) {
+			if err := Zlib(out, z); err != nil || !bytes.Equal(out, in) {
 				t.Errorf("input %d, level %d: %v", i, level, err)
 			}
-			if err := inflateZlib(make([]byte, len(in)+1), z); err == nil {
+			if err := Zlib(make([]byte, len(in)+1), z); err == nil {
 				t.Errorf("input %d, level %d: too short contents were taken", i, level)
 			}
 			if len(in) > 0 {
-				if err := inflateZlib(out[:len(in)-1], z); err == nil {
+				if err := Zlib(out[:len(in)-1], z); err == nil {
 					t.Errorf("input %d, level %d: too long contents were taken", i, level)
 				}
-				if err := inflateZlib(out, z[:len(z)-5]); err == nil {
+				if err := Zlib(out, z[:len(z)-5]); err == nil {
 					t.Errorf("input %d, level %d: a cut stream was taken", i, level)
 				}
 				z[len(z)-1] ^= 1
-				if err := inflateZlib(out, z); err != errChecksum {
+				if err := Zlib(out, z); err != errChecksum {
 					t.Errorf("input %d, level %d: wrong checksum: %v", i, level, err)
 				}
 			}
@@ -77,7 +89,7 @@ func FuzzInflate(f *testing.F) {
 			}
 		}
 		out := make([]byte, len(want))
-		got := inflateZlib(out, z)
+		got := Zlib(out, z)
 		if (err == nil) != (got == nil) {
 			t.Fatalf("%x: %v, compress/zlib: %v", z, got, err)
 		}
@@ -88,14 +100,12 @@ func FuzzInflate(f *testing.F) {
 }
 
 func BenchmarkInflate(b *testing.B) {
-	f := openFile(b, goBinary(b))
-	s, _ := f.header(".debug_info")
-	raw := f.slice(s.Offset, s.FileSize)
-	dst := make([]byte, le64(raw[8:]))
+	raw := deflate(b, zlib.BestSpeed, program(b)) // as Go's linker does it
+	dst := make([]byte, len(program(b)))
 	for name, fn := range map[string]func() error{
-		"own": func() error { return inflateZlib(dst, raw[24:]) },
+		"own": func() error { return Zlib(dst, raw) },
 		"compress-zlib": func() error {
-			r, err := zlib.NewReader(bytes.NewReader(raw[24:]))
+			r, err := zlib.NewReader(bytes.NewReader(raw))
 			if err == nil {
 				_, err = io.ReadFull(r, dst)
 			}

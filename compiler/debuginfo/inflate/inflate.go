@@ -1,4 +1,12 @@
-package dw
+// Package inflate decompresses sections of ELF files.
+//
+// In: a zlib stream, all of it in memory, and room for exactly what it contains. Out: the contents, or an error: a
+// stream is taken if compress/zlib takes it and if it has that many bytes.
+//
+// Inflating the debug sections is most of the time that it takes to look at a Go program: the Go linker
+// compresses them. compress/flate is made for streams; here all input is in memory and the
+// size of the output is known, which is worth a factor of three.
+package inflate
 
 import (
 	"encoding/binary"
@@ -6,17 +14,13 @@ import (
 	"hash/adler32"
 )
 
-// Inflating the debug sections is most of the time that it takes to look at a Go program: the Go linker
-// compresses them. compress/flate is made for streams; here all input is in memory and the
-// size of the output is known, which is worth a factor of three.
-
 var (
 	errInflate  = errors.New("bad compressed data")
 	errChecksum = errors.New("wrong checksum")
 )
 
-// inflateZlib decodes a zlib stream (RFC 1950 around RFC 1951) whose contents are exactly len(dst) bytes.
-func inflateZlib(dst, src []byte) error {
+// Zlib decodes a zlib stream (RFC 1950 around RFC 1951) whose contents are exactly len(dst) bytes.
+func Zlib(dst, src []byte) error {
 	if len(src) < 6 || src[0]&0x0f != 8 || src[0]>>4 > 7 || binary.BigEndian.Uint16(src)%31 != 0 || src[1]&0x20 != 0 {
 		return errInflate
 	}
