@@ -35,6 +35,9 @@ static int store[64];
 struct empty {};
 `
 
+// lambdaLines is how many lines behind its first a lambda ends.
+const lambdaLines = 4
+
 func (g *classes) emit(format string, args ...any) { fmt.Fprintf(&g.src, format+"\n", args...) }
 
 func (g *classes) one(s ...string) string { return s[g.IntN(len(s))] }
@@ -301,18 +304,29 @@ func TestCxxGdb(t *testing.T) {
 			}
 			b.cc = map[string]string{"gcc": "g++", "clang": "clang++"}[b.cc]
 			what := fmt.Sprintf("seed %d %s", seed, b)
-			dir := t.TempDir()
-			write(t, dir, "classes.cc", source)
-			args := append([]string{"-w", "-g", "-no-pie", "-fno-pie", "-o", "prog"}, b.flags...)
-			if b.cc == "g++" {
-				args = append(args, "-gno-variable-location-views") // gdb does not know them
-			}
-			must(t, dir, nil, b.cc, append(args, "classes.cc")...)
-			var f Figures
-			againstWalk(t, &f, what, dir, "prog", "classes.cc", b.flags[0] != "-O0", nil)
-			t.Logf("%s: %s", what, &f)
-			all.Add(&f)
+			t.Run(strings.ReplaceAll(what, " ", "_"), func(t *testing.T) {
+				dir := t.TempDir()
+				write(t, dir, "classes.cc", source)
+				args := append([]string{"-w", "-g", "-no-pie", "-fno-pie", "-o", "prog"}, b.flags...)
+				if b.cc == "g++" {
+					args = append(args, "-gno-variable-location-views") // gdb does not know them
+				}
+				must(t, dir, nil, b.cc, append(args, "classes.cc")...)
+				var f Figures
+				againstWalk(t, &f, what, dir, "prog", "classes.cc", b.flags[0] != "-O0", lambdaToCome)
+				t.Logf("%s: %s", what, &f)
+				all.Add(&f)
+			})
 		}
 	}
 	all.Report(t, 300)
+}
+
+// lambdaToCome tells the captures of a lambda on the lines of its own expression: without optimisation the object is
+// made when the last of them is come to, and gdb shows what was on the stack before, as far as a pointer there leads.
+func lambdaToCome(_ string, v walkValue) string {
+	if strings.HasPrefix(v.expr, "$lam->") && v.lines <= lambdaLines {
+		return "captures of a lambda that is yet to be made"
+	}
+	return ""
 }

@@ -37,6 +37,19 @@ def several(frame, pc):
         for e in tab.linetable():
             at.setdefault(e.pc, set()).add(e.line)
     return len(lines[tab.filename].get(pc, ())) > 1
+# unmade names the variables at pc, a function's entry, that are found by a register of the frame. It is asked before the
+# program runs: an error of a command while it does would stop it.
+def unmade(pc):
+    try:
+        text = gdb.execute("info scope *%#x" % pc, to_string=True)
+    except gdb.error:
+        return set()
+    return set(l.split()[1] for l in text.splitlines() if l.startswith("Symbol ") and "at frame base reg" in l)
+def begins(pc):
+    block = gdb.block_for_pc(pc)
+    while block is not None and block.function is None:
+        block = block.superblock
+    return block is not None and block.start == pc
 class Stop(gdb.Breakpoint):
     def stop(self):
         self.enabled = False
@@ -65,7 +78,7 @@ class Stop(gdb.Breakpoint):
                 except Exception:
                     text = "?"
                 how = kind
-                if kind == "entry" and "at frame base reg" in gdb.execute("info address " + s.name, to_string=True):
+                if kind == "entry" and s.name in self.unmade:
                     how = "unmade"
                 out.write("@G %x %s %d %s %s\n" % (self.pc, s.name, t.sizeof, text, how))
             if block.function:
@@ -75,11 +88,12 @@ class Stop(gdb.Breakpoint):
 for pc in pcs:
     try:
         b = Stop("*%#x" % pc) # at an internal one gdb is not in the inlined copy that begins there, but in the function around it
-        b.pc, b.silent = pc, True
+        b.pc, b.silent, b.unmade = pc, True, unmade(pc) if begins(pc) else ()
     except Exception:
         pass
 gdb.execute("set exec-wrapper env -i")
 gdb.execute("run > /dev/null 2>&1")
+out.write("@END %d\n" % (gdb.selected_inferior().pid == 0))
 out.close()
 `
 
@@ -215,10 +229,13 @@ func againstGdb(t *testing.T, dir, bin string, points []string, optimized bool) 
 	}
 	env := []string{"EVENTS=" + write(t, dir, "events", pcs.String()), "ANSWER=" + filepath.Join(dir, "answer")}
 	ask := func() []string {
-		must(t, dir, env, "gdb", "-nx", "-batch", "-x", write(t, dir, "stop.py", gdbScript), bin)
+		said := must(t, dir, env, "gdb", "-nx", "-batch", "-x", write(t, dir, "stop.py", gdbScript), bin)
 		text, err := os.ReadFile(filepath.Join(dir, "answer"))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !strings.HasSuffix(string(text), "@END 1\n") {
+			t.Errorf("the program did not end under gdb: the script stopped it\n%s", said)
 		}
 		return strings.Split(strings.TrimSpace(string(text)), "\n")
 	}

@@ -134,18 +134,20 @@ func TestRustGdb(t *testing.T) {
 		for _, rustc := range compilers {
 			for _, level := range levels {
 				what := fmt.Sprintf("seed %d %s %s", seed, rustc, level)
-				dir := t.TempDir()
-				text := source
-				if rustc != compilers[0] {
-					text = strings.Replace(text, "use std::hint::black_box;", oldBlackBox, 1)
-				}
-				write(t, dir, "locals.rs", text)
-				must(t, dir, nil, rustc, "-g", "-Copt-level="+level, "-Crelocation-model=static", "-Ccodegen-units=1",
-					"-o", "prog", "locals.rs")
-				var f Figures
-				againstWalk(t, &f, what, dir, "prog", "locals.rs", level != "0", rustUnlike)
-				t.Logf("%s: %s", what, &f)
-				all.Add(&f)
+				t.Run(strings.NewReplacer(" ", "_", "/", "_").Replace(what), func(t *testing.T) {
+					dir := t.TempDir()
+					text := source
+					if rustc != compilers[0] {
+						text = strings.Replace(text, "use std::hint::black_box;", oldBlackBox, 1)
+					}
+					write(t, dir, "locals.rs", text)
+					must(t, dir, nil, rustc, "-g", "-Copt-level="+level, "-Crelocation-model=static",
+						"-Ccodegen-units=1", "-o", "prog", "locals.rs")
+					var f Figures
+					againstWalk(t, &f, what, dir, "prog", "locals.rs", level != "0", rustUnlike)
+					t.Logf("%s: %s", what, &f)
+					all.Add(&f)
+				})
 			}
 		}
 	}

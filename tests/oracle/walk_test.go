@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"debug/elf"
 	"fmt"
 	"os"
@@ -13,12 +14,15 @@ import (
 
 // walkScript stops once at each address at which a line of the file FILE begins, and goes through the variables that
 // are in scope there: into members, bases, what references and pointers lead to, and arrays. For each number it writes
-// "pc TAB kind TAB expression TAB size TAB value", the expression being that of a script and the value ? where gdb has
-// none. kind is as in gdbScript, or "result", where pc is the entry of the function that has returned.
+// "pc kind expression size value lines" with tabs between them, the expression being that of a script and the value ?
+// where gdb has none; lines is how many the place is behind the variable's declaration. kind is as in gdbScript, or
+// "result", where pc is the entry of the function that has returned.
 const walkScript = `
 import gdb, os
 for c in ("pagination off", "width 0", "confirm off", "debuginfod enabled off", "disable-randomization on", "print object off", "exec-wrapper env -i"):
     gdb.execute("set " + c)
+for c in ("quit no", "corefile no"): # references that are in pieces, in gdb 13: an error like others
+    gdb.execute("maint set internal-error " + c)
 FILE = os.environ["FILE"]
 out = open(os.environ["ANSWER"], "w")
 SCALAR = (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_PTR)
@@ -48,7 +52,7 @@ def walk(e, v, depth, found):
         try:
             to = v.referenced_value()
             to.fetch_lazy()
-        except Exception:
+        except BaseException:
             return
         if to.type.strip_typedefs().code in SCALAR:
             e += "[0]"
@@ -114,8 +118,21 @@ class Fin(gdb.FinishBreakpoint):
             found = []
             walk("$return", v, 0, found)
             for e, size, text in found:
-                out.write("%x\tresult\t%s\t%d\t%s\n" % (self.entry, e, size, text))
+                out.write("%x\tresult\t%s\t%d\t%s\t0\n" % (self.entry, e, size, text))
         return False
+# unmade names the variables at pc, a function's entry, that are found by a register of the frame. It is asked before the
+# program runs: an error of a command while it does would stop it.
+def unmade(pc):
+    try:
+        text = gdb.execute("info scope *%#x" % pc, to_string=True)
+    except gdb.error:
+        return set()
+    return set(l.split()[1] for l in text.splitlines() if l.startswith("Symbol ") and "at frame base reg" in l)
+def begins(pc):
+    block = gdb.block_for_pc(pc)
+    while block is not None and block.function is None:
+        block = block.superblock
+    return block is not None and block.start == pc
 class Stop(gdb.Breakpoint):
     def stop(self):
         self.enabled = False
@@ -132,7 +149,7 @@ class Stop(gdb.Breakpoint):
             kind = "several"
         elif entry:
             kind = "entry"
-        seen = set()
+        seen, line = set(), frame.find_sal().line
         while block is not None and not block.is_global and not block.is_static:
             for s in block:
                 if not (s.is_argument or s.is_variable) or s.name in seen or s.addr_class == gdb.SYMBOL_LOC_STATIC:
@@ -150,10 +167,10 @@ class Stop(gdb.Breakpoint):
                 except Exception:
                     pass
                 how = kind
-                if kind == "entry" and "at frame base reg" in gdb.execute("info address " + s.name, to_string=True):
+                if kind == "entry" and s.name in self.unmade:
                     how = "unmade"
                 for e, size, text in found:
-                    out.write("%x\t%s\t%s\t%d\t%s\n" % (self.pc, how, e, size, text))
+                    out.write("%x\t%s\t%s\t%d\t%s\t%d\n" % (self.pc, how, e, size, text, line - s.line))
             if block.function:
                 break
             block = block.superblock
@@ -161,7 +178,7 @@ class Stop(gdb.Breakpoint):
 pending = []
 for pc in lines:
     b = Stop("*%#x" % pc)
-    b.pc, b.silent = pc, True
+    b.pc, b.silent, b.unmade = pc, True, unmade(pc) if begins(pc) else ()
 gdb.execute("run > /dev/null 2>&1")
 while pending:
     pc = pending.pop()
@@ -174,6 +191,7 @@ while pending:
     except Exception:
         pass
     gdb.execute("continue")
+out.write("END %d\n" % (gdb.selected_inferior().pid == 0))
 out.close()
 `
 
@@ -183,26 +201,32 @@ type walkValue struct {
 	kind, expr string
 	size       int
 	want       string
+	lines      int
 }
 
 // walked runs bin, which dir has, under gdb and gives the numbers that are at the lines of file.
 func walked(t *testing.T, dir, bin, file string) (out []walkValue) {
 	answer := filepath.Join(dir, "answer")
 	os.Remove(answer)
-	must(t, dir, []string{"FILE=" + file, "ANSWER=" + answer}, "gdb", "-nx", "-batch", "-x",
+	said := must(t, dir, []string{"FILE=" + file, "ANSWER=" + answer}, "gdb", "-nx", "-batch", "-x",
 		write(t, dir, "walk.py", walkScript), bin)
 	text, err := os.ReadFile(answer)
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, ended := bytes.CutSuffix(text, []byte("END 1\n"))
+	if !ended {
+		t.Errorf("the program did not end under gdb: the script stopped it\n%s", said)
+	}
 	for line := range strings.Lines(string(text)) {
 		w := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(w) != 5 {
+		if len(w) != 6 {
 			t.Fatalf("gdb's script wrote %q", line)
 		}
 		v := walkValue{kind: w[1], expr: w[2], want: w[4]}
 		v.pc, _ = strconv.ParseUint(w[0], 16, 64)
 		v.size, _ = strconv.Atoi(w[3])
+		v.lines, _ = strconv.Atoi(w[5])
 		out = append(out, v)
 	}
 	return out
