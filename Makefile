@@ -61,8 +61,7 @@ arm64:
 # What gostap prints about whole programs against debuggers, the runtime and the programs themselves: hours.
 # go test ./... runs a small form of it.
 oracle: deps
-	GOSTAP_ORACLE=full $(GO) test -count=1 -timeout 0 -v ./tests/oracle/... ./compiler/debuginfo/dw
-	GOSTAP_ORACLE=full $(GO) test -count=1 -timeout 0 -v -run TestExamples ./tests
+	GOSTAP_ORACLE=full $(GO) test -count=1 -timeout 0 -v ./tests/oracle/... ./compiler/debuginfo/dwexpr
 
 # Ratios against the peer and against bare programs, in one run each.
 bench: build

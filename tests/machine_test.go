@@ -31,7 +31,7 @@ var namesRegisters = map[string]string{
 // tells a machine.
 var takesDefault = []string{
 	"compiler/passes.go", "compiler/ir/ir.go", "compiler/ir/text.go", "compiler/debuginfo/kbtf/kbtf.go",
-	"compiler/debuginfo/dw/expr.go", "compiler/debuginfo/usdt/args.go", "compiler/internal/family/image.go",
+	"compiler/debuginfo/dwexpr/expr.go", "compiler/debuginfo/usdt/args.go", "compiler/internal/family/image.go",
 	"compiler/internal/target/fake/fake.go", // images for tests
 	"compiler/habits/habits.go",             // an example in a hint
 	"tapsets/gensys/main.go", "cmd/internal/cli/stapopts.go",

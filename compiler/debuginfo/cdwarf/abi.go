@@ -6,193 +6,10 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/sysv"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
 )
-
-// class is the class of an eightbyte (System V psABI for amd64, 3.2.3).
-type class uint8
-
-const (
-	noClass class = iota
-	integer
-	sse
-	sseUp // the upper half of a 16-byte vector
-	x87
-	x87Up
-	memory
-)
-
-// classes are those of the two eightbytes of a value. MEMORY stands alone.
-type classes [2]class
-
-// classify says how values of t are passed. ok is false for types that it does not know.
-func classify(t *types.Ctype) (c classes, ok bool) {
-	if t == nil || t.Size < 0 {
-		return c, false
-	}
-	if t.Size == 0 {
-		return c, t.Kind == types.Struct || t.Kind == types.Union
-	}
-	if !classifyAt(t, 0, &c, 0) {
-		return c, false
-	}
-	switch {
-	case c[0] == memory || c[1] == memory || t.Size > 16 && !(t.Kind == types.Complex && c[0] == x87):
-		c = classes{memory}
-	case c[1] == x87Up && c[0] != x87:
-		c = classes{memory}
-	case c[1] == sseUp && c[0] != sse:
-		c[1] = sse
-	}
-	return c, true
-}
-
-func classifyAt(t *types.Ctype, off int64, c *classes, depth int) bool {
-	if t == nil || t.Size < 0 || depth > 32 {
-		return false
-	}
-	if off+t.Size > 16 && t.Kind != types.Complex {
-		if hasVector(t, 0) {
-			return false // __m256 and larger go in registers, depending on the compiler's flags
-		}
-		c[0] = memory
-		return true
-	}
-	put := func(off int64, k class) {
-		if i := off / 8; i < 2 {
-			c[i] = merge(c[i], k)
-		}
-	}
-	scalar := func(size int64, k class) bool {
-		if off%size != 0 {
-			c[0] = memory // not aligned: packed
-			return true
-		}
-		put(off, k)
-		return true
-	}
-	switch t.Kind {
-	case types.Int, types.Char, types.Bool, types.Enum, types.Pointer:
-		if t.Size == 16 {
-			put(off, integer)
-			put(off+8, integer)
-			return off == 0
-		}
-		return t.Size <= 8 && scalar(t.Size, integer)
-	case types.Float:
-		switch {
-		case t.Size == 4 || t.Size == 8 || t.Size == 2:
-			return scalar(t.Size, sse)
-		case t.Size == 16 && isLongDouble(t):
-			put(off, x87)
-			put(off+8, x87Up)
-			return off == 0
-		case t.Size == 16:
-			put(off, sse)
-			put(off+8, sseUp)
-			return off == 0
-		}
-		return false
-	case types.Complex:
-		switch t.Size {
-		case 8, 16:
-			half := t.Size / 2
-			if off%half != 0 || off+t.Size > 16 {
-				c[0] = memory
-				return true
-			}
-			put(off, sse)
-			put(off+half, sse)
-			return true
-		case 32:
-			c[0], c[1] = x87, noClass
-			if off != 0 || depth > 0 {
-				c[0] = memory
-			}
-			return true
-		}
-		return false
-	case types.Array:
-		if t.Vector {
-			put(off, sse)
-			if t.Size == 16 {
-				put(off+8, sseUp)
-			}
-			return off%t.Size == 0 && (t.Size == 8 || t.Size == 16)
-		}
-		e := t.Elem()
-		if depth == 0 || e == nil || t.Count < 0 || t.Count > 16 {
-			return false
-		}
-		for i := range t.Count {
-			if !classifyAt(e, off+i*e.Size, c, depth+1) {
-				return false
-			}
-		}
-		return true
-	case types.Struct, types.Union:
-		for _, f := range t.Fields() {
-			if f.BitSize > 0 {
-				first := 8*(off+f.Off) + f.BitOff
-				put(first/64*8, integer)
-				put((first+f.BitSize-1)/64*8, integer)
-				continue
-			}
-			if f.Type != nil && f.Type.Kind == types.Array && f.Type.Count < 0 {
-				continue // a flexible array has no bytes of its own
-			}
-			if !classifyAt(f.Type, off+f.Off, c, depth+1) {
-				return false
-			}
-		}
-		return len(t.Fields()) > 0 || t.Size <= 1 // nothing in it is nowhere; C++ gives it a byte of room
-	}
-	return false
-}
-
-// hasVector reports whether t is a SIMD vector or contains one.
-func hasVector(t *types.Ctype, depth int) bool {
-	if t == nil || depth > 8 {
-		return false
-	}
-	switch t.Kind {
-	case types.Array:
-		return t.Vector || hasVector(t.Elem(), depth+1)
-	case types.Struct, types.Union:
-		for _, f := range t.Fields() {
-			if hasVector(f.Type, depth+1) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// merge is the class of an eightbyte that two fields share.
-func merge(a, b class) class {
-	switch {
-	case a == b || b == noClass:
-		return a
-	case a == noClass:
-		return b
-	case a == memory || b == memory:
-		return memory
-	case a == integer || b == integer:
-		return integer
-	case a == x87 || a == x87Up || b == x87 || b == x87Up:
-		return memory
-	}
-	return sse
-}
-
-func isLongDouble(t *types.Ctype) bool {
-	switch t.Name {
-	case "_Float128", "__float128", "_Float64x", "__ieee128":
-		return t.Name == "_Float64x"
-	}
-	return true
-}
 
 // arguments applies the calling convention to the parameters of fn, at its first instruction. vector
 // is whether one is in a vector register. The map is nil when the convention cannot be told: functions
@@ -210,17 +27,17 @@ func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 	if t, err := im.d.TypeOf(fn.tree); err != nil {
 		return nil, false
 	} else if t.Kind != types.Void {
-		c, ok := classify(t)
+		c, ok := sysv.Classify(t)
 		switch im.passing(fn, fn.tree, t) {
 		case dw.PassingUnknown:
 			return nil, false
 		case dw.ByReference:
-			c, ok = classes{memory}, true
+			c, ok = sysv.Classes{sysv.Memory}, true
 		}
 		if !ok {
 			return nil, false
 		}
-		if c[0] == memory {
+		if c[0] == sysv.Memory {
 			ints++ // the address of the result
 		}
 	}
@@ -233,7 +50,7 @@ func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 		if err != nil {
 			return nil, false
 		}
-		c, ok := classify(t)
+		c, ok := sysv.Classify(t)
 		how := im.passing(fn, p, t)
 		if how == dw.ByReference {
 			addr := loc.Prog{}
@@ -255,13 +72,13 @@ func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 		ni, nf := 0, 0
 		for _, k := range c {
 			switch k {
-			case integer:
+			case sysv.Integer:
 				ni++
-			case sse:
+			case sysv.SSE:
 				nf++
 			}
 		}
-		if c[0] == memory || c[0] == x87 || ints+ni > len(intArgs) || floats+nf > im.m.C.Vectors {
+		if c[0] == sysv.Memory || c[0] == sysv.X87 || ints+ni > len(intArgs) || floats+nf > im.m.C.Vectors {
 			if t.Kind == types.Struct || t.Kind == types.Union || t.Vector {
 				known = false
 			}
@@ -281,11 +98,11 @@ func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 			off := 8 * int64(i)
 			size := min(t.Size-off, 8)
 			switch k {
-			case integer:
+			case sysv.Integer:
 				pl.Pieces = append(pl.Pieces, loc.Piece{Off: off, Size: size, Val: loc.Register(intArgs[ints])})
 				ints++
-			case sse:
-				if i == 0 && c[1] == sseUp {
+			case sysv.SSE:
+				if i == 0 && c[1] == sysv.SSEUp {
 					size = t.Size
 				}
 				floats++
@@ -337,41 +154,4 @@ func (im reader) passing(fn *function, e godwarf.Entry, t *types.Ctype) dw.Passi
 		return dw.PassingUnknown
 	}
 	return p
-}
-
-// resultPlace is where a value of type t is right after the function returned, given how it is handed over.
-func (im reader) resultPlace(t *types.Ctype, how dw.Passing) (loc.Place, string) {
-	c, ok := classify(t)
-	if how == dw.ByReference {
-		c, ok = classes{memory}, true
-	}
-	switch {
-	case !ok:
-		return loc.Place{}, "how its type is returned is not known"
-	case c[0] == memory:
-		return loc.Place{Type: t, InMemory: true, Addr: loc.Register(im.m.C.Results[0]), Writable: true}, ""
-	case c[0] == x87 || c[1] == x87:
-		return loc.Place{}, "it is in a floating-point register (x87), which cannot be read"
-	case c[0] == noClass:
-		return loc.Place{Type: t}, ""
-	}
-	pl := loc.Place{Type: t, Writable: true}
-	ints := im.m.C.Results
-	ni, nf := 0, 0
-	for i, k := range c {
-		off := 8 * int64(i)
-		size := min(t.Size-off, 8)
-		switch k {
-		case integer:
-			pl.Pieces = append(pl.Pieces, loc.Piece{Off: off, Size: size, Val: loc.Register(ints[ni])})
-			ni++
-		case sse:
-			if i == 0 && c[1] == sseUp {
-				size = t.Size
-			}
-			nf++
-			pl.Pieces = append(pl.Pieces, loc.Piece{Off: off, Size: size, Vector: nf})
-		}
-	}
-	return pl, ""
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
@@ -147,7 +148,7 @@ func (im entrance) argumentsAgree(fn *function, dist int64) bool {
 		if err != nil || len(list) != 1 || !list[0].Default {
 			continue
 		}
-		p, err := dw.Place(list[0].Expr, place.Type, env)
+		p, err := dwexpr.Place(list[0].Expr, place.Type, env)
 		if err != nil || !p.InMemory {
 			continue
 		}
@@ -162,12 +163,13 @@ func (im entrance) argumentsAgree(fn *function, dist int64) bool {
 
 // rebase lets locations at a place with canonical frame address cfa count from what the frame base is in the body
 // of fn.
-func (im entrance) rebase(fn *function, env *dw.Env) {
+func (im entrance) rebase(fn *function, env *dwexpr.Env) {
 	b := im.baseOf(fn)
 	if b.reg == im.m.SP && b.dist == 0 {
 		env.FrameBase = func() (loc.Prog, error) {
-			return loc.Prog{}, &dw.Unavailable{Reason: "it is told by the stack pointer, and where that is in the " +
-				"body of the function is not clear"}
+			return loc.Prog{},
+				&dwexpr.Unavailable{Reason: "it is told by the stack pointer, and where that is in the " +
+					"body of the function is not clear"}
 		}
 	}
 	if b.reg < 0 || b.dist == 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/sysv"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
@@ -86,7 +87,7 @@ func (im reader) handsOn(g *function, reg, depth int) bool {
 	if err != nil || t.Kind == types.Void {
 		return false
 	}
-	pl, why := im.resultPlace(t, im.passing(g, g.tree, t))
+	pl, why := sysv.Result(im.m, t, im.passing(g, g.tree, t) == dw.ByReference)
 	if why != "" {
 		return false
 	}

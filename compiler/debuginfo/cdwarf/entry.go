@@ -10,6 +10,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
@@ -219,7 +220,7 @@ func (im entrance) makePlan(fn *function) (*entryPlan, error) {
 		if len(lists[i]) != 1 || !lists[i][0].Default {
 			continue
 		}
-		if dw.InRegister(im.m, lists[i][0].Expr) {
+		if dwexpr.InRegister(im.m, lists[i][0].Expr) {
 			if tracked {
 				continue
 			}
@@ -278,7 +279,7 @@ func (im entrance) isHome(fn *function, v *godwarf.Tree, expr []byte, byABI loc.
 	}
 	env := fn.u.Env(fn.tree, fn.Entry)
 	im.rebase(fn, env)
-	pl, err := dw.Place(expr, t, env)
+	pl, err := dwexpr.Place(expr, t, env)
 	if err != nil {
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/sysv"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
@@ -36,14 +38,15 @@ func (im reader) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 	if !byGNU(fn.u) {
 		base := im.entered().baseOf(fn).reg
 		passed := sv.In == fn.tree && sv.Tag == dwarf.TagFormalParameter && im.passing(fn, sv, t) == dw.ByReference
-		if passed && im.inFrame(expr, base, true) || t.Size > 8 && !hasVector(t, 0) && im.inFrame(expr, base, false) ||
+		if passed && im.inFrame(expr, base, true) || t.Size > 8 && !sysv.HasVector(t, 0) && im.inFrame(expr, base,
+			false) ||
 			im.astray(fn, s, sv, pl) {
 			return "the debug information takes the slot of the stack that has its address for the object itself, " +
 				"an error of LLVM"
 		}
 		return ""
 	}
-	for _, r := range dw.InRegisters(im.m, expr, t.Size) {
+	for _, r := range dwexpr.InRegisters(im.m, expr, t.Size) {
 		if s.PC == fn.Entry || members(t, r.Off, r.Off+r.Size) < 2 {
 			continue // members that gcc has made variables of are followed by their values
 		}

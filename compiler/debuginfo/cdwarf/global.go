@@ -9,6 +9,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/loc"
 )
@@ -114,7 +115,7 @@ func (im namer) declaredGlobal(r dw.GlobalRef, name string) (*debuginfo.Var, err
 		return nil, fmt.Errorf("variable %q: %w", name, err)
 	}
 	if !r.Declaration {
-		v.Err = &debuginfo.NotLiveError{Name: name, Reason: dw.ErrNoLocation.Error()}
+		v.Err = &debuginfo.NotLiveError{Name: name, Reason: dwexpr.ErrNoLocation.Error()}
 		return v, v.Err
 	}
 	for _, s := range im.f.SymbolsNamed(name) {

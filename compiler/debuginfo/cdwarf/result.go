@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/sysv"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -49,7 +50,7 @@ func (im reader) results(fn *function) ([]*debuginfo.Var, error) {
 	case dw.Int(fn.tree, dwarf.AttrCalling) == callNoCall:
 		return refuse("the function does not follow the calling convention")
 	}
-	pl, why := im.resultPlace(t, how)
+	pl, why := sysv.Result(im.m, t, how == dw.ByReference)
 	if why != "" {
 		return refuse("%s", why)
 	}

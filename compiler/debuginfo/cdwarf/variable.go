@@ -12,6 +12,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
@@ -345,7 +346,7 @@ func (im reader) isHomeVar(fn *function, sv dw.ScopeVar) bool {
 	return err == nil && p.homes[sv.Offset]
 }
 
-func (im *Image) env(fn *function, s debuginfo.Site) *dw.Env {
+func (im *Image) env(fn *function, s debuginfo.Site) *dwexpr.Env {
 	env := fn.u.Env(fn.tree, s.PC)
 	if !s.CFA.Empty() {
 		env.CFA = func() (loc.Prog, error) { return s.CFA, nil }
@@ -373,7 +374,7 @@ func (im reader) afterReturn(fn *function, s debuginfo.Site, sv dw.ScopeVar, t *
 		return loc.Place{}, gone
 	}
 	env := fn.u.Env(nil, 0)
-	pl, err := dw.Place(list[0].Expr, t, env)
+	pl, err := dwexpr.Place(list[0].Expr, t, env)
 	if err != nil || usesRegisters(pl) {
 		return loc.Place{}, gone
 	}

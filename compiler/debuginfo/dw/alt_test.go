@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
 const twins = `#include <stdio.h>
@@ -42,7 +44,7 @@ func TestSupplementary(t *testing.T) {
 	if _, err := exec.LookPath("dwz"); err != nil {
 		t.Skip("dwz is not installed")
 	}
-	tolerant(t)
+	elftest.Tolerant(t)
 	dir := t.TempDir()
 	var plain, moved []string
 	src := filepath.Join(dir, "twins.c")
@@ -51,7 +53,7 @@ func TestSupplementary(t *testing.T) {
 	}
 	for _, flags := range []string{"-O2 -gdwarf-5", "-O1 -gdwarf-5", "-O2 -gdwarf-4", "-O1 -gdwarf-4"} {
 		prog := filepath.Join(dir, "prog")
-		run(t, "gcc", append(strings.Fields(flags), "-g", "-o", prog, src)...)
+		elftest.Run(t, "gcc", append(strings.Fields(flags), "-g", "-o", prog, src)...)
 		b, err := os.ReadFile(prog)
 		if err != nil {
 			t.Fatal(err)

@@ -1,24 +1,10 @@
 package dw
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
-)
 
-// goBinary builds cmd/go, a program of 20 MB with compressed DWARF.
-func goBinary(tb testing.TB) string {
-	tb.Helper()
-	if p := os.Getenv("BENCH_BINARY"); p != "" {
-		return p
-	}
-	out := filepath.Join(tb.TempDir(), "go")
-	if b, err := exec.Command("go", "build", "-o", out, "cmd/go").CombinedOutput(); err != nil {
-		tb.Skipf("go build: %v\n%s", err, b)
-	}
-	return out
-}
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
+)
 
 func resolve(tb testing.TB, path, name string) {
 	f, err := OpenELF(path)
@@ -56,7 +42,7 @@ func resolve(tb testing.TB, path, name string) {
 }
 
 func BenchmarkResolveGo(b *testing.B) {
-	path := goBinary(b)
+	path := elftest.GoCommand(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		resolve(b, path, "cmd/go/internal/work.(*Builder).build")
@@ -65,7 +51,7 @@ func BenchmarkResolveGo(b *testing.B) {
 
 // One look through all entries of a program.
 func BenchmarkFindFuncs(b *testing.B) {
-	d := openDwarf(b, goBinary(b))
+	d := openDwarf(b, elftest.GoCommand(b))
 	info, _ := d.src.Section(".debug_info")
 	b.SetBytes(int64(len(info)))
 	b.ReportAllocs()

@@ -2,94 +2,12 @@ package dw
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 
-	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
-var (
-	buildDir string
-	built    = map[string]string{}
-	buildMu  sync.Mutex
-)
-
-func TestMain(m *testing.M) {
-	// What Guard catches while sound files are read is a mistake of ours. Tests with broken files
-	// switch this off.
-	foreign.OnPanic = func(r any) { panic(r) }
-	var err error
-	if buildDir, err = os.MkdirTemp("", "dw"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(buildDir)
-	os.Exit(code)
-}
-
-// tolerant lets Guard work as it does in production, for the rest of the test.
-func tolerant(tb testing.TB) {
-	old := foreign.OnPanic
-	foreign.OnPanic = nil
-	tb.Cleanup(func() { foreign.OnPanic = old })
-}
-
-// run runs a command in the build directory.
-func run(tb testing.TB, name string, args ...string) string {
-	tb.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Dir = buildDir
-	b, err := cmd.CombinedOutput()
-	if err != nil {
-		tb.Fatalf("%s %v: %v\n%s", name, args, err, b)
-	}
-	return string(b)
-}
-
-// gcc compiles a file of testdata with flags, once.
-func gcc(tb testing.TB, flags, src string) string {
-	tb.Helper()
-	buildMu.Lock()
-	defer buildMu.Unlock()
-	key := flags + " " + src
-	if p := built[key]; p != "" {
-		return p
-	}
-	abs, err := filepath.Abs(filepath.Join("testdata", src))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out := filepath.Join(buildDir, strings.NewReplacer(" ", "", ",", "", "=", "", ".", "").Replace(key))
-	run(tb, "gcc", append(strings.Fields(flags), "-w", "-o", out, abs)...)
-	built[key] = out
-	return out
-}
-
-// goprog builds a Go program of testdata, once.
-func goprog(tb testing.TB, flags, src string) string {
-	tb.Helper()
-	buildMu.Lock()
-	defer buildMu.Unlock()
-	key := "go " + flags + " " + src
-	if p := built[key]; p != "" {
-		return p
-	}
-	abs, err := filepath.Abs(filepath.Join("testdata", src))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out := filepath.Join(buildDir, strings.NewReplacer(" ", "", "=", "", ".", "").Replace(key))
-	args := []string{"build", "-o", out}
-	if flags != "" {
-		args = append(args, flags)
-	}
-	run(tb, "go", append(args, abs)...)
-	built[key] = out
-	return out
-}
+func TestMain(m *testing.M) { os.Exit(elftest.Main(m)) }
 
 func openFile(tb testing.TB, path string) *File {
 	tb.Helper()
@@ -108,12 +26,6 @@ func openDwarf(tb testing.TB, path string) *Data {
 		tb.Fatal(err)
 	}
 	return d
-}
-
-func command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(name, args...)
-	cmd.Dir = buildDir
-	return cmd
 }
 
 // explore asks a File for everything, for its panics.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -30,7 +31,7 @@ func find(t *types.Ctype, name string) (types.Field, bool) {
 func TestCLayout(t *testing.T) {
 	for _, flags := range dwarfs {
 		t.Run(flags, func(t *testing.T) {
-			path := gcc(t, flags, "types.c")
+			path := elftest.C(t, flags, "types.c")
 			d := openDwarf(t, path)
 			outer, err := d.NamedType("struct outer")
 			if err != nil {
@@ -40,7 +41,7 @@ func TestCLayout(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for line := range strings.Lines(run(t, path)) {
+			for line := range strings.Lines(elftest.Run(t, path)) {
 				var name string
 				var a, b int64
 				fmt.Sscan(line, &name, &a, &b)
@@ -64,7 +65,7 @@ func TestCLayout(t *testing.T) {
 
 func TestCNames(t *testing.T) {
 	for _, flags := range dwarfs {
-		d := openDwarf(t, gcc(t, flags, "types.c"))
+		d := openDwarf(t, elftest.C(t, flags, "types.c"))
 		outer, err := d.NamedType("struct outer")
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +112,7 @@ func TestCNames(t *testing.T) {
 // Bit positions from the start of the struct, as the psABI lays them out.
 func TestBitFields(t *testing.T) {
 	for _, flags := range dwarfs {
-		d := openDwarf(t, gcc(t, flags, "types.c"))
+		d := openDwarf(t, elftest.C(t, flags, "types.c"))
 		p, err := d.NamedType("struct packed")
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +139,7 @@ func TestBitFields(t *testing.T) {
 }
 
 func TestNamedTypes(t *testing.T) {
-	d := openDwarf(t, gcc(t, "-g -gdwarf-5", "types.c"))
+	d := openDwarf(t, elftest.C(t, "-g -gdwarf-5", "types.c"))
 	for name, kind := range map[string]types.Kind{
 		"u64": types.Int, "union val": types.Union, "enum level": types.Enum, "int": types.Int, "outer": types.Struct,
 		"struct outer *": types.Pointer, "named_by_typedef": types.Struct, "struct empty": types.Struct,
@@ -160,7 +161,7 @@ func TestNamedTypes(t *testing.T) {
 
 func TestGoTypes(t *testing.T) {
 	for _, flags := range []string{"", "-ldflags=-compressdwarf=false"} {
-		path := goprog(t, flags, "types.go")
+		path := elftest.Go(t, flags, "types.go")
 		d := openDwarf(t, path)
 		all, err := d.NamedType("main.All")
 		if err != nil {
@@ -174,7 +175,7 @@ func TestGoTypes(t *testing.T) {
 			"uint8": types.Int,
 		}
 		n := 0
-		for line := range strings.Lines(run(t, path)) {
+		for line := range strings.Lines(elftest.Run(t, path)) {
 			var name, kind string
 			var off, size int64
 			fmt.Sscan(line, &name, &off, &size, &kind)
@@ -219,7 +220,7 @@ func TestGoTypes(t *testing.T) {
 
 // Type units of DWARF 4 are in a section of their own, which is refused by name.
 func TestDebugTypes4(t *testing.T) {
-	d := openDwarf(t, gcc(t, "-g -gdwarf-4 -fdebug-types-section", "types.c"))
+	d := openDwarf(t, elftest.C(t, "-g -gdwarf-4 -fdebug-types-section", "types.c"))
 	refs, err := d.FindGlobals("one")
 	if err != nil || len(refs) != 1 {
 		t.Fatal(refs, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
 	"github.com/go-delve/delve/pkg/proc"
 
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 )
 
@@ -51,7 +52,7 @@ func someFuncs(b *testing.B, d *Data) []FuncRef {
 // BenchmarkDelve sets the readers beside Delve's: what docs/rationale.md says of them was measured by it. BENCH_BINARY
 // names another program than cmd/go.
 func BenchmarkDelve(b *testing.B) {
-	path := goBinary(b)
+	path := elftest.GoCommand(b)
 	d := openDwarf(b, path)
 	funcs := someFuncs(b, d)
 	section := func(name string) []byte { s, _ := d.src.optional(name); return s }

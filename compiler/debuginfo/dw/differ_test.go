@@ -12,17 +12,9 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/loc"
 )
-
-// programs are of every kind that the differential tests read as a whole.
-func programs(t *testing.T) []string {
-	return []string{
-		gcc(t, "-g -O2 -gdwarf-5", "code.c"), gcc(t, "-g -O0 -gdwarf-4 -no-pie -fno-pie", "code.c"),
-		gcc(t, "-g -gdwarf-5 -fdebug-types-section", "types.c"), gcc(t, "-g -O2 -gdwarf-5 -gdwarf64", "code.c"),
-		goprog(t, "", "types.go"),
-	}
-}
 
 // The scanner sees the entries that debug/dwarf sees.
 func TestScanDiffers(t *testing.T) {
@@ -32,7 +24,7 @@ func TestScanDiffers(t *testing.T) {
 			t.Errorf("only %d ranges", ranges)
 		}
 	}()
-	for _, path := range programs(t) {
+	for _, path := range elftest.Programs(t) {
 		d := openDwarf(t, path)
 		units, err := d.Units()
 		if err != nil {
@@ -117,7 +109,7 @@ func TestScanDiffers(t *testing.T) {
 
 // Units and functions by pc, against debug/dwarf.
 func TestUnitAtDiffers(t *testing.T) {
-	for _, path := range programs(t) {
+	for _, path := range elftest.Programs(t) {
 		d := openDwarf(t, path)
 		syms, err := d.f.Symbols()
 		if err != nil {
@@ -174,7 +166,7 @@ func TestTreeDiffers(t *testing.T) {
 		}
 		return nil
 	}
-	for _, path := range programs(t) {
+	for _, path := range elftest.Programs(t) {
 		d := openDwarf(t, path)
 		refs, inlined, err := d.FindFuncs(func(name []byte) bool { return true })
 		if err != nil {
@@ -217,10 +209,10 @@ func TestTreeDiffers(t *testing.T) {
 
 // Frames, against Delve's index of the whole section.
 func TestFramesDiffer(t *testing.T) {
-	for _, path := range []string{gcc(t, "-g -O2 -gdwarf-5", "code.c"),
-		gcc(t, "-g -O0 -gdwarf-4 -no-pie -fno-pie", "code.c"), goprog(t, "", "types.go"),
-		gcc(t, "-g -O1 -gdwarf-4 -fno-asynchronous-unwind-tables", "code.c"),
-		gcc(t, "-g -O2 -Wl,--no-eh-frame-hdr", "code.c")} {
+	for _, path := range []string{elftest.C(t, "-g -O2 -gdwarf-5", "code.c"),
+		elftest.C(t, "-g -O0 -gdwarf-4 -no-pie -fno-pie", "code.c"), elftest.Go(t, "", "types.go"),
+		elftest.C(t, "-g -O1 -gdwarf-4 -fno-asynchronous-unwind-tables", "code.c"),
+		elftest.C(t, "-g -O2 -Wl,--no-eh-frame-hdr", "code.c")} {
 		f := openFile(t, path)
 		var fdes frame.FrameDescriptionEntries
 		eh, addr := f.ehFrame()
@@ -274,8 +266,8 @@ func TestFramesDiffer(t *testing.T) {
 
 // Version 4 of .debug_frame, which Delve's reader does not know, against .eh_frame of the same code.
 func TestFrameVersion4(t *testing.T) {
-	a := openFile(t, gcc(t, "-g -O2 -gdwarf-5 -no-pie -fno-pie", "code.c"))
-	b := openFile(t, gcc(t, "-g -O2 -gdwarf-5 -no-pie -fno-pie -fno-asynchronous-unwind-tables", "code.c"))
+	a := openFile(t, elftest.C(t, "-g -O2 -gdwarf-5 -no-pie -fno-pie", "code.c"))
+	b := openFile(t, elftest.C(t, "-g -O2 -gdwarf-5 -no-pie -fno-pie -fno-asynchronous-unwind-tables", "code.c"))
 	sec, err := b.Section(".debug_frame")
 	if err != nil {
 		t.Fatal(err)
@@ -354,7 +346,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("only %d rows compared", n)
 		}
 	}()
-	for _, path := range programs(t) {
+	for _, path := range elftest.Programs(t) {
 		d := openDwarf(t, path)
 		for _, s := range d.f.SymbolsNamed("main") {
 			u, err := d.UnitAt(s.Addr)
@@ -412,7 +404,7 @@ func TestMatchFile(t *testing.T) {
 
 // Thread-local offsets, against the linker's: it puts them into the code as displacements from fs.
 func TestTLS(t *testing.T) {
-	f := openFile(t, gcc(t, "-g -O2 -gdwarf-5", "code.c"))
+	f := openFile(t, elftest.C(t, "-g -O2 -gdwarf-5", "code.c"))
 	d, _ := f.Data()
 	refs, err := d.FindGlobals("tls")
 	if err != nil || len(refs) != 1 {

@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	arch "github.com/gostap/gostap/compiler/machine"
 )
 
 func TestOpenErrors(t *testing.T) {
-	good, err := os.ReadFile(gcc(t, "-g -gdwarf-5", "types.c"))
+	good, err := os.ReadFile(elftest.C(t, "-g -gdwarf-5", "types.c"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,9 +25,8 @@ func TestOpenErrors(t *testing.T) {
 		copy(c[off:], b)
 		return c
 	}
-	obj := filepath.Join(buildDir, "obj.o")
-	src, _ := filepath.Abs("testdata/types.c")
-	run(t, "gcc", "-c", "-o", obj, src)
+	obj := filepath.Join(elftest.Dir(), "obj.o")
+	elftest.Run(t, "gcc", "-c", "-o", obj, elftest.Source(t, "types.c"))
 	object, _ := os.ReadFile(obj)
 	for _, c := range []struct {
 		name string
@@ -65,8 +65,8 @@ func TestOpenErrors(t *testing.T) {
 
 // A file cut anywhere gives an error or what is left, never a panic.
 func TestTruncated(t *testing.T) {
-	tolerant(t)
-	good, err := os.ReadFile(gcc(t, "-g -gdwarf-5", "types.c"))
+	elftest.Tolerant(t)
+	good, err := os.ReadFile(elftest.C(t, "-g -gdwarf-5", "types.c"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func TestTruncated(t *testing.T) {
 
 // The file shrinks while it is mapped: reading beyond its end raises SIGBUS.
 func TestShrunk(t *testing.T) {
-	tolerant(t)
-	good, err := os.ReadFile(gcc(t, "-g -gdwarf-5", "types.c"))
+	elftest.Tolerant(t)
+	good, err := os.ReadFile(elftest.C(t, "-g -gdwarf-5", "types.c"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestShrunk(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	for _, flags := range []string{"-g -gdwarf-5", "-g -no-pie -fno-pie"} {
-		f := openFile(t, gcc(t, flags, "types.c"))
+		f := openFile(t, elftest.C(t, flags, "types.c"))
 		pie := !strings.Contains(flags, "no-pie")
 		if f.Relocated() != pie || !f.Executable() {
 			t.Errorf("%s: relocated %v, executable %v", flags, f.Relocated(), f.Executable())
@@ -141,18 +141,18 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestBuildID(t *testing.T) {
-	c := openFile(t, gcc(t, "-g -Wl,--build-id=0x0123456789abcdef", "types.c"))
+	c := openFile(t, elftest.C(t, "-g -Wl,--build-id=0x0123456789abcdef", "types.c"))
 	if c.BuildID() != "0123456789abcdef" {
 		t.Errorf("build ID %q", c.BuildID())
 	}
-	g := openFile(t, goprog(t, "-ldflags=-B=none", "types.go"))
+	g := openFile(t, elftest.Go(t, "-ldflags=-B=none", "types.go"))
 	if !strings.Contains(g.BuildID(), "/") {
 		t.Errorf("Go build ID %q", g.BuildID())
 	}
 }
 
 func TestCompressedSections(t *testing.T) {
-	plain := gcc(t, "-g -gdwarf-5", "types.c")
+	plain := elftest.C(t, "-g -gdwarf-5", "types.c")
 	want := openFile(t, plain)
 	for _, kind := range []string{"zlib-gabi", "zlib-gnu", "zstd"} {
 		out := filepath.Join(t.TempDir(), kind)
@@ -181,14 +181,14 @@ func TestCompressedSections(t *testing.T) {
 
 func supports(t *testing.T, name string, args []string) bool {
 	t.Helper()
-	return command(name, args...).Run() == nil
+	return elftest.Command(name, args...).Run() == nil
 }
 
 // A header that promises far more than the bytes can hold must not be believed.
 func TestInflateBomb(t *testing.T) {
-	tolerant(t)
+	elftest.Tolerant(t)
 	out := filepath.Join(t.TempDir(), "z")
-	run(t, "objcopy", "--compress-debug-sections=zlib-gabi", gcc(t, "-g -gdwarf-5", "types.c"), out)
+	elftest.Run(t, "objcopy", "--compress-debug-sections=zlib-gabi", elftest.C(t, "-g -gdwarf-5", "types.c"), out)
 	b, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
@@ -208,11 +208,11 @@ func TestInflateBomb(t *testing.T) {
 }
 
 func TestDetached(t *testing.T) {
-	full := gcc(t, "-g -gdwarf-5", "types.c")
+	full := elftest.C(t, "-g -gdwarf-5", "types.c")
 	dir := t.TempDir()
 	prog, debug := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.debug")
-	run(t, "objcopy", "--only-keep-debug", full, debug)
-	run(t, "objcopy", "--strip-all", "--add-gnu-debuglink="+debug, full, prog)
+	elftest.Run(t, "objcopy", "--only-keep-debug", full, debug)
+	elftest.Run(t, "objcopy", "--strip-all", "--add-gnu-debuglink="+debug, full, prog)
 	check := func(name, why string) {
 		t.Helper()
 		f := openFile(t, prog)
@@ -251,8 +251,8 @@ func TestDetached(t *testing.T) {
 	t.Setenv("DEBUGINFO_PATH", store)
 	check("build ID", "")
 	// A debug file of another build does not count.
-	other := gcc(t, "-g -gdwarf-4", "types.c")
-	run(t, "objcopy", "--only-keep-debug", other, filepath.Join(store, ".build-id", id[:2], id[2:]+".debug"))
+	other := elftest.C(t, "-g -gdwarf-4", "types.c")
+	elftest.Run(t, "objcopy", "--only-keep-debug", other, filepath.Join(store, ".build-id", id[:2], id[2:]+".debug"))
 	check("another build", id[2:]+".debug is the debug file of another build")
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/loc"
 	arch "github.com/gostap/gostap/compiler/machine"
@@ -61,7 +62,7 @@ func (f *File) Frame(pc uint64) (fr Frame, err error) {
 	case cfi.Register:
 		fr.CFA = loc.Register(int(r.CFA.Reg)).Plus(r.CFA.Off)
 	case cfi.ValExpr:
-		if fr.CFA, err = evalAddress(r.CFA.Expr, &Env{Machine: f.machine}); err != nil {
+		if fr.CFA, err = dwexpr.Address(r.CFA.Expr, &dwexpr.Env{Machine: f.machine}); err != nil {
 			return Frame{}, fmt.Errorf("frame at %#x: %w", pc, err)
 		}
 	default:

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -37,9 +38,9 @@ func ownPanics(tb testing.TB) {
 // FuzzFile changes bytes of real programs and reads everything. The input is a list of changes: which
 // section, where in it, and the new byte.
 func FuzzFile(f *testing.F) {
-	paths := []string{gcc(f, "-g -O2 -gdwarf-5", "code.c"),
-		gcc(f, "-g -O1 -gdwarf-4 -fno-asynchronous-unwind-tables", "code.c"),
-		gcc(f, "-g -gdwarf-5 -fdebug-types-section", "types.c")}
+	paths := []string{elftest.C(f, "-g -O2 -gdwarf-5", "code.c"),
+		elftest.C(f, "-g -O1 -gdwarf-4 -fno-asynchronous-unwind-tables", "code.c"),
+		elftest.C(f, "-g -gdwarf-5 -fdebug-types-section", "types.c")}
 	var files [][]byte
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
@@ -80,40 +81,9 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-func FuzzExpression(f *testing.F) {
-	f.Add([]byte{0x91, 0x10}, int64(16), true)
-	f.Add([]byte{0x50, 0x93, 4, 0x51, 0x93, 8}, int64(16), true)
-	f.Add([]byte{0x75, 0, 0xa8, 0x10, 0x9f}, int64(8), false)
-	f.Add([]byte{0xa3, 1, 0x55, 0x9f}, int64(4), false)
-	f.Fuzz(func(t *testing.T, expr []byte, size int64, isGo bool) {
-		ty := structOf(isGo, fieldsOf(size)...)
-		env := testEnv()
-		env.AtEntry = isGo
-		p, err := Place(expr, ty, env)
-		if err != nil {
-			return
-		}
-		// What is in range for users: pieces within the object, steps that refer back.
-		if p.InMemory {
-			checkProg(t, p.Addr.Steps)
-		}
-		for _, x := range p.Pieces {
-			if x.Off < 0 || x.Size < 0 || x.Off+x.Size > ty.Size {
-				t.Errorf("piece %+v of an object of %d bytes", x, ty.Size)
-			}
-			if !x.Lost && x.Vector == 0 {
-				if x.Size > 8 {
-					t.Errorf("piece %+v", x)
-				}
-				checkProg(t, x.Val.Steps)
-			}
-		}
-	})
-}
-
 func FuzzLocList(f *testing.F) {
-	f.Add(bytesOf(uint8(lleOffsetPair), 0x10, 0x20, lit(1), uint8(lleEnd)), true)
-	f.Add(bytesOf(uint64(0x10), uint64(0x20), uint16(1), "\x31", uint64(0), uint64(0)), false)
+	f.Add(elftest.Encode(uint8(lleOffsetPair), 0x10, 0x20, lit(1), uint8(lleEnd)), true)
+	f.Add(elftest.Encode(uint64(0x10), uint64(0x20), uint16(1), "\x31", uint64(0), uint64(0)), false)
 	f.Fuzz(func(t *testing.T, b []byte, v5 bool) {
 		if v5 {
 			readLocList5(&dwread.Reader{Bytes: b}, nil, 8, 0x1000, func(i uint64) (uint64, error) { return i, nil })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 )
 
@@ -52,10 +53,6 @@ const maxLocRanges = 1 << 16
 // the location list.
 const attrLocviews = dwarf.Attr(0x2137)
 
-// ErrNoLocation is returned for a variable that has neither a location nor a value: the
-// compiler removed it.
-var ErrNoLocation = errors.New("optimised out")
-
 // Locations gives all ranges in which the attribute attr (DW_AT_location, DW_AT_frame_base) of
 // t says something, in list order. An attribute with one expression yields one range that is
 // everywhere. Expressions of length 0 ("no location here") are left out.
@@ -64,7 +61,7 @@ func (u *Unit) Locations(t godwarf.Entry, attr dwarf.Attr) (list []LocRange, err
 	defer Guard(&err)()
 	f := t.AttrField(attr)
 	if f == nil {
-		return nil, ErrNoLocation
+		return nil, dwexpr.ErrNoLocation
 	}
 	switch v := f.Val.(type) {
 	case []byte:

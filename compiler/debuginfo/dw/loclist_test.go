@@ -3,38 +3,19 @@ package dw
 import (
 	"bytes"
 	"debug/dwarf"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
-	"github.com/go-delve/delve/pkg/dwarf/leb128"
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
-// bytesOf builds section bytes: uint8, uint16, uint32 and uint64 as they are, int as ULEB128, a string raw.
-func bytesOf(parts ...any) []byte {
-	var b bytes.Buffer
-	for _, p := range parts {
-		switch p := p.(type) {
-		case uint8, uint16, uint32, uint64:
-			binary.Write(&b, binary.LittleEndian, p)
-		case int:
-			leb128.EncodeUnsigned(&b, uint64(p))
-		case string:
-			b.WriteString(p)
-		case []byte:
-			b.Write(p)
-		}
-	}
-	return b.Bytes()
-}
-
 // expr is a counted expression with one literal operation.
-func lit(n int) []byte { return bytesOf(1, uint8(0x30+n)) }
+func lit(n int) []byte { return elftest.Encode(1, uint8(0x30+n)) }
 
 func TestLocList5(t *testing.T) {
 	addrs := []uint64{0x1000, 0x2000, 0x3000}
@@ -44,7 +25,7 @@ func TestLocList5(t *testing.T) {
 		}
 		return addrs[i], nil
 	}
-	list := bytesOf(
+	list := elftest.Encode(
 		uint8(lleOffsetPair), 0x10, 0x20, lit(1),
 		uint8(lleViewPair), 3, 4,
 		uint8(lleBaseAddressx), 1,
@@ -87,17 +68,17 @@ func TestLocList5(t *testing.T) {
 			t.Errorf("list cut at %d was taken", n)
 		}
 	}
-	if _, err := readLocList5(&dwread.Reader{Bytes: bytesOf(uint8(99))}, nil, 8, 0, addrx); err == nil {
+	if _, err := readLocList5(&dwread.Reader{Bytes: elftest.Encode(uint8(99))}, nil, 8, 0, addrx); err == nil {
 		t.Error("unknown kind was taken")
 	}
-	if _, err := readLocList5(&dwread.Reader{Bytes: bytesOf(uint8(lleBaseAddressx), 7, uint8(0))}, nil, 8, 0,
+	if _, err := readLocList5(&dwread.Reader{Bytes: elftest.Encode(uint8(lleBaseAddressx), 7, uint8(0))}, nil, 8, 0,
 		addrx); err == nil {
 		t.Error("index out of range was taken")
 	}
 }
 
 func TestLocList4(t *testing.T) {
-	list := bytesOf(
+	list := elftest.Encode(
 		uint64(0x10), uint64(0x20), uint16(1), "\x31",
 		^uint64(0), uint64(0x7000),
 		uint64(0x10), uint64(0x20), uint16(2), "\x32\x9f",
@@ -115,9 +96,9 @@ func TestLocList4(t *testing.T) {
 
 // A unit as clang writes it: DW_FORM_loclistx counts in the table at DW_AT_loclists_base.
 func TestLoclistx(t *testing.T) {
-	table := bytesOf(uint32(2*4), uint32(2*4+3)) // two offsets from the base
+	table := elftest.Encode(uint32(2*4), uint32(2*4+3)) // two offsets from the base
 	sec := append([]byte("twelve bytes"), table...)
-	sec = append(sec, bytesOf(uint8(lleEnd), uint8(lleEnd), uint8(lleEnd), uint8(lleOffsetPair), 4, 8, lit(5),
+	sec = append(sec, elftest.Encode(uint8(lleEnd), uint8(lleEnd), uint8(lleEnd), uint8(lleOffsetPair), 4, 8, lit(5),
 		uint8(lleEnd))...)
 	f := &File{path: "test", sections: map[string][]byte{".debug_loclists": sec}, secErr: map[string]error{}}
 	d := &Data{f: f, src: f}
@@ -138,8 +119,9 @@ func TestLoclistx(t *testing.T) {
 
 // All lists of real programs, against Delve's reader.
 func TestLocListsDiffer(t *testing.T) {
-	for _, path := range []string{gcc(t, "-g -O2 -gdwarf-5", "types.c"), gcc(t, "-g -O2 -gdwarf-4", "code.c"),
-		gcc(t, "-g -O2 -gdwarf-5", "code.c"), goprog(t, "", "types.go")} {
+	for _, path := range []string{elftest.C(t, "-g -O2 -gdwarf-5", "types.c"), elftest.C(t, "-g -O2 -gdwarf-4",
+		"code.c"),
+		elftest.C(t, "-g -O2 -gdwarf-5", "code.c"), elftest.Go(t, "", "types.go")} {
 		d := openDwarf(t, path)
 		v5sec, _ := d.src.optional(".debug_loclists")
 		v4sec, _ := d.src.optional(".debug_loc")
@@ -186,7 +168,7 @@ func TestLocListsDiffer(t *testing.T) {
 				}
 			}
 		}
-		if n == 0 && path != gcc(t, "-g -O2 -gdwarf-5", "types.c") {
+		if n == 0 && path != elftest.C(t, "-g -O2 -gdwarf-5", "types.c") {
 			t.Errorf("%s: no lists", path)
 		}
 	}

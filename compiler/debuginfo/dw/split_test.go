@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
 const splitOther = `#include <stdlib.h>
@@ -91,7 +93,7 @@ func describeAll(t *testing.T, d *Data) (out []string) {
 // TestSplitDwarf compares what is read of programs that have their debug information in .dwo files, and in .dwp
 // packages of them, with the same code that has it in itself.
 func TestSplitDwarf(t *testing.T) {
-	tolerant(t)
+	elftest.Tolerant(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.c": twins, "b.c": splitOther} {
 		text = strings.Replace(text, "int main(int argc",

@@ -9,15 +9,16 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
 )
 
 // Env is the surroundings of location expressions at pc in the function fn (from FuncTree). fn may be nil
 // for global variables, and frame information is only read when an expression asks for it.
-func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *Env {
+func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *dwexpr.Env {
 	d := u.d
-	env := &Env{
+	env := &dwexpr.Env{
 		Machine:   d.f.machine,
 		Addrx:     u.Addrx,
 		TLS:       d.f.tls,
@@ -39,44 +40,32 @@ func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *Env {
 	env.FrameBase = func() (loc.Prog, error) {
 		list, err := u.Locations(fn, dwarf.AttrFrameBase)
 		if err != nil {
-			if errors.Is(err, ErrNoLocation) {
-				err = unavailable("the function has no frame base")
+			if errors.Is(err, dwexpr.ErrNoLocation) {
+				err = dwexpr.Refuse("the function has no frame base")
 			}
 			return loc.Prog{}, err
 		}
 		expr := At(list, pc)
 		if expr == nil {
-			return loc.Prog{}, unavailable("the function's frame is not set up here")
+			return loc.Prog{}, dwexpr.Refuse("the function's frame is not set up here")
 		}
-		pieces, err := evaluate(expr, &Env{Machine: env.Machine, CFA: env.CFA, Addrx: env.Addrx,
+		return dwexpr.FrameBase(expr, &dwexpr.Env{Machine: env.Machine, CFA: env.CFA, Addrx: env.Addrx,
 			Relocated: env.Relocated})
-		if err != nil {
-			return loc.Prog{}, err
-		}
-		if len(pieces) == 1 && pieces[0].size < 0 {
-			switch p := pieces[0]; p.kind {
-			case inReg: // DW_OP_reg6: the register holds the base
-				return env.register(uint64(p.reg))
-			case inMemory, isValue:
-				return p.prog, nil
-			}
-		}
-		return loc.Prog{}, fmt.Errorf("%w: frame base is not an address", ErrCorrupt)
 	}
 	return env
 }
 
 // baseTypeAt reads the base type at an offset in u, for typed operations.
-func (u *Unit) baseTypeAt(off uint64) (BaseType, error) {
+func (u *Unit) baseTypeAt(off uint64) (dwexpr.BaseType, error) {
 	at := u.Off + dwarf.Offset(off)
 	if at < u.Die || at >= u.End {
-		return BaseType{}, u.d.corrupt("type at %#x is outside of its unit", at)
+		return dwexpr.BaseType{}, u.d.corrupt("type at %#x is outside of its unit", at)
 	}
 	t, err := u.d.Type(at)
 	if err != nil {
-		return BaseType{}, err
+		return dwexpr.BaseType{}, err
 	}
-	return BaseType{
+	return dwexpr.BaseType{
 		Size: int(t.Size), Signed: t.Signed,
 		Integer: t.Kind == types.Int || t.Kind == types.Char || t.Kind == types.Bool || t.Kind == types.Pointer,
 	}, nil
@@ -85,19 +74,20 @@ func (u *Unit) baseTypeAt(off uint64) (BaseType, error) {
 // VarPlace finds where the variable v of type t is at pc. The error is a *debuginfo.NotLiveError
 // when v has no readable place there. Its Lines are left to LiveLines, which reads the line table:
 // listings of many variables do without.
-func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64) (p loc.Place, err error) {
+func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *dwexpr.Env, pc uint64) (p loc.Place, err error) {
 	p, _, err = u.VarPlaceAt(v, t, env, pc, LastView)
 	return p, err
 }
 
 // VarPlaceAt is VarPlace at one of the statements that begin at pc (Row.View). expr is the expression that says so,
 // nil for a constant.
-func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64, view int) (p loc.Place, expr []byte,
+func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *dwexpr.Env, pc uint64, view int) (p loc.Place,
+	expr []byte,
 	err error) {
 	defer Guard(&err)()
 	name, _ := v.Val(dwarf.AttrName).(string)
 	if c := v.AttrField(dwarf.AttrConstValue); c != nil {
-		if p, err = constPlace(c.Val, t); err == nil {
+		if p, err = dwexpr.Constant(c.Val, t); err == nil {
 			return p, expr, nil
 		}
 		return p, nil, notLive(name, pc, err)
@@ -108,13 +98,13 @@ func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *Env, pc uint64, 
 	}
 	expr = AtView(list, pc, view)
 	if expr == nil {
-		err = ErrNoLocation
+		err = dwexpr.ErrNoLocation
 		if len(list) > 0 {
 			err = errors.New("it has no value at this address")
 		}
 		return p, nil, notLive(name, pc, err)
 	}
-	if p, err = Place(expr, t, env); err != nil {
+	if p, err = dwexpr.Place(expr, t, env); err != nil {
 		return p, nil, notLive(name, pc, err)
 	}
 	return p, expr, nil
@@ -132,41 +122,19 @@ func (u *Unit) LiveLines(v godwarf.Entry, fn *godwarf.Tree) (lines []int) {
 	env := u.Env(nil, 0)
 	env.CFA, env.FrameBase = any, any
 	list = slices.DeleteFunc(list, func(r LocRange) bool {
-		_, err := evaluate(r.Expr, env)
-		return err != nil
+		return dwexpr.Check(r.Expr, env) != nil
 	})
 	return u.LinesOf(list, fn)
 }
 
 // notLive wraps reasons; damage to the file stays what it is.
 func notLive(name string, pc uint64, err error) error {
-	var un *Unavailable
+	var un *dwexpr.Unavailable
 	var nf *NoFrameError
 	if !errors.As(err, &un) && !errors.As(err, &nf) && errors.Is(err, ErrCorrupt) {
 		return fmt.Errorf("variable %q: %w", name, err)
 	}
 	return &debuginfo.NotLiveError{Name: name, PC: pc, Reason: err.Error()}
-}
-
-// constPlace is the place of a variable with a DW_AT_const_value.
-func constPlace(v any, t *types.Ctype) (loc.Place, error) {
-	if t == nil || t.Size < 0 {
-		return loc.Place{}, unavailable("its type is incomplete")
-	}
-	switch v := v.(type) {
-	case int64:
-		if t.Size > 8 {
-			return loc.Place{}, unavailable("it is a constant that is shorter than its type")
-		}
-		return loc.Place{Type: t, Pieces: []loc.Piece{{Size: t.Size, Val: loc.Constant(v)}}}, nil
-	case uint64:
-		return constPlace(int64(v), t)
-	case string:
-		return single(piece{kind: isBytes, data: append([]byte(v), 0), size: -1}, t)
-	case []byte:
-		return single(piece{kind: isBytes, data: v, size: -1}, t)
-	}
-	return loc.Place{}, unavailable("it is a constant of an unknown form")
 }
 
 // LinesOf lists the lines of fn's own file that begin (as statements) within the ranges, in order

@@ -1,6 +1,8 @@
-// Package elftest changes ELF files for tests of their readers.
+// Package elftest makes ELF files for tests of their readers.
 //
-// In: the bytes of a sound file. Out: the same with sections replaced, or with damage that knows what it hits.
+// In: flags of compilers. Out: programs with types and code of every shape (C, Go). In: the bytes of a sound file. Out:
+// the same with sections replaced, or with damage that knows what it hits. In: numbers. Out: the bytes of sections that
+// have them (Encode).
 package elftest
 
 import (

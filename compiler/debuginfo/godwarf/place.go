@@ -11,6 +11,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -113,7 +114,7 @@ func (v *view) place(e *godwarf.Tree, t *types.Ctype, kind debuginfo.VarKind) (l
 // describes that one as if it were the whole (cmd/compile/internal/ssa, debug.go). So func(s
 // string) int { return len(s) } has s in RBX, where its length is.
 func (v *view) leftover(e *godwarf.Tree, t *types.Ctype, p loc.Place) bool {
-	if leaves, ok := dw.Leaves(t); ok && len(leaves) < 2 {
+	if leaves, ok := dwexpr.Leaves(t); ok && len(leaves) < 2 {
 		return false
 	}
 	list, err := v.sig.unit.Locations(e, dwarf.AttrLocation)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/debuginfo/goabi"
 	"github.com/gostap/gostap/compiler/loc"
 )
@@ -140,7 +141,7 @@ type view struct {
 	i   int // function
 	sig *signature
 	cfa loc.Prog
-	env *dw.Env
+	env *dwexpr.Env
 	// copy is the entry of the inlined copy that s is in, nil if none. foreign says that
 	// there is one but DWARF does not list it.
 	copy    *godwarf.Tree
@@ -176,7 +177,7 @@ func (im *Image) view(s debuginfo.Site) (*view, error) {
 }
 
 // env is what location expressions at pc in function i refer to.
-func (im *Image) env(i int, sig *signature, pc uint64) *dw.Env {
+func (im *Image) env(i int, sig *signature, pc uint64) *dwexpr.Env {
 	env := sig.unit.Env(sig.tree, pc)
 	if cfa, _ := im.frame(i, pc); !cfa.Empty() {
 		// The function table has every frame; .debug_frame would have to be inflated and indexed.

@@ -1,4 +1,4 @@
-package dw
+package dwexpr
 
 import (
 	"encoding/binary"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/op"
 
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -77,71 +78,77 @@ func TestPlace(t *testing.T) {
 		typ  *types.Ctype
 		want string // a place, or "error: " and part of a text
 	}{
-		{"reg5", bytesOf(uint8(0x55)), tInt, "00+4 reg 5"},
-		{"regx 3", bytesOf(uint8(0x90), 3), tLong, "00+8 reg 3"},
-		{"xmm1", bytesOf(uint8(0x62)), &types.Ctype{Kind: types.Float, Size: 8}, "00+8 xmm1"},
-		{"x87", bytesOf(uint8(0x90), 33), tLong, "error: register st0"},
-		{"breg7+8", bytesOf(uint8(0x77), uint8(8)), tInt, "[reg 7; const 8; add .0 .1]"},
-		{"breg7-8", bytesOf(uint8(0x77), uint8(0x78)), tInt, "[reg 7; const -8; add .0 .1]"},
-		{"bregx", bytesOf(uint8(0x92), 6, uint8(0)), tInt, "[reg 6]"},
-		{"fbreg", bytesOf(uint8(0x91), uint8(0x70)), tInt, "[reg 6; const -16; add .0 .1]"},
-		{"cfa", bytesOf(uint8(0x9c)), tInt, "[reg 7; const 16; add .0 .1]"},
-		{"cfa+8", bytesOf(uint8(0x9c), uint8(0x23), 8), tInt, "[reg 7; const 24; add .0 .1]"},
-		{"addr", bytesOf(uint8(3), uint64(0x4010)), tInt, "[const 16400]"},
-		{"addrx", bytesOf(uint8(0xa1), 2), tInt, "[const 36866]"},
-		{"constx", bytesOf(uint8(0xa2), 2, uint8(0x9f)), tInt, "00+4 const 36866"},
-		{"deref", bytesOf(uint8(0x75), uint8(0), uint8(6)), tInt, "[reg 5; deref64 .0]"},
-		{"deref_size", bytesOf(uint8(0x75), uint8(4), uint8(0x94), uint8(2), uint8(0x9f)), tInt,
+		{"reg5", elftest.Encode(uint8(0x55)), tInt, "00+4 reg 5"},
+		{"regx 3", elftest.Encode(uint8(0x90), 3), tLong, "00+8 reg 3"},
+		{"xmm1", elftest.Encode(uint8(0x62)), &types.Ctype{Kind: types.Float, Size: 8}, "00+8 xmm1"},
+		{"x87", elftest.Encode(uint8(0x90), 33), tLong, "error: register st0"},
+		{"breg7+8", elftest.Encode(uint8(0x77), uint8(8)), tInt, "[reg 7; const 8; add .0 .1]"},
+		{"breg7-8", elftest.Encode(uint8(0x77), uint8(0x78)), tInt, "[reg 7; const -8; add .0 .1]"},
+		{"bregx", elftest.Encode(uint8(0x92), 6, uint8(0)), tInt, "[reg 6]"},
+		{"fbreg", elftest.Encode(uint8(0x91), uint8(0x70)), tInt, "[reg 6; const -16; add .0 .1]"},
+		{"cfa", elftest.Encode(uint8(0x9c)), tInt, "[reg 7; const 16; add .0 .1]"},
+		{"cfa+8", elftest.Encode(uint8(0x9c), uint8(0x23), 8), tInt, "[reg 7; const 24; add .0 .1]"},
+		{"addr", elftest.Encode(uint8(3), uint64(0x4010)), tInt, "[const 16400]"},
+		{"addrx", elftest.Encode(uint8(0xa1), 2), tInt, "[const 36866]"},
+		{"constx", elftest.Encode(uint8(0xa2), 2, uint8(0x9f)), tInt, "00+4 const 36866"},
+		{"deref", elftest.Encode(uint8(0x75), uint8(0), uint8(6)), tInt, "[reg 5; deref64 .0]"},
+		{"deref_size", elftest.Encode(uint8(0x75), uint8(4), uint8(0x94), uint8(2), uint8(0x9f)), tInt,
 			"00+4 reg 5; const 4; add .0 .1; deref16 .2"},
-		{"stack value", bytesOf(uint8(0x75), uint8(1), uint8(0x9f)), tInt, "00+4 reg 5; const 1; add .0 .1"},
-		{"literals fold", bytesOf(uint8(0x33), uint8(0x34), uint8(0x1e), uint8(0x9f)), tInt, "00+4 const 12"},
-		{"implicit value", bytesOf(uint8(0x9e), 4, "\x01\x02\x03\x04"), tInt, "00+4 const 67305985"},
-		{"implicit value, short", bytesOf(uint8(0x9e), 2, "\x01\x02"), tInt, "00+2 const 513, 02+2 lost"},
-		{"register too small", bytesOf(uint8(0x50)), tPair, "00+8 reg 0, 08+8 lost"},
-		{"C pieces", bytesOf(uint8(0x50), uint8(0x93), 4, uint8(0x93), 4, uint8(0x51), uint8(0x93), 8), tPair,
+		{"stack value", elftest.Encode(uint8(0x75), uint8(1), uint8(0x9f)), tInt, "00+4 reg 5; const 1; add .0 .1"},
+		{"literals fold", elftest.Encode(uint8(0x33), uint8(0x34), uint8(0x1e), uint8(0x9f)), tInt, "00+4 const 12"},
+		{"implicit value", elftest.Encode(uint8(0x9e), 4, "\x01\x02\x03\x04"), tInt, "00+4 const 67305985"},
+		{"implicit value, short", elftest.Encode(uint8(0x9e), 2, "\x01\x02"), tInt, "00+2 const 513, 02+2 lost"},
+		{"register too small", elftest.Encode(uint8(0x50)), tPair, "00+8 reg 0, 08+8 lost"},
+		{"C pieces", elftest.Encode(uint8(0x50), uint8(0x93), 4, uint8(0x93), 4, uint8(0x51), uint8(0x93), 8), tPair,
 			"00+4 reg 0, 04+4 lost, 08+8 reg 1"},
-		{"C pieces, rest missing", bytesOf(uint8(0x50), uint8(0x93), 4), tPair, "00+4 reg 0"},
-		{"too many bytes", bytesOf(uint8(0x50), uint8(0x93), 8, uint8(0x50), uint8(0x93), 12), tPair,
+		{"C pieces, rest missing", elftest.Encode(uint8(0x50), uint8(0x93), 4), tPair, "00+4 reg 0"},
+		{"too many bytes", elftest.Encode(uint8(0x50), uint8(0x93), 8, uint8(0x50), uint8(0x93), 12), tPair,
 			"error: pieces of 20 bytes for an object of 16"},
-		{"Go pieces", bytesOf(uint8(0x50), uint8(0x93), 4, uint8(0x51), uint8(0x93), 8, uint8(0x52), uint8(0x93), 8,
+		{"Go pieces", elftest.Encode(uint8(0x50), uint8(0x93), 4, uint8(0x51), uint8(0x93), 8, uint8(0x52), uint8(0x93),
+			8,
 			uint8(0x93), 8), goPair, "00+4 reg 0, 08+8 reg 1, 16+8 reg 2, 24+8 lost"},
-		{"Go pieces in memory", bytesOf(uint8(0x91), uint8(0), uint8(0x93), 4, uint8(0x91), uint8(8), uint8(0x93), 8,
+		{"Go pieces in memory", elftest.Encode(uint8(0x91), uint8(0), uint8(0x93), 4, uint8(0x91), uint8(8),
+			uint8(0x93), 8,
 			uint8(0x91), uint8(16), uint8(0x93), 16), goPair, "[reg 6]"},
-		{"Go pieces scattered", bytesOf(uint8(0x91), uint8(0), uint8(0x93), 4, uint8(0x91), uint8(4), uint8(0x93), 8,
+		{"Go pieces scattered", elftest.Encode(uint8(0x91), uint8(0), uint8(0x93), 4, uint8(0x91), uint8(4),
+			uint8(0x93), 8,
 			uint8(0x91), uint8(16), uint8(0x93), 16), goPair, "00+4 reg 6; deref32 .0, 08+8 reg 6; const 4; add .0 " +
 			".1; deref64 .2, 16+8 reg 6; const 16; add .0 .1; deref64 .2, 24+8 reg 6; const 24; add .0 .1; deref64 .2"},
-		{"Go pieces that fit nothing", bytesOf(uint8(0x50), uint8(0x93), 5, uint8(0x51), uint8(0x93), 8), goPair,
+		{"Go pieces that fit nothing", elftest.Encode(uint8(0x50), uint8(0x93), 5, uint8(0x51), uint8(0x93), 8), goPair,
 			"error: do not match the fields"},
-		{"bit piece", bytesOf(uint8(0x50), uint8(0x9d), 32, 32, uint8(0x93), 12), tPair,
+		{"bit piece", elftest.Encode(uint8(0x50), uint8(0x9d), 32, 32, uint8(0x93), 12), tPair,
 			"00+4 reg 0; const 32; shr .0 .1, 04+< lost"},
-		{"bits of a byte", bytesOf(uint8(0x50), uint8(0x9d), 3, 0), tInt, "error: not whole bytes"},
-		{"all lost", bytesOf(uint8(0x93), 16), tPair, "error: optimised out"},
+		{"bits of a byte", elftest.Encode(uint8(0x50), uint8(0x9d), 3, 0), tInt, "error: not whole bytes"},
+		{"all lost", elftest.Encode(uint8(0x93), 16), tPair, "error: optimised out"},
 		{"empty", nil, tInt, "error: optimised out"},
-		{"TLS", bytesOf(uint8(0x0e), uint64(8), uint8(0x9b)), tInt, "[tls; const -56; add .0 .1]"},
-		{"GNU TLS", bytesOf(uint8(0x0e), uint64(8), uint8(0xe0)), tInt, "[tls; const -56; add .0 .1]"},
-		{"entry value", bytesOf(uint8(0xa3), 1, uint8(0x55), uint8(0x9f)), tInt, "error: at the function's entry"},
-		{"GNU entry value", bytesOf(uint8(0xf3), 1, uint8(0x55), uint8(0x9f)), tInt, "error: at the function's entry"},
-		{"implicit pointer", bytesOf(uint8(0xa0), uint32(0), 0), tInt, "error: the pointer itself"},
-		{"parameter ref", bytesOf(uint8(0xfa), uint32(0)), tInt, "error: depends on the caller"},
-		{"division", bytesOf(uint8(0x33), uint8(0x31), uint8(0x1b)), tInt, "error: uses a division"},
-		{"unknown", bytesOf(uint8(0xe7)), tInt, "error: unknown operation 0xe7"},
-		{"cut short", bytesOf(uint8(3), "\x01\x02"), tInt, "error: cut short"},
-		{"underflow", bytesOf(uint8(0x22)), tInt, "error: empty stack"},
-		{"behind a register", bytesOf(uint8(0x55), uint8(0x30)), tInt, "error: behind a complete location"},
-		{"no size", bytesOf(uint8(0x55), uint8(0x93), 4, uint8(0x50)), tPair,
+		{"TLS", elftest.Encode(uint8(0x0e), uint64(8), uint8(0x9b)), tInt, "[tls; const -56; add .0 .1]"},
+		{"GNU TLS", elftest.Encode(uint8(0x0e), uint64(8), uint8(0xe0)), tInt, "[tls; const -56; add .0 .1]"},
+		{"entry value", elftest.Encode(uint8(0xa3), 1, uint8(0x55), uint8(0x9f)), tInt,
+			"error: at the function's entry"},
+		{"GNU entry value", elftest.Encode(uint8(0xf3), 1, uint8(0x55), uint8(0x9f)), tInt,
+			"error: at the function's entry"},
+		{"implicit pointer", elftest.Encode(uint8(0xa0), uint32(0), 0), tInt, "error: the pointer itself"},
+		{"parameter ref", elftest.Encode(uint8(0xfa), uint32(0)), tInt, "error: depends on the caller"},
+		{"division", elftest.Encode(uint8(0x33), uint8(0x31), uint8(0x1b)), tInt, "error: uses a division"},
+		{"unknown", elftest.Encode(uint8(0xe7)), tInt, "error: unknown operation 0xe7"},
+		{"cut short", elftest.Encode(uint8(3), "\x01\x02"), tInt, "error: cut short"},
+		{"underflow", elftest.Encode(uint8(0x22)), tInt, "error: empty stack"},
+		{"behind a register", elftest.Encode(uint8(0x55), uint8(0x30)), tInt, "error: behind a complete location"},
+		{"no size", elftest.Encode(uint8(0x55), uint8(0x93), 4, uint8(0x50)), tPair,
 			"error: ends with a part that has no size"},
-		{"uninitialised", bytesOf(uint8(0x55), uint8(0xf0)), tInt, "error: has not been initialised"},
-		{"convert", bytesOf(uint8(0x75), uint8(0), uint8(0xa8), 0x10, uint8(0xa8), 0x18, uint8(0x9f)), tLong,
+		{"uninitialised", elftest.Encode(uint8(0x55), uint8(0xf0)), tInt, "error: has not been initialised"},
+		{"convert", elftest.Encode(uint8(0x75), uint8(0), uint8(0xa8), 0x10, uint8(0xa8), 0x18, uint8(0x9f)), tLong,
 			"00+8 reg 5; bits .0 0:32s"},
-		{"convert unsigned", bytesOf(uint8(0x75), uint8(0), uint8(0xa8), 0x14, uint8(0xa8), 0, uint8(0x9f)), tLong,
+		{"convert unsigned", elftest.Encode(uint8(0x75), uint8(0), uint8(0xa8), 0x14, uint8(0xa8), 0, uint8(0x9f)),
+			tLong,
 			"00+8 reg 5; bits .0 0:32"},
-		{"convert float", bytesOf(uint8(0x75), uint8(0), uint8(0xa8), 0x20, uint8(0x9f)), tLong,
+		{"convert float", elftest.Encode(uint8(0x75), uint8(0), uint8(0xa8), 0x20, uint8(0x9f)), tLong,
 			"error: not an integer"},
-		{"regval", bytesOf(uint8(0xa5), 5, 0x10, uint8(0x9f)), tLong, "00+8 reg 5; bits .0 0:32s"},
-		{"const type", bytesOf(uint8(0xa4), 0x10, "\x04\xff\xff\xff\xff", uint8(0x9f)), tLong, "00+8 const -1"},
-		{"deref type", bytesOf(uint8(0x75), uint8(0), uint8(0xa6), "\x04", 0x10, uint8(0x9f)), tLong,
+		{"regval", elftest.Encode(uint8(0xa5), 5, 0x10, uint8(0x9f)), tLong, "00+8 reg 5; bits .0 0:32s"},
+		{"const type", elftest.Encode(uint8(0xa4), 0x10, "\x04\xff\xff\xff\xff", uint8(0x9f)), tLong, "00+8 const -1"},
+		{"deref type", elftest.Encode(uint8(0x75), uint8(0), uint8(0xa6), "\x04", 0x10, uint8(0x9f)), tLong,
 			"00+8 reg 5; deref32s .0"},
-		{"high register", bytesOf(uint8(0x92), 49, uint8(0)), tLong, "error: register number 49"},
+		{"high register", elftest.Encode(uint8(0x92), 49, uint8(0)), tLong, "error: register number 49"},
 	}
 	for _, c := range cases {
 		p, err := Place(c.expr, c.typ, testEnv())
@@ -160,17 +167,17 @@ func TestPlace(t *testing.T) {
 	// At the entry the entry value is the value.
 	env := testEnv()
 	env.AtEntry = true
-	if p, err := Place(bytesOf(uint8(0xa3), 1, uint8(0x55), uint8(0x9f)), tInt, env); err != nil ||
+	if p, err := Place(elftest.Encode(uint8(0xa3), 1, uint8(0x55), uint8(0x9f)), tInt, env); err != nil ||
 		placeText(p) != "00+4 reg 5" {
 		t.Errorf("entry value at the entry: %v, %v", placeText(p), err)
 	}
 	env.Relocated = true
-	if p, err := Place(bytesOf(uint8(3), uint64(0x4010)), tInt, env); err != nil ||
+	if p, err := Place(elftest.Encode(uint8(3), uint64(0x4010)), tInt, env); err != nil ||
 		placeText(p) != "[image; const 16400; add .0 .1]" {
 		t.Errorf("relocated address: %v, %v", placeText(p), err)
 	}
 	// Doubling programs are cut off.
-	bomb := bytesOf(uint8(0x75), uint8(0))
+	bomb := elftest.Encode(uint8(0x75), uint8(0))
 	for range 60 {
 		bomb = append(bomb, 0x12, 0x1e) // dup, mul
 	}
@@ -273,11 +280,11 @@ func TestExpressionsDiffer(t *testing.T) {
 				case 4:
 					expr = append(expr, 0x09, byte(rnd.Int()))
 				case 5:
-					expr = append(expr, bytesOf(uint8(0x0e), rnd.Uint64())...)
+					expr = append(expr, elftest.Encode(uint8(0x0e), rnd.Uint64())...)
 				case 6:
-					expr = append(expr, bytesOf(uint8(0x0d), rnd.Uint32())...)
+					expr = append(expr, elftest.Encode(uint8(0x0d), rnd.Uint32())...)
 				case 7:
-					expr = append(expr, bytesOf(uint8(0x03), uint64(rnd.Uint32()))...)
+					expr = append(expr, elftest.Encode(uint8(0x03), uint64(rnd.Uint32()))...)
 				}
 			case k < 6 && depth >= 2:
 				depth--

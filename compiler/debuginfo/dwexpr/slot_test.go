@@ -1,4 +1,4 @@
-package dw
+package dwexpr
 
 import (
 	"bytes"

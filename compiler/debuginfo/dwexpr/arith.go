@@ -1,4 +1,4 @@
-package dw
+package dwexpr
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/op"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
@@ -85,7 +86,7 @@ func (m *machine) binary(o op.Opcode) error {
 	case o == op.DW_OP_shl || o == op.DW_OP_shr || o == op.DW_OP_shra:
 		// Shifts by the width or more give 0 (or the sign) in DWARF, not on every machine.
 		if !yc {
-			return unavailable("its location shifts by a variable amount")
+			return Refuse("its location shifts by a variable amount")
 		}
 		if uint64(y) > 63 {
 			if o != op.DW_OP_shra {
@@ -167,7 +168,7 @@ func (m *machine) typed(o op.Opcode) error {
 	generic := off == 0 && (o == opConvert || o == opGNUConvert || o == opReinterpret || o == opGNUReinterpret)
 	if !generic {
 		if m.env.BaseType == nil {
-			return unavailable("its location is computed with types")
+			return Refuse("its location is computed with types")
 		}
 		var err error
 		if t, err = m.env.BaseType(off); err != nil {
@@ -175,7 +176,7 @@ func (m *machine) typed(o op.Opcode) error {
 		}
 	}
 	if !t.Integer || t.Size != 1 && t.Size != 2 && t.Size != 4 && t.Size != 8 {
-		return unavailable("its location is computed with a type that is not an integer of up to 8 bytes")
+		return Refuse("its location is computed with a type that is not an integer of up to 8 bytes")
 	}
 	out := operand{size: t.Size, signed: t.Signed}
 	if generic {
@@ -184,7 +185,7 @@ func (m *machine) typed(o op.Opcode) error {
 	switch o {
 	case opConstType, opGNUConstType:
 		if len(data) != t.Size {
-			return fmt.Errorf("%w: typed constant of the wrong size", ErrCorrupt)
+			return fmt.Errorf("%w: typed constant of the wrong size", foreign.ErrCorrupt)
 		}
 		out.prog = loc.Constant(int64((&dwread.Reader{Bytes: data}).Uint(t.Size)))
 	case opRegvalType, opGNURegvalType:
@@ -199,7 +200,7 @@ func (m *machine) typed(o op.Opcode) error {
 			return err
 		}
 		if size != t.Size {
-			return fmt.Errorf("%w: typed load of the wrong size", ErrCorrupt)
+			return fmt.Errorf("%w: typed load of the wrong size", foreign.ErrCorrupt)
 		}
 		if v.slot == slotArith {
 			return errSlot

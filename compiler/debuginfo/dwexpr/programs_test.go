@@ -1,7 +1,6 @@
-package dw
+package dwexpr_test
 
 import (
-	"bytes"
 	"debug/dwarf"
 	"encoding/binary"
 	"errors"
@@ -12,14 +11,18 @@ import (
 	"testing"
 
 	"github.com/go-delve/delve/pkg/dwarf/op"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
 // TestExpressionsOfPrograms evaluates every location of whole programs, against Delve's evaluator. GOSTAP_ORACLE=full
 // adds cmd/go and what GOSTAP_ORACLE_BINARIES names.
 func TestExpressionsOfPrograms(t *testing.T) {
-	paths := programs(t)
+	paths := elftest.Programs(t)
 	if os.Getenv("GOSTAP_ORACLE") == "full" {
-		paths = append(paths, goBinary(t))
+		paths = append(paths, elftest.GoCommand(t))
 		paths = append(paths, strings.Fields(strings.ReplaceAll(os.Getenv("GOSTAP_ORACLE_BINARIES"), ":", " "))...)
 	}
 	rnd := rand.New(rand.NewSource(1))
@@ -34,23 +37,24 @@ func TestExpressionsOfPrograms(t *testing.T) {
 		d := openDwarf(t, path)
 		seen := map[string]bool{}
 		compared, refused := 0, 0
-		err := eachExpression(d, func(u *Unit, expr []byte) {
-			if key := fmt.Sprint(u.bases.addr, string(expr)); seen[key] {
+		err := eachExpression(d, func(u *dw.Unit, expr []byte) {
+			first, _ := u.Addrx(0)
+			if key := fmt.Sprint(first, string(expr)); seen[key] {
 				return
 			} else {
 				seen[key] = true
 			}
-			env := testEnv()
+			env := dwexpr.TestEnv()
 			env.Addrx, env.TLS = u.Addrx, nil
-			own, err := evaluate(expr, env)
+			own, err := dwexpr.Evaluate(expr, env)
 			dw := *op.NewDwarfRegisters(0, dregs, binary.LittleEndian, 16, 7, 6, 16)
 			dw.CFA, dw.FrameBase = int64(regs[7]+16), int64(regs[6])
 			addr, pieces, err2 := op.ExecuteStackProgram(dw, expr, 8, func(b []byte, addr uint64) (int, error) {
 				var w [8]byte
-				binary.LittleEndian.PutUint64(w[:], memory8(addr, len(b)))
+				binary.LittleEndian.PutUint64(w[:], dwexpr.Memory8(addr, len(b)))
 				return copy(b, w[:]), nil
 			})
-			var un *Unavailable
+			var un *dwexpr.Unavailable
 			if err != nil && err2 == nil && !errors.As(err, &un) {
 				t.Fatalf("%s: %x: %v, Delve has %#x %v", path, expr, err, addr, pieces)
 			}
@@ -58,7 +62,7 @@ func TestExpressionsOfPrograms(t *testing.T) {
 				refused++ // the value at the entry, a thread's own; operations that Delve does not know
 				return
 			}
-			if err := samePieces(own, addr, pieces, regs); err != nil {
+			if err := dwexpr.SamePieces(own, addr, pieces, regs); err != nil {
 				t.Fatalf("%s: %x: %v", path, expr, err)
 			}
 			compared++
@@ -75,16 +79,16 @@ func TestExpressionsOfPrograms(t *testing.T) {
 }
 
 // eachExpression calls f with every location and frame base, whole or by range.
-func eachExpression(d *Data, f func(u *Unit, expr []byte)) error {
+func eachExpression(d *dw.Data, f func(u *dw.Unit, expr []byte)) error {
 	units, err := d.Units()
 	if err != nil {
 		return err
 	}
 	for _, u := range units {
-		if err := u.load(); err != nil {
+		if _, err := u.Entry(); err != nil {
 			return err
 		}
-		r := d.d.Reader()
+		r := d.DWARF().Reader()
 		r.Seek(u.Die)
 		for {
 			e, err := r.Next()
@@ -96,7 +100,7 @@ func eachExpression(d *Data, f func(u *Unit, expr []byte)) error {
 			}
 			for _, a := range []dwarf.Attr{dwarf.AttrLocation, dwarf.AttrFrameBase} {
 				list, err := u.Locations(e, a)
-				if errors.Is(err, ErrNoLocation) {
+				if errors.Is(err, dwexpr.ErrNoLocation) {
 					continue
 				}
 				if err != nil {
@@ -106,39 +110,6 @@ func eachExpression(d *Data, f func(u *Unit, expr []byte)) error {
 					f(u, l.Expr)
 				}
 			}
-		}
-	}
-	return nil
-}
-
-// samePieces compares what the two evaluators make of an expression.
-func samePieces(own []piece, addr int64, theirs []op.Piece, regs []uint64) error {
-	if theirs == nil {
-		if len(own) != 1 || own[0].kind != inMemory || runProg(own[0].prog, regs) != uint64(addr) {
-			return fmt.Errorf("%+v, Delve has the address %#x", own, uint64(addr))
-		}
-		return nil
-	}
-	if len(own) != len(theirs) {
-		return fmt.Errorf("%d pieces, Delve has %d", len(own), len(theirs))
-	}
-	for i, p := range own {
-		w := theirs[i]
-		same := len(own) == 1 || p.size == int64(w.Size)
-		switch {
-		case p.kind == inMemory:
-			same = same && w.Kind == op.AddrPiece && runProg(p.prog, regs) == w.Val
-		case p.kind == inReg:
-			same = same && w.Kind == op.RegPiece && uint64(p.reg) == w.Val
-		case p.kind == isValue:
-			same = same && w.Kind == op.ImmPiece && runProg(p.prog, regs) == w.Val
-		case p.kind == isBytes:
-			same = same && w.Kind == op.ImmPiece && bytes.Equal(p.data, w.Bytes)
-		default: // lost: Delve has an address of 0 or a value of nothing
-			same = same && w.Val == 0 && len(w.Bytes) == 0
-		}
-		if !same {
-			return fmt.Errorf("piece %d is %+v, Delve has %+v", i, p, w)
 		}
 	}
 	return nil

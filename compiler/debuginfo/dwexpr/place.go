@@ -1,11 +1,11 @@
-package dw
+package dwexpr
 
 import (
-	"debug/elf"
 	"fmt"
 	"slices"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 	arch "github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
@@ -23,6 +23,23 @@ func Place(expr []byte, t *types.Ctype, env *Env) (loc.Place, error) {
 		return single(pieces[0], t)
 	}
 	return composite(pieces, t)
+}
+
+// FrameBase decodes an expression of DW_AT_frame_base into the value that it stands for.
+func FrameBase(expr []byte, env *Env) (loc.Prog, error) {
+	pieces, err := evaluate(expr, env)
+	if err != nil {
+		return loc.Prog{}, err
+	}
+	if len(pieces) == 1 && pieces[0].size < 0 {
+		switch p := pieces[0]; p.kind {
+		case inReg: // DW_OP_reg6: the register holds the base
+			return env.register(uint64(p.reg))
+		case inMemory, isValue:
+			return p.prog, nil
+		}
+	}
+	return loc.Prog{}, fmt.Errorf("%w: frame base is not an address", foreign.ErrCorrupt)
 }
 
 // InRegister reports whether the expression says that an object, or a part of it, is in a register.
@@ -63,7 +80,7 @@ func single(p piece, t *types.Ctype) (loc.Place, error) {
 		return loc.Place{Type: t, InMemory: true, Addr: p.prog, Writable: true}, nil
 	}
 	if t == nil || t.Size < 0 {
-		return loc.Place{}, unavailable("its type is incomplete")
+		return loc.Place{}, Refuse("its type is incomplete")
 	}
 	pl := loc.Place{Type: t, Writable: p.kind == inReg}
 	p.size = t.Size
@@ -104,7 +121,7 @@ func (p piece) vector() int {
 // 8 bytes. There the pieces are matched with the fields.
 func composite(pieces []piece, t *types.Ctype) (loc.Place, error) {
 	if t == nil || t.Size < 0 {
-		return loc.Place{}, unavailable("its type is incomplete")
+		return loc.Place{}, Refuse("its type is incomplete")
 	}
 	offs := make([]int64, len(pieces))
 	sum := int64(0)
@@ -115,10 +132,10 @@ func composite(pieces []piece, t *types.Ctype) (loc.Place, error) {
 	if sum != t.Size && t.Go {
 		var ok bool
 		if offs, ok = matchFields(pieces, t); !ok {
-			return loc.Place{}, unavailable("its pieces do not match the fields of its type")
+			return loc.Place{}, Refuse("its pieces do not match the fields of its type")
 		}
 	} else if sum > t.Size {
-		return loc.Place{}, fmt.Errorf("%w: pieces of %d bytes for an object of %d", ErrCorrupt, sum, t.Size)
+		return loc.Place{}, fmt.Errorf("%w: pieces of %d bytes for an object of %d", foreign.ErrCorrupt, sum, t.Size)
 	}
 	if addr, ok := oneAddress(pieces, offs); ok {
 		return loc.Place{Type: t, InMemory: true, Addr: addr, Writable: true}, nil
@@ -259,19 +276,19 @@ func partsOf(p piece, off int64) ([]loc.Piece, error) {
 	case inReg:
 		if n := p.vector(); n > 0 {
 			if p.size > 16 || p.shift != 0 {
-				return nil, unavailable("it is in part of a vector register")
+				return nil, Refuse("it is in part of a vector register")
 			}
 			return []loc.Piece{{Off: off, Size: p.size, Vector: n}}, nil
 		}
 		if !p.on.General(int64(p.reg)) {
-			return nil, unavailable("it is in register %s, which cannot be read", p.on.RegName(uint64(p.reg)))
+			return nil, Refuse("it is in register %s, which cannot be read", p.on.RegName(uint64(p.reg)))
 		}
 		return []loc.Piece{valuePiece(loc.Register(p.reg), p, off)}, nil
 	case isValue:
 		return []loc.Piece{valuePiece(p.prog, p, off)}, nil
 	case isBytes:
 		if p.size > 4096 {
-			return nil, unavailable("it is a constant of %d bytes", p.size)
+			return nil, Refuse("it is a constant of %d bytes", p.size)
 		}
 		var out []loc.Piece
 		have := min(p.size, int64(len(p.data)))
@@ -287,7 +304,7 @@ func partsOf(p piece, off int64) ([]loc.Piece, error) {
 		return out, nil
 	}
 	if p.size > 4096 {
-		return nil, unavailable("a part of %d bytes of it is in memory and others are not", p.size)
+		return nil, Refuse("a part of %d bytes of it is in memory and others are not", p.size)
 	}
 	var out []loc.Piece
 	for i := int64(0); i < p.size; {
@@ -320,22 +337,23 @@ func chunk(n int64) int64 {
 	return 1
 }
 
-// tls computes the address of the thread-local object at off in the program's own block.
-// On amd64 that block ends at the thread pointer (ELF Handling For Thread-Local Storage, variant II).
-func (f *File) tls(off uint64) (loc.Prog, error) {
-	if !f.Executable() {
-		return loc.Prog{}, unavailable("it is a thread-local variable of a library")
+// Constant is the place of a variable with a DW_AT_const_value.
+func Constant(v any, t *types.Ctype) (loc.Place, error) {
+	if t == nil || t.Size < 0 {
+		return loc.Place{}, Refuse("its type is incomplete")
 	}
-	for _, p := range f.elf.Progs {
-		if p.Type != elf.PT_TLS {
-			continue
+	switch v := v.(type) {
+	case int64:
+		if t.Size > 8 {
+			return loc.Place{}, Refuse("it is a constant that is shorter than its type")
 		}
-		if off > p.Memsz {
-			return loc.Prog{}, fmt.Errorf("%w: thread-local offset %#x is outside of its segment", ErrCorrupt, off)
-		}
-		align := max(p.Align, 1)
-		block := p.Memsz + (-p.Vaddr-p.Memsz)&(align-1)
-		return loc.Value(loc.Step{Op: loc.TLS}).Plus(int64(off) - int64(block)), nil
+		return loc.Place{Type: t, Pieces: []loc.Piece{{Size: t.Size, Val: loc.Constant(v)}}}, nil
+	case uint64:
+		return Constant(int64(v), t)
+	case string:
+		return single(piece{kind: isBytes, data: append([]byte(v), 0), size: -1}, t)
+	case []byte:
+		return single(piece{kind: isBytes, data: v, size: -1}, t)
 	}
-	return loc.Prog{}, unavailable("it is thread-local and the program has no thread-local segment")
+	return loc.Place{}, Refuse("it is a constant of an unknown form")
 }

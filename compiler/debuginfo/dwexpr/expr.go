@@ -1,4 +1,12 @@
-package dw
+// Package dwexpr decodes location expressions of DWARF into places.
+//
+// In: the bytes of an expression, what it refers to outside of itself (Env), the type of the object. Out: where the
+// object is (Place, a loc.Place: in memory, in registers, in pieces, a constant), or why it cannot be read
+// (Unavailable). Expressions are not run: what they would work out becomes a small program (loc.Prog) of registers,
+// loads and arithmetic.
+//
+// Operations have the names of Delve's package op, which is the reference in tests.
+package dwexpr
 
 import (
 	"errors"
@@ -7,6 +15,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/op"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 	arch "github.com/gostap/gostap/compiler/machine"
 )
@@ -51,9 +60,14 @@ type Unavailable struct{ Reason string }
 
 func (e *Unavailable) Error() string { return e.Reason }
 
-func unavailable(format string, args ...any) error {
+// Refuse makes an Unavailable.
+func Refuse(format string, args ...any) error {
 	return &Unavailable{fmt.Sprintf(format, args...)}
 }
+
+// ErrNoLocation is returned for a variable that has neither a location nor a value: the
+// compiler removed it.
+var ErrNoLocation = errors.New("optimised out")
 
 // Env is what expressions refer to outside of themselves. A nil function means that there is no
 // such thing where the expression stands.
@@ -131,7 +145,7 @@ func (s slotUse) worked() slotUse {
 	return s
 }
 
-var errSlot = unavailable("the debug information takes the address of a stack slot for what is in the slot, an error " +
+var errSlot = Refuse("the debug information takes the address of a stack slot for what is in the slot, an error " +
 	"of LLVM")
 
 type machine struct {
@@ -151,7 +165,7 @@ func (e *Env) on() *arch.Machine {
 // evaluate decodes expr symbolically. A location that is one thing yields one piece of size -1.
 func evaluate(expr []byte, env *Env) ([]piece, error) {
 	if len(expr) > maxExpressionLength {
-		return nil, unavailable("its location expression is too long")
+		return nil, Refuse("its location expression is too long")
 	}
 	if env == nil {
 		env = &Env{}
@@ -163,7 +177,7 @@ func evaluate(expr []byte, env *Env) ([]piece, error) {
 		at := m.r.Off
 		o := op.Opcode(m.r.U8())
 		if cur != nil && o != op.DW_OP_piece && o != op.DW_OP_bit_piece && o != opGNUUninit {
-			return nil, fmt.Errorf("%w: operation %#x behind a complete location", ErrCorrupt, byte(o))
+			return nil, fmt.Errorf("%w: operation %#x behind a complete location", foreign.ErrCorrupt, byte(o))
 		}
 		switch {
 		case o == op.DW_OP_piece || o == op.DW_OP_bit_piece:
@@ -173,7 +187,7 @@ func evaluate(expr []byte, env *Env) ([]piece, error) {
 			}
 			pieces = append(pieces, p)
 			if len(pieces) > maxPieces {
-				return nil, unavailable("it is in too many pieces")
+				return nil, Refuse("it is in too many pieces")
 			}
 			cur, m.stack = nil, m.stack[:0]
 		case o >= op.DW_OP_reg0 && o <= op.DW_OP_reg31:
@@ -192,21 +206,22 @@ func evaluate(expr []byte, env *Env) ([]piece, error) {
 				cur = &piece{kind: isLost, size: -1}
 			}
 		case o == opGNUUninit:
-			return nil, unavailable("it has not been initialised here")
+			return nil, Refuse("it has not been initialised here")
 		case o == opImplicitPointer || o == opGNUImplicitPtr:
-			return nil, unavailable("the pointer itself was optimised away")
+			return nil, Refuse("the pointer itself was optimised away")
 		default:
 			if err := m.step(o); err != nil {
 				return nil, err
 			}
 		}
 		if m.r.Err != nil {
-			return nil, fmt.Errorf("%w: location expression is cut short in operation %#x", ErrCorrupt, expr[at])
+			return nil, fmt.Errorf("%w: location expression is cut short in operation %#x", foreign.ErrCorrupt,
+				expr[at])
 		}
 	}
 	switch {
 	case len(pieces) > 0 && (cur != nil || len(m.stack) > 0):
-		return nil, fmt.Errorf("%w: location expression ends with a part that has no size", ErrCorrupt)
+		return nil, fmt.Errorf("%w: location expression ends with a part that has no size", foreign.ErrCorrupt)
 	case len(pieces) > 0:
 		return pieces, nil
 	case cur != nil && cur.kind == isLost:
@@ -220,14 +235,20 @@ func evaluate(expr []byte, env *Env) ([]piece, error) {
 	return []piece{{kind: inMemory, prog: top.prog, size: -1}}, nil
 }
 
-// evalAddress decodes an expression that computes an address (call frame information).
-func evalAddress(expr []byte, env *Env) (loc.Prog, error) {
+// Check gives the error that Place would, as far as it does not depend on the object's type.
+func Check(expr []byte, env *Env) error {
+	_, err := evaluate(expr, env)
+	return err
+}
+
+// Address decodes an expression that computes an address (call frame information).
+func Address(expr []byte, env *Env) (loc.Prog, error) {
 	p, err := evaluate(expr, env)
 	if err != nil {
 		return loc.Prog{}, err
 	}
 	if len(p) != 1 || p[0].kind != inMemory || p[0].size >= 0 {
-		return loc.Prog{}, fmt.Errorf("%w: expression does not compute an address", ErrCorrupt)
+		return loc.Prog{}, fmt.Errorf("%w: expression does not compute an address", foreign.ErrCorrupt)
 	}
 	return p[0].prog, nil
 }
@@ -238,14 +259,14 @@ func (m *machine) piece(o op.Opcode, cur *piece) (piece, error) {
 	if o == op.DW_OP_bit_piece {
 		bit = m.r.Uleb()
 		if size%8 != 0 || bit%8 != 0 {
-			return piece{}, unavailable("parts of it are not whole bytes")
+			return piece{}, Refuse("parts of it are not whole bytes")
 		}
 		size /= 8
 	} else if size > maxPieceBytes {
-		return piece{}, fmt.Errorf("%w: piece of %d bytes", ErrCorrupt, size)
+		return piece{}, fmt.Errorf("%w: piece of %d bytes", foreign.ErrCorrupt, size)
 	}
 	if size > maxPieceBytes || bit > 8*maxPieceBytes {
-		return piece{}, fmt.Errorf("%w: piece of %d bytes", ErrCorrupt, size)
+		return piece{}, fmt.Errorf("%w: piece of %d bytes", foreign.ErrCorrupt, size)
 	}
 	p := piece{kind: isLost}
 	switch {
@@ -256,7 +277,7 @@ func (m *machine) piece(o op.Opcode, cur *piece) (piece, error) {
 			p.shift = int64(bit)
 		case isBytes:
 			if bit/8 > uint64(len(p.data)) {
-				return piece{}, fmt.Errorf("%w: piece beyond its value", ErrCorrupt)
+				return piece{}, fmt.Errorf("%w: piece beyond its value", foreign.ErrCorrupt)
 			}
 			p.data = p.data[bit/8:]
 		}
@@ -267,7 +288,7 @@ func (m *machine) piece(o op.Opcode, cur *piece) (piece, error) {
 	return p, nil
 }
 
-var errUnderflow = fmt.Errorf("%w: location expression takes from an empty stack", ErrCorrupt)
+var errUnderflow = fmt.Errorf("%w: location expression takes from an empty stack", foreign.ErrCorrupt)
 
 func (m *machine) pop() (operand, error) {
 	if len(m.stack) == 0 {
@@ -280,7 +301,7 @@ func (m *machine) pop() (operand, error) {
 
 func (m *machine) push(v operand) error {
 	if len(m.stack) >= maxStack || len(v.prog.Steps) > maxSteps {
-		return unavailable("its location expression is too long")
+		return Refuse("its location expression is too long")
 	}
 	m.stack = append(m.stack, v)
 	return nil
@@ -400,7 +421,7 @@ func (m *machine) step(o op.Opcode) error {
 	case opAddrx, opGNUAddrIndex, opConstx, opGNUConstIndex:
 		i := r.Uleb()
 		if m.env.Addrx == nil {
-			return fmt.Errorf("%w: indexed address where there is no table", ErrCorrupt)
+			return fmt.Errorf("%w: indexed address where there is no table", foreign.ErrCorrupt)
 		}
 		a, err := m.env.Addrx(i)
 		if err != nil {
@@ -416,12 +437,12 @@ func (m *machine) step(o op.Opcode) error {
 		opConvert, opGNUConvert, opReinterpret, opGNUReinterpret:
 		return m.typed(o)
 	case opGNUParameterRef, opGNUVariableValue:
-		return unavailable("its location depends on the caller")
+		return Refuse("its location depends on the caller")
 	}
 	if name, ok := refused[o]; ok {
-		return unavailable("its location uses %s, which is not supported", name)
+		return Refuse("its location uses %s, which is not supported", name)
 	}
-	return unavailable("its location uses the unknown operation %#x", byte(o))
+	return Refuse("its location uses the unknown operation %#x", byte(o))
 }
 
 // refused are operations with a name for the message. The steps of package loc have no
@@ -439,7 +460,7 @@ var refused = map[op.Opcode]string{
 // outside pushes a value that the surroundings know, plus off.
 func (m *machine) outside(get func() (loc.Prog, error), off int64, missing string) error {
 	if get == nil {
-		return unavailable("%s", missing)
+		return Refuse("%s", missing)
 	}
 	p, err := get()
 	if err != nil {
@@ -464,7 +485,7 @@ func (m *machine) deref(o op.Opcode) error {
 	case 1, 2, 4, 8:
 		return m.pushProg(v.prog.Load(size, false, false))
 	}
-	return unavailable("its location loads %d bytes", size)
+	return Refuse("its location loads %d bytes", size)
 }
 
 func (m *machine) tls() error {
@@ -474,7 +495,7 @@ func (m *machine) tls() error {
 	}
 	off, ok := constant(v.prog)
 	if !ok || m.env.TLS == nil {
-		return unavailable("it is thread-local")
+		return Refuse("it is thread-local")
 	}
 	p, err := m.env.TLS(uint64(off))
 	if err != nil {
@@ -491,14 +512,14 @@ func (m *machine) entryValue() error {
 		return m.r.Err
 	}
 	if !m.env.AtEntry {
-		return unavailable("only its value at the function's entry is known")
+		return Refuse("only its value at the function's entry is known")
 	}
 	p, err := evaluate(expr, m.env)
 	if err != nil {
 		return err
 	}
 	if len(p) != 1 || p[0].size >= 0 {
-		return unavailable("only its value at the function's entry is known")
+		return Refuse("only its value at the function's entry is known")
 	}
 	switch p[0].kind {
 	case inReg:
@@ -511,4 +532,13 @@ func (m *machine) entryValue() error {
 		return m.pushProg(p[0].prog)
 	}
 	return errors.New("entry value of a constant")
+}
+
+// register is the 64-bit value of a general register.
+func (e *Env) register(n uint64) (loc.Prog, error) {
+	m := e.on()
+	if n >= uint64(len(m.Registers)) {
+		return loc.Prog{}, Refuse("it is computed from register %s, which cannot be read", m.RegName(n))
+	}
+	return loc.Register(int(n)), nil
 }
