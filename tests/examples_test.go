@@ -41,7 +41,14 @@ exec ` + bin(t, "gostap") + ` --runtime=bpf -v "$@"`
 	}
 	code := regexp.MustCompile(`error: .*\[([a-z-]+)\]\n`)
 	good, all := 0, 0
-	for _, meta := range metas {
+	every := 4 // so that the test takes some seconds
+	if os.Getenv("GOSTAP_ORACLE") == "full" {
+		every = 1
+	}
+	for i, meta := range metas {
+		if i%every != 0 {
+			continue
+		}
 		check := checkOf(t, meta)
 		if !strings.Contains(check, "stap ") {
 			continue

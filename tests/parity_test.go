@@ -62,8 +62,8 @@ func usual(name string) bool {
 		"lang-next", "lang-numbers", "lang-keys", "lang-globals", "lang-cut", "lang-delete", "lang-prints",
 		"lang-tokenize", "lang-functions", "lang-arrays",
 		"lang-operators-arithmetic", "lang-operators-bits", "lang-operators-assign",
-		"lang-operators-decisions", "lang-operators-logic",
-		"lang-foreach", "lang-match", "lang-slices", "lang-trycatch", "lang-wrap":
+		"lang-operators-decisions", "lang-operators-logic", "lang-operators-nested",
+		"lang-foreach", "lang-histsort", "lang-match", "lang-recursion", "lang-slices", "lang-trycatch", "lang-wrap":
 		return false
 	}
 	return strings.HasPrefix(name, "lang-")

@@ -76,7 +76,7 @@ b0:
 // TestRounds loads and unloads a module many times in the middle of load from four processes. Every round must see
 // hits and end well, and the kernel's memory must be back where it was. GOSTAP_VM_ROUNDS says how often.
 func TestRounds(t *testing.T) {
-	rounds := 10
+	rounds := 7
 	if s := os.Getenv("GOSTAP_VM_ROUNDS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {

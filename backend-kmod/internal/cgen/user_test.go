@@ -331,7 +331,7 @@ func TestRandom(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("gcc is not installed")
 	}
-	first, n := uint64(1), 14
+	first, n := uint64(1), 8
 	if s := os.Getenv("GOSTAP_SEED"); s != "" {
 		fmt.Sscanf(s, "%d,%d", &first, &n)
 	}
