@@ -66,7 +66,7 @@ class Stop(gdb.Breakpoint):
             kind = "entry"
         while block is not None and not block.is_global and not block.is_static:
             for s in block:
-                if not (s.is_argument or s.is_variable) or s.name in seen or s.addr_class == gdb.SYMBOL_LOC_STATIC:
+                if not (s.is_argument or s.is_variable or s.is_constant) or s.name in seen or s.addr_class == gdb.SYMBOL_LOC_STATIC:
                     continue
                 seen.add(s.name)
                 t = s.type.strip_typedefs()

@@ -152,7 +152,7 @@ class Stop(gdb.Breakpoint):
         seen, line = set(), frame.find_sal().line
         while block is not None and not block.is_global and not block.is_static:
             for s in block:
-                if not (s.is_argument or s.is_variable) or s.name in seen or s.addr_class == gdb.SYMBOL_LOC_STATIC:
+                if not (s.is_argument or s.is_variable or s.is_constant) or s.name in seen or s.addr_class == gdb.SYMBOL_LOC_STATIC:
                     continue
                 seen.add(s.name)
                 if not plain(s.name):
