@@ -204,7 +204,7 @@ var mappers = map[string]string{
 var goroutines = map[string]int{
 	"cmd/internal/cli/cleanup.go":            1, // removes what ended sessions have left
 	"runtime/host/target/stub.go":            1, // starts and traces a process
-	"compiler/debuginfo/dw/section.go":       1, // guarded by Section
+	"compiler/debuginfo/elffile/section.go":  1, // guarded by Section
 	"compiler/internal/family/parallel.go":   1, // guarded
 	"runtime/host/target/target.go":          2, // wait for processes
 	"runtime/host/input.go":                  1, // reads standard input

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf/kbtftest"
@@ -432,7 +432,7 @@ func readHostile(how, path string) (err error) {
 		if err != nil {
 			return err
 		}
-		f, err := dw.InMemory(b)
+		f, err := elffile.InMemory(b)
 		if err != nil {
 			return err
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
 // compareFrames works out the caller's registers at several places of each entry of call frame information.
-func compareFrames(f *Figures, file *dw.File) error {
+func compareFrames(f *Figures, file *elffile.File) error {
 	var fdes frame.FrameDescriptionEntries
 	if b, err := file.Section(".eh_frame"); err == nil && len(b) > 0 {
 		addr, _, _ := file.SectionAddr(".eh_frame")
@@ -41,7 +41,7 @@ func compareFrames(f *Figures, file *dw.File) error {
 				err = sameRules(rules, want)
 			}
 			if err == nil && want.CFA.Rule == frame.RuleCFA {
-				var got dw.Frame
+				var got elffile.Frame
 				cfa := loc.Register(int(want.CFA.Reg)).Plus(want.CFA.Offset)
 				if got, err = file.Frame(pc); err == nil && !slices.Equal(got.CFA.Steps, cfa.Steps) {
 					err = fmt.Errorf("canonical address %v, Delve has %v", got.CFA, cfa)

@@ -11,7 +11,7 @@ import (
 	"github.com/go-delve/delve/pkg/goversion"
 	"github.com/go-delve/delve/pkg/proc"
 
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/godwarf"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 )
@@ -49,7 +49,7 @@ func TestGoReaders(t *testing.T) {
 }
 
 func table(t *testing.T, path string) (*pclntab.Table, error) {
-	f, err := dw.OpenELF(path)
+	f, err := elffile.Open(path)
 	if err != nil {
 		return nil, err
 	}

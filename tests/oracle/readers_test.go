@@ -16,6 +16,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -149,12 +150,12 @@ func main() {
 func TestReaders(t *testing.T) {
 	for _, b := range binaries(t) {
 		t.Run(b.name, func(t *testing.T) {
-			f, err := dw.OpenELF(b.path)
+			f, err := elffile.Open(b.path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			d, err := f.Data()
+			d, err := dw.Open(f)
 			if b.listed && err != nil {
 				t.Log("only frames: ", err)
 				var fig Figures
@@ -361,7 +362,7 @@ func sameType(own *types.Ctype, want godwarf.Type) error {
 func sections(d *dw.Data) (section func(name string) []byte, closed func()) {
 	f, closed := d.File(), func() {}
 	if path := f.DebugFile(); path != "" {
-		if x, err := dw.OpenELF(path); err == nil {
+		if x, err := elffile.Open(path); err == nil {
 			f, closed = x, func() { x.Close() }
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/sysv"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
@@ -58,7 +59,7 @@ func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 				addr = loc.Register(intArgs[ints])
 				ints++
 			} else if known {
-				addr = dw.EntryFrame(im.m).CFA.Plus(stack).Load(8, false, false)
+				addr = elffile.EntryFrame(im.m).CFA.Plus(stack).Load(8, false, false)
 				stack += 8
 			} else {
 				continue
@@ -88,7 +89,7 @@ func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 			if t.Size == 16 { // long double, __int128
 				stack = (stack + 15) &^ 15
 			}
-			args[p.Offset] = loc.Place{Type: t, InMemory: true, Addr: dw.EntryFrame(im.m).CFA.Plus(stack),
+			args[p.Offset] = loc.Place{Type: t, InMemory: true, Addr: elffile.EntryFrame(im.m).CFA.Plus(stack),
 				Writable: true}
 			stack += (t.Size + 7) &^ 7
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
@@ -136,7 +137,7 @@ func (im entrance) bodyDistance(fn *function, behind uint64, at int64) int64 {
 // information says if the stack pointer is dist below the canonical frame address.
 func (im entrance) argumentsAgree(fn *function, dist int64) bool {
 	args, _ := im.read().arguments(fn)
-	base := dw.EntryFrame(im.m).CFA.Plus(-dist)
+	base := elffile.EntryFrame(im.m).CFA.Plus(-dist)
 	env := fn.u.Env(fn.tree, fn.Entry)
 	env.FrameBase = func() (loc.Prog, error) { return base, nil }
 	for _, c := range fn.tree.Children {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
@@ -25,7 +26,7 @@ const (
 // information and without optimisation too, where compilers describe no calls. For calls through a register it is
 // DW_AT_call_origin that tells.
 func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fn, err := im.of(f)
 	if err != nil || fn == nil {
 		return nil, err
@@ -136,7 +137,7 @@ func (im tracer) origin(t *godwarf.Tree) (pc uint64, name string) {
 
 // Copies implements debuginfo.Calls.
 func (im *Image) Copies(f *debuginfo.Func) (out []debuginfo.Copy, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fn, err := im.of(f)
 	if err != nil || fn == nil || fn.tree == nil {
 		return nil, err
@@ -172,7 +173,7 @@ func (im *Image) Copies(f *debuginfo.Func) (out []debuginfo.Copy, err error) {
 
 // FramePointer implements debuginfo.Calls.
 func (im *Image) FramePointer(pc uint64) (p loc.Prog, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fn, err := im.at(pc)
 	if err != nil || fn == nil {
 		return p, err

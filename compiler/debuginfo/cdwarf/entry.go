@@ -11,6 +11,8 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
@@ -48,7 +50,7 @@ type entryPlan struct {
 //
 // An endbr64 (a landing) in front is passed over when what follows is cheaper.
 func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fn, err := im.of(f)
 	if err != nil {
 		return s, err
@@ -75,7 +77,7 @@ func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 
 // SiteAt classifies the instruction at pc.
 func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fn, err := im.at(pc)
 	if err != nil {
 		return s, err
@@ -144,13 +146,13 @@ func (im *Image) site(fn *function, pc uint64, kind debuginfo.SiteKind) (debugin
 }
 
 // frame is the frame at pc; at the function's first instruction it is known without any information.
-func (im *Image) frame(fn *function, pc uint64) (dw.Frame, error) {
+func (im *Image) frame(fn *function, pc uint64) (elffile.Frame, error) {
 	if pc == fn.Entry {
-		return dw.EntryFrame(im.m), nil
+		return elffile.EntryFrame(im.m), nil
 	}
 	fr, err := im.f.Frame(pc)
 	if err != nil && pc == im.entered().behindLanding(fn.Entry) {
-		return dw.EntryFrame(im.m), nil
+		return elffile.EntryFrame(im.m), nil
 	}
 	return fr, err
 }

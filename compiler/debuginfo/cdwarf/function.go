@@ -11,8 +11,10 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/scoped"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // function is what is known of a debuginfo.Func.
@@ -127,7 +129,7 @@ func (m matcher) match(name string) bool {
 // listed once for each copy that has code. Beside another language a glob means the functions of which DWARF tells: not
 // the glue between the languages, nor what of the C library is linked in.
 func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fs, err := im.named().find(newMatcher(pattern))
 	if err != nil {
 		return nil, err
@@ -211,7 +213,7 @@ func (im namer) find(m matcher) ([]*function, error) {
 }
 
 // fromSymbol makes a function of a symbol, nil if it is not one that the pattern means.
-func (im namer) fromSymbol(s dw.Symbol, base string, m matcher) (*function, error) {
+func (im namer) fromSymbol(s elffile.Symbol, base string, m matcher) (*function, error) {
 	if !im.own(s.Addr) {
 		return nil, nil
 	}
@@ -238,7 +240,7 @@ func (im namer) fromSymbol(s dw.Symbol, base string, m matcher) (*function, erro
 }
 
 // bare is a function that only its symbol tells about.
-func (im namer) bare(s dw.Symbol) *function {
+func (im namer) bare(s elffile.Symbol) *function {
 	name := im.plain(s.Name)
 	k := key{s.Addr, name}
 	if f := im.funcs[k]; f != nil {
@@ -419,7 +421,7 @@ func (im namer) covering(pc uint64) (*function, error) {
 // FuncAt finds the function whose code covers pc, nil if there is none.
 func (im *Image) FuncAt(pc uint64) (f *debuginfo.Func) {
 	var err error
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	if !im.f.InText(pc) {
 		return nil
 	}
@@ -432,7 +434,7 @@ func (im *Image) FuncAt(pc uint64) (f *debuginfo.Func) {
 // NearNames gives names of functions close to name.
 func (im *Image) NearNames(name string) (near []string) {
 	var err error
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	syms, err := im.f.Symbols()
 	if err != nil {
 		return nil

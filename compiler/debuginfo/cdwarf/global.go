@@ -11,13 +11,14 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
 // Global finds a global or static variable: "name", or "name@unit" with the end of the
 // path of a source file where several units have statics of that name.
 func (im *Image) Global(name string) (v *debuginfo.Var, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	return im.named().global(name, nil)
 }
 

@@ -1,7 +1,7 @@
 // Package cdwarf is the debuginfo.Image of C programs: executables and libraries of gcc and
 // clang, at any optimisation level, relocated or not.
 //
-// In: a dw.File. Out: functions, probe sites, and the places of variables and results at
+// In: an elffile.File. Out: functions, probe sites, and the places of variables and results at
 // them. A file without DWARF still gives the functions of its symbol tables, without variables and
 // lines.
 //
@@ -18,13 +18,14 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
 
 // Image implements debuginfo.Image.
 type Image struct {
-	f     *dw.File
+	f     *elffile.File
 	m     *machine.Machine
 	d     *dw.Data // nil without DWARF
 	noDW  error    // why d is nil
@@ -49,7 +50,7 @@ func (im *Image) Trim() { im.f.Trim() }
 
 // Open opens the program or library at path.
 func Open(path string) (*Image, error) {
-	f, err := dw.OpenELF(path)
+	f, err := elffile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +81,12 @@ func (im *Image) Symbol(name string) (addr uint64, ok bool) {
 
 // New makes an Image of f, which it closes with itself. Damaged debug information is an error;
 // none at all is not.
-func New(f *dw.File) (*Image, error) {
+func New(f *elffile.File) (*Image, error) {
 	im := &Image{
 		f: f, m: f.Machine(), funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
 		inl: map[dwarf.Offset]*debuginfo.InlineSite{},
 	}
-	im.d, im.noDW = f.Data()
+	im.d, im.noDW = dw.Open(f)
 	if im.noDW != nil && !errors.Is(im.noDW, debuginfo.ErrNoTypes) {
 		return nil, im.noDW
 	}
@@ -93,15 +94,15 @@ func New(f *dw.File) (*Image, error) {
 }
 
 // NewBeside makes an Image of the C code of a program that has code of another language too, which is the code that
-// other says. The image does not close f. Debug information that cannot be read is as none: the functions have names
-// all the same.
-func NewBeside(f *dw.File, other func(pc uint64) bool) *Image {
+// other says. d is the program's DWARF, or noDW why there is none to read: the functions have names all the same. The
+// image does not close f.
+func NewBeside(f *elffile.File, d *dw.Data, noDW error, other func(pc uint64) bool) *Image {
 	im := &Image{
 		f: f, m: f.Machine(), funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
-		inl: map[dwarf.Offset]*debuginfo.InlineSite{}, other: other,
+		inl: map[dwarf.Offset]*debuginfo.InlineSite{}, other: other, noDW: noDW,
 	}
-	if im.d, im.noDW = f.Data(); im.noDW != nil {
-		im.d = nil
+	if noDW == nil {
+		im.d = d
 	}
 	return im
 }
@@ -144,7 +145,7 @@ func (im *Image) findFuncs(m matcher) ([]dw.FuncRef, []dw.InlineRef, error) {
 // FileID identifies the file that was read.
 func (im *Image) FileID() debuginfo.FileID { return im.f.FileID() }
 
-// Changed is dw.File.Changed.
+// Changed is elffile.File.Changed.
 func (im *Image) Changed() error { return im.f.Changed() }
 
 // Path is the file's path after links are resolved.

@@ -10,12 +10,13 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Inlined lists the inlined copies of functions by glob or exact name, by address. Copies of which no
 // code is left are not in it.
 func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	if im.d == nil {
 		return nil, &debuginfo.NotFoundError{What: "function", Name: pattern,
 			Detail: "inlined copies are described by DWARF, and there is none: " + im.NoTypes()}
@@ -127,7 +128,7 @@ func (im tracer) abstract(t *godwarf.Tree) *debuginfo.Func {
 // Lookup names the code at addr, innermost frame first.
 func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
 	var err error
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	if !im.own(addr) {
 		return nil
 	}

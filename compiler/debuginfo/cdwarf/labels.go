@@ -10,12 +10,13 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Labels lists the labels (DW_TAG_label) of functions by glob or exact name, in the functions and in their inlined
 // copies, by address. A label of which the compiler has left no place has no DW_AT_low_pc and is not in it.
 func (im *Image) Labels(pattern string) (out []debuginfo.Label, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	if im.d == nil {
 		return nil, im.noTypes()
 	}

@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
@@ -38,7 +39,7 @@ func left(k debuginfo.SiteKind) bool {
 // ReturnSites are the RETs of f and its jumps to other functions, in all parts of its code. The stack pointer is at
 // each of them what it was at the first instruction.
 func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fn, err := im.of(f)
 	if err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err err
 	if len(found.Again) > 0 {
 		return refuse(&insn.CodeError{PC: found.Again[0], Reason: jumpedTo})
 	}
-	frame := dw.EntryFrame(im.m)
+	frame := elffile.EntryFrame(im.m)
 	for _, x := range found.Exits {
 		s := debuginfo.Site{PC: x.PC, Kind: debuginfo.AtReturn, Func: f, Insn: x.Inst.Class(), CFA: frame.CFA,
 			Return: frame.Return}
@@ -142,7 +143,7 @@ func (im tracer) piece(lo, hi uint64) (insn.Part, error) {
 // around is what is known of fn beside its code.
 func (im tracer) around(fn *function) insn.Around {
 	a := insn.Around{Word: im.f.Word}
-	level := dw.EntryFrame(im.m).CFA
+	level := elffile.EntryFrame(im.m).CFA
 	a.Level = func(pc uint64) (bool, bool) {
 		if pc == fn.Entry {
 			return true, true
@@ -154,7 +155,8 @@ func (im tracer) around(fn *function) insn.Around {
 		return slices.Equal(fr.CFA.Steps, level.Steps), true
 	}
 	a.Thunk = func(pc uint64) bool {
-		return slices.ContainsFunc(im.f.SymbolsAt(pc), func(s dw.Symbol) bool { return s.Name == im.m.ReturnThunk })
+		return slices.ContainsFunc(im.f.SymbolsAt(pc),
+			func(s elffile.Symbol) bool { return s.Name == im.m.ReturnThunk })
 	}
 	a.More = func(pc uint64, level, known bool) (insn.Part, bool) { return im.more(fn, pc, known && !level) }
 	if fn.u != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // lineHit is a row of a line table that a query may mean.
@@ -29,7 +30,7 @@ type lineHit struct {
 // the line it gives the addresses at which runs of it begin (parts.go); at a function's entry that becomes
 // the function's entry site. A file pattern that means several files with such code is an error.
 func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	if im.d == nil {
 		return nil, im.noTypes()
 	}

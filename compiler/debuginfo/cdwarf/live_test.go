@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine"
 )
@@ -37,7 +37,7 @@ type session struct {
 }
 
 // live runs the program and calls the probes' functions at their file addresses.
-func live(t *testing.T, f *dw.File, probes map[uint64]func(*state)) {
+func live(t *testing.T, f *elffile.File, probes map[uint64]func(*state)) {
 	t.Helper()
 	runtime.LockOSThread() // all ptrace calls come from the thread that started the program
 	defer runtime.UnlockOSThread()

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
@@ -13,7 +13,7 @@ var _ debuginfo.RegUser = (*Image)(nil)
 // RegDead implements debuginfo.RegUser.
 func (im *Image) RegDead(s debuginfo.Site, reg int) (name string, dead bool) {
 	var err error
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fn, err := im.at(s.PC)
 	if err != nil || fn == nil {
 		return "", false

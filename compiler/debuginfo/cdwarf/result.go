@@ -8,13 +8,14 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/sysv"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/types"
 )
 
 // Results gives the result of the function behind its return, if it has one. DWARF does not
 // describe results; they are where the calling convention has them.
 func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fn, err := im.read().siteFunc(s)
 	if err != nil {
 		return nil, err

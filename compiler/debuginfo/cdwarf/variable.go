@@ -14,6 +14,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -84,7 +85,7 @@ func (im reader) ownerTree(fn *function, s debuginfo.Site) *godwarf.Tree {
 
 // Vars lists the parameters and locals with a name at s, and behind a return the result.
 func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fn, err := im.read().siteFunc(s)
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 // Var finds a variable by name: in the scopes around s, then among the globals and statics of its unit,
 // then among all globals. "return" is the result behind a return.
 func (im *Image) Var(s debuginfo.Site, name string) (v *debuginfo.Var, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	fn, err := im.read().siteFunc(s)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/cdwarf"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/godwarf"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -38,7 +38,7 @@ var (
 )
 
 // New makes an Image of f, which it closes with itself.
-func New(f *dw.File) (*Image, error) {
+func New(f *elffile.File) (*Image, error) {
 	im, err := godwarf.New(f)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,8 @@ func (im *Image) part() *Part {
 	if !im.looked {
 		im.looked = true
 		if im.Mixed() {
-			im.c = &Part{Image: cdwarf.NewBeside(im.File(), im.GoCode), in: im}
+			d, err := im.DWARF()
+			im.c = &Part{Image: cdwarf.NewBeside(im.File(), d, err, im.GoCode), in: im}
 		}
 	}
 	return im.c

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -63,7 +63,7 @@ func build(t *testing.T, args ...string) *Image {
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, msg)
 	}
-	f, err := dw.OpenELF(filepath.Join(dir, "prog"))
+	f, err := elffile.Open(filepath.Join(dir, "prog"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestPure(t *testing.T) {
 	if msg, err := exec.Command("go", "build", "-o", out, src).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, msg)
 	}
-	f, err := dw.OpenELF(out)
+	f, err := elffile.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // slot numbers the attributes that scans look at.
@@ -202,7 +203,7 @@ func (u *Unit) RefersToOthers() bool {
 }
 
 func (u *Unit) refersToOthers() (others bool, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	t, err := u.abbrevs()
 	if err != nil {
 		return true, err

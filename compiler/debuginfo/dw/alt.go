@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // dwz(1) moves what several debug files have in common into one of its own, the supplementary file, which
@@ -29,7 +31,7 @@ func (d *Data) alt() *Data {
 var errNoAlt = errors.New("it is in the file that .gnu_debugaltlink names (dwz)")
 
 func (d *Data) openAlt() (alt *Data, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	link, err := d.src.Section(".gnu_debugaltlink")
 	if err != nil {
 		return nil, errNoAlt
@@ -43,10 +45,10 @@ func (d *Data) openAlt() (alt *Data, err error) {
 	if filepath.IsAbs(name) {
 		paths = append(paths, name)
 	} else {
-		paths = append(paths, filepath.Join(filepath.Dir(d.src.path), name))
+		paths = append(paths, filepath.Join(filepath.Dir(d.src.Path()), name))
 	}
 	hex := hexOf(id)
-	for _, dir := range debugDirs() {
+	for _, dir := range elffile.DebugDirs() {
 		if len(hex) > 2 {
 			paths = append(paths, filepath.Join(dir, ".build-id", hex[:2], hex[2:]+".debug"))
 		}
@@ -54,20 +56,19 @@ func (d *Data) openAlt() (alt *Data, err error) {
 	}
 	why := "there is no " + paths[0]
 	for _, p := range paths {
-		f, err := openELF(p, true)
+		f, err := elffile.OpenSupplement(p)
 		if err != nil {
 			if !errors.Is(err, os.ErrNotExist) {
 				why = err.Error()
 			}
 			continue
 		}
-		if f.buildID != hex {
-			why = f.path + " is that of another build"
+		if f.BuildID() != hex {
+			why = f.Path() + " is that of another build"
 			f.Close()
 			continue
 		}
-		f.noDebug = true
-		a, err := f.Data()
+		a, err := Open(f)
 		if err != nil {
 			why = err.Error()
 			f.Close()
@@ -81,7 +82,7 @@ func (d *Data) openAlt() (alt *Data, err error) {
 			continue
 		}
 		a.bit, a.linked = altBit, false
-		d.src.alt = f
+		d.src.Adopt(f)
 		return a, nil
 	}
 	return nil, errors.New(errNoAlt.Error() + ": " + why)
@@ -187,7 +188,7 @@ func (d *Data) altString(off uint64) []byte {
 	if a == nil {
 		return nil
 	}
-	sec, err := a.src.optional(".debug_str")
+	sec, err := a.src.Optional(".debug_str")
 	if err != nil {
 		return nil
 	}

@@ -67,7 +67,7 @@ func TestSupplementary(t *testing.T) {
 		}
 	}
 	describe := func(path string) (out []string) {
-		d, err := openFile(t, path).Data()
+		d, err := Open(openFile(t, path))
 		if err != nil {
 			return []string{err.Error()}
 		}

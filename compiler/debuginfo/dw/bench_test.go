@@ -3,16 +3,17 @@ package dw
 import (
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
 func resolve(tb testing.TB, path, name string) {
-	f, err := OpenELF(path)
+	f, err := elffile.Open(path)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	defer f.Close()
-	d, err := f.Data()
+	d, err := Open(f)
 	if err != nil {
 		tb.Skip(err)
 	}

@@ -4,14 +4,15 @@ import (
 	"os"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
 func TestMain(m *testing.M) { os.Exit(elftest.Main(m)) }
 
-func openFile(tb testing.TB, path string) *File {
+func openFile(tb testing.TB, path string) *elffile.File {
 	tb.Helper()
-	f, err := OpenELF(path)
+	f, err := elffile.Open(path)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -21,7 +22,7 @@ func openFile(tb testing.TB, path string) *File {
 
 func openDwarf(tb testing.TB, path string) *Data {
 	tb.Helper()
-	d, err := openFile(tb, path).Data()
+	d, err := Open(openFile(tb, path))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -29,12 +30,12 @@ func openDwarf(tb testing.TB, path string) *Data {
 }
 
 // explore asks a File for everything, for its panics.
-func explore(f *File) {
+func explore(f *elffile.File) {
 	f.Symbols()
 	f.SymbolAt(0x1139)
 	f.BuildID()
 	f.FileOffset(0x1139)
-	for _, s := range f.elf.Sections {
+	for _, s := range f.ELF().Sections {
 		f.Section(s.Name)
 	}
 	pcs := []uint64{0x1139, 0x1140, 0x401126}
@@ -45,7 +46,7 @@ func explore(f *File) {
 		f.Frame(pc)
 		f.Unwind(pc)
 	}
-	d, err := f.Data()
+	d, err := Open(f)
 	if err != nil {
 		return
 	}

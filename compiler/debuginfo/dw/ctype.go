@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -45,7 +46,7 @@ func (d *Data) TypeOf(e godwarf.Entry) (*types.Ctype, error) {
 // Type gives the type at off. What it consists of is read when its Elem, Key, Fields or Enums are
 // first asked for.
 func (d *Data) Type(off dwarf.Offset) (t *types.Ctype, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	return d.typeAt(off, 0)
 }
 
@@ -180,11 +181,11 @@ func (d *Data) typeAt(off dwarf.Offset, depth int) (*types.Ctype, error) {
 // lazily sets a loader that runs under Guard and does nothing once the file is closed.
 func (d *Data) lazily(t *types.Ctype, load func(t *types.Ctype) error) {
 	t.SetLoader(func(t *types.Ctype) {
-		if d.f.mem == nil {
+		if d.f.Closed() {
 			return
 		}
 		var err error
-		defer Guard(&err)()
+		defer foreign.Guard(&err)()
 		err = load(t)
 	})
 }

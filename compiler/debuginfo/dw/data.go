@@ -2,17 +2,18 @@ package dw
 
 import (
 	"debug/dwarf"
-	"errors"
 	"fmt"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/types"
 )
 
 // Data is the DWARF of one file.
 type Data struct {
-	f   *File // the program
-	src *File // the file with the debug sections: f, or its detached debug file
+	f   *elffile.File // the program
+	src *elffile.File // the file with the debug sections: f, or its detached debug file
 	d   *dwarf.Data
 	// lines is like d with .debug_line, which is inflated only when asked for.
 	lines    *dwarf.Data
@@ -41,22 +42,14 @@ type Data struct {
 	passed  map[dwarf.Offset]Passing
 }
 
-// Data gives the DWARF, from the file or its detached debug file. The error wraps
+// Open reads the DWARF of f, which is in the file or in its detached debug file. The error wraps
 // debuginfo.ErrNoTypes when there is none, and says more otherwise.
-func (f *File) Data() (*Data, error) {
-	if !f.dataOK {
-		f.dataOK = true
-		f.data, f.dataErr = f.openData()
-	}
-	return f.data, f.dataErr
-}
-
-func (f *File) openData() (d *Data, err error) {
-	defer Guard(&err)()
+func Open(f *elffile.File) (d *Data, err error) {
+	defer foreign.Guard(&err)()
 	src := f
 	if !f.HasSection(".debug_info") {
-		if src = f.detached(); src == nil || !src.HasSection(".debug_info") {
-			return nil, fmt.Errorf("%s: %w", f.path, debuginfo.ErrNoTypes)
+		if src = f.Detached(); src == nil || !src.HasSection(".debug_info") {
+			return nil, fmt.Errorf("%s: %w", f.Path(), debuginfo.ErrNoTypes)
 		}
 	}
 	d = &Data{linked: src.HasSection(".gnu_debugaltlink"), f: f, src: src, types: map[dwarf.Offset]*types.Ctype{}}
@@ -67,8 +60,8 @@ func (f *File) openData() (d *Data, err error) {
 	}
 	// An uncompressed .debug_line costs nothing; a compressed one waits for Unit.Rows.
 	var line []byte
-	if src.HasSection(".debug_line") && !src.compressed(".debug_line") {
-		if line, err = src.optional(".debug_line"); err != nil {
+	if src.HasSection(".debug_line") && !src.Compressed(".debug_line") {
+		if line, err = src.Optional(".debug_line"); err != nil {
 			return nil, err
 		}
 		d.linesOK = true
@@ -83,17 +76,8 @@ func (f *File) openData() (d *Data, err error) {
 	return d, d.joinSplit(line)
 }
 
-// optional is Section, with nothing instead of an error for a section that does not exist.
-func (f *File) optional(name string) ([]byte, error) {
-	b, err := f.Section(name)
-	if errors.Is(err, ErrNoSection) {
-		return nil, nil
-	}
-	return b, err
-}
-
 func (d *Data) newDwarf(line []byte) (*dwarf.Data, error) {
-	path := d.src.path
+	path := d.src.Path()
 	sec := map[string][]byte{}
 	for _, n := range []string{"info", "abbrev", "str", "ranges", "addr", "line_str", "str_offsets", "rnglists"} {
 		b, err := d.optional(".debug_" + n)
@@ -101,21 +85,22 @@ func (d *Data) newDwarf(line []byte) (*dwarf.Data, error) {
 			return nil, err
 		}
 		if n == "abbrev" && len(b) > maxAbbrevSection {
-			return nil, fmt.Errorf("%s: %w: %d MB of abbreviations", path, ErrCorrupt, len(b)>>20)
+			return nil, fmt.Errorf("%s: %w: %d MB of abbreviations", path, foreign.ErrCorrupt, len(b)>>20)
 		}
 		if (n == "str" || n == "line_str") && longName(b) {
-			return nil, fmt.Errorf("%s: %w: a name in .debug_%s has more than %d bytes", path, ErrCorrupt, n, 1<<20)
+			return nil, fmt.Errorf("%s: %w: a name in .debug_%s has more than %d bytes", path, foreign.ErrCorrupt, n,
+				1<<20)
 		}
 		sec[n] = b
 	}
 	x, err := dwarf.New(sec["abbrev"], nil, nil, sec["info"], line, nil, sec["ranges"], sec["str"])
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %v", path, ErrCorrupt, err)
+		return nil, fmt.Errorf("%s: %w: %v", path, foreign.ErrCorrupt, err)
 	}
 	for _, n := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
 		if len(sec[n]) > 0 {
 			if err := x.AddSection(".debug_"+n, sec[n]); err != nil {
-				return nil, fmt.Errorf("%s: %w: %v", path, ErrCorrupt, err)
+				return nil, fmt.Errorf("%s: %w: %v", path, foreign.ErrCorrupt, err)
 			}
 		}
 	}
@@ -126,13 +111,13 @@ func (d *Data) newDwarf(line []byte) (*dwarf.Data, error) {
 func (d *Data) DWARF() *dwarf.Data { return d.d }
 
 // File is the program that d describes.
-func (d *Data) File() *File { return d.f }
+func (d *Data) File() *elffile.File { return d.f }
 
 // withLines gives a dwarf.Data that has .debug_line.
 func (d *Data) withLines() (*dwarf.Data, error) {
 	if !d.linesOK {
 		d.linesOK = true
-		line, err := d.src.optional(".debug_line")
+		line, err := d.src.Optional(".debug_line")
 		if err == nil {
 			d.lines, err = d.newDwarf(line)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
 	"github.com/go-delve/delve/pkg/proc"
 
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 )
@@ -55,15 +56,15 @@ func BenchmarkDelve(b *testing.B) {
 	path := elftest.GoCommand(b)
 	d := openDwarf(b, path)
 	funcs := someFuncs(b, d)
-	section := func(name string) []byte { s, _ := d.src.optional(name); return s }
+	section := func(name string) []byte { s, _ := d.src.Optional(name); return s }
 	b.Run("open/own", func(b *testing.B) {
 		cpu(b, func() {
-			f, err := OpenELF(path)
+			f, err := elffile.Open(path)
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer f.Close()
-			d, err := f.Data()
+			d, err := Open(f)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -189,7 +190,7 @@ func benchTable(b *testing.B, path string) {
 	}
 	b.Run("table/own", func(b *testing.B) {
 		cpu(b, func() {
-			f, err := OpenELF(path)
+			f, err := elffile.Open(path)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -257,7 +258,7 @@ func benchLines(b *testing.B, d *Data, funcs []FuncRef, sec, strs []byte) {
 func benchFrames(b *testing.B, d *Data, funcs []FuncRef) {
 	b.Run("frame/own", func(b *testing.B) {
 		cpu(b, func() {
-			f := openFile(b, d.f.path)
+			f := openFile(b, d.f.Path())
 			for _, r := range funcs {
 				if _, err := f.Unwind(r.Low); err != nil {
 					b.Fatal(err)
@@ -268,16 +269,17 @@ func benchFrames(b *testing.B, d *Data, funcs []FuncRef) {
 	})
 	b.Run("frame/delve", func(b *testing.B) {
 		cpu(b, func() {
-			f := openFile(b, d.f.path)
+			f := openFile(b, d.f.Path())
 			var fdes frame.FrameDescriptionEntries
-			if eh, addr := f.ehFrame(); eh != nil {
+			if eh, _ := f.Section(".eh_frame"); eh != nil {
+				addr, _, _ := f.SectionAddr(".eh_frame")
 				x, err := frame.Parse(eh, binary.LittleEndian, 0, 8, addr)
 				if err != nil {
 					b.Fatal(err)
 				}
 				fdes = fdes.Append(x)
 			}
-			if sec, _ := f.optional(".debug_frame"); len(sec) > 0 {
+			if sec, _ := f.Section(".debug_frame"); len(sec) > 0 {
 				x, err := frame.Parse(sec, binary.LittleEndian, 0, 8, 0)
 				if err != nil {
 					b.Fatal(err)

@@ -2,7 +2,6 @@ package dw
 
 import (
 	"debug/dwarf"
-	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"math"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // dwoSections are the sections that .dwo files add to, and those that the indexes of a package name.
@@ -17,7 +18,7 @@ var dwoSections = []string{"info", "abbrev", "str", "str_offsets", "loc", "locli
 
 // dwoFile is a .dwo file, or a .dwp package of several.
 type dwoFile struct {
-	f    *File
+	f    *elffile.File
 	strs []byte
 	sec  map[string][]byte
 
@@ -37,55 +38,34 @@ func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // file opens a .dwo file or a package.
 func (j *joiner) file(path string) (*dwoFile, error) {
-	f, err := openELF(path, true)
+	f, err := elffile.OpenSupplement(path)
 	if err != nil {
 		return nil, err
 	}
-	f.noDebug = true
 	x := &dwoFile{f: f, sec: map[string][]byte{}}
 	for _, name := range dwoSections {
-		b, err := f.optional(".debug_" + name + ".dwo")
+		b, err := f.Optional(".debug_" + name + ".dwo")
 		if err != nil {
 			f.Close()
 			return nil, err
 		}
 		if len(b) > maxJoined {
 			f.Close()
-			return nil, fmt.Errorf("%s: %w: section of more than %d MB", path, ErrCorrupt, maxJoined>>20)
+			return nil, fmt.Errorf("%s: %w: section of more than %d MB", path, foreign.ErrCorrupt, maxJoined>>20)
 		}
 		x.sec[name] = b
 	}
 	if len(x.sec["info"]) == 0 {
 		f.Close()
-		return nil, fmt.Errorf("%s has no debug information (.debug_info.dwo)", f.path)
+		return nil, fmt.Errorf("%s has no debug information (.debug_info.dwo)", f.Path())
 	}
 	x.strs = x.sec["str"]
-	if x.sec["info"], err = f.allOf(".debug_info.dwo", x.sec["info"]); err != nil {
+	if x.sec["info"], err = f.AllOf(".debug_info.dwo", x.sec["info"], maxJoined); err != nil {
 		f.Close()
 		return nil, err
 	}
 	j.open = append(j.open, x)
 	return x, nil
-}
-
-// allOf adds to first, which is the first section called name, the others: gcc gives each type unit one of its own.
-func (f *File) allOf(name string, first []byte) ([]byte, error) {
-	all, seen := first, false
-	for _, s := range f.elf.Sections {
-		if s.Name != name {
-			continue
-		}
-		if !seen {
-			seen = true
-			continue
-		}
-		b := f.slice(s.Offset, s.FileSize)
-		if s.Flags&elf.SHF_COMPRESSED != 0 || uint64(len(b)) != s.FileSize || len(all)+len(b) > maxJoined {
-			return nil, fmt.Errorf("%s: %w: several sections %s", f.path, ErrCorrupt, name)
-		}
-		all = append(all[:len(all):len(all)], b...)
-	}
-	return all, nil
 }
 
 func (f *dwoFile) whole() contribution { return contribution{f, f.sec} }
@@ -94,7 +74,7 @@ func (f *dwoFile) whole() contribution { return contribution{f, f.sec} }
 func (f *dwoFile) index() error {
 	f.units = map[uint64]contribution{}
 	for _, name := range []string{".debug_cu_index", ".debug_tu_index"} {
-		b, err := f.f.optional(name)
+		b, err := f.f.Optional(name)
 		if err != nil {
 			return err
 		}
@@ -110,11 +90,11 @@ func (f *dwoFile) index() error {
 		case 5:
 			names[5], names[8] = "loclists", "rnglists"
 		default:
-			return fmt.Errorf("%s: index of version %d", f.f.path, version)
+			return fmt.Errorf("%s: index of version %d", f.f.Path(), version)
 		}
 		if columns > 16 || rows > slots || slots > uint64(len(b))/12 || slots*12+columns*4*(1+2*rows)+
 			16 > uint64(len(b)) {
-			return fmt.Errorf("%s: %w: %s", f.f.path, ErrCorrupt, name)
+			return fmt.Errorf("%s: %w: %s", f.f.Path(), foreign.ErrCorrupt, name)
 		}
 		ids, index := r.Off, r.Off+int(slots)*8
 		head := index + int(slots)*4
@@ -134,7 +114,8 @@ func (f *dwoFile) index() error {
 					continue
 				}
 				if off+size > uint64(len(sec)) {
-					return fmt.Errorf("%s: %w: %s has a part outside of .debug_%s.dwo", f.f.path, ErrCorrupt, name,
+					return fmt.Errorf("%s: %w: %s has a part outside of .debug_%s.dwo", f.f.Path(), foreign.ErrCorrupt,
+						name,
 						what)
 				}
 				c.sec[what] = sec[off : off+size]
@@ -169,7 +150,8 @@ func (c contribution) headers() (units []dwoUnit, err error) {
 		u := dwoUnit{start: r.Off}
 		n, dwarf64 := r.UnitLength()
 		if r.Err != nil || dwarf64 || n < 8 || n > uint64(len(info)-r.Off) {
-			return nil, fmt.Errorf("%s: %w: unit at %#x has an impossible length", c.file.f.path, ErrCorrupt, u.start)
+			return nil, fmt.Errorf("%s: %w: unit at %#x has an impossible length", c.file.f.Path(), foreign.ErrCorrupt,
+				u.start)
 		}
 		u.end = r.Off + int(n)
 		u.version = int(r.U16())
@@ -185,13 +167,13 @@ func (c contribution) headers() (units []dwoUnit, err error) {
 			u.abbrev, u.id = r.U32(), r.U64()
 			u.types = kind == utSplitType
 		default:
-			return nil, fmt.Errorf("%s has a unit of DWARF version %d", c.file.f.path, u.version)
+			return nil, fmt.Errorf("%s has a unit of DWARF version %d", c.file.f.Path(), u.version)
 		}
 		if r.Err != nil || size != 8 || r.Off > u.end || len(units) > maxUnits {
-			return nil, fmt.Errorf("%s: %w: unit at %#x", c.file.f.path, ErrCorrupt, u.start)
+			return nil, fmt.Errorf("%s: %w: unit at %#x", c.file.f.Path(), foreign.ErrCorrupt, u.start)
 		}
 		if len(units) > 0 && units[0].version != u.version {
-			return nil, fmt.Errorf("%s has units of different versions of DWARF", c.file.f.path)
+			return nil, fmt.Errorf("%s has units of different versions of DWARF", c.file.f.Path())
 		}
 		r.Off = u.end
 		units = append(units, u)
@@ -203,7 +185,7 @@ func (c contribution) headers() (units []dwoUnit, err error) {
 // alone says that there is no other unit in the file.
 func rewriteAbbrevs(sec []byte, u dwoUnit, s *split, alone bool) (out []byte, err error) {
 	if uint64(u.abbrev) >= uint64(len(sec)) {
-		return nil, fmt.Errorf("%w: abbreviations at %#x", ErrCorrupt, u.abbrev)
+		return nil, fmt.Errorf("%w: abbreviations at %#x", foreign.ErrCorrupt, u.abbrev)
 	}
 	r := &dwread.Reader{Bytes: sec, Off: int(u.abbrev)}
 	for {

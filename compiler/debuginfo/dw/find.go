@@ -3,6 +3,8 @@ package dw
 import (
 	"debug/dwarf"
 	"slices"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // FuncRef is a function entry that FindFuncs found.
@@ -29,7 +31,7 @@ type InlineRef struct {
 // for inlined copies of them. Names without code and without copies (declarations) are not in it.
 // match sees bytes of the section.
 func (d *Data) FindFuncs(match func(name []byte) bool) (funcs []FuncRef, inlined []InlineRef, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	units, err := d.AllUnits()
 	if err != nil {
 		return nil, nil, err
@@ -40,7 +42,7 @@ func (d *Data) FindFuncs(match func(name []byte) bool) (funcs []FuncRef, inlined
 // FindFuncsIn is FindFuncs within some units.
 func (d *Data) FindFuncsIn(units []*Unit, match func(name []byte) bool) (funcs []FuncRef, inlined []InlineRef,
 	err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	f := finder{match: match, names: map[dwarf.Offset]string{}}
 	for _, u := range units {
 		if u.typeUnit {
@@ -201,7 +203,7 @@ type GlobalRef struct {
 // FindGlobals looks through all units for variables with this name outside of functions, definitions before
 // declarations.
 func (d *Data) FindGlobals(name string) (refs []GlobalRef, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	units, err := d.AllUnits()
 	if err != nil {
 		return nil, err
@@ -211,7 +213,7 @@ func (d *Data) FindGlobals(name string) (refs []GlobalRef, err error) {
 
 // FindGlobalsIn is FindGlobals within some units.
 func (d *Data) FindGlobalsIn(units []*Unit, name string) (refs []GlobalRef, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	type completion struct {
 		ref GlobalRef
 		of  dwarf.Offset

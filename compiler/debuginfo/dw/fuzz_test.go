@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
-// ownPanics makes the test fail on panics that begin in this package: Guard is for readers
+// ownPanics makes the test fail on panics that begin in our packages: Guard is for readers
 // that we do not own, and for vanishing files.
 func ownPanics(tb testing.TB) {
 	old := foreign.OnPanic
@@ -22,7 +23,7 @@ func ownPanics(tb testing.TB) {
 		for {
 			f, more := frames.Next()
 			if !strings.HasPrefix(f.Function, "runtime.") && !strings.Contains(f.Function, ".Guard.") {
-				if strings.Contains(f.Function, "/debuginfo/dw.") {
+				if strings.Contains(f.Function, "/debuginfo/") {
 					tb.Errorf("panic in %s (%s:%d): %v", f.Function, f.File, f.Line, r)
 				}
 				return
@@ -58,14 +59,14 @@ func FuzzFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, changes []byte) {
 		ownPanics(t)
 		b := bytes.Clone(files[int(which)%len(files)])
-		g, err := InMemory(b)
+		g, err := elffile.InMemory(b)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for ; len(changes) >= 4; changes = changes[4:] {
 			off := int(changes[1])<<8 | int(changes[2])
 			if name := names[int(changes[0])%len(names)]; name != "" {
-				s := g.elf.Section(name)
+				s := g.ELF().Section(name)
 				if s == nil || s.FileSize == 0 {
 					continue
 				}
@@ -75,7 +76,7 @@ func FuzzFile(f *testing.F) {
 				b[off] = changes[3]
 			}
 		}
-		if g, err = InMemory(b); err == nil {
+		if g, err = elffile.InMemory(b); err == nil {
 			explore(g)
 		}
 	})

@@ -3,7 +3,6 @@ package dw
 import (
 	"bytes"
 	"debug/dwarf"
-	"fmt"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 )
@@ -13,11 +12,6 @@ import (
 // at all. So there is a limit for whatever is made of a file's bytes, far from what compilers write and near enough
 // to what a machine can bear. What goes beyond it is refused by name.
 const (
-	// What a file's sections may have together once they are inflated: inflateFloor, and inflateRatio times the
-	// size of the file. Sections of real programs have three to five times their compressed size.
-	inflateFloor = 512 << 20
-	inflateRatio = 8
-
 	maxAbbrevSection = 64 << 20  // real: 20 MB of a web browser
 	maxAttributes    = 256       // of one abbreviation; real: 30
 	maxUnits         = 1 << 20   // real: 100,000
@@ -26,22 +20,7 @@ const (
 	maxTreeText      = 64 << 20  // bytes of all texts in the tree of a function
 	maxTreesHeld     = 1 << 18   // entries of all trees that are kept for a second question
 	maxRowsHeld      = 1 << 22   // line rows that are kept for a second question
-	maxSymbolCount   = 6 << 20   // real: 3 million
-	maxSymbolText    = 512 << 20 // bytes of their names
 )
-
-// spend takes size bytes from what the sections of f may have when they are inflated.
-func (f *File) spend(size uint64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	limit := inflateFloor + inflateRatio*uint64(len(f.mem))
-	if size > limit || f.inflated > limit-size {
-		return fmt.Errorf("%w: its sections would have more than %d MB when inflated, which a file of %d MB is not "+
-			"believed", ErrCorrupt, limit>>20, len(f.mem)>>20)
-	}
-	f.inflated += size
-	return nil
-}
 
 // longName reports whether a string section may hold a name that is longer than any that is believed: debug/dwarf
 // copies names for each entry that has one. A name of twice the limit covers a multiple of the limit and all up to

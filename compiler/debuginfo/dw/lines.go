@@ -6,6 +6,8 @@ import (
 	"io"
 	"path"
 	"sort"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Row is one row of a unit's line table (DWARF 5, 6.2.2): the code from PC to the next row's
@@ -27,7 +29,7 @@ const maxRows = 1 << 22
 // Rows gives the line table of u. Within a sequence (up to a row with End) addresses grow;
 // sequences may come in any order. It is shared: do not change it.
 func (u *Unit) Rows() (rows []Row, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	if !u.rowsOK {
 		u.rowsOK = true
 		u.rows, u.rowsErr = u.readRows()
@@ -48,7 +50,7 @@ func (u *Unit) FileOf(r Row) string {
 
 // Files lists the files that the line table of u names, by index; unused indexes are "".
 func (u *Unit) Files() (files []string, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	if u.filesOK {
 		return u.files, nil
 	}

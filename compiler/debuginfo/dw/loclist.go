@@ -9,6 +9,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // LocRange is one entry of a location list: Expr holds for pcs in [Lo, Hi). A default entry
@@ -58,7 +59,7 @@ const attrLocviews = dwarf.Attr(0x2137)
 // everywhere. Expressions of length 0 ("no location here") are left out.
 // The error is ErrNoLocation if t has no such attribute.
 func (u *Unit) Locations(t godwarf.Entry, attr dwarf.Attr) (list []LocRange, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	f := t.AttrField(attr)
 	if f == nil {
 		return nil, dwexpr.ErrNoLocation
@@ -193,7 +194,7 @@ func (u *Unit) loclistx(i uint64) (uint64, error) {
 
 // Addrx is an address of .debug_addr by index (DWARF 5, 7.27).
 func (u *Unit) Addrx(i uint64) (addr uint64, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	sec, err := u.d.section(".debug_addr")
 	if err != nil {
 		return 0, err

@@ -11,6 +11,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
@@ -100,8 +101,8 @@ func TestLoclistx(t *testing.T) {
 	sec := append([]byte("twelve bytes"), table...)
 	sec = append(sec, elftest.Encode(uint8(lleEnd), uint8(lleEnd), uint8(lleEnd), uint8(lleOffsetPair), 4, 8, lit(5),
 		uint8(lleEnd))...)
-	f := &File{path: "test", sections: map[string][]byte{".debug_loclists": sec}, secErr: map[string]error{}}
-	d := &Data{f: f, src: f}
+	f := new(elffile.File)
+	d := &Data{f: f, src: f, joined: &joined{sec: map[string][]byte{".debug_loclists": sec}}}
 	u := &Unit{d: d, Version: 5, AddrSize: 8, loaded: true, bases: bases{low: 0x1000, loclists: 12, hasLoclst: true}}
 	e := &dwarf.Entry{Field: []dwarf.Field{{Attr: dwarf.AttrLocation, Val: uint64(1), Class: dwarf.ClassLocList}}}
 	for _, known := range []bool{true, false} { // without the attribute the first table is meant
@@ -123,9 +124,9 @@ func TestLocListsDiffer(t *testing.T) {
 		"code.c"),
 		elftest.C(t, "-g -O2 -gdwarf-5", "code.c"), elftest.Go(t, "", "types.go")} {
 		d := openDwarf(t, path)
-		v5sec, _ := d.src.optional(".debug_loclists")
-		v4sec, _ := d.src.optional(".debug_loc")
-		addrSec, _ := d.src.optional(".debug_addr")
+		v5sec, _ := d.src.Optional(".debug_loclists")
+		v4sec, _ := d.src.Optional(".debug_loc")
+		addrSec, _ := d.src.Optional(".debug_addr")
 		addr := godwarf.ParseAddr(addrSec)
 		v5, v4 := loclist.NewDwarf5Reader(v5sec), loclist.NewDwarf2Reader(v4sec, 8)
 		n := 0

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -26,7 +27,7 @@ func typeTags(name string) (tags []dwarf.Tag, bare string) {
 // "main.Server", "*main.Server", and for C pointers to those ("struct foo *"). The error is a
 // *debuginfo.NotFoundError if there is none.
 func (d *Data) NamedType(name string) (t *types.Ctype, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	name = strings.TrimSpace(name)
 	tags, bare := typeTags(name)
 	off, err := d.findType(inAll, bare, tags)
@@ -111,7 +112,7 @@ func (d *Data) findType(where among, name string, tags []dwarf.Tag) (dwarf.Offse
 // NamedTypeIn is NamedType within some units, without types made up from others. Go's linker puts
 // all types into the unit of package runtime.
 func (d *Data) NamedTypeIn(units []*Unit, name string) (t *types.Ctype, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	tags, bare := typeTags(strings.TrimSpace(name))
 	off, err := findTypeIn(units, bare, tags)
 	if err != nil {
@@ -160,7 +161,7 @@ func findTypeIn(units []*Unit, name string, tags []dwarf.Tag) (dwarf.Offset, err
 // EnumWith finds the enumeration type that has a constant called name: the first one in the order of the file. Types
 // inside of functions are not found. The error is a *debuginfo.NotFoundError if there is none.
 func (d *Data) EnumWith(name string) (t *types.Ctype, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	units, err := d.AllUnits()
 	if err != nil {
 		return nil, err

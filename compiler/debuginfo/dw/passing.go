@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Passing is how a value of a class of C++ is handed over.
@@ -46,7 +48,7 @@ func listsAll(producer string) bool {
 // destructor is somebody's code, in the class, in a base or in a member. Where a constructor is deleted the rule
 // needs more than DWARF has: that is not known.
 func (d *Data) Passing(e godwarf.Entry) (p Passing, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	off, ok, err := d.ref(e, dwarf.AttrType)
 	if err != nil || !ok {
 		return PassingUnknown, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // With -gsplit-dwarf a program has skeleton units only: where their code is, and which .dwo file has the rest
@@ -58,7 +59,7 @@ func (d *Data) optional(name string) ([]byte, error) {
 			return b, nil
 		}
 	}
-	return d.src.optional(name)
+	return d.src.Optional(name)
 }
 
 // mayBeSkeleton says, by the header, whether u may have the rest of it in a .dwo file.
@@ -114,7 +115,7 @@ func (d *Data) joinSplit(line []byte) error {
 	}}
 	defer j.close()
 	for _, name := range dwoSections {
-		b, err := d.src.optional(".debug_" + name)
+		b, err := d.src.Optional(".debug_" + name)
 		if err != nil {
 			return err
 		}
@@ -249,14 +250,14 @@ func (j *joiner) close() {
 
 // join finds the unit that u is the skeleton of.
 func (j *joiner) join(u *Unit) (err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	if _, err := u.Entry(); err != nil {
 		return err
 	}
 	id := u.dwoID()
 	if !j.looked {
 		j.looked = true
-		for _, p := range slices.Compact([]string{j.d.f.path, j.d.src.path}) {
+		for _, p := range slices.Compact([]string{j.d.f.Path(), j.d.src.Path()}) {
 			if f, err := j.file(p + ".dwp"); err == nil && f.index() == nil {
 				j.packages = append(j.packages, f)
 			}
@@ -282,9 +283,9 @@ func (j *joiner) join(u *Unit) (err error) {
 		if filepath.IsAbs(u.CompDir()) {
 			paths = append(paths, filepath.Join(u.CompDir(), name))
 		}
-		paths = append(paths, filepath.Join(filepath.Dir(j.d.f.path), name))
+		paths = append(paths, filepath.Join(filepath.Dir(j.d.f.Path()), name))
 	}
-	paths = append(paths, filepath.Join(filepath.Dir(j.d.f.path), filepath.Base(name)))
+	paths = append(paths, filepath.Join(filepath.Dir(j.d.f.Path()), filepath.Base(name)))
 	why := fmt.Errorf("there is no %s", paths[0])
 	for i, p := range paths {
 		if slices.Contains(paths[:i], p) {
@@ -310,7 +311,8 @@ func (j *joiner) join(u *Unit) (err error) {
 func (j *joiner) grow(name string, b []byte) (at uint64, err error) {
 	at = uint64(len(j.sections[name]))
 	if at+uint64(len(b)) > maxJoined {
-		return 0, fmt.Errorf("the .dwo files of %s have more than %d MB of .debug_%s", j.d.f.path, maxJoined>>20, name)
+		return 0, fmt.Errorf("the .dwo files of %s have more than %d MB of .debug_%s", j.d.f.Path(), maxJoined>>20,
+			name)
 	}
 	j.sections[name] = append(j.sections[name], b...)
 	return at, nil
@@ -333,11 +335,11 @@ func (j *joiner) add(c contribution, skel *Unit, id uint64) error {
 	}
 	switch {
 	case skel != nil && main == 0:
-		return fmt.Errorf("%s is that of another build", c.file.f.path)
+		return fmt.Errorf("%s is that of another build", c.file.f.Path())
 	case main > 1:
-		return fmt.Errorf("%s has several units, which is not supported for DWARF 4", c.file.f.path)
+		return fmt.Errorf("%s has several units, which is not supported for DWARF 4", c.file.f.Path())
 	}
-	s := split{skel: skel, file: c.file.f.path}
+	s := split{skel: skel, file: c.file.f.Path()}
 	first, ok := j.strs[c.file]
 	if !ok {
 		if first, err = j.grow("str", append(slices.Clone(c.file.strs), 0)); err != nil {
@@ -387,7 +389,7 @@ func (j *joiner) add(c contribution, skel *Unit, id uint64) error {
 		if !ok {
 			table, err := rewriteAbbrevs(c.sec["abbrev"], u, &s, u.start == 0 && u.end == len(c.sec["info"]))
 			if err != nil {
-				return fmt.Errorf("%s: %w", c.file.f.path, err)
+				return fmt.Errorf("%s: %w", c.file.f.Path(), err)
 			}
 			n, err := j.grow("abbrev", table)
 			if err != nil {

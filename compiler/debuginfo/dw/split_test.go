@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
@@ -241,11 +242,11 @@ func TestSplitDamage(t *testing.T) {
 				if err := os.WriteFile(path, b, 0o644); err != nil {
 					t.Fatal(err)
 				}
-				f, err := OpenELF(prog)
+				f, err := elffile.Open(prog)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d, err := f.Data(); err != nil {
+				if d, err := Open(f); err != nil {
 					t.Errorf("%s %s: with byte %d damaged the program cannot be read at all: %v", v, name, at, err)
 				} else {
 					funcs, _, _ := d.FindFuncs(func([]byte) bool { return true })

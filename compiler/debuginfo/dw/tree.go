@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Limits of the trees that are read. Real functions stay far below: the deepest inlining seen is
@@ -57,7 +59,7 @@ func Origin(t *godwarf.Tree) dwarf.Offset {
 // godwarf.LoadTree, with bounds on depth, size and chains of origins. Nil without an error
 // if the unit has no function there.
 func (u *Unit) FuncTree(pc uint64) (t *godwarf.Tree, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	off, ok, err := u.funcAt(pc)
 	if err != nil || !ok {
 		return nil, err
@@ -77,7 +79,7 @@ func (d *Data) FuncTree(pc uint64) (*Unit, *godwarf.Tree, error) {
 
 // FuncEntry is FuncTree without what is below the entry.
 func (d *Data) FuncEntry(pc uint64) (u *Unit, t *godwarf.Tree, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	if u, err = d.UnitAt(pc); err != nil || u == nil {
 		return nil, nil, err
 	}
@@ -92,7 +94,7 @@ func (d *Data) FuncEntry(pc uint64) (u *Unit, t *godwarf.Tree, err error) {
 // Tree loads the tree rooted at off, which must lie in u. Entries take the attributes of their
 // abstract origins and specifications; ranges of parents grow to cover their children's.
 func (u *Unit) Tree(off dwarf.Offset) (t *godwarf.Tree, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	if off < u.Die || off >= u.End {
 		return nil, u.d.corrupt("entry %#x is outside of its unit", off)
 	}
@@ -251,7 +253,7 @@ func originOf(e *dwarf.Entry) (dwarf.Offset, bool) {
 
 // Entry reads one entry with its origins.
 func (d *Data) Entry(off dwarf.Offset) (t *godwarf.Tree, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	r, err := d.reader(off)
 	if err != nil {
 		return nil, err

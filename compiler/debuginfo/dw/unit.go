@@ -11,6 +11,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Unit types (DWARF 5, 7.5.1, table 7.2).
@@ -68,7 +69,7 @@ func (u *Unit) Entry() (*dwarf.Entry, error) {
 }
 
 func (u *Unit) load() (err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	r, err := u.d.reader(u.Die | u.d.bit)
 	if err != nil {
 		return err
@@ -176,7 +177,7 @@ func (u *Unit) Ranges() ([][2]uint64, error) {
 func (u *Unit) Data() *Data { return u.d }
 
 func (d *Data) corrupt(format string, args ...any) error {
-	return fmt.Errorf("%s: %w: %s", d.src.path, ErrCorrupt, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s: %w: %s", d.src.Path(), foreign.ErrCorrupt, fmt.Sprintf(format, args...))
 }
 
 // Units lists the units in file order, by their headers only. Type units are among them.
@@ -190,7 +191,7 @@ func (d *Data) Units() ([]*Unit, error) {
 
 // scanUnits reads the unit headers (DWARF 5, 7.5.1; DWARF 4, 7.5.1).
 func (d *Data) scanUnits() (units []*Unit, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	info, err := d.section(".debug_info")
 	if err != nil {
 		return nil, err
@@ -293,7 +294,7 @@ type span struct {
 
 // UnitAt finds the unit whose code covers pc; nil without an error if there is none.
 func (d *Data) UnitAt(pc uint64) (u *Unit, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	x := &d.pcs
 	if !x.started {
 		units, err := d.Units()
@@ -359,7 +360,7 @@ func (x *pcIndex) find(pc uint64) *Unit {
 // readAranges puts .debug_aranges (DWARF 5, 6.1.2) into x and says which units it lists. It is an
 // index that may be absent or partial; a damaged one is not used.
 func (d *Data) readAranges(x *pcIndex) map[dwarf.Offset]bool {
-	sec, err := d.src.optional(".debug_aranges")
+	sec, err := d.src.Optional(".debug_aranges")
 	if err != nil || len(sec) == 0 {
 		return nil
 	}

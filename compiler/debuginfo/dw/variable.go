@@ -10,6 +10,8 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -19,9 +21,9 @@ import (
 func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *dwexpr.Env {
 	d := u.d
 	env := &dwexpr.Env{
-		Machine:   d.f.machine,
+		Machine:   d.f.Machine(),
 		Addrx:     u.Addrx,
-		TLS:       d.f.tls,
+		TLS:       d.f.TLS,
 		BaseType:  u.baseTypeAt,
 		Relocated: d.f.Relocated(),
 	}
@@ -32,7 +34,7 @@ func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *dwexpr.Env {
 	env.AtEntry = ok && low == pc
 	env.CFA = func() (loc.Prog, error) {
 		if env.AtEntry {
-			return EntryFrame(d.f.machine).CFA, nil
+			return elffile.EntryFrame(d.f.Machine()).CFA, nil
 		}
 		fr, err := d.f.Frame(pc)
 		return fr.CFA, err
@@ -84,7 +86,7 @@ func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *dwexpr.Env, pc uin
 func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *dwexpr.Env, pc uint64, view int) (p loc.Place,
 	expr []byte,
 	err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	name, _ := v.Val(dwarf.AttrName).(string)
 	if c := v.AttrField(dwarf.AttrConstValue); c != nil {
 		if p, err = dwexpr.Constant(c.Val, t); err == nil {
@@ -113,12 +115,12 @@ func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *dwexpr.Env, pc u
 // LiveLines lists the lines of the function fn on which v can be read, for NotLiveError.Lines.
 func (u *Unit) LiveLines(v godwarf.Entry, fn *godwarf.Tree) (lines []int) {
 	var err error
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	list, err := u.Locations(v, dwarf.AttrLocation)
 	if err != nil {
 		return nil
 	}
-	any := func() (loc.Prog, error) { return loc.Register(u.d.f.machine.SP), nil }
+	any := func() (loc.Prog, error) { return loc.Register(u.d.f.Machine().SP), nil }
 	env := u.Env(nil, 0)
 	env.CFA, env.FrameBase = any, any
 	list = slices.DeleteFunc(list, func(r LocRange) bool {
@@ -130,8 +132,8 @@ func (u *Unit) LiveLines(v godwarf.Entry, fn *godwarf.Tree) (lines []int) {
 // notLive wraps reasons; damage to the file stays what it is.
 func notLive(name string, pc uint64, err error) error {
 	var un *dwexpr.Unavailable
-	var nf *NoFrameError
-	if !errors.As(err, &un) && !errors.As(err, &nf) && errors.Is(err, ErrCorrupt) {
+	var nf *elffile.NoFrameError
+	if !errors.As(err, &un) && !errors.As(err, &nf) && errors.Is(err, foreign.ErrCorrupt) {
 		return fmt.Errorf("variable %q: %w", name, err)
 	}
 	return &debuginfo.NotLiveError{Name: name, PC: pc, Reason: err.Error()}

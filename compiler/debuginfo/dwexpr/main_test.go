@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
@@ -12,12 +13,12 @@ func TestMain(m *testing.M) { os.Exit(elftest.Main(m)) }
 
 func openDwarf(tb testing.TB, path string) *dw.Data {
 	tb.Helper()
-	f, err := dw.OpenELF(path)
+	f, err := elffile.Open(path)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { f.Close() })
-	d, err := f.Data()
+	d, err := dw.Open(f)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func BenchmarkGlobal(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer im.Close()
-	im.dwarf()
+	im.DWARF()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := im.Global("cmd/compile/internal/base.Flag"); err != nil {
@@ -172,7 +172,7 @@ func BenchmarkType(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer im.Close()
-	im.dwarf()
+	im.DWARF()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := im.Type("cmd/compile/internal/ssa.Value"); err != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
@@ -14,7 +14,7 @@ import (
 // Calls implements debuginfo.Calls: the CALL instructions, since Go's debug information describes no calls. Those of
 // closures, of interface methods and of deferred functions go through a register and have no target.
 func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	i, err := im.ways().known(f)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (im *Image) Calls(f *debuginfo.Func) (out []debuginfo.Call, err error) {
 
 // Copies implements debuginfo.Calls.
 func (im *Image) Copies(f *debuginfo.Func) (out []debuginfo.Copy, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	host, err := im.ways().known(f)
 	if err != nil {
 		return nil, err

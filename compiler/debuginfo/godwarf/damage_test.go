@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/tests/patience"
 )
 
@@ -133,8 +133,8 @@ func TestChanged(t *testing.T) {
 	if err := os.Truncate(path, 4096); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := im.Funcs("main.*"); !errors.Is(err, dw.ErrChanged) {
-		t.Errorf("%v, want %v", err, dw.ErrChanged)
+	if _, err := im.Funcs("main.*"); !errors.Is(err, foreign.ErrChanged) {
+		t.Errorf("%v, want %v", err, foreign.ErrChanged)
 	}
 	exercise(im)
 }

@@ -8,13 +8,14 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/types"
 )
 
 // Global finds a variable of a package by its full name: "main.answer",
 // "net/http.DefaultClient". "name@unit" gives the package apart.
 func (im *Image) Global(name string) (v *debuginfo.Var, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	d, err := im.variables()
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func (im registry) packageUnits(d *dw.Data, pkg string) ([]*dw.Unit, error) {
 
 // Type finds a type by the name that Go gives it: "main.Server", "*main.Server", "[]int".
 func (im *Image) Type(name string) (t *types.Ctype, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	d, err := im.variables()
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
@@ -15,7 +15,7 @@ import (
 // on; assembly and older code find it in the thread's own memory.
 func (im *Image) Goroutine(s debuginfo.Site) (g *debuginfo.Goroutine) {
 	var err error
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	out := *im.scheduled().goroutineFields()
 	f := s.Func
 	if f == nil {
@@ -32,7 +32,7 @@ func (im *Image) Goroutine(s debuginfo.Site) (g *debuginfo.Goroutine) {
 // InC tells how to find the goroutine that called the C code that the thread runs.
 func (im *Image) InC() (g *debuginfo.Goroutine) {
 	var err error
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	out := *im.scheduled().goroutineFields()
 	out.System = true
 	if out.M >= 0 && im.scheduled().machineFields(&out) {
@@ -123,7 +123,7 @@ var mFields = map[string]debuginfo.Goroutine{
 // machineFields gives the offsets in runtime.m.
 func (im scheduler) machineFields(g *debuginfo.Goroutine) bool {
 	g.CurG, g.NCgo = -1, -1
-	if d, err := im.dwarf(); err == nil {
+	if d, err := im.DWARF(); err == nil {
 		if t, err := im.registry().namedType(d, "runtime.m"); err == nil {
 			for _, f := range t.Fields() {
 				switch f.Name {
@@ -164,7 +164,7 @@ func (im scheduler) goroutineFields() *debuginfo.Goroutine {
 
 // dwarfFields reads the offsets from the type runtime.g.
 func (im scheduler) dwarfFields(g *debuginfo.Goroutine) bool {
-	d, err := im.dwarf()
+	d, err := im.DWARF()
 	if err != nil {
 		return false
 	}
@@ -249,7 +249,7 @@ var harmless = map[string]bool{
 // Version is the Go version that built the program, such as "go1.26.8"; "" if unknown.
 func (im *Image) Version() (v string) {
 	var err error
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	if !im.haveVer {
 		im.haveVer = true
 		im.version = im.scheduled().readVersion()

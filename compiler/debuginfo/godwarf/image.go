@@ -19,7 +19,9 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/machine/insn"
@@ -27,7 +29,7 @@ import (
 
 // Image is the debug information of one Go program. It implements debuginfo.Image.
 type Image struct {
-	f   *dw.File
+	f   *elffile.File
 	m   *machine.Machine
 	tab *pclntab.Table
 
@@ -71,11 +73,11 @@ func (im *Image) Trim() {
 }
 
 // Is reports whether f is a Go program, by its section headers.
-func Is(f *dw.File) bool { return pclntab.Has(f.ELF()) }
+func Is(f *elffile.File) bool { return pclntab.Has(f.ELF()) }
 
 // Open opens the Go program at path.
 func Open(path string) (*Image, error) {
-	f, err := dw.OpenELF(path)
+	f, err := elffile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +90,8 @@ func Open(path string) (*Image, error) {
 }
 
 // New makes an Image of f, which it closes with itself.
-func New(f *dw.File) (im *Image, err error) {
-	defer dw.Guard(&err)()
+func New(f *elffile.File) (im *Image, err error) {
+	defer foreign.Guard(&err)()
 	tab, err := pclntab.Open(f)
 	if errors.Is(err, pclntab.ErrNone) {
 		return nil, fmt.Errorf("%s: not a Go program: %w", f.Path(), err)
@@ -109,7 +111,7 @@ func (im *Image) Close() error { return im.f.Close() }
 // FileID tells which file was read, so that a replaced one is noticed before probes are put into it.
 func (im *Image) FileID() debuginfo.FileID { return im.f.FileID() }
 
-// Changed is dw.File.Changed.
+// Changed is elffile.File.Changed.
 func (im *Image) Changed() error { return im.f.Changed() }
 
 // Path is the file's path after links are resolved.
@@ -125,7 +127,7 @@ func (im *Image) Machine() *machine.Machine { return im.m }
 func (im *Image) Lang() debuginfo.Lang { return debuginfo.Go }
 
 // File is the underlying ELF file.
-func (im *Image) File() *dw.File { return im.f }
+func (im *Image) File() *elffile.File { return im.f }
 
 // LoadBase is the lowest loaded address, rounded down to a page.
 func (im *Image) LoadBase() uint64 { return im.f.LoadBase() }
@@ -138,7 +140,7 @@ func (im *Image) HasTypes() bool {
 	if im.f.HasSection(".debug_info") {
 		return true
 	}
-	_, err := im.dwarf()
+	_, err := im.DWARF()
 	return err == nil
 }
 
@@ -147,7 +149,7 @@ func (im *Image) NoTypes() string {
 	if im.HasTypes() {
 		return ""
 	}
-	if _, err := im.dwarf(); !errors.Is(err, debuginfo.ErrNoTypes) {
+	if _, err := im.DWARF(); !errors.Is(err, debuginfo.ErrNoTypes) {
 		return err.Error()
 	}
 	if im.f.HasSymtab() {
@@ -156,12 +158,12 @@ func (im *Image) NoTypes() string {
 	return "stripped (-ldflags=-s, or strip): it has no DWARF debug information"
 }
 
-// dwarf gives the DWARF, and inflates what is compressed. The error wraps debuginfo.ErrNoTypes when
+// DWARF gives the debug information, and inflates what is compressed. The error wraps debuginfo.ErrNoTypes when
 // there is none.
-func (im *Image) dwarf() (*dw.Data, error) {
+func (im *Image) DWARF() (*dw.Data, error) {
 	if !im.dataOK {
 		im.dataOK = true
-		im.data, im.dataErr = im.f.Data()
+		im.data, im.dataErr = dw.Open(im.f)
 	}
 	return im.data, im.dataErr
 }
@@ -181,7 +183,7 @@ func (e *NoVariablesError) Unwrap() error { return debuginfo.ErrNoTypes }
 
 // variables is dwarf with an error for users.
 func (im *Image) variables() (*dw.Data, error) {
-	d, err := im.dwarf()
+	d, err := im.DWARF()
 	if errors.Is(err, debuginfo.ErrNoTypes) {
 		return nil, &NoVariablesError{im.Path(), im.NoTypes()}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -17,7 +18,7 @@ import (
 // Inlined lists the inlined copies of the functions that a name or glob means, by address. The
 // error is a *debuginfo.NotFoundError when there is none.
 func (im *Image) Inlined(text string) (sites []*debuginfo.InlineSite, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	p := parsePattern(text)
 	sites, err = im.inlines().inlined(p)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // stmt is a place where a source line begins.
@@ -29,7 +30,7 @@ type stmt struct {
 func (im liner) stmts(i int, unmarked bool) []stmt {
 	var out []stmt
 	if im.HasTypes() {
-		if d, err := im.dwarf(); err == nil {
+		if d, err := im.DWARF(); err == nil {
 			out = im.dwarfStmts(d, i, unmarked)
 		}
 	}
@@ -151,7 +152,7 @@ func withCopies(stmts []stmt, rows []pclntab.Row) []stmt {
 // line, inlined copies included, gives one site: the first address that begins it. A line that begins with
 // an instruction that cannot be probed is an error, or, where every line is asked for, left out.
 func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	sites, err = im.lined().lineSites(q, false)
 	var nf *debuginfo.NotFoundError
 	if errors.As(err, &nf) && nf.What == "line" && !q.All && !q.Nearest {

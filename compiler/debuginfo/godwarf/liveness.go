@@ -2,7 +2,7 @@ package godwarf
 
 import (
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
 
@@ -11,7 +11,7 @@ var _ debuginfo.RegUser = (*Image)(nil)
 // RegDead implements debuginfo.RegUser.
 func (im *Image) RegDead(s debuginfo.Site, reg int) (name string, dead bool) {
 	var err error
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	i := im.tab.Find(s.PC)
 	if i < 0 {
 		return "", false

@@ -2,14 +2,14 @@ package godwarf
 
 import (
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Lookup names the functions that the instruction at addr belongs to, innermost first, from the
 // function table alone. Outside of Go code it is what a symbol tells, if there is one.
 func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
 	var err error
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	i := im.tab.Find(addr)
 	if i < 0 || im.registry().foreign(i) {
 		if s, ok := im.f.SymbolAt(addr); ok && im.f.InText(addr) { // C code of a program with cgo

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 const maxNear = 5
@@ -14,7 +14,7 @@ const maxNear = 5
 // receiver marks first, then those that differ in a few letters.
 func (im *Image) NearNames(name string) (near []string) {
 	var err error
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	return im.registry().near(name)
 }
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
@@ -78,7 +78,7 @@ func (im ways) known(f *debuginfo.Func) (int, error) {
 
 // EntrySite is the instruction behind f's stack check, or its first one.
 func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	i, err := im.ways().known(f)
 	if err != nil {
 		return s, err
@@ -96,7 +96,7 @@ func (im *Image) EntrySite(f *debuginfo.Func) (s debuginfo.Site, err error) {
 // ReturnSites are f's RETs and jumps to other functions. The error is a *debuginfo.NoReturnError
 // when there are none.
 func (im *Image) ReturnSites(f *debuginfo.Func) (sites []debuginfo.Site, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	i, err := im.ways().known(f)
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (im ways) checkCode(i int) error {
 
 // SiteAt classifies pc, at which an instruction must begin.
 func (im *Image) SiteAt(pc uint64) (s debuginfo.Site, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	i := im.tab.Find(pc)
 	if i < 0 || im.registry().foreign(i) {
 		return s, &debuginfo.NotFoundError{What: "function", Name: fmt.Sprintf("%#x", pc),

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 var _ debuginfo.Unwinder = (*Image)(nil)
@@ -18,7 +18,7 @@ var errSwitch = errors.New("the caller is on another stack")
 
 // Unwind implements debuginfo.Unwinder, for Go code by the frame sizes of the function table.
 func (im *Image) Unwind(pc uint64) (r *cfi.Rules, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	i := im.tab.Find(pc)
 	if i < 0 || im.registry().foreign(i) {
 		return im.f.Unwind(pc)

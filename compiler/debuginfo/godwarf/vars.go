@@ -13,12 +13,13 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/debuginfo/goabi"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
 // Vars lists the variables with a name at s. Those of an inlined copy are the copy's own.
 func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	v, err := im.view(s)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (v *view) all() ([]*debuginfo.Var, error) {
 
 // Var finds one variable by name; "~r0" is the first result, whatever its name.
 func (im *Image) Var(s debuginfo.Site, name string) (x *debuginfo.Var, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	v, err := im.view(s)
 	if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func (v *view) addLines(x *debuginfo.Var) {
 
 // Results are the results of the function at a return site, in order.
 func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
-	defer dw.Guard(&err)()
+	defer foreign.Guard(&err)()
 	v, err := im.view(s)
 	if err != nil {
 		return nil, err

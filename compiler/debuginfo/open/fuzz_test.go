@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
@@ -51,7 +51,7 @@ func FuzzImage(f *testing.F) {
 		for ; len(changes) >= 4; changes = changes[4:] {
 			img[(int(changes[0])<<16|int(changes[1])<<8|int(changes[2]))%len(img)] = changes[3]
 		}
-		file, err := dw.InMemory(img)
+		file, err := elffile.InMemory(img)
 		if err != nil {
 			return
 		}

@@ -8,14 +8,14 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/cdwarf"
 	"github.com/gostap/gostap/compiler/debuginfo/cgo"
-	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/godwarf"
 )
 
 // Open opens the amd64 ELF program or library at path. Errors wrap debuginfo.ErrNotELF,
 // debuginfo.ErrArch, or what the file system says. Close the Image when done.
 func Open(path string) (debuginfo.Image, error) {
-	f, err := dw.OpenELF(path)
+	f, err := elffile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func Open(path string) (debuginfo.Image, error) {
 }
 
 // New makes the Image of a file that is open, and closes that if it cannot.
-func New(f *dw.File) (debuginfo.Image, error) {
+func New(f *elffile.File) (debuginfo.Image, error) {
 	if godwarf.Is(f) {
 		im, err := cgo.New(f)
 		if err != nil {

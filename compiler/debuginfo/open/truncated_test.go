@@ -11,6 +11,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -84,12 +85,12 @@ func parts(im debuginfo.Image) (out []reflect.Value) {
 			out = append(out, reflect.ValueOf(o))
 		}
 	}
-	f, err := dw.OpenELF(im.Path())
+	f, err := elffile.Open(im.Path())
 	if err != nil {
 		return out
 	}
 	out = append(out, reflect.ValueOf(f))
-	if d, err := f.Data(); err == nil {
+	if d, err := dw.Open(f); err == nil {
 		out = append(out, reflect.ValueOf(d))
 		if us, err := d.Units(); err == nil && len(us) > 0 {
 			out = append(out, reflect.ValueOf(us[0]))

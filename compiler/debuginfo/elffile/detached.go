@@ -1,4 +1,4 @@
-package dw
+package elffile
 
 import (
 	"hash/crc32"
@@ -14,7 +14,7 @@ import (
 // ".debug" directory, and under each debug directory at the file's own path. The directories
 // are those of the environment variable DEBUGINFO_PATH (separated by colons), then
 // /usr/lib/debug.
-func debugDirs() []string {
+func DebugDirs() []string {
 	var dirs []string
 	for d := range strings.SplitSeq(os.Getenv("DEBUGINFO_PATH"), ":") {
 		if d != "" {
@@ -47,14 +47,14 @@ func (f *File) NoDebugFile() string {
 	return ""
 }
 
-// detached opens the detached debug file of f, nil if there is none.
-func (f *File) detached() *File {
+// Detached opens the detached debug file of f, nil if there is none.
+func (f *File) Detached() *File {
 	if f.debug != nil || f.noDebug {
 		return f.debug
 	}
 	f.noDebug = true
 	try := func(path string, want func(*File) bool) bool {
-		g, err := OpenELF(path)
+		g, err := Open(path)
 		if err != nil {
 			return false
 		}
@@ -73,7 +73,7 @@ func (f *File) detached() *File {
 	}
 	sameID := func(g *File) bool { return g.buildID == f.buildID }
 	if id := f.buildID; len(id) > 2 && !strings.ContainsAny(id, "/.") {
-		for _, d := range debugDirs() {
+		for _, d := range DebugDirs() {
 			if try(filepath.Join(d, ".build-id", id[:2], id[2:]+".debug"), sameID) {
 				return f.debug
 			}
@@ -97,7 +97,7 @@ func (f *File) detached() *File {
 	}
 	dir := filepath.Dir(f.path)
 	where := []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name)}
-	for _, d := range debugDirs() {
+	for _, d := range DebugDirs() {
 		where = append(where, filepath.Join(d, dir, name))
 	}
 	for _, p := range where {

@@ -1,4 +1,4 @@
-package dw
+package elffile
 
 import (
 	"fmt"
@@ -38,7 +38,7 @@ func TestOtherMountNamespace(t *testing.T) {
 		t.Fatal("the mount is visible here")
 	}
 	for _, path := range []string{exe, fmt.Sprintf("/proc/%d/root%s/app", cmd.Process.Pid, dir)} {
-		f, err := OpenELF(path)
+		f, err := Open(path)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue

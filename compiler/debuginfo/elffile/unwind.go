@@ -1,4 +1,4 @@
-package dw
+package elffile
 
 import (
 	"errors"
@@ -6,12 +6,13 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Unwind gives the rules by which the caller of the code at pc is found, from .eh_frame (by the search table of
 // .eh_frame_hdr where there is one) or .debug_frame. The error is a *NoFrameError when neither covers pc.
 func (f *File) Unwind(pc uint64) (r *cfi.Rules, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	eh, ehAddr := f.ehFrame()
 	if eh != nil {
 		if off, ok := f.searchHeader(pc, ehAddr, len(eh)); ok {
@@ -62,11 +63,11 @@ func (f *File) unwindEntry(b []byte, off int, ehAddr uint64) (*cfi.Entry, error)
 		return nil, err
 	}
 	if !ok || e.cie {
-		return nil, fmt.Errorf("%w: no frame entry at %#x", ErrCorrupt, off)
+		return nil, fmt.Errorf("%w: no frame entry at %#x", foreign.ErrCorrupt, off)
 	}
 	c, ok, err := readFrameEntry(b, e.cieOff, eh)
 	if err != nil || !ok || !c.cie {
-		return nil, fmt.Errorf("%w: frame entry at %#x has no CIE", ErrCorrupt, off)
+		return nil, fmt.Errorf("%w: frame entry at %#x has no CIE", foreign.ErrCorrupt, off)
 	}
 	out, enc, aug := &cfi.Entry{Machine: f.machine}, uint8(encAbs), ""
 	r := &dwread.Reader{Bytes: b[:c.end], Off: c.body}
@@ -75,7 +76,7 @@ func (f *File) unwindEntry(b []byte, off int, ehAddr uint64) (*cfi.Entry, error)
 	r.Skip(len(aug) + 1)
 	if version == 4 {
 		if size, seg := r.U8(), r.U8(); size != 8 || seg != 0 {
-			return nil, fmt.Errorf("%w: CIE with addresses of %d bytes", ErrCorrupt, size)
+			return nil, fmt.Errorf("%w: CIE with addresses of %d bytes", foreign.ErrCorrupt, size)
 		}
 	}
 	out.CodeAlign = r.Uleb()
@@ -112,7 +113,7 @@ func (f *File) unwindEntry(b []byte, off int, ehAddr uint64) (*cfi.Entry, error)
 			}
 		}
 		if r.Err == nil && (end > uint64(c.end) || end < uint64(r.Off)) {
-			return nil, fmt.Errorf("%w: augmentation of CIE at %#x", ErrCorrupt, c.start)
+			return nil, fmt.Errorf("%w: augmentation of CIE at %#x", foreign.ErrCorrupt, c.start)
 		}
 		r.Off = int(min(end, uint64(c.end)))
 	}

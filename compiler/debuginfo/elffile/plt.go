@@ -1,4 +1,4 @@
-package dw
+package elffile
 
 import (
 	"errors"
@@ -6,13 +6,14 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Stubs lists the stubs of the procedure linkage table: the code through which the file calls functions of libraries.
 // They are found by what they do, a jump through a slot that a relocation names (for the jump, or
 // for all the file's code where the function's address is taken as well), so that each layout of linkers will do.
 func (f *File) Stubs() (stubs []debuginfo.Stub, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	slots, err := f.slots()
 	if err != nil || len(slots) == 0 {
 		return nil, err
@@ -49,7 +50,7 @@ const maxPLT = 16 << 20
 // none.
 func (f *File) StubAt(addr uint64) (name string) {
 	var err error
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	for _, name := range []string{".plt.sec", ".plt.got", ".plt"} {
 		if start, size, ok := f.SectionAddr(name); ok && addr >= start && addr-start < size {
 			code, err := f.Bytes(addr, int(min(16, size-(addr-start))))
@@ -75,7 +76,7 @@ func (f *File) SlotName(addr uint64) string {
 
 // slots are the names of the functions whose addresses the dynamic linker stores, by where it stores them.
 func (f *File) slots() (names map[uint64]string, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	tab, err := f.Section(".dynsym")
 	if errors.Is(err, ErrNoSection) {
 		return nil, nil // linked statically
@@ -89,7 +90,7 @@ func (f *File) slots() (names map[uint64]string, err error) {
 	}
 	const symSize, relaSize = 24, 24
 	if len(strs) > maxSymbolText || len(tab)/symSize > maxSymbolCount {
-		return nil, fmt.Errorf("%s: %w: %d MB of names of dynamic symbols", f.path, ErrCorrupt, len(strs)>>20)
+		return nil, fmt.Errorf("%s: %w: %d MB of names of dynamic symbols", f.path, foreign.ErrCorrupt, len(strs)>>20)
 	}
 	text := string(strs)
 	slots := map[uint64]string{}

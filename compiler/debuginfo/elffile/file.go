@@ -1,4 +1,20 @@
-package dw
+// Package elffile reads ELF files: headers, sections, symbols, stubs, marks, call frame information.
+//
+// In: a path. Out, all of it lazily: a File (Open), with its sections inflated and cached (Section), symbols (Symbols,
+// SymbolAt), addresses to file offsets and bytes (FileOffset, Bytes), the canonical frame address and return address
+// at a pc (Frame), static marks, stubs of the procedure linkage table, the detached debug file. It knows nothing of
+// what
+// debug information says beside that; see package dw.
+//
+// All addresses are the file's own virtual addresses.
+//
+// # Foreign bytes
+//
+// Files are mapped, not read: a probe needs some KB out of binaries of 100 MB and more. Two
+// things can then panic: a reader that trusts its input (parts of debug/elf do), and a page fault when the file
+// shrinks under the map (SIGBUS). foreign.Guard turns both into errors; every function of this package that touches
+// file bytes is under it. Callers that look into the slices that Section and Bytes return do so under their own Guard.
+package elffile
 
 import (
 	"bytes"
@@ -48,11 +64,8 @@ type File struct {
 	// slotNames are the names of the slots of the procedure linkage table, once slotsRead; see SlotName.
 	slotNames  map[uint64]string
 	slotsRead  bool
-	data       *Data
-	dataErr    error
-	dataOK     bool
 	supplement bool
-	alt        *File  // the supplementary file, see alt.go
+	beside     *File  // see Adopt
 	debug      *File  // detached debug information
 	noDebug    bool   // already looked for
 	link       string // what .gnu_debuglink names, once looked for
@@ -60,12 +73,21 @@ type File struct {
 	machine    *arch.Machine
 }
 
-// OpenELF opens the ELF executable or library at path.
+// Open opens the ELF executable or library at path.
 // Errors wrap debuginfo.ErrNotELF and debuginfo.ErrArch.
-func OpenELF(path string) (*File, error) { return openELF(path, false) }
+func Open(path string) (*File, error) { return open(path, false) }
 
-// openELF does that; supplement says that it may be one that is neither, but has debug information only.
-func openELF(path string, supplement bool) (*File, error) {
+// OpenSupplement is Open for files that may have debug information only: it may be an object file, and no debug file
+// is looked for.
+func OpenSupplement(path string) (*File, error) {
+	f, err := open(path, true)
+	if err == nil {
+		f.noDebug = true
+	}
+	return f, err
+}
+
+func open(path string, supplement bool) (*File, error) {
 	real := path
 	// Links below /proc/PID lead into other mount namespaces: their text says nothing here, only
 	// the kernel may follow them.
@@ -107,7 +129,7 @@ func openFD(fd *os.File, path string, supplement bool) (*File, error) {
 	f.mapping, f.mem = m, m.Bytes
 	if err := f.parse(); err != nil {
 		m.Close()
-		if errors.Is(err, ErrChanged) {
+		if errors.Is(err, foreign.ErrChanged) {
 			return nil, err
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -157,7 +179,7 @@ func kindOf(r io.ReaderAt) string {
 }
 
 func (f *File) parse() (err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	if string(f.mem[:4]) != elf.ELFMAG {
 		return fmt.Errorf("%w: %s", debuginfo.ErrNotELF, kindOf(bytes.NewReader(f.mem)))
 	}
@@ -202,9 +224,9 @@ func (f *File) Close() error {
 		f.debug.Close()
 		f.debug = nil
 	}
-	if f.alt != nil {
-		f.alt.Close()
-		f.alt = nil
+	if f.beside != nil {
+		f.beside.Close()
+		f.beside = nil
 	}
 	var err error
 	if f.fd != nil {
@@ -217,6 +239,12 @@ func (f *File) Close() error {
 	f.mem = nil
 	return err
 }
+
+// Adopt makes f close g with itself, and Changed look at it: what was read of f refers to it.
+func (f *File) Adopt(g *File) { f.beside = g }
+
+// Closed reports whether f was closed.
+func (f *File) Closed() bool { return f.mem == nil }
 
 // Machine is what the file is for.
 func (f *File) Machine() *arch.Machine { return f.machine }
@@ -239,7 +267,7 @@ func (f *File) Relocate() { f.moves = true }
 // Executable reports whether the file is a program rather than a library.
 func (f *File) Executable() (is bool) {
 	var err error
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	if f.elf.Type == elf.ET_EXEC {
 		return true
 	}
@@ -258,7 +286,7 @@ func (f *File) Executable() (is bool) {
 // Changed reports whether the file that was opened, or its debug file, has been written to or cut short since. The
 // error is a *foreign.ChangedError.
 func (f *File) Changed() error {
-	for _, g := range []*File{f.debug, f.alt} {
+	for _, g := range []*File{f.debug, f.beside} {
 		if g != nil {
 			if err := g.Changed(); err != nil {
 				return err

@@ -1,16 +1,17 @@
-package dw
+package elffile
 
 import (
 	"debug/elf"
 	"fmt"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
-// tls computes the address of the thread-local object at off in the program's own block.
+// TLS computes the address of the thread-local object at off in the program's own block.
 // On amd64 that block ends at the thread pointer (ELF Handling For Thread-Local Storage, variant II).
-func (f *File) tls(off uint64) (loc.Prog, error) {
+func (f *File) TLS(off uint64) (loc.Prog, error) {
 	if !f.Executable() {
 		return loc.Prog{}, dwexpr.Refuse("it is a thread-local variable of a library")
 	}
@@ -19,7 +20,8 @@ func (f *File) tls(off uint64) (loc.Prog, error) {
 			continue
 		}
 		if off > p.Memsz {
-			return loc.Prog{}, fmt.Errorf("%w: thread-local offset %#x is outside of its segment", ErrCorrupt, off)
+			return loc.Prog{}, fmt.Errorf("%w: thread-local offset %#x is outside of its segment", foreign.ErrCorrupt,
+				off)
 		}
 		align := max(p.Align, 1)
 		block := p.Memsz + (-p.Vaddr-p.Memsz)&(align-1)

@@ -1,6 +1,8 @@
-package dw
+package elffile
 
 import (
+	"math/rand/v2"
+
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
+	"github.com/gostap/gostap/compiler/foreign"
 	arch "github.com/gostap/gostap/compiler/machine"
 )
 
@@ -47,7 +50,7 @@ func TestOpenErrors(t *testing.T) {
 	} {
 		p := filepath.Join(t.TempDir(), c.name)
 		os.WriteFile(p, c.data, 0o644)
-		f, err := OpenELF(p)
+		f, err := Open(p)
 		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -55,57 +58,11 @@ func TestOpenErrors(t *testing.T) {
 			f.Close()
 		}
 	}
-	if _, err := OpenELF(t.TempDir()); !errors.Is(err, debuginfo.ErrNotELF) {
+	if _, err := Open(t.TempDir()); !errors.Is(err, debuginfo.ErrNotELF) {
 		t.Errorf("directory: %v", err)
 	}
-	if _, err := OpenELF("/nonexistent/file"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Open("/nonexistent/file"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing: %v", err)
-	}
-}
-
-// A file cut anywhere gives an error or what is left, never a panic.
-func TestTruncated(t *testing.T) {
-	elftest.Tolerant(t)
-	good, err := os.ReadFile(elftest.C(t, "-g -gdwarf-5", "types.c"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := 0; n < len(good); n += 97 {
-		if f, err := InMemory(good[:n:n]); err == nil {
-			explore(f)
-		}
-	}
-}
-
-// The file shrinks while it is mapped: reading beyond its end raises SIGBUS.
-func TestShrunk(t *testing.T) {
-	elftest.Tolerant(t)
-	good, err := os.ReadFile(elftest.C(t, "-g -gdwarf-5", "types.c"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := filepath.Join(t.TempDir(), "prog")
-	os.WriteFile(p, good, 0o755)
-	f, err := OpenELF(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if f.Changed() != nil {
-		t.Error("changed before it was")
-	}
-	if _, err := f.Data(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(p, 0); err != nil {
-		t.Fatal(err)
-	}
-	d, _ := f.Data()
-	if _, err := d.NamedType("struct outer"); !errors.Is(err, ErrChanged) {
-		t.Errorf("error %v", err)
-	}
-	if f.Changed() == nil {
-		t.Error("not seen as changed")
 	}
 }
 
@@ -162,7 +119,7 @@ func TestCompressedSections(t *testing.T) {
 			continue
 		}
 		f := openFile(t, out)
-		if !f.compressed(".debug_info") {
+		if !f.Compressed(".debug_info") {
 			t.Errorf("%s: not compressed", kind)
 		}
 		f.Prefetch(".debug_info", ".debug_abbrev", ".debug_str")
@@ -202,58 +159,9 @@ func TestInflateBomb(t *testing.T) {
 	if f, err = InMemory(b); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Section(".debug_info"); !errors.Is(err, ErrCorrupt) {
+	if _, err := f.Section(".debug_info"); !errors.Is(err, foreign.ErrCorrupt) {
 		t.Errorf("error %v", err)
 	}
-}
-
-func TestDetached(t *testing.T) {
-	full := elftest.C(t, "-g -gdwarf-5", "types.c")
-	dir := t.TempDir()
-	prog, debug := filepath.Join(dir, "prog"), filepath.Join(dir, "prog.debug")
-	elftest.Run(t, "objcopy", "--only-keep-debug", full, debug)
-	elftest.Run(t, "objcopy", "--strip-all", "--add-gnu-debuglink="+debug, full, prog)
-	check := func(name, why string) {
-		t.Helper()
-		f := openFile(t, prog)
-		d, err := f.Data()
-		if got := f.NoDebugFile(); (got == "") != (why == "") || !strings.Contains(got, why) {
-			t.Errorf("%s: %q", name, got)
-		}
-		if why != "" {
-			if !errors.Is(err, debuginfo.ErrNoTypes) {
-				t.Errorf("%s: error %v", name, err)
-			}
-			return
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if _, err := d.NamedType("struct outer"); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if len(f.SymbolsNamed("main")) != 1 || f.DebugFile() == "" || !f.HasSymtab() {
-			t.Errorf("%s: no symbols", name)
-		}
-		if _, err := f.Frame(f.SymbolsNamed("main")[0].Addr + 1); err != nil {
-			t.Errorf("%s: frame: %v", name, err)
-		}
-	}
-	check("beside", "")
-	os.Mkdir(filepath.Join(dir, ".debug"), 0o755)
-	os.Rename(debug, filepath.Join(dir, ".debug", "prog.debug"))
-	check(".debug", "")
-	id := openFile(t, prog).BuildID()
-	store := t.TempDir()
-	os.MkdirAll(filepath.Join(store, ".build-id", id[:2]), 0o755)
-	os.Rename(filepath.Join(dir, ".debug", "prog.debug"), filepath.Join(store, ".build-id", id[:2], id[2:]+".debug"))
-	check("nowhere", "no debug file for its build ID is installed")
-	t.Setenv("DEBUGINFO_PATH", store)
-	check("build ID", "")
-	// A debug file of another build does not count.
-	other := elftest.C(t, "-g -gdwarf-4", "types.c")
-	elftest.Run(t, "objcopy", "--only-keep-debug", other, filepath.Join(store, ".build-id", id[:2], id[2:]+".debug"))
-	check("another build", id[2:]+".debug is the debug file of another build")
 }
 
 // TestStubs: jumps of each shape lead to the slots that relocations name, and bytes that are none lead nowhere.
@@ -273,5 +181,51 @@ func TestStubs(t *testing.T) {
 		if got, ok := arch.AMD64.Code.StubSlot([]byte(c.code), 0x1000); got != c.want || ok != c.ok {
 			t.Errorf("%x: %#x %v", c.code, got, ok)
 		}
+	}
+}
+
+// TestDamaged asks files with damage in them, and files that were cut anywhere, for what stands in them: that is an
+// error or what is left, never a panic.
+func TestDamaged(t *testing.T) {
+	good, err := os.ReadFile(elftest.C(t, "-g -gdwarf-5", "types.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	elftest.Tolerant(t)
+	ask := func(b []byte) bool {
+		f, err := InMemory(b)
+		if err != nil {
+			return false
+		}
+		for _, s := range f.ELF().Sections {
+			f.Section(s.Name)
+		}
+		f.Symbols()
+		f.Stubs()
+		f.Marks()
+		for pc := uint64(0x1000); pc < 0x1200; pc += 16 {
+			f.SymbolAt(pc)
+			f.FileOffset(pc)
+			f.Word(pc)
+			f.Frame(pc)
+			f.FrameRange(pc)
+		}
+		return true
+	}
+	for n := 0; n < len(good); n += 97 {
+		ask(good[:n:n])
+	}
+	m, err := elftest.NewMutator(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd, read := rand.New(rand.NewPCG(1, 2)), 0
+	for range 400 {
+		if b, _ := m.Mutate(rnd); ask(b) {
+			read++
+		}
+	}
+	if read < 100 {
+		t.Errorf("only %d files were opened", read)
 	}
 }

@@ -1,4 +1,4 @@
-package dw
+package elffile
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Symbol is one function or data symbol.
@@ -36,6 +37,12 @@ func (s Symbol) Code() bool {
 	return s.Kind == elf.STT_FUNC || s.Kind == elf.STT_NOTYPE || s.Kind == elf.STT_GNU_IFUNC
 }
 
+// Symbols that are believed; real files have 3 million.
+const (
+	maxSymbolCount = 6 << 20
+	maxSymbolText  = 512 << 20 // bytes of their names
+)
+
 type symbolTable struct {
 	done   bool
 	err    error
@@ -47,7 +54,7 @@ type symbolTable struct {
 // Symbols lists the defined symbols of .symtab (of the file, else of its detached debug file) and
 // .dynsym, sorted by address. The slice is shared.
 func (f *File) Symbols() (syms []Symbol, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	if !f.syms.done {
 		f.syms.done = true
 		f.syms.all, f.syms.err = f.readSymbols()
@@ -67,7 +74,8 @@ func (f *File) readSymbols() ([]Symbol, error) {
 			return nil
 		}
 		if len(tab)/24 > maxSymbolCount || len(sb) > maxSymbolText {
-			return fmt.Errorf("%s: %w: %d symbols with %d MB of names", g.path, ErrCorrupt, len(tab)/24, len(sb)>>20)
+			return fmt.Errorf("%s: %w: %d symbols with %d MB of names", g.path, foreign.ErrCorrupt, len(tab)/24,
+				len(sb)>>20)
 		}
 		all = append(all, parseSymbols(tab, string(sb), g.elf.Sections)...)
 		return nil
@@ -75,7 +83,7 @@ func (f *File) readSymbols() ([]Symbol, error) {
 	var err error
 	if f.HasSection(".symtab") {
 		err = add(f, ".symtab", ".strtab")
-	} else if d := f.detached(); d != nil {
+	} else if d := f.Detached(); d != nil {
 		err = add(d, ".symtab", ".strtab")
 	}
 	if err := errors.Join(err, add(f, ".dynsym", ".dynstr")); err != nil {
@@ -203,6 +211,6 @@ func (f *File) HasSymtab() bool {
 	if f.HasSection(".symtab") {
 		return true
 	}
-	d := f.detached()
+	d := f.Detached()
 	return d != nil && d.HasSection(".symtab")
 }

@@ -1,4 +1,4 @@
-package dw
+package elffile
 
 import (
 	"errors"
@@ -6,12 +6,13 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/usdt"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 )
 
 // Marks lists the static marks of the file.
 func (f *File) Marks() (marks []debuginfo.Mark, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	notes, err := f.Section(usdt.Section)
 	if errors.Is(err, ErrNoSection) {
 		return nil, nil

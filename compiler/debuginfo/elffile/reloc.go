@@ -1,4 +1,6 @@
-package dw
+package elffile
+
+import "github.com/gostap/gostap/compiler/foreign"
 
 import "github.com/gostap/gostap/compiler/debuginfo/dwread"
 
@@ -7,7 +9,7 @@ import "github.com/gostap/gostap/compiler/debuginfo/dwread"
 func (f *File) Word(addr uint64) (w uint64, ok bool) {
 	var err error
 	defer func() { ok = ok && err == nil }()
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	const relaSize, symSize = 24, 24
 	if f.Relocated() {
 		rela, err := f.Section(".rela.dyn")
@@ -41,25 +43,4 @@ func (f *File) Word(addr uint64) (w uint64, ok bool) {
 		return 0, false
 	}
 	return dwread.LE64(b), true
-}
-
-// FrameRange gives the code that the entry of call frame information about pc is for.
-func (f *File) FrameRange(pc uint64) (lo, hi uint64, ok bool) {
-	var err error
-	defer func() { ok = ok && err == nil }()
-	defer Guard(&err)()
-	eh, ehAddr := f.ehFrame()
-	if eh == nil {
-		return 0, 0, false
-	}
-	off, found, err := f.searchFrames(0, pc, eh, ehAddr)
-	if err != nil || !found {
-		return 0, 0, false
-	}
-	for _, d := range f.frames.fdes[0] {
-		if d.off == off {
-			return d.begin, d.begin + d.size, true
-		}
-	}
-	return 0, 0, false
 }

@@ -1,4 +1,4 @@
-package dw
+package elffile
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
 	arch "github.com/gostap/gostap/compiler/machine"
 )
@@ -53,7 +54,7 @@ type frameIndex struct {
 
 // Frame finds the frame at pc from the rules that Unwind finds. The error is a *NoFrameError when there are none.
 func (f *File) Frame(pc uint64) (fr Frame, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	r, err := f.Unwind(pc)
 	if err != nil {
 		return Frame{}, err
@@ -66,7 +67,7 @@ func (f *File) Frame(pc uint64) (fr Frame, err error) {
 			return Frame{}, fmt.Errorf("frame at %#x: %w", pc, err)
 		}
 	default:
-		return Frame{}, fmt.Errorf("%w: frame at %#x has no canonical address", ErrCorrupt, pc)
+		return Frame{}, fmt.Errorf("%w: frame at %#x has no canonical address", foreign.ErrCorrupt, pc)
 	}
 	switch ret := r.Regs[f.machine.IP]; ret.Kind {
 	case cfi.Offset:
@@ -126,7 +127,7 @@ func (f *File) searchFrames(which int, pc uint64, b []byte, ehAddr uint64) (off 
 	if !x.ready[which] {
 		x.ready[which] = true
 		if which == 1 {
-			b, x.err[1] = f.optional(".debug_frame")
+			b, x.err[1] = f.Optional(".debug_frame")
 		}
 		if x.err[which] == nil {
 			x.fdes[which], x.err[which] = indexFrames(b, ehAddr)
@@ -160,10 +161,10 @@ func readFrameEntry(b []byte, off int, eh bool) (e frameEntry, ok bool, err erro
 		return e, false, r.Err
 	}
 	if dwarf64 {
-		return e, false, fmt.Errorf("%w: 64-bit format", ErrCorrupt)
+		return e, false, fmt.Errorf("%w: 64-bit format", foreign.ErrCorrupt)
 	}
 	if n < 4 || n > uint64(len(b)-r.Off) {
-		return e, false, fmt.Errorf("%w: entry at %#x is cut short", ErrCorrupt, off)
+		return e, false, fmt.Errorf("%w: entry at %#x is cut short", foreign.ErrCorrupt, off)
 	}
 	e.start, e.end = off, r.Off+int(n)
 	at := r.Off
@@ -286,7 +287,7 @@ func indexFrames(b []byte, ehAddr uint64) ([]fde, error) {
 			if !seen {
 				cie, ok, err := readFrameEntry(b, e.cieOff, true)
 				if err != nil || !ok || !cie.cie {
-					return nil, fmt.Errorf("%w: entry at %#x has no CIE", ErrCorrupt, e.start)
+					return nil, fmt.Errorf("%w: entry at %#x has no CIE", foreign.ErrCorrupt, e.start)
 				}
 				if c, err = cieEncoding(b, cie); err != nil {
 					return nil, err
@@ -307,4 +308,25 @@ func indexFrames(b []byte, ehAddr uint64) ([]fde, error) {
 	}
 	slices.SortFunc(fdes, func(a, b fde) int { return cmp.Compare(a.begin, b.begin) })
 	return fdes, nil
+}
+
+// FrameRange gives the code that the entry of call frame information about pc is for.
+func (f *File) FrameRange(pc uint64) (lo, hi uint64, ok bool) {
+	var err error
+	defer func() { ok = ok && err == nil }()
+	defer foreign.Guard(&err)()
+	eh, ehAddr := f.ehFrame()
+	if eh == nil {
+		return 0, 0, false
+	}
+	off, found, err := f.searchFrames(0, pc, eh, ehAddr)
+	if err != nil || !found {
+		return 0, 0, false
+	}
+	for _, d := range f.frames.fdes[0] {
+		if d.off == off {
+			return d.begin, d.begin + d.size, true
+		}
+	}
+	return 0, 0, false
 }

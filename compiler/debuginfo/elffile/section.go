@@ -1,8 +1,9 @@
-package dw
+package elffile
 
 import (
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/debuginfo/inflate"
+	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Inflating stops at this many times the compressed size: zlib cannot exceed 1032, and real
@@ -45,8 +47,8 @@ func (f *File) header(name string) (s *elf.Section, gnuZ bool) {
 	return nil, false
 }
 
-// compressed reports whether reading the section costs an inflation.
-func (f *File) compressed(name string) bool {
+// Compressed reports whether reading the section costs an inflation.
+func (f *File) Compressed(name string) bool {
 	s, z := f.header(name)
 	return s != nil && (z || s.Flags&elf.SHF_COMPRESSED != 0)
 }
@@ -55,7 +57,7 @@ func (f *File) compressed(name string) bool {
 // or zstd, .zdebug) and kept. Uncompressed ones are slices of the mapped file: read them under
 // Guard. The error wraps ErrNoSection when there is none.
 func (f *File) Section(name string) (b []byte, err error) {
-	defer Guard(&err)()
+	defer foreign.Guard(&err)()
 	f.mu.Lock()
 	b, ok := f.sections[name]
 	err = f.secErr[name]
@@ -85,7 +87,7 @@ func (f *File) Prefetch(names ...string) {
 		f.mu.Lock()
 		_, ok := f.sections[n]
 		f.mu.Unlock()
-		if !ok && f.compressed(n) {
+		if !ok && f.Compressed(n) {
 			todo = append(todo, n)
 		}
 	}
@@ -99,8 +101,17 @@ func (f *File) Prefetch(names ...string) {
 	wg.Wait()
 }
 
+// Optional is Section, with nothing instead of an error for a section that does not exist.
+func (f *File) Optional(name string) ([]byte, error) {
+	b, err := f.Section(name)
+	if errors.Is(err, ErrNoSection) {
+		return nil, nil
+	}
+	return b, err
+}
+
 func (f *File) load(name string) (b []byte, err error) {
-	defer Guard(&err)() // this may be a goroutine of Prefetch's
+	defer foreign.Guard(&err)() // this may be a goroutine of Prefetch's
 	s, gnuZ := f.header(name)
 	if s == nil {
 		return nil, ErrNoSection
@@ -110,11 +121,11 @@ func (f *File) load(name string) (b []byte, err error) {
 	}
 	raw := f.slice(s.Offset, s.FileSize)
 	if uint64(len(raw)) != s.FileSize {
-		return nil, fmt.Errorf("%w: the file is cut short", ErrCorrupt)
+		return nil, fmt.Errorf("%w: the file is cut short", foreign.ErrCorrupt)
 	}
 	if gnuZ {
 		if len(raw) < 12 || string(raw[:4]) != "ZLIB" {
-			return nil, fmt.Errorf("%w: bad .zdebug header", ErrCorrupt)
+			return nil, fmt.Errorf("%w: bad .zdebug header", foreign.ErrCorrupt)
 		}
 		return f.inflate(binary.BigEndian.Uint64(raw[4:]), raw[12:])
 	}
@@ -122,7 +133,7 @@ func (f *File) load(name string) (b []byte, err error) {
 		return raw, nil
 	}
 	if len(raw) < 24 {
-		return nil, fmt.Errorf("%w: bad compression header", ErrCorrupt)
+		return nil, fmt.Errorf("%w: bad compression header", foreign.ErrCorrupt)
 	}
 	size := dwread.LE64(raw[8:]) // Elf64_Chdr: type, reserved, size, addralign
 	switch t := elf.CompressionType(dwread.LE32(raw)); t {
@@ -137,14 +148,14 @@ func (f *File) load(name string) (b []byte, err error) {
 
 func (f *File) inflate(size uint64, raw []byte) ([]byte, error) {
 	if size > uint64(len(raw))*maxInflate+1<<20 {
-		return nil, fmt.Errorf("%w: %d bytes cannot hold %d", ErrCorrupt, len(raw), size)
+		return nil, fmt.Errorf("%w: %d bytes cannot hold %d", foreign.ErrCorrupt, len(raw), size)
 	}
 	if err := f.spend(size); err != nil {
 		return nil, err
 	}
 	b := make([]byte, size)
 	if err := inflate.Zlib(b, raw); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %v", foreign.ErrCorrupt, err)
 	}
 	return b, nil
 }
@@ -152,14 +163,55 @@ func (f *File) inflate(size uint64, raw []byte) ([]byte, error) {
 // readBounded reads exactly size bytes, which must be believable for from compressed ones.
 func (f *File) readBounded(r io.Reader, size, from uint64) ([]byte, error) {
 	if size > from*maxInflate+1<<20 {
-		return nil, fmt.Errorf("%w: %d bytes cannot hold %d", ErrCorrupt, from, size)
+		return nil, fmt.Errorf("%w: %d bytes cannot hold %d", foreign.ErrCorrupt, from, size)
 	}
 	if err := f.spend(size); err != nil {
 		return nil, err
 	}
 	b := make([]byte, size)
 	if _, err := io.ReadFull(r, b); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %v", foreign.ErrCorrupt, err)
 	}
 	return b, nil
+}
+
+// AllOf adds to first, which is the first section called name, the others, up to limit bytes: gcc gives each type
+// unit one of its own.
+func (f *File) AllOf(name string, first []byte, limit int) ([]byte, error) {
+	all, seen := first, false
+	for _, s := range f.elf.Sections {
+		if s.Name != name {
+			continue
+		}
+		if !seen {
+			seen = true
+			continue
+		}
+		b := f.slice(s.Offset, s.FileSize)
+		if s.Flags&elf.SHF_COMPRESSED != 0 || uint64(len(b)) != s.FileSize || len(all)+len(b) > limit {
+			return nil, fmt.Errorf("%s: %w: several sections %s", f.path, foreign.ErrCorrupt, name)
+		}
+		all = append(all[:len(all):len(all)], b...)
+	}
+	return all, nil
+}
+
+// What a file's sections may have together once they are inflated: inflateFloor, and inflateRatio times the size of
+// the file. Sections of real programs have three to five times their compressed size.
+const (
+	inflateFloor = 512 << 20
+	inflateRatio = 8
+)
+
+// spend takes size bytes from what the sections of f may have when they are inflated.
+func (f *File) spend(size uint64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	limit := inflateFloor + inflateRatio*uint64(len(f.mem))
+	if size > limit || f.inflated > limit-size {
+		return fmt.Errorf("%w: its sections would have more than %d MB when inflated, which a file of %d MB is not "+
+			"believed", foreign.ErrCorrupt, limit>>20, len(f.mem)>>20)
+	}
+	f.inflated += size
+	return nil
 }
