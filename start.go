@@ -193,6 +193,7 @@ func (s *Session) Globals() (Globals, error) {
 		s.mu.Unlock()
 		return nil, errors.New("the session does not run")
 	}
+	busy := false
 	if !s.ended {
 		select {
 		case s.ask <- func() {
@@ -201,12 +202,12 @@ func (s *Session) Globals() (Globals, error) {
 		}:
 			s.b.Wake()
 		default:
-			err = errors.New("many others read the globals")
+			busy = true
 		}
 	}
 	s.mu.Unlock()
-	if err != nil {
-		return nil, err
+	if busy {
+		return nil, errors.New("many others read the globals")
 	}
 	select {
 	case <-done:
