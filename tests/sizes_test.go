@@ -18,7 +18,6 @@ const (
 
 // manyLines are the packages that have more lines, each of one subject, with a number that they stay below.
 var manyLines = map[string]int{
-	"compiler/debuginfo/dw":      5100, // DWARF: units, entries, types, lines, which refer to each other
 	"compiler/debuginfo/godwarf": 4600, // binaries of Go: what one question finds out the others use
 	"compiler/internal/family":   5200, // a file for each family of probe points, which use the same finders
 	"compiler/internal/lower":    4400, // a file for each construct, which call each other

@@ -16,6 +16,8 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -271,9 +273,9 @@ func compareTypes(f *Figures, d *dw.Data) error {
 			all = append(all, e.Offset)
 		}
 	}
-	cache := map[dwarf.Offset]godwarf.Type{}
+	cache, ts := map[dwarf.Offset]godwarf.Type{}, dwtype.Of(d)
 	for i := 0; i < len(all); i += step(len(all), 1000) {
-		own, err := d.Type(all[i])
+		own, err := ts.Type(all[i])
 		if err != nil {
 			return err
 		}
@@ -404,7 +406,7 @@ func compareLists(f *Figures, d *dw.Data) error {
 					if e != nil {
 						want = e.Instr
 					}
-					if got := dw.At(list, pc); !bytes.Equal(got, want) {
+					if got := dwexpr.At(list, pc); !bytes.Equal(got, want) {
 						f.Wrong("entry %#x at %#x: %x, Delve has %x", t.Offset, pc, got, want)
 					} else {
 						f.Equal(1)

@@ -6,6 +6,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/sysv"
 	"github.com/gostap/gostap/compiler/loc"
@@ -25,14 +26,14 @@ func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 	intArgs := im.m.C.Args
 	ints, floats := 0, 0
 	stack, known := int64(0), true // bytes of arguments in memory, from the CFA up
-	if t, err := im.d.TypeOf(fn.tree); err != nil {
+	if t, err := im.types.TypeOf(fn.tree); err != nil {
 		return nil, false
 	} else if t.Kind != types.Void {
 		c, ok := sysv.Classify(t)
 		switch im.passing(fn, fn.tree, t) {
-		case dw.PassingUnknown:
+		case dwtype.PassingUnknown:
 			return nil, false
-		case dw.ByReference:
+		case dwtype.ByReference:
 			c, ok = sysv.Classes{sysv.Memory}, true
 		}
 		if !ok {
@@ -47,13 +48,13 @@ func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 		if p.Tag != dwarf.TagFormalParameter {
 			continue
 		}
-		t, err := im.d.TypeOf(p)
+		t, err := im.types.TypeOf(p)
 		if err != nil {
 			return nil, false
 		}
 		c, ok := sysv.Classify(t)
 		how := im.passing(fn, p, t)
-		if how == dw.ByReference {
+		if how == dwtype.ByReference {
 			addr := loc.Prog{}
 			if ints < len(intArgs) {
 				addr = loc.Register(intArgs[ints])
@@ -67,7 +68,7 @@ func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vecto
 			args[p.Offset] = loc.Place{Type: t, InMemory: true, Addr: addr, Writable: true}
 			continue
 		}
-		if !ok || how == dw.PassingUnknown || oldStyle && t.Kind == types.Float {
+		if !ok || how == dwtype.PassingUnknown || oldStyle && t.Kind == types.Float {
 			return nil, false
 		}
 		ni, nf := 0, 0
@@ -135,24 +136,24 @@ func isCpp(u *dw.Unit) bool {
 // passing tells how a value of t, the type of e, a parameter of fn or fn itself, is handed over: by reference if it
 // is of a class whose copying may be code. Of languages with a convention of their own (Rust) it is known for what
 // has one register alone.
-func (im reader) passing(fn *function, e godwarf.Entry, t *types.Ctype) dw.Passing {
+func (im reader) passing(fn *function, e godwarf.Entry, t *types.Ctype) dwtype.Passing {
 	switch {
 	case isC(fn.u):
-		return dw.ByValue
+		return dwtype.ByValue
 	case !isCpp(fn.u):
 		switch t.Kind {
 		case types.Int, types.Bool, types.Char, types.Enum, types.Pointer, types.Float:
 			if t.Size <= 8 {
-				return dw.ByValue
+				return dwtype.ByValue
 			}
 		}
-		return dw.PassingUnknown
+		return dwtype.PassingUnknown
 	case t.Kind != types.Struct && t.Kind != types.Union:
-		return dw.ByValue
+		return dwtype.ByValue
 	}
-	p, err := im.d.Passing(e)
+	p, err := im.types.Passing(e)
 	if err != nil {
-		return dw.PassingUnknown
+		return dwtype.PassingUnknown
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/sysv"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
@@ -83,11 +84,11 @@ func (im reader) taken(fn *function, reg, depth int) bool {
 
 // handsOn reports whether the result of g is in reg, or a part of it, for sure.
 func (im reader) handsOn(g *function, reg, depth int) bool {
-	t, err := im.d.TypeOf(g.tree)
+	t, err := im.types.TypeOf(g.tree)
 	if err != nil || t.Kind == types.Void {
 		return false
 	}
-	pl, why := sysv.Result(im.m, t, im.passing(g, g.tree, t) == dw.ByReference)
+	pl, why := sysv.Result(im.m, t, im.passing(g, g.tree, t) == dwtype.ByReference)
 	if why != "" {
 		return false
 	}

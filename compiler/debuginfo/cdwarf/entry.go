@@ -200,7 +200,7 @@ func (im entrance) makePlan(fn *function) (*entryPlan, error) {
 	producer := fn.u.Producer()
 	p.optimized = optimizes(producer)
 	vars := slices.DeleteFunc(dw.AllVars(fn.tree), func(v dw.ScopeVar) bool { return v.In != fn.tree })
-	lists := make([][]dw.LocRange, len(vars))
+	lists := make([][]dwexpr.LocRange, len(vars))
 	for i, v := range vars {
 		list, err := fn.u.Locations(v, dwarf.AttrLocation)
 		if err != nil {
@@ -275,7 +275,7 @@ func optimizes(producer string) bool {
 // isHome reports whether the variable has one location for the whole function that the caller has not
 // filled: a stack slot of the function's own frame, or a register other than that of the calling convention.
 func (im entrance) isHome(fn *function, v *godwarf.Tree, expr []byte, byABI loc.Place) bool {
-	t, err := im.d.TypeOf(v)
+	t, err := im.types.TypeOf(v)
 	if err != nil {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/sysv"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
@@ -37,7 +38,7 @@ func (im reader) untrue(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 	}
 	if !byGNU(fn.u) {
 		base := im.entered().baseOf(fn).reg
-		passed := sv.In == fn.tree && sv.Tag == dwarf.TagFormalParameter && im.passing(fn, sv, t) == dw.ByReference
+		passed := sv.In == fn.tree && sv.Tag == dwarf.TagFormalParameter && im.passing(fn, sv, t) == dwtype.ByReference
 		if passed && im.inFrame(expr, base, true) || t.Size > 8 && !sysv.HasVector(t, 0) && im.inFrame(expr, base,
 			false) ||
 			im.astray(fn, s, sv, pl) {
@@ -66,7 +67,7 @@ func (im reader) astray(fn *function, s debuginfo.Site, sv dw.ScopeVar, pl loc.P
 	}
 	base, off, ok := addressed(pl.Addr)
 	from, above, known := addressed(s.CFA)
-	return ok && known && base == from && off >= above && im.passing(fn, sv.Tree, pl.Type) == dw.PassingUnknown
+	return ok && known && base == from && off >= above && im.passing(fn, sv.Tree, pl.Type) == dwtype.PassingUnknown
 }
 
 // inFrame reports whether expr is an address in the stack by the register base of the frame, as it is: so LLVM finds

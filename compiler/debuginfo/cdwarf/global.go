@@ -93,7 +93,7 @@ func (im namer) globalAt(r dw.GlobalRef) (*debuginfo.Var, error) {
 		return nil, err
 	}
 	v := newGlobal(t)
-	if v.Type, err = im.d.TypeOf(t); err != nil {
+	if v.Type, err = im.types.TypeOf(t); err != nil {
 		return nil, fmt.Errorf("variable %q: %w", v.Name, err)
 	}
 	v.Place, err = r.Unit.VarPlace(t, v.Type, r.Unit.Env(nil, 0), 0)
@@ -112,7 +112,7 @@ func (im namer) declaredGlobal(r dw.GlobalRef, name string) (*debuginfo.Var, err
 		return nil, err
 	}
 	v := newGlobal(t)
-	if v.Type, err = im.d.TypeOf(t); err != nil {
+	if v.Type, err = im.types.TypeOf(t); err != nil {
 		return nil, fmt.Errorf("variable %q: %w", name, err)
 	}
 	if !r.Declaration {

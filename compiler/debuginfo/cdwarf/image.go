@@ -18,6 +18,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
@@ -28,7 +29,8 @@ type Image struct {
 	f     *elffile.File
 	m     *machine.Machine
 	d     *dw.Data // nil without DWARF
-	noDW  error    // why d is nil
+	types *dwtype.Types
+	noDW  error // why d is nil
 	funcs map[key]*function
 	byPtr map[*debuginfo.Func]*function
 	inl   map[dwarf.Offset]*debuginfo.InlineSite
@@ -87,6 +89,7 @@ func New(f *elffile.File) (*Image, error) {
 		inl: map[dwarf.Offset]*debuginfo.InlineSite{},
 	}
 	im.d, im.noDW = dw.Open(f)
+	im.types = dwtype.Of(im.d)
 	if im.noDW != nil && !errors.Is(im.noDW, debuginfo.ErrNoTypes) {
 		return nil, im.noDW
 	}
@@ -102,7 +105,7 @@ func NewBeside(f *elffile.File, d *dw.Data, noDW error, other func(pc uint64) bo
 		inl: map[dwarf.Offset]*debuginfo.InlineSite{}, other: other, noDW: noDW,
 	}
 	if noDW == nil {
-		im.d = d
+		im.d, im.types = d, dwtype.Of(d)
 	}
 	return im
 }
@@ -206,13 +209,13 @@ func (im *Image) Type(name string) (*types.Ctype, error) {
 		return nil, im.noTypes()
 	}
 	if im.other == nil {
-		return im.d.NamedType(name)
+		return im.types.NamedType(name)
 	}
 	units, err := im.units()
 	if err != nil {
 		return nil, err
 	}
-	return im.d.NamedTypeIn(units, name)
+	return im.types.NamedTypeIn(units, name)
 }
 
 // Enum implements debuginfo.Enums.
@@ -220,7 +223,7 @@ func (im *Image) Enum(constant string) (*types.Ctype, error) {
 	if im.d == nil {
 		return nil, im.noTypes()
 	}
-	return im.d.EnumWith(constant)
+	return im.types.EnumWith(constant)
 }
 
 // Marks implements debuginfo.Marks.

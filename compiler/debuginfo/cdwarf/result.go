@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/sysv"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/types"
@@ -29,9 +30,9 @@ func (im reader) results(fn *function) ([]*debuginfo.Var, error) {
 		v.Err = &debuginfo.NotLiveError{Name: v.Name, PC: fn.Entry, Reason: fmt.Sprintf(format, args...)}
 		return []*debuginfo.Var{v}, nil
 	}
-	t, err := im.d.TypeOf(fn.tree)
+	t, err := im.types.TypeOf(fn.tree)
 	if err != nil {
-		v.Type = dw.Void
+		v.Type = dwtype.Void
 		return refuse("%v", err)
 	}
 	if t.Kind == types.Void && t.Name == "void" {
@@ -44,14 +45,14 @@ func (im reader) results(fn *function) ([]*debuginfo.Var, error) {
 	case strings.Contains(suffix, ".isra") || strings.Contains(suffix, ".part"):
 		// gcc takes the result away from copies whose callers do not use it, and does not say so.
 		return refuse("the compiler made the copy %s, which may have no result", fn.Symbol)
-	case how == dw.PassingUnknown && isCpp(fn.u):
+	case how == dwtype.PassingUnknown && isCpp(fn.u):
 		return refuse("whether a value of class %s is returned in registers is not known", t.Name)
-	case how == dw.PassingUnknown:
+	case how == dwtype.PassingUnknown:
 		return refuse("how its language returns a value of type %s is not known", t.Name)
 	case dw.Int(fn.tree, dwarf.AttrCalling) == callNoCall:
 		return refuse("the function does not follow the calling convention")
 	}
-	pl, why := sysv.Result(im.m, t, how == dw.ByReference)
+	pl, why := sysv.Result(im.m, t, how == dwtype.ByReference)
 	if why != "" {
 		return refuse("%s", why)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
@@ -235,9 +236,9 @@ func (im reader) variable(fn *function, s debuginfo.Site, sv dw.ScopeVar) (*debu
 	if sv.Tag == dwarf.TagFormalParameter {
 		v.Kind = debuginfo.Param
 	}
-	t, err := im.d.TypeOf(sv)
+	t, err := im.types.TypeOf(sv)
 	if err != nil {
-		v.Type, v.Err = dw.Void, &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: err.Error()}
+		v.Type, v.Err = dwtype.Void, &debuginfo.NotLiveError{Name: v.Name, PC: s.PC, Reason: err.Error()}
 		return v, nil
 	}
 	v.Type = t
@@ -323,20 +324,20 @@ func (im reader) home(fn *function) *dw.Unit {
 func (im reader) viewOf(fn *function, s debuginfo.Site) int {
 	switch s.Kind {
 	case debuginfo.AtEntry:
-		return dw.FirstView
+		return dwexpr.FirstView
 	case debuginfo.AtInline:
 		return int(min(dw.Int(im.ownerTree(fn, s), attrEntryView), 1<<16))
 	}
 	rows, err := fn.u.Rows()
 	if err != nil {
-		return dw.LastView
+		return dwexpr.LastView
 	}
 	for _, r := range rows {
 		if r.PC == s.PC && !r.End && r.Stmt && r.Line == s.Line && fn.u.FileOf(r) == s.File {
 			return int(r.View)
 		}
 	}
-	return dw.LastView
+	return dwexpr.LastView
 }
 
 // attrEntryView is gcc's DW_AT_GNU_entry_view: the view of DW_AT_entry_pc.

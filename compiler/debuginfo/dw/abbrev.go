@@ -124,7 +124,7 @@ func (u *Unit) abbrevs() (*abbrevTable, error) {
 		return nil, err
 	}
 	if r.Err != nil || off >= uint64(len(sec)) {
-		return nil, u.d.corrupt("abbreviations of unit at %#x are out of range", u.Off)
+		return nil, u.d.Corrupt("abbreviations of unit at %#x are out of range", u.Off)
 	}
 	key := abbrevKey{off, u.AddrSize, u.Dwarf64, u.Version}
 	if t := u.d.abbrevs[key]; t != nil {
@@ -132,7 +132,7 @@ func (u *Unit) abbrevs() (*abbrevTable, error) {
 	}
 	t, err := readAbbrevs(&dwread.Reader{Bytes: sec, Off: int(off)}, key)
 	if err != nil {
-		return nil, u.d.corrupt("abbreviations at %#x: %v", off, err)
+		return nil, u.d.Corrupt("abbreviations at %#x: %v", off, err)
 	}
 	if u.d.abbrevs == nil || len(u.d.abbrevs) > 64 {
 		u.d.abbrevs = map[abbrevKey]*abbrevTable{} // C has one table per unit: keep few

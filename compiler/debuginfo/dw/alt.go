@@ -98,8 +98,8 @@ func hexOf(b []byte) string {
 	return s.String()
 }
 
-// noAlt says why the supplementary file cannot be had.
-func (d *Data) noAlt() error {
+// NoAlt says why the supplementary file cannot be had.
+func (d *Data) NoAlt() error {
 	if d.alt(); d.altErr != nil {
 		return d.altErr
 	}
@@ -137,7 +137,7 @@ func (d *Data) reader(off dwarf.Offset) (*entries, error) {
 	if off&altBit != 0 && d.linked {
 		a := d.alt()
 		if a == nil {
-			return nil, d.noAlt()
+			return nil, d.NoAlt()
 		}
 		x.from, x.bit, x.fix = a, altBit, true
 	}
@@ -193,4 +193,53 @@ func (d *Data) altString(off uint64) []byte {
 		return nil
 	}
 	return dwread.Name(sec, off)
+}
+
+// RawEntry reads the entry at off as it stands, without what its origins say.
+func (d *Data) RawEntry(off dwarf.Offset) (*Unit, *dwarf.Entry, error) {
+	u, err := d.UnitOf(off)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := u.abbrevs(); err != nil { // debug/dwarf takes any
+		return nil, nil, err
+	}
+	r, err := d.reader(off)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := r.Next()
+	if err != nil || e == nil || e.Tag == 0 {
+		return nil, nil, d.Corrupt("no type at %#x (%v)", off, err)
+	}
+	return u, e, nil
+}
+
+// EachChild calls f for each direct child of the entry at off. More than most of them are an error.
+func (d *Data) EachChild(off dwarf.Offset, most int, f func(k *dwarf.Entry) error) error {
+	r, err := d.reader(off)
+	if err != nil {
+		return err
+	}
+	if _, err := r.Next(); err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		k, err := r.Next()
+		if err != nil {
+			return d.Corrupt("%v", err)
+		}
+		if k == nil || k.Tag == 0 {
+			return nil
+		}
+		if n > most {
+			return d.Corrupt("type at %#x has too many members", off)
+		}
+		if err := f(k); err != nil {
+			return err
+		}
+		if k.Children {
+			r.SkipChildren()
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package dw
+package dw_test
 
 import (
 	"debug/dwarf"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
 
@@ -67,7 +69,7 @@ func TestSupplementary(t *testing.T) {
 		}
 	}
 	describe := func(path string) (out []string) {
-		d, err := Open(openFile(t, path))
+		d, err := dw.Open(openELF(t, path))
 		if err != nil {
 			return []string{err.Error()}
 		}
@@ -78,7 +80,7 @@ func TestSupplementary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out = append(out, "copy of "+c.Name+" = "+Name(e))
+			out = append(out, "copy of "+c.Name+" = "+dw.Name(e))
 		}
 		for _, f := range funcs {
 			u, tree, err := d.FuncTree(f.Low)
@@ -87,13 +89,13 @@ func TestSupplementary(t *testing.T) {
 			}
 			out = append(out, f.Name+" in "+filepath.Base(d.FileAttr(tree, dwarf.AttrDeclFile))+" of "+
 				filepath.Base(u.Name()))
-			for _, v := range AllVars(tree) {
-				ty, err := d.TypeOf(v)
+			for _, v := range dw.AllVars(tree) {
+				ty, err := dwtype.Of(d).TypeOf(v)
 				if err != nil {
-					t.Errorf("%s: %s: type of %s: %v", path, f.Name, Name(v.Tree), err)
+					t.Errorf("%s: %s: type of %s: %v", path, f.Name, dw.Name(v.Tree), err)
 					continue
 				}
-				s := fmt.Sprintf("%s: %s %s of %d bytes", f.Name, Name(v.Tree), ty.Name, ty.Size)
+				s := fmt.Sprintf("%s: %s %s of %d bytes", f.Name, dw.Name(v.Tree), ty.Name, ty.Size)
 				for _, m := range ty.Fields() {
 					s += fmt.Sprintf(" %s %s at %d", m.Name, m.Type.Name, m.Off)
 				}
@@ -106,7 +108,7 @@ func TestSupplementary(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"struct outer", "struct inner", "struct big", "outer_t"} {
-			ty, err := d.NamedType(name)
+			ty, err := dwtype.Of(d).NamedType(name)
 			if err != nil {
 				out = append(out, err.Error())
 				continue
@@ -122,7 +124,7 @@ func TestSupplementary(t *testing.T) {
 			t.Skipf("dwz: %v: %s", err, out)
 		}
 		for k := i; k < i+2; k++ {
-			if !openFile(t, moved[k]).HasSection(".gnu_debugaltlink") {
+			if !openELF(t, moved[k]).HasSection(".gnu_debugaltlink") {
 				t.Errorf("%s: dwz has moved nothing", moved[k])
 			}
 			want, got := describe(plain[k]), describe(moved[k])
@@ -139,7 +141,7 @@ func TestSupplementary(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, why := range []string{"there is no " + common, "is that of another build"} {
-			d := openDwarf(t, moved[i])
+			d := openData(t, moved[i])
 			funcs, _, _ := d.FindFuncs(func([]byte) bool { return true })
 			said := false
 			for _, f := range funcs {
@@ -147,8 +149,8 @@ func TestSupplementary(t *testing.T) {
 				if err != nil || tree == nil {
 					continue
 				}
-				for _, v := range AllVars(tree) {
-					_, err := d.TypeOf(v)
+				for _, v := range dw.AllVars(tree) {
+					_, err := dwtype.Of(d).TypeOf(v)
 					said = said || err != nil && strings.Contains(err.Error(), why)
 				}
 			}

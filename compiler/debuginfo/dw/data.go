@@ -7,7 +7,6 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/foreign"
-	"github.com/gostap/gostap/compiler/types"
 )
 
 // Data is the DWARF of one file.
@@ -37,9 +36,6 @@ type Data struct {
 	treesHeld, rowsHeld   int
 
 	abbrevs map[abbrevKey]*abbrevTable
-	types   map[dwarf.Offset]*types.Ctype
-	named   map[string]dwarf.Offset // types found by name; 0 for those that do not exist
-	passed  map[dwarf.Offset]Passing
 }
 
 // Open reads the DWARF of f, which is in the file or in its detached debug file. The error wraps
@@ -52,7 +48,7 @@ func Open(f *elffile.File) (d *Data, err error) {
 			return nil, fmt.Errorf("%s: %w", f.Path(), debuginfo.ErrNoTypes)
 		}
 	}
-	d = &Data{linked: src.HasSection(".gnu_debugaltlink"), f: f, src: src, types: map[dwarf.Offset]*types.Ctype{}}
+	d = &Data{linked: src.HasSection(".gnu_debugaltlink"), f: f, src: src}
 	src.Prefetch(".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_addr", ".debug_rnglists",
 		".debug_loclists", ".debug_ranges", ".debug_loc", ".debug_str_offsets")
 	if _, err := d.Units(); err != nil { // debug/dwarf reads their headers without a limit

@@ -5,9 +5,7 @@ import (
 	"debug/dwarf"
 	"encoding/binary"
 	"os"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
@@ -15,27 +13,11 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
 	"github.com/go-delve/delve/pkg/proc"
 
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 )
-
-// cpu runs f as often as the benchmark wants and reports the CPU time of all threads, which a busy machine does not
-// change.
-func cpu(b *testing.B, f func()) {
-	b.ReportAllocs()
-	used := func() time.Duration {
-		var u syscall.Rusage
-		syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	n, start := 0, used()
-	for b.Loop() {
-		f()
-		n++
-	}
-	b.ReportMetric(float64(used()-start)/float64(n), "cpu-ns/op")
-}
 
 // someFuncs are functions from all over the program.
 func someFuncs(b *testing.B, d *Data) []FuncRef {
@@ -56,9 +38,9 @@ func BenchmarkDelve(b *testing.B) {
 	path := elftest.GoCommand(b)
 	d := openDwarf(b, path)
 	funcs := someFuncs(b, d)
-	section := func(name string) []byte { s, _ := d.src.Optional(name); return s }
+	section := func(name string) []byte { s, _ := d.File().Optional(name); return s }
 	b.Run("open/own", func(b *testing.B) {
-		cpu(b, func() {
+		elftest.CPU(b, func() {
 			f, err := elffile.Open(path)
 			if err != nil {
 				b.Fatal(err)
@@ -74,7 +56,7 @@ func BenchmarkDelve(b *testing.B) {
 		})
 	})
 	b.Run("open/delve", func(b *testing.B) {
-		cpu(b, func() {
+		elftest.CPU(b, func() {
 			bi := proc.NewBinaryInfo("linux", "amd64", false)
 			if err := bi.LoadBinaryInfo(path, 0, nil); err != nil {
 				b.Fatal(err)
@@ -86,7 +68,7 @@ func BenchmarkDelve(b *testing.B) {
 		})
 	})
 	b.Run("tree/own", func(b *testing.B) {
-		cpu(b, func() {
+		elftest.CPU(b, func() {
 			for _, r := range funcs {
 				clear(r.Unit.trees)
 				if _, err := r.Unit.Tree(r.Die); err != nil {
@@ -96,15 +78,14 @@ func BenchmarkDelve(b *testing.B) {
 		})
 	})
 	b.Run("tree/delve", func(b *testing.B) {
-		cpu(b, func() {
+		elftest.CPU(b, func() {
 			for _, r := range funcs {
-				if _, err := godwarf.LoadTree(r.Die, d.d, 0); err != nil {
+				if _, err := godwarf.LoadTree(r.Die, d.DWARF(), 0); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	})
-	var types []dwarf.Offset
 	var lists []*godwarf.Tree
 	var listUnits []*Unit
 	for _, r := range funcs {
@@ -113,45 +94,19 @@ func BenchmarkDelve(b *testing.B) {
 			b.Fatal(err)
 		}
 		for _, c := range t.Children {
-			if off, ok := c.Val(dwarf.AttrType).(dwarf.Offset); ok {
-				types = append(types, off)
-			}
 			if _, ok := c.Val(dwarf.AttrLocation).(int64); ok {
 				lists, listUnits = append(lists, c), append(listUnits, r.Unit)
 			}
 		}
 	}
-	types = types[:min(len(types), 200)]
-	b.Run("type/own", func(b *testing.B) {
-		cpu(b, func() {
-			clear(d.types)
-			for _, off := range types {
-				t, err := d.Type(off)
-				if err != nil {
-					b.Fatal(err)
-				}
-				t.Fields()
-			}
-		})
-	})
-	b.Run("type/delve", func(b *testing.B) {
-		cpu(b, func() {
-			cache := map[dwarf.Offset]godwarf.Type{}
-			for _, off := range types {
-				if _, err := godwarf.ReadType(d.d, 0, off, cache); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	})
 	b.Run("list/own", func(b *testing.B) {
-		cpu(b, func() {
+		elftest.CPU(b, func() {
 			for i, t := range lists {
 				l, err := listUnits[i].Locations(t, dwarf.AttrLocation)
 				if err != nil {
 					b.Fatal(err)
 				}
-				At(l, l[len(l)-1].Lo)
+				dwexpr.At(l, l[len(l)-1].Lo)
 			}
 		})
 	})
@@ -163,15 +118,18 @@ func BenchmarkDelve(b *testing.B) {
 	b.Run("list/delve", func(b *testing.B) {
 		v5, v4 := loclist.NewDwarf5Reader(section(".debug_loclists")), loclist.NewDwarf2Reader(section(".debug_loc"), 8)
 		addr := godwarf.ParseAddr(section(".debug_addr"))
-		cpu(b, func() {
+		elftest.CPU(b, func() {
 			for i, t := range lists {
 				var rd loclist.Reader = v5
 				if listUnits[i].Version < 5 {
 					rd = v4
 				}
 				u := listUnits[i]
-				off, addrs := int(t.Val(dwarf.AttrLocation).(int64)), addr.GetSubsection(u.bases.addr)
-				if _, err := rd.Find(off, 0, u.bases.low, pcs[i], addrs); err != nil {
+				own, _ := u.Entry()
+				base, _ := own.Val(dwarf.AttrAddrBase).(int64)
+				low, _ := own.Val(dwarf.AttrLowpc).(uint64)
+				off, addrs := int(t.Val(dwarf.AttrLocation).(int64)), addr.GetSubsection(uint64(base))
+				if _, err := rd.Find(off, 0, low, pcs[i], addrs); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -189,7 +147,7 @@ func benchTable(b *testing.B, path string) {
 		return
 	}
 	b.Run("table/own", func(b *testing.B) {
-		cpu(b, func() {
+		elftest.CPU(b, func() {
 			f, err := elffile.Open(path)
 			if err != nil {
 				b.Fatal(err)
@@ -202,7 +160,7 @@ func benchTable(b *testing.B, path string) {
 		})
 	})
 	b.Run("table/delve", func(b *testing.B) {
-		cpu(b, func() {
+		elftest.CPU(b, func() {
 			bi := proc.NewBinaryInfo("linux", "amd64", false)
 			if err := bi.LoadBinaryInfo(path, 0, nil); err != nil {
 				b.Fatal(err)
@@ -227,7 +185,7 @@ func benchLines(b *testing.B, d *Data, funcs []FuncRef, sec, strs []byte) {
 	e, _ := u.Entry()
 	off := e.Val(dwarf.AttrStmtList).(int64)
 	b.Run("line/own", func(b *testing.B) {
-		cpu(b, func() {
+		elftest.CPU(b, func() {
 			rows, err := u.readRows()
 			if err != nil {
 				b.Fatal(err)
@@ -244,7 +202,7 @@ func benchLines(b *testing.B, d *Data, funcs []FuncRef, sec, strs []byte) {
 		})
 	})
 	b.Run("line/delve", func(b *testing.B) {
-		cpu(b, func() {
+		elftest.CPU(b, func() {
 			l := line.Parse(u.CompDir(), bytes.NewBuffer(sec[off:]), strs, nil, 0, false, 8)
 			if len(l.LineToPCs(file, row.Line)) == 0 {
 				b.Fatal("no such line")
@@ -257,8 +215,8 @@ func benchLines(b *testing.B, d *Data, funcs []FuncRef, sec, strs []byte) {
 // questions.
 func benchFrames(b *testing.B, d *Data, funcs []FuncRef) {
 	b.Run("frame/own", func(b *testing.B) {
-		cpu(b, func() {
-			f := openFile(b, d.f.Path())
+		elftest.CPU(b, func() {
+			f := openFile(b, d.File().Path())
 			for _, r := range funcs {
 				if _, err := f.Unwind(r.Low); err != nil {
 					b.Fatal(err)
@@ -268,8 +226,8 @@ func benchFrames(b *testing.B, d *Data, funcs []FuncRef) {
 		})
 	})
 	b.Run("frame/delve", func(b *testing.B) {
-		cpu(b, func() {
-			f := openFile(b, d.f.Path())
+		elftest.CPU(b, func() {
+			f := openFile(b, d.File().Path())
 			var fdes frame.FrameDescriptionEntries
 			if eh, _ := f.Section(".eh_frame"); eh != nil {
 				addr, _, _ := f.SectionAddr(".eh_frame")

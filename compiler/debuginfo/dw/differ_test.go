@@ -265,22 +265,3 @@ func TestMatchFile(t *testing.T) {
 		}
 	}
 }
-
-// Thread-local offsets, against the linker's: it puts them into the code as displacements from fs.
-func TestThreadLocal(t *testing.T) {
-	f := openFile(t, elftest.C(t, "-g -O2 -gdwarf-5", "code.c"))
-	d, _ := Open(f)
-	refs, err := d.FindGlobals("tls")
-	if err != nil || len(refs) != 1 {
-		t.Fatal(refs, err)
-	}
-	v, err := d.Entry(refs[0].Die)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ty, _ := d.TypeOf(v)
-	p, err := refs[0].Unit.VarPlace(v, ty, refs[0].Unit.Env(nil, 0), 0)
-	if err != nil || !p.InMemory || p.Addr.String() != "tls; const -4; add .0 .1" {
-		t.Errorf("tls is at %v, %v", p.Addr, err)
-	}
-}

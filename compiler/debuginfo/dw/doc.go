@@ -3,8 +3,8 @@
 //
 // In: an elffile.File. Out, all of it lazily:
 //
-//   - Data (Open): units (Units, UnitAt), types (Type, TypeOf, NamedType), functions, inlined copies
-//     and globals by name (FindFuncs, FindGlobals).
+//   - Data (Open): units (Units, UnitAt), functions, inlined copies, globals and types by name (FindFuncs, FindGlobals,
+//     FindTypeIn); what types are is for package dwtype.
 //   - trees of functions (Unit.FuncTree), the variables in scope at a pc (Scope), inlined copies (Inlined,
 //     InlineStack); where variables live (Unit.Locations) and their places (Unit.VarPlace).
 //   - Unit: line rows (Rows), files, producer, language, base addresses.
@@ -14,5 +14,5 @@
 // why.
 //
 // Sections are foreign bytes, as package elffile says. Parts of debug/dwarf trust their input and panic; every function
-// here that touches file bytes is under foreign.Guard, and so is every loader that it leaves behind in types.
+// here that touches file bytes is under foreign.Guard.
 package dw

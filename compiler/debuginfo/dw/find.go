@@ -150,7 +150,7 @@ func (f *finder) unit(u *Unit) error {
 				f.text += len(r.Name)
 			}
 			if f.text > maxNames || len(f.funcs)+len(f.links)+len(f.inlined) > maxRefs {
-				return u.d.corrupt("more than %d functions and copies", maxRefs)
+				return u.d.Corrupt("more than %d functions and copies", maxRefs)
 			}
 			if r.Low, r.HasCode = s.addr(slotLow); !r.HasCode && s.has(slotRanges) {
 				t, err := u.d.Entry(s.off)

@@ -50,7 +50,7 @@ func (u *Unit) checkLineHeader() error {
 		// Each takes a byte at least, so that there cannot be more than bytes. (Without any form they take none,
 		// and are none.)
 		case count > uint64(len(r.Bytes)-r.Off), count > 0 && len(forms) == 0:
-			return u.d.corrupt("line table of unit at %#x claims to have %d %s", u.Off, count, what)
+			return u.d.Corrupt("line table of unit at %#x claims to have %d %s", u.Off, count, what)
 		}
 		if what == "files" {
 			return nil

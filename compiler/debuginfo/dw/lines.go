@@ -111,7 +111,7 @@ func (u *Unit) lineReader() (*dwarf.LineReader, error) {
 	plain.Offset &^= u.d.bit
 	lr, err := d.LineReader(&plain)
 	if err != nil {
-		return nil, u.d.corrupt("line table of unit at %#x: %v", u.Off, err)
+		return nil, u.d.Corrupt("line table of unit at %#x: %v", u.Off, err)
 	}
 	return lr, nil
 }
@@ -136,7 +136,7 @@ func (u *Unit) readRows() ([]Row, error) {
 			return rows, nil
 		}
 		if err != nil {
-			return nil, u.d.corrupt("line table of unit at %#x: %v", u.Off, err)
+			return nil, u.d.Corrupt("line table of unit at %#x: %v", u.Off, err)
 		}
 		file := int32(-1)
 		if e.File != nil {
@@ -155,7 +155,7 @@ func (u *Unit) readRows() ([]Row, error) {
 		rows = append(rows, Row{View: view, PC: e.Address, Line: e.Line, file: file, Stmt: e.IsStmt,
 			PrologueEnd: e.PrologueEnd, End: e.EndSequence})
 		if len(rows) > maxRows {
-			return nil, u.d.corrupt("line table of unit at %#x has too many rows", u.Off)
+			return nil, u.d.Corrupt("line table of unit at %#x has too many rows", u.Off)
 		}
 	}
 }

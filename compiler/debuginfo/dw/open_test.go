@@ -1,8 +1,6 @@
-package dw
+package dw_test
 
 import (
-	"math/rand/v2"
-
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,38 +8,12 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/foreign"
 )
-
-// TestDamaged explores files with damage in them, and files that were cut anywhere: an error or what is left, never a
-// panic.
-func TestDamaged(t *testing.T) {
-	elftest.Tolerant(t)
-	good, err := os.ReadFile(elftest.C(t, "-g -gdwarf-5", "types.c"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := elftest.NewMutator(good)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rnd, read := rand.New(rand.NewPCG(1, 2)), 0
-	for i := range 300 {
-		b, _ := m.Mutate(rnd)
-		if i%10 == 0 { // the headers of sections stand at the end: that leaves none
-			b = b[:len(b)*i/300]
-		}
-		if f, err := elffile.InMemory(b); err == nil {
-			explore(f)
-			read++
-		}
-	}
-	if read < 100 {
-		t.Errorf("only %d files were opened", read)
-	}
-}
 
 // The file shrinks while it is mapped: reading beyond its end raises SIGBUS.
 func TestShrunk(t *testing.T) {
@@ -60,14 +32,14 @@ func TestShrunk(t *testing.T) {
 	if f.Changed() != nil {
 		t.Error("changed before it was")
 	}
-	d, err := Open(f)
+	d, err := dw.Open(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(p, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.NamedType("struct outer"); !errors.Is(err, foreign.ErrChanged) {
+	if _, err := dwtype.Of(d).NamedType("struct outer"); !errors.Is(err, foreign.ErrChanged) {
 		t.Errorf("error %v", err)
 	}
 	if f.Changed() == nil {
@@ -83,8 +55,8 @@ func TestDetached(t *testing.T) {
 	elftest.Run(t, "objcopy", "--strip-all", "--add-gnu-debuglink="+debug, full, prog)
 	check := func(name, why string) {
 		t.Helper()
-		f := openFile(t, prog)
-		d, err := Open(f)
+		f := openELF(t, prog)
+		d, err := dw.Open(f)
 		if got := f.NoDebugFile(); (got == "") != (why == "") || !strings.Contains(got, why) {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -97,7 +69,7 @@ func TestDetached(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if _, err := d.NamedType("struct outer"); err != nil {
+		if _, err := dwtype.Of(d).NamedType("struct outer"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if len(f.SymbolsNamed("main")) != 1 || f.DebugFile() == "" || !f.HasSymtab() {
@@ -111,7 +83,7 @@ func TestDetached(t *testing.T) {
 	os.Mkdir(filepath.Join(dir, ".debug"), 0o755)
 	os.Rename(debug, filepath.Join(dir, ".debug", "prog.debug"))
 	check(".debug", "")
-	id := openFile(t, prog).BuildID()
+	id := openELF(t, prog).BuildID()
 	store := t.TempDir()
 	os.MkdirAll(filepath.Join(store, ".build-id", id[:2]), 0o755)
 	os.Rename(filepath.Join(dir, ".debug", "prog.debug"), filepath.Join(store, ".build-id", id[:2], id[2:]+".debug"))
@@ -122,4 +94,23 @@ func TestDetached(t *testing.T) {
 	other := elftest.C(t, "-g -gdwarf-4", "types.c")
 	elftest.Run(t, "objcopy", "--only-keep-debug", other, filepath.Join(store, ".build-id", id[:2], id[2:]+".debug"))
 	check("another build", id[2:]+".debug is the debug file of another build")
+}
+
+// Thread-local offsets, against the linker's: it puts them into the code as displacements from fs.
+func TestThreadLocal(t *testing.T) {
+	f := openELF(t, elftest.C(t, "-g -O2 -gdwarf-5", "code.c"))
+	d, _ := dw.Open(f)
+	refs, err := d.FindGlobals("tls")
+	if err != nil || len(refs) != 1 {
+		t.Fatal(refs, err)
+	}
+	v, err := d.Entry(refs[0].Die)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ty, _ := dwtype.Of(d).TypeOf(v)
+	p, err := refs[0].Unit.VarPlace(v, ty, refs[0].Unit.Env(nil, 0), 0)
+	if err != nil || !p.InMemory || p.Addr.String() != "tls; const -4; add .0 .1" {
+		t.Errorf("tls is at %v, %v", p.Addr, err)
+	}
 }

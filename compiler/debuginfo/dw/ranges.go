@@ -81,11 +81,11 @@ func (u *Unit) rangesOf(e *dwarf.Entry) ([][2]uint64, error) {
 		return out, err
 	}
 	if off > uint64(len(sec)) {
-		return nil, u.d.corrupt("address ranges of entry %#x are outside of %s", e.Offset, name)
+		return nil, u.d.Corrupt("address ranges of entry %#x are outside of %s", e.Offset, name)
 	}
 	out, err = read(&dwread.Reader{Bytes: sec, Off: int(off)}, base, out)
 	if err != nil {
-		return nil, u.d.corrupt("address ranges of entry %#x: %v", e.Offset, err)
+		return nil, u.d.Corrupt("address ranges of entry %#x: %v", e.Offset, err)
 	}
 	return out, nil
 }

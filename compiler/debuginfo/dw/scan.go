@@ -296,5 +296,5 @@ func (s *scanner) failed() error {
 	if s.r.Err == nil {
 		return nil
 	}
-	return s.u.d.corrupt("entry at %#x: %v", s.off, s.r.Err)
+	return s.u.d.Corrupt("entry at %#x: %v", s.off, s.r.Err)
 }

@@ -1,4 +1,4 @@
-package dw
+package dw_test
 
 import (
 	"debug/dwarf"
@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
@@ -22,7 +25,7 @@ __attribute__((noinline)) int elsewhere(struct other *o, long n) { int r = 0; wh
 
 // describeAll writes down what d says of its functions: names, places in the file, copies, addresses, variables
 // with their types and where they are.
-func describeAll(t *testing.T, d *Data) (out []string) {
+func describeAll(t *testing.T, d *dw.Data) (out []string) {
 	t.Helper()
 	funcs, copies, err := d.FindFuncs(func([]byte) bool { return true })
 	if err != nil {
@@ -33,9 +36,9 @@ func describeAll(t *testing.T, d *Data) (out []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pc, _ := EntryPC(e)
-		out = append(out, fmt.Sprintf("copy of %s = %s at %#x, called in line %d", c.Name, Name(e), pc,
-			Int(e, dwarf.AttrCallLine)))
+		pc, _ := dw.EntryPC(e)
+		out = append(out, fmt.Sprintf("copy of %s = %s at %#x, called in line %d", c.Name, dw.Name(e), pc,
+			dw.Int(e, dwarf.AttrCallLine)))
 	}
 	for _, f := range funcs {
 		u, tree, err := d.FuncTree(f.Low)
@@ -44,13 +47,13 @@ func describeAll(t *testing.T, d *Data) (out []string) {
 		}
 		out = append(out, fmt.Sprintf("%s in %s of %s at %#x, language %d, compiled in %s", f.Name,
 			d.FileAttr(tree, dwarf.AttrDeclFile), filepath.Base(u.Name()), tree.Ranges, u.Lang(), u.CompDir()))
-		for _, v := range AllVars(tree) {
-			ty, err := d.TypeOf(v)
+		for _, v := range dw.AllVars(tree) {
+			ty, err := dwtype.Of(d).TypeOf(v)
 			if err != nil {
-				t.Errorf("%s: type of %s: %v", f.Name, Name(v.Tree), err)
+				t.Errorf("%s: type of %s: %v", f.Name, dw.Name(v.Tree), err)
 				continue
 			}
-			s := fmt.Sprintf("%s: %s %s of %d bytes in block %#x", f.Name, Name(v.Tree), ty.Name, ty.Size,
+			s := fmt.Sprintf("%s: %s %s of %d bytes in block %#x", f.Name, dw.Name(v.Tree), ty.Name, ty.Size,
 				v.Block.Ranges)
 			if el := ty.Elem(); el != nil {
 				for _, m := range el.Fields() {
@@ -58,14 +61,14 @@ func describeAll(t *testing.T, d *Data) (out []string) {
 				}
 			}
 			for pc := f.Low; pc < f.Low+40; pc++ {
-				p, _, err := u.VarPlaceAt(v, ty, u.Env(tree, pc), pc, FirstView)
+				p, _, err := u.VarPlaceAt(v, ty, u.Env(tree, pc), pc, dwexpr.FirstView)
 				s += fmt.Sprintf("\n%#x %v %v", pc, p.Pieces, err)
 			}
 			out = append(out, s)
 		}
 	}
 	for _, name := range []string{"struct outer", "struct other", "outer_t"} {
-		ty, err := d.NamedType(name)
+		ty, err := dwtype.Of(d).NamedType(name)
 		if err != nil {
 			out = append(out, err.Error())
 			continue
@@ -79,7 +82,7 @@ func describeAll(t *testing.T, d *Data) (out []string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ty, err := d.TypeOf(e)
+			ty, err := dwtype.Of(d).TypeOf(e)
 			p, err2 := r.Unit.VarPlace(e, ty, r.Unit.Env(nil, 0), 0)
 			out = append(out, fmt.Sprint(name, " ", r.External, " ", p.Pieces, err, err2))
 		}
@@ -131,13 +134,13 @@ func TestSplitDwarf(t *testing.T) {
 				}
 				build("plain")
 				build("split", "-gsplit-dwarf")
-				want := describeAll(t, openDwarf(t, filepath.Join(where, "plain")))
+				want := describeAll(t, openData(t, filepath.Join(where, "plain")))
 				if len(want) < 20 {
 					t.Errorf("only %d facts", len(want))
 				}
 				same := func(what, path string) {
 					t.Helper()
-					got := describeAll(t, openDwarf(t, path))
+					got := describeAll(t, openData(t, path))
 					if !slices.Equal(want, got) {
 						for i := range max(len(want), len(got)) {
 							w, g := "", ""
@@ -179,7 +182,7 @@ func TestSplitDwarf(t *testing.T) {
 				// What is not there, and what is of another build, is named.
 				says := func(why string) {
 					t.Helper()
-					d := openDwarf(t, split)
+					d := openData(t, split)
 					units, err := d.Units()
 					if err != nil {
 						t.Fatal(err)
@@ -246,7 +249,7 @@ func TestSplitDamage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d, err := Open(f); err != nil {
+				if d, err := dw.Open(f); err != nil {
 					t.Errorf("%s %s: with byte %d damaged the program cannot be read at all: %v", v, name, at, err)
 				} else {
 					funcs, _, _ := d.FindFuncs(func([]byte) bool { return true })
@@ -256,8 +259,8 @@ func TestSplitDamage(t *testing.T) {
 						if err != nil || tree == nil {
 							continue
 						}
-						for _, x := range AllVars(tree) {
-							if ty, err := d.TypeOf(x); err == nil {
+						for _, x := range dw.AllVars(tree) {
+							if ty, err := dwtype.Of(d).TypeOf(x); err == nil {
 								u.VarPlace(x, ty, u.Env(tree, fn.Low), fn.Low)
 							}
 						}

@@ -96,7 +96,7 @@ func (d *Data) FuncEntry(pc uint64) (u *Unit, t *godwarf.Tree, err error) {
 func (u *Unit) Tree(off dwarf.Offset) (t *godwarf.Tree, err error) {
 	defer foreign.Guard(&err)()
 	if off < u.Die || off >= u.End {
-		return nil, u.d.corrupt("entry %#x is outside of its unit", off)
+		return nil, u.d.Corrupt("entry %#x is outside of its unit", off)
 	}
 	if t := u.trees[off]; t != nil {
 		return t, nil
@@ -130,17 +130,17 @@ type treeLoader struct {
 // load reads the next entry and what is below it; nil at the end of a list.
 func (l *treeLoader) load(depth int) (*godwarf.Tree, error) {
 	if depth > maxDepth {
-		return nil, l.u.d.corrupt("entries are nested more than %d deep", maxDepth)
+		return nil, l.u.d.Corrupt("entries are nested more than %d deep", maxDepth)
 	}
 	if l.n++; l.n > maxEntries {
-		return nil, l.u.d.corrupt("function with more than %d entries", maxEntries)
+		return nil, l.u.d.Corrupt("function with more than %d entries", maxEntries)
 	}
 	e, err := l.r.Next()
 	if err != nil {
-		return nil, l.u.d.corrupt("%v", err)
+		return nil, l.u.d.Corrupt("%v", err)
 	}
 	if e == nil {
-		return nil, l.u.d.corrupt("list of entries without an end")
+		return nil, l.u.d.Corrupt("list of entries without an end")
 	}
 	if e.Tag == 0 {
 		return nil, nil
@@ -151,7 +151,7 @@ func (l *treeLoader) load(depth int) (*godwarf.Tree, error) {
 	}
 	l.n += len(full.more)
 	if l.txt += textOf(full); l.txt > maxTreeText {
-		return nil, l.u.d.corrupt("function with more than %d MB of names", maxTreeText>>20)
+		return nil, l.u.d.Corrupt("function with more than %d MB of names", maxTreeText>>20)
 	}
 	t := &godwarf.Tree{Entry: full, Tag: e.Tag, Offset: e.Offset}
 	t.Ranges, err = l.u.entryRanges(e)
@@ -223,7 +223,7 @@ func (d *Data) withOrigins(e *dwarf.Entry, aux *entries) (*entry, error) {
 			return full, nil
 		}
 		if len(full.more) >= maxOrigins {
-			return nil, d.corrupt("entry %#x has a circular or endless origin", e.Offset)
+			return nil, d.Corrupt("entry %#x has a circular or endless origin", e.Offset)
 		}
 		at := aux
 		if !d.linked || (next^at.bit)&altBit == 0 {
@@ -236,7 +236,7 @@ func (d *Data) withOrigins(e *dwarf.Entry, aux *entries) (*entry, error) {
 		}
 		o, err := at.Next()
 		if err != nil || o == nil {
-			return nil, d.corrupt("entry %#x refers to %#x, which cannot be read", e.Offset, next)
+			return nil, d.Corrupt("entry %#x refers to %#x, which cannot be read", e.Offset, next)
 		}
 		full.more = append(full.more, o)
 		x = o
@@ -260,7 +260,7 @@ func (d *Data) Entry(off dwarf.Offset) (t *godwarf.Tree, err error) {
 	}
 	e, err := r.Next()
 	if err != nil || e == nil {
-		return nil, d.corrupt("no entry at %#x (%v)", off, err)
+		return nil, d.Corrupt("no entry at %#x (%v)", off, err)
 	}
 	full, err := d.withOrigins(e, r)
 	if err != nil {

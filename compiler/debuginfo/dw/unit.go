@@ -76,10 +76,10 @@ func (u *Unit) load() (err error) {
 	}
 	e, err := r.Next()
 	if err != nil {
-		return u.d.corrupt("unit at %#x: %v", u.Off, err)
+		return u.d.Corrupt("unit at %#x: %v", u.Off, err)
 	}
 	if e == nil {
-		return u.d.corrupt("unit at %#x is empty", u.Off)
+		return u.d.Corrupt("unit at %#x is empty", u.Off)
 	}
 	if u.split != nil {
 		u.complete(e)
@@ -176,7 +176,7 @@ func (u *Unit) Ranges() ([][2]uint64, error) {
 // Data is the DWARF that u is part of.
 func (u *Unit) Data() *Data { return u.d }
 
-func (d *Data) corrupt(format string, args ...any) error {
+func (d *Data) Corrupt(format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %s", d.src.Path(), foreign.ErrCorrupt, fmt.Sprintf(format, args...))
 }
 
@@ -208,7 +208,7 @@ func (d *Data) scanUnits() (units []*Unit, err error) {
 		}
 		u.Version = int(b.U16())
 		if u.Version < 2 || u.Version > 5 {
-			return nil, d.corrupt("unit at %#x has DWARF version %d", u.Off, u.Version)
+			return nil, d.Corrupt("unit at %#x has DWARF version %d", u.Off, u.Version)
 		}
 		ut := uint8(utCompile)
 		if u.Version >= 5 {
@@ -229,11 +229,11 @@ func (d *Data) scanUnits() (units []*Unit, err error) {
 			u.sigType = u.Off + dwarf.Offset(b.Offset(dwarf64))
 		}
 		if b.Err != nil {
-			return nil, d.corrupt("unit header at %#x is cut short", u.Off)
+			return nil, d.Corrupt("unit header at %#x is cut short", u.Off)
 		}
 		u.Die = dwarf.Offset(b.Off)
 		if units = append(units, u); len(units) > maxUnits {
-			return nil, d.corrupt("more than %d units", maxUnits)
+			return nil, d.Corrupt("more than %d units", maxUnits)
 		}
 		b.Off = end
 	}
@@ -249,7 +249,7 @@ func (d *Data) UnitOf(off dwarf.Offset) (*Unit, error) {
 		if a := d.alt(); a != nil {
 			return a.UnitOf(off)
 		}
-		return nil, d.noAlt()
+		return nil, d.NoAlt()
 	}
 	off &^= d.bit
 	units, err := d.Units()
@@ -258,9 +258,23 @@ func (d *Data) UnitOf(off dwarf.Offset) (*Unit, error) {
 	}
 	i := sort.Search(len(units), func(i int) bool { return units[i].End > off })
 	if i == len(units) || off < units[i].Die {
-		return nil, d.corrupt("no unit at %#x", off)
+		return nil, d.Corrupt("no unit at %#x", off)
 	}
 	return units[i], nil
+}
+
+// TypeUnit finds the type with a signature.
+func (d *Data) TypeUnit(sig uint64) (off dwarf.Offset, ok bool, err error) {
+	units, err := d.Units()
+	if err != nil {
+		return 0, false, err
+	}
+	for _, u := range units {
+		if u.typeUnit && u.sig == sig {
+			return u.sigType, true, nil
+		}
+	}
+	return 0, false, nil
 }
 
 // unitHeaderAt is the unit whose header is at off, nil if none.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
@@ -47,7 +48,7 @@ func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *dwexpr.Env {
 			}
 			return loc.Prog{}, err
 		}
-		expr := At(list, pc)
+		expr := dwexpr.At(list, pc)
 		if expr == nil {
 			return loc.Prog{}, dwexpr.Refuse("the function's frame is not set up here")
 		}
@@ -61,23 +62,32 @@ func (u *Unit) Env(fn *godwarf.Tree, pc uint64) *dwexpr.Env {
 func (u *Unit) baseTypeAt(off uint64) (dwexpr.BaseType, error) {
 	at := u.Off + dwarf.Offset(off)
 	if at < u.Die || at >= u.End {
-		return dwexpr.BaseType{}, u.d.corrupt("type at %#x is outside of its unit", at)
+		return dwexpr.BaseType{}, u.d.Corrupt("type at %#x is outside of its unit", at)
 	}
-	t, err := u.d.Type(at)
+	_, e, err := u.d.RawEntry(at)
 	if err != nil {
 		return dwexpr.BaseType{}, err
 	}
-	return dwexpr.BaseType{
-		Size: int(t.Size), Signed: t.Signed,
-		Integer: t.Kind == types.Int || t.Kind == types.Char || t.Kind == types.Bool || t.Kind == types.Pointer,
-	}, nil
+	size, ok := e.Val(dwarf.AttrByteSize).(int64)
+	if e.Tag != dwarf.TagBaseType || !ok {
+		return dwexpr.BaseType{}, nil // nothing to compute with
+	}
+	t := dwexpr.BaseType{Size: int(size)}
+	switch enc, _ := e.Val(dwarf.AttrEncoding).(int64); enc {
+	case dwread.ATESigned, dwread.ATESignedChar:
+		t.Signed, t.Integer = true, true
+	case dwread.ATEUnsigned, dwread.ATEUnsignedChar, dwread.ATEBoolean, dwread.ATEAddress, dwread.ATEUTF, dwread.ATEUCS,
+		dwread.ATEASCII:
+		t.Integer = true
+	}
+	return t, nil
 }
 
 // VarPlace finds where the variable v of type t is at pc. The error is a *debuginfo.NotLiveError
 // when v has no readable place there. Its Lines are left to LiveLines, which reads the line table:
 // listings of many variables do without.
 func (u *Unit) VarPlace(v godwarf.Entry, t *types.Ctype, env *dwexpr.Env, pc uint64) (p loc.Place, err error) {
-	p, _, err = u.VarPlaceAt(v, t, env, pc, LastView)
+	p, _, err = u.VarPlaceAt(v, t, env, pc, dwexpr.LastView)
 	return p, err
 }
 
@@ -98,7 +108,7 @@ func (u *Unit) VarPlaceAt(v godwarf.Entry, t *types.Ctype, env *dwexpr.Env, pc u
 	if err != nil {
 		return p, nil, notLive(name, pc, err)
 	}
-	expr = AtView(list, pc, view)
+	expr = dwexpr.AtView(list, pc, view)
 	if expr == nil {
 		err = dwexpr.ErrNoLocation
 		if len(list) > 0 {
@@ -123,7 +133,7 @@ func (u *Unit) LiveLines(v godwarf.Entry, fn *godwarf.Tree) (lines []int) {
 	any := func() (loc.Prog, error) { return loc.Register(u.d.f.Machine().SP), nil }
 	env := u.Env(nil, 0)
 	env.CFA, env.FrameBase = any, any
-	list = slices.DeleteFunc(list, func(r LocRange) bool {
+	list = slices.DeleteFunc(list, func(r dwexpr.LocRange) bool {
 		return dwexpr.Check(r.Expr, env) != nil
 	})
 	return u.LinesOf(list, fn)
@@ -141,7 +151,7 @@ func notLive(name string, pc uint64, err error) error {
 
 // LinesOf lists the lines of fn's own file that begin (as statements) within the ranges, in order
 // and at most 50. Default ranges count as everywhere in fn.
-func (u *Unit) LinesOf(list []LocRange, fn *godwarf.Tree) []int {
+func (u *Unit) LinesOf(list []dwexpr.LocRange, fn *godwarf.Tree) []int {
 	if len(list) == 0 || fn == nil {
 		return nil
 	}
@@ -155,7 +165,7 @@ func (u *Unit) LinesOf(list []LocRange, fn *godwarf.Tree) []int {
 		if r.End || !r.Stmt || r.Line == 0 || !fn.ContainsPC(r.PC) || file != "" && u.FileOf(r) != file {
 			continue
 		}
-		if AtView(list, r.PC, int(r.View)) != nil && !slices.Contains(lines, r.Line) {
+		if dwexpr.AtView(list, r.PC, int(r.View)) != nil && !slices.Contains(lines, r.Line) {
 			lines = append(lines, r.Line)
 			if len(lines) > 500 {
 				break

@@ -1,8 +1,9 @@
-// Package dwexpr decodes location expressions of DWARF into places.
+// Package dwexpr decodes location expressions of DWARF into places, and lists of them.
 //
 // In: the bytes of an expression, what it refers to outside of itself (Env), the type of the object. Out: where the
 // object is (Place, a loc.Place: in memory, in registers, in pieces, a constant), or why it cannot be read
-// (Unavailable). Expressions are not run: what they would work out becomes a small program (loc.Prog) of registers,
+// (Unavailable). In: the bytes of a location list. Out: which expression holds where (LocRange, At). Expressions are
+// not run: what they would work out becomes a small program (loc.Prog) of registers,
 // loads and arithmetic.
 //
 // Operations have the names of Delve's package op, which is the reference in tests.

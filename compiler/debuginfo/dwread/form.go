@@ -84,3 +84,18 @@ func FixedSize(form uint16, addrSize int, dwarf64 bool, version int) int {
 	}
 	return -1
 }
+
+// Encodings of base types (DWARF 5, 7.8, table 7.11).
+const (
+	ATEAddress      = 0x01
+	ATEBoolean      = 0x02
+	ATEComplexFloat = 0x03
+	ATEFloat        = 0x04
+	ATESigned       = 0x05
+	ATESignedChar   = 0x06
+	ATEUnsigned     = 0x07
+	ATEUnsignedChar = 0x08
+	ATEUTF          = 0x10
+	ATEUCS          = 0x11
+	ATEASCII        = 0x12
+)

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gostap/gostap/compiler/foreign"
 )
@@ -138,4 +140,21 @@ func GoCommand(tb testing.TB) string {
 		tb.Skipf("go build: %v\n%s", err, b)
 	}
 	return out
+}
+
+// CPU runs f as often as the benchmark wants and reports the CPU time of all threads, which a busy machine does not
+// change.
+func CPU(b *testing.B, f func()) {
+	b.ReportAllocs()
+	used := func() time.Duration {
+		var u syscall.Rusage
+		syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	n, start := 0, used()
+	for b.Loop() {
+		f()
+		n++
+	}
+	b.ReportMetric(float64(used()-start)/float64(n), "cpu-ns/op")
 }

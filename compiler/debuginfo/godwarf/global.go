@@ -54,7 +54,7 @@ func (im *Image) Global(name string) (v *debuginfo.Var, err error) {
 	if err != nil {
 		return nil, err
 	}
-	typ, err := d.TypeOf(t)
+	typ, err := im.types.TypeOf(t)
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +109,14 @@ func (im registry) namedType(d *dw.Data, name string) (*types.Ctype, error) {
 			return nil, err
 		}
 		if u != nil {
-			t, err := d.NamedTypeIn([]*dw.Unit{u}, name)
+			t, err := im.types.NamedTypeIn([]*dw.Unit{u}, name)
 			var nf *debuginfo.NotFoundError
 			if err == nil || !errors.As(err, &nf) {
 				return t, err
 			}
 		}
 	}
-	t, err := d.NamedType(name)
+	t, err := im.types.NamedType(name)
 	var nf *debuginfo.NotFoundError
 	if err == nil || !errors.As(err, &nf) {
 		return t, err

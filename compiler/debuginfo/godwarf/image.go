@@ -19,6 +19,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
@@ -41,6 +42,7 @@ type Image struct {
 	regabi  int8            // arguments in registers: 1 yes, -1 no, 0 not yet known
 
 	data    *dw.Data
+	types   *dwtype.Types // of data, and as long unset
 	dataErr error
 	dataOK  bool
 	sigs    map[uint64]*signature // by entry
@@ -164,6 +166,7 @@ func (im *Image) DWARF() (*dw.Data, error) {
 	if !im.dataOK {
 		im.dataOK = true
 		im.data, im.dataErr = dw.Open(im.f)
+		im.types = dwtype.Of(im.data)
 	}
 	return im.data, im.dataErr
 }

@@ -111,7 +111,7 @@ func (im inliner) betterEntry(in *debuginfo.InlineSite) {
 	var params []param
 	for _, c := range v.copy.Children {
 		if c.Tag == dwarf.TagFormalParameter {
-			if t, err := v.sig.unit.Data().TypeOf(c); err == nil {
+			if t, err := v.im.types.TypeOf(c); err == nil {
 				params = append(params, param{c, t})
 			}
 		}

@@ -33,7 +33,6 @@ func (v *view) locals() ([]*debuginfo.Var, error) {
 	if v.foreign {
 		return nil, fmt.Errorf("the variables of the inlined copy of %s are not described", v.s.Inline.Func.Name)
 	}
-	d := v.sig.unit.Data()
 	var out []*debuginfo.Var
 	at := map[string]int{}
 	depth := map[string]int{}
@@ -55,7 +54,7 @@ func (v *view) locals() ([]*debuginfo.Var, error) {
 		if name == "" || name == "_" || name == dictName || v.copy == nil && x.Tag == dwarf.TagFormalParameter {
 			continue
 		}
-		t, err := d.TypeOf(x.Tree)
+		t, err := v.im.types.TypeOf(x.Tree)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +116,7 @@ func (v *view) lostParams(have map[string]int) (out []*debuginfo.Var, err error)
 			name == dictName {
 			continue
 		}
-		typ, err := d.TypeOf(c)
+		typ, err := v.im.types.TypeOf(c)
 		if err != nil {
 			return nil, err
 		}

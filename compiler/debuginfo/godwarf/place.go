@@ -42,8 +42,7 @@ func (v *view) moved(name string, e *godwarf.Tree) *godwarf.Tree {
 
 // throughHeap is the object that the pointer variable h ("&name") points to.
 func (v *view) throughHeap(h *godwarf.Tree, kind debuginfo.VarKind) (loc.Place, error) {
-	d := v.sig.unit.Data()
-	pt, err := d.TypeOf(h)
+	pt, err := v.im.types.TypeOf(h)
 	if err != nil {
 		return loc.Place{}, err
 	}

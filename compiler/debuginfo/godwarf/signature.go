@@ -12,6 +12,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/goabi"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/types"
@@ -76,7 +77,7 @@ func (im caller) signature(i int) (*signature, error) {
 		}
 	}
 	if from != nil {
-		if err := s.read(d, from); err != nil {
+		if err := s.read(im.types, from); err != nil {
 			return nil, err
 		}
 		im.assign(s, i)
@@ -106,12 +107,12 @@ func (im caller) declaration(d *dw.Data, i int) (*godwarf.Tree, error) {
 
 // read collects the arguments and results below t. The compiler lists results of functions with
 // defer twice; the one with a location is kept.
-func (s *signature) read(d *dw.Data, t *godwarf.Tree) error {
+func (s *signature) read(ts *dwtype.Types, t *godwarf.Tree) error {
 	for _, c := range t.Children {
 		if c.Tag != dwarf.TagFormalParameter {
 			continue
 		}
-		typ, err := d.TypeOf(c)
+		typ, err := ts.TypeOf(c)
 		if err != nil {
 			return err
 		}
@@ -191,7 +192,7 @@ func (im caller) addDictionary(s *signature, i int) {
 		return
 	}
 	t := &types.Ctype{Kind: types.Pointer, Name: "unsafe.Pointer", Size: 8, Go: true}
-	t.SetElem(dw.Void)
+	t.SetElem(dwtype.Void)
 	s.params = slices.Insert(s.params, min(pos, len(s.params)), sigVar{name: dictName, typ: t})
 }
 

@@ -442,7 +442,7 @@ func (im wrapping) methodSignature(st *stand, own *signature) (*signature, error
 			return nil, err
 		}
 		s := &signature{unit: u, tree: abstract}
-		return s, s.read(d, abstract)
+		return s, s.read(im.types, abstract)
 	}
 	if st.kind == sameReceiver {
 		return own, nil

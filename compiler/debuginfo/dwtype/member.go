@@ -1,4 +1,4 @@
-package dw
+package dwtype
 
 import (
 	"debug/dwarf"
@@ -10,12 +10,12 @@ import (
 )
 
 // fields reads the members of a struct or union of the given size.
-func (d *Data) fields(e typeEntry, structSize int64) ([]types.Field, error) {
+func (ts *Types) fields(e typeEntry, structSize int64) ([]types.Field, error) {
 	var out []types.Field
 	unknown := func(size int64) types.Field {
 		return types.Field{Type: &types.Ctype{Kind: types.Void, Name: "?", Size: size}}
 	}
-	err := e.children(d, func(k *dwarf.Entry) error {
+	err := e.children(ts.d, func(k *dwarf.Entry) error {
 		if k.Tag == dwarf.TagVariantPart { // an enum of Rust: which of the variants it is depends on the object
 			out = append(out, unknown(structSize))
 			return nil
@@ -29,7 +29,7 @@ func (d *Data) fields(e typeEntry, structSize int64) ([]types.Field, error) {
 		if b, _ := k.Val(dwarf.AttrExternal).(bool); b {
 			return nil
 		}
-		t, err := d.typeAttr(k, dwarf.AttrType, 0)
+		t, err := ts.typeAttr(k, dwarf.AttrType, 0)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (d *Data) fields(e typeEntry, structSize int64) ([]types.Field, error) {
 		}
 		if n, ok := k.Val(dwarf.AttrBitSize).(int64); ok {
 			if !bitField(&f, k, n, structSize) {
-				return d.corrupt("bit field at %#x does not fit its type", k.Offset)
+				return ts.d.Corrupt("bit field at %#x does not fit its type", k.Offset)
 			}
 		}
 		out = append(out, f)

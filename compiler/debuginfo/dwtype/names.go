@@ -1,4 +1,4 @@
-package dw
+package dwtype
 
 import (
 	"debug/dwarf"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -26,19 +27,19 @@ func typeTags(name string) (tags []dwarf.Tag, bare string) {
 // NamedType finds a type by the name that its language gives it: "struct foo", "size_t",
 // "main.Server", "*main.Server", and for C pointers to those ("struct foo *"). The error is a
 // *debuginfo.NotFoundError if there is none.
-func (d *Data) NamedType(name string) (t *types.Ctype, err error) {
+func (ts *Types) NamedType(name string) (t *types.Ctype, err error) {
 	defer foreign.Guard(&err)()
 	name = strings.TrimSpace(name)
 	tags, bare := typeTags(name)
-	off, err := d.findType(inAll, bare, tags)
+	off, err := ts.findType(inAll, bare, tags)
 	if err != nil {
 		return nil, err
 	}
 	if off != 0 {
-		return d.Type(off)
+		return ts.Type(off)
 	}
 	if to, ok := strings.CutSuffix(name, "*"); ok {
-		el, err := d.NamedType(to)
+		el, err := ts.NamedType(to)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +55,7 @@ func (d *Data) NamedType(name string) (t *types.Ctype, err error) {
 
 // definition finds the complete type that a declaration announces, nil if the file has none. Go's string is a structure
 // of that name to DWARF, and not what a C file means by "struct string".
-func (d *Data) definition(e typeEntry) (*types.Ctype, error) {
+func (ts *Types) definition(e typeEntry) (*types.Ctype, error) {
 	name := e.str(dwarf.AttrName)
 	if name == "" {
 		return nil, nil
@@ -63,11 +64,11 @@ func (d *Data) definition(e typeEntry) (*types.Ctype, error) {
 	if e.goes() {
 		among = inGo
 	}
-	off, err := d.findType(among, name, []dwarf.Tag{e.Tag})
+	off, err := ts.findType(among, name, []dwarf.Tag{e.Tag})
 	if err != nil || off == 0 || off == e.off {
 		return nil, err
 	}
-	return d.typeAt(off, 1)
+	return ts.typeAt(off, 1)
 }
 
 // among says which units findType looks through.
@@ -79,120 +80,61 @@ const (
 	inC   among = "C " // all but Go's
 )
 
-func (a among) has(u *Unit) bool { return a == inAll || (u.Lang() == LangGo) == (a == inGo) }
+func (a among) has(u *dw.Unit) bool { return a == inAll || (u.Lang() == dw.LangGo) == (a == inGo) }
 
 // findType looks through the units for a complete type with one of the tags, earlier tags
 // preferred; 0 if there is none. Types inside of functions are not found.
-func (d *Data) findType(where among, name string, tags []dwarf.Tag) (dwarf.Offset, error) {
+func (ts *Types) findType(where among, name string, tags []dwarf.Tag) (dwarf.Offset, error) {
 	if name == "" || len(name) > 1<<12 {
 		return 0, nil
 	}
 	key := string(where) + tags[0].String() + " " + name
-	if off, ok := d.named[key]; ok {
+	if off, ok := ts.named[key]; ok {
 		return off, nil
 	}
-	units, err := d.AllUnits()
+	units, err := ts.d.AllUnits()
 	if err != nil {
 		return 0, err
 	}
 	if where != inAll {
-		units = slices.DeleteFunc(slices.Clone(units), func(u *Unit) bool { return !where.has(u) })
+		units = slices.DeleteFunc(slices.Clone(units), func(u *dw.Unit) bool { return !where.has(u) })
 	}
-	best, err := findTypeIn(units, name, tags)
+	best, err := dw.FindTypeIn(units, name, tags)
 	if err != nil {
 		return 0, err
 	}
-	if d.named == nil {
-		d.named = map[string]dwarf.Offset{}
+	if ts.named == nil {
+		ts.named = map[string]dwarf.Offset{}
 	}
-	d.named[key] = best
+	ts.named[key] = best
 	return best, nil
 }
 
 // NamedTypeIn is NamedType within some units, without types made up from others. Go's linker puts
 // all types into the unit of package runtime.
-func (d *Data) NamedTypeIn(units []*Unit, name string) (t *types.Ctype, err error) {
+func (ts *Types) NamedTypeIn(units []*dw.Unit, name string) (t *types.Ctype, err error) {
 	defer foreign.Guard(&err)()
 	tags, bare := typeTags(strings.TrimSpace(name))
-	off, err := findTypeIn(units, bare, tags)
+	off, err := dw.FindTypeIn(units, bare, tags)
 	if err != nil {
 		return nil, err
 	}
 	if off == 0 {
 		return nil, &debuginfo.NotFoundError{What: "type", Name: name}
 	}
-	return d.Type(off)
-}
-
-func findTypeIn(units []*Unit, name string, tags []dwarf.Tag) (dwarf.Offset, error) {
-	rank := func(t dwarf.Tag) int {
-		for i, x := range tags {
-			if x == t {
-				return i
-			}
-		}
-		return -1
-	}
-	best, bestRank := dwarf.Offset(0), len(tags)
-	for _, u := range units {
-		s, err := u.scan()
-		if err != nil {
-			return 0, err
-		}
-		for s.next() {
-			if s.depth == 0 || s.a.tag == dwarf.TagNamespace || s.a.tag == dwarf.TagModule {
-				continue
-			}
-			if r := rank(s.a.tag); r >= 0 && r < bestRank && !s.has(slotDecl) && string(s.str(slotName)) == name {
-				best, bestRank = s.off, r
-			}
-			s.skipChildren()
-		}
-		if err := s.failed(); err != nil {
-			return 0, err
-		}
-		if bestRank == 0 || best != 0 && len(tags) > 1 && s.u.Lang() == LangGo {
-			break
-		}
-	}
-	return best, nil
+	return ts.Type(off)
 }
 
 // EnumWith finds the enumeration type that has a constant called name: the first one in the order of the file. Types
 // inside of functions are not found. The error is a *debuginfo.NotFoundError if there is none.
-func (d *Data) EnumWith(name string) (t *types.Ctype, err error) {
+func (ts *Types) EnumWith(name string) (t *types.Ctype, err error) {
 	defer foreign.Guard(&err)()
-	units, err := d.AllUnits()
+	off, err := ts.d.FindEnumerator(name)
 	if err != nil {
 		return nil, err
 	}
-	for _, u := range units {
-		if u.Lang() == LangGo {
-			continue // its constants have no type there
-		}
-		s, err := u.scan()
-		if err != nil {
-			return nil, err
-		}
-		within := dwarf.Offset(0)
-		for s.next() {
-			switch {
-			case s.depth == 0:
-			case s.a.tag == dwarf.TagEnumerationType:
-				within = s.off
-			case s.a.tag == dwarf.TagEnumerator:
-				if within != 0 && string(s.str(slotName)) == name {
-					return d.Type(within)
-				}
-			case s.a.tag == dwarf.TagNamespace, s.a.tag == dwarf.TagModule, s.a.tag == dwarf.TagStructType,
-				s.a.tag == dwarf.TagUnionType, s.a.tag == dwarf.TagClassType:
-			default:
-				s.skipChildren()
-			}
-		}
-		if err := s.failed(); err != nil {
-			return nil, err
-		}
+	if off != 0 {
+		return ts.Type(off)
 	}
 	return nil, &debuginfo.NotFoundError{What: "enumerator", Name: name}
 }

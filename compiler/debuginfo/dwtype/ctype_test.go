@@ -1,6 +1,9 @@
-package dw
+package dwtype
 
 import (
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/elffile"
+
 	"fmt"
 	"strings"
 	"testing"
@@ -32,12 +35,12 @@ func TestCLayout(t *testing.T) {
 	for _, flags := range dwarfs {
 		t.Run(flags, func(t *testing.T) {
 			path := elftest.C(t, flags, "types.c")
-			d := openDwarf(t, path)
-			outer, err := d.NamedType("struct outer")
+			d := openData(t, path)
+			outer, err := Of(d).NamedType("struct outer")
 			if err != nil {
 				t.Fatal(err)
 			}
-			packed, err := d.NamedType("struct packed")
+			packed, err := Of(d).NamedType("struct packed")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,8 +68,8 @@ func TestCLayout(t *testing.T) {
 
 func TestCNames(t *testing.T) {
 	for _, flags := range dwarfs {
-		d := openDwarf(t, elftest.C(t, flags, "types.c"))
-		outer, err := d.NamedType("struct outer")
+		d := openData(t, elftest.C(t, flags, "types.c"))
+		outer, err := Of(d).NamedType("struct outer")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,8 +115,8 @@ func TestCNames(t *testing.T) {
 // Bit positions from the start of the struct, as the psABI lays them out.
 func TestBitFields(t *testing.T) {
 	for _, flags := range dwarfs {
-		d := openDwarf(t, elftest.C(t, flags, "types.c"))
-		p, err := d.NamedType("struct packed")
+		d := openData(t, elftest.C(t, flags, "types.c"))
+		p, err := Of(d).NamedType("struct packed")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +129,7 @@ func TestBitFields(t *testing.T) {
 				t.Errorf("%s: packed.%s is not in its word: %+v", flags, name, f)
 			}
 		}
-		o, _ := d.NamedType("struct outer")
+		o, _ := Of(d).NamedType("struct outer")
 		flagsField, _ := find(o, "flags")
 		base := 8*flagsField.Off + flagsField.BitOff
 		for name, want := range map[string][2]int64{"flags": {0, 3}, "neg": {3, 4}} {
@@ -139,22 +142,22 @@ func TestBitFields(t *testing.T) {
 }
 
 func TestNamedTypes(t *testing.T) {
-	d := openDwarf(t, elftest.C(t, "-g -gdwarf-5", "types.c"))
+	d := openData(t, elftest.C(t, "-g -gdwarf-5", "types.c"))
 	for name, kind := range map[string]types.Kind{
 		"u64": types.Int, "union val": types.Union, "enum level": types.Enum, "int": types.Int, "outer": types.Struct,
 		"struct outer *": types.Pointer, "named_by_typedef": types.Struct, "struct empty": types.Struct,
 		"handler": types.Pointer,
 		"char **": types.Pointer,
 	} {
-		ty, err := d.NamedType(name)
+		ty, err := Of(d).NamedType(name)
 		if err != nil || ty.Kind != kind {
 			t.Errorf("%s: %v %v", name, ty, err)
 		}
 	}
-	if ty, err := d.NamedType("struct nonesuch"); err == nil {
+	if ty, err := Of(d).NamedType("struct nonesuch"); err == nil {
 		t.Errorf("struct nonesuch: %v", ty)
 	}
-	if ty, err := d.NamedType("struct u64"); err == nil {
+	if ty, err := Of(d).NamedType("struct u64"); err == nil {
 		t.Errorf("struct u64: %v", ty)
 	}
 }
@@ -162,8 +165,8 @@ func TestNamedTypes(t *testing.T) {
 func TestGoTypes(t *testing.T) {
 	for _, flags := range []string{"", "-ldflags=-compressdwarf=false"} {
 		path := elftest.Go(t, flags, "types.go")
-		d := openDwarf(t, path)
-		all, err := d.NamedType("main.All")
+		d := openData(t, path)
+		all, err := Of(d).NamedType("main.All")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +223,7 @@ func TestGoTypes(t *testing.T) {
 
 // Type units of DWARF 4 are in a section of their own, which is refused by name.
 func TestDebugTypes4(t *testing.T) {
-	d := openDwarf(t, elftest.C(t, "-g -gdwarf-4 -fdebug-types-section", "types.c"))
+	d := openData(t, elftest.C(t, "-g -gdwarf-4 -fdebug-types-section", "types.c"))
 	refs, err := d.FindGlobals("one")
 	if err != nil || len(refs) != 1 {
 		t.Fatal(refs, err)
@@ -229,7 +232,26 @@ func TestDebugTypes4(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = d.TypeOf(v); err == nil || !strings.Contains(err.Error(), ".debug_types, which is not supported") {
+	if _, err = Of(d).TypeOf(v); err == nil || !strings.Contains(err.Error(), ".debug_types, which is not supported") {
 		t.Errorf("error %v", err)
 	}
+}
+
+func openELF(tb testing.TB, path string) *elffile.File {
+	tb.Helper()
+	f, err := elffile.Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { f.Close() })
+	return f
+}
+
+func openData(tb testing.TB, path string) *dw.Data {
+	tb.Helper()
+	d, err := dw.Open(openELF(tb, path))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
 }

@@ -1,4 +1,10 @@
-package dw
+// Package dwtype makes types of DWARF's: sizes, members, names as their language writes them, how C++ passes them.
+//
+// In: the DWARF of a program (dw.Data) and an entry, an offset or a name. Out: types.Ctype, whose parts are read when
+// they are first asked for, and ways of passing (Types). Names of C are declarations, names of Go are Go's.
+//
+// Loaders that are left behind in types run under foreign.Guard, and do nothing once the file is closed.
+package dwtype
 
 import (
 	"debug/dwarf"
@@ -9,23 +15,10 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/types"
-)
-
-// Encodings of base types (DWARF 5, 7.8, table 7.11).
-const (
-	ateAddress      = 0x01
-	ateBoolean      = 0x02
-	ateComplexFloat = 0x03
-	ateFloat        = 0x04
-	ateSigned       = 0x05
-	ateSignedChar   = 0x06
-	ateUnsigned     = 0x07
-	ateUnsignedChar = 0x08
-	ateUTF          = 0x10
-	ateUCS          = 0x11
-	ateASCII        = 0x12
 )
 
 const (
@@ -35,82 +28,72 @@ const (
 	maxMembers    = 1 << 16
 )
 
+// Types are the types of one program. What was read once is kept.
+type Types struct {
+	d      *dw.Data
+	types  map[dwarf.Offset]*types.Ctype
+	named  map[string]dwarf.Offset // types found by name; 0 for those that do not exist
+	passed map[dwarf.Offset]Passing
+}
+
+// Of are the types that d describes.
+func Of(d *dw.Data) *Types { return &Types{d: d, types: map[dwarf.Offset]*types.Ctype{}} }
+
 // Void is the type of nothing, for pointers to it.
 var Void = &types.Ctype{Kind: types.Void, Name: "void", Size: -1}
 
 // TypeOf gives the type that the DW_AT_type of e names; Void if it has none.
-func (d *Data) TypeOf(e godwarf.Entry) (*types.Ctype, error) {
-	return d.typeAttr(e, dwarf.AttrType, 0)
+func (ts *Types) TypeOf(e godwarf.Entry) (*types.Ctype, error) {
+	return ts.typeAttr(e, dwarf.AttrType, 0)
 }
 
 // Type gives the type at off. What it consists of is read when its Elem, Key, Fields or Enums are
 // first asked for.
-func (d *Data) Type(off dwarf.Offset) (t *types.Ctype, err error) {
+func (ts *Types) Type(off dwarf.Offset) (t *types.Ctype, err error) {
 	defer foreign.Guard(&err)()
-	return d.typeAt(off, 0)
+	return ts.typeAt(off, 0)
 }
 
-func (d *Data) typeAttr(e godwarf.Entry, attr dwarf.Attr, depth int) (*types.Ctype, error) {
-	off, ok, err := d.ref(e, attr)
+func (ts *Types) typeAttr(e godwarf.Entry, attr dwarf.Attr, depth int) (*types.Ctype, error) {
+	off, ok, err := ts.ref(e, attr)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
 		return Void, nil
 	}
-	return d.typeAt(off, depth+1)
+	return ts.typeAt(off, depth+1)
 }
 
 // ref resolves a reference attribute, by offset or by the signature of a type unit.
-func (d *Data) ref(e godwarf.Entry, attr dwarf.Attr) (off dwarf.Offset, ok bool, err error) {
+func (ts *Types) ref(e godwarf.Entry, attr dwarf.Attr) (off dwarf.Offset, ok bool, err error) {
 	switch v := e.Val(attr).(type) {
 	case nil:
 		return 0, false, nil
 	case dwarf.Offset:
 		return v, true, nil
 	case uint64:
-		units, err := d.Units()
-		if err != nil {
-			return 0, false, err
-		}
-		for _, u := range units {
-			if u.typeUnit && u.sig == v {
-				return u.sigType, true, nil
-			}
+		if off, ok, err := ts.d.TypeUnit(v); ok || err != nil {
+			return off, ok, err
 		}
 		return 0, false, errors.New("its type is in .debug_types, which is not supported (build with -gdwarf-5 or " +
 			"-fno-debug-types-section)")
 	case int64:
-		return 0, false, fmt.Errorf("its type is not known: %w", d.noAlt())
+		return 0, false, fmt.Errorf("its type is not known: %w", ts.d.NoAlt())
 	}
-	return 0, false, d.corrupt("reference of an unknown form")
+	return 0, false, ts.d.Corrupt("reference of an unknown form")
 }
 
 // typeEntry is a DIE with its unit, as far as types need it.
 type typeEntry struct {
 	*dwarf.Entry
-	u   *Unit
-	r   *entries // behind the entry
+	u   *dw.Unit
 	off dwarf.Offset
 }
 
-func (d *Data) typeEntry(off dwarf.Offset) (typeEntry, error) {
-	u, err := d.UnitOf(off)
-	if err != nil {
-		return typeEntry{}, err
-	}
-	if _, err := u.abbrevs(); err != nil { // debug/dwarf takes any
-		return typeEntry{}, err
-	}
-	r, err := d.reader(off)
-	if err != nil {
-		return typeEntry{}, err
-	}
-	e, err := r.Next()
-	if err != nil || e == nil || e.Tag == 0 {
-		return typeEntry{}, d.corrupt("no type at %#x (%v)", off, err)
-	}
-	return typeEntry{e, u, r, off}, nil
+func (ts *Types) typeEntry(off dwarf.Offset) (typeEntry, error) {
+	u, e, err := ts.d.RawEntry(off)
+	return typeEntry{e, u, off}, err
 }
 
 func (e typeEntry) str(a dwarf.Attr) string { s, _ := e.Val(a).(string); return s }
@@ -118,7 +101,7 @@ func (e typeEntry) kind() reflect.Kind {
 	k, _ := e.Val(godwarf.AttrGoKind).(int64)
 	return reflect.Kind(k)
 }
-func (e typeEntry) goes() bool { return e.u.Lang() == LangGo }
+func (e typeEntry) goes() bool { return e.u.Lang() == dw.LangGo }
 func (e typeEntry) size(absent int64) int64 {
 	if n, ok := e.Val(dwarf.AttrByteSize).(int64); ok && n >= 0 {
 		return n
@@ -127,61 +110,37 @@ func (e typeEntry) size(absent int64) int64 {
 }
 
 // children calls f for each direct child of e.
-func (e typeEntry) children(d *Data, f func(k *dwarf.Entry) error) error {
+func (e typeEntry) children(d *dw.Data, f func(k *dwarf.Entry) error) error {
 	if !e.Children {
 		return nil
 	}
-	r, err := d.reader(e.off)
-	if err != nil {
-		return err
-	}
-	if _, err := r.Next(); err != nil {
-		return err
-	}
-	for n := 0; ; n++ {
-		k, err := r.Next()
-		if err != nil {
-			return d.corrupt("%v", err)
-		}
-		if k == nil || k.Tag == 0 {
-			return nil
-		}
-		if n > maxMembers {
-			return d.corrupt("type at %#x has too many members", e.off)
-		}
-		if err := f(k); err != nil {
-			return err
-		}
-		if k.Children {
-			r.SkipChildren()
-		}
-	}
+	return d.EachChild(e.off, maxMembers, f)
 }
 
-func (d *Data) typeAt(off dwarf.Offset, depth int) (*types.Ctype, error) {
-	if t := d.types[off]; t != nil {
+func (ts *Types) typeAt(off dwarf.Offset, depth int) (*types.Ctype, error) {
+	if t := ts.types[off]; t != nil {
 		return t, nil
 	}
 	if depth > maxTypeDepth {
-		return nil, d.corrupt("type at %#x is defined by itself", off)
+		return nil, ts.d.Corrupt("type at %#x is defined by itself", off)
 	}
-	e, err := d.typeEntry(off)
+	e, err := ts.typeEntry(off)
 	if err != nil {
 		return nil, err
 	}
-	t, err := d.readType(e, depth)
+	t, err := ts.readType(e, depth)
 	if err != nil {
 		return nil, err
 	}
 	t.Go = t.Go || e.goes()
-	d.types[off] = t
+	ts.types[off] = t
 	return t, nil
 }
 
 // lazily sets a loader that runs under Guard and does nothing once the file is closed.
-func (d *Data) lazily(t *types.Ctype, load func(t *types.Ctype) error) {
+func (ts *Types) lazily(t *types.Ctype, load func(t *types.Ctype) error) {
 	t.SetLoader(func(t *types.Ctype) {
-		if d.f.Closed() {
+		if ts.d.File().Closed() {
 			return
 		}
 		var err error
@@ -190,17 +149,17 @@ func (d *Data) lazily(t *types.Ctype, load func(t *types.Ctype) error) {
 	})
 }
 
-func (d *Data) readType(e typeEntry, depth int) (*types.Ctype, error) {
+func (ts *Types) readType(e typeEntry, depth int) (*types.Ctype, error) {
 	switch e.Tag {
 	case dwarf.TagBaseType:
-		return d.baseType(e), nil
+		return ts.baseType(e), nil
 	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, tagAtomicType,
 		dwarf.TagTemplateAlias, dwarf.TagPackedType, dwarf.TagSharedType, dwarf.TagMutableType:
-		return d.alias(e, depth)
+		return ts.alias(e, depth)
 	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
-		t := &types.Ctype{Kind: types.Pointer, Name: d.typeName(e.off, depth), Size: e.size(8)}
-		d.lazily(t, func(t *types.Ctype) error {
-			el, err := d.typeAttr(e, dwarf.AttrType, 0)
+		t := &types.Ctype{Kind: types.Pointer, Name: ts.typeName(e.off, depth), Size: e.size(8)}
+		ts.lazily(t, func(t *types.Ctype) error {
+			el, err := ts.typeAttr(e, dwarf.AttrType, 0)
 			if err != nil {
 				el = &types.Ctype{Kind: types.Void, Name: "?", Size: -1}
 			}
@@ -212,47 +171,47 @@ func (d *Data) readType(e typeEntry, depth int) (*types.Ctype, error) {
 		if e.goes() {
 			return &types.Ctype{Kind: types.GoFunc, Name: e.str(dwarf.AttrName), Size: 8}, nil
 		}
-		return &types.Ctype{Kind: types.Func, Name: d.typeName(e.off, depth), Size: -1}, nil
+		return &types.Ctype{Kind: types.Func, Name: ts.typeName(e.off, depth), Size: -1}, nil
 	case dwarf.TagArrayType:
-		return d.arrayType(e, depth)
+		return ts.arrayType(e, depth)
 	case dwarf.TagStructType, dwarf.TagUnionType, dwarf.TagClassType, dwarf.TagInterfaceType:
-		return d.structType(e, depth)
+		return ts.structType(e, depth)
 	case dwarf.TagEnumerationType:
-		return d.enumType(e, depth)
+		return ts.enumType(e, depth)
 	case dwarf.TagSubrangeType:
 		if e.Val(dwarf.AttrType) != nil {
-			return d.alias(e, depth)
+			return ts.alias(e, depth)
 		}
 	case dwarf.TagUnspecifiedType:
 		return &types.Ctype{Kind: types.Void, Name: e.str(dwarf.AttrName), Size: -1}, nil
 	}
 	// Pointers to members, sets, strings of other languages: known by name only.
-	return &types.Ctype{Kind: types.Void, Name: d.typeName(e.off, depth), Size: e.size(-1)}, nil
+	return &types.Ctype{Kind: types.Void, Name: ts.typeName(e.off, depth), Size: e.size(-1)}, nil
 }
 
-func (d *Data) baseType(e typeEntry) *types.Ctype {
+func (ts *Types) baseType(e typeEntry) *types.Ctype {
 	t := &types.Ctype{Name: e.str(dwarf.AttrName), Size: e.size(-1)}
 	if n, ok := e.Val(dwarf.AttrBitSize).(int64); ok && e.Val(dwarf.AttrByteSize) == nil {
 		t.Size = (n + 7) / 8
 	}
 	enc, _ := e.Val(dwarf.AttrEncoding).(int64)
 	switch enc {
-	case ateBoolean:
+	case dwread.ATEBoolean:
 		t.Kind = types.Bool
-	case ateFloat:
+	case dwread.ATEFloat:
 		t.Kind, t.Signed = types.Float, true
-	case ateComplexFloat:
+	case dwread.ATEComplexFloat:
 		t.Kind, t.Signed = types.Complex, true
-	case ateSigned:
+	case dwread.ATESigned:
 		t.Kind, t.Signed = types.Int, true
-	case ateUnsigned, ateUTF, ateUCS, ateASCII:
+	case dwread.ATEUnsigned, dwread.ATEUTF, dwread.ATEUCS, dwread.ATEASCII:
 		t.Kind = types.Int
-	case ateSignedChar, ateUnsignedChar:
-		t.Kind, t.Signed = types.Int, enc == ateSignedChar
+	case dwread.ATESignedChar, dwread.ATEUnsignedChar:
+		t.Kind, t.Signed = types.Int, enc == dwread.ATESignedChar
 		if t.Size == 1 && !e.goes() {
 			t.Kind = types.Char
 		}
-	case ateAddress:
+	case dwread.ATEAddress:
 		t.Kind = types.Pointer
 		t.SetElem(Void)
 	default: // decimal floats and others: no value can be made of the bytes
@@ -262,13 +221,13 @@ func (d *Data) baseType(e typeEntry) *types.Ctype {
 }
 
 // alias makes the type of a typedef or qualifier: what it stands for, under its own name.
-func (d *Data) alias(e typeEntry, depth int) (*types.Ctype, error) {
-	under, err := d.typeAttr(e, dwarf.AttrType, depth)
+func (ts *Types) alias(e typeEntry, depth int) (*types.Ctype, error) {
+	under, err := ts.typeAttr(e, dwarf.AttrType, depth)
 	if err != nil {
 		return nil, err
 	}
 	t := &types.Ctype{
-		Kind: under.Kind, Name: d.typeName(e.off, depth), Size: under.Size,
+		Kind: under.Kind, Name: ts.typeName(e.off, depth), Size: under.Size,
 		Signed: under.Signed, Count: under.Count, Empty: under.Empty, Vector: under.Vector, Go: under.Go,
 	}
 	switch k := e.kind(); k {
@@ -277,14 +236,14 @@ func (d *Data) alias(e typeEntry, depth int) (*types.Ctype, error) {
 		if k == reflect.Chan {
 			t.Kind = types.GoChan
 		}
-		d.lazily(t, func(t *types.Ctype) error {
-			el, err := d.typeAttr(e, godwarf.AttrGoElem, 0)
+		ts.lazily(t, func(t *types.Ctype) error {
+			el, err := ts.typeAttr(e, godwarf.AttrGoElem, 0)
 			if err != nil {
 				return err
 			}
 			t.SetElem(el)
 			if k == reflect.Map {
-				key, err := d.typeAttr(e, godwarf.AttrGoKey, 0)
+				key, err := ts.typeAttr(e, godwarf.AttrGoKey, 0)
 				if err != nil {
 					return err
 				}
@@ -300,7 +259,7 @@ func (d *Data) alias(e typeEntry, depth int) (*types.Ctype, error) {
 	if e.Val(godwarf.AttrGoDictIndex) != nil {
 		t.Name = under.Name // ".param0" says nothing
 	}
-	d.lazily(t, func(t *types.Ctype) error {
+	ts.lazily(t, func(t *types.Ctype) error {
 		t.SetElem(under.Elem())
 		t.SetKey(under.Key())
 		t.SetFields(under.Fields())
@@ -313,8 +272,8 @@ func (d *Data) alias(e typeEntry, depth int) (*types.Ctype, error) {
 	return t, nil
 }
 
-func (d *Data) arrayType(e typeEntry, depth int) (*types.Ctype, error) {
-	el, err := d.typeAttr(e, dwarf.AttrType, depth)
+func (ts *Types) arrayType(e typeEntry, depth int) (*types.Ctype, error) {
+	el, err := ts.typeAttr(e, dwarf.AttrType, depth)
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +283,7 @@ func (d *Data) arrayType(e typeEntry, depth int) (*types.Ctype, error) {
 	if e.Val(dwarf.AttrStrideSize) != nil { // vectors of bits
 		return nil, errors.New("array of bits is not supported")
 	}
-	dims, err := d.dimensions(e)
+	dims, err := ts.dimensions(e)
 	if err != nil {
 		return nil, err
 	}
@@ -334,12 +293,12 @@ func (d *Data) arrayType(e typeEntry, depth int) (*types.Ctype, error) {
 		a := &types.Ctype{Kind: types.Array, Count: dims[i], Size: -1, Go: e.goes(), Name: name}
 		if a.Count >= 0 && t.Size >= 0 {
 			if t.Size > 0 && a.Count > (1<<62)/t.Size {
-				return nil, d.corrupt("array at %#x is too large", e.off)
+				return nil, ts.d.Corrupt("array at %#x is too large", e.off)
 			}
 			a.Size = a.Count * t.Size
 		}
 		if name == "" || i > 0 {
-			a.Name = d.declareTarget(e, bounds(dims[i:]), depth+1)
+			a.Name = ts.declareTarget(e, bounds(dims[i:]), depth+1)
 		}
 		a.SetElem(t)
 		t = a
@@ -354,9 +313,9 @@ func (d *Data) arrayType(e typeEntry, depth int) (*types.Ctype, error) {
 }
 
 // dimensions lists the numbers of elements, outermost first, -1 for those that are not constant.
-func (d *Data) dimensions(e typeEntry) ([]int64, error) {
+func (ts *Types) dimensions(e typeEntry) ([]int64, error) {
 	var dims []int64
-	err := e.children(d, func(k *dwarf.Entry) error {
+	err := e.children(ts.d, func(k *dwarf.Entry) error {
 		if k.Tag != dwarf.TagSubrangeType && k.Tag != dwarf.TagEnumerationType {
 			return nil
 		}
@@ -374,7 +333,7 @@ func (d *Data) dimensions(e typeEntry) ([]int64, error) {
 			n = -1
 		}
 		if dims = append(dims, n); len(dims) > 16 {
-			return d.corrupt("array at %#x has too many dimensions", e.off)
+			return ts.d.Corrupt("array at %#x has too many dimensions", e.off)
 		}
 		return nil
 	})
@@ -384,8 +343,8 @@ func (d *Data) dimensions(e typeEntry) ([]int64, error) {
 	return dims, err
 }
 
-func (d *Data) structType(e typeEntry, depth int) (*types.Ctype, error) {
-	t := &types.Ctype{Kind: types.Struct, Name: d.typeName(e.off, depth), Size: e.size(-1)}
+func (ts *Types) structType(e typeEntry, depth int) (*types.Ctype, error) {
+	t := &types.Ctype{Kind: types.Struct, Name: ts.typeName(e.off, depth), Size: e.size(-1)}
 	switch {
 	case e.Tag == dwarf.TagUnionType:
 		t.Kind = types.Union
@@ -397,8 +356,8 @@ func (d *Data) structType(e typeEntry, depth int) (*types.Ctype, error) {
 	def := e
 	if b, _ := e.Val(dwarf.AttrDeclaration).(bool); b {
 		t.Size = -1
-		d.lazily(t, func(t *types.Ctype) error {
-			full, err := d.definition(e)
+		ts.lazily(t, func(t *types.Ctype) error {
+			full, err := ts.definition(e)
 			if err != nil || full == nil {
 				return err
 			}
@@ -408,14 +367,14 @@ func (d *Data) structType(e typeEntry, depth int) (*types.Ctype, error) {
 		})
 		return t, nil
 	}
-	d.lazily(t, func(t *types.Ctype) error {
-		fields, err := d.fields(def, t.Size)
+	ts.lazily(t, func(t *types.Ctype) error {
+		fields, err := ts.fields(def, t.Size)
 		if err != nil {
 			return err
 		}
 		t.SetFields(fields)
 		if t.Kind == types.GoSlice {
-			el, err := d.typeAttr(def, godwarf.AttrGoElem, 0)
+			el, err := ts.typeAttr(def, godwarf.AttrGoElem, 0)
 			if err != nil {
 				return err
 			}
@@ -426,14 +385,14 @@ func (d *Data) structType(e typeEntry, depth int) (*types.Ctype, error) {
 	return t, nil
 }
 
-func (d *Data) enumType(e typeEntry, depth int) (*types.Ctype, error) {
-	t := &types.Ctype{Kind: types.Enum, Name: d.typeName(e.off, depth), Size: e.size(-1)}
+func (ts *Types) enumType(e typeEntry, depth int) (*types.Ctype, error) {
+	t := &types.Ctype{Kind: types.Enum, Name: ts.typeName(e.off, depth), Size: e.size(-1)}
 	known := false
 	if enc, ok := e.Val(dwarf.AttrEncoding).(int64); ok {
-		t.Signed, known = enc == ateSigned || enc == ateSignedChar, true
+		t.Signed, known = enc == dwread.ATESigned || enc == dwread.ATESignedChar, true
 	}
 	if e.Val(dwarf.AttrType) != nil {
-		under, err := d.typeAttr(e, dwarf.AttrType, depth)
+		under, err := ts.typeAttr(e, dwarf.AttrType, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -443,7 +402,7 @@ func (d *Data) enumType(e typeEntry, depth int) (*types.Ctype, error) {
 		}
 	}
 	list := func() (es []types.Enumerator, err error) {
-		err = e.children(d, func(k *dwarf.Entry) error {
+		err = e.children(ts.d, func(k *dwarf.Entry) error {
 			if k.Tag == dwarf.TagEnumerator {
 				name, _ := k.Val(dwarf.AttrName).(string)
 				v, _ := k.Val(dwarf.AttrConstValue).(int64)
@@ -464,7 +423,7 @@ func (d *Data) enumType(e typeEntry, depth int) (*types.Ctype, error) {
 		t.SetEnums(es)
 		return t, nil
 	}
-	d.lazily(t, func(t *types.Ctype) error {
+	ts.lazily(t, func(t *types.Ctype) error {
 		es, err := list()
 		t.SetEnums(es)
 		return err

@@ -1,4 +1,4 @@
-package dw
+package dwtype
 
 import (
 	"debug/dwarf"
@@ -7,12 +7,12 @@ import (
 )
 
 // typeName writes a type as its language does.
-func (d *Data) typeName(off dwarf.Offset, depth int) string {
-	return d.declare(off, "", depth)
+func (ts *Types) typeName(off dwarf.Offset, depth int) string {
+	return ts.declare(off, "", depth)
 }
 
 // declare writes the declaration of inner with the type at off: "char (*inner)[3]".
-func (d *Data) declare(off dwarf.Offset, inner string, depth int) string {
+func (ts *Types) declare(off dwarf.Offset, inner string, depth int) string {
 	join := func(base string) string {
 		switch {
 		case inner == "":
@@ -28,7 +28,7 @@ func (d *Data) declare(off dwarf.Offset, inner string, depth int) string {
 	if depth > maxTypeDepth {
 		return join("?")
 	}
-	e, err := d.typeEntry(off)
+	e, err := ts.typeEntry(off)
 	if err != nil {
 		return join("?")
 	}
@@ -36,11 +36,11 @@ func (d *Data) declare(off dwarf.Offset, inner string, depth int) string {
 	if e.goes() {
 		return join(name)
 	}
-	next := func(inner string) string { return d.declareTarget(e, inner, depth+1) }
+	next := func(inner string) string { return ts.declareTarget(e, inner, depth+1) }
 	pointer := func(mark string) string {
-		to, ok, err := d.ref(e, dwarf.AttrType)
+		to, ok, err := ts.ref(e, dwarf.AttrType)
 		if ok && err == nil {
-			if t, err := d.typeEntry(to); err == nil &&
+			if t, err := ts.typeEntry(to); err == nil &&
 				(t.Tag == dwarf.TagArrayType || t.Tag == dwarf.TagSubroutineType) {
 				return next("(" + mark + inner + ")")
 			}
@@ -57,8 +57,8 @@ func (d *Data) declare(off dwarf.Offset, inner string, depth int) string {
 	case dwarf.TagConstType, dwarf.TagVolatileType, tagAtomicType, dwarf.TagRestrictType:
 		qual := map[dwarf.Tag]string{dwarf.TagConstType: "const", dwarf.TagVolatileType: "volatile",
 			tagAtomicType: "_Atomic", dwarf.TagRestrictType: "restrict"}[e.Tag]
-		if to, ok, err := d.ref(e, dwarf.AttrType); ok && err == nil {
-			if t, err := d.typeEntry(to); err == nil && t.Tag == dwarf.TagPointerType {
+		if to, ok, err := ts.ref(e, dwarf.AttrType); ok && err == nil {
+			if t, err := ts.typeEntry(to); err == nil && t.Tag == dwarf.TagPointerType {
 				return next(strings.TrimSpace(qual + " " + inner)) // char *const p
 			}
 		}
@@ -68,19 +68,19 @@ func (d *Data) declare(off dwarf.Offset, inner string, depth int) string {
 		}
 		return qual + " " + to
 	case dwarf.TagArrayType:
-		dims, err := d.dimensions(e)
+		dims, err := ts.dimensions(e)
 		if err != nil {
 			return join("?")
 		}
 		return next(inner + bounds(dims))
 	case dwarf.TagSubroutineType:
 		var params []string
-		e.children(d, func(k *dwarf.Entry) error {
+		e.children(ts.d, func(k *dwarf.Entry) error {
 			switch k.Tag {
 			case dwarf.TagFormalParameter:
 				p := "?"
-				if to, ok, err := d.ref(k, dwarf.AttrType); ok && err == nil {
-					p = d.declare(to, "", depth+1)
+				if to, ok, err := ts.ref(k, dwarf.AttrType); ok && err == nil {
+					p = ts.declare(to, "", depth+1)
 				}
 				params = append(params, p)
 			case dwarf.TagUnspecifiedParameters:
@@ -105,13 +105,13 @@ func (d *Data) declare(off dwarf.Offset, inner string, depth int) string {
 }
 
 // declareTarget declares inner with the type that e's DW_AT_type names.
-func (d *Data) declareTarget(e typeEntry, inner string, depth int) string {
-	to, ok, err := d.ref(e, dwarf.AttrType)
+func (ts *Types) declareTarget(e typeEntry, inner string, depth int) string {
+	to, ok, err := ts.ref(e, dwarf.AttrType)
 	switch {
 	case err != nil:
 		return "?"
 	case ok:
-		return d.declare(to, inner, depth)
+		return ts.declare(to, inner, depth)
 	case inner == "":
 		return "void"
 	}

@@ -1,13 +1,15 @@
-package dw
+package dwtype
 
 import (
+	"math/rand/v2"
+
 	"bytes"
 	"os"
 	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 	"github.com/gostap/gostap/compiler/foreign"
@@ -82,14 +84,86 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-func FuzzLocList(f *testing.F) {
-	f.Add(elftest.Encode(uint8(lleOffsetPair), 0x10, 0x20, lit(1), uint8(lleEnd)), true)
-	f.Add(elftest.Encode(uint64(0x10), uint64(0x20), uint16(1), "\x31", uint64(0), uint64(0)), false)
-	f.Fuzz(func(t *testing.T, b []byte, v5 bool) {
-		if v5 {
-			readLocList5(&dwread.Reader{Bytes: b}, nil, 8, 0x1000, func(i uint64) (uint64, error) { return i, nil })
-		} else {
-			readLocList4(&dwread.Reader{Bytes: b}, nil, 8, 0x1000)
+// explore asks a File for everything, for its panics.
+func explore(f *elffile.File) {
+	f.Symbols()
+	f.SymbolAt(0x1139)
+	f.BuildID()
+	f.FileOffset(0x1139)
+	for _, s := range f.ELF().Sections {
+		f.Section(s.Name)
+	}
+	pcs := []uint64{0x1139, 0x1140, 0x401126}
+	for _, s := range f.SymbolsNamed("main") {
+		pcs = append(pcs, s.Addr, s.Addr+4)
+	}
+	for _, pc := range pcs {
+		f.Frame(pc)
+		f.Unwind(pc)
+	}
+	d, err := dw.Open(f)
+	if err != nil {
+		return
+	}
+	units, _ := d.Units()
+	for _, u := range units {
+		u.Entry()
+		u.Producer()
+		u.Rows()
+		u.Files()
+	}
+	for _, pc := range pcs {
+		u, t, err := d.FuncTree(pc)
+		if err != nil || t == nil {
+			continue
 		}
-	})
+		u.RowAt(pc)
+		dw.InlineStack(t, pc)
+		env := u.Env(t, pc)
+		for _, v := range dw.AllVars(t) {
+			if ty, err := Of(d).TypeOf(v); err == nil {
+				u.VarPlace(v, ty, env, pc)
+				u.LiveLines(v, t)
+			}
+		}
+	}
+	if ty, err := Of(d).NamedType("struct outer"); err == nil {
+		for _, f := range ty.Fields() {
+			f.Type.Elem()
+			f.Type.Fields()
+			f.Type.Enums()
+		}
+	}
+	Of(d).NamedType("main.All")
+	Of(d).EnumWith("RED")
+	d.FindGlobals("one")
+	d.FindFuncs(func([]byte) bool { return true })
+}
+
+// TestDamaged explores files with damage in them, and files that were cut anywhere: an error or what is left, never a
+// panic.
+func TestDamaged(t *testing.T) {
+	elftest.Tolerant(t)
+	good, err := os.ReadFile(elftest.C(t, "-g -gdwarf-5", "types.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := elftest.NewMutator(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd, read := rand.New(rand.NewPCG(1, 2)), 0
+	for i := range 300 {
+		b, _ := m.Mutate(rnd)
+		if i%10 == 0 { // the headers of sections stand at the end: that leaves none
+			b = b[:len(b)*i/300]
+		}
+		if f, err := elffile.InMemory(b); err == nil {
+			explore(f)
+			read++
+		}
+	}
+	if read < 100 {
+		t.Errorf("only %d files were opened", read)
+	}
 }

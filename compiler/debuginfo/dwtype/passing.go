@@ -1,4 +1,4 @@
-package dw
+package dwtype
 
 import (
 	"debug/dwarf"
@@ -47,21 +47,21 @@ func listsAll(producer string) bool {
 // the Itanium C++ ABI, "non-trivial for the purposes of calls": by reference if a copy or move constructor or the
 // destructor is somebody's code, in the class, in a base or in a member. Where a constructor is deleted the rule
 // needs more than DWARF has: that is not known.
-func (d *Data) Passing(e godwarf.Entry) (p Passing, err error) {
+func (ts *Types) Passing(e godwarf.Entry) (p Passing, err error) {
 	defer foreign.Guard(&err)()
-	off, ok, err := d.ref(e, dwarf.AttrType)
+	off, ok, err := ts.ref(e, dwarf.AttrType)
 	if err != nil || !ok {
 		return PassingUnknown, err
 	}
-	return d.passing(off, 0)
+	return ts.passing(off, 0)
 }
 
 var errTooDeep = errors.New("its type is nested too deeply")
 
 // bare follows the names, qualifiers and arrays around a type.
-func (d *Data) bare(off dwarf.Offset) (e typeEntry, err error) {
+func (ts *Types) bare(off dwarf.Offset) (e typeEntry, err error) {
 	for range maxTypeDepth {
-		if e, err = d.typeEntry(off); err != nil {
+		if e, err = ts.typeEntry(off); err != nil {
 			return e, err
 		}
 		switch e.Tag {
@@ -70,7 +70,7 @@ func (d *Data) bare(off dwarf.Offset) (e typeEntry, err error) {
 		default:
 			return e, nil
 		}
-		to, ok, err := d.ref(e, dwarf.AttrType)
+		to, ok, err := ts.ref(e, dwarf.AttrType)
 		if err != nil || !ok {
 			return e, err
 		}
@@ -79,8 +79,8 @@ func (d *Data) bare(off dwarf.Offset) (e typeEntry, err error) {
 	return e, errTooDeep
 }
 
-func (d *Data) passing(off dwarf.Offset, depth int) (Passing, error) {
-	e, err := d.bare(off)
+func (ts *Types) passing(off dwarf.Offset, depth int) (Passing, error) {
+	e, err := ts.bare(off)
 	if err != nil || depth > maxTypeDepth {
 		return PassingUnknown, err
 	}
@@ -94,23 +94,23 @@ func (d *Data) passing(off dwarf.Offset, depth int) (Passing, error) {
 	if is(e.Entry, dwarf.AttrDeclaration) {
 		return PassingUnknown, nil // another class may have the name of its definition
 	}
-	if p, ok := d.passed[e.off]; ok {
+	if p, ok := ts.passed[e.off]; ok {
 		return p, nil
 	}
-	if d.passed == nil {
-		d.passed = map[dwarf.Offset]Passing{}
+	if ts.passed == nil {
+		ts.passed = map[dwarf.Offset]Passing{}
 	}
-	d.passed[e.off] = PassingUnknown // for a class that contains itself
-	p, err := d.classPassing(e, depth)
+	ts.passed[e.off] = PassingUnknown // for a class that contains itself
+	p, err := ts.classPassing(e, depth)
 	if err != nil {
 		return PassingUnknown, err
 	}
-	d.passed[e.off] = p
+	ts.passed[e.off] = p
 	return p, nil
 }
 
 // classPassing is passing for the entry of a complete class.
-func (d *Data) classPassing(e typeEntry, depth int) (Passing, error) {
+func (ts *Types) classPassing(e typeEntry, depth int) (Passing, error) {
 	switch n, _ := e.Val(dwarf.AttrCalling).(int64); n {
 	case passByValue:
 		return ByValue, nil
@@ -123,7 +123,7 @@ func (d *Data) classPassing(e typeEntry, depth int) (Passing, error) {
 	unclear, reference := false, false
 	moves := false // it has a move assignment of its own
 	shapes := 0    // copy and move constructors of its own
-	err := e.children(d, func(k *dwarf.Entry) error {
+	err := e.children(ts.d, func(k *dwarf.Entry) error {
 		virtual := k.Val(dwarf.AttrVirtuality) != nil
 		switch k.Tag {
 		case dwarf.TagInheritance, dwarf.TagMember:
@@ -132,12 +132,12 @@ func (d *Data) classPassing(e typeEntry, depth int) (Passing, error) {
 			}
 			name, _ := k.Val(dwarf.AttrName).(string)
 			reference = reference || virtual || strings.HasPrefix(name, "_vptr")
-			to, ok, err := d.ref(k, dwarf.AttrType)
+			to, ok, err := ts.ref(k, dwarf.AttrType)
 			if err != nil || !ok {
 				unclear = true
 				return err
 			}
-			p, err := d.passing(to, depth+1)
+			p, err := ts.passing(to, depth+1)
 			if e.Tag == dwarf.TagUnionType && p != ByValue {
 				p = PassingUnknown // its own functions are deleted then
 			}
@@ -146,7 +146,7 @@ func (d *Data) classPassing(e typeEntry, depth int) (Passing, error) {
 			return err
 		case dwarf.TagSubprogram:
 			reference = reference || virtual
-			f, err := d.special(e, k)
+			f, err := ts.special(e, k)
 			if err != nil || f == ordinary {
 				return err
 			}
@@ -190,7 +190,7 @@ const (
 	moveAssignment
 )
 
-func (d *Data) special(class typeEntry, k *dwarf.Entry) (special, error) {
+func (ts *Types) special(class typeEntry, k *dwarf.Entry) (special, error) {
 	name, _ := k.Val(dwarf.AttrName).(string)
 	plain, _, _ := strings.Cut(class.str(dwarf.AttrName), "<")
 	switch {
@@ -199,12 +199,12 @@ func (d *Data) special(class typeEntry, k *dwarf.Entry) (special, error) {
 	case name != "operator=" && (name != plain || plain == ""):
 		return ordinary, nil
 	}
-	f, err := d.typeEntry(k.Offset)
+	f, err := ts.typeEntry(k.Offset)
 	if err != nil {
 		return ordinary, err
 	}
 	n, what := 0, ordinary
-	err = f.children(d, func(p *dwarf.Entry) error {
+	err = f.children(ts.d, func(p *dwarf.Entry) error {
 		if p.Tag == dwarf.TagUnspecifiedParameters {
 			n++
 		}
@@ -214,18 +214,18 @@ func (d *Data) special(class typeEntry, k *dwarf.Entry) (special, error) {
 		if n++; n > 1 {
 			return nil
 		}
-		off, ok, err := d.ref(p, dwarf.AttrType)
+		off, ok, err := ts.ref(p, dwarf.AttrType)
 		if err != nil || !ok {
 			return err
 		}
-		r, err := d.bare(off)
+		r, err := ts.bare(off)
 		if err != nil || r.Tag != dwarf.TagReferenceType && r.Tag != dwarf.TagRvalueReferenceType {
 			return err
 		}
-		if off, ok, err = d.ref(r, dwarf.AttrType); err != nil || !ok {
+		if off, ok, err = ts.ref(r, dwarf.AttrType); err != nil || !ok {
 			return err
 		}
-		to, err := d.bare(off)
+		to, err := ts.bare(off)
 		its := to.str(dwarf.AttrName)
 		if err != nil || to.off != class.off && (its == "" || its != class.str(dwarf.AttrName)) {
 			return err
