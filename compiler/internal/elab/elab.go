@@ -123,6 +123,19 @@ type Info struct {
 	// Targets resolves target expressions ($x..., @cast..., @var..., @entry...), keyed by the outermost
 	// node: *ast.Target, *ast.AtOp, or *ast.Unary for &$x.
 	Targets map[ast.Expr]*Target
+	// Nils are the names "nil" that are compared with a target expression. They stand for Go's nil where the script has
+	// no variable of that name.
+	Nils map[*ast.Name]Nil
+}
+
+// Nil is what a name "nil" is compared with.
+type Nil struct {
+	// X is the target expression, as the script writes it.
+	X string
+	// Words says that it is no single number, so that comparing it with a variable means nothing.
+	Words bool
+	// Why says why it is never nil, "" if it can be.
+	Why string
 }
 
 // Init makes the maps.

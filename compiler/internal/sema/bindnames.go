@@ -15,11 +15,65 @@ import (
 
 // read binds a name whose value is looked at.
 func (b *binder) read(s *scope, n *ast.Name) {
+	if b.isNil(s, n) {
+		return
+	}
 	if l, g := b.lookup(s, n, n.Name, n.Span); g != nil {
 		g.Read = true
 	} else {
 		l.Read = true
 	}
+}
+
+// isNil reports whether n is Go's nil, beside a value of the traced program, and not a variable of the script.
+func (b *binder) isNil(s *scope, n *ast.Name) bool {
+	x, ok := s.in.Nils[n]
+	if !ok {
+		return false
+	}
+	switch own := b.ownNil(s); {
+	case own && x.Words:
+		b.errorf(diag.TargetContext, n.Span, "nil is a variable of the script here, and %s is no number", x.X).
+			Hintf("give the variable another name, so that nil is Go's")
+		return true
+	case own:
+		return false
+	case x.Why != "":
+		b.errorf(diag.TargetContext, n.Span, "%s is never nil: %s", x.X, x.Why).
+			Hintf("pointers, interfaces, maps, slices, channels and functions of Go can be nil")
+		s.local(n.Name, n.Span).Written = true
+		return false // of any type, so that this is all there is to say
+	}
+	s.in.Const[n] = 0
+	return true
+}
+
+// ownNil reports whether the script has a variable named nil where s is.
+func (b *binder) ownNil(s *scope) bool {
+	if s.names["nil"] != nil || b.findGlobal(s, "nil") != nil {
+		return true
+	}
+	own := false
+	look := func(n ast.Node) bool {
+		ast.Assigned(n, func(x ast.Node) {
+			switch x := x.(type) {
+			case *ast.Name:
+				own = own || x.Name == "nil"
+			case *ast.Ident:
+				own = own || x.Name == "nil"
+			}
+		})
+		return true
+	}
+	if s.fn != nil {
+		ast.Inspect(s.fn.Decl.Body, look)
+	}
+	if s.pr != nil {
+		for _, body := range bodies(s.pr.Bodies) {
+			ast.Inspect(body, look)
+		}
+	}
+	return own
 }
 
 // write binds a name that gets a value.

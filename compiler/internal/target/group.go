@@ -163,7 +163,7 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 		g := groups[key]
 		if g == nil {
 			g = &group{p: make(nil), bad: w.bad, soft: true, seen: map[*probe.Site]bool{}}
-			g.p.Info.Targets, g.p.Info.Const = w.targets, w.consts
+			g.p.Info.Targets, g.p.Info.Const, g.p.Info.Nils = w.targets, w.consts, w.nils
 			groups[key] = g
 			order = append(order, g)
 		}
@@ -340,6 +340,7 @@ func (e *Env) Func(f *elab.Func) diag.List {
 	for k, n := range w.consts {
 		f.Info.Const[k] = n
 	}
+	f.Info.Nils = w.nils
 	return nil
 }
 

@@ -43,6 +43,8 @@ type resolver struct {
 type build struct {
 	*resolver
 	args []ast.Expr
+	// truth is set where only is asked whether the value is nil.
+	truth bool
 }
 
 // at is the site whose variables are looked up now.
@@ -63,8 +65,8 @@ func (r *resolver) entrySite() (*probe.Site, error) {
 }
 
 // target resolves one target expression; what goes wrong is in its Err.
-func (r *resolver) target(e ast.Expr) *elab.Target {
-	b := &build{resolver: r}
+func (r *resolver) target(e ast.Expr, truth bool) *elab.Target {
+	b := &build{resolver: r, truth: truth}
 	t, err := b.expr(e)
 	if err != nil {
 		return &elab.Target{Err: r.diagnose(e, err)}
@@ -345,7 +347,7 @@ func (b *build) baseExpr(e ast.Expr) (object, error) {
 			}
 		}
 	case *ast.Target:
-		t := b.target(e)
+		t := b.target(e, false)
 		if t.Err != nil {
 			return object{}, t.Err
 		}
@@ -403,6 +405,10 @@ func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool
 		}
 		w.value(o, 0)
 		return &elab.Target{Type: types.String, Pretty: w.parts, Ctype: o.Type, Place: o.Place}, nil
+	}
+	if b.truth && words(o.Type) {
+		first, err := word(part(o, 0, goRawPtr), wordSize, false)
+		return &elab.Target{Type: types.Long, Value: first, Ctype: o.Type}, err
 	}
 	return read(o)
 }

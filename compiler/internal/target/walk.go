@@ -15,6 +15,9 @@ type walker struct {
 	r       *resolver
 	targets map[ast.Expr]*elab.Target
 	consts  map[ast.Expr]int64
+	// truths are the expressions of which only is asked whether they are nil; nils is elab.Info.Nils.
+	truths map[ast.Expr]bool
+	nils   map[*ast.Name]elab.Nil
 	// key tells sites apart whose expressions resolve differently.
 	key strings.Builder
 	// bad is the first expression that does not resolve and is not asked for by @defined.
@@ -22,7 +25,8 @@ type walker struct {
 }
 
 func newWalker(r *resolver) *walker {
-	return &walker{r: r, targets: map[ast.Expr]*elab.Target{}, consts: map[ast.Expr]int64{}}
+	return &walker{r: r, targets: map[ast.Expr]*elab.Target{}, consts: map[ast.Expr]int64{},
+		truths: map[ast.Expr]bool{}, nils: map[*ast.Name]elab.Nil{}}
 }
 
 func (w *walker) walk(n ast.Node) {
@@ -34,6 +38,7 @@ func (w *walker) walk(n ast.Node) {
 			return
 		}
 	case *ast.If:
+		w.asked(n.Cond)
 		if v, ok := w.fold(n.Cond); ok {
 			if v != 0 {
 				w.walk(n.Then)
@@ -42,7 +47,12 @@ func (w *walker) walk(n ast.Node) {
 			}
 			return
 		}
+	case *ast.While:
+		w.asked(n.Cond)
+	case *ast.For:
+		w.asked(n.Cond)
 	case *ast.Ternary:
+		w.asked(n.Cond)
 		if v, ok := w.fold(n.Cond); ok {
 			if v != 0 {
 				w.walk(n.Then)
@@ -53,6 +63,7 @@ func (w *walker) walk(n ast.Node) {
 		}
 	case *ast.Binary:
 		if n.Op == "&&" || n.Op == "||" {
+			w.asked(n)
 			if v, ok := w.fold(n.X); ok {
 				if (v != 0) == (n.Op == "&&") {
 					w.walk(n.Y)
@@ -60,10 +71,17 @@ func (w *walker) walk(n ast.Node) {
 				return
 			}
 		}
+		if n.Op == "==" || n.Op == "!=" {
+			w.compareNil(n.X, n.Y)
+			w.compareNil(n.Y, n.X)
+		}
 	case *ast.Target:
 		w.target(n)
 		return
 	case *ast.Unary:
+		if n.Op == "!" {
+			w.asked(n)
+		}
 		if n.Op == "&" {
 			w.target(n)
 			return
@@ -88,7 +106,7 @@ func (w *walker) target(e ast.Expr) *elab.Target {
 	if t := w.targets[e]; t != nil {
 		return t
 	}
-	t := w.r.target(e)
+	t := w.r.target(e, w.truths[e])
 	w.targets[e] = t
 	w.enter(t)
 	if t.Err != nil && w.bad == nil {
