@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/profile"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
@@ -49,6 +50,14 @@ func Run(args []string, s Streams, env []string) (status int) {
 			internal(s.Err, env, r, debug.Stack())
 		}
 	}()
+	if len(args) > 0 && args[0] == "profile" {
+		defer sweep()()
+		ctx, hangs, done := untilSignal()
+		defer done()
+		hangs()
+		streams := profile.Streams{In: s.In, Out: s.Out, Err: s.Err, Columns: columns(s.Out)}
+		return profile.Run(ctx, args[1:], streams, env)
+	}
 	more, rc, err := defaults(env, s.Err)
 	if err != nil {
 		return usageFailed(s.Err, err)

@@ -1,0 +1,254 @@
+// Package profile is the command "gostap profile": where the time of a program goes, by stack.
+//
+// In: arguments and streams. Out: an exit status, and a file or a table. It makes a script of what is asked for
+// (script.go),
+// runs it by package gostap, makes samples of its events (cpu.go, threads.go, goroutines.go) and has a package of
+// runtime/export write them (write.go).
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/compiler/debuginfo/open"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/runtime/export"
+	"github.com/gostap/gostap/runtime/host/symbols"
+)
+
+// Streams are where the command reads and writes. The program of -c gets them too.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Columns is the width of the terminal that Out is, 0 if it is none.
+	Columns int
+}
+
+const usage = `gostap profile - where the time of a program goes
+
+usage: gostap profile -c CMD | -x PID [options]
+       gostap profile --diff BEFORE AFTER -o FILE
+
+  -c, --command CMD    start CMD and profile it until it ends
+  -x, --pid PID        profile a running process
+      --for TIME       stop after so long (10s, 2m); without it, -x ends with the process or Ctrl-C
+      --what LIST      what is measured, cpu if nothing is said:
+                         cpu      where processors are, by samples
+                         wall     all time of each goroutine (in Go) or thread: running, runnable, blocked and on what
+                         off      wall without running
+                         lock, chan, gc, syscall
+                                  those parts of off (Go); any of them with commas between
+                         create   where goroutines are made, by number (Go)
+                         alloc    where memory is allocated, in bytes (Go)
+      --threads        of a Go program, threads instead of goroutines
+      --hz N           samples a second for cpu, 997 if nothing is said
+  -o, --output FILE    by its ending: .pb.gz for go tool pprof, .folded, .svg and .html flame graphs;
+                       without it, a table
+      --diff           what changed between two files, .folded or .pb.gz
+`
+
+// options are the command line.
+type options struct {
+	command string
+	pid     int
+	length  time.Duration
+	what    string
+	threads bool
+	hz      int
+	output  string
+	diff    bool
+	files   []string
+	buffer  int
+}
+
+// Run runs the command and gives its exit status. done gives a context that ends with the user's patience.
+func Run(ctx context.Context, args []string, s Streams, env []string) int {
+	o, err := parse(args)
+	if errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprint(s.Out, usage)
+		return 0
+	}
+	if err == nil {
+		if o.diff {
+			err = difference(o, s)
+		} else {
+			err = record(ctx, o, s, env)
+		}
+	}
+	var e *gostap.Error
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &e):
+		for _, d := range e.Diagnostics {
+			io.WriteString(s.Err, d.Render(gostap.Style{}))
+		}
+	default:
+		fmt.Fprintf(s.Err, "error: %s\n", diag.Visible(err.Error()))
+	}
+	var u *slip
+	if errors.As(err, &u) && u.hint != "" {
+		fmt.Fprintf(s.Err, "  hint: %s\n", u.hint)
+	}
+	return 1
+}
+
+// slip is a mistake in the arguments.
+type slip struct{ text, hint string }
+
+func (s *slip) Error() string { return s.text }
+
+// parse reads the arguments.
+func parse(args []string) (*options, error) {
+	o := &options{}
+	f := pflag.NewFlagSet("profile", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	f.StringVarP(&o.command, "command", "c", "", "")
+	f.IntVarP(&o.pid, "pid", "x", 0, "")
+	f.DurationVar(&o.length, "for", 0, "")
+	f.StringVar(&o.what, "what", "cpu", "")
+	f.BoolVar(&o.threads, "threads", false, "")
+	f.IntVar(&o.hz, "hz", 997, "")
+	f.StringVarP(&o.output, "output", "o", "", "")
+	f.BoolVar(&o.diff, "diff", false, "")
+	f.IntVarP(&o.buffer, "buffer", "s", 64, "")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return nil, err
+		}
+		return nil, &slip{err.Error(), "gostap profile --help lists the options"}
+	}
+	o.files = f.Args()
+	if o.output != "" && form(o.output) == "" {
+		return nil, &slip{fmt.Sprintf("what form %s is to have is not clear from its name", o.output),
+			"let it end in .pb.gz, .folded, .svg or .html"}
+	}
+	switch {
+	case o.diff && len(o.files) != 2:
+		return nil, &slip{fmt.Sprintf("--diff takes two files, and there are %d", len(o.files)),
+			"gostap profile --diff before.folded after.folded -o diff.html"}
+	case o.diff:
+		return o, nil
+	case len(o.files) > 0:
+		return nil, &slip{fmt.Sprintf("%q is not an option", o.files[0]),
+			"quote a command of several words: -c 'CMD ARGS'"}
+	case (o.command == "") == (o.pid == 0):
+		return nil, &slip{"one of -c and -x is needed, to say what is profiled", "gostap profile -x PID --for 10s"}
+	case o.pid < 0:
+		return nil, &slip{fmt.Sprintf("%d is no process", o.pid), ""}
+	case o.length < 0:
+		return nil, &slip{"--for takes a time like 10s", ""}
+	case o.hz < 1 || o.hz > 10000:
+		return nil, &slip{fmt.Sprintf("--hz %d: samples are taken 1 to 10000 times a second", o.hz), ""}
+	}
+	list := strings.Split(o.what, ",")
+	for _, w := range list {
+		if !slices.Contains([]string{"cpu", "wall", "off", "lock", "chan", "gc", "syscall", "create", "alloc"}, w) {
+			return nil, &slip{fmt.Sprintf("--what does not know %q", w),
+				"it knows cpu, wall, off, lock, chan, gc, syscall, create and alloc"}
+		}
+		if len(list) > 1 && !slices.Contains(parts, w) {
+			return nil, &slip{fmt.Sprintf("--what %s cannot be measured together with others", w),
+				"run the command once for each"}
+		}
+	}
+	return o, nil
+}
+
+// parts are what may be asked for together: states of goroutines.
+var parts = []string{"lock", "chan", "gc", "syscall"}
+
+// collector makes samples of events.
+type collector interface {
+	// event takes what one statement printed; args[0] is its code.
+	event(args []gostap.Value)
+	// finish gives the samples. end is when the session ended, in nanoseconds since 1970.
+	finish(end int64) *export.Profile
+}
+
+// record runs the script and writes what it gives.
+func record(ctx context.Context, o *options, s Streams, env []string) error {
+	opt := gostap.Options{
+		Name: "<profile>", Command: o.command, PID: o.pid, Bare: true, Timeout: o.length, BufferMB: o.buffer,
+		Stdin: s.In, Stdout: s.Out, Stderr: s.Err, Env: env,
+	}
+	n := &namer{table: symbols.Table{Open: open.Open}, stacks: map[string][]export.Frame{}, pid: uint32(o.pid)}
+	ev, err := symbols.WatchProcesses()
+	if err == nil {
+		n.table.Events = ev
+		defer ev.Close()
+	}
+	script, c, err := plan(ctx, o, opt, n)
+	if err != nil {
+		return err
+	}
+	prog, err := gostap.Compile(ctx, script, opt)
+	if err != nil {
+		return err
+	}
+	defer prog.Close()
+	var notes []string
+	begun := time.Now()
+	// The end is that of the process, else when somebody wanted it: taking probes away takes time.
+	var end, asked time.Time
+	over := context.AfterFunc(ctx, func() { asked = time.Now() })
+	err = prog.Run(ctx, func(e gostap.Event) error {
+		switch e.Kind {
+		case gostap.Print:
+			if e.Args[0].Int == codeBegin {
+				n.pid = uint32(e.Args[1].Int)
+				begun = time.Unix(0, e.Args[2].Int)
+			}
+			if e.Args[0].Int == codeExit && uint32(e.Args[1].Int) == n.pid {
+				end = time.Unix(0, e.Args[2].Int)
+			}
+			n.poll()
+			c.event(e.Args)
+		case gostap.Lost:
+			notes = append(notes, "lost: "+e.Text)
+		default:
+			fmt.Fprintf(s.Err, "%s: %s\n", e.Kind, diag.Visible(e.Text))
+		}
+		return nil
+	})
+	var failed *gostap.Failure
+	if err != nil && !errors.As(err, &failed) {
+		return err
+	}
+	switch stopped := !over(); {
+	case !end.IsZero():
+	case stopped:
+		end = asked
+	default:
+		end = time.Now()
+	}
+	if limit := begun.Add(o.length); o.length > 0 && end.After(limit) {
+		end = limit
+	}
+	p := c.finish(end.UnixNano())
+	p.Start, p.Duration = begun, end.Sub(begun)
+	p.Notes = append(notes, p.Notes...)
+	for _, t := range notes {
+		fmt.Fprintf(s.Err, "WARNING: %s\n", diag.Visible(t))
+	}
+	p.Merge()
+	if len(p.Samples) == 0 {
+		fmt.Fprintln(s.Err, "WARNING: nothing was seen: the program did nothing of what is measured")
+	}
+	if err := write(o, s, p); err != nil {
+		return err
+	}
+	if failed != nil {
+		return failed
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package profile
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/runtime/export"
+)
+
+// TestSlips: what is wrong with the arguments is said with a hint.
+func TestSlips(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"", "one of -c and -x is needed"}, {"-c true -x 1", "one of -c and -x is needed"},
+		{"-c a b", `"b" is not an option`}, {"-x -5", "-5 is no process"}, {"-x 5 --for -1s", "--for takes a time"},
+		{"-x 5 --what cup", `--what does not know "cup"`}, {"-x 5 --what cpu,wall", "cannot be measured together"},
+		{"-x 5 --what chan,", `--what does not know ""`}, {"-x 5 -o a.txt", "is not clear from its name"},
+		{"--diff a", "--diff takes two files, and there are 1"}, {"-x 5 --hz 0", "1 to 10000"}, {"--wat",
+			"unknown flag"},
+		{"--diff a b", "a is no file that can be compared|no such file"},
+	} {
+		var out, errs bytes.Buffer
+		status := Run(context.Background(), strings.Fields(c.args), Streams{Out: &out, Err: &errs}, nil)
+		ok := false
+		for want := range strings.SplitSeq(c.want, "|") {
+			ok = ok || strings.Contains(errs.String(), want)
+		}
+		if status != 1 || !ok || !strings.HasPrefix(errs.String(), "error: ") {
+			t.Errorf("%q: status %d, %q, want %q", c.args, status, errs.String(), c.want)
+		}
+	}
+	var out bytes.Buffer
+	if Run(context.Background(), []string{"--help"}, Streams{Out: &out}, nil) != 0 ||
+		!strings.Contains(out.String(), "usage:") {
+		t.Errorf("--help: %q", out.String())
+	}
+}
+
+func num(n ...int64) (out []gostap.Value) {
+	for _, v := range n {
+		out = append(out, gostap.Value{Int: v})
+	}
+	return out
+}
+
+func sums(p *export.Profile) map[string]int64 {
+	m := map[string]int64{}
+	for i := range p.Samples {
+		m[p.Samples[i].Label("state")] += p.Samples[i].Values[0]
+	}
+	return m
+}
+
+// TestGoroutines: the states of a goroutine add up to its life, whatever order the events come in.
+func TestGoroutines(t *testing.T) {
+	none := gostap.Value{IsText: true}
+	c := newGoroutines(&namer{stacks: map[string][]export.Frame{}}, "wall")
+	for _, e := range [][]gostap.Value{
+		num(codeBegin, 1, 1000),
+		append(num(codeReason, 7), gostap.Value{Text: "chan receive", IsText: true}),
+		append(num(codeMade, 5, 1100), none),
+		num(codeRun, 5, 1150, 0),
+		append(num(codePark, 5, 7, 1250), none),
+		num(codeReady, 5, 1500, 7),
+		num(codeRun, 5, 1490, 0), // from another processor
+		append(num(codeStep, 5, 1600), none),
+		num(codeYield, 5, 1610),
+		num(codeRun, 5, 1700, 0),
+		append(num(codeEnter, 5, 1800), none),
+		num(codeLeave, 5, 1900),
+		num(codeEnd, 5, 2000),
+		num(codeReady, 9, 1200, 7), // was there before the beginning, and waited
+		append(num(codePark, 0, 7, 1300), none),
+	} {
+		c.event(e)
+	}
+	p := c.finish(3000)
+	var five int64
+	for i := range p.Samples {
+		if p.Samples[i].Label("goroutine") == "5" {
+			five += p.Samples[i].Values[0]
+		}
+	}
+	if five != 900 {
+		t.Errorf("goroutine 5 lived 900 ns, and its states are %d", five)
+	}
+	got := sums(p)
+	for state, want := range map[string]int64{running: 100 + 110 + 100 + 100, runnable: 50 + 90 + 1800,
+		"chan receive": 250 + 200, "syscall": 100} {
+		if got[state] != want {
+			t.Errorf("%s: %d ns, want %d", state, got[state], want)
+		}
+	}
+}
+
+// TestThreads does the same for threads.
+func TestThreads(t *testing.T) {
+	none := gostap.Value{IsText: true}
+	c := newThreads(&namer{stacks: map[string][]export.Frame{"kfutex": {{Func: "schedule_[k]"}, {
+		Func: "__x64_sys_futex_[k]"}}}}, true)
+	name := gostap.Value{Text: "app", IsText: true}
+	out := func(preempted, at int64, stack string) []gostap.Value {
+		return append(num(codeOut, 5, preempted, at), gostap.Value{Text: stack, IsText: true}, none, name)
+	}
+	for _, e := range [][]gostap.Value{
+		num(codeIn, 5, 1000), out(0, 1100, "futex"), num(codeWake, 5, 1400), num(codeIn, 5, 1450), num(codeWake, 5,
+			1460),
+		out(1, 1500, ""), num(codeIn, 5, 1600), num(codeExit, 5, 1700), out(0, 1710, "futex"),
+	} {
+		c.event(e)
+	}
+	p := c.finish(5000)
+	got := sums(p)
+	for state, want := range map[string]int64{running: 100 + 50 + 100, runnable: 50 + 100, "futex": 300} {
+		if got[state] != want {
+			t.Errorf("%s: %d ns, want %d", state, got[state], want)
+		}
+	}
+	if l := p.Samples[0].Label("thread"); l != "app/5" {
+		t.Errorf("thread %q", l)
+	}
+}
+
+func TestNamesOfCalls(t *testing.T) {
+	f := func(names ...string) (s []export.Frame) {
+		for _, n := range names {
+			s = append(s, export.Frame{Func: n})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		stack []export.Frame
+		want  string
+	}{
+		{f("runtime.reentersyscall", "runtime.entersyscall", "syscall.Syscall", "syscall.write", "syscall.Write"),
+			"syscall write"},
+		{f("runtime.entersyscall", "syscall.Syscall6", "golang.org/x/sys/unix.EpollWait"), "syscall epollwait"},
+		{f("runtime.entersyscall", "runtime.cgocall", "main._Cfunc_f"), "cgo"},
+		{f("runtime.entersyscall", "main.odd"), "syscall"}, {nil, "syscall"},
+	} {
+		if got := goSyscall(c.stack); got != c.want {
+			t.Errorf("%v: %q, want %q", c.stack, got, c.want)
+		}
+	}
+	if got := syscallOf(f("__schedule_[k]", "do_nanosleep_[k]", "__x64_sys_clock_nanosleep_[k]",
+		"do_syscall_64_[k]")); got != "clock_nanosleep" {
+		t.Errorf("system call %q", got)
+	}
+}
+
+func TestWanted(t *testing.T) {
+	for _, c := range []struct {
+		what, state string
+		want        bool
+	}{
+		{"wall", running, true}, {"off", running, false}, {"off", runnable, true}, {"chan", "chan send", true},
+		{"chan", "select (no cases)", true}, {"chan", "sleep", false}, {"lock,chan", "sync.Mutex.Lock", true},
+		{"lock,chan", "chan receive", true}, {"gc", "GC assist wait", true}, {"syscall", "IO wait", true}, {
+			"syscall", "cgo", true},
+	} {
+		if got := wanted(c.what, c.state); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// TestDiff compares files of two forms.
+func TestDiff(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.folded": "main;f 10\nmain;g 5\n",
+		"b.folded": "main;f 4\nmain;h 9\n", "c.folded": "bad\n", "d.pb.gz": "bad"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) (string, string, int) {
+		var out, errs bytes.Buffer
+		status := Run(context.Background(), args, Streams{Out: &out, Err: &errs}, nil)
+		return out.String(), errs.String(), status
+	}
+	a, b, html := filepath.Join(dir, "a.folded"), filepath.Join(dir, "b.folded"), filepath.Join(dir, "x.html")
+	out, errs, status := run("--diff", a, b)
+	want := "      before        after       change  function\n           0            9            9  h\n" +
+		"          10            4           -6  f\n           5            0           -5  g\n"
+	if out != want || status != 0 {
+		t.Errorf("status %d, %s got\n%s", status, errs, out)
+	}
+	if _, errs, status := run("--diff", a, b, "-o", html); status != 0 {
+		t.Error(errs)
+	}
+	if text, err := os.ReadFile(html); err != nil || !strings.Contains(string(text),
+		"h: 9, 69.23%; before 0, 0.00%") {
+		t.Errorf("%v: %s", err, text)
+	}
+	for _, bad := range []string{"c.folded", "d.pb.gz"} {
+		if _, errs, status := run("--diff", a, filepath.Join(dir, bad)); status != 1 || !strings.Contains(errs, bad) {
+			t.Errorf("%s: %d %s", bad, status, errs)
+		}
+	}
+}

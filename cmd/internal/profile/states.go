@@ -1,0 +1,88 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gostap/gostap/runtime/export"
+)
+
+// The states that are not reasons to wait.
+const (
+	running  = "running"
+	runnable = "runnable"
+)
+
+// timeline is one thread or goroutine: what it does since when.
+type timeline struct {
+	state string // "" before it is known
+	since int64
+	stack []export.Frame
+	label string
+	// begin is when it was first seen; spent what has been added up since.
+	begin, spent int64
+	sums         map[string]*export.Sample
+	ended        bool
+}
+
+// set ends the state that t has, and begins another one. Events of different processors may come some
+// nanoseconds out of order: a time before the last one is taken for that.
+func (t *timeline) set(state string, now int64, stack []export.Frame) {
+	if t.state == "" {
+		t.begin, t.since = now, now
+	}
+	t.flush(now)
+	t.state, t.stack = state, stack
+}
+
+// flush adds the time until now to the state that t has.
+func (t *timeline) flush(now int64) {
+	d := now - t.since
+	if d <= 0 || t.state == "" {
+		return
+	}
+	t.since, t.spent = now, t.spent+d
+	if t.sums == nil {
+		t.sums = map[string]*export.Sample{}
+	}
+	key := t.state + "\x00" + fingerprint(t.stack)
+	s := t.sums[key]
+	if s == nil {
+		s = &export.Sample{Stack: t.stack, Values: []int64{0, 0}, Labels: []export.Label{{Key: "state",
+			Text: t.state}}}
+		t.sums[key] = s
+	}
+	s.Values[0] += d
+	s.Values[1]++
+}
+
+// fingerprint tells stacks apart: stacks of the same addresses are one slice, since the namer keeps them.
+func fingerprint(stack []export.Frame) string {
+	if len(stack) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%p %d", &stack[0], len(stack))
+}
+
+// profileOf puts timelines together; keep says which states are wanted, and what the label of t is called.
+func profileOf[K cmp.Ordered](all map[K]*timeline, title, key string, end int64,
+	keep func(state string) bool) *export.Profile {
+	p := &export.Profile{Title: title, Types: []export.Type{{Name: "time", Unit: "nanoseconds"}, {Name: "times",
+		Unit: "count"}}}
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		t := all[k]
+		t.flush(end)
+		for _, name := range slices.Sorted(maps.Keys(t.sums)) {
+			s := t.sums[name]
+			if !keep(s.Labels[0].Text) {
+				continue
+			}
+			s.Labels = append(s.Labels, export.Label{Key: key, Text: cmp.Or(t.label, fmt.Sprint(k))})
+			slices.SortFunc(s.Labels, func(a, b export.Label) int { return cmp.Compare(a.Key, b.Key) })
+			p.Samples = append(p.Samples, *s)
+		}
+	}
+	return p
+}
