@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	maps2 "maps"
 	"math"
 	"runtime"
 	"slices"
@@ -25,6 +26,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/snapshot"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/cpus"
 	"github.com/gostap/gostap/runtime/wire"
@@ -69,6 +71,11 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		pr := p.Probes[h.Probe]
 		if !shown(&ds, pr, h.Sites) {
 			continue
+		}
+		h.Body, _ = snapshot.Expand(h.Body)
+		h.Subs = maps2.Clone(h.Subs)
+		for sub, f := range h.Subs {
+			h.Subs[sub], _ = snapshot.Expand(f)
 		}
 		res, err := u.Handler(sh)
 		if err != nil {

@@ -51,21 +51,26 @@ var basic = []struct{ name, make, format string }{
 	{"float32", "float32(n) / 4", `"~" + strconv.FormatFloat(float64(v), 'g', -1, 32) + "~"`},
 	{"float64", "float64(n) / 8", `"~" + strconv.FormatFloat(v, 'g', -1, 64) + "~"`},
 	{"complex64", "complex(float32(n), 2)",
-		`"~(" + strconv.FormatFloat(float64(real(v)), 'g', -1, 32) + "," + strconv.FormatFloat(float64(imag(v)), 'g', -1, 32) + ")~"`},
+		`"~" + strings.ReplaceAll(fmt.Sprint(v), "+Inf", "Inf") + "~"`},
 	{"complex128", "complex(3, float64(n))",
-		`"~(" + strconv.FormatFloat(real(v), 'g', -1, 64) + "," + strconv.FormatFloat(imag(v), 'g', -1, 64) + ")~"`},
+		`"~" + strings.ReplaceAll(fmt.Sprint(v), "+Inf", "Inf") + "~"`},
 	{"string", `"text"[n%5:] + strconv.FormatUint(n, 36)`, `"\"" + v + "\""`},
 	{"[]int16", "hold(make([]int16, n%4, n%4+n%3))",
-		`fmt.Sprintf("[%d/%d]0x%x", len(v), cap(v), uintptr(unsafe.Pointer(unsafe.SliceData(v))))`},
+		"sliceText(fmt.Sprint(v), v == nil)"},
 	{"[]string", "hold([]string{strconv.Itoa(int(n))})",
-		`fmt.Sprintf("[%d/%d]0x%x", len(v), cap(v), uintptr(unsafe.Pointer(unsafe.SliceData(v))))`},
-	{"any", "any(keep(new(int)))", "words(unsafe.Pointer(&v))"},
-	{"error", "error(keep(new(failure)))", "words(unsafe.Pointer(&v))"},
-	{"map[string]int", "hold(map[string]int{\"a\": int(n)})", "word(unsafe.Pointer(&v))"},
-	{"chan int", "hold(make(chan int, 1))", "word(unsafe.Pointer(&v))"},
-	{"func() int", "hold(func() int { return int(n) })", "word(unsafe.Pointer(&v))"},
+		`sliceText(fmt.Sprintf("%q", v), v == nil)`},
+	{"any", "anything(n)", "dynamic(v)"},
+	{"error", "anyError(n)", "dynamic(v)"},
+	{"map[string]int", "hold(map[string]int{\"b\": -int(n), \"a\": int(n)})", "mapText(v)"},
+	{"map[int32]*big", "bigMap(n)", "bigText(v)"},
+	{"chan int", "anyChan(n)", "chanText(v)"},
+	{"func() int", "anyFunc(n)", "funcText(v)"},
 	{"unsafe.Pointer", "unsafe.Pointer(keep(new(uint64)))", "word(unsafe.Pointer(&v))"},
-	{"*int64", "keep(new(int64))", "word(unsafe.Pointer(&v))"},
+	{"*int64", "number(n)", "numberText(v)"},
+	{"[]byte", "hold([]byte(strconv.Itoa(int(n))))", "sliceText(strconv.Quote(string(v)), v == nil)"},
+	{"time.Duration", "time.Duration(n * 1234567)", "v.String()"},
+	{"time.Time", "time.Unix(int64(n), int64(n)).UTC()", "v.Format(time.RFC3339Nano)"},
+	{"*list", "newList(n)", "listText(v)"},
 }
 
 const signatureHead = `package main
@@ -73,14 +78,262 @@ const signatureHead = `package main
 import (
 	"fmt"
 	"os"
+	"errors"
+	"io/fs"
+	"sort"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 	"unsafe"
 )
 
 type failure uint64
 
 func (f *failure) Error() string { return "failure" }
+
+type broken struct {
+	Key  string
+	Code int
+}
+
+func (b broken) Error() string { return "broken" }
+
+type color uint8
+
+type big struct {
+	ID   int
+	Rest [3]uint64
+}
+
+type list struct {
+	V    int
+	Next *list
+}
+
+// anything makes values of several types, dynamic the text of them.
+func anything(n uint64) any {
+	switch n % 9 {
+	case 0:
+		return nil
+	case 1:
+		return int(n)
+	case 2:
+		return "s" + strconv.Itoa(int(n))
+	case 3:
+		return color(n)
+	case 4:
+		return broken{"k", int(n)}
+	case 5:
+		return keep(&broken{"p", int(n)})
+	case 6:
+		return []int{int(n), 2}
+	case 7:
+		return n%2 == 0
+	}
+	return keep(new(int))
+}
+
+func anyError(n uint64) error {
+	switch n % 8 {
+	case 0:
+		return nil
+	case 1:
+		return errors.New("plain " + strconv.Itoa(int(n)))
+	case 2:
+		return fmt.Errorf("wrap %d: %w", n, broken{"w", 1})
+	case 3:
+		return &fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOENT}
+	case 4:
+		return syscall.Errno(n%30 + 1)
+	case 5:
+		return broken{"e", int(n)}
+	case 6:
+		return keep(&broken{"q", int(n)})
+	}
+	return keep(new(failure))
+}
+
+func dynamic(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case string:
+		return strconv.Quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case color:
+		return fmt.Sprintf("main.color(%d)", v)
+	case broken:
+		return fmt.Sprintf("main.broken{Key:%q, Code:%d}", v.Key, v.Code)
+	case *broken:
+		return fmt.Sprintf("&main.broken{Key:%q, Code:%d}", v.Key, v.Code)
+	case *failure:
+		return fmt.Sprintf("*main.failure(&%d)", *v)
+	case *int:
+		return fmt.Sprintf("*int(&%d)", *v)
+	case syscall.Errno, *fs.PathError:
+		return fmt.Sprintf("%T(%q)", v, v)
+	}
+	if e, ok := v.(error); ok {
+		s := fmt.Sprintf("%T(%q", v, e.Error())
+		if w := errors.Unwrap(e); w != nil {
+			s += " <- " + dynamic(w)
+		}
+		return s + ")"
+	}
+	return fmt.Sprintf("%T(%v)", v, v)
+}
+
+func sliceText(s string, isNil bool) string {
+	if isNil {
+		return "nil"
+	}
+	return s
+}
+
+func mapText(m map[string]int) string {
+	if m == nil {
+		return "nil"
+	}
+	var s []string
+	for k, v := range m {
+		s = append(s, fmt.Sprintf("%q:%d", k, v))
+	}
+	sort.Strings(s)
+	return "map[" + strings.Join(s, " ") + "]"
+}
+
+func bigMap(n uint64) map[int32]*big {
+	if n%5 == 0 {
+		return nil
+	}
+	m := hold(map[int32]*big{})
+	for i := range n % 30 {
+		m[int32(i)-3] = &big{int(n), [3]uint64{i, n, 7}}
+	}
+	for i := range n % 30 {
+		if i%3 == 1 {
+			delete(m, int32(i)-3)
+		}
+	}
+	return m
+}
+
+func bigText(m map[int32]*big) string {
+	if m == nil {
+		return "nil"
+	}
+	var s []string
+	for k := int32(-3); k < 40; k++ {
+		if v := m[k]; v != nil {
+			s = append(s, fmt.Sprintf("%d:&{ID:%d, Rest:%v}", k, v.ID, v.Rest))
+		}
+	}
+	return "map[" + strings.Join(s, " ") + "]"
+}
+
+func anyChan(n uint64) chan int {
+	if n%4 == 0 {
+		return nil
+	}
+	c := hold(make(chan int, n%4))
+	for i := range n % 6 {
+		if i > n%4 {
+			<-c
+		}
+		if len(c) < cap(c) {
+			c <- int(n + i)
+		}
+	}
+	if len(c) == 0 && n%3 == 1 {
+		close(c)
+	}
+	return c
+}
+
+func chanText(c chan int) string {
+	if c == nil {
+		return "nil"
+	}
+	var s []string
+	closed, n := false, len(c)
+	for range n {
+		v := <-c
+		s = append(s, strconv.Itoa(v))
+	}
+	select {
+	case _, ok := <-c:
+		closed = !ok
+	default:
+	}
+	for _, v := range s {
+		if !closed {
+			x, _ := strconv.Atoi(v)
+			c <- x
+		}
+	}
+	text := fmt.Sprintf("chan(%d/%d", n, cap(c))
+	if closed {
+		text += ", closed"
+	}
+	text += ")"
+	if n > 0 {
+		text += "[" + strings.Join(s, " ") + "]"
+	}
+	return text
+}
+
+func one() int { return 1 }
+
+func anyFunc(n uint64) func() int {
+	if n%2 == 0 {
+		return nil
+	}
+	return one
+}
+
+func funcText(f func() int) string {
+	if f == nil {
+		return "nil"
+	}
+	return "main.one"
+}
+
+func number(n uint64) *int64 {
+	if n%3 == 0 {
+		return nil
+	}
+	p := keep(new(int64))
+	*p = -int64(n)
+	return p
+}
+
+func numberText(p *int64) string {
+	if p == nil {
+		return "nil"
+	}
+	return "&" + strconv.FormatInt(*p, 10)
+}
+
+func newList(n uint64) *list {
+	l := keep(&list{int(n), &list{1, nil}})
+	if n%2 == 0 {
+		l.Next.Next = l
+	}
+	return l
+}
+
+func listText(l *list) string {
+	if l == nil {
+		return "nil"
+	}
+	end := "nil"
+	if l.Next.Next != nil {
+		end = fmt.Sprintf("&{...%p}", l)
+	}
+	return fmt.Sprintf("&{V:%d, Next:&{V:1, Next:%s}}", l.V, end)
+}
 
 var (
 	counter uint64
@@ -96,14 +349,15 @@ func keep[T any](p *T) *T { kept = append(kept, p); return p }
 func hold[T any](v T) T { kept = append(kept, v); return v } // what it points to is on the heap, and stays where it is
 
 func truth(b bool) string {
-	if b {
-		return "1"
-	}
-	return "0"
+	return strconv.FormatBool(b)
 }
 
-func word(p unsafe.Pointer) string  { return fmt.Sprintf("0x%x", *(*uintptr)(p)) }
-func words(p unsafe.Pointer) string { w := *(*[2]uintptr)(p); return fmt.Sprintf("(0x%x,0x%x)", w[0], w[1]) }
+func word(p unsafe.Pointer) string {
+	if *(*uintptr)(p) == 0 {
+		return "nil"
+	}
+	return fmt.Sprintf("0x%x", *(*uintptr)(p))
+}
 
 //go:noinline
 func use(n int) (sum int) {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
+	"github.com/gostap/gostap/compiler/debuginfo/gotype"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/machine/insn"
@@ -231,6 +232,24 @@ type Goroutine struct {
 	System bool
 	// CurG (a pointer) and NCgo (an int32) are byte offsets in runtime.m, known where System is set and G is not empty.
 	CurG, NCgo int64
+}
+
+// RunTimeTypes are the types that a Go program has for itself, which its interfaces point to. They are there without
+// DWARF.
+type RunTimeTypes struct {
+	// Minor is the minor version of the Go release.
+	Minor int
+	// Swiss: maps are the tables of Go 1.24 and later.
+	Swiss bool
+	// Relocated: the loader may put the program elsewhere than its addresses say.
+	Relocated bool
+	Types     *gotype.Types
+}
+
+// RunTimeTyped is what images of Go programs have.
+type RunTimeTyped interface {
+	// RunTimeTypes is nil where it is not known how those of the program's release lie.
+	RunTimeTypes() *RunTimeTypes
 }
 
 // Mixed is what images of programs have that may hold code of two languages: the functions, lines and sites of the

@@ -72,6 +72,8 @@ const (
 type Func struct {
 	Name   string
 	Params []types.Type
+	// Rest, where it is not Unknown, is the type of any number of further arguments.
+	Rest   types.Type
 	Result types.Type // Unknown: none
 	// Cap is the most bytes a String result can have; 0: as much as MAXSTRINGLEN allows;
 	// -n: no more than argument n (from 1) has.

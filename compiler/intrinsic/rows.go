@@ -289,6 +289,22 @@ var rows = [...]Func{
 	// compiler: no script names it.
 	{Name: "table_text", Params: list{l, s}, Result: s, Const: 2, Table: true, Does: Pure, Fails: Never,
 		Later: true},
+	// What values of the traced program lead to, as text: snapshot(plan, words ...), where the plan is shape.Plan.Text
+	// and the words are what Part.Words speak of. Package snapshot puts code in front of it that copies the memory, in
+	// which snap_root(i, v) puts down the i-th word, snap_read(address, n) copies n bytes and gives where they are or
+	// -1, snap_get(at) gives 8 of those bytes, snap_set(i, v) and snap_at(i) keep numbers, and snap_table(i, table)
+	// gives the i-th number of a constant table. For the compiler: no script names them.
+	{Name: "snapshot", Params: list{s}, Rest: l, Result: s, Const: 1, Table: true, Does: Asks, Fails: Never,
+		Unprivileged: true, Reads: caps.ReadUser, Where: PrintOnly, Idle: true,
+		Text: wire.Arg{Kind: wire.Snapshot, Lazy: wire.ValueText}},
+	{Name: "snap_root", Params: list{l, l}, Does: Acts, Fails: Never, Unprivileged: true, Refused: Tracer},
+	{Name: "snap_read", Params: list{l, l}, Result: l, Does: Acts, Fails: Never, Unprivileged: true,
+		Reads: caps.ReadUser, Refused: Tracer},
+	{Name: "snap_get", Params: list{l}, Result: l, Does: Asks, Fails: Never, Unprivileged: true, Refused: Tracer},
+	{Name: "snap_at", Params: list{l}, Result: l, Does: Asks, Fails: Never, Unprivileged: true, Refused: Tracer},
+	{Name: "snap_set", Params: list{l, l}, Does: Acts, Fails: Never, Unprivileged: true, Refused: Tracer},
+	{Name: "snap_table", Params: list{l, s}, Result: l, Const: 2, Table: true, Does: Pure, Fails: Never, Later: true,
+		Unprivileged: true, Refused: Tracer},
 	{Name: "tz_gmtoff", Result: l, Does: Asks, Fails: Never, Later: true, Unprivileged: true},
 	{Name: "tz_name", Result: s, Cap: 15, Does: Asks, Fails: Never, Later: true, Unprivileged: true},
 	{Name: "randint", Params: list{l}, Result: l, Does: Asks, Later: true, Unprivileged: true},

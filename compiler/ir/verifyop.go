@@ -198,7 +198,14 @@ func (v *verifier) intr(in *Instr) error {
 		args = slices.Clone(args)
 		args[n] = S("")
 	}
-	if err := v.args(args, f.Params...); err != nil {
+	params := f.Params
+	if f.Rest != types.Unknown {
+		params = slices.Clone(params)
+		for len(params) < len(args) {
+			params = append(params, f.Rest)
+		}
+	}
+	if err := v.args(args, params...); err != nil {
 		return err
 	}
 	return v.dst(in, f.Result, true)

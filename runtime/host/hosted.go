@@ -12,6 +12,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/host/symbols"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -56,23 +57,23 @@ func newHosted(c Config, out *output) (*hosted, error) {
 		if body == nil {
 			return nil, fmt.Errorf("deferred handler %d has no body", i)
 		}
-		if h.bodies[i], err = m.AddBody(body); err != nil {
+		var long []ir.Reg
+		h.printed[i], long = onlyPrinted(body, c.Session.Schema().Captures[i].Faults)
+		if h.bodies[i], err = m.AddBody(unbounded(body, long)); err != nil {
 			return nil, err
 		}
-		h.printed[i] = onlyPrinted(body, c.Session.Schema().Captures[i].Faults)
 	}
 	return h, nil
 }
 
 // onlyPrinted tells of each value that a handler's body is given whether it does nothing but print it: such texts
-// may be longer than strings are.
-func onlyPrinted(f *ir.Func, faults bool) []bool {
+// may be longer than strings are. regs are the registers that hold those.
+func onlyPrinted(f *ir.Func, faults bool) (out []bool, regs []ir.Reg) {
 	of := map[ir.Reg]int{} // registers that hold a value, by its index
 	step := 1
 	if faults {
 		step = 2
 	}
-	var out []bool
 	for i := 0; i < len(f.Params); i += step {
 		of[f.Params[i]] = len(out)
 		out = append(out, true)
@@ -107,7 +108,22 @@ func onlyPrinted(f *ir.Func, faults bool) []bool {
 			use(v)
 		}
 	}
-	return out
+	for r, n := range of {
+		if out[n] && f.Regs[r].Type == types.String {
+			regs = append(regs, r)
+		}
+	}
+	return out, regs
+}
+
+// unbounded is f with registers that hold texts of any length.
+func unbounded(f *ir.Func, regs []ir.Reg) *ir.Func {
+	c := *f
+	c.Regs = slices.Clone(f.Regs)
+	for _, r := range regs {
+		c.Regs[r].Cap = 1 << 20
+	}
+	return &c
 }
 
 // moment runs all handlers of one kind: begin, end or error.

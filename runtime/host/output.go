@@ -15,6 +15,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/runtime/host/symbols"
+	"github.com/gostap/gostap/runtime/host/values"
 	"github.com/gostap/gostap/runtime/wire"
 )
 
@@ -58,6 +59,8 @@ type output struct {
 	target uint32
 	// quiet: errors are counted, not written.
 	quiet bool
+	// whole writes values that are shown with what they lead to; made when there is one.
+	whole *values.Writer
 }
 
 const outputBuffer = 256 << 10
@@ -181,6 +184,11 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 		return textfmt.Val{Str: named(o.syms, v.Lazy, o.whose(v), uint64(v.Int))}
 	case wire.Stack, wire.RawStack:
 		return textfmt.Val{Str: o.stack(v)}
+	case wire.Snapshot:
+		if o.whole == nil {
+			o.whole = &values.Writer{Open: o.syms.ImageOf}
+		}
+		return textfmt.Val{Str: o.whole.Text(v.Plan, v.Bytes)}
 	}
 	return textfmt.Val{}
 }

@@ -63,6 +63,18 @@ struct gs_hit {
 	bool brk;		/* a kernel probe: in_nmi() does not tell what was interrupted */
 };
 
+#ifdef GS_SNAPS
+/* What values lead to (package snapshot): pieces of memory in data, numbers that the walk keeps in num. */
+#define GS_SNAP_BYTES 8192
+#define GS_SNAP_PIECE 2048
+#define GS_SNAP_NUMBERS 512
+struct gs_snap {
+	u64 len;
+	u64 data[(GS_SNAP_BYTES + GS_SNAP_PIECE + 16) / 8 + 1];
+	s64 num[GS_SNAP_NUMBERS];
+};
+#endif
+
 struct gs_ctx {
 	int busy;
 	int held;		/* lock class, -1 for none */
@@ -80,6 +92,9 @@ struct gs_ctx {
 	u64 agg[GS_AGG / 8 + 1];
 	u64 out[(GS_OUT + 4096) / 8 + 4];
 	u64 stack[GS_STACK / 8 + 1];
+#ifdef GS_SNAPS
+	struct gs_snap snap[GS_SNAPS];
+#endif
 };
 
 struct gs_cpu {

@@ -16,6 +16,7 @@
  *   GS_FAMILY      when a site is for the target and what it forks
  *   GS_SPARES      contexts beside those of the CPUs, for handlers that wait for a page
  *   GS_OUT         bytes of one print statement's arguments, at most
+ *   GS_SNAPS       snapshots that one handler makes (gs_snap.h), if any do
  */
 #ifndef GS_PORT_H
 #define GS_PORT_H

@@ -14,8 +14,9 @@ type Value struct {
 	Lazy Lazy
 	// Int holds an Int, a Sym's address.
 	Int int64
-	// Bytes holds a Text, Mem or Quoted.
+	// Bytes holds a Text, Mem, Quoted or Snapshot; Plan is that of a Snapshot.
 	Bytes []byte
+	Plan  []byte
 	// Stack holds return addresses, innermost first.
 	Stack []uint64
 	// Regs are the registers of a RawStack, in the order of struct pt_regs; its memory is in Bytes.
@@ -107,7 +108,9 @@ func (d *Decoder) Args(b []byte, kinds []Arg, faults bool) ([]Value, []byte, err
 		if b, err = d.arg(&v, b); err != nil {
 			return nil, nil, err
 		}
-		if k.Lazy == Decoded && k.Names != nil && len(k.Names.List) > 0 {
+		if k.Kind == Snapshot && k.Names != nil && len(k.Names.List) == 1 {
+			v.Plan = k.Names.List[0]
+		} else if k.Lazy == Decoded && k.Names != nil && len(k.Names.List) > 0 {
 			v.Bytes = k.Names.List[0]
 		} else if k.Names != nil {
 			if v.Int < 0 || v.Int >= int64(len(k.Names.List)) {
@@ -131,7 +134,13 @@ func (d *Decoder) arg(v *Value, b []byte) ([]byte, error) {
 	case Int:
 		v.Int = int64(le.Uint64(b))
 		return b[8:], nil
-	case Text, Mem, Quoted:
+	case Text, Mem, Quoted, Snapshot:
+		if v.Kind == Snapshot {
+			v.Tgid = le.Uint32(b)
+			if b = b[8:]; len(b) < 8 {
+				return nil, ErrShort
+			}
+		}
 		n, room := uint64(le.Uint32(b)), uint64(le.Uint32(b[4:]))
 		b = b[8:]
 		if v.Kind == Quoted && n&Unread != 0 {

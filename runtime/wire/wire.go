@@ -21,6 +21,9 @@
 //	       (from the stack pointer, rounded down to 8)
 //	Mem    as Text: raw memory (%m)
 //	Const  nothing: the text is Names.List[0]
+//	Snapshot  as Mem, with u32 tgid, u32 0 in front: what the values of the plan in Names.List[0] (shape.Plan) lead
+//	       to. Pieces of memory, each u64 address, u64 bytes, and these with zeros to a multiple of 8. The first one
+//	       has no address: it is the words of the values themselves
 //	Quoted as Text, with its zeros: a text to be shown in quotes. With Unread in the length it is 8 bytes, the
 //	       address that
 //	       could not be read
@@ -78,6 +81,7 @@ const (
 	Const
 	Quoted
 	RawStack
+	Snapshot
 )
 
 // MaxStack is the most bytes of a RawStack's stack, RegsSize the size of its registers.
@@ -121,6 +125,7 @@ const (
 	SymCallerName  // usymname, of a caller
 	KSymCaller     // symdata, of a caller
 	KSymCallerName // symname, of a caller
+	ValueText      // snapshot: values as text
 )
 
 // OfKernel reports whether l is made of addresses of the kernel, not of the traced program.

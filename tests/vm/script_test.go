@@ -57,6 +57,13 @@ var scripts = []struct {
 		probe syscall.*, kernel.trace("raw_syscalls:sys_enter") { if (pid() == stp_pid()) own++; else other++ }
 		probe syscall.write { println(pid() == stp_pid()) }
 		probe end { printf("own %d other %d\n", own, other > 0) }`, []string{"0\n", "own 0 other 1\n", "rc 0"}},
+	{"values", "values", `probe process("%PROG").function("main.get").return { printf("%s\n", $return[1]$); if ($return[0]) println($return[0]$$) }
+		probe process("%PROG").function("main.take") { printf("%s %s %s\n", $a$, $b$, $s$$) }`,
+		[]string{"&main.notFound{Key:\"zz\", Code:404}\n", "*fs.PathError(\"stat /q: file does not exist\")\n",
+			"Tags:[\"a\" \"b\\n\"], M:map[\"x\":1 \"y\":2], Err:*errors.errorString(\"inner\"), F:1.5, B:true, " +
+				"C:(1-2i), Fn:main.double, Ch:chan(2/4)[5 6]",
+			"key:main.color(1), val:\"v\"}, N:&{V:1, Next:&{V:2, Next:&{...0x",
+			"map[string][]int(map[\"a\":[1 2]]) nil [{ID:3, ", "rc 0"}},
 	{"perf", "grow", `global f, t, c
 		probe perf.sw.page_faults.sample(1).process { f++ }
 		probe kernel.trace("exceptions:page_fault_user") { if (pid() == target()) t++ }

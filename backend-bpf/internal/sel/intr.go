@@ -127,6 +127,13 @@ func init() {
 		"toupper":       {write: func(g *gen, in *ir.Instr) { g.str.MapCase(in, 'a', 'A'-'a') }},
 		"char_string":   {write: func(g *gen, in *ir.Instr) { g.str.CharString(in) }, padded: true},
 		"table_text":    {write: func(g *gen, in *ir.Instr) { g.str.TableText(in) }, padded: true},
+
+		"snap_root":  {write: func(g *gen, in *ir.Instr) { g.rec.SnapRoot(in) }},
+		"snap_read":  {write: func(g *gen, in *ir.Instr) { g.rec.SnapRead(in) }},
+		"snap_get":   {write: func(g *gen, in *ir.Instr) { g.rec.SnapGet(in) }},
+		"snap_at":    {write: func(g *gen, in *ir.Instr) { g.rec.SnapAt(in) }},
+		"snap_set":   {write: func(g *gen, in *ir.Instr) { g.rec.SnapSet(in) }},
+		"snap_table": {write: func(g *gen, in *ir.Instr) { g.rec.SnapTable(in) }},
 	}
 	for _, kernel := range []bool{false, true} {
 		for n, name := range map[int]string{1: "int8", 2: "int16", 4: "int32", 8: "int64"} {

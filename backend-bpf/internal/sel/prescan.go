@@ -188,7 +188,7 @@ func (g prescanner) entrySize(f *ir.Func, in *ir.Instr) int {
 			n += output.SentSize(f.Regs[a.Reg].Cap) + 16
 		}
 	}
-	n += g.rec.RawArgs(f, in) * g.rec.RawSize()
+	n += g.rec.RawArgs(f, in)*g.rec.RawSize() + output.SnapArgs(f, in)*output.SnapBytes
 	for _, p := range g.U.P.Formats[in.N].Pieces {
 		if p.Conv == 'm' || p.Conv == 'M' {
 			n += 1024

@@ -14,6 +14,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/snapshot"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
@@ -96,6 +97,7 @@ type unit struct {
 	ncalls int
 	maxAgg int
 	stacks bool // a backtrace is printed
+	snaps  int  // the most snapshots that one handler makes
 	// regexes: a pattern is matched.
 	regexes bool
 	// guarded: a handler is timed.
@@ -164,6 +166,7 @@ func Generate(p *ir.Program, o Options) (*Unit, diag.List) {
 				h.f = h.defers.Body
 			}
 		}
+		h.f, _ = snapshot.Expand(h.f)
 		handlers = append(handlers, h)
 	}
 	for _, f := range p.Funcs {
@@ -199,6 +202,9 @@ func (u *unit) reach(h *fn) {
 		for i := range b.Instrs {
 			in := &b.Instrs[i]
 			h.looks = h.looks || u.touchesMemory(in)
+			if in.Op == ir.OpIntr && snapshot.Of(in.Name) {
+				u.snaps = max(u.snaps, int(in.N)+1)
+			}
 			if in.Glob >= 0 && in.Glob < len(u.used) && in.Op.OnGlobal() {
 				u.used[in.Glob] = true
 			}

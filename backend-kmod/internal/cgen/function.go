@@ -27,6 +27,7 @@ type gen struct {
 	// fromKernel: the text of a Quoted lies in the kernel's memory
 	fromKernel map[ir.Reg]bool
 	lazy       map[ir.Reg]*wire.Arg // String registers whose text the host makes of this
+	snapOf     map[ir.Reg]string    // the snapshot of a String register that is one
 	iterVar    map[int]string
 	vars       map[string]string // further local variables: name to type
 	line       string

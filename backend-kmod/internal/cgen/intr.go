@@ -87,6 +87,20 @@ var intrinsics = map[string]translation{
 		g.or(in, "gs_stringat(c, %d, %s, %s, %s)", in.Pos, g.ref(in.Dst), g.str(in.Args[0]), g.long(in.Args[1]))
 	}},
 	"table_text": {write: (*gen).tableText},
+	"snap_root": {write: func(g *gen, in *ir.Instr) {
+		g.emit("gs_snap_root(%s, %s, %s);", snapArea(in), g.long(in.Args[0]), g.long(in.Args[1]))
+	}},
+	"snap_read": {write: (*gen).snapRead},
+	"snap_get": {write: func(g *gen, in *ir.Instr) {
+		g.set(in, "gs_snap_get(%s, %s)", snapArea(in), g.long(in.Args[0]))
+	}},
+	"snap_at": {write: func(g *gen, in *ir.Instr) {
+		g.set(in, "*gs_snap_num(%s, %s)", snapArea(in), g.long(in.Args[0]))
+	}},
+	"snap_set": {write: func(g *gen, in *ir.Instr) {
+		g.emit("*gs_snap_num(%s, %s) = %s;", snapArea(in), g.long(in.Args[0]), g.long(in.Args[1]))
+	}},
+	"snap_table": {write: (*gen).snapTable},
 	"randint": {write: func(g *gen, in *ir.Instr) {
 		g.or(in, "gs_randint(c, %d, %s, %s)", in.Pos, g.ref(in.Dst), g.long(in.Args[0]))
 	}},
@@ -268,7 +282,9 @@ func (g *gen) lazyIntr(in *ir.Instr, arg wire.Arg) {
 		arg.Names = &wire.Names{List: [][]byte{[]byte(in.Args[1].Str)}}
 	}
 	g.lazy[in.Dst] = &arg
-	if len(in.Args) > 0 {
+	if arg.Kind == wire.Snapshot {
+		g.snapshot(in, &arg)
+	} else if len(in.Args) > 0 {
 		g.emit("%s = %s;", g.name(in.Dst), g.long(in.Args[0]))
 	}
 }

@@ -57,6 +57,9 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	if family(handlers, u.p.Probes) {
 		u.printf("#define GS_FAMILY 1\n")
 	}
+	if u.snaps > 0 {
+		u.printf("#define GS_SNAPS %d\n", u.snaps)
+	}
 	u.printf("\n")
 	for _, name := range []string{"iter", "scalar", "format", "output", "task", "fired"} {
 		u.printf("#include \"gs_%s.h\"\n", name)
@@ -71,6 +74,9 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	}
 	if u.stacks {
 		u.printf("#include \"gs_stack.h\"\n")
+	}
+	if u.snaps > 0 {
+		u.printf("#include \"gs_snap.h\"\n")
 	}
 	if site >= 0 {
 		u.printf("#define GS_EMBED_SITE %d\n#include \"gs_embed.h\"\n", site)
@@ -95,7 +101,7 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 		u.calls(out, handlers)
 		u.sites(out, handlers)
 	}
-	ctx := levels * (stack + u.maxOut + 4096 + keys + 2*l.MaxString)
+	ctx := levels * (stack + u.maxOut + 4096 + keys + 2*l.MaxString + u.snaps*snapBytes)
 	out.Bytes += ctx
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/snapshot"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -80,6 +81,8 @@ func (g *gen) argument(v ir.Val) (a wire.Arg, size int, line string) {
 		case wire.Quoted:
 			return arg, 16 + round8(arg.Max), fmt.Sprintf("p = gs_put_quoted(c, p, %s, %s_n, %v, %v);", g.name(v.Reg),
 				g.name(v.Reg), arg.CString, g.fromKernel[v.Reg])
+		case wire.Snapshot:
+			return arg, 16 + snapshot.Bytes, fmt.Sprintf("p = gs_put_snap(p, %s);", g.snapOf[v.Reg])
 		case wire.Sym:
 			return arg, 16, fmt.Sprintf("*p++ = %s;\n\t\t*p++ = gs_pid();", g.name(v.Reg))
 		}

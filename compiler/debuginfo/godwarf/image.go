@@ -33,6 +33,8 @@ type Image struct {
 	f   *elffile.File
 	m   *machine.Machine
 	tab *pclntab.Table
+	// runTime is what RunTimeTypes gave.
+	runTime *debuginfo.RunTimeTypes
 
 	funcs   map[int]*debuginfo.Func // by index in tab
 	version string

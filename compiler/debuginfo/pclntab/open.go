@@ -66,6 +66,8 @@ const (
 	modText      = 176
 	modGofunc118 = 304
 	modGofunc120 = 320
+	// The types that the program has for itself begin and end; 1.20 added covctrs in front of them.
+	modTypes120 = 296
 )
 
 func (o *opener) open(tab []byte, addr uint64) (*Table, error) {
@@ -74,6 +76,7 @@ func (o *opener) open(tab []byte, addr uint64) (*Table, error) {
 		return nil, err
 	}
 	text, gofunc := h.TextStart, uint64(0)
+	var types [2]uint64
 	mod := o.moduledata(addr, addr+h.offs[0])
 	if mod != 0 {
 		if v, ok := o.pointer(mod + modText); ok {
@@ -84,6 +87,8 @@ func (o *opener) open(tab []byte, addr uint64) (*Table, error) {
 			gofunc, _ = o.pointer(mod + modGofunc118)
 		case Go120:
 			gofunc, _ = o.pointer(mod + modGofunc120)
+			types[0], _ = o.pointer(mod + modTypes120)
+			types[1], _ = o.pointer(mod + modTypes120 + 8)
 		}
 	}
 	if text == 0 && h.Version != Go116 {
@@ -100,6 +105,7 @@ func (o *opener) open(tab []byte, addr uint64) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.types = types
 	if t.version == Go116 && o.relocated() {
 		return nil, fmt.Errorf("%w: position-independent programs of Go 1.16 and 1.17", ErrVersion)
 	}

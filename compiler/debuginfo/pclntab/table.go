@@ -61,6 +61,7 @@ type Table struct {
 
 	gofunc uint64 // address that funcdata offsets count from, from Go 1.18 on; 0 unknown
 	mem    func(addr uint64, n int) ([]byte, error)
+	types  [2]uint64 // see Types
 
 	cursors [16]cursor // see valueAt
 	tops    []int32    // how many calls were inlined into each function, + 1; 0 as long as that is not known
@@ -390,3 +391,7 @@ func (t *Table) ArgsSize(i int) (int64, bool) {
 	n := int32(le.Uint32(r[recArgs:]))
 	return int64(n), n >= 0 // else internal/abi.ArgsSizeUnknown
 }
+
+// Types gives where the types lie that the program has for itself (runtime.moduledata.types and etypes); zeros where
+// that is not known.
+func (t *Table) Types() (lo, hi uint64) { return t.types[0], t.types[1] }

@@ -236,7 +236,8 @@ type Target struct {
 // PrettyPart is literal text, or a value with the conversion that shows it.
 type PrettyPart struct {
 	Lit string
-	// 'd', 'u', 'x', 'p', 'g', 'h'; 's' for a quoted string, 'C' for a byte as in a constant of C; 0 for literal text
+	// 'd', 'u', 'x', 'p', 'g', 'h'; 'v' for values shown whole; 's' for a quoted string, 'C' for a byte as in a
+	// constant of C; 0 for literal text
 	Conv       byte
 	Value, Len loc.Prog
 	CString    bool
@@ -244,4 +245,7 @@ type PrettyPart struct {
 	Kernel bool
 	// AtEntry: the value is taken at the function's entry and kept until the return.
 	AtEntry bool
+	// With Conv 'v' it is values shown whole: Plan is their shape.Plan.Text, Words give the numbers that it speaks of.
+	Plan  string
+	Words []loc.Prog
 }

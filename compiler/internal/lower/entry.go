@@ -78,7 +78,7 @@ func (l *lowerer) pairs(pr *elab.Probe) []slot {
 				for i, p := range t.Pretty {
 					if p.AtEntry {
 						typ := types.Long
-						if p.Conv == 's' {
+						if p.Conv == 's' || p.Conv == 'v' {
 							typ = types.String
 						}
 						add(slot{key: slotKey{t, i}, expr: e, typ: typ})

@@ -62,6 +62,8 @@ func (p *printer) pretty(t *elab.Target) {
 		piece := ir.Conv(part.Conv)
 		if part.Conv == 'C' {
 			piece.Conv, piece.Alt = 'c', true
+		} else if part.Conv == 'v' {
+			piece.Conv = 's'
 		}
 		p.conv(piece, p.f.reading().prettyValue(t, i))
 	}

@@ -121,6 +121,17 @@ func (f reading) quotedText(p *elab.PrettyPart, args []ir.Val) ir.Val {
 	return ir.R(r)
 }
 
+// whole gives the text of values with what they lead to, which the host makes.
+func (f reading) whole(p *elab.PrettyPart, args []ir.Val) ir.Val {
+	vals := []ir.Val{ir.S(p.Plan)}
+	for _, w := range p.Words {
+		vals = append(vals, f.loc(w, args))
+	}
+	r := f.b.Str("", f.maxStr())
+	f.b.Intr("snapshot", r, vals...)
+	return ir.R(r)
+}
+
 // prettyValue gives the value of part i of t.
 func (f reading) prettyValue(t *elab.Target, i int) ir.Val {
 	p := &t.Pretty[i]
@@ -130,8 +141,11 @@ func (f reading) prettyValue(t *elab.Target, i int) ir.Val {
 		}
 		return ir.S("?")
 	}
-	if p.Conv == 's' {
+	switch p.Conv {
+	case 's':
 		return f.quotedText(p, f.args(t))
+	case 'v':
+		return f.whole(p, f.args(t))
 	}
 	return f.loc(p.Value, f.args(t))
 }

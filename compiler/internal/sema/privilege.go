@@ -93,7 +93,7 @@ func (c *privileged) inside(in *elab.Info) {
 func readsKernel(t *elab.Target) bool {
 	progs := []loc.Prog{t.Value, t.Len}
 	for _, p := range t.Pretty {
-		progs = append(progs, p.Value, p.Len)
+		progs = append(append(progs, p.Value, p.Len), p.Words...)
 	}
 	for _, p := range progs {
 		for _, s := range p.Steps {

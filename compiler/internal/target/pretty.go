@@ -27,9 +27,15 @@ type writer struct {
 	nested bool
 	parts  []elab.PrettyPart
 	values int
+	// full collects values of Go that are shown with what they lead to; nil while there are none.
+	full *fullText
 }
 
 func (w *writer) lit(s string) {
+	if w.full != nil {
+		w.full.lit(s)
+		return
+	}
 	if n := len(w.parts); n > 0 && w.parts[n-1].Conv == 0 {
 		w.parts[n-1].Lit += s
 		return
@@ -67,6 +73,10 @@ func (w *writer) value(o object, depth int) {
 	t := o.Type
 	if t == nil {
 		w.lost()
+		return
+	}
+	if w.full != nil {
+		w.full.value(o, t.Kind == types.Pointer)
 		return
 	}
 	switch t.Kind {
@@ -245,6 +255,9 @@ func (b *build) vars(t *ast.Target) (*elab.Target, error) {
 		if err := b.returned(&w, s); err != nil {
 			return nil, err
 		}
+		if err := w.seal(); err != nil {
+			return nil, err
+		}
 		return &elab.Target{Type: types.String, Pretty: w.parts}, nil
 	}
 	list, err := s.Image.Vars(s.At)
@@ -261,21 +274,61 @@ func (b *build) vars(t *ast.Target) (*elab.Target, error) {
 		if err != nil {
 			return nil, err
 		}
+		w.open(es.Image, entry)
 		w.list(entry, debuginfo.Param)
+		if err := w.seal(); err != nil {
+			return nil, err
+		}
 		for i := range w.parts {
 			w.parts[i].AtEntry = w.parts[i].Conv != 0
 		}
 	} else if name != "$$locals" {
+		w.open(s.Image, list)
 		w.list(list, debuginfo.Param)
 	}
 	if name != "$$parms" && !(ret && s.Kind.Trampoline()) {
+		w.open(s.Image, list)
 		w.list(list, debuginfo.Captured)
 		w.list(list, debuginfo.Local)
 		if !s.IsReturn() {
 			w.results(list)
 		}
 	}
+	if err := w.seal(); err != nil {
+		return nil, err
+	}
 	return &elab.Target{Type: types.String, Pretty: w.parts}, nil
+}
+
+// seal ends the values that are shown with what they lead to, and makes a part of the text of them.
+func (w *writer) seal() error {
+	if w.full == nil {
+		return nil
+	}
+	parts, ok := w.full.parts()
+	w.full = nil
+	if !ok {
+		return fail("its values are too many to show all of them: name those that are wanted")
+	}
+	w.parts = append(w.parts, parts...)
+	return nil
+}
+
+// open begins values that are shown with what they lead to, if some of vs are of such types.
+func (w *writer) open(img debuginfo.Image, vs []*debuginfo.Var) {
+	if w.plain || w.full != nil {
+		return
+	}
+	for _, v := range vs {
+		t := v.Place.Type
+		if t == nil {
+			t = v.Type
+		}
+		if v.Err == nil && t != nil && t.Go && !plain(t) {
+			w.full = newFullText(img, !w.nested)
+			return
+		}
+	}
 }
 
 func (w *writer) list(vs []*debuginfo.Var, kind debuginfo.VarKind) {
@@ -296,7 +349,7 @@ func (w *writer) results(vs []*debuginfo.Var) {
 }
 
 func (w *writer) variable(name string, v *debuginfo.Var) {
-	if len(w.parts) > 0 {
+	if len(w.parts) > 0 || w.full != nil && len(w.full.items) > 0 {
 		w.lit(" ")
 	}
 	w.lit(name + "=")
@@ -322,6 +375,7 @@ func (b *build) returned(w *writer, s *probe.Site) error {
 	if err != nil {
 		return err
 	}
+	w.open(s.Image, rs)
 	for _, r := range rs {
 		name := "return"
 		if len(rs) > 1 {

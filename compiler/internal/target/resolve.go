@@ -392,6 +392,15 @@ func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool
 	}
 	if t.Pretty > 0 {
 		w := writer{nested: t.Pretty > 1}
+		if s := b.at(); s != nil && s.Image != nil && o.Type.Go && !plainOrPointer(o.Type) {
+			if w.full = newFullText(s.Image, t.Pretty == 1); w.full != nil {
+				w.full.value(o, o.Type.Kind == types.Pointer)
+				if err := w.seal(); err != nil {
+					return nil, err
+				}
+				return &elab.Target{Type: types.String, Pretty: w.parts, Ctype: o.Type, Place: o.Place}, nil
+			}
+		}
 		// A pointer to a structure shows the structure, as in stap; pointers further in do not.
 		if e := o.Type.Elem(); o.Type.Kind == types.Pointer && e != nil &&
 			(e.Kind == types.Struct || e.Kind == types.Union) {

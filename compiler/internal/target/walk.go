@@ -137,6 +137,10 @@ func (w *walker) enter(t *elab.Target) {
 	for _, p := range t.Pretty {
 		fmt.Fprintf(k, "{%q%c%t%t%t%s#%s}", p.Lit, p.Conv, p.CString, p.Kernel, p.AtEntry, p.Value.String(),
 			p.Len.String())
+		for _, word := range p.Words {
+			fmt.Fprintf(k, "[%s]", word.String())
+		}
+		k.WriteString(p.Plan)
 	}
 	k.WriteByte('\n')
 }

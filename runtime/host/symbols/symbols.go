@@ -276,6 +276,9 @@ func (t *Table) fromKnown(fr Frame, at uint64) Frame {
 	return fr
 }
 
+// ImageOf is the image of a program that the script names; nil where it cannot be read.
+func (t *Table) ImageOf(path string) debuginfo.Image { return t.image(uint32(os.Getpid()), path) }
+
 func (t *Table) image(pid uint32, path string) debuginfo.Image {
 	// The process may live in another mount namespace.
 	name := path

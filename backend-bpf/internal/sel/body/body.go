@@ -29,6 +29,8 @@ type Body struct {
 	Record   bool // the context is an event's record (perfevent.go of package hook)
 	Sleeps   bool // the program may wait for pages of the traced program
 	Err      error
+	// Snaps are the places of the handler's snapshots in the scratch slot.
+	Snaps map[int64]int
 }
 
 // Prescan is what is known of the whole handler before it is translated.

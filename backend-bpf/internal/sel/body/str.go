@@ -12,6 +12,8 @@ type Lazy struct {
 	Val mach.Reg // the address, number or index
 	// Text is a Quoted's.
 	Text *StrVar
+	// Snap is where a Snapshot lies in the scratch slot.
+	Snap int
 }
 
 // Str is a string operand.

@@ -30,7 +30,9 @@ func (g *Output) LazyIntr(in *ir.Instr) {
 	if l.Lazy == wire.Decoded {
 		l.Names = &wire.Names{List: [][]byte{[]byte(in.Args[1].Str)}}
 	}
-	if len(in.Args) > 0 {
+	if l.Kind == wire.Snapshot {
+		l.Names, l.Snap = &wire.Names{List: [][]byte{[]byte(in.Args[0].Str)}}, g.snapOff(in)
+	} else if len(in.Args) > 0 {
 		l.Val = g.Copy(g.Long(in.Args[0]))
 	}
 	g.Lazies[in.Dst] = l
@@ -56,6 +58,8 @@ func (g *Output) lazyField(l *body.Lazy) Field {
 			g.str.CopyBytes(g.ArgP(r.At(0)), n, g.str.BytesOf(s))
 			r.Grow(room, size)
 		}}
+	case wire.Snapshot:
+		return g.snapField(l)
 	case wire.Sym:
 		return Field{Arg: l.Arg, size: 16, fixed: true, put: func(r *Record) {
 			r.Reg(l.Val)

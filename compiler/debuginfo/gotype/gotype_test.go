@@ -1,0 +1,84 @@
+package gotype
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// memory is a file whose first byte is at address 0x1000.
+type memory []byte
+
+func (m memory) Bytes(addr uint64, n int) ([]byte, error) {
+	if addr < 0x1000 || addr-0x1000 >= uint64(len(m)) {
+		return nil, errors.New("outside")
+	}
+	b := m[addr-0x1000:]
+	return b[:min(n, len(b))], nil
+}
+
+func (m memory) Section(string) ([]byte, error) { return nil, errors.New("none") }
+func (m memory) Relocated() bool                { return false }
+
+// walk looks at a type and all that it is made of.
+func walk(t *types.Ctype, seen map[*types.Ctype]bool) {
+	if t == nil || seen[t] || len(seen) > 1000 {
+		return
+	}
+	seen[t] = true
+	walk(t.Elem(), seen)
+	walk(t.Key(), seen)
+	for _, f := range t.Fields() {
+		walk(f.Type, seen)
+	}
+}
+
+// TestDamaged: addresses outside of the types, kinds that there are none of and names that do not end are no types.
+func TestDamaged(t *testing.T) {
+	mem := make(memory, 256)
+	mem[offKind] = 2
+	binary.LittleEndian.PutUint64(mem, 8)
+	copy(mem[0x80:], "\x00\x03int")
+	binary.LittleEndian.PutUint32(mem[offStr:], 0x80)
+	at := func(addr uint64) error {
+		_, err := New(mem, 0x1000, 0x1100, 26).At(addr)
+		return err
+	}
+	if err := at(0x1000); err != nil {
+		t.Error(err)
+	}
+	for _, addr := range []uint64{0, 0xff8, 0x1001, 0x1100, 1 << 63} {
+		if at(addr) == nil {
+			t.Errorf("a type at %#x", addr)
+		}
+	}
+	mem[offKind] = 30
+	if at(0x1000) == nil {
+		t.Error("a type of kind 30")
+	}
+	mem[offKind], mem[0x81] = 2, 0xff
+	if at(0x1000) == nil {
+		t.Error("a name that does not end")
+	}
+}
+
+// FuzzTypes: whatever a file has in place of types, there is an answer.
+func FuzzTypes(f *testing.F) {
+	f.Add(make([]byte, 300), uint16(0))
+	s := make([]byte, 300)
+	s[offKind], s[offLen] = kStruct, 2
+	binary.LittleEndian.PutUint64(s[offValue:], 0x1048)
+	binary.LittleEndian.PutUint64(s[0x48:], 0x1000)
+	binary.LittleEndian.PutUint64(s[0x50:], 0x1000)
+	f.Add(s, uint16(26))
+	f.Fuzz(func(_ *testing.T, mem []byte, minor uint16) {
+		t := New(memory(mem), 0x1000, 0x1000+uint64(len(mem)), int(minor))
+		for at := uint64(0x1000); at < 0x1000+uint64(min(len(mem), 512)); at += 8 {
+			if typ, err := t.At(at); err == nil {
+				walk(typ.Ctype, map[*types.Ctype]bool{})
+			}
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package target
+
+import (
+	"slices"
+
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/shape"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Values of Go are shown with what they lead to: elements, what interfaces hold, text of errors. What that takes is
+// copied at the hit, and the host makes the text (packages shape, snapshot and values).
+
+// The bounds of what values shown whole show.
+const (
+	wholeDepth = 5   // pointers that are followed in "$x$$"
+	errorDepth = 3   // those in what an interface holds, in "$x$"
+	wholeElems = 64  // of a slice, array or map
+	wholeStr   = 512 // bytes of a string
+)
+
+// item is literal text, or a value with its type.
+type item struct {
+	lit  string
+	typ  *types.Ctype
+	part shape.Part
+}
+
+// fullText collects what is shown of values of one program.
+type fullText struct {
+	rtt   *debuginfo.RunTimeTypes
+	path  string
+	bias  bool
+	one   bool
+	items []item
+	words []loc.Prog
+}
+
+// newFullText begins a text of values of img's program; nil where it is not known how they lie.
+func newFullText(img debuginfo.Image, one bool) *fullText {
+	r, ok := img.(debuginfo.RunTimeTyped)
+	if !ok {
+		return nil
+	}
+	rtt := r.RunTimeTypes()
+	if rtt == nil {
+		return nil
+	}
+	w := &fullText{rtt: rtt, path: img.Path(), one: one}
+	if rtt.Relocated {
+		w.bias = true
+		w.word(loc.Static(0, true))
+	}
+	return w
+}
+
+// plain reports whether the text of a type of Go is made of numbers and strings alone, which need nothing further.
+func plain(t *types.Ctype) bool {
+	if t == nil {
+		return true
+	}
+	switch t.Kind {
+	case types.Int:
+		return t.Name != "time.Duration" && t.Name != "time.Month" && t.Name != "time.Weekday"
+	case types.GoString, types.Float:
+		return true
+	case types.Struct:
+		for _, f := range t.Fields() {
+			if !plain(f.Type) {
+				return false
+			}
+		}
+		return true
+	case types.Array:
+		return plain(t.Elem())
+	}
+	return false
+}
+
+// plainOrPointer is plain for what "$x$" shows, which is what a pointer to a structure leads to.
+func plainOrPointer(t *types.Ctype) bool {
+	if t.Kind == types.Pointer && t.Elem() != nil && t.Elem().Kind == types.Struct {
+		return plain(t.Elem())
+	}
+	return plain(t)
+}
+
+// word gives the index of a number.
+func (w *fullText) word(p loc.Prog) int {
+	text := p.String()
+	if i := slices.IndexFunc(w.words, func(q loc.Prog) bool { return q.String() == text }); i >= 0 {
+		return i
+	}
+	w.words = append(w.words, p)
+	return len(w.words) - 1
+}
+
+func (w *fullText) lit(s string) { w.items = append(w.items, item{lit: s}) }
+
+// value adds an object; deref: a pointer's target is shown in its place.
+func (w *fullText) value(o object, deref bool) {
+	it := item{typ: o.Type, part: shape.Part{Deref: deref}}
+	if o.InMemory {
+		it.part.Addr = true
+		it.part.Words = []shape.Word{{At: w.word(o.Addr), Size: 8}}
+	} else {
+		// The words of a string or an interface lie behind each other, as the table for the kernel wants them.
+		for _, p := range o.Pieces {
+			if p.Lost || p.Vector != 0 || p.Val.Empty() || p.Size > 8 {
+				continue
+			}
+			w.words = append(w.words, p.Val)
+			it.part.Words = append(it.part.Words, shape.Word{At: len(w.words) - 1, Off: p.Off, Size: p.Size})
+		}
+		if len(it.part.Words) == 0 {
+			// All of it is gone; its structure is shown all the same.
+			it.part.Words = []shape.Word{{At: w.word(loc.Constant(0))}}
+		}
+	}
+	w.items = append(w.items, it)
+}
+
+// parts gives what was collected as one part of a text; none where it cannot be told within the bounds.
+func (w *fullText) parts() ([]elab.PrettyPart, bool) {
+	if len(w.words) > shape.MaxWords/2 {
+		return nil, false
+	}
+	for depth := wholeDepth; depth > 0; depth-- {
+		p := shape.Plan{Go: w.rtt.Minor, Swiss: w.rtt.Swiss, Path: w.path, Depth: depth, One: w.one, Elems: wholeElems,
+			Str: wholeStr}
+		if w.one {
+			p.Depth = min(depth, errorDepth)
+		}
+		if w.bias {
+			p.Bias = 1
+		}
+		b := shape.New(p)
+		for _, it := range w.items {
+			if it.typ == nil {
+				b.Lit(it.lit)
+				continue
+			}
+			b.Value(it.typ, it.part)
+		}
+		plan := b.Plan()
+		if text := plan.Text(); len(text) <= ir.MaxTable && 8*len(plan.Table()) <= ir.MaxTable {
+			return []elab.PrettyPart{{Conv: 'v', Plan: text, Words: w.words}}, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,379 @@
+package shape
+
+import "github.com/gostap/gostap/compiler/types"
+
+// The table for the kernel is a list of words. The first ones:
+const (
+	TableFlag   = iota // byte of a run-time type that says, in bit 5, whether values of it are one pointer
+	TableDepth         // how many pointers are followed
+	TableElems         // the most elements of a slice or map
+	TableStr           // the most bytes of a string
+	TableSwiss         // 1: maps are swiss tables
+	TableRoots         // where the record of the values themselves is
+	tableHeader = 8
+)
+
+// A record says what of a type's bytes leads further:
+//
+//	bytes of the type, number of leaves, then for each leaf:
+//	kind | offset << 8, record of what it leads to (0: none), bytes of that, 1 if following it does not count
+//
+// The kinds of leaves:
+const (
+	_           = iota
+	LeafPtr     // a pointer
+	LeafString  // a string: pointer, length
+	LeafSlice   // pointer, length, capacity
+	LeafIface   // an interface with methods: itab, data
+	LeafEface   // one without: type, data
+	LeafSwiss   // a swiss map: the record and bytes are those of a group
+	LeafBuckets // a map before Go 1.24: those of a bucket
+	LeafChan
+	LeafFunc
+)
+
+// LeafWords is the words of a leaf, RecordHead those before the first one.
+const (
+	LeafWords  = 4
+	RecordHead = 2
+)
+
+// MaxWords bounds the numbers that a plan's values are made of, MaxLeaves the leaves of one record.
+const (
+	MaxWords  = 512
+	maxLeaves = 192
+)
+
+// Words counts the numbers that the values of a plan are made of.
+func (p *Plan) Words() int {
+	n := 0
+	for _, pt := range p.Parts {
+		for _, w := range pt.Words {
+			n = max(n, w.At+1)
+		}
+	}
+	return max(n, p.Bias)
+}
+
+// Leads reports whether anything in the values leads further.
+func (p *Plan) Leads() bool {
+	t := p.Table()
+	return t[t[TableRoots]+1] > 0
+}
+
+// Table is the plan for the kernel.
+func (p *Plan) Table() []uint64 {
+	tb := tabler{p: p, at: make([]uint64, len(p.Types)), out: make([]uint64, tableHeader), groups: map[int]uint64{}}
+	flag := uint64(23) // abi.Type.Kind_
+	if p.Go >= 26 {
+		flag = 20 // abi.Type.TFlag
+	}
+	tb.out[TableFlag], tb.out[TableDepth] = flag, uint64(p.Depth)
+	tb.out[TableElems], tb.out[TableStr] = uint64(p.Elems), uint64(p.Str)
+	if p.Swiss {
+		tb.out[TableSwiss] = 1
+	}
+	var roots []leaf
+	for _, pt := range p.Parts {
+		if len(pt.Words) == 0 || pt.Type == 0 {
+			continue
+		}
+		if pt.Addr {
+			roots = append(roots, leaf{kind: LeafPtr, off: int64(pt.Words[0].At) * 8, typ: pt.Type,
+				size: p.size(pt.Type), free: true})
+			continue
+		}
+		for _, l := range p.leaves(pt.Type, 0, nil) {
+			if at, ok := place(pt.Words, l); ok {
+				l.off, l.free = at, pt.Deref && l.kind == LeafPtr
+				roots = append(roots, l)
+			}
+		}
+	}
+	tb.out[TableRoots] = tb.record(int64(p.Words())*8, roots)
+	for len(tb.todo) > 0 {
+		f := tb.todo[0]
+		tb.todo = tb.todo[1:]
+		f()
+	}
+	return tb.out
+}
+
+// place finds where a leaf is among the numbers: all of its words one behind the other.
+func place(words []Word, l leaf) (int64, bool) {
+	for _, w := range words {
+		if w.Off == l.off && w.Size == 8 {
+			for k := int64(1); k < l.words(); k++ {
+				if !has(words, Word{w.At + int(k), w.Off + 8*k, 8}) {
+					return 0, false
+				}
+			}
+			return int64(w.At) * 8, true
+		}
+	}
+	return 0, false
+}
+
+func has(words []Word, w Word) bool {
+	for _, v := range words {
+		if v == w {
+			return true
+		}
+	}
+	return false
+}
+
+type leaf struct {
+	kind  int
+	off   int64
+	typ   int // of what it leads to, index from 1; of a map the map
+	size  int64
+	inMap bool
+	// free: following it does not count as a step into the depth.
+	free bool
+}
+
+// words are how many numbers a leaf is made of.
+func (l leaf) words() int64 {
+	switch l.kind {
+	case LeafString, LeafIface, LeafEface, LeafSlice:
+		return 2 // a slice's capacity is not looked at
+	}
+	return 1
+}
+
+type tabler struct {
+	p      *Plan
+	out    []uint64
+	at     []uint64
+	groups map[int]uint64
+	todo   []func()
+}
+
+func (p *Plan) size(i int) int64 {
+	if i == 0 {
+		return 0
+	}
+	return max(p.Types[i-1].Size, 0)
+}
+
+// leaves appends those of type i at off.
+func (p *Plan) leaves(i int, off int64, out []leaf) []leaf {
+	if i == 0 || len(out) >= maxLeaves {
+		return out
+	}
+	t := &p.Types[i-1]
+	add := func(kind int) []leaf {
+		return append(out, leaf{kind: kind, off: off, typ: t.Elem, size: p.size(t.Elem)})
+	}
+	switch t.Kind {
+	case types.Pointer:
+		if t.Elem > 0 {
+			return add(LeafPtr)
+		}
+	case types.GoString:
+		return add(LeafString)
+	case types.GoSlice:
+		if t.Elem > 0 {
+			return add(LeafSlice)
+		}
+	case types.GoInterface:
+		if t.Empty {
+			return add(LeafEface)
+		}
+		return add(LeafIface)
+	case types.GoMap:
+		kind, size := LeafBuckets, int64(0)
+		if p.Swiss {
+			kind = LeafSwiss
+		}
+		if !t.Cut && t.Key > 0 && t.Elem > 0 {
+			size = p.GroupOf(t).Size
+		}
+		return append(out, leaf{kind: kind, off: off, typ: i, size: size, inMap: true})
+	case types.GoChan:
+		return add(LeafChan)
+	case types.GoFunc:
+		return append(out, leaf{kind: LeafFunc, off: off, size: 8})
+	case types.Struct:
+		for _, f := range t.Fields {
+			out = p.leaves(f.Type, off+f.Off, out)
+		}
+	case types.Array:
+		if e := p.size(t.Elem); e > 0 {
+			for k := int64(0); k < min(t.Count, int64(p.Elems)); k++ {
+				n := len(out)
+				if out = p.leaves(t.Elem, off+k*e, out); len(out) == n {
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// record writes one and gives its place.
+func (t *tabler) record(size int64, ls []leaf) uint64 {
+	at := uint64(len(t.out))
+	t.out = append(t.out, uint64(size), uint64(len(ls)))
+	for _, l := range ls {
+		free := uint64(0)
+		if l.free {
+			free = 1
+		}
+		t.out = append(t.out, uint64(l.kind)|uint64(l.off)<<8, 0, uint64(l.size), free)
+	}
+	t.todo = append(t.todo, func() {
+		for i, l := range ls {
+			t.out[at+RecordHead+LeafWords*uint64(i)+1] = t.to(l)
+		}
+	})
+	return at
+}
+
+// to gives the record of what a leaf leads to, 0 where nothing in it leads further.
+func (t *tabler) to(l leaf) uint64 {
+	switch {
+	case l.typ == 0:
+		return 0
+	case l.inMap:
+		return t.group(l.typ)
+	case t.at[l.typ-1] != 0:
+		return t.at[l.typ-1]
+	}
+	ls := t.p.leaves(l.typ, 0, nil)
+	if len(ls) == 0 {
+		return 0
+	}
+	t.at[l.typ-1] = t.record(t.p.size(l.typ), ls)
+	return t.at[l.typ-1]
+}
+
+// group gives the record of a map's groups or buckets.
+func (t *tabler) group(i int) uint64 {
+	if at, ok := t.groups[i]; ok {
+		return at
+	}
+	m := &t.p.Types[i-1]
+	if m.Cut || m.Key == 0 || m.Elem == 0 {
+		return 0
+	}
+	g := t.p.GroupOf(m)
+	var ls []leaf
+	for k := int64(0); k < 8; k++ {
+		ls = t.p.member(m.Key, g.KeyAt+k*g.KeyStep, g.KeyPtr, ls)
+		ls = t.p.member(m.Elem, g.ElemAt+k*g.ElemStep, g.ElemPtr, ls)
+	}
+	if !t.p.Swiss {
+		ls = append(ls, leaf{kind: LeafPtr, off: g.Size - 8, typ: i, size: g.Size, inMap: true}) // the next bucket
+	}
+	t.groups[i] = 0
+	if len(ls) > 0 {
+		t.groups[i] = t.record(g.Size, ls)
+	}
+	return t.groups[i]
+}
+
+// member adds the leaves of a key or element.
+func (p *Plan) member(i int, off int64, ptr bool, ls []leaf) []leaf {
+	if ptr {
+		return append(ls, leaf{kind: LeafPtr, off: off, typ: i, size: p.size(i)})
+	}
+	return p.leaves(i, off, ls)
+}
+
+// Group is how eight elements of a map lie together: a swiss table's group (internal/runtime/maps, Go 1.24), or a
+// bucket (runtime.bmap, before). A byte for each comes first.
+type Group struct {
+	Size             int64
+	KeyAt, KeyStep   int64
+	ElemAt, ElemStep int64
+	KeyPtr, ElemPtr  bool // it is a pointer to the key or element
+}
+
+// maxInline is the most bytes of a key or element that lies in the map itself (abi.MapMaxKeyBytes).
+const maxInline = 128
+
+// GroupOf lays out the groups of a map.
+func (p *Plan) GroupOf(m *Type) Group {
+	return groupOf(p.Swiss, p.size(m.Key), p.align(m.Key), p.size(m.Elem), p.align(m.Elem))
+}
+
+// GroupFor does that for types as they are read.
+func GroupFor(swiss bool, key, elem *types.Ctype) Group {
+	return groupOf(swiss, key.Size, Align(key), elem.Size, Align(elem))
+}
+
+func groupOf(swiss bool, ksize, kalign, vsize, valign int64) Group {
+	g := Group{KeyPtr: ksize > maxInline, ElemPtr: vsize > maxInline}
+	if g.KeyPtr {
+		ksize, kalign = 8, 8
+	}
+	if g.ElemPtr {
+		vsize, valign = 8, 8
+	}
+	if !swiss {
+		g.KeyAt, g.KeyStep, g.ElemStep = 8, ksize, vsize
+		g.ElemAt = 8 + 8*ksize
+		g.Size = up(g.ElemAt+8*vsize, 8) + 8
+		return g
+	}
+	valign, kalign = max(valign, 1), max(kalign, 1)
+	off := up(ksize, valign)
+	end := off + vsize
+	if vsize == 0 && ksize > 0 {
+		end++ // a pointer to an element must not point behind the slot
+	}
+	slot := up(end, max(kalign, valign))
+	g.KeyAt, g.ElemAt = 8, 8+off
+	g.KeyStep, g.ElemStep = slot, slot
+	g.Size = up(8+8*slot, 8)
+	return g
+}
+
+func up(n, to int64) int64 { return (n + to - 1) / to * to }
+
+// align is that of type i on machines with words of 8 bytes.
+func (p *Plan) align(i int) int64 {
+	if i == 0 {
+		return 1
+	}
+	t := &p.Types[i-1]
+	switch t.Kind {
+	case types.Struct:
+		a := int64(1)
+		for _, f := range t.Fields {
+			a = max(a, p.align(f.Type))
+		}
+		return a
+	case types.Array:
+		return p.align(t.Elem)
+	case types.Complex:
+		return t.Size / 2
+	case types.Int, types.Bool, types.Char, types.Float, types.Enum:
+		return max(min(t.Size, 8), 1)
+	}
+	return 8
+}
+
+// Align is the alignment of a type of Go.
+func Align(t *types.Ctype) int64 {
+	if t == nil {
+		return 1
+	}
+	switch t.Kind {
+	case types.Struct:
+		a := int64(1)
+		for _, f := range t.Fields() {
+			a = max(a, Align(f.Type))
+		}
+		return a
+	case types.Array:
+		return Align(t.Elem())
+	case types.Complex:
+		return t.Size / 2
+	case types.Int, types.Bool, types.Char, types.Float, types.Enum:
+		return max(min(t.Size, 8), 1)
+	}
+	return 8
+}

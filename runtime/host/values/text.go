@@ -1,0 +1,370 @@
+package values
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gostap/gostap/compiler/ir/textfmt"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// value writes one value.
+func (t *texter) value(v value, l level) {
+	switch {
+	case v.t == nil:
+		t.lost()
+		return
+	case t.full():
+		t.lit("...")
+		return
+	case t.named(v, l):
+		return
+	}
+	switch v.t.Kind {
+	case types.Int, types.Enum, types.Char:
+		n, ok := integer(v)
+		switch {
+		case !ok:
+			t.lost()
+		case v.t.Signed:
+			t.lit(strconv.FormatInt(n, 10))
+		default:
+			t.lit(strconv.FormatUint(uint64(n), 10))
+		}
+	case types.Bool:
+		t.boolean(v)
+	case types.Float, types.Complex:
+		t.fraction(v)
+	case types.GoString:
+		t.str(v)
+	case types.Pointer:
+		t.pointer(v, l)
+	case types.GoFunc:
+		t.function(v)
+	case types.GoSlice:
+		t.slice(v, l)
+	case types.Array:
+		t.array(v, l)
+	case types.Struct:
+		t.structure(v, l)
+	case types.GoInterface:
+		t.iface(v, l)
+	case types.GoMap:
+		t.mapping(v, l)
+	case types.GoChan:
+		t.channel(v, l)
+	default:
+		t.lost()
+	}
+}
+
+// integer reads a number of up to 8 bytes.
+func integer(v value) (n int64, ok bool) {
+	b, ok := v.get(0, v.t.Size)
+	if !ok || len(b) == 0 || len(b) > 8 {
+		return 0, false
+	}
+	var full [8]byte
+	copy(full[:], b)
+	u := le.Uint64(full[:])
+	if shift := uint(64 - 8*len(b)); v.t.Signed {
+		return int64(u<<shift) >> shift, true
+	}
+	return int64(u), true
+}
+
+func (t *texter) boolean(v value) {
+	switch n, ok := integer(v); {
+	case !ok:
+		t.lost()
+	case n == 0:
+		t.lit("false")
+	case n == 1:
+		t.lit("true")
+	default:
+		t.printf("%d", n)
+	}
+}
+
+func (t *texter) fraction(v value) {
+	b, ok := v.get(0, v.t.Size)
+	if !ok {
+		t.lost()
+		return
+	}
+	one := func(b []byte) string {
+		if len(b) == 4 {
+			return strconv.FormatFloat(float64(math.Float32frombits(le.Uint32(b))), 'g', -1, 32)
+		}
+		return strconv.FormatFloat(math.Float64frombits(le.Uint64(b)), 'g', -1, 64)
+	}
+	switch {
+	case v.t.Kind == types.Float && (len(b) == 4 || len(b) == 8):
+		t.lit(one(b))
+	case v.t.Kind == types.Complex && (len(b) == 8 || len(b) == 16):
+		im := one(b[len(b)/2:])
+		if im[0] != '-' && im[0] != '+' {
+			im = "+" + im
+		}
+		t.lit("(" + one(b[:len(b)/2]) + im + "i)")
+	default:
+		t.lost()
+	}
+}
+
+// str writes a string in quotes.
+func (t *texter) str(v value) {
+	s, cut, ok := t.text(v)
+	if !ok {
+		t.missing(v)
+		return
+	}
+	t.lit(textfmt.Quote(s, 8*len(s)+8, true))
+	if cut {
+		t.lit("...")
+	}
+}
+
+// text reads a string; cut says that there is more of it.
+func (t *texter) text(v value) (s string, cut, ok bool) {
+	ptr, ok1 := v.word(0)
+	n, ok2 := v.word(8)
+	if !ok1 || !ok2 || int64(n) < 0 {
+		return "", false, false
+	}
+	if n == 0 {
+		return "", false, true
+	}
+	b, read, _ := t.at(ptr, int64(min(n, uint64(t.p.Str))))
+	if !read {
+		return "", false, false
+	}
+	return string(b), uint64(len(b)) < n, true
+}
+
+// pointer writes what a pointer leads to, as far as it was followed.
+func (t *texter) pointer(v value, l level) {
+	p, ok := v.word(0)
+	e := v.t.Elem()
+	switch {
+	case !ok:
+		t.lost()
+		return
+	case p == 0:
+		t.lit("nil")
+		return
+	case e == nil || e.Size < 0:
+		t.address(p, v.t, l)
+		return
+	}
+	if t.cycle(p, e) {
+		t.printf("&{...0x%x}", p)
+		return
+	}
+	var target value
+	if e.Size > 0 {
+		b, read, gone := t.at(p, e.Size)
+		switch {
+		case gone:
+			t.lit("?")
+			return
+		case !read || t.shallow(l) && !l.deref && e.Kind == types.Struct:
+			t.address(p, v.t, l)
+			return
+		}
+		target.b = b
+	}
+	target.t = e
+	t.open = append(t.open, object{p, e})
+	t.lit("&")
+	below := l.below()
+	if l.typed && e.Kind == types.Struct {
+		t.lit(short(e.Name))
+	}
+	t.value(target, below)
+	t.open = t.open[:len(t.open)-1]
+}
+
+// address writes a pointer that was not followed.
+func (t *texter) address(p uint64, of *types.Ctype, l level) {
+	if of.Name == "" || of.Name[0] != '*' {
+		t.printf("0x%x", p)
+		return
+	}
+	t.printf("(%s)(0x%x)", short(of.Name), p)
+}
+
+// missing stands for what v's first word leads to: "?" where that could not be read or is not known, "..." where there
+// was no room for it.
+func (t *texter) missing(v value) {
+	p, ok := v.word(0)
+	if ok {
+		if _, read, gone := t.at(p, 1); !read && !gone {
+			t.lit("...")
+			return
+		}
+	}
+	t.lost()
+}
+
+// short is the name of a type without the paths of packages, as the program itself says it: "*http.Request".
+func short(name string) string {
+	for i := len(name) - 1; i >= 0; i-- {
+		if name[i] != '/' {
+			continue
+		}
+		from := i
+		for from > 0 && !strings.ContainsRune("*[]( ,{;", rune(name[from-1])) {
+			from--
+		}
+		name = name[:from] + name[i+1:]
+		i = from
+	}
+	return name
+}
+
+func (t *texter) cycle(p uint64, e *types.Ctype) bool {
+	for _, o := range t.open {
+		if o.addr == p && o.t == e {
+			return true
+		}
+	}
+	return false
+}
+
+// function writes the name of what a function value calls.
+func (t *texter) function(v value) {
+	p, ok := v.word(0)
+	switch {
+	case !ok:
+		t.lost()
+		return
+	case p == 0:
+		t.lit("nil")
+		return
+	}
+	b, read, _ := t.at(p, 8)
+	if !read || len(b) < 8 {
+		t.printf("0x%x", p)
+		return
+	}
+	if name := t.code(le.Uint64(b)); name != "" {
+		t.lit(name)
+		return
+	}
+	t.printf("0x%x", le.Uint64(b))
+}
+
+// slice writes the elements, or for bytes a text.
+func (t *texter) slice(v value, l level) {
+	ptr, ok1 := v.word(0)
+	n, ok2 := v.word(8)
+	e := v.t.Elem()
+	switch {
+	case !ok1 || !ok2 || int64(n) < 0:
+		t.lost()
+		return
+	case ptr == 0 && n == 0:
+		t.lit("nil")
+		return
+	case e == nil: // beyond what was followed
+		t.printf("[...%d]", n)
+		return
+	}
+	var b []byte
+	if n > 0 && e.Size > 0 {
+		var read bool
+		if b, read, _ = t.at(ptr, int64(min(n, 1<<20))*e.Size); !read {
+			t.printf("[...%d]", n)
+			return
+		}
+	}
+	if e.Kind == types.Int && e.Size == 1 && !e.Signed {
+		b = b[:min(len(b), t.p.Str)]
+		t.lit(textfmt.Quote(string(b), 8*len(b)+8, true))
+		if uint64(len(b)) < n {
+			t.lit("...")
+		}
+		return
+	}
+	t.elems(value{b: b}, e, n, l)
+}
+
+func (t *texter) array(v value, l level) {
+	if e := v.t.Elem(); e != nil && v.t.Count >= 0 {
+		t.elems(v, e, uint64(v.t.Count), l)
+		return
+	}
+	t.lost()
+}
+
+// elems writes n elements that lie in v, those of them that are known in full.
+func (t *texter) elems(v value, e *types.Ctype, n uint64, l level) {
+	most := min(n, uint64(t.p.Elems))
+	t.lit("[")
+	for i := uint64(0); i < n; i++ {
+		if i > 0 {
+			t.lit(" ")
+		}
+		if i == most || t.full() || e.Size > 0 && int64(i+1)*e.Size > int64(len(v.b)) {
+			t.printf("...%d more", n-i)
+			break
+		}
+		t.value(v.part(int64(i)*e.Size, e), l.in())
+	}
+	t.lit("]")
+}
+
+func (t *texter) structure(v value, l level) {
+	fs := v.t.Fields()
+	if t.shallow(l) || len(fs) == 0 && v.t.Size > 0 {
+		t.lit("{...}")
+		return
+	}
+	t.lit("{")
+	for i, f := range fs {
+		if i > 0 {
+			t.lit(", ")
+		}
+		if t.full() {
+			t.lit("...")
+			break
+		}
+		t.lit(f.Name + ":")
+		t.value(v.part(f.Off, f.Type), l.in())
+	}
+	t.lit("}")
+}
+
+// field finds a member of a structure by its name.
+func field(v value, name string) (value, bool) {
+	if v.t == nil || v.t.Kind != types.Struct {
+		return value{}, false
+	}
+	for _, f := range v.t.Fields() {
+		if f.Name == name {
+			return v.part(f.Off, f.Type), true
+		}
+	}
+	return value{}, false
+}
+
+// moment is the time that a time.Time means (time/time.go: wall and ext).
+func moment(v value) (time.Time, bool) {
+	wall, ok1 := v.word(0)
+	ext, ok2 := v.word(8)
+	if !ok1 || !ok2 {
+		return time.Time{}, false
+	}
+	const monotonic = 1 << 63
+	nsec := int64(wall & (1<<30 - 1))
+	sec := int64(ext) // since the year 1
+	if wall&monotonic != 0 {
+		const wallToInternal = (1884*365 + 1884/4 - 1884/100 + 1884/400) * 86400
+		sec = int64(wall<<1>>31) + wallToInternal
+	}
+	const unixToInternal = (1969*365 + 1969/4 - 1969/100 + 1969/400) * 86400
+	return time.Unix(sec-unixToInternal, nsec).UTC(), nsec < 1e9
+}
