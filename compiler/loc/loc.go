@@ -38,10 +38,11 @@ const (
 	Bits     // Size bits of A from bit N on, sign-extended if Signed
 	Below    // A if A < B (unsigned), else a run-time error: index out of range
 	TraceArg // N: the N-th argument word of the event (ir.OpTraceArg)
+	Through  // load Size bytes at address A + N, sign-extended if Signed; 0 where A is 0; may fault
 )
 
 var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr",
-	"sar", "neg", "not", "deref", "bits", "below", "tracearg"}
+	"sar", "neg", "not", "deref", "bits", "below", "tracearg", "through"}
 
 func (o Op) String() string { return opNames[o] }
 
@@ -133,10 +134,15 @@ func (p Prog) Load(size int, signed, kernel bool) Prog {
 	return p.Then(Step{Op: Deref, Size: size, Signed: signed, Kernel: kernel})
 }
 
+// Through loads what lies n bytes behind the address p, if that is one; 0 else.
+func (p Prog) Through(n int64, size int, signed, kernel bool) Prog {
+	return p.Then(Step{Op: Through, N: n, Size: size, Signed: signed, Kernel: kernel})
+}
+
 // CanFault reports whether running p may fail.
 func (p Prog) CanFault() bool {
 	for _, s := range p.Steps {
-		if s.Op == Deref || s.Op == Below {
+		if s.Op == Deref || s.Op == Below || s.Op == Through {
 			return true
 		}
 	}
@@ -156,8 +162,8 @@ func (p Prog) String() string {
 			b.WriteString(s.Op.String())
 		case Neg, Not:
 			fmt.Fprintf(&b, "%s .%d", s.Op, s.A)
-		case Deref:
-			fmt.Fprintf(&b, "deref%d", s.Size*8)
+		case Deref, Through:
+			fmt.Fprintf(&b, "%s%d", s.Op, s.Size*8)
 			if s.Signed {
 				b.WriteByte('s')
 			}
@@ -165,6 +171,9 @@ func (p Prog) String() string {
 				b.WriteByte('k')
 			}
 			fmt.Fprintf(&b, " .%d", s.A)
+			if s.Op == Through {
+				fmt.Fprintf(&b, " %+d", s.N)
+			}
 		case Bits:
 			fmt.Fprintf(&b, "bits .%d %d:%d", s.A, s.N, s.Size)
 			if s.Signed {

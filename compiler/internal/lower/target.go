@@ -181,7 +181,7 @@ func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 	key := fmt.Sprintf("%d %d %d %t %t", s.Op, s.N, s.Size, s.Signed, s.Kernel)
 	switch s.Op {
 	case loc.Reg, loc.TLS, loc.Image, loc.TraceArg:
-	case loc.Neg, loc.Not, loc.Deref, loc.Bits:
+	case loc.Neg, loc.Not, loc.Deref, loc.Bits, loc.Through:
 		a = vals[s.A]
 		key += " " + operand(a)
 	default:
@@ -236,6 +236,8 @@ func (f reading) compute(s loc.Step, a, b ir.Val) ir.Val {
 		return f.bits(a, s.N, int64(s.Size), s.Signed)
 	case loc.Below:
 		return f.below(a, b)
+	case loc.Through:
+		return f.through(s, a)
 	}
 	if a.Kind == ir.ValInt && b.Kind == ir.ValInt {
 		switch s.Op {
@@ -281,4 +283,21 @@ func (f reading) below(a, b ir.Val) ir.Val {
 	f.b.Fail(ir.ErrIndexRange, a, b)
 	f.to(ok)
 	return a
+}
+
+// through is what lies at a + s.N, 0 where a is 0.
+func (f reading) through(s loc.Step, a ir.Val) ir.Val {
+	r := f.b.Long("")
+	f.b.Mov(r, ir.I(0))
+	some, join := f.b.Block(), f.b.Block()
+	f.b.Branch(a, some, join)
+	f.to(some)
+	at := a
+	if s.N != 0 {
+		at = f.b.Bin(ir.OpAdd, a, ir.I(s.N))
+	}
+	f.b.Mov(r, f.b.Load(at, s.Size, s.Signed, s.Kernel))
+	f.b.Jump(join)
+	f.to(join)
+	return ir.R(r)
 }

@@ -97,7 +97,7 @@ func readsKernel(t *elab.Target) bool {
 	}
 	for _, p := range progs {
 		for _, s := range p.Steps {
-			if s.Op == loc.Deref && s.Kernel {
+			if (s.Op == loc.Deref || s.Op == loc.Through) && s.Kernel {
 				return true
 			}
 		}

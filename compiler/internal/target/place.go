@@ -3,6 +3,7 @@ package target
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/diag"
@@ -221,11 +222,25 @@ func member(o object, name string) (object, error) {
 		}
 		return words("tab", "data")
 	case types.GoMap:
-		return o, fail("%s is a map; looking into maps is not available in this version", t.Name)
+		return header(o, name, "len")
 	case types.GoChan:
-		return o, fail("%s is a channel; looking into channels is not available in this version", t.Name)
+		return header(o, name, "len", "cap")
 	}
 	return o, fail("%s has no members", t.Name)
+}
+
+// header is a number in the words that a map or a channel begins with. Those are where len() and cap() look in code
+// that Go's compiler makes, whatever the release; both are 0 for nil.
+func header(o object, name string, have ...string) (object, error) {
+	i := slices.Index(have, name)
+	if i < 0 {
+		return o, noMember(o.Type, name, have)
+	}
+	p, err := word(o, wordSize, false)
+	if err != nil {
+		return o, err
+	}
+	return value(goInt, p.Through(int64(i)*wordSize, wordSize, false, o.Kernel), o.Kernel), nil
 }
 
 func field(o object, f types.Field) object {

@@ -432,12 +432,7 @@ func read(o object) (*elab.Target, error) {
 		out.Value, err = scalar(o)
 		return out, err
 	case types.GoString:
-		out.Type = types.String
-		if out.Value, err = word(part(o, 0, goRawPtr), wordSize, false); err != nil {
-			return nil, err
-		}
-		out.Len, err = word(part(o, wordSize, goInt), wordSize, true)
-		return out, err
+		return text(o)
 	case types.Array:
 		if !t.Go && o.InMemory { // as in C, an array is the address of its first element
 			out.Value = o.Addr
@@ -448,6 +443,9 @@ func read(o object) (*elab.Target, error) {
 	case types.Struct, types.Union:
 		return nil, suggest(t, "a structure", "name a member with ->, or print it with $ appended")
 	case types.GoSlice:
+		if isBytes(t) {
+			return text(o)
+		}
 		return nil, suggest(t, "a slice", "use ->len, ->cap, ->ptr or [index], or print it with $ appended")
 	case types.GoInterface:
 		first := "tab"
@@ -467,6 +465,23 @@ func read(o object) (*elab.Target, error) {
 		return nil, fail("it has no type")
 	}
 	return nil, fail("values of type %s cannot be shown in this version", t.Name)
+}
+
+// text is a string of Go, or a slice of bytes: both begin with address and length.
+func text(o object) (*elab.Target, error) {
+	out := &elab.Target{Type: types.String, Ctype: o.Type, Place: o.Place}
+	var err error
+	if out.Value, err = word(part(o, 0, goRawPtr), wordSize, false); err != nil {
+		return nil, err
+	}
+	out.Len, err = word(part(o, wordSize, goInt), wordSize, true)
+	return out, err
+}
+
+// isBytes reports whether t is []byte, or a slice of a named type like byte.
+func isBytes(t *types.Ctype) bool {
+	e := t.Elem()
+	return t.Kind == types.GoSlice && e != nil && e.Kind == types.Int && e.Size == 1 && !e.Signed
 }
 
 func suggest(t *types.Ctype, what, hint string) error {
