@@ -6,9 +6,9 @@ package export
 
 import (
 	"cmp"
+	"encoding/binary"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -71,10 +71,29 @@ func (p *Profile) Total(value int) (n int64) {
 
 // Merge adds samples up that have the same stack and labels, and orders them: greatest first value first.
 func (p *Profile) Merge() {
+	type keyed struct {
+		Sample
+		key string
+	}
+	type slice struct {
+		first *Frame
+		n     int
+	}
 	at := map[string]int{}
-	var out []Sample
+	stacks := map[slice]string{} // stacks are often shared
+	var out []keyed
 	for _, s := range p.Samples {
-		k := s.key()
+		var k string
+		if n := len(s.Stack); n > 0 {
+			same := slice{&s.Stack[0], n}
+			if k = stacks[same]; k == "" {
+				k = keyOf(s.Stack)
+				stacks[same] = k
+			}
+		}
+		for _, l := range s.Labels {
+			k += "\x02" + l.Key + "\x00" + l.Text
+		}
 		if i, ok := at[k]; ok {
 			for v := range s.Values {
 				out[i].Values[v] += s.Values[v]
@@ -83,32 +102,33 @@ func (p *Profile) Merge() {
 		}
 		at[k] = len(out)
 		s.Values = slices.Clone(s.Values)
-		out = append(out, s)
+		out = append(out, keyed{s, k})
 	}
-	slices.SortStableFunc(out, func(a, b Sample) int {
-		return cmp.Or(cmp.Compare(b.Values[0], a.Values[0]), cmp.Compare(a.key(), b.key()))
+	slices.SortFunc(out, func(a, b keyed) int {
+		return cmp.Or(cmp.Compare(b.Values[0], a.Values[0]), cmp.Compare(a.key, b.key))
 	})
-	p.Samples = out
+	p.Samples = p.Samples[:0]
+	for _, s := range out {
+		p.Samples = append(p.Samples, s.Sample)
+	}
 }
 
-// key is the same for samples that are added up.
-func (s *Sample) key() string {
-	var b strings.Builder
-	for _, f := range s.Stack {
-		b.WriteString(f.Func + "\x00" + f.File + "\x00" + f.Module + "\x00")
-		for n := uint64(f.Line); n > 0; n >>= 8 {
-			b.WriteByte(byte(n))
+// keyOf is the same for stacks that are equal.
+func keyOf(stack []Frame) string {
+	var b []byte
+	for _, f := range stack {
+		b = append(b, f.Func...)
+		b = append(append(b, 0), f.File...)
+		b = append(append(b, 0), f.Module...)
+		b = append(b, 0)
+		b = binary.AppendVarint(b, int64(f.Line))
+		b = binary.AppendUvarint(b, f.Addr)
+		if f.Inlined {
+			b = append(b, 1)
 		}
-		b.WriteByte(0)
-		for n := f.Addr; n > 0; n >>= 8 {
-			b.WriteByte(byte(n))
-		}
-		b.WriteByte(1)
+		b = append(b, 1)
 	}
-	for _, l := range s.Labels {
-		b.WriteString("\x02" + l.Key + "\x00" + l.Text)
-	}
-	return b.String()
+	return string(b)
 }
 
 // Names gives the names of a sample's functions, outermost first, with the texts of labels behind them in brackets.

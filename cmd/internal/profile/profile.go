@@ -20,6 +20,7 @@ import (
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/runtime/export"
 	"github.com/gostap/gostap/runtime/host/symbols"
 )
@@ -175,12 +176,17 @@ type collector interface {
 	finish(end int64) *export.Profile
 }
 
+// deepest is how many calls of a stack are told.
+const deepest = 127
+
 // record runs the script and writes what it gives.
 func record(ctx context.Context, o *options, s Streams, env []string) error {
 	opt := gostap.Options{
 		Name: "<profile>", Command: o.command, PID: o.pid, Bare: true, Timeout: o.length, BufferMB: o.buffer,
 		Stdin: s.In, Stdout: s.Out, Stderr: s.Err, Env: env,
 	}
+	opt.Limits = layout.Default()
+	opt.Limits.MaxBacktrace = deepest
 	n := &namer{table: symbols.Table{Open: open.Open}, stacks: map[string][]export.Frame{}, pid: uint32(o.pid)}
 	ev, err := symbols.WatchProcesses()
 	if err == nil {

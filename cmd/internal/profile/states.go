@@ -23,7 +23,7 @@ type timeline struct {
 	label string
 	// begin is when it was first seen; spent what has been added up since.
 	begin, spent int64
-	sums         map[string]*export.Sample
+	sums         map[place]*export.Sample
 	ended        bool
 }
 
@@ -45,9 +45,9 @@ func (t *timeline) flush(now int64) {
 	}
 	t.since, t.spent = now, t.spent+d
 	if t.sums == nil {
-		t.sums = map[string]*export.Sample{}
+		t.sums = map[place]*export.Sample{}
 	}
-	key := t.state + "\x00" + fingerprint(t.stack)
+	key := placeOf(t.state, t.stack)
 	s := t.sums[key]
 	if s == nil {
 		s = &export.Sample{Stack: t.stack, Values: []int64{0, 0}, Labels: []export.Label{{Key: "state",
@@ -58,12 +58,19 @@ func (t *timeline) flush(now int64) {
 	s.Values[1]++
 }
 
-// fingerprint tells stacks apart: stacks of the same addresses are one slice, since the namer keeps them.
-func fingerprint(stack []export.Frame) string {
+// place is a state with a stack. Stacks of the same addresses are one slice, since the namer keeps them, so that its
+// first frame tells them apart; where it keeps no more, samples are put together by Merge.
+type place struct {
+	state string
+	stack *export.Frame
+	n     int
+}
+
+func placeOf(state string, stack []export.Frame) place {
 	if len(stack) == 0 {
-		return ""
+		return place{state: state}
 	}
-	return fmt.Sprintf("%p %d", &stack[0], len(stack))
+	return place{state, &stack[0], len(stack)}
 }
 
 // profileOf puts timelines together; keep says which states are wanted, and what the label of t is called.
@@ -74,8 +81,7 @@ func profileOf[K cmp.Ordered](all map[K]*timeline, title, key string, end int64,
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		t := all[k]
 		t.flush(end)
-		for _, name := range slices.Sorted(maps.Keys(t.sums)) {
-			s := t.sums[name]
+		for _, s := range t.sums { // Merge orders them
 			if !keep(s.Labels[0].Text) {
 				continue
 			}

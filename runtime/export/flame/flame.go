@@ -82,7 +82,7 @@ func Write(w io.Writer, root *export.Node, o Options) error {
 	if o.HTML {
 		fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title>"+
 			"<meta name=\"viewport\" content=\"width=device-width\">"+
-			"<style>body{margin:0}svg{width:100%%}</style></head><body>\n", title)
+			"<style>body{margin:0}svg{display:block;width:100%%;height:auto}</style></head><body>\n", title)
 	} else {
 		fmt.Fprintln(out, `<?xml version="1.0" encoding="UTF-8"?>`)
 	}

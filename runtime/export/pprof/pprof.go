@@ -30,7 +30,7 @@ func Write(w io.Writer, p *export.Profile) error {
 		out.SampleType = append(out.SampleType, &profile.ValueType{Type: t.Name, Unit: t.Unit})
 	}
 	if len(p.Types) > 0 {
-		out.PeriodType = out.SampleType[0]
+		out.PeriodType, out.DefaultSampleType = out.SampleType[0], p.Types[0].Name
 	}
 	mappings := map[string]*profile.Mapping{}
 	funcs := map[export.Frame]*profile.Function{}

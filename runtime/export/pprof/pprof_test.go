@@ -18,13 +18,13 @@ func sample() *export.Profile {
 	work := export.Frame{Func: "main.work", File: "/src/main.go", Line: 12, Module: "app", Addr: 0x1007}
 	main := export.Frame{Func: "main.main", File: "/src/main.go", Line: 30, Module: "app", Addr: 0x2000}
 	return &export.Profile{
-		Types: []export.Type{{Name: "samples", Unit: "count"}, {Name: "time", Unit: "nanoseconds"}},
+		Types: []export.Type{{Name: "time", Unit: "nanoseconds"}, {Name: "samples", Unit: "count"}},
 		Start: time.Unix(1700000000, 0),
 		Notes: []string{"lost: 3 events"},
-		Samples: []export.Sample{{Stack: []export.Frame{leaf, work, main}, Values: []int64{1, 10e6},
+		Samples: []export.Sample{{Stack: []export.Frame{leaf, work, main}, Values: []int64{10e6, 1},
 			Labels: []export.Label{{Key: "state", Text: "chan receive"}, {Key: "thread", Text: "app/5"}}},
-			{Stack: []export.Frame{work, main}, Values: []int64{2, 20e6}},
-			{Stack: []export.Frame{{Func: "[libc.so.6]", Module: "libc.so.6", Addr: 0x9000}}, Values: []int64{1, 5}}},
+			{Stack: []export.Frame{work, main}, Values: []int64{20e6, 2}},
+			{Stack: []export.Frame{{Func: "[libc.so.6]", Module: "libc.so.6", Addr: 0x9000}}, Values: []int64{5, 1}}},
 	}
 }
 
@@ -70,7 +70,7 @@ func TestTool(t *testing.T) {
 			"10ms 33.33%   100%       10ms 33.33%  main.leaf (inline)"}},
 		{"-tags", []string{"10ms (33.33%): chan receive", "10ms (33.33%): app/5"}},
 	} {
-		out, err := exec.Command("go", "tool", "pprof", "-sample_index=time", c.flag, name).CombinedOutput()
+		out, err := exec.Command("go", "tool", "pprof", c.flag, name).CombinedOutput()
 		for _, w := range c.want {
 			if err != nil || !strings.Contains(string(out), w) {
 				t.Errorf("%s, %v: no %q in\n%s", c.flag, err, w, out)
