@@ -1,11 +1,14 @@
 package tests
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +22,7 @@ func profiled(t *testing.T, source string, args ...string) (p *export.Profile, p
 	t.Helper()
 	needRoot(t)
 	dir := t.TempDir()
-	for name, text := range map[string]string{"main.go": source, "go.mod": "module app\n\ngo 1.24\n"} {
+	for name, text := range map[string]string{"main.go": source, "go.mod": "module app\n\ngo 1.25\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -204,5 +207,126 @@ func TestProfileThreads(t *testing.T) {
 	out, err := exec.Command("../bin/gostap", "profile", "--what", "off", "-c", "sleep 0.3").CombinedOutput()
 	if err != nil || !regexp.MustCompile(`(?m)^ +3\d\d\.\d\d ms +\d+\.\d%  clock_nanosleep`).Match(out) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestProfileRunning: a process that waits from before the beginning to behind the end is told all the same.
+func TestProfileRunning(t *testing.T) {
+	t.Parallel()
+	needRoot(t)
+	sleep := exec.Command("sleep", "1000")
+	if err := sleep.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer sleep.Wait()
+	defer sleep.Process.Kill()
+	for sys := ""; !strings.HasPrefix(sys, "230 "); { // until it is in clock_nanosleep
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", sleep.Process.Pid))
+		if err != nil {
+			t.Skip(err)
+		}
+		sys = string(b)
+	}
+	out, err := exec.Command("../bin/gostap", "profile", "--what", "wall", "--for", "500ms", "-x",
+		strconv.Itoa(sleep.Process.Pid)).CombinedOutput()
+	if err != nil || !regexp.MustCompile(`(?m)^ +500\.00 ms +100\.0%  clock_nanosleep`).Match(out) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestProfileTrace: the times that goroutines wait are those of the runtime's own trace of the same run.
+func TestProfileTrace(t *testing.T) {
+	t.Parallel()
+	p, printed := profiled(t, `package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/trace"
+	"sync"
+	"time"
+)
+
+//go:noinline
+func ping(a, b chan int) {
+	for range 2000 {
+		b <- <-a
+	}
+}
+
+//go:noinline
+func pong(a, b chan int) {
+	for i := range 2000 {
+		a <- i
+		<-b
+		if i%50 == 0 {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+//go:noinline
+func contend(mu *sync.Mutex) {
+	for range 30 {
+		mu.Lock()
+		time.Sleep(2 * time.Millisecond)
+		mu.Unlock()
+	}
+}
+
+func main() {
+	f, err := os.CreateTemp("", "profile-*.trace")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("file", f.Name())
+	trace.Start(f)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	a, b := make(chan int), make(chan int)
+	wg.Go(func() { ping(a, b) })
+	wg.Go(func() { pong(a, b) })
+	for range 3 {
+		wg.Go(func() { contend(&mu) })
+	}
+	wg.Wait()
+	trace.Stop()
+	f.Close()
+}
+`, "--what", "lock,chan")
+	var name string
+	if _, err := fmt.Sscanf(printed[strings.Index(printed, "file"):], "file %s", &name); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(name)
+	text, err := exec.Command("go", "tool", "trace", "-pprof=sync", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := pprof.Read(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	delay := slices.IndexFunc(theirs.Types, func(v export.Type) bool { return v.Unit == "nanoseconds" })
+	in := func(p *export.Profile, value int, fn, leaf string) (sum int64) {
+		for i := range p.Samples {
+			s := &p.Samples[i]
+			has := func(name string) bool {
+				return slices.ContainsFunc(s.Stack, func(f export.Frame) bool { return f.Func == name })
+			}
+			if has(fn) && has(leaf) {
+				sum += s.Values[value]
+			}
+		}
+		return sum
+	}
+	for _, c := range [][2]string{{"main.contend", "sync.(*Mutex).Lock"}, {"main.ping", "runtime.chanrecv1"}} {
+		mine, want := in(p, 0, c[0], c[1]), in(theirs, delay, c[0], c[1])
+		t.Logf("%s in %s: %d ns, the runtime's trace says %d", c[1], c[0], mine, want)
+		// Between the two clocks of a wait are the probes: some microseconds each time.
+		waits := in(p, 1, c[0], c[1])
+		if want == 0 || max(mine-want, want-mine) > want/50+5000*waits {
+			t.Errorf("%s in %s: %d ns, the runtime's trace says %d", c[1], c[0], mine, want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package profile
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,7 +102,7 @@ func TestGoroutines(t *testing.T) {
 func TestThreads(t *testing.T) {
 	none := gostap.Value{IsText: true}
 	c := newThreads(&namer{stacks: map[string][]export.Frame{"kfutex": {{Func: "schedule_[k]"}, {
-		Func: "__x64_sys_futex_[k]"}}}}, true)
+		Func: "__x64_sys_futex_[k]"}}}}, true, 0)
 	name := gostap.Value{Text: "app", IsText: true}
 	out := func(preempted, at int64, stack string) []gostap.Value {
 		return append(num(codeOut, 5, preempted, at), gostap.Value{Text: stack, IsText: true}, none, name)
@@ -200,5 +201,34 @@ func TestDiff(t *testing.T) {
 		if _, errs, status := run("--diff", a, filepath.Join(dir, bad)); status != 1 || !strings.Contains(errs, bad) {
 			t.Errorf("%s: %d %s", bad, status, errs)
 		}
+	}
+}
+
+// TestBefore: a thread that waits all the time is known from /proc, and by its first event from then on.
+func TestBefore(t *testing.T) {
+	dir := t.TempDir()
+	write := func(id, stat, stack string) {
+		task := filepath.Join(dir, "task", id)
+		if err := os.MkdirAll(task, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"stat": stat, "stack": stack, "comm": "a) app\n",
+			"syscall": "230 0x0 0x7f 0x0\n"} {
+			if err := os.WriteFile(filepath.Join(task, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("7", "7 (a app) S 1 2", "[<0>] hrtimer_nanosleep+0x74/0xf0\n[<0>] __x64_sys_clock_nanosleep+0xce/0x140\n")
+	write("8", "8 (a app) D 1 2", "[<0>] jbd2_wait+0x1/0x2 [jbd2]\n[<0>] ret_from_fork+0x1/0x2\n")
+	write("9", "9 (a app) R 1 2", "")
+	write("10", "broken", "[<0>] x+0x1/0x2\n")
+	c := newThreads(&namer{stacks: map[string][]export.Frame{}}, true, 0)
+	c.before(dir, 1000)
+	c.event(num(codeWake, 7, 1500))
+	got := sums(c.finish(2000))
+	want := map[string]int64{"clock_nanosleep": 500, runnable: 500, "in the kernel: ret_from_fork": 1000}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -48,7 +48,7 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 `, o.hz), newCPU(n, o.hz), nil
 	case "wall", "off":
 		if !isGo {
-			return begin + threadScript, newThreads(n, o.what == "wall"), nil
+			return begin + threadScript, newThreads(n, o.what == "wall", o.pid), nil
 		}
 	}
 	if !isGo {

@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/gostap/gostap"
@@ -13,12 +14,18 @@ import (
 type threads struct {
 	names *namer
 	wall  bool // with the time on processors
+	pid   int  // of a process that ran already, else 0
 	all   map[int64]*timeline
 }
 
-func newThreads(n *namer, wall bool) *threads { return &threads{n, wall, map[int64]*timeline{}} }
+func newThreads(n *namer, wall bool, pid int) *threads {
+	return &threads{n, wall, pid, map[int64]*timeline{}}
+}
 
 func (c *threads) event(a []gostap.Value) {
+	if a[0].Int == codeBegin && c.pid != 0 {
+		c.before("/proc/"+strconv.Itoa(c.pid), a[2].Int)
+	}
 	if (a[0].Int < codeOut || a[0].Int > codeWake) && a[0].Int != codeExit {
 		return
 	}
