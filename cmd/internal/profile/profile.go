@@ -220,7 +220,7 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 			n.poll()
 			c.event(e.Args)
 		case gostap.Lost:
-			notes = append(notes, "lost: "+e.Text)
+			notes = append(notes, "lost: "+e.Text+": times and numbers are wrong by what was in them")
 		default:
 			fmt.Fprintf(s.Err, "%s: %s\n", e.Kind, diag.Visible(e.Text))
 		}

@@ -137,7 +137,7 @@ func num(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
 // fit cuts a name to the width of its box, in pixels.
 func fit(name string, wd float64) string {
-	n := int((wd - 4) / 6.6)
+	n := int((wd - 4) / 7.3)
 	r := []rune(name)
 	switch {
 	case n < 3:
@@ -206,6 +206,9 @@ func color(n, root *export.Node, o Options) string {
 			return "hsl(0,0%,82%)"
 		}
 		part := d / most
+		if max(part, -part) < 0.005 {
+			return "hsl(0,0%,88%)"
+		}
 		light := 92 - 35*max(part, -part)
 		if part >= 0 {
 			return fmt.Sprintf("hsl(4,85%%,%.0f%%)", light)

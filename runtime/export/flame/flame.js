@@ -9,7 +9,7 @@
   var root = boxes.find(function (b) { return b.d === 0; }), at = root, pattern = null;
   function one(name) { return svg.querySelector("." + name); }
   function fit(name, wd) {
-    var n = Math.floor((wd - 4) / 6.6);
+    var n = Math.floor((wd - 4) / 7.3);
     return n < 3 ? "" : name.length <= n ? name : name.slice(0, n - 2) + "..";
   }
   function zoom(b) {
