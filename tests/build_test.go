@@ -90,6 +90,7 @@ var fixtures = map[string]fixture{
 	"cdata-O0":       {pkg: "cdata/cdata.c", c: []string{"-g", "-O0"}},
 	"cdata-O2":       {pkg: "cdata/cdata.c", c: []string{"-g", "-O2"}},
 	"inlines":        {pkg: "inlines"},
+	"paths":          {pkg: "paths"},
 	"inlines-c":      {pkg: "inlinesc/inlines.c", c: []string{"-g", "-O2"}},
 	"packets":        {pkg: "packets/packets.c", c: []string{"-O1"}},
 	"calls":          {pkg: "calls/calls.c", c: []string{"-O1"}},

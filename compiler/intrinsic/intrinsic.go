@@ -108,6 +108,8 @@ type Func struct {
 	Peeks string
 	// Matched: it tells what a regular expression has found, which is known where that was matched.
 	Matched bool
+	// Keeps: the result is the number of a stack that the executor keeps; to the script it is a types.Stack.
+	Keeps bool
 	// Thread: at one time no two threads get the same, so elements of arrays by it are not shared.
 	Thread bool
 

@@ -11,6 +11,7 @@ const (
 	Long         // signed 64 bit, wraps
 	String       // bytes without NUL, at most MAXSTRINGLEN-1 of them
 	Stats        // an aggregate; globals only
+	Stack        // a stack of addresses, known by a number; sema makes Longs of them (elab.Info.Stacks)
 )
 
 func (t Type) String() string {
@@ -21,6 +22,8 @@ func (t Type) String() string {
 		return "string"
 	case Stats:
 		return "stats"
+	case Stack:
+		return "stack"
 	}
 	return "unknown"
 }

@@ -44,7 +44,7 @@ func newHosted(c Config, out *output) (*hosted, error) {
 	}
 	h.m = m
 	h.ctx.System, h.ctx.SwitchFile = h.system, h.switchFile
-	h.ctx.syms = out.syms
+	h.ctx.syms, h.ctx.kept = out.syms, out.keptText
 	if k, ok := c.Session.(interp.Peeker); ok && k.Peeks() {
 		h.ctx.Kernel = k
 	}
@@ -306,6 +306,7 @@ func (h *hosted) switchFile() error {
 type hostContext struct {
 	interp.HostContext
 	syms *symbols.Table
+	kept func(number int64) string
 }
 
 // Intrinsic names addresses of the target, or of the process from which the script got them; the stack of a handler
@@ -314,6 +315,8 @@ func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, err
 	f := intrinsic.Lookup(name)
 	switch {
 	case f == nil:
+	case f.Text.Lazy == wire.KeptStack:
+		return interp.Val{Str: c.kept(args[0].Int)}, nil
 	case f.Idle:
 		return interp.Val{}, nil
 	case f.Text.Kind == wire.Sym:

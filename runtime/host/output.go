@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
@@ -55,6 +56,9 @@ type output struct {
 	// hostErrors and kernelErrors count the run-time errors that were not caught, by where the handler ran.
 	hostErrors, kernelErrors int
 	tracer                   uint32
+	// keeper knows the stacks that the kernel keeps, nil if there are none; kept are the texts of those seen so far.
+	keeper backend.Keeper
+	kept   map[int64]string
 	// target is the traced process, 0 if there is none.
 	target uint32
 	// quiet: errors are counted, not written.
@@ -165,6 +169,9 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 	case wire.Int:
 		if v.Lazy == wire.CTime {
 			return textfmt.Val{Str: textfmt.CTime(v.Int)}
+		}
+		if v.Lazy == wire.KeptStack {
+			return textfmt.Val{Str: o.keptText(v.Int)}
 		}
 		if v.Lazy == wire.Decoded {
 			return textfmt.Val{Str: textfmt.Decode(unsafe.String(unsafe.SliceData(v.Bytes), len(v.Bytes)), v.Int)}

@@ -106,9 +106,10 @@ func Run(ctx context.Context, c Config) (res Result) {
 	r.out = newOutput(c.Program, c.Stdout, c.Stderr, syms)
 	syms.Warn = r.out.warn
 	r.out.schema = c.Session.Schema()
+	r.out.keeper, _ = c.Session.(backend.Keeper)
 	r.out.quiet = c.QuietErrors
 	r.out.event = c.Event
-	if wantsNames(r.out.schema) {
+	if wantsNames(r.out.schema) || r.out.keeper != nil && r.out.keeper.Keeps() {
 		var err error
 		if syms.Events, err = symbols.WatchProcesses(); err != nil {
 			c.Logf("programs that end early may show addresses without names: %v", err)

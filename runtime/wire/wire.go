@@ -126,6 +126,8 @@ const (
 	KSymCaller     // symdata, of a caller
 	KSymCallerName // symname, of a caller
 	ValueText      // snapshot: values as text
+	// KeptStack is stack_text: of an Int, the number of a stack that the executor keeps.
+	KeptStack
 )
 
 // OfKernel reports whether l is made of addresses of the kernel, not of the traced program.

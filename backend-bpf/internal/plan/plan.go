@@ -67,7 +67,15 @@ const (
 	MapSpent = "gostap_spent"
 	// MapZero is a frozen array with one value: zeros, the first value of elements too large for the stack.
 	MapZero = "gostap_zero"
+	// MapStacks is a hash from stacks to their numbers (u64, from 1), MapStackList an array with the stack of each
+	// number, present when handlers keep stacks. A stack is u32 n, u32 room, u32 tgid, u32 1 for the program's and 0
+	// for the kernel's, and the addresses.
+	MapStacks    = "gostap_stacks"
+	MapStackList = "gostap_stacklist"
 )
+
+// MaxStacks is how many different stacks a session keeps.
+const MaxStacks = 1 << 14
 
 // CounterRow is how many counters each CPU has in MapCounters.
 const CounterRow = int(ir.NumCauses) + 1
@@ -110,6 +118,7 @@ const (
 	// u32 1 + the index of the probe whose handlers took too much of a CPU's time, 0 as long as none has
 	CtlOverload = 60
 	CtlLocks    = 64            // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
+	CtlStacks   = CtlFired - 24 // u64 the last number given to a stack
 	CtlSpent    = CtlFired - 16 // u64 the nanoseconds that they took, and of how many
 	CtlOf       = CtlFired - 8
 	CtlFired    = 4096 // a byte for each of the first MaxFired probes: 1 if its handler ran (sel.Unit.Fired)

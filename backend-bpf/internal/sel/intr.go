@@ -79,6 +79,8 @@ func init() {
 
 		"ustack_level": {write: func(g *gen, in *ir.Instr) { g.rec.StackLevel(in, true) }},
 		"stack_level":  {write: func(g *gen, in *ir.Instr) { g.rec.StackLevel(in, false) }},
+		"ustack_kept":  {write: func(g *gen, in *ir.Instr) { g.rec.KeepStack(in, true) }},
+		"kstack_kept":  {write: func(g *gen, in *ir.Instr) { g.rec.KeepStack(in, false) }},
 
 		"uaddr":      {write: (*gen).uaddr},
 		"addr":       {write: (*gen).uaddr},

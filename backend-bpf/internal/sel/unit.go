@@ -24,6 +24,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/output"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
@@ -148,6 +149,9 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	}
 	if u.Family {
 		m[plan.MapFamily] = hook.FamilyMap()
+	}
+	if u.Kept {
+		m[plan.MapStacks], m[plan.MapStackList] = output.StackMaps(u.P.Limits.MaxBacktrace)
 	}
 	if u.Timed {
 		m[plan.MapSpent] = spentMap(&u.Shared)

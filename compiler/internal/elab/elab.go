@@ -41,7 +41,11 @@ type Global struct {
 	// Arity is the number of keys, 0 for scalars, -1 while unknown.
 	Arity int
 	Keys  []types.Type
-	Stat  ir.StatNeeds
+	// Stack, StackKeys: the value, or a key, is the number of a stack, its type a Long.
+	Stack     bool
+	StackKeys []bool
+
+	Stat ir.StatNeeds
 	// Init is a scalar's first value: that of the declaration, or what -G gave; nil if none.
 	Init *ast.Literal
 	// User marks globals of the user's script (they are printed at the end when never read).
@@ -108,6 +112,8 @@ type Info struct {
 	Locals []*Local
 	// Types gives the type of each expression that has one.
 	Types map[ast.Expr]types.Type
+	// Stacks are the expressions that are stacks: the numbers of some that are kept, of type Long.
+	Stacks map[ast.Expr]bool
 	// Locs and Globs bind variable names. Keys are *ast.Name or *ast.Ident nodes.
 	Locs  map[ast.Node]*Local
 	Globs map[ast.Node]*Global

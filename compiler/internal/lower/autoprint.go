@@ -47,15 +47,15 @@ func (l *lowerer) autoPrint() {
 			f = l.newFn("", &elab.Info{}, &context{})
 		}
 		f.b.Pos = g.Decl.Name.Span.From
-		f.arrays().autoPrint(i, g.Decl.Name.Name)
+		f.arrays().autoPrint(i, g)
 	}
 	done()
 }
 
-func (f arrays) autoPrint(g int, name string) {
+func (f arrays) autoPrint(g int, of *elab.Global) {
 	gl := f.out.Globals[g]
 	p := &printer{f: f.fn}
-	p.lit(name)
+	p.lit(of.Decl.Name.Name)
 	if !gl.IsArray() {
 		switch gl.Type {
 		case types.Stats:
@@ -63,7 +63,7 @@ func (f arrays) autoPrint(g int, name string) {
 		default:
 			r := f.b.Reg("", gl.Type, gl.Cap)
 			f.b.OnGlobal(ir.OpGGet, g, r)
-			p.result(gl.Type, ir.R(r))
+			p.result(gl.Type, ir.R(r), of.Stack)
 		}
 		return
 	}
@@ -82,7 +82,7 @@ func (f arrays) autoPrint(g int, name string) {
 		r := f.b.Reg("", k.Type, k.Cap)
 		f.b.IterKey(g, it, i, r)
 		keys = append(keys, ir.R(r))
-		p.autoValue(k.Type, ir.R(r))
+		p.autoValue(k.Type, ir.R(r), of.StackKeys[i])
 	}
 	p.lit("]")
 	if gl.Type == types.Stats {
@@ -90,14 +90,19 @@ func (f arrays) autoPrint(g int, name string) {
 	} else {
 		r := f.b.Reg("", gl.Type, gl.Cap)
 		f.b.IterVal(g, it, r)
-		p.result(gl.Type, ir.R(r))
+		p.result(gl.Type, ir.R(r), of.Stack)
 	}
 	f.b.Jump(head)
 	f.to(out)
 }
 
-// autoValue adds a value as a script would write it.
-func (p *printer) autoValue(t types.Type, v ir.Val) {
+// autoValue adds a value as a script would write it, a stack on lines of its own.
+func (p *printer) autoValue(t types.Type, v ir.Val, stack bool) {
+	if stack {
+		p.lit("\n")
+		p.conv(ir.Conv('s'), p.f.printing().stackText(v))
+		return
+	}
 	if t == types.String {
 		escaped := p.f.b.Str("", p.f.maxStr())
 		p.f.b.Intr("text_str", escaped, v)
@@ -110,9 +115,9 @@ func (p *printer) autoValue(t types.Type, v ir.Val) {
 }
 
 // result adds "=value" and prints the line.
-func (p *printer) result(t types.Type, v ir.Val) {
+func (p *printer) result(t types.Type, v ir.Val, stack bool) {
 	p.lit("=")
-	p.autoValue(t, v)
+	p.autoValue(t, v, stack)
 	p.lit("\n")
 	p.emit(false)
 }

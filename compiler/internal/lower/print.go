@@ -43,12 +43,27 @@ func (p *printer) value(e ast.Expr, rest []ast.Expr) {
 		p.pretty(t)
 		return
 	}
-	v := p.f.keep(p.f.expr(e), rest...)
+	v := p.f.printing().shown(e, p.f.keep(p.f.expr(e), rest...))
 	c := byte('d')
-	if p.f.typ(e) == types.String {
+	if p.f.typ(e) == types.String || p.f.in.Stacks[e] {
 		c = 's'
 	}
 	p.conv(ir.Conv(c), v)
+}
+
+// shown gives what is printed of e, whose value is v: of a stack its text.
+func (f printing) shown(e ast.Expr, v ir.Val) ir.Val {
+	if !f.in.Stacks[e] {
+		return v
+	}
+	return f.stackText(v)
+}
+
+// stackText is the text of a kept stack.
+func (f printing) stackText(v ir.Val) ir.Val {
+	r := f.b.Str("", f.maxStr())
+	f.b.Intr("stack_text", r, v)
+	return ir.R(r)
 }
 
 // pretty adds the parts of $$vars and the like.
@@ -246,7 +261,7 @@ func (f printing) printf(c *ast.Call, value bool) ir.Val {
 			p.pretty(t)
 			continue
 		}
-		v := f.keep(f.expr(e), rest...)
+		v := f.shown(e, f.keep(f.expr(e), rest...))
 		p.args = append(p.args, before...)
 		p.conv(piece, v)
 	}

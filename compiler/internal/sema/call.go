@@ -317,6 +317,9 @@ func agrees(f *elab.Func) bool {
 			return false
 		}
 	}
+	if f.Intrinsic.Keeps {
+		f.Result = types.Stack
+	}
 	return true
 }
 

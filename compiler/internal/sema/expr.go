@@ -152,6 +152,7 @@ func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
 		return x.expect(e, types.Long, want)
 	case "==", "!=", "<", "<=", ">", ">=":
 		x.same(e.X, e.Y)
+		x.ordered(e)
 		return x.expect(e, types.Long, want)
 	case "=~", "!~":
 		x.expr(e.X, types.String)
@@ -508,10 +509,16 @@ func (x *infer) conversion(p ir.Piece, a ast.Expr) {
 		return
 	}
 	want := types.Long
-	if p.Conv == 's' {
+	if p.Conv == 's' { // a string, or a stack
 		want = types.String
 	}
 	before := len(x.ds)
+	switch {
+	case want == types.String && x.open:
+		want = types.Unknown
+	case want == types.String && x.in.Types[a] == types.Stack:
+		want = types.Stack
+	}
 	x.expr(a, want)
 	if len(x.ds) != before+1 || x.ds[before].Code != diag.TypeMismatch {
 		return

@@ -46,6 +46,9 @@ func Infer(p *elab.Program) diag.List {
 	}
 	x.embeddedTypes()
 	x.unresolved()
+	if !x.ds.HasErrors() {
+		p.NumberStacks()
+	}
 	return x.ds
 }
 
@@ -67,6 +70,9 @@ type infer struct {
 	// asked are calls of them in whose place a value stands, the first of each.
 	asked map[*elab.Func]*ast.Call
 
+	// open: what %s prints says nothing of its type, since it may be a stack.
+	open bool
+
 	in *elab.Info
 	fn *elab.Func
 }
@@ -82,8 +88,18 @@ func (x *infer) warnf(code diag.Code, sp source.Span, format string, args ...any
 	return x.ds.Warnf(diag.Semantic, code, sp, format, args...)
 }
 
-// rounds goes over all bodies until nothing new is learned.
+// rounds goes over all bodies until nothing new is learned. Where there are stacks, %s says that a value is a string
+// only if nothing else says what it is.
 func (x *infer) rounds() {
+	keeps := func(f *elab.Func) bool { return f.Intrinsic != nil && f.Intrinsic.Keeps }
+	if x.open = slices.ContainsFunc(x.p.Funcs, keeps); x.open {
+		x.learn()
+		x.open = false
+	}
+	x.learn()
+}
+
+func (x *infer) learn() {
 	for {
 		// What disagrees does so in every round; the last one tells all of it.
 		x.changed, x.ds = false, nil
@@ -139,6 +155,10 @@ func (x *infer) because(before int, s slot) {
 // convert hints at how to get from one type to the other.
 func convert(d *diag.Diagnostic, have, want types.Type) {
 	switch {
+	case have == types.Stack:
+		d.Hintf("a stack is printed by print(s) or %%s, compared by == and !=, and may be a key or a value of an array")
+	case want == types.Stack:
+		d.Hintf("stacks are what ustack() and kstack() give")
 	case have == types.Stats:
 		d.Hintf("@count, @sum, @min, @max and @avg read an aggregate")
 	case want == types.Stats:
@@ -323,6 +343,7 @@ func (x *infer) foreach(st *ast.Foreach) {
 				x.pair(slot{g, -1}, st.Array.Span, st.Value)
 			}
 		}
+		x.sorted(st, g)
 		if st.SortAgg != "" {
 			x.unify(slot{g, -1}, types.Stats, st.Array.Span)
 		}

@@ -84,6 +84,8 @@ func noun(t types.Type) string {
 		return "a string"
 	case types.Stats:
 		return "an aggregate"
+	case types.Stack:
+		return "a stack"
 	}
 	return "unknown"
 }

@@ -1,10 +1,13 @@
 package interp
 
 import (
+	"math"
+
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/wire"
 )
 
 // Functions are decoded once: blocks become one list of insts, jumps and error exits indexes into
@@ -210,6 +213,9 @@ func (d *decoder) instr(src *ir.Instr) inst {
 			in.valCap = int32(d.m.maxStr)
 			if f.Cap > 0 {
 				in.valCap = min(in.valCap, int32(f.Cap))
+			}
+			if f.Text.Lazy == wire.KeptStack { // printed as a whole; strings that it is copied to cut it
+				in.valCap, in.cap = math.MaxInt32, math.MaxInt32
 			}
 		}
 	}

@@ -62,6 +62,7 @@ type Unit struct {
 	Family   bool // some handler is for the target's family
 	Ended    bool // some handler looks into MapEnded
 	Timed    bool // some handler is timed
+	Kept     bool // some handler keeps stacks
 	Slack    int  // bytes that have to follow the last text
 }
 

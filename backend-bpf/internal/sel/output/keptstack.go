@@ -1,0 +1,104 @@
+package output
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/source"
+)
+
+// Stacks that the kernel keeps. MapStacks goes from all that makes up a stack to its number, so that the kernel itself
+// compares the addresses and two stacks are never taken for one; MapStackList goes back.
+
+// stackKey is the size of what makes up a stack of at most room addresses: u32 n, u32 room, u32 tgid, u32 1 for the
+// program's, and the addresses with zeros behind them. It is what wire.Stack looks like.
+func stackKey(room int) int { return 16 + 8*room }
+
+// StackMaps are the maps of kept stacks of at most room addresses.
+func StackMaps(room int) (numbers, list *ebpf.MapSpec) {
+	size := uint32(stackKey(room))
+	return &ebpf.MapSpec{Name: plan.MapStacks, Type: ebpf.Hash, KeySize: size, ValueSize: 8,
+			MaxEntries: plan.MaxStacks},
+		&ebpf.MapSpec{Name: plan.MapStackList, Type: ebpf.Array, KeySize: 4, ValueSize: size,
+			MaxEntries: plan.MaxStacks + 1}
+}
+
+// KeepStack gives the number of the stack, from 1, and enters it where it is new: 0 for a stack without addresses. It
+// raises an error where there is no room for another one.
+func (g *Output) KeepStack(in *ir.Instr, user bool) {
+	if in.Dst == ir.NoReg {
+		return
+	}
+	if user && g.raw() {
+		at, inner := g.U.P.Blame(g.U.P.Probes[g.H.Probe], in.Pos, in.Via)
+		g.U.Diags.Errorf(diag.Build, "kept-stack", source.At(at), "the kernel tells the stack of a program by frame "+
+			"pointers, which are certain in code of Go only").Within(inner).
+			Hintf("ubacktrace() gives the stack as text, print_ubacktrace() prints it")
+		return
+	}
+	g.U.Kept = true
+	room := g.U.P.Limits.MaxBacktrace
+	dst := g.Longs[in.Dst]
+	key := emit.At(g.TempBuffer(stackKey(room)), 0)
+	n := g.trace(key.Plus(16), room, user)
+	done := g.Block()
+	g.MovI(dst, 0)
+	g.UnlessI(asm.JLT, n, 8, done)
+	g.AluI(asm.RSh, n, 3)
+	g.Alu(asm.Or, n, g.Imm(int64(room)<<32))
+	g.StoreP(key, 0, n, asm.DWord)
+	if user {
+		whose := g.Copy(g.task.Tgid())
+		g.AluI(asm.LSh, whose, 32)
+		g.AluI(asm.RSh, whose, 32)
+		g.Alu(asm.Or, whose, g.Imm(1<<32))
+		g.StoreP(key, 8, whose, asm.DWord)
+	} else {
+		g.StoreIP(key, 8, 0, asm.DWord)
+	}
+	fresh, known := g.Cold(), g.Block()
+	at := g.Call(asm.FnMapLookupElem, emit.Map(plan.MapStacks), g.ArgP(key))
+	g.CondI(asm.JEq, at, 0, fresh, known)
+	g.Set(known)
+	g.Load(dst, at, 0, asm.DWord)
+	g.Jump(done)
+
+	// A stack is in the list before it has a number that others can see. Who comes second with it takes that of the
+	// first one, and a place of the list stays empty.
+	g.Set(fresh)
+	full, listed, entered, second := g.Cold(), g.Cold(), g.Cold(), g.Cold()
+	num := g.Imm(1)
+	g.Atomic(asm.FetchAdd, g.MapVal(plan.MapControl, 0), plan.CtlStacks, num, asm.DWord)
+	g.AluI(asm.Add, num, 1)
+	slot := g.Temp(8)
+	g.StoreS(slot, 0, num, asm.DWord)
+	r := g.Call(asm.FnMapUpdateElem, emit.Map(plan.MapStackList), emit.OnStack(slot, 0), g.ArgP(key),
+		emit.Const(emit.UpdateAny))
+	g.CondI(asm.JEq, r, 0, listed, full)
+	g.Set(listed)
+	r = g.Call(asm.FnMapUpdateElem, emit.Map(plan.MapStacks), g.ArgP(key), emit.OnStack(slot, 0),
+		emit.Const(emit.UpdateNew))
+	g.CondI(asm.JEq, r, 0, entered, second)
+	g.Set(entered)
+	g.LoadS(dst, slot, 0, asm.DWord)
+	g.Jump(done)
+	g.Set(second)
+	at = g.Call(asm.FnMapLookupElem, emit.Map(plan.MapStacks), g.ArgP(key))
+	again := g.Cold()
+	g.CondI(asm.JEq, at, 0, full, again)
+	g.Set(again)
+	g.Load(dst, at, 0, asm.DWord)
+	g.Jump(done)
+
+	g.Set(full)
+	g.str.RaiseText(ir.ErrArgument, body.Literal(fmt.Sprintf("no room for another stack: %d are kept",
+		plan.MaxStacks)), in.OnErr)
+	g.Set(done)
+}

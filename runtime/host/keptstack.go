@@ -1,0 +1,37 @@
+package host
+
+import "fmt"
+
+// keptText is the text of a stack that the kernel keeps, a line a frame; "" for number 0, which is no stack.
+func (o *output) keptText(number int64) string {
+	if number == 0 {
+		return ""
+	}
+	if text, ok := o.kept[number]; ok {
+		return text
+	}
+	if o.keeper == nil {
+		return ""
+	}
+	s, ok, err := o.keeper.Stack(number)
+	if err == nil && !ok {
+		err = fmt.Errorf("the kernel does not keep it")
+	}
+	if err != nil {
+		if o.failed == nil {
+			o.failed = fmt.Errorf("read stack %d: %w", number, err)
+		}
+		return ""
+	}
+	var text string
+	if s.User {
+		text = o.syms.Backtrace(s.Tgid, o.syms.Walked(s.Tgid, s.PCs))
+	} else {
+		text = o.syms.KernelBacktrace(s.PCs)
+	}
+	if o.kept == nil {
+		o.kept = map[int64]string{}
+	}
+	o.kept[number] = text
+	return text
+}

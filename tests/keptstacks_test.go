@@ -1,0 +1,79 @@
+package tests
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestKeptStacks: stacks that the kernel keeps are printed as print_ubacktrace prints them, also after the program has
+// ended, and are the same number only if all of their addresses are: a program that calls a function by each way down a
+// tree of calls has as many stacks as there are ways.
+func TestKeptStacks(t *testing.T) {
+	needRoot(t)
+	t.Run("text", func(t *testing.T) {
+		path := bin(t, "inlines")
+		s := begin(t, "-e", `global kept, same, was
+			probe process("`+path+`").function("main.leaf") {
+				s = ustack()
+				print_ubacktrace() print("=\n", s) printf("=\n%s.\n", ustack())
+				kept[s]++
+				if (s == was) same++
+				was = s
+			}
+			probe end { foreach (k in kept) printf("%d kept\n%s.\n", kept[k], k) println("same ", same) }`, "-c", path)
+		if status := s.end(); status != 0 {
+			t.Fatalf("status %d\n%s", status, s.stderr())
+		}
+		live := map[string]int{}
+		hits, kept := 0, 0
+		own := regexp.MustCompile(`(?m)^ended: .*\n`) // what the program prints
+		for _, block := range strings.Split(own.ReplaceAllString(s.stdout(), ""), ".\n") {
+			first, text, _ := strings.Cut(block, "\n")
+			if n, ok := strings.CutSuffix(first, " kept"); ok {
+				kept++
+				if strconv.Itoa(live[text]) != n || live[text] == 0 {
+					t.Errorf("%s of %d hits:\n%s", n, live[text], text)
+				}
+				continue
+			}
+			if parts := strings.Split(block, "=\n"); len(parts) == 3 {
+				hits++
+				if parts[1] != parts[0] || parts[2] != parts[0] {
+					t.Errorf("one stack in three forms:\n%s", block)
+				}
+				live[parts[0]]++
+			}
+		}
+		if hits < 2 || kept != len(live) {
+			t.Errorf("%d hits, %d stacks, %d kept\n%s", hits, len(live), kept, s.stdout())
+		}
+	})
+	path := bin(t, "paths")
+	script := `global hits probe process("` + path + `").function("main.leaf") { hits[ustack()]++ }
+		probe end { foreach (s in hits) println(hits[s]) }`
+	t.Run("ways", func(t *testing.T) {
+		s := begin(t, "-e", script, "-c", path+" 10 3")
+		status, out := s.end(), s.stdout()
+		if status != 0 || out != strings.Repeat("3\n", 1<<10) || s.stderr() != "" {
+			t.Errorf("status %d, %d stacks: %.100s\n%s", status, strings.Count(out, "\n"), out, s.stderr())
+		}
+	})
+	t.Run("full", func(t *testing.T) {
+		s := begin(t, "-e", script, "-D", "MAXMAPENTRIES=40000", "-c", path+" 15 1")
+		status := s.end()
+		if status != 1 || !strings.Contains(s.stderr(), "no room for another stack: 16384 are kept") {
+			t.Errorf("status %d\n%s", status, s.stderr())
+		}
+	})
+	t.Run("kernel", func(t *testing.T) {
+		s := begin(t, "-e", `global hits, n
+			probe kernel.trace("sched_switch") { hits[kstack()]++ if (n++ == 20) exit() }
+			probe end { foreach (s in hits) { m += hits[s] if (sprint(s) !~ "schedule") print("?", s) }
+				println(m == n) }`)
+		if status := s.end(); status != 0 || s.stdout() != "1\n" {
+			t.Errorf("status %d\n%s\n%s", status, s.stdout(), s.stderr())
+		}
+	})
+}
