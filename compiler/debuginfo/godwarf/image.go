@@ -60,6 +60,8 @@ type Image struct {
 	copiesOf *godwarf.Tree
 	copiesAt map[uint64][]*godwarf.Tree
 
+	effects *effects // of the function that a variable was looked for in last
+
 	stands map[int]*stand // what wrappers stand for, nil for those that only call
 
 	lookups int              // names looked for by namedFunc

@@ -105,6 +105,15 @@ func (v *view) place(e *godwarf.Tree, t *types.Ctype, kind debuginfo.VarKind) (l
 		return loc.Place{}, v.notLive(name, "it is only partly available here: the compiler kept one part, and the "+
 			"debug information does not tell which")
 	}
+	if err == nil && !v.home(e) && v.late(p) {
+		return loc.Place{}, v.notLive(name, "its next value is in a register on the way to where it is kept, and "+
+			"whether it counts already is not known")
+	}
+	if err == nil && !v.home(e) {
+		if why := v.stale(e, p); why != "" {
+			return loc.Place{}, v.notLive(name, why)
+		}
+	}
 	return p, err
 }
 

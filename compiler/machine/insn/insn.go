@@ -116,6 +116,9 @@ type Decoder interface {
 	// Copies the register from which it comes. Calls keep all registers: what the one that is called leaves in them is
 	// not known.
 	Into(b []byte, reg int, size int64) (u Use, from int)
+	// Frame says what an instruction that is no jump, call or push does with memory behind the stack pointer. What is
+	// not known is Unknown.
+	Frame(b []byte) FrameUse
 	// FieldAt says what the code from pc on does with the size bytes at off behind reg, as long as reg keeps its value.
 	// code begins at address base. Conditional jumps are taken not to jump. The first use that says where the object
 	// is counts.

@@ -1,0 +1,117 @@
+package godwarf
+
+import (
+	"debug/dwarf"
+	"slices"
+	"strings"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/machine/insn"
+)
+
+// Location lists of Go's compiler say too much in two ways that the code shows (cmd/compile/internal/ssa, debug.go). An
+// entry for a register goes on over a block of the function to which it does not lead, and over the calls in it, while
+// no register outlives a call. And an entry for a slot of the frame goes on when the slot gets the value of
+// another variable, which the compiler does not take down.
+
+// effects is what the code of one function does, kept for the next variable of it.
+type effects struct {
+	fn   int
+	code *insn.Effects // nil where it does not decode
+}
+
+func (im *Image) effectsOf(i int) *insn.Effects {
+	if im.effects != nil && im.effects.fn == i {
+		return im.effects.code
+	}
+	im.effects = &effects{fn: i}
+	code, err := im.code(i)
+	if err != nil {
+		return nil
+	}
+	cfa := func(pc uint64) (int64, bool) {
+		depth, ok := im.tab.StackDepth(i, pc)
+		return depth + im.m.WordSize, ok
+	}
+	if x, err := insn.NewEffects(im.m.Code, code, im.tab.Entry(i), im.keepsRegisters, cfa); err == nil {
+		im.effects.code = x
+	}
+	return im.effects.code
+}
+
+// keepsRegisters reports whether the function at pc is one that compiled code calls without saving its registers, or
+// that does not return.
+func (im *Image) keepsRegisters(pc uint64) bool {
+	i := im.tab.Find(pc)
+	if i < 0 {
+		return false
+	}
+	name := im.tab.Name(i)
+	for _, p := range []string{"runtime.gcWriteBarrier", "runtime.wbZero", "runtime.wbMove", "runtime.duff",
+		"runtime.panic", "runtime.goPanic", "runtime.race"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return im.isMore(pc)
+}
+
+// stale says why p, where the location list of e has a variable, has something else by now, "" if nothing shows that.
+func (v *view) stale(e *godwarf.Tree, p loc.Place) string {
+	list, err := v.sig.unit.Locations(e, dwarf.AttrLocation)
+	if err != nil {
+		return ""
+	}
+	k := slices.IndexFunc(list, func(r dwexpr.LocRange) bool {
+		return !r.Default && r.Lo <= v.s.PC && v.s.PC < r.Hi && r.Lo >= v.im.tab.Entry(v.i)
+	})
+	if k < 0 {
+		return ""
+	}
+	in := list[k]
+	x := v.im.effectsOf(v.i)
+	if x == nil {
+		return ""
+	}
+	inRegister := slices.ContainsFunc(p.Pieces, func(q loc.Piece) bool {
+		return !q.Lost && (q.Vector > 0 || len(q.Val.Steps) == 1 && q.Val.Steps[0].Op == loc.Reg)
+	})
+	if inRegister && x.Lost(in.Lo, v.s.PC, in.Hi) {
+		return "the debug information has it in a register, and goes on to do so behind a call, which leaves none"
+	}
+	for _, slot := range v.slots(p) {
+		if slices.ContainsFunc(x.Stores, func(s insn.Store) bool {
+			return in.Lo <= s.PC && s.PC < v.s.PC && s.Meets(slot)
+		}) {
+			return "its place in the frame may have got the value of another variable since"
+		}
+	}
+	return ""
+}
+
+// slots lists the bytes of the frame at the site that an object at p is in, without what the caller passed.
+func (v *view) slots(p loc.Place) (out []insn.Store) {
+	if v.cfa.Empty() || p.Type == nil {
+		return nil
+	}
+	sp, up := splitOffset(v.cfa)
+	add := func(addr loc.Prog, size int64) {
+		at, off := splitOffset(addr)
+		if off -= up; slices.Equal(sp.Steps, at.Steps) && off < 0 {
+			out = append(out, insn.Store{PC: v.s.PC, Off: off, Size: size})
+		}
+	}
+	if p.InMemory {
+		add(p.Addr, p.Type.Size)
+		return out
+	}
+	for _, q := range p.Pieces {
+		if n := q.Val.Last(); !q.Lost && n > 0 && q.Val.Steps[n].Op == loc.Deref && q.Val.Steps[n].A == n-1 {
+			add(loc.Prog{Steps: q.Val.Steps[:n]}, q.Size)
+		}
+	}
+	return out
+}
