@@ -132,7 +132,8 @@ func limitNames(l *layout.Limits) []struct {
 		{"MAXACTION", &l.MaxAction}, {"MAXACTION_INTERRUPTIBLE", &l.MaxActionInt}, {"MAXSTRINGLEN", &l.MaxString},
 		{"MAXMAPENTRIES", &l.MaxEntries}, {"MAXNESTING", &l.MaxNesting}, {"MAXERRORS", &l.MaxErrors},
 		{"MAXSKIPPED", &l.MaxSkipped}, {"MAXTRYLOCK", &l.MaxTryLock}, {"TRYLOCKDELAY", &l.TryLockDelay},
-		{"MAXBACKTRACE", &l.MaxBacktrace}, {"STP_OVERLOAD_INTERVAL", &l.OverloadTime},
+		{"MAXBACKTRACE", &l.MaxBacktrace}, {"MAXVALUEDEPTH", &l.ValueDepth}, {"MAXVALUEELEMS", &l.ValueElems},
+		{"STP_OVERLOAD_INTERVAL", &l.OverloadTime},
 		{"STP_OVERLOAD_THRESHOLD", &l.OverloadMost},
 	}
 }

@@ -16,6 +16,8 @@ type Limits struct {
 	MaxTryLock   int // MAXTRYLOCK: tries for a lock
 	TryLockDelay int // TRYLOCKDELAY: microseconds between tries, where the executor can wait
 	MaxBacktrace int // MAXBACKTRACE: frames
+	ValueDepth   int // MAXVALUEDEPTH: pointers that the text of a value follows
+	ValueElems   int // MAXVALUEELEMS: elements of a slice, array or map in the text of a value
 	// OverloadTime and OverloadMost are STP_OVERLOAD_INTERVAL and STP_OVERLOAD_THRESHOLD, in cycles (see Overload);
 	// an interval of 0 lets handlers take all of a CPU.
 	OverloadTime, OverloadMost int
@@ -26,6 +28,7 @@ func Default() Limits {
 	return Limits{
 		MaxAction: 1000, MaxActionInt: 10000, MaxString: 512, MaxEntries: 2048,
 		MaxNesting: 0, MaxErrors: 0, MaxSkipped: 100, MaxTryLock: 100, TryLockDelay: 10, MaxBacktrace: 20,
+		ValueDepth: 5, ValueElems: 64,
 		OverloadTime: 1_000_000_000, OverloadMost: 500_000_000,
 	}
 }
@@ -36,7 +39,8 @@ func (l *Limits) Set(name string, v int) bool {
 		"MAXACTION": &l.MaxAction, "MAXACTION_INTERRUPTIBLE": &l.MaxActionInt, "MAXSTRINGLEN": &l.MaxString,
 		"MAXMAPENTRIES": &l.MaxEntries, "MAXNESTING": &l.MaxNesting, "MAXERRORS": &l.MaxErrors,
 		"MAXSKIPPED": &l.MaxSkipped, "MAXTRYLOCK": &l.MaxTryLock, "TRYLOCKDELAY": &l.TryLockDelay,
-		"MAXBACKTRACE": &l.MaxBacktrace, "STP_OVERLOAD_INTERVAL": &l.OverloadTime,
+		"MAXBACKTRACE": &l.MaxBacktrace, "MAXVALUEDEPTH": &l.ValueDepth, "MAXVALUEELEMS": &l.ValueElems,
+		"STP_OVERLOAD_INTERVAL":  &l.OverloadTime,
 		"STP_OVERLOAD_THRESHOLD": &l.OverloadMost,
 	}[name]
 	if f == nil {

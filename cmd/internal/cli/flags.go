@@ -309,6 +309,9 @@ func (o *options) define(d string) error {
 	if name == "MAXSTRINGLEN" && (n < 16 || n > 4096) {
 		return &usageError{fmt.Sprintf("-D %s: MAXSTRINGLEN is 16 to 4096", d), ""}
 	}
+	if name == "MAXVALUEDEPTH" && (n < 1 || n > 16) || name == "MAXVALUEELEMS" && (n < 1 || n > 1000) {
+		return &usageError{fmt.Sprintf("-D %s: MAXVALUEDEPTH is 1 to 16, MAXVALUEELEMS 1 to 1000", d), ""}
+	}
 	if name == "MAXMAPENTRIES" && n == 0 {
 		return &usageError{fmt.Sprintf("-D %s: MAXMAPENTRIES is at least 1", d), ""}
 	}
@@ -318,7 +321,8 @@ func (o *options) define(d string) error {
 	if !o.limits.Set(name, n) {
 		return &usageError{fmt.Sprintf("-D %s: no limit has this name", name),
 			"MAXACTION MAXACTION_INTERRUPTIBLE MAXSTRINGLEN MAXMAPENTRIES MAXNESTING MAXERRORS MAXSKIPPED MAXTRYLOCK " +
-				"TRYLOCKDELAY MAXBACKTRACE STP_OVERLOAD_INTERVAL STP_OVERLOAD_THRESHOLD STP_NO_OVERLOAD"}
+				"TRYLOCKDELAY MAXBACKTRACE MAXVALUEDEPTH MAXVALUEELEMS " +
+				"STP_OVERLOAD_INTERVAL STP_OVERLOAD_THRESHOLD STP_NO_OVERLOAD"}
 	}
 	return nil
 }

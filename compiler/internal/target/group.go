@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -28,6 +29,9 @@ type Env struct {
 	Images func() []debuginfo.Image
 	// Kernel opens the kernel's types ("") or those of one of its modules; nil if there is no kernel to ask.
 	Kernel func(module string) (debuginfo.Image, error)
+
+	// Limits bound the text of values.
+	Limits layout.Limits
 
 	entries map[entryKey]*probe.Site
 	enters  map[*probe.Site]*probe.Site

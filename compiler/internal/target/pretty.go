@@ -6,6 +6,7 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
@@ -28,7 +29,8 @@ type writer struct {
 	parts  []elab.PrettyPart
 	values int
 	// full collects values of Go that are shown with what they lead to; nil while there are none.
-	full *fullText
+	full   *fullText
+	limits layout.Limits
 }
 
 func (w *writer) lit(s string) {
@@ -249,7 +251,7 @@ func (b *build) vars(t *ast.Target) (*elab.Target, error) {
 	if !s.Image.HasTypes() {
 		return nil, noTypes(s)
 	}
-	w := writer{plain: t.Pretty == 0, nested: t.Pretty > 1}
+	w := writer{plain: t.Pretty == 0, nested: t.Pretty > 1, limits: b.env.Limits}
 	name := t.Name
 	if name == "$$return" {
 		if err := b.returned(&w, s); err != nil {
@@ -325,7 +327,7 @@ func (w *writer) open(img debuginfo.Image, vs []*debuginfo.Var) {
 			t = v.Type
 		}
 		if v.Err == nil && t != nil && t.Go && !plain(t) {
-			w.full = newFullText(img, !w.nested)
+			w.full = newFullText(img, !w.nested, w.limits)
 			return
 		}
 	}

@@ -391,9 +391,9 @@ func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool
 		return &elab.Target{Type: types.Long, Value: o.Addr, Ctype: pointerTo(o.Type), Place: o.Place}, nil
 	}
 	if t.Pretty > 0 {
-		w := writer{nested: t.Pretty > 1}
+		w := writer{nested: t.Pretty > 1, limits: b.env.Limits}
 		if s := b.at(); s != nil && s.Image != nil && o.Type.Go && !plainOrPointer(o.Type) {
-			if w.full = newFullText(s.Image, t.Pretty == 1); w.full != nil {
+			if w.full = newFullText(s.Image, t.Pretty == 1, b.env.Limits); w.full != nil {
 				w.full.value(o, o.Type.Kind == types.Pointer)
 				if err := w.seal(); err != nil {
 					return nil, err

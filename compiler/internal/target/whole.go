@@ -6,6 +6,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/shape"
 	"github.com/gostap/gostap/compiler/types"
@@ -14,13 +15,8 @@ import (
 // Values of Go are shown with what they lead to: elements, what interfaces hold, text of errors. What that takes is
 // copied at the hit, and the host makes the text (packages shape, snapshot and values).
 
-// The bounds of what values shown whole show.
-const (
-	wholeDepth = 5   // pointers that are followed in "$x$$"
-	errorDepth = 3   // those in what an interface holds, in "$x$"
-	wholeElems = 64  // of a slice, array or map
-	wholeStr   = 512 // bytes of a string
-)
+// errorDepth is how many pointers are followed in what an interface holds, in "$x$".
+const errorDepth = 3
 
 // item is literal text, or a value with its type.
 type item struct {
@@ -31,16 +27,17 @@ type item struct {
 
 // fullText collects what is shown of values of one program.
 type fullText struct {
-	rtt   *debuginfo.RunTimeTypes
-	path  string
-	bias  bool
-	one   bool
-	items []item
-	words []loc.Prog
+	rtt    *debuginfo.RunTimeTypes
+	path   string
+	bias   bool
+	one    bool
+	limits layout.Limits
+	items  []item
+	words  []loc.Prog
 }
 
 // newFullText begins a text of values of img's program; nil where it is not known how they lie.
-func newFullText(img debuginfo.Image, one bool) *fullText {
+func newFullText(img debuginfo.Image, one bool, l layout.Limits) *fullText {
 	r, ok := img.(debuginfo.RunTimeTyped)
 	if !ok {
 		return nil
@@ -49,7 +46,7 @@ func newFullText(img debuginfo.Image, one bool) *fullText {
 	if rtt == nil {
 		return nil
 	}
-	w := &fullText{rtt: rtt, path: img.Path(), one: one}
+	w := &fullText{rtt: rtt, path: img.Path(), one: one, limits: l}
 	if rtt.Relocated {
 		w.bias = true
 		w.word(loc.Static(0, true))
@@ -128,9 +125,9 @@ func (w *fullText) parts() ([]elab.PrettyPart, bool) {
 	if len(w.words) > shape.MaxWords/2 {
 		return nil, false
 	}
-	for depth := wholeDepth; depth > 0; depth-- {
-		p := shape.Plan{Go: w.rtt.Minor, Swiss: w.rtt.Swiss, Path: w.path, Depth: depth, One: w.one, Elems: wholeElems,
-			Str: wholeStr}
+	for depth := w.limits.ValueDepth; depth > 0; depth-- {
+		p := shape.Plan{Go: w.rtt.Minor, Swiss: w.rtt.Swiss, Path: w.path, Depth: depth, One: w.one,
+			Elems: w.limits.ValueElems, Str: w.limits.MaxString}
 		if w.one {
 			p.Depth = min(depth, errorDepth)
 		}

@@ -57,12 +57,12 @@ func (t *texter) mapping(v value, l level) {
 	}
 	t.lit("map[")
 	for i, e := range list {
-		if i > 0 {
-			t.lit(" ")
-		}
 		if i == t.p.Elems || t.full() {
 			list = list[:i]
 			break
+		}
+		if i > 0 {
+			t.lit(" ")
 		}
 		t.value(e.key, l.in())
 		t.lit(":")
