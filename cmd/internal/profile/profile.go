@@ -70,7 +70,7 @@ type options struct {
 	buffer  int
 }
 
-// Run runs the command and gives its exit status. done gives a context that ends with the user's patience.
+// Run runs the command and gives its exit status. ctx ends the profile, which is written all the same.
 func Run(ctx context.Context, args []string, s Streams, env []string) int {
 	o, err := parse(args)
 	if errors.Is(err, pflag.ErrHelp) {
@@ -92,6 +92,8 @@ func Run(ctx context.Context, args []string, s Streams, env []string) int {
 		for _, d := range e.Diagnostics {
 			io.WriteString(s.Err, d.Render(gostap.Style{}))
 		}
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(s.Err, "error: stopped by a signal before the probes were in place: nothing was measured")
 	default:
 		fmt.Fprintf(s.Err, "error: %s\n", diag.Visible(err.Error()))
 	}

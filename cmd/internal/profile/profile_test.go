@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,6 +39,17 @@ func TestSlips(t *testing.T) {
 	if Run(context.Background(), []string{"--help"}, Streams{Out: &out}, nil) != 0 ||
 		!strings.Contains(out.String(), "usage:") {
 		t.Errorf("--help: %q", out.String())
+	}
+}
+
+// TestStopped: a signal before the probes are in place is told as what it is.
+func TestStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var errs bytes.Buffer
+	status := Run(ctx, []string{"-x", strconv.Itoa(os.Getpid())}, Streams{Out: &errs, Err: &errs}, nil)
+	if status != 1 || !strings.Contains(errs.String(), "nothing was ") {
+		t.Errorf("status %d: %s", status, errs.String())
 	}
 }
 
