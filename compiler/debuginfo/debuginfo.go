@@ -243,7 +243,9 @@ type RunTimeTypes struct {
 	Swiss bool
 	// Relocated: the loader may put the program elsewhere than its addresses say.
 	Relocated bool
-	Types     *gotype.Types
+	// First is the file address of the first type.
+	First uint64
+	Types *gotype.Types
 }
 
 // RunTimeTyped is what images of Go programs have.

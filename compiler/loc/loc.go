@@ -39,10 +39,13 @@ const (
 	Below    // A if A < B (unsigned), else a run-time error: index out of range
 	TraceArg // N: the N-th argument word of the event (ir.OpTraceArg)
 	Through  // load Size bytes at address A + N, sign-extended if Signed; 0 where A is 0; may fault
+	Equal    // 1 if A == B, else 0
+	Check    // A if B is not 0, else the run-time error Text
 )
 
 var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr",
-	"sar", "neg", "not", "deref", "bits", "below", "tracearg", "through"}
+	"sar", "neg", "not", "deref", "bits", "below", "tracearg", "through", "equal",
+	"check"}
 
 func (o Op) String() string { return opNames[o] }
 
@@ -54,6 +57,7 @@ type Step struct {
 	Size   int // Deref: 1, 2, 4 or 8 bytes; Bits: bits
 	Signed bool
 	Kernel bool // Deref of kernel memory
+	Text   string
 }
 
 // Prog is a list of steps; its value is that of the last one.
@@ -142,7 +146,7 @@ func (p Prog) Through(n int64, size int, signed, kernel bool) Prog {
 // CanFault reports whether running p may fail.
 func (p Prog) CanFault() bool {
 	for _, s := range p.Steps {
-		if s.Op == Deref || s.Op == Below || s.Op == Through {
+		if s.Op == Deref || s.Op == Below || s.Op == Through || s.Op == Check {
 			return true
 		}
 	}
@@ -181,6 +185,9 @@ func (p Prog) String() string {
 			}
 		default:
 			fmt.Fprintf(&b, "%s .%d .%d", s.Op, s.A, s.B)
+			if s.Text != "" {
+				fmt.Fprintf(&b, " %q", s.Text)
+			}
 		}
 	}
 	return b.String()

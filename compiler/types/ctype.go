@@ -48,6 +48,10 @@ type Ctype struct {
 	User bool
 	// Go marks types of Go programs.
 	Go bool
+	// RunTime is how far behind the first of them the type lies among those that a Go program has for itself; 0 if it
+	// is not there, which NoRunTime says, or if that is not known.
+	RunTime   uint64
+	NoRunTime bool
 
 	once   sync.Once
 	load   func(*Ctype)

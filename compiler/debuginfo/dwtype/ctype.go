@@ -23,9 +23,11 @@ import (
 
 const (
 	attrGNUVector = dwarf.Attr(0x2107)
-	tagAtomicType = dwarf.Tag(0x47)
-	maxTypeDepth  = 64
-	maxMembers    = 1 << 16
+	// attrGoRuntimeType counts from the first of the types that the program has for itself.
+	attrGoRuntimeType = dwarf.Attr(0x2904)
+	tagAtomicType     = dwarf.Tag(0x47)
+	maxTypeDepth      = 64
+	maxMembers        = 1 << 16
 )
 
 // Types are the types of one program. What was read once is kept.
@@ -133,6 +135,11 @@ func (ts *Types) typeAt(off dwarf.Offset, depth int) (*types.Ctype, error) {
 		return nil, err
 	}
 	t.Go = t.Go || e.goes()
+	if e.goes() {
+		if v, ok := e.Val(attrGoRuntimeType).(uint64); ok {
+			t.RunTime, t.NoRunTime = v, v == 0
+		}
+	}
 	ts.types[off] = t
 	return t, nil
 }
@@ -229,6 +236,9 @@ func (ts *Types) alias(e typeEntry, depth int) (*types.Ctype, error) {
 	t := &types.Ctype{
 		Kind: under.Kind, Name: ts.typeName(e.off, depth), Size: under.Size,
 		Signed: under.Signed, Count: under.Count, Empty: under.Empty, Vector: under.Vector, Go: under.Go,
+	}
+	if t.Name == under.Name { // Go's linker puts a typedef beside a named type, and says only there where it is
+		t.RunTime, t.NoRunTime = under.RunTime, under.NoRunTime
 	}
 	switch k := e.kind(); k {
 	case reflect.Map, reflect.Chan:

@@ -19,7 +19,7 @@ func (im *Image) RunTimeTypes() *debuginfo.RunTimeTypes {
 		return nil
 	}
 	im.runTime = &debuginfo.RunTimeTypes{Minor: minor, Types: gotype.New(im.f, lo, hi, minor),
-		Relocated: im.f.Relocated(),
-		Swiss:     minor >= 24 && !strings.Contains(im.Version(), "noswissmap")}
+		Relocated: im.f.Relocated(), First: lo,
+		Swiss: minor >= 24 && !strings.Contains(im.Version(), "noswissmap")}
 	return im.runTime
 }

@@ -165,6 +165,7 @@ func (f reading) loc(p loc.Prog, args []ir.Val) ir.Val {
 var locOps = map[loc.Op]ir.Op{
 	loc.Add: ir.OpAdd, loc.Sub: ir.OpSub, loc.Mul: ir.OpMul, loc.And: ir.OpAnd, loc.Or: ir.OpOr, loc.Xor: ir.OpXor,
 	loc.Shl: ir.OpShl, loc.Shr: ir.OpShr, loc.Sar: ir.OpSar, loc.Neg: ir.OpNeg, loc.Not: ir.OpNot,
+	loc.Equal: ir.OpEq,
 }
 
 func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
@@ -178,7 +179,7 @@ func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 		return ir.I(0)
 	}
 	var a, b ir.Val
-	key := fmt.Sprintf("%d %d %d %t %t", s.Op, s.N, s.Size, s.Signed, s.Kernel)
+	key := fmt.Sprintf("%d %d %d %t %t %q", s.Op, s.N, s.Size, s.Signed, s.Kernel, s.Text)
 	switch s.Op {
 	case loc.Reg, loc.TLS, loc.Image, loc.TraceArg:
 	case loc.Neg, loc.Not, loc.Deref, loc.Bits, loc.Through:
@@ -238,6 +239,8 @@ func (f reading) compute(s loc.Step, a, b ir.Val) ir.Val {
 		return f.below(a, b)
 	case loc.Through:
 		return f.through(s, a)
+	case loc.Check:
+		return f.check(a, b, s.Text)
 	}
 	if a.Kind == ir.ValInt && b.Kind == ir.ValInt {
 		switch s.Op {
@@ -300,4 +303,14 @@ func (f reading) through(s loc.Step, a ir.Val) ir.Val {
 	f.b.Jump(join)
 	f.to(join)
 	return ir.R(r)
+}
+
+// check is a if holds is not 0, else a run-time error.
+func (f reading) check(a, holds ir.Val, text string) ir.Val {
+	ok, bad := f.b.Block(), f.b.Block()
+	f.b.Branch(holds, ok, bad)
+	f.to(bad)
+	f.b.Fail(ir.ErrUser, ir.S(f.text(text)))
+	f.to(ok)
+	return a
 }

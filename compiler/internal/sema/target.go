@@ -25,6 +25,8 @@ func arity(name string) (least, most int, ok bool) {
 		return 1, 2, true
 	case "@cast":
 		return 2, 3, true
+	case "@is":
+		return 2, 2, true
 	case "@enumname":
 		return 1, 3, true
 	}

@@ -15,7 +15,7 @@ import (
 // IsTargetOp reports whether an operator word begins a target expression.
 func IsTargetOp(name string) bool {
 	switch name {
-	case "@cast", "@var", "@entry", "@uderef", "@uregister", "@kderef", "@kregister", "@enum", "@enumname":
+	case "@cast", "@var", "@entry", "@uderef", "@uregister", "@kderef", "@kregister", "@enum", "@enumname", "@is":
 		return true
 	}
 	return false
@@ -39,6 +39,8 @@ func (b *build) atOp(e *ast.AtOp) (*elab.Target, error) {
 		return b.entryOf(e)
 	case "@uderef", "@kderef":
 		return b.deref(e)
+	case "@is":
+		return b.is(e)
 	case "@enum":
 		return b.enum(e)
 	case "@enumname":
@@ -232,6 +234,11 @@ func (b *build) cast(e *ast.AtOp) (object, error) {
 	words, ok := literals(e.Args[1:])
 	if !ok {
 		return object{}, fail("the type and the file of @cast are written strings")
+	}
+	if x, ok := ast.Unparen(e.Args[0]).(*ast.Target); ok {
+		if o, entry, err := b.interfaceOf(x); err == nil && o.Type.Kind == types.GoInterface {
+			return b.assert(x, o, entry, words)
+		}
 	}
 	module := ""
 	if len(words) > 1 {

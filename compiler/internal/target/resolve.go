@@ -371,6 +371,15 @@ func (b *build) arg(e ast.Expr) loc.Prog {
 
 // follow walks the path and reads what is at its end.
 func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool) (*elab.Target, error) {
+	o, err := b.steps(o, path)
+	if err != nil {
+		return nil, err
+	}
+	return b.end(o, t, addr)
+}
+
+// steps goes along the path.
+func (b *build) steps(o object, path []ast.TargetStep) (object, error) {
 	for _, st := range path {
 		var err error
 		if st.Member != "" {
@@ -381,9 +390,14 @@ func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool
 			o, err = index(o, false, 0, b.arg(st.Index))
 		}
 		if err != nil {
-			return nil, err
+			return o, err
 		}
 	}
+	return o, nil
+}
+
+// end reads what o is: its address, its text or its value.
+func (b *build) end(o object, t *ast.Target, addr bool) (*elab.Target, error) {
 	if addr {
 		if !o.InMemory || o.bitSize > 0 {
 			return nil, fail("it is not in memory here, so it has no address")

@@ -17,7 +17,7 @@ var atForms = map[string]string{
 	"@hist_log": "e", "@hist_linear": "ennn",
 	"@defined": "e", "@entry": "e", "@cast": "es|s", "@var": "s|s", "@perf": "s", "@const": "s",
 	"@kregister": "n", "@uregister": "n", "@kderef": "ne", "@uderef": "ne",
-	"@probewrite": "v", "@enum": "s", "@enumname": "e|ss",
+	"@probewrite": "v", "@enum": "s", "@enumname": "e|ss", "@is": "es",
 }
 
 var atNeeds = map[byte]string{
@@ -87,6 +87,6 @@ var atUsage = map[string]string{
 	"@defined": "@defined($x)", "@entry": "@entry($x)", "@cast": `@cast(pointer, "type", "module")`,
 	"@var": `@var("name@file", "module")`, "@perf": `@perf("counter")`, "@const": `@const("C expression")`,
 	"@kregister": "@kregister(n)", "@uregister": "@uregister(n)", "@kderef": "@kderef(size, address)",
-	"@uderef":     "@uderef(size, address)",
-	"@probewrite": "@probewrite(x)", "@enum": `@enum("NAME")`, "@enumname": `@enumname(value, "type", "module")`,
+	"@uderef": "@uderef(size, address)",
+	"@is":     `@is($x, "type")`, "@probewrite": "@probewrite(x)", "@enum": `@enum("NAME")`, "@enumname": `@enumname(value, "type", "module")`,
 }
