@@ -35,6 +35,8 @@ type Ctype struct {
 	Kind Kind
 	// Name is how the program's language writes it: "int", "struct foo *", "*main.Server", "[]string".
 	Name string
+	// Pkg is the path of the package of a named Go type whose Name has only the package's name.
+	Pkg string
 	// Size is in bytes; -1 when unknown (incomplete type).
 	Size   int64
 	Signed bool

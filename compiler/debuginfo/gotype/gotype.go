@@ -65,6 +65,7 @@ const (
 	fullSize  = 72
 	fieldSize = 24
 
+	flagUncommon  = 1 << 0
 	flagExtraStar = 1 << 1
 	flagDirect    = 1 << 5 // of the kind before Go 1.26
 	kindMask      = 1<<5 - 1
@@ -113,6 +114,9 @@ func (t *Types) At(addr uint64) (*Type, error) {
 		}
 		return e.Ctype
 	}
+	if c.Pkg, err = t.pkg(addr, kind, b[offFlags]); err != nil {
+		return nil, err
+	}
 	switch kind {
 	case kPointer, kSlice, kChan:
 		c.SetLoader(func(c *types.Ctype) { c.SetElem(elem(offElem)) })
@@ -132,6 +136,34 @@ func (t *Types) At(addr uint64) (*Type, error) {
 	}
 	t.known[addr] = out
 	return out, nil
+}
+
+// pkg reads the path of a type's package: it begins abi.UncommonType, which stands behind what belongs to the kind.
+// That of maps hangs on the release and is not read.
+func (t *Types) pkg(addr uint64, kind, flags byte) (string, error) {
+	if flags&flagUncommon == 0 || kind == kMap {
+		return "", nil
+	}
+	at := addr + headSize
+	switch kind {
+	case kPointer, kSlice, kFunc:
+		at += 8
+	case kChan:
+		at += 16
+	case kArray:
+		at += 24
+	case kInterface, kStruct:
+		at += 32
+	}
+	b, err := t.f.Bytes(at, 4)
+	if err != nil || len(b) < 4 {
+		return "", ErrNone
+	}
+	off := binary.LittleEndian.Uint32(b)
+	if off == 0 {
+		return "", nil
+	}
+	return t.name(off, false)
 }
 
 // mostFields bounds what is read of a structure.
@@ -222,6 +254,7 @@ func (t *Types) pointer(at uint64) uint64 {
 const (
 	kArray     = 17
 	kChan      = 18
+	kFunc      = 19
 	kInterface = 20
 	kMap       = 21
 	kPointer   = 22
@@ -237,7 +270,7 @@ var kinds = [...]struct {
 	6: {types.Int, true}, 7: {types.Int, false}, 8: {types.Int, false}, 9: {types.Int, false}, 10: {types.Int, false},
 	11: {types.Int, false}, 12: {types.Int, false}, 13: {types.Float, true}, 14: {types.Float, true},
 	15: {types.Complex, true}, 16: {types.Complex, true}, kArray: {types.Array, false}, kChan: {types.GoChan, false},
-	19: {types.GoFunc, false}, kInterface: {types.GoInterface, false}, kMap: {types.GoMap, false},
+	kFunc: {types.GoFunc, false}, kInterface: {types.GoInterface, false}, kMap: {types.GoMap, false},
 	kPointer: {types.Pointer, false}, kSlice: {types.GoSlice, false}, 24: {types.GoString, false},
 	kStruct: {types.Struct, false}, 26: {types.Pointer, false},
 }

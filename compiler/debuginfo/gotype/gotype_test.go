@@ -64,6 +64,22 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestPackage: a named type has the path of its package, which stands behind what belongs to its kind.
+func TestPackage(t *testing.T) {
+	for kind, at := range map[byte]int{2: 48, kPointer: 56, kArray: 72, kStruct: 80, kInterface: 80, kChan: 64,
+		kFunc: 56} {
+		mem := make(memory, 256)
+		mem[offKind], mem[offFlags] = kind, flagUncommon
+		copy(mem[0x80:], "\x00\x08errors.E\x00\x08m/errors")
+		binary.LittleEndian.PutUint32(mem[offStr:], 0x80)
+		binary.LittleEndian.PutUint32(mem[at:], 0x8a)
+		typ, err := New(mem, 0x1000, 0x1100, 26).At(0x1000)
+		if err != nil || typ.Name != "errors.E" || typ.Pkg != "m/errors" {
+			t.Errorf("kind %d: %+v, %v", kind, typ, err)
+		}
+	}
+}
+
 // FuzzTypes: whatever a file has in place of types, there is an answer.
 func FuzzTypes(f *testing.F) {
 	f.Add(make([]byte, 300), uint16(0))

@@ -22,10 +22,10 @@ const mostWrapped = 16
 
 // fixed are errors of the standard library whose text hangs on their type alone.
 var fixed = map[string]string{
-	"context.deadlineExceededError": "context deadline exceeded",
-	"poll.errNetClosing":            "use of closed network connection",
-	"*poll.DeadlineExceededError":   "i/o timeout",
-	"http.http2noCachedConnError":   "http2: no cached connection was available",
+	"context.deadlineExceededError":        "context deadline exceeded",
+	"internal/poll.errNetClosing":          "use of closed network connection",
+	"*internal/poll.DeadlineExceededError": "i/o timeout",
+	"net/http.http2noCachedConnError":      "http2: no cached connection was available",
 }
 
 // errorText gives the text of an error whose method is known, without running it: those of the standard library. Their
@@ -35,10 +35,10 @@ func (t *texter) errorText(v value, depth int) (errText, bool) {
 	if v.t == nil || depth > mostWrapped {
 		return none, false
 	}
-	if s, ok := fixed[v.t.Name]; ok && v.t.Size <= 8 {
+	if s, ok := fixed[fullName(v.t)]; ok && v.t.Size <= 8 {
 		return errText{s, false}, true
 	}
-	if v.t.Name == "syscall.Errno" && v.t.Kind == types.Int {
+	if fullName(v.t) == "syscall.Errno" && v.t.Kind == types.Int {
 		n, ok := integer(v)
 		if !ok {
 			return none, false
@@ -89,25 +89,25 @@ func (t *texter) errorText(v value, depth int) (errText, bool) {
 		}
 		return out, true
 	}
-	switch v.t.Name {
+	switch fullName(v.t) {
 	case "*errors.errorString":
 		return text("s")
 	case "*fmt.wrapError", "*fmt.wrapErrors":
 		return text("msg")
-	case "*errors.fundamental": // github.com/pkg/errors
+	case "*github.com/pkg/errors.fundamental":
 		return text("msg")
-	case "*errors.withMessage":
+	case "*github.com/pkg/errors.withMessage":
 		msg, ok1 := text("msg")
 		c, _, ok2 := inner("cause")
 		if ok1 && ok2 {
 			return join(msg, ": ", c)
 		}
-	case "*errors.withStack":
+	case "*github.com/pkg/errors.withStack":
 		f, ok := field(s, "error")
 		if in, isNil, known := t.dynamic(f); ok && known && !isNil {
 			return t.errorText(in, depth+1)
 		}
-	case "*fs.PathError":
+	case "*io/fs.PathError":
 		op, ok1 := text("Op")
 		path, ok2 := text("Path")
 		err, _, ok3 := inner("Err")
@@ -128,7 +128,7 @@ func (t *texter) errorText(v value, depth int) (errText, bool) {
 		if ok1 && ok2 && ok3 && ok4 {
 			return join(op, " ", from, " ", to, ": ", err)
 		}
-	case "*url.Error":
+	case "*net/url.Error":
 		op, ok1 := text("Op")
 		u, ok2 := text("URL")
 		err, _, ok3 := inner("Err")
@@ -142,7 +142,7 @@ func (t *texter) errorText(v value, depth int) (errText, bool) {
 		if ok1 && ok2 && ok3 && !num.cut {
 			return join("strconv.", fn, ": parsing ", strconv.Quote(num.text), ": ", err)
 		}
-	case "*exec.Error":
+	case "*os/exec.Error":
 		name, ok1 := text("Name")
 		err, _, ok2 := inner("Err")
 		if ok1 && ok2 && !name.cut {
@@ -201,7 +201,7 @@ func (t *texter) target(v value) (value, bool) {
 
 // wrapped writes the errors that an error of fmt.Errorf has in it, where they say more than its text does.
 func (t *texter) wrapped(v value, l level) {
-	if v.t.Name != "*fmt.wrapError" {
+	if fullName(v.t) != "*fmt.wrapError" {
 		return
 	}
 	s, ok := t.target(v)

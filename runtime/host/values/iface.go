@@ -32,7 +32,7 @@ func (t *texter) dynamic(v value) (inner value, isNil, ok bool) {
 	case typ.Direct:
 		inner.b, _ = v.get(8, 8)
 	case typ.Size > 0:
-		inner.b, _, _ = t.at(data, typ.Size)
+		inner.b, inner.cut, _ = t.at(data, typ.Size)
 	}
 	return inner, false, true
 }
@@ -52,7 +52,15 @@ func (t *texter) typeAt(addr uint64) *gotype.Type {
 func (t *texter) iface(v value, l level) {
 	in, isNil, ok := t.dynamic(v)
 	switch {
+	case !ok && v.t.Empty:
+		t.lost() // the type is none of the program's file
+		return
 	case !ok:
+		tab, _ := v.word(0)
+		if _, read, _ := t.at(tab, 1); read {
+			t.lost()
+			return
+		}
 		t.missing(v)
 		return
 	case isNil:

@@ -42,6 +42,12 @@ func (t *texter) mapping(v value, l level) {
 		return
 	}
 	g := shape.GroupFor(t.p.Swiss, key, elem)
+	if t.cycle(p, v.t) { // a map that is an element of itself
+		t.printf("map[...%d]", n)
+		return
+	}
+	t.open = append(t.open, object{p, v.t})
+	defer func() { t.open = t.open[:len(t.open)-1] }()
 	var list []pair
 	if t.p.Swiss {
 		list = t.swiss(head, g, key, elem)
@@ -119,11 +125,17 @@ func (t *texter) swiss(head []byte, g shape.Group, key, elem *types.Ctype) (out 
 		return out
 	}
 	// The tables are those pieces that the directory led to: the walk puts each one's groups right behind it.
+	// A map that two values lead to is there twice.
+	seen := map[uint64]bool{}
 	for i := 1; i+1 < len(t.mem); i++ {
 		tab, groups := &t.mem[i], &t.mem[i+1]
 		if len(tab.b) != 32 || le.Uint64(tab.b[16:]) != groups.addr || groups.addr == 0 || !t.ofMap(head, tab.addr) {
 			continue
 		}
+		if seen[tab.addr] {
+			continue
+		}
+		seen[tab.addr] = true
 		for off := int64(0); off < int64(len(groups.b)); off += g.Size {
 			group(groups.b[off:min(off+g.Size, int64(len(groups.b)))])
 		}

@@ -13,9 +13,8 @@ import (
 // named writes values of types of the standard library as their users read them. It reports false for all others, and
 // where not all that the text needs is known.
 func (t *texter) named(v value, l level) bool {
-	name := short(v.t.Name)
-	dot := strings.IndexByte(name, '.')
-	if dot < 0 {
+	name := fullName(v.t)
+	if strings.IndexByte(name, '.') < 0 {
 		return false
 	}
 	switch {
@@ -38,25 +37,37 @@ func (t *texter) named(v value, l level) bool {
 			t.lit(at.Format(time.RFC3339Nano))
 			return true
 		}
-	case strings.HasPrefix(name, "atomic."):
+	case strings.HasPrefix(name, "sync/atomic."):
 		return t.atomic(v, l)
 	case name == "sync.Mutex":
 		return t.mutex(v)
-	case name == "netip.Addr":
+	case name == "net/netip.Addr":
 		return t.netip(v)
-	case name == "url.URL" && !t.shallow(l):
+	case name == "net/url.URL" && !t.shallow(l):
 		return t.url(v)
 	}
 	return false
 }
 
+// fullName is the name of a type with the path of its package, "*io/fs.PathError". What the program has for itself has
+// only the package's name in it, which packages of other paths have as well.
+func fullName(c *types.Ctype) string {
+	if e := c.Elem(); c.Kind == types.Pointer && e != nil && strings.HasPrefix(c.Name, "*") {
+		return "*" + fullName(e)
+	}
+	if dot := strings.IndexByte(c.Name, '.'); c.Pkg != "" && dot >= 0 {
+		return c.Pkg + c.Name[dot:]
+	}
+	return c.Name
+}
+
 // special reports whether named may write values of a type.
 func (t *texter) special(c *types.Ctype) bool {
-	switch short(c.Name) {
-	case "time.Time", "sync.Mutex", "netip.Addr", "url.URL":
+	switch fullName(c) {
+	case "time.Time", "sync.Mutex", "net/netip.Addr", "net/url.URL":
 		return true
 	}
-	return strings.HasPrefix(short(c.Name), "atomic.")
+	return strings.HasPrefix(fullName(c), "sync/atomic.")
 }
 
 // atomic writes what is in a variable of sync/atomic: its member v.
@@ -65,7 +76,7 @@ func (t *texter) atomic(v value, l level) bool {
 	if !ok || f.t == nil {
 		return false
 	}
-	if short(v.t.Name) == "atomic.Bool" {
+	if fullName(v.t) == "sync/atomic.Bool" {
 		if n, ok := integer(f); ok && n < 2 {
 			t.printf("%v", n == 1)
 			return true
@@ -125,8 +136,11 @@ func (t *texter) netip(v value) bool {
 	if !read || len(b) < 24 {
 		return false
 	}
+	if t.p.Go < 23 {
+		return false // its handle does not say which kind it is
+	}
 	if b[0] == 0 {
-		if hi == 0 && lo>>32 <= 0xffff {
+		if hi == 0 && lo>>32 == 0xffff {
 			t.lit(netip.AddrFrom4([4]byte{byte(lo >> 24), byte(lo >> 16), byte(lo >> 8), byte(lo)}).String())
 			return true
 		}

@@ -21,6 +21,9 @@ func (t *texter) value(v value, l level) {
 		return
 	case t.named(v, l):
 		return
+	case v.cut && int64(len(v.b)) < v.t.Size && v.t.Kind != types.Struct && v.t.Kind != types.Array:
+		t.lit("...")
+		return
 	}
 	switch v.t.Kind {
 	case types.Int, types.Enum, types.Char:
@@ -174,16 +177,23 @@ func (t *texter) pointer(v value, l level) {
 			t.address(p, v.t, l)
 			return
 		}
-		target.b = b
+		target.b, target.cut = b, true
 	}
 	target.t = e
 	t.open = append(t.open, object{p, e})
 	t.lit("&")
 	below := l.below()
-	if l.typed && e.Kind == types.Struct {
+	switch {
+	case l.typed && t.special(e):
+		t.lit(short(e.Name) + "(")
+		t.value(target, below)
+		t.lit(")")
+	case l.typed && e.Kind == types.Struct:
 		t.lit(short(e.Name))
+		fallthrough
+	default:
+		t.value(target, below)
 	}
-	t.value(target, below)
 	t.open = t.open[:len(t.open)-1]
 }
 
@@ -281,6 +291,10 @@ func (t *texter) slice(v value, l level) {
 			return
 		}
 	}
+	if n > 0 && t.cycle(ptr, v.t) { // a slice that is an element of itself
+		t.printf("[...%d]", n)
+		return
+	}
 	if e.Kind == types.Int && e.Size == 1 && !e.Signed {
 		b = b[:min(len(b), t.p.Str)]
 		t.lit(textfmt.Quote(string(b), 8*len(b)+8, true))
@@ -289,7 +303,9 @@ func (t *texter) slice(v value, l level) {
 		}
 		return
 	}
+	t.open = append(t.open, object{ptr, v.t})
 	t.elems(value{b: b}, e, n, l)
+	t.open = t.open[:len(t.open)-1]
 }
 
 func (t *texter) array(v value, l level) {

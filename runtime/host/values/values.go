@@ -110,6 +110,8 @@ type value struct {
 	b []byte
 	// lost, where it is not nil, marks bytes that are not known.
 	lost []bool
+	// cut: the bytes of the type that are not in b were left out.
+	cut bool
 }
 
 // get gives n bytes at off, false where not all of them are known.
@@ -137,7 +139,7 @@ func (v value) word(off int64) (uint64, bool) {
 
 // part is a member or element.
 func (v value) part(off int64, t *types.Ctype) value {
-	out := value{t: t}
+	out := value{t: t, cut: v.cut}
 	if t == nil || off < 0 || off > int64(len(v.b)) {
 		return out
 	}
@@ -190,6 +192,7 @@ func (t *texter) all() {
 			addr, ok := word(pt.Words[0].At)
 			if v.t.Size > 0 {
 				var read bool
+				v.cut = true
 				if v.b, read, _ = t.at(addr, v.t.Size); !ok || !read {
 					t.b.WriteString("?")
 					continue

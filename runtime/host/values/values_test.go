@@ -65,6 +65,117 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// text writes a pointer of type typ to memory.
+func text(p shape.Plan, typ *types.Ctype, at uint64, pieces ...piece) string {
+	b := shape.New(p)
+	b.Value(typ, shape.Part{Deref: true, Words: []shape.Word{{Size: 8}}})
+	w := Writer{Open: noImage}
+	return w.Text([]byte(b.Plan().Text()), snap([]uint64{at}, pieces...))
+}
+
+var today = shape.Plan{Go: 26, Swiss: true, Depth: 3, Elems: 64, Str: 100}
+
+// words are the bytes of numbers.
+func words(ns ...uint64) (b []byte) {
+	for _, n := range ns {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+// TestTwice: a map that is copied twice, as two values lead to it, is shown as it is.
+func TestTwice(t *testing.T) {
+	num := &types.Ctype{Kind: types.Int, Name: "int", Size: 8, Signed: true, Go: true}
+	m := &types.Ctype{Kind: types.GoMap, Name: "map[int]int", Size: 8, Go: true}
+	m.SetKey(num)
+	m.SetElem(num)
+	group := append(words(0x8080808080808000, 7, 8), make([]byte, 14*8)...)
+	table, groups := piece{0x3000, words(0, 0, 0x4000, 0)}, piece{0x4000, group}
+	got := text(today, m, 0x1000, piece{0x1000, words(1, 0, 0x2000, 1, 0, 0)}, piece{0x2000, words(0x3000)},
+		table, groups, table, groups)
+	if got != "map[7:8]" {
+		t.Error(got)
+	}
+}
+
+// TestItself: a slice that is an element of itself is shown once.
+func TestItself(t *testing.T) {
+	s := &types.Ctype{Kind: types.GoSlice, Name: "main.T", Size: 24, Go: true}
+	s.SetElem(s)
+	p := &types.Ctype{Kind: types.Pointer, Name: "*main.T", Size: 8, Go: true}
+	p.SetElem(s)
+	head := words(0x1000, 1, 1)
+	if got := text(today, p, 0x2000, piece{0x1000, head}, piece{0x2000, head}); got != "&[[...1]]" {
+		t.Error(got)
+	}
+}
+
+// TestCut: what lies behind the copied part of a structure was left out.
+func TestCut(t *testing.T) {
+	num := &types.Ctype{Kind: types.Int, Name: "int", Size: 8, Go: true}
+	s := &types.Ctype{Kind: types.Struct, Name: "main.T", Size: 16, Go: true}
+	s.SetFields([]types.Field{{Name: "A", Type: num}, {Name: "B", Type: num, Off: 8}})
+	p := &types.Ctype{Kind: types.Pointer, Name: "*main.T", Size: 8, Go: true}
+	p.SetElem(s)
+	if got := text(today, p, 0x1000, piece{0x1000, words(5)}); got != "&{A:5, B:...}" {
+		t.Error(got)
+	}
+}
+
+// TestForeignNames: types of other packages that have the last names of the standard library's are shown as all others.
+func TestForeignNames(t *testing.T) {
+	str := &types.Ctype{Kind: types.GoString, Name: "string", Size: 16, Go: true}
+	for pkg, want := range map[string]bool{"errors": true, "m/errors": false} {
+		e := &types.Ctype{Kind: types.Struct, Name: "errors.errorString", Pkg: pkg, Size: 16, Go: true}
+		e.SetFields([]types.Field{{Name: "s", Type: str}})
+		p := &types.Ctype{Kind: types.Pointer, Name: "*errors.errorString", Size: 8, Go: true}
+		p.SetElem(e)
+		x := texter{p: &plan{Plan: &today}, mem: []piece{{}, {0x1000, words(0x2000, 2)}, {0x2000, []byte("hi")}}}
+		if s, ok := x.errorText(value{t: p, b: words(0x1000)}, 0); ok != want || ok && s.text != "hi" {
+			t.Errorf("%s: %v, %v", pkg, s, ok)
+		}
+	}
+	for name, want := range map[string]string{"time.Duration": "5ns", "m/time.Duration": "5"} {
+		d := &types.Ctype{Kind: types.Int, Name: name, Size: 8, Signed: true, Go: true}
+		p := &types.Ctype{Kind: types.Pointer, Name: "*" + name, Size: 8, Go: true}
+		p.SetElem(d)
+		if got := text(today, p, 0x1000, piece{0x1000, words(5)}); got != "&"+want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestPointedTo: what a pointer in an interface leads to and is shown by its meaning has its type apart.
+func TestPointedTo(t *testing.T) {
+	n := &types.Ctype{Kind: types.Int, Name: "int64", Size: 8, Signed: true, Go: true}
+	a := &types.Ctype{Kind: types.Struct, Name: "sync/atomic.Int64", Size: 8, Go: true}
+	a.SetFields([]types.Field{{Name: "v", Type: n}})
+	p := &types.Ctype{Kind: types.Pointer, Name: "*sync/atomic.Int64", Size: 8, Go: true}
+	p.SetElem(a)
+	x := texter{p: &plan{Plan: &today}, mem: []piece{{}, {0x1000, words(7)}}}
+	x.value(value{t: p, b: words(0x1000)}, level{typed: true})
+	if got := x.b.String(); got != "&atomic.Int64(7)" {
+		t.Error(got)
+	}
+}
+
+// TestOldAddress: before Go 1.23 the handle of an address does not say whether it is one of IPv4.
+func TestOldAddress(t *testing.T) {
+	n := &types.Ctype{Kind: types.Int, Name: "uint64", Size: 8, Go: true}
+	u := &types.Ctype{Kind: types.Struct, Name: "net/netip.uint128", Size: 16, Go: true}
+	u.SetFields([]types.Field{{Name: "hi", Type: n}, {Name: "lo", Type: n, Off: 8}})
+	a := &types.Ctype{Kind: types.Struct, Name: "net/netip.Addr", Size: 24, Go: true}
+	a.SetFields([]types.Field{{Name: "addr", Type: u}, {Name: "z", Type: n, Off: 16}})
+	mem := []piece{{}, {0x1000, words(0, 0, 0)}}
+	for minor, want := range map[int]string{22: "{addr:{hi:0, lo:281470698652420}, z:4096}", 23: "1.2.3.4"} {
+		x := texter{p: &plan{Plan: &shape.Plan{Go: minor, Elems: 64, Str: 100}}, mem: mem}
+		x.value(value{t: a, b: words(0, 0xffff01020304, 0x1000)}, level{})
+		if got := x.b.String(); got != want {
+			t.Errorf("Go 1.%d: %s", minor, got)
+		}
+	}
+}
+
 // FuzzText: whatever is in a plan and a snapshot, there is a text of bounded length.
 func FuzzText(f *testing.F) {
 	m := &types.Ctype{Kind: types.GoMap, Name: "map[string]any", Size: 8, Go: true}
