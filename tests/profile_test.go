@@ -33,7 +33,7 @@ func profiled(t *testing.T, source string, args ...string) (p *export.Profile, p
 		t.Fatalf("%v\n%s", err, out)
 	}
 	file := filepath.Join(dir, "out.pb.gz")
-	cmd := exec.Command("../bin/gostap", append([]string{"profile", "-c", filepath.Join(dir, "app"), "-o", file},
+	cmd := exec.Command(bin(t, "gostap"), append([]string{"profile", "-c", filepath.Join(dir, "app"), "-o", file},
 		args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.Contains(string(out), "lost") {
@@ -204,7 +204,7 @@ func main() { makes() }
 func TestProfileThreads(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
-	out, err := exec.Command("../bin/gostap", "profile", "--what", "off", "-c", "sleep 0.3").CombinedOutput()
+	out, err := exec.Command(bin(t, "gostap"), "profile", "--what", "off", "-c", "sleep 0.3").CombinedOutput()
 	if err != nil || !regexp.MustCompile(`(?m)^ +3\d\d\.\d\d ms +\d+\.\d%  clock_nanosleep`).Match(out) {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -227,7 +227,7 @@ func TestProfileRunning(t *testing.T) {
 		}
 		sys = string(b)
 	}
-	out, err := exec.Command("../bin/gostap", "profile", "--what", "wall", "--for", "500ms", "-x",
+	out, err := exec.Command(bin(t, "gostap"), "profile", "--what", "wall", "--for", "500ms", "-x",
 		strconv.Itoa(sleep.Process.Pid)).CombinedOutput()
 	if err != nil || !regexp.MustCompile(`(?m)^ +500\.00 ms +100\.0%  clock_nanosleep`).Match(out) {
 		t.Errorf("%v\n%s", err, out)
