@@ -45,6 +45,7 @@ var fixtures = map[string]fixture{
 	"shapes":        {pkg: "shapes"},
 	"shapes-N":      {pkg: "shapes", flags: []string{"-gcflags=all=-N -l"}},
 	"shapes-pie":    {pkg: "shapes", flags: []string{"-buildmode=pie"}},
+	"cycles":        {pkg: "cycles"},
 	"values":        {pkg: "values"},
 	"values-N":      {pkg: "values", flags: []string{"-gcflags=-N -l"}},
 	"values-pie":    {pkg: "values", flags: []string{"-buildmode=pie"}},
