@@ -54,13 +54,15 @@ type File struct {
 	moves   bool             // see Relocate
 	buildID string
 
-	mu       sync.Mutex // guards sections: they are inflated in parallel
+	mu       sync.Mutex // guards sections, which are inflated in parallel, and relocs
 	inflated uint64     // bytes of those that were
 	sections map[string][]byte
 	secErr   map[string]error
 
 	syms   symbolTable
 	frames frameIndex
+	// relocs are those of .rela.dyn by their places, once somebody has asked; see Word.
+	relocs []relocAt
 	// slotNames are the names of the slots of the procedure linkage table, once slotsRead; see SlotName.
 	slotNames  map[uint64]string
 	slotsRead  bool

@@ -17,10 +17,8 @@ import (
 type File interface {
 	// Bytes gives at most n bytes of the loaded image from addr on.
 	Bytes(addr uint64, n int) ([]byte, error)
-	// Section gives the contents of a section.
-	Section(name string) ([]byte, error)
-	// Relocated reports whether the loader may move the file.
-	Relocated() bool
+	// Word gives the address that the loader will leave at addr, less the load bias.
+	Word(addr uint64) (uint64, bool)
 }
 
 // Types are those of one file. It is for one goroutine.
@@ -30,7 +28,6 @@ type Types struct {
 	lo, hi uint64
 	minor  int
 	known  map[uint64]*Type
-	relocs map[uint64]uint64
 }
 
 // Type is one of them.
@@ -225,29 +222,10 @@ func (t *Types) nameAt(at uint64) (name string, embedded bool, err error) {
 	return string(s[:n]), b[0]&(1<<3) != 0, nil
 }
 
-// pointer reads the pointer at a file address, as the loader will leave it, less the load bias.
+// pointer reads the pointer at a file address, 0 where there is none.
 func (t *Types) pointer(at uint64) uint64 {
-	if t.f.Relocated() {
-		if t.relocs == nil {
-			t.relocs = map[uint64]uint64{}
-			const relaSize, relative = 24, 8 // R_X86_64_RELATIVE
-			rela, err := t.f.Section(".rela.dyn")
-			for ; err == nil && len(rela) >= relaSize; rela = rela[relaSize:] {
-				kind := uint32(binary.LittleEndian.Uint64(rela[8:]))
-				if place := binary.LittleEndian.Uint64(rela); kind == relative && place >= t.lo && place < t.hi {
-					t.relocs[place] = binary.LittleEndian.Uint64(rela[16:])
-				}
-			}
-		}
-		if v, ok := t.relocs[at]; ok {
-			return v
-		}
-	}
-	b, err := t.f.Bytes(at, 8)
-	if err != nil || len(b) < 8 {
-		return 0
-	}
-	return binary.LittleEndian.Uint64(b)
+	v, _ := t.f.Word(at)
+	return v
 }
 
 // The kinds of internal/abi.

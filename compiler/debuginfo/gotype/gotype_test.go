@@ -19,8 +19,13 @@ func (m memory) Bytes(addr uint64, n int) ([]byte, error) {
 	return b[:min(n, len(b))], nil
 }
 
-func (m memory) Section(string) ([]byte, error) { return nil, errors.New("none") }
-func (m memory) Relocated() bool                { return false }
+func (m memory) Word(addr uint64) (uint64, bool) {
+	b, err := m.Bytes(addr, 8)
+	if err != nil || len(b) < 8 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(b), true
+}
 
 // walk looks at a type and all that it is made of.
 func walk(t *types.Ctype, seen map[*types.Ctype]bool) {
