@@ -109,6 +109,12 @@ func (t *Ctype) Fields() []Field { t.ready(); return t.fields }
 // Enums are the named constants.
 func (t *Ctype) Enums() []Enumerator { t.ready(); return t.enums }
 
+// IsBytes reports whether t is a slice of Go of bytes, or of a named type like byte.
+func (t *Ctype) IsBytes() bool {
+	e := t.Elem()
+	return t.Kind == GoSlice && e != nil && e.Kind == Int && e.Size == 1 && !e.Signed
+}
+
 // IsScalar reports whether a value of t fits a script long.
 func (t *Ctype) IsScalar() bool {
 	switch t.Kind {

@@ -457,7 +457,7 @@ func read(o object) (*elab.Target, error) {
 	case types.Struct, types.Union:
 		return nil, suggest(t, "a structure", "name a member with ->, or print it with $ appended")
 	case types.GoSlice:
-		if isBytes(t) {
+		if t.IsBytes() {
 			return text(o)
 		}
 		return nil, suggest(t, "a slice", "use ->len, ->cap, ->ptr or [index], or print it with $ appended")
@@ -490,12 +490,6 @@ func text(o object) (*elab.Target, error) {
 	}
 	out.Len, err = word(part(o, wordSize, goInt), wordSize, true)
 	return out, err
-}
-
-// isBytes reports whether t is []byte, or a slice of a named type like byte.
-func isBytes(t *types.Ctype) bool {
-	e := t.Elem()
-	return t.Kind == types.GoSlice && e != nil && e.Kind == types.Int && e.Size == 1 && !e.Signed
 }
 
 func suggest(t *types.Ctype, what, hint string) error {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -14,8 +13,6 @@ type errText struct {
 	text string
 	cut  bool
 }
-
-func quoted(s string) string { return textfmt.Quote(s, 8*len(s)+8, true) }
 
 // mostWrapped bounds how many errors are looked at, one in the other.
 const mostWrapped = 16
@@ -28,130 +25,93 @@ var fixed = map[string]string{
 	"net/http.http2noCachedConnError":      "http2: no cached connection was available",
 }
 
+// said is a part of what an Error method gives: literal text, a member that is a string, as it is or as strconv.Quote
+// writes it, or one that is an error.
+type said struct{ lit, text, quoted, err string }
+
+// composed are the errors of the standard library, and of github.com/pkg/errors, whose methods put their members
+// together.
+var composed = map[string][]said{
+	"*errors.errorString":                {{text: "s"}},
+	"*fmt.wrapError":                     {{text: "msg"}},
+	"*fmt.wrapErrors":                    {{text: "msg"}},
+	"*github.com/pkg/errors.fundamental": {{text: "msg"}},
+	"*github.com/pkg/errors.withMessage": {{text: "msg"}, {lit: ": "}, {err: "cause"}},
+	"*github.com/pkg/errors.withStack":   {{err: "error"}},
+	"*io/fs.PathError":                   {{text: "Op"}, {lit: " "}, {text: "Path"}, {lit: ": "}, {err: "Err"}},
+	"*os.SyscallError":                   {{text: "Syscall"}, {lit: ": "}, {err: "Err"}},
+	"*os.LinkError": {{text: "Op"}, {lit: " "}, {text: "Old"}, {lit: " "}, {text: "New"}, {lit: ": "},
+		{err: "Err"}},
+	"*net/url.Error": {{text: "Op"}, {lit: " "}, {quoted: "URL"}, {lit: ": "}, {err: "Err"}},
+	"*strconv.NumError": {{lit: "strconv."}, {text: "Func"}, {lit: ": parsing "}, {quoted: "Num"}, {lit: ": "},
+		{err: "Err"}},
+	"*os/exec.Error": {{lit: "exec: "}, {quoted: "Name"}, {lit: ": "}, {err: "Err"}},
+}
+
 // errorText gives the text of an error whose method is known, without running it: those of the standard library. Their
 // fields are held against what the method reads, so that a type of the same name elsewhere is not taken for it.
 func (t *texter) errorText(v value, depth int) (errText, bool) {
-	none := errText{}
 	if v.t == nil || depth > mostWrapped {
-		return none, false
+		return errText{}, false
 	}
-	if s, ok := fixed[fullName(v.t)]; ok && v.t.Size <= 8 {
+	name := fullName(v.t)
+	if s, ok := fixed[name]; ok && v.t.Size <= 8 {
 		return errText{s, false}, true
 	}
-	if fullName(v.t) == "syscall.Errno" && v.t.Kind == types.Int {
+	if name == "syscall.Errno" && v.t.Kind == types.Int {
 		n, ok := integer(v)
-		if !ok {
-			return none, false
-		}
-		return errText{syscall.Errno(n).Error(), false}, true
+		return errText{syscall.Errno(n).Error(), false}, ok
 	}
-	if v.t.Kind != types.Pointer || v.t.Elem() == nil || v.t.Elem().Kind != types.Struct {
-		return none, false
+	parts := composed[name]
+	if parts == nil && name != "*errors.joinError" || v.t.Kind != types.Pointer || v.t.Elem() == nil ||
+		v.t.Elem().Kind != types.Struct {
+		return errText{}, false
 	}
 	s, ok := t.target(v)
-	if !ok {
-		return none, false
+	switch {
+	case !ok:
+		return errText{}, false
+	case parts == nil:
+		return t.joined(s, depth)
 	}
-	text := func(name string) (errText, bool) {
-		f, ok := field(s, name)
-		if !ok || f.t == nil || f.t.Kind != types.GoString {
-			return none, false
+	var out errText
+	for _, p := range parts {
+		x, ok := t.saying(s, p, depth)
+		if !ok {
+			return errText{}, false
 		}
-		txt, cut, ok := t.text(f)
-		return errText{txt, cut}, ok
+		if !out.cut {
+			out = errText{out.text + x.text, x.cut}
+		}
 	}
-	inner := func(name string) (errText, bool, bool) {
-		f, ok := field(s, name)
+	return out, true
+}
+
+// saying gives one part of an error's text, from the members of s.
+func (t *texter) saying(s value, p said, depth int) (errText, bool) {
+	switch {
+	case p.lit != "":
+		return errText{p.lit, false}, true
+	case p.err != "":
+		f, ok := field(s, p.err)
 		if !ok || f.t == nil || f.t.Kind != types.GoInterface {
-			return none, false, false
+			return errText{}, false
 		}
 		in, isNil, ok := t.dynamic(f)
 		if !ok || isNil {
-			return none, isNil, ok
+			return errText{}, false
 		}
-		e, ok := t.errorText(in, depth+1)
-		return e, false, ok
+		return t.errorText(in, depth+1)
 	}
-	join := func(parts ...any) (errText, bool) {
-		var out errText
-		for _, p := range parts {
-			switch p := p.(type) {
-			case string:
-				if !out.cut {
-					out.text += p
-				}
-			case errText:
-				if !out.cut {
-					out.text += p.text
-				}
-				out.cut = out.cut || p.cut
-			}
-		}
-		return out, true
+	f, ok := field(s, p.text+p.quoted)
+	if !ok || f.t == nil || f.t.Kind != types.GoString {
+		return errText{}, false
 	}
-	switch fullName(v.t) {
-	case "*errors.errorString":
-		return text("s")
-	case "*fmt.wrapError", "*fmt.wrapErrors":
-		return text("msg")
-	case "*github.com/pkg/errors.fundamental":
-		return text("msg")
-	case "*github.com/pkg/errors.withMessage":
-		msg, ok1 := text("msg")
-		c, _, ok2 := inner("cause")
-		if ok1 && ok2 {
-			return join(msg, ": ", c)
-		}
-	case "*github.com/pkg/errors.withStack":
-		f, ok := field(s, "error")
-		if in, isNil, known := t.dynamic(f); ok && known && !isNil {
-			return t.errorText(in, depth+1)
-		}
-	case "*io/fs.PathError":
-		op, ok1 := text("Op")
-		path, ok2 := text("Path")
-		err, _, ok3 := inner("Err")
-		if ok1 && ok2 && ok3 {
-			return join(op, " ", path, ": ", err)
-		}
-	case "*os.SyscallError":
-		call, ok1 := text("Syscall")
-		err, _, ok2 := inner("Err")
-		if ok1 && ok2 {
-			return join(call, ": ", err)
-		}
-	case "*os.LinkError":
-		op, ok1 := text("Op")
-		from, ok2 := text("Old")
-		to, ok3 := text("New")
-		err, _, ok4 := inner("Err")
-		if ok1 && ok2 && ok3 && ok4 {
-			return join(op, " ", from, " ", to, ": ", err)
-		}
-	case "*net/url.Error":
-		op, ok1 := text("Op")
-		u, ok2 := text("URL")
-		err, _, ok3 := inner("Err")
-		if ok1 && ok2 && ok3 && !u.cut {
-			return join(op, " ", strconv.Quote(u.text), ": ", err)
-		}
-	case "*strconv.NumError":
-		fn, ok1 := text("Func")
-		num, ok2 := text("Num")
-		err, _, ok3 := inner("Err")
-		if ok1 && ok2 && ok3 && !num.cut {
-			return join("strconv.", fn, ": parsing ", strconv.Quote(num.text), ": ", err)
-		}
-	case "*os/exec.Error":
-		name, ok1 := text("Name")
-		err, _, ok2 := inner("Err")
-		if ok1 && ok2 && !name.cut {
-			return join("exec: ", strconv.Quote(name.text), ": ", err)
-		}
-	case "*errors.joinError":
-		return t.joined(s, depth)
+	text, cut, ok := t.text(f)
+	if p.quoted != "" {
+		text, ok = strconv.Quote(text), ok && !cut
 	}
-	return none, false
+	return errText{text, cut}, ok
 }
 
 // joined is the text of an error of errors.Join.

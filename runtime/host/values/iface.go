@@ -69,7 +69,7 @@ func (t *texter) iface(v value, l level) {
 	}
 	if s, ok := t.errorText(in, 0); ok {
 		t.lit(short(in.t.Name) + "(")
-		t.quote(s)
+		t.quote(s.text, s.cut)
 		if !t.p.One && l.hops < t.p.Depth {
 			t.wrapped(in, l)
 		}
@@ -78,13 +78,8 @@ func (t *texter) iface(v value, l level) {
 	}
 	below := l.in()
 	switch in.t.Kind {
-	case types.GoString:
-		if in.t.Name == "string" {
-			t.value(in, below)
-			return
-		}
-	case types.Bool:
-		if in.t.Name == "bool" {
+	case types.GoString, types.Bool:
+		if in.t.Name == "string" || in.t.Name == "bool" { // which their texts tell from all others
 			t.value(in, below)
 			return
 		}
@@ -111,11 +106,4 @@ func (t *texter) iface(v value, l level) {
 	t.lit(short(in.t.Name) + "(")
 	t.value(in, below)
 	t.lit(")")
-}
-
-func (t *texter) quote(s errText) {
-	t.lit(quoted(s.text))
-	if s.cut {
-		t.lit("...")
-	}
 }

@@ -9,16 +9,11 @@ import (
 
 // mapping writes the elements of a map, as fmt does in the order of their keys where those are numbers or strings.
 func (t *texter) mapping(v value, l level) {
-	p, ok := v.word(0)
-	key, elem := v.t.Key(), v.t.Elem()
-	switch {
-	case !ok:
-		t.lost()
-		return
-	case p == 0:
-		t.lit("nil")
+	p, ok := t.leads(v)
+	if !ok {
 		return
 	}
+	key, elem := v.t.Key(), v.t.Elem()
 	head, read, gone := t.at(p, 48)
 	switch {
 	case gone:
@@ -46,8 +41,6 @@ func (t *texter) mapping(v value, l level) {
 		t.printf("map[...%d]", n)
 		return
 	}
-	t.open = append(t.open, object{p, v.t})
-	defer func() { t.open = t.open[:len(t.open)-1] }()
 	var list []pair
 	if t.p.Swiss {
 		list = t.swiss(head, g, key, elem)
@@ -61,26 +54,18 @@ func (t *texter) mapping(v value, l level) {
 	if len(list) > 0 && sortable(key) {
 		sort.SliceStable(list, func(i, j int) bool { return t.less(list[i].key, list[j].key) })
 	}
-	t.lit("map[")
-	for i, e := range list {
-		if i == t.p.Elems || t.full() {
-			list = list[:i]
-			break
-		}
-		if i > 0 {
-			t.lit(" ")
-		}
-		t.value(e.key, l.in())
-		t.lit(":")
-		t.value(e.elem, l.in())
-	}
-	if left := n - uint64(len(list)); left > 0 {
-		if len(list) > 0 {
-			t.lit(" ")
-		}
-		t.printf("...%d more", left)
-	}
-	t.lit("]")
+	t.lit("map")
+	t.inside(p, v.t, func() {
+		t.list(n, func(i uint64) bool {
+			if i >= uint64(len(list)) {
+				return false
+			}
+			t.value(list[i].key, l.in())
+			t.lit(":")
+			t.value(list[i].elem, l.in())
+			return true
+		})
+	})
 }
 
 // pair is an element of a map.
@@ -202,13 +187,8 @@ func (t *texter) less(a, b value) bool {
 
 // channel writes how full a channel is, what is in it, and whether anybody waits (runtime/chan.go).
 func (t *texter) channel(v value, l level) {
-	p, ok := v.word(0)
-	switch {
-	case !ok:
-		t.lost()
-		return
-	case p == 0:
-		t.lit("nil")
+	p, ok := t.leads(v)
+	if !ok {
 		return
 	}
 	h, read, gone := t.at(p, 96)
@@ -251,17 +231,12 @@ func (t *texter) channel(v value, l level) {
 	if !read {
 		return
 	}
-	t.lit("[")
-	for i := uint64(0); i < count; i++ {
-		if i > 0 {
-			t.lit(" ")
-		}
+	t.list(count, func(i uint64) bool {
 		at := int64((recvx+i)%size) * e.Size
-		if i == uint64(t.p.Elems) || at+e.Size > int64(len(b)) || t.full() {
-			t.printf("...%d more", count-i)
-			break
+		if at+e.Size > int64(len(b)) {
+			return false
 		}
 		t.value(value{b: b}.part(at, e), l.in())
-	}
-	t.lit("]")
+		return true
+	})
 }

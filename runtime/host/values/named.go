@@ -186,6 +186,6 @@ func (t *texter) url(v value) bool {
 	if !ok || !known || p != 0 {
 		return false // shown by its members
 	}
-	t.lit(quoted(u.String()))
+	t.quote(u.String(), false)
 	return true
 }

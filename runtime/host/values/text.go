@@ -124,10 +124,50 @@ func (t *texter) str(v value) {
 		t.missing(v)
 		return
 	}
-	t.lit(textfmt.Quote(s, 8*len(s)+8, true))
+	t.quote(s, cut)
+}
+
+// quote writes a text in quotes; cut says that there is more of it.
+func (t *texter) quote(s string, cut bool) {
+	t.lit(textfmt.Quote(s, 8*len(s)+8, true)) // there is room for each byte as an escape
 	if cut {
 		t.lit("...")
 	}
+}
+
+// leads reads a value that is one pointer. ok is false where that is nil or not known, which is written then.
+func (t *texter) leads(v value) (p uint64, ok bool) {
+	p, ok = v.word(0)
+	switch {
+	case !ok:
+		t.lost()
+	case p == 0:
+		t.lit("nil")
+	}
+	return p, ok && p != 0
+}
+
+// inside has something written that lies at an address, which open tells meanwhile.
+func (t *texter) inside(addr uint64, typ *types.Ctype, write func()) {
+	t.open = append(t.open, object{addr, typ})
+	write()
+	t.open = t.open[:len(t.open)-1]
+}
+
+// list writes n elements in brackets, as many of them as are shown. write gives the i-th one; false, with nothing
+// written, where it is not known.
+func (t *texter) list(n uint64, write func(i uint64) bool) {
+	t.lit("[")
+	for i := uint64(0); i < n; i++ {
+		if i > 0 {
+			t.lit(" ")
+		}
+		if i == uint64(t.p.Elems) || t.full() || !write(i) {
+			t.printf("...%d more", n-i)
+			break
+		}
+	}
+	t.lit("]")
 }
 
 // text reads a string; cut says that there is more of it.
@@ -149,20 +189,15 @@ func (t *texter) text(v value) (s string, cut, ok bool) {
 
 // pointer writes what a pointer leads to, as far as it was followed.
 func (t *texter) pointer(v value, l level) {
-	p, ok := v.word(0)
+	p, ok := t.leads(v)
 	e := v.t.Elem()
 	switch {
 	case !ok:
-		t.lost()
-		return
-	case p == 0:
-		t.lit("nil")
 		return
 	case e == nil || e.Size < 0:
-		t.address(p, v.t, l)
+		t.address(p, v.t)
 		return
-	}
-	if t.cycle(p, e) {
+	case t.cycle(p, e):
 		t.printf("&{...0x%x}", p)
 		return
 	}
@@ -174,31 +209,26 @@ func (t *texter) pointer(v value, l level) {
 			t.lit("?")
 			return
 		case !read || t.shallow(l) && !l.deref && e.Kind == types.Struct:
-			t.address(p, v.t, l)
+			t.address(p, v.t)
 			return
 		}
 		target.b, target.cut = b, true
 	}
 	target.t = e
-	t.open = append(t.open, object{p, e})
 	t.lit("&")
-	below := l.below()
-	switch {
-	case l.typed && t.special(e):
-		t.lit(short(e.Name) + "(")
-		t.value(target, below)
-		t.lit(")")
-	case l.typed && e.Kind == types.Struct:
-		t.lit(short(e.Name))
-		fallthrough
-	default:
-		t.value(target, below)
+	before, behind := "", ""
+	if special := t.special(e); l.typed && (special || e.Kind == types.Struct) {
+		if before = short(e.Name); special {
+			before, behind = before+"(", ")"
+		}
 	}
-	t.open = t.open[:len(t.open)-1]
+	t.lit(before)
+	t.inside(p, e, func() { t.value(target, l.below()) })
+	t.lit(behind)
 }
 
 // address writes a pointer that was not followed.
-func (t *texter) address(p uint64, of *types.Ctype, l level) {
+func (t *texter) address(p uint64, of *types.Ctype) {
 	if of.Name == "" || of.Name[0] != '*' {
 		t.printf("0x%x", p)
 		return
@@ -246,13 +276,8 @@ func (t *texter) cycle(p uint64, e *types.Ctype) bool {
 
 // function writes the name of what a function value calls.
 func (t *texter) function(v value) {
-	p, ok := v.word(0)
-	switch {
-	case !ok:
-		t.lost()
-		return
-	case p == 0:
-		t.lit("nil")
+	p, ok := t.leads(v)
+	if !ok {
 		return
 	}
 	b, read, _ := t.at(p, 8)
@@ -295,17 +320,12 @@ func (t *texter) slice(v value, l level) {
 		t.printf("[...%d]", n)
 		return
 	}
-	if e.Kind == types.Int && e.Size == 1 && !e.Signed {
+	if v.t.IsBytes() {
 		b = b[:min(len(b), t.p.Str)]
-		t.lit(textfmt.Quote(string(b), 8*len(b)+8, true))
-		if uint64(len(b)) < n {
-			t.lit("...")
-		}
+		t.quote(string(b), uint64(len(b)) < n)
 		return
 	}
-	t.open = append(t.open, object{ptr, v.t})
-	t.elems(value{b: b}, e, n, l)
-	t.open = t.open[:len(t.open)-1]
+	t.inside(ptr, v.t, func() { t.elems(value{b: b}, e, n, l) })
 }
 
 func (t *texter) array(v value, l level) {
@@ -318,19 +338,13 @@ func (t *texter) array(v value, l level) {
 
 // elems writes n elements that lie in v, those of them that are known in full.
 func (t *texter) elems(v value, e *types.Ctype, n uint64, l level) {
-	most := min(n, uint64(t.p.Elems))
-	t.lit("[")
-	for i := uint64(0); i < n; i++ {
-		if i > 0 {
-			t.lit(" ")
-		}
-		if i == most || t.full() || e.Size > 0 && int64(i+1)*e.Size > int64(len(v.b)) {
-			t.printf("...%d more", n-i)
-			break
+	t.list(n, func(i uint64) bool {
+		if e.Size > 0 && int64(i+1)*e.Size > int64(len(v.b)) {
+			return false
 		}
 		t.value(v.part(int64(i)*e.Size, e), l.in())
-	}
-	t.lit("]")
+		return true
+	})
 }
 
 func (t *texter) structure(v value, l level) {

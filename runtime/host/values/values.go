@@ -230,6 +230,8 @@ func (t *texter) printf(f string, args ...any) { fmt.Fprintf(&t.b, f, args...) }
 func (t *texter) lost()                        { t.b.WriteString("?") }
 func (t *texter) full() bool                   { return t.b.Len() > mostText }
 func (t *texter) shallow(l level) bool         { return t.p.One && l.structs > 0 }
+
+// code names the function whose code is at an address, "" if that is not known.
 func (t *texter) code(pc uint64) (name string) {
 	if t.p.img == nil || pc == 0 {
 		return ""
