@@ -52,13 +52,15 @@ func (t *texter) named(v value, l level) bool {
 // fullName is the name of a type with the path of its package, "*io/fs.PathError". What the program has for itself has
 // only the package's name in it, which packages of other paths have as well.
 func fullName(c *types.Ctype) string {
-	if e := c.Elem(); c.Kind == types.Pointer && e != nil && strings.HasPrefix(c.Name, "*") {
-		return "*" + fullName(e)
+	name := c.Name
+	rest := name // a star goes with each pointer, so that one that leads to itself has an end
+	for c.Kind == types.Pointer && c.Elem() != nil && strings.HasPrefix(rest, "*") {
+		rest, c = rest[1:], c.Elem()
 	}
-	if dot := strings.IndexByte(c.Name, '.'); c.Pkg != "" && dot >= 0 {
-		return c.Pkg + c.Name[dot:]
+	if dot := strings.IndexByte(rest, '.'); c.Pkg != "" && dot >= 0 {
+		return name[:len(name)-len(rest)] + c.Pkg + rest[dot:]
 	}
-	return c.Name
+	return name
 }
 
 // special reports whether named may write values of a type.

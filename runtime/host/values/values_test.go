@@ -196,6 +196,9 @@ func FuzzText(f *testing.F) {
 		f.Add(b.Plan().Text(), snap([]uint64{0x1000}, piece{0x1000, []byte("\x00\x20\x00\x00\x00\x00\x00\x00")},
 			piece{0x2000, head}, piece{0x40, make([]byte, 300)}))
 	}
+	// A pointer that leads to itself.
+	f.Add(`{"depth":1,"parts":[{"type":1,"words":[{"size":8}]}],"types":[{"k":7,"n":"*T","s":8,"e":1}]}`,
+		snap([]uint64{0x1000}, piece{0x1000, []byte("\x00\x10\x00\x00\x00\x00\x00\x00")}))
 	f.Fuzz(func(t *testing.T, plan string, snap []byte) {
 		w := Writer{Open: noImage}
 		if got := w.Text([]byte(plan), snap); len(got) > 4*mostText+len(plan)+16*len(snap) {
