@@ -32,8 +32,8 @@ func TestText(t *testing.T) {
 	if c.Elem().Fields()[1].Type.Elem() != c.Elem() || c.Elem().Fields()[0].Type.Kind != types.GoString {
 		t.Errorf("the types are not those of the list")
 	}
-	if !q.Leads() || q.Words() != 1 {
-		t.Errorf("leads %v, %d words", q.Leads(), q.Words())
+	if !shape.Leads(q.Table()) || q.Words() != 1 {
+		t.Errorf("leads %v, %d words", shape.Leads(q.Table()), q.Words())
 	}
 }
 
@@ -83,7 +83,7 @@ func TestGroup(t *testing.T) {
 			unsafe.Offsetof(slot[int32, struct{}]{}.Elem)},
 		{num(2), big, unsafe.Sizeof(group[int16, *int]{}), unsafe.Offsetof(slot[int16, *int]{}.Elem)},
 	} {
-		g := shape.GroupFor(true, c.key, c.elem)
+		g := shape.GroupOf(true, c.key, c.elem)
 		if uintptr(g.Size) != c.size || uintptr(g.ElemAt-g.KeyAt) != c.at {
 			t.Errorf("%d and %d bytes: %+v, not %d and %d", c.key.Size, c.elem.Size, g, c.size, c.at)
 		}

@@ -55,15 +55,13 @@ func (p *Plan) Words() int {
 	return max(n, p.Bias)
 }
 
-// Leads reports whether anything in the values leads further.
-func (p *Plan) Leads() bool {
-	t := p.Table()
-	return t[t[TableRoots]+1] > 0
-}
+// Leads reports whether, by a plan's table, anything in the values leads further.
+func Leads(table []uint64) bool { return table[table[TableRoots]+1] > 0 }
 
 // Table is the plan for the kernel.
 func (p *Plan) Table() []uint64 {
-	tb := tabler{p: p, at: make([]uint64, len(p.Types)), out: make([]uint64, tableHeader), groups: map[int]uint64{}}
+	tb := tabler{p: p, types: p.Ctypes(), at: make([]uint64, len(p.Types)), out: make([]uint64, tableHeader),
+		groups: map[int]uint64{}}
 	flag := uint64(23) // abi.Type.Kind_
 	if p.Go >= 26 {
 		flag = 20 // abi.Type.TFlag
@@ -80,10 +78,10 @@ func (p *Plan) Table() []uint64 {
 		}
 		if pt.Addr {
 			roots = append(roots, leaf{kind: LeafPtr, off: int64(pt.Words[0].At) * 8, typ: pt.Type,
-				size: p.size(pt.Type), free: true})
+				size: tb.size(pt.Type), free: true})
 			continue
 		}
-		for _, l := range p.leaves(pt.Type, 0, nil) {
+		for _, l := range tb.leaves(pt.Type, 0, nil) {
 			if at, ok := place(pt.Words, l); ok {
 				l.off, l.free = at, pt.Deref && l.kind == LeafPtr
 				roots = append(roots, l)
@@ -144,51 +142,52 @@ func (l leaf) words() int64 {
 
 type tabler struct {
 	p      *Plan
+	types  []*types.Ctype // Plan.Ctypes
 	out    []uint64
 	at     []uint64
 	groups map[int]uint64
 	todo   []func()
 }
 
-func (p *Plan) size(i int) int64 {
+func (t *tabler) size(i int) int64 {
 	if i == 0 {
 		return 0
 	}
-	return max(p.Types[i-1].Size, 0)
+	return max(t.p.Types[i-1].Size, 0)
 }
 
 // leaves appends those of type i at off.
-func (p *Plan) leaves(i int, off int64, out []leaf) []leaf {
+func (t *tabler) leaves(i int, off int64, out []leaf) []leaf {
 	if i == 0 || len(out) >= maxLeaves {
 		return out
 	}
-	t := &p.Types[i-1]
+	d := &t.p.Types[i-1]
 	add := func(kind int) []leaf {
-		return append(out, leaf{kind: kind, off: off, typ: t.Elem, size: p.size(t.Elem)})
+		return append(out, leaf{kind: kind, off: off, typ: d.Elem, size: t.size(d.Elem)})
 	}
-	switch t.Kind {
+	switch d.Kind {
 	case types.Pointer:
-		if t.Elem > 0 {
+		if d.Elem > 0 {
 			return add(LeafPtr)
 		}
 	case types.GoString:
 		return add(LeafString)
 	case types.GoSlice:
-		if t.Elem > 0 {
+		if d.Elem > 0 {
 			return add(LeafSlice)
 		}
 	case types.GoInterface:
-		if t.Empty {
+		if d.Empty {
 			return add(LeafEface)
 		}
 		return add(LeafIface)
 	case types.GoMap:
 		kind, size := LeafBuckets, int64(0)
-		if p.Swiss {
+		if t.p.Swiss {
 			kind = LeafSwiss
 		}
-		if !t.Cut && t.Key > 0 && t.Elem > 0 {
-			size = p.GroupOf(t).Size
+		if !d.Cut && d.Key > 0 && d.Elem > 0 {
+			size = t.layout(d).Size
 		}
 		return append(out, leaf{kind: kind, off: off, typ: i, size: size, inMap: true})
 	case types.GoChan:
@@ -196,14 +195,14 @@ func (p *Plan) leaves(i int, off int64, out []leaf) []leaf {
 	case types.GoFunc:
 		return append(out, leaf{kind: LeafFunc, off: off, size: 8})
 	case types.Struct:
-		for _, f := range t.Fields {
-			out = p.leaves(f.Type, off+f.Off, out)
+		for _, f := range d.Fields {
+			out = t.leaves(f.Type, off+f.Off, out)
 		}
 	case types.Array:
-		if e := p.size(t.Elem); e > 0 {
-			for k := int64(0); k < min(t.Count, int64(p.Elems)); k++ {
+		if e := t.size(d.Elem); e > 0 {
+			for k := int64(0); k < min(d.Count, int64(t.p.Elems)); k++ {
 				n := len(out)
-				if out = p.leaves(t.Elem, off+k*e, out); len(out) == n {
+				if out = t.leaves(d.Elem, off+k*e, out); len(out) == n {
 					break
 				}
 			}
@@ -241,11 +240,11 @@ func (t *tabler) to(l leaf) uint64 {
 	case t.at[l.typ-1] != 0:
 		return t.at[l.typ-1]
 	}
-	ls := t.p.leaves(l.typ, 0, nil)
+	ls := t.leaves(l.typ, 0, nil)
 	if len(ls) == 0 {
 		return 0
 	}
-	t.at[l.typ-1] = t.record(t.p.size(l.typ), ls)
+	t.at[l.typ-1] = t.record(t.size(l.typ), ls)
 	return t.at[l.typ-1]
 }
 
@@ -258,11 +257,11 @@ func (t *tabler) group(i int) uint64 {
 	if m.Cut || m.Key == 0 || m.Elem == 0 {
 		return 0
 	}
-	g := t.p.GroupOf(m)
+	g := t.layout(m)
 	var ls []leaf
 	for k := int64(0); k < 8; k++ {
-		ls = t.p.member(m.Key, g.KeyAt+k*g.KeyStep, g.KeyPtr, ls)
-		ls = t.p.member(m.Elem, g.ElemAt+k*g.ElemStep, g.ElemPtr, ls)
+		ls = t.member(m.Key, g.KeyAt+k*g.KeyStep, g.KeyPtr, ls)
+		ls = t.member(m.Elem, g.ElemAt+k*g.ElemStep, g.ElemPtr, ls)
 	}
 	if !t.p.Swiss {
 		ls = append(ls, leaf{kind: LeafPtr, off: g.Size - 8, typ: i, size: g.Size, inMap: true}) // the next bucket
@@ -275,11 +274,11 @@ func (t *tabler) group(i int) uint64 {
 }
 
 // member adds the leaves of a key or element.
-func (p *Plan) member(i int, off int64, ptr bool, ls []leaf) []leaf {
+func (t *tabler) member(i int, off int64, ptr bool, ls []leaf) []leaf {
 	if ptr {
-		return append(ls, leaf{kind: LeafPtr, off: off, typ: i, size: p.size(i)})
+		return append(ls, leaf{kind: LeafPtr, off: off, typ: i, size: t.size(i)})
 	}
-	return p.leaves(i, off, ls)
+	return t.leaves(i, off, ls)
 }
 
 // Group is how eight elements of a map lie together: a swiss table's group (internal/runtime/maps, Go 1.24), or a
@@ -294,17 +293,14 @@ type Group struct {
 // maxInline is the most bytes of a key or element that lies in the map itself (abi.MapMaxKeyBytes).
 const maxInline = 128
 
+// layout is that of the groups of a map.
+func (t *tabler) layout(m *Type) Group {
+	return GroupOf(t.p.Swiss, t.types[m.Key-1], t.types[m.Elem-1])
+}
+
 // GroupOf lays out the groups of a map.
-func (p *Plan) GroupOf(m *Type) Group {
-	return groupOf(p.Swiss, p.size(m.Key), p.align(m.Key), p.size(m.Elem), p.align(m.Elem))
-}
-
-// GroupFor does that for types as they are read.
-func GroupFor(swiss bool, key, elem *types.Ctype) Group {
-	return groupOf(swiss, key.Size, Align(key), elem.Size, Align(elem))
-}
-
-func groupOf(swiss bool, ksize, kalign, vsize, valign int64) Group {
+func GroupOf(swiss bool, key, elem *types.Ctype) Group {
+	ksize, kalign, vsize, valign := max(key.Size, 0), align(key), max(elem.Size, 0), align(elem)
 	g := Group{KeyPtr: ksize > maxInline, ElemPtr: vsize > maxInline}
 	if g.KeyPtr {
 		ksize, kalign = 8, 8
@@ -318,7 +314,6 @@ func groupOf(swiss bool, ksize, kalign, vsize, valign int64) Group {
 		g.Size = up(g.ElemAt+8*vsize, 8) + 8
 		return g
 	}
-	valign, kalign = max(valign, 1), max(kalign, 1)
 	off := up(ksize, valign)
 	end := off + vsize
 	if vsize == 0 && ksize > 0 {
@@ -333,31 +328,8 @@ func groupOf(swiss bool, ksize, kalign, vsize, valign int64) Group {
 
 func up(n, to int64) int64 { return (n + to - 1) / to * to }
 
-// align is that of type i on machines with words of 8 bytes.
-func (p *Plan) align(i int) int64 {
-	if i == 0 {
-		return 1
-	}
-	t := &p.Types[i-1]
-	switch t.Kind {
-	case types.Struct:
-		a := int64(1)
-		for _, f := range t.Fields {
-			a = max(a, p.align(f.Type))
-		}
-		return a
-	case types.Array:
-		return p.align(t.Elem)
-	case types.Complex:
-		return t.Size / 2
-	case types.Int, types.Bool, types.Char, types.Float, types.Enum:
-		return max(min(t.Size, 8), 1)
-	}
-	return 8
-}
-
-// Align is the alignment of a type of Go.
-func Align(t *types.Ctype) int64 {
+// align is the alignment of a type of Go on machines with words of 8 bytes.
+func align(t *types.Ctype) int64 {
 	if t == nil {
 		return 1
 	}
@@ -365,13 +337,13 @@ func Align(t *types.Ctype) int64 {
 	case types.Struct:
 		a := int64(1)
 		for _, f := range t.Fields() {
-			a = max(a, Align(f.Type))
+			a = max(a, align(f.Type))
 		}
 		return a
 	case types.Array:
-		return Align(t.Elem())
+		return align(t.Elem())
 	case types.Complex:
-		return t.Size / 2
+		return max(t.Size/2, 1)
 	case types.Int, types.Bool, types.Char, types.Float, types.Enum:
 		return max(min(t.Size, 8), 1)
 	}

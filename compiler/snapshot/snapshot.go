@@ -132,11 +132,14 @@ func (e *expander) begin(cur, rest *ir.Block) {
 		emit("snap_root", ir.I(int64(i)), w)
 	}
 	plan, err := shape.Parse(in.Args[0].Str)
-	if err != nil || !plan.Leads() {
+	var table []uint64
+	if err == nil {
+		table = plan.Table()
+	}
+	if err != nil || !shape.Leads(table) {
 		cur.Term = ir.Term{Kind: ir.TermJump, Then: to, OnErr: ir.NoBlock, Pos: in.Pos}
 		return
 	}
-	table := plan.Table()
 	bytes := make([]byte, 0, 8*len(table))
 	for _, v := range table {
 		bytes = binary.LittleEndian.AppendUint64(bytes, v)

@@ -36,7 +36,7 @@ func (t *texter) mapping(v value, l level) {
 		t.printf("map[...%d]", n)
 		return
 	}
-	g := shape.GroupFor(t.p.Swiss, key, elem)
+	g := shape.GroupOf(t.p.Swiss, key, elem)
 	if t.cycle(p, v.t) { // a map that is an element of itself
 		t.printf("map[...%d]", n)
 		return
