@@ -98,6 +98,8 @@ type machine struct {
 	loc     uint64
 	b       []byte
 	bad     bool
+	// each is called when loc is about to move on: the row holds from loc on. It may be nil.
+	each func()
 }
 
 // At works out the rules at pc.
@@ -114,7 +116,12 @@ func (e *Entry) At(pc uint64) (*Rules, error) {
 	if err := m.run(e.Insns, pc); err != nil {
 		return nil, err
 	}
-	regs := e.Machine
+	return m.rules(pc)
+}
+
+// rules are those of the row that the machine has come to.
+func (m *machine) rules(pc uint64) (*Rules, error) {
+	e, regs := m.e, m.e.Machine
 	r := &Rules{Machine: regs, CFA: m.row.cfa, Signal: e.Signal, Trampoline: e.Signal}
 	if r.CFA.Kind == Register && r.CFA.Reg >= NRegs || r.CFA.Kind == Same {
 		return nil, fmt.Errorf("%w: no canonical frame address at %#x", ErrCorrupt, pc)
@@ -253,6 +260,9 @@ func (m *machine) run(insns []byte, pc uint64) error {
 				if at > pc {
 					return nil
 				}
+				if m.each != nil && at != m.loc {
+					m.each()
+				}
 				m.loc = at
 			case 0x02:
 				step = m.uint(1)
@@ -330,6 +340,9 @@ func (m *machine) run(insns []byte, pc uint64) error {
 			next := m.loc + step*m.e.CodeAlign
 			if next > pc {
 				break
+			}
+			if m.each != nil {
+				m.each()
 			}
 			m.loc = next
 		}
