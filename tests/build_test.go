@@ -92,6 +92,7 @@ var fixtures = map[string]fixture{
 	"cdata-O2":       {pkg: "cdata/cdata.c", c: []string{"-g", "-O2"}},
 	"inlines":        {pkg: "inlines"},
 	"paths":          {pkg: "paths"},
+	"unframed":       {pkg: "unframed/unframed.c", c: []string{"-g", "-O2", "-fomit-frame-pointer", "-pthread"}},
 	"inlines-c":      {pkg: "inlinesc/inlines.c", c: []string{"-g", "-O2"}},
 	"packets":        {pkg: "packets/packets.c", c: []string{"-O1"}},
 	"calls":          {pkg: "calls/calls.c", c: []string{"-O1"}},

@@ -130,8 +130,6 @@ var moreCodes = []errorCode{
 		test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
 	{area: ebpf, code: "bpf-stack", meaning: "stacks are asked for where the kernel shows eBPF programs none",
 		example: `probe netfilter.ipv4.forward { print_backtrace() }`},
-	{area: ebpf, code: "kept-stack", meaning: "a stack is to be kept where the kernel cannot tell it for sure",
-		example: `global hits probe process("PROGRAM").function("traceme") { hits[ustack()]++ }`},
 	{area: ebpf, code: "bpf-register",
 		meaning: "a register that an eBPF program does not see, or that is named by a variable",
 		example: `probe process("PROGRAM").function("traceme") { println(u_register(execname())) }`},

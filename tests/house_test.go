@@ -195,6 +195,7 @@ var mappers = map[string]string{
 	"backend-bpf/internal/session/session.go": "a BPF array",
 	"backend-bpf/internal/store/apply.go":     "a BPF array",
 	"backend-bpf/internal/peek/peek.go":       "a BPF array",
+	"backend-bpf/internal/unwind/unwind.go":   "BPF arrays",
 	"backend-bpf/internal/attach/check.go":    "pages for the kernel to look at; they are not read",
 	"backend-kmod/internal/stage/stage.go":    "a module's buffers",
 }
@@ -212,6 +213,7 @@ var goroutines = map[string]int{
 	"cmd/internal/cli/signals.go":            1, // waits
 	"start.go":                               1, // runs a session, guarded by Session.run
 	"backend-bpf/internal/load/load.go":      1, // loads programs
+	"backend-bpf/internal/unwind/unwind.go":  1, // makes tables of files, guarded by read
 	"backend-bpf/internal/session/errors.go": 1, // waits for the kernel
 	"backend-bpf/internal/attach/attach.go":  2, // makes and closes links
 	"backend-bpf/internal/attach/warm.go":    1, // makes a link of our own

@@ -127,6 +127,10 @@ type KeptStack struct {
 	PCs  []uint64
 	User bool
 	Tgid uint32
+	// Walked says that the handler has found each caller for sure, and not by frame pointers alone: Cut then tells
+	// whether the stack goes on, Exact are the indexes, other than 0, of places that were interrupted.
+	Walked, Cut bool
+	Exact       []int
 }
 
 // Runner is implemented by Sessions that may run handlers of HostProbes themselves, in the kernel: those with C of

@@ -1,6 +1,10 @@
 package host
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gostap/gostap/runtime/host/symbols"
+)
 
 // keptText is the text of a stack that the kernel keeps, a line a frame; "" for number 0, which is no stack.
 func (o *output) keptText(number int64) string {
@@ -24,9 +28,12 @@ func (o *output) keptText(number int64) string {
 		return ""
 	}
 	var text string
-	if s.User {
+	switch {
+	case s.Walked:
+		text = o.syms.Backtrace(s.Tgid, symbols.Trace{PCs: s.PCs, Exact: s.Exact, Cut: s.Cut})
+	case s.User:
 		text = o.syms.Backtrace(s.Tgid, o.syms.Walked(s.Tgid, s.PCs))
-	} else {
+	default:
 		text = o.syms.KernelBacktrace(s.PCs)
 	}
 	if o.kept == nil {

@@ -68,10 +68,53 @@ const (
 	// MapZero is a frozen array with one value: zeros, the first value of elements too large for the stack.
 	MapZero = "gostap_zero"
 	// MapStacks is a hash from stacks to their numbers (u64, from 1), MapStackList an array with the stack of each
-	// number, present when handlers keep stacks. A stack is u32 n, u32 room, u32 tgid, u32 1 for the program's and 0
-	// for the kernel's, and the addresses.
+	// number, present when handlers keep stacks. A stack is u32 n, u32 room, u32 tgid, u32 0 for the kernel's or else
+	// StackUser with others, and the addresses.
 	MapStacks    = "gostap_stacks"
 	MapStackList = "gostap_stacklist"
+)
+
+// What a stack of a program is: StackWalked was walked by tables, StackCut goes on and nothing is known of that.
+const StackUser, StackWalked, StackCut = 1, 2, 4
+
+// The maps by which the stacks of programs are walked (sel/output/walk.go), present when a handler does that.
+const (
+	// MapRows is a mmapable array with one value: MaxRows rows of u64, those of a file together and sorted: an address
+	// in the upper half, counted from the file's base and less than 2^31, and what holds from there on in the lower one
+	// (cfi.Packed).
+	MapRows = "gostap_rows"
+	// MapRanges is a mmapable array with one value: MaxRanges ranges of addresses of processes, those of one together
+	// and sorted. See the constants Range.
+	MapRanges = "gostap_ranges"
+	// MapProcs is a hash from processes, by their numbers for the tracer, to their ranges. See the constants Proc.
+	MapProcs = "gostap_procs"
+	// MapWanted is a ring buffer with the processes of which a walk did not know what they have mapped: u64 their
+	// numbers.
+	MapWanted = "gostap_wanted"
+
+	MaxRows, MaxRanges, MaxProcs = 1 << 21, 1 << 15, 1 << 12
+	WantedSize                   = 1 << 12
+)
+
+// A range of addresses: u64 where it starts and where it ends, what is to be subtracted from an address in it for the
+// address that rows have, and u32 which rows are the file's.
+const (
+	RangeStart, RangeEnd, RangeBias, RangeRows, RangeCount = 0, 8, 16, 24, 28
+	RangeSize                                              = 32
+)
+
+// A process: u32 its first range and how many it has; u64 what its mm_struct had in start_stack, end_code and exec_vm
+// when that was entered. Another program has others, and exec_vm, the pages of code, changes where code is mapped. Some
+// more pages, ProcMore, are those that the kernel itself will map for probes.
+const (
+	ProcFirst, ProcCount, ProcStack, ProcCode, ProcExec, ProcMore = 0, 4, 8, 16, 24, 32
+	ProcSize                                                      = 40
+)
+
+// Interrupted is set in addresses of a kept stack that were interrupted, where no call returns to; not in the first.
+const (
+	InterruptedBit = 63
+	Interrupted    = 1 << InterruptedBit
 )
 
 // MaxStacks is how many different stacks a session keeps.

@@ -153,6 +153,9 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	if u.Kept {
 		m[plan.MapStacks], m[plan.MapStackList] = output.StackMaps(u.P.Limits.MaxBacktrace)
 	}
+	if u.Walks {
+		maps2.Copy(m, output.WalkMaps())
+	}
 	if u.Timed {
 		m[plan.MapSpent] = spentMap(&u.Shared)
 	}

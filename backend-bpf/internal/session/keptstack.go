@@ -32,9 +32,15 @@ func (s *Session) Stack(number int64) (out backend.KeptStack, ok bool, err error
 	if n == 0 || n > (len(val)-16)/8 {
 		return out, false, nil
 	}
-	out = backend.KeptStack{Tgid: word(2), User: word(3) != 0}
+	is := word(3)
+	out = backend.KeptStack{Tgid: word(2), User: is != 0, Walked: is&plan.StackWalked != 0, Cut: is&plan.StackCut != 0}
 	for i := range n {
-		out.PCs = append(out.PCs, binary.NativeEndian.Uint64(val[16+8*i:]))
+		pc := binary.NativeEndian.Uint64(val[16+8*i:])
+		if out.Walked && i > 0 && pc&plan.Interrupted != 0 {
+			pc &^= plan.Interrupted
+			out.Exact = append(out.Exact, i)
+		}
+		out.PCs = append(out.PCs, pc)
 	}
 	return out, true, nil
 }

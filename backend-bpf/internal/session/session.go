@@ -26,6 +26,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/ring"
 	"github.com/gostap/gostap/backend-bpf/internal/store"
+	"github.com/gostap/gostap/backend-bpf/internal/unwind"
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -56,7 +57,8 @@ type Session struct {
 	col   *load.Collection
 	store *store.Store
 	ring  *ring.Reader
-	peek  *peek.Reader // nil where no handler on the host reads kernel memory
+	peek  *peek.Reader   // nil where no handler on the host reads kernel memory
+	walks *unwind.Tables // nil where no handler walks stacks by tables
 	set   attach.Set
 	multi map[string]bool // programs that were loaded for uprobe_multi
 	cpus  int
@@ -157,6 +159,9 @@ func Load(ctx context.Context, cfg Config) (_ *Session, err error) {
 		if s.peek, err = peek.New(); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.openTables(); err != nil {
+		return nil, err
 	}
 	s.ring, err = ring.Open(s.col.Maps[plan.MapOutput].FD(), int(ringBytes))
 	if err != nil {
@@ -406,6 +411,9 @@ func (s *Session) Close() error {
 	s.stopHeat()
 	if s.ring != nil {
 		s.ring.Close()
+	}
+	if s.walks != nil {
+		s.walks.Close()
 	}
 	if s.store != nil {
 		s.store.Close()

@@ -63,6 +63,7 @@ type Unit struct {
 	Ended    bool // some handler looks into MapEnded
 	Timed    bool // some handler is timed
 	Kept     bool // some handler keeps stacks
+	Walks    bool // some handler walks stacks by tables
 	Slack    int  // bytes that have to follow the last text
 }
 

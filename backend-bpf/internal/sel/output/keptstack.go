@@ -6,19 +6,18 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
-	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/compiler/source"
 )
 
 // Stacks that the kernel keeps. MapStacks goes from all that makes up a stack to its number, so that the kernel itself
 // compares the addresses and two stacks are never taken for one; MapStackList goes back.
 
-// stackKey is the size of what makes up a stack of at most room addresses: u32 n, u32 room, u32 tgid, u32 1 for the
-// program's, and the addresses with zeros behind them. It is what wire.Stack looks like.
+// stackKey is the size of what makes up a stack of at most room addresses: u32 n, u32 room, u32 tgid, u32 what it
+// is (plan.StackUser), and the addresses with zeros behind them. It is what wire.Stack looks like.
 func stackKey(room int) int { return 16 + 8*room }
 
 // StackMaps are the maps of kept stacks of at most room addresses.
@@ -36,18 +35,19 @@ func (g *Output) KeepStack(in *ir.Instr, user bool) {
 	if in.Dst == ir.NoReg {
 		return
 	}
-	if user && g.raw() {
-		at, inner := g.U.P.Blame(g.U.P.Probes[g.H.Probe], in.Pos, in.Via)
-		g.U.Diags.Errorf(diag.Build, "kept-stack", source.At(at), "the kernel tells the stack of a program by frame "+
-			"pointers, which are certain in code of Go only").Within(inner).
-			Hintf("ubacktrace() gives the stack as text, print_ubacktrace() prints it")
-		return
-	}
 	g.U.Kept = true
 	room := g.U.P.Limits.MaxBacktrace
 	dst := g.Longs[in.Dst]
-	key := emit.At(g.TempBuffer(stackKey(room)), 0)
-	n := g.trace(key.Plus(16), room, user)
+	var list emit.Mem
+	var n, cut mach.Reg
+	walked := user && g.raw()
+	if walked {
+		list, n, cut = g.walk(in, room, 16)
+	} else {
+		list = emit.At(g.TempBuffer(stackKey(room)), 16)
+		n = g.trace(list, room, user)
+	}
+	key := list.Plus(-16)
 	done := g.Block()
 	g.MovI(dst, 0)
 	g.UnlessI(asm.JLT, n, 8, done)
@@ -58,7 +58,13 @@ func (g *Output) KeepStack(in *ir.Instr, user bool) {
 		whose := g.Copy(g.task.Tgid())
 		g.AluI(asm.LSh, whose, 32)
 		g.AluI(asm.RSh, whose, 32)
-		g.Alu(asm.Or, whose, g.Imm(1<<32))
+		is := int64(plan.StackUser)
+		if walked {
+			is |= plan.StackWalked
+			g.AluI(asm.LSh, cut, 32+emit.Log2(plan.StackCut))
+			g.Alu(asm.Or, whose, cut)
+		}
+		g.Alu(asm.Or, whose, g.Imm(is<<32))
 		g.StoreP(key, 8, whose, asm.DWord)
 	} else {
 		g.StoreIP(key, 8, 0, asm.DWord)

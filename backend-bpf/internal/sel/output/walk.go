@@ -1,0 +1,320 @@
+package output
+
+import (
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
+	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/compiler/debuginfo/cfi"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+// The walk along the stack of a program by tables (plan.MapRows): a callback of bpf_loop that goes from one frame to
+// its caller. All that it knows lies in the scratch slot, so that the verifier takes none of it for a constant and
+// walks the callback once.
+
+// The words of a walk in the scratch slot: the registers of the frame that it has come to; 1 where the pc was
+// interrupted, 0 where a call returns to it; the addresses so far; 1 where the stack goes on and nothing is known of
+// that; the ranges of the process. The list of addresses lies behind them, and what is read of the mm_struct at first.
+const (
+	walkPC    = 0
+	walkSP    = 8
+	walkFP    = 16
+	walkExact = 24
+	walkN     = 32
+	walkCut   = 40
+	walkFirst = 48
+	walkCount = 56
+	walkHead  = 64
+	// walkMM bounds the bytes of the mm_struct with the members that tell processes apart.
+	walkMM = 256
+)
+
+// WalkMaps are the maps that walks need.
+func WalkMaps() map[string]*ebpf.MapSpec {
+	one := func(name string, size int) *ebpf.MapSpec {
+		return &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(size), MaxEntries: 1,
+			Flags: kern.FlagMmapable}
+	}
+	return map[string]*ebpf.MapSpec{
+		plan.MapRows:   one(plan.MapRows, 8*plan.MaxRows),
+		plan.MapRanges: one(plan.MapRanges, plan.RangeSize*plan.MaxRanges),
+		plan.MapProcs: {Name: plan.MapProcs, Type: ebpf.Hash, KeySize: 4, ValueSize: plan.ProcSize,
+			MaxEntries: plan.MaxProcs},
+		plan.MapWanted: {Name: plan.MapWanted, Type: ebpf.RingBuf, MaxEntries: plan.WantedSize},
+	}
+}
+
+// walk stores the addresses of the program's stack, at most room of them, in a list in front of which there are
+// ahead bytes for the caller, with zeros behind them, and gives how many bytes they take, and 1 in cut where the stack
+// goes on. Addresses that were interrupted have plan.Interrupted in them, but for the first. It is none for a thread of
+// the kernel.
+func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach.Reg) {
+	g.U.Walks = true
+	m := g.U.P.On()
+	base := g.TempBuffer(walkHead + max(walkMM, ahead+8*room))
+	st := emit.At(base, 0)
+	list = st.Plus(walkHead + ahead)
+	done := g.Block()
+	for off := walkN; off < walkHead; off += 8 {
+		g.StoreIP(st, off, 0, asm.DWord)
+	}
+	mm, ok := g.task.Offset(in, "task_struct", "mm")
+	exec, ok2 := g.task.Offset(in, "mm_struct", "exec_vm")
+	code, ok3 := g.task.Offset(in, "mm_struct", "end_code")
+	stack, ok4 := g.task.Offset(in, "mm_struct", "start_stack")
+	low, high := min(exec, code, stack), max(exec, code, stack)+8
+	if !ok || !ok2 || !ok3 || !ok4 || high-low > walkMM {
+		return list, g.Imm(0), g.Imm(0)
+	}
+	space := g.task.KernelWord(g.Call(asm.FnGetCurrentTask), mm, 8)
+	none, unknown, start := g.Cold(), g.Cold(), g.Block()
+	g.UnlessI(asm.JEq, space, 0, none)
+
+	pc, sp, fp := g.Reg(), g.Reg(), g.Reg()
+	from := func(regs mach.Reg) {
+		g.Mov(pc, g.hook.RegIn(regs, m.IP))
+		g.Mov(sp, g.hook.RegIn(regs, m.SP))
+		g.Mov(fp, g.hook.RegIn(regs, m.FP))
+	}
+	ready := g.Block()
+	switch g.H.Sites[0].Kind.Code() {
+	case probe.UserCode:
+		from(g.Ctx)
+	case probe.AnyCode:
+		user := g.Block()
+		g.hook.UnlessUser(g.Ctx, user)
+		from(g.task.TaskRegs())
+		g.Jump(ready)
+		g.Set(user)
+		from(g.Ctx)
+	default:
+		from(g.task.TaskRegs())
+	}
+	g.Here(ready)
+	g.StoreP(st, walkPC, pc, asm.DWord)
+	g.StoreP(st, walkSP, sp, asm.DWord)
+	g.StoreP(st, walkFP, fp, asm.DWord)
+	g.StoreIP(st, walkExact, 1, asm.DWord)
+
+	// The ranges of the process, as long as it has mapped the code that it had when they were entered.
+	whose := g.Temp(8)
+	g.StoreS(whose, 0, g.task.Tgid(), asm.DWord)
+	proc := g.Call(asm.FnMapLookupElem, emit.Map(plan.MapProcs), emit.OnStack(whose, 0))
+	g.UnlessI(asm.JEq, proc, 0, unknown)
+	r := g.Call(asm.FnProbeReadKernel, g.ArgP(st.Plus(walkHead)), emit.Const(int64(high-low)),
+		emit.InReg(g.BinI(asm.Add, space, int64(low))))
+	g.UnlessI(asm.JNE, r, 0, unknown)
+	at := func(off int) mach.Reg { return g.GetP(st, walkHead+off-low, asm.DWord) }
+	g.Unless(asm.JNE, at(stack), g.Get(proc, plan.ProcStack, asm.DWord), unknown)
+	g.Unless(asm.JNE, at(code), g.Get(proc, plan.ProcCode, asm.DWord), unknown)
+	more := g.Bin(asm.Sub, at(exec), g.Get(proc, plan.ProcExec, asm.DWord))
+	g.Unless(asm.JGT, more, g.Get(proc, plan.ProcMore, asm.DWord), unknown)
+	g.StoreP(st, walkFirst, g.Get(proc, plan.ProcFirst, asm.Word), asm.DWord)
+	g.StoreP(st, walkCount, g.Get(proc, plan.ProcCount, asm.Word), asm.DWord)
+	g.Jump(start)
+
+	g.Set(unknown)
+	g.Call(asm.FnRingbufOutput, emit.Map(plan.MapWanted), emit.OnStack(whose, 0), emit.Const(8),
+		emit.Const(plan.OutputFlags))
+	g.Jump(start)
+
+	g.Set(start)
+	g.Zero(list, 8*room)
+	fr := g.Temp(8)
+	g.StoreS(fr, 0, base, asm.DWord)
+	g.Call(asm.FnLoop, emit.Const(int64(room)), emit.Fn(g.walkStep(room, ahead)), emit.OnStack(fr, 0), emit.Const(0))
+	g.Jump(done)
+
+	g.Set(none)
+	g.Zero(list, 8*room)
+	g.Jump(done)
+
+	g.Set(done)
+	n = g.GetP(st, walkN, asm.DWord)
+	g.AluI(asm.LSh, n, 3)
+	return list, n, g.GetP(st, walkCut, asm.DWord)
+}
+
+// walkStep gives the name of the callback that goes from a frame to its caller: long (u64 turn, struct { words } *).
+func (g *Output) walkStep(room, ahead int) string {
+	name := g.H.Name + "_walk"
+	for _, f := range g.Funcs {
+		if f.Name == name {
+			return name
+		}
+	}
+	f := mach.New(name)
+	f.Params, f.Callback = 2, true
+	w := walker{Code: emit.Code{F: f, Lock: -1}, room: room, list: walkHead + ahead}
+	w.Set(w.Block())
+	w.base = w.Get(w.Copy(mach.R2), 0, asm.DWord)
+	w.step(g)
+	g.Funcs = append(g.Funcs, f)
+	return name
+}
+
+// walker writes the callback.
+type walker struct {
+	emit.Code
+	base       mach.Reg // of the walk's words
+	room, list int
+	cut        *mach.Block // the stack ends here and goes on
+}
+
+func (w *walker) step(g *Output) {
+	m := g.U.P.On()
+	end, next := w.Block(), w.Block()
+	w.cut = w.Cold()
+	pc, sp, fp := w.Get(w.base, walkPC, asm.DWord), w.Get(w.base, walkSP, asm.DWord), w.Get(w.base, walkFP, asm.DWord)
+	exact := w.Get(w.base, walkExact, asm.DWord)
+
+	n := w.Tight(w.Get(w.base, walkN, asm.DWord), w.room-1)
+	item := w.BinI(asm.LSh, n, 3)
+	w.Alu(asm.Add, item, w.base)
+	first, others, listed := w.Block(), w.Block(), w.Block()
+	w.CondI(asm.JEq, n, 0, first, others)
+	w.Set(first)
+	w.Store(item, w.list, pc, asm.DWord)
+	w.Jump(listed)
+	w.Set(others)
+	w.Store(item, w.list, w.Bin(asm.Or, pc, w.BinI(asm.LSh, exact, plan.InterruptedBit)), asm.DWord)
+	w.Jump(listed)
+	w.Set(listed)
+	w.AluI(asm.Add, n, 1)
+	w.Store(w.base, walkN, n, asm.DWord)
+
+	// The code is that of the call, where one returns to the pc.
+	x := w.BinI(asm.Sub, pc, 1)
+	w.Alu(asm.Add, x, exact)
+	count := w.Get(w.base, walkCount, asm.DWord)
+	w.UnlessI(asm.JEq, count, 0, w.cut)
+	at := w.find(plan.MapRanges, plan.MaxRanges, plan.RangeSize, w.Get(w.base, walkFirst, asm.DWord), count, x)
+	w.Unless(asm.JLT, x, w.Get(at, plan.RangeStart, asm.DWord), w.cut)
+	w.Unless(asm.JGE, x, w.Get(at, plan.RangeEnd, asm.DWord), w.cut)
+	key := w.Bin(asm.Sub, x, w.Get(at, plan.RangeBias, asm.DWord))
+	rows := w.Get(at, plan.RangeCount, asm.Word)
+	w.UnlessI(asm.JEq, rows, 0, w.cut)
+	w.AluI(asm.LSh, key, 32)
+	w.Alu(asm.Or, key, w.Imm(1<<32-1))
+	at = w.find(plan.MapRows, plan.MaxRows, 8, w.Get(at, plan.RangeRows, asm.Word), rows, key)
+	row := w.Get(at, 0, asm.DWord)
+	w.Unless(asm.JGT, row, key, w.cut) // before the first one
+	rule := w.Copy(row)
+	w.AluI(asm.LSh, rule, 32)
+	w.AluI(asm.RSh, rule, 32)
+	kind := w.BinI(asm.And, rule, 1<<cfi.PackOffShift-1)
+	off := w.BinI(asm.LSh, rule, 64-cfi.PackFPShift)
+	w.AluI(asm.ArSh, off, 64-cfi.PackFPShift+cfi.PackOffShift)
+	w.AluI(asm.LSh, off, 3)
+	saved := w.BinI(asm.RSh, rule, cfi.PackFPShift)
+
+	w.UnlessI(asm.JEq, kind, int64(cfi.PackOutermost), end)
+	w.UnlessI(asm.JGE, n, int64(w.room), w.cut)
+	cfa := w.Reg()
+	found, signal := w.Block(), w.Block()
+	is := func(k cfi.PackedKind, do func()) {
+		yes, no := w.Block(), w.Block()
+		w.CondI(asm.JEq, kind, int64(k), yes, no)
+		w.Set(yes)
+		do()
+		w.Set(no)
+	}
+	slot := w.F.NewSlot(8)
+	is(cfi.PackSP, func() { w.Mov(cfa, w.Bin(asm.Add, sp, off)); w.Jump(found) })
+	is(cfi.PackFP, func() { w.Mov(cfa, w.Bin(asm.Add, fp, off)); w.Jump(found) })
+	is(cfi.PackSignal, func() { w.Jump(signal) })
+	is(cfi.PackLinkage, func() {
+		w.AluI(asm.RSh, off, 3)
+		w.Mov(cfa, w.BinI(asm.Add, sp, 8))
+		w.Unless(asm.JLT, w.BinI(asm.And, pc, 15), off, found)
+		w.AluI(asm.Add, cfa, 8)
+		w.Jump(found)
+	})
+	is(cfi.PackLoad, func() {
+		w.Mov(cfa, w.read(slot, w.Bin(asm.Add, fp, off)))
+		ra := w.above(slot, cfa, sp)
+		w.Store(w.base, walkFP, w.read(slot, fp), asm.DWord)
+		w.Store(w.base, walkPC, ra, asm.DWord)
+		w.Jump(next)
+	})
+	w.Jump(w.cut)
+
+	w.Set(signal)
+	restore := w.Block()
+	w.UnlessI(asm.JEq, n, 1, restore)
+	w.Store(item, w.list, w.Bin(asm.Or, pc, w.Imm(-1<<plan.InterruptedBit)), asm.DWord) // nothing calls it
+	w.Here(restore)
+	for _, r := range []struct{ reg, at int }{{m.IP, walkPC}, {m.FP, walkFP}, {m.SP, walkSP}} {
+		w.Store(w.base, r.at, w.read(slot, w.BinI(asm.Add, sp, m.Sigframe[r.reg])), asm.DWord)
+	}
+	w.StoreI(w.base, walkExact, 1, asm.DWord)
+	w.Ret(0)
+
+	w.Set(found)
+	ra := w.above(slot, cfa, sp)
+	w.Store(w.base, walkPC, ra, asm.DWord)
+	w.UnlessI(asm.JEq, saved, 0, next)
+	lost, kept := w.Block(), w.Block()
+	w.CondI(asm.JEq, saved, cfi.PackLost, lost, kept)
+	w.Set(lost)
+	w.StoreI(w.base, walkFP, 0, asm.DWord)
+	w.Jump(next)
+	w.Set(kept)
+	w.AluI(asm.LSh, saved, 3)
+	w.Store(w.base, walkFP, w.read(slot, w.Bin(asm.Sub, cfa, saved)), asm.DWord)
+	w.Jump(next)
+
+	w.Set(next)
+	w.Store(w.base, walkSP, cfa, asm.DWord)
+	w.StoreI(w.base, walkExact, 0, asm.DWord)
+	w.UnlessI(asm.JEq, w.Get(w.base, walkPC, asm.DWord), 0, end)
+	w.Ret(0)
+	w.Set(w.cut)
+	w.StoreI(w.base, walkCut, 1, asm.DWord)
+	w.Jump(end)
+	w.Set(end)
+	w.Ret(1)
+}
+
+// read gives a word of the program's memory; where it cannot be read the stack is cut.
+func (w *walker) read(slot mach.Slot, addr mach.Reg) mach.Reg {
+	r := w.Call(asm.FnProbeReadUser, emit.OnStack(slot, 0), emit.Const(8), emit.InReg(addr))
+	w.UnlessI(asm.JNE, r, 0, w.cut)
+	return w.GetS(slot, 0, asm.DWord)
+}
+
+// above gives the return address below the CFA, which has to be above the stack pointer: stacks grow down.
+func (w *walker) above(slot mach.Slot, cfa, sp mach.Reg) mach.Reg {
+	w.Unless(asm.JLE, cfa, sp, w.cut)
+	return w.read(slot, w.BinI(asm.Sub, cfa, 8))
+}
+
+// find gives the address of the last of count items from first on whose first word is not above key, or of the first
+// one. The map has most of them, a power of two. Numbers have less than 64 bits. It has no branches, which the verifier
+// would multiply.
+func (w *walker) find(of string, most, size int, first, count, key mach.Reg) mach.Reg {
+	val := w.MapVal(of, 0)
+	at := func(i mach.Reg) mach.Reg {
+		p := w.BinI(asm.And, i, int64(most-1))
+		w.AluI(asm.LSh, p, emit.Log2(int64(size)))
+		w.Alu(asm.Add, p, val)
+		return p
+	}
+	low, n := w.Copy(first), w.Copy(count)
+	for range emit.Log2(int64(most)) {
+		half := w.BinI(asm.RSh, n, 1)
+		below := w.Get(at(w.Bin(asm.Add, low, half)), 0, asm.DWord)
+		w.Alu(asm.Sub, below, key)
+		w.AluI(asm.Sub, below, 1)
+		w.AluI(asm.ArSh, below, 63)
+		w.Alu(asm.And, below, half)
+		w.Alu(asm.Add, low, below)
+		w.Alu(asm.Sub, n, half)
+	}
+	return at(low)
+}

@@ -1,0 +1,34 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/unwind"
+)
+
+// openTables prepares the maps by which handlers walk stacks, if any does.
+func (s *Session) openTables() (err error) {
+	if s.col.Maps[plan.MapRows] == nil {
+		return nil
+	}
+	fd := func(name string) int { return s.col.Maps[name].FD() }
+	m := unwind.Maps{Rows: fd(plan.MapRows), Ranges: fd(plan.MapRanges), Procs: fd(plan.MapProcs),
+		Wanted: fd(plan.MapWanted)}
+	s.walks, err = unwind.Open(m, func(format string, args ...any) { s.logf(1, format, args...) })
+	if err != nil {
+		return fmt.Errorf("prepare the walk along stacks: %w", err)
+	}
+	s.walks.Follow()
+	return nil
+}
+
+// enterTables enters the processes whose stacks handlers may meet.
+func (s *Session) enterTables() {
+	if s.walks == nil {
+		return
+	}
+	if s.cfg.Target != 0 {
+		s.walks.Enter(s.cfg.Target)
+	}
+}

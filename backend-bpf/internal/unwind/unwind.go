@@ -1,0 +1,266 @@
+// Package unwind fills the maps by which handlers walk the stacks of programs: what .eh_frame tells of the code of
+// files, and which file each process has mapped where.
+//
+// In: processes by number, those that a walk asks for among them. Out: the values of plan.MapRows, MapRanges and
+// MapProcs. What does not fit, or cannot be read, is left out: the walk ends there and says so.
+package unwind
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/backend-bpf/internal/kern"
+	"github.com/gostap/gostap/backend-bpf/internal/plan"
+	"github.com/gostap/gostap/backend-bpf/internal/ring"
+	"github.com/gostap/gostap/compiler/debuginfo"
+)
+
+// Maps are the descriptors of the maps.
+type Maps struct{ Rows, Ranges, Procs, Wanted int }
+
+// Tables fills the maps as long as it is open.
+type Tables struct {
+	maps         Maps
+	rows, ranges []byte
+	wanted       *ring.Reader
+	logf         func(format string, args ...any)
+
+	mu    sync.Mutex
+	files map[debuginfo.FileID]*file
+	used  int // rows
+	procs map[int]*entered
+	free  []area
+
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+// file is a file with its rows in the map.
+type file struct {
+	*table
+	first, count int
+}
+
+// entered is a process whose ranges are in the map.
+type entered struct {
+	area
+	process
+}
+
+// area is a part of the ranges.
+type area struct{ first, count int }
+
+// Open maps the values. logf is told of files that cannot be read.
+func Open(m Maps, logf func(format string, args ...any)) (_ *Tables, err error) {
+	t := &Tables{maps: m, logf: logf, files: map[debuginfo.FileID]*file{}, procs: map[int]*entered{},
+		free: []area{{0, plan.MaxRanges}}, stop: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			t.Close()
+		}
+	}()
+	value := func(fd, size int) (b []byte) {
+		if err == nil {
+			b, err = unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		}
+		return b
+	}
+	t.rows = value(m.Rows, 8*plan.MaxRows)
+	t.ranges = value(m.Ranges, plan.RangeSize*plan.MaxRanges)
+	if err != nil {
+		return nil, fmt.Errorf("map the tables of stacks: %w", err)
+	}
+	if t.wanted, err = ring.Open(m.Wanted, plan.WantedSize); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Follow enters the processes that walks ask for, until Close.
+func (t *Tables) Follow() {
+	t.done.Add(1)
+	go func() {
+		defer t.done.Done()
+		for {
+			want := map[int]bool{}
+			_, err := t.wanted.Read(time.Now().Add(time.Hour), func(rec []byte) error {
+				if len(rec) >= 8 {
+					want[int(binary.NativeEndian.Uint64(rec))] = true
+				}
+				return nil
+			})
+			select {
+			case <-t.stop:
+				return
+			default:
+			}
+			if err != nil {
+				return
+			}
+			for pid := range want {
+				t.Enter(pid)
+			}
+		}
+	}()
+}
+
+// Close ends Follow and unmaps the values.
+func (t *Tables) Close() {
+	close(t.stop)
+	if t.wanted != nil {
+		t.wanted.Wake()
+	}
+	t.done.Wait()
+	if t.wanted != nil {
+		t.wanted.Close()
+	}
+	for _, b := range [][]byte{t.rows, t.ranges} {
+		if b != nil {
+			unix.Munmap(b)
+		}
+	}
+	t.rows, t.ranges = nil, nil
+}
+
+// Enter enters what a process has mapped now, in place of what it had before.
+func (t *Tables) Enter(pid int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := binary.NativeEndian.AppendUint32(nil, uint32(pid))
+	p, err := look(pid)
+	if err != nil {
+		if was := t.procs[pid]; was != nil {
+			kern.Delete(t.maps.Procs, key)
+			delete(t.procs, pid)
+			t.give(was.area)
+		}
+		return err
+	}
+	was := t.procs[pid]
+	if was != nil && was.same(p) {
+		return nil
+	}
+	list := t.listOf(pid, p)
+	a, ok := t.take(len(list) / plan.RangeSize)
+	if !ok {
+		t.logf("no room for what process %d has mapped: its stacks are cut", pid)
+		return errors.New("no room")
+	}
+	copy(t.ranges[a.first*plan.RangeSize:], list)
+	val := binary.NativeEndian.AppendUint32(nil, uint32(a.first))
+	val = binary.NativeEndian.AppendUint32(val, uint32(a.count))
+	for _, v := range []uint64{p.stack, p.code, p.pages, p.more} {
+		val = binary.NativeEndian.AppendUint64(val, v)
+	}
+	if err := kern.Update(t.maps.Procs, key, val, kern.UpdateAny); err != nil {
+		t.give(a)
+		return fmt.Errorf("enter process %d: %w", pid, err)
+	}
+	if was != nil {
+		t.give(was.area)
+	}
+	t.procs[pid] = &entered{a, *p}
+	return nil
+}
+
+// listOf writes the ranges of a process.
+func (t *Tables) listOf(pid int, p *process) (out []byte) {
+	for _, m := range p.maps {
+		f := t.fileOf(pid, m)
+		if f == nil || f.count == 0 {
+			continue
+		}
+		addr, ok := f.address(m.off)
+		if !ok {
+			continue
+		}
+		out = binary.NativeEndian.AppendUint64(out, m.lo)
+		out = binary.NativeEndian.AppendUint64(out, m.hi)
+		out = binary.NativeEndian.AppendUint64(out, m.lo-addr+f.base)
+		out = binary.NativeEndian.AppendUint32(out, uint32(f.first))
+		out = binary.NativeEndian.AppendUint32(out, uint32(f.count))
+	}
+	return out
+}
+
+// fileOf gives the file that is mapped at m, with its rows in the map; nil if it cannot be read.
+func (t *Tables) fileOf(pid int, m mapping) *file {
+	if len(m.path) == 0 || m.path[0] != '/' {
+		return nil
+	}
+	link := fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.lo, m.hi)
+	var st unix.Stat_t
+	if err := unix.Stat(link, &st); err != nil {
+		return nil
+	}
+	id := debuginfo.IDOf(&st)
+	if f, ok := t.files[id]; ok {
+		return f
+	}
+	start := time.Now()
+	tab, err := read(link)
+	if err != nil {
+		t.logf("no stacks through %s: %v", m.path, err)
+		t.files[id] = nil
+		return nil
+	}
+	f := &file{table: tab, first: t.used, count: len(tab.rows)}
+	if t.used+f.count > plan.MaxRows {
+		t.logf("no room for the %d rows of %s: stacks are cut there", f.count, m.path)
+		t.files[id] = nil
+		return nil
+	}
+	for i, r := range tab.rows {
+		binary.NativeEndian.PutUint64(t.rows[8*(f.first+i):], r)
+	}
+	t.used += f.count
+	tab.rows = nil
+	t.files[id] = f
+	t.logf("%d rows of %s in %v", f.count, m.path, time.Since(start).Round(time.Microsecond))
+	return f
+}
+
+// take gives room for n ranges.
+func (t *Tables) take(n int) (area, bool) {
+	for i, a := range t.free {
+		if a.count < n {
+			continue
+		}
+		t.free[i] = area{a.first + n, a.count - n}
+		return area{a.first, n}, true
+	}
+	return area{}, false
+}
+
+// give takes room back, once no walk that began before looks at it.
+func (t *Tables) give(a area) {
+	if a.count == 0 {
+		return
+	}
+	settle()
+	t.free = append(t.free, a)
+	slices.SortFunc(t.free, func(a, b area) int { return a.first - b.first })
+	out := t.free[:0]
+	for _, f := range t.free {
+		if n := len(out); n > 0 && out[n-1].first+out[n-1].count == f.first {
+			out[n-1].count += f.count
+		} else if f.count > 0 {
+			out = append(out, f)
+		}
+	}
+	t.free = out
+}
+
+// settle waits until the programs that run now have ended: membarrier(2) waits for a grace period of the kernel's.
+func settle() {
+	const global = 1 // MEMBARRIER_CMD_GLOBAL
+	if _, _, e := unix.Syscall(unix.SYS_MEMBARRIER, global, 0, 0); e != 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
