@@ -41,6 +41,17 @@ func sameStacks(t *testing.T, out string) (same, more, cut int) {
 func TestWalkedStacks(t *testing.T) {
 	needRoot(t)
 	path := bin(t, "unframed")
+	t.Run("-c", func(t *testing.T) { // from the first hit on
+		s := begin(t, "-v", "-s", "64", "-D", "MAXBACKTRACE=60", "-e",
+			walkedScript(`process("`+path+`").function("leaf")`), "-c", path+" 3")
+		if status := s.end(); status != 0 {
+			t.Errorf("status %d\n%s", status, s.stderr())
+		}
+		same, more, cut := sameStacks(t, s.stdout())
+		if same < 300 || more == 0 || cut > 0 {
+			t.Errorf("%d stacks are the same, %d longer, %d cut\n%s", same, more, cut, s.stderr())
+		}
+	})
 	t.Run("-x", func(t *testing.T) {
 		cmd := exec.Command(path, "wait")
 		in, out := piped(t, cmd)

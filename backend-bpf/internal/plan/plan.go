@@ -92,8 +92,12 @@ const (
 	// numbers.
 	MapWanted = "gostap_wanted"
 
+	// MapFiles is a hash from files, as the kernel tells them apart, to what walks have to know of their code. See
+	// the constants File.
+	MapFiles = "gostap_files"
+
 	MaxRows, MaxRanges, MaxProcs = 1 << 21, 1 << 15, 1 << 12
-	WantedSize                   = 1 << 12
+	MaxFiles, WantedSize         = 1 << 12, 1 << 12
 )
 
 // A range of addresses: u64 where it starts and where it ends, what is to be subtracted from an address in it for the
@@ -101,6 +105,16 @@ const (
 const (
 	RangeStart, RangeEnd, RangeBias, RangeRows, RangeCount = 0, 8, 16, 24, 28
 	RangeSize                                              = 32
+)
+
+// A file: u64 its inode, u64 the device (as dev_t of the kernel), u64 its size and u64 the second in which it was
+// written; u32 which rows are its own; u64 where the code begins and ends in it, and what is to be added to an offset
+// in it for the address that rows have.
+const (
+	FileIno, FileDev, FileLength, FileTime                = 0, 8, 16, 24
+	FileKey                                               = 32
+	FileRows, FileCount, FileBegin, FileEnd, FileAddition = 0, 4, 8, 16, 24
+	FileSize                                              = 32
 )
 
 // A process: u32 its first range and how many it has; u64 what its mm_struct had in start_stack, end_code and exec_vm

@@ -101,6 +101,9 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 		out = append(out, ins...)
 		res.Stack = max(res.Stack, f.Stack)
 	}
+	if err := chained(funcs); err != nil {
+		return nil, err
+	}
 	typ, attach, to := g.hook.ProgType()
 	res.Insns = int(out.Size() / asm.InstructionSize)
 	res.Spec = &ebpf.ProgramSpec{Name: h.Name, Type: typ, AttachType: attach, AttachTo: to, Instructions: out,
@@ -110,6 +113,20 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 	}
 	u.Scratch = max(u.Scratch, g.scratchSize())
 	return res, nil
+}
+
+// chained sees to it that functions that call each other, one the next, have room on one stack (check_max_stack_depth
+// of kernel/bpf/verifier.c). A single one has, or would not be there.
+func chained(funcs []*mach.Func) error {
+	const most, unit = 512, 32
+	sum := 0
+	for _, f := range funcs {
+		sum += (max(f.Stack, 1) + unit - 1) &^ (unit - 1)
+	}
+	if len(funcs) > 1 && sum > most {
+		return fmt.Errorf("%w: %d with what it calls", regalloc.ErrStack, sum)
+	}
+	return nil
 }
 
 // referenced lists the first function and those that are called, or whose address is taken, by code that can run; the

@@ -14,7 +14,7 @@ func (s *Session) openTables() (err error) {
 	}
 	fd := func(name string) int { return s.col.Maps[name].FD() }
 	m := unwind.Maps{Rows: fd(plan.MapRows), Ranges: fd(plan.MapRanges), Procs: fd(plan.MapProcs),
-		Wanted: fd(plan.MapWanted)}
+		Files: fd(plan.MapFiles), Wanted: fd(plan.MapWanted)}
 	s.walks, err = unwind.Open(m, func(format string, args ...any) { s.logf(1, format, args...) })
 	if err != nil {
 		return fmt.Errorf("prepare the walk along stacks: %w", err)
@@ -27,6 +27,13 @@ func (s *Session) openTables() (err error) {
 func (s *Session) enterTables() {
 	if s.walks == nil {
 		return
+	}
+	for _, a := range s.plan.Attach {
+		for _, t := range a.Sites {
+			if a.Kind.InUser() {
+				s.walks.Prepare(t.Site.Program.Path)
+			}
+		}
 	}
 	if s.cfg.Target != 0 {
 		s.walks.Enter(s.cfg.Target)

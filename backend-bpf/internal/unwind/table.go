@@ -59,7 +59,7 @@ func read(path string) (t *table, err error) {
 func (t *table) address(off uint64) (uint64, bool) {
 	for _, s := range t.code {
 		// Segments are mapped in whole pages.
-		if from := s.off &^ 0xfff; off >= from && off < s.off+s.size {
+		if from := s.off &^ (pageSize - 1); off >= from && off < s.off+s.size {
 			return s.addr - s.off + off, true
 		}
 	}

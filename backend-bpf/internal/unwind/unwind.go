@@ -19,10 +19,11 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/ring"
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/dynlink"
 )
 
 // Maps are the descriptors of the maps.
-type Maps struct{ Rows, Ranges, Procs, Wanted int }
+type Maps struct{ Rows, Ranges, Procs, Files, Wanted int }
 
 // Tables fills the maps as long as it is open.
 type Tables struct {
@@ -194,9 +195,13 @@ func (t *Tables) fileOf(pid int, m mapping) *file {
 	if len(m.path) == 0 || m.path[0] != '/' {
 		return nil
 	}
-	link := fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.lo, m.hi)
+	return t.load(fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.lo, m.hi), m.path)
+}
+
+// load gives the file at path, which is known by another name, with its rows in the map; nil if it cannot be read.
+func (t *Tables) load(path, name string) *file {
 	var st unix.Stat_t
-	if err := unix.Stat(link, &st); err != nil {
+	if err := unix.Stat(path, &st); err != nil {
 		return nil
 	}
 	id := debuginfo.IDOf(&st)
@@ -204,16 +209,15 @@ func (t *Tables) fileOf(pid int, m mapping) *file {
 		return f
 	}
 	start := time.Now()
-	tab, err := read(link)
+	t.files[id] = nil
+	tab, err := read(path)
 	if err != nil {
-		t.logf("no stacks through %s: %v", m.path, err)
-		t.files[id] = nil
+		t.logf("no stacks through %s: %v", name, err)
 		return nil
 	}
 	f := &file{table: tab, first: t.used, count: len(tab.rows)}
 	if t.used+f.count > plan.MaxRows {
-		t.logf("no room for the %d rows of %s: stacks are cut there", f.count, m.path)
-		t.files[id] = nil
+		t.logf("no room for the %d rows of %s: stacks are cut there", f.count, name)
 		return nil
 	}
 	for i, r := range tab.rows {
@@ -222,8 +226,49 @@ func (t *Tables) fileOf(pid int, m mapping) *file {
 	t.used += f.count
 	tab.rows = nil
 	t.files[id] = f
-	t.logf("%d rows of %s in %v", f.count, m.path, time.Since(start).Round(time.Microsecond))
+	t.tell(f, id)
+	t.logf("%d rows of %s in %v", f.count, name, time.Since(start).Round(time.Microsecond))
 	return f
+}
+
+// tell enters the file into the map of files, by which walks find it before its processes are entered. One with code at
+// several places is not.
+func (t *Tables) tell(f *file, id debuginfo.FileID) {
+	if len(f.code) != 1 || f.count == 0 {
+		return
+	}
+	c := f.code[0]
+	var key, val []byte
+	for _, v := range []uint64{id.Ino, uint64(unix.Major(id.Dev))<<20 | uint64(unix.Minor(id.Dev)), uint64(id.Size),
+		uint64(id.Mtime / int64(time.Second))} {
+		key = binary.NativeEndian.AppendUint64(key, v)
+	}
+	val = binary.NativeEndian.AppendUint32(val, uint32(f.first))
+	val = binary.NativeEndian.AppendUint32(val, uint32(f.count))
+	for _, v := range []uint64{c.off &^ (pageSize - 1), c.off + c.size, c.addr - c.off - f.base} {
+		val = binary.NativeEndian.AppendUint64(val, v)
+	}
+	if err := kern.Update(t.maps.Files, key, val, kern.UpdateAny); err != nil {
+		t.logf("enter %d rows: %v", f.count, err)
+	}
+}
+
+// Prepare makes the tables of a program, or of a library, and of the libraries that the dynamic linker will map for it.
+func (t *Tables) Prepare(path string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.load(path, path)
+	libs, err := dynlink.Needed(path, dynlink.Search{})
+	if err != nil {
+		return
+	}
+	for _, l := range libs {
+		for _, p := range l.Paths {
+			if p != "" {
+				t.load(p, p)
+			}
+		}
+	}
 }
 
 // take gives room for n ranges.

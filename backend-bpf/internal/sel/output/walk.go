@@ -19,7 +19,8 @@ import (
 
 // The words of a walk in the scratch slot: the registers of the frame that it has come to; 1 where the pc was
 // interrupted, 0 where a call returns to it; the addresses so far; 1 where the stack goes on and nothing is known of
-// that; the ranges of the process. The list of addresses lies behind them, and what is read of the mm_struct at first.
+// that; the ranges of the process; the addresses of the code that was met last, what is to be subtracted from them, and
+// its rows. The list of addresses lies behind them, and what is read of the mm_struct at first.
 const (
 	walkPC    = 0
 	walkSP    = 8
@@ -29,7 +30,12 @@ const (
 	walkCut   = 40
 	walkFirst = 48
 	walkCount = 56
-	walkHead  = 64
+	walkLow   = 64
+	walkHigh  = 72
+	walkBias  = 80
+	walkRows  = 88 // u32 the first
+	walkMany  = 92 // u32
+	walkHead  = 96
 	// walkMM bounds the bytes of the mm_struct with the members that tell processes apart.
 	walkMM = 256
 )
@@ -45,6 +51,8 @@ func WalkMaps() map[string]*ebpf.MapSpec {
 		plan.MapRanges: one(plan.MapRanges, plan.RangeSize*plan.MaxRanges),
 		plan.MapProcs: {Name: plan.MapProcs, Type: ebpf.Hash, KeySize: 4, ValueSize: plan.ProcSize,
 			MaxEntries: plan.MaxProcs},
+		plan.MapFiles: {Name: plan.MapFiles, Type: ebpf.Hash, KeySize: plan.FileKey, ValueSize: plan.FileSize,
+			MaxEntries: plan.MaxFiles},
 		plan.MapWanted: {Name: plan.MapWanted, Type: ebpf.RingBuf, MaxEntries: plan.WantedSize},
 	}
 }
@@ -152,7 +160,8 @@ func (g *Output) walkStep(room, ahead int) string {
 	f.Params, f.Callback = 2, true
 	w := walker{Code: emit.Code{F: f, Lock: -1}, room: room, list: walkHead + ahead}
 	w.Set(w.Block())
-	w.base = w.Get(w.Copy(mach.R2), 0, asm.DWord)
+	w.frame = w.Copy(mach.R2)
+	w.base = w.Get(w.frame, 0, asm.DWord)
 	w.step(g)
 	g.Funcs = append(g.Funcs, f)
 	return name
@@ -162,6 +171,7 @@ func (g *Output) walkStep(room, ahead int) string {
 type walker struct {
 	emit.Code
 	base       mach.Reg // of the walk's words
+	frame      mach.Reg // address of where that lies
 	room, list int
 	cut        *mach.Block // the stack ends here and goes on
 }
@@ -191,17 +201,13 @@ func (w *walker) step(g *Output) {
 	// The code is that of the call, where one returns to the pc.
 	x := w.BinI(asm.Sub, pc, 1)
 	w.Alu(asm.Add, x, exact)
-	count := w.Get(w.base, walkCount, asm.DWord)
-	w.UnlessI(asm.JEq, count, 0, w.cut)
-	at := w.find(plan.MapRanges, plan.MaxRanges, plan.RangeSize, w.Get(w.base, walkFirst, asm.DWord), count, x)
-	w.Unless(asm.JLT, x, w.Get(at, plan.RangeStart, asm.DWord), w.cut)
-	w.Unless(asm.JGE, x, w.Get(at, plan.RangeEnd, asm.DWord), w.cut)
-	key := w.Bin(asm.Sub, x, w.Get(at, plan.RangeBias, asm.DWord))
-	rows := w.Get(at, plan.RangeCount, asm.Word)
+	w.locate(g, x)
+	key := w.Bin(asm.Sub, x, w.Get(w.base, walkBias, asm.DWord))
+	rows := w.Get(w.base, walkMany, asm.Word)
 	w.UnlessI(asm.JEq, rows, 0, w.cut)
 	w.AluI(asm.LSh, key, 32)
 	w.Alu(asm.Or, key, w.Imm(1<<32-1))
-	at = w.find(plan.MapRows, plan.MaxRows, 8, w.Get(at, plan.RangeRows, asm.Word), rows, key)
+	at := w.find(plan.MapRows, plan.MaxRows, 8, w.Get(w.base, walkRows, asm.Word), rows, key)
 	row := w.Get(at, 0, asm.DWord)
 	w.Unless(asm.JGT, row, key, w.cut) // before the first one
 	rule := w.Copy(row)
@@ -279,6 +285,36 @@ func (w *walker) step(g *Output) {
 	w.Jump(end)
 	w.Set(end)
 	w.Ret(1)
+}
+
+// locate finds the code that x is in, which is often that of the frame before: by the ranges of the process and, where
+// the handler may be interrupted, by asking the kernel, whose answer needs a lock.
+func (w *walker) locate(g *Output, x mach.Reg) {
+	here, miss, look := w.Block(), w.Block(), w.Block()
+	w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), look)
+	w.Cond(asm.JLT, x, w.Get(w.base, walkHigh, asm.DWord), here, look)
+	w.Set(look)
+	count := w.Get(w.base, walkCount, asm.DWord)
+	w.UnlessI(asm.JEq, count, 0, miss)
+	at := w.find(plan.MapRanges, plan.MaxRanges, plan.RangeSize, w.Get(w.base, walkFirst, asm.DWord), count, x)
+	low, high := w.Get(at, plan.RangeStart, asm.DWord), w.Get(at, plan.RangeEnd, asm.DWord)
+	w.Unless(asm.JLT, x, low, miss)
+	w.Unless(asm.JGE, x, high, miss)
+	w.Store(w.base, walkLow, low, asm.DWord)
+	w.Store(w.base, walkHigh, high, asm.DWord)
+	w.Store(w.base, walkBias, w.Get(at, plan.RangeBias, asm.DWord), asm.DWord)
+	w.Store(w.base, walkRows, w.Get(at, plan.RangeRows, asm.DWord), asm.DWord) // with walkMany
+	w.Jump(here)
+	w.Set(miss)
+	if name := g.mapped(); name != "" {
+		w.Call(asm.FnFindVma, emit.InReg(w.Call(asm.FnGetCurrentTaskBtf)), emit.InReg(x), emit.Fn(name),
+			emit.InReg(w.frame), emit.Const(0))
+		w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), w.cut)
+		w.Cond(asm.JLT, x, w.Get(w.base, walkHigh, asm.DWord), here, w.cut)
+	} else {
+		w.Jump(w.cut)
+	}
+	w.Set(here)
 }
 
 // read gives a word of the program's memory; where it cannot be read the stack is cut.
