@@ -11,7 +11,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	arch "github.com/gostap/gostap/compiler/machine"
@@ -87,13 +86,13 @@ const maxStates = 64
 
 type row struct {
 	cfa  Rule
-	regs map[uint64]Rule
+	regs [NRegs]Rule
 }
 
 type machine struct {
 	e       *Entry
 	row     row
-	initial map[uint64]Rule
+	initial [NRegs]Rule
 	stack   []row
 	loc     uint64
 	b       []byte
@@ -107,46 +106,46 @@ func (e *Entry) At(pc uint64) (*Rules, error) {
 	if pc < e.Begin || pc >= e.End {
 		return nil, fmt.Errorf("%w: %#x is not in %#x-%#x", ErrCorrupt, pc, e.Begin, e.End)
 	}
-	m := machine{e: e, row: row{regs: map[uint64]Rule{}}, loc: e.Begin}
+	m := machine{e: e, loc: e.Begin}
 	if err := m.run(e.Initial, ^uint64(0)); err != nil {
 		return nil, err
 	}
-	m.initial = maps.Clone(m.row.regs)
+	m.initial = m.row.regs
 	m.loc = e.Begin
 	if err := m.run(e.Insns, pc); err != nil {
 		return nil, err
 	}
-	return m.rules(pc)
-}
-
-// rules are those of the row that the machine has come to.
-func (m *machine) rules(pc uint64) (*Rules, error) {
-	e, regs := m.e, m.e.Machine
-	r := &Rules{Machine: regs, CFA: m.row.cfa, Signal: e.Signal, Trampoline: e.Signal}
-	if r.CFA.Kind == Register && r.CFA.Reg >= NRegs || r.CFA.Kind == Same {
-		return nil, fmt.Errorf("%w: no canonical frame address at %#x", ErrCorrupt, pc)
+	r := &Rules{}
+	if err := m.rules(pc, r); err != nil {
+		return nil, err
 	}
 	r.CFA.Expr = slices.Clone(r.CFA.Expr) // the bytes may be those of a file that changes
-	for n, rule := range m.row.regs {
-		if n < NRegs {
-			rule.Expr = slices.Clone(rule.Expr)
-			r.Regs[n] = rule
-		}
+	for n := range r.Regs {
+		r.Regs[n].Expr = slices.Clone(r.Regs[n].Expr)
+	}
+	return r, nil
+}
+
+// rules makes r those of the row that the machine has come to.
+func (m *machine) rules(pc uint64, r *Rules) error {
+	e, regs := m.e, m.e.Machine
+	*r = Rules{Machine: regs, CFA: m.row.cfa, Regs: m.row.regs, Signal: e.Signal, Trampoline: e.Signal}
+	if r.CFA.Kind == Register && r.CFA.Reg >= NRegs || r.CFA.Kind == Same {
+		return fmt.Errorf("%w: no canonical frame address at %#x", ErrCorrupt, pc)
 	}
 	if e.RetReg != uint64(regs.IP) {
-		return nil, fmt.Errorf("%w: the return address is in register %d", ErrCorrupt, e.RetReg)
+		return fmt.Errorf("%w: the return address is in register %d", ErrCorrupt, e.RetReg)
 	}
-	r.Regs[regs.SP] = Rule{Kind: ValOffset}
-	if rule, ok := m.row.regs[uint64(regs.SP)]; ok && rule.Kind != Same {
-		r.Regs[regs.SP] = rule
+	if r.Regs[regs.SP].Kind == Same {
+		r.Regs[regs.SP] = Rule{Kind: ValOffset}
 	}
 	switch r.Regs[regs.IP].Kind {
 	case Undefined:
 		r.Outermost = true
 	case Same:
-		return nil, fmt.Errorf("%w: no rule for the return address at %#x", ErrCorrupt, pc)
+		return fmt.Errorf("%w: no rule for the return address at %#x", ErrCorrupt, pc)
 	}
-	return r, nil
+	return nil
 }
 
 func (m *machine) byte() byte {
@@ -218,10 +217,8 @@ func (m *machine) block() []byte {
 
 // restore gives register n back the rule with which the function began.
 func (m *machine) restore(n uint64) {
-	if r, ok := m.initial[n]; ok {
-		m.row.regs[n] = r
-	} else {
-		delete(m.row.regs, n)
+	if n < NRegs {
+		m.row.regs[n] = m.initial[n]
 	}
 }
 
@@ -233,7 +230,7 @@ func (m *machine) run(insns []byte, pc uint64) error {
 		low := uint64(op & 0x3f)
 		step := uint64(0)
 		set := func(n uint64, r Rule) {
-			if n < 256 {
+			if n < NRegs {
 				m.row.regs[n] = r
 			}
 		}
@@ -291,7 +288,7 @@ func (m *machine) run(insns []byte, pc uint64) error {
 				if len(m.stack) >= maxStates {
 					return fmt.Errorf("%w: states nest too deep", ErrCorrupt)
 				}
-				m.stack = append(m.stack, row{m.row.cfa, maps.Clone(m.row.regs)})
+				m.stack = append(m.stack, m.row)
 			case 0x0b: // restore_state
 				if len(m.stack) == 0 {
 					return fmt.Errorf("%w: no state to restore", ErrCorrupt)

@@ -7,7 +7,7 @@ import (
 )
 
 // Packed is what Rules say of the callers of most code, in a word, for a walk that knows only the pc, the stack pointer
-// and the frame pointer: bits 0 to 2 a PackedKind, bits 3 to 18 an offset in words of 8 bytes, signed, bits 19 to 31
+// and the frame pointer: bits 0 to 3 a PackedKind, bits 4 to 18 an offset in words of 8 bytes, signed, bits 19 to 31
 // where the caller's frame pointer is: 0 where it was, 1 lost, n from 2 on 8*n bytes below the CFA. The return address
 // is 8 bytes below the CFA, which is what the caller's stack pointer was before the call.
 type Packed uint32
@@ -33,16 +33,24 @@ const (
 	PackSignal
 	// PackOutermost: nothing has called this.
 	PackOutermost
+	// PackSwitch: the frame pointer leads to a frame on another stack. That is the code's own, or its caller's
+	// (Rules.Switch), who then is not known.
+	PackSwitch
+	// PackInterrupted is PackSP in code that was made to look as if it had been called where its caller was
+	// interrupted.
+	PackInterrupted
 )
 
 // Bits of a Packed.
 const (
-	PackOffShift = 3
+	PackOffShift = 4
 	PackFPShift  = 19
 	packOffBits  = PackFPShift - PackOffShift
 	packFPBits   = 32 - PackFPShift
 	// PackLost is the frame pointer's number of a caller whose frame pointer is lost.
 	PackLost = 1
+	// PackBelow is that of one whose frame pointer lies below the return address.
+	PackBelow = 2
 )
 
 // Kind gives the kind.
@@ -61,6 +69,15 @@ func pack(k PackedKind, off int64, fp int) Packed {
 	return Packed(k) | Packed(uint32(off)<<PackOffShift)&(1<<PackFPShift-1) | Packed(fp)<<PackFPShift
 }
 
+// PackFrame is what Pack says of code whose CFA is the stack pointer and off bytes, with the caller's frame pointer
+// where fp tells (see Packed).
+func PackFrame(off int64, fp int) Packed {
+	if off%8 != 0 {
+		return Packed(PackUnknown)
+	}
+	return pack(PackSP, off/8, fp)
+}
+
 // Pack says what r does of the caller's pc, stack pointer and frame pointer; PackUnknown where that does not fit.
 func (r *Rules) Pack() Packed {
 	m := r.Machine
@@ -68,17 +85,19 @@ func (r *Rules) Pack() Packed {
 	case r.Outermost:
 		return Packed(PackOutermost)
 	case r.Switch:
-		return Packed(PackUnknown)
+		return Packed(PackSwitch)
 	case r.Trampoline:
 		if signalRecord(r) {
 			return Packed(PackSignal)
 		}
 		return Packed(PackUnknown)
-	case r.Signal: // the caller was interrupted, which the walk would have to know
-		return Packed(PackUnknown)
 	}
 	if ra := r.Regs[m.IP]; ra.Kind != Offset || ra.Off != -8 {
 		return Packed(PackUnknown)
+	}
+	if r.Regs[m.SP].Kind == Undefined && r.CFA.Kind == Register && int(r.CFA.Reg) == m.FP && r.CFA.Off == 16 &&
+		r.Regs[m.FP].Kind == Offset && r.Regs[m.FP].Off == -16 {
+		return Packed(PackSwitch) // it has a frame of its own, which is on the other stack
 	}
 	if sp := r.Regs[m.SP]; sp.Kind != ValOffset || sp.Off != 0 {
 		return Packed(PackUnknown)
@@ -98,6 +117,12 @@ func (r *Rules) Pack() Packed {
 		if n := -saved.Off / 8; saved.Off%8 == 0 && n >= 2 && n < 1<<packFPBits {
 			fp = int(n)
 		}
+	}
+	if r.Signal {
+		if r.CFA.Kind == Register && int(r.CFA.Reg) == m.SP && r.CFA.Off%8 == 0 {
+			return pack(PackInterrupted, r.CFA.Off/8, fp)
+		}
+		return Packed(PackUnknown)
 	}
 	switch c := r.CFA; {
 	case c.Kind == ValExpr:
@@ -169,18 +194,16 @@ type Row struct {
 
 // Rows lists what is to know of the code of e, from its beginning to its end.
 func (e *Entry) Rows() (out []Row, err error) {
-	m := machine{e: e, row: row{regs: map[uint64]Rule{}}, loc: e.Begin}
+	m := machine{e: e, loc: e.Begin}
 	if err := m.run(e.Initial, ^uint64(0)); err != nil {
 		return nil, err
 	}
-	m.initial = map[uint64]Rule{}
-	for n, rule := range m.row.regs {
-		m.initial[n] = rule
-	}
+	m.initial = m.row.regs
 	m.loc = e.Begin
+	var r Rules
 	m.each = func() {
 		p := Packed(PackUnknown)
-		if r, err := m.rules(m.loc); err == nil {
+		if m.rules(m.loc, &r) == nil {
 			p = r.Pack()
 		}
 		if n := len(out); n > 0 && out[n-1].PC >= m.loc { // addresses that go back

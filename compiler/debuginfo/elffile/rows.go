@@ -1,6 +1,7 @@
 package elffile
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -10,11 +11,16 @@ import (
 
 // UnwindPieces gives what Unwind tells of all code, packed: by .eh_frame and, where that says nothing, .debug_frame.
 // Entries that are damaged are left out, so that nothing is known of their code.
-func (f *File) UnwindPieces() (out []cfi.Piece, err error) {
+func (f *File) UnwindPieces() (out []cfi.Piece, err error) { return f.UnwindBeside(nil) }
+
+// UnwindBeside does that without the code that pieces are known of already, and puts them in front.
+func (f *File) UnwindBeside(known []cfi.Piece) (out []cfi.Piece, err error) {
 	defer foreign.Guard(&err)()
+	out = known
 	eh, ehAddr := f.ehFrame()
 	add := func(b []byte, addr uint64, list []fde) {
-		have := len(out) // sorted by Begin so far
+		slices.SortFunc(out, func(a, b cfi.Piece) int { return cmp.Compare(a.Begin, b.Begin) })
+		have := len(out)
 		for _, e := range list {
 			if i := sort.Search(have, func(i int) bool { return out[i].End > e.begin }); i < have &&
 				out[i].Begin < e.begin+e.size {

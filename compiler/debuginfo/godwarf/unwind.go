@@ -53,7 +53,7 @@ func (im *Image) Unwind(pc uint64) (r *cfi.Rules, err error) {
 			"runtime.nanotime1", "runtime.walltime", "runtime.walltime1", "time.now":
 			// They go on on another stack; the frame pointer stays where they found it: at their own frame if they made
 			// one, else at their caller's.
-			if depth, ok := im.tab.Pushed(i, pc); !ok || depth == 0 || pc < im.tab.Entry(i)+4 { // PUSHQ BP; MOVQ SP, BP
+			if depth, ok := im.tab.Pushed(i, pc); !ok || depth == 0 || pc < im.tab.Entry(i)+framed {
 				r.Switch = true
 				return r, nil
 			}

@@ -2,6 +2,7 @@ package symbols
 
 import (
 	"bytes"
+	"errors"
 	"os"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -226,6 +227,33 @@ func (t *Table) Walked(pid uint32, list []uint64) (out Trace) {
 	return out
 }
 
+// Filled puts the callers into a stack that the kernel has walked by tables which those did not tell: of functions that
+// go on on another stack. Where they cannot be told the stack ends.
+func (t *Table) Filled(pid uint32, in Trace) (out Trace) {
+	p := t.process(pid)
+	out = Trace{PCs: make([]uint64, 0, len(in.PCs)), Cut: in.Cut}
+	for i, pc := range in.PCs {
+		if i > 0 && in.exact(i) {
+			out.Exact = append(out.Exact, len(out.PCs))
+		}
+		out.PCs = append(out.PCs, pc)
+		rules, _ := t.rules(p, pid, pc, in.exact(i))
+		if rules == nil || !rules.Switch {
+			continue
+		}
+		from := uint64(0)
+		if i+1 < len(in.PCs) {
+			from = t.through(pid, pc, in.PCs[i+1])
+		}
+		if from == 0 {
+			out.Cut = true
+			return out
+		}
+		out.PCs = append(out.PCs, from)
+	}
+	return out
+}
+
 // through gives the address to which a function of Go's runtime that changes stacks returns: pc is in it, and its
 // caller, which has the frame on the other stack, returns to ra. So the caller is what is called in front of ra,
 // and if that calls the function at one place, it is there. It is 0 where that is not so.
@@ -371,9 +399,22 @@ func (t *Table) vdso() debuginfo.Image {
 		return t.vdsoImage
 	}
 	t.lookedVDSO = true
-	data, err := os.ReadFile("/proc/self/maps")
+	path, err := CopyVDSO()
 	if err != nil {
 		return nil
+	}
+	defer os.Remove(path)
+	if img, err := t.Open(path); err == nil {
+		t.vdsoImage = img
+	}
+	return t.vdsoImage
+}
+
+// CopyVDSO writes the code that the kernel maps into all processes into a file, which the caller removes.
+func CopyVDSO() (path string, err error) {
+	data, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return "", err
 	}
 	for _, m := range parseMaps(data) {
 		if m.path != vdsoName || m.hi-m.lo > 1<<20 {
@@ -382,27 +423,31 @@ func (t *Table) vdso() debuginfo.Image {
 		code := make([]byte, m.hi-m.lo)
 		mem, err := os.Open("/proc/self/mem")
 		if err != nil {
-			return nil
+			return "", err
 		}
 		_, err = mem.ReadAt(code, int64(m.lo))
 		mem.Close()
-		if err != nil || !bytes.HasPrefix(code, []byte("\x7fELF")) {
-			return nil
+		if err != nil {
+			return "", err
+		}
+		if !bytes.HasPrefix(code, []byte("\x7fELF")) {
+			break
 		}
 		f, err := os.CreateTemp("", "gostap-vdso")
 		if err != nil {
-			return nil
+			return "", err
 		}
-		defer os.Remove(f.Name())
 		_, err = f.Write(code)
-		if f.Close() != nil || err != nil {
-			return nil
+		if err2 := f.Close(); err == nil {
+			err = err2
 		}
-		if img, err := t.Open(f.Name()); err == nil {
-			t.vdsoImage = img
+		if err != nil {
+			os.Remove(f.Name())
+			return "", err
 		}
+		return f.Name(), nil
 	}
-	return t.vdsoImage
+	return "", errors.New("this process has no vdso")
 }
 
 const vdsoName = "[vdso]"
