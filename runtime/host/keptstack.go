@@ -30,7 +30,7 @@ func (o *output) keptText(number int64) string {
 	var text string
 	switch {
 	case s.Walked:
-		text = o.syms.Backtrace(s.Tgid, symbols.Trace{PCs: s.PCs, Exact: s.Exact, Cut: s.Cut})
+		text = o.syms.Backtrace(s.Tgid, o.syms.Filled(s.Tgid, symbols.Trace{PCs: s.PCs, Exact: s.Exact, Cut: s.Cut}))
 	case s.User:
 		text = o.syms.Backtrace(s.Tgid, o.syms.Walked(s.Tgid, s.PCs))
 	default:

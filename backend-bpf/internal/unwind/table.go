@@ -8,6 +8,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
+	"github.com/gostap/gostap/compiler/debuginfo/godwarf"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -37,8 +38,18 @@ func read(path string) (t *table, err error) {
 			t.code = append(t.code, segment{p.Off, p.Filesz, p.Vaddr})
 		}
 	}
-	pieces, err := f.UnwindPieces()
-	defer f.Close()
+	var im interface {
+		UnwindPieces() ([]cfi.Piece, error)
+		Close() error
+	} = f
+	if godwarf.Is(f) {
+		if im, err = godwarf.New(f); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	defer im.Close()
+	pieces, err := im.UnwindPieces()
 	if err != nil {
 		return nil, err
 	}

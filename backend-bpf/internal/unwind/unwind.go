@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/ring"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dynlink"
+	"github.com/gostap/gostap/runtime/host/symbols"
 )
 
 // Maps are the descriptors of the maps.
@@ -37,6 +39,9 @@ type Tables struct {
 	used  int // rows
 	procs map[int]*entered
 	free  []area
+
+	lookedVDSO bool
+	vdsoFile   *file
 
 	stop chan struct{}
 	done sync.WaitGroup
@@ -133,22 +138,24 @@ func (t *Tables) Close() {
 func (t *Tables) Enter(pid int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := binary.NativeEndian.AppendUint32(nil, uint32(pid))
 	p, err := look(pid)
 	if err != nil {
-		if was := t.procs[pid]; was != nil {
-			kern.Delete(t.maps.Procs, key)
-			delete(t.procs, pid)
-			t.give(was.area)
-		}
+		t.remove(pid)
 		return err
 	}
 	was := t.procs[pid]
 	if was != nil && was.same(p) {
 		return nil
 	}
+	if was == nil && len(t.procs) >= plan.MaxProcs {
+		t.sweep()
+	}
 	list := t.listOf(pid, p)
 	a, ok := t.take(len(list) / plan.RangeSize)
+	if !ok {
+		t.sweep()
+		a, ok = t.take(len(list) / plan.RangeSize)
+	}
 	if !ok {
 		t.logf("no room for what process %d has mapped: its stacks are cut", pid)
 		return errors.New("no room")
@@ -159,7 +166,7 @@ func (t *Tables) Enter(pid int) error {
 	for _, v := range []uint64{p.stack, p.code, p.pages, p.more} {
 		val = binary.NativeEndian.AppendUint64(val, v)
 	}
-	if err := kern.Update(t.maps.Procs, key, val, kern.UpdateAny); err != nil {
+	if err := kern.Update(t.maps.Procs, procKey(pid), val, kern.UpdateAny); err != nil {
 		t.give(a)
 		return fmt.Errorf("enter process %d: %w", pid, err)
 	}
@@ -168,6 +175,32 @@ func (t *Tables) Enter(pid int) error {
 	}
 	t.procs[pid] = &entered{a, *p}
 	return nil
+}
+
+func procKey(pid int) []byte { return binary.NativeEndian.AppendUint32(nil, uint32(pid)) }
+
+// remove takes processes out.
+func (t *Tables) remove(pids ...int) {
+	var areas []area
+	for _, pid := range pids {
+		if was := t.procs[pid]; was != nil {
+			kern.Delete(t.maps.Procs, procKey(pid))
+			delete(t.procs, pid)
+			areas = append(areas, was.area)
+		}
+	}
+	t.give(areas...)
+}
+
+// sweep takes out the processes that have ended.
+func (t *Tables) sweep() {
+	var gone []int
+	for pid := range t.procs {
+		if unix.Kill(pid, 0) == unix.ESRCH {
+			gone = append(gone, pid)
+		}
+	}
+	t.remove(gone...)
 }
 
 // listOf writes the ranges of a process.
@@ -192,10 +225,26 @@ func (t *Tables) listOf(pid int, p *process) (out []byte) {
 
 // fileOf gives the file that is mapped at m, with its rows in the map; nil if it cannot be read.
 func (t *Tables) fileOf(pid int, m mapping) *file {
+	if m.path == "[vdso]" {
+		return t.vdso()
+	}
 	if len(m.path) == 0 || m.path[0] != '/' {
 		return nil
 	}
 	return t.load(fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.lo, m.hi), m.path)
+}
+
+// vdso gives the code that the kernel maps into all processes.
+func (t *Tables) vdso() *file {
+	if t.lookedVDSO {
+		return t.vdsoFile
+	}
+	t.lookedVDSO = true
+	if path, err := symbols.CopyVDSO(); err == nil {
+		t.vdsoFile = t.load(path, "the vdso")
+		os.Remove(path)
+	}
+	return t.vdsoFile
 }
 
 // load gives the file at path, which is known by another name, with its rows in the map; nil if it cannot be read.
@@ -284,12 +333,12 @@ func (t *Tables) take(n int) (area, bool) {
 }
 
 // give takes room back, once no walk that began before looks at it.
-func (t *Tables) give(a area) {
-	if a.count == 0 {
+func (t *Tables) give(areas ...area) {
+	if len(areas) == 0 {
 		return
 	}
 	settle()
-	t.free = append(t.free, a)
+	t.free = append(t.free, areas...)
 	slices.SortFunc(t.free, func(a, b area) int { return a.first - b.first })
 	out := t.free[:0]
 	for _, f := range t.free {

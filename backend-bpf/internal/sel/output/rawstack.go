@@ -121,6 +121,30 @@ func (g *Output) putMemory(to emit.Mem, sp mach.Reg, word kernelReader) mach.Reg
 	return size
 }
 
+// returnsAt is where the kernel has the return probes of a thread: the list, and in one of it where the return address
+// lies, what that was, and the next.
+type returnsAt struct{ utask, list, stack, ret, next int }
+
+// returnOffsets finds that; ok is false where this kernel has other structures.
+func returnOffsets(g *Output) (at returnsAt, ok bool) {
+	if g.U.Types == nil {
+		return at, false
+	}
+	for _, m := range []struct {
+		to         *int
+		of, member string
+	}{{&at.utask, "task_struct", "utask"}, {&at.list, "uprobe_task", "return_instances"},
+		{&at.stack, "return_instance", "stack"}, {&at.ret, "return_instance", "orig_ret_vaddr"},
+		{&at.next, "return_instance", "next"}} {
+		off, _, err := g.U.Types.Offset(m.of, m.member)
+		if err != nil {
+			return at, false
+		}
+		*m.to = off
+	}
+	return at, true
+}
+
 // mostReturns bounds the return probes of a thread that putReturns looks at.
 const mostReturns = 8
 
@@ -128,34 +152,26 @@ const mostReturns = 8
 // bytes of memory from sp on. Of several in one place, which the kernel lists from the newest on, the oldest has
 // the program's.
 func (g *Output) putReturns(to emit.Mem, sp, size mach.Reg, word kernelReader) {
-	if g.U.Types == nil {
+	offs, ok := returnOffsets(g)
+	if !ok {
 		return
 	}
-	var offs [5]int
-	for i, m := range [][2]string{{"task_struct", "utask"}, {"uprobe_task", "return_instances"},
-		{"return_instance", "stack"}, {"return_instance", "orig_ret_vaddr"}, {"return_instance", "next"}} {
-		off, _, err := g.U.Types.Offset(m[0], m[1])
-		if err != nil {
-			return
-		}
-		offs[i] = off
-	}
 	done := g.Block()
-	utask := word(g.Call(asm.FnGetCurrentTask), offs[0])
+	utask := word(g.Call(asm.FnGetCurrentTask), offs.utask)
 	g.UnlessI(asm.JEq, utask, 0, done)
 	base := g.AddrP(to)
-	ri := g.Copy(word(utask, offs[1]))
+	ri := g.Copy(word(utask, offs.list))
 	for range mostReturns {
 		g.UnlessI(asm.JEq, ri, 0, done)
 		next := g.Block()
-		at := g.Bin(asm.Sub, word(ri, offs[2]), sp)
+		at := g.Bin(asm.Sub, word(ri, offs.stack), sp)
 		g.Unless(asm.JGT, g.BinI(asm.Add, at, 8), size, next)
 		at = g.Tight(at, wire.MaxStack-8)
-		orig := word(ri, offs[3])
+		orig := word(ri, offs.ret)
 		g.Store(g.Bin(asm.Add, base, at), 0, orig, asm.DWord)
 		g.Jump(next)
 		g.Set(next)
-		g.Mov(ri, word(ri, offs[4]))
+		g.Mov(ri, word(ri, offs.next))
 	}
 	g.Here(done)
 }

@@ -20,7 +20,8 @@ import (
 // The words of a walk in the scratch slot: the registers of the frame that it has come to; 1 where the pc was
 // interrupted, 0 where a call returns to it; the addresses so far; 1 where the stack goes on and nothing is known of
 // that; the ranges of the process; the addresses of the code that was met last, what is to be subtracted from them, and
-// its rows. The list of addresses lies behind them, and what is read of the mm_struct at first.
+// its rows; the kernel's return probes that were not met yet. The list of addresses lies behind them, and what is read
+// of the mm_struct at first.
 const (
 	walkPC    = 0
 	walkSP    = 8
@@ -35,7 +36,8 @@ const (
 	walkBias  = 80
 	walkRows  = 88 // u32 the first
 	walkMany  = 92 // u32
-	walkHead  = 96
+	walkRets  = 96
+	walkHead  = 104
 	// walkMM bounds the bytes of the mm_struct with the members that tell processes apart.
 	walkMM = 256
 )
@@ -108,6 +110,10 @@ func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach
 	g.StoreP(st, walkSP, sp, asm.DWord)
 	g.StoreP(st, walkFP, fp, asm.DWord)
 	g.StoreIP(st, walkExact, 1, asm.DWord)
+	if offs, ok := returnOffsets(g); ok {
+		utask := g.task.KernelWord(g.Call(asm.FnGetCurrentTask), offs.utask, 8)
+		g.StoreP(st, walkRets, g.task.KernelWord(utask, offs.list, 8), asm.DWord)
+	}
 
 	// The ranges of the process, as long as it has mapped the code that it had when they were entered.
 	whose := g.Temp(8)
@@ -241,9 +247,17 @@ func (w *walker) step(g *Output) {
 		w.AluI(asm.Add, cfa, 8)
 		w.Jump(found)
 	})
+	is(cfi.PackInterrupted, func() { w.Mov(cfa, w.Bin(asm.Add, sp, off)); w.Jump(found) })
+	is(cfi.PackSwitch, func() {
+		// Another stack need not be above this one.
+		w.Store(w.base, walkPC, w.read(slot, w.BinI(asm.Add, fp, 8)), asm.DWord)
+		w.Store(w.base, walkFP, w.read(slot, fp), asm.DWord)
+		w.Mov(cfa, w.BinI(asm.Add, fp, 16))
+		w.Jump(next)
+	})
 	is(cfi.PackLoad, func() {
 		w.Mov(cfa, w.read(slot, w.Bin(asm.Add, fp, off)))
-		ra := w.above(slot, cfa, sp)
+		ra := w.above(g, slot, cfa, sp)
 		w.Store(w.base, walkFP, w.read(slot, fp), asm.DWord)
 		w.Store(w.base, walkPC, ra, asm.DWord)
 		w.Jump(next)
@@ -262,7 +276,7 @@ func (w *walker) step(g *Output) {
 	w.Ret(0)
 
 	w.Set(found)
-	ra := w.above(slot, cfa, sp)
+	ra := w.above(g, slot, cfa, sp)
 	w.Store(w.base, walkPC, ra, asm.DWord)
 	w.UnlessI(asm.JEq, saved, 0, next)
 	lost, kept := w.Block(), w.Block()
@@ -277,7 +291,11 @@ func (w *walker) step(g *Output) {
 
 	w.Set(next)
 	w.Store(w.base, walkSP, cfa, asm.DWord)
+	interrupted := w.Block()
 	w.StoreI(w.base, walkExact, 0, asm.DWord)
+	w.UnlessI(asm.JNE, kind, int64(cfi.PackInterrupted), interrupted)
+	w.StoreI(w.base, walkExact, 1, asm.DWord)
+	w.Here(interrupted)
 	w.UnlessI(asm.JEq, w.Get(w.base, walkPC, asm.DWord), 0, end)
 	w.Ret(0)
 	w.Set(w.cut)
@@ -325,9 +343,44 @@ func (w *walker) read(slot mach.Slot, addr mach.Reg) mach.Reg {
 }
 
 // above gives the return address below the CFA, which has to be above the stack pointer: stacks grow down.
-func (w *walker) above(slot mach.Slot, cfa, sp mach.Reg) mach.Reg {
+func (w *walker) above(g *Output, slot mach.Slot, cfa, sp mach.Reg) mach.Reg {
 	w.Unless(asm.JLE, cfa, sp, w.cut)
-	return w.read(slot, w.BinI(asm.Sub, cfa, 8))
+	at := w.BinI(asm.Sub, cfa, 8)
+	ra := w.read(slot, at)
+	w.returned(g, slot, at, ra)
+	return ra
+}
+
+// mostPerFrame bounds the return probes at one return address that a walk looks at: of functions that jumped to the
+// next one.
+const mostPerFrame = 4
+
+// returned puts the program's own address into ra where the kernel's return probes have put theirs, in memory at an
+// address. The kernel lists them from the newest on, which is the innermost; of several in one place the oldest has it.
+func (w *walker) returned(g *Output, slot mach.Slot, at, ra mach.Reg) {
+	offs, ok := returnOffsets(g)
+	if !ok {
+		return
+	}
+	word := func(p mach.Reg, off int) mach.Reg {
+		w.StoreIS(slot, 0, 0, asm.DWord)
+		w.Call(asm.FnProbeReadKernel, emit.OnStack(slot, 0), emit.Const(8), emit.InReg(w.BinI(asm.Add, p, int64(off))))
+		return w.GetS(slot, 0, asm.DWord)
+	}
+	done := w.Block()
+	ri := w.Get(w.base, walkRets, asm.DWord)
+	for range mostPerFrame {
+		next := w.Block()
+		w.UnlessI(asm.JEq, ri, 0, done)
+		stack := word(ri, offs.stack)
+		w.Unless(asm.JGT, stack, at, done)
+		w.Unless(asm.JNE, stack, at, next)
+		w.Mov(ra, word(ri, offs.ret))
+		w.Here(next)
+		w.Mov(ri, word(ri, offs.next))
+	}
+	w.Here(done)
+	w.Store(w.base, walkRets, ri, asm.DWord)
 }
 
 // find gives the address of the last of count items from first on whose first word is not above key, or of the first
