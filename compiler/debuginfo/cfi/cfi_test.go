@@ -89,8 +89,16 @@ func FuzzEntry(f *testing.F) {
 		e := &Entry{Machine: arch.AMD64, CodeAlign: 1,
 			DataAlign: -8, RetReg: IP, Initial: initial, Begin: 0x1000, End: 0x1100, Insns: insns}
 		r, err := e.At(0x1000 + uint64(at))
+		rows, _ := e.Rows()
+		packed := Find(Table([]Piece{{Begin: e.Begin, End: e.End, Rows: rows}}), 0x1000+uint64(at))
 		if err != nil {
+			if packed != Packed(PackUnknown) {
+				t.Errorf("%#x where there are no rules: %v", packed, err)
+			}
 			return
+		}
+		if want := r.Pack(); packed != want && packed != Packed(PackUnknown) {
+			t.Errorf("%#x, want %#x", packed, want)
 		}
 		var regs, out Regs
 		for n := range NRegs {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
@@ -100,6 +101,15 @@ func explore(f *elffile.File) {
 	for _, pc := range pcs {
 		f.Frame(pc)
 		f.Unwind(pc)
+	}
+	if pieces, err := f.UnwindPieces(); err == nil {
+		last := uint64(0)
+		for i, r := range cfi.Table(pieces) {
+			if i > 0 && r.PC <= last {
+				panic("rows are not sorted")
+			}
+			last = r.PC
+		}
 	}
 	d, err := dw.Open(f)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/elftest"
 )
@@ -65,6 +66,10 @@ func FuzzImage(f *testing.F) {
 			images = append(images, m.Other())
 		}
 		for _, im := range images {
+			if w, ok := im.(interface{ UnwindPieces() ([]cfi.Piece, error) }); ok {
+				pieces, _ := w.UnwindPieces()
+				cfi.Table(pieces)
+			}
 			fs, _ := im.Funcs("*traceme*")
 			more, _ := im.Funcs("main*")
 			for i, fn := range append(fs, more...) {
