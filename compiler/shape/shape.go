@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/gostap/gostap/compiler/stdtype"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -65,6 +66,29 @@ type Type struct {
 	Key    int        `json:"ke,omitempty"`
 	Fields []Field    `json:"f,omitempty"`
 	Cut    bool       `json:"cut,omitempty"`
+	// Of C++ and Rust: the language, the name to be written, a reference, the constants of an enumeration, and how it
+	// is read where that is not by its members.
+	Lang  types.Lang         `json:"l,omitempty"`
+	Own   string             `json:"w,omitempty"`
+	Ref   bool               `json:"r,omitempty"`
+	Enums []types.Enumerator `json:"es,omitempty"`
+	Form  *Form              `json:"fm,omitempty"`
+}
+
+// Form is a stdtype.Form whose types are indexes; its Elem and Key are those of the Type.
+type Form struct {
+	Kind     stdtype.Kind `json:"k"`
+	At       []int64      `json:"at,omitempty"`
+	Pre      string       `json:"pre,omitempty"`
+	Post     string       `json:"post,omitempty"`
+	Variants []Variant    `json:"v,omitempty"`
+}
+
+// Variant is one form of an enum: while its tag is Val, or none of the others' if Default is set.
+type Variant struct {
+	Field
+	Val     uint64 `json:"val,omitempty"`
+	Default bool   `json:"def,omitempty"`
 }
 
 // Field is a member of a structure.
@@ -73,6 +97,11 @@ type Field struct {
 	Type     int    `json:"t"`
 	Off      int64  `json:"o,omitempty"`
 	Embedded bool   `json:"em,omitempty"`
+	// Bits, where it is not 0, are how many there are of a bit field, from bit Bit of the member's word on.
+	Bit  int64 `json:"b,omitempty"`
+	Bits int64 `json:"bs,omitempty"`
+	// Base marks the part of a class of C++ that it has from another one.
+	Base bool `json:"ba,omitempty"`
 }
 
 // Bounds of what a plan describes: the types in it, and the fields of all of them.
@@ -120,7 +149,11 @@ func (b *Builder) add(t *types.Ctype, hops int) int {
 	if i, ok := b.index[t]; ok {
 		return i
 	}
-	b.p.Types = append(b.p.Types, Type{Kind: t.Kind, Name: t.Name, Size: t.Size, Signed: t.Signed, Count: t.Count,
+	name := t.Name
+	if t.Lang != types.OtherLang {
+		name = "" // long, and written nowhere
+	}
+	b.p.Types = append(b.p.Types, Type{Kind: t.Kind, Name: name, Size: t.Size, Signed: t.Signed, Count: t.Count,
 		Empty: t.Empty})
 	b.index[t] = len(b.p.Types)
 	b.hops = append(b.hops, hops)
@@ -135,7 +168,13 @@ func (b *Builder) Plan() *Plan {
 		d := b.p.Types[i] // b.p.Types grows meanwhile
 		full := len(b.p.Types) >= maxTypes || b.fields >= maxFields
 		far := full || hops >= b.p.Depth || b.p.One && hops > 0
-		switch t.Kind {
+		kind := t.Kind
+		if t.Lang != types.OtherLang {
+			d.Lang = t.Lang
+			b.described(t, &d, hops, far, full)
+			kind = types.Void // that is all
+		}
+		switch kind {
 		case types.Pointer, types.GoSlice, types.GoChan:
 			if e := t.Elem(); far && !leafless(e) {
 				d.Cut = true
@@ -166,7 +205,8 @@ func (b *Builder) Plan() *Plan {
 			}
 			b.fields += len(fs)
 			for _, f := range fs {
-				d.Fields = append(d.Fields, Field{f.Name, b.add(f.Type, hops), f.Off, f.Embedded})
+				d.Fields = append(d.Fields,
+					Field{Name: f.Name, Type: b.add(f.Type, hops), Off: f.Off, Embedded: f.Embedded})
 			}
 		}
 		b.p.Types[i] = d
@@ -221,7 +261,18 @@ func Parse(text string) (*Plan, error) {
 			return nil, bad
 		}
 		for _, f := range t.Fields {
-			if !ok(f.Type) || f.Off < 0 {
+			if !ok(f.Type) || f.Off < 0 || f.Bits < 0 || f.Bit < 0 || f.Bit+f.Bits > 64 {
+				return nil, bad
+			}
+		}
+		if t.Form == nil {
+			continue
+		}
+		if !stdtype.Good(t.Form.Kind, t.Form.At) {
+			return nil, bad
+		}
+		for _, v := range t.Form.Variants {
+			if !ok(v.Type) || v.Off < 0 {
 				return nil, bad
 			}
 		}
@@ -244,7 +295,19 @@ func (p *Plan) ends(i int, state []uint8) bool {
 	state[i] = 1
 	in := func(k int) bool { return k == 0 || p.ends(k-1, state) }
 	t := &p.Types[i]
-	switch t.Kind {
+	kind := t.Kind
+	if f := t.Form; f != nil {
+		kind = types.Struct
+		for _, v := range f.Variants {
+			if !in(v.Type) {
+				return false
+			}
+		}
+		if f.Kind == stdtype.Wrap && !in(t.Elem) {
+			return false
+		}
+	}
+	switch kind {
 	case types.Array:
 		if !in(t.Elem) {
 			return false
@@ -266,7 +329,8 @@ func (p *Plan) Ctypes() []*types.Ctype {
 	for i := range out {
 		t := &p.Types[i]
 		out[i] = &types.Ctype{Kind: t.Kind, Name: t.Name, Size: t.Size, Signed: t.Signed, Count: t.Count,
-			Empty: t.Empty, Go: p.Go > 0}
+			Empty: t.Empty, Go: p.Go > 0, Lang: t.Lang, Own: t.Own, Ref: t.Ref}
+		out[i].SetEnums(t.Enums)
 	}
 	at := func(i int) *types.Ctype {
 		if i == 0 {
@@ -280,7 +344,8 @@ func (p *Plan) Ctypes() []*types.Ctype {
 		out[i].SetKey(at(t.Key))
 		fs := make([]types.Field, 0, len(t.Fields))
 		for _, f := range t.Fields {
-			fs = append(fs, types.Field{Name: f.Name, Type: at(f.Type), Off: f.Off, Embedded: f.Embedded})
+			fs = append(fs, types.Field{Name: f.Name, Type: at(f.Type), Off: f.Off, Embedded: f.Embedded,
+				BitOff: f.Bit, BitSize: f.Bits, Base: f.Base})
 		}
 		out[i].SetFields(fs)
 	}

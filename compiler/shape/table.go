@@ -30,6 +30,23 @@ const (
 	LeafBuckets // a map before Go 1.24: those of a bucket
 	LeafChan
 	LeafFunc
+	// LeafSpan: elements at an address. The fourth word has in its bits: 1 (MoreEnd) the length is the address of the
+	// end, 2 (MoreText) they are text, 3 (MoreBefore) the length lies 24 bytes in front of them; from bit 8 on where
+	// the length lies.
+	LeafSpan
+	// LeafSkip leaves out leaves: its words are kind and offset, lowest value, how many values follow that one, and in
+	// the fourth the bytes of the number (bits 0 to 7), whether to do so if it is one of these values, or if it is not
+	// (bit 8), and how many leaves (from bit 16 on).
+	LeafSkip
+	LeafChars // the address of a string of C
+)
+
+// Bits of the fourth word of a leaf.
+const (
+	moreFree = 1 << iota // following it does not count
+	moreEnd              // see LeafSpan
+	moreText
+	moreBefore
 )
 
 // LeafWords is the words of a leaf, RecordHead those before the first one.
@@ -81,12 +98,7 @@ func (p *Plan) Table() []uint64 {
 				size: tb.size(pt.Type), free: true})
 			continue
 		}
-		for _, l := range tb.leaves(pt.Type, 0, nil) {
-			if at, ok := place(pt.Words, l); ok {
-				l.off, l.free = at, pt.Deref && l.kind == LeafPtr
-				roots = append(roots, l)
-			}
-		}
+		roots = append(roots, tb.placed(pt)...)
 	}
 	tb.out[TableRoots] = tb.record(int64(p.Words())*8, roots)
 	for len(tb.todo) > 0 {
@@ -97,10 +109,49 @@ func (p *Plan) Table() []uint64 {
 	return tb.out
 }
 
+// placed are the leaves of a value that is made of numbers: those that are there.
+func (t *tabler) placed(pt Part) (out []leaf) {
+	ls := t.leaves(pt.Type, 0, nil)
+	at := make([]int, len(ls)+1) // how many are there before each
+	for i, l := range ls {
+		at[i] = len(out)
+		var ok1, ok2 bool
+		var off int64
+		length := l.length
+		switch l.kind {
+		case LeafSkip:
+			off, ok1 = place(pt.Words, leaf{off: l.off, tag: l.tag})
+			ok2 = true
+		case LeafSpan:
+			off, ok1 = place(pt.Words, leaf{off: l.off})
+			length, ok2 = place(pt.Words, leaf{off: l.length})
+		default:
+			off, ok1 = place(pt.Words, l)
+			ok2 = true
+		}
+		if !ok1 || !ok2 {
+			continue
+		}
+		l.off, l.length = off, length
+		l.free = l.free || pt.Deref && l.kind == LeafPtr
+		if l.kind == LeafSkip {
+			l.count += i + 1 // for now the first leaf that stays
+		}
+		out = append(out, l)
+	}
+	at[len(ls)] = len(out)
+	for i := range out {
+		if l := &out[i]; l.kind == LeafSkip {
+			l.count = at[min(l.count, len(ls))] - i - 1
+		}
+	}
+	return out
+}
+
 // place finds where a leaf is among the numbers: all of its words one behind the other.
 func place(words []Word, l leaf) (int64, bool) {
 	for _, w := range words {
-		if w.Off == l.off && w.Size == 8 {
+		if w.Off == l.off && (w.Size == 8 || l.tag > 0 && w.Size >= l.tag) {
 			for k := int64(1); k < l.words(); k++ {
 				if !has(words, Word{w.At + int(k), w.Off + 8*k, 8}) {
 					return 0, false
@@ -129,6 +180,15 @@ type leaf struct {
 	inMap bool
 	// free: following it does not count as a step into the depth.
 	free bool
+	// more are further bits of the fourth word, length where a LeafSpan's length lies.
+	more   uint64
+	length int64
+	// lo, span, tag and count are those of a LeafSkip: the values, the bytes of the number, how many leaves; not: it is
+	// done for these values, not for all others.
+	lo, span uint64
+	tag      int64
+	count    int
+	not      bool
 }
 
 // words are how many numbers a leaf is made of.
@@ -162,6 +222,22 @@ func (t *tabler) leaves(i int, off int64, out []leaf) []leaf {
 		return out
 	}
 	d := &t.p.Types[i-1]
+	if d.Form != nil {
+		return t.formed(d, off, out)
+	}
+	if d.Lang != types.OtherLang {
+		switch d.Kind {
+		case types.Pointer:
+			if e := d.Elem; e > 0 && t.p.Types[e-1].Kind == types.Char {
+				return append(out, leaf{kind: LeafChars, off: off})
+			}
+		case types.Union:
+			for _, f := range d.Fields {
+				out = t.leaves(f.Type, off+f.Off, out)
+			}
+			return out
+		}
+	}
 	add := func(kind int) []leaf {
 		return append(out, leaf{kind: kind, off: off, typ: d.Elem, size: t.size(d.Elem)})
 	}
@@ -216,14 +292,25 @@ func (t *tabler) record(size int64, ls []leaf) uint64 {
 	at := uint64(len(t.out))
 	t.out = append(t.out, uint64(size), uint64(len(ls)))
 	for _, l := range ls {
-		free := uint64(0)
+		head, more := uint64(l.kind)|uint64(l.off)<<8, l.more|uint64(l.length)<<8
 		if l.free {
-			free = 1
+			more |= moreFree
 		}
-		t.out = append(t.out, uint64(l.kind)|uint64(l.off)<<8, 0, uint64(l.size), free)
+		if l.kind == LeafSkip {
+			more = uint64(l.tag) | uint64(l.count)<<16
+			if l.not {
+				more |= 1 << 8
+			}
+			t.out = append(t.out, head, l.lo, l.span, more)
+			continue
+		}
+		t.out = append(t.out, head, 0, uint64(l.size), more)
 	}
 	t.todo = append(t.todo, func() {
 		for i, l := range ls {
+			if l.kind == LeafSkip {
+				continue
+			}
 			t.out[at+RecordHead+LeafWords*uint64(i)+1] = t.to(l)
 		}
 	})

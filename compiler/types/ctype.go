@@ -50,6 +50,15 @@ type Ctype struct {
 	User bool
 	// Go marks types of Go programs.
 	Go bool
+	// Lang is the language of a type, where that is C++ or Rust.
+	Lang Lang
+	// Own is the name of a type of C++ or Rust alone, as its debug information has it: "vector<int, ...>", and for a
+	// pointer of Rust "&i32". An enumeration has one only if its constants are known by it (enum class).
+	Own string
+	// Align is the alignment in bytes where the debug information says it, 0 elsewhere.
+	Align int64
+	// Ref marks a Pointer that is a reference of C++.
+	Ref bool
 	// RunTime is how far behind the first of them the type lies among those that a Go program has for itself; 0 if it
 	// is not there, which NoRunTime says, or if that is not known.
 	RunTime   uint64
@@ -61,6 +70,41 @@ type Ctype struct {
 	key    *Ctype // GoMap key; elem is its value
 	fields []Field
 	enums  []Enumerator
+	more   More
+}
+
+// Lang is a language whose types are told apart from those of C.
+type Lang uint8
+
+// The languages: all others, C++, Rust.
+const (
+	OtherLang Lang = iota
+	CPlus
+	Rust
+)
+
+// More is what structures of C++ and Rust have beside their members.
+type More struct {
+	// Scope are the namespaces and types around the type, "std::__cxx11".
+	Scope string
+	// Params are the type parameters by their names; Type is nil for void.
+	Params []Field
+	// Variants says which of several structures an enum of Rust holds; nil for other types.
+	Variants *Variants
+}
+
+// Variants are the forms of an enum of Rust.
+type Variants struct {
+	// Tag is the number that tells which it is; its Type is nil where there is only one.
+	Tag  Field
+	List []Variant
+}
+
+// Variant is one form: what the enum is while its tag is Val, or none of the others' where Default is set.
+type Variant struct {
+	Field
+	Val     uint64
+	Default bool
 }
 
 // Field is a member of a Struct or Union.
@@ -74,6 +118,9 @@ type Field struct {
 	BitOff, BitSize int64
 	// Embedded marks Go's embedded fields, whose own fields are promoted.
 	Embedded bool
+	// Base marks the part of a class of C++ that a class it is derived from has; Virtual, that where it lies is known
+	// to the object alone.
+	Base, Virtual bool
 }
 
 // Enumerator is a named constant of an Enum.
@@ -96,6 +143,12 @@ func (t *Ctype) SetElem(e *Ctype)         { t.elem = e }
 func (t *Ctype) SetKey(k *Ctype)          { t.key = k }
 func (t *Ctype) SetFields(f []Field)      { t.fields = f }
 func (t *Ctype) SetEnums(es []Enumerator) { t.enums = es }
+
+// SetMore is likewise.
+func (t *Ctype) SetMore(m More) { t.more = m }
+
+// More is what structures of C++ and Rust have beside their members.
+func (t *Ctype) More() *More { t.ready(); return &t.more }
 
 // Elem is what a pointer points to or a sequence is made of; a map's value. nil if none.
 func (t *Ctype) Elem() *Ctype { t.ready(); return t.elem }

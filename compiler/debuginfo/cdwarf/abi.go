@@ -125,13 +125,7 @@ func isC(u *dw.Unit) bool {
 	return false
 }
 
-func isCpp(u *dw.Unit) bool {
-	switch u.Lang() {
-	case dw.LangCpp, dw.LangCpp03, dw.LangCpp11, dw.LangCpp14, dw.LangCpp17, dw.LangCpp20, dw.LangCpp23:
-		return true
-	}
-	return false
-}
+func isCpp(u *dw.Unit) bool { return dw.IsCpp(u.Lang()) }
 
 // passing tells how a value of t, the type of e, a parameter of fn or fn itself, is handed over: by reference if it
 // is of a class whose copying may be code. Of languages with a convention of their own (Rust) it is known for what

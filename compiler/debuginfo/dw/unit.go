@@ -50,6 +50,11 @@ type Unit struct {
 	rows    []Row
 	rowsErr error
 	rowsOK  bool
+	around  struct { // see Around
+		read bool
+		list []surround
+		err  error
+	}
 }
 
 // bases are the section offsets that indexed forms of a unit count from.

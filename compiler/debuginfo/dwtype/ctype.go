@@ -25,6 +25,7 @@ const (
 	attrGNUVector = dwarf.Attr(0x2107)
 	// attrGoRuntimeType counts from the first of the types that the program has for itself.
 	attrGoRuntimeType = dwarf.Attr(0x2904)
+	attrAlignment     = dwarf.Attr(0x88)
 	tagAtomicType     = dwarf.Tag(0x47)
 	maxTypeDepth      = 64
 	maxMembers        = 1 << 16
@@ -104,6 +105,18 @@ func (e typeEntry) kind() reflect.Kind {
 	return reflect.Kind(k)
 }
 func (e typeEntry) goes() bool { return e.u.Lang() == dw.LangGo }
+
+// lang is the language of types that are told apart from those of C.
+func (e typeEntry) lang() types.Lang {
+	switch l := e.u.Lang(); {
+	case l == dw.LangRust:
+		return types.Rust
+	case dw.IsCpp(l):
+		return types.CPlus
+	}
+	return types.OtherLang
+}
+
 func (e typeEntry) size(absent int64) int64 {
 	if n, ok := e.Val(dwarf.AttrByteSize).(int64); ok && n >= 0 {
 		return n
@@ -135,6 +148,12 @@ func (ts *Types) typeAt(off dwarf.Offset, depth int) (*types.Ctype, error) {
 		return nil, err
 	}
 	t.Go = t.Go || e.goes()
+	if t.Lang == types.OtherLang {
+		t.Lang = e.lang()
+	}
+	if n, ok := e.Val(attrAlignment).(int64); ok && n > 0 && n <= 1<<16 {
+		t.Align = n
+	}
 	if e.goes() {
 		if v, ok := e.Val(attrGoRuntimeType).(uint64); ok {
 			t.RunTime, t.NoRunTime = v, v == 0
@@ -164,7 +183,8 @@ func (ts *Types) readType(e typeEntry, depth int) (*types.Ctype, error) {
 		dwarf.TagTemplateAlias, dwarf.TagPackedType, dwarf.TagSharedType, dwarf.TagMutableType:
 		return ts.alias(e, depth)
 	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
-		t := &types.Ctype{Kind: types.Pointer, Name: ts.typeName(e.off, depth), Size: e.size(8)}
+		t := &types.Ctype{Kind: types.Pointer, Name: ts.typeName(e.off, depth), Size: e.size(8),
+			Own: e.str(dwarf.AttrName), Ref: e.Tag != dwarf.TagPointerType}
 		ts.lazily(t, func(t *types.Ctype) error {
 			el, err := ts.typeAttr(e, dwarf.AttrType, 0)
 			if err != nil {
@@ -202,6 +222,10 @@ func (ts *Types) baseType(e typeEntry) *types.Ctype {
 		t.Size = (n + 7) / 8
 	}
 	enc, _ := e.Val(dwarf.AttrEncoding).(int64)
+	if t.Name == "()" && t.Size == 0 && e.lang() == types.Rust {
+		t.Kind, t.Own = types.Struct, t.Name
+		return t
+	}
 	switch enc {
 	case dwread.ATEBoolean:
 		t.Kind = types.Bool
@@ -213,6 +237,9 @@ func (ts *Types) baseType(e typeEntry) *types.Ctype {
 		t.Kind, t.Signed = types.Int, true
 	case dwread.ATEUnsigned, dwread.ATEUTF, dwread.ATEUCS, dwread.ATEASCII:
 		t.Kind = types.Int
+		if enc == dwread.ATEUTF && e.lang() == types.Rust {
+			t.Own = t.Name // char, which is a number to C
+		}
 	case dwread.ATESignedChar, dwread.ATEUnsignedChar:
 		t.Kind, t.Signed = types.Int, enc == dwread.ATESignedChar
 		if t.Size == 1 && !e.goes() {
@@ -236,6 +263,7 @@ func (ts *Types) alias(e typeEntry, depth int) (*types.Ctype, error) {
 	t := &types.Ctype{
 		Kind: under.Kind, Name: ts.typeName(e.off, depth), Size: under.Size,
 		Signed: under.Signed, Count: under.Count, Empty: under.Empty, Vector: under.Vector, Go: under.Go,
+		Lang: under.Lang, Own: under.Own, Ref: under.Ref, Align: under.Align,
 	}
 	if t.Name == under.Name { // Go's linker puts a typedef beside a named type, and says only there where it is
 		t.RunTime, t.NoRunTime = under.RunTime, under.NoRunTime
@@ -274,6 +302,7 @@ func (ts *Types) alias(e typeEntry, depth int) (*types.Ctype, error) {
 		t.SetKey(under.Key())
 		t.SetFields(under.Fields())
 		t.SetEnums(under.Enums())
+		t.SetMore(*under.More())
 		if t.Size < 0 {
 			t.Size = under.Size // a struct that was incomplete here
 		}
@@ -355,6 +384,9 @@ func (ts *Types) dimensions(e typeEntry) ([]int64, error) {
 
 func (ts *Types) structType(e typeEntry, depth int) (*types.Ctype, error) {
 	t := &types.Ctype{Kind: types.Struct, Name: ts.typeName(e.off, depth), Size: e.size(-1)}
+	if e.lang() != types.OtherLang {
+		t.Own = e.str(dwarf.AttrName)
+	}
 	switch {
 	case e.Tag == dwarf.TagUnionType:
 		t.Kind = types.Union
@@ -368,11 +400,17 @@ func (ts *Types) structType(e typeEntry, depth int) (*types.Ctype, error) {
 		t.Size = -1
 		ts.lazily(t, func(t *types.Ctype) error {
 			full, err := ts.definition(e)
+			if err == nil && full == nil && t.Own != "" {
+				var m types.More
+				m.Scope, err = ts.d.Around(e.off)
+				t.SetMore(m)
+			}
 			if err != nil || full == nil {
 				return err
 			}
 			t.Size = full.Size
 			t.SetFields(full.Fields())
+			t.SetMore(*full.More())
 			return nil
 		})
 		return t, nil
@@ -383,6 +421,13 @@ func (ts *Types) structType(e typeEntry, depth int) (*types.Ctype, error) {
 			return err
 		}
 		t.SetFields(fields)
+		if t.Own != "" {
+			m, err := ts.more(def)
+			if err != nil {
+				return err
+			}
+			t.SetMore(m)
+		}
 		if t.Kind == types.GoSlice {
 			el, err := ts.typeAttr(def, godwarf.AttrGoElem, 0)
 			if err != nil {
@@ -397,6 +442,9 @@ func (ts *Types) structType(e typeEntry, depth int) (*types.Ctype, error) {
 
 func (ts *Types) enumType(e typeEntry, depth int) (*types.Ctype, error) {
 	t := &types.Ctype{Kind: types.Enum, Name: ts.typeName(e.off, depth), Size: e.size(-1)}
+	if v, _ := e.Val(dwarf.AttrEnumClass).(bool); v && e.lang() == types.CPlus {
+		t.Own = e.str(dwarf.AttrName)
+	}
 	known := false
 	if enc, ok := e.Val(dwarf.AttrEncoding).(int64); ok {
 		t.Signed, known = enc == dwread.ATESigned || enc == dwread.ATESignedChar, true

@@ -35,6 +35,7 @@ func (ts *Types) fields(e typeEntry, structSize int64) ([]types.Field, error) {
 		}
 		f := types.Field{Type: t}
 		f.Name, _ = k.Val(dwarf.AttrName).(string)
+		f.Base = k.Tag == dwarf.TagInheritance
 		f.Embedded, _ = k.Val(godwarf.AttrGoEmbeddedField).(bool)
 		switch v := k.Val(dwarf.AttrDataMemberLoc).(type) {
 		case int64:
@@ -42,7 +43,9 @@ func (ts *Types) fields(e typeEntry, structSize int64) ([]types.Field, error) {
 		case []byte:
 			off, ok := memberOffset(v)
 			if !ok { // a virtual base of C++: where it is depends on the object
-				out = append(out, unknown(0))
+				f := unknown(0)
+				f.Base, f.Virtual = k.Tag == dwarf.TagInheritance, true
+				out = append(out, f)
 				return nil
 			}
 			f.Off = off

@@ -326,8 +326,8 @@ func (w *writer) open(img debuginfo.Image, vs []*debuginfo.Var) {
 		if t == nil {
 			t = v.Type
 		}
-		if v.Err == nil && t != nil && t.Go && !plain(t) {
-			w.full = newFullText(img, !w.nested, w.limits)
+		if v.Err == nil && t != nil && (t.Go && !plain(t) || own(t)) {
+			w.full = newFullText(img, !t.Go, !w.nested, w.limits)
 			return
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// Values of Go are shown with what they lead to: elements, what interfaces hold, text of errors. What that takes is
-// copied at the hit, and the host makes the text (packages shape, snapshot and values).
+// Values of Go, C++ and Rust are shown with what they lead to: elements, what interfaces hold, text of errors. What
+// that takes is copied at the hit, and the host makes the text (packages shape, snapshot and values).
 
 // errorDepth is how many pointers are followed in what an interface holds, in "$x$".
 const errorDepth = 3
@@ -36,8 +36,12 @@ type fullText struct {
 	words  []loc.Prog
 }
 
-// newFullText begins a text of values of img's program; nil where it is not known how they lie.
-func newFullText(img debuginfo.Image, one bool, l layout.Limits) *fullText {
+// newFullText begins a text of values of img's program; nil where it is not known how they lie. own says that they are
+// of C++ or Rust.
+func newFullText(img debuginfo.Image, own, one bool, l layout.Limits) *fullText {
+	if own {
+		return &fullText{path: img.Path(), one: one, limits: l}
+	}
 	r, ok := img.(debuginfo.RunTimeTyped)
 	if !ok {
 		return nil
@@ -52,6 +56,29 @@ func newFullText(img debuginfo.Image, one bool, l layout.Limits) *fullText {
 		w.word(loc.Static(0, true))
 	}
 	return w
+}
+
+// own reports whether a type of C++ or Rust has another text than what C makes of its members.
+func own(t *types.Ctype) bool {
+	if t.Lang == types.OtherLang {
+		return false
+	}
+	if e := t.Elem(); t.Kind == types.Pointer && e != nil && t.Lang == types.CPlus && !t.Ref {
+		t = e // $x$ shows the structure
+	}
+	switch t.Kind {
+	case types.Struct, types.Bool, types.Enum:
+		return true
+	case types.Int:
+		return t.Own != "" || t.Size == 16
+	case types.Float:
+		return t.Lang == types.Rust
+	case types.Array, types.Union:
+		return true
+	case types.Pointer:
+		return t.Ref || t.Lang == types.Rust
+	}
+	return false
 }
 
 // plain reports whether the text of a type of Go is made of numbers and strings alone, which need nothing further.
@@ -126,9 +153,12 @@ func (w *fullText) parts() ([]elab.PrettyPart, bool) {
 		return nil, false
 	}
 	for depth := w.limits.ValueDepth; depth > 0; depth-- {
-		p := shape.Plan{Go: w.rtt.Minor, Swiss: w.rtt.Swiss, Path: w.path, Depth: depth, One: w.one,
+		p := shape.Plan{Path: w.path, Depth: depth, One: w.one,
 			Elems: w.limits.ValueElems, Str: w.limits.MaxString}
-		if w.one {
+		if w.rtt != nil {
+			p.Go, p.Swiss = w.rtt.Minor, w.rtt.Swiss
+		}
+		if w.one && w.rtt != nil {
 			p.Depth = min(depth, errorDepth)
 		}
 		if w.bias {

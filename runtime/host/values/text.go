@@ -19,6 +19,9 @@ func (t *texter) value(v value, l level) {
 	case t.full():
 		t.lit("...")
 		return
+	case v.t.Lang != types.OtherLang:
+		formed{t}.foreign(v, l)
+		return
 	case t.named(v, l):
 		return
 	case v.cut && int64(len(v.b)) < v.t.Size && v.t.Kind != types.Struct && v.t.Kind != types.Array:
@@ -156,18 +159,21 @@ func (t *texter) inside(addr uint64, typ *types.Ctype, write func()) {
 
 // list writes n elements in brackets, as many of them as are shown. write gives the i-th one; false, with nothing
 // written, where it is not known.
-func (t *texter) list(n uint64, write func(i uint64) bool) {
-	t.lit("[")
+func (t *texter) list(n uint64, write func(i uint64) bool) { t.listed(n, "[", " ", "]", write) }
+
+// listed is list with other signs.
+func (t *texter) listed(n uint64, before, between, behind string, write func(i uint64) bool) {
+	t.lit(before)
 	for i := uint64(0); i < n; i++ {
 		if i > 0 {
-			t.lit(" ")
+			t.lit(between)
 		}
 		if i == uint64(t.p.Elems) || t.full() || !write(i) {
 			t.printf("...%d more", n-i)
 			break
 		}
 	}
-	t.lit("]")
+	t.lit(behind)
 }
 
 // text reads a string; cut says that there is more of it.

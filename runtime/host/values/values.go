@@ -29,6 +29,8 @@ type plan struct {
 	types []*types.Ctype
 	img   debuginfo.Image
 	rtt   *debuginfo.RunTimeTypes
+	// shapes are the types as the plan has them.
+	shapes map[*types.Ctype]*shape.Type
 }
 
 // mostText bounds a text, in bytes.
@@ -42,7 +44,10 @@ func (w *Writer) Text(planText, snap []byte) (text string) {
 		if err != nil {
 			return "?"
 		}
-		p = &plan{Plan: sp, types: sp.Ctypes()}
+		p = &plan{Plan: sp, types: sp.Ctypes(), shapes: map[*types.Ctype]*shape.Type{}}
+		for i, t := range p.types {
+			p.shapes[t] = &sp.Types[i]
+		}
 		if p.img = w.Open(sp.Path); p.img != nil {
 			if r, ok := p.img.(debuginfo.RunTimeTyped); ok {
 				p.rtt = r.RunTimeTypes()
