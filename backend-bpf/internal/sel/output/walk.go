@@ -384,8 +384,8 @@ func (w *walker) returned(g *Output, slot mach.Slot, at, ra mach.Reg) {
 }
 
 // find gives the address of the last of count items from first on whose first word is not above key, or of the first
-// one. The map has most of them, a power of two. Numbers have less than 64 bits. It has no branches, which the verifier
-// would multiply.
+// one. The map has most of them, a power of two. Numbers have less than 64 bits. Steps have no branches, which the
+// verifier would multiply; a short list skips the first ones.
 func (w *walker) find(of string, most, size int, first, count, key mach.Reg) mach.Reg {
 	val := w.MapVal(of, 0)
 	at := func(i mach.Reg) mach.Reg {
@@ -395,7 +395,18 @@ func (w *walker) find(of string, most, size int, first, count, key mach.Reg) mac
 		return p
 	}
 	low, n := w.Copy(first), w.Copy(count)
-	for range emit.Log2(int64(most)) {
+	steps := emit.Log2(int64(most))
+	entries := map[int64]*mach.Block{}
+	for _, few := range []int64{8, 15} { // a small program, a library
+		if few < steps {
+			entries[few] = w.Block()
+			w.UnlessI(asm.JLE, n, 1<<few, entries[few])
+		}
+	}
+	for left := steps; left > 0; left-- {
+		if b := entries[left]; b != nil {
+			w.Here(b)
+		}
 		half := w.BinI(asm.RSh, n, 1)
 		below := w.Get(at(w.Bin(asm.Add, low, half)), 0, asm.DWord)
 		w.Alu(asm.Sub, below, key)
