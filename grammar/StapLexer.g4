@@ -9,7 +9,7 @@
 // after a token. They make the parser grammar LL(1).
 lexer grammar StapLexer;
 
-tokens { FUNC_NAME, RETURN_VOID, U_MINUS, U_PLUS, ADDR, PRE_INC, PRE_DEC, LIST_OPEN, STRING_MORE }
+tokens { FUNC_NAME, RETURN_VOID, U_MINUS, U_PLUS, ADDR, PRE_INC, PRE_DEC, LIST_OPEN, STRING_MORE, ASSERTION }
 
 PROBE: 'probe';
 GLOBAL: 'global';

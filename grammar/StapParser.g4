@@ -81,7 +81,7 @@ stmt
   ;
 
 foreachHead
-  : foreachKeys IN foreachBase ( LBRACK arg ( COMMA arg )* RBRACK )? ATWORD? sort? ( LIMIT expr )?
+  : foreachKeys IN ( foreachBase ( LBRACK arg ( COMMA arg )* RBRACK )? | foreachOver ) ATWORD? sort? ( LIMIT expr )?
   ;
 
 // The first name is the value when "=" follows, else the only key.
@@ -97,6 +97,9 @@ key: ID sort?;
 sort: PLUS | MINUS;
 
 foreachBase: ID | call;
+
+// A variable of the program.
+foreachOver: TARGET suffix*;
 
 expr
 @init { p.Enter() }
@@ -131,7 +134,8 @@ call: FUNC_NAME LPAREN ( arg ( COMMA arg )* )? RPAREN;
 arg: STAR | expr;
 
 suffix
-  : LBRACK arg ( COMMA arg )* RBRACK
+  : LBRACK ( arg ( COMMA arg )* ( COLON expr? )? | COLON expr? ) RBRACK
+  | ASSERTION
   | ARROW ( ID | DOLLARS )
   | DOLLARS
   ;

@@ -55,6 +55,9 @@ func (p *parser) explain(at *pp.Tok) {
 		return
 	}
 	f := &failure{at: at, prev: p.stream.Tok(-1), set: p.expected(), after: p.last}
+	if f.set[sp.StapParserRBRACK] || f.set[sp.StapParserSTAR] && f.set[sp.StapParserTILDE] {
+		delete(f.set, sp.StapParserCOLON) // of [low:high], which is rarely what is missing
+	}
 	f.begin = p.p.GetParserRuleContext().GetStart() == antlr.Token(at)
 	for c := antlr.RuleContext(p.p.GetParserRuleContext()); c != nil; {
 		f.rules = append(f.rules, c.GetRuleIndex())

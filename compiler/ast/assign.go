@@ -26,6 +26,9 @@ func Assigned(n Node, fn func(Node)) {
 	case *Delete:
 		fn(Unparen(n.X))
 	case *Foreach:
+		if n.Loop != nil {
+			break // its assignments are in there
+		}
 		for _, k := range n.Keys {
 			fn(k)
 		}

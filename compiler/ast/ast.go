@@ -187,6 +187,10 @@ type (
 		SortAgg string // "@sum" and the like, "" if none
 		Limit   Expr   // nil if absent
 		Body    Stmt
+		// Over is what is gone through in the program ("in $list"), nil if it is an array or a histogram. Loop is the
+		// same made of RangeNext, RangeKey and RangeElem; nobody but a printer looks at the rest then.
+		Over *Target
+		Loop Stmt
 	}
 	// Return is "return [e]".
 	Return struct {
@@ -211,6 +215,14 @@ type (
 		Msg   *Ident // nil if absent
 		Catch *Block
 	}
+)
+
+// The operators that the loop over a variable of the program is made of. No script can write them. The first argument
+// is the variable, the second a position in it, from 1.
+const (
+	RangeNext = "@range_next" // the position that follows, 0 behind the last one; that of 0 is the first
+	RangeKey  = "@range_key"  // the key or index at the position
+	RangeElem = "@range_elem" // the element there
 )
 
 // SortByValue is Foreach.SortKey when the sort mark stands at the value or the array.
@@ -326,12 +338,18 @@ type (
 	}
 )
 
-// TargetStep is "->member" or "[index]".
+// TargetStep is "->member", "[index]", "[low:high]" or ".(type)".
 type TargetStep struct {
 	Place
 	Member string // set for "->member"
-	Index  Expr   // set for "[index]"
+	Index  Expr   // set for "[index]"; of a range its begin, nil if absent
+	Range  bool   // "[low:high]"
+	High   Expr   // the end of a range, nil if absent
+	Type   string // set for ".(type)"
 }
+
+// Indexes reports whether s is "[index]".
+func (s *TargetStep) Indexes() bool { return s.Index != nil && !s.Range }
 
 func (*Literal) expr()      {}
 func (*Name) expr()         {}

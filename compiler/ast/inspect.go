@@ -75,6 +75,10 @@ func Children(n Node) []Node {
 		expr(n.Post)
 		stmt(n.Body)
 	case *Foreach:
+		if n.Loop != nil {
+			stmt(n.Loop)
+			break
+		}
 		hist(n.Hist)
 		exprs(n.Slice)
 		expr(n.Limit)
@@ -118,6 +122,7 @@ func Children(n Node) []Node {
 		expr(n.Base)
 		for _, s := range n.Path {
 			expr(s.Index)
+			expr(s.High)
 		}
 	}
 	return out

@@ -54,6 +54,10 @@ func (p *printer) expr(x Expr) {
 		p.text(x.Fun.Name)
 		p.args(x.Args)
 	case *AtOp:
+		if isTypeTest(x) {
+			p.typeTest(x, "==")
+			break
+		}
 		p.text(x.Name)
 		p.args(x.Args)
 	case *Target:
@@ -65,6 +69,10 @@ func (p *printer) expr(x Expr) {
 
 // unary keeps apart what would make another operator: - -x, ! ~x.
 func (p *printer) unary(x *Unary) {
+	if t, ok := x.X.(*AtOp); ok && isTypeTest(t) && x.Op == "!" {
+		p.typeTest(t, "!=")
+		return
+	}
 	p.text(x.Op)
 	begin := len(p.b)
 	p.expr(x.X)
@@ -128,12 +136,19 @@ func (p *printer) target(x *Target) {
 		p.expr(x.Base)
 	}
 	for _, s := range x.Path {
-		if s.Index != nil {
+		switch {
+		case s.Type != "":
+			p.text(".(", s.Type, ")")
+		case s.Member != "":
+			p.text("->", s.Member)
+		default:
 			p.text("[")
 			p.expr(s.Index)
+			if s.Range {
+				p.text(":")
+				p.expr(s.High)
+			}
 			p.text("]")
-		} else {
-			p.text("->", s.Member)
 		}
 	}
 	if x.Pretty == 0 {
@@ -143,4 +158,14 @@ func (p *printer) target(x *Target) {
 		p.text(" ") // a $ that touches belongs to the name
 	}
 	p.text(strings.Repeat("$", x.Pretty))
+}
+
+// isTypeTest reports whether x is what the comparison of a @typeof with a literal string became.
+func isTypeTest(x *AtOp) bool { return x.Name == "@typeof" && len(x.Args) == 2 }
+
+func (p *printer) typeTest(x *AtOp, op string) {
+	p.text(x.Name)
+	p.args(x.Args[:1])
+	p.text(" ", op, " ")
+	p.expr(x.Args[1])
 }

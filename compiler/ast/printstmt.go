@@ -174,7 +174,11 @@ func (p *printer) foreach(s *Foreach) {
 		p.text("]")
 	}
 	p.text(" in ")
-	p.indexable(s.Array, s.Hist)
+	if s.Over != nil {
+		p.target(s.Over)
+	} else {
+		p.indexable(s.Array, s.Hist)
+	}
 	if s.Slice != nil {
 		p.keys(s.Slice)
 	}

@@ -38,13 +38,15 @@ const (
 	Bits     // Size bits of A from bit N on, sign-extended if Signed
 	Below    // A if A < B (unsigned), else a run-time error: index out of range
 	TraceArg // N: the N-th argument word of the event (ir.OpTraceArg)
+	Within   // A if A <= B (unsigned), else a run-time error: index out of range
 	Through  // load Size bytes at address A + N, sign-extended if Signed; 0 where A is 0; may fault
 	Equal    // 1 if A == B, else 0
+	Less     // 1 if A < B (unsigned), else 0
 	Check    // A if B is not 0, else the run-time error Text
 )
 
 var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr",
-	"sar", "neg", "not", "deref", "bits", "below", "tracearg", "through", "equal",
+	"sar", "neg", "not", "deref", "bits", "below", "tracearg", "within", "through", "equal", "less",
 	"check"}
 
 func (o Op) String() string { return opNames[o] }
@@ -146,7 +148,7 @@ func (p Prog) Through(n int64, size int, signed, kernel bool) Prog {
 // CanFault reports whether running p may fail.
 func (p Prog) CanFault() bool {
 	for _, s := range p.Steps {
-		if s.Op == Deref || s.Op == Below || s.Op == Through || s.Op == Check {
+		if s.Op == Deref || s.Op == Below || s.Op == Within || s.Op == Through || s.Op == Check {
 			return true
 		}
 	}

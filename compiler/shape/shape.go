@@ -44,6 +44,8 @@ type Part struct {
 	Addr  bool   `json:"addr,omitempty"`
 	// Deref: the value is a pointer, and what it leads to is shown.
 	Deref bool `json:"deref,omitempty"`
+	// TypeOnly: the value is an interface, of which the name of the dynamic type is shown.
+	TypeOnly bool `json:"typeonly,omitempty"`
 }
 
 // Word says that Size bytes at Off of the value are the low ones of the number At.

@@ -43,6 +43,30 @@ func FindTypeIn(units []*Unit, name string, tags []dwarf.Tag) (off dwarf.Offset,
 	return best, nil
 }
 
+// TypeNames calls each with the names of the complete types of a unit, but for those inside of functions. The bytes are
+// good during the call only.
+func TypeNames(u *Unit, each func(name []byte)) (err error) {
+	defer foreign.Guard(&err)()
+	s, err := u.scan()
+	if err != nil {
+		return err
+	}
+	for s.next() {
+		if s.depth == 0 || s.a.tag == dwarf.TagNamespace || s.a.tag == dwarf.TagModule {
+			continue
+		}
+		switch s.a.tag {
+		case dwarf.TagTypedef, dwarf.TagBaseType, dwarf.TagStructType, dwarf.TagPointerType, dwarf.TagArrayType,
+			dwarf.TagSubroutineType:
+			if name := s.str(slotName); len(name) > 0 && !s.has(slotDecl) {
+				each(name)
+			}
+		}
+		s.skipChildren()
+	}
+	return s.failed()
+}
+
 // FindEnumerator looks for the enumeration type that has a constant called name: the first one in the order of the
 // file, not in units of Go, whose constants have no type there, and not inside of functions. It is 0 if there is none.
 func (d *Data) FindEnumerator(name string) (off dwarf.Offset, err error) {

@@ -1,7 +1,6 @@
 package godwarf
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/foreign"
-	"github.com/gostap/gostap/compiler/types"
 )
 
 // Global finds a variable of a package by its full name: "main.answer",
@@ -88,57 +86,4 @@ func (im registry) packageUnits(d *dw.Data, pkg string) ([]*dw.Unit, error) {
 		}
 	}
 	return out, nil
-}
-
-// Type finds a type by the name that Go gives it: "main.Server", "*main.Server", "[]int".
-func (im *Image) Type(name string) (t *types.Ctype, err error) {
-	defer foreign.Guard(&err)()
-	d, err := im.variables()
-	if err != nil {
-		return nil, err
-	}
-	return im.registry().namedType(d, name)
-}
-
-// namedType looks in package runtime's unit first: that is where Go's linker puts all types.
-func (im registry) namedType(d *dw.Data, name string) (*types.Ctype, error) {
-	name = strings.TrimSpace(name)
-	if ids := im.tab.Named("runtime.main"); len(ids) > 0 {
-		u, err := d.UnitAt(im.tab.Entry(ids[0]))
-		if err != nil {
-			return nil, err
-		}
-		if u != nil {
-			t, err := im.types.NamedTypeIn([]*dw.Unit{u}, name)
-			var nf *debuginfo.NotFoundError
-			if err == nil || !errors.As(err, &nf) {
-				return t, err
-			}
-		}
-	}
-	t, err := im.types.NamedType(name)
-	var nf *debuginfo.NotFoundError
-	if err == nil || !errors.As(err, &nf) {
-		return t, err
-	}
-	// Pointers and slices that the program has no type for are made of their elements.
-	if el, ok := strings.CutPrefix(name, "*"); ok {
-		et, err := im.namedType(d, el)
-		if err != nil {
-			return nil, err
-		}
-		p := &types.Ctype{Kind: types.Pointer, Name: "*" + et.Name, Size: 8, Go: true}
-		p.SetElem(et)
-		return p, nil
-	}
-	if el, ok := strings.CutPrefix(name, "[]"); ok {
-		et, err := im.namedType(d, el)
-		if err != nil {
-			return nil, err
-		}
-		p := &types.Ctype{Kind: types.GoSlice, Name: "[]" + et.Name, Size: 24, Go: true}
-		p.SetElem(et)
-		return p, nil
-	}
-	return nil, nf
 }

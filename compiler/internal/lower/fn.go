@@ -190,6 +190,10 @@ func (f *fn) stmt(s ast.Stmt) {
 	case *ast.For:
 		f.loop(s.Init, s.Cond, s.Post, s.Body)
 	case *ast.Foreach:
+		if s.Loop != nil {
+			f.stmt(s.Loop)
+			break
+		}
 		f.foreach(s)
 	case *ast.Return:
 		f.ret(s)

@@ -165,7 +165,7 @@ func (f reading) loc(p loc.Prog, args []ir.Val) ir.Val {
 var locOps = map[loc.Op]ir.Op{
 	loc.Add: ir.OpAdd, loc.Sub: ir.OpSub, loc.Mul: ir.OpMul, loc.And: ir.OpAnd, loc.Or: ir.OpOr, loc.Xor: ir.OpXor,
 	loc.Shl: ir.OpShl, loc.Shr: ir.OpShr, loc.Sar: ir.OpSar, loc.Neg: ir.OpNeg, loc.Not: ir.OpNot,
-	loc.Equal: ir.OpEq,
+	loc.Equal: ir.OpEq, loc.Less: ir.OpULt,
 }
 
 func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
@@ -237,6 +237,8 @@ func (f reading) compute(s loc.Step, a, b ir.Val) ir.Val {
 		return f.bits(a, s.N, int64(s.Size), s.Signed)
 	case loc.Below:
 		return f.below(a, b)
+	case loc.Within:
+		return f.within(a, b)
 	case loc.Through:
 		return f.through(s, a)
 	case loc.Check:
@@ -282,6 +284,19 @@ func (f reading) below(a, b ir.Val) ir.Val {
 	}
 	ok, bad := f.b.Block(), f.b.Block()
 	f.b.Branch(f.b.Bin(ir.OpULt, a, b), ok, bad)
+	f.to(bad)
+	f.b.Fail(ir.ErrIndexRange, a, b)
+	f.to(ok)
+	return a
+}
+
+// within is a if it is at most b; anything else is a run-time error.
+func (f reading) within(a, b ir.Val) ir.Val {
+	if a.Kind == ir.ValInt && b.Kind == ir.ValInt && uint64(a.Int) <= uint64(b.Int) {
+		return a
+	}
+	ok, bad := f.b.Block(), f.b.Block()
+	f.b.Branch(f.b.Bin(ir.OpULt, b, a), bad, ok)
 	f.to(bad)
 	f.b.Fail(ir.ErrIndexRange, a, b)
 	f.to(ok)

@@ -6,6 +6,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/load"
 	"github.com/gostap/gostap/compiler/source"
+	"slices"
 )
 
 // Bind finds out what each name means. Functions and globals that are reached from
@@ -247,6 +248,15 @@ func (b *binder) stmt(s *scope, st ast.Stmt) {
 		b.expr(s, st.Post, false)
 		b.loop(s, st.Body)
 	case *ast.Foreach:
+		if st.Loop != nil {
+			b.stmt(s, st.Loop)
+			for _, id := range append(slices.Clone(st.Keys), st.Value) {
+				if id != nil && s.names[id.Name] != nil {
+					s.names[id.Name].Read = true // nobody has to ask for both
+				}
+			}
+			break
+		}
 		b.foreach(s, st)
 	case *ast.Return:
 		b.expr(s, st.X, true)

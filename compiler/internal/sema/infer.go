@@ -216,6 +216,10 @@ func (x *infer) stmt(st ast.Stmt) {
 		x.effect(st.Post)
 		x.stmt(st.Body)
 	case *ast.Foreach:
+		if st.Loop != nil {
+			x.stmt(st.Loop)
+			break
+		}
 		x.foreach(st)
 	case *ast.Return:
 		x.ret(st)

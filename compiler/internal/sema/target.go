@@ -25,8 +25,10 @@ func arity(name string) (least, most int, ok bool) {
 		return 1, 2, true
 	case "@cast":
 		return 2, 3, true
-	case "@is":
+	case "@is", ast.RangeNext, ast.RangeKey, ast.RangeElem:
 		return 2, 2, true
+	case "@typeof":
+		return 1, 2, true // see grammar: two are of @typeof($x) == "name"
 	case "@enumname":
 		return 1, 3, true
 	}

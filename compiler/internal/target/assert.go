@@ -3,6 +3,7 @@ package target
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -23,7 +24,7 @@ func (b *build) interfaceOf(x *ast.Target) (o object, entry bool, err error) {
 	args := len(b.args)
 	o, entry, path, err := b.base(x)
 	if err == nil {
-		o, err = b.steps(o, path)
+		o, err = b.steps(o, path, x)
 	}
 	if err != nil || o.Type.Kind != types.GoInterface {
 		b.args = b.args[:args]
@@ -56,13 +57,8 @@ func (b *build) assertable(name string) (*asserted, error) {
 		return nil, err
 	}
 	img := imgs[0]
-	t, err := typeNamed(img, name)
+	t, err := b.namedType(name)
 	if err != nil {
-		var none *debuginfo.NotFoundError
-		if errors.As(err, &none) {
-			err = fail("the debug information describes no type %q", name).(*problem).
-				advise(`names have the whole path of the package: "*io/fs.PathError"`)
-		}
 		return nil, err
 	}
 	if t.Kind == types.GoInterface {
@@ -94,6 +90,32 @@ func (b *build) assertable(name string) (*asserted, error) {
 	return &asserted{Ctype: t, addr: loc.Static(rtt.First+t.RunTime, rtt.Relocated), direct: held.Direct}, nil
 }
 
+// namedType finds a type of the program, and says which names come close where there is none of that name.
+func (b *build) namedType(name string) (*types.Ctype, error) {
+	imgs, err := b.modules("")
+	if err != nil {
+		return nil, err
+	}
+	t, err := typeNamed(imgs[0], name)
+	if err != nil {
+		var none *debuginfo.NotFoundError
+		if errors.As(err, &none) {
+			p := fail("the debug information describes no type %q", name).(*problem)
+			switch {
+			case none.Detail != "":
+				p.text = fmt.Sprintf("several types are called %q", name)
+				err = p.advise("say which: %s", strings.Join(none.Near, ", "))
+			case len(none.Near) > 0:
+				err = p.advise("did you mean %s?", strings.Join(none.Near, ", "))
+			default:
+				err = p.advise(`names have the package in front, with its path or without: "*io/fs.PathError"`)
+			}
+		}
+		return nil, err
+	}
+	return t, nil
+}
+
 // is is @is($x, "type"): whether an interface holds a value of that type.
 func (b *build) is(e *ast.AtOp) (*elab.Target, error) {
 	words, ok := literals(e.Args[1:])
@@ -115,29 +137,44 @@ func (b *build) is(e *ast.AtOp) (*elab.Target, error) {
 	if o.Type.Kind != types.GoInterface {
 		return nil, fail("%s is no interface: its type is %s, always", Text(x), o.Type.Name)
 	}
-	t, err := b.assertable(words[0])
-	if err != nil {
-		return nil, err
-	}
-	if t.addr.Empty() {
-		return &elab.Target{Type: types.Long, Value: loc.Constant(0)}, nil
-	}
-	held, err := dynamicType(o)
-	return &elab.Target{Type: types.Long, Value: held.With(t.addr, loc.Step{Op: loc.Equal})}, err
+	return b.hasType(o, words[0])
 }
 
-// assert is what @cast makes of an interface: the value of the type that is named, if that is what the interface
-// holds, else a run-time error.
-func (b *build) assert(x *ast.Target, o object, entry bool, words []string) (object, error) {
+// before is t without its last n steps.
+func before(t *ast.Target, n int) *ast.Target {
+	c := *t
+	c.Path, c.Pretty = t.Path[:len(t.Path)-n], 0
+	return &c
+}
+
+// castInterface is what @cast makes of an interface.
+func (b *build) castInterface(x *ast.Target, o object, entry bool, words []string) (object, error) {
 	if entry {
-		return o, fail("in a .return probe parameters have their values at the function's entry, and what they hold "+
-			"is read later").(*problem).advise("look at %s in a probe of the entry, or at $return", Text(x))
+		return o, tooEarly(x)
 	}
 	if len(words) > 1 {
 		return o, fail("%s is an interface, which holds types of its own program", Text(x)).(*problem).
 			advise("leave the file out: @cast(%s, %q)", Text(x), words[0])
 	}
-	t, err := b.assertable(words[0])
+	return b.assert(x, o, words[0])
+}
+
+// tooEarly refuses what a parameter holds in a .return probe: where it is read nobody has asked yet what it holds.
+func tooEarly(x *ast.Target) error {
+	return fail("in a .return probe parameters have their values at the function's entry, and what they hold "+
+		"is read later").(*problem).advise("look at %s in a probe of the entry, or at $return", Text(x))
+}
+
+// assert gives the value of the type that is named, if that is what interface o holds, else a run-time error. x is what
+// o is written as.
+func (b *build) assert(x *ast.Target, o object, name string) (object, error) {
+	if o.Type.Kind != types.GoInterface {
+		return o, fail("%s is no interface: its type is %s, always", Text(x), o.Type.Name)
+	}
+	if b.inEntry && b.implied {
+		return o, tooEarly(x)
+	}
+	t, err := b.assertable(name)
 	if err != nil {
 		return o, err
 	}

@@ -15,7 +15,8 @@ import (
 // IsTargetOp reports whether an operator word begins a target expression.
 func IsTargetOp(name string) bool {
 	switch name {
-	case "@cast", "@var", "@entry", "@uderef", "@uregister", "@kderef", "@kregister", "@enum", "@enumname", "@is":
+	case "@cast", "@var", "@entry", "@uderef", "@uregister", "@kderef", "@kregister", "@enum", "@enumname", "@is",
+		"@typeof", ast.RangeNext, ast.RangeKey, ast.RangeElem:
 		return true
 	}
 	return false
@@ -41,6 +42,10 @@ func (b *build) atOp(e *ast.AtOp) (*elab.Target, error) {
 		return b.deref(e)
 	case "@is":
 		return b.is(e)
+	case "@typeof":
+		return b.typeOf(e)
+	case ast.RangeNext, ast.RangeKey, ast.RangeElem:
+		return b.ranged(e)
 	case "@enum":
 		return b.enum(e)
 	case "@enumname":
@@ -237,7 +242,7 @@ func (b *build) cast(e *ast.AtOp) (object, error) {
 	}
 	if x, ok := ast.Unparen(e.Args[0]).(*ast.Target); ok {
 		if o, entry, err := b.interfaceOf(x); err == nil && o.Type.Kind == types.GoInterface {
-			return b.assert(x, o, entry, words)
+			return b.castInterface(x, o, entry, words)
 		}
 	}
 	module := ""
@@ -444,6 +449,8 @@ func biased(p loc.Place) bool {
 // Text writes a target expression as in the script.
 func Text(e ast.Expr) string {
 	switch e := e.(type) {
+	case nil:
+		return ""
 	case *ast.Paren:
 		return Text(e.X)
 	case *ast.Unary:
@@ -453,6 +460,14 @@ func Text(e ast.Expr) string {
 	case *ast.Name:
 		return e.Name
 	case *ast.AtOp:
+		switch e.Name {
+		case ast.RangeNext, ast.RangeKey, ast.RangeElem:
+			return Text(e.Args[0])
+		case "@typeof":
+			if len(e.Args) == 2 {
+				return fmt.Sprintf("%s(%s) == %s", e.Name, Text(e.Args[0]), Text(e.Args[1]))
+			}
+		}
 		var args []string
 		for _, a := range e.Args {
 			args = append(args, Text(a))
@@ -464,9 +479,14 @@ func Text(e ast.Expr) string {
 			s = Text(e.Base)
 		}
 		for _, st := range e.Path {
-			if st.Member != "" {
+			switch {
+			case st.Type != "":
+				s += ".(" + st.Type + ")"
+			case st.Member != "":
 				s += "->" + st.Member
-			} else {
+			case st.Range:
+				s += fmt.Sprintf("[%s:%s]", Text(st.Index), Text(st.High))
+			default:
 				s += fmt.Sprintf("[%s]", Text(st.Index))
 			}
 		}

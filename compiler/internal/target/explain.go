@@ -30,6 +30,9 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 	}
 	switch {
 	case errors.As(err, &nf):
+		if op, ok := e.(*ast.AtOp); ok && nf.What == "variable" && (op.Name == "@is" || op.Name == "@typeof") {
+			what = Text(op.Args[0])
+		}
 		d = l.Errorf(diag.Semantic, CodeNoVariable, sp, "there is no variable %s%s", what, where)
 		if nf.What != "variable" {
 			d.Message = fmt.Sprintf("%s: %v", what, nf)

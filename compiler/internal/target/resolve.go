@@ -45,6 +45,8 @@ type build struct {
 	args []ast.Expr
 	// truth is set where only is asked whether the value is nil.
 	truth bool
+	// implied is set while something is read at the function's entry for which the script did not say @entry.
+	implied bool
 }
 
 // at is the site whose variables are looked up now.
@@ -124,6 +126,8 @@ func (b *build) name(t *ast.Target, addr bool) (*elab.Target, error) {
 		return nil, err
 	}
 	if entry && !b.inEntry {
+		b.implied = true
+		defer func() { b.implied = false }()
 		return b.atEntry(func() (*elab.Target, error) { return b.follow(o, path, t, addr) }, true)
 	}
 	return b.follow(o, path, t, addr)
@@ -276,7 +280,7 @@ func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.Target
 			}
 		}
 		k, ok := int64(0), false
-		if len(path) > 0 && path[0].Member == "" {
+		if len(path) > 0 && path[0].Indexes() {
 			k, ok = constant(path[0].Index)
 			if !ok {
 				return none(fail("the number of a result must be a constant"))
@@ -291,7 +295,7 @@ func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.Target
 				strings.Join(names, ", ")}})
 		}
 		n, path = int(k), path[1:]
-	case len(path) > 0 && path[0].Member == "" && !indexable(rs[0].Type):
+	case len(path) > 0 && path[0].Indexes() && !indexable(rs[0].Type):
 		// $return[0] of a function with one result is that result.
 		if k, ok := constant(path[0].Index); ok && k == 0 {
 			path = path[1:]
@@ -371,23 +375,30 @@ func (b *build) arg(e ast.Expr) loc.Prog {
 
 // follow walks the path and reads what is at its end.
 func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool) (*elab.Target, error) {
-	o, err := b.steps(o, path)
+	o, err := b.steps(o, path, t)
 	if err != nil {
 		return nil, err
 	}
 	return b.end(o, t, addr)
 }
 
-// steps goes along the path.
-func (b *build) steps(o object, path []ast.TargetStep) (object, error) {
-	for _, st := range path {
+// steps goes along the path, which is the end of that of t.
+func (b *build) steps(o object, path []ast.TargetStep, t *ast.Target) (object, error) {
+	for i, st := range path {
 		var err error
-		if st.Member != "" {
+		switch {
+		case st.Member != "":
 			o, err = member(o, st.Member)
-		} else if n, ok := constant(st.Index); ok {
-			o, err = index(o, true, n, loc.Prog{})
-		} else {
-			o, err = index(o, false, 0, b.arg(st.Index))
+		case st.Type != "":
+			o, err = b.assert(before(t, len(path)-i), o, st.Type)
+		case st.Range:
+			o, err = b.slice(o, st)
+		default:
+			if n, ok := constant(st.Index); ok {
+				o, err = index(o, true, n, loc.Prog{})
+			} else {
+				o, err = index(o, false, 0, b.arg(st.Index))
+			}
 		}
 		if err != nil {
 			return o, err

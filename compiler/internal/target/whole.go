@@ -125,8 +125,11 @@ func (w *fullText) word(p loc.Prog) int {
 func (w *fullText) lit(s string) { w.items = append(w.items, item{lit: s}) }
 
 // value adds an object; deref: a pointer's target is shown in its place.
-func (w *fullText) value(o object, deref bool) {
-	it := item{typ: o.Type, part: shape.Part{Deref: deref}}
+func (w *fullText) value(o object, deref bool) { w.add(o, shape.Part{Deref: deref}) }
+
+// add adds an object that is shown as part says.
+func (w *fullText) add(o object, part shape.Part) {
+	it := item{typ: o.Type, part: part}
 	if o.InMemory {
 		it.part.Addr = true
 		it.part.Words = []shape.Word{{At: w.word(o.Addr), Size: 8}}

@@ -17,7 +17,7 @@ var atForms = map[string]string{
 	"@hist_log": "e", "@hist_linear": "ennn",
 	"@defined": "e", "@entry": "e", "@cast": "es|s", "@var": "s|s", "@perf": "s", "@const": "s",
 	"@kregister": "n", "@uregister": "n", "@kderef": "ne", "@uderef": "ne",
-	"@probewrite": "v", "@enum": "s", "@enumname": "e|ss", "@is": "es",
+	"@probewrite": "v", "@enum": "s", "@enumname": "e|ss", "@is": "es", "@typeof": "e",
 }
 
 var atNeeds = map[byte]string{
@@ -88,5 +88,5 @@ var atUsage = map[string]string{
 	"@var": `@var("name@file", "module")`, "@perf": `@perf("counter")`, "@const": `@const("C expression")`,
 	"@kregister": "@kregister(n)", "@uregister": "@uregister(n)", "@kderef": "@kderef(size, address)",
 	"@uderef": "@uderef(size, address)",
-	"@is":     `@is($x, "type")`, "@probewrite": "@probewrite(x)", "@enum": `@enum("NAME")`, "@enumname": `@enumname(value, "type", "module")`,
+	"@is":     `@is($x, "type")`, "@typeof": "@typeof($x)", "@probewrite": "@probewrite(x)", "@enum": `@enum("NAME")`, "@enumname": `@enumname(value, "type", "module")`,
 }

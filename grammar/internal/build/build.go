@@ -25,6 +25,7 @@ type Builder struct {
 	inFunction bool
 
 	errors, warnings int
+	ranges           int // loops over variables of the program so far
 }
 
 // MaxDepth bounds how deep the tree of a declaration may be: long chains of

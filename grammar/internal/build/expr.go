@@ -1,6 +1,7 @@
 package build
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/antlr4-go/antlr/v4"
@@ -160,10 +161,39 @@ func (b *Builder) climb(f *flat, min int) part {
 					left.last.Text, right.first.Text).
 					Hintf("there are only whole numbers; . joins strings")
 			}
-			left = part{first: left.first, last: right.last, x: &ast.Binary{
-				Place: between(left.first, right.last), Op: op.Text, X: b.single(left), Y: y}}
+			at := between(left.first, right.last)
+			x := b.single(left)
+			if t := typeTest(at, op.Text, x, y); t != nil {
+				x = t
+			} else {
+				x = &ast.Binary{Place: at, Op: op.Text, X: x, Y: y}
+			}
+			left = part{first: left.first, last: right.last, x: x}
 		}
 	}
+}
+
+// typeTest makes @typeof($x, "name") of the comparison of @typeof($x) with a literal string, nil of any other.
+func typeTest(at ast.Place, op string, x, y ast.Expr) ast.Expr {
+	if op != "==" && op != "!=" {
+		return nil
+	}
+	is := func(x, y ast.Expr) ast.Expr {
+		t, ok := ast.Unparen(x).(*ast.AtOp)
+		name, text := ast.Unparen(y).(*ast.Literal)
+		if !ok || t.Name != "@typeof" || len(t.Args) != 1 || !text || !name.IsString {
+			return nil
+		}
+		return &ast.AtOp{Place: at, Name: t.Name, Args: []ast.Expr{t.Args[0], name}}
+	}
+	t := is(x, y)
+	if t == nil {
+		t = is(y, x)
+	}
+	if t != nil && op == "!=" {
+		t = &ast.Unary{Place: at, Op: "!", X: t}
+	}
+	return t
 }
 
 func isNumber(t *pp.Tok) bool { return t.Type == stapparse.StapParserNUMBER }
@@ -380,6 +410,11 @@ func (b *Builder) suffixes(p part, ks []antlr.Tree) part {
 	switch x := p.x.(type) {
 	case *ast.Name:
 		if keys, end := b.index(ks[0]); keys != nil {
+			if s := ks[0].(*stapparse.SuffixContext); isRange(s) {
+				b.errorf(code.BadOperand, place(s).Span,
+					"%s is no variable of the traced program, so no part of it can be taken", x.Name).
+					Hintf("substr(text, start, length) gives a part of a text")
+			}
 			p = part{first: start, last: end, x: &ast.Index{
 				Place: between(start, end), Array: &ast.Ident{Place: x.Place, Name: x.Name}, Keys: keys}}
 			ks = ks[1:]
@@ -418,9 +453,10 @@ func (b *Builder) suffixes(p part, ks []antlr.Tree) part {
 				t.Path = append(t.Path, ast.TargetStep{Place: place(s), Member: name})
 			}
 			b.pretty(t, dollars, m.Span())
+		case stapparse.StapParserASSERTION:
+			t.Path = append(t.Path, ast.TargetStep{Place: place(s), Type: op.Text})
 		default:
-			keys, _ := b.index(s)
-			t.Path = append(t.Path, ast.TargetStep{Place: place(s), Index: b.oneIndex(keys, place(s).Span)})
+			t.Path = append(t.Path, b.indexStep(s))
 		}
 	}
 	t.Place = between(start, p.last)
@@ -442,6 +478,29 @@ func (b *Builder) index(k antlr.Tree) ([]ast.Expr, *pp.Tok) {
 		}
 	}
 	return keys, final(s)
+}
+
+// indexStep makes "[i]" or "[low:high]" behind a variable of the program.
+func (b *Builder) indexStep(s *stapparse.SuffixContext) ast.TargetStep {
+	keys, _ := b.index(s)
+	st := ast.TargetStep{Place: place(s), Range: isRange(s)}
+	for _, k := range kids(s) {
+		if e, ok := k.(*stapparse.ExprContext); ok {
+			st.High = b.expr(e)
+		}
+	}
+	if !st.Range || len(keys) > 0 {
+		st.Index = b.oneIndex(keys, st.Span)
+	}
+	return st
+}
+
+// isRange reports whether s is "[low:high]".
+func isRange(s *stapparse.SuffixContext) bool {
+	return slices.ContainsFunc(kids(s), func(k antlr.Tree) bool {
+		t := leaf(k)
+		return t != nil && t.Type == stapparse.StapParserCOLON
+	})
 }
 
 // oneIndex is the only key of an index that is not a script array's.

@@ -307,6 +307,7 @@ func (b *Builder) foreach(p ast.Place, head *stapparse.ForeachHeadContext, body 
 	}
 	b.foreachKeys(s, kids(head)[0].(*stapparse.ForeachKeysContext), key)
 	var agg *pp.Tok
+	var over *stapparse.ForeachOverContext
 	for _, k := range kids(head)[1:] {
 		switch k := k.(type) {
 		case *stapparse.ForeachBaseContext:
@@ -319,6 +320,8 @@ func (b *Builder) foreach(p ast.Place, head *stapparse.ForeachHeadContext, body 
 					Hintf("a histogram is @hist_log(x) or @hist_linear(x, low, high, width)")
 				s.Array = &ast.Ident{Place: place(k), Name: first(k).Text}
 			}
+		case *stapparse.ForeachOverContext:
+			over = k
 		case *stapparse.ArgContext:
 			s.Slice = append(s.Slice, b.arg(k))
 		case *stapparse.SortContext:
@@ -346,6 +349,9 @@ func (b *Builder) foreach(p ast.Place, head *stapparse.ForeachHeadContext, body 
 			Hintf("+ sorts upwards, - downwards")
 	}
 	s.Body = b.body(body)
+	if over != nil {
+		b.foreachOver(s, over)
+	}
 	return s
 }
 

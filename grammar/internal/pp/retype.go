@@ -11,11 +11,13 @@ import (
 // decides what + - & ++ -- [ mean: behind the end of an operand they go on with
 // it, anywhere else they begin one.
 type retyper struct {
-	ahead   *Tok // read, not yet given out
-	operand bool // the token before ends an operand
-	last    int  // type of the token before
-	closed  bool // the token before ends an operand that no ++ follows: the array of in, the pattern of =~
-	stepped bool // the variable that is being read has a ++ or -- before it
+	ahead   []*Tok // read, not yet given out
+	chain   bool   // the token before ends a variable of the program, or a value in it
+	based   bool   // it is an operator word whose result is one
+	operand bool   // the token before ends an operand
+	last    int    // type of the token before
+	closed  bool   // the token before ends an operand that no ++ follows: the array of in, the pattern of =~
+	stepped bool   // the variable that is being read has a ++ or -- before it
 	open    []bracket
 	// pairs are the braces closed since open was empty last, in the order of their ends.
 	pairs [][2]*Tok
@@ -34,18 +36,19 @@ type bracket struct {
 	control bool // of if ( ), while ( ), for ( ), foreach ( ), catch ( )
 	points  bool // the list of points goes on behind the bracket
 	stepped bool // before the bracket, see Filter.stepped
+	chain   bool // what follows the closing bracket goes on with a variable of the program
 }
 
 // Next gives the next token for the parser.
 func (x *Filter) Next() *Tok {
-	t := x.ahead
-	if t == nil {
-		t = x.preprocessed()
-	}
-	x.ahead = nil
+	x.fetch(1)
+	t := x.ahead[0]
 	if t.Type == antlr.TokenEOF {
-		x.ahead = t
 		return t
+	}
+	x.ahead = x.ahead[1:]
+	if x.chain && t.Type == stapparse.StapLexerDOT {
+		x.assertion(t)
 	}
 	x.retype(t)
 	x.closed = x.closes(t.Type)
@@ -68,10 +71,15 @@ func (x *Filter) closes(typ int) bool {
 
 // peek is the type of the token after the one being retyped.
 func (x *Filter) peek() int {
-	if x.ahead == nil {
-		x.ahead = x.preprocessed()
+	x.fetch(1)
+	return x.ahead[0].Type
+}
+
+// fetch reads on until n tokens are there that were not given out, or the end is.
+func (x *Filter) fetch(n int) {
+	for k := len(x.ahead); k < n && (k == 0 || x.ahead[k-1].Type != antlr.TokenEOF); k++ {
+		x.ahead = append(x.ahead, x.preprocessed())
 	}
-	return x.ahead.Type
 }
 
 // PointsOnly begins in a list of points, as if "probe" had been read.
@@ -82,17 +90,21 @@ func (x *Filter) retype(t *Tok) {
 		x.retypePoint(t)
 		return
 	}
-	ends := false
+	ends, chain := false, false
 	if x.operand && !continues(t.Type) {
 		x.stepped = false
 	}
 	switch t.Type {
+	case stapparse.StapLexerTARGET, stapparse.StapLexerASSERTION:
+		ends, chain = true, true
+	case stapparse.StapLexerARROW:
+		chain = x.chain
 	case stapparse.StapLexerID, stapparse.StapLexerATWORD:
 		if x.last != stapparse.StapLexerARROW && x.peek() == stapparse.StapLexerLPAREN {
 			t.Type = stapparse.StapLexerFUNC_NAME
 		}
-		ends = true
-	case stapparse.StapLexerTARGET, stapparse.StapLexerDOLLARS, stapparse.StapLexerNUMBER, stapparse.StapLexerEMBEDDED:
+		ends, chain = true, x.chain && x.last == stapparse.StapLexerARROW
+	case stapparse.StapLexerDOLLARS, stapparse.StapLexerNUMBER, stapparse.StapLexerEMBEDDED:
 		ends = true
 	case stapparse.StapLexerSTRING:
 		if x.last == stapparse.StapLexerSTRING || x.last == stapparse.StapLexerSTRING_MORE {
@@ -100,10 +112,10 @@ func (x *Filter) retype(t *Tok) {
 		}
 		ends = true
 	case stapparse.StapLexerLPAREN:
-		x.pushBracket(t, bracket{control: isControl(x.last)})
+		x.pushBracket(t, bracket{control: isControl(x.last), chain: x.based})
 	case stapparse.StapLexerRPAREN:
 		b := x.popBracket(t, stapparse.StapLexerLPAREN)
-		ends = !b.control
+		ends, chain = !b.control, b.chain
 		if b.points {
 			x.points, x.start, x.nameGoing = true, false, false
 		}
@@ -115,10 +127,9 @@ func (x *Filter) retype(t *Tok) {
 		if !x.operand {
 			t.Type = stapparse.StapLexerLIST_OPEN
 		}
-		x.pushBracket(t, bracket{})
+		x.pushBracket(t, bracket{chain: x.chain})
 	case stapparse.StapLexerRBRACK:
-		x.popBracket(t, stapparse.StapLexerLBRACK)
-		ends = true
+		ends, chain = true, x.popBracket(t, stapparse.StapLexerLBRACK).chain
 	case stapparse.StapLexerINC, stapparse.StapLexerDEC:
 		// Behind one ++ the next begins another statement: x++ ++y.
 		ends = x.operand && !x.closed && x.last != stapparse.StapLexerINC && x.last != stapparse.StapLexerDEC
@@ -142,8 +153,10 @@ func (x *Filter) retype(t *Tok) {
 	}
 	if x.last == stapparse.StapLexerARROW && IsKeyword(t.Type) {
 		t.Type, ends, x.points = stapparse.StapLexerID, true, false // a member named like a keyword
+		chain = x.chain
 	}
-	x.operand = ends
+	x.operand, x.chain = ends, chain
+	x.based = t.Type == stapparse.StapLexerFUNC_NAME && (t.Text == "@cast" || t.Text == "@var" || t.Text == "@entry")
 }
 
 // retypePoint is retype within a list of probe points.
@@ -323,6 +336,7 @@ func (x *Filter) Open() []*Tok {
 func (x *Filter) Restart(t *Tok) {
 	x.open = x.open[:0]
 	x.operand, x.last, x.points, x.closed = false, 0, false, false
+	x.chain, x.based = false, false
 	if t != nil {
 		x.retype(t)
 		x.last = t.Type

@@ -43,7 +43,7 @@ func staplexerLexerInit() {
 		"DEFAULT_MODE",
 	}
 	staticData.LiteralNames = []string{
-		"", "", "", "", "", "", "", "", "", "", "'probe'", "'global'", "'private'",
+		"", "", "", "", "", "", "", "", "", "", "", "'probe'", "'global'", "'private'",
 		"'function'", "'if'", "'else'", "'for'", "'foreach'", "'in'", "'limit'",
 		"'return'", "'delete'", "'while'", "'break'", "'continue'", "'next'",
 		"'string'", "'long'", "'try'", "'catch'", "", "", "", "", "", "", "",
@@ -57,11 +57,11 @@ func staplexerLexerInit() {
 	}
 	staticData.SymbolicNames = []string{
 		"", "FUNC_NAME", "RETURN_VOID", "U_MINUS", "U_PLUS", "ADDR", "PRE_INC",
-		"PRE_DEC", "LIST_OPEN", "STRING_MORE", "PROBE", "GLOBAL", "PRIVATE",
-		"FUNCTION", "IF", "ELSE", "FOR", "FOREACH", "IN", "LIMIT", "RETURN",
-		"DELETE", "WHILE", "BREAK", "CONTINUE", "NEXT", "STRING_T", "LONG_T",
-		"TRY", "CATCH", "ARG", "ATWORD", "TARGET", "DOLLARS", "ID", "NUMBER",
-		"STRING", "EMBEDDED", "OPEN_STRING", "OPEN_EMBEDDED", "OPEN_COMMENT",
+		"PRE_DEC", "LIST_OPEN", "STRING_MORE", "ASSERTION", "PROBE", "GLOBAL",
+		"PRIVATE", "FUNCTION", "IF", "ELSE", "FOR", "FOREACH", "IN", "LIMIT",
+		"RETURN", "DELETE", "WHILE", "BREAK", "CONTINUE", "NEXT", "STRING_T",
+		"LONG_T", "TRY", "CATCH", "ARG", "ATWORD", "TARGET", "DOLLARS", "ID",
+		"NUMBER", "STRING", "EMBEDDED", "OPEN_STRING", "OPEN_EMBEDDED", "OPEN_COMMENT",
 		"COMMENT", "WS", "PP_IF", "PP_THEN", "PP_ELSE", "PP_END", "SHR3", "AGG",
 		"SHL_A", "SHR_A", "EQ", "NE", "LE", "GE", "MATCH", "NMATCH", "ADD_A",
 		"SUB_A", "MUL_A", "DIV_A", "MOD_A", "AND_A", "XOR_A", "OR_A", "CAT_A",
@@ -85,7 +85,7 @@ func staplexerLexerInit() {
 	}
 	staticData.PredictionContextCache = antlr.NewPredictionContextCache()
 	staticData.serializedATN = []int32{
-		4, 0, 97, 606, 6, -1, 2, 0, 7, 0, 2, 1, 7, 1, 2, 2, 7, 2, 2, 3, 7, 3, 2,
+		4, 0, 98, 606, 6, -1, 2, 0, 7, 0, 2, 1, 7, 1, 2, 2, 7, 2, 2, 3, 7, 3, 2,
 		4, 7, 4, 2, 5, 7, 5, 2, 6, 7, 6, 2, 7, 7, 7, 2, 8, 7, 8, 2, 9, 7, 9, 2,
 		10, 7, 10, 2, 11, 7, 11, 2, 12, 7, 12, 2, 13, 7, 13, 2, 14, 7, 14, 2, 15,
 		7, 15, 2, 16, 7, 16, 2, 17, 7, 17, 2, 18, 7, 18, 2, 19, 7, 19, 2, 20, 7,
@@ -146,17 +146,17 @@ func staplexerLexerInit() {
 		1, 73, 1, 73, 1, 74, 1, 74, 1, 75, 1, 75, 1, 76, 1, 76, 1, 77, 1, 77, 1,
 		78, 1, 78, 1, 79, 1, 79, 1, 80, 1, 80, 1, 81, 1, 81, 1, 82, 1, 82, 1, 83,
 		1, 83, 1, 84, 1, 84, 1, 85, 1, 85, 1, 86, 1, 86, 1, 87, 1, 87, 0, 0, 88,
-		1, 10, 3, 11, 5, 12, 7, 13, 9, 14, 11, 15, 13, 16, 15, 17, 17, 18, 19,
-		19, 21, 20, 23, 21, 25, 22, 27, 23, 29, 24, 31, 25, 33, 26, 35, 27, 37,
-		28, 39, 29, 41, 30, 43, 31, 45, 32, 47, 33, 49, 34, 51, 35, 53, 36, 55,
-		37, 57, 38, 59, 39, 61, 40, 63, 41, 65, 42, 67, 43, 69, 44, 71, 45, 73,
-		46, 75, 47, 77, 48, 79, 49, 81, 50, 83, 51, 85, 52, 87, 53, 89, 54, 91,
-		55, 93, 56, 95, 57, 97, 58, 99, 59, 101, 60, 103, 61, 105, 62, 107, 63,
-		109, 64, 111, 65, 113, 66, 115, 67, 117, 68, 119, 69, 121, 70, 123, 71,
-		125, 72, 127, 73, 129, 74, 131, 75, 133, 76, 135, 77, 137, 78, 139, 79,
-		141, 80, 143, 81, 145, 82, 147, 83, 149, 84, 151, 85, 153, 86, 155, 87,
-		157, 88, 159, 89, 161, 90, 163, 91, 165, 92, 167, 93, 169, 94, 171, 95,
-		173, 96, 175, 97, 1, 0, 13, 2, 0, 36, 36, 64, 64, 1, 0, 48, 57, 4, 0, 36,
+		1, 11, 3, 12, 5, 13, 7, 14, 9, 15, 11, 16, 13, 17, 15, 18, 17, 19, 19,
+		20, 21, 21, 23, 22, 25, 23, 27, 24, 29, 25, 31, 26, 33, 27, 35, 28, 37,
+		29, 39, 30, 41, 31, 43, 32, 45, 33, 47, 34, 49, 35, 51, 36, 53, 37, 55,
+		38, 57, 39, 59, 40, 61, 41, 63, 42, 65, 43, 67, 44, 69, 45, 71, 46, 73,
+		47, 75, 48, 77, 49, 79, 50, 81, 51, 83, 52, 85, 53, 87, 54, 89, 55, 91,
+		56, 93, 57, 95, 58, 97, 59, 99, 60, 101, 61, 103, 62, 105, 63, 107, 64,
+		109, 65, 111, 66, 113, 67, 115, 68, 117, 69, 119, 70, 121, 71, 123, 72,
+		125, 73, 127, 74, 129, 75, 131, 76, 133, 77, 135, 78, 137, 79, 139, 80,
+		141, 81, 143, 82, 145, 83, 147, 84, 149, 85, 151, 86, 153, 87, 155, 88,
+		157, 89, 159, 90, 161, 91, 163, 92, 165, 93, 167, 94, 169, 95, 171, 96,
+		173, 97, 175, 98, 1, 0, 13, 2, 0, 36, 36, 64, 64, 1, 0, 48, 57, 4, 0, 36,
 		36, 65, 90, 95, 95, 97, 122, 5, 0, 36, 36, 48, 57, 65, 90, 95, 95, 97,
 		122, 3, 0, 65, 90, 95, 95, 97, 122, 3, 0, 48, 57, 65, 90, 97, 122, 3, 0,
 		10, 10, 34, 34, 92, 92, 1, 0, 37, 37, 2, 0, 37, 37, 125, 125, 1, 0, 42,
@@ -406,92 +406,93 @@ const (
 	StapLexerPRE_DEC       = 7
 	StapLexerLIST_OPEN     = 8
 	StapLexerSTRING_MORE   = 9
-	StapLexerPROBE         = 10
-	StapLexerGLOBAL        = 11
-	StapLexerPRIVATE       = 12
-	StapLexerFUNCTION      = 13
-	StapLexerIF            = 14
-	StapLexerELSE          = 15
-	StapLexerFOR           = 16
-	StapLexerFOREACH       = 17
-	StapLexerIN            = 18
-	StapLexerLIMIT         = 19
-	StapLexerRETURN        = 20
-	StapLexerDELETE        = 21
-	StapLexerWHILE         = 22
-	StapLexerBREAK         = 23
-	StapLexerCONTINUE      = 24
-	StapLexerNEXT          = 25
-	StapLexerSTRING_T      = 26
-	StapLexerLONG_T        = 27
-	StapLexerTRY           = 28
-	StapLexerCATCH         = 29
-	StapLexerARG           = 30
-	StapLexerATWORD        = 31
-	StapLexerTARGET        = 32
-	StapLexerDOLLARS       = 33
-	StapLexerID            = 34
-	StapLexerNUMBER        = 35
-	StapLexerSTRING        = 36
-	StapLexerEMBEDDED      = 37
-	StapLexerOPEN_STRING   = 38
-	StapLexerOPEN_EMBEDDED = 39
-	StapLexerOPEN_COMMENT  = 40
-	StapLexerCOMMENT       = 41
-	StapLexerWS            = 42
-	StapLexerPP_IF         = 43
-	StapLexerPP_THEN       = 44
-	StapLexerPP_ELSE       = 45
-	StapLexerPP_END        = 46
-	StapLexerSHR3          = 47
-	StapLexerAGG           = 48
-	StapLexerSHL_A         = 49
-	StapLexerSHR_A         = 50
-	StapLexerEQ            = 51
-	StapLexerNE            = 52
-	StapLexerLE            = 53
-	StapLexerGE            = 54
-	StapLexerMATCH         = 55
-	StapLexerNMATCH        = 56
-	StapLexerADD_A         = 57
-	StapLexerSUB_A         = 58
-	StapLexerMUL_A         = 59
-	StapLexerDIV_A         = 60
-	StapLexerMOD_A         = 61
-	StapLexerAND_A         = 62
-	StapLexerXOR_A         = 63
-	StapLexerOR_A          = 64
-	StapLexerCAT_A         = 65
-	StapLexerANDAND        = 66
-	StapLexerOROR          = 67
-	StapLexerINC           = 68
-	StapLexerDEC           = 69
-	StapLexerARROW         = 70
-	StapLexerSHL           = 71
-	StapLexerSHR           = 72
-	StapLexerLPAREN        = 73
-	StapLexerRPAREN        = 74
-	StapLexerLBRACE        = 75
-	StapLexerRBRACE        = 76
-	StapLexerLBRACK        = 77
-	StapLexerRBRACK        = 78
-	StapLexerSEMI          = 79
-	StapLexerCOMMA         = 80
-	StapLexerDOT           = 81
-	StapLexerQUEST         = 82
-	StapLexerCOLON         = 83
-	StapLexerBANG          = 84
-	StapLexerTILDE         = 85
-	StapLexerASSIGN        = 86
-	StapLexerPLUS          = 87
-	StapLexerMINUS         = 88
-	StapLexerSTAR          = 89
-	StapLexerSLASH         = 90
-	StapLexerMOD           = 91
-	StapLexerAND           = 92
-	StapLexerXOR           = 93
-	StapLexerOR            = 94
-	StapLexerLT            = 95
-	StapLexerGT            = 96
-	StapLexerJUNK          = 97
+	StapLexerASSERTION     = 10
+	StapLexerPROBE         = 11
+	StapLexerGLOBAL        = 12
+	StapLexerPRIVATE       = 13
+	StapLexerFUNCTION      = 14
+	StapLexerIF            = 15
+	StapLexerELSE          = 16
+	StapLexerFOR           = 17
+	StapLexerFOREACH       = 18
+	StapLexerIN            = 19
+	StapLexerLIMIT         = 20
+	StapLexerRETURN        = 21
+	StapLexerDELETE        = 22
+	StapLexerWHILE         = 23
+	StapLexerBREAK         = 24
+	StapLexerCONTINUE      = 25
+	StapLexerNEXT          = 26
+	StapLexerSTRING_T      = 27
+	StapLexerLONG_T        = 28
+	StapLexerTRY           = 29
+	StapLexerCATCH         = 30
+	StapLexerARG           = 31
+	StapLexerATWORD        = 32
+	StapLexerTARGET        = 33
+	StapLexerDOLLARS       = 34
+	StapLexerID            = 35
+	StapLexerNUMBER        = 36
+	StapLexerSTRING        = 37
+	StapLexerEMBEDDED      = 38
+	StapLexerOPEN_STRING   = 39
+	StapLexerOPEN_EMBEDDED = 40
+	StapLexerOPEN_COMMENT  = 41
+	StapLexerCOMMENT       = 42
+	StapLexerWS            = 43
+	StapLexerPP_IF         = 44
+	StapLexerPP_THEN       = 45
+	StapLexerPP_ELSE       = 46
+	StapLexerPP_END        = 47
+	StapLexerSHR3          = 48
+	StapLexerAGG           = 49
+	StapLexerSHL_A         = 50
+	StapLexerSHR_A         = 51
+	StapLexerEQ            = 52
+	StapLexerNE            = 53
+	StapLexerLE            = 54
+	StapLexerGE            = 55
+	StapLexerMATCH         = 56
+	StapLexerNMATCH        = 57
+	StapLexerADD_A         = 58
+	StapLexerSUB_A         = 59
+	StapLexerMUL_A         = 60
+	StapLexerDIV_A         = 61
+	StapLexerMOD_A         = 62
+	StapLexerAND_A         = 63
+	StapLexerXOR_A         = 64
+	StapLexerOR_A          = 65
+	StapLexerCAT_A         = 66
+	StapLexerANDAND        = 67
+	StapLexerOROR          = 68
+	StapLexerINC           = 69
+	StapLexerDEC           = 70
+	StapLexerARROW         = 71
+	StapLexerSHL           = 72
+	StapLexerSHR           = 73
+	StapLexerLPAREN        = 74
+	StapLexerRPAREN        = 75
+	StapLexerLBRACE        = 76
+	StapLexerRBRACE        = 77
+	StapLexerLBRACK        = 78
+	StapLexerRBRACK        = 79
+	StapLexerSEMI          = 80
+	StapLexerCOMMA         = 81
+	StapLexerDOT           = 82
+	StapLexerQUEST         = 83
+	StapLexerCOLON         = 84
+	StapLexerBANG          = 85
+	StapLexerTILDE         = 86
+	StapLexerASSIGN        = 87
+	StapLexerPLUS          = 88
+	StapLexerMINUS         = 89
+	StapLexerSTAR          = 90
+	StapLexerSLASH         = 91
+	StapLexerMOD           = 92
+	StapLexerAND           = 93
+	StapLexerXOR           = 94
+	StapLexerOR            = 95
+	StapLexerLT            = 96
+	StapLexerGT            = 97
+	StapLexerJUNK          = 98
 )

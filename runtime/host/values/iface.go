@@ -48,6 +48,18 @@ func (t *texter) typeAt(addr uint64) *gotype.Type {
 	return typ
 }
 
+// typeOnly writes the name of an interface's dynamic type.
+func (t *texter) typeOnly(v value) {
+	switch in, isNil, ok := t.dynamic(v); {
+	case v.t.Kind != types.GoInterface || !ok:
+		t.lost()
+	case isNil:
+		t.lit("nil")
+	default:
+		t.lit(short(in.t.Name))
+	}
+}
+
 // iface writes an interface's dynamic type and value.
 func (t *texter) iface(v value, l level) {
 	in, isNil, ok := t.dynamic(v)

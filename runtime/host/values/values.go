@@ -215,6 +215,10 @@ func (t *texter) all() {
 				}
 			}
 		}
+		if pt.TypeOnly {
+			t.typeOnly(v)
+			continue
+		}
 		t.value(v, level{deref: pt.Deref})
 	}
 }
