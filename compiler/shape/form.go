@@ -52,7 +52,9 @@ func (b *Builder) described(t *types.Ctype, d *Type, hops int, far, full bool) {
 		case stdtype.Wrap:
 			d.Elem = b.add(f.Elem, hops)
 		default:
-			d.Elem = to(f.Elem)
+			if f.Elem != nil {
+				d.Elem = to(f.Elem)
+			}
 			if f.Key != nil {
 				d.Key = to(f.Key)
 			}
@@ -151,8 +153,54 @@ func (t *tabler) formed(d *Type, off int64, out []leaf) []leaf {
 		}
 	case stdtype.Enum:
 		return t.oneOf(d.Form, off, out)
+	case stdtype.Shared:
+		if d.Elem > 0 {
+			out = append(out, leaf{kind: LeafPtr, off: off + at[0], typ: d.Elem, size: t.size(d.Elem)})
+		}
+		out = append(out, leaf{kind: LeafPtr, off: off + at[1], size: max(at[2], at[3]) + 4})
+	case stdtype.Bits:
+		return append(out, leaf{kind: LeafSpan, off: off + at[0], length: off + at[1], size: 8, more: moreEnd},
+			leaf{kind: LeafPtr, off: off + at[1], size: 8})
+	case stdtype.List, stdtype.Tree, stdtype.Table, stdtype.Chunks, stdtype.Ring:
+		return t.apart(d, off, out)
 	}
 	return out
+}
+
+// apart appends the leaf of a value whose elements do not lie behind each other.
+func (t *tabler) apart(d *Type, off int64, out []leaf) []leaf {
+	at := d.Form.At
+	l, m := leaf{off: off + at[0], typ: d.Elem, size: t.size(d.Elem)}, leaf{kind: LeafMore}
+	if l.size <= 0 || off > 1<<15 || len(out)+2 > maxLeaves {
+		return out
+	}
+	pack := func(base int64, offs ...int64) (v uint64) {
+		for i, o := range offs {
+			v |= uint64(base+o) & 0xffff << (16 * i)
+		}
+		return v
+	}
+	switch d.Form.Kind {
+	case stdtype.List:
+		l.kind, l.size, l.length = LeafList, at[4], off+at[1]-1
+		if at[1] == 0 {
+			l.length, l.more = 0, moreUnknown
+		}
+		m.raw = [2]uint64{uint64(at[2]), uint64(at[3])}
+	case stdtype.Tree:
+		l.kind, l.size, l.length = LeafTree, at[6], off+at[1]
+		m.raw = [2]uint64{pack(0, at[2], at[3], at[4]), uint64(at[5])}
+	case stdtype.Table:
+		l.kind, l.length = LeafTable, off+at[2]
+		m.raw[0] = pack(off, at[1])
+	case stdtype.Chunks:
+		l.kind, l.more = LeafChunks, moreUnknown
+		m.raw = [2]uint64{pack(off, at[1], at[2], at[3], at[4]), uint64(at[5])}
+	case stdtype.Ring:
+		l.kind, l.length = LeafRing, off+at[3]
+		m.raw = [2]uint64{pack(off, at[1], at[2], at[3]), uint64(at[4])}
+	}
+	return append(out, l, m)
 }
 
 // oneOf appends the leaves of an enum's variants, each behind a check that it is this one.

@@ -39,6 +39,22 @@ const (
 	// (bit 8), and how many leaves (from bit 16 on).
 	LeafSkip
 	LeafChars // the address of a string of C
+	// Elements that lie apart. The fourth word has from bit 8 on where their number lies, or in bit 5 (moreUnknown)
+	// that it is not known. A LeafMore follows, whose kind is 0 and whose last words are, the first one in 16 bits for
+	// each offset:
+	//
+	//	LeafList: the next one in a node; the element in a node
+	//	LeafTree: parent, left and right in a node; the element in a node. The leaf leads to the leftmost node
+	//	LeafTable: how many buckets there are, minus one; nothing. The elements lie in front of the address
+	//	LeafChunks: the end of the first chunk, the address of the first chunk's pointer, the last element's end, the
+	//	  last chunk's pointer; bytes of a chunk
+	//	LeafRing: room, first element, end; 1 if the end is to be used
+	LeafList
+	LeafTree
+	LeafTable
+	LeafChunks
+	LeafRing
+	LeafMore
 )
 
 // Bits of the fourth word of a leaf.
@@ -47,6 +63,8 @@ const (
 	moreEnd              // see LeafSpan
 	moreText
 	moreBefore
+	_
+	moreUnknown
 )
 
 // LeafWords is the words of a leaf, RecordHead those before the first one.
@@ -125,6 +143,7 @@ func (t *tabler) placed(pt Part) (out []leaf) {
 		case LeafSpan:
 			off, ok1 = place(pt.Words, leaf{off: l.off})
 			length, ok2 = place(pt.Words, leaf{off: l.length})
+		case LeafList, LeafTree, LeafTable, LeafChunks, LeafRing, LeafMore: // they are too large for registers
 		default:
 			off, ok1 = place(pt.Words, l)
 			ok2 = true
@@ -189,6 +208,8 @@ type leaf struct {
 	tag      int64
 	count    int
 	not      bool
+	// raw are the words of a LeafMore.
+	raw [2]uint64
 }
 
 // words are how many numbers a leaf is made of.
@@ -296,6 +317,10 @@ func (t *tabler) record(size int64, ls []leaf) uint64 {
 		if l.free {
 			more |= moreFree
 		}
+		if l.kind == LeafMore {
+			t.out = append(t.out, 0, 0, l.raw[0], l.raw[1])
+			continue
+		}
 		if l.kind == LeafSkip {
 			more = uint64(l.tag) | uint64(l.count)<<16
 			if l.not {
@@ -308,7 +333,7 @@ func (t *tabler) record(size int64, ls []leaf) uint64 {
 	}
 	t.todo = append(t.todo, func() {
 		for i, l := range ls {
-			if l.kind == LeafSkip {
+			if l.kind == LeafSkip || l.kind == LeafMore {
 				continue
 			}
 			t.out[at+RecordHead+LeafWords*uint64(i)+1] = t.to(l)

@@ -24,6 +24,33 @@ func ofCPlus(t *types.Ctype) *Form {
 		}
 	case "optional":
 		return optional(t)
+	case "variant":
+		return variant(t)
+	case "tuple":
+		return tuple(t)
+	case "unique_ptr":
+		return unique(t)
+	case "shared_ptr", "weak_ptr":
+		return shared(t)
+	case "list", "forward_list":
+		return list(t)
+	case "map", "set", "multimap", "multiset":
+		return tree(t)
+	case "unordered_map", "unordered_set", "unordered_multimap", "unordered_multiset":
+		return hashed(t)
+	case "deque":
+		return deque(t)
+	case "atomic":
+		for _, name := range []string{"_M_i", "_M_b", "_M_p", "_M_fp"} {
+			if f, ok := deep(t, name); ok {
+				if name == "_M_b" { // atomic<bool> has an atomic of its own in it
+					f, ok = path(t, "_M_base", "_M_i")
+				}
+				if ok {
+					return wrap(f)
+				}
+			}
+		}
 	case "pair":
 		first, ok1 := member(t, "first")
 		second, ok2 := member(t, "second")
@@ -86,6 +113,20 @@ func undescribed(t *types.Ctype) *Form {
 }
 
 func vector(t *types.Ctype) *Form {
+	if e := param(t, "_Tp"); e != nil && e.Kind == types.Bool {
+		start, ok1 := deep(t, "_M_start")
+		finish, ok2 := deep(t, "_M_finish")
+		if !ok1 || !ok2 {
+			return nil
+		}
+		p, ok1 := member(start.Type, "_M_p")
+		end, ok2 := member(finish.Type, "_M_p")
+		n, ok3 := member(finish.Type, "_M_offset")
+		if !ok1 || !ok2 || !ok3 || !isPointer(p) || !isPointer(end) || n.Type.Size != 4 {
+			return nil
+		}
+		return &Form{Kind: Bits, At: []int64{start.Off + p.Off, finish.Off + end.Off, finish.Off + n.Off}}
+	}
 	if f := span(t, Seq, "_M_start", "_M_finish", 1); f != nil {
 		f.Kind = Seq // of characters too
 		return f

@@ -23,7 +23,73 @@ func ofRust(t *types.Ctype) *Form {
 	if f := fat(t); f != nil {
 		return f
 	}
-	switch t.More().Scope + "::" + base(t) {
+	scope := t.More().Scope
+	switch {
+	case scope == "core::sync::atomic" && strings.HasPrefix(t.Own, "Atomic"):
+		return atomic(t)
+	case scope == "core::num::nonzero":
+		f := types.Field{Type: t}
+		for f.Type.Kind == types.Struct {
+			in, ok := member(f.Type, "__0")
+			if !ok {
+				return nil
+			}
+			in.Off += f.Off
+			f = in
+		}
+		return wrap(f)
+	}
+	switch scope + "::" + base(t) {
+	case "alloc::rc::Rc", "alloc::sync::Arc":
+		p, ok := path(t, "ptr", "pointer")
+		if ok && isPointer(p) && p.Type.Elem() != nil && p.Type.Elem().Kind == types.Struct {
+			return &Form{Kind: Owner, At: []int64{p.Off}, Elem: p.Type.Elem()}
+		}
+	case "alloc::rc::RcBox", "alloc::rc::RcInner", "alloc::sync::ArcInner":
+		for _, name := range []string{"value", "data"} {
+			if f, ok := member(t, name); ok {
+				return wrap(f)
+			}
+		}
+	case "alloc::rc::Weak", "alloc::sync::Weak":
+		return &Form{Kind: Fixed, Pre: "(Weak)"}
+	case "core::cell::Cell", "core::cell::RefCell":
+		if f, ok := path(t, "value", "value"); ok {
+			f.Name = "value"
+			return &Form{Kind: Members, Fields: []types.Field{f}}
+		}
+	case "core::cell::UnsafeCell", "core::mem::manually_drop::ManuallyDrop":
+		if f, ok := member(t, "value"); ok {
+			return wrap(f)
+		}
+	case "std::sync::poison::mutex::Mutex", "std::sync::mutex::Mutex", "std::sync::poison::rwlock::RwLock",
+		"std::sync::rwlock::RwLock":
+		data, ok1 := path(t, "data", "value")
+		failed, ok2 := path(t, "poison", "failed")
+		if ok1 && ok2 {
+			data.Name, failed.Name = "data", "poisoned"
+			return &Form{Kind: Members, Fields: []types.Field{data, failed}, Post: ", .."}
+		}
+	case "core::time::Duration":
+		secs, ok1 := member(t, "secs")
+		nanos, ok2 := member(t, "nanos")
+		if ok1 && ok2 && secs.Type.Size == 8 && nanos.Type.Size == 4 {
+			return &Form{Kind: Duration, At: []int64{secs.Off, nanos.Off}}
+		}
+	case "std::path::PathBuf":
+		if f, ok := path(t, "inner", "inner", "inner"); ok {
+			return vec(f, Text)
+		}
+	case "std::ffi::os_str::OsString":
+		if f, ok := path(t, "inner", "inner"); ok {
+			return vec(f, Text)
+		}
+	case "std::collections::hash::map::HashMap":
+		return hashbrown(t, 1, "base", "table")
+	case "std::collections::hash::set::HashSet":
+		return hashbrown(t, 2, "base", "map", "table")
+	case "alloc::collections::vec_deque::VecDeque":
+		return ring(t)
 	case "alloc::string::String":
 		if f, ok := member(t, "vec"); ok {
 			return vec(f, Text)
@@ -47,11 +113,16 @@ func fat(t *types.Ctype) *Form {
 		!refers(t.Own) {
 		return nil
 	}
-	if e := p.Type.Elem(); strings.HasSuffix(t.Own, "str") || strings.HasPrefix(between(t.Own), "str") {
-		if e.Size != 1 {
-			return nil
-		}
-		return &Form{Kind: Text, At: []int64{p.Off, n.Off, 0}, Elem: e}
+	to := strings.TrimPrefix(strings.TrimPrefix(t.Own, "&"), "mut ")
+	if in := between(t.Own); in != "" && t.Own[0] != '&' {
+		to, _, _ = strings.Cut(strings.TrimSuffix(in, ">"), ",")
+	}
+	switch to {
+	case "str", "std::path::Path", "std::ffi::os_str::OsStr":
+		return &Form{Kind: Text, At: []int64{p.Off, n.Off, 0}, Elem: p.Type.Elem()}
+	}
+	if !strings.HasPrefix(to, "[") || p.Type.Elem().Size < 0 {
+		return nil // of a type whose last member has no fixed size
 	}
 	return &Form{Kind: Seq, At: []int64{p.Off, n.Off, 0}, Elem: p.Type.Elem()}
 }
@@ -114,4 +185,72 @@ func variants(t *types.Ctype) *Form {
 		f.Variants = append(f.Variants, one)
 	}
 	return f
+}
+
+// atomic is what is in a variable of core::sync::atomic.
+func atomic(t *types.Ctype) *Form {
+	f, ok := path(t, "v", "value")
+	for ok && f.Type.Kind == types.Struct { // aligned storage
+		var in types.Field
+		if in, ok = member(f.Type, "__0"); ok {
+			in.Off += f.Off
+			f = in
+		}
+	}
+	if !ok {
+		return nil
+	}
+	if t.Own == "AtomicBool" || t.Own == "Atomic<bool>" {
+		f.Type = &types.Ctype{Kind: types.Bool, Name: "bool", Size: 1, Lang: types.Rust}
+	}
+	return wrap(f)
+}
+
+// hashbrown is a hash map, or a set (2), whose keys have values without bytes.
+func hashbrown(t *types.Ctype, how int64, way ...string) *Form {
+	raw, ok := path(t, way...)
+	if !ok || base(raw.Type) != "RawTable" {
+		return nil
+	}
+	e := param(raw.Type, "T")
+	in, ok := member(raw.Type, "table")
+	if !ok || e == nil || e.Size <= 0 || len(e.Fields()) != 2 {
+		return nil
+	}
+	ctrl, ok1 := path(in.Type, "ctrl", "pointer")
+	mask, ok2 := member(in.Type, "bucket_mask")
+	items, ok3 := member(in.Type, "items")
+	if !ok1 || !ok2 || !ok3 || !isPointer(ctrl) || !isWord(mask) || !isWord(items) {
+		return nil
+	}
+	at := raw.Off + in.Off
+	return &Form{Kind: Table, At: []int64{at + ctrl.Off, at + mask.Off, at + items.Off, how}, Elem: e}
+}
+
+// ring is a VecDeque: until 1.66 it had two indexes, since then it has the first one and a length.
+func ring(t *types.Ctype) *Form {
+	e := param(t, "T")
+	p, ok := rawVec(t)
+	if !ok || e == nil {
+		return nil
+	}
+	capacity, ok := path(t, "buf", "inner", "cap", "__0")
+	for _, way := range [][]string{{"buf", "inner", "cap"}, {"buf", "cap", "__0"}, {"buf", "cap"}} {
+		if !ok {
+			capacity, ok = path(t, way...)
+		}
+	}
+	if !ok || capacity.Type.Size != 8 {
+		return nil
+	}
+	head, ok1 := member(t, "head")
+	n, ok2 := member(t, "len")
+	old := int64(0)
+	if tail, ok := member(t, "tail"); ok {
+		n, head, ok2, old = head, tail, ok1, 1
+	}
+	if !ok1 || !ok2 || !isWord(head) || !isWord(n) {
+		return nil
+	}
+	return &Form{Kind: Ring, At: []int64{p.Off, capacity.Off, head.Off, n.Off, old}, Elem: e}
 }

@@ -30,10 +30,34 @@ const (
 	Enum Kind = "enum"
 	// Members has the members Form.Fields in place of the type's own.
 	Members Kind = "members"
+	// Shared: a pointer to what is shown in its place; the pointer to counts of users, and where in what that leads to
+	// the counts of 4 bytes of users, and of weak ones, are.
+	Shared Kind = "shared"
+	// List: the first node's address, 1 + where the number of elements is (0: unknown); in a node the next one's
+	// address, the element, and the node's bytes. As the last number of this and the two following kinds 1: the
+	// elements are pairs of keys and values; 2: of keys alone.
+	List Kind = "list"
+	// Tree: the leftmost node's address, the number of elements; in a node parent, left, right, element, and its bytes.
+	Tree Kind = "tree"
+	// Table: the address of the bytes that tell which buckets are full, in front of which these lie; buckets minus one,
+	// the number of elements.
+	Table Kind = "table"
+	// Chunks: the address of the first element, of the end of its chunk, of the pointer to that; of the end, of the
+	// pointer to the last chunk; bytes of a chunk.
+	Chunks Kind = "chunks"
+	// Ring: the address, how many elements there is room for, the first one, how many; 1 if that is the end.
+	Ring Kind = "ring"
+	// Bits: the address, the address of the last word, the bits that are used of that.
+	Bits Kind = "bits"
+	// Fixed is Form.Pre alone.
+	Fixed Kind = "fixed"
+	// Duration: seconds of 8 bytes, nanoseconds of 4.
+	Duration Kind = "duration"
 )
 
 // numbers says how many numbers Form.At has.
-var numbers = map[Kind]int{Text: 3, Seq: 3, Wrap: 1, Owner: 1, Enum: 2, Members: 0}
+var numbers = map[Kind]int{Text: 3, Seq: 3, Wrap: 1, Owner: 1, Enum: 2, Members: 0, Shared: 4, List: 6, Tree: 8,
+	Table: 4, Chunks: 6, Ring: 5, Bits: 3, Fixed: 0, Duration: 2}
 
 // Good reports whether At can be that of a form of this kind.
 func Good(k Kind, at []int64) bool {
@@ -42,7 +66,7 @@ func Good(k Kind, at []int64) bool {
 		return false
 	}
 	for _, v := range at {
-		if v < 0 || v > 1<<20 {
+		if v < 0 || v >= 1<<16 {
 			return false
 		}
 	}

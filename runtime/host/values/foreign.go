@@ -23,7 +23,6 @@ func (t formed) foreign(v value, l level) {
 	case s != nil && s.Form != nil:
 		t.lit(s.Form.Pre)
 		t.byForm(v, s, l)
-		t.lit(s.Form.Post)
 		return
 	case v.cut && int64(len(v.b)) < v.t.Size && v.t.Kind != types.Struct && v.t.Kind != types.Array:
 		t.lit("...")
@@ -231,7 +230,7 @@ func (t formed) brackets(typ *types.Ctype) (open, end string) {
 // members writes a structure: of C++ as an initializer, of Rust as {:?} does.
 func (t formed) members(v value, l level) {
 	if v.t.Lang == types.Rust {
-		t.rustStruct(v, v.t.Own, l)
+		t.rustStruct(v, v.t.Own, l, "")
 		return
 	}
 	s := t.p.shapes[v.t]
@@ -310,12 +309,12 @@ func (t formed) byForm(v value, s *shape.Type, l level) {
 	case stdtype.Enum:
 		t.oneOf(v, s, l)
 	case stdtype.Members:
-		open, end := "{", "}"
 		if v.t.Lang == types.Rust {
-			open, end = "(", ")"
+			t.rustStruct(v, v.t.Own, l, s.Form.Post)
+			return
 		}
 		fs := v.t.Fields()
-		t.lit(open)
+		t.lit("{")
 		for i, f := range fs {
 			if i > 0 {
 				t.lit(", ")
@@ -325,7 +324,15 @@ func (t formed) byForm(v value, s *shape.Type, l level) {
 			}
 			t.value(v.part(f.Off, f.Type), l.in())
 		}
-		t.lit(end)
+		t.lit("}")
+	case stdtype.Shared:
+		t.shared(v, at, l)
+	case stdtype.Bits:
+		t.bits(v, at)
+	case stdtype.Duration:
+		t.duration(v, at)
+	case stdtype.List, stdtype.Tree, stdtype.Table, stdtype.Chunks, stdtype.Ring:
+		t.row(v, s, l)
 	}
 }
 
@@ -445,7 +452,7 @@ func (t formed) oneOf(v value, s *shape.Type, l level) {
 	case found.Type == 0:
 		t.lit(found.Name)
 	case v.t.Lang == types.Rust:
-		t.rustStruct(v.part(found.Off, t.p.types[found.Type-1]), found.Name, l)
+		t.rustStruct(v.part(found.Off, t.p.types[found.Type-1]), found.Name, l, "")
 	default:
 		if found.Name != "" {
 			t.lit(found.Name)

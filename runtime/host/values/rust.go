@@ -11,7 +11,7 @@ import (
 )
 
 // rustStruct writes a structure or variant of Rust with a name as {:?} of derive(Debug) does.
-func (t formed) rustStruct(v value, name string, l level) {
+func (t formed) rustStruct(v value, name string, l level, tail string) {
 	fs := v.t.Fields()
 	tuple := strings.HasPrefix(name, "(")
 	if tuple {
@@ -57,7 +57,37 @@ func (t formed) rustStruct(v value, name string, l level) {
 		}
 		t.field(v, f, l.in())
 	}
-	t.lit(end)
+	t.lit(tail + end)
+}
+
+// duration writes a time of Rust as {:?} does: in the greatest unit that it has one of.
+func (t formed) duration(v value, at []int64) {
+	secs, ok1 := v.word(at[0])
+	b, ok2 := v.get(at[1], 4)
+	if !ok1 || !ok2 {
+		t.gone(v)
+		return
+	}
+	nanos := uint64(le.Uint32(b))
+	write := func(whole, part uint64, digits int, unit string) {
+		s := strconv.FormatUint(whole, 10)
+		if part > 0 {
+			s += "." + strings.TrimRight(fmt.Sprintf("%0*d", digits, part), "0")
+		}
+		t.lit(s + unit)
+	}
+	switch {
+	case nanos >= 1e9:
+		t.lost()
+	case secs > 0:
+		write(secs, nanos, 9, "s")
+	case nanos >= 1e6:
+		write(nanos/1e6, nanos%1e6, 6, "ms")
+	case nanos >= 1e3:
+		write(nanos/1e3, nanos%1e3, 3, "µs")
+	default:
+		write(nanos, 0, 0, "ns")
+	}
 }
 
 // rustFloat writes as {:?} does what strconv has written: with a point, or with an exponent from 1e16 on and below
