@@ -25,6 +25,7 @@ func sameStacks(t *testing.T, out string) (same, more, cut int) {
 		switch {
 		case !ok:
 			t.Errorf("no stack of the kernel's:\n%s", hit)
+		case got == "" && strings.HasSuffix(want, " ...\n"): // the program has ended, and its memory is gone
 		case want == got:
 			same++
 			entered = entered || strings.Count(got, "\n") > 3
@@ -111,4 +112,41 @@ func TestWalkedStacks(t *testing.T) {
 		// At the last instructions of aligned() only r10 leads to its caller.
 		run(t, 30, 5, "probe timer.profile { if (pid() == target())"+walkedHandler+"}", path+" 20000")
 	})
+}
+
+// TestWalkedPlugins: where a library takes the place of another one, of the same size and with other frames, no stack
+// is walked by what holds for the other.
+func TestWalkedPlugins(t *testing.T) {
+	needRoot(t)
+	path := bin(t, "plugins")
+	for _, c := range []struct{ name, point, often string }{
+		{"uprobe", `process("` + path + `").function("leaf")`, " 200 20 "}, {"clock", "timer.profile", " 20 1000 "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := begin(t, "--no-global-var-display", "-v", "-s", "64", "-e", "probe "+c.point+
+				` { if (pid() == target() && uaddr() != 0) print("HIT\n", ustack()) }`, "-c",
+				path+c.often+bin(t, "plugin-1")+" "+bin(t, "plugin-2"))
+			if status := s.end(); status != 0 {
+				t.Errorf("status %d\n%s", status, s.stderr())
+			}
+			whole, cut := 0, 0
+			for _, hit := range strings.Split(s.stdout(), "HIT\n")[1:] {
+				lines := strings.Split(strings.TrimSuffix(hit, "\n"), "\n")
+				last := lines[len(lines)-1]
+				switch {
+				case last == " ...":
+					cut++
+				case !strings.Contains(hit, " : main+0x") && strings.Contains(hit, " : leaf+0x"),
+					!strings.Contains(last, " : _start+0x"), c.name == "uprobe" && len(lines) != 7:
+					t.Errorf("this cannot be a stack:\n%s", hit)
+				default:
+					whole++
+				}
+			}
+			t.Logf("%d stacks, %d cut", whole, cut)
+			if whole < 100 {
+				t.Errorf("%d stacks are whole, %d are cut\n%s", whole, cut, s.stderr())
+			}
+		})
+	}
 }

@@ -14,19 +14,25 @@ func (s *Session) openTables() (err error) {
 	}
 	fd := func(name string) int { return s.col.Maps[name].FD() }
 	m := unwind.Maps{Rows: fd(plan.MapRows), Ranges: fd(plan.MapRanges), Procs: fd(plan.MapProcs),
-		Files: fd(plan.MapFiles), Wanted: fd(plan.MapWanted)}
-	s.walks, err = unwind.Open(m, func(format string, args ...any) { s.logf(1, format, args...) })
+		Changed: fd(plan.MapChanged), Files: fd(plan.MapFiles), Wanted: fd(plan.MapWanted)}
+	s.walks, err = unwind.Open(m, s.word(plan.CtlLooking),
+		func(format string, args ...any) { s.logf(1, format, args...) })
 	if err != nil {
 		return fmt.Errorf("prepare the walk along stacks: %w", err)
 	}
-	s.walks.Follow()
+	if err := s.walks.Follow(); err != nil {
+		return fmt.Errorf("follow what processes map: %w", err)
+	}
 	return nil
 }
 
 // enterTables enters the processes whose stacks handlers may meet.
-func (s *Session) enterTables() {
+func (s *Session) enterTables() error {
 	if s.walks == nil {
-		return
+		return nil
+	}
+	if err := s.attachTracepoint(s.col.Progs[plan.ProgChanged], 0); err != nil {
+		return fmt.Errorf("follow what processes map: %w", err)
 	}
 	for _, a := range s.plan.Attach {
 		for _, t := range a.Sites {
@@ -38,4 +44,5 @@ func (s *Session) enterTables() {
 	if s.cfg.Target != 0 {
 		s.walks.Enter(s.cfg.Target)
 	}
+	return nil
 }
