@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 
+	"github.com/gostap/gostap/backend-bpf/internal/features"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/unwind"
 )
@@ -20,6 +21,9 @@ func (s *Session) openTables() (err error) {
 	if err != nil {
 		return fmt.Errorf("prepare the walk along stacks: %w", err)
 	}
+	if features.OtherPidNS() {
+		return nil // the kernel's numbers of processes cannot be told from here: it is asked for all code
+	}
 	if err := s.walks.Follow(); err != nil {
 		return fmt.Errorf("follow what processes map: %w", err)
 	}
@@ -31,15 +35,18 @@ func (s *Session) enterTables() error {
 	if s.walks == nil {
 		return nil
 	}
-	if err := s.attachTracepoint(s.col.Progs[plan.ProgChanged], 0); err != nil {
-		return fmt.Errorf("follow what processes map: %w", err)
-	}
 	for _, a := range s.plan.Attach {
 		for _, t := range a.Sites {
 			if a.Kind.InUser() {
 				s.walks.Prepare(t.Site.Program.Path)
 			}
 		}
+	}
+	if features.OtherPidNS() {
+		return nil
+	}
+	if err := s.attachTracepoint(s.col.Progs[plan.ProgChanged], 0); err != nil {
+		return fmt.Errorf("follow what processes map: %w", err)
 	}
 	if s.cfg.Target != 0 {
 		s.walks.Enter(s.cfg.Target)
