@@ -276,6 +276,7 @@ func (w *walker) step(g *Output) {
 		w.Store(w.base, r.at, w.read(slot, w.BinI(asm.Add, sp, m.Sigframe[r.reg])), asm.DWord)
 	}
 	w.StoreI(w.base, walkExact, 1, asm.DWord)
+	w.possible(w.Get(w.base, walkPC, asm.DWord))
 	w.Ret(0)
 
 	w.Set(found)
@@ -299,13 +300,23 @@ func (w *walker) step(g *Output) {
 	w.UnlessI(asm.JNE, kind, int64(cfi.PackInterrupted), interrupted)
 	w.StoreI(w.base, walkExact, 1, asm.DWord)
 	w.Here(interrupted)
-	w.UnlessI(asm.JEq, w.Get(w.base, walkPC, asm.DWord), 0, end)
+	to := w.Get(w.base, walkPC, asm.DWord)
+	w.UnlessI(asm.JEq, to, 0, end)
+	w.possible(to)
 	w.Ret(0)
 	w.Set(w.cut)
 	w.StoreI(w.base, walkCut, 1, asm.DWord)
 	w.Jump(end)
 	w.Set(end)
 	w.Ret(1)
+}
+
+// userBits is how many bits the addresses of programs have at most (x86-64 with five levels of page tables).
+const userBits = 56
+
+// possible cuts the stack in front of an address that no program has: it is none.
+func (w *walker) possible(pc mach.Reg) {
+	w.UnlessI(asm.JNE, w.BinI(asm.RSh, pc, userBits), 0, w.cut)
 }
 
 // locate finds the code that x is in, which is often that of the frame before. Where the handler may be interrupted,
