@@ -111,7 +111,7 @@ func (b *Builder) variants(f *stdtype.Form, d *Type, hops int, full bool) {
 
 // empty reports whether a class has no members, in its bases neither.
 func empty(t *types.Ctype, depth int) bool {
-	if t == nil || depth > 16 {
+	if t == nil || depth > 16 || t.Size < 0 { // not described: exceptions of the library, for one
 		return false
 	}
 	for _, f := range t.Fields() {

@@ -8,10 +8,21 @@ import (
 
 // ofCPlus gives the form of a type of namespace std: those of libstdc++.
 func ofCPlus(t *types.Ctype) *Form {
-	if t.Kind != types.Struct || !inStd(t.More().Scope) {
+	if t.Kind != types.Struct {
+		return nil
+	}
+	if t.More().Scope == "std::chrono" && base(t) == "duration" {
+		return duration(t)
+	}
+	if !inStd(t.More().Scope) {
 		return nil
 	}
 	switch base(t) {
+	case "runtime_error", "logic_error": // what() of it, which shares its text with its copies
+		p, ok := path(t, "_M_msg", "_M_p")
+		if e := p.Type; ok && isPointer(p) && e.Elem() != nil && e.Elem().Kind == types.Char {
+			return &Form{Kind: Text, At: []int64{p.Off, p.Off, 2}, Elem: e.Elem()}
+		}
 	case "basic_string":
 		return basicString(t)
 	case "basic_string_view":
@@ -60,6 +71,27 @@ func ofCPlus(t *types.Ctype) *Form {
 		}
 	}
 	return nil
+}
+
+// units are the periods of std::chrono that have a name of their own.
+var units = map[string]string{"ratio<1, 1000000000>": "ns", "ratio<1, 1000000>": "us", "ratio<1, 1000>": "ms",
+	"ratio<1, 1>": "s", "ratio<60, 1>": "min", "ratio<3600, 1>": "h", "ratio<86400, 1>": "d"}
+
+// duration is a number of periods of time.
+func duration(t *types.Ctype) *Form {
+	f, ok := member(t, "__r")
+	period := param(t, "_Period")
+	if !ok || period == nil {
+		return nil
+	}
+	name := strings.NewReplacer("L", "", "l", "", "u", "").Replace(between(period.Own))
+	unit := units["ratio<"+name]
+	if unit == "" {
+		return nil
+	}
+	form := wrap(f)
+	form.Post = unit
+	return form
 }
 
 // inStd reports whether a scope is namespace std, or one in it that its names are the library's versions of.

@@ -1,6 +1,7 @@
 package stdtype
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/types"
@@ -170,6 +171,11 @@ func variants(t *types.Ctype) *Form {
 		switch v.Tag.Type.Size {
 		case 1, 2, 4, 8:
 			f.At = []int64{v.Tag.Off, v.Tag.Type.Size}
+		case 16: // the low half tells them all apart
+			f.At = []int64{v.Tag.Off, 8}
+			if v.Large || slices.ContainsFunc(v.List, func(o types.Variant) bool { return o.Default }) {
+				return nil
+			}
 		default:
 			return nil
 		}

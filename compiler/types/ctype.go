@@ -98,6 +98,8 @@ type Variants struct {
 	// Tag is the number that tells which it is; its Type is nil where there is only one.
 	Tag  Field
 	List []Variant
+	// Large: some tags do not fit into 8 bytes.
+	Large bool
 }
 
 // Variant is one form: what the enum is while its tag is Val, or none of the others' where Default is set.

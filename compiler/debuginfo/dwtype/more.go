@@ -2,6 +2,7 @@ package dwtype
 
 import (
 	"debug/dwarf"
+	"encoding/binary"
 
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -74,6 +75,12 @@ func (ts *Types) variants(part *dwarf.Entry) (*types.Variants, error) {
 			v.Val = uint64(val)
 		case uint64:
 			v.Val = val
+		case []byte: // of a tag of 16 bytes
+			if len(val) != 16 || binary.LittleEndian.Uint64(val[8:]) != 0 {
+				out.Large = true
+				return nil
+			}
+			v.Val = binary.LittleEndian.Uint64(val)
 		default:
 			return ts.d.Corrupt("variant at %#x has a value of an unknown form", k.Offset)
 		}

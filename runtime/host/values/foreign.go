@@ -234,7 +234,7 @@ func (t formed) members(v value, l level) {
 		return
 	}
 	s := t.p.shapes[v.t]
-	if t.shallow(l) || s != nil && s.Cut {
+	if t.shallow(l) || s != nil && s.Cut || v.t.Size < 0 {
 		t.lit("{...}")
 		return
 	}
@@ -293,6 +293,7 @@ func (t formed) byForm(v value, s *shape.Type, l level) {
 		t.spanned(v, s, l)
 	case stdtype.Wrap:
 		t.value(v.part(at[0], v.t.Elem()), l)
+		t.lit(s.Form.Post)
 	case stdtype.Owner:
 		p, ok := v.word(at[0])
 		e := v.t.Elem()

@@ -35,6 +35,13 @@ func (t formed) row(v value, s *shape.Type, l level) {
 		t.gone(v)
 		return
 	}
+	if n, known := v.word(at[min(3, len(at)-1)]); known && e != nil && e.Size == 0 && s.Form.Kind == stdtype.Ring {
+		t.listed(n, open, ", ", end, func(uint64) bool {
+			t.value(value{t: e}, l.in())
+			return true
+		})
+		return
+	}
 	if e == nil || e.Size <= 0 {
 		t.lit(open + "..." + end)
 		return

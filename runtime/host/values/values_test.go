@@ -1,6 +1,7 @@
 package values
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 
@@ -199,6 +200,12 @@ func FuzzText(f *testing.F) {
 	// A pointer that leads to itself.
 	f.Add(`{"depth":1,"parts":[{"type":1,"words":[{"size":8}]}],"types":[{"k":7,"n":"*T","s":8,"e":1}]}`,
 		snap([]uint64{0x1000}, piece{0x1000, []byte("\x00\x10\x00\x00\x00\x00\x00\x00")}))
+	for _, lang := range []types.Lang{types.CPlus, types.Rust} {
+		for kind, at := range forms {
+			f.Add(formPlan(lang, kind, at).Text(), snap([]uint64{0x1000}, piece{0x1000, make([]byte, 64)},
+				piece{0x2000, bytes.Repeat([]byte{0, 0x20, 0, 0, 0, 0, 0, 0}, 8)}))
+		}
+	}
 	f.Fuzz(func(t *testing.T, plan string, snap []byte) {
 		w := Writer{Open: noImage}
 		if got := w.Text([]byte(plan), snap); len(got) > 4*mostText+len(plan)+16*len(snap) {
