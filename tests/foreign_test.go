@@ -17,9 +17,9 @@ func TestForeignValues(t *testing.T) {
 		tool, source string
 		flags        []string
 	}{
-		{"g++", "cplusvalues/values.cpp", []string{"-std=c++17", "-g", "-O0"}},
-		{"g++", "cplusvalues/values.cpp", []string{"-std=c++17", "-g", "-O2"}},
-		{"clang++", "cplusvalues/values.cpp", []string{"-std=c++17", "-g", "-O1"}},
+		{"g++", "cplusvalues/cplusvalues.cpp", []string{"-std=c++17", "-g", "-O0"}},
+		{"g++", "cplusvalues/cplusvalues.cpp", []string{"-std=c++17", "-g", "-O2"}},
+		{"clang++", "cplusvalues/cplusvalues.cpp", []string{"-std=c++17", "-g", "-O1"}},
 		{"rustc", "rustvalues/main.rs", []string{"-g", "--cap-lints=allow", "-Copt-level=0"}},
 		{"rustc", "rustvalues/main.rs", []string{"-g", "--cap-lints=allow", "-Copt-level=2"}},
 	}

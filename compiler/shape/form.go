@@ -161,7 +161,7 @@ func (t *tabler) formed(d *Type, off int64, out []leaf) []leaf {
 	case stdtype.Bits:
 		return append(out, leaf{kind: LeafSpan, off: off + at[0], length: off + at[1], size: 8, more: moreEnd},
 			leaf{kind: LeafPtr, off: off + at[1], size: 8})
-	case stdtype.List, stdtype.Tree, stdtype.Table, stdtype.Chunks, stdtype.Ring:
+	case stdtype.List, stdtype.Tree, stdtype.Table, stdtype.Chunks, stdtype.Ring, stdtype.Nodes:
 		return t.apart(d, off, out)
 	}
 	return out
@@ -196,6 +196,9 @@ func (t *tabler) apart(d *Type, off int64, out []leaf) []leaf {
 	case stdtype.Chunks:
 		l.kind, l.more = LeafChunks, moreUnknown
 		m.raw = [2]uint64{pack(off, at[1], at[2], at[3], at[4]), uint64(at[5])}
+	case stdtype.Nodes:
+		l.kind, l.length = LeafNodes, off+at[2]
+		m.raw = [2]uint64{pack(0, at[4], at[5], at[6], at[9]), uint64(off+at[1]) | uint64(at[3])<<16}
 	case stdtype.Ring:
 		l.kind, l.length = LeafRing, off+at[3]
 		m.raw = [2]uint64{pack(off, at[1], at[2], at[3]), uint64(at[4])}

@@ -49,11 +49,14 @@ const (
 	//	LeafChunks: the end of the first chunk, the address of the first chunk's pointer, the last element's end, the
 	//	  last chunk's pointer; bytes of a chunk
 	//	LeafRing: room, first element, end; 1 if the end is to be used
+	//	LeafNodes: in a node the parent, which of its edges leads here, the number of keys, the edges; where the
+	//	  height of the root is, and from bit 16 on the bytes of a node with edges
 	LeafList
 	LeafTree
 	LeafTable
 	LeafChunks
 	LeafRing
+	LeafNodes
 	LeafMore
 )
 
@@ -143,7 +146,8 @@ func (t *tabler) placed(pt Part) (out []leaf) {
 		case LeafSpan:
 			off, ok1 = place(pt.Words, leaf{off: l.off})
 			length, ok2 = place(pt.Words, leaf{off: l.length})
-		case LeafList, LeafTree, LeafTable, LeafChunks, LeafRing, LeafMore: // they are too large for registers
+		case LeafList, LeafTree, LeafTable, LeafChunks, LeafRing, LeafNodes,
+			LeafMore: // they are too large for registers
 		default:
 			off, ok1 = place(pt.Words, l)
 			ok2 = true

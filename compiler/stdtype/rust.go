@@ -63,6 +63,10 @@ func ofRust(t *types.Ctype) *Form {
 		if f, ok := member(t, "value"); ok {
 			return wrap(f)
 		}
+	case "core::mem::maybe_dangling::MaybeDangling":
+		if f, ok := member(t, "__0"); ok {
+			return wrap(f)
+		}
 	case "std::sync::poison::mutex::Mutex", "std::sync::mutex::Mutex", "std::sync::poison::rwlock::RwLock",
 		"std::sync::rwlock::RwLock":
 		data, ok1 := path(t, "data", "value")
@@ -89,6 +93,12 @@ func ofRust(t *types.Ctype) *Form {
 		return hashbrown(t, 1, "base", "table")
 	case "std::collections::hash::set::HashSet":
 		return hashbrown(t, 2, "base", "map", "table")
+	case "alloc::collections::btree::map::BTreeMap":
+		return btree(types.Field{Type: t}, 1)
+	case "alloc::collections::btree::set::BTreeSet":
+		if f, ok := member(t, "map"); ok {
+			return btree(f, 2)
+		}
 	case "alloc::collections::vec_deque::VecDeque":
 		return ring(t)
 	case "alloc::string::String":
@@ -259,4 +269,67 @@ func ring(t *types.Ctype) *Form {
 		return nil
 	}
 	return &Form{Kind: Ring, At: []int64{p.Off, capacity.Off, head.Off, n.Off, old}, Elem: e}
+}
+
+// btree is a BTreeMap, or a set (2), whose values have no bytes. The root is an Option of a reference to a node; a node
+// leads to its parent, whose type says where edges are.
+func btree(f types.Field, how int64) *Form {
+	n, ok1 := member(f.Type, "length")
+	root, ok2 := member(f.Type, "root")
+	if !ok1 || !ok2 || !isWord(n) {
+		return nil
+	}
+	some, ok := holds(root.Type)
+	if !ok {
+		return nil
+	}
+	node, ok1 := path(some.Type, "node", "pointer")
+	height, ok2 := member(some.Type, "height")
+	if !ok1 || !ok2 || !isPointer(node) || !isWord(height) {
+		return nil
+	}
+	leaf := node.Type.Elem()
+	if leaf == nil || base(leaf) != "LeafNode" || leaf.Size <= 0 {
+		return nil
+	}
+	parent, ok1 := member(leaf, "parent")
+	index, ok2 := member(leaf, "parent_idx")
+	count, ok3 := member(leaf, "len")
+	keys, ok4 := member(leaf, "keys")
+	vals, ok5 := member(leaf, "vals")
+	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || index.Type.Size != 2 || count.Type.Size != 2 {
+		return nil
+	}
+	up, ok := holds(parent.Type)
+	if !ok {
+		return nil
+	}
+	to, ok := path(up.Type, "pointer")
+	if !ok || !isPointer(to) || to.Type.Elem() == nil || base(to.Type.Elem()) != "InternalNode" {
+		return nil
+	}
+	inner := to.Type.Elem()
+	data, ok1 := member(inner, "data")
+	edges, ok2 := member(inner, "edges")
+	if !ok1 || !ok2 || data.Off != 0 || inner.Size <= leaf.Size {
+		return nil
+	}
+	at := f.Off + root.Off + some.Off
+	return &Form{Kind: Nodes, Elem: leaf, At: []int64{at + node.Off, at + height.Off, f.Off + n.Off, inner.Size,
+		parent.Off + up.Off + to.Off, index.Off, count.Off, keys.Off, vals.Off, edges.Off, how}}
+}
+
+// holds is what an Option has in it when it is Some.
+func holds(t *types.Ctype) (types.Field, bool) {
+	if base(t) != "Option" || t.More().Variants == nil {
+		return types.Field{}, false
+	}
+	for _, v := range t.More().Variants.List {
+		if v.Name == "Some" {
+			in, ok := member(v.Type, "__0")
+			in.Off += v.Off
+			return in, ok
+		}
+	}
+	return types.Field{}, false
 }

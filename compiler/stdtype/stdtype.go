@@ -47,6 +47,10 @@ const (
 	Chunks Kind = "chunks"
 	// Ring: the address, how many elements there is room for, the first one, how many; 1 if that is the end.
 	Ring Kind = "ring"
+	// Nodes is a B-tree: the root's address and its height, the number of elements; bytes of a node with edges; in a
+	// node its parent, its place there, the number of keys, keys, values, edges; 2 as the last number: there are no
+	// values. Its Elem is a node without edges.
+	Nodes Kind = "nodes"
 	// Bits: the address, the address of the last word, the bits that are used of that.
 	Bits Kind = "bits"
 	// Fixed is Form.Pre alone.
@@ -57,7 +61,7 @@ const (
 
 // numbers says how many numbers Form.At has.
 var numbers = map[Kind]int{Text: 3, Seq: 3, Wrap: 1, Owner: 1, Enum: 2, Members: 0, Shared: 4, List: 6, Tree: 8,
-	Table: 4, Chunks: 6, Ring: 5, Bits: 3, Fixed: 0, Duration: 2}
+	Table: 4, Chunks: 6, Ring: 5, Nodes: 11, Bits: 3, Fixed: 0, Duration: 2}
 
 // Good reports whether At can be that of a form of this kind.
 func Good(k Kind, at []int64) bool {

@@ -56,6 +56,9 @@ func (g *foreignGen) rust(depth int, key bool) (typ, val string) {
 		return "HashMap<" + k + ", " + t + ">", g.pick("HashMap::new()", "HashMap::from([("+kv+", "+v+")])")
 	case 11:
 		k, kv := g.rustLeaf(true)
+		if g.IntN(2) == 0 {
+			return "BTreeMap<" + k + ", " + t + ">", g.pick("BTreeMap::new()", "BTreeMap::from([("+kv+", "+v+")])")
+		}
 		return "HashSet<" + k + ">", g.pick("HashSet::new()", "HashSet::from(["+kv+"])")
 	case 12:
 		return "VecDeque<" + t + ">", "VecDeque::from(vec![" + same(n) + "])"

@@ -64,6 +64,9 @@ var scripts = []struct {
 				"C:(1-2i), Fn:main.double, Ch:chan(2/4)[5 6]",
 			"key:main.color(1), val:\"v\"}, N:&{V:1, Next:&{V:2, Next:&{...0x",
 			"map[string][]int(map[\"a\":[1 2]]) nil [{ID:3, ", "rc 0"}},
+	{"cplus", "cplusvalues", `probe process("%PROG").function("said_by_itself<every>") { println($v$$) }`,
+		[]string{"{.s=\"every\", .v={\"a\", \"b\"}, .m={[1]=\"one\", [2]=\"two\", [3]=\"three\"}, .u={4}, .l={5, 6}, " +
+			".d={7, 8}, .x=\"var\", .p={.x=9, .y=10}, .o=nullopt}\n", "rc 0"}},
 	{"perf", "grow", `global f, t, c
 		probe perf.sw.page_faults.sample(1).process { f++ }
 		probe kernel.trace("exceptions:page_fault_user") { if (pid() == target()) t++ }
@@ -97,6 +100,8 @@ func TestScripts(t *testing.T) {
 				cmd := exec.Command("go", "build", "-o", prog, "../fixtures/"+s.fixture)
 				if c := "../fixtures/" + s.fixture + "/" + s.fixture + ".c"; exists(c) {
 					cmd = exec.Command("gcc", "-O1", "-static", "-o", prog, c)
+				} else if exists(c + "pp") {
+					cmd = exec.Command("g++", "-std=c++17", "-g", "-O1", "-static", "-o", prog, c+"pp")
 				}
 				cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 				if out, err := cmd.CombinedOutput(); err != nil {

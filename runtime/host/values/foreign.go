@@ -332,7 +332,7 @@ func (t formed) byForm(v value, s *shape.Type, l level) {
 		t.bits(v, at)
 	case stdtype.Duration:
 		t.duration(v, at)
-	case stdtype.List, stdtype.Tree, stdtype.Table, stdtype.Chunks, stdtype.Ring:
+	case stdtype.List, stdtype.Tree, stdtype.Table, stdtype.Chunks, stdtype.Ring, stdtype.Nodes:
 		t.row(v, s, l)
 	}
 }

@@ -15,7 +15,8 @@ var forms = map[stdtype.Kind][]int64{
 	stdtype.Text: {0, 8, 0}, stdtype.Seq: {0, 8, 1}, stdtype.Wrap: {8}, stdtype.Owner: {0}, stdtype.Enum: {0, 8},
 	stdtype.Members: {}, stdtype.Shared: {0, 8, 8, 12}, stdtype.List: {0, 9, 0, 16, 24, 0},
 	stdtype.Tree: {0, 8, 8, 16, 24, 32, 40, 0}, stdtype.Table: {0, 8, 16, 0}, stdtype.Chunks: {0, 8, 16, 24, 32, 512},
-	stdtype.Ring: {0, 8, 16, 24, 0}, stdtype.Bits: {0, 8, 16}, stdtype.Fixed: {}, stdtype.Duration: {0, 8},
+	stdtype.Ring: {0, 8, 16, 24, 0}, stdtype.Nodes: {0, 8, 16, 60, 0, 8, 10, 16, 24, 40, 1},
+	stdtype.Bits: {0, 8, 16}, stdtype.Fixed: {}, stdtype.Duration: {0, 8},
 }
 
 // formPlan is a plan of one value at 0x1000 with a form.

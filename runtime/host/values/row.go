@@ -11,6 +11,7 @@ import (
 // elements are those of a container that are known, and how many there are: sure where that is known.
 type elements struct {
 	list []value
+	vals []value // those of keys in list, where they do not lie beside them
 	n    uint64
 	sure bool
 }
@@ -25,6 +26,9 @@ func (t formed) row(v value, s *shape.Type, l level) {
 	switch s.Form.Kind {
 	case stdtype.List, stdtype.Tree:
 		pairs = at[len(at)-1]
+	case stdtype.Nodes:
+		pairs = at[10]
+		open, end = "{", "}"
 	case stdtype.Table:
 		pairs = at[3]
 		open, end = "{", "}"
@@ -54,6 +58,8 @@ func (t formed) row(v value, s *shape.Type, l level) {
 		es, ok = t.inOrder(v, first, at)
 	case stdtype.Table:
 		es, ok = t.filled(v, first, at)
+	case stdtype.Nodes:
+		es, ok = t.btree(v, first, at)
 	case stdtype.Chunks:
 		es, ok = t.chunks(v, at)
 	case stdtype.Ring:
@@ -71,7 +77,11 @@ func (t formed) row(v value, s *shape.Type, l level) {
 		if i > 0 {
 			t.lit(", ")
 		}
-		t.member(x, pairs, l)
+		if i < len(es.vals) {
+			t.pair(x, es.vals[i], pairs, l)
+		} else {
+			t.member(x, pairs, l)
+		}
 	}
 	if !es.complete() {
 		if len(es.list) > 0 {
@@ -91,11 +101,14 @@ func (t formed) member(x value, pairs int64, l level) {
 		t.value(x, l.in())
 		return
 	}
-	key, val := x.part(fs[0].Off, fs[0].Type), x.part(fs[1].Off, fs[1].Type)
+	t.pair(x.part(fs[0].Off, fs[0].Type), x.part(fs[1].Off, fs[1].Type), pairs, l)
+}
+
+func (t formed) pair(key, val value, pairs int64, l level) {
 	switch {
 	case pairs == 2:
 		t.value(key, l.in())
-	case x.t.Lang == types.Rust:
+	case key.t != nil && key.t.Lang == types.Rust:
 		t.value(key, l.in())
 		t.lit(": ")
 		t.value(val, l.in())
@@ -321,4 +334,76 @@ func (t formed) shared(v value, at []int64, l level) {
 		}
 		t.printf(" (use count %d, weak count %d)", use, weak)
 	}
+}
+
+// btree lists the keys and values of a BTreeMap in their order, up to a node that was not copied.
+func (t formed) btree(v value, root uint64, at []int64) (out elements, ok bool) {
+	height, ok := v.word(at[1])
+	if out.n, out.sure = v.word(at[2]); !out.sure || out.n > mostCount || out.n > 0 && (!ok || height > 16) {
+		return out, false
+	}
+	e := v.t.Elem()
+	var keys, vals types.Field
+	for _, f := range e.Fields() {
+		switch f.Name {
+		case "keys":
+			keys = f
+		case "vals":
+			vals = f
+		}
+	}
+	if out.n == 0 {
+		return out, true
+	}
+	if keys.Type == nil || vals.Type == nil || keys.Type.Elem() == nil || vals.Type.Elem() == nil {
+		return out, false
+	}
+	var visit func(p, h uint64) bool
+	visit = func(p, h uint64) bool {
+		size := e.Size
+		if h > 0 {
+			size = at[3]
+		}
+		b, _, _ := t.at(p, size)
+		if int64(len(b)) < size || at[6]+2 > size {
+			return false
+		}
+		n := uint64(le.Uint16(b[at[6]:]))
+		if n > 11 {
+			return false
+		}
+		node := value{b: b}
+		for i := uint64(0); i <= n; i++ {
+			if len(out.list) > t.p.Elems {
+				return false
+			}
+			if h > 0 {
+				edge, ok := node.word(at[9] + 8*int64(i))
+				if !ok || !visit(edge, h-1) {
+					return false
+				}
+			}
+			if i < n {
+				if uint64(len(out.list)) == out.n {
+					return false
+				}
+				k, x := keys.Type.Elem(), vals.Type.Elem()
+				out.list = append(out.list, inUnion(node.part(keys.Off+int64(i)*max(k.Size, 0), k)))
+				out.vals = append(out.vals, inUnion(node.part(vals.Off+int64(i)*max(x.Size, 0), x)))
+			}
+		}
+		return true
+	}
+	visit(root, height)
+	return out, true
+}
+
+// inUnion is the value of a MaybeUninit.
+func inUnion(v value) value {
+	for _, f := range v.t.Fields() {
+		if f.Name == "value" {
+			return v.part(f.Off, f.Type)
+		}
+	}
+	return v
 }
