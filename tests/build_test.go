@@ -65,6 +65,7 @@ var fixtures = map[string]fixture{
 	"minus":          {pkg: "minus/minus.c", c: []string{"-g", "-O2"}},
 	"deep":           {pkg: "deep/deep.c", c: []string{"-g", "-O1", "-fno-optimize-sibling-calls"}},
 	"throws":         {pkg: "throws/throws.cpp", c: []string{"-g", "-O2", "-static"}},
+	"foreigners":     {pkg: "foreigners/foreigners.cpp", c: []string{"-std=c++17", "-g", "-O1"}},
 	"jumps":          {pkg: "jumps/jumps.c", c: []string{"-g", "-O2"}},
 	"ends":           {pkg: "ends/ends.c", c: []string{"-g", "-O1", "-pthread"}},
 	"fractions":      {pkg: "fractions"},
