@@ -107,6 +107,14 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 		return nil, ds
 	}
 	pl.Spec.Maps = u.Maps(session.DefaultRing)
+	if u.Walks {
+		spec, err := u.Changes()
+		if err != nil {
+			ds.Errorf(diag.Build, "bpf", source.Span{}, "%v", err)
+			return nil, ds
+		}
+		pl.Spec.Programs[spec.Name] = spec
+	}
 	for _, w := range watchers {
 		pl.Spec.Maps[w.Map.Name], pl.Spec.Programs[w.Spec.Name] = w.Map, w.Spec
 		site := &probe.Site{Kind: probe.ProcessBegin, Program: probe.ProgramPart{Path: w.Path},

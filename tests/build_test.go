@@ -93,11 +93,18 @@ var fixtures = map[string]fixture{
 	"cdata-O2":       {pkg: "cdata/cdata.c", c: []string{"-g", "-O2"}},
 	"inlines":        {pkg: "inlines"},
 	"paths":          {pkg: "paths"},
-	"unframed":       {pkg: "unframed/unframed.c", c: []string{"-g", "-O2", "-fomit-frame-pointer", "-pthread"}},
-	"inlines-c":      {pkg: "inlinesc/inlines.c", c: []string{"-g", "-O2"}},
-	"packets":        {pkg: "packets/packets.c", c: []string{"-O1"}},
-	"calls":          {pkg: "calls/calls.c", c: []string{"-O1"}},
-	"cdata-nopie":    {pkg: "cdata/cdata.c", c: []string{"-g", "-O1", "-no-pie"}},
+	"garbage": {pkg: "garbage/garbage.c",
+		c: []string{"-g", "-O2", "-fomit-frame-pointer", "-fcf-protection=none"}},
+	"plugins": {pkg: "plugins/plugins.c", c: []string{"-g", "-O2", "-fomit-frame-pointer"}},
+	"plugin-1": {pkg: "plugins/plugin.c",
+		c: []string{"-g", "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-DROOM=32"}},
+	"plugin-2": {pkg: "plugins/plugin.c",
+		c: []string{"-g", "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-DROOM=4000"}},
+	"unframed":    {pkg: "unframed/unframed.c", c: []string{"-g", "-O2", "-fomit-frame-pointer", "-pthread"}},
+	"inlines-c":   {pkg: "inlinesc/inlines.c", c: []string{"-g", "-O2"}},
+	"packets":     {pkg: "packets/packets.c", c: []string{"-O1"}},
+	"calls":       {pkg: "calls/calls.c", c: []string{"-O1"}},
+	"cdata-nopie": {pkg: "cdata/cdata.c", c: []string{"-g", "-O1", "-no-pie"}},
 }
 
 var (

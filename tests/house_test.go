@@ -213,7 +213,7 @@ var goroutines = map[string]int{
 	"cmd/internal/cli/signals.go":            1, // waits
 	"start.go":                               1, // runs a session, guarded by Session.run
 	"backend-bpf/internal/load/load.go":      1, // loads programs
-	"backend-bpf/internal/unwind/unwind.go":  1, // makes tables of files, guarded by read
+	"backend-bpf/internal/unwind/unwind.go":  2, // make tables of files, guarded by read
 	"backend-bpf/internal/session/errors.go": 1, // waits for the kernel
 	"backend-bpf/internal/attach/attach.go":  2, // makes and closes links
 	"backend-bpf/internal/attach/warm.go":    1, // makes a link of our own

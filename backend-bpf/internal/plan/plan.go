@@ -88,6 +88,9 @@ const (
 	MapRanges = "gostap_ranges"
 	// MapProcs is a hash from processes, by their numbers for the tracer, to their ranges. See the constants Proc.
 	MapProcs = "gostap_procs"
+	// MapChanged is a hash with how often each process of MapProcs has mapped something where it had code, u64 by u32
+	// number. ProgChanged counts.
+	MapChanged, ProgChanged = "gostap_changed", "gostap_remap"
 	// MapWanted is a ring buffer with the processes of which a walk did not know what they have mapped: u64 their
 	// numbers.
 	MapWanted = "gostap_wanted"
@@ -117,12 +120,11 @@ const (
 	FileSize                                              = 32
 )
 
-// A process: u32 its first range and how many it has; u64 what its mm_struct had in start_stack, end_code and exec_vm
-// when that was entered. Another program has others, and exec_vm, the pages of code, changes where code is mapped. Some
-// more pages, ProcMore, are those that the kernel itself will map for probes.
+// A process: u32 its first range and how many it has; u64 what its mm_struct had in start_stack and end_code, of which
+// another program has others, and what MapChanged had before it was looked at.
 const (
-	ProcFirst, ProcCount, ProcStack, ProcCode, ProcExec, ProcMore = 0, 4, 8, 16, 24, 32
-	ProcSize                                                      = 40
+	ProcFirst, ProcCount, ProcStack, ProcCode, ProcChanged = 0, 4, 8, 16, 24
+	ProcSize                                               = 32
 )
 
 // Interrupted is set in addresses of a kept stack that were interrupted, where no call returns to; not in the first.
@@ -175,6 +177,7 @@ const (
 	// u32 1 + the index of the probe whose handlers took too much of a CPU's time, 0 as long as none has
 	CtlOverload = 60
 	CtlLocks    = 64            // u32 a lock class: 0 free, else 1 + CPU of the holder, or HostHolds
+	CtlLooking  = CtlFired - 32 // u32 the process of which the host reads what it has mapped, 0 for none
 	CtlStacks   = CtlFired - 24 // u64 the last number given to a stack
 	CtlSpent    = CtlFired - 16 // u64 the nanoseconds that they took, and of how many
 	CtlOf       = CtlFired - 8

@@ -211,6 +211,9 @@ func (u *Unit) note(p source.Pos) fmt.Stringer {
 	return n
 }
 
+// Changes gives the program that walks along stacks rely on: it counts when processes map something in place of code.
+func (u *Unit) Changes() (*ebpf.ProgramSpec, error) { return output.ChangedProgram(&u.Shared) }
+
 // Watchers gives the programs that the handlers translated so far need besides, in the reverse of the order in which
 // they are attached.
 func (u *Unit) Watchers() ([]hook.Watcher, error) { return hook.Watchers(&u.Shared) }

@@ -31,7 +31,6 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 	if state.CompareAndSwap(uint32(wire.Running), uint32(wire.Starting)) {
 		defer state.CompareAndSwap(uint32(wire.Starting), uint32(wire.Running))
 	}
-	s.enterTables()
 	files := map[string]*attach.File{}
 	defer func() {
 		for _, f := range files {
@@ -42,6 +41,9 @@ func (s *Session) Attach(ctx context.Context) (err error) {
 			s.report, s.traced = nil, nil
 		}
 	}()
+	if err := s.enterTables(); err != nil {
+		return err
+	}
 	start := time.Now()
 	n := 0
 	for _, a := range s.kernelLast(inOrder(s.plan.Attach)) {

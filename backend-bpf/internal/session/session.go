@@ -377,6 +377,9 @@ func (s *Session) Counters() (wire.Counters, error) {
 		if err != nil {
 			return c, fmt.Errorf("read the counters of program %s: %w", p.Name, err)
 		}
+		if name == plan.ProgChanged {
+			continue
+		}
 		if name == plan.ProgFamily || name == plan.ProgFamilyRaw {
 			forks = min(forks, st.Missed) // one of them is enough
 			continue

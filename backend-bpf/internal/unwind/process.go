@@ -12,9 +12,9 @@ import (
 // process is what a process has mapped that can be run, and what tells it apart from the one that it was before.
 type process struct {
 	maps []mapping
-	// stack and code are what its mm_struct has in start_stack and end_code, pages what it has in exec_vm; more is how
-	// many pages the kernel may still map for probes.
-	stack, code, pages, more uint64
+	// stack and code are what its mm_struct has in start_stack and end_code, changed is how often it had mapped
+	// something in place of code before.
+	stack, code, changed uint64
 }
 
 // mapping is a part of a process's memory that can be run.
@@ -68,15 +68,13 @@ func (p *process) identify(dir string) error {
 
 // same reports whether walks have to know the same of both.
 func (p *process) same(q *process) bool {
-	return p.stack == q.stack && p.code == q.code && p.pages == q.pages && p.more == q.more &&
-		slices.Equal(p.maps, q.maps)
+	return p.stack == q.stack && p.code == q.code && p.changed == q.changed && slices.Equal(p.maps, q.maps)
 }
 
-// pageSize is what exec_vm counts.
+// pageSize is the least that is mapped.
 const pageSize = 4096
 
 func (p *process) read(maps []byte) {
-	p.more = 2
 	for line := range strings.Lines(string(maps)) {
 		f := strings.Fields(line)
 		if len(f) < 5 || len(f[1]) < 3 || f[1][2] != 'x' {
@@ -90,12 +88,6 @@ func (p *process) read(maps []byte) {
 		m.off, errs[2] = strconv.ParseUint(f[2], 16, 64)
 		if !ok || errs != [3]error{} || m.hi <= m.lo || m.path == "[vsyscall]" {
 			continue
-		}
-		if f[1][1] != 'w' { // is_exec_mapping of mm/internal.h
-			p.pages += (m.hi - m.lo) / pageSize
-		}
-		if strings.HasPrefix(m.path, "[uprobes") && p.more > 0 {
-			p.more--
 		}
 		p.maps = append(p.maps, m)
 	}

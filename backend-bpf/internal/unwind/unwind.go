@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,12 +26,13 @@ import (
 )
 
 // Maps are the descriptors of the maps.
-type Maps struct{ Rows, Ranges, Procs, Files, Wanted int }
+type Maps struct{ Rows, Ranges, Procs, Changed, Files, Wanted int }
 
 // Tables fills the maps as long as it is open.
 type Tables struct {
 	maps         Maps
 	rows, ranges []byte
+	looking      *atomic.Uint32 // the process that is looked at
 	wanted       *ring.Reader
 	logf         func(format string, args ...any)
 
@@ -43,8 +45,10 @@ type Tables struct {
 	lookedVDSO bool
 	vdsoFile   *file
 
-	stop chan struct{}
-	done sync.WaitGroup
+	events *symbols.Events // nil if the kernel does not tell what processes map
+	stop   int             // descriptor that ends the wait for them
+	closed atomic.Bool
+	done   sync.WaitGroup
 }
 
 // file is a file with its rows in the map.
@@ -62,10 +66,10 @@ type entered struct {
 // area is a part of the ranges.
 type area struct{ first, count int }
 
-// Open maps the values. logf is told of files that cannot be read.
-func Open(m Maps, logf func(format string, args ...any)) (_ *Tables, err error) {
-	t := &Tables{maps: m, logf: logf, files: map[debuginfo.FileID]*file{}, procs: map[int]*entered{},
-		free: []area{{0, plan.MaxRanges}}, stop: make(chan struct{})}
+// Open maps the values. looking is plan.CtlLooking; logf is told of files that cannot be read.
+func Open(m Maps, looking *atomic.Uint32, logf func(format string, args ...any)) (_ *Tables, err error) {
+	t := &Tables{maps: m, looking: looking, logf: logf, files: map[debuginfo.FileID]*file{}, procs: map[int]*entered{},
+		free: []area{{0, plan.MaxRanges}}, stop: -1}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -88,12 +92,22 @@ func Open(m Maps, logf func(format string, args ...any)) (_ *Tables, err error) 
 	return t, nil
 }
 
-// Follow enters the processes that walks ask for, until Close.
-func (t *Tables) Follow() {
-	t.done.Add(1)
+// Follow keeps the processes that were entered as they are, and enters those that walks ask for, until Close.
+func (t *Tables) Follow() (err error) {
+	if t.events, err = symbols.WatchProcessesNow(); err != nil {
+		return err
+	}
+	if t.stop, err = unix.Eventfd(0, unix.EFD_CLOEXEC); err != nil {
+		return err
+	}
+	polls := []unix.PollFd{{Fd: int32(t.stop), Events: unix.POLLIN}}
+	for _, fd := range t.events.FDs() {
+		polls = append(polls, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	t.done.Add(2)
 	go func() {
 		defer t.done.Done()
-		for {
+		for !t.closed.Load() {
 			want := map[int]bool{}
 			_, err := t.wanted.Read(time.Now().Add(time.Hour), func(rec []byte) error {
 				if len(rec) >= 8 {
@@ -101,11 +115,6 @@ func (t *Tables) Follow() {
 				}
 				return nil
 			})
-			select {
-			case <-t.stop:
-				return
-			default:
-			}
 			if err != nil {
 				return
 			}
@@ -114,15 +123,51 @@ func (t *Tables) Follow() {
 			}
 		}
 	}()
+	go func() {
+		defer t.done.Done()
+		for !t.closed.Load() {
+			if _, err := unix.Poll(polls, -1); err != nil && err != unix.EINTR {
+				return
+			}
+			seen := map[int]bool{}
+			t.events.Mapped(func(pid int) { seen[pid] = true })
+			known := false
+			for pid := range seen {
+				if t.knows(pid) {
+					known = true
+					t.Enter(pid)
+				}
+			}
+			if !known { // others map as well, and may do so all the time
+				time.Sleep(time.Millisecond)
+			}
+		}
+	}()
+	return nil
+}
+
+func (t *Tables) knows(pid int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.procs[pid] != nil
 }
 
 // Close ends Follow and unmaps the values.
 func (t *Tables) Close() {
-	close(t.stop)
+	t.closed.Store(true)
 	if t.wanted != nil {
 		t.wanted.Wake()
 	}
+	if t.stop >= 0 {
+		unix.Write(t.stop, binary.NativeEndian.AppendUint64(nil, 1))
+	}
 	t.done.Wait()
+	if t.stop >= 0 {
+		unix.Close(t.stop)
+	}
+	if t.events != nil {
+		t.events.Close()
+	}
 	if t.wanted != nil {
 		t.wanted.Close()
 	}
@@ -138,17 +183,24 @@ func (t *Tables) Close() {
 func (t *Tables) Enter(pid int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.looking.Store(uint32(pid))
+	defer t.looking.Store(0)
+	changed, err := t.changed(pid)
+	if err != nil {
+		return err
+	}
 	p, err := look(pid)
+	if err == nil && p.stack == 0 && len(p.maps) == 0 {
+		err = unix.ESRCH // it has ended and is still to be waited for
+	}
 	if err != nil {
 		t.remove(pid)
 		return err
 	}
+	p.changed = changed
 	was := t.procs[pid]
 	if was != nil && was.same(p) {
 		return nil
-	}
-	if was == nil && len(t.procs) >= plan.MaxProcs {
-		t.sweep()
 	}
 	list := t.listOf(pid, p)
 	a, ok := t.take(len(list) / plan.RangeSize)
@@ -163,7 +215,7 @@ func (t *Tables) Enter(pid int) error {
 	copy(t.ranges[a.first*plan.RangeSize:], list)
 	val := binary.NativeEndian.AppendUint32(nil, uint32(a.first))
 	val = binary.NativeEndian.AppendUint32(val, uint32(a.count))
-	for _, v := range []uint64{p.stack, p.code, p.pages, p.more} {
+	for _, v := range []uint64{p.stack, p.code, p.changed} {
 		val = binary.NativeEndian.AppendUint64(val, v)
 	}
 	if err := kern.Update(t.maps.Procs, procKey(pid), val, kern.UpdateAny); err != nil {
@@ -177,12 +229,32 @@ func (t *Tables) Enter(pid int) error {
 	return nil
 }
 
+// changed gives how often a process has mapped something in place of code since that is counted, from now on.
+func (t *Tables) changed(pid int) (n uint64, err error) {
+	val := make([]byte, 8)
+	if t.procs[pid] == nil {
+		err = kern.Update(t.maps.Changed, procKey(pid), val, kern.UpdateNew)
+		if err == unix.E2BIG {
+			t.sweep()
+			err = kern.Update(t.maps.Changed, procKey(pid), val, kern.UpdateNew)
+		}
+		if err != nil && err != unix.EEXIST {
+			return 0, fmt.Errorf("enter process %d: %w", pid, err)
+		}
+	}
+	if err := kern.Lookup(t.maps.Changed, procKey(pid), val); err != nil {
+		return 0, fmt.Errorf("look process %d up: %w", pid, err)
+	}
+	return binary.NativeEndian.Uint64(val), nil
+}
+
 func procKey(pid int) []byte { return binary.NativeEndian.AppendUint32(nil, uint32(pid)) }
 
 // remove takes processes out.
 func (t *Tables) remove(pids ...int) {
 	var areas []area
 	for _, pid := range pids {
+		kern.Delete(t.maps.Changed, procKey(pid))
 		if was := t.procs[pid]; was != nil {
 			kern.Delete(t.maps.Procs, procKey(pid))
 			delete(t.procs, pid)

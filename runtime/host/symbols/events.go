@@ -35,14 +35,21 @@ const ringPages = 16
 
 // WatchProcesses opens a buffer for each CPU that is online. It needs the right to watch
 // all processes (CAP_PERFMON, or perf_event_paranoid below 1).
-func WatchProcesses() (*Events, error) {
+func WatchProcesses() (*Events, error) { return watch(unix.PerfEventAttr{}) }
+
+// WatchProcessesNow does that for one who waits for what they report (FDs).
+func WatchProcessesNow() (*Events, error) {
+	return watch(unix.PerfEventAttr{Wakeup: 1, Bits: unix.PerfBitWatermark})
+}
+
+func watch(attr unix.PerfEventAttr) (*Events, error) {
 	online, err := cpus.Online()
 	if err != nil {
 		return nil, err
 	}
 	e := &Events{}
 	for _, cpu := range online {
-		r, err := openRing(cpu)
+		r, err := openRing(cpu, attr)
 		if err != nil {
 			e.Close()
 			return nil, fmt.Errorf("watch processes on CPU %d: %w", cpu, err)
@@ -52,19 +59,14 @@ func WatchProcesses() (*Events, error) {
 	return e, nil
 }
 
-func openRing(cpu int) (*perfRing, error) {
-	attr := unix.PerfEventAttr{
-		Type:   unix.PERF_TYPE_SOFTWARE,
-		Config: unix.PERF_COUNT_SW_DUMMY,
-		Size:   uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
-		Bits: unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitTask | unix.PerfBitExcludeKernel |
-			unix.PerfBitSampleIDAll |
-			unix.PerfBitUseClockID,
-		// Every record ends with the time, which is the same on all CPUs: a process's records are spread over their
-		// buffers.
-		Sample_type: unix.PERF_SAMPLE_TIME,
-		Clockid:     unix.CLOCK_MONOTONIC,
-	}
+func openRing(cpu int, attr unix.PerfEventAttr) (*perfRing, error) {
+	attr.Type, attr.Config = unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_DUMMY
+	attr.Size = uint32(unsafe.Sizeof(unix.PerfEventAttr{}))
+	attr.Bits |= unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitTask | unix.PerfBitExcludeKernel |
+		unix.PerfBitSampleIDAll | unix.PerfBitUseClockID
+	// Every record ends with the time, which is the same on all CPUs: a process's records are spread over their
+	// buffers.
+	attr.Sample_type, attr.Clockid = unix.PERF_SAMPLE_TIME, unix.CLOCK_MONOTONIC
 	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
 		return nil, err
@@ -86,8 +88,30 @@ func (e *Events) Close() {
 	e.rings = nil
 }
 
+// FDs are the descriptors that can be read from when there is something new.
+func (e *Events) FDs() (out []int) {
+	for _, r := range e.rings {
+		out = append(out, r.fd)
+	}
+	return out
+}
+
+// Mapped calls fn with the processes that have mapped code, or ended, since it was asked last.
+func (e *Events) Mapped(fn func(pid int)) {
+	e.each(func(kind uint32, b []byte, _ uint64) {
+		whole := kind == unix.PERF_RECORD_MMAP2 || kind == unix.PERF_RECORD_EXIT && len(b) >= 12 &&
+			binary.LittleEndian.Uint32(b) == binary.LittleEndian.Uint32(b[8:])
+		if whole && len(b) >= 4 {
+			fn(int(binary.LittleEndian.Uint32(b)))
+		}
+	})
+}
+
 // read passes what waits on to a table.
-func (e *Events) read(t *Table) {
+func (e *Events) read(t *Table) { e.each(t.event) }
+
+// each passes what waits on: a record without its header and time.
+func (e *Events) each(fn func(kind uint32, body []byte, time uint64)) {
 	for _, r := range e.rings {
 		head, tail := atomic.LoadUint64(&r.meta.Data_head), r.meta.Data_tail
 		data := r.mem[os.Getpagesize():]
@@ -105,7 +129,7 @@ func (e *Events) read(t *Table) {
 				rec = e.rec
 			}
 			if body := len(rec) - timeSize; body >= 8 {
-				t.event(binary.LittleEndian.Uint32(rec), rec[8:body], binary.LittleEndian.Uint64(rec[body:]))
+				fn(binary.LittleEndian.Uint32(rec), rec[8:body], binary.LittleEndian.Uint64(rec[body:]))
 			}
 			tail += n
 		}

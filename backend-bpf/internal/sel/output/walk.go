@@ -53,6 +53,8 @@ func WalkMaps() map[string]*ebpf.MapSpec {
 		plan.MapRanges: one(plan.MapRanges, plan.RangeSize*plan.MaxRanges),
 		plan.MapProcs: {Name: plan.MapProcs, Type: ebpf.Hash, KeySize: 4, ValueSize: plan.ProcSize,
 			MaxEntries: plan.MaxProcs},
+		plan.MapChanged: {Name: plan.MapChanged, Type: ebpf.Hash, KeySize: 4, ValueSize: 8,
+			MaxEntries: plan.MaxProcs},
 		plan.MapFiles: {Name: plan.MapFiles, Type: ebpf.Hash, KeySize: plan.FileKey, ValueSize: plan.FileSize,
 			MaxEntries: plan.MaxFiles},
 		plan.MapWanted: {Name: plan.MapWanted, Type: ebpf.RingBuf, MaxEntries: plan.WantedSize},
@@ -74,11 +76,10 @@ func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach
 		g.StoreIP(st, off, 0, asm.DWord)
 	}
 	mm, ok := g.task.Offset(in, "task_struct", "mm")
-	exec, ok2 := g.task.Offset(in, "mm_struct", "exec_vm")
-	code, ok3 := g.task.Offset(in, "mm_struct", "end_code")
-	stack, ok4 := g.task.Offset(in, "mm_struct", "start_stack")
-	low, high := min(exec, code, stack), max(exec, code, stack)+8
-	if !ok || !ok2 || !ok3 || !ok4 || high-low > walkMM {
+	code, ok2 := g.task.Offset(in, "mm_struct", "end_code")
+	stack, ok3 := g.task.Offset(in, "mm_struct", "start_stack")
+	low, high := min(code, stack), max(code, stack)+8
+	if !ok || !ok2 || !ok3 || high-low > walkMM {
 		return list, g.Imm(0), g.Imm(0)
 	}
 	space := g.task.KernelWord(g.Call(asm.FnGetCurrentTask), mm, 8)
@@ -115,7 +116,8 @@ func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach
 		g.StoreP(st, walkRets, g.task.KernelWord(utask, offs.list, 8), asm.DWord)
 	}
 
-	// The ranges of the process, as long as it has mapped the code that it had when they were entered.
+	// The ranges of the process, as long as it is the program that it was when they were entered and has all code where
+	// it was.
 	whose := g.Temp(8)
 	g.StoreS(whose, 0, g.task.Tgid(), asm.DWord)
 	proc := g.Call(asm.FnMapLookupElem, emit.Map(plan.MapProcs), emit.OnStack(whose, 0))
@@ -126,8 +128,9 @@ func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach
 	at := func(off int) mach.Reg { return g.GetP(st, walkHead+off-low, asm.DWord) }
 	g.Unless(asm.JNE, at(stack), g.Get(proc, plan.ProcStack, asm.DWord), unknown)
 	g.Unless(asm.JNE, at(code), g.Get(proc, plan.ProcCode, asm.DWord), unknown)
-	more := g.Bin(asm.Sub, at(exec), g.Get(proc, plan.ProcExec, asm.DWord))
-	g.Unless(asm.JGT, more, g.Get(proc, plan.ProcMore, asm.DWord), unknown)
+	changed := g.Call(asm.FnMapLookupElem, emit.Map(plan.MapChanged), emit.OnStack(whose, 0))
+	g.UnlessI(asm.JEq, changed, 0, unknown)
+	g.Unless(asm.JNE, g.Get(changed, 0, asm.DWord), g.Get(proc, plan.ProcChanged, asm.DWord), unknown)
 	g.StoreP(st, walkFirst, g.Get(proc, plan.ProcFirst, asm.Word), asm.DWord)
 	g.StoreP(st, walkCount, g.Get(proc, plan.ProcCount, asm.Word), asm.DWord)
 	g.Jump(start)
@@ -213,7 +216,7 @@ func (w *walker) step(g *Output) {
 	w.UnlessI(asm.JEq, rows, 0, w.cut)
 	w.AluI(asm.LSh, key, 32)
 	w.Alu(asm.Or, key, w.Imm(1<<32-1))
-	at := w.find(plan.MapRows, plan.MaxRows, 8, w.Get(w.base, walkRows, asm.Word), rows, key)
+	at := search(&w.Code, plan.MapRows, plan.MaxRows, 8, w.Get(w.base, walkRows, asm.Word), rows, key)
 	row := w.Get(at, 0, asm.DWord)
 	w.Unless(asm.JGT, row, key, w.cut) // before the first one
 	rule := w.Copy(row)
@@ -273,6 +276,7 @@ func (w *walker) step(g *Output) {
 		w.Store(w.base, r.at, w.read(slot, w.BinI(asm.Add, sp, m.Sigframe[r.reg])), asm.DWord)
 	}
 	w.StoreI(w.base, walkExact, 1, asm.DWord)
+	w.possible(w.Get(w.base, walkPC, asm.DWord))
 	w.Ret(0)
 
 	w.Set(found)
@@ -296,7 +300,9 @@ func (w *walker) step(g *Output) {
 	w.UnlessI(asm.JNE, kind, int64(cfi.PackInterrupted), interrupted)
 	w.StoreI(w.base, walkExact, 1, asm.DWord)
 	w.Here(interrupted)
-	w.UnlessI(asm.JEq, w.Get(w.base, walkPC, asm.DWord), 0, end)
+	to := w.Get(w.base, walkPC, asm.DWord)
+	w.UnlessI(asm.JEq, to, 0, end)
+	w.possible(to)
 	w.Ret(0)
 	w.Set(w.cut)
 	w.StoreI(w.base, walkCut, 1, asm.DWord)
@@ -305,33 +311,42 @@ func (w *walker) step(g *Output) {
 	w.Ret(1)
 }
 
-// locate finds the code that x is in, which is often that of the frame before: by the ranges of the process and, where
-// the handler may be interrupted, by asking the kernel, whose answer needs a lock.
+// userBits is how many bits the addresses of programs have at most (x86-64 with five levels of page tables).
+const userBits = 56
+
+// possible cuts the stack in front of an address that no program has: it is none.
+func (w *walker) possible(pc mach.Reg) {
+	w.UnlessI(asm.JNE, w.BinI(asm.RSh, pc, userBits), 0, w.cut)
+}
+
+// locate finds the code that x is in, which is often that of the frame before. Where the handler may be interrupted,
+// the kernel is asked, who always knows; it answers by way of a lock, and knows of files only. Else it is found by the
+// ranges of the process.
 func (w *walker) locate(g *Output, x mach.Reg) {
-	here, miss, look := w.Block(), w.Block(), w.Block()
+	here, look, ranges := w.Block(), w.Block(), w.Block()
 	w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), look)
 	w.Cond(asm.JLT, x, w.Get(w.base, walkHigh, asm.DWord), here, look)
 	w.Set(look)
+	if name := g.mapped(); name != "" {
+		w.Call(asm.FnFindVma, emit.InReg(w.Call(asm.FnGetCurrentTaskBtf)), emit.InReg(x), emit.Fn(name),
+			emit.InReg(w.frame), emit.Const(0))
+		w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), ranges)
+		w.Cond(asm.JLT, x, w.Get(w.base, walkHigh, asm.DWord), here, ranges)
+	} else {
+		w.Jump(ranges)
+	}
+	w.Set(ranges)
 	count := w.Get(w.base, walkCount, asm.DWord)
-	w.UnlessI(asm.JEq, count, 0, miss)
-	at := w.find(plan.MapRanges, plan.MaxRanges, plan.RangeSize, w.Get(w.base, walkFirst, asm.DWord), count, x)
+	w.UnlessI(asm.JEq, count, 0, w.cut)
+	at := search(&w.Code, plan.MapRanges, plan.MaxRanges, plan.RangeSize, w.Get(w.base, walkFirst, asm.DWord), count, x)
 	low, high := w.Get(at, plan.RangeStart, asm.DWord), w.Get(at, plan.RangeEnd, asm.DWord)
-	w.Unless(asm.JLT, x, low, miss)
-	w.Unless(asm.JGE, x, high, miss)
+	w.Unless(asm.JLT, x, low, w.cut)
+	w.Unless(asm.JGE, x, high, w.cut)
 	w.Store(w.base, walkLow, low, asm.DWord)
 	w.Store(w.base, walkHigh, high, asm.DWord)
 	w.Store(w.base, walkBias, w.Get(at, plan.RangeBias, asm.DWord), asm.DWord)
 	w.Store(w.base, walkRows, w.Get(at, plan.RangeRows, asm.DWord), asm.DWord) // with walkMany
 	w.Jump(here)
-	w.Set(miss)
-	if name := g.mapped(); name != "" {
-		w.Call(asm.FnFindVma, emit.InReg(w.Call(asm.FnGetCurrentTaskBtf)), emit.InReg(x), emit.Fn(name),
-			emit.InReg(w.frame), emit.Const(0))
-		w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), w.cut)
-		w.Cond(asm.JLT, x, w.Get(w.base, walkHigh, asm.DWord), here, w.cut)
-	} else {
-		w.Jump(w.cut)
-	}
 	w.Set(here)
 }
 
@@ -381,40 +396,4 @@ func (w *walker) returned(g *Output, slot mach.Slot, at, ra mach.Reg) {
 	}
 	w.Here(done)
 	w.Store(w.base, walkRets, ri, asm.DWord)
-}
-
-// find gives the address of the last of count items from first on whose first word is not above key, or of the first
-// one. The map has most of them, a power of two. Numbers have less than 64 bits. Steps have no branches, which the
-// verifier would multiply; a short list skips the first ones.
-func (w *walker) find(of string, most, size int, first, count, key mach.Reg) mach.Reg {
-	val := w.MapVal(of, 0)
-	at := func(i mach.Reg) mach.Reg {
-		p := w.BinI(asm.And, i, int64(most-1))
-		w.AluI(asm.LSh, p, emit.Log2(int64(size)))
-		w.Alu(asm.Add, p, val)
-		return p
-	}
-	low, n := w.Copy(first), w.Copy(count)
-	steps := emit.Log2(int64(most))
-	entries := map[int64]*mach.Block{}
-	for _, few := range []int64{8, 15} { // a small program, a library
-		if few < steps {
-			entries[few] = w.Block()
-			w.UnlessI(asm.JLE, n, 1<<few, entries[few])
-		}
-	}
-	for left := steps; left > 0; left-- {
-		if b := entries[left]; b != nil {
-			w.Here(b)
-		}
-		half := w.BinI(asm.RSh, n, 1)
-		below := w.Get(at(w.Bin(asm.Add, low, half)), 0, asm.DWord)
-		w.Alu(asm.Sub, below, key)
-		w.AluI(asm.Sub, below, 1)
-		w.AluI(asm.ArSh, below, 63)
-		w.Alu(asm.And, below, half)
-		w.Alu(asm.Add, low, below)
-		w.Alu(asm.Sub, n, half)
-	}
-	return at(low)
 }
