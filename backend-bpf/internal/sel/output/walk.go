@@ -3,6 +3,7 @@ package output
 import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
@@ -19,9 +20,9 @@ import (
 
 // The words of a walk in the scratch slot: the registers of the frame that it has come to; 1 where the pc was
 // interrupted, 0 where a call returns to it; the addresses so far; 1 where the stack goes on and nothing is known of
-// that; the ranges of the process; the addresses of the code that was met last, what is to be subtracted from them, and
-// its rows; the kernel's return probes that were not met yet. The list of addresses lies behind them, and what is read
-// of the mm_struct at first.
+// that; the ranges of the process; the addresses of the code that was met last, what is to be subtracted from them,
+// and its rows; the kernel's return probes that were not met yet; how often a lock was not free. The list of addresses
+// lies behind them, and what is read of the mm_struct at first.
 const (
 	walkPC    = 0
 	walkSP    = 8
@@ -37,7 +38,8 @@ const (
 	walkRows  = 88 // u32 the first
 	walkMany  = 92 // u32
 	walkRets  = 96
-	walkHead  = 104
+	walkBusy  = 104
+	walkHead  = 112
 	// walkMM bounds the bytes of the mm_struct with the members that tell processes apart.
 	walkMM = 256
 )
@@ -144,7 +146,8 @@ func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach
 	g.Zero(list, 8*room)
 	fr := g.Temp(8)
 	g.StoreS(fr, 0, base, asm.DWord)
-	g.Call(asm.FnLoop, emit.Const(int64(room)), emit.Fn(g.walkStep(room, ahead)), emit.OnStack(fr, 0), emit.Const(0))
+	g.Call(asm.FnLoop, emit.Const(int64(room+mostBusy)), emit.Fn(g.walkStep(room, ahead)), emit.OnStack(fr, 0),
+		emit.Const(0))
 	g.Jump(done)
 
 	g.Set(none)
@@ -210,7 +213,7 @@ func (w *walker) step(g *Output) {
 	// The code is that of the call, where one returns to the pc.
 	x := w.BinI(asm.Sub, pc, 1)
 	w.Alu(asm.Add, x, exact)
-	w.locate(g, x)
+	w.locate(g, x, n)
 	key := w.Bin(asm.Sub, x, w.Get(w.base, walkBias, asm.DWord))
 	rows := w.Get(w.base, walkMany, asm.Word)
 	w.UnlessI(asm.JEq, rows, 0, w.cut)
@@ -319,17 +322,29 @@ func (w *walker) possible(pc mach.Reg) {
 	w.UnlessI(asm.JNE, w.BinI(asm.RSh, pc, userBits), 0, w.cut)
 }
 
+// mostBusy is how often a walk looks again where another thread changes what is mapped just then.
+const mostBusy = 64
+
 // locate finds the code that x is in, which is often that of the frame before. Where the handler may be interrupted,
 // the kernel is asked, who always knows; it answers by way of a lock, and knows of files only. Else it is found by the
 // ranges of the process.
-func (w *walker) locate(g *Output, x mach.Reg) {
+func (w *walker) locate(g *Output, x, n mach.Reg) {
 	here, look, ranges := w.Block(), w.Block(), w.Block()
 	w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), look)
 	w.Cond(asm.JLT, x, w.Get(w.base, walkHigh, asm.DWord), here, look)
 	w.Set(look)
 	if name := g.mapped(); name != "" {
-		w.Call(asm.FnFindVma, emit.InReg(w.Call(asm.FnGetCurrentTaskBtf)), emit.InReg(x), emit.Fn(name),
+		busy, told := w.Cold(), w.Block()
+		r := w.Call(asm.FnFindVma, emit.InReg(w.Call(asm.FnGetCurrentTaskBtf)), emit.InReg(x), emit.Fn(name),
 			emit.InReg(w.frame), emit.Const(0))
+		w.CondI(asm.JEq, r, -int64(unix.EBUSY), busy, told)
+		w.Set(busy)
+		tries := w.Get(w.base, walkBusy, asm.DWord)
+		w.UnlessI(asm.JGE, tries, mostBusy, ranges)
+		w.Store(w.base, walkBusy, w.BinI(asm.Add, tries, 1), asm.DWord)
+		w.Store(w.base, walkN, w.BinI(asm.Sub, n, 1), asm.DWord)
+		w.Ret(0) // this frame once more
+		w.Set(told)
 		w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), ranges)
 		w.Cond(asm.JLT, x, w.Get(w.base, walkHigh, asm.DWord), here, ranges)
 	} else {
