@@ -16,7 +16,7 @@ func (s *Session) openTables() (err error) {
 	fd := func(name string) int { return s.col.Maps[name].FD() }
 	m := unwind.Maps{Rows: fd(plan.MapRows), Ranges: fd(plan.MapRanges), Procs: fd(plan.MapProcs),
 		Changed: fd(plan.MapChanged), Files: fd(plan.MapFiles), Wanted: fd(plan.MapWanted)}
-	s.walks, err = unwind.Open(m, s.word(plan.CtlLooking),
+	s.walks, err = unwind.Open(m, s.word(plan.CtlLooking), s.cfg.Cache,
 		func(format string, args ...any) { s.logf(1, format, args...) })
 	if err != nil {
 		return fmt.Errorf("prepare the walk along stacks: %w", err)

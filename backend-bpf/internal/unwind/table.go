@@ -25,12 +25,19 @@ type segment struct{ off, size, addr uint64 }
 // maxPC bounds the addresses of rows.
 const maxPC = 1<<31 - 1
 
-// read makes the table of the file at path.
-func read(path string) (t *table, err error) {
+// read makes the table of the file at path, or takes the one that an earlier run has left in the folder; "" for none.
+func read(path, folder string) (t *table, err error) {
 	defer foreign.Guard(&err)()
 	f, err := elffile.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	name := keptName(folder, f)
+	if name != "" {
+		if t := kept(name); t != nil {
+			f.Close()
+			return t, nil
+		}
 	}
 	t = &table{}
 	for _, p := range f.ELF().Progs {
@@ -62,6 +69,9 @@ func read(path string) (t *table, err error) {
 			continue // it is no code that a process can run
 		}
 		t.rows = append(t.rows, (r.PC-t.base)<<32|uint64(r.Rule))
+	}
+	if name != "" {
+		t.keep(name)
 	}
 	return t, nil
 }

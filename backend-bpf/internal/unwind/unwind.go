@@ -34,6 +34,7 @@ type Tables struct {
 	rows, ranges []byte
 	looking      *atomic.Uint32 // the process that is looked at
 	wanted       *ring.Reader
+	folder       string // for what is kept from one run to the next, "" for none
 	logf         func(format string, args ...any)
 
 	mu    sync.Mutex
@@ -66,10 +67,11 @@ type entered struct {
 // area is a part of the ranges.
 type area struct{ first, count int }
 
-// Open maps the values. looking is plan.CtlLooking; logf is told of files that cannot be read.
-func Open(m Maps, looking *atomic.Uint32, logf func(format string, args ...any)) (_ *Tables, err error) {
-	t := &Tables{maps: m, looking: looking, logf: logf, files: map[debuginfo.FileID]*file{}, procs: map[int]*entered{},
-		free: []area{{0, plan.MaxRanges}}, stop: -1}
+// Open maps the values. looking is plan.CtlLooking, folder where tables are kept from one run to the next, "" for
+// nowhere; logf is told of files that cannot be read.
+func Open(m Maps, looking *atomic.Uint32, folder string, logf func(format string, args ...any)) (_ *Tables, err error) {
+	t := &Tables{maps: m, looking: looking, folder: folder, logf: logf, files: map[debuginfo.FileID]*file{},
+		procs: map[int]*entered{}, free: []area{{0, plan.MaxRanges}}, stop: -1}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -331,7 +333,7 @@ func (t *Tables) load(path, name string) *file {
 	}
 	start := time.Now()
 	t.files[id] = nil
-	tab, err := read(path)
+	tab, err := read(path, t.folder)
 	if err != nil {
 		t.logf("no stacks through %s: %v", name, err)
 		return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -49,7 +50,7 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab, err := read(self)
+	tab, err := read(self, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestRead(t *testing.T) {
 			}
 		}
 	}
-	if _, err := read("/proc/self/maps"); err == nil {
+	if _, err := read("/proc/self/maps", ""); err == nil {
 		t.Error("a file that is no program")
 	}
 }
@@ -133,7 +134,7 @@ func TestEnter(t *testing.T) {
 		Files:   make1(kern.Map{Type: 1, KeySize: plan.FileKey, ValueSize: plan.FileSize, Entries: plan.MaxFiles}),
 		Wanted:  make1(kern.Map{Type: 27, Entries: plan.WantedSize})}
 	var looking atomic.Uint32
-	tb, err := Open(m, &looking, t.Logf)
+	tb, err := Open(m, &looking, "", t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,5 +172,51 @@ func TestEnter(t *testing.T) {
 	}
 	if err := tb.Enter(1 << 30); err == nil || len(tb.procs) != 0 {
 		t.Errorf("a process that is not there: %v", err)
+	}
+}
+
+// TestKept: a table is what it was when it is read again, and one that is damaged is made anew.
+func TestKept(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "kept")
+	first, err := read(self, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, _ := filepath.Glob(dir + "/rows-*")
+	if len(names) != 1 {
+		t.Fatalf("%d files are kept", len(names))
+	}
+	same := func(tab *table) bool {
+		return tab != nil && tab.base == first.base && slices.Equal(tab.code, first.code) &&
+			slices.Equal(tab.rows, first.rows)
+	}
+	if !same(kept(names[0])) {
+		t.Error("what was kept is not what was written")
+	}
+	whole, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for range 20 {
+		b := slices.Clone(whole)
+		if rnd.IntN(2) == 0 {
+			b = b[:rnd.IntN(len(b))]
+		} else {
+			b[rnd.IntN(len(b))] ^= 1 << rnd.IntN(8)
+		}
+		if err := os.WriteFile(names[0], b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if kept(names[0]) != nil {
+			t.Error("damage was not seen")
+		}
+	}
+	if again, err := read(self, dir); err != nil || !same(again) || !same(kept(names[0])) {
+		t.Errorf("it was not made anew: %v", err)
 	}
 }

@@ -152,12 +152,17 @@ func (c *cache) write() {
 	cachefile.Write(c.path, head, e.b)
 }
 
-// ClearCache removes what is kept in the cache folder.
-func ClearCache(dir string) error {
-	list, err := filepath.Glob(filepath.Join(dir, "index-*"))
-	for _, f := range list {
-		if rerr := os.Remove(f); err == nil {
-			err = rerr
+// ClearCache removes what is kept in the cache folder: indexes, and tables of programs by which stacks are walked.
+func ClearCache(dir string) (err error) {
+	for _, kind := range []string{"index-*", "rows-*"} {
+		list, gerr := filepath.Glob(filepath.Join(dir, kind))
+		if err == nil {
+			err = gerr
+		}
+		for _, f := range list {
+			if rerr := os.Remove(f); err == nil {
+				err = rerr
+			}
 		}
 	}
 	return err
