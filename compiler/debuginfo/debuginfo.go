@@ -254,6 +254,15 @@ type RunTimeTyped interface {
 	RunTimeTypes() *RunTimeTypes
 }
 
+// Placed is what images have that know which data of the program lies where.
+type Placed interface {
+	// DataAt gives the linker's name of the data that covers a file address, and how far into it that is; "" if there
+	// is none.
+	DataAt(addr uint64) (symbol string, off uint64)
+	// Relocated: the loader may put the program elsewhere than its addresses say.
+	Relocated() bool
+}
+
 // Mixed is what images of programs have that may hold code of two languages: the functions, lines and sites of the
 // image are those of Go.
 type Mixed interface {

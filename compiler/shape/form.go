@@ -79,6 +79,13 @@ func (b *Builder) described(t *types.Ctype, d *Type, hops int, far, full bool) {
 		}
 		d.Elem = b.add(t.Elem(), hops)
 	case types.Struct, types.Union:
+		scope := t.More().Scope
+		if off, ok := vptr(t, 0); ok && t.Lang == types.CPlus && !strings.Contains(scope, "{}") { // not in a function
+			d.Vptr, d.Own = off+1, t.Own
+			if scope != "" {
+				d.Own = scope + "::" + t.Own
+			}
+		}
 		members(t.Fields())
 	case types.Int:
 		d.Own = t.Own
@@ -107,6 +114,26 @@ func (b *Builder) variants(f *stdtype.Form, d *Type, hops int, full bool) {
 		}
 		d.Form.Variants = append(d.Form.Variants, one)
 	}
+}
+
+// vptr finds the pointer to the table of virtual functions in a class or the first of its bases that has one.
+func vptr(t *types.Ctype, depth int) (int64, bool) {
+	if t == nil || depth > 16 || t.Kind != types.Struct {
+		return 0, false
+	}
+	for _, f := range t.Fields() {
+		if strings.HasPrefix(f.Name, "_vptr") && f.Type.Size == 8 {
+			return f.Off, true
+		}
+	}
+	for _, f := range t.Fields() {
+		if f.Base && !f.Virtual {
+			if off, ok := vptr(f.Type, depth+1); ok {
+				return f.Off + off, true
+			}
+		}
+	}
+	return 0, false
 }
 
 // empty reports whether a class has no members, in its bases neither.
@@ -216,7 +243,7 @@ func (t *tabler) oneOf(f *Form, off int64, out []leaf) []leaf {
 		}
 		var checks []leaf
 		switch {
-		case f.At[1] == 0:
+		case f.At[1] == 0 || f.At[1] > 8: // all of them are looked at
 		case v.Default:
 			skip.not = true
 			for _, o := range ranges(f.Variants) {

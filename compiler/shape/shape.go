@@ -70,9 +70,11 @@ type Type struct {
 	Cut    bool       `json:"cut,omitempty"`
 	// Of C++ and Rust: the language, the name to be written, a reference, the constants of an enumeration, and how it
 	// is read where that is not by its members.
-	Lang  types.Lang         `json:"l,omitempty"`
-	Own   string             `json:"w,omitempty"`
-	Ref   bool               `json:"r,omitempty"`
+	Lang types.Lang `json:"l,omitempty"`
+	Own  string     `json:"w,omitempty"`
+	Ref  bool       `json:"r,omitempty"`
+	// Vptr is 1 + where an object of C++ says of which class it really is, 0 if it does not.
+	Vptr  int64              `json:"vp,omitempty"`
 	Enums []types.Enumerator `json:"es,omitempty"`
 	Form  *Form              `json:"fm,omitempty"`
 }
@@ -266,6 +268,9 @@ func Parse(text string) (*Plan, error) {
 			if !ok(f.Type) || f.Off < 0 || f.Bits < 0 || f.Bit < 0 || f.Bit+f.Bits > 64 {
 				return nil, bad
 			}
+		}
+		if t.Vptr < 0 {
+			return nil, bad
 		}
 		if t.Form == nil {
 			continue

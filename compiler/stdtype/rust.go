@@ -1,7 +1,6 @@
 package stdtype
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/types"
@@ -181,9 +180,9 @@ func variants(t *types.Ctype) *Form {
 		switch v.Tag.Type.Size {
 		case 1, 2, 4, 8:
 			f.At = []int64{v.Tag.Off, v.Tag.Type.Size}
-		case 16: // the low half tells them all apart
-			f.At = []int64{v.Tag.Off, 8}
-			if v.Large || slices.ContainsFunc(v.List, func(o types.Variant) bool { return o.Default }) {
+		case 16:
+			f.At = []int64{v.Tag.Off, 16}
+			if v.Large {
 				return nil
 			}
 		default:
@@ -194,7 +193,7 @@ func variants(t *types.Ctype) *Form {
 	}
 	mask := ^uint64(0)
 	if f.At[1] > 0 {
-		mask >>= 64 - 8*f.At[1]
+		mask >>= 64 - 8*min(f.At[1], 8)
 	}
 	for _, one := range v.List {
 		one.Val &= mask

@@ -26,7 +26,7 @@ const (
 	Wrap Kind = "wrap"
 	// Owner: a pointer to what is shown in its place.
 	Owner Kind = "owner"
-	// Enum: the tag, its bytes (0: there is only one variant).
+	// Enum: the tag, its bytes (0: there is only one variant; of 16 bytes the upper half is 0 in all tags).
 	Enum Kind = "enum"
 	// Members has the members Form.Fields in place of the type's own.
 	Members Kind = "members"
@@ -74,7 +74,7 @@ func Good(k Kind, at []int64) bool {
 			return false
 		}
 	}
-	return k != Enum || at[1] <= 8
+	return k != Enum || at[1] <= 8 || at[1] == 16
 }
 
 // Form is how values of a type are read.

@@ -30,6 +30,9 @@ func (g *foreignGen) cplus(depth int, key bool) (typ, val string) {
 	case 3:
 		return several(in("forward_list"))
 	case 4:
+		if t == "char" { // that is text
+			t, v = "int", "5"
+		}
 		typ = fmt.Sprintf("std::array<%s, %d>", t, n+1)
 		return typ, typ + "{{" + strings.TrimSuffix(strings.Repeat(v+", ", n+1), ", ") + "}}"
 	case 5:

@@ -81,6 +81,18 @@ func (im *Image) Symbol(name string) (addr uint64, ok bool) {
 	return 0, false
 }
 
+// DataAt implements debuginfo.Placed.
+func (im *Image) DataAt(addr uint64) (symbol string, off uint64) {
+	s, ok := im.f.ObjectAt(addr)
+	if !ok {
+		return "", 0
+	}
+	return s.Name, addr - s.Addr
+}
+
+// Relocated implements debuginfo.Placed.
+func (im *Image) Relocated() bool { return im.f.Relocated() }
+
 // New makes an Image of f, which it closes with itself. Damaged debug information is an error;
 // none at all is not.
 func New(f *elffile.File) (*Image, error) {

@@ -160,6 +160,19 @@ func (f *File) SymbolAt(addr uint64) (Symbol, bool) {
 	return best, found
 }
 
+// ObjectAt finds the data that covers addr.
+func (f *File) ObjectAt(addr uint64) (Symbol, bool) {
+	all, _ := f.Symbols()
+	i := sort.Search(len(all), func(i int) bool { return all[i].Addr > addr })
+	for n := 0; i > 0 && n < 16; n++ {
+		i--
+		if s := all[i]; s.Object() && addr-s.Addr < s.Size {
+			return s, true
+		}
+	}
+	return Symbol{}, false
+}
+
 // SymbolsNamed gives the symbols with exactly this name, by address.
 func (f *File) SymbolsNamed(name string) []Symbol {
 	all, _ := f.Symbols()

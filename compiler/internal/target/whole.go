@@ -40,7 +40,12 @@ type fullText struct {
 // of C++ or Rust.
 func newFullText(img debuginfo.Image, own, one bool, l layout.Limits) *fullText {
 	if own {
-		return &fullText{path: img.Path(), one: one, limits: l}
+		w := &fullText{path: img.Path(), one: one, limits: l}
+		if p, ok := img.(debuginfo.Placed); ok && p.Relocated() {
+			w.bias = true
+			w.word(loc.Static(0, true))
+		}
+		return w
 	}
 	r, ok := img.(debuginfo.RunTimeTyped)
 	if !ok {

@@ -5,8 +5,11 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode"
 
+	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/scoped"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/shape"
 	"github.com/gostap/gostap/compiler/stdtype"
@@ -238,6 +241,9 @@ func (t formed) members(v value, l level) {
 		t.lit("{...}")
 		return
 	}
+	if s != nil && s.Vptr > 0 && !l.base {
+		t.class(v, s)
+	}
 	t.lit("{")
 	for i, f := range v.t.Fields() {
 		if i > 0 {
@@ -251,7 +257,7 @@ func (t formed) members(v value, l level) {
 		switch {
 		case f.Base:
 			t.lit("<" + f.Name + ">=")
-			below = l // its members are the object's own
+			below, below.base = l, true // its members are the object's own
 		case f.Name != "":
 			t.lit("." + f.Name + "=")
 		default:
@@ -260,6 +266,26 @@ func (t formed) members(v value, l level) {
 		t.field(v, f, below)
 	}
 	t.lit("}")
+}
+
+// class writes the class of an object in front of it where that is not the one of its type: that of the table of
+// virtual functions which the object leads to.
+func (t formed) class(v value, s *shape.Type) {
+	p, ok := v.word(s.Vptr - 1)
+	img, known := t.p.img.(debuginfo.Placed)
+	if !ok || !known {
+		return
+	}
+	symbol, off := img.DataAt(p - t.bias)
+	if !strings.HasPrefix(symbol, "_ZTV") || off < 16 || off%8 != 0 {
+		return
+	}
+	name, ok := strings.CutPrefix(scoped.Name(symbol), "vtable for ")
+	// Symbols write numbers among the parameters of templates in another way than debug information.
+	bare, _, _ := strings.Cut(name, "<")
+	if own, _, _ := strings.Cut(s.Own, "<"); ok && bare != own {
+		t.lit("(" + name + ") ")
+	}
 }
 
 // field writes a member, which may be some bits.
@@ -426,7 +452,7 @@ func (t formed) stringOf(lang types.Lang, s string, cut bool) {
 func (t formed) oneOf(v value, s *shape.Type, l level) {
 	f := s.Form
 	var found *shape.Variant
-	tag := uint64(0)
+	tag, large := uint64(0), false
 	if n := f.At[1]; n > 0 {
 		b, ok := v.get(f.At[0], n)
 		if !ok {
@@ -436,10 +462,13 @@ func (t formed) oneOf(v value, s *shape.Type, l level) {
 		var full [8]byte
 		copy(full[:], b)
 		tag = le.Uint64(full[:])
+		if n == 16 && le.Uint64(b[8:]) != 0 {
+			large = true
+		}
 	}
 	for i := range f.Variants {
 		one := &f.Variants[i]
-		if !one.Default && one.Val == tag {
+		if !one.Default && one.Val == tag && !large {
 			found = one
 			break
 		}

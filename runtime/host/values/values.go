@@ -229,6 +229,8 @@ type level struct {
 	structs, hops int
 	// deref: it is a pointer whose target is shown in any case. typed: its type is written already.
 	deref, typed bool
+	// base: it is the part of an object of C++ that a class it is derived from has.
+	base bool
 }
 
 func (l level) in() level    { return level{structs: l.structs + 1, hops: l.hops} }
