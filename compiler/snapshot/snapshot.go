@@ -149,7 +149,23 @@ func (e *expander) begin(cur, rest *ir.Block) {
 	w := walk()
 	reg, first := ir.Reg(len(e.out.Regs)), ir.BlockID(len(e.out.Blocks))
 	e.out.Regs = append(e.out.Regs, w.Regs...)
+	// What never changes takes no room on the stack.
+	fixed := map[ir.Reg]int64{}
 	for i, p := range w.Params {
+		fixed[p] = int64(args[i])
+	}
+	for _, b := range w.Blocks {
+		for i := range b.Instrs {
+			delete(fixed, b.Instrs[i].Dst)
+		}
+		if b.Term.Cond.IsReg() {
+			delete(fixed, b.Term.Cond.Reg)
+		}
+	}
+	for i, p := range w.Params {
+		if _, ok := fixed[p]; ok {
+			continue
+		}
 		cur.Instrs = append(cur.Instrs, ir.Instr{Op: ir.OpMov, Dst: p + reg, Args: []ir.Val{ir.I(int64(args[i]))},
 			Glob: -1, OnErr: ir.NoBlock, Pos: in.Pos})
 	}
@@ -162,6 +178,9 @@ func (e *expander) begin(cur, rest *ir.Block) {
 	}
 	val := func(v ir.Val) ir.Val {
 		if v.IsReg() {
+			if n, ok := fixed[v.Reg]; ok {
+				return ir.I(n)
+			}
 			v.Reg += reg
 		}
 		return v
