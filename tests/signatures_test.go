@@ -20,6 +20,7 @@ type goType struct {
 	depth  int // of structures and arrays
 	format string
 	make   string
+	kinds  []string // of itself and of what is in it, in order
 }
 
 // generator writes a Go program of functions with random signatures, whose callers write down each call's arguments and
@@ -29,6 +30,7 @@ type generator struct {
 	types        []*goType
 	decls, calls strings.Builder
 	script       strings.Builder
+	columns      map[string][][]string // by how a line begins: the kinds of each variable in it
 }
 
 func (g *generator) one(s ...string) string { return s[g.IntN(len(s))] }
@@ -71,6 +73,14 @@ var basic = []struct{ name, make, format string }{
 	{"time.Duration", "time.Duration(n * 1234567)", "v.String()"},
 	{"time.Time", "time.Unix(int64(n), int64(n)).UTC()", "v.Format(time.RFC3339Nano)"},
 	{"*list", "newList(n)", "listText(v)"},
+	{"atomic.Pointer[int64]", "atomicPointer(n)", "numberText(v.Load())"},
+	{"time.Month", "time.Month(n%12 + 1)", "v.String()"},
+	{"url.URL", `url.URL{Scheme: "https", Host: "h" + strconv.Itoa(int(n)), Path: "/a b"[:n%5], RawQuery: "q=1"[:n%4]}`,
+		"strconv.Quote(v.String())"},
+	{"sync.Mutex", "mutex(n)", "mutexText(&v)"},
+	{"atomic.Int64", "atomicInt(n)", "strconv.FormatInt(v.Load(), 10)"},
+	{"atomic.Bool", "atomicBool(n)", "strconv.FormatBool(v.Load())"},
+	{"netip.Addr", "netAddr(n)", "v.String()"},
 }
 
 const signatureHead = `package main
@@ -80,13 +90,61 @@ import (
 	"os"
 	"errors"
 	"io/fs"
+	"net/netip"
+	"net/url"
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
 )
+
+func mutex(n uint64) (m sync.Mutex) {
+	if n%2 == 0 {
+		m.Lock()
+	}
+	return m
+}
+
+func mutexText(m *sync.Mutex) string {
+	if m.TryLock() {
+		m.Unlock()
+		return "{unlocked}"
+	}
+	return "{locked}"
+}
+
+func atomicInt(n uint64) (a atomic.Int64) {
+	a.Store(-int64(n))
+	return a
+}
+
+func atomicBool(n uint64) (a atomic.Bool) {
+	a.Store(n%2 == 0)
+	return a
+}
+
+func atomicPointer(n uint64) (a atomic.Pointer[int64]) {
+	a.Store(number(n))
+	return a
+}
+
+func netAddr(n uint64) (a netip.Addr) {
+	switch n % 4 {
+	case 0:
+		return a
+	case 1:
+		return netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), 1})
+	case 2:
+		return netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 15: byte(n)})
+	}
+	return netip.MustParseAddr("fe80::1%eth" + strconv.Itoa(int(n)))
+}
+
+var _ = []any{url.URL{}, netip.Addr{}, mutex, atomicInt}
 
 type failure uint64
 
@@ -395,6 +453,7 @@ func (g *generator) newType() {
 		}
 		e := small(6)
 		t.leaves, t.depth = n*e.leaves, e.depth+1
+		t.kinds = append([]string{"array"}, slices.Repeat(e.kinds, n)...)
 		if n == 0 {
 			t.leaves = 1
 		}
@@ -404,12 +463,14 @@ func (g *generator) newType() {
 			"%s(e))\n\t}\n\treturn \"[\" + strings.Join(s, \" \") + \"]\"\n}\n\n", id, name, e.format)
 	default:
 		var fields, set, text []string
+		t.kinds = []string{"structure"}
 		for i := range g.IntN(6) {
 			e := small(5)
 			if t.leaves+e.leaves > 24 {
 				break
 			}
 			t.leaves += e.leaves
+			t.kinds = append(t.kinds, e.kinds...)
 			t.depth = max(t.depth, e.depth)
 			f := fmt.Sprintf("A%d", i)
 			switch {
@@ -440,7 +501,7 @@ func (g *generator) newType() {
 			strings.Join(text, ` + ", " + `))
 		if g.IntN(2) == 0 { // and a pointer to it
 			p := &goType{name: "*" + name, leaves: t.leaves, depth: 9, make: fmt.Sprintf("keep(point%d())", id),
-				format: fmt.Sprintf("behind%d", id)}
+				format: fmt.Sprintf("behind%d", id), kinds: append([]string{"pointer"}, t.kinds...)}
 			fmt.Fprintf(d, "func point%d() *%s { v := %s; return &v }\n\nfunc behind%[1]d(p *%[2]s) string { return "+
 				"\"&\" + text%[1]d(*p) }\n\n", id, name, t.make)
 			defer func() { g.types = append(g.types, p) }()
@@ -490,7 +551,8 @@ func (g *generator) function(n, all int) {
 		shapes := map[*goType]string{}
 		for i := range params {
 			// Code that instantiations share knows the form of a type, not its name.
-			if t := params[i].t; t.depth < 9 && !strings.HasPrefix(t.name, "time.") && g.IntN(2) == 0 {
+			bare := !strings.Contains(params[i].t.name, ".") || params[i].t.name == "unsafe.Pointer"
+			if t := params[i].t; t.depth < 9 && bare && g.IntN(2) == 0 {
 				if shapes[t] == "" {
 					shapes[t] = fmt.Sprintf("P%d", len(vars))
 					vars = append(vars, shapes[t]+" any")
@@ -593,11 +655,12 @@ func (g *generator) function(n, all int) {
 
 	text := func(mark string, as []arg, of func(int) string) (prog, script string) {
 		prog, script = fmt.Sprintf("\ttold.WriteString(\"%s F%d\"", mark, n), fmt.Sprintf("printf(\"%s F%d", mark, n)
-		args := ""
+		args, line := "", fmt.Sprintf("%s F%d", mark, n)
 		for i, a := range as {
 			if a.name == "_" {
 				continue
 			}
+			g.columns[line] = append(g.columns[line], a.t.kinds)
 			prog += fmt.Sprintf(" + \" | \" + %s(%s)", a.t.format, of(i))
 			script += " | %s"
 			switch {
@@ -609,6 +672,13 @@ func (g *generator) function(n, all int) {
 				args += ", $return$$"
 			default:
 				args += ", $return[" + strconv.Itoa(i) + "]$$"
+			}
+			if a.shape != "" && strings.HasPrefix(a.t.name, "*") { // what the shared code knows of it
+				kinds := g.columns[line]
+				format := fmt.Sprintf(" + \" | \" + %s(%s)", a.t.format, of(i))
+				prog = strings.TrimSuffix(prog, format)
+				prog += fmt.Sprintf(" + \" | \" + word(unsafe.Pointer(&%s))", of(i))
+				kinds[len(kinds)-1] = []string{"pointer"}
 			}
 		}
 		return prog + " + \"\\n\")\n", script + "\\n\"" + args + ")"
@@ -679,6 +749,8 @@ func (g *generator) locals(n int, probe string) {
 		prog += fmt.Sprintf(" + \" | \" + %s(l%d)", t.format, i)
 		script += " | %s"
 		args += fmt.Sprintf(", @defined($l%d$$) ? $l%[1]d$$ : \"gone\"", i)
+		key := fmt.Sprintf("L F%d", n)
+		g.columns[key] = append(g.columns[key], t.kinds)
 	}
 	prog += " + \" | \" + strconv.Itoa(i)"
 	args += ", @defined($i$$) ? $i$$ : \"gone\""
@@ -689,13 +761,16 @@ func (g *generator) locals(n int, probe string) {
 		args)
 }
 
-// program gives the source and the script for a seed.
-func program(seed uint64) (source, script string) {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7))}
+// program gives the source and the script for a seed, and the kinds of the variables in the lines that both write.
+func program(seed uint64) (source, script string, columns map[string][][]string) {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7)), columns: map[string][][]string{}}
 	for i, b := range basic {
+		if v := os.Getenv("GOSTAP_TOOLCHAIN"); b.name == "netip.Addr" && v != "" && v < "go1.23" {
+			continue // shown by its members there
+		}
 		id := 1000 + i
 		g.types = append(g.types, &goType{name: b.name, leaves: 3, make: fmt.Sprintf("make%d(next())", id),
-			format: fmt.Sprintf("text%d", id)})
+			format: fmt.Sprintf("text%d", id), kinds: []string{kindOf(b.name)}})
 		fmt.Fprintf(&g.decls, "func make%d(n uint64) %s { return %s }\n\nfunc text%[1]d(v %[2]s) string { return "+
 			"%[4]s }\n\n", id, b.name, b.make, b.format)
 	}
@@ -713,24 +788,26 @@ func program(seed uint64) (source, script string) {
 	}
 	main.WriteString("\tos.Stdout.WriteString(told.String())\n}\n")
 	return strings.Replace(signatureHead, "var _ =", "var name = \"x\"\n\nvar _ =", 1) + g.decls.String() +
-		g.calls.String() + main.String(), g.script.String()
+		g.calls.String() + main.String(), g.script.String(), g.columns
 }
 
-// sameValue reports whether got is the text that want means, where what is in ~ may be ? instead; those that are not
-// are counted.
-func sameValue(got, want string, shown *int) bool {
+// sameValue reports whether got is the text that want means, where what is in ~ may be ? instead, and which of those
+// are shown.
+func sameValue(got, want string) (shown []bool, same bool) {
 	for i, piece := range strings.Split(want, "~") {
 		if i%2 == 1 && strings.HasPrefix(got, "?") {
-			got = got[1:]
+			got, shown = got[1:], append(shown, false)
 			continue
 		}
 		rest, ok := strings.CutPrefix(got, piece)
 		if !ok {
-			return false
+			return shown, false
 		}
-		got, *shown = rest, *shown+i%2
+		if got = rest; i%2 == 1 {
+			shown = append(shown, true)
+		}
 	}
-	return got == ""
+	return shown, got == ""
 }
 
 // TestSignatures: functions with random parameters and results, written and called by a random program. What gostap
@@ -746,9 +823,9 @@ func TestSignatures(t *testing.T) {
 	if n, err := strconv.ParseUint(os.Getenv("GOSTAP_SEED"), 10, 64); err == nil {
 		first = n
 	}
-	dir := t.TempDir()
+	dir, kinds := t.TempDir(), kindTable{}
 	for seed := first; seed < first+uint64(seeds); seed++ {
-		source, script := program(seed)
+		source, script, columns := program(seed)
 		src := filepath.Join(dir, "main.go")
 		if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
 			t.Fatal(err)
@@ -783,18 +860,29 @@ func TestSignatures(t *testing.T) {
 				}
 				got := s.stdout()
 				a, b := strings.Split(got, "\n"), strings.Split(string(want), "\n")
-				gone, fractions := 0, 0
+				gone, before := 0, *kinds.of("float")
 				same := func(got, want string) bool {
 					g, w := strings.Split(got, " | "), strings.Split(want, " | ")
-					for i := range g {
-						if len(g) != len(w) || g[i] != "gone" && !sameValue(g[i], w[i], &fractions) {
-							return false
-						}
-						if g[i] == "gone" && !strings.HasPrefix(w[i], "~") {
-							gone++
+					if len(g) != len(w) || g[0] != w[0] {
+						return false
+					}
+					cols, all := append(columns[w[0]], []string{"integer"}), true // the last one of a line: i
+					for i := 1; i < len(g); i++ {
+						shown, ok := sameValue(g[i], w[i])
+						switch of := cols[i-1]; {
+						case g[i] == "gone":
+							kinds.of(of[0]).gone++
+							if !strings.HasPrefix(w[i], "~") {
+								gone++
+							}
+						case !ok:
+							kinds.of(of[0]).wrong++
+							all = false
+						default:
+							kinds.column(of, shown)
 						}
 					}
-					return true
+					return all
 				}
 				whole := slices.Contains(flags, "-gcflags=-N -l")
 				if !whole {
@@ -815,7 +903,7 @@ func TestSignatures(t *testing.T) {
 				if len(a) != len(b) {
 					t.Errorf("%d lines of %d", len(a), len(b))
 				}
-				if fractions == 0 && seed == 1 {
+				if kinds.of("float").equal == before.equal && seed == 1 {
 					t.Error("no fraction was shown")
 				}
 				if gone > 0 && whole {
@@ -824,4 +912,5 @@ func TestSignatures(t *testing.T) {
 			})
 		}
 	}
+	t.Logf("values by their kinds:\n%s", kinds)
 }

@@ -210,7 +210,7 @@ func (b *Builder) Plan() *Plan {
 			b.fields += len(fs)
 			for _, f := range fs {
 				d.Fields = append(d.Fields,
-					Field{Name: f.Name, Type: b.add(f.Type, hops), Off: f.Off, Embedded: f.Embedded})
+					Field{Name: f.Name, Type: b.add(behind(t, f), hops), Off: f.Off, Embedded: f.Embedded})
 			}
 		}
 		b.p.Types[i] = d

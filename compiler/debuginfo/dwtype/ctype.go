@@ -175,6 +175,10 @@ func (ts *Types) lazily(t *types.Ctype, load func(t *types.Ctype) error) {
 	})
 }
 
+// anyPointer is how Go names a type parameter in the code that its instantiations with pointers of all types share
+// (cmd/compile/internal/noder/reader.go, shapify). What it points to is not a byte: it is not known.
+const anyPointer = "go.shape.*uint8"
+
 func (ts *Types) readType(e typeEntry, depth int) (*types.Ctype, error) {
 	switch e.Tag {
 	case dwarf.TagBaseType:
@@ -186,6 +190,10 @@ func (ts *Types) readType(e typeEntry, depth int) (*types.Ctype, error) {
 		t := &types.Ctype{Kind: types.Pointer, Name: ts.typeName(e.off, depth), Size: e.size(8),
 			Own: e.str(dwarf.AttrName), Ref: e.Tag != dwarf.TagPointerType}
 		ts.lazily(t, func(t *types.Ctype) error {
+			if strings.HasPrefix(t.Name, anyPointer) {
+				t.SetElem(Void)
+				return nil
+			}
 			el, err := ts.typeAttr(e, dwarf.AttrType, 0)
 			if err != nil {
 				el = &types.Ctype{Kind: types.Void, Name: "?", Size: -1}

@@ -91,10 +91,11 @@ func plain(t *types.Ctype) bool {
 	if t == nil {
 		return true
 	}
+	if shape.OwnText(t.Name) {
+		return false
+	}
 	switch t.Kind {
-	case types.Int:
-		return t.Name != "time.Duration" && t.Name != "time.Month" && t.Name != "time.Weekday"
-	case types.GoString, types.Float:
+	case types.Int, types.GoString, types.Float:
 		return true
 	case types.Struct:
 		for _, f := range t.Fields() {

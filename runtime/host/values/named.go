@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gostap/gostap/compiler/shape"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -65,11 +66,7 @@ func fullName(c *types.Ctype) string {
 
 // special reports whether named may write values of a type.
 func (t *texter) special(c *types.Ctype) bool {
-	switch fullName(c) {
-	case "time.Time", "sync.Mutex", "net/netip.Addr", "net/url.URL":
-		return true
-	}
-	return strings.HasPrefix(fullName(c), "sync/atomic.")
+	return c.Kind == types.Struct && shape.OwnText(fullName(c))
 }
 
 // atomic writes what is in a variable of sync/atomic: its member v.
