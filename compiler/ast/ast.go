@@ -225,6 +225,9 @@ const (
 	RangeElem = "@range_elem" // the element there
 )
 
+// HasKey is "key in $m" where $m is a variable of the program: its arguments are the key and the variable.
+const HasKey = "@has_key"
+
 // SortByValue is Foreach.SortKey when the sort mark stands at the value or the array.
 const SortByValue = -1
 

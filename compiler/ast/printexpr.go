@@ -54,6 +54,12 @@ func (p *printer) expr(x Expr) {
 		p.text(x.Fun.Name)
 		p.args(x.Args)
 	case *AtOp:
+		if x.Name == HasKey {
+			p.expr(x.Args[0])
+			p.text(" in ")
+			p.expr(x.Args[1])
+			break
+		}
 		if isTypeTest(x) {
 			p.typeTest(x, "==")
 			break

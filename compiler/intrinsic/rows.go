@@ -53,6 +53,12 @@ var rows = [...]Func{
 	{Name: "substr", Params: list{s, l, l}, Result: s, Cap: -1, Len: 3, Does: Pure, Fails: Never, Later: true,
 		Unprivileged: true},
 	{Name: "stringat", Params: list{s, l}, Result: l, Does: Pure, Later: true, Unprivileged: true},
+	// For the compiler: 8 bytes of a string from one on as a little-endian number, with zeros where the string has
+	// ended, and 0 in front of it. If it ends in these 8 bytes, they are to begin at a multiple of 8.
+	{Name: "string_word", Params: list{s, l}, Result: l, Does: Pure, Fails: Never, Later: true,
+		Unprivileged: true},
+	// For the compiler: see aes.Columns; the low 8 bits of the argument count.
+	{Name: "aes_column", Params: list{l}, Result: l, Does: Pure, Fails: Never, Later: true, Unprivileged: true},
 	{Name: "isinstr", Params: list{s, s}, Result: l, Does: Pure, Fails: Never, Later: true, Unprivileged: true},
 	{Name: "strpos", Params: list{s, s}, Result: l, Does: Pure, Fails: Never, Later: true, Unprivileged: true},
 	{Name: "strtol", Params: list{s, l}, Result: l, Does: Pure, Fails: Never, Later: true, Unprivileged: true},

@@ -43,13 +43,21 @@ const (
 	Equal    // 1 if A == B, else 0
 	Less     // 1 if A < B (unsigned), else 0
 	Check    // A if B is not 0, else the run-time error Text
+	Find     // the address of the element that key B has in the map of Go at address A, 0 if there is none; see Map
+	Next     // the position behind B in the map of Go at address A, that of the first element for 0; 0: there is none
+	KeyAt    // the address of the key at position B of the map of Go at address A
+	ElemAt   // the address of the element there
+	Else     // A if it is not 0, else B
 )
 
 var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr",
 	"sar", "neg", "not", "deref", "bits", "below", "tracearg", "within", "through", "equal", "less",
-	"check"}
+	"check", "find", "next", "keyat", "elemat", "else"}
 
 func (o Op) String() string { return opNames[o] }
+
+// NoKey is what Strict says of an element of a map.
+const NoKey = "the map has no such key"
 
 // Step computes one 64-bit value.
 type Step struct {
@@ -60,6 +68,23 @@ type Step struct {
 	Signed bool
 	Kernel bool // Deref of kernel memory
 	Text   string
+	Map    *Map // Find, Next, KeyAt, ElemAt
+}
+
+// Map is how a map of a Go program lies, and where the program has what its hashes depend on.
+type Map struct {
+	// Swiss: it is one of Go 1.24 and later (internal/runtime/maps), else it is made of buckets (runtime.hmap).
+	Swiss bool
+	// Text: keys are strings, and in a Find the key is one of the script; else they are numbers of KeySize bytes: 1, 2,
+	// 4 or 8.
+	Text    bool
+	KeySize int64
+	// Size is that of a group of eight elements, in bytes; its keys begin at KeyAt and lie KeyStep apart, elements
+	// likewise. ElemPtr: those are pointers to the elements.
+	Size, KeyAt, KeyStep, ElemAt, ElemStep int64
+	ElemPtr                                bool
+	// Sched is where the program has runtime.aeskeysched.
+	Sched Prog
 }
 
 // Prog is a list of steps; its value is that of the last one.
@@ -145,10 +170,22 @@ func (p Prog) Through(n int64, size int, signed, kernel bool) Prog {
 	return p.Then(Step{Op: Through, N: n, Size: size, Signed: signed, Kernel: kernel})
 }
 
+// Strict is p with a run-time error, text, where it would take the second choice of an Else.
+func (p Prog) Strict(text string) Prog {
+	q := Prog{append([]Step(nil), p.Steps...)}
+	for i := range q.Steps {
+		if s := &q.Steps[i]; s.Op == Else {
+			*s = Step{Op: Check, A: s.A, B: s.A, Text: text}
+		}
+	}
+	return q
+}
+
 // CanFault reports whether running p may fail.
 func (p Prog) CanFault() bool {
 	for _, s := range p.Steps {
-		if s.Op == Deref || s.Op == Below || s.Op == Within || s.Op == Through || s.Op == Check {
+		if s.Op == Deref || s.Op == Below || s.Op == Within || s.Op == Through || s.Op == Check ||
+			s.Map != nil {
 			return true
 		}
 	}
@@ -187,6 +224,9 @@ func (p Prog) String() string {
 			}
 		default:
 			fmt.Fprintf(&b, "%s .%d .%d", s.Op, s.A, s.B)
+			if s.Map != nil {
+				fmt.Fprintf(&b, " %+v", *s.Map)
+			}
 			if s.Text != "" {
 				fmt.Fprintf(&b, " %q", s.Text)
 			}

@@ -96,6 +96,16 @@ static inline int gs_stringat(struct gs_ctx *c, int pos, s64 *dst, const char *s
 	return GS_OK;
 }
 
+/* 8 bytes of s from i on, zeros where it has ended; 0 in front of it. */
+static inline s64 gs_string_word(const char *s, s64 i)
+{
+	u64 len = strlen(s), w = 0;
+
+	if ((u64)i < len)
+		memcpy(&w, s + i, len - i < 8 ? len - i : 8);
+	return w;
+}
+
 static inline s64 gs_strpos(const char *s, const char *t)
 {
 	const char *p = strstr(s, t);

@@ -118,6 +118,8 @@ func init() {
 		"strlen":        {write: func(g *gen, in *ir.Instr) { g.Result(in, g.str.Length(g.StrOf(in.Args[0]))) }},
 		"substr":        {write: func(g *gen, in *ir.Instr) { g.str.Substr(in) }},
 		"stringat":      {write: func(g *gen, in *ir.Instr) { g.str.Stringat(in) }},
+		"string_word":   {write: func(g *gen, in *ir.Instr) { g.str.Word(in) }},
+		"aes_column":    {write: func(g *gen, in *ir.Instr) { g.str.AESColumn(in) }},
 		"isinstr":       {write: func(g *gen, in *ir.Instr) { g.str.Search(in, true) }},
 		"strpos":        {write: func(g *gen, in *ir.Instr) { g.str.Search(in, false) }},
 		"strtol":        {write: func(g *gen, in *ir.Instr) { g.str.Strtol(in) }},

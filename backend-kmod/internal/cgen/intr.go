@@ -72,6 +72,8 @@ var intrinsics = map[string]translation{
 	}},
 
 	"strlen":        {long: "strlen(%s)"},
+	"string_word":   {long: "gs_string_word(%s, %s)"},
+	"aes_column":    {write: (*gen).aesColumn},
 	"isinstr":       {long: "gs_strpos(%s, %s) >= 0"},
 	"strpos":        {long: "gs_strpos(%s, %s)"},
 	"strtol":        {long: "gs_strtol(%s, %s)"},

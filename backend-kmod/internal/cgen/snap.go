@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/aes"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/snapshot"
 	"github.com/gostap/gostap/runtime/wire"
@@ -36,6 +37,13 @@ func (g *gen) snapTable(in *ir.Instr) {
 		return
 	}
 	g.set(in, "gs_snap_table(%s, %d, %s)", g.numbers(table), len(table)/8, g.long(in.Args[0]))
+}
+
+// aesColumn is a number of the table of AES.
+func (g *gen) aesColumn(in *ir.Instr) {
+	if in.Dst != ir.NoReg {
+		g.set(in, "(s64)%s[(u8)%s]", g.numbers(aes.Text()), g.long(in.Args[0]))
+	}
 }
 
 // numbers writes a table of numbers, once, and gives its name.

@@ -218,6 +218,8 @@ type Target struct {
 	CString    bool
 	// Args are the expressions that loc.Arg steps of Value and Len refer to.
 	Args []ast.Expr
+	// Texts are the indexes of those of Args that are strings; the others are numbers.
+	Texts []int
 	// Ctype is the target's type, for further -> and for storing.
 	Ctype *types.Ctype
 	// Place is where it is, for storing and for &.

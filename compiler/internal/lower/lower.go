@@ -93,7 +93,9 @@ type lowerer struct {
 	// funcs are the translated functions: one each, or one for each context where it matters.
 	funcs map[funcKey]string
 	names map[string]bool
-	todo  []func()
+	// mapFuncs are the functions that look into maps of Go, by what they do and how those lie.
+	mapFuncs map[string]string
+	todo     []func()
 
 	// writes: something in the script changes the traced program, so that no value of it stays what it is.
 	writes bool

@@ -180,6 +180,9 @@ func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 	}
 	var a, b ir.Val
 	key := fmt.Sprintf("%d %d %d %t %t %q", s.Op, s.N, s.Size, s.Signed, s.Kernel, s.Text)
+	if s.Map != nil {
+		key += fmt.Sprintf(" %+v", *s.Map)
+	}
 	switch s.Op {
 	case loc.Reg, loc.TLS, loc.Image, loc.TraceArg:
 	case loc.Neg, loc.Not, loc.Deref, loc.Bits, loc.Through:
@@ -206,8 +209,11 @@ func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 }
 
 func operand(v ir.Val) string {
-	if v.Kind == ir.ValReg {
+	switch v.Kind {
+	case ir.ValReg:
 		return fmt.Sprintf("r%d", v.Reg)
+	case ir.ValStr:
+		return fmt.Sprintf("%q", v.Str)
 	}
 	return fmt.Sprint(v.Int)
 }
@@ -241,8 +247,12 @@ func (f reading) compute(s loc.Step, a, b ir.Val) ir.Val {
 		return f.within(a, b)
 	case loc.Through:
 		return f.through(s, a)
+	case loc.Else:
+		return f.orElse(a, b)
 	case loc.Check:
 		return f.check(a, b, s.Text)
+	case loc.Find, loc.Next, loc.KeyAt, loc.ElemAt:
+		return f.inMap(s.Op, s.Map, a, b)
 	}
 	if a.Kind == ir.ValInt && b.Kind == ir.ValInt {
 		switch s.Op {
@@ -315,6 +325,19 @@ func (f reading) through(s loc.Step, a ir.Val) ir.Val {
 		at = f.b.Bin(ir.OpAdd, a, ir.I(s.N))
 	}
 	f.b.Mov(r, f.b.Load(at, s.Size, s.Signed, s.Kernel))
+	f.b.Jump(join)
+	f.to(join)
+	return ir.R(r)
+}
+
+// orElse is a if that is not 0, else b.
+func (f reading) orElse(a, b ir.Val) ir.Val {
+	r := f.b.Long("")
+	f.b.Mov(r, a)
+	none, join := f.b.Block(), f.b.Block()
+	f.b.Branch(a, join, none)
+	f.to(none)
+	f.b.Mov(r, b)
 	f.b.Jump(join)
 	f.to(join)
 	return ir.R(r)

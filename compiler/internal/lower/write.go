@@ -64,7 +64,7 @@ func (f writing) written(x ast.Expr, rest ...ast.Expr) (lv lvalue, ok bool) {
 		w.args = append(w.args, f.keep(f.expr(a), append(append([]ast.Expr(nil), t.Args[i+1:]...), rest...)...))
 	}
 	if t.Place.InMemory {
-		w.addr = f.reading().loc(t.Place.Addr, w.args)
+		w.addr = f.reading().loc(t.Place.Addr.Strict(loc.NoKey), w.args)
 	}
 	return lvalue{local: ir.NoReg, glob: -1, typ: types.Long, target: w}, true
 }

@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"slices"
+
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
@@ -318,8 +320,12 @@ func (x *infer) target(e ast.Expr, want types.Type) types.Type {
 	if t == nil || t.Err != nil {
 		return bad
 	}
-	for _, a := range t.Args {
-		x.expr(a, types.Long)
+	for i, a := range t.Args {
+		want := types.Long
+		if slices.Contains(t.Texts, i) {
+			want = types.String
+		}
+		x.expr(a, want)
 	}
 	have := t.Type
 	if t.Inner != nil {

@@ -25,7 +25,7 @@ func arity(name string) (least, most int, ok bool) {
 		return 1, 2, true
 	case "@cast":
 		return 2, 3, true
-	case "@is", ast.RangeNext, ast.RangeKey, ast.RangeElem:
+	case "@is", ast.HasKey, ast.RangeNext, ast.RangeKey, ast.RangeElem:
 		return 2, 2, true
 	case "@typeof":
 		return 1, 2, true // see grammar: two are of @typeof($x) == "name"
@@ -199,6 +199,14 @@ func targetText(e ast.Expr) string {
 		}
 		return targetText(e.Base)
 	case *ast.AtOp:
+		switch e.Name {
+		case ast.HasKey:
+			return "the result of in"
+		case ast.RangeKey:
+			return "what foreach has as index of " + targetText(e.Args[0])
+		case ast.RangeElem:
+			return "an element of " + targetText(e.Args[0])
+		}
 		return e.Name
 	case *ast.Unary:
 		return e.Op + targetText(e.X)

@@ -16,7 +16,7 @@ import (
 func IsTargetOp(name string) bool {
 	switch name {
 	case "@cast", "@var", "@entry", "@uderef", "@uregister", "@kderef", "@kregister", "@enum", "@enumname", "@is",
-		"@typeof", ast.RangeNext, ast.RangeKey, ast.RangeElem:
+		"@typeof", ast.HasKey, ast.RangeNext, ast.RangeKey, ast.RangeElem:
 		return true
 	}
 	return false
@@ -46,6 +46,8 @@ func (b *build) atOp(e *ast.AtOp) (*elab.Target, error) {
 		return b.typeOf(e)
 	case ast.RangeNext, ast.RangeKey, ast.RangeElem:
 		return b.ranged(e)
+	case ast.HasKey:
+		return b.hasKey(e)
 	case "@enum":
 		return b.enum(e)
 	case "@enumname":
@@ -463,6 +465,8 @@ func Text(e ast.Expr) string {
 		switch e.Name {
 		case ast.RangeNext, ast.RangeKey, ast.RangeElem:
 			return Text(e.Args[0])
+		case ast.HasKey:
+			return Text(e.Args[0]) + " in " + Text(e.Args[1])
 		case "@typeof":
 			if len(e.Args) == 2 {
 				return fmt.Sprintf("%s(%s) == %s", e.Name, Text(e.Args[0]), Text(e.Args[1]))

@@ -417,8 +417,6 @@ func index(o object, isConst bool, n int64, prog loc.Prog) (object, error) {
 			return o, err
 		}
 		return scaled(base, elem, idx), nil
-	case types.GoMap:
-		return o, fail("%s is a map; looking into maps is not available in this version", t.Name)
 	}
 	return o, fail("%s cannot be indexed", t.Name)
 }

@@ -118,11 +118,14 @@ func (b *build) ranged(e *ast.AtOp) (*elab.Target, error) {
 			}
 		}
 	}
+	at := b.arg(e.Args[1])
+	if o.Type.Kind == types.GoMap {
+		return b.rangedMap(x, o, e.Name, at)
+	}
 	n, err := elements(o)
 	if err != nil {
 		return nil, err
 	}
-	at := b.arg(e.Args[1])
 	switch e.Name {
 	case ast.RangeNext:
 		return &elab.Target{Type: types.Long,
@@ -151,10 +154,7 @@ func elements(o object) (loc.Prog, error) {
 			return loc.Constant(t.Count), nil
 		}
 		return loc.Prog{}, fail("it is not known how many elements %s has", t.Name)
-	case types.GoMap:
-		return loc.Prog{}, fail("%s is a map, which foreach does not go through in this version", t.Name).(*problem).
-			advise("$ behind it prints it")
 	default:
-		return loc.Prog{}, fail("%s is no slice or array, so foreach cannot go through it", t.Name)
+		return loc.Prog{}, fail("%s is no slice, array or map, so foreach cannot go through it", t.Name)
 	}
 }

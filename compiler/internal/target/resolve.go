@@ -43,6 +43,8 @@ type resolver struct {
 type build struct {
 	*resolver
 	args []ast.Expr
+	// texts are those of args that are strings.
+	texts map[ast.Expr]bool
 	// truth is set where only is asked whether the value is nil.
 	truth bool
 	// implied is set while something is read at the function's entry for which the script did not say @entry.
@@ -74,6 +76,11 @@ func (r *resolver) target(e ast.Expr, truth bool) *elab.Target {
 		return &elab.Target{Err: r.diagnose(e, err)}
 	}
 	t.Args = b.args
+	for i, a := range b.args {
+		if b.texts[a] {
+			t.Texts = append(t.Texts, i)
+		}
+	}
 	return t
 }
 
@@ -393,6 +400,8 @@ func (b *build) steps(o object, path []ast.TargetStep, t *ast.Target) (object, e
 			o, err = b.assert(before(t, len(path)-i), o, st.Type)
 		case st.Range:
 			o, err = b.slice(o, st)
+		case o.Type != nil && o.Type.Kind == types.GoMap:
+			o, err = b.element(o, st.Index)
 		default:
 			if n, ok := constant(st.Index); ok {
 				o, err = index(o, true, n, loc.Prog{})
@@ -413,7 +422,8 @@ func (b *build) end(o object, t *ast.Target, addr bool) (*elab.Target, error) {
 		if !o.InMemory || o.bitSize > 0 {
 			return nil, fail("it is not in memory here, so it has no address")
 		}
-		return &elab.Target{Type: types.Long, Value: o.Addr, Ctype: pointerTo(o.Type), Place: o.Place}, nil
+		at := o.Addr.Strict(loc.NoKey)
+		return &elab.Target{Type: types.Long, Value: at, Ctype: pointerTo(o.Type), Place: o.Place}, nil
 	}
 	if t.Pretty > 0 {
 		w := writer{nested: t.Pretty > 1, limits: b.env.Limits}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/aes"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 )
@@ -47,6 +48,16 @@ var builtins = map[string]builtin{
 			return Val{}, badArg("string index out of range")
 		}
 		return long(int64(s[i]))
+	},
+	"string_word": func(_ *Machine, a []Val, _ int) (Val, error) {
+		var w [8]byte
+		if s, i := a[0].Str, a[1].Int; i >= 0 && i < int64(len(s)) {
+			copy(w[:], s[i:])
+		}
+		return long(int64(binary.LittleEndian.Uint64(w[:])))
+	},
+	"aes_column": func(_ *Machine, a []Val, _ int) (Val, error) {
+		return long(int64(aes.Columns()[uint8(a[0].Int)]))
 	},
 	"str_replace": func(_ *Machine, a []Val, _ int) (Val, error) {
 		if a[1].Str == "" {

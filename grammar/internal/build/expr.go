@@ -201,6 +201,16 @@ func isNumber(t *pp.Tok) bool { return t.Type == stapparse.StapParserNUMBER }
 // in makes "keys in array".
 func (b *Builder) in(left, right part) part {
 	x := &ast.In{Place: between(left.first, right.last)}
+	if t, ok := ast.Unparen(b.single(right)).(*ast.Target); ok {
+		if left.isList && len(left.list) == 1 && left.list[0] != nil {
+			left = part{x: left.list[0], first: left.first, last: left.last}
+		} else if left.isList {
+			b.errorf(code.BadOperand, x.Range(), "a map of the program has one key")
+			left = part{x: t, first: left.first, last: left.last}
+		}
+		has := &ast.AtOp{Place: x.Place, Name: ast.HasKey, Args: []ast.Expr{left.x, t}}
+		return part{x: has, first: left.first, last: right.last}
+	}
 	if left.isList {
 		x.Keys = left.list
 	} else {
@@ -214,7 +224,8 @@ func (b *Builder) in(left, right part) part {
 			x.Hist = h
 			break
 		}
-		b.errorf(code.BadOperand, y.Range(), "the right side of in must be an array or a histogram")
+		b.errorf(code.BadOperand, y.Range(),
+			"the right side of in must be an array, a histogram or a map of the program")
 		x.Array = &ast.Ident{Place: ast.Place{Span: y.Range()}, Name: "_"}
 	}
 	return part{x: x, first: left.first, last: right.last}

@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/compiler/aes"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 )
@@ -190,6 +191,49 @@ func (g *Text) Stringat(in *ir.Instr) {
 	g.Set(bad)
 	g.RaiseText(ir.ErrArgument, body.Literal("string index out of range"), in.OnErr)
 	g.Set(on)
+}
+
+// Word is string_word(s, i): 8 bytes of s from i on, without what lies behind its end.
+func (g *Text) Word(in *ir.Instr) {
+	if in.Dst == ir.NoReg {
+		return
+	}
+	s := g.flat(g.StrOf(in.Args[0]))
+	last := int64(maps.StringSize(s.Cap)) - 8
+	i, dst, done := g.Copy(g.Long(in.Args[1])), g.Reg(), g.Block()
+	g.MovI(dst, 0)
+	left := g.Copy(g.Length(s))
+	g.Unless(asm.JGE, i, left, done) // unsigned: negative ones too
+	g.UnlessI(asm.JGT, i, last, done)
+	g.Alu(asm.Sub, left, i)
+	i = g.Tight(i, int(last))
+	if s.Lit {
+		g.Alu(asm.Add, i, g.MapVal(plan.MapText, g.TextOf(s.Text)))
+		g.Load(dst, i, 0, asm.DWord)
+	} else {
+		g.Alu(asm.Add, i, s.At.Base)
+		g.Load(dst, i, s.At.Off, asm.DWord)
+	}
+	g.UnlessI(asm.JGE, left, 8, done)
+	g.AluI(asm.LSh, left, 3)
+	past := g.Imm(64)
+	g.Alu(asm.Sub, past, left)
+	g.Alu(asm.LSh, dst, past)
+	g.Alu(asm.RSh, dst, past)
+	g.Here(done)
+	g.Mov(g.Longs[in.Dst], dst)
+}
+
+// AESColumn is aes_column(i).
+func (g *Text) AESColumn(in *ir.Instr) {
+	if in.Dst == ir.NoReg {
+		return
+	}
+	i := g.BinI(asm.And, g.Long(in.Args[0]), 255)
+	g.AluI(asm.LSh, i, 3)
+	const mark = "\x00numbers"
+	g.Alu(asm.Add, i, g.MapVal(plan.MapText, g.TextOf(mark+aes.Text())+len(mark)))
+	g.Load(g.Longs[in.Dst], i, 0, asm.DWord)
 }
 
 // CharString makes a string of one byte; that of 0 is empty.
