@@ -94,7 +94,11 @@ func (t *texter) slot(group []byte, g shape.Group, i int64, key, elem *types.Cty
 // swiss lists the elements of a map of Go 1.24 and later (internal/runtime/maps): one group, or a directory of tables
 // of groups. A byte for each slot comes first, whose top bit says that it is empty.
 func (t *texter) swiss(head []byte, g shape.Group, key, elem *types.Ctype) (out []pair) {
+	alone := flat(key) && flat(elem)
 	group := func(b []byte) {
+		if int64(len(b)) < g.Size && !alone {
+			return // what a group leads to that is not there in full has not been copied
+		}
 		for i := int64(0); i < 8 && len(b) >= 8; i++ {
 			if b[i]&0x80 == 0 {
 				if e, ok := t.slot(b, g, i, key, elem); ok {
@@ -165,6 +169,24 @@ func (t *texter) buckets(head []byte, g shape.Group, key, elem *types.Ctype) (ou
 		}
 	}
 	return out
+}
+
+// flat reports whether values of a type lead to nothing.
+func flat(t *types.Ctype) bool {
+	switch t.Kind {
+	case types.Int, types.Bool, types.Char, types.Float, types.Complex, types.Enum:
+		return true
+	case types.Array:
+		return t.Elem() != nil && flat(t.Elem())
+	case types.Struct:
+		for _, f := range t.Fields() {
+			if f.Type == nil || !flat(f.Type) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 func sortable(t *types.Ctype) bool {

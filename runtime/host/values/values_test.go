@@ -99,6 +99,27 @@ func TestTwice(t *testing.T) {
 	}
 }
 
+// TestHalfGroup: of a map's group that is not there in full, elements that lead further are among those that were left
+// out, and others are shown.
+func TestHalfGroup(t *testing.T) {
+	num := &types.Ctype{Kind: types.Int, Name: "int", Size: 8, Signed: true, Go: true}
+	str := &types.Ctype{Kind: types.GoString, Name: "string", Size: 16, Go: true}
+	for _, c := range []struct {
+		elem *types.Ctype
+		want string
+	}{{num, "map[7:0 8:0]"}, {str, "map[...2 more]"}} {
+		m := &types.Ctype{Kind: types.GoMap, Name: "map[int]T", Size: 8, Go: true}
+		m.SetKey(num)
+		m.SetElem(c.elem)
+		group := append(words(0x8080808080800000, 7, 0), make([]byte, 32)...)
+		binary.LittleEndian.PutUint64(group[8+8+c.elem.Size:], 8)
+		got := text(today, m, 0x1000, piece{0x1000, words(2, 0, 0x2000, 0, 0, 0)}, piece{0x2000, group})
+		if got != c.want {
+			t.Errorf("%s: %s, not %s", c.elem.Name, got, c.want)
+		}
+	}
+}
+
 // TestItself: a slice that is an element of itself is shown once.
 func TestItself(t *testing.T) {
 	s := &types.Ctype{Kind: types.GoSlice, Name: "main.T", Size: 24, Go: true}
