@@ -2,50 +2,23 @@ package tests
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
+	"testing"
 )
-
-// kindOf is the kind that a value of a basic type of the generated programs is counted as.
-func kindOf(name string) string {
-	switch name {
-	case "int8", "int16", "int32", "int64", "int", "uint8", "uint16", "uint32", "uint64", "uint", "uintptr":
-		return "integer"
-	case "float32", "float64":
-		return "float"
-	case "complex64", "complex128":
-		return "complex"
-	case "any":
-		return "interface"
-	case "unsafe.Pointer":
-		return "pointer"
-	case "[]byte":
-		return name
-	}
-	switch {
-	case strings.HasPrefix(name, "[]"):
-		return "slice"
-	case strings.HasPrefix(name, "map["):
-		return "map"
-	case strings.HasPrefix(name, "chan "):
-		return "channel"
-	case strings.HasPrefix(name, "func("):
-		return "function"
-	case strings.HasPrefix(name, "*"):
-		return "pointer"
-	case strings.HasPrefix(name, "atomic."):
-		return "sync/atomic"
-	}
-	return name
-}
 
 // kindCount is what was compared of one kind of value.
 type kindCount struct {
-	equal   int
-	unknown int // "?": in a vector register
-	gone    int // optimised away, which the script was told
-	wrong   int
+	by   [wrong + 1]int
+	gone int // optimised away, which the script was told
+}
+
+func (k *kindCount) add(o kindCount) {
+	for i := range k.by {
+		k.by[i] += o.by[i]
+	}
+	k.gone += o.gone
 }
 
 // kindTable counts values by their kinds.
@@ -58,41 +31,113 @@ func (k kindTable) of(kind string) *kindCount {
 	return k[kind]
 }
 
-// column counts what one variable is made of, which is of kinds. shown says of each fraction in it whether there was
-// one.
-func (k kindTable) column(kinds []string, shown []bool) {
-	for _, kind := range kinds {
-		if fraction := kind == "float" || kind == "complex"; fraction && len(shown) > 0 {
-			yes := shown[0]
-			if shown = shown[1:]; !yes {
-				k.of(kind).unknown++
-				continue
-			}
-		}
-		k.of(kind).equal++
+func (k kindTable) all() (sum kindCount) {
+	for _, c := range k {
+		sum.add(*c)
 	}
+	return sum
 }
 
-// String is the table, and below it the sums.
-func (k kindTable) String() string {
+func (c kindCount) row(name string) string {
+	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d |\n", name, c.by[equal], c.by[cut], c.by[unknown], c.gone,
+		c.by[wrong])
+}
+
+const (
+	countHead = " | equal | cut | ? | gone | wrong |\n"
+	countRule = "|--:|--:|--:|--:|--:|\n"
+)
+
+// truthTable is what was compared, by releases of Go and builds.
+type truthTable struct {
+	releases, builds []string
+	counts           map[[2]string]kindTable
+}
+
+func (t *truthTable) of(release, build string) kindTable {
+	if !slices.Contains(t.releases, release) {
+		t.releases = append(t.releases, release)
+	}
+	if !slices.Contains(t.builds, build) {
+		t.builds = append(t.builds, build)
+	}
+	k := [2]string{release, build}
+	if t.counts[k] == nil {
+		if t.counts == nil {
+			t.counts = map[[2]string]kindTable{}
+		}
+		t.counts[k] = kindTable{}
+	}
+	return t.counts[k]
+}
+
+// String is two tables: by kinds and releases, and by builds.
+func (t *truthTable) String() string {
 	var out strings.Builder
-	w := tabwriter.NewWriter(&out, 0, 0, 1, ' ', 0)
+	kinds, by := kindTable{}, map[[2]string]*kindCount{}
+	for k, table := range t.counts {
+		for name, c := range table {
+			kinds.of(name).add(*c)
+			at := [2]string{name, k[0]}
+			if by[at] == nil {
+				by[at] = &kindCount{}
+			}
+			by[at].add(*c)
+		}
+	}
 	var names []string
-	sum := kindCount{}
-	for name, c := range k {
+	for name := range kinds {
 		names = append(names, name)
-		sum.equal, sum.unknown, sum.gone, sum.wrong = sum.equal+c.equal, sum.unknown+c.unknown, sum.gone+c.gone,
-			sum.wrong+c.wrong
 	}
 	slices.Sort(names)
-	row := func(name string, c kindCount) {
-		fmt.Fprintf(w, "| %s\t| %d\t| %d\t| %d\t| %d\t|\n", name, c.equal, c.unknown, c.gone, c.wrong)
+	out.WriteString("| kind |")
+	for _, r := range t.releases {
+		out.WriteString(" " + r + " |")
 	}
-	fmt.Fprint(w, "| kind\t| equal\t| ?\t| gone\t| wrong\t|\n|---\t|--:\t|--:\t|--:\t|--:\t|\n")
+	out.WriteString(countHead[2:] + "|---|" + strings.Repeat("--:|", len(t.releases)) + countRule[1:])
 	for _, name := range names {
-		row(name, *k[name])
+		out.WriteString("| " + name + " |")
+		for _, r := range t.releases {
+			c := by[[2]string{name, r}]
+			if c == nil {
+				c = &kindCount{}
+			}
+			fmt.Fprintf(&out, " %d |", c.by[equal])
+		}
+		out.WriteString(strings.TrimPrefix(kinds[name].row(""), "|  |"))
 	}
-	row("all", sum)
-	w.Flush()
+	out.WriteString("\n| Go | build" + countHead + "|---|---" + countRule)
+	var sum kindCount
+	for _, r := range t.releases {
+		for _, b := range t.builds {
+			if k := t.counts[[2]string{r, b}]; k != nil {
+				c := k.all()
+				sum.add(c)
+				out.WriteString(c.row(r + " | " + b))
+			}
+		}
+	}
+	out.WriteString(sum.row("all | "))
 	return out.String()
+}
+
+// write puts the tables into a page, between two marks, where GOSTAP_TABLE names one.
+func (t *truthTable) write(tb testing.TB) {
+	page := os.Getenv("GOSTAP_TABLE")
+	if page == "" || tb.Failed() {
+		return
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	before, rest, ok1 := strings.Cut(string(text), "<!-- values -->\n")
+	_, behind, ok2 := strings.Cut(rest, "<!-- end of values -->\n")
+	if !ok1 || !ok2 {
+		tb.Fatalf("%s has no place for the tables", page)
+	}
+	text = []byte(before + "<!-- values -->\n" + t.String() + "<!-- end of values -->\n" + behind)
+	if err := os.WriteFile(page, text, 0o644); err != nil {
+		tb.Fatal(err)
+	}
 }
