@@ -56,10 +56,10 @@ func Func(op loc.Op, m *loc.Map, name string, maxText int) *ir.Func {
 	lies := []int64{truth(m.Swiss), m.KeyAt, m.KeyStep, m.ElemAt, m.ElemStep, truth(m.ElemPtr), m.Size}
 	if op != loc.Find {
 		what := map[loc.Op]int64{loc.Next: 0, loc.KeyAt: 1, loc.ElemAt: 2}[op]
-		return special(step(), name, 2, append([]int64{what}, lies...))
+		return special(step(), name, maxText, 2, append([]int64{what}, lies...))
 	}
 	from := find()
-	f := special(from, name, 4, append([]int64{truth(m.Text), m.KeySize}, lies...))
+	f := special(from, name, maxText, 4, append([]int64{truth(m.Text), m.KeySize, int64(maxText)}, lies...))
 	unread := 2
 	if m.Text {
 		unread = 1
@@ -71,7 +71,8 @@ func Func(op loc.Op, m *loc.Map, name string, maxText int) *ir.Func {
 }
 
 // special is a function called name that does what from does where the parameters from the first fixed one on are args.
-func special(from *ir.Func, name string, fixed int, args []int64) *ir.Func {
+// Its messages have at most maxText bytes.
+func special(from *ir.Func, name string, maxText, fixed int, args []int64) *ir.Func {
 	f := *from
 	f.Name = name
 	f.Regs = append([]ir.RegInfo(nil), from.Regs...)
@@ -80,6 +81,12 @@ func special(from *ir.Func, name string, fixed int, args []int64) *ir.Func {
 	for i, b := range from.Blocks {
 		c := *b
 		c.Instrs = append([]ir.Instr(nil), b.Instrs...)
+		c.Term.Args = vals(b.Term.Args, func(v ir.Val) ir.Val {
+			if v.Kind == ir.ValStr {
+				v.Str = v.Str[:min(len(v.Str), maxText)]
+			}
+			return v
+		})
 		f.Blocks[i] = &c
 	}
 	for i, n := range args {

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write find.ir")
 // TestTexts: the functions are what their sources compile to.
 func TestTexts(t *testing.T) {
 	t.Run("find", func(t *testing.T) {
-		texts(t, "find", "_go_map_find(n, n, execname(), n, n, n, n, n, n, n, n, n, n)")
+		texts(t, "find", "_go_map_find(n, n, execname(), n, n, n, n, n, n, n, n, n, n, n)")
 	})
 	t.Run("step", func(t *testing.T) { texts(t, "step", "_go_map_step(n, n, n, n, n, n, n, n, n, n)") })
 }

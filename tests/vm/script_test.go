@@ -64,6 +64,17 @@ var scripts = []struct {
 				"C:(1-2i), Fn:main.double, Ch:chan(2/4)[5 6]",
 			"key:main.color(1), val:\"v\"}, N:&{V:1, Next:&{V:2, Next:&{...0x",
 			"map[string][]int(map[\"a\":[1 2]]) nil [{ID:3, ", "rc 0"}},
+	{"maps", "gomaps", `global same, wrong
+		probe process("%PROG").function("main.text") { if ($m[$k] == $v && ($k in $m) == $ok) same++; else wrong++ }
+		probe process("%PROG").function("main.set") { if (($k in $m) == $ok) same++; else wrong++ }
+		probe process("%PROG").function("main.long") { if ($m[$k]->A == $v->A && ($k in $m) == $ok) same++; else wrong++ }
+		probe process("%PROG").function("main.word") { if ($m[$k] == $v && ($k in $m) == $ok) same++; else wrong++ }
+		probe process("%PROG").function("main.short") { if ($m[$k] == $v && ($k in $m) == $ok) same++; else wrong++ }
+		probe process("%PROG").function("main.octet") { if ($m[$k][150] == $v && ($k in $m) == $ok) same++; else wrong++ }
+		probe process("%PROG").function("main.truth") { if ($m[$k] == $v && ($k in $m) == $ok) same++; else wrong++ }
+		probe process("%PROG").function("main.all") { foreach (v = i in $w limit 9) sum += v == $w[i] ? 1 : 100 }
+		probe end { printf("same %d wrong %d sum %d\n", same, wrong, sum) } global sum`,
+		[]string{"same 7140 wrong 0 sum 101\n", "rc 0"}},
 	{"cplus", "cplusvalues", `probe process("%PROG").function("said_by_itself<every>") { println($v$$) }`,
 		[]string{"{.s=\"every\", .v={\"a\", \"b\"}, .m={[1]=\"one\", [2]=\"two\", [3]=\"three\"}, .u={4}, .l={5, 6}, " +
 			".d={7, 8}, .x=\"var\", .p={.x=9, .y=10}, .o=nullopt}\n", "rc 0"}},

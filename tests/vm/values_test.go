@@ -22,6 +22,8 @@ func TestValues(t *testing.T) {
 			cmd := exec.Command("go", "build", "-o", prog, "../fixtures/values")
 			switch s.name {
 			case "values":
+			case "maps":
+				cmd = exec.Command("go", "build", "-o", prog, "../fixtures/gomaps")
 			case "cplus":
 				cmd = exec.Command("g++", "-std=c++17", "-g", "-O1", "-static", "-o", prog,
 					"../fixtures/cplusvalues/cplusvalues.cpp")
@@ -37,7 +39,7 @@ func TestValues(t *testing.T) {
 		}
 		res := guest(t, k, Options{Files: files, Command: command})
 		for _, s := range scripts {
-			if s.name != "values" && s.name != "cplus" {
+			if s.name != "values" && s.name != "cplus" && s.name != "maps" {
 				continue
 			}
 			part := part(res, s.name)

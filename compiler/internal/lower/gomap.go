@@ -36,6 +36,6 @@ func (l *lowerer) mapFunc(op loc.Op, m *loc.Map) string {
 		l.mapFuncs = map[string]string{}
 	}
 	l.mapFuncs[key] = name
-	l.out.Funcs = append(l.out.Funcs, gomap.Func(op, m, name, l.out.Limits.MaxString))
+	l.out.Funcs = append(l.out.Funcs, gomap.Func(op, m, name, l.maxStr()))
 	return name
 }
