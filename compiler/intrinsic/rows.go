@@ -111,6 +111,11 @@ var rows = [...]Func{
 		Reads: caps.ReadUser},
 	{Name: "user_uint64", Params: list{l}, Result: l, Does: Asks, Fails: Faults, Unprivileged: true,
 		Reads: caps.ReadUser},
+	// For the compiler: reads n bytes, a constant multiple of 8 up to 64, of which block_word(i) gives the i-th 8,
+	// before the next loop or call begins.
+	{Name: "user_block", Params: list{l, l}, Const: 2, Does: Acts, Fails: MayFail, Unprivileged: true,
+		Reads: caps.ReadUser},
+	{Name: "block_word", Params: list{l}, Result: l, Const: 1, Does: Asks, Fails: Never, Unprivileged: true},
 	// The same of the kernel.
 	{Name: "kernel_string", Params: list{l}, Result: s, Does: Asks, Fails: Faults, Reads: caps.ReadKernel},
 	{Name: "kernel_string2", Params: list{l, s}, Result: s, Else: 2, Does: Asks, Fails: Never,

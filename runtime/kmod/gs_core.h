@@ -88,6 +88,7 @@ struct gs_ctx {
 	bool away;		/* its CPU got another context meanwhile */
 	struct gs_err err;
 	char tmp[GS_MAXSTR + 16];
+	u64 block[8];		/* what gs_block() has read */
 	u64 key[GS_KEYS / 8 + 1];
 	u64 agg[GS_AGG / 8 + 1];
 	u64 out[(GS_OUT + 4096) / 8 + 4];

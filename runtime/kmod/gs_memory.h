@@ -95,6 +95,14 @@ static __always_inline int gs_load(struct gs_ctx *c, int pos, s64 *dst, u64 addr
 	return gs_raise(c, pos, GS_ERR_MEMORY, addr, 0);
 }
 
+/* Reads n bytes, up to 64, into the context. */
+static inline int gs_block(struct gs_ctx *c, int pos, u64 addr, u32 n)
+{
+	if (likely(gs_fetch(c, c->block, addr, n, false)))
+		return GS_OK;
+	return gs_raise(c, pos, GS_ERR_MEMORY, addr, 0);
+}
+
 /* Writes n bytes, 1, 2, 4 or 8. */
 static __always_inline int gs_store(struct gs_ctx *c, int pos, u64 addr, s64 v, int n, bool kernel)
 {

@@ -30,6 +30,7 @@ type gen struct {
 
 	subs   *subs
 	budget mach.Reg
+	words  mach.Slot // of user_block
 
 	out     *mach.Block         // leave without having begun
 	end     *mach.Block         // the handler is done: output goes out, scratch memory is given back
@@ -55,7 +56,7 @@ func newGen(u *body.Unit, h *Handler, lv level, steps bool) *gen {
 	g.arrays = array.New(b, g.str)
 	g.hook = hook.New(b, g.task, g.str)
 	g.rec = output.New(b, g.str, g.task, g.hook)
-	g.Lock = -1
+	g.Lock, g.words = -1, mach.NoSlot
 	g.F = mach.New(h.Name)
 	g.F.Params = 1
 	if steps {

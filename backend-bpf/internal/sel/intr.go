@@ -115,6 +115,9 @@ func init() {
 		"kernel_string_n":  {write: func(g *gen, in *ir.Instr) { g.str.Cstring(in, true, in.Args[1], ir.Val{}) }},
 		"kernel_string_n2": {write: func(g *gen, in *ir.Instr) { g.str.Cstring(in, true, in.Args[1], in.Args[2]) }},
 
+		"user_block": {write: (*gen).block},
+		"block_word": {write: (*gen).blockWord},
+
 		"strlen":        {write: func(g *gen, in *ir.Instr) { g.Result(in, g.str.Length(g.StrOf(in.Args[0]))) }},
 		"substr":        {write: func(g *gen, in *ir.Instr) { g.str.Substr(in) }},
 		"stringat":      {write: func(g *gen, in *ir.Instr) { g.str.Stringat(in) }},

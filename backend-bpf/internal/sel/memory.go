@@ -29,6 +29,31 @@ func (g *gen) memory(in *ir.Instr) {
 	g.Set(on)
 }
 
+// mostBlock is the most bytes that user_block reads.
+const mostBlock = 64
+
+// block reads a few words of the traced program at once.
+func (g *gen) block(in *ir.Instr) {
+	if g.words == mach.NoSlot {
+		g.words = g.F.NewSlot(mostBlock)
+	}
+	addr, bad := g.Long(in.Args[0]), g.Cold()
+	n := min(max(in.Args[1].Int, 8), mostBlock)
+	g.ReadMem(false, emit.OnStack(g.words, 0), emit.Const(n), addr, bad)
+	on := g.Cur
+	g.Set(bad)
+	g.Raise(ir.ErrMemory, addr, mach.None, in.OnErr)
+	g.Set(on)
+}
+
+// blockWord is one of the words that block has read.
+func (g *gen) blockWord(in *ir.Instr) {
+	if in.Dst == ir.NoReg || g.words == mach.NoSlot {
+		return
+	}
+	g.LoadS(g.Longs[in.Dst], g.words, int(8*min(max(in.Args[0].Int, 0), mostBlock/8-1)), asm.DWord)
+}
+
 // storeMemory changes memory of the traced program. The helper does not wait for a page that is not in memory; where
 // the program may sleep, the page is brought in by reading it, and the helper called once more. A page
 // that would have to be copied first (private and not yet written to) stays refused.

@@ -119,8 +119,12 @@ var intrinsics = map[string]translation{
 		a := in.Args
 		g.or(in, "gs_line(c, %d, %s, %s, %s, %s)", in.Pos, g.dst(in.Dst), g.long(a[0]), g.long(a[1]), g.long(a[2]))
 	}},
-	"user_text":     {write: (*gen).quotedText},
-	"kernel_text":   {write: (*gen).quotedText},
+	"user_text":   {write: (*gen).quotedText},
+	"kernel_text": {write: (*gen).quotedText},
+	"user_block": {write: func(g *gen, in *ir.Instr) {
+		g.or(in, "gs_block(c, %d, %s, %s)", in.Pos, g.long(in.Args[0]), g.long(in.Args[1]))
+	}},
+	"block_word":    {long: "c->block[%s & 7]"},
 	"user_int8":     readInt(1, true),
 	"user_uint8":    readInt(1, false),
 	"user_int16":    readInt(2, true),

@@ -161,15 +161,22 @@ var builtins = map[string]builtin{
 	"kernel_string_n2": func(m *Machine, a []Val, max int) (Val, error) {
 		return orElse(a[2])(m.cstringN(a[0].Int, a[1].Int, max, true))
 	},
-	"user_text":     func(m *Machine, a []Val, max int) (Val, error) { return m.quoted(a, max, false) },
-	"kernel_text":   func(m *Machine, a []Val, max int) (Val, error) { return m.quoted(a, max, true) },
-	"user_int8":     loadInt(1, true, false),
-	"user_uint8":    loadInt(1, false, false),
-	"user_int16":    loadInt(2, true, false),
-	"user_uint16":   loadInt(2, false, false),
-	"user_int32":    loadInt(4, true, false),
-	"user_uint32":   loadInt(4, false, false),
-	"user_int64":    loadInt(8, true, false),
+	"user_text":   func(m *Machine, a []Val, max int) (Val, error) { return m.quoted(a, max, false) },
+	"kernel_text": func(m *Machine, a []Val, max int) (Val, error) { return m.quoted(a, max, true) },
+	"user_int8":   loadInt(1, true, false),
+	"user_uint8":  loadInt(1, false, false),
+	"user_int16":  loadInt(2, true, false),
+	"user_uint16": loadInt(2, false, false),
+	"user_int32":  loadInt(4, true, false),
+	"user_uint32": loadInt(4, false, false),
+	"user_int64":  loadInt(8, true, false),
+	"user_block": func(m *Machine, a []Val, _ int) (Val, error) {
+		return Val{}, m.read(m.block[:min(max(int(a[1].Int), 0), len(m.block))], uint64(a[0].Int), false)
+	},
+	"block_word": func(m *Machine, a []Val, _ int) (Val, error) {
+		i := min(max(int(a[0].Int), 0), len(m.block)/8-1)
+		return long(int64(binary.LittleEndian.Uint64(m.block[8*i:])))
+	},
 	"user_uint64":   loadInt(8, false, false),
 	"kernel_int8":   loadInt(1, true, true),
 	"kernel_uint8":  loadInt(1, false, true),

@@ -41,6 +41,7 @@ type Machine struct {
 	nest   int
 
 	// State of the run.
+	block  [64]byte // of user_block
 	ctx    Context
 	attrs  Attrs
 	capt   Captured
