@@ -139,7 +139,9 @@ func (r *truthRun) compare(t *testing.T) {
 			if got[k] == "gone" {
 				r.kinds.of(n.label()).gone++
 				if fraction := n.K == "float" || n.K == "complex"; !fraction {
-					gone++
+					if gone++; r.whole {
+						t.Logf("line %d, %s, value %d, %s, is not there", i, got[0], k, n.label())
+					}
 				}
 				continue
 			}

@@ -2,11 +2,14 @@ package godwarf
 
 import (
 	"debug/dwarf"
+	"slices"
 	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
+	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -64,6 +67,49 @@ func (im caller) captureIn(i int, pc uint64, t *types.Ctype, off int64) (capture
 		return byReference, use
 	}
 	return captureUnknown, use
+}
+
+// keptCapture finds out where the closure holds a variable, at the entry of a literal without optimisation that was
+// compiled by a release before Go 1.23, which does not say so: the code begins by copying what it captures, or the
+// address of that, to places of their own. heap: e is the pointer to the variable, and t the pointer's type.
+func (v *view) keptCapture(y *debuginfo.Var, e *godwarf.Tree, t *types.Ctype, heap bool) bool {
+	if _, literal := literalIn(v.im.tab.Name(v.i)); !literal || v.copy != nil || v.im.called().minor() >= 23 ||
+		!v.home(e) {
+		return false
+	}
+	if line := dw.Int(e, dwarf.AttrDeclLine); !heap && t.Size == 0 && line > 0 && int(line) < v.s.Func.Line {
+		y.Place = loc.Place{Type: t, InMemory: true, Addr: loc.Register(v.im.m.Closure)} // there is nothing to copy
+		return true
+	}
+	code, err := v.im.code(v.i)
+	if err != nil {
+		return false
+	}
+	p, err := v.sig.unit.VarPlace(e, t, v.env, v.s.PC)
+	if err != nil || !p.InMemory {
+		return false
+	}
+	sp, slot := splitOffset(p.Addr)
+	cfa, up := splitOffset(v.cfa)
+	if !slices.Equal(sp.Steps, cfa.Steps) {
+		return false
+	}
+	for _, k := range v.im.m.Code.Kept(code, v.im.tab.Entry(v.i), v.s.PC, v.im.m.Closure) {
+		cfa, _ := v.im.frame(v.i, k.PC)
+		if _, now := splitOffset(cfa); cfa.Empty() || k.Slot-now != slot-up {
+			continue
+		}
+		at := loc.Register(v.im.m.Closure).Plus(k.Off)
+		y.Place = loc.Place{Type: t, InMemory: true, Addr: at, Writable: true}
+		if heap {
+			y.Type = t.Elem()
+			if y.Place.Type = y.Type; !k.Address {
+				y.Place = deref(loc.Place{Type: t, InMemory: true, Addr: at}, t)
+			}
+		}
+		return heap == (k.Address || heap && k.Size == 8)
+	}
+	return false
 }
 
 // captureElsewhere finds out how the other literals in the same function capture the variable: all do it in the same

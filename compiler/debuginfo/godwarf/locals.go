@@ -66,6 +66,8 @@ func (v *view) locals() ([]*debuginfo.Var, error) {
 		}
 		bare, heap := strings.CutPrefix(name, "&")
 		switch off := closureOffset(x.Tree); {
+		case off < 0 && v.entry && v.keptCapture(y, x.Tree, t, heap):
+			y.Kind, y.Name = debuginfo.Captured, bare
 		case off >= 0:
 			y.Kind, y.Name = debuginfo.Captured, bare
 			y.Place, y.Err = v.captured(x.Tree, t, off, heap)

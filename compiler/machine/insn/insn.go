@@ -123,6 +123,10 @@ type Decoder interface {
 	// code begins at address base. Conditional jumps are taken not to jump. The first use that says where the object
 	// is counts.
 	FieldAt(code []byte, base, pc uint64, reg int, off, size int64) FieldUse
+	// Kept lists what the code from pc on, up to the first jump or call, copies to the stack of an object that reg
+	// points to: parts of it, as they are, and addresses in it. code begins at address base. What is not known ends the
+	// list.
+	Kept(code []byte, base, pc uint64, reg int) []Kept
 	// StackCheck gives the length of the check for room on the stack with which the code of a Go function begins, 0 if
 	// it has none, or one of an unknown form.
 	StackCheck(code []byte) int
@@ -168,6 +172,14 @@ const (
 	PutsMove      // what it has in registers, or a constant
 	PutsLoad      // 8 bytes of the frame
 )
+
+// Kept is a part of an object, or with Address the address of one, that the instruction at PC writes to the stack.
+type Kept struct {
+	PC        uint64
+	Slot      int64 // behind the stack pointer
+	Off, Size int64 // in the object
+	Address   bool
+}
 
 // FieldUse is what code does with a part of an object that a register points to.
 type FieldUse uint8
