@@ -53,6 +53,15 @@ func profiled(t *testing.T, source string, args ...string) (p *export.Profile, p
 // TestProfileWall: what goroutines do is what they say they do, by state and function, and adds up to their lives.
 func TestProfileWall(t *testing.T) {
 	t.Parallel()
+	for _, args := range [][]string{nil, {"--each"}} {
+		t.Run(strings.Join(args, ""), func(t *testing.T) {
+			t.Parallel()
+			profileWall(t, args...)
+		})
+	}
+}
+
+func profileWall(t *testing.T, args ...string) {
 	p, printed := profiled(t, `package main
 
 import (
@@ -88,7 +97,7 @@ func main() {
 	wg.Wait()
 	fmt.Println("wall", time.Since(begun).Nanoseconds())
 }
-`, "--what", "wall")
+`, append([]string{"--what", "wall"}, args...)...)
 	var wall int64
 	if _, err := fmt.Sscanf(printed[strings.Index(printed, "wall"):], "wall %d", &wall); err != nil {
 		t.Fatal(err)
@@ -111,8 +120,81 @@ func main() {
 			t.Errorf("%s: %d ns, want %d to %d", what, by[what], least, wall)
 		}
 	}
-	if life["1"] < wall {
+	if args != nil && life["1"] < wall {
 		t.Errorf("the main goroutine lived at least %d ns, and its states are %d", wall, life["1"])
+	}
+}
+
+// TestProfileLives: the states of 10,000 goroutines add up to what they measure of their lives themselves.
+func TestProfileLives(t *testing.T) {
+	t.Parallel()
+	p, printed := profiled(t, `package main
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+var lives atomic.Int64
+
+//go:noinline
+func live(begun time.Time, c chan int, mu *sync.Mutex, wg *sync.WaitGroup) {
+	for n := range c {
+		switch n % 4 {
+		case 0:
+			time.Sleep(time.Millisecond)
+		case 1:
+			mu.Lock()
+			mu.Unlock()
+		case 2:
+			runtime.Gosched()
+		}
+	}
+	lives.Add(int64(time.Since(begun)))
+	wg.Done()
+}
+
+func main() {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	all := make([]chan int, 10000)
+	for i := range all {
+		all[i] = make(chan int)
+		wg.Add(1)
+		go live(time.Now(), all[i], &mu, &wg)
+	}
+	for n := range 40000 {
+		all[n*7919%len(all)] <- n
+	}
+	time.Sleep(time.Second)
+	for _, c := range all {
+		close(c)
+	}
+	wg.Wait()
+	fmt.Println("lives", lives.Load())
+}
+`, "--what", "wall")
+	var lives int64
+	if _, err := fmt.Sscanf(printed[strings.Index(printed, "lives"):], "lives %d", &lives); err != nil {
+		t.Fatal(err)
+	}
+	var got int64
+	for i := range p.Samples {
+		s := &p.Samples[i]
+		// Before it runs for the first time, a goroutine is runnable where main.main made it.
+		made := len(s.Stack) > 2 && s.Stack[1].Func == "runtime.newproc.func1"
+		if made || slices.ContainsFunc(s.Stack, func(f export.Frame) bool {
+			return strings.HasPrefix(f.Func, "main.live") || strings.HasPrefix(f.Func, "main.main.gowrap")
+		}) {
+			got += s.Values[0]
+		}
+	}
+	t.Logf("%d ns, the program says %d", got, lives)
+	if max(got-lives, lives-got) > lives/100 {
+		t.Errorf("%d ns, the program says %d", got, lives)
 	}
 }
 

@@ -140,9 +140,12 @@ func (o *output) printed(format int, args []textfmt.Val, raw []wire.Value) *Even
 		a := Arg{Conv: conv, Int: rest[n].Int}
 		if conv == 's' || conv == 'm' || conv == 'M' {
 			a.Int, a.Text = 0, strings.Clone(rest[n].Str)
+			a.Stack = o.keptPCs[a.Text] // the text of a stack begins its lines with the addresses
 		}
 		if n < len(raw) {
-			a.Stack = o.stackOf(&raw[n])
+			if list := o.stackOf(&raw[n]); list != nil {
+				a.Stack = list
+			}
 		}
 		e.Args = append(e.Args, a)
 		n++

@@ -37,8 +37,8 @@ func (o *output) keptText(number int64) string {
 		text = o.syms.KernelBacktrace(s.PCs)
 	}
 	if o.kept == nil {
-		o.kept = map[int64]string{}
+		o.kept, o.keptPCs = map[int64]string{}, map[string][]uint64{}
 	}
-	o.kept[number] = text
+	o.kept[number], o.keptPCs[text] = text, s.PCs
 	return text
 }

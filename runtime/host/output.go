@@ -59,6 +59,8 @@ type output struct {
 	// keeper knows the stacks that the kernel keeps, nil if there are none; kept are the texts of those seen so far.
 	keeper backend.Keeper
 	kept   map[int64]string
+	// keptPCs are the addresses of stacks by their text.
+	keptPCs map[string][]uint64
 	// target is the traced process, 0 if there is none.
 	target uint32
 	// quiet: errors are counted, not written.

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/gostap/gostap"
@@ -42,15 +43,14 @@ func (c *cpu) event(a []gostap.Value) {
 
 func (c *cpu) finish(int64) *export.Profile { return &c.p }
 
-// counts adds up numbers by stack.
+// counts takes numbers that countScript has added up by stack.
 type counts struct {
 	names *namer
-	code  int64
 	p     export.Profile
 }
 
-func newCounts(n *namer, code int64, name, unit string) *counts {
-	c := &counts{n, code, export.Profile{Title: name, Types: []export.Type{{Name: name, Unit: unit}}}}
+func newCounts(n *namer, name, unit string) *counts {
+	c := &counts{n, export.Profile{Title: name, Types: []export.Type{{Name: name, Unit: unit}}}}
 	if unit == "bytes" {
 		c.p.Types = append(c.p.Types, export.Type{Name: "objects", Unit: "count"})
 	}
@@ -58,17 +58,18 @@ func newCounts(n *namer, code int64, name, unit string) *counts {
 }
 
 func (c *counts) event(a []gostap.Value) {
-	if a[0].Int != c.code {
-		return
-	}
-	v := []int64{1}
-	if c.code == codeAlloc {
-		v = []int64{a[2].Int, 1}
-	}
-	c.p.Samples = append(c.p.Samples, export.Sample{Stack: c.names.user(a[3]), Values: v})
-	if len(c.p.Samples)%(1<<16) == 0 {
-		c.p.Merge()
+	switch a[0].Int {
+	case codeSum:
+		v := []int64{a[3].Int, a[2].Int}
+		c.p.Samples = append(c.p.Samples, export.Sample{Stack: c.names.user(a[4]), Values: v[:len(c.p.Types)]})
+	case codeMissed:
+		c.p.Notes = append(c.p.Notes, noRoom(a[1].Int))
 	}
 }
 
 func (c *counts) finish(int64) *export.Profile { return &c.p }
+
+// noRoom is what is told of n events that the tables of the kernel had no room for.
+func noRoom(n int64) string {
+	return fmt.Sprintf("lost: %d events had no room in the kernel's tables: times and numbers are wrong by them", n)
+}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,7 @@ usage: gostap profile -c CMD | -x PID [options]
                          create   where goroutines are made, by number (Go)
                          alloc    where memory is allocated, in bytes (Go)
       --threads        of a Go program, threads instead of goroutines
+      --each           each goroutine by itself: its number is a label. Each change of a state is sent, which costs more
       --hz N           samples a second for cpu, 997 if nothing is said
   -o, --output FILE    by its ending: .pb.gz for go tool pprof, .folded, .svg and .html flame graphs;
                        without it, a table
@@ -63,6 +65,7 @@ type options struct {
 	length  time.Duration
 	what    string
 	threads bool
+	each    bool
 	hz      int
 	output  string
 	diff    bool
@@ -120,6 +123,7 @@ func parse(args []string) (*options, error) {
 	f.DurationVar(&o.length, "for", 0, "")
 	f.StringVar(&o.what, "what", "cpu", "")
 	f.BoolVar(&o.threads, "threads", false, "")
+	f.BoolVar(&o.each, "each", false, "")
 	f.IntVar(&o.hz, "hz", 997, "")
 	f.StringVarP(&o.output, "output", "o", "", "")
 	f.BoolVar(&o.diff, "diff", false, "")
@@ -181,6 +185,9 @@ type collector interface {
 // deepest is how many calls of a stack are told.
 const deepest = 127
 
+// deepestKept is that for stacks that the kernel keeps: it compares all of them at each hit.
+const deepestKept = 64
+
 // record runs the script and writes what it gives.
 func record(ctx context.Context, o *options, s Streams, env []string) error {
 	opt := gostap.Options{
@@ -198,6 +205,10 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	script, c, err := plan(ctx, o, opt, n)
 	if err != nil {
 		return err
+	}
+	switch c.(type) {
+	case *sums, *counts:
+		opt.Limits.MaxBacktrace, opt.Limits.MaxActionInt = deepestKept, math.MaxInt32
 	}
 	prog, err := gostap.Compile(ctx, script, opt)
 	if err != nil {
@@ -245,7 +256,7 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	p := c.finish(end.UnixNano())
 	p.Start, p.Duration = begun, end.Sub(begun)
 	p.Notes = append(notes, p.Notes...)
-	for _, t := range notes {
+	for _, t := range p.Notes {
 		fmt.Fprintf(s.Err, "WARNING: %s\n", diag.Visible(t))
 	}
 	p.Merge()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/runtime/export"
@@ -60,7 +61,7 @@ func num(n ...int64) (out []gostap.Value) {
 	return out
 }
 
-func sums(p *export.Profile) map[string]int64 {
+func sumsOf(p *export.Profile) map[string]int64 {
 	m := map[string]int64{}
 	for i := range p.Samples {
 		m[p.Samples[i].Label("state")] += p.Samples[i].Values[0]
@@ -101,12 +102,42 @@ func TestGoroutines(t *testing.T) {
 	if five != 900 {
 		t.Errorf("goroutine 5 lived 900 ns, and its states are %d", five)
 	}
-	got := sums(p)
+	got := sumsOf(p)
 	for state, want := range map[string]int64{running: 100 + 110 + 100 + 100, runnable: 50 + 90 + 1800,
 		"chan receive": 250 + 200, "syscall": 100} {
 		if got[state] != want {
 			t.Errorf("%s: %d ns, want %d", state, got[state], want)
 		}
+	}
+}
+
+// TestSums: what the kernel added up and what had not ended make up the time, also where something began after the end.
+func TestSums(t *testing.T) {
+	text := func(s string) gostap.Value { return gostap.Value{Text: s, IsText: true} }
+	n := &namer{stacks: map[string][]export.Frame{"recv": {{Func: "main.recv"}}, "call": {{Func: "syscall.write"}}}}
+	c := newSums(n, "wall", time.Unix(0, 1000))
+	for _, e := range [][]gostap.Value{
+		num(codeBegin, 1, 1500),
+		append(num(codeReason, 7), text("chan receive")),
+		num(codeFirst, 9, 700, 7), // waited from before the beginning, at 500, on
+		num(codeFirst, 10, 700, 0),
+		append(num(codeSum, 7, 3, 400), text("recv")),
+		append(num(codeOpen, 7, 2, 900+1100), text("recv")),
+		append(num(codeSum, kindSyscall, 1, 50), text("call")),
+		num(codeOpenRun, 1, 600),
+	} {
+		c.event(e)
+	}
+	got := sumsOf(c.finish(2000))
+	want := map[string]int64{"chan receive": 200 + 400 + (1000 - 900) + (1000 - 1100), "syscall write": 50,
+		running: 400}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	c = newSums(n, "chan", time.Unix(0, 1000))
+	c.event(num(codeMissed, 3))
+	if p := c.finish(2000); len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "3 events") {
+		t.Errorf("notes %q", p.Notes)
 	}
 }
 
@@ -127,7 +158,7 @@ func TestThreads(t *testing.T) {
 		c.event(e)
 	}
 	p := c.finish(5000)
-	got := sums(p)
+	got := sumsOf(p)
 	for state, want := range map[string]int64{running: 100 + 50 + 100, runnable: 50 + 100, "futex": 300} {
 		if got[state] != want {
 			t.Errorf("%s: %d ns, want %d", state, got[state], want)
@@ -238,7 +269,7 @@ func TestBefore(t *testing.T) {
 	c := newThreads(&namer{stacks: map[string][]export.Frame{}}, true, 0)
 	c.before(dir, 1000)
 	c.event(num(codeWake, 7, 1500))
-	got := sums(c.finish(2000))
+	got := sumsOf(c.finish(2000))
 	want := map[string]int64{"clock_nanosleep": 500, runnable: 500, "in the kernel: ret_from_fork": 1000}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -4,35 +4,44 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/gostap/gostap"
 )
 
 // The codes that statements begin with.
 const (
-	codeBegin  = iota // pid, time
-	codeUser          // thread, name of the thread, stack of the program
-	codeKernel        // thread, name, stack of the kernel, of the program
-	codeOut           // thread, 1 if it goes on to be runnable, time, stack of the kernel, of the program, name
-	codeIn            // thread, time
-	codeWake          // thread, time
-	codePark          // goroutine, reason, time, stack
-	codeReason        // number, text
-	codeRun           // goroutine, time, address of its function
-	codeReady         // goroutine, time, reason
-	codeStep          // goroutine, time, stack: it lets others go first
-	codeYield         // goroutine, time
-	codeEnter         // goroutine, time, stack: a system call, or C
-	codeLeave         // goroutine, time
-	codeEnd           // goroutine, time
-	codeMade          // goroutine, time, stack of its creator
-	codeAlloc         // thread, bytes, stack
-	codeExit          // thread, time
+	codeBegin   = iota // pid, time
+	codeUser           // thread, name of the thread, stack of the program
+	codeKernel         // thread, name, stack of the kernel, of the program
+	codeOut            // thread, 1 if it goes on to be runnable, time, stack of the kernel, of the program, name
+	codeIn             // thread, time
+	codeWake           // thread, time
+	codePark           // goroutine, reason, time, stack
+	codeReason         // number, text
+	codeRun            // goroutine, time, address of its function
+	codeReady          // goroutine, time, reason
+	codeStep           // goroutine, time, stack: it lets others go first
+	codeYield          // goroutine, time
+	codeEnter          // goroutine, time, stack: a system call, or C
+	codeLeave          // goroutine, time
+	codeEnd            // goroutine, time
+	codeMade           // goroutine, time, stack of its creator
+	codeExit           // thread, time
+	codeFirst          // goroutine, time, reason to wait: one that was not seen being made
+	codeSum            // kind, times, nanoseconds, stack
+	codeOpen           // kind, number of goroutines, sum of the times when it began, stack
+	codeRan            // address of the function, times, nanoseconds
+	codeOpenRun        // number of goroutines, sum of the times when it began
+	codeMissed         // events that had no room
 )
 
-const begin = `probe begin { printf("%d %d %d\n", 0, target(), gettimeofday_ns()) }
-probe kernel.trace("sched_process_exit") { if (pid() == target()) printf("%d %d %d\n", 17, tid(), gettimeofday_ns()) }
-`
+var begin = fmt.Sprintf(`probe begin { printf("%%d %%d %%d\n", %d, target(), gettimeofday_ns()) }
+probe kernel.trace("sched_process_exit") { if (pid() == target()) printf("%%d %%d %%d\n", %d, tid(), gettimeofday_ns()) }
+`, codeBegin, codeExit)
+
+// most is how many goroutines there can be at once.
+const most = 1 << 17
 
 // plan gives the script for what is asked, and what makes samples of its events.
 func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string, collector, error) {
@@ -57,13 +66,20 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 	}
 	switch o.what {
 	case "create":
-		return begin + made, newCounts(n, codeMade, "created", "count"), nil
+		return begin + countScript(`process.function("runtime.newproc1").return`, "1"),
+			newCounts(n, "created", "count"), nil
 	case "alloc":
 		if has(ctx, opt, "runtime.malloc*SC*") { // sizespecializedmalloc: these do not go through mallocgc
 			return "", nil, &slip{"the program allocates by functions made for each size, which are not counted",
 				"build it with GOEXPERIMENT=nosizespecializedmalloc"}
 		}
-		return begin + allocs, newCounts(n, codeAlloc, "allocated", "bytes"), nil
+		return begin + countScript(`process.function("runtime.mallocgc")`, "$size"),
+			newCounts(n, "allocated", "bytes"), nil
+	}
+	if !o.each {
+		since := time.Now()
+		s := sumScript(o.what, most, since, func(fn string) bool { return has(ctx, opt, fn) })
+		return begin + s, newSums(n, o.what, since), nil
 	}
 	var b strings.Builder
 	b.WriteString(begin + goroutineScript)
@@ -115,7 +131,4 @@ probe process.function("runtime.goexit1") { printf("%d %d %d\n", 14, goid(), get
 
 const made = `probe process.function("runtime.newproc1").return {
   printf("%d %d %d %s\n", 15, $return->goid, gettimeofday_ns(), ubacktrace()) }
-`
-
-const allocs = `probe process.function("runtime.mallocgc") { printf("%d %d %d %s\n", 16, tid(), $size, ubacktrace()) }
 `

@@ -1,0 +1,164 @@
+package profile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gostap/gostap/compiler/machine"
+)
+
+// What a goroutine does, as the low eight bits of a word of sumScript's; below these stand the runtime's reasons to
+// wait. The bits above are when that began, in nanoseconds since the script was made.
+const (
+	kindRunning  = 250 + iota
+	kindStepping // it runs, and is about to let others go first
+	kindRunnable
+	kindSyscall // in a system call, or in C
+	kindIdle    // something that is not asked for
+)
+
+// probed is what a program has of what the script may probe, which depends on the version of Go.
+type probed func(fn string) bool
+
+// sumScript adds up in the kernel what goroutines do, by state and stack, so that no hit is sent. A goroutine is known
+// by the address of its g; of one that was there before, the first event is sent. At the end it prints the sums, and of
+// what has not ended the number and the sum of the beginnings, so that the host can count it up to any moment.
+//
+// all: every state is wanted, else those that the list in what names, and what is not needed for these is not probed.
+// most is how many goroutines there can be.
+func sumScript(what string, most int, since time.Time, has probed) string {
+	var b strings.Builder
+	all := what == "wall" || what == "off"
+	list := strings.Split(what, ",")
+	asks := func(what string) bool {
+		for _, w := range list {
+			if w == what {
+				return true
+			}
+		}
+		return all
+	}
+	fmt.Fprintf(&b, "global st[%d], stack[%d], sums[32768], open[65536], known[256], missed\n", most, most)
+	now := fmt.Sprintf("now = gettimeofday_ns() - %d", since.UnixNano())
+	// probe writes a probe; g is the goroutine, body what follows when its last state has been added up.
+	probe := func(point, g, before, body string) {
+		waited := "0"
+		if strings.Contains(point, "runtime.ready") {
+			waited = `@cast(g, "runtime.g")->waitreason`
+		}
+		fmt.Fprintf(&b, `probe %s { try {
+  %s
+  g = %s
+  s = st[g]
+%s  k = s & 255
+  if (!s) printf("%%d %%d %%d %%d\n", %d, @cast(g, "runtime.g")->goid, now, %s)
+`, point, now, g, before, codeFirst, waited)
+		if all {
+			fmt.Fprintf(&b, "  else if (k == %d || k == %d) ran[@cast(g, \"runtime.g\")->startpc] <<< now - (s >> 8)\n",
+				kindRunning, kindStepping)
+		}
+		fmt.Fprintf(&b, "  else if (k != %d) sums[k, stack[g]] <<< now - (s >> 8)\n%s} catch { missed <<< 1 } }\n",
+			kindIdle, body)
+	}
+	set := func(kind any) string { return fmt.Sprintf("  st[g] = (now << 8) | %v\n", kind) }
+	fn := func(name string) string { return fmt.Sprintf("process.function(%q)", "runtime."+name) }
+	self := fmt.Sprintf("u_register(%q)", machine.Host.Registers[machine.Host.Goroutine].Name)
+	const given, keep = "$gp", "  stack[g] = ustack()\n"
+	// idle is what is not asked for; it is not written where it stands already.
+	idle := fmt.Sprintf("  if (k != %d || !s) st[g] = (now << 8) | %d\n", kindIdle, kindIdle)
+	running, runnable := idle, idle
+	if all {
+		running, runnable = set(kindRunning), set(kindRunnable)
+	}
+
+	park := set("$reason") + keep
+	if !all {
+		park = "  if (known[$reason] == 1) {\n" + park + "  } else\n" + idle
+	}
+	probe(fn("gopark"), self, fmt.Sprintf(`  if (!known[$reason]) {
+    why = @var("runtime.waitReasonStrings")[$reason]
+    known[$reason] = %s ? 1 : 2
+    printf("%%d %%d %%s\n", %d, $reason, why)
+  }
+`, reasons(list), codeReason), park)
+	probe(fn("ready"), given, "", runnable)
+	if all || asks("syscall") || asks("gc") { // the others' parks are never called off
+		probe(fn("execute"), given, "", running)
+	}
+	if all || asks("syscall") {
+		probe(fn("reentersyscall"), self, "", set(kindSyscall)+keep)
+		probe(fn("exitsyscall"), self, "", running)
+	}
+	if all {
+		probe(fn("asyncPreempt2")+", "+fn("Gosched"), self, "", set(kindStepping)+keep)
+		probe(fn("goschedImpl")+", "+fn("goyield_m"), given, "",
+			fmt.Sprintf("  if (k != %d) delete stack[g]\n", kindStepping)+set(kindRunnable))
+		for _, f := range []string{"exitsyscallNoP", "exitsyscall0"} { // one of them, by the version of Go
+			if has("runtime." + f) {
+				probe(fn(f), given, "", set(kindRunnable))
+			}
+		}
+		probe(fn("goexit1"), self, "", fmt.Sprintf("  st[g] = (now << 8) | %d\n", kindIdle))
+		fmt.Fprintf(&b, "probe %s.return { try {\n  %s\n  g = $return\n%s%s} catch { missed <<< 1 } }\n",
+			fn("newproc1"), now, set(kindRunnable), keep)
+	} else {
+		fmt.Fprintf(&b, "probe %s.return { try { st[$return] = %d } catch { missed <<< 1 } }\n",
+			fn("newproc1"), 1<<8|kindIdle)
+	}
+	opened, ran := "", ""
+	if all {
+		b.WriteString("global ran[4096], openrun\n")
+		opened = fmt.Sprintf("if (k == %d || k == %d) openrun <<< s >> 8\n    else ", kindRunning, kindStepping)
+		ran = fmt.Sprintf(`  foreach (f in ran) printf("%%d %%d %%d %%d\n", %d, f, @count(ran[f]), @sum(ran[f]))
+  if (@count(openrun)) printf("%%d %%d %%d\n", %d, @count(openrun), @sum(openrun))
+`, codeRan, codeOpenRun)
+	}
+	fmt.Fprintf(&b, `probe end {
+  foreach (g in st) {
+    s = st[g]
+    k = s & 255
+    %sif (k != %d) open[k, stack[g]] <<< s >> 8
+  }
+%s%s%s%s}
+`, opened, kindIdle, ran, printed("sums", codeSum), printed("open", codeOpen), missed)
+	return b.String()
+}
+
+// missed prints how many events had no room.
+var missed = fmt.Sprintf("  if (@count(missed)) printf(\"%%d %%d\\n\", %d, @count(missed))\n", codeMissed)
+
+// printed prints a table of statistics by kind and stack.
+func printed(table string, code int) string {
+	return fmt.Sprintf("  foreach ([k, w] in %[1]s) printf(\"%%d %%d %%d %%d %%s\\n\", %[2]d, k, @count(%[1]s[k, w]), "+
+		"@sum(%[1]s[k, w]), w)\n", table, code)
+}
+
+// countScript adds up a number by stack: kind 0 of codeSum.
+func countScript(point, number string) string {
+	return fmt.Sprintf(`global sums[32768], missed
+probe %s { try { sums[0, ustack()] <<< %s } catch { missed <<< 1 } }
+probe end {
+%s%s}
+`, point, number, printed("sums", codeSum), missed)
+}
+
+// reasons is the condition that the text "why" is a reason to wait that is asked for; wanted says the same.
+func reasons(list []string) string {
+	var or []string
+	for _, w := range list {
+		switch w {
+		case "wall", "off":
+			return "1"
+		case "syscall":
+			or = append(or, `why == "IO wait"`)
+		case "chan":
+			or = append(or, `substr(why, 0, 5) == "chan "`, `substr(why, 0, 6) == "select"`)
+		case "lock":
+			or = append(or, `substr(why, 0, 5) == "sync."`, `substr(why, 0, 10) == "semacquire"`)
+		case "gc":
+			or = append(or, `substr(why, 0, 3) == "GC "`, `substr(why, 0, 18) == "garbage collection"`)
+		}
+	}
+	return "(" + strings.Join(or, " || ") + ")"
+}
