@@ -154,7 +154,7 @@ func siteVars(s *probe.Site) string {
 	if s.Names != nil {
 		return eventVars(s)
 	}
-	if s.Image == nil || !s.Image.HasTypes() {
+	if s.Image == nil || !debuginfo.Tells(s.Image) {
 		return ""
 	}
 	var b strings.Builder

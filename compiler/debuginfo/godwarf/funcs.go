@@ -95,7 +95,7 @@ func (im *Image) funcOf(i int) *debuginfo.Func {
 		return f
 	}
 	raw := im.tab.NameBytes(i)
-	f := &debuginfo.Func{Name: string(unescape(raw)), Entry: im.tab.Entry(i), End: im.tab.End(i),
+	f := &debuginfo.Func{Name: string(pclntab.Unescape(raw)), Entry: im.tab.Entry(i), End: im.tab.End(i),
 		Line: im.tab.StartLine(i), ID: uint64(i)}
 	if fr := im.tab.Frames(i, f.Entry); len(fr) > 0 {
 		last := fr[len(fr)-1]
@@ -292,7 +292,7 @@ func (im registry) hasPackage(path string) bool {
 	found := false
 	prefix := []byte(path + ".")
 	im.tab.Names(func(n []byte) bool {
-		found = path != "" && bytes.HasPrefix(unescape(n), prefix)
+		found = path != "" && bytes.HasPrefix(pclntab.Unescape(n), prefix)
 		return !found
 	})
 	return found

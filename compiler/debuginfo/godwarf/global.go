@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -81,7 +82,7 @@ func (im registry) packageUnits(d *dw.Data, pkg string) ([]*dw.Unit, error) {
 	}
 	var out []*dw.Unit
 	for _, u := range units {
-		if n := u.Name(); n == pkg || string(unescape([]byte(n))) == pkg {
+		if n := u.Name(); n == pkg || string(pclntab.Unescape([]byte(n))) == pkg {
 			out = append(out, u)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
+	"github.com/gostap/gostap/compiler/debuginfo/gobare"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
@@ -30,9 +31,10 @@ import (
 
 // Image is the debug information of one Go program. It implements debuginfo.Image.
 type Image struct {
-	f   *elffile.File
-	m   *machine.Machine
-	tab *pclntab.Table
+	f    *elffile.File
+	m    *machine.Machine
+	tab  *pclntab.Table
+	bare *gobare.Teller // without DWARF
 	// runTime is what RunTimeTypes gave.
 	runTime *debuginfo.RunTimeTypes
 

@@ -241,7 +241,7 @@ func (im inliner) inlinedFunc(host int, calls []pclntab.Inlined, n int) *debugin
 	if i := im.namedFunc(c.Name); i >= 0 {
 		return im.funcOf(i)
 	}
-	f := &debuginfo.Func{Name: string(unescape([]byte(c.Name))), Line: c.StartLine, ABI: im.funcOf(host).ABI}
+	f := &debuginfo.Func{Name: string(pclntab.Unescape([]byte(c.Name))), Line: c.StartLine, ABI: im.funcOf(host).ABI}
 	if f.Name != c.Name {
 		f.Symbol = c.Name
 	}

@@ -288,7 +288,7 @@ func (b *instance) linesWanted(q debuginfo.LineQuery) ([]stmt, error) {
 	if q.Rel {
 		if b.start == 0 {
 			return nil, fmt.Errorf("lines relative to the beginning of %s are not known in this binary",
-				unescape([]byte(b.name)))
+				pclntab.Unescape([]byte(b.name)))
 		}
 		lo, hi = b.start+q.Line, b.start+max(q.Line, q.To)
 	}

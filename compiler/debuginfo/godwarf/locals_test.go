@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/types"
 )
 
 // at gives the site of the line that holds text.
@@ -181,16 +182,19 @@ func TestStripped(t *testing.T) {
 		r[0].Insn != debuginfo.InsnRet {
 		t.Errorf("%+v %v", r, err)
 	}
-	_, err1 := im.Vars(s)
-	_, err2 := im.Var(s, "a")
-	_, err3 := im.Global("main.answer")
-	_, err4 := im.Type("main.Server")
-	for _, err := range []error{err1, err2, err3, err4} {
-		var nv *NoVariablesError
-		if !errors.As(err, &nv) || !errors.Is(err, debuginfo.ErrNoTypes) ||
-			!strings.Contains(err.Error(), "int_arg(1)") {
-			t.Errorf("%v", err)
-		}
+	_, err = im.Global("main.answer")
+	var nv *NoVariablesError
+	if !errors.As(err, &nv) || !errors.Is(err, debuginfo.ErrNoTypes) || !strings.Contains(err.Error(), "int_arg(1)") {
+		t.Errorf("%v", err)
+	}
+	if _, err = im.Var(s, "a"); !errors.Is(err, debuginfo.ErrNoTypes) {
+		t.Errorf("%v", err)
+	}
+	if vs, err := im.Vars(s); err != nil || len(vs) == 0 || vs[0].Name != "arg1" || vs[0].Err != nil {
+		t.Errorf("%v %v", vs, err)
+	}
+	if ty, err := im.Type("main.Server"); err != nil || ty.Kind != types.Struct || len(ty.Fields()) == 0 {
+		t.Errorf("%v %v", ty, err)
 	}
 	if g := im.Goroutine(s); g.GoID <= 0 || g.StackHi != 8 || g.G.String() != "reg 14" {
 		t.Errorf("%+v", g)

@@ -2,6 +2,7 @@ package godwarf
 
 import (
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -20,7 +21,7 @@ func (im *Image) Lookup(addr uint64) (frames []debuginfo.Frame) {
 	fr := im.tab.Frames(i, addr)
 	for n, f := range fr {
 		frames = append(frames, debuginfo.Frame{
-			Func: string(unescape([]byte(f.Name))), File: f.File, Line: f.Line,
+			Func: string(pclntab.Unescape([]byte(f.Name))), File: f.File, Line: f.Line,
 			Off: addr - im.tab.Entry(i), Inline: n < len(fr)-1,
 		})
 	}

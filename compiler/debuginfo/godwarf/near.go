@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -61,7 +62,7 @@ func (im registry) near(name string) []string {
 		}
 		switch {
 		case string(n) == want:
-			consider(string(unescape(raw)), 0)
+			consider(string(pclntab.Unescape(raw)), 0)
 		case len(last) > 2 && len(n) > len(last) && n[len(n)-len(last)-1] == '.' &&
 			strings.EqualFold(string(n[len(n)-len(last):]), last):
 			// A package in between is nearer than another one.
@@ -71,14 +72,14 @@ func (im registry) near(name string) []string {
 			} else if len(want) == len(last) && !bytes.HasPrefix(n, []byte("main.")) {
 				d = 2
 			}
-			consider(string(unescape(raw)), d)
+			consider(string(pclntab.Unescape(raw)), d)
 		default:
 			if delta := len(n) - len(want); delta > limit || -delta > limit {
 				continue
 			}
 			var d int
 			if d, row = distance(n, want, limit, row); d <= limit {
-				consider(string(unescape(raw)), 3+d)
+				consider(string(pclntab.Unescape(raw)), 3+d)
 			}
 		}
 	}
@@ -91,7 +92,7 @@ func (im registry) near(name string) []string {
 
 // plainName leaves escapes, type arguments and the marks of pointer receivers out of a name.
 func plainName(name []byte) string {
-	s := string(stripArgs(unescape(name)))
+	s := string(stripArgs(pclntab.Unescape(name)))
 	return strings.NewReplacer("(*", "", "(", "", ")", "").Replace(s)
 }
 

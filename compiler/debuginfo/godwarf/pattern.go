@@ -3,6 +3,8 @@ package godwarf
 import (
 	"bytes"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 )
 
 // pattern matches function names. It is the text of a probe point: an exact name or a glob.
@@ -155,7 +157,7 @@ func (p *pattern) match(name []byte) bool {
 		if len(name) < len(n) || string(name[:len(n)]) != n {
 			return false
 		}
-	} else if plain := unescape(name); !bytes.Equal(plain, name) && p.match(plain) {
+	} else if plain := pclntab.Unescape(name); !bytes.Equal(plain, name) && p.match(plain) {
 		return true
 	}
 	if matchTokens(p.toks, name) {
@@ -251,35 +253,6 @@ func inClass(set string, c byte) bool {
 		in = in || set[i] == c
 	}
 	return in != not
-}
-
-// unescape undoes the linker's escapes in import paths: %2e for a dot in the last element, %xx for
-// others.
-func unescape(name []byte) []byte {
-	if bytes.IndexByte(name, '%') < 0 {
-		return name
-	}
-	hex := func(c byte) int {
-		switch {
-		case '0' <= c && c <= '9':
-			return int(c - '0')
-		case 'a' <= c && c <= 'f':
-			return int(c-'a') + 10
-		}
-		return -1
-	}
-	out := make([]byte, 0, len(name))
-	for i := 0; i < len(name); i++ {
-		if name[i] == '%' && i+2 < len(name) {
-			if h, l := hex(name[i+1]), hex(name[i+2]); h >= 0 && l >= 0 {
-				out = append(out, byte(h<<4|l))
-				i += 2
-				continue
-			}
-		}
-		out = append(out, name[i])
-	}
-	return out
 }
 
 // stripArgs leaves the type arguments out of a name: "main.(*List[go.shape.int]).Push" is

@@ -21,5 +21,6 @@ func (im *Image) RunTimeTypes() *debuginfo.RunTimeTypes {
 	im.runTime = &debuginfo.RunTimeTypes{Minor: minor, Types: gotype.New(im.f, lo, hi, minor),
 		Relocated: im.f.Relocated(), First: lo,
 		Swiss: minor >= 24 && !strings.Contains(im.Version(), "noswissmap")}
+	im.runTime.Types.OldMaps = !im.runTime.Swiss
 	return im.runTime
 }

@@ -237,13 +237,8 @@ func (im caller) checkParams(s *signature, i int) error {
 	if strings.Contains(im.tab.Name(i), "[") && len(slots) > 0 {
 		slots = slots[1:] // see pclntab.Args
 	}
-	w := argWalk{}
-	for _, sl := range slots {
-		if !w.visit(sl.Off, sl.Type, 0) {
-			break
-		}
-	}
-	if all && len(have) != len(w.out) || !all && len(have) > len(w.out) {
+	want := goabi.Traced(slots)
+	if all && len(have) != len(want) || !all && len(have) > len(want) {
 		return errIncomplete
 	}
 	if !all && im.minor() < 22 {
@@ -251,9 +246,9 @@ func (im caller) checkParams(s *signature, i int) error {
 	}
 	for k := range have {
 		switch {
-		case k >= len(w.out):
+		case k >= len(want):
 			return errIncomplete
-		case have[k].Off >= 0 && (have[k].Off != w.out[k][0] || have[k].Size != w.out[k][1]):
+		case have[k].Off >= 0 && (have[k].Off != want[k][0] || have[k].Size != want[k][1]):
 			return errIncomplete
 		}
 	}
@@ -270,71 +265,6 @@ func stackSize(l goabi.Layout) int64 {
 		}
 	}
 	return n
-}
-
-// argWalk repeats what the compiler does to describe arguments for tracebacks
-// (cmd/compile/internal/ssagen, EmitArgInfo).
-type argWalk struct {
-	out [][2]int64 // offset, size
-	n   int
-}
-
-const (
-	argLimit    = 10 // internal/abi.TraceArgsLimit
-	argMaxDepth = 5  // internal/abi.TraceArgsMaxDepth
-)
-
-func (w *argWalk) visit(off int64, t *types.Ctype, depth int) bool {
-	if w.n >= argLimit {
-		return false
-	}
-	word := func(o int64) bool {
-		if w.n >= argLimit {
-			return false
-		}
-		w.out = append(w.out, [2]int64{o, 8})
-		w.n++
-		return true
-	}
-	switch t.Kind {
-	case types.Struct, types.Array, types.Complex, types.GoInterface, types.GoString, types.GoSlice:
-	default:
-		w.out = append(w.out, [2]int64{off, t.Size})
-		w.n++
-		return true
-	}
-	if depth++; depth >= argMaxDepth {
-		w.n++
-		return true
-	}
-	switch t.Kind {
-	case types.GoInterface, types.GoString:
-		_ = word(off) && word(off+8)
-	case types.GoSlice:
-		_ = word(off) && word(off+8) && word(off+16)
-	case types.Complex:
-		half := &types.Ctype{Kind: types.Float, Size: t.Size / 2}
-		_ = w.visit(off, half, depth) && w.visit(off+half.Size, half, depth)
-	case types.Array:
-		if t.Count == 0 {
-			w.n++
-		}
-		for k := range t.Count {
-			if !w.visit(off+k*t.Elem().Size, t.Elem(), depth) {
-				break
-			}
-		}
-	case types.Struct:
-		if len(t.Fields()) == 0 {
-			w.n++
-		}
-		for _, f := range t.Fields() {
-			if !w.visit(off+f.Off, f.Type, depth) {
-				break
-			}
-		}
-	}
-	return true
 }
 
 // checkResults makes sure that no result is missing. Unnamed ones are numbered: among the

@@ -2,12 +2,13 @@ package godwarf
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/gotype"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/types"
@@ -17,6 +18,9 @@ import (
 // path has several elements the last one will do, if one type only has that name: "*fs.PathError".
 func (im *Image) Type(name string) (t *types.Ctype, err error) {
 	defer foreign.Guard(&err)()
+	if im.Bare() {
+		return bared(im).Type(strings.TrimSpace(name))
+	}
 	d, err := im.variables()
 	if err != nil {
 		return nil, err
@@ -77,27 +81,6 @@ func (im registry) namedType(d *dw.Data, name string) (*types.Ctype, error) {
 	return nil, nf
 }
 
-// release is an element of a path that is no package's name: the second one of example.org/log/v2, and what stands
-// behind the dot of gopkg.in/yaml.v3.
-var release = regexp.MustCompile(`(/v[0-9]+|\.v[0-9]+)$`)
-
-// shortName is the name of a type with the name of its package only, "fs.PathError", "" if that is the whole one.
-func shortName(full string) string {
-	args := strings.IndexByte(full, '[')
-	if args < 0 {
-		args = len(full)
-	}
-	dot := strings.LastIndexByte(full[:args], '.')
-	if dot < 0 {
-		return ""
-	}
-	path := release.ReplaceAllString(full[:dot], "")
-	if path = path[strings.LastIndexByte(path, '/')+1:]; path == full[:dot] {
-		return ""
-	}
-	return path + full[dot:]
-}
-
 // fullName finds the type that is meant by a name whose package is given without its path. The error is a
 // *debuginfo.NotFoundError with the names that come close, or that could be meant.
 func (im registry) fullName(d *dw.Data, name string) (string, error) {
@@ -121,7 +104,7 @@ func (im registry) fullName(d *dw.Data, name string) (string, error) {
 		full := string(n)
 		seen[full] = true
 		all = append(all, full)
-		if shortName(string(unescape(n))) == base {
+		if gotype.ShortName(string(pclntab.Unescape(n))) == base {
 			same = append(same, full)
 		}
 	}
@@ -137,7 +120,7 @@ func (im registry) fullName(d *dw.Data, name string) (string, error) {
 	case 1:
 		return lead + same[0], nil
 	case 0:
-		for _, n := range diag.Nearest(base, append(all, shortNames(all)...), maxNear) {
+		for _, n := range diag.Nearest(base, append(all, gotype.ShortNames(all)...), maxNear) {
 			none.Near = append(none.Near, lead+n)
 		}
 	default:
@@ -148,13 +131,4 @@ func (im registry) fullName(d *dw.Data, name string) (string, error) {
 		none.Detail = "packages of that name have several"
 	}
 	return "", none
-}
-
-func shortNames(full []string) (out []string) {
-	for _, n := range full {
-		if s := shortName(n); s != "" {
-			out = append(out, s)
-		}
-	}
-	return out
 }

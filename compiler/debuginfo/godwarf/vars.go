@@ -20,6 +20,9 @@ import (
 // Vars lists the variables with a name at s. Those of an inlined copy are the copy's own.
 func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 	defer foreign.Guard(&err)()
+	if im.Bare() {
+		return bareVars(im, s)
+	}
 	v, err := im.view(s)
 	if err != nil {
 		return nil, err
@@ -39,6 +42,12 @@ func (v *view) all() ([]*debuginfo.Var, error) {
 // Var finds one variable by name; "~r0" is the first result, whatever its name.
 func (im *Image) Var(s debuginfo.Site, name string) (x *debuginfo.Var, err error) {
 	defer foreign.Guard(&err)()
+	if im.Bare() {
+		if err := (bareProgram{im}).standing(s); err != nil {
+			return nil, err
+		}
+		return bared(im).Var(s, name)
+	}
 	v, err := im.view(s)
 	if err != nil {
 		return nil, err
@@ -121,6 +130,9 @@ func (v *view) addLines(x *debuginfo.Var) {
 // Results are the results of the function at a return site, in order.
 func (im *Image) Results(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 	defer foreign.Guard(&err)()
+	if im.Bare() {
+		return bared(im).Results(s)
+	}
 	v, err := im.view(s)
 	if err != nil {
 		return nil, err

@@ -105,31 +105,6 @@ func (im wrapping) sameNameWrapper(i int, name []byte) bool {
 	return err == nil && same == 1 && others == 0
 }
 
-// splitMethod takes a linker name apart: "main", "(*T[int])", "M" of "main.(*T[int]).M"; without receiver the
-// middle is empty.
-func splitMethod(name string) (pkg, recv, method string) {
-	start := strings.LastIndexByte(strings.SplitN(name, "[", 2)[0], '/') + 1
-	k := strings.IndexByte(name[start:], '.')
-	if k < 0 {
-		return "", "", name
-	}
-	pkg, name = name[:start+k], name[start+k+1:]
-	depth := 0
-	for i := len(name) - 1; i > 0; i-- {
-		switch name[i] {
-		case ']', ')', '}':
-			depth++
-		case '[', '(', '{':
-			depth--
-		case '.':
-			if depth == 0 {
-				return pkg, name[:i], name[i+1:]
-			}
-		}
-	}
-	return pkg, "", name
-}
-
 // standOf is what function host stands for, nil if that is itself.
 func (im wrapping) standOf(host int) *stand {
 	if st, ok := im.stands[host]; ok {
@@ -149,7 +124,7 @@ func (im wrapping) newStand(host int) *stand {
 	}
 	name := im.tab.Name(host)
 	plain, isFM := strings.CutSuffix(name, "-fm")
-	pkg, recv, method := splitMethod(plain)
+	pkg, recv, method := pclntab.SplitMethod(plain)
 	calls, ok := im.tab.Inlined(host)
 	if !ok || recv == "" {
 		return nil
@@ -159,7 +134,7 @@ func (im wrapping) newStand(host int) *stand {
 		if c.Parent != -1 || len(c.Ranges) == 0 {
 			continue
 		}
-		if _, r, m := splitMethod(c.Name); m != method || r == "" {
+		if _, r, m := pclntab.SplitMethod(c.Name); m != method || r == "" {
 			continue
 		}
 		if n >= 0 {
@@ -187,7 +162,7 @@ func (im wrapping) newStand(host int) *stand {
 		f = *im.funcOf(i)
 	}
 	wraps := funcName(f)
-	mpkg, mrecv, _ := splitMethod(wraps)
+	mpkg, mrecv, _ := pclntab.SplitMethod(wraps)
 	bare := func(s string) string { return string(stripArgs([]byte(s))) }
 	switch {
 	case isFM:
@@ -413,9 +388,9 @@ func (im wrapping) wrap(st *stand, own *signature) (*signature, error) {
 
 // receiverType finds the type of the wrapper's receiver by its name.
 func (im wrapping) receiverType(st *stand) (*types.Ctype, error) {
-	pkg, recv, _ := splitMethod(im.tab.Name(st.host))
+	pkg, recv, _ := pclntab.SplitMethod(im.tab.Name(st.host))
 	bare, pointer := strings.CutPrefix(recv, "(*")
-	t, err := im.Type(string(unescape([]byte(pkg + "." + strings.TrimSuffix(bare, ")")))))
+	t, err := im.Type(string(pclntab.Unescape([]byte(pkg + "." + strings.TrimSuffix(bare, ")")))))
 	if err != nil || !pointer {
 		return t, err
 	}

@@ -28,6 +28,9 @@ type Types struct {
 	lo, hi uint64
 	minor  int
 	known  map[uint64]*Type
+	names  map[string][]uint64 // by Full, once that was asked for
+	// OldMaps: maps are not the tables of Go 1.24 and later.
+	OldMaps bool
 }
 
 // Type is one of them.
@@ -84,7 +87,7 @@ func (t *Types) At(addr uint64) (*Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &types.Ctype{Name: name, Size: int64(binary.LittleEndian.Uint64(b[offSize:])), Go: true}
+	c := &types.Ctype{Name: name, Size: int64(binary.LittleEndian.Uint64(b[offSize:])), Go: true, RunTime: addr - t.lo}
 	flags := b[offKind]
 	if t.minor >= 26 {
 		flags = b[offFlags]
@@ -135,22 +138,11 @@ func (t *Types) At(addr uint64) (*Type, error) {
 	return out, nil
 }
 
-// pkg reads the path of a type's package: it begins abi.UncommonType, which stands behind what belongs to the kind.
-// That of maps hangs on the release and is not read.
+// pkg reads the path of a type's package: it begins abi.UncommonType.
 func (t *Types) pkg(addr uint64, kind, flags byte) (string, error) {
-	if flags&flagUncommon == 0 || kind == kMap {
+	at, ok := t.uncommon(addr, kind, flags)
+	if !ok {
 		return "", nil
-	}
-	at := addr + headSize
-	switch kind {
-	case kPointer, kSlice, kFunc:
-		at += 8
-	case kChan:
-		at += 16
-	case kArray:
-		at += 24
-	case kInterface, kStruct:
-		at += 32
 	}
 	b, err := t.f.Bytes(at, 4)
 	if err != nil || len(b) < 4 {

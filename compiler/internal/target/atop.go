@@ -273,7 +273,7 @@ func (b *build) cast(e *ast.AtOp) (object, error) {
 
 // typeNamed finds a type; "foo" is also "struct foo" and "union foo", and stars make pointers.
 func typeNamed(img debuginfo.Image, name string) (*types.Ctype, error) {
-	if !img.HasTypes() {
+	if !debuginfo.Tells(img) {
 		if isKernel(img) {
 			return nil, fail("%s", img.NoTypes())
 		}

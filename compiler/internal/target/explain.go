@@ -51,6 +51,10 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 			d.Hintf("the function is inlined here; @defined tells the copies apart in which it has a value")
 		}
 	case errors.Is(err, debuginfo.ErrNoTypes):
+		var bare *debuginfo.BareError
+		if errors.As(err, &bare) && r.site != nil && r.site.Image != nil {
+			return r.bare(sp, what, bare)
+		}
 		d = l.Errorf(diag.Semantic, CodeNoDWARF, sp, "%s: there are no names of variables without debug information",
 			what)
 		if s := r.site; s != nil && s.Image != nil {
@@ -73,6 +77,23 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 		d.Hint = pr.hint
 	default:
 		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s: %v", what, err)
+	}
+	return d
+}
+
+// bare says what is not known of a Go program without DWARF, and what is there instead.
+func (r *resolver) bare(sp source.Span, what string, err *debuginfo.BareError) *diag.Diagnostic {
+	var l diag.List
+	d := l.Errorf(diag.Semantic, CodeNoDWARF, sp, "%s: there are no names of variables without debug information", what)
+	d.Note(source.Span{}, "%s: %s", r.site.Program.Path, r.site.Image.NoTypes())
+	if err.Reason != r.site.Image.NoTypes() {
+		d.Note(source.Span{}, "%s", err.Reason)
+	}
+	r.listVars(d)
+	if strings.HasPrefix(what, "$return") {
+		d.Hintf("returnval() gives the first integer result")
+	} else {
+		d.Hintf("arguments are $arg1, $arg2, ... and the receiver of a method $recv; int_arg(1) gives a register")
 	}
 	return d
 }

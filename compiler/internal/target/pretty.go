@@ -248,7 +248,7 @@ func (b *build) vars(t *ast.Target) (*elab.Target, error) {
 	if s == nil || s.Image == nil {
 		return nil, fail("%s", b.outside)
 	}
-	if !s.Image.HasTypes() {
+	if !debuginfo.Tells(s.Image) {
 		return nil, noTypes(s)
 	}
 	w := writer{plain: t.Pretty == 0, nested: t.Pretty > 1, limits: b.env.Limits}

@@ -235,7 +235,7 @@ func noTypes(s *probe.Site) error {
 
 // variable finds one variable that can be read at s.
 func (b *build) variable(s *probe.Site, name string) (*debuginfo.Var, error) {
-	if !s.Image.HasTypes() {
+	if !debuginfo.Tells(s.Image) {
 		return nil, noTypes(s)
 	}
 	v, err := s.Image.Var(s.At, name)
@@ -263,7 +263,7 @@ func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.Target
 	if !s.IsReturn() {
 		return none(&errResult{problem{"available in .return probes only", "append .return to the probe point"}})
 	}
-	if !s.Image.HasTypes() {
+	if !debuginfo.Tells(s.Image) {
 		return none(noTypes(s))
 	}
 	if s.At.Kind == debuginfo.AtTail {
