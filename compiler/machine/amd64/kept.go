@@ -40,6 +40,9 @@ func (Decoder) Kept(code []byte, base, pc uint64, reg int) (out []insn.Kept) {
 			continue
 		}
 		delete(in, dwarfReg(r))
+		if n, ok := x.Args[1].(x86asm.Imm); ok && !gone && is(r, reg) && x.Op == x86asm.ADD && x.DataSize == 64 {
+			in[reg] = insn.Kept{Off: int64(n), Size: 8, Address: true}
+		}
 		if m, ok := x.Args[1].(x86asm.Mem); ok && !gone && is(m.Base, reg) && m.Index == 0 {
 			switch {
 			case x.Op == x86asm.LEA:

@@ -24,16 +24,17 @@ func TestKept(t *testing.T) {
 		{"the closure is gone", "31d2 488b4a10 48894c2478", ""}, // xor %edx,%edx
 		// mov 0x10(%rdx),%rdx; mov %rdx,0x78(%rsp)
 		{"the closure's own register", "488b5210 4889542478 488b4a10 48894c2478", "78:10/8 "},
-		{"to the heap", "488b4a10 48894878", ""},                              // mov %rcx,0x78(%rax)
-		{"exchanged", "488b4a10 4887c8 48894c2478", ""},                       // xchg %rcx,%rax
-		{"cut short", "488b4a10 4889", ""},                                    //
-		{"product", "488b4208 48f7e1 4889442410", ""},                         // mul %rcx
-		{"high half", "488b4208 88642410", ""},                                // mov %ah,0x10(%rsp)
-		{"twice", "488b4a10 48894c2478 48898c2480000000", "78:10/8 80:10/8 "}, //
-		{"indexed", "488b4c0a10 48894c2478 488b4a10 48894c0478", ""},          // (%rdx,%rcx), (%rsp,%rax)
-		{"from another register", "488b4810 48894c2478", ""},                  // mov 0x10(%rax),%rcx
-		{"no operation between", "488b4a10 0f1f4000 48894c2478", "78:10/8 "},  // nopl 0x0(%rax)
-		{"compared", "488b4a10 4883f900 48894c2478", "78:10/8 "},              // cmp $0,%rcx
+		{"address by add", "4883c268 48895424 78 4883c208 4889542410", "78:&68/8 "}, // add $0x68,%rdx; then add $8
+		{"to the heap", "488b4a10 48894878", ""},                                    // mov %rcx,0x78(%rax)
+		{"exchanged", "488b4a10 4887c8 48894c2478", ""},                             // xchg %rcx,%rax
+		{"cut short", "488b4a10 4889", ""},                                          //
+		{"product", "488b4208 48f7e1 4889442410", ""},                               // mul %rcx
+		{"high half", "488b4208 88642410", ""},                                      // mov %ah,0x10(%rsp)
+		{"twice", "488b4a10 48894c2478 48898c2480000000", "78:10/8 80:10/8 "},       //
+		{"indexed", "488b4c0a10 48894c2478 488b4a10 48894c0478", ""},                // (%rdx,%rcx), (%rsp,%rax)
+		{"from another register", "488b4810 48894c2478", ""},                        // mov 0x10(%rax),%rcx
+		{"no operation between", "488b4a10 0f1f4000 48894c2478", "78:10/8 "},        // nopl 0x0(%rax)
+		{"compared", "488b4a10 4883f900 48894c2478", "78:10/8 "},                    // cmp $0,%rcx
 	} {
 		code, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
 		if err != nil {
