@@ -181,6 +181,23 @@ func (p Prog) Strict(text string) Prog {
 	return q
 }
 
+// Checked takes a Check that is p's last step apart: the value, and the condition under which it is one; none where
+// there is no such step.
+func (p Prog) Checked() (val, when Prog) {
+	n := p.Last()
+	if n < 0 || p.Steps[n].Op != Check {
+		return p, Prog{}
+	}
+	k := p.Steps[n].A + 1
+	val.Steps = p.Steps[:k]
+	for _, s := range p.Steps[k:n] { // see With
+		s.A -= k
+		s.B -= k
+		when.Steps = append(when.Steps, s)
+	}
+	return val, when
+}
+
 // CanFault reports whether running p may fail.
 func (p Prog) CanFault() bool {
 	for _, s := range p.Steps {

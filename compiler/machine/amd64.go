@@ -58,7 +58,7 @@ var AMD64 = &Machine{
 	Scratch: []int{rcx, rsi, rdi, r8, r9, r10, r11},
 	// struct sigcontext of asm/sigcontext.h, behind 40 bytes of struct ucontext.
 	Sigframe: []int64{144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96, 168},
-	Closure:  rdx, Goroutine: r14,
+	Closure:  rdx, Goroutine: r14, Resumed: rbx,
 	// The kernel saves rax along with the arguments.
 	AtCall:   Set([]int{rdi, rsi, rdx, rcx, r8, r9, rsp, rax}),
 	AtReturn: Set([]int{rax, rdx, rsp}),

@@ -90,6 +90,8 @@ type Machine struct {
 	// Closure holds the closure that is being called where a function of ABIInternal is entered, Goroutine the
 	// running one in all code of ABIInternal.
 	Closure, Goroutine int
+	// Resumed has the address at which a goroutine goes on, when the runtime lets it (runtime.gogo).
+	Resumed int
 
 	// AtCall and AtReturn are the registers that the kernel gives to probes that need no breakpoint (fprobe) at a
 	// function's first instruction and at its return, as bits by their numbers.

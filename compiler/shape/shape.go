@@ -42,6 +42,8 @@ type Part struct {
 	Type  int    `json:"type,omitempty"`
 	Words []Word `json:"words,omitempty"`
 	Addr  bool   `json:"addr,omitempty"`
+	// Live, where it is not 0, is 1 + the number that is 0 at a hit where the value is not known.
+	Live int `json:"live,omitempty"`
 	// Deref: the value is a pointer, and what it leads to is shown.
 	Deref bool `json:"deref,omitempty"`
 	// TypeOnly: the value is an interface, of which the name of the dynamic type is shown.
@@ -252,6 +254,9 @@ func Parse(text string) (*Plan, error) {
 	}
 	for _, pt := range p.Parts {
 		if !ok(pt.Type) || len(pt.Words) > 0 && pt.Type == 0 || pt.Addr && len(pt.Words) != 1 {
+			return nil, bad
+		}
+		if pt.Live < 0 || pt.Live > MaxWords {
 			return nil, bad
 		}
 		for _, w := range pt.Words {

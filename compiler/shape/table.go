@@ -86,6 +86,7 @@ const (
 func (p *Plan) Words() int {
 	n := 0
 	for _, pt := range p.Parts {
+		n = max(n, pt.Live)
 		for _, w := range pt.Words {
 			n = max(n, w.At+1)
 		}

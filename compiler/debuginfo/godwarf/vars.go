@@ -294,7 +294,7 @@ func (v *view) paramAtEntry(n int) (loc.Place, error) {
 	if err == nil {
 		slot := v.sig.layout.Params[n]
 		if !slot.OnStack() || !v.cfa.Empty() {
-			return slot.Place(v.cfa), nil
+			return v.unlessAgain(slot.Place(v.cfa)), nil
 		}
 		err = errors.New("the frame is not known here")
 	}

@@ -86,6 +86,14 @@ func own(t *types.Ctype) bool {
 	return false
 }
 
+// sure reports whether a value is there at all hits.
+func sure(p loc.Place) bool {
+	return !slices.ContainsFunc(p.Pieces, func(q loc.Piece) bool {
+		_, when := q.Val.Checked()
+		return !when.Empty()
+	})
+}
+
 // plain reports whether the text of a type of Go is made of numbers and strings alone, which need nothing further.
 func plain(t *types.Ctype) bool {
 	if t == nil {
@@ -142,10 +150,16 @@ func (w *fullText) add(o object, part shape.Part) {
 	} else {
 		// The words of a string or an interface lie behind each other, as the table for the kernel wants them.
 		for _, p := range o.Pieces {
+			if _, live := p.Val.Checked(); !live.Empty() {
+				it.part.Live = w.word(live) + 1
+			}
+		}
+		for _, p := range o.Pieces {
 			if p.Lost || p.Vector != 0 || p.Val.Empty() || p.Size > 8 {
 				continue
 			}
-			w.words = append(w.words, p.Val)
+			val, _ := p.Val.Checked()
+			w.words = append(w.words, val)
 			it.part.Words = append(it.part.Words, shape.Word{At: len(w.words) - 1, Off: p.Off, Size: p.Size})
 		}
 		if len(it.part.Words) == 0 {

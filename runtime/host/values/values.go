@@ -179,7 +179,7 @@ func (t *texter) all() {
 		words = t.mem[0].b
 	}
 	word := func(i int) (uint64, bool) {
-		if 8*i+8 > len(words) {
+		if i < 0 || 8*i+8 > len(words) {
 			return 0, false
 		}
 		return le.Uint64(words[8*i:]), true
@@ -208,8 +208,10 @@ func (t *texter) all() {
 			for i := range v.lost {
 				v.lost[i] = true
 			}
+			live, known := word(pt.Live - 1)
 			for _, w := range pt.Words {
 				n, ok := word(w.At)
+				ok = ok && (pt.Live == 0 || known && live != 0)
 				for k := int64(0); k < w.Size && w.Off+k < size && ok; k++ {
 					v.b[w.Off+k], v.lost[w.Off+k] = byte(n>>(8*k)), false
 				}
