@@ -79,21 +79,20 @@ func (t *Teller) placer(i int, nodes []pclntab.ArgNode, all bool, regs []insn.Sp
 // its code reads as many of those as there are words, since each word has one at most.
 func (t *Teller) counted(i int, nodes []pclntab.ArgNode, all bool) ([]insn.Spill, bool) {
 	var words []pclntab.Arg
+	clear := true // no word can be anywhere else than in an integer register
 	for k := range nodes {
 		if !nodes[k].Whole() {
 			return nil, false
 		}
-		nodes[k].Leaves(func(a pclntab.Arg) { words = append(words, a) })
+		nodes[k].Leaves(func(a pclntab.Arg) {
+			words = append(words, a)
+			clear = clear && a.Size < 4 // others may be numbers with a fraction
+		})
+		clear = clear && !nodes[k].Aggregate // arrays are on the stack
 	}
 	code, err := t.p.Code(i)
 	if !all || err != nil || len(words) > len(t.p.Machine().Go.Args) || strings.Contains(t.p.Table().Name(i), "[") {
 		return nil, false
-	}
-	wide := 0 // how many of them may be numbers with a fraction
-	for n, w := range words {
-		if w.Size == 4 || w.Size == 8 {
-			wide = n + 1
-		}
 	}
 	entry := t.p.Table().Entry(i)
 	read := 0
@@ -102,7 +101,7 @@ func (t *Teller) counted(i int, nodes []pclntab.ArgNode, all bool) ([]insn.Spill
 			read = n + 1
 		}
 	}
-	if wide > 0 && read < len(words) {
+	if !clear && read < len(words) {
 		return nil, false
 	}
 	var out []insn.Spill

@@ -2,6 +2,8 @@ package godwarf
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -83,9 +85,6 @@ func compareBare(t *testing.T, full, bare *Image) (n bareCount) {
 		if have.ResultsErr != nil || want.resultsErr != nil {
 			continue
 		}
-		if full.tab.Named(name+"-range1") != nil && len(want.results) < len(have.Results) {
-			continue // without optimisation the compiler leaves results out where loops over functions return
-		}
 		if len(have.Results) != len(want.results) {
 			fail("%s: %d results, not %d", name, len(have.Results), len(want.results))
 			continue
@@ -149,18 +148,34 @@ func TestBare(t *testing.T) {
 	if prebuilt != "" {
 		t.Skip("one program")
 	}
-	open := func(path string) *Image {
-		im, err := Open(path)
-		if err != nil {
-			t.Fatal(err)
+	t.Run("shapes", func(t *testing.T) {
+		n := compareBare(t, open(t, "default"), open(t, "stripped"))
+		t.Logf("%+v", n)
+		if n.placed*100 < n.args*80 || n.typed == 0 || n.outcomes == 0 {
+			t.Errorf("too little is told: %+v", n)
 		}
-		t.Cleanup(func() { im.Close() })
-		return im
-	}
-	n := compareBare(t, open(fixture(t, "default")), open(fixture(t, "stripped")))
-	t.Logf("%+v", n)
-	if n.placed*100 < n.args*80 || n.typed == 0 || n.outcomes == 0 {
-		t.Errorf("too little is told: %+v", n)
+	})
+	for _, flags := range [][]string{nil, {"-gcflags=-N -l"}, {"-gcflags=all=-l", "-buildmode=pie"}} {
+		t.Run("hard "+strings.Join(flags, " "), func(t *testing.T) {
+			build := func(name string, more ...string) *Image {
+				out := filepath.Join(t.TempDir(), name)
+				args := append(append([]string{"build", "-o", out}, flags...), more...)
+				if b, err := exec.Command("go", append(args, "./testdata/bare")...).CombinedOutput(); err != nil {
+					t.Fatalf("go %v: %v\n%s", args, err, b)
+				}
+				im, err := Open(out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { im.Close() })
+				return im
+			}
+			n := compareBare(t, build("full"), build("bare", "-ldflags=-s -w"))
+			t.Logf("%+v", n)
+			if n.placed*100 < n.args*80 || n.typed == 0 || n.outcomes == 0 {
+				t.Errorf("too little is told: %+v", n)
+			}
+		})
 	}
 }
 
