@@ -21,6 +21,12 @@ import (
 func profiled(t *testing.T, source string, args ...string) (p *export.Profile, printed string) {
 	t.Helper()
 	needRoot(t)
+	return writtenOut(t, append([]string{"-c", builtGo(t, source)}, args...)...)
+}
+
+// builtGo builds a Go program.
+func builtGo(t *testing.T, source string) string {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"main.go": source, "go.mod": "module app\n\ngo 1.25\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -32,11 +38,21 @@ func profiled(t *testing.T, source string, args ...string) (p *export.Profile, p
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	file := filepath.Join(dir, "out.pb.gz")
-	cmd := exec.Command(bin(t, "gostap"), append([]string{"profile", "-c", filepath.Join(dir, "app"), "-o", file},
-		args...)...)
-	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Contains(string(out), "lost") {
+	return filepath.Join(dir, "app")
+}
+
+// written is the profile that the command writes.
+func written(t *testing.T, args ...string) *export.Profile {
+	t.Helper()
+	p, _ := writtenOut(t, args...)
+	return p
+}
+
+func writtenOut(t *testing.T, args ...string) (p *export.Profile, printed string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "out.pb.gz")
+	out, err := exec.Command(bin(t, "gostap"), append([]string{"profile", "-o", file}, args...)...).CombinedOutput()
+	if err != nil || strings.Contains(string(out), "lost") || strings.Contains(string(out), "not told") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	f, err := os.Open(file)
@@ -313,6 +329,81 @@ func TestProfileRunning(t *testing.T) {
 		strconv.Itoa(sleep.Process.Pid)).CombinedOutput()
 	if err != nil || !regexp.MustCompile(`(?m)^ +500\.00 ms +100\.0%  clock_nanosleep`).Match(out) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestProfileWaiting: goroutines that wait from before the beginning, to behind the end or not, are told with their
+// stacks, and the states of all sum to the time.
+func TestProfileWaiting(t *testing.T) {
+	t.Parallel()
+	needRoot(t)
+	app := builtGo(t, `package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+//go:noinline
+func waits(c chan int) {
+	for range c {
+	}
+}
+
+//go:noinline
+func locks(mu *sync.Mutex) { mu.Lock() }
+
+func main() {
+	c, often := make(chan int), make(chan int)
+	var mu sync.Mutex
+	mu.Lock()
+	for range 1000 {
+		go waits(c)
+		go locks(&mu)
+	}
+	go waits(often)
+	time.Sleep(200 * time.Millisecond)
+	fmt.Println("ready")
+	for {
+		often <- 1
+		time.Sleep(time.Millisecond)
+	}
+}
+`)
+	cmd := exec.Command(app)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	out.Read(make([]byte, 6))
+	for _, what := range []string{"wall", "lock,chan"} {
+		p := written(t, "-x", strconv.Itoa(cmd.Process.Pid), "--for", "1s", "--what", what)
+		by := map[string]int64{}
+		for i := range p.Samples {
+			s := &p.Samples[i]
+			for _, f := range s.Stack {
+				if strings.HasPrefix(f.Func, "main.") {
+					by[f.Func+" "+s.Label("state")] += s.Values[0]
+					break
+				}
+			}
+		}
+		// One more of them goes on now and then, and may have done so while they were read.
+		if got := by["main.waits chan receive"]; got < 1000e9 || got > 1001e9 {
+			t.Errorf("%s: 1001 goroutines in a channel: %d ns", what, got)
+		}
+		if got := by["main.locks sync.Mutex.Lock"]; got != 1000e9 {
+			t.Errorf("%s: 1000 goroutines at a lock: %d ns", what, got)
+		}
+		if all := p.Total(0); what == "wall" && (all < 2002e9 || all > 2030e9) {
+			t.Errorf("2002 goroutines and those of the runtime: %d ns", all)
+		}
 	}
 }
 

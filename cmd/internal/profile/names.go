@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -34,15 +35,28 @@ func (n *namer) user(v gostap.Value) []export.Frame {
 	if f, ok := n.stacks[v.Text]; ok {
 		return f
 	}
-	var out []export.Frame
-	for i, addr := range v.Stack {
+	return n.keep(v.Text, v.Stack, strings.HasSuffix(strings.TrimSpace(v.Text), "..."))
+}
+
+// addresses names a stack that was read of the program's memory.
+func (n *namer) addresses(stack []uint64, more bool) []export.Frame {
+	key := fmt.Sprint(stack, more)
+	if f, ok := n.stacks[key]; ok {
+		return f
+	}
+	return n.keep(key, stack, more)
+}
+
+// keep names a stack that is known by key from then on.
+func (n *namer) keep(key string, stack []uint64, more bool) (out []export.Frame) {
+	for i, addr := range stack {
 		out = append(out, n.at(addr, i > 0)...)
 	}
-	if strings.HasSuffix(v.Text, "...") {
+	if more {
 		out = append(out, cut)
 	}
 	if len(n.stacks) < 1<<16 {
-		n.stacks[v.Text] = out
+		n.stacks[key] = out
 	}
 	return out
 }

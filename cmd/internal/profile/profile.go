@@ -216,29 +216,37 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	}
 	defer prog.Close()
 	var notes []string
-	begun := time.Now()
 	// The end is that of the process, else when somebody wanted it: taking probes away takes time.
 	var end, asked time.Time
 	over := context.AfterFunc(ctx, func() { asked = time.Now() })
-	err = prog.Run(ctx, func(e gostap.Event) error {
-		switch e.Kind {
-		case gostap.Print:
-			if e.Args[0].Int == codeBegin {
+	session, err := prog.Start(ctx)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	if o.pid != 0 { // the probes are in place
+		c.event([]gostap.Value{{Int: codeBegin}, {Int: int64(o.pid)}, {Int: begun.UnixNano()}})
+	}
+	for e, failure := range session.Events() {
+		switch {
+		case failure != nil:
+			err = failure
+		case e.Kind == gostap.Print:
+			switch {
+			case e.Args[0].Int == codeBegin:
 				n.pid = uint32(e.Args[1].Int)
-				begun = time.Unix(0, e.Args[2].Int)
-			}
-			if e.Args[0].Int == codeExit && uint32(e.Args[1].Int) == n.pid {
+				continue
+			case e.Args[0].Int == codeExit && uint32(e.Args[1].Int) == n.pid:
 				end = time.Unix(0, e.Args[2].Int)
 			}
 			n.poll()
 			c.event(e.Args)
-		case gostap.Lost:
+		case e.Kind == gostap.Lost:
 			notes = append(notes, "lost: "+e.Text+": times and numbers are wrong by what was in them")
 		default:
 			fmt.Fprintf(s.Err, "%s: %s\n", e.Kind, diag.Visible(e.Text))
 		}
-		return nil
-	})
+	}
 	var failed *gostap.Failure
 	if err != nil && !errors.As(err, &failed) {
 		return err

@@ -115,12 +115,13 @@ func TestGoroutines(t *testing.T) {
 func TestSums(t *testing.T) {
 	text := func(s string) gostap.Value { return gostap.Value{Text: s, IsText: true} }
 	n := &namer{stacks: map[string][]export.Frame{"recv": {{Func: "main.recv"}}, "call": {{Func: "syscall.write"}}}}
-	c := newSums(n, "wall", time.Unix(0, 1000))
+	c := newSums(n, "wall", 0, time.Unix(0, 1000))
 	for _, e := range [][]gostap.Value{
 		num(codeBegin, 1, 1500),
 		append(num(codeReason, 7), text("chan receive")),
 		num(codeFirst, 9, 700, 7), // waited from before the beginning, at 500, on
-		num(codeFirst, 10, 700, 0),
+		num(codeFirst, 10, 700, kindRunning),
+		num(codeFirst, 11, 700, kindIdle), // made just then
 		append(num(codeSum, 7, 3, 400), text("recv")),
 		append(num(codeOpen, 7, 2, 900+1100), text("recv")),
 		append(num(codeSum, kindSyscall, 1, 50), text("call")),
@@ -130,11 +131,11 @@ func TestSums(t *testing.T) {
 	}
 	got := sumsOf(c.finish(2000))
 	want := map[string]int64{"chan receive": 200 + 400 + (1000 - 900) + (1000 - 1100), "syscall write": 50,
-		running: 400}
+		running: 200 + 400}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	c = newSums(n, "chan", time.Unix(0, 1000))
+	c = newSums(n, "chan", 0, time.Unix(0, 1000))
 	c.event(num(codeMissed, 3))
 	if p := c.finish(2000); len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "3 events") {
 		t.Errorf("notes %q", p.Notes)

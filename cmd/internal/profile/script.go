@@ -28,7 +28,7 @@ const (
 	codeEnd            // goroutine, time
 	codeMade           // goroutine, time, stack of its creator
 	codeExit           // thread, time
-	codeFirst          // goroutine, time, reason to wait: one that was not seen being made
+	codeFirst          // address of a goroutine that was there before, time, what it did until then
 	codeSum            // kind, times, nanoseconds, stack
 	codeOpen           // kind, number of goroutines, sum of the times when it began, stack
 	codeRan            // address of the function, times, nanoseconds
@@ -78,8 +78,8 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 	}
 	if !o.each {
 		since := time.Now()
-		s := sumScript(o.what, most, since, func(fn string) bool { return has(ctx, opt, fn) })
-		return begin + s, newSums(n, o.what, since), nil
+		s := sumScript(o.what, o.pid != 0, most, since, func(fn string) bool { return has(ctx, opt, fn) })
+		return begin + s, newSums(n, o.what, o.pid, since), nil
 	}
 	var b strings.Builder
 	b.WriteString(begin + goroutineScript)

@@ -1,10 +1,13 @@
 package profile
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/runtime/export"
+	procstate "github.com/gostap/gostap/runtime/host/goroutines"
 )
 
 // sums takes what sumScript has added up.
@@ -14,8 +17,15 @@ type sums struct {
 	first  int64
 	missed int64
 	done   []total
-	// early are goroutines that waited from before the beginning, by their first event.
-	early map[int64]bool
+	// pid is a process that ran already, else 0. reader reads its goroutines, unread is why not. there are those that
+	// were there at the time read, by address, seen are those of which there was an event.
+	pid    int
+	reader *procstate.Reader
+	unread error
+	there  map[uint64]*procstate.Goroutine
+	read   int64
+	seen   map[int64]bool
+	notes  []string
 }
 
 // total is a sum of sumScript's: n times, ns together. Of what has not ended ns is the sum of the beginnings.
@@ -26,18 +36,27 @@ type total struct {
 	open  bool
 }
 
-func newSums(n *namer, what string, since time.Time) *sums {
-	return &sums{goroutines: newGoroutines(n, what), since: since.UnixNano(), early: map[int64]bool{}}
+func newSums(n *namer, what string, pid int, since time.Time) *sums {
+	c := &sums{goroutines: newGoroutines(n, what), since: since.UnixNano(), pid: pid, seen: map[int64]bool{}}
+	if pid != 0 {
+		c.reader, c.unread = c.open()
+	}
+	return c
 }
 
 func (c *sums) event(a []gostap.Value) {
 	switch a[0].Int {
 	case codeBegin:
 		c.first = a[2].Int - c.since
+		if c.pid != 0 {
+			if err := c.look(); err != nil {
+				c.notes = append(c.notes, "goroutines that do the same all the time are not told: "+err.Error())
+			}
+		}
 	case codeReason:
 		c.goroutines.event(a)
 	case codeFirst:
-		c.seen(a[1].Int, a[2].Int, a[3].Int)
+		c.firstOf(a[1].Int, a[2].Int, a[3].Int)
 	case codeSum, codeOpen:
 		stack := c.names.user(a[4])
 		c.done = append(c.done, total{c.state(a[1].Int, stack), stack, a[2].Int, a[3].Int, a[0].Int == codeOpen})
@@ -50,13 +69,73 @@ func (c *sums) event(a []gostap.Value) {
 	}
 }
 
-// seen takes the first event of a goroutine that the script has not seen being made.
-func (c *sums) seen(id, now, reason int64) {
-	if c.first <= 0 || c.early[id] || reason == 0 {
+// open finds where the goroutines of a running process are known.
+func (c *sums) open() (*procstate.Reader, error) {
+	img, err := open.Open("/proc/" + strconv.Itoa(c.pid) + "/exe")
+	if err != nil {
+		return nil, err
+	}
+	defer img.Close()
+	r, err := procstate.New(c.pid, img)
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range r.Reasons() {
+		if text != "" {
+			c.reasons[int64(i)] = text
+		}
+	}
+	return r, nil
+}
+
+// look reads what goroutines do that are there. The probes are in place, so of those that go on meanwhile there is an
+// event.
+func (c *sums) look() error {
+	if c.reader == nil {
+		return c.unread
+	}
+	all, err := c.reader.All(deepestKept)
+	if err != nil {
+		return err
+	}
+	c.read = time.Now().UnixNano() - c.since
+	c.there = make(map[uint64]*procstate.Goroutine, len(all))
+	for i := range all {
+		c.there[all[i].Addr] = &all[i]
+	}
+	return nil
+}
+
+// firstOf takes the first event of a goroutine, before which it did what kind says, from the beginning on.
+func (c *sums) firstOf(addr, now, kind int64) {
+	c.seen[addr] = true
+	if kind == kindIdle || now <= c.first { // it was made just then
 		return
 	}
-	c.early[id] = true
-	c.done = append(c.done, total{c.reason(reason), nil, 1, now - c.first, false})
+	t := total{n: 1, ns: now - c.first}
+	var state string
+	if g := c.there[uint64(addr)]; g != nil && now > c.read {
+		state, t.stack = c.doing(g)
+	}
+	if t.state = c.state(kind, t.stack); kind == kindSyscall && t.stack != nil {
+		t.state = state
+	}
+	c.done = append(c.done, t)
+}
+
+// doing is what a goroutine did when it was read, and its stack.
+func (c *sums) doing(g *procstate.Goroutine) (state string, stack []export.Frame) {
+	if g.Status == procstate.Running {
+		return running, c.began(int64(g.StartPC))
+	}
+	stack = c.names.addresses(g.Stack, g.Cut)
+	switch g.Status {
+	case procstate.Runnable:
+		return runnable, stack
+	case procstate.Syscall:
+		return goSyscall(stack), stack
+	}
+	return c.reason(int64(g.Reason)), stack
 }
 
 // state names a kind of sumScript's.
@@ -78,6 +157,12 @@ func (c *sums) finish(end int64) *export.Profile {
 	if p.Title == "" {
 		p.Title = "time of goroutines in " + c.what
 	}
+	for addr, g := range c.there {
+		if !c.seen[int64(addr)] {
+			state, stack := c.doing(g)
+			c.done = append(c.done, total{state, stack, 1, c.first, true})
+		}
+	}
 	for _, t := range c.done {
 		if t.open { // what began after the end was counted is negative, and takes back what was counted too much
 			t.ns = t.n*(end-c.since) - t.ns
@@ -87,6 +172,7 @@ func (c *sums) finish(end int64) *export.Profile {
 				Labels: []export.Label{{Key: "state", Text: t.state}}})
 		}
 	}
+	p.Notes = c.notes
 	if c.missed > 0 {
 		p.Notes = append(p.Notes, noRoom(c.missed))
 	}

@@ -25,9 +25,9 @@ type probed func(fn string) bool
 // by the address of its g; of one that was there before, the first event is sent. At the end it prints the sums, and of
 // what has not ended the number and the sum of the beginnings, so that the host can count it up to any moment.
 //
-// all: every state is wanted, else those that the list in what names, and what is not needed for these is not probed.
-// most is how many goroutines there can be.
-func sumScript(what string, most int, since time.Time, has probed) string {
+// before: the program ran already. all: every state is wanted, else those that the list in what names, and what is not
+// needed for these is not probed. most is how many goroutines there can be.
+func sumScript(what string, before bool, most int, since time.Time, has probed) string {
 	var b strings.Builder
 	all := what == "wall" || what == "off"
 	list := strings.Split(what, ",")
@@ -41,19 +41,23 @@ func sumScript(what string, most int, since time.Time, has probed) string {
 	}
 	fmt.Fprintf(&b, "global st[%d], stack[%d], sums[32768], open[65536], known[256], missed\n", most, most)
 	now := fmt.Sprintf("now = gettimeofday_ns() - %d", since.UnixNano())
-	// probe writes a probe; g is the goroutine, body what follows when its last state has been added up.
-	probe := func(point, g, before, body string) {
-		waited := "0"
-		if strings.Contains(point, "runtime.ready") {
-			waited = `@cast(g, "runtime.g")->waitreason`
+	// first sends that g is seen for the first time, and what it did before.
+	first := func(did any) string {
+		if !before {
+			return "\n"
 		}
+		return fmt.Sprintf("printf(\"%%d %%d %%d %%d\\n\", %d, g, now, %v)\n", codeFirst, did)
+	}
+	// probe writes a probe; g is the goroutine, which did something before if it is seen for the first time; body
+	// follows when its last state has been added up.
+	probe := func(point, g string, did any, reason, body string) {
 		fmt.Fprintf(&b, `probe %s { try {
   %s
   g = %s
   s = st[g]
 %s  k = s & 255
-  if (!s) printf("%%d %%d %%d %%d\n", %d, @cast(g, "runtime.g")->goid, now, %s)
-`, point, now, g, before, codeFirst, waited)
+  if (!s) { %s}
+`, point, now, g, reason, first(did))
 		if all {
 			fmt.Fprintf(&b, "  else if (k == %d || k == %d) ran[@cast(g, \"runtime.g\")->startpc] <<< now - (s >> 8)\n",
 				kindRunning, kindStepping)
@@ -66,7 +70,7 @@ func sumScript(what string, most int, since time.Time, has probed) string {
 	self := fmt.Sprintf("u_register(%q)", machine.Host.Registers[machine.Host.Goroutine].Name)
 	const given, keep = "$gp", "  stack[g] = ustack()\n"
 	// idle is what is not asked for; it is not written where it stands already.
-	idle := fmt.Sprintf("  if (k != %d || !s) st[g] = (now << 8) | %d\n", kindIdle, kindIdle)
+	idle := fmt.Sprintf("  if ((st[g] & 255) != %d) st[g] = (now << 8) | %d\n", kindIdle, kindIdle)
 	running, runnable := idle, idle
 	if all {
 		running, runnable = set(kindRunning), set(kindRunnable)
@@ -76,36 +80,35 @@ func sumScript(what string, most int, since time.Time, has probed) string {
 	if !all {
 		park = "  if (known[$reason] == 1) {\n" + park + "  } else\n" + idle
 	}
-	probe(fn("gopark"), self, fmt.Sprintf(`  if (!known[$reason]) {
+	probe(fn("gopark"), self, kindRunning, fmt.Sprintf(`  if (!known[$reason]) {
     why = @var("runtime.waitReasonStrings")[$reason]
     known[$reason] = %s ? 1 : 2
     printf("%%d %%d %%s\n", %d, $reason, why)
   }
 `, reasons(list), codeReason), park)
-	probe(fn("ready"), given, "", runnable)
+	probe(fn("ready"), given, "$gp->waitreason", "", runnable)
 	if all || asks("syscall") || asks("gc") { // the others' parks are never called off
-		probe(fn("execute"), given, "", running)
+		probe(fn("execute"), given, kindRunnable, "", running)
 	}
 	if all || asks("syscall") {
-		probe(fn("reentersyscall"), self, "", set(kindSyscall)+keep)
-		probe(fn("exitsyscall"), self, "", running)
+		probe(fn("reentersyscall"), self, kindRunning, "", set(kindSyscall)+keep)
+		probe(fn("exitsyscall"), self, kindSyscall, "", running)
 	}
+	made := runnable
 	if all {
-		probe(fn("asyncPreempt2")+", "+fn("Gosched"), self, "", set(kindStepping)+keep)
-		probe(fn("goschedImpl")+", "+fn("goyield_m"), given, "",
+		probe(fn("asyncPreempt2")+", "+fn("Gosched"), self, kindRunning, "", set(kindStepping)+keep)
+		probe(fn("goschedImpl")+", "+fn("goyield_m"), given, kindRunning, "",
 			fmt.Sprintf("  if (k != %d) delete stack[g]\n", kindStepping)+set(kindRunnable))
 		for _, f := range []string{"exitsyscallNoP", "exitsyscall0"} { // one of them, by the version of Go
 			if has("runtime." + f) {
-				probe(fn(f), given, "", set(kindRunnable))
+				probe(fn(f), given, kindSyscall, "", set(kindRunnable))
 			}
 		}
-		probe(fn("goexit1"), self, "", fmt.Sprintf("  st[g] = (now << 8) | %d\n", kindIdle))
-		fmt.Fprintf(&b, "probe %s.return { try {\n  %s\n  g = $return\n%s%s} catch { missed <<< 1 } }\n",
-			fn("newproc1"), now, set(kindRunnable), keep)
-	} else {
-		fmt.Fprintf(&b, "probe %s.return { try { st[$return] = %d } catch { missed <<< 1 } }\n",
-			fn("newproc1"), 1<<8|kindIdle)
+		probe(fn("goexit1"), self, kindRunning, "", fmt.Sprintf("  st[g] = (now << 8) | %d\n", kindIdle))
+		made += keep
 	}
+	fmt.Fprintf(&b, "probe %s.return { try {\n  %s\n  g = $return\n  if (!st[g]) { %s}\n%s} catch { missed <<< 1 } }\n",
+		fn("newproc1"), now, first(kindIdle), made)
 	opened, ran := "", ""
 	if all {
 		b.WriteString("global ran[4096], openrun\n")
