@@ -17,6 +17,8 @@ const (
 	filesStp
 	fractionsStp
 	goStp
+	goChannelsStp
+	goLocksStp
 	guruStp
 	indentStp
 	inputStp
@@ -294,6 +296,25 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.panic"}, Off: 5026, End: 5155, Line: 129, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname"}, Points: []string{"process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.gc.start"}, Off: 5391, End: 5477, Line: 140, Refs: []string{"goid"}, Points: []string{"process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.gc.end"}, Off: 5633, End: 5721, Line: 145, Refs: []string{"goid"}, Points: []string{"process.function.return"}},
+	}},
+	goChannelsStp: {Name: "go_channels.stp", Entries: []grammar.Entry{
+		{Kind: grammar.AliasEntry, Names: []string{"go.chan.send"}, Off: 510, End: 647, Line: 8, Refs: []string{"chan", "capacity", "length", "blocking"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.chan.send.return"}, Off: 1009, End: 1207, Line: 20, Refs: []string{"chan", "blocking", "sent", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.chan.receive"}, Off: 1536, End: 1676, Line: 32, Refs: []string{"chan", "capacity", "length", "blocking"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.chan.receive.return"}, Off: 2025, End: 2254, Line: 45, Refs: []string{"chan", "blocking", "selected", "received", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.chan.close"}, Off: 2444, End: 2548, Line: 57, Refs: []string{"chan", "length"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.chan.select"}, Off: 2765, End: 2884, Line: 66, Refs: []string{"sends", "receives", "blocking"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.chan.select.return"}, Off: 3161, End: 3423, Line: 77, Refs: []string{"sends", "receives", "blocking", "chosen", "received", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+	}},
+	goLocksStp: {Name: "go_locks.stp", Entries: []grammar.Entry{
+		{Kind: grammar.AliasEntry, Names: []string{"go.mutex.wait"}, Off: 249, End: 383, Line: 7, Refs: []string{"mutex"}, Points: []string{"process.function", "process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.mutex.wait.return"}, Off: 571, End: 796, Line: 15, Refs: []string{"mutex", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.mutex.release"}, Off: 1109, End: 1268, Line: 26, Refs: []string{"mutex", "holder", "goid"}, Points: []string{"process.function", "process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.rwmutex.rwait.return"}, Off: 1446, End: 1665, Line: 36, Refs: []string{"rwmutex", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.rwmutex.wait.return"}, Off: 1907, End: 2124, Line: 46, Refs: []string{"rwmutex", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.waitgroup.wait.return"}, Off: 2346, End: 2518, Line: 55, Refs: []string{"waitgroup", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.cond.wait.return"}, Off: 2704, End: 2860, Line: 64, Refs: []string{"cond", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.cond.signal"}, Off: 3030, End: 3200, Line: 73, Refs: []string{"cond", "all", "probefunc"}, Points: []string{"process.function", "process.function"}},
 	}},
 	guruStp: {Name: "guru.stp", Entries: []grammar.Entry{
 		{Names: []string{"set_user_int8"}, Off: 425, End: 485, Line: 11, Params: []string{"addr", "val"}},
@@ -2637,6 +2658,15 @@ var Names = [...]Name{
 	{"gettimeofday_s", grammar.FunctionEntry, timeStp, 0},
 	{"gettimeofday_us", grammar.FunctionEntry, timeStp, 2},
 	{"gid", grammar.FunctionEntry, contextStp, 11},
+	{"go.chan.close", grammar.AliasEntry, goChannelsStp, 4},
+	{"go.chan.receive", grammar.AliasEntry, goChannelsStp, 2},
+	{"go.chan.receive.return", grammar.AliasEntry, goChannelsStp, 3},
+	{"go.chan.select", grammar.AliasEntry, goChannelsStp, 5},
+	{"go.chan.select.return", grammar.AliasEntry, goChannelsStp, 6},
+	{"go.chan.send", grammar.AliasEntry, goChannelsStp, 0},
+	{"go.chan.send.return", grammar.AliasEntry, goChannelsStp, 1},
+	{"go.cond.signal", grammar.AliasEntry, goLocksStp, 7},
+	{"go.cond.wait.return", grammar.AliasEntry, goLocksStp, 6},
 	{"go.gc.end", grammar.AliasEntry, goStp, 15},
 	{"go.gc.start", grammar.AliasEntry, goStp, 14},
 	{"go.goroutine.end", grammar.AliasEntry, goStp, 9},
@@ -2644,7 +2674,13 @@ var Names = [...]Name{
 	{"go.goroutine.ready", grammar.AliasEntry, goStp, 11},
 	{"go.goroutine.run", grammar.AliasEntry, goStp, 12},
 	{"go.goroutine.start", grammar.AliasEntry, goStp, 8},
+	{"go.mutex.release", grammar.AliasEntry, goLocksStp, 2},
+	{"go.mutex.wait", grammar.AliasEntry, goLocksStp, 0},
+	{"go.mutex.wait.return", grammar.AliasEntry, goLocksStp, 1},
 	{"go.panic", grammar.AliasEntry, goStp, 13},
+	{"go.rwmutex.rwait.return", grammar.AliasEntry, goLocksStp, 3},
+	{"go.rwmutex.wait.return", grammar.AliasEntry, goLocksStp, 4},
+	{"go.waitgroup.wait.return", grammar.AliasEntry, goLocksStp, 5},
 	{"gocreate_pc", grammar.FunctionEntry, goStp, 3},
 	{"goid", grammar.FunctionEntry, goStp, 0},
 	{"goroutine_addr", grammar.FunctionEntry, goStp, 4},

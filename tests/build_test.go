@@ -45,6 +45,7 @@ var fixtures = map[string]fixture{
 	"grow-pie":      {pkg: "grow", flags: []string{"-buildmode=pie"}},
 	"without":       {pkg: "without/without.c", c: []string{"-O1"}},
 	"parks":         {pkg: "parks"},
+	"waits":         {pkg: "waits"},
 	"shapes":        {pkg: "shapes"},
 	"shapes-N":      {pkg: "shapes", flags: []string{"-gcflags=all=-N -l"}},
 	"shapes-pie":    {pkg: "shapes", flags: []string{"-buildmode=pie"}},
