@@ -68,6 +68,8 @@ type Image struct {
 
 	lookups int              // names looked for by namedFunc
 	byName  map[string]int32 // functions by name, once there were many of those
+	// ranges are the functions with loops over functions, once that was asked for.
+	ranges map[string]bool
 	// literals are the function literals by the function that they stand in, once that was asked for.
 	literals map[string][]int
 }
@@ -76,7 +78,7 @@ var _ debuginfo.Image = (*Image)(nil)
 
 // Trim drops what is there for searches through the whole program only.
 func (im *Image) Trim() {
-	im.lookups, im.byName, im.literals, im.firsts = 0, nil, nil, nil
+	im.lookups, im.byName, im.literals, im.ranges, im.firsts = 0, nil, nil, nil, nil
 	im.f.Trim()
 }
 

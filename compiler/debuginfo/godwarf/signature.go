@@ -1,6 +1,7 @@
 package godwarf
 
 import (
+	"bytes"
 	"debug/dwarf"
 	"errors"
 	"fmt"
@@ -274,8 +275,8 @@ func (im caller) checkResults(s *signature, i int) error {
 	if im.tab.Version() == pclntab.Go116 && im.funcOf(i).ABI == debuginfo.GoABIInternal {
 		return missing
 	}
-	if len(s.results) == 0 && len(im.tab.Named(im.tab.Name(i)+"-range1")) > 0 {
-		return missing // without optimisation there is none where the body of a loop over a function returns
+	if len(s.results) == 0 && im.rangesOver(i) {
+		return missing // there is none where the body of a loop over a function returns
 	}
 	for n, v := range s.results {
 		if len(v.name) < 3 || v.name[0] != '~' || v.name[1] != 'r' && v.name[1] != 'b' {
@@ -294,4 +295,19 @@ func (im caller) checkResults(s *signature, i int) error {
 		}
 	}
 	return nil
+}
+
+// rangesOver reports whether function i has a loop over a function, whose body is a function that may be inlined.
+func (im caller) rangesOver(i int) bool {
+	const body = "-range1"
+	if im.ranges == nil {
+		im.ranges = map[string]bool{}
+		im.tab.Names(func(name []byte) bool {
+			if in, ok := bytes.CutSuffix(name, []byte(body)); ok {
+				im.ranges[string(in)] = true
+			}
+			return true
+		})
+	}
+	return im.ranges[im.tab.Name(i)]
 }

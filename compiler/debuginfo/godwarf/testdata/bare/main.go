@@ -147,6 +147,25 @@ func (q seq) Grow(by int8, s string) (int, error) {
 	return 0, io.EOF
 }
 
+//go:noinline
+func each(yield func(int) bool) { _ = yield(1) && yield(7) }
+
+func inlinedEach(yield func(int) bool) { _ = yield(1) && yield(7) }
+
+type inlinedSeq struct{}
+
+// Grow returns out of a loop whose body is inlined with the function that it goes over.
+//
+//go:noinline
+func (q inlinedSeq) Grow(by int8, s string) (int, error) {
+	for n := range inlinedEach {
+		if n > int(by) {
+			return n, nil
+		}
+	}
+	return 0, io.EOF
+}
+
 type grower interface {
 	Grow(by int8, s string) (int, error)
 }
@@ -191,7 +210,7 @@ func (h *hidden) Other(k int) int { fmt.Fprint(io.Discard, k); return h.z + k }
 func growers() []grower {
 	return []grower{&base{2}, &outer{base: &base{3}}, number(2.5), triple{1, 2, 3}, nothing{}, headers{"a": nil},
 		call(func(b int8) int { return int(b) + len(os.Args) }), &list[string]{}, &list[int16]{},
-		seq{func(yield func(int) bool) { yield(7) }}, local()}
+		seq{each}, inlinedSeq{}, local()}
 }
 
 func main() {
