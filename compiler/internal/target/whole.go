@@ -170,12 +170,49 @@ func (w *fullText) add(o object, part shape.Part) {
 	w.items = append(w.items, it)
 }
 
-// parts gives what was collected as one part of a text; none where it cannot be told within the bounds.
+// parts gives what was collected as one part of a text. Of several values that are too many for the bounds, "..."
+// stands for the last ones. There is none where one alone is too much.
 func (w *fullText) parts() ([]elab.PrettyPart, bool) {
+	parts, ok := w.fitting(w.limits.ValueDepth)
+	for !ok && w.leaveOut() {
+		parts, ok = w.fitting(1)
+	}
+	return parts, ok
+}
+
+// leaveOut puts "..." in place of the last value, false if it is the only one.
+func (w *fullText) leaveOut() bool {
+	last, words, n := -1, 0, 0
+	if w.bias {
+		words = 1
+	}
+	for i, it := range w.items {
+		if it.typ == nil {
+			continue
+		}
+		if last >= 0 {
+			old := w.items[last].part
+			words = max(words, old.Live)
+			for _, u := range old.Words {
+				words = max(words, u.At+1)
+			}
+		}
+		last, n = i, n+1
+	}
+	if n < 2 {
+		return false
+	}
+	w.items[last] = item{lit: "..."}
+	w.words = w.words[:words]
+	return true
+}
+
+// fitting is parts for all values, with pointers followed to a depth at most; false if they are too many.
+func (w *fullText) fitting(depth int) ([]elab.PrettyPart, bool) {
 	if len(w.words) > shape.MaxWords/2 {
 		return nil, false
 	}
-	for depth := w.limits.ValueDepth; depth > 0; depth-- {
+	for ; depth > 0; depth-- {
 		p := shape.Plan{Path: w.path, Depth: depth, One: w.one,
 			Elems: w.limits.ValueElems, Str: w.limits.MaxString}
 		if w.rtt != nil {
