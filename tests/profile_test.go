@@ -382,8 +382,9 @@ func main() {
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	out.Read(make([]byte, 6))
-	for _, what := range []string{"wall", "lock,chan"} {
-		p := written(t, "-x", strconv.Itoa(cmd.Process.Pid), "--for", "1s", "--what", what)
+	for _, what := range []string{"wall", "lock,chan", "wall --sample", "lock,chan --sample"} {
+		p := written(t, append([]string{"-x", strconv.Itoa(cmd.Process.Pid), "--for", "1s", "--what"},
+			strings.Fields(what)...)...)
 		by := map[string]int64{}
 		for i := range p.Samples {
 			s := &p.Samples[i]
@@ -395,13 +396,17 @@ func main() {
 			}
 		}
 		// One more of them goes on now and then, and may have done so while they were read.
-		if got := by["main.waits chan receive"]; got < 1000e9 || got > 1001e9 {
+		least := int64(1000e9)
+		if strings.Contains(what, "--sample") { // the collector marks what it scans: then a stack is left out
+			least = 990e9
+		}
+		if got := by["main.waits chan receive"]; got < least || got > 1001e9 {
 			t.Errorf("%s: 1001 goroutines in a channel: %d ns", what, got)
 		}
-		if got := by["main.locks sync.Mutex.Lock"]; got != 1000e9 {
+		if got := by["main.locks sync.Mutex.Lock"]; got < least || got > 1000e9 {
 			t.Errorf("%s: 1000 goroutines at a lock: %d ns", what, got)
 		}
-		if all := p.Total(0); what == "wall" && (all < 2002e9 || all > 2030e9) {
+		if all := p.Total(0); strings.HasPrefix(what, "wall") && (all < 2002e9 || all > 2030e9) {
 			t.Errorf("2002 goroutines and those of the runtime: %d ns", all)
 		}
 	}

@@ -1,7 +1,7 @@
 package profile
 
 import (
-	"fmt"
+	"encoding/binary"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,6 +17,7 @@ type namer struct {
 	pid    uint32
 	stacks map[string][]export.Frame
 	polled time.Time
+	key    []byte // for one call
 }
 
 // poll takes in what the kernel tells of new mappings, now and then.
@@ -40,11 +41,17 @@ func (n *namer) user(v gostap.Value) []export.Frame {
 
 // addresses names a stack that was read of the program's memory.
 func (n *namer) addresses(stack []uint64, more bool) []export.Frame {
-	key := fmt.Sprint(stack, more)
-	if f, ok := n.stacks[key]; ok {
+	n.key = append(n.key[:0], 'a')
+	for _, addr := range stack {
+		n.key = binary.LittleEndian.AppendUint64(n.key, addr)
+	}
+	if more {
+		n.key = append(n.key, '.')
+	}
+	if f, ok := n.stacks[string(n.key)]; ok {
 		return f
 	}
-	return n.keep(key, stack, more)
+	return n.keep(string(n.key), stack, more)
 }
 
 // keep names a stack that is known by key from then on.

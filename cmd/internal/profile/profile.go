@@ -52,6 +52,7 @@ usage: gostap profile -c CMD | -x PID [options]
                          alloc    where memory is allocated, in bytes (Go)
       --threads        of a Go program, threads instead of goroutines
       --each           each goroutine by itself: its number is a label. Each change of a state is sent, which costs more
+      --sample         look at all goroutines now and then, in place of probes: costs the program next to nothing
       --hz N           samples a second for cpu, 997 if nothing is said
   -o, --output FILE    by its ending: .pb.gz for go tool pprof, .folded, .svg and .html flame graphs;
                        without it, a table
@@ -66,6 +67,7 @@ type options struct {
 	what    string
 	threads bool
 	each    bool
+	sample  bool
 	hz      int
 	output  string
 	diff    bool
@@ -124,6 +126,7 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.what, "what", "cpu", "")
 	f.BoolVar(&o.threads, "threads", false, "")
 	f.BoolVar(&o.each, "each", false, "")
+	f.BoolVar(&o.sample, "sample", false, "")
 	f.IntVar(&o.hz, "hz", 997, "")
 	f.StringVarP(&o.output, "output", "o", "", "")
 	f.BoolVar(&o.diff, "diff", false, "")
@@ -158,6 +161,10 @@ func parse(args []string) (*options, error) {
 		return nil, &slip{fmt.Sprintf("--hz %d: samples are taken 1 to 10000 times a second", o.hz), ""}
 	}
 	list := strings.Split(o.what, ",")
+	if o.sample && (o.each || o.threads || slices.Contains([]string{"cpu", "create", "alloc"}, o.what)) {
+		return nil, &slip{"--sample looks at what all goroutines do", "add --what wall, off, or some of " +
+			strings.Join(parts, ", ") + ", without --each and --threads"}
+	}
 	for _, w := range list {
 		if !slices.Contains([]string{"cpu", "wall", "off", "lock", "chan", "gc", "syscall", "create", "alloc"}, w) {
 			return nil, &slip{fmt.Sprintf("--what does not know %q", w),
@@ -235,7 +242,7 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 			switch {
 			case e.Args[0].Int == codeBegin:
 				n.pid = uint32(e.Args[1].Int)
-				continue
+				continue // when the probes are in place is what counts
 			case e.Args[0].Int == codeExit && uint32(e.Args[1].Int) == n.pid:
 				end = time.Unix(0, e.Args[2].Int)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/runtime/export"
+	procstate "github.com/gostap/gostap/runtime/host/goroutines"
 )
 
 // TestSlips: what is wrong with the arguments is said with a hint.
@@ -24,6 +25,7 @@ func TestSlips(t *testing.T) {
 		{"-x 5 --what chan,", `--what does not know ""`}, {"-x 5 -o a.txt", "is not clear from its name"},
 		{"--diff a", "--diff takes two files, and there are 1"}, {"-x 5 --hz 0", "1 to 10000"}, {"--wat",
 			"unknown flag"},
+		{"-x 5 --sample", "--sample looks at"}, {"-x 5 --what wall --sample --each", "--sample looks at"},
 		{"--diff a b", "a is no file that can be compared|no such file"},
 	} {
 		var out, errs bytes.Buffer
@@ -139,6 +141,28 @@ func TestSums(t *testing.T) {
 	c.event(num(codeMissed, 3))
 	if p := c.finish(2000); len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "3 events") {
 		t.Errorf("notes %q", p.Notes)
+	}
+}
+
+// TestSamples: a look stands for the time since the one before, the last one for what is left as well, and a stack that
+// changed meanwhile is none.
+func TestSamples(t *testing.T) {
+	n := &namer{stacks: map[string][]export.Frame{"a\x01\x00\x00\x00\x00\x00\x00\x00": {{Func: "main.f"}}}}
+	c := newSamples(n, "off")
+	c.reasons[7], c.last = "chan receive", 1000
+	waits := procstate.Goroutine{Status: procstate.Waiting, Reason: 7, Stack: []uint64{1}}
+	moved := waits
+	moved.Moved = true
+	runs := procstate.Goroutine{Status: procstate.Running}
+	c.seen([]procstate.Goroutine{waits, waits, runs}, 1500)
+	c.seen([]procstate.Goroutine{waits, moved}, 1700)
+	p := c.finish(2000)
+	got := map[int]int64{}
+	for i := range p.Samples {
+		got[len(p.Samples[i].Stack)] += p.Samples[i].Values[0]
+	}
+	if want := map[int]int64{1: 2*500 + 200 + 300, 0: 200 + 300}; !maps.Equal(got, want) || c.looks != 2 {
+		t.Errorf("got %v after %d looks, want %v", got, c.looks, want)
 	}
 }
 

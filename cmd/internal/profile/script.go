@@ -33,6 +33,7 @@ const (
 	codeOpen           // kind, number of goroutines, sum of the times when it began, stack
 	codeRan            // address of the function, times, nanoseconds
 	codeOpenRun        // number of goroutines, sum of the times when it began
+	codeTick           // time: goroutines are to be looked at
 	codeMissed         // events that had no room
 )
 
@@ -75,6 +76,10 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 		}
 		return begin + countScript(`process.function("runtime.mallocgc")`, "$size"),
 			newCounts(n, "allocated", "bytes"), nil
+	}
+	if o.sample {
+		return begin + fmt.Sprintf("probe timer.ms(%d) { printf(\"%%d %%d\\n\", %d, gettimeofday_ns()) }\n",
+			tick.Milliseconds(), codeTick), newSamples(n, o.what), nil
 	}
 	if !o.each {
 		since := time.Now()

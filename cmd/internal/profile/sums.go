@@ -1,11 +1,9 @@
 package profile
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/gostap/gostap"
-	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/runtime/export"
 	procstate "github.com/gostap/gostap/runtime/host/goroutines"
 )
@@ -39,7 +37,7 @@ type total struct {
 func newSums(n *namer, what string, pid int, since time.Time) *sums {
 	c := &sums{goroutines: newGoroutines(n, what), since: since.UnixNano(), pid: pid, seen: map[int64]bool{}}
 	if pid != 0 {
-		c.reader, c.unread = c.open()
+		c.reader, c.unread = reader(pid, c.goroutines)
 	}
 	return c
 }
@@ -67,25 +65,6 @@ func (c *sums) event(a []gostap.Value) {
 	case codeMissed:
 		c.missed += a[1].Int
 	}
-}
-
-// open finds where the goroutines of a running process are known.
-func (c *sums) open() (*procstate.Reader, error) {
-	img, err := open.Open("/proc/" + strconv.Itoa(c.pid) + "/exe")
-	if err != nil {
-		return nil, err
-	}
-	defer img.Close()
-	r, err := procstate.New(c.pid, img)
-	if err != nil {
-		return nil, err
-	}
-	for i, text := range r.Reasons() {
-		if text != "" {
-			c.reasons[int64(i)] = text
-		}
-	}
-	return r, nil
 }
 
 // look reads what goroutines do that are there. The probes are in place, so of those that go on meanwhile there is an
@@ -121,21 +100,6 @@ func (c *sums) firstOf(addr, now, kind int64) {
 		t.state = state
 	}
 	c.done = append(c.done, t)
-}
-
-// doing is what a goroutine did when it was read, and its stack.
-func (c *sums) doing(g *procstate.Goroutine) (state string, stack []export.Frame) {
-	if g.Status == procstate.Running {
-		return running, c.began(int64(g.StartPC))
-	}
-	stack = c.names.addresses(g.Stack, g.Cut)
-	switch g.Status {
-	case procstate.Runnable:
-		return runnable, stack
-	case procstate.Syscall:
-		return goSyscall(stack), stack
-	}
-	return c.reason(int64(g.Reason)), stack
 }
 
 // state names a kind of sumScript's.

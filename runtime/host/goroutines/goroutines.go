@@ -5,11 +5,13 @@
 package goroutines
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +40,8 @@ type Goroutine struct {
 	// Stack are the addresses of its calls, innermost first, nil for one that runs. Cut: there are more.
 	Stack []uint64
 	Cut   bool
+	// Moved: it went on while it was read, so that Stack may be of two moments.
+	Moved bool
 }
 
 // Reader reads the goroutines of one process.
@@ -195,14 +199,27 @@ func (r *Reader) All(depth int) ([]Goroutine, error) {
 	if err := r.read(list, binary.LittleEndian.Uint64(head)); err != nil {
 		return nil, err
 	}
-	gs := make([]byte, int(n)*int(r.size))
-	parts := make([]part, n)
+	out := make([]Goroutine, 0, n)
+	for addrs := range slices.Chunk(list, 8*chunk) {
+		out = append(out, r.some(addrs, depth)...)
+	}
+	return out, nil
+}
+
+// chunk is how many goroutines are read, and read again, at a time.
+const chunk = 128
+
+// some reads goroutines by the addresses in list, 8 bytes each.
+func (r *Reader) some(list []byte, depth int) (out []Goroutine) {
+	n := len(list) / 8
+	gs, again := make([]byte, n*int(r.size)), make([]byte, n*int(r.size))
+	parts, second := make([]part, n), make([]part, n)
 	for i := range parts {
-		parts[i] = part{binary.LittleEndian.Uint64(list[8*i:]), gs[int64(i)*r.size:][:r.size], false}
+		addr, from, to := binary.LittleEndian.Uint64(list[8*i:]), i*int(r.size), (i+1)*int(r.size)
+		parts[i], second[i] = part{addr, gs[from:to], false}, part{addr, again[from:to], false}
 	}
 	r.readAll(parts)
-	out := make([]Goroutine, 0, n)
-	stacks := make([]stack, 0, n)
+	stacks, which := make([]stack, 0, n), make([]int, 0, n)
 	for i := range parts {
 		if !parts[i].ok {
 			continue
@@ -210,7 +227,6 @@ func (r *Reader) All(depth int) ([]Goroutine, error) {
 		word := func(off int64) uint64 { return binary.LittleEndian.Uint64(parts[i].to[off:]) }
 		g := Goroutine{Addr: parts[i].addr, ID: word(r.at.goid), StartPC: word(r.at.startPC),
 			Reason: parts[i].to[r.at.reason]}
-		ok := true
 		switch uint32(word(r.at.status)) &^ 0x1000 { // _Gscan
 		case 1:
 			g.Status = Runnable
@@ -221,18 +237,20 @@ func (r *Reader) All(depth int) ([]Goroutine, error) {
 		case 4, 8, 9, 10: // waiting, its stack is copied, preempted, leaked
 			g.Status = Waiting
 		default: // it is none yet, or no longer
-			ok = false
-		}
-		if !ok {
 			continue
 		}
-		out = append(out, g)
+		out, which = append(out, g), append(which, i)
 		s := stack{pc: word(r.at.pc), sp: word(r.at.sp), bp: word(r.at.bp), hi: word(r.at.hi)}
 		if g.Status == Running {
 			s = stack{}
 		}
 		stacks = append(stacks, s)
 	}
-	r.walk(out, stacks, depth)
-	return out, nil
+	windows := r.walk(out, stacks, depth)
+	r.readAll(second)
+	for k, i := range which {
+		out[k].Moved = !second[i].ok || !bytes.Equal(parts[i].to, second[i].to)
+	}
+	r.unchanged(out, windows)
+	return out
 }

@@ -1,6 +1,7 @@
 package goroutines
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 
@@ -71,8 +72,29 @@ type stack struct{ pc, sp, bp, hi uint64 }
 // window is how much of a stack is read at first, in bytes.
 const window = 1024
 
+// windows are the tops of stacks that were read; of says whose.
+type windows struct {
+	parts []part
+	of    []int
+}
+
+// unchanged reads the tops of stacks again, and notes whose are others now.
+func (m mem) unchanged(gs []Goroutine, w windows) {
+	again := make([]part, len(w.parts))
+	buf := make([]byte, window*len(again))
+	for k, p := range w.parts {
+		again[k] = part{p.addr, buf[window*k:][:len(p.to)], false}
+	}
+	m.readAll(again)
+	for k, p := range w.parts {
+		if !again[k].ok || !bytes.Equal(p.to, again[k].to) {
+			gs[w.of[k]].Moved = true
+		}
+	}
+}
+
 // walk follows the frame pointers of goroutines.
-func (m mem) walk(gs []Goroutine, stacks []stack, depth int) {
+func (m mem) walk(gs []Goroutine, stacks []stack, depth int) windows {
 	parts := make([]part, 0, len(stacks))
 	of := make([]int, 0, len(stacks))
 	buf := make([]byte, window*len(stacks))
@@ -83,6 +105,7 @@ func (m mem) walk(gs []Goroutine, stacks []stack, depth int) {
 		}
 	}
 	m.readAll(parts)
+	frame := make([]byte, 16)
 	for k, p := range parts {
 		g, s := &gs[of[k]], stacks[of[k]]
 		g.Stack = []uint64{s.pc}
@@ -90,16 +113,14 @@ func (m mem) walk(gs []Goroutine, stacks []stack, depth int) {
 			g.Cut = true
 			continue
 		}
-		pair := make([]byte, 16)
 		for bp, last := s.bp, s.sp-1; bp != 0; {
 			if bp <= last || bp > s.hi-16 || bp%8 != 0 || len(g.Stack) >= depth {
 				g.Cut = true // no frame of this stack
 				break
 			}
-			frame := pair
 			if off := bp - p.addr; off+16 <= uint64(len(p.to)) {
-				frame = p.to[off:]
-			} else if m.read(pair, bp) != nil {
+				copy(frame, p.to[off:])
+			} else if m.read(frame, bp) != nil {
 				g.Cut = true
 				break
 			}
@@ -111,4 +132,5 @@ func (m mem) walk(gs []Goroutine, stacks []stack, depth int) {
 			last, bp = bp, binary.LittleEndian.Uint64(frame)
 		}
 	}
+	return windows{parts, of}
 }
