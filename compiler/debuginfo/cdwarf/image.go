@@ -186,6 +186,9 @@ func (im *Image) NoTypes() string {
 	if im.noDW != nil && !errors.Is(im.noDW, debuginfo.ErrNoTypes) {
 		return im.noDW.Error()
 	}
+	if why := im.f.Unreadable(); why != "" {
+		return why
+	}
 	s := "it was built without -g or has been stripped"
 	if why := im.f.NoDebugFile(); why != "" {
 		s += ", and " + why
