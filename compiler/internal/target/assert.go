@@ -101,6 +101,9 @@ func (b *build) namedType(name string) (*types.Ctype, error) {
 		var none *debuginfo.NotFoundError
 		if errors.As(err, &none) {
 			p := fail("the debug information describes no type %q", name).(*problem)
+			if !imgs[0].HasTypes() {
+				p.text = fmt.Sprintf("the program has no type %q for itself", name)
+			}
 			switch {
 			case none.Detail != "":
 				p.text = fmt.Sprintf("several types are called %q", name)
