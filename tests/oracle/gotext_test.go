@@ -246,7 +246,7 @@ func (c *comparer) value(v *proc.Variable) {
 	case reflect.Chan:
 		if c.take("nil") != (v.Base == 0) {
 			c.set(wrong)
-		} else if v.Base != 0 && !strings.HasPrefix(c.s, fmt.Sprintf("chan(%d/%d", v.Len, v.Cap)) &&
+		} else if n, most := room(v); v.Base != 0 && !strings.HasPrefix(c.s, fmt.Sprintf("chan(%d/%d", n, most)) &&
 			!strings.HasPrefix(c.s, "(chan ") {
 			c.set(wrong)
 		}
@@ -264,6 +264,24 @@ func (c *comparer) value(v *proc.Variable) {
 		c.set(unread)
 		c.skip()
 	}
+}
+
+// room is how many elements a channel has and may have: of runtime.hchan, as which Delve reads it.
+func room(v *proc.Variable) (n, most int64) {
+	n, most = v.Len, v.Cap
+	for i := range v.Children {
+		f := &v.Children[i]
+		if f.Value == nil {
+			continue
+		}
+		switch x, _ := constant.Int64Val(constant.ToInt(f.Value)); f.Name {
+		case "qcount":
+			n = x
+		case "dataqsiz":
+			most = x
+		}
+	}
+	return n, most
 }
 
 // ownText reports whether gostap shows values of a type otherwise than by their members.
