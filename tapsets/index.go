@@ -18,7 +18,9 @@ const (
 	fractionsStp
 	goStp
 	goChannelsStp
+	goHttpStp
 	goLocksStp
+	goSqlStp
 	guruStp
 	indentStp
 	inputStp
@@ -306,6 +308,12 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.chan.select"}, Off: 2765, End: 2884, Line: 66, Refs: []string{"sends", "receives", "blocking"}, Points: []string{"process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.chan.select.return"}, Off: 3161, End: 3423, Line: 77, Refs: []string{"sends", "receives", "blocking", "chosen", "received", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
 	}},
+	goHttpStp: {Name: "go_http.stp", Entries: []grammar.Entry{
+		{Kind: grammar.AliasEntry, Names: []string{"go.http.server"}, Off: 252, End: 397, Line: 6, Refs: []string{"method", "path", "host"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.http.server.return"}, Off: 841, End: 1671, Line: 18, Refs: []string{"method", "path", "host", "__req", "route", "__rw", "status", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.http.client"}, Off: 1910, End: 2049, Line: 41, Refs: []string{"method", "host", "path"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.http.client.return"}, Off: 2407, End: 2755, Line: 53, Refs: []string{"method", "host", "path", "status", "failed", "nil", "err_type", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+	}},
 	goLocksStp: {Name: "go_locks.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"go.mutex.wait"}, Off: 249, End: 383, Line: 7, Refs: []string{"mutex"}, Points: []string{"process.function", "process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.mutex.wait.return"}, Off: 571, End: 796, Line: 15, Refs: []string{"mutex", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return"}},
@@ -315,6 +323,13 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.waitgroup.wait.return"}, Off: 2346, End: 2518, Line: 55, Refs: []string{"waitgroup", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.cond.wait.return"}, Off: 2704, End: 2860, Line: 64, Refs: []string{"cond", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.cond.signal"}, Off: 3030, End: 3200, Line: 73, Refs: []string{"cond", "all", "probefunc"}, Points: []string{"process.function", "process.function"}},
+	}},
+	goSqlStp: {Name: "go_sql.stp", Entries: []grammar.Entry{
+		{Kind: grammar.AliasEntry, Names: []string{"go.sql.query.return"}, Off: 475, End: 940, Line: 8, Refs: []string{"query", "failed", "nil", "err_type", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return", "process.function.return", "process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.sql.exec.return"}, Off: 1216, End: 1676, Line: 23, Refs: []string{"query", "failed", "nil", "err_type", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return", "process.function.return", "process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.sql.prepare.return"}, Off: 1917, End: 2287, Line: 38, Refs: []string{"query", "failed", "nil", "err_type", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return", "process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.sql.begin.return"}, Off: 2456, End: 2690, Line: 51, Refs: []string{"failed", "nil", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.sql.commit.return"}, Off: 2897, End: 3068, Line: 62, Refs: []string{"failed", "nil", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
 	}},
 	guruStp: {Name: "guru.stp", Entries: []grammar.Entry{
 		{Names: []string{"set_user_int8"}, Off: 425, End: 485, Line: 11, Params: []string{"addr", "val"}},
@@ -2674,12 +2689,21 @@ var Names = [...]Name{
 	{"go.goroutine.ready", grammar.AliasEntry, goStp, 11},
 	{"go.goroutine.run", grammar.AliasEntry, goStp, 12},
 	{"go.goroutine.start", grammar.AliasEntry, goStp, 8},
+	{"go.http.client", grammar.AliasEntry, goHttpStp, 2},
+	{"go.http.client.return", grammar.AliasEntry, goHttpStp, 3},
+	{"go.http.server", grammar.AliasEntry, goHttpStp, 0},
+	{"go.http.server.return", grammar.AliasEntry, goHttpStp, 1},
 	{"go.mutex.release", grammar.AliasEntry, goLocksStp, 2},
 	{"go.mutex.wait", grammar.AliasEntry, goLocksStp, 0},
 	{"go.mutex.wait.return", grammar.AliasEntry, goLocksStp, 1},
 	{"go.panic", grammar.AliasEntry, goStp, 13},
 	{"go.rwmutex.rwait.return", grammar.AliasEntry, goLocksStp, 3},
 	{"go.rwmutex.wait.return", grammar.AliasEntry, goLocksStp, 4},
+	{"go.sql.begin.return", grammar.AliasEntry, goSqlStp, 3},
+	{"go.sql.commit.return", grammar.AliasEntry, goSqlStp, 4},
+	{"go.sql.exec.return", grammar.AliasEntry, goSqlStp, 1},
+	{"go.sql.prepare.return", grammar.AliasEntry, goSqlStp, 2},
+	{"go.sql.query.return", grammar.AliasEntry, goSqlStp, 0},
 	{"go.waitgroup.wait.return", grammar.AliasEntry, goLocksStp, 5},
 	{"gocreate_pc", grammar.FunctionEntry, goStp, 3},
 	{"goid", grammar.FunctionEntry, goStp, 0},

@@ -46,6 +46,7 @@ var fixtures = map[string]fixture{
 	"without":       {pkg: "without/without.c", c: []string{"-O1"}},
 	"parks":         {pkg: "parks"},
 	"waits":         {pkg: "waits"},
+	"serves":        {pkg: "serves"},
 	"shapes":        {pkg: "shapes"},
 	"shapes-N":      {pkg: "shapes", flags: []string{"-gcflags=all=-N -l"}},
 	"shapes-pie":    {pkg: "shapes", flags: []string{"-buildmode=pie"}},
