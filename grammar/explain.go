@@ -293,7 +293,7 @@ func (p *parser) hint(f *failure) string {
 	case exprStart && f.found(sp.StapParserSTAR) && !f.within(sp.StapParserRULE_suffix):
 		return "no * follows a pointer: use p->member, p[0], or a function such as user_long(p)"
 	case exprStart && f.found(sp.StapParserDOT) && !f.behind(sp.StapParserLBRACE):
-		return "there are only whole numbers"
+		return "a digit stands before the point: 0.5"
 	case exprStart && f.found(sp.StapParserATWORD):
 		return at.Text + " takes arguments in parentheses"
 	case f.found(sp.StapParserSLASH) && f.behind(sp.StapParserSTAR):

@@ -74,6 +74,7 @@ var fixtures = map[string]fixture{
 	"jumps":          {pkg: "jumps/jumps.c", c: []string{"-g", "-O2"}},
 	"ends":           {pkg: "ends/ends.c", c: []string{"-g", "-O1", "-pthread"}},
 	"fractions":      {pkg: "fractions"},
+	"floats":         {pkg: "floats"},
 	"gomaps":         {pkg: "gomaps"},
 	"gomaps-N":       {pkg: "gomaps", flags: []string{"-gcflags=all=-N -l"}},
 	"gomaps-pie":     {pkg: "gomaps", flags: []string{"-buildmode=pie"}},

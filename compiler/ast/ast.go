@@ -130,6 +130,7 @@ type Comp struct {
 type Literal struct {
 	Place
 	IsString bool
+	IsFloat  bool // a number with a fraction: Num has its bits (IEEE 754 binary64)
 	Num      int64
 	Str      string // with escapes resolved
 	Text     string // as written, for numbers; "" means print Num in decimal

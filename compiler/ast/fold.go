@@ -16,7 +16,7 @@ type Folder struct {
 // Value gives the value of e; decided if it hangs on something that is.
 func (f *Folder) Value(e Expr) (v int64, decided, ok bool) {
 	if e, ok := e.(*Literal); ok {
-		return e.Num, false, !e.IsString
+		return e.Num, false, !e.IsString && !e.IsFloat
 	}
 	if v, decided, ok = f.Known(e); ok {
 		return v, decided, true

@@ -110,6 +110,8 @@ type Func struct {
 	Matched bool
 	// Keeps: the result is the number of a stack that the executor keeps; to the script it is a types.Stack.
 	Keeps bool
+	// OfFloat: to the script the first parameter is a types.Float, of which this gets the bits.
+	OfFloat bool
 	// Thread: at one time no two threads get the same, so elements of arrays by it are not shared.
 	Thread bool
 

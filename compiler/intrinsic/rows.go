@@ -336,6 +336,9 @@ var rows = [...]Func{
 	{Name: "env_var", Params: list{s}, Result: s, Does: Asks, Fails: Never, Later: true, Where: HostOnly},
 	{Name: "loadavg", Params: list{l}, Result: l, Does: Asks, Later: true, Unprivileged: true, Where: HostOnly},
 
+	// The whole number that a float begins with.
+	{Name: "trunc", Params: list{l}, Result: l, Does: Pure, Later: true, Unprivileged: true, Where: Lowered,
+		OfFloat: true},
 	// Numbers with a fraction, of 64 bits as IEEE 754 has them, in the bits of a number.
 	{Name: "fp_add", Params: list{l, l}, Result: l, Does: Pure, Fails: Never, Later: true, Unprivileged: true,
 		Where: HostOnly},

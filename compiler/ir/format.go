@@ -205,14 +205,18 @@ flags:
 
 // The conversions that scripts can write, and all.
 const (
-	scriptConvs = "diuoxXpscbmM"
-	allConvs    = scriptConvs + "gh"
+	scriptConvs = "diuoxXpscbmMgGfFeE"
+	allConvs    = scriptConvs + "rh"
 )
 
 func validConv(c byte) bool { return c != 0 && strings.IndexByte(allConvs, c) >= 0 }
 
-// IsFraction reports whether a piece shows a fraction, which only the host can write.
-func (p *Piece) IsFraction() bool { return p.Conv == 'g' || p.Conv == 'h' }
+// IsFraction reports whether a piece shows a fraction, which only the host can write: as scripts write it, or in as few
+// digits as tell it apart from others, of the bits of a number of 64 (r) or 32 bits (h).
+func (p *Piece) IsFraction() bool { return p.IsFloat() || p.Conv == 'r' || p.Conv == 'h' }
+
+// IsFloat reports whether a piece shows a float of a script.
+func (p *Piece) IsFloat() bool { return p.Conv != 0 && strings.IndexByte("gGfFeE", p.Conv) >= 0 }
 
 // ArgTypes gives the type of each argument that f takes, in order; widths and precisions from
 // arguments are Long, as are the addresses of %m and %M.

@@ -12,6 +12,7 @@ const (
 	String       // bytes without NUL, at most MAXSTRINGLEN-1 of them
 	Stats        // an aggregate; globals only
 	Stack        // a stack of addresses, known by a number; sema makes Longs of them (elab.Info.Stacks)
+	Real         // a number with a fraction, IEEE 754 binary64; sema makes Longs with its bits (elab.Info.Floats)
 )
 
 func (t Type) String() string {
@@ -24,6 +25,8 @@ func (t Type) String() string {
 		return "stats"
 	case Stack:
 		return "stack"
+	case Real:
+		return "float"
 	}
 	return "unknown"
 }

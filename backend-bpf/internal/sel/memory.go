@@ -48,7 +48,11 @@ func (g *gen) block(in *ir.Instr) {
 
 // blockWord is one of the words that block has read.
 func (g *gen) blockWord(in *ir.Instr) {
-	if in.Dst == ir.NoReg || g.words == mach.NoSlot {
+	if in.Dst == ir.NoReg {
+		return
+	}
+	if g.words == mach.NoSlot { // nothing was read
+		g.MovI(g.Longs[in.Dst], 0)
 		return
 	}
 	g.LoadS(g.Longs[in.Dst], g.words, int(8*min(max(in.Args[0].Int, 0), mostBlock/8-1)), asm.DWord)

@@ -43,6 +43,7 @@ type Global struct {
 	Keys  []types.Type
 	// Stack, StackKeys: the value, or a key, is the number of a stack, its type a Long.
 	Stack     bool
+	Float     bool // the value is a number with a fraction, its type a Long
 	StackKeys []bool
 
 	Stat ir.StatNeeds
@@ -59,6 +60,7 @@ type Local struct {
 	Type          types.Type
 	Span          source.Span // first mention
 	Param         bool
+	Typed         bool // the type of a parameter is declared
 	Read, Written bool
 }
 
@@ -107,6 +109,15 @@ type Probe struct {
 	Info Info
 }
 
+// Becomes is what a value is made.
+type Becomes uint8
+
+// What values become: a whole number a float; a float 1 if it is not 0, else 0.
+const (
+	BecomesFloat Becomes = iota + 1
+	BecomesTruth
+)
+
 // Info is what is known about the nodes of one function or probe.
 type Info struct {
 	Locals []*Local
@@ -114,6 +125,10 @@ type Info struct {
 	Types map[ast.Expr]types.Type
 	// Stacks are the expressions that are stacks: the numbers of some that are kept, of type Long.
 	Stacks map[ast.Expr]bool
+	// Floats are the expressions that are numbers with a fraction: their bits, of type Long. Becomes are those whose
+	// value is made another one for what it stands in.
+	Floats  map[ast.Expr]bool
+	Becomes map[ast.Expr]Becomes
 	// Locs and Globs bind variable names. Keys are *ast.Name or *ast.Ident nodes.
 	Locs  map[ast.Node]*Local
 	Globs map[ast.Node]*Global
@@ -210,8 +225,9 @@ type EmbeddedGlobal struct {
 type Target struct {
 	// Err is why it did not resolve; @defined gives 0 then, anything else reports it.
 	Err *diag.Diagnostic
-	// Type is Long or String.
-	Type types.Type
+	// Type is Long, String or Real. Narrow: Value gives the bits of a float of 32 bits.
+	Type   types.Type
+	Narrow bool
 	// Value is a Long's program. For a Go string it gives the pointer and Len the length. For a C
 	// char array shown as text, Len is empty and CString is set.
 	Value, Len loc.Prog
@@ -244,7 +260,7 @@ type Target struct {
 // PrettyPart is literal text, or a value with the conversion that shows it.
 type PrettyPart struct {
 	Lit string
-	// 'd', 'u', 'x', 'p', 'g', 'h'; 'v' for values shown whole; 's' for a quoted string, 'C' for a byte as in a
+	// 'd', 'u', 'x', 'p', 'r', 'h'; 'v' for values shown whole; 's' for a quoted string, 'C' for a byte as in a
 	// constant of C; 0 for literal text
 	Conv       byte
 	Value, Len loc.Prog

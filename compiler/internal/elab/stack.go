@@ -5,23 +5,33 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// NumberStacks makes numbers of all stacks of a program whose types are known, and notes where they were: what is
-// printed of them is no number.
-func (p *Program) NumberStacks() {
-	number := func(t *types.Type) bool {
-		if *t != types.Stack {
-			return false
+// NumberTypes makes numbers of all stacks and floats of a program whose types are known, and notes where they were:
+// what is printed of them, and how it is computed with, is not as of numbers.
+func (p *Program) NumberTypes() {
+	number := func(t *types.Type) (stack, float bool) {
+		stack, float = *t == types.Stack, *t == types.Real
+		if stack || float {
+			*t = types.Long
 		}
-		*t = types.Long
-		return true
+		return stack, float
 	}
 	inside := func(in *Info) {
 		for e, t := range in.Types {
-			if number(&t) {
+			stack, float := number(&t)
+			if stack || float {
+				in.Types[e] = t
+			}
+			if stack {
 				if in.Stacks == nil {
 					in.Stacks = map[ast.Expr]bool{}
 				}
-				in.Types[e], in.Stacks[e] = t, true
+				in.Stacks[e] = true
+			}
+			if float {
+				if in.Floats == nil {
+					in.Floats = map[ast.Expr]bool{}
+				}
+				in.Floats[e] = true
 			}
 		}
 		for _, l := range in.Locals {
@@ -29,10 +39,10 @@ func (p *Program) NumberStacks() {
 		}
 	}
 	for _, g := range p.Globals {
-		g.Stack = number(&g.Type)
+		g.Stack, g.Float = number(&g.Type)
 		g.StackKeys = make([]bool, len(g.Keys))
 		for i := range g.Keys {
-			g.StackKeys[i] = number(&g.Keys[i])
+			g.StackKeys[i], _ = number(&g.Keys[i])
 		}
 	}
 	for _, f := range p.Funcs {

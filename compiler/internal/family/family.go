@@ -275,6 +275,9 @@ func (m *match) argument(c *probe.Comp, f *form) bool {
 		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s needs %s in parentheses", c.Name, f.args)
 	case f.args == bare:
 		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s takes no argument", c.Name)
+	case c.Arg.IsFloat:
+		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s takes whole numbers, not %s", c.Name, c.Arg.Text).
+			Hintf("smaller units are other probes: timer.ms(1500)")
 	case c.Arg.IsString && f.args&str == 0, !c.Arg.IsString && f.args&num == 0:
 		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s takes %s, not %s", c.Name, f.args, ast.LiteralText(c.Arg))
 	default:

@@ -183,14 +183,15 @@ func (f writing) assign(e *ast.Assign, value bool) ir.Val {
 		want = 2
 	}
 	var v ir.Val
-	switch e.Op {
-	case "=":
+	float := f.in.Floats[e.X]
+	switch op := e.Op; {
+	case op == "=":
 		v = f.expr(e.Y)
-	case "+=":
+	case op == "+=" && !float:
 		n := f.expr(e.Y)
 		f.at(e.X.Range())
 		return f.increase(lv, n, want)
-	case "-=":
+	case op == "-=" && !float:
 		n := f.expr(e.Y)
 		f.at(e.X.Range())
 		if n.Kind == ir.ValInt {
@@ -201,9 +202,12 @@ func (f writing) assign(e *ast.Assign, value bool) ir.Val {
 		old := f.keep(f.load(lv), e.Y)
 		y := f.expr(e.Y)
 		f.b.Pos = f.opPos(&ast.Binary{Place: e.Place, Op: e.Op, X: e.X, Y: e.Y})
-		if e.Op == ".=" {
+		switch {
+		case float:
+			v = f.floats(e.Op[:len(e.Op)-1], old, y)
+		case e.Op == ".=":
 			v = f.cat(old, y)
-		} else {
+		default:
 			v = f.arith(e.Op[:len(e.Op)-1], old, y)
 		}
 	}

@@ -63,7 +63,7 @@ func (f arrays) autoPrint(g int, of *elab.Global) {
 		default:
 			r := f.b.Reg("", gl.Type, gl.Cap)
 			f.b.OnGlobal(ir.OpGGet, g, r)
-			p.result(gl.Type, ir.R(r), of.Stack)
+			p.result(gl.Type, ir.R(r), of)
 		}
 		return
 	}
@@ -82,7 +82,7 @@ func (f arrays) autoPrint(g int, of *elab.Global) {
 		r := f.b.Reg("", k.Type, k.Cap)
 		f.b.IterKey(g, it, i, r)
 		keys = append(keys, ir.R(r))
-		p.autoValue(k.Type, ir.R(r), of.StackKeys[i])
+		p.autoValue(k.Type, ir.R(r), of.StackKeys[i], false)
 	}
 	p.lit("]")
 	if gl.Type == types.Stats {
@@ -90,14 +90,18 @@ func (f arrays) autoPrint(g int, of *elab.Global) {
 	} else {
 		r := f.b.Reg("", gl.Type, gl.Cap)
 		f.b.IterVal(g, it, r)
-		p.result(gl.Type, ir.R(r), of.Stack)
+		p.result(gl.Type, ir.R(r), of)
 	}
 	f.b.Jump(head)
 	f.to(out)
 }
 
 // autoValue adds a value as a script would write it, a stack on lines of its own.
-func (p *printer) autoValue(t types.Type, v ir.Val, stack bool) {
+func (p *printer) autoValue(t types.Type, v ir.Val, stack, float bool) {
+	if float {
+		p.conv(ir.Conv('g'), v)
+		return
+	}
 	if stack {
 		p.lit("\n")
 		p.conv(ir.Conv('s'), p.f.printing().stackText(v))
@@ -115,9 +119,9 @@ func (p *printer) autoValue(t types.Type, v ir.Val, stack bool) {
 }
 
 // result adds "=value" and prints the line.
-func (p *printer) result(t types.Type, v ir.Val, stack bool) {
+func (p *printer) result(t types.Type, v ir.Val, of *elab.Global) {
 	p.lit("=")
-	p.autoValue(t, v, stack)
+	p.autoValue(t, v, of.Stack, of.Float)
 	p.lit("\n")
 	p.emit(false)
 }

@@ -98,7 +98,10 @@ func (f *fn) valueOf(c *ast.Call) ir.Val {
 
 // expr translates e and gives its value. A register that comes back may be that of a
 // variable, which a later assignment changes: see keep.
-func (f *fn) expr(e ast.Expr) ir.Val {
+func (f *fn) expr(e ast.Expr) ir.Val { return f.become(e, f.plain(e)) }
+
+// plain is expr before its value becomes another one.
+func (f *fn) plain(e ast.Expr) ir.Val {
 	if n, ok := f.in.Const[e]; ok {
 		return ir.I(n)
 	}
@@ -228,6 +231,9 @@ func (f *fn) unary(e *ast.Unary) ir.Val {
 	v := f.expr(e.X)
 	switch e.Op {
 	case "-":
+		if f.in.Floats[e] {
+			return f.negative(v)
+		}
 		if v.Kind == ir.ValInt {
 			return ir.I(-v.Int)
 		}
@@ -259,6 +265,9 @@ func (f *fn) binary(e *ast.Binary) ir.Val {
 	x := f.keep(f.expr(e.X), e.Y)
 	y := f.expr(e.Y)
 	f.b.Pos = f.opPos(e)
+	if f.in.Floats[e.X] {
+		return f.floats(e.Op, x, y)
+	}
 	if e.Op == "." {
 		return f.cat(x, y)
 	}

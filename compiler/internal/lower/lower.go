@@ -160,6 +160,9 @@ func (l *lowerer) global(g *elab.Global) {
 			out.InitStr = l.text(in.Str)
 		} else {
 			out.InitInt = in.Num
+			if g.Float && !in.IsFloat {
+				out.InitInt = int64(math.Float64bits(float64(in.Num)))
+			}
 		}
 	}
 	if out.Type == types.Unknown {

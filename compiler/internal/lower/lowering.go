@@ -34,6 +34,8 @@ func init() {
 		"pn":        {0, func(f builtins, c *call) ir.Val { return f.siteText(c.name) }},
 		"probefunc": {needFunc, builtins.probefunc},
 
+		"trunc": {0, func(f builtins, c *call) ir.Val { return f.soft("trunc", c.args[0]) }},
+
 		"max_string_len": {0, func(f builtins, _ *call) ir.Val { return ir.I(int64(f.maxStr() + 1)) }},
 		"probe_type":     {needKind, func(f builtins, _ *call) ir.Val { return ir.S(f.text(f.ctx.kind.String())) }},
 		"on_host":        {needKind, func(f builtins, _ *call) ir.Val { return known(f.ctx.kind.OnHost()) }},

@@ -45,7 +45,9 @@ func (p *printer) value(e ast.Expr, rest []ast.Expr) {
 	}
 	v := p.f.printing().shown(e, p.f.keep(p.f.expr(e), rest...))
 	c := byte('d')
-	if p.f.typ(e) == types.String || p.f.in.Stacks[e] {
+	if p.f.in.Floats[e] {
+		c = 'g'
+	} else if p.f.typ(e) == types.String || p.f.in.Stacks[e] {
 		c = 's'
 	}
 	p.conv(ir.Conv(c), v)

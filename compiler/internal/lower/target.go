@@ -46,7 +46,11 @@ func (f reading) target(e ast.Expr) ir.Val {
 	if t.Type == types.String {
 		return f.readText(t.Value, t.Len, f.args(t))
 	}
-	return f.loc(t.Value, f.args(t))
+	v := f.loc(t.Value, f.args(t))
+	if t.Narrow {
+		return f.soft("wide", v)
+	}
+	return v
 }
 
 // enumName gives the name of the enumerator with the value v, the first one of those that share it; the number in

@@ -305,8 +305,10 @@ func formatCap(f *ir.Format, args []ir.Val, limit, dynamic int, of func(ir.Val) 
 			}
 		case 'b':
 			size = 8
-		case 'g', 'h':
+		case 'r', 'h':
 			size = len("-2.2250738585072014e-308")
+		case 'g', 'G', 'f', 'F', 'e', 'E':
+			size = 320 + max(6, prec) // of %f
 		case 'm', 'M':
 			size = 2 * textfmt.MaxMem
 		}

@@ -2,6 +2,7 @@ package opt
 
 import (
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/softfloat"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -12,6 +13,9 @@ const (
 	inlineSmall  = 24
 	inlineText   = 120
 	inlineCaller = 2000
+	// The arithmetic of floats has no branches, and a call of it many ways back, each of which the kernel's verifier
+	// walks.
+	inlineFloats = 20000
 	// inlineAll is how many instructions may be added to a whole program, with as many again as it has.
 	inlineAll = 200000
 )
@@ -74,7 +78,11 @@ func (n *inliner) fn(f *ir.Func) {
 				continue
 			}
 			grow, more := numInstrs(callee), numIters(callee)
-			if size+grow > inlineCaller || grow > n.room || iters+more > ir.MaxIters {
+			limit := inlineCaller
+			if softfloat.Is(callee.Name) {
+				limit = inlineFloats
+			}
+			if size+grow > limit || grow > n.room || iters+more > ir.MaxIters {
 				continue
 			}
 			inlineAt(n.p, f, b, i, callee, iters)
@@ -91,7 +99,7 @@ func (n *inliner) worth(c *ir.Func) bool {
 	if c.Result == types.String {
 		most = inlineText
 	}
-	if c.Recursive || n.calls[c.Name] > 1 && numInstrs(c) > most {
+	if c.Recursive || n.calls[c.Name] > 1 && numInstrs(c) > most && !softfloat.Is(c.Name) {
 		return false
 	}
 	for _, b := range c.Blocks {

@@ -272,7 +272,8 @@ func (b *binder) pull(f *load.Function) *elab.Func {
 	ef.Info.Init()
 	b.funcs[f] = ef
 	for _, p := range d.Params {
-		l := &elab.Local{Name: p.Name.Name, Type: typeOf(p.Type), Span: p.Name.Span, Param: true, Written: true}
+		l := &elab.Local{Name: p.Name.Name, Type: typeOf(p.Type), Span: p.Name.Span, Param: true, Written: true,
+			Typed: p.Type != ast.NoType}
 		ef.Params = append(ef.Params, l)
 		ef.Info.Locals = append(ef.Info.Locals, l)
 	}
@@ -316,6 +317,9 @@ func agrees(f *elab.Func) bool {
 		if p.Type != f.Intrinsic.Params[i] {
 			return false
 		}
+	}
+	if f.Intrinsic.OfFloat {
+		f.Params[0].Type = types.Real
 	}
 	if f.Intrinsic.Keeps {
 		f.Result = types.Stack

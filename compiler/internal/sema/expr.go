@@ -18,6 +18,14 @@ func (x *infer) expr(e ast.Expr, want types.Type) types.Type {
 	if e == nil {
 		return types.Unknown
 	}
+	if want == types.Real {
+		return x.widened(e)
+	}
+	return x.plain(e, want)
+}
+
+// plain is expr without making floats of whole numbers.
+func (x *infer) plain(e ast.Expr, want types.Type) types.Type {
 	if _, ok := x.in.Const[e]; ok {
 		x.in.Types[e] = types.Long
 		return x.expect(e, types.Long, want)
@@ -53,6 +61,12 @@ func (x *infer) typeOf(e ast.Expr, want types.Type) types.Type {
 			x.step(e.X)
 		case e.Op == "&":
 			return x.target(e, want)
+		case e.Op == "!":
+			x.truth(e.X)
+		case x.isFloat(e):
+			x.expr(e.X, types.Real)
+			return x.expect(e, types.Real, want)
+		case x.noFloat(e.X, "%s is of whole numbers", e.Op):
 		default:
 			x.expr(e.X, types.Long)
 		}
@@ -130,7 +144,13 @@ func (x *infer) element(e *ast.Index, want types.Type, whole bool) types.Type {
 }
 
 // step types the operand of ++ and --.
-func (x *infer) step(e ast.Expr) { x.place(e, types.Long) }
+func (x *infer) step(e ast.Expr) {
+	if x.isFloat(e) {
+		x.errorf(diag.TypeMismatch, e.Range(), "type mismatch: ++ and -- count whole numbers").Hintf("write x += 1")
+		return
+	}
+	x.place(e, types.Long)
+}
 
 // place types what is assigned to.
 func (x *infer) place(e ast.Expr, want types.Type) types.Type {
@@ -148,11 +168,16 @@ func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
 		if _, ok := Known(x.in, e.X); ok {
 			x.in.Types[e.X] = types.Long
 		} else {
-			x.expr(e.X, types.Long)
+			x.truth(e.X)
 		}
-		x.expr(e.Y, types.Long)
+		x.truth(e.Y)
 		return x.expect(e, types.Long, want)
 	case "==", "!=", "<", "<=", ">", ">=":
+		if x.isFloat(e.X) || x.isFloat(e.Y) {
+			x.expr(e.X, types.Real)
+			x.expr(e.Y, types.Real)
+			return x.expect(e, types.Long, want)
+		}
 		x.same(e.X, e.Y)
 		x.ordered(e)
 		return x.expect(e, types.Long, want)
@@ -176,6 +201,14 @@ func (x *infer) binary(e *ast.Binary, want types.Type) types.Type {
 			x.ds[before].Hintf("a member is read by an arrow: %s; a dot joins strings", member)
 		}
 		return x.expect(e, types.String, want)
+	}
+	if x.isFloat(e) {
+		x.expr(e.X, types.Real)
+		x.expr(e.Y, types.Real)
+		return x.expect(e, types.Real, want)
+	}
+	if x.noFloat(e.X, "%s is of whole numbers", e.Op) || x.noFloat(e.Y, "%s is of whole numbers", e.Op) {
+		return bad
 	}
 	before := len(x.ds)
 	x.expr(e.X, types.Long)
@@ -228,13 +261,20 @@ func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
 	switch e.Op {
 	case "<<<":
 		x.aggregate(e.X, "<<<", false)
-		x.expr(e.Y, types.Long)
+		if !x.noFloat(e.Y, "statistics are of whole numbers") {
+			x.expr(e.Y, types.Long)
+		}
 		return x.expect(e, types.Long, want)
 	case ".=":
 		x.place(e.X, types.String)
 		x.expr(e.Y, types.String)
 		return x.expect(e, types.String, want)
 	case "=":
+		if x.isFloat(e.X) {
+			x.place(e.X, types.Real)
+			x.expr(e.Y, types.Real)
+			return x.expect(e, types.Real, want)
+		}
 		t := x.place(e.X, want)
 		before := len(x.ds)
 		if x.voids(e.Y) && t == types.Unknown {
@@ -246,6 +286,14 @@ func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
 			return bad
 		}
 		return x.equal(e.X, t, e.Y, u)
+	}
+	if x.isFloat(e) {
+		x.place(e.X, types.Real)
+		x.expr(e.Y, types.Real)
+		return x.expect(e, types.Real, want)
+	}
+	if x.noFloat(e.X, "%s is of whole numbers", e.Op) || x.noFloat(e.Y, "%s is of whole numbers", e.Op) {
+		return bad
 	}
 	x.place(e.X, types.Long)
 	x.expr(e.Y, types.Long)
@@ -271,6 +319,11 @@ func (x *infer) ternary(e *ast.Ternary, want types.Type) types.Type {
 		return x.expr(e.Else, want)
 	}
 	x.cond(e.Cond)
+	if x.isFloat(e) {
+		x.expr(e.Then, types.Real)
+		x.expr(e.Else, types.Real)
+		return x.expect(e, types.Real, want)
+	}
 	then, els := e.Then, e.Else
 	if x.voids(then) {
 		then, els = els, then
@@ -515,6 +568,15 @@ func (x *infer) conversion(p ir.Piece, a ast.Expr) {
 		return
 	}
 	want := types.Long
+	switch {
+	case p.IsFloat():
+		x.expr(a, types.Real)
+		return
+	case x.isFloat(a):
+		x.errorf(diag.TypeMismatch, a.Range(), "type mismatch: %%%c does not print a float", p.Conv).
+			Hintf("%%g, %%f and %%e print one; trunc(x) is the whole number that it begins with")
+		return
+	}
 	if p.Conv == 's' { // a string, or a stack
 		want = types.String
 	}

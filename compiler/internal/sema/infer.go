@@ -47,7 +47,7 @@ func Infer(p *elab.Program) diag.List {
 	x.embeddedTypes()
 	x.unresolved()
 	if !x.ds.HasErrors() {
-		p.NumberStacks()
+		p.NumberTypes()
 	}
 	return x.ds
 }
@@ -73,6 +73,10 @@ type infer struct {
 	// open: what %s prints says nothing of its type, since it may be a stack.
 	open bool
 
+	// floats says which expressions are numbers with a fraction, anyFloat whether there are any.
+	floats   map[exprIn]bool
+	anyFloat bool
+
 	in *elab.Info
 	fn *elab.Func
 }
@@ -91,6 +95,7 @@ func (x *infer) warnf(code diag.Code, sp source.Span, format string, args ...any
 // rounds goes over all bodies until nothing new is learned. Where there are stacks, %s says that a value is a string
 // only if nothing else says what it is.
 func (x *infer) rounds() {
+	spreading{x}.all()
 	keeps := func(f *elab.Func) bool { return f.Intrinsic != nil && f.Intrinsic.Keeps }
 	if x.open = slices.ContainsFunc(x.p.Funcs, keeps); x.open {
 		x.learn()
@@ -122,7 +127,7 @@ func (x *infer) round() {
 	for _, pr := range x.p.Probes {
 		x.in, x.fn = &pr.Info, nil
 		if pr.Cond != nil {
-			x.expr(pr.Cond, types.Long)
+			x.truth(pr.Cond)
 		}
 		for _, b := range pr.Bodies {
 			if b != nil {
@@ -155,6 +160,8 @@ func (x *infer) because(before int, s slot) {
 // convert hints at how to get from one type to the other.
 func convert(d *diag.Diagnostic, have, want types.Type) {
 	switch {
+	case have == types.Real:
+		d.Hintf("trunc(x) is the whole number that a float begins with")
 	case have == types.Stack:
 		d.Hintf("a stack is printed by print(s) or %%s, compared by == and !=, and may be a key or a value of an array")
 	case want == types.Stack:
@@ -282,7 +289,7 @@ func (x *infer) effect(e ast.Expr) {
 
 func (x *infer) cond(e ast.Expr) {
 	before := len(x.ds)
-	if x.expr(e, types.Long) != bad || len(x.ds) != before+1 {
+	if x.truth(e) != bad || len(x.ds) != before+1 {
 		return
 	}
 	if d := x.ds[before]; d.Code == diag.TypeMismatch {
@@ -439,6 +446,10 @@ func (x *infer) arity(g *elab.Global, n int, at source.Span) bool {
 // key types key i of an element of g; a nil e is a star.
 func (x *infer) key(g *elab.Global, i int, e ast.Expr) {
 	if e == nil {
+		return
+	}
+	if x.noFloat(e, "a float is no key of an array, since numbers that look equal may not be") {
+		x.poison(slot{g, i})
 		return
 	}
 	s := slot{g, i}

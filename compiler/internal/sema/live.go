@@ -13,7 +13,7 @@ func Number(in *elab.Info, e ast.Expr) (v int64, ok bool) {
 	if v, ok := in.Const[e]; ok {
 		return v, true
 	}
-	if l, isLit := e.(*ast.Literal); isLit && !l.IsString {
+	if l, isLit := e.(*ast.Literal); isLit && !l.IsString && !l.IsFloat {
 		return l.Num, true
 	}
 	return 0, false

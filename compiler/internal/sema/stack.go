@@ -24,6 +24,10 @@ func (x *infer) sorted(st *ast.Foreach, g *elab.Global) {
 	case st.SortKey != ast.SortByValue:
 		t = g.Keys[st.SortKey]
 	}
+	if t == types.Real {
+		x.errorf(diag.TypeMismatch, st.Array.Span, "type mismatch: foreach does not sort by floats, which %s has",
+			g.Decl.Name.Name).Hintf("keep trunc(x * 1000) beside it, and sort by that")
+	}
 	if t == types.Stack {
 		x.errorf(diag.TypeMismatch, st.Array.Span, "type mismatch: stacks of %s have no order", g.Decl.Name.Name).
 			Hintf("the loop can be sorted by another key, or by numbers that are the values")

@@ -148,7 +148,7 @@ func Histogram(e *ast.AtOp) (h ir.Hist, ok bool) {
 func number(e ast.Expr) (int64, bool) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Literal:
-		return e.Num, !e.IsString
+		return e.Num, !e.IsString && !e.IsFloat
 	case *ast.Unary:
 		v, ok := number(e.X)
 		switch e.Op {

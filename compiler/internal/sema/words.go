@@ -72,6 +72,9 @@ func literalType(l *ast.Literal) types.Type {
 	if l.IsString {
 		return types.String
 	}
+	if l.IsFloat {
+		return types.Real
+	}
 	return types.Long
 }
 
@@ -86,6 +89,8 @@ func noun(t types.Type) string {
 		return "an aggregate"
 	case types.Stack:
 		return "a stack"
+	case types.Real:
+		return "a float"
 	}
 	return "unknown"
 }

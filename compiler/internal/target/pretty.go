@@ -149,7 +149,7 @@ func (w *writer) value(o object, depth int) {
 
 // fraction writes a number with a fraction: float and double of C, float32 and float64 of Go.
 func (w *writer) fraction(o object) {
-	conv, ok := map[int64]byte{8: 'g', 4: 'h'}[o.Type.Size]
+	conv, ok := map[int64]byte{8: 'r', 4: 'h'}[o.Type.Size]
 	if !ok {
 		w.lost()
 		return

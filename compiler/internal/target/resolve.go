@@ -493,10 +493,16 @@ func read(o object) (*elab.Target, error) {
 		for _, p := range o.Pieces {
 			if p.Vector != 0 {
 				return nil, fail("it is a %s in vector register %d, which eBPF programs cannot read", t.Name,
-					p.Vector-1)
+					p.Vector-1).(*problem).advise("it can be read where the program has it in memory: as a member, " +
+					"an element, or everywhere in a build without optimisation")
 			}
 		}
-		return nil, fail("%s is a floating-point type, which scripts cannot hold in this version", t.Name)
+		if t.Kind != types.Float || t.Size != 8 && t.Size != 4 {
+			return nil, fail("%s is no number of 32 or 64 bits, and scripts hold no others", t.Name)
+		}
+		out.Type, out.Narrow = types.Real, t.Size == 4
+		out.Value, err = word(o, t.Size, false)
+		return out, err
 	case types.Void:
 		return nil, fail("it has no type")
 	}
@@ -522,7 +528,7 @@ func suggest(t *types.Ctype, what, hint string) error {
 func constant(e ast.Expr) (int64, bool) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Literal:
-		return e.Num, !e.IsString
+		return e.Num, !e.IsString && !e.IsFloat
 	case *ast.Unary:
 		n, ok := constant(e.X)
 		switch e.Op {

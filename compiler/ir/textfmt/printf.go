@@ -7,7 +7,9 @@
 package textfmt
 
 import (
+	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -101,12 +103,104 @@ func Conv(dst []byte, p *ir.Piece, width, prec int, v Val) []byte {
 		return pad(dst, p, width, len(s), func(dst []byte) []byte { return append(dst, s...) }, false)
 	case 'b':
 		return binary(dst, p, v.Int, width, prec)
-	case 'g':
+	case 'g', 'G', 'f', 'F', 'e', 'E':
+		return float(dst, p, width, prec, math.Float64frombits(uint64(v.Int)))
+	case 'r':
 		return strconv.AppendFloat(dst, math.Float64frombits(uint64(v.Int)), 'g', -1, 64)
 	case 'h':
 		return strconv.AppendFloat(dst, float64(math.Float32frombits(uint32(v.Int))), 'g', -1, 32)
 	}
 	return dst
+}
+
+// float appends a number with a fraction as printf(3) writes it.
+func float(dst []byte, p *ir.Piece, width, prec int, f float64) []byte {
+	if prec < 0 {
+		prec = 6
+	}
+	conv, upper := p.Conv, false
+	if conv < 'a' {
+		conv, upper = conv-'A'+'a', true
+	}
+	zero := p.Zero && !p.Minus
+	sign := ""
+	switch {
+	case math.Signbit(f):
+		f, sign = -f, "-"
+	case p.Plus:
+		sign = "+"
+	case p.Space:
+		sign = " "
+	}
+	var s []byte
+	switch {
+	case math.IsNaN(f):
+		s, zero = append(s, "nan"...), false
+	case math.IsInf(f, 0):
+		s, zero = append(s, "inf"...), false
+	case conv == 'g':
+		s = general(f, max(prec, 1), p.Alt)
+	default:
+		s = strconv.AppendFloat(s, f, conv, prec, 64)
+		if p.Alt && prec == 0 {
+			s = point(s)
+		}
+	}
+	if upper {
+		s = bytes.ToUpper(s)
+	}
+	size := len(sign) + len(s)
+	if !zero && !p.Minus {
+		dst = fill(dst, ' ', width-size)
+	}
+	dst = append(dst, sign...)
+	if zero {
+		dst = fill(dst, '0', width-size)
+	}
+	dst = append(dst, s...)
+	if p.Minus {
+		dst = fill(dst, ' ', width-size)
+	}
+	return dst
+}
+
+// general is %g of f, which is not negative: prec digits, without zeros at the end unless they are asked for.
+func general(f float64, prec int, zeros bool) []byte {
+	e := strconv.AppendFloat(nil, f, 'e', prec-1, 64)
+	at := bytes.IndexByte(e, 'e')
+	exp, _ := strconv.Atoi(string(e[at+1:]))
+	if exp >= -4 && exp < prec {
+		s := strconv.AppendFloat(nil, f, 'f', prec-1-exp, 64)
+		if zeros {
+			return point(s)
+		}
+		return trim(s)
+	}
+	m := point(e[:at:at])
+	if !zeros {
+		m = trim(m)
+	}
+	return append(m, e[at:]...)
+}
+
+// point adds a decimal point to digits without one.
+func point(s []byte) []byte {
+	if bytes.IndexByte(s, '.') < 0 {
+		e := bytes.IndexByte(s, 'e')
+		if e < 0 {
+			return append(s, '.')
+		}
+		return slices.Insert(s, e, '.')
+	}
+	return s
+}
+
+// trim takes the zeros behind a decimal point off, and the point if nothing is left behind it.
+func trim(s []byte) []byte {
+	if bytes.IndexByte(s, '.') < 0 {
+		return s
+	}
+	return bytes.TrimRight(bytes.TrimRight(s, "0"), ".")
 }
 
 // MemSize is how many bytes %m or %M shows for a precision, -1 for none given: at least 1.

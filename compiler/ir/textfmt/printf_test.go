@@ -138,16 +138,16 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// TestFractions: %g and %h show the bits of a fraction; only programs of the compiler have them, not scripts.
+// TestFractions: %r and %h show the bits of a fraction; only programs of the compiler have them, not scripts.
 func TestFractions(t *testing.T) {
 	for _, c := range []struct {
 		conv byte
 		bits uint64
 		want string
 	}{
-		{'g', math.Float64bits(0.1), "0.1"},
-		{'g', math.Float64bits(-2.2250738585072014e-308), "-2.2250738585072014e-308"},
-		{'g', math.Float64bits(math.Inf(-1)), "-Inf"}, {'g', 0x7ff8000000000001, "NaN"}, {'g', 1 << 63, "-0"},
+		{'r', math.Float64bits(0.1), "0.1"},
+		{'r', math.Float64bits(-2.2250738585072014e-308), "-2.2250738585072014e-308"},
+		{'r', math.Float64bits(math.Inf(-1)), "-Inf"}, {'r', 0x7ff8000000000001, "NaN"}, {'r', 1 << 63, "-0"},
 		{'h', uint64(math.Float32bits(3.1)), "3.1"}, {'h', 0xffffffff00000000 | uint64(math.Float32bits(-0.5)), "-0.5"},
 	} {
 		p := ir.Conv(c.conv)
@@ -155,7 +155,7 @@ func TestFractions(t *testing.T) {
 			t.Errorf("%%%c of %#x: %s, want %s", c.conv, c.bits, got, c.want)
 		}
 	}
-	for _, s := range []string{"%g", "%h"} {
+	for _, s := range []string{"%r", "%h"} {
 		if _, err := ParseFormat(s); err == nil {
 			t.Errorf("a script can write %s", s)
 		}

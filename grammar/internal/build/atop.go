@@ -56,7 +56,7 @@ func (b *Builder) checkAtOp(a *ast.AtOp, name source.Span) {
 			ok = is && l.IsString && l.Str != ""
 		case 'n':
 			if u, is := x.(*ast.Unary); is && u.Op == "-" {
-				if l, is := u.X.(*ast.Literal); is && !l.IsString {
+				if l, is := u.X.(*ast.Literal); is && !l.IsString && !l.IsFloat {
 					if n, _ := pp.Number(l.Text); n <= 1<<63 {
 						x = &ast.Literal{Place: u.Place, Num: -l.Num, Text: "-" + l.Text}
 						a.Args[i] = x
@@ -64,7 +64,7 @@ func (b *Builder) checkAtOp(a *ast.AtOp, name source.Span) {
 				}
 			}
 			l, is := x.(*ast.Literal)
-			ok = is && !l.IsString
+			ok = is && !l.IsString && !l.IsFloat
 		case 'v':
 			switch x.(type) {
 			case *ast.Target, *ast.Name:

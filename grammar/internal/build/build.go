@@ -6,6 +6,7 @@
 package build
 
 import (
+	"math"
 	"strings"
 
 	"github.com/antlr4-go/antlr/v4"
@@ -143,7 +144,7 @@ func (b *Builder) global(n *stapparse.GlobalVarContext) *ast.Global {
 			sized = true
 		}
 	}
-	if s := g.Size; s != nil && (s.IsString || s.Num < 1 || s.Num > 1<<31-1) {
+	if s := g.Size; s != nil && (s.IsString || s.IsFloat || s.Num < 1 || s.Num > 1<<31-1) {
 		b.errorf(code.BadGlobal, s.Span, "the size of array %s must be a number from 1 to 2147483647", g.Name.Name)
 	}
 	if g.Init != nil && (g.Size != nil || g.Wrap) {
@@ -179,7 +180,7 @@ func (b *Builder) function(start *pp.Tok, n *stapparse.FunctionContext, private 
 			f.Params = append(f.Params, p)
 		case *stapparse.LiteralContext:
 			f.Priority = b.literal(k)
-			if f.Priority.IsString || f.Priority.Num < 1 {
+			if f.Priority.IsString || f.Priority.IsFloat || f.Priority.Num < 1 {
 				b.errorf(code.BadFunction, f.Priority.Span,
 					"the priority of function %s must be a number greater than 0", f.Name.Name)
 			}
@@ -222,6 +223,17 @@ func (b *Builder) literal(n *stapparse.LiteralContext) *ast.Literal {
 // number makes a literal from t, with the sign minus before it unless that is nil.
 func (b *Builder) number(t, minus *pp.Tok) *ast.Literal {
 	l := &ast.Literal{Place: tokPlace(t), Text: t.Text}
+	if f, ok := pp.Fraction(t.Text); ok {
+		if minus != nil {
+			l.Place, l.Text = between(minus, t), "-"+t.Text
+			f = -f
+		}
+		if math.IsInf(f, 0) {
+			b.errorf(code.BadNumber, l.Span, "number %s does not fit in a float of 64 bits", l.Text)
+		}
+		l.IsFloat, l.Num = true, int64(math.Float64bits(f))
+		return l
+	}
 	n, msg := pp.Number(t.Text)
 	if msg != "" {
 		b.errorf(code.BadNumber, t.Span(), "%s", msg)

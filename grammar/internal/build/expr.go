@@ -159,7 +159,7 @@ func (b *Builder) climb(f *flat, min int) part {
 				isNumber(right.first) {
 				b.errorf(code.BadNumber, pp.Span(left.last, right.first), "%s.%s is no number of the language",
 					left.last.Text, right.first.Text).
-					Hintf("there are only whole numbers; . joins strings")
+					Hintf("a number has one point, 1.5; between strings a dot joins them")
 			}
 			at := between(left.first, right.last)
 			x := b.single(left)

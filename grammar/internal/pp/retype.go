@@ -50,6 +50,9 @@ func (x *Filter) Next() *Tok {
 	if x.chain && t.Type == stapparse.StapLexerDOT {
 		x.assertion(t)
 	}
+	if t.Type == stapparse.StapLexerNUMBER && !x.points {
+		x.fraction(t)
+	}
 	x.retype(t)
 	x.closed = x.closes(t.Type)
 	x.last = t.Type
