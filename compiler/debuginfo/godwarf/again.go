@@ -44,8 +44,9 @@ func (v *view) unlessAgain(p loc.Place) loc.Place {
 	for i, q := range pieces {
 		if n := len(q.Val.Steps); n == 1 && q.Val.Steps[0].Op == loc.Reg && !again.Restored[int(q.Val.Steps[0].N)] {
 			pieces[i].Val = q.Val.With(differs, loc.Step{Op: loc.Check, Text: whyLost})
+			p.Writable = false // nothing reads it
 		}
 	}
-	p.Pieces, p.Writable = pieces, false
+	p.Pieces = pieces
 	return p
 }
