@@ -321,13 +321,13 @@ func TestProfileRunning(t *testing.T) {
 	for sys := ""; !strings.HasPrefix(sys, "230 "); { // until it is in clock_nanosleep
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", sleep.Process.Pid))
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		sys = string(b)
 	}
 	out, err := exec.Command(bin(t, "gostap"), "profile", "--what", "wall", "--for", "500ms", "-x",
 		strconv.Itoa(sleep.Process.Pid)).CombinedOutput()
-	if err != nil || !regexp.MustCompile(`(?m)^ +500\.00 ms +100\.0%  clock_nanosleep`).Match(out) {
+	if err != nil || !regexp.MustCompile(`(?m)^ +[45]\d\d\.\d\d ms +100\.0%  clock_nanosleep`).Match(out) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
