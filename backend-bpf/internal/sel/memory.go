@@ -11,18 +11,23 @@ import (
 // memory reads 1 to 8 bytes of the traced process or of the kernel.
 func (g *gen) memory(in *ir.Instr) {
 	n := int(in.N)
-	addr := g.Long(in.Args[0])
 	s := g.Temp(8)
-	bad := g.Cold()
-	g.ReadMem(in.Kernel, emit.OnStack(s, 0), emit.Const(int64(n)), addr, bad)
-	if in.Dst != ir.NoReg {
-		dst := g.Longs[in.Dst]
-		g.LoadS(dst, s, 0, emit.Size(n))
-		if in.Signed && n < 8 {
-			g.AluI(asm.LSh, dst, int64(64-8*n))
-			g.AluI(asm.ArSh, dst, int64(64-8*n))
-		}
+	g.readTo(s, in, int64(n), in.Kernel)
+	if in.Dst == ir.NoReg {
+		return
 	}
+	dst := g.Longs[in.Dst]
+	g.LoadS(dst, s, 0, emit.Size(n))
+	if in.Signed && n < 8 {
+		g.AluI(asm.LSh, dst, int64(64-8*n))
+		g.AluI(asm.ArSh, dst, int64(64-8*n))
+	}
+}
+
+// readTo reads n bytes at the address that in has as its first argument; in raises an error where they are not there.
+func (g *gen) readTo(s mach.Slot, in *ir.Instr, n int64, kernel bool) {
+	addr, bad := g.Long(in.Args[0]), g.Cold()
+	g.ReadMem(kernel, emit.OnStack(s, 0), emit.Const(n), addr, bad)
 	on := g.Cur
 	g.Set(bad)
 	g.Raise(ir.ErrMemory, addr, mach.None, in.OnErr)
@@ -37,13 +42,7 @@ func (g *gen) block(in *ir.Instr) {
 	if g.words == mach.NoSlot {
 		g.words = g.F.NewSlot(mostBlock)
 	}
-	addr, bad := g.Long(in.Args[0]), g.Cold()
-	n := min(max(in.Args[1].Int, 8), mostBlock)
-	g.ReadMem(false, emit.OnStack(g.words, 0), emit.Const(n), addr, bad)
-	on := g.Cur
-	g.Set(bad)
-	g.Raise(ir.ErrMemory, addr, mach.None, in.OnErr)
-	g.Set(on)
+	g.readTo(g.words, in, min(max(in.Args[1].Int, 8), mostBlock), false)
 }
 
 // blockWord is one of the words that block has read.

@@ -107,3 +107,10 @@ func (g *Body) Zero(p emit.Mem, n int) {
 		g.StoreIP(p, i, 0, asm.DWord)
 	}
 }
+
+// Numbers gives the address of a constant table of numbers of 64 bits in a new register. No text of a script is the
+// same.
+func (g *Body) Numbers(table string) mach.Reg {
+	const mark = "\x00numbers"
+	return g.MapVal(plan.MapText, g.TextOf(mark+table)+len(mark))
+}

@@ -4,7 +4,6 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
-	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/compiler/ir"
@@ -128,8 +127,7 @@ func (g *Output) SnapTable(in *ir.Instr) {
 	g.UnlessI(asm.JGE, i, int64(n), none) // unsigned: negative ones too
 	i = g.Tight(i, n-1)
 	g.AluI(asm.LSh, i, 3)
-	const mark = "\x00numbers"
-	p := g.MapVal(plan.MapText, g.TextOf(mark+table)+len(mark))
+	p := g.Numbers(table)
 	g.Alu(asm.Add, p, i)
 	g.Load(dst, p, 0, asm.DWord)
 	g.Here(none)

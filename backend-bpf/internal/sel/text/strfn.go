@@ -231,8 +231,7 @@ func (g *Text) AESColumn(in *ir.Instr) {
 	}
 	i := g.BinI(asm.And, g.Long(in.Args[0]), 255)
 	g.AluI(asm.LSh, i, 3)
-	const mark = "\x00numbers"
-	g.Alu(asm.Add, i, g.MapVal(plan.MapText, g.TextOf(mark+aes.Text())+len(mark)))
+	g.Alu(asm.Add, i, g.Numbers(aes.Text()))
 	g.Load(g.Longs[in.Dst], i, 0, asm.DWord)
 }
 
