@@ -9,49 +9,16 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler"
-	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/ir/irmade"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/layout"
 )
 
-// compileCTime makes the text of ctime.ir from ctime.stp.
-func compileCTime(t *testing.T) string {
-	src, err := os.ReadFile("ctime.stp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, ds := compiler.Compile(context.Background(), compiler.Options{Unoptimised: true, Limits: layout.Default(),
-		Scripts: []compiler.Script{{Name: "ctime.stp",
-			Text: append(src, "probe timer.s(1) { println(_ctime(gettimeofday_s())) }"...)}}})
-	defer res.Close()
-	if ds.HasErrors() {
-		t.Fatal(ds[0].Message)
-	}
-	p := &ir.Program{Formats: res.Program.Formats, Limits: res.Program.Limits}
-	for _, f := range res.Program.Funcs {
-		if f.Name == "_ctime" {
-			p.Funcs = append(p.Funcs, f)
-		}
-	}
-	return p.String()
-}
-
 // TestCTimeText: ctime.ir is what ctime.stp compiles to.
 func TestCTimeText(t *testing.T) {
-	got := compileCTime(t)
-	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile("ctime.ir", []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("ctime.ir")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("ctime.ir is not made of ctime.stp: go test -update")
-	}
+	irmade.Source{Name: "ctime", Prefix: "_ctime", Calls: "println(_ctime(n))", Unoptimised: true}.Check(t,
+		flag.Lookup("update").Value.String() == "true")
 }
 
 // TestSpelled: the text that the function makes is the one that is printed elsewhere.
