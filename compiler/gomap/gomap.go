@@ -73,26 +73,20 @@ func Func(op loc.Op, m *loc.Map, name string, maxText int) *ir.Func {
 // special is a function called name that does what from does where the parameters from the first fixed one on are args.
 // Its messages have at most maxText bytes.
 func special(from *ir.Func, name string, maxText, fixed int, args []int64) *ir.Func {
-	f := *from
-	f.Name = name
-	f.Regs = append([]ir.RegInfo(nil), from.Regs...)
-	f.Params = from.Params[:fixed]
-	f.Blocks = make([]*ir.Block, len(from.Blocks))
-	for i, b := range from.Blocks {
-		c := *b
-		c.Instrs = append([]ir.Instr(nil), b.Instrs...)
-		c.Term.Args = vals(b.Term.Args, func(v ir.Val) ir.Val {
+	f := from.Clone()
+	f.Name, f.Params = name, from.Params[:fixed]
+	for _, b := range f.Blocks {
+		b.Term.Args = vals(b.Term.Args, func(v ir.Val) ir.Val {
 			if v.Kind == ir.ValStr {
 				v.Str = v.Str[:min(len(v.Str), maxText)]
 			}
 			return v
 		})
-		f.Blocks[i] = &c
 	}
 	for i, n := range args {
-		replace(&f, ir.I(n), from.Params[fixed+i])
+		replace(f, ir.I(n), from.Params[fixed+i])
 	}
-	return &f
+	return f
 }
 
 // replace puts a constant in place of a parameter that is never assigned to.

@@ -14,6 +14,7 @@ import (
 	"github.com/gostap/gostap/compiler/regex"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
+	"slices"
 )
 
 // Program is a whole script.
@@ -137,6 +138,18 @@ type Func struct {
 	Blocks    []*Block
 	// Recursive: it can reach itself through calls.
 	Recursive bool
+}
+
+// Clone is a copy of f whose registers, blocks and instructions can be changed. The arguments of an instruction and of
+// a block's end are those of f: who changes one makes a new list.
+func (f *Func) Clone() *Func {
+	c := *f
+	c.Regs = slices.Clone(f.Regs)
+	c.Blocks = make([]*Block, len(f.Blocks))
+	for i, b := range f.Blocks {
+		c.Blocks[i] = &Block{Instrs: slices.Clone(b.Instrs), Term: b.Term}
+	}
+	return &c
 }
 
 // Reg is a virtual register: an index into Func.Regs.

@@ -63,13 +63,7 @@ func Expand(f *ir.Func) (out *ir.Func, count int) {
 	if f == nil || !Has(f) {
 		return f, 0
 	}
-	c := *f
-	out = &c
-	out.Regs = append([]ir.RegInfo(nil), f.Regs...)
-	out.Blocks = make([]*ir.Block, len(f.Blocks))
-	for i, b := range f.Blocks {
-		out.Blocks[i] = &ir.Block{Instrs: append([]ir.Instr(nil), b.Instrs...), Term: b.Term}
-	}
+	out = f.Clone()
 	for i := range f.Blocks {
 		cur := out.Blocks[i]
 		for {

@@ -56,16 +56,8 @@ func Add(p *ir.Program, what string) string {
 		if f.Name != name {
 			continue
 		}
-		c := *f
-		c.Regs = append([]ir.RegInfo(nil), f.Regs...)
-		c.Blocks = make([]*ir.Block, len(f.Blocks))
-		for i, b := range f.Blocks {
-			n := *b
-			n.Instrs = append([]ir.Instr(nil), b.Instrs...)
-			c.Blocks[i] = &n
-		}
-		p.Funcs = append(p.Funcs, &c)
-		for _, b := range c.Blocks {
+		p.Funcs = append(p.Funcs, f.Clone())
+		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				if in := &b.Instrs[i]; in.Op == ir.OpCall {
 					Add(p, strings.TrimPrefix(in.Name, "float."))

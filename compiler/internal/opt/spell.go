@@ -71,19 +71,12 @@ func SpellTexts(p *ir.Program) {
 // timeSpeller makes the function for p, whose formats it shares. No function of a script has such a name.
 func timeSpeller(p *ir.Program) *ir.Func {
 	from := ctimeProgram()
-	f := *from.Funcs[0]
+	f := from.Funcs[0].Clone()
 	f.Name = "ctime.text"
-	f.Regs = append([]ir.RegInfo(nil), f.Regs...)
-	f.Blocks = make([]*ir.Block, len(f.Blocks))
-	for i, b := range from.Funcs[0].Blocks {
-		c := *b
-		c.Instrs = append([]ir.Instr(nil), b.Instrs...)
-		for j := range c.Instrs {
-			if in := &c.Instrs[j]; in.Op == ir.OpSprint {
-				in.N = int64(p.AddFormat(from.Formats[in.N]))
-			}
+	eachInstr(f, func(in *ir.Instr) {
+		if in.Op == ir.OpSprint {
+			in.N = int64(p.AddFormat(from.Formats[in.N]))
 		}
-		f.Blocks[i] = &c
-	}
-	return &f
+	})
+	return f
 }
