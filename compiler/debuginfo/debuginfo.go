@@ -254,6 +254,15 @@ type RunTimeTyped interface {
 	RunTimeTypes() *RunTimeTypes
 }
 
+// RunTimeTypesOf gives the types that the program of img has for itself; nil if it is no Go program, or where it is not
+// known how those of its release lie.
+func RunTimeTypesOf(img Image) *RunTimeTypes {
+	if r, ok := img.(RunTimeTyped); ok {
+		return r.RunTimeTypes()
+	}
+	return nil
+}
+
 // Placed is what images have that know which data of the program lies where.
 type Placed interface {
 	// DataAt gives the linker's name of the data that covers a file address, and how far into it that is; "" if there

@@ -18,18 +18,15 @@ const itabType = 8
 // interfaceOf finds the object that x is, which may be an interface. entry says that it has to be read at the
 // function's entry. What it takes as arguments counts only if the object is one.
 func (b *build) interfaceOf(x *ast.Target) (o object, entry bool, err error) {
-	if x.Pretty > 0 || x.Base == nil && (b.at() == nil || whole[x.Name]) {
+	if x.Pretty > 0 || !b.isVariable(x) {
 		return o, false, fail("%s is no interface", Text(x))
 	}
 	args := len(b.args)
-	o, entry, path, err := b.base(x)
-	if err == nil {
-		o, err = b.steps(o, path, x)
-	}
+	o, entry, err = b.object(x)
 	if err != nil || o.Type.Kind != types.GoInterface {
 		b.args = b.args[:args]
 	}
-	return o, entry && !b.inEntry, err
+	return o, entry, err
 }
 
 // dynamicType is the address of the type of what interface o holds, 0 if it is nil.
@@ -71,11 +68,7 @@ func (b *build) assertable(name string) (*asserted, error) {
 	if t.RunTime == 0 {
 		return nil, fail("the debug information does not say which run-time type %s is", name)
 	}
-	r, ok := img.(debuginfo.RunTimeTyped)
-	var rtt *debuginfo.RunTimeTypes
-	if ok {
-		rtt = r.RunTimeTypes()
-	}
+	rtt := debuginfo.RunTimeTypesOf(img)
 	if rtt == nil {
 		return nil, fail("it is not known how the run-time types of this program lie")
 	}

@@ -45,17 +45,14 @@ func (b *build) element(o object, key ast.Expr) (object, error) {
 // hasKey is "key in $m": whether a map has the key.
 func (b *build) hasKey(e *ast.AtOp) (*elab.Target, error) {
 	x := e.Args[1].(*ast.Target)
-	if x.Pretty > 0 || x.Base == nil && (b.at() == nil || whole[x.Name]) {
+	if x.Pretty > 0 || !b.isVariable(x) {
 		return nil, fail("%s is no map of the program", Text(x))
 	}
-	o, entry, path, err := b.base(x)
-	if err == nil {
-		o, err = b.steps(o, path, x)
-	}
+	o, entry, err := b.object(x)
 	if err != nil {
 		return nil, err
 	}
-	if entry && !b.inEntry {
+	if entry {
 		return nil, tooEarly(x)
 	}
 	if o.Type.Kind != types.GoMap {
@@ -72,9 +69,6 @@ func (b *build) hasKey(e *ast.AtOp) (*elab.Target, error) {
 // find is the address of the element of a map that has the key, 0 if there is none.
 func (b *build) find(o object, key ast.Expr) (loc.Prog, error) {
 	t := o.Type
-	if t.Key() == nil || t.Elem() == nil {
-		return loc.Prog{}, fail("the debug information does not say what %s has as keys and elements", t.Name)
-	}
 	m, err := b.layout(t)
 	if err != nil {
 		return loc.Prog{}, err
@@ -141,15 +135,14 @@ func cut(n, size int64) int64 {
 
 // layout is how maps of type t lie, without what their keys are.
 func (b *build) layout(t *types.Ctype) (*loc.Map, error) {
+	if t.Key() == nil || t.Elem() == nil {
+		return nil, fail("the debug information does not say what %s has as keys and elements", t.Name)
+	}
 	s := b.at()
 	if s == nil || s.Image == nil {
 		return nil, fail("only in probes of the program is it known how its maps lie")
 	}
-	r, ok := s.Image.(debuginfo.RunTimeTyped)
-	var rtt *debuginfo.RunTimeTypes
-	if ok {
-		rtt = r.RunTimeTypes()
-	}
+	rtt := debuginfo.RunTimeTypesOf(s.Image)
 	if rtt == nil || rtt.Minor < firstMaps || rtt.Minor > lastMaps {
 		return nil, fail("it is known how maps of Go 1.%d to 1.%d lie, and not those of this program", firstMaps,
 			lastMaps)
@@ -186,9 +179,6 @@ func (b *build) textArg(e ast.Expr) loc.Prog {
 // rangedMap is one of the operators of the loop over a map, which x is written as.
 func (b *build) rangedMap(x *ast.Target, o object, op string, at loc.Prog) (*elab.Target, error) {
 	t := o.Type
-	if t.Key() == nil || t.Elem() == nil {
-		return nil, fail("the debug information does not say what %s has as keys and elements", t.Name)
-	}
 	m, err := b.layout(t)
 	if err != nil {
 		return nil, err

@@ -97,17 +97,14 @@ func within(p, limit loc.Prog) loc.Prog { return p.With(limit, loc.Step{Op: loc.
 // ranged is one of the operators that the loop over a variable of the program is made of.
 func (b *build) ranged(e *ast.AtOp) (*elab.Target, error) {
 	x := e.Args[0].(*ast.Target)
-	if x.Base == nil && (b.at() == nil || whole[x.Name]) {
+	if !b.isVariable(x) {
 		return nil, fail("%s is nothing that foreach could go through", Text(x))
 	}
-	o, entry, path, err := b.base(x)
-	if err == nil {
-		o, err = b.steps(o, path, x)
-	}
+	o, entry, err := b.object(x)
 	if err != nil {
 		return nil, err
 	}
-	if entry && !b.inEntry {
+	if entry {
 		return nil, fail("in a .return probe parameters have their values at the function's entry, and what is in "+
 			"them is read later").(*problem).advise("go through %s in a probe of the entry", Text(x))
 	}

@@ -389,6 +389,20 @@ func (b *build) follow(o object, path []ast.TargetStep, t *ast.Target, addr bool
 	return b.end(o, t, addr)
 }
 
+// isVariable reports whether x names a variable of the program, and not several or what another probe point has.
+func (b *build) isVariable(x *ast.Target) bool {
+	return x.Base != nil || b.at() != nil && !whole[x.Name]
+}
+
+// object finds what x names. entry says that it has to be read at the function's entry, and where b stands is not that.
+func (b *build) object(x *ast.Target) (o object, entry bool, err error) {
+	o, entry, path, err := b.base(x)
+	if err == nil {
+		o, err = b.steps(o, path, x)
+	}
+	return o, entry && !b.inEntry, err
+}
+
 // steps goes along the path, which is the end of that of t.
 func (b *build) steps(o object, path []ast.TargetStep, t *ast.Target) (object, error) {
 	for i, st := range path {

@@ -16,13 +16,10 @@ func (b *build) typeOf(e *ast.AtOp) (*elab.Target, error) {
 	var err error
 	switch x := ast.Unparen(e.Args[0]).(type) {
 	case *ast.Target:
-		if x.Pretty > 0 || x.Base == nil && (b.at() == nil || whole[x.Name]) {
+		if x.Pretty > 0 || !b.isVariable(x) {
 			return nil, fail("%s is no variable of a program, so it has no type there", Text(x))
 		}
-		var path []ast.TargetStep
-		if o, entry, path, err = b.base(x); err == nil {
-			o, err = b.steps(o, path, x)
-		}
+		o, entry, err = b.object(x)
 	case *ast.AtOp:
 		o, err = b.baseExpr(x)
 	default:
@@ -31,7 +28,7 @@ func (b *build) typeOf(e *ast.AtOp) (*elab.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if entry && !b.inEntry {
+	if entry {
 		b.args = nil
 		return b.atEntry(func() (*elab.Target, error) { return b.typeOf(e) }, true)
 	}

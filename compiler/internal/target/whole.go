@@ -47,11 +47,7 @@ func newFullText(img debuginfo.Image, own, one bool, l layout.Limits) *fullText 
 		}
 		return w
 	}
-	r, ok := img.(debuginfo.RunTimeTyped)
-	if !ok {
-		return nil
-	}
-	rtt := r.RunTimeTypes()
+	rtt := debuginfo.RunTimeTypesOf(img)
 	if rtt == nil {
 		return nil
 	}

@@ -49,9 +49,7 @@ func (w *Writer) Text(planText, snap []byte) (text string) {
 			p.shapes[t] = &sp.Types[i]
 		}
 		if p.img = w.Open(sp.Path); p.img != nil {
-			if r, ok := p.img.(debuginfo.RunTimeTyped); ok {
-				p.rtt = r.RunTimeTypes()
-			}
+			p.rtt = debuginfo.RunTimeTypesOf(p.img)
 		}
 		if w.plans == nil {
 			w.plans = map[string]*plan{}
