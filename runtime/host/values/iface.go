@@ -5,7 +5,8 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// dynamic gives the value in an interface; isNil where there is none, ok false where it is not known.
+// dynamic gives the value in an interface; isNil where there is none, ok false where it is not known. The name of its
+// type is the one that the program itself prints.
 func (t *texter) dynamic(v value) (inner value, isNil, ok bool) {
 	tab, ok1 := v.word(0)
 	data, ok2 := v.word(8)
@@ -56,7 +57,7 @@ func (t *texter) typeOnly(v value) {
 	case isNil:
 		t.lit("nil")
 	default:
-		t.lit(short(in.t.Name))
+		t.lit(in.t.Name)
 	}
 }
 
@@ -80,7 +81,7 @@ func (t *texter) iface(v value, l level) {
 		return
 	}
 	if s, ok := t.errorText(in, 0); ok {
-		t.lit(short(in.t.Name) + "(")
+		t.lit(in.t.Name + "(")
 		t.quote(s.text, s.cut)
 		if !t.p.One && l.hops < t.p.Depth {
 			t.wrapped(in, l)
@@ -97,7 +98,7 @@ func (t *texter) iface(v value, l level) {
 		}
 	case types.Struct:
 		if !t.special(in.t) {
-			t.lit(short(in.t.Name))
+			t.lit(in.t.Name)
 			if t.p.One && l.structs == 0 {
 				below = l // the structure in an interface is what was asked for
 			}
@@ -115,7 +116,7 @@ func (t *texter) iface(v value, l level) {
 			return
 		}
 	}
-	t.lit(short(in.t.Name) + "(")
+	t.lit(in.t.Name + "(")
 	t.value(in, below)
 	t.lit(")")
 }

@@ -3,7 +3,6 @@ package values
 import (
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gostap/gostap/compiler/ir/textfmt"
@@ -253,22 +252,6 @@ func (t *texter) missing(v value) {
 		}
 	}
 	t.lost()
-}
-
-// short is the name of a type without the paths of packages, as the program itself says it: "*http.Request".
-func short(name string) string {
-	for i := len(name) - 1; i >= 0; i-- {
-		if name[i] != '/' {
-			continue
-		}
-		from := i
-		for from > 0 && !strings.ContainsRune("*[]( ,{;", rune(name[from-1])) {
-			from--
-		}
-		name = name[:from] + name[i+1:]
-		i = from
-	}
-	return name
 }
 
 func (t *texter) cycle(p uint64, e *types.Ctype) bool {
