@@ -44,7 +44,11 @@ func (f reading) target(e ast.Expr) ir.Val {
 		return f.enumName(f.loc(t.Value, f.args(t)), t.Names)
 	}
 	if t.Type == types.String {
-		return f.readText(t.Value, t.Len, f.args(t))
+		v := f.readText(t.Value, t.Len, f.args(t))
+		if op, ok := e.(*ast.AtOp); ok && op.Name == ast.RangeKey {
+			return f.wholeKey(t, v)
+		}
+		return v
 	}
 	v := f.loc(t.Value, f.args(t))
 	if t.Narrow {
@@ -85,7 +89,15 @@ func (f reading) enumName(v ir.Val, names []types.Enumerator) ir.Val {
 }
 
 // args translates the expressions that a target's location program takes.
-func (f reading) args(t *elab.Target) []ir.Val { return f.exprs(t.Args) }
+func (f reading) args(t *elab.Target) []ir.Val {
+	vals := f.exprs(t.Args)
+	for _, i := range t.Texts {
+		if x, ok := ast.Unparen(t.Args[i]).(*ast.Target); ok {
+			vals[i] = f.wholeKey(f.in.Targets[x], vals[i])
+		}
+	}
+	return vals
+}
 
 // readText reads a string of the program.
 func (f reading) readText(ptr, length loc.Prog, args []ir.Val) ir.Val {
