@@ -15,6 +15,7 @@ import (
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/profile"
+	"github.com/gostap/gostap/cmd/internal/structs"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
@@ -50,6 +51,9 @@ func Run(args []string, s Streams, env []string) (status int) {
 			internal(s.Err, env, r, debug.Stack())
 		}
 	}()
+	if len(args) > 0 && args[0] == "types" {
+		return structs.Run(args[1:], s.Out, s.Err)
+	}
 	if len(args) > 0 && args[0] == "profile" {
 		defer sweep()()
 		ctx, hangs, done := untilSignal()

@@ -105,3 +105,26 @@ func (d *Data) FindEnumerator(name string) (off dwarf.Offset, err error) {
 	}
 	return 0, nil
 }
+
+// Structures calls each with the offsets of the complete structures, classes and unions of a unit that have a name, but
+// for those inside of functions and of other types.
+func Structures(u *Unit, each func(off dwarf.Offset)) (err error) {
+	defer foreign.Guard(&err)()
+	s, err := u.scan()
+	if err != nil {
+		return err
+	}
+	for s.next() {
+		if s.depth == 0 || s.a.tag == dwarf.TagNamespace || s.a.tag == dwarf.TagModule {
+			continue
+		}
+		switch s.a.tag {
+		case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
+			if len(s.str(slotName)) > 0 && !s.has(slotDecl) {
+				each(s.off)
+			}
+		}
+		s.skipChildren()
+	}
+	return s.failed()
+}
