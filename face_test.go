@@ -349,3 +349,39 @@ probe never { print(@hist_log(st)) print(@hist_linear(ast["p"], 0, 2, 1)) printl
 		}
 	}
 }
+
+// TestSet: handlers see what the program that runs the script has set, in the kernel and on the host.
+func TestSet(t *testing.T) {
+	for _, runtime := range []gostap.Runtime{gostap.BPF, gostap.Host} {
+		p, err := gostap.Compile(context.Background(), `global wanted, seen, a[2], s
+probe timer.ms(1) { if (wanted == 7) { seen = wanted exit() } }
+probe never { a[1] = wanted s = "x" }`, gostap.Options{Runtime: runtime})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		s, err := p.Start(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"a": "no global with one number", "s": "no global with one number",
+			"other": "no global other"} {
+			if err := s.Set(name, 1); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := s.Set("wanted", 7); err != nil {
+			t.Error(err)
+		}
+		if err := s.Wait(); err != nil {
+			t.Error(err)
+		}
+		g, err := s.Globals()
+		if n, merr := gostap.Get[int64](g, "seen"); err != nil || merr != nil || n != 7 {
+			t.Errorf("%d, %v, %v", n, err, merr)
+		}
+		if err := s.Set("wanted", 8); err == nil || !strings.Contains(err.Error(), "has ended") {
+			t.Errorf("behind the end: %v", err)
+		}
+	}
+}

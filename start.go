@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/host"
 )
 
@@ -184,21 +188,62 @@ func (s *Session) Wait() error {
 
 // Globals are the globals of the script as they are now, or were behind the end probes if the session has ended.
 // Those of programs compiled with Options.Text are not kept.
-func (s *Session) Globals() (Globals, error) {
-	var out Globals
-	var err error
+func (s *Session) Globals() (out Globals, err error) {
+	ran, failure := s.between(func() { out, err = s.look() })
+	switch {
+	case failure != nil:
+		return nil, failure
+	case !ran:
+		return s.globals, s.broken
+	}
+	return out, err
+}
+
+// Set gives a global that is a number, and no array, another value while the session runs. A handler that begins when
+// Set has returned sees it. It is an error if the session has ended.
+func (s *Session) Set(name string, n int64) (err error) {
+	i := slices.IndexFunc(s.p.ir.Globals, func(g *ir.Global) bool { return g.Name == name })
+	if i < 0 {
+		return fmt.Errorf("no global %s is in use", name)
+	}
+	g := s.p.ir.Globals[i]
+	if g.IsArray() || g.Type != types.Long {
+		return fmt.Errorf("%s is no global with one number", name)
+	}
+	ran, failure := s.between(func() {
+		store := s.b.Store()
+		if g.Class >= 0 {
+			if err = store.Lock(g.Class); err != nil {
+				return
+			}
+			defer store.Unlock(g.Class)
+		}
+		err = store.Set(i, nil, interp.Val{Int: n})
+	})
+	switch {
+	case failure != nil:
+		return failure
+	case !ran:
+		return errors.New("the session has ended")
+	}
+	return err
+}
+
+// between has f called by the goroutine that drives the session, between two handlers, and waits for it. It does not
+// run if the session has ended.
+func (s *Session) between(f func()) (ran bool, err error) {
 	done := make(chan struct{})
 	s.mu.Lock()
 	if s.tell == nil {
 		s.mu.Unlock()
-		return nil, errors.New("the session does not run")
+		return false, errors.New("the session does not run")
 	}
 	busy := false
 	if !s.ended {
 		select {
 		case s.ask <- func() {
 			defer close(done)
-			out, err = s.look()
+			f()
 		}:
 			s.b.Wake()
 		default:
@@ -207,12 +252,17 @@ func (s *Session) Globals() (Globals, error) {
 	}
 	s.mu.Unlock()
 	if busy {
-		return nil, errors.New("many others read the globals")
+		return false, errors.New("many others ask for the globals")
 	}
 	select {
 	case <-done:
-		return out, err
+		return true, nil
 	case <-s.over:
-		return s.globals, s.broken
+	}
+	select {
+	case <-done: // both
+		return true, nil
+	default:
+		return false, nil
 	}
 }

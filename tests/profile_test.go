@@ -395,19 +395,24 @@ func main() {
 				}
 			}
 		}
-		// One more of them goes on now and then, and may have done so while they were read.
-		least := int64(1000e9)
+		// A thousand wait from before the beginning to behind the end, which comes when it can: to the nanosecond.
+		// One more goes on now and then, and may have done so while they were read.
+		took := p.Duration.Nanoseconds()
+		least := 1000 * took
 		if strings.Contains(what, "--sample") { // the collector marks what it scans: then a stack is left out
-			least = 990e9
+			least = 990 * took
 		}
-		if got := by["main.waits chan receive"]; got < least || got > 1001e9 {
-			t.Errorf("%s: 1001 goroutines in a channel: %d ns", what, got)
+		if took < 1e9 {
+			t.Errorf("%s: %d ns", what, took)
 		}
-		if got := by["main.locks sync.Mutex.Lock"]; got < least || got > 1000e9 {
-			t.Errorf("%s: 1000 goroutines at a lock: %d ns", what, got)
+		if got := by["main.waits chan receive"]; got < least || got > 1001*took {
+			t.Errorf("%s: 1001 goroutines in a channel for %d ns: %d ns", what, took, got)
 		}
-		if all := p.Total(0); strings.HasPrefix(what, "wall") && (all < 2002e9 || all > 2030e9) {
-			t.Errorf("2002 goroutines and those of the runtime: %d ns", all)
+		if got := by["main.locks sync.Mutex.Lock"]; got < least || got > 1000*took {
+			t.Errorf("%s: 1000 goroutines at a lock for %d ns: %d ns", what, took, got)
+		}
+		if all := p.Total(0); strings.HasPrefix(what, "wall") && (all < 2002*took || all > 2030*took) {
+			t.Errorf("2002 goroutines and those of the runtime for %d ns: %d ns", took, all)
 		}
 	}
 }

@@ -73,6 +73,9 @@ type options struct {
 	diff    bool
 	files   []string
 	buffer  int
+	// For tests: the probes are in place so long before the beginning and behind the end; begun is called between.
+	hold  time.Duration
+	begun func()
 }
 
 // Run runs the command and gives its exit status. ctx ends the profile, which is written all the same.
@@ -185,7 +188,7 @@ var parts = []string{"lock", "chan", "gc", "syscall"}
 type collector interface {
 	// event takes what one statement printed; args[0] is its code.
 	event(args []gostap.Value)
-	// finish gives the samples. end is when the session ended, in nanoseconds since 1970.
+	// finish gives the samples. end is when nothing was counted any more, by clock().
 	finish(end int64) *export.Profile
 }
 
@@ -198,7 +201,7 @@ const deepestKept = 64
 // record runs the script and writes what it gives.
 func record(ctx context.Context, o *options, s Streams, env []string) error {
 	opt := gostap.Options{
-		Name: "<profile>", Command: o.command, PID: o.pid, Bare: true, Timeout: o.length, BufferMB: o.buffer,
+		Name: "<profile>", Command: o.command, PID: o.pid, Bare: true, BufferMB: o.buffer,
 		Stdin: s.In, Stdout: s.Out, Stderr: s.Err, Env: env,
 	}
 	opt.Limits = layout.Default()
@@ -223,17 +226,18 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	}
 	defer prog.Close()
 	var notes []string
-	// The end is that of the process, else when somebody wanted it: taking probes away takes time.
-	var end, asked time.Time
-	over := context.AfterFunc(ctx, func() { asked = time.Now() })
-	session, err := prog.Start(ctx)
+	w := window{hold: o.hold}
+	session, err := w.open(ctx, prog, o.length, o.pid != 0)
 	if err != nil {
 		return err
 	}
-	begun := time.Now()
-	if o.pid != 0 { // the probes are in place
-		c.event([]gostap.Value{{Int: codeBegin}, {Int: int64(o.pid)}, {Int: begun.UnixNano()}})
+	if o.begun != nil {
+		o.begun()
 	}
+	if o.pid != 0 { // the probes are in place
+		c.event([]gostap.Value{{Int: codeBegin}, {Int: int64(o.pid)}, {Int: w.begun}})
+	}
+	var exit int64
 	for e, failure := range session.Events() {
 		switch {
 		case failure != nil:
@@ -243,8 +247,8 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 			case e.Args[0].Int == codeBegin:
 				n.pid = uint32(e.Args[1].Int)
 				continue // when the probes are in place is what counts
-			case e.Args[0].Int == codeExit && uint32(e.Args[1].Int) == n.pid:
-				end = time.Unix(0, e.Args[2].Int)
+			case e.Args[0].Int == codeExit && e.Args[3].Int != 0:
+				exit = e.Args[2].Int
 			}
 			n.poll()
 			c.event(e.Args)
@@ -258,18 +262,9 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	if err != nil && !errors.As(err, &failed) {
 		return err
 	}
-	switch stopped := !over(); {
-	case !end.IsZero():
-	case stopped:
-		end = asked
-	default:
-		end = time.Now()
-	}
-	if limit := begun.Add(o.length); o.length > 0 && end.After(limit) {
-		end = limit
-	}
-	p := c.finish(end.UnixNano())
-	p.Start, p.Duration = begun, end.Sub(begun)
+	end := w.end(exit)
+	p := c.finish(end)
+	p.Start, p.Duration = w.at, time.Duration(end-w.begun)
 	p.Notes = append(notes, p.Notes...)
 	for _, t := range p.Notes {
 		fmt.Fprintf(s.Err, "WARNING: %s\n", diag.Visible(t))

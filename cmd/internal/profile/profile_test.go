@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/runtime/export"
@@ -117,7 +116,7 @@ func TestGoroutines(t *testing.T) {
 func TestSums(t *testing.T) {
 	text := func(s string) gostap.Value { return gostap.Value{Text: s, IsText: true} }
 	n := &namer{stacks: map[string][]export.Frame{"recv": {{Func: "main.recv"}}, "call": {{Func: "syscall.write"}}}}
-	c := newSums(n, "wall", 0, time.Unix(0, 1000))
+	c := newSums(n, "wall", 0, 1000)
 	for _, e := range [][]gostap.Value{
 		num(codeBegin, 1, 1500),
 		append(num(codeReason, 7), text("chan receive")),
@@ -137,7 +136,7 @@ func TestSums(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	c = newSums(n, "chan", 0, time.Unix(0, 1000))
+	c = newSums(n, "chan", 0, 1000)
 	c.event(num(codeMissed, 3))
 	if p := c.finish(2000); len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "3 events") {
 		t.Errorf("notes %q", p.Notes)
@@ -178,7 +177,7 @@ func TestThreads(t *testing.T) {
 	for _, e := range [][]gostap.Value{
 		num(codeIn, 5, 1000), out(0, 1100, "futex"), num(codeWake, 5, 1400), num(codeIn, 5, 1450), num(codeWake, 5,
 			1460),
-		out(1, 1500, ""), num(codeIn, 5, 1600), num(codeExit, 5, 1700), out(0, 1710, "futex"),
+		out(1, 1500, ""), num(codeIn, 5, 1600), num(codeExit, 5, 1700, 0), out(0, 1710, "futex"),
 	} {
 		c.event(e)
 	}

@@ -58,28 +58,28 @@ func (c *samples) event(a []gostap.Value) {
 	}
 	if c.reader == nil { // a command has just begun, perhaps
 		if c.reader, c.unread = reader(int(c.names.pid), c.goroutines); c.reader == nil {
-			c.next = time.Now().Add(10 * tick).UnixNano()
+			c.next = clock() + int64(10*tick)
 			return
 		}
 	}
-	before, begun := used(), time.Now()
+	before, begun := used(), clock()
 	all, err := c.reader.All(deepestKept)
 	if err != nil {
 		return // it has ended
 	}
-	c.seen(all, begun.UnixNano())
-	c.next = time.Now().Add(rest * (used() - before)).UnixNano()
+	c.seen(all, begun)
+	c.next = clock() + int64(rest*(used()-before))
 }
 
 // seen takes what goroutines did at a time.
 func (c *samples) seen(all []procstate.Goroutine, at int64) {
 	c.looks++
-	c.add(all, at-c.last)
+	c.add(all, 1, at-c.last)
 	c.all, c.last = all, at
 }
 
-// add counts what was seen for ns. A stack that changed while it was read is none.
-func (c *samples) add(all []procstate.Goroutine, ns int64) {
+// add counts what was seen n times for ns. A stack that changed while it was read is none.
+func (c *samples) add(all []procstate.Goroutine, n, ns int64) {
 	for i := range all {
 		if all[i].Moved {
 			all[i].Stack = nil
@@ -94,13 +94,13 @@ func (c *samples) add(all []procstate.Goroutine, ns int64) {
 			t = &total{state: state, stack: stack}
 			c.sums[key] = t
 		}
-		t.n, t.ns = t.n+1, t.ns+ns
+		t.n, t.ns = t.n+n, t.ns+ns
 	}
 }
 
 func (c *samples) finish(end int64) *export.Profile {
-	if end > c.last { // the last look stands for what is left, too
-		c.add(c.all, end-c.last)
+	if c.looks > 0 { // the last look stands for what is left, too, or was behind the end
+		c.add(c.all, 0, end-c.last)
 	}
 	p := &export.Profile{Title: titles[c.what], Types: []export.Type{{Name: "time", Unit: "nanoseconds"},
 		{Name: "samples", Unit: "count"}}}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/gostap/gostap"
 )
@@ -27,7 +26,7 @@ const (
 	codeLeave          // goroutine, time
 	codeEnd            // goroutine, time
 	codeMade           // goroutine, time, stack of its creator
-	codeExit           // thread, time
+	codeExit           // thread, time, 1 if it was the last one
 	codeFirst          // address of a goroutine that was there before, time, what it did until then
 	codeSum            // kind, times, nanoseconds, stack
 	codeOpen           // kind, number of goroutines, sum of the times when it began, stack
@@ -37,9 +36,25 @@ const (
 	codeMissed         // events that had no room
 )
 
-var begin = fmt.Sprintf(`probe begin { printf("%%d %%d %%d\n", %d, target(), gettimeofday_ns()) }
-probe kernel.trace("sched_process_exit") { if (pid() == target()) printf("%%d %%d %%d\n", %d, tid(), gettimeofday_ns()) }
-`, codeBegin, codeExit)
+// begin begins all scripts. before says that the process ran already: then nothing is counted before "from" is set
+// (window.go). The process ends when the last of its threads does. A handler that looks at nothing but "from", and
+// once, needs no lock.
+func begin(before bool) string {
+	from := int64(0)
+	if before {
+		from = endless
+	}
+	return fmt.Sprintf(`global from = %d
+probe begin { printf("%%d %%d %%d\n", %d, target(), ktime_get_ns()) }
+probe kernel.trace("sched_process_exit") {
+  if (pid() == target()) {
+    now = ktime_get_ns()
+    if ($p->signal->live->counter == 0) { from = %[4]d printf("%%d %%d %%d %%d\n", %[3]d, tid(), ktime_get_ns(), 1) }
+    else if (now >= from) printf("%%d %%d %%d %%d\n", %[3]d, tid(), now, 0)
+  }
+}
+`, from, codeBegin, codeExit, int64(endless))
+}
 
 // most is how many goroutines there can be at once.
 const most = 1 << 17
@@ -47,10 +62,11 @@ const most = 1 << 17
 // plan gives the script for what is asked, and what makes samples of its events.
 func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string, collector, error) {
 	isGo := has(ctx, opt, "runtime.gopark") && !o.threads
+	start := begin(o.pid != 0)
 	switch o.what {
 	case "cpu":
-		return begin + fmt.Sprintf(`probe perf.type(1).config(0).hz(%d) {
-  if (pid() == target()) {
+		return start + fmt.Sprintf(`probe perf.type(1).config(0).hz(%d) {
+  if (pid() == target() && ktime_get_ns() >= from) {
     if (user_mode()) printf("%%d %%d %%s %%s\n", 1, tid(), execname(), ubacktrace())
     else printf("%%d %%d %%s %%s %%s\n", 2, tid(), execname(), backtrace(), ubacktrace())
   }
@@ -58,7 +74,7 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 `, o.hz), newCPU(n, o.hz), nil
 	case "wall", "off":
 		if !isGo {
-			return begin + threadScript, newThreads(n, o.what == "wall", o.pid), nil
+			return start + threadScript, newThreads(n, o.what == "wall", o.pid), nil
 		}
 	}
 	if !isGo {
@@ -67,35 +83,29 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 	}
 	switch o.what {
 	case "create":
-		return begin + countScript(`process.function("runtime.newproc1").return`, "1"),
+		return start + countScript(`process.function("runtime.newproc1").return`, "1"),
 			newCounts(n, "created", "count"), nil
 	case "alloc":
 		if has(ctx, opt, "runtime.malloc*SC*") { // sizespecializedmalloc: these do not go through mallocgc
 			return "", nil, &slip{"the program allocates by functions made for each size, which are not counted",
 				"build it with GOEXPERIMENT=nosizespecializedmalloc"}
 		}
-		return begin + countScript(`process.function("runtime.mallocgc")`, "$size"),
+		return start + countScript(`process.function("runtime.mallocgc")`, "$size"),
 			newCounts(n, "allocated", "bytes"), nil
 	}
 	if o.sample {
-		return begin + fmt.Sprintf("probe timer.ms(%d) { printf(\"%%d %%d\\n\", %d, gettimeofday_ns()) }\n",
-			tick.Milliseconds(), codeTick), newSamples(n, o.what), nil
+		return start + fmt.Sprintf(`probe timer.ms(%d) {
+  now = ktime_get_ns()
+  if (now >= from) printf("%%d %%d\n", %d, now)
+}
+`, tick.Milliseconds(), codeTick), newSamples(n, o.what), nil
 	}
 	if !o.each {
-		since := time.Now()
+		since := clock()
 		s := sumScript(o.what, o.pid != 0, most, since, func(fn string) bool { return has(ctx, opt, fn) })
-		return begin + s, newSums(n, o.what, o.pid, since), nil
+		return start + s, newSums(n, o.what, o.pid, since), nil
 	}
-	var b strings.Builder
-	b.WriteString(begin + goroutineScript)
-	for _, f := range []string{"exitsyscallNoP", "exitsyscall0"} { // one of them, by the version of Go
-		if has(ctx, opt, "runtime."+f) {
-			fmt.Fprintf(&b,
-				"probe process.function(%q) { printf(\"%%d %%d %%d\\n\", 11, $gp->goid, gettimeofday_ns()) }\n",
-				"runtime."+f)
-		}
-	}
-	return b.String(), newGoroutines(n, o.what), nil
+	return start + goroutineScript(func(fn string) bool { return has(ctx, opt, fn) }), newGoroutines(n, o.what), nil
 }
 
 // has reports whether the program has a function that can be probed.
@@ -106,34 +116,56 @@ func has(ctx context.Context, opt gostap.Options, fn string) bool {
 
 // threadScript tells when a thread leaves a processor, and why, when it is woken, and when it gets one.
 const threadScript = `probe kernel.trace("sched_switch") {
-  if ($prev->tgid == target())
-    printf("%d %d %d %d %s %s %s\n", 3, $prev->pid, $preempt || $prev_state == 0, gettimeofday_ns(), backtrace(), ubacktrace(), execname())
-  if ($next->tgid == target())
-    printf("%d %d %d\n", 4, $next->pid, gettimeofday_ns())
+  now = ktime_get_ns()
+  if (($prev->tgid == target() || $next->tgid == target()) && now >= from) {
+    if ($prev->tgid == target())
+      printf("%d %d %d %d %s %s %s\n", 3, $prev->pid, $preempt || $prev_state == 0, now, backtrace(), ubacktrace(), execname())
+    if ($next->tgid == target())
+      printf("%d %d %d\n", 4, $next->pid, now)
+  }
 }
-probe kernel.trace("sched_wakeup") { if ($p->tgid == target()) printf("%d %d %d\n", 5, $p->pid, gettimeofday_ns()) }
-probe kernel.trace("sched_wakeup_new") { if ($p->tgid == target()) printf("%d %d %d\n", 5, $p->pid, gettimeofday_ns()) }
+probe kernel.trace("sched_wakeup"), kernel.trace("sched_wakeup_new") {
+  now = ktime_get_ns()
+  if ($p->tgid == target() && now >= from) printf("%d %d %d\n", 5, $p->pid, now)
+}
 `
 
 // goroutineScript tells of each change of a goroutine's state. A park may be called off: then execute follows.
-const goroutineScript = `global known
-probe process.function("runtime.gopark") {
-  if (!known[$reason]) { known[$reason] = 1 printf("%d %d %s\n", 7, $reason, @var("runtime.waitReasonStrings")[$reason]) }
-  printf("%d %d %d %d %s\n", 6, goid(), $reason, gettimeofday_ns(), ubacktrace())
+func goroutineScript(has probed) string {
+	var b strings.Builder
+	b.WriteString("global known\n")
+	// change writes a probe that tells of a change: code, goroutine and what more there is, with its format.
+	change := func(point string, code int, goroutine, format, more string) {
+		reason := ""
+		if code == codePark {
+			reason = fmt.Sprintf("if (!known[$reason]) { known[$reason] = 1 printf(\"%%d %%d %%s\\n\", %d, $reason, "+
+				"@var(\"runtime.waitReasonStrings\")[$reason]) }\n    ", codeReason)
+		}
+		fmt.Fprintf(&b, `probe %s {
+  now = ktime_get_ns()
+  if (now >= from) {
+    %sprintf("%%d %%d %s\n", %d, %s, %s)
+  }
 }
-probe process.function("runtime.execute") { printf("%d %d %d %d\n", 8, $gp->goid, gettimeofday_ns(), $gp->startpc) }
-probe process.function("runtime.ready") { printf("%d %d %d %d\n", 9, $gp->goid, gettimeofday_ns(), $gp->waitreason) }
-probe process.function("runtime.asyncPreempt2"), process.function("runtime.Gosched") {
-  printf("%d %d %d %s\n", 10, goid(), gettimeofday_ns(), ubacktrace())
+`, point, reason, format, code, goroutine, more)
+	}
+	const given, self, stack = "$gp->goid", "goid()", "now, ubacktrace()"
+	change(function("gopark"), codePark, self, "%d %d %s", "$reason, "+stack)
+	change(function("execute"), codeRun, given, "%d %d", "now, $gp->startpc")
+	change(function("ready"), codeReady, given, "%d %d", "now, $gp->waitreason")
+	change(function("asyncPreempt2")+", "+function("Gosched"), codeStep, self, "%d %s", stack)
+	change(function("goschedImpl")+", "+function("goyield_m"), codeYield, given, "%d", "now")
+	change(function("reentersyscall"), codeEnter, self, "%d %s", stack)
+	change(function("exitsyscall"), codeLeave, self, "%d", "now")
+	for _, f := range []string{"exitsyscallNoP", "exitsyscall0"} { // one of them, by the version of Go
+		if has("runtime." + f) {
+			change(function(f), codeYield, given, "%d", "now")
+		}
+	}
+	change(function("goexit1"), codeEnd, self, "%d", "now")
+	change(function("newproc1")+".return", codeMade, "$return->goid", "%d %s", stack)
+	return b.String()
 }
-probe process.function("runtime.goschedImpl"), process.function("runtime.goyield_m") {
-  printf("%d %d %d\n", 11, $gp->goid, gettimeofday_ns())
-}
-probe process.function("runtime.reentersyscall") { printf("%d %d %d %s\n", 12, goid(), gettimeofday_ns(), ubacktrace()) }
-probe process.function("runtime.exitsyscall") { printf("%d %d %d\n", 13, goid(), gettimeofday_ns()) }
-probe process.function("runtime.goexit1") { printf("%d %d %d\n", 14, goid(), gettimeofday_ns()) }
-` + made
 
-const made = `probe process.function("runtime.newproc1").return {
-  printf("%d %d %d %s\n", 15, $return->goid, gettimeofday_ns(), ubacktrace()) }
-`
+// function is the probe point of one of the runtime's.
+func function(name string) string { return fmt.Sprintf("process.function(%q)", "runtime."+name) }

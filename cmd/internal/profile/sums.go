@@ -1,8 +1,6 @@
 package profile
 
 import (
-	"time"
-
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/runtime/export"
 	procstate "github.com/gostap/gostap/runtime/host/goroutines"
@@ -34,8 +32,8 @@ type total struct {
 	open  bool
 }
 
-func newSums(n *namer, what string, pid int, since time.Time) *sums {
-	c := &sums{goroutines: newGoroutines(n, what), since: since.UnixNano(), pid: pid, seen: map[int64]bool{}}
+func newSums(n *namer, what string, pid int, since int64) *sums {
+	c := &sums{goroutines: newGoroutines(n, what), since: since, pid: pid, seen: map[int64]bool{}}
 	if pid != 0 {
 		c.reader, c.unread = reader(pid, c.goroutines)
 	}
@@ -77,7 +75,7 @@ func (c *sums) look() error {
 	if err != nil {
 		return err
 	}
-	c.read = time.Now().UnixNano() - c.since
+	c.read = clock() - c.since
 	c.there = make(map[uint64]*procstate.Goroutine, len(all))
 	for i := range all {
 		c.there[all[i].Addr] = &all[i]

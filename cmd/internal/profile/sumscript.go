@@ -3,7 +3,6 @@ package profile
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/gostap/gostap/compiler/machine"
 )
@@ -27,7 +26,7 @@ type probed func(fn string) bool
 //
 // before: the program ran already. all: every state is wanted, else those that the list in what names, and what is not
 // needed for these is not probed. most is how many goroutines there can be.
-func sumScript(what string, before bool, most int, since time.Time, has probed) string {
+func sumScript(what string, before bool, most int, since int64, has probed) string {
 	var b strings.Builder
 	all := what == "wall" || what == "off"
 	list := strings.Split(what, ",")
@@ -40,7 +39,8 @@ func sumScript(what string, before bool, most int, since time.Time, has probed) 
 		return all
 	}
 	fmt.Fprintf(&b, "global st[%d], stack[%d], sums[32768], open[65536], known[256], missed\n", most, most)
-	now := fmt.Sprintf("now = gettimeofday_ns() - %d", since.UnixNano())
+	// The clock is looked at first: see window.go.
+	now := fmt.Sprintf("clock = ktime_get_ns()\n  if (clock < from) next\n  now = clock - %d", since)
 	// first sends that g is seen for the first time, and what it did before.
 	first := func(did any) string {
 		if !before {
@@ -66,7 +66,6 @@ func sumScript(what string, before bool, most int, since time.Time, has probed) 
 			kindIdle, body)
 	}
 	set := func(kind any) string { return fmt.Sprintf("  st[g] = (now << 8) | %v\n", kind) }
-	fn := func(name string) string { return fmt.Sprintf("process.function(%q)", "runtime."+name) }
 	self := fmt.Sprintf("u_register(%q)", machine.Host.Registers[machine.Host.Goroutine].Name)
 	const given, keep = "$gp", "  stack[g] = ustack()\n"
 	// idle is what is not asked for; it is not written where it stands already.
@@ -80,35 +79,35 @@ func sumScript(what string, before bool, most int, since time.Time, has probed) 
 	if !all {
 		park = "  if (known[$reason] == 1) {\n" + park + "  } else\n" + idle
 	}
-	probe(fn("gopark"), self, kindRunning, fmt.Sprintf(`  if (!known[$reason]) {
+	probe(function("gopark"), self, kindRunning, fmt.Sprintf(`  if (!known[$reason]) {
     why = @var("runtime.waitReasonStrings")[$reason]
     known[$reason] = %s ? 1 : 2
     printf("%%d %%d %%s\n", %d, $reason, why)
   }
 `, reasons(list), codeReason), park)
-	probe(fn("ready"), given, "$gp->waitreason", "", runnable)
+	probe(function("ready"), given, "$gp->waitreason", "", runnable)
 	if all || asks("syscall") || asks("gc") { // the others' parks are never called off
-		probe(fn("execute"), given, kindRunnable, "", running)
+		probe(function("execute"), given, kindRunnable, "", running)
 	}
 	if all || asks("syscall") {
-		probe(fn("reentersyscall"), self, kindRunning, "", set(kindSyscall)+keep)
-		probe(fn("exitsyscall"), self, kindSyscall, "", running)
+		probe(function("reentersyscall"), self, kindRunning, "", set(kindSyscall)+keep)
+		probe(function("exitsyscall"), self, kindSyscall, "", running)
 	}
 	made := runnable
 	if all {
-		probe(fn("asyncPreempt2")+", "+fn("Gosched"), self, kindRunning, "", set(kindStepping)+keep)
-		probe(fn("goschedImpl")+", "+fn("goyield_m"), given, kindRunning, "",
+		probe(function("asyncPreempt2")+", "+function("Gosched"), self, kindRunning, "", set(kindStepping)+keep)
+		probe(function("goschedImpl")+", "+function("goyield_m"), given, kindRunning, "",
 			fmt.Sprintf("  if (k != %d) delete stack[g]\n", kindStepping)+set(kindRunnable))
 		for _, f := range []string{"exitsyscallNoP", "exitsyscall0"} { // one of them, by the version of Go
 			if has("runtime." + f) {
-				probe(fn(f), given, kindSyscall, "", set(kindRunnable))
+				probe(function(f), given, kindSyscall, "", set(kindRunnable))
 			}
 		}
-		probe(fn("goexit1"), self, kindRunning, "", fmt.Sprintf("  st[g] = (now << 8) | %d\n", kindIdle))
+		probe(function("goexit1"), self, kindRunning, "", fmt.Sprintf("  st[g] = (now << 8) | %d\n", kindIdle))
 		made += keep
 	}
 	fmt.Fprintf(&b, "probe %s.return { try {\n  %s\n  g = $return\n  if (!st[g]) { %s}\n%s} catch { missed <<< 1 } }\n",
-		fn("newproc1"), now, first(kindIdle), made)
+		function("newproc1"), now, first(kindIdle), made)
 	opened, ran := "", ""
 	if all {
 		b.WriteString("global ran[4096], openrun\n")
@@ -140,7 +139,7 @@ func printed(table string, code int) string {
 // countScript adds up a number by stack: kind 0 of codeSum.
 func countScript(point, number string) string {
 	return fmt.Sprintf(`global sums[32768], missed
-probe %s { try { sums[0, ustack()] <<< %s } catch { missed <<< 1 } }
+probe %s { try { if (ktime_get_ns() >= from) sums[0, ustack()] <<< %s } catch { missed <<< 1 } }
 probe end {
 %s%s}
 `, point, number, printed("sums", codeSum), missed)

@@ -29,6 +29,9 @@ func (c *threads) event(a []gostap.Value) {
 	if (a[0].Int < codeOut || a[0].Int > codeWake) && a[0].Int != codeExit {
 		return
 	}
+	if a[0].Int == codeExit && a[3].Int != 0 {
+		return // the last thread lives to the end
+	}
 	id := a[1].Int
 	t := c.all[id]
 	if t == nil {

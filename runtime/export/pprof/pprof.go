@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/google/pprof/profile"
 
@@ -93,7 +94,10 @@ func Read(r io.Reader) (*export.Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a profile in pprof's form: %w", err)
 	}
-	p := &export.Profile{Notes: in.Comments}
+	p := &export.Profile{Duration: time.Duration(in.DurationNanos), Period: in.Period, Notes: in.Comments}
+	if in.TimeNanos != 0 {
+		p.Start = time.Unix(0, in.TimeNanos)
+	}
 	for _, t := range in.SampleType {
 		p.Types = append(p.Types, export.Type{Name: t.Type, Unit: t.Unit})
 	}
