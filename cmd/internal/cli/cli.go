@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/marks"
 	"github.com/gostap/gostap/cmd/internal/profile"
 	"github.com/gostap/gostap/cmd/internal/structs"
 	"github.com/gostap/gostap/compiler"
@@ -51,8 +52,15 @@ func Run(args []string, s Streams, env []string) (status int) {
 			internal(s.Err, env, r, debug.Stack())
 		}
 	}()
-	if len(args) > 0 && args[0] == "types" {
-		return structs.Run(args[1:], s.Out, s.Err)
+	if len(args) > 0 {
+		switch args[0] {
+		case "types":
+			return structs.Run(args[1:], s.Out, s.Err)
+		case "tplist":
+			return marks.Tplist(args[1:], s.Out, s.Err)
+		case "info":
+			return marks.Info(args[1:], s.Out, s.Err)
+		}
 	}
 	if len(args) > 0 && args[0] == "profile" {
 		defer sweep()()
