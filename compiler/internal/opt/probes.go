@@ -122,11 +122,23 @@ func (m *probeMerger) ends(f *ir.Func) bool {
 }
 
 // apart reports whether f has to stay alone: it may skip its hit, or does what kernels cannot, so that
-// the whole handler might be moved to the host.
+// the whole handler might be moved to the host. A text that the host makes is nothing of that kind if it is only
+// printed.
 func (m *probeMerger) apart(f *ir.Func) bool {
 	for _, b := range f.Blocks {
 		if b.Term.Kind == ir.TermSkip {
 			return true
+		}
+	}
+	for fn := range m.p.Reached(f) {
+		printed := ir.PrintedOnly(fn)
+		for _, b := range fn.Blocks {
+			for i := range b.Instrs {
+				if in := &b.Instrs[i]; in.Op == ir.OpIntr && in.Builtin().Where == intrinsic.PrintOnly &&
+					in.Dst != ir.NoReg && !printed[in.Dst] {
+					return true
+				}
+			}
 		}
 	}
 	return m.reach(f, func(in *ir.Instr) bool {
