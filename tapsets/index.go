@@ -20,6 +20,7 @@ const (
 	goChannelsStp
 	goHttpStp
 	goLocksStp
+	goSchedStp
 	goSqlStp
 	guruStp
 	indentStp
@@ -293,12 +294,12 @@ var Files = [...]File{
 		{Names: []string{"goroutine_start_func"}, Off: 2173, End: 2246, Line: 61, Refs: []string{"usymname", "gostart_pc"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.start"}, Off: 2550, End: 2738, Line: 67, Refs: []string{"goid", "parent", "start_pc", "start_func", "usymname"}, Points: []string{"process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.end"}, Off: 3107, End: 3405, Line: 80, Refs: []string{"goid", "parent", "goroutine_parent", "start_pc", "gostart_pc", "start_func", "usymname"}, Points: []string{"process.function", "process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.park"}, Off: 3713, End: 3926, Line: 92, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.ready"}, Off: 4234, End: 4479, Line: 105, Refs: []string{"goid", "by", "start_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.run"}, Off: 4715, End: 4855, Line: 119, Refs: []string{"goid", "start_pc", "start_func", "usymname"}, Points: []string{"process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.panic"}, Off: 5026, End: 5155, Line: 129, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname"}, Points: []string{"process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.gc.start"}, Off: 5391, End: 5477, Line: 140, Refs: []string{"goid"}, Points: []string{"process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.gc.end"}, Off: 5633, End: 5721, Line: 145, Refs: []string{"goid"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.park"}, Off: 3910, End: 4319, Line: 94, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function", "process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.ready"}, Off: 4742, End: 5213, Line: 109, Refs: []string{"goid", "by", "goroutine_addr", "start_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.run"}, Off: 5535, End: 5843, Line: 126, Refs: []string{"__g", "probefunc", "goid", "start_pc", "start_func", "usymname"}, Points: []string{"process.function", "process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.panic"}, Off: 6014, End: 6143, Line: 137, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.gc.start"}, Off: 6379, End: 6465, Line: 148, Refs: []string{"goid"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.gc.end"}, Off: 6621, End: 6709, Line: 153, Refs: []string{"goid"}, Points: []string{"process.function.return"}},
 	}},
 	goChannelsStp: {Name: "go_channels.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"go.chan.send"}, Off: 510, End: 647, Line: 8, Refs: []string{"chan", "capacity", "length", "blocking"}, Points: []string{"process.function"}},
@@ -324,6 +325,10 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.waitgroup.wait.return"}, Off: 2346, End: 2518, Line: 55, Refs: []string{"waitgroup", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.cond.wait.return"}, Off: 2704, End: 2860, Line: 64, Refs: []string{"cond", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.cond.signal"}, Off: 3030, End: 3200, Line: 73, Refs: []string{"cond", "all", "probefunc"}, Points: []string{"process.function", "process.function"}},
+	}},
+	goSchedStp: {Name: "go_sched.stp", Entries: []grammar.Entry{
+		{Kind: grammar.GlobalEntry, Private: true, Names: []string{"runnable"}, Off: 129, End: 159, Line: 4},
+		{Kind: grammar.AliasEntry, Names: []string{"go.sched.latency"}, Off: 767, End: 1349, Line: 13, Refs: []string{"runnable", "pid", "ktime_get_ns", "__since", "goid", "start_pc", "start_func", "usymname", "latency_ns", "created", "wait_reason"}, Points: []string{"process.function"}},
 	}},
 	goSqlStp: {Name: "go_sql.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"go.sql.query.return"}, Off: 475, End: 940, Line: 8, Refs: []string{"query", "failed", "nil", "err_type", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return", "process.function.return", "process.function.return"}},
@@ -2700,6 +2705,7 @@ var Names = [...]Name{
 	{"go.panic", grammar.AliasEntry, goStp, 13},
 	{"go.rwmutex.rwait.return", grammar.AliasEntry, goLocksStp, 3},
 	{"go.rwmutex.wait.return", grammar.AliasEntry, goLocksStp, 4},
+	{"go.sched.latency", grammar.AliasEntry, goSchedStp, 1},
 	{"go.sql.begin.return", grammar.AliasEntry, goSqlStp, 3},
 	{"go.sql.commit.return", grammar.AliasEntry, goSqlStp, 4},
 	{"go.sql.exec.return", grammar.AliasEntry, goSqlStp, 1},
@@ -4017,6 +4023,7 @@ var Names = [...]Name{
 	{"rlimit_from_str", grammar.FunctionEntry, taskStp, 35},
 	{"rss_of", grammar.FunctionEntry, processmemoryStp, 4},
 	{"run_time", grammar.GlobalEntry, queuestatsStp, 0},
+	{"runnable", grammar.GlobalEntry, goSchedStp, 0},
 	{"running", grammar.GlobalEntry, queuestatsStp, 0},
 	{"s32_arg", grammar.FunctionEntry, registersStp, 1},
 	{"s64_arg", grammar.FunctionEntry, registersStp, 5},
