@@ -18,10 +18,15 @@ const (
 	fractionsStp
 	goStp
 	goChannelsStp
+	goFinalizersStp
+	goGcStp
 	goHttpStp
 	goLocksStp
+	goNetworkStp
+	goPanicStp
 	goSchedStp
 	goSqlStp
+	goTimersStp
 	guruStp
 	indentStp
 	inputStp
@@ -297,9 +302,6 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.park"}, Off: 3910, End: 4319, Line: 94, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function", "process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.ready"}, Off: 4742, End: 5213, Line: 109, Refs: []string{"goid", "by", "goroutine_addr", "start_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.run"}, Off: 5535, End: 5843, Line: 126, Refs: []string{"__g", "probefunc", "goid", "start_pc", "start_func", "usymname"}, Points: []string{"process.function", "process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.panic"}, Off: 6014, End: 6143, Line: 137, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname"}, Points: []string{"process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.gc.start"}, Off: 6379, End: 6465, Line: 148, Refs: []string{"goid"}, Points: []string{"process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.gc.end"}, Off: 6621, End: 6709, Line: 153, Refs: []string{"goid"}, Points: []string{"process.function.return"}},
 	}},
 	goChannelsStp: {Name: "go_channels.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"go.chan.send"}, Off: 510, End: 647, Line: 8, Refs: []string{"chan", "capacity", "length", "blocking"}, Points: []string{"process.function"}},
@@ -309,6 +311,20 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.chan.close"}, Off: 2444, End: 2548, Line: 57, Refs: []string{"chan", "length"}, Points: []string{"process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.chan.select"}, Off: 2765, End: 2884, Line: 66, Refs: []string{"sends", "receives", "blocking"}, Points: []string{"process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.chan.select.return"}, Off: 3161, End: 3423, Line: 77, Refs: []string{"sends", "receives", "blocking", "chosen", "received", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+	}},
+	goFinalizersStp: {Name: "go_finalizers.stp", Entries: []grammar.Entry{
+		{Kind: grammar.AliasEntry, Names: []string{"go.finalizer.queue"}, Off: 241, End: 399, Line: 7, Refs: []string{"object", "func", "usymname", "user_long"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.finalizer.run"}, Off: 500, End: 684, Line: 17, Refs: []string{"goid"}, Points: []string{"process.function.callee", "process.function.callee"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.cleanup.queue"}, Off: 872, End: 1043, Line: 27, Refs: []string{"goid"}, Points: []string{"process.function", "process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.cleanup.run"}, Off: 1210, End: 1350, Line: 37, Refs: []string{"goid", "count"}, Points: []string{"process.function.return"}},
+	}},
+	goGcStp: {Name: "go_gc.stp", Entries: []grammar.Entry{
+		{Kind: grammar.AliasEntry, Names: []string{"go.gc.start"}, Off: 276, End: 362, Line: 7, Refs: []string{"goid"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.gc.end"}, Off: 518, End: 606, Line: 12, Refs: []string{"goid"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.gc.cycle"}, Off: 1228, End: 1774, Line: 21, Refs: []string{"cycle", "forced", "sweep_term_ns", "mark_ns", "mark_term_ns", "heap_start", "heap_end", "heap_marked"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.gc.pause"}, Off: 2206, End: 2519, Line: 39, Refs: []string{"reason", "stop_reason", "gc", "duration_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.gc.assist.return"}, Off: 2826, End: 2982, Line: 51, Refs: []string{"goid", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.gc.sweep.return"}, Off: 3345, End: 3522, Line: 62, Refs: []string{"pages", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
 	}},
 	goHttpStp: {Name: "go_http.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"go.http.server"}, Off: 252, End: 397, Line: 6, Refs: []string{"method", "path", "host"}, Points: []string{"process.function"}},
@@ -326,6 +342,16 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.cond.wait.return"}, Off: 2704, End: 2860, Line: 64, Refs: []string{"cond", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.cond.signal"}, Off: 3030, End: 3200, Line: 73, Refs: []string{"cond", "all", "probefunc"}, Points: []string{"process.function", "process.function"}},
 	}},
+	goNetworkStp: {Name: "go_network.stp", Entries: []grammar.Entry{
+		{Kind: grammar.AliasEntry, Names: []string{"go.netpoll.wait.return"}, Off: 413, End: 632, Line: 8, Refs: []string{"fd", "write", "ready", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.netpoll.ready"}, Off: 857, End: 983, Line: 20, Refs: []string{"fd", "read", "write"}, Points: []string{"process.function"}},
+	}},
+	goPanicStp: {Name: "go_panic.stp", Entries: []grammar.Entry{
+		{Kind: grammar.AliasEntry, Names: []string{"go.panic"}, Off: 312, End: 467, Line: 7, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname", "value_type"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.recover"}, Off: 704, End: 812, Line: 19, Refs: []string{"nil", "goid"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.goexit"}, Off: 1028, End: 1157, Line: 29, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.defer"}, Off: 1504, End: 1734, Line: 41, Refs: []string{"goid", "func", "usymname", "user_long"}, Points: []string{"process.function", "process.function", "process.function"}},
+	}},
 	goSchedStp: {Name: "go_sched.stp", Entries: []grammar.Entry{
 		{Kind: grammar.GlobalEntry, Private: true, Names: []string{"runnable"}, Off: 129, End: 159, Line: 4},
 		{Kind: grammar.AliasEntry, Names: []string{"go.sched.latency"}, Off: 767, End: 1349, Line: 13, Refs: []string{"runnable", "pid", "ktime_get_ns", "__since", "goid", "start_pc", "start_func", "usymname", "latency_ns", "created", "wait_reason"}, Points: []string{"process.function"}},
@@ -336,6 +362,11 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.sql.prepare.return"}, Off: 1917, End: 2287, Line: 38, Refs: []string{"query", "failed", "nil", "err_type", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return", "process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.sql.begin.return"}, Off: 2456, End: 2690, Line: 51, Refs: []string{"failed", "nil", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.sql.commit.return"}, Off: 2897, End: 3068, Line: 62, Refs: []string{"failed", "nil", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+	}},
+	goTimersStp: {Name: "go_timers.stp", Entries: []grammar.Entry{
+		{Kind: grammar.AliasEntry, Names: []string{"go.timer.set"}, Off: 444, End: 794, Line: 8, Refs: []string{"timer", "delay_ns", "ktime_get_ns", "period_ns", "__f", "func", "usymname", "user_long"}, Points: []string{"process.function", "process.function", "process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.timer.fire"}, Off: 1068, End: 1263, Line: 22, Refs: []string{"timer", "lateness_ns", "func", "usymname", "user_long"}, Points: []string{"process.function", "process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.timer.stop.return"}, Off: 1433, End: 1643, Line: 32, Refs: []string{"timer", "func", "usymname", "user_long", "pending"}, Points: []string{"process.function.return", "process.function.return"}},
 	}},
 	guruStp: {Name: "guru.stp", Entries: []grammar.Entry{
 		{Names: []string{"set_user_int8"}, Off: 425, End: 485, Line: 11, Params: []string{"addr", "val"}},
@@ -2686,10 +2717,20 @@ var Names = [...]Name{
 	{"go.chan.select.return", grammar.AliasEntry, goChannelsStp, 6},
 	{"go.chan.send", grammar.AliasEntry, goChannelsStp, 0},
 	{"go.chan.send.return", grammar.AliasEntry, goChannelsStp, 1},
+	{"go.cleanup.queue", grammar.AliasEntry, goFinalizersStp, 2},
+	{"go.cleanup.run", grammar.AliasEntry, goFinalizersStp, 3},
 	{"go.cond.signal", grammar.AliasEntry, goLocksStp, 7},
 	{"go.cond.wait.return", grammar.AliasEntry, goLocksStp, 6},
-	{"go.gc.end", grammar.AliasEntry, goStp, 15},
-	{"go.gc.start", grammar.AliasEntry, goStp, 14},
+	{"go.defer", grammar.AliasEntry, goPanicStp, 3},
+	{"go.finalizer.queue", grammar.AliasEntry, goFinalizersStp, 0},
+	{"go.finalizer.run", grammar.AliasEntry, goFinalizersStp, 1},
+	{"go.gc.assist.return", grammar.AliasEntry, goGcStp, 4},
+	{"go.gc.cycle", grammar.AliasEntry, goGcStp, 2},
+	{"go.gc.end", grammar.AliasEntry, goGcStp, 1},
+	{"go.gc.pause", grammar.AliasEntry, goGcStp, 3},
+	{"go.gc.start", grammar.AliasEntry, goGcStp, 0},
+	{"go.gc.sweep.return", grammar.AliasEntry, goGcStp, 5},
+	{"go.goexit", grammar.AliasEntry, goPanicStp, 2},
 	{"go.goroutine.end", grammar.AliasEntry, goStp, 9},
 	{"go.goroutine.park", grammar.AliasEntry, goStp, 10},
 	{"go.goroutine.ready", grammar.AliasEntry, goStp, 11},
@@ -2702,7 +2743,10 @@ var Names = [...]Name{
 	{"go.mutex.release", grammar.AliasEntry, goLocksStp, 2},
 	{"go.mutex.wait", grammar.AliasEntry, goLocksStp, 0},
 	{"go.mutex.wait.return", grammar.AliasEntry, goLocksStp, 1},
-	{"go.panic", grammar.AliasEntry, goStp, 13},
+	{"go.netpoll.ready", grammar.AliasEntry, goNetworkStp, 1},
+	{"go.netpoll.wait.return", grammar.AliasEntry, goNetworkStp, 0},
+	{"go.panic", grammar.AliasEntry, goPanicStp, 0},
+	{"go.recover", grammar.AliasEntry, goPanicStp, 1},
 	{"go.rwmutex.rwait.return", grammar.AliasEntry, goLocksStp, 3},
 	{"go.rwmutex.wait.return", grammar.AliasEntry, goLocksStp, 4},
 	{"go.sched.latency", grammar.AliasEntry, goSchedStp, 1},
@@ -2711,6 +2755,9 @@ var Names = [...]Name{
 	{"go.sql.exec.return", grammar.AliasEntry, goSqlStp, 1},
 	{"go.sql.prepare.return", grammar.AliasEntry, goSqlStp, 2},
 	{"go.sql.query.return", grammar.AliasEntry, goSqlStp, 0},
+	{"go.timer.fire", grammar.AliasEntry, goTimersStp, 1},
+	{"go.timer.set", grammar.AliasEntry, goTimersStp, 0},
+	{"go.timer.stop.return", grammar.AliasEntry, goTimersStp, 2},
 	{"go.waitgroup.wait.return", grammar.AliasEntry, goLocksStp, 5},
 	{"gocreate_pc", grammar.FunctionEntry, goStp, 3},
 	{"goid", grammar.FunctionEntry, goStp, 0},

@@ -53,6 +53,7 @@ var fixtures = map[string]fixture{
 	"shapes-pie":    {pkg: "shapes", flags: []string{"-buildmode=pie"}},
 	"cycles":        {pkg: "cycles"},
 	"delays":        {pkg: "delays"},
+	"events":        {pkg: "events"},
 	"values":        {pkg: "values"},
 	"values-N":      {pkg: "values", flags: []string{"-gcflags=-N -l"}},
 	"values-pie":    {pkg: "values", flags: []string{"-buildmode=pie"}},
