@@ -17,6 +17,7 @@ const (
 	filesStp
 	fractionsStp
 	goStp
+	goAllocStp
 	goChannelsStp
 	goFinalizersStp
 	goGcStp
@@ -302,6 +303,10 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.park"}, Off: 3910, End: 4319, Line: 94, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function", "process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.ready"}, Off: 4742, End: 5213, Line: 109, Refs: []string{"goid", "by", "goroutine_addr", "start_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.run"}, Off: 5535, End: 5843, Line: 126, Refs: []string{"__g", "probefunc", "goid", "start_pc", "start_func", "usymname"}, Points: []string{"process.function", "process.function"}},
+	}},
+	goAllocStp: {Name: "go_alloc.stp", Entries: []grammar.Entry{
+		{Private: true, Names: []string{"type_text"}, Off: 148, End: 357, Line: 4, Refs: []string{"n", "user_uint8", "name", "user_string_n", "skip"}, Params: []string{"name", "skip"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.alloc"}, Off: 1022, End: 1704, Line: 21, Refs: []string{"probefunc", "size", "type", "__types", "type_name", "type_text"}, Points: []string{"process.function", "process.function", "process.function", "process.function"}},
 	}},
 	goChannelsStp: {Name: "go_channels.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"go.chan.send"}, Off: 510, End: 647, Line: 8, Refs: []string{"chan", "capacity", "length", "blocking"}, Points: []string{"process.function"}},
@@ -2710,6 +2715,7 @@ var Names = [...]Name{
 	{"gettimeofday_s", grammar.FunctionEntry, timeStp, 0},
 	{"gettimeofday_us", grammar.FunctionEntry, timeStp, 2},
 	{"gid", grammar.FunctionEntry, contextStp, 11},
+	{"go.alloc", grammar.AliasEntry, goAllocStp, 1},
 	{"go.chan.close", grammar.AliasEntry, goChannelsStp, 4},
 	{"go.chan.receive", grammar.AliasEntry, goChannelsStp, 2},
 	{"go.chan.receive.return", grammar.AliasEntry, goChannelsStp, 3},
@@ -6147,6 +6153,7 @@ var Names = [...]Name{
 	{"txt_of", grammar.FunctionEntry, processmemoryStp, 7},
 	{"type_defined", grammar.MacroEntry, typesStpm, 6},
 	{"type_member_defined", grammar.MacroEntry, typesStpm, 7},
+	{"type_text", grammar.FunctionEntry, goAllocStp, 0},
 	{"tz_ctime", grammar.FunctionEntry, ctimeStp, 4},
 	{"tz_ctime", grammar.FunctionEntry, ctimeStp, 5},
 	{"tz_gmtoff", grammar.FunctionEntry, ctimeStp, 2},
