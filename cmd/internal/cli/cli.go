@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/marks"
 	"github.com/gostap/gostap/cmd/internal/profile"
+	"github.com/gostap/gostap/cmd/internal/providers"
 	"github.com/gostap/gostap/cmd/internal/structs"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
@@ -56,6 +57,8 @@ func Run(args []string, s Streams, env []string) (status int) {
 		switch args[0] {
 		case "types":
 			return structs.Run(args[1:], s.Out, s.Err)
+		case "dtrace":
+			return providers.Run(args[1:], s.Out, s.Err, env)
 		case "tplist":
 			return marks.Tplist(args[1:], s.Out, s.Err)
 		case "info":
