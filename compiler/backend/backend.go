@@ -113,26 +113,6 @@ type Session interface {
 	Report() []string
 }
 
-// Keeper is implemented by Sessions whose handlers keep stacks.
-type Keeper interface {
-	// Keeps reports whether any handler does.
-	Keeps() bool
-	// Stack gives a stack by its number, which a handler has passed on; ok is false if there is none.
-	Stack(number int64) (s KeptStack, ok bool, err error)
-}
-
-// KeptStack is a stack of the kernel, or of the program with the number Tgid: return addresses, innermost first, as of
-// wire.Stack.
-type KeptStack struct {
-	PCs  []uint64
-	User bool
-	Tgid uint32
-	// Walked says that the handler has found each caller for sure, and not by frame pointers alone: Cut then tells
-	// whether the stack goes on, Exact are the indexes, other than 0, of places that were interrupted.
-	Walked, Cut bool
-	Exact       []int
-}
-
 // Runner is implemented by Sessions that may run handlers of HostProbes themselves, in the kernel: those with C of
 // the script in them.
 type Runner interface {

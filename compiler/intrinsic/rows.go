@@ -145,11 +145,10 @@ var rows = [...]Func{
 	{Name: "stack_level", Params: list{l}, Result: l, Does: Asks, Fails: Never, Idle: true},
 	// The number of a stack that the kernel keeps, 0 for none, and the text of one, as of sprint_ubacktrace or
 	// sprint_backtrace.
-	{Name: "ustack_kept", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Unprivileged: true, Idle: true,
-		Refused: Module},
-	{Name: "kstack_kept", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Idle: true, Refused: Module},
+	{Name: "ustack_kept", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Unprivileged: true, Idle: true},
+	{Name: "kstack_kept", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Idle: true},
 	{Name: "stack_text", Params: list{l}, Result: s, Does: Asks, Fails: Never, Unprivileged: true, Later: true,
-		Where: PrintOnly, Refused: Module, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptStack}},
+		Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptStack}},
 	// Addresses in hex with spaces between, or one frame a line, with names.
 	{Name: "ubacktrace", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: PrintOnly, Idle: true,
 		Text: wire.Arg{Kind: wire.Stack, Lazy: wire.StackHex}},

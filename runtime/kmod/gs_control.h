@@ -22,7 +22,7 @@
 #include "gs_access.h"
 #include "gs_fired.h"
 
-#define GS_VERSION 5
+#define GS_VERSION 6
 
 #define GS_IOC _IOWR('g', 0x57, struct gs_op)
 
@@ -254,6 +254,16 @@ static int gs_control(struct gs_op *op)
 	case GS_OP_TASK: /* n says which: the current task, or the ticks */
 		op->n = op->n ? (s64)get_jiffies_64() : (s64)(unsigned long)current;
 		return 0;
+#ifdef GS_KEEP
+	case GS_OP_STACK: {
+		const u64 *stack = gs_kept_stack(op->n);
+
+		op->n = !!stack;
+		if (op->nval != 8 * GS_KEPT_WORDS)
+			return -EINVAL;
+		return stack && copy_to_user((void __user *)(unsigned long)op->val, stack, op->nval) ? -EFAULT : 0;
+	}
+#endif
 	case GS_OP_FIRED:
 		return gs_tell_fired((void __user *)(unsigned long)op->val, op->nval);
 	case GS_OP_LOCK:

@@ -96,6 +96,9 @@ struct gs_ctx {
 #ifdef GS_SNAPS
 	struct gs_snap snap[GS_SNAPS];
 #endif
+#ifdef GS_KEEP
+	u64 kept[2 + GS_KEEP];	/* a stack that is to be kept (gs_keep.h) */
+#endif
 };
 
 struct gs_cpu {

@@ -17,6 +17,7 @@
  *   GS_SPARES      contexts beside those of the CPUs, for handlers that wait for a page
  *   GS_OUT         bytes of one print statement's arguments, at most
  *   GS_SNAPS       snapshots that one handler makes (gs_snap.h), if any do
+ *   GS_KEEP        addresses of the stacks that are kept (gs_keep.h), if any are
  */
 #ifndef GS_PORT_H
 #define GS_PORT_H

@@ -5,6 +5,9 @@
 
 #include "gs_output.h"
 #include "gs_task.h"
+#ifdef GS_KEEP
+#include "gs_keep.h"
+#endif
 #ifdef __KERNEL__
 #include <linux/uprobes.h>
 #endif
@@ -142,6 +145,23 @@ static inline s64 gs_stack_level(struct pt_regs *regs, s64 n, u32 room, bool ent
 	gs_put_stack(list, regs, room, entry);
 	return n >= 0 && n < room ? (s64)list[2 + n] : 0;
 }
+
+#ifdef GS_KEEP
+/* The numbers of stacks that are kept. */
+static inline int gs_ustack_kept(struct gs_ctx *c, int pos, s64 *dst, struct pt_regs *regs, bool entry)
+{
+	gs_put_user_stack(c->kept, regs, GS_KEEP, entry);
+	c->kept[1] |= 1ULL << 32;	/* backend.StackUser */
+	return gs_keep(c, pos, dst);
+}
+
+static inline int gs_kstack_kept(struct gs_ctx *c, int pos, s64 *dst, struct pt_regs *regs)
+{
+	gs_put_stack(c->kept, regs, GS_KEEP, false);
+	c->kept[1] = 0;
+	return gs_keep(c, pos, dst);
+}
+#endif
 
 #endif
 #endif

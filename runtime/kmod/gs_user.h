@@ -51,10 +51,19 @@ typedef struct { s64 counter; } atomic64_t;
 #define ATOMIC64_INIT(n) { n }
 #define atomic_read(p) READ_ONCE((p)->counter)
 #define atomic_inc_return(p) __atomic_add_fetch(&(p)->counter, 1, __ATOMIC_SEQ_CST)
+static inline int atomic_fetch_add_unless(atomic_t *p, int n, int unless)
+{
+	int old = atomic_read(p);
+
+	while (old != unless && !__atomic_compare_exchange_n(&p->counter, &old, old + n, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+	return old;
+}
 #define atomic64_read(p) READ_ONCE((p)->counter)
 #define atomic64_set(p, v) WRITE_ONCE((p)->counter, v)
 #define atomic64_add(v, p) ((void)__atomic_add_fetch(&(p)->counter, v, __ATOMIC_SEQ_CST))
 #define atomic64_fetch_add(v, p) __atomic_fetch_add(&(p)->counter, v, __ATOMIC_SEQ_CST)
+#define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 
 static inline int gs_cmpxchg(int *p, int old, int new)
@@ -140,6 +149,8 @@ static inline s64 gs_other(void) { return 1000; }
 #define gs_uaddr(regs) ((regs) ? GS_IP(regs) : 0)
 #define gs_ustack_level(regs, n, room, entry) ((void)(n), 0)
 #define gs_stack_level(regs, n, room, entry) ((void)(n), 0)
+#define gs_ustack_kept(c, pos, dst, regs, entry) (*(dst) = 0)
+#define gs_kstack_kept(c, pos, dst, regs) (*(dst) = 0)
 #define gs_raise_signal(n) ((n) ? 0 : -22)
 #define gs_panic(why) ((void)(why))
 #define gs_dump_stack() ((void)0)

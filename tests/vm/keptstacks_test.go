@@ -8,27 +8,94 @@ import (
 	"testing"
 )
 
-// TestKeptStacks: each kernel keeps stacks that are keys of arrays.
-func TestKeptStacks(t *testing.T) {
-	each(t, func(t *testing.T, k *Kernel, _ *bench) {
-		dir := t.TempDir()
-		prog := filepath.Join(dir, "values")
-		cmd := exec.Command("go", "build", "-o", prog, "../fixtures/values")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+// kept are scripts that keep stacks, with the arguments of their programs and what they say. %PROG is the program.
+var kept = []struct {
+	name, fixture, args, script string
+	want                        []string
+}{
+	{"keptvalues", "values", "", `global n probe process("%PROG").function("main.get") { n[ustack()]++ }
+		probe process("%PROG").function("main.take") { n[ustack()]++ }
+		probe end { foreach (s in n) println(n[s], " hits at\n", s) }`,
+		[]string{"8 hits at\n 0x", "1 hits at\n 0x", " : main.get+0x", " : main.take+0x", "runtime.main", "rc 0"}},
+	{"keptways", "paths", " 10 3", `global hits, same, was, all
+		probe process("%PROG").function("main.leaf") { s = ustack() hits[s]++ if (s == was) same++ was = s }
+		probe end { foreach (s in hits) if (hits[s] == 3) all++
+			println(all, " stacks, same ", same) }`, []string{"1024 stacks, same 0\n", "rc 0"}},
+	{"keptfull", "paths", " 15 1", `global kept, refused, why
+		probe process("%PROG").function("main.leaf") { try { s = ustack() if (s == ustack()) kept++ } catch (m) { refused++ why = m } }
+		probe end { println(kept, " kept, ", refused, " refused: ", why) }`,
+		[]string{"16384 kept, 16384 refused: no room for another stack: 16384 are kept\n", "rc 0"}},
+	{"kepttext", "inlines", "", `global kept, was
+		probe process("%PROG").function("main.leaf") { s = ustack() if (s != was) print("HIT\n", sprint_ubacktrace(), "=\n", s, "END\n") was = s kept[s]++ }
+		probe end { foreach (s in kept) n += kept[s] > 0 println("hit ", n > 0) }`, []string{"hit 1\n", "rc 0"}},
+	{"keptkernel", "grow", "", `global hits, n, m
+		probe kernel.trace("sched:sched_switch") { if (n < 21) { hits[kstack()]++ n++ } }
+		probe end { foreach (s in hits) { m += hits[s] if (sprint(s) !~ "schedule") print("?", s) }
+			println("kernel ", m == n && n == 21) }`, []string{"kernel 1\n", "rc 0"}},
+}
+
+// sameTexts finds hits that printed one stack in two forms, and fails where they differ.
+func sameTexts(t *testing.T, out string) {
+	t.Helper()
+	n := 0
+	for _, hit := range strings.Split(strings.ReplaceAll(out, "\r", ""), "HIT\n")[1:] {
+		hit, _, _ = strings.Cut(hit, "END\n")
+		want, got, ok := strings.Cut(hit, "=\n")
+		if !ok || want == "" || got != want {
+			t.Errorf("a stack in two forms:\n%s", hit)
 		}
-		if err := goBuild(filepath.Join(dir, "gostap"), "../../cmd/gostap"); err != nil {
+		n++
+	}
+	if n == 0 {
+		t.Error("no stack")
+	}
+}
+
+// TestKeptStacks: eBPF and modules of each kernel keep stacks that are keys of arrays, values and equal or not.
+func TestKeptStacks(t *testing.T) {
+	each(t, func(t *testing.T, k *Kernel, b *bench) {
+		kdir, err := k.BuildDir()
+		if err != nil {
 			t.Fatal(err)
 		}
-		res := guest(t, k, Options{Files: map[string]string{dir: dir}, Command: dir + "/gostap -e '" +
-			`global n probe process("` + prog + `").function("main.get") { n[ustack()]++ }
-			probe process("` + prog + `").function("main.take") { n[ustack()]++ }
-			probe end { foreach (s in n) println(n[s], " hits at\n", s) }` + "' -c " + prog + " 2>&1; echo rc $?\n"})
-		for _, w := range []string{"8 hits at\n 0x", "1 hits at\n 0x", " : main.get+0x", " : main.take+0x",
-			"runtime.main", "rc 0"} {
-			if !strings.Contains(res.Output, w) {
-				t.Errorf("no %q in\n%s", w, res.Output)
+		dir := t.TempDir()
+		cache, run := filepath.Join(dir, "cache"), filepath.Join(b.dir, "kmodrun")
+		bpf, module := "", ""
+		for _, s := range kept {
+			prog := filepath.Join(dir, s.fixture)
+			if !exists(prog) {
+				cmd := exec.Command("go", "build", "-o", prog, "../fixtures/"+s.fixture)
+				cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+			}
+			text := strings.ReplaceAll(s.script, "%PROG", prog)
+			out, err := exec.Command(run, "-v", "-r", kdir, "-cache", cache, "-name", s.name, "-c", prog+s.args,
+				"-build", "-e", text).CombinedOutput()
+			if err != nil {
+				t.Fatalf("build %s: %v\n%s", s.name, err, out)
+			}
+			if gccWarning.Match(out) {
+				t.Errorf("%s: gcc warns:\n%s", s.name, out)
+			}
+			module += "echo '== " + s.name + "'; " + run + " -cache " + cache + " -name " + s.name + " -c '" + prog +
+				s.args + "' -e '" + text + "'; echo rc $?\n"
+			bpf += "echo '== bpf " + s.name + "'; " + run + " -bpf -c '" + prog + s.args + "' -e '" + text +
+				"' 2>&1; echo rc $?\n"
+		}
+		res := guest(t, k, Options{Files: map[string]string{dir: dir, run: run}, Command: module + bpf})
+		for _, s := range kept {
+			for _, name := range []string{s.name, "bpf " + s.name} {
+				part := part(res, name)
+				for _, w := range s.want {
+					if !strings.Contains("\n"+part, w) {
+						t.Errorf("%s: no %q in\n%s", name, w, part)
+					}
+				}
+				if s.name == "kepttext" {
+					sameTexts(t, part)
+				}
 			}
 		}
 	})

@@ -68,14 +68,10 @@ const (
 	// MapZero is a frozen array with one value: zeros, the first value of elements too large for the stack.
 	MapZero = "gostap_zero"
 	// MapStacks is a hash from stacks to their numbers (u64, from 1), MapStackList an array with the stack of each
-	// number, present when handlers keep stacks. A stack is u32 n, u32 room, u32 tgid, u32 0 for the kernel's or else
-	// StackUser with others, and the addresses.
+	// number, present when handlers keep stacks. What a stack is, backend.ParseKept tells.
 	MapStacks    = "gostap_stacks"
 	MapStackList = "gostap_stacklist"
 )
-
-// What a stack of a program is: StackWalked was walked by tables, StackCut goes on and nothing is known of that.
-const StackUser, StackWalked, StackCut = 1, 2, 4
 
 // The maps by which the stacks of programs are walked (sel/output/walk.go), present when a handler does that.
 const (
@@ -126,15 +122,6 @@ const (
 	ProcFirst, ProcCount, ProcStack, ProcCode, ProcChanged = 0, 4, 8, 16, 24
 	ProcSize                                               = 32
 )
-
-// Interrupted is set in addresses of a kept stack that were interrupted, where no call returns to; not in the first.
-const (
-	InterruptedBit = 63
-	Interrupted    = 1 << InterruptedBit
-)
-
-// MaxStacks is how many different stacks a session keeps.
-const MaxStacks = 1 << 14
 
 // CounterRow is how many counters each CPU has in MapCounters.
 const CounterRow = int(ir.NumCauses) + 1

@@ -49,6 +49,8 @@ type Unit struct {
 	Deferred []*ir.Func
 	// Bytes is about what the module's globals and buffers take, output buffers aside, on one CPU.
 	Bytes int
+	// Keeps is how many addresses the stacks have at most that the module keeps, 0 if it keeps none.
+	Keeps int
 }
 
 // Place is a site of a probe.
@@ -96,7 +98,8 @@ type unit struct {
 	maxOut int
 	ncalls int
 	maxAgg int
-	stacks bool // a backtrace is printed
+	stacks bool // a backtrace is printed, or the like
+	keeps  bool // stacks are kept
 	snaps  int  // the most snapshots that one handler makes
 	// regexes: a pattern is matched.
 	regexes bool

@@ -148,6 +148,8 @@ var intrinsics = map[string]translation{
 	"addr":         {write: func(g *gen, in *ir.Instr) { g.set(in, "hit->regs ? hit->regs->%s : 0", g.ip()) }},
 	"ustack_level": {write: (*gen).stackLevel},
 	"stack_level":  {write: (*gen).stackLevel},
+	"ustack_kept":  {write: (*gen).keepStack},
+	"kstack_kept":  {write: (*gen).keepStack},
 
 	"exit":  {write: func(g *gen, _ *ir.Instr) { g.emit("gs_exit(c);") }},
 	"abort": {write: func(g *gen, _ *ir.Instr) { g.emit("gs_exit(c);\n\tgoto %s;", g.end()) }},
@@ -242,6 +244,24 @@ func (g *gen) stackLevel(in *ir.Instr) {
 	g.stacks = true
 	top := partition.ReturnOnTop(g.sites())
 	g.set(in, "gs_%s(hit->regs, %s, %d, %v)", in.Name, g.long(in.Args[0]), g.p.Limits.MaxBacktrace, top)
+}
+
+// keepStack is ustack_kept and kstack_kept.
+func (g *gen) keepStack(in *ir.Instr) {
+	if in.Dst == ir.NoReg {
+		return
+	}
+	g.stacks, g.keeps = true, true
+	if in.Name == "kstack_kept" {
+		g.or(in, "gs_kstack_kept(c, %d, %s, hit->regs)", in.Pos, g.ref(in.Dst))
+		return
+	}
+	if !partition.FramePointers(g.sites()) {
+		g.refuse(in.Pos, "ustack() as a stack cannot run in a kernel module here: frame pointers lead to callers for "+
+			"sure in code of Go only; print_ubacktrace() can, or --runtime=bpf")
+		return
+	}
+	g.or(in, "gs_ustack_kept(c, %d, %s, hit->regs, %v)", in.Pos, g.ref(in.Dst), partition.ReturnOnTop(g.sites()))
 }
 
 func (g *gen) isReturn(in *ir.Instr) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/caps"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
@@ -59,6 +60,9 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	}
 	if u.snaps > 0 {
 		u.printf("#define GS_SNAPS %d\n", u.snaps)
+	}
+	if u.keeps {
+		u.printf("#define GS_KEEP %d\n", l.MaxBacktrace)
 	}
 	u.printf("\n")
 	for _, name := range []string{"iter", "scalar", "format", "output", "task", "fired"} {
@@ -246,6 +250,12 @@ func (u *unit) memory(out *Unit) {
 				out.Bytes += g.Size * (out.Globals[i].KeySize + out.Globals[i].ValueSize + 4)
 			}
 		}
+	}
+	if u.keeps {
+		init.WriteString("\tif (!err)\n\t\terr = gs_kept_init();\n")
+		free.WriteString("\tgs_kept_free();\n")
+		out.Bytes += backend.MaxStacks * (8 + 8 + backend.KeptHead + 8*u.p.Limits.MaxBacktrace)
+		out.Keeps = u.p.Limits.MaxBacktrace
 	}
 	u.printf("static int gs_memory_init(void)\n{\n\tint err = 0;\n\n%s\treturn err;\n}\n\n", init.String())
 	u.printf("static void gs_memory_free(void)\n{\n%s}\n\n", free.String())

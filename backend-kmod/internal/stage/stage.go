@@ -19,7 +19,7 @@ import (
 )
 
 // Version is GS_VERSION of gs_control.h.
-const Version = 5
+const Version = 6
 
 // Op is what to do: the GS_OP_* of gs_access.h.
 type Op uint32
@@ -47,6 +47,7 @@ const (
 	Peek
 	Task
 	Fired
+	Stack
 )
 
 // request is struct gs_op.

@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/ir"
 )
 
@@ -17,16 +18,16 @@ import (
 // compares the addresses and two stacks are never taken for one; MapStackList goes back.
 
 // stackKey is the size of what makes up a stack of at most room addresses: u32 n, u32 room, u32 tgid, u32 what it
-// is (plan.StackUser), and the addresses with zeros behind them. It is what wire.Stack looks like.
-func stackKey(room int) int { return 16 + 8*room }
+// is (backend.StackUser), and the addresses with zeros behind them. It is what wire.Stack looks like.
+func stackKey(room int) int { return backend.KeptHead + 8*room }
 
 // StackMaps are the maps of kept stacks of at most room addresses.
 func StackMaps(room int) (numbers, list *ebpf.MapSpec) {
 	size := uint32(stackKey(room))
 	return &ebpf.MapSpec{Name: plan.MapStacks, Type: ebpf.Hash, KeySize: size, ValueSize: 8,
-			MaxEntries: plan.MaxStacks},
+			MaxEntries: backend.MaxStacks},
 		&ebpf.MapSpec{Name: plan.MapStackList, Type: ebpf.Array, KeySize: 4, ValueSize: size,
-			MaxEntries: plan.MaxStacks + 1}
+			MaxEntries: backend.MaxStacks + 1}
 }
 
 // KeepStack gives the number of the stack, from 1, and enters it where it is new: 0 for a stack without addresses. It
@@ -58,10 +59,10 @@ func (g *Output) KeepStack(in *ir.Instr, user bool) {
 		whose := g.Copy(g.task.Tgid())
 		g.AluI(asm.LSh, whose, 32)
 		g.AluI(asm.RSh, whose, 32)
-		is := int64(plan.StackUser)
+		is := int64(backend.StackUser)
 		if walked {
-			is |= plan.StackWalked
-			g.AluI(asm.LSh, cut, 32+emit.Log2(plan.StackCut))
+			is |= backend.StackWalked
+			g.AluI(asm.LSh, cut, 32+emit.Log2(backend.StackCut))
 			g.Alu(asm.Or, whose, cut)
 		}
 		g.Alu(asm.Or, whose, g.Imm(is<<32))
@@ -105,6 +106,6 @@ func (g *Output) KeepStack(in *ir.Instr, user bool) {
 
 	g.Set(full)
 	g.str.RaiseText(ir.ErrArgument, body.Literal(fmt.Sprintf("no room for another stack: %d are kept",
-		plan.MaxStacks)), in.OnErr)
+		backend.MaxStacks)), in.OnErr)
 	g.Set(done)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/debuginfo/cfi"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
@@ -65,7 +66,7 @@ func WalkMaps() map[string]*ebpf.MapSpec {
 
 // walk stores the addresses of the program's stack, at most room of them, in a list in front of which there are
 // ahead bytes for the caller, with zeros behind them, and gives how many bytes they take, and 1 in cut where the stack
-// goes on. Addresses that were interrupted have plan.Interrupted in them, but for the first. It is none for a thread of
+// goes on. Addresses that were interrupted have backend.Interrupted in them, but for the first. It is none for a thread of
 // the kernel.
 func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach.Reg) {
 	g.U.Walks = true
@@ -204,7 +205,7 @@ func (w *walker) step(g *Output) {
 	w.Store(item, w.list, pc, asm.DWord)
 	w.Jump(listed)
 	w.Set(others)
-	w.Store(item, w.list, w.Bin(asm.Or, pc, w.BinI(asm.LSh, exact, plan.InterruptedBit)), asm.DWord)
+	w.Store(item, w.list, w.Bin(asm.Or, pc, w.BinI(asm.LSh, exact, backend.InterruptedBit)), asm.DWord)
 	w.Jump(listed)
 	w.Set(listed)
 	w.AluI(asm.Add, n, 1)
@@ -273,7 +274,7 @@ func (w *walker) step(g *Output) {
 	w.Set(signal)
 	restore := w.Block()
 	w.UnlessI(asm.JEq, n, 1, restore)
-	w.Store(item, w.list, w.Bin(asm.Or, pc, w.Imm(-1<<plan.InterruptedBit)), asm.DWord) // nothing calls it
+	w.Store(item, w.list, w.Bin(asm.Or, pc, w.Imm(-1<<backend.InterruptedBit)), asm.DWord) // nothing calls it
 	w.Here(restore)
 	for _, r := range []struct{ reg, at int }{{m.IP, walkPC}, {m.FP, walkFP}, {m.SP, walkSP}} {
 		w.Store(w.base, r.at, w.read(slot, w.BinI(asm.Add, sp, m.Sigframe[r.reg])), asm.DWord)
