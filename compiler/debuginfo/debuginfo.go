@@ -226,12 +226,15 @@ type Goroutine struct {
 	G loc.Prog // pointer to the current runtime.g
 	// Byte offsets in runtime.g, -1 if unknown.
 	GoID, StackLo, StackHi, ParentGoID, GoPC, StartPC, M, Status, WaitReason int64
+	// SchedPC, SchedSP and SchedBP say where it goes on once the thread is back from another stack.
+	SchedPC, SchedSP, SchedBP int64
 	// System says that the site is C code, where G is the runtime.g of the stack on which the thread runs C. The
 	// goroutine that called it is g.m.curg while g.m.ncgo, how many calls of C are under way, is above 0; else Go did
 	// not call it.
 	System bool
-	// CurG (a pointer) and NCgo (an int32) are byte offsets in runtime.m, known where System is set and G is not empty.
-	CurG, NCgo int64
+	// CurG and GSignal (pointers) and NCgo (an int32) are byte offsets in runtime.m, -1 if unknown. Where System is set
+	// and G is not empty they are known.
+	CurG, GSignal, NCgo int64
 }
 
 // RunTimeTypes are the types that a Go program has for itself, which its interfaces point to. They are there without

@@ -17,6 +17,7 @@ func (im *Image) Goroutine(s debuginfo.Site) (g *debuginfo.Goroutine) {
 	var err error
 	defer foreign.Guard(&err)()
 	out := *im.scheduled().goroutineFields()
+	im.scheduled().machineFields(&out)
 	f := s.Func
 	if f == nil {
 		f = im.FuncAt(s.PC)
@@ -104,44 +105,53 @@ func (im scheduler) libraryG() loc.Prog {
 // the DWARF of programs built with that release; a test compares them with the toolchain at hand.
 var gFields = map[string]debuginfo.Goroutine{
 	"go1.21": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144,
-		WaitReason: 176},
+		WaitReason: 176, SchedPC: 64, SchedSP: 56, SchedBP: 104},
 	"go1.22": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144,
-		WaitReason: 176},
+		WaitReason: 176, SchedPC: 64, SchedSP: 56, SchedBP: 104},
+	"go1.23": {GoID: 160, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 152,
+		WaitReason: 184, SchedPC: 64, SchedSP: 56, SchedBP: 104},
 	"go1.24": {GoID: 160, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 152,
-		WaitReason: 184},
+		WaitReason: 184, SchedPC: 64, SchedSP: 56, SchedBP: 104},
 	"go1.25": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 272, GoPC: 280, StartPC: 296, M: 48, Status: 144,
-		WaitReason: 176},
+		WaitReason: 176, SchedPC: 64, SchedSP: 56, SchedBP: 96},
 	"go1.26": {GoID: 152, StackLo: 0, StackHi: 8, ParentGoID: 280, GoPC: 288, StartPC: 304, M: 48, Status: 144,
-		WaitReason: 176},
+		WaitReason: 176, SchedPC: 64, SchedSP: 56, SchedBP: 96},
 }
 
 // mFields are the fields of runtime.m that are needed, as gFields are those of runtime.g.
 var mFields = map[string]debuginfo.Goroutine{
-	"go1.26": {CurG: 184, NCgo: 328},
+	"go1.21": {CurG: 192, GSignal: 80, NCgo: 312},
+	"go1.22": {CurG: 192, GSignal: 80, NCgo: 304},
+	"go1.23": {CurG: 192, GSignal: 80, NCgo: 328},
+	"go1.24": {CurG: 192, GSignal: 80, NCgo: 328},
+	"go1.25": {CurG: 184, GSignal: 72, NCgo: 320},
+	"go1.26": {CurG: 184, GSignal: 72, NCgo: 328},
 }
 
 // machineFields gives the offsets in runtime.m.
 func (im scheduler) machineFields(g *debuginfo.Goroutine) bool {
-	g.CurG, g.NCgo = -1, -1
+	g.CurG, g.GSignal, g.NCgo = -1, -1, -1
 	if d, err := im.DWARF(); err == nil {
 		if t, err := im.registry().namedType(d, "runtime.m"); err == nil {
 			for _, f := range t.Fields() {
 				switch f.Name {
 				case "curg":
 					g.CurG = f.Off
+				case "gsignal":
+					g.GSignal = f.Off
 				case "ncgo":
 					g.NCgo = f.Off
 				}
 			}
 		}
 	} else if known, ok := mFields[im.release()]; ok {
-		g.CurG, g.NCgo = known.CurG, known.NCgo
+		g.CurG, g.GSignal, g.NCgo = known.CurG, known.GSignal, known.NCgo
 	}
-	return g.CurG >= 0 && g.NCgo >= 0
+	return g.CurG >= 0 && g.GSignal >= 0 && g.NCgo >= 0
 }
 
 var unknownFields = debuginfo.Goroutine{GoID: -1, StackLo: -1, StackHi: -1, ParentGoID: -1, GoPC: -1, StartPC: -1,
-	M: -1, Status: -1, WaitReason: -1}
+	M: -1, Status: -1, WaitReason: -1, SchedPC: -1, SchedSP: -1, SchedBP: -1}
 
 // goroutineFields gives the offsets in runtime.g: from DWARF, or for a known release without it from
 // a table, since all but the release decides them.
@@ -183,6 +193,17 @@ func (im scheduler) dwarfFields(g *debuginfo.Goroutine) bool {
 					g.StackLo = f.Off + s.Off
 				case "hi":
 					g.StackHi = f.Off + s.Off
+				}
+			}
+		case "sched":
+			for _, s := range f.Type.Fields() {
+				switch s.Name {
+				case "pc":
+					g.SchedPC = f.Off + s.Off
+				case "sp":
+					g.SchedSP = f.Off + s.Off
+				case "bp":
+					g.SchedBP = f.Off + s.Off
 				}
 			}
 		case "parentGoid":

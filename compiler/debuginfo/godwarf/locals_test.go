@@ -277,13 +277,15 @@ func TestGoroutine(t *testing.T) {
 			t.Errorf("G is %s", g.G)
 		}
 		want := gFields[im.release()]
+		m := mFields[im.release()]
+		want.CurG, want.GSignal, want.NCgo = m.CurG, m.GSignal, m.NCgo
 		got := *g
 		got.G = want.G
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Errorf("%s: fields of runtime.g\n got %+v\nwant %+v (the table)", im.Version(), got, want)
 		}
 		c := im.InC()
-		if m := mFields[im.release()]; c.CurG != m.CurG || c.NCgo != m.NCgo || !c.System ||
+		if c.CurG != m.CurG || c.GSignal != m.GSignal || c.NCgo != m.NCgo || !c.System ||
 			!strings.HasPrefix(c.G.String(), "tls; const -") {
 			t.Errorf("%s: in C it is %+v, the table has %+v", im.Version(), c, m)
 		}
