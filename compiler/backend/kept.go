@@ -20,14 +20,17 @@ type KeptStack struct {
 	// whether the stack goes on, Exact are the indexes, other than 0, of places that were interrupted.
 	Walked, Cut bool
 	Exact       []int
+	// Created is the address to which the go statement returned that made the goroutine, 0 if it does not belong to the
+	// stack. It lies below all PCs.
+	Created uint64
 }
 
 // MaxStacks is how many different stacks a session keeps.
 const MaxStacks = 1 << 14
 
 // What the fourth word of a stack says that an executor keeps, for one of a program: StackWalked was walked by tables,
-// StackCut goes on and nothing is known of that.
-const StackUser, StackWalked, StackCut = 1, 2, 4
+// StackCut goes on and nothing is known of that, the last address of StackCreated is that of the go statement.
+const StackUser, StackWalked, StackCut, StackCreated = 1, 2, 4, 8
 
 // Interrupted is set in addresses of a kept stack that was walked where it was interrupted, and no call returns to; not
 // in the first.
@@ -59,6 +62,9 @@ func ParseKept(val []byte) (out KeptStack, ok bool) {
 			out.Exact = append(out.Exact, i)
 		}
 		out.PCs = append(out.PCs, pc)
+	}
+	if is&StackCreated != 0 {
+		out.Created, out.PCs = out.PCs[n-1], out.PCs[:n-1]
 	}
 	return out, true
 }

@@ -146,6 +146,16 @@ var rows = [...]Func{
 	// The number of a stack that the kernel keeps, 0 for none, and the text of one, as of sprint_ubacktrace or
 	// sprint_backtrace.
 	{Name: "ustack_kept", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Unprivileged: true, Idle: true},
+	// ustack_below is ustack_kept with another address below all others: of the go statement that made the goroutine,
+	// 0 for none. gostack_kept is that of a goroutine whose thread is on another stack, of the pc, stack and frame
+	// pointer with which it goes on, or of the registers if the stack pointer is 0, and where its own stack begins and
+	// ends; frames that lie elsewhere do not count.
+	{Name: "ustack_below", Params: list{l}, Result: l, Keeps: true, Does: Asks, Fails: MayFail, Unprivileged: true,
+		Idle: true},
+	{Name: "gostack_kept", Params: list{l, l, l, l, l, l}, Result: l, Keeps: true, Does: Asks, Fails: MayFail,
+		Unprivileged: true, Idle: true},
+	{Name: "gostack", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Unprivileged: true, Where: Lowered},
+	{Name: "gostack_created", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Unprivileged: true, Where: Lowered},
 	{Name: "kstack_kept", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Idle: true},
 	{Name: "stack_text", Params: list{l}, Result: s, Does: Asks, Fails: Never, Unprivileged: true, Later: true,
 		Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptStack}},

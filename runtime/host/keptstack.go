@@ -36,6 +36,10 @@ func (o *output) keptText(number int64) string {
 	default:
 		text = o.syms.KernelBacktrace(s.PCs)
 	}
+	if s.Created != 0 {
+		text += " created by the go statement at\n" + o.syms.Name(s.Tgid, s.Created, true).Lines()
+		s.PCs = append(s.PCs, s.Created)
+	}
 	if o.kept == nil {
 		o.kept, o.keptPCs = map[int64]string{}, map[string][]uint64{}
 	}

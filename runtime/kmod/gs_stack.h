@@ -147,11 +147,17 @@ static inline s64 gs_stack_level(struct pt_regs *regs, s64 n, u32 room, bool ent
 }
 
 #ifdef GS_KEEP
-/* The numbers of stacks that are kept. */
-static inline int gs_ustack_kept(struct gs_ctx *c, int pos, s64 *dst, struct pt_regs *regs, bool entry)
+/* The numbers of stacks that are kept. below is another address below all others, 0 for none. */
+static inline int gs_ustack_kept(struct gs_ctx *c, int pos, s64 *dst, struct pt_regs *regs, bool entry, u64 below)
 {
-	gs_put_user_stack(c->kept, regs, GS_KEEP, entry);
-	c->kept[1] |= 1ULL << 32;	/* backend.StackUser */
+	u64 *key = c->kept;
+
+	gs_put_user_stack(key, regs, below ? GS_KEEP - 1 : GS_KEEP, entry);
+	key[1] |= 1ULL << 32;	/* backend.StackUser */
+	if (below && (u32)key[0]) {
+		key[1] |= 8ULL << 32;	/* backend.StackCreated */
+		key[2 + (u32)key[0]++] = below;
+	}
 	return gs_keep(c, pos, dst);
 }
 

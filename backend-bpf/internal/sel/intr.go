@@ -80,6 +80,8 @@ func init() {
 		"ustack_level": {write: func(g *gen, in *ir.Instr) { g.rec.StackLevel(in, true) }},
 		"stack_level":  {write: func(g *gen, in *ir.Instr) { g.rec.StackLevel(in, false) }},
 		"ustack_kept":  {write: func(g *gen, in *ir.Instr) { g.rec.KeepStack(in, true) }},
+		"ustack_below": {write: func(g *gen, in *ir.Instr) { g.rec.KeepBelow(in) }},
+		"gostack_kept": {write: func(g *gen, in *ir.Instr) { g.rec.KeepGoStack(in) }},
 		"kstack_kept":  {write: func(g *gen, in *ir.Instr) { g.rec.KeepStack(in, false) }},
 
 		"uaddr":      {write: (*gen).uaddr},

@@ -46,8 +46,9 @@ func TestTranslates(t *testing.T) {
 func TestIntrinsics(t *testing.T) {
 	needRoot(t)
 	for _, f := range intrinsic.All() {
-		// lsm_deny is loaded in a guest (TestLSM of tests/vm), ustack_kept by TestKeptStacks of tests.
-		if !sel.Translates(f.Name) || f.Name == "lsm_deny" || f.Name == "ustack_kept" {
+		// lsm_deny is loaded in a guest (TestLSM of tests/vm), stacks of programs that are kept by TestKeptStacks and
+		// TestGoStacks of tests.
+		if !sel.Translates(f.Name) || f.Name == "lsm_deny" || f.Keeps && f.Name != "kstack_kept" {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {

@@ -150,6 +150,12 @@ var intrinsics = map[string]translation{
 	"stack_level":  {write: (*gen).stackLevel},
 	"ustack_kept":  {write: (*gen).keepStack},
 	"kstack_kept":  {write: (*gen).keepStack},
+	"ustack_below": {write: (*gen).keepStack},
+	"gostack_kept": {write: func(g *gen, in *ir.Instr) {
+		why := text("a module does not know the stack of a goroutine while its thread is on another one; " +
+			"--runtime=bpf does")
+		g.emit("gs_throw(c, %d, GS_ERR_ARGUMENT, %s);\n\tgoto %s;", in.Pos, why, g.onErr(in.OnErr))
+	}},
 
 	"exit":  {write: func(g *gen, _ *ir.Instr) { g.emit("gs_exit(c);") }},
 	"abort": {write: func(g *gen, _ *ir.Instr) { g.emit("gs_exit(c);\n\tgoto %s;", g.end()) }},
@@ -246,7 +252,7 @@ func (g *gen) stackLevel(in *ir.Instr) {
 	g.set(in, "gs_%s(hit->regs, %s, %d, %v)", in.Name, g.long(in.Args[0]), g.p.Limits.MaxBacktrace, top)
 }
 
-// keepStack is ustack_kept and kstack_kept.
+// keepStack is ustack_kept, ustack_below and kstack_kept.
 func (g *gen) keepStack(in *ir.Instr) {
 	if in.Dst == ir.NoReg {
 		return
@@ -261,7 +267,12 @@ func (g *gen) keepStack(in *ir.Instr) {
 			"sure in code of Go only; print_ubacktrace() can, or --runtime=bpf")
 		return
 	}
-	g.or(in, "gs_ustack_kept(c, %d, %s, hit->regs, %v)", in.Pos, g.ref(in.Dst), partition.ReturnOnTop(g.sites()))
+	below := "0"
+	if in.Name == "ustack_below" {
+		below = g.long(in.Args[0])
+	}
+	g.or(in, "gs_ustack_kept(c, %d, %s, hit->regs, %v, %s)", in.Pos, g.ref(in.Dst), partition.ReturnOnTop(g.sites()),
+		below)
 }
 
 func (g *gen) isReturn(in *ir.Instr) {

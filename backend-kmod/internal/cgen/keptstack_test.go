@@ -8,7 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir/irtest"
 )
 
-// TestKeptStack: a module keeps stacks of programs where frame pointers lead to callers for sure, and says so elsewhere.
+// TestKeptStack: a module keeps stacks of programs where frame pointers lead to callers for sure, and refuses others.
 func TestKeptStack(t *testing.T) {
 	for _, inGo := range []bool{true, false} {
 		p := irtest.Parse(t, `probe "p" {

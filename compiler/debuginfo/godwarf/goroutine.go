@@ -196,16 +196,7 @@ func (im scheduler) dwarfFields(g *debuginfo.Goroutine) bool {
 				}
 			}
 		case "sched":
-			for _, s := range f.Type.Fields() {
-				switch s.Name {
-				case "pc":
-					g.SchedPC = f.Off + s.Off
-				case "sp":
-					g.SchedSP = f.Off + s.Off
-				case "bp":
-					g.SchedBP = f.Off + s.Off
-				}
-			}
+			gobuf(g, f)
 		case "parentGoid":
 			g.ParentGoID = f.Off
 		case "gopc":

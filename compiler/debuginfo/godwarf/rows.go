@@ -29,8 +29,23 @@ func (im *Image) UnwindPieces() (out []cfi.Piece, err error) {
 				}
 				p.Rows = append(p.Rows, cfi.Row{PC: pc, Rule: rule})
 			}
+			p = entered(p, out)
 		}
 		out = append(out, p)
 	}
 	return im.f.UnwindBeside(out)
+}
+
+// entered moves the beginning of what a signal's handler returns to a byte forward, to where a walk looks that takes
+// its first byte for the address behind a call. There is padding of the function before, out's last.
+func entered(p cfi.Piece, out []cfi.Piece) cfi.Piece {
+	if len(p.Rows) == 0 || p.Rows[0].Rule.Kind() != cfi.PackSignal || p.Rows[0].PC != p.Begin {
+		return p
+	}
+	p.Begin--
+	p.Rows[0].PC--
+	if n := len(out); n > 0 && out[n-1].End == p.Begin+1 {
+		out[n-1].End--
+	}
+	return p
 }

@@ -33,10 +33,17 @@ func TestUnwindPieces(t *testing.T) {
 	table := cfi.Table(pieces)
 	t.Logf("%d rows of %d functions in %v", len(table), len(pieces), time.Since(start))
 	var kinds [16]int
+	before := 0
 	check := func(pc uint64) {
 		want := cfi.Packed(cfi.PackUnknown)
 		if r, err := im.Unwind(pc); err == nil {
 			want = r.Pack()
+		}
+		// A walk looks in front of the address that a signal's handler returns to, as of any other.
+		if next := im.tab.Find(pc + 1); next >= 0 && im.tab.Entry(next) == pc+1 {
+			if r, err := im.Unwind(pc + 1); err == nil && r.Trampoline {
+				want, before = r.Pack(), before+1
+			}
 		}
 		if got := cfi.Find(table, pc); got != want {
 			t.Errorf("%s at %#x: %#x, want %#x", im.tab.Name(im.tab.Find(pc)), pc, got, want)
@@ -60,6 +67,9 @@ func TestUnwindPieces(t *testing.T) {
 		if kinds[k] == 0 {
 			t.Errorf("no place of kind %d", k)
 		}
+	}
+	if before == 0 {
+		t.Error("no place in front of what a signal's handler returns to")
 	}
 	if kinds[cfi.PackUnknown] > kinds[cfi.PackSP]/4 { // most of them between functions
 		t.Errorf("at %d places nothing is known, at %d something", kinds[cfi.PackUnknown], kinds[cfi.PackSP])

@@ -101,8 +101,9 @@ func newContext(s *probe.Site, n need) *context {
 			}
 		}
 		if c.g != nil {
-			c.key += fmt.Sprintf("g{%s %d %d %d %d %d %d %d %v %d %d}", c.g.G, c.g.GoID, c.g.StackHi, c.g.ParentGoID,
-				c.g.GoPC, c.g.StartPC, c.g.Status, c.g.WaitReason, c.g.System, c.g.CurG, c.g.NCgo)
+			c.key += fmt.Sprintf("g{%s %d %d %d %d %d %d %d %v %d %d %d %d %d}", c.g.G, c.g.GoID, c.g.StackHi,
+				c.g.ParentGoID, c.g.GoPC, c.g.StartPC, c.g.Status, c.g.WaitReason, c.g.System, c.g.CurG, c.g.NCgo,
+				c.g.GSignal, c.g.SchedPC, c.g.SchedBP)
 		} else {
 			c.key += "g?"
 		}

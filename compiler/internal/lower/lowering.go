@@ -54,6 +54,9 @@ func init() {
 		"go_status":      ofG(4, false, func(g *debuginfo.Goroutine) int64 { return g.Status }),
 		"go_waitreason":  ofG(1, false, func(g *debuginfo.Goroutine) int64 { return g.WaitReason }),
 
+		"gostack":         {needGo, func(f builtins, c *call) ir.Val { return f.gostack(c, false) }},
+		"gostack_created": {needGo, func(f builtins, c *call) ir.Val { return f.gostack(c, true) }},
+
 		"int_arg":       getArg(width{bits: 32, signed: true, inC: true}),
 		"uint_arg":      getArg(width{bits: 32, inC: true}),
 		"s32_arg":       getArg(width{bits: 32, signed: true}),

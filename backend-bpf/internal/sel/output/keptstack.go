@@ -33,32 +33,66 @@ func StackMaps(room int) (numbers, list *ebpf.MapSpec) {
 // KeepStack gives the number of the stack, from 1, and enters it where it is new: 0 for a stack without addresses. It
 // raises an error where there is no room for another one.
 func (g *Output) KeepStack(in *ir.Instr, user bool) {
-	if in.Dst == ir.NoReg {
-		return
+	if in.Dst != ir.NoReg {
+		g.keep(in, user, nil, ir.I(0))
 	}
+}
+
+// KeepBelow is KeepStack of the program with another address below all others, unless that is 0: of the go statement.
+func (g *Output) KeepBelow(in *ir.Instr) {
+	if in.Dst != ir.NoReg {
+		g.keep(in, true, nil, in.Args[0])
+	}
+}
+
+// KeepGoStack is KeepBelow of a goroutine whose thread is on another stack.
+func (g *Output) KeepGoStack(in *ir.Instr) {
+	if in.Dst != ir.NoReg {
+		g.keep(in, true, &other{pc: in.Args[0], sp: in.Args[1], fp: in.Args[2], low: in.Args[3], high: in.Args[4]},
+			in.Args[5])
+	}
+}
+
+// other says of a walk where it starts, at the registers if sp is 0, and which frames belong to the stack: those whose
+// stack pointer is not outside of low and high.
+type other struct{ pc, sp, fp, low, high ir.Val }
+
+func (g *Output) keep(in *ir.Instr, user bool, from *other, below ir.Val) {
 	g.U.Kept = true
 	room := g.U.P.Limits.MaxBacktrace
 	dst := g.Longs[in.Dst]
+	created := below.Kind != ir.ValInt || below.Int != 0
+	most := room
+	if created {
+		most--
+	}
 	var list emit.Mem
 	var n, cut mach.Reg
-	walked := user && g.raw()
+	walked := user && (from != nil || g.raw())
 	if walked {
-		list, n, cut = g.walk(in, room, 16)
+		list, n, cut = g.walk(in, most, backend.KeptHead, from)
 	} else {
-		list = emit.At(g.TempBuffer(stackKey(room)), 16)
-		n = g.trace(list, room, user)
+		list = emit.At(g.TempBuffer(stackKey(room)), backend.KeptHead)
+		n = g.trace(list, most, user)
 	}
-	key := list.Plus(-16)
+	key := list.Plus(-backend.KeptHead)
 	done := g.Block()
 	g.MovI(dst, 0)
 	g.UnlessI(asm.JLT, n, 8, done)
 	g.AluI(asm.RSh, n, 3)
+	isCreated := g.Imm(0)
+	if created {
+		isCreated = g.putBelow(list, n, most, g.Copy(g.Long(below)))
+	}
 	g.Alu(asm.Or, n, g.Imm(int64(room)<<32))
 	g.StoreP(key, 0, n, asm.DWord)
 	if user {
 		whose := g.Copy(g.task.Tgid())
 		g.AluI(asm.LSh, whose, 32)
 		g.AluI(asm.RSh, whose, 32)
+		if created {
+			g.Alu(asm.Or, whose, isCreated)
+		}
 		is := int64(backend.StackUser)
 		if walked {
 			is |= backend.StackWalked
@@ -108,4 +142,20 @@ func (g *Output) KeepStack(in *ir.Instr, user bool) {
 	g.str.RaiseText(ir.ErrArgument, body.Literal(fmt.Sprintf("no room for another stack: %d are kept",
 		backend.MaxStacks)), in.OnErr)
 	g.Set(done)
+}
+
+// putBelow stores an address behind the n that there are of most, unless it is 0, and counts it. It gives what is to be
+// said of that in the word with the process.
+func (g *Output) putBelow(list emit.Mem, n mach.Reg, most int, addr mach.Reg) mach.Reg {
+	is, none := g.Imm(0), g.Block()
+	g.StoreIP(list, 8*most, 0, asm.DWord)
+	g.UnlessI(asm.JEq, addr, 0, none)
+	at := g.Tight(g.Copy(n), most)
+	g.AluI(asm.LSh, at, 3)
+	g.Alu(asm.Add, at, g.AddrP(list))
+	g.Store(at, 0, addr, asm.DWord)
+	g.AluI(asm.Add, n, 1)
+	g.Mov(is, g.Imm(backend.StackCreated<<32))
+	g.Here(none)
+	return is
 }

@@ -1,6 +1,8 @@
 package output
 
 import (
+	"fmt"
+
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"golang.org/x/sys/unix"
@@ -40,7 +42,9 @@ const (
 	walkMany  = 92 // u32
 	walkRets  = 96
 	walkBusy  = 104
-	walkHead  = 112
+	walkFrom  = 112 // of a goroutine: the least and the greatest stack pointer of frames that count
+	walkTo    = 120
+	walkHead  = 128
 	// walkMM bounds the bytes of the mm_struct with the members that tell processes apart.
 	walkMM = 256
 )
@@ -66,12 +70,12 @@ func WalkMaps() map[string]*ebpf.MapSpec {
 
 // walk stores the addresses of the program's stack, at most room of them, in a list in front of which there are
 // ahead bytes for the caller, with zeros behind them, and gives how many bytes they take, and 1 in cut where the stack
-// goes on. Addresses that were interrupted have backend.Interrupted in them, but for the first. It is none for a thread of
-// the kernel.
-func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach.Reg) {
+// goes on. Addresses that were interrupted have backend.Interrupted in them, but for the first. It is none for a thread
+// of the kernel. It starts at the program's registers, unless other says something else.
+func (g *Output) walk(in *ir.Instr, room, ahead int, other *other) (list emit.Mem, n, cut mach.Reg) {
 	g.U.Walks = true
 	m := g.U.P.On()
-	base := g.TempBuffer(walkHead + max(walkMM, ahead+8*room))
+	base := g.TempBuffer(walkHead + max(walkMM, ahead+8*(room+1)))
 	st := emit.At(base, 0)
 	list = st.Plus(walkHead + ahead)
 	done := g.Block()
@@ -110,6 +114,16 @@ func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach
 		from(g.task.TaskRegs())
 	}
 	g.Here(ready)
+	if other != nil {
+		own := g.Block()
+		g.UnlessI(asm.JEq, g.Copy(g.Long(other.sp)), 0, own)
+		g.Mov(pc, g.Long(other.pc))
+		g.Mov(sp, g.Long(other.sp))
+		g.Mov(fp, g.Long(other.fp))
+		g.Here(own)
+		g.StoreP(st, walkFrom, g.Copy(g.Long(other.low)), asm.DWord)
+		g.StoreP(st, walkTo, g.Copy(g.Long(other.high)), asm.DWord)
+	}
 	g.StoreP(st, walkPC, pc, asm.DWord)
 	g.StoreP(st, walkSP, sp, asm.DWord)
 	g.StoreP(st, walkFP, fp, asm.DWord)
@@ -147,7 +161,11 @@ func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach
 	g.Zero(list, 8*room)
 	fr := g.Temp(8)
 	g.StoreS(fr, 0, base, asm.DWord)
-	g.Call(asm.FnLoop, emit.Const(int64(room+mostBusy)), emit.Fn(g.walkStep(room, ahead)), emit.OnStack(fr, 0),
+	turns := room + mostBusy
+	if other != nil {
+		turns += mostOther
+	}
+	g.Call(asm.FnLoop, emit.Const(int64(turns)), emit.Fn(g.walkStep(room, ahead, other != nil)), emit.OnStack(fr, 0),
 		emit.Const(0))
 	g.Jump(done)
 
@@ -162,8 +180,11 @@ func (g *Output) walk(in *ir.Instr, room, ahead int) (list emit.Mem, n, cut mach
 }
 
 // walkStep gives the name of the callback that goes from a frame to its caller: long (u64 turn, struct { words } *).
-func (g *Output) walkStep(room, ahead int) string {
-	name := g.H.Name + "_walk"
+func (g *Output) walkStep(room, ahead int, part bool) string {
+	name := fmt.Sprintf("%s_walk%d", g.H.Name, room)
+	if part {
+		name += "p"
+	}
 	for _, f := range g.Funcs {
 		if f.Name == name {
 			return name
@@ -171,7 +192,7 @@ func (g *Output) walkStep(room, ahead int) string {
 	}
 	f := mach.New(name)
 	f.Params, f.Callback = 2, true
-	w := walker{Code: emit.Code{F: f, Lock: -1}, room: room, list: walkHead + ahead}
+	w := walker{Code: emit.Code{F: f, Lock: -1}, room: room, list: walkHead + ahead, part: part}
 	w.Set(w.Block())
 	w.frame = w.Copy(mach.R2)
 	w.base = w.Get(w.frame, 0, asm.DWord)
@@ -186,6 +207,7 @@ type walker struct {
 	base       mach.Reg // of the walk's words
 	frame      mach.Reg // address of where that lies
 	room, list int
+	part       bool        // only frames between walkFrom and walkTo count
 	cut        *mach.Block // the stack ends here and goes on
 }
 
@@ -197,9 +219,16 @@ func (w *walker) step(g *Output) {
 	exact := w.Get(w.base, walkExact, asm.DWord)
 
 	n := w.Tight(w.Get(w.base, walkN, asm.DWord), w.room-1)
-	item := w.BinI(asm.LSh, n, 3)
+	was, item := w.Copy(n), w.BinI(asm.LSh, n, 3)
 	w.Alu(asm.Add, item, w.base)
 	first, others, listed := w.Block(), w.Block(), w.Block()
+	skipped := w.Block()
+	if w.part {
+		inside := w.Block()
+		w.Unless(asm.JLT, sp, w.Get(w.base, walkFrom, asm.DWord), skipped)
+		w.Cond(asm.JGT, sp, w.Get(w.base, walkTo, asm.DWord), skipped, inside)
+		w.Set(inside)
+	}
 	w.CondI(asm.JEq, n, 0, first, others)
 	w.Set(first)
 	w.Store(item, w.list, pc, asm.DWord)
@@ -210,11 +239,12 @@ func (w *walker) step(g *Output) {
 	w.Set(listed)
 	w.AluI(asm.Add, n, 1)
 	w.Store(w.base, walkN, n, asm.DWord)
+	w.Here(skipped)
 
 	// The code is that of the call, where one returns to the pc.
 	x := w.BinI(asm.Sub, pc, 1)
 	w.Alu(asm.Add, x, exact)
-	w.locate(g, x, n)
+	w.locate(g, x, was)
 	key := w.Bin(asm.Sub, x, w.Get(w.base, walkBias, asm.DWord))
 	rows := w.Get(w.base, walkMany, asm.Word)
 	w.UnlessI(asm.JEq, rows, 0, w.cut)
@@ -274,6 +304,9 @@ func (w *walker) step(g *Output) {
 	w.Set(signal)
 	restore := w.Block()
 	w.UnlessI(asm.JEq, n, 1, restore)
+	if w.part {
+		w.Unless(asm.JEq, n, was, restore) // it does not count
+	}
 	w.Store(item, w.list, w.Bin(asm.Or, pc, w.Imm(-1<<backend.InterruptedBit)), asm.DWord) // nothing calls it
 	w.Here(restore)
 	for _, r := range []struct{ reg, at int }{{m.IP, walkPC}, {m.FP, walkFP}, {m.SP, walkSP}} {
@@ -326,10 +359,13 @@ func (w *walker) possible(pc mach.Reg) {
 // mostBusy is how often a walk looks again where another thread changes what is mapped just then.
 const mostBusy = 64
 
+// mostOther bounds the frames of other stacks in front of a goroutine's.
+const mostOther = 64
+
 // locate finds the code that x is in, which is often that of the frame before. Where the handler may be interrupted,
 // the kernel is asked, who always knows; it answers by way of a lock, and knows of files only. Else it is found by the
-// ranges of the process.
-func (w *walker) locate(g *Output, x, n mach.Reg) {
+// ranges of the process. There were was addresses before this frame.
+func (w *walker) locate(g *Output, x, was mach.Reg) {
 	here, look, ranges := w.Block(), w.Block(), w.Block()
 	w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), look)
 	w.Cond(asm.JLT, x, w.Get(w.base, walkHigh, asm.DWord), here, look)
@@ -343,7 +379,7 @@ func (w *walker) locate(g *Output, x, n mach.Reg) {
 		tries := w.Get(w.base, walkBusy, asm.DWord)
 		w.UnlessI(asm.JGE, tries, mostBusy, ranges)
 		w.Store(w.base, walkBusy, w.BinI(asm.Add, tries, 1), asm.DWord)
-		w.Store(w.base, walkN, w.BinI(asm.Sub, n, 1), asm.DWord)
+		w.Store(w.base, walkN, was, asm.DWord)
 		w.Ret(0) // this frame once more
 		w.Set(told)
 		w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), ranges)
