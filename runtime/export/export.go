@@ -61,6 +61,23 @@ type Profile struct {
 	Notes []string
 }
 
+// Labelled reports whether any sample has a label.
+func (p *Profile) Labelled(key string) bool {
+	return slices.ContainsFunc(p.Samples, func(s Sample) bool { return s.Label(key) != "" })
+}
+
+// SplitBy puts a label below the outermost function of each stack, as a call that all others are in.
+func (p *Profile) SplitBy(key string) {
+	for i := range p.Samples {
+		s := &p.Samples[i]
+		f := Frame{Func: "[no " + key + "]"}
+		if t := s.Label(key); t != "" {
+			f.Func = "[" + key + "=" + t + "]"
+		}
+		s.Stack = append(slices.Clip(s.Stack), f)
+	}
+}
+
 // Total is the sum of the values of a type.
 func (p *Profile) Total(value int) (n int64) {
 	for i := range p.Samples {

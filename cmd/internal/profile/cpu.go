@@ -10,18 +10,20 @@ import (
 
 // cpu counts samples of processors.
 type cpu struct {
-	names *namer
-	hz    int
-	p     export.Profile
+	names  *namer
+	hz     int
+	labels bool // the text of labels comes last
+	p      export.Profile
 }
 
-func newCPU(n *namer, hz int) *cpu {
-	return &cpu{n, hz, export.Profile{Title: "time on processors", Period: int64(1e9 / hz),
+func newCPU(n *namer, hz int, labels bool) *cpu {
+	return &cpu{n, hz, labels, export.Profile{Title: "time on processors", Period: int64(1e9 / hz),
 		Types: []export.Type{{Name: "cpu", Unit: "nanoseconds"}, {Name: "samples", Unit: "count"}}}}
 }
 
 func (c *cpu) event(a []gostap.Value) {
 	var stack []export.Frame
+	var labels []export.Label
 	where := "user"
 	switch a[0].Int {
 	case codeUser:
@@ -33,9 +35,12 @@ func (c *cpu) event(a []gostap.Value) {
 	default:
 		return
 	}
+	if t := a[len(a)-1]; c.labels && t.Text != "" {
+		labels = labelsOf(t.Text)
+	}
 	c.p.Samples = append(c.p.Samples, export.Sample{Stack: stack, Values: []int64{c.p.Period, 1},
-		Labels: []export.Label{
-			{Key: "state", Text: where}, {Key: "thread", Text: a[2].Text + "/" + strconv.FormatInt(a[1].Int, 10)}}})
+		Labels: with(labels, export.Label{Key: "state", Text: where},
+			export.Label{Key: "thread", Text: a[2].Text + "/" + strconv.FormatInt(a[1].Int, 10)})})
 	if len(c.p.Samples)%(1<<16) == 0 {
 		c.p.Merge()
 	}
@@ -46,11 +51,12 @@ func (c *cpu) finish(int64) *export.Profile { return &c.p }
 // counts takes numbers that countScript has added up by stack.
 type counts struct {
 	names *namer
+	sets  sets
 	p     export.Profile
 }
 
 func newCounts(n *namer, name, unit string) *counts {
-	c := &counts{n, export.Profile{Title: name, Types: []export.Type{{Name: name, Unit: unit}}}}
+	c := &counts{n, sets{}, export.Profile{Title: name, Types: []export.Type{{Name: name, Unit: unit}}}}
 	if unit == "bytes" {
 		c.p.Types = append(c.p.Types, export.Type{Name: "objects", Unit: "count"})
 	}
@@ -61,7 +67,10 @@ func (c *counts) event(a []gostap.Value) {
 	switch a[0].Int {
 	case codeSum:
 		v := []int64{a[3].Int, a[2].Int}
-		c.p.Samples = append(c.p.Samples, export.Sample{Stack: c.names.user(a[4]), Values: v[:len(c.p.Types)]})
+		c.p.Samples = append(c.p.Samples, export.Sample{Stack: c.names.user(a[5]), Values: v[:len(c.p.Types)],
+			Labels: c.sets.get(a[4].Int)})
+	case codeLabels:
+		c.sets.add(a[1].Int, a[2].Text)
 	case codeMissed:
 		c.p.Notes = append(c.p.Notes, noRoom(a[1].Int))
 	}

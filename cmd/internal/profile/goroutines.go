@@ -17,10 +17,11 @@ type goroutines struct {
 	step    map[int64][]export.Frame // where a goroutine is that lets others go first
 	funcs   map[int64][]export.Frame // by the address that goroutines begin at
 	first   int64
+	sets    sets
 }
 
 func newGoroutines(n *namer, what string) *goroutines {
-	return &goroutines{names: n, what: what, all: map[int64]*timeline{}, reasons: map[int64]string{},
+	return &goroutines{names: n, what: what, all: map[int64]*timeline{}, reasons: map[int64]string{}, sets: sets{},
 		step: map[int64][]export.Frame{}, funcs: map[int64][]export.Frame{}}
 }
 
@@ -32,10 +33,13 @@ func (c *goroutines) event(a []gostap.Value) {
 	case codeReason:
 		c.reasons[a[1].Int] = a[2].Text
 		return
+	case codeLabels:
+		c.sets.add(a[1].Int, a[2].Text)
+		return
 	}
 	id := a[1].Int
-	if id == 0 || a[0].Int < codePark || a[0].Int > codeMade { // 0: a thread's own, which schedules
-		return
+	if id == 0 || (a[0].Int < codePark || a[0].Int > codeMade) && a[0].Int != codeLabel {
+		return // 0: a thread's own, which schedules
 	}
 	t := c.all[id]
 	if t == nil {
@@ -43,6 +47,9 @@ func (c *goroutines) event(a []gostap.Value) {
 		c.all[id] = t
 	}
 	switch a[0].Int {
+	case codeLabel:
+		t.flush(a[2].Int)
+		t.labels = c.sets.get(a[3].Int)
 	case codePark:
 		t.set(c.reason(a[2].Int), a[3].Int, c.names.user(a[4]))
 	case codeRun:

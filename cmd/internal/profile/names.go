@@ -17,7 +17,8 @@ type namer struct {
 	pid    uint32
 	stacks map[string][]export.Frame
 	polled time.Time
-	key    []byte // for one call
+	notes  []string // of the profile
+	key    []byte   // for one call
 }
 
 // poll takes in what the kernel tells of new mappings, now and then.

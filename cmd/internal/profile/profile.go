@@ -53,6 +53,8 @@ usage: gostap profile -c CMD | -x PID [options]
       --threads        of a Go program, threads instead of goroutines
       --each           each goroutine by itself: its number is a label. Each change of a state is sent, which costs more
       --sample         look at all goroutines now and then, in place of probes: costs the program next to nothing
+      --by LABEL       split by a label: state, thread, goroutine (--each), or one that the program gives its goroutines
+                       (Go: pprof.Do); the file for go tool pprof has all of them
       --hz N           samples a second for cpu, 997 if nothing is said
   -o, --output FILE    by its ending: .pb.gz for go tool pprof, .folded, .svg and .html flame graphs;
                        without it, a table
@@ -68,6 +70,7 @@ type options struct {
 	threads bool
 	each    bool
 	sample  bool
+	by      string
 	hz      int
 	output  string
 	diff    bool
@@ -130,6 +133,7 @@ func parse(args []string) (*options, error) {
 	f.BoolVar(&o.threads, "threads", false, "")
 	f.BoolVar(&o.each, "each", false, "")
 	f.BoolVar(&o.sample, "sample", false, "")
+	f.StringVar(&o.by, "by", "", "")
 	f.IntVar(&o.hz, "hz", 997, "")
 	f.StringVarP(&o.output, "output", "o", "", "")
 	f.BoolVar(&o.diff, "diff", false, "")
@@ -265,13 +269,21 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	end := w.end(exit)
 	p := c.finish(end)
 	p.Start, p.Duration = w.at, time.Duration(end-w.begun)
-	p.Notes = append(notes, p.Notes...)
+	p.Notes = slices.Concat(n.notes, notes, p.Notes)
 	for _, t := range p.Notes {
 		fmt.Fprintf(s.Err, "WARNING: %s\n", diag.Visible(t))
 	}
 	p.Merge()
 	if len(p.Samples) == 0 {
 		fmt.Fprintln(s.Err, "WARNING: nothing was seen: the program did nothing of what is measured")
+	}
+	if o.by != "" {
+		if !p.Labelled(o.by) {
+			fmt.Fprintf(s.Err, "WARNING: nothing that was seen has a label %q\n", o.by)
+		}
+		if f := form(o.output); f != "" && f != ".pb.gz" {
+			p.SplitBy(o.by)
+		}
 	}
 	if err := write(o, s, p); err != nil {
 		return err

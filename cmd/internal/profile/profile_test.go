@@ -120,13 +120,13 @@ func TestSums(t *testing.T) {
 	for _, e := range [][]gostap.Value{
 		num(codeBegin, 1, 1500),
 		append(num(codeReason, 7), text("chan receive")),
-		num(codeFirst, 9, 700, 7), // waited from before the beginning, at 500, on
-		num(codeFirst, 10, 700, kindRunning),
-		num(codeFirst, 11, 700, kindIdle), // made just then
-		append(num(codeSum, 7, 3, 400), text("recv")),
-		append(num(codeOpen, 7, 2, 900+1100), text("recv")),
-		append(num(codeSum, kindSyscall, 1, 50), text("call")),
-		num(codeOpenRun, 1, 600),
+		num(codeFirst, 9, 700, 7, 0), // waited from before the beginning, at 500, on
+		num(codeFirst, 10, 700, kindRunning, 0),
+		num(codeFirst, 11, 700, kindIdle, 0), // made just then
+		append(num(codeSum, 7, 3, 400, 0), text("recv")),
+		append(num(codeOpen, 7, 2, 900+1100, 0), text("recv")),
+		append(num(codeSum, kindSyscall, 1, 50, 0), text("call")),
+		num(codeOpenRun, 1, 600, 0),
 	} {
 		c.event(e)
 	}

@@ -85,13 +85,14 @@ func (c *samples) add(all []procstate.Goroutine, n, ns int64) {
 			all[i].Stack = nil
 		}
 		state, stack := c.doing(&all[i])
+		labels := readLabels(&all[i])
 		if !wanted(c.what, state) {
 			continue
 		}
-		key := placeOf(state, stack)
+		key := placeOf(state, stack, labels)
 		t := c.sums[key]
 		if t == nil {
-			t = &total{state: state, stack: stack}
+			t = &total{state: state, stack: stack, labels: labels}
 			c.sums[key] = t
 		}
 		t.n, t.ns = t.n+n, t.ns+ns
@@ -110,7 +111,7 @@ func (c *samples) finish(end int64) *export.Profile {
 	p.Title += ", by " + strconv.Itoa(c.looks) + " looks"
 	for _, t := range c.sums {
 		p.Samples = append(p.Samples, export.Sample{Stack: t.stack, Values: []int64{t.ns, t.n},
-			Labels: []export.Label{{Key: "state", Text: t.state}}})
+			Labels: with(t.labels, export.Label{Key: "state", Text: t.state})})
 	}
 	if c.unread != nil {
 		p.Notes = append(p.Notes, "goroutines cannot be read: "+c.unread.Error())

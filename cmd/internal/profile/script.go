@@ -34,6 +34,8 @@ const (
 	codeOpenRun        // number of goroutines, sum of the times when it began
 	codeTick           // time: goroutines are to be looked at
 	codeMissed         // events that had no room
+	codeLabels         // number of a set of labels, its text
+	codeLabel          // goroutine, time, number of the set of labels that it has from then on
 )
 
 // begin begins all scripts. before says that the process ran already: then nothing is counted before "from" is set
@@ -63,15 +65,16 @@ const most = 1 << 17
 func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string, collector, error) {
 	isGo := has(ctx, opt, "runtime.gopark") && !o.threads
 	start := begin(o.pid != 0)
+	var l *labelling
+	if isGo || o.what == "cpu" {
+		var err error
+		if l, err = labelled(ctx, opt); err != nil {
+			n.notes = append(n.notes, "labels of goroutines are not told: "+err.Error())
+		}
+	}
 	switch o.what {
 	case "cpu":
-		return start + fmt.Sprintf(`probe perf.type(1).config(0).hz(%d) {
-  if (pid() == target() && ktime_get_ns() >= from) {
-    if (user_mode()) printf("%%d %%d %%s %%s\n", 1, tid(), execname(), ubacktrace())
-    else printf("%%d %%d %%s %%s %%s\n", 2, tid(), execname(), backtrace(), ubacktrace())
-  }
-}
-`, o.hz), newCPU(n, o.hz), nil
+		return start + cpuScript(o.hz, l), newCPU(n, o.hz, l != nil && l.running), nil
 	case "wall", "off":
 		if !isGo {
 			return start + threadScript, newThreads(n, o.what == "wall", o.pid), nil
@@ -83,14 +86,14 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 	}
 	switch o.what {
 	case "create":
-		return start + countScript(`process.function("runtime.newproc1").return`, "1"),
+		return start + countScript(`process.function("runtime.newproc1").return`, "1", l),
 			newCounts(n, "created", "count"), nil
 	case "alloc":
 		if has(ctx, opt, "runtime.malloc*SC*") { // sizespecializedmalloc: these do not go through mallocgc
 			return "", nil, &slip{"the program allocates by functions made for each size, which are not counted",
 				"build it with GOEXPERIMENT=nosizespecializedmalloc"}
 		}
-		return start + countScript(`process.function("runtime.mallocgc")`, "$size"),
+		return start + countScript(`process.function("runtime.mallocgc")`, "$size", l),
 			newCounts(n, "allocated", "bytes"), nil
 	}
 	if o.sample {
@@ -102,16 +105,31 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 	}
 	if !o.each {
 		since := clock()
-		s := sumScript(o.what, o.pid != 0, most, since, func(fn string) bool { return has(ctx, opt, fn) })
+		s := sumScript(o.what, o.pid != 0, most, since, l, func(fn string) bool { return has(ctx, opt, fn) })
 		return start + s, newSums(n, o.what, o.pid, since), nil
 	}
-	return start + goroutineScript(func(fn string) bool { return has(ctx, opt, fn) }), newGoroutines(n, o.what), nil
+	return start + goroutineScript(l, func(fn string) bool { return has(ctx, opt, fn) }), newGoroutines(n, o.what), nil
 }
 
 // has reports whether the program has a function that can be probed.
 func has(ctx context.Context, opt gostap.Options, fn string) bool {
 	l, _, err := gostap.List(ctx, fmt.Sprintf("process.function(%q)", fn), opt, gostap.ListOptions{})
 	return err == nil && len(l) > 0
+}
+
+// cpuScript takes samples of processors.
+func cpuScript(hz int, l *labelling) string {
+	functions, text, format, last := "", "", "", ""
+	if l != nil && l.running {
+		functions, text, format, last = l.reads(), l.runningText(), " %s", ", t"
+	}
+	return fmt.Sprintf(`%sprobe perf.type(1).config(0).hz(%d) {
+  if (pid() == target() && ktime_get_ns() >= from) {
+%s    if (user_mode()) printf("%%d %%d %%s %%s%[4]s\n", %[6]d, tid(), execname(), ubacktrace()%[5]s)
+    else printf("%%d %%d %%s %%s %%s%[4]s\n", %[7]d, tid(), execname(), backtrace(), ubacktrace()%[5]s)
+  }
+}
+`, functions, hz, text, format, last, codeUser, codeKernel)
 }
 
 // threadScript tells when a thread leaves a processor, and why, when it is woken, and when it gets one.
@@ -131,14 +149,22 @@ probe kernel.trace("sched_wakeup"), kernel.trace("sched_wakeup_new") {
 `
 
 // goroutineScript tells of each change of a goroutine's state. A park may be called off: then execute follows.
-func goroutineScript(has probed) string {
+func goroutineScript(l *labelling, has probed) string {
 	var b strings.Builder
 	b.WriteString("global known\n")
+	if l != nil {
+		fmt.Fprintf(&b, "%sglobal labelled[%d]\n", l.numbers(), most)
+	}
 	// change writes a probe that tells of a change: code, goroutine and what more there is, with its format.
-	change := func(point string, code int, goroutine, format, more string) {
-		reason := ""
+	change := func(point string, code int, g, format, more string) {
+		goroutine, reason := fmt.Sprintf("@cast(%s, \"runtime.g\")->goid", g), ""
+		if l != nil { // the labels of one that is seen for the first time
+			reason = fmt.Sprintf("if (!labelled[%[1]s]) { labelled[%[1]s] = 1 "+
+				"printf(\"%%d %%d %%d %%d\\n\", %[2]d, %[1]s, now, label_id(%[3]s)) }\n    ", goroutine, codeLabel,
+				l.of(g))
+		}
 		if code == codePark {
-			reason = fmt.Sprintf("if (!known[$reason]) { known[$reason] = 1 printf(\"%%d %%d %%s\\n\", %d, $reason, "+
+			reason += fmt.Sprintf("if (!known[$reason]) { known[$reason] = 1 printf(\"%%d %%d %%s\\n\", %d, $reason, "+
 				"@var(\"runtime.waitReasonStrings\")[$reason]) }\n    ", codeReason)
 		}
 		fmt.Fprintf(&b, `probe %s {
@@ -149,7 +175,7 @@ func goroutineScript(has probed) string {
 }
 `, point, reason, format, code, goroutine, more)
 	}
-	const given, self, stack = "$gp->goid", "goid()", "now, ubacktrace()"
+	const given, stack = "$gp", "now, ubacktrace()"
 	change(function("gopark"), codePark, self, "%d %d %s", "$reason, "+stack)
 	change(function("execute"), codeRun, given, "%d %d", "now, $gp->startpc")
 	change(function("ready"), codeReady, given, "%d %d", "now, $gp->waitreason")
@@ -163,7 +189,10 @@ func goroutineScript(has probed) string {
 		}
 	}
 	change(function("goexit1"), codeEnd, self, "%d", "now")
-	change(function("newproc1")+".return", codeMade, "$return->goid", "%d %s", stack)
+	change(function("newproc1")+".return", codeMade, "$return", "%d %s", stack)
+	if l != nil {
+		change(fmt.Sprintf("process.function(%q)", setsLabels), codeLabel, self, "%d %d", "now, label_id($labels)")
+	}
 	return b.String()
 }
 

@@ -21,6 +21,8 @@ type timeline struct {
 	since int64
 	stack []export.Frame
 	label string
+	// labels are those of pprof.
+	labels []export.Label
 	// begin is when it was first seen; spent what has been added up since.
 	begin, spent int64
 	sums         map[place]*export.Sample
@@ -47,11 +49,11 @@ func (t *timeline) flush(now int64) {
 	if t.sums == nil {
 		t.sums = map[place]*export.Sample{}
 	}
-	key := placeOf(t.state, t.stack)
+	key := placeOf(t.state, t.stack, t.labels)
 	s := t.sums[key]
 	if s == nil {
-		s = &export.Sample{Stack: t.stack, Values: []int64{0, 0}, Labels: []export.Label{{Key: "state",
-			Text: t.state}}}
+		s = &export.Sample{Stack: t.stack, Values: []int64{0, 0}, Labels: with(t.labels, export.Label{
+			Key: "state", Text: t.state})}
 		t.sums[key] = s
 	}
 	s.Values[0] += d
@@ -64,13 +66,16 @@ type place struct {
 	state string
 	stack *export.Frame
 	n     int
+	// labels are the text of those of pprof.
+	labels string
 }
 
-func placeOf(state string, stack []export.Frame) place {
-	if len(stack) == 0 {
-		return place{state: state}
+func placeOf(state string, stack []export.Frame, labels []export.Label) place {
+	p := place{state: state, labels: textOf(labels)}
+	if len(stack) > 0 {
+		p.stack, p.n = &stack[0], len(stack)
 	}
-	return place{state, &stack[0], len(stack)}
+	return p
 }
 
 // profileOf puts timelines together; keep says which states are wanted, and what the label of t is called.
@@ -82,11 +87,10 @@ func profileOf[K cmp.Ordered](all map[K]*timeline, title, key string, end int64,
 		t := all[k]
 		t.flush(end)
 		for _, s := range t.sums { // Merge orders them
-			if !keep(s.Labels[0].Text) {
+			if !keep(s.Label("state")) {
 				continue
 			}
-			s.Labels = append(s.Labels, export.Label{Key: key, Text: cmp.Or(t.label, fmt.Sprint(k))})
-			slices.SortFunc(s.Labels, func(a, b export.Label) int { return cmp.Compare(a.Key, b.Key) })
+			s.Labels = with(s.Labels, export.Label{Key: key, Text: cmp.Or(t.label, fmt.Sprint(k))})
 			p.Samples = append(p.Samples, *s)
 		}
 	}

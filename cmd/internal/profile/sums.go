@@ -26,10 +26,11 @@ type sums struct {
 
 // total is a sum of sumScript's: n times, ns together. Of what has not ended ns is the sum of the beginnings.
 type total struct {
-	state string
-	stack []export.Frame
-	n, ns int64
-	open  bool
+	state  string
+	stack  []export.Frame
+	n, ns  int64
+	open   bool
+	labels []export.Label
 }
 
 func newSums(n *namer, what string, pid int, since int64) *sums {
@@ -49,17 +50,18 @@ func (c *sums) event(a []gostap.Value) {
 				c.notes = append(c.notes, "goroutines that do the same all the time are not told: "+err.Error())
 			}
 		}
-	case codeReason:
+	case codeReason, codeLabels:
 		c.goroutines.event(a)
 	case codeFirst:
-		c.firstOf(a[1].Int, a[2].Int, a[3].Int)
+		c.firstOf(a[1].Int, a[2].Int, a[3].Int, c.sets.get(a[4].Int))
 	case codeSum, codeOpen:
-		stack := c.names.user(a[4])
-		c.done = append(c.done, total{c.state(a[1].Int, stack), stack, a[2].Int, a[3].Int, a[0].Int == codeOpen})
+		stack := c.names.user(a[5])
+		c.done = append(c.done, total{c.state(a[1].Int, stack), stack, a[2].Int, a[3].Int, a[0].Int == codeOpen,
+			c.sets.get(a[4].Int)})
 	case codeRan:
-		c.done = append(c.done, total{running, c.began(a[1].Int), a[2].Int, a[3].Int, false})
+		c.done = append(c.done, total{running, c.began(a[1].Int), a[2].Int, a[3].Int, false, c.sets.get(a[4].Int)})
 	case codeOpenRun:
-		c.done = append(c.done, total{running, nil, a[1].Int, a[2].Int, true})
+		c.done = append(c.done, total{running, nil, a[1].Int, a[2].Int, true, c.sets.get(a[3].Int)})
 	case codeMissed:
 		c.missed += a[1].Int
 	}
@@ -84,12 +86,12 @@ func (c *sums) look() error {
 }
 
 // firstOf takes the first event of a goroutine, before which it did what kind says, from the beginning on.
-func (c *sums) firstOf(addr, now, kind int64) {
+func (c *sums) firstOf(addr, now, kind int64, labels []export.Label) {
 	c.seen[addr] = true
 	if kind == kindIdle || now <= c.first { // it was made just then
 		return
 	}
-	t := total{n: 1, ns: now - c.first}
+	t := total{n: 1, ns: now - c.first, labels: labels}
 	var state string
 	if g := c.there[uint64(addr)]; g != nil && now > c.read {
 		state, t.stack = c.doing(g)
@@ -122,7 +124,7 @@ func (c *sums) finish(end int64) *export.Profile {
 	for addr, g := range c.there {
 		if !c.seen[int64(addr)] {
 			state, stack := c.doing(g)
-			c.done = append(c.done, total{state, stack, 1, c.first, true})
+			c.done = append(c.done, total{state, stack, 1, c.first, true, readLabels(g)})
 		}
 	}
 	for _, t := range c.done {
@@ -131,7 +133,7 @@ func (c *sums) finish(end int64) *export.Profile {
 		}
 		if wanted(c.what, t.state) {
 			p.Samples = append(p.Samples, export.Sample{Stack: t.stack, Values: []int64{t.ns, t.n},
-				Labels: []export.Label{{Key: "state", Text: t.state}}})
+				Labels: with(t.labels, export.Label{Key: "state", Text: t.state})})
 		}
 	}
 	p.Notes = c.notes

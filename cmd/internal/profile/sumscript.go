@@ -26,7 +26,7 @@ type probed func(fn string) bool
 //
 // before: the program ran already. all: every state is wanted, else those that the list in what names, and what is not
 // needed for these is not probed. most is how many goroutines there can be.
-func sumScript(what string, before bool, most int, since int64, has probed) string {
+func sumScript(what string, before bool, most int, since int64, l *labelling, has probed) string {
 	var b strings.Builder
 	all := what == "wall" || what == "off"
 	list := strings.Split(what, ",")
@@ -39,6 +39,18 @@ func sumScript(what string, before bool, most int, since int64, has probed) stri
 		return all
 	}
 	fmt.Fprintf(&b, "global st[%d], stack[%d], sums[32768], open[65536], known[256], missed\n", most, most)
+	// lab is the number of a goroutine's set of labels, which is read when it gets them and when it is first seen.
+	lab, label := "0", func(g, labels string) string { return "" }
+	if l != nil {
+		fmt.Fprintf(&b, "%sglobal lab[%d]\n", l.numbers(), most)
+		lab, label = "lab[g]", func(g, labels string) string {
+			if labels == "" {
+				labels = l.of(g)
+			}
+			return fmt.Sprintf("  id = label_id(%[2]s)\n  if (id) lab[%[1]s] = id\n"+
+				"  else if (lab[%[1]s]) delete lab[%[1]s]\n", g, labels)
+		}
+	}
 	// The clock is looked at first: see window.go.
 	now := fmt.Sprintf("clock = ktime_get_ns()\n  if (clock < from) next\n  now = clock - %d", since)
 	// first sends that g is seen for the first time, and what it did before.
@@ -46,7 +58,7 @@ func sumScript(what string, before bool, most int, since int64, has probed) stri
 		if !before {
 			return "\n"
 		}
-		return fmt.Sprintf("printf(\"%%d %%d %%d %%d\\n\", %d, g, now, %v)\n", codeFirst, did)
+		return fmt.Sprintf("printf(\"%%d %%d %%d %%d %%d\\n\", %d, g, now, %v, %s)\n", codeFirst, did, lab)
 	}
 	// probe writes a probe; g is the goroutine, which did something before if it is seen for the first time; body
 	// follows when its last state has been added up.
@@ -56,17 +68,16 @@ func sumScript(what string, before bool, most int, since int64, has probed) stri
   g = %s
   s = st[g]
 %s  k = s & 255
-  if (!s) { %s}
-`, point, now, g, reason, first(did))
+  if (!s) { %s%s}
+`, point, now, g, reason, label("g", ""), first(did))
 		if all {
-			fmt.Fprintf(&b, "  else if (k == %d || k == %d) ran[@cast(g, \"runtime.g\")->startpc] <<< now - (s >> 8)\n",
-				kindRunning, kindStepping)
+			fmt.Fprintf(&b, "  else if (k == %d || k == %d)\n    ran[@cast(g, \"runtime.g\")->startpc, %s] <<< "+
+				"now - (s >> 8)\n", kindRunning, kindStepping, lab)
 		}
-		fmt.Fprintf(&b, "  else if (k != %d) sums[k, stack[g]] <<< now - (s >> 8)\n%s} catch { missed <<< 1 } }\n",
-			kindIdle, body)
+		fmt.Fprintf(&b, "  else if (k != %d) sums[k, stack[g], %s] <<< now - (s >> 8)\n%s} catch { missed <<< 1 } }\n",
+			kindIdle, lab, body)
 	}
 	set := func(kind any) string { return fmt.Sprintf("  st[g] = (now << 8) | %v\n", kind) }
-	self := fmt.Sprintf("u_register(%q)", machine.Host.Registers[machine.Host.Goroutine].Name)
 	const given, keep = "$gp", "  stack[g] = ustack()\n"
 	// idle is what is not asked for; it is not written where it stands already.
 	idle := fmt.Sprintf("  if ((st[g] & 255) != %d) st[g] = (now << 8) | %d\n", kindIdle, kindIdle)
@@ -106,43 +117,57 @@ func sumScript(what string, before bool, most int, since int64, has probed) stri
 		probe(function("goexit1"), self, kindRunning, "", fmt.Sprintf("  st[g] = (now << 8) | %d\n", kindIdle))
 		made += keep
 	}
-	fmt.Fprintf(&b, "probe %s.return { try {\n  %s\n  g = $return\n  if (!st[g]) { %s}\n%s} catch { missed <<< 1 } }\n",
-		function("newproc1"), now, first(kindIdle), made)
+	fmt.Fprintf(&b, "probe %s.return { try {\n  %s\n  g = $return\n%s  if (!st[g]) { %s}\n%s"+
+		"} catch { missed <<< 1 } }\n",
+		function("newproc1"), now, label("g", ""), first(kindIdle), made)
+	if l != nil {
+		probe(fmt.Sprintf("process.function(%q)", setsLabels), self, kindRunning, "",
+			running+label("g", "$labels"))
+	}
 	opened, ran := "", ""
 	if all {
-		b.WriteString("global ran[4096], openrun\n")
-		opened = fmt.Sprintf("if (k == %d || k == %d) openrun <<< s >> 8\n    else ", kindRunning, kindStepping)
-		ran = fmt.Sprintf(`  foreach (f in ran) printf("%%d %%d %%d %%d\n", %d, f, @count(ran[f]), @sum(ran[f]))
-  if (@count(openrun)) printf("%%d %%d %%d\n", %d, @count(openrun), @sum(openrun))
+		b.WriteString("global ran[16384], openrun[4096]\n")
+		opened = fmt.Sprintf("if (k == %d || k == %d) openrun[%s] <<< s >> 8\n    else ", kindRunning, kindStepping,
+			lab)
+		ran = fmt.Sprintf(`  foreach ([f, l] in ran)
+    printf("%%d %%d %%d %%d %%d\n", %d, f, @count(ran[f, l]), @sum(ran[f, l]), l)
+  foreach (l in openrun) printf("%%d %%d %%d %%d\n", %d, @count(openrun[l]), @sum(openrun[l]), l)
 `, codeRan, codeOpenRun)
 	}
 	fmt.Fprintf(&b, `probe end {
   foreach (g in st) {
     s = st[g]
     k = s & 255
-    %sif (k != %d) open[k, stack[g]] <<< s >> 8
+    %sif (k != %d) open[k, stack[g], %s] <<< s >> 8
   }
 %s%s%s%s}
-`, opened, kindIdle, ran, printed("sums", codeSum), printed("open", codeOpen), missed)
+`, opened, kindIdle, lab, ran, printed("sums", codeSum), printed("open", codeOpen), missed)
 	return b.String()
 }
+
+// self is the running goroutine, in code of Go.
+var self = fmt.Sprintf("u_register(%q)", machine.Host.Registers[machine.Host.Goroutine].Name)
 
 // missed prints how many events had no room.
 var missed = fmt.Sprintf("  if (@count(missed)) printf(\"%%d %%d\\n\", %d, @count(missed))\n", codeMissed)
 
 // printed prints a table of statistics by kind and stack.
 func printed(table string, code int) string {
-	return fmt.Sprintf("  foreach ([k, w] in %[1]s) printf(\"%%d %%d %%d %%d %%s\\n\", %[2]d, k, @count(%[1]s[k, w]), "+
-		"@sum(%[1]s[k, w]), w)\n", table, code)
+	return fmt.Sprintf("  foreach ([k, w, l] in %[1]s)\n    printf(\"%%d %%d %%d %%d %%d %%s\\n\", %[2]d, k, "+
+		"@count(%[1]s[k, w, l]), @sum(%[1]s[k, w, l]), l, w)\n", table, code)
 }
 
 // countScript adds up a number by stack: kind 0 of codeSum.
-func countScript(point, number string) string {
-	return fmt.Sprintf(`global sums[32768], missed
-probe %s { try { if (ktime_get_ns() >= from) sums[0, ustack()] <<< %s } catch { missed <<< 1 } }
+func countScript(point, number string, l *labelling) string {
+	label, functions := "0", ""
+	if l != nil {
+		label, functions = "label_id("+l.of(self)+")", l.numbers()
+	}
+	return fmt.Sprintf(`%sglobal sums[32768], missed
+probe %s { try { if (ktime_get_ns() >= from) sums[0, ustack(), %s] <<< %s } catch { missed <<< 1 } }
 probe end {
 %s%s}
-`, point, number, printed("sums", codeSum), missed)
+`, functions, point, label, number, printed("sums", codeSum), missed)
 }
 
 // reasons is the condition that the text "why" is a reason to wait that is asked for; wanted says the same.

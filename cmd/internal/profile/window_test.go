@@ -1,19 +1,16 @@
 package profile
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gostap/gostap/runtime/export"
-	"github.com/gostap/gostap/runtime/export/pprof"
 )
 
 // TestEnd: what ends a profile first is its end.
@@ -76,24 +73,14 @@ func TestWindow(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
 	}
-	dir := t.TempDir()
-	for name, text := range map[string]string{"main.go": restless, "go.mod": "module app\n\ngo 1.25\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	build := exec.Command("go", "build", "-o", "app", ".")
-	build.Dir = dir
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := builtFor(t, restless, "")
 	for _, c := range []struct {
 		what, how string
 		exact     bool
 	}{{"wall", "for", true}, {"wall", "signal", true}, {"wall", "exit", true}, {"wall --each", "for", false},
 		{"chan", "for", false}, {"lock", "signal", false}, {"lock,chan", "exit", false}} {
 		t.Run(c.what+" "+c.how, func(t *testing.T) {
-			app := exec.Command(filepath.Join(dir, "app"))
+			app := exec.Command(program)
 			ready, err := app.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -138,8 +125,7 @@ func TestWindow(t *testing.T) {
 // held profiles a process, with the probes in place for long before and after the profile.
 func held(t *testing.T, process *os.Process, what, how string) *export.Profile {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "out.pb.gz")
-	o := &options{pid: process.Pid, hz: 997, output: file, buffer: 64, hold: 100 * time.Millisecond}
+	o := &options{pid: process.Pid, hold: 100 * time.Millisecond}
 	list := strings.Fields(what)
 	o.what, o.each = list[0], len(list) > 1
 	ctx, cancel := context.WithCancel(context.Background())
@@ -152,18 +138,5 @@ func held(t *testing.T, process *os.Process, what, how string) *export.Profile {
 	case "exit":
 		o.begun = func() { time.AfterFunc(200*time.Millisecond, func() { process.Kill() }) }
 	}
-	var said bytes.Buffer
-	if err := record(ctx, o, Streams{Out: &said, Err: &said}, os.Environ()); err != nil || said.Len() > 0 {
-		t.Fatalf("%v\n%s", err, said.String())
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	p, err := pprof.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return recorded(t, ctx, o)
 }

@@ -39,6 +39,9 @@ func write(o *options, s Streams, p *export.Profile) error {
 		default:
 			b.Skip = ofRuntime
 		}
+		if o.by != "" {
+			b.Label = o.by
+		}
 		if b.Width == 0 {
 			b.Width = 100
 		}

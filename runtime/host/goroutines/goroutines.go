@@ -40,6 +40,9 @@ type Goroutine struct {
 	// Stack are the addresses of its calls, innermost first, nil for one that runs. Cut: there are more.
 	Stack []uint64
 	Cut   bool
+	// Labels are those of pprof, each a key and a value. Unread: there are some, and they could not be read.
+	Labels [][2]string
+	Unread bool
 	// Moved: it went on while it was read, so that Stack may be of two moments.
 	Moved bool
 }
@@ -52,6 +55,7 @@ type Reader struct {
 	size                    int64  // of runtime.g
 	bias                    uint64 // by how much the program lies elsewhere than its file says
 	at                      fields
+	labelling               labelling
 }
 
 // fields are offsets in runtime.g.
@@ -78,6 +82,7 @@ func New(pid int, img debuginfo.Image) (*Reader, error) {
 			return nil, fmt.Errorf("runtime.g.%s is at %d", path, *to)
 		}
 	}
+	r.labelling = labellingOf(img, t)
 	return r, r.symbols(pid)
 }
 
@@ -239,6 +244,13 @@ func (r *Reader) some(list []byte, depth int) (out []Goroutine) {
 		default: // it is none yet, or no longer
 			continue
 		}
+		if r.labelling.at != 0 {
+			if l := word(r.labelling.at); l != 0 {
+				var err error
+				g.Labels, err = r.labels(l)
+				g.Unread = err != nil
+			}
+		}
 		out, which = append(out, g), append(which, i)
 		s := stack{pc: word(r.at.pc), sp: word(r.at.sp), bp: word(r.at.bp), hi: word(r.at.hi)}
 		if g.Status == Running {
@@ -250,6 +262,9 @@ func (r *Reader) some(list []byte, depth int) (out []Goroutine) {
 	r.readAll(second)
 	for k, i := range which {
 		out[k].Moved = !second[i].ok || !bytes.Equal(parts[i].to, second[i].to)
+		if at := r.labelling.at; out[k].Labels != nil && !bytes.Equal(parts[i].to[at:at+8], second[i].to[at:at+8]) {
+			out[k].Labels, out[k].Unread = nil, true // it has others now, and these may be gone
+		}
 	}
 	r.unchanged(out, windows)
 	return out
