@@ -53,6 +53,7 @@ var fixtures = map[string]fixture{
 	"shapes-pie":    {pkg: "shapes", flags: []string{"-buildmode=pie"}},
 	"cycles":        {pkg: "cycles"},
 	"delays":        {pkg: "delays"},
+	"holders":       {pkg: "holders"},
 	"allocs":        {pkg: "allocs"},
 	"allocs-sized":  {pkg: "allocs", env: []string{"GOEXPERIMENT=sizespecializedmalloc"}},
 	"cleanups":      {pkg: "cleanups"},
