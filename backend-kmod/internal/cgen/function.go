@@ -2,6 +2,7 @@ package cgen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -42,11 +43,8 @@ func (u *unit) function(f *fn) string {
 	}
 	g.look()
 	blocks := make([]string, len(f.f.Blocks))
-	live := g.reachable()
-	for i, b := range f.f.Blocks {
-		if !live[i] {
-			continue
-		}
+	for _, i := range g.order() {
+		b := f.f.Blocks[i]
 		g.b.Reset()
 		for j := range b.Instrs {
 			g.at(b.Instrs[j].Pos)
@@ -59,22 +57,24 @@ func (u *unit) function(f *fn) string {
 	return g.assemble(blocks)
 }
 
-// reachable gives the blocks that control can get to.
-func (g *gen) reachable() []bool {
-	live := make([]bool, len(g.f.Blocks))
-	work := []ir.BlockID{0}
-	live[0] = true
-	for len(work) > 0 {
-		b := work[len(work)-1]
-		work = work[:len(work)-1]
+// order gives the blocks that control can get to, each behind those without which control does not get there: what a text
+// is made of is known before the text is printed.
+func (g *gen) order() []ir.BlockID {
+	var after []ir.BlockID
+	seen := make([]bool, len(g.f.Blocks))
+	var visit func(b ir.BlockID)
+	visit = func(b ir.BlockID) {
+		seen[b] = true
 		g.f.Succs(b, func(to ir.BlockID, _ bool) {
-			if !live[to] {
-				live[to] = true
-				work = append(work, to)
+			if !seen[to] {
+				visit(to)
 			}
 		})
+		after = append(after, b)
 	}
-	return live
+	visit(0)
+	slices.Reverse(after)
+	return after
 }
 
 // look collects what is to be known before writing.
