@@ -87,9 +87,10 @@ func (l *lowerer) pairs(pr *elab.Probe) []slot {
 			} else if t.AtEntry {
 				typ := t.Type
 				if t.Inner != nil {
-					if typ = pr.Info.Types[t.Inner]; typ != types.String {
-						typ = types.Long
-					}
+					typ = pr.Info.Types[t.Inner]
+				}
+				if typ != types.String {
+					typ = types.Long // of a float its bits
 				}
 				add(slot{key: slotKey{t, -1}, expr: e, typ: typ})
 				return false // what is inside belongs to the entry
