@@ -97,7 +97,7 @@ func newState(ctx context.Context, o Options) *state {
 		SearchPath: o.SearchPath, Dir: o.Dir, LibraryPath: o.LibraryPath, AllCallers: o.AllCallers,
 		Kernel: kbtf.New(o.KernelFiles), Guru: o.Guru, Privilege: o.Privilege, Machine: o.Machine}
 	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images, Kernel: s.kernelImage,
-		Limits: o.Limits}
+		Vectors: o.Runtime == "kernel", Limits: o.Limits}
 	s.xenv = &expand.Env{
 		Aliases: s.aliases, Known: family.Known, Forms: family.Wild,
 		Names:   func() []string { return s.lib.AliasNames() },

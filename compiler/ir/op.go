@@ -38,7 +38,7 @@ const (
 	OpMatch
 
 	// The probed context.
-	OpReg  // dst = DWARF register N at the probed pc
+	OpReg  // dst = DWARF register N at the probed pc; of a vector register, its low 64 bits
 	OpTLS  // dst = thread pointer
 	OpBias // dst = load bias of the image that the site is in
 	OpLoad // dst = N bytes at address a, sign- or zero-extended; may fail

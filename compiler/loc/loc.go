@@ -277,6 +277,7 @@ type Piece struct {
 	// Part says that the register that Val comes from holds more of the object that this was cut out of:
 	// storing must leave the rest as it is. Otherwise the piece has its register for itself.
 	Part bool
-	// Vector is 1 + the number of the vector register that holds it, 0 if none. eBPF cannot read those.
+	// Vector is 1 + the number of the vector register that holds it, 0 if none. Val is empty then, unless the handler
+	// can read those.
 	Vector int
 }

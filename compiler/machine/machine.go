@@ -249,6 +249,11 @@ func (m *Machine) Number(name string) (int, bool) {
 // General reports whether n is a register of struct pt_regs.
 func (m *Machine) General(n int64) bool { return n >= 0 && n < int64(len(m.Registers)) }
 
+// IsVector reports whether n is the DWARF number of a vector register, of which the low 64 bits can be read.
+func (m *Machine) IsVector(n int64) bool {
+	return n >= int64(m.Vector) && n < int64(m.Vector+m.Vectors)
+}
+
 // CanSet reports whether register n of a traced program may be written: all general ones but the stack pointer and
 // the instruction pointer.
 func (m *Machine) CanSet(n int64) bool { return m.General(n) && n != int64(m.SP) && n != int64(m.IP) }

@@ -41,6 +41,50 @@ static inline s64 gs_thread_pointer(void)
 	}
 	return current->thread.fsbase;
 }
+
+#include <asm/fpu/api.h>
+#include <asm/fpu/types.h>
+#include <linux/version.h>
+
+/* Where the kernel keeps a thread's registers while others use them: behind the thread's task since 6.16. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#define GS_FPU ((struct fpu *)((char *)current + sizeof(*current)))
+#else
+#define GS_FPU (&current->thread.fpu)
+#endif
+
+/* A register that has been saved. One that has its first value, zeros, need not have been. */
+static u64 gs_saved_vector(const struct fpstate *s, u32 n)
+{
+	u64 v;
+
+	if (boot_cpu_has(X86_FEATURE_XSAVE) && !(s->regs.xsave.header.xfeatures & XFEATURE_MASK_SSE))
+		return 0;
+	memcpy(&v, &s->regs.fxsave.xmm_space[4 * n], sizeof(v));
+	return v;
+}
+
+#define GS_VECTOR(n) case n: asm volatile("movq %%xmm" #n ", %0" : "=r" (v)); break
+
+/* A thread in the kernel has its registers in the CPU still, unless the kernel or another thread needed them. */
+static __maybe_unused u64 gs_vector(u32 n)
+{
+	u64 v = 0;
+
+	fpregs_lock();
+	if (test_thread_flag(TIF_NEED_FPU_LOAD)) {
+		v = gs_saved_vector(GS_FPU->fpstate, n);
+	} else {
+		switch (n) {
+		GS_VECTOR(0); GS_VECTOR(1); GS_VECTOR(2); GS_VECTOR(3);
+		GS_VECTOR(4); GS_VECTOR(5); GS_VECTOR(6); GS_VECTOR(7);
+		GS_VECTOR(8); GS_VECTOR(9); GS_VECTOR(10); GS_VECTOR(11);
+		GS_VECTOR(12); GS_VECTOR(13); GS_VECTOR(14); GS_VECTOR(15);
+		}
+	}
+	fpregs_unlock();
+	return v;
+}
 #endif
 
 #endif

@@ -10,6 +10,7 @@
  *   gs_address_bits()     how wide addresses are
  *   gs_kernel_address(addr, bits)            whether an address may be the kernel's
  *   gs_thread_pointer()   the thread's pointer to what is its own
+ *   gs_vector(n)          the low 64 bits of the thread's vector register n, as its program has it
  */
 #ifndef GS_MACHINE_H
 #define GS_MACHINE_H

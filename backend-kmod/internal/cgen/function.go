@@ -57,8 +57,8 @@ func (u *unit) function(f *fn) string {
 	return g.assemble(blocks)
 }
 
-// order gives the blocks that control can get to, each behind those without which control does not get there: what a text
-// is made of is known before the text is printed.
+// order gives the blocks that control can get to, each behind those without which control does not get there: what a
+// text is made of is known before the text is printed.
 func (g *gen) order() []ir.BlockID {
 	var after []ir.BlockID
 	seen := make([]bool, len(g.f.Blocks))

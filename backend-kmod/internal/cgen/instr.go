@@ -162,6 +162,12 @@ func (g *gen) probed(in *ir.Instr) {
 	switch in.Op {
 	case ir.OpReg:
 		switch {
+		case g.p.On().IsVector(in.N):
+			if g.probe < 0 || slices.ContainsFunc(sites, func(s *probe.Site) bool { return !s.Kind.InUser() }) {
+				g.refuse(in.Pos, "vector registers can be read at places of programs only")
+				return
+			}
+			g.set(in, "gs_vector(%d)", in.N-int64(g.p.On().Vector))
 		case !g.p.On().General(in.N):
 			g.refuse(in.Pos, "register %d cannot be read in a module", in.N)
 		case trace:

@@ -30,6 +30,8 @@ type Env struct {
 	// Kernel opens the kernel's types ("") or those of one of its modules; nil if there is no kernel to ask.
 	Kernel func(module string) (debuginfo.Image, error)
 
+	// Vectors says that handlers can read vector registers.
+	Vectors bool
 	// Limits bound the text of values.
 	Limits layout.Limits
 

@@ -53,10 +53,12 @@ func part(o object, off int64, t *types.Ctype) object {
 		}
 		q := loc.Piece{Off: lo - off, Size: hi - lo, Val: p.Val, Lost: p.Lost, Vector: p.Vector, Part: p.Part ||
 			hi-lo < p.Size}
-		if lo > p.Off && !p.Lost && p.Vector == 0 {
-			q.Val = p.Val.Then(loc.Step{Op: loc.Bits, N: (lo - p.Off) * 8, Size: int(hi-lo) * 8})
-		} else if lo > p.Off && p.Vector != 0 {
+		switch {
+		case lo == p.Off || p.Lost:
+		case p.Vector != 0 && p.Val.Empty():
 			q.Lost = true
+		default:
+			q.Val = p.Val.Then(loc.Step{Op: loc.Bits, N: (lo - p.Off) * 8, Size: int(hi-lo) * 8})
 		}
 		out.Pieces = append(out.Pieces, q)
 	}
@@ -82,8 +84,8 @@ func word(o object, size int64, signed bool) (loc.Prog, error) {
 		switch {
 		case p.Lost:
 			return loc.Prog{}, errLost
-		case p.Vector != 0:
-			return loc.Prog{}, fail("it is in vector register %d, which eBPF programs cannot read", p.Vector-1)
+		case p.Vector != 0 && p.Val.Empty():
+			return loc.Prog{}, inVector("it is", p)
 		}
 		n := min(p.Size, size-p.Off)
 		if p.Off == 0 && n == size {
@@ -225,8 +227,30 @@ func member(o object, name string) (object, error) {
 		return header(o, name, "len")
 	case types.GoChan:
 		return header(o, name, "len", "cap")
+	case types.Complex:
+		re, im := halves(o)
+		switch name {
+		case "real":
+			return re, nil
+		case "imag":
+			return im, nil
+		}
+		return o, noMember(t, name, []string{"real", "imag"})
 	}
 	return o, fail("%s has no members", t.Name)
+}
+
+// halves are the two numbers of a complex one.
+func halves(o object) (re, im object) {
+	name := ""
+	if o.Type.Go {
+		name = map[int64]string{8: "float32", 16: "float64"}[o.Type.Size]
+	}
+	half := &types.Ctype{Kind: types.Float, Name: name, Size: o.Type.Size / 2, Go: o.Type.Go}
+	if name == "" {
+		half.Name = map[int64]string{8: "float", 16: "double"}[o.Type.Size]
+	}
+	return part(o, 0, half), part(o, half.Size, half)
 }
 
 // header is a number in the words that a map or a channel begins with. Those are where len() and cap() look in code

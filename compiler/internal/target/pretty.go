@@ -31,6 +31,8 @@ type writer struct {
 	// full collects values of Go that are shown with what they lead to; nil while there are none.
 	full   *fullText
 	limits layout.Limits
+	// readable is Env.readable of the variables' program.
+	readable func(loc.Place) loc.Place
 }
 
 func (w *writer) lit(s string) {
@@ -131,9 +133,8 @@ func (w *writer) value(o object, depth int) {
 	case types.Float:
 		w.fraction(o)
 	case types.Complex:
-		half := &types.Ctype{Kind: types.Float, Size: t.Size / 2}
-		re, im := part(o, 0, half), part(o, half.Size, half)
-		if _, err := word(re, half.Size, false); err != nil {
+		re, im := halves(o)
+		if _, err := word(re, re.Type.Size, false); err != nil {
 			w.lost()
 			return
 		}
@@ -251,7 +252,8 @@ func (b *build) vars(t *ast.Target) (*elab.Target, error) {
 	if !debuginfo.Tells(s.Image) {
 		return nil, noTypes(s)
 	}
-	w := writer{plain: t.Pretty == 0, nested: t.Pretty > 1, limits: b.env.Limits}
+	w := writer{plain: t.Pretty == 0, nested: t.Pretty > 1, limits: b.env.Limits,
+		readable: func(pl loc.Place) loc.Place { return b.env.readable(s.Image, pl) }}
 	name := t.Name
 	if name == "$$return" {
 		if err := b.returned(&w, s); err != nil {
@@ -360,6 +362,9 @@ func (w *writer) variable(name string, v *debuginfo.Var) {
 		return
 	}
 	o := object{Place: v.Place}
+	if w.readable != nil {
+		o.Place = w.readable(v.Place)
+	}
 	if o.Type == nil {
 		o.Type = v.Type
 	}

@@ -191,7 +191,7 @@ func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep
 		}
 		// A mark lies in a function, whose variables can be named as well.
 		if v, verr := b.variable(s, strings.TrimPrefix(t.Name, "$")); verr == nil {
-			return object{Place: v.Place}, false, t.Path, nil
+			return object{Place: b.env.readable(s.Image, v.Place)}, false, t.Path, nil
 		} else if !errors.As(verr, &unknown) && s.Image.HasTypes() {
 			err = verr
 		}
@@ -211,7 +211,7 @@ func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep
 		if eerr == nil {
 			ev, verr := b.variable(es, name)
 			if verr == nil && (ev.Kind == debuginfo.Param || ev.Kind == debuginfo.Captured) {
-				return object{Place: ev.Place}, true, t.Path, nil
+				return object{Place: b.env.readable(es.Image, ev.Place)}, true, t.Path, nil
 			}
 			if verr != nil && (s.Kind.InUser() && s.Kind.Trampoline() || s.At.Kind == debuginfo.AtReturn) {
 				err = verr
@@ -221,7 +221,7 @@ func (b *build) base(t *ast.Target) (o object, entry bool, path []ast.TargetStep
 	if err != nil {
 		return o, false, nil, err
 	}
-	return object{Place: v.Place}, false, t.Path, nil
+	return object{Place: b.env.readable(s.Image, v.Place)}, false, t.Path, nil
 }
 
 // noTypes is the reason why nothing has a name at s.
@@ -312,7 +312,7 @@ func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.Target
 	if r.Err != nil {
 		return none(r.Err)
 	}
-	o := object{Place: r.Place}
+	o := object{Place: b.env.readable(s.Image, r.Place)}
 	if o.Type == nil {
 		o.Type = r.Type
 	}
@@ -505,10 +505,8 @@ func read(o object) (*elab.Target, error) {
 		return nil, suggest(t, "an interface", "use ->"+first+" and ->data, or print it with $ appended")
 	case types.Float, types.Complex:
 		for _, p := range o.Pieces {
-			if p.Vector != 0 {
-				return nil, fail("it is a %s in vector register %d, which eBPF programs cannot read", t.Name,
-					p.Vector-1).(*problem).advise("it can be read where the program has it in memory: as a member, " +
-					"an element, or everywhere in a build without optimisation")
+			if p.Vector != 0 && p.Val.Empty() {
+				return nil, inVector("it is a "+t.Name, p)
 			}
 		}
 		if t.Kind != types.Float || t.Size != 8 && t.Size != 4 {

@@ -151,7 +151,7 @@ func (w *fullText) add(o object, part shape.Part) {
 			}
 		}
 		for _, p := range o.Pieces {
-			if p.Lost || p.Vector != 0 || p.Val.Empty() || p.Size > 8 {
+			if p.Lost || p.Val.Empty() || p.Size > 8 {
 				continue
 			}
 			val, _ := p.Val.Checked()
