@@ -33,7 +33,9 @@ func (t *texter) dynamic(v value) (inner value, isNil, ok bool) {
 	case typ.Direct:
 		inner.b, _ = v.get(8, 8)
 	case typ.Size > 0:
-		inner.b, inner.cut, _ = t.at(data, typ.Size)
+		var gone bool
+		inner.b, _, gone = t.at(data, typ.Size)
+		inner.cut = !gone // what is not there was left out
 	}
 	return inner, false, true
 }

@@ -338,7 +338,7 @@ func (t *texter) elems(v value, e *types.Ctype, n uint64, l level) {
 
 func (t *texter) structure(v value, l level) {
 	fs := v.t.Fields()
-	if t.shallow(l) || len(fs) == 0 && v.t.Size > 0 {
+	if t.shallow(l) || len(fs) == 0 && v.t.Size > 0 || v.cut && len(v.b) == 0 && v.t.Size > 0 {
 		t.lit("{...}")
 		return
 	}
