@@ -84,7 +84,7 @@ func (v *view) stale(e *godwarf.Tree, p loc.Place) string {
 	}
 	for _, slot := range v.slots(p) {
 		if slices.ContainsFunc(x.Stores, func(s insn.Store) bool {
-			return in.Lo <= s.PC && s.PC < v.s.PC && s.Meets(slot)
+			return in.Lo <= s.PC && s.PC < v.s.PC && s.Meets(slot) && x.Leads(s.PC, v.s.PC) && !x.Again(s)
 		}) {
 			return "its place in the frame may have got the value of another variable since"
 		}

@@ -1,10 +1,19 @@
 package insn
 
+import "slices"
+
 // Effects are what the code of a function does to the places of its variables.
 type Effects struct {
 	Stores []Store
 	calls  []uint64            // where those end that leave no register as it was
 	next   map[uint64][]uint64 // where instructions lead to, but for computed jumps
+	prev   map[uint64][]uint64 // the other way round
+	// computed: there are jumps of which is not known where they lead to.
+	computed bool
+	d        Decoder
+	code     []byte
+	base     uint64
+	cfa      func(pc uint64) (int64, bool)
 }
 
 // Store is an instruction that writes to the frame, or some bytes of that.
@@ -21,7 +30,7 @@ func (s Store) Meets(t Store) bool { return s.Off < t.Off+t.Size && t.Off < s.Of
 // instruction. The error is a *CodeError.
 func NewEffects(d Decoder, code []byte, base uint64, keeps func(target uint64) bool,
 	cfa func(pc uint64) (int64, bool)) (*Effects, error) {
-	x := &Effects{next: map[uint64][]uint64{}}
+	x := &Effects{next: map[uint64][]uint64{}, prev: map[uint64][]uint64{}, d: d, code: code, base: base, cfa: cfa}
 	err := Walk(d, code, base, func(pc uint64, in Inst) bool {
 		end := pc + uint64(in.Len)
 		if in.Kind == Jump || in.Kind == CondJump {
@@ -31,6 +40,10 @@ func NewEffects(d Decoder, code []byte, base uint64, keeps func(target uint64) b
 		case Jump, IndirectJump, Ret, Trap:
 		default:
 			x.next[pc] = append(x.next[pc], end)
+		}
+		x.computed = x.computed || in.Kind == IndirectJump
+		for _, to := range x.next[pc] {
+			x.prev[to] = append(x.prev[to], pc)
 		}
 		switch {
 		case in.Kind == IndirectCall, in.Kind == Call && !keeps(in.Target(pc)):
@@ -69,3 +82,96 @@ func (x *Effects) Lost(lo, pc, hi uint64) bool {
 	}
 	return false
 }
+
+// Leads reports whether a way may lead from the end of the instruction at from to pc.
+func (x *Effects) Leads(from, pc uint64) bool {
+	if x.computed {
+		return true
+	}
+	todo, seen := slices.Clone(x.next[from]), map[uint64]bool{}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if at == pc {
+			return true
+		}
+		if !seen[at] {
+			seen[at] = true
+			todo = append(todo, x.next[at]...)
+		}
+	}
+	return false
+}
+
+// mostWays bounds how many instructions Again looks at.
+const mostWays = 4096
+
+// Again reports whether a store writes what is there already, whatever way led to it: a register that has been loaded
+// from there, or stored there, and since then neither of them has changed. Compilers do so where a loop begins that has
+// in registers what it also has in the frame.
+func (x *Effects) Again(s Store) bool {
+	type state struct {
+		pc  uint64
+		reg int
+	}
+	u := x.frame(s.PC)
+	if x.computed || u.Reg < 0 || !u.Writes {
+		return false
+	}
+	seen := map[state]bool{}
+	var todo []state
+	before := func(pc uint64, reg int) bool { // false where nothing leads to pc from within the function
+		for _, p := range x.prev[pc] {
+			todo = append(todo, state{p, reg})
+		}
+		return len(x.prev[pc]) > 0 && pc != x.base
+	}
+	if !before(s.PC, u.Reg) {
+		return false
+	}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[at] {
+			continue
+		}
+		if seen[at] = true; len(seen) > mostWays {
+			return false
+		}
+		b := x.code[at.pc-x.base:]
+		in, ok := x.d.Decode(b)
+		if !ok || slices.Contains(x.calls, at.pc+uint64(in.Len)) || in.Kind == Call {
+			return false
+		}
+		reg := at.reg
+		if in.Kind == Other {
+			u := x.frame(at.pc)
+			cfa, known := x.cfa(at.pc)
+			here := Store{at.pc, u.Off - cfa, u.Size}
+			same := known && !u.Unknown && !u.Address && here.Off == s.Off && here.Size == s.Size && u.Reg == reg
+			switch {
+			case !known || u.Unknown || u.Address && u.Writes:
+				return false
+			case u.Size > 0 && u.Writes && same:
+				continue // it is in both of them from here on
+			case u.Size > 0 && u.Writes && here.Meets(s):
+				return false
+			}
+			switch use, from := x.d.Into(b, reg, s.Size); {
+			case use == Loads && u.Size > 0 && !u.Writes && same:
+				continue
+			case use == Copies:
+				reg = from
+			case use != Keeps:
+				return false
+			}
+		}
+		if !before(at.pc, reg) {
+			return false
+		}
+	}
+	return true
+}
+
+// frame says what the instruction at pc does with the frame.
+func (x *Effects) frame(pc uint64) FrameUse { return x.d.Frame(x.code[pc-x.base:]) }
