@@ -112,7 +112,7 @@ var moreCodes = []errorCode{
 	{area: ebpf, code: "bpf-map", meaning: "a global cannot be a BPF map",
 		test: "backend-bpf/build_test.go:TestRefused"},
 	{area: ebpf, code: "bpf-size",
-		meaning: "a handler is too large for the kernel's verifier or its stack of 512 bytes", example: moments(90)},
+		meaning: "a handler is too large for the kernel's verifier or its stack of 512 bytes", example: moments(250)},
 	{area: ebpf, code: "bpf-deferred",
 		meaning: "a handler that the host has to run needs something that is known only at the probed place",
 		example: `global a probe process("PROGRAM").function("traceme") { a[1] = 5 foreach (k in a) $a = a[k] }`,

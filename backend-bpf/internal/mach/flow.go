@@ -330,8 +330,8 @@ func (f *Func) DropDead() {
 			for i := len(b.Ins) - 1; i >= 0; i-- {
 				in := &b.Ins[i]
 				d := in.Def()
-				if in.Pure() && (in.Op == Nop || d.IsVirtual() && needed[d] != mark || in.Op == Mov &&
-					in.Dst == in.Src && !in.W32) {
+				if in.Pure() && (in.Op == Nop || d.IsVirtual() && needed[d] != mark && d != f.Far.Base ||
+					in.Op == Mov && in.Dst == in.Src && !in.W32) {
 					// What it read from other blocks may be dead there now.
 					in.Uses(func(r Reg) { again = again || r.IsVirtual() && l.num[r] >= 0 })
 					in.Op, dropped = Nop, true

@@ -140,10 +140,22 @@ type Func struct {
 	Global bool
 	// Keep are registers that should not go to the stack: older verifiers forget there that a comparison bounded them.
 	Keep map[Reg]bool
+	Far  Far
 	// Roots are blocks that are kept although nothing leads to them yet.
 	Roots   []*Block
 	NRegs   Reg // virtual registers are below this
 	nblocks int
+}
+
+// Far is memory off the stack for values that do not fit on it: Room bytes at Off from the address in Base. What is
+// loaded from there is a number of which the verifier knows nothing.
+type Far struct {
+	Base      Reg // None: there is none
+	Off, Room int
+	// May are the registers that may go there.
+	May map[Reg]bool
+	// Used is how many bytes regalloc has taken.
+	Used int
 }
 
 // SlotInfo is a piece of the stack, aligned to 8 bytes.
@@ -156,7 +168,9 @@ type SlotInfo struct {
 }
 
 // New makes an empty function.
-func New(name string) *Func { return &Func{Name: name, NRegs: Virtual, Keep: map[Reg]bool{}} }
+func New(name string) *Func {
+	return &Func{Name: name, NRegs: Virtual, Keep: map[Reg]bool{}, Far: Far{Base: None}}
+}
 
 // NewReg makes a virtual register.
 func (f *Func) NewReg() Reg {

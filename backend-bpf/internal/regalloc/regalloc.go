@@ -51,6 +51,7 @@ func Run(f *mach.Func) (Stats, error) {
 		}
 	}
 	a.rewrite()
+	a.share()
 	st.Stack = frame(f)
 	if st.Stack > StackSize {
 		return st, fmt.Errorf("%w: %d", ErrStack, st.Stack)
@@ -101,11 +102,13 @@ func (iv *interval) size() int {
 type allocator struct {
 	f *mach.Func
 	// temp holds the registers that spill code uses; they are never spilled again.
-	temp  map[mach.Reg]bool
-	ivs   []*interval // by register - Virtual
-	fixed [mach.FP]bits
-	where []mach.Reg
-	npos  int
+	temp map[mach.Reg]bool
+	// spilled are the slots of spilled values: nothing but their loads and stores touches these.
+	spilled []mach.Slot
+	ivs     []*interval // by register - Virtual
+	fixed   [mach.FP]bits
+	where   []mach.Reg
+	npos    int
 }
 
 type bits []uint64

@@ -16,6 +16,7 @@ type machine struct {
 	regs  map[mach.Reg]uint64
 	stack map[[2]int]uint64 // by slot and offset
 	calls uint64
+	far   uint64 // address of the far memory
 }
 
 func (m *machine) run(f *mach.Func, steps int) (uint64, error) {
@@ -71,6 +72,18 @@ func (m *machine) ins(in *mach.Ins) error {
 		return err
 	}
 	r := m.regs
+	if in.Slot == mach.NoSlot {
+		base := mach.None
+		switch in.Op {
+		case mach.Load:
+			base = in.Src
+		case mach.Store, mach.StoreI:
+			base = in.Dst
+		}
+		if base != mach.None && r[base] != m.far {
+			return fmt.Errorf("register %d has another address than that of the far memory", base)
+		}
+	}
 	switch in.Op {
 	case mach.Nop:
 	case mach.Mov:
@@ -131,8 +144,9 @@ func (m *machine) ins(in *mach.Ins) error {
 	return nil
 }
 
-// random writes a function of blocks that only go forward, with more values alive than there are registers.
-func random(r *rand.Rand) *mach.Func {
+// random writes a function of blocks that only go forward, with more values alive than there are registers. Every other
+// value may go to far memory, if there is any.
+func random(r *rand.Rand, far bool) *mach.Func {
 	f := mach.New("random")
 	f.Params = 2
 	n := 4 + r.IntN(30)
@@ -148,8 +162,15 @@ func random(r *rand.Rand) *mach.Func {
 		return mach.Ins{Op: o, Dst: dst, Src: src, Slot: mach.NoSlot, Size: asm.DWord}
 	}
 	first := blocks[0]
+	if far {
+		f.Far = mach.Far{Base: f.NewReg(), Off: 64, Room: 80, May: map[mach.Reg]bool{}}
+		emit(first, op(mach.Mov, f.Far.Base, mach.R2))
+	}
 	for i := range vals {
 		vals[i] = f.NewReg()
+		if far && i%2 == 0 {
+			f.Far.May[vals[i]] = true
+		}
 		switch i {
 		case 0:
 			emit(first, op(mach.Mov, vals[i], mach.R1))
@@ -233,9 +254,10 @@ func random(r *rand.Rand) *mach.Func {
 
 // TestRandom: a function computes the same with machine registers as with virtual ones, and then uses no others.
 func TestRandom(t *testing.T) {
-	spilled := 0
-	for seed := range uint64(600) {
-		f, g := random(rand.New(rand.NewPCG(seed, 1))), random(rand.New(rand.NewPCG(seed, 1)))
+	spilled, off := 0, 0
+	for seed := range uint64(1200) {
+		far := seed >= 600
+		f, g := random(rand.New(rand.NewPCG(seed, 1)), far), random(rand.New(rand.NewPCG(seed, 1)), far)
 		st, err := Run(g)
 		if errors.Is(err, ErrStack) {
 			continue
@@ -244,6 +266,10 @@ func TestRandom(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		spilled += st.Spilled
+		off += g.Far.Used
+		if g.Far.Used > g.Far.Room {
+			t.Fatalf("seed %d: %d bytes of far memory", seed, g.Far.Used)
+		}
 		for _, b := range g.Blocks {
 			for i := range b.Ins {
 				in := &b.Ins[i]
@@ -263,7 +289,8 @@ func TestRandom(t *testing.T) {
 		}
 		for _, arg := range []uint64{0, 1, 1 << 63, 12345} {
 			start := func() *machine {
-				return &machine{regs: map[mach.Reg]uint64{mach.R1: arg, mach.R2: ^arg}, stack: map[[2]int]uint64{}}
+				return &machine{regs: map[mach.Reg]uint64{mach.R1: arg, mach.R2: ^arg}, stack: map[[2]int]uint64{},
+					far: ^arg}
 			}
 			want, err := start().run(f, 1000)
 			if err != nil {
@@ -284,8 +311,8 @@ func TestRandom(t *testing.T) {
 			}
 		}
 	}
-	if spilled == 0 {
-		t.Error("nothing was spilled")
+	if spilled == 0 || off == 0 {
+		t.Error("nothing was spilled", spilled, off)
 	}
 }
 

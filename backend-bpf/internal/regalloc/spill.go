@@ -4,34 +4,52 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
+	"github.com/gostap/gostap/compiler/source"
 )
 
-// spill moves values to the stack: each use loads the value into a register of its own,
-// each definition stores it. What can be made again is made again instead.
+// home is where a spilled value lies: in a slot of the stack, or at off in the far memory, where slot is NoSlot.
+type home struct {
+	slot mach.Slot
+	off  int
+}
+
+// spill moves values to the stack, or to far memory: each use loads the value into a register of its own, each
+// definition stores it. What can be made again is made again instead.
 func (a *allocator) spill(ivs []*interval) {
-	slot := map[mach.Reg]mach.Slot{}
+	slot := map[mach.Reg]home{}
 	again := map[mach.Reg]mach.Ins{}
 	// Slots are shared only between values of one round, whose positions are comparable.
-	used := map[mach.Slot]bits{}
-	var mine []mach.Slot
+	used := map[home]bits{}
+	var mine, far []home
 	for _, iv := range ivs {
 		if iv.def != nil {
 			again[iv.reg] = *iv.def
 			continue
 		}
-		s := mach.NoSlot
-		for _, c := range mine {
+		var s home
+		found := false
+		among := &mine
+		if a.f.Far.May[iv.reg] && a.f.Far.Used+8 <= a.f.Far.Room {
+			among = &far
+		}
+		for _, c := range *among {
 			if !used[c].any(iv.spans) {
-				s = c
+				s, found = c, true
 				break
 			}
 		}
-		if s == mach.NoSlot {
-			if len(a.f.Slots) > StackSize {
-				return // Run gives up
+		if !found {
+			if among == &far {
+				s = home{mach.NoSlot, a.f.Far.Off + a.f.Far.Used}
+				a.f.Far.Used += 8
+			} else {
+				if len(a.f.Slots) > StackSize {
+					return // Run gives up
+				}
+				s = home{slot: a.f.NewSlot(8)}
+				a.spilled = append(a.spilled, s.slot)
 			}
-			s = a.f.NewSlot(8)
-			mine = append(mine, s)
+			*among = append(*among, s)
 			used[s] = make(bits, (a.npos+63)/64)
 		}
 		for _, sp := range iv.spans {
@@ -41,14 +59,33 @@ func (a *allocator) spill(ivs []*interval) {
 	}
 	for _, b := range a.f.Blocks {
 		out := make([]mach.Ins, 0, len(b.Ins)+8)
-		load := func(r mach.Reg) mach.Reg {
+		var load func(r mach.Reg) mach.Reg
+		// base is what a home's memory is addressed by.
+		base := func(h home) mach.Reg {
+			if h.slot != mach.NoSlot {
+				return mach.FP
+			}
+			if _, ok := slot[a.f.Far.Base]; ok {
+				return load(a.f.Far.Base)
+			}
+			return a.f.Far.Base
+		}
+		get := func(dst mach.Reg, h home, at source.Pos) {
+			out = append(out, mach.Ins{Op: mach.Load, Dst: dst, Src: base(h), Size: asm.DWord, Slot: h.slot,
+				Off: int32(h.off), Pos: at})
+		}
+		put := func(h home, src mach.Reg, at source.Pos) {
+			out = append(out, mach.Ins{Op: mach.Store, Dst: base(h), Src: src, Size: asm.DWord, Slot: h.slot,
+				Off: int32(h.off), Pos: at})
+		}
+		load = func(r mach.Reg) mach.Reg {
 			t := a.f.NewReg()
 			a.temp[t] = true
 			if in, ok := again[r]; ok {
 				in.Dst = t
 				out = append(out, in)
 			} else {
-				out = append(out, mach.Ins{Op: mach.Load, Dst: t, Src: mach.FP, Size: asm.DWord, Slot: slot[r]})
+				get(t, slot[r], source.NoPos)
 			}
 			return t
 		}
@@ -72,8 +109,7 @@ func (a *allocator) spill(ivs []*interval) {
 					if gone(src) {
 						src = load(src)
 					}
-					out = append(out, mach.Ins{Op: mach.Store, Dst: mach.FP, Src: src, Size: asm.DWord, Slot: s,
-						Pos: in.Pos})
+					put(s, src, in.Pos)
 					continue
 				}
 				if gone(in.Src) {
@@ -81,16 +117,15 @@ func (a *allocator) spill(ivs []*interval) {
 						g.Dst, g.Pos = in.Dst, in.Pos
 						out = append(out, g)
 					} else {
-						out = append(out, mach.Ins{Op: mach.Load, Dst: in.Dst, Src: mach.FP, Size: asm.DWord,
-							Slot: slot[in.Src], Pos: in.Pos})
+						get(in.Dst, slot[in.Src], in.Pos)
 					}
 					continue
 				}
 			}
 			if in.Op == mach.MovI {
 				if s, ok := slot[in.Dst]; ok && in.Imm == int64(int32(in.Imm)) {
-					out = append(out, mach.Ins{Op: mach.StoreI, Dst: mach.FP, Imm: in.Imm, Size: asm.DWord, Slot: s,
-						Pos: in.Pos})
+					out = append(out, mach.Ins{Op: mach.StoreI, Dst: base(s), Imm: in.Imm, Size: asm.DWord,
+						Slot: s.slot, Off: int32(s.off), Pos: in.Pos})
 					continue
 				}
 			}
@@ -119,8 +154,7 @@ func (a *allocator) spill(ivs []*interval) {
 			in.Dst, in.Src = nd, ns
 			out = append(out, in)
 			if s, ok := slot[def]; ok {
-				out = append(out, mach.Ins{Op: mach.Store, Dst: mach.FP, Src: in.Def(), Size: asm.DWord, Slot: s,
-					Pos: in.Pos})
+				put(s, in.Def(), in.Pos)
 			}
 		}
 		if b.Kind == mach.Cond {

@@ -45,10 +45,17 @@ type gen struct {
 }
 
 // level says how much of the stack a translation may use. When a handler does not fit, it is translated again
-// with less on it.
-type level struct{ stackMax, stackLeft int }
+// with less on it. far: numbers of the script that find no register go to the scratch slot.
+type level struct {
+	stackMax, stackLeft int
+	far                 bool
+}
 
-var levels = []level{{64, 160}, {16, 48}, {0, 0}}
+// farRoom is how many bytes of the scratch slot there are for them, at its beginning: offsets have 16 bits.
+const farRoom = 1024
+
+// levels are tried one after the other.
+var levels = []level{{64, 160, false}, {16, 48, false}, {0, 0, false}, {0, 0, true}}
 
 func newGen(u *body.Unit, h *Handler, lv level, steps bool) *gen {
 	b := &body.Body{U: u, H: h, Steps: steps}
@@ -70,6 +77,9 @@ func newGen(u *body.Unit, h *Handler, lv level, steps bool) *gen {
 	g.Frame.Scratch = g.Reg()
 	g.Record = g.hook.Recorded()
 	g.budget = g.Reg()
+	if lv.far {
+		g.F.Far = mach.Far{Base: g.Frame.Scratch, Off: g.Area(farRoom), Room: farRoom, May: map[mach.Reg]bool{}}
+	}
 	g.Func = g.newFun(h.Body)
 	g.Uncaught = g.notCaught
 	return g
@@ -83,6 +93,9 @@ func (g *gen) newFun(f *ir.Func) body.Func {
 		u.Longs[i] = mach.None
 		if r.Type != types.String {
 			u.Longs[i] = g.Reg()
+			if g.F.Far.May != nil {
+				g.F.Far.May[u.Longs[i]] = true
+			}
 		}
 	}
 	u.Held = g.U.P.HeldLocks(f)
@@ -140,6 +153,7 @@ func (g *gen) run() error {
 		return errors.Join(g.Err, err)
 	}
 	g.subs.placeStack()
+	loops{g}.keepNear()
 	if g.Steps {
 		driver := loops{g}.driver(g.F) // which may add a function
 		g.Funcs = append([]*mach.Func{driver}, g.Funcs...)

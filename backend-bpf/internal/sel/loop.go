@@ -125,6 +125,19 @@ func (g loops) isPointer(r mach.Reg) bool {
 	return r == g.Ctx || r == g.Frame.Scratch || g.subs != nil && r == g.subs.fp
 }
 
+// keepNear sees to it that addresses, and numbers of which the verifier has to know something, stay on the stack.
+func (g loops) keepNear() {
+	if g.F.Far.May == nil {
+		return
+	}
+	pointers := g.pointers(g.F)
+	for r := range g.F.Far.May {
+		if pointers.Has(r) || g.F.Keep[r] {
+			delete(g.F.Far.May, r)
+		}
+	}
+}
+
 // pointers finds the registers that hold addresses, as the verifier will.
 func (g loops) pointers(f *mach.Func) mach.Set {
 	set := mach.NewSet(f.NRegs)

@@ -360,9 +360,13 @@ func TestRandom(t *testing.T) {
 				t.Logf("%s", p)
 			}
 			for _, may := range forms() {
-				same(t, p, 2, sel.Features{MayGoto: may})
-				if t.Failed() {
-					t.Fatalf("may_goto %v\n%s", may, p)
+				for _, far := range []bool{false, true} {
+					sel.LastLevel(far)
+					same(t, p, 2, sel.Features{MayGoto: may})
+					sel.LastLevel(false)
+					if t.Failed() {
+						t.Fatalf("may_goto %v, numbers off the stack %v\n%s", may, far, p)
+					}
 				}
 			}
 		})
