@@ -28,8 +28,7 @@ func TestKeptStacks(t *testing.T) {
 		}
 		live := map[string]int{}
 		hits, kept := 0, 0
-		own := regexp.MustCompile(`(?m)^ended: .*\n`) // what the program prints
-		for _, block := range strings.Split(own.ReplaceAllString(s.stdout(), ""), ".\n") {
+		for _, block := range strings.Split(ownLines.ReplaceAllString(s.stdout(), ""), ".\n") {
 			first, text, _ := strings.Cut(block, "\n")
 			if n, ok := strings.CutSuffix(first, " kept"); ok {
 				kept++
@@ -48,6 +47,36 @@ func TestKeptStacks(t *testing.T) {
 		}
 		if hits < 2 || kept != len(live) {
 			t.Errorf("%d hits, %d stacks, %d kept\n%s", hits, len(live), kept, s.stdout())
+		}
+	})
+	t.Run("addresses", func(t *testing.T) {
+		for _, path := range []string{bin(t, "inlines"), bin(t, "inlines-c")} {
+			leaf := "main.leaf"
+			if strings.HasSuffix(path, "-c") {
+				leaf = "leaf"
+			}
+			s := begin(t, "-D", "MAXSTRINGLEN=4096", "-e", `global kept, live, texts, n, k
+				probe process("`+path+`").function("`+leaf+`") { live[ubacktrace()]++ kept[ustack()]++ s = ustack() texts[stack_addrs(s)]++ }
+				probe kernel.trace("sched_switch") { if (n < 9) { k[kstack()]++ n++ } }
+				probe end {
+					foreach (s in kept) {
+						a = stack_addrs(s)
+						if (live[a] != kept[s] || texts[a] != kept[s]) println(kept[s], " of ", live[a], ", ", texts[a], ": ", a)
+						if (sprint(s) != sprint_ustack(a)) print(s, "=\n", sprint_ustack(a))
+						i = 0
+						for (t = tokenize(a, " "); t != ""; t = tokenize("", " "))
+							if (stack_addr(s, i++) != strtol(t, 16)) println(i, " is not ", t)
+						try { stack_addr(s, i) println("level ", i) } catch (m) { said = m }
+						if (usymname(stack_addr(s, 0)) !~ "leaf") println(usymname(stack_addr(s, 0)))
+						all += kept[s]
+					}
+					foreach (s in k) if (sprint(s) != sprint_stack(stack_addrs(s))) print(s, "=\n", sprint_stack(stack_addrs(s)))
+					println("all ", all > 1, " ", n, " ", said)
+				}`, "-c", path)
+			status, out := s.end(), ownLines.ReplaceAllString(s.stdout(), "")
+			if status != 0 || !regexp.MustCompile(`^all 1 9 the stack has no level \d+\n$`).MatchString(out) {
+				t.Errorf("status %d\n%s\n%s", status, out, s.stderr())
+			}
 		}
 	})
 	path := bin(t, "paths")
@@ -77,3 +106,6 @@ func TestKeptStacks(t *testing.T) {
 		}
 	})
 }
+
+// ownLines are what the traced programs print.
+var ownLines = regexp.MustCompile(`(?m)^ended: .*\n`)

@@ -112,6 +112,8 @@ type Func struct {
 	Keeps bool
 	// OfFloat: to the script the first parameter is a types.Float, of which this gets the bits.
 	OfFloat bool
+	// OfStack: to the script the first parameter is a types.Stack, of which this gets the number.
+	OfStack bool
 	// Thread: at one time no two threads get the same, so elements of arrays by it are not shared.
 	Thread bool
 

@@ -159,6 +159,9 @@ var rows = [...]Func{
 	{Name: "kstack_kept", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Idle: true},
 	{Name: "stack_text", Params: list{l}, Result: s, Does: Asks, Fails: Never, Unprivileged: true, Later: true,
 		Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptStack}},
+	// Its addresses, as of ubacktrace or backtrace.
+	{Name: "stack_addrs", Params: list{l}, Result: s, OfStack: true, Does: Asks, Fails: Never, Unprivileged: true,
+		Later: true, Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptHex}},
 	// Addresses in hex with spaces between, or one frame a line, with names.
 	{Name: "ubacktrace", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: PrintOnly, Idle: true,
 		Text: wire.Arg{Kind: wire.Stack, Lazy: wire.StackHex}},

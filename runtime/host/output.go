@@ -56,9 +56,9 @@ type output struct {
 	// hostErrors and kernelErrors count the run-time errors that were not caught, by where the handler ran.
 	hostErrors, kernelErrors int
 	tracer                   uint32
-	// keeper knows the stacks that the kernel keeps, nil if there are none; kept are the texts of those seen so far.
+	// keeper knows the stacks that the kernel keeps, nil if there are none; kept are those seen so far.
 	keeper backend.Keeper
-	kept   map[int64]string
+	kept   map[int64]keptStack
 	// keptPCs are the addresses of stacks by their text.
 	keptPCs map[string][]uint64
 	// target is the traced process, 0 if there is none.
@@ -172,8 +172,8 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 		if v.Lazy == wire.CTime {
 			return textfmt.Val{Str: textfmt.CTime(v.Int)}
 		}
-		if v.Lazy == wire.KeptStack {
-			return textfmt.Val{Str: o.keptText(v.Int)}
+		if v.Lazy == wire.KeptStack || v.Lazy == wire.KeptHex {
+			return textfmt.Val{Str: o.keptText(v.Int, v.Lazy == wire.KeptHex)}
 		}
 		if v.Lazy == wire.Decoded {
 			return textfmt.Val{Str: textfmt.Decode(unsafe.String(unsafe.SliceData(v.Bytes), len(v.Bytes)), v.Int)}
@@ -237,9 +237,17 @@ func (o *output) short(val textfmt.Val, v *wire.Value) textfmt.Val {
 	if v.Lazy == wire.StackHex || v.Lazy == wire.KStackHex {
 		sep, sign = " ", " ..."
 	}
-	room := max(o.prog.Limits.MaxString-1-len(sign), 0)
-	val.Str = val.Str[:max(strings.LastIndex(val.Str[:room+1], sep), 0)] + sign
+	val.Str = o.cut(val.Str, sep, sign)
 	return val
+}
+
+// cut ends a text that is longer than strings are behind one of its parts, with a sign.
+func (o *output) cut(text, sep, sign string) string {
+	if len(text) < o.prog.Limits.MaxString {
+		return text
+	}
+	room := max(o.prog.Limits.MaxString-1-len(sign), 0)
+	return text[:max(strings.LastIndex(text[:room+1], sep), 0)] + sign
 }
 
 // named is what a function of usymname's or symname's family gives for an address, of a process or of the kernel.

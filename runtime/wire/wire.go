@@ -128,6 +128,8 @@ const (
 	ValueText      // snapshot: values as text
 	// KeptStack is stack_text: of an Int, the number of a stack that the executor keeps.
 	KeptStack
+	// KeptHex is stack_addrs of such a number.
+	KeptHex
 )
 
 // OfKernel reports whether l is made of addresses of the kernel, not of the traced program.

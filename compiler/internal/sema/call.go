@@ -321,6 +321,9 @@ func agrees(f *elab.Func) bool {
 	if f.Intrinsic.OfFloat {
 		f.Params[0].Type = types.Real
 	}
+	if f.Intrinsic.OfStack {
+		f.Params[0].Type = types.Stack
+	}
 	if f.Intrinsic.Keeps {
 		f.Result = types.Stack
 	}
