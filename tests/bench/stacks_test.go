@@ -46,7 +46,8 @@ func BenchmarkStacks(b *testing.B) {
 				script = "global n " + script + "{ n[" + c.key +
 					`]++ } probe end { foreach (s in n) { sum += n[s] m++ } println("sum ", sum, " stacks ", m) }`
 			}
-			cmd := exec.Command(gostap, "-w", "-e", script, "-c", fmt.Sprint(progs[c.prog], " ", depth, " ", perStack, " t"))
+			command := fmt.Sprint(progs[c.prog], " ", depth, " ", perStack, " timed")
+			cmd := exec.Command(gostap, "-w", "-e", script, "-c", command)
 			cmd.Stderr = os.Stderr
 			out, err := cmd.Output()
 			if err != nil {
@@ -72,9 +73,9 @@ func BenchmarkStacks(b *testing.B) {
 		for _, n := range got[i].lost {
 			lost += n
 		}
-		fmt.Printf("stacks  %-40s %7.0f hits/s  lost %.0f of %d  %4.0f stacks  %5.0f ns a hit (%.2f of the script without)\n",
-			c.name, median(got[i].rate), lost, hits*rounds, median(got[i].stacks), median(got[i].ns),
-			median(got[i].ns)/median(got[bare].ns))
+		ns := median(got[i].ns)
+		fmt.Printf("stacks  %-40s %7.0f hits/s  lost %.0f of %d  %4.0f stacks  %5.0f ns a hit (ratio %.2f)\n", c.name,
+			median(got[i].rate), lost, hits*rounds, median(got[i].stacks), ns, ns/median(got[bare].ns))
 	}
 }
 

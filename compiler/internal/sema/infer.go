@@ -163,8 +163,8 @@ func convert(d *diag.Diagnostic, have, want types.Type) {
 	case have == types.Real:
 		d.Hintf("trunc(x) is the whole number that a float begins with")
 	case have == types.Stack:
-		d.Hintf("a stack is printed by print(s) or %%s, compared by == and !=, and may be a key or a value of an array; "+
-			"stack_addrs(s) has its addresses")
+		d.Hintf("a stack is printed by print(s) or %%s, compared by == and !=, and may be a key or a value of an " +
+			"array; stack_addrs(s) has its addresses")
 	case want == types.Stack:
 		d.Hintf("stacks are what ustack(), kstack() and gostack() give")
 	case have == types.Stats:
