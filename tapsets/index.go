@@ -21,10 +21,12 @@ const (
 	goChannelsStp
 	goFinalizersStp
 	goGcStp
+	goGrpcStp
 	goHttpStp
 	goLocksStp
 	goNetworkStp
 	goPanicStp
+	goPgxStp
 	goSchedStp
 	goSqlStp
 	goTimersStp
@@ -305,8 +307,8 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.start"}, Off: 3489, End: 3677, Line: 85, Refs: []string{"goid", "parent", "start_pc", "start_func", "usymname"}, Points: []string{"process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.end"}, Off: 4046, End: 4344, Line: 98, Refs: []string{"goid", "parent", "goroutine_parent", "start_pc", "gostart_pc", "start_func", "usymname"}, Points: []string{"process.function", "process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.park"}, Off: 4849, End: 5258, Line: 112, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function", "process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.ready"}, Off: 5681, End: 6152, Line: 127, Refs: []string{"goid", "by", "goroutine_addr", "start_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.run"}, Off: 6474, End: 6782, Line: 144, Refs: []string{"__g", "probefunc", "goid", "start_pc", "start_func", "usymname"}, Points: []string{"process.function", "process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.ready"}, Off: 5778, End: 6249, Line: 128, Refs: []string{"goid", "by", "goroutine_addr", "start_pc", "start_func", "usymname", "reason", "wait_reason"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.goroutine.run"}, Off: 6571, End: 6879, Line: 145, Refs: []string{"__g", "probefunc", "goid", "start_pc", "start_func", "usymname"}, Points: []string{"process.function", "process.function"}},
 	}},
 	goAllocStp: {Name: "go_alloc.stp", Entries: []grammar.Entry{
 		{Private: true, Names: []string{"type_text"}, Off: 148, End: 357, Line: 4, Refs: []string{"n", "user_uint8", "name", "user_string_n", "skip"}, Params: []string{"name", "skip"}},
@@ -334,6 +336,13 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.gc.pause"}, Off: 2206, End: 2519, Line: 39, Refs: []string{"reason", "stop_reason", "gc", "duration_ns"}, Points: []string{"process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.gc.assist.return"}, Off: 2826, End: 2982, Line: 51, Refs: []string{"goid", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.gc.sweep.return"}, Off: 3345, End: 3522, Line: 62, Refs: []string{"pages", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+	}},
+	goGrpcStp: {Name: "go_grpc.stp", Entries: []grammar.Entry{
+		{Kind: grammar.GlobalEntry, Private: true, Names: []string{"ended", "ended_at"}, Off: 209, End: 255, Line: 5},
+		{Kind: grammar.GlobalEntry, Private: true, Names: []string{"tried"}, Off: 319, End: 347, Line: 8},
+		{Kind: grammar.AliasEntry, Names: []string{"go.grpc.server.return"}, Off: 663, End: 1616, Line: 14, Refs: []string{"method", "status", "duration_ns", "ended", "pid", "ended_at", "gettimeofday_ns", "__began"}, Points: []string{"process.function", "process.function", "process.function", "process.function", "process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.grpc.client.return"}, Off: 2028, End: 2513, Line: 41, Refs: []string{"method", "target", "err_type", "nil", "status", "__err", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.grpc.stream.end"}, Off: 2927, End: 3739, Line: 59, Refs: []string{"tried", "pid", "gettimeofday_ns", "method", "status", "duration_ns", "__cs", "nil", "__err", "__since"}, Points: []string{"process.function", "process.function"}},
 	}},
 	goHttpStp: {Name: "go_http.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"go.http.server"}, Off: 252, End: 397, Line: 6, Refs: []string{"method", "path", "host"}, Points: []string{"process.function"}},
@@ -364,9 +373,16 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.goexit"}, Off: 1028, End: 1157, Line: 29, Refs: []string{"goid", "start_pc", "gostart_pc", "start_func", "usymname"}, Points: []string{"process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.defer"}, Off: 1504, End: 1734, Line: 41, Refs: []string{"goid", "func", "usymname", "user_long"}, Points: []string{"process.function", "process.function", "process.function"}},
 	}},
+	goPgxStp: {Name: "go_pgx.stp", Entries: []grammar.Entry{
+		{Kind: grammar.AliasEntry, Names: []string{"go.pgx.exec.return"}, Off: 548, End: 1387, Line: 9, Refs: []string{"query", "failed", "nil", "err_type", "__err", "__prep", "sqlstate", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.pgx.query"}, Off: 1534, End: 1629, Line: 32, Refs: []string{"query"}, Points: []string{"process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.pgx.query.end"}, Off: 2018, End: 3768, Line: 39, Refs: []string{"nil", "__rows", "query", "duration_ns", "gettimeofday_ns", "ktime_get_ns", "rows", "failed", "err_type", "__err", "__prep", "sqlstate"}, Points: []string{"process.function.return", "process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.pgx.prepare.return"}, Off: 4015, End: 4226, Line: 77, Refs: []string{"query", "failed", "nil", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.pgx.copy.return"}, Off: 4424, End: 4630, Line: 88, Refs: []string{"rows", "failed", "nil", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+	}},
 	goSchedStp: {Name: "go_sched.stp", Entries: []grammar.Entry{
-		{Kind: grammar.GlobalEntry, Private: true, Names: []string{"runnable"}, Off: 129, End: 159, Line: 4},
-		{Kind: grammar.AliasEntry, Names: []string{"go.sched.latency"}, Off: 767, End: 1349, Line: 13, Refs: []string{"runnable", "pid", "ktime_get_ns", "__since", "goid", "start_pc", "start_func", "usymname", "latency_ns", "created", "wait_reason"}, Points: []string{"process.function"}},
+		{Kind: grammar.GlobalEntry, Private: true, Names: []string{"runnable"}, Off: 227, End: 257, Line: 5},
+		{Kind: grammar.AliasEntry, Names: []string{"go.sched.latency"}, Off: 866, End: 1910, Line: 14, Refs: []string{"__stopped", "runnable", "pid", "ktime_get_ns", "goid", "start_pc", "latency_ns", "created", "start_func", "wait_reason", "__since", "usymname"}, Points: []string{"process.function", "process.function"}},
 	}},
 	goSqlStp: {Name: "go_sql.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"go.sql.query.return"}, Off: 475, End: 940, Line: 8, Refs: []string{"query", "failed", "nil", "err_type", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return", "process.function.return", "process.function.return"}},
@@ -2682,6 +2698,8 @@ var Names = [...]Name{
 	{"dump_stack", grammar.FunctionEntry, guruStp, 41},
 	{"egid", grammar.FunctionEntry, contextStp, 12},
 	{"elevator", grammar.FunctionEntry, ioschedulerStp, 11},
+	{"ended", grammar.GlobalEntry, goGrpcStp, 0},
+	{"ended_at", grammar.GlobalEntry, goGrpcStp, 0},
 	{"env_var", grammar.FunctionEntry, sessionStp, 9},
 	{"errno_p", grammar.FunctionEntry, errnoStp, 1},
 	{"errno_str", grammar.FunctionEntry, errnoStp, 0},
@@ -2749,6 +2767,9 @@ var Names = [...]Name{
 	{"go.goroutine.ready", grammar.AliasEntry, goStp, 13},
 	{"go.goroutine.run", grammar.AliasEntry, goStp, 14},
 	{"go.goroutine.start", grammar.AliasEntry, goStp, 10},
+	{"go.grpc.client.return", grammar.AliasEntry, goGrpcStp, 3},
+	{"go.grpc.server.return", grammar.AliasEntry, goGrpcStp, 2},
+	{"go.grpc.stream.end", grammar.AliasEntry, goGrpcStp, 4},
 	{"go.http.client", grammar.AliasEntry, goHttpStp, 2},
 	{"go.http.client.return", grammar.AliasEntry, goHttpStp, 3},
 	{"go.http.server", grammar.AliasEntry, goHttpStp, 0},
@@ -2759,6 +2780,11 @@ var Names = [...]Name{
 	{"go.netpoll.ready", grammar.AliasEntry, goNetworkStp, 1},
 	{"go.netpoll.wait.return", grammar.AliasEntry, goNetworkStp, 0},
 	{"go.panic", grammar.AliasEntry, goPanicStp, 0},
+	{"go.pgx.copy.return", grammar.AliasEntry, goPgxStp, 4},
+	{"go.pgx.exec.return", grammar.AliasEntry, goPgxStp, 0},
+	{"go.pgx.prepare.return", grammar.AliasEntry, goPgxStp, 3},
+	{"go.pgx.query", grammar.AliasEntry, goPgxStp, 1},
+	{"go.pgx.query.end", grammar.AliasEntry, goPgxStp, 2},
 	{"go.recover", grammar.AliasEntry, goPanicStp, 1},
 	{"go.rwmutex.rwait.return", grammar.AliasEntry, goLocksStp, 6},
 	{"go.rwmutex.wait.return", grammar.AliasEntry, goLocksStp, 7},
@@ -6152,6 +6178,7 @@ var Names = [...]Name{
 	{"tp_syscall.writev.return", grammar.AliasEntry, syscallsStp, 39},
 	{"tracer_env", grammar.FunctionEntry, sessionStp, 8},
 	{"tree", grammar.FunctionEntry, netfilterStp, 11},
+	{"tried", grammar.GlobalEntry, goGrpcStp, 1},
 	{"trunc", grammar.FunctionEntry, fractionsStp, 0},
 	{"try_assign", grammar.MacroEntry, statsStpm, 0},
 	{"tty.init", grammar.AliasEntry, ttyStp, 8},

@@ -53,6 +53,7 @@ var fixtures = map[string]fixture{
 	"shapes-pie":    {pkg: "shapes", flags: []string{"-buildmode=pie"}},
 	"cycles":        {pkg: "cycles"},
 	"delays":        {pkg: "delays"},
+	"rpcs":          {pkg: "../testdata/rpcs"}, // a module of its own
 	"holders":       {pkg: "holders"},
 	"allocs":        {pkg: "allocs"},
 	"allocs-sized":  {pkg: "allocs", env: []string{"GOEXPERIMENT=sizespecializedmalloc"}},
