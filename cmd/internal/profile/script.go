@@ -86,14 +86,10 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 	}
 	switch o.what {
 	case "create":
-		return start + countScript(`process.function("runtime.newproc1").return`, "1", l),
+		return start + countScript("1", l, counted{function("newproc1") + ".return", "1"}),
 			newCounts(n, "created", "count"), nil
 	case "alloc":
-		if has(ctx, opt, "runtime.malloc*SC*") { // sizespecializedmalloc: these do not go through mallocgc
-			return "", nil, &slip{"the program allocates by functions made for each size, which are not counted",
-				"build it with GOEXPERIMENT=nosizespecializedmalloc"}
-		}
-		return start + countScript(`process.function("runtime.mallocgc")`, "$size", l),
+		return start + countScript("$size", l, allocating(has(ctx, opt, "runtime.mallocgc*SC*"))...),
 			newCounts(n, "allocated", "bytes"), nil
 	}
 	if o.sample {
@@ -109,6 +105,17 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 		return start + s, newSums(n, o.what, o.pid, since), nil
 	}
 	return start + goroutineScript(l, func(fn string) bool { return has(ctx, opt, fn) }), newGoroutines(n, o.what), nil
+}
+
+// allocating is where memory is allocated. sized: there are functions for each size up to 512 bytes (the experiment
+// sizespecializedmalloc of Go 1.26), which the compiler calls by themselves; so does mallocgc for these sizes.
+func allocating(sized bool) []counted {
+	if !sized {
+		return []counted{{function("mallocgc"), "1"}}
+	}
+	// heapBitsInSpan: up to as many words as a word has bits.
+	return []counted{{function("mallocgc*SC*") + ", " + function("mallocgcTinySize*"), "1"},
+		{function("mallocgc"), "$size == 0 || $size > 512"}}
 }
 
 // has reports whether the program has a function that can be probed.

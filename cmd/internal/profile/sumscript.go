@@ -157,17 +157,26 @@ func printed(table string, code int) string {
 		"@count(%[1]s[k, w, l]), @sum(%[1]s[k, w, l]), l, w)\n", table, code)
 }
 
-// countScript adds up a number by stack: kind 0 of codeSum.
-func countScript(point, number string, l *labelling) string {
-	label, functions := "0", ""
+// counted is a place where something is counted, and when.
+type counted struct{ point, condition string }
+
+// countScript adds up a number by stack and labels: kind 0 of codeSum.
+func countScript(number string, l *labelling, at ...counted) string {
+	var b strings.Builder
+	label := "0"
 	if l != nil {
-		label, functions = "label_id("+l.of(self)+")", l.numbers()
+		label = "label_id(" + l.of(self) + ")"
+		b.WriteString(l.numbers())
 	}
-	return fmt.Sprintf(`%sglobal sums[32768], missed
-probe %s { try { if (ktime_get_ns() >= from) sums[0, ustack(), %s] <<< %s } catch { missed <<< 1 } }
-probe end {
-%s%s}
-`, functions, point, label, number, printed("sums", codeSum), missed)
+	b.WriteString("global sums[32768], missed\n")
+	for _, c := range at {
+		fmt.Fprintf(&b, `probe %s { try {
+  if (ktime_get_ns() >= from && (%s)) sums[0, ustack(), %s] <<< %s
+} catch { missed <<< 1 } }
+`, c.point, c.condition, label, number)
+	}
+	fmt.Fprintf(&b, "probe end {\n%s%s}\n", printed("sums", codeSum), missed)
+	return b.String()
 }
 
 // reasons is the condition that the text "why" is a reason to wait that is asked for; wanted says the same.
