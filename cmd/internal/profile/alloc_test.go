@@ -19,6 +19,7 @@ func TestAlloc(t *testing.T) {
 			// Arrays of bytes and of pointers: small ones that are put together, with and without pointers, on both
 			// sides of each border between the allocator's ways.
 			want := map[string][2]int64{}
+			types := map[string]string{}
 			var text strings.Builder
 			fmt.Fprint(&text, "package main\n")
 			var calls []string
@@ -39,6 +40,7 @@ func %[1]s() {
 }
 `, name, typ, n)
 					calls = append(calls, name+"()")
+					types["main."+name] = strings.Replace(typ, "byte", "uint8", 1)
 					want["main."+name] = [2]int64{n * size, n}
 				}
 			}
@@ -51,6 +53,9 @@ func %[1]s() {
 					if !strings.HasPrefix(f.Func, "main.makes") || s.Stack[k-1].Func != "runtime.newobject" &&
 						!strings.HasPrefix(s.Stack[k-1].Func, "runtime.mallocgc") || k > 3 {
 						continue
+					}
+					if typ := s.Label("type"); typ != types[f.Func] {
+						t.Errorf("%s allocates %s, want %s", f.Func, typ, types[f.Func])
 					}
 					was := got[f.Func]
 					got[f.Func] = [2]int64{was[0] + s.Values[0], was[1] + s.Values[1]}

@@ -48,36 +48,6 @@ func (c *cpu) event(a []gostap.Value) {
 
 func (c *cpu) finish(int64) *export.Profile { return &c.p }
 
-// counts takes numbers that countScript has added up by stack.
-type counts struct {
-	names *namer
-	sets  sets
-	p     export.Profile
-}
-
-func newCounts(n *namer, name, unit string) *counts {
-	c := &counts{n, sets{}, export.Profile{Title: name, Types: []export.Type{{Name: name, Unit: unit}}}}
-	if unit == "bytes" {
-		c.p.Types = append(c.p.Types, export.Type{Name: "objects", Unit: "count"})
-	}
-	return c
-}
-
-func (c *counts) event(a []gostap.Value) {
-	switch a[0].Int {
-	case codeSum:
-		v := []int64{a[3].Int, a[2].Int}
-		c.p.Samples = append(c.p.Samples, export.Sample{Stack: c.names.user(a[5]), Values: v[:len(c.p.Types)],
-			Labels: c.sets.get(a[4].Int)})
-	case codeLabels:
-		c.sets.add(a[1].Int, a[2].Text)
-	case codeMissed:
-		c.p.Notes = append(c.p.Notes, noRoom(a[1].Int))
-	}
-}
-
-func (c *counts) finish(int64) *export.Profile { return &c.p }
-
 // noRoom is what is told of n events that the tables of the kernel had no room for.
 func noRoom(n int64) string {
 	return fmt.Sprintf("lost: %d events had no room in the kernel's tables: times and numbers are wrong by them", n)

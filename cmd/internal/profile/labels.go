@@ -34,31 +34,42 @@ type labelling struct {
 
 // labelled looks how goroutines of the program have labels, nil if it never gives them any.
 func labelled(ctx context.Context, opt gostap.Options) (*labelling, error) {
-	lines, _, err := gostap.List(ctx, fmt.Sprintf("process.function(%q)", setsLabels), opt, gostap.ListOptions{})
-	if err != nil || len(lines) == 0 {
+	if !has(ctx, opt, setsLabels) {
 		return nil, nil
 	}
-	path := regexp.MustCompile(`^process\(("(?:[^"\\]|\\.)*")\)`).FindStringSubmatch(lines[0])
-	if path == nil {
-		return nil, fmt.Errorf("%s is in no program", lines[0])
-	}
-	name, err := strconv.Unquote(path[1])
-	if err != nil {
-		return nil, err
-	}
-	if opt.PID != 0 {
-		name = "/proc/" + strconv.Itoa(opt.PID) + "/exe"
-	}
-	img, err := open.Open(name)
+	img, path, err := image(ctx, opt, setsLabels)
 	if err != nil {
 		return nil, err
 	}
 	defer img.Close()
 	l, err := labellingOf(img)
 	if err == nil {
-		l.path = name
+		l.path = path
 	}
 	return l, err
+}
+
+// inProgram is a probe point as it is listed.
+var inProgram = regexp.MustCompile(`^process\(("(?:[^"\\]|\\.)*")\)`)
+
+// image opens the program that has a function.
+func image(ctx context.Context, opt gostap.Options, fn string) (img debuginfo.Image, path string, err error) {
+	path = "/proc/" + strconv.Itoa(opt.PID) + "/exe"
+	if opt.PID == 0 {
+		lines, _, err := gostap.List(ctx, fmt.Sprintf("process.function(%q)", fn), opt, gostap.ListOptions{})
+		if err != nil {
+			return nil, "", err
+		}
+		m := inProgram.FindStringSubmatch(strings.Join(lines, " "))
+		if m == nil {
+			return nil, "", fmt.Errorf("%s is in no program", fn)
+		}
+		if path, err = strconv.Unquote(m[1]); err != nil {
+			return nil, "", err
+		}
+	}
+	img, err = open.Open(path)
+	return img, path, err
 }
 
 func labellingOf(img debuginfo.Image) (*labelling, error) {
@@ -223,7 +234,7 @@ func labelsOf(text string) (out []export.Label) {
 func own(labels []export.Label) []export.Label {
 	for i, l := range labels {
 		switch l.Key {
-		case "state", "thread", "goroutine":
+		case "state", "thread", "goroutine", "type":
 			labels[i].Key = "pprof." + l.Key
 		}
 	}

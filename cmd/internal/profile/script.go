@@ -86,11 +86,14 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 	}
 	switch o.what {
 	case "create":
-		return start + countScript("1", l, counted{function("newproc1") + ".return", "1"}),
+		return start + countScript("1", l, counted{function("newproc1") + ".return", "1", ""}),
 			newCounts(n, "created", "count"), nil
 	case "alloc":
-		return start + countScript("$size", l, allocating(has(ctx, opt, "runtime.mallocgc*SC*"))...),
-			newCounts(n, "allocated", "bytes"), nil
+		c := newCounts(n, "allocated", "bytes")
+		if err := c.readTypes(ctx, opt); err != nil {
+			return "", nil, err
+		}
+		return start + countScript("$size", l, allocating(has(ctx, opt, "runtime.mallocgc*SC*"))...), c, nil
 	}
 	if o.sample {
 		return start + fmt.Sprintf(`probe timer.ms(%d) {
@@ -111,12 +114,21 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 // sizespecializedmalloc of Go 1.26), which the compiler calls by themselves; so does mallocgc for these sizes.
 func allocating(sized bool) []counted {
 	if !sized {
-		return []counted{{function("mallocgc"), "1"}}
+		return []counted{{function("mallocgc"), "1", allocated}}
 	}
 	// heapBitsInSpan: up to as many words as a word has bits.
-	return []counted{{function("mallocgc*SC*") + ", " + function("mallocgcTinySize*"), "1"},
-		{function("mallocgc"), "$size == 0 || $size > 512"}}
+	return []counted{{function("mallocgc*SC*") + ", " + function("mallocgcTinySize*"), "1", allocated},
+		{function("mallocgc"), "$size == 0 || $size > 512", allocated}}
 }
+
+// allocated sets k to the number of the type that memory is for: how far it is behind the first of the program's, and 1.
+const allocated = `    k = $typ
+    if (k) {
+      first = @var("runtime.firstmoduledata")->types
+      if (k >= first && k < @var("runtime.firstmoduledata")->etypes) k = k - first + 1
+      else k = -1
+    }
+`
 
 // has reports whether the program has a function that can be probed.
 func has(ctx context.Context, opt gostap.Options, fn string) bool {

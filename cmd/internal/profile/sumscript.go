@@ -157,10 +157,10 @@ func printed(table string, code int) string {
 		"@count(%[1]s[k, w, l]), @sum(%[1]s[k, w, l]), l, w)\n", table, code)
 }
 
-// counted is a place where something is counted, and when.
-type counted struct{ point, condition string }
+// counted is a place where something is counted, when, and what sets k, the kind of codeSum.
+type counted struct{ point, condition, kind string }
 
-// countScript adds up a number by stack and labels: kind 0 of codeSum.
+// countScript adds up a number by kind, stack and labels.
 func countScript(number string, l *labelling, at ...counted) string {
 	var b strings.Builder
 	label := "0"
@@ -171,9 +171,12 @@ func countScript(number string, l *labelling, at ...counted) string {
 	b.WriteString("global sums[32768], missed\n")
 	for _, c := range at {
 		fmt.Fprintf(&b, `probe %s { try {
-  if (ktime_get_ns() >= from && (%s)) sums[0, ustack(), %s] <<< %s
+  if (ktime_get_ns() >= from && (%s)) {
+    k = 0
+%s    sums[k, ustack(), %s] <<< %s
+  }
 } catch { missed <<< 1 } }
-`, c.point, c.condition, label, number)
+`, c.point, c.condition, c.kind, label, number)
 	}
 	fmt.Fprintf(&b, "probe end {\n%s%s}\n", printed("sums", codeSum), missed)
 	return b.String()

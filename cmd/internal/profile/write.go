@@ -32,8 +32,14 @@ func write(o *options, s Streams, p *export.Profile) error {
 	if o.output == "" {
 		b := bars.Options{Most: 20, Width: s.Columns, Label: "state"}
 		switch o.what {
-		case "create", "alloc":
+		case "create":
 			b.Label = ""
+			b.Skip = ofRuntime
+		case "alloc":
+			b.Label = ""
+			if p.Labelled("type") {
+				b.Label = "type"
+			}
 			b.Skip = ofRuntime
 		case "cpu":
 		default:

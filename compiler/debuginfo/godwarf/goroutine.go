@@ -255,7 +255,7 @@ var harmless = map[string]bool{
 	"boringcrypto": true, "jsonv2": true, "loopvar": true, "rangefunc": true, "aliastypeparams": true,
 	"newinliner": true, "arenas": true,
 	"coverageredesign": true, "cacheprog": true, "greenteagc": true, "dwarf5": true, "swissmap": true,
-	"heapminimum512kib": true, "simd": true,
+	"heapminimum512kib": true, "simd": true, "sizespecializedmalloc": true,
 }
 
 // Version is the Go version that built the program, such as "go1.26.8"; "" if unknown.
