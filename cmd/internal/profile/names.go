@@ -3,6 +3,7 @@ package profile
 import (
 	"encoding/binary"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,8 +123,26 @@ func syscallOf(stack []export.Frame) string {
 			}
 		}
 		if name == "exc_page_fault" || name == "asm_exc_page_fault" {
-			return "page fault"
+			return pageFault
 		}
 	}
-	return ""
+	return tailCalled(stack)
+}
+
+// tailCalled is the name of a system call that is no longer on the stack, since it has jumped to the function that does
+// the work: ksys_read, do_sendfile.
+func tailCalled(stack []export.Frame) string {
+	at := slices.IndexFunc(stack, func(f export.Frame) bool {
+		return f.Func == "do_syscall_64_[k]" || f.Func == "x64_sys_call_[k]"
+	}) - 1
+	if at < 0 {
+		return ""
+	}
+	name := strings.TrimSuffix(stack[at].Func, "_[k]")
+	for _, prefix := range []string{"ksys_", "__do_", "do_", "__"} {
+		if s, ok := strings.CutPrefix(name, prefix); ok {
+			return s
+		}
+	}
+	return name
 }

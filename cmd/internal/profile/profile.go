@@ -47,7 +47,7 @@ usage: gostap profile -c CMD | -x PID [options]
                          wall     all time of each goroutine (in Go) or thread: running, runnable, blocked and on what
                          off      wall without running
                          lock, chan, gc, syscall
-                                  those parts of off (Go); any of them with commas between
+                                  those parts of off (chan and gc: Go); any of them with commas between
                          create   where goroutines are made, by number (Go)
                          alloc    where memory is allocated, in bytes (Go)
       --threads        of a Go program, threads instead of goroutines

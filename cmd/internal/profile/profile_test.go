@@ -169,7 +169,7 @@ func TestSamples(t *testing.T) {
 func TestThreads(t *testing.T) {
 	none := gostap.Value{IsText: true}
 	c := newThreads(&namer{stacks: map[string][]export.Frame{"kfutex": {{Func: "schedule_[k]"}, {
-		Func: "__x64_sys_futex_[k]"}}}}, true, 0)
+		Func: "__x64_sys_futex_[k]"}}}}, "wall", 0)
 	name := gostap.Value{Text: "app", IsText: true}
 	out := func(preempted, at int64, stack string) []gostap.Value {
 		return append(num(codeOut, 5, preempted, at), gostap.Value{Text: stack, IsText: true}, none, name)
@@ -220,6 +220,24 @@ func TestNamesOfCalls(t *testing.T) {
 	}
 }
 
+// TestTailCalls: a system call whose function has jumped to another one has its name all the same.
+func TestTailCalls(t *testing.T) {
+	for _, c := range []struct{ stack, want string }{
+		{"schedule pipe_read vfs_read ksys_read do_syscall_64 entry_SYSCALL_64_after_hwframe", "read"},
+		{"schedule pipe_read vfs_read ksys_read x64_sys_call do_syscall_64 entry_SYSCALL_64_after_hwframe", "read"},
+		{"schedule do_sched_yield do_syscall_64", "sched_yield"}, {"schedule futex_wait __x64_sys_futex do_syscall_64",
+			"futex"}, {"schedule exc_page_fault", pageFault}, {"schedule ret_from_fork", ""}, {"do_syscall_64", ""},
+	} {
+		var stack []export.Frame
+		for f := range strings.FieldsSeq(c.stack) {
+			stack = append(stack, export.Frame{Func: f + "_[k]"})
+		}
+		if got := syscallOf(stack); got != c.want {
+			t.Errorf("%s: %q, want %q", c.stack, got, c.want)
+		}
+	}
+}
+
 func TestWanted(t *testing.T) {
 	for _, c := range []struct {
 		what, state string
@@ -232,6 +250,22 @@ func TestWanted(t *testing.T) {
 	} {
 		if got := wanted(c.what, c.state); got != c.want {
 			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+func TestOfThreads(t *testing.T) {
+	for state, want := range map[string]string{running: "wall", runnable: "wall off", "futex": "wall off lock syscall",
+		"futex_waitv": "wall off lock syscall", "read": "wall off syscall", pageFault: "wall off",
+		kernelReason(nil): "wall off"} {
+		var got []string
+		for _, what := range []string{"wall", "off", "lock", "syscall"} {
+			if ofThreads(what, state) {
+				got = append(got, what)
+			}
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%s: %s, want %s", state, text, want)
 		}
 	}
 }
@@ -290,7 +324,7 @@ func TestBefore(t *testing.T) {
 	write("8", "8 (a app) D 1 2", "[<0>] jbd2_wait+0x1/0x2 [jbd2]\n[<0>] ret_from_fork+0x1/0x2\n")
 	write("9", "9 (a app) R 1 2", "")
 	write("10", "broken", "[<0>] x+0x1/0x2\n")
-	c := newThreads(&namer{stacks: map[string][]export.Frame{}}, true, 0)
+	c := newThreads(&namer{stacks: map[string][]export.Frame{}}, "wall", 0)
 	c.before(dir, 1000)
 	c.event(num(codeWake, 7, 1500))
 	got := sumsOf(c.finish(2000))

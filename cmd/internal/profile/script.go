@@ -75,14 +75,18 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 	switch o.what {
 	case "cpu":
 		return start + cpuScript(o.hz, l), newCPU(n, o.hz, l != nil && l.running), nil
-	case "wall", "off":
+	case "wall", "off", "lock", "syscall", "lock,syscall", "syscall,lock":
 		if !isGo {
-			return start + threadScript, newThreads(n, o.what == "wall", o.pid), nil
+			return start + threadScript, newThreads(n, o.what, o.pid), nil
 		}
 	}
 	if !isGo {
-		return "", nil, &slip{fmt.Sprintf("--what %s is known of goroutines only, and this is no Go program", o.what),
-			"--what off tells what threads wait for"}
+		who := "this is no Go program"
+		if o.threads {
+			who = "--threads asks for threads"
+		}
+		return "", nil, &slip{"--what " + o.what + " is known of goroutines only, and " + who,
+			"--what off tells what threads wait for, --what lock,syscall parts of that"}
 	}
 	switch o.what {
 	case "create":
@@ -121,7 +125,7 @@ func allocating(sized bool) []counted {
 		{function("mallocgc"), "$size == 0 || $size > 512", allocated}}
 }
 
-// allocated sets k to the number of the type that memory is for: how far it is behind the first of the program's, and 1.
+// allocated sets k to the number of the type that memory is for: how far it is behind the program's first, and 1.
 const allocated = `    k = $typ
     if (k) {
       first = @var("runtime.firstmoduledata")->types

@@ -13,13 +13,13 @@ import (
 // threads follows the threads of a process through the kernel's scheduler.
 type threads struct {
 	names *namer
-	wall  bool // with the time on processors
-	pid   int  // of a process that ran already, else 0
+	what  string
+	pid   int // of a process that ran already, else 0
 	all   map[int64]*timeline
 }
 
-func newThreads(n *namer, wall bool, pid int) *threads {
-	return &threads{n, wall, pid, map[int64]*timeline{}}
+func newThreads(n *namer, what string, pid int) *threads {
+	return &threads{n, what, pid, map[int64]*timeline{}}
 }
 
 func (c *threads) event(a []gostap.Value) {
@@ -66,15 +66,46 @@ func (c *threads) event(a []gostap.Value) {
 // kernelReason is what is told of a thread that waits in the kernel outside of a system call.
 func kernelReason(stack []export.Frame) string {
 	if len(stack) == 0 {
-		return "in the kernel"
+		return inKernel
 	}
-	return "in the kernel: " + strings.TrimSuffix(stack[len(stack)-1].Name(), "_[k]")
+	return inKernel + ": " + strings.TrimSuffix(stack[len(stack)-1].Name(), "_[k]")
 }
 
 func (c *threads) finish(end int64) *export.Profile {
-	title := "time of threads that they do not run"
-	if c.wall {
+	title := "time of threads in " + c.what
+	switch c.what {
+	case "off":
+		title = "time of threads that they do not run"
+	case "wall":
 		title = "time of threads"
 	}
-	return profileOf(c.all, title, "thread", end, func(state string) bool { return c.wall || state != running })
+	return profileOf(c.all, title, "thread", end, func(state string) bool { return ofThreads(c.what, state) })
 }
+
+// ofThreads reports whether a state of threads belongs to what is measured. Locks of C, C++ and Rust, and what waits
+// for others as they do, wait in the system call futex.
+func ofThreads(what, state string) bool {
+	for w := range strings.SplitSeq(what, ",") {
+		switch w {
+		case "wall":
+			return true
+		case "off":
+			return state != running
+		case "lock":
+			if strings.HasPrefix(state, "futex") {
+				return true
+			}
+		case "syscall":
+			if state != running && state != runnable && state != pageFault && !strings.HasPrefix(state, inKernel) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// States of threads in the kernel outside of a system call.
+const (
+	pageFault = "page fault"
+	inKernel  = "in the kernel"
+)
