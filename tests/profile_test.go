@@ -225,9 +225,15 @@ import (
 	"time"
 )
 
+func used() int64 {
+	var u syscall.Rusage
+	syscall.Getrusage(0, &u)
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
 //go:noinline
 func spin(d time.Duration) (x int) {
-	for end := time.Now().Add(d); time.Now().Before(end); {
+	for end := used() + int64(d); used() < end; {
 		for i := 0; i < 100000; i++ {
 			x += i * x
 		}
@@ -244,9 +250,7 @@ func more() { spin(400 * time.Millisecond) }
 func main() {
 	less()
 	more()
-	var u syscall.Rusage
-	syscall.Getrusage(0, &u)
-	fmt.Println("cpu", u.Utime.Nano()+u.Stime.Nano())
+	fmt.Println("cpu", used())
 }
 `)
 	var cpu int64
