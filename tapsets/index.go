@@ -357,11 +357,11 @@ var Files = [...]File{
 		{Kind: grammar.AliasEntry, Names: []string{"go.mutex.wait"}, Off: 919, End: 1053, Line: 25, Refs: []string{"mutex"}, Points: []string{"process.function", "process.function"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.mutex.wait.return"}, Off: 1579, End: 2038, Line: 36, Refs: []string{"lets_go", "mutex", "duration_ns", "holder", "gettimeofday_ns", "holder_since"}, Points: []string{"process.function.return", "process.function.return", "process.function.return"}},
 		{Kind: grammar.AliasEntry, Names: []string{"go.mutex.release"}, Off: 2351, End: 2510, Line: 54, Refs: []string{"mutex", "holder", "goid"}, Points: []string{"process.function", "process.function"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.rwmutex.rwait.return"}, Off: 2792, End: 3248, Line: 65, Refs: []string{"lets_go", "rwmutex", "duration_ns", "holder", "gettimeofday_ns", "holder_since"}, Points: []string{"process.function.return", "process.function.return"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.rwmutex.wait.return"}, Off: 3599, End: 4053, Line: 84, Refs: []string{"lets_go", "rwmutex", "duration_ns", "holder", "gettimeofday_ns", "holder_since"}, Points: []string{"process.function.return", "process.function.return"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.waitgroup.wait.return"}, Off: 4275, End: 4447, Line: 101, Refs: []string{"waitgroup", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.cond.wait.return"}, Off: 4633, End: 4789, Line: 110, Refs: []string{"cond", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
-		{Kind: grammar.AliasEntry, Names: []string{"go.cond.signal"}, Off: 4959, End: 5129, Line: 119, Refs: []string{"cond", "all", "probefunc"}, Points: []string{"process.function", "process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.rwmutex.rwait.return"}, Off: 2792, End: 3352, Line: 65, Refs: []string{"lets_go", "rwmutex", "duration_ns", "holder", "probefunc", "error", "gettimeofday_ns", "holder_since"}, Points: []string{"process.function.return", "process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.rwmutex.wait.return"}, Off: 3703, End: 4261, Line: 85, Refs: []string{"lets_go", "rwmutex", "duration_ns", "holder", "probefunc", "error", "gettimeofday_ns", "holder_since"}, Points: []string{"process.function.return", "process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.waitgroup.wait.return"}, Off: 4483, End: 4655, Line: 103, Refs: []string{"waitgroup", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.cond.wait.return"}, Off: 4841, End: 4997, Line: 112, Refs: []string{"cond", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.cond.signal"}, Off: 5167, End: 5337, Line: 121, Refs: []string{"cond", "all", "probefunc"}, Points: []string{"process.function", "process.function"}},
 	}},
 	goNetworkStp: {Name: "go_network.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"go.netpoll.wait.return"}, Off: 413, End: 632, Line: 8, Refs: []string{"fd", "write", "ready", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return"}},
@@ -382,7 +382,7 @@ var Files = [...]File{
 	}},
 	goSchedStp: {Name: "go_sched.stp", Entries: []grammar.Entry{
 		{Kind: grammar.GlobalEntry, Private: true, Names: []string{"runnable"}, Off: 227, End: 257, Line: 5},
-		{Kind: grammar.AliasEntry, Names: []string{"go.sched.latency"}, Off: 866, End: 1910, Line: 14, Refs: []string{"__stopped", "runnable", "pid", "ktime_get_ns", "goid", "start_pc", "latency_ns", "created", "start_func", "wait_reason", "__since", "usymname"}, Points: []string{"process.function", "process.function"}},
+		{Kind: grammar.AliasEntry, Names: []string{"go.sched.latency"}, Off: 866, End: 2021, Line: 14, Refs: []string{"__stopped", "runnable", "pid", "ktime_get_ns", "goid", "start_pc", "latency_ns", "created", "start_func", "wait_reason", "probefunc", "error", "__since", "usymname"}, Points: []string{"process.function", "process.function"}},
 	}},
 	goSqlStp: {Name: "go_sql.stp", Entries: []grammar.Entry{
 		{Kind: grammar.AliasEntry, Names: []string{"go.sql.query.return"}, Off: 475, End: 940, Line: 8, Refs: []string{"query", "failed", "nil", "err_type", "duration_ns", "gettimeofday_ns"}, Points: []string{"process.function.return", "process.function.return", "process.function.return", "process.function.return"}},

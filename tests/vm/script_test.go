@@ -78,6 +78,29 @@ var scripts = []struct {
 	{"cplus", "cplusvalues", `probe process("%PROG").function("said_by_itself<every>") { println($v$$) }`,
 		[]string{"{.s=\"every\", .v={\"a\", \"b\"}, .m={[1]=\"one\", [2]=\"two\", [3]=\"three\"}, .u={4}, .l={5, 6}, " +
 			".d={7, 8}, .x=\"var\", .p={.x=9, .y=10}, .o=nullopt}\n", "rc 0"}},
+	{"delays", "delays", `global n, parks, runs
+		probe go.sched.latency { n[start_func, created, wait_reason] <<< latency_ns }
+		probe go.goroutine.park { parks[start_func, wait_reason]++ }
+		probe go.goroutine.run { runs[start_func]++ }
+		probe end { printf("received %d of %d, created %d, read %d, coroutines %d %d\n",
+			@count(n["main.receiver", 0, "chan receive"]), parks["main.receiver", "chan receive"],
+			@count(n["main.once", 1, ""]), @count(n["main.reader", 0, "IO wait"]), parks["runtime.corostart", "coroutine"],
+			runs["runtime.corostart"] >= 41) }`,
+		[]string{"received 51 of 51, created 30, read 21, coroutines 40 1\n", "rc 0"}},
+	{"allocs", "allocs", `global on, n, all
+		probe process("%PROG").function("main.begin") { on = 1 }
+		probe process("%PROG").function("main.end") { on = 0 }
+		probe go.alloc { if (on) { all++ n[type_name] <<< size } }
+		probe end { printf("all %d\n", all) foreach (t in n) printf("%s %d %d\n", t, @count(n[t]), @sum(n[t])) }`,
+		[]string{"main.node 549 27600\n", "main.pair[string,*main.node] 70 1680\n", "? 10 160\n", "rc 0"}},
+	{"runtime", "events", `global n, types, d
+		probe go.gc.pause { if (gc) d <<< duration_ns }
+		probe go.panic { types[value_type]++ }
+		probe go.recover { n["recovers"]++ }
+		probe go.timer.fire { if (func == "time.goFunc") n["fires"]++ }
+		probe go.finalizer.run { n["finalizers"]++ }
+		probe end { foreach (k+ in n) printf("%s %d\n", k, n[k]) printf("pauses %d of %d ns\n", @count(d), @sum(d)) }`,
+		[]string{"finalizers 30\nfires 40\nrecovers 41\n", "rc 0"}},
 	{"perf", "grow", `global f, t, c
 		probe perf.sw.page_faults.sample(1).process { f++ }
 		probe kernel.trace("exceptions:page_fault_user") { if (pid() == target()) t++ }
