@@ -127,6 +127,8 @@ type Func struct {
 	// function's body was inlined into; Entry and End are those of the wrapper then. Its arguments are elsewhere
 	// than those of the function.
 	Wrapper string
+	// Twins names other functions that have this code too, since they do the same (identical code folding).
+	Twins string
 	// ID is for the reader's own use (an index or DIE offset).
 	ID uint64
 }

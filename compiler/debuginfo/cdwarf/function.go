@@ -148,6 +148,11 @@ func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
 		return nil, nf
 	}
 	for _, f := range fs {
+		twins, err := im.twins(f)
+		if err != nil {
+			return nil, err
+		}
+		f.Twins = few(twins)
 		out = append(out, &f.Func)
 	}
 	return out, nil

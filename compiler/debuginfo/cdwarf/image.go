@@ -38,6 +38,7 @@ type Image struct {
 	other func(pc uint64) bool
 	inC   []*dw.Unit        // see units; nil as long as nobody has asked
 	names map[string]string // by symbol, see plain
+	folds map[string]bool   // by symbol, see folded
 	// callers are the calls in the code of a unit by where they lead; see callersIn.
 	callers map[*dw.Unit]map[uint64][]uint64
 }

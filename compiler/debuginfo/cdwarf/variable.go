@@ -181,6 +181,9 @@ func (im reader) siteFunc(s debuginfo.Site) (*function, error) {
 	if err == nil && (fn == nil || fn.tree == nil) {
 		err = im.noVars(fn)
 	}
+	if err == nil {
+		err = im.single(fn)
+	}
 	return fn, err
 }
 

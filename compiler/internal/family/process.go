@@ -302,6 +302,20 @@ func missing(err error) bool {
 	return errors.As(err, &nf)
 }
 
+// twins warns of functions whose hits are those of others too.
+func (f *finder) twins(funcs []*debuginfo.Func) {
+	var all []string
+	for _, fn := range funcs {
+		if fn.Twins != "" {
+			all = append(all, fmt.Sprintf("%s (%s)", fn.Name, fn.Twins))
+		}
+	}
+	if len(all) > 0 {
+		f.warnf("%s: calls of other functions count too, those in parentheses: the program has one function for all "+
+			"that do the same (identical code folding)", few(all))
+	}
+}
+
 // out adds the entries, or the returns, of out-of-line functions. exact says that they were
 // asked for by name: what cannot be probed is then an error, else a warning.
 func (f *finder) out(c *probe.Comp, funcs []*debuginfo.Func, exact bool) {
@@ -311,6 +325,7 @@ func (f *finder) out(c *probe.Comp, funcs []*debuginfo.Func, exact bool) {
 	}
 	var refused []refusal
 	var endless []string
+	f.twins(funcs)
 	for _, fn := range funcs {
 		err := f.one(fn)
 		var never *debuginfo.NoReturnError
