@@ -31,7 +31,8 @@ enum {
 	GS_OP_PEEK,	/* n: address in the kernel; val: what is there */
 	GS_OP_TASK,	/* n: address of the caller's task_struct */
 	GS_OP_FIRED,	/* val: a byte for each probe, 1 if its handler ran; without val, to begin with: they are to note it */
-	GS_OP_STACK	/* n: the number of a kept stack; val: what it is, n: whether there is one */
+	GS_OP_STACK,	/* n: the number of a kept stack; val: what it is, n: whether there is one */
+	GS_OP_ROWS	/* key: of a file the first words of a struct gs_code; val: its rows */
 };
 
 struct gs_op {

@@ -264,6 +264,10 @@ static int gs_control(struct gs_op *op)
 		return stack && copy_to_user((void __user *)(unsigned long)op->val, stack, op->nval) ? -EFAULT : 0;
 	}
 #endif
+#ifdef GS_WALK_H
+	case GS_OP_ROWS:
+		return gs_walk_file(op->key, op->nkey, op->val, op->nval);
+#endif
 	case GS_OP_FIRED:
 		return gs_tell_fired((void __user *)(unsigned long)op->val, op->nval);
 	case GS_OP_LOCK:

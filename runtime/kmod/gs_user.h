@@ -150,6 +150,8 @@ static inline s64 gs_other(void) { return 1000; }
 #define gs_ustack_level(regs, n, room, entry) ((void)(n), 0)
 #define gs_stack_level(regs, n, room, entry) ((void)(n), 0)
 #define gs_ustack_kept(c, pos, dst, regs, entry, below) ((void)(below), *(dst) = 0)
+#define gs_walk_kept(c, pos, dst, regs, pc, sp, fp, from, to, below) ((void)((pc) + (sp) + (fp) + (from) + (to) + (below)), *(dst) = 0)
+#define gs_walk_free() ((void)0)
 #define gs_kstack_kept(c, pos, dst, regs) (*(dst) = 0)
 #define gs_raise_signal(n) ((n) ? 0 : -22)
 #define gs_panic(why) ((void)(why))

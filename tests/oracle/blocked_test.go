@@ -208,7 +208,8 @@ func blocked(t *testing.T, dir string) {
 				strings.Join(keys(kept[tid]), "\n"))
 		}
 	}
-	t.Logf("%d threads are the same, %d of gdb's stacks in the vdso, %d of ours; %d cut", len(same), sameVDSO, inVDSO, cut)
+	t.Logf("%d threads are the same, %d of gdb's stacks in the vdso, %d of ours; %d cut", len(same), sameVDSO, inVDSO,
+		cut)
 	if len(same) < 4 || sameVDSO == 0 || inVDSO == 0 {
 		t.Errorf("too little was compared: %s\n%.3000s", text, out)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/ring"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dynlink"
+	"github.com/gostap/gostap/compiler/debuginfo/rows"
 	"github.com/gostap/gostap/runtime/host/symbols"
 )
 
@@ -54,7 +55,7 @@ type Tables struct {
 
 // file is a file with its rows in the map.
 type file struct {
-	*table
+	*rows.Table
 	first, count int
 }
 
@@ -284,13 +285,13 @@ func (t *Tables) listOf(pid int, p *process) (out []byte) {
 		if f == nil || f.count == 0 {
 			continue
 		}
-		addr, ok := f.address(m.off)
+		addr, ok := f.Address(m.off)
 		if !ok {
 			continue
 		}
 		out = binary.NativeEndian.AppendUint64(out, m.lo)
 		out = binary.NativeEndian.AppendUint64(out, m.hi)
-		out = binary.NativeEndian.AppendUint64(out, m.lo-addr+f.base)
+		out = binary.NativeEndian.AppendUint64(out, m.lo-addr+f.Base)
 		out = binary.NativeEndian.AppendUint32(out, uint32(f.first))
 		out = binary.NativeEndian.AppendUint32(out, uint32(f.count))
 	}
@@ -333,42 +334,40 @@ func (t *Tables) load(path, name string) *file {
 	}
 	start := time.Now()
 	t.files[id] = nil
-	tab, err := read(path, t.folder)
+	tab, err := rows.Read(path, t.folder)
 	if err != nil {
 		t.logf("no stacks through %s: %v", name, err)
 		return nil
 	}
-	f := &file{table: tab, first: t.used, count: len(tab.rows)}
+	f := &file{Table: tab, first: t.used, count: len(tab.Rows)}
 	if t.used+f.count > plan.MaxRows {
 		t.logf("no room for the %d rows of %s: stacks are cut there", f.count, name)
 		return nil
 	}
-	for i, r := range tab.rows {
+	for i, r := range tab.Rows {
 		binary.NativeEndian.PutUint64(t.rows[8*(f.first+i):], r)
 	}
 	t.used += f.count
-	tab.rows = nil
+	begin, end, add, ok := tab.Mapped()
+	tab.Rows = nil
 	t.files[id] = f
-	t.tell(f, id)
+	if ok {
+		t.tell(f, id, begin, end, add)
+	}
 	t.logf("%d rows of %s in %v", f.count, name, time.Since(start).Round(time.Microsecond))
 	return f
 }
 
 // tell enters the file into the map of files, by which walks find it before its processes are entered. One with code at
 // several places is not.
-func (t *Tables) tell(f *file, id debuginfo.FileID) {
-	if len(f.code) != 1 || f.count == 0 {
-		return
-	}
-	c := f.code[0]
+func (t *Tables) tell(f *file, id debuginfo.FileID, begin, end, add uint64) {
 	var key, val []byte
-	for _, v := range []uint64{id.Ino, uint64(unix.Major(id.Dev))<<20 | uint64(unix.Minor(id.Dev)), uint64(id.Size),
-		uint64(id.Mtime / int64(time.Second))} {
+	for _, v := range rows.Identity(id) {
 		key = binary.NativeEndian.AppendUint64(key, v)
 	}
 	val = binary.NativeEndian.AppendUint32(val, uint32(f.first))
 	val = binary.NativeEndian.AppendUint32(val, uint32(f.count))
-	for _, v := range []uint64{c.off &^ (pageSize - 1), c.off + c.size, c.addr - c.off - f.base} {
+	for _, v := range []uint64{begin, end, add} {
 		val = binary.NativeEndian.AppendUint64(val, v)
 	}
 	if err := kern.Update(t.maps.Files, key, val, kern.UpdateAny); err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/gostap/gostap/backend-bpf/internal/kern"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
-	"github.com/gostap/gostap/compiler/debuginfo/cfi"
-	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 )
 
 const mapsText = `55cdd0c9a000-55cdd0c9c000 r--p 00000000 fd:00 1573092 /usr/bin/cat
@@ -41,45 +38,6 @@ func TestProcess(t *testing.T) {
 	}
 	if _, err := look(1 << 30); err == nil {
 		t.Error("a process that is not there")
-	}
-}
-
-// TestRead: the rows of a file are those that its code has, by addresses that begin at its code.
-func TestRead(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tab, err := read(self, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(tab.rows) < 1000 || !slices.IsSorted(tab.rows) {
-		t.Errorf("%d rows, sorted %v", len(tab.rows), slices.IsSorted(tab.rows))
-	}
-	f, err := elffile.Open(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for _, name := range []string{"main.main", "runtime.goexit.abi0", "runtime.mallocgc"} {
-		for _, s := range f.SymbolsNamed(name) {
-			off, err := f.FileOffset(s.Addr)
-			addr, ok := tab.address(off)
-			if err != nil || !ok || addr != s.Addr {
-				t.Errorf("%s: offset %#x is at %#x %v, want %#x", name, off, addr, ok, s.Addr)
-			}
-			i, found := slices.BinarySearch(tab.rows, (addr-tab.base)<<32)
-			if !found && (i == len(tab.rows) || tab.rows[i]>>32 != addr-tab.base) {
-				i--
-			}
-			if cfi.Packed(tab.rows[i]).Kind() == cfi.PackUnknown {
-				t.Errorf("nothing is known of %s", name)
-			}
-		}
-	}
-	if _, err := read("/proc/self/maps", ""); err == nil {
-		t.Error("a file that is no program")
 	}
 }
 
@@ -172,51 +130,5 @@ func TestEnter(t *testing.T) {
 	}
 	if err := tb.Enter(1 << 30); err == nil || len(tb.procs) != 0 {
 		t.Errorf("a process that is not there: %v", err)
-	}
-}
-
-// TestKept: a table is what it was when it is read again, and one that is damaged is made anew.
-func TestKept(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "kept")
-	first, err := read(self, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, _ := filepath.Glob(dir + "/rows-*")
-	if len(names) != 1 {
-		t.Fatalf("%d files are kept", len(names))
-	}
-	same := func(tab *table) bool {
-		return tab != nil && tab.base == first.base && slices.Equal(tab.code, first.code) &&
-			slices.Equal(tab.rows, first.rows)
-	}
-	if !same(kept(names[0])) {
-		t.Error("what was kept is not what was written")
-	}
-	whole, err := os.ReadFile(names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	rnd := rand.New(rand.NewPCG(5, 6))
-	for range 20 {
-		b := slices.Clone(whole)
-		if rnd.IntN(2) == 0 {
-			b = b[:rnd.IntN(len(b))]
-		} else {
-			b[rnd.IntN(len(b))] ^= 1 << rnd.IntN(8)
-		}
-		if err := os.WriteFile(names[0], b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if kept(names[0]) != nil {
-			t.Error("damage was not seen")
-		}
-	}
-	if again, err := read(self, dir); err != nil || !same(again) || !same(kept(names[0])) {
-		t.Errorf("it was not made anew: %v", err)
 	}
 }

@@ -51,6 +51,8 @@ type Unit struct {
 	Bytes int
 	// Keeps is how many addresses the stacks have at most that the module keeps, 0 if it keeps none.
 	Keeps int
+	// Walks: handlers walk stacks of programs by tables of their files.
+	Walks bool
 }
 
 // Place is a site of a probe.
@@ -100,6 +102,7 @@ type unit struct {
 	maxAgg int
 	stacks bool // a backtrace is printed, or the like
 	keeps  bool // stacks are kept
+	walks  bool // stacks are walked by tables
 	snaps  int  // the most snapshots that one handler makes
 	// regexes: a pattern is matched.
 	regexes bool

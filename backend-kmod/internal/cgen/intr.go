@@ -151,11 +151,7 @@ var intrinsics = map[string]translation{
 	"ustack_kept":  {write: (*gen).keepStack},
 	"kstack_kept":  {write: (*gen).keepStack},
 	"ustack_below": {write: (*gen).keepStack},
-	"gostack_kept": {write: func(g *gen, in *ir.Instr) {
-		why := text("a module does not know the stack of a goroutine while its thread is on another one; " +
-			"--runtime=bpf does")
-		g.emit("gs_throw(c, %d, GS_ERR_ARGUMENT, %s);\n\tgoto %s;", in.Pos, why, g.onErr(in.OnErr))
-	}},
+	"gostack_kept": {write: (*gen).walkStack},
 
 	"exit":  {write: func(g *gen, _ *ir.Instr) { g.emit("gs_exit(c);") }},
 	"abort": {write: func(g *gen, _ *ir.Instr) { g.emit("gs_exit(c);\n\tgoto %s;", g.end()) }},
@@ -263,8 +259,7 @@ func (g *gen) keepStack(in *ir.Instr) {
 		return
 	}
 	if !partition.FramePointers(g.sites()) {
-		g.refuse(in.Pos, "ustack() as a stack cannot run in a kernel module here: frame pointers lead to callers for "+
-			"sure in code of Go only; print_ubacktrace() can, or --runtime=bpf")
+		g.walkStack(in)
 		return
 	}
 	below := "0"
@@ -273,6 +268,36 @@ func (g *gen) keepStack(in *ir.Instr) {
 	}
 	g.or(in, "gs_ustack_kept(c, %d, %s, hit->regs, %v, %s)", in.Pos, g.ref(in.Dst), partition.ReturnOnTop(g.sites()),
 		below)
+}
+
+// walkStack is ustack_kept and ustack_below where frame pointers are not certain, and gostack_kept.
+func (g *gen) walkStack(in *ir.Instr) {
+	sites := g.sites()
+	if g.probe < 0 { // whoever calls it
+		for _, p := range g.p.Probes {
+			sites = append(sites, p.Sites...)
+		}
+	}
+	for _, s := range sites {
+		if !s.Kind.InUser() && !s.Kind.OnHost() {
+			g.refuse(in.Pos, "a module walks stacks of programs in probes of programs only: elsewhere what a process "+
+				"has mapped cannot be looked at; print_ubacktrace() works here")
+			return
+		}
+	}
+	if in.Dst == ir.NoReg {
+		return
+	}
+	g.stacks, g.keeps, g.walks = true, true, true
+	from, below := "0, 0, 0, 0, ~0ULL", "0"
+	if in.Name == "gostack_kept" {
+		a := in.Args
+		from = fmt.Sprintf("%s, %s, %s, %s, %s", g.long(a[0]), g.long(a[1]), g.long(a[2]), g.long(a[3]), g.long(a[4]))
+		below = g.long(a[5])
+	} else if in.Name == "ustack_below" {
+		below = g.long(in.Args[0])
+	}
+	g.or(in, "gs_walk_kept(c, %d, %s, hit->regs, %s, %s)", in.Pos, g.ref(in.Dst), from, below)
 }
 
 func (g *gen) isReturn(in *ir.Instr) {

@@ -79,6 +79,12 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	if u.stacks {
 		u.printf("#include \"gs_stack.h\"\n")
 	}
+	if u.walks && !u.o.All {
+		m := u.p.On()
+		u.printf("#define GS_SIGFRAME_IP %d\n#define GS_SIGFRAME_SP %d\n#define GS_SIGFRAME_FP %d\n", m.Sigframe[m.IP],
+			m.Sigframe[m.SP], m.Sigframe[m.FP])
+		u.printf("#include \"gs_walk.h\"\n")
+	}
 	if u.snaps > 0 {
 		u.printf("#include \"gs_snap.h\"\n")
 	}
@@ -256,6 +262,9 @@ func (u *unit) memory(out *Unit) {
 		free.WriteString("\tgs_kept_free();\n")
 		out.Bytes += backend.MaxStacks * (8 + 8 + backend.KeptHead + 8*u.p.Limits.MaxBacktrace)
 		out.Keeps = u.p.Limits.MaxBacktrace
+	}
+	if out.Walks = u.walks; u.walks {
+		free.WriteString("\tgs_walk_free();\n")
 	}
 	u.printf("static int gs_memory_init(void)\n{\n\tint err = 0;\n\n%s\treturn err;\n}\n\n", init.String())
 	u.printf("static void gs_memory_free(void)\n{\n%s}\n\n", free.String())

@@ -202,6 +202,9 @@ func (s *Session) Attach(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.walks(); err != nil {
+		return err
+	}
 	if s.cfg.Fired {
 		if _, err := s.m.Do(stage.Fired, 0, 0, nil, nil); err != nil {
 			return fmt.Errorf("have the handlers note that they ran: %w", err)

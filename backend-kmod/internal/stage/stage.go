@@ -48,6 +48,7 @@ const (
 	Task
 	Fired
 	Stack
+	Rows
 )
 
 // request is struct gs_op.

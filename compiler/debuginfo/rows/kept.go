@@ -1,4 +1,4 @@
-package unwind
+package rows
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ var self = sync.OnceValues(func() (id debuginfo.FileID, err error) {
 })
 
 // kept reads a table that an earlier run has left; nil if there is none.
-func kept(path string) *table {
+func kept(path string) *Table {
 	data, err := trusted.ReadFile(path, maxKept)
 	if err != nil || len(data) < sha256.Size || len(data)%8 != 0 {
 		return nil
@@ -69,32 +69,32 @@ func kept(path string) *table {
 		}
 		return v
 	}
-	t := &table{base: word()}
+	t := &Table{Base: word()}
 	for n := word(); n > 0 && len(data) >= 24; n-- {
-		t.code = append(t.code, segment{word(), word(), word()})
+		t.Code = append(t.Code, Segment{word(), word(), word()})
 	}
-	t.rows = make([]uint64, 0, len(data)/8)
+	t.Rows = make([]uint64, 0, len(data)/8)
 	for len(data) > 0 {
-		t.rows = append(t.rows, word())
+		t.Rows = append(t.Rows, word())
 	}
 	return t
 }
 
 // keep leaves a table for later runs, if it is worth it and the folder is safe.
-func (t *table) keep(path string) {
-	if len(t.rows) < worth || trusted.Dir(filepath.Dir(path)) != nil {
+func (t *Table) keep(path string) {
+	if len(t.Rows) < worth || trusted.Dir(filepath.Dir(path)) != nil {
 		return
 	}
 	var b []byte
 	word := func(v uint64) { b = binary.LittleEndian.AppendUint64(b, v) }
-	word(t.base)
-	word(uint64(len(t.code)))
-	for _, s := range t.code {
-		word(s.off)
-		word(s.size)
-		word(s.addr)
+	word(t.Base)
+	word(uint64(len(t.Code)))
+	for _, s := range t.Code {
+		word(s.Off)
+		word(s.Size)
+		word(s.Addr)
 	}
-	for _, r := range t.rows {
+	for _, r := range t.Rows {
 		word(r)
 	}
 	if len(b) > maxKept-sha256.Size {
