@@ -36,6 +36,9 @@ type Element struct {
 // Stats is an aggregate: what was put into it by <<<.
 type Stats struct {
 	Count, Sum, Min, Max int64
+	// Scale is that of what the script has added by @scaled, else 1: Sum, Min, Max, Avg and the bounds of histograms
+	// count parts of 1/Scale, Variance those of its square.
+	Scale int64
 	// Variance is that of a sample, rounded down, where the script asks for @variance, else 0.
 	Variance int64
 	// Histograms is the one that the script prints anywhere, if it does: probe never { print(@hist_log(x)) } asks for
@@ -59,6 +62,7 @@ type Histogram struct {
 	// Buckets are all those that are not empty, the smallest values first.
 	Buckets []Bucket
 
+	scale  int64
 	counts []int64
 }
 
@@ -79,7 +83,8 @@ func (h *Histogram) Map() map[int64]int64 {
 
 // String is the histogram as scripts print it.
 func (h *Histogram) String() string {
-	return string(textfmt.Hist(nil, ir.Hist{Linear: h.Linear, Low: h.Low, High: h.High, Width: h.Width}, h.counts))
+	return string(textfmt.Hist(nil, ir.Hist{Linear: h.Linear, Low: h.Low, High: h.High, Width: h.Width, Scale: h.scale},
+		h.counts))
 }
 
 // look reads the globals of the script.
@@ -157,7 +162,7 @@ func value(t types.Type, v interp.Val) Value {
 }
 
 func stats(g *ir.Global, a *interp.Agg) *Stats {
-	s := &Stats{}
+	s := &Stats{Scale: max(g.Stat.Scale, 1)}
 	if a == nil {
 		return s
 	}
@@ -166,7 +171,8 @@ func stats(g *ir.Global, a *interp.Agg) *Stats {
 		s.Variance = a.Variance()
 	}
 	for i, h := range g.Stat.Hists {
-		out := Histogram{Linear: h.Linear, Low: h.Low, High: h.High, Width: h.Width, counts: make([]int64, h.Buckets())}
+		out := Histogram{Linear: h.Linear, Low: h.Low, High: h.High, Width: h.Width, scale: h.Scale,
+			counts: make([]int64, h.Buckets())}
 		if i < len(a.Hists) {
 			copy(out.counts, a.Hists[i])
 		}

@@ -93,6 +93,8 @@ var notInGuest = map[string]string{
 	"u-library":              "runs the C compiler",
 	"g-lives":                "runs the C compiler; shells differ in what they make processes for",
 	"e-perf":                 "names programs of this machine",
+	"g-floats-memory":        "runs the C compiler; about what eBPF cannot read",
+	"g-fractions":            "about what eBPF cannot read",
 	"l-timing":               "about an option that only eBPF has",
 	"e-target":               "quotes the shell and names paths of this machine",
 	// Modules are built here, where functions, types and events of another kernel are looked up.

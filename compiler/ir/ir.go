@@ -90,12 +90,14 @@ func (g *Global) IsArray() bool { return len(g.Keys) > 0 }
 type StatNeeds struct {
 	Variance bool // also the 128-bit sum of squares
 	Hists    []Hist
+	Scale    int64 // the values are 1/Scale each; 0 means 1
 }
 
 // Hist is a histogram kept with an aggregate.
 type Hist struct {
 	Linear           bool
 	Low, High, Width int64 // of a linear one
+	Scale            int64 // that of the aggregate
 }
 
 // Buckets is how many counters h has.

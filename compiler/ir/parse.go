@@ -128,6 +128,11 @@ func (ps *textParser) global() {
 			h.Width = ps.int()
 			ps.want(")")
 			g.Stat.Hists = append(g.Stat.Hists, h)
+		case "scale":
+			g.Stat.Scale = ps.int()
+			for i := range g.Stat.Hists {
+				g.Stat.Hists[i].Scale = g.Stat.Scale
+			}
 		case "shown":
 			g.Shown = true
 		case "internal":

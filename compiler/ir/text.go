@@ -23,7 +23,7 @@ import (
 //	global  = "global" NAME type [ "[" type { "," type } "]" ] { attr }
 //	type    = "long" | "string" CAP | "stats"
 //	attr    = "size" INT | "wrap" | "init" ( INT | STRING ) | "variance" | "hist_log"
-//	        | "hist_linear" "(" INT "," INT "," INT ")" | "internal" | "shown"
+//	        | "hist_linear" "(" INT "," INT "," INT ")" | "scale" INT | "internal" | "shown"
 //	        | "constant" | "quiet" | "private" | "class" INT
 //	prelude = "prelude" STRING
 //	code    = "code" STRING STRING "(" [ ctype NAME { "," ctype NAME } ] ")" [ ctype ] [ "expr" ] [ "pure" ] [ "old" ]
@@ -212,6 +212,9 @@ func (w *printer) global(g *Global) {
 		} else {
 			w.b.WriteString(" hist_log")
 		}
+	}
+	if g.Stat.Scale != 0 {
+		w.printf(" scale %d", g.Stat.Scale)
 	}
 	if g.Internal {
 		w.b.WriteString(" internal")

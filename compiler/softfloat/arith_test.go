@@ -152,6 +152,7 @@ func TestArithmetic(t *testing.T) {
 // TestConversions holds the conversions against the processor's.
 func TestConversions(t *testing.T) {
 	norm, trunc, wide := machine(t, "norm", 3), machine(t, "trunc", 1), machine(t, "wide", 1)
+	round := machine(t, "round", 1)
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 20000 {
 		n := int64(r.Uint64()) >> r.IntN(64)
@@ -177,6 +178,13 @@ func TestConversions(t *testing.T) {
 		got, ok := trunc(bits(f))
 		if fits := f >= -0x1p63 && f < 0x1p63; ok != fits || ok && got != int64(f) {
 			t.Fatalf("%v begins with %d (%v), not %d", f, got, ok, int64(f))
+		}
+		for _, f := range []float64{f, float64(n) / 2, math.Trunc(f) + 0.5, math.Nextafter(float64(n)/2, math.Inf(1)),
+			math.Nextafter(float64(n)/2, math.Inf(-1))} {
+			got, ok := round(bits(f))
+			if fits := f >= -0x1p63 && f < 0x1p63; ok != fits || ok && got != int64(math.RoundToEven(f)) {
+				t.Fatalf("%v is nearest to %d (%v), not %v", f, got, ok, math.RoundToEven(f))
+			}
 		}
 		w := math.Float32frombits(r.Uint32() >> (r.IntN(2) * r.IntN(32)))
 		if got, _ := wide(int64(math.Float32bits(w))); got != bits(float64(w)) && w == w {

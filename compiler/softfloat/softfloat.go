@@ -44,9 +44,9 @@ func Is(name string) bool { return strings.HasPrefix(name, "float.") }
 func called(name string) string { return "float." + strings.TrimPrefix(name, "_float_") }
 
 // Add makes sure that p has the function that does what, and those that it calls: add, mul, div; cmp, which gives -1, 0
-// or 1 for less, equal and greater and 2 for what has no order; trunc, which makes a whole number of one, with a
-// run-time error where there is none; wide, of the bits of a number of 32 bits; norm(sign, Whole, n), of a whole number
-// without its sign. It gives the function's name.
+// or 1 for less, equal and greater and 2 for what has no order; trunc and round, which make a whole number of one, with
+// a run-time error where there is none; wide, of the bits of a number of 32 bits; norm(sign, Whole, n), of a whole
+// number without its sign. It gives the function's name.
 func Add(p *ir.Program, what string) string {
 	name := "float." + what
 	if p.Func(name) != nil {

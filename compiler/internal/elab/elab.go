@@ -42,8 +42,10 @@ type Global struct {
 	Arity int
 	Keys  []types.Type
 	// Stack, StackKeys: the value, or a key, is the number of a stack, its type a Long.
-	Stack     bool
-	Float     bool // the value is a number with a fraction, its type a Long
+	Stack bool
+	Float bool // the value is a number with a fraction, its type a Long
+	// Scale is that of @scaled of what is added to an aggregate, 0 for others.
+	Scale     int64
 	StackKeys []bool
 
 	Stat ir.StatNeeds

@@ -83,18 +83,38 @@ func (f arrays) stat(e *ast.AtOp) ir.Val {
 		}
 		keys = append(keys, shift)
 	}
-	r := f.b.Long("")
-	f.b.Stat(g, s, r, keys...)
-	return ir.R(r)
+	return f.statValue(g, s, keys)
+}
+
+// statValue reads a statistic; of an aggregate with a scale it is a float, but for the count.
+func (f arrays) statValue(g int, s ir.Stat, keys []ir.Val) ir.Val {
+	get := func(s ir.Stat) ir.Val {
+		r := f.b.Long("")
+		f.b.Stat(g, s, r, keys...)
+		return ir.R(r)
+	}
+	scale := f.out.Globals[g].Stat.Scale
+	if scale == 0 || s == ir.StatCount {
+		return get(s)
+	}
+	by := ir.I(int64(math.Float64bits(float64(scale))))
+	switch s {
+	case ir.StatAvg:
+		get(s) // the error of one that is empty
+		mean := f.floats("/", f.toFloat(get(ir.StatSum)), f.toFloat(get(ir.StatCount)))
+		return f.floats("/", mean, by)
+	case ir.StatVariance:
+		return f.floats("/", f.floats("/", f.toFloat(get(s)), by), by)
+	}
+	return f.floats("/", f.toFloat(get(s)), by)
 }
 
 // hist finds the histogram that an operator names among those that its aggregate keeps.
 func (f arrays) hist(e *ast.AtOp) (g, n int, keys []ir.Val, h ir.Hist, ok bool) {
-	h, ok = sema.Histogram(e)
-	if !ok {
+	if g, keys, ok = f.aggregate(e.Args[0]); !ok {
 		return 0, 0, nil, h, false
 	}
-	if g, keys, ok = f.aggregate(e.Args[0]); !ok {
+	if h, ok = sema.Histogram(e, f.out.Globals[g].Stat.Scale); !ok {
 		return 0, 0, nil, h, false
 	}
 	for i, o := range f.out.Globals[g].Stat.Hists {

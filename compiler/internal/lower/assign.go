@@ -3,8 +3,10 @@ package lower
 import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/types"
+	"math"
 )
 
 // lvalue is what can be assigned to, with the keys of an element computed once.
@@ -158,6 +160,17 @@ func (f writing) reply(e *ast.Assign) ir.Val {
 	return v
 }
 
+// added is the value that e, "s <<< x", adds.
+func (f writing) added(e *ast.Assign) ir.Val {
+	op, scale := sema.ScaledBy(e)
+	if op == nil {
+		return f.expr(e.Y)
+	}
+	x := f.expr(op.Args[0])
+	f.at(e.Y.Range())
+	return f.soft("round", f.floats("*", x, ir.I(int64(math.Float64bits(float64(scale))))))
+}
+
 // assign translates an assignment of any kind and gives the value assigned if it is wanted.
 func (f writing) assign(e *ast.Assign, value bool) ir.Val {
 	if t := f.in.Targets[ast.Unparen(e.X)]; t != nil && t.Procfs {
@@ -173,7 +186,7 @@ func (f writing) assign(e *ast.Assign, value bool) ir.Val {
 		return ir.I(0)
 	}
 	if e.Op == "<<<" {
-		v := f.expr(e.Y)
+		v := f.added(e)
 		f.at(e.X.Range())
 		f.b.OnGlobal(ir.OpSAdd, lv.glob, ir.NoReg, append(append([]ir.Val(nil), lv.keys...), v)...)
 		return v

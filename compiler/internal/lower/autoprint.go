@@ -128,12 +128,11 @@ func (p *printer) result(t types.Type, v ir.Val, of *elab.Global) {
 
 // autoStat adds the statistics of an aggregate and prints the line. An empty one has only a count.
 func (f arrays) autoStat(p *printer, g int, keys []ir.Val) {
-	get := func(s ir.Stat) ir.Val {
-		r := f.b.Long("")
-		f.b.Stat(g, s, r, keys...)
-		return ir.R(r)
+	count := f.statValue(g, ir.StatCount, keys)
+	conv := ir.Conv('d')
+	if f.out.Globals[g].Stat.Scale != 0 {
+		conv = ir.Conv('g')
 	}
-	count := get(ir.StatCount)
 	some, none, done := f.b.Block(), f.b.Block(), f.b.Block()
 	f.b.Branch(count, some, none)
 	f.to(none)
@@ -147,7 +146,7 @@ func (f arrays) autoStat(p *printer, g int, keys []ir.Val) {
 	p.conv(ir.Conv('d'), count)
 	for _, s := range []ir.Stat{ir.StatMin, ir.StatMax, ir.StatSum, ir.StatAvg} {
 		p.lit(" @" + s.String() + "=")
-		p.conv(ir.Conv('d'), get(s))
+		p.conv(conv, f.statValue(g, s, keys))
 	}
 	p.lit("\n")
 	p.emit(false)

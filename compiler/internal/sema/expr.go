@@ -93,6 +93,11 @@ func (x *infer) typeOf(e ast.Expr, want types.Type) types.Type {
 		if isStat(e.Name) {
 			return x.statOp(e, want)
 		}
+		if e.Name == scaled {
+			x.errorf(diag.TypeMismatch, e.Span, "@scaled is what a float is added to statistics by, and nothing else").
+				Hintf("s <<< @scaled(x, 1000) keeps three digits behind the point, and @avg(s) is a float then")
+			return x.expect(e, types.Long, want)
+		}
 		if e.Name == "@const" {
 			return x.expect(e, types.Long, want)
 		}
@@ -260,10 +265,7 @@ func (x *infer) same(a, b ast.Expr) {
 func (x *infer) assign(e *ast.Assign, want types.Type) types.Type {
 	switch e.Op {
 	case "<<<":
-		x.aggregate(e.X, "<<<", false)
-		if !x.noFloat(e.Y, "statistics are of whole numbers") {
-			x.expr(e.Y, types.Long)
-		}
+		scaling{x}.add(e)
 		return x.expect(e, types.Long, want)
 	case ".=":
 		x.place(e.X, types.String)

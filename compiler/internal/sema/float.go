@@ -61,6 +61,8 @@ func (x spreading) node(n ast.Node) bool {
 		switch n.Op {
 		case "=", "+=", "-=", "*=", "/=":
 			return x.isFloat(n.Y) && x.nowFloat(x.slotOf(n.X), n.Y)
+		case "<<<":
+			return x.nowScaled(n)
 		}
 	case *ast.Call:
 		changed := false
@@ -167,6 +169,10 @@ func (x *infer) float(e ast.Expr) bool {
 	case *ast.Name, *ast.Index:
 		s := x.slotOf(e)
 		return s.of != nil && *s.typ() == types.Real
+	case *ast.AtOp:
+		if isStat(e.Name) {
+			return scaling{x}.float(e)
+		}
 	}
 	if t := x.in.Targets[e]; t != nil && t.Err == nil {
 		if t.Inner != nil {

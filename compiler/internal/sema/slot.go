@@ -22,6 +22,9 @@ const arityOf = -2
 // histOf is the key of a slot that stands for the histogram that an aggregate keeps.
 const histOf = -3
 
+// scaleOf is the key of one that stands for the scale of what is added to an aggregate.
+const scaleOf = -4
+
 // class is a set of slots that must be of one type, which is not known yet.
 type class struct {
 	members []slot

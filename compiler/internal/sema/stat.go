@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -75,6 +76,9 @@ func (x *infer) statOp(e *ast.AtOp, want types.Type) types.Type {
 	if g != nil && e.Name == "@variance" {
 		g.Stat.Variance = true
 	}
+	if x.isFloat(e) {
+		return x.expect(e, types.Real, want)
+	}
 	return x.expect(e, types.Long, want)
 }
 
@@ -84,7 +88,11 @@ func (x *infer) hist(e *ast.AtOp) {
 		x.errorf(diag.ArgumentCount, e.Span, "%s takes %s, not %d", e.Name, count(least, "argument"), len(e.Args))
 		return
 	}
-	h, ok := Histogram(e)
+	scale := int64(0)
+	if g, ok := x.slotOf(e.Args[0]).of.(*elab.Global); ok {
+		scale = g.Scale
+	}
+	h, ok := Histogram(e, scale)
 	if e.Name == "@hist_linear" {
 		var bad []string
 		for _, a := range e.Args[1:] {
@@ -93,6 +101,9 @@ func (x *infer) hist(e *ast.AtOp) {
 		switch {
 		case !ok:
 			bad = append(bad, "its bounds and width must be numbers")
+			if scale > 1 {
+				bad[0] = fmt.Sprintf("its bounds and width must be multiples of 1/%d", scale)
+			}
 		case h.Low >= h.High:
 			bad = append(bad, "the upper bound must be above the lower one")
 		}
@@ -126,18 +137,19 @@ func (x *infer) hist(e *ast.AtOp) {
 	}
 }
 
-// Histogram gives the parameters of @hist_log(s) or @hist_linear(s, low, high, width);
+// Histogram gives the parameters of @hist_log(s) or @hist_linear(s, low, high, width), s having a scale (see Global);
 // ok is false when those are no numbers.
-func Histogram(e *ast.AtOp) (h ir.Hist, ok bool) {
+func Histogram(e *ast.AtOp, scale int64) (h ir.Hist, ok bool) {
+	h.Scale = scale
 	if e.Name != "@hist_linear" {
-		return ir.Hist{}, true
+		return h, true
 	}
 	if len(e.Args) != 4 {
-		return ir.Hist{}, false
+		return h, false
 	}
 	h.Linear = true
 	for i, p := range []*int64{&h.Low, &h.High, &h.Width} {
-		if *p, ok = number(e.Args[i+1]); !ok {
+		if *p, ok = scaledNumber(e.Args[i+1], scale); !ok {
 			return ir.Hist{}, false
 		}
 	}

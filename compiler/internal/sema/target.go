@@ -19,7 +19,7 @@ func arity(name string) (least, most int, ok bool) {
 		return 4, 4, true
 	case "@defined", "@probewrite", "@entry", "@perf", "@const", "@kregister", "@uregister", "@enum":
 		return 1, 1, true
-	case "@kderef", "@uderef":
+	case "@kderef", "@uderef", scaled:
 		return 2, 2, true
 	case "@var":
 		return 1, 2, true
@@ -110,6 +110,8 @@ func (b *binder) atOp(s *scope, e *ast.AtOp) {
 		}
 	}
 	switch e.Name {
+	case scaled:
+		b.expr(s, e.Args[0], true)
 	case "@defined", "@probewrite":
 		b.fold(s, e)
 	case "@const":

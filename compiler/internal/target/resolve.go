@@ -509,6 +509,9 @@ func read(o object) (*elab.Target, error) {
 				return nil, inVector("it is a "+t.Name, p)
 			}
 		}
+		if t.Kind == types.Complex && (t.Size == 16 || t.Size == 8) {
+			return nil, suggest(t, "two numbers", "use ->real and ->imag, or print it with $ appended")
+		}
 		if t.Kind != types.Float || t.Size != 8 && t.Size != 4 {
 			return nil, fail("%s is no number of 32 or 64 bits, and scripts hold no others", t.Name)
 		}

@@ -80,9 +80,12 @@ func Hist(dst []byte, h ir.Hist, counts []int64) []byte {
 	}
 	values := 0
 	if h.Linear {
-		values = max(digits(h.Low)+under, digits(h.Low+h.Width*int64(high))+over)
+		values = max(len(label(h, h.Low))+under, len(label(h, h.Low+h.Width*int64(high)))+over)
 	} else {
-		values = max(digits(bucketValue(h, high)), digits(bucketValue(h, low)))
+		values = max(len(label(h, bucketValue(h, high))), len(label(h, bucketValue(h, low))))
+	}
+	for i := low; h.Scale > 1 && i <= high; i++ {
+		values = max(values, len(label(h, bucketValue(h, i)))+under+over) // between them may be some with more digits
 	}
 	values = max(values, len("value"))
 
@@ -104,19 +107,27 @@ func Hist(dst []byte, h ir.Hist, counts []int64) []byte {
 			dst = append(dst, " ~\n"...)
 			elided = false
 		}
-		val, prefix := bucketValue(h, i), ""
+		val, prefix := label(h, bucketValue(h, i)), ""
 		switch {
 		case h.Linear && i == 0:
 			prefix = "<"
 		case h.Linear && i == n-1:
 			prefix = ">"
 		}
-		dst = fmt.Appendf(dst, "%*s%d |", values-digits(val), prefix, val)
+		dst = fmt.Appendf(dst, "%*s%s |", values-len(val), prefix, val)
 		bar := int(counts[i] / scale)
 		dst = fill(dst, '@', bar)
 		dst = fmt.Appendf(dst, "%*d\n", HistWidth-bar+1+digits(most), counts[i])
 	}
 	return append(dst, '\n')
+}
+
+// label writes what bucketValue gives.
+func label(h ir.Hist, v int64) string {
+	if h.Scale > 1 {
+		return strconv.FormatFloat(float64(v)/float64(h.Scale), 'f', -1, 64)
+	}
+	return strconv.FormatInt(v, 10)
 }
 
 // bucketValue is what row i is labelled with.

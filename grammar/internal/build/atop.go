@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -14,7 +15,7 @@ import (
 // is not empty, n a literal number, v a variable's name; what follows | may be left out.
 var atForms = map[string]string{
 	"@count": "e", "@sum": "e", "@min": "e", "@max": "e", "@avg": "e", "@variance": "e|n",
-	"@hist_log": "e", "@hist_linear": "ennn",
+	"@hist_log": "e", "@hist_linear": "efff", "@scaled": "en",
 	"@defined": "e", "@entry": "e", "@cast": "es|s", "@var": "s|s", "@perf": "s", "@const": "s",
 	"@kregister": "n", "@uregister": "n", "@kderef": "ne", "@uderef": "ne",
 	"@probewrite": "v", "@enum": "s", "@enumname": "e|ss", "@is": "es", "@typeof": "e",
@@ -22,7 +23,8 @@ var atForms = map[string]string{
 
 var atNeeds = map[byte]string{
 	's': "a literal string that is not empty",
-	'n': "a literal number",
+	'n': "a literal whole number",
+	'f': "a literal number",
 	'v': "a variable",
 }
 
@@ -54,17 +56,20 @@ func (b *Builder) checkAtOp(a *ast.AtOp, name source.Span) {
 		case 's':
 			l, is := x.(*ast.Literal)
 			ok = is && l.IsString && l.Str != ""
-		case 'n':
+		case 'n', 'f':
 			if u, is := x.(*ast.Unary); is && u.Op == "-" {
-				if l, is := u.X.(*ast.Literal); is && !l.IsString && !l.IsFloat {
-					if n, _ := pp.Number(l.Text); n <= 1<<63 {
-						x = &ast.Literal{Place: u.Place, Num: -l.Num, Text: "-" + l.Text}
-						a.Args[i] = x
+				if l, is := u.X.(*ast.Literal); is && !l.IsString && (k == 'f' || !l.IsFloat) {
+					if n, _ := pp.Number(l.Text); l.IsFloat || n <= 1<<63 {
+						neg := &ast.Literal{Place: u.Place, IsFloat: l.IsFloat, Num: -l.Num, Text: "-" + l.Text}
+						if l.IsFloat {
+							neg.Num = l.Num ^ math.MinInt64
+						}
+						x, a.Args[i] = neg, neg
 					}
 				}
 			}
 			l, is := x.(*ast.Literal)
-			ok = is && !l.IsString && !l.IsFloat
+			ok = is && !l.IsString && (k == 'f' || !l.IsFloat)
 		case 'v':
 			switch x.(type) {
 			case *ast.Target, *ast.Name:
@@ -82,7 +87,7 @@ func (b *Builder) checkAtOp(a *ast.AtOp, name source.Span) {
 // atUsage shows how each operator is written.
 var atUsage = map[string]string{
 	"@count": "@count(s)", "@sum": "@sum(s)", "@min": "@min(s)", "@max": "@max(s)", "@avg": "@avg(s)",
-	"@variance": "@variance(s, shift)",
+	"@variance": "@variance(s, shift)", "@scaled": "@scaled(x, 1000)",
 	"@hist_log": "@hist_log(s)", "@hist_linear": "@hist_linear(s, low, high, width)",
 	"@defined": "@defined($x)", "@entry": "@entry($x)", "@cast": `@cast(pointer, "type", "module")`,
 	"@var": `@var("name@file", "module")`, "@perf": `@perf("counter")`, "@const": `@const("C expression")`,

@@ -86,7 +86,7 @@ var AtOps = map[string]bool{
 	"count": true, "sum": true, "min": true, "max": true, "avg": true, "variance": true, "hist_log": true,
 	"hist_linear": true,
 	"kregister":   true, "uregister": true, "kderef": true, "uderef": true, "enum": true, "enumname": true,
-	"is": true, "typeof": true,
+	"is": true, "typeof": true, "scaled": true,
 }
 
 func (x *Filter) define(m *Macro) {
