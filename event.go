@@ -1,10 +1,12 @@
 package gostap
 
 import (
+	"math"
 	"strconv"
 	"time"
 
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/host"
 )
@@ -50,10 +52,13 @@ type Event struct {
 	Count uint64
 }
 
-// Value is a value of the script language: a number or a string.
+// Value is a value of the script language: a whole number, a number with a fraction, or a string.
 type Value struct {
 	Int  int64
 	Text string
+	// Float is the number if IsFloat says that it is one with a fraction; Int is 0 then.
+	Float   float64
+	IsFloat bool
 	// IsText: it is a string, or the bytes of memory that were printed.
 	IsText bool
 	// Stack are the addresses of a stack, innermost first, where one was printed; Text has it as text.
@@ -62,8 +67,11 @@ type Value struct {
 
 // String is the number, or the string itself.
 func (v Value) String() string {
-	if v.IsText {
+	switch {
+	case v.IsText:
 		return v.Text
+	case v.IsFloat:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
 	}
 	return strconv.FormatInt(v.Int, 10)
 }
@@ -82,7 +90,8 @@ func (p *Program) event(h *host.Event) Event {
 	if len(h.Args) > 0 {
 		e.Args = make([]Value, len(h.Args))
 		for i, a := range h.Args {
-			e.Args[i] = Value{Int: a.Int, Text: a.Text, IsText: isText(a.Conv), Stack: a.Stack}
+			e.Args[i] = number(a.Int, a.Conv)
+			e.Args[i].Text, e.Args[i].IsText, e.Args[i].Stack = a.Text, isText(a.Conv), a.Stack
 		}
 	}
 	switch e.Kind {
@@ -99,6 +108,17 @@ func (p *Program) event(h *host.Event) Event {
 		e.CPU = h.CPU
 	}
 	return e
+}
+
+// number is the value of bits that a conversion of printf prints.
+func number(bits int64, conv byte) Value {
+	switch p := (ir.Piece{Conv: conv}); {
+	case conv == 'h':
+		return Value{Float: float64(math.Float32frombits(uint32(bits))), IsFloat: true}
+	case p.IsFraction():
+		return Value{Float: math.Float64frombits(uint64(bits)), IsFloat: true}
+	}
+	return Value{Int: bits}
 }
 
 // isText reports whether a conversion of printf prints a string or bytes.

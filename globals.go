@@ -28,7 +28,7 @@ type Global struct {
 // Element is an element of an array, or the value of a scalar.
 type Element struct {
 	Key []Value
-	// Value is a number or a string; Stats, if not nil, an aggregate instead.
+	// Value is a number or a string, a float where IsFloat says so; Stats, if not nil, an aggregate instead.
 	Value Value
 	Stats *Stats
 }
@@ -149,6 +149,9 @@ func global(g *ir.Global, elems []interp.Elem) Global {
 			e.Stats = stats(g, elems[i].Agg)
 		} else {
 			e.Value = value(g.Type, elems[i].Val)
+			if g.Float {
+				e.Value = number(elems[i].Val.Int, 'g')
+			}
 		}
 	}
 	return out

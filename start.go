@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"sync"
 
@@ -218,7 +219,11 @@ func (s *Session) Set(name string, n int64) (err error) {
 			}
 			defer store.Unlock(g.Class)
 		}
-		err = store.Set(i, nil, interp.Val{Int: n})
+		v := interp.Val{Int: n}
+		if g.Float {
+			v.Int = int64(math.Float64bits(float64(n)))
+		}
+		err = store.Set(i, nil, v)
 	})
 	switch {
 	case failure != nil:

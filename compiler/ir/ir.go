@@ -69,6 +69,8 @@ type Global struct {
 	// Internal marks variables that the compiler made for entry values. Each element belongs to one
 	// call of a traced function, so no two handlers use it at the same time: they need no lock.
 	Internal bool
+	// Float: its numbers are the bits of such with a fraction.
+	Float bool
 	// Shown: whoever runs the program reads it from outside, so all of it is kept.
 	Shown bool
 	// Sharing is how handlers that run at the same time use it; set by the lock pass.

@@ -133,6 +133,8 @@ func (ps *textParser) global() {
 			for i := range g.Stat.Hists {
 				g.Stat.Hists[i].Scale = g.Stat.Scale
 			}
+		case "float":
+			g.Float = true
 		case "shown":
 			g.Shown = true
 		case "internal":

@@ -23,7 +23,7 @@ import (
 //	global  = "global" NAME type [ "[" type { "," type } "]" ] { attr }
 //	type    = "long" | "string" CAP | "stats"
 //	attr    = "size" INT | "wrap" | "init" ( INT | STRING ) | "variance" | "hist_log"
-//	        | "hist_linear" "(" INT "," INT "," INT ")" | "scale" INT | "internal" | "shown"
+//	        | "hist_linear" "(" INT "," INT "," INT ")" | "scale" INT | "internal" | "float" | "shown"
 //	        | "constant" | "quiet" | "private" | "class" INT
 //	prelude = "prelude" STRING
 //	code    = "code" STRING STRING "(" [ ctype NAME { "," ctype NAME } ] ")" [ ctype ] [ "expr" ] [ "pure" ] [ "old" ]
@@ -218,6 +218,9 @@ func (w *printer) global(g *Global) {
 	}
 	if g.Internal {
 		w.b.WriteString(" internal")
+	}
+	if g.Float {
+		w.b.WriteString(" float")
 	}
 	if g.Shown {
 		w.b.WriteString(" shown")
