@@ -22,6 +22,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/gobare"
+	"github.com/gostap/gostap/compiler/debuginfo/gosource"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/loc"
@@ -62,7 +63,8 @@ type Image struct {
 	copiesOf *godwarf.Tree
 	copiesAt map[uint64][]*godwarf.Tree
 
-	effects *effects // of the function that a variable was looked for in last
+	effects *effects                  // of the function that a variable was looked for in last
+	sources map[string]*gosource.File // by path, nil for those that are not at hand
 
 	stands map[int]*stand // what wrappers stand for, nil for those that only call
 

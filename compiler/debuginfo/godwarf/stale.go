@@ -8,6 +8,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
@@ -21,6 +22,8 @@ import (
 type effects struct {
 	fn   int
 	code *insn.Effects // nil where it does not decode
+	rows []pclntab.Row // see view.rows
+	of   string
 }
 
 func (im *Image) effectsOf(i int) *insn.Effects {
@@ -32,14 +35,18 @@ func (im *Image) effectsOf(i int) *insn.Effects {
 	if err != nil {
 		return nil
 	}
-	cfa := func(pc uint64) (int64, bool) {
-		depth, ok := im.tab.StackDepth(i, pc)
-		return depth + im.m.WordSize, ok
-	}
-	if x, err := insn.NewEffects(im.m.Code, code, im.tab.Entry(i), im.keepsRegisters, cfa); err == nil {
+	if x, err := insn.NewEffects(im.m.Code, code, im.tab.Entry(i), im.keepsRegisters, im.ways().cfa(i)); err == nil {
 		im.effects.code = x
 	}
 	return im.effects.code
+}
+
+// cfa computes how far the canonical frame address is from the stack pointer in function i.
+func (im ways) cfa(i int) func(pc uint64) (int64, bool) {
+	return func(pc uint64) (int64, bool) {
+		depth, ok := im.tab.StackDepth(i, pc)
+		return depth + im.m.WordSize, ok
+	}
 }
 
 // keepsRegisters reports whether the function at pc is one that compiled code calls without saving its registers, or
@@ -93,15 +100,20 @@ func (v *view) stale(e *godwarf.Tree, p loc.Place) string {
 }
 
 // slots lists the bytes of the frame at the site that an object at p is in, without what the caller passed.
-func (v *view) slots(p loc.Place) (out []insn.Store) {
+func (v *view) slots(p loc.Place) []insn.Store {
+	return slices.DeleteFunc(v.onStack(p), func(s insn.Store) bool { return s.Off >= 0 })
+}
+
+// onStack is slots with the caller's room for arguments, to which the function may move those that came in registers.
+func (v *view) onStack(p loc.Place) (out []insn.Store) {
 	if v.cfa.Empty() || p.Type == nil {
 		return nil
 	}
 	sp, up := splitOffset(v.cfa)
 	add := func(addr loc.Prog, size int64) {
 		at, off := splitOffset(addr)
-		if off -= up; slices.Equal(sp.Steps, at.Steps) && off < 0 {
-			out = append(out, insn.Store{PC: v.s.PC, Off: off, Size: size})
+		if slices.Equal(sp.Steps, at.Steps) {
+			out = append(out, insn.Store{PC: v.s.PC, Off: off - up, Size: size})
 		}
 	}
 	if p.InMemory {

@@ -277,8 +277,8 @@ func truthSource(seed uint64, again, truth bool) (src string, in map[int]string)
 type truthCount struct{ Placed, Refused, Right, Wrong int }
 
 // TestTruth holds variables of optimised programs against what the same programs print. Where each variable is assigned
-// to once, all must be right. What the compiler's location lists say of others is late or never said
-// (docs/rationale.md); that is counted. GODWARF_TEST_TRUTH is a number of programs.
+// to once, all must be right. Of others, too, as long as the first instruction of a line stands where the line does;
+// some 4 in 10,000 do not (docs/rationale.md). GODWARF_TEST_TRUTH is a number of programs.
 func TestTruth(t *testing.T) {
 	programs := 1
 	if s := os.Getenv("GODWARF_TEST_TRUTH"); s != "" {
@@ -296,6 +296,9 @@ func TestTruth(t *testing.T) {
 		t.Logf("assigned to again %v: %+v", again, sum)
 		if sum.Right == 0 {
 			t.Error("nothing was compared")
+		}
+		if sum.Wrong*1000 > sum.Right {
+			t.Error("more than 1 in 1,000 is wrong")
 		}
 	}
 }

@@ -10,6 +10,8 @@ type Effects struct {
 	prev   map[uint64][]uint64 // the other way round
 	// computed: there are jumps of which is not known where they lead to.
 	computed bool
+	tables   []uint64 // those that stay in the function
+	called   map[uint64]bool
 	d        Decoder
 	code     []byte
 	base     uint64
@@ -30,7 +32,10 @@ func (s Store) Meets(t Store) bool { return s.Off < t.Off+t.Size && t.Off < s.Of
 // instruction. The error is a *CodeError.
 func NewEffects(d Decoder, code []byte, base uint64, keeps func(target uint64) bool,
 	cfa func(pc uint64) (int64, bool)) (*Effects, error) {
-	x := &Effects{next: map[uint64][]uint64{}, prev: map[uint64][]uint64{}, d: d, code: code, base: base, cfa: cfa}
+	x := &Effects{
+		next: map[uint64][]uint64{}, prev: map[uint64][]uint64{}, called: map[uint64]bool{},
+		d: d, code: code, base: base, cfa: cfa,
+	}
 	err := Walk(d, code, base, func(pc uint64, in Inst) bool {
 		end := pc + uint64(in.Len)
 		if in.Kind == Jump || in.Kind == CondJump {
@@ -48,6 +53,9 @@ func NewEffects(d Decoder, code []byte, base uint64, keeps func(target uint64) b
 		switch {
 		case in.Kind == IndirectCall, in.Kind == Call && !keeps(in.Target(pc)):
 			x.calls = append(x.calls, end)
+			x.called[pc] = true
+		case in.Kind == IndirectJump && in.Table:
+			x.tables = append(x.tables, pc)
 		case in.Kind == Other:
 			u := d.Frame(code[pc-base:])
 			if to, ok := cfa(pc); ok && u.Writes && !u.Unknown {
@@ -81,6 +89,18 @@ func (x *Effects) Lost(lo, pc, hi uint64) bool {
 		todo = append(todo, x.next[at]...)
 	}
 	return false
+}
+
+// Calls reports whether the instruction at pc is a call that leaves no register as it was.
+func (x *Effects) Calls(pc uint64) bool { return x.called[pc] }
+
+// Prev lists the instructions that lead to the one at pc. One that nothing else leads to is taken to be where computed
+// jumps lead.
+func (x *Effects) Prev(pc uint64) []uint64 {
+	if from := x.prev[pc]; len(from) > 0 {
+		return from
+	}
+	return x.tables
 }
 
 // Leads reports whether a way may lead from the end of the instruction at from to pc.

@@ -1,6 +1,9 @@
 package insn
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestLost(t *testing.T) {
 	// A block that returns, then a loop with a call at 0x18, and what the loop leads to.
@@ -21,6 +24,18 @@ func TestLost(t *testing.T) {
 	} {
 		if got := x.Lost(c.lo, c.pc, c.hi); got != c.want {
 			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+func TestPrev(t *testing.T) {
+	// 0x18 is the end of a loop; nothing but a computed jump leads to 0x20.
+	x := &Effects{prev: map[uint64][]uint64{0x14: {0x10, 0x18}, 0x18: {0x14}, 0x1c: {0x18}}, tables: []uint64{0x1c}}
+	for pc, want := range map[uint64][]uint64{
+		0x14: {0x10, 0x18}, 0x18: {0x14}, 0x1c: {0x18}, 0x20: {0x1c},
+	} {
+		if got := x.Prev(pc); !slices.Equal(got, want) {
+			t.Errorf("%#x: %#x, want %#x", pc, got, want)
 		}
 	}
 }

@@ -1,0 +1,70 @@
+package assigned
+
+import (
+	"testing"
+
+	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
+	"github.com/gostap/gostap/compiler/debuginfo/gosource"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/machine/amd64"
+	"github.com/gostap/gostap/compiler/machine/insn"
+)
+
+// TestPasses asks about a variable that line 10 declares and whose place is [rsp+8] or rax.
+func TestPasses(t *testing.T) {
+	store, inc, nop := []byte{0x48, 0x89, 0x44, 0x24, 0x08}, []byte{0x48, 0xff, 0xc0}, []byte{0x90}
+	slot, rax := Held{Reg: -1, Slot: insn.Store{Off: -8, Size: 8}}, Held{Reg: 0, Size: 8}
+	once := gosource.Assignment{Line: 20, From: 21, Until: 40}
+	copied := gosource.Assignment{Line: 20, From: 21, Until: 40, Copy: true, Sources: []int{10}}
+	type in struct {
+		code []byte
+		line int
+	}
+	for _, c := range []struct {
+		name         string
+		code         []in
+		line         int // of the site, behind the code
+		held         Held
+		as           gosource.Assignment
+		silent, want int
+	}{
+		{"the slot, in front", []in{{store, 10}, {nop, 15}}, 15, slot, once, 0, 0},
+		{"the new value is in a register", []in{{store, 10}, {inc, 20}, {nop, 30}}, 30, slot, once, 0, 20},
+		{"and stored", []in{{store, 10}, {inc, 20}, {store, 20}, {nop, 30}}, 30, slot, once, 0, 0},
+		{"the register", []in{{store, 10}, {inc, 20}, {nop, 30}}, 30, rax, once, 0, 0},
+		{"made by no line that assigns", []in{{inc, 20}, {inc, 25}, {nop, 30}}, 30, rax, once, 0, 20},
+		{"computed before its line", []in{{inc, 10}, {inc, 20}, {nop, 15}}, 15, rax, once, 0, 20},
+		{"its code stands further down", []in{{store, 10}, {nop, 30}, {inc, 20}}, 30, slot, once, 0, 20},
+		{"no code at all", []in{{store, 10}, {nop, 30}}, 30, slot, once, 20, 0},
+		{"no code, in front", []in{{store, 10}, {nop, 15}}, 15, slot, once, 0, 0},
+		{"of a variable that got it in the same line", []in{{store, 10}, {nop, 15}}, 15, slot, copied, 0, 20},
+	} {
+		var code []byte
+		var rows []pclntab.Row
+		pc := uint64(0)
+		for _, i := range c.code {
+			if len(rows) > 0 && i.line == c.line {
+				pc = uint64(len(code))
+			}
+			rows = append(rows, pclntab.Row{Lo: uint64(len(code)), Hi: uint64(len(code) + len(i.code)), Line: i.line})
+			code = append(code, i.code...)
+		}
+		cfa := func(uint64) (int64, bool) { return 16, true }
+		x, err := insn.NewEffects(new(amd64.Decoder), code, 0, func(uint64) bool { return false }, cfa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &Walk{
+			Code: Code{Decoder: new(amd64.Decoder), Bytes: code, Effects: x, Rows: rows, CFA: cfa},
+			PC:   pc, Line: c.line, Decl: 10, List: []dwexpr.LocRange{{Lo: 0, Hi: 100}},
+		}
+		if got := w.Assign([]gosource.Assignment{c.as}); got != c.silent {
+			t.Errorf("%s: without code: %d, want %d", c.name, got, c.silent)
+		} else if got > 0 {
+			continue
+		}
+		if got := w.Passes(c.held); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package godwarf
+
+import (
+	"debug/dwarf"
+	"fmt"
+	"slices"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+
+	"github.com/gostap/gostap/compiler/debuginfo/assigned"
+	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/gosource"
+	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
+	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// older says why the value at p may be one that e had before an assignment, "" if nothing shows that. Where the
+// compiler puts a new value into a register, it keeps in the location list what it knew of the old one, the slot of the
+// frame or another register, and that comes first in the list's entry (processValue and firstReg in
+// cmd/compile/internal/ssa, debug.go). A value that needs no code at all, a constant or another variable's, is not in
+// the list. Only the source says that a variable is assigned to more than once.
+func (v *view) older(e *godwarf.Tree, t *types.Ctype, p loc.Place) string {
+	src := v.source()
+	if src == nil {
+		return ""
+	}
+	decl := int(dw.Int(e, dwarf.AttrDeclLine))
+	as, ok := src.Assignments(dw.Name(e), decl)
+	if !ok {
+		return ""
+	}
+	parts := t.Kind == types.Struct || t.Kind == types.Array
+	as = slices.DeleteFunc(slices.Clone(as), func(a gosource.Assignment) bool { return a.Part && !parts })
+	if len(as) == 0 {
+		return ""
+	}
+	list, err := v.sig.unit.Locations(e, dwarf.AttrLocation)
+	code, err2 := v.im.code(v.i)
+	x := v.im.effectsOf(v.i)
+	if err != nil || err2 != nil || x == nil {
+		return ""
+	}
+	w := &assigned.Walk{
+		Code: assigned.Code{
+			Decoder: v.im.m.Code, Base: v.im.tab.Entry(v.i), Bytes: code,
+			Effects: x, Rows: v.rows(), CFA: v.im.ways().cfa(v.i),
+		},
+		PC: v.s.PC, Line: v.s.Line, Decl: decl, List: list,
+	}
+	if line := w.Assign(as); line > 0 {
+		return fmt.Sprintf("line %d assigns to it without any code, and the debug information goes on with the value "+
+			"from before", line)
+	}
+	for _, part := range v.held(p) {
+		if line := w.Passes(part); line > 0 {
+			return fmt.Sprintf("line %d assigns to it, and the debug information may have the value from before", line)
+		}
+	}
+	return ""
+}
+
+// file is the one that the function, or the inlined copy, at the site is written in.
+func (v *view) file() string {
+	if v.copy != nil && v.s.Inline != nil {
+		return v.s.Inline.Func.File
+	}
+	return v.s.Func.File
+}
+
+// source is the source of the site's function, nil if it is not at hand.
+func (v *view) source() *gosource.File {
+	path := v.file()
+	f, ok := v.im.sources[path]
+	if !ok {
+		f, _ = gosource.Read(path)
+		if v.im.sources == nil {
+			v.im.sources = map[string]*gosource.File{}
+		}
+		v.im.sources[path] = f
+	}
+	return f
+}
+
+// held lists where the parts of an object at p are.
+func (v *view) held(p loc.Place) (out []assigned.Held) {
+	for _, s := range v.onStack(p) {
+		out = append(out, assigned.Held{Reg: -1, Slot: s})
+	}
+	for _, q := range p.Pieces {
+		switch {
+		case q.Lost:
+		case q.Vector > 0:
+			out = append(out, assigned.Held{Reg: v.im.m.Vector + q.Vector - 1, Size: q.Size})
+		case len(q.Val.Steps) == 1 && q.Val.Steps[0].Op == loc.Reg:
+			out = append(out, assigned.Held{Reg: int(q.Val.Steps[0].N), Size: q.Size})
+		}
+	}
+	return out
+}
+
+// rows lists the code by line of the function, or the copy, at the site. What is inlined there has the line of its
+// call, and what is of neither line 0.
+func (v *view) rows() []pclntab.Row {
+	name := ""
+	if v.copy != nil && v.s.Inline != nil {
+		name = v.s.Inline.Func.Name
+	}
+	kept := v.im.effects
+	if kept != nil && kept.fn == v.i && kept.rows != nil && kept.of == name {
+		return kept.rows
+	}
+	file := v.file()
+	rows := v.im.tab.Rows(v.i)
+	for k, r := range rows {
+		fr := v.im.tab.Frames(v.i, r.Lo)
+		rows[k].Line = 0
+		for _, f := range slices.Backward(fr) {
+			if f.File == file && (name == "" || string(pclntab.Unescape([]byte(f.Name))) == name) {
+				rows[k].Line = f.Line
+				break
+			}
+			if name == "" {
+				break
+			}
+		}
+	}
+	if kept != nil && kept.fn == v.i {
+		kept.of, kept.rows = name, rows
+	}
+	return rows
+}
