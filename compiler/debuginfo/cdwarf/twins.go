@@ -1,6 +1,7 @@
 package cdwarf
 
 import (
+	"debug/dwarf"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,18 +15,19 @@ import (
 // types of the variables are those of that one only. A name that the source gives the same function, an alias, is no
 // twin.
 func (im *Image) twins(fn *function) ([]string, error) {
-	if fn == nil || fn.head == nil || im.d == nil {
+	if fn == nil || fn.head == nil || im.d == nil || fn.u.Lang() == dw.LangAsm {
 		return nil, nil
 	}
 	own := dw.Name(fn.head)
 	if l := linkageName(fn.head); l != "" {
 		own = l
 	}
-	rust := fn.u.Lang() == dw.LangRust // which has no aliases
+	label, _ := fn.head.Val(dwarf.AttrLinkageName).(string) // also of C, by asm("name")
+	rust := fn.u.Lang() == dw.LangRust                      // which has no aliases
 	var out []string
 	for _, s := range im.f.SymbolsAt(fn.Entry) {
 		base, _, cold := cloneOf(s.Name)
-		if !s.Func() || cold || base == own {
+		if !s.Func() || cold || base == own || base == label {
 			continue
 		}
 		name := im.named().plain(base)
@@ -62,6 +64,7 @@ func (im *Image) folded(fn *function, symbol string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	units = slices.DeleteFunc(slices.Clone(units), func(u *dw.Unit) bool { return u.Lang() == dw.LangAsm })
 	// All symbols that share an address are asked about at once.
 	shared := map[string][]uint64{}
 	syms, err := im.f.Symbols()

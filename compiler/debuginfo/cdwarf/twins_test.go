@@ -22,11 +22,16 @@ int also(int x) __attribute__((alias("real")));
 int weakly(int x) __attribute__((weak, alias("real")));
 static OUT int alone(int x) { puts("alone"); return x; }
 extern int other(int);
+extern inline __attribute__((gnu_inline, always_inline)) int quick(int x) { return x + 1; }
+int labelled(int x) __asm__("inside");
+OUT int labelled(int x) { puts("labelled"); return x; }
+extern int outside(int x) __attribute__((alias("inside")));
 int main(int c, char **v)
 {
 	struct a a = {c, 2};
 	struct b b = {1.5, 4};
-	return sa(&a) + sb(&b) + real(c) + also(c) + weakly(c) + alone(c) + other(c);
+	return sa(&a) + sb(&b) + real(c) + also(c) + weakly(c) + alone(c) + other(c) + quick(c) + labelled(c) +
+		outside(c);
 }
 `
 
@@ -35,6 +40,8 @@ const otherC = `
 #include <stdio.h>
 static __attribute__((noinline, noclone)) int also(int y) { puts("its own"); return y + 1; }
 int other(int y) { return also(y) * 2; }
+int quicker(int x) { return x + 1; }
+int quick(int x) __attribute__((alias("quicker")));
 `
 
 const foldCpp = `
@@ -68,11 +75,14 @@ func TestTwins(t *testing.T) {
 		want map[string]string
 	}{
 		{"gcc", map[string]string{"a.c": foldC, "b.c": otherC}, []string{"gcc", "-g", "-O2", "a.c", "b.c"},
-			map[string]string{"sa": "sb", "sb": "sa", "real": "", "also": "", "weakly": "", "alone": "", "main": ""}},
+			map[string]string{"sa": "sb", "sb": "sa", "real": "", "also": "", "weakly": "", "alone": "",
+				"main": "", "quick": "", "quicker": "", "inside": "", "outside": ""}},
 		{"gcc -O0", map[string]string{"a.c": foldC, "b.c": otherC}, []string{"gcc", "-g", "-O0", "a.c", "b.c"},
-			map[string]string{"sa": "", "sb": "", "real": "", "also": "", "weakly": "", "alone": ""}},
+			map[string]string{"sa": "", "sb": "", "real": "", "also": "", "weakly": "", "alone": "",
+				"quick": "", "quicker": "", "inside": "", "outside": ""}},
 		{"clang", map[string]string{"a.c": foldC, "b.c": otherC}, []string{"clang", "-w", "-g", "-O2", "a.c", "b.c"},
-			map[string]string{"real": "", "also": "", "weakly": "", "alone": ""}},
+			map[string]string{"real": "", "also": "", "weakly": "", "alone": "",
+				"quick": "", "quicker": "", "inside": "", "outside": ""}},
 		{"gold", map[string]string{"a.cc": foldCpp}, []string{"g++", "-g", "-O1", "-ffunction-sections",
 			"-fuse-ld=gold", "-Wl,--icf=all", "a.cc"},
 			map[string]string{"A::get": "B::get", "B::get": "A::get", "A::A": "B::B", "B::B": "A::A",

@@ -2,12 +2,18 @@ package dw
 
 import (
 	"debug/dwarf"
+	"strings"
 
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
+// declaredInline is the first of the values of DW_AT_inline that functions have which the source declares so. LLVM has
+// one value for all.
+const declaredInline = 2
+
 // DefinedIn looks through units for functions that are defined in the source, whether they have code or not, and whose
-// linkage name, or name if there is none, matches. match sees bytes of the section.
+// linkage name, or name if there is none, matches. Inline functions of C do not count: headers define them beside the
+// function of that name. match sees bytes of the section.
 func (d *Data) DefinedIn(units []*Unit, match func(name []byte) bool) (names map[string]bool, err error) {
 	defer foreign.Guard(&err)()
 	names = map[string]bool{}
@@ -21,6 +27,7 @@ func (d *Data) DefinedIn(units []*Unit, match func(name []byte) bool) (names map
 		if err != nil {
 			return nil, err
 		}
+		gnu := strings.HasPrefix(u.Producer(), "GNU")
 		for s.next() {
 			if s.a.tag != dwarf.TagSubprogram {
 				continue
@@ -30,7 +37,9 @@ func (d *Data) DefinedIn(units []*Unit, match func(name []byte) bool) (names map
 				name = s.str(slotName)
 			}
 			of, other := s.ref(slotSpec)
+			inline := s.has(slotInline) && (!gnu || s.val[slotInline].n >= declaredInline) && !IsCpp(u.Lang())
 			switch {
+			case inline:
 			case len(declared)+len(completed) > maxRefs:
 				return nil, u.d.Corrupt("more than %d functions", maxRefs)
 			case len(name) > 0 && !match(name):
