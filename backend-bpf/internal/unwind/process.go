@@ -71,9 +71,6 @@ func (p *process) same(q *process) bool {
 	return p.stack == q.stack && p.code == q.code && p.changed == q.changed && slices.Equal(p.maps, q.maps)
 }
 
-// pageSize is the least that is mapped.
-const pageSize = 4096
-
 func (p *process) read(maps []byte) {
 	for line := range strings.Lines(string(maps)) {
 		f := strings.Fields(line)
