@@ -32,10 +32,17 @@ func (im *Image) Type(name string) (t *types.Ctype, err error) {
 		return t, err
 	}
 	full, err := r.fullName(d, name)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		t, err = r.namedType(d, full)
 	}
-	return r.namedType(d, full)
+	if !errors.As(err, &none) {
+		return t, err
+	}
+	// Up to Go 1.24 DWARF has no types that only interfaces have: the program itself has them.
+	if t, bare := bared(im).Type(strings.TrimSpace(name)); bare == nil && t.RunTime != 0 {
+		return t, nil
+	}
+	return nil, err
 }
 
 // namedType looks in package runtime's unit first: that is where Go's linker puts all types.
