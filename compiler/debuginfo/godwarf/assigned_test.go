@@ -1,6 +1,7 @@
 package godwarf
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,7 +112,7 @@ func TestAssigned(t *testing.T) {
 	}
 	defer im.Close()
 	hooks := map[uint64]func(*thread){}
-	known := map[string]int{}
+	known, told := map[string]int{}, 0
 	for i, l := range strings.Split(assignedSource, "\n") {
 		_, note, ok := strings.Cut(l, "// ")
 		if !ok {
@@ -125,7 +126,20 @@ func TestAssigned(t *testing.T) {
 		var checks []func(*thread)
 		for _, word := range words[1:] {
 			name, want, _ := strings.Cut(word, "=")
-			if v, err := im.Var(sites[0], name); err == nil {
+			v, err := im.Var(sites[0], name)
+			var nl *debuginfo.NotLiveError
+			if errors.As(err, &nl) {
+				told += len(nl.Lines)
+				for _, l := range nl.Lines {
+					there, err := im.LineSites(debuginfo.LineQuery{Func: "main." + words[0], Line: l})
+					if err != nil || len(there) != 1 {
+						t.Fatal(l, there, err)
+					}
+					if _, err := im.Var(there[0], name); err != nil {
+						t.Errorf("line %d: %s can be read in line %d, and there: %v", i+1, name, l, err)
+					}
+				}
+			} else if err == nil {
 				checks = append(checks, func(th *thread) {
 					known[words[0]]++
 					if got := th.show(v); got != want {
@@ -141,8 +155,8 @@ func TestAssigned(t *testing.T) {
 		}
 	}
 	run(t, im, hooks)
-	if known["once"] < 2 || known["last"] == 0 {
-		t.Errorf("known: %v", known)
+	if known["once"] < 2 || known["last"] == 0 || told == 0 {
+		t.Errorf("known: %v, %d other lines", known, told)
 	}
 	// Without the source nobody knows that a variable is assigned to again.
 	os.Remove(src)

@@ -24,6 +24,8 @@ type effects struct {
 	code *insn.Effects // nil where it does not decode
 	rows []pclntab.Row // see view.rows
 	of   string
+
+	readable map[*godwarf.Tree][]int // lines, by variable: see view.readable
 }
 
 func (im *Image) effectsOf(i int) *insn.Effects {

@@ -109,22 +109,65 @@ func (v *view) addLines(x *debuginfo.Var) {
 	if !errors.As(x.Err, &nl) || v.s.Kind == debuginfo.AtReturn || v.s.Kind == debuginfo.AtTail {
 		return
 	}
-	in := v.sig.tree
-	if v.copy != nil {
-		in = v.copy
-	}
 	for _, y := range v.scope() {
 		if n := dw.Name(y.Tree); n != x.Name && n != "&"+x.Name {
 			continue
 		}
 		decl := int(dw.Int(y.Tree, dwarf.AttrDeclLine))
-		for _, l := range v.sig.unit.LiveLines(y.Tree, in) {
+		for _, l := range v.readable(y.Tree, x.Kind) {
 			if (l > decl || x.Kind == debuginfo.Param) && !slices.Contains(nl.Lines, l) {
 				nl.Lines = append(nl.Lines, l)
 			}
 		}
 	}
 	slices.Sort(nl.Lines)
+}
+
+// readable lists the lines of the function, or of the copy, at the site in which e can be read, without what is refused
+// there.
+func (v *view) readable(e *godwarf.Tree, kind debuginfo.VarKind) []int {
+	if kept := v.im.effects; kept != nil && kept.fn == v.i {
+		if lines, ok := kept.readable[e]; ok {
+			return lines
+		}
+	}
+	in := v.sig.tree
+	if v.copy != nil {
+		in = v.copy
+	}
+	t, err := v.im.types.TypeOf(e)
+	if err != nil {
+		return nil
+	}
+	first := map[int]uint64{}
+	for _, s := range v.im.lined().stmts(v.i, false) {
+		if _, ok := first[s.line]; !ok && s.file == v.file() && in.ContainsPC(s.pc) {
+			first[s.line] = s.pc
+		}
+	}
+	var lines []int
+	for _, l := range v.sig.unit.LiveLines(e, in) {
+		pc, ok := first[l]
+		if !ok {
+			continue
+		}
+		s := v.im.site(v.i, pc, debuginfo.AtLine)
+		s.Line, s.Inline = l, v.s.Inline
+		at, err := v.im.view(s)
+		if err != nil || at.entry || at.copy != v.copy {
+			continue
+		}
+		if _, err := at.find(dw.Name(e), e, t, kind); err == nil {
+			lines = append(lines, l)
+		}
+	}
+	if kept := v.im.effects; kept != nil && kept.fn == v.i {
+		if kept.readable == nil {
+			kept.readable = map[*godwarf.Tree][]int{}
+		}
+		kept.readable[e] = lines
+	}
+	return lines
 }
 
 // Results are the results of the function at a return site, in order.
