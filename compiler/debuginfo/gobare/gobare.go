@@ -323,7 +323,7 @@ func (t *Teller) method(i int) (m method) {
 	if recv == "" || pointer != closed || strings.ContainsAny(bare, ".()[") {
 		return m
 	}
-	m.is = pointer || !literalName(name)
+	m.is = isMethod(pointer, name)
 	rtt := t.p.RunTimeTypes()
 	if rtt == nil {
 		return m
@@ -372,6 +372,13 @@ func (t *Teller) method(i int) (m method) {
 		}
 	}
 	return m
+}
+
+// isMethod reports whether what stands behind a type in a function's name, or behind a pointer to one, names a method.
+// Bodies of loops over functions and method values, which have a hyphen, take no receiver. Function literals of a
+// package are named as methods of a type glob would be.
+func isMethod(pointer bool, name string) bool {
+	return pointer && !strings.Contains(name, "-") || !literalName(name)
 }
 
 // literalName reports whether what stands behind the last dot of a function's name is what the compiler calls function
