@@ -81,7 +81,7 @@ func newStopper(t *testing.T, bin string, pid int, points []string, show string,
 	s := &stopper{code: text.Open(), base: text.Addr, gate: gate, lines: make(chan string, 1000),
 		armed: map[uint64]*proc.Breakpoint{}}
 	script := fmt.Sprintf("probe %s { if ((user_uint64(%d) & 0xffffffff) == tid()) "+
-		`printf("@E %%d %%x %%s %%s\n", user_uint64(%d) >> 32, uaddr(), ppfunc(), %s) } probe begin { println("@B") }`,
+		`printf("@E %%d %%x %%s\t%%s\n", user_uint64(%d) >> 32, uaddr(), ppfunc(), %s) } probe begin { println("@B") }`,
 		probesAt(bin, points), gate, gate, show)
 	file := write(t, t.TempDir(), "stopped.stp", script)
 	s.tracer = exec.Command(path, "-w", "-s", "64", "-D", "MAXSTRINGLEN=2000", "-D", "STP_NO_OVERLOAD",
@@ -154,6 +154,10 @@ func (s *stopper) setGate(word uint64) error {
 	return err
 }
 
+// keyOf is what a breakpoint is entered under: not its address, one byte behind which Delve takes every thread that it
+// stops to have met a breakpoint instruction, and sets it back.
+func keyOf(bp *proc.Breakpoint) uint64 { return ^uint64(bp.HWBreakIndex) }
+
 // arm has threads stop at up to four pcs.
 func (s *stopper) arm(pcs []uint64) error {
 	for i, pc := range pcs {
@@ -164,7 +168,7 @@ func (s *stopper) arm(pcs []uint64) error {
 		if err := s.target.Process.(breakpoints).WriteBreakpoint(bp); err != nil {
 			return err
 		}
-		s.target.Breakpoints().M[pc] = bp
+		s.target.Breakpoints().M[keyOf(bp)] = bp
 		s.armed[pc] = bp
 	}
 	return nil
@@ -177,7 +181,7 @@ func (s *stopper) disarm(pc uint64) error {
 		return nil
 	}
 	delete(s.armed, pc)
-	delete(s.target.Breakpoints().M, pc)
+	delete(s.target.Breakpoints().M, keyOf(bp))
 	for _, th := range s.target.ThreadList() {
 		if b := th.Breakpoint(); b.Breakpoint == bp {
 			b.Clear()
@@ -228,8 +232,8 @@ func (s *stopper) hit(th proc.Thread, pc uint64) (e goEvent, ok bool, err error)
 	}
 	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); {
 		line, ok := s.line(time.Second)
-		w := strings.SplitN(line, " ", 5)
-		if !ok || len(w) < 5 || w[0] != "@E" {
+		w := strings.SplitN(line, " ", 4)
+		if !ok || len(w) < 4 || w[0] != "@E" {
 			continue
 		}
 		if n, _ := strconv.ParseUint(w[1], 10, 64); n != uint64(s.stops) {
@@ -238,7 +242,8 @@ func (s *stopper) hit(th proc.Thread, pc uint64) (e goEvent, ok bool, err error)
 		if at, _ := strconv.ParseUint(w[2], 16, 64); at != pc {
 			continue
 		}
-		return goEvent{w[3], splitVars(w[4])}, true, nil
+		fn, vars, _ := strings.Cut(w[3], "\t") // there are spaces in the names of functions with type arguments
+		return goEvent{fn, splitVars(vars)}, true, nil
 	}
 	return e, false, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/constant"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +14,8 @@ import (
 
 // own compares a value that gostap shows otherwise than by its members, and reports whether it was one.
 func (c *sameComparer) own(v *proc.Variable) bool {
-	if !ownText(v) || v.Kind != reflect.Struct || strings.HasPrefix(c.s, "{") &&
+	lock := v.DwarfType != nil && v.DwarfType.Common().Name == "internal/sync.Mutex" // by its last name
+	if !lock && !ownText(v) || v.Kind != reflect.Struct || strings.HasPrefix(c.s, "{") &&
 		!strings.HasPrefix(c.s, "{locked") && !strings.HasPrefix(c.s, "{unlocked") {
 		return false
 	}
@@ -53,8 +55,12 @@ func (c *sameComparer) own(v *proc.Variable) bool {
 		}
 		c.want(time.Unix(sec, wall&(1<<30-1)).UTC().Format(time.RFC3339Nano))
 		return true
-	case name == "sync.Mutex":
-		state, ok := number(child(child(v, "mu"), "state"))
+	case name == "sync.Mutex", lock:
+		mu := v
+		if !lock {
+			mu = child(v, "mu")
+		}
+		state, ok := number(child(mu, "state"))
 		if !ok {
 			break
 		}
@@ -83,6 +89,85 @@ func (c *sameComparer) own(v *proc.Variable) bool {
 	}
 	c.skip()
 	return true
+}
+
+var typeless = regexp.MustCompile(`^(?:\{w0:-?\d+(?:, w\d+:-?\d+)*\}|-?\d+)$`)
+
+// words compares a value of which gostap knows no type: a number, or {w0:1, w1:2}. It reports false for all others, and
+// for those that are a number in any case.
+func (c *sameComparer) words(v *proc.Variable) bool {
+	want, ok := c.leaves(v)
+	if !ok || !typeless.MatchString(c.s) {
+		return false
+	}
+	for i, w := range strings.Split(strings.Trim(c.s, "{}"), ", ") {
+		_, number, named := strings.Cut(w, ":")
+		if !named {
+			number = w
+		}
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || i >= len(want) || want[i].known && n != want[i].word {
+			c.wrong("not the words %v", want)
+			return true
+		}
+	}
+	c.s = ""
+	return true
+}
+
+type leaf struct {
+	word  int64
+	known bool
+}
+
+// leaves are the words of a value.
+func (c *sameComparer) leaves(v *proc.Variable) (out []leaf, ok bool) {
+	known := func(ws ...int64) ([]leaf, bool) {
+		for _, w := range ws {
+			out = append(out, leaf{w, true})
+		}
+		return out, true
+	}
+	if v = c.loaded(v); v.Unreadable != nil {
+		return nil, false
+	}
+	switch v.Kind {
+	case reflect.String:
+		return known(int64(v.Base), v.Len)
+	case reflect.Slice:
+		return known(int64(v.Base), v.Len, v.Cap)
+	case reflect.Map:
+		return known(int64(v.Base))
+	case reflect.Interface: // Delve does not tell its words
+		return make([]leaf, 2), true
+	case reflect.Ptr, reflect.UnsafePointer:
+		if len(v.Children) > 0 {
+			return known(int64(v.Children[0].Addr))
+		}
+	case reflect.Bool:
+		if v.Value != nil && constant.BoolVal(v.Value) {
+			return known(1)
+		}
+		return known(0)
+	case reflect.Int, reflect.Int64, reflect.Uint64, reflect.Uint, reflect.Uintptr:
+		if v.Value != nil {
+			if n, exact := constant.Int64Val(v.Value); exact {
+				return known(n)
+			}
+			n, _ := constant.Uint64Val(v.Value)
+			return known(int64(n))
+		}
+	case reflect.Struct:
+		for i := range v.Children {
+			more, ok := c.leaves(&v.Children[i])
+			if !ok {
+				return nil, false
+			}
+			out = append(out, more...)
+		}
+		return out, len(out) > 0
+	}
+	return nil, false
 }
 
 // shortName is a type's name without the paths of packages.
@@ -233,6 +318,11 @@ func (c *sameComparer) mapping(v *proc.Variable) {
 		for k, at := range left {
 			try := *c
 			try.value(&v.Children[at])
+			if try.unread { // where the key ends nobody knows
+				c.unread = true
+				c.skipTo("]")
+				return
+			}
 			try.want(":")
 			try.value(&v.Children[at+1])
 			if try.bad != "" || try.s != "" && strings.IndexByte(" ]", try.s[0]) < 0 {
@@ -254,6 +344,17 @@ func (c *sameComparer) mapping(v *proc.Variable) {
 		}
 	}
 	c.want("]")
+}
+
+// skipTo passes over the rest of a list, up to its bracket.
+func (c *sameComparer) skipTo(bracket string) {
+	for c.s != "" && !strings.HasPrefix(c.s, bracket) {
+		before := c.s
+		if c.skip(); c.s == before {
+			c.s = c.s[1:]
+		}
+	}
+	c.take(bracket)
 }
 
 func (c *sameComparer) channel(v *proc.Variable) {

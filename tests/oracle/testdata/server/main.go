@@ -90,7 +90,7 @@ func (s *store) tree(depth int, up *node) *node {
 	n := &node{Name: strings.Repeat("n", depth), Up: up}
 	if depth > 0 {
 		n.Left = s.tree(depth-1, n)
-		n.Right = s.tree(depth-2, n)
+		n.Right = s.tree(max(depth-2, 0), n)
 	}
 	return n
 }
