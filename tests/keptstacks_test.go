@@ -55,12 +55,13 @@ func TestKeptStacks(t *testing.T) {
 			if strings.HasSuffix(path, "-c") {
 				leaf = "leaf"
 			}
-			s := begin(t, "-D", "MAXSTRINGLEN=4096", "-e", `global kept, live, texts, n, k
-				probe process("`+path+`").function("`+leaf+`") { live[ubacktrace()]++ kept[ustack()]++ s = ustack() texts[stack_addrs(s)]++ }
+			script := `global kept, live, texts, n, k, cut
+				probe process("` + path + `").function("` + leaf + `") { live[ubacktrace()]++ kept[ustack()]++ s = ustack() texts[stack_addrs(s)]++ }
 				probe kernel.trace("sched_switch") { if (n < 9) { k[kstack()]++ n++ } }
 				probe end {
 					foreach (s in kept) {
 						a = stack_addrs(s)
+						if (isinstr(a, "...")) { cut++ continue }
 						if (live[a] != kept[s] || texts[a] != kept[s]) println(kept[s], " of ", live[a], ", ", texts[a], ": ", a)
 						if (sprint(s) != sprint_ustack(a)) print(s, "=\n", sprint_ustack(a))
 						i = 0
@@ -72,8 +73,18 @@ func TestKeptStacks(t *testing.T) {
 					}
 					foreach (s in k) if (sprint(s) != sprint_stack(stack_addrs(s))) print(s, "=\n", sprint_stack(stack_addrs(s)))
 					println("all ", all > 1, " ", n, " ", said)
-				}`, "-c", path)
-			status, out := s.end(), ownLines.ReplaceAllString(s.stdout(), "")
+					if (cut) println("cut")
+				}`
+			var s *session
+			var status int
+			var out string
+			for range 20 { // what has just been mapped is not known at once on a busy machine, and the stack is cut
+				s = begin(t, "-D", "MAXSTRINGLEN=4096", "-e", script, "-c", path)
+				status, out = s.end(), ownLines.ReplaceAllString(s.stdout(), "")
+				if !strings.HasSuffix(out, "cut\n") {
+					break
+				}
+			}
 			if status != 0 || !regexp.MustCompile(`^all 1 9 the stack has no level \d+\n$`).MatchString(out) {
 				t.Errorf("status %d\n%s\n%s", status, out, s.stderr())
 			}
