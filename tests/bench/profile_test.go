@@ -139,8 +139,8 @@ func BenchmarkProfile(b *testing.B) {
 		for i, c := range contestants {
 			more := least[i] - least[0]
 			b.Logf("%-44s %6d ns a request, %6d more: %5.1f %% of a processor at 25,000 a second; "+
-				"%4d MB, %5.2f s of CPU and %5.2f s in all %s", c.name, least[i], more, float64(more)*25000/1e7, memory[i],
-				cpu[i], wall[i], said[i])
+				"%4d MB, %5.2f s of CPU and %5.2f s in all %s", c.name, least[i], more, float64(more)*25000/1e7,
+				memory[i], cpu[i], wall[i], said[i])
 		}
 		for i, c := range contestants {
 			if slices.Contains([]int{2, 6, 8, 11, 12}, i) {
