@@ -17,6 +17,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/marks"
 	"github.com/gostap/gostap/cmd/internal/profile"
 	"github.com/gostap/gostap/cmd/internal/providers"
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/structs"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
@@ -63,19 +64,18 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return marks.Tplist(args[1:], s.Out, s.Err)
 		case "info":
 			return marks.Info(args[1:], s.Out, s.Err)
+		case "profile":
+			defer sweep()()
+			ctx, hangs, done := untilSignal()
+			defer done()
+			hangs()
+			streams := profile.Streams{In: s.In, Out: s.Out, Err: s.Err, Columns: columns(s.Out)}
+			return profile.Run(ctx, args[1:], streams, env)
 		}
-	}
-	if len(args) > 0 && args[0] == "profile" {
-		defer sweep()()
-		ctx, hangs, done := untilSignal()
-		defer done()
-		hangs()
-		streams := profile.Streams{In: s.In, Out: s.Out, Err: s.Err, Columns: columns(s.Out)}
-		return profile.Run(ctx, args[1:], streams, env)
 	}
 	more, rc, err := defaults(env, s.Err)
 	if err != nil {
-		return usageFailed(s.Err, err)
+		return slip.Failed(s.Err, err)
 	}
 	o, err := parseFlags(append(more, args...))
 	if err != nil && rc != "" {
@@ -84,7 +84,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 		}
 	}
 	if err != nil {
-		return usageFailed(s.Err, err)
+		return slip.Failed(s.Err, err)
 	}
 	switch {
 	case o.help:
@@ -113,9 +113,9 @@ func Run(args []string, s Streams, env []string) (status int) {
 	}
 	c := &command{options: o, Streams: s, argv: args, env: env}
 	if err := c.run(); err != nil {
-		var u *usageError
+		var u *slip.Error
 		if errors.As(err, &u) {
-			return usageFailed(s.Err, err)
+			return slip.Failed(s.Err, err)
 		}
 		if bug := (*gostap.InternalError)(nil); errors.As(err, &bug) {
 			internal(s.Err, env, bug.Value, bug.Stack)
@@ -147,15 +147,6 @@ func words(err error) string {
 
 // errShown ends the command after its errors were printed.
 var errShown = errors.New("failed")
-
-func usageFailed(w io.Writer, err error) int {
-	fmt.Fprintf(w, "error: %s\n", diag.Visible(err.Error()))
-	var u *usageError
-	if errors.As(err, &u) && u.hint != "" {
-		fmt.Fprintf(w, "  hint: %s\n", diag.Visible(u.hint))
-	}
-	return 1
-}
 
 func getenv(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/grammar"
@@ -66,11 +67,6 @@ type options struct {
 	help       bool
 	stapFlags
 }
-
-// usageError is a mistake on the command line.
-type usageError struct{ text, hint string }
-
-func (e *usageError) Error() string { return e.text }
 
 // flagSet declares all options; their values go to o and raw.
 func flagSet(o *options, raw *values) *pflag.FlagSet {
@@ -153,7 +149,7 @@ func parseFlags(args []string) (*options, error) {
 		if o.help || o.version || fs.NArg() == 0 {
 			return o, nil
 		}
-		return nil, &usageError{fmt.Sprintf("%s takes no words, and there is %s", alone, fs.Arg(0)), ""}
+		return nil, slip.New(fmt.Sprintf("%s takes no words, and there is %s", alone, fs.Arg(0)), "")
 	}
 	if raw.bpf {
 		o.runtime = "bpf"
@@ -164,8 +160,8 @@ func parseFlags(args []string) (*options, error) {
 	for _, l := range raw.listings {
 		if l.on {
 			if fs.NArg() > 0 {
-				return nil, &usageError{fmt.Sprintf("lists of the library take no words, and there is %s", fs.Arg(0)),
-					""}
+				return nil, slip.New(fmt.Sprintf("lists of the library take no words, and there is %s", fs.Arg(0)),
+					"")
 			}
 			o.listing, o.lists = l.what, true
 			return o, nil
@@ -185,20 +181,20 @@ func parseFlags(args []string) (*options, error) {
 			if o.listVars {
 				name = "-L"
 			}
-			return nil, &usageError{fmt.Sprintf(
+			return nil, slip.New(fmt.Sprintf(
 				"%s lists the probe points of a pattern that follows it, and what follows is %s", name, o.list),
-				fmt.Sprintf("other options come first: gostap %s %s 'POINT'", withValue(fs, o.list), name)}
+				fmt.Sprintf("other options come first: gostap %s %s 'POINT'", withValue(fs, o.list), name))
 		case o.hasText:
-			return nil, &usageError{"-l and -L take no script", "-E adds one to what is listed"}
+			return nil, slip.New("-l and -L take no script", "-E adds one to what is listed")
 		case fs.Changed("list") && fs.Changed("list-vars"):
-			return nil, &usageError{"-l and -L exclude each other", "-L lists the points too"}
+			return nil, slip.New("-l and -L exclude each other", "-L lists the points too")
 		}
 		return o, nil
 	}
 	if !o.hasText && !slices.Contains(o.dump, "help") {
 		if len(o.args) == 0 {
-			return nil, &usageError{"no script given",
-				`a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`}
+			return nil, slip.New("no script given",
+				`a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`)
 		}
 		if o.args[0] == "help" && len(o.args) == 1 && !exists("help") {
 			o.help = true
@@ -232,8 +228,8 @@ func (o *options) alone() string {
 // setPerPass reads --vp: a digit for each of the passes 1 to 5.
 func (o *options) setPerPass(s string) error {
 	if len(s) > len(o.perPass) || s == "" || strings.Trim(s, "0123456789") != "" {
-		return &usageError{fmt.Sprintf("--vp takes a digit for each pass, up to 5, not %q", s),
-			"--vp 00020 says more about pass 4"}
+		return slip.New(fmt.Sprintf("--vp takes a digit for each pass, up to 5, not %q", s),
+			"--vp 00020 says more about pass 4")
 	}
 	for i, c := range s {
 		o.perPass[i] = int(c - '0')
@@ -250,11 +246,11 @@ func checkLanguage(v string) error {
 		ok = ok && err == nil
 	}
 	if !ok {
-		return &usageError{fmt.Sprintf("--compatible takes a version such as 4.0, not %q", v), ""}
+		return slip.New(fmt.Sprintf("--compatible takes a version such as 4.0, not %q", v), "")
 	}
 	if grammar.CompareVersions(v, LanguageVersion) > 0 {
-		return &usageError{fmt.Sprintf("--compatible=%s: the script language here is that of version %s", v,
-			LanguageVersion), ""}
+		return slip.New(fmt.Sprintf("--compatible=%s: the script language here is that of version %s", v,
+			LanguageVersion), "")
 	}
 	return nil
 }
@@ -266,7 +262,7 @@ func parseTimeout(s string) (time.Duration, error) {
 	if d, err := time.ParseDuration(s); err == nil && d > 0 {
 		return d, nil
 	}
-	return 0, &usageError{fmt.Sprintf("-T takes seconds, not %q", s), ""}
+	return 0, slip.New(fmt.Sprintf("-T takes seconds, not %q", s), "")
 }
 
 // define handles -D NAME=VALUE for the limits; stap's names without a meaning here are errors too,
@@ -284,7 +280,7 @@ func (o *options) define(d string) error {
 	case name == "MAPHASHBIAS":
 		// How stap's tables trade memory for speed, which nothing that a script prints depends on.
 		if _, err := strconv.Atoi(val); err != nil {
-			return &usageError{fmt.Sprintf("-D %s: the value must be a number", d), ""}
+			return slip.New(fmt.Sprintf("-D %s: the value must be a number", d), "")
 		}
 		return nil
 	case strings.HasPrefix(name, "STP_NO_OVERLOAD"):
@@ -297,32 +293,32 @@ func (o *options) define(d string) error {
 	}
 	n, err := strconv.Atoi(val)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return &usageError{fmt.Sprintf("-D %s: the value must be a number", d), ""}
+		return slip.New(fmt.Sprintf("-D %s: the value must be a number", d), "")
 	}
 	most := 1 << 30
 	if strings.HasPrefix(name, "STP_OVERLOAD_") {
 		most = math.MaxInt32 // a second of some processors
 	}
 	if err != nil || n < 0 || n > most {
-		return &usageError{fmt.Sprintf("-D %s: the value is 0 to %d", d, most), ""}
+		return slip.New(fmt.Sprintf("-D %s: the value is 0 to %d", d, most), "")
 	}
 	if name == "MAXSTRINGLEN" && (n < 16 || n > 4096) {
-		return &usageError{fmt.Sprintf("-D %s: MAXSTRINGLEN is 16 to 4096", d), ""}
+		return slip.New(fmt.Sprintf("-D %s: MAXSTRINGLEN is 16 to 4096", d), "")
 	}
 	if name == "MAXVALUEDEPTH" && (n < 1 || n > 16) || name == "MAXVALUEELEMS" && (n < 1 || n > 1000) {
-		return &usageError{fmt.Sprintf("-D %s: MAXVALUEDEPTH is 1 to 16, MAXVALUEELEMS 1 to 1000", d), ""}
+		return slip.New(fmt.Sprintf("-D %s: MAXVALUEDEPTH is 1 to 16, MAXVALUEELEMS 1 to 1000", d), "")
 	}
 	if name == "MAXMAPENTRIES" && n == 0 {
-		return &usageError{fmt.Sprintf("-D %s: MAXMAPENTRIES is at least 1", d), ""}
+		return slip.New(fmt.Sprintf("-D %s: MAXMAPENTRIES is at least 1", d), "")
 	}
 	if why := stapMacros[name]; why != "" {
-		return &usageError{fmt.Sprintf("-D %s: %s", name, why), ""}
+		return slip.New(fmt.Sprintf("-D %s: %s", name, why), "")
 	}
 	if !o.limits.Set(name, n) {
-		return &usageError{fmt.Sprintf("-D %s: no limit has this name", name),
-			"MAXACTION MAXACTION_INTERRUPTIBLE MAXSTRINGLEN MAXMAPENTRIES MAXNESTING MAXERRORS MAXSKIPPED MAXTRYLOCK " +
-				"TRYLOCKDELAY MAXBACKTRACE MAXVALUEDEPTH MAXVALUEELEMS " +
-				"STP_OVERLOAD_INTERVAL STP_OVERLOAD_THRESHOLD STP_NO_OVERLOAD"}
+		return slip.New(fmt.Sprintf("-D %s: no limit has this name", name),
+			"MAXACTION MAXACTION_INTERRUPTIBLE MAXSTRINGLEN MAXMAPENTRIES MAXNESTING MAXERRORS MAXSKIPPED MAXTRYLOCK "+
+				"TRYLOCKDELAY MAXBACKTRACE MAXVALUEDEPTH MAXVALUEELEMS "+
+				"STP_OVERLOAD_INTERVAL STP_OVERLOAD_THRESHOLD STP_NO_OVERLOAD")
 	}
 	return nil
 }

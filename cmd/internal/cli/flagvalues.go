@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler"
 )
 
@@ -83,11 +84,11 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 			empty = f.Changed && strings.TrimSpace(o.command) == ""
 		}
 		if empty {
-			return &usageError{flagName(f) + " needs " +
+			return slip.New(flagName(f)+" needs "+
 				map[string]string{"command": "a command", "include": "a directory", "tmpdir": "a directory",
 					"output": "a file", "kernel-btf": "a file", "kernel-map": "a file",
 					"runtime": "bpf, kernel or host", "privilege": "stapusr, stapsys or stapdev", "module": "a name",
-					"release": "a release or directory", "dump": "a pass"}[name], ""}
+					"release": "a release or directory", "dump": "a pass"}[name], "")
 		}
 	}
 	if fs.Changed("vp") {
@@ -104,17 +105,17 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 		return err
 	}
 	if o.pass < 1 || o.pass > 5 {
-		return &usageError{fmt.Sprintf("-p takes 1 to 5, not %d", o.pass),
-			"1 parse, 2 elaborate, 3 translate, 4 compile, 5 run"}
+		return slip.New(fmt.Sprintf("-p takes 1 to 5, not %d", o.pass),
+			"1 parse, 2 elaborate, 3 translate, 4 compile, 5 run")
 	}
 	if o.command != "" && fs.Changed("pid") {
-		return &usageError{"-c and -x exclude each other", ""}
+		return slip.New("-c and -x exclude each other", "")
 	}
 	if fs.Changed("pid") && o.pid <= 0 {
-		return &usageError{fmt.Sprintf("-x needs the number of a process, not %d", o.pid), ""}
+		return slip.New(fmt.Sprintf("-x needs the number of a process, not %d", o.pid), "")
 	}
 	if o.bufferMB < 0 || fs.Changed("buffer") && o.bufferMB == 0 || o.bufferMB > 1024 {
-		return &usageError{fmt.Sprintf("-s takes 1 to 1024 megabytes, not %d", o.bufferMB), ""}
+		return slip.New(fmt.Sprintf("-s takes 1 to 1024 megabytes, not %d", o.bufferMB), "")
 	}
 	if fs.Changed("rotate") {
 		var err error
@@ -122,34 +123,34 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 			return err
 		}
 		if o.output == "" {
-			return &usageError{"-S turns the files of -o, and there is no -o FILE", ""}
+			return slip.New("-S turns the files of -o, and there is no -o FILE", "")
 		}
 	}
 	if o.timing && o.runtime == "kernel" {
-		return &usageError{"-t: handlers of modules are not timed", "--runtime=bpf times them"}
+		return slip.New("-t: handlers of modules are not timed", "--runtime=bpf times them")
 	}
 	if o.behind && o.output == "" {
-		return &usageError{"-F runs in the background, and there is no -o FILE that it could write to",
-			"-S keeps the last files only"}
+		return slip.New("-F runs in the background, and there is no -o FILE that it could write to",
+			"-S keeps the last files only")
 	}
 	switch o.color {
 	case "auto", "always", "never":
 	default:
-		return &usageError{fmt.Sprintf("--color takes auto, always or never, not %q", o.color), ""}
+		return slip.New(fmt.Sprintf("--color takes auto, always or never, not %q", o.color), "")
 	}
 	switch o.runtime {
 	case "", "bpf", "host", "kernel":
 	case "dyninst":
-		return &usageError{"there is no dyninst runtime", "--runtime=bpf traces user programs"}
+		return slip.New("there is no dyninst runtime", "--runtime=bpf traces user programs")
 	default:
-		return &usageError{fmt.Sprintf("unknown runtime %q", o.runtime), "bpf, kernel or host"}
+		return slip.New(fmt.Sprintf("unknown runtime %q", o.runtime), "bpf, kernel or host")
 	}
 	if len(o.name) > 60 || strings.Trim(o.name,
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
-		return &usageError{fmt.Sprintf("-m takes up to 60 letters, digits and underscores, not %q", o.name), ""}
+		return slip.New(fmt.Sprintf("-m takes up to 60 letters, digits and underscores, not %q", o.name), "")
 	}
 	if st, err := os.Stat(o.tmpdir); err == nil && !st.IsDir() {
-		return &usageError{fmt.Sprintf("--tmpdir: %s is not a directory", o.tmpdir), ""}
+		return slip.New(fmt.Sprintf("--tmpdir: %s is not a directory", o.tmpdir), "")
 	}
 	if fs.Changed("timeout") {
 		d, err := parseTimeout(raw.timeout)
@@ -173,7 +174,7 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 	}
 	for _, g := range o.globals {
 		if n, _, ok := strings.Cut(g, "="); !ok || n == "" {
-			return &usageError{fmt.Sprintf("-G takes name=value, not %q", g), ""}
+			return slip.New(fmt.Sprintf("-G takes name=value, not %q", g), "")
 		}
 	}
 	return nil
@@ -186,11 +187,11 @@ func (o *options) checkSession() error {
 	}
 	switch {
 	case o.release != "" && o.runtime != "kernel":
-		return &usageError{"-r names another kernel, and only this one can be traced",
-			"-p4 translates for it; with --runtime=kernel a module is built for it"}
+		return slip.New("-r names another kernel, and only this one can be traced",
+			"-p4 translates for it; with --runtime=kernel a module is built for it")
 	case o.kernelBTF != "" || o.kernelMap != "":
-		return &usageError{"--kernel-btf and --kernel-map describe another kernel, and only this one can be traced",
-			"-p4 translates for it"}
+		return slip.New("--kernel-btf and --kernel-map describe another kernel, and only this one can be traced",
+			"-p4 translates for it")
 	}
 	return nil
 }

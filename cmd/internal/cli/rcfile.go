@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/trusted"
 )
 
@@ -38,7 +39,7 @@ func defaults(env []string, warn io.Writer) ([]string, string, error) {
 	}
 	words, err := splitWords(string(text))
 	if err != nil {
-		return nil, path, &usageError{fmt.Sprintf("%s: %v", path, err), ""}
+		return nil, path, slip.New(fmt.Sprintf("%s: %v", path, err), "")
 	}
 	return words, path, nil
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
 // rotation is -S SIZE[,COUNT]: how large an output file gets, in bytes, and how many are kept, 0 for all.
@@ -21,8 +23,8 @@ func parseRotation(s string) (r rotation, err error) {
 		r.keep, err = strconv.Atoi(keep)
 	}
 	if err != nil || n < 1 || n > 1<<20 || several && r.keep < 1 {
-		return r, &usageError{fmt.Sprintf("-S takes megabytes, and how many files to keep, not %q", s),
-			"-S 10,3 keeps the last three files of 10 MB"}
+		return r, slip.New(fmt.Sprintf("-S takes megabytes, and how many files to keep, not %q", s),
+			"-S 10,3 keeps the last three files of 10 MB")
 	}
 	r.size = int64(n) << 20
 	return r, nil

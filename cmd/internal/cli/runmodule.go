@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
 func exists(path string) bool {
@@ -27,26 +28,26 @@ func (o *options) setModule(fs *pflag.FlagSet, rest []string) error {
 		switch {
 		case err != nil || slices.Contains(withModule, f.Name) || strings.HasPrefix(f.Name, "rlimit-"):
 		case f.Name == "timing":
-			err = &usageError{"-t: handlers of modules are not timed", "--runtime=bpf times them"}
+			err = slip.New("-t: handlers of modules are not timed", "--runtime=bpf times them")
 		default:
-			err = &usageError{fmt.Sprintf("%s is about translating a script, which \"run\" does not do", flagName(f)),
-				"give it when the module is built"}
+			err = slip.New(fmt.Sprintf("%s is about translating a script, which \"run\" does not do", flagName(f)),
+				"give it when the module is built")
 		}
 	})
 	switch path := rest[0]; {
 	case err != nil:
 		return err
 	case len(rest) > 1:
-		return &usageError{fmt.Sprintf("%s takes no arguments: those of the script went into it when it was built",
-			path), ""}
+		return slip.New(fmt.Sprintf("%s takes no arguments: those of the script went into it when it was built",
+			path), "")
 	case strings.HasSuffix(path, ".bpf.o"):
-		return &usageError{path + ": running eBPF object files is not available in this version",
-			"run the script itself; it is translated in a fraction of a second"}
+		return slip.New(path+": running eBPF object files is not available in this version",
+			"run the script itself; it is translated in a fraction of a second")
 	case !strings.HasSuffix(path, ".ko"):
-		return &usageError{fmt.Sprintf("run takes a module, NAME.ko, not %s", path),
-			"gostap -p4 -m NAME --runtime=kernel SCRIPT makes one"}
+		return slip.New(fmt.Sprintf("run takes a module, NAME.ko, not %s", path),
+			"gostap -p4 -m NAME --runtime=kernel SCRIPT makes one")
 	case o.runtime != "" && o.runtime != "kernel":
-		return &usageError{fmt.Sprintf("a module cannot run with --runtime=%s", o.runtime), ""}
+		return slip.New(fmt.Sprintf("a module cannot run with --runtime=%s", o.runtime), "")
 	}
 	o.module = rest[0]
 	return nil

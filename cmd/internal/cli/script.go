@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/grammar"
 )
@@ -24,10 +25,10 @@ func readScript(path string) ([]byte, error) {
 		if !errors.Is(err, unix.EISDIR) {
 			hint = "a script from elsewhere comes by standard input: gostap - < " + path
 		}
-		return nil, &usageError{err.Error(), hint}
+		return nil, slip.New(err.Error(), hint)
 	}
 	if hint := misplaced(path); hint != "" && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENAMETOOLONG)) {
-		return nil, &usageError{fmt.Sprintf("there is no file %q", path), hint}
+		return nil, slip.New(fmt.Sprintf("there is no file %q", path), hint)
 	}
 	if err != nil {
 		return nil, plain(err)
@@ -35,8 +36,8 @@ func readScript(path string) ([]byte, error) {
 	defer f.Close()
 	head := make([]byte, 4)
 	if n, _ := f.ReadAt(head, 0); bytes.Equal(head[:n], []byte("\x7fELF")) {
-		return nil, &usageError{path + " is a program, not a script", "-c runs a program, and process(\"" + path +
-			"\") names it in a script; gostap --help shows examples"}
+		return nil, slip.New(path+" is a program, not a script", "-c runs a program, and process(\""+path+
+			"\") names it in a script; gostap --help shows examples")
 	}
 	text, err := foreign.Read(f, path, maxScript)
 	if err != nil {
@@ -75,7 +76,7 @@ func (c *command) checkTemp() error {
 		}
 	}
 	if err != nil {
-		return &usageError{fmt.Sprintf("TMPDIR: %v", err), "unset it, or name a directory that can be written to"}
+		return slip.New(fmt.Sprintf("TMPDIR: %v", err), "unset it, or name a directory that can be written to")
 	}
 	return nil
 }

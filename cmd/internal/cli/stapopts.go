@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/machine"
 )
@@ -167,28 +168,28 @@ func flagError(fs *pflag.FlagSet, err error) error {
 	var missing *pflag.ValueRequiredError
 	switch {
 	case errors.As(err, &missing) && (missing.GetFlag().Name == "list" || missing.GetFlag().Name == "list-vars"):
-		return &usageError{"-" + missing.GetFlag().Shorthand +
+		return slip.New("-"+missing.GetFlag().Shorthand+
 			" lists the probe points of a pattern that follows it, and none does",
-			`gostap -l 'process("./app").function("main.*")'; --dump-probe-types lists the kinds of points`}
+			`gostap -l 'process("./app").function("main.*")'; --dump-probe-types lists the kinds of points`)
 	case errors.As(err, &missing):
-		return &usageError{flagName(missing.GetFlag()) + " takes a value, and none follows", list}
+		return slip.New(flagName(missing.GetFlag())+" takes a value, and none follows", list)
 	case errors.As(err, &invalid) && invalid.GetFlag().Name == "help":
-		return &usageError{"--help takes no topic",
-			"gostap --help lists the options, --dump-probe-types the kinds of probes, --dump-functions the functions"}
+		return slip.New("--help takes no topic",
+			"gostap --help lists the options, --dump-probe-types the kinds of probes, --dump-functions the functions")
 	case errors.As(err, &invalid) && errors.As(err, &givenTwice{}):
 		hint := ""
 		if invalid.GetFlag().Name == "execute" {
 			hint = "-E adds further script text, any number of times"
 		}
-		return &usageError{flagName(invalid.GetFlag()) + " is given twice", hint}
+		return slip.New(flagName(invalid.GetFlag())+" is given twice", hint)
 	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "bool":
-		return &usageError{fmt.Sprintf("%s takes no value", flagName(invalid.GetFlag())), list}
+		return slip.New(fmt.Sprintf("%s takes no value", flagName(invalid.GetFlag())), list)
 	case errors.As(err, &refused):
-		return &usageError{fmt.Sprintf("%s: %s", flagName(fs.Lookup(refused.o.long)), refused.o.why),
-			cmp.Or(refused.o.hint, list)}
+		return slip.New(fmt.Sprintf("%s: %s", flagName(fs.Lookup(refused.o.long)), refused.o.why),
+			cmp.Or(refused.o.hint, list))
 	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "int":
-		return &usageError{fmt.Sprintf("%s takes a number, not %q", flagName(invalid.GetFlag()), invalid.GetValue()),
-			list}
+		return slip.New(fmt.Sprintf("%s takes a number, not %q", flagName(invalid.GetFlag()), invalid.GetValue()),
+			list)
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		var names []string
 		fs.VisitAll(func(f *pflag.Flag) {
@@ -198,19 +199,19 @@ func flagError(fs *pflag.FlagSet, err error) error {
 		})
 		name := unknown.GetSpecifiedName()
 		if near := diag.Nearest(name, names, 2); len(near) > 0 {
-			return &usageError{fmt.Sprintf("there is no option --%s", name), "did you mean --" +
-				strings.Join(near, ", --") + "?"}
+			return slip.New(fmt.Sprintf("there is no option --%s", name), "did you mean --"+
+				strings.Join(near, ", --")+"?")
 		}
-		return &usageError{fmt.Sprintf("there is no option --%s", name), list}
+		return slip.New(fmt.Sprintf("there is no option --%s", name), list)
 	case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "?":
-		return &usageError{"there is no option -?", "gostap -h or --help lists the options"}
+		return slip.New("there is no option -?", "gostap -h or --help lists the options")
 	case errors.As(err, &unknown):
-		return &usageError{fmt.Sprintf("there is no option -%s", unknown.GetSpecifiedName()), list}
+		return slip.New(fmt.Sprintf("there is no option -%s", unknown.GetSpecifiedName()), list)
 	}
 	if errors.As(err, &invalid) {
-		return &usageError{fmt.Sprintf("%s: %v", flagName(invalid.GetFlag()), errors.Unwrap(invalid)), list}
+		return slip.New(fmt.Sprintf("%s: %v", flagName(invalid.GetFlag()), errors.Unwrap(invalid)), list)
 	}
-	return &usageError{err.Error(), list}
+	return slip.New(err.Error(), list)
 }
 
 // rlimits are the options that bound what gostap and the programs it starts may use.
@@ -302,7 +303,7 @@ const unlimited = math.MaxInt32
 func (o *options) suppress(timeLimits bool) error {
 	if timeLimits {
 		if !o.guru {
-			return &usageError{"--suppress-time-limits needs guru mode", "add -g"}
+			return slip.New("--suppress-time-limits needs guru mode", "add -g")
 		}
 		o.limits.MaxAction, o.limits.MaxActionInt = unlimited, unlimited
 		o.limits.OverloadTime = 0
@@ -325,11 +326,11 @@ func (o *options) setPrivilege(value string, unprivileged bool) error {
 		return nil
 	}
 	if !slices.Contains(privileges, value) {
-		return &usageError{fmt.Sprintf("--privilege takes stapusr, stapsys or stapdev, not %q", value), ""}
+		return slip.New(fmt.Sprintf("--privilege takes stapusr, stapsys or stapdev, not %q", value), "")
 	}
 	if o.guru && value != "stapdev" {
-		return &usageError{fmt.Sprintf("-g and --privilege=%s exclude each other", value),
-			"guru mode allows everything"}
+		return slip.New(fmt.Sprintf("-g and --privilege=%s exclude each other", value),
+			"guru mode allows everything")
 	}
 	o.privilege = value
 	return nil

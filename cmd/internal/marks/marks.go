@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/compiler/diag"
@@ -36,11 +37,6 @@ usage: gostap tplist [-v] -l FILE [FILTER]   the marks of a program or a library
 
 FILTER is a pattern for PROVIDER:NAME, or for the name alone: 'libpthread:*', '*entry'.
 `
-
-// slip is a mistake in the arguments.
-type slip struct{ text, hint string }
-
-func (s *slip) Error() string { return s.text }
 
 // Tplist runs "gostap tplist" and gives its exit status.
 func Tplist(args []string, out, errs io.Writer) int {
@@ -61,17 +57,17 @@ func Tplist(args []string, out, errs io.Writer) int {
 	filter := "*"
 	switch {
 	case err != nil:
-		err = &slip{err.Error(), "gostap tplist --help tells the options"}
+		err = slip.New(err.Error(), "gostap tplist --help tells the options")
 	case f.NArg() > 1:
-		err = &slip{fmt.Sprintf("%q is not an option", f.Arg(1)), "quote a pattern: 'python:*'"}
+		err = slip.New(fmt.Sprintf("%q is not an option", f.Arg(1)), "quote a pattern: 'python:*'")
 	case file != "" && pid != 0:
-		err = &slip{"-l and -p are two places to look in", "give one of them"}
+		err = slip.New("-l and -p are two places to look in", "give one of them")
 	case pid < 0:
-		err = &slip{fmt.Sprintf("%d is no process", pid), ""}
+		err = slip.New(fmt.Sprintf("%d is no process", pid), "")
 	case f.NArg() == 1:
 		filter = f.Arg(0)
 		if _, bad := path.Match(filter, ""); bad != nil {
-			err = &slip{fmt.Sprintf("%s is no pattern", filter), ""}
+			err = slip.New(fmt.Sprintf("%s is no pattern", filter), "")
 		}
 	}
 	w := bufio.NewWriter(out)
@@ -95,12 +91,7 @@ func done(w *bufio.Writer, errs io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(errs, "error: %s\n", diag.Visible(err.Error()))
-	var s *slip
-	if errors.As(err, &s) && s.hint != "" {
-		fmt.Fprintf(errs, "  hint: %s\n", s.hint)
-	}
-	return 1
+	return slip.Failed(errs, err)
 }
 
 // fits reports whether PROVIDER:NAME is meant by a filter.
@@ -150,28 +141,21 @@ func ofFile(w io.Writer, file, filter string, verbose bool) error {
 	}
 	if n := list(w, file, marks, filter, verbose); n == 0 {
 		if len(marks) == 0 {
-			return &slip{fmt.Sprintf("%s has no static marks", file), "gostap -l 'process(\"FILE\").function(\"*\")' " +
-				"lists functions"}
+			return slip.New(fmt.Sprintf("%s has no static marks", file), "gostap -l "+
+				"'process(\"FILE\").function(\"*\")' lists functions")
 		}
-		return &slip{fmt.Sprintf("%s has no mark that fits %s", file, filter), near(marks, filter)}
+		var names []string
+		for _, m := range marks {
+			names = append(names, m.Name)
+		}
+		return slip.New(fmt.Sprintf("%s has no mark that fits %s", file, filter), meant(filter, names))
 	}
 	return nil
 }
 
-// near is a hint with names that come close.
-func near(marks []debuginfo.Mark, filter string) string {
-	_, name, ok := strings.Cut(filter, ":")
-	if !ok {
-		name = filter
-	}
-	var all []string
-	for _, m := range marks {
-		all = append(all, m.Name)
-	}
-	if l := diag.Nearest(name, all, 3); len(l) > 0 {
-		return "did you mean " + strings.Join(l, " or ") + "?"
-	}
-	return ""
+// meant is a hint with names that come close to that of a filter.
+func meant(filter string, names []string) string {
+	return slip.Meant(filter[strings.IndexByte(filter, ':')+1:], names)
 }
 
 // ofProcess lists the marks of all files that a process has mapped to run.
@@ -180,7 +164,7 @@ func ofProcess(w io.Writer, pid int, filter string, verbose bool) error {
 	maps, err := os.ReadFile(dir + "/maps")
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return &slip{fmt.Sprintf("there is no process %d", pid), ""}
+			return slip.New(fmt.Sprintf("there is no process %d", pid), "")
 		}
 		return err
 	}
@@ -200,7 +184,7 @@ func ofProcess(w io.Writer, pid int, filter string, verbose bool) error {
 		n += list(w, f[5], marks, filter, verbose)
 	}
 	if n == 0 {
-		return &slip{fmt.Sprintf("the files of process %d have no static mark that fits %s", pid, filter), ""}
+		return slip.New(fmt.Sprintf("the files of process %d have no static mark that fits %s", pid, filter), "")
 	}
 	return nil
 }
@@ -275,8 +259,8 @@ func Info(args []string, out, errs io.Writer) int {
 		return done(w, errs, nil)
 	}
 	if len(args) != 2 || args[0] != "probes" {
-		return done(w, errs, &slip{"info takes the word probes and a file", "gostap info probes ./app; gostap --info " +
-			"tells what the kernel allows"})
+		return done(w, errs, slip.New("info takes the word probes and a file", "gostap info probes ./app; "+
+			"gostap --info tells what the kernel allows"))
 	}
 	file := located(args[1])
 	marks, err := read(file)

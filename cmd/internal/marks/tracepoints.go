@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
-	"github.com/gostap/gostap/compiler/diag"
 )
 
 // tracepoints lists the kernel's, sorted, with the fields of their records if verbose.
@@ -51,15 +51,7 @@ func tracepoints(w io.Writer, filter string, verbose bool) error {
 	if n > 0 {
 		return nil
 	}
-	s := &slip{text: fmt.Sprintf("no tracepoint fits %s", filter)}
-	_, name, ok := strings.Cut(filter, ":")
-	if !ok {
-		name = filter
-	}
-	if l := diag.Nearest(name, names, 3); len(l) > 0 {
-		s.hint = "did you mean " + strings.Join(l, " or ") + "?"
-	}
-	return s
+	return slip.New(fmt.Sprintf("no tracepoint fits %s", filter), meant(filter, names))
 }
 
 // absolute is the path of a file without symbolic links, as GDB names it.

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/layout"
@@ -106,19 +107,10 @@ func Run(ctx context.Context, args []string, s Streams, env []string) int {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(s.Err, "error: stopped by a signal before the probes were in place: nothing was measured")
 	default:
-		fmt.Fprintf(s.Err, "error: %s\n", diag.Visible(err.Error()))
-	}
-	var u *slip
-	if errors.As(err, &u) && u.hint != "" {
-		fmt.Fprintf(s.Err, "  hint: %s\n", u.hint)
+		slip.Failed(s.Err, err)
 	}
 	return 1
 }
-
-// slip is a mistake in the arguments.
-type slip struct{ text, hint string }
-
-func (s *slip) Error() string { return s.text }
 
 // parse reads the arguments.
 func parse(args []string) (*options, error) {
@@ -142,44 +134,44 @@ func parse(args []string) (*options, error) {
 		if errors.Is(err, pflag.ErrHelp) {
 			return nil, err
 		}
-		return nil, &slip{err.Error(), "gostap profile --help lists the options"}
+		return nil, slip.New(err.Error(), "gostap profile --help lists the options")
 	}
 	o.files = f.Args()
 	if o.output != "" && form(o.output) == "" {
-		return nil, &slip{fmt.Sprintf("what form %s is to have is not clear from its name", o.output),
-			"let it end in .pb.gz, .folded, .svg or .html"}
+		return nil, slip.New(fmt.Sprintf("what form %s is to have is not clear from its name", o.output),
+			"let it end in .pb.gz, .folded, .svg or .html")
 	}
 	switch {
 	case o.diff && len(o.files) != 2:
-		return nil, &slip{fmt.Sprintf("--diff takes two files, and there are %d", len(o.files)),
-			"gostap profile --diff before.folded after.folded -o diff.html"}
+		return nil, slip.New(fmt.Sprintf("--diff takes two files, and there are %d", len(o.files)),
+			"gostap profile --diff before.folded after.folded -o diff.html")
 	case o.diff:
 		return o, nil
 	case len(o.files) > 0:
-		return nil, &slip{fmt.Sprintf("%q is not an option", o.files[0]),
-			"quote a command of several words: -c 'CMD ARGS'"}
+		return nil, slip.New(fmt.Sprintf("%q is not an option", o.files[0]),
+			"quote a command of several words: -c 'CMD ARGS'")
 	case (o.command == "") == (o.pid == 0):
-		return nil, &slip{"one of -c and -x is needed, to say what is profiled", "gostap profile -x PID --for 10s"}
+		return nil, slip.New("one of -c and -x is needed, to say what is profiled", "gostap profile -x PID --for 10s")
 	case o.pid < 0:
-		return nil, &slip{fmt.Sprintf("%d is no process", o.pid), ""}
+		return nil, slip.New(fmt.Sprintf("%d is no process", o.pid), "")
 	case o.length < 0:
-		return nil, &slip{"--for takes a time like 10s", ""}
+		return nil, slip.New("--for takes a time like 10s", "")
 	case o.hz < 1 || o.hz > 10000:
-		return nil, &slip{fmt.Sprintf("--hz %d: samples are taken 1 to 10000 times a second", o.hz), ""}
+		return nil, slip.New(fmt.Sprintf("--hz %d: samples are taken 1 to 10000 times a second", o.hz), "")
 	}
 	list := strings.Split(o.what, ",")
 	if o.sample && (o.each || o.threads || slices.Contains([]string{"cpu", "create", "alloc"}, o.what)) {
-		return nil, &slip{"--sample looks at what all goroutines do", "add --what wall, off, or some of " +
-			strings.Join(parts, ", ") + ", without --each and --threads"}
+		return nil, slip.New("--sample looks at what all goroutines do", "add --what wall, off, or some of "+
+			strings.Join(parts, ", ")+", without --each and --threads")
 	}
 	for _, w := range list {
 		if !slices.Contains([]string{"cpu", "wall", "off", "lock", "chan", "gc", "syscall", "create", "alloc"}, w) {
-			return nil, &slip{fmt.Sprintf("--what does not know %q", w),
-				"it knows cpu, wall, off, lock, chan, gc, syscall, create and alloc"}
+			return nil, slip.New(fmt.Sprintf("--what does not know %q", w),
+				"it knows cpu, wall, off, lock, chan, gc, syscall, create and alloc")
 		}
 		if len(list) > 1 && !slices.Contains(parts, w) {
-			return nil, &slip{fmt.Sprintf("--what %s cannot be measured together with others", w),
-				"run the command once for each"}
+			return nil, slip.New(fmt.Sprintf("--what %s cannot be measured together with others", w),
+				"run the command once for each")
 		}
 	}
 	return o, nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
 // The codes that statements begin with.
@@ -85,8 +86,8 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 		if o.threads {
 			who = "--threads asks for threads"
 		}
-		return "", nil, &slip{"--what " + o.what + " is known of goroutines only, and " + who,
-			"--what off tells what threads wait for, --what lock,syscall parts of that"}
+		return "", nil, slip.New("--what "+o.what+" is known of goroutines only, and "+who,
+			"--what off tells what threads wait for, --what lock,syscall parts of that")
 	}
 	switch o.what {
 	case "create":

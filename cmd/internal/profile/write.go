@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/runtime/export"
 	"github.com/gostap/gostap/runtime/export/bars"
 	"github.com/gostap/gostap/runtime/export/flame"
@@ -97,9 +98,9 @@ func difference(o *options, s Streams) error {
 		return err
 	}
 	if a, b := before.Types[0], after.Types[0]; a != b {
-		return &slip{fmt.Sprintf("%s has %s in %s, and %s has %s in %s", o.files[0], a.Name, a.Unit, o.files[1],
+		return slip.New(fmt.Sprintf("%s has %s in %s, and %s has %s in %s", o.files[0], a.Name, a.Unit, o.files[1],
 			b.Name,
-			b.Unit), "compare two profiles of the same kind and form"}
+			b.Unit), "compare two profiles of the same kind and form")
 	}
 	if o.output != "" && (form(o.output) == ".svg" || form(o.output) == ".html") {
 		return file(o.output, func(w io.Writer) error {
@@ -110,7 +111,7 @@ func difference(o *options, s Streams) error {
 		})
 	}
 	if o.output != "" {
-		return &slip{"a difference is written as .svg or .html", ""}
+		return slip.New("a difference is written as .svg or .html", "")
 	}
 	return differenceTable(s.Out, before, after)
 }
@@ -129,7 +130,7 @@ func read(name string) (*export.Profile, error) {
 	case ".folded":
 		p, err = folded.Read(f)
 	default:
-		return nil, &slip{fmt.Sprintf("%s is no file that can be compared", name), "write .pb.gz or .folded files"}
+		return nil, slip.New(fmt.Sprintf("%s is no file that can be compared", name), "write .pb.gz or .folded files")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

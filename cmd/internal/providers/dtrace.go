@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/source"
@@ -49,11 +50,6 @@ type options struct {
 	include, define                    []string
 }
 
-// slip is a mistake in the arguments.
-type slip struct{ text, hint string }
-
-func (s *slip) Error() string { return s.text }
-
 // Run runs the command and gives its exit status.
 func Run(args []string, out, errs io.Writer, env []string) int {
 	o, err := parseArgs(args)
@@ -72,11 +68,7 @@ func Run(args []string, out, errs io.Writer, env []string) int {
 		(&diag.Printer{W: errs, Files: files}).One(d)
 		return 1
 	}
-	fmt.Fprintf(errs, "error: %s\n", diag.Visible(err.Error()))
-	if s := (*slip)(nil); errors.As(err, &s) && s.hint != "" {
-		fmt.Fprintf(errs, "  hint: %s\n", s.hint)
-	}
-	return 1
+	return slip.Failed(errs, err)
 }
 
 func parseArgs(args []string) (*options, error) {
@@ -99,7 +91,7 @@ func parseArgs(args []string) (*options, error) {
 	f.BoolP("quiet", "q", false, "")
 	f.StringP("machine", "m", "", "")
 	if err := f.Parse(args); err != nil {
-		return nil, &slip{err.Error(), "gostap dtrace --help tells the options"}
+		return nil, slip.New(err.Error(), "gostap dtrace --help tells the options")
 	}
 	kinds := 0
 	for _, k := range []bool{o.header, o.object, o.tapset} {
@@ -111,11 +103,11 @@ func parseArgs(args []string) (*options, error) {
 	case *help:
 		return nil, pflag.ErrHelp
 	case kinds != 1:
-		return nil, &slip{"one of -h, -G and -T is needed, to say what is made",
-			"gostap dtrace -h -s probes.d -o probes.h"}
+		return nil, slip.New("one of -h, -G and -T is needed, to say what is made",
+			"gostap dtrace -h -s probes.d -o probes.h")
 	case o.script == "":
-		return nil, &slip{"-s is needed, with the file that describes the providers",
-			"gostap dtrace -h -s probes.d -o probes.h"}
+		return nil, slip.New("-s is needed, with the file that describes the providers",
+			"gostap dtrace -h -s probes.d -o probes.h")
 	}
 	if o.output == "" {
 		end := ".h"
@@ -203,7 +195,7 @@ func compiler(env []string) ([]string, error) {
 			return []string{cc}, nil
 		}
 	}
-	return nil, &slip{"a C compiler is needed, and there is none", "install gcc or clang, or name it in CC"}
+	return nil, slip.New("a C compiler is needed, and there is none", "install gcc or clang, or name it in CC")
 }
 
 // ran runs the compiler; its words are those of an error.

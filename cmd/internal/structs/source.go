@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/btf"
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
@@ -89,7 +90,7 @@ func (src *source) named(name string) ([]debuginfo.Structure, error) {
 		if t.Size >= 0 {
 			size = " of " + count(t.Size, "byte")
 		}
-		return nil, &slip{fmt.Sprintf("%s is no structure, but %s%s", name, kinds[t.Kind], size), ""}
+		return nil, slip.New(fmt.Sprintf("%s is no structure, but %s%s", name, kinds[t.Kind], size), "")
 	}
 	if err != nil {
 		var none *debuginfo.NotFoundError
@@ -113,17 +114,13 @@ func (src *source) missing(name string, near []string) error {
 		})
 		near = diag.Nearest(name, all, 3)
 	}
-	s := &slip{text: fmt.Sprintf("%s has no type %s", src.what, name)}
-	if len(near) > 0 {
-		s.hint = "did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return s
+	return slip.New(fmt.Sprintf("%s has no type %s", src.what, name), slip.Offer(near))
 }
 
 // matching gives the structures whose names fit a pattern, each once.
 func (src *source) matching(pattern string) ([]debuginfo.Structure, error) {
 	if _, err := path.Match(pattern, ""); err != nil {
-		return nil, &slip{fmt.Sprintf("%s is no pattern", pattern), ""}
+		return nil, slip.New(fmt.Sprintf("%s is no pattern", pattern), "")
 	}
 	var out []debuginfo.Structure
 	err := src.each(func(s debuginfo.Structure) {
@@ -133,7 +130,7 @@ func (src *source) matching(pattern string) ([]debuginfo.Structure, error) {
 		}
 	})
 	if err == nil && len(out) == 0 {
-		err = &slip{fmt.Sprintf("%s has no structure whose name fits %s", src.what, pattern), ""}
+		err = slip.New(fmt.Sprintf("%s has no structure whose name fits %s", src.what, pattern), "")
 	}
 	return out, err
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -51,11 +51,6 @@ type options struct {
 	names              []string
 }
 
-// slip is a mistake in the arguments, or a name that is not there.
-type slip struct{ text, hint string }
-
-func (s *slip) Error() string { return s.text }
-
 // Run runs the command and gives its exit status.
 func Run(args []string, out, errs io.Writer) int {
 	o, err := parse(args)
@@ -69,12 +64,7 @@ func Run(args []string, out, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(errs, "error: %s\n", diag.Visible(err.Error()))
-	var s *slip
-	if errors.As(err, &s) && s.hint != "" {
-		fmt.Fprintf(errs, "  hint: %s\n", diag.Visible(s.hint))
-	}
-	return 1
+	return slip.Failed(errs, err)
 }
 
 // parse reads the arguments.
@@ -96,19 +86,19 @@ func parse(args []string) (*options, error) {
 		if errors.Is(err, pflag.ErrHelp) {
 			return nil, err
 		}
-		return nil, &slip{err.Error(), "gostap types --help lists the options"}
+		return nil, slip.New(err.Error(), "gostap types --help lists the options")
 	}
 	o.names = f.Args()
 	switch {
 	case o.file != "" && o.module != "":
-		return nil, &slip{"--file and --module are two places to look in", "give one of them"}
+		return nil, slip.New("--file and --module are two places to look in", "give one of them")
 	case o.order() == nil:
-		return nil, &slip{fmt.Sprintf("--sort does not know %q", o.sort), "it knows name, size, holes and members"}
+		return nil, slip.New(fmt.Sprintf("--sort does not know %q", o.sort), "it knows name, size, holes and members")
 	case o.top < 0 || o.holes < 0:
-		return nil, &slip{"--top and --holes take a number from 0 on", ""}
+		return nil, slip.New("--top and --holes take a number from 0 on", "")
 	case (o.expand || o.declared) && len(o.names) == 0:
-		return nil, &slip{"--expand and --declared belong to declarations, and no type is named",
-			"gostap types -E task_struct"}
+		return nil, slip.New("--expand and --declared belong to declarations, and no type is named",
+			"gostap types -E task_struct")
 	}
 	return o, nil
 }
