@@ -1,10 +1,6 @@
 package regalloc
 
-import (
-	mathbits "math/bits"
-
-	"github.com/gostap/gostap/backend-bpf/internal/mach"
-)
+import "github.com/gostap/gostap/backend-bpf/internal/mach"
 
 // share gives spilled values that are never needed at the same time one slot. Spilling does so within a round only: the
 // positions of two rounds cannot be compared.
@@ -13,18 +9,14 @@ func (a *allocator) share() {
 	if len(a.spilled) < 2 {
 		return
 	}
-	num := make(map[mach.Slot]int, len(a.spilled)) // slot to its place in the sets
+	n := mach.Reg(len(a.spilled))
+	num := make(map[mach.Slot]mach.Reg, n) // slot to its place in the sets
 	for i, s := range a.spilled {
-		num[s] = i
+		num[s] = mach.Reg(i)
 	}
-	n := len(a.spilled)
-	words := (n + 63) / 64
-	set := func() []uint64 { return make([]uint64, words) }
-	add := func(s []uint64, i int) { s[i/64] |= 1 << (i % 64) }
-	drop := func(s []uint64, i int) { s[i/64] &^= 1 << (i % 64) }
-	has := func(s []uint64, i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
+	set := func() mach.Set { return mach.NewSet(n) }
 	// steps goes backwards through a block; live is what is needed behind it.
-	steps := func(b *mach.Block, live []uint64, written func(i int)) {
+	steps := func(b *mach.Block, live mach.Set, written func(i mach.Reg)) {
 		for k := len(b.Ins) - 1; k >= 0; k-- {
 			in := &b.Ins[k]
 			i, ok := num[in.Slot]
@@ -36,17 +28,17 @@ func (a *allocator) share() {
 				if written != nil {
 					written(i)
 				}
-				drop(live, i)
+				live.Del(i)
 			case mach.Load:
-				add(live, i)
+				live.Add(i)
 			}
 		}
 	}
-	in := make([][]uint64, f.NumBlocks())
+	in := make([]mach.Set, f.NumBlocks())
 	for _, b := range f.Blocks {
 		in[b.ID] = set()
 	}
-	out := func(b *mach.Block) []uint64 {
+	out := func(b *mach.Block) mach.Set {
 		o := set()
 		for _, s := range b.Succs() {
 			for w, x := range in[s.ID] {
@@ -69,34 +61,25 @@ func (a *allocator) share() {
 		}
 	}
 	// Two slots meet where one is written while the other is needed.
-	meet := make([][]uint64, n)
-	for i := range meet {
-		meet[i] = set()
+	met := make([]mach.Set, n)
+	for i := range met {
+		met[i] = set()
+	}
+	meet := func(i, j mach.Reg) {
+		if i != j {
+			met[i].Add(j)
+			met[j].Add(i)
+		}
 	}
 	for _, b := range f.Blocks {
 		live := out(b)
-		steps(b, live, func(i int) {
-			for w, x := range live {
-				for ; x != 0; x &= x - 1 {
-					if j := 64*w + mathbits.TrailingZeros64(x); j != i {
-						add(meet[i], j)
-						add(meet[j], i)
-					}
-				}
-			}
-		})
+		steps(b, live, func(i mach.Reg) { live.Each(func(j mach.Reg) { meet(i, j) }) })
 	}
-	for w, x := range in[f.Blocks[0].ID] { // needed before anything has written it: it stays alone
-		for ; x != 0; x &= x - 1 {
-			i := 64*w + mathbits.TrailingZeros64(x)
-			for j := range n {
-				if j != i {
-					add(meet[i], j)
-					add(meet[j], i)
-				}
-			}
+	in[f.Blocks[0].ID].Each(func(i mach.Reg) { // needed before anything has written it: it stays alone
+		for j := range n {
+			meet(i, j)
 		}
-	}
+	})
 	to := make([]mach.Slot, n)
 	for i := range n {
 		to[i] = a.spilled[i]
@@ -106,7 +89,7 @@ func (a *allocator) share() {
 				continue
 			}
 			for k := range i {
-				if to[k] == a.spilled[j] && has(meet[i], k) {
+				if to[k] == a.spilled[j] && met[i].Has(k) {
 					continue next
 				}
 			}
