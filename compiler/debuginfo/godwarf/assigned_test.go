@@ -3,7 +3,6 @@ package godwarf
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -96,21 +95,7 @@ func main() {
 // TestAssigned asks for variables behind assignments that the compiler's location lists do not know of: there the list
 // names the place of the value from before. What is known is right, and without doubt it is known.
 func TestAssigned(t *testing.T) {
-	dir := t.TempDir()
-	src, path := filepath.Join(dir, "main.go"), filepath.Join(dir, "prog")
-	if err := os.WriteFile(src, []byte(assignedSource), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", "build", "-o", path, src)
-	cmd.Dir = dir
-	if b, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, b)
-	}
-	im, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer im.Close()
+	im, path := imageOf(t, assignedSource)
 	hooks := map[uint64]func(*thread){}
 	known, told := map[string]int{}, 0
 	for i, l := range strings.Split(assignedSource, "\n") {
@@ -159,8 +144,9 @@ func TestAssigned(t *testing.T) {
 		t.Errorf("known: %v, %d other lines", known, told)
 	}
 	// Without the source nobody knows that a variable is assigned to again.
-	os.Remove(src)
-	if im, err = Open(path); err != nil {
+	os.Remove(filepath.Join(filepath.Dir(path), "main.go"))
+	im, err := Open(path)
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer im.Close()

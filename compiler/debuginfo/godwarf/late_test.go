@@ -39,12 +39,12 @@ func main() {
 }
 `
 
-// TestLate asks for a variable of which a branch has made another one: behind the branch the new value is in a register
-// and the place in the frame still has the old one, which the location list names.
-func TestLate(t *testing.T) {
+// imageOf builds a program of one file, main.go in the program's folder, and gives its image and its path.
+func imageOf(t *testing.T, source string) (im *Image, path string) {
+	t.Helper()
 	dir := t.TempDir()
 	src, path := filepath.Join(dir, "main.go"), filepath.Join(dir, "prog")
-	if err := os.WriteFile(src, []byte(lateSource), 0o644); err != nil {
+	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("go", "build", "-o", path, src)
@@ -56,7 +56,14 @@ func TestLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer im.Close()
+	t.Cleanup(func() { im.Close() })
+	return im, path
+}
+
+// TestLate asks for a variable of which a branch has made another one: behind the branch the new value is in a register
+// and the place in the frame still has the old one, which the location list names.
+func TestLate(t *testing.T) {
+	im, _ := imageOf(t, lateSource)
 	got := map[string]string{}
 	hooks := map[uint64]func(*thread){}
 	for _, what := range []string{"joined", "stored"} {
