@@ -139,7 +139,7 @@ func builtFor(t *testing.T, source, release string) string {
 // recorded is the profile that the options give.
 func recorded(t *testing.T, ctx context.Context, o *options) *export.Profile {
 	t.Helper()
-	o.hz, o.buffer, o.output = 997, 64, filepath.Join(t.TempDir(), "out.pb.gz")
+	o.hz, o.output = 997, filepath.Join(t.TempDir(), "out.pb.gz")
 	var said bytes.Buffer
 	err := record(ctx, o, Streams{Out: &said, Err: &said}, os.Environ())
 	if err != nil || said.Len() > 0 {

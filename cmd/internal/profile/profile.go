@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +58,7 @@ usage: gostap profile -c CMD | -x PID [options]
       --by LABEL       split by a label: state, thread, goroutine (--each), or one that the program gives its goroutines
                        (Go: pprof.Do); the file for go tool pprof has all of them
       --hz N           samples a second for cpu, 997 if nothing is said
+  -s, --buffer MB      memory for events that wait to be read, 1 to 1024
   -o, --output FILE    by its ending: .pb.gz for go tool pprof, .folded, .svg and .html flame graphs;
                        without it, a table
       --diff           what changed between two files, .folded or .pb.gz
@@ -129,7 +131,7 @@ func parse(args []string) (*options, error) {
 	f.IntVar(&o.hz, "hz", 997, "")
 	f.StringVarP(&o.output, "output", "o", "", "")
 	f.BoolVar(&o.diff, "diff", false, "")
-	f.IntVarP(&o.buffer, "buffer", "s", 64, "")
+	f.IntVarP(&o.buffer, "buffer", "s", 0, "")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return nil, err
@@ -158,6 +160,8 @@ func parse(args []string) (*options, error) {
 		return nil, slip.New("--for takes a time like 10s", "")
 	case o.hz < 1 || o.hz > 10000:
 		return nil, slip.New(fmt.Sprintf("--hz %d: samples are taken 1 to 10000 times a second", o.hz), "")
+	case o.buffer < 0 || f.Changed("buffer") && o.buffer == 0 || o.buffer > 1024:
+		return nil, slip.New(fmt.Sprintf("--buffer takes 1 to 1024 megabytes, not %d", o.buffer), "")
 	}
 	list := strings.Split(o.what, ",")
 	if o.sample && (o.each || o.threads || slices.Contains([]string{"cpu", "create", "alloc"}, o.what)) {
@@ -188,6 +192,17 @@ type collector interface {
 	finish(end int64) *export.Profile
 }
 
+// buffer is how many megabytes of events wait for us at most if nothing is said. All of it is memory of ours.
+func buffer(c collector) int {
+	switch c.(type) {
+	case *sums, *counts, *samples: // one event for each goroutine that there can be, and the reasons to wait
+		return 16
+	case *cpu: // some seconds
+		return min(max(4*runtime.NumCPU(), 8), 64)
+	}
+	return 64
+}
+
 // deepest is how many calls of a stack are told.
 const deepest = 127
 
@@ -215,6 +230,9 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	switch c.(type) {
 	case *sums, *counts:
 		opt.Limits.MaxBacktrace, opt.Limits.MaxActionInt = deepestKept, math.MaxInt32
+	}
+	if opt.BufferMB == 0 {
+		opt.BufferMB = buffer(c)
 	}
 	prog, err := gostap.Compile(ctx, script, opt)
 	if err != nil {

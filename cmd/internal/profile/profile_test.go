@@ -22,8 +22,8 @@ func TestSlips(t *testing.T) {
 		{"-c a b", `"b" is not an option`}, {"-x -5", "-5 is no process"}, {"-x 5 --for -1s", "--for takes a time"},
 		{"-x 5 --what cup", `--what does not know "cup"`}, {"-x 5 --what cpu,wall", "cannot be measured together"},
 		{"-x 5 --what chan,", `--what does not know ""`}, {"-x 5 -o a.txt", "is not clear from its name"},
-		{"--diff a", "--diff takes two files, and there are 1"}, {"-x 5 --hz 0", "1 to 10000"}, {"--wat",
-			"unknown flag"},
+		{"--diff a", "--diff takes two files, and there are 1"}, {"-x 5 --hz 0", "1 to 10000"},
+		{"--wat", "unknown flag"}, {"-x 5 --buffer 0", "1 to 1024 megabytes"}, {"-x 5 -s -1", "1 to 1024 megabytes"},
 		{"-x 5 --sample", "--sample looks at"}, {"-x 5 --what wall --sample --each", "--sample looks at"},
 		{"--diff a b", "a is no file that can be compared|no such file"},
 	} {
