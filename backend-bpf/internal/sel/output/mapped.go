@@ -89,3 +89,61 @@ func (g *Output) mapped() string {
 	g.Funcs = append(g.Funcs, f)
 	return name
 }
+
+// program enters the code of the program that the process was started with, if x is in it: where that lies is known
+// without a lock, and before anything was told of the process (mm_struct's start_code, end_code and exe_file). The
+// stack is cut where it is not.
+func (w *walker) program(g *Output, x mach.Reg) {
+	var m members
+	var start, end, exe int
+	ok := m.find(g)
+	for _, f := range []struct {
+		to   *int
+		name string
+	}{{&start, "start_code"}, {&end, "end_code"}, {&exe, "exe_file"}} {
+		off, _, err := 0, 0, error(nil)
+		if ok {
+			off, _, err = g.U.Types.Offset("mm_struct", f.name)
+		}
+		*f.to, ok = off, ok && err == nil
+	}
+	if !ok {
+		w.Jump(w.cut)
+		return
+	}
+	slot, key := w.F.NewSlot(8), w.F.NewSlot(plan.FileKey)
+	word := func(p mach.Reg, off int) mach.Reg {
+		at := w.BinI(asm.Add, p, int64(off))
+		r := w.Call(asm.FnProbeReadKernel, emit.OnStack(slot, 0), emit.Const(8), emit.InReg(at))
+		w.UnlessI(asm.JNE, r, 0, w.cut)
+		return w.GetS(slot, 0, asm.DWord)
+	}
+	space := w.Get(w.base, walkSpace, asm.DWord)
+	low, high := word(space, start), word(space, end)
+	w.Unless(asm.JLT, x, low, w.cut)
+	w.Unless(asm.JGE, x, high, w.cut)
+	inode := word(word(space, exe), m.inode)
+	w.StoreS(key, plan.FileIno, word(inode, m.ino), asm.DWord)
+	w.StoreS(key, plan.FileLength, word(inode, m.size), asm.DWord)
+	w.StoreS(key, plan.FileTime, word(inode, m.time), asm.DWord)
+	dev := word(word(inode, m.sb), m.dev)
+	w.AluI(asm.LSh, dev, 32) // of 32 bits
+	w.AluI(asm.RSh, dev, 32)
+	w.StoreS(key, plan.FileDev, dev, asm.DWord)
+	file := w.Call(asm.FnMapLookupElem, emit.Map(plan.MapFiles), emit.OnStack(key, 0))
+	w.UnlessI(asm.JEq, file, 0, w.cut)
+	begin := w.Get(file, plan.FileBegin, asm.DWord)
+	w.Unless(asm.JGT, w.Bin(asm.Sub, high, low), w.Bin(asm.Sub, w.Get(file, plan.FileEnd, asm.DWord), begin), w.cut)
+	w.Store(w.base, walkLow, low, asm.DWord)
+	w.Store(w.base, walkHigh, high, asm.DWord)
+	// The segment is mapped from the begin of a page on, in the file as in memory.
+	bias := w.Copy(low)
+	w.AluI(asm.And, bias, -pageSize)
+	w.Alu(asm.Sub, bias, begin)
+	w.Alu(asm.Sub, bias, w.Get(file, plan.FileAddition, asm.DWord))
+	w.Store(w.base, walkBias, bias, asm.DWord)
+	w.Store(w.base, walkRows, w.Get(file, plan.FileRows, asm.DWord), asm.DWord) // with walkMany
+}
+
+// pageSize is that of x86-64.
+const pageSize = 4096

@@ -24,8 +24,8 @@ import (
 // The words of a walk in the scratch slot: the registers of the frame that it has come to; 1 where the pc was
 // interrupted, 0 where a call returns to it; the addresses so far; 1 where the stack goes on and nothing is known of
 // that; the ranges of the process; the addresses of the code that was met last, what is to be subtracted from them,
-// and its rows; the kernel's return probes that were not met yet; how often a lock was not free. The list of addresses
-// lies behind them, and what is read of the mm_struct at first.
+// and its rows; the kernel's return probes that were not met yet; how often a lock was not free; the mm_struct. The
+// list of addresses lies behind them, and what is read of the mm_struct at first.
 const (
 	walkPC    = 0
 	walkSP    = 8
@@ -44,7 +44,8 @@ const (
 	walkBusy  = 104
 	walkFrom  = 112 // of a goroutine: the least and the greatest stack pointer of frames that count
 	walkTo    = 120
-	walkHead  = 128
+	walkSpace = 128 // the mm_struct
+	walkHead  = 136
 	// walkMM bounds the bytes of the mm_struct with the members that tell processes apart.
 	walkMM = 256
 )
@@ -92,6 +93,7 @@ func (g *Output) walk(in *ir.Instr, room, ahead int, other *other) (list emit.Me
 	space := g.task.KernelWord(g.Call(asm.FnGetCurrentTask), mm, 8)
 	none, unknown, start := g.Cold(), g.Cold(), g.Block()
 	g.UnlessI(asm.JEq, space, 0, none)
+	g.StoreP(st, walkSpace, space, asm.DWord)
 
 	pc, sp, fp := g.Reg(), g.Reg(), g.Reg()
 	from := func(regs mach.Reg) {
@@ -364,7 +366,8 @@ const mostOther = 64
 
 // locate finds the code that x is in, which is often that of the frame before. Where the handler may be interrupted,
 // the kernel is asked, who always knows; it answers by way of a lock, and knows of files only. Else it is found by the
-// ranges of the process. There were was addresses before this frame.
+// ranges of the process, and before those are known in the program's own code. There were was addresses before this
+// frame.
 func (w *walker) locate(g *Output, x, was mach.Reg) {
 	here, look, ranges := w.Block(), w.Block(), w.Block()
 	w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), look)
@@ -389,7 +392,8 @@ func (w *walker) locate(g *Output, x, was mach.Reg) {
 	}
 	w.Set(ranges)
 	count := w.Get(w.base, walkCount, asm.DWord)
-	w.UnlessI(asm.JEq, count, 0, w.cut)
+	program := w.Cold()
+	w.UnlessI(asm.JEq, count, 0, program)
 	at := search(&w.Code, plan.MapRanges, plan.MaxRanges, plan.RangeSize, w.Get(w.base, walkFirst, asm.DWord), count, x)
 	low, high := w.Get(at, plan.RangeStart, asm.DWord), w.Get(at, plan.RangeEnd, asm.DWord)
 	w.Unless(asm.JLT, x, low, w.cut)
@@ -398,6 +402,9 @@ func (w *walker) locate(g *Output, x, was mach.Reg) {
 	w.Store(w.base, walkHigh, high, asm.DWord)
 	w.Store(w.base, walkBias, w.Get(at, plan.RangeBias, asm.DWord), asm.DWord)
 	w.Store(w.base, walkRows, w.Get(at, plan.RangeRows, asm.DWord), asm.DWord) // with walkMany
+	w.Jump(here)
+	w.Set(program)
+	w.program(g, x)
 	w.Jump(here)
 	w.Set(here)
 }
