@@ -265,14 +265,34 @@ func (s *Session) syncClock(now time.Time) {
 	if !s.clock.IsZero() && now.Sub(s.clock) < time.Second {
 		return
 	}
+	first := s.clock.IsZero()
 	s.clock = now
-	var boot1, wall, boot2 unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot1) != nil || unix.ClockGettime(unix.CLOCK_REALTIME, &wall) != nil ||
-		unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot2) != nil {
-		return
+	offset, off, ok := clockOffset(func(clock int32) (int64, error) {
+		var ts unix.Timespec
+		err := unix.ClockGettime(clock, &ts)
+		return ts.Nano(), err
+	})
+	at := s.dword(plan.CtlBootOffset)
+	if was := int64(at.Load()); ok && (first || offset > was+off || offset < was-off) {
+		at.Store(uint64(offset))
 	}
-	mid := boot1.Nano() + (boot2.Nano()-boot1.Nano())/2
-	s.dword(plan.CtlBootOffset).Store(uint64(wall.Nano() - mid))
+}
+
+// clockOffset gives CLOCK_REALTIME - CLOCK_BOOTTIME in ns, and by how much that may be off: clocks are read one after
+// the other, and the thread may wait for a processor in between, so the closest of some attempts counts.
+func clockOffset(read func(clock int32) (int64, error)) (offset, off int64, ok bool) {
+	for range 8 {
+		before, err1 := read(unix.CLOCK_BOOTTIME)
+		wall, err2 := read(unix.CLOCK_REALTIME)
+		after, err3 := read(unix.CLOCK_BOOTTIME)
+		if err1 != nil || err2 != nil || err3 != nil {
+			return 0, 0, false
+		}
+		if width := (after - before + 1) / 2; !ok || width < off {
+			offset, off, ok = wall-before-(after-before)/2, width, true
+		}
+	}
+	return offset, off, ok
 }
 
 func (s *Session) logf(level int, format string, args ...any) {

@@ -163,6 +163,7 @@ func queries() {
 		note("query", ended("select a row", err), began)
 	}
 	for range 3 {
+		began := time.Now()
 		tx, err := conn.Begin(ctx)
 		if err == nil {
 			_, err = tx.Exec(ctx, "insert in transaction")
@@ -174,7 +175,7 @@ func queries() {
 			panic(err)
 		}
 		for _, sql := range []string{"begin", "insert in transaction", "commit"} {
-			note("exec", ended(sql, nil), time.Now())
+			note("exec", ended(sql, nil), began)
 		}
 	}
 	conn.Close(ctx)
