@@ -15,9 +15,21 @@ import (
 )
 
 // Type finds a type by the name that Go gives it: "main.Server", "*main.Server", "[]int". Of a package whose
-// path has several elements the last one will do, if one type only has that name: "*fs.PathError".
+// path has several elements the last one will do, if one type only has that name: "*fs.PathError". Go's other names for
+// types will do as well: "[]byte", "*os.PathError".
 func (im *Image) Type(name string) (t *types.Ctype, err error) {
 	defer foreign.Guard(&err)()
+	t, err = typeNamed(im, name)
+	var none *debuginfo.NotFoundError
+	if full := gotype.Unaliased(name); full != name && errors.As(err, &none) {
+		if t, again := typeNamed(im, full); again == nil {
+			return t, nil
+		}
+	}
+	return t, err
+}
+
+func typeNamed(im *Image, name string) (t *types.Ctype, err error) {
 	if im.Bare() {
 		return bared(im).Type(strings.TrimSpace(name))
 	}

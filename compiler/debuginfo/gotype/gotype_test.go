@@ -103,3 +103,19 @@ func FuzzTypes(f *testing.F) {
 		}
 	})
 }
+
+// TestUnaliased: aliases are replaced where they stand for a type, in any part of its name, and nowhere else.
+func TestUnaliased(t *testing.T) {
+	for name, want := range map[string]string{
+		"[]byte": "[]uint8", "byte": "uint8", "*[4]rune": "*[4]int32", "map[string]any": "map[string]interface {}",
+		"map[byte][]any": "map[uint8][]interface {}", "*os.PathError": "*io/fs.PathError",
+		"main.box[byte,any]": "main.box[uint8,interface {}]", "chan<- rune": "chan<- int32",
+		"main.byte": "main.byte", "any/x.T": "any/x.T", "byte.Buffer": "byte.Buffer", "x/os.FileMode": "x/os.FileMode",
+		"bytes": "bytes", "mybyte": "mybyte", "os.File": "os.File", "*my-os.PathError": "*my-os.PathError",
+		"func(byte) rune": "func(uint8) int32", "": "",
+	} {
+		if got := Unaliased(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
