@@ -147,7 +147,7 @@ const codeCancelled diag.Code = "cancelled"
 // Compile runs the passes. The Result is never nil; its Files are needed to print the list.
 func Compile(ctx context.Context, o Options) (*Result, diag.List) {
 	s := newState(ctx, o)
-	res := &Result{Files: s.files, Dumps: map[string]string{}, close: s.env.Close}
+	res := &Result{Files: s.files, Dumps: map[string]string{}, close: s.close}
 	var all diag.List
 	if bad := unknownPasses(o.Dump); bad != nil {
 		all.Add(bad)

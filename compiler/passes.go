@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/expand"
 	"github.com/gostap/gostap/compiler/internal/family"
+	"github.com/gostap/gostap/compiler/internal/headers"
 	"github.com/gostap/gostap/compiler/internal/load"
 	"github.com/gostap/gostap/compiler/internal/lower"
 	"github.com/gostap/gostap/compiler/internal/opt"
@@ -76,6 +77,8 @@ type state struct {
 	out    *ir.Program
 	xenv   *expand.Env
 	argUse []bool
+	// included are the types of headers, by their names.
+	included map[string]debuginfo.Image
 }
 
 // handler is an expanded probe before its targets are resolved.
@@ -96,7 +99,7 @@ func newState(ctx context.Context, o Options) *state {
 	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord,
 		SearchPath: o.SearchPath, Dir: o.Dir, LibraryPath: o.LibraryPath, AllCallers: o.AllCallers,
 		Kernel: kbtf.New(o.KernelFiles), Guru: o.Guru, Privilege: o.Privilege, Machine: o.Machine}
-	s.tenv = &target.Env{Image: s.openNamed, Images: s.env.Images, Kernel: s.kernelImage,
+	s.tenv = &target.Env{Image: s.openNamed, Headers: s.headers, Images: s.env.Images, Kernel: s.kernelImage,
 		Vectors: o.Runtime == "kernel", Limits: o.Limits}
 	s.xenv = &expand.Env{
 		Aliases: s.aliases, Known: family.Known, Forms: family.Wild,
@@ -114,6 +117,35 @@ func (s *state) openNamed(name string) (debuginfo.Image, error) {
 		return s.env.Image(p)
 	}
 	return nil, fmt.Errorf("there is no program %q in PATH", name)
+}
+
+// headers gives the types of C headers.
+func (s *state) headers(names string) (debuginfo.Image, error) {
+	if img, ok := s.included[names]; ok {
+		return img, nil
+	}
+	path, remove, err := headers.Types(names, s.o.CacheDir)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	img, err := s.env.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if s.included == nil {
+		s.included = map[string]debuginfo.Image{}
+	}
+	s.included[names] = img
+	return img, nil
+}
+
+// close closes what was opened.
+func (s *state) close() {
+	s.env.Close()
+	for _, img := range s.included {
+		img.Close()
+	}
 }
 
 // kernelImage gives the types and variables of the kernel ("") or of a module.

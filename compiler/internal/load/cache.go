@@ -154,7 +154,7 @@ func (c *cache) write() {
 
 // ClearCache removes what is kept in the cache folder: indexes, and tables of programs by which stacks are walked.
 func ClearCache(dir string) (err error) {
-	for _, kind := range []string{"index-*", "rows-*"} {
+	for _, kind := range []string{"index-*", "rows-*", "headers-*"} {
 		list, gerr := filepath.Glob(filepath.Join(dir, kind))
 		if err == nil {
 			err = gerr

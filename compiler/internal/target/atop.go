@@ -1,12 +1,14 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/headers"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
@@ -344,8 +346,12 @@ func (b *build) modules(list string) ([]debuginfo.Image, error) {
 			out = append(out, img)
 			continue
 		case strings.HasPrefix(m, "<"):
-			return nil, fail("types of header files need a compiler, which is not used here").(*problem).
-				advise(`name a program that was built with the header, or the kernel: "kernel%s"`, m)
+			img, err := b.headers(m)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, img)
+			continue
 		case !strings.Contains(m, "/"):
 			// A word is a module of the kernel, or a program in PATH.
 			if img, err := b.kernel(m); err == nil {
@@ -360,6 +366,22 @@ func (b *build) modules(list string) ([]debuginfo.Image, error) {
 		out = append(out, img)
 	}
 	return out, nil
+}
+
+// headers are the types of C headers.
+func (b *build) headers(names string) (debuginfo.Image, error) {
+	if b.env.Headers == nil {
+		return nil, fail("types of header files are not known here")
+	}
+	img, err := b.env.Headers(names)
+	var why *headers.Error
+	if errors.As(err, &why) {
+		return nil, fail("%s", why.Text).(*problem).advise("%s", why.Hint)
+	}
+	if err != nil {
+		return nil, fail("%s: %v", names, err)
+	}
+	return img, nil
 }
 
 // kernel is the kernel, or a module of it, that types and variables are asked of.

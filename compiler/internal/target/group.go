@@ -27,6 +27,8 @@ type Env struct {
 	Image func(path string) (debuginfo.Image, error)
 	// Images lists the programs that the script's probes lie in.
 	Images func() []debuginfo.Image
+	// Headers gives the types of C headers, "<sys/un.h>"; nil where none can be had.
+	Headers func(names string) (debuginfo.Image, error)
 	// Kernel opens the kernel's types ("") or those of one of its modules; nil if there is no kernel to ask.
 	Kernel func(module string) (debuginfo.Image, error)
 
