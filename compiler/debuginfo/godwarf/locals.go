@@ -40,7 +40,11 @@ func (v *view) locals() ([]*debuginfo.Var, error) {
 	add := func(x *debuginfo.Var, dep int) {
 		if k, ok := at[x.Name]; ok {
 			// One in an inner block hides the others; of two beside each other, the one with a value does.
-			if dep > depth[x.Name] || dep == depth[x.Name] && (x.Err == nil || out[k].Err != nil) {
+			if line := v.meant(x); line > 0 && (out[k].Line == line) != (x.Line == line) {
+				if x.Line == line {
+					out[k], depth[x.Name] = x, dep
+				}
+			} else if dep > depth[x.Name] || dep == depth[x.Name] && (x.Err == nil || out[k].Err != nil) {
 				out[k], depth[x.Name] = x, dep
 			}
 			return

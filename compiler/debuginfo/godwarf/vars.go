@@ -32,11 +32,12 @@ func (im *Image) Vars(s debuginfo.Site) (vars []*debuginfo.Var, err error) {
 
 func (v *view) all() ([]*debuginfo.Var, error) {
 	if v.copy != nil || v.foreign {
-		return v.locals()
+		vars, err := v.locals()
+		return v.named(vars), err
 	}
 	vars := append(v.params(), v.results()...)
 	locals, err := v.locals()
-	return append(vars, locals...), err
+	return v.named(append(vars, locals...)), err
 }
 
 // Var finds one variable by name; "~r0" is the first result, whatever its name.

@@ -42,6 +42,7 @@ type Assignment struct {
 // File is a parsed file.
 type File struct {
 	fset    *token.FileSet
+	tree    *ast.File
 	vars    map[declared][]*ast.Object
 	changes map[*ast.Object][]Assignment
 }
@@ -67,6 +68,7 @@ func Parse(path string, src []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.tree = tree
 	for _, d := range tree.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok {
 			s := &scan{File: f, sure: map[ast.Node]bool{}}

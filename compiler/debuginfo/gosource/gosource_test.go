@@ -160,3 +160,53 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestVisible asks what names stand for.
+func TestVisible(t *testing.T) {
+	src := `package p
+
+func f(x, y int) (z int) {
+	x, w := y, x
+	if x := g(); x > 0 {
+		use(x)
+		var y = x
+		use(y)
+	} else if x < 1 {
+		use(x)
+	}
+	use(x)
+	for x := range y {
+		use(x)
+	}
+	func() {
+		use(x)
+		x := 1
+		use(x)
+	}()
+	switch x := any(w).(type) {
+	case int:
+		w := x
+		use(w)
+	default:
+		use(w)
+	}
+	return x
+}
+`
+	f, err := Parse("x.go", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name       string
+		line, decl int
+	}{
+		{"x", 4, 3}, {"w", 5, 4}, {"x", 6, 5}, {"y", 6, 3}, {"y", 8, 7}, {"x", 10, 5}, {"y", 10, 3}, {"x", 12, 3},
+		{"x", 13, 3}, {"x", 14, 13}, {"x", 17, 3}, {"x", 19, 18}, {"w", 24, 23}, {"w", 26, 4}, {"x", 28, 3},
+		{"z", 28, 3}, {"y", 28, 3}, {"nothing", 28, 0}, {"w", 4, 0}, {"x", 11, 0},
+	} {
+		if decl, _ := f.Visible(c.name, c.line); decl != c.decl {
+			t.Errorf("%s in line %d is that of line %d, want %d", c.name, c.line, decl, c.decl)
+		}
+	}
+}
