@@ -162,6 +162,11 @@ var rows = [...]Func{
 	// Its addresses, as of ubacktrace or backtrace.
 	{Name: "stack_addrs", Params: list{l}, Result: s, OfStack: true, Does: Asks, Fails: Never, Unprivileged: true,
 		Later: true, Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptHex}},
+	// Its number, and the stack of a number.
+	{Name: "stack_number", Params: list{l}, Result: l, OfStack: true, Does: Asks, Fails: Never, Unprivileged: true,
+		Where: Lowered},
+	{Name: "stack_numbered", Params: list{l}, Result: l, Keeps: true, Does: Asks, Fails: Never, Unprivileged: true,
+		Where: Lowered},
 	// Addresses in hex with spaces between, or one frame a line, with names.
 	{Name: "ubacktrace", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: PrintOnly, Idle: true,
 		Text: wire.Arg{Kind: wire.Stack, Lazy: wire.StackHex}},

@@ -77,7 +77,7 @@ func TestLibraryWhole(t *testing.T) {
 			var args []string
 			for _, p := range strings.Split(params, ",") {
 				switch {
-				case strings.HasPrefix(e.Names[0], "stack_addr") && strings.HasPrefix(p, "s"): // a stack
+				case strings.HasPrefix(e.Names[0], "stack_") && strings.HasPrefix(p, "s"): // a stack
 					args = append(args, "kstack()")
 				case strings.HasSuffix(p, ":long"):
 					args = append(args, "1")
