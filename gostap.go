@@ -129,6 +129,9 @@ type ToolOptions struct {
 	Verify bool
 	// Soon says that the program is run as soon as it is compiled: what the kernel can do for that is begun meanwhile.
 	Soon bool
+	// Apart has handlers that are not atomic and take no lock for it: others may change globals between two accesses.
+	// It is for scripts in which what belongs together is in one element, of which one handler at a time knows.
+	Apart bool
 	// Log takes what there is to tell of the five passes (parse, elaborate, translate, build, run), as much as Verbose
 	// says of each; nil tells nothing.
 	Log     func(format string, args ...any)

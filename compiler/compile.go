@@ -76,6 +76,8 @@ type Options struct {
 	Privilege string
 	// Unoptimised leaves out the optimiser (-u).
 	Unoptimised bool
+	// Apart has handlers that are not atomic: others may change globals between two accesses, each of which is.
+	Apart bool
 	// NoAutoPrint turns off the printing of unread globals at the end.
 	NoAutoPrint bool
 	// Inspected is for a program whose globals and prints are read as values (see ir.Format.Headed and

@@ -312,7 +312,7 @@ func (s *state) lower() diag.List {
 
 func (s *state) optimise() diag.List {
 	var bad diag.List
-	opt.Run(s.out, opt.Options{Off: s.o.Unoptimised, After: func(pass string) {
+	opt.Run(s.out, opt.Options{Off: s.o.Unoptimised, Apart: s.o.Apart, After: func(pass string) {
 		if len(bad) == 0 {
 			bad = s.verify(pass)
 		}

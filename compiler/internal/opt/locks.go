@@ -33,8 +33,16 @@ import (
 //	  end                                   end ...
 //
 // Cost: a few rounds over each handler.
-func InsertLocks(p *ir.Program) {
-	l := newLocker(p)
+func InsertLocks(p *ir.Program) { insert(p, newLocker(p, false)) }
+
+// insertLocks is the name of that pass.
+const insertLocks = "insert-locks"
+
+// insertSomeLocks is InsertLocks where handlers need not be atomic. Locks are left for what is no single access:
+// strings, deletions by pattern, embedded code.
+func insertSomeLocks(p *ir.Program) { insert(p, newLocker(p, true)) }
+
+func insert(p *ir.Program, l *locker) {
 	p.Locks = 0
 	for _, g := range p.Globals {
 		g.Class = -1
@@ -70,10 +78,11 @@ type locker struct {
 	p        *ir.Program
 	funcs    map[string]*touch
 	handlers []*touch // by probe, nil for those that run alone
+	apart    bool     // accesses do not belong together
 }
 
-func newLocker(p *ir.Program) *locker {
-	l := &locker{p: p, funcs: map[string]*touch{}}
+func newLocker(p *ir.Program, apart bool) *locker {
+	l := &locker{p: p, funcs: map[string]*touch{}, apart: apart}
 	for _, f := range p.Funcs {
 		l.funcs[f.Name] = &touch{globs: make([]bool, len(p.Globals))}
 	}
@@ -180,7 +189,11 @@ func (l *locker) longest(f *ir.Func) int8 {
 		blk := f.Blocks[b]
 		for i := range blk.Instrs {
 			instr := &blk.Instrs[i]
-			n = min(n+l.weight(instr), 2)
+			if l.apart {
+				n = max(n, l.weight(instr))
+			} else {
+				n = min(n+l.weight(instr), 2)
+			}
 			if instr.Op.CanFail() && instr.OnErr != ir.NoBlock {
 				reach(instr.OnErr)
 			}

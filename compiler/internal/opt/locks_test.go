@@ -152,3 +152,43 @@ func TestLocksHold(t *testing.T) {
 		t.Errorf("only %d runs took a lock and %d were skipped", locked, skipped)
 	}
 }
+
+// TestLocksApart: where handlers need not be atomic, those that touch more than one element take no lock, and strings
+// are whole all the same.
+func TestLocksApart(t *testing.T) {
+	taken, spared := 0, 0
+	for seed := range uint64(600) {
+		all := irgen.Program(rand.New(rand.NewPCG(seed, 11)))
+		some := irgen.Program(rand.New(rand.NewPCG(seed, 11)))
+		Run(all, Options{})
+		Run(some, Options{Apart: true})
+		for i, pr := range some.Probes {
+			l := newLocker(some, true)
+			whole := 0
+			eachInstr(pr.Handler, func(in *ir.Instr) {
+				if l.weight(in) > 1 {
+					whole++
+				}
+			})
+			has := func(p *ir.Program) (n int) {
+				eachInstr(p.Probes[i].Handler, func(in *ir.Instr) {
+					if in.Op == ir.OpLock {
+						n++
+					}
+				})
+				return n
+			}
+			if concurrent(pr) && whole > 0 && has(some) == 0 {
+				t.Errorf("probe %d takes no lock\n%s", i, some)
+			}
+			if has(some) > 0 {
+				taken++
+			} else if has(all) > 0 {
+				spared++
+			}
+		}
+	}
+	if taken < 100 || spared < 20 {
+		t.Errorf("only %d handlers took a lock and %d were spared one", taken, spared)
+	}
+}

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	// Off leaves out everything that only saves work (-u); what back ends rely on is still done.
 	Off bool
+	// Apart leaves out the locks that make handlers atomic: each access to a global is, and others may come in between.
+	Apart bool
 	// After, if not nil, is called with the name of each pass that has been run.
 	After func(pass string)
 }
@@ -58,7 +60,7 @@ var Passes = []Pass{
 	{"remove-dead", RemoveDead, false},
 	{"remove-unused", RemoveUnused, false},
 	{"infer-sharing", InferSharing, true}, // when no access will go away any more
-	{"insert-locks", InsertLocks, true},
+	{insertLocks, InsertLocks, true},
 }
 
 // Run runs the passes over p.
@@ -67,7 +69,11 @@ func Run(p *ir.Program, o Options) {
 		if o.Off && !pass.Needed {
 			continue
 		}
-		pass.Run(p)
+		if o.Apart && pass.Name == insertLocks {
+			insertSomeLocks(p)
+		} else {
+			pass.Run(p)
+		}
 		if o.After != nil {
 			o.After(pass.Name)
 		}
