@@ -120,3 +120,62 @@ func TestKeptStacks(t *testing.T) {
 
 // ownLines are what the traced programs print.
 var ownLines = regexp.MustCompile(`(?m)^ended: .*\n`)
+
+// TestKeptDepths: stacks of all depths are those that the kernel itself walks, at limits around which they are kept in
+// another way, cut where the limit says so, and those with more addresses below have them.
+func TestKeptDepths(t *testing.T) {
+	t.Parallel()
+	needRoot(t)
+	path := builtGo(t, `package main
+
+//go:noinline
+func leaf(n int) int { return n }
+
+//go:noinline
+func down(n int) int {
+	if n == 0 {
+		return leaf(n) + 1
+	}
+	return down(n-1) + 1
+}
+
+func main() {
+	sum := 0
+	for n := range 90 {
+		sum += down(n)
+	}
+	done := make(chan int)
+	go func() {
+		for n := range 90 {
+			sum += down(n)
+		}
+		done <- 1
+	}()
+	<-done
+	println("ended: ", sum)
+}
+`)
+	for _, limit := range []int{2, 3, 15, 16, 17, 18, 64, 100} {
+		s := begin(t, "-D", "MAXSTRINGLEN=4096", "-D", "MAXBACKTRACE="+strconv.Itoa(limit), "-e", `global kept, live, below
+			probe process("`+path+`").function("main.leaf") {
+				kept[ustack()]++
+				live[ubacktrace()]++
+			}
+			probe process("`+path+`").function("main.leaf") { below[gostack_created()]++ }
+			probe end {
+				foreach (s in kept) {
+					a = stack_addrs(s)
+					if (live[a] != kept[s]) println(kept[s], " of ", live[a], ": ", a)
+					delete live[a]
+					all += kept[s]
+				}
+				foreach (a in live) println(live[a], " left of ", a)
+				foreach (s in below) whole += below[s]
+				println("all ", all, " ", whole)
+			}`, "-c", path)
+		status := s.end()
+		if out := ownLines.ReplaceAllString(s.stdout(), ""); status != 0 || out != "all 180 180\n" {
+			t.Errorf("limit %d: status %d\n%s\n%s", limit, status, out, s.stderr())
+		}
+	}
+}

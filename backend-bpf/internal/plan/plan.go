@@ -71,6 +71,8 @@ const (
 	// number, present when handlers keep stacks. What a stack is, backend.ParseKept tells.
 	MapStacks    = "gostap_stacks"
 	MapStackList = "gostap_stacklist"
+	// MapShortStacks is MapStacks for stacks of few addresses, with shorter keys.
+	MapShortStacks = "gostap_shortstk"
 )
 
 // The maps by which the stacks of programs are walked (sel/output/walk.go), present when a handler does that.

@@ -168,7 +168,7 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 		m[plan.MapFamily] = hook.FamilyMap()
 	}
 	if u.Kept {
-		m[plan.MapStacks], m[plan.MapStackList] = output.StackMaps(u.P.Limits.MaxBacktrace)
+		maps2.Copy(m, output.StackMaps(u.P.Limits.MaxBacktrace))
 	}
 	if u.Walks {
 		maps2.Copy(m, output.WalkMaps())

@@ -15,19 +15,48 @@ import (
 )
 
 // Stacks that the kernel keeps. MapStacks goes from all that makes up a stack to its number, so that the kernel itself
-// compares the addresses and two stacks are never taken for one; MapStackList goes back.
+// compares the addresses and two stacks are never taken for one; MapStackList goes back. The kernel hashes the whole of
+// a key, so those of at most shortStack addresses have a map of their own, MapShortStacks.
 
 // stackKey is the size of what makes up a stack of at most room addresses: u32 n, u32 room, u32 tgid, u32 what it
 // is (backend.StackUser), and the addresses with zeros behind them. It is what wire.Stack looks like.
 func stackKey(room int) int { return backend.KeptHead + 8*room }
 
 // StackMaps are the maps of kept stacks of at most room addresses.
-func StackMaps(room int) (numbers, list *ebpf.MapSpec) {
-	size := uint32(stackKey(room))
-	return &ebpf.MapSpec{Name: plan.MapStacks, Type: ebpf.Hash, KeySize: size, ValueSize: 8,
-			MaxEntries: backend.MaxStacks},
-		&ebpf.MapSpec{Name: plan.MapStackList, Type: ebpf.Array, KeySize: 4, ValueSize: size,
-			MaxEntries: backend.MaxStacks + 1}
+func StackMaps(room int) map[string]*ebpf.MapSpec {
+	numbers := func(name string, room int) *ebpf.MapSpec {
+		return &ebpf.MapSpec{Name: name, Type: ebpf.Hash, KeySize: uint32(stackKey(room)), ValueSize: 8,
+			MaxEntries: backend.MaxStacks}
+	}
+	m := map[string]*ebpf.MapSpec{
+		plan.MapShortStacks: numbers(plan.MapShortStacks, min(room, shortStack)),
+		plan.MapStackList: {Name: plan.MapStackList, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(stackKey(room)),
+			MaxEntries: backend.MaxStacks + 1},
+	}
+	if room > shortStack {
+		m[plan.MapStacks] = numbers(plan.MapStacks, room)
+	}
+	return m
+}
+
+// numbers calls a helper for the map with the number of a stack of n addresses, whose key is the helper's second
+// argument.
+func (g *Output) numbers(n mach.Reg, fn asm.BuiltinFunc, args ...emit.Arg) mach.Reg {
+	on := func(name string) mach.Reg { return g.Call(fn, append([]emit.Arg{emit.Map(name)}, args...)...) }
+	if g.U.P.Limits.MaxBacktrace <= shortStack {
+		return on(plan.MapShortStacks)
+	}
+	r := g.Reg()
+	short, long, done := g.Block(), g.Block(), g.Block()
+	g.CondI(asm.JGT, n, shortStack, long, short)
+	g.Set(short)
+	g.Mov(r, on(plan.MapShortStacks))
+	g.Jump(done)
+	g.Set(long)
+	g.Mov(r, on(plan.MapStacks))
+	g.Jump(done)
+	g.Set(done)
+	return r
 }
 
 // KeepStack gives the number of the stack, from 1, and enters it where it is new: 0 for a stack without addresses. It
@@ -69,9 +98,12 @@ func (g *Output) keep(in *ir.Instr, user bool, from *other, below ir.Val) {
 	var list emit.Mem
 	var n, cut mach.Reg
 	walked := user && (from != nil || g.raw())
-	if walked {
+	switch {
+	case walked:
 		list, n, cut = g.walk(in, most, backend.KeptHead, from)
-	} else {
+	case user && most > 1 && g.framed():
+		list, n = g.frames(most, backend.KeptHead)
+	default:
 		list = emit.At(g.TempBuffer(stackKey(room)), backend.KeptHead)
 		n = g.trace(list, most, user)
 	}
@@ -84,6 +116,7 @@ func (g *Output) keep(in *ir.Instr, user bool, from *other, below ir.Val) {
 	if created {
 		isCreated = g.putBelow(list, n, most, g.Copy(g.Long(below)))
 	}
+	count := g.Copy(n)
 	g.Alu(asm.Or, n, g.Imm(int64(room)<<32))
 	g.StoreP(key, 0, n, asm.DWord)
 	if user {
@@ -105,7 +138,7 @@ func (g *Output) keep(in *ir.Instr, user bool, from *other, below ir.Val) {
 		g.StoreIP(key, 8, 0, asm.DWord)
 	}
 	fresh, known := g.Cold(), g.Block()
-	at := g.Call(asm.FnMapLookupElem, emit.Map(plan.MapStacks), g.ArgP(key))
+	at := g.numbers(count, asm.FnMapLookupElem, g.ArgP(key))
 	g.CondI(asm.JEq, at, 0, fresh, known)
 	g.Set(known)
 	g.Load(dst, at, 0, asm.DWord)
@@ -124,14 +157,13 @@ func (g *Output) keep(in *ir.Instr, user bool, from *other, below ir.Val) {
 		emit.Const(emit.UpdateAny))
 	g.CondI(asm.JEq, r, 0, listed, full)
 	g.Set(listed)
-	r = g.Call(asm.FnMapUpdateElem, emit.Map(plan.MapStacks), g.ArgP(key), emit.OnStack(slot, 0),
-		emit.Const(emit.UpdateNew))
+	r = g.numbers(count, asm.FnMapUpdateElem, g.ArgP(key), emit.OnStack(slot, 0), emit.Const(emit.UpdateNew))
 	g.CondI(asm.JEq, r, 0, entered, second)
 	g.Set(entered)
 	g.LoadS(dst, slot, 0, asm.DWord)
 	g.Jump(done)
 	g.Set(second)
-	at = g.Call(asm.FnMapLookupElem, emit.Map(plan.MapStacks), g.ArgP(key))
+	at = g.numbers(count, asm.FnMapLookupElem, g.ArgP(key))
 	again := g.Cold()
 	g.CondI(asm.JEq, at, 0, full, again)
 	g.Set(again)

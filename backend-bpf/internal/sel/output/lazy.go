@@ -96,7 +96,7 @@ func (g *Output) trace(list emit.Mem, room int, user bool) mach.Reg {
 		flags = userStack
 	}
 	n := g.getStack(list, room, flags)
-	if user && partition.ReturnOnTop(g.H.Sites) && room > 2 {
+	if user && partition.ReturnOnTop(g.H.Sites) && room > 1 {
 		s := g.Temp(8)
 		done := g.Block()
 		res := g.Call(asm.FnProbeReadUser, emit.OnStack(s, 0), emit.Const(8),
