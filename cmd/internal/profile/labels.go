@@ -101,6 +101,10 @@ func labellingOf(img debuginfo.Image) (*labelling, error) {
 // mostLabels is how many labels of a goroutine are told, mostSets how many different sets of them.
 const mostLabels, mostSets = 8, 4000
 
+// racing is how many processors may enter a set at the same time, so that there is one too many: the limit is looked at
+// first, and no lock is held.
+const racing = 1024
+
 // Numbers of sets of labels that are none.
 const (
 	setNone = iota
@@ -158,7 +162,7 @@ function label_id:long(p:long) {
   printf("%%d %%d %%s\n", %d, n, t)
   return n
 }
-`, mostSets, setNone, setUnread, mostSets, setNoRoom, setFirst, codeLabels)
+`, mostSets+racing, setNone, setUnread, mostSets, setNoRoom, setFirst, codeLabels)
 }
 
 // of is the expression for the labels of a goroutine.

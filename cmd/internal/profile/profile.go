@@ -217,6 +217,7 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	}
 	opt.Limits = layout.Default()
 	opt.Limits.MaxBacktrace = deepest
+	opt.Tool.Apart = true // what belongs together is in one element, of which one goroutine's events know
 	n := &namer{table: symbols.Table{Open: open.Open}, stacks: map[string][]export.Frame{}, pid: uint32(o.pid)}
 	ev, err := symbols.WatchProcesses()
 	if err == nil {

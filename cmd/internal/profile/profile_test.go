@@ -118,7 +118,7 @@ func TestSums(t *testing.T) {
 	n := &namer{stacks: map[string][]export.Frame{"recv": {{Func: "main.recv"}}, "call": {{Func: "syscall.write"}}}}
 	c := newSums(n, "wall", 0, 1000)
 	for _, e := range [][]gostap.Value{
-		num(codeBegin, 1, 1500),
+		num(codeBegin, 1, 1000+500<<tickShift),
 		append(num(codeReason, 7), text("chan receive")),
 		num(codeFirst, 9, 700, 7, 0), // waited from before the beginning, at 500, on
 		num(codeFirst, 10, 700, kindRunning, 0),
@@ -130,9 +130,9 @@ func TestSums(t *testing.T) {
 	} {
 		c.event(e)
 	}
-	got := sumsOf(c.finish(2000))
-	want := map[string]int64{"chan receive": 200 + 400 + (1000 - 900) + (1000 - 1100), "syscall write": 50,
-		running: 200 + 400}
+	got := sumsOf(c.finish(1000 + 1000<<tickShift))
+	want := map[string]int64{"chan receive": (200 + 400 + (1000 - 900) + (1000 - 1100)) << tickShift,
+		"syscall write": 50 << tickShift, running: (200 + 400) << tickShift}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -7,14 +7,32 @@ import (
 	"github.com/gostap/gostap/compiler/machine"
 )
 
-// What a goroutine does, as the low eight bits of a word of sumScript's; below these stand the runtime's reasons to
-// wait. The bits above are when that began, in nanoseconds since the script was made.
+// A word of sumScript's is all that is known of a goroutine, in one number, so that handlers find and change it in one
+// place and by one access: no other event of a goroutine comes in between, so no lock is needed. Its lowest kindBits say
+// what the goroutine does, the stackBits above by the number of its stack where it began that, and the others when, in
+// units of tick since the script was made. They last for mostTime.
 const (
-	kindRunning  = 250 + iota
+	kindBits  = 7
+	stackBits = 15
+	timeShift = kindBits + stackBits
+	tickShift = 6 // 64 ns
+)
+
+// mostTime is how long the times of words last, and a profile by sums.
+const mostTime = 1<<(64-timeShift+tickShift) - 1<<40 // ns
+
+// What a goroutine does; below these stand the runtime's reasons to wait.
+const (
+	kindRunning  = 120 + iota
 	kindStepping // it runs, and is about to let others go first
 	kindRunnable
 	kindSyscall // in a system call, or in C
 	kindIdle    // something that is not asked for
+
+	mostReasons = 64 // those have a bit each in a number of the script
+	kindMask    = 1<<kindBits - 1
+	stackMask   = 1<<stackBits - 1
+	doingMask   = 1<<timeShift - 1
 )
 
 // probed is what a program has of what the script may probe, which depends on the version of Go.
@@ -38,12 +56,13 @@ func sumScript(what string, before bool, most int, since int64, l *labelling, ha
 		}
 		return all
 	}
-	fmt.Fprintf(&b, "global st[%d], stack[%d], sums[32768], open[65536], known[256], missed\n", most, most)
-	// lab is the number of a goroutine's set of labels, which is read when it gets them and when it is first seen.
-	lab, label := "0", func(g, labels string) string { return "" }
+	fmt.Fprintf(&b, "global st[%d], sums[32768], open[65536], missed\n", most)
+	// lab is the number of a goroutine's set of labels, which is read when it gets them and when it is first seen. In
+	// keys it stands above what the goroutine does.
+	lab, labelled, label := "0", "", func(g, labels string) string { return "" }
 	if l != nil {
 		fmt.Fprintf(&b, "%sglobal lab[%d]\n", l.numbers(), most)
-		lab, label = "lab[g]", func(g, labels string) string {
+		lab, labelled, label = "lab[g]", fmt.Sprintf(" | lab[g] << %d", timeShift), func(g, labels string) string {
 			if labels == "" {
 				labels = l.of(g)
 			}
@@ -51,8 +70,10 @@ func sumScript(what string, before bool, most int, since int64, l *labelling, ha
 				"  else if (lab[%[1]s]) delete lab[%[1]s]\n", g, labels)
 		}
 	}
+	doing := fmt.Sprintf("s & %d%s", doingMask, labelled)
+	took := fmt.Sprintf("now - (s >>> %d)", timeShift)
 	// The clock is looked at first: see window.go.
-	now := fmt.Sprintf("clock = ktime_get_ns()\n  if (clock < from) next\n  now = clock - %d", since)
+	now := fmt.Sprintf("clock = ktime_get_ns()\n  if (clock < from) next\n  now = (clock - %d) >> %d", since, tickShift)
 	// first sends that g is seen for the first time, and what it did before.
 	first := func(did any) string {
 		if !before {
@@ -67,57 +88,71 @@ func sumScript(what string, before bool, most int, since int64, l *labelling, ha
   %s
   g = %s
   s = st[g]
-%s  k = s & 255
+%s  k = s & %d
   if (!s) { %s%s}
-`, point, now, g, reason, label("g", ""), first(did))
+`, point, now, g, reason, kindMask, label("g", ""), first(did))
 		if all {
-			fmt.Fprintf(&b, "  else if (k == %d || k == %d)\n    ran[@cast(g, \"runtime.g\")->startpc, %s] <<< "+
-				"now - (s >> 8)\n", kindRunning, kindStepping, lab)
+			fmt.Fprintf(&b, "  else if (k == %d || k == %d)\n    ran[@cast(g, \"runtime.g\")->startpc, %s] <<< %s\n",
+				kindRunning, kindStepping, lab, took)
 		}
-		fmt.Fprintf(&b, "  else if (k != %d) sums[k, stack[g], %s] <<< now - (s >> 8)\n%s} catch { missed <<< 1 } }\n",
-			kindIdle, lab, body)
+		fmt.Fprintf(&b, "  else if (k != %d) sums[%s] <<< %s\n%s} catch { missed <<< 1 } }\n", kindIdle, doing, took,
+			body)
 	}
-	set := func(kind any) string { return fmt.Sprintf("  st[g] = (now << 8) | %v\n", kind) }
-	const given, keep = "$gp", "  stack[g] = ustack()\n"
+	// set notes what the goroutine does from now on, with the stack that is known, with that of here, or without one.
+	set := func(kind any) string {
+		return fmt.Sprintf("  st[g] = now << %d | s & %d | %v\n", timeShift, stackMask<<kindBits, kind)
+	}
+	const given = "$gp"
+	setHere := func(kind any) string {
+		return fmt.Sprintf("  st[g] = now << %d | stack_number(ustack()) << %d | %v\n", timeShift, kindBits, kind)
+	}
+	setOnly := func(kind any) string { return fmt.Sprintf("  st[g] = now << %d | %v\n", timeShift, kind) }
 	// idle is what is not asked for; it is not written where it stands already.
-	idle := fmt.Sprintf("  if ((st[g] & 255) != %d) st[g] = (now << 8) | %d\n", kindIdle, kindIdle)
+	idle := fmt.Sprintf("  if (k != %d)%s", kindIdle, setOnly(kindIdle))
 	running, runnable := idle, idle
 	if all {
 		running, runnable = set(kindRunning), set(kindRunnable)
 	}
 
-	park := set("$reason") + keep
-	if !all {
-		park = "  if (known[$reason] == 1) {\n" + park + "  } else\n" + idle
+	// Reasons are told when they are seen first. Where all are wanted a bit for each says that it was: if another
+	// handler changes that number meanwhile it is told twice.
+	park, isKnown, told := setHere("$reason"), "known >> $reason & 1", "known = known | 1 << $reason"
+	if all {
+		b.WriteString("global known\n")
+	} else {
+		b.WriteString("global known[256]\n")
+		isKnown, told = "known[$reason]", "known[$reason] = "+reasons(list)+" ? 1 : 2"
+		park = "  if (known[$reason] == 1)\n" + park + "  else\n" + idle
 	}
-	probe(function("gopark"), self, kindRunning, fmt.Sprintf(`  if (!known[$reason]) {
+	probe(function("gopark"), self, kindRunning, fmt.Sprintf(`  if (!(%s)) {
+    if ($reason >= %d) error("a reason to wait that is not known")
     why = @var("runtime.waitReasonStrings")[$reason]
-    known[$reason] = %s ? 1 : 2
+    %s
     printf("%%d %%d %%s\n", %d, $reason, why)
   }
-`, reasons(list), codeReason), park)
+`, isKnown, mostReasons, told, codeReason), park)
 	probe(function("ready"), given, "$gp->waitreason", "", runnable)
 	if all || asks("syscall") || asks("gc") { // the others' parks are never called off
 		probe(function("execute"), given, kindRunnable, "", running)
 	}
 	if all || asks("syscall") {
-		probe(function("reentersyscall"), self, kindRunning, "", set(kindSyscall)+keep)
+		probe(function("reentersyscall"), self, kindRunning, "", setHere(kindSyscall))
 		probe(function("exitsyscall"), self, kindSyscall, "", running)
 	}
-	made := runnable
+	made := fmt.Sprintf("  k = s & %d\n%s", kindMask, runnable)
 	if all {
-		probe(function("asyncPreempt2")+", "+function("Gosched"), self, kindRunning, "", set(kindStepping)+keep)
+		probe(function("asyncPreempt2")+", "+function("Gosched"), self, kindRunning, "", setHere(kindStepping))
 		probe(function("goschedImpl")+", "+function("goyield_m"), given, kindRunning, "",
-			fmt.Sprintf("  if (k != %d) delete stack[g]\n", kindStepping)+set(kindRunnable))
+			fmt.Sprintf("  if (k != %d) s = 0\n", kindStepping)+set(kindRunnable))
 		for _, f := range []string{"exitsyscallNoP", "exitsyscall0"} { // one of them, by the version of Go
 			if has("runtime." + f) {
 				probe(function(f), given, kindSyscall, "", set(kindRunnable))
 			}
 		}
-		probe(function("goexit1"), self, kindRunning, "", fmt.Sprintf("  st[g] = (now << 8) | %d\n", kindIdle))
-		made += keep
+		probe(function("goexit1"), self, kindRunning, "", setOnly(kindIdle))
+		made = setHere(kindRunnable)
 	}
-	fmt.Fprintf(&b, "probe %s.return { try {\n  %s\n  g = $return\n%s  if (!st[g]) { %s}\n%s"+
+	fmt.Fprintf(&b, "probe %s.return { try {\n  %s\n  g = $return\n  s = st[g]\n%s  if (!s) { %s}\n%s"+
 		"} catch { missed <<< 1 } }\n",
 		function("newproc1"), now, label("g", ""), first(kindIdle), made)
 	if l != nil {
@@ -127,8 +162,8 @@ func sumScript(what string, before bool, most int, since int64, l *labelling, ha
 	opened, ran := "", ""
 	if all {
 		b.WriteString("global ran[16384], openrun[4096]\n")
-		opened = fmt.Sprintf("if (k == %d || k == %d) openrun[%s] <<< s >> 8\n    else ", kindRunning, kindStepping,
-			lab)
+		opened = fmt.Sprintf("if (k == %d || k == %d) openrun[%s] <<< s >>> %d\n    else ", kindRunning, kindStepping,
+			lab, timeShift)
 		ran = fmt.Sprintf(`  foreach ([f, l] in ran)
     printf("%%d %%d %%d %%d %%d\n", %d, f, @count(ran[f, l]), @sum(ran[f, l]), l)
   foreach (l in openrun) printf("%%d %%d %%d %%d\n", %d, @count(openrun[l]), @sum(openrun[l]), l)
@@ -137,12 +172,19 @@ func sumScript(what string, before bool, most int, since int64, l *labelling, ha
 	fmt.Fprintf(&b, `probe end {
   foreach (g in st) {
     s = st[g]
-    k = s & 255
-    %sif (k != %d) open[k, stack[g], %s] <<< s >> 8
+    k = s & %d
+    %sif (k != %d) open[%s] <<< s >>> %d
   }
 %s%s%s%s}
-`, opened, kindIdle, lab, ran, printed("sums", codeSum), printed("open", codeOpen), missed)
+`, kindMask, opened, kindIdle, doing, timeShift, ran, words("sums", codeSum), words("open", codeOpen), missed)
 	return b.String()
+}
+
+// words prints a table of statistics by what a goroutine does and its labels.
+func words(table string, code int) string {
+	return fmt.Sprintf("  foreach (d in %[1]s)\n    printf(\"%%d %%d %%d %%d %%d %%s\\n\", %[2]d, d & %[3]d, "+
+		"@count(%[1]s[d]), @sum(%[1]s[d]), d >> %[4]d, stack_numbered(d >> %[5]d & %[6]d))\n", table, code, kindMask,
+		timeShift, kindBits, stackMask)
 }
 
 // self is the running goroutine, in code of Go.
