@@ -242,7 +242,11 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	defer prog.Close()
 	var notes []string
 	w := window{hold: o.hold}
-	session, err := w.open(ctx, prog, o.length, o.pid != 0)
+	length := o.length
+	if _, ok := c.(*sums); ok && (length == 0 || length > mostTime) {
+		length = mostTime
+	}
+	session, err := w.open(ctx, prog, length, o.pid != 0)
 	if err != nil {
 		return err
 	}
@@ -280,6 +284,9 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	end := w.end(exit)
 	p := c.finish(end)
 	p.Start, p.Duration = w.at, time.Duration(end-w.begun)
+	if p.Duration >= length && length != o.length {
+		notes = append(notes, fmt.Sprintf("the profile ended after %v: times have no more room", length))
+	}
 	p.Notes = slices.Concat(n.notes, notes, p.Notes)
 	for _, t := range p.Notes {
 		fmt.Fprintf(s.Err, "WARNING: %s\n", diag.Visible(t))
