@@ -59,7 +59,8 @@ func (c *sums) event(a []gostap.Value) {
 		c.done = append(c.done, total{c.state(a[1].Int, stack), stack, a[2].Int, a[3].Int << tickShift,
 			a[0].Int == codeOpen, c.sets.get(a[4].Int)})
 	case codeRan:
-		c.done = append(c.done, total{running, c.began(a[1].Int), a[2].Int, a[3].Int << tickShift, false, c.sets.get(a[4].Int)})
+		c.done = append(c.done, total{running, c.began(a[1].Int), a[2].Int, a[3].Int << tickShift, false,
+			c.sets.get(a[4].Int)})
 	case codeOpenRun:
 		c.done = append(c.done, total{running, nil, a[1].Int, a[2].Int << tickShift, true, c.sets.get(a[3].Int)})
 	case codeMissed:

@@ -8,9 +8,9 @@ import (
 )
 
 // A word of sumScript's is all that is known of a goroutine, in one number, so that handlers find and change it in one
-// place and by one access: no other event of a goroutine comes in between, so no lock is needed. Its lowest kindBits say
-// what the goroutine does, the stackBits above by the number of its stack where it began that, and the others when, in
-// units of tick since the script was made. They last for mostTime.
+// place and by one access: no other event of a goroutine comes in between, so no lock is needed. Its lowest kindBits
+// say what the goroutine does, the stackBits above by the number of its stack where it began that, and the others
+// when, in units of 2^tickShift ns since the script was made. They last for mostTime.
 const (
 	kindBits  = 7
 	stackBits = 15
