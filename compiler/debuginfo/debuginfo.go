@@ -251,6 +251,10 @@ type RunTimeTypes struct {
 	// First is the file address of the first type.
 	First uint64
 	Types *gotype.Types
+	// Text is the file address from which methods are counted.
+	Text uint64
+	// Contexts is what package gocontexts has found; nil as long as nobody asked.
+	Contexts *loc.Contexts
 }
 
 // RunTimeTyped is what images of Go programs have.

@@ -48,11 +48,14 @@ const (
 	KeyAt    // the address of the key at position B of the map of Go at address A
 	ElemAt   // the address of the element there
 	Else     // A if it is not 0, else B
+	// the address of the value that the context of Go whose type is at A and whose data word is B has for a key, 0 if
+	// there is none; see Chain
+	Stored
 )
 
 var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr",
 	"sar", "neg", "not", "deref", "bits", "below", "tracearg", "within", "through", "equal", "less",
-	"check", "find", "next", "keyat", "elemat", "else"}
+	"check", "find", "next", "keyat", "elemat", "else", "stored"}
 
 func (o Op) String() string { return opNames[o] }
 
@@ -68,7 +71,8 @@ type Step struct {
 	Signed bool
 	Kernel bool // Deref of kernel memory
 	Text   string
-	Map    *Map // Find, Next, KeyAt, ElemAt
+	Map    *Map   // Find, Next, KeyAt, ElemAt
+	Chain  *Chain // Stored
 }
 
 // Map is how a map of a Go program lies, and where the program has what its hashes depend on.
@@ -202,7 +206,7 @@ func (p Prog) Checked() (val, when Prog) {
 func (p Prog) CanFault() bool {
 	for _, s := range p.Steps {
 		if s.Op == Deref || s.Op == Below || s.Op == Within || s.Op == Through || s.Op == Check ||
-			s.Map != nil {
+			s.Map != nil || s.Chain != nil {
 			return true
 		}
 	}
@@ -243,6 +247,9 @@ func (p Prog) String() string {
 			fmt.Fprintf(&b, "%s .%d .%d", s.Op, s.A, s.B)
 			if s.Map != nil {
 				fmt.Fprintf(&b, " %+v", *s.Map)
+			}
+			if s.Chain != nil {
+				fmt.Fprintf(&b, " %s", s.Chain)
 			}
 			if s.Text != "" {
 				fmt.Fprintf(&b, " %q", s.Text)

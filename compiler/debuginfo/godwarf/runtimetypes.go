@@ -19,7 +19,7 @@ func (im *Image) RunTimeTypes() *debuginfo.RunTimeTypes {
 		return nil
 	}
 	im.runTime = &debuginfo.RunTimeTypes{Minor: minor, Types: gotype.New(im.f, lo, hi, minor),
-		Relocated: im.f.Relocated(), First: lo,
+		Relocated: im.f.Relocated(), First: lo, Text: im.tab.Text(),
 		Swiss: minor >= 24 && !strings.Contains(im.Version(), "noswissmap")}
 	im.runTime.Types.OldMaps = !im.runTime.Swiss
 	return im.runTime

@@ -2,6 +2,7 @@ package gotype
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,6 +23,7 @@ type Method struct {
 const (
 	uncommonSize = 16
 	methodSize   = 16
+	imethodSize  = 8
 	mostMethods  = 1 << 12
 	mostParams   = 1 << 10
 	// left is what the linker writes in place of a method that it has left out. Up to Go 1.15 it was 0.
@@ -88,6 +90,65 @@ func (t *Types) Methods(addr uint64) (out []Method, err error) {
 	return out, nil
 }
 
+// MethodNames lists the names of the methods of the type at a file address: those of an interface are what it asks for.
+func (t *Types) MethodNames(addr uint64) (out []string, err error) {
+	b, err := t.f.Bytes(addr, fullSize)
+	if err != nil || len(b) < headSize {
+		return nil, ErrNone
+	}
+	if b[offKind]&kindMask != kInterface {
+		ms, err := t.Methods(addr)
+		for _, m := range ms {
+			out = append(out, m.Name)
+		}
+		return out, err
+	}
+	if len(b) < fullSize {
+		return nil, ErrNone
+	}
+	n := binary.LittleEndian.Uint64(b[offLen:])
+	if n > mostMethods {
+		return nil, ErrNone
+	}
+	ms, err := t.f.Bytes(t.pointer(addr+offValue), int(n)*imethodSize)
+	if err != nil || len(ms) < int(n)*imethodSize {
+		return nil, ErrNone
+	}
+	for ; len(ms) > 0; ms = ms[imethodSize:] {
+		name, err := t.name(binary.LittleEndian.Uint32(ms), false)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// With lists the file addresses of the types, interfaces apart, that have methods of all these names, in order.
+func (t *Types) With(methods ...string) (out []uint64) {
+	t.candidates(func(addr uint64, h []byte) {
+		if h[offKind]&kindMask == kInterface {
+			return
+		}
+		at, ok := t.uncommon(addr, h[offKind]&kindMask, h[offFlags])
+		if !ok {
+			return
+		}
+		u, err := t.f.Bytes(at, uncommonSize)
+		if err != nil || len(u) < uncommonSize || int(binary.LittleEndian.Uint16(u[4:])) < len(methods) {
+			return
+		}
+		names, err := t.MethodNames(addr)
+		for _, m := range methods {
+			if err != nil || !slices.Contains(names, m) {
+				return
+			}
+		}
+		out = append(out, addr)
+	})
+	return out
+}
+
 // Signature gives the types of the arguments and results of the function type at a file address. The last argument of
 // a variadic one is the slice.
 func (t *Types) Signature(addr uint64) (in, out []*types.Ctype, err error) {
@@ -136,32 +197,35 @@ func (t *Types) Names(f func(name string)) {
 	}
 }
 
-// each finds all types. Releases differ in what lists of them they have, but a type is not like anything else.
-func (t *Types) each(f func(addr uint64, full string)) {
+// candidates finds what may be types. Releases differ in what lists of them they have, but a type is not like anything
+// else. head is what it begins with.
+func (t *Types) candidates(f func(addr uint64, head []byte)) {
 	b, err := t.f.Bytes(t.lo, int(min(t.hi-t.lo, 1<<30)))
 	if err != nil {
 		return
 	}
 	for at := 0; at+headSize <= len(b); at += 8 {
-		h := b[at : at+headSize]
-		if !likely(h, uint32(min(t.hi-t.lo, 1<<32-1))) {
-			continue
+		if h := b[at : at+headSize]; likely(h, uint32(min(t.hi-t.lo, 1<<32-1))) {
+			f(t.lo+uint64(at), h)
 		}
-		addr := t.lo + uint64(at)
+	}
+}
+
+// each finds all types.
+func (t *Types) each(f func(addr uint64, full string)) {
+	t.candidates(func(addr uint64, h []byte) {
 		name, err := t.name(binary.LittleEndian.Uint32(h[offStr:]), h[offFlags]&flagExtraStar != 0)
 		if err != nil || !printable(name) {
-			continue
+			return
 		}
 		kind := h[offKind] & kindMask
 		if kind == kPointer && h[offFlags]&flagNamed == 0 && name[0] != '*' {
-			continue
+			return
 		}
-		pkg, err := t.pkg(addr, kind, h[offFlags])
-		if err != nil {
-			continue
+		if pkg, err := t.pkg(addr, kind, h[offFlags]); err == nil {
+			f(addr, Full(name, pkg))
 		}
-		f(addr, Full(name, pkg))
-	}
+	})
 }
 
 const flagNamed = 1 << 2
