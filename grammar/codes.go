@@ -55,7 +55,7 @@ func Codes() []CodeInfo {
 		{code.BadFunction, false, "a function is not declared as it must be", `function f(int a) { }`},
 		{code.BadForeach, false, "a foreach is not written as it must be", `probe begin { foreach (a, b in c) { } }`},
 		{code.BadOperand, false, "an operator cannot take this operand", `probe begin { a = [b, c] }`},
-		{code.BadTarget, false, "what follows a $variable does not fit", `probe begin { $a[1, 2] }`},
+		{code.BadTarget, false, "what follows a $variable does not fit", `probe begin { $a[1, 2, 3] }`},
 		{code.BadAtOp, false, "an operator with @ is given other arguments than it takes",
 			`probe begin { @count(a, b) }`},
 		{code.ElseWithoutIf, false, "an else has no if", `probe begin { else a }`},

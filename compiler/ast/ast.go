@@ -226,7 +226,8 @@ const (
 	RangeElem = "@range_elem" // the element there
 )
 
-// HasKey is "key in $m" where $m is a variable of the program: its arguments are the key and the variable.
+// HasKey is "key in $m" where $m is a variable of the program: its arguments are the key, the variable, and of
+// "[key, second] in $m" the second one.
 const HasKey = "@has_key"
 
 // SortByValue is Foreach.SortKey when the sort mark stands at the value or the array.
@@ -342,13 +343,14 @@ type (
 	}
 )
 
-// TargetStep is "->member", "[index]", "[low:high]" or ".(type)".
+// TargetStep is "->member", "[index]", "[index, second]", "[low:high]" or ".(type)".
 type TargetStep struct {
 	Place
 	Member string // set for "->member"
 	Index  Expr   // set for "[index]"; of a range its begin, nil if absent
 	Range  bool   // "[low:high]"
 	High   Expr   // the end of a range, nil if absent
+	Second Expr   // set for "[index, second]"
 	Type   string // set for ".(type)"
 }
 

@@ -122,6 +122,7 @@ func Children(n Node) []Node {
 		expr(n.Base)
 		for _, s := range n.Path {
 			expr(s.Index)
+			expr(s.Second)
 			expr(s.High)
 		}
 	}

@@ -55,7 +55,11 @@ func (p *printer) expr(x Expr) {
 		p.args(x.Args)
 	case *AtOp:
 		if x.Name == HasKey {
-			p.expr(x.Args[0])
+			if len(x.Args) > 2 {
+				p.keys([]Expr{x.Args[0], x.Args[2]})
+			} else {
+				p.expr(x.Args[0])
+			}
 			p.text(" in ")
 			p.expr(x.Args[1])
 			break
@@ -150,6 +154,10 @@ func (p *printer) target(x *Target) {
 		default:
 			p.text("[")
 			p.expr(s.Index)
+			if s.Second != nil {
+				p.text(", ")
+				p.expr(s.Second)
+			}
 			if s.Range {
 				p.text(":")
 				p.expr(s.High)

@@ -75,6 +75,20 @@ var scripts = []struct {
 		probe process("%PROG").function("main.all") { foreach (v = i in $w limit 9) sum += v == $w[i] ? 1 : 100 }
 		probe end { printf("same %d wrong %d sum %d\n", same, wrong, sum) } global sum`,
 		[]string{"same 7140 wrong 0 sum 101\n", "rc 0"}},
+	{"contexts", "gocontexts", `global same, wrong, errors
+		probe process("%PROG").function("main.number") {
+			if ($ctx["main.ctxKey", $k]->data == $v->data && $ctx["main.ctxKey", $k]->type == $v->type) same++; else wrong++
+		}
+		probe process("%PROG").function("main.text") {
+			if ($ctx["main.nameKey", $s]->data == $v->data && $ctx["main.nameKey", $s]->type == $v->type) same++; else wrong++
+		}
+		probe process("%PROG").function("main.one") {
+			if ($ctx["main.reqKey"]->data == $v->data && $ctx["main.reqKey"]->type == $v->type) same++; else wrong++
+			if ($ctx["main.second"]->data == $w->data && $ctx["main.second"]->type == $w->type) same++; else wrong++
+		}
+		probe process("%PROG").function("main.odd") { try { same += "main.reqKey" in $ctx } catch (e) { errors++ } }
+		probe end { printf("same %d wrong %d errors %d\n", same, wrong, errors) }`,
+		[]string{"same 1603 wrong 0 errors 4\n", "rc 0"}},
 	{"cplus", "cplusvalues", `probe process("%PROG").function("said_by_itself<every>") { println($v$$) }`,
 		[]string{"{.s=\"every\", .v={\"a\", \"b\"}, .m={[1]=\"one\", [2]=\"two\", [3]=\"three\"}, .u={4}, .l={5, 6}, " +
 			".d={7, 8}, .x=\"var\", .p={.x=9, .y=10}, .o=nullopt}\n", "rc 0"}},

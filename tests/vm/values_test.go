@@ -24,6 +24,8 @@ func TestValues(t *testing.T) {
 			case "values":
 			case "maps":
 				cmd = exec.Command("go", "build", "-o", prog, "../fixtures/gomaps")
+			case "contexts":
+				cmd = exec.Command("go", "build", "-o", prog, "../fixtures/gocontexts")
 			case "cplus":
 				cmd = exec.Command("g++", "-std=c++17", "-g", "-O1", "-static", "-o", prog,
 					"../fixtures/cplusvalues/cplusvalues.cpp")
@@ -39,7 +41,7 @@ func TestValues(t *testing.T) {
 		}
 		res := guest(t, k, Options{Files: files, Command: command})
 		for _, s := range scripts {
-			if s.name != "values" && s.name != "cplus" && s.name != "maps" {
+			if s.name != "values" && s.name != "cplus" && s.name != "maps" && s.name != "contexts" {
 				continue
 			}
 			part := part(res, s.name)

@@ -95,7 +95,9 @@ type lowerer struct {
 	names map[string]bool
 	// mapFuncs are the functions that look into maps of Go, by what they do and how those lie.
 	mapFuncs map[string]string
-	todo     []func()
+	// contextFuncs are those that look into contexts of Go, likewise.
+	contextFuncs map[string]string
+	todo         []func()
 
 	// writes: something in the script changes the traced program, so that no value of it stays what it is.
 	writes bool

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
@@ -208,7 +209,16 @@ func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 		a, b = vals[s.A], vals[s.B]
 		key += " " + operand(a) + " " + operand(b)
 	}
-	if a.Kind == ir.ValReg && f.b.F.Regs[a.Reg].Name != "" || b.Kind == ir.ValReg && f.b.F.Regs[b.Reg].Name != "" {
+	var more []ir.Val
+	if s.Chain != nil {
+		more = f.chainOperands(s.Chain, args)
+		key += " " + s.Chain.String()
+	}
+	named := func(v ir.Val) bool { return v.Kind == ir.ValReg && f.b.F.Regs[v.Reg].Name != "" }
+	for _, v := range more {
+		key += " " + operand(v)
+	}
+	if named(a) || named(b) || slices.ContainsFunc(more, named) {
 		key = "" // a variable of the script may change
 	}
 	if f.writes {
@@ -217,7 +227,7 @@ func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 	if v, ok := f.cse[key]; ok && key != "" {
 		return v
 	}
-	v := f.compute(s, a, b)
+	v := f.compute(s, a, b, more)
 	if key != "" {
 		f.cse[key] = v
 	}
@@ -234,7 +244,7 @@ func operand(v ir.Val) string {
 	return fmt.Sprint(v.Int)
 }
 
-func (f reading) compute(s loc.Step, a, b ir.Val) ir.Val {
+func (f reading) compute(s loc.Step, a, b ir.Val, more []ir.Val) ir.Val {
 	emit := func(op ir.Op, n int64, args ...ir.Val) ir.Val {
 		r := f.b.Long("")
 		in := f.b.Make(op, r, args...)
@@ -269,6 +279,8 @@ func (f reading) compute(s loc.Step, a, b ir.Val) ir.Val {
 		return f.check(a, b, s.Text)
 	case loc.Find, loc.Next, loc.KeyAt, loc.ElemAt:
 		return f.inMap(s.Op, s.Map, a, b)
+	case loc.Stored:
+		return f.stored(s.Chain, append([]ir.Val{a, b}, more...))
 	}
 	if a.Kind == ir.ValInt && b.Kind == ir.ValInt {
 		switch s.Op {

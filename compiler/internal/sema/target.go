@@ -25,7 +25,9 @@ func arity(name string) (least, most int, ok bool) {
 		return 1, 2, true
 	case "@cast":
 		return 2, 3, true
-	case "@is", ast.HasKey, ast.RangeNext, ast.RangeKey, ast.RangeElem:
+	case ast.HasKey:
+		return 2, 3, true
+	case "@is", ast.RangeNext, ast.RangeKey, ast.RangeElem:
 		return 2, 2, true
 	case "@typeof":
 		return 1, 2, true // see grammar: two are of @typeof($x) == "name"

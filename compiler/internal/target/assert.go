@@ -49,15 +49,20 @@ type asserted struct {
 
 // assertable finds the type called name among those of the program that the interface is of.
 func (b *build) assertable(name string) (*asserted, error) {
+	t, err := b.namedType(name)
+	if err != nil {
+		return nil, err
+	}
+	return b.held(t, name)
+}
+
+// held is a type of the program that the interface is of, as an interface may hold it.
+func (b *build) held(t *types.Ctype, name string) (*asserted, error) {
 	imgs, err := b.modules("")
 	if err != nil {
 		return nil, err
 	}
 	img := imgs[0]
-	t, err := b.namedType(name)
-	if err != nil {
-		return nil, err
-	}
 	if t.Kind == types.GoInterface {
 		return nil, fail("%s is an interface, and what has its methods only the program itself can tell",
 			name).(*problem).advise("name the type that the interface holds, as %%T of package fmt prints it")

@@ -488,6 +488,9 @@ func Text(e ast.Expr) string {
 		case ast.RangeNext, ast.RangeKey, ast.RangeElem:
 			return Text(e.Args[0])
 		case ast.HasKey:
+			if len(e.Args) > 2 {
+				return fmt.Sprintf("[%s, %s] in %s", Text(e.Args[0]), Text(e.Args[2]), Text(e.Args[1]))
+			}
 			return Text(e.Args[0]) + " in " + Text(e.Args[1])
 		case "@typeof":
 			if len(e.Args) == 2 {
@@ -512,6 +515,8 @@ func Text(e ast.Expr) string {
 				s += "->" + st.Member
 			case st.Range:
 				s += fmt.Sprintf("[%s:%s]", Text(st.Index), Text(st.High))
+			case st.Second != nil:
+				s += fmt.Sprintf("[%s, %s]", Text(st.Index), Text(st.Second))
 			default:
 				s += fmt.Sprintf("[%s]", Text(st.Index))
 			}

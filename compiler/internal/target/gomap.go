@@ -42,7 +42,7 @@ func (b *build) element(o object, key ast.Expr) (object, error) {
 	return object{Place: loc.Place{Type: elem, InMemory: true, Addr: at, Kernel: o.Kernel, Writable: true}}, nil
 }
 
-// hasKey is "key in $m": whether a map has the key.
+// hasKey is "key in $m": whether a map, or a context, has the key.
 func (b *build) hasKey(e *ast.AtOp) (*elab.Target, error) {
 	x := e.Args[1].(*ast.Target)
 	if x.Pretty > 0 || !b.isVariable(x) {
@@ -55,8 +55,14 @@ func (b *build) hasKey(e *ast.AtOp) (*elab.Target, error) {
 	if entry {
 		return nil, tooEarly(x)
 	}
+	if at, err := b.inContext(x, o, e); err != nil || at != nil {
+		return at, err
+	}
 	if o.Type.Kind != types.GoMap {
 		return nil, fail("%s is no map: its type is %s", Text(x), o.Type.Name)
+	}
+	if len(e.Args) > 2 {
+		return nil, fail("a map of the program has one key")
 	}
 	at, err := b.find(o, e.Args[0])
 	if err != nil {
@@ -88,28 +94,34 @@ func (b *build) find(o object, key ast.Expr) (loc.Prog, error) {
 	}
 	lit, ok := ast.Unparen(key).(*ast.Literal)
 	if ok && lit.IsString != text {
-		return at, fail("the keys of %s are %s", t.Name, t.Key().Name).(*problem).
-			advise("write the key %s quotes", map[bool]string{true: "in", false: "without"}[text])
+		return at, quotes(fail("the keys of %s are %s", t.Name, t.Key().Name), text)
 	}
-	var k loc.Prog
-	switch n, number := constant(key); {
-	case text:
+	k := loc.Prog{}
+	if text {
 		k = b.textArg(key)
-	case number:
-		if !fits(n, t.Key()) {
-			return at, fail("%d is no %s, which the keys of %s are", n, t.Key().Name, t.Name)
-		}
-		k = loc.Constant(cut(n, size))
-	default:
-		k = b.arg(key)
-		if size < wordSize {
-			k = k.Then(loc.Step{Op: loc.Bits, Size: int(8 * size), Signed: t.Key().Signed}).
-				With(k, loc.Step{Op: loc.Equal})
-			k = b.arg(key).With(k, loc.Step{Op: loc.Check, Text: "the key is no " + t.Key().Name})
-			k = k.Then(loc.Step{Op: loc.Bits, Size: int(8 * size)})
-		}
+	} else if k, ok = b.number(key, t.Key()); !ok {
+		return at, fail("%s is no %s, which the keys of %s are", Text(key), t.Key().Name, t.Name)
 	}
 	return at.With(k, loc.Step{Op: loc.Find, Map: m}), nil
+}
+
+// quotes advises to write a key with quotes or without.
+func quotes(err error, with bool) error {
+	return err.(*problem).advise("write the key %s quotes", map[bool]string{true: "in", false: "without"}[with])
+}
+
+// number is a key that is a number of type t; false if it is written, and is none.
+func (b *build) number(key ast.Expr, t *types.Ctype) (loc.Prog, bool) {
+	if n, ok := constant(key); ok {
+		return loc.Constant(cut(n, t.Size)), fits(n, t)
+	}
+	k := b.arg(key)
+	if t.Size < wordSize {
+		k = k.Then(loc.Step{Op: loc.Bits, Size: int(8 * t.Size), Signed: t.Signed}).With(k, loc.Step{Op: loc.Equal})
+		k = b.arg(key).With(k, loc.Step{Op: loc.Check, Text: "the key is no " + t.Name})
+		k = k.Then(loc.Step{Op: loc.Bits, Size: int(8 * t.Size)})
+	}
+	return k, true
 }
 
 // fits reports whether n is a number of type t.

@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/gocontext"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
@@ -414,6 +415,10 @@ func (b *build) steps(o object, path []ast.TargetStep, t *ast.Target) (object, e
 			o, err = b.assert(before(t, len(path)-i), o, st.Type)
 		case st.Range:
 			o, err = b.slice(o, st)
+		case gocontext.Is(o.Type):
+			o, err = b.stored(o, st.Index, st.Second)
+		case st.Second != nil:
+			err = fail("%s takes one index", Text(before(t, len(path)-i)))
 		case o.Type != nil && o.Type.Kind == types.GoMap:
 			o, err = b.element(o, st.Index)
 		default:

@@ -204,11 +204,15 @@ func (b *Builder) in(left, right part) part {
 	if t, ok := ast.Unparen(b.single(right)).(*ast.Target); ok {
 		if left.isList && len(left.list) == 1 && left.list[0] != nil {
 			left = part{x: left.list[0], first: left.first, last: left.last}
-		} else if left.isList {
+		} else if left.isList && (len(left.list) != 2 || left.list[0] == nil || left.list[1] == nil) {
 			b.errorf(code.BadOperand, x.Range(), "a map of the program has one key")
 			left = part{x: t, first: left.first, last: left.last}
 		}
-		has := &ast.AtOp{Place: x.Place, Name: ast.HasKey, Args: []ast.Expr{left.x, t}}
+		args := []ast.Expr{left.x, t}
+		if left.isList {
+			args = []ast.Expr{left.list[0], t, left.list[1]}
+		}
+		has := &ast.AtOp{Place: x.Place, Name: ast.HasKey, Args: args}
 		return part{x: has, first: left.first, last: right.last}
 	}
 	if left.isList {
@@ -499,6 +503,9 @@ func (b *Builder) indexStep(s *stapparse.SuffixContext) ast.TargetStep {
 		if e, ok := k.(*stapparse.ExprContext); ok {
 			st.High = b.expr(e)
 		}
+	}
+	if !st.Range && len(keys) == 2 && keys[1] != nil {
+		st.Second, keys = keys[1], keys[:1]
 	}
 	if !st.Range || len(keys) > 0 {
 		st.Index = b.oneIndex(keys, st.Span)
