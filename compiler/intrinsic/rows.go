@@ -116,6 +116,23 @@ var rows = [...]Func{
 	{Name: "user_block", Params: list{l, l}, Const: 2, Does: Acts, Fails: MayFail, Unprivileged: true,
 		Reads: caps.ReadUser},
 	{Name: "block_word", Params: list{l}, Result: l, Const: 1, Does: Asks, Fails: Never, Unprivileged: true},
+	// Likewise the 40 bytes at runtime.aeskeysched of a Go program, which do not change once they are there.
+	{Name: "aes_schedule", Params: list{l}, Does: Acts, Fails: MayFail, Unprivileged: true, Reads: caps.ReadUser},
+	// For the compiler: what the near_ functions are asked next is likely to be among these n bytes, a constant
+	// multiple of 8. They are user_uint8 and so on but may give what was there then.
+	{Name: "user_window", Params: list{l, l}, Const: 2, Does: Acts, Fails: Never, Unprivileged: true,
+		Reads: caps.ReadUser},
+	{Name: "near_uint8", Params: list{l}, Result: l, Does: Asks, Fails: Faults, Unprivileged: true,
+		Reads: caps.ReadUser},
+	{Name: "near_uint16", Params: list{l}, Result: l, Does: Asks, Fails: Faults, Unprivileged: true,
+		Reads: caps.ReadUser},
+	{Name: "near_uint32", Params: list{l}, Result: l, Does: Asks, Fails: Faults, Unprivileged: true,
+		Reads: caps.ReadUser},
+	{Name: "near_uint64", Params: list{l}, Result: l, Does: Asks, Fails: Faults, Unprivileged: true,
+		Reads: caps.ReadUser},
+	// For the compiler: whether the bytes at an address are those of a string, as many as it has.
+	{Name: "user_is", Params: list{l, s}, Result: l, Does: Asks, Fails: Faults, Unprivileged: true,
+		Reads: caps.ReadUser},
 	// The same of the kernel.
 	{Name: "kernel_string", Params: list{l}, Result: s, Does: Asks, Fails: Faults, Reads: caps.ReadKernel},
 	{Name: "kernel_string2", Params: list{l, s}, Result: s, Else: 2, Does: Asks, Fails: Never,

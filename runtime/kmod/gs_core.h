@@ -89,6 +89,9 @@ struct gs_ctx {
 	struct gs_err err;
 	char tmp[GS_MAXSTR + 16];
 	u64 block[8];		/* what gs_block() has read */
+	u64 near_at;		/* what gs_window() has read: where, how much, and that */
+	u32 near_size;
+	u8 near[528];
 	u64 key[GS_KEYS / 8 + 1];
 	u64 agg[GS_AGG / 8 + 1];
 	u64 out[(GS_OUT + 4096) / 8 + 4];
@@ -173,6 +176,7 @@ static inline struct gs_ctx *gs_enter(const struct gs_hit *hit)
 	c->depth = 0;
 	c->sp = 0;
 	c->len = 0;
+	c->near_size = 0;
 	c->more = false;
 	c->sleeps = hit->sleeps;
 	c->call = hit->call;

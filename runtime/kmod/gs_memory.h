@@ -103,6 +103,47 @@ static inline int gs_block(struct gs_ctx *c, int pos, u64 addr, u32 n)
 	return gs_raise(c, pos, GS_ERR_MEMORY, addr, 0);
 }
 
+/* Reads what is likely to be asked for, if it is not too much and all there. n is a constant. */
+static __always_inline void gs_window(struct gs_ctx *c, u64 addr, u64 n)
+{
+	c->near_size = 0;
+	if (n > sizeof(c->near) || !gs_fetch(c, c->near, addr, n, false))
+		return;
+	c->near_at = addr;
+	c->near_size = n;
+}
+
+/* gs_load() of a number without sign, which may be what it was when the window was read. */
+static __always_inline int gs_near(struct gs_ctx *c, int pos, s64 *dst, u64 addr, u32 n)
+{
+	u64 at = addr - c->near_at, v = 0;
+
+	if (at >= c->near_size || at + n > c->near_size)
+		return gs_load(c, pos, dst, addr, n, false, false);
+	memcpy(&v, c->near + at, n);
+	*dst = v;
+	return GS_OK;
+}
+
+/* Whether the bytes at addr are those of s. */
+static inline int gs_is(struct gs_ctx *c, int pos, s64 *dst, u64 addr, const char *s)
+{
+	u32 len = strlen(s), at, n;
+	char part[64];
+
+	for (at = 0; at < len; at += n) {
+		n = min_t(u32, len - at, sizeof(part));
+		if (unlikely(!gs_fetch(c, part, addr + at, n, false)))
+			return gs_raise(c, pos, GS_ERR_MEMORY, addr, 0);
+		if (memcmp(part, s + at, n)) {
+			*dst = 0;
+			return GS_OK;
+		}
+	}
+	*dst = 1;
+	return GS_OK;
+}
+
 /* Writes n bytes, 1, 2, 4 or 8. */
 static __always_inline int gs_store(struct gs_ctx *c, int pos, u64 addr, s64 v, int n, bool kernel)
 {

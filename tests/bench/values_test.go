@@ -21,7 +21,8 @@ func valuesRun(b *testing.B, prog, fn, handler string, args ...string) map[strin
 	cmd := exec.Command(prog, args...)
 	if handler != "" {
 		cmd = exec.Command(gostap, "-t", "--no-global-var-display", "-D", "STP_NO_OVERLOAD", "-D", "MAXERRORS=1000000",
-			"-e", fmt.Sprintf("global n probe process(%q).function(\"main.%s\") { %s }", prog, fn, handler),
+			"-e", fmt.Sprintf("global n probe process(%q).function(\"main.%s\") { %s }\nprobe end { println(n) }",
+				prog, fn, handler),
 			"-c", prog+" "+strings.Join(args, " "))
 	}
 	out, err := cmd.CombinedOutput()

@@ -31,6 +31,7 @@ type gen struct {
 	subs   *subs
 	budget mach.Reg
 	words  mach.Slot // of user_block
+	window int       // of user_window, in the scratch slot; 0 for none
 
 	out     *mach.Block         // leave without having begun
 	end     *mach.Block         // the handler is done: output goes out, scratch memory is given back
@@ -75,6 +76,13 @@ func newGen(u *body.Unit, h *Handler, lv level, steps bool) *gen {
 	g.Funcs = []*mach.Func{g.F}
 	g.Frame.StackMax, g.Frame.StackLeft = lv.stackMax, lv.stackLeft
 	g.Frame.Scratch = g.Reg()
+	if u.Hashes == nil {
+		h := hashes(u.P)
+		u.Hashes = &h
+	}
+	if *u.Hashes {
+		g.Frame.Reserved = scheduleBytes
+	}
 	g.Record = g.hook.Recorded()
 	g.budget = g.Reg()
 	if lv.far {
@@ -216,6 +224,9 @@ func (g *gen) setup() {
 	}
 	if g.Prescan.Prints > 1 {
 		g.rec.StartOutput()
+	}
+	if g.window > 0 {
+		g.StoreIP(g.theWindow(), windowSize, 0, asm.DWord)
 	}
 	g.subs.setup()
 	g.Release()

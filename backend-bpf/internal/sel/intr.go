@@ -120,6 +120,14 @@ func init() {
 		"user_block": {write: (*gen).block},
 		"block_word": {write: (*gen).blockWord},
 
+		"aes_schedule": {write: (*gen).schedule},
+		"user_window":  {write: (*gen).openWindow},
+		"near_uint8":   {write: func(g *gen, in *ir.Instr) { g.near(in, 1) }},
+		"near_uint16":  {write: func(g *gen, in *ir.Instr) { g.near(in, 2) }},
+		"near_uint32":  {write: func(g *gen, in *ir.Instr) { g.near(in, 4) }},
+		"near_uint64":  {write: func(g *gen, in *ir.Instr) { g.near(in, 8) }},
+		"user_is":      {write: func(g *gen, in *ir.Instr) { g.str.Is(in) }},
+
 		"strlen":        {write: func(g *gen, in *ir.Instr) { g.Result(in, g.str.Length(g.StrOf(in.Args[0]))) }},
 		"substr":        {write: func(g *gen, in *ir.Instr) { g.str.Substr(in) }},
 		"stringat":      {write: func(g *gen, in *ir.Instr) { g.str.Stringat(in) }},

@@ -124,7 +124,20 @@ var intrinsics = map[string]translation{
 	"user_block": {write: func(g *gen, in *ir.Instr) {
 		g.or(in, "gs_block(c, %d, %s, %s)", in.Pos, g.long(in.Args[0]), g.long(in.Args[1]))
 	}},
-	"block_word":    {long: "c->block[%s & 7]"},
+	"block_word": {long: "c->block[%s & 7]"},
+	"aes_schedule": {write: func(g *gen, in *ir.Instr) {
+		g.or(in, "gs_block(c, %d, %s, 40)", in.Pos, g.long(in.Args[0]))
+	}},
+	"user_window": {write: func(g *gen, in *ir.Instr) {
+		g.emit("gs_window(c, %s, %s);", g.long(in.Args[0]), g.long(in.Args[1]))
+	}},
+	"near_uint8":  near(1),
+	"near_uint16": near(2),
+	"near_uint32": near(4),
+	"near_uint64": near(8),
+	"user_is": {write: func(g *gen, in *ir.Instr) {
+		g.or(in, "gs_is(c, %d, %s, %s, %s)", in.Pos, g.ref(in.Dst), g.long(in.Args[0]), g.str(in.Args[1]))
+	}},
 	"user_int8":     readInt(1, true),
 	"user_uint8":    readInt(1, false),
 	"user_int16":    readInt(2, true),
@@ -239,6 +252,13 @@ func readInt(size int, signed bool) translation {
 	return translation{write: func(g *gen, in *ir.Instr) {
 		kernel := in.Builtin().Reads == caps.ReadKernel
 		g.or(in, "gs_load(c, %d, %s, %s, %d, %v, %v)", in.Pos, g.ref(in.Dst), g.long(in.Args[0]), size, signed, kernel)
+	}}
+}
+
+// near is near_uint8() and its family.
+func near(size int) translation {
+	return translation{write: func(g *gen, in *ir.Instr) {
+		g.or(in, "gs_near(c, %d, %s, %s, %d)", in.Pos, g.ref(in.Dst), g.long(in.Args[0]), size)
 	}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/target"
+	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/loc"
@@ -170,8 +171,17 @@ func (f reading) prettyValue(t *elab.Target, i int) ir.Val {
 // loc translates a location program. Steps that are computed already are shared.
 func (f reading) loc(p loc.Prog, args []ir.Val) ir.Val {
 	vals := make([]ir.Val, len(p.Steps))
+	near := make([]bool, len(p.Steps)) // in the group of a map that was just searched
 	for i, s := range p.Steps {
-		vals[i] = f.locStep(s, vals, args)
+		switch s.Op {
+		case loc.Find:
+			near[i] = !f.writes
+		case loc.Else:
+			near[i] = near[s.A]
+		case loc.Add:
+			near[i] = near[s.A] && p.Steps[s.B].Op == loc.Const
+		}
+		vals[i] = f.locStep(s, vals, args, s.Op == loc.Deref && near[s.A] && !s.Kernel)
 	}
 	if len(vals) == 0 {
 		return ir.I(0)
@@ -185,7 +195,7 @@ var locOps = map[loc.Op]ir.Op{
 	loc.Equal: ir.OpEq, loc.Less: ir.OpULt,
 }
 
-func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
+func (f reading) locStep(s loc.Step, vals, args []ir.Val, near bool) ir.Val {
 	switch s.Op {
 	case loc.Const:
 		return ir.I(s.N)
@@ -227,7 +237,7 @@ func (f reading) locStep(s loc.Step, vals, args []ir.Val) ir.Val {
 	if v, ok := f.cse[key]; ok && key != "" {
 		return v
 	}
-	v := f.compute(s, a, b, more)
+	v := f.compute(s, a, b, more, near)
 	if key != "" {
 		f.cse[key] = v
 	}
@@ -244,7 +254,7 @@ func operand(v ir.Val) string {
 	return fmt.Sprint(v.Int)
 }
 
-func (f reading) compute(s loc.Step, a, b ir.Val, more []ir.Val) ir.Val {
+func (f reading) compute(s loc.Step, a, b ir.Val, more []ir.Val, near bool) ir.Val {
 	emit := func(op ir.Op, n int64, args ...ir.Val) ir.Val {
 		r := f.b.Long("")
 		in := f.b.Make(op, r, args...)
@@ -264,6 +274,11 @@ func (f reading) compute(s loc.Step, a, b ir.Val, more []ir.Val) ir.Val {
 	case loc.Neg, loc.Not:
 		return f.b.Un(locOps[s.Op], a)
 	case loc.Deref:
+		if name := fmt.Sprintf("near_uint%d", 8*s.Size); near && intrinsic.Lookup(name) != nil {
+			r := f.b.Long("")
+			f.b.Intr(name, r, a)
+			return f.bits(ir.R(r), 0, int64(8*s.Size), s.Signed)
+		}
 		return f.b.Load(a, s.Size, s.Signed, s.Kernel)
 	case loc.Bits:
 		return f.bits(a, s.N, int64(s.Size), s.Signed)

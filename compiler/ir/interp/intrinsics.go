@@ -177,6 +177,21 @@ var builtins = map[string]builtin{
 		i := min(max(int(a[0].Int), 0), len(m.block)/8-1)
 		return long(int64(binary.LittleEndian.Uint64(m.block[8*i:])))
 	},
+	"aes_schedule": func(m *Machine, a []Val, _ int) (Val, error) {
+		return Val{}, m.read(m.block[:40], uint64(a[0].Int), false)
+	},
+	"user_window": func(*Machine, []Val, int) (Val, error) { return Val{}, nil },
+	"near_uint8":  loadInt(1, false, false),
+	"near_uint16": loadInt(2, false, false),
+	"near_uint32": loadInt(4, false, false),
+	"near_uint64": loadInt(8, false, false),
+	"user_is": func(m *Machine, a []Val, _ int) (Val, error) {
+		have := make([]byte, len(a[1].Str))
+		if err := m.read(have, uint64(a[0].Int), false); err != nil && len(have) > 0 {
+			return Val{}, err
+		}
+		return long(truth(string(have) == a[1].Str))
+	},
 	"user_uint64":   loadInt(8, false, false),
 	"kernel_int8":   loadInt(1, true, true),
 	"kernel_uint8":  loadInt(1, false, true),

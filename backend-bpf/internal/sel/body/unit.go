@@ -59,12 +59,13 @@ type Unit struct {
 	TextAt   map[string]int
 	Watching map[string]string // maps of the processes that run a file, by its path
 	LastNote string
-	Family   bool // some handler is for the target's family
-	Ended    bool // some handler looks into MapEnded
-	Timed    bool // some handler is timed
-	Kept     bool // some handler keeps stacks
-	Walks    bool // some handler walks stacks by tables
-	Slack    int  // bytes that have to follow the last text
+	Family   bool  // some handler is for the target's family
+	Ended    bool  // some handler looks into MapEnded
+	Timed    bool  // some handler is timed
+	Kept     bool  // some handler keeps stacks
+	Walks    bool  // some handler walks stacks by tables
+	Slack    int   // bytes that have to follow the last text
+	Hashes   *bool // some handler hashes as Go does; nil if that is not known yet
 }
 
 // Types finds offsets in structures of the kernel.

@@ -24,6 +24,8 @@ type Frame struct {
 	Used    bool     // scratch memory is needed at all
 	Raw     bool     // memory of a stack is copied into it, by the page
 	Size    int      // bytes of the slot given out
+	// Reserved are the bytes of all slots behind the first word that are the same for all handlers.
+	Reserved int
 
 	Temps []tempSlot // stack slots for use within one instruction
 	Areas []tempArea // likewise pieces of the scratch slot
@@ -152,12 +154,15 @@ func (g *Builder) Area(n int) int {
 	fr := &g.Frame
 	fr.Used = true
 	if fr.Size == 0 {
-		fr.Size = busyWord
+		fr.Size = busyWord + fr.Reserved
 	}
 	off := fr.Size
 	fr.Size += (n + 7) &^ 7
 	return off
 }
+
+// ReservedAt is where the bytes are that are the same for all handlers.
+func (g *Builder) ReservedAt() Mem { return At(g.SlotAddr(), busyWord) }
 
 // SlotAddr is the register with the address of the scratch slot.
 func (g *Builder) SlotAddr() mach.Reg {

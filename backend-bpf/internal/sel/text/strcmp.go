@@ -8,6 +8,8 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/compiler/ir"
 )
 
 // Strings are compared a word at a time. Both forms have zeros behind their end up to the end of the
@@ -85,6 +87,35 @@ func (g *Text) Equal(x, y body.Str, yes, no *mach.Block) {
 		}
 	}
 	g.differ(x, y, g.Reg(), g.Reg(), no, yes)
+}
+
+// Is is user_is(addr, s): whether the bytes at addr are those of s.
+func (g *Text) Is(in *ir.Instr) {
+	if in.Dst == ir.NoReg {
+		return
+	}
+	s := g.flat(g.StrOf(in.Args[1]))
+	addr, dst := g.Long(in.Args[0]), g.Reg()
+	yes, no, done := g.Block(), g.Block(), g.Block()
+	n := g.Tight(g.Length(s), s.Cap)
+	g.UnlessI(asm.JEq, n, 0, yes)
+	t, bad := g.TempStr(s.Cap), g.Cold()
+	g.ReadMem(false, g.ArgP(t.At), emit.InReg(n), addr, bad)
+	// The bytes may be others that strings here have, so the length is not looked for.
+	g.StoreP(t.LenAt, 0, n, asm.DWord)
+	end := g.Bin(asm.Add, g.AddrP(t.At), n)
+	g.StoreI(end, 0, 0, asm.DWord)
+	g.differ(t.Str(), s, g.Reg(), g.Reg(), no, yes)
+	g.Set(yes)
+	g.MovI(dst, 1)
+	g.Jump(done)
+	g.Set(no)
+	g.MovI(dst, 0)
+	g.Jump(done)
+	g.Set(bad)
+	g.Raise(ir.ErrMemory, addr, mach.None, in.OnErr)
+	g.Set(done)
+	g.Mov(g.Longs[in.Dst], dst)
 }
 
 // Order sets dst to -1, 0 or 1.
