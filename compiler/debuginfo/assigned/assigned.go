@@ -68,11 +68,11 @@ func (w *Walk) Assign(as []gosource.Assignment) int {
 	return 0
 }
 
-// row gives the line at pc.
-func (w *Walk) row(pc uint64) int {
-	k := sort.Search(len(w.Rows), func(k int) bool { return w.Rows[k].Hi > pc })
-	if k < len(w.Rows) && w.Rows[k].Lo <= pc {
-		return w.Rows[k].Line
+// Row gives the line at pc.
+func (c *Code) Row(pc uint64) int {
+	k := sort.Search(len(c.Rows), func(k int) bool { return c.Rows[k].Hi > pc })
+	if k < len(c.Rows) && c.Rows[k].Lo <= pc {
+		return c.Rows[k].Line
 	}
 	return 0
 }
@@ -103,7 +103,7 @@ func (w *Walk) Passes(h Held) int {
 			return cmp.Or(at.pending, w.doubt(w.Decl))
 		}
 		for _, q := range from {
-			line := w.row(q)
+			line := w.Row(q)
 			next := state{at.Held, q, at.pending, at.cond, at.moved}
 			covered := at.moved || w.covers(q)
 			switch made := w.writes(at.Held, q); {
@@ -225,7 +225,7 @@ func (w *Walk) thisTime(h Held, pc uint64, line int) bool {
 		todo = todo[:len(todo)-1]
 		for _, q := range w.Effects.Prev(at) {
 			switch {
-			case seen[q] || w.kind(w.Bytes[q-w.Base:]) == insn.CondJump && w.row(q) == line:
+			case seen[q] || w.kind(w.Bytes[q-w.Base:]) == insn.CondJump && w.Row(q) == line:
 			case w.writes(reg, q):
 				if !w.sets(q) {
 					return false

@@ -28,6 +28,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -250,6 +251,9 @@ func (f *File) Closed() bool { return f.mem == nil }
 
 // Machine is what the file is for.
 func (f *File) Machine() *arch.Machine { return f.machine }
+
+// Written is when the file was changed last.
+func (f *File) Written() time.Time { return time.Unix(f.stat.Mtim.Unix()) }
 
 // Path is the path with links resolved.
 func (f *File) Path() string { return f.path }

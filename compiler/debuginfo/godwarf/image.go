@@ -65,6 +65,7 @@ type Image struct {
 
 	effects *effects                  // of the function that a variable was looked for in last
 	sources map[string]*gosource.File // by path, nil for those that are not at hand
+	lists   bool                      // only location lists tell where variables are: what tests compare with
 
 	stands map[int]*stand // what wrappers stand for, nil for those that only call
 

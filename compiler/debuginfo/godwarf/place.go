@@ -16,8 +16,8 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
-// find is the place of a variable by its location list. entries of the form "&name" for
-// the same variable, which was moved to the heap, come first: what the list of "name" itself says is
+// find is the place of a variable by its location list, or else where the code has carried its value. Entries of the
+// form "&name" for the same variable, which was moved to the heap, come first: what the list of "name" itself says is
 // then where it was before.
 func (v *view) find(name string, e *godwarf.Tree, t *types.Ctype, kind debuginfo.VarKind) (loc.Place, error) {
 	if h := v.moved(name, e); h != nil {
@@ -27,7 +27,13 @@ func (v *view) find(name string, e *godwarf.Tree, t *types.Ctype, kind debuginfo
 			return p, err
 		}
 	}
-	return v.place(e, t, kind)
+	p, err := v.place(e, t, kind)
+	if err != nil && !v.im.lists {
+		if c, ok := v.carried(e, t); ok {
+			return c, nil
+		}
+	}
+	return p, err
 }
 
 // moved finds the entry "&name" beside e.

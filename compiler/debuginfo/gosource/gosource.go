@@ -1,8 +1,9 @@
 // Package gosource reads Go source for what debug information does not say: in which lines a variable is assigned to
-// after its declaration.
+// after its declaration, which of the assignments may be the last one in front of a line, what a name stands for there.
 //
 // In: the path of a file, the name of a variable and the line that declares it. Out: the assignments. Whether the file
-// is what a program was built from is not known, so that nothing follows from the answer but doubt.
+// is what a program was built from is for the caller to find out: where that is not known, nothing follows from the
+// answer but doubt.
 package gosource
 
 //lint:file-ignore SA1019 for variables of functions objects are exact, and types would need all that is imported
@@ -12,6 +13,7 @@ import (
 	"go/parser"
 	"go/token"
 	"slices"
+	"time"
 
 	"github.com/gostap/gostap/compiler/foreign"
 )
@@ -41,6 +43,9 @@ type Assignment struct {
 
 // File is a parsed file.
 type File struct {
+	// Written is when the file was changed last.
+	Written time.Time
+
 	fset    *token.FileSet
 	tree    *ast.File
 	vars    map[declared][]*ast.Object
@@ -54,11 +59,25 @@ type declared struct {
 
 // Read parses the file at path.
 func Read(path string) (*File, error) {
-	src, err := foreign.ReadFile(path, maxFile)
+	fd, err := foreign.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, src)
+	defer fd.Close()
+	st, err := fd.Stat()
+	if err != nil {
+		return nil, err
+	}
+	src, err := foreign.Read(fd, path, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	f, err := Parse(path, src)
+	if err != nil {
+		return nil, err
+	}
+	f.Written = st.ModTime()
+	return f, nil
 }
 
 // Parse is Read of a file's contents.

@@ -94,6 +94,9 @@ func (x *Effects) Lost(lo, pc, hi uint64) bool {
 // Calls reports whether the instruction at pc is a call that leaves no register as it was.
 func (x *Effects) Calls(pc uint64) bool { return x.called[pc] }
 
+// Computed reports whether there are jumps of which is not known where they lead to.
+func (x *Effects) Computed() bool { return x.computed }
+
 // Prev lists the instructions that lead to the one at pc. One that nothing else leads to is taken to be where computed
 // jumps lead.
 func (x *Effects) Prev(pc uint64) []uint64 {
