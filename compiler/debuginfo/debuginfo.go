@@ -321,8 +321,19 @@ type NotLiveError struct {
 	Reason string // "optimised out here", "in a vector register", ...
 	// Lines where it can be read in the same function.
 	Lines []int
+	// Given is a call that gave it its value, nil if none is known.
+	Given *Given
 	// Untyped: it has a place, but only DWARF, which there is none of, would tell its type.
 	Untyped bool
+}
+
+// Given is a call in a line of the function Caller: a variable gets result number Result of the Results of Callee.
+type Given struct {
+	Line            int
+	Caller, Callee  string
+	Result, Results int
+	// Only: it is the only assignment that the variable can have its value from.
+	Only bool
 }
 
 func (e *NotLiveError) Error() string {

@@ -2,6 +2,7 @@ package godwarf
 
 import (
 	"debug/dwarf"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -302,4 +303,29 @@ func (v *view) call(g gosource.Given) (c debuginfo.Call, j int, ok bool) {
 func baseName(name string) string {
 	name, _, _ = strings.Cut(name, "[")
 	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// addCall says which call has given a variable without a value the one that it has by the source.
+func (v *view) addCall(x *debuginfo.Var) {
+	var nl *debuginfo.NotLiveError
+	if !errors.As(x.Err, &nl) || v.copy != nil || v.foreign || v.sig.stands || v.s.Kind != debuginfo.AtLine {
+		return
+	}
+	src := v.source()
+	if src == nil {
+		return
+	}
+	r, ok := src.Reaching(x.Name, x.Line, v.s.Line)
+	if !ok {
+		return
+	}
+	for _, g := range slices.Backward(r.From) {
+		if _, j, ok := v.call(g); ok && g.Line < v.s.Line {
+			nl.Given = &debuginfo.Given{
+				Line: g.Line, Caller: v.s.Func.Name, Callee: v.im.funcOf(j).Name, Result: g.Result, Results: g.Results,
+				Only: len(r.From) == 1,
+			}
+			return
+		}
+	}
 }

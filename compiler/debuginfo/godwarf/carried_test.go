@@ -1,6 +1,7 @@
 package godwarf
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,7 +73,7 @@ func TestCarried(t *testing.T) {
 		return sites[0]
 	}
 	hooks := map[uint64]func(*thread){}
-	hits := 0
+	hits, given := 0, 0
 	check := func(im *Image, known bool) {
 		for i, l := range strings.Split(carriedSource, "\n") {
 			_, note, ok := strings.Cut(l, "// ")
@@ -83,8 +84,17 @@ func TestCarried(t *testing.T) {
 			name, want, _ := strings.Cut(words[1], "=")
 			s := site(im, words[0], i+1)
 			v, err := im.Var(s, name)
+			var nl *debuginfo.NotLiveError
 			if found := err == nil; found != (known && words[2] == "+") {
 				t.Errorf("line %d: %v", i+1, err)
+			} else if errors.As(err, &nl) && known {
+				given++
+				want := debuginfo.Given{
+					Line: i - 2, Caller: "main." + words[0], Callee: "main.plain", Result: 1, Results: 2,
+				}
+				if nl.Given == nil || *nl.Given != want {
+					t.Errorf("line %d: it comes from %+v", i+1, nl.Given)
+				}
 			} else if found {
 				hooks[s.PC] = func(th *thread) {
 					hits++
@@ -100,8 +110,8 @@ func TestCarried(t *testing.T) {
 	im.lists, im.effects = false, nil
 	check(im, true)
 	run(t, im, hooks)
-	if hits != 2 {
-		t.Errorf("%d hits", hits)
+	if hits != 2 || given != 1 {
+		t.Errorf("%d hits, %d calls", hits, given)
 	}
 	// A source that was written after the program may be another one, and one that does not declare what the program
 	// has is.

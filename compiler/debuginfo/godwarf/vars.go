@@ -74,6 +74,7 @@ func (im *Image) Var(s debuginfo.Site, name string) (x *debuginfo.Var, err error
 	}
 	if x != nil {
 		v.addLines(x)
+		v.addCall(x)
 		return x, x.Err
 	}
 	e := &debuginfo.NotFoundError{What: "variable", Name: name, Near: nearVars(name, names)}

@@ -45,8 +45,8 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 		}
 	case errors.As(err, &dead):
 		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s has no value%s: %s", what, where, dead.Reason)
-		if len(dead.Lines) > 0 {
-			d.Hintf("it can be read at %s", lines(dead.Lines))
+		if hint := r.elsewhere(dead); hint != "" {
+			d.Hintf("%s", hint)
 		} else if s := r.site; s != nil && s.At.Kind == debuginfo.AtInline {
 			d.Hintf("the function is inlined here; @defined tells the copies apart in which it has a value")
 		}
@@ -79,6 +79,26 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 		d = l.Errorf(diag.Semantic, CodeNotLive, sp, "%s: %v", what, err)
 	}
 	return d
+}
+
+// elsewhere says where a variable can be read, and which probe has the value that a call gave it.
+func (r *resolver) elsewhere(dead *debuginfo.NotLiveError) string {
+	var hints []string
+	if len(dead.Lines) > 0 {
+		hints = append(hints, "it can be read at "+lines(dead.Lines))
+	}
+	if g := dead.Given; g != nil && r.site != nil && r.site.Program.Path != "" {
+		verb, result := "may have its value from", "$return"
+		if g.Only {
+			verb = "has its value from"
+		}
+		if g.Results > 1 {
+			result = fmt.Sprintf("$return[%d]", g.Result)
+		}
+		point := fmt.Sprintf("process(%q).function(%q).callee(%q).return", r.site.Program.Path, g.Caller, g.Callee)
+		hints = append(hints, fmt.Sprintf("it %s the call in line %d: %s { %s }", verb, g.Line, point, result))
+	}
+	return strings.Join(hints, "; ")
 }
 
 // bare says what is not known of a Go program without DWARF, and what is there instead.
