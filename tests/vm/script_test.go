@@ -88,7 +88,7 @@ var scripts = []struct {
 		}
 		probe process("%PROG").function("main.odd") { try { same += "main.reqKey" in $ctx } catch (e) { errors++ } }
 		probe end { printf("same %d wrong %d errors %d\n", same, wrong, errors) }`,
-		[]string{"same 1603 wrong 0 errors 4\n", "rc 0"}},
+		[]string{"same 1605 wrong 0 errors 7\n", "rc 0"}},
 	{"cplus", "cplusvalues", `probe process("%PROG").function("said_by_itself<every>") { println($v$$) }`,
 		[]string{"{.s=\"every\", .v={\"a\", \"b\"}, .m={[1]=\"one\", [2]=\"two\", [3]=\"three\"}, .u={4}, .l={5, 6}, " +
 			".d={7, 8}, .x=\"var\", .p={.x=9, .y=10}, .o=nullopt}\n", "rc 0"}},
