@@ -32,6 +32,8 @@ type Code struct {
 	Rows    []pclntab.Row // with the lines of the function, or of an inlined copy; 0 for what is of neither
 	// CFA is the distance from the stack pointer to the canonical frame address.
 	CFA func(pc uint64) (int64, bool)
+	// Registers is the number of general and vector registers.
+	Registers int
 }
 
 // Walk goes back from a site to where a place got what it has.
@@ -40,9 +42,12 @@ type Walk struct {
 	PC   uint64
 	Line int // of the site
 	Decl int // the line that declares the variable
-	List []dwexpr.LocRange
+	// Reaches reports whether the variable may have the value of its declaration in front of a line.
+	Reaches func(line int) bool
+	Param   bool // it has its first value when the code begins
+	List    []dwexpr.LocRange
 
-	lines  map[int]int  // that assign, and from which line on that may have been
+	lines  map[int]bool // that assign; true if the value at the site may be from there
 	post   map[int]bool // that do so behind the body of a loop
 	as     []gosource.Assignment
 	silent []gosource.Assignment // those that may give it a value that is there already
@@ -51,17 +56,17 @@ type Walk struct {
 // Assign notes the assignments, of which there is one at least. It gives the line of one that may have been run and has
 // no code, 0 if there is none.
 func (w *Walk) Assign(as []gosource.Assignment) int {
-	w.as, w.lines, w.post = as, map[int]int{}, map[int]bool{}
+	w.as, w.lines, w.post = as, map[int]bool{}, map[int]bool{}
 	for _, a := range as {
 		w.post[a.Line] = w.post[a.Line] || a.Post
 		code := w.hasCode(a.Line)
 		if code {
-			w.lines[a.Line] = min(a.From, cmp.Or(w.lines[a.Line], a.From))
+			w.lines[a.Line] = w.lines[a.Line] || a.Reaches(w.Line)
 		}
 		if a.Copy || !code && !a.Constant {
 			w.silent = append(w.silent, a)
 		}
-		if !code && w.Line >= a.From {
+		if !code && a.Reaches(w.Line) {
 			return a.Line
 		}
 	}
@@ -99,8 +104,8 @@ func (w *Walk) Passes(h Held) int {
 		}
 		seen[at] = true
 		from := w.Effects.Prev(at.pc)
-		if len(from) == 0 && cmp.Or(at.pending, w.doubt(w.Decl)) > 0 {
-			return cmp.Or(at.pending, w.doubt(w.Decl))
+		if (len(from) == 0 || at.pc == w.Base) && cmp.Or(at.pending, w.first()) > 0 {
+			return cmp.Or(at.pending, w.first())
 		}
 		for _, q := range from {
 			line := w.Row(q)
@@ -109,9 +114,14 @@ func (w *Walk) Passes(h Held) int {
 			switch made := w.writes(at.Held, q); {
 			case made && !w.own(line) && w.comes(&next.Held, q):
 				next.moved = true
+			case made && w.own(line) && w.passed(at.Held, q):
+				if other := cmp.Or(at.pending, w.first()); other > 0 {
+					return other
+				}
+				continue
 			case made:
-				if w.lines[line] > w.Line {
-					return line // from further down, and computed already
+				if w.own(line) && !w.lines[line] && !(line == w.Decl && w.Reaches(w.Line)) {
+					return w.other() // by an assignment that does not lead to the site
 				}
 				if w.post[line] && at.cond != line && !w.sets(q) && !w.thisTime(at.Held, q, line) {
 					return line // for the next time round, and computed already
@@ -136,8 +146,8 @@ func (w *Walk) Passes(h Held) int {
 				next.cond = line
 			case insn.Jump, insn.Nop, insn.Nop5:
 			default:
-				if u := w.Decoder.Frame(b); w.lines[line] > 0 && !(u.Writes && u.Reg >= 0) {
-					next.pending = line // what only stores a register makes no value
+				if w.assigns(line) && (w.Effects.Calls(q) || w.makes(b, line)) {
+					next.pending = line
 				}
 			}
 			todo = append(todo, next)
@@ -157,7 +167,13 @@ func (w *Walk) begins(pc uint64) bool {
 }
 
 // own reports whether a line declares the variable, or assigns to it.
-func (w *Walk) own(line int) bool { return line == w.Decl || w.lines[line] > 0 }
+func (w *Walk) own(line int) bool { return line == w.Decl || w.assigns(line) }
+
+// assigns reports whether a line with code assigns to it.
+func (w *Walk) assigns(line int) bool {
+	_, ok := w.lines[line]
+	return ok
+}
 
 // doubt gives a line that may have assigned to the variable although what it has was made in another one, line; 0 if
 // there is none.
@@ -169,7 +185,7 @@ func (w *Walk) doubt(line int) int {
 	}
 	for _, a := range w.as {
 		switch {
-		case !w.own(line) && w.Line >= a.From:
+		case !w.own(line) && a.Reaches(w.Line):
 			return a.Line
 		case line < a.Line && a.Line < w.Line && w.Line <= a.Until:
 			return a.Line // has been run, and its code stands further down
@@ -261,4 +277,72 @@ func (w *Walk) writes(h Held, pc uint64) bool {
 	}
 	use, _ := w.Decoder.Into(w.Bytes[pc-w.Base:], h.Reg, h.Size)
 	return use != insn.Keeps
+}
+
+// makes reports whether the instruction that b begins with, of a line that assigns, may make the value: it does not
+// only store a register, compare, or take something back from the frame that was there before, which the compiler does
+// where it is used next.
+func (w *Walk) makes(b []byte, line int) bool {
+	u := w.Decoder.Frame(b)
+	switch {
+	case u.Unknown || u.Address:
+		return true
+	case u.Size > 0 && u.Writes:
+		return u.Reg < 0
+	case u.Size > 0 && u.Reg >= 0:
+		return w.copies(line)
+	}
+	for reg := range w.Registers {
+		if use, _ := w.Decoder.Into(b, reg, 8); use != insn.Keeps {
+			return true
+		}
+	}
+	return false
+}
+
+// copies reports whether a line assigns the value of another variable.
+func (w *Walk) copies(line int) bool {
+	return slices.ContainsFunc(w.as, func(a gosource.Assignment) bool { return a.Line == line && a.Copy })
+}
+
+// first gives a line that may have assigned to the variable although what it has is from the beginning of the code; 0
+// if there is none.
+func (w *Walk) first() int {
+	if w.Param && w.Reaches(w.Line) {
+		return w.doubt(w.Decl)
+	}
+	return w.other()
+}
+
+// other gives the line of an assignment that leads to the site, or any.
+func (w *Walk) other() int {
+	for _, a := range w.as {
+		if a.Reaches(w.Line) {
+			return a.Line
+		}
+	}
+	return w.as[0].Line
+}
+
+// passed reports whether the instruction at pc stores a register that has what the function's caller left there.
+func (w *Walk) passed(h Held, pc uint64) bool {
+	if w.stored(h, pc) < 0 {
+		return false
+	}
+	reg := Held{Reg: w.stored(h, pc), Size: h.Slot.Size}
+	seen := map[uint64]bool{}
+	for todo := []uint64{pc}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if at == w.Base {
+			return true
+		}
+		for _, q := range w.Effects.Prev(at) {
+			if !seen[q] && !w.writes(reg, q) {
+				todo = append(todo, q)
+			}
+			seen[q] = true
+		}
+	}
+	return false
 }

@@ -52,7 +52,7 @@ func TestFind(t *testing.T) {
 		}
 		const base = 0x1000
 		cfa := func(uint64) (int64, bool) { return 32, true }
-		x, err := insn.NewEffects(new(amd64.Decoder), code, base, func(uint64) bool { return false }, cfa)
+		x, err := insn.NewEffects(new(amd64.Decoder), code, base, never, never, cfa)
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -72,3 +72,5 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+func never(uint64) bool { return false }

@@ -26,7 +26,7 @@ func (v *view) older(e *godwarf.Tree, t *types.Ctype, p loc.Place) string {
 		return ""
 	}
 	decl := int(dw.Int(e, dwarf.AttrDeclLine))
-	as, ok := src.Assignments(dw.Name(e), decl)
+	as, reaches, ok := src.Assignments(dw.Name(e), decl)
 	if !ok {
 		return ""
 	}
@@ -45,8 +45,10 @@ func (v *view) older(e *godwarf.Tree, t *types.Ctype, p loc.Place) string {
 		Code: assigned.Code{
 			Decoder: v.im.m.Code, Base: v.im.tab.Entry(v.i), Bytes: code,
 			Effects: x, Rows: v.rows(), CFA: v.im.ways().cfa(v.i),
+			Registers: v.im.m.Vector + v.im.m.Vectors,
 		},
-		PC: v.s.PC, Line: v.s.Line, Decl: decl, List: list,
+		PC: v.s.PC, Line: v.s.Line, Decl: decl, Reaches: reaches, List: list,
+		Param: v.copy == nil && e.Tag == dwarf.TagFormalParameter && !dw.Flag(e, dwarf.AttrVarParam),
 	}
 	if line := w.Assign(as); line > 0 {
 		return fmt.Sprintf("line %d assigns to it without any code, and the debug information goes on with the value "+

@@ -37,7 +37,8 @@ func (im *Image) effectsOf(i int) *insn.Effects {
 	if err != nil {
 		return nil
 	}
-	if x, err := insn.NewEffects(im.m.Code, code, im.tab.Entry(i), im.keepsRegisters, im.ways().cfa(i)); err == nil {
+	x, err := insn.NewEffects(im.m.Code, code, im.tab.Entry(i), im.keepsRegisters, im.ways().never, im.ways().cfa(i))
+	if err == nil {
 		im.effects.code = x
 	}
 	return im.effects.code
@@ -49,6 +50,16 @@ func (im ways) cfa(i int) func(pc uint64) (int64, bool) {
 		depth, ok := im.tab.StackDepth(i, pc)
 		return depth + im.m.WordSize, ok
 	}
+}
+
+// never reports whether the function at pc does not return.
+func (im ways) never(pc uint64) bool {
+	i := im.tab.Find(pc)
+	if i < 0 || strings.HasPrefix(im.tab.Name(i), "runtime.panicCheck") {
+		return false
+	}
+	return slices.ContainsFunc([]string{"runtime.gopanic", "runtime.panic", "runtime.goPanic", "runtime.throw"},
+		func(p string) bool { return strings.HasPrefix(im.tab.Name(i), p) })
 }
 
 // keepsRegisters reports whether the function at pc is one that compiled code calls without saving its registers, or

@@ -24,9 +24,8 @@ const maxFile = 8 << 20
 // Assignment is a statement that changes a variable.
 type Assignment struct {
 	Line int
-	// From is the first line that may run after it: the next one, or the first of the outermost loop around it that the
-	// variable outlives.
-	From int
+	// Reaches reports whether the variable may have its value from it in front of a line.
+	Reaches func(line int) bool
 	// Part: it changes a part of the variable, or what that leads to.
 	Part bool
 	// Copy: it assigns the value of a variable. Constant: it assigns what is written down, and not computed.
@@ -39,6 +38,7 @@ type Assignment struct {
 	Sources []int
 
 	value []*ast.Object
+	pos   token.Pos
 }
 
 // File is a parsed file.
@@ -50,6 +50,8 @@ type File struct {
 	tree    *ast.File
 	vars    map[declared][]*ast.Object
 	changes map[*ast.Object][]Assignment
+	inside  map[*ast.Object]*ast.FuncDecl
+	reaches map[*ast.Object]*reach
 }
 
 type declared struct {
@@ -82,7 +84,8 @@ func Read(path string) (*File, error) {
 
 // Parse is Read of a file's contents.
 func Parse(path string, src []byte) (*File, error) {
-	f := &File{fset: token.NewFileSet(), vars: map[declared][]*ast.Object{}, changes: map[*ast.Object][]Assignment{}}
+	f := &File{fset: token.NewFileSet(), vars: map[declared][]*ast.Object{}, changes: map[*ast.Object][]Assignment{},
+		inside: map[*ast.Object]*ast.FuncDecl{}, reaches: map[*ast.Object]*reach{}}
 	tree, err := parser.ParseFile(f.fset, path, src, 0)
 	if err != nil {
 		return nil, err
@@ -90,19 +93,20 @@ func Parse(path string, src []byte) (*File, error) {
 	f.tree = tree
 	for _, d := range tree.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok {
-			s := &scan{File: f, sure: map[ast.Node]bool{}}
-			s.jumps = jumps(fn)
-			ast.Walk(s, fn)
+			ast.Walk(&scan{File: f, fn: fn, sure: map[ast.Node]bool{}}, fn)
 		}
 	}
 	return f, nil
 }
 
 // Assignments lists those of the variable that is declared in a line. ok is false if there is none of the name.
-func (f *File) Assignments(name string, line int) (as []Assignment, ok bool) {
+// reaches reports whether it may have the value of its declaration in front of a line.
+func (f *File) Assignments(name string, line int) (as []Assignment, reaches func(line int) bool, ok bool) {
 	objects := f.vars[declared{name, line}]
 	for _, o := range objects {
-		for _, a := range f.changes[o] {
+		r := f.reaching(o)
+		for k, a := range f.changes[o] {
+			a.Reaches = func(line int) bool { return r.has(line, k) }
 			for _, src := range a.value {
 				a.Sources = append(a.Sources, f.line(src.Pos()))
 				for _, b := range f.changes[src] {
@@ -112,27 +116,19 @@ func (f *File) Assignments(name string, line int) (as []Assignment, ok bool) {
 			as = append(as, a)
 		}
 	}
-	return as, len(objects) > 0
+	return as, func(line int) bool {
+		return slices.ContainsFunc(objects, func(o *ast.Object) bool { return f.reaching(o).has(line, -1) })
+	}, len(objects) > 0
 }
 
 // line is the line in the file itself, whatever comments (//line) say.
 func (f *File) line(p token.Pos) int { return f.fset.PositionFor(p, false).Line }
 
-// jumps reports whether a function may go back other than by loops.
-func jumps(fn *ast.FuncDecl) (back bool) {
-	ast.Inspect(fn, func(n ast.Node) bool {
-		b, ok := n.(*ast.BranchStmt)
-		back = back || ok && b.Tok == token.GOTO
-		return !back
-	})
-	return back
-}
-
 // scan walks a function. loops are those around the node, until is the last line of the innermost block,
 // sure has the blocks that may always be run, by a condition that is constant.
 type scan struct {
 	*File
-	jumps bool
+	fn    *ast.FuncDecl
 	loops []ast.Node
 	until int
 	sure  map[ast.Node]bool
@@ -145,6 +141,7 @@ func (s *scan) Visit(n ast.Node) ast.Visitor {
 		if o := n.Obj; o != nil && o.Kind == ast.Var && o.Pos() == n.Pos() {
 			d := declared{n.Name, s.line(n.Pos())}
 			s.vars[d] = append(s.vars[d], o)
+			s.inside[o] = s.fn
 		}
 	case *ast.AssignStmt:
 		for i, l := range n.Lhs {
@@ -188,41 +185,34 @@ func (s *scan) in(loop ast.Node) *scan {
 
 // change notes that the statement at pos assigns to x.
 func (s *scan) change(x ast.Expr, pos token.Pos, defines bool, a Assignment) {
-	part := false
-	for {
-		switch y := x.(type) {
-		case *ast.ParenExpr:
-			x = y.X
-			continue
-		case *ast.SelectorExpr:
-			x, part = y.X, true
-			continue
-		case *ast.IndexExpr:
-			x, part = y.X, true
-			continue
-		}
-		break
-	}
-	id, ok := x.(*ast.Ident)
-	if !ok || id.Obj == nil || defines && id.Obj.Pos() == id.Pos() {
+	id, part := named(x)
+	if id == nil || id.Obj == nil || defines && id.Obj.Pos() == id.Pos() {
 		return
 	}
 	a.Post = slices.ContainsFunc(s.loops, func(l ast.Node) bool {
 		f, ok := l.(*ast.ForStmt)
 		return ok && f.Post != nil && f.Post.Pos() <= pos && pos < f.Post.End()
 	})
-	a.Line, a.Part, a.Until = s.line(id.Pos()), part, s.until
-	a.From = s.line(pos) + 1
-	for _, l := range s.loops {
-		if l.Pos() > id.Obj.Pos() || l.Pos() <= id.Obj.Pos() && header(l, id.Obj.Pos()) {
-			a.From = s.line(l.Pos())
-			break
+	a.Line, a.pos, a.Part, a.Until = s.line(id.Pos()), id.Pos(), part, s.until
+	s.changes[id.Obj] = append(s.changes[id.Obj], a)
+}
+
+// named finds the variable that an assignment to x changes, and whether it does so in part. It is nil if there is none.
+func named(x ast.Expr) (id *ast.Ident, part bool) {
+	for {
+		switch y := x.(type) {
+		case *ast.ParenExpr:
+			x = y.X
+		case *ast.SelectorExpr:
+			x, part = y.X, true
+		case *ast.IndexExpr:
+			x, part = y.X, true
+		case *ast.Ident:
+			return y, part
+		default:
+			return nil, false
 		}
 	}
-	if s.jumps {
-		a.From = 0
-	}
-	s.changes[id.Obj] = append(s.changes[id.Obj], a)
 }
 
 // plain says whether an expression is a variable, or something that needs no computing.
@@ -260,15 +250,4 @@ func calls(x ast.Expr) (yes bool) {
 		return !yes
 	})
 	return yes
-}
-
-// header reports whether pos is in a loop but not in its body.
-func header(l ast.Node, pos token.Pos) bool {
-	switch l := l.(type) {
-	case *ast.ForStmt:
-		return pos < l.Body.Pos()
-	case *ast.RangeStmt:
-		return pos < l.Body.Pos()
-	}
-	return false
 }

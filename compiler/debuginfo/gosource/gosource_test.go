@@ -68,31 +68,31 @@ func TestAssignments(t *testing.T) {
 	end := line("return\n}") + 1
 	for _, c := range []struct{ name, decl, want string }{
 		{"b", "b := a", fmt.Sprint(
-			as(line("// call"), 0, end, "from 5"), as(line("// declares"), 0, end, "from", line("b := a"),
+			as(line("// call"), end, "from 5"), as(line("// declares"), end, "from", line("b := a"),
 				line("// call"), line("// declares"), line("// increment"), line("// copy"), line("// constant"),
 				line("// inner\n"), line("// always"), line("b += i"), line("// literal")),
-			as(line("// increment"), 0, end, ""), as(line("// copy"), 0, end, "copy from 5"),
-			as(line("// constant"), 0, end, "constant"),
-			as(line("// inner\n"), 0, line("// inner ends"), "from 5", line("// declares"), line("// clause")),
-			as(line("// always"), 0, end, "constant"),
-			as(line("b += i"), line("// loop"), line("// range")-1, "from", line("// loop"), line("// loop")),
-			as(line("// literal"), 0, line("// literal"), "constant"))},
-		{"d", "// in the loop", fmt.Sprint(as(line("// again"), 0, line("// range")-1, "constant"))},
-		{"i", "// loop", fmt.Sprint(as(line("// loop"), line("// loop"), end, "post"))},
-		{"v", "// range", fmt.Sprint(as(line("// range"), line("// range"), end, ""))},
-		{"t", "func f", fmt.Sprint(as(line("// part"), line("// range"), line("// literal")-1,
+			as(line("// increment"), end, ""), as(line("// copy"), end, "copy from 5"),
+			as(line("// constant"), end, "constant"),
+			as(line("// inner\n"), line("// inner ends"), "from 5", line("// declares"), line("// clause")),
+			as(line("// always"), end, "constant"),
+			as(line("b += i"), line("// range")-1, "from", line("// loop"), line("// loop")),
+			as(line("// literal"), line("// literal"), "constant"))},
+		{"d", "// in the loop", fmt.Sprint(as(line("// again"), line("// range")-1, "constant"))},
+		{"i", "// loop", fmt.Sprint(as(line("// loop"), end, "post"))},
+		{"v", "// range", fmt.Sprint(as(line("// range"), end, ""))},
+		{"t", "func f", fmt.Sprint(as(line("// part"), line("// literal")-1,
 			"part copy from "+fmt.Sprint(line("// range")), line("// range")))},
-		{"s", "func f", fmt.Sprint(as(line("// element"), line("// range"), line("// literal")-1,
+		{"s", "func f", fmt.Sprint(as(line("// element"), line("// literal")-1,
 			"part copy from "+fmt.Sprint(line("// range")), line("// range")))},
-		{"r", "func f", fmt.Sprint(as(line("// results"), 0, end, "from "+fmt.Sprint(line("// declares")),
+		{"r", "func f", fmt.Sprint(as(line("// results"), end, "from "+fmt.Sprint(line("// declares")),
 			line("// clause")))},
-		{"err", "func f", fmt.Sprint(as(line("// results"), 0, end, "constant from "+fmt.Sprint(line("// declares")),
+		{"err", "func f", fmt.Sprint(as(line("// results"), end, "constant from "+fmt.Sprint(line("// declares")),
 			line("// clause")))},
-		{"c", "// declares", fmt.Sprint(as(line("// clause"), 0, line("// clause"), "constant"))},
+		{"c", "// declares", fmt.Sprint(as(line("// clause"), line("// clause"), "constant"))},
 		{"a", "func f", ""},
-		{"n", "func h", fmt.Sprint(as(line("// jump"), -1, line("func g")-2, ""))},
+		{"n", "func h", fmt.Sprint(as(line("// jump"), line("func g")-2, ""))},
 	} {
-		got, ok := f.Assignments(c.name, line(c.decl))
+		got, _, ok := f.Assignments(c.name, line(c.decl))
 		text := ""
 		for _, a := range got {
 			what := ""
@@ -114,29 +114,23 @@ func TestAssignments(t *testing.T) {
 			if from != nil {
 				what += "from " + strings.Join(from, " ")
 			}
-			text += fmt.Sprintf("%d from %d until %d %s\n", a.Line, a.From, a.Until, strings.TrimSpace(what))
+			text += fmt.Sprintf("%d until %d %s\n", a.Line, a.Until, strings.TrimSpace(what))
 		}
 		if !ok || text != c.want {
 			t.Errorf("%s: %v\n%swant\n%s", c.name, ok, text, c.want)
 		}
 	}
-	if _, ok := f.Assignments("b", 1); ok {
+	if _, _, ok := f.Assignments("b", 1); ok {
 		t.Error("a variable that is not declared in the line")
 	}
 }
 
-// as is an assignment as the test writes it; begin is 0 for the line behind it and -1 for anywhere.
-func as(line, begin, until int, what string, from ...int) string {
-	switch begin {
-	case 0:
-		begin = line + 1
-	case -1:
-		begin = 0
-	}
+// as is an assignment as the test writes it.
+func as(line, until int, what string, from ...int) string {
 	for _, f := range from {
 		what += fmt.Sprint(" ", f)
 	}
-	return fmt.Sprintf("%d from %d until %d %s\n", line, begin, until, what)
+	return fmt.Sprintf("%d until %d %s\n", line, until, what)
 }
 
 func TestRead(t *testing.T) {

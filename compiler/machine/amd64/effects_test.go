@@ -1,10 +1,13 @@
 package amd64
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
+
+func none(uint64) bool { return false }
 
 // TestAgain: a store that a loop begins with writes what is in the frame already, or may not.
 func TestAgain(t *testing.T) {
@@ -28,7 +31,7 @@ func TestAgain(t *testing.T) {
 		{"a computed jump", loop + "488b4c2410" + "75f3" + "ffe0", false},
 	} {
 		const base = 0x1000
-		x, err := insn.NewEffects(&Decoder{}, bytesOf(t, c.code), base, func(uint64) bool { return false },
+		x, err := insn.NewEffects(&Decoder{}, bytesOf(t, c.code), base, none, none,
 			func(uint64) (int64, bool) { return 0x40, true })
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
@@ -43,7 +46,7 @@ func TestAgain(t *testing.T) {
 func TestLeads(t *testing.T) {
 	// 0 nop; 1 jne 6; 3 nop; 4 jmp 8; 6 nop; 7 ret; 8 nop; 9 jne 3; 11 ret
 	code := "90" + "7503" + "90" + "eb02" + "90" + "c3" + "90" + "75f8" + "c3"
-	x, err := insn.NewEffects(&Decoder{}, bytesOf(t, code), 0, func(uint64) bool { return false },
+	x, err := insn.NewEffects(&Decoder{}, bytesOf(t, code), 0, none, none,
 		func(uint64) (int64, bool) { return 0, true })
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +57,28 @@ func TestLeads(t *testing.T) {
 	}{{0, 11, true}, {3, 7, false}, {6, 8, false}, {8, 3, true}, {3, 3, true}, {7, 8, false}, {0, 0, false}} {
 		if got := x.Leads(c.from, c.to); got != c.want {
 			t.Errorf("from %d to %d: %v", c.from, c.to, got)
+		}
+	}
+}
+
+// TestComes: what leads to an instruction, without calls that do not return, and without what fills gaps behind jumps.
+func TestComes(t *testing.T) {
+	// 0 jne 6; 2 jmp 7; 4 nop; 5 nop; 6 nop; 7 call 100; 12 ret
+	code := "7504" + "eb03" + "90" + "90" + "90" + "e858000000" + "c3"
+	for _, returns := range []bool{true, false} {
+		x, err := insn.NewEffects(&Decoder{}, bytesOf(t, code), 0, none,
+			func(to uint64) bool { return to == 100 && !returns }, func(uint64) (int64, bool) { return 0, true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[uint64][]uint64{6: {0}, 7: {2, 6}, 12: {7}}
+		if !returns {
+			want[12] = nil
+		}
+		for pc, from := range want {
+			if got := x.Prev(pc); !slices.Equal(got, from) {
+				t.Errorf("to %d, calls return %v: from %d, want %d", pc, returns, got, from)
+			}
 		}
 	}
 }

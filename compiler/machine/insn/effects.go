@@ -28,14 +28,15 @@ type Store struct {
 func (s Store) Meets(t Store) bool { return s.Off < t.Off+t.Size && t.Off < s.Off+s.Size }
 
 // NewEffects reads the function whose code begins at address base. keeps reports whether what a call leads to keeps all
-// registers, or never returns. cfa is the distance from the stack pointer to the canonical frame address in front of an
-// instruction. The error is a *CodeError.
-func NewEffects(d Decoder, code []byte, base uint64, keeps func(target uint64) bool,
+// registers, or never returns; never, that it never returns. cfa is the distance from the stack pointer to the
+// canonical frame address in front of an instruction. The error is a *CodeError.
+func NewEffects(d Decoder, code []byte, base uint64, keeps, never func(target uint64) bool,
 	cfa func(pc uint64) (int64, bool)) (*Effects, error) {
 	x := &Effects{
 		next: map[uint64][]uint64{}, prev: map[uint64][]uint64{}, called: map[uint64]bool{},
 		d: d, code: code, base: base, cfa: cfa,
 	}
+	var fills []uint64
 	err := Walk(d, code, base, func(pc uint64, in Inst) bool {
 		end := pc + uint64(in.Len)
 		if in.Kind == Jump || in.Kind == CondJump {
@@ -48,7 +49,12 @@ func NewEffects(d Decoder, code []byte, base uint64, keeps func(target uint64) b
 		}
 		x.computed = x.computed || in.Kind == IndirectJump
 		for _, to := range x.next[pc] {
-			x.prev[to] = append(x.prev[to], pc)
+			if in.Kind != Call || !never(in.Target(pc)) {
+				x.prev[to] = append(x.prev[to], pc)
+			}
+		}
+		if d.Fills(code[pc-base:], in) {
+			fills = append(fills, pc)
 		}
 		switch {
 		case in.Kind == IndirectCall, in.Kind == Call && !keeps(in.Target(pc)):
@@ -64,6 +70,13 @@ func NewEffects(d Decoder, code []byte, base uint64, keeps func(target uint64) b
 		}
 		return true
 	})
+	for _, pc := range fills { // what aligns a jump stands behind another one, too, where nothing comes by
+		if len(x.prev[pc]) == 0 && pc != base {
+			for _, to := range x.next[pc] {
+				x.prev[to] = slices.DeleteFunc(x.prev[to], func(p uint64) bool { return p == pc })
+			}
+		}
+	}
 	return x, err
 }
 
