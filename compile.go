@@ -119,7 +119,7 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 		TargetPID: o.PID, SearchPath: getenv(env, "PATH"), LibraryPath: getenv(env, "LD_LIBRARY_PATH"),
 		Unoptimised: o.Unoptimised,
 		NoAutoPrint: !o.PrintGlobals, Inspected: !o.Text, Bare: o.Bare, Dump: o.Tool.Dump, Stop: o.Tool.Stop,
-		Apart:       o.Tool.Apart,
+		Apart: o.Tool.Apart, Folded: o.Folded,
 		SkipBadVars: o.SkipBadVars, AllCallers: o.AllCallers, Privilege: o.Privilege, Language: o.Language,
 		Config: kernelConfig(),
 		Open:   open.Open, Runtime: string(o.Runtime), Verify: o.Tool.Verify,

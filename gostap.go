@@ -62,6 +62,9 @@ type Options struct {
 	Bare bool
 	// PrintGlobals prints globals at the end that the script writes and never reads, as the command does.
 	PrintGlobals bool
+	// Folded has PrintGlobals print those that have stacks as keys, and no others, as flamegraph.pl reads them:
+	// functions with semicolons between, the outermost first, and a number.
+	Folded bool
 	// SkipBadVars reads 0 where a variable of the traced program cannot be had. AllCallers lets .callee probes hit
 	// whoever calls. Unoptimised leaves the optimiser out.
 	SkipBadVars, AllCallers, Unoptimised bool

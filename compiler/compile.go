@@ -80,6 +80,8 @@ type Options struct {
 	Apart bool
 	// NoAutoPrint turns off the printing of unread globals at the end.
 	NoAutoPrint bool
+	// Folded prints those of them that have stacks as keys as folded stacks, and no others.
+	Folded bool
 	// Inspected is for a program whose globals and prints are read as values (see ir.Format.Headed and
 	// ir.Global.Shown).
 	Inspected bool

@@ -304,8 +304,8 @@ func (s *state) sema() diag.List {
 }
 
 func (s *state) lower() diag.List {
-	p, ds := lower.Program(s.prog, lower.Options{NoAutoPrint: s.o.NoAutoPrint, Inspected: s.o.Inspected,
-		Bare: s.o.Bare, Machine: s.o.Machine})
+	p, ds := lower.Program(s.prog, lower.Options{NoAutoPrint: s.o.NoAutoPrint, Folded: s.o.Folded,
+		Inspected: s.o.Inspected, Bare: s.o.Bare, Machine: s.o.Machine})
 	s.out = p
 	return append(ds, s.verify("lower")...)
 }

@@ -184,6 +184,9 @@ var rows = [...]Func{
 		Where: Lowered},
 	{Name: "stack_numbered", Params: list{l}, Result: l, Keeps: true, Does: Asks, Fails: Never, Unprivileged: true,
 		Where: Lowered},
+	// Its functions, the outermost one first.
+	{Name: "stack_folded", Params: list{l}, Result: s, OfStack: true, Does: Asks, Fails: Never, Unprivileged: true,
+		Later: true, Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptFolded}},
 	// Addresses in hex with spaces between, or one frame a line, with names.
 	{Name: "ubacktrace", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: PrintOnly, Idle: true,
 		Text: wire.Arg{Kind: wire.Stack, Lazy: wire.StackHex}},

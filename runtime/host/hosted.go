@@ -306,7 +306,7 @@ func (h *hosted) switchFile() error {
 type hostContext struct {
 	interp.HostContext
 	syms *symbols.Table
-	kept func(number int64, addrs bool) string
+	kept func(number int64, as wire.Lazy) string
 }
 
 // Intrinsic names addresses of the target, or of the process from which the script got them; the stack of a handler
@@ -315,8 +315,8 @@ func (c *hostContext) Intrinsic(name string, args []interp.Val) (interp.Val, err
 	f := intrinsic.Lookup(name)
 	switch {
 	case f == nil:
-	case f.Text.Lazy == wire.KeptStack, f.Text.Lazy == wire.KeptHex:
-		return interp.Val{Str: c.kept(args[0].Int, f.Text.Lazy == wire.KeptHex)}, nil
+	case f.Text.Lazy.Kept():
+		return interp.Val{Str: c.kept(args[0].Int, f.Text.Lazy)}, nil
 	case f.Idle:
 		return interp.Val{}, nil
 	case f.Text.Kind == wire.Sym:

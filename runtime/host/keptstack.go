@@ -6,13 +6,14 @@ import (
 
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/runtime/host/symbols"
+	"github.com/gostap/gostap/runtime/wire"
 )
 
-// keptStack are the two texts of a stack that the kernel keeps: a line a frame, and the addresses.
-type keptStack struct{ lines, addrs string }
+// keptStack are the texts of a stack that the kernel keeps: a line a frame, the addresses, and the functions.
+type keptStack struct{ lines, addrs, folded string }
 
 // keptText is one of the texts; "" for number 0, which is no stack.
-func (o *output) keptText(number int64, addrs bool) string {
+func (o *output) keptText(number int64, as wire.Lazy) string {
 	if number == 0 {
 		return ""
 	}
@@ -37,8 +38,11 @@ func (o *output) keptText(number int64, addrs bool) string {
 		}
 		o.kept[number], o.keptPCs[k.lines] = k, s.PCs
 	}
-	if addrs {
+	switch as {
+	case wire.KeptHex:
 		return k.addrs
+	case wire.KeptFolded:
+		return k.folded
 	}
 	return k.lines
 }
@@ -46,7 +50,8 @@ func (o *output) keptText(number int64, addrs bool) string {
 // keptTexts makes the texts of a stack. The addresses are a string to the script, and no longer than that can be.
 func (o *output) keptTexts(s backend.KeptStack) (k keptStack) {
 	if !s.User {
-		return keptStack{o.syms.KernelBacktrace(s.PCs), o.cut(symbols.Hex(s.PCs), " ", " ...")}
+		return keptStack{o.syms.KernelBacktrace(s.PCs), o.cut(symbols.Hex(s.PCs), " ", " ..."),
+			o.syms.KernelFolded(s.PCs)}
 	}
 	var t symbols.Trace
 	if s.Walked {
@@ -54,7 +59,7 @@ func (o *output) keptTexts(s backend.KeptStack) (k keptStack) {
 	} else {
 		t = o.syms.Walked(s.Tgid, s.PCs)
 	}
-	k.lines = o.syms.Backtrace(s.Tgid, t)
+	k.lines, k.folded = o.syms.Backtrace(s.Tgid, t), o.syms.Folded(s.Tgid, t)
 	o.syms.Saw(s.Tgid, t)
 	k.addrs = t.Hex()
 	if s.Created != 0 {

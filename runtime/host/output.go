@@ -172,8 +172,8 @@ func (o *output) value(v *wire.Value) textfmt.Val {
 		if v.Lazy == wire.CTime {
 			return textfmt.Val{Str: textfmt.CTime(v.Int)}
 		}
-		if v.Lazy == wire.KeptStack || v.Lazy == wire.KeptHex {
-			return textfmt.Val{Str: o.keptText(v.Int, v.Lazy == wire.KeptHex)}
+		if v.Lazy.Kept() {
+			return textfmt.Val{Str: o.keptText(v.Int, v.Lazy)}
 		}
 		if v.Lazy == wire.Decoded {
 			return textfmt.Val{Str: textfmt.Decode(unsafe.String(unsafe.SliceData(v.Bytes), len(v.Bytes)), v.Int)}

@@ -128,9 +128,13 @@ const (
 	ValueText      // snapshot: values as text
 	// KeptStack is stack_text: of an Int, the number of a stack that the executor keeps.
 	KeptStack
-	// KeptHex is stack_addrs of such a number.
+	// KeptHex is stack_addrs of such a number, KeptFolded stack_folded.
 	KeptHex
+	KeptFolded
 )
+
+// Kept reports whether l is a text of a stack that the executor keeps.
+func (l Lazy) Kept() bool { return l == KeptStack || l == KeptHex || l == KeptFolded }
 
 // OfKernel reports whether l is made of addresses of the kernel, not of the traced program.
 func (l Lazy) OfKernel() bool {

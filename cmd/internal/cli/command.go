@@ -118,6 +118,7 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 	o = c.sessionOptions()
 	o.Args, o.Limits, o.Guru, o.Include, o.Globals = c.args, c.limits, c.guru, c.include, map[string]string{}
 	o.Unoptimised, o.PrintGlobals, o.SkipBadVars, o.AllCallers = c.unopt, !c.quietEnd, c.badVars, c.allCallers
+	o.Folded = c.folded
 	o.Privilege, o.Language, o.Elsewhere, o.ModuleName = c.privilege, c.language, c.pass < 5, c.name
 	o.Kernel = gostap.Kernel{Release: c.release, BTF: c.kernelBTF, Symbols: c.kernelMap}
 	t := &o.Tool

@@ -56,6 +56,7 @@ type options struct {
 	bufferMB   int           // -s
 	color      string        // --color
 	quietEnd   bool          // --no-global-var-display
+	folded     bool          // --folded
 	badVars    bool          // --skip-badvars
 	language   string        // --compatible
 	perPass    [5]int        // --vp: verbosity of each pass beyond -v
@@ -105,6 +106,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.StringVar(&o.color, "color", "auto", "")
 	fs.Lookup("color").NoOptDefVal = "always"
 	fs.BoolVar(&o.quietEnd, "no-global-var-display", false, "")
+	fs.BoolVar(&o.folded, "folded", false, "")
 	fs.BoolVar(&o.badVars, "skip-badvars", false, "")
 	fs.StringVar(&o.language, "compatible", "", "")
 	fs.StringVar(&raw.perPass, "vp", "", "")

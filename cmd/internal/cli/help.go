@@ -59,6 +59,8 @@ output:
   -w, --no-warnings       no warnings        -W, --warnings-are-errors
       --color=WHEN        auto, always, never
       --no-global-var-display   do not print unread globals at the end
+      --folded            print unread globals with stacks as keys for flamegraph.pl;
+                          gostap profile FILE.folded -o FILE.svg draws them
 
       --vp ABCDE          verbosity of each of the passes 1 to 5
 

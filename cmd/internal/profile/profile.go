@@ -40,6 +40,7 @@ const usage = `gostap profile - where the time of a program goes
 
 usage: gostap profile -c CMD | -x PID [options]
        gostap profile --diff BEFORE AFTER -o FILE
+       gostap profile FILE [-o FILE]          a file that was written before, .folded or .pb.gz, in another form
 
   -c, --command CMD    start CMD and profile it until it ends
   -x, --pid PID        profile a running process
@@ -92,9 +93,12 @@ func Run(ctx context.Context, args []string, s Streams, env []string) int {
 		return 0
 	}
 	if err == nil {
-		if o.diff {
+		switch {
+		case o.diff:
 			err = difference(o, s)
-		} else {
+		case len(o.files) == 1:
+			err = redraw(o, s)
+		default:
 			err = record(ctx, o, s, env)
 		}
 	}
@@ -147,7 +151,7 @@ func parse(args []string) (*options, error) {
 	case o.diff && len(o.files) != 2:
 		return nil, slip.New(fmt.Sprintf("--diff takes two files, and there are %d", len(o.files)),
 			"gostap profile --diff before.folded after.folded -o diff.html")
-	case o.diff:
+	case o.diff, len(o.files) == 1 && o.command == "" && o.pid == 0:
 		return o, nil
 	case len(o.files) > 0:
 		return nil, slip.New(fmt.Sprintf("%q is not an option", o.files[0]),

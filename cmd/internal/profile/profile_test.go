@@ -25,7 +25,7 @@ func TestSlips(t *testing.T) {
 		{"--diff a", "--diff takes two files, and there are 1"}, {"-x 5 --hz 0", "1 to 10000"},
 		{"--wat", "unknown flag"}, {"-x 5 --buffer 0", "1 to 1024 megabytes"}, {"-x 5 -s -1", "1 to 1024 megabytes"},
 		{"-x 5 --sample", "--sample looks at"}, {"-x 5 --what wall --sample --each", "--sample looks at"},
-		{"--diff a b", "a is no file that can be compared|no such file"},
+		{"--diff a b", "a is no profile by its name|no such file"},
 	} {
 		var out, errs bytes.Buffer
 		status := Run(context.Background(), strings.Fields(c.args), Streams{Out: &out, Err: &errs}, nil)

@@ -87,6 +87,18 @@ func file(name string, f func(io.Writer) error) error {
 	return err
 }
 
+// redraw writes a file that was written before in another form.
+func redraw(o *options, s Streams) error {
+	p, err := read(o.files[0])
+	if err != nil {
+		return err
+	}
+	if p.Title == "" {
+		p.Title = o.files[0]
+	}
+	return write(o, s, p)
+}
+
 // difference writes what changed between two files.
 func difference(o *options, s Streams) error {
 	before, err := read(o.files[0])
@@ -130,7 +142,7 @@ func read(name string) (*export.Profile, error) {
 	case ".folded":
 		p, err = folded.Read(f)
 	default:
-		return nil, slip.New(fmt.Sprintf("%s is no file that can be compared", name), "write .pb.gz or .folded files")
+		return nil, slip.New(fmt.Sprintf("%s is no profile by its name", name), "write .pb.gz or .folded files")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

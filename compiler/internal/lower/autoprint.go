@@ -2,11 +2,14 @@ package lower
 
 import (
 	"math"
+	"slices"
 
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -33,7 +36,16 @@ func (l *lowerer) autoPrint() {
 		})
 		f = nil
 	}
-	for _, g := range sema.AutoPrint(l.p) {
+	list := sema.AutoPrint(l.p)
+	if l.o.Folded {
+		list = slices.DeleteFunc(list, func(g *elab.Global) bool { return !slices.Contains(g.StackKeys, true) })
+		if len(list) == 0 {
+			l.ds.Errorf(diag.Semantic, "no-stacks", source.Span{},
+				"--folded: no array has stacks as keys and is left to be printed at the end").
+				Hintf("global hits probe timer.profile { hits[ustack()]++ }")
+		}
+	}
+	for _, g := range list {
 		i, ok := l.globs[g]
 		if !ok {
 			continue
@@ -47,6 +59,10 @@ func (l *lowerer) autoPrint() {
 			f = l.newFn("", &elab.Info{}, &context{})
 		}
 		f.b.Pos = g.Decl.Name.Span.From
+		if l.o.Folded {
+			f.arrays().autoFold(i, g, len(list) > 1)
+			continue
+		}
 		f.arrays().autoPrint(i, g)
 	}
 	done()
@@ -92,6 +108,56 @@ func (f arrays) autoPrint(g int, of *elab.Global) {
 		f.b.IterVal(g, it, r)
 		p.result(gl.Type, ir.R(r), of)
 	}
+	f.b.Jump(head)
+	f.to(out)
+}
+
+// autoFold prints an array with stacks as keys, an element a line: the keys with semicolons between, those of a stack
+// its functions, and a number, which of statistics is the sum.
+//
+//	runtime.main;main.main;main.alloc 3
+func (f arrays) autoFold(g int, of *elab.Global, named bool) {
+	gl := f.out.Globals[g]
+	it := f.b.IterOpen(g, "v-", nil, ir.I(-1))
+	head, in, out := f.b.Block(), f.b.Block(), f.b.Block()
+	f.b.Jump(head)
+	f.to(head)
+	f.b.Branch(f.b.IterNext(g, it), in, out)
+	f.to(in)
+	p := &printer{f: f.fn}
+	if named {
+		p.lit(of.Decl.Name.Name + ";")
+	}
+	var keys []ir.Val
+	for i, k := range gl.Keys {
+		if i > 0 {
+			p.lit(";")
+		}
+		r := f.b.Reg("", k.Type, k.Cap)
+		f.b.IterKey(g, it, i, r)
+		keys = append(keys, ir.R(r))
+		switch {
+		case of.StackKeys[i]:
+			p.conv(ir.Conv('s'), f.printing().keptText("stack_folded", ir.R(r)))
+		case k.Type == types.String:
+			p.conv(ir.Conv('s'), ir.R(r))
+		default:
+			p.conv(ir.Conv('d'), ir.R(r))
+		}
+	}
+	p.lit(" ")
+	switch {
+	case gl.Type != types.Stats:
+		r := f.b.Reg("", gl.Type, gl.Cap)
+		f.b.IterVal(g, it, r)
+		p.conv(ir.Conv('d'), ir.R(r))
+	case gl.Stat.Scale != 0:
+		p.conv(ir.Conv('d'), f.statValue(g, ir.StatCount, keys))
+	default:
+		p.conv(ir.Conv('d'), f.statValue(g, ir.StatSum, keys))
+	}
+	p.lit("\n")
+	p.emit(false)
 	f.b.Jump(head)
 	f.to(out)
 }

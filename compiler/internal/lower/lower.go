@@ -37,6 +37,8 @@ const (
 type Options struct {
 	// NoAutoPrint leaves out the printing of globals that are written and never read.
 	NoAutoPrint bool
+	// Folded prints those of them that have stacks as keys as folded stacks, and no others.
+	Folded bool
 	// Inspected is for a program whose globals, prints and their arguments are read as values: nothing that they
 	// hold may go.
 	Inspected bool

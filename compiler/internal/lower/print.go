@@ -63,8 +63,13 @@ func (f printing) shown(e ast.Expr, v ir.Val) ir.Val {
 
 // stackText is the text of a kept stack.
 func (f printing) stackText(v ir.Val) ir.Val {
+	return f.keptText("stack_text", v)
+}
+
+// keptText is one of the texts of a stack that the kernel keeps.
+func (f printing) keptText(name string, v ir.Val) ir.Val {
 	r := f.b.Str("", f.maxStr())
-	f.b.Intr("stack_text", r, v)
+	f.b.Intr(name, r, v)
 	return ir.R(r)
 }
 

@@ -214,7 +214,8 @@ func (d *decoder) instr(src *ir.Instr) inst {
 			if f.Cap > 0 {
 				in.valCap = min(in.valCap, int32(f.Cap))
 			}
-			if f.Text.Lazy == wire.KeptStack { // printed as a whole; strings that it is copied to cut it
+			// Printed as a whole; strings that it is copied to cut it.
+			if f.Text.Lazy == wire.KeptStack || f.Text.Lazy == wire.KeptFolded {
 				in.valCap, in.cap = math.MaxInt32, math.MaxInt32
 			}
 		}

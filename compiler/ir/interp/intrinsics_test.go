@@ -26,7 +26,7 @@ func TestEveryIntrinsic(t *testing.T) {
 		known[f.Name] = true
 		n := 0
 		for _, has := range []bool{builtins[f.Name] != nil, hostIntrinsics[f.Name] != nil, f.Idle ||
-			f.Text.Kind == wire.Sym || f.Text.Lazy == wire.KeptStack || f.Text.Lazy == wire.KeptHex,
+			f.Text.Kind == wire.Sym || f.Text.Lazy.Kept(),
 			f.Refused&intrinsic.Tracer != 0, f.Where == intrinsic.Lowered} {
 			if has {
 				n++
