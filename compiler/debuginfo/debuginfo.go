@@ -363,6 +363,12 @@ type Enums interface {
 	Enum(constant string) (*types.Ctype, error)
 }
 
+// Constants is what images have whose types of whole numbers have named constants that are no enumerations: Go's.
+type Constants interface {
+	// Constants are those of a type, in the order in which they are declared.
+	Constants(t *types.Ctype) ([]types.Enumerator, error)
+}
+
 // Mark is a statically defined mark (USDT): an instruction that the program's author gave a name, with arguments.
 type Mark struct {
 	Provider, Name string

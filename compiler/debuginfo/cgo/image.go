@@ -29,6 +29,7 @@ type Image struct {
 var (
 	_ debuginfo.Mixed      = (*Image)(nil)
 	_ debuginfo.Enums      = (*Image)(nil)
+	_ debuginfo.Constants  = (*Image)(nil)
 	_ debuginfo.RegUser    = (*Image)(nil)
 	_ debuginfo.Identified = (*Image)(nil)
 	_ debuginfo.Image      = (*Part)(nil)
@@ -88,10 +89,23 @@ func (im *Image) Global(name string) (*debuginfo.Var, error) {
 
 // Enum finds an enumeration of the C code: Go's constants have no type in DWARF.
 func (im *Image) Enum(constant string) (*types.Ctype, error) {
-	if c := im.part(); c != nil {
-		return c.Enum(constant)
+	val, err := godwarf.Constant(im.Image, constant)
+	if err == nil {
+		t := &types.Ctype{Kind: types.Enum, Name: constant, Size: 8, Go: true}
+		t.SetEnums([]types.Enumerator{{Name: constant, Val: val}})
+		return t, nil
 	}
-	return nil, &debuginfo.NotFoundError{What: "enumerator", Name: constant}
+	if c := im.part(); c != nil {
+		if t, err := c.Enum(constant); err == nil {
+			return t, nil
+		}
+	}
+	return nil, err
+}
+
+// Constants implements debuginfo.Constants.
+func (im *Image) Constants(t *types.Ctype) ([]types.Enumerator, error) {
+	return godwarf.ConstantsOf(im.Image, t)
 }
 
 // Part is the C code of a Go program.

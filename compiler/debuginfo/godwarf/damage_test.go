@@ -11,6 +11,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/tests/patience"
 )
 
@@ -19,6 +20,8 @@ func exercise(im *Image) {
 	im.HasTypes()
 	im.NoTypes()
 	im.NearNames("main.tracme")
+	Constant(im, "main.Green")
+	ConstantsOf(im, &types.Ctype{Name: "main.Color"})
 	fs, _ := im.Funcs("main.*")
 	for _, f := range fs {
 		sites, _ := im.ReturnSites(f)

@@ -69,6 +69,8 @@ type Image struct {
 
 	stands map[int]*stand // what wrappers stand for, nil for those that only call
 
+	constants *constants // unset as long as nobody has asked
+
 	lookups int              // names looked for by namedFunc
 	byName  map[string]int32 // functions by name, once there were many of those
 	// ranges are the functions with loops over functions, once that was asked for.

@@ -115,14 +115,22 @@ func (b *build) enum(e *ast.AtOp) (*elab.Target, error) {
 		return nil, err
 	}
 	var where []string
+	var near []string
 	for _, img := range imgs {
 		where = append(where, img.Path())
+		if !img.HasTypes() && img.NoTypes() != "" && len(imgs) == 1 {
+			return nil, fail("%s, so it has no names of constants", img.NoTypes())
+		}
 		en, ok := img.(debuginfo.Enums)
 		if !ok || !img.HasTypes() {
 			continue
 		}
 		t, err := en.Enum(words[0])
 		if err != nil {
+			var none *debuginfo.NotFoundError
+			if errors.As(err, &none) {
+				near = append(near, none.Near...)
+			}
 			continue
 		}
 		for _, c := range t.Enums() {
@@ -131,7 +139,11 @@ func (b *build) enum(e *ast.AtOp) (*elab.Target, error) {
 			}
 		}
 	}
-	return nil, fail("there is no enumerator %s in %s", words[0], strings.Join(where, " and "))
+	p := fail("there is no enumerator %s in %s", words[0], strings.Join(where, " and ")).(*problem)
+	if len(near) > 0 {
+		return nil, p.advise("did you mean %s?", strings.Join(near, ", "))
+	}
+	return nil, p
 }
 
 // enumName is @enumname(value [, "type" [, "module"]]): the name that a number has in an enumeration. Without a type
@@ -154,6 +166,9 @@ func (b *build) enumName(e *ast.AtOp) (*elab.Target, error) {
 		if err != nil {
 			return nil, err
 		}
+		if names := b.constants(t.Ctype); len(names) > 0 && t.Type == types.Long && !t.AtEntry {
+			return &elab.Target{Type: types.String, Value: t.Value, Names: names}, nil
+		}
 		if t.Ctype == nil || t.Ctype.Kind != types.Enum || t.Type != types.Long || t.AtEntry {
 			return nil, fail("%s is no enumeration",
 				Text(x)).(*problem).advise(`name the type: @enumname(value, "enum x")`)
@@ -170,13 +185,13 @@ func (b *build) enumName(e *ast.AtOp) (*elab.Target, error) {
 	}
 	var first error
 	for _, img := range imgs {
-		t, err := enumNamed(img, words[0])
+		names, err := enumNamed(img, words[0])
 		if err == nil {
 			v := b.arg(e.Args[0])
 			if n, ok := constant(e.Args[0]); ok {
 				v = loc.Constant(n)
 			}
-			return &elab.Target{Type: types.String, Value: v, Names: t.Enums()}, nil
+			return &elab.Target{Type: types.String, Value: v, Names: names}, nil
 		}
 		if first == nil {
 			first = err
@@ -185,16 +200,37 @@ func (b *build) enumName(e *ast.AtOp) (*elab.Target, error) {
 	return nil, first
 }
 
-// enumNamed finds an enumeration by its name, with or without the keyword.
-func enumNamed(img debuginfo.Image, name string) (*types.Ctype, error) {
+// constants are the named ones of a type of the probed program, nil if it has none.
+func (b *build) constants(t *types.Ctype) []types.Enumerator {
+	if t == nil || b.at() == nil {
+		return nil
+	}
+	if img, ok := b.at().Image.(debuginfo.Constants); ok {
+		if list, err := img.Constants(t); err == nil {
+			return list
+		}
+	}
+	return nil
+}
+
+// enumNamed gives the names of an enumeration, which is named with or without the keyword, or of a type of Go.
+func enumNamed(img debuginfo.Image, name string) ([]types.Enumerator, error) {
 	t, err := typeNamed(img, name)
 	if err != nil && !strings.HasPrefix(name, "enum ") {
 		t, err = typeNamed(img, "enum "+name)
 	}
-	if err == nil && t.Kind != types.Enum {
-		err = fail("%s is no enumeration", name)
+	if err != nil {
+		return nil, err
 	}
-	return t, err
+	if c, ok := img.(debuginfo.Constants); ok {
+		if list, err := c.Constants(t); err == nil && len(list) > 0 {
+			return list, nil
+		}
+	}
+	if t.Kind != types.Enum {
+		return nil, fail("%s is no enumeration", name)
+	}
+	return t.Enums(), nil
 }
 
 // isTarget reports whether e alone is a target expression.
