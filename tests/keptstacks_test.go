@@ -17,7 +17,7 @@ func TestKeptStacks(t *testing.T) {
 		s := begin(t, "-e", `global kept, same, was
 			probe process("`+path+`").function("main.leaf") {
 				s = ustack()
-				print_ubacktrace() print("=\n", s) printf("=\n%s.\n", ustack())
+				print_ubacktrace() print("=\n") print_ustack(s) printf("=\n%s.\n", ustack())
 				kept[s]++
 				if (s == was) same++
 				was = s
@@ -64,6 +64,7 @@ func TestKeptStacks(t *testing.T) {
 						if (isinstr(a, "...")) { cut++ continue }
 						if (live[a] != kept[s] || texts[a] != kept[s]) println(kept[s], " of ", live[a], ", ", texts[a], ": ", a)
 						if (sprint(s) != sprint_ustack(a)) print(s, "=\n", sprint_ustack(a))
+						if (sprint(s) != sprint_ustack(s) || sprint(s) != sprint_usyms(s)) print(s, "=\n", sprint_ustack(s))
 						i = 0
 						for (t = tokenize(a, " "); t != ""; t = tokenize("", " "))
 							if (stack_addr(s, i++) != strtol(t, 16)) println(i, " is not ", t)
@@ -71,7 +72,10 @@ func TestKeptStacks(t *testing.T) {
 						if (usymname(stack_addr(s, 0)) !~ "leaf") println(usymname(stack_addr(s, 0)))
 						all += kept[s]
 					}
-					foreach (s in k) if (sprint(s) != sprint_stack(stack_addrs(s))) print(s, "=\n", sprint_stack(stack_addrs(s)))
+					foreach (s in k) {
+						if (sprint(s) != sprint_stack(stack_addrs(s))) print(s, "=\n", sprint_stack(stack_addrs(s)))
+						if (sprint(s) != sprint_stack(s) || sprint(s) != sprint_syms(s)) print(s, "=\n", sprint_stack(s))
+					}
 					println("all ", all > 1, " ", n, " ", said)
 					if (cut) println("cut")
 				}`

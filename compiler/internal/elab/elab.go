@@ -114,10 +114,11 @@ type Probe struct {
 // Becomes is what a value is made.
 type Becomes uint8
 
-// What values become: a whole number a float; a float 1 if it is not 0, else 0.
+// What values become: a whole number a float; a float 1 if it is not 0, else 0; a stack its text.
 const (
 	BecomesFloat Becomes = iota + 1
 	BecomesTruth
+	BecomesText
 )
 
 // Info is what is known about the nodes of one function or probe.

@@ -19,6 +19,8 @@ func (f *fn) become(e ast.Expr, v ir.Val) ir.Val {
 			return known(v.Int<<1 != 0)
 		}
 		return f.b.Bin(ir.OpNe, f.b.Bin(ir.OpShl, v, ir.I(1)), ir.I(0)) // -0 is 0 too
+	case elab.BecomesText:
+		return f.printing().stackText(v)
 	}
 	return v
 }

@@ -308,6 +308,14 @@ func (f *fn) call(c *ast.Call, value bool) ir.Val {
 	}
 	args := f.exprs(c.Args)
 	f.at(c.Fun.Span)
+	if len(c.Args) == 1 && f.in.Becomes[ast.Unparen(c.Args[0])] == elab.BecomesText { // print_ustack(s) and the like
+		if strings.HasPrefix(c.Fun.Name, "s") {
+			return args[0]
+		}
+		p := &printer{f: f}
+		p.conv(ir.Conv('s'), args[0])
+		return p.emit(false)
+	}
 	if ef.Intrinsic != nil {
 		return f.builtins().intrinsic(ef, args, c.Args, c.Fun.Span)
 	}

@@ -420,7 +420,7 @@ func (x *infer) call(c *ast.Call, want types.Type, value bool) types.Type {
 		}
 		x.link(a.Range(), ps...)
 		before := len(x.ds)
-		t := x.expr(a, first.Params[i].Type)
+		t := argument(x, a, first, first.Params[i].Type)
 		x.because(before, ps[0])
 		x.given(a, t, ps[0])
 	}
