@@ -72,6 +72,9 @@ func trials(dir string) map[string]trial {
 		"no-global-var-display": {args: e("--no-global-var-display", "-e",
 			`global n probe begin { n = 5 println("hello") exit() }`), want: "hello", not: "n=5"},
 
+		"folded": {args: e("--folded", "-e", `global n probe begin { n[1] = 5 exit() }`),
+			want: "no array has stacks as keys"},
+
 		"skip-badvars": {args: e("--skip-badvars", "-e", `probe begin { println("x is ", $x) exit() }`),
 			want: "x is 0"},
 		"compatible": {args: e("--compatible=2.9", "-e",
