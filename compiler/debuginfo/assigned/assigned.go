@@ -2,7 +2,8 @@
 // the code of the function, which is followed back to where the place got what it has, and the lines that assign.
 //
 // In: a site of a function, the function's code with its lines, and the assignments that the source has. Out: a line
-// that may have assigned since, by Walk.Assign and Walk.Passes.
+// that may have assigned since, by Walk.Assign and Walk.Passes; or what of it came from the function's caller, by
+// Code.Brought.
 package assigned
 
 import (

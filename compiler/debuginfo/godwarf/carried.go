@@ -186,7 +186,7 @@ func (f *follow) listed(param bool, decl int) {
 			continue
 		}
 		p, err := at.sig.unit.VarPlace(f.e, f.t, at.env, l.Lo)
-		if err != nil || at.leftover(f.e, f.t, p) {
+		if err != nil || at.leftover(f.e, f.t, p) || at.strange(f.e, p) != "" {
 			continue
 		}
 		known := f.registers(p)

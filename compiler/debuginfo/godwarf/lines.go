@@ -355,7 +355,7 @@ func (im liner) noFile(q debuginfo.LineQuery, p *pattern, files []string) error 
 	}
 	near := map[string]int{}
 	for _, f := range files {
-		if d, _ := distance([]byte(path.Base(f)), want, 2, nil); d <= 2 {
+		if d, _ := debuginfo.Distance([]byte(path.Base(f)), want, 2, nil); d <= 2 {
 			near[f] = d*10000 - common(f, home)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
 )
@@ -78,7 +79,7 @@ func (im registry) near(name string) []string {
 				continue
 			}
 			var d int
-			if d, row = distance(n, want, limit, row); d <= limit {
+			if d, row = debuginfo.Distance(n, want, limit, row); d <= limit {
 				consider(string(pclntab.Unescape(raw)), 3+d)
 			}
 		}
@@ -94,38 +95,4 @@ func (im registry) near(name string) []string {
 func plainName(name []byte) string {
 	s := string(stripArgs(pclntab.Unescape(name)))
 	return strings.NewReplacer("(*", "", "(", "", ")", "").Replace(s)
-}
-
-// distance is the number of letters to insert, delete or change between a and b, limit+1 if it is
-// more than limit. row is scratch space to be passed on.
-func distance(a []byte, b string, limit int, row []int) (int, []int) {
-	row = slices.Grow(row[:0], len(b)+1)[:len(b)+1]
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diag := row[0]
-		row[0] = i + 1
-		least := row[0]
-		for j := range len(b) {
-			cost := diag
-			if lower(a[i]) != lower(b[j]) {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-			least = min(least, row[j+1])
-		}
-		if least > limit {
-			return limit + 1, row
-		}
-	}
-	return row[len(b)], row
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
 }

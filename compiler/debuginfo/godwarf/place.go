@@ -119,6 +119,9 @@ func (v *view) place(e *godwarf.Tree, t *types.Ctype, kind debuginfo.VarKind) (l
 		if why := v.stale(e, p); why != "" {
 			return loc.Place{}, v.notLive(name, why)
 		}
+		if why := v.strange(e, p); why != "" {
+			return loc.Place{}, v.notLive(name, why)
+		}
 		if why := v.older(e, t, p); why != "" {
 			return loc.Place{}, v.notLive(name, why)
 		}

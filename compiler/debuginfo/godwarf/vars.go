@@ -89,7 +89,7 @@ func nearVars(name string, names []string) []string {
 	var near []string
 	for limit := range 3 {
 		for _, n := range names {
-			d, _ := distance([]byte(n), name, limit, nil)
+			d, _ := debuginfo.Distance([]byte(n), name, limit, nil)
 			if d <= limit && n != "" && n[0] != '.' && !slices.Contains(near, n) {
 				near = append(near, n)
 			}
