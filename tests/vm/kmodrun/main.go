@@ -144,8 +144,10 @@ func program(ctx context.Context, script, traced string, guru bool) (*ir.Program
 		}
 		return p, ir.Verify(p)
 	}
+	limits := layout.Default()
+	limits.OverloadTime = 0 // handlers of an emulated processor take as long as the machine is busy
 	res, ds := compiler.Compile(ctx,
-		compiler.Options{Scripts: []compiler.Script{{Name: "<input>", Text: []byte(script)}}, Limits: layout.Default(),
+		compiler.Options{Scripts: []compiler.Script{{Name: "<input>", Text: []byte(script)}}, Limits: limits,
 			Guru: guru, Open: open.Open, KernelFiles: kernelFiles, TargetPath: traced, Runtime: "kernel",
 			Globals: map[string]string{}})
 	(&diag.Printer{W: os.Stderr, Files: res.Files}).Print(ds)
