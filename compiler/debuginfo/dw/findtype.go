@@ -45,16 +45,8 @@ func FindTypeIn(units []*Unit, name string, tags []dwarf.Tag) (off dwarf.Offset,
 
 // TypeNames calls each with the names of the complete types of a unit, but for those inside of functions. The bytes are
 // good during the call only.
-func TypeNames(u *Unit, each func(name []byte)) (err error) {
-	defer foreign.Guard(&err)()
-	s, err := u.scan()
-	if err != nil {
-		return err
-	}
-	for s.next() {
-		if s.depth == 0 || s.a.tag == dwarf.TagNamespace || s.a.tag == dwarf.TagModule {
-			continue
-		}
+func TypeNames(u *Unit, each func(name []byte)) error {
+	return u.declared(func(s *scanner) error {
 		switch s.a.tag {
 		case dwarf.TagTypedef, dwarf.TagBaseType, dwarf.TagStructType, dwarf.TagPointerType, dwarf.TagArrayType,
 			dwarf.TagSubroutineType:
@@ -62,9 +54,8 @@ func TypeNames(u *Unit, each func(name []byte)) (err error) {
 				each(name)
 			}
 		}
-		s.skipChildren()
-	}
-	return s.failed()
+		return nil
+	})
 }
 
 // FindEnumerator looks for the enumeration type that has a constant called name: the first one in the order of the
@@ -108,7 +99,21 @@ func (d *Data) FindEnumerator(name string) (off dwarf.Offset, err error) {
 
 // Structures calls each with the offsets of the complete structures, classes and unions of a unit that have a name, but
 // for those inside of functions and of other types.
-func Structures(u *Unit, each func(off dwarf.Offset)) (err error) {
+func Structures(u *Unit, each func(off dwarf.Offset)) error {
+	return u.declared(func(s *scanner) error {
+		switch s.a.tag {
+		case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
+			if len(s.str(slotName)) > 0 && !s.has(slotDecl) {
+				each(s.off)
+			}
+		}
+		return nil
+	})
+}
+
+// declared calls each for what a unit and its namespaces declare. What is inside of that, of functions and types, is
+// left out.
+func (u *Unit) declared(each func(s *scanner) error) (err error) {
 	defer foreign.Guard(&err)()
 	s, err := u.scan()
 	if err != nil {
@@ -118,11 +123,8 @@ func Structures(u *Unit, each func(off dwarf.Offset)) (err error) {
 		if s.depth == 0 || s.a.tag == dwarf.TagNamespace || s.a.tag == dwarf.TagModule {
 			continue
 		}
-		switch s.a.tag {
-		case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
-			if len(s.str(slotName)) > 0 && !s.has(slotDecl) {
-				each(s.off)
-			}
+		if err := each(s); err != nil {
+			return err
 		}
 		s.skipChildren()
 	}
