@@ -83,6 +83,26 @@ func (f arrays) autoPrint(g int, of *elab.Global) {
 		}
 		return
 	}
+	p.lit("[")
+	f.autoElements(g, func(i int, key ir.Val) {
+		if i > 0 {
+			p.lit(",")
+		}
+		p.autoValue(gl.Keys[i].Type, key, of.StackKeys[i], false)
+	}, func(keys []ir.Val, val ir.Val) {
+		p.lit("]")
+		if gl.Type == types.Stats {
+			f.autoStat(p, g, keys)
+		} else {
+			p.result(gl.Type, val, of)
+		}
+	})
+}
+
+// autoElements goes through an array, the greatest value first. element is called behind the keys, with the value, but
+// for statistics.
+func (f arrays) autoElements(g int, key func(i int, key ir.Val), element func(keys []ir.Val, val ir.Val)) {
+	gl := f.out.Globals[g]
 	it := f.b.IterOpen(g, "v-", nil, ir.I(-1))
 	head, in, out := f.b.Block(), f.b.Block(), f.b.Block()
 	f.b.Jump(head)
@@ -90,24 +110,19 @@ func (f arrays) autoPrint(g int, of *elab.Global) {
 	f.b.Branch(f.b.IterNext(g, it), in, out)
 	f.to(in)
 	var keys []ir.Val
-	p.lit("[")
 	for i, k := range gl.Keys {
-		if i > 0 {
-			p.lit(",")
-		}
 		r := f.b.Reg("", k.Type, k.Cap)
 		f.b.IterKey(g, it, i, r)
 		keys = append(keys, ir.R(r))
-		p.autoValue(k.Type, ir.R(r), of.StackKeys[i], false)
+		key(i, ir.R(r))
 	}
-	p.lit("]")
-	if gl.Type == types.Stats {
-		f.autoStat(p, g, keys)
-	} else {
+	var val ir.Val
+	if gl.Type != types.Stats {
 		r := f.b.Reg("", gl.Type, gl.Cap)
 		f.b.IterVal(g, it, r)
-		p.result(gl.Type, ir.R(r), of)
+		val = ir.R(r)
 	}
+	element(keys, val)
 	f.b.Jump(head)
 	f.to(out)
 }
@@ -118,48 +133,35 @@ func (f arrays) autoPrint(g int, of *elab.Global) {
 //	runtime.main;main.main;main.alloc 3
 func (f arrays) autoFold(g int, of *elab.Global, named bool) {
 	gl := f.out.Globals[g]
-	it := f.b.IterOpen(g, "v-", nil, ir.I(-1))
-	head, in, out := f.b.Block(), f.b.Block(), f.b.Block()
-	f.b.Jump(head)
-	f.to(head)
-	f.b.Branch(f.b.IterNext(g, it), in, out)
-	f.to(in)
 	p := &printer{f: f.fn}
 	if named {
 		p.lit(of.Decl.Name.Name + ";")
 	}
-	var keys []ir.Val
-	for i, k := range gl.Keys {
+	f.autoElements(g, func(i int, key ir.Val) {
 		if i > 0 {
 			p.lit(";")
 		}
-		r := f.b.Reg("", k.Type, k.Cap)
-		f.b.IterKey(g, it, i, r)
-		keys = append(keys, ir.R(r))
 		switch {
 		case of.StackKeys[i]:
-			p.conv(ir.Conv('s'), f.printing().keptText("stack_folded", ir.R(r)))
-		case k.Type == types.String:
-			p.conv(ir.Conv('s'), ir.R(r))
+			p.conv(ir.Conv('s'), f.printing().keptText("stack_folded", key))
+		case gl.Keys[i].Type == types.String:
+			p.conv(ir.Conv('s'), key)
 		default:
-			p.conv(ir.Conv('d'), ir.R(r))
+			p.conv(ir.Conv('d'), key)
 		}
-	}
-	p.lit(" ")
-	switch {
-	case gl.Type != types.Stats:
-		r := f.b.Reg("", gl.Type, gl.Cap)
-		f.b.IterVal(g, it, r)
-		p.conv(ir.Conv('d'), ir.R(r))
-	case gl.Stat.Scale != 0:
-		p.conv(ir.Conv('d'), f.statValue(g, ir.StatCount, keys))
-	default:
-		p.conv(ir.Conv('d'), f.statValue(g, ir.StatSum, keys))
-	}
-	p.lit("\n")
-	p.emit(false)
-	f.b.Jump(head)
-	f.to(out)
+	}, func(keys []ir.Val, val ir.Val) {
+		switch {
+		case gl.Type != types.Stats:
+		case gl.Stat.Scale != 0:
+			val = f.statValue(g, ir.StatCount, keys)
+		default:
+			val = f.statValue(g, ir.StatSum, keys)
+		}
+		p.lit(" ")
+		p.conv(ir.Conv('d'), val)
+		p.lit("\n")
+		p.emit(false)
+	})
 }
 
 // autoValue adds a value as a script would write it, a stack on lines of its own.
