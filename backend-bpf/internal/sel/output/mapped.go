@@ -9,8 +9,9 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// members are what the callback of bpf_find_vma reads, by structure and member.
-type members struct{ start, end, pgoff, file, inode, ino, sb, size, time, dev int }
+// members are what tells which file is mapped where, by structure and member: of mm_struct the program's own code and
+// its file, the others are what the callback of bpf_find_vma reads.
+type members struct{ code, codeEnd, exe, start, end, pgoff, file, inode, ino, sb, size, time, dev int }
 
 // find looks them up; ok is false where this kernel has other ones.
 func (m *members) find(g *Output) (ok bool) {
@@ -22,6 +23,8 @@ func (m *members) find(g *Output) (ok bool) {
 		of    string
 		names []string
 	}{
+		{&m.code, "mm_struct", []string{"start_code"}}, {&m.codeEnd, "mm_struct", []string{"end_code"}},
+		{&m.exe, "mm_struct", []string{"exe_file"}},
 		{&m.start, "vm_area_struct", []string{"vm_start"}}, {&m.end, "vm_area_struct", []string{"vm_end"}},
 		{&m.pgoff, "vm_area_struct", []string{"vm_pgoff"}}, {&m.file, "vm_area_struct", []string{"vm_file"}},
 		{&m.inode, "file", []string{"f_inode"}}, {&m.ino, "inode", []string{"i_ino"}},
@@ -95,19 +98,7 @@ func (g *Output) mapped() string {
 // stack is cut where it is not.
 func (w *walker) program(g *Output, x mach.Reg) {
 	var m members
-	var start, end, exe int
-	ok := m.find(g)
-	for _, f := range []struct {
-		to   *int
-		name string
-	}{{&start, "start_code"}, {&end, "end_code"}, {&exe, "exe_file"}} {
-		off, _, err := 0, 0, error(nil)
-		if ok {
-			off, _, err = g.U.Types.Offset("mm_struct", f.name)
-		}
-		*f.to, ok = off, ok && err == nil
-	}
-	if !ok {
+	if !m.find(g) {
 		w.Jump(w.cut)
 		return
 	}
@@ -119,10 +110,10 @@ func (w *walker) program(g *Output, x mach.Reg) {
 		return w.GetS(slot, 0, asm.DWord)
 	}
 	space := w.Get(w.base, walkSpace, asm.DWord)
-	low, high := word(space, start), word(space, end)
+	low, high := word(space, m.code), word(space, m.codeEnd)
 	w.Unless(asm.JLT, x, low, w.cut)
 	w.Unless(asm.JGE, x, high, w.cut)
-	inode := word(word(space, exe), m.inode)
+	inode := word(word(space, m.exe), m.inode)
 	w.StoreS(key, plan.FileIno, word(inode, m.ino), asm.DWord)
 	w.StoreS(key, plan.FileLength, word(inode, m.size), asm.DWord)
 	w.StoreS(key, plan.FileTime, word(inode, m.time), asm.DWord)
