@@ -25,6 +25,9 @@ var (
 	wantLine  = regexp.MustCompile(`^want (\w+) (.*?) by (?:(\S+) in goroutine \d+)? ?at ?(\S*)$`)
 )
 
+// cutStack is a stack that ends early, in a signal's handler before it comes to the goroutine's own.
+var cutStack = regexp.MustCompile(`(?m)^HIT interrupt\nEND\n| \.\.\.\n`)
+
 // goStack is a stack that gostack_created gave: addresses and functions, and the go statement's function and place.
 type goStack struct {
 	pcs, names []string
@@ -101,9 +104,16 @@ func TestGoStacks(t *testing.T) {
 				if out, err := build.CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
-				s := begin(t, "-e", script, "-D", "MAXBACKTRACE=60", prog, "-c", prog+" "+prog+".said")
-				if status := s.end(); status != 0 {
-					t.Fatalf("status %d\n%s", status, s.stderr())
+				var s *session
+				for range 20 { // where libc has just been mapped it is not known at once on a busy machine
+					s = begin(t, "-e", script, "-D", "MAXBACKTRACE=60", prog, "-c", prog+" "+prog+".said")
+					if status := s.end(); status != 0 {
+						t.Fatalf("status %d\n%s", status, s.stderr())
+					}
+					if !cutStack.MatchString(s.stdout()) {
+						break
+					}
+					t.Log("a stack is cut")
 				}
 				want, err := os.ReadFile(prog + ".said")
 				if err != nil {
