@@ -21,6 +21,7 @@ import (
 type Events struct {
 	rings []*perfRing
 	rec   []byte
+	kept  backlog
 }
 
 // perfRing is the buffer of one CPU.
@@ -30,12 +31,21 @@ type perfRing struct {
 	meta *unix.PerfEventMmapPage
 }
 
-// ringPages is a power of two: 64 KiB hold some 500 mappings between two reads.
+// ringPages is a power of two: 64 KiB hold some 500 mappings. A machine that builds programs makes these in 100 ms.
 const ringPages = 16
 
-// WatchProcesses opens a buffer for each CPU that is online. It needs the right to watch
-// all processes (CAP_PERFMON, or perf_event_paranoid below 1).
-func WatchProcesses() (*Events, error) { return watch(unix.PerfEventAttr{}) }
+// WatchProcesses opens a buffer for each CPU that is online, and empties them whenever they fill, so that it does not
+// matter when one asks. It needs the right to watch all processes (CAP_PERFMON, or perf_event_paranoid below 1).
+func WatchProcesses() (*Events, error) {
+	e, err := watch(unix.PerfEventAttr{Wakeup: ringPages * 4096 / 8, Bits: unix.PerfBitWatermark})
+	if err == nil {
+		if err = e.follow(); err != nil {
+			e.Close()
+			return nil, err
+		}
+	}
+	return e, err
+}
 
 // WatchProcessesNow does that for one who waits for what they report (FDs).
 func WatchProcessesNow() (*Events, error) {
@@ -81,6 +91,7 @@ func openRing(cpu int, attr unix.PerfEventAttr) (*perfRing, error) {
 
 // Close gives the buffers back.
 func (e *Events) Close() {
+	e.unfollow()
 	for _, r := range e.rings {
 		unix.Munmap(r.mem)
 		unix.Close(r.fd)
@@ -112,6 +123,14 @@ func (e *Events) read(t *Table) { e.each(t.event) }
 
 // each passes what waits on: a record without its header and time.
 func (e *Events) each(fn func(kind uint32, body []byte, time uint64)) {
+	e.kept.mu.Lock()
+	defer e.kept.mu.Unlock()
+	e.kept.take(fn)
+	e.drain(fn)
+}
+
+// drain empties the buffers.
+func (e *Events) drain(fn func(kind uint32, body []byte, time uint64)) {
 	for _, r := range e.rings {
 		head, tail := atomic.LoadUint64(&r.meta.Data_head), r.meta.Data_tail
 		data := r.mem[os.Getpagesize():]
@@ -153,6 +172,13 @@ const maxEnded = 4096
 func (t *Table) event(kind uint32, b []byte, time uint64) {
 	le := binary.LittleEndian
 	switch kind {
+	case unix.PERF_RECORD_LOST: // what the processes map is read again of those that are there
+		for pid, p := range t.procs {
+			now := &process{}
+			if now.read(pid); !p.gone && !now.gone {
+				t.procs[pid] = now
+			}
+		}
 	case unix.PERF_RECORD_MMAP2:
 		const name = 64
 		if len(b) <= name {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,65 @@ func TestEndedProcess(t *testing.T) {
 		if got := tab.mapped(pid, 1); got != nil {
 			t.Errorf("address 1: %v", got)
 		}
+	}
+}
+
+// TestManyProcesses: what a process maps is known however many others are run before somebody asks.
+func TestManyProcesses(t *testing.T) {
+	e, err := WatchProcesses()
+	if err != nil {
+		t.Skip(err)
+	}
+	defer e.Close()
+	tab := &Table{Events: e}
+	// A buffer has room for some 80 of these. All are this shell's.
+	out, err := exec.Command("sh", "-c", "for i in $(seq 500); do /bin/true; done; "+
+		"/bin/sleep 0 & echo $!; wait").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.ParseUint(strings.TrimSpace(string(out)), 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.Poll()
+	p := tab.pasts[uint32(pid)]
+	if p == nil || !slices.ContainsFunc(p.maps, func(m mapping) bool { return strings.HasSuffix(m.path, "/sleep") }) {
+		t.Errorf("the last of 500 programs is not known: %v", p)
+	}
+}
+
+// TestBacklog: of processes that have ended the newest are kept, of all others everything.
+func TestBacklog(t *testing.T) {
+	k := &backlog{room: leastRoom}
+	ended := func(pid, tid uint32) []byte {
+		b := make([]byte, 24)
+		binary.LittleEndian.PutUint32(b, pid)
+		binary.LittleEndian.PutUint32(b[8:], tid)
+		return b
+	}
+	k.add(unix.PERF_RECORD_MMAP2, mmap2(1, 0x1000, 0x1000, "/lives"), 1)
+	k.add(unix.PERF_RECORD_EXIT, ended(1, 7), 2) // a thread
+	const all = 40000
+	for pid := uint32(10); pid < 10+all; pid++ {
+		k.add(unix.PERF_RECORD_MMAP2, mmap2(pid, 0x1000, 0x1000, strings.Repeat("/some/name", 20)), uint64(pid))
+		k.add(unix.PERF_RECORD_EXIT, ended(pid, pid), uint64(pid))
+	}
+	if len(k.recs) > 2*leastRoom {
+		t.Errorf("%d bytes are kept", len(k.recs))
+	}
+	seen := map[uint32]int{}
+	k.take(func(_ uint32, body []byte, _ uint64) { seen[binary.LittleEndian.Uint32(body)]++ })
+	if seen[1] != 1 {
+		t.Errorf("of the process that lives %d records", seen[1])
+	}
+	for pid := uint32(10 + all - maxEnded); pid < 10+all; pid++ {
+		if seen[pid] != 2 {
+			t.Fatalf("of process %d %d records", pid, seen[pid])
+		}
+	}
+	if len(k.recs) != 0 {
+		t.Errorf("%d bytes are left", len(k.recs))
 	}
 }
 
