@@ -169,7 +169,7 @@ func Compile(ctx context.Context, o Options) (*Result, diag.List) {
 func (s *state) run(res *Result, all *diag.List) {
 	for i := range passes {
 		p := &passes[i]
-		if s.o.Stop != 0 && p.phase > s.o.Stop {
+		if s.o.Stop != 0 && p.phase > s.o.Stop || p.asked && !wants(s.o.Dump, p.name) {
 			continue
 		}
 		if err := s.ctx.Err(); err != nil {

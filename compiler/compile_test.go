@@ -276,7 +276,7 @@ func TestPassOrder(t *testing.T) {
 }
 
 func TestStopAndDump(t *testing.T) {
-	const script = `global n probe process("/bin/app").function("main.traceme") { n += $a }`
+	const script = `probe process("/bin/app").function("main.traceme") { println($a) }`
 	var all []string
 	for _, p := range passes {
 		if p.dump != nil {

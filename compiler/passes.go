@@ -38,6 +38,8 @@ type pass struct {
 	run   func(*state) diag.List
 	// dump writes the product; nil if there is nothing to see.
 	dump func(*state) string
+	// asked: it runs only where its product is asked for.
+	asked bool
 	// after names the passes whose products this one reads.
 	after []string
 }
@@ -55,6 +57,10 @@ var passes = []pass{
 		dump: (*state).dumpTarget, after: []string{"expand"}},
 	{name: "sema", phase: Elaborate, about: "names and types", run: (*state).sema, dump: (*state).dumpSema,
 		after: []string{"target"}},
+	{name: "ftrace", phase: Elaborate, about: "a shell script for the kernel's own tracer", run: (*state).ftrace,
+		dump: (*state).dumpEmitted, asked: true, after: []string{"sema"}},
+	{name: "perf", phase: Elaborate, about: "a shell script of perf's commands", run: (*state).perf,
+		dump: (*state).dumpEmitted, asked: true, after: []string{"sema"}},
 	{name: "lower", phase: Translate, about: "the program before optimising", run: (*state).lower,
 		dump: (*state).dumpIR, after: []string{"sema"}},
 	// Runs with -u too: string bounds and locks are needed by every executor.
@@ -70,13 +76,15 @@ type state struct {
 	env   *family.Env
 	tenv  *target.Env
 
-	lib    *load.Library
-	trees  []*ast.File
-	items  []*handler
-	prog   *elab.Program
-	out    *ir.Program
-	xenv   *expand.Env
-	argUse []bool
+	lib   *load.Library
+	trees []*ast.File
+	items []*handler
+	prog  *elab.Program
+	out   *ir.Program
+	// emitted is what ftrace or perf made.
+	emitted string
+	xenv    *expand.Env
+	argUse  []bool
 	// included are the types of headers, by their names.
 	included map[string]debuginfo.Image
 }

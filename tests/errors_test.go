@@ -77,6 +77,8 @@ var moreCodes = []errorCode{
 		example: `probe nosuch? { println("x") }`},
 	{area: points, code: "no-stacks", meaning: "with --folded no array is left to print that has stacks as keys",
 		test: "tests/testdata/s47-folded.txtar"},
+	{area: points, code: "no-ftrace", meaning: "--emit writes for another tracer, which cannot do this",
+		test: "tests/testdata/s34-ftrace.txtar"},
 	{area: points, code: "left-out", warning: true, meaning: "some of what a wildcard matches cannot be probed",
 		example: `probe kernel.function("*") { println(ppfunc()) }`},
 	{area: points, code: "blacklist", meaning: "the kernel allows no probe there",

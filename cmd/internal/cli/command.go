@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap"
@@ -65,6 +66,10 @@ func (c *command) run() error {
 		product = [...]string{"parse", "sema"}[c.pass-1]
 		o.Tool.Dump = []string{product}
 	}
+	if c.emit != "" {
+		product = c.emit
+		o.Tool.Dump = append(slices.Clone(c.dump), product)
+	}
 	p, err := gostap.Compile(ctx, script, o)
 	var failed *gostap.Error
 	if errors.As(err, &failed) {
@@ -83,7 +88,7 @@ func (c *command) run() error {
 	if !c.show(p.Warnings()) {
 		return errShown
 	}
-	if c.pass <= 2 {
+	if product != "" {
 		_, err := io.WriteString(c.Out, p.Dump(product))
 		return err
 	}
@@ -119,13 +124,17 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 	o.Args, o.Limits, o.Guru, o.Include, o.Globals = c.args, c.limits, c.guru, c.include, map[string]string{}
 	o.Unoptimised, o.PrintGlobals, o.SkipBadVars, o.AllCallers = c.unopt, !c.quietEnd, c.badVars, c.allCallers
 	o.Folded = c.folded
-	o.Privilege, o.Language, o.Elsewhere, o.ModuleName = c.privilege, c.language, c.pass < 5, c.name
+	o.Privilege, o.Language, o.Elsewhere, o.ModuleName = c.privilege, c.language, c.pass < 5 ||
+		c.emit != "", c.name
 	o.Kernel = gostap.Kernel{Release: c.release, BTF: c.kernelBTF, Symbols: c.kernelMap}
 	t := &o.Tool
 	t.KeepIndexes, t.NewIndexes = len(c.include) > 0 && !c.noCache, c.newCache
 	t.Dump, t.Verify, t.Soon = c.dump, getenv(c.env, "GOSTAP_DEBUG") != "", c.pass == 5
 	if c.pass < 3 {
 		t.Stop = compiler.Phase(c.pass)
+	}
+	if c.emit != "" {
+		t.Stop, t.Soon = compiler.Elaborate, false
 	}
 	for _, g := range c.globals {
 		name, val, _ := strings.Cut(g, "=")

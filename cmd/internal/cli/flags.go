@@ -56,6 +56,7 @@ type options struct {
 	bufferMB   int           // -s
 	color      string        // --color
 	quietEnd   bool          // --no-global-var-display
+	emit       string        // --emit: ftrace or perf
 	folded     bool          // --folded
 	badVars    bool          // --skip-badvars
 	language   string        // --compatible
@@ -107,6 +108,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.Lookup("color").NoOptDefVal = "always"
 	fs.BoolVar(&o.quietEnd, "no-global-var-display", false, "")
 	fs.BoolVar(&o.folded, "folded", false, "")
+	fs.StringVar(&o.emit, "emit", "", "")
 	fs.BoolVar(&o.badVars, "skip-badvars", false, "")
 	fs.StringVar(&o.language, "compatible", "", "")
 	fs.StringVar(&raw.perPass, "vp", "", "")

@@ -126,6 +126,22 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 			return slip.New("-S turns the files of -o, and there is no -o FILE", "")
 		}
 	}
+	switch o.emit {
+	case "ftrace", "perf":
+		if o.pass < 5 || o.runtime != "" && o.runtime != "bpf" {
+			return slip.New("--emit writes a script for another tracer: it goes with no -p and no --runtime", "")
+		}
+		if o.command != "" {
+			return slip.New("--emit only writes, so that -c starts nothing",
+				`name the program in the script, process("./app"), and start it when the events are there`)
+		}
+	case "":
+		if fs.Changed("emit") {
+			return slip.New("--emit needs ftrace or perf", "")
+		}
+	default:
+		return slip.New(fmt.Sprintf("--emit takes ftrace or perf, not %q", o.emit), "")
+	}
 	if o.timing && o.runtime == "kernel" {
 		return slip.New("-t: handlers of modules are not timed", "--runtime=bpf times them")
 	}

@@ -82,6 +82,8 @@ stages:
                           --runtime=kernel NAME.ko, which "gostap run NAME.ko" runs
   -k, --keep              keep the translation in a directory (--tmpdir NAME: in that one)
   -u, --unoptimized       do not optimise
+      --emit=ftrace|perf  write the script as a shell script for the kernel's own tracer, or for perf
+                          (docs/ftrace.md)
       --dump PASS         print what a pass made; --dump=help lists the passes
       --runtime NAME      bpf (programs in the kernel), kernel (a module built with the
                           kernel's headers) or host (no kernel, no root)

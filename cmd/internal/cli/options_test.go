@@ -75,6 +75,8 @@ func trials(dir string) map[string]trial {
 		"folded": {args: e("--folded", "-e", `global n probe begin { n[1] = 5 exit() }`),
 			want: "no array has stacks as keys"},
 
+		"emit": {args: e("--emit=perf", "-e", `probe syscall.read { }`), want: "'syscalls:sys_enter_read'"},
+
 		"skip-badvars": {args: e("--skip-badvars", "-e", `probe begin { println("x is ", $x) exit() }`),
 			want: "x is 0"},
 		"compatible": {args: e("--compatible=2.9", "-e",

@@ -106,6 +106,12 @@ func (t *FS) ID(system, event string) (uint64, error) {
 	return strconv.ParseUint(string(bytes.TrimSpace(b)), 10, 64)
 }
 
+// Tprobes reports whether events can be defined at tracepoints (Documentation/trace/fprobetrace.rst).
+func (t *FS) Tprobes() bool {
+	b, err := os.ReadFile(filepath.Join(t.dir, "README"))
+	return err == nil && bytes.Contains(b, []byte("t[:"))
+}
+
 // plain reports whether s can be the name of a directory of events.
 func plain(s string) bool {
 	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, "/\x00")
