@@ -18,7 +18,7 @@ import (
 
 // eventFiles hold aliases for what happens in the kernel.
 var eventFiles = []string{"interrupts", "ioblock", "ioscheduler", "kprocess", "mib", "netdev", "netfilter", "scheduler",
-	"signal_events", "socket_events", "tcp", "tty", "udp", "vfs", "vm"}
+	"signal_events", "socket_events", "tcp", "tty", "udp", "vfs", "vm", "generic", "pagecache"}
 
 // event is an alias with the variables that it sets.
 type event struct {

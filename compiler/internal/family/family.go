@@ -194,6 +194,11 @@ func (m *match) find() *form {
 					"own programs")
 			return nil
 		}
+		if hint := whyGone(m.req); f.refuse != "" && hint != "" {
+			m.diag.Errorf(diag.Semantic, CodeRefused, m.req.Span, "%s: no kernel from 6.1 on has the function that it "+
+				"stands for", m.req.String()).Hintf("%s", hint)
+			return nil
+		}
 		if f.refuse != "" {
 			d := m.diag.Errorf(diag.Semantic, CodeRefused, c.Span, "%s: %s", m.prefix(i+1), f.refuse)
 			if f.hint != "" {

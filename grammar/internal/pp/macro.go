@@ -118,10 +118,9 @@ func (x *Filter) atWord(t *Tok) *Tok {
 		return t
 	}
 	d := x.errorf(code.UnknownMacro, t.Span(), "no macro or operator is named %s", t.Text)
-	if strings.HasPrefix(name, "json_output_") {
-		d.Message = "the macro " + t.Text + " of stap is not available"
-		d.Hintf("it writes a file in /proc of a form of its own; write the text in probe procfs(\"data.json\").read, " +
-			"in a module (--runtime=kernel)")
+	if why, hint := whyAbsent(name); why != "" {
+		d.Message = "the macro " + t.Text + " of stap is not available: " + why
+		d.Hintf("%s", hint)
 	} else if near := diag.Nearest(name, x.macroNames(t.in), 3); len(near) > 0 {
 		d.Hintf("did you mean @%s?", strings.Join(near, ", @"))
 	} else if h := habits.At(name, t.behind()); h != "" {
