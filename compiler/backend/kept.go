@@ -49,11 +49,10 @@ func ParseKept(val []byte) (out KeptStack, ok bool) {
 		return out, false
 	}
 	word := func(i int) uint32 { return binary.NativeEndian.Uint32(val[4*i:]) }
-	n := int(word(0))
-	if n == 0 || n > (len(val)-KeptHead)/8 {
+	n, is := int(word(0)), word(3)
+	if n == 0 && is&StackCut == 0 || n > (len(val)-KeptHead)/8 {
 		return out, false
 	}
-	is := word(3)
 	out = KeptStack{Tgid: word(2), User: is != 0, Walked: is&StackWalked != 0, Cut: is&StackCut != 0}
 	for i := range n {
 		pc := binary.NativeEndian.Uint64(val[KeptHead+8*i:])
@@ -63,7 +62,7 @@ func ParseKept(val []byte) (out KeptStack, ok bool) {
 		}
 		out.PCs = append(out.PCs, pc)
 	}
-	if is&StackCreated != 0 {
+	if is&StackCreated != 0 && n > 0 {
 		out.Created, out.PCs = out.PCs[n-1], out.PCs[:n-1]
 	}
 	return out, true

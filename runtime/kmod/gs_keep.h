@@ -48,7 +48,7 @@ static inline u64 gs_kept_hash(const u64 *key, u32 words)
 	return h;
 }
 
-/* Gives the number of the stack in c->kept, 0 for one without addresses. */
+/* Gives the number of the stack in c->kept, 0 for one without addresses that is not cut. */
 static noinline __maybe_unused int gs_keep(struct gs_ctx *c, int pos, s64 *dst)
 {
 	const u64 *key = c->kept;
@@ -57,7 +57,7 @@ static noinline __maybe_unused int gs_keep(struct gs_ctx *c, int pos, s64 *dst)
 	int at, mine = 0;
 
 	*dst = 0;
-	if (!(u32)key[0])
+	if (!(u32)key[0] && !(key[1] >> 32 & 4))	/* backend.StackCut */
 		return GS_OK;
 	hash = gs_kept_hash(key, words);
 	for (i = hash; ; i++) {

@@ -260,10 +260,12 @@ static inline int gs_walk_kept(struct gs_ctx *c, int pos, s64 *dst, struct pt_re
 		w.rets = READ_ONCE(current->utask->return_instances);
 #endif
 	n = gs_walk(&w, key + 2, below ? GS_KEEP - 1 : GS_KEEP, &cut);
+	if (!n && to != ~0ULL)	/* a goroutine has a stack: the walk was cut before it came there */
+		cut = true;
 	key[1] = (u32)gs_tgid() | 1ULL << 32 | 2ULL << 32;	/* backend.StackUser, StackWalked */
 	if (cut)
 		key[1] |= 4ULL << 32;	/* backend.StackCut */
-	if (below && n) {
+	if (below && (n || cut)) {
 		key[1] |= 8ULL << 32;	/* backend.StackCreated */
 		key[2 + n++] = below;
 	}

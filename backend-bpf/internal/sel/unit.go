@@ -115,36 +115,57 @@ func (u *Unit) handler(h *Handler, lv level, steps bool) (*Result, error) {
 	return res, nil
 }
 
-// chained sees to it that functions that call each other, one the next, have room on one stack (check_max_stack_depth
-// of kernel/bpf/verifier.c). A single one has, or would not be there.
+// chained sees to it that functions that call each other have room on one stack, on each way down from the first one
+// (check_max_stack_depth of kernel/bpf/verifier.c, to which a callback is called where its address is taken). A single
+// one has, or would not be there.
 func chained(funcs []*mach.Func) error {
 	const most, unit = 512, 32
-	sum := 0
-	for _, f := range funcs {
-		sum += (max(f.Stack, 1) + unit - 1) &^ (unit - 1)
+	below := map[*mach.Func]int{}
+	var deepest func(f *mach.Func) int
+	deepest = func(f *mach.Func) int {
+		if d, ok := below[f]; ok {
+			return d
+		}
+		own, sum := (max(f.Stack, 1)+unit-1)&^(unit-1), 0
+		below[f] = own // where functions call each other in a circle, which the kernel refuses
+		for _, c := range callees(funcs, f) {
+			sum = max(sum, deepest(c))
+		}
+		below[f] = own + sum
+		return own + sum
 	}
-	if len(funcs) > 1 && sum > most {
+	if sum := deepest(funcs[0]); len(funcs) > 1 && sum > most {
 		return fmt.Errorf("%w: %d with what it calls", regalloc.ErrStack, sum)
 	}
 	return nil
 }
 
+// callees are those of all that f calls, or whose address it takes.
+func callees(all []*mach.Func, f *mach.Func) (out []*mach.Func) {
+	for _, b := range f.Blocks {
+		for k := range b.Ins {
+			in := &b.Ins[k]
+			if in.Op != mach.FuncPtr && in.Op != mach.CallFn {
+				continue
+			}
+			i := slices.IndexFunc(all, func(c *mach.Func) bool { return c.Name == in.Sym })
+			if i >= 0 && !slices.Contains(out, all[i]) {
+				out = append(out, all[i])
+			}
+		}
+	}
+	return out
+}
+
 // referenced lists the first function and those that are called, or whose address is taken, by code that can run; the
 // kernel wants no others.
 func referenced(all []*mach.Func) []*mach.Func {
-	byName := map[string]*mach.Func{}
-	for _, f := range all {
-		byName[f.Name] = f
-	}
 	out := all[:1:1]
 	for i := 0; i < len(out); i++ {
 		out[i].Link()
-		for _, b := range out[i].Blocks {
-			for k := range b.Ins {
-				if in := &b.Ins[k]; (in.Op == mach.FuncPtr || in.Op == mach.CallFn) && byName[in.Sym] != nil &&
-					!slices.Contains(out, byName[in.Sym]) {
-					out = append(out, byName[in.Sym])
-				}
+		for _, c := range callees(all, out[i]) {
+			if !slices.Contains(out, c) {
+				out = append(out, c)
 			}
 		}
 	}

@@ -59,8 +59,8 @@ func (g *Output) numbers(n mach.Reg, fn asm.BuiltinFunc, args ...emit.Arg) mach.
 	return r
 }
 
-// KeepStack gives the number of the stack, from 1, and enters it where it is new: 0 for a stack without addresses. It
-// raises an error where there is no room for another one.
+// KeepStack gives the number of the stack, from 1, and enters it where it is new: 0 for a stack without addresses, but
+// that of a goroutine is one that is cut then. It raises an error where there is no room for another one.
 func (g *Output) KeepStack(in *ir.Instr, user bool) {
 	if in.Dst != ir.NoReg {
 		g.keep(in, user, nil, ir.I(0))
@@ -110,7 +110,9 @@ func (g *Output) keep(in *ir.Instr, user bool, from *other, below ir.Val) {
 	key := list.Plus(-backend.KeptHead)
 	done := g.Block()
 	g.MovI(dst, 0)
-	g.UnlessI(asm.JLT, n, 8, done)
+	if from == nil {
+		g.UnlessI(asm.JLT, n, 8, done)
+	}
 	g.AluI(asm.RSh, n, 3)
 	isCreated := g.Imm(0)
 	if created {

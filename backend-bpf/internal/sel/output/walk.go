@@ -130,6 +130,7 @@ func (g *Output) walk(in *ir.Instr, room, ahead int, other *other) (list emit.Me
 	g.StoreP(st, walkSP, sp, asm.DWord)
 	g.StoreP(st, walkFP, fp, asm.DWord)
 	g.StoreIP(st, walkExact, 1, asm.DWord)
+	g.StoreIP(st, walkCut, 1, asm.DWord) // until it comes to the end
 	if offs, ok := returnOffsets(g); ok {
 		utask := g.task.KernelWord(g.Call(asm.FnGetCurrentTask), offs.utask, 8)
 		g.StoreP(st, walkRets, g.task.KernelWord(utask, offs.list, 8), asm.DWord)
@@ -215,7 +216,7 @@ type walker struct {
 
 func (w *walker) step(g *Output) {
 	m := g.U.P.On()
-	end, next := w.Block(), w.Block()
+	next, last := w.Block(), w.Cold()
 	w.cut = w.Cold()
 	pc, sp, fp := w.Get(w.base, walkPC, asm.DWord), w.Get(w.base, walkSP, asm.DWord), w.Get(w.base, walkFP, asm.DWord)
 	exact := w.Get(w.base, walkExact, asm.DWord)
@@ -264,7 +265,7 @@ func (w *walker) step(g *Output) {
 	w.AluI(asm.LSh, off, 3)
 	saved := w.BinI(asm.RSh, rule, cfi.PackFPShift)
 
-	w.UnlessI(asm.JEq, kind, int64(cfi.PackOutermost), end)
+	w.UnlessI(asm.JEq, kind, int64(cfi.PackOutermost), last)
 	w.UnlessI(asm.JGE, n, int64(w.room), w.cut)
 	cfa := w.Reg()
 	found, signal := w.Block(), w.Block()
@@ -340,13 +341,16 @@ func (w *walker) step(g *Output) {
 	w.StoreI(w.base, walkExact, 1, asm.DWord)
 	w.Here(interrupted)
 	to := w.Get(w.base, walkPC, asm.DWord)
-	w.UnlessI(asm.JEq, to, 0, end)
+	w.UnlessI(asm.JEq, to, 0, last)
 	w.possible(to)
 	w.Ret(0)
+	w.Set(last)
+	if w.part { // a goroutine has a stack: the walk did not come there
+		w.UnlessI(asm.JEq, w.Get(w.base, walkN, asm.DWord), 0, w.cut)
+	}
+	w.StoreI(w.base, walkCut, 0, asm.DWord)
+	w.Ret(1)
 	w.Set(w.cut)
-	w.StoreI(w.base, walkCut, 1, asm.DWord)
-	w.Jump(end)
-	w.Set(end)
 	w.Ret(1)
 }
 
