@@ -93,6 +93,11 @@ type Options struct {
 	// process.
 	Env []string
 
+	// Serve are addresses at which the files of the script (its probes procfs, json_data, prometheus) are served over
+	// HTTP, beside the Unix socket that they are always served at: the path of another one, HOST:PORT, or PORT of the
+	// loopback address. See Session.Served.
+	Serve []string
+
 	// Timeout ends the session after a time, 0 never. BufferMB is the size of the kernel's output buffer in megabytes,
 	// 0 for the usual one.
 	Timeout  time.Duration

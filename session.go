@@ -1,10 +1,13 @@
 package gostap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +32,8 @@ type Session struct {
 	tell  func(Event) error
 	wrong error
 	ended bool // the globals are going
+	// served are where the script's files are.
+	served []string
 	// ask has functions run by the goroutine that drives the session.
 	ask    chan func()
 	over   chan struct{}      // closed when globals and result are there
@@ -136,6 +141,14 @@ func (s *Session) Close() error {
 	return s.b.Close()
 }
 
+// Served is where the files of the script are, its probes procfs, once they are in place: the path of a Unix socket,
+// then what Options.Serve asked for, paths and URLs. With modules they are in /proc, and nothing is served.
+func (s *Session) Served() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.served)
+}
+
 // Run runs the session to its end, as the function Run does.
 func (s *Session) Run(ctx context.Context, fn func(Event) error) error {
 	return s.run(ctx, host.Config{Stdout: s.p.o.Stdout, Stderr: s.p.o.Stderr}, fn, nil)
@@ -166,6 +179,13 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 	cfg.Program, cfg.Session, cfg.Timeout, cfg.QuietErrors, cfg.Timing = p.ir, s.b, o.Timeout, o.QuietErrors, o.Timing
 	cfg.Open = func(path string) (debuginfo.Image, error) { return open.Open(path) }
 	cfg.Ask, cfg.Started = s.ask, started
+	cfg.Name, cfg.Named = cmp.Or(o.ModuleName, fmt.Sprintf("gostap_%d", os.Getpid())), o.ModuleName != ""
+	cfg.Serve = o.Serve
+	cfg.Served = func(addresses []string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.served = addresses
+	}
 	cfg.Ended = func() {
 		s.globals, s.broken = s.look()
 		s.mu.Lock()

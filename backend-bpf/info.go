@@ -3,7 +3,6 @@ package bpf
 import (
 	"github.com/gostap/gostap/backend-bpf/internal/attach"
 	"github.com/gostap/gostap/backend-bpf/internal/features"
-	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/backend-bpf/internal/session"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/probe"
@@ -24,9 +23,6 @@ func Sweep() []string { return attach.Sweep() }
 
 // Lacks says why this kernel has no probes of kind k that eBPF could take, nil if it has.
 func Lacks(k probe.Kind) *diag.Diagnostic { return session.Lacks(k) }
-
-// Refused says why no eBPF program serves probes of kind k, "" if one does or if they fire in the tracer.
-func Refused(k probe.Kind) string { return sel.Refused(k) }
 
 // Info tries everything that the back end can make use of.
 func Info() []Row {

@@ -158,8 +158,6 @@ var moreCodes = []errorCode{
 		test: "tests/testdata/k-peek.txtar"},
 	{area: ebpf, code: "embedded-c", meaning: "embedded C runs in kernel modules only",
 		example: `function f:long() %{ STAP_RETVALUE = 1; %} probe process("PROGRAM").function("traceme") { println(f()) }`, with: "-g"},
-	{area: ebpf, code: "procfs", meaning: "files in /proc are made by kernel modules only",
-		example: `probe procfs("x").read { $value = "text" }`},
 	{area: translation, code: "procfs-file", meaning: "two probes cannot have their files in /proc",
 		example: `probe procfs("x").read { $value = "a" } probe procfs("x").read { $value = "b" }`},
 	{area: ebpf, code: "no-permission", meaning: "the kernel does not let this user load programs",

@@ -19,7 +19,7 @@ const examples = "/usr/share/systemtap/examples"
 
 // elsewhere are the codes of errors that examples may end with: what they name is not on this machine or in this
 // kernel, or cannot be in eBPF, or is one of the things that docs/language.md says are not there.
-var elsewhere = []string{"no-match", "target", "embedded-c", "procfs", "bpf-write", "bpf-verdict", "bpf-packets",
+var elsewhere = []string{"no-match", "target", "embedded-c", "bpf-write", "bpf-verdict", "bpf-packets",
 	"probe-refused"}
 
 // otherwise are the examples with another end: a tapset that does not come with SystemTap, a function that is refused,

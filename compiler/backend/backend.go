@@ -12,7 +12,6 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
-	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -141,14 +140,15 @@ type ProbeTime struct {
 	Took  time.Duration
 }
 
-// The kinds of messages that NoEmbedded gives.
-const (
-	CodeEmbedded diag.Code = "embedded-c"
-	CodeProcfs   diag.Code = "procfs"
-)
+// Filer is implemented by Sessions that have the script's files themselves, in /proc, with the handlers that serve
+// them. For others the host serves them.
+type Filer interface{ Files() bool }
 
-// NoEmbedded refuses programs with embedded C or files in /proc, for executors that have neither; where says which. The
-// list is empty for others.
+// CodeEmbedded is the kind of message that NoEmbedded gives.
+const CodeEmbedded diag.Code = "embedded-c"
+
+// NoEmbedded refuses programs with embedded C, for executors that have none; where says which. The list is empty for
+// others.
 func NoEmbedded(p *ir.Program, where string) diag.List {
 	var ds diag.List
 	refuse := func(pr *ir.Probe, pos source.Pos) {
@@ -162,13 +162,6 @@ func NoEmbedded(p *ir.Program, where string) diag.List {
 	for _, pr := range p.Probes {
 		if c := p.Embeds(pr); c != nil {
 			refuse(pr, c.Pos)
-		}
-		for _, s := range pr.Sites {
-			if s.Kind.Class() == probe.File {
-				ds.Errorf(diag.Build, CodeProcfs, source.At(pr.Pos), "%s: files in /proc cannot be made %s", s.Point,
-					where).Hintf("use --runtime=kernel")
-				break
-			}
 		}
 	}
 	ds.Sort()

@@ -55,7 +55,8 @@ type Value struct {
 type Options struct {
 	// Translates reports whether an intrinsic can run in the kernel.
 	Translates func(name string) bool
-	// Full: the kernel runs loops over arrays, all statistics and all formats, as modules do.
+	// Full: the kernel runs loops over arrays, all statistics and all formats, and has files of the script's, as
+	// modules do.
 	Full bool
 }
 
@@ -67,7 +68,7 @@ func Decide(_ context.Context, p *ir.Program, o Options) ([]*Handler, diag.List)
 	drafts := make([]*draft, len(p.Probes))
 	groups, onHost := make([][]siteGroup, len(p.Probes)), make([]bool, len(p.Probes))
 	for i, pr := range p.Probes {
-		if groups[i], onHost[i] = group(pr); len(groups[i]) > 0 {
+		if groups[i], onHost[i] = group(pr, o); len(groups[i]) > 0 {
 			drafts[i] = &draft{}
 			drafts[i].whole, drafts[i].err = wholeOf(p, pr.Handler, o, nest)
 		}
@@ -206,7 +207,7 @@ type siteGroup struct {
 
 // group sorts a probe's sites by the kind of program that serves them and by the process that they are for,
 // which the program looks at. host: some fire in the tracer.
-func group(pr *ir.Probe) (groups []siteGroup, host bool) {
+func group(pr *ir.Probe, o Options) (groups []siteGroup, host bool) {
 	type key struct {
 		kind   probe.Kind
 		pid    int
@@ -217,7 +218,7 @@ func group(pr *ir.Probe) (groups []siteGroup, host bool) {
 	}
 	at := map[key]int{}
 	for i, s := range pr.Sites {
-		if s.Kind.OnHost() {
+		if s.Kind.OnHost() || !o.Full && s.Kind.Served() {
 			host = true
 			continue
 		}

@@ -15,12 +15,13 @@ type Peek struct {
 
 const readsMemory = "reads kernel memory"
 
-// HostPeek finds the first place where a handler that fires in the tracer looks into the kernel: reads its memory, or
-// asks for the current task or its ticks. A host needs a session for that which is an interp.Peeker.
+// HostPeek finds the first place where a handler that fires in the tracer, or is served there, looks into the kernel:
+// reads its memory, or asks for the current task or its ticks. A host needs a session for that which is an
+// interp.Peeker.
 func HostPeek(p *ir.Program) Peek {
 	for _, pr := range p.Probes {
 		for _, s := range pr.Sites {
-			if s.Kind.OnHost() {
+			if s.Kind.OnHost() || s.Kind.Served() {
 				if k := PeekIn(p, pr.Handler); k.What != "" {
 					return k
 				}

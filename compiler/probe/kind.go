@@ -27,7 +27,7 @@ const (
 	Perf
 	InputChar // a character came on the standard input of the tracer
 	InputLine // a line did
-	// ProcfsRead and ProcfsWrite: a process reads or writes a file of the script's in /proc, whose path there is Event.
+	// ProcfsRead and ProcfsWrite: a process reads or writes a file of the script's, whose path is Event.
 	ProcfsRead
 	ProcfsWrite
 	// Netfilter: a packet comes by at a place of the kernel's network code, which Event says (NetHook).
@@ -50,7 +50,7 @@ const (
 	Lifetime                 // a process or thread begins or ends
 	Syscall                  // a system call, in the process that makes it
 	Event                    // a tracepoint, or a hook of the security modules
-	File                     // a file in /proc that the session has
+	File                     // a file that the session has, in /proc or served by the tracer
 	Packet                   // a packet at a hook of netfilter
 	NumClasses
 )
@@ -62,7 +62,9 @@ type Runs uint8
 const (
 	InKernel Runs = iota // atomically, in the kernel
 	InTracer             // in the tracer
-	Awaited              // in the kernel, for a process that waits for the handler and so may be kept longer
+	// Awaited: for a process that waits for the handler, which so may be kept longer. In the kernel where the executor
+	// has files in /proc, else in the tracer.
+	Awaited
 )
 
 // Code says whose code is interrupted, and so whose registers are there.
@@ -142,6 +144,9 @@ func (k Kind) Class() Class { return kinds[k].class }
 
 // OnHost reports whether a site of this kind fires in the tracer itself.
 func (k Kind) OnHost() bool { return kinds[k].runs == InTracer }
+
+// Served reports whether the tracer serves sites of this kind where the kernel's part of a session does not.
+func (k Kind) Served() bool { return kinds[k].runs == Awaited }
 
 // MayWait reports whether handlers of this kind run on behalf of somebody who waits for them, and so may take
 // longer (MAXACTION_INTERRUPTIBLE).

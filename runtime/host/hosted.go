@@ -44,6 +44,7 @@ func newHosted(c Config, out *output) (*hosted, error) {
 	}
 	h.m = m
 	h.ctx.System, h.ctx.SwitchFile = h.system, h.switchFile
+	h.ctx.Name = c.Name
 	h.ctx.syms, h.ctx.kept = out.syms, out.keptText
 	if k, ok := c.Session.(interp.Peeker); ok && k.Peeks() {
 		h.ctx.Kernel = k

@@ -36,6 +36,12 @@ type Config struct {
 	Event func(*Event) error
 	// Stdin is what probes on the input read; nil when the input is taken otherwise.
 	Stdin io.Reader
+	// Name is that of the session, Named that the user gave it. Serve are addresses at which the script's files are
+	// served besides (package served); Served is called with all of them when the files are there, and may be nil.
+	Name   string
+	Named  bool
+	Serve  []string
+	Served func(addresses []string)
 	// Target is the -c child, held back, or the -x process; nil if neither.
 	Target *target.Target
 	// Timeout is -T, 0 for none.
@@ -85,6 +91,7 @@ type run struct {
 	dead   time.Time // -T
 	reason string
 	in     *input // nil if no probe is on it, or at its end
+	files  *files // nil if the script has none, or the session has them
 	// refused: the probes could not be put in place.
 	refused bool
 }
@@ -138,6 +145,10 @@ func Run(ctx context.Context, c Config) (res Result) {
 		return res
 	}
 	r.hosted.drain = r.drain
+	if res.Err = r.openFiles(); res.Err != nil {
+		return res
+	}
+	defer r.files.close()
 	err := r.live(ctx)
 	if derr := r.wind(); err == nil {
 		err = derr
@@ -231,6 +242,12 @@ func (r *run) live(ctx context.Context) error {
 			}
 		}
 	}
+	if r.files != nil {
+		r.files.server.Serve()
+		if r.Served != nil {
+			r.Served(r.files.server.Addresses())
+		}
+	}
 	if r.Started != nil {
 		if err := r.Started(); err != nil {
 			return err
@@ -298,6 +315,9 @@ func (r *run) loop(ctx context.Context) error {
 			return err
 		}
 		if err := r.typed(); err != nil {
+			return err
+		}
+		if err := r.serve(); err != nil {
 			return err
 		}
 		if now.After(check) {
@@ -463,6 +483,7 @@ func (r *run) record(rec []byte) error {
 
 // wind takes the probes away and passes on what is left.
 func (r *run) wind() error {
+	r.files.close()
 	if r.state() != wire.Failed {
 		if err := r.Session.SetState(wire.Stopping); err != nil {
 			return err

@@ -371,7 +371,7 @@ func (g *gen) truth(dst ir.Reg, test func(yes, no *mach.Block)) {
 }
 
 func (g *gen) maxAction() int {
-	if g.H.Sites[0].Kind.OnHost() {
+	if g.H.Sites[0].Kind.MayWait() {
 		return g.U.P.Limits.MaxActionInt
 	}
 	return g.U.P.Limits.MaxAction

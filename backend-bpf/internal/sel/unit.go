@@ -43,9 +43,6 @@ type (
 	Watcher  = hook.Watcher
 )
 
-// Refused says why no eBPF program serves sites of kind k, "" if one does or if they fire in the tracer.
-func Refused(k probe.Kind) string { return hook.Refused(k) }
-
 // Result is a translated handler.
 type Result struct {
 	Spec    *ebpf.ProgramSpec

@@ -136,6 +136,9 @@ func (s *Session) Store() interp.Store { return s.store }
 // HostProbes lists the probes that the host runs.
 func (s *Session) HostProbes() []int { return s.cfg.Unit.HostProbes }
 
+// Files implements backend.Filer.
+func (s *Session) Files() bool { return true }
+
 // Run implements backend.Runner: handlers with C of the script run in the module, in the tracer's own context.
 func (s *Session) Run(probe, site int) (bool, error) {
 	n := slices.Index(s.cfg.Unit.Called, probe)
@@ -456,5 +459,6 @@ var (
 	_ backend.Noter   = (*Session)(nil)
 	_ backend.Guarded = (*Session)(nil)
 	_ backend.Firer   = (*Session)(nil)
+	_ backend.Filer   = (*Session)(nil)
 	_ interp.Peeker   = (*Session)(nil)
 )

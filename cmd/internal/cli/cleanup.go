@@ -8,6 +8,7 @@ import (
 
 	bpf "github.com/gostap/gostap/backend-bpf"
 	kmod "github.com/gostap/gostap/backend-kmod"
+	"github.com/gostap/gostap/runtime/host/served"
 )
 
 // sweep removes in the background what killed sessions have left in tracefs, which everybody sees there. The
@@ -31,6 +32,7 @@ func cleanup(s Streams) int {
 	}
 	events := bpf.Sweep()
 	modules, folders := kmod.Sweep()
+	folders = append(folders, served.Sweep()...)
 	for _, l := range []struct {
 		what string
 		all  []string

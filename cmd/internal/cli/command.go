@@ -174,7 +174,7 @@ func (c *command) sessionOptions() gostap.Options {
 		Runtime: gostap.Runtime(c.runtime), Text: true, PID: c.pid, Command: c.command, Stdin: c.In, Stdout: c.Out,
 		Stderr: c.Err,
 		Env:    append([]string{}, c.env...), Timeout: c.timeout, BufferMB: c.bufferMB, QuietErrors: c.quietErrors,
-		Timing: c.timing,
+		Timing: c.timing, Serve: c.serve,
 	}
 	if c.command == "" && c.file == "-" {
 		o.Stdin = nil // the script came from there
@@ -275,8 +275,15 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 	if c.behind {
 		started = func() error { return c.detach(out) }
 	}
+	inPlace := func() error {
+		c.tellServed(s.Served())
+		if started == nil {
+			return nil
+		}
+		return started()
+	}
 	hangs()
-	err = s.Print(ctx, out, c.Err, started)
+	err = s.Print(ctx, out, c.Err, inPlace)
 	if times := s.Times(); c.timing && times != nil {
 		timeReport(c.Err, times)
 	}

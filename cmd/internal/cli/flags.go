@@ -67,6 +67,7 @@ type options struct {
 	module     string // of "run NAME.ko"
 	version    bool
 	help       bool
+	serve      []string // --serve
 	stapFlags
 }
 
@@ -90,6 +91,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVarP(&o.timing, "timing", "t", false, "")
 	fs.BoolVarP(&o.guru, "guru", "g", false, "")
 	fs.StringArrayVarP(&o.globals, "global", "G", nil, "")
+	fs.StringArrayVar(&o.serve, "serve", nil, "")
 	fs.StringArrayVarP(&raw.defines, "define", "D", nil, "")
 	fs.StringVarP(&raw.timeout, "timeout", "T", "", "")
 	fs.StringVarP(&o.name, "module", "m", "", "")

@@ -198,8 +198,8 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 
 // checkSession looks at what goes together when a script is to run.
 func (o *options) checkSession() error {
-	if o.pass < 5 {
-		return nil
+	if err := o.checkServe(); err != nil || o.pass < 5 {
+		return err
 	}
 	switch {
 	case o.release != "" && o.runtime != "kernel":

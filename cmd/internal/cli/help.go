@@ -48,6 +48,10 @@ listing:
       --dump-functions, --dump-probe-types, --dump-probe-aliases
                           what the library and this version have
 
+files of the script (probe procfs, prometheus, json_data) without a module:
+      --serve ADDR        serve them at ADDR too: PORT of the loopback address, HOST:PORT, or /PATH of a Unix socket
+                          (curl --unix-socket /run/gostap/NAME/http http://gostap/FILE reads one; docs/served.md)
+
 output:
   -o, --output FILE       print to FILE; %Y, %H ... in it are the time, as in strftime(3)
   -S SIZE[,COUNT]         with -o: go on in FILE.1, FILE.2 ... after SIZE megabytes each, and keep the last COUNT

@@ -55,6 +55,8 @@ func trials(dir string) map[string]trial {
 
 		"warnings-are-errors": {args: e("-W", "-e", hello, "unused"), want: "warning", not: "hello"},
 
+		"serve": {args: e("--serve", dir+"/files.sock", "-e",
+			`probe procfs.read { } probe timer.ms(1) { exit() }`), want: "--unix-socket " + dir + "/files.sock"},
 		"unoptimized": {args: e("-u", "-p3", "-e", `probe begin { println(1 + 2) exit() }`), want: "add"},
 		"pass":        {args: e("-p1", "-e", hello), want: "probe begin"},
 		"buffer":      {args: e("-s", "5000", "-e", hello), want: "-s takes 1 to 1024 megabytes"},

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -66,6 +67,14 @@ type Writer interface {
 	Write(buf []byte, addr uint64, kernel bool) error
 }
 
+// Filer is a Context of somebody who reads or writes a file of the script's.
+type Filer interface {
+	// Written gives what was written.
+	Written() string
+	// Reply sets what the reader gets, or adds to it.
+	Reply(text string, add bool)
+}
+
 // Peeker looks into the kernel for handlers that run in the tracer. Sessions of back ends are Peekers.
 type Peeker interface {
 	// Peeks reports whether the next two work: a session makes ready for them only when its program asks for it.
@@ -88,6 +97,8 @@ type HostContext struct {
 	Where *probe.Site
 	// Target is what target() gives.
 	Target int
+	// Name is what module_name() gives, "" for that of a session nobody has named.
+	Name string
 	// Input is what a probe on the standard input fired for.
 	Input string
 	// System runs a command for system(); nil refuses it.
@@ -158,9 +169,9 @@ var hostIntrinsics = map[string]func(*HostContext, []Val) (Val, error){
 	"cpu":       hostInt(currentCPU),
 	"execname":  hostStr(func() (string, error) { return comm("self") }),
 	"pexecname": hostStr(func() (string, error) { return comm(fmt.Sprint(os.Getppid())) }),
-	"module_name": hostStr(func() (string, error) {
-		return fmt.Sprintf("gostap_%d", os.Getpid()), nil
-	}),
+	"module_name": func(c *HostContext, _ []Val) (Val, error) {
+		return Val{Str: cmp.Or(c.Name, fmt.Sprintf("gostap_%d", os.Getpid()))}, nil
+	},
 	"task_current": func(c *HostContext, _ []Val) (Val, error) {
 		if c.Kernel == nil {
 			return Val{}, fmt.Errorf("task_current: %w", ErrNoContext)

@@ -106,7 +106,15 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 			}
 
 		case ir.OpValue, ir.OpReply:
-			err = badArg("files in /proc are for kernel modules only")
+			f, ok := m.ctx.(Filer)
+			switch {
+			case !ok:
+				err = badArg("nobody reads or writes a file here")
+			case in.op == ir.OpValue:
+				m.set(in, Val{Str: noNUL(f.Written())}, ints, strs)
+			default:
+				f.Reply(strs[in.a], in.n == 1)
+			}
 
 		case ir.OpEmbed:
 			err = badArg("embedded C runs in kernel modules only")
@@ -247,7 +255,7 @@ func (m *Machine) exec(h *fn, args []Val) (Result, error) {
 			m.set(done.call, v, ints, strs)
 			pc = done.pc
 		case opEnd:
-			return Result{}, nil
+			return Result{Done: true}, nil
 		case opSkip:
 			return Result{Skipped: true, Cause: in.cause}, nil
 		case opFail:

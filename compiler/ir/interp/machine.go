@@ -79,6 +79,8 @@ type Result struct {
 	// Skipped: the hit does not count, because of Cause.
 	Skipped bool
 	Cause   ir.Cause
+	// Done: the handler came to its end.
+	Done bool
 	// Errors is the number of errors that were not caught (0 or 1, more with merged probes).
 	Errors int
 }
@@ -150,7 +152,7 @@ func (m *Machine) run(h *fn, probe int, args []Val, ctx Context) (Result, error)
 	if sites := m.p.Probes[probe].Sites; site == nil && len(sites) > 0 {
 		site = sites[0]
 	}
-	if site != nil && site.Kind.OnHost() {
+	if site != nil && site.Kind.MayWait() {
 		m.left = int64(m.p.Limits.MaxActionInt)
 	}
 	res, err := m.exec(h, args)

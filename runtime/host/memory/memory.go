@@ -29,11 +29,11 @@ type Session struct {
 
 var _ backend.Session = (*Session)(nil)
 
-// Fits reports whether every probe of p fires on the host; if not, it gives one that does not.
+// Fits reports whether every probe of p fires on the host, or can be served there; if not, it gives one that does not.
 func Fits(p *ir.Program) (bool, *probe.Site) {
 	for _, pr := range p.Probes {
 		for _, s := range pr.Sites {
-			if !s.Kind.OnHost() {
+			if !s.Kind.OnHost() && !s.Kind.Served() {
 				return false, s
 			}
 		}

@@ -60,7 +60,7 @@ type Row struct {
 	result int64
 }
 
-// hooks has a row for each kind of site that eBPF serves; the others fire in the tracer, or are refused (Refused).
+// hooks has a row for each kind of site that eBPF serves; the others fire in the tracer, or are served there.
 // It is filled when the program begins: functions of the rows look at the row that they stand in.
 var hooks [probe.NumKinds]*Row
 
@@ -96,15 +96,6 @@ const (
 	eventless = "with eBPF a probe at a tracepoint or a system call has no registers of the program to look at"
 	lifeless  = "where a process or thread begins or ends there is no instruction of the program to look at"
 )
-
-// refused says of kinds that fire in the kernel why eBPF does not serve them.
-var refused = [probe.NumKinds]string{
-	probe.ProcfsRead:  "files in /proc need a kernel module",
-	probe.ProcfsWrite: "files in /proc need a kernel module",
-}
-
-// Refused says why no eBPF program serves sites of kind k, "" if one does or if they fire in the tracer.
-func Refused(k probe.Kind) string { return refused[k] }
 
 // Row gives the row of the handler's kind: all of its sites are of one (place.Decide).
 func (g *Hook) Row() *Row {
