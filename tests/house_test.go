@@ -204,6 +204,9 @@ var mappers = map[string]string{
 // foreign.Goroutine first, or the program ends when a file is cut short meanwhile; these have been looked at.
 var goroutines = map[string]int{
 	"cmd/internal/cli/cleanup.go":            1, // removes what ended sessions have left
+	"cmd/internal/remote/run.go":             3, // talks to hosts
+	"cmd/internal/remote/serve.go":           2, // talks to who asked
+	"cmd/internal/remote/listen.go":          2, // waits
 	"runtime/host/target/stub.go":            1, // starts and traces a process
 	"compiler/debuginfo/elffile/section.go":  1, // guarded by Section
 	"compiler/internal/family/parallel.go":   1, // guarded

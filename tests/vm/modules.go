@@ -1,9 +1,10 @@
 package vm
 
 import (
+	"debug/elf"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,14 +12,14 @@ import (
 
 // Modules gives the kernel's own modules of these names, such as "sunrpc", and those that they need, in the order in
 // which they can be loaded: files on this machine, which are taken out of the kernel's package when they are first
-// asked for.
+// asked for. Behind a name a question mark says that it may be a part of the kernel.
 func (k *Kernel) Modules(names ...string) ([]string, error) {
 	unlock, err := lock(k.a.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	root := filepath.Join(k.dir, "modules")
+	root := filepath.Join(k.dir, "modules-3") // another number for other files
 	if !exists(filepath.Join(root, "ready")) {
 		deb, err := k.a.get(suites(k.Release), "linux-modules-"+k.Release, "linux-image-"+k.Release+"-unsigned")
 		if err != nil {
@@ -27,7 +28,7 @@ func (k *Kernel) Modules(names ...string) ([]string, error) {
 		if err := os.MkdirAll(root, 0o755); err != nil {
 			return nil, err
 		}
-		sh := `dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards '*/kernel/fs/*.ko*' '*/kernel/net/sunrpc/*.ko*' '*/kernel/net/dns_resolver/*.ko*' '*/kernel/drivers/scsi/*.ko*' '*/kernel/lib/*.ko*' '*/kernel/arch/*/crypto/*.ko*' '*/kernel/crypto/*.ko*' 2>/dev/null; find "$2" -name '*.xz' -exec xz -d {} +`
+		sh := `dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards '*/kernel/fs/*.ko*' '*/kernel/net/sunrpc/*.ko*' '*/kernel/net/dns_resolver/*.ko*' '*/kernel/net/core/*.ko*' '*/kernel/drivers/net/*.ko*' '*/kernel/drivers/virtio/*.ko*' '*/kernel/drivers/scsi/*.ko*' '*/kernel/lib/*.ko*' '*/kernel/arch/*/crypto/*.ko*' '*/kernel/crypto/*.ko*' 2>/dev/null; find "$2" -name '*.xz' -exec xz -d {} +`
 		if _, err := run("", "sh", "-c", sh, "sh", deb, root); err != nil {
 			return nil, err
 		}
@@ -52,12 +53,12 @@ func (k *Kernel) Modules(names ...string) ([]string, error) {
 		if path == "" || slices.Contains(out, path) {
 			return nil // part of the kernel
 		}
-		needs, err := exec.Command("/sbin/modinfo", "-F", "depends", path).Output()
+		needs, err := depends(path)
 		if err != nil {
-			return fmt.Errorf("modinfo %s: %w", path, err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
-		for _, n := range strings.FieldsFunc(string(needs), func(r rune) bool { return r == ',' || r == '\n' }) {
-			if err := add(n); err != nil {
+		for _, n := range needs {
+			if err := add(strings.ReplaceAll(n, "-", "_")); err != nil {
 				return err
 			}
 		}
@@ -65,7 +66,8 @@ func (k *Kernel) Modules(names ...string) ([]string, error) {
 		return nil
 	}
 	for _, n := range names {
-		if files[n] == "" {
+		n, builtIn := strings.CutSuffix(n, "?")
+		if files[n] == "" && !builtIn {
 			return nil, fmt.Errorf("kernel %s has no module %s", k.Release, n)
 		}
 		if err := add(n); err != nil {
@@ -73,4 +75,27 @@ func (k *Kernel) Modules(names ...string) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// depends names the modules that one needs, as it says itself.
+func depends(path string) ([]string, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := f.Section(".modinfo")
+	if s == nil {
+		return nil, errors.New("there is no section .modinfo")
+	}
+	text, err := s.Data()
+	if err != nil {
+		return nil, err
+	}
+	for entry := range strings.SplitSeq(string(text), "\x00") {
+		if list, ok := strings.CutPrefix(entry, "depends="); ok {
+			return strings.FieldsFunc(list, func(r rune) bool { return r == ',' }), nil
+		}
+	}
+	return nil, nil
 }

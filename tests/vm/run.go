@@ -35,6 +35,8 @@ type Options struct {
 	// Parallel gives each of the guest's CPUs a thread on the host, for tests of CPUs that work at the same time. Other
 	// guests have one thread where qemu loses changes of code otherwise (see losesCode).
 	Parallel bool
+	// Devices are further arguments of qemu.
+	Devices []string
 	// Log, if given, is told of guests that are started once more, and why.
 	Log func(format string, args ...any)
 }
@@ -181,6 +183,7 @@ func (k *Kernel) boot(ctx context.Context, dir string, o *Options) (*Result, err
 		"-append", "console=ttyS0 panic=-1 oops=panic quiet nokaslr tsc=reliable random.trust_cpu=on mitigations=off "+
 			"8250.nr_uarts=4 "+clock+" "+o.Append,
 		"-chardev", "stdio,id=mon", "-mon", "chardev=mon,mode=control")
+	args = append(args, o.Devices...)
 	for i, n := range names {
 		args = append(args, "-chardev", fmt.Sprintf("file,id=c%d,path=%s", i, filepath.Join(dir, n)), "-serial",
 			fmt.Sprintf("chardev:c%d", i))

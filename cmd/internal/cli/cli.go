@@ -64,6 +64,8 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return marks.Tplist(args[1:], s.Out, s.Err)
 		case "info":
 			return marks.Info(args[1:], s.Out, s.Err)
+		case "remote-session":
+			return remoteSession(args[1:], s, env)
 		case "profile":
 			defer sweep()()
 			ctx, hangs, done := untilSignal()
@@ -86,6 +88,20 @@ func Run(args []string, s Streams, env []string) (status int) {
 	if err != nil {
 		return slip.Failed(s.Err, err)
 	}
+	c := &command{options: o, Streams: s, argv: args, rc: more, env: env}
+	if len(o.hosts) > 0 && !o.help && !o.version {
+		status, err := c.runRemote()
+		if err != nil {
+			return slip.Failed(s.Err, err)
+		}
+		return status
+	}
+	return c.do()
+}
+
+// do does on this machine what the options ask for, and gives the exit status.
+func (c *command) do() int {
+	o, s, env := c.options, c.Streams, c.env
 	switch {
 	case o.help:
 		fmt.Fprint(s.Out, usage)
@@ -111,7 +127,6 @@ func Run(args []string, s Streams, env []string) (status int) {
 	if o.info {
 		return info(s)
 	}
-	c := &command{options: o, Streams: s, argv: args, env: env}
 	if err := c.run(); err != nil {
 		var u *slip.Error
 		if errors.As(err, &u) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
@@ -22,7 +23,9 @@ type command struct {
 	*options
 	Streams
 	argv []string // as they were given
+	rc   []string // those of the file of options
 	env  []string
+	sent *remote.Request // what another machine sent, nil if the command was typed here
 }
 
 // run compiles and does what -p, -l or nothing asks for.
@@ -141,21 +144,8 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 		o.Globals[name] = val
 	}
 	if !c.hasList && !c.lists {
-		switch {
-		case c.hasText:
-			o.Name, script = "<input>", c.script
-		case c.file == "-":
-			text, err := foreign.Read(c.In, "standard input", maxScript)
-			if err != nil {
-				return "", o, plain(err)
-			}
-			o.Name, script = "<stdin>", string(text)
-		default:
-			text, err := readScript(c.file)
-			if err != nil {
-				return "", o, err
-			}
-			o.Name, script = c.file, string(text)
+		if o.Name, script, err = c.text(); err != nil {
+			return "", o, err
 		}
 	}
 	for i, e := range c.extra {
@@ -165,7 +155,30 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 		}
 		o.More = append(o.More, gostap.Source{Name: name, Text: e})
 	}
+	if c.sent != nil && strings.Contains(script, "remote_") {
+		o.More = append(o.More, gostap.Source{Name: "<remote>", Text: fmt.Sprintf(
+			"function remote_id:long () { return %d }\nfunction remote_uri:string () { return %q }\n", c.sent.ID,
+			c.sent.URI)})
+	}
 	return script, o, nil
+}
+
+// text gives the script with the name that messages have for it.
+func (c *command) text() (name, script string, err error) {
+	switch {
+	case c.hasText:
+		return "<input>", c.script, nil
+	case c.sent != nil && c.sent.Script != nil:
+		return c.sent.Script.Name, string(c.sent.Script.Text), nil
+	case c.file == "-":
+		text, err := foreign.Read(c.In, "standard input", maxScript)
+		if err != nil {
+			return "", "", plain(err)
+		}
+		return "<stdin>", string(text), nil
+	}
+	text, err := readScript(c.file)
+	return c.file, string(text), err
 }
 
 // sessionOptions are the options about running.

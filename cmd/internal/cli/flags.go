@@ -69,6 +69,7 @@ type options struct {
 	help       bool
 	serve      []string // --serve
 	stapFlags
+	remoteFlags
 }
 
 // flagSet declares all options; their values go to o and raw.
@@ -122,6 +123,8 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVar(&o.info, "info", false, "")
 	fs.BoolVarP(&o.version, "version", "V", false, "")
 	fs.BoolVarP(&o.help, "help", "h", false, "")
+	fs.StringArrayVar(&o.remotes, "remote", nil, "")
+	fs.BoolVar(&o.prefix, "remote-prefix", false, "")
 	addStapOptions(fs)
 	for _, l := range rlimits {
 		fs.Var(rlimitValue{&o.rlimits, l.name, l.what}, l.name, "")
@@ -150,6 +153,9 @@ func parseFlags(args []string) (*options, error) {
 	fs := flagSet(o, &raw)
 	if err := fs.Parse(args); err != nil {
 		return nil, flagError(fs, err)
+	}
+	if err := o.checkRemote(fs); err != nil {
+		return nil, err
 	}
 	if alone := o.alone(); alone != "" {
 		if o.help || o.version || fs.NArg() == 0 {
@@ -207,6 +213,10 @@ func parseFlags(args []string) (*options, error) {
 			return o, nil
 		}
 		o.file, o.args = o.args[0], o.args[1:]
+		if o.file == "run" && len(o.hosts) > 0 {
+			return nil, slip.New("run does not go with --remote: each host translates the script for its own kernel",
+				"name the script instead of the module")
+		}
 		if o.file == "run" && len(o.args) > 0 && !exists("run") {
 			return o, o.setModule(fs, o.args)
 		}

@@ -40,6 +40,8 @@ on what:
   -c, --command CMD       start CMD, trace it, stop when it ends; target() is its pid
   -x, --pid PID           target() is PID; stop when it ends
   -T, --timeout SECS      stop after so many seconds
+      --remote HOST       run there: ssh://[USER@]HOST[:PORT], [USER@]HOST or unix:PATH; any number of times,
+                          lines have the host's name then (--remote-prefix: also with one host)
 
 listing:
   -l, --list POINT        probe points that match

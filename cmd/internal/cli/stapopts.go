@@ -61,7 +61,6 @@ func oneOf(values ...string) func(string) bool {
 // The reasons that several options share.
 const (
 	whyServer = "scripts are compiled on this machine, there are no compile servers"
-	whyRemote = "a session runs on the machine that gostap runs on"
 	whyNames  = "addresses are given names when they are printed, by the files that lie there"
 )
 
@@ -94,8 +93,6 @@ var stapOptions = []stapOption{
 	{"use-server-on-error", "", mayHaveArg, whyServer, "", oneOf("no")},
 	{"list-servers", "", mayHaveArg, whyServer, "", nil},
 	{"trust-servers", "", mayHaveArg, whyServer, "", nil},
-	{"remote", "", needsArg, whyRemote, "run it there: ssh HOST gostap ...", nil},
-	{"remote-prefix", "", noArg, whyRemote, "", nil},
 	{"sysroot", "", needsArg, "files are looked for in the running system only",
 		`name them by their whole path: process("/the/root/usr/bin/app")`, nil},
 	{"sysenv", "", needsArg, "files are looked for in the running system only",

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gostap/gostap/cmd/internal/remote"
+	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/grammar"
+)
+
+// remoteFlags are the options about other machines.
+type remoteFlags struct {
+	remotes []string      // --remote
+	hosts   []remote.Host // what they name
+	prefix  bool          // --remote-prefix
+}
+
+// notRemote are the options that do not go with --remote, with the reason.
+var notRemote = map[string]string{
+	"module":          "files with a translation are made on this machine only",
+	"keep":            "files with a translation are made on this machine only",
+	"tmpdir":          "files with a translation are made on this machine only",
+	"release":         "each host's own kernel is traced",
+	"kernel-btf":      "each host's own kernel is traced",
+	"kernel-map":      "each host's own kernel is traced",
+	"flight-recorder": "the session ends with the connection",
+	"clean-cache":     "it is about this machine",
+	"poison-cache":    "it is about this machine",
+}
+
+// checkRemote reads the names of hosts.
+func (o *options) checkRemote(fs *pflag.FlagSet) error {
+	if len(o.remotes) == 0 {
+		if o.prefix {
+			return slip.New("--remote-prefix: there is no --remote whose name could be printed", "")
+		}
+		return nil
+	}
+	for _, s := range o.remotes {
+		h, err := remote.ParseHost(s)
+		if err != nil {
+			return err
+		}
+		o.hosts = append(o.hosts, h)
+	}
+	var err error
+	fs.Visit(func(f *pflag.Flag) {
+		if why, bad := notRemote[f.Name]; bad && err == nil {
+			err = slip.New(fmt.Sprintf("%s does not go with --remote: %s", flagName(f), why), "")
+		}
+	})
+	if err == nil && o.pass == 4 {
+		err = slip.New("-p4 does not go with --remote: "+notRemote["module"], "")
+	}
+	return err
+}
+
+// sentArgs is the command line for the other machines: without what this one does itself.
+func sentArgs(args []string) ([]string, error) {
+	fs := flagSet(new(options), new(values))
+	var out []string
+	err := fs.ParseAll(args, func(f *pflag.Flag, value string) error {
+		switch f.Name {
+		case "remote", "remote-prefix", "output", "rotate", "color":
+		default:
+			out = append(out, "--"+f.Name)
+			if value != noValue {
+				out[len(out)-1] += "=" + value
+			}
+		}
+		return nil
+	})
+	return append(append(out, "--"), fs.Args()...), err
+}
+
+// runRemote has the command run on the hosts of --remote.
+func (c *command) runRemote() (status int, err error) {
+	r := remote.Request{Color: useColor(c.options, c.Err, c.env)}
+	if r.Args, err = sentArgs(slices.Concat(c.rc, c.argv)); err != nil {
+		return 0, err
+	}
+	if c.file != "" {
+		name, text, err := c.text()
+		if err != nil {
+			return 0, err
+		}
+		r.Script = &remote.File{Name: name, Text: []byte(text)}
+	}
+	left := maxIncluded
+	for _, path := range c.include {
+		d, err := readInclude(path, &left)
+		if err != nil {
+			return 0, err
+		}
+		r.Include = append(r.Include, d)
+	}
+	sigs := make(chan os.Signal, 2)
+	signal.Notify(sigs, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(sigs)
+	out, done, err := c.openOutput()
+	if err != nil {
+		return 0, plain(err)
+	}
+	o := remote.Options{Hosts: c.hosts, Request: r, Prefix: c.prefix, Out: out, Err: c.Err, Signals: sigs,
+		Verbose: c.verbose > 0}
+	status = remote.Run(context.Background(), o)
+	if err := done(); err != nil {
+		return 0, plain(err)
+	}
+	return status, nil
+}
+
+// maxIncluded bounds the bytes of all files of -I that are sent.
+const maxIncluded = 16 << 20
+
+// readInclude reads a library directory.
+func readInclude(dir string, left *int) (d remote.Dir, err error) {
+	d.Path = dir
+	if st, err := os.Stat(dir); err != nil {
+		return d, plain(err)
+	} else if !st.IsDir() {
+		return d, fmt.Errorf("%s is not a directory", dir)
+	}
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return plain(err)
+		}
+		if e.IsDir() || !slices.Contains([]string{".stp", ".stpm", ".h"}, filepath.Ext(path)) {
+			return nil
+		}
+		text, err := foreign.ReadFile(path, grammar.MaxBytes)
+		if err != nil {
+			return plain(err)
+		}
+		if *left -= len(text); *left < 0 {
+			return slip.New(fmt.Sprintf("-I %s: there are more than %d MB to be sent to each host", dir,
+				maxIncluded>>20), "name the directory of the library only")
+		}
+		name, err := filepath.Rel(dir, path)
+		d.Files = append(d.Files, remote.File{Name: name, Text: text})
+		return err
+	})
+	return d, err
+}
+
+// remoteSession is "gostap remote-session": the other end of --remote.
+func remoteSession(args []string, s Streams, env []string) int {
+	return remote.Main(args, s.Err, Version, func(r remote.Session) int {
+		defer foreign.Goroutine()()
+		o, err := parseFlags(r.Args)
+		if err == nil && (len(o.remotes) > 0 || o.module != "" || o.behind) {
+			err = slip.New("what was sent is no command line for another machine", "")
+		}
+		if err != nil {
+			return slip.Failed(r.Err, err)
+		}
+		o.color = "never"
+		if r.Color {
+			o.color = "always"
+		}
+		o.include = r.Dirs
+		o.noCache = o.noCache || len(r.Dirs) > 0 // they are elsewhere the next time
+		streams := Streams{In: strings.NewReader(""), Out: r.Out, Err: r.Err}
+		c := &command{options: o, Streams: streams, argv: r.Args, env: env, sent: &r.Request}
+		return c.do()
+	})
+}

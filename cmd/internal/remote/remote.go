@@ -1,0 +1,101 @@
+// Package remote has a session run on other machines and brings here what it prints.
+//
+// In: hosts as --remote names them, a Request with everything of this machine that the session needs. Out: what each
+// host printed, whole lines with the host's name in front where there are several, and an exit status.
+//
+// The other machine needs nothing but a shell: gostap copies its own executable there, into a directory of the user's,
+// and starts it as "gostap remote-session". The script is translated there, with that machine's kernel, programs and
+// debug information, so the answer is what the same command gives when it is typed there. Nothing listens unless
+// somebody starts "gostap remote-session --listen PATH".
+package remote
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/gostap/gostap/cmd/internal/slip"
+)
+
+// Host is where a session is to run.
+type Host struct {
+	// Name stands in front of lines. It is what the user typed, without scheme.
+	Name string
+	// URI is what the user typed.
+	URI string
+	// Socket is the path of unix:PATH, "" for others.
+	Socket string
+	// User and Port are "" where they were not said. Address is "" for a socket and for this machine.
+	User, Address, Port string
+	// Direct is this machine, by a process of its own.
+	Direct bool
+}
+
+// ParseHost reads what stands behind --remote: ssh://[USER@]HOST[:PORT], [USER@]HOST, unix:PATH or direct.
+func ParseHost(s string) (Host, error) {
+	bad := func(why string) (Host, error) {
+		return Host{}, slip.New(fmt.Sprintf("--remote %s: %s", s, why),
+			"it takes ssh://[USER@]HOST[:PORT], [USER@]HOST or unix:PATH")
+	}
+	switch path, unix := strings.CutPrefix(s, "unix:"); {
+	case s == "":
+		return bad("no host is named")
+	case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return bad("there are spaces or control characters in it")
+	case s == "direct":
+		return Host{Name: s, URI: s, Direct: true}, nil
+	case unix:
+		path = strings.TrimPrefix(path, "//")
+		if path == "" {
+			return bad("there is no path behind unix:")
+		}
+		if len(path) > 107 {
+			return bad("the path of a socket has at most 107 bytes")
+		}
+		return Host{Name: path, URI: s, Socket: path}, nil
+	case strings.HasPrefix(s, "ssh://"):
+		u, err := url.Parse(s)
+		if err != nil {
+			return bad("it is no URL")
+		}
+		if _, has := u.User.Password(); has {
+			return bad("a password does not belong into a command line")
+		}
+		if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+			return bad("nothing goes behind the host and its port")
+		}
+		h := Host{Name: strings.TrimSuffix(strings.TrimPrefix(s, "ssh://"), "/"), URI: s, User: u.User.Username(),
+			Address: u.Hostname(), Port: u.Port()}
+		return h, h.check(bad)
+	case strings.Contains(s, "://"):
+		return bad("only ssh is known as a way to a host")
+	}
+	h := Host{Name: s, URI: s, Address: s}
+	if user, addr, ok := strings.Cut(s, "@"); ok {
+		h.User, h.Address = user, addr
+	}
+	return h, h.check(bad)
+}
+
+// check refuses names that ssh would take for options.
+func (h Host) check(bad func(string) (Host, error)) (err error) {
+	if h.Address == "" {
+		_, err = bad("no host is named")
+	} else if strings.HasPrefix(h.Address, "-") || strings.HasPrefix(h.User, "-") {
+		_, err = bad("names of hosts and users do not begin with -")
+	}
+	return err
+}
+
+// named gives each host a name of its own: hosts that are named twice get a number.
+func named(hosts []Host) []string {
+	seen := map[string]int{}
+	out := make([]string, len(hosts))
+	for i, h := range hosts {
+		out[i] = h.Name
+		if seen[h.Name]++; seen[h.Name] > 1 {
+			out[i] = fmt.Sprintf("%s#%d", h.Name, seen[h.Name])
+		}
+	}
+	return out
+}

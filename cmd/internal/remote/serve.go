@@ -1,0 +1,265 @@
+package remote
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Session is what a request becomes on the machine where it runs.
+type Session struct {
+	Request
+	// Dirs are where the files of Include are now, one directory for each.
+	Dirs     []string
+	Out, Err io.Writer
+}
+
+// requestWithin bounds how long a session waits for its request.
+const requestWithin = time.Minute
+
+// Serve runs one session for who is at the other end of in and out. run is the command; it ends when the process gets
+// a signal. The session ends as by TERM when nothing is heard any more. The exit status of the process is given.
+func Serve(in io.Reader, out io.Writer, version string, run func(Session) int) int {
+	// Signals are sent to the process itself, for the command to see. Before it looks they must not end it.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
+	c := newConn(in, out)
+	release, machine := uname()
+	hello := Hello{Protocol: Protocol, Version: version, Kernel: release, Machine: machine}
+	if c.sendJSON(frameHello, hello) != nil {
+		return 1
+	}
+	frames := make(chan frame)
+	ended := make(chan struct{})
+	defer close(ended)
+	go readFrames(c, frames, ended)
+	var request Request
+	timeout := time.After(requestWithin)
+	for got := false; !got; {
+		select {
+		case <-timeout:
+			return 1
+		case f := <-frames:
+			switch {
+			case f.err != nil || f.kind == frameRequest && json.Unmarshal(f.body, &request) != nil:
+				return 1
+			case f.kind == frameRequest:
+				got = true
+			}
+		}
+	}
+	s := Session{Request: request, Out: writer{c, frameOut}, Err: writer{c, frameErr}}
+	status := 1
+	if dir, err := s.unpack(); err != nil {
+		fmt.Fprintf(s.Err, "error: %v\n", err)
+	} else {
+		done := make(chan struct{})
+		go listen(c, frames, done)
+		status = run(s)
+		close(done)
+		os.RemoveAll(dir)
+	}
+	if c.send(frameExit, []byte{byte(status)}) != nil {
+		return 1
+	}
+	return status
+}
+
+// frame is what was received.
+type frame struct {
+	kind byte
+	body []byte
+	err  error
+}
+
+// readFrames receives until the link ends or done is closed.
+func readFrames(c *conn, frames chan<- frame, done <-chan struct{}) {
+	for {
+		var f frame
+		f.kind, f.body, f.err = c.receive()
+		select {
+		case frames <- f:
+		case <-done:
+			return
+		}
+		if f.err != nil {
+			return
+		}
+	}
+}
+
+// listen passes signals on until done is closed, and sends one of its own when the other side is gone.
+func listen(c *conn, frames <-chan frame, done <-chan struct{}) {
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	lost := time.NewTimer(lostAfter)
+	defer lost.Stop()
+	var sig atomic.Int32
+	// A signal that comes before the command looks for it is lost, so it is sent until the command has ended.
+	again := time.NewTicker(200 * time.Millisecond)
+	defer again.Stop()
+	raise := func(n int32) {
+		sig.Store(n)
+		unix.Kill(unix.Getpid(), syscall.Signal(n))
+	}
+	for {
+		select {
+		case <-done:
+			return
+		case <-alive.C:
+			if c.send(frameAlive, nil) != nil {
+				raise(int32(unix.SIGTERM))
+			}
+		case <-again.C:
+			if n := sig.Load(); n != 0 {
+				raise(n)
+			}
+		case <-lost.C:
+			raise(int32(unix.SIGTERM))
+		case f := <-frames:
+			switch {
+			case f.err != nil:
+				raise(int32(unix.SIGTERM))
+				frames = nil
+			case f.kind == frameSignal && len(f.body) == 1:
+				if n := syscall.Signal(f.body[0]); n == unix.SIGINT || n == unix.SIGTERM || n == unix.SIGHUP {
+					raise(int32(n))
+				}
+			}
+			if frames != nil {
+				lost.Reset(lostAfter)
+			}
+		}
+	}
+}
+
+// unpack writes the files of Include, so that they can be read as they are on the machine where the command was typed.
+// Messages name them as they were named there.
+func (s *Session) unpack() (dir string, err error) {
+	if len(s.Include) == 0 {
+		return "", nil
+	}
+	sweep(os.TempDir())
+	dir, err = os.MkdirTemp("", fmt.Sprintf("gostap-remote-%d-", os.Getpid()))
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(dir)
+		}
+	}()
+	var names []string
+	for i, d := range s.Include {
+		at := filepath.Join(dir, strconv.Itoa(i))
+		if err := os.Mkdir(at, 0o700); err != nil {
+			return "", err
+		}
+		for _, f := range d.Files {
+			if !filepath.IsLocal(f.Name) {
+				return "", fmt.Errorf("%s: not a name of a file in a library", f.Name)
+			}
+			path := filepath.Join(at, f.Name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				return "", err
+			}
+			if err := os.WriteFile(path, f.Text, 0o600); err != nil {
+				return "", err
+			}
+		}
+		s.Dirs = append(s.Dirs, at)
+		names = append(names, at, strings.TrimSuffix(d.Path, "/"))
+	}
+	s.Err = renamer{s.Err, names}
+	return dir, nil
+}
+
+// renamer puts names in place of others: pairs of what is there and what is to be.
+type renamer struct {
+	to    io.Writer
+	names []string
+}
+
+func (r renamer) Write(b []byte) (int, error) {
+	for p := range slices.Chunk(r.names, 2) {
+		b = bytes.ReplaceAll(b, []byte(p[0]+"/"), []byte(p[1]+"/"))
+	}
+	if _, err := r.to.Write(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// sweep removes what sessions have left that were killed.
+func sweep(in string) {
+	left, _ := filepath.Glob(filepath.Join(in, "gostap-remote-*-*"))
+	for _, dir := range left {
+		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), "gostap-remote-"), "-")
+		n, err := strconv.Atoi(pid)
+		var st unix.Stat_t
+		if err == nil && errors.Is(unix.Kill(n, 0), unix.ESRCH) && unix.Lstat(dir, &st) == nil &&
+			int(st.Uid) == os.Getuid() && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+			os.RemoveAll(dir)
+		}
+	}
+}
+
+// Main is "gostap remote-session": one session on standard input and output, or with --listen PATH one for each who
+// connects to that socket, which only the user can.
+func Main(args []string, stderr io.Writer, version string, run func(Session) int) int {
+	switch {
+	case len(args) == 0:
+		in, out, err := ownStreams()
+		if err != nil {
+			fmt.Fprintf(stderr, "error: %v\n", err)
+			return 1
+		}
+		return Serve(in, out, version, run)
+	case len(args) == 2 && args[0] == "--listen":
+		if err := listenAt(args[1], stderr); err != nil {
+			fmt.Fprintf(stderr, "error: --listen: %v\n", err)
+			return 1
+		}
+		return 0
+	}
+	fmt.Fprintln(stderr, "error: remote-session takes nothing, or --listen PATH\n"+
+		"  hint: gostap --remote ssh://HOST starts it on HOST by itself")
+	return 1
+}
+
+// ownStreams takes standard input and output for the link, so that nothing else that prints can disturb it, and a
+// link that is broken is an error and not the end of the process.
+func ownStreams() (in, out *os.File, err error) {
+	r, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, nil, err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer null.Close()
+	if err := unix.Dup3(int(null.Fd()), 0, 0); err != nil {
+		return nil, nil, err
+	}
+	if err := unix.Dup3(2, 1, 0); err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(r), "link"), os.NewFile(uintptr(w), "link"), nil
+}
