@@ -9,33 +9,12 @@ package assigned
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwexpr"
 	"github.com/gostap/gostap/compiler/debuginfo/gosource"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/machine/insn"
 )
-
-// Held is a register, or some bytes of the frame, that a part of an object is in.
-type Held struct {
-	Reg  int // -1: Slot
-	Size int64
-	Slot insn.Store
-}
-
-// Code is the code of a function.
-type Code struct {
-	Decoder insn.Decoder
-	Base    uint64
-	Bytes   []byte
-	Effects *insn.Effects
-	Rows    []pclntab.Row // with the lines of the function, or of an inlined copy; 0 for what is of neither
-	// CFA is the distance from the stack pointer to the canonical frame address.
-	CFA func(pc uint64) (int64, bool)
-	// Registers is the number of general and vector registers.
-	Registers int
-}
 
 // Walk goes back from a site to where a place got what it has.
 type Walk struct {
@@ -74,15 +53,6 @@ func (w *Walk) Assign(as []gosource.Assignment) int {
 	return 0
 }
 
-// Row gives the line at pc.
-func (c *Code) Row(pc uint64) int {
-	k := sort.Search(len(c.Rows), func(k int) bool { return c.Rows[k].Hi > pc })
-	if k < len(c.Rows) && c.Rows[k].Lo <= pc {
-		return c.Rows[k].Line
-	}
-	return 0
-}
-
 func (w *Walk) hasCode(line int) bool {
 	return slices.ContainsFunc(w.Rows, func(r pclntab.Row) bool { return r.Line == line })
 }
@@ -95,6 +65,7 @@ func (w *Walk) Passes(h Held) int {
 		pending int  // a line that assigns, of which a part has been passed
 		cond    int  // the line of the conditional jump that has been passed last
 		moved   bool // held is not where the list has it, but where that was moved from
+		back    bool // a jump backwards has been passed
 	}
 	seen := map[state]bool{}
 	for todo := []state{{Held: h, pc: w.PC}}; len(todo) > 0; {
@@ -110,7 +81,7 @@ func (w *Walk) Passes(h Held) int {
 		}
 		for _, q := range from {
 			line := w.Row(q)
-			next := state{at.Held, q, at.pending, at.cond, at.moved}
+			next := state{at.Held, q, at.pending, at.cond, at.moved, at.back || q >= at.pc}
 			covered := at.moved || w.covers(q)
 			switch made := w.writes(at.Held, q); {
 			case made && !w.own(line) && w.comes(&next.Held, q):
@@ -123,6 +94,9 @@ func (w *Walk) Passes(h Held) int {
 			case made:
 				if w.own(line) && !w.lines[line] && !(line == w.Decl && w.Reaches(w.Line)) {
 					return w.other() // by an assignment that does not lead to the site
+				}
+				if line > w.Line && w.assigns(line) && !next.back {
+					return line // the site's line comes first, its code does not
 				}
 				if w.post[line] && at.cond != line && !w.sets(q) && !w.thisTime(at.Held, q, line) {
 					return line // for the next time round, and computed already
@@ -155,6 +129,40 @@ func (w *Walk) Passes(h Held) int {
 		}
 	}
 	return 0
+}
+
+// Unfinished gives the line of an assignment above the site that leads to it, and whose code, or a part of that which makes
+// a value, comes only behind the site: in the same block, in which the compiler puts instructions as it suits it. It
+// also makes both values that there may be without a jump, and selects one. 0 if there is none.
+func (w *Walk) Unfinished() int {
+	for pc := w.PC; pc-w.Base < uint64(len(w.Bytes)); {
+		in, ok := w.Decoder.Decode(w.Bytes[pc-w.Base:])
+		if !ok || !straight(in) || pc != w.PC && len(w.Effects.Prev(pc)) != 1 {
+			break
+		}
+		if line := w.Row(pc); line < w.Line && w.gives(pc, line) {
+			return line
+		}
+		pc += uint64(in.Len)
+	}
+	return 0
+}
+
+// straight reports whether the code goes on behind an instruction, and nowhere else.
+func straight(in insn.Inst) bool {
+	switch in.Kind {
+	case insn.Other, insn.Push, insn.Nop, insn.Nop5, insn.Call, insn.IndirectCall:
+		return true
+	}
+	return false
+}
+
+// gives reports whether an assignment in a line leads to the site, and the instruction at pc is one of its that may make
+// the value.
+func (w *Walk) gives(pc uint64, line int) bool {
+	return slices.ContainsFunc(w.as, func(a gosource.Assignment) bool {
+		return a.Line == line && !a.Post && a.Reaches(w.Line)
+	}) && (w.Effects.Calls(pc) || w.makes(w.Bytes[pc-w.Base:], line))
 }
 
 // covers reports whether the variable's list has an entry for pc.
@@ -195,89 +203,16 @@ func (w *Walk) doubt(line int) int {
 	return 0
 }
 
-// stored is the register whose value the instruction at pc stores in a slot, -1 if it does something else.
-func (w *Walk) stored(h Held, pc uint64) int {
-	u := w.Decoder.Frame(w.Bytes[pc-w.Base:])
-	if h.Reg >= 0 || !u.Writes || u.Unknown || u.Address {
-		return -1
-	}
-	return u.Reg
-}
-
-// comes reports whether the instruction at pc only moves what h gets from elsewhere, and sets h to that.
-func (w *Walk) comes(h *Held, pc uint64) bool {
-	if r := w.stored(*h, pc); r >= 0 {
-		*h = Held{Reg: r, Size: h.Slot.Size}
-		return true
-	}
-	b := w.Bytes[pc-w.Base:]
-	if w.Effects.Calls(pc) || h.Reg < 0 {
-		return false
-	}
-	switch use, from := w.Decoder.Into(b, h.Reg, h.Size); use {
-	case insn.Copies:
-		h.Reg = from
-		return true
-	case insn.Loads:
-		u := w.Decoder.Frame(b)
-		to, ok := w.CFA(pc)
-		if ok && !u.Writes && !u.Unknown && !u.Address && u.Reg == h.Reg && u.Size >= h.Size {
-			*h = Held{Reg: -1, Slot: insn.Store{Off: u.Off - to, Size: h.Size}}
-			return true
-		}
-	}
-	return false
-}
-
 // thisTime reports whether the instruction at pc stores a register that has had its value since before the condition of
 // the loop in a line.
 func (w *Walk) thisTime(h Held, pc uint64, line int) bool {
 	if w.stored(h, pc) < 0 {
 		return false
 	}
-	reg := Held{Reg: w.stored(h, pc), Size: h.Slot.Size}
-	seen := map[uint64]bool{}
-	for todo := []uint64{pc}; len(todo) > 0; {
-		at := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, q := range w.Effects.Prev(at) {
-			switch {
-			case seen[q] || w.kind(w.Bytes[q-w.Base:]) == insn.CondJump && w.Row(q) == line:
-			case w.writes(reg, q):
-				if !w.sets(q) {
-					return false
-				}
-			default:
-				todo = append(todo, q)
-			}
-			seen[q] = true
-		}
-	}
-	return true
-}
-
-// sets reports whether the instruction at pc makes a register zero, which is no value for the next time round.
-func (w *Walk) sets(pc uint64) bool {
-	_, how, ok := w.Decoder.Puts(w.Bytes[pc-w.Base:])
-	return ok && how == insn.PutsZero
-}
-
-// kind is the kind of the instruction that b begins with.
-func (w *Walk) kind(b []byte) insn.Kind {
-	in, _ := w.Decoder.Decode(b)
-	return in.Kind
-}
-
-// writes reports whether the instruction at pc changes what h has.
-func (w *Walk) writes(h Held, pc uint64) bool {
-	if h.Reg < 0 {
-		return slices.ContainsFunc(w.Effects.Stores, func(s insn.Store) bool { return s.PC == pc && s.Meets(h.Slot) })
-	}
-	if w.Effects.Calls(pc) {
-		return true
-	}
-	use, _ := w.Decoder.Into(w.Bytes[pc-w.Base:], h.Reg, h.Size)
-	return use != insn.Keeps
+	by, _ := w.makers(Held{Reg: w.stored(h, pc), Size: h.Slot.Size}, pc, func(at uint64) bool {
+		return w.kind(w.Bytes[at-w.Base:]) == insn.CondJump && w.Row(at) == line
+	})
+	return !slices.ContainsFunc(by, func(q uint64) bool { return !w.sets(q) })
 }
 
 // makes reports whether the instruction that b begins with, of a line that assigns, may make the value: it does not
@@ -330,20 +265,8 @@ func (w *Walk) passed(h Held, pc uint64) bool {
 	if w.stored(h, pc) < 0 {
 		return false
 	}
-	reg := Held{Reg: w.stored(h, pc), Size: h.Slot.Size}
-	seen := map[uint64]bool{}
-	for todo := []uint64{pc}; len(todo) > 0; {
-		at := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if at == w.Base {
-			return true
-		}
-		for _, q := range w.Effects.Prev(at) {
-			if !seen[q] && !w.writes(reg, q) {
-				todo = append(todo, q)
-			}
-			seen[q] = true
-		}
-	}
-	return false
+	_, begins := w.makers(Held{Reg: w.stored(h, pc), Size: h.Slot.Size}, pc, never)
+	return begins
 }
+
+func never(uint64) bool { return false }

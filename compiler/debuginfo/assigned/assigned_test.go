@@ -21,6 +21,7 @@ func TestPasses(t *testing.T) {
 	elsewhere := gosource.Assignment{Line: 20, Reaches: func(int) bool { return false }, Until: 20}
 	once := gosource.Assignment{Line: 20, Reaches: behind, Until: 40}
 	copied := gosource.Assignment{Line: 20, Reaches: behind, Until: 40, Copy: true, Sources: []int{10}}
+	later := gosource.Assignment{Line: 40, Reaches: func(int) bool { return true }, Until: 45}
 	type in struct {
 		code []byte
 		line int
@@ -41,7 +42,7 @@ func TestPasses(t *testing.T) {
 		{"the register", []in{{inc, 10}, {store, 10}, {inc, 20}, {nop, 30}}, 30, rax, once, 0, 0, false},
 		{"made by no line that assigns", []in{{inc, 20}, {inc, 25}, {nop, 30}}, 30, rax, once, 0, 20, false},
 		{"computed before its line", []in{{inc, 10}, {inc, 20}, {nop, 15}}, 15, rax, once, 0, 20, false},
-		{"its code stands further down", []in{{inc, 10}, {store, 10}, {nop, 30}, {inc, 20}},
+		{unfinished, []in{{inc, 10}, {store, 10}, {nop, 30}, {inc, 20}},
 			30, slot, once, 0, 20, false},
 		{"no code at all", []in{{inc, 10}, {store, 10}, {nop, 30}}, 30, slot, once, 20, 0, false},
 		{"no code, in front", []in{{inc, 10}, {store, 10}, {nop, 15}}, 15, slot, once, 0, 0, false},
@@ -57,6 +58,7 @@ func TestPasses(t *testing.T) {
 		{"an argument", []in{{nop, 15}, {nop, 30}}, 30, rax, elsewhere, 0, 0, true},
 		{"an argument, assigned to", []in{{nop, 15}, {nop, 38}}, 38, rax, elsewhere, 0, 20, true},
 		{"an argument, kept", []in{{store, 20}, {nop, 30}}, 30, slot, elsewhere, 0, 0, true},
+		{"below, in front of it all the same", []in{{inc, 40}, {nop, 38}}, 38, rax, later, 0, 40, false},
 		{"an argument, kept, assigned to", []in{{store, 20}, {nop, 38}}, 38, slot, once, 0, 20, true},
 	} {
 		var code []byte
@@ -84,10 +86,15 @@ func TestPasses(t *testing.T) {
 		} else if got > 0 {
 			continue
 		}
+		if got := w.Unfinished(); (got > 0) != (c.name == unfinished) {
+			t.Errorf("%s: unfinished: %d", c.name, got)
+		}
 		if got := w.Passes(c.held); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
 }
+
+const unfinished = "its code stands further down"
 
 func none(uint64) bool { return false }

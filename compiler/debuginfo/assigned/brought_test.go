@@ -53,4 +53,35 @@ func TestBrought(t *testing.T) {
 	}
 }
 
+// TestOverwritten asks about rbx where a list's entry begins at the first or the third instruction.
+func TestOverwritten(t *testing.T) {
+	inc, move, over := []byte{0x48, 0xff, 0xc3}, []byte{0x48, 0x89, 0xc3}, []byte{0x74, 0x03} // rbx, rax to it, a jump
+	for _, c := range []struct {
+		name   string
+		code   [][]byte
+		begins uint64
+		want   bool
+	}{
+		{"given a value in front", [][]byte{inc, over, inc}, 8, false},
+		{"given one since", [][]byte{inc, over, inc}, 0, true},
+		{"only moved there", [][]byte{inc, over, move}, 3, false},
+		{"given one on a way around it", [][]byte{inc, {0x74, 0x01}, {0x90}, {0x90}}, 5, true},
+	} {
+		var code []byte
+		for _, i := range c.code {
+			code = append(code, i...)
+		}
+		end := uint64(len(code))
+		code = append(code, 0x90)
+		x, err := insn.NewEffects(new(amd64.Decoder), code, 0, none, none, func(uint64) (int64, bool) { return 8, true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &Code{Decoder: new(amd64.Decoder), Bytes: code, Effects: x, Registers: 33}
+		if got := w.Overwritten(Held{Reg: 3, Size: 8}, end, func(pc uint64) bool { return pc == c.begins }); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
 const nowhere = -2

@@ -36,23 +36,22 @@ func (v *view) older(e *godwarf.Tree, t *types.Ctype, p loc.Place) string {
 		return ""
 	}
 	list, err := v.sig.unit.Locations(e, dwarf.AttrLocation)
-	code, err2 := v.im.code(v.i)
-	x := v.im.effectsOf(v.i)
-	if err != nil || err2 != nil || x == nil {
+	c := v.assignedCode()
+	if err != nil || c == nil {
 		return ""
 	}
+	c.Rows = v.rows()
 	w := &assigned.Walk{
-		Code: assigned.Code{
-			Decoder: v.im.m.Code, Base: v.im.tab.Entry(v.i), Bytes: code,
-			Effects: x, Rows: v.rows(), CFA: v.im.ways().cfa(v.i),
-			Registers: v.im.m.Vector + v.im.m.Vectors,
-		},
-		PC: v.s.PC, Line: v.s.Line, Decl: decl, Reaches: reaches, List: list,
+		Code: *c,
+		PC:   v.s.PC, Line: v.s.Line, Decl: decl, Reaches: reaches, List: list,
 		Param: v.copy == nil && e.Tag == dwarf.TagFormalParameter && !dw.Flag(e, dwarf.AttrVarParam),
 	}
 	if line := w.Assign(as); line > 0 {
 		return fmt.Sprintf("line %d assigns to it without any code, and the debug information goes on with the value "+
 			"from before", line)
+	}
+	if line := w.Unfinished(); line > 0 {
+		return fmt.Sprintf("line %d assigns to it, by code that comes only behind this line's", line)
 	}
 	for _, part := range v.held(p) {
 		if line := w.Passes(part); line > 0 {
@@ -60,6 +59,19 @@ func (v *view) older(e *godwarf.Tree, t *types.Ctype, p loc.Place) string {
 		}
 	}
 	return ""
+}
+
+// assignedCode is the code of the site's function, without lines; nil if it is not to be read.
+func (v *view) assignedCode() *assigned.Code {
+	code, err := v.im.code(v.i)
+	x := v.im.effectsOf(v.i)
+	if err != nil || x == nil {
+		return nil
+	}
+	return &assigned.Code{
+		Decoder: v.im.m.Code, Base: v.im.tab.Entry(v.i), Bytes: code, Effects: x, CFA: v.im.ways().cfa(v.i),
+		Registers: v.im.m.Vector + v.im.m.Vectors,
+	}
 }
 
 // file is the one that the function, or the inlined copy, at the site is written in.

@@ -30,18 +30,13 @@ func (v *view) strange(e *godwarf.Tree, p loc.Place) string {
 	if !ok || outside || v.copy != nil && len(from) > 0 {
 		return ""
 	}
-	code, err := v.im.code(v.i)
-	x := v.im.effectsOf(v.i)
-	if err != nil || x == nil {
+	c := v.assignedCode()
+	if c == nil {
 		return ""
 	}
 	own, others, ok := v.passed(from)
 	if !ok {
 		return ""
-	}
-	c := &assigned.Code{
-		Decoder: v.im.m.Code, Base: v.im.tab.Entry(v.i), Bytes: code, Effects: x, CFA: v.im.ways().cfa(v.i),
-		Registers: v.im.m.Vector + v.im.m.Vectors,
 	}
 	for _, part := range v.held(p) {
 		for _, h := range c.Brought(part, v.s.PC) {

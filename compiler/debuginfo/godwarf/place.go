@@ -30,7 +30,9 @@ func (v *view) find(name string, e *godwarf.Tree, t *types.Ctype, kind debuginfo
 	p, err := v.place(e, t, kind)
 	if err != nil && !v.im.lists {
 		if c, ok := v.carried(e, t); ok {
-			return c, nil
+			if c, err := v.unlessAgain(c); err == nil {
+				return c, nil
+			}
 		}
 	}
 	return p, err
@@ -119,11 +121,17 @@ func (v *view) place(e *godwarf.Tree, t *types.Ctype, kind debuginfo.VarKind) (l
 		if why := v.stale(e, p); why != "" {
 			return loc.Place{}, v.notLive(name, why)
 		}
+		if why := v.apart(e, p); why != "" {
+			return loc.Place{}, v.notLive(name, why)
+		}
 		if why := v.strange(e, p); why != "" {
 			return loc.Place{}, v.notLive(name, why)
 		}
 		if why := v.older(e, t, p); why != "" {
 			return loc.Place{}, v.notLive(name, why)
+		}
+		if p, err = v.unlessAgain(p); err != nil {
+			err = v.notLive(name, err.Error())
 		}
 	}
 	return p, err

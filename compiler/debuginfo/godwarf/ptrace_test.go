@@ -35,6 +35,7 @@ type thread struct {
 	*tracee
 	tid  int
 	regs syscall.PtraceRegs
+	lost bool // a check of a location has failed
 }
 
 // run starts the program and calls hooks at their addresses, until it ends.
@@ -219,6 +220,13 @@ func (th *thread) eval(p loc.Prog) uint64 {
 			v[i] = th.bias
 		case loc.Add:
 			v[i] = v[s.A] + v[s.B]
+		case loc.Xor:
+			v[i] = v[s.A] ^ v[s.B]
+		case loc.Or:
+			v[i] = v[s.A] | v[s.B]
+		case loc.Check:
+			v[i] = v[s.A]
+			th.lost = th.lost || v[s.B] == 0
 		case loc.Deref:
 			v[i] = th.word(v[s.A], s.Size)
 		default:

@@ -102,6 +102,10 @@ func (v *view) stale(e *godwarf.Tree, p loc.Place) string {
 	if inRegister && x.Lost(in.Lo, v.s.PC, in.Hi) {
 		return "the debug information has it in a register, and goes on to do so behind a call, which leaves none"
 	}
+	if inRegister && v.overwritten(list, p) {
+		return "the debug information has it in a register, and goes on to do so over code that leads there with " +
+			"something else in it"
+	}
 	for _, slot := range v.slots(p) {
 		if slices.ContainsFunc(x.Stores, func(s insn.Store) bool {
 			return in.Lo <= s.PC && s.PC < v.s.PC && s.Meets(slot) && x.Leads(s.PC, v.s.PC) && !x.Again(s)
@@ -110,6 +114,23 @@ func (v *view) stale(e *godwarf.Tree, p loc.Place) string {
 		}
 	}
 	return ""
+}
+
+// overwritten reports whether on some way to the site a register of p is given another value behind the last place
+// where an entry of the list begins.
+func (v *view) overwritten(list []dwexpr.LocRange, p loc.Place) bool {
+	c := v.assignedCode()
+	if c == nil {
+		return false
+	}
+	for _, h := range v.held(p) {
+		if h.Reg >= 0 && c.Overwritten(h, v.s.PC, func(pc uint64) bool {
+			return slices.ContainsFunc(list, func(r dwexpr.LocRange) bool { return r.Lo == pc })
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // slots lists the bytes of the frame at the site that an object at p is in, without what the caller passed.

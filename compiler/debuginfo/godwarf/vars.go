@@ -339,7 +339,11 @@ func (v *view) paramAtEntry(n int) (loc.Place, error) {
 	if err == nil {
 		slot := v.sig.layout.Params[n]
 		if !slot.OnStack() || !v.cfa.Empty() {
-			return v.unlessAgain(slot.Place(v.cfa)), nil
+			p, err := v.unlessAgain(slot.Place(v.cfa))
+			if err != nil {
+				err = v.notLive(v.sig.params[n].name, err.Error())
+			}
+			return p, err
 		}
 		err = errors.New("the frame is not known here")
 	}

@@ -51,6 +51,8 @@ type File struct {
 	vars    map[declared][]*ast.Object
 	changes map[*ast.Object][]Assignment
 	inside  map[*ast.Object]*ast.FuncDecl
+	taken   map[*ast.Object]bool // their addresses are, and may be by methods
+	called  map[*ast.Object]bool
 	reaches map[*ast.Object]*reach
 }
 
@@ -85,7 +87,8 @@ func Read(path string) (*File, error) {
 // Parse is Read of a file's contents.
 func Parse(path string, src []byte) (*File, error) {
 	f := &File{fset: token.NewFileSet(), vars: map[declared][]*ast.Object{}, changes: map[*ast.Object][]Assignment{},
-		inside: map[*ast.Object]*ast.FuncDecl{}, reaches: map[*ast.Object]*reach{}}
+		inside: map[*ast.Object]*ast.FuncDecl{}, reaches: map[*ast.Object]*reach{},
+		taken: map[*ast.Object]bool{}, called: map[*ast.Object]bool{}}
 	tree, err := parser.ParseFile(f.fset, path, src, 0)
 	if err != nil {
 		return nil, err
@@ -121,6 +124,15 @@ func (f *File) Assignments(name string, line int) (as []Assignment, reaches func
 	}, len(objects) > 0
 }
 
+// Taken reports whether the address of the variable that is declared in a line is taken. Methods are called with it, or
+// with a part of it, may take it as well.
+func (f *File) Taken(name string, line int) (taken, byMethods bool) {
+	for _, o := range f.vars[declared{name, line}] {
+		taken, byMethods = taken || f.taken[o], byMethods || f.called[o]
+	}
+	return taken, byMethods
+}
+
 // line is the line in the file itself, whatever comments (//line) say.
 func (f *File) line(p token.Pos) int { return f.fset.PositionFor(p, false).Line }
 
@@ -150,6 +162,20 @@ func (s *scan) Visit(n ast.Node) ast.Visitor {
 				a.Copy, a.Constant = plain(n.Rhs[i])
 			}
 			s.change(l, n.Pos(), n.Tok == token.DEFINE, a)
+		}
+	case *ast.UnaryExpr:
+		if id, _ := named(n.X); n.Op == token.AND && id != nil && id.Obj != nil {
+			s.taken[id.Obj] = true
+		}
+	case *ast.SliceExpr: // of an array
+		if id, _ := named(n.X); id != nil && id.Obj != nil {
+			s.called[id.Obj] = true
+		}
+	case *ast.CallExpr:
+		if sel, ok := n.Fun.(*ast.SelectorExpr); ok {
+			if id, _ := named(sel.X); id != nil && id.Obj != nil {
+				s.called[id.Obj] = true
+			}
 		}
 	case *ast.IncDecStmt:
 		s.change(n.X, n.Pos(), false, Assignment{})

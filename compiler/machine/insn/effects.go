@@ -1,10 +1,14 @@
 package insn
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Effects are what the code of a function does to the places of its variables.
 type Effects struct {
-	Stores []Store
+	Stores []Store             // by address
+	taken  []Store             // the first byte behind which the frame's address is used
 	calls  []uint64            // where those end that leave no register as it was
 	next   map[uint64][]uint64 // where instructions lead to, but for computed jumps
 	prev   map[uint64][]uint64 // the other way round
@@ -64,8 +68,13 @@ func NewEffects(d Decoder, code []byte, base uint64, keeps, never func(target ui
 			x.tables = append(x.tables, pc)
 		case in.Kind == Other:
 			u := d.Frame(code[pc-base:])
-			if to, ok := cfa(pc); ok && u.Writes && !u.Unknown {
-				x.Stores = append(x.Stores, Store{pc, u.Off - to, u.Size})
+			if to, ok := cfa(pc); ok && !u.Unknown {
+				if u.Writes {
+					x.Stores = append(x.Stores, Store{pc, u.Off - to, u.Size})
+				}
+				if u.Address {
+					x.taken = append(x.taken, Store{pc, u.Off - to, 1})
+				}
 			}
 		}
 		return true
@@ -103,6 +112,18 @@ func (x *Effects) Lost(lo, pc, hi uint64) bool {
 	}
 	return false
 }
+
+// StoreAt is what the instruction at pc writes to the frame; ok is false if it does not.
+func (x *Effects) StoreAt(pc uint64) (s Store, ok bool) {
+	k, ok := slices.BinarySearchFunc(x.Stores, pc, func(s Store, pc uint64) int { return cmp.Compare(s.PC, pc) })
+	if ok {
+		s = x.Stores[k]
+	}
+	return s, ok
+}
+
+// Takes reports whether the address of one of some bytes of the frame is computed, or used with an index.
+func (x *Effects) Takes(bytes Store) bool { return slices.ContainsFunc(x.taken, bytes.Meets) }
 
 // Calls reports whether the instruction at pc is a call that leaves no register as it was.
 func (x *Effects) Calls(pc uint64) bool { return x.called[pc] }
