@@ -48,34 +48,25 @@ func (f *File) Reaching(name string, decl, line int) (r Reach, ok bool) {
 		return r, false
 	}
 	o := objects[0]
-	typ, body := f.function(o.Pos())
+	_, body := f.function(o.Pos())
 	if body == nil {
 		return r, false
 	}
-	g := &reaching{File: f, o: o, line: line, defs: map[ast.Node]Given{}}
-	param := o.Pos() < body.Pos()
+	g := &given{File: f, o: o, defs: map[token.Pos]Given{}}
 	g.look(body)
-	if g.unclear {
+	at, ok := f.reaching(o).front(line)
+	if !ok || g.unclear || g.inside(line) {
 		return r, false
 	}
-	in := state{}
-	if param {
-		g.defs[typ] = Given{Line: decl, End: decl}
-		in[typ] = true
+	r.Param, r.Selected, r.Part = o.Pos() < body.Pos(), g.selected, g.part
+	if r.Param {
+		g.defs[o.Pos()] = Given{Line: decl, End: decl}
 	}
-	out := g.block(body.List, in)
-	if f.line(body.Rbrace) == line {
-		g.note(out)
-	}
-	if !g.found || g.inside {
-		return r, false
-	}
-	r.Param, r.Selected, r.Part = param, g.selected, g.part
-	for _, n := range slices.SortedFunc(maps.Keys(g.defs), func(a, b ast.Node) int { return int(a.Pos() - b.Pos()) }) {
-		if g.at[n] {
-			r.From = append(r.From, g.defs[n])
+	for _, p := range slices.Sorted(maps.Keys(g.defs)) {
+		if at&f.reaching(o).bit(p, o) != 0 {
+			r.From = append(r.From, g.defs[p])
 		} else {
-			r.Others = append(r.Others, g.defs[n])
+			r.Others = append(r.Others, g.defs[p])
 		}
 	}
 	r.Once = len(g.defs) == 1 && len(r.From) == 1 && !r.From[0].Looped
@@ -100,46 +91,25 @@ func (f *File) function(pos token.Pos) (typ *ast.FuncType, body *ast.BlockStmt) 
 	return typ, body
 }
 
-// state is the set of assignments that a variable may have its value from; nil where no way leads to.
-type state map[ast.Node]bool
-
-func join(list ...state) (out state) {
-	for _, s := range list {
-		if s != nil && out == nil {
-			out = state{}
-		}
-		maps.Copy(out, s)
-	}
-	return out
-}
-
-// reaching follows the ways through a function.
-type reaching struct {
+// given finds the statements that give a variable its values.
+type given struct {
 	*File
 	o    *ast.Object
-	line int
-	defs map[ast.Node]Given
+	defs map[token.Pos]Given // by where they name it
+	long []Given             // those of more than one line
 
-	at       state // in front of line
-	found    bool
-	inside   bool // line is one of a statement that assigns, or of another function
 	unclear  bool
 	part     bool
 	selected bool
-
-	around []*frame
-	label  string // of the next statement
 }
 
-// frame is a statement that break, or continue, leads out of.
-type frame struct {
-	label       string
-	loop        bool
-	leave, next state
+// inside reports whether a line is one of a statement that assigns, but not its first.
+func (g *given) inside(line int) bool {
+	return slices.ContainsFunc(g.long, func(d Given) bool { return d.Line < line && line <= d.End })
 }
 
 // look goes through the function for what makes a variable's value unclear.
-func (g *reaching) look(body *ast.BlockStmt) {
+func (g *given) look(body *ast.BlockStmt) {
 	var walk func(n ast.Node, lit, looped bool)
 	walk = func(n ast.Node, lit, looped bool) {
 		ast.Inspect(n, func(x ast.Node) bool {
@@ -172,9 +142,13 @@ func (g *reaching) look(body *ast.BlockStmt) {
 						g.part = g.part || !g.is(paren(l))
 					}
 				}
-				if d, ok := g.defines(s); ok {
-					d.Looped = looped
-					g.defs[s] = d
+				d, at := g.defines(s)
+				d.Looped = looped
+				for _, p := range at {
+					g.defs[p] = d
+				}
+				if _, loop := s.(*ast.RangeStmt); !loop && len(at) > 0 {
+					g.long = append(g.long, d)
 				}
 			}
 			return true
@@ -183,7 +157,7 @@ func (g *reaching) look(body *ast.BlockStmt) {
 	walk(body, false, false)
 }
 
-func (g *reaching) is(x ast.Expr) bool {
+func (g *given) is(x ast.Expr) bool {
 	id, ok := x.(*ast.Ident)
 	return ok && id.Obj == g.o
 }
@@ -221,9 +195,9 @@ func targets(s ast.Stmt) []ast.Expr {
 	return nil
 }
 
-// defines tells whether a statement, without those in it, gives the variable a value.
-func (g *reaching) defines(s ast.Stmt) (d Given, ok bool) {
-	d = Given{Line: g.File.line(s.Pos()), End: g.File.line(s.End() - 1)}
+// defines tells where a statement, without those in it, gives the variable a value.
+func (g *given) defines(s ast.Stmt) (d Given, at []token.Pos) {
+	d = Given{Line: g.line(s.Pos()), End: g.line(s.End() - 1)}
 	names, values := targets(s), []ast.Expr(nil)
 	switch s := s.(type) {
 	case *ast.AssignStmt:
@@ -233,7 +207,7 @@ func (g *reaching) defines(s ast.Stmt) (d Given, ok bool) {
 	case *ast.DeclStmt:
 		decl, _ := s.Decl.(*ast.GenDecl)
 		if decl == nil || decl.Tok != token.VAR {
-			return d, false
+			return d, nil
 		}
 		for _, spec := range decl.Specs {
 			v, _ := spec.(*ast.ValueSpec)
@@ -243,19 +217,19 @@ func (g *reaching) defines(s ast.Stmt) (d Given, ok bool) {
 			for i, n := range v.Names {
 				if n.Obj == g.o {
 					d.give(v.Values, i, len(v.Names))
-					return d, true
+					return d, []token.Pos{n.Pos()}
 				}
 			}
 		}
-		return d, false
+		return d, nil
 	}
 	for i, l := range names {
 		if l != nil && g.is(paren(l)) {
 			d.give(values, i, len(names))
-			ok = true
+			at = append(at, paren(l).Pos())
 		}
 	}
-	return d, ok
+	return d, at
 }
 
 // give notes the call that makes value i of n.
@@ -298,191 +272,4 @@ func last(x ast.Expr) string {
 		return x.Sel.Name
 	}
 	return ""
-}
-
-// note adds a state that the variable may be in when the line begins.
-func (g *reaching) note(s state) {
-	if s != nil {
-		g.at, g.found = join(g.at, s), true
-	}
-}
-
-// here notes the state in front of n, if that has the line.
-func (g *reaching) here(n ast.Node, s state) {
-	if n == nil || s == nil || g.File.line(n.Pos()) > g.line || g.File.line(n.End()-1) < g.line {
-		return
-	}
-	g.note(s)
-	ast.Inspect(n, func(x ast.Node) bool {
-		if l, ok := x.(*ast.FuncLit); ok && g.File.line(l.Pos()) != g.File.line(l.End()-1) {
-			g.inside = g.inside || g.File.line(l.Pos()) < g.line && g.line <= g.File.line(l.End()-1)
-		}
-		return true
-	})
-	if st, ok := n.(ast.Stmt); ok && g.File.line(n.Pos()) < g.line {
-		if _, ok := g.defines(st); ok {
-			g.inside = true
-		}
-	}
-}
-
-func (g *reaching) block(list []ast.Stmt, s state) state {
-	for _, st := range list {
-		s = g.stmt(st, s)
-	}
-	return s
-}
-
-// simple is a statement without others in it.
-func (g *reaching) simple(st ast.Stmt, s state) state {
-	if st == nil {
-		return s
-	}
-	g.here(st, s)
-	if _, ok := g.defs[st]; ok && s != nil {
-		return state{st: true}
-	}
-	return s
-}
-
-// enter begins a statement that break leads out of.
-func (g *reaching) enter(loop bool) *frame {
-	fr := &frame{label: g.label, loop: loop}
-	g.label, g.around = "", append(g.around, fr)
-	return fr
-}
-
-func (g *reaching) leave() { g.around = g.around[:len(g.around)-1] }
-
-// stmt gives the state behind a statement.
-func (g *reaching) stmt(st ast.Stmt, s state) state {
-	switch st := st.(type) {
-	case *ast.LabeledStmt:
-		g.label = st.Label.Name
-		return g.stmt(st.Stmt, s)
-	case *ast.ForStmt:
-		return g.loop(st, g.simple(st.Init, s))
-	case *ast.RangeStmt:
-		return g.ranged(st, s)
-	case *ast.SwitchStmt:
-		fr := g.enter(false)
-		s = g.simple(st.Init, s)
-		g.here(st.Tag, s)
-		return g.clauses(fr, st.Body, s)
-	case *ast.TypeSwitchStmt:
-		fr := g.enter(false)
-		s = g.simple(st.Init, s)
-		return g.clauses(fr, st.Body, g.simple(st.Assign, s))
-	case *ast.SelectStmt:
-		return g.clauses(g.enter(false), st.Body, s)
-	}
-	g.label = ""
-	switch st := st.(type) {
-	case *ast.BlockStmt:
-		return g.block(st.List, s)
-	case *ast.IfStmt:
-		s = g.simple(st.Init, s)
-		g.here(st.Cond, s)
-		then := g.block(st.Body.List, s)
-		if st.Else == nil {
-			return join(then, s)
-		}
-		return join(then, g.stmt(st.Else, s))
-	case *ast.ReturnStmt:
-		g.here(st, s)
-		return nil
-	case *ast.BranchStmt:
-		g.here(st, s)
-		return g.branch(st, s)
-	}
-	return g.simple(st, s)
-}
-
-// branch is break or continue; fallthrough is seen to by clauses.
-func (g *reaching) branch(st *ast.BranchStmt, s state) state {
-	if st.Tok == token.FALLTHROUGH {
-		return s
-	}
-	for _, fr := range slices.Backward(g.around) {
-		if st.Label != nil && fr.label != st.Label.Name || st.Tok == token.CONTINUE && !fr.loop {
-			continue
-		}
-		if st.Tok == token.BREAK {
-			fr.leave = join(fr.leave, s)
-		} else {
-			fr.next = join(fr.next, s)
-		}
-		return nil
-	}
-	g.inside = true // where it leads to is not known
-	return nil
-}
-
-func (g *reaching) loop(st *ast.ForStmt, head state) state {
-	fr := g.enter(true)
-	defer g.leave()
-	for {
-		if st.Cond != nil {
-			g.here(st.Cond, head)
-		}
-		out := g.block(st.Body.List, head)
-		next := join(head, g.simple(st.Post, join(out, fr.next)))
-		if len(next) == len(head) && (next == nil) == (head == nil) {
-			break
-		}
-		head = next
-	}
-	if st.Cond == nil {
-		return fr.leave
-	}
-	return join(head, fr.leave)
-}
-
-func (g *reaching) ranged(st *ast.RangeStmt, head state) state {
-	fr := g.enter(true)
-	defer g.leave()
-	for {
-		g.here(st.X, head)
-		in := head
-		if _, ok := g.defs[st]; ok && head != nil {
-			in = state{st: true}
-		}
-		out := g.block(st.Body.List, in)
-		next := join(head, out, fr.next)
-		if len(next) == len(head) && (next == nil) == (head == nil) {
-			return join(head, fr.leave)
-		}
-		head = next
-	}
-}
-
-// clauses are those of a switch or a select.
-func (g *reaching) clauses(fr *frame, body *ast.BlockStmt, s state) state {
-	defer g.leave()
-	var out, carried state
-	always := false
-	for _, c := range body.List {
-		in, list := s, []ast.Stmt(nil)
-		switch c := c.(type) {
-		case *ast.CaseClause:
-			for _, x := range c.List {
-				g.here(x, s)
-			}
-			list, always = c.Body, always || c.List == nil
-		case *ast.CommClause:
-			in, list, always = g.simple(c.Comm, s), c.Body, true
-		}
-		end := g.block(list, join(in, carried))
-		carried = nil
-		if n := len(list); n > 0 {
-			if b, ok := list[n-1].(*ast.BranchStmt); ok && b.Tok == token.FALLTHROUGH {
-				carried, end = end, nil
-			}
-		}
-		out = join(out, end)
-	}
-	if !always {
-		out = join(out, s)
-	}
-	return join(out, fr.leave)
 }

@@ -11,14 +11,32 @@ import (
 // last one, in front of the statements of the line. Bit 0 is the declaration, bit k the assignment k-1.
 type reach struct {
 	at    map[int]uint64
-	wild  uint64 // those of function literals that have the variable from outside: they may be run at any time
-	known bool   // false: there are too many, any may
+	in    map[int]bool         // lines of function literals that have the variable from outside; false for the first ones
+	bits  map[token.Pos]uint64 // of assignments, by where they name the variable
+	wild  uint64               // those of function literals that have the variable from outside: they may be run at any time
+	known bool                 // false: there are too many, any may
 }
 
 // has reports whether the value in front of a line may be that of assignment k, -1 for the declaration.
 func (r *reach) has(line, k int) bool {
 	s, ok := r.at[line]
-	return !r.known || !ok || s == 0 || (s|r.wild)>>(k+1)&1 != 0
+	_, lit := r.in[line]
+	return !r.known || !ok || s == 0 || lit || (s|r.wild)>>(k+1)&1 != 0
+}
+
+// front is the state in front of a line; ok is false where it is not known: no way leads to the line, or it is one of a
+// function literal.
+func (r *reach) front(line int) (s uint64, ok bool) {
+	s = r.at[line]
+	return s, r.known && s != 0 && !r.in[line]
+}
+
+// bit is that of the assignment, or the declaration, which names o at p.
+func (r *reach) bit(p token.Pos, o *ast.Object) uint64 {
+	if b := r.bits[p]; b != 0 || p != o.Pos() {
+		return b
+	}
+	return 1
 }
 
 // flow follows a function for one variable. States are sets of assignments; 0 is what no way leads to, or where the
@@ -27,7 +45,6 @@ type flow struct {
 	*File
 	reach
 	of    *ast.Object
-	bits  map[token.Pos]uint64 // of assignments, by where they name the variable
 	part  map[token.Pos]bool
 	gotos map[string]uint64
 	heads map[ast.Node]uint64 // of loops
@@ -48,9 +65,9 @@ func (f *File) reaching(o *ast.Object) *reach {
 	if r := f.reaches[o]; r != nil {
 		return r
 	}
-	w := &flow{File: f, of: o, bits: map[token.Pos]uint64{}, part: map[token.Pos]bool{}, gotos: map[string]uint64{},
+	w := &flow{File: f, of: o, part: map[token.Pos]bool{}, gotos: map[string]uint64{},
 		heads: map[ast.Node]uint64{}}
-	w.at = map[int]uint64{}
+	w.at, w.in, w.bits = map[int]uint64{}, map[int]bool{}, map[token.Pos]uint64{}
 	as := f.changes[o]
 	if w.known = len(as) < 63; w.known {
 		for k, a := range as {
@@ -103,8 +120,9 @@ func (w *flow) note(n ast.Node, s uint64) {
 				w.wild |= b
 			}
 		}
-		for l, end := w.File.line(lit.Pos()), w.File.line(lit.End()-1); l <= end; l++ {
-			w.at[l] = ^uint64(0)
+		first := w.File.line(lit.Pos())
+		for l, end := first, w.File.line(lit.End()-1); l <= end; l++ {
+			w.in[l] = w.in[l] || l > first
 		}
 		return false
 	})
