@@ -26,6 +26,7 @@ type Walk struct {
 	Reaches func(line int) bool
 	Param   bool // it has its first value when the code begins
 	List    []dwexpr.LocRange
+	Given   bool // what is in its place must have been made in a line that gives it a value
 
 	lines  map[int]bool // that assign; true if the value at the site may be from there
 	post   map[int]bool // that do so behind the body of a loop
@@ -33,7 +34,7 @@ type Walk struct {
 	silent []gosource.Assignment // those that may give it a value that is there already
 }
 
-// Assign notes the assignments, of which there is one at least. It gives the line of one that may have been run and has
+// Assign notes the assignments. It gives the line of one that may have been run and has
 // no code, 0 if there is none.
 func (w *Walk) Assign(as []gosource.Assignment) int {
 	w.as, w.lines, w.post = as, map[int]bool{}, map[int]bool{}
@@ -92,10 +93,13 @@ func (w *Walk) Passes(h Held) int {
 				}
 				continue
 			case made:
+				if w.Given && !w.own(line) {
+					return max(w.Decl, 1)
+				}
 				if w.own(line) && !w.lines[line] && !(line == w.Decl && w.Reaches(w.Line)) {
 					return w.other() // by an assignment that does not lead to the site
 				}
-				if line > w.Line && w.assigns(line) && !next.back {
+				if line >= w.Line && w.assigns(line) && !next.back {
 					return line // the site's line comes first, its code does not
 				}
 				if w.post[line] && at.cond != line && !w.sets(q) && !w.thisTime(at.Held, q, line) {
@@ -112,7 +116,7 @@ func (w *Walk) Passes(h Held) int {
 				return at.pending
 			case !covered:
 				if at.Reg < 0 || !w.begins(at.pc) {
-					return w.as[0].Line // the list goes on over code to which it does not lead
+					return w.any() // the list goes on over code to which it does not lead
 				}
 				next.moved = true
 			}
@@ -257,7 +261,15 @@ func (w *Walk) other() int {
 			return a.Line
 		}
 	}
-	return w.as[0].Line
+	return w.any()
+}
+
+// any is the line of an assignment, or of the declaration.
+func (w *Walk) any() int {
+	if len(w.as) > 0 {
+		return w.as[0].Line
+	}
+	return max(w.Decl, 1)
 }
 
 // passed reports whether the instruction at pc stores a register that has what the function's caller left there.

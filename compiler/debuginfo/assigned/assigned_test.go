@@ -95,6 +95,29 @@ func TestPasses(t *testing.T) {
 	}
 }
 
+// TestGiven asks about [rsp+8], which has been stored in line 25 or 20, where that must be a value of a variable that
+// lines 10 and 20 give one.
+func TestGiven(t *testing.T) {
+	for line, want := range map[int]int{20: 0, 25: 10} {
+		code := []byte{0x48, 0xff, 0xc0, 0x48, 0x89, 0x44, 0x24, 0x08, 0x90}
+		cfa := func(uint64) (int64, bool) { return 16, true }
+		x, err := insn.NewEffects(new(amd64.Decoder), code, 0, none, none, cfa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &Walk{
+			Code: Code{Decoder: new(amd64.Decoder), Bytes: code, Effects: x, Rows: []pclntab.Row{{Lo: 0, Hi: 8, Line: line},
+				{Lo: 8, Hi: 9, Line: 30}}, CFA: cfa, Registers: 33},
+			PC: 8, Line: 30, Decl: 10, Reaches: func(int) bool { return true }, Given: true,
+			List: []dwexpr.LocRange{{Lo: 0, Hi: 100}},
+		}
+		w.Assign([]gosource.Assignment{{Line: 20, Reaches: func(int) bool { return line == 20 }, Until: 40}})
+		if got := w.Passes(Held{Reg: -1, Slot: insn.Store{Off: -8, Size: 8}}); got != want {
+			t.Errorf("stored in line %d: %d, want %d", line, got, want)
+		}
+	}
+}
+
 const unfinished = "its code stands further down"
 
 func none(uint64) bool { return false }

@@ -3,6 +3,7 @@ package godwarf
 import (
 	"debug/dwarf"
 	"slices"
+	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine/insn"
+	"github.com/gostap/gostap/compiler/types"
 )
 
 // apart says why p, where the location list of e has an argument, does not follow what is assigned to it, "" if nothing
@@ -28,7 +30,7 @@ func (v *view) apart(e *godwarf.Tree, p loc.Place) string {
 		return ""
 	}
 	x := v.im.effectsOf(v.i)
-	if x == nil || !x.Takes(own.Slot) && !v.changes(e, x, own.Slot) {
+	if x == nil || !x.Takes(own.Slot) && !v.changes(e, slot.Type, x, own.Slot) {
 		return ""
 	}
 	return "its address is taken, and the debug information may have a copy of it from before"
@@ -36,11 +38,22 @@ func (v *view) apart(e *godwarf.Tree, p loc.Place) string {
 
 // changes reports whether the source takes the address of e, or may do so in a function that has been inlined: then
 // there is only a store in its room.
-func (v *view) changes(e *godwarf.Tree, x *insn.Effects, room insn.Store) bool {
+func (v *view) changes(e *godwarf.Tree, t *types.Ctype, x *insn.Effects, room insn.Store) bool {
 	src := v.source()
 	if src == nil {
 		return false
 	}
 	taken, byMethods := src.Taken(dw.Name(e), int(dw.Int(e, dwarf.AttrDeclLine)))
-	return taken || byMethods && slices.ContainsFunc(x.Stores, room.Meets)
+	return taken || byMethods && hasMethods(t) && slices.ContainsFunc(x.Stores, room.Meets)
+}
+
+// hasMethods reports whether a variable of a type may have methods that want its address, or be sliced by that.
+func hasMethods(t *types.Ctype) bool {
+	switch t.Kind {
+	case types.Pointer, types.GoInterface:
+		return false
+	case types.Array:
+		return true
+	}
+	return !strings.HasPrefix(t.Name, "[]") && strings.Contains(t.Name, ".") // package.Name
 }

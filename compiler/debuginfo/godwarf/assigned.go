@@ -20,30 +20,38 @@ import (
 // frame or another register, and that comes first in the list's entry (processValue and firstReg in
 // cmd/compile/internal/ssa, debug.go). A value that needs no code at all, a constant or another variable's, is not in
 // the list. Only the source says that a variable is assigned to more than once.
-func (v *view) older(e *godwarf.Tree, t *types.Ctype, p loc.Place) string {
+//
+// reused: something has been stored at p since the list says that e is there. Then it must be a value that the source
+// gives e.
+func (v *view) older(e *godwarf.Tree, t *types.Ctype, p loc.Place, reused bool) string {
+	other := ""
+	if reused {
+		other = "its place in the frame may have got the value of another variable since"
+	}
 	src := v.source()
 	if src == nil {
-		return ""
+		return other
 	}
 	decl := int(dw.Int(e, dwarf.AttrDeclLine))
 	as, reaches, ok := src.Assignments(dw.Name(e), decl)
 	if !ok {
-		return ""
+		return other
 	}
 	parts := t.Kind == types.Struct || t.Kind == types.Array
 	as = slices.DeleteFunc(slices.Clone(as), func(a gosource.Assignment) bool { return a.Part && !parts })
-	if len(as) == 0 {
-		return ""
+	if len(as) == 0 && !reused {
+		return other
 	}
 	list, err := v.sig.unit.Locations(e, dwarf.AttrLocation)
 	c := v.assignedCode()
 	if err != nil || c == nil {
-		return ""
+		return other
 	}
 	c.Rows = v.rows()
 	w := &assigned.Walk{
 		Code: *c,
 		PC:   v.s.PC, Line: v.s.Line, Decl: decl, Reaches: reaches, List: list,
+		Given: reused,
 		Param: v.copy == nil && e.Tag == dwarf.TagFormalParameter && !dw.Flag(e, dwarf.AttrVarParam),
 	}
 	if line := w.Assign(as); line > 0 {
@@ -54,7 +62,10 @@ func (v *view) older(e *godwarf.Tree, t *types.Ctype, p loc.Place) string {
 		return fmt.Sprintf("line %d assigns to it, by code that comes only behind this line's", line)
 	}
 	for _, part := range v.held(p) {
-		if line := w.Passes(part); line > 0 {
+		switch line := w.Passes(part); {
+		case line > 0 && reused:
+			return other
+		case line > 0:
 			return fmt.Sprintf("line %d assigns to it, and the debug information may have the value from before", line)
 		}
 	}

@@ -86,9 +86,22 @@ func last(n int) int {
 	return x
 }
 
+//go:noinline
+func stored(n int) int {
+	_, x := get(n)
+	use(x)
+	for k := range n * 2 {
+		_, x = get(n + k - k)
+		use(1) // stored x=3
+		use(2) // stored x=3
+	}
+	use(x)
+	return x
+}
+
 func main() {
 	n := len(os.Args)
-	use(call(n) + add(n) + constant(n) + swap(n) + once(n) + last(n))
+	use(call(n) + add(n) + constant(n) + swap(n) + once(n) + last(n) + stored(n))
 }
 `
 
@@ -97,7 +110,7 @@ func main() {
 func TestAssigned(t *testing.T) {
 	im, path := imageOf(t, assignedSource)
 	known, told := heldAgainst(t, im, assignedSource)
-	if known["once"] < 2 || known["last"] == 0 || told == 0 {
+	if known["once"] < 2 || known["last"] == 0 || known["stored"] < 4 || told == 0 {
 		t.Errorf("known: %v, %d other lines", known, told)
 	}
 	// Without the source nobody knows that a variable is assigned to again.

@@ -127,7 +127,7 @@ func (v *view) place(e *godwarf.Tree, t *types.Ctype, kind debuginfo.VarKind) (l
 		if why := v.strange(e, p); why != "" {
 			return loc.Place{}, v.notLive(name, why)
 		}
-		if why := v.older(e, t, p); why != "" {
+		if why := v.older(e, t, p, v.reused(e, p)); why != "" {
 			return loc.Place{}, v.notLive(name, why)
 		}
 		if p, err = v.unlessAgain(p); err != nil {

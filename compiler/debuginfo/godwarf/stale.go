@@ -85,13 +85,10 @@ func (v *view) stale(e *godwarf.Tree, p loc.Place) string {
 	if err != nil {
 		return ""
 	}
-	k := slices.IndexFunc(list, func(r dwexpr.LocRange) bool {
-		return !r.Default && r.Lo <= v.s.PC && v.s.PC < r.Hi && r.Lo >= v.im.tab.Entry(v.i)
-	})
-	if k < 0 {
+	in, ok := v.listed(e)
+	if !ok {
 		return ""
 	}
-	in := list[k]
 	x := v.im.effectsOf(v.i)
 	if x == nil {
 		return ""
@@ -106,14 +103,39 @@ func (v *view) stale(e *godwarf.Tree, p loc.Place) string {
 		return "the debug information has it in a register, and goes on to do so over code that leads there with " +
 			"something else in it"
 	}
+	return ""
+}
+
+// reused reports whether something has been stored in the frame where p is, behind where the entry of the list begins.
+func (v *view) reused(e *godwarf.Tree, p loc.Place) bool {
+	in, ok := v.listed(e)
+	x := v.im.effectsOf(v.i)
+	if !ok || x == nil {
+		return false
+	}
 	for _, slot := range v.slots(p) {
 		if slices.ContainsFunc(x.Stores, func(s insn.Store) bool {
 			return in.Lo <= s.PC && s.PC < v.s.PC && s.Meets(slot) && x.Leads(s.PC, v.s.PC) && !x.Again(s)
 		}) {
-			return "its place in the frame may have got the value of another variable since"
+			return true
 		}
 	}
-	return ""
+	return false
+}
+
+// listed is the entry of e's location list for the site.
+func (v *view) listed(e *godwarf.Tree) (in dwexpr.LocRange, ok bool) {
+	list, err := v.sig.unit.Locations(e, dwarf.AttrLocation)
+	if err != nil {
+		return in, false
+	}
+	k := slices.IndexFunc(list, func(r dwexpr.LocRange) bool {
+		return !r.Default && r.Lo <= v.s.PC && v.s.PC < r.Hi && r.Lo >= v.im.tab.Entry(v.i)
+	})
+	if k < 0 {
+		return in, false
+	}
+	return list[k], true
 }
 
 // overwritten reports whether on some way to the site a register of p is given another value behind the last place
