@@ -135,9 +135,9 @@ func (w *Walk) Passes(h Held) int {
 	return 0
 }
 
-// Unfinished gives the line of an assignment above the site that leads to it, and whose code, or a part of that which makes
-// a value, comes only behind the site: in the same block, in which the compiler puts instructions as it suits it. It
-// also makes both values that there may be without a jump, and selects one. 0 if there is none.
+// Unfinished gives the line of an assignment above the site that leads to it, and whose code, or a part of that which
+// makes a value, comes only behind the site: in the same block, in which the compiler puts instructions as it suits it.
+// It also makes both values that there may be without a jump, and selects one. 0 if there is none.
 func (w *Walk) Unfinished() int {
 	for pc := w.PC; pc-w.Base < uint64(len(w.Bytes)); {
 		in, ok := w.Decoder.Decode(w.Bytes[pc-w.Base:])
@@ -161,8 +161,8 @@ func straight(in insn.Inst) bool {
 	return false
 }
 
-// gives reports whether an assignment in a line leads to the site, and the instruction at pc is one of its that may make
-// the value.
+// gives reports whether an assignment in a line leads to the site, and the instruction at pc is one of its that may
+// make the value.
 func (w *Walk) gives(pc uint64, line int) bool {
 	return slices.ContainsFunc(w.as, func(a gosource.Assignment) bool {
 		return a.Line == line && !a.Post && a.Reaches(w.Line)

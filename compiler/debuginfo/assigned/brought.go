@@ -33,8 +33,8 @@ func (c *Code) Brought(h Held, pc uint64) (from []Held) {
 	return from
 }
 
-// Overwritten reports whether on some way to pc something else is put into h, a register, behind the last place at which
-// begins holds. What only moves a value there is taken to bring the same one.
+// Overwritten reports whether on some way to pc something else is put into h, a register, behind the last place at
+// which begins holds. What only moves a value there is taken to bring the same one.
 func (c *Code) Overwritten(h Held, pc uint64, begins func(pc uint64) bool) bool {
 	by, _ := c.makers(h, pc, begins)
 	return slices.ContainsFunc(by, func(q uint64) bool {
@@ -43,8 +43,8 @@ func (c *Code) Overwritten(h Held, pc uint64, begins func(pc uint64) bool) bool 
 	})
 }
 
-// makers goes back from pc over code that leaves h as it is, to where stop holds at most. It gives the instructions that
-// change h, and whether a way begins with the code itself.
+// makers goes back from pc over code that leaves h as it is, to where stop holds at most. It gives the instructions
+// that change h, and whether a way begins with the code itself.
 func (c *Code) makers(h Held, pc uint64, stop func(pc uint64) bool) (by []uint64, begins bool) {
 	seen := map[uint64]bool{}
 	for todo := []uint64{pc}; len(todo) > 0; {

@@ -297,8 +297,8 @@ type truthCount struct{ Placed, Refused, Right, Wrong, Carried, Lost int }
 const lost = "?"
 
 // TestTruth holds variables of optimised programs against what the same programs print: all must be right.
-// GODWARF_TEST_TRUTH is a number of programs, or a list of them ("3,7"), GODWARF_TEST_KEEP a directory in which they are
-// left and found again; GOTOOLCHAIN says which release of Go builds them.
+// GODWARF_TEST_TRUTH is a number of programs, or a list of them ("3,7"), GODWARF_TEST_KEEP a directory in which they
+// are left and found again; GOTOOLCHAIN says which release of Go builds them.
 func TestTruth(t *testing.T) {
 	seeds := []uint64{0}
 	if s := os.Getenv("GODWARF_TEST_TRUTH"); s != "" {

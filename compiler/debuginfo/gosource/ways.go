@@ -13,7 +13,7 @@ type reach struct {
 	at    map[int]uint64
 	in    map[int]bool         // lines of function literals that have the variable from outside; false for the first ones
 	bits  map[token.Pos]uint64 // of assignments, by where they name the variable
-	wild  uint64               // those of function literals that have the variable from outside: they may be run at any time
+	wild  uint64               // those of function literals around which the variable is: they may be run at any time
 	known bool                 // false: there are too many, any may
 }
 
