@@ -15,6 +15,9 @@ import (
 // since they wait all the time. now is the time that they are counted from. Their stacks are one address: where the
 // program goes on.
 func (c *threads) before(proc string, now int64) {
+	if name, err := os.ReadFile(filepath.Join(proc, "comm")); err == nil {
+		c.procs[int64(c.pid)] = strings.TrimSpace(string(name))
+	}
 	tasks, _ := filepath.Glob(filepath.Join(proc, "task", "*"))
 	for _, dir := range tasks {
 		id, err := strconv.ParseInt(filepath.Base(dir), 10, 64)
@@ -41,6 +44,10 @@ func (c *threads) before(proc string, now int64) {
 			}
 		}
 		t := &timeline{label: fmt.Sprintf("%s/%d", read("comm"), id)}
+		t.process = int64(c.pid)
+		if g := cgroupOf(read("cgroup")); g != "" {
+			t.labels = []export.Label{{Key: "cgroup", Text: g}}
+		}
 		t.set(cmp.Or(syscallOf(k), kernelReason(k)), now, stack)
 		c.all[id] = t
 	}

@@ -176,7 +176,7 @@ func (l *labelling) cast(p, typ string) string {
 // running is a statement that sets t to the text of the labels of the goroutine that the thread runs, or lets run.
 func (l *labelling) runningText() string {
 	return fmt.Sprintf(`    t = ""
-    try {
+    if (pid() == target()) try {
       g = user_uint64(@cast(task_current(), "task_struct", "kernel")->%s + %d)
       if (g) g = %sm->curg
       if (g && %[4]s) t = label_text(%[4]s)
@@ -238,7 +238,7 @@ func labelsOf(text string) (out []export.Label) {
 func own(labels []export.Label) []export.Label {
 	for i, l := range labels {
 		switch l.Key {
-		case "state", "thread", "goroutine", "type":
+		case "state", "thread", "goroutine", "type", "process", "cgroup":
 			labels[i].Key = "pprof." + l.Key
 		}
 	}

@@ -20,6 +20,8 @@ type namer struct {
 	polled time.Time
 	notes  []string // of the profile
 	key    []byte   // for one call
+	// programs is how many programs other processes than pid have run before, if any.
+	programs map[int64]int64
 }
 
 // poll takes in what the kernel tells of new mappings, now and then.
@@ -39,6 +41,32 @@ func (n *namer) user(v gostap.Value) []export.Frame {
 		return f
 	}
 	return n.keep(v.Text, v.Stack, strings.HasSuffix(strings.TrimSpace(v.Text), "..."))
+}
+
+// of names a stack of a process, which may be another one than pid.
+func (n *namer) of(pid int64, v gostap.Value) []export.Frame {
+	ran := n.programs[pid]
+	if pid == int64(n.pid) && ran == 0 {
+		return n.user(v)
+	}
+	n.key = append(n.key[:0], 'p')
+	n.key = binary.LittleEndian.AppendUint64(n.key, uint64(pid))
+	n.key = binary.LittleEndian.AppendUint64(n.key, uint64(ran))
+	n.key = append(n.key, v.Text...)
+	if f, ok := n.stacks[string(n.key)]; ok {
+		return f
+	}
+	defer func(was uint32) { n.pid = was }(n.pid)
+	n.pid = uint32(pid)
+	return n.keep(string(n.key), v.Stack, strings.HasSuffix(strings.TrimSpace(v.Text), "..."))
+}
+
+// exec says that a process runs another program from now on.
+func (n *namer) exec(pid int64) {
+	if n.programs == nil {
+		n.programs = map[int64]int64{}
+	}
+	n.programs[pid]++
 }
 
 // addresses names a stack that was read of the program's memory.

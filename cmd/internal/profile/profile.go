@@ -56,8 +56,8 @@ usage: gostap profile -c CMD | -x PID [options]
       --threads        of a Go program, threads instead of goroutines
       --each           each goroutine by itself: its number is a label. Each change of a state is sent, which costs more
       --sample         look at all goroutines now and then, in place of probes: costs the program next to nothing
-      --by LABEL       split by a label: state, thread, goroutine (--each), or one that the program gives its goroutines
-                       (Go: pprof.Do); the file for go tool pprof has all of them
+      --by LABEL       split by a label: state, thread, process, cgroup, goroutine (--each), or one that the program
+                       gives its goroutines (Go: pprof.Do); the file for go tool pprof has all of them
       --hz N           samples a second for cpu, 997 if nothing is said
   -s, --buffer MB      memory for events that wait to be read, 1 to 1024
   -o, --output FILE    by its ending: .pb.gz for go tool pprof, .folded, .svg and .html flame graphs;
@@ -259,8 +259,10 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	}
 	if o.pid != 0 { // the probes are in place
 		c.event([]gostap.Value{{Int: codeBegin}, {Int: int64(o.pid)}, {Int: w.begun}})
+		n.pid = uint32(o.pid)
 	}
 	var exit int64
+	group := ""
 	for e, failure := range session.Events() {
 		switch {
 		case failure != nil:
@@ -269,6 +271,7 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 			switch {
 			case e.Args[0].Int == codeBegin:
 				n.pid = uint32(e.Args[1].Int)
+				group = groupNow(n.pid)
 				continue // when the probes are in place is what counts
 			case e.Args[0].Int == codeExit && e.Args[3].Int != 0:
 				exit = e.Args[2].Int
@@ -294,6 +297,19 @@ func record(ctx context.Context, o *options, s Streams, env []string) error {
 	p.Notes = slices.Concat(n.notes, notes, p.Notes)
 	for _, t := range p.Notes {
 		fmt.Fprintf(s.Err, "WARNING: %s\n", diag.Visible(t))
+	}
+	switch c.(type) {
+	case *cpu, *threads:
+	default: // a process is in one
+		for i := range p.Samples {
+			s := &p.Samples[i]
+			s.Labels = with(s.Labels, export.Label{Key: "cgroup", Text: group})
+		}
+	}
+	for _, key := range []string{"process", "cgroup"} { // what all have says nothing, unless it is asked for
+		if o.by != key {
+			withoutSame(p, key)
+		}
 	}
 	p.Merge()
 	if len(p.Samples) == 0 {

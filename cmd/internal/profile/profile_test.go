@@ -172,12 +172,12 @@ func TestThreads(t *testing.T) {
 		Func: "__x64_sys_futex_[k]"}}}}, "wall", 0)
 	name := gostap.Value{Text: "app", IsText: true}
 	out := func(preempted, at int64, stack string) []gostap.Value {
-		return append(num(codeOut, 5, preempted, at), gostap.Value{Text: stack, IsText: true}, none, name)
+		return append(num(codeOut, 5, preempted, at, 5, 1), name, name, gostap.Value{Text: stack, IsText: true}, none)
 	}
 	for _, e := range [][]gostap.Value{
-		num(codeIn, 5, 1000), out(0, 1100, "futex"), num(codeWake, 5, 1400), num(codeIn, 5, 1450), num(codeWake, 5,
-			1460),
-		out(1, 1500, ""), num(codeIn, 5, 1600), num(codeExit, 5, 1700, 0), out(0, 1710, "futex"),
+		num(codeIn, 5, 1000, 5, 1), out(0, 1100, "futex"), num(codeWake, 5, 1400, 5, 1), num(codeIn, 5, 1450, 5, 1),
+		num(codeWake, 5, 1460, 5, 1),
+		out(1, 1500, ""), num(codeIn, 5, 1600, 5, 1), num(codeExit, 5, 1700, 0), out(0, 1710, "futex"),
 	} {
 		c.event(e)
 	}
@@ -326,7 +326,7 @@ func TestBefore(t *testing.T) {
 	write("10", "broken", "[<0>] x+0x1/0x2\n")
 	c := newThreads(&namer{stacks: map[string][]export.Frame{}}, "wall", 0)
 	c.before(dir, 1000)
-	c.event(num(codeWake, 7, 1500))
+	c.event(num(codeWake, 7, 1500, 0, 3))
 	got := sumsOf(c.finish(2000))
 	want := map[string]int64{"clock_nanosleep": 500, runnable: 500, "in the kernel: ret_from_fork": 1000}
 	if !maps.Equal(got, want) {

@@ -12,11 +12,11 @@ import (
 // The codes that statements begin with.
 const (
 	codeBegin   = iota // pid, time
-	codeUser           // thread, name of the thread, stack of the program
-	codeKernel         // thread, name, stack of the kernel, of the program
-	codeOut            // thread, 1 if it goes on to be runnable, time, stack of the kernel, of the program, name
-	codeIn             // thread, time
-	codeWake           // thread, time
+	codeUser           // thread, its name, process, its name, control group, stack of the program
+	codeKernel         // the same, but a stack of the kernel and one of the program
+	codeOut            // thread, 1 if it goes on to be runnable, time, process, control group, names, stacks
+	codeIn             // thread, time, process, control group
+	codeWake           // the same
 	codePark           // goroutine, reason, time, stack
 	codeReason         // number, text
 	codeRun            // goroutine, time, address of its function
@@ -37,6 +37,9 @@ const (
 	codeMissed         // events that had no room
 	codeLabels         // number of a set of labels, its text
 	codeLabel          // goroutine, time, number of the set of labels that it has from then on
+	codeCgroup         // number of a control group, its path
+	codeFork           // thread
+	codeExec           // process, its new name
 )
 
 // begin begins all scripts. before says that the process ran already: then nothing is counted before "from" is set
@@ -75,10 +78,10 @@ func plan(ctx context.Context, o *options, opt gostap.Options, n *namer) (string
 	}
 	switch o.what {
 	case "cpu":
-		return start + cpuScript(o.hz, l), newCPU(n, o.hz, l != nil && l.running), nil
+		return start + following + cpuScript(o.hz, l), newCPU(n, o.hz, l != nil && l.running), nil
 	case "wall", "off", "lock", "syscall", "lock,syscall", "syscall,lock":
 		if !isGo {
-			return start + threadScript, newThreads(n, o.what, o.pid), nil
+			return start + following + threadScript(), newThreads(n, o.what, o.pid), nil
 		}
 	}
 	if !isGo {
@@ -148,29 +151,36 @@ func cpuScript(hz int, l *labelling) string {
 		functions, text, format, last = l.reads(), l.runningText(), " %s", ", t"
 	}
 	return fmt.Sprintf(`%sprobe perf.type(1).config(0).hz(%d) {
-  if (pid() == target() && ktime_get_ns() >= from) {
-%s    if (user_mode()) printf("%%d %%d %%s %%s%[4]s\n", %[6]d, tid(), execname(), ubacktrace()%[5]s)
-    else printf("%%d %%d %%s %%s %%s%[4]s\n", %[7]d, tid(), execname(), backtrace(), ubacktrace()%[5]s)
+  if (ours(pid()) && ktime_get_ns() >= from) {
+    group = cgroup_id(task_current())
+%s    if (user_mode()) printf("%%d %%d %%s %%d %%s %%d %%s%[4]s\n", %[6]d, tid(), execname(), pid(), %[8]s, group,
+      ubacktrace()%[5]s)
+    else printf("%%d %%d %%s %%d %%s %%d %%s %%s%[4]s\n", %[7]d, tid(), execname(), pid(), %[8]s, group,
+      backtrace(), ubacktrace()%[5]s)
   }
 }
-`, functions, hz, text, format, last, codeUser, codeKernel)
+`, functions, hz, text, format, last, codeUser, codeKernel,
+		leader(`@cast(task_current(), "task_struct", "kernel")`))
 }
 
 // threadScript tells when a thread leaves a processor, and why, when it is woken, and when it gets one.
-const threadScript = `probe kernel.trace("sched_switch") {
+func threadScript() string {
+	return fmt.Sprintf(`probe kernel.trace("sched_switch") {
   now = ktime_get_ns()
-  if (($prev->tgid == target() || $next->tgid == target()) && now >= from) {
-    if ($prev->tgid == target())
-      printf("%d %d %d %d %s %s %s\n", 3, $prev->pid, $preempt || $prev_state == 0, now, backtrace(), ubacktrace(), execname())
-    if ($next->tgid == target())
-      printf("%d %d %d\n", 4, $next->pid, now)
+  if (now >= from) {
+    if (ours($prev->tgid))
+      printf("%%d %%d %%d %%d %%d %%d %%s %%s %%s %%s\n", %d, $prev->pid, $preempt || $prev_state == 0, now, $prev->tgid,
+        cgroup_id($prev), execname(), %s, backtrace(), ubacktrace())
+    if (ours($next->tgid))
+      printf("%%d %%d %%d %%d %%d\n", %d, $next->pid, now, $next->tgid, cgroup_id($next))
   }
 }
 probe kernel.trace("sched_wakeup"), kernel.trace("sched_wakeup_new") {
   now = ktime_get_ns()
-  if ($p->tgid == target() && now >= from) printf("%d %d %d\n", 5, $p->pid, now)
+  if (ours($p->tgid) && now >= from) printf("%%d %%d %%d %%d %%d\n", %d, $p->pid, now, $p->tgid, cgroup_id($p))
 }
-`
+`, codeOut, leader("$prev"), codeIn, codeWake)
+}
 
 // goroutineScript tells of each change of a goroutine's state. A park may be called off: then execute follows.
 func goroutineScript(l *labelling, has probed) string {

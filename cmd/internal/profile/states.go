@@ -27,6 +27,9 @@ type timeline struct {
 	begin, spent int64
 	sums         map[place]*export.Sample
 	ended        bool
+	// process is that of a thread, name what it was called if its number is another one's by now.
+	process int64
+	name    string
 }
 
 // set ends the state that t has, and begins another one. Events of different processors may come some

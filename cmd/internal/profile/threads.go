@@ -10,27 +10,55 @@ import (
 	"github.com/gostap/gostap/runtime/export"
 )
 
-// threads follows the threads of a process through the kernel's scheduler.
+// threads follows the threads of processes through the kernel's scheduler.
 type threads struct {
-	names *namer
-	what  string
-	pid   int // of a process that ran already, else 0
-	all   map[int64]*timeline
+	names  *namer
+	what   string
+	pid    int // of a process that ran already, else 0
+	all    map[int64]*timeline
+	ended  map[int64]*timeline // by negative numbers: those whose number another thread has by now
+	groups cgroups
+	procs  map[int64]string // the names of processes
+	missed int64
 }
 
 func newThreads(n *namer, what string, pid int) *threads {
-	return &threads{n, what, pid, map[int64]*timeline{}}
+	return &threads{names: n, what: what, pid: pid, all: map[int64]*timeline{}, ended: map[int64]*timeline{},
+		groups: cgroups{}, procs: map[int64]string{}}
 }
 
 func (c *threads) event(a []gostap.Value) {
-	if a[0].Int == codeBegin && c.pid != 0 {
-		c.before("/proc/"+strconv.Itoa(c.pid), a[2].Int)
-	}
-	if (a[0].Int < codeOut || a[0].Int > codeWake) && a[0].Int != codeExit {
+	switch a[0].Int {
+	case codeBegin:
+		if c.pid != 0 {
+			c.before("/proc/"+strconv.Itoa(c.pid), a[2].Int)
+		}
 		return
-	}
-	if a[0].Int == codeExit && a[3].Int != 0 {
-		return // the last thread lives to the end
+	case codeCgroup:
+		c.groups[a[1].Int] = a[2].Text
+		return
+	case codeExec:
+		c.names.exec(a[1].Int)
+		c.procs[a[1].Int] = a[2].Text
+		return
+	case codeMissed:
+		c.missed += a[1].Int
+		return
+	case codeFork:
+		if t := c.all[a[1].Int]; t != nil { // the number of one that has ended
+			t.name = c.procs[t.process]
+			c.ended[-int64(len(c.ended))-1] = t
+			delete(c.all, a[1].Int)
+			delete(c.procs, a[1].Int)
+		}
+		return
+	case codeOut, codeIn, codeWake:
+	case codeExit:
+		if a[3].Int != 0 {
+			return // the last thread lives to the end
+		}
+	default:
+		return
 	}
 	id := a[1].Int
 	t := c.all[id]
@@ -47,19 +75,32 @@ func (c *threads) event(a []gostap.Value) {
 		t.state, t.ended = "", true
 	case codeOut:
 		t.label = fmt.Sprintf("%s/%d", a[6].Text, id)
-		stack := c.names.user(a[5])
+		c.procs[a[4].Int] = a[7].Text
+		c.belongs(t, a[4].Int, a[5].Int, a[3].Int)
+		stack := c.names.of(a[4].Int, a[9])
 		if a[2].Int != 0 {
 			t.set(runnable, a[3].Int, stack)
 			return
 		}
-		k := c.names.kernel(a[4])
+		k := c.names.kernel(a[8])
 		t.set(cmp.Or(syscallOf(k), kernelReason(k)), a[3].Int, stack)
 	case codeIn:
+		c.belongs(t, a[3].Int, a[4].Int, a[2].Int)
 		t.set(running, a[2].Int, nil)
 	case codeWake:
+		c.belongs(t, a[3].Int, a[4].Int, a[2].Int)
 		if t.state != running { // one that has not left its processor yet goes on there
 			t.set(runnable, a[2].Int, t.stack)
 		}
+	}
+}
+
+// belongs notes the process and the control group of a thread.
+func (c *threads) belongs(t *timeline, pid, group, now int64) {
+	t.process = pid
+	if l := c.groups.label(group); len(t.labels) != 1 || t.labels[0] != l {
+		t.flush(now)
+		t.labels = []export.Label{l}
 	}
 }
 
@@ -79,7 +120,22 @@ func (c *threads) finish(end int64) *export.Profile {
 	case "wall":
 		title = "time of threads"
 	}
-	return profileOf(c.all, title, "thread", end, func(state string) bool { return ofThreads(c.what, state) })
+	for id, t := range c.ended {
+		c.all[id] = t
+	}
+	for _, t := range c.all {
+		t.flush(end)
+		if name := cmp.Or(t.name, c.procs[t.process]); name != "" {
+			for _, s := range t.sums {
+				s.Labels = with(s.Labels, processLabel(name, t.process))
+			}
+		}
+	}
+	p := profileOf(c.all, title, "thread", end, func(state string) bool { return ofThreads(c.what, state) })
+	if c.missed > 0 {
+		p.Notes = append(p.Notes, notFollowed(c.missed))
+	}
+	return p
 }
 
 // ofThreads reports whether a state of threads belongs to what is measured. Locks of C, C++ and Rust, and what waits
