@@ -303,10 +303,16 @@ func statesInAll(t *testing.T, p *export.Profile, theirs map[string]map[string]s
 			want[state] = spent{want[state].ns + s.ns, want[state].times + s.times}
 		}
 	}
+	var all int64
+	for _, w := range want {
+		all += w.ns
+	}
 	for _, state := range []string{"chan receive", "chan send", "sleep", "sync"} {
 		m, w := mine[state], want[state]
 		t.Logf("%s: %d times, %d ns; the runtime's trace says %d, %d", state, m.times, m.ns, w.times, w.ns)
-		if m.times != w.times || max(m.ns-w.ns, w.ns-m.ns) > w.ns/100+10_000*w.times {
+		// A thread that loses its processor between the two clocks of a change makes any difference, so what is left
+		// over is a part of all time.
+		if m.times != w.times || max(m.ns-w.ns, w.ns-m.ns) > w.ns/100+10_000*w.times+all/1000 {
 			t.Errorf("%s: %d times, %d ns; the runtime's trace says %d, %d", state, m.times, m.ns, w.times, w.ns)
 		}
 	}

@@ -66,18 +66,38 @@ func writtenOut(t *testing.T, args ...string) (p *export.Profile, printed string
 	return p, string(out)
 }
 
+// held has what holds times against those of others do so up to five times, until nothing is wrong: on a busy machine a
+// thread that loses its processor between the two clocks of an event makes any difference.
+func held(t *testing.T, once func() (wrong []string)) {
+	t.Helper()
+	for left := 4; ; left-- {
+		wrong := once()
+		for _, w := range wrong {
+			if left == 0 {
+				t.Error(w)
+			} else {
+				t.Log("once more: " + w)
+			}
+		}
+		if left == 0 || len(wrong) == 0 {
+			return
+		}
+	}
+}
+
 // TestProfileWall: what goroutines do is what they say they do, by state and function, and adds up to their lives.
 func TestProfileWall(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--each"}} {
 		t.Run(strings.Join(args, ""), func(t *testing.T) {
 			t.Parallel()
-			profileWall(t, args...)
+			held(t, func() []string { return profileWall(t, args...) })
 		})
 	}
 }
 
-func profileWall(t *testing.T, args ...string) {
+func profileWall(t *testing.T, args ...string) (wrong []string) {
+	t.Helper()
 	p, printed := profiled(t, `package main
 
 import (
@@ -133,12 +153,13 @@ func main() {
 		"main.locks sync.Mutex.Lock": 300e6, "main.main sleep": 300e6} {
 		// A goroutine that was made before the clock was read may have waited less than the least only by that.
 		if by[what] < least-least/100 || by[what] > wall {
-			t.Errorf("%s: %d ns, want %d to %d", what, by[what], least, wall)
+			wrong = append(wrong, fmt.Sprintf("%s: %d ns, want %d to %d", what, by[what], least, wall))
 		}
 	}
 	if args != nil && life["1"] < wall {
 		t.Errorf("the main goroutine lived at least %d ns, and its states are %d", wall, life["1"])
 	}
+	return wrong
 }
 
 // TestProfileLives: the states of 10,000 goroutines add up to what they measure of their lives themselves.
@@ -217,6 +238,11 @@ func main() {
 // TestProfileCPU: samples are where the time is spent, and as many as there is time.
 func TestProfileCPU(t *testing.T) {
 	t.Parallel()
+	held(t, func() []string { return profileCPU(t) })
+}
+
+func profileCPU(t *testing.T) (wrong []string) {
+	t.Helper()
 	p, printed := profiled(t, `package main
 
 import (
@@ -265,11 +291,12 @@ func main() {
 	}
 	// A sample stands for a millisecond: what is between two is not known.
 	if all := p.Total(0); all < cpu*8/10-5e6 || all > cpu*12/10+20e6 {
-		t.Errorf("samples of %d ns, and the process used %d", all, cpu)
+		wrong = append(wrong, fmt.Sprintf("samples of %d ns, and the process used %d", all, cpu))
 	}
 	if by["main.more"] < 2*by["main.less"] || by["main.less"] == 0 {
-		t.Errorf("less %d ns, more %d", by["main.less"], by["main.more"])
+		wrong = append(wrong, fmt.Sprintf("less %d ns, more %d", by["main.less"], by["main.more"]))
 	}
+	return wrong
 }
 
 // TestProfileAlloc: bytes and objects are what the program asked for.
@@ -424,6 +451,11 @@ func main() {
 // TestProfileTrace: the times that goroutines wait are those of the runtime's own trace of the same run.
 func TestProfileTrace(t *testing.T) {
 	t.Parallel()
+	held(t, func() []string { return profileTrace(t) })
+}
+
+func profileTrace(t *testing.T) (wrong []string) {
+	t.Helper()
 	p, printed := profiled(t, `package main
 
 import (
@@ -513,7 +545,8 @@ func main() {
 		// Between the two clocks of a wait are the probes: some microseconds each time.
 		waits := in(p, 1, c[0], c[1])
 		if want == 0 || max(mine-want, want-mine) > want/50+5000*waits {
-			t.Errorf("%s in %s: %d ns, the runtime's trace says %d", c[1], c[0], mine, want)
+			wrong = append(wrong, fmt.Sprintf("%s in %s: %d ns, the runtime's trace says %d", c[1], c[0], mine, want))
 		}
 	}
+	return wrong
 }
