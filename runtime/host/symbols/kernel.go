@@ -17,6 +17,14 @@ type kernelNames struct {
 	end     uint64 // of the kernel itself
 	read    bool
 	looked  int // how often the list was read
+	// made are addresses in code that the kernel made itself (BPF), by what they were called first: such code and its
+	// neighbours come and go, and an address has one name in all texts.
+	made map[madeAddr]KernelFrame
+}
+
+type madeAddr struct {
+	addr uint64
+	ret  bool
 }
 
 // module is a loaded module's place in memory, as /proc/modules tells it.
@@ -41,8 +49,8 @@ func InKernel(addr uint64) bool { return int64(addr) < 0 }
 const maxReads = 4
 
 // KernelName names an address of the kernel. ret says that it is a return address, so that the call before it is meant.
-func (t *Table) KernelName(addr uint64, ret bool) KernelFrame {
-	fr := KernelFrame{Addr: addr}
+func (t *Table) KernelName(addr uint64, ret bool) (fr KernelFrame) {
+	fr.Addr = addr
 	if !InKernel(addr) {
 		return fr
 	}
@@ -57,12 +65,30 @@ func (t *Table) KernelName(addr uint64, ret bool) KernelFrame {
 	if k.syms == nil {
 		return fr
 	}
-	if at >= k.end && k.module(at) == nil && k.looked < maxReads {
-		t.readKernel()
+	made := at >= k.end && k.module(at) == nil
+	if made {
+		if was, ok := k.made[madeAddr{addr, ret}]; ok {
+			return was
+		}
+		if k.looked < maxReads {
+			t.readKernel()
+			made = k.module(at) == nil
+		}
 	}
 	name, start, end, mod := k.find(at)
 	if name == "" {
 		return fr
+	}
+	if made {
+		if end-start > generated { // what is next to it says nothing
+			end = 0
+		}
+		defer func() {
+			if k.made == nil || len(k.made) >= maxNames {
+				k.made = map[madeAddr]KernelFrame{}
+			}
+			k.made[madeAddr{addr, ret}] = fr
+		}()
 	}
 	fr.Func, fr.Module, fr.Off = name, mod, addr-start
 	if end > start {

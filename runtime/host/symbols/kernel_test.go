@@ -74,6 +74,26 @@ func TestKernelName(t *testing.T) {
 	}
 }
 
+// TestKernelMade: code that the kernel made itself keeps its name where others come and go beside it.
+func TestKernelMade(t *testing.T) {
+	tab := names(t, kallsyms+"ffffffffc0300000 t bpf_prog_2_y\t[bpf]\nffffffffc0300100 t bpf_prog_3_z\t[bpf]\n")
+	const first, second = 0xffffffffc0200010, 0xffffffffc0300010
+	was := [2]string{tab.KernelName(first, true).Text(true), tab.KernelName(second, false).Text(true)}
+	if want := [2]string{"bpf_prog_1_x+0x10 [bpf]", "bpf_prog_2_y+0x10/0x100 [bpf]"}; was != want {
+		t.Errorf("%q, want %q", was, want)
+	}
+	text := kallsyms + "ffffffffc0200100 t bpf_prog_4_a\t[bpf]\nffffffffc0300000 t bpf_prog_5_b\t[bpf]\n"
+	if err := os.WriteFile(tab.KernelFiles.Map, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if f := tab.KernelName(0xffffffffc0200110, false); f.Func != "bpf_prog_4_a" {
+		t.Errorf("what is new is %q", f.Func)
+	}
+	if now := [2]string{tab.KernelName(first, true).Text(true), tab.KernelName(second, false).Text(true)}; now != was {
+		t.Errorf("%q, and was %q", now, was)
+	}
+}
+
 // TestKernelHidden: without the right to see them all addresses are 0.
 func TestKernelHidden(t *testing.T) {
 	for text, why := range map[string]string{
