@@ -116,6 +116,7 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 	env := o.environment()
 	c := compiler.Options{
 		Args: o.Args, Limits: o.Limits, Guru: o.Guru, Include: o.Include, Globals: o.Globals,
+		System:    systemTapsets(env),
 		TargetPID: o.PID, SearchPath: getenv(env, "PATH"), LibraryPath: getenv(env, "LD_LIBRARY_PATH"),
 		Unoptimised: o.Unoptimised,
 		NoAutoPrint: !o.PrintGlobals, Inspected: !o.Text, Bare: o.Bare, Dump: o.Tool.Dump, Stop: o.Tool.Stop,
@@ -152,6 +153,14 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 	c.TargetWord = o.commandWord()
 	c.TargetPath, err = o.targetPath()
 	return c, warnings, err
+}
+
+// systemTapsets is where other packages install tapsets, unless SYSTEMTAP_TAPSET names another directory.
+func systemTapsets(env []string) string {
+	if dir := getenv(env, "SYSTEMTAP_TAPSET"); dir != "" {
+		return dir
+	}
+	return "/usr/share/systemtap/tapset"
 }
 
 // probesPrograms reports whether it looks as if the session will attach probes to programs with eBPF: then the kernel

@@ -239,7 +239,9 @@ func TestCompat(t *testing.T) {
 	}
 	b.WriteString("\nRefused, with what is said:\n\n| | |\n|---|---|\n")
 	writeReasons(&b, functions.refused, macros.refused, aliases.refused)
-	b.WriteString("\nMissing:\n\n")
+	if len(functions.missing)+len(macros.missing)+len(aliases.missing) > 0 {
+		b.WriteString("\nMissing:\n\n")
+	}
 	for _, y := range []*tally{functions, macros, aliases} {
 		for _, n := range slices.Sorted(maps.Keys(y.missing)) {
 			fmt.Fprintf(&b, "- `%s`\n", n)

@@ -43,6 +43,8 @@ type Options struct {
 	Guru   bool
 	// Include are the library directories of -I, in order.
 	Include []string
+	// System is the directory with the tapsets of other packages, which are looked at last; "" for none.
+	System string
 	// CacheDir is where indexes of big library directories are kept between runs, "" to keep nothing; CacheAnew
 	// writes them without looking at what is there.
 	CacheDir  string

@@ -184,7 +184,7 @@ func (s *state) conditions() grammar.Conditions {
 
 func (s *state) library() diag.List {
 	lib, ds := load.New(load.Options{Files: s.files, Args: s.o.Args, Used: s.argUse, Cond: s.conditions(),
-		Dirs: s.o.Include, Cache: s.o.CacheDir, CacheAnew: s.o.CacheAnew})
+		Dirs: s.o.Include, System: s.o.System, Cache: s.o.CacheDir, CacheAnew: s.o.CacheAnew})
 	s.lib = lib
 	return ds
 }

@@ -25,6 +25,26 @@ var eventScripts = []kernelScript{
 		probe socket.sendmsg { if (type == 1 && family != 1) printf("sendmsg %s %d\n", sock_prot_num2str(protocol), size) }`,
 		want: []string{"127.0.0.1:4242 127.0.0.1 ack 1 fin 0 proto 800", "create STREAM 0", "close TCP close TCP",
 			"sendmsg TCP 6", "got 6 family 2", "sent 6"}},
+	{name: "cache", run: "mkdir -p /tmp/r; mount -t ramfs none /tmp/r; " +
+		"RUN -c 'dd if=/dev/zero of=/tmp/r/seven bs=4096 count=7'", script: `
+		global n, wrote, at, sync, first, pages
+		probe generic.fop.write_iter { if (isinstr(pathname, "seven")) n[count, units, buf > 0]++ }
+		probe generic.fop.write_iter.return { if (isinstr(pathname, "seven")) wrote += size }
+		probe vfs.do_sync_write { if (isinstr(pathname, "seven")) { sync += bytes_to_write at += pos } }
+		probe vfs.add_to_page_cache { if (pid() == target() && MAJOR(dev) == 0) { pages++ first += !index } }
+		probe end {
+			foreach ([a, b, c] in n) printf("%d times %d %s %d\n", n[a, b, c], a, b, c)
+			printf("wrote %d handed %d at %d cached %d first %d\n", wrote, sync, at, pages > 0, first)
+		}`,
+		// The places where they began: 4096 * (0 + 1 + ... + 6).
+		want: []string{"7 times 4096 bytes 1", "wrote 28672 handed 28672 at 86016 cached 1 first 1"}},
+	{name: "headers", run: "ip link set lo up 2>/dev/null || ifconfig lo up; (echo hello | nc -l -p 4243 >/dev/null " +
+		"&) ; sleep 1; RUN -c 'sh -c \"nc 127.0.0.1 4243 </dev/null\"'", script: `
+		global odd, n
+		probe tcp.ipv4.receive { n += dport == 4243 if (tcphdr - iphdr != 20 || @iphdr_cast(iphdr)->protocol != 6) odd++ }
+		probe tcp.ipv6.receive ? { odd++ }
+		probe end { printf("some %d odd %d\n", n > 2, odd) }`,
+		want: []string{"some 1 odd 0"}},
 	{name: "messages", args: "messages", script: `
 		probe socket.send { if (pid() == target()) printf("%s %s %s %d\n", name, sock_fam_num2str(family), sock_type_num2str(type), size) }
 		probe socket.sendmsg.return { if (pid() == target()) sent .= sprint(" ", size) }

@@ -98,7 +98,8 @@ stages:
                           another kernel's types (raw BTF, or a vmlinux with it) and symbols
                           (its /proc/kallsyms or System.map), for -p2 to -p4, -l and -L
 
-Options in ~/.systemtap/rc, or $SYSTEMTAP_DIR/rc, come before those of the command line. Options
+Options in ~/.systemtap/rc, or $SYSTEMTAP_DIR/rc, come before those of the command line. Tapsets of
+other packages are found in /usr/share/systemtap/tapset, or in $SYSTEMTAP_TAPSET. Options
 of stap without effect here are accepted and ignored; unsupported ones are rejected with a reason.
 
 exit status: 0 if all went well, 1 otherwise.

@@ -195,8 +195,8 @@ func (m *match) find() *form {
 			return nil
 		}
 		if hint := whyGone(m.req); f.refuse != "" && hint != "" {
-			m.diag.Errorf(diag.Semantic, CodeRefused, m.req.Span, "%s: no kernel from 6.1 on has the function that it "+
-				"stands for", m.req.String()).Hintf("%s", hint)
+			m.diag.Errorf(diag.Semantic, CodeRefused, m.req.Span, "%s: kernels from 6.1 on do not have the function "+
+				"that it stands for", m.req.String()).Hintf("%s", hint)
 			return nil
 		}
 		if f.refuse != "" {

@@ -6,8 +6,8 @@ import (
 	"github.com/gostap/gostap/compiler/probe"
 )
 
-// gone are aliases of stap's library whose functions no kernel that gostap runs on has any more, from 6.1 on, by the
-// words that their names begin with.
+// gone are aliases of stap's library whose functions no kernel that gostap runs on has any more, from 6.1 on, or has
+// only in a form that tells nothing, by the words that their names begin with.
 var gone = []struct{ names, hint string }{
 	{"generic.fop.aio_read generic.fop.read generic.fop.readv", "use generic.fop.read_iter, or vfs.read and vfs.readv"},
 	{"generic.fop.aio_write generic.fop.write generic.fop.writev",
@@ -22,7 +22,9 @@ var gone = []struct{ names, hint string }{
 	{"nfs.proc.commit nfs.proc3.commit nfs.proc4.commit", "use nfs.proc.commit_setup and nfs.proc.commit_done"},
 	{"nfs.proc.rename nfs.proc2.rename nfs.proc3.rename nfs.proc4.rename",
 		"use nfs.proc.rename_setup and nfs.proc.rename_done"},
-	{"nfsd.close", "the server keeps files open and closes them when it likes; use nfsd.proc.read and nfsd.proc.write"},
+	{"nfsd.createv3", "use nfsd.proc3.create and nfsd.proc4.create"},
+	{"nfsd.open nfsd.close", "the server keeps files open and closes them when it likes; use nfsd.proc.read and " +
+		"nfsd.proc.write"},
 }
 
 // whyGone says what to use instead of an alias that no kernel has a place for, "" for other names.

@@ -27,7 +27,7 @@ func TestGone(t *testing.T) {
 		if len(ds) != 1 {
 			t.Fatal(name, ds)
 		}
-		gone := strings.Contains(ds[0].Message, "no kernel from 6.1 on has the function")
+		gone := strings.Contains(ds[0].Message, "kernels from 6.1 on do not have the function")
 		if gone != (want != "") || gone && !strings.Contains(ds[0].Hint, want) {
 			t.Errorf("%s: %s; %s", name, ds[0].Message, ds[0].Hint)
 		}

@@ -332,6 +332,9 @@ func (l *Library) refs(name string, kind grammar.Kind) []ref {
 			}
 		}
 	}
+	if len(rs) == 0 {
+		return l.systemRefs(name, kind)
+	}
 	return rs
 }
 
@@ -454,7 +457,7 @@ func (l *Library) libAliases(first string) []*Alias {
 		}
 	}
 	if l.embedded == nil {
-		return as
+		return l.systemAliases(first, as)
 	}
 	// Names are sorted, so those that begin alike stand together.
 	prefix, _, _ := strings.Cut(first, "*")
@@ -465,7 +468,7 @@ func (l *Library) libAliases(first string) []*Alias {
 			take(ref{l.embeddedFile(n.File), n.Entry}, n.Name)
 		}
 	}
-	return as
+	return l.systemAliases(first, as)
 }
 
 func (l *Library) publicNames(kind grammar.Kind) []string {

@@ -6,8 +6,8 @@
 // library only an index is read up front; a declaration is parsed when it is asked for.
 //
 // Names resolve in this order: private declarations of the file that asks, the
-// script's declarations, those of -I directories, the embedded library. Library files
-// do not see the script's globals.
+// script's declarations, those of -I directories, the embedded library, the system's
+// tapsets. Library files do not see the script's globals.
 package load
 
 import (
@@ -36,6 +36,9 @@ type Options struct {
 	// CacheAnew writes there without looking at what is kept.
 	Cache     string
 	CacheAnew bool
+	// System is the directory of the tapsets that other packages have installed, which is looked at for names that
+	// nothing else has; "" for none.
+	System string
 	// NoEmbedded leaves out the embedded library.
 	NoEmbedded bool
 }
@@ -166,10 +169,13 @@ type Library struct {
 	// unindexed are files of directories that wait for leftover.
 	unindexed []*libFile
 	names     map[string][]ref // of dirs
-	found     map[string][]*Function
-	foundG    map[string]*Global
-	given     map[ref]bool
-	holding   int // how many parses are in progress
+	// systemFiles and systemNames are those of Options.System, once it was looked at.
+	systemFiles []*libFile
+	systemNames map[string][]ref
+	found       map[string][]*Function
+	foundG      map[string]*Global
+	given       map[ref]bool
+	holding     int // how many parses are in progress
 }
 
 // New reads the index of the embedded library and makes that of directories. The
