@@ -43,6 +43,9 @@ func Compile(ctx context.Context, script string, o Options) (_ *Program, err err
 		err.(*Error).Dumps = p.dumps
 		return nil, err
 	}
+	if o.Tool.Watched && p.ir != nil {
+		switches(p.ir)
+	}
 	return p, nil
 }
 
@@ -119,7 +122,7 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 		System:    systemTapsets(env),
 		TargetPID: o.PID, SearchPath: getenv(env, "PATH"), LibraryPath: getenv(env, "LD_LIBRARY_PATH"),
 		Unoptimised: o.Unoptimised,
-		NoAutoPrint: !o.PrintGlobals, Inspected: !o.Text, Bare: o.Bare, Dump: o.Tool.Dump, Stop: o.Tool.Stop,
+		NoAutoPrint: !o.PrintGlobals, Inspected: !o.Text || o.Tool.Watched, Bare: o.Bare, Dump: o.Tool.Dump, Stop: o.Tool.Stop,
 		Apart: o.Tool.Apart, Folded: o.Folded,
 		SkipBadVars: o.SkipBadVars, AllCallers: o.AllCallers, Privilege: o.Privilege, Language: o.Language,
 		Config: kernelConfig(),

@@ -140,6 +140,9 @@ type ToolOptions struct {
 	// Apart has handlers that are not atomic and take no lock for it: others may change globals between two accesses.
 	// It is for scripts in which what belongs together is in one element, of which one handler at a time knows.
 	Apart bool
+	// Watched keeps the globals of a program with Options.Text too, and lets its probes be switched (Session.Probes,
+	// Session.Switch, Session.Reset).
+	Watched bool
 	// Log takes what there is to tell of the five passes (parse, elaborate, translate, build, run), as much as Verbose
 	// says of each; nil tells nothing.
 	Log     func(format string, args ...any)

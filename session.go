@@ -32,6 +32,8 @@ type Session struct {
 	tell  func(Event) error
 	wrong error
 	ended bool // the globals are going
+	// live gives what handlers took so far, in the goroutine that drives the session; nil before it runs.
+	live func() []backend.ProbeTime
 	// served are where the script's files are.
 	served []string
 	// ask has functions run by the goroutine that drives the session.
@@ -181,6 +183,7 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 	cfg.Ask, cfg.Started = s.ask, started
 	cfg.Name, cfg.Named = cmp.Or(o.ModuleName, fmt.Sprintf("gostap_%d", os.Getpid())), o.ModuleName != ""
 	cfg.Serve = o.Serve
+	cfg.Live = func(times func() []backend.ProbeTime) { s.live = times }
 	cfg.Served = func(addresses []string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -281,8 +284,12 @@ func (s *Session) Times() []HandlerTime {
 	if !s.ended {
 		return nil
 	}
+	return s.handlerTimes(s.result.Times)
+}
+
+func (s *Session) handlerTimes(times []backend.ProbeTime) []HandlerTime {
 	out := []HandlerTime{}
-	for _, t := range s.result.Times {
+	for _, t := range times {
 		pr := s.p.ir.Probes[t.Probe]
 		h := HandlerTime{Point: pr.Name, Hits: t.Hits, Took: t.Took, Places: len(pr.Sites)}
 		if len(pr.Sites) > 0 && pr.Sites[0].Alias != "" {

@@ -42,6 +42,8 @@ type Config struct {
 	Named  bool
 	Serve  []string
 	Served func(addresses []string)
+	// Live is called before anything runs, with a function for Ask that gives what Result.Times will; may be nil.
+	Live func(times func() []backend.ProbeTime)
 	// Target is the -c child, held back, or the -x process; nil if neither.
 	Target *target.Target
 	// Timeout is -T, 0 for none.
@@ -145,6 +147,9 @@ func Run(ctx context.Context, c Config) (res Result) {
 		return res
 	}
 	r.hosted.drain = r.drain
+	if c.Live != nil {
+		c.Live(r.times)
+	}
 	if res.Err = r.openFiles(); res.Err != nil {
 		return res
 	}

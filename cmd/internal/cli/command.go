@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/monitor"
 	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
@@ -22,8 +23,9 @@ import (
 type command struct {
 	*options
 	Streams
-	argv []string // as they were given
-	rc   []string // those of the file of options
+	argv []string     // as they were given
+	rc   []string     // those of the file of options
+	log  *monitor.Log // of the window of --monitor, nil without
 	env  []string
 	sent *remote.Request // what another machine sent, nil if the command was typed here
 }
@@ -41,6 +43,11 @@ func (c *command) run() error {
 	}
 	if err := applyRlimits(c.rlimits); err != nil {
 		return err
+	}
+	if c.monitor > 0 && c.pass == 5 && !c.hasList && !c.lists {
+		if err := c.checkMonitor(); err != nil {
+			return err
+		}
 	}
 	if c.module != "" {
 		return c.runModule()
@@ -195,6 +202,10 @@ func (c *command) sessionOptions() gostap.Options {
 	o.Tool.Log, o.Tool.Warn, o.Tool.Heat = c.logf, func(text string) { c.warnf("%s", text) }, c.command == "" ||
 		terminal(c.Err)
 	o.Tool.Unfired = c.fired()
+	if c.log != nil {
+		o.Tool.Watched, o.Timing, o.Bare = true, true, true
+		o.Stdin, o.Stdout, o.Stderr = nil, c.log, c.log
+	}
 	for i := range o.Tool.Verbose {
 		o.Tool.Verbose[i] = c.level(i + 1)
 	}
@@ -296,7 +307,11 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 		return started()
 	}
 	hangs()
-	err = s.Print(ctx, out, c.Err, inPlace)
+	if c.log != nil {
+		err = c.window(ctx, s, out, inPlace)
+	} else {
+		err = s.Print(ctx, out, c.Err, inPlace)
+	}
 	if times := s.Times(); c.timing && times != nil {
 		timeReport(c.Err, times)
 	}

@@ -67,7 +67,8 @@ type options struct {
 	module     string // of "run NAME.ko"
 	version    bool
 	help       bool
-	serve      []string // --serve
+	serve      []string      // --serve
+	monitor    time.Duration // --monitor: how often the window is drawn, 0 for none
 	stapFlags
 	remoteFlags
 }
@@ -93,6 +94,8 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVarP(&o.guru, "guru", "g", false, "")
 	fs.StringArrayVarP(&o.globals, "global", "G", nil, "")
 	fs.StringArrayVar(&o.serve, "serve", nil, "")
+	fs.StringVar(&raw.monitor, "monitor", "", "")
+	fs.Lookup("monitor").NoOptDefVal = "1"
 	fs.StringArrayVarP(&raw.defines, "define", "D", nil, "")
 	fs.StringVarP(&raw.timeout, "timeout", "T", "", "")
 	fs.StringVarP(&o.name, "module", "m", "", "")

@@ -52,10 +52,10 @@ func (v *onceNumber) String() string { return "" }
 
 // values are the texts of options that are taken apart after all are known.
 type values struct {
-	perPass, rotate, timeout, privilege, listNames, listVars string
-	bpf, unprivileged, noTimeLimits                          bool
-	defines                                                  []string
-	listings                                                 []listing
+	perPass, rotate, timeout, privilege, monitor, listNames, listVars string
+	bpf, unprivileged, noTimeLimits                                   bool
+	defines                                                           []string
+	listings                                                          []listing
 }
 
 // listing is an option that lists what the library has.
@@ -93,6 +93,11 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 	}
 	if fs.Changed("vp") {
 		if err := o.setPerPass(raw.perPass); err != nil {
+			return err
+		}
+	}
+	if fs.Changed("monitor") {
+		if err := o.setMonitor(raw.monitor); err != nil {
 			return err
 		}
 	}

@@ -58,6 +58,8 @@ output:
   -o, --output FILE       print to FILE; %Y, %H ... in it are the time, as in strftime(3)
   -S SIZE[,COUNT]         with -o: go on in FILE.1, FILE.2 ... after SIZE megabytes each, and keep the last COUNT
   -F                      with -o: trace in the background; a signal INT or TERM ends it
+      --monitor[=SECS]    a window with probes, their hits and times, globals and output, drawn every second;
+                          keys pause and switch probes (docs/monitor.md)
   -t, --timing            report how often each probe ran and how long it took
   -s, --buffer MB         megabytes of output buffer
   -v, --verbose           a line and a time per pass, sites and their cost, the codes of messages

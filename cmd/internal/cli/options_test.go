@@ -55,6 +55,7 @@ func trials(dir string) map[string]trial {
 
 		"warnings-are-errors": {args: e("-W", "-e", hello, "unused"), want: "warning", not: "hello"},
 
+		"monitor": {args: e("--monitor", "-e", hello), want: "--monitor needs a terminal", not: "hello"},
 		"serve": {args: e("--serve", dir+"/files.sock", "-e",
 			`probe procfs.read { } probe timer.ms(1) { exit() }`), want: "--unix-socket " + dir + "/files.sock"},
 		"unoptimized": {args: e("-u", "-p3", "-e", `probe begin { println(1 + 2) exit() }`), want: "add"},
@@ -204,7 +205,7 @@ func TestEveryOption(t *testing.T) {
 			for _, v := range []string{"", "@"} {
 				if v == "@" && (stap == nil || stap.arg == needsArg) && f.Value.Type() != "bool" &&
 					f.Value.Type() != "int" && !strings.Contains(
-					" color compatible define global module privilege rotate runtime timeout vp ", " "+f.Name+" ") {
+					" color compatible define global module monitor privilege rotate runtime timeout vp ", " "+f.Name+" ") {
 					continue // the name of something, or a text
 				}
 				got, status := run(name+"="+v, "-e", hello)

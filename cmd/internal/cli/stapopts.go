@@ -102,8 +102,6 @@ var stapOptions = []stapOption{
 	{"target-namespaces", "", needsArg, "functions about namespaces look at those of the current process only", "",
 		nil},
 	{"target-namespace", "", needsArg, "functions about namespaces look at those of the current process only", "", nil},
-	{"monitor", "", mayHaveArg, "the monitor window is not in this version",
-		"-t tells at the end how often each handler ran; a timer probe can print globals", nil},
 	{"example", "", noArg, "no example scripts are installed", "name the script by its path", nil},
 	{"dyninst", "", noArg, "there is no dyninst runtime", "--runtime=bpf traces user programs", nil},
 }

@@ -1,0 +1,89 @@
+package monitor
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a terminal that shows the window and gives keys one by one.
+type terminal struct {
+	in, out *os.File
+	before  *unix.Termios
+}
+
+// IsTerminal reports whether f is one.
+func IsTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+const (
+	enter = "\x1b[?1049h\x1b[?25l" // the other screen, no cursor
+	leave = "\x1b[?25h\x1b[?1049l"
+)
+
+// open takes the terminal. Ctrl-C stays a signal.
+func open(in, out *os.File) (*terminal, error) {
+	before, err := unix.IoctlGetTermios(int(in.Fd()), unix.TCGETS)
+	if err != nil {
+		return nil, err
+	}
+	t := &terminal{in: in, out: out, before: before}
+	raw := *before
+	raw.Lflag &^= unix.ICANON | unix.ECHO
+	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
+	if err := unix.IoctlSetTermios(int(in.Fd()), unix.TCSETS, &raw); err != nil {
+		return nil, err
+	}
+	_, err = out.WriteString(enter)
+	return t, err
+}
+
+// close gives the terminal back as it was.
+func (t *terminal) close() {
+	t.out.WriteString(leave)
+	unix.IoctlSetTermios(int(t.in.Fd()), unix.TCSETS, t.before)
+}
+
+// size gives columns and rows.
+func (t *terminal) size() (w, h int) {
+	if s, err := unix.IoctlGetWinsize(int(t.out.Fd()), unix.TIOCGWINSZ); err == nil && s.Col > 0 && s.Row > 0 {
+		return int(s.Col), int(s.Row)
+	}
+	return 80, 24
+}
+
+// keys reads keys until the terminal gives no more.
+func (t *terminal) keys(to chan<- string) {
+	defer close(to)
+	buf := make([]byte, 64)
+	for {
+		n, err := t.in.Read(buf)
+		if err != nil || n == 0 {
+			return
+		}
+		for _, k := range split(string(buf[:n])) {
+			to <- k
+		}
+	}
+}
+
+// arrows are the names of keys that come as several bytes.
+var arrows = map[string]string{"\x1b[A": "up", "\x1b[B": "down", "\x1bOA": "up", "\x1bOB": "down", "\x1b[5~": "page up",
+	"\x1b[6~": "page down", "\x1b[H": "home", "\x1b[F": "end", "\x1b[1~": "home", "\x1b[4~": "end"}
+
+// split takes what was read apart into keys.
+func split(s string) (keys []string) {
+next:
+	for s != "" {
+		for code, name := range arrows {
+			if len(s) >= len(code) && s[:len(code)] == code {
+				keys, s = append(keys, name), s[len(code):]
+				continue next
+			}
+		}
+		keys, s = append(keys, s[:1]), s[1:]
+	}
+	return keys
+}
