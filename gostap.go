@@ -143,6 +143,9 @@ type ToolOptions struct {
 	// Watched keeps the globals of a program with Options.Text too, and lets its probes be switched (Session.Probes,
 	// Session.Switch, Session.Reset).
 	Watched bool
+	// MakeModule are arguments NAME=VALUE of the make that builds modules, ModuleInfo entries NAME=VALUE of what
+	// modinfo tells of them.
+	MakeModule, ModuleInfo []string
 	// Log takes what there is to tell of the five passes (parse, elaborate, translate, build, run), as much as Verbose
 	// says of each; nil tells nothing.
 	Log     func(format string, args ...any)

@@ -147,7 +147,8 @@ func (p *Program) name(again bool) string {
 func (p *Program) translate(ctx context.Context, name string) (backend.Artifact, diag.List) {
 	b := bpf.New()
 	if p.o.Runtime == Module {
-		b = kmod.NewFor(kmod.Options{Release: p.o.Kernel.Release})
+		b = kmod.NewFor(kmod.Options{Release: p.o.Kernel.Release, Make: p.o.Tool.MakeModule,
+			Info: p.o.Tool.ModuleInfo})
 	}
 	return b.Build(ctx, p.ir, backend.BuildOptions{Name: name, Guru: p.o.Guru, Fired: p.o.Tool.Unfired, Logf: p.log,
 		Verbose: p.o.Tool.Verbose[3]})

@@ -34,6 +34,8 @@ type Options struct {
 	Release string
 	// Cache is where built modules are kept, "" for the user's cache directory.
 	Cache string
+	// Make are arguments NAME=VALUE of make, Info entries NAME=VALUE of the module's information (modinfo).
+	Make, Info []string
 }
 
 type kmodBackend struct{ o Options }
@@ -52,7 +54,7 @@ func (kmodBackend) Provides() caps.Set {
 }
 
 func (b kmodBackend) config(logf func(string, ...any)) kbuild.Config {
-	c := kbuild.Config{Cache: b.o.Cache, Logf: logf}
+	c := kbuild.Config{Cache: b.o.Cache, Make: b.o.Make, Logf: logf}
 	if strings.Contains(b.o.Release, "/") {
 		c.Dir = b.o.Release
 		c.Release = kbuild.ReleaseOf(b.o.Release)
@@ -78,11 +80,29 @@ func (b kmodBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOp
 	if ds.HasErrors() {
 		return nil, ds
 	}
+	for _, entry := range b.o.Info {
+		tag, text, _ := strings.Cut(entry, "=")
+		u.C += fmt.Sprintf("MODULE_INFO(%s, %s);\n", tag, quoted(text))
+	}
 	a := &artifact{unit: u, name: name, files: traced.Identify(p), config: b.config(nil), warn: o.Logf}
 	if o.Verbose > 0 && o.Logf != nil {
 		a.config.Logf = o.Logf
 	}
 	return a, ds
+}
+
+// quoted writes s as a string of C.
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(s) {
+		if c < ' ' || c == '"' || c == '\\' || c == '?' || c >= 0x7f {
+			fmt.Fprintf(&b, "\\%03o", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + `"`
 }
 
 func moduleName(s string) bool {

@@ -35,7 +35,9 @@ type Config struct {
 	Dir string
 	// Cache is where modules are kept; "" for gostap/kmod in the user's cache directory.
 	Cache string
-	Logf  func(format string, args ...any)
+	// Make are further arguments NAME=VALUE of make.
+	Make []string
+	Logf func(format string, args ...any)
 }
 
 // Error is a failure that has a remedy.
@@ -145,7 +147,7 @@ func Module(ctx context.Context, s Source, c Config) ([]byte, error) {
 		return build(ctx, s, files, &c)
 	}
 	dir := filepath.Join(cache, c.release())
-	kept := filepath.Join(dir, s.key(files, c.release())+".ko")
+	kept := filepath.Join(dir, s.key(files, strings.Join(append([]string{c.release()}, c.Make...), "\n"))+".ko")
 	if data, err := trusted.ReadFile(kept, maxKept); err == nil {
 		if ko := whole(data); ko != nil {
 			c.Logf("module from the cache: %s", kept)
@@ -306,8 +308,9 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 	}
 	// Where a vmlinux lies in the build directory, kbuild would make type information with pahole and delete the
 	// module when that is not there. Debug information is of no use in a module that lives for one session.
-	cmd := exec.CommandContext(ctx, "make", "-s", "-C", c.dir(), "M="+dir, "CONFIG_DEBUG_INFO_BTF_MODULES=",
-		"CONFIG_DEBUG_INFO=", "modules")
+	args := append([]string{"-s", "-C", c.dir(), "M=" + dir, "CONFIG_DEBUG_INFO_BTF_MODULES=", "CONFIG_DEBUG_INFO=",
+		"modules"}, c.Make...)
+	cmd := exec.CommandContext(ctx, "make", args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {

@@ -42,7 +42,7 @@ var recipeSteps = []string{generic + ".o", generic + ".mod", "modules.order", "M
 // recipeKey names the recipe of a kernel, compiler and options; "" where that cannot be told.
 func recipeKey(c *Config, makefile string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "1\n%s\n%s\n", c.dir(), makefile)
+	fmt.Fprintf(h, "1\n%s\n%s%s\n", c.dir(), makefile, strings.Join(c.Make, "\n"))
 	cc := compiler(c.dir())
 	if cc == "" {
 		cc = "gcc"

@@ -139,6 +139,7 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 	o.Kernel = gostap.Kernel{Release: c.release, BTF: c.kernelBTF, Symbols: c.kernelMap}
 	t := &o.Tool
 	t.KeepIndexes, t.NewIndexes = len(c.include) > 0 && !c.noCache, c.newCache
+	t.MakeModule, t.ModuleInfo = c.makeModule, c.moduleInfo
 	t.Dump, t.Verify, t.Soon = c.dump, getenv(c.env, "GOSTAP_DEBUG") != "", c.pass == 5
 	if c.pass < 3 {
 		t.Stop = compiler.Phase(c.pass)
@@ -154,6 +155,9 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 		if o.Name, script, err = c.text(); err != nil {
 			return "", o, err
 		}
+	}
+	if c.summary && !c.inScript {
+		o.More = append(o.More, c.summaryOf())
 	}
 	for i, e := range c.extra {
 		name := "<input>"

@@ -57,6 +57,11 @@ type options struct {
 	color      string        // --color
 	quietEnd   bool          // --no-global-var-display
 	emit       string        // --emit: ftrace or perf
+	makeModule []string      // -B NAME=VALUE
+	moduleInfo []string      // --modinfo NAME=VALUE
+	summary    bool          // -C: a table of system calls
+	inScript   bool          // what makes it is the script itself
+	follow     bool          // -f: with those of the target's children
 	folded     bool          // --folded
 	badVars    bool          // --skip-badvars
 	language   string        // --compatible
@@ -115,6 +120,10 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVar(&o.quietEnd, "no-global-var-display", false, "")
 	fs.BoolVar(&o.folded, "folded", false, "")
 	fs.StringVar(&o.emit, "emit", "", "")
+	fs.StringArrayVarP(&o.makeModule, "kbuild", "B", nil, "")
+	fs.StringArrayVar(&o.moduleInfo, "modinfo", nil, "")
+	fs.BoolVarP(&o.summary, "summary", "C", false, "")
+	fs.BoolVarP(&o.follow, "follow", "f", false, "")
 	fs.BoolVar(&o.badVars, "skip-badvars", false, "")
 	fs.StringVar(&o.language, "compatible", "", "")
 	fs.StringVar(&raw.perPass, "vp", "", "")
@@ -205,6 +214,10 @@ func parseFlags(args []string) (*options, error) {
 			return nil, slip.New("-l and -L exclude each other", "-L lists the points too")
 		}
 		return o, nil
+	}
+	if o.summary && !o.hasText && len(o.args) == 0 {
+		o.hasText, o.script = true, o.summaryOf().Text
+		o.inScript = true
 	}
 	if !o.hasText && !slices.Contains(o.dump, "help") {
 		if len(o.args) == 0 {

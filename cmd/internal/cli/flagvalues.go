@@ -147,6 +147,12 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 	default:
 		return slip.New(fmt.Sprintf("--emit takes ftrace or perf, not %q", o.emit), "")
 	}
+	if err := o.checkModule(); err != nil {
+		return err
+	}
+	if err := o.checkSummary(); err != nil {
+		return err
+	}
 	if o.timing && o.runtime == "kernel" {
 		return slip.New("-t: handlers of modules are not timed", "--runtime=bpf times them")
 	}
@@ -196,6 +202,23 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 	for _, g := range o.globals {
 		if n, _, ok := strings.Cut(g, "="); !ok || n == "" {
 			return slip.New(fmt.Sprintf("-G takes name=value, not %q", g), "")
+		}
+	}
+	return nil
+}
+
+// checkModule looks at what is said of modules.
+func (o *options) checkModule() error {
+	for name, list := range map[string][]string{"-B": o.makeModule, "--modinfo": o.moduleInfo} {
+		for _, s := range list {
+			key, _, ok := strings.Cut(s, "=")
+			if !ok || key == "" || key[0] >= '0' && key[0] <= '9' || strings.Trim(key,
+				"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+				return slip.New(fmt.Sprintf("%s takes NAME=VALUE, not %q", name, s), "")
+			}
+			if o.runtime != "kernel" {
+				return slip.New(name+" is about modules, and none is built", "--runtime=kernel builds one")
+			}
 		}
 	}
 	return nil

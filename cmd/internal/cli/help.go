@@ -61,6 +61,8 @@ output:
       --monitor[=SECS]    a window with probes, their hits and times, globals and output, drawn every second;
                           keys pause and switch probes (docs/monitor.md)
   -t, --timing            report how often each probe ran and how long it took
+  -C, --summary           at the end, a table of the system calls of the target (of all processes without one) like
+                          that of strace -c, by the time that they took; -f: with those of its children
   -s, --buffer MB         megabytes of output buffer
   -v, --verbose           a line and a time per pass, sites and their cost, the codes of messages
                           (docs/errors.md); more with -vv
@@ -88,6 +90,7 @@ stages:
   -p N                    stop after: 1 parse, 2 elaborate, 3 translate, 4 compile, 5 run
   -m, --module NAME       name of what -p4 leaves behind: NAME.bpf.o, or with
                           --runtime=kernel NAME.ko, which "gostap run NAME.ko" runs
+  -B NAME=VALUE           an argument for the make that builds modules; --modinfo NAME=VALUE: an entry for modinfo
   -k, --keep              keep the translation in a directory (--tmpdir NAME: in that one)
   -u, --unoptimized       do not optimise
       --emit=ftrace|perf  write the script as a shell script for the kernel's own tracer, or for perf

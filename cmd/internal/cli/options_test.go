@@ -78,7 +78,12 @@ func trials(dir string) map[string]trial {
 		"folded": {args: e("--folded", "-e", `global n probe begin { n[1] = 5 exit() }`),
 			want: "no array has stacks as keys"},
 
-		"emit": {args: e("--emit=perf", "-e", `probe syscall.read { }`), want: "'syscalls:sys_enter_read'"},
+		"kbuild": {args: e("-B", "X=1", "-e", hello), want: "-B is about modules, and none is built"},
+		"modinfo": {args: e("--modinfo", "tag=text", "--runtime=kernel", "-p3", "-e", hello),
+			want: "MODULE_INFO(tag, \"text\")"},
+		"summary": {args: e("-C", "-e", hello, "--runtime=host"), want: "-C counts system calls"},
+		"follow":  {args: e("-f", "-e", hello), want: "-f goes with -C"},
+		"emit":    {args: e("--emit=perf", "-e", `probe syscall.read { }`), want: "'syscalls:sys_enter_read'"},
 
 		"skip-badvars": {args: e("--skip-badvars", "-e", `probe begin { println("x is ", $x) exit() }`),
 			want: "x is 0"},

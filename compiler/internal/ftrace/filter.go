@@ -14,6 +14,11 @@ import (
 func (h *handler) filter(e *event) string {
 	var all []string
 	for _, c := range h.conds {
+		if b, ok := ast.Unparen(c.x).(*ast.Binary); ok && c.not && inverse[b.Op] != "" {
+			b := *b
+			b.Op = inverse[b.Op]
+			c = cond{&b, false}
+		}
 		text, atom, d := h.predicate(e, c.x)
 		if d != nil {
 			h.diags.Add(d)
@@ -38,6 +43,9 @@ func (h *handler) filter(e *event) string {
 
 // flipped is a comparison with its sides exchanged.
 var flipped = map[string]string{"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+// inverse is a comparison that holds where another does not.
+var inverse = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 
 // predicate writes one condition. atom: it needs no parentheses.
 func (h *handler) predicate(e *event, x ast.Expr) (text string, atom bool, d *diag.Diagnostic) {

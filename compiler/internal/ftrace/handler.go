@@ -221,7 +221,9 @@ func (h *handler) acting(c ast.Node, shown bool) *event {
 func (h *handler) printing() *event {
 	for _, e := range h.events {
 		if n := len(h.diags); e.shown {
-			if h.filter(e) == e.when && len(h.diags) == n {
+			try := *e // what the conditions compare would become arguments
+			try.args = slices.Clone(e.args)
+			if h.filter(&try) == e.when && len(h.diags) == n {
 				return e
 			}
 		}
