@@ -57,6 +57,8 @@ var passes = []pass{
 		dump: (*state).dumpTarget, after: []string{"expand"}},
 	{name: "sema", phase: Elaborate, about: "names and types", run: (*state).sema, dump: (*state).dumpSema,
 		after: []string{"target"}},
+	{name: "coverage", phase: Elaborate, about: "what is used of the library", run: (*state).coverage,
+		dump: (*state).dumpCoverage, asked: true, after: []string{"sema"}},
 	{name: "ftrace", phase: Elaborate, about: "a shell script for the kernel's own tracer", run: (*state).ftrace,
 		dump: (*state).dumpEmitted, asked: true, after: []string{"sema"}},
 	{name: "perf", phase: Elaborate, about: "a shell script of perf's commands", run: (*state).perf,

@@ -80,6 +80,10 @@ func (c *command) run() error {
 		product = c.emit
 		o.Tool.Dump = append(slices.Clone(c.dump), product)
 	}
+	const coverage = "coverage"
+	if c.coverage && c.pass > 1 {
+		o.Tool.Dump = append(slices.Clone(o.Tool.Dump), coverage)
+	}
 	p, err := gostap.Compile(ctx, script, o)
 	var failed *gostap.Error
 	if errors.As(err, &failed) {
@@ -93,6 +97,9 @@ func (c *command) run() error {
 	defer p.Close()
 	for _, d := range c.dump {
 		fmt.Fprint(c.Out, p.Dump(d))
+	}
+	if c.coverage {
+		io.WriteString(c.Err, p.Dump(coverage))
 	}
 	said := len(p.Warnings())
 	if !c.show(p.Warnings()) {

@@ -57,6 +57,7 @@ type options struct {
 	color      string        // --color
 	quietEnd   bool          // --no-global-var-display
 	emit       string        // --emit: ftrace or perf
+	coverage   bool          // -q
 	makeModule []string      // -B NAME=VALUE
 	moduleInfo []string      // --modinfo NAME=VALUE
 	summary    bool          // -C: a table of system calls
@@ -120,6 +121,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVar(&o.quietEnd, "no-global-var-display", false, "")
 	fs.BoolVar(&o.folded, "folded", false, "")
 	fs.StringVar(&o.emit, "emit", "", "")
+	fs.BoolVarP(&o.coverage, "coverage", "q", false, "")
 	fs.StringArrayVarP(&o.makeModule, "kbuild", "B", nil, "")
 	fs.StringArrayVar(&o.moduleInfo, "modinfo", nil, "")
 	fs.BoolVarP(&o.summary, "summary", "C", false, "")

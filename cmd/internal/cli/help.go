@@ -87,6 +87,7 @@ limits:
                               what gostap itself may use, in bytes, seconds and processes
 
 stages:
+  -q, --coverage          say on standard error what a script uses of the library: place, declaration, how often
   -p N                    stop after: 1 parse, 2 elaborate, 3 translate, 4 compile, 5 run
   -m, --module NAME       name of what -p4 leaves behind: NAME.bpf.o, or with
                           --runtime=kernel NAME.ko, which "gostap run NAME.ko" runs

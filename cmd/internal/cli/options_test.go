@@ -78,6 +78,8 @@ func trials(dir string) map[string]trial {
 		"folded": {args: e("--folded", "-e", `global n probe begin { n[1] = 5 exit() }`),
 			want: "no array has stacks as keys"},
 
+		"coverage": {args: e("-q", "-e", `probe begin { println(pid() > 0, execname() != "") exit() }`),
+			want: "function execname 1\n"},
 		"kbuild": {args: e("-B", "X=1", "-e", hello), want: "-B is about modules, and none is built"},
 		"modinfo": {args: e("--modinfo", "tag=text", "--runtime=kernel", "-p3", "-e", hello),
 			want: "MODULE_INFO(tag, \"text\")"},

@@ -70,7 +70,6 @@ var stapOptions = []stapOption{
 		"edit a file and run it: a start takes a few milliseconds", nil},
 	{"stap-bulk", "b", noArg, "records of all processors come in one file, in order, so that nothing is to be merged",
 		"-s sets the size of the buffer", anyValue},
-	{"stap-coverage", "q", noArg, "coverage of the library is not in this version", "", nil},
 	{"stap-unwind", "d", needsArg, whyNames, "", anyValue},
 	{"ldd", "", noArg, whyNames, "", anyValue},
 	{"all-modules", "", noArg, whyNames, "", anyValue},
