@@ -31,7 +31,7 @@ var emitted = []struct {
 		probe syscall.mkdir.return { if (execname() == "mkdir") println(retval) }
 		probe process("/lab/prog").function("main.traceme") { if ($a > 0 || $a == 0) println($a, " ", $b) }`,
 		want: []string{`p:gostap_script/do_sys_openat2 do_sys_openat2 dfd=%di:s32 filename=\+u0\(%si\):ustring\n`,
-			`r:gostap_script/do_sys_openat2_return do_sys_openat2 return=\$retval:s64\n`,
+			`r:gostap_script/do_sys_openat2_return do_sys_openat2 return=\$retval:s(32|64)\n`,
 			`events/gostap_script/do_sys_openat2/filter comm == "cat"\n`, `dynamic_events -:gostap_script/do_sys_openat2\n`,
 			`p:gostap_script/main_traceme /lab/prog:0x[0-9a-f]+ a=%ax:s64 b=%bx:s64\n`,
 			`events/syscalls/sys_enter_mkdir/enable 1\n`, ` do_sys_openat2 +[1-9]\d* +0\n`}},
