@@ -181,7 +181,7 @@ func (w *writer) site(p *elab.Probe, s *probe.Site) {
 
 // limited checks which hits count.
 func (w *writer) limited(p *elab.Probe, s *probe.Site) bool {
-	at := pointNode{p.Req.Span}
+	at := pointOf(p)
 	switch {
 	case len(s.Callers) > 0:
 		w.no(at, "does not look at who calls: %s counts some calls only", s.Title())
@@ -197,6 +197,14 @@ func (w *writer) limited(p *elab.Probe, s *probe.Site) bool {
 		return true
 	}
 	return false
+}
+
+// pointOf is where the script names what p is at: not where the library says what that is.
+func pointOf(p *elab.Probe) ast.Node {
+	if len(p.Decl.Points) == 1 {
+		return p.Decl.Points[0]
+	}
+	return pointNode{p.Req.Span}
 }
 
 // pointNode gives a span the form of a node.

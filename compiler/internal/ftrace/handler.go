@@ -166,12 +166,20 @@ func (h *handler) call(c *ast.Call) {
 	case "log", "warn":
 		h.print(c)
 	case "exit":
+		if h.PID != 0 {
+			h.no(c, "would stop at a hit of any process, not only of -x")
+			return
+		}
 		if e := h.acting(c, false); e != nil {
 			e.trigger("traceoff:1", h.filter(e))
 		}
 	case "print_backtrace", "print_stack":
-		if !h.site.Kind.InKernel() && h.site.Kind.InUser() {
+		switch {
+		case h.site.Kind.InUser():
 			h.no(c, "has no stack of the kernel at this place")
+			return
+		case h.PID != 0:
+			h.no(c, "would show the stacks of all processes, not only of -x")
 			return
 		}
 		if e := h.acting(c, false); e != nil {
@@ -238,7 +246,7 @@ func (h *handler) printing() *event {
 	}
 	switch {
 	case e == nil && h.proto.kind == 'e' && len(h.events) > 0:
-		h.no(pointNode{h.probe.Req.Span}, "has one filter for an event of the kernel's, and this handler has several").
+		h.no(pointOf(h.probe), "has one filter for an event of the kernel's, and this handler has several").
 			Hintf("print under one condition only")
 		return h.events[0]
 	case e == nil:

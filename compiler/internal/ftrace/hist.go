@@ -95,6 +95,10 @@ func (h *handler) key(e *event, k ast.Expr) string {
 	switch {
 	case d != nil:
 		h.diags.Add(d)
+	case v.field == "comm":
+		return "common_pid.execname"
+	case v.field == "cpu":
+		return "common_cpu"
 	case v.line && v.field == "":
 		return "common_type" // one event, one function
 	case v.isLit || v.pretty != nil:

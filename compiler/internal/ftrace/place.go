@@ -11,7 +11,7 @@ import (
 
 // base makes the event at h's site, without arguments; nil, with an error, if there is none.
 func (h *handler) base() *event {
-	s, at := h.site, pointNode{h.probe.Req.Span}
+	s, at := h.site, pointOf(h.probe)
 	e := &event{probe: h.probe, site: s, group: group}
 	name := s.Func
 	switch s.Kind {
@@ -81,7 +81,7 @@ func (h *handler) made(e *event) *event {
 
 // syscall finds the kernel's event of a system call.
 func (h *handler) syscall(e *event) *event {
-	s, at := h.site, pointNode{h.probe.Req.Span}
+	s, at := h.site, pointOf(h.probe)
 	e.kind, e.group = 'e', "syscalls"
 	prefix := "sys_enter_"
 	if s.Kind == probe.ProcessSyscallReturn {
@@ -109,7 +109,7 @@ func (h *handler) syscall(e *event) *event {
 
 // known reads the fields of an event that the kernel has.
 func (h *handler) known(e *event) *event {
-	at := pointNode{h.probe.Req.Span}
+	at := pointOf(h.probe)
 	fields, err := h.Format(e.group, e.name)
 	switch {
 	case errors.Is(err, tracefs.ErrNone):
@@ -128,6 +128,13 @@ func (h *handler) event() *event {
 	e := *h.proto
 	if e.kind != 'e' {
 		e.name = h.unique(e.name)
+	}
+	for _, o := range h.writer.events {
+		if e.kind == 'e' && o.path() == e.path() {
+			h.no(pointOf(h.probe), "has one event %s, and two handlers of the script want it", e.path()).
+				Hintf("put them into one probe")
+			break
+		}
 	}
 	e.shown = true
 	h.events = append(h.events, &e)

@@ -64,7 +64,7 @@ func constant(s ast.Stmt) (string, bool) {
 func (w *writer) stacks() {
 	for _, e := range w.events {
 		if e.shown && e.ustack != w.userStacks() {
-			w.no(pointNode{e.probe.Req.Span}, "shows the stack of the program for all events or for none").
+			w.no(pointOf(e.probe), "shows the stack of the program for all events or for none").
 				Hintf("print_ubacktrace() in all probes that print")
 		}
 	}
