@@ -31,7 +31,7 @@ func (a *artifact) Files() ([]backend.File, error) {
 }
 
 // Listing implements backend.Artifact.
-func (a *artifact) Listing() string { return a.plan.Listing }
+func (a *artifact) Listing() string { return a.plan.Listing() }
 
 // Load implements backend.Artifact.
 func (a *artifact) Load(ctx context.Context, o backend.LoadOptions) (backend.Session, error) {

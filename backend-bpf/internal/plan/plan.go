@@ -32,7 +32,7 @@ type Plan struct {
 	// Peeks: handlers on the host read kernel memory, or ask for the current task.
 	Peeks bool
 	// Listing is the text for -p3.
-	Listing string
+	Listing func() string
 }
 
 // Names of the maps that every plan has.
