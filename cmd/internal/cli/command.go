@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -109,7 +111,10 @@ func (c *command) run() error {
 		_, err := io.WriteString(c.Out, p.Dump(product))
 		return err
 	}
-	if err := p.Build(ctx); err != nil {
+	usual := lessCollecting()
+	err = p.Build(ctx)
+	usual()
+	if err != nil {
 		return c.shown(err)
 	}
 	if !c.show(p.Warnings()[said:]) {
@@ -119,6 +124,18 @@ func (c *command) run() error {
 		return c.shown(err)
 	}
 	return c.shown(c.trace(ctx, p, hangs))
+}
+
+// lessCollecting has Go's collector of garbage wait longer, where there is not much that lives: large scripts take a
+// third less of a CPU to build then. usual is to be called afterwards.
+func lessCollecting() (usual func()) {
+	const much = 64 << 20
+	var m runtime.MemStats
+	if runtime.ReadMemStats(&m); m.HeapAlloc > much {
+		return func() {}
+	}
+	before := debug.SetGCPercent(400)
+	return func() { debug.SetGCPercent(before) }
 }
 
 // level is the verbosity of a pass, 1 to 5.
