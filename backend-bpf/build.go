@@ -22,6 +22,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel"
 	"github.com/gostap/gostap/backend-bpf/internal/session"
 	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/backend/traced"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/partition"
@@ -56,6 +57,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 			Sleepable: func() bool { return features.Has(features.Sleepable) },
 			WriteRegs: func() error { return features.Probe(features.WriteRegs) },
 			WriteUser: func() error { return features.Probe(features.WriteUser) },
+			Override:  func() error { return features.Probe(features.Override) }, Overridable: traced.Overridable,
 			Events: sync.OnceValue(func() bool {
 				return !crowded(handlers) && features.Has(features.RawTPPreempted) &&
 					features.Has(features.EventTracepoint)

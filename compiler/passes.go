@@ -13,6 +13,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/debuginfo/open"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/change"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/expand"
 	"github.com/gostap/gostap/compiler/internal/family"
@@ -273,9 +274,13 @@ func (s *state) dropInstead() {
 
 // elaborate resolves the target variables of an expanded probe.
 func (s *state) elaborate(h *handler) ([]*elab.Probe, diag.List) {
-	return s.tenv.Probes(&target.Handler{
+	ps, ds := s.tenv.Probes(&target.Handler{
 		Decl: h.decl, Req: h.item.Req, Sites: h.item.Sites, Bodies: h.item.Bodies, Cond: h.item.Cond, User: h.user,
 	})
+	for _, p := range ps {
+		ds.AddAll(change.Probe(p, change.Options{Guru: s.o.Guru, Popping: s.o.Runtime == "kernel"}))
+	}
+	return ps, ds
 }
 
 func (s *state) target() diag.List {
@@ -286,6 +291,7 @@ func (s *state) target() diag.List {
 		all.AddAll(ds)
 		s.prog.Probes = append(s.prog.Probes, ps...)
 	}
+	all.AddAll(change.Order(s.prog.Probes))
 	return all
 }
 

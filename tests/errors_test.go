@@ -130,6 +130,8 @@ var moreCodes = []errorCode{
 		example: `probe netfilter.arp.in { println(nf_drop) }`},
 	{area: ebpf, code: "bpf-verdict", meaning: "what becomes of a packet can be said in modules only",
 		example: `probe netfilter.ipv4.forward { $verdict = nf_drop }`, with: "-g"},
+	{area: ebpf, code: "bpf-override", meaning: "this is no function of the kernel that may be left out",
+		example: `probe process("PROGRAM").function("traceme") { override_return(-5) }`, with: "-g"},
 	{area: ebpf, code: "bpf-deny", meaning: "a handler cannot answer the kernel's question at this hook",
 		test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
 	{area: ebpf, code: "bpf-stack", meaning: "stacks are asked for where the kernel shows eBPF programs none",

@@ -316,6 +316,12 @@ var rows = [...]Func{
 	{Name: "panic", Params: list{s}, Does: Changes, Fails: Never, Refused: EBPF | Tracer},
 	// The operation that a hook of the security modules asks about fails with an error's number, 1 to 4095.
 	{Name: "lsm_deny", Params: list{l}, Does: Changes, Fails: Never, Refused: Module | Tracer},
+	// The kernel function that was entered is left out and returns a number.
+	{Name: "override_return", Params: list{l}, Does: Changes, Fails: Never, Refused: Tracer},
+	// The function that was entered is left out, with the results as arguments; package change makes other statements
+	// of it, which end in leave_function: where to go on, and the stack pointer and the frame pointer there.
+	{Name: "skip_function", Does: Changes, Where: Lowered},
+	{Name: "leave_function", Params: list{l, l, l}, Does: Changes, Fails: Never, Refused: Tracer},
 	{Name: "mdelay", Params: list{l}, Does: Changes, Fails: Never, Refused: EBPF | Tracer},
 	{Name: "udelay", Params: list{l}, Does: Changes, Fails: Never, Refused: EBPF | Tracer},
 	{Name: "dump_stack", Does: Changes, Fails: Never, Refused: EBPF | Tracer},

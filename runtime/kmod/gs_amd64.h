@@ -30,6 +30,14 @@ static inline bool gs_kernel_address(u64 addr, u32 bits)
 	return (s64)addr < 0 && (u64)((s64)(addr << (64 - bits)) >> (64 - bits)) == addr && (addr & ~4095ULL) != -(10ULL << 20);
 }
 
+/* A program goes on at ip, with these pointers to its stack. */
+static inline void __maybe_unused gs_skip_call(struct pt_regs *regs, u64 ip, u64 sp, u64 fp)
+{
+	regs->ip = ip;
+	regs->sp = sp;
+	regs->bp = fp;
+}
+
 #ifdef __KERNEL__
 static inline s64 gs_thread_pointer(void)
 {
@@ -45,6 +53,23 @@ static inline s64 gs_thread_pointer(void)
 #include <asm/fpu/api.h>
 #include <asm/fpu/types.h>
 #include <linux/version.h>
+
+/*
+ * A kernel function returns at once, at whose entry a kprobe is. Where the probe is one of function tracing, the stack pointer cannot
+ * be changed: the function goes on at a return instruction, that of the kernel's own where it has such a one.
+ */
+#if defined(CONFIG_RETHUNK) || defined(CONFIG_MITIGATION_RETHUNK)
+#define GS_RETURN ((unsigned long)&__x86_return_thunk)
+#else
+extern char gs_return_now[];
+asm(".pushsection .text\n\t.balign 16\ngs_return_now:\n\tret\n\tint3\n.popsection");
+#define GS_RETURN ((unsigned long)gs_return_now)
+#endif
+static inline void __maybe_unused gs_kernel_return(struct pt_regs *regs, u64 v)
+{
+	regs->ax = v;
+	regs->ip = GS_RETURN;
+}
 
 /* Where the kernel keeps a thread's registers while others use them: behind the thread's task since 6.16. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)

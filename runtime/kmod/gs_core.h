@@ -60,6 +60,8 @@ struct gs_hit {
 	struct gs_value *value;	/* of files in /proc */
 	bool sleeps;		/* the handler may wait: a probe of a program */
 	bool call;		/* of system calls, those of the tracer among them */
+	bool left;		/* the kernel function returns at once, with the result */
+	s64 result;
 	bool brk;		/* a kernel probe: in_nmi() does not tell what was interrupted */
 };
 

@@ -11,6 +11,7 @@ struct gs_kprobe {
 	const char *symbol;	/* "function", "module:function", or a base for offset */
 	unsigned long offset;
 	bool ret;
+	bool leaves;		/* the handler may have the function return at once */
 	bool wild;		/* may be left out where the kernel refuses it */
 	int maxactive;		/* calls at a time that a return probe has room for; 0: enough for most */
 	void (*handler)(struct gs_hit *hit);
@@ -81,8 +82,17 @@ static int gs_kprobe_hit(struct kprobe *p, struct pt_regs *regs)
 	hit.func = gs_kprobe_at(k, p);
 	GS_IP(regs) = hit.func;
 	k->handler(&hit);
+	if (unlikely(hit.left)) {
+		gs_kernel_return(regs, hit.result);
+		return 1;
+	}
 	GS_IP(regs) = ip;
 	return 0;
+}
+
+/* The kernel must leave the breakpoint what it is where a handler may have the function return. */
+static void gs_kprobe_done(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+{
 }
 
 static int gs_kretprobe_hit(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -125,6 +135,8 @@ static int gs_kprobe_on(struct gs_kprobe *k, bool now)
 		err = register_kretprobe(&k->rp);
 	} else {
 		k->kp.pre_handler = gs_kprobe_hit;
+		if (k->leaves)
+			k->kp.post_handler = gs_kprobe_done;
 		err = register_kprobe(&k->kp);
 	}
 	k->on = err == 0;
@@ -208,7 +220,7 @@ static int gs_kprobes_on(struct gs_kprobe *k, u32 n, s64 *site)
 #endif
 	for (i = 0; i < n && !err; i++) {
 		*site = k[i].site;
-		err = gs_kprobe_on(&k[i], now || k[i].offset);
+		err = gs_kprobe_on(&k[i], now || k[i].offset || k[i].leaves);
 	}
 #ifdef GS_FTRACE_MANY
 	if (!err)

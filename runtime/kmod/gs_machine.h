@@ -10,6 +10,8 @@
  *   gs_address_bits()     how wide addresses are
  *   gs_kernel_address(addr, bits)            whether an address may be the kernel's
  *   gs_thread_pointer()   the thread's pointer to what is its own
+ *   gs_kernel_return(regs, v)                has the kernel function that was entered return v at once
+ *   gs_skip_call(regs, ip, sp, fp)           has a program go on at ip, with these stack and frame pointers
  *   gs_vector(n)          the low 64 bits of the thread's vector register n, as its program has it
  */
 #ifndef GS_MACHINE_H

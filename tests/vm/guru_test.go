@@ -45,6 +45,17 @@ var gurus = []struct {
 		[]string{"\nret 42\n"}},
 	{"go-result", "stap", `probe process("%PROG").function("main.traceme").return { $return = 7 }`, true,
 		[]string{"\nret 7\n"}},
+	{"go-error", "faults 200", `global n probe process("%PROG").function("main.serve").return { if (n++ % 8 < 1) { $return[0] = 0; $return[1] = @var("io.EOF") } }`,
+		true, []string{"\ncalls 200 failed 25 ended 25 wrong 0\n"}},
+	{"skip-go", "faults 8000", `global n, m probe process("%PROG").function("main.serve") { if (n++ % 10 < 1) { m++ skip_function(0, @var("main.ErrInjected")) } }
+probe end { printf("%d of %d\n", m, n) }`, true,
+		[]string{"\ncalls 8000 failed 800 ended 0 wrong 0\n", "\n800 of 8000\n"}},
+	{"skip-c", "guru", `probe process("%PROG").function("sum") { skip_function(77) }`, true, []string{"\nsum 77\n"}},
+	{"skip-c-O0", "guru0", `probe process("%PROG").function("sum") { skip_function(77) }`, true, []string{"\nsum 77\n"}},
+	{"override", "guru", `probe kernel.function("__x64_sys_getuid") { override_return(1) }`, false,
+		[]string{"having kernel functions return at once: the kernel was built without it", "rc 1"}},
+	{"override-other", "guru", `probe kernel.function("vfs_read") { override_return(-5) }`, false,
+		[]string{"vfs_read is none of the functions whose callers take any error: system calls", "rc 1"}},
 	{"set-arguments", "guru", `probe process("%PROG").function("traceme") { set_int_arg(1, 0x7000000028); println(int_arg(1)) }
 probe process("%PROG").function("traceme").return { set_returnval(returnval() + 5) }`, true,
 		[]string{"\ntraceme 47\n", "\n40\n"}},
@@ -69,14 +80,18 @@ func TestGuru(t *testing.T) {
 	dir := guruPrograms(t)
 	command := "export GOSTAP_DEBUG=1\n"
 	for _, s := range gurus {
-		prog := filepath.Join(dir, s.prog)
+		prog, args, _ := strings.Cut(filepath.Join(dir, s.prog), " ")
 		g := " -g"
 		if s.name == "no-g" {
 			g = ""
 		}
 		command += "echo '== " + s.name + "'; " + dir + "/gostap" + g + " -e '" +
-			strings.ReplaceAll(s.script, "%PROG", prog) + "' -c " + prog + " 2>&1; echo rc $?\n"
+			strings.ReplaceAll(s.script, "%PROG", prog) + "' -c '" + prog + " " + args + "' 2>&1; echo rc $?\n"
 	}
+	faults := filepath.Join(dir, "faults")
+	command += "echo '== inject'; " + dir + "/gostap inject " + faults + ":main.serve 'main.deep()' --return " +
+		"'0, io.EOF' --one-in 5 -c '" + faults + " 400' 2>&1; echo rc $?\n"
+	command += killed(faults, dir+"/gostap -g -e '"+strings.ReplaceAll(fault, "%PROG", faults)+"'")
 	// Linux 6.1 writes memory only, the newest one registers, too.
 	for release, regs := range map[string]bool{"6.1.0-56-cloud-amd64": false, "7.3.4+deb13-cloud-amd64": true} {
 		t.Run(release, func(t *testing.T) {
@@ -100,7 +115,45 @@ func TestGuru(t *testing.T) {
 					}
 				}
 			}
+			if part := part(res, "inject"); regs && !strings.Contains(part, "calls 400 failed 80 ended 80 wrong 0\n") ||
+				regs && !strings.Contains(part, "80 of 400 calls failed\nrc 0") {
+				t.Errorf("inject: %s", part)
+			}
+			if regs {
+				afterKill(t, res)
+			}
 		})
+	}
+}
+
+// overrides are scripts by which kernel functions fail.
+var overrides = []struct {
+	name, run, script string
+	want              []string
+}{
+	{"user", "/bin/id", `probe kernel.function("__x64_sys_getuid") { if (execname() == "id") { println(ppfunc()) override_return(1337) } }`,
+		[]string{"\nuid=1337 gid=0", "\n__x64_sys_getuid\n"}},
+	{"among_many", "/bin/id -u", `global n probe kernel.function("__x64_sys_get*") { n++ }
+probe kernel.function("__x64_sys_getuid"), kernel.function("__x64_sys_geteuid") { if (execname() == "id") override_return(7) }
+probe end { println(n > 1) }`, []string{"\n7\n", "\n1\n"}},
+}
+
+// fault leaves out one call in four of a program that is served meanwhile.
+const fault = `global n probe process("%PROG").function("main.serve") { if (n++ % 4 < 1) skip_function(0, @var("main.ErrInjected")) }`
+
+// killed is a command that kills the tracer while calls fail by it. The program goes on until none fails any more.
+func killed(prog, tracer string) string {
+	return "echo '== killed'; rm -f /tmp/hit; " + prog + " 800 /tmp/hit & p=$!; " + tracer +
+		" -x $p >/tmp/said 2>&1 & g=$!; while [ ! -e /tmp/hit ] && kill -0 $g; do sleep 0.1; done; " +
+		"kill -9 $g || { cat /tmp/said; kill $p; }; wait $p; " +
+		"echo rc $?\n"
+}
+
+// afterKill checks how the program of killed went on.
+func afterKill(t *testing.T, res *Result) {
+	t.Helper()
+	if part := part(res, "killed"); !strings.Contains(part, " wrong 0\nrc 0") || strings.Contains(part, "failed 0 ") {
+		t.Errorf("after the tracer was killed:\n%s", part)
 	}
 }
 
@@ -121,6 +174,7 @@ func guruPrograms(t *testing.T) string {
 	}
 	build("gostap", "go", "../../cmd/gostap")
 	build("stap", "go", "../fixtures/stap")
+	build("faults", "go", "./testdata/faults")
 	build("guru", "gcc", "-g", "-O2", "-static", "testdata/guru/guru.c")
 	build("guru0", "gcc", "-g", "-O0", "-static", "testdata/guru/guru.c")
 	return dir
@@ -139,24 +193,58 @@ func TestGuruModule(t *testing.T) {
 		command := ""
 		var done []int
 		for i, s := range gurus {
-			prog := filepath.Join(dir, s.prog)
+			prog, progArgs, _ := strings.Cut(filepath.Join(dir, s.prog), " ")
 			text := strings.ReplaceAll(s.script, "%PROG", prog)
 			switch s.name {
 			case "result", "shared-register", "bit-fields", "width", "recursion", "members", "global", "go-result",
-				"set-arguments", "set-memory", "raise":
+				"set-arguments", "set-memory", "raise", "skip-go", "skip-c-O0":
 			default:
 				continue
 			}
-			args := []string{"-cache", cache, "-name", strings.ReplaceAll(s.name, "-", "_"), "-c", prog}
-			out, err := exec.Command(run, append(args, "-r", kdir, "-build", "-e", text)...).CombinedOutput()
+			args := []string{"-cache", cache, "-name", strings.ReplaceAll(s.name, "-", "_")}
+			traced := strings.TrimSpace(prog + " " + progArgs)
+			out, err := exec.Command(run, append(args, "-c", traced, "-r", kdir, "-build", "-e",
+				text)...).CombinedOutput()
 			if err != nil {
 				t.Errorf("build %s: %v\n%s", s.name, err, out)
 				continue
 			}
 			done = append(done, i)
-			command += "echo '== " + s.name + "'; " + run + " " + strings.Join(args, " ") + " -e '" + text +
-				"' 2>&1; echo rc $?\n"
+			command += "echo '== " + s.name + "'; " + run + " " + strings.Join(args, " ") + " -c '" + traced +
+				"' -e '" + text + "' 2>&1; echo rc $?\n"
 		}
+		faults := filepath.Join(dir, "faults")
+		build := exec.Command(filepath.Join(dir, "gostap"), "-g", "-p4", "-m", "faults", "--runtime=kernel", "-r",
+			kdir, "-e", strings.ReplaceAll(fault, "%PROG", faults))
+		build.Dir, build.Env = dir, append(os.Environ(), "XDG_CACHE_HOME="+cache)
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build faults.ko: %v\n%s", err, out)
+		}
+		facts, err := k.Facts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range overrides {
+			args := []string{"-cache", cache, "-name", s.name}
+			out, err := exec.Command(run, append(args, "-kernel-btf", facts.BTF, "-kernel-map", facts.Kallsyms,
+				"-r", kdir, "-build", "-e", s.script)...).CombinedOutput()
+			if err != nil || gccWarning.Match(out) {
+				t.Errorf("build %s: %v\n%s", s.name, err, out)
+			}
+			command += "echo '== " + s.name + "'; " + run + " " + strings.Join(args, " ") + " -c '" + s.run + "' -e '" +
+				s.script + "' 2>&1; echo rc $?; id -u\n"
+		}
+		// gostap inject: of mount's own calls one fails, those of others do not.
+		build = exec.Command(filepath.Join(dir, "gostap"), "inject", "kmalloc", "__x64_sys_mount()", "-p4", "-m",
+			"nomem", "--runtime=kernel", "-r", kdir, "--kernel-btf", facts.BTF, "--kernel-map", facts.Kallsyms)
+		build.Dir, build.Env = dir, append(os.Environ(), "XDG_CACHE_HOME="+cache)
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Errorf("build nomem.ko: %v\n%s", err, out)
+		}
+		command += "echo '== inject'; mkdir /tmp/m; " + dir + "/gostap run " + dir +
+			"/nomem.ko -c '/bin/mount -t tmpfs none /tmp/m' 2>&1; mount -t tmpfs none /tmp/m && echo mounted\n"
+		command += killed(faults, dir+"/gostap run "+dir+"/faults.ko") + dir +
+			"/gostap --cleanup; lsmod | grep faults\n"
 		res := guest(t, k, Options{Files: map[string]string{run: run, dir: dir}, Command: command})
 		for _, i := range done {
 			part := part(res, gurus[i].name)
@@ -165,6 +253,20 @@ func TestGuruModule(t *testing.T) {
 					t.Errorf("%s: no %q in\n%s", gurus[i].name, w, part)
 				}
 			}
+		}
+		if part := part(res, "inject"); !strings.Contains(part, "Cannot allocate memory\n") ||
+			!strings.Contains(part, " calls failed\n") || !strings.Contains(part, "\nmounted\n") {
+			t.Errorf("inject: %s", part)
+		}
+		for _, s := range overrides {
+			for _, w := range append(s.want, "rc 0\n0\n") {
+				if part := part(res, s.name); !strings.Contains("\n"+part, w) {
+					t.Errorf("%s: no %q in\n%s", s.name, w, part)
+				}
+			}
+		}
+		if afterKill(t, res); strings.Contains(part(res, "killed"), "faults ") {
+			t.Errorf("the module is there still:\n%s", part(res, "killed"))
 		}
 	})
 }

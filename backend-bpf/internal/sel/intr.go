@@ -94,6 +94,10 @@ func init() {
 			g.Result(in, g.Call(asm.FnSendSignalThread, emit.InReg(g.Long(in.Args[0]))))
 		}},
 
+		"override_return": {write: func(g *gen, in *ir.Instr) { g.hook.Override(in) }},
+
+		"leave_function": {write: func(g *gen, in *ir.Instr) { g.hook.Leave(in) }},
+
 		"lsm_deny": {write: func(g *gen, in *ir.Instr) { g.hook.Deny(in) }},
 
 		"exit":    {write: func(g *gen, in *ir.Instr) { g.exit() }},

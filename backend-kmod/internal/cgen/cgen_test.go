@@ -152,7 +152,7 @@ func TestIntrinsicsCompile(t *testing.T) {
 	}
 	b := ir.NewBuilder("")
 	for _, f := range intrinsic.All() {
-		if f.Where != intrinsic.Anywhere || !Translates(f.Name) {
+		if f.Where != intrinsic.Anywhere || !Translates(f.Name) || f.Name == overriding { // that is for the kernel
 			continue
 		}
 		var args []ir.Val

@@ -174,11 +174,19 @@ var intrinsics = map[string]translation{
 	"warn": {write: func(g *gen, in *ir.Instr) { g.say(in, "GS_WARN", "") }},
 	"log":  {write: func(g *gen, in *ir.Instr) { g.say(in, "", "\n") }},
 
-	"raise":      {long: "gs_raise_signal(%s)"},
-	"panic":      {write: func(g *gen, in *ir.Instr) { g.emit("gs_panic(%s);", g.str(in.Args[0])) }},
-	"mdelay":     {write: func(g *gen, in *ir.Instr) { g.emit("gs_mdelay(%s);", g.long(in.Args[0])) }},
-	"udelay":     {write: func(g *gen, in *ir.Instr) { g.emit("gs_udelay(%s);", g.long(in.Args[0])) }},
-	"dump_stack": {write: func(g *gen, _ *ir.Instr) { g.emit("gs_dump_stack();") }},
+	"raise": {long: "gs_raise_signal(%s)"},
+	"panic": {write: func(g *gen, in *ir.Instr) { g.emit("gs_panic(%s);", g.str(in.Args[0])) }},
+	"leave_function": {write: func(g *gen, in *ir.Instr) {
+		if g.probe >= 0 && g.noRegs() {
+			g.refuse(in.Pos, "there are no registers of a program at this kind of probe")
+			return
+		}
+		g.emit("gs_skip_call(hit->regs, %s, %s, %s);", g.long(in.Args[0]), g.long(in.Args[1]), g.long(in.Args[2]))
+	}},
+	"override_return": {write: (*gen).override},
+	"mdelay":          {write: func(g *gen, in *ir.Instr) { g.emit("gs_mdelay(%s);", g.long(in.Args[0])) }},
+	"udelay":          {write: func(g *gen, in *ir.Instr) { g.emit("gs_udelay(%s);", g.long(in.Args[0])) }},
+	"dump_stack":      {write: func(g *gen, _ *ir.Instr) { g.emit("gs_dump_stack();") }},
 	"printk": {write: func(g *gen, in *ir.Instr) {
 		g.or(in, "gs_printk(c, %d, %s, %s)", in.Pos, g.long(in.Args[0]), g.str(in.Args[1]))
 	}},

@@ -2,6 +2,7 @@ package cgen
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
@@ -23,6 +24,9 @@ var kprobes = hook{
 			if a.active > 0 {
 				row += fmt.Sprintf(", .maxactive = %d", a.active)
 			}
+		}
+		if slices.ContainsFunc(a.runs, func(r run) bool { return overrides(r.h.f) }) {
+			row += ", .leaves = true"
 		}
 		if !a.exact {
 			row += ", .wild = true"

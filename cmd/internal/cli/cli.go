@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/inject"
 	"github.com/gostap/gostap/cmd/internal/marks"
 	"github.com/gostap/gostap/cmd/internal/profile"
 	"github.com/gostap/gostap/cmd/internal/providers"
@@ -73,6 +74,16 @@ func Run(args []string, s Streams, env []string) (status int) {
 			hangs()
 			streams := profile.Streams{In: s.In, Out: s.Out, Err: s.Err, Columns: columns(s.Out)}
 			return profile.Run(ctx, args[1:], streams, env)
+		case "inject":
+			more, text, err := inject.Args(args[1:])
+			if err != nil {
+				return slip.Failed(s.Err, err)
+			}
+			if text != "" {
+				fmt.Fprint(s.Out, text)
+				return 0
+			}
+			args = more
 		}
 	}
 	more, rc, err := defaults(env, s.Err)

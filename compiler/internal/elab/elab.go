@@ -108,7 +108,9 @@ type Probe struct {
 	Marks []*probe.Site
 	// User: the probe stands in the user's script.
 	User bool
-	Info Info
+	// Leaves: it leaves out the function at whose entry it fires, so that those behind it do not find that any more.
+	Leaves bool
+	Info   Info
 }
 
 // Becomes is what a value is made.
@@ -250,6 +252,8 @@ type Target struct {
 	// AtEntry says that the programs are to be run at the function's entry (Probe.Entry) and the value
 	// kept until the return: @entry, and parameters used in a .return probe.
 	AtEntry bool
+	// Leaves: it is a result of the probed function, which is left at once.
+	Leaves bool
 	// Value of a procfs probe: what is exchanged with the process at the file. Reply: it can be set, else it can be
 	// read.
 	Procfs, Reply bool

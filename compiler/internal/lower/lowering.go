@@ -83,6 +83,11 @@ func init() {
 		"set_u64_arg":   setArg(width{}),
 		"set_returnval": {needArgs, builtins.setReturnval},
 
+		"skip_function": {0, func(f builtins, c *call) ir.Val {
+			f.wrongContext(c.sp, "%s() is a statement of a probe, not of a function or of an expression", c.called)
+			return ir.Val{}
+		}},
+
 		"set_user_int8":    store(1, false),
 		"set_user_int16":   store(2, false),
 		"set_user_int32":   store(4, false),

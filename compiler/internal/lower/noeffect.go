@@ -13,6 +13,9 @@ import (
 
 // warnNoEffect warns of an assignment that the rest of the program does not see.
 func (f writing) warnNoEffect(x ast.Expr, t *elab.Target) {
+	if t.Leaves {
+		return // the caller reads it
+	}
 	name := target.Text(x)
 	warn := func(s *probe.Site, format string, args ...any) *diag.Diagnostic {
 		d := f.ds.Warnf(diag.Semantic, CodeNoEffect, x.Range(), "assigning to %s has no effect here: "+format,

@@ -61,7 +61,7 @@ func (b *build) eventVars(s *probe.Site, t *ast.Target) (*elab.Target, error) {
 				return &elab.Target{Type: types.String, Pretty: w.parts}, nil
 			}
 		}
-		return nil, &errResult{problem{"available in .return probes only", "append .return to the probe point"}}
+		return nil, &errResult{said("available in .return probes only", "append .return to the probe point")}
 	}
 	if t.Name != "$$locals" {
 		var atEntry []*debuginfo.Var

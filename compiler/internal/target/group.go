@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/skip"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
@@ -362,6 +363,8 @@ func hasTargets(bodies []*ast.Block) bool {
 			switch n := n.(type) {
 			case *ast.Target:
 				found = true
+			case *ast.Call:
+				found = found || n.Fun.Name == skip.Call
 			case *ast.AtOp:
 				found = found || n.Name == "@defined" || IsTargetOp(n.Name)
 			case *ast.Unary:

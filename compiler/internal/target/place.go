@@ -18,8 +18,22 @@ type object struct {
 	bitOff, bitSize int64 // bitSize 0: not a bit field
 }
 
-// problem is why an expression cannot be followed; hint may say what to do.
-type problem struct{ text, hint string }
+func said(text, hint string) problem { return problem{text: text, hint: hint} }
+
+// problem is why an expression cannot be followed; hint may say what to do. whole is set where it leads to a value,
+// only that this is no single one.
+type problem struct {
+	text, hint string
+	whole      *loc.Place
+}
+
+// Part is the piece of a value from off on that has type t.
+func Part(pl loc.Place, off int64, t *types.Ctype) loc.Place {
+	return part(object{Place: pl}, off, t).Place
+}
+
+// Word gives the integer in the first size bytes of a value.
+func Word(pl loc.Place, size int64) (loc.Prog, error) { return word(object{Place: pl}, size, false) }
 
 func (p *problem) Error() string { return p.text }
 

@@ -373,7 +373,7 @@ func (w *writer) variable(name string, v *debuginfo.Var) {
 
 func (b *build) returned(w *writer, s *probe.Site) error {
 	if !s.IsReturn() {
-		return &errResult{problem{"available in .return probes only", "append .return to the probe point"}}
+		return &errResult{said("available in .return probes only", "append .return to the probe point")}
 	}
 	if s.At.Kind == debuginfo.AtTail {
 		return errTail

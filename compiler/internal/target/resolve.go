@@ -74,7 +74,11 @@ func (r *resolver) target(e ast.Expr, truth bool) *elab.Target {
 	b := &build{resolver: r, truth: truth}
 	t, err := b.expr(e)
 	if err != nil {
-		return &elab.Target{Err: r.diagnose(e, err)}
+		t := &elab.Target{Err: r.diagnose(e, err), Args: b.args}
+		if p, ok := err.(*problem); ok && p.whole != nil && !b.implied && !r.inEntry && len(b.texts) == 0 {
+			t.Place, t.Ctype = *p.whole, p.whole.Type
+		}
+		return t
 	}
 	t.Args = b.args
 	for i, a := range b.args {
@@ -262,7 +266,7 @@ type errResult struct{ problem }
 func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.TargetStep, error) {
 	none := func(err error) (object, bool, []ast.TargetStep, error) { return object{}, false, nil, err }
 	if !s.IsReturn() {
-		return none(&errResult{problem{"available in .return probes only", "append .return to the probe point"}})
+		return none(&errResult{said("available in .return probes only", "append .return to the probe point")})
 	}
 	if !debuginfo.Tells(s.Image) {
 		return none(noTypes(s))
@@ -278,7 +282,7 @@ func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.Target
 	n := 0
 	switch {
 	case len(rs) == 0:
-		return none(&errResult{problem{fmt.Sprintf("%s returns nothing", s.Func), `test it with @defined($return)`}})
+		return none(&errResult{said(fmt.Sprintf("%s returns nothing", s.Func), `test it with @defined($return)`)})
 	case len(rs) > 1:
 		var names []string
 		for i, r := range rs {
@@ -295,12 +299,12 @@ func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.Target
 			}
 		}
 		if !ok {
-			return none(&errResult{problem{fmt.Sprintf("%s has %d results, so $return alone does not say which", s.Func,
-				len(rs)), "use " + strings.Join(names, ", ")}})
+			return none(&errResult{said(fmt.Sprintf("%s has %d results, so $return alone does not say which", s.Func,
+				len(rs)), "use "+strings.Join(names, ", "))})
 		}
 		if k < 0 || k >= int64(len(rs)) {
-			return none(&errResult{problem{fmt.Sprintf("%s has %d results, counted from 0", s.Func, len(rs)), "use " +
-				strings.Join(names, ", ")}})
+			return none(&errResult{said(fmt.Sprintf("%s has %d results, counted from 0", s.Func, len(rs)), "use "+
+				strings.Join(names, ", "))})
 		}
 		n, path = int(k), path[1:]
 	case len(path) > 0 && path[0].Indexes() && !indexable(rs[0].Type):
@@ -320,8 +324,8 @@ func (b *build) result(s *probe.Site, t *ast.Target) (object, bool, []ast.Target
 	return o, false, path, nil
 }
 
-var errTail = &errResult{problem{"the function ends by jumping to another one here, so its result does not exist yet",
-	"test it with @defined($return)"}}
+var errTail = &errResult{said("the function ends by jumping to another one here, so its result does not exist yet",
+	"test it with @defined($return)")}
 
 func named(name string) bool { return name != "" && name != "_" && !strings.HasPrefix(name, "~") }
 
@@ -494,20 +498,20 @@ func read(o object) (*elab.Target, error) {
 			out.Ctype = pointerTo(t.Elem())
 			return out, nil
 		}
-		return nil, suggest(t, "an array", "index it, or print it with $ appended")
+		return nil, suggest(o, "an array", "index it, or print it with $ appended")
 	case types.Struct, types.Union:
-		return nil, suggest(t, "a structure", "name a member with ->, or print it with $ appended")
+		return nil, suggest(o, "a structure", "name a member with ->, or print it with $ appended")
 	case types.GoSlice:
 		if t.IsBytes() {
 			return text(o)
 		}
-		return nil, suggest(t, "a slice", "use ->len, ->cap, ->ptr or [index], or print it with $ appended")
+		return nil, suggest(o, "a slice", "use ->len, ->cap, ->ptr or [index], or print it with $ appended")
 	case types.GoInterface:
 		first := "tab"
 		if t.Empty {
 			first = "type"
 		}
-		return nil, suggest(t, "an interface", "use ->"+first+" and ->data, or print it with $ appended")
+		return nil, suggest(o, "an interface", "use ->"+first+" and ->data, or print it with $ appended")
 	case types.Float, types.Complex:
 		for _, p := range o.Pieces {
 			if p.Vector != 0 && p.Val.Empty() {
@@ -515,7 +519,7 @@ func read(o object) (*elab.Target, error) {
 			}
 		}
 		if t.Kind == types.Complex && (t.Size == 16 || t.Size == 8) {
-			return nil, suggest(t, "two numbers", "use ->real and ->imag, or print it with $ appended")
+			return nil, suggest(o, "two numbers", "use ->real and ->imag, or print it with $ appended")
 		}
 		if t.Kind != types.Float || t.Size != 8 && t.Size != 4 {
 			return nil, fail("%s is no number of 32 or 64 bits, and scripts hold no others", t.Name)
@@ -540,8 +544,9 @@ func text(o object) (*elab.Target, error) {
 	return out, err
 }
 
-func suggest(t *types.Ctype, what, hint string) error {
-	return (&problem{text: fmt.Sprintf("%s is %s, which is no single value", t.Name, what)}).advise("%s", hint)
+func suggest(o object, what, hint string) error {
+	text := fmt.Sprintf("%s is %s, which is no single value", o.Type.Name, what)
+	return (&problem{text: text, whole: &o.Place}).advise("%s", hint)
 }
 
 // constant evaluates a written number.

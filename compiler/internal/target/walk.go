@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/skip"
 )
 
 // walker goes through a body and resolves what it finds in the arms that can run.
@@ -18,6 +19,8 @@ type walker struct {
 	// truths are the expressions of which only is asked whether they are nil; nils is elab.Info.Nils.
 	truths map[ast.Expr]bool
 	nils   map[*ast.Name]elab.Nil
+	// wholes are what is assigned or assigned to as a whole (package change).
+	wholes map[ast.Expr]bool
 	// key tells sites apart whose expressions resolve differently.
 	key strings.Builder
 	// bad is the first expression that does not resolve and is not asked for by @defined.
@@ -26,7 +29,7 @@ type walker struct {
 
 func newWalker(r *resolver) *walker {
 	return &walker{r: r, targets: map[ast.Expr]*elab.Target{}, consts: map[ast.Expr]int64{},
-		truths: map[ast.Expr]bool{}, nils: map[*ast.Name]elab.Nil{}}
+		truths: map[ast.Expr]bool{}, nils: map[*ast.Name]elab.Nil{}, wholes: map[ast.Expr]bool{}}
 }
 
 func (w *walker) walk(n ast.Node) {
@@ -75,6 +78,8 @@ func (w *walker) walk(n ast.Node) {
 			w.compareNil(n.X, n.Y)
 			w.compareNil(n.Y, n.X)
 		}
+	case *ast.ExprStmt:
+		w.mayBeWhole(n.X)
 	case *ast.Target:
 		w.target(n)
 		return
@@ -101,6 +106,24 @@ func (w *walker) walk(n ast.Node) {
 	}
 }
 
+// mayBeWhole notes what of a statement may be a value of many words (see package change).
+func (w *walker) mayBeWhole(e ast.Expr) {
+	switch e := e.(type) {
+	case *ast.Assign:
+		if _, ok := ast.Unparen(e.X).(*ast.Name); e.Op == "=" && !ok {
+			w.wholes[ast.Unparen(e.X)], w.wholes[ast.Unparen(e.Y)] = true, true
+		}
+	case *ast.Call:
+		if e.Fun.Name != skip.Call {
+			return
+		}
+		for _, a := range e.Args {
+			w.wholes[ast.Unparen(a)] = true
+		}
+		fmt.Fprintf(&w.key, "skip %s", skip.At(w.r.site).Key())
+	}
+}
+
 // target resolves e and what its indexes and arguments hold.
 func (w *walker) target(e ast.Expr) *elab.Target {
 	if t := w.targets[e]; t != nil {
@@ -109,7 +132,7 @@ func (w *walker) target(e ast.Expr) *elab.Target {
 	t := w.r.target(e, w.truths[e])
 	w.targets[e] = t
 	w.enter(t)
-	if t.Err != nil && w.bad == nil {
+	if t.Err != nil && w.bad == nil && !(w.wholes[e] && t.Place.Type != nil) {
 		w.bad = t.Err
 	}
 	for _, a := range t.Args {
@@ -131,6 +154,9 @@ func (w *walker) enter(t *elab.Target) {
 		k.WriteString(t.Err.Message)
 	}
 	fmt.Fprintf(k, "%d %t %t %t %t", t.Type, t.CString, t.AtEntry, t.Procfs, t.Reply)
+	if t.Err != nil && t.Place.Type != nil {
+		fmt.Fprintf(k, " %s %t %s %v", t.Place.Type.Name, t.Place.InMemory, t.Place.Addr, t.Place.Pieces)
+	}
 	k.WriteString(t.Value.String())
 	k.WriteByte('#')
 	k.WriteString(t.Len.String())

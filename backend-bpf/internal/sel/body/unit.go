@@ -22,6 +22,10 @@ type Features struct {
 	// WriteRegs and WriteUser try whether a uprobe's program may change registers and memory of the traced program, and
 	// say why not. Like Sleepable they are asked when a handler needs it.
 	WriteRegs, WriteUser func() error
+	// Override tries likewise whether a program may have a kernel function return at once, and Overridable whether that
+	// one may. nil means yes.
+	Override    func() error
+	Overridable func(symbol string) error
 	// Events tells whether programs at system calls, beginnings and ends of processes and forks are to go by perf
 	// events of these tracepoints, since raw ones can be preempted and miss hits meanwhile (7.0). It is asked when
 	// there is such a program. nil means no.
