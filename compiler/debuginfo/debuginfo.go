@@ -365,7 +365,7 @@ type Enums interface {
 
 // Constants is what images have whose types of whole numbers have named constants that are no enumerations: Go's.
 type Constants interface {
-	// Constants are those of a type, in the order in which they are declared.
+	// Constants are those of a type that its package declares, in the order in which it does.
 	Constants(t *types.Ctype) ([]types.Enumerator, error)
 }
 

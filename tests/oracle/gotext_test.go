@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"math"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -45,7 +46,7 @@ func splitVars(s string) (out [][2]string) {
 			case strings.IndexByte("}])", c) >= 0:
 				depth--
 			}
-			if c == ' ' && !quoted && depth <= 0 {
+			if c == ' ' && !quoted && depth <= 0 && !strings.HasPrefix(s[i:], " (") {
 				break
 			}
 		}
@@ -105,6 +106,9 @@ func (c *comparer) token() string {
 	return t
 }
 
+// numbered is what stands behind the constant that a number is.
+var numbered = regexp.MustCompile(`^ \(-?[0-9]+\)`)
+
 // skip passes over a value that Delve could not read.
 func (c *comparer) skip() {
 	depth, quoted := 0, false
@@ -117,7 +121,7 @@ func (c *comparer) skip() {
 		case quoted:
 		case strings.IndexByte("{[(", b) >= 0:
 			depth++
-		case depth == 0 && strings.IndexByte(" ,}])", b) >= 0:
+		case depth == 0 && strings.IndexByte(" ,}])", b) >= 0 && !numbered.MatchString(c.s[i:]):
 			c.s = c.s[i:]
 			return
 		case strings.IndexByte("}])", b) >= 0:
@@ -140,6 +144,26 @@ func (c *comparer) address(t string, want uint64) {
 	case got != want:
 		c.set(moved)
 	}
+}
+
+// nameOf takes the constant in front of a number and gives the number: "Green (1)". It is ok if Delve names it so, or by
+// a constant of another package, which gostap leaves out.
+func nameOf(s string, v *proc.Variable) (rest string, ok bool) {
+	want := v.ConstDescr()
+	if strings.Contains(want, ".") {
+		want = ""
+		if i := strings.Index(s, " ("); i >= 0 && strings.IndexAny(s, " ,:]})\"") == i {
+			want = s[:i]
+		}
+	}
+	if want == "" {
+		return s, true
+	}
+	rest, ok = strings.CutPrefix(s, want+" (")
+	digits := strings.TrimLeft(rest, "-0123456789")
+	number := rest[:len(rest)-len(digits)]
+	rest, closed := strings.CutPrefix(digits, ")")
+	return number + rest, ok && closed
 }
 
 func (c *comparer) value(v *proc.Variable) {
@@ -169,11 +193,20 @@ func (c *comparer) value(v *proc.Variable) {
 		}
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
 		reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		t := c.token()
 		if v.Value == nil {
+			if c.token(); c.take(" (") {
+				c.token()
+				c.want(")")
+			}
 			c.set(unread)
 			return
 		}
+		rest, named := nameOf(c.s, v)
+		if !named {
+			c.set(wrong)
+		}
+		c.s = rest
+		t := c.token()
 		if hex, ok := strings.CutPrefix(t, "0x"); ok {
 			n, _ := strconv.ParseUint(hex, 16, 64)
 			t = strconv.FormatUint(n, 10)

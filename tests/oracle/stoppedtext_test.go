@@ -267,6 +267,12 @@ func (c *sameComparer) integer(v *proc.Variable) {
 			want = time.Month(n).String()
 		case "time.Weekday":
 			want = time.Weekday(n).String()
+		default:
+			rest, named := nameOf(c.s, v)
+			if !named {
+				c.wrong("not %s", v.ConstDescr())
+			}
+			c.s = rest
 		}
 	}
 	if t := c.token(); t != want {

@@ -22,6 +22,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/gobare"
+	"github.com/gostap/gostap/compiler/debuginfo/goconsts"
 	"github.com/gostap/gostap/compiler/debuginfo/gosource"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
@@ -69,7 +70,7 @@ type Image struct {
 
 	stands map[int]*stand // what wrappers stand for, nil for those that only call
 
-	constants *constants // unset as long as nobody has asked
+	constants *goconsts.Constants // unset as long as nobody has asked
 
 	lookups int              // names looked for by namedFunc
 	byName  map[string]int32 // functions by name, once there were many of those

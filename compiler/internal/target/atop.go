@@ -205,8 +205,13 @@ func (b *build) constants(t *types.Ctype) []types.Enumerator {
 	if t == nil || b.at() == nil {
 		return nil
 	}
-	if img, ok := b.at().Image.(debuginfo.Constants); ok {
-		if list, err := img.Constants(t); err == nil {
+	return constantsOf(b.at().Image, t)
+}
+
+// constantsOf are the named constants of a type of img's program, nil if there are none.
+func constantsOf(img debuginfo.Image, t *types.Ctype) []types.Enumerator {
+	if c, ok := img.(debuginfo.Constants); ok {
+		if list, err := c.Constants(t); err == nil {
 			return list
 		}
 	}
@@ -222,10 +227,8 @@ func enumNamed(img debuginfo.Image, name string) ([]types.Enumerator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c, ok := img.(debuginfo.Constants); ok {
-		if list, err := c.Constants(t); err == nil && len(list) > 0 {
-			return list, nil
-		}
+	if list := constantsOf(img, t); len(list) > 0 {
+		return list, nil
 	}
 	if t.Kind != types.Enum {
 		return nil, fail("%s is no enumeration", name)

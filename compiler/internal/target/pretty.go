@@ -328,7 +328,7 @@ func (w *writer) open(img debuginfo.Image, vs []*debuginfo.Var) {
 		if t == nil {
 			t = v.Type
 		}
-		if v.Err == nil && t != nil && (t.Go && !(plain(t) && sure(v.Place)) || own(t)) {
+		if v.Err == nil && t != nil && (t.Go && !(plain(img, t) && sure(v.Place)) || own(t)) {
 			w.full = newFullText(img, !t.Go, !w.nested, w.limits)
 			return
 		}

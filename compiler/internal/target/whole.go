@@ -90,8 +90,9 @@ func sure(p loc.Place) bool {
 	})
 }
 
-// plain reports whether the text of a type of Go is made of numbers and strings alone, which need nothing further.
-func plain(t *types.Ctype) bool {
+// plain reports whether the text of a type of Go in img's program is made of numbers and strings alone, which need
+// nothing further.
+func plain(img debuginfo.Image, t *types.Ctype) bool {
 	if t == nil {
 		return true
 	}
@@ -99,27 +100,29 @@ func plain(t *types.Ctype) bool {
 		return false
 	}
 	switch t.Kind {
-	case types.Int, types.GoString, types.Float:
+	case types.Int:
+		return len(constantsOf(img, t)) == 0
+	case types.GoString, types.Float:
 		return true
 	case types.Struct:
 		for _, f := range t.Fields() {
-			if !plain(f.Type) {
+			if !plain(img, f.Type) {
 				return false
 			}
 		}
 		return true
 	case types.Array:
-		return plain(t.Elem())
+		return plain(img, t.Elem())
 	}
 	return false
 }
 
 // plainOrPointer is plain for what "$x$" shows, which is what a pointer to a structure leads to.
-func plainOrPointer(t *types.Ctype) bool {
+func plainOrPointer(img debuginfo.Image, t *types.Ctype) bool {
 	if t.Kind == types.Pointer && t.Elem() != nil && t.Elem().Kind == types.Struct {
-		return plain(t.Elem())
+		return plain(img, t.Elem())
 	}
-	return plain(t)
+	return plain(img, t)
 }
 
 // word gives the index of a number.

@@ -29,15 +29,7 @@ func (t *texter) value(v value, l level) {
 	}
 	switch v.t.Kind {
 	case types.Int, types.Enum, types.Char:
-		n, ok := integer(v)
-		switch {
-		case !ok:
-			t.lost()
-		case v.t.Signed:
-			t.lit(strconv.FormatInt(n, 10))
-		default:
-			t.lit(strconv.FormatUint(uint64(n), 10))
-		}
+		t.number(v)
 	case types.Bool:
 		t.boolean(v)
 	case types.Float, types.Complex:
@@ -338,7 +330,8 @@ func (t *texter) elems(v value, e *types.Ctype, n uint64, l level) {
 
 func (t *texter) structure(v value, l level) {
 	fs := v.t.Fields()
-	if t.shallow(l) || len(fs) == 0 && v.t.Size > 0 || v.cut && len(v.b) == 0 && v.t.Size > 0 {
+	some := v.t.Size > 0
+	if (some || len(fs) > 0) && t.shallow(l) || some && (len(fs) == 0 || v.cut && len(v.b) == 0) {
 		t.lit("{...}")
 		return
 	}

@@ -31,6 +31,8 @@ type plan struct {
 	rtt   *debuginfo.RunTimeTypes
 	// shapes are the types as the plan has them.
 	shapes map[*types.Ctype]*shape.Type
+	// constants are those of the types of which there was a value.
+	constants map[*types.Ctype][]types.Enumerator
 }
 
 // mostText bounds a text, in bytes.
