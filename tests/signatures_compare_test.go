@@ -2,6 +2,7 @@ package tests
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -191,6 +192,8 @@ func (c *comparer) of(n *told) verdict {
 		}
 	case "interface", "error":
 		return c.dynamic(n)
+	case "context":
+		return c.context(n)
 	default:
 		c.bad = "a value of the unknown kind " + n.K
 	}
@@ -222,6 +225,9 @@ func (c *comparer) word() (w string) {
 	return w
 }
 
+// numbered is what stands behind the constant that a number is.
+var numbered = regexp.MustCompile(`^ \(-?[0-9]+\)`)
+
 // skip passes over a value.
 func (c *comparer) skip() {
 	depth, quoted := 0, false
@@ -234,7 +240,7 @@ func (c *comparer) skip() {
 		case quoted:
 		case strings.IndexByte("{[(", b) >= 0:
 			depth++
-		case depth == 0 && strings.IndexByte(" ,}])", b) >= 0:
+		case depth == 0 && strings.IndexByte(" ,}])", b) >= 0 && !numbered.MatchString(c.s[i:]):
 			c.s = c.s[i:]
 			return
 		case strings.IndexByte("}])", b) >= 0:
@@ -442,6 +448,25 @@ func (c *comparer) channel(n *told) verdict {
 	return c.list(len(n.C), func(i int) { c.value(n.C[i]) })
 }
 
+// context compares a context of package context: what it is derived from, and how.
+func (c *comparer) context(n *told) verdict {
+	if c.take("{...}") {
+		return cut
+	}
+	if len(n.C) > 0 {
+		c.value(n.C[0])
+	}
+	c.want(n.V)
+	if len(n.C) > 1 {
+		c.want("(")
+		c.value(n.C[1])
+		c.want(", ")
+		c.value(n.C[2])
+		c.want(")")
+	}
+	return equal
+}
+
 // dynamic compares what an interface holds.
 func (c *comparer) dynamic(n *told) verdict {
 	if len(n.C) == 0 {
@@ -449,6 +474,10 @@ func (c *comparer) dynamic(n *told) verdict {
 		return equal
 	}
 	in := n.C[0]
+	if in.K == "context" {
+		c.value(in)
+		return equal
+	}
 	if in.E != "" && strings.HasPrefix(c.s, in.N+"(\"") {
 		c.want(in.N + "(")
 		o := c.quoted(in.E)

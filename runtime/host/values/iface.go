@@ -91,6 +91,9 @@ func (t *texter) iface(v value, l level) {
 		t.lit(")")
 		return
 	}
+	if t.chain(in, l) {
+		return
+	}
 	below := l.in()
 	switch in.t.Kind {
 	case types.GoString, types.Bool:
