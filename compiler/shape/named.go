@@ -10,7 +10,9 @@ import (
 // users read them and not by what they are made of. The host knows how (values.named).
 func OwnText(name string) bool {
 	switch name {
-	case "time.Duration", "time.Month", "time.Weekday", "time.Time", "sync.Mutex", "net/netip.Addr", "net/url.URL":
+	case "time.Duration", "time.Month", "time.Weekday", "time.Time", "sync.Mutex", "sync.WaitGroup", "io/fs.FileMode",
+		"math/big.Int", "net.IP", "net.IPMask", "net.HardwareAddr", "net.IPNet", "net.TCPAddr", "net.UDPAddr",
+		"net.IPAddr", "net/netip.Addr", "net/netip.AddrPort", "net/netip.Prefix", "net/url.URL":
 		return true
 	}
 	return strings.HasPrefix(name, "sync/atomic.")

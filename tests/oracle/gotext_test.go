@@ -146,8 +146,8 @@ func (c *comparer) address(t string, want uint64) {
 	}
 }
 
-// nameOf takes the constant in front of a number and gives the number: "Green (1)". It is ok if Delve names it so, or by
-// a constant of another package, which gostap leaves out.
+// nameOf takes the constant in front of a number and gives the number: "Green (1)". It is ok if Delve names it so, or
+// by a constant of another package, which gostap leaves out.
 func nameOf(s string, v *proc.Variable) (rest string, ok bool) {
 	want := v.ConstDescr()
 	if strings.Contains(want, ".") {

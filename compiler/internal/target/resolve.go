@@ -450,8 +450,8 @@ func (b *build) end(o object, t *ast.Target, addr bool) (*elab.Target, error) {
 	}
 	if t.Pretty > 0 {
 		w := writer{nested: t.Pretty > 1, limits: b.env.Limits}
-		if s := b.at(); s != nil && s.Image != nil && (o.Type.Go && !(plainOrPointer(s.Image, o.Type) && sure(o.Place)) ||
-			own(o.Type)) {
+		if s := b.at(); s != nil && s.Image != nil &&
+			(o.Type.Go && !(plainOrPointer(s.Image, o.Type) && sure(o.Place)) || own(o.Type)) {
 			if w.full = newFullText(s.Image, !o.Type.Go, t.Pretty == 1, b.env.Limits); w.full != nil {
 				w.full.value(o, o.Type.Kind == types.Pointer)
 				if err := w.seal(); err != nil {

@@ -18,6 +18,9 @@ var roots = map[string]string{
 	"context.emptyCtx":      "context.Background",
 }
 
+// linked writes contexts.
+type linked struct{ *texter }
+
 // chain writes a context of package context as those that it is derived from and what was done to get it, in the order
 // in which the program did it: "context.Background.WithValue(main.key{}, "abc").WithCancel". A context that has ended
 // has its error in brackets behind it. false, with nothing written, for values of all other types.
@@ -25,7 +28,7 @@ func (t *texter) chain(v value, l level) bool {
 	if _, ok := ownContext(v); !ok {
 		return false
 	}
-	t.link(v, l, mostLinks)
+	linked{t}.link(v, l, mostLinks)
 	return true
 }
 
@@ -46,7 +49,7 @@ func ownContext(v value) (kind string, ok bool) {
 }
 
 // link writes the context v, with those that it is derived from, at most so many.
-func (t *texter) link(v value, l level, most int) {
+func (t linked) link(v value, l level, most int) {
 	kind, ok := ownContext(v)
 	switch {
 	case !ok:
@@ -74,7 +77,7 @@ func (t *texter) link(v value, l level, most int) {
 }
 
 // notRead stands for what an address leads to.
-func (t *texter) notRead(p uint64) {
+func (t linked) notRead(p uint64) {
 	if _, _, gone := t.at(p, 1); gone {
 		t.lost()
 		return
@@ -83,7 +86,7 @@ func (t *texter) notRead(p uint64) {
 }
 
 // derived writes a context whose structure is s.
-func (t *texter) derived(kind string, s value, l level, most int) {
+func (t linked) derived(kind string, s value, l level, most int) {
 	cancel, name := s, "Context"
 	switch kind {
 	case "context.timerCtx", "context.afterFuncCtx":
@@ -118,7 +121,7 @@ func (t *texter) derived(kind string, s value, l level, most int) {
 }
 
 // parent writes the context in a member of s.
-func (t *texter) parent(s value, name string, l level, most int) {
+func (t linked) parent(s value, name string, l level, most int) {
 	f, ok := field(s, name)
 	if !ok || f.t == nil || f.t.Kind != types.GoInterface {
 		t.lost()
@@ -144,7 +147,7 @@ func (t *texter) parent(s value, name string, l level, most int) {
 
 // foreignContext writes a context of another package that one is derived from: its type, behind the context that it
 // passes everything on to, where the program's code tells that it does.
-func (t *texter) foreignContext(v value, l level, most int) {
+func (t linked) foreignContext(v value, l level, most int) {
 	if c := t.passes(v.t); c != nil {
 		if f, ok := t.passed(v, c); ok {
 			if in, isNil, ok := t.dynamic(f); ok && !isNil && most > 0 && !t.full() {
@@ -158,7 +161,7 @@ func (t *texter) foreignContext(v value, l level, most int) {
 }
 
 // passes says how a type of another package passes everything on, nil if it does not.
-func (t *texter) passes(c *types.Ctype) *loc.Context {
+func (t linked) passes(c *types.Ctype) *loc.Context {
 	if t.p.img == nil || t.p.rtt == nil {
 		return nil
 	}
@@ -175,7 +178,7 @@ func (t *texter) passes(c *types.Ctype) *loc.Context {
 }
 
 // passed is the interface that a context of another package has the one in that it passes everything on to.
-func (t *texter) passed(v value, c *loc.Context) (value, bool) {
+func (t linked) passed(v value, c *loc.Context) (value, bool) {
 	const size = 16
 	face := &types.Ctype{Kind: types.GoInterface, Size: size, Go: true}
 	if v.t.Kind != types.Pointer && v.t.Size == 8 && c.Then < 0 {
@@ -201,7 +204,7 @@ func (t *texter) passed(v value, c *loc.Context) (value, bool) {
 }
 
 // carried writes the key or value of a context.
-func (t *texter) carried(s value, name string, l level) {
+func (t linked) carried(s value, name string, l level) {
 	f, ok := field(s, name)
 	if !ok || f.t == nil || f.t.Kind != types.GoInterface {
 		t.lost()
@@ -211,7 +214,7 @@ func (t *texter) carried(s value, name string, l level) {
 }
 
 // ended writes the error of a context that has ended, and its cause if that is another one.
-func (t *texter) ended(s value, l level) {
+func (t linked) ended(s value, l level) {
 	err, ok := field(s, "err")
 	if ok && err.t != nil && err.t.Kind == types.Struct { // an atomic.Value since Go 1.25
 		err, ok = field(err, "v")
@@ -237,7 +240,7 @@ func (t *texter) ended(s value, l level) {
 }
 
 // reason writes an error by its text.
-func (t *texter) reason(v value, l level) {
+func (t linked) reason(v value, l level) {
 	if in, isNil, ok := t.dynamic(v); ok && !isNil {
 		if s, ok := t.errorText(in, 0); ok && !s.cut {
 			t.lit(s.text)

@@ -23,11 +23,13 @@ var fixed = map[string]string{
 	"internal/poll.errNetClosing":          "use of closed network connection",
 	"*internal/poll.DeadlineExceededError": "i/o timeout",
 	"net/http.http2noCachedConnError":      "http2: no cached connection was available",
+	"*net.timeoutError":                    "i/o timeout",
+	"net.canceledError":                    "operation was canceled",
 }
 
 // said is a part of what an Error method gives: literal text, a member that is a string, as it is or as strconv.Quote
-// writes it, or one that is an error.
-type said struct{ lit, text, quoted, err string }
+// writes it, or one that is an error or a net.Addr. pre stands in front of a member that is there.
+type said struct{ lit, text, quoted, err, addr, pre string }
 
 // composed are the errors of the standard library, and of github.com/pkg/errors, whose methods put their members
 // together.
@@ -46,6 +48,12 @@ var composed = map[string][]said{
 	"*strconv.NumError": {{lit: "strconv."}, {text: "Func"}, {lit: ": parsing "}, {quoted: "Num"}, {lit: ": "},
 		{err: "Err"}},
 	"*os/exec.Error": {{lit: "exec: "}, {quoted: "Name"}, {lit: ": "}, {err: "Err"}},
+	"*net.OpError": {{text: "Op"}, {text: "Net", pre: " "}, {addr: "Source", pre: " "}, {addr: "Addr", pre: " "},
+		{lit: ": "}, {err: "Err"}},
+	"*net.DNSError": {{lit: "lookup "}, {text: "Name"}, {text: "Server", pre: " on "}, {lit: ": "},
+		{text: "Err"}},
+	"*regexp/syntax.Error": {{lit: "error parsing regexp: "}, {text: "Code"}, {lit: ": `"}, {text: "Expr"},
+		{lit: "`"}},
 }
 
 // errorText gives the text of an error whose method is known, without running it: those of the standard library. Their
@@ -102,6 +110,8 @@ func (t *texter) saying(s value, p said, depth int) (errText, bool) {
 			return errText{}, false
 		}
 		return t.errorText(in, depth+1)
+	case p.addr != "":
+		return t.addrText(s, p)
 	}
 	f, ok := field(s, p.text+p.quoted)
 	if !ok || f.t == nil || f.t.Kind != types.GoString {
@@ -111,7 +121,47 @@ func (t *texter) saying(s value, p said, depth int) (errText, bool) {
 	if p.quoted != "" {
 		text, ok = strconv.Quote(text), ok && !cut
 	}
+	if text != "" {
+		text = p.pre + text
+	}
 	return errText{text, cut}, ok
+}
+
+// addrText gives the text of a net.Addr in a member of a *net.OpError.
+func (t *texter) addrText(s value, p said) (errText, bool) {
+	f, ok := field(s, p.addr)
+	if !ok || f.t == nil || f.t.Kind != types.GoInterface {
+		return errText{}, false
+	}
+	in, isNil, ok := t.dynamic(f)
+	if !ok || isNil {
+		return errText{}, ok
+	}
+	name := fullName(in.t)
+	if in.t.Kind != types.Pointer || !strings.HasPrefix(name, "*net.") {
+		return errText{}, false
+	}
+	a, ok := t.target(in)
+	if !ok {
+		return errText{}, false
+	}
+	text, cut := "", false
+	if name == "*net.UnixAddr" {
+		f, ok = field(a, "Name")
+		if !ok || f.t.Kind != types.GoString {
+			return errText{}, false
+		}
+		text, cut, ok = t.text(f)
+	} else {
+		text, ok = located{t}.endpoint(a)
+	}
+	pre := p.pre
+	if src, known := field(s, "Source"); p.addr == "Addr" && known {
+		if w, _ := src.word(0); w != 0 {
+			pre = "->"
+		}
+	}
+	return errText{pre + text, cut}, ok
 }
 
 // joined is the text of an error of errors.Join.

@@ -2,8 +2,10 @@ package values
 
 import (
 	"fmt"
-	"net/netip"
+	"io/fs"
+	"math/big"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,10 +44,19 @@ func (t *texter) named(v value, l level) bool {
 		return t.atomic(v, l)
 	case name == "sync.Mutex":
 		return t.mutex(v)
-	case name == "net/netip.Addr":
-		return t.netip(v)
+	case name == "sync.WaitGroup":
+		return t.waitGroup(v)
+	case name == "io/fs.FileMode":
+		if n, ok := integer(v); ok && v.t.Kind == types.Int && v.t.Size == 4 {
+			t.lit(fs.FileMode(n).String())
+			return true
+		}
+	case name == "math/big.Int" && !t.shallow(l):
+		return t.bigInt(v)
 	case name == "net/url.URL" && !t.shallow(l):
 		return t.url(v)
+	case strings.HasPrefix(name, "net"):
+		return located{t}.netText(v, name)
 	}
 	return false
 }
@@ -113,48 +124,57 @@ func (t *texter) mutex(v value) bool {
 	return false
 }
 
-// netip writes an address of net/netip: 128 bits, and a handle that says of which kind it is: the pointer z, to what is
-// isV6 and a zone.
-func (t *texter) netip(v value) bool {
-	addr, ok1 := field(v, "addr")
-	z, ok2 := field(v, "z")
-	if !ok1 || !ok2 {
+// waitGroup writes what a sync.WaitGroup counts: from bit 32 on what is added and not done, below that who waits.
+func (t *texter) waitGroup(v value) bool {
+	f, ok := field(v, "state")
+	if ok && f.t.Kind == types.Struct {
+		f, ok = field(f, "v")
+	}
+	n, known := integer(f)
+	if !ok || !known || f.t.Size != 8 {
 		return false
 	}
-	hi, ok1 := addr.word(0)
-	lo, ok2 := addr.word(8)
-	h, ok3 := z.word(0)
-	if !ok1 || !ok2 || !ok3 {
-		return false
+	s := fmt.Sprintf("{%d to do", int32(n>>32))
+	if waiters := n & (1<<31 - 1); waiters > 0 {
+		s += fmt.Sprintf(", %d waiting", waiters)
 	}
-	if h == 0 {
-		t.lit("invalid IP")
-		return true
-	}
-	b, read, _ := t.at(h, 24) // addrDetail: isV6, zoneV6
-	if !read || len(b) < 24 {
-		return false
-	}
-	if t.p.Go < 23 {
-		return false // its handle does not say which kind it is
-	}
-	if b[0] == 0 {
-		if hi == 0 && lo>>32 == 0xffff {
-			t.lit(netip.AddrFrom4([4]byte{byte(lo >> 24), byte(lo >> 16), byte(lo >> 8), byte(lo)}).String())
-			return true
-		}
-		return false
-	}
-	var full [16]byte
-	for i := range 8 {
-		full[i], full[8+i] = byte(hi>>(56-8*i)), byte(lo>>(56-8*i))
-	}
-	zone, cut, ok := t.text(value{t: &types.Ctype{Kind: types.GoString, Size: 16}, b: b[8:24]})
-	if !ok || cut {
-		return false
-	}
-	t.lit(netip.AddrFrom16(full).WithZone(zone).String())
+	t.lit(s + "}")
 	return true
+}
+
+// bigInt writes a big.Int: its words, of which the lowest comes first, and a sign.
+func (t *texter) bigInt(v value) bool {
+	abs, ok1 := field(v, "abs")
+	neg, ok2 := field(v, "neg")
+	sign, ok3 := integer(neg)
+	if !ok1 || !ok2 || !ok3 || abs.t.Kind != types.GoSlice {
+		return false
+	}
+	b, ok := t.whole(abs, 8)
+	if !ok {
+		return false
+	}
+	slices.Reverse(b)
+	x := new(big.Int).SetBytes(b)
+	if sign != 0 {
+		x.Neg(x)
+	}
+	t.lit(x.String())
+	return true
+}
+
+// whole gives a copy of all elements of a slice, of size bytes each; false if not all of them are known.
+func (t *texter) whole(v value, size int64) ([]byte, bool) {
+	p, ok1 := v.word(0)
+	n, ok2 := v.word(8)
+	if !ok1 || !ok2 || n > 1<<16 {
+		return nil, false
+	}
+	if n == 0 {
+		return nil, true
+	}
+	b, _, _ := t.at(p, int64(n)*size)
+	return slices.Clone(b), int64(len(b)) == int64(n)*size
 }
 
 // url writes an address of net/url as its String method does.
@@ -182,9 +202,43 @@ func (t *texter) url(v value) bool {
 	}
 	user, ok := field(v, "User")
 	p, known := user.word(0)
-	if !ok || !known || p != 0 {
+	if !ok || !known {
 		return false // shown by its members
+	}
+	if p != 0 {
+		if u.User, ok = t.userinfo(user); !ok {
+			return false
+		}
 	}
 	t.quote(u.String(), false)
 	return true
+}
+
+// userinfo reads a url.Userinfo that v leads to.
+func (t *texter) userinfo(v value) (*url.Userinfo, bool) {
+	s, ok := t.target(v)
+	if !ok {
+		return nil, false
+	}
+	var texts [2]string
+	for i, name := range []string{"username", "password"} {
+		f, ok := field(s, name)
+		if !ok || f.t.Kind != types.GoString {
+			return nil, false
+		}
+		text, cut, ok := t.text(f)
+		if !ok || cut {
+			return nil, false
+		}
+		texts[i] = text
+	}
+	f, ok := field(s, "passwordSet")
+	set, known := integer(f)
+	switch {
+	case !ok || !known:
+		return nil, false
+	case set == 0:
+		return url.User(texts[0]), true
+	}
+	return url.UserPassword(texts[0], texts[1]), true
 }

@@ -301,7 +301,7 @@ func (t *texter) slice(v value, l level) {
 		t.printf("[...%d]", n)
 		return
 	}
-	if v.t.IsBytes() {
+	if v.t.IsBytes() && len(t.constants(e)) == 0 {
 		b = b[:min(len(b), t.p.Str)]
 		t.quote(string(b), uint64(len(b)) < n)
 		return
