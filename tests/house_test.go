@@ -204,7 +204,10 @@ var mappers = map[string]string{
 // foreign.Goroutine first, or the program ends when a file is cut short meanwhile; these have been looked at.
 var goroutines = map[string]int{
 	"cmd/internal/cli/cleanup.go":            1, // removes what ended sessions have left
-	"cmd/internal/remote/run.go":             3, // talks to hosts
+	"cmd/internal/remote/run.go":             4, // talks to hosts
+	"cmd/internal/monitor/monitor.go":        2, // runs a session, guarded by Session.run; reads keys
+	"runtime/host/served/served.go":          1, // answers requests by handlers, guarded by whoever calls them
+	"runtime/host/symbols/backlog.go":        1, // takes in reports of the kernel
 	"cmd/internal/remote/serve.go":           2, // talks to who asked
 	"cmd/internal/remote/listen.go":          2, // waits
 	"runtime/host/target/stub.go":            1, // starts and traces a process

@@ -180,7 +180,8 @@ probe end { printf("over %d\n", hits) }`, prog)
 		time.Sleep(10 * time.Millisecond)
 		_, left, ok = strings.Cut(s.all(), "\x1b[?1049l")
 	}
-	if want := "begun\r\nran 1\r\nran 2\r\nran 3\r\nran 4\r\nran 1\r\nover 1\r\n"; !ok || !strings.HasPrefix(left, want) {
+	want := "begun\r\nran 1\r\nran 2\r\nran 3\r\nran 4\r\nran 1\r\nover 1\r\n"
+	if !ok || !strings.HasPrefix(left, want) {
 		t.Errorf("behind the window: %q", left)
 	}
 	mode, err := unix.IoctlGetTermios(int(s.tty.Fd()), unix.TCGETS)

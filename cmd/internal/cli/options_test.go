@@ -211,8 +211,8 @@ func TestEveryOption(t *testing.T) {
 		default:
 			for _, v := range []string{"", "@"} {
 				if v == "@" && (stap == nil || stap.arg == needsArg) && f.Value.Type() != "bool" &&
-					f.Value.Type() != "int" && !strings.Contains(
-					" color compatible define global module monitor privilege rotate runtime timeout vp ", " "+f.Name+" ") {
+					f.Value.Type() != "int" && !strings.Contains(" color compatible define global module monitor "+
+					"privilege rotate runtime timeout vp ", " "+f.Name+" ") {
 					continue // the name of something, or a text
 				}
 				got, status := run(name+"="+v, "-e", hello)

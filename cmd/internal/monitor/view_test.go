@@ -34,7 +34,8 @@ func TestFrame(t *testing.T) {
 	for h := range 60 {
 		for _, w := range []int{0, 1, 7, 80, 300} {
 			v := filled()
-			for _, do := range []func(){func() {}, func() { v.hidden = true }, func() { v.hidden, v.chosen = false, "g7" },
+			for _, do := range []func(){func() {}, func() { v.hidden = true },
+				func() { v.hidden, v.chosen = false, "g7" },
 				func() { v.order = 3; v.skip = [panes]int{1 << 30, 1 << 30, 1 << 30} }, func() { v.asking = true }} {
 				do()
 				lines := v.frame(w, h)

@@ -106,8 +106,8 @@ func TestGiven(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := &Walk{
-			Code: Code{Decoder: new(amd64.Decoder), Bytes: code, Effects: x, Rows: []pclntab.Row{{Lo: 0, Hi: 8, Line: line},
-				{Lo: 8, Hi: 9, Line: 30}}, CFA: cfa, Registers: 33},
+			Code: Code{Decoder: new(amd64.Decoder), Bytes: code, Effects: x, CFA: cfa, Registers: 33,
+				Rows: []pclntab.Row{{Lo: 0, Hi: 8, Line: line}, {Lo: 8, Hi: 9, Line: 30}}},
 			PC: 8, Line: 30, Decl: 10, Reaches: func(int) bool { return true }, Given: true,
 			List: []dwexpr.LocRange{{Lo: 0, Hi: 100}},
 		}

@@ -73,12 +73,14 @@ func TestOverwritten(t *testing.T) {
 		}
 		end := uint64(len(code))
 		code = append(code, 0x90)
-		x, err := insn.NewEffects(new(amd64.Decoder), code, 0, none, none, func(uint64) (int64, bool) { return 8, true })
+		cfa := func(uint64) (int64, bool) { return 8, true }
+		x, err := insn.NewEffects(new(amd64.Decoder), code, 0, none, none, cfa)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w := &Code{Decoder: new(amd64.Decoder), Bytes: code, Effects: x, Registers: 33}
-		if got := w.Overwritten(Held{Reg: 3, Size: 8}, end, func(pc uint64) bool { return pc == c.begins }); got != c.want {
+		begins := func(pc uint64) bool { return pc == c.begins }
+		if got := w.Overwritten(Held{Reg: 3, Size: 8}, end, begins); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/funcname"
 )
 
 // large is a big program with debug information: GODWARF_BENCH_BINARY, or cmd/compile, built here.
@@ -118,7 +119,7 @@ func BenchmarkInlined(b *testing.B) {
 	defer im.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		if s, err := im.inlines().inlined(parsePattern("strings.HasPrefix")); err != nil || len(s) < 50 {
+		if s, err := im.inlines().inlined(funcname.Parse("strings.HasPrefix")); err != nil || len(s) < 50 {
 			b.Fatal(len(s), err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/funcname"
 )
 
 const vecPkg = "github.com/gostap/gostap/compiler/debuginfo/godwarf/testdata/shapes/vec"
@@ -60,7 +61,7 @@ func TestPattern(t *testing.T) {
 		{"gopkg.in/yaml.v3.(*node).x", "gopkg.in/yaml%2ev3.(*node).x", true},
 		{"a%zz.b", "a%zz.b", true},
 	} {
-		if got := parsePattern(c.pattern).match([]byte(c.name)); got != c.want {
+		if got := funcname.Parse(c.pattern).Match([]byte(c.name)); got != c.want {
 			t.Errorf("%q matches %q: %v", c.pattern, c.name, got)
 		}
 	}
@@ -72,9 +73,9 @@ func FuzzPattern(f *testing.F) {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, pattern, name string) {
-		p := parsePattern(pattern)
-		p.match([]byte(name))
-		if !strings.ContainsAny(pattern, `*?[\`) && !p.match([]byte(pattern)) {
+		p := funcname.Parse(pattern)
+		p.Match([]byte(name))
+		if !strings.ContainsAny(pattern, `*?[\`) && !p.Match([]byte(pattern)) {
 			t.Errorf("%q does not match itself", pattern)
 		}
 	})

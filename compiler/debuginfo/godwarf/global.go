@@ -7,6 +7,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/funcname"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
 )
@@ -65,7 +66,7 @@ func (im *Image) Global(name string) (v *debuginfo.Var, err error) {
 // packageOf is the import path of a qualified name: what comes before the first dot behind the
 // last slash.
 func packageOf(name string) string {
-	name = string(stripArgs([]byte(name)))
+	name = string(funcname.StripArgs([]byte(name)))
 	slash := strings.LastIndexByte(name, '/') + 1
 	if dot := strings.IndexByte(name[slash:], '.'); dot >= 0 {
 		return name[:slash+dot]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/funcname"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/machine/insn"
@@ -19,7 +20,7 @@ import (
 // error is a *debuginfo.NotFoundError when there is none.
 func (im *Image) Inlined(text string) (sites []*debuginfo.InlineSite, err error) {
 	defer foreign.Guard(&err)()
-	p := parsePattern(text)
+	p := funcname.Parse(text)
 	sites, err = im.inlines().inlined(p)
 	if err != nil {
 		return nil, err
@@ -35,14 +36,14 @@ func (im *Image) Inlined(text string) (sites []*debuginfo.InlineSite, err error)
 	e := &debuginfo.NotFoundError{What: "inlined function", Name: text}
 	if len(im.registry().indexes(p)) > 0 {
 		e.Detail = "it is inlined nowhere; leave .inline out"
-	} else if !p.glob {
+	} else if !p.Glob {
 		e.Near = im.registry().near(text)
 	}
 	return nil, e
 }
 
-func (im inliner) inlined(p *pattern) ([]*debuginfo.InlineSite, error) {
-	match := func(name []byte) bool { return p.match(name) && !wrapperSuffix(name) }
+func (im inliner) inlined(p *funcname.Pattern) ([]*debuginfo.InlineSite, error) {
+	match := func(name []byte) bool { return p.Match(name) && !wrapperSuffix(name) }
 	var sites []*debuginfo.InlineSite
 	for _, host := range im.tab.SelectInlined(match) {
 		calls, ok := im.tab.Inlined(host)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/funcname"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
 )
@@ -80,7 +81,7 @@ type instance struct {
 
 // instances lists the bodies of the functions that p means (all if nil) in function host, with the
 // statements that are from files that fileOK accepts.
-func (im liner) instances(host int, p *pattern, fileOK func(string) bool, unmarked bool) []*instance {
+func (im liner) instances(host int, p *funcname.Pattern, fileOK func(string) bool, unmarked bool) []*instance {
 	var calls []pclntab.Inlined
 	if im.tab.HasInlined(host) {
 		calls, _ = im.tab.Inlined(host)
@@ -97,7 +98,7 @@ func (im liner) instances(host int, p *pattern, fileOK func(string) bool, unmark
 		in, seen := byIndex[n]
 		if !seen {
 			in = &instance{host: host, inline: n}
-			if n < 0 && im.registry().wrapper(host) && (p == nil || p.text != im.tab.Name(host)) {
+			if n < 0 && im.registry().wrapper(host) && (p == nil || p.Text != im.tab.Name(host)) {
 				if st := im.wrappers().standOf(host); st == nil || st.call >= 0 {
 					byIndex[n] = nil // the line of the call that it was made for
 					continue
@@ -109,7 +110,7 @@ func (im liner) instances(host int, p *pattern, fileOK func(string) bool, unmark
 			case n < len(calls):
 				in.name, in.start = calls[n].Name, calls[n].StartLine
 			}
-			if in.name == "" || p != nil && !p.match([]byte(in.name)) {
+			if in.name == "" || p != nil && !p.Match([]byte(in.name)) {
 				in = nil
 			} else {
 				out = append(out, in)
@@ -167,9 +168,9 @@ func (im *Image) LineSites(q debuginfo.LineQuery) (sites []debuginfo.Site, err e
 // mark, while others have it with one, the first of its rows stands for the line: Go loses the mark where instructions
 // of the copy and of its caller are mixed.
 func (im liner) lineSites(q debuginfo.LineQuery, unmarked bool) (sites []debuginfo.Site, err error) {
-	var p *pattern
+	var p *funcname.Pattern
 	if q.Func != "" && q.Func != "*" {
-		p = parsePattern(q.Func)
+		p = funcname.Parse(q.Func)
 	}
 	bodies, err := im.bodies(q, p, unmarked || !q.All && !q.Nearest)
 	if err != nil {
@@ -211,14 +212,14 @@ func (im liner) lineSites(q debuginfo.LineQuery, unmarked bool) (sites []debugin
 }
 
 // bodies lists the function bodies that a query is about.
-func (im liner) bodies(q debuginfo.LineQuery, p *pattern, unmarked bool) ([]*instance, error) {
+func (im liner) bodies(q debuginfo.LineQuery, p *funcname.Pattern, unmarked bool) ([]*instance, error) {
 	if p == nil && q.File == "" {
 		return nil, &debuginfo.NotFoundError{What: "file", Name: "", Detail: "a line needs a function or a file"}
 	}
 	var hosts []int
 	if p != nil {
 		hosts = im.registry().indexes(p)
-		hosts = append(hosts, im.tab.SelectInlined(p.match)...)
+		hosts = append(hosts, im.tab.SelectInlined(p.Match)...)
 		slices.Sort(hosts)
 		hosts = slices.Compact(hosts)
 		if len(hosts) == 0 {
@@ -340,7 +341,7 @@ func (im liner) lineSite(b *instance, s stmt) debuginfo.Site {
 }
 
 // noFile explains that the file of q is not among those of the functions.
-func (im liner) noFile(q debuginfo.LineQuery, p *pattern, files []string) error {
+func (im liner) noFile(q debuginfo.LineQuery, p *funcname.Pattern, files []string) error {
 	e := &debuginfo.NotFoundError{What: "file", Name: q.File}
 	if p == nil {
 		files = nil

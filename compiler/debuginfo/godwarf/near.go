@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/funcname"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/foreign"
 )
@@ -93,6 +94,6 @@ func (im registry) near(name string) []string {
 
 // plainName leaves escapes, type arguments and the marks of pointer receivers out of a name.
 func plainName(name []byte) string {
-	s := string(stripArgs(pclntab.Unescape(name)))
+	s := string(funcname.StripArgs(pclntab.Unescape(name)))
 	return strings.NewReplacer("(*", "", "(", "", ")", "").Replace(s)
 }

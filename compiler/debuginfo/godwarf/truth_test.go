@@ -425,9 +425,8 @@ func truthTest(t *testing.T, seed uint64, mode truthMode, sum *truthCount) {
 				continue
 			}
 			sum.Placed++
-			here = append(here, &seen{line: line, v: x, carried: slices.ContainsFunc(inLists, func(y *debuginfo.Var) bool {
-				return y.Name == x.Name && y.Err != nil
-			})})
+			lost := func(y *debuginfo.Var) bool { return y.Name == x.Name && y.Err != nil }
+			here = append(here, &seen{line: line, v: x, carried: slices.ContainsFunc(inLists, lost)})
 		}
 		all = append(all, here...)
 		hooks[sites[0].PC] = func(th *thread) {

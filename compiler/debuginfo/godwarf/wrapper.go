@@ -8,6 +8,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
+	"github.com/gostap/gostap/compiler/debuginfo/funcname"
 	"github.com/gostap/gostap/compiler/debuginfo/goabi"
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 	"github.com/gostap/gostap/compiler/loc"
@@ -163,7 +164,7 @@ func (im wrapping) newStand(host int) *stand {
 	}
 	wraps := funcName(f)
 	mpkg, mrecv, _ := pclntab.SplitMethod(wraps)
-	bare := func(s string) string { return string(stripArgs([]byte(s))) }
+	bare := func(s string) string { return string(funcname.StripArgs([]byte(s))) }
 	switch {
 	case isFM:
 		st.kind = capturedReceiver
@@ -215,33 +216,33 @@ func (im wrapping) callsNothing(i int) bool {
 }
 
 // standing lists the wrappers that stand for functions that p means.
-func (im wrapping) standing(p *pattern) (out []*stand) {
+func (im wrapping) standing(p *funcname.Pattern) (out []*stand) {
 	seen := map[int]bool{}
 	add := func(host int) {
 		if seen[host] {
 			return
 		}
 		seen[host] = true
-		if st := im.standOf(host); st != nil && p.match([]byte(funcName(*st.fn))) {
+		if st := im.standOf(host); st != nil && p.Match([]byte(funcName(*st.fn))) {
 			out = append(out, st)
 		}
 	}
-	for _, host := range im.tab.SelectInlined(func(name []byte) bool { return p.match(name) }) {
+	for _, host := range im.tab.SelectInlined(func(name []byte) bool { return p.Match(name) }) {
 		add(host)
 	}
 	// Those without an instruction of the method's name are found by their own.
 	for _, host := range im.tab.Select(func(name []byte) bool {
 		if fm, ok := bytes.CutSuffix(name, []byte("-fm")); ok {
-			return p.match(fm)
+			return p.Match(fm)
 		}
 		if k := bytes.Index(name, []byte(".(*")); k >= 0 {
 			bare := append(bytes.Clone(name[:k+1]), name[k+3:]...)
 			if e := bytes.Index(bare[k:], []byte(").")); e >= 0 {
 				bare = append(bare[:k+e], bare[k+e+1:]...)
 			}
-			return p.match(bare)
+			return p.Match(bare)
 		}
-		return dictWrapper(name) && p.match(name)
+		return dictWrapper(name) && p.Match(name)
 	}) {
 		add(host)
 	}
@@ -513,7 +514,8 @@ func part(p loc.Place, f types.Field) loc.Place {
 }
 
 func sameType(a, b *types.Ctype) bool {
-	return a != nil && b != nil && string(stripArgs([]byte(a.Name))) == string(stripArgs([]byte(b.Name)))
+	return a != nil && b != nil &&
+		bytes.Equal(funcname.StripArgs([]byte(a.Name)), funcname.StripArgs([]byte(b.Name)))
 }
 
 // embedded is the way from t to the receiver that a promoted method is called with: through embedded fields, the

@@ -11,7 +11,7 @@ import (
 // last one, in front of the statements of the line. Bit 0 is the declaration, bit k the assignment k-1.
 type reach struct {
 	at    map[int]uint64
-	in    map[int]bool         // lines of function literals that have the variable from outside; false for the first ones
+	in    map[int]bool         // lines of function literals that have the variable from outside; false: first ones
 	bits  map[token.Pos]uint64 // of assignments, by where they name the variable
 	wild  uint64               // those of function literals around which the variable is: they may be run at any time
 	known bool                 // false: there are too many, any may

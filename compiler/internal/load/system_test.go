@@ -15,15 +15,17 @@ import (
 func TestSystem(t *testing.T) {
 	dir, mine := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
-		"other.stp":          "probe other.begin = begin { x = 1 } function of_other() { return own() } function own() { return 3 }",
+		"other.stp": "probe other.begin = begin { x = 1 } function of_other() { return own() } " +
+			"function own() { return 3 }",
 		"other.stpm":         "@define other_macro %( 5 %)",
 		"string.stp":         "function only_staps() { return 1 }",
 		"linux/nfs.stp":      "function only_staps2() { return 1 }",
 		"x86_64/machine.stp": "function of_machine() { return 1 }",
 		"arm64/machine.stp":  "function of_arm() { return 1 }",
-		"strlen.stp":         "function strlen:long(s:string) { return 77 } function mine() { return 1 } probe vfs.read = begin { }",
-		"broken.stp":         "function broken() { return 1",
-		"wrong.stp":          "function wrong() { return = 1 }",
+		"strlen.stp": "function strlen:long(s:string) { return 77 } function mine() { return 1 } " +
+			"probe vfs.read = begin { }",
+		"broken.stp": "function broken() { return 1",
+		"wrong.stp":  "function wrong() { return = 1 }",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

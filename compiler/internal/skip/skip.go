@@ -29,8 +29,8 @@ type Way struct {
 	// wherever that leads the program; newer ones do not, and which ones do cannot be told by their version. So both
 	// have to lead to the same: with the frame pointer written to Below, the program goes on at Popped with the stack
 	// pointer Below and Popped as the frame pointer. Either it does. Or the kernel saves that "frame pointer" first,
-	// and goes on one byte, its instruction's length, behind Popped: at the return, which takes what was saved and so leads
-	// to Popped.
+	// and goes on one byte, its instruction's length, behind Popped: at the return, which takes what was saved and so
+	// leads to Popped.
 	Popped, Below loc.Prog
 	// Results are in order.
 	Results []*debuginfo.Var

@@ -85,10 +85,10 @@ func init() {
 		probe.ThreadBegin: {event: eventLeave, program: atOwnEvent, first: (*Hook).threadBorn, then: (*Hook).runs,
 			noRegs: lifeless},
 		probe.ThreadEnd: {event: eventExit, program: atOwnEvent, then: (*Hook).threadEnds, noRegs: lifeless},
-		probe.Netfilter: {program: filtering, word: (*Hook).packet, site: (*Hook).onlySite, result: nfAccept,
+		probe.Netfilter: {program: filtering, word: (*Hook).packet, site: onlySite, result: nfAccept,
 			noRegs:  "where packets come by there are no registers to look at",
 			NoStack: "the kernel shows eBPF programs no stacks where packets come by"},
-		probe.LSM: {program: asked, word: (*Hook).asking, site: (*Hook).onlySite, noRegs: eventless},
+		probe.LSM: {program: asked, word: (*Hook).asking, site: onlySite, noRegs: eventless},
 	}
 }
 
@@ -162,7 +162,7 @@ func (g *Hook) UserRegs(in *ir.Instr, what string) bool {
 }
 
 // onlySite is hook.site where all sites of a handler are one and the same place (place.Decide).
-func (g *Hook) onlySite() mach.Reg { return g.Imm(int64(g.H.IDs[0])) }
+func onlySite(g *Hook) mach.Reg { return g.Imm(int64(g.H.IDs[0])) }
 
 // IP gives the address of the probed instruction; at a return probe of the kernel, that of the instruction to which the
 // function returns.

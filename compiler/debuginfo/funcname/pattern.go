@@ -1,4 +1,7 @@
-package godwarf
+// Package funcname knows the names that Go's linker gives functions, and the patterns that mean them.
+//
+// In: the text of a probe point, names. Out: whether a name is meant, names without their type arguments.
+package funcname
 
 import (
 	"bytes"
@@ -7,7 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/pclntab"
 )
 
-// pattern matches function names. It is the text of a probe point: an exact name or a glob.
+// Pattern matches function names. It is the text of a probe point: an exact name or a glob.
 //
 // Go's names hold characters that globs use, so these stand for themselves:
 //
@@ -18,11 +21,11 @@ import (
 //
 //	main.Map[...]            any type arguments; so does main.Map, without brackets
 //	yaml.v3                  also what the linker writes as yaml%2ev3
-type pattern struct {
-	text   string
+type Pattern struct {
+	Text   string
+	Glob   bool // holds * ? or a class
+	Args   bool // says something about type arguments
 	toks   []token
-	glob   bool   // holds * ? or a class
-	args   bool   // says something about type arguments
 	prefix string // what every match begins with
 }
 
@@ -41,8 +44,9 @@ type token struct {
 	lit  string // of litTok; the class without its brackets
 }
 
-func parsePattern(s string) *pattern {
-	p := &pattern{text: s}
+// Parse reads a pattern; any text is one.
+func Parse(s string) *Pattern {
+	p := &Pattern{Text: s}
 	var lit strings.Builder
 	add := func(t token) {
 		if lit.Len() > 0 {
@@ -63,10 +67,10 @@ func parsePattern(s string) *pattern {
 				lit.WriteByte('*')
 				continue
 			}
-			p.glob = true
+			p.Glob = true
 			add(token{kind: starTok})
 		case '?':
-			p.glob = true
+			p.Glob = true
 			add(token{kind: anyTok})
 		case '[':
 			inner, ok := brackets(s[i:])
@@ -74,11 +78,11 @@ func parsePattern(s string) *pattern {
 			case !ok:
 				lit.WriteByte('[')
 			case inner == "...":
-				p.args = true
+				p.Args = true
 				add(token{kind: argsTok})
 				i += len(inner) + 1
 			case typeArgs(inner):
-				p.args = true
+				p.Args = true
 				lit.WriteString(s[i : i+len(inner)+2])
 				i += len(inner) + 1
 			default:
@@ -87,7 +91,7 @@ func parsePattern(s string) *pattern {
 					lit.WriteByte('[')
 					continue
 				}
-				p.glob = true
+				p.Glob = true
 				add(token{classTok, s[i+1 : i+end]})
 				i += end
 			}
@@ -144,12 +148,12 @@ func typeArgs(s string) bool {
 	return strings.ContainsAny(s, ".,*[{") || strings.Contains(predeclared, " "+s+" ")
 }
 
-// match reports whether a function's linker name is meant.
-func (p *pattern) match(name []byte) bool {
+// Match reports whether a function's linker name is meant.
+func (p *Pattern) Match(name []byte) bool {
 	if bytes.IndexByte(name, '%') < 0 {
 		// Most names are told apart here.
 		n := p.prefix
-		if !p.args {
+		if !p.Args {
 			if i := bytes.IndexByte(name, '['); i >= 0 && i < len(n) {
 				n = n[:i]
 			}
@@ -157,14 +161,14 @@ func (p *pattern) match(name []byte) bool {
 		if len(name) < len(n) || string(name[:len(n)]) != n {
 			return false
 		}
-	} else if plain := pclntab.Unescape(name); !bytes.Equal(plain, name) && p.match(plain) {
+	} else if plain := pclntab.Unescape(name); !bytes.Equal(plain, name) && p.Match(plain) {
 		return true
 	}
 	if matchTokens(p.toks, name) {
 		return true
 	}
-	if !p.args && bytes.IndexByte(name, '[') >= 0 {
-		return matchTokens(p.toks, stripArgs(name))
+	if !p.Args && bytes.IndexByte(name, '[') >= 0 {
+		return matchTokens(p.toks, StripArgs(name))
 	}
 	return false
 }
@@ -255,9 +259,9 @@ func inClass(set string, c byte) bool {
 	return in != not
 }
 
-// stripArgs leaves the type arguments out of a name: "main.(*List[go.shape.int]).Push" is
+// StripArgs leaves the type arguments out of a name: "main.(*List[go.shape.int]).Push" is
 // "main.(*List).Push".
-func stripArgs(name []byte) []byte {
+func StripArgs(name []byte) []byte {
 	if bytes.IndexByte(name, '[') < 0 {
 		return name
 	}
