@@ -275,7 +275,8 @@ var implementers = []string{
 	"compiler/internal/lower/lowering.go",
 	"backend-bpf/internal/sel/intr.go",
 	"backend-kmod/internal/cgen/intr.go",
-	"compiler/ir/texttest/texttest.go", // the cases that all of them are held against
+	"compiler/internal/ftrace/value.go", // the kernel's tracer has some of them in each line
+	"compiler/ir/texttest/texttest.go",  // the cases that all of them are held against
 }
 
 // fewNames is how many built-in functions another file may compare or list by name. Names of fields and of options
