@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -98,7 +99,8 @@ var buffers = map[string]string{
 
 // strs are pointers to plain char that are strings all the same.
 var strs = map[string]bool{"mount.dev_name": true, "mount.dir_name": true, "mount.type": true, "umount2.name": true,
-	"sethostname.name": true, "setdomainname.name": true}
+	"sethostname.name": true, "setdomainname.name": true,
+	"utime.filename": true, "utimes.filename": true}
 
 // stap has other names for these calls, and for these arguments.
 var calls = map[string]string{"pread64": "pread", "pwrite64": "pwrite", "newfstatat": "fstatat", "umount2": "umount",
@@ -208,6 +210,7 @@ func enter(b *bytes.Buffer, c *syscalls.Call) {
 	var format []string
 	var values []string
 	vars := []string{"name"}
+	memory := map[string]string{} // strings of the program's memory, and where they are
 	set := func(name, value string) {
 		fmt.Fprintf(&body, "\t%s = %s\n", name, value)
 		vars = append(vars, name)
@@ -245,6 +248,7 @@ func enter(b *bytes.Buffer, c *syscalls.Call) {
 			show("%s", name+"_str")
 		case a.Type == "const char *" && !buffer || strs[key]:
 			set(legal(name), "user_string2("+val+`, "<unknown>")`)
+			memory[legal(name)] = val
 			show("%s", "user_string_quoted("+val+")")
 		case ptr:
 			set(name+"_uaddr", val)
@@ -280,6 +284,18 @@ func enter(b *bytes.Buffer, c *syscalls.Call) {
 			continue
 		}
 		set(name, ours)
+		if memory[ours] != "" {
+			memory[name] = memory[ours]
+		}
+	}
+	// stap quotes strings in its variables and has others beside them that are not, and where they are.
+	for _, name := range slices.Sorted(maps.Keys(memory)) {
+		bare := strings.TrimSuffix(name, "_")
+		set(bare+"_unquoted", name)
+		if where := strings.TrimSuffix(bare, "_str") + "_uaddr"; !slices.Contains(vars, where) &&
+			slices.Contains(strings.Fields(placed[c.Name]), where) {
+			set(where, memory[name])
+		}
 	}
 	if len(format) == 0 {
 		set("argstr", `""`)
