@@ -274,6 +274,7 @@ var implementers = []string{
 	"compiler/ir/interp/intrinsics.go", "compiler/ir/interp/context.go",
 	"compiler/internal/lower/lowering.go",
 	"backend-bpf/internal/sel/intr.go",
+	"runtime/host/filecontext.go", // who asks for a file, in place of the current process
 	"backend-kmod/internal/cgen/intr.go",
 	"compiler/internal/ftrace/value.go", // the kernel's tracer has some of them in each line
 	"compiler/ir/texttest/texttest.go",  // the cases that all of them are held against
