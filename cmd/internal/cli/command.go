@@ -107,7 +107,7 @@ func (c *command) run() error {
 	if !c.show(p.Warnings()) {
 		return errShown
 	}
-	if product != "" {
+	if c.pass <= 2 || c.emit != "" {
 		_, err := io.WriteString(c.Out, p.Dump(product))
 		return err
 	}
