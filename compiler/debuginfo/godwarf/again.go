@@ -58,7 +58,9 @@ func (v *view) unlessAgain(p loc.Place) (loc.Place, error) {
 		if q.Lost || !slices.Contains(args, reg) || again.Restored[reg] || !v.untouched(reg) {
 			continue
 		}
-		if q.Vector > 0 {
+		if q.Vector > 0 && v.entry {
+			continue // nothing can be told at the hit
+		} else if q.Vector > 0 {
 			return p, errors.New("the function does not use it, and has lost it if the stack had to grow")
 		}
 		pieces[i].Val = q.Val.With(differs, loc.Step{Op: loc.Check, Text: whyLost})
