@@ -176,6 +176,9 @@ func lowered(script string) (*Result, diag.List) {
 			r.Program = s.out
 			break
 		}
+		if passes[i].asked {
+			continue
+		}
 		ds := passes[i].run(s)
 		all = append(all, ds...)
 		if ds.HasErrors() {
