@@ -13,7 +13,12 @@ import (
 // note of a place in the script; it may be nil. Jumps are resolved; only maps and functions are left as references.
 func (f *Func) Emit(note func(source.Pos) fmt.Stringer) (asm.Instructions, error) {
 	f.Link()
-	e := emitter{f: f, note: note, at: map[*Block]int{}}
+	e := emitter{f: f, note: note, at: make(map[*Block]int, len(f.Blocks))}
+	n := 0
+	for _, b := range f.Blocks {
+		n += len(b.Ins) + 1
+	}
+	e.out = make(asm.Instructions, 0, n)
 	// A jump to the block that comes next falls through, so where blocks begin depends on the order alone.
 	for i, b := range f.Blocks {
 		var next *Block

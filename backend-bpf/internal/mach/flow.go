@@ -93,9 +93,9 @@ func (f *Func) thread() {
 
 // join appends a block to its only predecessor where that goes nowhere else.
 func (f *Func) join() {
-	gone := map[*Block]bool{}
+	gone, any := make([]bool, f.nblocks), false
 	for _, b := range f.Blocks {
-		if gone[b] {
+		if gone[b.ID] {
 			continue
 		}
 		for b.Kind == Jump && len(b.Then.Preds) == 1 && b.Then != b && b.Then != f.Blocks[0] &&
@@ -110,15 +110,15 @@ func (f *Func) join() {
 					}
 				}
 			}
-			gone[n] = true
+			gone[n.ID], any = true, true
 		}
 	}
-	if len(gone) == 0 {
+	if !any {
 		return
 	}
 	out := f.Blocks[:0]
 	for _, b := range f.Blocks {
-		if !gone[b] {
+		if !gone[b.ID] {
 			out = append(out, b)
 		}
 	}
@@ -220,30 +220,34 @@ func (s Set) Each(fn func(Reg)) {
 // Live holds which virtual registers are needed at the beginning and at the end of each block. Most are used
 // in one block only and are not in it, so the sets are over a numbering of the others.
 type Live struct {
-	in, out []Set
+	words   int     // of a set
+	in, out Set     // one set behind the other, by Block.ID
 	regs    []Reg   // by number
 	num     []int32 // by register, -1
 }
 
+// at is the set of b among sets.
+func (l *Live) at(sets Set, b *Block) Set { return sets[l.words*b.ID : l.words*(b.ID+1)] }
+
 // In reports whether r is needed at the beginning of b.
 func (l *Live) In(b *Block, r Reg) bool {
 	n := l.num[r]
-	return n >= 0 && l.in[b.ID].Has(Reg(n))
+	return n >= 0 && l.at(l.in, b).Has(Reg(n))
 }
 
 // EachIn calls fn for every register that is needed at the beginning of b, EachOut at its end.
 func (l *Live) EachIn(b *Block, fn func(Reg)) {
-	l.in[b.ID].Each(func(n Reg) { fn(l.regs[n]) })
+	l.at(l.in, b).Each(func(n Reg) { fn(l.regs[n]) })
 }
 
 // EachOut: see EachIn.
 func (l *Live) EachOut(b *Block, fn func(Reg)) {
-	l.out[b.ID].Each(func(n Reg) { fn(l.regs[n]) })
+	l.at(l.out, b).Each(func(n Reg) { fn(l.regs[n]) })
 }
 
 // Liveness computes which registers are needed where. Link must have run.
 func (f *Func) Liveness() *Live {
-	l := &Live{in: make([]Set, f.nblocks), out: make([]Set, f.nblocks), num: make([]int32, f.NRegs)}
+	l := &Live{num: make([]int32, f.NRegs)}
 	for i := range l.num {
 		l.num[i] = -1
 	}
@@ -258,20 +262,24 @@ func (f *Func) Liveness() *Live {
 			}
 		}
 		for i := range b.Ins {
-			b.Ins[i].Uses(read)
+			x, y := b.Ins[i].Reads()
+			read(x)
+			read(y)
 			if r := b.Ins[i].Def(); r.IsVirtual() {
 				written[r] = mark
 			}
 		}
 		b.TermUses(read)
 	}
-	words := (len(l.regs) + 63) / 64
-	all := make(Set, 4*words*f.nblocks)
-	use, def := make([]Set, f.nblocks), make([]Set, f.nblocks)
-	for i, b := range f.Blocks {
-		piece := all[4*words*i:]
-		u, d := piece[:words:words], piece[words:2*words:2*words]
-		l.in[b.ID], l.out[b.ID] = piece[2*words:3*words:3*words], piece[3*words:4*words:4*words]
+	if l.words = (len(l.regs) + 63) / 64; l.words == 0 {
+		return l
+	}
+	n := l.words * f.nblocks
+	all := make(Set, 4*n)
+	l.in, l.out = all[:n:n], all[n:2*n:2*n]
+	use, def := all[2*n:3*n], all[3*n:]
+	for _, b := range f.Blocks {
+		u, d := l.at(use, b), l.at(def, b)
 		read := func(r Reg) {
 			if r.IsVirtual() {
 				if n := l.num[r]; n >= 0 && !d.Has(Reg(n)) {
@@ -280,29 +288,44 @@ func (f *Func) Liveness() *Live {
 			}
 		}
 		for i := range b.Ins {
-			b.Ins[i].Uses(read)
+			x, y := b.Ins[i].Reads()
+			read(x)
+			read(y)
 			if r := b.Ins[i].Def(); r.IsVirtual() && l.num[r] >= 0 {
 				d.Add(Reg(l.num[r]))
 			}
 		}
 		b.TermUses(read)
-		use[b.ID], def[b.ID] = u, d
 	}
+	// A block is looked at again when a block behind it has changed since.
+	now := 1
+	seen, grew := make([]int, f.nblocks), make([]int, f.nblocks)
 	for changed := true; changed; {
 		changed = false
 		for i := len(f.Blocks) - 1; i >= 0; i-- {
 			b := f.Blocks[i]
-			in, out := l.in[b.ID], l.out[b.ID]
+			out := l.at(l.out, b)
+			first, more := seen[b.ID] == 0, false
 			for _, s := range b.Succs() {
-				for w, x := range l.in[s.ID] {
+				if !first && grew[s.ID] <= seen[b.ID] {
+					continue
+				}
+				more = true
+				for w, x := range l.at(l.in, s) {
 					out[w] |= x
 				}
 			}
+			seen[b.ID] = now
+			if !first && !more {
+				continue
+			}
+			now++
+			in, u, d := l.at(l.in, b), l.at(use, b), l.at(def, b)
 			for w := range in {
-				n := use[b.ID][w] | out[w]&^def[b.ID][w]
+				n := u[w] | out[w]&^d[w]
 				if n != in[w] {
 					in[w] = n
-					changed = true
+					grew[b.ID], changed = now, true
 				}
 			}
 		}

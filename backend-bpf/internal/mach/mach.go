@@ -217,37 +217,49 @@ func (in *Ins) fetches() bool {
 	return false
 }
 
-// Uses calls fn for each register that in reads.
-func (in *Ins) Uses(fn func(Reg)) {
-	base := func(r Reg) {
-		if in.Slot == NoSlot {
-			fn(r)
-		}
-	}
+// Reads gives the registers that in reads as its operands, in their order; None where there are fewer. It leaves out
+// what only machine registers can be: arguments of calls, r0 of CmpXchg.
+func (in *Ins) Reads() (a, b Reg) {
 	switch in.Op {
 	case Mov:
-		fn(in.Src)
+		return in.Src, None
 	case ALU:
-		fn(in.Dst)
-		fn(in.Src)
+		return in.Dst, in.Src
 	case ALUI, Neg, Swap:
-		fn(in.Dst)
+		return in.Dst, None
 	case Load:
-		base(in.Src)
-	case Store:
-		base(in.Dst)
-		fn(in.Src)
+		return in.base(in.Src), None
+	case Store, Atomic:
+		return in.base(in.Dst), in.Src
 	case StoreI:
-		base(in.Dst)
-	case Atomic:
-		base(in.Dst)
-		fn(in.Src)
-		if in.At == asm.CmpXchg {
-			fn(R0)
-		}
-	case Call, CallFn, CallKfunc:
-		for i := uint8(0); i < in.NArgs; i++ {
-			fn(R1 + Reg(i))
+		return in.base(in.Dst), None
+	}
+	return None, None
+}
+
+// base is r, the register of an address, or None where that is the stack's.
+func (in *Ins) base(r Reg) Reg {
+	if in.Slot != NoSlot {
+		return None
+	}
+	return r
+}
+
+// Uses calls fn for each register that in reads.
+func (in *Ins) Uses(fn func(Reg)) {
+	a, b := in.Reads()
+	if a != None {
+		fn(a)
+	}
+	if b != None {
+		fn(b)
+	}
+	switch {
+	case in.Op == Atomic && in.At == asm.CmpXchg:
+		fn(R0)
+	case in.IsCall():
+		for i := range Reg(in.NArgs) {
+			fn(R1 + i)
 		}
 	}
 }

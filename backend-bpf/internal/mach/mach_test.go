@@ -3,6 +3,8 @@ package mach
 import (
 	"bytes"
 	"encoding/binary"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -197,4 +199,71 @@ func TestLoops(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLiveness: in functions of random shape a register is needed where some way leads to a reader of it with no writer
+// before.
+func TestLiveness(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		f := New("f")
+		for range 70 {
+			f.NewReg()
+		}
+		reg := func() Reg { return Virtual + Reg(rnd.IntN(70)) }
+		for range 1 + rnd.IntN(24) {
+			b := f.NewBlock()
+			for range rnd.IntN(5) {
+				b.Ins = append(b.Ins, Ins{Op: Mov, Dst: reg(), Src: reg(), Slot: NoSlot},
+					Ins{Op: ALU, Alu: asm.Add, Dst: reg(), Src: reg(), Slot: NoSlot},
+					Ins{Op: Store, Dst: reg(), Src: reg(), Size: asm.DWord, Slot: NoSlot})
+			}
+		}
+		for _, b := range f.Blocks {
+			to := func() *Block { return f.Blocks[rnd.IntN(len(f.Blocks))] }
+			switch rnd.IntN(8) {
+			case 0:
+				b.Kind = Exit
+			case 1, 2:
+				b.Term = Term{Kind: Jump, Then: to()}
+			default:
+				b.Term = Term{Kind: Cond, Jop: asm.JEq, A: reg(), B: None, Then: to(), Else: to()}
+			}
+		}
+		f.Link()
+		l := f.Liveness()
+		for r := Virtual; r < f.NRegs; r++ {
+			for _, b := range f.Blocks {
+				if want := needed(b, r, map[*Block]bool{}); l.In(b, r) != want {
+					t.Fatalf("r%d at block %d: %v, want %v", r, b.ID, !want, want)
+				}
+			}
+		}
+	}
+}
+
+// needed reports whether r is read on a way from b before anything writes it.
+func needed(b *Block, r Reg, seen map[*Block]bool) bool {
+	if seen[b] {
+		return false
+	}
+	seen[b] = true
+	reads := false
+	for i := range b.Ins {
+		if b.Ins[i].Uses(func(u Reg) { reads = reads || u == r }); reads {
+			return true
+		}
+		if b.Ins[i].Def() == r {
+			return false
+		}
+	}
+	if b.TermUses(func(u Reg) { reads = reads || u == r }); reads {
+		return true
+	}
+	for _, s := range slices.Clone(b.Succs()) {
+		if needed(s, r, seen) {
+			return true
+		}
+	}
+	return false
 }

@@ -194,7 +194,7 @@ func (f *function) clean(r load.Ref) {
 }
 
 // signatures gives each function a text that is the same for functions that do the same: its name and
-// code, with what it calls in place of names.
+// code, with what it calls in place of names. The first is a program, which is like no other and has none.
 func signatures(fs []*function) []string {
 	byName := map[string]*function{}
 	for _, f := range fs {
@@ -222,8 +222,8 @@ func signatures(fs []*function) []string {
 		return b.String()
 	}
 	out := make([]string, len(fs))
-	for i, f := range fs {
-		out[i] = sig(f, nil)
+	for i, f := range fs[1:] {
+		out[1+i] = sig(f, nil)
 	}
 	return out
 }

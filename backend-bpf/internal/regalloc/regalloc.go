@@ -8,10 +8,11 @@
 package regalloc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 )
@@ -84,19 +85,12 @@ type interval struct {
 	defs   int
 	hints  []hint
 	weight float64
+	size   int // the positions of spans together
 }
 
 type hint struct {
 	reg mach.Reg
 	w   float64
-}
-
-func (iv *interval) size() int {
-	n := 0
-	for _, s := range iv.spans {
-		n += s.to - s.from
-	}
-	return n
 }
 
 type allocator struct {
@@ -156,8 +150,10 @@ func (a *allocator) round() ([]*interval, error) {
 		if iv == nil || len(iv.spans) == 0 {
 			continue
 		}
-		n := iv.size()
-		iv.weight = iv.uses / float64(n+8)
+		for _, s := range iv.spans {
+			iv.size += s.to - s.from
+		}
+		iv.weight = iv.uses / float64(iv.size+8)
 		switch {
 		case a.temp[iv.reg]:
 			iv.weight = math.Inf(1)
@@ -166,11 +162,8 @@ func (a *allocator) round() ([]*interval, error) {
 		}
 		list = append(list, iv)
 	}
-	sort.SliceStable(list, func(i, j int) bool {
-		if list[i].weight != list[j].weight {
-			return list[i].weight > list[j].weight
-		}
-		return list[i].size() < list[j].size()
+	slices.SortFunc(list, func(x, y *interval) int {
+		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.size, y.size), cmp.Compare(x.reg, y.reg))
 	})
 	a.where = make([]mach.Reg, a.f.NRegs)
 	for i := range a.where {
@@ -241,9 +234,14 @@ func (a *allocator) build() {
 		a.fixed[i] = make(bits, words)
 	}
 	a.ivs = make([]*interval, f.NRegs)
+	var room []interval // for the next ones
 	get := func(r mach.Reg) *interval {
 		if a.ivs[r] == nil {
-			a.ivs[r] = &interval{reg: r}
+			if len(room) == 0 {
+				room = make([]interval, 64)
+			}
+			a.ivs[r], room = &room[0], room[1:]
+			a.ivs[r].reg = r
 		}
 		return a.ivs[r]
 	}
@@ -281,22 +279,21 @@ func (a *allocator) build() {
 				a.fixed[r].set(span{at, to})
 			}
 		}
-		use := func(at int) func(mach.Reg) {
-			return func(r mach.Reg) {
-				if r == mach.FP {
-					return
-				}
-				open(r, at+1)
-				if r.IsVirtual() {
-					get(r).uses += w
-				}
+		at := last
+		use := func(r mach.Reg) {
+			if r == mach.FP {
+				return
+			}
+			open(r, at+1)
+			if r.IsVirtual() {
+				get(r).uses += w
 			}
 		}
 		live.EachOut(b, func(r mach.Reg) { end[r] = last + 2 })
-		b.TermUses(use(last))
+		b.TermUses(use)
 		for i := len(b.Ins) - 1; i >= 0; i-- {
 			in := &b.Ins[i]
-			at := from + 2*i
+			at = from + 2*i
 			if in.IsCall() {
 				for r := mach.R1; r <= mach.R5; r++ {
 					a.fixed[r].set(span{at + 1, at + 2})
@@ -311,7 +308,7 @@ func (a *allocator) build() {
 					iv.def = in
 				}
 			}
-			in.Uses(use(at))
+			in.Uses(use)
 			if in.Op == mach.Mov && !in.W32 {
 				if in.Dst.IsVirtual() {
 					get(in.Dst).hints = append(get(in.Dst).hints, hint{in.Src, w})

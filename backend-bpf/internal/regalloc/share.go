@@ -10,7 +10,10 @@ func (a *allocator) share() {
 		return
 	}
 	n := mach.Reg(len(a.spilled))
-	num := make(map[mach.Slot]mach.Reg, n) // slot to its place in the sets
+	num := make([]mach.Reg, len(f.Slots)) // slot to its place in the sets, None for others
+	for i := range num {
+		num[i] = mach.None
+	}
 	for i, s := range a.spilled {
 		num[s] = mach.Reg(i)
 	}
@@ -19,10 +22,10 @@ func (a *allocator) share() {
 	steps := func(b *mach.Block, live mach.Set, written func(i mach.Reg)) {
 		for k := len(b.Ins) - 1; k >= 0; k-- {
 			in := &b.Ins[k]
-			i, ok := num[in.Slot]
-			if in.Slot == mach.NoSlot || !ok {
+			if in.Slot == mach.NoSlot || num[in.Slot] == mach.None {
 				continue
 			}
+			i := num[in.Slot]
 			switch in.Op {
 			case mach.Store, mach.StoreI:
 				if written != nil {
@@ -38,8 +41,9 @@ func (a *allocator) share() {
 	for _, b := range f.Blocks {
 		in[b.ID] = set()
 	}
-	out := func(b *mach.Block) mach.Set {
-		o := set()
+	o := set()
+	out := func(b *mach.Block) mach.Set { // is valid until the next call
+		clear(o)
 		for _, s := range b.Succs() {
 			for w, x := range in[s.ID] {
 				o[w] |= x
@@ -101,7 +105,7 @@ func (a *allocator) share() {
 	for _, b := range f.Blocks {
 		for k := range b.Ins {
 			if s := b.Ins[k].Slot; s != mach.NoSlot {
-				if i, ok := num[s]; ok {
+				if i := num[s]; i != mach.None {
 					b.Ins[k].Slot = to[i]
 				}
 			}

@@ -1,6 +1,8 @@
 package regalloc
 
 import (
+	"slices"
+
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
@@ -18,10 +20,13 @@ type home struct {
 func (a *allocator) spill(ivs []*interval) {
 	slot := map[mach.Reg]home{}
 	again := map[mach.Reg]mach.Ins{}
+	away := mach.NewSet(a.f.NRegs) // the registers in either
+	gone := func(r mach.Reg) bool { return r.IsVirtual() && int(r>>6) < len(away) && away.Has(r) }
 	// Slots are shared only between values of one round, whose positions are comparable.
 	used := map[home]bits{}
 	var mine, far []home
 	for _, iv := range ivs {
+		away.Add(iv.reg)
 		if iv.def != nil {
 			again[iv.reg] = *iv.def
 			continue
@@ -58,6 +63,10 @@ func (a *allocator) spill(ivs []*interval) {
 		slot[iv.reg] = s
 	}
 	for _, b := range a.f.Blocks {
+		if !slices.ContainsFunc(b.Ins, func(in mach.Ins) bool { return gone(in.Dst) || gone(in.Src) }) &&
+			!(b.Kind == mach.Cond && (gone(b.A) || gone(b.B))) {
+			continue
+		}
 		out := make([]mach.Ins, 0, len(b.Ins)+8)
 		var load func(r mach.Reg) mach.Reg
 		// base is what a home's memory is addressed by.
@@ -89,15 +98,14 @@ func (a *allocator) spill(ivs []*interval) {
 			}
 			return t
 		}
-		gone := func(r mach.Reg) bool {
-			_, s := slot[r]
-			_, g := again[r]
-			return s || g
-		}
 		for i := range b.Ins {
 			in := b.Ins[i]
+			if !gone(in.Dst) && !gone(in.Src) {
+				out = append(out, in)
+				continue
+			}
 			def := in.Def()
-			if def.IsVirtual() {
+			if gone(def) {
 				if _, ok := again[def]; ok {
 					continue
 				}
@@ -129,11 +137,11 @@ func (a *allocator) spill(ivs []*interval) {
 					continue
 				}
 			}
-			reads := map[mach.Reg]bool{}
-			in.Uses(func(r mach.Reg) { reads[r] = true })
+			x, y := in.Reads()
+			reads := func(r mach.Reg) bool { return x == r || y == r }
 			var nd, ns mach.Reg = in.Dst, in.Src
 			if in.Dst.IsVirtual() && gone(in.Dst) {
-				if reads[in.Dst] {
+				if reads(in.Dst) {
 					nd = load(in.Dst)
 				} else {
 					nd = a.f.NewReg()
@@ -144,7 +152,7 @@ func (a *allocator) spill(ivs []*interval) {
 				switch {
 				case in.Src == in.Dst:
 					ns = nd
-				case reads[in.Src]:
+				case reads(in.Src):
 					ns = load(in.Src)
 				default:
 					ns = a.f.NewReg()

@@ -86,7 +86,9 @@ func (c *command) run() error {
 	if c.coverage && c.pass > 1 {
 		o.Tool.Dump = append(slices.Clone(o.Tool.Dump), coverage)
 	}
+	usual := lessCollecting()
 	p, err := gostap.Compile(ctx, script, o)
+	usual()
 	var failed *gostap.Error
 	if errors.As(err, &failed) {
 		for _, d := range c.dump {
@@ -111,7 +113,7 @@ func (c *command) run() error {
 		_, err := io.WriteString(c.Out, p.Dump(product))
 		return err
 	}
-	usual := lessCollecting()
+	usual = lessCollecting()
 	err = p.Build(ctx)
 	usual()
 	if err != nil {

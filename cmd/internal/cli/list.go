@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"bufio"
 	"context"
-	"fmt"
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/compiler/diag"
@@ -31,8 +31,11 @@ func (c *command) printLines(lines []string, warnings []gostap.Diagnostic, err e
 	if !c.show(warnings) {
 		return errShown
 	}
+	w := bufio.NewWriterSize(c.Out, 1<<16)
 	for _, l := range lines {
-		fmt.Fprintln(c.Out, diag.Visible(l)) // names come from the programs
+		w.WriteString(diag.Visible(l)) // names come from the programs
+		w.WriteByte('\n')
 	}
+	w.Flush()
 	return nil
 }

@@ -164,6 +164,9 @@ func (im namer) find(m matcher) ([]*function, error) {
 		return nil, err
 	}
 	found := map[uint64]*function{}
+	if m.pattern == "*" {
+		found = make(map[uint64]*function, len(syms))
+	}
 	unnamed := im.other != nil && m.glob && !glue(m.pattern)
 	for _, s := range syms {
 		if !s.Func() && (m.glob || !s.Code()) || s.Indirect() {

@@ -31,6 +31,9 @@ type Code struct {
 // Emit adds an instruction to the current block.
 func (c *Code) Emit(in mach.Ins) {
 	in.Pos = c.Pos
+	if c.Cur.Ins == nil {
+		c.Cur.Ins = make([]mach.Ins, 0, 4)
+	}
 	c.Cur.Ins = append(c.Cur.Ins, in)
 }
 
