@@ -86,7 +86,7 @@ func (c *command) run() error {
 	if c.coverage && c.pass > 1 {
 		o.Tool.Dump = append(slices.Clone(o.Tool.Dump), coverage)
 	}
-	usual := lessCollecting()
+	usual := lessCollecting(400)
 	p, err := gostap.Compile(ctx, script, o)
 	usual()
 	var failed *gostap.Error
@@ -113,7 +113,7 @@ func (c *command) run() error {
 		_, err := io.WriteString(c.Out, p.Dump(product))
 		return err
 	}
-	usual = lessCollecting()
+	usual = lessCollecting(400)
 	err = p.Build(ctx)
 	usual()
 	if err != nil {
@@ -129,14 +129,14 @@ func (c *command) run() error {
 }
 
 // lessCollecting has Go's collector of garbage wait longer, where there is not much that lives: large scripts take a
-// third less of a CPU to build then. usual is to be called afterwards.
-func lessCollecting() (usual func()) {
+// third less of a CPU to build then. percent is as for GOGC; usual is to be called afterwards.
+func lessCollecting(percent int) (usual func()) {
 	const much = 64 << 20
 	var m runtime.MemStats
 	if runtime.ReadMemStats(&m); m.HeapAlloc > much {
 		return func() {}
 	}
-	before := debug.SetGCPercent(400)
+	before := debug.SetGCPercent(percent)
 	return func() { debug.SetGCPercent(before) }
 }
 

@@ -148,11 +148,11 @@ func (im *Image) site(fn *function, pc uint64, kind debuginfo.SiteKind) (debugin
 // frame is the frame at pc; at the function's first instruction it is known without any information.
 func (im *Image) frame(fn *function, pc uint64) (elffile.Frame, error) {
 	if pc == fn.Entry {
-		return elffile.EntryFrame(im.m), nil
+		return im.first, nil
 	}
 	fr, err := im.f.Frame(pc)
 	if err != nil && pc == im.entered().behindLanding(fn.Entry) {
-		return elffile.EntryFrame(im.m), nil
+		return im.first, nil
 	}
 	return fr, err
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
+	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -28,7 +29,8 @@ import (
 type Image struct {
 	f     *elffile.File
 	m     *machine.Machine
-	d     *dw.Data // nil without DWARF
+	first elffile.Frame // at the first instruction of every function
+	d     *dw.Data      // nil without DWARF
 	types *dwtype.Types
 	noDW  error // why d is nil
 	funcs map[key]*function
@@ -98,7 +100,7 @@ func (im *Image) Relocated() bool { return im.f.Relocated() }
 // none at all is not.
 func New(f *elffile.File) (*Image, error) {
 	im := &Image{
-		f: f, m: f.Machine(), funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
+		f: f, m: f.Machine(), first: entryFrame(f), funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
 		inl: map[dwarf.Offset]*debuginfo.InlineSite{},
 	}
 	im.d, im.noDW = dw.Open(f)
@@ -109,12 +111,21 @@ func New(f *elffile.File) (*Image, error) {
 	return im, nil
 }
 
+// entryFrame is the frame at the first instruction of every function, which nobody can append to.
+func entryFrame(f *elffile.File) elffile.Frame {
+	fr := elffile.EntryFrame(f.Machine())
+	for _, p := range []*loc.Prog{&fr.CFA, &fr.Return, &fr.FP} {
+		p.Steps = slices.Clip(p.Steps)
+	}
+	return fr
+}
+
 // NewBeside makes an Image of the C code of a program that has code of another language too, which is the code that
 // other says. d is the program's DWARF, or noDW why there is none to read: the functions have names all the same. The
 // image does not close f.
 func NewBeside(f *elffile.File, d *dw.Data, noDW error, other func(pc uint64) bool) *Image {
 	im := &Image{
-		f: f, m: f.Machine(), funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
+		f: f, m: f.Machine(), first: entryFrame(f), funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
 		inl: map[dwarf.Offset]*debuginfo.InlineSite{}, other: other, noDW: noDW,
 	}
 	if noDW == nil {

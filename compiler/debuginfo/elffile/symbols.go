@@ -77,7 +77,12 @@ func (f *File) readSymbols() ([]Symbol, error) {
 			return fmt.Errorf("%s: %w: %d symbols with %d MB of names", g.path, foreign.ErrCorrupt, len(tab)/24,
 				len(sb)>>20)
 		}
-		all = append(all, parseSymbols(tab, string(sb), g.elf.Sections)...)
+		more := parseSymbols(tab, string(sb), g.elf.Sections)
+		if len(all) == 0 {
+			all = more
+		} else {
+			all = append(all, more...)
+		}
 		return nil
 	}
 	var err error

@@ -27,11 +27,12 @@ func (im *Image) Funcs(text string) (fs []*debuginfo.Func, err error) {
 	defer foreign.Guard(&err)()
 	p := funcname.Parse(text)
 	ids, standing := im.registry().indexes(p), im.wrappers().standing(p)
+	hosts := make(map[int]bool, len(standing))
 	for _, st := range standing {
-		fs = append(fs, st.fn)
+		fs, hosts[st.host] = append(fs, st.fn), true
 	}
 	for _, i := range ids {
-		if !slices.ContainsFunc(standing, func(st *stand) bool { return st.host == i }) {
+		if !hosts[i] {
 			fs = append(fs, im.funcOf(i))
 		}
 	}
