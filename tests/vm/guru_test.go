@@ -91,6 +91,13 @@ func TestGuru(t *testing.T) {
 	faults := filepath.Join(dir, "faults")
 	command += "echo '== inject'; " + dir + "/gostap inject " + faults + ":main.serve 'main.deep()' --return " +
 		"'0, io.EOF' --one-in 5 -c '" + faults + " 400' 2>&1; echo rc $?\n"
+	gostap := dir + "/gostap patch "
+	guru := filepath.Join(dir, "guru")
+	command += "echo '== patch'; " + gostap + "--new " + faults + " main.serve | sed 's/# skip.*/if (n++ % 5 < 1) " +
+		"skip_function(0, @var(\"io.EOF\"))/; 1s/.*/global n/' >/tmp/p; " + gostap + "/tmp/p --dry-run 2>&1; " +
+		gostap + "/tmp/p -c '" + faults + " 400' 2>&1; echo rc $?\n" +
+		"echo '== patch-memory'; " + gostap + "--new " + guru + " sum | sed 's/# skip.*/$p->x = 40/' >/tmp/p; " +
+		gostap + "/tmp/p -c " + guru + " 2>&1; echo rc $?\n"
 	command += killed(faults, dir+"/gostap -g -e '"+strings.ReplaceAll(fault, "%PROG", faults)+"'")
 	// Linux 6.1 writes memory only, the newest one registers, too.
 	for release, regs := range map[string]bool{"6.1.0-56-cloud-amd64": false, "7.3.4+deb13-cloud-amd64": true} {
@@ -118,6 +125,19 @@ func TestGuru(t *testing.T) {
 			if part := part(res, "inject"); regs && !strings.Contains(part, "calls 400 failed 80 ended 80 wrong 0\n") ||
 				regs && !strings.Contains(part, "80 of 400 calls failed\nrc 0") {
 				t.Errorf("inject: %s", part)
+			}
+			patches := map[string][]string{"patch-memory": {"\nsum 40", "sum, entry: 1 hits\nall is as it was\nrc 0\n"},
+				"patch": {"main.serve at 0x", "this kernel lets programs read the registers", "rc 1\n"}}
+			if regs {
+				patches["patch"] = []string{"main.serve at 0x", "nothing was changed\n", "is changed, probes: 1\n",
+					"calls 400 failed 80 ended 80 wrong 0\n", "main.serve, entry: 400 hits\nall is as it was\nrc 0\n"}
+			}
+			for name, want := range patches {
+				for _, w := range want {
+					if part := part(res, name); !strings.Contains("\n"+part, w) {
+						t.Errorf("%s: no %q in\n%s", name, w, part)
+					}
+				}
 			}
 			if regs {
 				afterKill(t, res)

@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/inject"
 	"github.com/gostap/gostap/cmd/internal/marks"
+	"github.com/gostap/gostap/cmd/internal/patch"
 	"github.com/gostap/gostap/cmd/internal/profile"
 	"github.com/gostap/gostap/cmd/internal/providers"
 	"github.com/gostap/gostap/cmd/internal/slip"
@@ -74,6 +75,12 @@ func Run(args []string, s Streams, env []string) (status int) {
 			hangs()
 			streams := profile.Streams{In: s.In, Out: s.Out, Err: s.Err, Columns: columns(s.Out)}
 			return profile.Run(ctx, args[1:], streams, env)
+		case "patch":
+			defer sweep()()
+			ctx, hangs, done := untilSignal()
+			defer done()
+			hangs()
+			return patch.Run(ctx, args[1:], patch.Streams{In: s.In, Out: s.Out, Err: s.Err}, env)
 		case "inject":
 			more, text, err := inject.Args(args[1:])
 			if err != nil {

@@ -8,6 +8,7 @@ usage: gostap [options] FILE [ARGS]          run a script
        gostap [options] run NAME.ko          run a module that -p4 -m NAME left
        gostap profile -c CMD|-x PID          where the time goes (gostap profile --help)
        gostap inject WHAT [CALLERS]          calls fail meanwhile (gostap inject --help)
+       gostap patch FILE                     functions do something else meanwhile (gostap patch --help)
        gostap types [NAME]                   how structures lie in memory (gostap types --help)
        gostap dtrace -h|-G|-T -s FILE.d      static marks for C and C++ (gostap dtrace --help)
        gostap tplist -l FILE, info probes FILE   static marks of a program (gostap tplist --help)
