@@ -165,7 +165,7 @@ func parseFlags(args []string) (*options, error) {
 	o := &options{limits: layout.Default(), pass: 5}
 	var raw values
 	fs := flagSet(o, &raw)
-	if err := fs.Parse(args); err != nil {
+	if err := fs.Parse(colours(args)); err != nil {
 		return nil, flagError(fs, err)
 	}
 	if err := o.checkRemote(fs); err != nil {

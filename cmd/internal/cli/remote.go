@@ -71,7 +71,7 @@ func (o *options) checkRemote(fs *pflag.FlagSet) error {
 func sentArgs(args []string) ([]string, error) {
 	fs := flagSet(new(options), new(values))
 	var out []string
-	err := fs.ParseAll(args, func(f *pflag.Flag, value string) error {
+	err := fs.ParseAll(colours(args), func(f *pflag.Flag, value string) error {
 		switch f.Name {
 		case "remote", "remote-prefix", "output", "rotate", "color":
 		default:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap"
@@ -65,4 +66,17 @@ func (o *options) checkSummary() error {
 			map[bool]string{true: "emit", false: "runtime=host"}[o.emit != ""]), "")
 	}
 	return nil
+}
+
+// colours writes stap's -C WHEN as --color=WHEN: it is told from the table's -C by what follows.
+func colours(args []string) []string {
+	for i := 0; i+1 < len(args); i++ {
+		if when := args[i+1]; args[i] == "-C" && (when == "always" || when == "never" || when == "auto") {
+			return append(append(slices.Clone(args[:i]), "--color="+when), colours(args[i+2:])...)
+		}
+		if args[i] == "--" {
+			break
+		}
+	}
+	return args
 }
