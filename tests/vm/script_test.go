@@ -62,7 +62,7 @@ var scripts = []struct {
 		[]string{"&main.notFound{Key:\"zz\", Code:404}\n", "*fs.PathError(\"stat /q: file does not exist\")\n",
 			"Tags:[\"a\" \"b\\n\"], M:map[\"x\":1 \"y\":2], Err:*errors.errorString(\"inner\"), F:1.5, B:true, " +
 				"C:(1-2i), Fn:main.double, Ch:chan(2/4)[5 6]",
-			"key:main.color(1), val:\"v\"}, N:&{V:1, Next:&{V:2, Next:&{...0x",
+			"Ctx:context.Background.WithValue(main.color(1), \"v\"), N:&{V:1, Next:&{V:2, Next:&{...0x",
 			"map[string][]int(map[\"a\":[1 2]]) nil [{ID:3, ", "rc 0"}},
 	{"maps", "gomaps", `global same, wrong
 		probe process("%PROG").function("main.text") { if ($m[$k] == $v && ($k in $m) == $ok) same++; else wrong++ }

@@ -192,9 +192,9 @@ func (h *handler) field(p loc.Prog) (name, why string) {
 	}
 	n := int(steps[0].N)
 	switch {
-	case h.site.Kind == probe.ProcessSyscallReturn && n == ir.SyscallRet && ret != "":
+	case callReturns(h.site) && n == ir.SyscallRet && ret != "":
 		return ret, ""
-	case h.site.Kind == probe.ProcessSyscall && h.site.Syscall.Nr != probe.AnySyscall && n < len(args):
+	case callBegins(h.site) && h.site.Syscall.Nr != probe.AnySyscall && n < len(args):
 		return args[n], ""
 	}
 	return "", none

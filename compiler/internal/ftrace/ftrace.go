@@ -113,7 +113,7 @@ func Write(p *elab.Program, o Options) (string, diag.List) {
 	w := &writer{Options: o, files: p.Files, names: map[string]int{}, buckets: map[*elab.Global]string{}}
 	for _, pr := range p.Probes { // what end probes show decides what is kept
 		for _, s := range pr.Sites {
-			if s.Kind == probe.End || s.Kind == probe.ErrorEnd {
+			if when(s) == atEnd {
 				w.end(pr)
 			}
 		}
@@ -154,10 +154,10 @@ func once(l diag.List) diag.List {
 
 // site makes the events of one site.
 func (w *writer) site(p *elab.Probe, s *probe.Site) {
-	switch s.Kind {
-	case probe.Never, probe.End, probe.ErrorEnd:
+	switch when(s) {
+	case never, atEnd:
 		return
-	case probe.Begin:
+	case atBegin:
 		w.begin(p)
 		return
 	}

@@ -141,3 +141,29 @@ func (h *handler) event() *event {
 	h.writer.events = append(h.writer.events, &e)
 	return &e
 }
+
+// moment is when a site is reached.
+type moment uint8
+
+const (
+	atEvents moment = iota
+	atBegin
+	atEnd
+	never
+)
+
+func when(s *probe.Site) moment {
+	switch s.Kind {
+	case probe.Begin:
+		return atBegin
+	case probe.End, probe.ErrorEnd:
+		return atEnd
+	case probe.Never:
+		return never
+	}
+	return atEvents
+}
+
+// callBegins and callReturns tell the two ends of a system call.
+func callBegins(s *probe.Site) bool  { return s.Kind == probe.ProcessSyscall }
+func callReturns(s *probe.Site) bool { return s.Kind == probe.ProcessSyscallReturn }
