@@ -162,6 +162,7 @@ func (a *allocator) round() ([]*interval, error) {
 		}
 		list = append(list, iv)
 	}
+	// The order is total, so that a script makes the same program each time.
 	slices.SortFunc(list, func(x, y *interval) int {
 		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.size, y.size), cmp.Compare(x.reg, y.reg))
 	})
