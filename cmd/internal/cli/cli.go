@@ -119,7 +119,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 
 // do does on this machine what the options ask for, and gives the exit status.
 func (c *command) do() int {
-	o, s, env := c.options, c.Streams, c.env
+	o, s := c.options, c.Streams
 	switch {
 	case o.help:
 		fmt.Fprint(s.Out, usage)
@@ -128,7 +128,7 @@ func (c *command) do() int {
 		fmt.Fprintf(s.Out, "gostap %s, script language %s\n", Version, LanguageVersion)
 		return 0
 	case o.cleanCache:
-		dir := gostap.CacheDir(env)
+		dir := gostap.CacheDir(c.env)
 		err := trusted.Dir(dir) // what somebody else put there is not ours to remove
 		if err == nil {
 			err = compiler.ClearCache(dir)
@@ -145,21 +145,33 @@ func (c *command) do() int {
 	if o.info {
 		return info(s)
 	}
-	if err := c.run(); err != nil {
-		var u *slip.Error
-		if errors.As(err, &u) {
+	if o.interactive {
+		status, err := c.interactive()
+		if err != nil {
 			return slip.Failed(s.Err, err)
 		}
-		if bug := (*gostap.InternalError)(nil); errors.As(err, &bug) {
-			internal(s.Err, env, bug.Value, bug.Stack)
-			return 1
-		}
-		if !errors.Is(err, errShown) {
-			fmt.Fprintf(s.Err, "error: %s\n", diag.Visible(words(err)))
-		}
+		return status
+	}
+	return c.tell(c.run())
+}
+
+// tell tells of an error, nil for none, and gives the exit status for it.
+func (c *command) tell(err error) int {
+	if err == nil {
+		return 0
+	}
+	var u *slip.Error
+	if errors.As(err, &u) {
+		return slip.Failed(c.Err, err)
+	}
+	if bug := (*gostap.InternalError)(nil); errors.As(err, &bug) {
+		internal(c.Err, c.env, bug.Value, bug.Stack)
 		return 1
 	}
-	return 0
+	if !errors.Is(err, errShown) {
+		fmt.Fprintf(c.Err, "error: %s\n", diag.Visible(words(err)))
+	}
+	return 1
 }
 
 // internal tells of a bug.

@@ -20,26 +20,27 @@ import (
 
 // options are the command line, taken apart.
 type options struct {
-	script   string   // -e text, valid if hasText
-	hasText  bool     // -e was given
-	file     string   // script file, "-" for standard input
-	extra    []string // -E texts
-	args     []string // script arguments
-	command  string   // -c
-	pid      int      // -x
-	include  []string // -I
-	list     string   // -l or -L probe point
-	listVars bool     // -L
-	hasList  bool     // -l or -L was given
-	keep     bool     // -k
-	verbose  int      // -v
-	output   string   // -o
-	rotate   rotation // -S, none if its size is 0
-	behind   bool     // -F: in the background
-	timing   bool     // -t
-	guru     bool     // -g
-	globals  []string // -G name=value
-	limits   layout.Limits
+	script      string   // -e text, valid if hasText
+	hasText     bool     // -e was given
+	file        string   // script file, "-" for standard input
+	extra       []string // -E texts
+	args        []string // script arguments
+	command     string   // -c
+	pid         int      // -x
+	include     []string // -I
+	list        string   // -l or -L probe point
+	listVars    bool     // -L
+	hasList     bool     // -l or -L was given
+	keep        bool     // -k
+	verbose     int      // -v
+	output      string   // -o
+	interactive bool     // -i
+	rotate      rotation // -S, none if its size is 0
+	behind      bool     // -F: in the background
+	timing      bool     // -t
+	guru        bool     // -g
+	globals     []string // -G name=value
+	limits      layout.Limits
 	// allCallers is -D STAP_CALLEE_MATCHALL: callees count whoever calls them.
 	allCallers bool
 	timeout    time.Duration // -T
@@ -94,6 +95,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVarP(&o.keep, "keep", "k", false, "")
 	fs.CountVarP(&o.verbose, "verbose", "v", "")
 	fs.StringVarP(&o.output, "output", "o", "", "")
+	fs.BoolVarP(&o.interactive, "interactive", "i", false, "")
 	fs.StringVarP(&raw.rotate, "rotate", "S", "", "")
 	fs.BoolVarP(&o.behind, "flight-recorder", "F", false, "")
 	fs.BoolVarP(&o.timing, "timing", "t", false, "")
@@ -182,6 +184,10 @@ func parseFlags(args []string) (*options, error) {
 	}
 	if err := o.check(fs, &raw); err != nil {
 		return nil, err
+	}
+	if o.interactive {
+		o.hasText = fs.Changed("execute")
+		return o, o.checkInteractive(fs)
 	}
 	for _, l := range raw.listings {
 		if l.on {

@@ -4,6 +4,7 @@ const usage = `gostap - trace Go, C, C++ and Rust programs and the kernel with s
 
 usage: gostap [options] FILE [ARGS]          run a script
        gostap [options] -e 'SCRIPT' [ARGS]   run a one-liner
+       gostap [options] -i [FILE [ARGS]]     build a script line by line, and run it (docs/interactive.md)
        gostap [options] -l|-L 'POINT'        list probe points
        gostap [options] run NAME.ko          run a module that -p4 -m NAME left
        gostap profile -c CMD|-x PID          where the time goes (gostap profile --help)

@@ -41,6 +41,7 @@ func trials(dir string) map[string]trial {
 			file: "kept.txt"},
 		"verbose":         {args: e("-v", "-e", hello), want: "pass 1"},
 		"output":          {args: e("-o", dir+"/out", "-e", hello), file: "out", not: "hello"},
+		"interactive":     {args: e("-i", "-e", "probe begin { nothing() }"), want: "the script stays as it was"},
 		"rotate":          {args: e("-S", "1,2", "-o", dir+"/turned", "-e", hello), file: "turned.0"},
 		"flight-recorder": {args: e("-F", "-e", hello), want: "-F runs in the background, and there is no -o FILE"},
 		"timing":          {args: e("-t", "-e", hello), want: "probe hit report"},

@@ -66,8 +66,6 @@ const (
 
 // stapOptions are stap's documented options that need no code of their own.
 var stapOptions = []stapOption{
-	{"interactive", "i", noArg, "interactive mode is not in this version",
-		"edit a file and run it: a start takes a few milliseconds", nil},
 	{"stap-bulk", "b", noArg, "records of all processors come in one file, in order, so that nothing is to be merged",
 		"-s sets the size of the buffer", anyValue},
 	{"stap-unwind", "d", needsArg, whyNames, "", anyValue},
