@@ -322,11 +322,13 @@ func ownText(v *proc.Variable) bool {
 	if v.DwarfType == nil {
 		return false
 	}
-	switch name := v.DwarfType.String(); name {
-	case "sync.Mutex", "time.Time", "time.Duration", "time.Month", "time.Weekday", "net/netip.Addr", "net/url.URL":
+	switch name := strings.TrimPrefix(v.DwarfType.String(), "struct "); name {
+	case "sync.Mutex", "sync.WaitGroup", "time.Time", "time.Duration", "time.Month", "time.Weekday", "net/netip.Addr",
+		"net/netip.AddrPort", "net/netip.Prefix", "net/url.URL", "net.TCPAddr", "net.UDPAddr", "net.IPAddr",
+		"net.IPNet", "math/big.Int", "io/fs.FileMode":
 		return true
 	default:
-		return strings.HasPrefix(name, "sync/atomic.") || strings.HasPrefix(name, "struct sync/atomic.")
+		return strings.HasPrefix(name, "sync/atomic.")
 	}
 }
 

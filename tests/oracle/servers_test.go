@@ -450,7 +450,7 @@ func (y *tally) compare(in *sameComparer, vars []*proc.Variable, pc uint64, e go
 				try = append(try, &v.Children[0]) // the receiver of the method that a wrapper has the body of
 			}
 			for _, v := range try {
-				c := &sameComparer{s: g[1], scope: in.scope}
+				c := &sameComparer{s: g[1], scope: in.scope, bare: y.positions}
 				if y.positions && c.words(v) {
 					y.words++
 				} else if c.value(v); c.bad == "" && c.s != "" {

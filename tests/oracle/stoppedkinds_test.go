@@ -12,11 +12,40 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 )
 
+// toDo begins the text of a sync.WaitGroup.
+var toDo = regexp.MustCompile(`^\{-?\d+ to do`)
+
+// chains are the types that gostap writes as the chain of contexts that they are.
+var chains = regexp.MustCompile(`^(\*(struct )?context\.(valueCtx|cancelCtx|timerCtx|afterFuncCtx)|` +
+	`(struct )?context\.(backgroundCtx|todoCtx|stopCtx|withoutCancelCtx))$`)
+
+// context passes over a chain of contexts, which is held against the program's own text elsewhere (g-chains), and
+// reports whether there was one.
+func (c *sameComparer) context(v *proc.Variable) bool {
+	if strings.HasPrefix(c.s, "nil") || strings.HasPrefix(c.s, "(") {
+		return false
+	}
+	if v.Kind == reflect.Interface {
+		if v = c.loaded(v); len(v.Children) == 0 {
+			return false
+		}
+		v = &v.Children[0]
+	}
+	if v.DwarfType == nil || !chains.MatchString(v.DwarfType.String()) || strings.HasPrefix(c.s, "*context.") ||
+		strings.HasPrefix(c.s, "context.") && !strings.HasPrefix(c.s, "context.Background") &&
+			!strings.HasPrefix(c.s, "context.TODO") {
+		return false
+	}
+	c.skip()
+	c.cut = true
+	return true
+}
+
 // own compares a value that gostap shows otherwise than by its members, and reports whether it was one.
 func (c *sameComparer) own(v *proc.Variable) bool {
 	lock := v.DwarfType != nil && v.DwarfType.Common().Name == "internal/sync.Mutex" // by its last name
 	if !lock && !ownText(v) || v.Kind != reflect.Struct || strings.HasPrefix(c.s, "{") &&
-		!strings.HasPrefix(c.s, "{locked") && !strings.HasPrefix(c.s, "{unlocked") {
+		!strings.HasPrefix(c.s, "{locked") && !strings.HasPrefix(c.s, "{unlocked") && !toDo.MatchString(c.s) {
 		return false
 	}
 	v = c.loaded(v)
@@ -70,6 +99,21 @@ func (c *sameComparer) own(v *proc.Variable) bool {
 		}
 		if state>>3 > 0 {
 			text += fmt.Sprintf(", %d waiting", state>>3)
+		}
+		c.want(text + "}")
+		return true
+	case name == "sync.WaitGroup" && toDo.MatchString(c.s):
+		state := child(v, "state")
+		if f := child(state, "v"); f.Value != nil {
+			state = f
+		}
+		n, ok := number(state)
+		if !ok {
+			break
+		}
+		text := fmt.Sprintf("{%d to do", int32(n>>32))
+		if waiters := n & (1<<31 - 1); waiters > 0 {
+			text += fmt.Sprintf(", %d waiting", waiters)
 		}
 		c.want(text + "}")
 		return true

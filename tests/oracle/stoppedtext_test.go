@@ -25,6 +25,8 @@ type sameComparer struct {
 	// open: gostap leaves a part open that Delve has. unread: the other way round. both: neither has it. cut: a limit
 	// was reached.
 	open, unread, both, cut bool
+	// bare: the program has no names of constants.
+	bare bool
 	// deep is how many values lie around this one.
 	deep int
 }
@@ -153,7 +155,7 @@ func (c *sameComparer) value(v *proc.Variable) {
 		c.open = true
 		return
 	}
-	if c.own(v) {
+	if c.own(v) || c.context(v) {
 		return
 	}
 	v = c.loaded(v)
@@ -269,6 +271,9 @@ func (c *sameComparer) integer(v *proc.Variable) {
 			want = time.Weekday(n).String()
 		default:
 			rest, named := nameOf(c.s, v)
+			if !named && c.bare {
+				rest, named = c.s, true
+			}
 			if !named {
 				c.wrong("not %s", v.ConstDescr())
 			}
