@@ -149,13 +149,14 @@ func TestRemoteFails(t *testing.T) {
 	}
 }
 
-// TestRemoteEnds: a session ends in order by Ctrl-C, also when it is cut off; what it printed is complete.
+// TestRemoteEnds: a session ends in order by Ctrl-C, also when it is cut off; what it printed is complete. It is asked
+// for an answer by a timer: those begin when all probes are there, and a signal before ends a session without its end.
 func TestRemoteEnds(t *testing.T) {
 	needRoot(t)
 	dir := otherMachine(t)
 	marker := filepath.Join(dir, "ended")
 	script := filepath.Join(dir, "s.stp")
-	write(t, script, fmt.Sprintf(`global n probe begin { println("ready") }
+	write(t, script, fmt.Sprintf(`global n probe timer.ms(10) { if (!said++) println("ready") } global said
 		probe syscall.getppid { n++ } probe end { system("touch %s") printf("over %%d\n", n < 0) }`, marker))
 	s := begin(t, "--remote", "box", script)
 	s.line("ready")
