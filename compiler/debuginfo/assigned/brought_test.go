@@ -1,6 +1,7 @@
 package assigned
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/gostap/gostap/compiler/machine/amd64"
@@ -28,18 +29,7 @@ func TestBrought(t *testing.T) {
 		{"made and kept", [][]byte{inc, store}, slot, nowhere},
 		{"made on one way", [][]byte{over, inc, move}, rbx, 0},
 	} {
-		var code []byte
-		for _, i := range c.code {
-			code = append(code, i...)
-		}
-		end := uint64(len(code))
-		code = append(code, 0x90)
-		cfa := func(uint64) (int64, bool) { return 8, true }
-		x, err := insn.NewEffects(new(amd64.Decoder), code, 0, none, none, cfa)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := &Code{Decoder: new(amd64.Decoder), Bytes: code, Effects: x, CFA: cfa, Registers: 33}
+		w, end := codeOf(t, c.code)
 		got := nowhere
 		if from := w.Brought(c.held, end); len(from) == 1 {
 			got = from[0].Reg
@@ -67,18 +57,7 @@ func TestOverwritten(t *testing.T) {
 		{"only moved there", [][]byte{inc, over, move}, 3, false},
 		{"given one on a way around it", [][]byte{inc, {0x74, 0x01}, {0x90}, {0x90}}, 5, true},
 	} {
-		var code []byte
-		for _, i := range c.code {
-			code = append(code, i...)
-		}
-		end := uint64(len(code))
-		code = append(code, 0x90)
-		cfa := func(uint64) (int64, bool) { return 8, true }
-		x, err := insn.NewEffects(new(amd64.Decoder), code, 0, none, none, cfa)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := &Code{Decoder: new(amd64.Decoder), Bytes: code, Effects: x, Registers: 33}
+		w, end := codeOf(t, c.code)
 		begins := func(pc uint64) bool { return pc == c.begins }
 		if got := w.Overwritten(Held{Reg: 3, Size: 8}, end, begins); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
@@ -87,3 +66,17 @@ func TestOverwritten(t *testing.T) {
 }
 
 const nowhere = -2
+
+// codeOf is a function of instructions, with a frame of 8 bytes; end is behind them, at a NOP.
+func codeOf(t *testing.T, instructions [][]byte) (w *Code, end uint64) {
+	t.Helper()
+	code := bytes.Join(instructions, nil)
+	end = uint64(len(code))
+	code = append(code, 0x90)
+	cfa := func(uint64) (int64, bool) { return 8, true }
+	x, err := insn.NewEffects(new(amd64.Decoder), code, 0, none, none, cfa)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Code{Decoder: new(amd64.Decoder), Bytes: code, Effects: x, CFA: cfa, Registers: 33}, end
+}
