@@ -11,8 +11,6 @@ import (
 	"os"
 	"runtime/debug"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/inject"
 	"github.com/gostap/gostap/cmd/internal/marks"
@@ -21,6 +19,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/providers"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/structs"
+	"github.com/gostap/gostap/cmd/internal/tty"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
@@ -220,25 +219,8 @@ func useColor(o *options, w io.Writer, env []string) bool {
 
 // columns is the width of the terminal that w is, 0 if it is none.
 func columns(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0
-	}
-	return int(size.Col)
-}
-
-// terminal reports whether w is one.
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
+	n, _ := tty.Size(w)
+	return n
 }
 
 // show prints diagnostics by the rules of -w and -W, and says whether to go on.

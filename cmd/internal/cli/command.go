@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/monitor"
 	"github.com/gostap/gostap/cmd/internal/remote"
+	"github.com/gostap/gostap/cmd/internal/tty"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
@@ -230,7 +231,7 @@ func (c *command) sessionOptions() gostap.Options {
 		o.Stdin = nil // the script came from there
 	}
 	o.Tool.Log, o.Tool.Warn, o.Tool.Heat = c.logf, func(text string) { c.warnf("%s", text) }, c.command == "" ||
-		terminal(c.Err)
+		tty.Is(c.Err)
 	o.Tool.Unfired = c.fired()
 	if c.log != nil {
 		o.Tool.Watched, o.Timing, o.Bare = true, true, true
@@ -243,7 +244,7 @@ func (c *command) sessionOptions() gostap.Options {
 }
 
 // fired reports whether the user is told at the end which probe points never fired.
-func (c *command) fired() bool { return c.pass == 5 && (terminal(c.Err) || c.level(5) > 0) }
+func (c *command) fired() bool { return c.pass == 5 && (tty.Is(c.Err) || c.level(5) > 0) }
 
 // translated serves -p3, -p4, -m and -k, and says whether the session is to be run.
 func (c *command) translated(ctx context.Context, p *gostap.Program) (goOn bool, err error) {
@@ -314,7 +315,7 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 	}
 	defer done()
 	var started func() error
-	if !c.behind && (terminal(c.Err) || c.command == "" && c.level(5) > 0) {
+	if !c.behind && (tty.Is(c.Err) || c.command == "" && c.level(5) > 0) {
 		ends := "; Ctrl-C ends"
 		if c.command != "" {
 			ends = " has begun"

@@ -11,6 +11,7 @@ import (
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/interactive"
 	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/cmd/internal/tty"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/foreign"
 )
@@ -130,7 +131,7 @@ func (b *bench) with(set []string, more ...string) (*command, error) {
 		return nil, err
 	}
 	c := &command{options: o, Streams: b.c.Streams, argv: args, env: b.c.env}
-	if !terminal(b.c.Out) {
+	if !tty.Is(b.c.Out) {
 		c.In = nil // the commands come from there
 	}
 	return c, nil

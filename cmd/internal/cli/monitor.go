@@ -12,6 +12,7 @@ import (
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/monitor"
 	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/cmd/internal/tty"
 )
 
 // setMonitor reads the seconds of --monitor.
@@ -34,7 +35,7 @@ func (c *command) checkMonitor() error {
 		return slip.New("--monitor is a window, and -F runs in the background", "")
 	case c.module != "":
 		return slip.New("--monitor shows scripts, and a module was built without what it needs", "")
-	case !ok || !ok2 || !monitor.IsTerminal(in) || !monitor.IsTerminal(out):
+	case !ok || !ok2 || !tty.Is(in) || !tty.Is(out):
 		return slip.New("--monitor needs a terminal, as standard input and as standard output",
 			"-t tells at the end how often each handler ran; a timer probe can print globals")
 	}

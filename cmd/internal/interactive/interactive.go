@@ -15,6 +15,7 @@ import (
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/prompt"
 	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/cmd/internal/tty"
 	"github.com/gostap/gostap/compiler"
 )
 
@@ -74,7 +75,7 @@ func Run(c Config) int {
 	s := &session{Config: c}
 	in, ok := c.In.(*os.File)
 	out, ok2 := c.Out.(*os.File)
-	if ok && ok2 && prompt.IsTerminal(in) && prompt.IsTerminal(out) {
+	if ok && ok2 && tty.Is(in) && tty.Is(out) {
 		s.typed = true
 		path := ""
 		if dir := gostap.CacheDir(c.Env); dir != "" {

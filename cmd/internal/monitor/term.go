@@ -3,19 +3,13 @@ package monitor
 import (
 	"os"
 
-	"golang.org/x/sys/unix"
+	"github.com/gostap/gostap/cmd/internal/tty"
 )
 
 // terminal is a terminal that shows the window and gives keys one by one.
 type terminal struct {
 	in, out *os.File
-	before  *unix.Termios
-}
-
-// IsTerminal reports whether f is one.
-func IsTerminal(f *os.File) bool {
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
+	back    func()
 }
 
 const (
@@ -25,31 +19,24 @@ const (
 
 // open takes the terminal. Ctrl-C stays a signal.
 func open(in, out *os.File) (*terminal, error) {
-	before, err := unix.IoctlGetTermios(int(in.Fd()), unix.TCGETS)
+	back, err := tty.Raw(in, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	t := &terminal{in: in, out: out, before: before}
-	raw := *before
-	raw.Lflag &^= unix.ICANON | unix.ECHO
-	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
-	if err := unix.IoctlSetTermios(int(in.Fd()), unix.TCSETS, &raw); err != nil {
-		return nil, err
-	}
 	_, err = out.WriteString(enter)
-	return t, err
+	return &terminal{in: in, out: out, back: back}, err
 }
 
 // close gives the terminal back as it was.
 func (t *terminal) close() {
 	t.out.WriteString(leave)
-	unix.IoctlSetTermios(int(t.in.Fd()), unix.TCSETS, t.before)
+	t.back()
 }
 
 // size gives columns and rows.
 func (t *terminal) size() (w, h int) {
-	if s, err := unix.IoctlGetWinsize(int(t.out.Fd()), unix.TIOCGWINSZ); err == nil && s.Col > 0 && s.Row > 0 {
-		return int(s.Col), int(s.Row)
+	if w, h = tty.Size(t.out); w > 0 && h > 0 {
+		return w, h
 	}
 	return 80, 24
 }

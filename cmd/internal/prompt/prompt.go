@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gostap/gostap/cmd/internal/tty"
 	"github.com/gostap/gostap/compiler/diag"
 )
 
@@ -59,22 +60,15 @@ type Editor struct {
 
 // Line lets somebody type a line. Ctrl-D in an empty one is the end.
 func (e *Editor) Line(prompt string) (string, error) {
-	before, err := unix.IoctlGetTermios(int(e.In.Fd()), unix.TCGETS)
+	back, err := tty.Raw(e.In, unix.ICRNL|unix.IXON, unix.ISIG|unix.IEXTEN)
 	if err != nil {
-		return "", err
-	}
-	raw := *before
-	raw.Iflag &^= unix.ICRNL | unix.IXON
-	raw.Lflag &^= unix.ICANON | unix.ECHO | unix.ISIG | unix.IEXTEN
-	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
-	if err := unix.IoctlSetTermios(int(e.In.Fd()), unix.TCSETS, &raw); err != nil {
 		return "", err
 	}
 	const paste, noPaste = "\x1b[?2004h", "\x1b[?2004l" // have pasted text marked as such
 	e.Out.WriteString(paste)
 	defer func() {
 		e.Out.WriteString(noPaste)
-		unix.IoctlSetTermios(int(e.In.Fd()), unix.TCSETS, before)
+		back()
 	}()
 	return e.edit(prompt)
 }
@@ -167,8 +161,8 @@ func (e *Editor) draw(prompt string, l *line) {
 }
 
 func (e *Editor) columns() int {
-	if s, err := unix.IoctlGetWinsize(int(e.Out.Fd()), unix.TIOCGWINSZ); err == nil && s.Col > 0 {
-		return int(s.Col)
+	if n, _ := tty.Size(e.Out); n > 0 {
+		return n
 	}
 	return 80
 }
@@ -183,10 +177,4 @@ func common(words []string) string {
 		}
 	}
 	return c
-}
-
-// IsTerminal reports whether f is one.
-func IsTerminal(f *os.File) bool {
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
 }
