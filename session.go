@@ -51,7 +51,8 @@ type Session struct {
 
 // Run compiles a script, runs it and calls fn with all it has to say, in the calling goroutine, until it ends: by
 // exit(), with its target, by the context or the timeout, or by the first error of fn, which Run returns. A context
-// that ends before the probes are in place is an error; later it is not. A session that ends badly is a *Failure.
+// that ends before a probe of the script can have run is an error; later it is not. A session that ends badly is a
+// *Failure.
 func Run(ctx context.Context, script string, o Options, fn func(Event) error) error {
 	o.Tool.Soon = true
 	p, err := Compile(ctx, script, o)

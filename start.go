@@ -90,7 +90,8 @@ func (s *Session) put(ctx context.Context, e Event) error {
 }
 
 // Start prepares p and runs it in the background. When it returns, begin probes have run and the probes are in place,
-// or the script has come to its end already. Events reads what the session says, Stop ends it.
+// or the script has come to its end already; a context that ends before is an error. Events reads what the session
+// says, Stop ends it.
 func (p *Program) Start(ctx context.Context) (*Session, error) {
 	s, err := p.Prepare(ctx)
 	if err != nil {
@@ -120,6 +121,9 @@ func (p *Program) Start(ctx context.Context) (*Session, error) {
 	case <-s.over:
 		if _, ran := errors.AsType[*Failure](s.err); s.err != nil && !ran {
 			return nil, s.err
+		}
+		if s.result.Untraced {
+			return nil, ctx.Err()
 		}
 	}
 	return s, nil

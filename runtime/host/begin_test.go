@@ -2,8 +2,10 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +28,7 @@ func (s *hostOnly) HostProbes() []int                        { return s.probes }
 func (s *hostOnly) Schema() *wire.Schema                     { return &wire.Schema{} }
 func (s *hostOnly) Deferred(int) *ir.Func                    { return nil }
 func (s *hostOnly) SetTarget(int) error                      { return nil }
-func (s *hostOnly) Attach(context.Context) error             { s.attach(); return errDone }
+func (s *hostOnly) Attach(ctx context.Context) error         { s.attach(); return cmp.Or(ctx.Err(), errDone) }
 func (s *hostOnly) Read(time.Time, func([]byte) error) error { return nil }
 func (s *hostOnly) Wake()                                    {}
 func (s *hostOnly) State() wire.State                        { return s.state }
@@ -68,5 +70,43 @@ func TestRefused(t *testing.T) {
 	res := Run(context.Background(), Config{Program: p, Session: s, Stdout: &out, Stderr: &out})
 	if !errors.Is(res.Err, errDone) || out.String() != "begun\n" {
 		t.Errorf("error %v, said %q", res.Err, out.String())
+	}
+}
+
+// A begin probe may have changed what the end probe has to set right, and said that it has begun: whoever sees that and
+// stops the session at once gets an ordinary end, however long it takes to put the probes in place.
+func TestStoppedEarly(t *testing.T) {
+	const begin = "probe \"begin\" {\n  site begin\nb0:\n  print \"begun\\n\"()\n  end\n}\n"
+	const end = "\nprobe \"end\" {\n  site end\nb0:\n  print \"ended\\n\"()\n  end\n}\n"
+	for _, c := range []struct {
+		name, script string
+		before       bool // the context has ended already
+		out          string
+	}{
+		{name: "begun", script: begin + end, out: "begun\nended\n"},
+		{name: "nothing ran", script: end},
+		{name: "before", script: begin + end, before: true},
+	} {
+		p, err := ir.ParseText(c.script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		if c.before {
+			cancel()
+		}
+		var out, errs bytes.Buffer
+		s := &hostOnly{store: interp.NewMemStore(p), attach: cancel}
+		for i := range p.Probes {
+			s.probes = append(s.probes, i)
+		}
+		res := Run(ctx, Config{Program: p, Session: s, Stdout: &out, Stderr: &errs})
+		if out.String() != c.out {
+			t.Errorf("%s: printed %q, want %q", c.name, out.String(), c.out)
+		}
+		if begun := c.out != ""; res.OK() != begun || errors.Is(res.Err, context.Canceled) == begun ||
+			res.Untraced != begun || strings.Contains(errs.String(), "nothing was traced") != begun {
+			t.Errorf("%s: %+v, said %q", c.name, res, errs.String())
+		}
 	}
 }

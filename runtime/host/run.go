@@ -79,6 +79,8 @@ type Result struct {
 	Times []backend.ProbeTime
 	// Child says how the -c child ended when it did not end well.
 	Child string
+	// Untraced: the context ended behind the begin probes, before the others were in place.
+	Untraced bool
 }
 
 // OK reports whether the exit status is 0.
@@ -94,8 +96,8 @@ type run struct {
 	reason string
 	in     *input // nil if no probe is on it, or at its end
 	files  *files // nil if the script has none, or the session has them
-	// refused: the probes could not be put in place.
-	refused bool
+	// refused: the probes could not be put in place. untraced: they were not, since the context ended.
+	refused, untraced bool
 }
 
 type timer struct {
@@ -104,8 +106,9 @@ type timer struct {
 	next  time.Time
 }
 
-// Run runs the script to its end, which the end of ctx brings about too. The session is detached and closed when it
-// returns.
+// Run runs the script to its end, which the end of ctx brings about too. What has begun ends in order: once a begin
+// probe ran the end probes do, whenever that is. Before, the end of ctx is an error. The session is detached and closed
+// when it returns.
 func Run(ctx context.Context, c Config) (res Result) {
 	if c.Logf == nil {
 		c.Logf = func(string, ...any) {}
@@ -173,6 +176,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 	}
 	res.Report = c.Session.Report()
 	res.Times = r.times()
+	res.Untraced = r.untraced
 	if c.Target != nil && r.childEnded() {
 		res.Child = c.Target.Status()
 		if res.Child != "" {
@@ -207,6 +211,10 @@ func images(p *ir.Program) []debuginfo.Image {
 
 // live goes from the begin probes to the moment when something ends the session.
 func (r *run) live(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		r.refused = true
+		return err
+	}
 	if r.Target != nil {
 		if err := r.Session.SetTarget(r.Target.Pid); err != nil {
 			return err
@@ -226,6 +234,11 @@ func (r *run) live(ctx context.Context) error {
 	r.out.flush()
 	t0 := time.Now()
 	err := r.Session.Attach(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) && len(byPriority(r.Program, probe.Begin)) > 0 {
+		r.reason, r.untraced = why(ctx), true
+		r.out.remark("stopped before the probes were in place: nothing was traced")
+		return nil
+	}
 	if n, ok := r.Session.(backend.Noter); ok && err == nil {
 		for _, text := range n.Notes() {
 			r.out.warn(text)
@@ -284,15 +297,20 @@ func (r *run) watch(ctx context.Context, stop chan struct{}, ended chan struct{}
 		case <-done:
 			r.reason = "the target ended"
 		case <-ctx.Done():
-			r.reason = "cancelled"
-			if why := context.Cause(ctx); why != ctx.Err() {
-				r.reason = why.Error()
-			}
+			r.reason = why(ctx)
 		case <-stop:
 			return
 		}
 		r.Session.Wake()
 	}()
+}
+
+// why says why a context ended.
+func why(ctx context.Context) string {
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		return cause.Error()
+	}
+	return "cancelled"
 }
 
 // loop passes records on and runs timers until something ends the session.

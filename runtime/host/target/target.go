@@ -159,13 +159,16 @@ func Direct(command string) bool {
 	return !builtin(w) && !strings.Contains(w, "=")
 }
 
-// Release lets the command run.
+// Release lets the command run. That it was killed meanwhile is no error: then it has ended, and Status says how.
 func (t *Target) Release() error {
 	if t.held != nil {
 		t.later()
 		t.held.let <- true
 		<-t.held.ended
 		t.held.let = nil
+		if t.held.err == unix.ESRCH {
+			return nil
+		}
 		return t.held.err
 	}
 	if t.gate == nil {
@@ -174,6 +177,9 @@ func (t *Target) Release() error {
 	_, err := t.gate.Write([]byte("go\n"))
 	t.gate.Close()
 	t.gate = nil
+	if errors.Is(err, unix.EPIPE) {
+		return nil
+	}
 	return err
 }
 

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/tests/patience"
 )
@@ -29,6 +32,34 @@ func TestHeldBack(t *testing.T) {
 	}
 	if _, err := os.Stat(mark); err != nil {
 		t.Fatal("the command did not run")
+	}
+}
+
+// Somebody kills the command while it waits.
+func TestKilledMeanwhile(t *testing.T) {
+	o := Options{Command: "true"}
+	for name, start := range map[string]func() (*Target, error){"stub": o.hold, "shell": o.wait} {
+		tg, err := start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		go tg.reap()
+		if err := unix.Kill(tg.Pid, unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for { // the pipe's other end goes, and the ptrace stop with it, a moment later
+			text, err := os.ReadFile("/proc/" + itoa(tg.Pid) + "/stat")
+			if _, state, _ := bytes.Cut(text, []byte(") ")); err != nil || len(state) == 0 || state[0] == 'Z' {
+				break
+			}
+			runtime.Gosched()
+		}
+		if err := tg.Release(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := tg.Status(); got != "was killed by signal 9 (killed)" {
+			t.Errorf("%s: status %q", name, got)
+		}
 	}
 }
 
