@@ -56,13 +56,18 @@ static inline s64 gs_thread_pointer(void)
 
 /*
  * A kernel function returns at once, at whose entry a kprobe is. Where the probe is one of function tracing, the stack pointer cannot
- * be changed: the function goes on at a return instruction, that of the kernel's own where it has such a one.
+ * be changed: the function goes on at a return instruction. One of the kernel's own is there for good, whoever waits at it when the
+ * module goes: where functions can be traced, that of the function that does nothing. (__x86_return_thunk is none: kernels from 6.9
+ * on complain when something gets to it.) Its address is read, so that no tool takes the instruction for a call by the compiler.
  */
-#if defined(CONFIG_RETHUNK) || defined(CONFIG_MITIGATION_RETHUNK)
-#define GS_RETURN ((unsigned long)&__x86_return_thunk)
+#if defined(CONFIG_DYNAMIC_FTRACE) && defined(CONFIG_HAVE_FENTRY)
+#include <linux/ftrace.h>
+static void (*volatile gs_does_nothing)(void) __maybe_unused = __fentry__;
+#define GS_RETURN ((unsigned long)gs_does_nothing)
 #else
+#include <linux/linkage.h>
 extern char gs_return_now[];
-asm(".pushsection .text\n\t.balign 16\ngs_return_now:\n\tret\n\tint3\n.popsection");
+asm(".pushsection .text\n\t.balign 16\ngs_return_now:\n\t" ASM_RET "\n\t.popsection");
 #define GS_RETURN ((unsigned long)gs_return_now)
 #endif
 static inline void __maybe_unused gs_kernel_return(struct pt_regs *regs, u64 v)

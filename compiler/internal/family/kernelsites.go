@@ -129,6 +129,12 @@ func (f *kfinder) forbidden(name, why string) {
 	}
 }
 
+// failing are functions that are there to have the kernel's work fail, and the option that newer kernels have them by.
+var failing = map[string]string{
+	"should_failslab":        "CONFIG_FAILSLAB",
+	"should_fail_alloc_page": "CONFIG_FAIL_PAGE_ALLOC",
+}
+
 func (f *kfinder) notFound(c *probe.Comp, name string, err error) {
 	var nf *debuginfo.NotFoundError
 	if !errors.As(err, &nf) {
@@ -137,6 +143,9 @@ func (f *kfinder) notFound(c *probe.Comp, name string, err error) {
 	}
 	d := f.errorf(c, "no function %q in %s", name, f.img.What())
 	switch {
+	case failing[name] != "":
+		d.Hintf("newer kernels have it only where they are built with %s; fail a system call or a function of a "+
+			"program in its place", failing[name])
 	case nf.Detail != "":
 		d.Hintf("%s", nf.Detail)
 	case len(nf.Near) > 0:
