@@ -270,6 +270,8 @@ var Files = [...]File{
 		{Names: []string{"tz_name"}, Off: 740, End: 782, Line: 30},
 		{Names: []string{"tz_ctime"}, Off: 966, End: 1068, Line: 38, Refs: []string{"ctime", "epochsecs", "tz_gmtoff", "tz_name"}, Params: []string{"epochsecs"}},
 		{Names: []string{"tz_ctime"}, Off: 1245, End: 1310, Line: 49, Refs: []string{"tz_ctime", "gettimeofday_s"}},
+		{Names: []string{"clock_text"}, Off: 1451, End: 1544, Line: 56, Refs: []string{"substr", "ctime", "gettimeofday_s", "tz_gmtoff"}},
+		{Names: []string{"clock_text_ms"}, Off: 1717, End: 1862, Line: 63, Refs: []string{"ms", "gettimeofday_ms", "sprintf", "substr", "ctime", "tz_gmtoff"}},
 	}},
 	errnoStp: {Name: "errno.stp", Entries: []grammar.Entry{
 		{Names: []string{"errno_str"}, Off: 245, End: 2238, Line: 9, Refs: []string{"err", "value_text"}, Params: []string{"err"}},
@@ -3033,6 +3035,8 @@ var Names = [...]Name{
 	{"client_of", grammar.FunctionEntry, nfsProc2Stp, 4},
 	{"client_of", grammar.FunctionEntry, nfsProc3Stp, 4},
 	{"client_of", grammar.FunctionEntry, nfsProc4Stp, 4},
+	{"clock_text", grammar.FunctionEntry, ctimeStp, 6},
+	{"clock_text_ms", grammar.FunctionEntry, ctimeStp, 7},
 	{"close_quote", grammar.FunctionEntry, quotedStp, 0},
 	{"closed", grammar.GlobalEntry, jsonStp, 8},
 	{"cmdline_arg", grammar.FunctionEntry, cmdlineStp, 3},

@@ -19,6 +19,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/providers"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/structs"
+	"github.com/gostap/gostap/cmd/internal/toolbox"
 	"github.com/gostap/gostap/cmd/internal/tty"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
@@ -63,6 +64,8 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return providers.Run(args[1:], s.Out, s.Err, env)
 		case "tplist":
 			return marks.Tplist(args[1:], s.Out, s.Err)
+		case "tools":
+			return toolbox.Run(args[1:], s.Out, s.Err, env)
 		case "info":
 			return marks.Info(args[1:], s.Out, s.Err)
 		case "remote-session":
@@ -96,6 +99,18 @@ func Run(args []string, s Streams, env []string) (status int) {
 	if err != nil {
 		return slip.Failed(s.Err, err)
 	}
+	typed := args
+	tool, err := useTool(args, env)
+	if err != nil {
+		return slip.Failed(s.Err, err)
+	}
+	if tool != nil {
+		if tool.help != "" {
+			fmt.Fprint(s.Out, tool.help)
+			return 0
+		}
+		args = tool.args
+	}
 	o, err := parseFlags(append(more, args...))
 	if err != nil && rc != "" {
 		if _, alone := parseFlags(args); alone == nil {
@@ -105,7 +120,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 	if err != nil {
 		return slip.Failed(s.Err, err)
 	}
-	c := &command{options: o, Streams: s, argv: args, rc: more, env: env}
+	c := &command{options: o, Streams: s, argv: typed, tool: tool, rc: more, env: env}
 	if len(o.hosts) > 0 && !o.help && !o.version {
 		status, err := c.runRemote()
 		if err != nil {

@@ -27,6 +27,7 @@ type command struct {
 	*options
 	Streams
 	argv []string     // as they were given
+	tool *toolRun     // the tool that argv names, nil if it names none
 	rc   []string     // those of the file of options
 	log  *monitor.Log // of the window of --monitor, nil without
 	env  []string
@@ -208,6 +209,8 @@ func (c *command) text() (name, script string, err error) {
 		return "<input>", c.script, nil
 	case c.sent != nil && c.sent.Script != nil:
 		return c.sent.Script.Name, string(c.sent.Script.Text), nil
+	case c.tool != nil:
+		return c.tool.name, c.tool.text, nil
 	case c.file == "-":
 		text, err := foreign.Read(c.In, "standard input", maxScript)
 		if err != nil {
@@ -215,7 +218,7 @@ func (c *command) text() (name, script string, err error) {
 		}
 		return "<stdin>", string(text), nil
 	}
-	text, err := readScript(c.file)
+	text, err := readScript(c.file, c.env)
 	return c.file, string(text), err
 }
 

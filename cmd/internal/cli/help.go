@@ -7,6 +7,8 @@ usage: gostap [options] FILE [ARGS]          run a script
        gostap [options] -i [FILE [ARGS]]     build a script line by line, and run it (docs/interactive.md)
        gostap [options] -l|-L 'POINT'        list probe points
        gostap [options] run NAME.ko          run a module that -p4 -m NAME left
+       gostap TOOL [options]                 a tool: execsnoop, biolatency ... (gostap tools lists them,
+                                             gostap TOOL --help tells what it does; docs/tools.md)
        gostap profile -c CMD|-x PID          where the time goes (gostap profile --help)
        gostap inject WHAT [CALLERS]          calls fail meanwhile (gostap inject --help)
        gostap patch FILE                     functions do something else meanwhile (gostap patch --help)

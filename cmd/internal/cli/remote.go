@@ -89,7 +89,11 @@ func sentArgs(args []string) ([]string, error) {
 // runRemote has the command run on the hosts of --remote.
 func (c *command) runRemote() (status int, err error) {
 	r := remote.Request{Color: useColor(c.options, c.Err, c.env)}
-	if r.Args, err = sentArgs(slices.Concat(c.rc, c.argv)); err != nil {
+	args := c.argv
+	if c.tool != nil {
+		args = c.tool.args
+	}
+	if r.Args, err = sentArgs(slices.Concat(c.rc, args)); err != nil {
 		return 0, err
 	}
 	if c.file != "" {

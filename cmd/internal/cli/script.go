@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/cmd/internal/toolbox"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/grammar"
 )
@@ -18,7 +19,7 @@ import (
 const maxScript = grammar.MaxBytes
 
 // readScript reads the file with the script.
-func readScript(path string) ([]byte, error) {
+func readScript(path string, env []string) ([]byte, error) {
 	f, err := foreign.OpenText(path)
 	if nr := (*foreign.NotRegularError)(nil); errors.As(err, &nr) {
 		hint := ""
@@ -29,6 +30,13 @@ func readScript(path string) ([]byte, error) {
 	}
 	if hint := misplaced(path); hint != "" && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENAMETOOLONG)) {
 		return nil, slip.New(fmt.Sprintf("there is no file %q", path), hint)
+	}
+	if errors.Is(err, unix.ENOENT) && toolbox.IsName(path) {
+		hint := slip.Meant(path, toolbox.Names(env))
+		if hint == "" {
+			hint = "gostap tools lists the tools; gostap --help shows examples"
+		}
+		return nil, slip.New(path+": no such file, and no tool of that name", hint)
 	}
 	if err != nil {
 		return nil, plain(err)
