@@ -297,7 +297,7 @@ func build(ctx context.Context, s Source, files map[string][]byte, c *Config) ([
 		}
 	}
 	if r := readRecipe(known); r != nil {
-		out, took, err := r.follow(ctx, dir)
+		out, took, err := r.follow(ctx, dir, s.C, r.headers(ctx, c, known, dir))
 		if err == nil {
 			return done(out, took)
 		}

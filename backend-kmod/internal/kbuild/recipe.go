@@ -28,6 +28,8 @@ type recipe struct {
 	Steps []string
 	// Common is the object that newer kernels link into every module (.module-common.o).
 	Common []byte
+	// Built is how many modules were built by it before the kernel's headers were precompiled, or never.
+	Built int
 }
 
 // place stands for the folder of the module in commands.
@@ -116,8 +118,9 @@ func readRecipe(path string) *recipe {
 	return r
 }
 
-// follow builds the module whose text lies in dir. It gives the output of the commands.
-func (r *recipe) follow(ctx context.Context, dir string) ([]byte, time.Duration, error) {
+// follow builds the module whose text c lies in dir, with the kernel's headers precompiled if pre is given. It gives
+// the output of the commands.
+func (r *recipe) follow(ctx context.Context, dir, c string, pre *precompiled) ([]byte, time.Duration, error) {
 	if len(r.Common) > 0 {
 		if err := os.WriteFile(filepath.Join(dir, common), r.Common, 0o644); err != nil {
 			return nil, 0, err
@@ -128,7 +131,11 @@ func (r *recipe) follow(ctx context.Context, dir string) ([]byte, time.Duration,
 		return nil, 0, err
 	}
 	script := "set -e\n"
-	for _, s := range r.Steps {
+	steps := r.Steps
+	if pre != nil {
+		steps = pre.use(steps, c)
+	}
+	for _, s := range steps {
 		script += strings.ReplaceAll(s, place, dir) + "\n"
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", script)
