@@ -12,7 +12,10 @@ import (
 	bpf "github.com/gostap/gostap/backend-bpf"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/debuginfo/open"
+	"github.com/gostap/gostap/compiler/facts"
 	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/manifest"
+	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/trusted"
 )
 
@@ -29,6 +32,9 @@ func Compile(ctx context.Context, script string, o Options) (_ *Program, err err
 	}
 	co.Scripts = append([]compiler.Script{{Name: name, Text: []byte(script)}}, co.Scripts...)
 	p := &Program{o: o}
+	co.Asked = func(test string, holds bool, at source.Pos) {
+		p.asked = append(p.asked, manifest.Fact{Kind: facts.Condition, Name: test, Text: fmt.Sprint(holds), Pos: at})
+	}
 	if o.Tool.Soon && probesPrograms(o, co.Scripts) {
 		p.cool = bpf.Warm()
 	}

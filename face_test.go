@@ -266,7 +266,7 @@ probe end { printf("%s %d\n", pp(), @max(n)) error("at the end") }`, o)
 	if err := os.WriteFile(own, []byte("another"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	refused("replaced", "not the file", b, o)
+	refused("replaced", "not the file that the program was compiled for: it has the checksum", b, o)
 	if _, err := q.Start(ctx); err == nil || !strings.Contains(err.Error(), "not the file") {
 		t.Errorf("replaced behind loading: %v", err)
 	}

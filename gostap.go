@@ -81,6 +81,10 @@ type Options struct {
 	// ModuleName names the module or object file; "" makes a name up.
 	ModuleName string
 
+	// Files are programs and libraries that Load finds elsewhere than they were when the program was compiled, by what
+	// is in them.
+	Files []string
+
 	// PID is the process to trace, Command a line for the shell that is started for the session and traced: what
 	// target() and a bare process in a script mean. The session ends with it.
 	PID     int

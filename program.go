@@ -29,6 +29,7 @@ type Program struct {
 	close    func()
 	cool     func()
 	traced   []manifest.Traced // of a program that was loaded
+	asked    []manifest.Fact   // what conditions asked of the kernel
 
 	mu    sync.Mutex // what follows
 	built bool

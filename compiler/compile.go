@@ -73,6 +73,8 @@ type Options struct {
 	Language string
 	// Config looks up an option of the kernel's configuration for %( %) conditions; nil: none is known.
 	Config func(name string) (value string, ok bool)
+	// Asked takes note of what %( %) conditions asked of the kernel (grammar.Conditions).
+	Asked func(test string, holds bool, at source.Pos)
 	// Privilege is that of the user whom the script is checked for: "stapusr", "stapsys" or "stapdev"; "" checks
 	// nothing.
 	Privilege string

@@ -178,7 +178,7 @@ func (s *state) aliases(first string) []expand.Alias {
 
 func (s *state) conditions() grammar.Conditions {
 	c := grammar.Conditions{Kernel: s.o.Kernel, Arch: s.o.Machine.Arch, Runtime: s.o.Runtime, Guru: s.o.Guru,
-		Privilege: s.o.Privilege, Systemtap: s.o.Language, Config: s.o.Config}
+		Privilege: s.o.Privilege, Systemtap: s.o.Language, Config: s.o.Config, Asked: s.o.Asked}
 	if c.Runtime == "" {
 		c.Runtime = "bpf"
 	}

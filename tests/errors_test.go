@@ -192,6 +192,12 @@ var moreCodes = []errorCode{
 		meaning: "a module that was built before does not fit this kernel, or is none of gostap's",
 		test:    "backend-kmod/prebuilt_test.go:TestOpen"},
 
+	{area: theCommand, code: "plan-kernel",
+		meaning: "a plan takes something for granted that this kernel does not have",
+		test:    "compiler/facts/facts_test.go:TestCheck"},
+	{area: theCommand, code: "plan-program",
+		meaning: "a program or library that a plan traces is not there, or is another one",
+		test:    "locate_test.go:TestLocate"},
 	{area: theCommand, code: "no-pass", meaning: "--dump names a pass that there is not",
 		test: "compiler/compile_test.go:TestStopAndDump"},
 

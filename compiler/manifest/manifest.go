@@ -14,18 +14,20 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/source"
 )
 
 // Version of the form; another one is not read.
-const Version = 2
+const Version = 3
 
 const magic = "gostap\x00"
 
-// maxPlain bounds what a manifest unpacks to.
-const maxPlain = 96 << 20
+// maxPlain bounds what a manifest unpacks to, MaxBytes what it takes itself.
+const (
+	maxPlain = 96 << 20
+	MaxBytes = 64 << 20
+)
 
 // Digest stands for how a program was translated: layouts, records, sites. It is zero where it was not.
 type Digest [sha256.Size]byte
@@ -39,14 +41,17 @@ type Manifest struct {
 	// Runtime is the one that the script was compiled for, "" if it did not say. Kernel is the only one that the
 	// program fits, by release and version, "" if it uses nothing of a kernel that differs from one to the next.
 	Runtime, Kernel string
+	// Facts are what the program takes for granted of a kernel that is not the one of Kernel.
+	Facts []Fact
+	// Guru: the program changes what it traces.
+	Guru bool
 }
 
-// Traced is a file that the program's sites lie in.
-type Traced struct {
-	Path string
-	Size int64
-	// ID is the file's build id, or a checksum where it has none.
-	ID string
+// Fact is something that a program takes for granted of the kernel, by its kind and name, and at what place of the
+// script.
+type Fact struct {
+	Kind, Name, Text string
+	Pos              source.Pos
 }
 
 // ErrVersion says that another version of gostap made it.
@@ -54,6 +59,12 @@ var ErrVersion = errors.New("it was made by another version of gostap")
 
 // ErrDamaged says that bytes are not what Encode gave.
 var ErrDamaged = errors.New("what it carries for the host is damaged")
+
+// Is reports whether b begins as what Encode gives, of whichever version.
+func Is(b []byte) bool { return bytes.HasPrefix(b, []byte(magic)) }
+
+// Sum is the digest of the bytes that Encode gave, by which they can be told from all others.
+func Sum(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }
 
 // Encode gives the bytes of m.
 func (m *Manifest) Encode() ([]byte, error) {
@@ -69,7 +80,17 @@ func (m *Manifest) Encode() ([]byte, error) {
 		str(t.Path)
 		plain = binary.AppendUvarint(plain, uint64(t.Size))
 		str(t.ID)
+		str(t.Code)
 	}
+	plain = binary.AppendUvarint(plain, uint64(len(m.Facts)))
+	for _, f := range m.Facts {
+		str(f.Kind)
+		str(f.Name)
+		str(f.Text)
+		plain = binary.AppendUvarint(plain, uint64(f.Pos))
+		keep = append(keep, f.Pos)
+	}
+	plain = append(plain, map[bool]byte{true: 1}[m.Guru])
 	files := m.Program.Files
 	if files == nil {
 		files = new(source.FileSet)
@@ -88,22 +109,26 @@ func (m *Manifest) Encode() ([]byte, error) {
 	}
 	sum := sha256.Sum256(packed.Bytes())
 	out := append([]byte(magic), Version)
-	return append(append(out, sum[:8]...), packed.Bytes()...), nil
+	return append(append(out, sum[:]...), packed.Bytes()...), nil
 }
 
 // Decode reads what Encode gave.
 func Decode(b []byte) (*Manifest, error) {
 	b, ok := bytes.CutPrefix(b, []byte(magic))
-	if !ok || len(b) < 9 {
+	const head = 1 + sha256.Size
+	if !ok || len(b) == 0 {
 		return nil, ErrDamaged
 	}
 	if b[0] != Version {
 		return nil, ErrVersion
 	}
-	if sum := sha256.Sum256(b[9:]); !bytes.Equal(sum[:8], b[1:9]) {
+	if len(b) < head {
 		return nil, ErrDamaged
 	}
-	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b[9:])), maxPlain))
+	if sum := sha256.Sum256(b[head:]); !bytes.Equal(sum[:], b[1:head]) {
+		return nil, ErrDamaged
+	}
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b[head:])), maxPlain))
 	if err != nil {
 		return nil, ErrDamaged
 	}
@@ -141,11 +166,21 @@ func decode(plain []byte) (*Manifest, error) {
 	plain = plain[len(m.Digest):]
 	n := num()
 	for i := uint64(0); i < n && !bad; i++ {
-		m.Traced = append(m.Traced, Traced{str(), int64(num()), str()})
+		m.Traced = append(m.Traced, Traced{Path: str(), Size: int64(num()), ID: str(), Code: str()})
 	}
-	if bad {
+	n = num()
+	for i := uint64(0); i < n && !bad; i++ {
+		f := Fact{Kind: str(), Name: str(), Text: str()}
+		at := num()
+		if f.Pos = source.Pos(at); uint64(f.Pos) != at || f.Pos < 0 {
+			bad = true
+		}
+		m.Facts = append(m.Facts, f)
+	}
+	if bad || len(plain) == 0 || plain[0] > 1 {
 		return nil, ErrDamaged
 	}
+	m.Guru, plain = plain[0] == 1, plain[1:]
 	files, rest, err := source.Unpack(plain)
 	if err != nil || len(rest) > 0 {
 		return nil, ErrDamaged
@@ -160,49 +195,4 @@ func decode(plain []byte) (*Manifest, error) {
 	p.Files = files
 	m.Program = p
 	return m, nil
-}
-
-// Look identifies a file.
-func Look(path string) (Traced, error) {
-	f, err := foreign.Open(path)
-	if err != nil {
-		return Traced{}, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return Traced{}, err
-	}
-	t := Traced{Path: path, Size: st.Size()}
-	if e, err := foreign.ELF(f); err == nil {
-		for _, name := range []string{".note.gnu.build-id", ".note.go.buildid"} {
-			if s := e.Section(name); s != nil && s.FileSize < 4096 {
-				if b, err := s.Data(); err == nil && len(b) > 16 {
-					t.ID = fmt.Sprintf("%x", sha256.Sum256(b))
-					return t, nil
-				}
-			}
-		}
-	}
-	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(f, 0, st.Size())); err != nil {
-		return Traced{}, err
-	}
-	t.ID = fmt.Sprintf("%x", h.Sum(nil))
-	return t, nil
-}
-
-// ErrOther says that another file is where the traced one was.
-var ErrOther = errors.New("it is another file")
-
-// Same checks that the file is there still: ErrOther, or why it cannot be read.
-func (t Traced) Same() error {
-	got, err := Look(t.Path)
-	switch {
-	case err != nil:
-		return foreign.Reason(err)
-	case got.Size != t.Size || got.ID != t.ID:
-		return ErrOther
-	}
-	return nil
 }

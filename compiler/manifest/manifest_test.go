@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gostap/gostap/compiler/ir/irtest"
@@ -16,8 +17,8 @@ func sample(t testing.TB) *Manifest {
 		"r0 = gget @n ~7\n  print \"%d\\n\"(r0) ~8\n  end ~9\n}")
 	p.Files = new(source.FileSet)
 	p.Files.Add("s.stp", []byte("probe begin { println(n) }"))
-	return &Manifest{Program: p, Digest: Digest{1, 2, 3}, Traced: []Traced{{"/bin/x", 99, "abc"}},
-		Runtime: "bpf", Kernel: "6.1 #1"}
+	return &Manifest{Program: p, Digest: Digest{1, 2, 3}, Traced: []Traced{{"/bin/x", 99, "abc", "de"}},
+		Runtime: "bpf", Kernel: "6.1 #1", Facts: []Fact{{"function", "f", "int(void)", 3}}, Guru: true}
 }
 
 // TestBack: what was written down comes back.
@@ -34,6 +35,7 @@ func TestBack(t *testing.T) {
 	a, _ := m.Program.Portable()
 	b, _ := back.Program.Portable()
 	if a != b || back.Digest != m.Digest || len(back.Traced) != 1 || back.Traced[0] != m.Traced[0] ||
+		len(back.Facts) != 1 || back.Facts[0] != m.Facts[0] || !back.Guru ||
 		back.Runtime != "bpf" || back.Kernel != "6.1 #1" {
 		t.Errorf("became %+v\n%s", back, b)
 	}
@@ -84,7 +86,7 @@ func TestLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err := Look(exe); err != nil || len(l.ID) != 64 {
+	if l, err := Look(exe); err != nil || !strings.Contains(l.ID, "build id ") {
 		t.Errorf("%v %v", l, err)
 	}
 	if _, err := Look(dir + "/none"); !os.IsNotExist(err) {

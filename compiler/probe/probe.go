@@ -219,6 +219,17 @@ func (s *Site) Offset() uint64 {
 	return s.Program.Offset
 }
 
+// KernelFunc is the function of the kernel whose arguments or result come with a hit, "" where there is none.
+func (s *Site) KernelFunc() string {
+	switch {
+	case s.Kind.InKernel():
+		return s.Kernel.Symbol
+	case s.Kind == LSM:
+		return "bpf_lsm_" + s.Event
+	}
+	return ""
+}
+
 // Place gives where in the kernel s is, as loaders write it: "vfs_read+0x10".
 func (s *Site) Place() string { return KernelPlace(s.Kernel.Symbol, s.Kernel.Offset) }
 

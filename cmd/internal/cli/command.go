@@ -56,6 +56,9 @@ func (c *command) run() error {
 	if c.module != "" {
 		return c.runModule()
 	}
+	if c.plan != "" {
+		return c.runPlan()
+	}
 	script, o, err := c.compileOptions()
 	if err != nil {
 		return err
@@ -114,6 +117,11 @@ func (c *command) run() error {
 	if c.pass <= 2 || c.emit != "" {
 		_, err := io.WriteString(c.Out, p.Dump(product))
 		return err
+	}
+	if c.pass == 4 && c.output != "" { // what this kernel makes of it does not matter
+		if err := c.makePlan(p); err != nil || c.name == "" && !c.keep {
+			return c.shown(err)
+		}
 	}
 	usual = lessCollecting(400)
 	err = p.Build(ctx)

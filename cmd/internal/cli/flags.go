@@ -69,9 +69,12 @@ type options struct {
 	language   string        // --compatible
 	perPass    [5]int        // --vp: verbosity of each pass beyond -v
 	listing    compiler.Listing
-	lists      bool   // --dump-functions and its kin: print listing
-	info       bool   // --info
-	module     string // of "run NAME.ko"
+	lists      bool     // --dump-functions and its kin: print listing
+	info       bool     // --info
+	module     string   // of "run NAME.ko"
+	plan       string   // of "run FILE.plan"
+	files      []string // --file
+	digest     string   // --digest
 	version    bool
 	help       bool
 	serve      []string      // --serve
@@ -145,6 +148,8 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	for _, l := range rlimits {
 		fs.Var(rlimitValue{&o.rlimits, l.name, l.what}, l.name, "")
 	}
+	fs.StringArrayVar(&o.files, "file", nil, "")
+	fs.StringVar(&o.digest, "digest", "", "")
 	fs.StringVar(&raw.privilege, "privilege", "", "")
 	fs.BoolVar(&raw.unprivileged, "unprivileged", false, "")
 	fs.BoolVar(&o.quietErrors, "suppress-handler-errors", false, "")
@@ -242,8 +247,14 @@ func parseFlags(args []string) (*options, error) {
 				"name the script instead of the module")
 		}
 		if o.file == "run" && len(o.args) > 0 && !exists("run") {
-			return o, o.setModule(fs, o.args)
+			if err := o.setModule(fs, o.args); err != nil {
+				return o, err
+			}
+			return o, o.checkPlan()
 		}
+	}
+	if err := o.checkPlan(); err != nil {
+		return nil, err
 	}
 	return o, o.checkSession()
 }

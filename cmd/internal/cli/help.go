@@ -6,6 +6,7 @@ usage: gostap [options] FILE [ARGS]          run a script
        gostap [options] -e 'SCRIPT' [ARGS]   run a one-liner
        gostap [options] -i [FILE [ARGS]]     build a script line by line, and run it (docs/interactive.md)
        gostap [options] -l|-L 'POINT'        list probe points
+       gostap [options] run FILE.plan        run what -p4 -o FILE.plan made, here or elsewhere (docs/plan.md)
        gostap [options] run NAME.ko          run a module that -p4 -m NAME left
        gostap TOOL [options]                 a tool: execsnoop, biolatency ... (gostap tools lists them,
                                              gostap TOOL --help tells what it does; docs/tools.md)
@@ -94,6 +95,9 @@ limits:
 stages:
   -q, --coverage          say on standard error what a script uses of the library: place, declaration, how often
   -p N                    stop after: 1 parse, 2 elaborate, 3 translate, 4 compile, 5 run
+      -p4 -o FILE.plan    leave a plan: "gostap run FILE.plan" needs neither script nor debug information
+      --file PATH         with "run FILE.plan": a traced program or library that lies elsewhere here
+      --digest SHA256     with "run FILE.plan": run no other than the plan with this digest
   -m, --module NAME       name of what -p4 leaves behind: NAME.bpf.o, or with
                           --runtime=kernel NAME.ko, which "gostap run NAME.ko" runs
   -B NAME=VALUE           an argument for the make that builds modules; --modinfo NAME=VALUE: an entry for modinfo

@@ -148,6 +148,21 @@ func (s *Scope) TypedefProto(name string) (*Proto, error) {
 	return nil, &debuginfo.NotFoundError{What: "type", Name: name}
 }
 
+// TracepointProto gives the prototype of a tracepoint, with a first parameter for the tracer's own data. The names of
+// its parameters are those of the functions that the kernel makes for each; the typedef has the types alone.
+func (s *Scope) TracepointProto(name string) (*Proto, error) {
+	p, err := s.TypedefProto("btf_trace_" + name)
+	if err != nil {
+		return nil, err
+	}
+	for _, prefix := range []string{"__traceiter_", "__probestub_", "__bpf_trace_"} {
+		if f, err := s.FuncProto(prefix + name); err == nil && len(f.Params) == len(p.Params) {
+			return f, nil
+		}
+	}
+	return p, nil
+}
+
 func (s *Scope) proto(id uint32) (*Proto, error) {
 	r, ok := s.b.At(id)
 	if !ok || r.Kind() != btf.KindFuncProto {

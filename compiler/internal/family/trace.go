@@ -170,8 +170,7 @@ func (m *match) tracepoint(system, name string) *probe.Site {
 	}
 }
 
-// traceArgs reads the arguments of a tracepoint. Their names are those of the functions that the kernel makes for each;
-// the typedef has the types alone.
+// traceArgs reads the arguments of a tracepoint.
 func (e *Env) traceArgs(name string) ([]*debuginfo.Var, error) {
 	k := e.Kern()
 	scopes := func(yield func(*kbtf.Scope) bool) {
@@ -187,14 +186,8 @@ func (e *Env) traceArgs(name string) ([]*debuginfo.Var, error) {
 	var err error
 	for s := range scopes {
 		var p *kbtf.Proto
-		if p, err = s.TypedefProto("btf_trace_" + name); err != nil {
+		if p, err = s.TracepointProto(name); err != nil {
 			continue
-		}
-		for _, prefix := range []string{"__traceiter_", "__probestub_", "__bpf_trace_"} {
-			if f, err := s.FuncProto(prefix + name); err == nil && len(f.Params) == len(p.Params) {
-				p = f
-				break
-			}
 		}
 		return words(p), nil
 	}

@@ -29,6 +29,9 @@ type Conditions struct {
 	// Config looks up an option of the kernel's configuration by its full name,
 	// "CONFIG_HZ", and gives its value as in the .config file. Nil: none is known.
 	Config func(name string) (value string, ok bool)
+	// Asked takes note of each comparison that the kernel decided, its text, what came out and where it stands; nil:
+	// nobody wants to know.
+	Asked func(test string, holds bool, at source.Pos)
 }
 
 // DefaultSystemtap is the version of the stap language that this one follows.
@@ -53,6 +56,10 @@ func (x *Filter) test(open *Tok) (holds, ok bool) {
 		one, ok := x.compare(l, op, r)
 		if !ok {
 			return false, false
+		}
+		if x.o.Cond.Asked != nil && l.Type == stapparse.StapLexerID && (l.Text == "kernel_v" || l.Text == "kernel_vr" ||
+			strings.HasPrefix(l.Text, "CONFIG_")) {
+			x.o.Cond.Asked(l.Text+" "+op.Text+" "+r.Text, one, l.Pos)
 		}
 		op = x.expanded()
 		all = all && one

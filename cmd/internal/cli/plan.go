@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/manifest"
+)
+
+// isPlan looks whether a file is a plan.
+func isPlan(path string) bool {
+	f, err := foreign.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 16))
+	return err == nil && manifest.Is(head)
+}
+
+// checkPlan refuses options that do not go together where a plan is made or run.
+func (o *options) checkPlan() error {
+	switch {
+	case len(o.files) > 0 && o.plan == "":
+		return slip.New("--file is about a plan that is run", "gostap run FILE.plan --file=PATH")
+	case o.digest != "" && o.plan == "":
+		return slip.New("--digest is about a plan that is run", "gostap run FILE.plan --digest=SHA256")
+	case o.pass == 4 && o.output != "" && o.runtime == "kernel":
+		return slip.New("-p4 -o makes a plan, which has no use for --runtime=kernel",
+			"-p4 -m NAME --runtime=kernel makes a module")
+	}
+	return nil
+}
+
+// makePlan writes the program down for "gostap run".
+func (c *command) makePlan(p *gostap.Program) error {
+	b, err := p.Bytes()
+	if err != nil {
+		return err
+	}
+	only, err := p.Fits()
+	if err != nil {
+		return err
+	}
+	if only != nil && !c.show([]gostap.Diagnostic{*only}) {
+		return errShown
+	}
+	if err := os.WriteFile(c.output, b, 0o644); err != nil {
+		return plain(err)
+	}
+	fmt.Fprintln(c.Out, c.output)
+	if c.level(4) > 0 {
+		c.logf("%d bytes, sha256 %x", len(b), sha256.Sum256(b))
+	}
+	return nil
+}
+
+// runPlan runs a plan that was made before, perhaps on another machine.
+func (c *command) runPlan() error {
+	b, err := foreign.ReadFile(c.plan, manifest.MaxBytes)
+	if err != nil {
+		return plain(err)
+	}
+	if got := fmt.Sprintf("%x", sha256.Sum256(b)); c.digest != "" && c.digest != got {
+		return slip.New(fmt.Sprintf("%s is not the plan with the digest %s: it has %s", c.plan, c.digest, got), "")
+	}
+	ctx, hangs, done := untilSignal()
+	defer done()
+	return c.shown(c.tracePlan(ctx, b, hangs))
+}
+
+// tracePlan runs the plan b.
+func (c *command) tracePlan(ctx context.Context, b []byte, hangs func()) error {
+	o := c.sessionOptions()
+	o.Guru, o.Files = c.guru, c.files
+	p, err := gostap.Load(b, o)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if err := p.Build(ctx); err != nil {
+		return err
+	}
+	if !c.show(p.Warnings()) {
+		return errShown
+	}
+	return c.trace(ctx, p, hangs)
+}
