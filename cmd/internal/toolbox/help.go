@@ -3,6 +3,7 @@ package toolbox
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/tapsets/tools"
@@ -11,7 +12,8 @@ import (
 // Help is what a tool's --help prints, made from its head.
 func Help(t *tools.Tool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "gostap %s - %s\n\nusage: gostap %s", t.Name, t.Purpose, t.Name)
+	title := fold(fmt.Sprintf("gostap %s - %s", t.Name, t.Purpose), widest)
+	fmt.Fprintf(&b, "%s\n\nusage: gostap %s", strings.Join(title, "\n  "), t.Name)
 	for _, o := range t.Options {
 		if o.Name == "" {
 			fmt.Fprintf(&b, " %s", o.String())
@@ -64,10 +66,49 @@ func visible(s string) string {
 	return strings.Join(lines, "\n")
 }
 
+// widest is how many columns a help has.
+const widest = 96
+
+// paragraph writes paragraphs, parted by empty lines, as wide as a help is. Lines that begin with a blank stay as they
+// are.
 func paragraph(b *strings.Builder, lines []string) {
-	if len(lines) > 0 {
-		fmt.Fprintf(b, "\n%s\n", strings.Join(lines, "\n"))
+	var words []string
+	flush := func() {
+		if len(words) > 0 {
+			fmt.Fprintf(b, "%s\n", strings.Join(fold(strings.Join(words, " "), widest), "\n"))
+		}
+		words = nil
 	}
+	for i, l := range lines {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		switch {
+		case l == "" || l[0] == ' ':
+			flush()
+			b.WriteString(l + "\n")
+		default:
+			words = append(words, l)
+		}
+	}
+	flush()
+}
+
+// fold parts a text into lines of a width.
+func fold(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, w := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(w) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += w
+	}
+	return append(lines, line)
 }
 
 // rows writes words with their texts beside them.
@@ -83,7 +124,7 @@ func rows(b *strings.Builder, title string, list [][2]string) {
 	}
 	fmt.Fprintf(b, "\n%s:\n", title)
 	for _, r := range list {
-		for i, l := range strings.Split(r[1], "\n") {
+		for i, l := range fold(r[1], widest-width-4) {
 			name := r[0]
 			if i > 0 {
 				name = ""
