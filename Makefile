@@ -64,7 +64,7 @@ arm64:
 # go test ./... runs a small form of it.
 oracle: deps
 	GOSTAP_ORACLE=full $(GO) test -count=1 -timeout 0 -v ./tests/oracle/... ./compiler/debuginfo/dwexpr
-	GOSTAP_ORACLE=full $(GO) test -count=1 -timeout 0 -v -run TestExamples ./tests
+	GOSTAP_EXAMPLES=full $(GO) test -count=1 -timeout 0 -v ./tests/examples
 
 # Ratios against the peer and against bare programs, in one run each.
 bench: build

@@ -78,6 +78,11 @@ func (k Kernel) files(root, running string) (kbtf.Config, error) {
 		}
 		if st, err := os.Stat(f.path); err != nil {
 			return c, fmt.Errorf("%s: %w", f.name, plain(err))
+		} else if st.IsDir() && f.path == c.BTF {
+			c.BTF, c.ModuleBTF = filepath.Join(c.BTF, "vmlinux"), c.BTF
+			if _, err := os.Stat(c.BTF); err != nil {
+				return c, fmt.Errorf("%s: a folder is to be like /sys/kernel/btf: %w", f.name, plain(err))
+			}
 		} else if st.IsDir() {
 			return c, fmt.Errorf("%s: %s is a directory", f.name, f.path)
 		}

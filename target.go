@@ -24,6 +24,9 @@ func (o *Options) targetPath() (string, error) {
 				}
 				return "", fmt.Errorf("no process %d", o.PID)
 			}
+			if os.IsPermission(err) {
+				return exe, nil // what asks for the program is refused then, and the rest needs only the number
+			}
 			return "", plain(err)
 		}
 		// In another mount namespace, or replaced since: the link itself is the file that runs.

@@ -110,7 +110,8 @@ stages:
                           kernel's headers) or host (no kernel, no root)
   -r, --release REL       for another kernel (with -p4 or -l, or as a module): its release or build directory
       --kernel-btf FILE, --kernel-map FILE
-                          another kernel's types (raw BTF, or a vmlinux with it) and symbols
+                          another kernel's types (raw BTF, a vmlinux with it, or a copy of
+                          /sys/kernel/btf) and symbols
                           (its /proc/kallsyms or System.map), for -p2 to -p4, -l and -L
 
 Options in ~/.systemtap/rc, or $SYSTEMTAP_DIR/rc, come before those of the command line. Tapsets of

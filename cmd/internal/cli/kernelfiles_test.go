@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -23,12 +25,19 @@ func TestOtherKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := []string{"--kernel-btf", btf, "--kernel-map", symbols}
+	folder := filepath.Join(dir, "folder")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(btf, filepath.Join(folder, "vmlinux")); err != nil {
+		t.Fatal(err)
+	}
 	want := `kernel.function("do_sys_open") $dfd:int $filename:char * $flags:int $mode:umode_t
 kernel.function("tick")
 kernel.function("vfs_read") $file:struct file * $buf:char * $count:size_t $pos:loff_t *
 `
 	point := `kernel.{function("do_sys_open"),function("vfs_r*"),function("tick")}`
-	for _, how := range [][]string{files, {"-r", dir}} {
+	for _, how := range [][]string{files, {"-r", dir}, {"--kernel-btf", folder, "--kernel-map", symbols}} {
 		if status, out, errs := cliRun(append(how, "-L", point)...); status != 0 || out != want {
 			t.Errorf("%v: status %d\n%s%s", how, status, out, errs)
 		}
@@ -47,6 +56,8 @@ kernel.function("vfs_read") $file:struct file * $buf:char * $count:size_t $pos:l
 		{[]string{"--kernel-map", symbols, "-p2", "-e", `probe kernel.function("vfs_read") { println($count) }`},
 			"--kernel-btf"},
 		{[]string{"--kernel-map", dir + "/none", "-l", "begin"}, "no such file"},
+		{[]string{"--kernel-btf", t.TempDir(), "-l", "begin"}, "is to be like /sys/kernel/btf"},
+		{[]string{"--kernel-btf", folder, "--kernel-map", symbols, "-l", `module("nfsd").function("x")`}, "it is not loaded"},
 		{[]string{"--kernel-map", btf, "-l", `kernel.function("tick")`}, "not a symbol table"},
 		{[]string{"--kernel-btf", symbols, "--kernel-map", symbols, "-p2", "-e",
 			`probe kernel.function("vfs_read") { println($count) }`}, "damaged BTF"},

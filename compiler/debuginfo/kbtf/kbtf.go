@@ -26,6 +26,8 @@ import (
 type Config struct {
 	// BTF is a file of raw BTF, or an ELF file with a .BTF section (a vmlinux), "" for the running kernel's.
 	BTF string
+	// ModuleBTF is a folder with the BTF of another kernel's modules, such as a copy of /sys/kernel/btf, "" for none.
+	ModuleBTF string
 	// Map is a file of symbols in the form of /proc/kallsyms or System.map, "" for the running kernel's.
 	Map string
 	// Vmlinux is an ELF file of the kernel with DWARF, "" for the usual places, or for BTF and Map of another kernel if
@@ -138,16 +140,17 @@ func (k *Kernel) Module(name string) (*Scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.cfg.BTF != "" {
+	folder := k.moduleBTF()
+	if folder == "" {
 		return nil, fmt.Errorf("%w of module %s: only the kernel's own was given", ErrNoBTF, name)
 	}
-	path := filepath.Join(k.cfg.Sys, "kernel/btf", name)
+	path := filepath.Join(folder, name)
 	if name == "vmlinux" || !validModule(name) {
 		return nil, &debuginfo.NotFoundError{What: "module", Name: name}
 	}
 	b, err := btf.Open(path, main.b)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, serr := os.Stat(filepath.Join(k.cfg.Sys, "module", name)); serr == nil {
+		if _, serr := os.Stat(filepath.Join(k.cfg.Sys, "module", name)); serr == nil && !k.Foreign() {
 			return nil, fmt.Errorf("%w of module %s", ErrNoBTF, name)
 		}
 		return nil, &debuginfo.NotFoundError{What: "module", Name: name, Detail: "it is not loaded"}
@@ -170,12 +173,17 @@ func validModule(name string) bool {
 	return name != "" && !strings.ContainsAny(name, "/\x00") && name != "." && name != ".."
 }
 
+// moduleBTF is the folder with the BTF of modules, "" where there is none.
+func (k *Kernel) moduleBTF() string {
+	if k.cfg.Foreign() {
+		return k.cfg.ModuleBTF
+	}
+	return filepath.Join(k.cfg.Sys, "kernel/btf")
+}
+
 // Modules lists the modules that have BTF.
 func (k *Kernel) Modules() []string {
-	if k.cfg.Foreign() {
-		return nil
-	}
-	es, err := os.ReadDir(filepath.Join(k.cfg.Sys, "kernel/btf"))
+	es, err := os.ReadDir(k.moduleBTF())
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -321,27 +322,36 @@ func (m *match) byGlob(c *probe.Comp, pattern string) []program {
 	if !strings.Contains(pattern, "/") {
 		dirs = filepath.SplitList(m.env.SearchPath)
 	}
-	var out, bad []program
-	var why []string
-	seen := map[string]bool{}
+	var files []string
 	for _, dir := range dirs {
 		found, err := filepath.Glob(m.env.abs(filepath.Join(dir, pattern)))
 		if err != nil {
 			m.errorf(c, "bad pattern %q", pattern)
 			return nil
 		}
-		for _, p := range found {
-			real, err := filepath.EvalSymlinks(p)
-			if err != nil || seen[real] || !isELF(real) {
-				continue
-			}
-			seen[real] = true
-			if _, err := m.env.Image(real); err != nil {
-				bad, why = append(bad, program{path: real}), append(why, unusable(real, err))
-				continue
-			}
-			out = append(out, program{path: real})
+		files = append(files, found...)
+	}
+	if !slices.ContainsFunc(files, isELF) {
+		// What stands in /lib64 elsewhere, Debian has in /lib/x86_64-linux-gnu.
+		if dir, name := filepath.Split(pattern); strings.HasPrefix(filepath.Base(dir), "lib") {
+			more, _ := filepath.Glob(m.env.abs(filepath.Join(dir, "*-linux-gnu*", name)))
+			files = append(files, more...)
 		}
+	}
+	var out, bad []program
+	var why []string
+	seen := map[string]bool{}
+	for _, p := range files {
+		real, err := filepath.EvalSymlinks(p)
+		if err != nil || seen[real] || !isELF(real) {
+			continue
+		}
+		seen[real] = true
+		if _, err := m.env.Image(real); err != nil {
+			bad, why = append(bad, program{path: real}), append(why, unusable(real, err))
+			continue
+		}
+		out = append(out, program{path: real})
 	}
 	switch {
 	case len(out) == 0 && len(bad) > 0:

@@ -59,6 +59,9 @@ func TestKernelCallees(t *testing.T) {
 		want  []string // symbol, +offset if not at the entry, and how many calls must be on the stack in each way
 		error string
 	}{
+		{`kernel.function("twice")`, []string{"vfs_read+ twice"}, ""},
+		{`kernel.function("twice").call`, nil, `no function "twice"`},
+		{`kernel.function("twice").return`, nil, `no function "twice"`},
 		{`kernel.function("vfs_read").callee("do_outer")`, []string{"do_outer 1"}, ""},
 		{`kernel.function("vfs_read").callee("do_inner")`, nil, `vfs_read does not call "do_inner"`},
 		{`kernel.function("vfs_read").callee("*")`, []string{"do_outer 1", "vfs_read+ twice"}, ""},

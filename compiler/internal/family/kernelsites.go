@@ -3,6 +3,7 @@ package family
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,7 +50,9 @@ func (f *kfinder) functions(c *probe.Comp, pat pattern) {
 			return
 		}
 	} else if funcs, err = f.img.Funcs(pat.fn); err != nil {
-		f.notFound(c, pat.fn, err)
+		if !f.onlyInlined(c, pat) {
+			f.notFound(c, pat.fn, err)
+		}
 		return
 	}
 	if f.has("exported") {
@@ -106,6 +109,20 @@ func (f *kfinder) inlined(c *probe.Comp, pat pattern) {
 	if len(f.sites) == 0 && len(f.black) == 0 && !f.diag.HasErrors() {
 		f.errorf(c, "%s has no inlined copy of %s", f.img.What(), c.Arg.Str)
 	}
+}
+
+// onlyInlined adds the copies of a function that has no code of its own, where entries of calls are not asked for.
+func (f *kfinder) onlyInlined(c *probe.Comp, pat pattern) bool {
+	others := []string{"call", "return", "exported", "offset"}
+	if pat.isGlob() || f.what != "function" || slices.ContainsFunc(others, f.has) {
+		return false
+	}
+	copies, err := f.img.Inlined(pat.fn)
+	if err != nil || len(copies) == 0 {
+		return false
+	}
+	f.inlined(c, pat)
+	return true
 }
 
 // found adds a site that debug information gave; what the kernel allows no probes on is left out.

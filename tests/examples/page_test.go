@@ -1,0 +1,196 @@
+package examples
+
+import (
+	"compress/gzip"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/compat.md")
+
+const pageFile = "../../docs/compat.md"
+
+// between gives the two lines that a table stands between.
+func between(what string) (begin, end string) {
+	return "<!-- " + what + ": made by " + asked + "=full go test ./tests/examples -update -->\n",
+		"<!-- end of " + what + " -->\n"
+}
+
+// writeOrCompare puts a table into the page, or says how the page differs.
+func writeOrCompare(t *testing.T, what, text string) {
+	t.Helper()
+	page, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := between(what)
+	before, rest, ok := strings.Cut(string(page), begin)
+	old, after, ok2 := strings.Cut(rest, end)
+	switch {
+	case !ok || !ok2:
+		t.Fatalf("docs/compat.md has no place for %s", what)
+	case *update:
+		if err := os.WriteFile(pageFile, []byte(before+begin+text+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case old != text:
+		t.Errorf("docs/compat.md says something else of %s; -update writes this:\n%s", what, text)
+	}
+}
+
+// row is what came of an example: for each target "", or what the first error says.
+type row struct {
+	example
+	said []string
+}
+
+// beyond are the examples that ask for what Debian does not have, or kernels from 6.1 on, with what that is.
+var beyond = map[string]string{}
+
+// tableOf writes the table of translated examples.
+func tableOf(targets []target, rows []row) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "This kernel is %s, the other one Debian's %s with its debug information.\n\n", kernelHere(),
+		release)
+	cells := func(first string, count func(i int) int, all, able int) {
+		fmt.Fprintf(&b, "| %s | %d |", first, all)
+		for i := range targets {
+			fmt.Fprintf(&b, " %d |", count(i))
+		}
+		fmt.Fprintf(&b, " %d |\n", able)
+	}
+	b.WriteString("| | examples |")
+	for _, to := range targets {
+		fmt.Fprintf(&b, " %s |", to.name)
+	}
+	b.WriteString(" can pass |\n|---|---|" + strings.Repeat("---|", len(targets)+1) + "\n")
+	var dirs []string
+	for _, r := range rows {
+		if !slices.Contains(dirs, r.dir()) {
+			dirs = append(dirs, r.dir())
+		}
+	}
+	for _, d := range append(dirs, "") {
+		of, able := 0, 0
+		for _, r := range rows {
+			if d == "" || r.dir() == d {
+				of++
+				if beyond[r.name] == "" {
+					able++
+				}
+			}
+		}
+		name := d
+		if d == "" {
+			name = "all"
+		}
+		cells(name, func(i int) (n int) {
+			for _, r := range rows {
+				if (d == "" || r.dir() == d) && r.said[i] == "" {
+					n++
+				}
+			}
+			return n
+		}, of, able)
+	}
+	b.WriteString("\nThose that do not pass everywhere:\n\n| |")
+	for _, to := range targets {
+		fmt.Fprintf(&b, " %s |", to.name)
+	}
+	b.WriteString(" cannot, because |\n|---|" + strings.Repeat("---|", len(targets)+1) + "\n")
+	var well []string
+	for _, r := range rows {
+		if !slices.ContainsFunc(r.said, func(s string) bool { return s != "" }) {
+			well = append(well, "`"+r.name+"`")
+			continue
+		}
+		fmt.Fprintf(&b, "| `%s` |", r.name)
+		for i, s := range r.said {
+			switch {
+			case s == "":
+				s = "passes"
+			case i > 0 && s == r.said[i-1]:
+				s = "the same"
+			}
+			fmt.Fprintf(&b, " %s |", strings.ReplaceAll(s, "|", "\\|"))
+		}
+		fmt.Fprintf(&b, " %s |\n", beyond[r.name])
+	}
+	b.WriteString("\nThose that do:\n" + strings.Join(well, ",\n") + ".\n")
+	return b.String()
+}
+
+// page is what docs/compat.md says of examples.
+type page struct {
+	kernel string
+	fails  map[string]bool // for the running kernel
+	some   bool            // it says anything
+}
+
+var (
+	kernelLine = regexp.MustCompile(`(?m)^This kernel is (\S+),`)
+	failLine   = regexp.MustCompile("(?m)^\\| `([a-z-]+/[^`]+)` \\| ([^|]*) \\|")
+)
+
+func readPage(t *testing.T) *page {
+	t.Helper()
+	text, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := between("examples")
+	_, rest, _ := strings.Cut(string(text), begin)
+	rest, _, _ = strings.Cut(rest, end)
+	p := &page{fails: map[string]bool{}, some: rest != ""}
+	if m := kernelLine.FindStringSubmatch(rest); m != nil {
+		p.kernel = m[1]
+	}
+	for _, m := range failLine.FindAllStringSubmatch(rest, -1) {
+		p.fails[m[1]] = m[2] != "passes"
+	}
+	return p
+}
+
+// passes says whether an example is translated for the running kernel.
+func (p *page) passes(name string) bool { return p.some && !p.fails[name] }
+
+// kernelHere is the running kernel's release.
+func kernelHere() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+// checkOf gives the command of a .meta file, which may be compressed, "" if there is none.
+func checkOf(t *testing.T, meta string) string {
+	t.Helper()
+	f, err := os.Open(meta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(meta, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, check, _ := strings.Cut(string(text), "\ntest_check")
+	_, check, _ = strings.Cut(check, ":") // test_check_bpf: is one of them
+	check, _, _ = strings.Cut(check, "\n")
+	return strings.TrimSpace(check)
+}
