@@ -318,6 +318,9 @@ var rows = [...]Func{
 	{Name: "lsm_deny", Params: list{l}, Does: Changes, Fails: Never, Refused: Module | Tracer},
 	// The kernel function that was entered is left out and returns a number.
 	{Name: "override_return", Params: list{l}, Does: Changes, Fails: Never, Refused: Tracer},
+	// A word of the system call that was entered or returns is changed: the number of the argument, from 0, or 7 for
+	// the result; a constant. Assignments become this.
+	{Name: "set_call_word", Params: list{l, l}, Const: 1, Does: Changes, Refused: Tracer},
 	// The function that was entered is left out, with the results as arguments; package change makes other statements
 	// of it, which end in leave_function: where to go on, and the stack pointer and the frame pointer there.
 	{Name: "skip_function", Does: Changes, Where: Lowered},

@@ -8,7 +8,27 @@
 #define GS_FP(regs) ((regs)->bp)
 #define GS_CALL_NR(regs) ((regs)->orig_ax)
 #define GS_CALL_ARGS(regs) (regs)->di, (regs)->si, (regs)->dx, (regs)->r10, (regs)->r8, (regs)->r9
+#define GS_RESULT(regs) ((regs)->ax)
 #define gs_compat() in_ia32_syscall()
+
+/* The register of the n-th argument of a system call, from 0. */
+static inline unsigned long * __maybe_unused gs_call_arg(struct pt_regs *regs, u32 n)
+{
+	switch (n) {
+	case 0: return &regs->di;
+	case 1: return &regs->si;
+	case 2: return &regs->dx;
+	case 3: return &regs->r10;
+	case 4: return &regs->r8;
+	default: return &regs->r9;
+	}
+}
+
+/* exit, exit_group: calls that do not return. */
+static inline bool gs_call_ends(long nr) { return nr == 60 || nr == 231; }
+
+/* execve, execveat. */
+static inline bool gs_call_begins(long nr) { return nr == 59 || nr == 322; }
 
 /* clone, fork, vfork, clone3. */
 static inline bool gs_makes(long nr, bool compat)

@@ -5,6 +5,10 @@
  *                                            and to be set
  *   GS_CALL_NR(regs)      the number of a system call until it is over
  *   GS_CALL_ARGS(regs)    the six arguments of a system call, with commas between them
+ *   gs_call_arg(regs, n)  where the n-th of them is, from 0
+ *   GS_RESULT(regs)       a call's result
+ *   gs_call_ends(nr)      whether a system call does not return
+ *   gs_call_begins(nr)    whether one begins another program
  *   gs_compat()           whether the thread is in a system call of programs of 32 bits
  *   gs_makes(nr, compat)  whether a system call makes processes or threads
  *   gs_address_bits()     how wide addresses are

@@ -12,6 +12,14 @@
 #include "gs_output.h"
 #include "gs_tracepoint.h"
 
+#ifdef GS_CALL_H
+#define GS_CALLS_CHANGE true
+#else
+#define GS_CALLS_CHANGE false
+static inline void gs_call_back(bool begun) { (void)begun; }
+static inline void gs_calls_back(void) { }
+#endif
+
 #define GS_SYSCALL_SLOTS 512
 #define GS_SYSCALL_ARGS 8	/* six arguments, the number, the result */
 
@@ -68,6 +76,7 @@ static void gs_syscall_exit(void *data, struct pt_regs *regs, long ret)
 {
 	(void)data;
 	gs_syscall_hit(true, regs, GS_CALL_NR(regs), ret);
+	gs_call_back(!ret && gs_call_begins(GS_CALL_NR(regs)));
 }
 
 /* By return. */
@@ -82,6 +91,10 @@ static void gs_syscalls_off(struct gs_syscall *s, u32 n)
 
 	(void)s;
 	(void)n;
+	if (GS_CALLS_CHANGE && gs_tp_off(&gs_syscall_tp[0])) {
+		tracepoint_synchronize_unregister();
+		gs_calls_back();
+	}
 	for (i = 0; i < ARRAY_SIZE(gs_syscall_tp); i++)
 		gs_tp_off(&gs_syscall_tp[i]);
 	tracepoint_synchronize_unregister();
@@ -92,11 +105,17 @@ static void gs_syscalls_off(struct gs_syscall *s, u32 n)
 static int gs_syscall_on(struct gs_syscall *s)
 {
 	struct gs_syscall **at = &gs_syscall_first[s->ret][s->nr >= 0 && s->nr < GS_SYSCALL_SLOTS ? s->nr : GS_SYSCALL_SLOTS];
+	int err = 0;
 
 	s->next = NULL;
 	while (*at)
 		at = &(*at)->next;
 	WRITE_ONCE(*at, s);
+	/* The returns first, where what handlers change is put back then. */
+	if (GS_CALLS_CHANGE && !s->ret)
+		err = gs_tp_on(&gs_syscall_tp[1]);
+	if (err)
+		return err;
 	return gs_tp_on(&gs_syscall_tp[s->ret]);
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/output"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/task"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/text"
@@ -96,6 +97,7 @@ func init() {
 
 		"override_return": {write: func(g *gen, in *ir.Instr) { g.hook.Override(in) }},
 
+		"set_call_word":  {write: func(g *gen, in *ir.Instr) { hook.SetCallWord(g.hook, in) }},
 		"leave_function": {write: func(g *gen, in *ir.Instr) { g.hook.Leave(in) }},
 
 		"lsm_deny": {write: func(g *gen, in *ir.Instr) { g.hook.Deny(in) }},

@@ -48,8 +48,8 @@ func TestIntrinsics(t *testing.T) {
 	needRoot(t)
 	for _, f := range intrinsic.All() {
 		// lsm_deny, leave_function and override_return need another kernel (TestLSM and TestGuru of tests/vm). Stacks
-		// of programs that are kept are loaded by TestKeptStacks and TestGoStacks of tests.
-		if slices.Contains([]string{"lsm_deny", "leave_function", "override_return"}, f.Name) ||
+		// of programs that are kept are loaded by TestKeptStacks and TestGoStacks of tests. set_call_word is refused.
+		if slices.Contains([]string{"lsm_deny", "leave_function", "override_return", "set_call_word"}, f.Name) ||
 			!sel.Translates(f.Name) || f.Keeps && f.Name != "kstack_kept" {
 			continue
 		}

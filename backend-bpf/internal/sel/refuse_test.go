@@ -65,6 +65,8 @@ func TestRefusals(t *testing.T) {
 	find("process.begin", "r0 = reg 1", "bpf-no-registers", "process or thread begins")
 	find(trace, "setreg 1, r0", "bpf-write", "only where a user program was probed")
 	find(uprobe, "store8k r0, r0", "bpf-write", "memory of the kernel")
+	find("syscall syscall=0", "intr set_call_word(2, r0)", "bpf-write", "arguments of a system call")
+	find("syscall.return syscall=0", "intr set_call_word(7, r0)", "bpf-write", "the result of a system call")
 	find(uprobe, "store8 r0, r0", "bpf-write", "locked down")
 	d := diagtest.Find(t, translateOne(t, uprobe, "r0 = intr ppid()", nil, no), "bpf-kernel-types")
 	if !strings.Contains(d.Message, "does not publish") {

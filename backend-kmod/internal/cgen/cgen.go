@@ -102,8 +102,10 @@ type unit struct {
 	maxAgg int
 	stacks bool // a backtrace is printed, or the like
 	keeps  bool // stacks are kept
-	walks  bool // stacks are walked by tables
-	snaps  int  // the most snapshots that one handler makes
+	// recalls: arguments or results of system calls are changed
+	recalls bool
+	walks   bool // stacks are walked by tables
+	snaps   int  // the most snapshots that one handler makes
 	// regexes: a pattern is matched.
 	regexes bool
 	// guarded: a handler is timed.

@@ -184,6 +184,7 @@ var intrinsics = map[string]translation{
 		g.emit("gs_skip_call(hit->regs, %s, %s, %s);", g.long(in.Args[0]), g.long(in.Args[1]), g.long(in.Args[2]))
 	}},
 	"override_return": {write: (*gen).override},
+	"set_call_word":   {write: setCallWord},
 	"mdelay":          {write: func(g *gen, in *ir.Instr) { g.emit("gs_mdelay(%s);", g.long(in.Args[0])) }},
 	"udelay":          {write: func(g *gen, in *ir.Instr) { g.emit("gs_udelay(%s);", g.long(in.Args[0])) }},
 	"dump_stack":      {write: func(g *gen, _ *ir.Instr) { g.emit("gs_dump_stack();") }},

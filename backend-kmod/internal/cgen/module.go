@@ -88,6 +88,9 @@ func (u *unit) module(out *Unit, handlers []*fn) {
 	if u.snaps > 0 {
 		u.printf("#include \"gs_snap.h\"\n")
 	}
+	if u.recalls {
+		u.printf("#include \"gs_call.h\"\n")
+	}
 	if site >= 0 {
 		u.printf("#define GS_EMBED_SITE %d\n#include \"gs_embed.h\"\n", site)
 	}

@@ -2,6 +2,7 @@ package cgen
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
@@ -49,4 +50,29 @@ func (u *unit) except(sites []*probe.Site, kind probe.Kind) string {
 	}
 	u.printf(" };\n\n")
 	return name
+}
+
+// makers are system calls that return in another process or thread too.
+var makers = []string{"clone", "clone3", "fork", "vfork"}
+
+// setCallWord changes an argument of a system call, or its result.
+func setCallWord(g *gen, in *ir.Instr) {
+	n := in.Args[0].Int
+	if g.probe < 0 {
+		g.refuse(in.Pos, "system calls are changed in probes, not in functions of the script that several call")
+		return
+	}
+	for _, s := range g.p.Probes[g.probe].Sites {
+		switch {
+		case s.Kind.Class() != probe.Syscall:
+			g.refuse(in.Pos, "%s is no system call whose arguments could be changed", s.Title())
+			return
+		case n != ir.SyscallRet && slices.Contains(makers, s.Func):
+			g.refuse(in.Pos, "arguments of %s cannot be changed: the process or thread that it makes would go on "+
+				"with registers that are not its own", s.Func)
+			return
+		}
+	}
+	g.recalls = true
+	g.or(in, "gs_call_set(c, %d, hit, %d, %s)", in.Pos, n, g.long(in.Args[1]))
 }

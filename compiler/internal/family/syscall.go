@@ -120,6 +120,7 @@ func (e *Env) syscallArgs(call *syscalls.Call, exit bool) []*debuginfo.Var {
 			v.Err = &debuginfo.NotLiveError{Name: name,
 				Reason: "a system call that starts a program leaves no arguments behind"}
 		}
+		v.Place.Writable = true
 		out = append(out, v)
 	}
 	if exit {

@@ -228,8 +228,7 @@ func setArg(w width) lowering {
 // setReturnval is set_returnval(v).
 func (f builtins) setReturnval(c *call) ir.Val {
 	if f.ctx.callReturn {
-		f.wrongContext(c.sp, "%s(): the result of a system call cannot be changed here", c.called).
-			Hintf("use it in probes of .function(...).return")
+		f.setAt(loc.Event(ir.SyscallRet), c.args[0], c)
 	} else if f.returns(c.called, c.sp) {
 		f.setAt(loc.Register(f.resultReg()), c.args[0], c)
 	}
@@ -242,8 +241,10 @@ func (f builtins) setAt(p loc.Prog, v ir.Val, c *call) {
 	case loc.Reg:
 		f.b.SetReg(last.N, v)
 	case loc.TraceArg:
-		f.wrongContext(c.sp, "%s(): the arguments of a system call cannot be changed here", c.called).
-			Hintf("use it in probes of .function or .call")
+		if !f.ctx.setsWord(last.N) {
+			f.wrongContext(c.sp, "%s(): a system call has its arguments changed where it begins", c.called)
+		}
+		f.b.Intr(setWord, ir.NoReg, ir.I(last.N), v)
 	case loc.Deref:
 		f.b.Store(f.reading().loc(loc.Prog{Steps: p.Steps[:last.A+1]}, nil), v, 8, last.Kernel)
 	}

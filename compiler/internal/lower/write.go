@@ -7,6 +7,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/target"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -104,12 +105,25 @@ func (f writing) assignable(x ast.Expr, t *elab.Target) bool {
 	if !t.Place.InMemory {
 		for _, p := range t.Place.Pieces {
 			if _, _, ok := f.home(p); p.Off < typ.Size && !ok {
+				if f.ctx.ofCall() {
+					return no("a system call has its arguments changed where it begins, its result where it returns")
+				}
 				return no("it is in no register or memory here, the program has computed with its value already")
 			}
 		}
 	}
 	f.warnNoEffect(x, t)
 	return true
+}
+
+// setWord changes a word of a system call: an argument (0 to 5) or the result.
+const setWord = "set_call_word"
+
+// ofCall reports whether the probe is at system calls, setsWord whether it can change their n-th word.
+func (c *context) ofCall() bool { return c.site != nil && c.site.Kind.Class() == probe.Syscall }
+
+func (c *context) setsWord(n int64) bool {
+	return c.ofCall() && (n < ir.SyscallNr && !c.site.IsReturn() || n == ir.SyscallRet && c.site.IsReturn())
 }
 
 // home finds what holds a piece: a step that reads a register or memory, which is the last one of p.Val
@@ -123,6 +137,8 @@ func (f writing) home(p loc.Piece) (at int, shift int64, ok bool) {
 			return at, shift, f.out.On().CanSet(s.N)
 		case loc.Deref:
 			return at, shift, shift == 0
+		case loc.TraceArg:
+			return at, shift, f.ctx.setsWord(s.N)
 		case loc.Bits:
 			shift += s.N
 			at = s.A
@@ -221,11 +237,15 @@ func (f writing) writeTarget(w *written, v ir.Val) {
 			f.b.Store(f.reading().loc(loc.Prog{Steps: p.Val.Steps[:s.A+1]}, w.args), part, int(n), s.Kernel)
 			continue
 		case p.Part || shift > 0:
-			part = f.insert(f.reading().loc(loc.Register(int(s.N)), nil), part, shift, 8*n)
+			part = f.insert(f.reading().loc(loc.Value(s), nil), part, shift, 8*n)
 		default:
 			// Alone in its register: the rest is what the program's own instructions would leave there. Go's
 			// compiler takes nothing but zeros for granted, those of C extend by the sign.
 			part = f.cutTo(part, 8*n, n == t.Size && signed(t) && !t.Go && w.t.BitSize == 0)
+		}
+		if s.Op == loc.TraceArg {
+			f.b.Intr(setWord, ir.NoReg, ir.I(s.N), part)
+			continue
 		}
 		f.b.SetReg(s.N, part)
 	}

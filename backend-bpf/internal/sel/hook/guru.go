@@ -58,3 +58,13 @@ func (g *Hook) SetRegister(in *ir.Instr) {
 		g.Store(g.Ctx, g.U.P.On().Offset(int(in.N)), g.Long(in.Args[0]), asm.DWord)
 	}
 }
+
+// SetCallWord refuses to change an argument or the result of a system call.
+func SetCallWord(g *Hook, in *ir.Instr) {
+	what := "arguments of a system call"
+	if in.Args[0].Int == ir.SyscallRet {
+		what = "the result of a system call"
+	}
+	g.Refuse(in, "bpf-write", "%s cannot be changed: the kernel lets eBPF programs only read the registers of a call; "+
+		"memory that arguments lead to can be written, as by set_user_int8()", what)
+}
