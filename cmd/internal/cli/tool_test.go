@@ -11,7 +11,10 @@ import (
 )
 
 // toolArgs are what tools are translated with that take arguments, or trace a program.
-var toolArgs = map[string]string{}
+var toolArgs = map[string]string{
+	"fsdist": "ext4", "fsslower": "ext4", "funccount": "tcp_sendmsg*", "funclatency": "vfs_read",
+	"funcslower": "vfs_read", "stackcount": "vfs_read", "trace": "vfs_unlink", "kfuncs": "openat",
+}
 
 // typed runs a command line as a shell would have it.
 func typed(t *testing.T, env []string, line string) (out string, status int) {
@@ -164,7 +167,7 @@ probe @at { }
 		{"./execsnoop.stp --runtime=host", "a file with an ending\n"},
 		{"-- trial", "no such file"},
 		{"-e 'probe begin { println(@1) exit() }' --runtime=host trial", "trial\n"},
-		{"trail", "no tool of that name\n  hint: did you mean trial?"},
+		{"triall", "no tool of that name\n  hint: did you mean trial?"},
 		{"headless", "no head"},
 		{"open", "is not run"},
 		{"tools --show opensnoop", "// opensnoop: mine\n"},
