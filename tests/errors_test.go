@@ -140,7 +140,7 @@ var moreCodes = []errorCode{
 		meaning: "a register that an eBPF program does not see, or that is named by a variable",
 		example: `probe process("PROGRAM").function("traceme") { println(u_register(execname())) }`},
 	{area: ebpf, code: "bpf-function", meaning: "a function that cannot run in an eBPF program",
-		example: `probe process("PROGRAM").function("traceme") { udelay(1) }`, with: "-g"},
+		example: `probe process("PROGRAM").function("traceme") { dump_stack() }`, with: "-g"},
 	{area: ebpf, code: "bpf-lazy-text", meaning: "the host makes a text that is needed in the kernel",
 		test: "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
 	{area: ebpf, code: "bpf-no-event", meaning: "the arguments of an event are read where none fires",

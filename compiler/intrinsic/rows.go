@@ -325,8 +325,8 @@ var rows = [...]Func{
 	// of it, which end in leave_function: where to go on, and the stack pointer and the frame pointer there.
 	{Name: "skip_function", Does: Changes, Where: Lowered},
 	{Name: "leave_function", Params: list{l, l, l}, Does: Changes, Fails: Never, Refused: Tracer},
-	{Name: "mdelay", Params: list{l}, Does: Changes, Fails: Never, Refused: EBPF | Tracer},
-	{Name: "udelay", Params: list{l}, Does: Changes, Fails: Never, Refused: EBPF | Tracer},
+	{Name: "mdelay", Params: list{l}, Does: Changes, Fails: Never, Refused: Tracer},
+	{Name: "udelay", Params: list{l}, Does: Changes, Fails: Never, Refused: Tracer},
 	{Name: "dump_stack", Does: Changes, Fails: Never, Refused: EBPF | Tracer},
 	{Name: "printk", Params: list{l, s}, Does: Changes, Fails: Never, Where: HostOnly},
 

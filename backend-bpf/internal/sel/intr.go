@@ -97,6 +97,8 @@ func init() {
 
 		"override_return": {write: func(g *gen, in *ir.Instr) { g.hook.Override(in) }},
 
+		"mdelay":         {write: delay(1000)},
+		"udelay":         {write: delay(1)},
 		"set_call_word":  {write: func(g *gen, in *ir.Instr) { hook.SetCallWord(g.hook, in) }},
 		"leave_function": {write: func(g *gen, in *ir.Instr) { g.hook.Leave(in) }},
 
