@@ -111,6 +111,7 @@ func newState(ctx context.Context, o Options) *state {
 		SearchPath: o.SearchPath, Dir: o.Dir, LibraryPath: o.LibraryPath, AllCallers: o.AllCallers,
 		Kernel: kbtf.New(o.KernelFiles), Guru: o.Guru, Privilege: o.Privilege, Machine: o.Machine}
 	s.tenv = &target.Env{Image: s.openNamed, Headers: s.headers, Images: s.env.Images, Kernel: s.kernelImage,
+		Global:  func(name string, in *ast.Block) bool { return s.lib.Global(name, s.lib.BlockFile(in)) != nil },
 		Vectors: o.Runtime == "kernel", Limits: o.Limits}
 	s.xenv = &expand.Env{
 		Aliases: s.aliases, Known: family.Known, Forms: family.Wild,

@@ -6,5 +6,6 @@
 // examples are about, and what tests/vm needs. Out: two tables in docs/compat.md.
 //
 // In go test ./... a sample is translated for the running kernel and held against the table. GOSTAP_EXAMPLES=full asks
-// for everything, which takes about an hour, and with -update writes the tables.
+// for everything, which takes half an hour, and with -update writes the tables. Another word is a pattern of names: the
+// other examples keep what the table says of them.
 package examples

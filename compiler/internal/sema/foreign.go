@@ -30,7 +30,7 @@ var foreign = [...]struct {
 		"sprint_jstack_full"}},
 	{"it belongs to the inside of stap's probes of NFS and RPC; read members with @cast(address, \"type\", \"kernel\")",
 		[]string{
-			"NFS_I", "NFS_PROTO", "NFS_SERVER", "addr_from_rqst", "addr_from_rqst_str", "clones_from_clnt", "ftype",
+			"NFS_I", "NFS_PROTO", "NFS_SERVER", "clones_from_clnt", "ftype",
 			"get_ip", "get_ip_from_client",
 			"get_prot", "get_prot_from_client", "nfs3_cmode", "nfs4_ctype", "port_from_clnt", "port_from_xprt",
 			"proc_from_msg",

@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/given"
 	"github.com/gostap/gostap/compiler/internal/skip"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/probe"
@@ -32,6 +33,9 @@ type Env struct {
 	Headers func(names string) (debuginfo.Image, error)
 	// Kernel opens the kernel's types ("") or those of one of its modules; nil if there is no kernel to ask.
 	Kernel func(module string) (debuginfo.Image, error)
+
+	// Global says whether a name means a global variable in a block.
+	Global func(name string, in *ast.Block) bool
 
 	// Vectors says that handlers can read vector registers.
 	Vectors bool
@@ -163,7 +167,7 @@ func (e *Env) Probes(h *Handler) ([]*elab.Probe, diag.List) {
 	good := false
 	for _, s := range h.Sites {
 		r := &resolver{env: e, site: s, outside: "this kind of probe is at no place of a program, so it has no " +
-			"variables (the arguments of the script are $1, @1)"}
+			"variables (the arguments of the script are $1, @1)", names: given.Of(h.Bodies, nil, e.Global)}
 		w := newWalker(r)
 		for _, b := range h.Bodies {
 			w.walk(b)
@@ -337,7 +341,8 @@ func (e *Env) Func(f *elab.Func) diag.List {
 	if f.Decl == nil || f.Decl.Body == nil {
 		return nil
 	}
-	r := &resolver{env: e, outside: "variables of the traced program are known in probes only; pass them as arguments"}
+	r := &resolver{env: e, outside: "variables of the traced program are known in probes only; pass them as arguments",
+		names: given.Of([]*ast.Block{f.Decl.Body}, f.Decl.Params, e.Global)}
 	w := newWalker(r)
 	w.walk(f.Decl.Body)
 	if f.Info.Targets == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/gocontext"
 	"github.com/gostap/gostap/compiler/internal/elab"
+	"github.com/gostap/gostap/compiler/internal/given"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
@@ -38,6 +39,8 @@ type resolver struct {
 	inEntry bool
 	// outside says why there are no variables when site is nil.
 	outside string
+	// names are the script's own variables.
+	names *given.Names
 }
 
 // build collects what one target expression needs.
@@ -368,6 +371,12 @@ func (b *build) baseExpr(e ast.Expr) (object, error) {
 			return object{}, t.Err
 		}
 		if t.Ctype != nil && t.Type == types.Long {
+			return value(t.Ctype, b.arg(e), t.Place.Kernel), nil
+		}
+	}
+	if n, ok := ast.Unparen(e).(*ast.Name); ok && !b.inEntry {
+		resolve := func(e ast.Expr) *elab.Target { return b.target(e, false) }
+		if t := b.names.Find(n.Name, resolve); t != nil {
 			return value(t.Ctype, b.arg(e), t.Place.Kernel), nil
 		}
 	}
