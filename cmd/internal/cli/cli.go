@@ -13,6 +13,7 @@ import (
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/inject"
+	"github.com/gostap/gostap/cmd/internal/manual"
 	"github.com/gostap/gostap/cmd/internal/marks"
 	"github.com/gostap/gostap/cmd/internal/patch"
 	"github.com/gostap/gostap/cmd/internal/profile"
@@ -66,6 +67,8 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return marks.Tplist(args[1:], s.Out, s.Err)
 		case "tools":
 			return toolbox.Run(args[1:], s.Out, s.Err, env)
+		case "help":
+			return manual.Run(args[1:], manualConfig(s, env))
 		case "info":
 			return marks.Info(args[1:], s.Out, s.Err)
 		case "remote-session":

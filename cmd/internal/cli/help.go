@@ -1,5 +1,24 @@
 package cli
 
+import (
+	"strings"
+
+	"github.com/gostap/gostap/cmd/internal/manual"
+)
+
+// ownCommands are the words that the command takes for itself, and that have a --help.
+var ownCommands = []string{"dtrace", "help", "info", "inject", "patch", "profile", "tools", "tplist", "types"}
+
+// manualConfig is what "gostap help" has beside the documents.
+func manualConfig(s Streams, env []string) manual.Config {
+	return manual.Config{Usage: usage, Commands: ownCommands, Out: s.Out, Err: s.Err, Env: env,
+		Help: func(command string) string {
+			var out strings.Builder
+			Run([]string{command, "--help"}, Streams{In: strings.NewReader(""), Out: &out, Err: &out}, env)
+			return out.String()
+		}}
+}
+
 const usage = `gostap - trace Go, C, C++ and Rust programs and the kernel with stap scripts
 
 usage: gostap [options] FILE [ARGS]          run a script
@@ -10,6 +29,7 @@ usage: gostap [options] FILE [ARGS]          run a script
        gostap [options] run NAME.ko          run a module that -p4 -m NAME left
        gostap TOOL [options]                 a tool: execsnoop, biolatency ... (gostap tools lists them,
                                              gostap TOOL --help tells what it does; docs/tools.md)
+       gostap help [NAME | -k WORD]          the documents: of a function, probe point, tool, message (gostap help)
        gostap profile -c CMD|-x PID          where the time goes (gostap profile --help)
        gostap inject WHAT [CALLERS]          calls fail meanwhile (gostap inject --help)
        gostap patch FILE                     functions do something else meanwhile (gostap patch --help)
