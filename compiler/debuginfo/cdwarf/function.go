@@ -70,6 +70,10 @@ func cloneOf(symbol string) (name, suffix string, cold bool) {
 	return symbol[:i], symbol[i:], cold
 }
 
+// rest reports whether a suffix, or a pattern that has one, is of the second part of a function that gcc has split in
+// two: that is no call of the function, but what goes on behind the first part, of which there may be inlined copies.
+func rest(suffix string) bool { return strings.Contains(suffix, ".part.") }
+
 // matcher is a glob of function names.
 type matcher struct {
 	pattern string
@@ -126,8 +130,8 @@ func (m matcher) match(name string) bool {
 
 // Funcs lists functions by glob or exact name. The names are those of the source; functions
 // without DWARF have those of their symbols. A function that the compiler has copied ("f.constprop.0") is
-// listed once for each copy that has code. Beside another language a glob means the functions of which DWARF tells: not
-// the glue between the languages, nor what of the C library is linked in.
+// listed once for each copy that has code, its rest ("f.part.0") by that name only. Beside another language a glob
+// means the functions of which DWARF tells: not the glue between the languages, nor what of the C library is linked in.
 func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
 	defer foreign.Guard(&err)()
 	fs, err := im.named().find(newMatcher(pattern))
@@ -172,8 +176,9 @@ func (im namer) find(m matcher) ([]*function, error) {
 		if !s.Func() && (m.glob || !s.Code()) || s.Indirect() {
 			continue
 		}
-		base, _, cold := cloneOf(s.Name)
-		if cold || !m.symbol(base) && !m.symbol(s.Name) || m.glob && startup[s.Name] || unnamed && glue(s.Name) {
+		base, suffix, cold := cloneOf(s.Name)
+		if cold || !m.symbol(base) && !m.symbol(s.Name) || rest(suffix) && !rest(m.pattern) ||
+			m.glob && startup[s.Name] || unnamed && glue(s.Name) {
 			continue
 		}
 		if old := found[s.Addr]; old != nil &&
@@ -207,7 +212,11 @@ func (im namer) find(m matcher) ([]*function, error) {
 			if m.scoped != nil && !m.entry(t) {
 				continue
 			}
-			found[r.Low] = im.fromEntry(r.Unit, t, r.Low, "")
+			f := im.fromEntry(r.Unit, t, r.Low, "")
+			if _, suffix, _ := cloneOf(f.Symbol); rest(suffix) {
+				continue
+			}
+			found[r.Low] = f
 		}
 	}
 	out := make([]*function, 0, len(found))

@@ -30,7 +30,7 @@ func (im *Image) scope(fn *function, s debuginfo.Site) []dw.ScopeVar {
 	in := im.read().ownerTree(fn, s)
 	outer := left(s.Kind) || s.Kind == debuginfo.AtEntry
 	var out []dw.ScopeVar
-	for _, v := range dw.Scope(fn.tree, s.PC) {
+	for _, v := range dw.Scope(in, s.PC) { // in need not cover where it is entered
 		if v.In != in || dw.Name(v.Tree) == "" || outer && v.Depth > 0 {
 			continue
 		}
@@ -74,6 +74,11 @@ func (im reader) ownerTree(fn *function, s debuginfo.Site) *godwarf.Tree {
 	}
 	stack := dw.InlineStack(fn.tree, s.PC)
 	for _, t := range stack {
+		if im.inl[t.Offset] == s.Inline {
+			return t
+		}
+	}
+	for _, t := range dw.Inlined(fn.tree) {
 		if im.inl[t.Offset] == s.Inline {
 			return t
 		}

@@ -149,3 +149,10 @@ func EntryPC(t *godwarf.Tree) (uint64, bool) {
 	}
 	return e.base, e.hasBase
 }
+
+// Marked reports whether the compiler says itself where t is entered. gcc marks the place in the code where the call
+// was and moves instructions to both sides of it: it can lie outside of what is left of the copy, and be all that is.
+func Marked(t *godwarf.Tree) bool {
+	e, ok := t.Entry.(*entry)
+	return ok && e.first.Val(dwarf.AttrEntrypc) != nil
+}
