@@ -97,7 +97,8 @@ type Session interface {
 	// the deadline or until the program asks for attention. Records are valid during the call only. An
 	// error from fn is returned.
 	Read(deadline time.Time, fn func(rec []byte) error) error
-	// Wake makes a Read that is waiting return soon. It may be called from any goroutine.
+	// Wake makes a Read that is waiting return soon, or the next one that would wait. It may be called from any
+	// goroutine.
 	Wake()
 	// State gives the session state that handlers see and set.
 	State() wire.State

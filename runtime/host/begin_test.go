@@ -20,6 +20,7 @@ type hostOnly struct {
 	state   wire.State
 	probes  []int
 	attach  func()
+	woken   func()
 	counted wire.Counters
 }
 
@@ -30,7 +31,7 @@ func (s *hostOnly) Deferred(int) *ir.Func                    { return nil }
 func (s *hostOnly) SetTarget(int) error                      { return nil }
 func (s *hostOnly) Attach(ctx context.Context) error         { s.attach(); return cmp.Or(ctx.Err(), errDone) }
 func (s *hostOnly) Read(time.Time, func([]byte) error) error { return nil }
-func (s *hostOnly) Wake()                                    {}
+func (s *hostOnly) Wake()                                    { s.woken() }
 func (s *hostOnly) State() wire.State                        { return s.state }
 func (s *hostOnly) SetState(st wire.State) error             { s.state = max(s.state, st); return nil }
 func (s *hostOnly) Counters() (wire.Counters, error)         { return s.counted, nil }
@@ -108,5 +109,26 @@ func TestStoppedEarly(t *testing.T) {
 			res.Untraced != begun || strings.Contains(errs.String(), "nothing was traced") != begun {
 			t.Errorf("%s: %+v, said %q", c.name, res, errs.String())
 		}
+	}
+}
+
+// Who is woken has to see why: it does not look again before a second is over.
+func TestWokenBehindTheReason(t *testing.T) {
+	ended, gone, woken := make(chan struct{}), make(chan struct{}), false
+	s := &hostOnly{woken: func() {
+		woken = true
+		select {
+		case <-ended:
+		default:
+			t.Error("the session is woken before its end can be seen")
+		}
+	}}
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &run{Config: Config{Session: s}}
+	r.watch(ctx, nil, ended, gone)
+	cancel()
+	<-gone
+	if !woken || r.reason != "cancelled" {
+		t.Errorf("woken: %v, reason %q", woken, r.reason)
 	}
 }

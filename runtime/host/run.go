@@ -285,14 +285,15 @@ func (r *run) live(ctx context.Context) error {
 	return r.loop(ctx)
 }
 
-// watch wakes the session's Read when something outside of it happens.
-func (r *run) watch(ctx context.Context, stop chan struct{}, ended chan struct{}) {
+// watch closes ended when something outside of the session ends it, and then wakes its Read, which does not look
+// again before a second is over. It closes gone when it is done with the session.
+func (r *run) watch(ctx context.Context, stop <-chan struct{}, ended, gone chan<- struct{}) {
 	var done <-chan struct{}
 	if r.Target != nil {
 		done = r.Target.Done()
 	}
 	go func() {
-		defer close(ended)
+		defer close(gone)
 		select {
 		case <-done:
 			r.reason = "the target ended"
@@ -301,6 +302,7 @@ func (r *run) watch(ctx context.Context, stop chan struct{}, ended chan struct{}
 		case <-stop:
 			return
 		}
+		close(ended)
 		r.Session.Wake()
 	}()
 }
@@ -315,11 +317,11 @@ func why(ctx context.Context) string {
 
 // loop passes records on and runs timers until something ends the session.
 func (r *run) loop(ctx context.Context) error {
-	stop, ended := make(chan struct{}), make(chan struct{})
-	r.watch(ctx, stop, ended)
+	stop, ended, gone := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	r.watch(ctx, stop, ended, gone)
 	defer func() {
 		close(stop)
-		<-ended
+		<-gone
 	}()
 	const checkEvery = 500 * time.Millisecond
 	check := time.Now().Add(checkEvery)

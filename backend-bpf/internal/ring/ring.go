@@ -104,15 +104,13 @@ func (r *Reader) Read(deadline time.Time, fn func(rec []byte) error) (int, error
 		n, blocked, err := r.drain(fn)
 		if n > 0 || err != nil {
 			r.active = true
-			r.clear()
 			return n, err
-		}
-		if r.woken.Load() {
-			r.clear()
-			return 0, nil
 		}
 		left := time.Until(deadline)
 		if left <= 0 {
+			return 0, nil
+		}
+		if r.clear() {
 			return 0, nil
 		}
 		switch {
@@ -209,7 +207,7 @@ func (r *Reader) wait(d time.Duration, data bool) error {
 	return nil
 }
 
-// Wake makes a waiting Read return, or the next one if none waits and nothing is there.
+// Wake makes a waiting Read return, or the next one that would wait.
 func (r *Reader) Wake() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -219,13 +217,17 @@ func (r *Reader) Wake() {
 	}
 }
 
-// clear takes note of a Wake.
-func (r *Reader) clear() {
-	if r.woken.Load() {
-		var b [8]byte
-		unix.Read(r.event, b[:])
-		r.woken.Store(false)
+// clear takes note of a Wake, and says whether there was one.
+func (r *Reader) clear() bool {
+	if !r.woken.Load() {
+		return false
 	}
+	r.mu.Lock() // whoever has set woken has written the event, too: else it would stay readable
+	defer r.mu.Unlock()
+	var b [8]byte
+	unix.Read(r.event, b[:])
+	r.woken.Store(false)
+	return true
 }
 
 // Waiting gives the bytes that the kernel has reserved and the reader has not consumed.

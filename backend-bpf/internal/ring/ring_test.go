@@ -233,6 +233,35 @@ func TestWakeUps(t *testing.T) {
 	}
 }
 
+// TestWakeIsKept: a Read that would not have waited leaves a Wake to the one that would, and that one sleeps once only.
+func TestWakeIsKept(t *testing.T) {
+	p := newProducer(t, 16, ringSize)
+	r, err := Open(p.col.Maps["out"].FD(), ringSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	nothing := func([]byte) error { return nil }
+	r.Wake()
+	p.run(t, 3)
+	for _, want := range []int{3, 0} {
+		if n, err := r.Read(time.Time{}, nothing); n != want || err != nil {
+			t.Errorf("%d records, want %d: %v", n, want, err)
+		}
+	}
+	far := time.Now().Add(time.Minute)
+	if n, err := r.Read(far, nothing); n != 0 || err != nil || !time.Now().Before(far) {
+		t.Errorf("behind Reads that do not wait, a Wake is lost: %d records, %v", n, err)
+	}
+	sleeps := r.stats.Sleeps + r.stats.Naps
+	if n, err := r.Read(time.Now().Add(time.Millisecond), nothing); n != 0 || err != nil {
+		t.Errorf("%d records, %v", n, err)
+	}
+	if n := r.stats.Sleeps + r.stats.Naps - sleeps; n == 0 || n > 3 {
+		t.Errorf("%d sleeps: one Wake counts once", n)
+	}
+}
+
 // TestNoLostWakeUp gives the reader every chance to fall asleep between a record and its wake-up.
 func TestNoLostWakeUp(t *testing.T) {
 	p := newProducer(t, 56, ringSize)
