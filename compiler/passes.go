@@ -292,7 +292,6 @@ func (s *state) target() diag.List {
 		all.AddAll(ds)
 		s.prog.Probes = append(s.prog.Probes, ps...)
 	}
-	all.AddAll(change.Order(s.prog.Probes))
 	return all
 }
 
@@ -310,6 +309,7 @@ func (s *state) sema() diag.List {
 			return out, all
 		},
 	})
+	all.AddAll(change.Order(s.prog.Probes))
 	// The library can use them too: argv.
 	for i, used := range s.argUse {
 		if !used && !all.HasErrors() {
