@@ -78,29 +78,25 @@ func rest(suffix string) bool { return strings.Contains(suffix, ".part.") }
 type matcher struct {
 	pattern string
 	glob    bool
-	scoped  *scoped.Pattern // of C++ and Rust, nil if the pattern has no scopes
+	scoped  *scoped.Pattern // of C++ and Rust, nil if the pattern has no scopes and is of no operator
+	plain   bool            // without scopes: names that have none match, too
 }
 
 func newMatcher(pattern string) matcher {
-	return matcher{pattern, strings.ContainsAny(pattern, "*?["), scoped.Parse(pattern)}
+	return matcher{pattern, strings.ContainsAny(pattern, "*?["), scoped.Parse(pattern),
+		!strings.Contains(pattern, "::")}
 }
 
 // symbol reports whether a symbol's function is meant.
 func (m matcher) symbol(name string) bool {
-	if m.scoped != nil {
-		return m.scoped.Match(name)
-	}
-	return m.match(name)
+	return m.scoped != nil && m.scoped.Match(name) || m.plain && m.match(name)
 }
 
 // entry reports whether the function that t describes is meant, by the name in the source, with its scopes, or by
 // its symbol.
 func (m matcher) entry(t *godwarf.Tree) bool {
 	l := linkageName(t)
-	if m.scoped != nil {
-		return l != "" && m.scoped.Match(l)
-	}
-	return m.match(dw.Name(t)) || l != "" && m.match(l)
+	return m.scoped != nil && l != "" && m.scoped.Match(l) || m.plain && (m.match(dw.Name(t)) || l != "" && m.match(l))
 }
 
 // function is entry for a function, which may have no entry.
@@ -111,10 +107,10 @@ func (m matcher) function(f *function) bool {
 
 // last is a matcher for the names without scopes that DWARF gives: it takes in all that m means, and more.
 func (m matcher) last() matcher {
-	if m.scoped == nil {
+	if m.plain {
 		return m
 	}
-	return matcher{pattern: m.scoped.Last(), glob: true}
+	return matcher{pattern: m.scoped.Last(), glob: true, plain: true}
 }
 
 func (m matcher) match(name string) bool {

@@ -398,3 +398,46 @@ int main() { ns::Box b; b.v = 7; return b.get(3) + (int)make(2).b + twice(4) != 
 		}
 	}
 }
+
+// Operators of C++ by their names, which have no scopes and may have spaces: with debug information and without.
+func TestOperators(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	src := filepath.Join(dir, "a.cc")
+	os.WriteFile(src, []byte(`
+#include <cstdlib>
+#include <new>
+void *operator new(std::size_t n) { return std::malloc(n); }
+void *operator new[](std::size_t n) { return std::malloc(n + 1); }
+void operator delete(void *p) noexcept { std::free(p); }
+struct Box { int v; bool operator==(const Box &b) const; operator bool() const; };
+bool Box::operator==(const Box &b) const { return v == b.v; }
+Box::operator bool() const { return v; }
+extern "C" int operators(int n) { return n; }
+`), 0o644)
+	for _, flag := range []string{"-g", "-s"} {
+		lib := filepath.Join(dir, "lib"+flag+".so")
+		if b, err := exec.Command("g++", "-O2", "-fPIC", "-shared", flag, "-o", lib, src).CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, b)
+		}
+		im := open(t, lib)
+		for pattern, want := range map[string]string{
+			"operator new*": "operator new, operator new[]", "operator new": "operator new",
+			"operator new[]": "operator new[]", "operator delete*": "operator delete",
+			"* new*": "operator new, operator new[]", "operator==": "Box::operator==", "operator bool": "Box::operator bool",
+			"operators": "operators",
+			"operator*": "Box::operator bool, Box::operator==, operator delete, operator new, operator new[], operators",
+		} {
+			fs, err := im.Funcs(pattern)
+			var names []string
+			for _, f := range fs {
+				names = append(names, f.Name)
+			}
+			if got := strings.Join(names, ", "); got != want {
+				t.Errorf("%s %s: %q, want %q (%v)", flag, pattern, got, want, err)
+			}
+		}
+	}
+}

@@ -40,9 +40,10 @@ type Pattern struct {
 	word string
 }
 
-// Parse reads a pattern, nil if it has no scopes.
+// Parse reads a pattern, nil if it has no scopes and is of no operator: names of other functions are in their symbols
+// as they are.
 func Parse(s string) *Pattern {
-	if !strings.Contains(s, "::") {
+	if !strings.Contains(s, "::") && !operator(s) {
 		return nil
 	}
 	p := &Pattern{}
@@ -54,6 +55,13 @@ func Parse(s string) *Pattern {
 		}
 	}
 	return p
+}
+
+// operator reports whether a name can be that of an operator: "operator new", "operator==", "* new*".
+func operator(s string) bool {
+	rest, ok := strings.CutPrefix(s, "operator")
+	return strings.Contains(s, " ") || ok && rest != "" && rest[0] != '_' && (rest[0] < '0' || rest[0] > '9') &&
+		(rest[0]|0x20 < 'a' || rest[0]|0x20 > 'z')
 }
 
 // literal gives the longest identifier in part that its symbol holds as it is, "" if there is none.

@@ -19,6 +19,11 @@ func TestMatch(t *testing.T) {
 		{"_ZN4shop4CartlsEi", "shop::Cart::operator<<", []string{"Cart::operator<<"}, []string{"Cart::operator<"}},
 		{"_ZNK4shop4CartltERKS0_", "shop::Cart::operator<", []string{"shop::Cart::operator<"},
 			[]string{"Cart::operator<<"}},
+		{"_Znwm", "operator new", []string{"operator new*", "operator*", "::operator new", "* new*", "operator n?w"},
+			[]string{"operator delete*", "operator new[]", "operator=", "operator"}},
+		{"_ZdaPv", "operator delete[]", []string{"operator delete*", "operator*"}, []string{"operator delete"}},
+		{"_ZN4shop4CarteqEi", "shop::Cart::operator==", []string{"operator==", "operator=*"}, []string{"operator="}},
+		{"_ZN4shop4CartcvbEv", "shop::Cart::operator bool", []string{"operator bool", "operator b*"}, nil},
 		{"_ZN4shop4CartD1Ev", "shop::Cart::~Cart", []string{"Cart::~Cart", "Cart::~*"}, []string{"Cart::Cart"}},
 		{"_ZN4shop12_GLOBAL__N_16hiddenEi", "shop::(anonymous namespace)::hidden",
 			[]string{"shop::(anonymous namespace)::hidden", "shop::*::hidden"}, []string{"shop::hidden"}},
@@ -33,7 +38,7 @@ func TestMatch(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.symbol, got, c.name)
 		}
 		for _, p := range append([]string{c.name}, c.yes...) {
-			if q := Parse(p); q != nil && !q.Match(c.symbol) {
+			if q := Parse(p); (q != nil || p != c.name) && !q.Match(c.symbol) {
 				t.Errorf("%s is not %s", p, c.name)
 			}
 		}
