@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
+	"github.com/gostap/gostap/compiler/debuginfo/clone"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
@@ -19,7 +20,7 @@ import (
 // parameters of its own. Where it cannot be told from some parameter on (structs on the stack, whose alignment
 // DWARF does not always say), the rest is missing.
 func (im reader) arguments(fn *function) (args map[dwarf.Offset]loc.Place, vector bool) {
-	if _, suffix, _ := cloneOf(fn.Symbol); suffix != "" {
+	if _, suffix, _ := clone.Of(fn.Symbol); suffix != "" {
 		return nil, false
 	}
 	args = map[dwarf.Offset]loc.Place{}

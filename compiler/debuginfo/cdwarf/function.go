@@ -10,6 +10,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/clone"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/scoped"
@@ -49,31 +50,6 @@ func glue(name string) bool {
 // ofGo reports whether u is C code of Go's own runtime.
 func ofGo(u *dw.Unit) bool { return strings.HasSuffix(u.CompDir(), "/runtime/cgo") }
 
-// cloneOf is the name of the source function that a symbol of an optimised copy comes
-// from: "f" for "f.isra.0". cold says that it is only the unlikely part of the code.
-func cloneOf(symbol string) (name, suffix string, cold bool) {
-	i := strings.IndexByte(symbol, '.')
-	if i <= 0 {
-		return symbol, "", false
-	}
-	for part := range strings.SplitSeq(symbol[i+1:], ".") {
-		switch part {
-		case "cold":
-			cold = true
-		case "isra", "constprop", "part", "lto_priv", "localalias", "llvm", "clone", "specialized":
-		default:
-			if strings.Trim(part, "0123456789") != "" {
-				return symbol, "", false
-			}
-		}
-	}
-	return symbol[:i], symbol[i:], cold
-}
-
-// rest reports whether a suffix, or a pattern that has one, is of the second part of a function that gcc has split in
-// two: that is no call of the function, but what goes on behind the first part, of which there may be inlined copies.
-func rest(suffix string) bool { return strings.Contains(suffix, ".part.") }
-
 // matcher is a glob of function names.
 type matcher struct {
 	pattern string
@@ -101,7 +77,7 @@ func (m matcher) entry(t *godwarf.Tree) bool {
 
 // function is entry for a function, which may have no entry.
 func (m matcher) function(f *function) bool {
-	base, _, _ := cloneOf(f.Symbol)
+	base, _, _ := clone.Of(f.Symbol)
 	return m.match(f.Name) || f.head != nil && m.entry(f.head) || m.symbol(base)
 }
 
@@ -172,8 +148,8 @@ func (im namer) find(m matcher) ([]*function, error) {
 		if !s.Func() && (m.glob || !s.Code()) || s.Indirect() {
 			continue
 		}
-		base, suffix, cold := cloneOf(s.Name)
-		if cold || !m.symbol(base) && !m.symbol(s.Name) || rest(suffix) && !rest(m.pattern) ||
+		base, suffix, cold := clone.Of(s.Name)
+		if cold || !m.symbol(base) && !m.symbol(s.Name) || clone.Rest(suffix) && !clone.Rest(m.pattern) ||
 			m.glob && startup[s.Name] || unnamed && glue(s.Name) {
 			continue
 		}
@@ -209,7 +185,7 @@ func (im namer) find(m matcher) ([]*function, error) {
 				continue
 			}
 			f := im.fromEntry(r.Unit, t, r.Low, "")
-			if _, suffix, _ := cloneOf(f.Symbol); rest(suffix) {
+			if _, suffix, _ := clone.Of(f.Symbol); clone.Rest(suffix) {
 				continue
 			}
 			found[r.Low] = f
@@ -279,7 +255,7 @@ func (im namer) fromEntry(u *dw.Unit, t *godwarf.Tree, entry uint64, symbol stri
 	if name == "" {
 		name = symbol
 	}
-	if base, _, _ := cloneOf(symbol); scoped.Mangled(base) {
+	if base, _, _ := clone.Of(symbol); scoped.Mangled(base) {
 		name = im.plain(base)
 	} else if l := linkageName(t); l != "" {
 		name = im.plain(l)
@@ -345,7 +321,7 @@ func (im namer) symbolFor(addr uint64, name string) string {
 		if !s.Func() {
 			continue
 		}
-		base, _, cold := cloneOf(s.Name)
+		base, _, cold := clone.Of(s.Name)
 		if s.Name == name {
 			return s.Name
 		}
@@ -455,7 +431,7 @@ func (im *Image) NearNames(name string) (near []string) {
 	var names []string
 	for _, s := range syms {
 		if s.Func() && im.own(s.Addr) {
-			base, _, _ := cloneOf(s.Name)
+			base, _, _ := clone.Of(s.Name)
 			if scoped.Mangled(base) {
 				if !strings.Contains(name, "::") {
 					continue

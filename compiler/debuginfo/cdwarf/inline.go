@@ -74,7 +74,7 @@ func (im tracer) eachCopy(refs []dw.InlineRef, f func(fn *function, t *godwarf.T
 func (im tracer) copyAt(fn *function, t *godwarf.Tree) (*debuginfo.InlineSite, error) {
 	pc, ok := dw.EntryPC(t)
 	if !ok || !fn.tree.ContainsPC(pc) || !t.ContainsPC(pc) && !dw.Marked(t) ||
-		splitOff(fn.tree, t) {
+		dw.SplitOff(fn.tree, t) {
 		return nil, nil
 	}
 	in, err := im.inlineSite(fn, t)
@@ -90,32 +90,6 @@ func (im tracer) copyAt(fn *function, t *godwarf.Tree) (*debuginfo.InlineSite, e
 		in.Site = s
 	}
 	return in, nil
-}
-
-// splitOff reports whether t is the rest of a function that gcc has split in two (-fpartial-inlining): a copy that the
-// function's first part "calls" from where the function is declared, which no call in a source can be.
-func splitOff(root, t *godwarf.Tree) bool {
-	for _, at := range [][2]dwarf.Attr{{dwarf.AttrCallLine, dwarf.AttrDeclLine},
-		{dwarf.AttrCallColumn, dwarf.AttrDeclColumn}} {
-		if n := dw.Int(t, at[0]); n == 0 || n != dw.Int(t, at[1]) {
-			return false
-		}
-	}
-	return within(root, t, dw.Origin(t), dw.Origin(root) == dw.Origin(t))
-}
-
-// within reports whether t lies in a copy of the function at origin below n; in says that n itself does.
-func within(n, t *godwarf.Tree, origin dwarf.Offset, in bool) bool {
-	for _, c := range n.Children {
-		switch {
-		case c == t:
-			return in
-		case c.Tag == dwarf.TagInlinedSubroutine && within(c, t, origin, in || dw.Origin(c) == origin),
-			c.Tag == dwarf.TagLexDwarfBlock && within(c, t, origin, in):
-			return true
-		}
-	}
-	return false
 }
 
 // inlineSite describes the inlined copy t in fn, without its Site.

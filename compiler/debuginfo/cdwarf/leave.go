@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/clone"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/machine/insn"
@@ -183,11 +184,11 @@ func (im tracer) more(fn *function, pc uint64, mid bool) (p insn.Part, ok bool) 
 	if own == "" {
 		own = fn.Name
 	}
-	own, _, _ = cloneOf(own)
+	own, _, _ = clone.Of(own)
 	s, named := im.f.SymbolAt(pc)
 	named = named && s.Func()
 	if named && s.Size > 0 {
-		if base, _, cold := cloneOf(s.Name); cold && base == own {
+		if base, _, cold := clone.Of(s.Name); cold && base == own {
 			p, err := im.piece(s.Addr, s.Addr+s.Size)
 			return p, err == nil
 		}

@@ -426,9 +426,10 @@ extern "C" int operators(int n) { return n; }
 		for pattern, want := range map[string]string{
 			"operator new*": "operator new, operator new[]", "operator new": "operator new",
 			"operator new[]": "operator new[]", "operator delete*": "operator delete",
-			"* new*": "operator new, operator new[]", "operator==": "Box::operator==", "operator bool": "Box::operator bool",
-			"operators": "operators",
-			"operator*": "Box::operator bool, Box::operator==, operator delete, operator new, operator new[], operators",
+			"* new*":     "operator new, operator new[]",
+			"operator==": "Box::operator==", "operator bool": "Box::operator bool", "operators": "operators",
+			"operator*": "Box::operator bool, Box::operator==, operator delete, operator new, operator new[], " +
+				"operators",
 		} {
 			fs, err := im.Funcs(pattern)
 			var names []string

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/clone"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 	"github.com/gostap/gostap/compiler/debuginfo/dwtype"
 	"github.com/gostap/gostap/compiler/debuginfo/sysv"
@@ -39,7 +40,7 @@ func (im reader) results(fn *function) ([]*debuginfo.Var, error) {
 		return nil, nil
 	}
 	v.Type = t
-	_, suffix, _ := cloneOf(fn.Symbol)
+	_, suffix, _ := clone.Of(fn.Symbol)
 	how := im.passing(fn, fn.tree, t)
 	switch {
 	case strings.Contains(suffix, ".isra") || strings.Contains(suffix, ".part"):

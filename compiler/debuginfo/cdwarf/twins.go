@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/debuginfo/clone"
 	"github.com/gostap/gostap/compiler/debuginfo/dw"
 )
 
@@ -26,7 +27,7 @@ func (im *Image) twins(fn *function) ([]string, error) {
 	rust := fn.u.Lang() == dw.LangRust                      // which has no aliases
 	var out []string
 	for _, s := range im.f.SymbolsAt(fn.Entry) {
-		base, _, cold := cloneOf(s.Name)
+		base, _, cold := clone.Of(s.Name)
 		if !s.Func() || cold || base == own || base == label {
 			continue
 		}
@@ -73,7 +74,7 @@ func (im *Image) folded(fn *function, symbol string) (bool, error) {
 	}
 	for i, s := range syms {
 		if s.Func() && (i > 0 && syms[i-1].Addr == s.Addr || i+1 < len(syms) && syms[i+1].Addr == s.Addr) {
-			base, _, _ := cloneOf(s.Name)
+			base, _, _ := clone.Of(s.Name)
 			shared[base] = append(shared[base], s.Addr)
 		}
 	}

@@ -156,3 +156,29 @@ func Marked(t *godwarf.Tree) bool {
 	e, ok := t.Entry.(*entry)
 	return ok && e.first.Val(dwarf.AttrEntrypc) != nil
 }
+
+// SplitOff reports whether t is the rest of a function that gcc has split in two (-fpartial-inlining): a copy that the
+// function's first part "calls" from where the function is declared, which no call in a source can be.
+func SplitOff(root, t *godwarf.Tree) bool {
+	for _, at := range [][2]dwarf.Attr{{dwarf.AttrCallLine, dwarf.AttrDeclLine},
+		{dwarf.AttrCallColumn, dwarf.AttrDeclColumn}} {
+		if n := Int(t, at[0]); n == 0 || n != Int(t, at[1]) {
+			return false
+		}
+	}
+	return within(root, t, Origin(t), Origin(root) == Origin(t))
+}
+
+// within reports whether t lies in a copy of the function at origin below n; in says that n itself does.
+func within(n, t *godwarf.Tree, origin dwarf.Offset, in bool) bool {
+	for _, c := range n.Children {
+		switch {
+		case c == t:
+			return in
+		case c.Tag == dwarf.TagInlinedSubroutine && within(c, t, origin, in || Origin(c) == origin),
+			c.Tag == dwarf.TagLexDwarfBlock && within(c, t, origin, in):
+			return true
+		}
+	}
+	return false
+}
