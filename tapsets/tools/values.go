@@ -45,7 +45,8 @@ func (k Kind) Takes() string {
 	case Function:
 		return "a function, or a pattern with *"
 	case Point:
-		return `a function, FILE:FUNCTION, a tracepoint t:sched:sched_switch, or a probe point such as syscall.read`
+		return "a function, k:FUNCTION of the kernel, FILE:FUNCTION, a tracepoint t:sched:sched_switch, or a " +
+			"probe point such as syscall.read"
 	}
 	return "a text"
 }
@@ -196,6 +197,9 @@ func (o *Option) Set(v string, targeted bool) (string, error) {
 func point(v string, targeted bool, bad error) (string, error) {
 	if m := trace.FindStringSubmatch(v); m != nil {
 		return "kernel.trace(" + quote(m[1]) + ")", nil
+	}
+	if k, ok := strings.CutPrefix(v, "k:"); ok && plain.MatchString(k) {
+		return "kernel.function(" + quote(k) + ")", nil
 	}
 	file, function, inFile := cutLast(v)
 	switch {

@@ -1,0 +1,236 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// toolsAsked is the variable of the environment that asks for TestToolProofs: 1, or update to write the table.
+const toolsAsked = "GOSTAP_TOOLS"
+
+// proof is a tool under a load, and a number of it that somebody else knows.
+type proof struct {
+	tool string // with its options
+	load string // a script of the shell; what it knows itself it writes to $OWN, a number in a line
+	what string // the number
+	// line findIt the number in what the tool prints: its group, summed over all lines, or how many lines there are.
+	line string
+	// strace counts the lines of strace -f of the same load; without it the load's own numbers are summed.
+	strace string
+	source string
+	within int // percent that the two may be apart
+}
+
+const (
+	trues  = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; done"
+	findIt = "find /usr/share/doc -name README"
+	spin   = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; "
+)
+
+// proofs are those that need system calls, tracepoints and counters only.
+var proofs = []proof{
+	{tool: "execsnoop", load: trues, what: "starts of /bin/true", line: ` /bin/true$`, strace: `execve\("/bin/true"`},
+	{tool: "execsnoop", load: "PATH=/nowhere:/bin env true; env nothing", what: "starts that fail",
+		line: `\bENOENT\b`, strace: `execve\(.*= -1 ENOENT`},
+	{tool: "exitsnoop", load: "for i in 1 2 3 4 5 6 7; do sh -c \"exit $i\"; echo $? >>$OWN; done",
+		what: "sum of the statuses", line: `status (\d+)$`, source: "the shell's $?"},
+	{tool: "forkstat", load: trues, what: "forks", line: ` fork `, strace: `^(\d+ +)?(clone3?|v?fork)\(`},
+	{tool: "pidpersec", load: trues, what: "processes", line: `^\S+ +(\d+)`,
+		strace: `^(\d+ +)?(clone3?|v?fork)\(`},
+	{tool: "proclife", load: trues, what: "ends of true", line: `^true: (\d+) ended`, strace: `execve\("/bin/true"`},
+	{tool: "killsnoop", load: "trap : USR1; for i in 1 2 3 4 5 6 7; do kill -USR1 $$; done; kill -0 99999999",
+		what: "signals", line: `SIGUSR1|ESRCH`, strace: `^(\d+ +)?kill\(`},
+	{tool: "sigsnoop --signal 10", load: "trap : USR1; for i in 1 2 3 4 5 6 7; do kill -USR1 $$; done",
+		what: "SIGUSR1", line: `SIGUSR1`, strace: `--- SIGUSR1`},
+	{tool: "crashsnoop", load: "for i in 1 2 3; do sh -c 'kill -SEGV $$'; echo $(($? / 139)) >>$OWN; done",
+		what: "ends by SIGSEGV", line: `SIGSEGV`, source: "the shell's $?"},
+	{tool: "naptime", load: "sleep 0.02; sleep 0.03; sleep 0.1; echo 20000 30000 100000 | tr ' ' '\\n' >$OWN",
+		what: "microseconds asked for", line: `\s0\.(\d+)$`, source: "what was asked for"},
+	{tool: "errsnoop --top 100", load: "for i in 1 2 3 4 5; do cat /nowhere/$i; done", what: "openat with ENOENT",
+		line: `openat +ENOENT +\d+ +\w+ +(\d+)`, strace: `openat\(.*= -1 ENOENT`},
+	{tool: "nicesnoop", load: "nice -n 3 true; nice -n 4 true", what: "calls", line: `setpriority`,
+		strace: `setpriority\(`},
+	{tool: "nssnoop", load: "unshare -u true; unshare -m true", what: "calls of unshare", line: ` unshare +CLONE`,
+		strace: `unshare\(`},
+	{tool: "setuids", load: "setpriv --reuid 1000 true; setpriv --regid 1000 --clear-groups true", what: "calls",
+		line: ` setres[ug]id `, strace: `setres[ug]id\(`},
+	{tool: "opensnoop", load: findIt, what: "opens", line: ` (find|sh) `, strace: `^(\d+ +)?openat\(`},
+	{tool: "opensnoop --failed", load: findIt + "; cat /nowhere", what: "opens that fail", line: ` -1 `,
+		strace: `openat\(.*= -1`},
+	{tool: "statsnoop", load: "stat /etc/passwd /nowhere /etc/hosts", what: "calls with a name",
+		line: ` /\S*$`, strace: `(newfstatat|statx|access|faccessat2?|statfs)\((AT_FDCWD, )?"/`},
+	{tool: "unlinksnoop", load: "d=$(mktemp -d); for i in 1 2 3 4 5; do touch $d/$i; mv $d/$i $d/x$i; done; rm -r $d",
+		what: "removed and renamed", line: ` (unlinkat|rename\w*|rmdir|unlink) `, strace: `(unlink|rename|rmdir)\w*\(`},
+	{tool: "syncsnoop", load: "f=$(mktemp); for i in 1 2 3 4; " +
+		"do dd if=/dev/zero of=$f bs=4k count=1 conv=fsync; done; rm $f",
+		what: "calls of fsync", line: ` fsync `, strace: `fsync\(`},
+	{tool: "locksnoop", load: "f=$(mktemp); for i in 1 2 3; do flock $f true; done; rm $f", what: "locks",
+		line: ` flock +LOCK`, strace: `flock\(`},
+	{tool: "mountsnoop", load: "d=$(mktemp -d); unshare -m sh -c \"mount -t tmpfs none $d; umount $d\"; rmdir $d",
+		what: "calls", line: ` (mount|umount2?|move_mount|fsopen|fsmount|open_tree) `,
+		strace: `^(\d+ +)?(mount|umount2?|move_mount|fsopen|fsmount|open_tree)\(`},
+	{tool: "biosnoop", load: "f=$(mktemp -p /var/tmp); dd if=/dev/urandom of=$f bs=64k count=50 conv=fsync; " +
+		"dd if=$f of=/dev/null iflag=direct bs=32k; rm $f; echo 100 >$OWN", what: "reads of 32 KB by dd",
+		line: ` dd .* read +\d+ +32768 `, source: "dd's blocks"},
+	{tool: "biotop --interval 100s", load: "f=$(mktemp -p /var/tmp); dd if=/dev/urandom of=$f bs=64k count=50 " +
+		"conv=fsync; dd if=$f of=/dev/null iflag=direct bs=32k; rm $f; echo 3200 >$OWN", what: "KB read by dd",
+		line: ` dd +\S+ +read +\d+ +(\d+)`, source: "dd's bytes"},
+	{tool: "bitesize", load: "f=$(mktemp -p /var/tmp); dd if=/dev/urandom of=$f bs=64k count=50 conv=fsync; " +
+		"dd if=$f of=/dev/null iflag=direct bs=32k; rm $f; echo 100 >$OWN", what: "requests of 32 to 64 KB by dd",
+		line: `^ *32768 .* (\d+)$`, source: "dd's blocks", within: 10},
+	{tool: "biolatency --by op", load: "f=$(mktemp -p /var/tmp); " +
+		"dd if=/dev/urandom of=$f bs=64k count=50 conv=fsync; " +
+		"r() { set -- $(cat /sys/dev/block/$(stat -c %Hd:%Ld /var/tmp | sed 's/:.*/:0/')/stat); echo $1; }; a=$(r); " +
+		"for i in 1 2 3 4 5 6 7 8; do dd if=$f of=/dev/null iflag=direct bs=4k; done; b=$(r); rm $f; " +
+		"echo $((b-a)) >$OWN",
+		what: "reads", line: `^read: (\d+) requests`, source: "/sys/dev/block/*/stat", within: 20},
+	{tool: "runqlat", load: spin + "read a b c </proc/$$/schedstat; echo $c >$OWN", what: "waits",
+		line: `^(\d+) waits`, source: "/proc/PID/schedstat", within: 10},
+	{tool: "cpudist", load: spin + "read a b c </proc/$$/schedstat; echo $((a/1000)) >$OWN",
+		what: "microseconds on processors", line: ` (\d+) us in all`, source: "/proc/PID/schedstat", within: 10},
+	{tool: "cswstat --interval 100s", load: spin + "read a b c </proc/$$/schedstat; echo $c >$OWN", what: "switches",
+		line: ` sh +(\d+)`, source: "/proc/PID/schedstat", within: 10},
+	{tool: "offcputime", load: "sleep 0.5; echo 500000 >$OWN", what: "microseconds that sleep waited",
+		line: `^sleep .*: (\d+) us`, source: "what was asked for", within: 10},
+	{tool: "syscount --call openat", load: findIt, what: "calls of openat", line: `^openat +(\d+)`,
+		strace: `^(\d+ +)?openat\(`},
+	{tool: "syscount --call newfstatat --by call", load: "ls -lR /usr/share/doc/bash", what: "errors of newfstatat",
+		line: `^newfstatat +\d+ +(\d+)`, strace: `newfstatat\(.*= -1`},
+	{tool: "pollsnoop --interval 100s", load: "for i in 1 2 3 4 5; do sleep 0.01; done", what: "sleeps",
+		line: ` sleep +0 +0 +0 +0 +(\d+)`, strace: `nanosleep\(.*= 0`},
+	{tool: "softirqs", load: "r() { awk '/RCU:/ { for (i = 2; i <= NF; " +
+		"i++) n += $i } END { print n }' /proc/softirqs; }; " +
+		"a=$(r); sleep 1; " + findIt + "; b=$(r); echo $((b-a)) >$OWN", what: "RCU", line: `^RCU +(\d+)`,
+		source: "/proc/softirqs", within: 20},
+	{tool: "mmapsnoop", load: "true; ls /", what: "calls of mmap", line: ` mmap `, strace: `mmap\(`},
+	{tool: "pagefaults --interval 100s", load: "perf stat -x, -e page-faults -o $OWN.p /bin/ls -lR /usr/share; " +
+		"grep page-faults $OWN.p | cut -d, -f1 >$OWN; rm $OWN.p", what: "of ls", line: ` ls +(\d+)`,
+		source: "perf stat", within: 10},
+	{tool: "shmsnoop", load: "ipcmk -M 4096 >$OWN.i; ipcrm -m $(sed 's/.*: //' $OWN.i); rm $OWN.i", what: "calls",
+		line: ` (shmget|shmctl) `, strace: `(shmget|shmctl)\(`},
+	{tool: "funccount syscall.close", load: findIt, what: "calls of close", line: `^close +(\d+)`,
+		strace: `^(\d+ +)?close\(`},
+	{tool: "trace t:sched:sched_process_exec", load: trues, what: "starts", line: ` true .*sched_process_exec `,
+		strace: `execve\("/bin/true"`},
+	{tool: "capable --unique", load: "f=$(mktemp); for i in 1 2 3; do chown 1:1 $f; chown 0:0 $f; " +
+		"done; rm $f; echo 6 >$OWN",
+		what: "processes of chown that need CHOWN", line: ` chown +0 CHOWN `, source: "how often it ran"},
+	{tool: "bpfsnoop", load: "bpftool prog load /nowhere /sys/fs/bpf/x", what: "calls of bpf",
+		line: ` bpftool +BPF_`, strace: `bpf\(`},
+}
+
+// TestToolProofs holds numbers of tools against what others count. It is asked for by GOSTAP_TOOLS=1; with
+// GOSTAP_TOOLS=update it writes the table that docs/tools.md has.
+func TestToolProofs(t *testing.T) {
+	asked := os.Getenv(toolsAsked)
+	if asked == "" {
+		t.Skip(toolsAsked + "=1 asks for it; it takes two minutes")
+	}
+	needRoot(t)
+	gostap := bin(t, "gostap")
+	var uts unix.Utsname
+	if err := unix.Uname(&uts); err != nil {
+		t.Fatal(err)
+	}
+	kernel := regexp.MustCompile(`^\d+\.\d+`).FindString(unix.ByteSliceToString(uts.Release[:]))
+	var rows []string
+	for _, p := range proofs {
+		name, _, _ := strings.Cut(p.tool, " ")
+		t.Run(name+"/"+strings.ReplaceAll(p.what, " ", "_"), func(t *testing.T) {
+			ours, theirs := prove(t, gostap, p)
+			if d := ours - theirs; theirs == 0 || d < 0 && -d*100 > p.within*theirs || d*100 > p.within*theirs {
+				t.Errorf("gostap %s: %s is %d, %s says %d\n%s", p.tool, p.what, ours, p.by(), theirs, p.load)
+				return
+			}
+			load := p.load
+			if len(load) > 48 {
+				load = load[:45] + "..."
+			}
+			rows = append(rows, strings.Join([]string{p.tool, kernel, "`" + load + "`", p.what, fmt.Sprint(ours),
+				fmt.Sprint(theirs), p.by()}, "\t"))
+		})
+	}
+	if asked != "update" {
+		return
+	}
+	const table = "../cmd/internal/toolbox/proofs.tsv"
+	old, err := os.ReadFile(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(old)) {
+		if f := strings.Split(l, "\t"); len(f) > 1 && f[1] != kernel {
+			rows = append(rows, strings.TrimRight(l, "\n"))
+		}
+	}
+	slices.Sort(rows)
+	if err := os.WriteFile(table, []byte(strings.Join(rows, "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// by is whose the other number is.
+func (p *proof) by() string {
+	if p.source != "" {
+		return p.source
+	}
+	return "strace -f"
+}
+
+// prove gives the number of the tool and that of the other.
+func prove(t *testing.T, gostap string, p proof) (ours, theirs int) {
+	t.Helper()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(file("load.sh"), []byte(p.load+"\ntrue\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Env = append(os.Environ(), "OWN="+file("own"))
+		if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "skipped") {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	command := "exec /bin/sh " + file("load.sh") + " >/dev/null 2>&1"
+	args := append([]string{gostap}, strings.Fields(p.tool)...)
+	run(append(args, "-o", file("out"), "-c", command)...)
+	ours = total(t, file("out"), p.line)
+	if p.strace == "" {
+		return ours, total(t, file("own"), `^(\d+)`)
+	}
+	run("strace", "-f", "-qq", "-o", file("strace"), "/bin/sh", "-c", command) // as gostap does it
+	return ours, total(t, file("strace"), p.strace)
+}
+
+// total sums the groups of lines that match, or counts those if the pattern has none that is a number.
+func total(t *testing.T, path, pattern string) (n int) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	re := regexp.MustCompile(pattern)
+	for l := range strings.Lines(string(text)) {
+		m := re.FindStringSubmatch(strings.TrimRight(l, "\n"))
+		if m == nil {
+			continue
+		}
+		if k, err := strconv.Atoi(m[len(m)-1]); err == nil && len(m) == 2 {
+			n += k
+		} else {
+			n++
+		}
+	}
+	return n
+}
