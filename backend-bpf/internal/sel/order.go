@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -22,12 +23,16 @@ func (g *gen) inOrder() []ir.BlockID {
 		}
 	}
 	for i, b := range g.Fn.Blocks {
+		early := func(v ir.Val) bool { return v.Kind == ir.ValReg && made[v.Reg] > i }
 		for k := range b.Instrs {
-			if slices.ContainsFunc(b.Instrs[k].Args, func(v ir.Val) bool {
-				return v.Kind == ir.ValReg && made[v.Reg] > i
-			}) {
+			if slices.ContainsFunc(b.Instrs[k].Args, early) {
 				return g.dominators()
 			}
+		}
+		// At its end a handler uses what it sends to its other part.
+		if b.Term.Kind == ir.TermEnd && g.Fn == g.H.Body &&
+			slices.ContainsFunc(g.H.Values, func(v partition.Value) bool { return early(ir.R(v.Reg)) }) {
+			return g.dominators()
 		}
 	}
 	return out
