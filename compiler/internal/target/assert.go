@@ -117,7 +117,8 @@ func (b *build) namedType(name string) (*types.Ctype, error) {
 	return t, nil
 }
 
-// is is @is($x, "type"): whether an interface holds a value of that type.
+// is is @is($x, "type"): whether an interface holds a value of that type, or of one with its methods where the type is
+// that of $x.
 func (b *build) is(e *ast.AtOp) (*elab.Target, error) {
 	words, ok := literals(e.Args[1:])
 	if !ok || len(words) != 1 {
@@ -138,7 +139,15 @@ func (b *build) is(e *ast.AtOp) (*elab.Target, error) {
 	if o.Type.Kind != types.GoInterface {
 		return nil, fail("%s is no interface: its type is %s, always", Text(x), o.Type.Name)
 	}
-	return b.hasType(o, words[0])
+	if words[0] != o.Type.Name {
+		return b.hasType(o, words[0])
+	}
+	// What a variable of this very type holds has its methods; it need not be nil.
+	nothing, err := b.hasType(o, "nil")
+	if err == nil {
+		nothing.Value = nothing.Value.With(loc.Constant(0), loc.Step{Op: loc.Equal})
+	}
+	return nothing, err
 }
 
 // before is t without its last n steps.
