@@ -38,7 +38,7 @@ func TestTools(t *testing.T) {
 	if len(all) != len(tools.Names()) {
 		t.Errorf("%d tools, %d names", len(all), len(tools.Names()))
 	}
-	seen := map[string]bool{}
+	seen, programs := map[string]bool{}, toolPrograms{}
 	for _, tool := range all {
 		if seen[tool.Name] {
 			t.Errorf("%s is there twice", tool.Name)
@@ -76,7 +76,7 @@ func TestTools(t *testing.T) {
 		if os.Geteuid() != 0 {
 			continue // names of the kernel have no addresses then
 		}
-		line := tool.Name + " " + toolArgs[tool.Name]
+		line := tool.Name + " " + programs.fill(t, tool, toolArgs[tool.Name])
 		if out, status := typed(t, env, line+" -p3"); status != 0 || strings.Contains(out, "warning:") {
 			if len(out) > 3000 {
 				out = out[:3000]

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gostap/gostap/tapsets/tools"
+)
+
+func init() {
+	maps.Copy(toolArgs, map[string]string{
+		"go-callers": "main.get",
+		"go-calls":   "main.*",
+		"go-grpc":    "-c {../testdata/rpcs}",
+		"go-latency": "main.get",
+		"go-slow":    "main.get",
+		"go-trace":   "main.get",
+	})
+}
+
+// toolPrograms are the fixtures that were built for tools, by name.
+type toolPrograms map[string]string
+
+// fill completes the arguments of a tool with a program to trace, where it has to have one, and puts paths for fixtures
+// ({NAME}).
+func (p toolPrograms) fill(t *testing.T, tool *tools.Tool, args string) string {
+	t.Helper()
+	if tool.Subject == "go" && !strings.Contains(args, "-c") {
+		args += " -c {labours}"
+	}
+	return regexp.MustCompile(`\{[^}]+\}`).ReplaceAllStringFunc(args, func(name string) string {
+		if p[name] == "" {
+			p[name] = filepath.Join(t.TempDir(), "program")
+			cmd := exec.Command("go", "build", "-o", p[name], ".")
+			cmd.Dir = filepath.Join(testsDir, "fixtures", strings.Trim(name, "{}"))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, out)
+			}
+		}
+		return p[name]
+	})
+}
+
+// testsDir is where fixtures are, also for tests that change the working directory.
+var testsDir = func() string {
+	dir, err := filepath.Abs("../../../tests")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}()
