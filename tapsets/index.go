@@ -13,6 +13,7 @@ const (
 	cmdlineStp
 	contextStp
 	ctimeStp
+	endpointsStp
 	errnoStp
 	filesStp
 	fractionsStp
@@ -272,6 +273,12 @@ var Files = [...]File{
 		{Names: []string{"tz_ctime"}, Off: 1245, End: 1310, Line: 49, Refs: []string{"tz_ctime", "gettimeofday_s"}},
 		{Names: []string{"clock_text"}, Off: 1451, End: 1544, Line: 56, Refs: []string{"substr", "ctime", "gettimeofday_s", "tz_gmtoff"}},
 		{Names: []string{"clock_text_ms"}, Off: 1717, End: 1862, Line: 63, Refs: []string{"ms", "gettimeofday_ms", "sprintf", "substr", "ctime", "tz_gmtoff"}},
+	}},
+	endpointsStp: {Name: "endpoints.stp", Entries: []grammar.Entry{
+		{Names: []string{"inet_text"}, Off: 452, End: 1139, Line: 10, Refs: []string{"family", "AF_INET", "ip_ntop", "addr", "AF_INET6", "kernel_uint64", "kernel_uint32", "gap", "room", "i", "kernel_uint16", "row", "s", "sprintf", "ntohs"}, Params: []string{"addr", "family"}},
+		{Names: []string{"sock_local"}, Off: 1389, End: 1696, Line: 43, Refs: []string{"family", "__ip_sock_family", "sock", "AF_INET", "AF_INET6", "text", "inet_text", "__ip_sock_saddr", "sprintf", "isinstr", "__tcp_sock_sport"}, Params: []string{"sock"}},
+		{Names: []string{"sock_remote"}, Off: 1926, End: 2234, Line: 58, Refs: []string{"family", "__ip_sock_family", "sock", "AF_INET", "AF_INET6", "text", "inet_text", "__ip_sock_daddr", "sprintf", "isinstr", "__tcp_sock_dport"}, Params: []string{"sock"}},
+		{Names: []string{"fd_sock"}, Off: 2418, End: 2675, Line: 72, Refs: []string{"file", "task_fd_lookup", "task_current", "fd"}, Params: []string{"fd"}},
 	}},
 	errnoStp: {Name: "errno.stp", Entries: []grammar.Entry{
 		{Names: []string{"errno_str"}, Off: 245, End: 2238, Line: 9, Refs: []string{"err", "value_text"}, Params: []string{"err"}},
@@ -3099,6 +3106,7 @@ var Names = [...]Name{
 	{"execname", grammar.FunctionEntry, contextStp, 0},
 	{"exit", grammar.FunctionEntry, sessionStp, 0},
 	{"fastcall", grammar.FunctionEntry, registersStp, 15},
+	{"fd_sock", grammar.FunctionEntry, endpointsStp, 3},
 	{"first", grammar.FunctionEntry, netfilterStp, 2},
 	{"flag", grammar.FunctionEntry, netfilterStp, 5},
 	{"folder_of", grammar.FunctionEntry, nfsStp, 6},
@@ -3234,6 +3242,7 @@ var Names = [...]Name{
 	{"inet_get_ip_source", grammar.FunctionEntry, kernelsocketStp, 1},
 	{"inet_get_local_port", grammar.FunctionEntry, kernelsocketStp, 0},
 	{"inet_sock_cast", grammar.MacroEntry, typesStpm, 13},
+	{"inet_text", grammar.FunctionEntry, endpointsStp, 0},
 	{"init", grammar.AliasEntry, pointsStp, 0},
 	{"inner", grammar.FunctionEntry, kernelsocketStp, 8},
 	{"inner", grammar.FunctionEntry, netfilterStp, 3},
@@ -4852,8 +4861,10 @@ var Names = [...]Name{
 	{"sock_fam_num2str", grammar.FunctionEntry, socketStp, 0},
 	{"sock_fam_str2num", grammar.FunctionEntry, socketStp, 1},
 	{"sock_flags_num2str", grammar.FunctionEntry, socketStp, 10},
+	{"sock_local", grammar.FunctionEntry, endpointsStp, 1},
 	{"sock_prot_num2str", grammar.FunctionEntry, socketStp, 4},
 	{"sock_prot_str2num", grammar.FunctionEntry, socketStp, 5},
+	{"sock_remote", grammar.FunctionEntry, endpointsStp, 2},
 	{"sock_state_num2str", grammar.FunctionEntry, socketStp, 6},
 	{"sock_state_str2num", grammar.FunctionEntry, socketStp, 7},
 	{"sock_type_num2str", grammar.FunctionEntry, socketStp, 2},
