@@ -1,0 +1,164 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// toolCount is a number that a tool prints of a program that counts itself.
+type toolCount struct {
+	tool, program string // with their arguments
+	what          string
+	line          string // finds the number in what the tool prints: its group, summed over all lines, or their number
+	own           string // the same in what the program prints
+	within        int    // percent that the two may be apart
+}
+
+var countedTools = []toolCount{
+	{"go-errors", "labours fails", "errors of get", `^ *(\d+) main\.get `, `^errors of get (\d+)`, 0},
+	{"go-errors --each", "labours fails", "errors of check", ` main\.check: `, `^errors of check (\d+)`, 0},
+	{"go-calls main.*", "labours fails", "calls of get", `^ *(\d+) main\.get$`, `^calls of get (\d+)`, 0},
+	{"go-callers main.get", "labours fails", "calls of get", `^(\d+) calls`, `^calls of get (\d+)`, 0},
+	{"go-latency main.get", "labours fails", "calls of get",
+		`^main\.get: (\d+) calls`, `^calls of get (\d+)`, 0},
+	{"go-trace main.get", "labours fails", "returns of get", ` <- main\.get `, `^calls of get (\d+)`, 0},
+	{"go-slow main.holds --min 10ms", "labours locks", "calls of 10 ms",
+		` main\.holds\(`, `^waits for a mutex (\d+)`, 0},
+	{"go-schedlat", "labours locks", "readers that had waited", `^sync\.RWMutex\.RLock +(\d+)`,
+		`^waits for a reader's lock (\d+)`, 0},
+	{"go-offcpu", "labours locks", "waits for a mutex",
+		`^sync\.Mutex\.Lock +(\d+)`, `^waits for a mutex (\d+)`, 0},
+	{"go-locks", "labours locks", "waits for a mutex", ` Lock +(\d+)`, `^waits for a mutex (\d+)`, 0},
+	{"go-locks", "labours locks", "waits of readers", `\.RLock +(\d+)`, `^waits for a reader's lock (\d+)`, 0},
+	{"go-chans", "labours channels", "sends", `^send +(\d+) .* main\.produce `, `^sent (\d+)`, 0},
+	{"go-allocs", "labours makes", "nodes", ` (\d+) main\.node$`, `^nodes (\d+)`, 0},
+	{"go-gc", "labours collects", "cycles", ` \d+! `, `^collections (\d+)`, 0},
+	{"go-gc", "labours collects", "microseconds of pauses", `^GC \w+ termination +\d+ +(\d+)`,
+		`^pauses in microseconds (\d+)`, 15},
+	{"go-leaks", "labours leaks", "goroutines left", `^ *(\d+) .* main\.leaks\.func1$`, `^leaked (\d+)`, 0},
+	{"go-goroutines", "labours leaks", "goroutines started",
+		`^ *(\d+) .* main\.leaks\.func1$`, `^leaked (\d+)`, 0},
+	{"go-http", "labours serves", "answers with 200", `^ *(\d+) .* 200 `, `^requests with 200 (\d+)`, 0},
+	{"go-http --each --failed", "labours serves", "answers with 404", ` 404 `, `^requests with 404 (\d+)`, 0},
+	{"go-httpclient", "labours serves", "answers with 200", `^ *(\d+) .* 200 `, `^requests with 200 (\d+)`, 0},
+	{"go-httpclient --each", "labours serves", "errors", `url\.Error`, `^requests refused (\d+)`, 0},
+	{"go-grpc", "rpcs", "calls served",
+		`^ *(\d+) .* server +OK +/test\.Echo/Say`, `^served /test.Echo/Say 0 x (\d+)`, 0},
+	{"go-grpc", "rpcs", "streams of clients", `^ *(\d+) .* stream `, `^streamed \S+ \d+ x (\d+)`, 0},
+	{"go-sql", "labours queries", "queries", `^ *(\d+) .* query `, `^queries (\d+)`, 0},
+	{"go-sql", "labours queries", "queries failed", `^ *\d+ +(\d+) .* query `, `^queries failed (\d+)`, 0},
+	{"go-panics", "labours panics", "panics", `^(\d+) panics,`, `^panics (\d+)`, 0},
+	{"go-timers", "labours sleeps", "sleeps", `^runtime\.goroutineReady +(\d+)`, `^sleeps (\d+)`, 0},
+	{"go-timers", "labours sleeps", "timers with a channel",
+		`^time\.sendTime +(\d+)`, `^timers with a channel (\d+)`, 0},
+	{"tcpconnect", "labours connects", "connections", ` ok$`, `^connections (\d+)`, 0},
+	{"tcpconnect --failed", "labours connects", "refused", ` failed$`, `^connections refused (\d+)`, 0},
+	{"tcpaccept", "labours connects", "connections", ` labours +\d+ `, `^connections (\d+)`, 0},
+	{"tcplife", "labours connects", "bytes sent, both sides", ` (\d+) +\d+ +\d+$`, `^bytes sent (\d+)`, 0},
+	{"tcpstates", "labours connects", "connections", ` SYN_SENT +ESTABLISHED `, `^connections (\d+)`, 0},
+	{"tcptop --interval 100s --top 100", "labours connects", "bytes sent, both sides",
+		` (\d+) +\d+$`, `^bytes sent (\d+)`, 0},
+	{"sockbytes", "labours connects", "bytes of datagrams",
+		` INET/DGRAM +(\d+) `, `^bytes of datagrams (\d+)`, 0},
+	{"connectsnoop", "labours connects", "connections that are begun", ` EINPROGRESS `,
+		`^connections(?: refused)? (\d+)`, 0},
+	{"solisten", "labours connects", "listeners", ` ok +127\.0\.0\.1:`, `^listeners (\d+)`, 0},
+	{"bindsnoop", "labours connects", "sockets for datagrams", ` DGRAM +ok +127\.0\.0\.1:`,
+		`^sockets for datagrams (\d+)`, 0},
+	{"memleak", "heaps", "allocations", `^(\d+) allocations of`, `^allocations (\d+)`, 0},
+	{"memleak", "heaps", "bytes not freed", `^(\d+) bytes in`, `^bytes not freed (\d+)`, 0},
+	{"mallocs", "heaps", "bytes asked for", ` *(\d+) +\d+ \d+ +heaps$`, `^bytes asked for (\d+)`, 0},
+	{"pthreadlocks", "heaps locks", "waits", `^0x.* \d+ +(\d+) +\d+ +\d+$`, `^waits (\d+)`, 20},
+	{"gethostlatency", "heaps names", "names", ` heaps +\d+ (ok|failed) `, `^names (\d+)`, 0},
+}
+
+// TestToolsOfPrograms holds numbers of tools against what the traced programs count themselves. GOSTAP_TOOLS=1 asks for
+// it; with GOSTAP_TOOLS=update it puts its rows into the table that docs/tools.md has.
+func TestToolsOfPrograms(t *testing.T) {
+	asked := os.Getenv("GOSTAP_TOOLS")
+	if asked == "" {
+		t.Skip("GOSTAP_TOOLS=1 asks for it; it takes a minute")
+	}
+	needRoot(t)
+	var uts unix.Utsname
+	if err := unix.Uname(&uts); err != nil {
+		t.Fatal(err)
+	}
+	kernel := regexp.MustCompile(`^\d+\.\d+`).FindString(unix.ByteSliceToString(uts.Release[:]))
+	gostap := bin(t, "gostap")
+	rows := map[string]string{}
+	for _, c := range countedTools {
+		t.Run(strings.Fields(c.tool)[0]+"/"+strings.ReplaceAll(c.what, " ", "_"), func(t *testing.T) {
+			name, args, _ := strings.Cut(c.program, " ")
+			out := filepath.Join(t.TempDir(), "out")
+			cmd := exec.Command(gostap, append(strings.Fields(c.tool), "-o", out, "-c", bin(t, name)+" "+args)...)
+			var complaints strings.Builder
+			cmd.Stderr = &complaints
+			own, err := cmd.Output()
+			if err != nil || strings.Contains(complaints.String(), "skipped") {
+				t.Fatalf("gostap %s: %v\n%s", c.tool, err, &complaints)
+			}
+			text, err := os.ReadFile(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours, theirs := sumOf(string(text), c.line), sumOf(string(own), c.own)
+			if d := ours - theirs; theirs == 0 || max(d, -d)*100 > c.within*theirs {
+				t.Errorf("gostap %s: %s is %d, the program says %d\n%s\n%s", c.tool, c.what, ours, theirs, text, own)
+				return
+			}
+			key := c.tool + "\t" + kernel + "\t`" + c.program + "`\t" + c.what
+			rows[key] = fmt.Sprintf("%s\t%d\t%d\tthe program", key, ours, theirs)
+		})
+	}
+	if asked != "update" {
+		return
+	}
+	const table = "../cmd/internal/toolbox/proofs.tsv"
+	old, err := os.ReadFile(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(old)) {
+		l = strings.TrimRight(l, "\n")
+		if f := strings.Split(l, "\t"); len(f) > 4 {
+			if key := strings.Join(f[:4], "\t"); rows[key] == "" {
+				rows[key] = l
+			}
+		}
+	}
+	var lines []string
+	for _, l := range rows {
+		lines = append(lines, l)
+	}
+	slices.Sort(lines)
+	if err := os.WriteFile(table, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sumOf sums the group of the lines that match, or counts those that have none with a number.
+func sumOf(text, pattern string) (n int) {
+	re := regexp.MustCompile(pattern)
+	for l := range strings.Lines(text) {
+		m := re.FindStringSubmatch(strings.TrimRight(l, "\n"))
+		if m == nil {
+			continue
+		}
+		k, err := strconv.Atoi(m[len(m)-1])
+		if err != nil || len(m) != 2 {
+			k = 1
+		}
+		n += k
+	}
+	return n
+}
