@@ -5,8 +5,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/tests/patience"
 )
@@ -141,5 +144,53 @@ func TestInteractiveTerminal(t *testing.T) {
 	}
 	if st, err := os.Stat(path); err != nil || st.Mode() != 0o600 {
 		t.Errorf("history: %v %v", st, err)
+	}
+}
+
+// TestInteractiveGivesBack: what reads the terminal during a run takes nothing behind it, and a signal that ends the
+// prompt leaves the terminal as it was.
+func TestInteractiveGivesBack(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	s := onScreen(t, "-i", "--runtime=host")
+	seen := 0
+	until := func(text string) {
+		t.Helper()
+		for end := patience.Now() + soon; patience.Now() < end; time.Sleep(10 * time.Millisecond) {
+			if i := strings.Index(s.all()[seen:], text); i >= 0 {
+				seen += i + len(text)
+				return
+			}
+		}
+		t.Fatalf("no %q behind %q", text, s.all()[seen:])
+	}
+	until("gostap> ")
+	s.press("probe input.line { println(\"got \", line) } probe begin { println(\"ready\") }\r")
+	until("gostap> ")
+	for range 2 {
+		s.press("run\r")
+		until("ready\r\n")
+		s.press("hello\r")
+		until("got hello\r\n")
+		s.press("\x03")
+		until("gostap> ")
+	}
+	s.press("list\r")
+	until("   1  probe input.line")
+	until("gostap> ")
+	if err := s.cmd.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.done:
+	case <-patience.After(soon):
+		t.Fatalf("it does not end: %q", s.all()[seen:])
+	}
+	if ws := s.cmd.ProcessState.Sys().(syscall.WaitStatus); !ws.Signaled() || ws.Signal() != unix.SIGTERM {
+		t.Errorf("it ended by %v", s.cmd.ProcessState)
+	}
+	after, err := unix.IoctlGetTermios(int(s.tty.Fd()), unix.TCGETS)
+	const lines = unix.ICANON | unix.ECHO | unix.ISIG | unix.IEXTEN
+	if err != nil || after.Lflag&lines != lines || after.Iflag&unix.ICRNL == 0 {
+		t.Errorf("the terminal is left as %+v, %v", after, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/runtime/stoppable"
 )
 
 // input feeds the probes on the standard input: a goroutine reads, the loop runs the handlers.
@@ -31,18 +32,36 @@ func (r *run) listen() error {
 	}
 	in.data = make(chan []byte, 16)
 	r.in = in
+	stdin, over, gone := stoppable.New(r.Stdin), make(chan struct{}), make(chan struct{})
+	r.hush = func() {
+		close(over)
+		stdin.Stop()
+		if stdin.Ends() { // else it ends with the process at the latest: a read cannot be called off
+			<-gone
+			stdin.Close()
+		}
+	}
 	go func() {
-		// Ends with the process at the latest: a read cannot be called off.
+		defer close(gone)
 		for {
 			buf := make([]byte, 4096)
-			n, err := r.Stdin.Read(buf)
+			n, err := stdin.Read(buf)
 			if n > 0 {
-				in.data <- buf[:n]
-				r.Session.Wake()
+				select {
+				case in.data <- buf[:n]:
+				case <-over:
+				}
 			}
 			if err != nil {
 				close(in.data)
+			}
+			select {
+			case <-over: // the session may be gone
+				return
+			default:
 				r.Session.Wake()
+			}
+			if err != nil {
 				return
 			}
 		}

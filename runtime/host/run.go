@@ -95,6 +95,7 @@ type run struct {
 	dead   time.Time // -T
 	reason string
 	in     *input // nil if no probe is on it, or at its end
+	hush   func() // ends reading it; nil if nobody does
 	files  *files // nil if the script has none, or the session has them
 	// refused: the probes could not be put in place. untraced: they were not, since the context ended.
 	refused, untraced bool
@@ -509,6 +510,9 @@ func (r *run) record(rec []byte) error {
 // wind takes the probes away and passes on what is left.
 func (r *run) wind() error {
 	r.files.close()
+	if r.hush != nil {
+		r.hush()
+	}
 	if r.state() != wire.Failed {
 		if err := r.Session.SetState(wire.Stopping); err != nil {
 			return err

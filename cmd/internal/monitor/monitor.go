@@ -67,7 +67,7 @@ func Run(ctx context.Context, c Config) error {
 // loop shows the session until it has ended.
 func (w *window) loop(ended <-chan error) error {
 	keys, resized := make(chan string, 16), make(chan os.Signal, 1)
-	go w.term.keys(keys) // it ends with the process at the latest: a read cannot be called off
+	go w.term.keys(keys)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
 	tick := time.NewTicker(w.Every)

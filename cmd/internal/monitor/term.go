@@ -4,12 +4,16 @@ import (
 	"os"
 
 	"github.com/gostap/gostap/cmd/internal/tty"
+	"github.com/gostap/gostap/runtime/stoppable"
 )
 
 // terminal is a terminal that shows the window and gives keys one by one.
 type terminal struct {
 	in, out *os.File
 	back    func()
+	keyed   *stoppable.Reader // in
+	// over is closed when nobody wants keys any more, gone when none is read any more.
+	over, gone chan struct{}
 }
 
 const (
@@ -24,11 +28,18 @@ func open(in, out *os.File) (*terminal, error) {
 		return nil, err
 	}
 	_, err = out.WriteString(enter)
-	return &terminal{in: in, out: out, back: back}, err
+	return &terminal{in: in, out: out, back: back, keyed: stoppable.New(in), over: make(chan struct{}),
+		gone: make(chan struct{})}, err
 }
 
 // close gives the terminal back as it was.
 func (t *terminal) close() {
+	close(t.over)
+	t.keyed.Stop()
+	if t.keyed.Ends() {
+		<-t.gone
+		t.keyed.Close()
+	}
 	t.out.WriteString(leave)
 	t.back()
 }
@@ -41,17 +52,22 @@ func (t *terminal) size() (w, h int) {
 	return 80, 24
 }
 
-// keys reads keys until the terminal gives no more.
+// keys reads keys until the terminal gives no more, or is closed.
 func (t *terminal) keys(to chan<- string) {
+	defer close(t.gone)
 	defer close(to)
 	buf := make([]byte, 64)
 	for {
-		n, err := t.in.Read(buf)
+		n, err := t.keyed.Read(buf)
 		if err != nil || n == 0 {
 			return
 		}
 		for _, k := range split(string(buf[:n])) {
-			to <- k
+			select {
+			case to <- k:
+			case <-t.over:
+				return
+			}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 	"unicode/utf8"
 
@@ -66,11 +67,43 @@ func (e *Editor) Line(prompt string) (string, error) {
 	}
 	const paste, noPaste = "\x1b[?2004h", "\x1b[?2004l" // have pasted text marked as such
 	e.Out.WriteString(paste)
-	defer func() {
+	defer whileRaw(func() {
 		e.Out.WriteString(noPaste)
 		back()
-	}()
+	})()
 	return e.edit(prompt)
+}
+
+// whileRaw has back called before a signal ends the process, and when the function that it gives is called.
+func whileRaw(back func()) func() {
+	sigs, over, gone := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
+	for _, s := range []os.Signal{unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
+		if !signal.Ignored(s) {
+			signal.Notify(sigs, s)
+		}
+	}
+	go func() {
+		defer close(gone)
+		select {
+		case s := <-sigs:
+			back()
+			signal.Reset(s) // so that the process ends by the signal, as who sent it expects
+			unix.Kill(unix.Getpid(), s.(unix.Signal))
+			<-over
+		case <-over:
+			back()
+		}
+	}()
+	return func() {
+		signal.Stop(sigs)
+		close(over)
+		<-gone
+		select {
+		case s := <-sigs:
+			unix.Kill(unix.Getpid(), s.(unix.Signal)) // it came last, and waits for nobody any more
+		default:
+		}
+	}
 }
 
 func (e *Editor) edit(prompt string) (string, error) {
