@@ -219,6 +219,8 @@ type Var struct {
 	Type  *types.Ctype
 	Line  int
 	Place loc.Place
+	// Object marks a result that is an object of C++ in its caller's memory whose copying or end is code.
+	Object bool
 	// Err is non-nil when the variable cannot be read at this pc: *NotLiveError usually.
 	Err error
 }

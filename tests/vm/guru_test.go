@@ -52,6 +52,18 @@ probe end { printf("%d of %d\n", m, n) }`, true,
 		[]string{"\ncalls 8000 failed 800 ended 0 wrong 0\n", "\n800 of 8000\n"}},
 	{"skip-c", "guru", `probe process("%PROG").function("sum") { skip_function(77) }`, true, []string{"\nsum 77\n"}},
 	{"skip-c-O0", "guru0", `probe process("%PROG").function("sum") { skip_function(77) }`, true, []string{"\nsum 77\n"}},
+	{"skip-cpp", "skipped", skipped, true, []string{"\nget 77 odd 1 three 0 0 0 and 7 8 9 pair 0 0 and 5 6 twice 1 " +
+		"caught 0\nref 3 half 1.5 object 3 text 40\n"}},
+	{"skip-cpp-O0", "skipped0", skipped0, true, []string{"\nget 77 odd 1 three 0 0 0 and 7 8 9 pair 0 0 and 5 6 " +
+		"twice 1 caught 1\nref 3 half 1.5 object 3 text 40\n"}},
+	{"skip-object", "skipped", `probe process("%PROG").function("ns::Counter::object").call { skip_function() }`, false,
+		[]string{"returns a struct Object, whose copying or end is code of the program", "rc 1"}},
+	{"skip-constructor", "skipped", `probe process("%PROG").function("Object::Object").call { skip_function() }`, false,
+		[]string{"Object::Object is a constructor: ", "rc 1"}},
+	{"skip-reference", "skipped", `probe process("%PROG").function("ns::Counter::ref").call { skip_function() }`, false,
+		[]string{"the result is of type int & and refers to something, so it is never 0", "rc 1"}},
+	{"skip-double", "skipped", `probe process("%PROG").function("ns::Counter::half").call { skip_function() }`, false,
+		[]string{"is in a vector register, which cannot be set", "rc 1"}},
 	{"override", "guru", `probe kernel.function("__x64_sys_getuid") { override_return(1) }`, false,
 		[]string{"having kernel functions return at once: the kernel was built without it", "rc 1"}},
 	{"override-other", "guru", `probe kernel.function("vfs_read") { override_return(-5) }`, false,
@@ -71,6 +83,19 @@ probe process("%PROG").function("traceme").return { printk(5, "from a script") }
 	{"on-host", "guru", `global a probe process("%PROG").function("traceme") { a[1] = 5 foreach (k in a) $a = a[k] }`,
 		false, []string{"this changes the traced program, which has to happen in the kernel"}},
 }
+
+// skipped0 leaves out functions of C++: results in one register, in two, in memory of the caller, none; a template.
+// skipped has one more, which throws and so has no end that modules could use.
+const skipped0 = `global n, m
+probe process("%PROG").function("ns::Counter::get").call { skip_function(77) }
+probe process("%PROG").function("ns::Counter::odd").call { skip_function(2) }
+probe process("%PROG").function("ns::Counter::three").call { if (n++) skip_function(@var("sample")) else skip_function() }
+probe process("%PROG").function("ns::Counter::pair").call { if (m++) skip_function(@var("both")) else skip_function() }
+probe process("%PROG").function("ns::Counter::add").call { skip_function() }
+probe process("%PROG").function("twice<int>").call { skip_function(1) }`
+
+const skipped = skipped0 + `
+probe process("%PROG").function("ns::Counter::thrown").call { skip_function(0) }`
 
 // TestGuru changes registers and memory of programs with eBPF.
 func TestGuru(t *testing.T) {
@@ -196,8 +221,30 @@ func guruPrograms(t *testing.T) string {
 	build("stap", "go", "../fixtures/stap")
 	build("faults", "go", "./testdata/faults")
 	build("guru", "gcc", "-g", "-O2", "-static", "testdata/guru/guru.c")
+	build("skipped", "g++", "-g", "-O2", "-static", "testdata/guru/skipped.cc")
+	build("skipped0", "g++", "-g", "-O0", "-static", "testdata/guru/skipped.cc")
 	build("guru0", "gcc", "-g", "-O0", "-static", "testdata/guru/guru.c")
 	return dir
+}
+
+// patches are commands that run a description by a module, for a command and for a process whose memory is looked at.
+// The modules are built here: they are those of the script that the description becomes, from the cache of the guest.
+func patches(t *testing.T, dir, kdir, cache string) string {
+	t.Helper()
+	gostap, faults := filepath.Join(dir, "gostap"), filepath.Join(dir, "faults")
+	sh := `cd "$0"; export XDG_CACHE_HOME="$1"; ./gostap patch --new "$0/faults" main.serve | sed '1s/.*/global n/` +
+		`;s/# skip.*/if (n++ % 5 < 1) skip_function(0, @var("io.EOF"))/' >p && mkdir script && ` +
+		`./gostap patch p --print -c x >script/p && cd script && ` +
+		`../gostap -g -p4 -m p --runtime=kernel -r "$2" -c "$0/faults" p`
+	if out, err := exec.Command("sh", "-c", sh, dir, cache, kdir).CombinedOutput(); err != nil {
+		t.Fatalf("build the module of a description: %v\n%s", err, out)
+	}
+	run := "XDG_CACHE_HOME=" + cache + " " + gostap + " patch p --runtime=kernel "
+	return "cd " + dir + "\necho '== patch'; " + run + "-c '" + faults + " 400' 2>&1; echo rc $?\n" +
+		"echo '== patch-dry'; " + run + "-c '" + faults + "' --dry-run 2>&1\n" +
+		"echo '== patch-pid'; rm -f /tmp/hit; " + faults + " 400 /tmp/hit >/tmp/went & p=$!; " + run +
+		"-x $p >/tmp/hits 2>/tmp/said & g=$!; while [ ! -e /tmp/hit ] && kill -0 $g; do sleep 0.1; done; " +
+		"kill -INT $g; wait $g; r=$?; wait $p; cat /tmp/went /tmp/hits /tmp/said; echo rc $r\n"
 }
 
 // TestGuruModule does some of the same with modules, on a kernel where eBPF cannot.
@@ -217,7 +264,7 @@ func TestGuruModule(t *testing.T) {
 			text := strings.ReplaceAll(s.script, "%PROG", prog)
 			switch s.name {
 			case "result", "shared-register", "bit-fields", "width", "recursion", "members", "global", "go-result",
-				"set-arguments", "set-memory", "raise", "skip-go", "skip-c-O0":
+				"set-arguments", "set-memory", "raise", "skip-go", "skip-c-O0", "skip-cpp-O0":
 			default:
 				continue
 			}
@@ -270,6 +317,7 @@ func TestGuruModule(t *testing.T) {
 		}
 		command += "echo '== inject'; mkdir /tmp/m; " + dir + "/gostap run " + dir +
 			"/nomem.ko -c '/bin/mount -t tmpfs none /tmp/m' 2>&1; mount -t tmpfs none /tmp/m && echo mounted\n"
+		command += patches(t, dir, kdir, cache)
 		command += killed(faults, dir+"/gostap run "+dir+"/faults.ko") + dir +
 			"/gostap --cleanup; lsmod | grep faults\n"
 		res := guest(t, k, Options{Files: map[string]string{run: run, dir: dir}, Command: command})
@@ -279,6 +327,16 @@ func TestGuruModule(t *testing.T) {
 				if !strings.Contains("\n"+part, w) {
 					t.Errorf("%s: no %q in\n%s", gurus[i].name, w, part)
 				}
+			}
+		}
+		for name, want := range map[string]string{
+			"patch": "is changed, probes: 1\ncalls 400 failed 80 ended 80 wrong 0\nmain.serve, entry: 400 hits\n" +
+				"all is as it was\nrc 0\n",
+			"patch-pid": " is changed, probes: 1\nall is as it was\nrc 0\n",
+			"patch-dry": "would be changed at 0x",
+		} {
+			if part := part(res, name); !strings.Contains(part, want) || strings.Contains(part, " wrong 1") {
+				t.Errorf("%s: no %q in\n%s", name, want, part)
 			}
 		}
 		if part := part(res, "inject"); fails && !strings.Contains(part, "Cannot allocate memory\n") ||

@@ -191,7 +191,7 @@ func do(ctx context.Context, o *options, s Streams, env []string) error {
 	}
 	if o.dry {
 		d.tell(s.Out)
-		if err := prog.Build(ctx); err != nil {
+		if _, err := prog.Files(ctx); err != nil { // a module is built for that
 			return err
 		}
 		fmt.Fprintln(s.Out, "nothing was changed")

@@ -61,7 +61,7 @@ func (im reader) results(fn *function) ([]*debuginfo.Var, error) {
 		return refuse("the function is local and optimised: its callers may not use the result, "+
 			"and nothing shows that %s has it", reg)
 	}
-	v.Place = pl
+	v.Place, v.Object = pl, how == dwtype.ByReference
 	return []*debuginfo.Var{v}, nil
 }
 

@@ -6,12 +6,17 @@
 package change
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/skip"
 	"github.com/gostap/gostap/compiler/internal/target"
 	"github.com/gostap/gostap/compiler/loc"
+	"github.com/gostap/gostap/compiler/types"
 )
 
 const codeContext diag.Code = "wrong-context"
@@ -141,6 +146,25 @@ func (r *rewriter) assign(s *ast.ExprStmt, e *ast.Assign, x *elab.Target) ast.St
 	return block
 }
 
+// never says why y is a value that no variable of type t has; "" if it may be one. Programs rely on that.
+func never(t *types.Ctype, y ast.Expr) string {
+	n, known := ast.Unparen(y).(*ast.Literal)
+	name := ""
+	if t != nil {
+		name = cmp.Or(t.Own, t.Name)
+	}
+	switch {
+	case t == nil:
+	case t.Kind == types.Pointer && nothing(y) && (t.Ref || t.Own != "" && !strings.HasPrefix(t.Own, "*")):
+		return "the result is of type " + name + " and refers to something, so it is never 0"
+	case t.Kind == types.Enum && t.Lang == types.Rust:
+		if !known || !slices.ContainsFunc(t.Enums(), func(e types.Enumerator) bool { return e.Val == n.Num }) {
+			return "the result is of type " + name + ", which has no other values than its own: give a constant of it"
+		}
+	}
+	return ""
+}
+
 // skip makes a call of skip_function into assignments to the results, and of what leaves the function.
 func (r *rewriter) skip(s *ast.ExprStmt, c *ast.Call) ast.Stmt {
 	block := &ast.Block{Place: s.Place}
@@ -178,9 +202,18 @@ func (r *rewriter) skip(s *ast.ExprStmt, c *ast.Call) ast.Stmt {
 		if i < len(c.Args) {
 			y, into.at = c.Args[i], c.Args[i].Range()
 		}
+		if why := never(res.Type, y); why != "" {
+			return no(why, "give "+into.name+" as an argument")
+		}
 		if set := r.value(block, into, y); set != nil {
 			sets = append(sets, set)
 		}
+	}
+	if given := way.Given; !given.Empty() {
+		to := loc.Place{Type: numbers[8], Pieces: []loc.Piece{{Size: 8,
+			Val: loc.Register(r.p.Sites[0].Image.Machine().C.Results[0])}}}
+		at := r.keep(block, r.number(c, given))
+		sets = append(sets, func() { r.set(block, dest{name: skip.Call, at: c.Range(), leaves: true}, to, at) })
 	}
 	// What leads out is computed before the results are there.
 	ip, sp, fp := way.IP, way.SP, way.FP

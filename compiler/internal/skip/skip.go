@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/loc"
@@ -34,11 +35,13 @@ type Way struct {
 	Popped, Below loc.Prog
 	// Results are in order.
 	Results []*debuginfo.Var
+	// Given is the address of the memory that the caller gives for its result, if it does; the function returns it.
+	Given loc.Prog
 }
 
 // Key tells ways apart.
 func (w *Way) Key() string {
-	k := fmt.Sprintf("%s %s %s %s", w.Why, w.IP, w.SP, w.Popped)
+	k := fmt.Sprintf("%s %s %s %s %s", w.Why, w.IP, w.SP, w.Popped, w.Given)
 	for _, r := range w.Results {
 		k += fmt.Sprintf(" %s %t %s %v", r.Type.Name, r.Place.InMemory, r.Place.Addr, r.Place.Pieces)
 	}
@@ -59,6 +62,8 @@ func At(s *probe.Site) *Way {
 	case s.At.Inline != nil || s.At.Kind == debuginfo.AtInline:
 		return no("append .call to the probe point: it leaves out inlined copies",
 			"%s is inlined here: there is no call that could be left", s.Func)
+	case makes(s.At.Func):
+		return no("", "%s is a constructor: the program would go on with an object that nobody has made", s.Func)
 	case s.IsReturn() || s.At.Kind != debuginfo.AtEntry || s.At.Func == nil:
 		return no(entry, "a function can be left out only where it is entered")
 	}
@@ -92,8 +97,15 @@ func At(s *probe.Site) *Way {
 		switch {
 		case r.Err != nil:
 			return no("", "where %s has its result is not known (%v)", s.Func, r.Err)
+		case r.Object:
+			return no("", "%s returns a %s, whose copying or end is code of the program: nobody would have made the "+
+				"object that its caller gets", s.Func, r.Type.Name)
 		case r.Place.InMemory && s.At.Func.ABI == debuginfo.SysV:
-			return no("", "%s returns a %s in memory that its caller gives it", s.Func, r.Type.Name)
+			// Where the result goes is the first argument.
+			given := *r
+			w.Given = loc.Register(m.C.Args[0])
+			given.Place.Addr = w.Given
+			rs[i] = &given
 		}
 		for _, p := range r.Place.Pieces {
 			if p.Vector != 0 || p.Lost {
@@ -103,6 +115,20 @@ func At(s *probe.Site) *Way {
 	}
 	w.Results, w.Popped = rs, popped(s, rets)
 	return w
+}
+
+// makes reports whether f is a constructor of C++: its name is that of its class.
+func makes(f *debuginfo.Func) bool {
+	if f == nil {
+		return false
+	}
+	bare := func(s string) string { s, _, _ = strings.Cut(s, "<"); return s }
+	i := strings.LastIndex(bare(f.Name), "::")
+	if i < 0 {
+		return false
+	}
+	class := f.Name[:i]
+	return bare(class[strings.LastIndex(bare(class), ":")+1:]) == bare(f.Name[i+2:])
 }
 
 // popped finds the end of the function where that is the reverse of the instruction at s.
