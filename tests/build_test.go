@@ -76,6 +76,7 @@ var fixtures = map[string]fixture{
 	"trace-O1": {pkg: "trace/trace.c",
 		c: []string{"-g", "-O1", "-fno-inline", "-fno-ipa-icf", "-fno-ipa-pure-const", "-fno-ipa-cp"}},
 	"heaps":          {pkg: "heaps/heaps.c", c: []string{"-g", "-O1", "-pthread"}},
+	"statements":     {pkg: "statements/statements.c", c: []string{"-g", "-O1"}},
 	"codes":          {pkg: "codes/codes.c", c: []string{"-g", "-O2"}},
 	"minus":          {pkg: "minus/minus.c", c: []string{"-g", "-O2"}},
 	"deep":           {pkg: "deep/deep.c", c: []string{"-g", "-O1", "-fno-optimize-sibling-calls"}},

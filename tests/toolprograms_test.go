@@ -78,6 +78,11 @@ var countedTools = []toolCount{
 	{"memleak", "heaps", "bytes not freed", `^(\d+) bytes in`, `^bytes not freed (\d+)`, 0},
 	{"mallocs", "heaps", "bytes asked for", ` *(\d+) +\d+ \d+ +heaps$`, `^bytes asked for (\d+)`, 0},
 	{"pthreadlocks", "heaps locks", "waits", `^0x.* \d+ +(\d+) +\d+ +\d+$`, `^waits (\d+)`, 20},
+	{"pgqueries --postgres statements", "statements", "statements", `^ *(\d+) +\d+ +\d+ select`, `^statements (\d+)`, 0},
+	{"pgqueries --each --min 15ms --postgres statements", "statements", "slow statements", ` select `,
+		`^slow statements (\d+)`, 0},
+	{"usdt --mark query__done", "statements", "statements", `^ *(\d+) query__done`, `^statements (\d+)`, 0},
+	{"uflow run", "statements", "returns", ` <- run `, `^statements (\d+)`, 0},
 	{"gethostlatency", "heaps names", "names", ` heaps +\d+ (ok|failed) `, `^names (\d+)`, 0},
 }
 
@@ -100,7 +105,11 @@ func TestToolsOfPrograms(t *testing.T) {
 		t.Run(strings.Fields(c.tool)[0]+"/"+strings.ReplaceAll(c.what, " ", "_"), func(t *testing.T) {
 			name, args, _ := strings.Cut(c.program, " ")
 			out := filepath.Join(t.TempDir(), "out")
-			cmd := exec.Command(gostap, append(strings.Fields(c.tool), "-o", out, "-c", bin(t, name)+" "+args)...)
+			words := strings.Fields(c.tool)
+			if words[len(words)-1] == name {
+				words[len(words)-1] = bin(t, name)
+			}
+			cmd := exec.Command(gostap, append(words, "-o", out, "-c", bin(t, name)+" "+args)...)
 			var complaints strings.Builder
 			cmd.Stderr = &complaints
 			own, err := cmd.Output()

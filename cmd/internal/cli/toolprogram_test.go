@@ -19,6 +19,9 @@ func init() {
 		"go-latency": "main.get",
 		"go-slow":    "main.get",
 		"go-trace":   "main.get",
+		"pgqueries":  "--postgres {statements/statements.c}",
+		"uflow":      "run -c {statements/statements.c}",
+		"usdt":       "-c {statements/statements.c}",
 	})
 }
 
@@ -32,16 +35,21 @@ func (p toolPrograms) fill(t *testing.T, tool *tools.Tool, args string) string {
 	if tool.Subject == "go" && !strings.Contains(args, "-c") {
 		args += " -c {labours}"
 	}
-	return regexp.MustCompile(`\{[^}]+\}`).ReplaceAllStringFunc(args, func(name string) string {
-		if p[name] == "" {
-			p[name] = filepath.Join(t.TempDir(), "program")
-			cmd := exec.Command("go", "build", "-o", p[name], ".")
-			cmd.Dir = filepath.Join(testsDir, "fixtures", strings.Trim(name, "{}"))
+	return regexp.MustCompile(`\{[^}]+\}`).ReplaceAllStringFunc(args, func(key string) string {
+		if name := strings.Trim(key, "{}"); p[key] == "" {
+			program := filepath.Join(t.TempDir(), "program")
+			p[key] = program
+			cmd := exec.Command("go", "build", "-o", program, ".")
+			if filepath.Ext(name) == ".c" {
+				cmd = exec.Command("gcc", "-g", "-O1", "-o", program, filepath.Base(name))
+				name = filepath.Dir(name)
+			}
+			cmd.Dir = filepath.Join(testsDir, "fixtures", name)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", name, err, out)
 			}
 		}
-		return p[name]
+		return p[key]
 	})
 }
 
