@@ -199,7 +199,7 @@ func TestRemoteSocket(t *testing.T) {
 		t.Errorf("%v:\n%s", err, out)
 	}
 	if out, err := gostapRuns(t, "remote-session", "--listen", path); err == nil ||
-		!strings.Contains(out, "somebody listens there") {
+		!strings.Contains(out, "somebody serves "+path) {
 		t.Errorf("%v: %s", err, out)
 	}
 	listen.Process.Signal(unix.SIGTERM)

@@ -118,8 +118,8 @@ stages:
       -p4 -o FILE.plan    leave a plan: "gostap run FILE.plan" needs neither script nor debug information
       --file PATH         with "run FILE.plan": a traced program or library that lies elsewhere here
       --digest SHA256     with "run FILE.plan": run no other than the plan with this digest
-  -m, --module NAME       name of what -p4 leaves behind: NAME.bpf.o, or with
-                          --runtime=kernel NAME.ko, which "gostap run NAME.ko" runs
+  -m, --module NAME       name of the session and of what it leaves behind here, as stap does, with -p4 and without:
+                          NAME.bpf.o, or with --runtime=kernel NAME.ko, which "gostap run NAME.ko" runs
   -B NAME=VALUE           an argument for the make that builds modules; --modinfo NAME=VALUE: an entry for modinfo
   -k, --keep              keep the translation in a directory (--tmpdir NAME: in that one)
   -u, --unoptimized       do not optimise

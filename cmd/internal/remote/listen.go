@@ -1,27 +1,26 @@
 package remote
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/runtime/unixsocket"
 )
 
 // listenAt has a process of its own serve each who connects to the socket at path, until a signal comes.
 func listenAt(path string, stderr io.Writer) error {
-	l, err := bind(path)
+	l, err := unixsocket.Listen(path, 0o600)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(path)
+	defer l.Close()
 	sigs := make(chan os.Signal, 1)
 	signal.Notify(sigs, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	stopped := make(chan struct{})
@@ -50,44 +49,6 @@ func listenAt(path string, stderr io.Writer) error {
 			fmt.Fprintf(stderr, "WARNING: no session: %v\n", err)
 		}
 	}
-}
-
-// bind makes the socket; one that nobody listens at any more is replaced.
-func bind(path string) (*net.UnixListener, error) {
-	if len(path) == 0 || len(path) > 107 {
-		return nil, errors.New("the path of a socket has 1 to 107 bytes")
-	}
-	at := &net.UnixAddr{Name: path, Net: "unix"}
-	if st, err := os.Lstat(path); err == nil {
-		if st.Mode().Type() != fs.ModeSocket {
-			return nil, fmt.Errorf("%s is there and no socket", path)
-		}
-		if c, err := net.DialUnix("unix", nil, at); err == nil {
-			c.Close()
-			return nil, fmt.Errorf("%s: somebody listens there", path)
-		}
-		os.Remove(path)
-	}
-	// It must not be open to others for a moment: it is made in a directory of our own, and moved.
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".gostap-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	made := &net.UnixAddr{Name: filepath.Join(dir, "s"), Net: "unix"}
-	l, err := net.ListenUnix("unix", made)
-	if err != nil {
-		return nil, err
-	}
-	l.SetUnlinkOnClose(false)
-	if err = os.Chmod(made.Name, 0o600); err == nil {
-		err = os.Rename(made.Name, path)
-	}
-	if err != nil {
-		l.Close()
-		return nil, err
-	}
-	return l, nil
 }
 
 // spawn starts a session for who is at the other end of c: the user or root.

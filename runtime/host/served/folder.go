@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -147,36 +145,4 @@ func Sweep() (gone []string) {
 	})
 	slices.Sort(gone)
 	return gone
-}
-
-// socket listens at a path. What a killed session left there goes; one that somebody serves is an error, as is any
-// other file.
-func socket(path string, mode fs.FileMode) (*net.UnixListener, error) {
-	at := &net.UnixAddr{Name: path, Net: "unix"}
-	l, err := net.ListenUnix("unix", at)
-	if errors.Is(err, unix.EADDRINUSE) {
-		st, serr := os.Lstat(path)
-		if serr != nil || st.Mode().Type() != fs.ModeSocket {
-			return nil, fmt.Errorf("%s is there already, and is no socket", path)
-		}
-		c, cerr := net.DialTimeout("unix", path, time.Second)
-		if cerr == nil {
-			c.Close()
-		}
-		if !errors.Is(cerr, unix.ECONNREFUSED) {
-			return nil, fmt.Errorf("somebody serves %s already", path)
-		}
-		if err := os.Remove(path); err != nil {
-			return nil, err
-		}
-		l, err = net.ListenUnix("unix", at)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		l.Close()
-		return nil, err
-	}
-	return l, nil
 }

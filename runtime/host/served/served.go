@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gostap/gostap/runtime/unixsocket"
 )
 
 // File is a file of the script's.
@@ -65,7 +67,6 @@ type Server struct {
 	cfg       Config
 	folder    *folder // nil if there is none
 	listeners []net.Listener
-	paths     []string // of sockets that the user named
 	addresses []string
 	http      *http.Server
 	done      sync.WaitGroup
@@ -112,7 +113,6 @@ func Listen(c Config) (_ *Server, err error) {
 			if err := s.listenAt(a, mode); err != nil {
 				return nil, err
 			}
-			s.paths = append(s.paths, a)
 			continue
 		}
 		host, port, err := Split(a)
@@ -130,7 +130,7 @@ func Listen(c Config) (_ *Server, err error) {
 }
 
 func (s *Server) listenAt(path string, mode fs.FileMode) error {
-	l, err := socket(path, mode)
+	l, err := unixsocket.Listen(path, mode)
 	if err == nil {
 		s.listeners, s.addresses = append(s.listeners, l), append(s.addresses, path)
 	}
@@ -180,9 +180,6 @@ func (s *Server) Close() {
 		l.Close()
 	}
 	s.done.Wait()
-	for _, p := range s.paths {
-		os.Remove(p)
-	}
 	if s.folder != nil {
 		s.folder.remove()
 	}

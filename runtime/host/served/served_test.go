@@ -52,36 +52,6 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestSocket: a socket is made anew where nobody answers, and nothing else is touched.
-func TestSocket(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := socket(path, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := socket(path, 0o600); err == nil || !strings.Contains(err.Error(), "somebody serves") {
-		t.Errorf("a socket that is served: %v", err)
-	}
-	l.SetUnlinkOnClose(false)
-	l.Close()
-	if l, err = socket(path, 0o666); err != nil {
-		t.Fatalf("a socket that was left: %v", err)
-	}
-	if st, _ := os.Stat(path); st.Mode().Perm() != 0o666 {
-		t.Errorf("mode %v", st.Mode())
-	}
-	l.Close()
-	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := socket(path, 0o600); err == nil || !strings.Contains(err.Error(), "is no socket") {
-		t.Errorf("a file: %v", err)
-	}
-	if text, _ := os.ReadFile(path); string(text) != "mine" {
-		t.Error("the file is gone")
-	}
-}
-
 // TestMay: permissions are those that the kernel would give a process at a file.
 func TestMay(t *testing.T) {
 	root, owner := Peer{Known: true}, Peer{Known: true, Uid: 5, Gid: 7}
