@@ -76,7 +76,7 @@ func (n *Names) Find(name string, resolve func(ast.Expr) *elab.Target) *elab.Tar
 	// "p = $list" says what p is, "p = p->next" then has to say the same.
 	var later []ast.Expr
 	for _, e := range n.given[name] {
-		t := n.expr(e, resolve)
+		t := n.Expr(e, resolve)
 		switch first := n.found[name]; {
 		case t == nil && !isZero(e):
 			later = append(later, e)
@@ -88,7 +88,7 @@ func (n *Names) Find(name string, resolve func(ast.Expr) *elab.Target) *elab.Tar
 		}
 	}
 	for _, e := range later {
-		if t := n.expr(e, resolve); t == nil || !same(t, n.found[name]) {
+		if t := n.Expr(e, resolve); t == nil || !same(t, n.found[name]) {
 			n.found[name] = nil
 			break
 		}
@@ -96,10 +96,20 @@ func (n *Names) Find(name string, resolve func(ast.Expr) *elab.Target) *elab.Tar
 	return n.found[name]
 }
 
-func (n *Names) expr(e ast.Expr, resolve func(ast.Expr) *elab.Target) *elab.Target {
+// Expr is Find for a variable, what the program has, or a choice of both.
+func (n *Names) Expr(e ast.Expr, resolve func(ast.Expr) *elab.Target) *elab.Target {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Name:
 		return n.Find(e.Name, resolve)
+	case *ast.Ternary:
+		// Of what @choose_defined chooses from, one may be something that is not there.
+		a, b := n.Expr(e.Then, resolve), n.Expr(e.Else, resolve)
+		switch {
+		case a != nil && (b != nil && same(a, b) || b == nil && missing(e.Else, resolve)):
+			return a
+		case a == nil && missing(e.Then, resolve):
+			return b
+		}
 	case *ast.Target, *ast.AtOp, *ast.Unary:
 		t := resolve(e)
 		if t != nil && t.Err == nil && t.Type == types.Long && t.Ctype != nil && t.Ctype.Kind == types.Pointer {
@@ -107,6 +117,16 @@ func (n *Names) expr(e ast.Expr, resolve func(ast.Expr) *elab.Target) *elab.Targ
 		}
 	}
 	return nil
+}
+
+// missing reports whether e is something of the program that it does not have.
+func missing(e ast.Expr, resolve func(ast.Expr) *elab.Target) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Target, *ast.AtOp:
+		t := resolve(e)
+		return t == nil || t.Err != nil
+	}
+	return false
 }
 
 // isZero reports whether e is 0, a pointer of each type.

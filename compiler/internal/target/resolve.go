@@ -374,9 +374,9 @@ func (b *build) baseExpr(e ast.Expr) (object, error) {
 			return value(t.Ctype, b.arg(e), t.Place.Kernel), nil
 		}
 	}
-	if n, ok := ast.Unparen(e).(*ast.Name); ok && !b.inEntry {
+	if !b.inEntry && b.names != nil {
 		resolve := func(e ast.Expr) *elab.Target { return b.target(e, false) }
-		if t := b.names.Find(n.Name, resolve); t != nil {
+		if t := b.names.Expr(e, resolve); t != nil {
 			return value(t.Ctype, b.arg(e), t.Place.Kernel), nil
 		}
 	}
