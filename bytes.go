@@ -11,6 +11,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/facts"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/manifest"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/grammar"
@@ -70,7 +71,7 @@ func (p *Program) facts() ([]manifest.Fact, *facts.Bound, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	fs, bound := facts.Of(p.ir, kbtf.New(kf))
+	fs, bound := facts.Of(p.ir, kbtf.New(kf), p.o.Portable)
 	for _, a := range p.asked {
 		if !slices.ContainsFunc(fs, func(f manifest.Fact) bool { return f.Kind == a.Kind && f.Name == a.Name }) {
 			fs = append(fs, a)
@@ -109,7 +110,8 @@ func ofProcess(p *ir.Program) *diag.Diagnostic {
 
 // Load reads what Bytes gave, from wherever it comes: damaged bytes, those of another version of this package, those
 // that do not fit the kernel that runs and those about programs that are not the same here are refused. Of o it takes
-// what is about running; a script's own arguments and variables went into the program when it was compiled.
+// what is about running, and MaxErrors and MaxSkipped of Limits; a script's own arguments and variables went into the
+// program when it was compiled.
 func Load(b []byte, o Options) (_ *Program, err error) {
 	defer guard(&err, nil)()
 	m, err := manifest.Decode(b)
@@ -133,6 +135,9 @@ func Load(b []byte, o Options) (_ *Program, err error) {
 	if o.Runtime == Auto {
 		o.Runtime = Runtime(m.Runtime)
 	}
+	if o.Limits != (layout.Limits{}) {
+		m.Program.Limits.MaxErrors, m.Program.Limits.MaxSkipped = o.Limits.MaxErrors, o.Limits.MaxSkipped
+	}
 	p := &Program{o: o, ir: m.Program, files: m.Program.Files, traced: m.Traced}
 	if err := o.holds(m); err != nil {
 		return nil, err
@@ -145,14 +150,13 @@ func Load(b []byte, o Options) (_ *Program, err error) {
 
 // holds checks what the program takes for granted of the kernel.
 func (o *Options) holds(m *manifest.Manifest) error {
-	if len(m.Facts) == 0 {
-		return nil
-	}
 	release, _ := uname()
-	here := facts.Here{Kernel: kbtf.New(kbtf.Config{}), Holds: func(test string) (bool, error) {
+	kernel := kbtf.New(kbtf.Config{})
+	here := facts.Here{Kernel: kernel, Holds: func(test string) (bool, error) {
 		return grammar.Decide(test, grammar.Conditions{Kernel: release, Config: kernelConfig()})
 	}}
 	ds := facts.Check(m.Facts, here, release)
+	ds = append(ds, facts.Settle(m.Program, release, m.Kernel != "", kernel.Resolve)...)
 	if !ds.HasErrors() {
 		return nil
 	}

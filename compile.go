@@ -145,6 +145,7 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 	if !c.KernelFiles.Foreign() {
 		c.KernelFiles.Cache = cache
 	}
+	c.KernelFiles.Portable = o.Portable
 	if !o.Elsewhere && (o.Runtime == Auto || o.Runtime == BPF) {
 		c.Lacks = bpf.Lacks
 	}

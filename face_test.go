@@ -274,6 +274,59 @@ probe end { printf("%s %d\n", pp(), @max(n)) error("at the end") }`, o)
 	refused("removed", "no such file", b, o)
 }
 
+// TestPortable: a program for other kernels too does here what it does when it is compiled for this one.
+func TestPortable(t *testing.T) {
+	ctx := context.Background()
+	const script = `probe kernel.trace("sched:sched_process_exec") {
+	if ($p->pid == target())
+		printf("%s %d %d %s\n", kernel_string($p->comm), $p->tgid == pid(), $bprm->argc, $p->cred->uid$)
+}
+probe kernel.trace("sched:sched_process_exit") {
+	if ($p->pid == target())
+		printf("%d %d %d\n", $p->exit_code, $p->real_parent->tgid == ppid(), $p->signal->rlim[3]->rlim_cur > 0)
+}
+probe end { println(%( kernel_v >= "6.1" %? "new" %: "old" %)) }`
+	said := func(p *gostap.Program) string {
+		t.Helper()
+		text := ""
+		if err := p.Run(ctx, func(e gostap.Event) error { text += e.Text; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	compile := func(portable bool) *gostap.Program {
+		t.Helper()
+		p, err := gostap.Compile(ctx, script, gostap.Options{Command: "true", Portable: portable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Close)
+		return p
+	}
+	here, portable := compile(false), compile(true)
+	if _, err := portable.Prepare(ctx); err == nil || !strings.Contains(err.Error(), "Load what its Bytes give") {
+		t.Errorf("run as it is: %v", err)
+	}
+	if d, err := portable.Fits(); d != nil || err != nil {
+		t.Errorf("fits one kernel: %v %v", d, err)
+	}
+	if d, err := here.Fits(); d == nil || err != nil || d.Line != 2 {
+		t.Errorf("fits all kernels: %v %v", d, err)
+	}
+	b, err := portable.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := gostap.Load(b, gostap.Options{Command: "true"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := said(here)
+	if got := said(q); got != want || strings.Count(want, "\n") != 3 || !strings.Contains(want, "true 1 1 ") {
+		t.Errorf("here\n%s\nas a plan\n%s", want, got)
+	}
+}
+
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	b, err := os.ReadFile(from)

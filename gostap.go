@@ -78,6 +78,9 @@ type Options struct {
 	Kernel Kernel
 	// Elsewhere compiles for another machine of the same kind: what this one's kernel lacks does not matter.
 	Elsewhere bool
+	// Portable compiles for other kernels too, for Bytes: what a script reads of the kernel's structures is looked up
+	// in the kernel that the program is loaded for. Such a program is not run itself.
+	Portable bool
 	// ModuleName names the module or object file; "" makes a name up.
 	ModuleName string
 

@@ -2,6 +2,7 @@ package gostap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -113,6 +114,9 @@ func (p *Program) Build(ctx context.Context) (err error) {
 func (p *Program) build(ctx context.Context) (backend.Artifact, error) {
 	if p.built {
 		return p.art, nil
+	}
+	if p.o.Portable {
+		return nil, errors.New("the program was compiled for other kernels too: Load what its Bytes give")
 	}
 	if host, err := p.onHost(); err != nil || host {
 		p.built = err == nil

@@ -64,7 +64,7 @@ func (o *Options) sameTarget(p *ir.Program, what string) error {
 	path := ""
 	for _, pr := range p.Probes {
 		for _, s := range pr.Sites {
-			if s.Program.Target && s.Program.Path != "" {
+			if s.Program.Target && s.Program.Path != "" && !strings.Contains(s.Point, ").library(") {
 				path = s.Program.Path
 			}
 		}

@@ -26,7 +26,12 @@ func Check(fs []manifest.Fact, h Here, release string) diag.List {
 	for _, f := range fs {
 		switch f.Kind {
 		case Function, Event:
-			is := prototype(h.Kernel, f.Kind, f.Name)
+			is := ""
+			if proto := prototype(h.Kernel, f.Kind, f.Name); proto != nil && f.Kind == Event {
+				is = arguments(proto, numbers(f.Text))
+			} else if proto != nil {
+				is = declared(proto)
+			}
 			switch {
 			case is == f.Text:
 			case is == "":

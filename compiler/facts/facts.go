@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -23,9 +24,12 @@ import (
 // The kinds of facts. Name is what they are about, Text what is so.
 const (
 	Function  = "function"  // a function of the kernel: its prototype
-	Event     = "event"     // a tracepoint: its arguments
+	Event     = "event"     // a tracepoint: those of its arguments that the script looks at
 	Condition = "condition" // a comparison in %( %): "true" or "false"
 )
+
+// only begins what an ir.OpOffset says of something that is not looked up in other kernels.
+const only = "this "
 
 // Bound is a place of a script that fits one kernel alone, with the reason.
 type Bound struct {
@@ -33,14 +37,15 @@ type Bound struct {
 	Why string
 }
 
-// Of says what p takes for granted of a kernel, which is k. A Bound says that it fits no other kernel.
-func Of(p *ir.Program, k *kbtf.Kernel) ([]manifest.Fact, *Bound) {
+// Of says what p takes for granted of a kernel, which is k. A Bound says that it fits no other kernel. Portable: p was
+// compiled for others too, so that what it reads of the kernel is looked up there (ir.OpOffset).
+func Of(p *ir.Program, k *kbtf.Kernel, portable bool) ([]manifest.Fact, *Bound) {
 	if len(p.Codes)+len(p.Prelude) > 0 {
 		return nil, &Bound{Why: "it has C of the script in it"}
 	}
 	var out []manifest.Fact
 	for _, pr := range p.Probes {
-		values, bound := looks(p, pr)
+		values, bound := looks(p, pr, portable)
 		if bound != nil {
 			return nil, bound
 		}
@@ -49,14 +54,20 @@ func Of(p *ir.Program, k *kbtf.Kernel) ([]manifest.Fact, *Bound) {
 				return nil, &Bound{pr.Pos, why}
 			}
 			kind, name := about(s)
-			if kind == "" || !values {
+			if kind == "" || !values.regs && len(values.args) == 0 {
 				continue
 			}
-			f := manifest.Fact{Kind: kind, Name: name, Text: prototype(k, kind, name), Pos: pr.Pos}
-			if f.Text == "" {
+			f := manifest.Fact{Kind: kind, Name: name, Pos: pr.Pos}
+			if proto := prototype(k, kind, name); proto == nil {
 				return nil, &Bound{pr.Pos, fmt.Sprintf("the kernel does not tell what arguments %s has", name)}
+			} else if kind == Event {
+				f.Text = arguments(proto, values.args)
+			} else {
+				f.Text = declared(proto)
 			}
-			if !slices.ContainsFunc(out, func(g manifest.Fact) bool { return g.Kind == kind && g.Name == name }) {
+			if !slices.ContainsFunc(out, func(g manifest.Fact) bool {
+				return g.Kind == kind && g.Name == name && g.Text == f.Text
+			}) {
 				out = append(out, f)
 			}
 		}
@@ -64,21 +75,34 @@ func Of(p *ir.Program, k *kbtf.Kernel) ([]manifest.Fact, *Bound) {
 	return out, nil
 }
 
-// looks reports whether the handler of pr looks at the values that come with a hit.
-func looks(p *ir.Program, pr *ir.Probe) (values bool, bound *Bound) {
+// values are those that a handler looks at of what comes with a hit: registers, arguments by their numbers.
+type values struct {
+	regs bool
+	args []int64
+}
+
+// looks gives the values that the handler of pr looks at.
+func looks(p *ir.Program, pr *ir.Probe, portable bool) (vs values, bound *Bound) {
 	for f := range p.Reached(pr.Handler) {
 		for _, b := range f.Blocks {
 			for i := range b.Instrs {
 				switch in := &b.Instrs[i]; {
-				case in.Kernel && bound == nil:
+				case in.Kernel && !portable && bound == nil:
 					bound = &Bound{cmp.Or(in.Via, in.Pos), "it reads the kernel's memory by the types of this kernel"}
-				case in.Op == ir.OpReg, in.Op == ir.OpTraceArg, in.Op == ir.OpSetReg:
-					values = true
+				case in.Op == ir.OpOffset && bound == nil:
+					if why, here := strings.CutPrefix(in.Name, only); here {
+						bound = &Bound{cmp.Or(in.Via, in.Pos), "it needs the " + why}
+					}
+				case in.Op == ir.OpReg, in.Op == ir.OpSetReg:
+					vs.regs = true
+				case in.Op == ir.OpTraceArg && !slices.Contains(vs.args, in.N):
+					vs.args = append(vs.args, in.N)
 				}
 			}
 		}
 	}
-	return values, bound
+	slices.Sort(vs.args)
+	return vs, bound
 }
 
 // placed says why s is a place in one kernel alone, "" if it can be found in others.
@@ -105,8 +129,8 @@ func about(s *probe.Site) (kind, name string) {
 	return "", ""
 }
 
-// prototype writes down what k says of the parameters of a function or event, "" if it does not know.
-func prototype(k *kbtf.Kernel, kind, name string) string {
+// prototype is what k says of the parameters of a function or event, nil if it does not know.
+func prototype(k *kbtf.Kernel, kind, name string) *kbtf.Proto {
 	var scopes []*kbtf.Scope
 	module := ""
 	if kind == Function {
@@ -139,10 +163,36 @@ func prototype(k *kbtf.Kernel, kind, name string) string {
 			p, err = s.TracepointProto(name)
 		}
 		if err == nil {
-			return declared(p)
+			return p
 		}
 	}
-	return ""
+	return nil
+}
+
+// arguments writes down some arguments of an event: their numbers, types with sizes, and names.
+func arguments(p *kbtf.Proto, which []int64) string {
+	var parts []string
+	for _, n := range which {
+		text := fmt.Sprintf("%d: none", n)
+		if n+1 < int64(len(p.Params)) { // the first is the tracer's own
+			x := p.Params[n+1]
+			text = fmt.Sprintf("%d: %s[%d] %s", n, x.Type.Name, x.Type.Size, x.Name)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// numbers are those of the arguments that arguments wrote down.
+func numbers(text string) []int64 {
+	var out []int64
+	for part := range strings.SplitSeq(text, ", ") {
+		n, _, _ := strings.Cut(part, ":")
+		if i, err := strconv.ParseInt(n, 10, 8); err == nil && i >= 0 {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // declared writes a prototype: types with their sizes, and names, which scripts call parameters by.

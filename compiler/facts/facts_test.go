@@ -38,7 +38,7 @@ func TestOf(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); err != nil {
 		t.Skip("this kernel has no BTF")
 	}
-	fs, bound := facts.Of(irtest.Parse(t, program), kbtf.New(kbtf.Config{}))
+	fs, bound := facts.Of(irtest.Parse(t, program), kbtf.New(kbtf.Config{}), false)
 	if bound != nil || len(fs) != 2 {
 		t.Fatalf("%+v %+v", fs, bound)
 	}
@@ -46,7 +46,7 @@ func TestOf(t *testing.T) {
 		!strings.Contains(f.Text, "struct file *[8] file") {
 		t.Errorf("%+v", f)
 	}
-	if f := fs[1]; f.Kind != facts.Event || !strings.Contains(f.Text, "struct task_struct *[8] prev") {
+	if f := fs[1]; f.Kind != facts.Event || !strings.HasPrefix(f.Text, "1: struct task_struct *[8] prev") {
 		t.Errorf("%+v", f)
 	}
 	for _, text := range []string{
@@ -54,7 +54,7 @@ func TestOf(t *testing.T) {
 		"probe \"a\" {\n  site timer\n  long r0\nb0:\n  r0 = load8k 4096\n  end\n}",
 		"probe \"a\" {\n  site perf type=5 addr=0x10\nb0:\n  end\n}",
 	} {
-		if _, bound := facts.Of(irtest.Parse(t, text), kbtf.New(kbtf.Config{})); bound == nil {
+		if _, bound := facts.Of(irtest.Parse(t, text), kbtf.New(kbtf.Config{}), false); bound == nil {
 			t.Errorf("fits every kernel:\n%s", text)
 		}
 	}
@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 	}
 	h := facts.Here{Kernel: kbtf.New(kbtf.Config{}),
 		Holds: func(test string) (bool, error) { return test == "yes", nil }}
-	fs, _ := facts.Of(irtest.Parse(t, program), h.Kernel)
+	fs, _ := facts.Of(irtest.Parse(t, program), h.Kernel, false)
 	fs = append(fs, manifest.Fact{Kind: facts.Condition, Name: "yes", Text: "true"},
 		manifest.Fact{Kind: facts.Condition, Name: "no", Text: "false"})
 	if ds := facts.Check(fs, h, "6.0"); len(ds) > 0 {

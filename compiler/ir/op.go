@@ -56,6 +56,10 @@ const (
 	// 0, without the tracer's own; what is above the bytes of a narrower type is undefined. At a system call they are
 	// its six arguments, then its number (SyscallNr), and at its return the result (SyscallRet).
 	OpTraceArg
+	// OpOffset: dst = a number that Name describes (package facts), looked up in the kernel that the program runs in; N
+	// is what it is in the kernel that the program was compiled for. Programs that travel have it; loading them makes
+	// it a constant, so that no executor knows of it.
+	OpOffset
 	OpValue // String dst = what a process has written to the file of a procfs.write probe, cut
 	OpReply // what the reader of the file of a procfs.read probe gets is a; with N 1 it is added to what is there
 	// dst = attribute Name of the site that fired: "pp", "ppfunc", "probefunc", "pn" (String), "pc", "id" (Long)
@@ -150,7 +154,8 @@ var opTable = [numOps]opInfo{
 	OpReg:   {"reg", "l:", false}, OpTLS: {"tls", "l:", false}, OpBias: {"bias", "l:", false},
 	OpLoad:  {"load", "l:l", true},
 	OpStore: {"store", "-:ll", true}, OpSetReg: {"setreg", "-:l", false}, OpTraceArg: {"tracearg", "l:", false},
-	OpSite: {"site", "?:", false}, OpValue: {"value", "s:", false}, OpReply: {"reply", "-:s", false},
+	OpOffset: {"offset", "l:", false},
+	OpSite:   {"site", "?:", false}, OpValue: {"value", "s:", false}, OpReply: {"reply", "-:s", false},
 	OpGGet: {"gget", "v:", false}, OpGSet: {"gset", "-:v", false}, OpGAdd: {"gadd", "[l]:l", false},
 	OpMGet: {"mget", "v:*", false}, OpMSet: {"mset", "-:*v", true}, OpMAdd: {"madd", "[l]:*l", true},
 	OpMHas: {"mhas", "l:*", false},

@@ -236,6 +236,8 @@ func (ps *textParser) instr() Instr {
 		ps.fail("unknown operation %q", w)
 	case OpReg, OpTraceArg, OpBudget, OpLock, OpUnlock:
 		in.N = ps.int()
+	case OpOffset:
+		in.N, in.Name = ps.int(), ps.string()
 	case OpSetReg, OpReply:
 		in.N = ps.int()
 		in.Args = ps.more(nil)

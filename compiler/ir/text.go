@@ -50,6 +50,7 @@ import (
 //	reply                         INT "," val
 //	load                          the bytes and then s (signed) and k (kernel) are part of OP: load4s
 //	site                          NAME
+//	offset                        INT STRING
 //	gget gset gadd mget mset madd mhas mdel mclear sadd     elem { "," val }; mclear has no keys
 //	sget                          the statistic is part of OP: sget.sum elem; sget.variance elem "," val;
 //	                              sget.bucket INT elem "," val, INT being the histogram

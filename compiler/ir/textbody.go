@@ -125,6 +125,8 @@ func (w *printer) instr(in *Instr) {
 	case OpSetReg:
 		w.printf(" %d", in.N)
 		w.rest(in.Args)
+	case OpOffset:
+		w.printf(" %d %q", in.N, in.Name)
 	case OpLoad, OpStore:
 		w.printf("%d", in.N)
 		if in.Signed {

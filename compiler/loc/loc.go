@@ -51,11 +51,14 @@ const (
 	// the address of the value that the context of Go whose type is at A and whose data word is B has for a key, 0 if
 	// there is none; see Chain
 	Stored
+	// N, as it is in the kernel that the program was compiled for, and Text is what it stands for: where a structure of
+	// the kernel has a member, or another number that is looked up in the kernel that the program runs in (ir.OpOffset)
+	Offset
 )
 
 var opNames = [...]string{"reg", "const", "arg", "tls", "image", "add", "sub", "mul", "and", "or", "xor", "shl", "shr",
 	"sar", "neg", "not", "deref", "bits", "below", "tracearg", "within", "through", "equal", "less",
-	"check", "find", "next", "keyat", "elemat", "else", "stored"}
+	"check", "find", "next", "keyat", "elemat", "else", "stored", "offset"}
 
 func (o Op) String() string { return opNames[o] }
 
@@ -143,6 +146,11 @@ func Static(addr uint64, relocated bool) Prog {
 	return Value(Step{Op: Image}).Plus(int64(addr))
 }
 
+// Beyond adds an Offset.
+func (p Prog) Beyond(n int64, what string) Prog {
+	return p.With(Value(Step{Op: Offset, N: n, Text: what}), Step{Op: Add})
+}
+
 // Plus adds a constant.
 func (p Prog) Plus(n int64) Prog {
 	if n == 0 {
@@ -224,6 +232,8 @@ func (p Prog) String() string {
 			fmt.Fprintf(&b, "%s %d", s.Op, s.N)
 		case TLS, Image:
 			b.WriteString(s.Op.String())
+		case Offset:
+			fmt.Fprintf(&b, "%s %d %q", s.Op, s.N, s.Text)
 		case Neg, Not:
 			fmt.Fprintf(&b, "%s .%d", s.Op, s.A)
 		case Deref, Through:

@@ -1,6 +1,9 @@
 package types
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+)
 
 // Kind says what sort of thing a traced program's type is.
 type Kind uint8
@@ -123,6 +126,38 @@ type Field struct {
 	// Base marks the part of a class of C++ that a class it is derived from has; Virtual, that where it lies is known
 	// to the object alone.
 	Base, Virtual bool
+	// Owner is the structure of the kernel that has the field, where that is to be looked up in the kernel that the
+	// program will run in: as debuginfo/kbtf names it, AnonymousOwner if it has no name. "": Off is the place.
+	Owner string
+}
+
+// AnonymousOwner is the Owner of fields of structures without a name.
+const AnonymousOwner = "?"
+
+// Shape tells how a field is read: its bytes, with s if they have a sign, p for a pointer, and its bits. Of structures
+// nothing is said, of arrays what is said of their elements.
+func (f Field) Shape() string {
+	t, s := f.Type, ""
+	for t != nil && t.Kind == Array {
+		t, s = t.Elem(), s+"[]"
+	}
+	switch {
+	case t == nil || t.Kind == Struct || t.Kind == Union:
+		return s + "struct"
+	case t.Kind == Pointer:
+		s += "pointer"
+	case t.Kind == Char && s != "":
+		s += "char" // a text, whatever the compiler took as char's sign
+	default:
+		s += fmt.Sprint(t.Size)
+		if t.Signed {
+			s += "s"
+		}
+	}
+	if f.BitSize > 0 {
+		s += fmt.Sprintf(" bits %d+%d", f.BitOff, f.BitSize)
+	}
+	return s
 }
 
 // Enumerator is a named constant of an Enum.

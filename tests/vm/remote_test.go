@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -32,6 +33,51 @@ ls -d /tmp/gostap* /root/.cache/gostap/bin/* 2>/dev/null
 for p in /proc/[0-9]*; do case "$(readlink $p/exe)" in *gostap*) echo left $p ;; esac; done
 `
 
+// planned is a program of which the guests have the stripped file, and its script.
+const (
+	planned = `#include <stdlib.h>
+#include <unistd.h>
+struct req { int id; const char *name; long cost[4]; };
+__attribute__((noinline)) long handle(struct req *r, int n) { asm volatile(""); return r->cost[n & 3] + n; }
+struct req r = {7, "order", {10, 20, 30, 40}};
+int main(int argc, char **argv) {
+	long s = 0;
+	for (int i = 0; i < atoi(argv[1]); i++) { r.id++; s += handle(&r, i); getppid(); }
+	return s != 145;
+}
+`
+	plannedScript = `
+global calls, sum, asked, ticks
+probe process("PROGRAM").function("handle") { calls[user_string($r->name)]++ sum += $r->id * $r->cost[1] }
+probe process("PROGRAM").function("handle").return { sum += $return }
+probe kernel.trace("sched:sched_process_exec") {
+	if ($p->tgid == target()) printf("exec %s %d\n", kernel_string($p->comm), $p->cred->uid->val)
+}
+probe syscall.getppid { if (pid() == target()) asked++ }
+probe timer.ms(10) { ticks++ }
+probe end { foreach (n in calls) printf("%s %d, %d, %d asked, %s\n", n, calls[n], sum, asked, ticks ? "ticks" : "none") }
+`
+	// The sum of what handle returns, and of (7 + 1 ... 7 + 6) * 20; the program itself checks the former.
+	plannedWant = "exec planned 0\n: order 6, 1405, 6 asked, ticks\n"
+)
+
+// buildPlanned gives the program of planned and the file without debug information.
+func buildPlanned(t *testing.T) (whole, stripped string) {
+	t.Helper()
+	dir := t.TempDir()
+	whole, stripped = filepath.Join(dir, "planned"), filepath.Join(dir, "stripped")
+	if err := os.WriteFile(whole+".c", []byte(planned), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"gcc", "-static", "-g", "-O1", "-Wl,--build-id", "-o", whole, whole + ".c"},
+		{"strip", "-o", stripped, whole}} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	return whole, stripped
+}
+
 // machines are guests that run until they are stopped.
 type machines struct {
 	ssh  string // a folder with a command ssh that knows them
@@ -39,8 +85,8 @@ type machines struct {
 	end  map[string]chan string // what the guest printed at its end
 }
 
-// hosts boots guests with SSH servers.
-func hosts(t *testing.T, kernels map[string]string) *machines {
+// hosts boots guests with SSH servers and more files.
+func hosts(t *testing.T, kernels, more map[string]string) *machines {
 	t.Helper()
 	dir := t.TempDir()
 	for _, args := range [][]string{{"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "id"},
@@ -65,6 +111,7 @@ func hosts(t *testing.T, kernels map[string]string) *machines {
 		}
 		files := map[string]string{"/lab/key": dir + "/key", "/root/.ssh/authorized_keys": dir + "/id.pub",
 			"/sbin/dropbear": "/usr/sbin/dropbear"}
+		maps.Copy(files, more)
 		for i, f := range mods {
 			files[fmt.Sprintf("/mod/%02d.ko", i)] = f
 		}
@@ -176,7 +223,8 @@ func TestRemote(t *testing.T) {
 	if err := goBuild(exe, "github.com/gostap/gostap/cmd/gostap"); err != nil {
 		t.Fatal(err)
 	}
-	m := hosts(t, remoteKernels)
+	whole, stripped := buildPlanned(t)
+	m := hosts(t, remoteKernels, map[string]string{"/opt/planned": stripped})
 	lib := t.TempDir()
 	if err := os.WriteFile(filepath.Join(lib, "l.stp"), []byte("function mine:string () { return \"mine\" }\n"),
 		0o644); err != nil {
@@ -203,6 +251,23 @@ probe end {
 		if want := fmt.Sprintf("%s: %s ", name, name); err != nil || !strings.Contains(string(out), want) ||
 			strings.Count(string(out), " 7 ends, mine\n") != len(remoteKernels) {
 			t.Errorf("%v; want %q and 7 ends of each:\n%s", err, want, out)
+		}
+	}
+	// Translated here, and run where there is no debug information: one plan for all.
+	script = filepath.Join(t.TempDir(), "planned.stp")
+	if err := os.WriteFile(script, []byte(strings.ReplaceAll(plannedScript, "PROGRAM", whole)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args = []string{"--remote-plan", "--file=/opt/planned", "-c", "/opt/planned 6", script}
+	for name := range remoteKernels {
+		args = append([]string{"--remote", "ssh://" + name}, args...)
+	}
+	out, err = m.gostap(exe, args...).CombinedOutput()
+	for name := range remoteKernels {
+		for line := range strings.SplitSeq(strings.TrimSpace(plannedWant), "\n: ") {
+			if err != nil || !strings.Contains(string(out), name+": "+line+"\n") {
+				t.Errorf("%v; want %q of %s:\n%s", err, line, name, out)
+			}
 		}
 	}
 	// An error in the script has its own name there.

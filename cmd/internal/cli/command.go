@@ -119,9 +119,7 @@ func (c *command) run() error {
 		return err
 	}
 	if c.pass == 4 && c.output != "" { // what this kernel makes of it does not matter
-		if err := c.makePlan(p); err != nil || c.name == "" && !c.keep {
-			return c.shown(err)
-		}
+		return c.shown(c.makePlan(p))
 	}
 	usual = lessCollecting(400)
 	err = p.Build(ctx)
@@ -172,6 +170,7 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 	o.Folded = c.folded
 	o.Privilege, o.Language, o.Elsewhere, o.ModuleName = c.privilege, c.language, c.pass < 5 ||
 		c.emit != "", c.name
+	o.Portable = c.pass == 4 && c.output != ""
 	o.Kernel = gostap.Kernel{Release: c.release, BTF: c.kernelBTF, Symbols: c.kernelMap}
 	t := &o.Tool
 	t.KeepIndexes, t.NewIndexes = len(c.include) > 0 && !c.noCache, c.newCache

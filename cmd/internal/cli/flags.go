@@ -75,6 +75,7 @@ type options struct {
 	plan       string   // of "run FILE.plan"
 	files      []string // --file
 	digest     string   // --digest
+	planSent   bool     // a plan came from another machine
 	version    bool
 	help       bool
 	serve      []string      // --serve
@@ -144,6 +145,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVarP(&o.help, "help", "h", false, "")
 	fs.StringArrayVar(&o.remotes, "remote", nil, "")
 	fs.BoolVar(&o.prefix, "remote-prefix", false, "")
+	fs.BoolVar(&o.here, "remote-plan", false, "")
 	addStapOptions(fs)
 	for _, l := range rlimits {
 		fs.Var(rlimitValue{&o.rlimits, l.name, l.what}, l.name, "")
@@ -168,8 +170,11 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	return fs
 }
 
-func parseFlags(args []string) (*options, error) {
-	o := &options{limits: layout.Default(), pass: 5}
+func parseFlags(args []string) (*options, error) { return parseSent(args, false) }
+
+// parseSent is parseFlags for a command line that came from another machine, with a plan or without.
+func parseSent(args []string, plan bool) (*options, error) {
+	o := &options{limits: layout.Default(), pass: 5, planSent: plan}
 	var raw values
 	fs := flagSet(o, &raw)
 	if err := fs.Parse(colours(args)); err != nil {
@@ -242,11 +247,11 @@ func parseFlags(args []string) (*options, error) {
 			return o, nil
 		}
 		o.file, o.args = o.args[0], o.args[1:]
-		if o.file == "run" && len(o.hosts) > 0 {
+		if o.file == "run" && len(o.hosts) > 0 && !(len(o.args) > 0 && isPlan(o.args[0])) {
 			return nil, slip.New("run does not go with --remote: each host translates the script for its own kernel",
-				"name the script instead of the module")
+				"name the script or a plan instead of the module")
 		}
-		if o.file == "run" && len(o.args) > 0 && !exists("run") {
+		if o.file == "run" && len(o.args) > 0 && (o.planSent || !exists("run")) {
 			if err := o.setModule(fs, o.args); err != nil {
 				return o, err
 			}

@@ -81,9 +81,10 @@ func trials(dir string) map[string]trial {
 
 		"coverage": {args: e("-q", "-e", `probe begin { println(pid() > 0, execname() != "") exit() }`),
 			want: "function execname 1\n"},
-		"kbuild": {args: e("-B", "X=1", "-e", hello), want: "-B is about modules, and none is built"},
-		"file":   {args: e("--file", dir+"/x", "-e", hello), want: "--file is about a plan that is run"},
-		"digest": {args: e("--digest", "12", "-e", hello), want: "--digest is about a plan that is run"},
+		"kbuild":      {args: e("-B", "X=1", "-e", hello), want: "-B is about modules, and none is built"},
+		"file":        {args: e("--file", dir+"/x", "-e", hello), want: "--file is about a plan that is run"},
+		"remote-plan": {args: e("--remote-plan", "-e", hello), want: "--remote-plan translates for the machines of"},
+		"digest":      {args: e("--digest", "12", "-e", hello), want: "--digest is about a plan that is run"},
 		"modinfo": {args: e("--modinfo", "tag=text", "--runtime=kernel", "-p3", "-e", hello),
 			want: "MODULE_INFO(tag, \"text\")"},
 		"summary": {args: e("-C", "-e", hello, "--runtime=host"), want: "-C counts system calls"},

@@ -24,6 +24,7 @@ type remoteFlags struct {
 	remotes []string      // --remote
 	hosts   []remote.Host // what they name
 	prefix  bool          // --remote-prefix
+	here    bool          // --remote-plan: translate on this machine
 }
 
 // notRemote are the options that do not go with --remote, with the reason.
@@ -47,6 +48,9 @@ func (o *options) checkRemote(fs *pflag.FlagSet) error {
 		if o.prefix {
 			return slip.New("--remote-prefix: there is no --remote whose name could be printed", "")
 		}
+		if o.here {
+			return slip.New("--remote-plan translates for the machines of --remote, and there is none", "")
+		}
 		return nil
 	}
 	for _, s := range o.remotes {
@@ -68,14 +72,19 @@ func (o *options) checkRemote(fs *pflag.FlagSet) error {
 	return err
 }
 
-// sentArgs is the command line for the other machines: without what this one does itself.
-func sentArgs(args []string) ([]string, error) {
+// sentArgs is the command line for the other machines: without what this one does itself. Planned: a plan is sent, and
+// what is about translating was done.
+func sentArgs(args []string, planned bool) ([]string, error) {
 	fs := flagSet(new(options), new(values))
 	var out []string
 	err := fs.ParseAll(colours(args), func(f *pflag.Flag, value string) error {
 		switch f.Name {
-		case "remote", "remote-prefix", "output", "rotate", "color":
+		case "remote", "remote-prefix", "remote-plan", "output", "rotate", "color":
 		default:
+			if planned && !slices.Contains(withModule, f.Name) && !slices.Contains(withPlan, f.Name) &&
+				!strings.HasPrefix(f.Name, "rlimit-") || planned && f.Name == "digest" {
+				return nil
+			}
 			out = append(out, "--"+f.Name)
 			if value != noValue {
 				out[len(out)-1] += "=" + value
@@ -83,6 +92,9 @@ func sentArgs(args []string) ([]string, error) {
 		}
 		return nil
 	})
+	if planned {
+		return append(out, "--", "run", sentPlan), err
+	}
 	return append(append(out, "--"), fs.Args()...), err
 }
 
@@ -93,10 +105,16 @@ func (c *command) runRemote() (status int, err error) {
 	if c.tool != nil {
 		args = c.tool.args
 	}
-	if r.Args, err = sentArgs(slices.Concat(c.rc, args)); err != nil {
+	planned := c.plan != "" || c.here
+	if r.Args, err = sentArgs(slices.Concat(c.rc, args), planned); err != nil {
 		return 0, err
 	}
-	if c.file != "" {
+	if planned {
+		if r.Plan, err = c.planOf(); err != nil {
+			return c.tell(c.shown(err)), nil
+		}
+	}
+	if c.file != "" && !planned {
 		name, text, err := c.text()
 		if err != nil {
 			return 0, err
@@ -105,6 +123,9 @@ func (c *command) runRemote() (status int, err error) {
 	}
 	left := maxIncluded
 	for _, path := range c.include {
+		if planned {
+			break
+		}
 		d, err := readInclude(path, &left)
 		if err != nil {
 			return 0, err
@@ -164,7 +185,7 @@ func readInclude(dir string, left *int) (d remote.Dir, err error) {
 func remoteSession(args []string, s Streams, env []string) int {
 	return remote.Main(args, s.Err, Version, func(r remote.Session) int {
 		defer foreign.Goroutine()()
-		o, err := parseFlags(r.Args)
+		o, err := parseSent(r.Args, r.Plan != nil)
 		if err == nil && (len(o.remotes) > 0 || o.module != "" || o.behind) {
 			err = slip.New("what was sent is no command line for another machine", "")
 		}

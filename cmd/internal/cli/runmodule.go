@@ -22,12 +22,13 @@ func exists(path string) bool {
 var (
 	withModule = []string{"command", "pid", "timeout", "output", "rotate", "flight-recorder", "buffer", "verbose",
 		"no-warnings", "color", "runtime", "vp"}
-	withPlan = []string{"guru", "file", "digest", "timing", "monitor", "serve", "suppress-handler-errors"}
+	withPlan = []string{"guru", "file", "digest", "remote", "remote-prefix", "timing", "monitor", "serve",
+		"suppress-handler-errors"}
 )
 
 // setModule takes the words behind "run".
 func (o *options) setModule(fs *pflag.FlagSet, rest []string) error {
-	plan := isPlan(rest[0])
+	plan := o.planSent || isPlan(rest[0])
 	var err error
 	fs.Visit(func(f *pflag.Flag) {
 		switch {

@@ -52,6 +52,8 @@ type Request struct {
 	Args []string `json:"args"`
 	// Script is the text of the script whose name is in Args, nil if there is none.
 	Script *File `json:"script,omitempty"`
+	// Plan is what runs instead of a script (compiler/manifest), nil for one that is translated there.
+	Plan []byte `json:"plan,omitempty"`
 	// Include are the files under the directories of -I, by paths relative to Dirs[i].
 	Include []Dir `json:"include,omitempty"`
 	// ID counts the hosts of a command from 1, and URI is what stood behind --remote.

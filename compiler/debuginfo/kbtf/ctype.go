@@ -106,7 +106,7 @@ func (s *Scope) alias(t, under *types.Ctype) {
 	t.Kind, t.Size, t.Signed, t.Count, t.User = under.Kind, under.Size, under.Signed, under.Count, under.User
 	t.SetLoader(func(t *types.Ctype) {
 		t.SetElem(under.Elem())
-		t.SetFields(under.Fields())
+		t.SetFields(s.renamed(t.Name, under.Fields()))
 		t.SetEnums(under.Enums())
 		if t.Size < 0 {
 			t.Size = under.Size // a struct that was only announced
@@ -159,9 +159,10 @@ func (s *Scope) userTag(id uint32) bool {
 
 func (s *Scope) fields(r btf.Record, size int64) []types.Field {
 	out := make([]types.Field, 0, r.Len())
+	owner := s.owner(r)
 	for i := range r.Len() {
 		m := s.b.Member(r, i)
-		f := types.Field{Name: m.Name, Type: s.ctype(m.Type), Off: m.Bit / 8}
+		f := types.Field{Name: m.Name, Type: s.ctype(m.Type), Off: m.Bit / 8, Owner: owner}
 		if m.Bits > 0 && !bitField(&f, m.Bit, m.Bits, size) {
 			continue
 		}

@@ -39,6 +39,9 @@ type Config struct {
 	Cache string
 	// Machine is the one that the kernel runs on, nil for machine.Default.
 	Machine *machine.Machine
+	// Portable is for programs that run in other kernels too: fields have Owners, addresses of variables are
+	// loc.Offsets, and what only DWARF tells is not known.
+	Portable bool
 	// Sys and Proc are where sysfs and procfs are mounted, "" for /sys and /proc.
 	Sys, Proc string
 }

@@ -394,7 +394,11 @@ func (im *Image) Global(name string) (*debuginfo.Var, error) {
 	case im.k.Foreign():
 		return refuse("its address in another kernel is known only once that runs")
 	}
-	v.Place = loc.Place{Type: t, InMemory: true, Addr: loc.Constant(int64(at[0].Addr)), Kernel: true, Writable: true}
+	addr := loc.Constant(int64(at[0].Addr))
+	if im.k.cfg.Portable {
+		addr = loc.Value(loc.Step{Op: loc.Offset, N: int64(at[0].Addr), Text: im.scope.Variable(base, t)})
+	}
+	v.Place = loc.Place{Type: t, InMemory: true, Addr: addr, Kernel: true, Writable: true}
 	return v, nil
 }
 

@@ -84,6 +84,9 @@ func (k *Kernel) vmlinuxFiles() []string {
 
 // openVmlinux opens the kernel's file with DWARF; why says why there is none.
 func (k *Kernel) openVmlinux() (vm *vmlinux, why string) {
+	if k.cfg.Portable {
+		return nil, "it is of one kernel, and a plan is for others too"
+	}
 	why = "there is no vmlinux file with it"
 	for _, path := range k.vmlinuxFiles() {
 		st, err := os.Stat(path)

@@ -211,7 +211,7 @@ func (f reading) locStep(s loc.Step, vals, args []ir.Val, near bool) ir.Val {
 		key += fmt.Sprintf(" %+v", *s.Map)
 	}
 	switch s.Op {
-	case loc.Reg, loc.TLS, loc.Image, loc.TraceArg:
+	case loc.Reg, loc.TLS, loc.Image, loc.TraceArg, loc.Offset:
 	case loc.Neg, loc.Not, loc.Deref, loc.Bits, loc.Through:
 		a = vals[s.A]
 		key += " " + operand(a)
@@ -271,6 +271,12 @@ func (f reading) compute(s loc.Step, a, b ir.Val, more []ir.Val, near bool) ir.V
 		return emit(ir.OpTLS, 0)
 	case loc.Image:
 		return emit(ir.OpBias, 0)
+	case loc.Offset:
+		r := f.b.Long("")
+		in := f.b.Make(ir.OpOffset, r)
+		in.N, in.Name = s.N, s.Text
+		f.b.Emit(in)
+		return ir.R(r)
 	case loc.Neg, loc.Not:
 		return f.b.Un(locOps[s.Op], a)
 	case loc.Deref:

@@ -9,6 +9,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/headers"
+	"github.com/gostap/gostap/compiler/internal/travel"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
@@ -135,7 +136,7 @@ func (b *build) enum(e *ast.AtOp) (*elab.Target, error) {
 		}
 		for _, c := range t.Enums() {
 			if c.Name == words[0] {
-				return &elab.Target{Type: types.Long, Value: loc.Constant(c.Val)}, nil
+				return &elab.Target{Type: types.Long, Value: travel.Constant(img, c.Name, c.Val)}, nil
 			}
 		}
 	}
@@ -167,13 +168,13 @@ func (b *build) enumName(e *ast.AtOp) (*elab.Target, error) {
 			return nil, err
 		}
 		if names := b.constants(t.Ctype); len(names) > 0 && t.Type == types.Long && !t.AtEntry {
-			return &elab.Target{Type: types.String, Value: t.Value, Names: names}, nil
+			return &elab.Target{Type: types.String, Value: b.onlyHere(nil, t.Value), Names: names}, nil
 		}
 		if t.Ctype == nil || t.Ctype.Kind != types.Enum || t.Type != types.Long || t.AtEntry {
 			return nil, fail("%s is no enumeration",
 				Text(x)).(*problem).advise(`name the type: @enumname(value, "enum x")`)
 		}
-		return &elab.Target{Type: types.String, Value: t.Value, Names: t.Ctype.Enums()}, nil
+		return &elab.Target{Type: types.String, Value: b.onlyHere(nil, t.Value), Names: t.Ctype.Enums()}, nil
 	}
 	module := ""
 	if len(words) > 1 {
@@ -191,7 +192,7 @@ func (b *build) enumName(e *ast.AtOp) (*elab.Target, error) {
 			if n, ok := constant(e.Args[0]); ok {
 				v = loc.Constant(n)
 			}
-			return &elab.Target{Type: types.String, Value: v, Names: names}, nil
+			return &elab.Target{Type: types.String, Value: b.onlyHere(img, v), Names: names}, nil
 		}
 		if first == nil {
 			first = err
@@ -563,4 +564,19 @@ func Text(e ast.Expr) string {
 		return s + strings.Repeat("$", e.Pretty)
 	}
 	return "..."
+}
+
+// onlyHere is v in a program whose use of it fits one kernel, as the names of an enumeration of it do.
+func (b *build) onlyHere(img debuginfo.Image, v loc.Prog) loc.Prog {
+	switch s := b.at(); {
+	case img != nil:
+	case s != nil && s.Image != nil:
+		img = s.Image
+	case b.env.Kernel != nil:
+		img, _ = b.env.Kernel("")
+	}
+	if img == nil || !travel.Portable(img) {
+		return v
+	}
+	return v.Beyond(0, travel.Only+"names of an enumeration")
 }

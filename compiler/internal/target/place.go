@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/travel"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/types"
 )
@@ -214,9 +215,12 @@ func member(o object, name string) (object, error) {
 	}
 	switch t.Kind {
 	case types.Struct, types.Union:
-		path := findField(t, name)
+		path := t.Path(name)
 		if path == nil {
 			return o, noMember(t, name, fieldNames(t))
+		}
+		if path[0].Owner != "" && o.InMemory {
+			return kernelMember(o, path), nil
 		}
 		for _, f := range path {
 			if o.Type.Kind == types.Pointer { // an embedded *T
@@ -282,6 +286,9 @@ func header(o object, name string, have ...string) (object, error) {
 }
 
 func field(o object, f types.Field) object {
+	if f.Owner != "" && o.InMemory {
+		return kernelMember(o, []types.Field{f})
+	}
 	off := f.Off
 	out := part(o, off, f.Type)
 	out.bitOff, out.bitSize = f.BitOff, f.BitSize
@@ -325,41 +332,6 @@ func fieldNames(t *types.Ctype) []string {
 	return out
 }
 
-// findField finds the way to the field called name: itself, or through anonymous members (C)
-// and embedded fields (Go), the shallowest first.
-func findField(t *types.Ctype, name string) []types.Field {
-	type way struct {
-		t    *types.Ctype
-		path []types.Field
-	}
-	level := []way{{t, nil}}
-	seen := map[*types.Ctype]bool{t: true}
-	for depth := 0; len(level) > 0 && depth < 8; depth++ {
-		var next []way
-		for _, w := range level {
-			for _, f := range w.t.Fields() {
-				path := append(append([]types.Field(nil), w.path...), f)
-				if f.Name == name && name != "" {
-					return path
-				}
-				if f.Name != "" && !f.Embedded || f.Type == nil {
-					continue
-				}
-				et := f.Type
-				if et.Kind == types.Pointer && f.Embedded {
-					et = et.Elem()
-				}
-				if et != nil && (et.Kind == types.Struct || et.Kind == types.Union) && !seen[et] {
-					seen[et] = true
-					next = append(next, way{et, path})
-				}
-			}
-		}
-		level = next
-	}
-	return nil
-}
-
 // index follows "[i]". If isConst, the index is n, else prog computes it.
 func index(o object, isConst bool, n int64, prog loc.Prog) (object, error) {
 	if !isConst {
@@ -385,11 +357,11 @@ func index(o object, isConst bool, n int64, prog loc.Prog) (object, error) {
 	}
 	scaled := func(base loc.Prog, elem *types.Ctype, idx loc.Prog) object {
 		addr := base
-		if isConst && len(idx.Steps) == 1 {
+		if isConst && len(idx.Steps) == 1 && (n == 0 || !travel.Sized(elem)) {
 			addr = base.Plus(n * elem.Size)
 		} else {
 			if elem.Size != 1 {
-				idx = idx.With(loc.Constant(elem.Size), loc.Step{Op: loc.Mul})
+				idx = idx.With(travel.Stride(elem), loc.Step{Op: loc.Mul})
 			}
 			addr = base.With(idx, loc.Step{Op: loc.Add})
 		}
@@ -410,7 +382,7 @@ func index(o object, isConst bool, n int64, prog loc.Prog) (object, error) {
 		if isConst && t.Go && (n < 0 || t.Count >= 0 && n >= t.Count) || isConst && n < 0 {
 			return o, fail("index %d is out of range of %s", n, t.Name)
 		}
-		if isConst {
+		if isConst && (n == 0 || !o.InMemory || !travel.Sized(elem)) {
 			return part(o, n*elem.Size, elem), nil
 		}
 		if !o.InMemory {
@@ -457,4 +429,12 @@ func index(o object, isConst bool, n int64, prog loc.Prog) (object, error) {
 		return scaled(base, elem, idx), nil
 	}
 	return o, fail("%s cannot be indexed", t.Name)
+}
+
+// kernelMember goes along a path of fields in a structure of the kernel in memory.
+func kernelMember(o object, path []types.Field) object {
+	last := path[len(path)-1]
+	out := part(o, 0, last.Type)
+	out.Addr, out.bitOff, out.bitSize = travel.Member(o.Addr, path), last.BitOff, last.BitSize
+	return out
 }

@@ -234,7 +234,12 @@ func (w *writer) elems(o object, depth int) {
 			w.lit("...")
 			break
 		}
-		w.value(part(o, i*e.Size, e), depth+1)
+		el, err := index(o, true, i, loc.Prog{})
+		if err != nil {
+			w.lost()
+			break
+		}
+		w.value(el, depth+1)
 	}
 	w.lit("]")
 }
