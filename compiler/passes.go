@@ -292,6 +292,7 @@ func (s *state) target() diag.List {
 		all.AddAll(ds)
 		s.prog.Probes = append(s.prog.Probes, ps...)
 	}
+	s.narrow(&all)
 	return all
 }
 
