@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/compiler/ccompiler"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/source"
@@ -183,26 +184,11 @@ func write(name string, text []byte) error {
 	return err
 }
 
-// compiler is the C compiler that is used: that of $CC, else the first of those that are there.
-func compiler(env []string) ([]string, error) {
-	for i := len(env) - 1; i >= 0; i-- {
-		if cc, ok := strings.CutPrefix(env[i], "CC="); ok && strings.TrimSpace(cc) != "" {
-			return strings.Fields(cc), nil
-		}
-	}
-	for _, cc := range []string{"cc", "gcc", "clang"} {
-		if _, err := exec.LookPath(cc); err == nil {
-			return []string{cc}, nil
-		}
-	}
-	return nil, slip.New("a C compiler is needed, and there is none", "install gcc or clang, or name it in CC")
-}
-
 // ran runs the compiler; its words are those of an error.
 func ran(env []string, in []byte, args ...string) ([]byte, error) {
-	cc, err := compiler(env)
+	cc, err := ccompiler.Find(env)
 	if err != nil {
-		return nil, err
+		return nil, slip.New("a C compiler is needed, and there is none", "install gcc or clang, or name it in CC")
 	}
 	cmd := exec.Command(cc[0], append(cc[1:len(cc):len(cc)], args...)...)
 	cmd.Env, cmd.Stdin = env, bytes.NewReader(in)

@@ -20,11 +20,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/compiler/cachefile"
+	"github.com/gostap/gostap/compiler/ccompiler"
 	"github.com/gostap/gostap/compiler/trusted"
 )
 
-// compilers are looked for in this order.
-var compilers = []string{"gcc", "clang", "cc"}
+// find finds a compiler for this machine, whose layouts are wanted.
+var find = func() ([]string, error) { return ccompiler.Find(nil) }
 
 // environment are the variables by which compilers find headers.
 var environment = []string{"PATH", "CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"}
@@ -65,16 +66,12 @@ func Types(spec, folder string) (path string, remove func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	cc := ""
-	for _, name := range compilers {
-		if cc, err = exec.LookPath(name); err == nil {
-			break
-		}
-	}
+	found, err := find()
 	if err != nil {
 		return "", nil, &Error{"the types of headers need a C compiler, and there is none",
 			"install gcc or clang, or name a program that was built with the header in place of it"}
 	}
+	cc := found[0]
 	key := sha256.New()
 	fmt.Fprintf(key, "%s\n%s", stamp(cc), strings.Join(names, "\n"))
 	for _, v := range environment {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/compiler/ccompiler"
 )
 
 func TestParse(t *testing.T) {
@@ -33,18 +35,19 @@ func TestDependencies(t *testing.T) {
 // TestKept: what was compiled is taken again until a header that it includes changes, and is not believed where others
 // can write.
 func TestKept(t *testing.T) {
-	for _, cc := range compilers {
-		if _, err := exec.LookPath(cc); err != nil {
+	for _, cc := range ccompiler.Names {
+		path, err := exec.LookPath(cc)
+		if err != nil {
 			continue
 		}
-		t.Run(cc, func(t *testing.T) { keptBy(t, cc) })
+		t.Run(cc, func(t *testing.T) { keptBy(t, path) })
 	}
 }
 
 func keptBy(t *testing.T, cc string) {
-	was := compilers
-	compilers = []string{cc}
-	defer func() { compilers = was }()
+	was := find
+	find = func() ([]string, error) { return []string{cc}, nil }
+	defer func() { find = was }()
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "kept")
 	inner, outer := filepath.Join(dir, "inner.h"), filepath.Join(dir, "outer.h")
