@@ -107,9 +107,9 @@ var proofs = []proof{
 		line: `^newfstatat +\d+ +(\d+)`, strace: `newfstatat\(.*= -1`},
 	{tool: "pollsnoop --interval 100s", load: "for i in 1 2 3 4 5; do sleep 0.01; done", what: "sleeps",
 		line: ` sleep +0 +0 +0 +0 +(\d+)`, strace: `nanosleep\(.*= 0`},
-	{tool: "softirqs", load: "r() { awk '/RCU:/ { for (i = 2; i <= NF; " +
+	{tool: "softirqs", load: "r() { awk '/TIMER:/ && !/HR/ { for (i = 2; i <= NF; " +
 		"i++) n += $i } END { print n }' /proc/softirqs; }; " +
-		"a=$(r); sleep 1; " + findIt + "; b=$(r); echo $((b-a)) >$OWN", what: "RCU", line: `^RCU +(\d+)`,
+		"a=$(r); sleep 4; b=$(r); echo $((b-a)) >$OWN", what: "TIMER", line: `^TIMER +(\d+)`,
 		source: "/proc/softirqs", within: 20},
 	{tool: "mmapsnoop", load: "true; ls /", what: "calls of mmap", line: ` mmap `, strace: `mmap\(`},
 	{tool: "pagefaults --interval 100s", load: "perf stat -x, -e page-faults -o $OWN.p /bin/ls -lR /usr/share; " +
@@ -234,4 +234,36 @@ func total(t *testing.T, path, pattern string) (n int) {
 		}
 	}
 	return n
+}
+
+// TestToolText: what a traced program calls itself and its files reaches the terminal with escapes.
+func TestToolText(t *testing.T) {
+	needRoot(t)
+	gostap := bin(t, "gostap")
+	dir := t.TempDir()
+	evil := filepath.Join(dir, "\x1b[31m\nevil")
+	text, err := os.ReadFile("/bin/true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(evil, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range []string{"execsnoop", "exitsnoop", "opensnoop", "proclife", "syscount --by process"} {
+		out := filepath.Join(dir, "out")
+		args := append([]string{gostap}, strings.Fields(tool)...)
+		args = append(args, "-o", out, "-c", `"$EVIL"; cat "$EVIL" >/dev/null`)
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Env = append(os.Environ(), "EVIL="+evil)
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", tool, err, said)
+		}
+		got, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(got), `\033[31m\nevil`) || strings.ContainsRune(string(got), 0x1b) {
+			t.Errorf("%s:\n%q", tool, got)
+		}
+	}
 }
