@@ -11,7 +11,7 @@ TEST_PACKAGES := gcc g++ clang gdb libc6-dev binutils llvm bpftool bpftrace util
 	dropbear-bin
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: all build demo test unit oracle check arm64 bench generate deps install clean
+.PHONY: all build demo test unit oracle check arm64 bench generate man deps install clean
 
 all: build
 
@@ -85,8 +85,17 @@ deps:
 	if [ -n "$$miss" ]; then echo "installing$$miss"; \
 	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$miss >/dev/null; fi
 
-install: build
+# Manual pages, made of the documents.
+man: build
+	@rm -rf bin/man && GO=$(GO) docs/man.sh $(BIN) bin/man
+
+install: build man
 	install -D -m 755 $(BIN) $(DESTDIR)/usr/local/bin/gostap
+	for f in bin/man/*; do install -D -m 644 $$f $(DESTDIR)/usr/local/share/man/man$${f##*.}/$${f##*/}; done
+	for s in bash zsh fish; do $(BIN) completion $$s >bin/completion.$$s; done
+	install -D -m 644 bin/completion.bash $(DESTDIR)/usr/local/share/bash-completion/completions/gostap
+	install -D -m 644 bin/completion.zsh $(DESTDIR)/usr/local/share/zsh/site-functions/_gostap
+	install -D -m 644 bin/completion.fish $(DESTDIR)/usr/local/share/fish/vendor_completions.d/gostap.fish
 
 clean:
 	rm -rf bin

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/completion"
 	"github.com/gostap/gostap/cmd/internal/inject"
 	"github.com/gostap/gostap/cmd/internal/manual"
 	"github.com/gostap/gostap/cmd/internal/marks"
@@ -67,6 +68,16 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return marks.Tplist(args[1:], s.Out, s.Err)
 		case "tools":
 			return toolbox.Run(args[1:], s.Out, s.Err, env)
+		case "completion":
+			return completion.Run(args[1:], s.Out, s.Err)
+		case "complete-words": // asked, as the next one, by what "gostap completion" prints
+			completion.CompleteWords(args[1:], s.Out, completionConfig(s, env))
+			return 0
+		case "complete-line":
+			if len(args) == 3 {
+				completion.Complete(args[2], args[1], s.Out, completionConfig(s, env))
+			}
+			return 0
 		case "help":
 			return manual.Run(args[1:], manualConfig(s, env))
 		case "info":

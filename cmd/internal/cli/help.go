@@ -3,11 +3,15 @@ package cli
 import (
 	"strings"
 
+	"github.com/gostap/gostap/cmd/internal/completion"
+	"github.com/gostap/gostap/cmd/internal/interactive"
 	"github.com/gostap/gostap/cmd/internal/manual"
+	"github.com/gostap/gostap/compiler/layout"
 )
 
 // ownCommands are the words that the command takes for itself, and that have a --help.
-var ownCommands = []string{"dtrace", "help", "info", "inject", "patch", "profile", "tools", "tplist", "types"}
+var ownCommands = []string{"completion", "dtrace", "help", "info", "inject", "patch", "profile", "tools", "tplist",
+	"types"}
 
 // manualConfig is what "gostap help" has beside the documents.
 func manualConfig(s Streams, env []string) manual.Config {
@@ -17,6 +21,15 @@ func manualConfig(s Streams, env []string) manual.Config {
 			Run([]string{command, "--help"}, Streams{In: strings.NewReader(""), Out: &out, Err: &out}, env)
 			return out.String()
 		}}
+}
+
+// completionConfig is what a command line is completed from.
+func completionConfig(s Streams, env []string) completion.Config {
+	b := &bench{&command{options: &options{limits: layout.Default(), pass: 5}, Streams: s, env: env}}
+	m := manualConfig(s, env)
+	return completion.Config{Usage: usage, Commands: ownCommands, Help: m.Help, Env: env,
+		Script: func(text string) (string, []string) { return interactive.Complete(b, text, false) },
+		Point:  func(text string) (string, []string) { return interactive.Complete(b, text, true) }}
 }
 
 const usage = `gostap - trace Go, C, C++ and Rust programs and the kernel with stap scripts
@@ -36,6 +49,7 @@ usage: gostap [options] FILE [ARGS]          run a script
        gostap types [NAME]                   how structures lie in memory (gostap types --help)
        gostap dtrace -h|-G|-T -s FILE.d      static marks for C and C++ (gostap dtrace --help)
        gostap tplist -l FILE, info probes FILE   static marks of a program (gostap tplist --help)
+       gostap completion bash|fish|zsh       what makes the shell complete such lines (gostap completion --help)
        gostap --info                         what this kernel allows
        gostap --cleanup                      remove what killed sessions have left
 

@@ -143,6 +143,16 @@ var constructs = []string{"@avg(", "@cast(", "@choose_defined(", "@count(", "@de
 var keywords = []string{"break", "catch", "continue", "delete", "else", "for", "foreach", "if", "in", "limit", "next",
 	"print", "printd", "printdln", "printf", "println", "return", "sprint", "sprintf", "try", "while"}
 
+// Complete says how a script, or a probe point alone, could go on: what may stand in place of the end of it.
+func Complete(c Command, text string, point bool) (end string, words []string) {
+	s := &session{Config: Config{Command: c}}
+	if point {
+		return s.completePoint(text)
+	}
+	start, words := s.completeScript(text, len(text))
+	return text[start:], words
+}
+
 // complete gives what may stand in place of the end of a line, from start on.
 func (s *session) complete(before string) (start int, words []string) {
 	if s.pending == "" {

@@ -209,6 +209,24 @@ func (r *run) option(name string) error {
 	return slip.New(fmt.Sprintf("gostap has no option %s", name), hint)
 }
 
+// Options are the names of the options that a command's help tells of.
+func Options(usage string) (names []string) {
+	for _, l := range strings.Split(usage, "\n") {
+		names = append(names, optionNames(l)...)
+	}
+	return names
+}
+
+// Names are those of all that the documents tell of.
+func Names() (names []string) {
+	for _, e := range entries() {
+		if !strings.ContainsAny(e.name, " \"(") {
+			names = append(names, e.name)
+		}
+	}
+	return names
+}
+
 // optionNames are the options that a line of the command's help is about; none in lines that go on.
 func optionNames(line string) (names []string) {
 	if !strings.HasPrefix(strings.TrimSpace(line), "-") || !strings.HasPrefix(line, " ") {
