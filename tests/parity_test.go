@@ -109,6 +109,7 @@ var notInGuest = map[string]string{
 	"x-classics":        "about the running kernel",
 	"t-stack":           "names functions of this machine's C library",
 	"k-peek":            "about the running kernel",
+	"c-delay":           "about what eBPF refuses",
 	"t-task":            "about the running kernel",
 	"t-cmdline":         "about the running kernel",
 }
