@@ -79,7 +79,7 @@ func TestOpen(t *testing.T) {
 	if err := b.unchanged(); err != nil {
 		t.Error(err)
 	}
-	b.traced[0].Size++
+	b.traced[0].ID += "0"
 	if err := b.unchanged(); err == nil || !strings.Contains(err.Error(), "/bin/true is not the file") {
 		t.Errorf("%v", err)
 	}
