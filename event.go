@@ -3,6 +3,7 @@ package gostap
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gostap/gostap/compiler/diag"
@@ -37,6 +38,10 @@ type Event struct {
 	// format.
 	Args   []Value
 	Format string
+	// Names are those of Args: of what has a name in the script that name ("pid" of pid(), "n", "$o->ID", "calls" of
+	// calls[c], "@count" of @count(x)), of other expressions their position, from "1"; "" for literals, widths and
+	// precisions. All events of a statement share them.
+	Names []string
 	// PID, TID, Time and Point are of the hit that printed. CPU is the processor, -1 where that is not known and in
 	// handlers that run in this process.
 	PID, TID int
@@ -61,6 +66,8 @@ type Value struct {
 	IsFloat bool
 	// IsText: it is a string, or the bytes of memory that were printed.
 	IsText bool
+	// Unsigned: Int was printed as a number without a sign, uint64(Int).
+	Unsigned bool
 	// Stack are the addresses of a stack, innermost first, where one was printed; Text has it as text.
 	Stack []uint64
 }
@@ -82,8 +89,8 @@ var kinds = [...]Kind{host.EventText: Text, host.EventPrint: Print, host.EventWa
 
 // event makes an Event of the host's.
 func (p *Program) event(h *host.Event) Event {
-	e := Event{Kind: kinds[h.Kind], Text: h.Text, Format: h.Format, CPU: h.CPU, Point: h.Point, PID: int(h.Pid),
-		TID: int(h.Tid), Count: h.Count}
+	e := Event{Kind: kinds[h.Kind], Text: h.Text, Format: h.Format, Names: h.Names, CPU: h.CPU, Point: h.Point,
+		PID: int(h.Pid), TID: int(h.Tid), Count: h.Count}
 	if h.Time != 0 {
 		e.Time = time.Unix(0, h.Time)
 	}
@@ -118,7 +125,7 @@ func number(bits int64, conv byte) Value {
 	case p.IsFraction():
 		return Value{Float: math.Float64frombits(uint64(bits)), IsFloat: true}
 	}
-	return Value{Int: bits}
+	return Value{Int: bits, Unsigned: strings.IndexByte("uoxXp", conv) >= 0}
 }
 
 // isText reports whether a conversion of printf prints a string or bytes.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -188,6 +189,22 @@ func (p *Program) take(ctx context.Context) (_ backend.Artifact, release func(),
 		defer p.mu.Unlock()
 		p.taken = false
 	}, nil
+}
+
+// Values reports whether the prints of p make values: it was compiled without Options.Text, or prints nothing.
+func (p *Program) Values() bool {
+	if p.ir == nil {
+		return false
+	}
+	bare := func(f *ir.Func) bool {
+		return f != nil && slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool {
+			return slices.ContainsFunc(b.Instrs, func(in ir.Instr) bool {
+				return in.Op == ir.OpPrint && len(in.Args) > 0 && !p.ir.Formats[in.N].IsHeaded()
+			})
+		})
+	}
+	return !slices.ContainsFunc(p.ir.Funcs, bare) &&
+		!slices.ContainsFunc(p.ir.Probes, func(pr *ir.Probe) bool { return bare(pr.Handler) })
 }
 
 // Listing is the translation in readable form.

@@ -163,6 +163,13 @@ func (s *Session) Print(ctx context.Context, out, errors io.Writer, started func
 	return s.run(ctx, host.Config{Stdout: out, Stderr: errors}, nil, started)
 }
 
+// Each runs the session to its end as Run does. pause is called when fn was given all that there is to be said for now,
+// so that what it gathered can be written; aside is where the script's system() prints, and what switch_file() has go
+// on in another file if it has a method Next. started is as for Print.
+func (s *Session) Each(ctx context.Context, aside io.Writer, fn func(Event) error, pause, started func() error) error {
+	return s.run(ctx, host.Config{Stdout: aside, Stderr: s.p.o.Stderr, Pause: pause}, fn, started)
+}
+
 // run runs the session. fn is nil where text is wanted.
 func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error, started func() error) (err error) {
 	if s.ran {

@@ -241,24 +241,40 @@ func (f *Format) ArgTypes() []types.Type {
 	return ts
 }
 
-// headMark begins the formats of prints with a head.
-const headMark = "\x01gostap\x01"
+// headMark begins the formats of prints with a head; the names of the arguments follow, each with nameEnd.
+const (
+	headMark = "\x01gostap\x01"
+	nameEnd  = "\x01"
+)
 
 // HeadArgs is how many arguments of a print make its head: the process, the thread, the time in nanoseconds since
 // 1970 and the probe point of the hit. They are not printed, but told to whoever takes prints as values.
 const HeadArgs = 4
 
-// Headed gives the format of a print of f with a head. Optimising leaves such prints as they were written, one for
-// each statement and with all arguments.
-func (f *Format) Headed() *Format {
-	h := &Format{Pieces: []Piece{Literal(headMark), Conv('d'), Conv('d'), Conv('d'), Conv('s')}}
+// Headed gives the format of a print of f with a head, whose arguments have these names. Optimising leaves such prints
+// as they were written, one for each statement and with all arguments.
+func (f *Format) Headed(names []string) *Format {
+	mark := headMark
+	for _, n := range names {
+		mark += n + nameEnd
+	}
+	h := &Format{Pieces: []Piece{Literal(mark), Conv('d'), Conv('d'), Conv('d'), Conv('s')}}
 	h.Append(f.Pieces...)
 	return h
 }
 
 // IsHeaded reports whether f was made by Headed.
 func (f *Format) IsHeaded() bool {
-	return len(f.Pieces) > HeadArgs && f.Pieces[0].Conv == 0 && f.Pieces[0].Lit == headMark
+	return len(f.Pieces) > HeadArgs && f.Pieces[0].Conv == 0 &&
+		strings.HasPrefix(f.Pieces[0].Lit, headMark)
+}
+
+// ArgNames are the names of the arguments of a print with a head, "" for those that have none.
+func (f *Format) ArgNames() []string {
+	if !f.IsHeaded() || f.Pieces[0].Lit == headMark {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(f.Pieces[0].Lit[len(headMark):], nameEnd), nameEnd)
 }
 
 // Headless is f without its head.

@@ -19,7 +19,7 @@ import (
 )
 
 // Version of the form; another one is not read.
-const Version = 3
+const Version = 4
 
 const magic = "gostap\x00"
 

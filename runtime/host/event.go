@@ -32,6 +32,8 @@ type Event struct {
 	// Format and Args are those of the statement, of a print.
 	Format string
 	Args   []Arg
+	// Names are those of Args, as ir.Format.ArgNames gives them. All events of a statement share them.
+	Names []string
 	// Pid, Tid, Time (nanoseconds since 1970) and Point are of the hit, of a print with a head.
 	Pid, Tid, Time int64
 	Point          string
@@ -129,6 +131,7 @@ func (o *output) printed(format int, args []textfmt.Val, raw []wire.Value) *Even
 	}
 	o.text = textfmt.Append(o.text[:0], f, rest)
 	e.Text, e.Format = string(o.text), o.formatText(format)
+	e.Names = o.names[format]
 	if n := f.Args(); n > 0 && n == len(rest) {
 		e.Args = make([]Arg, 0, n)
 	}
@@ -168,10 +171,10 @@ func (o *output) printed(format int, args []textfmt.Val, raw []wire.Value) *Even
 // formatText is the text of a format, which is made once.
 func (o *output) formatText(format int) string {
 	if o.texts == nil {
-		o.texts = make([]string, len(o.formats))
+		o.texts, o.names = make([]string, len(o.formats)), make([][]string, len(o.formats))
 	}
 	if o.texts[format] == "" {
-		o.texts[format] = o.formats[format].String()
+		o.texts[format], o.names[format] = o.formats[format].String(), o.prog.Formats[format].ArgNames()
 	}
 	return o.texts[format]
 }

@@ -15,7 +15,7 @@ import (
 func inspected(t *testing.T) *ir.Program {
 	t.Helper()
 	head := (&ir.Format{Pieces: []ir.Piece{ir.Conv('s'), ir.Literal(" "),
-		{Conv: 'x', Width: -1, Prec: -1, WidthArg: true}, ir.Literal("\n")}}).Headed()
+		{Conv: 'x', Width: -1, Prec: -1, WidthArg: true}, ir.Literal("\n")}}).Headed(nil)
 	p, err := ir.ParseText(fmt.Sprintf(`global n long shown
 probe "begin" {
   site begin

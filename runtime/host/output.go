@@ -31,13 +31,17 @@ type output struct {
 	dec    wire.Decoder
 	args   []textfmt.Val
 	buf    []byte
-	// formats are those of the program without heads; texts are what they are called in events.
+	// formats are those of the program without heads; texts are what they are called in events, names those of their
+	// arguments.
 	formats []*ir.Format
 	texts   []string
+	names   [][]string
 	// event takes what there is to say in place of w and errw, if it is given; queue waits for it, loose is text
 	// without an event of its own, busy says that a handler is running here. cpu is that of the record at hand, -1
 	// for none.
+	// pause is called when no more is there to be said for now; may be nil.
 	event func(*Event) error
+	pause func() error
 	queue []*Event
 	loose []byte
 	text  []byte
@@ -92,6 +96,9 @@ func (o *output) write(b []byte) {
 func (o *output) flush() {
 	if o.event != nil {
 		o.settle()
+		if o.pause != nil && !o.busy && o.failed == nil {
+			o.failed = o.pause()
+		}
 		return
 	}
 	if err := o.w.Flush(); err != nil && o.failed == nil {

@@ -34,6 +34,8 @@ type Config struct {
 	// Run. Its first error ends the session; nothing more is said then, and Result.Err is that error. What system()
 	// runs still writes to Stdout and Stderr.
 	Event func(*Event) error
+	// Pause is called when Event was given all that there is to be said for now; may be nil.
+	Pause func() error
 	// Stdin is what probes on the input read; nil when the input is taken otherwise.
 	Stdin io.Reader
 	// Name is that of the session, Named that the user gave it. Serve are addresses at which the script's files are
@@ -121,7 +123,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 	r.out.schema = c.Session.Schema()
 	r.out.keeper, _ = c.Session.(backend.Keeper)
 	r.out.quiet = c.QuietErrors
-	r.out.event = c.Event
+	r.out.event, r.out.pause = c.Event, c.Pause
 	if wantsNames(r.out.schema) || r.out.keeper != nil && r.out.keeper.Keeps() {
 		var err error
 		if syms.Events, err = symbols.WatchProcesses(); err != nil {

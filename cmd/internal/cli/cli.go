@@ -28,6 +28,7 @@ import (
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/trusted"
 	"github.com/gostap/gostap/grammar"
+	"github.com/gostap/gostap/runtime/export/jsonlines"
 )
 
 // Version is set by the linker.
@@ -154,6 +155,9 @@ func (c *command) do() int {
 		return 0
 	case o.version:
 		fmt.Fprintf(s.Out, "gostap %s, script language %s\n", Version, LanguageVersion)
+		return 0
+	case o.format == formatSchema:
+		fmt.Fprint(s.Out, jsonlines.Schema)
 		return 0
 	case o.cleanCache:
 		dir := gostap.CacheDir(c.env)

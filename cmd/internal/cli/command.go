@@ -243,6 +243,15 @@ func (c *command) sessionOptions() gostap.Options {
 	o.Tool.Log, o.Tool.Warn, o.Tool.Heat = c.logf, func(text string) { c.warnf("%s", text) }, c.command == "" ||
 		tty.Is(c.Err)
 	o.Tool.Unfired = c.fired()
+	if c.format != "" {
+		o.Text = false
+		if o.Tool.Warn = nil; c.noWarn {
+			o.Tool.Warn = func(string) {}
+		}
+		if c.output == "" {
+			o.Stdout = c.Err // not between the lines
+		}
+	}
 	if c.log != nil {
 		o.Tool.Watched, o.Timing, o.Bare = true, true, true
 		o.Stdin, o.Stdout, o.Stderr = nil, c.log, c.log
@@ -314,6 +323,9 @@ func (c *command) keepDir() (string, error) {
 
 // trace runs the program to its end; hangs has HUP end it.
 func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) error {
+	if err := c.checkValues(p); err != nil {
+		return err
+	}
 	s, err := p.Prepare(ctx)
 	if err != nil {
 		return err
@@ -348,9 +360,12 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 		return started()
 	}
 	hangs()
-	if c.log != nil {
+	switch {
+	case c.log != nil:
 		err = c.window(ctx, s, out, inPlace)
-	} else {
+	case c.format != "":
+		err = c.export(ctx, s, out, inPlace)
+	default:
 		err = s.Print(ctx, out, c.Err, inPlace)
 	}
 	if times := s.Times(); c.timing && times != nil {

@@ -79,6 +79,7 @@ type options struct {
 	version    bool
 	help       bool
 	serve      []string      // --serve
+	format     string        // --format, "" for text
 	monitor    time.Duration // --monitor: how often the window is drawn, 0 for none
 	stapFlags
 	remoteFlags
@@ -106,6 +107,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVarP(&o.guru, "guru", "g", false, "")
 	fs.StringArrayVarP(&o.globals, "global", "G", nil, "")
 	fs.StringArrayVar(&o.serve, "serve", nil, "")
+	fs.StringVar(&o.format, "format", "", "")
 	fs.StringVar(&raw.monitor, "monitor", "", "")
 	fs.Lookup("monitor").NoOptDefVal = "1"
 	fs.StringArrayVarP(&raw.defines, "define", "D", nil, "")
@@ -181,6 +183,9 @@ func parseSent(args []string, plan bool) (*options, error) {
 		return nil, flagError(fs, err)
 	}
 	if err := o.checkRemote(fs); err != nil {
+		return nil, err
+	}
+	if err := o.checkFormat(fs); err != nil {
 		return nil, err
 	}
 	if alone := o.alone(); alone != "" {
@@ -277,6 +282,8 @@ func (o *options) alone() string {
 		return "--clean-cache"
 	case o.cleanup:
 		return "--cleanup"
+	case o.format == formatSchema:
+		return "--format=" + formatSchema
 	}
 	return ""
 }

@@ -56,6 +56,7 @@ func trials(dir string) map[string]trial {
 
 		"warnings-are-errors": {args: e("-W", "-e", hello, "unused"), want: "warning", not: "hello"},
 
+		"format":  {args: e("--format=json", "-e", hello), want: `{"type":"print","time":"`},
 		"monitor": {args: e("--monitor", "-e", hello), want: "--monitor needs a terminal", not: "hello"},
 		"serve": {args: e("--serve", dir+"/files.sock", "-e",
 			`probe procfs.read { } probe timer.ms(1) { exit() }`), want: "--unix-socket " + dir + "/files.sock"},

@@ -21,7 +21,7 @@ func exists(path string) bool {
 // withPlan are those that go with a plan beyond that.
 var (
 	withModule = []string{"command", "pid", "timeout", "output", "rotate", "flight-recorder", "buffer", "verbose",
-		"no-warnings", "color", "runtime", "vp"}
+		"no-warnings", "color", "runtime", "vp", "format"}
 	withPlan = []string{"guru", "file", "digest", "remote", "remote-prefix", "timing", "monitor", "serve",
 		"suppress-handler-errors"}
 )

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/internal/argname"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/ir"
@@ -16,6 +17,8 @@ type printer struct {
 	f    *fn
 	fmt  ir.Format
 	args []ir.Val
+	// names are those of args.
+	names argname.List
 }
 
 func (p *printer) lit(s string) { p.fmt.Append(ir.Literal(s)) }
@@ -35,10 +38,12 @@ func (p *printer) conv(piece ir.Piece, v ir.Val) {
 	}
 	p.fmt.Append(piece)
 	p.args = append(p.args, v)
+	p.names.Value(len(p.args) - 1)
 }
 
 // value adds an expression printed by its type. rest are the expressions printed later.
 func (p *printer) value(e ast.Expr, rest []ast.Expr) {
+	p.names.Next(e)
 	if t := p.f.printing().pretty(e); t != nil {
 		p.pretty(t)
 		return
@@ -79,9 +84,13 @@ func (p *printer) pretty(t *elab.Target) {
 		part := &t.Pretty[i]
 		if part.Conv == 0 {
 			p.lit(part.Lit)
+			p.names.Text(part.Lit)
 			continue
 		}
 		piece := ir.Conv(part.Conv)
+		if len(t.Pretty) > 1 {
+			p.names.Part()
+		}
 		if part.Conv == 'C' {
 			piece.Conv, piece.Alt = 'c', true
 		} else if part.Conv == 'v' {
@@ -110,7 +119,7 @@ func (p *printer) emit(value bool) ir.Val {
 	if !value {
 		switch {
 		case f.o.Inspected:
-			f.b.Print(f.out.AddFormat(p.fmt.Headed()), append(f.printing().head(), p.args...)...)
+			f.b.Print(f.out.AddFormat(p.fmt.Headed(p.names.Names())), append(f.printing().head(), p.args...)...)
 		case len(p.fmt.Pieces) > 0:
 			f.b.Print(f.out.AddFormat(&p.fmt), p.args...)
 		}
@@ -264,6 +273,7 @@ func (f printing) printf(c *ast.Call, value bool) ir.Val {
 			}
 		}
 		e, rest := take()
+		p.names.Next(e)
 		if t := f.pretty(e); t != nil && piece == ir.Conv('s') {
 			p.pretty(t)
 			continue

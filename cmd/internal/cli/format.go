@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/runtime/export/jsonlines"
+	"github.com/gostap/gostap/runtime/export/record"
+)
+
+// The values of --format; "" is text.
+const (
+	formatJSON   = "json"
+	formatSchema = "json-schema"
+)
+
+// notFormat are the options that do not go with --format, with the reason.
+var notFormat = map[string]string{
+	"interactive":        "its lines are for people",
+	"monitor":            "its window is for people",
+	"folded":             "what it prints has a form of its own",
+	"flight-recorder":    "its messages go to the file of the output",
+	"list":               "it lists probe points",
+	"list-vars":          "it lists probe points",
+	"emit":               "it writes a script for others",
+	"dump-functions":     "it lists the library",
+	"dump-probe-types":   "it lists the library",
+	"dump-probe-aliases": "it lists the library",
+	"remote":             "lines of several hosts have their names",
+}
+
+// checkFormat looks at --format.
+func (o *options) checkFormat(fs *pflag.FlagSet) error {
+	if !fs.Changed("format") {
+		return nil
+	}
+	switch o.format {
+	case "text":
+		o.format = ""
+		return nil
+	case formatJSON, formatSchema:
+	default:
+		return slip.New(fmt.Sprintf("--format takes text, json or json-schema, not %q", o.format),
+			"--format=json writes an object a line, which --format=json-schema describes")
+	}
+	var err error
+	fs.Visit(func(f *pflag.Flag) {
+		if why, bad := notFormat[f.Name]; bad && err == nil {
+			err = slip.New(fmt.Sprintf("%s does not go with --format=%s: %s", flagName(f), o.format, why), "")
+		}
+	})
+	return err
+}
+
+// checkValues refuses programs that were translated without --format: nothing tells their prints apart.
+func (c *command) checkValues(p *gostap.Program) error {
+	if c.format == "" || p.Values() {
+		return nil
+	}
+	name := c.plan + c.module
+	return slip.New(fmt.Sprintf("%s was made for text: what its prints print cannot be told apart", name),
+		"give --format="+c.format+" when it is made, too")
+}
+
+// aside is where system() of the script prints while the output is for programs.
+type aside struct {
+	io.Writer
+	turn interface{ Next() error }
+	pend func() error
+}
+
+// Next has the output go on in another file, for switch_file().
+func (a *aside) Next() error {
+	if err := a.pend(); err != nil || a.turn == nil {
+		return err
+	}
+	return a.turn.Next()
+}
+
+// exporter writes what a session says for programs.
+type exporter struct {
+	out    io.Writer
+	enc    jsonlines.Encoder
+	buf    []byte
+	rec    record.Record
+	noWarn bool
+}
+
+// mostBuffered is how many bytes wait to be written while a session has more to say.
+const mostBuffered = 64 << 10
+
+// export runs a session to its end and writes what it says in the form of --format.
+func (c *command) export(ctx context.Context, s *gostap.Session, out io.Writer, started func() error) error {
+	e := &exporter{out: out, noWarn: c.noWarn}
+	e.buf = e.enc.Begin(e.buf, c.begin())
+	side := &aside{Writer: c.Err, pend: e.flush}
+	side.turn, _ = out.(interface{ Next() error })
+	err := s.Each(ctx, side, e.event, e.flush, started)
+	end := record.End{Time: time.Now()}
+	if err != nil {
+		end.Status, end.Error = 1, words(err)
+	}
+	var f *gostap.Failure
+	if errors.As(err, &f) {
+		end.Errors = f.Errors
+		fmt.Fprintf(c.Err, "error: %s\n", f) // messages went to the output
+	}
+	e.buf = e.enc.End(e.buf, &end)
+	if ferr := e.flush(); err == nil {
+		err = ferr
+	}
+	return err
+}
+
+// begin says what runs where.
+func (c *command) begin() *record.Session {
+	s := &record.Session{Version: Version, Time: time.Now()}
+	s.Host, _ = os.Hostname()
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		s.Kernel = unix.ByteSliceToString(u.Release[:])
+	}
+	switch {
+	case c.plan != "" || c.module != "":
+		s.Script = filepath.Base(c.plan + c.module)
+	case c.hasText:
+		s.Script = "<input>"
+	case c.tool != nil:
+		s.Script = c.tool.name
+	case c.file == "-":
+		s.Script = "<stdin>"
+	default:
+		s.Script = c.file
+	}
+	return s
+}
+
+// flush writes what waits.
+func (e *exporter) flush() error {
+	if len(e.buf) == 0 {
+		return nil
+	}
+	_, err := e.out.Write(e.buf)
+	e.buf = e.buf[:0]
+	if err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// event takes what the session says.
+func (e *exporter) event(v gostap.Event) error {
+	r := &e.rec
+	*r = record.Record{Fields: r.Fields[:0], Text: v.Text, CPU: v.CPU}
+	switch v.Kind {
+	case gostap.Print:
+		r.Time, r.PID, r.TID, r.Probe = v.Time, v.PID, v.TID, v.Point
+		for i := range v.Args {
+			if i < len(v.Names) && v.Names[i] != "" {
+				r.Fields = append(r.Fields, record.Field{Name: v.Names[i], Value: exported(&v.Args[i])})
+			}
+		}
+	case gostap.Text:
+		r.Kind = record.Text
+	case gostap.Warning:
+		r.Kind = record.Warning
+		if e.noWarn && v.Code != "" {
+			return nil
+		}
+		r.Code, r.File, r.Line, r.Column = v.Code, v.File, v.Line, v.Column
+	case gostap.Fault:
+		r.Kind = record.Error
+		r.Code, r.File, r.Line, r.Column = v.Code, v.File, v.Line, v.Column
+	case gostap.Lost:
+		r.Kind, r.Cause, r.Count = record.Lost, v.Cause, v.Count
+	}
+	if e.buf = e.enc.Append(e.buf, r); len(e.buf) >= mostBuffered {
+		return e.flush()
+	}
+	return nil
+}
+
+// exported gives a value as it is exported: of stacks the frames as they are printed.
+func exported(v *gostap.Value) record.Value {
+	switch {
+	case v.Stack != nil:
+		return record.Value{Type: record.Stack, Stack: frames(v.Text)}
+	case v.IsText:
+		return record.Value{Type: record.String, Text: v.Text}
+	case v.IsFloat:
+		return record.Value{Type: record.Float, Float: v.Float}
+	case v.Unsigned:
+		return record.Value{Type: record.Uint, Int: v.Int}
+	}
+	return record.Value{Int: v.Int}
+}
+
+// frames takes the text of a stack apart: a line a frame, or addresses with spaces between.
+func frames(text string) []string {
+	if !strings.Contains(text, "\n") {
+		return strings.Fields(text)
+	}
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return lines
+}

@@ -1,0 +1,106 @@
+// Package argname gives the arguments of a print statement their names, by which they are fields of a record.
+//
+// In: the arguments as the script has them. Out: a name for each value that is printed: of what has a name in the
+// script that name ("pid" of pid(), "n", "$o->ID", "calls" of calls[c], "@count" of @count(x)), of other expressions
+// and of names that are there already the position among the arguments; "" for the script's own literals, widths and
+// precisions, which are no fields.
+package argname
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/ast"
+	"github.com/gostap/gostap/compiler/internal/target"
+)
+
+// List are the names of one statement.
+type List struct {
+	names []string
+	pos   int    // of the argument at hand, from 1
+	name  string // its name
+	part  int    // of one that is shown in parts, how many there were
+	lit   string // the text before the next part, then its name
+}
+
+// Next goes on to an argument.
+func (l *List) Next(e ast.Expr) { l.pos, l.name, l.part, l.lit = l.pos+1, of(e), 0, "" }
+
+// Text is literal text within the argument at hand.
+func (l *List) Text(lit string) { l.lit = lit }
+
+// member is what stands before the value of a member.
+var member = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)=$`)
+
+// Part has the next value be a part of the argument at hand, and not all of it: $$vars, $o$.
+func (l *List) Part() {
+	l.part++
+	stem := strings.TrimRight(l.name, "$")
+	m := member.FindStringSubmatch(l.lit)
+	switch {
+	case m == nil:
+		l.lit = stem + "." + strconv.Itoa(l.part)
+	case strings.HasPrefix(stem, "$$"):
+		l.lit = "$" + m[1]
+	default:
+		l.lit = stem + "." + m[1]
+	}
+}
+
+// Value names value n of the statement, from 0; those before that have no names are widths and precisions.
+func (l *List) Value(n int) {
+	for len(l.names) < n {
+		l.names = append(l.names, "")
+	}
+	name := l.name
+	if l.part > 0 {
+		name = l.lit
+	}
+	if name != "" && slices.Contains(l.names, name) || name == other {
+		name = strconv.Itoa(l.pos)
+		if l.part > 0 {
+			name += "." + strconv.Itoa(l.part)
+		}
+	}
+	l.names = append(l.names, name)
+}
+
+// Names are those given so far.
+func (l *List) Names() []string { return l.names }
+
+// other stands for expressions without a name.
+const other = "?"
+
+// of is the name of an expression.
+func of(e ast.Expr) string {
+	name := other
+	switch e := e.(type) {
+	case *ast.Paren:
+		return of(e.X)
+	case *ast.Literal:
+		return ""
+	case *ast.Unary:
+		if _, ok := e.X.(*ast.Literal); ok {
+			return ""
+		}
+	case *ast.Name:
+		name = e.Name
+	case *ast.Call:
+		name = e.Fun.Name
+	case *ast.Index:
+		name = e.Array.Name
+	case *ast.Target:
+		name = target.Text(e)
+	case *ast.AtOp:
+		name = e.Name
+		if e.Name == "@entry" && len(e.Args) == 1 {
+			return of(e.Args[0])
+		}
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
+		return other
+	}
+	return name
+}
