@@ -15,6 +15,7 @@ import (
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/monitor"
+	"github.com/gostap/gostap/cmd/internal/ready"
 	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/cmd/internal/tty"
 	"github.com/gostap/gostap/compiler"
@@ -234,7 +235,7 @@ func (c *command) sessionOptions() gostap.Options {
 	o := gostap.Options{
 		Runtime: gostap.Runtime(c.runtime), Text: true, PID: c.pid, Command: c.command, Stdin: c.In, Stdout: c.Out,
 		Stderr: c.Err,
-		Env:    append([]string{}, c.env...), Timeout: c.timeout, BufferMB: c.bufferMB, QuietErrors: c.quietErrors,
+		Env:    ready.Without(c.env), Timeout: c.timeout, BufferMB: c.bufferMB, QuietErrors: c.quietErrors,
 		Timing: c.timing, Serve: c.serve,
 	}
 	if c.command == "" && c.file == "-" {
@@ -354,6 +355,13 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 	}
 	inPlace := func() error {
 		c.tellServed(s.Served())
+		status := "STATUS=the probes are in place"
+		if text := placesOf(p.Places()); text != "" {
+			status = "STATUS=tracing " + text
+		}
+		if err := ready.Tell(c.env, "READY=1", status); err != nil {
+			c.warnf("whoever waits for this session was not told that it traces: %v", err)
+		}
 		if started == nil {
 			return nil
 		}
