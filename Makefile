@@ -11,7 +11,7 @@ TEST_PACKAGES := gcc g++ clang gdb libc6-dev binutils llvm bpftool bpftrace util
 	dropbear-bin
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: all build demo test unit oracle check arm64 bench generate man deps install clean
+.PHONY: all build demo test unit oracle check arm64 bench generate man completions packages deps install clean
 
 all: build
 
@@ -20,7 +20,7 @@ build: $(BIN)
 # Without cgo the command is one file that runs on any distribution, and starts in 1 ms less.
 $(BIN): FORCE
 	@mkdir -p bin
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/gostap
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/gostap
 
 FORCE:
 
@@ -89,10 +89,20 @@ deps:
 man: build
 	@rm -rf bin/man && GO=$(GO) docs/man.sh $(BIN) bin/man
 
-install: build man
+completions: build
+	for s in bash zsh fish; do $(BIN) completion $$s >bin/completion.$$s || exit 1; done
+
+# What is released, in bin/packages: equal bytes for equal commits. Needs no root; docs/packages.md. nfpm is the last
+# release whose modules all come from the module proxy.
+NFPM := $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0
+packages: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
+packages: build man completions
+	$(GO) run ./cmd/internal/packaging -version '$(VERSION)' -nfpm '$(NFPM)'
+	@ls -l bin/packages
+
+install: build man completions
 	install -D -m 755 $(BIN) $(DESTDIR)/usr/local/bin/gostap
 	for f in bin/man/*; do install -D -m 644 $$f $(DESTDIR)/usr/local/share/man/man$${f##*.}/$${f##*/}; done
-	for s in bash zsh fish; do $(BIN) completion $$s >bin/completion.$$s; done
 	install -D -m 644 bin/completion.bash $(DESTDIR)/usr/local/share/bash-completion/completions/gostap
 	install -D -m 644 bin/completion.zsh $(DESTDIR)/usr/local/share/zsh/site-functions/_gostap
 	install -D -m 644 bin/completion.fish $(DESTDIR)/usr/local/share/fish/vendor_completions.d/gostap.fish

@@ -72,7 +72,7 @@ document tools gostap-tools 1
 document language gostap-language 7
 document tapsets gostap-tapset 3
 document errors gostap-errors 7
-for d in guru ftrace served remote monitor interactive marks plan compat; do document $d gostap-$d 7; done
+for d in guru ftrace served remote monitor interactive marks plan packages compat; do document $d gostap-$d 7; done
 {
 	sed -n '/^## Probe points/,/^## Aliases/{/^## Aliases/d;s/^## /# /;s/^### /## /;p}' docs/language.md
 	printf '\n# ALL KINDS\n\n'
