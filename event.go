@@ -40,7 +40,8 @@ type Event struct {
 	Format string
 	// Names are those of Args: of what has a name in the script that name ("pid" of pid(), "n", "$o->ID", "calls" of
 	// calls[c], "@count" of @count(x)), of other expressions their position, from "1"; "" for literals, widths and
-	// precisions. All events of a statement share them.
+	// precisions. What Options.PrintGlobals prints of a global whose Global has it too has only "=" here.
+	// All events of a statement share them.
 	Names []string
 	// PID, TID, Time and Point are of the hit that printed. CPU is the processor, -1 where that is not known and in
 	// handlers that run in this process.
@@ -55,6 +56,16 @@ type Event struct {
 	// Cause and Count say what was Lost, and how often.
 	Cause string
 	Count uint64
+	// Printed is the histogram whose text Text is, of a Text; nil for other text.
+	Printed *PrintedHistogram
+}
+
+// PrintedHistogram is one that the script printed: the only one of the Stats, of a global or of an element of it.
+// Several elements together (lat[*, 1]) have no Key.
+type PrintedHistogram struct {
+	Global string
+	Key    []Value
+	Stats  *Stats
 }
 
 // Value is a value of the script language: a whole number, a number with a fraction, or a string.
@@ -112,9 +123,22 @@ func (p *Program) event(h *host.Event) Event {
 	case Lost:
 		e.Cause = h.Cause.String()
 	case Text:
-		e.CPU = h.CPU
+		if h.Hist != nil {
+			e.Printed = p.printed(h.Hist)
+		}
 	}
 	return e
+}
+
+// printed makes a histogram of the host's.
+func (p *Program) printed(h *host.Hist) *PrintedHistogram {
+	g := p.ir.Globals[h.Global]
+	out := &PrintedHistogram{Global: g.Name, Stats: stats(g, h.Agg)}
+	for i, k := range h.Keys {
+		out.Key = append(out.Key, value(g.Keys[i].Type, k))
+	}
+	out.Stats.Histograms = out.Stats.Histograms[h.Number : h.Number+1]
+	return out
 }
 
 // number is the value of bits that a conversion of printf prints.

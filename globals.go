@@ -21,6 +21,8 @@ type Globals map[string]Global
 type Global struct {
 	// Keys is how many keys an array has, 0 for a scalar.
 	Keys int
+	// Unread: Options.PrintGlobals prints it at the end, since the script never reads it.
+	Unread bool
 	// Elements are those of an array, in the order in which they came where that is known, or the one of a scalar.
 	Elements []Element
 }
@@ -139,7 +141,7 @@ func lookAt(store interp.Store, p *ir.Program, class int, globals []int, out Glo
 
 // global copies what a store gave.
 func global(g *ir.Global, elems []interp.Elem) Global {
-	out := Global{Keys: len(g.Keys), Elements: make([]Element, len(elems))}
+	out := Global{Keys: len(g.Keys), Unread: g.Unread, Elements: make([]Element, len(elems))}
 	for i := range elems {
 		e := &out.Elements[i]
 		for k, v := range elems[i].Key {

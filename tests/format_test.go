@@ -79,7 +79,7 @@ func formatted(t *testing.T, schema *jsonschema.Schema, gostap string, args ...s
 func texts(lines []map[string]any) string {
 	var b strings.Builder
 	for _, l := range lines {
-		if l["type"] == "print" || l["type"] == "text" {
+		if l["type"] == "print" || l["type"] == "text" || l["type"] == "histogram" {
 			b.WriteString(l["text"].(string))
 		}
 	}
@@ -152,6 +152,74 @@ func TestFormatFields(t *testing.T) {
 	}
 	out, err = run("run", filepath.Join(dir, "json.plan"), "-c", "sh -c :")
 	if err != nil || !strings.HasPrefix(out, "sh ") || !strings.Contains(out, "calls: 7 9007199254740993") {
+		t.Errorf("the plan as text: %v %s", err, out)
+	}
+}
+
+// TestFormatGlobals: globals that nobody reads and histograms that are printed are data, the same as the text has, from
+// handlers on the host and in the kernel, and of plans.
+func TestFormatGlobals(t *testing.T) {
+	schema, err := jsonschema.Read(jsonlines.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gostap := bin(t, "gostap")
+	const script = `global plain, name, seen, stat, lat, kept
+		probe WHERE {
+			plain = 7 name = "x" kept = 1
+			seen["a", 1] = 5 seen["b", 2] = -6
+			stat <<< 3 stat <<< 8
+			lat["k"] <<< 1 lat["k"] <<< 5 lat["k"] <<< 1000
+			print(@hist_log(lat["k"]))
+			if (kept) println("kept")
+		}`
+	want := []string{
+		`{"type":"histogram","name":"lat","keys":["k"],"stats":{"count":3,"sum":1006,"min":1,"max":1000,"avg":335},` +
+			`"histograms":[{"kind":"log","buckets":[{"from":1,"to":1,"count":1},{"from":4,"to":7,"count":1},` +
+			`{"from":512,"to":1023,"count":1}]}],"text":"value |`,
+		`"text":"kept\n"}`,
+		`{"type":"global","name":"name","value":"x"}`,
+		`{"type":"global","name":"plain","value":7}`,
+		`{"type":"global","name":"seen","keys":["a",1],"value":5}`,
+		`{"type":"global","name":"seen","keys":["b",2],"value":-6}`,
+		`{"type":"global","name":"stat","stats":{"count":2,"sum":11,"min":3,"max":8,"avg":5}}`,
+		`{"type":"end"`,
+	}
+	check := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(gostap, append([]string{"--format=json"}, args...)...)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		for i, line := range lines {
+			if _, err := schema.Check([]byte(line)); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+			if i > 0 && (i > len(want) || !strings.Contains(line, want[i-1])) {
+				t.Errorf("%v: line %d is %s", args, i, line)
+			}
+		}
+		if len(lines) != len(want)+1 {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+	at := func(where string) string { return strings.Replace(script, "WHERE", where, 1) }
+	check("--runtime=host", "-e", at("begin")+" probe begin(1) { exit() }")
+	if os.Geteuid() != 0 {
+		return
+	}
+	inKernel := at(`process("` + bin(t, "stap") + `").function("main.traceme")`)
+	check("--runtime=bpf", "-e", inKernel, "-c", bin(t, "stap"))
+	plan := filepath.Join(t.TempDir(), "p.plan")
+	cmd := exec.Command(gostap, "--format=json", "-p4", "-o", plan, "-e", inKernel)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	check("run", plan, "-c", bin(t, "stap"))
+	out, err := exec.Command(gostap, "run", plan, "-c", bin(t, "stap")+" >/dev/null").Output()
+	if err != nil || !strings.Contains(string(out), "kept\nplain=7\nname=\"x\"\n") {
 		t.Errorf("the plan as text: %v %s", err, out)
 	}
 }

@@ -241,6 +241,10 @@ func (f *Format) ArgTypes() []types.Type {
 	return ts
 }
 
+// Unread is the only name of a statement that prints a global at the end because the script never reads it, and whose
+// values the global has.
+const Unread = "="
+
 // headMark begins the formats of prints with a head; the names of the arguments follow, each with nameEnd.
 const (
 	headMark = "\x01gostap\x01"

@@ -137,6 +137,8 @@ func (ps *textParser) global() {
 			g.Float = true
 		case "shown":
 			g.Shown = true
+		case "unread":
+			g.Unread = true
 		case "internal":
 			g.Internal = true
 		case "constant":

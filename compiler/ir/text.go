@@ -226,6 +226,9 @@ func (w *printer) global(g *Global) {
 	if g.Shown {
 		w.b.WriteString(" shown")
 	}
+	if g.Unread {
+		w.b.WriteString(" unread")
+	}
 	switch g.Sharing {
 	case Constant:
 		w.b.WriteString(" constant")

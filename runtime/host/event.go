@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/host/symbols"
@@ -45,6 +46,17 @@ type Event struct {
 	// Cause and Count are of what was lost.
 	Cause ir.Cause
 	Count uint64
+	// Hist is a histogram whose text Text is, of an EventText; nil for other text.
+	Hist *Hist
+}
+
+// Hist is a histogram that was printed: of an element of a global, by its number in the program, or without Keys of
+// several together. Number is that among the global's histograms.
+type Hist struct {
+	Global int
+	Keys   []interp.Val
+	Agg    *interp.Agg
+	Number int
 }
 
 // Arg is an argument of a print. What it is goes by the conversion: s is Text, m and M are Text (bytes), the others

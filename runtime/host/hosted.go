@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/intrinsic"
@@ -260,6 +261,20 @@ func (h *hosted) PrintValues(format int, args []interp.Val) {
 	f, vals := o.body(format, args)
 	o.text = textfmt.Append(o.text[:0], f, vals)
 	o.write(o.text)
+}
+
+// PrintHist does too.
+func (h *hosted) PrintHist(global int, keys []interp.Val, a *interp.Agg, hist int, text []byte) {
+	o := h.out
+	if o.event == nil {
+		o.write(text)
+		return
+	}
+	for i := range keys {
+		keys[i].Str = strings.Clone(keys[i].Str)
+	}
+	o.tell(&Event{Kind: EventText, Text: string(text), CPU: o.cpu,
+		Hist: &Hist{Global: global, Keys: keys, Agg: a, Number: hist}})
 }
 
 func (h *hosted) Warn(text string) { h.out.warn(text) }

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/runtime/export/jsonlines"
 	"github.com/gostap/gostap/runtime/export/record"
 )
@@ -107,12 +111,16 @@ func (c *command) export(ctx context.Context, s *gostap.Session, out io.Writer, 
 	side := &aside{Writer: c.Err, pend: e.flush}
 	side.turn, _ = out.(interface{ Next() error })
 	err := s.Each(ctx, side, e.event, e.flush, started)
+	var f *gostap.Failure
+	if errors.As(err, &f); err == nil || f != nil && !f.Stopped {
+		g, gerr := s.Globals()
+		err = cmp.Or(err, gerr, e.globals(g))
+	}
 	end := record.End{Time: time.Now()}
 	if err != nil {
 		end.Status, end.Error = 1, words(err)
 	}
-	var f *gostap.Failure
-	if errors.As(err, &f) {
+	if f != nil {
 		end.Errors = f.Errors
 		fmt.Fprintf(c.Err, "error: %s\n", f) // messages went to the output
 	}
@@ -165,6 +173,9 @@ func (e *exporter) event(v gostap.Event) error {
 	*r = record.Record{Fields: r.Fields[:0], Text: v.Text, CPU: v.CPU}
 	switch v.Kind {
 	case gostap.Print:
+		if len(v.Names) == 1 && v.Names[0] == ir.Unread {
+			return nil // a line of its own says it as data
+		}
 		r.Time, r.PID, r.TID, r.Probe = v.Time, v.PID, v.TID, v.Point
 		for i := range v.Args {
 			if i < len(v.Names) && v.Names[i] != "" {
@@ -173,6 +184,10 @@ func (e *exporter) event(v gostap.Event) error {
 		}
 	case gostap.Text:
 		r.Kind = record.Text
+		if h := v.Printed; h != nil {
+			r.Kind, r.Name, r.Stats = record.Histogram, h.Global, exportedStats(h.Stats)
+			r.Keys = exportedKeys(h.Key)
+		}
 	case gostap.Warning:
 		r.Kind = record.Warning
 		if e.noWarn && v.Code != "" {
@@ -185,10 +200,57 @@ func (e *exporter) event(v gostap.Event) error {
 	case gostap.Lost:
 		r.Kind, r.Cause, r.Count = record.Lost, v.Cause, v.Count
 	}
-	if e.buf = e.enc.Append(e.buf, r); len(e.buf) >= mostBuffered {
+	return e.add()
+}
+
+// add adds the line of the record at hand.
+func (e *exporter) add() error {
+	if e.buf = e.enc.Append(e.buf, &e.rec); len(e.buf) >= mostBuffered {
 		return e.flush()
 	}
 	return nil
+}
+
+// globals adds those that are printed at the end.
+func (e *exporter) globals(globals gostap.Globals) error {
+	for _, name := range slices.Sorted(maps.Keys(globals)) {
+		g := globals[name]
+		if !g.Unread {
+			continue
+		}
+		for i := range g.Elements {
+			el := &g.Elements[i]
+			e.rec = record.Record{Kind: record.Global, Name: name, Keys: exportedKeys(el.Key)}
+			if el.Stats != nil {
+				e.rec.Stats = exportedStats(el.Stats)
+			} else {
+				e.rec.Value = exported(&el.Value)
+			}
+			if err := e.add(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func exportedKeys(keys []gostap.Value) (out []record.Value) {
+	for i := range keys {
+		out = append(out, exported(&keys[i]))
+	}
+	return out
+}
+
+func exportedStats(s *gostap.Stats) *record.Stats {
+	out := &record.Stats{Count: s.Count, Sum: s.Sum, Min: s.Min, Max: s.Max, Avg: s.Avg(), Scale: s.Scale}
+	for _, h := range s.Histograms {
+		b := record.Buckets{Linear: h.Linear, Low: h.Low, High: h.High, Width: h.Width}
+		for _, k := range h.Buckets {
+			b.Buckets = append(b.Buckets, record.Bucket{From: k.From, To: k.To, Count: k.Count})
+		}
+		out.Histograms = append(out.Histograms, b)
+	}
+	return out
 }
 
 // exported gives a value as it is exported: of stacks the frames as they are printed.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/internal/target"
+	"github.com/gostap/gostap/compiler/ir"
 )
 
 // List are the names of one statement.
@@ -23,7 +24,11 @@ type List struct {
 	name  string // its name
 	part  int    // of one that is shown in parts, how many there were
 	lit   string // the text before the next part, then its name
+	auto  bool
 }
+
+// Auto says that the statement is none of the script's, but prints a global at the end: its only name is ir.Unread.
+func (l *List) Auto() { l.auto = true }
 
 // Next goes on to an argument.
 func (l *List) Next(e ast.Expr) { l.pos, l.name, l.part, l.lit = l.pos+1, of(e), 0, "" }
@@ -68,7 +73,12 @@ func (l *List) Value(n int) {
 }
 
 // Names are those given so far.
-func (l *List) Names() []string { return l.names }
+func (l *List) Names() []string {
+	if l.auto {
+		return []string{ir.Unread}
+	}
+	return l.names
+}
 
 // other stands for expressions without a name.
 const other = "?"

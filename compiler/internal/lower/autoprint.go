@@ -71,6 +71,9 @@ func (l *lowerer) autoPrint() {
 func (f arrays) autoPrint(g int, of *elab.Global) {
 	gl := f.out.Globals[g]
 	p := &printer{f: f.fn}
+	if gl.Unread = f.o.Inspected && !of.Stack && !slices.Contains(of.StackKeys, true); gl.Unread {
+		p.names.Auto()
+	}
 	p.lit(of.Decl.Name.Name)
 	if !gl.IsArray() {
 		switch gl.Type {
@@ -204,7 +207,7 @@ func (f arrays) autoStat(p *printer, g int, keys []ir.Val) {
 	some, none, done := f.b.Block(), f.b.Block(), f.b.Block()
 	f.b.Branch(count, some, none)
 	f.to(none)
-	empty := &printer{f: f.fn, args: append([]ir.Val(nil), p.args...)}
+	empty := &printer{f: f.fn, args: append([]ir.Val(nil), p.args...), names: p.names}
 	empty.fmt.Append(p.fmt.Pieces...)
 	empty.lit(" @count=0\n")
 	empty.emit(false)

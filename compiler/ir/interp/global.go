@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"slices"
+
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/types"
@@ -91,9 +93,16 @@ func (m *Machine) hist(in *inst, ints []int64, strs []string) error {
 	if a.Count != 0 {
 		m.buf = textfmt.Hist(m.buf, m.p.Globals[in.glob].Stat.Hists[in.n], counts)
 	}
-	if in.op == ir.OpPrintHist {
+	switch {
+	case in.op == ir.OpPrintHist && m.values != nil:
+		var keys []Val
+		if !in.star {
+			keys = slices.Clone(m.keyOf(in, ints, strs))
+		}
+		m.values.PrintHist(int(in.glob), keys, a.clone(), int(in.n), m.buf)
+	case in.op == ir.OpPrintHist:
 		m.out.Print(m.buf)
-	} else {
+	default:
 		strs[in.dst] = toString(m.buf, in.cap)
 	}
 	return nil

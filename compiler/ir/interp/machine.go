@@ -25,6 +25,9 @@ type Output interface {
 type Values interface {
 	// PrintValues is given the number of the format and its arguments, which are valid during the call only.
 	PrintValues(format int, args []Val)
+	// PrintHist is given a histogram that is printed: the global, the keys of the element, nil where several are put
+	// together, what it is of, the number of the histogram, and its text.
+	PrintHist(global int, keys []Val, a *Agg, hist int, text []byte)
 }
 
 // Machine runs the handlers of one program. It is for one goroutine; several Machines may share

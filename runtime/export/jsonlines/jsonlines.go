@@ -58,7 +58,7 @@ func (e *Encoder) End(b []byte, s *record.End) []byte {
 }
 
 var kinds = [...]string{record.Print: "print", record.Text: "text", record.Warning: "warning", record.Error: "error",
-	record.Lost: "lost", record.Global: "global"}
+	record.Lost: "lost", record.Global: "global", record.Histogram: "histogram"}
 
 // Append appends the line of a record.
 func (e *Encoder) Append(b []byte, r *record.Record) []byte {
@@ -95,9 +95,12 @@ func (e *Encoder) Append(b []byte, r *record.Record) []byte {
 		b = append(b, `,"count":`...)
 		b = strconv.AppendUint(b, r.Count, 10)
 		b = e.text(b, "message", r.Text)
-	case record.Global:
+	case record.Global, record.Histogram:
 		b = e.text(b, "name", r.Name)
 		b = e.global(b, r)
+		if r.Kind == record.Histogram {
+			b = e.text(b, "text", r.Text)
+		}
 	}
 	return e.end(b)
 }
@@ -206,7 +209,7 @@ func (e *Encoder) global(b []byte, r *record.Record) []byte {
 	return append(b, ']')
 }
 
-func histogram(b []byte, h *record.Histogram) []byte {
+func histogram(b []byte, h *record.Buckets) []byte {
 	if h.Linear {
 		b = append(b, `{"kind":"linear"`...)
 		b = number(b, "low", h.Low)

@@ -20,7 +20,7 @@ func TestLines(t *testing.T) {
 	}
 	at := time.Unix(1700000000, 7)
 	stats := &record.Stats{Count: 3, Sum: math.MinInt64, Min: -1, Max: math.MaxInt64, Avg: 2, Scale: 1000,
-		Histograms: []record.Histogram{
+		Histograms: []record.Buckets{
 			{Buckets: []record.Bucket{{From: -4, To: -3, Count: 1}, {From: 4, To: 7, Count: 2}}},
 			{Linear: true, Low: 0, High: 100, Width: 10}}}
 	var e Encoder
@@ -53,6 +53,10 @@ func TestLines(t *testing.T) {
 				`"max":9223372036854775807,"avg":2,"scale":1000},"histograms":[{"kind":"log","buckets":[{"from":-4,` +
 				`"to":-3,"count":1},{"from":4,"to":7,"count":2}]},{"kind":"linear","low":0,"high":100,"width":10,` +
 				`"buckets":[]}]}`},
+		{record.Record{Kind: record.Histogram, Name: "n", Text: "v\n", Stats: &record.Stats{Count: 1, Sum: 1,
+			Min: 1, Max: 1, Avg: 1, Histograms: stats.Histograms[1:]}},
+			`{"type":"histogram","name":"n","stats":{"count":1,"sum":1,"min":1,"max":1,"avg":1},"histograms":[{` +
+				`"kind":"linear","low":0,"high":100,"width":10,"buckets":[]}],"text":"v\n"}`},
 		{record.Record{Kind: record.Global, Name: "n", Stats: &record.Stats{}},
 			`{"type":"global","name":"n","stats":{"count":0,"sum":0}}`},
 	} {

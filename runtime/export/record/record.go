@@ -11,12 +11,13 @@ type Kind uint8
 
 // The kinds.
 const (
-	Print   Kind = iota // a statement of the print family
-	Text                // text that no such statement made
-	Warning             // of the script, the compiler or the session
-	Error               // a run-time error of the script that nobody caught
-	Lost                // hits or events that are missing
-	Global              // an element of a global at the end
+	Print     Kind = iota // a statement of the print family
+	Text                  // text that no such statement made
+	Warning               // of the script, the compiler or the session
+	Error                 // a run-time error of the script that nobody caught
+	Lost                  // hits or events that are missing
+	Global                // an element of a global at the end
+	Histogram             // one that the script printed, of an element of a global
 )
 
 // Record is one thing that is said.
@@ -38,7 +39,7 @@ type Record struct {
 	// Of what was Lost.
 	Cause string
 	Count uint64
-	// Of a Global: its name, the keys of the element, and its value or what was put into it.
+	// Of a Global and a Histogram: its name, the keys of the element, and its value or what was put into it.
 	Name  string
 	Keys  []Value
 	Value Value
@@ -76,11 +77,11 @@ const (
 type Stats struct {
 	Count, Sum, Min, Max, Avg int64
 	Scale                     int64
-	Histograms                []Histogram
+	Histograms                []Buckets
 }
 
-// Histogram counts values by size.
-type Histogram struct {
+// Buckets are a histogram: they count values by size.
+type Buckets struct {
 	Linear           bool
 	Low, High, Width int64
 	Buckets          []Bucket
