@@ -65,7 +65,15 @@ func (o *options) checkInteractive(fs *pflag.FlagSet) error {
 // interactive is "gostap -i".
 func (c *command) interactive() (status int, err error) {
 	var set []string
-	err = flagSet(new(options), new(values)).ParseAll(slices.Concat(c.rc, c.argv), func(f *pflag.Flag, v string) error {
+	argv, file, script := c.argv, c.file, c.script
+	if c.tool != nil {
+		argv, file, script = c.tool.args, "", c.tool.text
+	} else if file != "" && !exists(file) {
+		if _, err := readScript(file, c.env); err != nil {
+			return 0, err
+		}
+	}
+	err = flagSet(new(options), new(values)).ParseAll(slices.Concat(c.rc, argv), func(f *pflag.Flag, v string) error {
 		if f.Name != "interactive" && f.Name != "execute" {
 			set = append(set, written(f, v))
 		}
@@ -79,7 +87,7 @@ func (c *command) interactive() (status int, err error) {
 		return 0, err
 	}
 	return interactive.Run(interactive.Config{Command: b, In: c.In, Out: c.Out, Err: c.Err, Env: c.env, Options: set,
-		Script: c.script, File: c.file}), nil
+		Script: script, File: file}), nil
 }
 
 // written is an option with its value in one word.

@@ -82,7 +82,7 @@ func useTool(args, env []string) (*toolRun, error) {
 			return nil
 		}
 		switch f.Name {
-		case "execute", "list", "list-vars", "interactive":
+		case "execute", "list", "list-vars":
 			other = flagName(f)
 		case "help":
 			help = true

@@ -187,3 +187,16 @@ probe @at { }
 		}
 	}
 }
+
+// TestInteractiveTool: an interactive session begins with the script of a tool, and has its options.
+func TestInteractiveTool(t *testing.T) {
+	var out bytes.Buffer
+	status := Run([]string{"-i", "execsnoop", "--ok", "-T", "5"},
+		Streams{In: strings.NewReader("list\nset\n"), Out: &out, Err: &out},
+		[]string{"PATH=/bin:/usr/bin", "SYSTEMTAP_DIR=" + t.TempDir()})
+	for _, want := range []string{"probe syscall.execve.return", "--global=ok=1", "--timeout=5"} {
+		if status != 0 || !strings.Contains(out.String(), want) {
+			t.Errorf("no %s, status %d:\n%s", want, status, &out)
+		}
+	}
+}
