@@ -158,11 +158,15 @@ func (p *parser) atTop(f *failure) {
 	}
 	d := p.errorf(code.TopLevel, at.Span(), "expected probe, function, global or private, found %s", pp.Describe(at))
 	_, afterGlobals := f.after.(*ast.Globals)
-	elsewhere := habits.Point(p.text(at))
+	elsewhere, forgot := habits.Point(p.text(at)), habits.Forgot(p.text(at))
 	near := diag.Nearest(at.Text, []string{"probe", "function", "global", "private"}, 1)
 	switch {
 	case elsewhere != "":
 		d.Hintf("this looks like a script for bpftrace or DTrace; here it is: probe %s { ... }", elsewhere)
+	case forgot != "" && !afterGlobals:
+		d.Hintf("a probe begins with the word probe: probe %s { ... }", forgot)
+	case f.after == nil && habits.Source(p.name(at)) != "":
+		d.Hintf("%s", habits.NoSource(p.name(at)))
 	case slices.Contains([]string{"func", "def", "fn", "sub", "fun"}, at.Text):
 		d.Hintf("functions begin with the word function: function f(a, b) { ... }")
 	case at.Text == "struct" || at.Text == "union" || at.Text == "enum":
@@ -246,6 +250,20 @@ func (p *parser) text(from *pp.Tok) string {
 	return string(file.Text[i:min(i+1000, len(file.Text))])
 }
 
+// name is the name of a token's file.
+func (p *parser) name(at *pp.Tok) string {
+	if file := p.o.Files.File(at.Pos); file != nil {
+		return file.Name
+	}
+	return ""
+}
+
+// shellTook says whether a token stands in a text of the command line that has no double quote.
+func (p *parser) shellTook(at *pp.Tok) bool {
+	file := p.o.Files.File(at.Pos)
+	return file != nil && file.Name == "<input>" && !strings.Contains(string(file.Text), `"`)
+}
+
 // before is what is written right before a token, in its file.
 func (p *parser) before(t *pp.Tok) string {
 	file := p.o.Files.File(t.Pos)
@@ -270,6 +288,11 @@ func (p *parser) hint(f *failure) string {
 	switch {
 	case f.inPoints() && f.set[sp.StapParserSTAR] && f.found(sp.StapParserDOT, sp.StapParserSLASH) && f.prev == nil:
 		return "the functions of a program are process(\"FILE\").function(\"*\")"
+	case f.inPoints() && f.found(sp.StapParserFUNCTION) && f.behind(sp.StapParserPROBE):
+		return "a function is one of a program or of the kernel: process(\"FILE\").function(\"NAME\")"
+	case f.in(sp.StapParserRULE_stmt) && f.found(sp.StapParserRPAREN) && f.set[sp.StapParserSEMI] &&
+		strings.Contains(p.before(at), " in "):
+		return "a loop over an array is written foreach (key in array)"
 	case f.inPoints() && f.found(sp.StapParserSLASH):
 		return "a condition stands in the body: if (!(condition)) next"
 	case f.found(sp.StapParserCOLON) && !f.set[sp.StapParserCOLON] && strings.HasPrefix(p.text(at), ":="):
@@ -304,6 +327,8 @@ func (p *parser) hint(f *failure) string {
 		switch {
 		case f.found(sp.StapParserRPAREN):
 			return "a probe point without argument is written without parentheses"
+		case p.shellTook(at):
+			return "the shell has taken the double quotes away: the script stands in single quotes, -e 'SCRIPT'"
 		case f.found(sp.StapParserSLASH, sp.StapParserDOT, sp.StapParserID, sp.StapParserFUNC_NAME, sp.StapParserSTAR):
 			return "paths and names are strings here: process(\"/bin/ls\").function(\"main\")"
 		}

@@ -133,11 +133,12 @@ func (p *parser) tooMany() bool {
 func (p *parser) recover() {
 	p.x.Quiet = true
 	defer func() { p.x.Quiet = false }()
-	if t := p.stream.Tok(1); t.Glued && t.Type == stapparse.StapParserFUNCTION {
-		p.stream.Consume() // process("x")function("f"), with the dot left out
-	}
 	for {
 		t := p.stream.Tok(1)
+		if t.Type == stapparse.StapParserFUNCTION && p.stream.Tok(2).Type == stapparse.StapParserLPAREN {
+			p.stream.Consume() // a part of a point, process("x").function("f"), with the dot or without
+			continue
+		}
 		switch t.Type {
 		case antlr.TokenEOF:
 			return

@@ -30,6 +30,7 @@ const (
 	StarUse             Code = "star-use"
 	NoResult            Code = "no-result"
 	ReturnValue         Code = "return-value"
+	ReturnLine          Code = "return-line"
 	PrintArguments      Code = "print-arguments"
 	PrintFormat         Code = "print-format"
 	Regex               Code = "regular-expression"
@@ -113,6 +114,8 @@ func SemanticCodes() []CodeInfo {
 			`probe begin { println(exit()) }`},
 		{ReturnValue, false, "a function returns a value here and none there",
 			`function f(a) { if (a) return 1 return } probe begin { println(f(1)) }`},
+		{ReturnLine, true, "a return takes its value from the next line, and nobody wants a value of the function",
+			"function f(a) { if (a) return\n  a++\n  println(a)\n}\nprobe begin { f(1) }"},
 		{PrintArguments, false, "a print function is given other arguments than it takes",
 			`probe begin { printf("%d %d\n", 1) }`},
 		{PrintFormat, false, "a format is no literal string, or has a conversion that there is not",

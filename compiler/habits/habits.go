@@ -20,9 +20,12 @@ var variables = map[string]string{
 	"timestamp": "the time is gettimeofday_ns()", "walltimestamp": "the time is gettimeofday_ns()",
 	"curthread": "the task is task_current()", "probefunc": "the name of the function is ppfunc()",
 	"probename": "the name of the probe point is pp()",
-	"errno":     "a system call's error is in its $return: errno_str($return)",
-	"ctx":       "the parameters are $NAME each; $$parms writes all of them",
+	"then":      "there is no word then: if (x) statement else statement", "elif": elseIf, "elsif": elseIf,
+	"errno": "a system call's error is in its $return: errno_str($return)",
+	"ctx":   "the parameters are $NAME each; $$parms writes all of them",
 }
+
+const elseIf = "a further condition is written else if (x)"
 
 // declaring are words that declare variables in other languages.
 var declaring = map[string]bool{

@@ -55,3 +55,24 @@ func FuzzPoint(f *testing.F) {
 	}
 	f.Fuzz(func(_ *testing.T, s string) { Point(s); At("", s); At(s, s); Function(s); Variable(s) })
 }
+
+// TestForgot: probes whose word probe was forgotten, and texts that are none.
+func TestForgot(t *testing.T) {
+	for text, want := range map[string]string{
+		"begin { x }": "begin", "end{ x }": "end", "error { }": "error", "begin(-1) { }": "begin(-1)",
+		`process("./app").function("f") { println($a) }`: `process("./app").function("f")`,
+		"timer.s(1) { }":            "timer.s(1)",
+		"syscall.* , timer.s(1) {}": "syscall.* , timer.s(1)", "begin = 1 {": "", `error("x") {`: "", "begins { }": "", "begin": "", "": "",
+		"process(a = 1; b) {": "", "kernel.x = 1 }\nprobe begin {": "",
+	} {
+		if got := Forgot(text); got != want {
+			t.Errorf("%q gives %q, not %q", text, got, want)
+		}
+	}
+	for _, c := range []struct{ name, legal, want string }{{"ret", "return", "return"}, {"probe", "mark", "mark"},
+		{"Func", "function", "function"}, {"ret", "call", ""}, {"return", "return", ""}} {
+		if got := Component(c.name, []string{c.legal}); got != c.want {
+			t.Errorf("%s gives %q", c.name, got)
+		}
+	}
+}

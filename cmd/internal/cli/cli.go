@@ -261,7 +261,7 @@ func (c *command) show(l []gostap.Diagnostic) bool {
 	style := gostap.Style{Color: useColor(c.options, c.Err, c.env), Codes: c.verbose > 0, Width: columns(c.Err)}
 	ok := true
 	n, warned := 0, 0
-	for _, d := range l {
+	for i, d := range l {
 		if d.Warning {
 			if c.noWarn {
 				continue
@@ -274,6 +274,9 @@ func (c *command) show(l []gostap.Diagnostic) bool {
 			}
 		}
 		io.WriteString(c.Err, d.Render(style))
+		if d.Code == "unused-argument" && (i+1 == len(l) || l[i+1].Code != d.Code) {
+			slip.Hint(c.Err, slip.New("", c.strangers())) // told once behind all of them
+		}
 	}
 	if n > 50 {
 		fmt.Fprintf(c.Err, "error: %d more errors\n", n-50)

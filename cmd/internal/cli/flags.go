@@ -244,8 +244,7 @@ func parseSent(args []string, plan bool) (*options, error) {
 	}
 	if !o.hasText && !slices.Contains(o.dump, "help") {
 		if len(o.args) == 0 {
-			return nil, slip.New("no script given",
-				`a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`)
+			return nil, slip.New("no script given", o.wanted())
 		}
 		if o.args[0] == "help" && len(o.args) == 1 && !exists("help") {
 			o.help = true

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -12,6 +14,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/toolbox"
 	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/habits"
 	"github.com/gostap/gostap/grammar"
 )
 
@@ -22,7 +25,7 @@ const maxScript = grammar.MaxBytes
 func readScript(path string, env []string) ([]byte, error) {
 	f, err := foreign.OpenText(path)
 	if nr := (*foreign.NotRegularError)(nil); errors.As(err, &nr) {
-		hint := ""
+		hint := "-I " + path + " takes the functions and aliases of a directory"
 		if !errors.Is(err, unix.EISDIR) {
 			hint = "a script from elsewhere comes by standard input: gostap - < " + path
 		}
@@ -31,12 +34,11 @@ func readScript(path string, env []string) ([]byte, error) {
 	if hint := misplaced(path); hint != "" && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENAMETOOLONG)) {
 		return nil, slip.New(fmt.Sprintf("there is no file %q", path), hint)
 	}
-	if errors.Is(err, unix.ENOENT) && toolbox.IsName(path) {
-		hint := slip.Meant(path, toolbox.Names(env))
-		if hint == "" {
-			hint = "gostap tools lists the tools; gostap --help shows examples"
+	if name := habits.ToolName(path); errors.Is(err, unix.ENOENT) && toolbox.IsName(name) {
+		if hint := toolHint(name, env); hint != "" || name == path {
+			return nil, slip.New(path+": no such file, and no tool of that name",
+				cmp.Or(hint, "gostap tools lists the tools; gostap --help shows examples"))
 		}
-		return nil, slip.New(path+": no such file, and no tool of that name", hint)
 	}
 	if err != nil {
 		return nil, plain(err)
@@ -52,6 +54,58 @@ func readScript(path string, env []string) ([]byte, error) {
 		return nil, plain(err)
 	}
 	return text, nil
+}
+
+// toolHint is the hint for a word that is no name of a tool, "" for none.
+func toolHint(name string, env []string) string {
+	if slices.Contains(toolbox.Names(env), name) {
+		return "it is a tool here: gostap " + name
+	}
+	if hint := habits.Tool(name); hint != "" {
+		return hint
+	}
+	return slip.Meant(name, toolbox.Names(env))
+}
+
+// wanted is the hint for a command line without a script.
+func (o *options) wanted() string {
+	const all = `probe process.function("main.*") { println(pp()) }`
+	switch {
+	case o.command != "":
+		return "what is to be seen of it? All functions of a Go program's package main: gostap -e '" + all + "' -c " +
+			quoted(o.command)
+	case o.pid != 0:
+		return fmt.Sprintf("what is to be seen of it? All functions of a Go program's package main: gostap -e '%s' -x %d",
+			all, o.pid)
+	}
+	return `a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`
+}
+
+// strangers is the hint for words behind the script of which it uses none, "" if there is nothing to say.
+func (c *command) strangers() string {
+	for _, a := range c.args {
+		switch {
+		case c.command != "" && !strings.Contains(c.command, " "):
+			return "-c takes a command with its arguments as one word: -c " +
+				quoted(c.command+" "+strings.Join(c.args, " "))
+		case strings.HasSuffix(a, ".stp"):
+			return "one script is run; -I DIR takes further files, and cat A.stp B.stp | gostap - runs two as one"
+		case c.command == "" && c.pid == 0 && isProgram(a):
+			return "-c starts a program: -c " + quoted(strings.Join(c.args, " "))
+		}
+	}
+	return ""
+}
+
+// isProgram says whether a word is the path of a file that can be run.
+func isProgram(word string) bool {
+	st, err := os.Stat(word)
+	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 && strings.Contains(word, "/")
+}
+
+// quoted is a word as it is written for a shell.
+func quoted(word string) string {
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // misplaced is the hint for a word that stands where the name of the script's file is expected and cannot be one.

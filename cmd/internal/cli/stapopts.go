@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,6 +149,14 @@ func flagName(f *pflag.Flag) string {
 	return "--" + f.Name
 }
 
+// lacking has an example for options that people leave without a value.
+var lacking = map[string]string{
+	"execute": "a script in the command line stands in quotes: gostap -e 'probe begin { println(\"hello\") exit() }'",
+	"command": "the command with its arguments is one word: -c './app ARG'",
+	"pid":     "the number of a running process, or of the newest of a name: -x $(pgrep -n NAME)",
+	"output":  "a file to print to: -o FILE", "timeout": "a number of seconds: -T 10",
+}
+
 // flagError puts what the flag package found wrong into our words.
 func flagError(fs *pflag.FlagSet, err error) error {
 	const list = "gostap --help lists the options"
@@ -161,7 +170,8 @@ func flagError(fs *pflag.FlagSet, err error) error {
 			" lists the probe points of a pattern that follows it, and none does",
 			`gostap -l 'process("./app").function("main.*")'; --dump-probe-types lists the kinds of points`)
 	case errors.As(err, &missing):
-		return slip.New(flagName(missing.GetFlag())+" takes a value, and none follows", list)
+		f := missing.GetFlag()
+		return slip.New(flagName(f)+" takes a value, and none follows", cmp.Or(lacking[f.Name], list))
 	case errors.As(err, &invalid) && invalid.GetFlag().Name == "help":
 		return slip.New("--help takes no topic",
 			"gostap --help lists the options, --dump-probe-types the kinds of probes, --dump-functions the functions")
@@ -176,6 +186,9 @@ func flagError(fs *pflag.FlagSet, err error) error {
 	case errors.As(err, &refused):
 		return slip.New(fmt.Sprintf("%s: %s", flagName(fs.Lookup(refused.o.long)), refused.o.why),
 			cmp.Or(refused.o.hint, list))
+	case errors.As(err, &invalid) && invalid.GetFlag().Name == "pid":
+		return slip.New(fmt.Sprintf("-x takes the number of a process, not %q", invalid.GetValue()),
+			"pgrep finds numbers by names: -x $(pgrep -n "+quoted(filepath.Base(invalid.GetValue()))+")")
 	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "int":
 		return slip.New(fmt.Sprintf("%s takes a number, not %q", flagName(invalid.GetFlag()), invalid.GetValue()),
 			list)

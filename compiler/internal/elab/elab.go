@@ -126,6 +126,8 @@ const (
 // Info is what is known about the nodes of one function or probe.
 type Info struct {
 	Locals []*Local
+	// Offered are the variables of aliases that a probe could use and does not.
+	Offered []string
 	// Types gives the type of each expression that has one.
 	Types map[ast.Expr]types.Type
 	// Stacks are the expressions that are stacks: the numbers of some that are kept, of type Long.

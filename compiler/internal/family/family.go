@@ -13,6 +13,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/near"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -230,7 +231,9 @@ func (m *match) prefix(n int) string {
 func (m *match) unknown(c *probe.Comp, i int, kids []*form) {
 	var all []string
 	for _, k := range kids {
-		all = append(all, k.name)
+		if !strings.HasPrefix(k.name, "__") {
+			all = append(all, k.name)
+		}
 	}
 	var d *diag.Diagnostic
 	if m.compat() {
@@ -245,8 +248,12 @@ func (m *match) unknown(c *probe.Comp, i int, kids []*form) {
 	default:
 		d = m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "unknown component %q after %s", c.Name, m.prefix(i))
 	}
-	if near := diag.Nearest(c.Name, all, 3); len(near) > 0 && !strings.Contains(c.Name, "*") {
-		d.Hintf("did you mean %s?", strings.Join(near, ", "))
+	if h := near.Component(m.req, i, all); h != "" {
+		d.Hintf("%s", h)
+		return
+	}
+	if like := diag.Nearest(c.Name, all, 3); len(like) > 0 && !strings.Contains(c.Name, "*") {
+		d.Hintf("did you mean %s?", strings.Join(like, ", "))
 		return
 	}
 	same := slices.IndexFunc(all, func(name string) bool { return strings.EqualFold(name, c.Name) })
@@ -255,9 +262,8 @@ func (m *match) unknown(c *probe.Comp, i int, kids []*form) {
 		d.Hintf("did you mean %s?", all[same])
 	case i > 0:
 		d.Hintf("legal here: %s", names(kids))
-	case len(m.req.Comps) == 1 && c.Arg == nil && !strings.Contains(c.Name, "*"):
-		d.Hintf("a function of a program is process(\"FILE\").function(%q), one of the kernel kernel.function(%q)",
-			c.Name, c.Name)
+	default:
+		d.Hint = near.Function(m.req)
 	}
 }
 
@@ -277,9 +283,17 @@ func (m *match) argument(c *probe.Comp, f *form) bool {
 		if f.args&bare != 0 {
 			return true
 		}
-		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s needs %s in parentheses", c.Name, f.args)
+		d := m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s needs %s in parentheses", c.Name, f.args)
+		if f.args&num != 0 {
+			d.Hintf("write .%s(1), or another number", c.Name)
+		} else {
+			d.Hintf("write .%s(\"NAME\")", c.Name)
+		}
 	case f.args == bare:
-		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s takes no argument", c.Name)
+		d := m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s takes no argument", c.Name)
+		if len(f.kids) > 0 {
+			d.Hintf("it goes on with %s", names(f.kids))
+		}
 	case c.Arg.IsFloat:
 		m.diag.Errorf(diag.Semantic, CodeForm, c.Span, "%s takes whole numbers, not %s", c.Name, c.Arg.Text).
 			Hintf("smaller units are other probes: timer.ms(1500)")

@@ -15,7 +15,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/kbtf"
 	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
 	"github.com/gostap/gostap/compiler/diag"
-	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/internal/near"
 	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/probe"
 )
@@ -401,9 +401,7 @@ func (m *match) image(p program) debuginfo.Image {
 	case errors.Is(err, debuginfo.ErrNotELF):
 		_, why, _ := strings.Cut(err.Error(), debuginfo.ErrNotELF.Error())
 		d := m.errorf(c, "%s is not an ELF executable%s", p.path, why)
-		if interp := interpreter(p.path); interp != "" {
-			d.Hintf("it is a script; what runs is its interpreter %s", interp)
-		}
+		d.Hint = near.Program(p.path)
 	case errors.Is(err, debuginfo.ErrArch):
 		_, why, _ := strings.Cut(err.Error(), debuginfo.ErrArch.Error())
 		m.errorf(c, "%s is for another machine%s", p.path, why)
@@ -411,24 +409,4 @@ func (m *match) image(p program) debuginfo.Image {
 		m.errorf(c, "%v", err)
 	}
 	return nil
-}
-
-// interpreter reads the "#!" line of a script, "" if it has none.
-func interpreter(path string) string {
-	f, err := foreign.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	buf := make([]byte, 256)
-	n, _ := f.Read(buf)
-	line, _, _ := strings.Cut(string(buf[:n]), "\n")
-	if !strings.HasPrefix(line, "#!") {
-		return ""
-	}
-	fields := strings.Fields(line[2:])
-	if len(fields) == 0 {
-		return ""
-	}
-	return fields[0]
 }

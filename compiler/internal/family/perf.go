@@ -14,8 +14,10 @@ const defaultPeriod = 1_000_000
 // perfForms is perf.type(N).config(N)[.sample(N)|.hz(N)][.process[("path")]].
 func perfForms() *form {
 	counter := &form{name: "counter", args: str,
-		refuse: "counters that handlers read with @perf are not available in this version",
-		hint:   "count the hits of a probe without .counter"}
+		refuse: "handlers cannot read counters with @perf: programs of eBPF read those of one thread or one " +
+			"processor, none that new threads inherit",
+		hint: "count hits: a probe without .counter, with .sample(N), is hit once in N events, and n++ in it counts; " +
+			"gettimeofday_ns() at entry and return measures one call"}
 	process := &form{name: "process", args: bare | str, resolve: perfEvent, kids: []*form{counter}}
 	often := func(name string) *form {
 		return &form{name: name, args: num, resolve: perfEvent, kids: []*form{process}}

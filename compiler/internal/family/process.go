@@ -3,13 +3,13 @@ package family
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/near"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -460,17 +460,17 @@ func (f *finder) whyNotFound(c *probe.Comp, pat pattern, err error, n int) {
 		if nf.Detail != "" {
 			detail = " (" + nf.Detail + ")"
 		}
-		d = f.errorf(c, "no function %q in %s%s", c.Arg.Str, f.path, detail)
-		if c.Name == "statement" && fileLine.MatchString(c.Arg.Str) {
-			d.Hintf("a line of a file is %q", "*@"+c.Arg.Str)
+		if line := near.Line(c); line != "" {
+			f.errorf(c, "no function %q in %s", c.Arg.Str, f.path).Hint = line
 			return
 		}
-		near := nf.Near
-		if len(near) == 0 {
-			near = f.img.NearNames(pat.fn)
+		d = f.errorf(c, "no function %q in %s%s", c.Arg.Str, f.path, detail)
+		like := nf.Near
+		if len(like) == 0 {
+			like = near.Functions(f.img, pat.fn)
 		}
-		if len(near) > 0 {
-			d.Hintf("did you mean %s?", strings.Join(near, ", "))
+		if len(like) > 0 {
+			d.Hintf("did you mean %s?", strings.Join(like, ", "))
 		}
 		return
 	}
@@ -480,14 +480,10 @@ func (f *finder) whyNotFound(c *probe.Comp, pat pattern, err error, n int) {
 		return
 	}
 	d = f.errorf(c, "no function %q in %s", c.Arg.Str, f.path)
-	if c.Name == "statement" && fileLine.MatchString(c.Arg.Str) {
-		d.Hintf("a line of a file is %q", "*@"+c.Arg.Str)
+	if d.Hint = near.Line(c); d.Hint != "" {
 		return
 	}
-	if near := f.img.NearNames(pat.fn); len(near) > 0 {
-		d.Hintf("did you mean %s?", strings.Join(near, ", "))
+	if like := near.Functions(f.img, pat.fn); len(like) > 0 {
+		d.Hintf("did you mean %s?", strings.Join(like, ", "))
 	}
 }
-
-// fileLine is a place as debuggers write it.
-var fileLine = regexp.MustCompile(`^[^@:]+\.\w+:[0-9]+$`)

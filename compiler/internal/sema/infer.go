@@ -2,14 +2,11 @@ package sema
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
-	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
-	"github.com/gostap/gostap/compiler/habits"
 	"github.com/gostap/gostap/compiler/internal/elab"
-	"github.com/gostap/gostap/compiler/intrinsic"
+	"github.com/gostap/gostap/compiler/internal/near"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
@@ -46,6 +43,7 @@ func Infer(p *elab.Program) diag.List {
 	}
 	x.embeddedTypes()
 	x.unresolved()
+	swallowed(x)
 	if !x.ds.HasErrors() {
 		p.NumberTypes()
 	}
@@ -69,6 +67,9 @@ type infer struct {
 	valued map[*elab.Func]bool
 	// asked are calls of them in whose place a value stands, the first of each.
 	asked map[*elab.Func]*ast.Call
+
+	// low are returns that may have taken a statement for their value.
+	low []lowReturn
 
 	// open: what %s prints says nothing of its type, since it may be a stack.
 	open bool
@@ -107,7 +108,7 @@ func (x *infer) rounds() {
 func (x *infer) learn() {
 	for {
 		// What disagrees does so in every round; the last one tells all of it.
-		x.changed, x.ds = false, nil
+		x.changed, x.ds, x.low = false, nil, nil
 		x.round()
 		if !x.changed {
 			break
@@ -316,6 +317,9 @@ func (x *infer) ret(st *ast.Return) {
 	}
 	before := len(x.ds)
 	t := x.expr(st.X, f.Result)
+	if f.User && below(x.p.Files, st) {
+		x.low = append(x.low, lowReturn{f, st})
+	}
 	x.because(before, s)
 	x.given(st.X, t, s)
 }
@@ -500,7 +504,7 @@ func (x *infer) unresolved() {
 			case !l.Written:
 				if d := check(slot{l, -1}, l.Span, "the type of %s is not known: it is never assigned",
 					l.Name); d != nil {
-					nearVariable(d, x.p, in, at, l.Name)
+					d.Hint = near.Variable(x.p, in, at, l.Name)
 				}
 			default:
 				check(slot{l, -1}, l.Span, "the type of %s is not known", l.Name)
@@ -536,49 +540,6 @@ func returnsValue(f *ast.Function) bool {
 		})
 	}
 	return found
-}
-
-// nearVariable hints at variables that are like name, or that have this name where the probes at are.
-func nearVariable(d *diag.Diagnostic, p *elab.Program, in *elab.Info, at []*probe.Site, name string) {
-	var names []string
-	for _, l := range in.Locals {
-		if l.Written {
-			names = append(names, l.Name)
-		}
-	}
-	for _, g := range p.Globals {
-		if g.User {
-			names = append(names, g.Decl.Name.Name)
-		}
-	}
-	for _, f := range p.Funcs {
-		if f.Decl.Name.Name == name {
-			d.Hintf("%s is a function: %s()", name, name)
-			return
-		}
-	}
-	switch near := diag.Nearest(name, names, 3); {
-	case intrinsic.Lookup(name) != nil:
-		d.Hintf("%s is a function: %s()", name, name)
-	case len(at) > 0 && traced(at[0], name):
-		d.Hintf("the variable of the traced program is $%s", name)
-	case habits.Variable(name) != "":
-		d.Hintf("%s", habits.Variable(name))
-	case len(near) > 0:
-		d.Hintf("did you mean %s?", strings.Join(near, ", "))
-	}
-}
-
-// traced reports whether the traced program has a variable of this name at a place.
-func traced(s *probe.Site, name string) bool {
-	var vs []*debuginfo.Var
-	switch {
-	case s.Names != nil:
-		vs = s.Names.Vars()
-	case s.Image != nil:
-		vs, _ = s.Image.Vars(s.At)
-	}
-	return slices.ContainsFunc(vs, func(v *debuginfo.Var) bool { return v.Name == name && v.Err == nil })
 }
 
 // nearLocal finds a local variable that may be a slip of the hand for the global called name; nil if there is none.

@@ -60,6 +60,11 @@ func (b *binder) dropUnused(s *scope) {
 	if len(offered) == 0 {
 		return
 	}
+	for _, name := range offered {
+		if !slices.Contains(s.in.Offered, name) {
+			s.in.Offered = append(s.in.Offered, name)
+		}
+	}
 	pr.Bodies = slices.Clone(pr.Bodies)
 	s.files = map[*ast.Block]*load.File{}
 	for i, body := range pr.Bodies {

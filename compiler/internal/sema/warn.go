@@ -5,6 +5,7 @@ import (
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/internal/near"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -117,7 +118,7 @@ func (w *warner) locals(in *elab.Info, at []*probe.Site, mind func(*elab.Local) 
 		switch {
 		case !l.Written:
 			d := w.warnf(diag.NeverAssigned, l.Span, "the local variable %s is never assigned", l.Name)
-			if nearVariable(d, w.p, in, at, l.Name); d.Hint == "" {
+			if d.Hint = near.Variable(w.p, in, at, l.Name); d.Hint == "" {
 				d.Hintf("it always reads as 0 or \"\"")
 			}
 		case !l.Read:

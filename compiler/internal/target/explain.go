@@ -8,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/habits"
 	"github.com/gostap/gostap/compiler/source"
 )
 
@@ -39,6 +40,8 @@ func (r *resolver) diagnose(e ast.Expr, err error) *diag.Diagnostic {
 		}
 		if near := nearNames(nf); near != "" {
 			d.Hintf("did you mean %s?", near)
+		} else if nf.What == "variable" {
+			d.Hint = habits.Result(nf.Name, r.site != nil && r.site.IsReturn())
 		}
 		if nf.What == "variable" {
 			r.listVars(d)
