@@ -75,8 +75,8 @@ func (o *options) wanted() string {
 		return "what is to be seen of it? All functions of a Go program's package main: gostap -e '" + all + "' -c " +
 			quoted(o.command)
 	case o.pid != 0:
-		return fmt.Sprintf("what is to be seen of it? All functions of a Go program's package main: gostap -e '%s' -x %d",
-			all, o.pid)
+		return fmt.Sprintf("what is to be seen of it? All functions of a Go program's package main: "+
+			"gostap -e '%s' -x %d", all, o.pid)
 	}
 	return `a script file, -e 'SCRIPT', or - for standard input; gostap --help shows examples`
 }

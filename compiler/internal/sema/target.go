@@ -187,9 +187,9 @@ func (b *binder) unresolvable(s *scope, e ast.Expr) {
 			"%s is a variable of a probed function; it cannot be used in a function of the script", what).
 			Hintf("pass it as an argument")
 	case strings.HasPrefix(what, "@perf"):
-		b.errorf(diag.TargetContext, e.Range(), "%s: counters of the processor cannot be read by a handler", what).Hintf(
-			"count hits of a probe perf.type(0).config(0).sample(N), one in N events; gettimeofday_ns() at entry and " +
-				"return measures one call")
+		b.errorf(diag.TargetContext, e.Range(), "%s: counters of the processor cannot be read by a handler", what).
+			Hintf("count hits of a probe perf.type(0).config(0).sample(N), one in N events; gettimeofday_ns() at " +
+				"entry and return measures one call")
 	case strings.HasPrefix(what, "@"):
 		b.errorf(diag.TargetContext, e.Range(), "%s is not available in this version", what)
 	default:
