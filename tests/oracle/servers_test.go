@@ -365,6 +365,15 @@ func TestStrippedServers(t *testing.T) {
 	t.Logf("\n%s", table.String())
 }
 
+// embedded reports whether a member of a structure is named by its type.
+func embedded(f *proc.Variable) bool {
+	if f.DwarfType == nil {
+		return false
+	}
+	name := f.DwarfType.Common().Name
+	return f.Kind == reflect.Struct && name[strings.LastIndexByte(name, '.')+1:] == f.Name
+}
+
 // guessed reports whether Delve cannot have what it shows: the debug information has one word for several, or none for
 // some, of which Delve makes 0 (gostap has the variable then, with a part lost); or a register behind a call, and Go's
 // calls keep none. Floating point values are in registers that Delve has.
@@ -447,7 +456,16 @@ func (y *tally) compare(in *sameComparer, vars []*proc.Variable, pc uint64, e go
 		for _, v := range list { // those of other blocks have the same name
 			try := []*proc.Variable{v}
 			if v.Kind == reflect.Ptr && len(v.Children) > 0 && !v.Children[0].OnlyAddr {
-				try = append(try, &v.Children[0]) // the receiver of the method that a wrapper has the body of
+				// The receiver of the method that a wrapper has the body of: what the wrapper's points to, or a part of
+				// that of which the method is promoted.
+				try = append(try, &v.Children[0])
+				for i := range v.Children[0].Children {
+					if f := &v.Children[0].Children[i]; embedded(f) {
+						part := *v
+						part.Children = []proc.Variable{*f}
+						try = append(try, &part, f)
+					}
+				}
 			}
 			for _, v := range try {
 				c := &sameComparer{s: g[1], scope: in.scope, bare: y.positions}

@@ -292,6 +292,10 @@ func (c *sameComparer) typed(v *proc.Variable) {
 		rest, ok2 = strings.CutPrefix(rest, own)
 		ok = ok && ok2
 	}
+	if strings.HasPrefix(rest, "...") { // cut behind the name
+		c.s, c.cut = rest, true
+		return
+	}
 	if !ok || rest == "" || strings.IndexByte("{(", rest[0]) < 0 {
 		known := !strings.HasPrefix(name, "struct {") && !strings.HasPrefix(name, "func(")
 		if known && !strings.Contains(name, "[go.shape") {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"go/constant"
+	"io/fs"
 	"math"
 	"reflect"
 	"strconv"
@@ -269,6 +270,8 @@ func (c *sameComparer) integer(v *proc.Variable) {
 			want = time.Month(n).String()
 		case "time.Weekday":
 			want = time.Weekday(n).String()
+		case "io/fs.FileMode":
+			want = fs.FileMode(n).String()
 		default:
 			rest, named := nameOf(c.s, v)
 			if !named && c.bare {

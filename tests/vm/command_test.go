@@ -231,7 +231,7 @@ echo "== packets"
 for i in $(seq 300); do lsmod | grep -q ^packets && break; sleep 0.2; done; sleep 1
 for s in 90 100 110 120; do ping -c 1 -W 1 -s $s 127.0.0.1 >/dev/null 2>&1; echo "$s $?"; done
 wait $p; cat /tmp/packets
-echo "== replaced"; echo >>PROG; ./gostap run plain.ko; echo "rc $?"
+echo "== replaced"; cp /bin/busybox PROG; ./gostap run plain.ko; echo "rc $?"
 mount -t securityfs s /sys/kernel/security
 [ -e /sys/kernel/security/lockdown ] && echo integrity >/sys/kernel/security/lockdown && r lockdown ./gostap run other.ko
 echo 1 >/sys/module/module/parameters/sig_enforce
