@@ -64,7 +64,7 @@ func TestInstalled(t *testing.T) {
 
 	root := filepath.Join(t.TempDir(), "root")
 	run(t, "", nil, "debootstrap", "--variant=minbase", "stable", root)
-	for _, glob := range []string{"*.deb", "*.oci.tar"} {
+	for _, glob := range []string{"*.deb", "*.rpm", "*.oci.tar"} {
 		found, _ := filepath.Glob(filepath.Join(made, glob))
 		if len(found) != 1 {
 			t.Fatalf("%s: %q", glob, found)
@@ -110,7 +110,22 @@ comm -13 "$root/before" "$root/with" | wc -l
 $in dpkg --force-unsafe-io --purge gostap
 echo removed
 list >"$root/after"
-diff "$root/before" "$root/after" || true
+diff "$root/before" "$root/after"
+echo with rpm
+if command -v rpm >/dev/null; then
+	mkdir -p "$root/usr/share/man/man3" # Fedora has it
+	list >"$root/before"
+	rpm() { command rpm --root "$root" --dbpath /rpmdb "$@" 2>&1 | grep -v -e Alien -e assuming || true; }
+	rpm -i --nodeps "$root/gostap.rpm"
+	$in gostap execsnoop -c '/bin/echo started from an rpm'
+	test -z "$(rpm -V --nodeps gostap)"
+	rpm -e gostap
+	rm -r "$root/rpmdb"
+	list >"$root/after"
+	diff "$root/before" "$root/after" || true
+else
+	echo left out: there is no rpm
+fi
 echo image
 mkdir "$root/image" "$root/image/root"
 tar -C "$root/image" -xf "$root/gostap.tar"
