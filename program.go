@@ -207,6 +207,22 @@ func (p *Program) Values() bool {
 		!slices.ContainsFunc(p.ir.Probes, func(pr *ir.Probe) bool { return bare(pr.Handler) })
 }
 
+// Fields are the names (Event.Names) of the values that prints of p make, if all statements that make any have the same
+// ones; else there are none.
+func (p *Program) Fields() (names []string) {
+	for _, f := range p.ir.Formats {
+		list := slices.DeleteFunc(slices.Clone(f.ArgNames()), func(n string) bool { return n == "" || n == ir.Unread })
+		switch {
+		case len(list) == 0:
+		case names == nil:
+			names = list
+		case !slices.Equal(names, list):
+			return nil
+		}
+	}
+	return names
+}
+
 // Listing is the translation in readable form.
 func (p *Program) Listing(ctx context.Context) (_ string, err error) {
 	defer guard(&err, nil)()

@@ -223,3 +223,23 @@ func TestFormatGlobals(t *testing.T) {
 		t.Errorf("the plan as text: %v %s", err, out)
 	}
 }
+
+// TestFormatTable: prints are rows, with columns for their fields if these are the same in all.
+func TestFormatTable(t *testing.T) {
+	gostap := bin(t, "gostap")
+	for _, c := range []struct{ script, head, row, messages string }{
+		{`printf("%d, %s\n", n, @1) println(n, " ", @1) warn("careful")`, "n", `"7, x",7`, "WARNING: careful\n"},
+		{`printf("%d\n", n) println(pid())`, "", "7", ""},
+	} {
+		cmd := exec.Command(gostap, "--format=csv", "-e", "probe begin { n = 7 "+c.script+" exit() }", "x")
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err := cmd.Run()
+		lines := strings.Split(stdout.String(), "\n")
+		head := strings.TrimSuffix("time,pid,tid,cpu,probe,text,"+c.head, ",")
+		if err != nil || len(lines) != 4 || lines[0] != head || !strings.HasSuffix(lines[1], ",,begin,"+c.row) ||
+			!strings.Contains(stderr.String(), c.messages) {
+			t.Errorf("%s: %v\n%s%s", c.script, err, stdout.String(), stderr.String())
+		}
+	}
+}

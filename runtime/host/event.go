@@ -136,7 +136,10 @@ func (o *output) printed(format int, args []textfmt.Val, raw []wire.Value) *Even
 	e := &Event{Kind: EventPrint, CPU: o.cpu}
 	f, rest := o.body(format, args)
 	if head := args[:len(args)-len(rest)]; len(head) == ir.HeadArgs {
-		e.Pid, e.Tid, e.Time, e.Point = head[0].Int, head[1].Int, head[2].Int, strings.Clone(head[3].Str)
+		if o.point != head[3].Str { // most come from where the last one did
+			o.point = strings.Clone(head[3].Str)
+		}
+		e.Pid, e.Tid, e.Time, e.Point = head[0].Int, head[1].Int, head[2].Int, o.point
 		if raw != nil {
 			raw = raw[ir.HeadArgs:]
 		}

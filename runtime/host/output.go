@@ -36,6 +36,7 @@ type output struct {
 	formats []*ir.Format
 	texts   []string
 	names   [][]string
+	point   string // that of the last print with a head
 	// event takes what there is to say in place of w and errw, if it is given; queue waits for it, loose is text
 	// without an event of its own, busy says that a handler is running here. cpu is that of the record at hand, -1
 	// for none.

@@ -372,7 +372,7 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 	case c.log != nil:
 		err = c.window(ctx, s, out, inPlace)
 	case c.format != "":
-		err = c.export(ctx, s, out, inPlace)
+		err = c.export(ctx, p, s, out, inPlace)
 	default:
 		err = s.Print(ctx, out, c.Err, inPlace)
 	}

@@ -18,14 +18,17 @@ import (
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/runtime/export/jsonlines"
 	"github.com/gostap/gostap/runtime/export/record"
+	"github.com/gostap/gostap/runtime/export/table"
 )
 
 // The values of --format; "" is text.
 const (
 	formatJSON   = "json"
+	formatCSV    = "csv"
 	formatSchema = "json-schema"
 )
 
@@ -53,9 +56,9 @@ func (o *options) checkFormat(fs *pflag.FlagSet) error {
 	case "text":
 		o.format = ""
 		return nil
-	case formatJSON, formatSchema:
+	case formatJSON, formatCSV, formatSchema:
 	default:
-		return slip.New(fmt.Sprintf("--format takes text, json or json-schema, not %q", o.format),
+		return slip.New(fmt.Sprintf("--format takes text, json, csv or json-schema, not %q", o.format),
 			"--format=json writes an object a line, which --format=json-schema describes")
 	}
 	var err error
@@ -92,10 +95,13 @@ func (a *aside) Next() error {
 	return a.turn.Next()
 }
 
-// exporter writes what a session says for programs.
+// exporter writes what a session says for programs. rows are for prints, if there is one; messages are told on errw
+// then.
 type exporter struct {
 	out    io.Writer
+	errw   io.Writer
 	enc    jsonlines.Encoder
+	rows   *table.Encoder
 	buf    []byte
 	rec    record.Record
 	noWarn bool
@@ -105,14 +111,21 @@ type exporter struct {
 const mostBuffered = 64 << 10
 
 // export runs a session to its end and writes what it says in the form of --format.
-func (c *command) export(ctx context.Context, s *gostap.Session, out io.Writer, started func() error) error {
-	e := &exporter{out: out, noWarn: c.noWarn}
-	e.buf = e.enc.Begin(e.buf, c.begin())
+func (c *command) export(ctx context.Context, p *gostap.Program, s *gostap.Session, out io.Writer,
+	started func() error) error {
+	defer lessCollecting(400)()
+	e := &exporter{out: out, errw: c.Err, noWarn: c.noWarn}
+	if c.format == formatCSV {
+		e.rows = &table.Encoder{Fields: p.Fields()}
+		e.buf = e.rows.Begin(e.buf)
+	} else {
+		e.buf = e.enc.Begin(e.buf, c.begin())
+	}
 	side := &aside{Writer: c.Err, pend: e.flush}
 	side.turn, _ = out.(interface{ Next() error })
 	err := s.Each(ctx, side, e.event, e.flush, started)
 	var f *gostap.Failure
-	if errors.As(err, &f); err == nil || f != nil && !f.Stopped {
+	if errors.As(err, &f); e.rows == nil && (err == nil || f != nil && !f.Stopped) {
 		g, gerr := s.Globals()
 		err = cmp.Or(err, gerr, e.globals(g))
 	}
@@ -124,7 +137,9 @@ func (c *command) export(ctx context.Context, s *gostap.Session, out io.Writer, 
 		end.Errors = f.Errors
 		fmt.Fprintf(c.Err, "error: %s\n", f) // messages went to the output
 	}
-	e.buf = e.enc.End(e.buf, &end)
+	if e.rows == nil {
+		e.buf = e.enc.End(e.buf, &end)
+	}
 	if ferr := e.flush(); err == nil {
 		err = ferr
 	}
@@ -173,12 +188,12 @@ func (e *exporter) event(v gostap.Event) error {
 	*r = record.Record{Fields: r.Fields[:0], Text: v.Text, CPU: v.CPU}
 	switch v.Kind {
 	case gostap.Print:
-		if len(v.Names) == 1 && v.Names[0] == ir.Unread {
+		if e.rows == nil && len(v.Names) == 1 && v.Names[0] == ir.Unread {
 			return nil // a line of its own says it as data
 		}
 		r.Time, r.PID, r.TID, r.Probe = v.Time, v.PID, v.TID, v.Point
 		for i := range v.Args {
-			if i < len(v.Names) && v.Names[i] != "" {
+			if i < len(v.Names) && v.Names[i] != "" && v.Names[i] != ir.Unread {
 				r.Fields = append(r.Fields, record.Field{Name: v.Names[i], Value: exported(&v.Args[i])})
 			}
 		}
@@ -205,7 +220,18 @@ func (e *exporter) event(v gostap.Event) error {
 
 // add adds the line of the record at hand.
 func (e *exporter) add() error {
-	if e.buf = e.enc.Append(e.buf, &e.rec); len(e.buf) >= mostBuffered {
+	switch {
+	case e.rows == nil:
+		e.buf = e.enc.Append(e.buf, &e.rec)
+	case e.rec.Kind == record.Warning && e.rec.Code != "": // the compiler's, which was told
+	case e.rec.Kind == record.Warning, e.rec.Kind == record.Lost:
+		fmt.Fprintf(e.errw, "WARNING: %s\n", diag.Visible(e.rec.Text))
+	case e.rec.Kind == record.Error:
+		fmt.Fprintf(e.errw, "ERROR: %s\n", diag.Visible(e.rec.Text))
+	default:
+		e.buf = e.rows.Append(e.buf, &e.rec)
+	}
+	if len(e.buf) >= mostBuffered {
 		return e.flush()
 	}
 	return nil

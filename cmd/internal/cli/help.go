@@ -99,7 +99,7 @@ output:
   -o, --output FILE       print to FILE; %Y, %H ... in it are the time, as in strftime(3)
       --format=json       an object a line: prints with their values by name, losses, errors, globals; the target's
                           own output goes to standard error then, unless -o is there (docs/json.md;
-                          --format=json-schema prints the schema)
+                          --format=json-schema prints the schema); --format=csv: prints as a table
   -S SIZE[,COUNT]         with -o: go on in FILE.1, FILE.2 ... after SIZE megabytes each, and keep the last COUNT
   -F                      with -o: trace in the background; a signal INT or TERM ends it
       --monitor[=SECS]    a window with probes, their hits and times, globals and output, drawn every second;

@@ -29,6 +29,9 @@ type Encoder struct {
 	// second is the text of a time up to its seconds, and at the second that it is.
 	second []byte
 	at     int64
+	// probe is the last probe point, quoted is what is written of it.
+	probe  string
+	quoted []byte
 	// raw are places in the line at hand, as JSON pointers, and the bytes that are there and are no UTF-8.
 	raw []string
 }
@@ -74,7 +77,7 @@ func (e *Encoder) Append(b []byte, r *record.Record) []byte {
 			b = number(b, "cpu", int64(r.CPU))
 		}
 		if r.Probe != "" {
-			b = e.text(b, "probe", r.Probe)
+			b = e.point(b, r.Probe)
 		}
 		b = e.text(b, "text", r.Text)
 		b = e.fields(b, r.Fields)
@@ -103,6 +106,19 @@ func (e *Encoder) Append(b []byte, r *record.Record) []byte {
 		}
 	}
 	return e.end(b)
+}
+
+// point appends a probe point, which often is that of the last line.
+func (e *Encoder) point(b []byte, probe string) []byte {
+	if probe != e.probe {
+		var ok bool
+		if e.quoted, ok = quote(append(e.quoted[:0], `,"probe":`...), probe); !ok {
+			e.probe = ""
+			return e.text(b, "probe", probe)
+		}
+		e.probe = probe
+	}
+	return append(b, e.quoted...)
 }
 
 func (e *Encoder) fields(b []byte, fields []record.Field) []byte {

@@ -95,21 +95,23 @@ func FuzzStrings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		name := strings.ToValidUTF8(s, "?")
 		var e Encoder
-		line := e.Append(nil, &record.Record{Text: s, CPU: -1, Fields: []record.Field{
+		line := e.Append(nil, &record.Record{Text: s, CPU: -1, Probe: s, Fields: []record.Field{
 			{Name: name, Value: record.Value{Type: record.String, Text: s}}}})
 		if _, err := schema.Check(line); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
 		var got struct {
 			Text   string
+			Probe  string
 			Fields map[string]string
 			Raw    map[string]string
 		}
 		if err := json.Unmarshal(line, &got); err != nil {
 			t.Fatal(err)
 		}
-		text, field := got.Text, got.Fields[name]
-		for at, to := range map[string]*string{"/text": &text, "/fields/" + pointed.Replace(name): &field} {
+		text, probe, field := got.Text, got.Probe, got.Fields[name]
+		places := map[string]*string{"/text": &text, "/probe": &probe, "/fields/" + pointed.Replace(name): &field}
+		for at, to := range places {
 			if b, ok := got.Raw[at]; ok {
 				raw, err := base64.StdEncoding.DecodeString(b)
 				if err != nil {
@@ -118,8 +120,8 @@ func FuzzStrings(f *testing.F) {
 				*to = string(raw)
 			}
 		}
-		if text != s || field != s {
-			t.Errorf("%q comes back as %q and %q from %s", s, text, field, line)
+		if text != s || probe != s || field != s {
+			t.Errorf("%q comes back as %q, %q and %q from %s", s, text, probe, field, line)
 		}
 	})
 }
