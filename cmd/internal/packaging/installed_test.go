@@ -134,5 +134,5 @@ tar -C "$root/image/root" -xzf "$layer"
 mkdir "$root/image/root/proc" "$root/image/root/sys"
 mount --rbind /proc "$root/image/root/proc"
 mount --rbind /sys "$root/image/root/sys"
-chroot "$root/image/root" /usr/bin/gostap execsnoop -c '/usr/bin/gostap --version'
+env -i PATH=/usr/sbin:/usr/bin:/bin HOME=/root chroot "$root/image/root" /usr/bin/gostap execsnoop -c '/usr/bin/gostap --version'
 `
