@@ -168,6 +168,15 @@ func (f *File) mark() {
 	}
 }
 
+// Below says whether p lies in another line than q, of the same file. A nil set has no lines.
+func (s *FileSet) Below(p, q Pos) bool {
+	if s == nil {
+		return false
+	}
+	a, b := s.Position(p), s.Position(q)
+	return a.File != nil && a.File == b.File && a.Line != b.Line
+}
+
 // Line gives the text of line n (from 1) without its end.
 func (f *File) Line(n int) string {
 	f.index()

@@ -4,22 +4,12 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/elab"
-	"github.com/gostap/gostap/compiler/source"
 )
 
 // lowReturn is a return of f whose value begins on another line.
 type lowReturn struct {
 	f  *elab.Func
 	st *ast.Return
-}
-
-// below says whether the value of a return begins on another line than the return.
-func below(files *source.FileSet, st *ast.Return) bool {
-	if files == nil {
-		return false
-	}
-	word, value := files.Position(st.Span.From), files.Position(st.X.Range().From)
-	return word.File != nil && word.File == value.File && word.Line != value.Line
 }
 
 // swallowed warns of returns that took the next statement for their value, as the language has it: in functions whose

@@ -68,6 +68,8 @@ type infer struct {
 	// asked are calls of them in whose place a value stands, the first of each.
 	asked map[*elab.Func]*ast.Call
 
+	// two are variables that stand for numbers and for strings, which was told.
+	two map[slot]bool
 	// low are returns that may have taken a statement for their value.
 	low []lowReturn
 
@@ -108,7 +110,7 @@ func (x *infer) rounds() {
 func (x *infer) learn() {
 	for {
 		// What disagrees does so in every round; the last one tells all of it.
-		x.changed, x.ds, x.low = false, nil, nil
+		x.changed, x.ds, x.low, x.two = false, nil, nil, map[slot]bool{}
 		x.round()
 		if !x.changed {
 			break
@@ -317,7 +319,7 @@ func (x *infer) ret(st *ast.Return) {
 	}
 	before := len(x.ds)
 	t := x.expr(st.X, f.Result)
-	if f.User && below(x.p.Files, st) {
+	if f.User && x.p.Files.Below(st.X.Range().From, st.Span.From) {
 		x.low = append(x.low, lowReturn{f, st})
 	}
 	x.because(before, s)
@@ -395,13 +397,21 @@ func (x *infer) pair(col slot, at source.Span, id *ast.Ident) {
 
 // variable types an identifier that a statement gives a value to.
 func (x *infer) variable(id *ast.Ident, at source.Span, want types.Type) types.Type {
+	var s slot
 	if l := x.in.Locs[id]; l != nil {
-		return x.unify(slot{l, -1}, want, at)
+		s = slot{l, -1}
+	} else if g := x.in.Globs[id]; g != nil && x.arity(g, 0, at) {
+		s = slot{g, -1}
+	} else {
+		return bad
 	}
-	if g := x.in.Globs[id]; g != nil && x.arity(g, 0, at) {
-		return x.unify(slot{g, -1}, want, at)
+	before := len(x.ds)
+	t := x.unify(s, want, at)
+	if t == bad && len(x.ds) > before {
+		x.ds[before].Hintf("a variable is of one type wherever it stands: take another name than %s here", id.Name)
+		x.two[s] = true
 	}
-	return bad
+	return t
 }
 
 // arity checks that g has n keys, or lets it have as many.

@@ -131,6 +131,8 @@ func (x *infer) unify(s slot, want types.Type, at source.Span) types.Type {
 				}
 			}
 		}
+	case x.two[s]:
+		return bad
 	default:
 		x.mismatch(s, want, at)
 		return bad
