@@ -1,9 +1,9 @@
 // Package argname gives the arguments of a print statement their names, by which they are fields of a record.
 //
 // In: the arguments as the script has them. Out: a name for each value that is printed: of what has a name in the
-// script that name ("pid" of pid(), "n", "$o->ID", "calls" of calls[c], "@count" of @count(x)), of other expressions
-// and of names that are there already the position among the arguments; "" for the script's own literals, widths and
-// precisions, which are no fields.
+// script that name ("pid" of pid(), "$name" of user_string($name), "n", "$o->ID", "calls" of calls[c], "@count" of
+// @count(x)), of other expressions and of names that are there already the position among the arguments; "" for the
+// script's own literals, widths and precisions, which are no fields.
 package argname
 
 import (
@@ -83,6 +83,12 @@ func (l *List) Names() []string {
 // other stands for expressions without a name.
 const other = "?"
 
+// shows are functions of the language whose result is their first argument as text: the field is named by that.
+var shows = map[string]bool{"text_str": true, "text_strn": true, "substr": true, "user_string": true,
+	"user_string_n": true, "user_string_quoted": true, "user_string_n_quoted": true, "user_string_warn": true,
+	"kernel_string": true, "kernel_string_n": true, "kernel_string_quoted": true, "symname": true, "symdata": true,
+	"usymname": true, "usymdata": true, "ip_ntop": true, "inet_text": true, "ctime": true}
+
 // of is the name of an expression.
 func of(e ast.Expr) string {
 	name := other
@@ -99,6 +105,20 @@ func of(e ast.Expr) string {
 		name = e.Name
 	case *ast.Call:
 		name = e.Fun.Name
+		if shows[name] && len(e.Args) > 0 {
+			if in := of(e.Args[0]); in != "" && in != other {
+				return in
+			}
+		}
+	case *ast.Ternary:
+		// One of two values; the other is often what stands for none.
+		yes, no := of(e.Then), of(e.Else)
+		switch {
+		case yes == no, no == "":
+			return yes
+		case yes == "":
+			return no
+		}
 	case *ast.Index:
 		name = e.Array.Name
 	case *ast.Target:
