@@ -41,7 +41,7 @@ func (p *Program) Bytes() (_ []byte, err error) {
 		}
 		m.Kernel = kernelVersion()
 	}
-	places := places(p.ir)
+	places := manifest.Places(p.ir)
 	for _, path := range slices.Sorted(maps.Keys(places)) {
 		t, err := manifest.Look(path, places[path]...)
 		if err != nil {

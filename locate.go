@@ -11,7 +11,6 @@ import (
 
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/foreign"
-	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/manifest"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -19,30 +18,10 @@ import (
 // CodePlan is the kind of message about programs of a plan that are not there.
 const CodePlan diag.Code = "plan-program"
 
-// places are the files that p has sites in, each with the offsets of those.
-func places(p *ir.Program) map[string][]uint64 {
-	out := map[string][]uint64{}
-	for _, pr := range p.Probes {
-		for _, s := range pr.Sites {
-			if path := s.Program.Path; path != "" {
-				if s.Kind.InUser() {
-					out[path] = append(out[path], s.Program.Offset)
-				} else {
-					out[path] = append(out[path], []uint64{}...)
-				}
-			}
-			if exe := s.Program.Exe; exe != "" {
-				out[exe] = append(out[exe], []uint64{}...)
-			}
-		}
-	}
-	return out
-}
-
 // locate finds the files that a loaded program traces: those of Options.Files and of the target process by what is in
 // them, else where they were.
 func (p *Program) locate() diag.List {
-	at := places(p.ir)
+	at := manifest.Places(p.ir)
 	var ds diag.List
 	moved := map[string]string{}
 	for i := range p.traced {
@@ -190,7 +169,7 @@ func running(t manifest.Traced) string {
 
 // unchanged checks that the files that a loaded program traces are those that it was compiled for.
 func (p *Program) unchanged() error {
-	at := places(p.ir)
+	at := manifest.Places(p.ir)
 	for _, t := range p.traced {
 		switch err := t.Same(at[t.Path]...); {
 		case errors.Is(err, manifest.ErrOther), errors.Is(err, manifest.ErrCode):

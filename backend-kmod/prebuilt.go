@@ -27,8 +27,9 @@ func (a *artifact) carry() ([]byte, error) {
 	m := &manifest.Manifest{Program: a.unit.Program, Digest: a.unit.Digest()}
 	paths := slices.Clone(a.unit.Files)
 	slices.Sort(paths)
+	at := manifest.Places(m.Program)
 	for _, p := range paths {
-		t, err := manifest.Look(p)
+		t, err := manifest.Look(p, at[p]...)
 		if err != nil {
 			return nil, err
 		}
@@ -96,12 +97,13 @@ func Open(path string) (*ir.Program, backend.Artifact, error) {
 
 // unchanged checks that the traced files are those that the module was built for.
 func (a *artifact) unchanged() error {
+	at := manifest.Places(a.unit.Program)
 	for _, t := range a.traced {
 		d := &diag.Diagnostic{Phase: diag.Load, Code: session.CodeReplaced}
-		switch err := t.Same(); {
+		switch err := t.Same(at[t.Path]...); {
 		case err == nil:
 			continue
-		case errors.Is(err, manifest.ErrOther):
+		case errors.Is(err, manifest.ErrOther), errors.Is(err, manifest.ErrCode):
 			d.Message = fmt.Sprintf("%s is not the file that %s was built for", t.Path, a.path)
 			d.Hint = "the probes would lie at wrong places: build the module again for this file"
 		default:

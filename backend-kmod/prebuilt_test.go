@@ -83,6 +83,11 @@ func TestOpen(t *testing.T) {
 	if err := b.unchanged(); err == nil || !strings.Contains(err.Error(), "/bin/true is not the file") {
 		t.Errorf("%v", err)
 	}
+	b.traced[0].ID = strings.TrimSuffix(b.traced[0].ID, "0")
+	b.traced[0].Code += "0" // the code is another one, which the build id does not tell where a linker was given it
+	if err := b.unchanged(); err == nil || !strings.Contains(err.Error(), "/bin/true is not the file") {
+		t.Errorf("%v", err)
+	}
 	b.traced[0].Path = dir + "/none"
 	if err := b.unchanged(); err == nil || !strings.Contains(err.Error(), "cannot be read: no such file") {
 		t.Errorf("%v", err)

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/gostap/gostap/compiler/foreign"
+	"github.com/gostap/gostap/compiler/ir"
 )
 
 // Traced is a file that the program's sites lie in.
@@ -21,6 +22,26 @@ type Traced struct {
 	ID string
 	// Code stands for the instructions at the places that were looked at, "" if none was.
 	Code string
+}
+
+// Places are the files that a program has sites in, each with the offsets of those in user space: what Look is to be
+// given of it.
+func Places(p *ir.Program) map[string][]uint64 {
+	out := map[string][]uint64{}
+	for _, pr := range p.Probes {
+		for _, s := range pr.Sites {
+			if path := s.Program.Path; path != "" {
+				out[path] = append(out[path], []uint64{}...)
+				if s.Kind.InUser() {
+					out[path] = append(out[path], s.Program.Offset)
+				}
+			}
+			if exe := s.Program.Exe; exe != "" {
+				out[exe] = append(out[exe], []uint64{}...)
+			}
+		}
+	}
+	return out
 }
 
 // window is how many bytes at a place count.
