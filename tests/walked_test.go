@@ -100,13 +100,14 @@ func TestWalkedStacks(t *testing.T) {
 			}
 		}
 	})
+	// most stacks may be cut, or as many of each 200.
 	run := func(t *testing.T, least, most int, script, program string) {
 		s := begin(t, "--no-global-var-display", "-v", "-s", "64", "-D", "MAXBACKTRACE=60", "-e", script, "-c", program)
 		if status := s.end(); status != 0 {
 			t.Errorf("status %d\n%s", status, s.stderr())
 		}
 		same, more, cut := sameStacks(t, s.stdout())
-		if same < least || cut > most {
+		if same < least || cut > most*max(1, same/200) {
 			t.Errorf("%d stacks are the same, %d longer, %d cut\n%s", same, more, cut, s.stderr())
 		}
 	}
@@ -125,7 +126,8 @@ func TestWalkedStacks(t *testing.T) {
 		run(t, 1500, 0, `probe process("`+prog+`").function("leaf")`+walkedHandler, prog+" 2000")
 	})
 	t.Run("clock", func(t *testing.T) { // the process is entered when it was met first
-		// At the last instructions of aligned() only r10 leads to its caller.
+		// At the last instructions of aligned() only r10 leads to its caller; while the kernel makes the frame of a
+		// signal, the registers are not all of one moment. How often that is met goes by the number of samples.
 		run(t, 30, 5, "probe timer.profile { if (pid() == target())"+walkedHandler+"}", path+" 20000")
 	})
 }
