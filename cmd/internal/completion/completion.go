@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/cmd/internal/manual"
+	"github.com/gostap/gostap/cmd/internal/prompt"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/toolbox"
 	"github.com/gostap/gostap/tapsets/tools"
@@ -111,17 +112,17 @@ func (c *Config) words(line []token) []string {
 	}
 	switch {
 	case first == "help":
-		return fitting(slices.Concat(c.Commands, toolbox.Names(c.Env), manual.Names()), last)
+		return prompt.Fitting(slices.Concat(c.Commands, toolbox.Names(c.Env), manual.Names()), last)
 	case first == "completion":
-		return fitting(Shells, last)
+		return prompt.Fitting(Shells, last)
 	case first == "tools" && !strings.HasPrefix(last, "-"):
 		var subjects []string
 		for _, s := range tools.Subjects {
 			subjects = append(subjects, s.Name)
 		}
-		return fitting(slices.Concat(subjects, toolbox.Names(c.Env)), last)
+		return prompt.Fitting(slices.Concat(subjects, toolbox.Names(c.Env)), last)
 	case first == "run":
-		return append(files(last, ".ko"), files(last, ".plan")...)
+		return append(prompt.Files(last, ".ko"), prompt.Files(last, ".plan")...)
 	case slices.Contains(c.Commands, first):
 		usage = c.Help(first)
 	case first != "":
@@ -141,7 +142,7 @@ func (c *Config) words(line []token) []string {
 				}
 			}
 		}
-		return fitting(names, last)
+		return prompt.Fitting(names, last)
 	}
 	if len(before) > 0 {
 		if name := before[len(before)-1].text; strings.HasPrefix(name, "-") && takesValue(usage, tool, name) {
@@ -149,10 +150,10 @@ func (c *Config) words(line []token) []string {
 		}
 	}
 	if len(before) == 0 {
-		return slices.Concat(fitting(slices.Concat(c.Commands, []string{"run"}, toolbox.Names(c.Env)), last),
-			files(last, ".stp"))
+		return slices.Concat(prompt.Fitting(slices.Concat(c.Commands, []string{"run"}, toolbox.Names(c.Env)), last),
+			prompt.Files(last, ".stp"))
 	}
-	return files(last, "")
+	return prompt.Files(last, "")
 }
 
 // valued is an option with the word for its value, as in "-x, --pid PID" and "--emit=ftrace|perf".
@@ -190,21 +191,21 @@ func (c *Config) values(usage string, tool *tools.Tool, name, begin string) []st
 	case "-l", "--list", "-L", "--list-vars":
 		return whole(begin, c.Point)
 	case "--runtime":
-		return fitting([]string{"bpf", "host", "kernel"}, begin)
+		return prompt.Fitting([]string{"bpf", "host", "kernel"}, begin)
 	case "--color":
-		return fitting([]string{"always", "auto", "never"}, begin)
+		return prompt.Fitting([]string{"always", "auto", "never"}, begin)
 	case "--privilege":
-		return fitting([]string{"stapdev", "stapsys", "stapusr"}, begin)
+		return prompt.Fitting([]string{"stapdev", "stapsys", "stapusr"}, begin)
 	case "-p":
-		return fitting([]string{"1", "2", "3", "4", "5"}, begin)
+		return prompt.Fitting([]string{"1", "2", "3", "4", "5"}, begin)
 	}
 	switch what := place(usage, tool, name); {
 	case what == "PID":
-		return fitting(processes(), begin)
+		return prompt.Fitting(processes(), begin)
 	case strings.Contains(what, "|"):
-		return fitting(strings.Split(what, "|"), begin)
+		return prompt.Fitting(strings.Split(what, "|"), begin)
 	}
-	return files(begin, "")
+	return prompt.Files(begin, "")
 }
 
 // whole gives a text with each of the ends that it may have.
@@ -226,37 +227,6 @@ func whole(text string, how func(string) (string, []string)) (out []string) {
 func prefixed(before string, words []string) (out []string) {
 	for _, w := range words {
 		out = append(out, before+w)
-	}
-	return out
-}
-
-// fitting are the words that begin so, each once.
-func fitting(words []string, begin string) (out []string) {
-	for _, w := range words {
-		if strings.HasPrefix(w, begin) {
-			out = append(out, w)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// files are folders, and files whose names end so, with paths that begin so.
-func files(begin, end string) (out []string) {
-	dir, base := filepath.Split(begin)
-	list, _ := os.ReadDir("./" + dir)
-	if filepath.IsAbs(dir) {
-		list, _ = os.ReadDir(dir)
-	}
-	for _, e := range list {
-		if !strings.HasPrefix(e.Name(), base) || base == "" && e.Name()[0] == '.' {
-			continue
-		}
-		if st, err := os.Stat(dir + e.Name()); err == nil && st.IsDir() {
-			out = append(out, dir+e.Name()+"/")
-		} else if strings.HasSuffix(e.Name(), end) {
-			out = append(out, dir+e.Name())
-		}
 	}
 	return out
 }

@@ -2,12 +2,11 @@ package interactive
 
 import (
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gostap/gostap/cmd/internal/prompt"
 	"github.com/gostap/gostap/compiler"
 )
 
@@ -162,7 +161,7 @@ func (s *session) complete(before string) (start int, words []string) {
 			for _, c := range commands() {
 				words = append(words, c.name)
 			}
-			return 0, fitting(words, first)
+			return 0, prompt.Fitting(words, first)
 		}
 		if c := find(first); c != nil {
 			return s.completeArg(c.name, arg, len(before))
@@ -176,9 +175,9 @@ func (s *session) completeArg(name, arg string, end int) (int, []string) {
 	arg = strings.TrimLeft(arg, " ")
 	switch name {
 	case "load", "save":
-		return end - len(arg), files(arg)
+		return end - len(arg), prompt.Files(arg, "")
 	case "set", "unset", "show":
-		return end - len(arg), fitting(s.Config.Command.Options(), arg)
+		return end - len(arg), prompt.Fitting(s.Config.Command.Options(), arg)
 	case "help":
 		return s.names(arg, end)
 	case "sample":
@@ -186,7 +185,7 @@ func (s *session) completeArg(name, arg string, end int) (int, []string) {
 		for _, e := range samples {
 			names = append(names, e.name)
 		}
-		return end - len(arg), fitting(names, arg)
+		return end - len(arg), prompt.Fitting(names, arg)
 	case "points":
 		part, words := s.completePoint(arg)
 		return end - len(part), words
@@ -201,7 +200,7 @@ func (s *session) names(arg string, end int) (int, []string) {
 	for _, c := range commands() {
 		names = append(names, c.name)
 	}
-	return end - len(arg), fitting(names, arg)
+	return end - len(arg), prompt.Fitting(names, arg)
 }
 
 // completeScript completes a text that a script may begin with.
@@ -219,16 +218,16 @@ func (s *session) completeScript(text string, end int) (int, []string) {
 	last := tail.FindString(text)
 	switch {
 	case p.depth == 0:
-		return end - len(last), fitting(declarations, last)
+		return end - len(last), prompt.Fitting(declarations, last)
 	case strings.HasPrefix(last, "@"):
-		return end - len(last), fitting(constructs, last)
+		return end - len(last), prompt.Fitting(constructs, last)
 	}
 	all := []string{}
 	if p.points != "" {
 		all = append(all, s.known.variables(s, p.points)...)
 	}
 	if strings.HasPrefix(last, "$") {
-		return end - len(last), fitting(append(all, "$$locals", "$$parms", "$$vars"), last)
+		return end - len(last), prompt.Fitting(append(all, "$$locals", "$$parms", "$$vars"), last)
 	}
 	if last == "" {
 		return end, nil
@@ -246,22 +245,11 @@ func (s *session) completeScript(text string, end int) (int, []string) {
 			all = append(all, name)
 		}
 	}
-	return end - len(last), fitting(append(all, keywords...), last)
+	return end - len(last), prompt.Fitting(append(all, keywords...), last)
 }
 
 // tail is the name that a text ends with.
 var tail = regexp.MustCompile(`(\$\$?|@)?[A-Za-z0-9_]*$`)
-
-// fitting gives the words that begin so, in order.
-func fitting(words []string, begin string) (out []string) {
-	for _, w := range words {
-		if strings.HasPrefix(w, begin) {
-			out = append(out, w)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
 
 // split takes a text apart at a character outside of strings and parentheses.
 func split(text string, at byte) (parts []string) {
@@ -293,7 +281,7 @@ func (s *session) completePoint(point string) (part string, words []string) {
 	if m := opened.FindStringSubmatch(point); m != nil {
 		switch m[2] {
 		case "process", "library":
-			return m[3], files(m[3])
+			return m[3], prompt.Files(m[3], "")
 		}
 		return m[3], s.arguments(m[1]+m[2], m[2], m[3])
 	}
@@ -318,7 +306,7 @@ func (s *session) completePoint(point string) (part string, words []string) {
 		next = strings.Replace(strings.Replace(next, "(string)", `("`, 1), "(number)", "(", 1)
 		words = append(words, next)
 	}
-	return part, fitting(words, part)
+	return part, prompt.Fitting(words, part)
 }
 
 // arguments are the names that a part of a probe point has something for, and that begin so.
@@ -333,26 +321,5 @@ func (s *session) arguments(head, name, begin string) (words []string) {
 		arg, _, _ = strings.Cut(arg, "@")
 		words = append(words, arg)
 	}
-	return fitting(words, begin)
-}
-
-// files are those whose paths begin so; folders end with a slash.
-func files(begin string) (words []string) {
-	dir, base := filepath.Split(begin)
-	list := dir
-	if list == "" {
-		list = "."
-	}
-	entries, _ := os.ReadDir(list)
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), base) || base == "" && strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		name := dir + e.Name()
-		if st, err := os.Stat(name); err == nil && st.IsDir() {
-			name += "/"
-		}
-		words = append(words, name)
-	}
-	return fitting(words, begin)
+	return prompt.Fitting(words, begin)
 }
