@@ -12,6 +12,7 @@ import (
 	bpf "github.com/gostap/gostap/backend-bpf"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/debuginfo/open"
+	"github.com/gostap/gostap/compiler/environ"
 	"github.com/gostap/gostap/compiler/facts"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/manifest"
@@ -126,7 +127,7 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 	c := compiler.Options{
 		Args: o.Args, Limits: o.Limits, Guru: o.Guru, Include: o.Include, Globals: o.Globals,
 		System:    systemTapsets(env),
-		TargetPID: o.PID, SearchPath: getenv(env, "PATH"), LibraryPath: getenv(env, "LD_LIBRARY_PATH"),
+		TargetPID: o.PID, SearchPath: environ.Get(env, "PATH"), LibraryPath: environ.Get(env, "LD_LIBRARY_PATH"),
 		Unoptimised: o.Unoptimised, NoAutoPrint: !o.PrintGlobals, Inspected: !o.Text || o.Tool.Watched, Bare: o.Bare,
 		Dump: o.Tool.Dump, Stop: o.Tool.Stop, Apart: o.Tool.Apart, Folded: o.Folded,
 		SkipBadVars: o.SkipBadVars, AllCallers: o.AllCallers, Privilege: o.Privilege, Language: o.Language,
@@ -166,7 +167,7 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 
 // systemTapsets is where other packages install tapsets, unless SYSTEMTAP_TAPSET names another directory.
 func systemTapsets(env []string) string {
-	if dir := getenv(env, "SYSTEMTAP_TAPSET"); dir != "" {
+	if dir := environ.Get(env, "SYSTEMTAP_TAPSET"); dir != "" {
 		return dir
 	}
 	return "/usr/share/systemtap/tapset"
@@ -221,20 +222,11 @@ func (o *Options) findCache() (string, []Diagnostic) {
 // CacheDir is the folder where indexes of library directories and the kernel's symbols are kept between runs, for an
 // environment: $XDG_CACHE_HOME/gostap or ~/.cache/gostap, "" if neither is known.
 func CacheDir(env []string) string {
-	if d := getenv(env, "XDG_CACHE_HOME"); strings.HasPrefix(d, "/") {
+	if d := environ.Get(env, "XDG_CACHE_HOME"); strings.HasPrefix(d, "/") {
 		return d + "/gostap"
 	}
-	if d := getenv(env, "HOME"); strings.HasPrefix(d, "/") {
+	if d := environ.Get(env, "HOME"); strings.HasPrefix(d, "/") {
 		return d + "/.cache/gostap"
-	}
-	return ""
-}
-
-func getenv(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if len(env[i]) > len(name) && env[i][len(name)] == '=' && env[i][:len(name)] == name {
-			return env[i][len(name)+1:]
-		}
 	}
 	return ""
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/tty"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/environ"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/trusted"
 	"github.com/gostap/gostap/grammar"
@@ -209,7 +210,7 @@ func (c *command) tell(err error) int {
 // internal tells of a bug.
 func internal(w io.Writer, env []string, what any, stack []byte) {
 	fmt.Fprintf(w, "error: internal error: %v\n  hint: this is a bug of gostap; GOSTAP_DEBUG=1 shows where\n", what)
-	if getenv(env, "GOSTAP_DEBUG") != "" {
+	if environ.Get(env, "GOSTAP_DEBUG") != "" {
 		w.Write(stack)
 	}
 }
@@ -225,15 +226,6 @@ func words(err error) string {
 // errShown ends the command after its errors were printed.
 var errShown = errors.New("failed")
 
-func getenv(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if len(env[i]) > len(name) && env[i][len(name)] == '=' && env[i][:len(name)] == name {
-			return env[i][len(name)+1:]
-		}
-	}
-	return ""
-}
-
 // useColor says whether messages to w are coloured.
 func useColor(o *options, w io.Writer, env []string) bool {
 	switch o.color {
@@ -243,7 +235,7 @@ func useColor(o *options, w io.Writer, env []string) bool {
 		return false
 	}
 	f, ok := w.(*os.File)
-	if !ok || getenv(env, "NO_COLOR") != "" {
+	if !ok || environ.Get(env, "NO_COLOR") != "" {
 		return false
 	}
 	st, err := f.Stat()

@@ -20,6 +20,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/tty"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/environ"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -176,7 +177,7 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 	t := &o.Tool
 	t.KeepIndexes, t.NewIndexes = len(c.include) > 0 && !c.noCache, c.newCache
 	t.MakeModule, t.ModuleInfo = c.makeModule, c.moduleInfo
-	t.Dump, t.Verify, t.Soon = c.dump, getenv(c.env, "GOSTAP_DEBUG") != "", c.pass == 5
+	t.Dump, t.Verify, t.Soon = c.dump, environ.Get(c.env, "GOSTAP_DEBUG") != "", c.pass == 5
 	if c.pass < 3 {
 		t.Stop = compiler.Phase(c.pass)
 	}

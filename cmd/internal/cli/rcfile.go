@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/compiler/environ"
 	"github.com/gostap/gostap/compiler/trusted"
 )
 
@@ -20,9 +21,9 @@ const maxRC = 1 << 20
 // '...' and "..." around those that hold some, and # for comments. No file is no error. A file that cannot be read,
 // or that others may write to, is left out with a warning: options can name commands.
 func defaults(env []string, warn io.Writer) ([]string, string, error) {
-	dir := getenv(env, "SYSTEMTAP_DIR")
+	dir := environ.Get(env, "SYSTEMTAP_DIR")
 	if dir == "" {
-		home := getenv(env, "HOME")
+		home := environ.Get(env, "HOME")
 		if home == "" {
 			return nil, "", nil
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/toolbox"
+	"github.com/gostap/gostap/compiler/environ"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/habits"
 	"github.com/gostap/gostap/grammar"
@@ -122,7 +123,7 @@ func misplaced(word string) string {
 // checkTemp refuses a TMPDIR that is none, for sessions that make files there, and one that cannot be written to where
 // nothing goes without. (A command that is started does: it is the name of its process that needs the file.)
 func (c *command) checkTemp() error {
-	dir := getenv(c.env, "TMPDIR")
+	dir := environ.Get(c.env, "TMPDIR")
 	if dir == "" || c.command == "" && c.runtime != "kernel" && (!c.keep || c.tmpdir != "") {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/environ"
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/grammar"
 )
@@ -229,10 +230,8 @@ func (s *session) edit(string) error {
 	}
 	editor := "vi"
 	for _, name := range []string{"EDITOR", "VISUAL"} {
-		for _, e := range s.Env {
-			if v, ok := strings.CutPrefix(e, name+"="); ok && strings.TrimSpace(v) != "" {
-				editor = v
-			}
+		if v := environ.Get(s.Env, name); strings.TrimSpace(v) != "" {
+			editor = v
 		}
 	}
 	cmd := exec.Command("/bin/sh", "-c", editor+` "$1"`, "sh", f.Name()) // as others take $EDITOR: it may have arguments

@@ -15,6 +15,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/toolbox"
 	"github.com/gostap/gostap/cmd/internal/tty"
+	"github.com/gostap/gostap/compiler/environ"
 )
 
 // Config is what help is about beside the documents.
@@ -294,12 +295,7 @@ func (r *run) page() (done func()) {
 		return func() {}
 	}
 	r.colour = true
-	pager := ""
-	for _, e := range r.Env {
-		if v, ok := strings.CutPrefix(e, "PAGER="); ok {
-			pager = v
-		}
-	}
+	pager := environ.Get(r.Env, "PAGER")
 	if pager == "" {
 		if _, err := exec.LookPath("less"); err != nil {
 			return func() {}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/environ"
 )
 
 // Variable names the socket in the environment.
@@ -14,12 +16,7 @@ const Variable = "NOTIFY_SOCKET"
 
 // Tell sends states, such as READY=1, in one message. It does nothing where no service manager has asked for them.
 func Tell(env []string, states ...string) error {
-	address := ""
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, Variable+"="); ok {
-			address = v
-		}
-	}
+	address := environ.Get(env, Variable)
 	if address == "" {
 		return nil
 	}

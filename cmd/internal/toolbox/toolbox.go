@@ -18,6 +18,7 @@ import (
 
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/environ"
 	"github.com/gostap/gostap/compiler/trusted"
 	"github.com/gostap/gostap/grammar"
 	"github.com/gostap/gostap/tapsets/tools"
@@ -25,18 +26,10 @@ import (
 
 // Own is the directory with the user's own tools, NAME.stp or SUBJECT/NAME.stp; "" if the environment names none.
 func Own(env []string) string {
-	get := func(name string) string {
-		for _, s := range slices.Backward(env) {
-			if v, ok := strings.CutPrefix(s, name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}
-	if dir := get("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+	if dir := environ.Get(env, "XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir + "/gostap/tools"
 	}
-	if home := get("HOME"); home != "" {
+	if home := environ.Get(env, "HOME"); home != "" {
 		return home + "/.config/gostap/tools"
 	}
 	return ""
