@@ -20,7 +20,7 @@ import (
 
 // Two thirds of a build by recipe are gcc reading the kernel's headers, twice. Who builds often on one kernel has them
 // read once: gcc keeps what it made of them in a file (PRECOMPILED HEADERS in GCC's manual), which it takes whenever
-// options and macros are the same. The file has some 60 MB, so it is made with the third module only.
+// options and macros are the same. The file has some 60 MB, so it is made with the third module by one recipe only.
 
 // buildsBefore is how many modules a recipe has built before its headers are precompiled.
 const buildsBefore = 2

@@ -145,6 +145,16 @@ func (b *bench) with(set []string, more ...string) (*command, error) {
 	return c, nil
 }
 
+// asks are what the compiler is told for a command line that only asks what there is.
+func (b *bench) asks(set []string, more ...string) (gostap.Options, error) {
+	c, err := b.with(set, more...)
+	if err != nil {
+		return gostap.Options{}, err
+	}
+	_, o, err := c.compileOptions()
+	return o, err
+}
+
 // Try implements interactive.Command.
 func (b *bench) Try(set []string) error {
 	_, err := b.with(set, "-e", "")
@@ -192,11 +202,7 @@ func (b *bench) Points(set []string, script, pattern string, vars bool) ([]strin
 	if pattern == "" || strings.HasPrefix(pattern, "-") {
 		return nil, slip.New("that is no probe point", "points syscall.op*")
 	}
-	c, err := b.with(set, "-E", script, "-l", pattern)
-	if err != nil {
-		return nil, err
-	}
-	_, o, err := c.compileOptions()
+	o, err := b.asks(set, "-E", script, "-l", pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -208,11 +214,7 @@ func (b *bench) Points(set []string, script, pattern string, vars bool) ([]strin
 
 // Library implements interactive.Command.
 func (b *bench) Library(set []string, what compiler.Listing) ([]string, error) {
-	c, err := b.with(set, "-e", "")
-	if err != nil {
-		return nil, err
-	}
-	_, o, err := c.compileOptions()
+	o, err := b.asks(set, "-e", "")
 	if err != nil {
 		return nil, err
 	}
