@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -90,17 +89,7 @@ func TestInteractiveTerminal(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", dir)
 	s := onScreen(t, "-i", "--runtime=host")
-	seen := 0 // of all that was written
-	until := func(text string) {
-		t.Helper()
-		for end := patience.Now() + soon; patience.Now() < end; time.Sleep(10 * time.Millisecond) {
-			if i := strings.Index(s.all()[seen:], text); i >= 0 {
-				seen += i + len(text)
-				return
-			}
-		}
-		t.Fatalf("no %q behind %q", text, s.all()[seen:])
-	}
+	until := s.reads
 	until("gostap> ")
 	s.press("pro\t")
 	until("probe")
@@ -132,7 +121,7 @@ func TestInteractiveTerminal(t *testing.T) {
 	select {
 	case <-s.done:
 	case <-patience.After(soon):
-		t.Fatalf("it does not end: %q", s.all()[seen:])
+		t.Fatalf("it does not end: %q", s.all()[s.read:])
 	}
 	if status := s.cmd.ProcessState.ExitCode(); status != 0 {
 		t.Errorf("status %d", status)
@@ -152,17 +141,7 @@ func TestInteractiveTerminal(t *testing.T) {
 func TestInteractiveGivesBack(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	s := onScreen(t, "-i", "--runtime=host")
-	seen := 0
-	until := func(text string) {
-		t.Helper()
-		for end := patience.Now() + soon; patience.Now() < end; time.Sleep(10 * time.Millisecond) {
-			if i := strings.Index(s.all()[seen:], text); i >= 0 {
-				seen += i + len(text)
-				return
-			}
-		}
-		t.Fatalf("no %q behind %q", text, s.all()[seen:])
-	}
+	until := s.reads
 	until("gostap> ")
 	s.press("probe input.line { println(\"got \", line) } probe begin { println(\"ready\") }\r")
 	until("gostap> ")
@@ -183,7 +162,7 @@ func TestInteractiveGivesBack(t *testing.T) {
 	select {
 	case <-s.done:
 	case <-patience.After(soon):
-		t.Fatalf("it does not end: %q", s.all()[seen:])
+		t.Fatalf("it does not end: %q", s.all()[s.read:])
 	}
 	if ws := s.cmd.ProcessState.Sys().(syscall.WaitStatus); !ws.Signaled() || ws.Signal() != unix.SIGTERM {
 		t.Errorf("it ended by %v", s.cmd.ProcessState)

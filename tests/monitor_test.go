@@ -25,6 +25,8 @@ type screen struct {
 
 	mu   sync.Mutex
 	seen string
+
+	read int // how much of it reads has gone through
 }
 
 // onScreen starts gostap on a terminal of 120 columns and 40 rows.
@@ -101,6 +103,18 @@ next:
 	}
 	s.t.Fatalf("no window with %q\n%s", texts, s.window())
 	return ""
+}
+
+// reads waits for a text behind the last one that it has found.
+func (s *screen) reads(text string) {
+	s.t.Helper()
+	for end := patience.Now() + soon; patience.Now() < end; time.Sleep(10 * time.Millisecond) {
+		if i := strings.Index(s.all()[s.read:], text); i >= 0 {
+			s.read += i + len(text)
+			return
+		}
+	}
+	s.t.Fatalf("no %q behind %q", text, s.all()[s.read:])
 }
 
 func (s *screen) press(keys string) {

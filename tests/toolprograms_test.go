@@ -2,16 +2,18 @@ package tests
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/tests/proofs"
 )
 
 // toolCount is a number that a tool prints of a program that counts itself.
@@ -120,7 +122,7 @@ func TestToolsOfPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ours, theirs := sumOf(string(text), c.line), sumOf(string(own), c.own)
+			ours, theirs := proofs.Sum(string(text), c.line), proofs.Sum(string(own), c.own)
 			if d := ours - theirs; theirs == 0 || max(d, -d)*100 > c.within*theirs {
 				t.Errorf("gostap %s: %s is %d, the program says %d\n%s\n%s", c.tool, c.what, ours, theirs, text, own)
 				return
@@ -132,42 +134,8 @@ func TestToolsOfPrograms(t *testing.T) {
 	if asked != "update" {
 		return
 	}
-	const table = "../cmd/internal/toolbox/proofs.tsv"
-	old, err := os.ReadFile(table)
-	if err != nil {
+	if err := proofs.Write("../cmd/internal/toolbox/proofs.tsv", slices.Collect(maps.Values(rows)),
+		func(row []string) bool { return rows[strings.Join(row[:4], "\t")] == "" }); err != nil {
 		t.Fatal(err)
 	}
-	for l := range strings.Lines(string(old)) {
-		l = strings.TrimRight(l, "\n")
-		if f := strings.Split(l, "\t"); len(f) > 4 {
-			if key := strings.Join(f[:4], "\t"); rows[key] == "" {
-				rows[key] = l
-			}
-		}
-	}
-	var lines []string
-	for _, l := range rows {
-		lines = append(lines, l)
-	}
-	slices.Sort(lines)
-	if err := os.WriteFile(table, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// sumOf sums the group of the lines that match, or counts those that have none with a number.
-func sumOf(text, pattern string) (n int) {
-	re := regexp.MustCompile(pattern)
-	for l := range strings.Lines(text) {
-		m := re.FindStringSubmatch(strings.TrimRight(l, "\n"))
-		if m == nil {
-			continue
-		}
-		k, err := strconv.Atoi(m[len(m)-1])
-		if err != nil || len(m) != 2 {
-			k = 1
-		}
-		n += k
-	}
-	return n
 }

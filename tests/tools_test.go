@@ -6,12 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/tests/proofs"
 )
 
 // toolsAsked is the variable of the environment that asks for TestToolProofs: 1, or update to write the table.
@@ -36,8 +36,8 @@ const (
 	spin   = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; "
 )
 
-// proofs are those that need system calls, tracepoints and counters only.
-var proofs = []proof{
+// toolProofs are those that need system calls, tracepoints and counters only.
+var toolProofs = []proof{
 	{tool: "execsnoop", load: trues, what: "starts of /bin/true", line: ` /bin/true$`, strace: `execve\("/bin/true"`},
 	{tool: "execsnoop", load: "PATH=/nowhere:/bin env true; env nothing", what: "starts that fail",
 		line: `\bENOENT\b`, strace: `execve\(.*= -1 ENOENT`},
@@ -143,7 +143,7 @@ func TestToolProofs(t *testing.T) {
 	}
 	kernel := regexp.MustCompile(`^\d+\.\d+`).FindString(unix.ByteSliceToString(uts.Release[:]))
 	var rows []string
-	for _, p := range proofs {
+	for _, p := range toolProofs {
 		name, _, _ := strings.Cut(p.tool, " ")
 		t.Run(name+"/"+strings.ReplaceAll(p.what, " ", "_"), func(t *testing.T) {
 			ours, theirs := prove(t, gostap, p)
@@ -162,19 +162,10 @@ func TestToolProofs(t *testing.T) {
 	if asked != "update" {
 		return
 	}
-	const table = "../cmd/internal/toolbox/proofs.tsv"
-	old, err := os.ReadFile(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for l := range strings.Lines(string(old)) {
-		if f := strings.Split(l, "\t"); len(f) > 1 && (f[1] != kernel || f[len(f)-1] == "the program") {
-			// of another kernel, or of TestToolsOfPrograms
-			rows = append(rows, strings.TrimRight(l, "\n"))
-		}
-	}
-	slices.Sort(rows)
-	if err := os.WriteFile(table, []byte(strings.Join(rows, "\n")+"\n"), 0o644); err != nil {
+	// Rows of other kernels stay, and those of TestToolsOfPrograms.
+	if err := proofs.Write("../cmd/internal/toolbox/proofs.tsv", rows, func(row []string) bool {
+		return row[1] != kernel || row[6] == "the program"
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -214,26 +205,14 @@ func prove(t *testing.T, gostap string, p proof) (ours, theirs int) {
 	return ours, total(t, file("strace"), p.strace)
 }
 
-// total sums the groups of lines that match, or counts those if the pattern has none that is a number.
-func total(t *testing.T, path, pattern string) (n int) {
+// total is proofs.Sum of a file.
+func total(t *testing.T, path, pattern string) int {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	re := regexp.MustCompile(pattern)
-	for l := range strings.Lines(string(text)) {
-		m := re.FindStringSubmatch(strings.TrimRight(l, "\n"))
-		if m == nil {
-			continue
-		}
-		if k, err := strconv.Atoi(m[len(m)-1]); err == nil && len(m) == 2 {
-			n += k
-		} else {
-			n++
-		}
-	}
-	return n
+	return proofs.Sum(string(text), pattern)
 }
 
 // TestToolText: what a traced program calls itself and its files reaches the terminal with escapes.

@@ -5,11 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gostap/gostap/tests/proofs"
 )
 
 // toolLoad is what all tools see here, and what they are asked for are numbers that it makes known.
@@ -89,7 +89,7 @@ func TestToolProofs(t *testing.T) {
 		var rows []string
 		for _, p := range toolProofs {
 			text := string(res.Out[ran[p.tool]])
-			if n := added(text, p.line); n != p.want {
+			if n := proofs.Sum(text, p.line); n != p.want {
 				t.Errorf("gostap %s: %s is %d, want %d\n%s", p.tool, p.what, n, p.want, text)
 			} else if n > 0 {
 				rows = append(rows, strings.Join([]string{p.tool, short, "dd, mkdir, rm, chown, mount", p.what,
@@ -97,43 +97,11 @@ func TestToolProofs(t *testing.T) {
 			}
 		}
 		if asked == "update" {
-			writeProofs(t, short, rows)
+			if err := proofs.Write("../../cmd/internal/toolbox/proofs.tsv", rows, func(row []string) bool {
+				return row[1] != short
+			}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
-}
-
-// added sums the numbers of lines that match, or counts those if the pattern has none.
-func added(text, pattern string) (n int) {
-	re := regexp.MustCompile(pattern)
-	for l := range strings.Lines(text) {
-		m := re.FindStringSubmatch(strings.TrimRight(l, "\n"))
-		if m == nil {
-			continue
-		}
-		if k, err := strconv.Atoi(m[len(m)-1]); err == nil && len(m) == 2 {
-			n += k
-		} else {
-			n++
-		}
-	}
-	return n
-}
-
-// writeProofs puts rows of a kernel into the table, for those that it had.
-func writeProofs(t *testing.T, kernel string, rows []string) {
-	t.Helper()
-	const table = "../../cmd/internal/toolbox/proofs.tsv"
-	old, err := os.ReadFile(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for l := range strings.Lines(string(old)) {
-		if f := strings.Split(l, "\t"); len(f) > 1 && f[1] != kernel {
-			rows = append(rows, strings.TrimRight(l, "\n"))
-		}
-	}
-	slices.Sort(rows)
-	if err := os.WriteFile(table, []byte(strings.Join(rows, "\n")+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
