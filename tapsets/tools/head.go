@@ -2,9 +2,10 @@ package tools
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/lateregexp"
 )
 
 // Option is an option of a tool, or an argument.
@@ -43,11 +44,11 @@ func (o *Option) String() string {
 var (
 	// What a declaration of an option looks like: one of the language, and a comment that begins with --name or with
 	// the word for an argument.
-	declared = regexp.MustCompile(`^(?:(?:private )?global (\w+) = ("(?:[^"\\]|\\.)*"|-?\w+)|` +
+	declared = lateregexp.New(`^(?:(?:private )?global (\w+) = ("(?:[^"\\]|\\.)*"|-?\w+)|` +
 		`@define (\w+) %\( (.*) %\)) +// (?:--([a-z][a-z0-9-]*)(?: ([A-Z]+|[a-z]+(?:\|[a-z]+)+))?` +
 		`|(\[?)([A-Z]+)\]?): (.*)$`)
-	example = regexp.MustCompile(`^Example: (gostap .*)$`)
-	column  = regexp.MustCompile(`^  (\S+(?: \S+)*)  +(\S.*)$`)
+	example = lateregexp.New(`^Example: (gostap .*)$`)
+	column  = lateregexp.New(`^  (\S+(?: \S+)*)  +(\S.*)$`)
 )
 
 // Parse takes a script apart. Its head is the comment that it begins with:
@@ -102,7 +103,7 @@ func Parse(name, subject, source string) (*Tool, error) {
 	var last *Option
 	for n, l := range lines[i:] {
 		text := strings.TrimRight(l, "\n")
-		m := declared.FindStringSubmatchIndex(text)
+		m := declared().FindStringSubmatchIndex(text)
 		part := func(i int) string {
 			if m[2*i] < 0 {
 				return ""
@@ -161,7 +162,7 @@ func Parse(name, subject, source string) (*Tool, error) {
 func (t *Tool) sections(lines []string) (n int, err error) {
 	in := ""
 	for n, l := range lines {
-		switch m := example.FindStringSubmatch(l); {
+		switch m := example().FindStringSubmatch(l); {
 		case m != nil:
 			in = "example"
 			t.Examples = append(t.Examples, Example{Command: m[1]})
@@ -169,8 +170,8 @@ func (t *Tool) sections(lines []string) (n int, err error) {
 			in = "output"
 		case l == "" && in != "":
 			in = "between"
-		case in == "output" && column.MatchString(l) && !strings.HasPrefix(l, "     "):
-			m := column.FindStringSubmatch(l)
+		case in == "output" && column().MatchString(l) && !strings.HasPrefix(l, "     "):
+			m := column().FindStringSubmatch(l)
 			t.Output = append(t.Output, Column{m[1], m[2]})
 		case in == "output" && len(t.Output) > 0 && strings.HasPrefix(l, "     "):
 			t.Output[len(t.Output)-1].Text += "\n" + strings.TrimSpace(l)

@@ -2,11 +2,12 @@ package tools
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gostap/gostap/compiler/lateregexp"
 )
 
 // Kind is what values an option takes.
@@ -133,9 +134,9 @@ func (e *ValueError) Error() string {
 }
 
 var (
-	size  = regexp.MustCompile(`^(\d{1,12})([kKmMgG]?)[bB]?$`)
-	plain = regexp.MustCompile(`^[^\s"\\()]+$`)
-	trace = regexp.MustCompile(`^t(?:racepoint)?:([^:\s"\\()]+:[^:\s"\\()]+)$`)
+	size  = lateregexp.New(`^(\d{1,12})([kKmMgG]?)[bB]?$`)
+	plain = lateregexp.New(`^[^\s"\\()]+$`)
+	trace = lateregexp.New(`^t(?:racepoint)?:([^:\s"\\()]+:[^:\s"\\()]+)$`)
 )
 
 // Set gives the value as the script has it: digits, text without quotes for globals, or a literal for macros. targeted
@@ -161,7 +162,7 @@ func (o *Option) Set(v string, targeted bool) (string, error) {
 		}
 		return strconv.FormatInt(int64(d), 10), nil
 	case Size:
-		m := size.FindStringSubmatch(v)
+		m := size().FindStringSubmatch(v)
 		if m == nil {
 			return "", bad
 		}
@@ -195,10 +196,10 @@ func (o *Option) Set(v string, targeted bool) (string, error) {
 
 // point makes a probe point of what is quick to type.
 func point(v string, targeted bool, bad error) (string, error) {
-	if m := trace.FindStringSubmatch(v); m != nil {
+	if m := trace().FindStringSubmatch(v); m != nil {
 		return "kernel.trace(" + quote(m[1]) + ")", nil
 	}
-	if k, ok := strings.CutPrefix(v, "k:"); ok && plain.MatchString(k) {
+	if k, ok := strings.CutPrefix(v, "k:"); ok && plain().MatchString(k) {
 		return "kernel.function(" + quote(k) + ")", nil
 	}
 	file, function, inFile := cutLast(v)
@@ -209,11 +210,11 @@ func point(v string, targeted bool, bad error) (string, error) {
 		return v, nil
 	case begins(v, "syscall.", "nd_syscall.", "kernel.", "process.", "module.", "timer.", "go.", "perf."):
 		return v, nil
-	case inFile && file != "" && plain.MatchString(function):
+	case inFile && file != "" && plain().MatchString(function):
 		return "process(" + quote(file) + ").function(" + quote(function) + ")", nil
 	case targeted:
 		return "process.function(" + quote(v) + ")", nil
-	case plain.MatchString(v):
+	case plain().MatchString(v):
 		return "kernel.function(" + quote(v) + ")", nil
 	}
 	return "", bad

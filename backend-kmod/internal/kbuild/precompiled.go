@@ -9,11 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/gostap/gostap/compiler/lateregexp"
 	"github.com/gostap/gostap/compiler/trusted"
 	headers "github.com/gostap/gostap/runtime/kmod"
 )
@@ -29,13 +29,13 @@ const buildsBefore = 2
 const never = -1
 
 var (
-	forced    = regexp.MustCompile(`-include \S+`)
-	versioned = regexp.MustCompile(`-include \S*/compiler-version\.h`) // refuses to be included twice
-	depends   = regexp.MustCompile(`-Wp,-MMD,\S+`)
-	baseName  = regexp.MustCompile(`-DKBUILD_BASENAME='?[^' ]*'?`)
-	own       = regexp.MustCompile(`-DGS_\S+`)
-	written   = regexp.MustCompile(` -c -o .*`)
-	included  = regexp.MustCompile(`(?m)^#include <((?:linux|asm|net)/[^>]+)>`)
+	forced    = lateregexp.New(`-include \S+`)
+	versioned = lateregexp.New(`-include \S*/compiler-version\.h`) // refuses to be included twice
+	depends   = lateregexp.New(`-Wp,-MMD,\S+`)
+	baseName  = lateregexp.New(`-DKBUILD_BASENAME='?[^' ]*'?`)
+	own       = lateregexp.New(`-DGS_\S+`)
+	written   = lateregexp.New(` -c -o .*`)
+	included  = lateregexp.New(`(?m)^#include <((?:linux|asm|net)/[^>]+)>`)
 )
 
 // compileStep is where the steps of a recipe compile the module's text, descriptionStep what modpost writes.
@@ -55,7 +55,7 @@ func headersOf(c *Config, key string, r *recipe) *precompiled {
 	}
 	step := r.Steps[compileStep]
 	cc, _, _ := strings.Cut(step, " ")
-	if !strings.Contains(filepath.Base(cc), "gcc") || !forced.MatchString(step) || !written.MatchString(step) {
+	if !strings.Contains(filepath.Base(cc), "gcc") || !forced().MatchString(step) || !written().MatchString(step) {
 		return nil
 	}
 	user, err := os.UserCacheDir() // whatever cache the modules have
@@ -67,8 +67,8 @@ func headersOf(c *Config, key string, r *recipe) *precompiled {
 		return nil
 	}
 	sum := sha256.Sum256([]byte("1\n" + key + "\n" + headerText(r.Dir, step) + strings.Join(r.Steps, "\n")))
-	return &precompiled{path: filepath.Join(dir, hex.EncodeToString(sum[:12])+".h"), base: baseName.FindString(step),
-		own: own.FindAllString(step, -1)}
+	return &precompiled{path: filepath.Join(dir, hex.EncodeToString(sum[:12])+".h"), base: baseName().FindString(step),
+		own: own().FindAllString(step, -1)}
 }
 
 // headers gives the headers precompiled for a recipe that is kept at path, nil while there are none. It makes them when
@@ -99,7 +99,7 @@ func (r *recipe) headers(ctx context.Context, c *Config, path, dir string) *prec
 // headerText is a header that includes what the compiler is told to include, and all that headers of ours do.
 func headerText(dir, step string) string {
 	var text strings.Builder
-	for _, f := range forced.FindAllString(step, -1) {
+	for _, f := range forced().FindAllString(step, -1) {
 		f = strings.TrimPrefix(f, "-include ")
 		if !filepath.IsAbs(f) {
 			f = filepath.Join(dir, f)
@@ -113,7 +113,7 @@ func headerText(dir, step string) string {
 			continue
 		}
 		data, _ := headers.Headers.ReadFile(e.Name())
-		for _, m := range included.FindAllSubmatch(data, -1) {
+		for _, m := range included().FindAllSubmatch(data, -1) {
 			names = append(names, string(m[1]))
 		}
 	}
@@ -134,7 +134,7 @@ func (p *precompiled) there() bool {
 func (p *precompiled) compile(ctx context.Context, r *recipe, dir string) error {
 	step := strings.ReplaceAll(r.Steps[compileStep], place, dir)
 	text := strings.ReplaceAll(headerText(r.Dir, r.Steps[compileStep]), place, dir)
-	step = written.ReplaceAllString(forced.ReplaceAllString(depends.ReplaceAllString(step, ""), ""), "")
+	step = written().ReplaceAllString(forced().ReplaceAllString(depends().ReplaceAllString(step, ""), ""), "")
 	folder := filepath.Dir(p.path)
 	temp := filepath.Join(folder, fmt.Sprintf("%s%d.h", tempPrefix, os.Getpid()))
 	defer os.Remove(temp)
@@ -173,12 +173,12 @@ func (p *precompiled) use(steps []string, c string) []string {
 	os.Chtimes(p.path+".gch", now, now)
 	out := slices.Clone(steps)
 	for _, i := range []int{compileStep, descriptionStep} {
-		s := versioned.ReplaceAllString(out[i], "")
+		s := versioned().ReplaceAllString(out[i], "")
 		at := strings.Index(s, "-include ")
 		if at < 0 {
 			continue
 		}
-		s = baseName.ReplaceAllLiteralString(s[:at]+"-include "+quoted(p.path)+" "+s[at:], p.base)
+		s = baseName().ReplaceAllLiteralString(s[:at]+"-include "+quoted(p.path)+" "+s[at:], p.base)
 		if i == descriptionStep {
 			s = strings.Replace(s, " -DMODULE", " "+strings.Join(p.own, " ")+" -DMODULE", 1)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gostap/gostap/compiler/lateregexp"
 	"github.com/gostap/gostap/docs"
 )
 
@@ -19,14 +20,14 @@ type entry struct {
 }
 
 var (
-	heading = regexp.MustCompile(`^(#{1,4}) (.*)$`)
+	heading = lateregexp.New(`^(#{1,4}) (.*)$`)
 	// item is a declaration in docs/tapsets.md: * `name (arguments)`: text
-	item = regexp.MustCompile("^\\* `([^`]+)`")
+	item = lateregexp.New("^\\* `([^`]+)`")
 	// row is a line of a table that begins with something of the language: | `point`, `point` | text |
-	row  = regexp.MustCompile("^\\| (`[^|]+) \\| (.*) \\|$")
-	code = regexp.MustCompile("`([^`]+)`")
+	row  = lateregexp.New("^\\| (`[^|]+) \\| (.*) \\|$")
+	code = lateregexp.New("`([^`]+)`")
 	// argument is one of a probe point.
-	argument = regexp.MustCompile(`\([^()]*\)`)
+	argument = lateregexp.New(`\([^()]*\)`)
 )
 
 // entries are all that the documents have, in their order.
@@ -60,7 +61,7 @@ func parts(page string, lines []string) (out []entry) {
 		if fenced {
 			continue
 		}
-		if m := heading.FindStringSubmatch(l); m != nil {
+		if m := heading().FindStringSubmatch(l); m != nil {
 			level := len(m[1])
 			closeTo(level, i)
 			title = m[2]
@@ -78,15 +79,15 @@ func parts(page string, lines []string) (out []entry) {
 			out = append(out, entry{kind: kind, name: strings.ReplaceAll(title, "`", ""), page: page})
 			continue
 		}
-		if m := item.FindStringSubmatch(l); m != nil && page == "tapsets" {
+		if m := item().FindStringSubmatch(l); m != nil && page == "tapsets" {
 			end := i + 1
 			for end < len(lines) && !strings.HasPrefix(lines[end], "* ") && !strings.HasPrefix(lines[end], "#") {
 				end++
 			}
 			out = append(out, declared(m[1], joined(lines[i:end])))
 		}
-		if m := row.FindStringSubmatch(l); m != nil && page == "language" && title == "Probe points" {
-			for _, c := range code.FindAllStringSubmatch(m[1], -1) {
+		if m := row().FindStringSubmatch(l); m != nil && page == "language" && title == "Probe points" {
+			for _, c := range code().FindAllStringSubmatch(m[1], -1) {
 				if !strings.HasPrefix(c[1], ".") {
 					out = append(out, entry{"probe point", c[1], page, m[1] + "\n    " + m[2] + "\n"})
 				}
@@ -118,7 +119,7 @@ func joined(lines []string) string { return strings.TrimRight(strings.Join(lines
 // bare is a probe point without its arguments.
 func bare(point string) string {
 	for {
-		short := argument.ReplaceAllString(point, "")
+		short := argument().ReplaceAllString(point, "")
 		if short == point {
 			return point
 		}

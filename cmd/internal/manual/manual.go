@@ -272,10 +272,10 @@ func (r *run) write(text string) {
 			continue
 		case fenced:
 			l = "    " + l
-		case heading.MatchString(l):
-			l = r.bold(heading.FindStringSubmatch(l)[2])
+		case heading().MatchString(l):
+			l = r.bold(heading().FindStringSubmatch(l)[2])
 		case r.colour:
-			l = code.ReplaceAllString(l, "\x1b[1m$1\x1b[m")
+			l = code().ReplaceAllString(l, "\x1b[1m$1\x1b[m")
 		}
 		fmt.Fprintln(r.Out, l)
 	}

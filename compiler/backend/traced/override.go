@@ -3,16 +3,17 @@ package traced
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/gostap/gostap/compiler/lateregexp"
 )
 
 // overrideFile lists the functions that may be left out, where the kernel was built to keep such a list.
 const overrideFile = "/sys/kernel/debug/error_injection/list"
 
 // marked are functions that kernels have on their list wherever they keep one: their callers take any error.
-var marked = regexp.MustCompile(`^(__(x64|ia32|x32|ia32_compat|x64_compat)_sys_\w+|should_failslab|should_fail_alloc_page|` +
+var marked = lateregexp.New(`^(__(x64|ia32|x32|ia32_compat|x64_compat)_sys_\w+|should_failslab|should_fail_alloc_page|` +
 	`should_fail_bio|__filemap_add_folio|open_ctree|btrfs_cow_block|btrfs_search_slot|btrfs_should_cancel_balance|` +
 	`btrfs_check_leaf_full|btrfs_check_node)$`)
 
@@ -30,7 +31,7 @@ func Overridable(symbol string) error {
 // overridable is Overridable for the kernel's list, of lines "name	kind of error", or without one.
 func overridable(list string, have bool, symbol string) error {
 	if !have {
-		if marked.MatchString(symbol) {
+		if marked().MatchString(symbol) {
 			return nil
 		}
 		return fmt.Errorf("%s is none of the functions whose callers take any error: system calls (__x64_sys_NAME), "+

@@ -1,13 +1,14 @@
 package gotype
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/gostap/gostap/compiler/lateregexp"
 )
 
 // release is an element of a path that is no package's name: the second one of example.org/log/v2, and what stands
 // behind the dot of gopkg.in/yaml.v3.
-var release = regexp.MustCompile(`(/v[0-9]+|\.v[0-9]+)$`)
+var release = lateregexp.New(`(/v[0-9]+|\.v[0-9]+)$`)
 
 // ShortName is the name of a type with the name of its package only, "fs.PathError", "" if that is the whole one.
 func ShortName(full string) string {
@@ -19,7 +20,7 @@ func ShortName(full string) string {
 	if dot < 0 {
 		return ""
 	}
-	path := release.ReplaceAllString(full[:dot], "")
+	path := release().ReplaceAllString(full[:dot], "")
 	if path = path[strings.LastIndexByte(path, '/')+1:]; path == full[:dot] {
 		return ""
 	}
@@ -45,14 +46,14 @@ var aliases = map[string]string{
 }
 
 // word is a name with what stands before it: a dot, a slash and the like make it a part of another name.
-var word = regexp.MustCompile(`(^|[^\pL\pN_./~-])((?:os\.)?[\pL_][\pL\pN_]*)`)
+var word = lateregexp.New(`(^|[^\pL\pN_./~-])((?:os\.)?[\pL_][\pL\pN_]*)`)
 
 // Unaliased is a type's name with the names of the types that aliases in it stand for: "[]uint8" for "[]byte". A name
 // behind which another part follows, as in "byte.Buffer", is a package's.
 func Unaliased(name string) string {
 	var b strings.Builder
 	last := 0
-	for _, at := range word.FindAllStringSubmatchIndex(name, -1) {
+	for _, at := range word().FindAllStringSubmatchIndex(name, -1) {
 		begin, end := at[4], at[5]
 		to, ok := aliases[name[begin:end]]
 		if !ok || end < len(name) && strings.IndexByte("./-~", name[end]) >= 0 {
