@@ -14,7 +14,9 @@ import (
 
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/internal/target"
+	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/types"
 )
 
 // List are the names of one statement.
@@ -83,11 +85,20 @@ func (l *List) Names() []string {
 // other stands for expressions without a name.
 const other = "?"
 
-// shows are functions of the language whose result is their first argument as text: the field is named by that.
-var shows = map[string]bool{"text_str": true, "text_strn": true, "substr": true, "user_string": true,
-	"user_string_n": true, "user_string_quoted": true, "user_string_n_quoted": true, "user_string_warn": true,
-	"kernel_string": true, "kernel_string_n": true, "kernel_string_quoted": true, "symname": true, "symdata": true,
-	"usymname": true, "usymdata": true, "ip_ntop": true, "inet_text": true, "ctime": true}
+// shows reports whether a function gives its first argument as text: a string changed, what lies at an address, what a
+// number stands for.
+func shows(name string) bool {
+	f := intrinsic.Lookup(name)
+	if f == nil {
+		return library[name]
+	}
+	return f.Result == types.String && len(f.Params) > 0 &&
+		(f.Reads != "" || f.Sent() || f.Does == intrinsic.Pure && f.Params[0] == types.String)
+}
+
+// library are such functions that are written in the language.
+var library = map[string]bool{"user_string_quoted": true, "user_string_n_quoted": true, "user_string_warn": true,
+	"kernel_string_quoted": true, "ip_ntop": true, "inet_text": true}
 
 // of is the name of an expression.
 func of(e ast.Expr) string {
@@ -105,7 +116,7 @@ func of(e ast.Expr) string {
 		name = e.Name
 	case *ast.Call:
 		name = e.Fun.Name
-		if shows[name] && len(e.Args) > 0 {
+		if shows(name) && len(e.Args) > 0 {
 			if in := of(e.Args[0]); in != "" && in != other {
 				return in
 			}
