@@ -41,7 +41,7 @@ func (e *Encoder) Begin(b []byte, s *record.Session) []byte {
 	b = append(b, `{"type":"begin","schema":`...)
 	b = strconv.AppendInt(b, Version, 10)
 	b = e.text(b, "gostap", s.Version)
-	b = e.time(b, s.Time)
+	b = e.time(b, "time", s.Time)
 	b = e.text(b, "host", s.Host)
 	b = e.text(b, "kernel", s.Kernel)
 	b = e.text(b, "script", s.Script)
@@ -51,7 +51,7 @@ func (e *Encoder) Begin(b []byte, s *record.Session) []byte {
 // End is its last line.
 func (e *Encoder) End(b []byte, s *record.End) []byte {
 	b = append(b, `{"type":"end"`...)
-	b = e.time(b, s.Time)
+	b = e.time(b, "time", s.Time)
 	b = number(b, "status", int64(s.Status))
 	b = number(b, "errors", int64(s.Errors))
 	if s.Error != "" {
@@ -61,15 +61,20 @@ func (e *Encoder) End(b []byte, s *record.End) []byte {
 }
 
 var kinds = [...]string{record.Print: "print", record.Text: "text", record.Warning: "warning", record.Error: "error",
-	record.Lost: "lost", record.Global: "global", record.Histogram: "histogram"}
+	record.Lost: "lost", record.Global: "global", record.Histogram: "histogram",
+	record.Span: "span", record.MetricPoint: "metric"}
 
 // Append appends the line of a record.
 func (e *Encoder) Append(b []byte, r *record.Record) []byte {
 	b = append(append(append(b, `{"type":"`...), kinds[r.Kind]...), '"')
 	switch r.Kind {
-	case record.Print:
+	case record.Print, record.Span:
+		if r.Kind == record.Span {
+			b = e.text(b, "name", r.Name)
+			b = e.time(b, "begin", r.Begin)
+		}
 		if !r.Time.IsZero() {
-			b = e.time(b, r.Time)
+			b = e.time(b, "time", r.Time)
 			b = number(b, "pid", int64(r.PID))
 			b = number(b, "tid", int64(r.TID))
 		}
@@ -80,7 +85,7 @@ func (e *Encoder) Append(b []byte, r *record.Record) []byte {
 			b = e.point(b, r.Probe)
 		}
 		b = e.text(b, "text", r.Text)
-		b = e.fields(b, r.Fields)
+		b = e.fields(b, "fields", r.Fields)
 	case record.Text:
 		b = e.text(b, "text", r.Text)
 	case record.Warning, record.Error:
@@ -104,6 +109,8 @@ func (e *Encoder) Append(b []byte, r *record.Record) []byte {
 		if r.Kind == record.Histogram {
 			b = e.text(b, "text", r.Text)
 		}
+	case record.MetricPoint:
+		b = e.metric(b, r.Metric)
 	}
 	return e.end(b)
 }
@@ -121,11 +128,12 @@ func (e *Encoder) point(b []byte, probe string) []byte {
 	return append(b, e.quoted...)
 }
 
-func (e *Encoder) fields(b []byte, fields []record.Field) []byte {
+// fields appends a member that is an object.
+func (e *Encoder) fields(b []byte, member string, fields []record.Field) []byte {
 	if len(fields) == 0 {
 		return b
 	}
-	b = append(b, `,"fields":{`...)
+	b = append(append(append(b, `,"`...), member...), `":{`...)
 	for i := range fields {
 		if i > 0 {
 			b = append(b, ',')
@@ -133,7 +141,7 @@ func (e *Encoder) fields(b []byte, fields []record.Field) []byte {
 		f := &fields[i]
 		b, _ = quote(b, f.Name)
 		b = append(b, ':')
-		b = e.value(b, &f.Value, "/fields/", f.Name)
+		b = e.value(b, &f.Value, member, f.Name)
 	}
 	return append(b, '}')
 }
@@ -141,8 +149,8 @@ func (e *Encoder) fields(b []byte, fields []record.Field) []byte {
 // pointed escapes a name for a JSON pointer.
 var pointed = strings.NewReplacer("~", "~0", "/", "~1")
 
-// value appends a value, which stands at member name of the object at path.
-func (e *Encoder) value(b []byte, v *record.Value, path, name string) []byte {
+// value appends a value, which stands at member name of the object that is this member of the line, "" for the line.
+func (e *Encoder) value(b []byte, v *record.Value, member, name string) []byte {
 	switch v.Type {
 	case record.Uint:
 		return strconv.AppendUint(b, uint64(v.Int), 10)
@@ -151,7 +159,7 @@ func (e *Encoder) value(b []byte, v *record.Value, path, name string) []byte {
 	case record.String:
 		var ok bool
 		if b, ok = quote(b, v.Text); !ok {
-			e.raw = append(e.raw, path+pointed.Replace(name), v.Text)
+			e.raw = append(e.raw, place(member, name), v.Text)
 		}
 		return b
 	case record.Stack:
@@ -162,12 +170,21 @@ func (e *Encoder) value(b []byte, v *record.Value, path, name string) []byte {
 			}
 			var ok bool
 			if b, ok = quote(b, s); !ok {
-				e.raw = append(e.raw, path+pointed.Replace(name)+"/"+strconv.Itoa(i), s)
+				e.raw = append(e.raw, place(member, name)+"/"+strconv.Itoa(i), s)
 			}
 		}
 		return append(b, ']')
 	}
 	return strconv.AppendInt(b, v.Int, 10)
+}
+
+// place is a JSON pointer.
+func place(member, name string) string {
+	name = "/" + pointed.Replace(name)
+	if member == "" {
+		return name
+	}
+	return "/" + member + name
 }
 
 // float appends a fraction. What JSON has no number for is a string.
@@ -191,15 +208,35 @@ func (e *Encoder) global(b []byte, r *record.Record) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = e.value(b, &r.Keys[i], "/keys/", strconv.Itoa(i))
+			b = e.value(b, &r.Keys[i], "keys", strconv.Itoa(i))
 		}
 		b = append(b, ']')
 	}
-	if r.Stats == nil {
-		b = append(b, `,"value":`...)
-		return e.value(b, &r.Value, "/", "value")
+	return e.measured(b, &r.Value, r.Stats)
+}
+
+// metric appends a series of a metric.
+func (e *Encoder) metric(b []byte, m *record.Metric) []byte {
+	b = e.text(b, "name", m.Name)
+	b = e.text(b, "kind", m.Type.String())
+	if m.Unit != "" {
+		b = e.text(b, "unit", m.Unit)
 	}
-	s := r.Stats
+	if m.Help != "" {
+		b = e.text(b, "help", m.Help)
+	}
+	b = e.fields(b, "labels", m.Labels)
+	b = e.time(b, "begin", m.Begin)
+	b = e.time(b, "time", m.Time)
+	return e.measured(b, &m.Value, m.Stats)
+}
+
+// measured appends a value, or an aggregate if there is one.
+func (e *Encoder) measured(b []byte, v *record.Value, s *record.Stats) []byte {
+	if s == nil {
+		b = append(b, `,"value":`...)
+		return e.value(b, v, "", "value")
+	}
 	b = append(b, `,"stats":{"count":`...)
 	b = strconv.AppendInt(b, s.Count, 10)
 	b = number(b, "sum", s.Sum)
@@ -282,10 +319,11 @@ func number(b []byte, name string, n int64) []byte {
 }
 
 // time appends a time: RFC 3339, UTC, with nine digits behind the seconds.
-func (e *Encoder) time(b []byte, t time.Time) []byte {
+func (e *Encoder) time(b []byte, name string, t time.Time) []byte {
 	if sec := t.Unix(); sec != e.at || e.second == nil {
-		e.second, e.at = t.UTC().AppendFormat(e.second[:0], `,"time":"2006-01-02T15:04:05.`), sec
+		e.second, e.at = t.UTC().AppendFormat(e.second[:0], `"2006-01-02T15:04:05.`), sec
 	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
 	b = append(b, e.second...)
 	n, at := t.Nanosecond(), len(b)
 	b = append(b, `000000000Z"`...)

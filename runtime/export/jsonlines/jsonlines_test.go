@@ -59,6 +59,20 @@ func TestLines(t *testing.T) {
 				`"kind":"linear","low":0,"high":100,"width":10,"buckets":[]}],"text":"v\n"}`},
 		{record.Record{Kind: record.Global, Name: "n", Stats: &record.Stats{}},
 			`{"type":"global","name":"n","stats":{"count":0,"sum":0}}`},
+		{record.Record{Kind: record.Span, Name: "main.f", Text: "t", Begin: at.Add(-8), Time: at, PID: 1,
+			TID: 2, CPU: -1, Probe: "p", Fields: []record.Field{{Name: "n", Value: record.Value{Int: 3}}}},
+			`{"type":"span","name":"main.f","begin":"2023-11-14T22:13:19.999999999Z",` +
+				`"time":"2023-11-14T22:13:20.000000007Z","pid":1,"tid":2,"probe":"p","text":"t","fields":{"n":3}}`},
+		{record.Record{Kind: record.MetricPoint, Metric: &record.Metric{Name: "reqs_total", Help: "Requests.",
+			Labels: []record.Field{{Name: "path", Value: record.Value{Type: record.String, Text: "\xff"}}}, Begin: at,
+			Unit: "1", Time: at, Value: record.Value{Type: record.Uint, Int: -1}}},
+			`{"type":"metric","name":"reqs_total","kind":"counter","unit":"1","help":"Requests.","labels":{"path":` +
+				`"` + "\ufffd" + `"},"begin":"2023-11-14T22:13:20.000000007Z","time":"2023-11-14T22:13:20.000000007Z",` +
+				`"value":18446744073709551615,"raw":{"/labels/path":"/w=="}}`},
+		{record.Record{Kind: record.MetricPoint, Metric: &record.Metric{Name: "lat", Type: record.Distribution,
+			Begin: at, Time: at, Stats: &record.Stats{Count: 1, Sum: 1, Min: 1, Max: 1, Avg: 1}}},
+			`{"type":"metric","name":"lat","kind":"histogram","begin":"2023-11-14T22:13:20.000000007Z",` +
+				`"time":"2023-11-14T22:13:20.000000007Z","stats":{"count":1,"sum":1,"min":1,"max":1,"avg":1}}`},
 	} {
 		line := e.Append(nil, &c.r)
 		if string(line) != c.want+"\n" {

@@ -11,13 +11,15 @@ type Kind uint8
 
 // The kinds.
 const (
-	Print     Kind = iota // a statement of the print family
-	Text                  // text that no such statement made
-	Warning               // of the script, the compiler or the session
-	Error                 // a run-time error of the script that nobody caught
-	Lost                  // hits or events that are missing
-	Global                // an element of a global at the end
-	Histogram             // one that the script printed, of an element of a global
+	Print       Kind = iota // a statement of the print family
+	Text                    // text that no such statement made
+	Warning                 // of the script, the compiler or the session
+	Error                   // a run-time error of the script that nobody caught
+	Lost                    // hits or events that are missing
+	Global                  // an element of a global at the end
+	Histogram               // one that the script printed, of an element of a global
+	Span                    // something that took time: the script's span()
+	MetricPoint             // a series of a metric at one moment: its Metric
 )
 
 // Record is one thing that is said.
@@ -25,8 +27,9 @@ type Record struct {
 	Kind Kind
 	// Text is what is printed, or the message.
 	Text string
-	// Of a Print: where and when it was (Time is zero, PID, TID and Probe too, where that is not known; CPU is -1
-	// then), and what was printed, by names.
+	// Of a Print and a Span: where and when it was (Time is zero, PID, TID and Probe too, where that is not known; CPU
+	// is -1 then), and what was printed, by names. A Span has its Name, and was from Begin to Time.
+	Begin    time.Time
 	Time     time.Time
 	PID, TID int
 	CPU      int
@@ -44,6 +47,38 @@ type Record struct {
 	Keys  []Value
 	Value Value
 	Stats *Stats
+	// Of a MetricPoint.
+	Metric *Metric
+}
+
+// Metric is a series at one moment: what a global that is declared as a metric has under one key. Each moment has one
+// of each series; what is summed up goes on from moment to moment since Begin.
+type Metric struct {
+	// Name is a name of Prometheus, [a-zA-Z_:][a-zA-Z0-9_:]*. Help and Unit ("ns", "bytes") may be "".
+	Name, Help, Unit string
+	Type             MetricType
+	// Labels tell the series of the metric apart; all of a metric have the same names.
+	Labels []Field
+	// Value is that of a Counter and a Gauge, Stats of a Distribution.
+	Value Value
+	Stats *Stats
+	// Begin is since when is counted: the begin of the session, or the moment at which the script cleared what was
+	// counted. Time is the moment.
+	Begin, Time time.Time
+}
+
+// MetricType says what a Metric is.
+type MetricType uint8
+
+// The types of metrics.
+const (
+	Counter      MetricType = iota // a sum that only grows
+	Gauge                          // a number that goes up and down
+	Distribution                   // numbers counted by size: an aggregate
+)
+
+func (t MetricType) String() string {
+	return [...]string{"counter", "gauge", "histogram"}[min(t, Distribution)]
 }
 
 // Field is a value with a name.
