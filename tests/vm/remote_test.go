@@ -18,7 +18,8 @@ import (
 )
 
 // remoteKernels are the guests of TestRemote, by the names of hosts.
-var remoteKernels = map[string]string{"old": "6.1.0-56-cloud-amd64", "new": "7.3.4+deb13-cloud-amd64"}
+var remoteKernels = map[string]string{"old": "6.1.0-56-cloud-amd64", "mid": "6.12.118+deb13-cloud-amd64",
+	"new": "7.3.4+deb13-cloud-amd64"}
 
 // remoteGuest starts an SSH server in a guest, with nothing beside it but busybox.
 const remoteGuest = `
@@ -236,7 +237,8 @@ global n, faults
 probe syscall.getppid { if (pid() == target() || ppid() == target()) n++ }
 probe kernel.function("do_exit") { if (ppid() == target()) faults++ }
 probe end {
-	printf("%s %d calls, %d ends, %s\n", %( kernel_v >= "7" %? "new" %: "old" %), n, faults, mine())
+	printf("%s %d calls, %d ends, %s\n", %( kernel_v >= "7" %? "new" %: %( kernel_v >= "6.12" %? "mid" %: "old" %) %),
+		n, faults, mine())
 }
 `
 	if err := os.WriteFile(script, []byte(text), 0o644); err != nil {
@@ -280,7 +282,7 @@ probe end {
 		t.Errorf("%v:\n%s", err, out)
 	}
 
-	cmd := m.gostap(exe, "--remote", "ssh://old", "--remote", "ssh://new", "-e",
+	cmd := m.gostap(exe, "--remote", "ssh://old", "--remote", "ssh://mid", "--remote", "ssh://new", "-e",
 		`global n probe begin { println("ready") } probe timer.ms(20) { println("tick ", n++) }
 		 probe kernel.function("vfs_read") { n++ } probe end { println("over") }`)
 	var said buffer
@@ -288,14 +290,15 @@ probe end {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said.await(t, "ready\n", 2)
+	said.await(t, "ready\n", len(remoteKernels))
 	m.stop["old"]()
 	said.await(t, "old: error: ", 1)
-	before := strings.Count(said.String(), "new: tick")
-	said.await(t, "new: tick", before+3)
+	for _, name := range []string{"mid", "new"} {
+		said.await(t, name+": tick", strings.Count(said.String(), name+": tick")+3)
+	}
 	cmd.Process.Signal(os.Interrupt)
 	if err := cmd.Wait(); err == nil || !strings.Contains(said.String(), "new: over\n") ||
-		strings.Contains(said.String(), "old: over") {
+		!strings.Contains(said.String(), "mid: over\n") || strings.Contains(said.String(), "old: over") {
 		t.Errorf("%v:\n%s", err, said.String())
 	}
 
