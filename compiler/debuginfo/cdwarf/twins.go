@@ -58,8 +58,8 @@ func (im *Image) twins(fn *function) ([]string, error) {
 // folded reports whether symbol, one of those where fn begins, is that of a function of its own in the source: one that
 // is defined there, and whose code is nowhere else.
 func (im *Image) folded(fn *function, symbol string) (bool, error) {
-	if is, ok := im.folds[symbol]; ok {
-		return is, nil
+	if im.folds != nil {
+		return im.folds[symbol], nil
 	}
 	units, err := im.units()
 	if err != nil {

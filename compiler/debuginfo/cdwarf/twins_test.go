@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -127,5 +128,30 @@ func TestTwins(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFoldedOnce: all of a program's units are looked through once, also for symbols that share their address with none
+// that is asked about: a program of Go and C with 40,000 functions has thousands of them.
+func TestFoldedOnce(t *testing.T) {
+	im := open(t, build(t, "O2"))
+	fs, err := im.Funcs("main")
+	if err != nil || len(fs) != 1 {
+		t.Fatal(fs, err)
+	}
+	fn, err := im.of(fs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first uintptr
+	for _, symbol := range []string{"none", "nor this", "none"} {
+		if is, err := im.folded(fn, symbol); is || err != nil {
+			t.Fatal(symbol, is, err)
+		}
+		now := reflect.ValueOf(im.folds).Pointer()
+		if first != 0 && now != first {
+			t.Errorf("%s: looked through again", symbol)
+		}
+		first = now
 	}
 }
