@@ -75,7 +75,7 @@ func (u *Unit) keepTree(t *godwarf.Tree, n int) {
 func (d *Data) keepRows(u *Unit) {
 	if d.rowsHeld += len(u.rows); d.rowsHeld > maxRowsHeld {
 		for _, x := range d.rowOwners {
-			x.rows, x.rowsErr, x.rowsOK = nil, nil, false
+			x.rows, x.seqs, x.rowsErr, x.rowsOK = nil, nil, nil, false
 		}
 		d.rowOwners, d.rowsHeld = nil, len(u.rows)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path"
-	"sort"
 
 	"github.com/gostap/gostap/compiler/foreign"
 )
@@ -33,6 +32,7 @@ func (u *Unit) Rows() (rows []Row, err error) {
 	if !u.rowsOK {
 		u.rowsOK = true
 		u.rows, u.rowsErr = u.readRows()
+		u.seqs = seqsOf(u.rows)
 		rows, err = u.rows, u.rowsErr
 		u.d.keepRows(u)
 		return rows, err
@@ -158,27 +158,4 @@ func (u *Unit) readRows() ([]Row, error) {
 			return nil, u.d.Corrupt("line table of unit at %#x has too many rows", u.Off)
 		}
 	}
-}
-
-// RowAt finds the row that covers pc. ok is false if none does.
-func (u *Unit) RowAt(pc uint64) (row Row, ok bool, err error) {
-	rows, err := u.Rows()
-	if err != nil {
-		return Row{}, false, err
-	}
-	for i := 0; i < len(rows); {
-		j := i
-		for j < len(rows) && !rows[j].End {
-			j++
-		}
-		if j < len(rows) && rows[i].PC <= pc && pc < rows[j].PC {
-			k := i + sort.Search(j-i, func(k int) bool { return rows[i+k].PC > pc }) - 1
-			if k >= i {
-				// Several rows at one address: the last one is what the code there comes from.
-				return rows[k], true, nil
-			}
-		}
-		i = j + 1
-	}
-	return Row{}, false, nil
 }

@@ -48,6 +48,7 @@ type Unit struct {
 	files   []string                       // by line-table index
 	filesOK bool
 	rows    []Row
+	seqs    []sequence // of rows, see RowAt
 	rowsErr error
 	rowsOK  bool
 	around  struct { // see Around
