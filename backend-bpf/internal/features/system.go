@@ -76,6 +76,20 @@ func inUserNS() bool {
 	return len(f) != 3 || f[0] != "0" || f[1] != "0" || f[2] != "4294967295"
 }
 
+const filter = "a system call filter (seccomp, as of containers) forbids it"
+
+// filtered reports whether a filter of system calls forbids bpf(2) or perf_event_open(2) as such. Without one, calls
+// that mean nothing are told so (EINVAL), whatever the process may do; the caller has CAP_BPF.
+func filtered() bool {
+	if status("Seccomp") != "2" {
+		return false
+	}
+	const none = 1 << 30 // neither a command of the one nor a flag of the other
+	_, _, noBPF := unix.Syscall(unix.SYS_BPF, none, 0, 0)
+	_, _, noPerf := unix.Syscall6(unix.SYS_PERF_EVENT_OPEN, 0, 0, 0, 0, none, 0)
+	return noBPF == unix.EPERM || noPerf == unix.EPERM
+}
+
 // Refusal says in words why the kernel answered "operation not permitted".
 func Refusal() string {
 	admin := hasCap(capSysAdmin)
@@ -89,10 +103,12 @@ func Refusal() string {
 		return "no permission: root of a user namespace is not root of the machine; run it on the host"
 	case Lockdown() == "confidentiality":
 		return "the kernel is locked down (confidentiality), which forbids tracing programs"
-	case status("Seccomp") == "2":
-		return "a system call filter (seccomp, as of containers) forbids it"
+	case filtered():
+		return filter
 	case !admin:
 		return "the kernel wants root for it: CAP_BPF and CAP_PERFMON are not enough"
+	case status("Seccomp") == "2": // filters may look at arguments too
+		return filter
 	}
 	return "the kernel refuses it to root (a security module, or a kernel built so)"
 }
