@@ -75,11 +75,13 @@ static inline void gs_put_returns(char *to, u64 sp, u64 n)
 
 /*
  * The same as a wire.RawStack, which the host unwinds: behind the addresses the registers and the top of the stack. A read that meets a page
- * which is not there gives nothing, so it goes page by page. The first thread's stack ends where the program's arguments are.
+ * which is not there gives nothing, so it goes page by page. The first thread's stack ends where the program's arguments are. The number of
+ * a system call is that of one that the program is in.
  */
 static inline u64 *gs_put_raw_stack(u64 *p, struct pt_regs *regs, u32 room)
 {
 	u64 *end = gs_put_user_stack(p, regs, room, false), sp, n = 0, want = 8192;
+	bool called = !regs || !user_mode(regs);
 	char *to = (char *)end + sizeof(*regs);
 
 	regs = gs_user_regs(regs);
@@ -88,6 +90,8 @@ static inline u64 *gs_put_raw_stack(u64 *p, struct pt_regs *regs, u32 room)
 		return (u64 *)to;
 	}
 	memcpy(end, regs, sizeof(*regs));
+	if (!called)
+		GS_CALL_NR((struct pt_regs *)end) = -1;
 	sp = GS_SP(regs) & ~7ULL;
 	if (current->mm)
 		want = min_t(u64, want, (current->mm->start_stack + 64 - sp) & ~7ULL);

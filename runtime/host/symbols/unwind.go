@@ -18,6 +18,9 @@ type Raw struct {
 	// Chain is the pc and, from the frame pointer on, the return addresses behind saved frame pointers. It may begin
 	// with what lies on top of the stack as well.
 	Chain []uint64
+	// Called says that the program is in a system call: it goes on behind the instruction, which may be a function's
+	// last one.
+	Called bool
 }
 
 // NewRaw takes a stack as records have it. ok is false where there is no program.
@@ -29,6 +32,7 @@ func NewRaw(chain []uint64, regs *[21]uint64, stack []byte) (r Raw, ok bool) {
 	for n := range m.Registers {
 		r.Regs.Set(n, regs[m.Offset(n)/8])
 	}
+	r.Called = int64(regs[m.Syscall.Number/8]) >= 0
 	r.Mem = cfi.Memory{Base: r.Regs.Val[m.SP] &^ 7, Bytes: stack}
 	r.Chain = chain
 	return r, true
@@ -60,15 +64,13 @@ func (t *Table) Unwind(pid uint32, raw *Raw, most int) (out Trace) {
 	var caller cfi.Regs
 	c := t.chain(raw)
 	at := c.find(&regs, -1)
-	exact := true
+	exact := !raw.Called
 	p := t.process(pid)
 	out.PCs = make([]uint64, 0, most)
 	for {
 		pc := regs.Val[m.IP]
 		rules, interrupted := t.rules(p, pid, pc, exact)
-		if interrupted && !exact {
-			out.Exact = append(out.Exact, len(out.PCs))
-		} else if exact && len(out.PCs) > 0 {
+		if len(out.PCs) > 0 && (interrupted || exact) {
 			out.Exact = append(out.Exact, len(out.PCs))
 		}
 		out.PCs = append(out.PCs, pc)

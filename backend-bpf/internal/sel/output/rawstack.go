@@ -55,13 +55,14 @@ func (g *Output) putRawStack(r *Record, room int) {
 // kernelReader reads a word of kernel memory at an address and a distance; what cannot be read is 0.
 type kernelReader func(p mach.Reg, off int) mach.Reg
 
-// putRegs writes the registers of the program as a struct pt_regs.
+// putRegs writes the registers of the program as a struct pt_regs, with the number of a system call if it is in one.
 func (g *Output) putRegs(to emit.Mem) {
 	done := g.Block()
 	copyContext := func() {
 		for off := 0; off < wire.RegsSize; off += 8 {
 			g.StoreP(to, off, g.Get(g.Ctx, off, asm.DWord), asm.DWord)
 		}
+		g.StoreIP(to, g.U.P.On().Syscall.Number, -1, asm.DWord)
 	}
 	switch g.H.Sites[0].Kind.Code() {
 	case probe.UserCode:

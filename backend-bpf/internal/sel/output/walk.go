@@ -22,10 +22,10 @@ import (
 // walks the callback once.
 
 // The words of a walk in the scratch slot: the registers of the frame that it has come to; 1 where the pc was
-// interrupted, 0 where a call returns to it; the addresses so far; 1 where the stack goes on and nothing is known of
-// that; the ranges of the process; the addresses of the code that was met last, what is to be subtracted from them,
-// and its rows; the kernel's return probes that were not met yet; how often a lock was not free; the mm_struct. The
-// list of addresses lies behind them, and what is read of the mm_struct at first.
+// interrupted, 0 where a call returns to it, also one of the system; the addresses so far; 1 where the stack goes on
+// and nothing is known of that; the ranges of the process; the addresses of the code that was met last, what is to be
+// subtracted from them, and its rows; the kernel's return probes that were not met yet; how often a lock was not free;
+// the mm_struct. The list of addresses lies behind them, and what is read of the mm_struct at first.
 const (
 	walkPC    = 0
 	walkSP    = 8
@@ -95,11 +95,21 @@ func (g *Output) walk(in *ir.Instr, room, ahead int, other *other) (list emit.Me
 	g.UnlessI(asm.JEq, space, 0, none)
 	g.StoreP(st, walkSpace, space, asm.DWord)
 
-	pc, sp, fp := g.Reg(), g.Reg(), g.Reg()
+	pc, sp, fp, exact := g.Reg(), g.Reg(), g.Reg(), g.Reg()
+	g.MovI(exact, 1)
 	from := func(regs mach.Reg) {
 		g.Mov(pc, g.hook.RegIn(regs, m.IP))
 		g.Mov(sp, g.hook.RegIn(regs, m.SP))
 		g.Mov(fp, g.hook.RegIn(regs, m.FP))
+	}
+	kernel := func() {
+		regs := g.task.TaskRegs()
+		from(regs)
+		// In a system call the program goes on behind the instruction, which may be a function's last one.
+		interrupted := g.Block()
+		g.UnlessI(asm.JSLT, g.Get(regs, m.Syscall.Number, asm.DWord), 0, interrupted)
+		g.MovI(exact, 0)
+		g.Here(interrupted)
 	}
 	ready := g.Block()
 	switch g.H.Sites[0].Kind.Code() {
@@ -108,12 +118,12 @@ func (g *Output) walk(in *ir.Instr, room, ahead int, other *other) (list emit.Me
 	case probe.AnyCode:
 		user := g.Block()
 		g.hook.UnlessUser(g.Ctx, user)
-		from(g.task.TaskRegs())
+		kernel()
 		g.Jump(ready)
 		g.Set(user)
 		from(g.Ctx)
 	default:
-		from(g.task.TaskRegs())
+		kernel()
 	}
 	g.Here(ready)
 	if other != nil {
@@ -122,6 +132,7 @@ func (g *Output) walk(in *ir.Instr, room, ahead int, other *other) (list emit.Me
 		g.Mov(pc, g.Long(other.pc))
 		g.Mov(sp, g.Long(other.sp))
 		g.Mov(fp, g.Long(other.fp))
+		g.MovI(exact, 1)
 		g.Here(own)
 		g.StoreP(st, walkFrom, g.Copy(g.Long(other.low)), asm.DWord)
 		g.StoreP(st, walkTo, g.Copy(g.Long(other.high)), asm.DWord)
@@ -129,7 +140,7 @@ func (g *Output) walk(in *ir.Instr, room, ahead int, other *other) (list emit.Me
 	g.StoreP(st, walkPC, pc, asm.DWord)
 	g.StoreP(st, walkSP, sp, asm.DWord)
 	g.StoreP(st, walkFP, fp, asm.DWord)
-	g.StoreIP(st, walkExact, 1, asm.DWord)
+	g.StoreP(st, walkExact, exact, asm.DWord)
 	g.StoreIP(st, walkCut, 1, asm.DWord) // until it comes to the end
 	if offs, ok := returnOffsets(g); ok {
 		utask := g.task.KernelWord(g.Call(asm.FnGetCurrentTask), offs.utask, 8)
