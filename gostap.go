@@ -92,6 +92,9 @@ type Options struct {
 	// target() and a bare process in a script mean. The session ends with it.
 	PID     int
 	Command string
+	// Cgroups are the folders of control groups: probes are hit by the threads in these and in those below them alone,
+	// whatever else they say. Begin, end and error probes and timers are no thread's. See Session.SetCgroups.
+	Cgroups []string
 	// Stdin, Stdout and Stderr are those of Command and of what the script runs by system(); nil is the null device.
 	// Without Command, probes on the input read Stdin.
 	Stdin          io.Reader

@@ -32,6 +32,7 @@ type Program struct {
 	cool     func()
 	traced   []manifest.Traced // of a program that was loaded
 	asked    []manifest.Fact   // what conditions asked of the kernel
+	scope    *backend.Scope    // of Options.Cgroups, when it was built
 
 	mu    sync.Mutex // what follows
 	built bool
@@ -119,6 +120,10 @@ func (p *Program) build(ctx context.Context) (backend.Artifact, error) {
 	if p.o.Portable {
 		return nil, errors.New("the program was compiled for other kernels too: Load what its Bytes give")
 	}
+	var err error
+	if p.scope, err = p.o.scope(); err != nil {
+		return nil, err
+	}
 	if host, err := p.onHost(); err != nil || host {
 		p.built = err == nil
 		return nil, err
@@ -156,8 +161,8 @@ func (p *Program) translate(ctx context.Context, name string) (backend.Artifact,
 		b = kmod.NewFor(kmod.Options{Release: p.o.Kernel.Release, Make: p.o.Tool.MakeModule,
 			Info: p.o.Tool.ModuleInfo})
 	}
-	return b.Build(ctx, p.ir, backend.BuildOptions{Name: name, Guru: p.o.Guru, Fired: p.o.Tool.Unfired, Logf: p.log,
-		Verbose: p.o.Tool.Verbose[3]})
+	return b.Build(ctx, p.ir, backend.BuildOptions{Name: name, Guru: p.o.Guru, Fired: p.o.Tool.Unfired, Scope: p.scope,
+		Logf: p.log, Verbose: p.o.Tool.Verbose[3]})
 }
 
 func (p *Program) log(format string, args ...any) {

@@ -108,6 +108,10 @@ func (s *Session) load(ctx context.Context, art backend.Artifact) (backend.Sessi
 		Warnf: s.warnf, Logf: s.p.log, Verbose: o.Tool.Verbose[4]})
 	if err == nil {
 		o.logPass(5, "load", time.Since(start))
+		s.b = b
+		if err = s.enter(); err != nil {
+			b.Close()
+		}
 	}
 	return b, err
 }

@@ -52,7 +52,8 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	}
 	pl.Globals = lay.Globals
 	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: ncpus, Name: o.Name, Schema: pl.Schema,
-		CanStop: canStop(p, handlers), Fired: o.Fired, Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(),
+		CanStop: canStop(p, handlers), Fired: o.Fired, Scope: o.Scope,
+		Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(),
 		Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
 			Sleepable: func() bool { return features.Has(features.Sleepable) },
 			WriteRegs: func() error { return features.Probe(features.WriteRegs) },

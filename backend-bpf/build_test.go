@@ -29,3 +29,27 @@ func TestRefused(t *testing.T) {
 	args := strings.TrimSuffix(strings.Repeat(`"", `, 9), ", ")
 	refusal("global a long ["+keys+"]\n"+uprobe+"  madd @a["+args+"], 1\n  end\n}\n", "bpf-map", `key of array "a"`)
 }
+
+// TestScope: packets, and hierarchies whose controllers the kernel does not know, cannot be kept to control groups.
+func TestScope(t *testing.T) {
+	for _, c := range []struct{ site, controller, want string }{
+		{"netfilter event=\"2:1:0\"", "", "packets are not of"},
+		{"uprobe path=\"/bin/true\" offset=0x1000", "nothing", "which of its controllers nothing is"},
+		{"uprobe path=\"/bin/true\" offset=0x1000", "", ""},
+		{"uprobe path=\"/bin/true\" offset=0x1000", "memory", ""},
+	} {
+		p, err := ir.ParseText("probe \"x\" {\n  site " + c.site + "\n  long r0\nb0:\n  r0 = mov 1\n  end\n}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ds := New().Build(t.Context(), p, backend.BuildOptions{Name: "x",
+			Scope: &backend.Scope{Controller: c.controller}})
+		if c.want == "" {
+			if ds.HasErrors() {
+				t.Errorf("%s: %v", c.controller, ds)
+			}
+		} else if d := diagtest.Find(t, ds, backend.CodeScope); !strings.Contains(d.Message, c.want) || d.Hint != "" {
+			t.Errorf("%s, hint %q", d.Message, d.Hint)
+		}
+	}
+}

@@ -10,5 +10,10 @@ func (kernelTypes) Offset(structure, path string) (off, size int, err error) {
 	return load.KernelMember(structure, path)
 }
 
+// Enumerator gives the value of one of an enum's names.
+func (kernelTypes) Enumerator(enum, name string) (int64, bool) {
+	return load.KernelEnumerator(enum, name)
+}
+
 // TracepointArgs counts the arguments of a tracepoint. 0 if there is no such tracepoint.
 func (kernelTypes) TracepointArgs(name string) int { return load.TracepointArgs(name) }

@@ -76,6 +76,13 @@ func (b kmodBackend) Build(ctx context.Context, p *ir.Program, o backend.BuildOp
 			name)
 		return nil, ds
 	}
+	if o.Scope != nil {
+		var ds diag.List
+		d := ds.Errorf(diag.Build, backend.CodeScope, source.Span{},
+			"the probes of a module cannot be kept to control groups")
+		d.Hintf("leave --runtime=kernel out, so that they are eBPF programs")
+		return nil, ds
+	}
 	u, ds := cgen.Generate(p, cgen.Options{Name: "module"})
 	if ds.HasErrors() {
 		return nil, ds

@@ -152,6 +152,8 @@ var moreCodes = []errorCode{
 	{area: ebpf, code: "bpf-kernel-types",
 		meaning: "the kernel does not publish its types, or does not have the one that is needed",
 		test:    "backend-bpf/internal/sel/refuse_test.go:TestRefusals"},
+	{area: ebpf, code: "scope", meaning: "a probe cannot be kept to the threads of control groups (--cgroup)",
+		test: "backend-bpf/build_test.go:TestScope"},
 	{area: ebpf, code: "late-read", warning: true, meaning: "kernel memory is read by the host, after the hit",
 		example: `global a probe process("PROGRAM").function("traceme") { a[1] = 5 foreach (k in a) println(kernel_int(a[k])) }`},
 	{area: ebpf, code: "kernel-memory", meaning: "kernel memory is read where there is no back end",

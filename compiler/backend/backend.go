@@ -34,11 +34,23 @@ type BuildOptions struct {
 	Guru bool
 	// Fired asks that handlers note that they ran; see Firer.
 	Fired bool
+	// Scope keeps handlers to the threads of some control groups (cgroups) and of those below them; see Scoper. nil
+	// keeps them to none. Begin, end and error probes and timers, which are no thread's, run as ever.
+	Scope *Scope
 	// Logf prints what -v shows; may be nil.
 	Logf func(format string, args ...any)
 	// Verbose is the number of -v.
 	Verbose int
 }
+
+// Scope says which control groups a program can be kept to.
+type Scope struct {
+	// Controller is "" for those of the unified hierarchy, and a controller of another one's.
+	Controller string
+}
+
+// CodeScope is the kind of message of what cannot be kept to control groups.
+const CodeScope diag.Code = "scope"
 
 // File is something that -p4, -m or -k leaves behind.
 type File struct {
@@ -119,6 +131,13 @@ type Runner interface {
 	// Run runs the handler of Program.Probes[i] for its site with that index, and reports whether it is one of them.
 	// What the handler says is among the records when Run returns.
 	Run(i, site int) (bool, error)
+}
+
+// Scoper is implemented by Sessions of programs that were built for a Scope.
+type Scoper interface {
+	// SetScope names the groups, all of them anew, before Attach and as often as wanted while the session runs: by
+	// the kernel's numbers, with how many groups lie above each. Until it was called no handler runs.
+	SetScope(levels map[uint64]int) error
 }
 
 // Firer is implemented by Sessions that can tell which handlers ran, if BuildOptions.Fired and LoadOptions.Fired asked

@@ -54,6 +54,15 @@ func KernelMember(structure, path string) (off, size int, err error) {
 	return x.MemberAt(structure, path)
 }
 
+// KernelEnumerator gives the value of one of the names of an enum of the kernel.
+func KernelEnumerator(enum, name string) (value int64, ok bool) {
+	x, err := KernelTypes()
+	if err != nil {
+		return 0, false
+	}
+	return x.Enumerator(enum, name)
+}
+
 // TracepointArgs counts the arguments of a tracepoint: those of the function that its typedef describes, less
 // the first, which is the tracer's own. 0 if there is no such tracepoint.
 func TracepointArgs(name string) int {

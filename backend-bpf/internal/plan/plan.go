@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"math"
+
 	"github.com/cilium/ebpf"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -62,6 +64,10 @@ const (
 	// Where programs at perf events are used since raw tracepoints can be preempted, ProgFamilyRaw at the raw one does
 	// the same: what keeps the kernel from running one of them does not keep it from the other.
 	MapFamily, ProgFamily, ProgFamilyRaw = "gostap_family", "gostap_fork", "gostap_fork_raw"
+	// MapScope is a hash with the control groups that handlers are for (backend.BuildOptions.Scope), u64 by u64 number,
+	// and in its element ScopeHead at which levels they lie: a byte for each of at most ScopeLevels, 1 added. It has
+	// no element 0, which is the number of what cannot be told.
+	MapScope = "gostap_scope"
 	// MapSpent is an array with a value for each CPU: what heavy handlers have taken of its time (see the constants
 	// Spent).
 	MapSpent = "gostap_spent"
@@ -123,6 +129,12 @@ const (
 const (
 	ProcFirst, ProcCount, ProcStack, ProcCode, ProcChanged = 0, 4, 8, 16, 24
 	ProcSize                                               = 32
+)
+
+// MaxScope bounds the control groups of MapScope, ScopeLevels the levels at which they lie.
+const (
+	MaxScope, ScopeLevels = 4096, 4
+	ScopeHead             = math.MaxUint64
 )
 
 // CounterRow is how many counters each CPU has in MapCounters.

@@ -5,6 +5,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel/array"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/output"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/scope"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/task"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/text"
 
@@ -13,8 +14,10 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/mach"
 	"github.com/gostap/gostap/backend-bpf/internal/plan"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/body"
+	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/partition"
+	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/wire"
 )
@@ -232,7 +235,7 @@ func (g *gen) setup() {
 	g.Release()
 }
 
-// filter drops hits of processes that the site is not for. The kernel's own filter by pid is not
+// filter drops hits of processes that the site, or the session, is not for. The kernel's own filter by pid is not
 // relied on: before 6.10 uprobe_multi compared thread ids.
 func (g *gen) filter(out *mach.Block) {
 	s := g.H.Sites[0]
@@ -244,6 +247,15 @@ func (g *gen) filter(out *mach.Block) {
 	}
 	if s.Program.Exe != "" {
 		g.hook.Executable(&ir.Instr{Pos: g.U.P.Probes[g.H.Probe].Pos}, s.Program.Exe, out)
+	}
+	if g.U.Scope != nil {
+		in := &ir.Instr{Pos: g.U.P.Probes[g.H.Probe].Pos}
+		if s.Kind.Class() == probe.Packet {
+			g.Refuse(in, backend.CodeScope, "packets are not of a control group's threads")
+		} else if err := scope.Inside(g.task, out); err != nil {
+			g.Refuse(in, backend.CodeScope, "probes cannot be kept to groups of the %s controller: %v",
+				g.U.Scope.Controller, err)
+		}
 	}
 }
 

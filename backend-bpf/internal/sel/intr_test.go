@@ -20,6 +20,7 @@ import (
 type kernelTypes struct{}
 
 func (kernelTypes) Offset(s, path string) (int, int, error) { return load.KernelMember(s, path) }
+func (kernelTypes) Enumerator(string, string) (int64, bool) { return 0, true }
 func (kernelTypes) TracepointArgs(string) int               { return 2 }
 
 // hasRegs are those that look at registers, which there are none of at events.

@@ -25,6 +25,7 @@ import (
 	"github.com/gostap/gostap/backend-bpf/internal/sel/emit"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/hook"
 	"github.com/gostap/gostap/backend-bpf/internal/sel/output"
+	"github.com/gostap/gostap/backend-bpf/internal/sel/scope"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/runtime/wire"
@@ -184,6 +185,9 @@ func (u *Unit) Maps(ringBytes int) map[string]*ebpf.MapSpec {
 	}
 	if u.Family {
 		m[plan.MapFamily] = hook.FamilyMap()
+	}
+	if u.Scope != nil {
+		m[plan.MapScope] = scope.Map()
 	}
 	if u.Kept {
 		maps2.Copy(m, output.StackMaps(u.P.Limits.MaxBacktrace))

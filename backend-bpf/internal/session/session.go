@@ -72,6 +72,7 @@ type Session struct {
 	clock            time.Time // when the clock's offset was last written
 	report, notes    []string
 	traced           map[string]*traced.File // by path
+	scope            map[uint64]int          // what SetScope was told
 	mu               sync.Mutex              // Close
 	closed           bool
 }

@@ -79,6 +79,7 @@ type options struct {
 	version    bool
 	help       bool
 	serve      []string      // --serve
+	cgroups    []string      // --cgroup
 	format     string        // --format, "" for text
 	monitor    time.Duration // --monitor: how often the window is drawn, 0 for none
 	stapFlags
@@ -107,6 +108,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.BoolVarP(&o.guru, "guru", "g", false, "")
 	fs.StringArrayVarP(&o.globals, "global", "G", nil, "")
 	fs.StringArrayVar(&o.serve, "serve", nil, "")
+	fs.StringArrayVar(&o.cgroups, "cgroup", nil, "")
 	fs.StringVar(&o.format, "format", "", "")
 	fs.StringVar(&raw.monitor, "monitor", "", "")
 	fs.Lookup("monitor").NoOptDefVal = "1"

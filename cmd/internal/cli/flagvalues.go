@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -227,8 +228,17 @@ func (o *options) checkModule() error {
 
 // checkSession looks at what goes together when a script is to run.
 func (o *options) checkSession() error {
-	if err := o.checkServe(); err != nil || o.pass < 5 {
+	if err := o.checkServe(); err != nil {
 		return err
+	}
+	if slices.Contains(o.cgroups, "") {
+		return slip.New("--cgroup needs the folder of a control group, below /sys/fs/cgroup", "")
+	}
+	if o.pass < 5 {
+		if len(o.cgroups) > 0 {
+			return slip.New("--cgroup is about running, and nothing is run with -p", "gostap run FILE.plan takes it")
+		}
+		return nil
 	}
 	switch {
 	case o.release != "" && o.runtime != "kernel":

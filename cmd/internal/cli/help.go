@@ -79,6 +79,8 @@ what to run:
 on what:
   -c, --command CMD       start CMD, trace it, stop when it ends; target() is its pid
   -x, --pid PID           target() is PID; stop when it ends
+      --cgroup DIR        only threads in this control group, or below it: a folder of /sys/fs/cgroup; any number
+                          of times
   -T, --timeout SECS      stop after so many seconds
       --remote HOST       run there: ssh://[USER@]HOST[:PORT], [USER@]HOST or unix:PATH; any number of times,
                           lines have the host's name then (--remote-prefix: also with one host)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/runtime/cgroup"
 )
 
 // trial is a use of an option and what has to be seen of it: in what is printed, or in a file.
@@ -60,6 +61,8 @@ func trials(dir string) map[string]trial {
 		"monitor": {args: e("--monitor", "-e", hello), want: "--monitor needs a terminal", not: "hello"},
 		"serve": {args: e("--serve", dir+"/files.sock", "-e",
 			`probe procfs.read { } probe timer.ms(1) { exit() }`), want: "--unix-socket " + dir + "/files.sock"},
+		"cgroup": {args: e("--cgroup", dir, "-e", `probe syscall.read { }`),
+			want: dir + " is not the folder of a control group"},
 		"unoptimized": {args: e("-u", "-p3", "-e", `probe begin { println(1 + 2) exit() }`), want: "add"},
 		"pass":        {args: e("-p1", "-e", hello), want: "probe begin"},
 		"buffer":      {args: e("-s", "5000", "-e", hello), want: "-s takes 1 to 1024 megabytes"},
@@ -151,6 +154,37 @@ func TestNoSuchProcess(t *testing.T) {
 		if got := run(c.args...); !strings.Contains(got, c.want) ||
 			strings.HasPrefix(c.want, "0") != strings.HasPrefix(got, "0") {
 			t.Errorf("%q: want %q:\n%s", c.args, c.want, got)
+		}
+	}
+}
+
+// TestCgroupRefused: what cannot be kept to control groups is refused, and so is what is none.
+func TestCgroupRefused(t *testing.T) {
+	group := "/sys/fs/cgroup"
+	if _, err := os.Stat(group + "/unified"); err == nil {
+		group += "/unified" // beside those of version 1
+	}
+	if g, err := cgroup.Open(group); err != nil || g.Controller != "" {
+		t.Skipf("%s is not the top of the unified hierarchy: %v", group, err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-e", `probe netfilter.ip.local_in { }`},
+			"<input>:1:1: error: packets are not of a control group's threads [scope]"},
+		{[]string{"--runtime=kernel", "-e", `probe syscall.read { }`},
+			"error: the probes of a module cannot be kept to control groups [scope]\n" +
+				"  hint: leave --runtime=kernel out"},
+		{[]string{"-p4", "-e", hello}, "--cgroup is about running"},
+		{[]string{"--cgroup", "/nowhere", "-e", hello}, "/nowhere: no such file or directory"},
+	} {
+		var out bytes.Buffer
+		status := Run(append([]string{"-v", "--cgroup", group}, c.args...),
+			Streams{In: strings.NewReader(""), Out: &out, Err: &out}, []string{"PATH=/bin:/usr/bin"})
+		if status == 0 || !strings.Contains(out.String(), c.want) ||
+			strings.Contains(out.String(), "runtime=kernel\n") {
+			t.Errorf("%q: status %d, want %q:\n%s", c.args, status, c.want, out.String())
 		}
 	}
 }

@@ -22,7 +22,7 @@ func exists(path string) bool {
 var (
 	withModule = []string{"command", "pid", "timeout", "output", "rotate", "flight-recorder", "buffer", "verbose",
 		"no-warnings", "color", "runtime", "vp", "format"}
-	withPlan = []string{"guru", "file", "digest", "remote", "remote-prefix", "timing", "monitor", "serve",
+	withPlan = []string{"guru", "file", "digest", "remote", "remote-prefix", "timing", "monitor", "serve", "cgroup",
 		"suppress-handler-errors"}
 )
 

@@ -28,6 +28,19 @@ func (x *Types) Member(r Record, i int) Member {
 	return m
 }
 
+// Enumerator gives the value of one of the names of an enum of 32 bits.
+func (x *Types) Enumerator(enum, name string) (value int64, ok bool) {
+	for _, id := range x.FindKind(KindEnum, enum) {
+		r, _ := x.At(id)
+		for i := range r.Len() {
+			if x.Is(r.Word(2*i), name) {
+				return int64(int32(r.Word(2*i + 1))), true
+			}
+		}
+	}
+	return 0, false
+}
+
 // intBits gives the offset and number of bits of an integer type that is narrower than its size.
 func (x *Types) intBits(id uint32) (off, n int64, ok bool) {
 	r, found := x.At(id)

@@ -2,6 +2,7 @@ package body
 
 import (
 	"github.com/gostap/gostap/backend-bpf/internal/maps"
+	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/partition"
@@ -56,6 +57,8 @@ type Unit struct {
 	CanStop bool
 	// Fired: handlers note that they ran.
 	Fired bool
+	// Scope: handlers are for threads of some control groups.
+	Scope *backend.Scope
 
 	Scratch  int    // bytes of the largest scratch slot, 0 if nobody needs one
 	Zeros    int    // bytes of MapZero
@@ -78,6 +81,8 @@ type Types interface {
 	Offset(structure, path string) (off, size int, err error)
 	// TracepointArgs is the number of arguments of a tracepoint, 0 if it is not there.
 	TracepointArgs(name string) int
+	// Enumerator gives the value of one of an enum's names.
+	Enumerator(enum, name string) (value int64, ok bool)
 }
 
 // Handler is one program to be made.
@@ -108,7 +113,8 @@ func (g *Body) TextOf(text string) int {
 func refuse(u *Unit, pr *ir.Probe, in *ir.Instr, code diag.Code, format string, args ...any) {
 	at, inner := u.P.Blame(pr, in.Pos, in.Via)
 	d := u.Diags.Errorf(diag.Build, code, source.At(at), format, args...).Within(inner)
-	if len(pr.Sites) == 0 || pr.Sites[0].Kind != probe.LSM { // which modules have not
+	// Modules have no hooks of the security modules, and no control groups either.
+	if code != backend.CodeScope && (len(pr.Sites) == 0 || pr.Sites[0].Kind != probe.LSM) {
 		d.Hintf("the kernel-module back end can do this: --runtime=kernel")
 	}
 }
