@@ -129,7 +129,7 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 		System:    systemTapsets(env),
 		TargetPID: o.PID, SearchPath: environ.Get(env, "PATH"), LibraryPath: environ.Get(env, "LD_LIBRARY_PATH"),
 		Unoptimised: o.Unoptimised, NoAutoPrint: !o.PrintGlobals, Inspected: !o.Text || o.Tool.Watched, Bare: o.Bare,
-		Dump: o.Tool.Dump, Stop: o.Tool.Stop, Apart: o.Tool.Apart, Folded: o.Folded,
+		Merged: o.Merge, Dump: o.Tool.Dump, Stop: o.Tool.Stop, Apart: o.Tool.Apart, Folded: o.Folded,
 		SkipBadVars: o.SkipBadVars, AllCallers: o.AllCallers, Privilege: o.Privilege, Language: o.Language,
 		Config: kernelConfig(),
 		Open:   open.Open, Runtime: string(o.Runtime), Verify: o.Tool.Verify,

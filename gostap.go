@@ -81,6 +81,8 @@ type Options struct {
 	// Portable compiles for other kernels too, for Bytes: what a script reads of the kernel's structures is looked up
 	// in the kernel that the program is loaded for. Such a program is not run itself.
 	Portable bool
+	// Merge compiles for Program.Merge.
+	Merge bool
 	// ModuleName names the module or object file; "" makes a name up.
 	ModuleName string
 

@@ -43,7 +43,9 @@ type Session struct {
 	cancel context.CancelFunc
 
 	globals Globals
-	broken  error // why there are no globals
+	broken  error  // why there are no globals
+	shared  []int  // of Share
+	last    []byte // what Snapshot gives behind the end
 	result  host.Result
 	err     error
 	queue   *queue // of a session that was started
@@ -203,6 +205,9 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 	}
 	cfg.Ended = func() {
 		s.globals, s.broken = s.look()
+		if s.shared != nil && s.broken == nil {
+			s.last, s.broken = s.snapshot()
+		}
 		s.mu.Lock()
 		s.ended = true
 		s.mu.Unlock()

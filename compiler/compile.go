@@ -89,6 +89,8 @@ type Options struct {
 	// Inspected is for a program whose globals and prints are read as values (see ir.Format.Headed and
 	// ir.Global.Shown).
 	Inspected bool
+	// Merged is for a program that is divided (package spread): what prints one global at the end prints no other.
+	Merged bool
 	// Bare leaves the heads of such prints empty.
 	Bare bool
 	// SkipBadVars reads 0 where a target variable does not resolve.

@@ -323,7 +323,7 @@ func (s *state) sema() diag.List {
 
 func (s *state) lower() diag.List {
 	p, ds := lower.Program(s.prog, lower.Options{NoAutoPrint: s.o.NoAutoPrint, Folded: s.o.Folded,
-		Inspected: s.o.Inspected, Bare: s.o.Bare, Machine: s.o.Machine})
+		Inspected: s.o.Inspected, Merged: s.o.Merged, Bare: s.o.Bare, Machine: s.o.Machine})
 	s.out = p
 	return append(ds, s.verify("lower")...)
 }

@@ -108,6 +108,9 @@ type Func struct {
 	Peeks string
 	// Matched: it tells what a regular expression has found, which is known where that was matched.
 	Matched bool
+	// Away: although it is not Pure, it means the same on a machine that is not the traced one: the clock, the session
+	// and what that prints.
+	Away bool
 	// Keeps: the result is the number of a stack that the executor keeps; to the script it is a types.Stack.
 	Keeps bool
 	// OfFloat: to the script the first parameter is a types.Float, of which this gets the bits.
@@ -134,6 +137,9 @@ func (f *Func) MayEnd() bool { return f.Does == Unsaid || f.Does == Ends }
 
 // Silent reports whether a call does nothing that anybody could notice, but for an error.
 func (f *Func) Silent() bool { return f.Does >= Asks }
+
+// OfMachine reports whether a call only means something on the traced machine.
+func (f *Func) OfMachine() bool { return !f.Away && (f.Does != Pure || f.Reads != "") }
 
 // Removable reports whether a call can go when nobody uses its result.
 func (f *Func) Removable() bool { return f.Silent() && f.Fails != MayFail }

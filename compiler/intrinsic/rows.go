@@ -38,10 +38,10 @@ var rows = [...]Func{
 	{Name: "is_return", Result: l, Does: Steady, Fails: Never},
 
 	// Time. All executors use the same clocks: real time for gettimeofday_*, CLOCK_MONOTONIC for the rest.
-	{Name: "gettimeofday_ns", Result: l, Does: Asks, Fails: Never, Unprivileged: true},
-	{Name: "gettimeofday_us", Result: l, Does: Asks, Fails: Never, Unprivileged: true},
-	{Name: "gettimeofday_ms", Result: l, Does: Asks, Fails: Never, Unprivileged: true},
-	{Name: "gettimeofday_s", Result: l, Does: Asks, Fails: Never, Unprivileged: true},
+	{Name: "gettimeofday_ns", Result: l, Does: Asks, Fails: Never, Unprivileged: true, Away: true},
+	{Name: "gettimeofday_us", Result: l, Does: Asks, Fails: Never, Unprivileged: true, Away: true},
+	{Name: "gettimeofday_ms", Result: l, Does: Asks, Fails: Never, Unprivileged: true, Away: true},
+	{Name: "gettimeofday_s", Result: l, Does: Asks, Fails: Never, Unprivileged: true, Away: true},
 	{Name: "get_cycles", Result: l, Does: Asks, Fails: Never, Unprivileged: true},
 	{Name: "local_clock_ns", Result: l, Does: Asks, Fails: Never, Unprivileged: true},
 	{Name: "ktime_get_ns", Result: l, Does: Asks, Fails: Never, Unprivileged: true},
@@ -255,16 +255,16 @@ var rows = [...]Func{
 		Text: wire.Arg{Kind: wire.Sym, Lazy: wire.KSymCallerName}},
 
 	// The site that fired.
-	{Name: "pp", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered},
+	{Name: "pp", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered, Away: true},
 	{Name: "ppfunc", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered},
 	{Name: "probefunc", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered},
-	{Name: "pn", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered},
+	{Name: "pn", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered, Away: true},
 	// What fired: whether there are registers, whether the processor was in user mode, by which means.
 	{Name: "registers_valid", Result: l, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered},
 	{Name: "user_mode", Result: l, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered},
-	{Name: "probe_type", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered},
+	{Name: "probe_type", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered, Away: true},
 	// 1 in handlers that run in the tracer because nothing is probed (begin, end, timers), else 0.
-	{Name: "on_host", Result: l, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered},
+	{Name: "on_host", Result: l, Does: Asks, Fails: Never, Unprivileged: true, Where: Lowered, Away: true},
 	// MAXSTRINGLEN.
 	{Name: "max_string_len", Result: l, Does: Pure, Fails: Never, Later: true, Unprivileged: true, Where: Lowered},
 	// The current goroutine, read from runtime.g: its number, that of its parent, the pc of the go
@@ -335,13 +335,13 @@ var rows = [...]Func{
 	{Name: "u_register", Params: list{s}, Result: l, Const: 1, Does: Asks, Fails: BadName},
 
 	// The session.
-	{Name: "exit", Does: Ends, Fails: Never, Unprivileged: true},
-	{Name: "error", Params: list{s}, Does: Acts, Unprivileged: true},
-	{Name: "warn", Params: list{s}, Does: Acts, Fails: Never, Unprivileged: true},
-	{Name: "log", Params: list{s}, Does: Acts, Fails: Never, Unprivileged: true},
-	{Name: "abort", Does: Ends, Unprivileged: true},
+	{Name: "exit", Does: Ends, Fails: Never, Unprivileged: true, Away: true},
+	{Name: "error", Params: list{s}, Does: Acts, Unprivileged: true, Away: true},
+	{Name: "warn", Params: list{s}, Does: Acts, Fails: Never, Unprivileged: true, Away: true},
+	{Name: "log", Params: list{s}, Does: Acts, Fails: Never, Unprivileged: true, Away: true},
+	{Name: "abort", Does: Ends, Unprivileged: true, Away: true},
 	{Name: "system", Params: list{s}, Does: Acts, Fails: Never, Unprivileged: true, Where: HostOnly},
-	{Name: "switch_file", Does: Acts, Fails: Never, Unprivileged: true, Where: HostOnly},
+	{Name: "switch_file", Does: Acts, Fails: Never, Unprivileged: true, Where: HostOnly, Away: true},
 	{Name: "ftrace", Params: list{s}, Does: Acts, Fails: Never, Where: HostOnly, Refused: Tracer},
 	{Name: "ctime", Params: list{l}, Result: s, Cap: 32, Does: Pure, Fails: Never, Later: true, Where: PrintOnly,
 		Text: wire.Arg{Kind: wire.Int, Lazy: wire.CTime}},
@@ -369,17 +369,17 @@ var rows = [...]Func{
 	{Name: "snap_set", Params: list{l, l}, Does: Acts, Fails: Never, Unprivileged: true, Refused: Tracer},
 	{Name: "snap_table", Params: list{l, s}, Result: l, Const: 2, Table: true, Does: Pure, Fails: Never, Later: true,
 		Unprivileged: true, Refused: Tracer},
-	{Name: "tz_gmtoff", Result: l, Does: Asks, Fails: Never, Later: true, Unprivileged: true},
-	{Name: "tz_name", Result: s, Cap: 15, Does: Asks, Fails: Never, Later: true, Unprivileged: true},
-	{Name: "randint", Params: list{l}, Result: l, Does: Asks, Later: true, Unprivileged: true},
+	{Name: "tz_gmtoff", Result: l, Does: Asks, Fails: Never, Later: true, Unprivileged: true, Away: true},
+	{Name: "tz_name", Result: s, Cap: 15, Does: Asks, Fails: Never, Later: true, Unprivileged: true, Away: true},
+	{Name: "randint", Params: list{l}, Result: l, Does: Asks, Later: true, Unprivileged: true, Away: true},
 	// Output that is held back: all handlers that have to do with it run on the host, in the order of their hits.
-	{Name: "speculation", Result: l, Does: Acts, Later: true, Unprivileged: true, Where: HostOnly},
-	{Name: "speculate", Params: list{l, s}, Does: Acts, Unprivileged: true, Where: HostOnly},
-	{Name: "commit", Params: list{l}, Does: Acts, Unprivileged: true, Where: HostOnly},
-	{Name: "discard", Params: list{l}, Does: Acts, Unprivileged: true, Where: HostOnly},
+	{Name: "speculation", Result: l, Does: Acts, Later: true, Unprivileged: true, Where: HostOnly, Away: true},
+	{Name: "speculate", Params: list{l, s}, Does: Acts, Unprivileged: true, Where: HostOnly, Away: true},
+	{Name: "commit", Params: list{l}, Does: Acts, Unprivileged: true, Where: HostOnly, Away: true},
+	{Name: "discard", Params: list{l}, Does: Acts, Unprivileged: true, Where: HostOnly, Away: true},
 	// What standard input had, the environment of the tracer, the load of the machine.
-	{Name: "input_text", Result: s, Does: Asks, Fails: Never, Later: true, Where: HostOnly},
-	{Name: "env_var", Params: list{s}, Result: s, Does: Asks, Fails: Never, Later: true, Where: HostOnly},
+	{Name: "input_text", Result: s, Does: Asks, Fails: Never, Later: true, Where: HostOnly, Away: true},
+	{Name: "env_var", Params: list{s}, Result: s, Does: Asks, Fails: Never, Later: true, Where: HostOnly, Away: true},
 	{Name: "loadavg", Params: list{l}, Result: l, Does: Asks, Later: true, Unprivileged: true, Where: HostOnly},
 
 	// The whole number that a float begins with.
@@ -419,5 +419,5 @@ var rows = [...]Func{
 	{Name: "ngroups", Result: l, Does: Asks, Fails: Never, Later: true, Unprivileged: true, Refused: EBPF | Module,
 		Matched: true},
 	{Name: "matched", Params: list{l}, Result: s, Does: Asks, Later: true, Unprivileged: true,
-		Refused: EBPF | Module, Matched: true},
+		Refused: EBPF | Module, Matched: true, Away: true},
 }

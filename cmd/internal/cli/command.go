@@ -28,12 +28,14 @@ import (
 type command struct {
 	*options
 	Streams
-	argv []string     // as they were given
-	tool *toolRun     // the tool that argv names, nil if it names none
-	rc   []string     // those of the file of options
-	log  *monitor.Log // of the window of --monitor, nil without
-	env  []string
-	sent *remote.Request // what another machine sent, nil if the command was typed here
+	argv []string // as they were given
+	tool *toolRun // the tool that argv names, nil if it names none
+	rc   []string // those of the file of options
+	// counted sends what the session has counted to the machine that asked for it, nil if none did.
+	counted func([]byte) error
+	log     *monitor.Log // of the window of --monitor, nil without
+	env     []string
+	sent    *remote.Request // what another machine sent, nil if the command was typed here
 }
 
 // run compiles and does what -p, -l or nothing asks for.
@@ -338,6 +340,10 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 		return plain(err)
 	}
 	defer done()
+	teller, err := c.teller(s)
+	if err != nil {
+		return err
+	}
 	var started func() error
 	if !c.behind && (tty.Is(c.Err) || c.command == "" && c.level(5) > 0) {
 		ends := "; Ctrl-C ends"
@@ -355,6 +361,7 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 		started = func() error { return c.detach(out) }
 	}
 	inPlace := func() error {
+		teller.Begin()
 		c.tellServed(s.Served())
 		status := "STATUS=the probes are in place"
 		if text := placesOf(p.Places()); text != "" {
@@ -376,6 +383,9 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 		err = c.export(ctx, p, s, out, inPlace)
 	default:
 		err = s.Print(ctx, out, c.Err, inPlace)
+	}
+	if told := teller.End(); err == nil {
+		err = told
 	}
 	if times := s.Times(); c.timing && times != nil {
 		timeReport(c.Err, times)

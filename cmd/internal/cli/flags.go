@@ -150,6 +150,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.StringArrayVar(&o.remotes, "remote", nil, "")
 	fs.BoolVar(&o.prefix, "remote-prefix", false, "")
 	fs.BoolVar(&o.here, "remote-plan", false, "")
+	fs.BoolVar(&o.merge, "merge", false, "")
 	addStapOptions(fs)
 	for _, l := range rlimits {
 		fs.Var(rlimitValue{&o.rlimits, l.name, l.what}, l.name, "")
@@ -185,6 +186,9 @@ func parseSent(args []string, plan bool) (*options, error) {
 		return nil, flagError(fs, err)
 	}
 	if err := o.checkRemote(fs); err != nil {
+		return nil, err
+	}
+	if err := o.checkMerge(fs); err != nil {
 		return nil, err
 	}
 	if err := o.checkFormat(fs); err != nil {

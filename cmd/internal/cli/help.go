@@ -84,6 +84,7 @@ on what:
   -T, --timeout SECS      stop after so many seconds
       --remote HOST       run there: ssh://[USER@]HOST[:PORT], [USER@]HOST or unix:PATH; any number of times,
                           lines have the host's name then (--remote-prefix: also with one host)
+      --merge             what the hosts of --remote count is added up, and begin, end and timer probes run once, here
       --remote-plan       translate here, with the debug information of this machine, and run the plan there
 
 listing:

@@ -61,6 +61,8 @@ func trials(dir string) map[string]trial {
 		"monitor": {args: e("--monitor", "-e", hello), want: "--monitor needs a terminal", not: "hello"},
 		"serve": {args: e("--serve", dir+"/files.sock", "-e",
 			`probe procfs.read { } probe timer.ms(1) { exit() }`), want: "--unix-socket " + dir + "/files.sock"},
+		"merge": {args: e("--merge", "-e", hello),
+			want: "--merge makes one answer of what hosts count, and there is no --remote", not: "hello"},
 		"cgroup": {args: e("--cgroup", dir, "-e", `probe syscall.read { }`),
 			want: dir + " is not the folder of a control group"},
 		"unoptimized": {args: e("-u", "-p3", "-e", `probe begin { println(1 + 2) exit() }`), want: "add"},

@@ -84,7 +84,7 @@ func (c *command) planOf() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(script, "remote_id") || strings.Contains(script, "remote_uri") {
+	if usesRemote(script) {
 		return nil, slip.New("--remote-plan: remote_id() and remote_uri() differ from host to host, and one plan is "+
 			"for all", "without --remote-plan each host translates the script itself")
 	}
@@ -102,8 +102,16 @@ func (c *command) planOf() ([]byte, error) {
 	return c.written(p)
 }
 
+// usesRemote reports whether a script may ask which of the hosts it runs on.
+func usesRemote(script string) bool {
+	return strings.Contains(script, "remote_id") || strings.Contains(script, "remote_uri")
+}
+
 // written is the plan of p. One that fits one kernel alone is told with a warning.
-func (c *command) written(p *gostap.Program) ([]byte, error) {
+func (c *command) written(p interface {
+	Bytes() ([]byte, error)
+	Fits() (*gostap.Diagnostic, error)
+}) ([]byte, error) {
 	b, err := p.Bytes()
 	if err != nil {
 		return nil, err

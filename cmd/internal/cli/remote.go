@@ -3,10 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,7 +14,6 @@ import (
 	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler/foreign"
-	"github.com/gostap/gostap/grammar"
 )
 
 // remoteFlags are the options about other machines.
@@ -25,6 +22,7 @@ type remoteFlags struct {
 	hosts   []remote.Host // what they name
 	prefix  bool          // --remote-prefix
 	here    bool          // --remote-plan: translate on this machine
+	merge   bool          // --merge: one answer
 }
 
 // notRemote are the options that do not go with --remote, with the reason.
@@ -79,7 +77,7 @@ func sentArgs(args []string, planned bool) ([]string, error) {
 	var out []string
 	err := fs.ParseAll(colours(args), func(f *pflag.Flag, value string) error {
 		switch f.Name {
-		case "remote", "remote-prefix", "remote-plan", "output", "rotate", "color":
+		case "remote", "remote-prefix", "remote-plan", "merge", "output", "rotate", "color":
 		default:
 			if planned && !slices.Contains(withModule, f.Name) && !slices.Contains(withPlan, f.Name) &&
 				!strings.HasPrefix(f.Name, "rlimit-") || planned && f.Name == "digest" {
@@ -105,11 +103,11 @@ func (c *command) runRemote() (status int, err error) {
 	if c.tool != nil {
 		args = c.tool.args
 	}
-	planned := c.plan != "" || c.here
+	planned := c.plan != "" || c.here || c.merge
 	if r.Args, err = sentArgs(slices.Concat(c.rc, args), planned); err != nil {
 		return 0, err
 	}
-	if planned {
+	if planned && !c.merge {
 		if r.Plan, err = c.planOf(); err != nil {
 			return c.tell(c.shown(err)), nil
 		}
@@ -121,16 +119,29 @@ func (c *command) runRemote() (status int, err error) {
 		}
 		r.Script = &remote.File{Name: name, Text: []byte(text)}
 	}
-	left := maxIncluded
+	left := remote.MaxIncluded
 	for _, path := range c.include {
 		if planned {
 			break
 		}
-		d, err := readInclude(path, &left)
+		d, err := remote.ReadDir(path, &left)
 		if err != nil {
 			return 0, err
 		}
 		r.Include = append(r.Include, d)
+	}
+	if c.merge {
+		out, done, err := c.openOutput()
+		if err != nil {
+			return 0, plain(err)
+		}
+		// The session here ends those of the hosts.
+		r.Args = slices.DeleteFunc(r.Args, func(a string) bool { return strings.HasPrefix(a, "--timeout") })
+		status, err := c.runMerged(r, out)
+		if derr := done(); err == nil && derr != nil {
+			err = plain(derr)
+		}
+		return status, err
 	}
 	sigs := make(chan os.Signal, 2)
 	signal.Notify(sigs, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -146,39 +157,6 @@ func (c *command) runRemote() (status int, err error) {
 		return 0, plain(err)
 	}
 	return status, nil
-}
-
-// maxIncluded bounds the bytes of all files of -I that are sent.
-const maxIncluded = 16 << 20
-
-// readInclude reads a library directory.
-func readInclude(dir string, left *int) (d remote.Dir, err error) {
-	d.Path = dir
-	if st, err := os.Stat(dir); err != nil {
-		return d, plain(err)
-	} else if !st.IsDir() {
-		return d, fmt.Errorf("%s is not a directory", dir)
-	}
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return plain(err)
-		}
-		if e.IsDir() || !slices.Contains([]string{".stp", ".stpm", ".h"}, filepath.Ext(path)) {
-			return nil
-		}
-		text, err := foreign.ReadFile(path, grammar.MaxBytes)
-		if err != nil {
-			return plain(err)
-		}
-		if *left -= len(text); *left < 0 {
-			return slip.New(fmt.Sprintf("-I %s: there are more than %d MB to be sent to each host", dir,
-				maxIncluded>>20), "name the directory of the library only")
-		}
-		name, err := filepath.Rel(dir, path)
-		d.Files = append(d.Files, remote.File{Name: name, Text: text})
-		return err
-	})
-	return d, err
 }
 
 // remoteSession is "gostap remote-session": the other end of --remote.
@@ -199,7 +177,7 @@ func remoteSession(args []string, s Streams, env []string) int {
 		o.include = r.Dirs
 		o.noCache = o.noCache || len(r.Dirs) > 0 // they are elsewhere the next time
 		streams := Streams{In: strings.NewReader(""), Out: r.Out, Err: r.Err}
-		c := &command{options: o, Streams: streams, argv: r.Args, env: env, sent: &r.Request}
+		c := &command{options: o, Streams: streams, argv: r.Args, env: env, sent: &r.Request, counted: r.Counted}
 		return c.do()
 	})
 }

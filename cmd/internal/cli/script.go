@@ -145,10 +145,4 @@ func (c *command) checkTemp() error {
 }
 
 // plain says what went wrong with a file without Go's name of the call.
-func plain(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
-	}
-	return err
-}
+func plain(err error) error { return slip.Plain(err) }

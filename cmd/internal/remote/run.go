@@ -26,6 +26,11 @@ type Options struct {
 	Signals <-chan os.Signal
 	// Verbose tells of each step.
 	Verbose bool
+	// Counted takes what a host, counted from 0, has counted, if Request.Counts asks for it: its error ends the session
+	// there. Ended is called when a host's session has ended or was lost. Both may be called at the same time for
+	// different hosts.
+	Counted func(host int, snapshot []byte) error
+	Ended   func(host int)
 }
 
 // screen is what all hosts print to, line by line.
@@ -98,6 +103,9 @@ func Run(ctx context.Context, o Options) int {
 	sessions := make([]*client, len(o.Hosts))
 	for i, h := range o.Hosts {
 		s := &client{host: h, request: o.Request, verbose: o.Verbose, name: names[i], signals: make(chan byte, 2)}
+		if o.Counted != nil {
+			s.counted = func(b []byte) error { return o.Counted(i, b) }
+		}
 		s.request.ID, s.request.URI = i+1, h.URI
 		shown := ""
 		if prefix {
@@ -126,7 +134,12 @@ func Run(ctx context.Context, o Options) int {
 	}()
 	var wg sync.WaitGroup
 	for i, s := range sessions {
-		wg.Go(func() { status[i] = s.run(ctx) })
+		wg.Go(func() {
+			status[i] = s.run(ctx)
+			if o.Ended != nil {
+				o.Ended(i)
+			}
+		})
 	}
 	wg.Wait()
 	worst := 0
@@ -150,6 +163,8 @@ type client struct {
 	name      string
 	out, errs lines
 	signals   chan byte
+	counted   func([]byte) error
+	told      time.Time // when that was called last
 }
 
 // say prints a line about the host.
@@ -193,7 +208,14 @@ func (s *client) run(ctx context.Context) int {
 		err = fmt.Errorf("%w: %w", err, said)
 	}
 	if begun {
-		err = fmt.Errorf("%w; the session there ends by itself, and what it had to print is missing", err)
+		missing := "what it had to print"
+		if s.counted != nil {
+			missing = "what it counted after " + s.told.Format("15:04:05.000")
+			if s.told.IsZero() {
+				missing = "all that it counted"
+			}
+		}
+		err = fmt.Errorf("%w; the session there ends by itself, and %s is missing", err, missing)
 	}
 	s.say("error: ", err.Error())
 	return 1
@@ -282,6 +304,14 @@ func (s *client) talk(l *link) (status int, begun bool, err error) {
 				s.out.write(f.body)
 			case frameErr:
 				s.errs.write(f.body)
+			case frameCounted:
+				if s.counted == nil {
+					return 0, begun, errGarbage
+				}
+				if err := s.counted(f.body); err != nil {
+					return 0, begun, err
+				}
+				s.told = time.Now()
 			case frameExit:
 				if len(f.body) != 1 {
 					return 0, begun, errGarbage

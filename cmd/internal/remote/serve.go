@@ -25,6 +25,8 @@ type Session struct {
 	// Dirs are where the files of Include are now, one directory for each.
 	Dirs     []string
 	Out, Err io.Writer
+	// Counted sends a snapshot.
+	Counted func(snapshot []byte) error
 }
 
 // requestWithin bounds how long a session waits for its request.
@@ -60,7 +62,13 @@ func Serve(in io.Reader, out io.Writer, version string, run func(Session) int) i
 			}
 		}
 	}
-	s := Session{Request: request, Out: writer{c, frameOut}, Err: writer{c, frameErr}}
+	s := Session{Request: request, Out: writer{c, frameOut}, Err: writer{c, frameErr},
+		Counted: func(b []byte) error {
+			if len(b) > mostFrame {
+				return fmt.Errorf("what was counted has more than %d MB", mostFrame>>20)
+			}
+			return c.send(frameCounted, b)
+		}}
 	status := 1
 	if dir, err := s.unpack(); err != nil {
 		fmt.Fprintf(s.Err, "error: %v\n", err)

@@ -19,6 +19,7 @@ const (
 	frameSignal  = 'S' // to the session: a byte with the number of a signal
 	frameOut     = 'O' // from the session: standard output
 	frameErr     = 'E' // from the session: standard error
+	frameCounted = 'M' // from the session: what Request.Counts asks for, as gostap.Session.Snapshot gives it
 	frameExit    = 'X' // from the session: the exit status in a byte; nothing follows
 	frameAlive   = 'A' // both: the sender is there
 )
@@ -36,7 +37,7 @@ const (
 )
 
 // Protocol is the version of what is said here.
-const Protocol = 1
+const Protocol = 2
 
 // Hello is the first thing that a session says.
 type Hello struct {
@@ -54,6 +55,9 @@ type Request struct {
 	Script *File `json:"script,omitempty"`
 	// Plan is what runs instead of a script (compiler/manifest), nil for one that is translated there.
 	Plan []byte `json:"plan,omitempty"`
+	// Counts: what the globals Shared of the plan have is told now and then, and when the session has ended.
+	Counts bool  `json:"counts,omitempty"`
+	Shared []int `json:"shared,omitempty"`
 	// Include are the files under the directories of -I, by paths relative to Dirs[i].
 	Include []Dir `json:"include,omitempty"`
 	// ID counts the hosts of a command from 1, and URI is what stood behind --remote.
@@ -116,7 +120,7 @@ func (c *conn) receive() (kind byte, body []byte, err error) {
 	}
 	n := binary.BigEndian.Uint32(head[1:])
 	if n > mostFrame || !bytes.Contains([]byte{frameHello, frameRequest, frameSignal, frameOut, frameErr, frameExit,
-		frameAlive}, head[:1]) {
+		frameCounted, frameAlive}, head[:1]) {
 		return 0, nil, errGarbage
 	}
 	// What has not come takes no memory: a length is only a promise.

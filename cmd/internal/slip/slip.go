@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/diag"
@@ -25,6 +26,14 @@ func Failed(w io.Writer, err error) int {
 	fmt.Fprintf(w, "error: %s\n", diag.Visible(err.Error()))
 	Hint(w, err)
 	return 1
+}
+
+// Plain says what went wrong with a file without Go's name of the call.
+func Plain(err error) error {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
+		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
+	}
+	return err
 }
 
 // Hint writes the hint of an error, if it has one.

@@ -50,6 +50,9 @@ func (l *lowerer) autoPrint() {
 		if !ok {
 			continue
 		}
+		if l.o.Merged {
+			done()
+		}
 		if l.out.Globals[i].IsArray() {
 			if arrays++; arrays%ir.MaxIters == 0 {
 				done() // a handler has only so many loops

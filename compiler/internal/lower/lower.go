@@ -42,6 +42,8 @@ type Options struct {
 	// Inspected is for a program whose globals, prints and their arguments are read as values: nothing that they
 	// hold may go.
 	Inspected bool
+	// Merged: each global that is printed at the end is printed by a handler of its own.
+	Merged bool
 	// Bare leaves the heads of prints empty.
 	Bare bool
 	// Machine is the one that the program is for, nil for machine.Default.

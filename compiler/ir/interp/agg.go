@@ -51,15 +51,21 @@ func (a *Agg) grow(hists []ir.Hist) {
 
 // Merge adds what b holds to a.
 func (a *Agg) Merge(b *Agg) {
-	if b.Count == 0 {
-		return
+	if b.Count != 0 {
+		a.join(b, true)
 	}
-	if a.Count == 0 {
+}
+
+// join adds what b holds to a, even if its count says nothing of that.
+func (a *Agg) join(b *Agg, bounds bool) {
+	if bounds && a.Count == 0 {
 		a.Min, a.Max = b.Min, b.Max
 	}
 	a.Count += b.Count
 	a.Sum += b.Sum
-	a.Min, a.Max = min(a.Min, b.Min), max(a.Max, b.Max)
+	if bounds {
+		a.Min, a.Max = min(a.Min, b.Min), max(a.Max, b.Max)
+	}
 	var c uint64
 	a.SqLo, c = bits.Add64(a.SqLo, b.SqLo, 0)
 	a.SqHi, _ = bits.Add64(a.SqHi, b.SqHi, c)

@@ -208,6 +208,24 @@ func (s *MemStore) AddStat(g int, k Key, v int64) error {
 	return nil
 }
 
+// MergeStat adds to an aggregate what another one has got since it was added last; bounds says that Min and Max of a
+// are known.
+func (s *MemStore) MergeStat(g int, k Key, a *Agg, bounds bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := &s.globs[g]
+	to := &m.agg
+	if m.elems != nil {
+		e, err := s.make(m, k)
+		if err != nil {
+			return err
+		}
+		to = e.agg
+	}
+	to.join(a, bounds)
+	return nil
+}
+
 // Stat implements Store.
 func (s *MemStore) Stat(g int, k Key) (Agg, bool, error) {
 	s.mu.Lock()

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/merged"
+	"github.com/gostap/gostap/cmd/internal/remote"
+	"github.com/gostap/gostap/cmd/internal/slip"
+)
+
+// notMerged are the options that do not go with --merge, with the reason.
+var notMerged = map[string]string{
+	"format":  "records of several hosts are not put together",
+	"timing":  "handlers run on several machines",
+	"summary": "its table is made on each host",
+}
+
+// checkMerge looks at what goes with --merge.
+func (o *options) checkMerge(fs *pflag.FlagSet) error {
+	switch {
+	case !o.merge:
+		return nil
+	case len(o.remotes) == 0:
+		return slip.New("--merge makes one answer of what hosts count, and there is no --remote",
+			"gostap --merge --remote HOST --remote HOST SCRIPT")
+	case fs.NArg() > 0 && fs.Arg(0) == "run":
+		return slip.New("--merge divides a script, and a plan was made of a whole one", "name the script")
+	}
+	var err error
+	fs.Visit(func(f *pflag.Flag) {
+		if why, bad := notMerged[f.Name]; bad && err == nil {
+			err = slip.New(fmt.Sprintf("%s does not go with --merge: %s", flagName(f), why), "")
+		}
+	})
+	return err
+}
+
+// runMerged has the hosts count, and runs what is about all of them here.
+func (c *command) runMerged(r remote.Request, out io.Writer) (status int, err error) {
+	script, o, err := c.compileOptions()
+	if err != nil {
+		return 0, err
+	}
+	if usesRemote(script) {
+		return 0, slip.New("--merge: remote_id() and remote_uri() differ from host to host, and one plan is for all",
+			"")
+	}
+	o.PID, o.Command, o.Elsewhere, o.Portable, o.Tool.Soon, o.Merge = 0, "", true, true, false, true
+	ctx, hangs, done := untilSignal()
+	defer done()
+	hangs()
+	p, err := gostap.Compile(ctx, script, o)
+	if err != nil {
+		return c.tell(c.shown(err)), nil
+	}
+	defer p.Close()
+	if !c.show(p.Warnings()) {
+		return c.tell(errShown), nil
+	}
+	m, err := p.Merge()
+	if err == nil {
+		r.Plan, err = c.written(m)
+	}
+	if err == nil {
+		status, err = merged.Run(ctx, m, remote.Options{Hosts: c.hosts, Request: r, Out: out, Err: c.Err,
+			Verbose: c.verbose > 0})
+	}
+	return max(status, c.tell(c.shown(err))), nil
+}
+
+// teller tells the machine that sent the plan what s counts, if it wants to know.
+func (c *command) teller(s *gostap.Session) (*merged.Teller, error) {
+	if c.counted == nil || !c.sent.Counts {
+		return nil, nil
+	}
+	return merged.Tell(s, c.sent.Shared, c.counted)
+}

@@ -1,0 +1,347 @@
+// Package spread divides a program for many machines: the part that runs on each of them, and the part that runs once,
+// over what all of them have counted.
+//
+// In: an ir.Program. Out: the two programs, and which globals are of all machines; or a message at the place of the
+// script that asks for both at once.
+//
+// A global is of all machines if handlers that are hit only add to it (++, +=, <<<): sums of sums are sums. Begin, end,
+// error and timer probes and those of the script's files that use such globals, or none, run once. Every other global
+// is of each machine, and so are the handlers that use it.
+package spread
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// Code is the kind of message of what cannot be divided.
+const Code diag.Code = "merge"
+
+// Parts are what a program was divided into. Both have all globals, formats and functions, by the same numbers.
+type Parts struct {
+	Each, Once *ir.Program
+	// Shared are the globals of all machines.
+	Shared []int
+}
+
+// owner says whose a global or a handler is.
+type owner uint8
+
+const (
+	nobody owner = iota
+	all
+	each
+)
+
+type spreader struct {
+	p   *ir.Program
+	ds  diag.List
+	use []map[int]*use // by probe: of each global
+	// of are the globals, why each of those that are of each machine is, with the place.
+	of  []owner
+	why []reason
+	at  []owner // of probes
+	// local is, for probes that could run once, the first thing in them that is of one machine.
+	local []reason
+	taint taints
+}
+
+type reason struct {
+	pos, via source.Pos
+	probe    *ir.Probe
+	text     string
+}
+
+// use is how a handler uses a global: whether it does anything but adding, and the first place where it does.
+type use struct {
+	other bool
+	in    *ir.Instr
+}
+
+// Divide divides p.
+func Divide(p *ir.Program) (*Parts, diag.List) {
+	s := &spreader{p: p, of: make([]owner, len(p.Globals)), why: make([]reason, len(p.Globals)),
+		at: make([]owner, len(p.Probes))}
+	s.taint = follow(p)
+	for _, pr := range p.Probes {
+		s.use = append(s.use, s.uses(pr))
+		s.local = append(s.local, s.localTo(pr))
+	}
+	s.hit()
+	s.settle()
+	s.judge()
+	if !slices.Contains(s.at, each) {
+		s.ds.Errorf(diag.Build, Code, source.Span{},
+			"no probe is hit on a machine, so that there is nothing to add up").Hintf("leave --merge out")
+	}
+	if s.ds.HasErrors() {
+		s.ds.Sort()
+		return nil, s.ds
+	}
+	return s.parts(), s.ds
+}
+
+// once reports whether a probe can run away from the machines: it is not hit there.
+func once(pr *ir.Probe) bool {
+	return !slices.ContainsFunc(pr.Sites, func(s *probe.Site) bool { return !s.Kind.OnHost() && !s.Kind.Served() })
+}
+
+// each calls f for all instructions that a probe's handler can come to.
+func (s *spreader) each(pr *ir.Probe, f func(*ir.Func, *ir.Instr)) {
+	for fn := range s.p.Reached(pr.Handler) {
+		for _, b := range fn.Blocks {
+			for i := range b.Instrs {
+				f(fn, &b.Instrs[i])
+			}
+		}
+	}
+}
+
+func (s *spreader) uses(pr *ir.Probe) map[int]*use {
+	out := map[int]*use{}
+	add := func(g int, in *ir.Instr, other bool) {
+		u := out[g]
+		if u == nil {
+			u = &use{in: in}
+			out[g] = u
+		}
+		if other && !u.other {
+			u.other, u.in = true, in
+		}
+	}
+	s.each(pr, func(_ *ir.Func, in *ir.Instr) {
+		if in.Op.OnGlobal() {
+			adds := in.Dst == ir.NoReg && (in.Op == ir.OpGAdd || in.Op == ir.OpMAdd) || in.Op == ir.OpSAdd
+			add(in.Glob, in, !adds)
+		}
+	})
+	if pr.Cond >= 0 {
+		add(pr.Cond, &ir.Instr{Pos: pr.Pos}, true)
+	}
+	return out
+}
+
+// localTo finds the first thing in a handler that only means something on a traced machine.
+func (s *spreader) localTo(pr *ir.Probe) (r reason) {
+	if !once(pr) {
+		return r
+	}
+	s.each(pr, func(_ *ir.Func, in *ir.Instr) {
+		text := ""
+		switch in.Op {
+		case ir.OpIntr:
+			if f := in.Builtin(); f == nil || f.OfMachine() {
+				text = in.Name + "() asks the machine where it runs"
+			}
+		case ir.OpLoad, ir.OpStore, ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpEmbed, ir.OpSetReg:
+			text = "memory is of one machine"
+		}
+		if text != "" && r.text == "" {
+			r = reason{in.Pos, in.Via, pr, text}
+		}
+	})
+	return r
+}
+
+// hit finds the globals that handlers which are hit do more to than adding.
+func (s *spreader) hit() {
+	for i, pr := range s.p.Probes {
+		if once(pr) {
+			continue
+		}
+		s.at[i] = each
+		for g, u := range s.use[i] {
+			gl := s.p.Globals[g]
+			text := ""
+			switch {
+			case gl.Internal:
+				text = "is the compiler's"
+			case gl.Wrap:
+				text = "forgets elements"
+			case u.other:
+				text = fmt.Sprintf("is not only added to by %s", pr.Name)
+			case s.taint.keys[g]:
+				text = "has stacks as keys"
+			case gl.Float:
+				text = "has fractions"
+			default:
+				if s.of[g] == nobody {
+					s.of[g] = all
+				}
+				continue
+			}
+			s.local1(g, reason{u.in.Pos, u.in.Via, pr, text})
+		}
+	}
+}
+
+// local1 says that a global is of each machine.
+func (s *spreader) local1(g int, why reason) {
+	if s.of[g] != each {
+		s.of[g], s.why[g] = each, why
+	}
+}
+
+// settle finds who runs the other handlers: one that uses something of each machine runs on each, and with it goes what
+// else it uses, as far as that is not of all.
+func (s *spreader) settle() {
+	for changed := true; changed; {
+		changed = false
+		for i, pr := range s.p.Probes {
+			if s.at[i] == each {
+				continue
+			}
+			where := all
+			why := s.local[i]
+			if why.text != "" && !s.usesShared(i) {
+				where = each
+			}
+			for g, u := range s.use[i] {
+				if s.of[g] == each && !s.constant(g) {
+					where, why = each, reason{u.in.Pos, u.in.Via, pr,
+						fmt.Sprintf("is used by %s, which runs on each machine", pr.Name)}
+				}
+			}
+			if where != each || s.usesShared(i) {
+				continue
+			}
+			s.at[i], changed = each, true
+			for g := range s.use[i] {
+				s.local1(g, why)
+			}
+		}
+	}
+}
+
+func (s *spreader) usesShared(i int) bool {
+	for g := range s.use[i] {
+		if s.of[g] == all {
+			return true
+		}
+	}
+	return false
+}
+
+// constant reports whether nothing changes a global, so that it is the same everywhere.
+func (s *spreader) constant(g int) bool {
+	for _, pr := range s.p.Probes {
+		changes := false
+		s.each(pr, func(_ *ir.Func, in *ir.Instr) {
+			if in.Op.OnGlobal() && in.Glob == g {
+				changes = changes || in.Op != ir.OpGGet && in.Op != ir.OpMGet && in.Op != ir.OpMHas &&
+					in.Op != ir.OpSGet && !in.Op.OnLoop() && in.Op != ir.OpPrintHist && in.Op != ir.OpSprintHist
+			}
+		})
+		if changes {
+			return false
+		}
+	}
+	return true
+}
+
+// judge refuses handlers that would have to run in both places, and what cannot be known of all machines.
+func (s *spreader) judge() {
+	for i, pr := range s.p.Probes {
+		if s.at[i] == each {
+			continue
+		}
+		s.at[i] = all
+		shared := -1
+		for g := range s.p.Globals { // in their order
+			if s.use[i][g] != nil && s.of[g] == all {
+				shared = g
+				break
+			}
+		}
+		for g, gl := range s.p.Globals {
+			u := s.use[i][g]
+			if u == nil || s.of[g] != each || s.constant(g) {
+				continue
+			}
+			at, inner := s.p.Blame(pr, u.in.Pos, u.in.Via)
+			d := s.ds.Errorf(diag.Build, Code, source.At(at), "%s is of each machine, and %s is of all: this %s probe "+
+				"can use one of them", gl.Name, s.p.Globals[shared].Name, pr.Name).Within(inner)
+			d.Hintf("%s %s", gl.Name, s.why[g].text)
+			break
+		}
+		if why := s.local[i]; why.text != "" {
+			at, inner := s.p.Blame(pr, why.pos, why.via)
+			s.ds.Errorf(diag.Build, Code, source.At(at), "%s, and this %s probe is about all of them", why.text,
+				pr.Name).Within(inner).Hintf("let the probes that are hit put it into what they count")
+		}
+	}
+	s.extremes()
+}
+
+// extremes refuses @min and @max of aggregates that are emptied meanwhile: what a machine tells is of all its time.
+func (s *spreader) extremes() {
+	type seen struct {
+		pr       *ir.Probe
+		in       *ir.Instr
+		extreme  bool
+		emptied  bool
+		emptying string
+	}
+	found := map[int]*seen{}
+	for i, pr := range s.p.Probes {
+		if s.at[i] != all {
+			continue
+		}
+		s.each(pr, func(_ *ir.Func, in *ir.Instr) {
+			if !in.Op.OnGlobal() || s.of[in.Glob] != all || s.p.Globals[in.Glob].Type != types.Stats {
+				return
+			}
+			f := found[in.Glob]
+			if f == nil {
+				f = &seen{}
+				found[in.Glob] = f
+			}
+			switch {
+			case in.Op == ir.OpMDel || in.Op == ir.OpMClear:
+				f.emptied, f.emptying = true, pr.Name
+			case in.Op == ir.OpSGet && (ir.Stat(in.N) == ir.StatMin || ir.Stat(in.N) == ir.StatMax) && !f.extreme:
+				f.extreme, f.pr, f.in = true, pr, in
+			}
+		})
+	}
+	for g := range s.p.Globals {
+		f := found[g]
+		if f == nil || !f.extreme || !f.emptied {
+			continue
+		}
+		at, inner := s.p.Blame(f.pr, f.in.Pos, f.in.Via)
+		s.ds.Errorf(diag.Build, Code, source.At(at), "@%s of %s is not known of all machines, since %s empties it: "+
+			"each machine knows that of the whole session", ir.Stat(f.in.N), s.p.Globals[g].Name, f.emptying).
+			Within(inner).Hintf("leave the delete out, or use @avg, @count or a histogram")
+	}
+}
+
+// parts makes the two programs.
+func (s *spreader) parts() *Parts {
+	eachOne, once := *s.p, *s.p
+	out := &Parts{Each: &eachOne, Once: &once}
+	eachOne.Probes, once.Probes = nil, nil
+	for i, pr := range s.p.Probes {
+		if s.at[i] == each {
+			eachOne.Probes = append(eachOne.Probes, pr)
+		} else {
+			once.Probes = append(once.Probes, pr)
+		}
+	}
+	eachOne.Globals = slices.Clone(s.p.Globals)
+	for g, of := range s.of {
+		if of == all {
+			out.Shared = append(out.Shared, g)
+			shown := *s.p.Globals[g]
+			shown.Shown, shown.Unread = true, false
+			eachOne.Globals[g] = &shown
+		}
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package merge
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/types"
+)
+
+// sums adds up what machines tell. It is for one goroutine.
+type sums struct {
+	p     *ir.Program
+	store *interp.MemStore
+	// told is what each machine has told last, by global and key.
+	told []map[int]map[string]interp.Elem
+	// full counts elements that there was no room for, by global.
+	full map[int]uint64
+}
+
+func newSums(p *ir.Program, store *interp.MemStore, machines int) *sums {
+	return &sums{p: p, store: store, told: make([]map[int]map[string]interp.Elem, machines), full: map[int]uint64{}}
+}
+
+// restart says that another session of a machine begins: it counts from nothing.
+func (s *sums) restart(machine int) { s.told[machine] = nil }
+
+// errBack says that a machine has counted backwards, which no session does.
+var errBack = errors.New("what it has counted went back")
+
+// add enters what a machine has counted since it was heard of last.
+func (s *sums) add(machine int, now Snapshot) error {
+	if s.told[machine] == nil {
+		s.told[machine] = map[int]map[string]interp.Elem{}
+	}
+	var wrong error
+	for g, elems := range now {
+		gl := s.p.Globals[g]
+		before := s.told[machine][g]
+		if before == nil {
+			before = map[string]interp.Elem{}
+			s.told[machine][g] = before
+			if !gl.IsArray() && gl.Type != types.Stats { // each session begins with it, and so did the sum
+				before[""] = interp.Elem{Val: interp.Val{Int: gl.InitInt}}
+			}
+		}
+		for _, e := range elems {
+			key := encoded(gl, e.Key)
+			was, had := before[key]
+			var err error
+			if gl.Type == types.Stats {
+				err = s.stat(g, e, was.Agg)
+			} else if n := e.Val.Int - was.Val.Int; n != 0 || !had {
+				_, err = s.store.Add(g, e.Key, n)
+			}
+			switch {
+			case errors.Is(err, interp.ErrFull):
+				s.full[g]++
+			case err != nil:
+				wrong = fmt.Errorf("%s: %w", gl.Name, err)
+				continue
+			}
+			before[key] = e
+		}
+	}
+	return wrong
+}
+
+// stat adds the difference of two states of an aggregate. Its count, sum and counters are read one by one while
+// handlers add to them, so that one may be ahead of the others; what is missing is in the next difference.
+func (s *sums) stat(g int, e interp.Elem, was *interp.Agg) error {
+	now := e.Agg
+	d := *now
+	if was != nil {
+		if now.Count < was.Count {
+			return errBack
+		}
+		d.Count, d.Sum = now.Count-was.Count, now.Sum-was.Sum
+		var borrow uint64
+		d.SqLo, borrow = bits.Sub64(now.SqLo, was.SqLo, 0)
+		d.SqHi, _ = bits.Sub64(now.SqHi, was.SqHi, borrow)
+		d.Hists = make([][]int64, len(now.Hists))
+		for h := range now.Hists {
+			d.Hists[h] = make([]int64, len(now.Hists[h]))
+			for k, n := range now.Hists[h] {
+				d.Hists[h][k] = n - was.Hists[h][k]
+			}
+		}
+	}
+	return s.store.MergeStat(g, e.Key, &d, now.Count > 0)
+}
+
+// encoded writes a key so that different keys give different texts.
+func encoded(g *ir.Global, k interp.Key) string {
+	var b []byte
+	for i, c := range g.Keys {
+		if c.Type == types.String {
+			b = append(binary.AppendUvarint(b, uint64(len(k[i].Str))), k[i].Str...)
+		} else {
+			b = binary.AppendVarint(b, k[i].Int)
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,226 @@
+package merge
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/compiler/layout"
+)
+
+const text = `global n long init 5
+global s stats variance hist_log hist_linear(0, 90, 10)
+global k long [string 16, long] size 1000
+global a stats [long] size 1000 hist_log
+`
+
+func program(tb testing.TB) *ir.Program {
+	tb.Helper()
+	p, err := ir.ParseText(text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p.Limits = layout.Default()
+	return p
+}
+
+var shared = []int{0, 1, 2, 3}
+
+// machine counts into a store of its own and into the one of all.
+type machine struct {
+	p     *ir.Program
+	store *interp.MemStore
+}
+
+func (m *machine) count(tb testing.TB, r *rand.Rand, all *interp.MemStore) {
+	for range r.IntN(200) {
+		v := r.Int64N(1<<r.Int64N(40)+1) - 9
+		name := interp.Key{{Str: strings.Repeat("x", r.IntN(4))}, {Int: r.Int64N(5) - 2}}
+		num := interp.Key{{Int: r.Int64N(50)}}
+		for _, to := range []*interp.MemStore{m.store, all} {
+			_, err1 := to.Add(0, nil, 1)
+			_, err2 := to.Add(2, name, v)
+			if err1 != nil || err2 != nil || to.AddStat(1, nil, v) != nil || to.AddStat(3, num, v) != nil {
+				tb.Fatal(err1, err2)
+			}
+		}
+	}
+}
+
+// state is what a store has, in an order that does not depend on who came first.
+func state(tb testing.TB, p *ir.Program, store interp.Store) string {
+	s, err := Take(store, p, shared)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for g := range s {
+		slices.SortFunc(s[g], func(a, b interp.Elem) int {
+			return strings.Compare(encoded(p.Globals[g], a.Key), encoded(p.Globals[g], b.Key))
+		})
+	}
+	return fmt.Sprintf("%x", s.Bytes(p))
+}
+
+// TestSums: what machines count is the sum of all, however often each is heard of, also twice, and when sessions begin
+// anew; a handler that takes what it has read in between misses nothing.
+func TestSums(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		p := program(t)
+		all := interp.NewMemStore(p)
+		s, err := New(Config{Program: p, Shared: shared, Machines: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := int64(0)
+		list := make([]machine, 4)
+		for i := range list {
+			list[i] = machine{p, interp.NewMemStore(p)}
+		}
+		for range 60 {
+			i := r.IntN(4)
+			m := &list[i]
+			m.count(t, r, all)
+			snap, err := Take(m.store, p, shared)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range r.IntN(3) { // lost, or told twice
+				if err := s.Tell(i, snap.Bytes(p)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			switch r.IntN(6) {
+			case 0:
+				s.take()
+			case 1:
+				if err := s.Tell(i, snap.Bytes(p)); err != nil {
+					t.Fatal(err)
+				}
+				s.Restart(i)
+				m.store = interp.NewMemStore(p)
+			case 2:
+				v, _, _ := s.Store().Get(0, nil)
+				taken += v.Int
+				if err := s.Store().Set(0, nil, interp.Val{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for i, m := range list {
+			snap, err := Take(m.store, p, shared)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Tell(i, snap.Bytes(p)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.take()
+		if _, err := s.Store().Add(0, nil, taken); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := state(t, p, s.Store()), state(t, p, all); got != want {
+			t.Fatalf("seed %d: %s, not %s", seed, got, want)
+		}
+		if w := s.Warnings(); len(w) > 0 {
+			t.Errorf("seed %d: %q", seed, w)
+		}
+	}
+}
+
+// TestTorn: of an aggregate that a handler was just adding to, nothing is told twice and nothing is forgotten.
+func TestTorn(t *testing.T) {
+	p := program(t)
+	s, err := New(Config{Program: p, Shared: shared, Machines: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell := func(a interp.Agg) {
+		a.Hists = [][]int64{make([]int64, p.Globals[1].Stat.Hists[0].Buckets()),
+			make([]int64, p.Globals[1].Stat.Hists[1].Buckets())}
+		if err := s.Tell(0, Snapshot{1: {{Agg: &a}}}.Bytes(p)); err != nil {
+			t.Fatal(err)
+		}
+		s.take()
+	}
+	tell(interp.Agg{Count: 1, Sum: 5, Min: 5, Max: 5})
+	tell(interp.Agg{Count: 1, Sum: 12, Min: 5, Max: 7}) // the count comes last
+	tell(interp.Agg{Count: 2, Sum: 12, Min: 5, Max: 7})
+	tell(interp.Agg{Count: 3, Sum: 12, Min: 5, Max: 7}) // of another processor it came first
+	tell(interp.Agg{Count: 3, Sum: 13, Min: 1, Max: 7})
+	tell(interp.Agg{Count: 4, Sum: 14, Min: 1, Max: 7})
+	tell(interp.Agg{Count: 4, Sum: 19, Min: 1, Max: 9})
+	if a, _, _ := s.Store().Stat(1, nil); a.Count != 4 || a.Sum != 19 || a.Min != 1 || a.Max != 9 {
+		t.Errorf("%+v", a)
+	}
+	if err := s.Tell(0, Snapshot{1: {{Agg: &interp.Agg{Count: 1}}}}.Bytes(p)); err != nil {
+		t.Fatal(err)
+	}
+	s.take()
+	if w := s.Warnings(); !reflect.DeepEqual(w, []string{"machine 1: s: what it has counted went back"}) {
+		t.Errorf("%q", w)
+	}
+}
+
+// TestFull: elements that there is no room for are counted.
+func TestFull(t *testing.T) {
+	p := program(t)
+	p.Globals[2].Size = 2
+	s, err := New(Config{Program: p, Shared: shared, Machines: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	elems := []interp.Elem{}
+	for i := range 6 {
+		elems = append(elems, interp.Elem{Key: interp.Key{{Str: "k"}, {Int: int64(i)}}, Val: interp.Val{Int: 1}})
+	}
+	if err := s.Tell(0, Snapshot{2: elems}.Bytes(p)); err != nil {
+		t.Fatal(err)
+	}
+	s.take()
+	want := "2 times there was no room for an element of k of all machines (MAXMAPENTRIES)"
+	if w := s.Warnings(); !reflect.DeepEqual(w, []string{want}) {
+		t.Errorf("%q", w)
+	}
+}
+
+// FuzzParse: whatever comes is refused or understood, and what was understood is written the same.
+func FuzzParse(f *testing.F) {
+	p := program(f)
+	r := rand.New(rand.NewPCG(1, 1))
+	m := machine{p, interp.NewMemStore(p)}
+	for range 3 {
+		snap, err := Take(m.store, p, shared)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(snap.Bytes(p))
+		m.count(f, r, interp.NewMemStore(p))
+	}
+	f.Add([]byte{})
+	f.Add([]byte{version, 1, 2, 255, 255, 255, 255, 15})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		snap, err := Parse(b, p, shared)
+		if err != nil {
+			return
+		}
+		again, err := Parse(snap.Bytes(p), p, shared)
+		if err != nil || !reflect.DeepEqual(again, snap) {
+			t.Errorf("%v: %v, then %v", err, snap, again)
+		}
+		s, err := New(Config{Program: p, Shared: shared, Machines: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Tell(0, b); err != nil {
+			t.Fatal(err)
+		}
+		s.take()
+	})
+}

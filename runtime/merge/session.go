@@ -1,0 +1,201 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gostap/gostap/compiler/backend"
+	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/ir/interp"
+	"github.com/gostap/gostap/runtime/host/memory"
+	"github.com/gostap/gostap/runtime/wire"
+)
+
+// Config is what a session over machines needs.
+type Config struct {
+	// Program is the part that runs once, Shared the globals of all machines (package spread).
+	Program  *ir.Program
+	Shared   []int
+	Machines int
+	// Start has the sessions of the machines begin, and Stop has them end, whose last snapshots are waited for then.
+	// Neither waits.
+	Start, Stop func()
+}
+
+// Session is the session in which the handlers run that are about all machines. Tell, Restart and End may be called
+// from any goroutine; who calls them never waits for handlers, and of several snapshots of a machine the last one
+// counts.
+type Session struct {
+	*memory.Session
+	c    Config
+	sums *sums
+
+	mu      sync.Mutex
+	waiting [][]news // by machine: of one session after the other
+	begun   []bool
+	ended   []bool
+	changed chan struct{}
+	notes   []string
+}
+
+// news is what a session of a machine has told last, since it was looked at; restarted: it is a new one.
+type news struct {
+	restarted bool
+	last      Snapshot
+}
+
+var _ backend.Session = (*Session)(nil)
+
+// New makes the session. The program of c is changed: its arrays get room for what all machines count.
+func New(c Config) (*Session, error) {
+	p := *c.Program
+	p.Globals = slices.Clone(p.Globals)
+	for _, g := range c.Shared {
+		gl := *p.Globals[g]
+		gl.Size *= max(c.Machines, 1)
+		p.Globals[g] = &gl
+	}
+	m, err := memory.New(&p)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{Session: m, c: c, sums: newSums(&p, m.Store().(*interp.MemStore), c.Machines),
+		waiting: make([][]news, c.Machines), begun: make([]bool, c.Machines), ended: make([]bool, c.Machines),
+		changed: make(chan struct{}, 1)}, nil
+}
+
+func (s *Session) ring() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+	s.Wake()
+}
+
+// Tell takes a snapshot of a machine, in bytes. The first one says that its probes are in place.
+func (s *Session) Tell(machine int, b []byte) error {
+	snap, err := Parse(b, s.c.Program, s.c.Shared)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if len(s.waiting[machine]) == 0 {
+		s.waiting[machine] = []news{{}}
+	}
+	s.waiting[machine][len(s.waiting[machine])-1].last = snap
+	s.begun[machine] = true
+	s.mu.Unlock()
+	s.ring()
+	return nil
+}
+
+// Restart says that a new session of a machine begins to count from nothing.
+func (s *Session) Restart(machine int) {
+	s.mu.Lock()
+	s.waiting[machine] = append(s.waiting[machine], news{restarted: true})
+	s.mu.Unlock()
+}
+
+// End says that a machine tells no more.
+func (s *Session) End(machine int) {
+	s.mu.Lock()
+	s.ended[machine] = true
+	s.mu.Unlock()
+	s.ring()
+}
+
+// take enters what was told. Only the goroutine that runs handlers calls it: what one of them reads and then deletes is
+// the same.
+func (s *Session) take() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, list := range s.waiting {
+		s.waiting[i] = nil
+		for _, n := range list {
+			if n.restarted {
+				s.sums.restart(i)
+			}
+			if n.last == nil {
+				continue
+			}
+			if err := s.sums.add(i, n.last); err != nil {
+				s.notes = append(s.notes, fmt.Sprintf("machine %d: %v", i+1, err))
+			}
+		}
+	}
+}
+
+// over reports whether all machines have ended.
+func (s *Session) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !slices.Contains(s.ended, false)
+}
+
+// Attach has the machines begin, and waits until each has its probes in place or has failed.
+func (s *Session) Attach(ctx context.Context) error {
+	s.c.Start()
+	for {
+		s.mu.Lock()
+		ready, some := true, false
+		for i := range s.begun {
+			ready, some = ready && (s.begun[i] || s.ended[i]), some || s.begun[i]
+		}
+		s.mu.Unlock()
+		switch {
+		case ready && !some:
+			return errors.New("nothing is traced on any machine")
+		case ready:
+			return nil
+		}
+		select {
+		case <-s.changed:
+		case <-ctx.Done():
+			s.finish()
+			return ctx.Err()
+		}
+	}
+}
+
+// Read enters what the machines have told, and waits for more.
+func (s *Session) Read(deadline time.Time, fn func([]byte) error) error {
+	s.take()
+	if s.over() {
+		return s.SetState(max(s.State(), wire.Stopping))
+	}
+	err := s.Session.Read(deadline, fn)
+	s.take()
+	return err
+}
+
+// finish ends the machines' sessions and waits for what they have to say.
+func (s *Session) finish() {
+	s.c.Stop()
+	for !s.over() {
+		<-s.changed
+	}
+	s.take()
+}
+
+// Detach ends the sessions of the machines. What they had counted is there when it returns.
+func (s *Session) Detach() error {
+	s.finish()
+	return nil
+}
+
+// Warnings implements backend.Warner: what could not be added up.
+func (s *Session) Warnings() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := slices.Clone(s.notes)
+	for g, n := range s.sums.full {
+		out = append(out, fmt.Sprintf("%d times there was no room for an element of %s of all machines (MAXMAPENTRIES)",
+			n, s.c.Program.Globals[g].Name))
+	}
+	slices.Sort(out)
+	return out
+}

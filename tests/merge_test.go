@@ -1,0 +1,101 @@
+package tests
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gostap/gostap/tests/patience"
+)
+
+// children gives the processes that one has started.
+func children(t *testing.T, pid int) (out []string) {
+	t.Helper()
+	text, err := exec.Command("pgrep", "-P", strconv.Itoa(pid)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(text))
+}
+
+// TestMerge: two sessions on one machine count everything twice, so that their sum is twice what the program did.
+// Timers print it on the way, and it is complete at the end; begin and end probes run once.
+func TestMerge(t *testing.T) {
+	needRoot(t)
+	prog := bin(t, "busyc")
+	script := `global calls, by, size, start
+probe begin { start = gettimeofday_s() println("begins") }
+probe process("` + prog + `").function("step") { calls++ by[execname(), $n % 3]++ size <<< $n }
+probe timer.ms(200) { printf("so far %d\n", calls) }
+probe end {
+	printf("%d calls, %d, sum %d, %d to %d, after %d s\n", calls, @count(size), @sum(size), @min(size), @max(size),
+		gettimeofday_s() - start >= 0)
+	foreach ([name, k+] in by) printf("%s %d: %d\n", name, k, by[name, k])
+	print(@hist_log(size))
+}`
+	s := begin(t, "-v", "--merge", "--remote", "direct", "--remote", "direct", "-e", script)
+	s.line("so far 0")
+	for range 3 {
+		if out, err := exec.Command(prog, "2000").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	s.line("so far 12600") // 3 * 2100, twice
+	if out, err := exec.Command(prog, "40").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.signal(syscall.SIGINT)
+	if status := s.end(); status != 0 {
+		t.Errorf("status %d\n%s", status, s.stderr())
+	}
+	sum := int64(0)
+	for _, n := range []int64{2000, 2000, 2000, 40} {
+		sum += n*(n-1)/2 + n/20*(n/20-1)/2
+	}
+	want := fmt.Sprintf("12684 calls, 12684, sum %d, 0 to 1999, after 1 s\n", 2*sum)
+	if out := s.stdout(); !strings.Contains(out, want) || strings.Count(out, "begins") != 1 ||
+		!strings.HasPrefix(out, "begins\n") || !regexp.MustCompile(`busyc 0: \d+\nbusyc 1: \d+\nbusyc 2: \d+\n`).
+		MatchString(out) {
+		t.Errorf("want %s:\n%s", want, out)
+	}
+}
+
+// TestMergeLost: of a machine that is lost all is there that it has told, and the result says what is missing.
+func TestMergeLost(t *testing.T) {
+	needRoot(t)
+	prog := bin(t, "busyc")
+	s := begin(t, "-v", "--merge", "--remote", "direct", "--remote", "direct", "-e",
+		`global calls probe process("`+prog+`").function("step") { calls++ }
+probe timer.ms(100) { println("so far ", calls) }
+probe end { println("in all ", calls) }`)
+	s.line("so far 0")
+	run := func(n string) {
+		if out, err := exec.Command(prog, n).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	run("200")
+	s.line("so far 420")
+	if err := exec.Command("kill", "-9", children(t, s.cmd.Process.Pid)[0]).Run(); err != nil {
+		t.Fatal(err)
+	}
+	for end := patience.Now() + soon; !strings.Contains(s.stderr(), "lost"); time.Sleep(10 * time.Millisecond) {
+		if patience.Now() > end {
+			t.Fatal(s.stderr())
+		}
+	}
+	run("20")
+	s.line("so far 441")
+	s.signal(syscall.SIGINT)
+	status := s.end()
+	if !strings.Contains(s.stdout(), "in all 441\n") || status != 1 || !regexp.MustCompile(`direct(#2)?: error: the `+
+		`connection was lost; the session there ends by itself, and what it counted after \d\d:\d\d:\d\d\.\d{3} `+
+		`is missing`).MatchString(s.stderr()) {
+		t.Errorf("status %d\n%s%s", status, s.stdout(), s.stderr())
+	}
+}
