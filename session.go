@@ -34,6 +34,8 @@ type Session struct {
 	ended bool // the globals are going
 	// live gives what handlers took so far, in the goroutine that drives the session; nil before it runs.
 	live func() []backend.ProbeTime
+	// folded gives the functions of a kept stack, likewise.
+	folded func(number int64) string
 	// served are where the script's files are.
 	served []string
 	// ask has functions run by the goroutine that drives the session.
@@ -197,7 +199,7 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 	cfg.Ask, cfg.Started = s.ask, started
 	cfg.Name, cfg.Named = cmp.Or(o.ModuleName, fmt.Sprintf("gostap_%d", os.Getpid())), o.ModuleName != ""
 	cfg.Serve = o.Serve
-	cfg.Live = func(times func() []backend.ProbeTime) { s.live = times }
+	cfg.Live = func(times func() []backend.ProbeTime, folded func(int64) string) { s.live, s.folded = times, folded }
 	cfg.Served = func(addresses []string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -3,12 +3,14 @@ package gostap
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/probe"
+	"github.com/gostap/gostap/compiler/stackflow"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -55,6 +57,27 @@ func (s *Session) Probes() (out []ProbeState, err error) {
 				st.On = v.Int != 0
 			}
 			out = append(out, st)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// StackKeys are, for each array that has any, the columns of its keys that are stacks: numbers for Folded.
+func (s *Session) StackKeys() map[string][]int {
+	out := map[string][]int{}
+	for g, columns := range stackflow.Of(s.p.ir).Keys {
+		out[s.p.ir.Globals[g].Name] = slices.Sorted(maps.Keys(columns))
+	}
+	return out
+}
+
+// Folded gives the functions of stacks, by the numbers that keys of Globals have, as flamegraph.pl reads them: the
+// outermost first, with semicolons between. The program was compiled with ToolOptions.Watched.
+func (s *Session) Folded(stacks []int64) (out []string, err error) {
+	err = s.inLoop(func() error {
+		for _, n := range stacks {
+			out = append(out, s.folded(n))
 		}
 		return nil
 	})

@@ -123,6 +123,7 @@ var fixtures = map[string]fixture{
 		c: []string{"-g", "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-DROOM=32"}},
 	"plugin-2": {pkg: "plugins/plugin.c",
 		c: []string{"-g", "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-DROOM=4000"}},
+	"looks":       {pkg: "looks/looks.c", c: []string{"-g", "-O1", "-fno-omit-frame-pointer"}},
 	"busyc":       {pkg: "busyc/busy.c", c: []string{"-g", "-O2"}},
 	"unframed":    {pkg: "unframed/unframed.c", c: []string{"-g", "-O2", "-fomit-frame-pointer", "-pthread"}},
 	"inlines-c":   {pkg: "inlinesc/inlines.c", c: []string{"-g", "-O2"}},

@@ -206,6 +206,7 @@ var goroutines = map[string]int{
 	"cmd/internal/cli/cleanup.go":            1, // removes what ended sessions have left
 	"cmd/internal/remote/run.go":             4, // talks to hosts
 	"cmd/internal/merged/merged.go":          2, // talks to hosts; asks a session
+	"cmd/internal/page/page.go":              1, // serves
 	"cmd/internal/monitor/monitor.go":        2, // runs a session, guarded by Session.run; reads keys
 	"cmd/internal/prompt/prompt.go":          1, // waits
 	"runtime/host/served/served.go":          1, // answers requests by handlers, guarded by whoever calls them

@@ -17,6 +17,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/compiler/stackflow"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -48,8 +49,8 @@ type spreader struct {
 	why []reason
 	at  []owner // of probes
 	// local is, for probes that could run once, the first thing in them that is of one machine.
-	local []reason
-	taint taints
+	local  []reason
+	stacks stackflow.Flow
 }
 
 type reason struct {
@@ -68,7 +69,7 @@ type use struct {
 func Divide(p *ir.Program) (*Parts, diag.List) {
 	s := &spreader{p: p, of: make([]owner, len(p.Globals)), why: make([]reason, len(p.Globals)),
 		at: make([]owner, len(p.Probes))}
-	s.taint = follow(p)
+	s.stacks = stackflow.Of(p)
 	for _, pr := range p.Probes {
 		s.use = append(s.use, s.uses(pr))
 		s.local = append(s.local, s.localTo(pr))
@@ -166,7 +167,7 @@ func (s *spreader) hit() {
 				text = "forgets elements"
 			case u.other:
 				text = fmt.Sprintf("is not only added to by %s", pr.Name)
-			case s.taint.keys[g]:
+			case len(s.stacks.Keys[g]) > 0:
 				text = "has stacks as keys"
 			case gl.Float:
 				text = "has fractions"

@@ -44,8 +44,9 @@ type Config struct {
 	Named  bool
 	Serve  []string
 	Served func(addresses []string)
-	// Live is called before anything runs, with a function for Ask that gives what Result.Times will; may be nil.
-	Live func(times func() []backend.ProbeTime)
+	// Live is called before anything runs, with functions for Ask: what Result.Times will be, and the functions of a
+	// stack by its number, as flamegraph.pl reads them; may be nil.
+	Live func(times func() []backend.ProbeTime, folded func(number int64) string)
 	// Target is the -c child, held back, or the -x process; nil if neither.
 	Target *target.Target
 	// Timeout is -T, 0 for none.
@@ -154,7 +155,7 @@ func Run(ctx context.Context, c Config) (res Result) {
 	}
 	r.hosted.drain = r.drain
 	if c.Live != nil {
-		c.Live(r.times)
+		c.Live(r.times, func(n int64) string { return r.out.keptText(n, wire.KeptFolded) })
 	}
 	if res.Err = r.openFiles(); res.Err != nil {
 		return res

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/cmd/internal/outfile"
 )
 
 // -F: the command starts itself once more, in a session of its own, and ends when the probes of that are in place.
@@ -80,9 +82,8 @@ func (c *command) detach(out io.Writer) error {
 	}
 	var err error
 	switch w := out.(type) {
-	case *rotator:
-		w.opened = messages
-		err = messages(w.f)
+	case *outfile.Rotator:
+		err = w.Opened(messages)
 	}
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/monitor"
+	"github.com/gostap/gostap/cmd/internal/page"
 	"github.com/gostap/gostap/cmd/internal/ready"
 	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/cmd/internal/tty"
@@ -33,6 +34,7 @@ type command struct {
 	rc   []string // those of the file of options
 	// counted sends what the session has counted to the machine that asked for it, nil if none did.
 	counted func([]byte) error
+	page    *page.Page   // --http
 	log     *monitor.Log // of the window of --monitor, nil without
 	env     []string
 	sent    *remote.Request // what another machine sent, nil if the command was typed here
@@ -51,6 +53,12 @@ func (c *command) run() error {
 	}
 	if err := applyRlimits(c.rlimits); err != nil {
 		return err
+	}
+	if err := c.openPage(); err != nil {
+		return err
+	}
+	if c.page != nil {
+		defer c.page.Close()
 	}
 	if c.monitor > 0 && c.pass == 5 && !c.hasList && !c.lists {
 		if err := c.checkMonitor(); err != nil {
@@ -256,8 +264,11 @@ func (c *command) sessionOptions() gostap.Options {
 			o.Stdout = c.Err // not between the lines
 		}
 	}
+	if c.log != nil || c.page != nil {
+		o.Tool.Watched, o.Timing = true, true
+	}
 	if c.log != nil {
-		o.Tool.Watched, o.Timing, o.Bare = true, true, true
+		o.Bare = true
 		o.Stdin, o.Stdout, o.Stderr = nil, c.log, c.log
 	}
 	for i := range o.Tool.Verbose {
@@ -379,6 +390,8 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 	switch {
 	case c.log != nil:
 		err = c.window(ctx, s, out, inPlace)
+	case c.page != nil:
+		err = c.shownAt(ctx, s, out, inPlace)
 	case c.format != "":
 		err = c.export(ctx, p, s, out, inPlace)
 	default:

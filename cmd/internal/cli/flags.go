@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gostap/gostap/cmd/internal/outfile"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler"
 	"github.com/gostap/gostap/compiler/layout"
@@ -20,26 +21,26 @@ import (
 
 // options are the command line, taken apart.
 type options struct {
-	script      string   // -e text, valid if hasText
-	hasText     bool     // -e was given
-	file        string   // script file, "-" for standard input
-	extra       []string // -E texts
-	args        []string // script arguments
-	command     string   // -c
-	pid         int      // -x
-	include     []string // -I
-	list        string   // -l or -L probe point
-	listVars    bool     // -L
-	hasList     bool     // -l or -L was given
-	keep        bool     // -k
-	verbose     int      // -v
-	output      string   // -o
-	interactive bool     // -i
-	rotate      rotation // -S, none if its size is 0
-	behind      bool     // -F: in the background
-	timing      bool     // -t
-	guru        bool     // -g
-	globals     []string // -G name=value
+	script      string           // -e text, valid if hasText
+	hasText     bool             // -e was given
+	file        string           // script file, "-" for standard input
+	extra       []string         // -E texts
+	args        []string         // script arguments
+	command     string           // -c
+	pid         int              // -x
+	include     []string         // -I
+	list        string           // -l or -L probe point
+	listVars    bool             // -L
+	hasList     bool             // -l or -L was given
+	keep        bool             // -k
+	verbose     int              // -v
+	output      string           // -o
+	interactive bool             // -i
+	rotate      outfile.Rotation // -S, none if its size is 0
+	behind      bool             // -F: in the background
+	timing      bool             // -t
+	guru        bool             // -g
+	globals     []string         // -G name=value
 	limits      layout.Limits
 	// allCallers is -D STAP_CALLEE_MATCHALL: callees count whoever calls them.
 	allCallers bool
@@ -80,6 +81,7 @@ type options struct {
 	help       bool
 	serve      []string      // --serve
 	cgroups    []string      // --cgroup
+	http       string        // --http
 	format     string        // --format, "" for text
 	monitor    time.Duration // --monitor: how often the window is drawn, 0 for none
 	stapFlags
@@ -109,6 +111,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.StringArrayVarP(&o.globals, "global", "G", nil, "")
 	fs.StringArrayVar(&o.serve, "serve", nil, "")
 	fs.StringArrayVar(&o.cgroups, "cgroup", nil, "")
+	fs.VarP(&once{to: &o.http}, "http", "", "")
 	fs.StringVar(&o.format, "format", "", "")
 	fs.StringVar(&raw.monitor, "monitor", "", "")
 	fs.Lookup("monitor").NoOptDefVal = "1"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gostap/gostap/cmd/internal/outfile"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler"
 )
@@ -103,6 +104,9 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 			return err
 		}
 	}
+	if fs.Changed("http") && o.http == "" {
+		return slip.New("--http needs PORT or HOST:PORT", "--http 0 takes a free port of the loopback address")
+	}
 	if fs.Changed("compatible") {
 		if err := checkLanguage(o.language); err != nil {
 			return err
@@ -126,7 +130,7 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 	}
 	if fs.Changed("rotate") {
 		var err error
-		if o.rotate, err = parseRotation(raw.rotate); err != nil {
+		if o.rotate, err = outfile.ParseRotation(raw.rotate); err != nil {
 			return err
 		}
 		if o.output == "" {

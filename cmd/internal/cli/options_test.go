@@ -61,6 +61,7 @@ func trials(dir string) map[string]trial {
 		"monitor": {args: e("--monitor", "-e", hello), want: "--monitor needs a terminal", not: "hello"},
 		"serve": {args: e("--serve", dir+"/files.sock", "-e",
 			`probe procfs.read { } probe timer.ms(1) { exit() }`), want: "--unix-socket " + dir + "/files.sock"},
+		"http": {args: e("--http", "192.0.2.1:80", "-e", hello), want: "--http 192.0.2.1:80: ", not: "hello"},
 		"merge": {args: e("--merge", "-e", hello),
 			want: "--merge makes one answer of what hosts count, and there is no --remote", not: "hello"},
 		"cgroup": {args: e("--cgroup", dir, "-e", `probe syscall.read { }`),

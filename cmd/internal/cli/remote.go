@@ -35,6 +35,7 @@ var notRemote = map[string]string{
 	"kernel-map":      "each host's own kernel is traced",
 	"flight-recorder": "the session ends with the connection",
 	"interactive":     "scripts are built and run on this machine",
+	"http":            "its page shows a session of this machine",
 	"monitor":         "its window shows a session of this machine",
 	"clean-cache":     "it is about this machine",
 	"poison-cache":    "it is about this machine",

@@ -23,6 +23,7 @@ var (
 	withModule = []string{"command", "pid", "timeout", "output", "rotate", "flight-recorder", "buffer", "verbose",
 		"no-warnings", "color", "runtime", "vp", "format"}
 	withPlan = []string{"guru", "file", "digest", "remote", "remote-prefix", "timing", "monitor", "serve", "cgroup",
+		"http",
 		"suppress-handler-errors"}
 )
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +58,13 @@ func linked(info *buildinfo.BuildInfo) ([]module, error) {
 		}
 		out = append(out, m)
 	}
+	for _, dir := range dirs[""] {
+		list, err := vendored(filepath.Join(dir, "vendored"))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
 	for i := range out {
 		m := &out[i]
 		if len(m.texts) == 0 {
@@ -70,8 +78,40 @@ func linked(info *buildinfo.BuildInfo) ([]module, error) {
 	return out, nil
 }
 
+// npm is in front of the names of what comes from there.
+const npm = "npm:"
+
+// vendored gives what a folder has from npm, by its package-lock.json; nothing if there is none.
+func vendored(dir string) (out []module, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var lock struct {
+		Packages map[string]struct{ Version, Integrity string }
+	}
+	if err := json.Unmarshal(b, &lock); err != nil {
+		return nil, fmt.Errorf("%s: package-lock.json: %w", dir, err)
+	}
+	for _, path := range slices.Sorted(maps.Keys(lock.Packages)) {
+		name, ok := strings.CutPrefix(path, "node_modules/")
+		if !ok {
+			continue
+		}
+		m := module{path: npm + name, version: lock.Packages[path].Version, sum: lock.Packages[path].Integrity}
+		if m.texts, err = licencesOf(dir, nil); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
 // packageFolders asks go list which packages a command is made of: for each module, PATH@VERSION, its folder and then
-// those of its packages; and where Go itself is.
+// those of its packages, and for "" those of the command's own packages; and where Go itself is.
 func packageFolders(command string, settings []debug.BuildSetting) (dirs map[string][]string, root string,
 	err error) {
 	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Module", command)
@@ -98,7 +138,9 @@ func packageFolders(command string, settings []debug.BuildSetting) (dirs map[str
 		} else if err != nil {
 			return nil, "", err
 		}
-		if m := p.Module; m != nil && m.Version != "" {
+		if m := p.Module; m != nil && m.Version == "" {
+			dirs[""] = append(dirs[""], p.Dir)
+		} else if m != nil {
 			key := m.Path + "@" + m.Version
 			if dirs[key] == nil {
 				dirs[key] = []string{m.Dir}

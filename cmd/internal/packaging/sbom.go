@@ -77,11 +77,14 @@ func sbom(info *buildinfo.BuildInfo, modules []module, digest [sha256.Size]byte,
 	d[6], d[8] = d[6]&0x0f|0x80, d[8]&0x3f|0x80
 	b.Serial = fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", d[:4], d[4:6], d[6:8], d[8:10], d[10:])
 	for _, m := range modules {
-		purl := "pkg:golang/" + m.path + "@" + m.version
+		purl, sum := "pkg:golang/"+m.path+"@"+m.version, "go:sum"
+		if name, ok := strings.CutPrefix(m.path, npm); ok {
+			purl, sum = "pkg:npm/"+name+"@"+m.version, "npm:integrity"
+		}
 		c := component{Ref: purl, Type: "library", Name: m.path, Version: m.version,
 			Licences: under(m.licence), PURL: purl}
 		if m.sum != "" {
-			c.Properties = []property{{"go:sum", m.sum}}
+			c.Properties = []property{{sum, m.sum}}
 		}
 		b.Components = append(b.Components, c)
 		b.Dependencies[0].DependsOn = append(b.Dependencies[0].DependsOn, purl)

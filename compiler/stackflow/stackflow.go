@@ -1,15 +1,20 @@
-package spread
+// Package stackflow finds where a program puts the numbers by which a session knows the stacks that it keeps.
+//
+// In: an ir.Program. Out: the columns of keys and the values of globals that can have such numbers.
+package stackflow
 
 import "github.com/gostap/gostap/compiler/ir"
 
-// taints says where the numbers go by which a session knows the stacks that it keeps: another session has others.
-type taints struct {
-	keys, values map[int]bool // of globals
+// Flow says where stacks are.
+type Flow struct {
+	// Keys are the columns of keys of each global that has any; Values are the globals whose values can be stacks.
+	Keys   map[int]map[int]bool
+	Values map[int]bool
 }
 
-// follow finds them: by registers of each function, its parameters and result, and globals, until nothing is new.
-func follow(p *ir.Program) taints {
-	t := taints{keys: map[int]bool{}, values: map[int]bool{}}
+// Of follows stacks through registers of each function, its parameters and result, and globals, until nothing is new.
+func Of(p *ir.Program) Flow {
+	t := Flow{Keys: map[int]map[int]bool{}, Values: map[int]bool{}}
 	regs := map[*ir.Func]map[ir.Reg]bool{}
 	results := map[string]bool{}
 	funcs := append([]*ir.Func{}, p.Funcs...)
@@ -18,9 +23,12 @@ func follow(p *ir.Program) taints {
 	}
 	for changed := true; changed; {
 		changed = false
-		set := func(m map[int]bool, g int) {
-			if !m[g] {
-				m[g], changed = true, true
+		key := func(g, column int) {
+			if t.Keys[g] == nil {
+				t.Keys[g] = map[int]bool{}
+			}
+			if !t.Keys[g][column] {
+				t.Keys[g][column], changed = true, true
 			}
 		}
 		for _, f := range funcs {
@@ -42,9 +50,9 @@ func follow(p *ir.Program) taints {
 					case ir.OpMov:
 						keep = is(in.Args[0])
 					case ir.OpGGet, ir.OpMGet, ir.OpIterVal:
-						keep = t.values[in.Glob]
+						keep = t.Values[in.Glob]
 					case ir.OpIterKey:
-						keep = t.keys[in.Glob]
+						keep = t.Keys[in.Glob][int(in.N)]
 					case ir.OpCall:
 						keep = results[in.Name]
 						if callee := p.Func(in.Name); callee != nil {
@@ -69,9 +77,9 @@ func follow(p *ir.Program) taints {
 							switch {
 							case !is(a):
 							case i < keys:
-								set(t.keys, in.Glob)
-							default:
-								set(t.values, in.Glob)
+								key(in.Glob, i)
+							case !t.Values[in.Glob]:
+								t.Values[in.Glob], changed = true, true
 							}
 						}
 					}

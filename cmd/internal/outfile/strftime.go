@@ -1,4 +1,4 @@
-package cli
+package outfile
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// strftime puts the time t into the name of an output file: %Y, %H and so on as strftime(3) has them in the C
+// Name puts the time t into the name of an output file: %Y, %H and so on as Name(3) has them in the C
 // locale. What is no conversion stays as it is.
-func strftime(name string, t time.Time) string {
+func Name(name string, t time.Time) string {
 	if !strings.Contains(name, "%") {
 		return name
 	}

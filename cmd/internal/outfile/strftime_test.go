@@ -1,4 +1,4 @@
-package cli
+package outfile
 
 import (
 	"os/exec"
@@ -19,11 +19,11 @@ func TestStrftime(t *testing.T) {
 			t.Skip("no date(1) that takes -d: ", err)
 		}
 		at, _ := time.ParseInLocation("2006-01-02 15:04:05", day, time.UTC)
-		if got := strftime(all, at) + "\n"; got != string(want) {
+		if got := Name(all, at) + "\n"; got != string(want) {
 			t.Errorf("%s:\n got %swant %s", day, got, want)
 		}
 	}
-	if got := strftime("50%.log%q%", time.Time{}); got != "50%.log%q%" {
+	if got := Name("50%.log%q%", time.Time{}); got != "50%.log%q%" {
 		t.Errorf("no conversions: %q", got)
 	}
 }

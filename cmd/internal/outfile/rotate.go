@@ -1,4 +1,8 @@
-package cli
+// Package outfile writes what scripts print to files: under a name with the time in it (-o), and in others when one is
+// full or the script says so (-S, switch_file()).
+//
+// In: bytes. Out: files with whole lines.
+package outfile
 
 import (
 	"bytes"
@@ -10,13 +14,14 @@ import (
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
-// rotation is -S SIZE[,COUNT]: how large an output file gets, in bytes, and how many are kept, 0 for all.
-type rotation struct {
+// Rotation is -S SIZE[,COUNT]: how large an output file gets, in bytes, and how many are kept, 0 for all.
+type Rotation struct {
 	size int64
 	keep int
 }
 
-func parseRotation(s string) (r rotation, err error) {
+// ParseRotation reads the value of -S.
+func ParseRotation(s string) (r Rotation, err error) {
 	size, keep, several := strings.Cut(s, ",")
 	n, err := strconv.Atoi(size)
 	if err == nil && several {
@@ -30,10 +35,10 @@ func parseRotation(s string) (r rotation, err error) {
 	return r, nil
 }
 
-// rotator is an output file that goes on in another when it is full, or when the script says so: PATH.0, PATH.1 and so
+// Rotator is an output file that goes on in another when it is full, or when the script says so: PATH.0, PATH.1 and so
 // on; where no size makes one full, the first is PATH itself. Lines stay whole when files are full.
-type rotator struct {
-	rotation
+type Rotator struct {
+	Rotation
 	path string
 	n    int // the number of the file
 	f    *os.File
@@ -43,20 +48,20 @@ type rotator struct {
 	opened func(*os.File) error
 }
 
-// newRotator opens the first file.
-func newRotator(path string, r rotation) (*rotator, error) {
-	w := &rotator{rotation: r, path: path}
+// New opens the first file.
+func New(path string, r Rotation) (*Rotator, error) {
+	w := &Rotator{Rotation: r, path: path}
 	return w, w.open()
 }
 
-func (w *rotator) name(n int) string {
-	if n == 0 && w.rotation.size == 0 {
+func (w *Rotator) name(n int) string {
+	if n == 0 && w.Rotation.size == 0 {
 		return w.path
 	}
 	return fmt.Sprintf("%s.%d", w.path, n)
 }
 
-func (w *rotator) open() (err error) {
+func (w *Rotator) open() (err error) {
 	w.f, err = os.Create(w.name(w.n))
 	w.size = 0
 	if err == nil && w.opened != nil {
@@ -65,12 +70,18 @@ func (w *rotator) open() (err error) {
 	return err
 }
 
+// Opened has f told the file that is open, and each new one from now on.
+func (w *Rotator) Opened(f func(*os.File) error) error {
+	w.opened = f
+	return f(w.f)
+}
+
 // Write implements io.Writer.
-func (w *rotator) Write(b []byte) (int, error) {
+func (w *Rotator) Write(b []byte) (int, error) {
 	total := 0
 	for len(b) > 0 {
 		n := len(b)
-		if room := w.rotation.size - w.size; w.rotation.size > 0 && int64(n) > room {
+		if room := w.Rotation.size - w.size; w.Rotation.size > 0 && int64(n) > room {
 			n = bytes.LastIndexByte(b[:max(room, 0)], '\n') + 1
 			if n == 0 && w.size > 0 && !w.mid {
 				if err := w.Next(); err != nil {
@@ -97,7 +108,7 @@ func (w *rotator) Write(b []byte) (int, error) {
 }
 
 // Next goes on in the next file, and removes the oldest if there are too many then.
-func (w *rotator) Next() error {
+func (w *Rotator) Next() error {
 	if err := w.f.Close(); err != nil {
 		return err
 	}
@@ -108,4 +119,4 @@ func (w *rotator) Next() error {
 }
 
 // Close closes the last file.
-func (w *rotator) Close() error { return w.f.Close() }
+func (w *Rotator) Close() error { return w.f.Close() }

@@ -1,4 +1,4 @@
-package cli
+package outfile
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 func TestRotator(t *testing.T) {
 	for _, keep := range []int{0, 1, 3} {
 		path := filepath.Join(t.TempDir(), "out")
-		w, err := newRotator(path, rotation{1000, keep})
+		w, err := New(path, Rotation{1000, keep})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,40 +58,8 @@ func TestRotator(t *testing.T) {
 	}
 	for s, ok := range map[string]bool{"1": true, "5,2": true, "": false, "0": false, "x": false, "5,": false,
 		"5,0": false, "-1": false, "5,2,1": false, "99999999": false} {
-		if _, err := parseRotation(s); (err == nil) != ok {
+		if _, err := ParseRotation(s); (err == nil) != ok {
 			t.Errorf("%q: %v", s, err)
 		}
-	}
-}
-
-// TestSwitchFile: the script says where the output goes on, with and without files that become full.
-func TestSwitchFile(t *testing.T) {
-	script := `probe begin { println("one") switch_file() println("two") } probe end { switch_file() println("three") }
-		probe begin(1) { exit() }`
-	for _, turned := range []bool{false, true} {
-		path := filepath.Join(t.TempDir(), "out")
-		args := []string{"--runtime=host", "-o", path, "-e", script}
-		names := []string{path, path + ".1", path + ".2"}
-		if turned {
-			args = append([]string{"-S", "1"}, args...)
-			names[0] = path + ".0"
-		}
-		var said bytes.Buffer
-		if status := Run(args, Streams{In: strings.NewReader(""), Out: &said, Err: &said}, nil); status != 0 {
-			t.Fatal(said.String())
-		}
-		for i, want := range []string{"one\n", "two\n", "three\n"} {
-			if got, err := os.ReadFile(names[i]); err != nil || string(got) != want {
-				t.Errorf("%s: %q %v, want %q", names[i], got, err, want)
-			}
-		}
-		if files, _ := filepath.Glob(path + "*"); len(files) != 3 {
-			t.Errorf("files %q", files)
-		}
-	}
-	var said bytes.Buffer
-	if status := Run([]string{"--runtime=host", "-e", script}, Streams{In: strings.NewReader(""), Out: &said,
-		Err: &said}, nil); status != 0 || said.String() != "one\ntwo\nthree\n" {
-		t.Errorf("without -o: %s", said.String())
 	}
 }

@@ -1,0 +1,337 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gostap/gostap"
+)
+
+// How often the session is asked at most, however many look on; how many elements of an array and how many stacks an
+// answer has.
+const (
+	fresh      = 200 * time.Millisecond
+	mostRows   = 200
+	mostStacks = 3000
+)
+
+// State is the session at one moment, as the page gets it.
+type State struct {
+	Name    string   `json:"name"`
+	Sources []Source `json:"sources"`
+	// State is "starting", "running" or "ended"; Error is how it ended.
+	State string `json:"state"`
+	Error string `json:"error,omitempty"`
+	// Now is when the state was taken and Began when the probes were there, in milliseconds since 1970.
+	Now    int64   `json:"now"`
+	Began  int64   `json:"began,omitempty"`
+	Probes []Probe `json:"probes"`
+	// Globals are in the order of their names.
+	Globals []Global `json:"globals"`
+	// Lines are the last ones, Last the number of the last of all.
+	Lines []Line `json:"lines"`
+	Last  uint64 `json:"last"`
+}
+
+// Probe is a probe with what its handler took so far.
+type Probe struct {
+	Point  string `json:"point"`
+	Place  string `json:"place"`
+	Places int    `json:"places"`
+	Hits   uint64 `json:"hits"`
+	Took   int64  `json:"ns"`
+	On     bool   `json:"on"`
+	Fixed  bool   `json:"fixed"`
+}
+
+// Global is a global: rows of an array, the greatest first, or one row of a scalar.
+type Global struct {
+	Name string `json:"name"`
+	Keys int    `json:"keys"`
+	Stat bool   `json:"stat"`
+	Rows []Row  `json:"rows"`
+	// Of is how many elements there are.
+	Of int `json:"of"`
+	// Stacks are those of an array with stacks as keys, added up: functions, the outermost first, and a value.
+	Stacks []Stack `json:"stacks,omitempty"`
+}
+
+// Row is an element. Of a number Value has the digits, which JavaScript would round.
+type Row struct {
+	Key   []string `json:"key"`
+	Value string   `json:"value"`
+	// Number is the same for charts.
+	Number float64 `json:"number"`
+	Stats  *Stats  `json:"stats,omitempty"`
+}
+
+// Stats is an aggregate. Its numbers are texts, since JavaScript rounds large ones.
+type Stats struct {
+	Count int64 `json:"count,string"`
+	Sum   int64 `json:"sum,string"`
+	Min   int64 `json:"min,string"`
+	Max   int64 `json:"max,string"`
+	Avg   int64 `json:"avg,string"`
+	// Buckets are those of a histogram that are not empty: from, to, count.
+	Buckets [][3]int64 `json:"buckets,omitempty"`
+	Linear  bool       `json:"linear,omitempty"`
+}
+
+// Stack is one of the stacks of an array.
+type Stack struct {
+	Functions string  `json:"functions"`
+	Value     float64 `json:"value"`
+}
+
+// look asks a session how it is, for all who look on.
+type look struct {
+	log lines
+
+	mu      sync.Mutex
+	session *gostap.Session
+	now     State // without lines
+	asked   time.Time
+	stacks  map[string][]int
+	folded  map[int64]string
+	viewed  time.Time // when somebody looked on last
+	final   int       // how many have seen the end
+	changed chan struct{}
+}
+
+func newLook() *look {
+	return &look{folded: map[int64]string{}, changed: make(chan struct{}, 1),
+		now: State{State: "starting", Probes: []Probe{}, Globals: []Global{}}}
+}
+
+func (l *look) begin(s *gostap.Session, name string, sources []Source) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.session, l.stacks = s, s.StackKeys()
+	l.now.Name, l.now.Sources = name, sources
+}
+
+// end says that the session has ended.
+func (l *look) end(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if globals, err := l.session.Globals(); err == nil {
+		l.now.Globals = l.globals(globals)
+	}
+	for i, t := range l.session.Times() {
+		if i < len(l.now.Probes) {
+			l.now.Probes[i].Hits, l.now.Probes[i].Took = t.Hits, int64(t.Took)
+		}
+	}
+	l.now.State, l.now.Now = "ended", time.Now().UnixMilli()
+	if err != nil {
+		l.now.Error = err.Error()
+	}
+}
+
+// seen waits until those who look on have seen the end, at most for a time.
+func (l *look) seen(most time.Duration) {
+	l.mu.Lock()
+	watched := time.Since(l.viewed) < 2*time.Second
+	l.mu.Unlock()
+	if !watched {
+		return
+	}
+	limit := time.After(most)
+	for {
+		l.mu.Lock()
+		done := l.final > 0
+		l.mu.Unlock()
+		if done {
+			select { // the rest of its requests, and others who look on
+			case <-time.After(time.Second):
+			case <-limit:
+			}
+			return
+		}
+		select {
+		case <-l.changed:
+		case <-limit:
+			return
+		}
+	}
+}
+
+// state gives how the session is, with at most most lines behind one.
+func (l *look) state(since uint64, most int) *State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	l.viewed = now
+	if l.now.State != "ended" && now.Sub(l.asked) >= fresh {
+		l.ask(now)
+	}
+	out := l.now
+	if out.Lines, out.Last = l.log.after(since, most); out.Lines == nil {
+		out.Lines = []Line{}
+	}
+	if out.State == "ended" {
+		l.final++
+		select {
+		case l.changed <- struct{}{}:
+		default:
+		}
+	}
+	return &out
+}
+
+// ask asks the session.
+func (l *look) ask(now time.Time) {
+	if l.session == nil {
+		return
+	}
+	probes, err := l.session.Probes()
+	if err != nil {
+		return // it has not begun, or ends
+	}
+	globals, err := l.session.Globals()
+	if err != nil {
+		return
+	}
+	if l.asked = now; l.now.State == "starting" {
+		l.now.State, l.now.Began = "running", now.UnixMilli()
+	}
+	l.now.Now = now.UnixMilli()
+	l.now.Probes = make([]Probe, 0, len(probes))
+	for _, p := range probes {
+		place := ""
+		if p.File != "" {
+			place = where(p.File, p.Line, p.Column)
+		}
+		l.now.Probes = append(l.now.Probes, Probe{p.Point, place, p.Places, p.Hits, int64(p.Took), p.On, p.Fixed})
+	}
+	l.now.Globals = l.globals(globals)
+}
+
+// where is a place of the script.
+func where(file string, line, column int) string { return fmt.Sprintf("%s:%d:%d", file, line, column) }
+
+// flip switches a probe, or all that can be switched for -1.
+func (l *look) flip(on bool, probe int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := []int{probe}
+	if probe < 0 {
+		list = list[:0]
+		for i, p := range l.now.Probes {
+			if !p.Fixed {
+				list = append(list, i)
+			}
+		}
+	}
+	l.asked = time.Time{}
+	return l.session.Switch(on, list...)
+}
+
+// globals makes rows of globals.
+func (l *look) globals(all gostap.Globals) []Global {
+	out := []Global{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		g := all[name]
+		to := Global{Name: name, Keys: g.Keys, Of: len(g.Elements), Rows: []Row{}}
+		if g.Keys > 0 {
+			slices.SortStableFunc(g.Elements, func(a, b gostap.Element) int { return cmp.Compare(size(&b), size(&a)) })
+		}
+		columns := l.stacks[name]
+		if len(columns) > 0 {
+			to.Stacks = l.added(g.Elements, columns)
+		}
+		for i := range g.Elements[:min(len(g.Elements), mostRows)] {
+			row := l.row(&g.Elements[i], columns)
+			to.Stat = to.Stat || row.Stats != nil
+			to.Rows = append(to.Rows, row)
+		}
+		out = append(out, to)
+	}
+	return out
+}
+
+// size is what an array is sorted by.
+func size(e *gostap.Element) float64 {
+	switch {
+	case e.Stats != nil:
+		return float64(e.Stats.Count)
+	case e.Value.IsFloat:
+		return e.Value.Float
+	}
+	return float64(e.Value.Int)
+}
+
+func (l *look) row(e *gostap.Element, stacks []int) Row {
+	r := Row{Key: []string{}, Number: size(e)}
+	for i, k := range e.Key {
+		if slices.Contains(stacks, i) {
+			list := strings.Split(l.folded[k.Int], ";")
+			slices.Reverse(list)
+			r.Key = append(r.Key, strings.Join(list[:min(len(list), 3)], " < "))
+			continue
+		}
+		r.Key = append(r.Key, k.String())
+	}
+	if e.Stats == nil {
+		r.Value = e.Value.String()
+		return r
+	}
+	s := e.Stats
+	r.Stats = &Stats{Count: s.Count, Sum: s.Sum, Min: s.Min, Max: s.Max, Avg: s.Avg()}
+	if len(s.Histograms) > 0 {
+		h := &s.Histograms[0]
+		r.Stats.Linear = h.Linear
+		for _, b := range h.Buckets {
+			r.Stats.Buckets = append(r.Stats.Buckets, [3]int64{b.From, b.To, b.Count})
+		}
+	}
+	return r
+}
+
+// added gives the stacks of an array: where there are several keys, those that differ by the others are added up.
+func (l *look) added(elems []gostap.Element, columns []int) []Stack {
+	var missing []int64
+	asked := map[int64]bool{}
+	for i := range elems {
+		for _, c := range columns {
+			n := elems[i].Key[c].Int
+			if _, ok := l.folded[n]; !ok && n != 0 && !asked[n] {
+				asked[n] = true
+				missing = append(missing, n)
+			}
+		}
+	}
+	if len(missing) > 0 {
+		texts, err := l.session.Folded(missing)
+		for i, t := range texts {
+			if err == nil {
+				l.folded[missing[i]] = t
+			}
+		}
+	}
+	sums := map[string]float64{}
+	for i := range elems {
+		var parts []string
+		for _, c := range slices.Backward(columns) { // the program's below the kernel's
+			if t := l.folded[elems[i].Key[c].Int]; t != "" {
+				parts = append(parts, t)
+			}
+		}
+		if len(parts) > 0 {
+			sums[strings.Join(parts, ";")] += size(&elems[i])
+		}
+	}
+	out := make([]Stack, 0, len(sums))
+	for text, v := range sums {
+		out = append(out, Stack{text, v})
+	}
+	slices.SortFunc(out, func(a, b Stack) int {
+		return cmp.Or(cmp.Compare(b.Value, a.Value), strings.Compare(a.Functions, b.Functions))
+	})
+	return out[:min(len(out), mostStacks)]
+}
