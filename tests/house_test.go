@@ -205,7 +205,7 @@ var mappers = map[string]string{
 var goroutines = map[string]int{
 	"cmd/internal/cli/cleanup.go":            1, // removes what ended sessions have left
 	"cmd/internal/remote/run.go":             4, // talks to hosts
-	"cmd/internal/merged/merged.go":          2, // talks to hosts; asks a session
+	"cmd/internal/merged/merged.go":          3, // talks to hosts; asks a session; waits
 	"cmd/internal/page/page.go":              1, // serves
 	"cmd/internal/monitor/monitor.go":        2, // runs a session, guarded by Session.run; reads keys
 	"cmd/internal/prompt/prompt.go":          1, // waits

@@ -9,6 +9,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -35,11 +36,31 @@ func Run(ctx context.Context, m *gostap.Merged, o remote.Options) (status int, e
 	if s, err = m.Prepare(len(o.Hosts), start, stop); err != nil {
 		return 0, err
 	}
+	ended := make(chan struct{})
+	go impatient(ctx, ended, signals)
 	err = s.Print(ctx, o.Out, o.Err, nil)
+	close(ended)
 	stop()
 	// Where the script came to its end before the hosts were asked, there is nothing to be waited for.
 	begin.Do(func() { hosts <- 0 })
 	return <-hosts, err
+}
+
+// impatient passes a second signal of the user on, which cuts the links to hosts that do not end.
+func impatient(ctx context.Context, ended <-chan struct{}, signals chan<- os.Signal) {
+	select {
+	case <-ctx.Done():
+	case <-ended:
+		return
+	}
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(again)
+	select {
+	case sig := <-again:
+		signals <- sig
+	case <-ended:
+	}
 }
 
 // together has several write to one place, one at a time.

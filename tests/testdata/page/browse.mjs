@@ -6,11 +6,13 @@ import {createRequire} from "node:module";
 
 const [url, executablePath, folder, mode] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const patience = 180000; // milliseconds, on a busy machine
 const seen = {errors: [], elsewhere: [], violations: [], moved: {}};
 const browser = await chromium.launch({executablePath, args: ["--no-sandbox", "--disable-gpu"]});
 
 const open = async options => {
   const context = await browser.newContext(Object.assign({bypassCSP: false}, options));
+  context.setDefaultTimeout(patience);
   const page = await context.newPage();
   page.on("console", m => { if (m.type() === "error" || m.type() === "warning") seen.errors.push(m.text()); });
   page.on("pageerror", e => seen.errors.push(String(e)));
@@ -45,10 +47,13 @@ if (mode === "flood") {
   process.exit(0);
 }
 const before = await look(page);
-await page.waitForTimeout(2500);
-const after = await look(page);
-for (const k of Object.keys(before)) seen.moved[k] = before[k] !== after[k];
-seen.log = after.log;
+for (const end = Date.now() + patience; Date.now() < end;) {
+  await page.waitForTimeout(500);
+  const after = await look(page);
+  for (const k of Object.keys(before)) seen.moved[k] = seen.moved[k] || before[k] !== after[k];
+  seen.log = after.log;
+  if (Object.values(seen.moved).every(m => m)) break;
+}
 seen.bold = await page.evaluate(() => document.querySelectorAll("#log *:not(div), #globals b, #globals script").length);
 seen.title = await page.title();
 
@@ -87,10 +92,12 @@ const last = await open({viewport: {width: 1200, height: 900}});
 await last.click("#pause");
 await last.waitForFunction(() => document.querySelector("#pause").textContent === "Resume probes");
 const calls = () => last.evaluate(() => document.querySelector("#scalars .scalar").textContent);
-await last.waitForTimeout(500);
-const still = await calls();
-await last.waitForTimeout(1000);
-seen.paused = still === await calls();
+for (let tries = 0, still = ""; tries < 60 && !seen.paused; tries++) {
+  await last.waitForTimeout(1000); // four looks
+  const now = await calls();
+  seen.paused = now === still;
+  still = now;
+}
 await last.click("#pause");
 await last.click("#stop");
 await last.waitForFunction(() => document.querySelector("#state").textContent === "ended");
