@@ -8,35 +8,25 @@ import (
 	"github.com/gostap/gostap/runtime/cgroup"
 )
 
-// scope says of which hierarchy the groups of Options.Cgroups are, nil where there are none.
-func (o *Options) scope() (*backend.Scope, error) {
-	if len(o.Cgroups) == 0 {
-		return nil, nil
-	}
-	g, err := cgroup.Open(o.Cgroups[0])
-	if err != nil {
-		return nil, err
-	}
-	scope := &backend.Scope{Controller: g.Controller}
-	_, err = o.levels(o.Cgroups, scope)
-	return scope, err
-}
-
-// levels are the groups as a session wants them. All have to be of the hierarchy that the program was built for.
-func (o *Options) levels(dirs []string, of *backend.Scope) (map[uint64]int, error) {
-	out := map[uint64]int{}
+// groups looks at the folders of control groups: their levels as a session wants them, and the hierarchy that all of
+// them are of. That is of, or where this is nil the first one's, nil if there is none.
+func groups(dirs []string, of *backend.Scope) (levels map[uint64]int, _ *backend.Scope, err error) {
+	levels = map[uint64]int{}
 	for _, dir := range dirs {
 		g, err := cgroup.Open(dir)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if of == nil {
+			of = &backend.Scope{Controller: g.Controller}
 		}
 		if g.Controller != of.Controller {
-			return nil, fmt.Errorf("the control groups of a session are of one hierarchy: %s is of %s, the first one "+
-				"of %s", dir, hierarchy(g.Controller), hierarchy(of.Controller))
+			return nil, nil, fmt.Errorf("the control groups of a session are of one hierarchy: %s is of %s, the first "+
+				"one of %s", dir, hierarchy(g.Controller), hierarchy(of.Controller))
 		}
-		out[g.ID] = g.Level
+		levels[g.ID] = g.Level
 	}
-	return out, nil
+	return levels, of, nil
 }
 
 func hierarchy(controller string) string {
@@ -52,7 +42,7 @@ func (s *Session) enter() error {
 	if s.p.scope == nil || !ok {
 		return nil
 	}
-	levels, err := s.p.o.levels(s.p.o.Cgroups, s.p.scope)
+	levels, _, err := groups(s.p.o.Cgroups, s.p.scope)
 	if err != nil {
 		return err
 	}
@@ -65,7 +55,7 @@ func (s *Session) SetCgroups(dirs []string) (err error) {
 	if s.p.scope == nil {
 		return errors.New("the program was compiled without Options.Cgroups")
 	}
-	levels, err := s.p.o.levels(dirs, s.p.scope)
+	levels, _, err := groups(dirs, s.p.scope)
 	if err != nil {
 		return err
 	}

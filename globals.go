@@ -1,9 +1,6 @@
 package gostap
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ir"
@@ -11,6 +8,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/compiler/types"
+	"github.com/gostap/gostap/runtime/merge"
 )
 
 // Globals are the global variables of a script by name, as they were at one moment; those of one lock are of the very
@@ -91,52 +89,22 @@ func (h *Histogram) String() string {
 
 // look reads the globals of the script.
 func (s *Session) look() (Globals, error) {
-	store, p := s.b.Store(), s.p.ir
-	out := Globals{}
-	// Those of one lock together.
-	byClass := map[int][]int{}
+	p := s.p.ir
+	var shown []int
 	for i, g := range p.Globals {
 		if g.Shown {
-			byClass[g.Class] = append(byClass[g.Class], i)
+			shown = append(shown, i)
 		}
 	}
-	for _, class := range slices.Sorted(maps.Keys(byClass)) {
-		if err := lookAt(store, p, class, byClass[class], out); err != nil {
-			return nil, err
-		}
+	elems, err := merge.Take(s.b.Store(), p, shown)
+	if err != nil {
+		return nil, err
+	}
+	out := Globals{}
+	for i, list := range elems {
+		out[p.Globals[i].Name] = global(p.Globals[i], list)
 	}
 	return out, nil
-}
-
-func lookAt(store interp.Store, p *ir.Program, class int, globals []int, out Globals) error {
-	if class >= 0 {
-		if err := store.Lock(class); err != nil {
-			return err
-		}
-		defer store.Unlock(class)
-	}
-	for _, i := range globals {
-		g := p.Globals[i]
-		var elems []interp.Elem
-		var err error
-		switch {
-		case g.IsArray():
-			elems, err = store.Elems(i)
-		case g.Type == types.Stats:
-			var a interp.Agg
-			a, _, err = store.Stat(i, nil)
-			elems = []interp.Elem{{Agg: &a}}
-		default:
-			var v interp.Val
-			v, _, err = store.Get(i, nil)
-			elems = []interp.Elem{{Val: v}}
-		}
-		if err != nil {
-			return fmt.Errorf("read global %s: %w", g.Name, err)
-		}
-		out[g.Name] = global(g, elems)
-	}
-	return nil
 }
 
 // global copies what a store gave.

@@ -12,36 +12,36 @@ import (
 // therefore hosted: all handlers that are hit in the kernel use it on the host, where their parts run in the order of
 // the hits. Counters and statistics that both only add to come out the same in any order.
 
-// use is how code uses a global.
-type use struct{ reads, adds, sets bool }
+// Use is how code uses a global: it reads it, adds to it without knowing what was there, or changes it otherwise.
+type Use struct{ Reads, Adds, Sets bool }
 
 // conflicts reports whether it matters in which order a and b happen.
-func (a use) conflicts(b use) bool {
-	changes := func(u use) bool { return u.adds || u.sets }
-	onlyAdds := func(u use) bool { return u.adds && !u.sets && !u.reads }
+func (a Use) conflicts(b Use) bool {
+	changes := func(u Use) bool { return u.Adds || u.Sets }
+	onlyAdds := func(u Use) bool { return u.Adds && !u.Sets && !u.Reads }
 	if !changes(a) && !changes(b) || onlyAdds(a) && onlyAdds(b) {
 		return false
 	}
-	used := func(u use) bool { return u.reads || changes(u) }
+	used := func(u Use) bool { return u.Reads || changes(u) }
 	return used(a) && used(b)
 }
 
-// usesOf adds how in uses a global, if it does.
-func usesOf(in *ir.Instr, of map[int]use) {
+// UsesOf adds how in uses a global, if it does.
+func UsesOf(in *ir.Instr, of map[int]Use) {
 	if !in.Op.OnGlobal() {
 		return
 	}
 	u := of[in.Glob]
 	switch in.Op {
 	case ir.OpGAdd, ir.OpMAdd:
-		u.adds = true
-		u.reads = u.reads || in.Dst != ir.NoReg
+		u.Adds = true
+		u.Reads = u.Reads || in.Dst != ir.NoReg
 	case ir.OpSAdd:
-		u.adds = true
+		u.Adds = true
 	case ir.OpGSet, ir.OpMSet, ir.OpMDel, ir.OpMClear:
-		u.sets = true
+		u.Sets = true
 	default:
-		u.reads = true
+		u.Reads = true
 	}
 	of[in.Glob] = u
 }
@@ -68,7 +68,7 @@ func hostedGlobals(p *ir.Program, drafts []*draft, o Options) {
 	}
 	hosted := map[int]string{} // with the name of a probe that needs it there
 	for {
-		host, kernel := map[int]use{}, map[int]use{}
+		host, kernel := map[int]Use{}, map[int]Use{}
 		who := map[int]int{} // the first probe with a host's part that uses the global
 		for i, d := range drafts {
 			if d == nil || d.err != nil {
@@ -102,7 +102,7 @@ func hostedGlobals(p *ir.Program, drafts []*draft, o Options) {
 	}
 }
 
-func join(a, b use) use { return use{a.reads || b.reads, a.adds || b.adds, a.sets || b.sets} }
+func join(a, b Use) Use { return Use{a.Reads || b.Reads, a.Adds || b.Adds, a.Sets || b.Sets} }
 
 // usesHosted finds the first use of a hosted global in w, in words, "" if there is none.
 func usesHosted(p *ir.Program, w whole, hosted map[int]string) (string, source.Pos) {
@@ -125,8 +125,8 @@ func onHosted(in *ir.Instr, hosted map[int]string) bool {
 }
 
 // parts tells how the host's part of d and the kernel's use globals, and notes where the host's begins.
-func (d *draft) parts(p *ir.Program, o Options, hosted map[int]string) (host, kernel map[int]use) {
-	host, kernel = map[int]use{}, map[int]use{}
+func (d *draft) parts(p *ir.Program, o Options, hosted map[int]string) (host, kernel map[int]Use) {
+	host, kernel = map[int]Use{}, map[int]Use{}
 	for _, f := range d.subs {
 		of := kernel
 		if d.why != "" {
@@ -144,18 +144,18 @@ func (d *draft) parts(p *ir.Program, o Options, hosted map[int]string) (host, ke
 	d.at = splitPoint(p, d.whole, o, d.host, hosted)
 	before, behind := d.at.sides(d.body)
 	for _, in := range before {
-		usesOf(in, kernel)
+		UsesOf(in, kernel)
 	}
 	for _, in := range behind {
-		usesOf(in, host)
+		UsesOf(in, host)
 	}
 	return host, kernel
 }
 
-func addUses(f *ir.Func, of map[int]use) {
+func addUses(f *ir.Func, of map[int]Use) {
 	for _, b := range f.Blocks {
 		for i := range b.Instrs {
-			usesOf(&b.Instrs[i], of)
+			UsesOf(&b.Instrs[i], of)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
+	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/stackflow"
@@ -48,6 +49,8 @@ type spreader struct {
 	of  []owner
 	why []reason
 	at  []owner // of probes
+	// changed are the globals that handlers change: the others are the same everywhere.
+	changed []bool
 	// local is, for probes that could run once, the first thing in them that is of one machine.
 	local  []reason
 	stacks stackflow.Flow
@@ -68,7 +71,7 @@ type use struct {
 // Divide divides p.
 func Divide(p *ir.Program) (*Parts, diag.List) {
 	s := &spreader{p: p, of: make([]owner, len(p.Globals)), why: make([]reason, len(p.Globals)),
-		at: make([]owner, len(p.Probes))}
+		at: make([]owner, len(p.Probes)), changed: make([]bool, len(p.Globals))}
 	s.stacks = stackflow.Of(p)
 	for _, pr := range p.Probes {
 		s.use = append(s.use, s.uses(pr))
@@ -117,9 +120,11 @@ func (s *spreader) uses(pr *ir.Probe) map[int]*use {
 		}
 	}
 	s.each(pr, func(_ *ir.Func, in *ir.Instr) {
-		if in.Op.OnGlobal() {
-			adds := in.Dst == ir.NoReg && (in.Op == ir.OpGAdd || in.Op == ir.OpMAdd) || in.Op == ir.OpSAdd
-			add(in.Glob, in, !adds)
+		of := map[int]partition.Use{}
+		partition.UsesOf(in, of)
+		for g, u := range of {
+			add(g, in, u.Reads || u.Sets)
+			s.changed[g] = s.changed[g] || u.Adds || u.Sets
 		}
 	})
 	if pr.Cond >= 0 {
@@ -204,7 +209,7 @@ func (s *spreader) settle() {
 				where = each
 			}
 			for g, u := range s.use[i] {
-				if s.of[g] == each && !s.constant(g) {
+				if s.of[g] == each && s.changed[g] {
 					where, why = each, reason{u.in.Pos, u.in.Via, pr,
 						fmt.Sprintf("is used by %s, which runs on each machine", pr.Name)}
 				}
@@ -229,23 +234,6 @@ func (s *spreader) usesShared(i int) bool {
 	return false
 }
 
-// constant reports whether nothing changes a global, so that it is the same everywhere.
-func (s *spreader) constant(g int) bool {
-	for _, pr := range s.p.Probes {
-		changes := false
-		s.each(pr, func(_ *ir.Func, in *ir.Instr) {
-			if in.Op.OnGlobal() && in.Glob == g {
-				changes = changes || in.Op != ir.OpGGet && in.Op != ir.OpMGet && in.Op != ir.OpMHas &&
-					in.Op != ir.OpSGet && !in.Op.OnLoop() && in.Op != ir.OpPrintHist && in.Op != ir.OpSprintHist
-			}
-		})
-		if changes {
-			return false
-		}
-	}
-	return true
-}
-
 // judge refuses handlers that would have to run in both places, and what cannot be known of all machines.
 func (s *spreader) judge() {
 	for i, pr := range s.p.Probes {
@@ -262,7 +250,7 @@ func (s *spreader) judge() {
 		}
 		for g, gl := range s.p.Globals {
 			u := s.use[i][g]
-			if u == nil || s.of[g] != each || s.constant(g) {
+			if u == nil || s.of[g] != each || !s.changed[g] {
 				continue
 			}
 			at, inner := s.p.Blame(pr, u.in.Pos, u.in.Via)

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -48,7 +47,7 @@ func (s *sums) add(machine int, now Snapshot) error {
 			}
 		}
 		for _, e := range elems {
-			key := encoded(gl, e.Key)
+			key := string(appendKey(nil, gl, e.Key))
 			was, had := before[key]
 			var err error
 			if gl.Type == types.Stats {
@@ -91,17 +90,4 @@ func (s *sums) stat(g int, e interp.Elem, was *interp.Agg) error {
 		}
 	}
 	return s.store.MergeStat(g, e.Key, &d, now.Count > 0)
-}
-
-// encoded writes a key so that different keys give different texts.
-func encoded(g *ir.Global, k interp.Key) string {
-	var b []byte
-	for i, c := range g.Keys {
-		if c.Type == types.String {
-			b = append(binary.AppendUvarint(b, uint64(len(k[i].Str))), k[i].Str...)
-		} else {
-			b = binary.AppendVarint(b, k[i].Int)
-		}
-	}
-	return string(b)
 }

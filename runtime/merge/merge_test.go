@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -60,7 +61,7 @@ func state(tb testing.TB, p *ir.Program, store interp.Store) string {
 	}
 	for g := range s {
 		slices.SortFunc(s[g], func(a, b interp.Elem) int {
-			return strings.Compare(encoded(p.Globals[g], a.Key), encoded(p.Globals[g], b.Key))
+			return bytes.Compare(appendKey(nil, p.Globals[g], a.Key), appendKey(nil, p.Globals[g], b.Key))
 		})
 	}
 	return fmt.Sprintf("%x", s.Bytes(p))

@@ -76,13 +76,7 @@ func (s Snapshot) Bytes(p *ir.Program) []byte {
 		g := p.Globals[i]
 		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(i)), uint64(len(s[i])))
 		for _, e := range s[i] {
-			for k, v := range e.Key {
-				if g.Keys[k].Type == types.String {
-					b = append(binary.AppendUvarint(b, uint64(len(v.Str))), v.Str...)
-				} else {
-					b = binary.AppendVarint(b, v.Int)
-				}
-			}
+			b = appendKey(b, g, e.Key)
 			if g.Type != types.Stats {
 				b = binary.AppendVarint(b, e.Val.Int)
 				continue
@@ -103,6 +97,18 @@ func (s Snapshot) Bytes(p *ir.Program) []byte {
 					b = binary.AppendVarint(b, n)
 				}
 			}
+		}
+	}
+	return b
+}
+
+// appendKey writes a key down, so that different keys give different bytes.
+func appendKey(b []byte, g *ir.Global, k interp.Key) []byte {
+	for i, v := range k {
+		if g.Keys[i].Type == types.String {
+			b = append(binary.AppendUvarint(b, uint64(len(v.Str))), v.Str...)
+		} else {
+			b = binary.AppendVarint(b, v.Int)
 		}
 	}
 	return b

@@ -230,6 +230,17 @@ func (o *options) checkModule() error {
 	return nil
 }
 
+// refuses gives the first option that was given and does not go with another one, by those that do not, with the
+// reasons.
+func refuses(fs *pflag.FlagSet, not map[string]string, with string) (err error) {
+	fs.Visit(func(f *pflag.Flag) {
+		if why, bad := not[f.Name]; bad && err == nil {
+			err = slip.New(fmt.Sprintf("%s does not go with %s: %s", flagName(f), with, why), "")
+		}
+	})
+	return err
+}
+
 // checkSession looks at what goes together when a script is to run.
 func (o *options) checkSession() error {
 	if err := o.checkServe(); err != nil {

@@ -61,13 +61,7 @@ func (o *options) checkFormat(fs *pflag.FlagSet) error {
 		return slip.New(fmt.Sprintf("--format takes text, json, csv or json-schema, not %q", o.format),
 			"--format=json writes an object a line, which --format=json-schema describes")
 	}
-	var err error
-	fs.Visit(func(f *pflag.Flag) {
-		if why, bad := notFormat[f.Name]; bad && err == nil {
-			err = slip.New(fmt.Sprintf("%s does not go with --format=%s: %s", flagName(f), o.format, why), "")
-		}
-	})
-	return err
+	return refuses(fs, notFormat, "--format="+o.format)
 }
 
 // checkValues refuses programs that were translated without --format: nothing tells their prints apart.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/spf13/pflag"
@@ -30,13 +29,7 @@ func (o *options) checkMerge(fs *pflag.FlagSet) error {
 	case fs.NArg() > 0 && fs.Arg(0) == "run":
 		return slip.New("--merge divides a script, and a plan was made of a whole one", "name the script")
 	}
-	var err error
-	fs.Visit(func(f *pflag.Flag) {
-		if why, bad := notMerged[f.Name]; bad && err == nil {
-			err = slip.New(fmt.Sprintf("%s does not go with --merge: %s", flagName(f), why), "")
-		}
-	})
-	return err
+	return refuses(fs, notMerged, "--merge")
 }
 
 // runMerged has the hosts count, and runs what is about all of them here.

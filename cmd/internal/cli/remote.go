@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -59,12 +58,7 @@ func (o *options) checkRemote(fs *pflag.FlagSet) error {
 		}
 		o.hosts = append(o.hosts, h)
 	}
-	var err error
-	fs.Visit(func(f *pflag.Flag) {
-		if why, bad := notRemote[f.Name]; bad && err == nil {
-			err = slip.New(fmt.Sprintf("%s does not go with --remote: %s", flagName(f), why), "")
-		}
-	})
+	err := refuses(fs, notRemote, "--remote")
 	if err == nil && o.pass == 4 {
 		err = slip.New("-p4 does not go with --remote: "+notRemote["module"], "")
 	}

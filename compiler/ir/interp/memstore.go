@@ -191,21 +191,28 @@ func (s *MemStore) Clear(g int) error {
 	return nil
 }
 
+// aggregate finds or enters an aggregate. The store is locked.
+func (s *MemStore) aggregate(g int, k Key) (*Agg, error) {
+	m := &s.globs[g]
+	if m.elems == nil {
+		return &m.agg, nil
+	}
+	e, err := s.make(m, k)
+	if err != nil {
+		return nil, err
+	}
+	return e.agg, nil
+}
+
 // AddStat implements Store.
 func (s *MemStore) AddStat(g int, k Key, v int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := &s.globs[g]
-	a := &m.agg
-	if m.elems != nil {
-		e, err := s.make(m, k)
-		if err != nil {
-			return err
-		}
-		a = e.agg
+	a, err := s.aggregate(g, k)
+	if err == nil {
+		a.Add(v, &s.globs[g].g.Stat)
 	}
-	a.Add(v, &m.g.Stat)
-	return nil
+	return err
 }
 
 // MergeStat adds to an aggregate what another one has got since it was added last; bounds says that Min and Max of a
@@ -213,17 +220,11 @@ func (s *MemStore) AddStat(g int, k Key, v int64) error {
 func (s *MemStore) MergeStat(g int, k Key, a *Agg, bounds bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := &s.globs[g]
-	to := &m.agg
-	if m.elems != nil {
-		e, err := s.make(m, k)
-		if err != nil {
-			return err
-		}
-		to = e.agg
+	to, err := s.aggregate(g, k)
+	if err == nil {
+		to.join(a, bounds)
 	}
-	to.join(a, bounds)
-	return nil
+	return err
 }
 
 // Stat implements Store.
