@@ -28,9 +28,9 @@ func TestChildren(t *testing.T) {
 	}
 	for who, ns := range slept {
 		switch {
-		case !strings.HasPrefix(who, "sleep/") || ns < 50e6:
+		case !strings.HasPrefix(who, "sleep/") || ns < 25e6:
 			t.Errorf("%s slept for %d ns", who, ns)
-		case ns >= 300e6:
+		case ns >= 200e6:
 			long++
 		}
 	}
@@ -73,15 +73,17 @@ func TestCgroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := recorded(t, t.Context(), &options{what: "off", by: "cgroup",
-		command: fmt.Sprintf("sh -c 'sleep 0.02; echo $$ >%s/cgroup.procs; sleep 0.02'", group)})
-	slept := map[string]bool{}
+		command: fmt.Sprintf("sh -c 'sleep 0.1; echo $$ >%s/cgroup.procs; sleep 0.1'", group)})
+	// A thread that is held up between the start of its timer and its switch is off for less than it asked for.
+	slept, off := map[string]bool{}, []string{}
 	for i := range p.Samples {
-		if s := &p.Samples[i]; s.Label("state") == "clock_nanosleep" && s.Values[0] >= 20e6 {
+		if s := &p.Samples[i]; s.Label("state") == "clock_nanosleep" && s.Values[0] >= 50e6 {
 			slept[s.Label("cgroup")] = true
 		}
+		off = append(off, fmt.Sprint(p.Samples[i].Values[0], p.Samples[i].Labels))
 	}
 	if before := cgroupOf(string(own)); len(slept) != 2 || !slept[before] || !slept["/"+name] {
-		t.Errorf("slept in %v, want %s and /%s", slept, before, name)
+		t.Errorf("slept in %v, want %s and /%s; off for %q", slept, before, name, off)
 	}
 }
 
