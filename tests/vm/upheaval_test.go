@@ -73,9 +73,7 @@ func TestUpheaval(t *testing.T) {
 		}
 		seed = n
 	}
-	defer func(all []string) { releases = all }(releases)
-	releases = kernels
-	each(t, func(t *testing.T, k *Kernel, b *bench) {
+	on(t, kernels, func(t *testing.T, k *Kernel, b *bench) {
 		t.Logf("seed %d (GOSTAP_SEED), %d rounds (GOSTAP_VM_ROUNDS)", seed, rounds)
 		moved := func(ir string) string { return strings.ReplaceAll(ir, "/lab/prog", "/mnt/t/prog") }
 		files := b.stage(t, k, map[string]string{"all": moved(busy), "kside": kernelSide, "mounted": mounted,

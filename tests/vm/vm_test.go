@@ -100,8 +100,14 @@ func (b *bench) find() error {
 	return nil
 }
 
-// each runs a test on every kernel, beside others: a guest waits often, and modules are built on one CPU of the host.
+// each runs a test on every kernel of releases.
 func each(t *testing.T, fn func(t *testing.T, k *Kernel, b *bench)) {
+	t.Helper()
+	on(t, releases, fn)
+}
+
+// on runs a test on kernels, beside others: a guest waits often, and modules are built on one CPU of the host.
+func on(t *testing.T, releases []string, fn func(t *testing.T, k *Kernel, b *bench)) {
 	t.Parallel()
 	if miss := Missing(); len(miss) > 0 {
 		t.Skipf("not installed: %s", strings.Join(miss, ", "))
