@@ -40,6 +40,12 @@ func (r *request) script() string {
 		}
 		if len(r.callers) > 0 {
 			who = []string{"inside[tid(), 0] > 0"}
+			// A return that was missed ends with its system call at the latest: who makes the next is in no caller.
+			var none []string
+			for i := range r.callers {
+				none = append(none, fmt.Sprintf("delete inside[tid(), %d]", i))
+			}
+			p("probe kernel.trace(\"raw_syscalls:sys_enter\") { %s }", strings.Join(none, "; "))
 		}
 	}
 	p("probe %s {", point)
