@@ -55,8 +55,7 @@ func parityReleases() map[string]func(name string) bool {
 // usual are the cases of an ordinary test run: one for each feature.
 func usual(name string) bool {
 	switch name {
-	case "c-unwind", "e-live", "e-replaced", "e-runtime", "g-mixed", "g-process", "s-absent", "s-parms", "s06-indent-c",
-		"s11-results-go", "s18-grow", "s21-go-values":
+	case "c-unwind", "e-runtime", "g-mixed", "g-process", "s18-grow", "s21-go-values":
 		return true
 	case "lang-aggops", "lang-arith", "lang-compare", "lang-control", "lang-ifelse", "lang-logic", "lang-logicside",
 		"lang-next", "lang-numbers", "lang-keys", "lang-globals", "lang-cut", "lang-delete", "lang-prints",
