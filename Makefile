@@ -15,17 +15,17 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 all: build
 
-build: $(BIN)
+build: $(BIN) $(BIN)-export
 
 # Without cgo the command is one file that runs on any distribution, and starts in 1 ms less.
-$(BIN): FORCE
+$(BIN) $(BIN)-export: FORCE
 	@mkdir -p bin
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/gostap
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/$(@F)
 
 FORCE:
 
 # Traces a real, optimised Go program: arguments, results, latency by goroutine.
-demo: build
+demo: $(BIN)
 	@mkdir -p bin
 	$(GO) build -o bin/demo-shop ./tests/fixtures/demo
 	@tests/demo.sh
@@ -102,6 +102,7 @@ packages: build man completions
 
 install: build man completions
 	install -D -m 755 $(BIN) $(DESTDIR)/usr/local/bin/gostap
+	install -D -m 755 $(BIN)-export $(DESTDIR)/usr/local/bin/gostap-export
 	for f in bin/man/*; do install -D -m 644 $$f $(DESTDIR)/usr/local/share/man/man$${f##*.}/$${f##*/}; done
 	install -D -m 644 bin/completion.bash $(DESTDIR)/usr/local/share/bash-completion/completions/gostap
 	install -D -m 644 bin/completion.zsh $(DESTDIR)/usr/local/share/zsh/site-functions/_gostap

@@ -7,6 +7,7 @@ import (
 	"github.com/gostap/gostap/compiler/ir/interp"
 	"github.com/gostap/gostap/compiler/ir/textfmt"
 	"github.com/gostap/gostap/compiler/layout"
+	"github.com/gostap/gostap/compiler/metric"
 	"github.com/gostap/gostap/compiler/types"
 	"github.com/gostap/gostap/runtime/merge"
 )
@@ -21,6 +22,8 @@ type Global struct {
 	Keys int
 	// Unread: Options.PrintGlobals prints it at the end, since the script never reads it.
 	Unread bool
+	// Metric is what the script says of it as a metric, nil if it is none.
+	Metric *metric.Decl
 	// Elements are those of an array, in the order in which they came where that is known, or the one of a scalar.
 	Elements []Element
 }
@@ -110,6 +113,9 @@ func (s *Session) look() (Globals, error) {
 // global copies what a store gave.
 func global(g *ir.Global, elems []interp.Elem) Global {
 	out := Global{Keys: len(g.Keys), Unread: g.Unread, Elements: make([]Element, len(elems))}
+	if g.Metric != "" {
+		out.Metric, _ = metric.Parse(g.Metric) // which Load checks
+	}
 	for i := range elems {
 		e := &out.Elements[i]
 		for k, v := range elems[i].Key {

@@ -212,11 +212,18 @@ func (p *Program) Values() bool {
 		!slices.ContainsFunc(p.ir.Probes, func(pr *ir.Probe) bool { return bare(pr.Handler) })
 }
 
+// Metrics reports whether globals of p are metrics, which Session.Globals has then (Global.Metric).
+func (p *Program) Metrics() bool {
+	return slices.ContainsFunc(p.ir.Globals, func(g *ir.Global) bool { return g.Metric != "" && g.Shown })
+}
+
 // Fields are the names (Event.Names) of the values that prints of p make, if all statements that make any have the same
 // ones; else there are none.
 func (p *Program) Fields() (names []string) {
 	for _, f := range p.ir.Formats {
-		list := slices.DeleteFunc(slices.Clone(f.ArgNames()), func(n string) bool { return n == "" || n == ir.Unread })
+		list := slices.DeleteFunc(slices.Clone(f.ArgNames()), func(n string) bool {
+			return n == "" || n == ir.Unread || n == ir.SpanName || n == ir.SpanTime
+		})
 		switch {
 		case len(list) == 0:
 		case names == nil:

@@ -20,6 +20,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/headers"
 	"github.com/gostap/gostap/compiler/internal/load"
 	"github.com/gostap/gostap/compiler/internal/lower"
+	"github.com/gostap/gostap/compiler/internal/metrics"
 	"github.com/gostap/gostap/compiler/internal/opt"
 	"github.com/gostap/gostap/compiler/internal/sema"
 	"github.com/gostap/gostap/compiler/internal/target"
@@ -311,6 +312,9 @@ func (s *state) sema() diag.List {
 		},
 	})
 	all.AddAll(change.Order(s.prog.Probes))
+	if !all.HasErrors() {
+		all.AddAll(metrics.Check(s.prog))
+	}
 	// The library can use them too: argv.
 	for i, used := range s.argUse {
 		if !used && !all.HasErrors() {

@@ -45,7 +45,10 @@ namePart: ID | FUNC_NAME | STAR | NUMBER;
 
 globals: globalVar ( COMMA globalVar )* SEMI?;
 
-globalVar: ID MOD? ( ( LBRACK | LIST_OPEN ) literal RBRACK )? ( ASSIGN literal )?;
+globalVar: ID MOD? ( ( LBRACK | LIST_OPEN ) literal RBRACK )? ( ASSIGN literal )? attribute*;
+
+// What a global is besides a variable: metric "requests_total" labels "path, status".
+attribute: ID literal;
 
 function
   : ( FUNC_NAME | ID | STRING_T | LONG_T ) ( COLON type )?

@@ -76,6 +76,11 @@ func (p *parser) explain(at *pp.Tok) {
 		}
 	}
 	switch {
+	case f.in(sp.StapParserRULE_attribute, sp.StapParserRULE_literal) && f.within(sp.StapParserRULE_attribute) &&
+		f.behind(sp.StapParserID) && !slices.Contains(ast.Attributes, f.prev.Text):
+		// What stands behind a global and is no word about it was to be something else.
+		f.at, f.after = f.prev, &ast.Globals{}
+		p.atTop(f)
 	case at.Type == antlr.TokenEOF:
 		p.atEnd(f)
 	case f.in(sp.StapParserRULE_item, sp.StapParserRULE_privateItem) && !f.behind(sp.StapParserPRIVATE):

@@ -99,6 +99,24 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestLean: the command has none of the libraries that deliver its results.
+func TestLean(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./cmd/gostap")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil || !strings.Contains(string(out), module+"cmd/internal/companion\n") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for dep := range strings.Lines(string(out)) {
+		for _, not := range []string{"go.opentelemetry.io/", "google.golang.org/", "github.com/prometheus/",
+			module + "cmd/internal/deliver"} {
+			if strings.HasPrefix(dep, not) {
+				t.Errorf("the command has %s linked", dep)
+			}
+		}
+	}
+}
+
 // TestFace: the package at the root leaves the process that uses it alone, and nothing but the command and tests
 // stands on it.
 func TestFace(t *testing.T) {
@@ -207,6 +225,12 @@ var goroutines = map[string]int{
 	"cmd/internal/remote/run.go":             4, // talks to hosts
 	"cmd/internal/merged/merged.go":          3, // talks to hosts; asks a session; waits
 	"cmd/internal/page/page.go":              1, // serves
+	"cmd/internal/records/points.go":         1, // asks a session now and then
+	"runtime/export/feed/feed.go":            1, // reads a pipe
+	"cmd/internal/deliver/outbox/outbox.go":  1, // sends
+	"cmd/internal/deliver/otlp/otlp.go":      1, // closes
+	"cmd/internal/deliver/prom/prom.go":      1, // serves
+	"cmd/gostap-export/main.go":              1, // closes
 	"cmd/internal/monitor/monitor.go":        2, // runs a session, guarded by Session.run; reads keys
 	"cmd/internal/prompt/prompt.go":          1, // waits
 	"runtime/host/served/served.go":          1, // answers requests by handlers, guarded by whoever calls them

@@ -66,6 +66,18 @@ type Global struct {
 	Wrap bool     // "%": inserting into a full map evicts the oldest entry
 	Size *Literal // "[n]", nil if absent
 	Init *Literal // nil if absent
+	// Attributes say what it is besides: metric "requests_total" labels "path, status".
+	Attributes []*Attribute
+}
+
+// Attributes are the names of attributes.
+var Attributes = []string{"metric", "labels", "unit", "help", "max"}
+
+// Attribute is a word about a global variable with its value.
+type Attribute struct {
+	Place
+	Name  *Ident
+	Value *Literal
 }
 
 // Function is a function declaration. Exactly one of Body and Code is set.
@@ -319,6 +331,8 @@ type (
 		Place
 		Fun  *Ident
 		Args []Expr // an argument may be an AtOp histogram
+		// Took marks println() of span(): the first value is a name, the third how long it took in ns.
+		Took bool
 	}
 	// AtOp is an operator word with arguments: @count(x), @defined(e), @entry(e),
 	// @cast(p, "t", "m"), @var("n", "m"), @hist_log(x), ...

@@ -129,6 +129,10 @@ func (p *printer) global(g *Global) {
 		p.text(" = ")
 		p.literal(g.Init)
 	}
+	for _, a := range g.Attributes {
+		p.text(" ", a.Name.Name, " ")
+		p.literal(a.Value)
+	}
 }
 
 func (p *printer) function(f *Function) {

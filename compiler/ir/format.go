@@ -245,6 +245,12 @@ func (f *Format) ArgTypes() []types.Type {
 // values the global has.
 const Unread = "="
 
+// SpanName and SpanTime are the names of the values of span() that have no other: its name, and how many ns it took.
+const (
+	SpanName = "~name"
+	SpanTime = "~ns"
+)
+
 // headMark begins the formats of prints with a head; the names of the arguments follow, each with nameEnd.
 const (
 	headMark = "\x01gostap\x01"

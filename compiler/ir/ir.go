@@ -73,6 +73,8 @@ type Global struct {
 	Float bool
 	// Shown: whoever runs the program reads it from outside, so all of it is kept.
 	Shown bool
+	// Metric says that it is one: the text of package metric.
+	Metric string
 	// Unread: it is printed at the end because the script never reads it; see the name Unread.
 	Unread bool
 	// Sharing is how handlers that run at the same time use it; set by the lock pass.

@@ -137,6 +137,8 @@ func (ps *textParser) global() {
 			g.Float = true
 		case "shown":
 			g.Shown = true
+		case "metric":
+			g.Metric = ps.string()
 		case "unread":
 			g.Unread = true
 		case "internal":

@@ -226,6 +226,9 @@ func (w *printer) global(g *Global) {
 	if g.Shown {
 		w.b.WriteString(" shown")
 	}
+	if g.Metric != "" {
+		w.printf(" metric %q", g.Metric)
+	}
 	if g.Unread {
 		w.b.WriteString(" unread")
 	}

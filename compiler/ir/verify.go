@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gostap/gostap/compiler/metric"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -118,6 +119,11 @@ func (v *verifier) global(g *Global) error {
 	if len(g.InitStr) > g.Cap || strings.IndexByte(g.InitStr, 0) >= 0 || (g.InitStr != "" || g.InitInt != 0) &&
 		(g.IsArray() || g.Type == types.Stats) {
 		return fmt.Errorf("first value does not fit")
+	}
+	if g.Metric != "" {
+		if d, err := metric.Parse(g.Metric); err != nil || len(d.Labels) != len(g.Keys) {
+			return fmt.Errorf("%d keys, metric %q: %v", len(g.Keys), g.Metric, err)
+		}
 	}
 	if (g.Stat.Variance || len(g.Stat.Hists) > 0) && g.Type != types.Stats {
 		return fmt.Errorf("not an aggregate but keeps statistics")

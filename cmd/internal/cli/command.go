@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/companion"
 	"github.com/gostap/gostap/cmd/internal/monitor"
 	"github.com/gostap/gostap/cmd/internal/page"
 	"github.com/gostap/gostap/cmd/internal/ready"
@@ -34,10 +35,12 @@ type command struct {
 	rc   []string // those of the file of options
 	// counted sends what the session has counted to the machine that asked for it, nil if none did.
 	counted func([]byte) error
-	page    *page.Page   // --http
-	log     *monitor.Log // of the window of --monitor, nil without
-	env     []string
-	sent    *remote.Request // what another machine sent, nil if the command was typed here
+	page    *page.Page // --http
+	// delivery takes what the session says where --export is given.
+	delivery *companion.Companion
+	log      *monitor.Log // of the window of --monitor, nil without
+	env      []string
+	sent     *remote.Request // what another machine sent, nil if the command was typed here
 }
 
 // run compiles and does what -p, -l or nothing asks for.
@@ -56,6 +59,12 @@ func (c *command) run() error {
 	}
 	if err := c.openPage(); err != nil {
 		return err
+	}
+	if err := c.openExport(); err != nil {
+		return err
+	}
+	if c.delivery != nil {
+		defer c.delivery.Close()
 	}
 	if c.page != nil {
 		defer c.page.Close()
@@ -260,7 +269,7 @@ func (c *command) sessionOptions() gostap.Options {
 		if o.Tool.Warn = nil; c.noWarn {
 			o.Tool.Warn = func(string) {}
 		}
-		if c.output == "" {
+		if c.output == "" && c.delivery == nil {
 			o.Stdout = c.Err // not between the lines
 		}
 	}

@@ -83,6 +83,8 @@ type options struct {
 	cgroups    []string      // --cgroup
 	http       string        // --http
 	format     string        // --format, "" for text
+	exports    []string      // --export
+	every      time.Duration // --every: how often metrics are written
 	monitor    time.Duration // --monitor: how often the window is drawn, 0 for none
 	stapFlags
 	remoteFlags
@@ -113,6 +115,8 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.StringArrayVar(&o.cgroups, "cgroup", nil, "")
 	fs.VarP(&once{to: &o.http}, "http", "", "")
 	fs.StringVar(&o.format, "format", "", "")
+	fs.StringArrayVar(&o.exports, "export", nil, "")
+	fs.StringVar(&raw.every, "every", "", "")
 	fs.StringVar(&raw.monitor, "monitor", "", "")
 	fs.Lookup("monitor").NoOptDefVal = "1"
 	fs.StringArrayVarP(&raw.defines, "define", "D", nil, "")
@@ -326,14 +330,17 @@ func checkLanguage(v string) error {
 	return nil
 }
 
-func parseTimeout(s string) (time.Duration, error) {
+func parseTimeout(s string) (time.Duration, error) { return parseTime("-T", s) }
+
+// parseTime reads a time of an option: seconds, or with a unit.
+func parseTime(option, s string) (time.Duration, error) {
 	if n, err := strconv.ParseFloat(s, 64); err == nil && n > 0 && n < 1e9 {
 		return time.Duration(n * float64(time.Second)), nil
 	}
 	if d, err := time.ParseDuration(s); err == nil && d > 0 {
 		return d, nil
 	}
-	return 0, slip.New(fmt.Sprintf("-T takes seconds, not %q", s), "")
+	return 0, slip.New(fmt.Sprintf("%s takes seconds, not %q", option, s), "")
 }
 
 // define handles -D NAME=VALUE for the limits; stap's names without a meaning here are errors too,

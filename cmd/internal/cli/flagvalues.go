@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -54,10 +55,10 @@ func (v *onceNumber) String() string { return "" }
 
 // values are the texts of options that are taken apart after all are known.
 type values struct {
-	perPass, rotate, timeout, privilege, monitor, listNames, listVars string
-	bpf, unprivileged, noTimeLimits                                   bool
-	defines                                                           []string
-	listings                                                          []listing
+	perPass, rotate, timeout, privilege, monitor, every, listNames, listVars string
+	bpf, unprivileged, noTimeLimits                                          bool
+	defines                                                                  []string
+	listings                                                                 []listing
 }
 
 // listing is an option that lists what the library has.
@@ -97,6 +98,16 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 	if fs.Changed("vp") {
 		if err := o.setPerPass(raw.perPass); err != nil {
 			return err
+		}
+	}
+	o.every = 10 * time.Second
+	if fs.Changed("every") {
+		var err error
+		if o.every, err = parseTime("--every", raw.every); err != nil {
+			return err
+		}
+		if o.every < 10*time.Millisecond {
+			return slip.New("--every is 0.01 seconds at least", "")
 		}
 	}
 	if fs.Changed("monitor") {

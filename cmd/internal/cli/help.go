@@ -103,6 +103,9 @@ output:
       --format=json       an object a line: prints with their values by name, losses, errors, globals; the target's
                           own output goes to standard error then, unless -o is there (docs/json.md;
                           --format=json-schema prints the schema); --format=csv: prints as a table
+      --export DEST       deliver it: otlp://HOST:4317, otlp+http://HOST:4318, prometheus://HOST:PORT (scraped there),
+                          remote-write+http://HOST/PATH; any number of times (docs/export.md)
+      --every SECS        how often globals that are metrics are written to --format=json and --export, 10 if not said
   -S SIZE[,COUNT]         with -o: go on in FILE.1, FILE.2 ... after SIZE megabytes each, and keep the last COUNT
   -F                      with -o: trace in the background; a signal INT or TERM ends it
       --monitor[=SECS]    a window with probes, their hits and times, globals and output, drawn every second;

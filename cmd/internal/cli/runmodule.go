@@ -21,7 +21,7 @@ func exists(path string) bool {
 // withPlan are those that go with a plan beyond that.
 var (
 	withModule = []string{"command", "pid", "timeout", "output", "rotate", "flight-recorder", "buffer", "verbose",
-		"no-warnings", "color", "runtime", "vp", "format"}
+		"no-warnings", "color", "runtime", "vp", "format", "export", "every"}
 	withPlan = []string{"guru", "file", "digest", "remote", "remote-prefix", "timing", "monitor", "serve", "cgroup",
 		"http",
 		"suppress-handler-errors"}

@@ -142,7 +142,8 @@ func held(t *testing.T, process *os.Process, what, how string) *export.Profile {
 		o.begun = func() {
 			before := ran(t, process.Pid)
 			time.AfterFunc(200*time.Millisecond, func() {
-				for until := time.Now().Add(time.Minute); ran(t, process.Pid) < before+20e6 && time.Now().Before(until); {
+				until := time.Now().Add(time.Minute)
+				for ran(t, process.Pid) < before+20e6 && time.Now().Before(until) {
 					time.Sleep(time.Millisecond) // others had the processors
 				}
 				process.Kill()

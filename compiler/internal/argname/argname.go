@@ -27,13 +27,33 @@ type List struct {
 	part  int    // of one that is shown in parts, how many there were
 	lit   string // the text before the next part, then its name
 	auto  bool
+	// Took says that the statement is println() of span(): every other argument is its text, and those that are not are
+	// the arguments of span().
+	Took bool
+	args int // how many there were, text too
 }
 
 // Auto says that the statement is none of the script's, but prints a global at the end: its only name is ir.Unread.
 func (l *List) Auto() { l.auto = true }
 
 // Next goes on to an argument.
-func (l *List) Next(e ast.Expr) { l.pos, l.name, l.part, l.lit = l.pos+1, of(e), 0, "" }
+func (l *List) Next(e ast.Expr) {
+	l.args++
+	l.pos, l.name, l.part, l.lit = l.args, of(e), 0, ""
+	if !l.Took {
+		return
+	}
+	l.pos = (l.args + 1) / 2
+	switch l.args {
+	case 1:
+		l.name = ir.SpanName
+	case 3:
+		l.name = ir.SpanTime
+	}
+	if lit, ok := e.(*ast.Literal); ok && l.args%2 == 1 && l.pos > 2 && lit != nil {
+		l.name = strconv.Itoa(l.pos)
+	}
+}
 
 // Text is literal text within the argument at hand.
 func (l *List) Text(lit string) { l.lit = lit }
@@ -99,6 +119,14 @@ func shows(name string) bool {
 // library are such functions that are written in the language.
 var library = map[string]bool{"user_string_quoted": true, "user_string_n_quoted": true, "user_string_warn": true,
 	"kernel_string_quoted": true, "ip_ntop": true, "inet_text": true}
+
+// Of is the name of an expression, "" if it has none of its own.
+func Of(e ast.Expr) string {
+	if name := of(e); name != other {
+		return name
+	}
+	return ""
+}
 
 // of is the name of an expression.
 func of(e ast.Expr) string {

@@ -54,6 +54,8 @@ type Global struct {
 	// User marks globals of the user's script (they are printed at the end when never read).
 	User          bool
 	Read, Written bool
+	// Metric is the text of package metric where the script says that it is one, else "".
+	Metric string
 }
 
 // Local is a local variable or a parameter.

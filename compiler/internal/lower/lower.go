@@ -144,7 +144,7 @@ func (l *lowerer) text(s string) string {
 
 func (l *lowerer) global(g *elab.Global) {
 	out := &ir.Global{Name: g.Name, Pos: g.Decl.Name.Span.From, Type: g.Type, Wrap: g.Decl.Wrap && g.Arity > 0,
-		Stat: g.Stat, Float: g.Float, Shown: l.o.Inspected && g.User}
+		Stat: g.Stat, Float: g.Float, Shown: l.o.Inspected && g.User, Metric: g.Metric}
 	if g.Type == types.String {
 		out.Cap = l.maxStr()
 	}

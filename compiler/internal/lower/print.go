@@ -189,7 +189,7 @@ func (p *printer) width() int {
 // print translates a call of the print family.
 func (f printing) print(c *ast.Call, value bool) ir.Val {
 	name := c.Fun.Name
-	p := &printer{f: f.fn}
+	p := &printer{f: f.fn, names: argname.List{Took: c.Took}}
 	args := c.Args
 	value = value && strings.HasPrefix(name, "s")
 	line := strings.HasSuffix(name, "ln")

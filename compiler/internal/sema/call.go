@@ -10,6 +10,7 @@ import (
 	"github.com/gostap/gostap/compiler/habits"
 	"github.com/gostap/gostap/compiler/internal/elab"
 	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/internal/spancall"
 	"github.com/gostap/gostap/compiler/intrinsic"
 	"github.com/gostap/gostap/compiler/source"
 	"github.com/gostap/gostap/compiler/types"
@@ -43,6 +44,9 @@ func IsPrint(name string) bool {
 }
 
 func (b *binder) call(s *scope, c *ast.Call) {
+	if c.Fun.Name == spancall.Name && len(b.lib.Functions(spancall.Name, s.file)) == 0 {
+		b.ds = append(b.ds, spancall.Rewrite(c)...)
+	}
 	if IsPrint(c.Fun.Name) {
 		for _, a := range c.Args {
 			if h := histogram(a); h != nil {

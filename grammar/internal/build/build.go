@@ -129,6 +129,12 @@ func (b *Builder) global(n *stapparse.GlobalVarContext) *ast.Global {
 	g := &ast.Global{Place: place(n), Name: ident(leaf(ks[0]))}
 	sized := false
 	for _, k := range ks[1:] {
+		if a, ok := k.(*stapparse.AttributeContext); ok {
+			of := kids(a)
+			g.Attributes = append(g.Attributes, &ast.Attribute{Place: place(a), Name: ident(leaf(of[0])),
+				Value: b.literal(of[1].(*stapparse.LiteralContext))})
+			continue
+		}
 		if l, ok := k.(*stapparse.LiteralContext); ok {
 			if sized && g.Size == nil {
 				g.Size = b.literal(l)

@@ -1,0 +1,139 @@
+// Package companion runs gostap-export, which delivers what a session says: the libraries that this takes are not in
+// gostap itself.
+//
+// In: destinations. Out: a writer that takes JSON lines (docs/json.md), and the words of gostap-export at its end.
+package companion
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/gostap/gostap/cmd/internal/slip"
+)
+
+// name is that of the program.
+const name = "gostap-export"
+
+// ready is what it prints when its destinations are all right.
+const ready = "ready\n"
+
+// Companion is one that runs. Lines are written to it, and Close has it deliver what it has and waits for that.
+type Companion struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	once sync.Once
+	err  error // what Close says
+}
+
+// Start runs it with destinations, and waits until it has looked at them. Messages go to errw.
+func Start(destinations []string, errw io.Writer) (*Companion, error) {
+	path, err := find()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, append([]string{"--ready", "--"}, destinations...)...)
+	// Ctrl-C is for the session, whose end this one is to deliver.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var said bytes.Buffer
+	before := &until{first: &said, then: errw}
+	cmd.Stderr = before
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	line, _ := bufio.NewReaderSize(out, len(ready)).ReadString('\n')
+	if line != ready {
+		in.Close()
+		err := cmd.Wait()
+		text := strings.TrimSpace(strings.TrimPrefix(said.String(), "error: "))
+		if text == "" {
+			text = fmt.Sprintf("it ended before it was ready: %v", err)
+		}
+		message, hint, _ := strings.Cut(text, "\n  hint: ")
+		return nil, slip.New("--export: "+message, hint)
+	}
+	if err := before.pass(); err != nil {
+		return nil, err
+	}
+	return &Companion{cmd: cmd, in: in}, nil
+}
+
+// find is where it is: beside gostap, or in $PATH.
+func find() (string, error) {
+	if self, err := os.Executable(); err == nil {
+		path := filepath.Join(filepath.Dir(self), name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", slip.New("--export needs the program "+name+", which is neither beside gostap nor in $PATH",
+			"it comes with gostap: make install, or the package; --format=json writes the same to a file")
+	}
+	return path, nil
+}
+
+// Write takes lines.
+func (c *Companion) Write(b []byte) (int, error) {
+	n, err := c.in.Write(b)
+	if err != nil {
+		if ended := c.Close(); ended != nil {
+			err = ended
+		} else {
+			err = errors.New(name + " has ended before the session")
+		}
+	}
+	return n, err
+}
+
+// Close ends the lines and waits until they are delivered. The error says that something was not.
+func (c *Companion) Close() error {
+	c.once.Do(func() {
+		c.in.Close()
+		if err := c.cmd.Wait(); err != nil {
+			c.err = fmt.Errorf("%s: not all was delivered (%w)", name, err)
+		}
+	})
+	return c.err
+}
+
+// until keeps what is written at first, and later passes it on.
+type until struct {
+	mu    sync.Mutex
+	first *bytes.Buffer
+	then  io.Writer
+}
+
+func (u *until) Write(b []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.first != nil {
+		return u.first.Write(b)
+	}
+	return u.then.Write(b)
+}
+
+func (u *until) pass() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	_, err := u.first.WriteTo(u.then)
+	u.first = nil
+	return err
+}

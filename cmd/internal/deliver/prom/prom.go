@@ -1,0 +1,224 @@
+// Package prom delivers the metrics of a session to Prometheus: it is asked for them at an address of one's own
+// (prometheus://), or they are sent to it (remote-write+http://).
+//
+// In: lines, of which those of metrics and losses are taken. Out: the answers to who asks, made by client_golang, or
+// requests of remote write, version 2.
+package prom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/gostap/gostap/cmd/internal/deliver"
+	"github.com/gostap/gostap/cmd/internal/deliver/buckets"
+	"github.com/gostap/gostap/runtime/export/feed"
+)
+
+// Kinds are the words by which destinations of this package begin.
+var Kinds = []string{"prometheus", "remote-write+http", "remote-write+https"}
+
+// Scraped is an address where Prometheus asks.
+type Scraped struct {
+	text   string
+	server *http.Server
+	series *series
+	mu     sync.Mutex
+	asked  bool      // since the last line
+	again  chan bool // someone has asked
+}
+
+// Listen opens the address.
+func Listen(a *deliver.Address, cfg deliver.Config) (*Scraped, error) {
+	if err := a.Rest(); err != nil {
+		return nil, err
+	}
+	if a.Path != "" && a.Path != "/" && a.Path != "/metrics" {
+		return nil, fmt.Errorf("%s: the path is /metrics", a.Text)
+	}
+	host, port, err := net.SplitHostPort(a.Host)
+	if err != nil {
+		return nil, fmt.Errorf("%s: write prometheus://HOST:PORT, or prometheus://:PORT for the loopback address",
+			a.Text)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Text, err)
+	}
+	s := &Scraped{text: a.Text, series: newSeries(), asked: true, again: make(chan bool, 1)}
+	r := prometheus.NewRegistry()
+	r.MustRegister(s.series)
+	metrics := promhttp.HandlerFor(r, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: 4,
+		ErrorHandling: promhttp.ContinueOnError})
+	mux := http.NewServeMux()
+	mux.HandleFunc("/metrics", func(w http.ResponseWriter, q *http.Request) {
+		metrics.ServeHTTP(w, q)
+		s.mu.Lock()
+		s.asked = true
+		s.mu.Unlock()
+		select {
+		case s.again <- true:
+		default:
+		}
+	})
+	s.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	go s.server.Serve(l)
+	cfg.Tell("%s: the metrics are at http://%s/metrics", a.Text, l.Addr())
+	return s, nil
+}
+
+// Take takes a line.
+func (s *Scraped) Take(l *feed.Line) {
+	if s.series.take(l) {
+		s.mu.Lock()
+		s.asked = false
+		s.mu.Unlock()
+	}
+}
+
+// Close waits until someone has asked for the last values.
+func (s *Scraped) Close(ctx context.Context) error {
+	defer s.server.Close()
+	for {
+		s.mu.Lock()
+		asked := s.asked
+		s.mu.Unlock()
+		if asked {
+			over, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer stop()
+			s.server.Shutdown(over)
+			return nil
+		}
+		select {
+		case <-s.again:
+		case <-ctx.Done():
+			return errors.New("nobody has asked for the last values")
+		}
+	}
+}
+
+// series are those of the last moment.
+type series struct {
+	mu     sync.Mutex
+	at     time.Time
+	lines  []*feed.Line
+	bounds map[string]*buckets.Bounds
+	lost   map[string]uint64
+	errors uint64
+}
+
+func newSeries() *series {
+	return &series{bounds: map[string]*buckets.Bounds{}, lost: map[string]uint64{}}
+}
+
+// take takes a line; ok tells that it changed something.
+func (s *series) take(l *feed.Line) (ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch l.Type {
+	case "error":
+		s.errors++
+	case "lost":
+		s.lost[l.Cause] += l.Count
+	case "metric":
+		if !l.Time.Equal(s.at) {
+			s.at, s.lines = l.Time, nil
+		}
+		s.lines = append(s.lines, l)
+		if l.Stats == nil {
+			break
+		}
+		if s.bounds[l.Name] == nil {
+			s.bounds[l.Name] = &buckets.Bounds{}
+		}
+		for i := range l.Histograms {
+			s.bounds[l.Name].Add(&l.Histograms[i])
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// missing says what gostap_lost_total counts.
+const missing = "Hits and events that are missing."
+
+// Describe says nothing: which metrics there are depends on the script.
+func (s *series) Describe(chan<- *prometheus.Desc) {}
+
+// Collect gives all series.
+func (s *series) Collect(out chan<- prometheus.Metric) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.lines {
+		names, values := labelsOf(l)
+		desc := prometheus.NewDesc(l.Name, l.Help, names, nil)
+		var m prometheus.Metric
+		var err error
+		switch {
+		case l.Stats != nil:
+			scale := max(l.Stats.Scale, 1)
+			m, err = prometheus.NewConstHistogramWithCreatedTimestamp(desc, uint64(l.Stats.Count),
+				float64(l.Stats.Sum)/float64(scale), s.cumulative(l), l.Begin, values...)
+		case l.Kind == "counter":
+			m, err = prometheus.NewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float(l.Number()),
+				l.Begin, values...)
+		default:
+			m, err = prometheus.NewConstMetric(desc, prometheus.GaugeValue, float(l.Number()), values...)
+		}
+		if err != nil {
+			m = prometheus.NewInvalidMetric(desc, err)
+		}
+		out <- m
+	}
+	for cause, n := range s.lost {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("gostap_lost_total", missing, []string{"cause"}, nil),
+			prometheus.CounterValue, float64(n), cause)
+	}
+	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("gostap_errors_total",
+		"Run-time errors of the script.", nil, nil), prometheus.CounterValue, float64(s.errors))
+}
+
+// cumulative are the buckets of a series: how many values are not above each bound.
+func (s *series) cumulative(l *feed.Line) map[float64]uint64 {
+	out := map[float64]uint64{}
+	b := s.bounds[l.Name]
+	upper := b.Upper(max(l.Stats.Scale, 1))
+	for i := range l.Histograms {
+		var sum uint64
+		for k, n := range b.Counts(&l.Histograms[i]) {
+			if sum += n; k < len(upper) {
+				out[upper[k]] = sum
+			}
+		}
+	}
+	return out
+}
+
+func labelsOf(l *feed.Line) (names, values []string) {
+	for _, f := range l.Labels {
+		names, values = append(names, f.Name), append(values, strings.ToValidUTF8(f.String(), "�"))
+	}
+	return names, values
+}
+
+func float(v any) float64 {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return 0
+}

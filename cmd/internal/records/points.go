@@ -1,0 +1,162 @@
+package records
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/compiler/metric"
+	"github.com/gostap/gostap/runtime/export/record"
+)
+
+// points writes what the metrics of a script are from time to time.
+type points struct {
+	w     *writer
+	since time.Time
+	// series are those that were told, by the metric and its labels.
+	series map[string]*series
+	// told counts them by metric, left those that were too many in one moment, at most.
+	told, left map[string]int
+	err        error // of a moment that could not be written
+}
+
+// series is one that was told.
+type series struct {
+	begin time.Time
+	last  int64 // its value or count
+}
+
+// every writes them each time that so much time has gone by, until the function that it gives is called.
+func (p *points) every(s *gostap.Session, d time.Duration) (wait func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(d)
+		defer tick.Stop()
+		for p.err == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case now := <-tick.C:
+				g, err := s.Globals()
+				if ctx.Err() == nil && err == nil {
+					p.err = cmp.Or(p.add(g, now), p.w.pause())
+				}
+			}
+		}
+	}()
+	return func() { stop(); <-done }
+}
+
+// add writes all series as they are at one moment.
+func (p *points) add(globals gostap.Globals, now time.Time) error {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	if p.told == nil {
+		p.told, p.left = map[string]int{}, map[string]int{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(globals)) {
+		g := globals[name]
+		if g.Metric == nil {
+			continue
+		}
+		here, left := map[string]bool{}, 0
+		for i := range g.Elements {
+			m := point(g.Metric, &g.Elements[i])
+			key := keyOf(m)
+			of := p.series[key]
+			value := m.Value.Int
+			if m.Stats != nil {
+				value = m.Stats.Count
+			}
+			switch {
+			case of == nil && p.told[g.Metric.Name] >= cmp.Or(g.Metric.Max, metric.MaxSeries):
+				left++
+				continue
+			case of == nil:
+				of = &series{begin: p.since}
+				p.series[key] = of
+				p.told[g.Metric.Name]++
+			case value < of.last && m.Type != record.Gauge:
+				of.begin = now // the script has begun again
+			}
+			of.last = value
+			here[key] = true
+			m.Begin, m.Time = of.begin, now
+			p.w.rec = record.Record{Kind: record.MetricPoint, Metric: m}
+			if err := p.w.add(); err != nil {
+				return err
+			}
+		}
+		if left > 0 && p.left[g.Metric.Name] == 0 {
+			p.w.rec = record.Record{Kind: record.Warning, Text: tooMany(g.Metric)}
+			if err := p.w.add(); err != nil {
+				return err
+			}
+		}
+		p.left[g.Metric.Name] = max(p.left[g.Metric.Name], left)
+		// One that the script has deleted makes room, and begins again if it comes back.
+		for key := range p.series {
+			if metricOf, _, _ := strings.Cut(key, "\x00"); metricOf == g.Metric.Name && !here[key] {
+				delete(p.series, key)
+				p.told[g.Metric.Name]--
+			}
+		}
+	}
+	p.since = now
+	return nil
+}
+
+func tooMany(d *metric.Decl) string {
+	return fmt.Sprintf("metric %s: it has more than %d series, and the others are not told; max N allows more", d.Name,
+		cmp.Or(d.Max, metric.MaxSeries))
+}
+
+// end says which series were not told, and what went wrong on the way.
+func (p *points) end() error {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(p.left)) {
+		if n := p.left[name]; n > 0 {
+			p.w.rec = record.Record{Kind: record.Lost, Cause: "series", Count: uint64(n),
+				Text: fmt.Sprintf("metric %s: %d series were not told, for there were too many", name, n)}
+			if err := p.w.add(); err != nil {
+				return err
+			}
+		}
+	}
+	return p.err
+}
+
+// point is an element of a global as a series.
+func point(d *metric.Decl, e *gostap.Element) *record.Metric {
+	m := &record.Metric{Name: d.Name, Help: d.Help, Unit: d.Unit, Type: record.Gauge}
+	switch {
+	case e.Stats != nil:
+		m.Type, m.Stats = record.Distribution, statsOf(e.Stats)
+	case d.Counter():
+		m.Type, m.Value = record.Counter, valueOf(&e.Value)
+	default:
+		m.Value = valueOf(&e.Value)
+	}
+	for i, k := range keysOf(e.Key) {
+		m.Labels = append(m.Labels, record.Field{Name: d.Labels[i], Value: k})
+	}
+	return m
+}
+
+// keyOf tells series apart.
+func keyOf(m *record.Metric) string {
+	var b strings.Builder
+	b.WriteString(m.Name)
+	for i := range m.Labels {
+		fmt.Fprintf(&b, "\x00%d %q", m.Labels[i].Int, m.Labels[i].Text)
+	}
+	return b.String()
+}
