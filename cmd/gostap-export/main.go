@@ -12,13 +12,16 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
 	"github.com/gostap/gostap/cmd/internal/deliver"
 	"github.com/gostap/gostap/cmd/internal/deliver/otlp"
@@ -104,6 +107,8 @@ func run(args []string, in io.Reader, out, errw io.Writer) error {
 		}
 		to = append(to, d)
 	}
+	debug.SetGCPercent(400) // little lives for long
+	stepBack()
 	if *ready {
 		fmt.Fprintln(out, "ready")
 	}
@@ -130,6 +135,19 @@ func run(args []string, in io.Reader, out, errw io.Writer) error {
 	}
 	err := reader.Each(take, idle)
 	return errors.Join(append([]error{err}, finish(to, fs.Args(), reader, *drain, tell)...)...)
+}
+
+// stepBack has traced programs run before this one, where there are not enough processors for both: what is for each
+// thread is inherited by those that they start.
+func stepBack() {
+	for range 2 { // a thread may have been started meanwhile
+		tasks, _ := os.ReadDir("/proc/self/task")
+		for _, t := range tasks {
+			if tid, err := strconv.Atoi(t.Name()); err == nil {
+				unix.Setpriority(unix.PRIO_PROCESS, tid, 10)
+			}
+		}
+	}
 }
 
 // say prints a message of the session, which gostap left to us.

@@ -33,8 +33,8 @@ func inImage(files []file) []file {
 	}
 	for _, f := range files {
 		switch f.name {
-		case "bin/gostap":
-			out = append(out, file{"usr/bin/gostap", f.mode, f.data})
+		case "bin/gostap", "bin/gostap-export":
+			out = append(out, file{"usr/" + f.name, f.mode, f.data})
 		case "LICENSE", "LICENSES", "sbom.cdx.json":
 			out = append(out, file{"usr/share/doc/gostap/" + f.name, f.mode, f.data})
 		}

@@ -26,6 +26,7 @@ import (
 func main() {
 	var r release
 	flag.StringVar(&r.binary, "binary", "bin/gostap", "the command, statically linked")
+	flag.StringVar(&r.export, "export", "bin/gostap-export", "what delivers results, statically linked")
 	flag.StringVar(&r.made, "made", "bin", "where man/*, completion.bash, .zsh and .fish are")
 	flag.StringVar(&r.out, "out", "bin/packages", "where packages go; what is there is removed")
 	flag.StringVar(&r.described, "version", "", "what git describe says")
@@ -39,7 +40,8 @@ func main() {
 
 // release is what packages are made of.
 type release struct {
-	binary, made, out string
+	binary, export    string
+	made, out         string
 	described         string // the version as git describe has it
 	version           string // as packages have it
 	at                time.Time
@@ -72,6 +74,19 @@ func (r *release) make(nfpm []string) error {
 	if err != nil {
 		return err
 	}
+	// Of two programs the modules are those of both.
+	beside, err := buildinfo.ReadFile(r.export)
+	if err != nil {
+		return err
+	}
+	if other, err := machineOf(beside); err != nil || other != machine {
+		return fmt.Errorf("%s is for %s: %w", r.export, other, err)
+	}
+	more, err := linked(beside)
+	if err != nil {
+		return err
+	}
+	modules = both(modules, more)
 	files, err := r.files(info, modules)
 	if err != nil {
 		return err
@@ -154,6 +169,7 @@ func (r *release) files(info *buildinfo.BuildInfo, modules []module) ([]file, er
 		files = append(files, file{name, mode, data})
 	}
 	add("bin/gostap", r.binary, 0o755)
+	add("bin/gostap-export", r.export, 0o755)
 	pages, _ := filepath.Glob(filepath.Join(r.made, "man", "*.[1-9]"))
 	if len(pages) == 0 {
 		return nil, fmt.Errorf("no manual pages in %s", filepath.Join(r.made, "man"))

@@ -31,6 +31,16 @@ type text struct {
 
 var licenceName = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying|^notice|^patents|^copyright`)
 
+// both are the modules of two programs, each once.
+func both(a, b []module) []module {
+	for _, m := range b {
+		if !slices.ContainsFunc(a, func(o module) bool { return o.path == m.path }) {
+			a = append(a, m)
+		}
+	}
+	return a
+}
+
 // linked gives the modules in a command, with their licences: those of the module, and of the folders on the way to
 // packages that are linked.
 func linked(info *buildinfo.BuildInfo) ([]module, error) {

@@ -115,6 +115,41 @@ func TestLinked(t *testing.T) {
 	}
 }
 
+// TestBoth: the licences of what delivers results are known too, and each module of the two programs is there once.
+func TestBoth(t *testing.T) {
+	var lists [][]module
+	for _, command := range []string{"gostap", "gostap-export"} {
+		info := &buildinfo.BuildInfo{Path: "github.com/gostap/gostap/cmd/" + command, GoVersion: "go1.26.8",
+			Settings: []debug.BuildSetting{{Key: "CGO_ENABLED", Value: "0"}}}
+		dirs, _, err := packageFolders(info.Path, info.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key := range dirs {
+			if path, version, ok := strings.Cut(key, "@"); ok {
+				info.Deps = append(info.Deps, &debug.Module{Path: path, Version: version})
+			}
+		}
+		modules, err := linked(info)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists = append(lists, modules)
+	}
+	seen := map[string]int{}
+	for _, m := range both(lists[0], lists[1]) {
+		seen[m.path]++
+	}
+	for _, m := range slices.Concat(lists[0], lists[1]) {
+		if seen[m.path] != 1 {
+			t.Errorf("%s is there %d times", m.path, seen[m.path])
+		}
+	}
+	if seen["go.opentelemetry.io/otel"] != 1 || seen["npm:uplot"] != 1 {
+		t.Errorf("%v", seen)
+	}
+}
+
 // TestImage: the image is what the specifications say, and has the command and nothing to run beside it.
 func TestImage(t *testing.T) {
 	files := []file{{"bin/gostap", 0o755, []byte("the command")}, {"LICENSE", 0o644, []byte("text")},
@@ -208,7 +243,7 @@ func TestContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"bin/gostap", "man/*.1.gz", "man/*.3.gz", "man/*.7.gz", "completion/gostap.bash",
+	for _, name := range []string{"bin/gostap", "bin/gostap-export", "man/*.1.gz", "man/*.3.gz", "man/*.7.gz", "completion/gostap.bash",
 		"completion/gostap.zsh", "completion/gostap.fish", "systemd/gostap@.service", "LICENSE", "LICENSES",
 		"sbom.cdx.json", "VERSION", "README.md", "CHANGELOG.md", "packages.md"} {
 		if !bytes.Contains(b, []byte(`"${STAGE}/`+name+`"`)) {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -159,12 +160,19 @@ type Reader struct {
 	late   uint64
 	ended  bool
 	reason error // why it ended, if that was no end
+	// patient: who writes does not mind to wait, so nothing is left out.
+	patient bool
+	less    sync.Cond // something was taken
 }
 
-// New begins to read r.
+// New begins to read r. Of a regular file nothing is left out.
 func New(r io.Reader) *Reader {
 	f := &Reader{}
-	f.more.L = &f.mu
+	f.more.L, f.less.L = &f.mu, &f.mu
+	if file, ok := r.(*os.File); ok {
+		info, err := file.Stat()
+		f.patient = err == nil && info.Mode().IsRegular()
+	}
 	go f.read(r)
 	return f
 }
@@ -214,6 +222,9 @@ func (f *Reader) lines(r io.Reader) error {
 func (f *Reader) pass(b []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for f.patient && f.bytes > mostBytes {
+		f.less.Wait()
+	}
 	if f.bytes > mostBytes {
 		var keep []byte
 		for line := range bytes.Lines(b) {
@@ -244,6 +255,7 @@ func (f *Reader) next(block bool) (b []byte, ok bool) {
 	b = f.wait[0]
 	f.wait = f.wait[1:]
 	f.bytes -= len(b)
+	f.less.Signal()
 	return b, true
 }
 
