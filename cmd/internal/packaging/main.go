@@ -40,11 +40,11 @@ func main() {
 
 // release is what packages are made of.
 type release struct {
-	binary, export    string
-	made, out         string
-	described         string // the version as git describe has it
-	version           string // as packages have it
-	at                time.Time
+	binary, export string
+	made, out      string
+	described      string // the version as git describe has it
+	version        string // as packages have it
+	at             time.Time
 }
 
 // source is where what does not have to be made lies, seen from the top folder.
