@@ -6,8 +6,6 @@ package outbox
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 )
@@ -187,7 +185,7 @@ func (b *Box[T]) send(batch []T) error {
 		case b.cfg.Final != nil && b.cfg.Final(err):
 			return err
 		case !failed:
-			b.cfg.Tell("%s: %v; up to %d %s are kept and sent again", b.cfg.To, brief(err), b.cfg.Most, b.cfg.What)
+			b.cfg.Tell("%s: %.300s; up to %d %s are kept and sent again", b.cfg.To, err, b.cfg.Most, b.cfg.What)
 		}
 		select {
 		case <-time.After(pause):
@@ -196,13 +194,4 @@ func (b *Box[T]) send(batch []T) error {
 		}
 		pause = min(2*pause, lastPause)
 	}
-}
-
-// brief is an error without what libraries put around it.
-func brief(err error) error {
-	text := err.Error()
-	if len(text) > 300 {
-		return fmt.Errorf("%.300s...", text)
-	}
-	return errors.New(text)
 }
