@@ -51,8 +51,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// BenchmarkExport measures how many calls a program makes in a second that is traced, where each is a line in a file and
-// where each is a log that is delivered, and how many were not.
+// BenchmarkExport measures how many calls a program makes in a second that is traced, where each is a line in a file
+// and where each is a log that is delivered, and how many were not.
 func BenchmarkExport(b *testing.B) {
 	build(b)
 	dir := b.TempDir()
@@ -88,7 +88,8 @@ func BenchmarkExport(b *testing.B) {
 			b.Fatalf("%v: %s", err, out.String())
 		}
 		ns, _ := strconv.ParseFloat(m[1], 64)
-		return float64(n) / ns * 1e9, strings.ReplaceAll(strings.TrimSpace(took.ReplaceAllString(out.String(), "")), "\n", "; ")
+		text := strings.TrimSpace(took.ReplaceAllString(out.String(), ""))
+		return float64(n) / ns * 1e9, strings.ReplaceAll(text, "\n", "; ")
 	}
 	for _, c := range []struct{ calls, turns int }{{100_000, 40_000}, {300_000, 10_000}, {300_000, 0}} {
 		var text, logs []float64
@@ -100,7 +101,7 @@ func BenchmarkExport(b *testing.B) {
 			r, said = run(c.calls, c.turns, "--export", "otlp://"+l.Addr().String())
 			logs, got, all = append(logs, r), got+s.n, all+c.calls
 		}
-		fmt.Printf("export  %7.0f calls/s with text, %7.0f with OTLP  ratio %.2f  delivered %d of %d  %s\n", median(text),
-			median(logs), ratio(median(logs), median(text)), got, all, said)
+		fmt.Printf("export  %7.0f calls/s with text, %7.0f with OTLP  ratio %.2f  delivered %d of %d  %s\n",
+			median(text), median(logs), ratio(median(logs), median(text)), got, all, said)
 	}
 }

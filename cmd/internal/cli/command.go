@@ -38,6 +38,7 @@ type command struct {
 	page    *page.Page // --http
 	// delivery takes what the session says where --export is given.
 	delivery *companion.Companion
+	folder   string       // of --format=ctf
 	log      *monitor.Log // of the window of --monitor, nil without
 	env      []string
 	sent     *remote.Request // what another machine sent, nil if the command was typed here

@@ -15,14 +15,20 @@ import (
 	"github.com/gostap/gostap/cmd/internal/companion"
 	"github.com/gostap/gostap/cmd/internal/records"
 	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/cmd/internal/tty"
+	"github.com/gostap/gostap/runtime/export/ctf"
+	"github.com/gostap/gostap/runtime/export/jsonlines"
+	"github.com/gostap/gostap/runtime/export/perfetto"
 	"github.com/gostap/gostap/runtime/export/record"
 )
 
 // The values of --format; "" is text.
 const (
-	formatJSON   = "json"
-	formatCSV    = "csv"
-	formatSchema = "json-schema"
+	formatJSON     = "json"
+	formatCSV      = "csv"
+	formatPerfetto = "perfetto"
+	formatCTF      = "ctf"
+	formatSchema   = "json-schema"
 )
 
 // notFormat are the options that do not go with --format, with the reason.
@@ -65,8 +71,15 @@ func (o *options) checkFormat(fs *pflag.FlagSet) error {
 		o.format = ""
 		return nil
 	case formatJSON, formatCSV, formatSchema:
+	case formatPerfetto, formatCTF:
+		if o.format == formatCTF && o.output == "" {
+			return slip.New("--format=ctf writes a folder, and there is no -o FOLDER", "")
+		}
+		if fs.Changed("rotate") {
+			return slip.New(fmt.Sprintf("-S does not go with --format=%s, which is one trace", o.format), "")
+		}
 	default:
-		return slip.New(fmt.Sprintf("--format takes text, json, csv or json-schema, not %q", o.format),
+		return slip.New(fmt.Sprintf("--format takes text, json, csv, perfetto, ctf or json-schema, not %q", o.format),
 			"--format=json writes an object a line, which --format=json-schema describes")
 	}
 	return refuses(fs, notFormat, "--format="+o.format)
@@ -97,8 +110,23 @@ func (c *command) export(ctx context.Context, p *gostap.Program, s *gostap.Sessi
 	if c.delivery != nil {
 		out = c.delivery
 	}
-	err := records.Run(ctx, p, s, started, records.Config{Out: out, Err: c.Err, CSV: c.format == formatCSV,
-		NoWarnings: c.noWarn, Session: c.begin(), Every: c.every, Words: words})
+	cfg := records.Config{Out: out, Err: c.Err, Whole: c.format == formatPerfetto || c.format == formatCTF}
+	switch c.format {
+	case formatJSON:
+		cfg.Encoder = &jsonlines.Encoder{}
+	case formatPerfetto:
+		if c.output == "" && tty.Is(c.Out) {
+			return slip.New("--format=perfetto writes bytes that no terminal shows", "give -o FILE, or a pipe")
+		}
+		cfg.Encoder = &perfetto.Encoder{}
+	case formatCTF:
+		// The stream is beside its description, which readers look for under this name.
+		cfg.Encoder = &ctf.Encoder{Describe: func(b []byte) error {
+			return os.WriteFile(filepath.Join(c.folder, "metadata"), b, 0o666)
+		}}
+	}
+	cfg.NoWarnings, cfg.Session, cfg.Every, cfg.Words = c.noWarn, c.begin(), c.every, words
+	err := records.Run(ctx, p, s, started, cfg)
 	if c.delivery != nil {
 		if left := c.delivery.Close(); err == nil {
 			err = left

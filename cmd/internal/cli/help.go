@@ -102,7 +102,8 @@ output:
   -o, --output FILE       print to FILE; %Y, %H ... in it are the time, as in strftime(3)
       --format=json       an object a line: prints with their values by name, losses, errors, globals; the target's
                           own output goes to standard error then, unless -o is there (docs/json.md;
-                          --format=json-schema prints the schema); --format=csv: prints as a table
+                          --format=json-schema prints the schema); --format=csv: prints as a table;
+                          =perfetto, =ctf: time lines for ui.perfetto.dev and babeltrace2 (docs/export.md)
       --export DEST       deliver it: otlp://HOST:4317, otlp+http://HOST:4318, prometheus://HOST:PORT (scraped there),
                           remote-write+http://HOST/PATH; any number of times (docs/export.md)
       --every SECS        how often globals that are metrics are written to --format=json and --export, 10 if not said

@@ -243,7 +243,8 @@ func TestContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"bin/gostap", "bin/gostap-export", "man/*.1.gz", "man/*.3.gz", "man/*.7.gz", "completion/gostap.bash",
+	for _, name := range []string{"bin/gostap", "bin/gostap-export", "man/*.1.gz", "man/*.3.gz", "man/*.7.gz",
+		"completion/gostap.bash",
 		"completion/gostap.zsh", "completion/gostap.fish", "systemd/gostap@.service", "LICENSE", "LICENSES",
 		"sbom.cdx.json", "VERSION", "README.md", "CHANGELOG.md", "packages.md"} {
 		if !bytes.Contains(b, []byte(`"${STAGE}/`+name+`"`)) {

@@ -18,7 +18,6 @@ import (
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/ir"
-	"github.com/gostap/gostap/runtime/export/jsonlines"
 	"github.com/gostap/gostap/runtime/export/record"
 	"github.com/gostap/gostap/runtime/export/table"
 )
@@ -27,8 +26,10 @@ import (
 type Config struct {
 	// Out gets the records, Err the messages of a table and what the script's system() prints.
 	Out, Err io.Writer
-	// CSV writes a table in place of JSON lines.
-	CSV bool
+	// Encoder makes bytes of records, nil: they are a table.
+	Encoder Encoder
+	// Whole says that what is written is one file, which does not go on in another.
+	Whole bool
 	// NoWarnings leaves out those of the compiler.
 	NoWarnings bool
 	Session    *record.Session
@@ -38,15 +39,30 @@ type Config struct {
 	Words func(error) string
 }
 
+// Encoder makes bytes of what a session says, appended to others.
+type Encoder interface {
+	Begin(b []byte, s *record.Session) []byte
+	Append(b []byte, r *record.Record) []byte
+	// Flush appends what was kept, before there is nothing to say for a while.
+	Flush(b []byte) []byte
+	End(b []byte, e *record.End) []byte
+	// Err says what could not be written beside.
+	Err() error
+}
+
 // aside is where system() of the script prints while the output is for programs.
 type aside struct {
 	io.Writer
-	turn interface{ Next() error }
-	pend func() error
+	turn  interface{ Next() error }
+	pend  func() error
+	whole bool
 }
 
 // Next has the output go on in another file, for switch_file().
 func (a *aside) Next() error {
+	if a.whole {
+		return errors.New("switch_file(): this format is one file, which does not go on in another")
+	}
 	if err := a.pend(); err != nil || a.turn == nil {
 		return err
 	}
@@ -59,7 +75,7 @@ type writer struct {
 	mu     sync.Mutex
 	out    io.Writer
 	errw   io.Writer
-	enc    jsonlines.Encoder
+	enc    Encoder
 	rows   *table.Encoder
 	buf    []byte
 	rec    record.Record
@@ -71,14 +87,14 @@ const mostBuffered = 64 << 10
 
 // Run runs a session to its end and writes what it says. started is called when the probes are in place.
 func Run(ctx context.Context, p *gostap.Program, s *gostap.Session, started func() error, cfg Config) error {
-	w := &writer{out: cfg.Out, errw: cfg.Err, noWarn: cfg.NoWarnings}
-	if cfg.CSV {
+	w := &writer{out: cfg.Out, errw: cfg.Err, noWarn: cfg.NoWarnings, enc: cfg.Encoder}
+	if w.enc == nil {
 		w.rows = &table.Encoder{Fields: p.Fields()}
 		w.buf = w.rows.Begin(w.buf)
 	} else {
 		w.buf = w.enc.Begin(w.buf, cfg.Session)
 	}
-	side := &aside{Writer: cfg.Err, pend: w.pause}
+	side := &aside{Writer: cfg.Err, pend: w.pause, whole: cfg.Whole}
 	side.turn, _ = cfg.Out.(interface{ Next() error })
 	points := &points{w: w, since: cfg.Session.Time, series: map[string]*series{}}
 	wait := func() {}
@@ -117,6 +133,9 @@ func Run(ctx context.Context, p *gostap.Program, s *gostap.Session, started func
 func (w *writer) pause() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.enc != nil {
+		w.buf = w.enc.Flush(w.buf)
+	}
 	return w.flush()
 }
 
@@ -127,6 +146,9 @@ func (w *writer) flush() error {
 	}
 	_, err := w.out.Write(w.buf)
 	w.buf = w.buf[:0]
+	if err == nil && w.enc != nil {
+		err = w.enc.Err()
+	}
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}

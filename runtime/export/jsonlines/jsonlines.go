@@ -48,6 +48,12 @@ func (e *Encoder) Begin(b []byte, s *record.Session) []byte {
 	return e.end(b)
 }
 
+// Err is nil: there is nothing beside the lines.
+func (e *Encoder) Err() error { return nil }
+
+// Flush appends what waits, which is nothing: each line is whole.
+func (e *Encoder) Flush(b []byte) []byte { return b }
+
 // End is its last line.
 func (e *Encoder) End(b []byte, s *record.End) []byte {
 	b = append(b, `{"type":"end"`...)
