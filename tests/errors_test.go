@@ -57,6 +57,9 @@ const (
 
 // moreCodes are the codes that no package lists with examples.
 var moreCodes = []errorCode{
+	{area: "Names, types and rules", code: "bad-metric",
+		meaning: "what a declaration says of a global as a metric is wrong",
+		example: `global n metric "requests_total" labels "path" probe begin { n++ }`},
 	{area: points, code: "probe-form",
 		meaning: "a probe point has a word that there is not, or an argument that does not fit",
 		example: `probe begn { println("x") }`},

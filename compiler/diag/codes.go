@@ -18,7 +18,6 @@ const (
 	UnknownIntrinsic   Code = "unknown-intrinsic"
 	InitialValue       Code = "initial-value"
 	TooManyKeys        Code = "too-many-keys"
-	BadMetric          Code = "bad-metric"
 
 	// Types.
 	TypeMismatch        Code = "type-mismatch"
@@ -93,8 +92,6 @@ func SemanticCodes() []CodeInfo {
 			`function pid:string() %{ intrinsic %} probe begin { println(pid()) }`},
 		{InitialValue, false, "-G names no global of the script, or does not fit its type", ``},
 		{TooManyKeys, false, "an array has more than 9 keys", `global a probe begin { a[1,2,3,4,5,6,7,8,9,10] = 1 }`},
-		{BadMetric, false, "what a declaration says of a global as a metric is wrong",
-			`global n metric "requests_total" labels "path" probe begin { n++ }`},
 
 		// Types.
 		{TypeMismatch, false, "a number stands where a string is expected, or the other way round",

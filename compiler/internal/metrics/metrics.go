@@ -15,6 +15,9 @@ import (
 	"github.com/gostap/gostap/compiler/types"
 )
 
+// BadMetric is the kind of its messages.
+const BadMetric diag.Code = "bad-metric"
+
 // Check looks at the declarations of p.
 func Check(p *elab.Program) diag.List {
 	c := &checker{named: map[string]*ast.Attribute{}}
@@ -45,7 +48,7 @@ type checker struct {
 }
 
 func (c *checker) errorf(n ast.Node, format string, args ...any) *diag.Diagnostic {
-	return c.ds.Errorf(diag.Semantic, diag.BadMetric, n.Range(), format, args...)
+	return c.ds.Errorf(diag.Semantic, BadMetric, n.Range(), format, args...)
 }
 
 // global checks what is said of one.
