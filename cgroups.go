@@ -3,10 +3,34 @@ package gostap
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/runtime/cgroup"
 )
+
+// scoped are the folders of Options.Cgroups, and of the groups of Options.Pods that are here.
+func (o *Options) scoped() (dirs []string, err error) {
+	if len(o.Pods) == 0 {
+		return o.Cgroups, nil
+	}
+	dirs, err = cgroup.Pods(o.Pods)
+	return slices.Concat(o.Cgroups, dirs), err
+}
+
+// scope is the hierarchy that a session is kept to, nil if it is kept to none: that of the groups, of pods of which
+// none is here the unified one.
+func (o *Options) scope() (*backend.Scope, error) {
+	dirs, err := o.scoped()
+	if err != nil {
+		return nil, err
+	}
+	_, of, err := groups(dirs, nil)
+	if of == nil && len(o.Pods) > 0 {
+		of = &backend.Scope{}
+	}
+	return of, err
+}
 
 // groups looks at the folders of control groups: their levels as a session wants them, and the hierarchy that all of
 // them are of. That is of, or where this is nil the first one's, nil if there is none.
@@ -42,7 +66,11 @@ func (s *Session) enter() error {
 	if s.p.scope == nil || !ok {
 		return nil
 	}
-	levels, _, err := groups(s.p.o.Cgroups, s.p.scope)
+	dirs, err := s.p.o.scoped()
+	if err != nil {
+		return err
+	}
+	levels, _, err := groups(dirs, s.p.scope)
 	if err != nil {
 		return err
 	}

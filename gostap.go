@@ -97,6 +97,9 @@ type Options struct {
 	// Cgroups are the folders of control groups: probes are hit by the threads in these and in those below them alone,
 	// whatever else they say. Begin, end and error probes and timers are no thread's. See Session.SetCgroups.
 	Cgroups []string
+	// Pods are pods of Kubernetes, by their UIDs, whose control groups are added to Cgroups. Those that are not on this
+	// machine have no hits. Load finds programs among those that run in them as well.
+	Pods []string
 	// Stdin, Stdout and Stderr are those of Command and of what the script runs by system(); nil is the null device.
 	// Without Command, probes on the input read Stdin.
 	Stdin          io.Reader

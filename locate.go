@@ -13,6 +13,7 @@ import (
 	"github.com/gostap/gostap/compiler/foreign"
 	"github.com/gostap/gostap/compiler/manifest"
 	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/runtime/cgroup"
 )
 
 // CodePlan is the kind of message about programs of a plan that are not there.
@@ -103,24 +104,35 @@ func (p *Program) find(t *manifest.Traced, at []uint64) (path, why string) {
 	return "", fmt.Sprintf("%s is traced, but cannot be read: %v", t.Path, err)
 }
 
-// targetFiles are the files of the target: of the process of -x all that it has mapped, of a command its program.
+// targetFiles are the files of the target: of the process of -x and of those in pods all that they have mapped, of a
+// command its program.
 func targetFiles(o *Options) []string {
 	var out []string
 	path, err := o.targetPath()
 	if err == nil && path != "" {
 		out = append(out, path)
 	}
-	if o.PID == 0 {
-		return out
+	if o.PID != 0 {
+		out = mapped(out, o.PID)
 	}
-	root := fmt.Sprintf("/proc/%d/root", o.PID)
+	if dirs, err := o.scoped(); err == nil && len(o.Pods) > 0 {
+		for _, pid := range cgroup.Programs(dirs) {
+			out = mapped(out, pid)
+		}
+	}
+	return out
+}
+
+// mapped adds the files with code that a process has mapped, its program among them, as they are seen from here.
+func mapped(out []string, pid int) []string {
+	root := fmt.Sprintf("/proc/%d/root", pid)
 	same := false // it sees the files that we see
 	if a, err := os.Stat(root); err == nil {
 		if b, err := os.Stat("/"); err == nil {
 			same = os.SameFile(a, b)
 		}
 	}
-	maps, err := foreign.ReadFile(fmt.Sprintf("/proc/%d/maps", o.PID), 64<<20)
+	maps, err := foreign.ReadFile(fmt.Sprintf("/proc/%d/maps", pid), 64<<20)
 	if err != nil {
 		return out
 	}

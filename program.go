@@ -121,7 +121,7 @@ func (p *Program) build(ctx context.Context) (backend.Artifact, error) {
 		return nil, errors.New("the program was compiled for other kernels too: Load what its Bytes give")
 	}
 	var err error
-	if _, p.scope, err = groups(p.o.Cgroups, nil); err != nil {
+	if p.scope, err = p.o.scope(); err != nil {
 		return nil, err
 	}
 	if host, err := p.onHost(); err != nil || host {

@@ -3,10 +3,15 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 
 	"github.com/gostap/gostap/cmd/internal/cli"
 )
 
 func main() {
-	os.Exit(cli.Run(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
+	args := os.Args[1:]
+	if filepath.Base(os.Args[0]) == "kubectl-gostap" { // as a plugin: kubectl gostap ...
+		args = append([]string{"kube"}, args...)
+	}
+	os.Exit(cli.Run(args, cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/completion"
 	"github.com/gostap/gostap/cmd/internal/inject"
+	"github.com/gostap/gostap/cmd/internal/kube"
 	"github.com/gostap/gostap/cmd/internal/manual"
 	"github.com/gostap/gostap/cmd/internal/marks"
 	"github.com/gostap/gostap/cmd/internal/patch"
@@ -99,6 +100,21 @@ func Run(args []string, s Streams, env []string) (status int) {
 			defer done()
 			hangs()
 			return patch.Run(ctx, args[1:], patch.Streams{In: s.In, Out: s.Out, Err: s.Err}, env)
+		case "kube":
+			if len(args) == 2 && args[1] == "wait" { // in the pod of an agent, which others enter
+				ctx, _, done := untilSignal()
+				defer done()
+				<-ctx.Done()
+				return 0
+			}
+			more, done, err := kube.Args(args[1:], kube.Streams{Out: s.Out, Err: s.Err})
+			if err != nil {
+				return slip.Failed(s.Err, err)
+			}
+			if done {
+				return 0
+			}
+			args = more
 		case "inject":
 			more, text, err := inject.Args(args[1:])
 			if err != nil {

@@ -81,6 +81,7 @@ type options struct {
 	help       bool
 	serve      []string      // --serve
 	cgroups    []string      // --cgroup
+	pods       []string      // --pod
 	http       string        // --http
 	format     string        // --format, "" for text
 	exports    []string      // --export
@@ -113,6 +114,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.StringArrayVarP(&o.globals, "global", "G", nil, "")
 	fs.StringArrayVar(&o.serve, "serve", nil, "")
 	fs.StringArrayVar(&o.cgroups, "cgroup", nil, "")
+	fs.StringArrayVar(&o.pods, "pod", nil, "")
 	fs.VarP(&once{to: &o.http}, "http", "", "")
 	fs.StringVar(&o.format, "format", "", "")
 	fs.StringArrayVar(&o.exports, "export", nil, "")

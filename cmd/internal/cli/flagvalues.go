@@ -13,6 +13,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/outfile"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/compiler"
+	"github.com/gostap/gostap/runtime/cgroup"
 )
 
 // once is the text of an option that can stand on the command line once: of two scripts or two commands one would be
@@ -98,6 +99,11 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 	if fs.Changed("vp") {
 		if err := o.setPerPass(raw.perPass); err != nil {
 			return err
+		}
+	}
+	if fs.Changed("pod") {
+		if err := cgroup.ArePods(o.pods); err != nil {
+			return slip.New("--pod: "+err.Error(), "kubectl get pod NAME -o jsonpath={.metadata.uid} says it")
 		}
 	}
 	o.every = 10 * time.Second

@@ -10,8 +10,8 @@ import (
 )
 
 // ownCommands are the words that the command takes for itself, and that have a --help.
-var ownCommands = []string{"completion", "dtrace", "help", "info", "inject", "patch", "profile", "tools", "tplist",
-	"types"}
+var ownCommands = []string{"completion", "dtrace", "help", "info", "inject", "kube", "patch", "profile", "tools",
+	"tplist", "types"}
 
 // manualConfig is what "gostap help" has beside the documents.
 func manualConfig(s Streams, env []string) manual.Config {
@@ -47,6 +47,7 @@ usage: gostap [options] FILE [ARGS]          run a script
        gostap inject WHAT [CALLERS]          calls fail meanwhile (gostap inject --help)
        gostap patch FILE                     functions do something else meanwhile (gostap patch --help)
        gostap types [NAME]                   how structures lie in memory (gostap types --help)
+       gostap kube -l app=NAME ...           pods of Kubernetes, on all their nodes (gostap kube --help)
        gostap dtrace -h|-G|-T -s FILE.d      static marks for C and C++ (gostap dtrace --help)
        gostap tplist -l FILE, info probes FILE   static marks of a program (gostap tplist --help)
        gostap completion bash|fish|zsh       what makes the shell complete such lines (gostap completion --help)
@@ -81,6 +82,7 @@ on what:
   -x, --pid PID           target() is PID; stop when it ends
       --cgroup DIR        only threads in this control group, or below it: a folder of /sys/fs/cgroup; any number
                           of times
+      --pod UID           only threads of this pod of Kubernetes; one that is not here has no hits; any number of times
   -T, --timeout SECS      stop after so many seconds
       --remote HOST       run there: ssh://[USER@]HOST[:PORT], [USER@]HOST or unix:PATH; any number of times,
                           lines have the host's name then (--remote-prefix: also with one host)

@@ -105,6 +105,9 @@ func dial(ctx context.Context, h Host, note func(string)) (*link, error) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is passed on as a frame
 		return command(ctx, cmd, nil)
 	}
+	if h.Pod != "" {
+		return dialPod(ctx, h)
+	}
 	args := []string{"-T", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=2", "-o", "ConnectTimeout=20"}
 	if h.User != "" {
 		args = append(args, "-l", h.User)
@@ -122,6 +125,20 @@ func dial(ctx context.Context, h Host, note func(string)) (*link, error) {
 	args = append([]string{"-c", `trap "" INT; exec "$@"`, "sh", ssh}, args...)
 	cmd := exec.Command("sh", append(args, "--", h.Address, "exec sh -c '"+script+"'")...)
 	return command(ctx, cmd, func(in *bufio.Reader, out io.Writer) error { return install(in, out, exe, note) })
+}
+
+// dialPod makes the link to a container that has gostap: by kubectl, with the user's rights in the cluster.
+func dialPod(ctx context.Context, h Host) (*link, error) {
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		return nil, errors.New("there is no command kubectl here, which connects to pods")
+	}
+	// Of Ctrl-C it is as with ssh.
+	args := []string{"-c", `trap "" INT; exec "$@"`, "sh", kubectl, "exec", "-i", "-q", "--namespace", h.Namespace, h.Pod}
+	if h.Container != "" {
+		args = append(args, "--container", h.Container)
+	}
+	return command(ctx, exec.Command("sh", append(args, "--", "gostap", "remote-session")...), nil)
 }
 
 // install answers the bootstrap script. What a login shell prints before it is skipped.

@@ -12,6 +12,8 @@ package remote
 import (
 	"fmt"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gostap/gostap/cmd/internal/slip"
@@ -29,13 +31,17 @@ type Host struct {
 	User, Address, Port string
 	// Direct is this machine, by a process of its own.
 	Direct bool
+	// Pod is that of kube://NAMESPACE/POD[/CONTAINER], in which gostap is. Behind ?pods= are the UIDs of those that are
+	// traced there, with commas between.
+	Namespace, Pod, Container, Pods string
 }
 
-// ParseHost reads what stands behind --remote: ssh://[USER@]HOST[:PORT], [USER@]HOST, unix:PATH or direct.
+// ParseHost reads what stands behind --remote: ssh://[USER@]HOST[:PORT], [USER@]HOST, unix:PATH,
+// kube://NAMESPACE/POD[/CONTAINER] or direct.
 func ParseHost(s string) (Host, error) {
 	bad := func(why string) (Host, error) {
 		return Host{}, slip.New(fmt.Sprintf("--remote %s: %s", s, why),
-			"it takes ssh://[USER@]HOST[:PORT], [USER@]HOST or unix:PATH")
+			"it takes ssh://[USER@]HOST[:PORT], [USER@]HOST, unix:PATH or kube://NAMESPACE/POD[/CONTAINER]")
 	}
 	switch path, unix := strings.CutPrefix(s, "unix:"); {
 	case s == "":
@@ -67,8 +73,22 @@ func ParseHost(s string) (Host, error) {
 		h := Host{Name: strings.TrimSuffix(strings.TrimPrefix(s, "ssh://"), "/"), URI: s, User: u.User.Username(),
 			Address: u.Hostname(), Port: u.Port()}
 		return h, h.check(bad)
+	case strings.HasPrefix(s, "kube://"):
+		way, pods, asked := strings.Cut(strings.TrimPrefix(s, "kube://"), "?pods=")
+		w := strings.Split(way, "/")
+		if len(w) < 2 || len(w) > 3 || slices.ContainsFunc(w, func(n string) bool { return !kubeName.MatchString(n) }) {
+			return bad("it names no pod of Kubernetes")
+		}
+		if asked && !kubePods.MatchString(pods) {
+			return bad("behind ?pods= stand UIDs of pods with commas between")
+		}
+		h := Host{Name: w[1], URI: s, Namespace: w[0], Pod: w[1], Pods: pods}
+		if len(w) == 3 {
+			h.Container = w[2]
+		}
+		return h, nil
 	case strings.Contains(s, "://"):
-		return bad("only ssh is known as a way to a host")
+		return bad("only ssh and kube are known as ways to a host")
 	}
 	h := Host{Name: s, URI: s, Address: s}
 	if user, addr, ok := strings.Cut(s, "@"); ok {
@@ -76,6 +96,12 @@ func ParseHost(s string) (Host, error) {
 	}
 	return h, h.check(bad)
 }
+
+// kubeName is a name of a namespace, a pod or a container (RFC 1123).
+var kubeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
+
+// kubePods are UIDs of pods.
+var kubePods = regexp.MustCompile(`^[0-9a-f-]+(,[0-9a-f-]+)*$`)
 
 // check refuses names that ssh would take for options.
 func (h Host) check(bad func(string) (Host, error)) (err error) {

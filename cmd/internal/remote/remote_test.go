@@ -18,13 +18,16 @@ func TestParseHost(t *testing.T) {
 	for s, want := range map[string]Host{
 		"ssh://root@box.example:2222": {Name: "root@box.example:2222", User: "root", Address: "box.example",
 			Port: "2222"},
-		"ssh://box/":    {Name: "box", Address: "box"},
-		"ssh://[::1]:5": {Name: "[::1]:5", Address: "::1", Port: "5"},
-		"me@box":        {Name: "me@box", User: "me", Address: "box"},
-		"box":           {Name: "box", Address: "box"},
-		"unix:/run/g":   {Name: "/run/g", Socket: "/run/g"},
-		"unix:///run/g": {Name: "/run/g", Socket: "/run/g"},
-		"direct":        {Name: "direct", Direct: true},
+		"ssh://box/":               {Name: "box", Address: "box"},
+		"ssh://[::1]:5":            {Name: "[::1]:5", Address: "::1", Port: "5"},
+		"me@box":                   {Name: "me@box", User: "me", Address: "box"},
+		"box":                      {Name: "box", Address: "box"},
+		"unix:/run/g":              {Name: "/run/g", Socket: "/run/g"},
+		"unix:///run/g":            {Name: "/run/g", Socket: "/run/g"},
+		"direct":                   {Name: "direct", Direct: true},
+		"kube://ns/p?pods=1-a,2-b": {Name: "p", Namespace: "ns", Pod: "p", Pods: "1-a,2-b"},
+		"kube://ns/p-0":            {Name: "p-0", Namespace: "ns", Pod: "p-0"},
+		"kube://ns/p/c":            {Name: "p", Namespace: "ns", Pod: "p", Container: "c"},
 	} {
 		want.URI = s
 		if got, err := ParseHost(s); err != nil || got != want {
@@ -33,6 +36,8 @@ func TestParseHost(t *testing.T) {
 	}
 	for _, s := range []string{"", "ssh://", "ssh://-oProxyCommand=x", "-oProxyCommand=x", "-l@box", "ssh://-l@box",
 		"me@", "unix:", "ftp://box", "ssh://a:b@box", "ssh://box/path", "ssh://box?x", "a b", "a\nb",
+		"kube://ns/p?pods=", "kube://ns/p?pods=x,", "kube://ns/p?x", "kube://p", "kube://ns/-p",
+		"kube://ns/p/c/d", "kube://ns/p//", "kube://Ns/p",
 		"unix:/" + strings.Repeat("x", 200)} {
 		if h, err := ParseHost(s); err == nil {
 			t.Errorf("%q is taken as %+v", s, h)

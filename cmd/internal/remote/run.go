@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -258,7 +260,13 @@ func (s *client) greet(l *link, body []byte) error {
 			h.Version)
 	}
 	s.note(fmt.Sprintf("kernel %s, gostap %s", h.Kernel, h.Version))
-	return l.sendJSON(frameRequest, &s.request)
+	q := s.request
+	for pod := range strings.SplitSeq(s.host.Pods, ",") {
+		if pod != "" {
+			q.Args = slices.Concat([]string{"--pod=" + pod}, q.Args)
+		}
+	}
+	return l.sendJSON(frameRequest, &q)
 }
 
 // talk has the session run. begun says that it had the request when it failed.

@@ -1,0 +1,216 @@
+// Package kube traces pods of a Kubernetes cluster: it finds them and the agents on their nodes, and gives gostap the
+// command line that runs a session on each of these nodes, kept to these pods.
+//
+// In: the arguments of "gostap kube", what kubectl says. Out: arguments for gostap: --remote kube://AGENT?pods=UIDS.
+package kube
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/gostap/gostap/cmd/internal/slip"
+)
+
+//go:embed agent.yaml
+var manifest string
+
+// Usage is printed by "gostap kube --help".
+const Usage = `gostap kube - traces pods
+
+usage: gostap kube [-n NAMESPACE] {-l SELECTOR | POD...} [--] [options and script of gostap]
+       gostap kube manifest [--image IMAGE] [--agents NAMESPACE] | kubectl apply -f -
+
+Runs a session on each node that has one of the pods, kept to these pods; with --merge in one answer:
+
+  gostap kube -n shop -l app=cart -- --merge -T 30 -e 'global n probe process("./cart").function("main.add") { n++ }'
+
+  -n, --namespace NS    the namespace of the pods, that of kubectl's context if not said
+  -l, --selector SEL    the pods with these labels, as kubectl takes them
+      --agents NS       the namespace where gostap's agents are, gostap if not said
+      --image IMAGE     of the manifest: the image with gostap, gostap:latest if not said
+
+kubectl has to be here, with the right to list pods, and to exec into those of the agents. A program that the script
+names is one of this machine, equal to the one in the pods: it is found there by what is in it. See docs/kubernetes.md.
+`
+
+// Streams are where it prints.
+type Streams struct{ Out, Err io.Writer }
+
+// request is what is asked for.
+type request struct {
+	namespace, selector, agents, image string
+	pods                               []string
+	rest                               []string
+}
+
+// Args gives the arguments for gostap. done says that there is nothing to run any more.
+func Args(args []string, s Streams) (out []string, done bool, err error) {
+	r := &request{agents: "gostap", image: "gostap:latest"}
+	if len(args) > 0 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help") || len(args) == 0 {
+		fmt.Fprint(s.Out, Usage)
+		return nil, true, nil
+	}
+	wants := args[0] == "manifest"
+	if wants {
+		args = args[1:]
+	}
+	if err := r.parse(args); err != nil {
+		return nil, true, err
+	}
+	if wants {
+		if len(r.rest)+len(r.pods) > 0 {
+			return nil, true, slip.New(fmt.Sprintf("kube manifest takes no %q", slices.Concat(r.pods, r.rest)[0]), "")
+		}
+		_, err := io.WriteString(s.Out, strings.NewReplacer("{{NAMESPACE}}", r.agents, "{{IMAGE}}", r.image).
+			Replace(manifest))
+		return nil, true, err
+	}
+	switch {
+	case r.selector == "" && len(r.pods) == 0:
+		return nil, true, slip.New("kube: no pods are named",
+			"-l app=NAME names those with a label; gostap kube --help")
+	case r.selector != "" && len(r.pods) > 0:
+		return nil, true, slip.New("kube: pods are named by -l or by their names, not by both", "")
+	}
+	out, err = r.find(s.Err)
+	return out, err != nil, err
+}
+
+// parse reads the options of kube, which end at -- or at the first that is none of them.
+func (r *request) parse(args []string) error {
+	for len(args) > 0 {
+		name, value, has := strings.Cut(args[0], "=")
+		to := map[string]*string{"-n": &r.namespace, "--namespace": &r.namespace, "-l": &r.selector,
+			"--selector": &r.selector, "--agents": &r.agents, "--image": &r.image}[name]
+		switch {
+		case args[0] == "--":
+			r.rest = args[1:]
+			return nil
+		case to == nil && strings.HasPrefix(name, "-"):
+			r.rest = args
+			return nil
+		case to == nil:
+			r.pods = append(r.pods, args[0])
+			args = args[1:]
+			continue
+		case !has && len(args) == 1:
+			return slip.New("kube: "+name+" needs a value", "")
+		case !has:
+			value, args = args[1], args[1:]
+		}
+		if value == "" || strings.HasPrefix(value, "-") {
+			return slip.New(fmt.Sprintf("kube: %s takes no %q", name, value), "")
+		}
+		*to, args = value, args[1:]
+	}
+	return nil
+}
+
+// pod is what there is to know of one.
+type pod struct {
+	Metadata struct{ Name, Namespace, UID string }
+	Spec     struct{ NodeName string }
+	Status   struct {
+		Phase             string
+		ContainerStatuses []struct{ Ready bool }
+	}
+}
+
+func (p *pod) ready() bool {
+	return p.Status.Phase == "Running" && len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].Ready
+}
+
+// find asks for the pods and for the agents on their nodes.
+func (r *request) find(errw io.Writer) ([]string, error) {
+	words := []string{"get", "pods"}
+	if r.namespace != "" {
+		words = append(words, "--namespace", r.namespace)
+	}
+	if r.selector != "" {
+		words = append(words, "--selector", r.selector)
+	}
+	pods, err := get(append(append(words, r.pods...), "--output", "json"))
+	if err != nil {
+		return nil, err
+	}
+	agents, err := get([]string{"get", "pods", "--namespace", r.agents, "--selector",
+		"app.kubernetes.io/name=gostap-agent", "--output", "json"})
+	if err != nil {
+		return nil, err
+	}
+	on := map[string]string{}
+	for i := range agents {
+		if agents[i].ready() {
+			on[agents[i].Spec.NodeName] = agents[i].Metadata.Name
+		}
+	}
+	var agentsOf []string           // in the order of their first pods
+	traced := map[string][]string{} // UIDs, by agents
+	for i := range pods {
+		p := &pods[i]
+		agent := on[p.Spec.NodeName]
+		switch {
+		case p.Status.Phase != "Running":
+			fmt.Fprintf(errw, "WARNING: pod %s does not run (%s)\n", p.Metadata.Name, p.Status.Phase)
+			continue
+		case agent == "":
+			fmt.Fprintf(errw, "WARNING: pod %s is not traced: no agent of gostap is ready on its node %s\n",
+				p.Metadata.Name, p.Spec.NodeName)
+			continue
+		}
+		if traced[agent] == nil {
+			agentsOf = append(agentsOf, agent)
+		}
+		traced[agent] = append(traced[agent], p.Metadata.UID)
+	}
+	var out []string
+	for _, a := range agentsOf {
+		out = append(out, "--remote", "kube://"+r.agents+"/"+a+"?pods="+strings.Join(traced[a], ","))
+	}
+	switch {
+	case len(out) > 0:
+	case len(pods) == 0:
+		return nil, slip.New("kube: there are no such pods", "kubectl get pods -A --show-labels lists all")
+	case len(on) == 0:
+		return nil, slip.New("kube: no agent of gostap is ready in the namespace "+r.agents,
+			"gostap kube manifest --image IMAGE | kubectl apply -f - puts one on each node")
+	default:
+		return nil, errors.New("kube: none of the pods can be traced")
+	}
+	return append(append(out, "--remote-prefix"), r.rest...), nil
+}
+
+// get asks kubectl for pods: a list, or one that was named.
+func get(args []string) ([]pod, error) {
+	path, err := exec.LookPath("kubectl")
+	if err != nil {
+		return nil, slip.New("kube: there is no command kubectl here, which speaks with clusters", "")
+	}
+	var out, said bytes.Buffer
+	cmd := exec.Command(path, args...)
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		text := strings.TrimSpace(said.String())
+		return nil, fmt.Errorf("kube: kubectl %s: %w: %s", strings.Join(args[:2], " "), err,
+			text[strings.LastIndexByte(text, '\n')+1:])
+	}
+	var list struct {
+		Kind  string
+		Items []pod
+		pod
+	}
+	if err := json.Unmarshal(out.Bytes(), &list); err != nil {
+		return nil, fmt.Errorf("kube: kubectl did not answer with JSON: %w", err)
+	}
+	if list.Kind == "Pod" {
+		return []pod{list.pod}, nil
+	}
+	return list.Items, nil
+}

@@ -1,0 +1,65 @@
+package cgroup
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestPods: pods are found by both ways in which kubelet names their groups, and no others; the programs that run in
+// them are found.
+func TestPods(t *testing.T) {
+	const a, b = "0a1b2c3d-1111-2222-3333-444455556666", "ffffffff-1111-2222-3333-444455556666"
+	if _, err := Pods([]string{"../x"}); err == nil {
+		t.Error("a path is taken as a UID")
+	}
+	if dirs, err := Pods([]string{"01234567-89ab-cdef-0123-456789abcdef"}); err != nil || len(dirs) > 0 {
+		t.Errorf("a pod that is not here: %q %v", dirs, err)
+	}
+	top := ""
+	for _, in := range []string{"", "/unified", "/memory", "/pids"} {
+		if _, err := Open("/sys/fs/cgroup" + in); err == nil {
+			top = "/sys/fs/cgroup" + in
+			break
+		}
+	}
+	if top == "" {
+		t.Skip("no control groups in /sys/fs/cgroup")
+	}
+	dir := filepath.Join(top, "gostap-kubepods-test")
+	first := filepath.Join(dir, "burstable", "pod"+a)
+	second := filepath.Join(dir, "x.slice", "kubepods-besteffort-pod"+strings.ReplaceAll(b, "-", "_")+".slice")
+	inner := filepath.Join(first, "container")
+	for _, d := range []string{inner, second, filepath.Join(dir, "pod"+a+"x")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Skip(err)
+		}
+	}
+	defer func() {
+		for _, d := range []string{inner, first, filepath.Dir(first), second, filepath.Dir(second),
+			filepath.Join(dir, "pod"+a+"x"), dir} {
+			os.Remove(d)
+		}
+	}()
+	dirs, err := Pods([]string{a, b})
+	if err != nil || len(dirs) != 2 || !strings.HasSuffix(dirs[0]+dirs[1], filepath.Base(second)) ||
+		!strings.HasSuffix(dirs[0], filepath.Base(first)) {
+		t.Fatalf("%q %v", dirs, err)
+	}
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	pid := []byte(strconv.Itoa(cmd.Process.Pid))
+	if err := os.WriteFile(filepath.Join(inner, "cgroup.procs"), pid, 0o644); err != nil {
+		t.Skip(err)
+	}
+	if p := Programs(dirs); len(p) != 1 || p[0] != cmd.Process.Pid {
+		t.Errorf("programs %v", p)
+	}
+}
