@@ -67,12 +67,12 @@ command() {
 see='gostap(1), gostap-language(7), gostap-probes(3), gostap-tapset(3), gostap-tools(1), gostap-profile(1), gostap-types(1),
 gostap-errors(7), gostap-guru(7); gostap help NAME'
 command "" gostap
-for c in profile types inject patch dtrace tplist; do command $c gostap-$c; done
+for c in profile types inject patch dtrace tplist kube; do command $c gostap-$c; done
 document tools gostap-tools 1
 document language gostap-language 7
 document tapsets gostap-tapset 3
 document errors gostap-errors 7
-for d in guru ftrace served remote monitor interactive marks plan packages compat; do document $d gostap-$d 7; done
+for d in guru ftrace served remote kubernetes export page json monitor interactive marks plan packages compat; do document $d gostap-$d 7; done
 {
 	sed -n '/^## Probe points/,/^## Aliases/{/^## Aliases/d;s/^## /# /;s/^### /## /;p}' docs/language.md
 	printf '\n# ALL KINDS\n\n'
