@@ -292,6 +292,9 @@ func (c *command) fired() bool { return c.pass == 5 && (tty.Is(c.Err) || c.level
 
 // translated serves -p3, -p4, -m and -k, and says whether the session is to be run.
 func (c *command) translated(ctx context.Context, p *gostap.Program) (goOn bool, err error) {
+	if err := c.nowhere(p); err != nil {
+		return false, err
+	}
 	if c.pass == 3 {
 		text, err := p.Listing(ctx)
 		if err == nil {

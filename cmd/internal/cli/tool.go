@@ -3,10 +3,12 @@ package cli
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/toolbox"
 	"github.com/gostap/gostap/tapsets/tools"
@@ -18,6 +20,19 @@ type toolRun struct {
 	args       []string // the command line as one of gostap: the tool's options are -G or in the script
 	help       string   // to print instead
 }
+
+// nowhere refuses a tool of whose probe points none is here: it would print a head, and wait for nothing.
+func (c *command) nowhere(p *gostap.Program) error {
+	if c.tool == nil || c.pass != 5 || !p.OnHost() || !optional.MatchString(c.tool.text) {
+		return nil
+	}
+	name := strings.TrimSuffix(c.tool.name, ".stp")
+	return slip.New(name+": there is nothing to trace: none of its probe points is in this kernel, or in the program "+
+		"that is named", "gostap "+name+" --help tells what it takes, gostap --info what this kernel has")
+}
+
+// optional finds a probe point that may lead nowhere.
+var optional = regexp.MustCompile(`[)\w"] ?\?\s*[{,]`)
 
 // toolFlag is an option of a tool.
 type toolFlag struct{ index int }

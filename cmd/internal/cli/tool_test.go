@@ -130,6 +130,8 @@ probe begin {
 probe @at { }
 %( @first == "where" %? probe @where.begin { } %)
 `)
+	write(own+"nowhere.stp", "// nowhere: has nothing to trace\n"+
+		"probe begin { println(\"waits\") }\nprobe kernel.trace(\"no:such\") ? { println(\"hit\") }\n")
 	write(own+"sub/opensnoop.stp", "// opensnoop: mine\nprobe begin { println(\"mine\") exit() }\n")
 	write("biotop", "probe begin { println(\"a file\") exit() }\n")
 	write("execsnoop.stp", "probe begin { println(\"a file with an ending\") exit() }\n")
@@ -169,6 +171,7 @@ probe @at { }
 		{"-e 'probe begin { println(@1) exit() }' --runtime=host trial", "trial\n"},
 		{"triall", "no tool of that name\n  hint: did you mean trial?"},
 		{"headless", "no head"},
+		{"nowhere --runtime=host", "nowhere: there is nothing to trace"},
 		{"open", "is not run"},
 		{"tools --show opensnoop", "// opensnoop: mine\n"},
 		{"tools --show opensnop", "did you mean opensnoop?"},
