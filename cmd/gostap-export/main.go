@@ -26,6 +26,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/deliver"
 	"github.com/gostap/gostap/cmd/internal/deliver/otlp"
 	"github.com/gostap/gostap/cmd/internal/deliver/prom"
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/runtime/export/feed"
 )
 
@@ -134,7 +135,7 @@ func run(args []string, in io.Reader, out, errw io.Writer) error {
 		}
 	}
 	err := reader.Each(take, idle)
-	return errors.Join(append([]error{err}, finish(to, fs.Args(), reader, *drain, tell)...)...)
+	return errors.Join(append([]error{err}, finish(to, fs.Args(), reader, *drain)...)...)
 }
 
 // stepBack has traced programs run before this one, where there are not enough processors for both: what is for each
@@ -158,17 +159,11 @@ func say(errw io.Writer, mu *sync.Mutex, l *feed.Line) {
 	if l.Type == "error" {
 		word = "ERROR"
 	}
-	fmt.Fprintf(errw, "%s: %s\n", word, strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
-			return '�'
-		}
-		return r
-	}, l.Message))
+	fmt.Fprintf(errw, "%s: %s\n", word, diag.Visible(l.Message))
 }
 
 // finish delivers what is left, to all destinations at once. A signal TERM ends that.
-func finish(to []deliver.Destination, names []string, reader *feed.Reader, drain time.Duration,
-	tell func(string, ...any)) (errs []error) {
+func finish(to []deliver.Destination, names []string, reader *feed.Reader, drain time.Duration) (errs []error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	ctx, stop = context.WithTimeout(ctx, drain)

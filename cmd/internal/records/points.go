@@ -18,11 +18,11 @@ import (
 type points struct {
 	w     *writer
 	since time.Time
-	// series are those that were told, by the metric and its labels.
-	series map[string]*series
-	// told counts them by metric, left those that were too many in one moment, at most.
-	told, left map[string]int
-	err        error // of a moment that could not be written
+	// series are those that were told last, by their metric and by their labels.
+	series map[string]map[string]*series
+	// left counts those that were too many in one moment, at most, by metric.
+	left map[string]int
+	err  error // of a moment that could not be written
 }
 
 // series is one that was told.
@@ -58,36 +58,33 @@ func (p *points) every(s *gostap.Session, d time.Duration) (wait func()) {
 func (p *points) add(globals gostap.Globals, now time.Time) error {
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
-	if p.told == nil {
-		p.told, p.left = map[string]int{}, map[string]int{}
-	}
 	for _, name := range slices.Sorted(maps.Keys(globals)) {
 		g := globals[name]
 		if g.Metric == nil {
 			continue
 		}
-		here, left := map[string]bool{}, 0
+		told, here, left := p.series[g.Metric.Name], map[string]*series{}, 0
+		known := len(told) // those of before and of now
 		for i := range g.Elements {
 			m := point(g.Metric, &g.Elements[i])
 			key := keyOf(m)
-			of := p.series[key]
+			of := told[key]
 			value := m.Value.Int
 			if m.Stats != nil {
 				value = m.Stats.Count
 			}
 			switch {
-			case of == nil && p.told[g.Metric.Name] >= cmp.Or(g.Metric.Max, metric.MaxSeries):
+			case of == nil && known >= cmp.Or(g.Metric.Max, metric.MaxSeries):
 				left++
 				continue
 			case of == nil:
 				of = &series{begin: p.since}
-				p.series[key] = of
-				p.told[g.Metric.Name]++
+				known++
 			case value < of.last && m.Type != record.Gauge:
 				of.begin = now // the script has begun again
 			}
 			of.last = value
-			here[key] = true
+			here[key] = of
 			m.Begin, m.Time = of.begin, now
 			p.w.rec = record.Record{Kind: record.MetricPoint, Metric: m}
 			if err := p.w.add(); err != nil {
@@ -102,12 +99,7 @@ func (p *points) add(globals gostap.Globals, now time.Time) error {
 		}
 		p.left[g.Metric.Name] = max(p.left[g.Metric.Name], left)
 		// One that the script has deleted makes room, and begins again if it comes back.
-		for key := range p.series {
-			if metricOf, _, _ := strings.Cut(key, "\x00"); metricOf == g.Metric.Name && !here[key] {
-				delete(p.series, key)
-				p.told[g.Metric.Name]--
-			}
-		}
+		p.series[g.Metric.Name] = here
 	}
 	p.since = now
 	return nil
@@ -151,10 +143,9 @@ func point(d *metric.Decl, e *gostap.Element) *record.Metric {
 	return m
 }
 
-// keyOf tells series apart.
+// keyOf tells the series of a metric apart.
 func keyOf(m *record.Metric) string {
 	var b strings.Builder
-	b.WriteString(m.Name)
 	for i := range m.Labels {
 		fmt.Fprintf(&b, "\x00%d %q", m.Labels[i].Int, m.Labels[i].Text)
 	}

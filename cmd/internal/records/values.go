@@ -26,7 +26,7 @@ func statsOf(s *gostap.Stats) *record.Stats {
 	return out
 }
 
-// exported gives a value as it is exported: of stacks the frames as they are printed.
+// valueOf gives a value as it is exported: of stacks the frames as they are printed.
 func valueOf(v *gostap.Value) record.Value {
 	switch {
 	case v.Stack != nil:

@@ -16,6 +16,22 @@ import (
 // values v with bounds[i-1] < v <= bounds[i].
 type Bounds struct{ bounds []int64 }
 
+// ByMetric are the bounds of metrics by their names.
+type ByMetric map[string]*Bounds
+
+// Add makes room for the buckets of a series.
+func (m ByMetric) Add(l *feed.Line) {
+	if l.Stats == nil {
+		return
+	}
+	if m[l.Name] == nil {
+		m[l.Name] = &Bounds{}
+	}
+	for i := range l.Histograms {
+		m[l.Name].Add(&l.Histograms[i])
+	}
+}
+
 // Add makes room for the buckets of h.
 func (b *Bounds) Add(h *feed.Histogram) {
 	add := func(n int64) {

@@ -18,12 +18,12 @@ type gathered struct {
 	exponential bool
 	at          time.Time
 	lines       []*feed.Line
-	bounds      map[string]*buckets.Bounds // of metrics
+	bounds      buckets.ByMetric
 	losses      []*feed.Line
 }
 
 func newGathered(exponential bool) *gathered {
-	return &gathered{exponential: exponential, bounds: map[string]*buckets.Bounds{}}
+	return &gathered{exponential: exponential, bounds: buckets.ByMetric{}}
 }
 
 // of reports whether a series is of another moment than those that were gathered.
@@ -33,17 +33,7 @@ func (g *gathered) of(l *feed.Line) bool { return len(g.lines) > 0 && !l.Time.Eq
 func (g *gathered) add(l *feed.Line) {
 	g.at = l.Time
 	g.lines = append(g.lines, l)
-	if l.Stats == nil {
-		return
-	}
-	b := g.bounds[l.Name]
-	if b == nil {
-		b = &buckets.Bounds{}
-		g.bounds[l.Name] = b
-	}
-	for i := range l.Histograms {
-		b.Add(&l.Histograms[i])
-	}
+	g.bounds.Add(l)
 }
 
 // lost gathers what is missing, which is a metric as well.
@@ -96,7 +86,8 @@ func (g *gathered) data(name string, lines []*feed.Line) metricdata.Aggregation 
 			Count: uint64(s.Count), Sum: float64(s.Sum) / float64(scale)}
 		p.Min, p.Max = extrema(s)
 		b := g.bounds[name]
-		p.Bounds, p.BucketCounts = b.Upper(scale), make([]uint64, len(b.Upper(scale))+1)
+		p.Bounds = b.Upper(scale)
+		p.BucketCounts = make([]uint64, len(p.Bounds)+1)
 		for i := range l.Histograms {
 			p.BucketCounts = b.Counts(&l.Histograms[i])
 		}

@@ -113,13 +113,13 @@ type series struct {
 	mu     sync.Mutex
 	at     time.Time
 	lines  []*feed.Line
-	bounds map[string]*buckets.Bounds
+	bounds buckets.ByMetric
 	lost   map[string]uint64
 	errors uint64
 }
 
 func newSeries() *series {
-	return &series{bounds: map[string]*buckets.Bounds{}, lost: map[string]uint64{}}
+	return &series{bounds: buckets.ByMetric{}, lost: map[string]uint64{}}
 }
 
 // take takes a line; ok tells that it changed something.
@@ -136,15 +136,7 @@ func (s *series) take(l *feed.Line) (ok bool) {
 			s.at, s.lines = l.Time, nil
 		}
 		s.lines = append(s.lines, l)
-		if l.Stats == nil {
-			break
-		}
-		if s.bounds[l.Name] == nil {
-			s.bounds[l.Name] = &buckets.Bounds{}
-		}
-		for i := range l.Histograms {
-			s.bounds[l.Name].Add(&l.Histograms[i])
-		}
+		s.bounds.Add(l)
 	default:
 		return false
 	}
