@@ -16,13 +16,20 @@ import (
 
 // points writes what the metrics of a script are from time to time.
 type points struct {
-	w     *writer
-	since time.Time
+	w *writer
+	// first is when the session began, since when the last moment was.
+	first, since time.Time
 	// series are those that were told last, by their metric and by their labels.
 	series map[string]map[string]*series
-	// left counts those that were too many in one moment, at most, by metric.
+	// out are those for which there was no room last, left counts them, at most, by metric.
+	out  map[string]map[string]bool
 	left map[string]int
 	err  error // of a moment that could not be written
+}
+
+func newPoints(w *writer, begin time.Time) *points {
+	return &points{w: w, first: begin, since: begin, series: map[string]map[string]*series{},
+		out: map[string]map[string]bool{}, left: map[string]int{}}
 }
 
 // series is one that was told.
@@ -63,7 +70,7 @@ func (p *points) add(globals gostap.Globals, now time.Time) error {
 		if g.Metric == nil {
 			continue
 		}
-		told, here, left := p.series[g.Metric.Name], map[string]*series{}, 0
+		told, here, left := p.series[g.Metric.Name], map[string]*series{}, map[string]bool{}
 		known := len(told) // those of before and of now
 		for i := range g.Elements {
 			m := point(g.Metric, &g.Elements[i])
@@ -75,10 +82,12 @@ func (p *points) add(globals gostap.Globals, now time.Time) error {
 			}
 			switch {
 			case of == nil && known >= cmp.Or(g.Metric.Max, metric.MaxSeries):
-				left++
+				left[key] = true
 				continue
 			case of == nil:
-				of = &series{begin: p.since}
+				if of = (&series{begin: p.since}); p.out[g.Metric.Name][key] {
+					of.begin = p.first // it was counted, and not told
+				}
 				known++
 			case value < of.last && m.Type != record.Gauge:
 				of.begin = now // the script has begun again
@@ -91,15 +100,15 @@ func (p *points) add(globals gostap.Globals, now time.Time) error {
 				return err
 			}
 		}
-		if left > 0 && p.left[g.Metric.Name] == 0 {
+		if len(left) > 0 && p.left[g.Metric.Name] == 0 {
 			p.w.rec = record.Record{Kind: record.Warning, Text: tooMany(g.Metric)}
 			if err := p.w.add(); err != nil {
 				return err
 			}
 		}
-		p.left[g.Metric.Name] = max(p.left[g.Metric.Name], left)
+		p.left[g.Metric.Name] = max(p.left[g.Metric.Name], len(left))
 		// One that the script has deleted makes room, and begins again if it comes back.
-		p.series[g.Metric.Name] = here
+		p.series[g.Metric.Name], p.out[g.Metric.Name] = here, left
 	}
 	p.since = now
 	return nil

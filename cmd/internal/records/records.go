@@ -96,7 +96,7 @@ func Run(ctx context.Context, p *gostap.Program, s *gostap.Session, started func
 	}
 	side := &aside{Writer: cfg.Err, pend: w.pause, whole: cfg.Whole}
 	side.turn, _ = cfg.Out.(interface{ Next() error })
-	points := &points{w: w, since: cfg.Session.Time, series: map[string]map[string]*series{}, left: map[string]int{}}
+	points := newPoints(w, cfg.Session.Time)
 	wait := func() {}
 	if w.rows == nil && p.Metrics() {
 		wait = points.every(s, cfg.Every)
