@@ -19,7 +19,7 @@ func (k *Kernel) Modules(names ...string) ([]string, error) {
 		return nil, err
 	}
 	defer unlock()
-	root := filepath.Join(k.dir, "modules-4") // another number for other files
+	root := filepath.Join(k.dir, "modules-5") // another number for other files
 	if !exists(filepath.Join(root, "ready")) {
 		deb, err := k.a.get(suites(k.Release), "linux-modules-"+k.Release, "linux-image-"+k.Release+"-unsigned")
 		if err != nil {
@@ -28,7 +28,7 @@ func (k *Kernel) Modules(names ...string) ([]string, error) {
 		if err := os.MkdirAll(root, 0o755); err != nil {
 			return nil, err
 		}
-		sh := `dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards '*/kernel/fs/*.ko*' '*/kernel/net/sunrpc/*.ko*' '*/kernel/net/dns_resolver/*.ko*' '*/kernel/net/core/*.ko*' '*/kernel/drivers/net/*.ko*' '*/kernel/drivers/virtio/*.ko*' '*/kernel/drivers/scsi/*.ko*' '*/kernel/lib/*.ko*' '*/kernel/arch/*/crypto/*.ko*' '*/kernel/arch/*/kvm/*.ko*' '*/kernel/virt/*.ko*' '*/kernel/crypto/*.ko*' 2>/dev/null; find "$2" -name '*.xz' -exec xz -d {} +`
+		sh := `dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards '*/kernel/fs/*.ko*' '*/kernel/net/sunrpc/*.ko*' '*/kernel/net/dns_resolver/*.ko*' '*/kernel/net/core/*.ko*' '*/kernel/drivers/net/*.ko*' '*/kernel/drivers/virtio/*.ko*' '*/kernel/drivers/block/*.ko*' '*/kernel/drivers/scsi/*.ko*' '*/kernel/lib/*.ko*' '*/kernel/arch/*/crypto/*.ko*' '*/kernel/arch/*/kvm/*.ko*' '*/kernel/virt/*.ko*' '*/kernel/crypto/*.ko*' 2>/dev/null; find "$2" -name '*.xz' -exec xz -d {} +`
 		if _, err := run("", "sh", "-c", sh, "sh", deb, root); err != nil {
 			return nil, err
 		}
