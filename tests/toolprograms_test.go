@@ -86,6 +86,20 @@ var countedTools = []toolCount{
 	{"usdt --mark query__done", "statements", "statements", `^ *(\d+) query__done`, `^statements (\d+)`, 0},
 	{"uflow run", "statements", "returns", ` <- run `, `^statements (\d+)`, 0},
 	{"gethostlatency", "heaps names", "names", ` heaps +\d+ (ok|failed) `, `^names (\d+)`, 0},
+	{"threadsnoop", "heaps locks", "threads", ` heaps +\d+$`, `^threads (\d+)`, 0},
+	{"lockorder", "heaps orders", "pairs", ` takes 0x`, `^pairs (\d+)`, 0},
+	{"cppthrows", "hurls", "runtime_error", `^ *(\d+) St13runtime_error `, `^errors (\d+)`, 0},
+	{"cppthrows", "hurls", "of the program's own type", `^ *(\d+) 3Odd `, `^odd (\d+)`, 0},
+	{"inotifysnoop", "doings watches", "calls", ` inotify_add_watch `, `^watches (\d+)`, 0},
+	{"inotifysnoop --failed", "doings watches", "calls that fail", ` ENOENT `, `^watches failed (\d+)`, 0},
+	{"ptracesnoop", "doings peeks", "bytes", ` (?:read|write) .* (\d+)$`, `^bytes (\d+)`, 0},
+	{"sofdsnoop", "doings passes", "messages", ` send .*`, `^messages (\d+)`, 0},
+	// Other programs of the machine may have such timers, too.
+	{"timersnoop --top 1000", "doings clocks", "timers", `^timerfd_tmrproc +hrtimer +(\d+)`, `^timers (\d+)`, 10},
+	{"go-netpoll", "doings polls", "waits", ` read +(\d+) `, `^waits (\d+)`, 0},
+	{"go-netpoll", "doings polls", "deadlines", ` read .* (\d+)$`, `^deadlines (\d+)`, 0},
+	// At the end of the program a segment may still come.
+	{"tcprtt --port 4791", "doings segments", "segments", `^127\.0\.0\.1 +(\d+)`, `^segments (\d+)`, 10},
 }
 
 // TestToolsOfPrograms holds numbers of tools against what the traced programs count themselves. GOSTAP_TOOLS=1 asks for

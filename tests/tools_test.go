@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,8 @@ const (
 	trues  = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; done"
 	findIt = "find /usr/share/doc -name README"
 	spin   = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; "
+	// rivalled leaves in $c how often the shell ran on a processor that it had to share.
+	rivalled = "taskset -pc 1 $$; yes >/dev/null & " + spin + "read a b c </proc/$$/schedstat; "
 )
 
 // toolProofs are those that need system calls, tracepoints and counters only.
@@ -93,11 +96,11 @@ var toolProofs = []proof{
 		"for i in 1 2 3 4 5 6 7 8; do dd if=$f of=/dev/null iflag=direct bs=4k; done; b=$(r); rm $f; " +
 		"echo $((b-a)) >$OWN",
 		what: "reads", line: `^read: (\d+) requests`, source: "/sys/dev/block/*/stat", within: 20},
-	{tool: "runqlat", load: spin + "read a b c </proc/$$/schedstat; echo $c >$OWN", what: "waits",
+	{tool: "runqlat", load: rivalled + "read a b d </proc/$!/schedstat; kill $!; echo $((c+d)) >$OWN", what: "waits",
 		line: `^(\d+) waits`, source: "/proc/PID/schedstat", within: 10},
 	{tool: "cpudist", load: spin + "read a b c </proc/$$/schedstat; echo $((a/1000)) >$OWN",
 		what: "microseconds on processors", line: ` (\d+) us in all`, source: "/proc/PID/schedstat", within: 10},
-	{tool: "cswstat --interval 100s", load: spin + "read a b c </proc/$$/schedstat; echo $c >$OWN", what: "switches",
+	{tool: "cswstat --interval 100s", load: rivalled + "kill $!; echo $c >$OWN", what: "switches",
 		line: ` sh +(\d+)`, source: "/proc/PID/schedstat", within: 10},
 	{tool: "offcputime", load: "sleep 0.5; echo 500000 >$OWN", what: "microseconds that sleep waited",
 		line: `^sleep .*: (\d+) us`, source: "what was asked for", within: 10},
@@ -133,7 +136,7 @@ var toolProofs = []proof{
 func TestToolProofs(t *testing.T) {
 	asked := os.Getenv(toolsAsked)
 	if asked == "" {
-		t.Skip(toolsAsked + "=1 asks for it; it takes two minutes")
+		t.Skip(toolsAsked + "=1 asks for it; it takes three minutes")
 	}
 	needRoot(t)
 	gostap := bin(t, "gostap")
@@ -143,7 +146,7 @@ func TestToolProofs(t *testing.T) {
 	}
 	kernel := regexp.MustCompile(`^\d+\.\d+`).FindString(unix.ByteSliceToString(uts.Release[:]))
 	var rows []string
-	for _, p := range toolProofs {
+	for _, p := range slices.Concat(toolProofs, kernelProofs) {
 		name, _, _ := strings.Cut(p.tool, " ")
 		t.Run(name+"/"+strings.ReplaceAll(p.what, " ", "_"), func(t *testing.T) {
 			ours, theirs := prove(t, gostap, p)
