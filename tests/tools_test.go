@@ -115,6 +115,9 @@ var toolProofs = []proof{
 		"a=$(r); sleep 4; b=$(r); echo $((b-a)) >$OWN", what: "TIMER", line: `^TIMER +(\d+)`,
 		source: "/proc/softirqs", within: 20},
 	{tool: "mmapsnoop", load: "true; ls /", what: "calls of mmap", line: ` mmap `, strace: `mmap\(`},
+	{tool: "mmapsnoop", load: "strace -e brk -o $OWN.s ls /; set -- $(sed -n 's/^brk.*= //p' $OWN.s); rm $OWN.s; " +
+		"for e; do :; done; echo $(((e-$1)/1024)) >$OWN", what: "KB that the heap of ls grew by",
+		line: ` ls +brk +(\d+)`, source: "strace"},
 	{tool: "pagefaults --interval 100s", load: "perf stat -x, -e page-faults -o $OWN.p /bin/ls -lR /usr/share; " +
 		"grep page-faults $OWN.p | cut -d, -f1 >$OWN; rm $OWN.p", what: "of ls", line: ` ls +(\d+)`,
 		source: "perf stat", within: 10},

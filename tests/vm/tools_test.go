@@ -24,6 +24,7 @@ chown 1:1 /tmp/own
 mkdir -p /tmp/m
 mount -t tmpfs none /tmp/m
 umount /tmp/m
+echo typed >/dev/console
 rm /tmp/own
 `
 
@@ -53,6 +54,7 @@ var toolProofs = []struct {
 	{"trace k:vfs_unlink", "calls by rm", ` rm +vfs_unlink `, 2},
 	{"stackcount k:vfs_unlink", "calls", `^(\d+) times`, 2},
 	{"kfuncs rmdir --match vfs_*", "vfs_rmdir entered", `-> vfs_rmdir$`, 1},
+	{"ttysnoop", "lines to the console", ` sh +\S+ +"typed`, 1},
 }
 
 // TestToolProofs holds numbers of tools that need functions of the kernel against what the load does. It is asked for

@@ -43,6 +43,9 @@ func Page() string {
 				fmt.Fprintf(&b, "\n## %s: %s\n", s.Name, s.About)
 			}
 			fmt.Fprintf(&b, "\n### %s\n\n```text\n%s```\n", t.Name, Help(t))
+			if cast := Cast(t.Name); cast != "" {
+				fmt.Fprintf(&b, "\nA run:\n\n```text\n%s```\n", cast)
+			}
 		}
 	}
 	return b.String()
