@@ -50,8 +50,8 @@ var kernelProofs = []proof{
 	{tool: "runqlen", load: "spin() { exec taskset -c 1 timeout 3 sh -c 'while :; do :; done'; }; spin & spin & " +
 		"wait; echo 297 >$OWN", what: "samples with threads waiting", line: ` (\d+) with threads`, source: "99 a second",
 		within: 25},
-	{tool: "loads --interval 100s", load: "sed 's/.*\\.\\(..\\) [0-9]*\\/.*/\\1/' /proc/loadavg >$OWN",
-		what: "hundredths, fifteen minutes", line: `(\d\d)$`, source: "/proc/loadavg", within: 5},
+	{tool: "loads --interval 100s", load: "sed 's/^[0-9]*\\.\\(..\\).*/\\1/' /proc/loadavg >$OWN",
+		what: "hundredths, one minute", line: `^\S+ \d+\.(\d\d) `, source: "/proc/loadavg"},
 	{tool: "hardirqs", load: file + "r() { awk '$1 ~ /^[0-9]+:/ { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } " +
 		"END { print n }' /proc/interrupts; }; a=$(r); " + readFile + "b=$(r); rm $f; echo $((b-a)) >$OWN",
 		what: "interrupts", line: `^ +\d+ \S+ +(\d+) `, source: "/proc/interrupts", within: 10},
