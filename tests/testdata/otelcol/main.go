@@ -30,7 +30,7 @@ func main() {
 		BuildInfo: component.BuildInfo{Command: "otelcol", Description: "for a test", Version: "0.162.0"},
 		Factories: factories,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{
-			ResolverSettings: confmap.ResolverSettings{ProviderFactories: providers},
+			ResolverSettings: confmap.ResolverSettings{ProviderFactories: providers, DefaultScheme: "file"},
 		},
 	})
 	if err := cmd.Execute(); err != nil {
