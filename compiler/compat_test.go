@@ -17,6 +17,7 @@ import (
 	"github.com/gostap/gostap/compiler/internal/load"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/grammar"
+	"github.com/gostap/gostap/tests/pages"
 )
 
 // theirs is the library of Debian's package systemtap-common, whose names are counted.
@@ -254,21 +255,15 @@ func TestCompat(t *testing.T) {
 	}
 	b.WriteString("\nVariables that are missing, by alias:\n\n")
 	writeMissing(&b, vars.missing)
-	got := compatMark + b.String() + compatEnd
-	page, err := os.ReadFile(compatPage)
-	if err != nil {
-		t.Fatal(err)
+	want, err := pages.Table(compatPage, compatMark, compatEnd)
+	if err == nil && *update {
+		err = pages.Write(compatPage, compatMark, compatEnd, b.String())
 	}
-	before, rest, ok := strings.Cut(string(page), compatMark)
-	want, after, ok2 := strings.Cut(rest, compatEnd)
 	switch {
-	case !ok || !ok2:
-		t.Fatal("docs/compat.md has no place for the library")
+	case err != nil:
+		t.Fatal(err)
 	case *update:
-		if err := os.WriteFile(compatPage, []byte(before+got+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	case compatMark+want+compatEnd != got:
+	case want != b.String():
 		t.Errorf("docs/compat.md is not what the libraries say; run with -update\n%.2000s",
 			firstDifference(want, b.String()))
 	}

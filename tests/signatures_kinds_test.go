@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/tests/pages"
 )
 
 // kindCount is what was compared of one kind of value.
@@ -127,17 +129,7 @@ func (t *truthTable) write(tb testing.TB) {
 	if page == "" || tb.Failed() {
 		return
 	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	before, rest, ok1 := strings.Cut(string(text), "<!-- values -->\n")
-	_, behind, ok2 := strings.Cut(rest, "<!-- end of values -->\n")
-	if !ok1 || !ok2 {
-		tb.Fatalf("%s has no place for the tables", page)
-	}
-	text = []byte(before + "<!-- values -->\n" + t.String() + "<!-- end of values -->\n" + behind)
-	if err := os.WriteFile(page, text, 0o644); err != nil {
+	if err := pages.Write(page, "<!-- values -->\n", "<!-- end of values -->\n", t.String()); err != nil {
 		tb.Fatal(err)
 	}
 }

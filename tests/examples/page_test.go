@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/tests/pages"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/compat.md")
@@ -27,20 +29,15 @@ func between(what string) (begin, end string) {
 // writeOrCompare puts a table into the page, or says how the page differs.
 func writeOrCompare(t *testing.T, what, text string) {
 	t.Helper()
-	page, err := os.ReadFile(pageFile)
-	if err != nil {
-		t.Fatal(err)
-	}
 	begin, end := between(what)
-	before, rest, ok := strings.Cut(string(page), begin)
-	old, after, ok2 := strings.Cut(rest, end)
+	old, err := pages.Table(pageFile, begin, end)
+	if err == nil && *update {
+		err = pages.Write(pageFile, begin, end, text)
+	}
 	switch {
-	case !ok || !ok2:
-		t.Fatalf("docs/compat.md has no place for %s", what)
+	case err != nil:
+		t.Fatal(err)
 	case *update:
-		if err := os.WriteFile(pageFile, []byte(before+begin+text+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
 	case old != text:
 		t.Errorf("docs/compat.md says something else of %s; -update writes this:\n%s", what, text)
 	}
@@ -166,13 +163,11 @@ var (
 
 func readPage(t *testing.T) *page {
 	t.Helper()
-	text, err := os.ReadFile(pageFile)
+	begin, end := between("examples")
+	rest, err := pages.Table(pageFile, begin, end)
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin, end := between("examples")
-	_, rest, _ := strings.Cut(string(text), begin)
-	rest, _, _ = strings.Cut(rest, end)
 	p := &page{said: map[string][]string{}}
 	if m := kernelLine.FindStringSubmatch(rest); m != nil {
 		p.kernel = m[1]

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/go-delve/delve/pkg/proc"
+
+	"github.com/gostap/gostap/tests/pages"
 )
 
 // server is a real program that runs under a load while gostap and Delve look at it.
@@ -113,15 +115,7 @@ func writeTable(t *testing.T, mark, table string) {
 	if page == "" {
 		return
 	}
-	text, err := os.ReadFile(page)
-	before, rest, ok1 := strings.Cut(string(text), "<!-- "+mark+" -->\n")
-	_, behind, ok2 := strings.Cut(rest, "<!-- end of "+mark+" -->\n")
-	if err != nil || !ok1 || !ok2 {
-		t.Errorf("%s: %v, no marks for %s", page, err, mark)
-		return
-	}
-	out := before + "<!-- " + mark + " -->\n" + table + "<!-- end of " + mark + " -->\n" + behind
-	if err := os.WriteFile(page, []byte(out), 0o644); err != nil {
+	if err := pages.Write(page, "<!-- "+mark+" -->\n", "<!-- end of "+mark+" -->\n", table); err != nil {
 		t.Error(err)
 	}
 }

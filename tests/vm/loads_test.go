@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gostap/gostap/tests/pages"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/compat.md")
@@ -87,9 +89,9 @@ func TestGuestLoads(t *testing.T) {
 				"virtio-blk-pci,drive=d"}})
 		var rows []string
 		for _, l := range loads {
-			for _, how := range []string{"module", "eBPF"} {
-				label := l.name + " " + how
-				said, out := part(res, label), string(res.Out[outName(l, how)])
+			for _, how := range loadWays {
+				label := l.name + " " + how.name
+				said, out := part(res, label), string(res.Out[outName(l, how.name)])
 				own := map[string]int{}
 				for line := range strings.Lines(said) {
 					var name string
@@ -110,8 +112,8 @@ func TestGuestLoads(t *testing.T) {
 				if got != want || want == 0 || own["did"] == 0 || own["rc"] != 0 {
 					t.Errorf("%s: %d, want %d by %s\n%s\n%.1500s", label, got, want, l.source, said, out)
 				}
-				rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s | %d | %s | %d |\n", l.name, how, l.load, l.what,
-					got, sources[l.source], want))
+				rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s | %d | %s | %d |\n", l.name, how.name, l.load,
+					l.what, got, sources[l.source], want))
 			}
 		}
 		if *update && full && !t.Failed() {
@@ -124,6 +126,9 @@ func TestGuestLoads(t *testing.T) {
 		}
 	})
 }
+
+// loadWays are the ways in which each example runs, with the arguments of gostap.
+var loadWays = []struct{ name, args string }{{"module", "run %s.ko"}, {"eBPF", "-w --runtime=bpf %s.stp"}}
 
 // outName is the file that an example writes.
 func outName(l guestLoad, how string) string {
@@ -191,10 +196,10 @@ func stageLoads(t *testing.T, k *Kernel, loads []guestLoad) (files map[string]st
 		if what == "refused" {
 			promise = 2
 		}
-		for how, args := range map[string]string{"module": "run %s.ko", "eBPF": "-w --runtime=bpf %s.stp"} {
-			command += fmt.Sprintf("echo '== %s %s'\necho %d >/proc/sys/vm/overcommit_memory\n./gostap "+args+
-				" -o /out/%s -c '%s'; echo rc $?\necho 0 >/proc/sys/vm/overcommit_memory\n", l.name, how, promise, name,
-				outName(l, how), run)
+		for _, how := range loadWays {
+			command += fmt.Sprintf("echo '== %s %s'\necho %d >/proc/sys/vm/overcommit_memory\n./gostap "+how.args+
+				" -o /out/%s -c '%s'; echo rc $?\necho 0 >/proc/sys/vm/overcommit_memory\n", l.name, how.name, promise,
+				name, outName(l, how.name), run)
 		}
 	}
 	return files, command
@@ -203,18 +208,9 @@ func stageLoads(t *testing.T, k *Kernel, loads []guestLoad) (files map[string]st
 // writeLoads puts the table into the page.
 func writeLoads(t *testing.T, table string) {
 	t.Helper()
-	const file = "../../docs/compat.md"
-	const begin = "<!-- guest: made by GOSTAP_EXAMPLES=full go test ./tests/vm -run GuestLoads -update -->\n"
-	page, err := os.ReadFile(file)
+	err := pages.Write("../../docs/compat.md", "<!-- guest: made by GOSTAP_EXAMPLES=full go test ./tests/vm -run "+
+		"GuestLoads -update -->\n", "<!-- end of guest -->\n", table)
 	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(page), begin)
-	_, after, ok2 := strings.Cut(rest, "<!-- end of guest -->\n")
-	if !ok || !ok2 {
-		t.Fatal("docs/compat.md has no place for the table")
-	}
-	if err := os.WriteFile(file, []byte(before+begin+table+"<!-- end of guest -->\n"+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
