@@ -105,31 +105,27 @@ func TestExportCollector(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, parsed := linesOf(t, "--runtime=host", "-e", exported)
-	server := serveProgram(t, address, otelcol, "--config", config)
+	// collect is what a Collector has in its file of what a command delivers.
+	collect := func(deliver *exec.Cmd, good func(out string, err error) bool) *collector {
+		server := serveProgram(t, address, otelcol, "--config", config)
+		if out, err := deliver.CombinedOutput(); !good(string(out), err) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		// At its end the file is whole.
+		if err := server.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		server.Wait()
+		return readCollected(t, written)
+	}
 	deliver := exec.Command(bin(t, "gostap-export"), "--drain", "1m", "otlp://"+address)
 	deliver.Stdin = bytes.NewReader(lines)
-	if out, err := deliver.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	// At its end the file is whole.
-	if err := server.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	server.Wait()
-	c := readCollected(t, written)
+	c := collect(deliver, func(_ string, err error) bool { return err == nil })
 	c.compare(t, parsed)
 
 	// And the same by a session itself, of which only the number of records is known beforehand.
-	server = serveProgram(t, address, otelcol, "--config", config)
 	session := exec.Command(bin(t, "gostap"), "--runtime=host", "--export", "otlp://"+address, "-e", exported)
-	if out, err := session.CombinedOutput(); !strings.Contains(string(out), "wrong on purpose") {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if err := server.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	server.Wait()
-	c2 := readCollected(t, written)
+	c2 := collect(session, func(out string, _ error) bool { return strings.Contains(out, "wrong on purpose") })
 	if len(c2.logs)%len(c.logs) != 0 || len(c2.spans)%len(c.spans) != 0 || len(c2.metrics) != len(c.metrics) {
 		t.Errorf("a session: %d logs, %d spans, %d metrics, by gostap-export alone %d, %d, %d", len(c2.logs),
 			len(c2.spans), len(c2.metrics), len(c.logs), len(c.spans), len(c.metrics))

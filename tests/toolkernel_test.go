@@ -12,10 +12,10 @@ const (
 	loop = "f=$(mktemp -p /var/tmp); dd if=/dev/zero of=$f bs=4k count=200; l=$(losetup --find --show $f); "
 )
 
-// perfCount is a command of which perf stat counts an event.
-func perfCount(event, command string) string {
-	return "perf stat -x, -e " + event + " -o $OWN.p " + command + "; grep " + event + " $OWN.p | cut -d, -f1 >$OWN; " +
-		"rm $OWN.p"
+// perfCount is a command of which perf stat counts events, separated by commas: a number for each.
+func perfCount(events, command string) string {
+	return "perf stat -x, -e " + events + " -o $OWN.p " + command + "; sed -n 's/^\\([0-9]\\+\\),.*/\\1/p' $OWN.p " +
+		">$OWN; rm $OWN.p"
 }
 
 // kernelProofs are those of what the kernel does by itself or for many: memory, interrupts, queues, packets.
@@ -24,9 +24,8 @@ var kernelProofs = []proof{
 		strace: `^(\d+ +)?(clone3?|v?fork)\(`},
 	{tool: "pagealloc --top 100", load: perfCount("kmem:mm_page_alloc", "/bin/ls -lR /usr/share/doc"),
 		what: "pages of ls", line: ` ls +(\d+)`, source: "perf stat (pieces)", within: 5},
-	{tool: "kmem --by process --top 100", load: "perf stat -x, -e kmem:kmalloc,kmem:kmem_cache_alloc -o $OWN.p " +
-		"/bin/ls -lR /usr/share/doc; grep kmem: $OWN.p | cut -d, -f1 >$OWN; rm $OWN.p", what: "allocations of ls",
-		line: ` ls +(\d+)`, source: "perf stat", within: 1},
+	{tool: "kmem --by process --top 100", load: perfCount("kmem:kmalloc,kmem:kmem_cache_alloc",
+		"/bin/ls -lR /usr/share/doc"), what: "allocations of ls", line: ` ls +(\d+)`, source: "perf stat", within: 1},
 	{tool: "faultstacks --top 10000", load: perfCount("exceptions:page_fault_user", "/bin/ls -lR /usr/share/doc"),
 		what: "faults of ls", line: `^ls \(\d+\): (\d+) faults`, source: "perf stat"},
 	{tool: "compactsnoop", load: perfCount("compaction:mm_compaction_end",
@@ -48,8 +47,8 @@ var kernelProofs = []proof{
 	{tool: "runqslower --min 0", load: rivalled + "kill $!; echo $c >$OWN", what: "waits",
 		line: ` sh +\d+ +\d `, source: "/proc/PID/schedstat", within: 10},
 	{tool: "runqlen", load: "spin() { exec taskset -c 1 timeout 3 sh -c 'while :; do :; done'; }; spin & spin & " +
-		"wait; echo 297 >$OWN", what: "samples with threads waiting", line: ` (\d+) with threads`, source: "99 a second",
-		within: 25},
+		"wait; echo 297 >$OWN", what: "samples with threads waiting", line: ` (\d+) with threads`,
+		source: "99 a second", within: 25},
 	{tool: "loads --interval 100s", load: "sed 's/^[0-9]*\\.\\(..\\).*/\\1/' /proc/loadavg >$OWN",
 		what: "hundredths, one minute", line: `^\S+ \d+\.(\d\d) `, source: "/proc/loadavg"},
 	{tool: "hardirqs", load: file + "r() { awk '$1 ~ /^[0-9]+:/ { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } " +

@@ -35,6 +35,8 @@ const (
 	trues  = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; done"
 	findIt = "find /usr/share/doc -name README"
 	spin   = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; "
+	// readBig reads the file of 50 blocks (see file) in twice as many, and removes it.
+	readBig = "dd if=$f of=/dev/null iflag=direct bs=32k; rm $f; "
 	// rivalled leaves in $c how often the shell ran on a processor that it had to share.
 	rivalled = "taskset -pc 1 $$; yes >/dev/null & " + spin + "read a b c </proc/$$/schedstat; "
 )
@@ -81,17 +83,13 @@ var toolProofs = []proof{
 	{tool: "mountsnoop", load: "d=$(mktemp -d); unshare -m sh -c \"mount -t tmpfs none $d; umount $d\"; rmdir $d",
 		what: "calls", line: ` (mount|umount2?|move_mount|fsopen|fsmount|open_tree) `,
 		strace: `^(\d+ +)?(mount|umount2?|move_mount|fsopen|fsmount|open_tree)\(`},
-	{tool: "biosnoop", load: "f=$(mktemp -p /var/tmp); dd if=/dev/urandom of=$f bs=64k count=50 conv=fsync; " +
-		"dd if=$f of=/dev/null iflag=direct bs=32k; rm $f; echo 100 >$OWN", what: "reads of 32 KB by dd",
+	{tool: "biosnoop", load: file + readBig + "echo 100 >$OWN", what: "reads of 32 KB by dd",
 		line: ` dd .* read +\d+ +32768 `, source: "dd's blocks"},
-	{tool: "biotop --interval 100s", load: "f=$(mktemp -p /var/tmp); dd if=/dev/urandom of=$f bs=64k count=50 " +
-		"conv=fsync; dd if=$f of=/dev/null iflag=direct bs=32k; rm $f; echo 3200 >$OWN", what: "KB read by dd",
+	{tool: "biotop --interval 100s", load: file + readBig + "echo 3200 >$OWN", what: "KB read by dd",
 		line: ` dd +\S+ +read +\d+ +(\d+)`, source: "dd's bytes"},
-	{tool: "bitesize", load: "f=$(mktemp -p /var/tmp); dd if=/dev/urandom of=$f bs=64k count=50 conv=fsync; " +
-		"dd if=$f of=/dev/null iflag=direct bs=32k; rm $f; echo 100 >$OWN", what: "requests of 32 to 64 KB by dd",
+	{tool: "bitesize", load: file + readBig + "echo 100 >$OWN", what: "requests of 32 to 64 KB by dd",
 		line: `^ *32768 .* (\d+)$`, source: "dd's blocks", within: 10},
-	{tool: "biolatency --by op", load: "f=$(mktemp -p /var/tmp); " +
-		"dd if=/dev/urandom of=$f bs=64k count=50 conv=fsync; " +
+	{tool: "biolatency --by op", load: file +
 		"r() { set -- $(cat /sys/dev/block/$(stat -c %Hd:%Ld /var/tmp | sed 's/:.*/:0/')/stat); echo $1; }; a=$(r); " +
 		"for i in 1 2 3 4 5 6 7 8; do dd if=$f of=/dev/null iflag=direct bs=4k; done; b=$(r); rm $f; " +
 		"echo $((b-a)) >$OWN",
@@ -118,9 +116,8 @@ var toolProofs = []proof{
 	{tool: "mmapsnoop", load: "strace -e brk -o $OWN.s ls /; set -- $(sed -n 's/^brk.*= //p' $OWN.s); rm $OWN.s; " +
 		"for e; do :; done; echo $(((e-$1)/1024)) >$OWN", what: "KB that the heap of ls grew by",
 		line: ` ls +brk +(\d+)`, source: "strace"},
-	{tool: "pagefaults --interval 100s", load: "perf stat -x, -e page-faults -o $OWN.p /bin/ls -lR /usr/share; " +
-		"grep page-faults $OWN.p | cut -d, -f1 >$OWN; rm $OWN.p", what: "of ls", line: ` ls +(\d+)`,
-		source: "perf stat", within: 10},
+	{tool: "pagefaults --interval 100s", load: perfCount("page-faults", "/bin/ls -lR /usr/share"), what: "of ls",
+		line: ` ls +(\d+)`, source: "perf stat", within: 10},
 	{tool: "shmsnoop", load: "ipcmk -M 4096 >$OWN.i; ipcrm -m $(sed 's/.*: //' $OWN.i); rm $OWN.i", what: "calls",
 		line: ` (shmget|shmctl) `, strace: `(shmget|shmctl)\(`},
 	{tool: "funccount syscall.close", load: findIt, what: "calls of close", line: `^close +(\d+)`,

@@ -10,6 +10,10 @@ import (
 	"strings"
 )
 
+// moduleFolders are those of the package whose modules guests may load, with what is below them.
+var moduleFolders = []string{"fs", "net/sunrpc", "net/dns_resolver", "net/core", "drivers/net", "drivers/virtio",
+	"drivers/block", "drivers/scsi", "lib", "arch/*/crypto", "arch/*/kvm", "virt", "crypto"}
+
 // Modules gives the kernel's own modules of these names, such as "sunrpc", and those that they need, in the order in
 // which they can be loaded: files on this machine, which are taken out of the kernel's package when they are first
 // asked for. Behind a name a question mark says that it may be a part of the kernel.
@@ -28,8 +32,13 @@ func (k *Kernel) Modules(names ...string) ([]string, error) {
 		if err := os.MkdirAll(root, 0o755); err != nil {
 			return nil, err
 		}
-		sh := `dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards '*/kernel/fs/*.ko*' '*/kernel/net/sunrpc/*.ko*' '*/kernel/net/dns_resolver/*.ko*' '*/kernel/net/core/*.ko*' '*/kernel/drivers/net/*.ko*' '*/kernel/drivers/virtio/*.ko*' '*/kernel/drivers/block/*.ko*' '*/kernel/drivers/scsi/*.ko*' '*/kernel/lib/*.ko*' '*/kernel/arch/*/crypto/*.ko*' '*/kernel/arch/*/kvm/*.ko*' '*/kernel/virt/*.ko*' '*/kernel/crypto/*.ko*' 2>/dev/null; find "$2" -name '*.xz' -exec xz -d {} +`
-		if _, err := run("", "sh", "-c", sh, "sh", deb, root); err != nil {
+		const sh = `deb=$1 to=$2; shift 2; dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$to" --wildcards "$@" 2>/dev/null
+			find "$to" -name '*.xz' -exec xz -d {} +`
+		args := []string{"-c", sh, "sh", deb, root}
+		for _, folder := range moduleFolders {
+			args = append(args, "*/kernel/"+folder+"/*.ko*")
+		}
+		if _, err := run("", "sh", args...); err != nil {
 			return nil, err
 		}
 		if err := os.WriteFile(filepath.Join(root, "ready"), nil, 0o644); err != nil {
