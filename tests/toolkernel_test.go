@@ -12,10 +12,11 @@ const (
 	loop = "f=$(mktemp -p /var/tmp); dd if=/dev/zero of=$f bs=4k count=200; l=$(losetup --find --show $f); "
 )
 
-// perfCount is a command of which perf stat counts events, separated by commas: a number for each.
+// perfCount is a command of which perf stat counts events, separated by commas: a number for each. Where nobody has
+// mounted a tracefs perf does, and leaves it; so it has mounts of its own.
 func perfCount(events, command string) string {
-	return "perf stat -x, -e " + events + " -o $OWN.p " + command + "; sed -n 's/^\\([0-9]\\+\\),.*/\\1/p' $OWN.p " +
-		">$OWN; rm $OWN.p"
+	return "unshare -m perf stat -x, -e " + events + " -o $OWN.p " + command +
+		"; sed -n 's/^\\([0-9]\\+\\),.*/\\1/p' $OWN.p >$OWN; rm $OWN.p"
 }
 
 // kernelProofs are those of what the kernel does by itself or for many: memory, interrupts, queues, packets.
