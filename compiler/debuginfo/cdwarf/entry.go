@@ -252,7 +252,7 @@ func (im entrance) makePlan(fn *function) (*entryPlan, error) {
 // callable reports whether the function can be called from other files, so that it keeps to
 // the calling convention. DW_AT_external does not tell: link-time optimisation makes functions local.
 func (im entrance) callable(fn *function) bool {
-	for _, s := range im.f.SymbolsAt(fn.Entry) {
+	for _, s := range im.syms.SymbolsAt(fn.Entry) {
 		if s.Func() && s.Global {
 			return true
 		}

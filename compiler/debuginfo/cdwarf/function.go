@@ -56,11 +56,12 @@ type matcher struct {
 	glob    bool
 	scoped  *scoped.Pattern // of C++ and Rust, nil if the pattern has no scopes and is of no operator
 	plain   bool            // without scopes: names that have none match, too
+	told    bool            // only functions of which DWARF tells
 }
 
 func newMatcher(pattern string) matcher {
-	return matcher{pattern, strings.ContainsAny(pattern, "*?["), scoped.Parse(pattern),
-		!strings.Contains(pattern, "::")}
+	return matcher{pattern: pattern, glob: strings.ContainsAny(pattern, "*?["), scoped: scoped.Parse(pattern),
+		plain: !strings.Contains(pattern, "::")}
 }
 
 // symbol reports whether a symbol's function is meant.
@@ -112,7 +113,7 @@ func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
 	}
 	if len(fs) == 0 {
 		nf := &debuginfo.NotFoundError{What: "function", Name: pattern}
-		for _, s := range im.f.SymbolsNamed(pattern) {
+		for _, s := range im.syms.SymbolsNamed(pattern) {
 			if s.Indirect() {
 				nf.Detail = "it is an indirect function, of which the program picks a variant when it starts; probe " +
 					"the variants"
@@ -135,7 +136,11 @@ func (im *Image) Funcs(pattern string) (out []*debuginfo.Func, err error) {
 }
 
 func (im namer) find(m matcher) ([]*function, error) {
-	syms, err := im.f.Symbols()
+	unnamed := im.other != nil && m.glob && !glue(m.pattern)
+	if m.told = unnamed; unnamed && im.d == nil {
+		return nil, nil
+	}
+	syms, err := im.syms.Symbols()
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +148,6 @@ func (im namer) find(m matcher) ([]*function, error) {
 	if m.pattern == "*" {
 		found = make(map[uint64]*function, len(syms))
 	}
-	unnamed := im.other != nil && m.glob && !glue(m.pattern)
 	for _, s := range syms {
 		if !s.Func() && (m.glob || !s.Code()) || s.Indirect() {
 			continue
@@ -161,7 +165,7 @@ func (im namer) find(m matcher) ([]*function, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f == nil || unnamed && (f.head == nil || ofGo(f.u)) {
+		if f == nil || unnamed && ofGo(f.u) {
 			continue
 		}
 		found[s.Addr] = f
@@ -213,7 +217,7 @@ func (im namer) fromSymbol(s elffile.Symbol, base string, m matcher) (*function,
 		}
 		if t != nil {
 			if low, ok := dw.EntryPC(t); !ok || low != s.Addr {
-				if s.Size == 0 || !s.Global {
+				if s.Size == 0 || !s.Global || m.told {
 					return nil, nil // a label in a function
 				}
 				return im.bare(s), nil
@@ -224,6 +228,9 @@ func (im namer) fromSymbol(s elffile.Symbol, base string, m matcher) (*function,
 			}
 			return f, nil
 		}
+	}
+	if m.told {
+		return nil, nil
 	}
 	return im.bare(s), nil
 }
@@ -317,7 +324,7 @@ func (im namer) scopedName(t *godwarf.Tree) string {
 // symbolFor is the symbol at an address, the one like name if there are several.
 func (im namer) symbolFor(addr uint64, name string) string {
 	best := ""
-	for _, s := range im.f.SymbolsAt(addr) {
+	for _, s := range im.syms.SymbolsAt(addr) {
 		if !s.Func() {
 			continue
 		}
@@ -424,7 +431,7 @@ func (im *Image) FuncAt(pc uint64) (f *debuginfo.Func) {
 func (im *Image) NearNames(name string) (near []string) {
 	var err error
 	defer foreign.Guard(&err)()
-	syms, err := im.f.Symbols()
+	syms, err := im.syms.Symbols()
 	if err != nil {
 		return nil
 	}

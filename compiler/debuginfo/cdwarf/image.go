@@ -38,9 +38,10 @@ type Image struct {
 	inl   map[dwarf.Offset]*debuginfo.InlineSite
 	// other says which code is not this image's; nil where all of it is. See NewBeside.
 	other func(pc uint64) bool
-	inC   []*dw.Unit        // see units; nil as long as nobody has asked
-	names map[string]string // by symbol, see plain
-	folds map[string]bool   // by symbol, see folded
+	inC   []*dw.Unit          // see units; nil as long as nobody has asked
+	syms  elffile.SymbolTable // of the code of this image
+	names map[string]string   // by symbol, see plain
+	folds map[string]bool     // by symbol, see folded
 	// callers are the calls in the code of a unit by where they lead; see callersIn.
 	callers map[*dw.Unit]map[uint64][]uint64
 }
@@ -101,7 +102,7 @@ func (im *Image) Relocated() bool { return im.f.Relocated() }
 func New(f *elffile.File) (*Image, error) {
 	im := &Image{
 		f: f, m: f.Machine(), first: entryFrame(f), funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
-		inl: map[dwarf.Offset]*debuginfo.InlineSite{},
+		inl: map[dwarf.Offset]*debuginfo.InlineSite{}, syms: f,
 	}
 	im.d, im.noDW = dw.Open(f)
 	im.types = dwtype.Of(im.d)
@@ -128,6 +129,7 @@ func NewBeside(f *elffile.File, d *dw.Data, noDW error, other func(pc uint64) bo
 		f: f, m: f.Machine(), first: entryFrame(f), funcs: map[key]*function{}, byPtr: map[*debuginfo.Func]*function{},
 		inl: map[dwarf.Offset]*debuginfo.InlineSite{}, other: other, noDW: noDW,
 	}
+	im.syms = elffile.NewPart(f, im.own)
 	if noDW == nil {
 		im.d, im.types = d, dwtype.Of(d)
 	}

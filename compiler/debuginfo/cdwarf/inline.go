@@ -109,7 +109,7 @@ func (im tracer) inlineSite(fn *function, t *godwarf.Tree) (*debuginfo.InlineSit
 func (im tracer) abstract(t *godwarf.Tree) *debuginfo.Func {
 	name := dw.Name(t)
 	origin := uint64(dw.Origin(t))
-	for _, s := range im.f.SymbolsNamed(name) {
+	for _, s := range im.syms.SymbolsNamed(name) {
 		if !s.Func() {
 			continue
 		}

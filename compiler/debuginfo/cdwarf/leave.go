@@ -156,7 +156,7 @@ func (im tracer) around(fn *function) insn.Around {
 		return slices.Equal(fr.CFA.Steps, level.Steps), true
 	}
 	a.Thunk = func(pc uint64) bool {
-		return slices.ContainsFunc(im.f.SymbolsAt(pc),
+		return slices.ContainsFunc(im.syms.SymbolsAt(pc),
 			func(s elffile.Symbol) bool { return s.Name == im.m.ReturnThunk })
 	}
 	a.More = func(pc uint64, level, known bool) (insn.Part, bool) { return im.more(fn, pc, known && !level) }
@@ -195,7 +195,7 @@ func (im tracer) more(fn *function, pc uint64, mid bool) (p insn.Part, ok bool) 
 		return p, false
 	}
 	lo, hi, ok := im.f.FrameRange(pc)
-	if !ok || len(im.f.SymbolsAt(lo)) > 0 {
+	if !ok || len(im.syms.SymbolsAt(lo)) > 0 {
 		return p, false
 	}
 	p, err := im.piece(lo, hi)

@@ -26,7 +26,7 @@ func (im *Image) twins(fn *function) ([]string, error) {
 	label, _ := fn.head.Val(dwarf.AttrLinkageName).(string) // also of C, by asm("name")
 	rust := fn.u.Lang() == dw.LangRust                      // which has no aliases
 	var out []string
-	for _, s := range im.f.SymbolsAt(fn.Entry) {
+	for _, s := range im.syms.SymbolsAt(fn.Entry) {
 		base, _, cold := clone.Of(s.Name)
 		if !s.Func() || cold || base == own || base == label {
 			continue

@@ -1,6 +1,7 @@
 package elffile
 
 import (
+	"bytes"
 	"cmp"
 	"debug/elf"
 	"errors"
@@ -57,12 +58,13 @@ func (f *File) Symbols() (syms []Symbol, err error) {
 	defer foreign.Guard(&err)()
 	if !f.syms.done {
 		f.syms.done = true
-		f.syms.all, f.syms.err = f.readSymbols()
+		f.syms.all, f.syms.err = f.readSymbols(nil)
 	}
 	return f.syms.all, f.syms.err
 }
 
-func (f *File) readSymbols() ([]Symbol, error) {
+// readSymbols reads the symbols that keep is true for, all where it is nil.
+func (f *File) readSymbols(keep func(*Symbol) bool) ([]Symbol, error) {
 	var all []Symbol
 	add := func(g *File, table, strs string) error {
 		tab, err := g.Section(table)
@@ -77,7 +79,7 @@ func (f *File) readSymbols() ([]Symbol, error) {
 			return fmt.Errorf("%s: %w: %d symbols with %d MB of names", g.path, foreign.ErrCorrupt, len(tab)/24,
 				len(sb)>>20)
 		}
-		more := parseSymbols(tab, string(sb), g.elf.Sections)
+		more := parseSymbols(tab, sb, g.elf.Sections, keep)
 		if len(all) == 0 {
 			all = more
 		} else {
@@ -95,42 +97,53 @@ func (f *File) readSymbols() ([]Symbol, error) {
 		return nil, err
 	}
 	slices.SortFunc(all, func(a, b Symbol) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(b.Size, a.Size), strings.Compare(a.Name, b.Name))
+		if c := cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(b.Size, a.Size)); c != 0 {
+			return c // most addresses have one name, and comparing those is the work
+		}
+		return strings.Compare(a.Name, b.Name)
 	})
 	return slices.CompactFunc(all, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name }), nil
 }
 
-// parseSymbols decodes Elf64_Sym records (ELF-64 object file format, "Symbol Table"). The
-// names are parts of strs.
-func parseSymbols(tab []byte, strs string, sections []*elf.Section) []Symbol {
-	syms := make([]Symbol, 0, len(tab)/24)
+// parseSymbols decodes those Elf64_Sym records (ELF-64 object file format, "Symbol Table") that keep is true for, all
+// where it is nil. strs are their names.
+func parseSymbols(tab, strs []byte, sections []*elf.Section, keep func(*Symbol) bool) []Symbol {
+	var syms []Symbol
+	var names string // strs, of which all names are parts where most are wanted
+	if keep == nil {
+		syms, names = make([]Symbol, 0, len(tab)/24), string(strs)
+	}
 	for ; len(tab) >= 24; tab = tab[24:] {
 		info, shndx := tab[4], elf.SectionIndex(dwread.LE16(tab[6:]))
-		kind := elf.ST_TYPE(info)
-		switch kind {
+		s := Symbol{Addr: dwread.LE64(tab[8:]), Size: dwread.LE64(tab[16:]), Kind: elf.ST_TYPE(info),
+			Global: elf.ST_BIND(info) != elf.STB_LOCAL}
+		switch s.Kind {
 		case elf.STT_FUNC, elf.STT_OBJECT, elf.STT_GNU_IFUNC, elf.STT_NOTYPE, elf.STT_TLS:
 		default:
 			continue
 		}
-		if shndx == elf.SHN_UNDEF || shndx >= elf.SHN_LORESERVE && shndx != elf.SHN_XINDEX {
+		if shndx == elf.SHN_UNDEF || shndx >= elf.SHN_LORESERVE && shndx != elf.SHN_XINDEX ||
+			keep != nil && !keep(&s) {
 			continue
 		}
-		name := dwread.CString(strs, uint64(dwread.LE32(tab)))
-		if name == "" {
+		if keep == nil {
+			s.Name = dwread.CString(names, uint64(dwread.LE32(tab)))
+		} else if at := uint64(dwread.LE32(tab)); at < uint64(len(strs)) {
+			name, _, _ := bytes.Cut(strs[at:], []byte{0})
+			s.Name = string(name)
+		}
+		if s.Name == "" {
 			continue
 		}
-		if kind == elf.STT_NOTYPE { // assembly without .type, and linker marks such as _end
+		if s.Kind == elf.STT_NOTYPE { // assembly without .type, and linker marks such as _end
 			if int(shndx) >= len(sections) || sections[shndx].Flags&elf.SHF_EXECINSTR == 0 {
 				continue
 			}
 		}
-		if i := strings.IndexByte(name, '@'); i > 0 {
-			name = name[:i]
+		if i := strings.IndexByte(s.Name, '@'); i > 0 {
+			s.Name = s.Name[:i]
 		}
-		syms = append(syms, Symbol{
-			Name: name, Addr: dwread.LE64(tab[8:]), Size: dwread.LE64(tab[16:]), Kind: kind,
-			Global: elf.ST_BIND(info) != elf.STB_LOCAL,
-		})
+		syms = append(syms, s)
 	}
 	return syms
 }
@@ -198,12 +211,7 @@ func (f *File) SymbolsNamed(name string) []Symbol {
 // SymbolsAt gives the symbols that begin at addr.
 func (f *File) SymbolsAt(addr uint64) []Symbol {
 	all, _ := f.Symbols()
-	i := sort.Search(len(all), func(i int) bool { return all[i].Addr >= addr })
-	j := i
-	for j < len(all) && all[j].Addr == addr {
-		j++
-	}
-	return all[i:j]
+	return at(all, addr)
 }
 
 // SymbolEnd is where code without a size that begins at addr ends at the latest: at the next code
