@@ -128,9 +128,17 @@ var mFields = map[string]debuginfo.Goroutine{
 	"go1.26": {CurG: 184, GSignal: 72, NCgo: 328},
 }
 
-// machineFields gives the offsets in runtime.m.
+// machineFields sets the offsets in runtime.m, which are looked for once.
 func (im scheduler) machineFields(g *debuginfo.Goroutine) bool {
-	g.CurG, g.GSignal, g.NCgo = -1, -1, -1
+	if im.ofM == nil {
+		im.ofM = &debuginfo.Goroutine{CurG: -1, GSignal: -1, NCgo: -1}
+		im.findMachineFields(im.ofM)
+	}
+	g.CurG, g.GSignal, g.NCgo = im.ofM.CurG, im.ofM.GSignal, im.ofM.NCgo
+	return g.CurG >= 0 && g.GSignal >= 0 && g.NCgo >= 0
+}
+
+func (im scheduler) findMachineFields(g *debuginfo.Goroutine) {
 	if d, err := im.DWARF(); err == nil {
 		if t, err := im.registry().namedType(d, "runtime.m"); err == nil {
 			for _, f := range t.Fields() {
@@ -147,7 +155,6 @@ func (im scheduler) machineFields(g *debuginfo.Goroutine) bool {
 	} else if known, ok := mFields[im.release()]; ok {
 		g.CurG, g.GSignal, g.NCgo = known.CurG, known.GSignal, known.NCgo
 	}
-	return g.CurG >= 0 && g.GSignal >= 0 && g.NCgo >= 0
 }
 
 var unknownFields = debuginfo.Goroutine{GoID: -1, StackLo: -1, StackHi: -1, ParentGoID: -1, GoPC: -1, StartPC: -1,

@@ -46,6 +46,7 @@ type Image struct {
 	abi0    map[uint64]bool // entries of symbols named *.abi0
 	more    map[uint64]bool // entries of runtime.morestack and its variants
 	regabi  int8            // arguments in registers: 1 yes, -1 no, 0 not yet known
+	strange []int8          // by index in tab: 1 for functions that are not Go's, -1 for Go's, 0 not yet known
 
 	data    *dw.Data
 	types   *dwtype.Types // of data, and as long unset
@@ -54,6 +55,7 @@ type Image struct {
 	sigs    map[uint64]*signature // by entry
 	rows    map[*dw.Unit][]dw.Row // by address
 	g       *debuginfo.Goroutine  // offsets only
+	ofM     *debuginfo.Goroutine  // those in runtime.m only
 	copies  map[*debuginfo.InlineSite]copyID
 	frames  map[int64][2]loc.Prog      // CFA and return address by the stack's depth: sites share them
 	hostOf  int                        // the function of firsts
