@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -63,15 +62,19 @@ func (s *state) list(point string, lo ListOptions, res *Result) ([]string, diag.
 	if all.HasErrors() {
 		return nil, all
 	}
+	s.env.Brief = !lo.Vars && !lo.Details
 	items, ds := s.xenv.Probe(points, nil)
 	all = append(all, ds...)
 	res.Images = s.env.Images()
 	if all.HasErrors() {
 		return nil, all
 	}
+	var out []string
 	lines := map[string]string{}
 	add := func(point, rest string) {
-		if old, ok := lines[point]; !ok || old == "" {
+		if s.env.Brief {
+			out = append(out, point)
+		} else if old, ok := lines[point]; !ok || old == "" {
 			lines[point] = rest
 		}
 	}
@@ -93,13 +96,15 @@ func (s *state) list(point string, lo ListOptions, res *Result) ([]string, diag.
 				rest += details(site)
 			}
 			add(site.Point, rest)
+			out = append(out, site.Others...)
+			site.Others = nil
 		}
 	}
-	var out []string
 	for p, rest := range lines {
 		out = append(out, p+rest)
 	}
-	sort.Strings(out)
+	slices.Sort(out)
+	out = slices.Compact(out)
 	if len(out) == 0 && !all.HasErrors() {
 		all.Errorf(diag.Semantic, "no-match", points[0].Span, "no match for %s", point)
 	}

@@ -55,6 +55,9 @@ type Site struct {
 
 	// Point is the fully resolved probe point (what pp() gives), Func the probed function (ppfunc()).
 	Point, Func string
+	// Others are further probe points of the same kind, where only their texts are wanted (-l): sites for a hundred
+	// thousand of them would take as many kilobytes.
+	Others []string
 	// Alias is the name the user wrote when it was an alias or wildcard (pn()).
 	Alias string
 	// Comps are the pattern-matched components as resolved.

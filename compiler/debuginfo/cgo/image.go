@@ -28,6 +28,7 @@ type Image struct {
 
 var (
 	_ debuginfo.Mixed      = (*Image)(nil)
+	_ debuginfo.Brief      = (*Image)(nil)
 	_ debuginfo.Enums      = (*Image)(nil)
 	_ debuginfo.Constants  = (*Image)(nil)
 	_ debuginfo.RegUser    = (*Image)(nil)
@@ -106,6 +107,16 @@ func (im *Image) Enum(constant string) (*types.Ctype, error) {
 // Constants implements debuginfo.Constants.
 func (im *Image) Constants(t *types.Ctype) ([]types.Enumerator, error) {
 	return godwarf.ConstantsOf(im.Image, t)
+}
+
+// EachCopy implements debuginfo.Brief.
+func (im *Image) EachCopy(pattern string, f func(*debuginfo.InlineSite)) error {
+	return godwarf.EachCopy(im.Image, pattern, f)
+}
+
+// Enters implements debuginfo.Brief.
+func (im *Image) Enters(f *debuginfo.Func) (debuginfo.Site, error) {
+	return godwarf.Enters(im.Image, f)
 }
 
 // Part is the C code of a Go program.

@@ -50,7 +50,7 @@ func Open(f *elffile.File) (d *Data, err error) {
 	}
 	d = &Data{linked: src.HasSection(".gnu_debugaltlink"), f: f, src: src}
 	src.Prefetch(".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_addr", ".debug_rnglists",
-		".debug_loclists", ".debug_ranges", ".debug_loc", ".debug_str_offsets")
+		".debug_ranges", ".debug_str_offsets")
 	if _, err := d.Units(); err != nil { // debug/dwarf reads their headers without a limit
 		return nil, err
 	}

@@ -69,12 +69,7 @@ func (im inliner) inlineSite(host int, calls []pclntab.Inlined, n int) *debuginf
 	c := &calls[n]
 	in := &debuginfo.InlineSite{Func: im.inlinedFunc(host, calls, n), In: im.funcOf(host)}
 	// The call is where its mark stands, in the function around it.
-	for _, f := range im.tab.Frames(host, c.CallPC) {
-		if f.Inline == c.Parent {
-			in.CallFile, in.CallLine = f.File, f.Line
-			break
-		}
-	}
+	in.CallFile, in.CallLine, _ = im.tab.Place(host, c.CallPC, c.Parent)
 	pc := im.inlineEntry(host, c)
 	in.Site = im.site(host, pc, debuginfo.AtInline)
 	in.Site.Inline = in
@@ -161,8 +156,7 @@ func (im inliner) straightLine(i int, pc uint64) (pcs []uint64) {
 			return false
 		}
 		pcs = append(pcs, at)
-		return in.Kind == insn.Other || in.Kind == insn.Nop || in.Kind == insn.Nop5 || in.Kind == insn.Push ||
-			in.Kind == insn.Call || in.Kind == insn.IndirectCall
+		return goesOn(in)
 	})
 	return pcs
 }

@@ -107,6 +107,13 @@ func (t *Table) inlined(i int) (calls []Inlined, ok bool) {
 	}
 	entry, end := t.Entry(i), t.End(i)
 	off := t.pcdata(r, pcdataInlTree)
+	top := int32(-1)
+	for p := t.pcvalue(off, entry); p.next(); {
+		top = max(top, p.val)
+	}
+	if top >= 0 && int64(top) < int64(end-entry) {
+		calls = make([]Inlined, 0, min(top+1, 1<<16))
+	}
 	// The table has no length: it reaches as far as the indexes in use and the parents of those.
 	grow := func(n int) bool {
 		if n >= int(end-entry) { // every inlined call takes an instruction
@@ -117,7 +124,7 @@ func (t *Table) inlined(i int) (calls []Inlined, ok bool) {
 			if !ok {
 				return false
 			}
-			c := Inlined{Name: string(cut(t.names, e.name)), Parent: e.parent, CallPC: entry + uint64(e.parentPC),
+			c := Inlined{Name: t.inlinedName(e.name), Parent: e.parent, CallPC: entry + uint64(e.parentPC),
 				StartLine: int(e.start)}
 			if c.Name == "" || c.CallPC >= end {
 				return false
@@ -143,27 +150,66 @@ func (t *Table) inlined(i int) (calls []Inlined, ok bool) {
 		}
 	}
 	// Parents of the older format are not bounded by the loop above, and nothing forbids cycles.
-	depth := make([]int, len(calls))
 	for n := range calls {
 		for p, d := calls[n].Parent, 0; p >= 0; p = calls[p].Parent {
 			if d++; p >= len(calls) || d > len(calls) {
 				return nil, false
 			}
-			depth[n] = d
 		}
+	}
+	t.rangesOf(calls, off, entry)
+	return calls, true
+}
+
+// inlinedName is a name of an inlined function, made once for all of its copies.
+func (t *Table) inlinedName(off uint32) string {
+	if s, ok := t.inlNames[off]; ok {
+		return s
+	}
+	if t.inlNames == nil {
+		t.inlNames = map[uint32]string{}
+	}
+	s := string(cut(t.names, off))
+	t.inlNames[off] = s
+	return s
+}
+
+// piece is a range of an inlined call.
+type piece struct {
+	r    [2]uint64
+	call int
+}
+
+// rangesOf sets the ranges of calls by the table at off. They lie in one slice.
+func (t *Table) rangesOf(calls []Inlined, off uint32, entry uint64) {
+	pieces, last := t.pieces[:0], t.lasts[:0]
+	for range calls {
+		last = append(last, [2]int{-1, 0})
 	}
 	lo := entry
 	for p := t.pcvalue(off, entry); p.next(); lo = p.pc {
 		for n := int(p.val); n >= 0; n = calls[n].Parent {
-			c := &calls[n]
-			if k := len(c.Ranges); k > 0 && c.Ranges[k-1][1] == lo {
-				c.Ranges[k-1][1] = p.pc
+			l := &last[n]
+			if l[0] >= 0 && pieces[l[0]].r[1] == lo {
+				pieces[l[0]].r[1] = p.pc
 			} else if lo < p.pc {
-				c.Ranges = append(c.Ranges, [2]uint64{lo, p.pc})
+				l[0], l[1] = len(pieces), l[1]+1
+				pieces = append(pieces, piece{[2]uint64{lo, p.pc}, n})
 			}
 		}
 	}
-	return calls, true
+	all := make([][2]uint64, len(pieces))
+	for n := range calls {
+		k := last[n][1]
+		if k > 0 {
+			calls[n].Ranges = all[:0:k]
+		}
+		all = all[k:]
+	}
+	for _, p := range pieces {
+		calls[p.call].Ranges = append(calls[p.call].Ranges, p.r)
+	}
+	t.pieces, t.lasts = pieces, last
 }
 
 // HasInlined reports whether calls were inlined into function i.
@@ -237,27 +283,55 @@ type Frame struct {
 
 // Frames gives the functions that the instruction at pc belongs to, innermost first; the last one is
 // function i itself. nil if i does not cover pc.
-func (t *Table) Frames(i int, pc uint64) []Frame {
+func (t *Table) Frames(i int, pc uint64) (frames []Frame) {
+	t.eachFrame(i, pc, func(n int, e inlEntry, pc uint64) bool {
+		f := Frame{Inline: n}
+		if f.File, f.Line = t.Line(i, pc); n >= 0 {
+			f.Name, f.StartLine = t.inlinedName(e.name), int(e.start)
+		} else {
+			f.Name, f.StartLine = t.Name(i), t.StartLine(i)
+		}
+		frames = append(frames, f)
+		return true
+	})
+	return frames
+}
+
+// Place is the file and line that the instruction at pc of function i has in inlined call n, or in the function itself
+// where n is -1: those of the call there that the instruction belongs to, or its own. ok is false where it does not
+// belong to n.
+func (t *Table) Place(i int, pc uint64, n int) (file string, line int, ok bool) {
+	t.eachFrame(i, pc, func(k int, _ inlEntry, pc uint64) bool {
+		if ok = k == n; ok {
+			file, line = t.Line(i, pc)
+		}
+		return !ok
+	})
+	return file, line, ok
+}
+
+// eachFrame calls f with the inlined calls that the instruction at pc belongs to, innermost first, then with -1 for
+// function i itself, each with the instruction that has its source position, until f returns false.
+func (t *Table) eachFrame(i int, pc uint64, f func(n int, e inlEntry, pc uint64) bool) {
 	r := t.record(i)
-	if r == nil || pc < t.Entry(i) || pc >= t.End(i) {
-		return nil
-	}
 	entry := t.Entry(i)
-	var frames []Frame
+	if r == nil || pc < entry || pc >= t.End(i) {
+		return
+	}
 	if tree := t.inlTree(r); tree != 0 {
 		off := t.pcdata(r, pcdataInlTree)
 		n := int32(-1)
 		if v, ok := t.valueAt(off, entry, pc); ok {
 			n = v
 		}
-		for n >= 0 && len(frames) < 256 {
+		for most := 256; n >= 0 && most > 0; most-- {
 			e, ok := t.inlEntry(tree, int(n))
 			if !ok {
 				break
 			}
-			file, line := t.Line(i, pc)
-			frames = append(frames, Frame{Name: string(cut(t.names, e.name)), File: file, Line: line, Inline: int(n),
-				StartLine: int(e.start)})
+			if !f(int(n), e, pc) {
+				return
+			}
 			next := entry + uint64(e.parentPC)
 			if next >= t.End(i) {
 				break
@@ -273,6 +347,5 @@ func (t *Table) Frames(i int, pc uint64) []Frame {
 			}
 		}
 	}
-	file, line := t.Line(i, pc)
-	return append(frames, Frame{Name: t.Name(i), File: file, Line: line, Inline: -1, StartLine: t.StartLine(i)})
+	f(-1, inlEntry{}, pc)
 }

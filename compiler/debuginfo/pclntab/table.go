@@ -71,6 +71,11 @@ type Table struct {
 		ok    bool
 	}
 	made map[uint32]string // names of files that were asked for, by offset into files
+	// Names of inlined functions likewise, by offset into names.
+	inlNames map[uint32]string
+	// What rangesOf works with: the pieces, and for each call its last one and how many it has.
+	pieces []piece
+	lasts  [][2]int
 }
 
 var le = binary.LittleEndian

@@ -158,7 +158,7 @@ func (m *match) calleesOf(img debuginfo.Image, what string, in *kbtf.Image) *cha
 	}
 	if len(ch.jumps) > 0 {
 		m.warnf("%s: %s also reached by a jump, behind which the caller cannot be told: such calls are left out", m.req,
-			few(distinct(ch.jumps))).
+			diag.Few(distinct(ch.jumps))).
 			Hintf("-fno-optimize-sibling-calls builds programs without them")
 	}
 	return ch
@@ -400,16 +400,16 @@ func (ch *chain) nothing(what string, want pattern) {
 		d := ch.errorf(c, "%s calls nothing in %s", name, what)
 		if len(ch.outside) > 0 {
 			d.Hintf("it calls functions of other files: %s; name those in their own file, or where they are called: ."+
-				"plt", few(distinct(ch.outside)))
+				"plt", diag.Few(distinct(ch.outside)))
 		}
 		return
 	case len(ch.jumps) > 0:
 		ch.errorf(c, "%s goes to %s by a jump only, behind which the caller cannot be told", name,
-			few(distinct(ch.jumps))).
+			diag.Few(distinct(ch.jumps))).
 			Hintf("build the program with -fno-optimize-sibling-calls")
 		return
 	case len(ch.outside) > 0:
-		ch.errorf(c, "%s is a function of another file than %s", few(distinct(ch.outside)), what).
+		ch.errorf(c, "%s is a function of another file than %s", diag.Few(distinct(ch.outside)), what).
 			Hintf("name it in its own file, or where it is called: .plt")
 		return
 	}
@@ -418,7 +418,7 @@ func (ch *chain) nothing(what string, want pattern) {
 	if near := diag.Nearest(want.fn, names, 3); len(near) > 0 {
 		d.Hintf("did you mean %s?", strings.Join(near, ", "))
 	} else if len(names) > 0 {
-		d.Hintf("it calls %s", few(names))
+		d.Hintf("it calls %s", diag.Few(names))
 	} else if ch.pointers > 0 {
 		d.Hintf("it calls through pointers, and where those lead is known only when it runs")
 	}

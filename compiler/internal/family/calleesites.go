@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/loc"
 	"github.com/gostap/gostap/compiler/probe"
 )
@@ -148,9 +149,9 @@ func (m *match) leftCallees(names []string, why error, some bool) {
 	switch {
 	case why == nil:
 	case some:
-		m.warnf("%s: left out %s: %v", m.req, few(names), why)
+		m.warnf("%s: left out %s: %v", m.req, diag.Few(names), why)
 	default:
-		m.errorf(nil, "%s: %v", few(names), why)
+		m.errorf(nil, "%s: %v", diag.Few(names), why)
 	}
 }
 

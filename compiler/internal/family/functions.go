@@ -2,7 +2,6 @@ package family
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/debuginfo"
@@ -120,13 +119,4 @@ func (m *match) lineHint(d *diag.Diagnostic, err error) {
 	case nf.What == "line" && !m.has("nearest"):
 		d.Hintf("append .nearest for the next line with code")
 	}
-}
-
-// few shows the first of many names.
-func few(names []string) string {
-	const show = 5
-	if len(names) > show {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:show], ", "), len(names)-show)
-	}
-	return strings.Join(names, ", ")
 }

@@ -49,6 +49,8 @@ type Env struct {
 	Machine *machine.Machine
 	// Guru says that functions on the kernel's blacklist are tried.
 	Guru bool
+	// Brief says that of functions only the texts of their probe points are wanted: see probe.Site.Others.
+	Brief bool
 
 	opened  map[string]opened
 	tracefs *tracefs.FS // see events

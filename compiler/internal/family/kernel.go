@@ -131,11 +131,11 @@ func (m *match) eachKernel(what string, find func(*kfinder)) []*probe.Site {
 		m.diag.AddAll(failed)
 		if len(failed) == 0 && len(black) > 0 {
 			m.diag.Errorf(diag.Semantic, CodeBlacklist, m.span(what),
-				"no match for %s: the kernel allows no probes on %s: %s", m.req, few(black), why)
+				"no match for %s: the kernel allows no probes on %s: %s", m.req, diag.Few(black), why)
 		}
 	case len(black) > 0:
-		m.warnf("%s: %s left out, the kernel allows no probes there", m.req, few(black)).Note(source.Span{}, "%s: %s",
-			black[0], why)
+		m.warnf("%s: %s left out, the kernel allows no probes there", m.req, diag.Few(black)).Note(source.Span{},
+			"%s: %s", black[0], why)
 	}
 	return sites
 }

@@ -84,7 +84,7 @@ func (m *match) labelsOf(img debuginfo.Image, what string) []debuginfo.Label {
 		if near := diag.Nearest(lc.Arg.Str, names, 3); len(near) > 0 {
 			d.Hintf("did you mean %s?", strings.Join(near, ", "))
 		} else {
-			d.Hintf("it has %s", few(names))
+			d.Hintf("it has %s", diag.Few(names))
 		}
 	}
 	return out

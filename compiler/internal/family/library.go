@@ -108,7 +108,8 @@ func (m *match) librariesOf(c *probe.Comp, p program) []string {
 		return nil
 	}
 	d := m.errorf(c, "%s needs no library %q", p.path, name)
-	d.Note(source.Span{}, "it needs %s; a library that it loads while it runs is named by its full path", few(names))
+	d.Note(source.Span{}, "it needs %s; a library that it loads while it runs is named by its full path",
+		diag.Few(names))
 	if near := nearLibrary(name, names); len(near) > 0 {
 		d.Hintf("did you mean %s?", strings.Join(near, ", "))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gostap/gostap/compiler/ast"
@@ -28,6 +29,8 @@ type finder struct {
 
 	sites []*probe.Site
 	seen  map[site]bool
+	// brief: only the texts of probe points are wanted, of which the first site holds the others.
+	brief bool
 }
 
 // site tells sites apart.
@@ -111,7 +114,11 @@ type resolved struct {
 // resolve puts a name into the probe point.
 func (f *finder) resolve(what, name string) *resolved {
 	head := f.head()
-	r := &resolved{point: head + `.` + what + `("` + name + `")` + f.tail, comps: slices.Clone(f.req.Comps)}
+	r := &resolved{point: head + `.` + what + `("` + name + `")` + f.tail}
+	if f.brief && len(f.sites) > 0 {
+		return r
+	}
+	r.comps = slices.Clone(f.req.Comps)
 	name = r.point[len(head)+len(what)+3:][:len(name)] // no string of its own
 	for i := range r.comps {
 		if r.comps[i].Name == what && r.comps[i].Arg != nil && r.comps[i].Arg.IsString {
@@ -143,6 +150,14 @@ func (f *finder) addAs(kind probe.Kind, s debuginfo.Site, point func() *resolved
 			"vector instruction)", s.PC)
 	}
 	r := point()
+	if f.brief && len(f.sites) > 0 {
+		if _, err := f.img.FileOffset(s.PC); err != nil {
+			return err
+		}
+		f.seen[key] = true
+		f.sites[0].Others = append(f.sites[0].Others, r.point)
+		return nil
+	}
 	st, err := f.place(kind, s, fn, r.comps)
 	if err != nil {
 		return err
@@ -215,7 +230,7 @@ func place(name, file string, line int) string {
 	if line <= 0 {
 		return name + "@" + file
 	}
-	return fmt.Sprintf("%s@%s:%d", name, file, line)
+	return name + "@" + file + ":" + strconv.Itoa(line)
 }
 
 // functions resolves process(...).function(...) with all its suffixes.
@@ -234,7 +249,10 @@ func functions(m *match) []*probe.Site {
 	if !ok {
 		return nil
 	}
-	return m.eachIn("function", true, func(f *finder) { f.functions(c, pat) })
+	return m.eachIn("function", true, func(f *finder) {
+		f.brief = m.env.Brief
+		f.functions(c, pat)
+	})
 }
 
 func (f *finder) functionAt(c *probe.Comp, pc uint64) {
@@ -279,15 +297,11 @@ func (f *finder) functions(c *probe.Comp, pat pattern) {
 		}
 	}
 	if !outOnly {
-		inl, err := f.img.Inlined(pat.fn)
-		if err != nil && !missing(err) {
-			if inlineOnly {
-				f.errorf(c, "%v", err)
-				return
-			}
-			inl = nil // a file without DWARF may not tell; its functions are found all the same
+		// A file without DWARF may not tell; its functions are found all the same.
+		if err := f.inlined(c, pat); err != nil && !missing(err) && inlineOnly {
+			f.errorf(c, "%v", err)
+			return
 		}
-		f.inlined(c, inl, pat)
 		if f.diag.HasErrors() {
 			return
 		}
@@ -312,7 +326,7 @@ func (f *finder) twins(funcs []*debuginfo.Func) {
 	}
 	if len(all) > 0 {
 		f.warnf("%s: calls of other functions count too, those in parentheses: the program has one function for all "+
-			"that do the same (identical code folding)", few(all))
+			"that do the same (identical code folding)", diag.Few(all))
 	}
 }
 
@@ -341,7 +355,7 @@ func (f *finder) out(c *probe.Comp, funcs []*debuginfo.Func, exact bool) {
 		// No return is missed, but the calls are, for those who compare them with returns and with the count of those
 		// that did not happen.
 		f.warnf("%s: left out %s: without a return instruction there is no return, "+
-			"and their calls are not among those told at the end", f.req, few(endless))
+			"and their calls are not among those told at the end", f.req, diag.Few(endless))
 	}
 	if len(refused) == 0 {
 		return
@@ -364,13 +378,13 @@ func (f *finder) out(c *probe.Comp, funcs []*debuginfo.Func, exact bool) {
 	for _, r := range refused {
 		names = append(names, r.fn.Name)
 	}
-	f.warnf("%s: left out %s: %v", f.req, few(names), first.err)
+	f.warnf("%s: left out %s: %v", f.req, diag.Few(names), first.err)
 }
 
 func (f *finder) one(fn *debuginfo.Func) error {
 	name := place(fn.Name, fn.File, fn.Line)
 	if !f.has("return") {
-		s, err := f.img.EntrySite(fn)
+		s, err := debuginfo.Enters(f.img, f.brief, fn)
 		if err != nil {
 			return err
 		}
@@ -380,14 +394,15 @@ func (f *finder) one(fn *debuginfo.Func) error {
 }
 
 // inlined adds the inlined copies. Those that cannot be probed are left out with one warning; if that leaves nothing,
-// it is an error.
-func (f *finder) inlined(c *probe.Comp, sites []*debuginfo.InlineSite, pat pattern) {
+// it is an error. What is given is why the image has none.
+func (f *finder) inlined(c *probe.Comp, pat pattern) error {
 	var names []string
 	var first error
 	points := map[*debuginfo.Func]*resolved{}
-	for _, in := range sites {
-		if in.Func == nil || !pat.means(in.Func) {
-			continue
+	said := map[*debuginfo.Func]bool{} // its point is listed
+	err := debuginfo.EachCopy(f.img, f.brief, pat.fn, func(in *debuginfo.InlineSite) {
+		if in.Func == nil || !pat.means(in.Func) || said[in.Func] && in.Site.Insn != debuginfo.InsnRefused {
+			return
 		}
 		s := in.Site
 		s.Kind, s.Inline = debuginfo.AtInline, in
@@ -399,6 +414,7 @@ func (f *finder) inlined(c *probe.Comp, sites []*debuginfo.InlineSite, pat patte
 			}
 			return r
 		}
+		n := len(f.seen)
 		if err := f.addAs(probe.Uprobe, s, point); err != nil {
 			if first == nil {
 				first = err
@@ -407,14 +423,18 @@ func (f *finder) inlined(c *probe.Comp, sites []*debuginfo.InlineSite, pat patte
 				names = append(names, name)
 			}
 		}
-	}
+		if f.brief && len(f.seen) > n {
+			said[in.Func] = true
+		}
+	})
 	switch {
 	case first == nil:
 	case len(f.sites) == 0:
 		f.errorf(c, "the inlined copy of %s: %v", names[0], first)
 	default:
-		f.warnf("%s: left out inlined copies of %s: %v", f.req, few(names), first)
+		f.warnf("%s: left out inlined copies of %s: %v", f.req, diag.Few(names), first)
 	}
+	return err
 }
 
 // notFound says why no function matches.
