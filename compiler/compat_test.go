@@ -15,6 +15,7 @@ import (
 	"github.com/gostap/gostap/compiler/ast"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/load"
+	"github.com/gostap/gostap/compiler/internal/near"
 	"github.com/gostap/gostap/compiler/layout"
 	"github.com/gostap/gostap/grammar"
 	"github.com/gostap/gostap/tests/pages"
@@ -229,6 +230,8 @@ func TestCompat(t *testing.T) {
 			vars.all++
 			if our.vars[a][v] {
 				vars.have++
+			} else if why := near.Absent(a, v); why != "" {
+				vars.refused[a+" "+v] = why
 			} else {
 				vars.missing[a+" "+v] = ""
 			}
@@ -253,8 +256,15 @@ func TestCompat(t *testing.T) {
 			fmt.Fprintf(&b, "- `%s`\n", n)
 		}
 	}
-	b.WriteString("\nVariables that are missing, by alias:\n\n")
-	writeMissing(&b, vars.missing)
+	b.WriteString("\nVariables that are refused, by alias, with what is said when one is used that nothing " +
+		"assigns:\n\n| | |\n|---|---|\n")
+	for _, n := range slices.Sorted(maps.Keys(vars.refused)) {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", n, vars.refused[n])
+	}
+	if len(vars.missing) > 0 {
+		b.WriteString("\nVariables that are missing, by alias:\n\n")
+		writeMissing(&b, vars.missing)
+	}
 	want, err := pages.Table(compatPage, compatMark, compatEnd)
 	if err == nil && *update {
 		err = pages.Write(compatPage, compatMark, compatEnd, b.String())
@@ -267,7 +277,7 @@ func TestCompat(t *testing.T) {
 		t.Errorf("docs/compat.md is not what the libraries say; run with -update\n%.2000s",
 			firstDifference(want, b.String()))
 	}
-	if n := len(functions.missing) + len(macros.missing); n > 0 {
+	if n := len(functions.missing) + len(macros.missing) + len(vars.missing); n > 0 {
 		t.Errorf("%d functions and macros are neither here nor refused", n)
 	}
 }

@@ -107,7 +107,6 @@ var also = map[string]string{
 
 // placed are the variables that say where a string is, of those calls for which stap has them.
 var placed = map[string]string{
-	"add_key":           "description_uaddr payload_uaddr type_uaddr",
 	"fremovexattr":      "name_uaddr",
 	"fsetxattr":         "name_uaddr",
 	"futimesat":         "filename_uaddr",
@@ -118,12 +117,9 @@ var placed = map[string]string{
 	"lremovexattr":      "name_uaddr path_uaddr",
 	"lsetxattr":         "name_uaddr path_uaddr",
 	"mkdir":             "pathname_uaddr",
-	"mq_open":           "name_uaddr",
-	"mq_timedsend":      "msg_ptr_uaddr",
 	"mq_unlink":         "u_name_uaddr",
-	"request_key":       "callout_info_uaddr description_uaddr type_uaddr",
+	"request_key":       "description_uaddr type_uaddr",
 	"setdomainname":     "domainname_uaddr",
-	"sethostname":       "hostname_uaddr",
 	"setxattr":          "name_uaddr path_uaddr",
 	"stat":              "filename_uaddr",
 	"statx":             "filename_uaddr",

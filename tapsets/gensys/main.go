@@ -273,10 +273,6 @@ func enter(b *bytes.Buffer, c *syscalls.Call) {
 			show("%d", legal(name))
 		}
 	}
-	if ptr := map[string]string{"connect": "$uservaddr", "bind": "$umyaddr"}[c.Name]; ptr != "" {
-		set("uaddr_af", "_sockaddr_family_str("+ptr+")")
-		set("uaddr_ip", "_sockaddr_ip_str("+ptr+")")
-	}
 	for _, pair := range strings.Fields(also[c.Name]) {
 		name, ours, _ := strings.Cut(pair, "=")
 		if !slices.Contains(vars, ours) || slices.Contains(vars, name) {
@@ -296,6 +292,19 @@ func enter(b *bytes.Buffer, c *syscalls.Call) {
 			slices.Contains(strings.Fields(placed[c.Name]), where) {
 			set(where, memory[name])
 		}
+	}
+	for _, where := range strings.Fields(placed[c.Name]) {
+		if !slices.Contains(vars, where) {
+			log.Printf("%s: there is no string for %s", c.Name, where)
+		}
+	}
+	for _, pair := range further[c.Name] {
+		name, value, _ := strings.Cut(pair, "=")
+		if slices.Contains(vars, name) {
+			log.Printf("%s: there is a %s already", c.Name, name)
+			continue
+		}
+		set(name, value)
 	}
 	if len(format) == 0 {
 		set("argstr", `""`)
@@ -337,7 +346,14 @@ func leave(b *bytes.Buffer, c *syscalls.Call) {
 	if kind == "" {
 		kind = "r"
 	}
-	fmt.Fprintf(b, "\n// name, retval, retstr.\n")
+	vars := []string{"name", "retval", "retstr"}
+	var body bytes.Buffer
+	for _, pair := range furtherReturn[c.Name] {
+		name, value, _ := strings.Cut(pair, "=")
+		vars = append(vars, name)
+		fmt.Fprintf(&body, "\t%s = %s\n", name, value)
+	}
+	fmt.Fprintf(b, "\n// %s.\n", strings.Join(vars, ", "))
 	head(b, c.Name, ".return")
-	fmt.Fprintf(b, "\tretval = $return\n\tretstr = value_text($return, %q)\n}\n", kind)
+	fmt.Fprintf(b, "\tretval = $return\n\tretstr = value_text($return, %q)\n%s}\n", kind, body.String())
 }

@@ -37,6 +37,9 @@ var others = map[string]string{
 	"ustat32": "dev ubuf_uaddr", "vm86_warning": "", "waitpid": "pid status_uaddr options options_str",
 }
 
+// othersReturn are variables of theirs behind the return.
+var othersReturn = map[string]string{"pipe32": "flags fildes_uaddr pipe0 pipe1"}
+
 // writeOthers writes them behind the calls that there are.
 func writeOthers(b *bytes.Buffer) {
 	var names []string
@@ -49,7 +52,7 @@ func writeOthers(b *bytes.Buffer) {
 			vars, sets := []string{"name"}, ""
 			fields := strings.Fields(others[n])
 			if suffix != "" {
-				fields = []string{"retval", "retstr:"}
+				fields = append([]string{"retval", "retstr:"}, strings.Fields(othersReturn[n])...)
 			} else {
 				fields = append(fields, "argstr:")
 			}

@@ -32,9 +32,15 @@ func Variable(p *elab.Program, in *elab.Info, at []*probe.Site, name string) str
 			return fmt.Sprintf("%s is a function: %s()", name, name)
 		}
 	}
+	var gone string
+	if len(at) > 0 {
+		gone = Absent(at[0].Alias, name)
+	}
 	switch near := diag.Nearest(name, names, 3); {
 	case intrinsic.Lookup(name) != nil:
 		return fmt.Sprintf("%s is a function: %s()", name, name)
+	case gone != "":
+		return gone
 	case len(at) > 0 && traced(at[0], name):
 		return "the variable of the traced program is $" + name
 	case habits.Variable(name) != "":

@@ -1,0 +1,23 @@
+package near
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestAbsent asks for variables of an alias, of one that begins with its name, and of others.
+func TestAbsent(t *testing.T) {
+	for _, c := range []struct{ alias, name, say string }{
+		{"syscall.select", "n", "nfds"},
+		{"syscall.select", "nfds", ""},
+		{"syscall.select6", "n", ""},
+		{"socket.readv.return", "family", "socket.read_iter"},
+		{"socket.read_iter", "family", ""},
+		{"", "n", ""},
+	} {
+		got := Absent(c.alias, c.name)
+		if (got == "") != (c.say == "") || !strings.Contains(got, c.say) {
+			t.Errorf("%s of %s: %q, want %q", c.name, c.alias, got, c.say)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+// further are variables of a call that stap sets and that are no argument by another name: "NAME=EXPRESSION", of the
+// arguments as they come ($NAME) and of variables before it. An expression is computed where its variable is used.
+var further = map[string][]string{
+	"add_key":         {"type_uaddr=$_type", "description_uaddr=$_description", "payload_uaddr=$_payload"},
+	"adjtimex":        {"buf_str=_timex_str($txc_p)"},
+	"bind":            addressed("$umyaddr"),
+	"connect":         addressed("$uservaddr"),
+	"clock_adjtime":   {"tx_uaddr_str=_timex_str($utx)"},
+	"clock_nanosleep": {"req_str=_timespec_str($rqtp)"},
+	"clock_settime":   {"tp_uaddr_str=_timespec_str($tp)"},
+	"dup2":            {"flags=0", "flags_str=\"0\""},
+	"epoll_create":    {"flags=0"},
+	"eventfd":         {"flags=0", "flags_str=\"0\""},
+	"fanotify_init": {
+		"flags_str=_fanotify_init_flags_str($flags)",
+		"event_f_flags_str=_sys_open_flag_str($event_f_flags)",
+	},
+	"fanotify_mark": {"flags_str=_fanotify_mark_flags_str($flags)", "mask_str=_fanotify_mark_mask_str($mask)"},
+	"fsetxattr":     {"value_str=" + quoted("$value", "$size")},
+	"futimesat":     {"tvp_str=_timevals_str($utimes)"},
+	"get_mempolicy": {"flags_str=_get_mempolicy_flags_str($flags)"},
+	"getrandom":     {`buf_unquoted=user_string_n2($ubuf, $len < 64 ? $len : 64, "<unknown>")`},
+	"getsockopt":    {"optname_str=_sockopt_str($level, $optname)"},
+	"init_module":   {`uargs_unquoted=user_string2($uargs, "<unknown>")`},
+	"inotify_init":  {"flags=0"},
+	"io_getevents":  {"timestr=_timespec_str($timeout)"},
+	"ioprio_get":    {"which_str=_ioprio_which_str($which)"},
+	"ioprio_set":    {"which_str=_ioprio_which_str($which)", "ioprio_str=_ioprio_str($ioprio)"},
+	"kcmp":          {"type_str=_kcmp_type_str($type)"},
+	"kexec_file_load": {
+		`cmdline_unquoted=user_string2($cmdline_ptr, "<unknown>")`,
+		"cmdline=cmdline_unquoted",
+		"flags_str=_kexec_file_flags_str($flags)",
+	},
+	"kexec_load":        {"flags_str=_kexec_flags_str($flags)"},
+	"lsetxattr":         {"value_str=" + quoted("$value", "$size")},
+	"mbind":             {"flags_str=_mbind_flags_str($flags)"},
+	"memfd_secret":      {"flags_str=_cloexec_flag_str($flags)"},
+	"migrate_pages":     {"old_nodes=$old_nodes", "new_nodes=$new_nodes"},
+	"mkdirat":           {"pahtname_unquoted=pathname"}, // as stap spells it
+	"mknod":             {"mode_str=_mode_type_str($mode)"},
+	"mknodat":           {"mode_str=_mode_type_str($mode)"},
+	"mlock2":            {"flags_str=_mlock2_flags_str($flags)"},
+	"mmap":              {"pgoffset=$off >> 12"},
+	"mount":             {`data_unquoted=user_string2($data, "<unknown>")`},
+	"move_pages":        {"flags_str=_mbind_flags_str($flags)"},
+	"mq_open":           {"name_uaddr=$u_name"},
+	"mq_timedsend":      {"msg_ptr_uaddr=$u_msg_ptr"},
+	"msgget":            {"key_str=_ipc_key_str($key)"},
+	"msgrcv":            {"msgflg_str=_msgflg_str($msgflg)"},
+	"msgsnd":            {"msgflg_str=_msgflg_str($msgflg)"},
+	"nanosleep":         {"req_str=_timespec_str($rqtp)"},
+	"open_by_handle_at": {"mount_dfd_str=_dfd_str($mountdirfd << 32 >> 32)"},
+	"perf_event_open":   {"flags_str=_perf_event_open_flags_str($flags)"},
+	"pipe": {
+		"flags=0",
+		`flag_str=""`,
+		"pipe0=_user_number($fildes)",
+		"pipe1=_user_number($fildes ? $fildes + 4 : 0)",
+	},
+	"pkey_alloc":      {"init_val_str=_pkey_rights_str($init_val)"},
+	"ppoll":           {"tsp_str=_timespec_str($tsp)"},
+	"prlimit64":       {"new_rlim_str=_rlimit_str($new_rlim)"},
+	"pselect6":        {"timeout_str=_timespec_str($tsp)"},
+	"quotactl":        {"cmd_str=_quotactl_cmd_str($cmd)"},
+	"reboot":          {"magic_str=_reboot_magic_str($magic1)", "magic2_str=_reboot_magic_str($magic2)"},
+	"recvmmsg":        {"timeout_str=_timespec_str($timeout)"},
+	"request_key":     {"callout_info_uaddr=$_callout_info"},
+	"rt_sigaction":    {`act_str="{" . _sigaction_str($act) . "}"`},
+	"rt_sigprocmask":  {"set_str=_sigset_str($nset)"},
+	"rt_sigqueueinfo": {"siginfo_str=_siginfo_str($uinfo)"},
+	"rt_sigsuspend":   {"set_str=_sigset_str($unewset)"},
+	"rt_sigtimedwait": {
+		"uthese_str=_sigset_str($uthese)",
+		"uinfo_str=_siginfo_str($uinfo)",
+		"uts_str=_timespec_str($uts)",
+	},
+	"rt_tgsigqueueinfo": {"uinfo_str=_siginfo_str($uinfo)"},
+	"sched_getattr":     {"sched_attr_str=_sched_attr_str($uattr)"},
+	"sched_setattr":     {"sched_attr_str=_sched_attr_str($uattr)"},
+	"seccomp":           {"flags_str=_seccomp_flags_str($flags)"},
+	"select":            {"timeout_str=_timeval_str($tvp)"},
+	"semget":            {"key_str=_ipc_key_str($key)"},
+	"semtimedop":        {"timeout_str=_timespec_str($timeout)"},
+	"sendto":            {"buf=" + quoted("$buff", "$len"), "to_str=_sockaddr_str($addr)"},
+	"sethostname":       {"hostname_uaddr=$name"},
+	"setitimer":         {"value_str=_itimer_str($value)"},
+	"setrlimit":         {"rlim_str=_rlimit_str($rlim)"},
+	"setsockopt":        {"optname_str=_sockopt_str($level, $optname)"},
+	"settimeofday":      {"tv_str=_timeval_str($tv)", "tz_str=_timezone_str($tz)"},
+	"setxattr":          {"value_str=" + quoted("$value", "$size")},
+	"sigaltstack":       {"uss_str=_sigstack_str($uss)"},
+	"signalfd":          {"flags=0"},
+	"socket":            {"protocol_str=_socket_protocol_str($family, $protocol << 32 >> 32)"},
+	"socketpair":        {"protocol_str=_socket_protocol_str($family, $protocol << 32 >> 32)"},
+	"swapon":            {"swapflags_str=_swapon_flags_str($swap_flags)"},
+	"_sysctl":           {"args=args_uaddr"},
+	"sysinfo":           {"info_str=_sysinfo_str($info)"},
+	"timer_settime":     {"value_str=_itimer_str($new_setting)"},
+	"timerfd_settime":   {"value_str=_itimer_str($utmr)"},
+	"times":             {"buf_str=_tms_str($tbuf)"},
+	"userfaultfd":       {"flags_str=_userfaultfd_flags_str($flags)"},
+	"utime": {
+		"filename_uaddr=$filename",
+		"actime=_utimbuf_time($times, 0)",
+		"modtime=_utimbuf_time($times, 1)",
+	},
+	"utimensat": {"tsp_str=_timespecs_str($utimes)"},
+	"utimes":    {"filename_uaddr=$filename", "tvp_uaddr_str=_timevals_str($utimes)"},
+}
+
+// furtherReturn are those behind a return.
+var furtherReturn = map[string][]string{
+	"epoll_create": {"flags=0"},
+	"signalfd":     {"flags=0"},
+	"pipe": {"fildes_uaddr=@entry($fildes)", "pipe0=_user_number(@entry($fildes))",
+		"pipe1=_user_number(@entry($fildes) ? @entry($fildes) + 4 : 0)"},
+	"ptrace": {"geteventmsg_data=@entry($request) == 0x4201 ? _user_word(@entry($data)) : 0",
+		"arch_prctl_addr=@entry($request) == 30 && @entry($data) & 0xffff >= 0x1003 ? _user_word(@entry($addr)) : 0"},
+	"wait4": {"status_uaddr=@entry($stat_addr)", "status_str=_wait_result_str(@entry($stat_addr))"},
+}
+
+// addressed are what is taken out of the address at ptr.
+func addressed(ptr string) []string {
+	return []string{"uaddr_af=_sockaddr_family_str(" + ptr + ")", "uaddr_ip=_sockaddr_ip_str(" + ptr + ")",
+		"uaddr_ip_port=_sockaddr_port_str(" + ptr + ")", "uaddr_ipv6_flowinfo=_sockaddr_v6_str(" + ptr + ", 4)",
+		"uaddr_ipv6_scope_id=_sockaddr_v6_str(" + ptr + ", 24)"}
+}
+
+// quoted is the beginning of memory as a text.
+func quoted(ptr, size string) string {
+	return "string_quoted(user_string_n2(" + ptr + ", " + size + " < 64 ? " + size + ` : 64, "<unknown>"))`
+}
