@@ -150,19 +150,22 @@ func typeArgs(s string) bool {
 
 // Match reports whether a function's linker name is meant.
 func (p *Pattern) Match(name []byte) bool {
-	if bytes.IndexByte(name, '%') < 0 {
-		// Most names are told apart here.
-		n := p.prefix
-		if !p.Args {
-			if i := bytes.IndexByte(name, '['); i >= 0 && i < len(n) {
-				n = n[:i]
-			}
-		}
-		if len(name) < len(n) || string(name[:len(n)]) != n {
+	// Most names are told apart by their beginnings: where a name leaves that of the pattern, only type arguments or an
+	// escape before that place can make it match.
+	k := 0
+	for k < len(p.prefix) && k < len(name) && name[k] == p.prefix[k] {
+		k++
+	}
+	if k < len(p.prefix) {
+		head := name[:min(k+1, len(name))]
+		if bytes.IndexByte(head, '%') < 0 && (p.Args || bytes.IndexByte(head, '[') < 0) {
 			return false
 		}
-	} else if plain := pclntab.Unescape(name); !bytes.Equal(plain, name) && p.Match(plain) {
-		return true
+	}
+	if bytes.IndexByte(name, '%') >= 0 {
+		if plain := pclntab.Unescape(name); !bytes.Equal(plain, name) && p.Match(plain) {
+			return true
+		}
 	}
 	if matchTokens(p.toks, name) {
 		return true

@@ -44,7 +44,6 @@ type Image struct {
 	version string
 	haveVer bool
 	abi0    map[uint64]bool // entries of symbols named *.abi0
-	more    map[uint64]bool // entries of runtime.morestack and its variants
 	regabi  int8            // arguments in registers: 1 yes, -1 no, 0 not yet known
 	strange []int8          // by index in tab: 1 for functions that are not Go's, -1 for Go's, 0 not yet known
 
@@ -237,15 +236,15 @@ func (im *Image) insn(pc uint64) debuginfo.Insn {
 
 // isMore recognises runtime.morestack and its variants, which stack checks call.
 func (im *Image) isMore(pc uint64) bool {
-	if im.more == nil {
-		im.more = map[uint64]bool{}
-		for _, n := range []string{"runtime.morestack", "runtime.morestack_noctxt", "runtime.morestackc"} {
-			for _, i := range im.tab.Named(n) {
-				im.more[im.tab.Entry(i)] = true
-			}
-		}
+	i := im.tab.Find(pc)
+	if i < 0 || im.tab.Entry(i) != pc {
+		return false
 	}
-	return im.more[pc]
+	switch string(im.tab.NameBytes(i)) {
+	case "runtime.morestack", "runtime.morestack_noctxt", "runtime.morestackc":
+		return true
+	}
+	return false
 }
 
 // Marks implements debuginfo.Marks.

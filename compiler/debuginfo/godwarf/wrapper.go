@@ -231,12 +231,13 @@ func (im wrapping) standing(p *funcname.Pattern) (out []*stand) {
 		add(host)
 	}
 	// Those without an instruction of the method's name are found by their own.
+	var bare []byte
 	for _, host := range im.tab.Select(func(name []byte) bool {
 		if fm, ok := bytes.CutSuffix(name, []byte("-fm")); ok {
 			return p.Match(fm)
 		}
 		if k := bytes.Index(name, []byte(".(*")); k >= 0 {
-			bare := append(bytes.Clone(name[:k+1]), name[k+3:]...)
+			bare = append(append(bare[:0], name[:k+1]...), name[k+3:]...)
 			if e := bytes.Index(bare[k:], []byte(").")); e >= 0 {
 				bare = append(bare[:k+e], bare[k+e+1:]...)
 			}
