@@ -132,9 +132,10 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 		Merged: o.Merge, Dump: o.Tool.Dump, Stop: o.Tool.Stop, Apart: o.Tool.Apart, Folded: o.Folded,
 		SkipBadVars: o.SkipBadVars, AllCallers: o.AllCallers, Privilege: o.Privilege, Language: o.Language,
 		Config: kernelConfig(),
-		Open:   open.Open, Runtime: string(o.Runtime), Verify: o.Tool.Verify,
+		Runtime: string(o.Runtime), Verify: o.Tool.Verify,
 	}
 	cache, warnings := o.cache()
+	c.Open = open.Keeping(cache)
 	if o.Tool.KeepIndexes {
 		c.CacheDir, c.CacheAnew = cache, o.Tool.NewIndexes
 	}

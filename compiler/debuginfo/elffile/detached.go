@@ -58,7 +58,7 @@ func (f *File) Detached() *File {
 		if err != nil {
 			return false
 		}
-		g.noDebug = true
+		g.noDebug, g.Kept = true, f.Kept
 		if os.SameFile(statOf(g.path), statOf(f.path)) {
 			g.Close()
 			return false

@@ -34,6 +34,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
+	"github.com/gostap/gostap/compiler/debuginfo/kept"
 	"github.com/gostap/gostap/compiler/foreign"
 	arch "github.com/gostap/gostap/compiler/machine"
 )
@@ -55,8 +56,12 @@ type File struct {
 	moves   bool             // see Relocate
 	buildID string
 
-	mu       sync.Mutex // guards sections, which are inflated in parallel, and relocs
-	inflated uint64     // bytes of those that were
+	// Kept is where large inflated sections are kept from one run to the next.
+	Kept kept.Folder
+
+	mu       sync.Mutex         // guards sections, which are inflated in parallel, earlier, and relocs
+	earlier  []*foreign.Mapping // sections that an earlier run has inflated
+	inflated uint64             // bytes of those that were
 	sections map[string][]byte
 	secErr   map[string]error
 
@@ -231,6 +236,10 @@ func (f *File) Close() error {
 		f.beside.Close()
 		f.beside = nil
 	}
+	for _, m := range f.earlier {
+		m.Close()
+	}
+	f.earlier = nil
 	var err error
 	if f.fd != nil {
 		err = f.mapping.Close()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/dwread"
 	"github.com/gostap/gostap/compiler/debuginfo/inflate"
+	"github.com/gostap/gostap/compiler/debuginfo/kept"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
@@ -153,10 +154,21 @@ func (f *File) inflate(size uint64, raw []byte) ([]byte, error) {
 	if err := f.spend(size); err != nil {
 		return nil, err
 	}
+	s := kept.Section{BuildID: f.buildID, FileSize: f.stat.Size, Packed: uint64(len(raw)), Size: size}
+	if len(raw) >= 4 {
+		s.Sum = binary.BigEndian.Uint32(raw[len(raw)-4:])
+	}
+	if m := f.Kept.Get(s); m != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.earlier = append(f.earlier, m)
+		return m.Bytes[:size:size], nil
+	}
 	b := make([]byte, size)
 	if err := inflate.Zlib(b, raw); err != nil {
 		return nil, fmt.Errorf("%w: %v", foreign.ErrCorrupt, err)
 	}
+	f.Kept.Put(s, b)
 	return b, nil
 }
 

@@ -10,16 +10,23 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/cgo"
 	"github.com/gostap/gostap/compiler/debuginfo/elffile"
 	"github.com/gostap/gostap/compiler/debuginfo/godwarf"
+	"github.com/gostap/gostap/compiler/debuginfo/kept"
 )
 
 // Open opens the amd64 ELF program or library at path. Errors wrap debuginfo.ErrNotELF,
 // debuginfo.ErrArch, or what the file system says. Close the Image when done.
-func Open(path string) (debuginfo.Image, error) {
-	f, err := elffile.Open(path)
-	if err != nil {
-		return nil, err
+func Open(path string) (debuginfo.Image, error) { return Keeping("")(path) }
+
+// Keeping is Open that keeps large inflated sections in a folder from one run to the next, "" for nowhere.
+func Keeping(folder string) func(path string) (debuginfo.Image, error) {
+	return func(path string) (debuginfo.Image, error) {
+		f, err := elffile.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		f.Kept = kept.Folder(folder)
+		return New(f)
 	}
-	return New(f)
 }
 
 // New makes the Image of a file that is open, and closes that if it cannot.

@@ -152,9 +152,10 @@ func (c *cache) write() {
 	cachefile.Write(c.path, head, e.b)
 }
 
-// ClearCache removes what is kept in the cache folder: indexes, and tables of programs by which stacks are walked.
+// ClearCache removes what is kept in the cache folder: indexes, tables of programs by which stacks are walked, and
+// their inflated sections.
 func ClearCache(dir string) (err error) {
-	for _, kind := range []string{"index-*", "rows-*", "headers-*"} {
+	for _, kind := range []string{"index-*", "rows-*", "headers-*", "section-*"} {
 		list, gerr := filepath.Glob(filepath.Join(dir, kind))
 		if err == nil {
 			err = gerr
