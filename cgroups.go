@@ -3,33 +3,40 @@ package gostap
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/runtime/cgroup"
 )
 
-// scoped are the folders of Options.Cgroups, and of the groups of Options.Pods that are here.
-func (o *Options) scoped() (dirs []string, err error) {
+// inPods are the folders of the groups of Options.Pods that are here.
+func (o *Options) inPods() ([]string, error) {
 	if len(o.Pods) == 0 {
-		return o.Cgroups, nil
+		return nil, nil
 	}
-	dirs, err = cgroup.Pods(o.Pods)
-	return slices.Concat(o.Cgroups, dirs), err
-}
-
-// scope is the hierarchy that a session is kept to, nil if it is kept to none: that of the groups, of pods of which
-// none is here the unified one.
-func (o *Options) scope() (*backend.Scope, error) {
-	dirs, err := o.scoped()
+	p, err := cgroup.FindPods(o.Pods)
 	if err != nil {
 		return nil, err
 	}
-	_, of, err := groups(dirs, nil)
-	if of == nil && len(o.Pods) > 0 {
-		of = &backend.Scope{}
+	dirs, err := p.Find(o.Pods)
+	return slices.Sorted(maps.Values(dirs)), err
+}
+
+// scope is the hierarchy that a session is kept to, nil if it is kept to none: that of the groups, else of the pods,
+// or if none of these is here that of the kubelet.
+func (o *Options) scope() (of *backend.Scope, pods *cgroup.Pods, err error) {
+	if _, of, err = groups(o.Cgroups, nil); err != nil || len(o.Pods) == 0 {
+		return of, nil, err
 	}
-	return of, err
+	if pods, err = cgroup.FindPods(o.Pods); err != nil {
+		return nil, nil, err
+	}
+	if of == nil {
+		of = &backend.Scope{Controller: pods.Controller}
+	}
+	return of, pods, nil
 }
 
 // groups looks at the folders of control groups: their levels as a session wants them, and the hierarchy that all of
@@ -66,15 +73,58 @@ func (s *Session) enter() error {
 	if s.p.scope == nil || !ok {
 		return nil
 	}
-	dirs, err := s.p.o.scoped()
-	if err != nil {
-		return err
-	}
-	levels, _, err := groups(dirs, s.p.scope)
+	levels, _, err := s.scoped(s.p.o.Pods)
 	if err != nil {
 		return err
 	}
 	return x.SetScope(levels)
+}
+
+// scoped are the groups of Options.Cgroups and of pods, as SetScope takes them, and the pods that are here.
+func (s *Session) scoped(uids []string) (levels map[uint64]int, here []string, err error) {
+	if levels, _, err = groups(s.p.o.Cgroups, s.p.scope); err != nil || s.p.pods == nil {
+		return levels, nil, err
+	}
+	dirs, err := s.p.pods.Find(uids)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, u := range slices.Sorted(maps.Keys(dirs)) {
+		of, _, err := groups([]string{dirs[u]}, s.p.scope)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the pod has gone meanwhile
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		maps.Copy(levels, of)
+		here = append(here, u)
+	}
+	return levels, here, nil
+}
+
+// SetPods keeps a session that was compiled with Options.Pods to other pods, from now on: all of them, by their UIDs.
+// Those that are on this machine are given; to have one that comes later SetPods is called again.
+func (s *Session) SetPods(uids []string) (here []string, err error) {
+	if s.p.pods == nil {
+		return nil, errors.New("the program was compiled without Options.Pods")
+	}
+	ran, failure := s.between(func() {
+		var levels map[uint64]int
+		if levels, here, err = s.scoped(uids); err != nil {
+			return
+		}
+		if x, ok := s.b.(backend.Scoper); ok {
+			err = x.SetScope(levels)
+		}
+	})
+	if failure != nil {
+		return nil, failure
+	}
+	if !ran {
+		return nil, errors.New("the session has ended")
+	}
+	return here, err
 }
 
 // SetCgroups keeps a session that was compiled with Options.Cgroups to other control groups, from now on: the folders

@@ -115,7 +115,7 @@ func targetFiles(o *Options) []string {
 	if o.PID != 0 {
 		out = mapped(out, o.PID)
 	}
-	if dirs, err := o.scoped(); err == nil && len(o.Pods) > 0 {
+	if dirs, err := o.inPods(); err == nil {
 		for _, pid := range cgroup.Programs(dirs) {
 			out = mapped(out, pid)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/gostap/gostap/compiler/manifest"
 	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/source"
+	"github.com/gostap/gostap/runtime/cgroup"
 	"github.com/gostap/gostap/runtime/host/memory"
 )
 
@@ -33,6 +34,7 @@ type Program struct {
 	traced   []manifest.Traced // of a program that was loaded
 	asked    []manifest.Fact   // what conditions asked of the kernel
 	scope    *backend.Scope    // of Options.Cgroups, when it was built
+	pods     *cgroup.Pods      // where those of Options.Pods are, likewise
 
 	mu    sync.Mutex // what follows
 	built bool
@@ -121,7 +123,7 @@ func (p *Program) build(ctx context.Context) (backend.Artifact, error) {
 		return nil, errors.New("the program was compiled for other kernels too: Load what its Bytes give")
 	}
 	var err error
-	if p.scope, err = p.o.scope(); err != nil {
+	if p.scope, p.pods, err = p.o.scope(); err != nil {
 		return nil, err
 	}
 	if host, err := p.onHost(); err != nil || host {

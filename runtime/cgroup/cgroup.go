@@ -44,6 +44,11 @@ func Open(dir string) (g Group, err error) {
 		return g, fmt.Errorf("%s is not the folder of a control group: those lie below /sys/fs/cgroup", dir)
 	}
 	g.ID = st.Ino
+	defer func() { // what was seen of a folder that goes meanwhile says nothing
+		if gone := unix.Stat(dir, &st); gone != nil {
+			err = &os.PathError{Op: "open the control group", Path: dir, Err: gone}
+		}
+	}()
 	if g.Level, err = level(dir, fs.Type == unix.CGROUP2_SUPER_MAGIC, st.Dev); err != nil {
 		return g, err
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,55 +37,144 @@ func ArePods(uids []string) error {
 	return nil
 }
 
-// Pods gives the folders of the control groups of pods of Kubernetes, by their UIDs: kubelet calls them podUID, or by
-// systemd ...-podUID.slice with _ for each -. A pod that is not on this machine has none.
-func Pods(uids []string) (dirs []string, err error) {
+// Pods are the control groups of pods of Kubernetes in one hierarchy: that in which the first of them was found, else
+// that in which the kubelet has its groups. It is for one goroutine.
+type Pods struct {
+	// Controller is that of the hierarchy, as of a Group.
+	Controller string
+	dir        string          // its top
+	parents    map[string]bool // folders in which there was a pod
+	found      map[string]string
+	walked     time.Time
+}
+
+// walkEvery is how often the whole hierarchy is looked through for pods that are not beside others.
+const walkEvery = time.Second
+
+// FindPods chooses the hierarchy: where a pod of uids is, else where the kubelet's groups are, else the first one.
+func FindPods(uids []string) (*Pods, error) {
 	if err := ArePods(uids); err != nil {
 		return nil, err
 	}
-	names := map[string]bool{}
-	for _, u := range uids {
-		names["pod"+u], names["pod"+strings.ReplaceAll(u, "-", "_")+".slice"] = true, true
-	}
+	var kubelets, first *Pods
 	for _, top := range tops {
 		for _, in := range []string{"", "/unified", "/memory", "/pids"} {
 			dir := top + in
-			var st unix.Statfs_t
-			if unix.Statfs(dir, &st) != nil ||
-				st.Type != unix.CGROUP2_SUPER_MAGIC && st.Type != unix.CGROUP_SUPER_MAGIC {
+			g, err := Open(dir)
+			if err != nil {
 				continue
 			}
-			if dirs, err = below(dir, names); len(dirs) > 0 || err != nil {
-				return dirs, err
+			p := &Pods{Controller: g.Controller, dir: dir, parents: map[string]bool{}, found: map[string]string{}}
+			if p.walk(names(uids)); len(p.found) > 0 {
+				return p, nil
+			}
+			if kubelets == nil && len(p.parents) > 0 {
+				kubelets = p
+			}
+			if first == nil {
+				first = p
 			}
 		}
 	}
-	return nil, nil
+	switch {
+	case kubelets != nil:
+		return kubelets, nil
+	case first != nil:
+		return first, nil
+	}
+	return nil, fmt.Errorf("there is no hierarchy of control groups in %s", strings.Join(tops, ", "))
 }
 
-// below finds folders by their names, or the ends of these behind a -.
-func below(top string, names map[string]bool) (out []string, err error) {
+// Find gives the folders of pods, by their UIDs. A pod that is not on this machine has none. A new one is seen at once
+// beside others, elsewhere within a second.
+func (p *Pods) Find(uids []string) (map[string]string, error) {
+	if err := ArePods(uids); err != nil {
+		return nil, err
+	}
+	out, missing := map[string]string{}, map[string]string{}
+	look := func() {
+		clear(missing)
+		for name, u := range names(uids) {
+			dir := p.found[u]
+			if _, err := os.Lstat(dir); dir != "" && err == nil {
+				out[u] = dir
+			} else if out[u] == "" {
+				delete(p.found, u)
+				missing[name] = u
+			}
+		}
+	}
+	look()
+	if len(missing) > 0 {
+		for dir := range p.parents {
+			list, err := os.ReadDir(dir)
+			if err != nil {
+				delete(p.parents, dir)
+			}
+			for _, e := range list {
+				if u := missing[podName(e.Name())]; u != "" && e.IsDir() {
+					p.found[u] = filepath.Join(dir, e.Name())
+				}
+			}
+		}
+		look()
+	}
+	if len(missing) > 0 && time.Since(p.walked) > walkEvery {
+		p.walk(missing)
+		look()
+	}
+	return out, nil
+}
+
+// names are those of the groups of pods: kubelet calls them podUID, or by systemd ...-podUID.slice with _ for each -.
+func names(uids []string) map[string]string {
+	out := map[string]string{}
+	for _, u := range uids {
+		out["pod"+u], out["pod"+strings.ReplaceAll(u, "-", "_")+".slice"] = u, u
+	}
+	return out
+}
+
+// podName is the part of a folder's name that is the pod's.
+func podName(name string) string {
+	if strings.HasSuffix(name, ".slice") {
+		name = name[strings.LastIndexByte(name, '-')+1:]
+	}
+	return name
+}
+
+// kubelets is a group under which the kubelet has those of pods, or such a one: ...-besteffort.slice and so on.
+var kubelets = regexp.MustCompile(`^(kubepods|burstable|besteffort)(\.slice)?$`)
+
+// walk finds the folders of names, and those in which pods lie.
+func (p *Pods) walk(names map[string]string) {
 	n := 0
-	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+	filepath.WalkDir(p.dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || !d.IsDir():
 			return nil // it has gone meanwhile
-		case n > mostFolders || strings.Count(path[len(top):], "/") > deepest:
+		case n > mostFolders || strings.Count(path[len(p.dir):], "/") > deepest:
 			return fs.SkipDir
 		}
 		n++
-		name := d.Name()
-		if strings.HasSuffix(name, ".slice") {
-			name = name[strings.LastIndexByte(name, '-')+1:]
-		}
-		if names[name] {
-			out = append(out, path)
+		name := podName(d.Name())
+		switch u := names[name]; {
+		case u != "":
+			p.found[u] = path
+			fallthrough
+		case pods.MatchString(name):
+			p.parents[filepath.Dir(path)] = true
 			return fs.SkipDir
+		case kubelets.MatchString(name):
+			p.parents[path] = true
 		}
 		return nil
 	})
-	return out, err
+	p.walked = time.Now()
 }
+
+// pods is the group of a pod.
+var pods = regexp.MustCompile(`^pod[0-9a-f]{8}([-_]?[0-9a-f]{4}){3}[-_]?[0-9a-f]{12}(\.slice)?$`)
 
 // Programs are processes in groups and below them, one for each executable.
 func Programs(dirs []string) (out []int) {

@@ -13,11 +13,8 @@ import (
 // them are found.
 func TestPods(t *testing.T) {
 	const a, b = "0a1b2c3d-1111-2222-3333-444455556666", "ffffffff-1111-2222-3333-444455556666"
-	if _, err := Pods([]string{"../x"}); err == nil {
+	if _, err := FindPods([]string{"../x"}); err == nil {
 		t.Error("a path is taken as a UID")
-	}
-	if dirs, err := Pods([]string{"01234567-89ab-cdef-0123-456789abcdef"}); err != nil || len(dirs) > 0 {
-		t.Errorf("a pod that is not here: %q %v", dirs, err)
 	}
 	top := ""
 	for _, in := range []string{"", "/unified", "/memory", "/pids"} {
@@ -44,10 +41,34 @@ func TestPods(t *testing.T) {
 			os.Remove(d)
 		}
 	}()
-	dirs, err := Pods([]string{a, b})
-	if err != nil || len(dirs) != 2 || !strings.HasSuffix(dirs[0]+dirs[1], filepath.Base(second)) ||
-		!strings.HasSuffix(dirs[0], filepath.Base(first)) {
-		t.Fatalf("%q %v", dirs, err)
+	p, err := FindPods([]string{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const none = "01234567-89ab-cdef-0123-456789abcdef"
+	found, err := p.Find([]string{a, b, none})
+	if err != nil || len(found) != 2 || found[a] != first || found[b] != second {
+		t.Fatalf("%q %v", found, err)
+	}
+	dirs := []string{found[a], found[b]}
+	// One that comes later is seen at once beside the others; one that is not here yet has the hierarchy of others.
+	later, err := FindPods([]string{none})
+	if err != nil || later.Controller != p.Controller {
+		t.Errorf("the hierarchy of a pod that is not here: %v %v, not %q", later, err, p.Controller)
+	}
+	for _, p := range []*Pods{p, later} {
+		third := filepath.Join(filepath.Dir(first), "pod"+none)
+		if err := os.Mkdir(third, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		found, err := p.Find([]string{none})
+		os.Remove(third)
+		if err != nil || found[none] != third {
+			t.Errorf("a pod that came later: %q %v", found, err)
+		}
+		if found, err = p.Find([]string{none}); err != nil || len(found) > 0 {
+			t.Errorf("a pod that has gone: %q %v", found, err)
+		}
 	}
 	cmd := exec.Command("sleep", "60")
 	if err := cmd.Start(); err != nil {

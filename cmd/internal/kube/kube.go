@@ -123,8 +123,13 @@ type pod struct {
 	}
 }
 
+// ready says that each container is: who enters the pod gets to one of them.
 func (p *pod) ready() bool {
-	return p.Status.Phase == "Running" && len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].Ready
+	ready := p.Status.Phase == "Running" && len(p.Status.ContainerStatuses) > 0
+	for _, c := range p.Status.ContainerStatuses {
+		ready = ready && c.Ready
+	}
+	return ready
 }
 
 // find asks for the pods and for the agents on their nodes.
