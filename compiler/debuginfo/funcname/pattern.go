@@ -150,6 +150,9 @@ func typeArgs(s string) bool {
 
 // Match reports whether a function's linker name is meant.
 func (p *Pattern) Match(name []byte) bool {
+	if len(p.toks) == 1 && p.toks[0].kind == starTok {
+		return true
+	}
 	// Most names are told apart by their beginnings: where a name leaves that of the pattern, only type arguments or an
 	// escape before that place can make it match.
 	k := 0

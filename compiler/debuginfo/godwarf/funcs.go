@@ -27,7 +27,7 @@ func (im *Image) Funcs(text string) (fs []*debuginfo.Func, err error) {
 	defer foreign.Guard(&err)()
 	p := funcname.Parse(text)
 	ids, standing := im.registry().indexes(p), im.wrappers().standing(p)
-	hosts := make(map[int]bool, len(standing))
+	hosts := make([]bool, im.tab.Len())
 	for _, st := range standing {
 		fs, hosts[st.host] = append(fs, st.fn), true
 	}
@@ -93,8 +93,9 @@ func wrapperSuffix(name []byte) bool {
 
 // funcOf makes the Func of function i, once.
 func (im *Image) funcOf(i int) *debuginfo.Func {
-	if f := im.funcs[i]; f != nil {
-		return f
+	known := i >= 0 && i < len(im.funcs)
+	if known && im.funcs[i] != nil {
+		return im.funcs[i]
 	}
 	raw := im.tab.NameBytes(i)
 	f := &debuginfo.Func{Name: string(pclntab.Unescape(raw)), Entry: im.tab.Entry(i), End: im.tab.End(i),
@@ -110,7 +111,9 @@ func (im *Image) funcOf(i int) *debuginfo.Func {
 	} else if f.Name != string(raw) {
 		f.Symbol = string(raw)
 	}
-	im.funcs[i] = f
+	if known {
+		im.funcs[i] = f
+	}
 	return f
 }
 

@@ -40,7 +40,7 @@ type Image struct {
 	// runTime is what RunTimeTypes gave.
 	runTime *debuginfo.RunTimeTypes
 
-	funcs   map[int]*debuginfo.Func // by index in tab
+	funcs   []*debuginfo.Func // by index in tab
 	version string
 	haveVer bool
 	abi0    map[uint64]bool // entries of symbols named *.abi0
@@ -57,8 +57,8 @@ type Image struct {
 	ofM     *debuginfo.Goroutine  // those in runtime.m only
 	copies  map[*debuginfo.InlineSite]copyID
 	frames  map[int64][2]loc.Prog      // CFA and return address by the stack's depth: sites share them
-	hostOf  int                        // the function of firsts
-	firsts  map[int]string             // the first file of each inlined call's own code in function hostOf
+	hostOf  int                        // the function of firsts - 1
+	firsts  []string                   // the first file of each inlined call's own code in function hostOf
 	spread  map[string]*debuginfo.Func // functions that there are inlined copies of only, by name
 
 	jumps    jumps
@@ -69,12 +69,14 @@ type Image struct {
 	sources map[string]*gosource.File // by path, nil for those that are not at hand
 	lists   bool                      // only location lists tell where variables are: what tests compare with
 
-	stands map[int]*stand // what wrappers stand for, nil for those that only call
+	stands []*stand // by index in tab: what wrappers stand for, onlyItself for other functions; nil not yet known
 
 	constants *goconsts.Constants // unset as long as nobody has asked
 
 	lookups int              // names looked for by namedFunc
 	byName  map[string]int32 // functions by name, once there were many of those
+	// byNameAt is what namedFunc said of names of inlined calls, by pclntab.Inlined.NameAt.
+	byNameAt map[uint32]int32
 	// ranges are the functions with loops over functions, once that was asked for.
 	ranges map[string]bool
 	// literals are the function literals by the function that they stand in, once that was asked for.
@@ -85,7 +87,8 @@ var _ debuginfo.Image = (*Image)(nil)
 
 // Trim drops what is there for searches through the whole program only.
 func (im *Image) Trim() {
-	im.lookups, im.byName, im.literals, im.ranges, im.firsts = 0, nil, nil, nil, nil
+	im.lookups, im.byName, im.byNameAt, im.literals, im.ranges = 0, nil, nil, nil, nil
+	im.hostOf, im.firsts = 0, nil
 	im.f.Trim()
 }
 
@@ -117,7 +120,7 @@ func New(f *elffile.File) (im *Image, err error) {
 		return nil, fmt.Errorf("%s: %w", f.Path(), err)
 	}
 	return &Image{
-		f: f, m: f.Machine(), tab: tab, funcs: map[int]*debuginfo.Func{}, sigs: map[uint64]*signature{},
+		f: f, m: f.Machine(), tab: tab, funcs: make([]*debuginfo.Func, tab.Len()), sigs: map[uint64]*signature{},
 		rows: map[*dw.Unit][]dw.Row{}, copies: map[*debuginfo.InlineSite]copyID{},
 	}, nil
 }

@@ -203,10 +203,13 @@ func (im inliner) copiesIn(tree *godwarf.Tree) map[uint64][]*godwarf.Tree {
 	return im.copiesAt
 }
 
+// manyLookups are as many names as are looked for one by one.
+const manyLookups = 8
+
 // namedFunc finds the function with exactly this name that the user wrote, -1 if there is none.
 // A few names are looked for in the table; for more of them all names are indexed once.
 func (im inliner) namedFunc(name string) int {
-	if im.lookups < 8 {
+	if im.lookups < manyLookups {
 		im.lookups++
 		for _, i := range im.tab.Named(name) {
 			if !im.registry().wrapper(i) {
@@ -233,8 +236,16 @@ func (im inliner) namedFunc(name string) int {
 // inlinedFunc is the Func of call n: that of its code if it has any, else one without an address.
 func (im inliner) inlinedFunc(host int, calls []pclntab.Inlined, n int) *debuginfo.Func {
 	c := &calls[n]
-	if i := im.namedFunc(c.Name); i >= 0 {
-		return im.funcOf(i)
+	i, ok := im.byNameAt[c.NameAt]
+	if !ok {
+		if im.byNameAt == nil {
+			im.byNameAt = map[uint32]int32{}
+		}
+		i = int32(im.namedFunc(c.Name))
+		im.byNameAt[c.NameAt] = i
+	}
+	if i >= 0 {
+		return im.funcOf(int(i))
 	}
 	f := &debuginfo.Func{Name: string(pclntab.Unescape([]byte(c.Name))), Line: c.StartLine, ABI: im.funcOf(host).ABI}
 	if f.Name != c.Name {
@@ -260,13 +271,17 @@ func (im inliner) inlinedFunc(host int, calls []pclntab.Inlined, n int) *debugin
 
 // ownFile is the file of the first code of inlined call n in function host that is its own, "" if it has none.
 func (im inliner) ownFile(host, n int) string {
-	if im.firsts == nil || im.hostOf != host {
-		im.hostOf, im.firsts = host, map[int]string{}
+	if im.hostOf != host+1 {
+		calls, _ := im.tab.Inlined(host)
+		im.hostOf, im.firsts = host+1, append(im.firsts[:0], make([]string, len(calls))...)
 		im.tab.EachRow(host, func(r *pclntab.Row) {
-			if _, ok := im.firsts[r.Inline]; !ok {
+			if r.Inline >= 0 && r.Inline < len(calls) && im.firsts[r.Inline] == "" {
 				im.firsts[r.Inline] = r.File
 			}
 		})
+	}
+	if n < 0 || n >= len(im.firsts) {
+		return ""
 	}
 	return im.firsts[n]
 }

@@ -108,16 +108,24 @@ func (im wrapping) sameNameWrapper(i int, name []byte) bool {
 
 // standOf is what function host stands for, nil if that is itself.
 func (im wrapping) standOf(host int) *stand {
-	if st, ok := im.stands[host]; ok {
-		return st
-	}
 	if im.stands == nil {
-		im.stands = map[int]*stand{}
+		im.stands = make([]*stand, im.tab.Len())
 	}
-	st := im.newStand(host)
-	im.stands[host] = st
+	st := im.stands[host]
+	if st == nil {
+		if st = im.newStand(host); st == nil {
+			st = onlyItself
+		}
+		im.stands[host] = st
+	}
+	if st == onlyItself {
+		return nil
+	}
 	return st
 }
+
+// onlyItself stands for nothing.
+var onlyItself = new(stand)
 
 func (im wrapping) newStand(host int) *stand {
 	if !im.methodWrapper(host) {
@@ -217,7 +225,7 @@ func (im wrapping) callsNothing(i int) bool {
 
 // standing lists the wrappers that stand for functions that p means.
 func (im wrapping) standing(p *funcname.Pattern) (out []*stand) {
-	seen := map[int]bool{}
+	seen := make([]bool, im.tab.Len())
 	add := func(host int) {
 		if seen[host] {
 			return
@@ -227,7 +235,11 @@ func (im wrapping) standing(p *funcname.Pattern) (out []*stand) {
 			out = append(out, st)
 		}
 	}
-	for _, host := range im.tab.SelectInlined(func(name []byte) bool { return p.Match(name) }) {
+	inlining := im.tab.SelectInlined(func(name []byte) bool { return p.Match(name) })
+	if len(inlining) > 100 {
+		im.lookups = manyLookups
+	}
+	for _, host := range inlining {
 		add(host)
 	}
 	// Those without an instruction of the method's name are found by their own.

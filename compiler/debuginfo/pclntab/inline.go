@@ -12,6 +12,8 @@ const (
 // Inlined is one call that was inlined into a function.
 type Inlined struct {
 	Name string
+	// NameAt tells names apart: it is the same for copies of the same function in one table.
+	NameAt uint32
 	// Parent is the index of the inlined call that this one is in, -1 for the function itself.
 	Parent int
 	// CallPC is an instruction whose source position is the call's.
@@ -124,8 +126,8 @@ func (t *Table) inlined(i int) (calls []Inlined, ok bool) {
 			if !ok {
 				return false
 			}
-			c := Inlined{Name: t.inlinedName(e.name), Parent: e.parent, CallPC: entry + uint64(e.parentPC),
-				StartLine: int(e.start)}
+			c := Inlined{Name: t.inlinedName(e.name), NameAt: e.name, Parent: e.parent,
+				CallPC: entry + uint64(e.parentPC), StartLine: int(e.start)}
 			if c.Name == "" || c.CallPC >= end {
 				return false
 			}
@@ -218,11 +220,18 @@ func (t *Table) HasInlined(i int) bool {
 	return r != nil && t.inlTree(r) != 0
 }
 
+// offsets is a set of offsets of names.
+type offsets []uint64
+
+func (s offsets) add(off uint32)      { s[off/64] |= 1 << (off % 64) }
+func (s offsets) has(off uint32) bool { return s[off/64]>>(off%64)&1 != 0 }
+
 // SelectInlined lists the functions into which a function whose name match accepts was inlined,
 // in address order.
 func (t *Table) SelectInlined(match func(name []byte) bool) []int {
 	// Matching once for each name rather than for each copy.
-	want := map[uint32]bool{}
+	want := make(offsets, len(t.names)/64+1)
+	found := false
 	off := 0
 	for b := t.names; len(b) > 0; {
 		n := bytes.IndexByte(b, 0)
@@ -230,11 +239,12 @@ func (t *Table) SelectInlined(match func(name []byte) bool) []int {
 			break
 		}
 		if n > 0 && match(b[:n]) {
-			want[uint32(off)] = true
+			want.add(uint32(off))
+			found = true
 		}
 		b, off = b[n+1:], off+n+1
 	}
-	if len(want) == 0 {
+	if !found {
 		return nil
 	}
 	var out []int
@@ -263,7 +273,7 @@ func (t *Table) SelectInlined(match func(name []byte) bool) []int {
 			if !ok {
 				break
 			}
-			if want[e.name] {
+			if want.has(e.name) {
 				out = append(out, i)
 				break
 			}
