@@ -2,6 +2,7 @@ package gostap
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 
 	"github.com/gostap/gostap/compiler/spread"
@@ -45,10 +46,20 @@ func (m *Merged) each() *Program {
 // Prepare makes the session of the part that runs once. start has the sessions of the machines begin and stop has them
 // end; neither waits. Session.Tell gives it what each machine has counted, and Session.End says that one has ended; it
 // ends with the last of them.
-func (m *Merged) Prepare(machines int, start, stop func()) (_ *Session, err error) {
+func (m *Merged) Prepare(machines int, start, stop func()) (*Session, error) {
+	return m.prepare(merge.Config{Machines: machines, Start: start, Stop: stop})
+}
+
+// Open is Prepare for a session that machines may join while it runs (Session.Join), until Session.Shut: before, it
+// does not end with the last of them. With no machines it begins at once.
+func (m *Merged) Open(machines int, start, stop func()) (*Session, error) {
+	return m.prepare(merge.Config{Machines: machines, Open: true, Start: start, Stop: stop})
+}
+
+func (m *Merged) prepare(c merge.Config) (_ *Session, err error) {
 	defer guard(&err, nil)()
-	b, err := merge.New(merge.Config{Program: m.parts.Once, Shared: m.parts.Shared, Machines: machines, Start: start,
-		Stop: stop})
+	c.Program, c.Shared = m.parts.Once, m.parts.Shared
+	b, err := merge.New(c)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +78,46 @@ func (s *Session) Tell(machine int, snapshot []byte) error {
 		return errNotMerged
 	}
 	return x.Tell(machine, snapshot)
+}
+
+// Join adds a machine to a session that is open and gives its number.
+func (s *Session) Join() (machine int, err error) {
+	x, ok := s.b.(*merge.Session)
+	if !ok {
+		return 0, errNotMerged
+	}
+	if machine, ok = x.Join(); !ok {
+		return 0, errors.New("no machine can join any more")
+	}
+	return machine, nil
+}
+
+// Shut says that no machine joins any more.
+func (s *Session) Shut() error {
+	x, ok := s.b.(*merge.Session)
+	if !ok {
+		return errNotMerged
+	}
+	x.Shut()
+	return nil
+}
+
+// Like says whether machines that run other may be added up with those that run m: the same script for another build
+// of the program, whose globals are the same.
+func (m *Merged) Like(other *Merged) bool {
+	a, b := m.parts.Each.Globals, other.parts.Each.Globals
+	if len(a) != len(b) || !slices.Equal(m.parts.Shared, other.parts.Shared) {
+		return false
+	}
+	for _, g := range m.parts.Shared {
+		x, y := *a[g], *b[g]
+		x.Size, y.Size = 0, 0
+		x.Pos, x.Sharing, x.Class = y.Pos, y.Sharing, y.Class
+		if !reflect.DeepEqual(x, y) {
+			return false
+		}
+	}
+	return true
 }
 
 // Again says that a new session of a machine begins, which counts from nothing. What the one before had told stays.

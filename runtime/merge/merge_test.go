@@ -191,6 +191,50 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestJoin: machines that come while a session runs count like those that were there, their arrays have room, and the
+// session ends only when it is shut and the last of them has ended.
+func TestJoin(t *testing.T) {
+	p := program(t)
+	p.Globals[2].Size = 2
+	started := false
+	s, err := New(Config{Program: p, Shared: shared, Open: true, Start: func() { started = true }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Attach(t.Context()); err != nil || !started || s.over() {
+		t.Fatalf("without machines: %v, started %v, over %v", err, started, s.over())
+	}
+	for i := range 3 {
+		m, ok := s.Join()
+		if m != i || !ok {
+			t.Fatalf("machine %d is %d, %v", i, m, ok)
+		}
+		elems := []interp.Elem{}
+		for k := range 2 {
+			key := interp.Key{{Str: "k"}, {Int: int64(10*i + k)}}
+			elems = append(elems, interp.Elem{Key: key, Val: interp.Val{Int: 1}})
+		}
+		if err := s.Tell(m, Snapshot{0: {{Val: interp.Val{Int: 7}}}, 2: elems}.Bytes(p)); err != nil {
+			t.Fatal(err)
+		}
+		s.take()
+		s.End(m)
+		if s.over() {
+			t.Error("it is over while machines may join")
+		}
+	}
+	if v, _, _ := s.Store().Get(0, nil); v.Int != 5+3*2 {
+		t.Errorf("n is %d", v.Int)
+	}
+	if list, _ := s.Store().Elems(2); len(list) != 6 || len(s.Warnings()) > 0 {
+		t.Errorf("%d elements, %q", len(list), s.Warnings())
+	}
+	s.Shut()
+	if _, ok := s.Join(); ok || !s.over() {
+		t.Errorf("joined after the end: %v; over: %v", ok, s.over())
+	}
+}
+
 // FuzzParse: whatever comes is refused or understood, and what was understood is written the same.
 func FuzzParse(f *testing.F) {
 	p := program(f)

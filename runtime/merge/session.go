@@ -21,6 +21,8 @@ type Config struct {
 	Program  *ir.Program
 	Shared   []int
 	Machines int
+	// Open: machines may join while the session runs, until Shut; it does not end with the last one before.
+	Open bool
 	// Start has the sessions of the machines begin, and Stop has them end, whose last snapshots are waited for then.
 	// Neither waits.
 	Start, Stop func()
@@ -40,6 +42,8 @@ type Session struct {
 	ended   []bool
 	changed chan struct{}
 	notes   []string
+	open    bool
+	sizes   map[int]int // of arrays of Shared, for one machine
 }
 
 // news is what a session of a machine has told last, since it was looked at; restarted: it is a new one.
@@ -54,8 +58,10 @@ var _ backend.Session = (*Session)(nil)
 func New(c Config) (*Session, error) {
 	p := *c.Program
 	p.Globals = slices.Clone(p.Globals)
+	sizes := map[int]int{}
 	for _, g := range c.Shared {
 		gl := *p.Globals[g]
+		sizes[g] = gl.Size
 		gl.Size *= max(c.Machines, 1)
 		p.Globals[g] = &gl
 	}
@@ -65,7 +71,26 @@ func New(c Config) (*Session, error) {
 	}
 	return &Session{Session: m, c: c, sums: newSums(&p, m.Store().(*interp.MemStore), c.Machines),
 		waiting: make([][]news, c.Machines), begun: make([]bool, c.Machines), ended: make([]bool, c.Machines),
-		changed: make(chan struct{}, 1)}, nil
+		changed: make(chan struct{}, 1), open: c.Open, sizes: sizes}, nil
+}
+
+// Join adds a machine and gives its number. A session that is shut has none to add.
+func (s *Session) Join() (machine int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open {
+		return 0, false
+	}
+	s.waiting, s.begun, s.ended = append(s.waiting, nil), append(s.begun, false), append(s.ended, false)
+	return len(s.begun) - 1, true
+}
+
+// Shut says that no machine joins any more: the session ends with the last of them.
+func (s *Session) Shut() {
+	s.mu.Lock()
+	s.open = false
+	s.mu.Unlock()
+	s.ring()
 }
 
 func (s *Session) ring() {
@@ -113,6 +138,12 @@ func (s *Session) End(machine int) {
 func (s *Session) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for len(s.sums.told) < len(s.waiting) {
+		s.sums.told = append(s.sums.told, nil)
+	}
+	for g, size := range s.sizes {
+		s.sums.p.Globals[g].Size = size * max(len(s.waiting), 1)
+	}
 	for i, list := range s.waiting {
 		s.waiting[i] = nil
 		for _, n := range list {
@@ -133,7 +164,7 @@ func (s *Session) take() {
 func (s *Session) over() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !slices.Contains(s.ended, false)
+	return !s.open && !slices.Contains(s.ended, false)
 }
 
 // Attach has the machines begin, and waits until each has its probes in place or has failed.
@@ -147,6 +178,8 @@ func (s *Session) Attach(ctx context.Context) error {
 		}
 		s.mu.Unlock()
 		switch {
+		case ready && s.c.Open && s.c.Machines == 0:
+			return nil // they come later
 		case ready && !some:
 			return errors.New("nothing is traced on any machine")
 		case ready:
@@ -174,6 +207,7 @@ func (s *Session) Read(deadline time.Time, fn func([]byte) error) error {
 
 // finish ends the machines' sessions and waits for what they have to say.
 func (s *Session) finish() {
+	s.Shut()
 	s.c.Stop()
 	for !s.over() {
 		<-s.changed
