@@ -45,9 +45,11 @@ type Session struct {
 	cancel context.CancelFunc
 
 	globals Globals
-	broken  error  // why there are no globals
-	shared  []int  // of Share
-	last    []byte // what Snapshot gives behind the end
+	broken  error            // why there are no globals
+	shared  []int            // of Share
+	files   []placedFile     // with probes, of a session that is kept to pods
+	looked  map[inode]string // what is in files of pods
+	last    []byte           // what Snapshot gives behind the end
 	result  host.Result
 	err     error
 	queue   *queue // of a session that was started
@@ -113,7 +115,10 @@ func (s *Session) load(ctx context.Context, art backend.Artifact) (backend.Sessi
 	if err == nil {
 		o.logPass(5, "load", time.Since(start))
 		s.b = b
-		if err = s.enter(); err != nil {
+		if err = s.enter(); err == nil && s.p.pods != nil {
+			err = s.lookAtFiles()
+		}
+		if err != nil {
 			b.Close()
 		}
 	}

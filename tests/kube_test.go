@@ -28,8 +28,11 @@ int main(int argc, char **argv) {
 // kubectl stands for the command: pods are on two nodes, whose agents are processes of this machine.
 const kubectlStub = `#!/bin/sh
 case "$*" in
+*" --watch "*gostap-agent*|*gostap-agent*" --watch "*) exec sleep 1000 ;;
 *gostap-agent*) cat %[1]s/agents.json ;;
 "get pods --namespace shop --selector app=cart --output json") cat %[1]s/pods.json ;;
+"get pods --namespace shop --selector app=cart --watch --output-watch-events --output json")
+	exec tail -n +1 -f %[1]s/events ;;
 "exec -i -q --namespace tracing agent-"*" -- gostap remote-session") exec %[2]s remote-session ;;
 *) echo "Error from server (Forbidden): $*" >&2; exit 1 ;;
 esac
@@ -65,6 +68,7 @@ func TestKube(t *testing.T) {
 	write("agents.json", list(pod("agent-a", uid(8), "a", "Running"), pod("agent-b", uid(9), "b", "Running")), 0o644)
 	write("pods.json", list(pod("cart-1", uid(1), "a", "Running"), pod("cart-2", uid(2), "b", "Running"),
 		pod("cart-3", uid(3), "c", "Running"), pod("cart-4", uid(4), "a", "Pending")), 0o644)
+	write("events", "", 0o644)
 	var top string
 	for _, in := range []string{"", "/unified", "/memory", "/pids"} {
 		if _, err := os.Stat("/sys/fs/cgroup" + in + "/cgroup.procs"); err == nil {
@@ -134,8 +138,9 @@ func TestKube(t *testing.T) {
 	if err := cmd.Wait(); err != nil || out.String() != "1000 even, 1000 odd\n" {
 		t.Errorf("%v: %q\n%s", err, out.String(), said.String())
 	}
-	for _, want := range []string{"pod cart-3 is not traced: no agent of gostap is ready on its node c",
-		"pod cart-4 does not run (Pending)"} {
+	for _, want := range []string{"pod cart-3 on node c: not traced: no agent of gostap is ready there",
+		"pod cart-4 does not run (Pending)",
+		"missing: pod cart-3 on node c: no agent"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("no %q in %s", want, said.String())
 		}

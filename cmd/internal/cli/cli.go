@@ -61,6 +61,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 			internal(s.Err, env, r, debug.Stack())
 		}
 	}()
+	var fleet *kube.Fleet
 	if len(args) > 0 {
 		switch args[0] {
 		case "types":
@@ -107,14 +108,14 @@ func Run(args []string, s Streams, env []string) (status int) {
 				<-ctx.Done()
 				return 0
 			}
-			more, done, err := kube.Args(args[1:], kube.Streams{Out: s.Out, Err: s.Err})
+			more, found, err := kube.Args(args[1:], kube.Streams{Out: s.Out, Err: s.Err})
 			if err != nil {
 				return slip.Failed(s.Err, err)
 			}
-			if done {
+			if found == nil {
 				return 0
 			}
-			args = more
+			args, fleet = more, found
 		case "inject":
 			more, text, err := inject.Args(args[1:])
 			if err != nil {
@@ -152,7 +153,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 	if err != nil {
 		return slip.Failed(s.Err, err)
 	}
-	c := &command{options: o, Streams: s, argv: typed, tool: tool, rc: more, env: env}
+	c := &command{options: o, Streams: s, argv: typed, tool: tool, rc: more, env: env, fleet: fleet}
 	if len(o.hosts) > 0 && !o.help && !o.version {
 		status, err := c.runRemote()
 		if err != nil {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/companion"
+	"github.com/gostap/gostap/cmd/internal/follow"
+	"github.com/gostap/gostap/cmd/internal/kube"
 	"github.com/gostap/gostap/cmd/internal/monitor"
 	"github.com/gostap/gostap/cmd/internal/page"
 	"github.com/gostap/gostap/cmd/internal/ready"
@@ -42,6 +44,8 @@ type command struct {
 	log      *monitor.Log // of the window of --monitor, nil without
 	env      []string
 	sent     *remote.Request // what another machine sent, nil if the command was typed here
+	link     *remote.Session // likewise
+	fleet    *kube.Fleet     // of "gostap kube": the hosts
 }
 
 // run compiles and does what -p, -l or nothing asks for.
@@ -368,6 +372,7 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 	if err != nil {
 		return err
 	}
+	var follower *follow.Follower
 	var started func() error
 	if !c.behind && (tty.Is(c.Err) || c.command == "" && c.level(5) > 0) {
 		ends := "; Ctrl-C ends"
@@ -386,6 +391,9 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 	}
 	inPlace := func() error {
 		teller.Begin()
+		if c.link != nil {
+			follower = follow.Begin(s, *c.link, c.pods)
+		}
 		c.tellServed(s.Served())
 		status := "STATUS=the probes are in place"
 		if text := placesOf(p.Places()); text != "" {
@@ -410,6 +418,7 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 	default:
 		err = s.Print(ctx, out, c.Err, inPlace)
 	}
+	follower.End()
 	if told := teller.End(); err == nil {
 		err = told
 	}

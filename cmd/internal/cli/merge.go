@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 
 	"github.com/spf13/pflag"
@@ -46,22 +47,41 @@ func (c *command) runMerged(r remote.Request, out io.Writer) (status int, err er
 	ctx, hangs, done := untilSignal()
 	defer done()
 	hangs()
-	p, err := gostap.Compile(ctx, script, o)
+	divide := func() (p *gostap.Program, m *gostap.Merged, plan []byte, err error) {
+		if p, err = gostap.Compile(ctx, script, o); err != nil {
+			return nil, nil, nil, err
+		}
+		if !c.show(p.Warnings()) {
+			return p, nil, nil, errShown
+		}
+		if m, err = p.Merge(); err == nil {
+			plan, err = c.written(m)
+		}
+		return p, m, plan, err
+	}
+	p, m, plan, err := divide()
+	if p != nil {
+		defer p.Close()
+	}
 	if err != nil {
 		return c.tell(c.shown(err)), nil
 	}
-	defer p.Close()
-	if !c.show(p.Warnings()) {
-		return c.tell(errShown), nil
+	r.Plan = plan
+	ro := remote.Options{Hosts: c.hosts, Request: r, Out: out, Err: c.Err, Verbose: c.verbose > 0}
+	if c.fleet != nil {
+		c.fleet.Plan, c.fleet.Translate = plan, func() ([]byte, error) {
+			p, other, plan, err := divide()
+			if p != nil {
+				defer p.Close()
+			}
+			if err == nil && !m.Like(other) {
+				err = errors.New("its globals are others than those of the sessions that run")
+			}
+			return plan, err
+		}
+		defer c.follow(&ro)()
 	}
-	m, err := p.Merge()
-	if err == nil {
-		r.Plan, err = c.written(m)
-	}
-	if err == nil {
-		status, err = merged.Run(ctx, m, remote.Options{Hosts: c.hosts, Request: r, Out: out, Err: c.Err,
-			Verbose: c.verbose > 0})
-	}
+	status, err = merged.Run(ctx, m, ro)
 	return max(status, c.tell(c.shown(err))), nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/gostap/gostap"
 	"github.com/gostap/gostap/cmd/internal/slip"
@@ -134,6 +135,9 @@ func (c *command) runPlan() error {
 	return c.shown(c.tracePlan(ctx, b, hangs))
 }
 
+// startsWithin is how long the program of a pod that has just come may need to be there.
+const startsWithin = 600 * time.Millisecond
+
 // tracePlan runs the plan b.
 func (c *command) tracePlan(ctx context.Context, b []byte, hangs func()) error {
 	o := c.sessionOptions()
@@ -142,6 +146,10 @@ func (c *command) tracePlan(ctx context.Context, b []byte, hangs func()) error {
 		o.Limits = c.limits
 	}
 	p, err := gostap.Load(b, o)
+	for end := time.Now().Add(startsWithin); err != nil && c.sent != nil && c.sent.Follow && time.Now().Before(end); {
+		time.Sleep(startsWithin / 10)
+		p, err = gostap.Load(b, o)
+	}
 	if err != nil {
 		return err
 	}

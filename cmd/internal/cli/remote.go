@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -106,6 +107,9 @@ func (c *command) runRemote() (status int, err error) {
 		if r.Plan, err = c.planOf(); err != nil {
 			return c.tell(c.shown(err)), nil
 		}
+		if c.fleet != nil {
+			c.fleet.Plan, c.fleet.Translate = r.Plan, c.planOf
+		}
 	}
 	if c.file != "" && !planned {
 		name, text, err := c.text()
@@ -131,7 +135,7 @@ func (c *command) runRemote() (status int, err error) {
 			return 0, plain(err)
 		}
 		// The session here ends those of the hosts.
-		r.Args = slices.DeleteFunc(r.Args, func(a string) bool { return strings.HasPrefix(a, "--timeout") })
+		r.Args = withoutTimeout(r.Args)
 		status, err := c.runMerged(r, out)
 		if derr := done(); err == nil && derr != nil {
 			err = plain(derr)
@@ -147,11 +151,44 @@ func (c *command) runRemote() (status int, err error) {
 	}
 	o := remote.Options{Hosts: c.hosts, Request: r, Prefix: c.prefix, Out: out, Err: c.Err, Signals: sigs,
 		Verbose: c.verbose > 0}
+	if c.fleet != nil {
+		o.Request.Args = withoutTimeout(r.Args) // of those that come late it would end later
+		if c.timeout > 0 {
+			stop := time.AfterFunc(c.timeout, func() {
+				select {
+				case sigs <- syscall.SIGTERM:
+				default: // the user was faster
+				}
+			})
+			defer stop.Stop()
+		}
+		defer c.follow(&o)()
+	}
 	status = remote.Run(context.Background(), o)
 	if err := done(); err != nil {
 		return 0, plain(err)
 	}
 	return status, nil
+}
+
+func withoutTimeout(args []string) []string {
+	return slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "--timeout") })
+}
+
+// follow has the hosts of o be those of the fleet, until the function it gives is called.
+func (c *command) follow(o *remote.Options) (end func()) {
+	o.Hosts, o.Joins = c.fleet.Hosts(), c.fleet.Joins()
+	ctx, cancel := context.WithCancel(context.Background())
+	gone := make(chan struct{})
+	go func() {
+		c.fleet.Run(ctx)
+		close(gone)
+	}()
+	return func() {
+		cancel()
+		<-gone
+		c.fleet.Summary()
+	}
 }
 
 // remoteSession is "gostap remote-session": the other end of --remote.
@@ -172,7 +209,8 @@ func remoteSession(args []string, s Streams, env []string) int {
 		o.include = r.Dirs
 		o.noCache = o.noCache || len(r.Dirs) > 0 // they are elsewhere the next time
 		streams := Streams{In: strings.NewReader(""), Out: r.Out, Err: r.Err}
-		c := &command{options: o, Streams: streams, argv: r.Args, env: env, sent: &r.Request, counted: r.Counted}
+		c := &command{options: o, Streams: streams, argv: r.Args, env: env, sent: &r.Request, link: &r,
+			counted: r.Counted}
 		return c.do()
 	})
 }

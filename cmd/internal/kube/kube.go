@@ -1,7 +1,8 @@
 // Package kube traces pods of a Kubernetes cluster: it finds them and the agents on their nodes, and gives gostap the
 // command line that runs a session on each of these nodes, kept to these pods.
 //
-// In: the arguments of "gostap kube", what kubectl says. Out: arguments for gostap: --remote kube://AGENT?pods=UIDS.
+// In: the arguments of "gostap kube", what kubectl says. Out: arguments for gostap, hosts for --remote
+// (kube://AGENT?pods=UIDS), also such as come later, with the pods of each as they come and go.
 package kube
 
 import (
@@ -24,15 +25,17 @@ var manifest string
 // Usage is printed by "gostap kube --help".
 const Usage = `gostap kube - traces pods
 
-usage: gostap kube [-n NAMESPACE] {-l SELECTOR | POD...} [--] [options and script of gostap]
+usage: gostap kube [-n NAMESPACE] [--wait] {-l SELECTOR | POD...} [--] [options and script of gostap]
        gostap kube manifest [--image IMAGE] [--agents NAMESPACE] | kubectl apply -f -
 
-Runs a session on each node that has one of the pods, kept to these pods; with --merge in one answer:
+Runs a session on each node that has one of the pods, kept to these pods; with --merge in one answer. Pods that come
+meanwhile are traced too, and those that go are left:
 
   gostap kube -n shop -l app=cart -- --merge -T 30 -e 'global n probe process("./cart").function("main.add") { n++ }'
 
   -n, --namespace NS    the namespace of the pods, that of kubectl's context if not said
   -l, --selector SEL    the pods with these labels, as kubectl takes them
+      --wait            begin without pods where there is none yet: they come later
       --agents NS       the namespace where gostap's agents are, gostap if not said
       --image IMAGE     of the manifest: the image with gostap, gostap:latest if not said
 
@@ -48,39 +51,43 @@ type request struct {
 	namespace, selector, agents, image string
 	pods                               []string
 	rest                               []string
+	wait                               bool
 }
 
-// Args gives the arguments for gostap. done says that there is nothing to run any more.
-func Args(args []string, s Streams) (out []string, done bool, err error) {
+// Args gives the arguments for gostap, and what finds the hosts. Without that there is nothing to run any more.
+func Args(args []string, s Streams) (out []string, f *Fleet, err error) {
 	r := &request{agents: "gostap", image: "gostap:latest"}
 	if len(args) > 0 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help") || len(args) == 0 {
 		fmt.Fprint(s.Out, Usage)
-		return nil, true, nil
+		return nil, nil, nil
 	}
 	wants := args[0] == "manifest"
 	if wants {
 		args = args[1:]
 	}
 	if err := r.parse(args); err != nil {
-		return nil, true, err
+		return nil, nil, err
 	}
 	if wants {
 		if len(r.rest)+len(r.pods) > 0 {
-			return nil, true, slip.New(fmt.Sprintf("kube manifest takes no %q", slices.Concat(r.pods, r.rest)[0]), "")
+			return nil, nil, slip.New(fmt.Sprintf("kube manifest takes no %q", slices.Concat(r.pods, r.rest)[0]), "")
 		}
 		_, err := io.WriteString(s.Out, strings.NewReplacer("{{NAMESPACE}}", r.agents, "{{IMAGE}}", r.image).
 			Replace(manifest))
-		return nil, true, err
+		return nil, nil, err
 	}
 	switch {
 	case r.selector == "" && len(r.pods) == 0:
-		return nil, true, slip.New("kube: no pods are named",
+		return nil, nil, slip.New("kube: no pods are named",
 			"-l app=NAME names those with a label; gostap kube --help")
 	case r.selector != "" && len(r.pods) > 0:
-		return nil, true, slip.New("kube: pods are named by -l or by their names, not by both", "")
+		return nil, nil, slip.New("kube: pods are named by -l or by their names, not by both", "")
 	}
-	out, err = r.find(s.Err)
-	return out, err != nil, err
+	f = newFleet(r, s.Err)
+	if err := f.find(); err != nil {
+		return nil, nil, err
+	}
+	return append([]string{"--remote", "kube://" + r.agents + "/gostap-agent", "--remote-prefix"}, r.rest...), f, nil
 }
 
 // parse reads the options of kube, which end at -- or at the first that is none of them.
@@ -90,6 +97,9 @@ func (r *request) parse(args []string) error {
 		to := map[string]*string{"-n": &r.namespace, "--namespace": &r.namespace, "-l": &r.selector,
 			"--selector": &r.selector, "--agents": &r.agents, "--image": &r.image}[name]
 		switch {
+		case args[0] == "--wait":
+			r.wait, args = true, args[1:]
+			continue
 		case args[0] == "--":
 			r.rest = args[1:]
 			return nil
@@ -132,64 +142,73 @@ func (p *pod) ready() bool {
 	return ready
 }
 
-// find asks for the pods and for the agents on their nodes.
-func (r *request) find(errw io.Writer) ([]string, error) {
-	words := []string{"get", "pods"}
+// words ask kubectl for the pods. One that is named may come later, so that others are left out here.
+func (r *request) words() []string {
+	out := []string{"get", "pods"}
 	if r.namespace != "" {
-		words = append(words, "--namespace", r.namespace)
+		out = append(out, "--namespace", r.namespace)
 	}
 	if r.selector != "" {
-		words = append(words, "--selector", r.selector)
+		out = append(out, "--selector", r.selector)
 	}
-	pods, err := get(append(append(words, r.pods...), "--output", "json"))
+	return out
+}
+
+func (r *request) agentWords() []string {
+	return []string{"get", "pods", "--namespace", r.agents, "--selector", "app.kubernetes.io/name=gostap-agent"}
+}
+
+// find asks for the pods that are there, and for the agents on their nodes.
+func (f *Fleet) find() error {
+	r := f.r
+	words := r.words()
+	if !r.wait {
+		words = append(words, r.pods...)
+	}
+	pods, err := get(append(words, "--output", "json"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	agents, err := get([]string{"get", "pods", "--namespace", r.agents, "--selector",
-		"app.kubernetes.io/name=gostap-agent", "--output", "json"})
+	agents, err := get(append(r.agentWords(), "--output", "json"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	on := map[string]string{}
 	for i := range agents {
 		if agents[i].ready() {
-			on[agents[i].Spec.NodeName] = agents[i].Metadata.Name
+			f.agents[agents[i].Spec.NodeName] = agents[i].Metadata.Name
 		}
 	}
-	var agentsOf []string           // in the order of their first pods
-	traced := map[string][]string{} // UIDs, by agents
-	for i := range pods {
-		p := &pods[i]
-		agent := on[p.Spec.NodeName]
+	n, traced := 0, 0
+	for _, p := range pods {
+		if len(r.pods) > 0 && !slices.Contains(r.pods, p.Metadata.Name) {
+			continue
+		}
+		n++
+		m := &member{pod: p}
 		switch {
-		case p.Status.Phase != "Running":
-			fmt.Fprintf(errw, "WARNING: pod %s does not run (%s)\n", p.Metadata.Name, p.Status.Phase)
+		case !m.runs():
+			f.say("WARNING: pod %s does not run (%s)", p.Metadata.Name, p.Status.Phase)
 			continue
-		case agent == "":
-			fmt.Fprintf(errw, "WARNING: pod %s is not traced: no agent of gostap is ready on its node %s\n",
-				p.Metadata.Name, p.Spec.NodeName)
-			continue
+		case f.agents[p.Spec.NodeName] == "":
+			m.why = noAgent
+			f.say("WARNING: %v: not traced: %s", m, m.why)
+		default:
+			traced++
+			m.first = true
 		}
-		if traced[agent] == nil {
-			agentsOf = append(agentsOf, agent)
-		}
-		traced[agent] = append(traced[agent], p.Metadata.UID)
-	}
-	var out []string
-	for _, a := range agentsOf {
-		out = append(out, "--remote", "kube://"+r.agents+"/"+a+"?pods="+strings.Join(traced[a], ","))
+		f.pods[p.Metadata.UID] = m
 	}
 	switch {
-	case len(out) > 0:
-	case len(pods) == 0:
-		return nil, slip.New("kube: there are no such pods", "kubectl get pods -A --show-labels lists all")
-	case len(on) == 0:
-		return nil, slip.New("kube: no agent of gostap is ready in the namespace "+r.agents,
+	case traced > 0 || r.wait:
+		return nil
+	case n == 0:
+		return slip.New("kube: there are no such pods",
+			"kubectl get pods -A --show-labels lists all; with --wait they may come later")
+	case len(f.agents) == 0:
+		return slip.New("kube: no agent of gostap is ready in the namespace "+r.agents,
 			"gostap kube manifest --image IMAGE | kubectl apply -f - puts one on each node")
-	default:
-		return nil, errors.New("kube: none of the pods can be traced")
 	}
-	return append(append(out, "--remote-prefix"), r.rest...), nil
+	return errors.New("kube: none of the pods can be traced")
 }
 
 // get asks kubectl for pods: a list, or one that was named.

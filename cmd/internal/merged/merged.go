@@ -31,9 +31,25 @@ func Run(ctx context.Context, m *gostap.Merged, o remote.Options) (status int, e
 	o.Counted = func(host int, b []byte) error { return s.Tell(host, b) }
 	o.Ended = func(host int) { s.End(host) }
 	var begin, end sync.Once
-	start := func() { begin.Do(func() { go func() { hosts <- remote.Run(context.Background(), o) }() }) }
+	start := func() {
+		begin.Do(func() {
+			go func() {
+				status := remote.Run(context.Background(), o)
+				s.Shut()
+				hosts <- status
+			}()
+		})
+	}
 	stop := func() { end.Do(func() { signals <- syscall.SIGTERM }) }
-	if s, err = m.Prepare(len(o.Hosts), start, stop); err != nil {
+	prepare := m.Prepare
+	if o.Joins != nil {
+		prepare = m.Open
+		o.Joined = func(host int) error {
+			_, err := s.Join() // the numbers of both are in the order in which they come
+			return err
+		}
+	}
+	if s, err = prepare(len(o.Hosts), start, stop); err != nil {
 		return 0, err
 	}
 	ended := make(chan struct{})

@@ -34,6 +34,8 @@ type Host struct {
 	// Pod is that of kube://NAMESPACE/POD[/CONTAINER], in which gostap is. Behind ?pods= are the UIDs of those that are
 	// traced there, with commas between.
 	Namespace, Pod, Container, Pods string
+	// Follow is nil where the pods are those of the beginning.
+	Follow *Follow
 }
 
 // ParseHost reads what stands behind --remote: ssh://[USER@]HOST[:PORT], [USER@]HOST, unix:PATH,
@@ -113,15 +115,12 @@ func (h Host) check(bad func(string) (Host, error)) (err error) {
 	return err
 }
 
-// named gives each host a name of its own: hosts that are named twice get a number.
-func named(hosts []Host) []string {
-	seen := map[string]int{}
-	out := make([]string, len(hosts))
-	for i, h := range hosts {
-		out[i] = h.Name
-		if seen[h.Name]++; seen[h.Name] > 1 {
-			out[i] = fmt.Sprintf("%s#%d", h.Name, seen[h.Name])
-		}
+// names gives each host a name of its own: hosts that are named twice get a number.
+type names map[string]int
+
+func (seen names) of(h Host) string {
+	if seen[h.Name]++; seen[h.Name] > 1 {
+		return fmt.Sprintf("%s#%d", h.Name, seen[h.Name])
 	}
-	return out
+	return h.Name
 }

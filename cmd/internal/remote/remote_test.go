@@ -44,7 +44,9 @@ func TestParseHost(t *testing.T) {
 		}
 	}
 	a, b := Host{Name: "a"}, Host{Name: "b"}
-	if got := named([]Host{a, b, a, a}); !reflect.DeepEqual(got, []string{"a", "b", "a#2", "a#3"}) {
+	seen := names{}
+	got := []string{seen.of(a), seen.of(b), seen.of(a), seen.of(a)}
+	if !reflect.DeepEqual(got, []string{"a", "b", "a#2", "a#3"}) {
 		t.Error(got)
 	}
 }

@@ -33,6 +33,10 @@ type Options struct {
 	// different hosts.
 	Counted func(host int, snapshot []byte) error
 	Ended   func(host int)
+	// Joins are hosts that come while others run; Run ends when it is closed and the last of them has. nil: there are
+	// none. Joined is called for each before it begins; one that it refuses does not.
+	Joins  <-chan Host
+	Joined func(host int) error
 }
 
 // screen is what all hosts print to, line by line.
@@ -99,54 +103,71 @@ func Run(ctx context.Context, o Options) int {
 	defer cancel()
 	var on screen
 	var outErr, errErr error
-	names := named(o.Hosts)
+	seen := names{}
 	prefix := o.Prefix || len(o.Hosts) > 1
-	status := make([]int, len(o.Hosts))
-	sessions := make([]*client, len(o.Hosts))
-	for i, h := range o.Hosts {
-		s := &client{host: h, request: o.Request, verbose: o.Verbose, name: names[i], signals: make(chan byte, 2)}
+	type end struct{ host, status int }
+	ends := make(chan end)
+	var sessions []*client // nil behind their ends
+	running, worst := 0, 0
+	begin := func(h Host) {
+		i := len(sessions)
+		s := &client{host: h, request: o.Request, verbose: o.Verbose, name: seen.of(h), signals: make(chan byte, 2)}
 		if o.Counted != nil {
 			s.counted = func(b []byte) error { return o.Counted(i, b) }
 		}
-		s.request.ID, s.request.URI = i+1, h.URI
+		s.request.ID, s.request.URI, s.request.Follow = i+1, h.URI, h.Follow != nil
+		if h.Follow != nil && h.Follow.Plan != nil {
+			s.request.Plan = h.Follow.Plan
+		}
 		shown := ""
 		if prefix {
-			shown = names[i]
+			shown = s.name
 		}
 		s.out = lines{on: &on, to: o.Out, name: shown, err: &outErr}
 		s.errs = lines{on: &on, to: o.Err, name: shown, err: &errErr}
-		sessions[i] = s
-	}
-	go func() {
-		for n := 0; ; n++ {
-			select {
-			case sig := <-o.Signals:
-				number, ok := sig.(syscall.Signal)
-				if n > 0 || !ok {
-					cancel() // the user does not want to wait
-					return
-				}
-				for _, s := range sessions {
-					s.signals <- byte(number)
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	var wg sync.WaitGroup
-	for i, s := range sessions {
-		wg.Go(func() {
-			status[i] = s.run(ctx)
+		sessions = append(sessions, s)
+		running++
+		go func() {
+			status := s.run(ctx)
 			if o.Ended != nil {
 				o.Ended(i)
 			}
-		})
+			if h.Follow != nil {
+				h.Follow.Ended(s.inOrder, s.why)
+			}
+			ends <- end{i, status}
+		}()
 	}
-	wg.Wait()
-	worst := 0
-	for _, n := range status {
-		worst = max(worst, n)
+	for _, h := range o.Hosts {
+		begin(h)
+	}
+	joins := o.Joins
+	for n := 0; running > 0 || joins != nil; {
+		select {
+		case e := <-ends:
+			running, worst, sessions[e.host] = running-1, max(worst, e.status), nil
+		case h, more := <-joins:
+			switch {
+			case !more:
+				joins = nil
+			case o.Joined != nil && o.Joined(len(sessions)) != nil:
+				h.Follow.Ended(true, "")
+			default:
+				begin(h)
+			}
+		case sig := <-o.Signals:
+			joins = nil
+			number, ok := sig.(syscall.Signal)
+			if n++; n > 1 || !ok {
+				cancel() // the user does not want to wait
+				continue
+			}
+			for _, s := range sessions {
+				if s != nil {
+					s.signals <- byte(number)
+				}
+			}
+		}
 	}
 	on.mu.Lock()
 	defer on.mu.Unlock()
@@ -167,6 +188,8 @@ type client struct {
 	signals   chan byte
 	counted   func([]byte) error
 	told      time.Time // when that was called last
+	inOrder   bool      // it ended by itself
+	why       string    // the last error that was printed
 }
 
 // say prints a line about the host.
@@ -177,6 +200,19 @@ func (s *client) say(kind, text string) {
 	}
 	s.errs.flush()
 	s.errs.write([]byte(kind + text + "\n"))
+	if kind != "" {
+		s.why = text
+	}
+}
+
+// errors keeps the last error that is among the messages of the session.
+func (s *client) errors(text []byte) {
+	for line := range bytes.Lines(text) {
+		if s.host.Follow != nil && bytes.Contains(line, []byte("error: ")) {
+			_, after, _ := bytes.Cut(bytes.TrimSpace(line), []byte("error: "))
+			s.why = diag.Visible(string(after))
+		}
+	}
 }
 
 func (s *client) note(text string) {
@@ -196,7 +232,7 @@ func (s *client) run(ctx context.Context) int {
 	defer l.cut()
 	defer context.AfterFunc(ctx, l.cut)()
 	status, begun, err := s.talk(l)
-	if err == nil {
+	if s.inOrder = err == nil; err == nil {
 		l.cut()
 		return status
 	}
@@ -279,6 +315,7 @@ func (s *client) talk(l *link) (status int, begun bool, err error) {
 	defer alive.Stop()
 	lost := time.NewTimer(lostAfter)
 	defer lost.Stop()
+	var sets <-chan []Pod // behind the request
 	for {
 		select {
 		case <-alive.C:
@@ -287,6 +324,10 @@ func (s *client) talk(l *link) (status int, begun bool, err error) {
 			}
 		case <-lost.C:
 			return 0, begun, fmt.Errorf("nothing was heard from there for %v", lostAfter)
+		case set := <-sets:
+			if err := l.sendJSON(framePods, set); err != nil {
+				return 0, begun, err
+			}
 		case sig := <-s.signals:
 			if !begun {
 				return 0, false, errStopped
@@ -307,11 +348,16 @@ func (s *client) talk(l *link) (status int, begun bool, err error) {
 				if err := s.greet(l, f.body); err != nil {
 					return 0, false, err
 				}
-				begun = true
+				begun, sets = true, s.host.Follow.sets()
+			case frameTold:
+				if err := s.host.Follow.heard(f.body); err != nil {
+					return 0, begun, err
+				}
 			case frameOut:
 				s.out.write(f.body)
 			case frameErr:
 				s.errs.write(f.body)
+				s.errors(f.body)
 			case frameCounted:
 				if s.counted == nil {
 					return 0, begun, errGarbage

@@ -27,6 +27,9 @@ type Session struct {
 	Out, Err io.Writer
 	// Counted sends a snapshot.
 	Counted func(snapshot []byte) error
+	// Sets are the pods that come by frames, if Request.Follow says so, and Told tells of one.
+	Sets <-chan []Pod
+	Told func(Told) error
 }
 
 // requestWithin bounds how long a session waits for its request.
@@ -68,13 +71,16 @@ func Serve(in io.Reader, out io.Writer, version string, run func(Session) int) i
 				return fmt.Errorf("what was counted has more than %d MB", mostFrame>>20)
 			}
 			return c.send(frameCounted, b)
-		}}
+		},
+		Told: func(t Told) error { return c.sendJSON(frameTold, t) }}
+	sets := make(chan []Pod, 1) // the last one
+	s.Sets = sets
 	status := 1
 	if dir, err := s.unpack(); err != nil {
 		fmt.Fprintf(s.Err, "error: %v\n", err)
 	} else {
 		done := make(chan struct{})
-		go listen(c, frames, done)
+		go listen(c, frames, sets, done)
 		status = run(s)
 		close(done)
 		os.RemoveAll(dir)
@@ -108,8 +114,8 @@ func readFrames(c *conn, frames chan<- frame, done <-chan struct{}) {
 	}
 }
 
-// listen passes signals on until done is closed, and sends one of its own when the other side is gone.
-func listen(c *conn, frames <-chan frame, done <-chan struct{}) {
+// listen passes signals and pods on until done is closed, and sends one of its own when the other side is gone.
+func listen(c *conn, frames <-chan frame, sets chan []Pod, done <-chan struct{}) {
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
 	lost := time.NewTimer(lostAfter)
@@ -141,6 +147,15 @@ func listen(c *conn, frames <-chan frame, done <-chan struct{}) {
 			case f.err != nil:
 				raise(int32(unix.SIGTERM))
 				frames = nil
+			case f.kind == framePods:
+				var set []Pod
+				if json.Unmarshal(f.body, &set) == nil {
+					select {
+					case <-sets:
+					default:
+					}
+					sets <- set
+				}
 			case f.kind == frameSignal && len(f.body) == 1:
 				if n := syscall.Signal(f.body[0]); n == unix.SIGINT || n == unix.SIGTERM || n == unix.SIGHUP {
 					raise(int32(n))

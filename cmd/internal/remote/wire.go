@@ -20,6 +20,8 @@ const (
 	frameOut     = 'O' // from the session: standard output
 	frameErr     = 'E' // from the session: standard error
 	frameCounted = 'M' // from the session: what Request.Counts asks for, as gostap.Session.Snapshot gives it
+	framePods    = 'P' // to the session: a []Pod, those that it is kept to from now on
+	frameTold    = 'T' // from the session: a Told about one of them
 	frameExit    = 'X' // from the session: the exit status in a byte; nothing follows
 	frameAlive   = 'A' // both: the sender is there
 )
@@ -37,7 +39,7 @@ const (
 )
 
 // Protocol is the version of what is said here.
-const Protocol = 2
+const Protocol = 3
 
 // Hello is the first thing that a session says.
 type Hello struct {
@@ -58,6 +60,8 @@ type Request struct {
 	// Counts: what the globals Shared of the plan have is told now and then, and when the session has ended.
 	Counts bool  `json:"counts,omitempty"`
 	Shared []int `json:"shared,omitempty"`
+	// Follow: the pods of --pod are not those of the whole session, others come by frames.
+	Follow bool `json:"follow,omitempty"`
 	// Include are the files under the directories of -I, by paths relative to Dirs[i].
 	Include []Dir `json:"include,omitempty"`
 	// ID counts the hosts of a command from 1, and URI is what stood behind --remote.
@@ -120,7 +124,7 @@ func (c *conn) receive() (kind byte, body []byte, err error) {
 	}
 	n := binary.BigEndian.Uint32(head[1:])
 	if n > mostFrame || !bytes.Contains([]byte{frameHello, frameRequest, frameSignal, frameOut, frameErr, frameExit,
-		frameCounted, frameAlive}, head[:1]) {
+		frameCounted, framePods, frameTold, frameAlive}, head[:1]) {
 		return 0, nil, errGarbage
 	}
 	// What has not come takes no memory: a length is only a promise.

@@ -1,0 +1,492 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gostap/gostap/cmd/internal/remote"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/foreign"
+)
+
+// Fleet has a session on each node that has one of the pods, while pods come and go.
+type Fleet struct {
+	r    *request
+	errw io.Writer
+	// Translate gives the plan for what the programs are now, nil where the sessions translate themselves.
+	Translate func() ([]byte, error)
+	// Plan is that of the sessions of the beginning, where Translate makes others.
+	Plan []byte
+
+	joins    chan remote.Host
+	pods     map[string]*member // by UID
+	agents   map[string]string  // ready ones, by node
+	sessions []*session
+	placed   bool     // some session has had its probes in place
+	exited   bool     // a script came to its end
+	gone     []string // what is missing of pods that have gone
+
+	mu    sync.Mutex
+	todo  []func() // what has happened, in order
+	ring  chan struct{}
+	ended context.Context
+}
+
+// member is a pod.
+type member struct {
+	pod
+	first bool // it was there at the beginning
+	in    *session
+	tried []*session
+	opens int
+	from  time.Time // when it was traced, zero if it is not
+	gaps  []string  // what is missing of it
+	why   string    // of one that is not traced
+}
+
+// session is one on a node.
+type session struct {
+	node   string
+	plan   []byte
+	sets   chan []remote.Pod
+	placed bool
+	over   bool
+}
+
+func newFleet(r *request, errw io.Writer) *Fleet {
+	return &Fleet{r: r, errw: errw, joins: make(chan remote.Host), pods: map[string]*member{},
+		agents: map[string]string{}, ring: make(chan struct{}, 1)}
+}
+
+// Hosts are those of the beginning.
+func (f *Fleet) Hosts() (out []remote.Host) {
+	byNode := map[string][]*member{}
+	var nodes []string
+	for _, m := range f.byName() {
+		if m.first {
+			if byNode[m.Spec.NodeName] == nil {
+				nodes = append(nodes, m.Spec.NodeName)
+			}
+			byNode[m.Spec.NodeName] = append(byNode[m.Spec.NodeName], m)
+		}
+	}
+	for _, n := range nodes {
+		out = append(out, f.open(n, byNode[n], nil))
+	}
+	return out
+}
+
+// Joins are the hosts that come later. It is closed when there is nothing more to wait for.
+func (f *Fleet) Joins() <-chan remote.Host { return f.joins }
+
+// Run follows the pods until ctx ends.
+func (f *Fleet) Run(ctx context.Context) {
+	f.ended = ctx
+	go watch(ctx, f.r.words(), func(e event) { f.post(func() { f.changed(e.Type, e.Object) }) },
+		func(list []pod) { f.post(func() { f.all(list) }) }, f.broken("pods"))
+	go watch(ctx, f.r.agentWords(), func(e event) { f.post(func() { f.agent(e.Type, e.Object) }) },
+		func(list []pod) {
+			f.post(func() {
+				clear(f.agents)
+				for _, p := range list {
+					f.agent("ADDED", p)
+				}
+			})
+		}, f.broken("agents"))
+	defer close(f.joins)
+	for {
+		f.mu.Lock()
+		todo := f.todo
+		f.todo = nil
+		f.mu.Unlock()
+		for _, do := range todo {
+			do()
+		}
+		if len(todo) > 0 {
+			if f.done() {
+				return
+			}
+			continue
+		}
+		select {
+		case <-f.ring:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// post has the goroutine of Run do something.
+func (f *Fleet) post(do func()) {
+	f.mu.Lock()
+	f.todo = append(f.todo, do)
+	f.mu.Unlock()
+	select {
+	case f.ring <- struct{}{}:
+	default:
+	}
+}
+
+// later posts something after a while.
+func (f *Fleet) later(do func()) { time.AfterFunc(againAfter, func() { f.post(do) }) }
+
+// done: all sessions have ended, and none is going to come: the script came to its end everywhere, or nothing could be
+// traced from the beginning.
+func (f *Fleet) done() bool {
+	for _, s := range f.sessions {
+		if !s.over {
+			return false
+		}
+	}
+	for _, m := range f.pods {
+		if m.in != nil || m.why == "" && !f.r.wait {
+			return false
+		}
+	}
+	return len(f.sessions) > 0 && (!f.placed && !f.r.wait || f.exited)
+}
+
+func (f *Fleet) say(format string, args ...any) {
+	io.WriteString(f.errw, diag.Visible(fmt.Sprintf(format, args...))+"\n")
+}
+
+func (f *Fleet) broken(what string) func(error) {
+	return func(err error) {
+		f.post(func() {
+			f.say("WARNING: %s that come from %s on are seen late, since kubectl's watch ended: %v", what,
+				clock(time.Now()), err)
+		})
+	}
+}
+
+func clock(t time.Time) string { return t.Format("15:04:05.000") }
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3g s", d.Seconds()) }
+
+func (m *member) String() string {
+	name := m.Metadata.Name
+	if m.Metadata.Namespace != "" {
+		name = m.Metadata.Namespace + "/" + name
+	}
+	return fmt.Sprintf("pod %s on node %s", name, m.Spec.NodeName)
+}
+
+func (f *Fleet) byName() []*member {
+	return slices.SortedFunc(maps.Values(f.pods), func(a, b *member) int {
+		return strings.Compare(a.Metadata.Name+a.Metadata.UID, b.Metadata.Name+b.Metadata.UID)
+	})
+}
+
+// all has the pods that are there; others have gone.
+func (f *Fleet) all(list []pod) {
+	here := map[string]bool{}
+	for _, p := range list {
+		here[p.Metadata.UID] = true
+		f.changed("ADDED", p)
+	}
+	for uid, m := range f.pods {
+		if !here[uid] {
+			f.changed("DELETED", m.pod)
+		}
+	}
+}
+
+// changed takes what is known of a pod now.
+func (f *Fleet) changed(kind string, p pod) {
+	uid := p.Metadata.UID
+	if len(f.r.pods) > 0 && !slices.Contains(f.r.pods, p.Metadata.Name) || uid == "" || kind == "BOOKMARK" {
+		return
+	}
+	m := f.pods[uid]
+	if kind == "DELETED" || p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed" {
+		if m != nil {
+			f.leave(m)
+		}
+		return
+	}
+	if m == nil {
+		m = &member{}
+		f.pods[uid] = m
+	}
+	ran := m.runs()
+	if m.pod = p; m.in == nil {
+		f.assign(m)
+	} else if m.runs() != ran {
+		f.send(m.in)
+	}
+}
+
+func (m *member) runs() bool { return m.Status.Phase == "Running" }
+
+// leave takes a pod that has gone out of its session.
+func (f *Fleet) leave(m *member) {
+	delete(f.pods, m.Metadata.UID)
+	if m.in == nil {
+		return
+	}
+	idle := ""
+	if f.send(m.in); len(f.of(m.in)) == 0 {
+		idle = "; the session there waits for others"
+	}
+	f.say("%v: gone at %s%s", m, clock(time.Now()), idle)
+	f.keep(m)
+}
+
+// keep remembers what is missing of a pod that has gone.
+func (f *Fleet) keep(m *member) {
+	f.gone = append(f.gone, m.missing()...)
+}
+
+// of gives the pods of a session.
+func (f *Fleet) of(s *session) (out []*member) {
+	for _, m := range f.byName() {
+		if m.in == s {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// send tells a session which pods it has; the last word counts.
+func (f *Fleet) send(s *session) {
+	set := []remote.Pod{}
+	for _, m := range f.of(s) {
+		set = append(set, remote.Pod{UID: m.Metadata.UID, Runs: m.runs()})
+	}
+	select {
+	case <-s.sets:
+	default:
+	}
+	s.sets <- set
+}
+
+// assign finds a session for a pod: one that its node has, else a new one as soon as programs run in it.
+func (f *Fleet) assign(m *member) {
+	node := m.Spec.NodeName
+	if node == "" || m.in != nil || f.exited || m.why != "" && m.why != noAgent {
+		return
+	}
+	for _, s := range f.sessions {
+		if s.node == node && !s.over && !slices.Contains(m.tried, s) {
+			m.in = s
+			f.send(s)
+			return
+		}
+	}
+	if f.agents[node] == "" {
+		f.refuse(m, noAgent)
+		return
+	}
+	if m.runs() {
+		f.join(m, nil)
+	}
+}
+
+const noAgent = "no agent of gostap is ready there"
+
+// refuse tells why a pod is not traced, once.
+func (f *Fleet) refuse(m *member, why string) {
+	if m.why != why {
+		m.why = why
+		f.say("WARNING: %v: not traced: %s", m, why)
+	}
+}
+
+// join opens a session for a pod, of the plan or of the one of the request.
+func (f *Fleet) join(m *member, plan []byte) {
+	m.opens++
+	h := f.open(m.Spec.NodeName, []*member{m}, plan)
+	select {
+	case f.joins <- h:
+	case <-f.ended.Done():
+	}
+}
+
+// open makes a session on a node.
+func (f *Fleet) open(node string, pods []*member, plan []byte) remote.Host {
+	s := &session{node: node, plan: plan, sets: make(chan []remote.Pod, 1)}
+	f.sessions = append(f.sessions, s)
+	var uids []string
+	for _, m := range pods {
+		m.in = s
+		uids = append(uids, m.Metadata.UID)
+	}
+	list := strings.Join(uids, ",")
+	name := f.agents[node]
+	return remote.Host{Name: name, URI: "kube://" + f.r.agents + "/" + name + "?pods=" + list, Namespace: f.r.agents,
+		Pod: name, Pods: list, Follow: &remote.Follow{Plan: plan, Sets: s.sets,
+			Told:  func(t remote.Told) { f.post(func() { f.tell(s, t, time.Now()) }) },
+			Ended: func(inOrder bool, why string) { f.post(func() { f.end(s, inOrder, why) }) }}}
+}
+
+// agent takes what is known of an agent.
+func (f *Fleet) agent(kind string, p pod) {
+	node := p.Spec.NodeName
+	if kind == "DELETED" || !p.ready() {
+		if f.agents[node] == p.Metadata.Name {
+			delete(f.agents, node)
+		}
+		return
+	}
+	f.agents[node] = p.Metadata.Name
+	for _, m := range f.byName() {
+		if m.Spec.NodeName == node {
+			f.assign(m)
+		}
+	}
+}
+
+// tell takes what a session tells of a pod.
+func (f *Fleet) tell(s *session, t remote.Told, now time.Time) {
+	s.placed, f.placed = true, true
+	m := f.pods[t.UID]
+	if m == nil || m.in != s {
+		return
+	}
+	switch t.State {
+	case remote.Entered:
+	case remote.Traced:
+		again := m.why != ""
+		m.from, m.why = now.Add(-t.Since), ""
+		if m.first && !again {
+			return
+		}
+		how := "from its start"
+		if t.Late > 0 {
+			how = seconds(t.Late) + " after its start"
+			m.gaps = append(m.gaps, "before "+clock(m.from))
+		}
+		f.say("%v: traced from %s, %s", m, clock(m.from), how)
+	case remote.Other:
+		m.tried = append(m.tried, s)
+		m.in = nil
+		f.send(s)
+		if m.opens > 1 {
+			f.refuse(m, t.Why)
+			return
+		}
+		if f.assign(m); m.in == nil && m.why == "" {
+			f.later(func() { f.assign(m) })
+		}
+	case remote.Absent:
+		f.anew(m, t.Why)
+	}
+}
+
+// anew translates the script for what its programs are now; a pod that has another build than the plan gets a session
+// with the new one.
+func (f *Fleet) anew(m *member, why string) {
+	if f.Translate == nil {
+		f.refuse(m, why)
+		return
+	}
+	go func() {
+		defer foreign.Goroutine()()
+		plan, err := f.Translate()
+		same := func(was []byte) bool { return bytes.Equal(plan, was) || was == nil && bytes.Equal(plan, f.Plan) }
+		f.post(func() {
+			switch was := f.planOf(m); {
+			case f.pods[m.Metadata.UID] != m:
+			case err != nil:
+				f.refuse(m, fmt.Sprintf("%s, and the script was not translated again: %v", why, err))
+			case same(was) && m.in == nil && m.opens < 3:
+				f.later(func() { f.back(m) })
+			case same(was):
+				f.refuse(m, why)
+			default:
+				f.move(m, plan, why)
+			}
+		})
+	}()
+}
+
+// planOf is the plan of a pod's session, nil for that of the request.
+func (f *Fleet) planOf(m *member) []byte {
+	if m.in != nil {
+		return m.in.plan
+	}
+	return nil
+}
+
+// move has a pod traced by a session of a plan.
+func (f *Fleet) move(m *member, plan []byte, why string) {
+	if m.in != nil {
+		s := m.in
+		m.tried, m.in = append(m.tried, s), nil
+		if !s.over {
+			f.send(s)
+		}
+	}
+	for _, s := range f.sessions {
+		if s.node == m.Spec.NodeName && !s.over && bytes.Equal(s.plan, plan) && !slices.Contains(m.tried, s) {
+			m.in = s
+			f.send(s)
+			return
+		}
+	}
+	if f.agents[m.Spec.NodeName] == "" || m.opens > 3 {
+		f.refuse(m, why)
+		return
+	}
+	f.join(m, plan)
+}
+
+// end takes the end of a session.
+func (f *Fleet) end(s *session, inOrder bool, why string) {
+	s.over = true
+	for _, m := range f.of(s) {
+		m.in = nil
+		switch {
+		case s.placed && inOrder: // the script came to its end
+			f.exited = true
+		case s.placed:
+			m.gaps = append(m.gaps, "from "+clock(time.Now())+" on, when its session was lost")
+			f.later(func() { f.back(m) })
+		case inOrder && f.Translate != nil && s.plan == nil:
+			f.anew(m, why)
+		case m.opens < 3 && s.plan == nil:
+			f.later(func() { f.back(m) })
+		default:
+			f.refuse(m, why)
+		}
+	}
+	if s.placed && inOrder {
+		f.exited = true
+	}
+}
+
+// back looks again for a session of a pod that lost its own.
+func (f *Fleet) back(m *member) {
+	if f.pods[m.Metadata.UID] == m {
+		f.assign(m)
+	}
+}
+
+// missing says what is missing of a pod.
+func (m *member) missing() (out []string) {
+	for _, g := range m.gaps {
+		out = append(out, fmt.Sprintf("%v %s", m, g))
+	}
+	if m.why != "" && m.from.IsZero() {
+		out = append(out, fmt.Sprintf("%v: %s", m, m.why))
+	}
+	return out
+}
+
+// Summary says what is missing, when all has ended.
+func (f *Fleet) Summary() {
+	list := f.gone
+	for _, m := range f.byName() {
+		list = append(list, m.missing()...)
+	}
+	for _, text := range list {
+		f.say("WARNING: missing: %s", text)
+	}
+}

@@ -1,0 +1,133 @@
+package gostap
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gostap/gostap/compiler/manifest"
+	"github.com/gostap/gostap/runtime/cgroup"
+)
+
+// Reach is what the probes of a session have to do with a pod.
+type Reach struct {
+	// Traced: a process of the pod has a file with probes in it, or the program has probes in no files. Age is how long
+	// ago the first such process began, 0 where that is not known.
+	Traced bool
+	Age    time.Duration
+	// Other is a file of a process of the pod that is equal to one with probes and lies elsewhere, so that the pod's
+	// calls into it have no hits: a session of its own, which is prepared for this pod, has them.
+	Other string
+}
+
+// placedFile is a file with probes.
+type placedFile struct {
+	id  string // as manifest.Traced has it
+	ino inode
+}
+
+// inode tells files on disk apart, also through the mounts of containers: layers of images have the numbers of what
+// lies below them, and a file that was copied up has been changed later.
+type inode struct {
+	number uint64
+	sec, n int64
+}
+
+func inodeOf(path string) (inode, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return inode{}, &os.PathError{Op: "look at", Path: path, Err: err}
+	}
+	return inode{st.Ino, st.Ctim.Sec, st.Ctim.Nsec}, nil
+}
+
+// lookAtFiles notes which files have probes, for Reach.
+func (s *Session) lookAtFiles() error {
+	for path := range manifest.Places(s.p.ir) {
+		at, err := inodeOf(path)
+		if err != nil {
+			return err
+		}
+		t, err := manifest.Look(path)
+		if err != nil {
+			return err
+		}
+		s.files = append(s.files, placedFile{t.ID, at})
+	}
+	return nil
+}
+
+// Reach looks at what runs in a pod of Options.Pods or SetPods now. It is for one goroutine at a time.
+func (s *Session) Reach(pod string) (r Reach, err error) {
+	defer guard(&err, nil)()
+	if s.p.pods == nil {
+		return r, fmt.Errorf("the program was compiled without Options.Pods")
+	}
+	if len(s.files) == 0 {
+		return Reach{Traced: true}, nil
+	}
+	var dir string
+	ran, err := s.between(func() {
+		if found, ferr := s.p.pods.Find([]string{pod}); ferr == nil {
+			dir = found[pod]
+		}
+	})
+	if err != nil || !ran || dir == "" {
+		return r, err
+	}
+	if s.looked == nil {
+		s.looked = map[inode]string{}
+	}
+	for _, pid := range cgroup.Programs([]string{dir}) {
+		for _, path := range mapped(nil, pid) {
+			at, err := inodeOf(path)
+			if err != nil {
+				continue // the process has ended
+			}
+			id, known := s.looked[at]
+			if !known {
+				t, err := manifest.Look(path)
+				if err != nil {
+					continue
+				}
+				id = t.ID
+				s.looked[at] = id
+			}
+			here, equal := false, false
+			for _, f := range s.files {
+				here, equal = here || f.ino == at, equal || f.id == id
+			}
+			switch {
+			case here:
+				r.Traced = true
+				r.Age = max(r.Age, age(pid))
+			case equal:
+				r.Other = path
+			}
+		}
+	}
+	return r, nil
+}
+
+// age is how long ago a process began, 0 if it is not there.
+func age(pid int) time.Duration {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	var now unix.Timespec
+	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return 0
+	}
+	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if len(f) < 20 {
+		return 0
+	}
+	const tick = 10 * time.Millisecond // USER_HZ
+	n, err := strconv.ParseInt(f[19], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(time.Duration(now.Nano())-time.Duration(n)*tick, 0)
+}
