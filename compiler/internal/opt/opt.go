@@ -45,6 +45,7 @@ var Passes = []Pass{
 	{"simplify-flow", SimplifyFlow, false},
 	{"remove-dead", RemoveDead, false},
 	{"join-probes", JoinProbes, false}, // before bounds and merging, which would look at each
+	{"join-tails", JoinTails, false},   // of those that are left, what only ends alike
 	{"infer-caps", InferCaps, true},    // before fusing, which has to know that nothing is cut
 	{"fuse-sprints", FuseSprints, false},
 	{"merge-prints", MergePrints, false},

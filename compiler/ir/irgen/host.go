@@ -40,9 +40,16 @@ type Context struct {
 // Site implements interp.Context, as do the next ones.
 func (c *Context) Site() *probe.Site    { return c.At }
 func (c *Context) Reg(n int) int64      { return 100 + int64(n) }
-func (c *Context) TraceArg(n int) int64 { return 200 + int64(n) }
 func (c *Context) ThreadPointer() int64 { return 7000 }
 func (c *Context) Bias() int64          { return 0x5000 }
+
+// TraceArg implements interp.Eventful: words are made up, but for the number of a system call.
+func (c *Context) TraceArg(n int) int64 {
+	if n == ir.SyscallNr && c.At != nil && c.At.Kind.Class() == probe.Syscall {
+		return int64(c.At.Syscall.Nr)
+	}
+	return 200 + int64(n)
+}
 
 func (c *Context) Read(buf []byte, addr uint64, kernel bool) error {
 	if !c.All && (addr >= 4096 || addr+uint64(len(buf)) > 4096) {
@@ -87,12 +94,13 @@ func Run(p *ir.Program, rounds int, ctx Context) (*Said, error) {
 	type event struct {
 		kind   probe.Kind
 		offset uint64
+		call   int
 	}
 	var events []event
 	probes := map[event][]func() error{}
 	for i, pr := range p.Probes {
 		for _, s := range pr.Sites {
-			e := event{s.Kind, s.Offset()}
+			e := event{s.Kind, s.Offset(), s.Syscall.Nr}
 			if probes[e] == nil {
 				events = append(events, e)
 			}
@@ -108,11 +116,11 @@ func Run(p *ir.Program, rounds int, ctx Context) (*Said, error) {
 		}
 	}
 	slices.SortStableFunc(events, func(a, b event) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.offset, b.offset))
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.offset, b.offset), cmp.Compare(a.call, b.call))
 	})
 	for range rounds {
 		for _, e := range events {
-			fmt.Fprintf(out, "--- %s %d\n", e.kind, e.offset)
+			fmt.Fprintf(out, "--- %s %d\n", e.kind, e.offset+uint64(e.call))
 			for _, run := range probes[e] {
 				if err := run(); err != nil {
 					return nil, err
