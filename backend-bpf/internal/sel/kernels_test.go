@@ -98,3 +98,24 @@ func TestUpdateResult(t *testing.T) {
 		t.Errorf("%d calls", calls)
 	}
 }
+
+// TestIndexFillsSlot: keys of 4 bytes are written as 8, so that the verifier of Linux 6.1 need not tell apart what was
+// in their slots of the stack before.
+func TestIndexFillsSlot(t *testing.T) {
+	ins := translate(t, "global s stats size 1\nglobal t string 100 [long] size 10\nprobe \"keys\" {\n  site uprobe\n"+
+		"  long r0\n  string r1 100\nb0:\n  r0 = reg 0\n  sadd @s, r0\n  r1 = sprint \"%d %u\"(r0, r0)\n"+
+		"  mset @t[r0], r1\n  print \"%s\\n\"(r1)\n  end\n}\n", sel.Features{})
+	stores := 0
+	for _, in := range ins {
+		if c := in.OpCode.Class(); c != asm.StClass && c != asm.StXClass || in.Dst != asm.RFP {
+			continue
+		}
+		stores++
+		if in.OpCode.Size() == asm.Word || in.OpCode.Size() == asm.Half {
+			t.Errorf("%v leaves a part of a slot as it was", in)
+		}
+	}
+	if stores < 4 {
+		t.Errorf("only %d stores to the stack", stores)
+	}
+}

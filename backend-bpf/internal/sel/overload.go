@@ -53,7 +53,7 @@ func (g *gen) clockIn() {
 // spent gives this CPU's value of MapSpent; without one it goes to none.
 func (g *gen) spent(none *mach.Block) mach.Reg {
 	k := g.Temp(8)
-	g.StoreS(k, 0, g.Call(asm.FnGetSmpProcessorId), asm.Word)
+	g.Index(k, g.Call(asm.FnGetSmpProcessorId))
 	v := g.Call(asm.FnMapLookupElem, emit.Map(plan.MapSpent), emit.OnStack(k, 0))
 	g.UnlessI(asm.JEq, v, 0, none)
 	return v

@@ -39,7 +39,7 @@ func (g *gen) acquire(out *mach.Block) mach.Reg {
 		if try == slotsPerCPU-1 {
 			next = none
 		}
-		g.StoreS(k, 0, idx, asm.Word)
+		g.Index(k, idx)
 		v := g.Call(asm.FnMapLookupElem, emit.Map(plan.MapScratch), emit.OnStack(k, 0))
 		g.UnlessI(asm.JEq, v, 0, none)
 		mine := g.Imm(1)

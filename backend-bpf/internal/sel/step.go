@@ -60,7 +60,7 @@ func (g loops) startSteps() {
 	if g.F.Global {
 		g.Mov(g.Ctx, mach.R1)
 		k := g.Temp(8)
-		g.StoreS(k, 0, mach.R2, asm.Word)
+		g.Index(k, mach.R2)
 		slot := g.Call(asm.FnMapLookupElem, emit.Map(plan.MapScratch), emit.OnStack(k, 0))
 		none := g.Cold()
 		g.UnlessI(asm.JEq, slot, 0, none)

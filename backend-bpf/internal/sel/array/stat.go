@@ -19,7 +19,7 @@ func (g *Arrays) StatAdd(in *ir.Instr) {
 	gl := &g.U.Layout.Globals[in.Glob]
 	if len(keys) == 0 {
 		k := g.Temp(8)
-		g.StoreIS(k, 0, 0, asm.Word)
+		g.StoreIS(k, 0, 0, asm.DWord) // as Index does
 		elem := g.Call(asm.FnMapLookupElem, emit.Map(gl.Map), emit.OnStack(k, 0))
 		none, done := g.Cold(), g.Block()
 		g.UnlessI(asm.JEq, elem, 0, none) // cannot be, says the verifier it can

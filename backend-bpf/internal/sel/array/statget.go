@@ -147,7 +147,7 @@ func (g *Arrays) merge(acc *aggregate, in *ir.Instr, elem, idx mach.Reg) {
 // eachCPU runs body with the address of each CPU's value of a per-CPU array of one element.
 func (g *Arrays) eachCPU(m string, body func(elem mach.Reg)) {
 	k := g.Temp(8)
-	g.StoreIS(k, 0, 0, asm.Word)
+	g.StoreIS(k, 0, 0, asm.DWord) // as Index does
 	cpu := g.Imm(0)
 	head, next, done := g.Block(), g.Block(), g.Block()
 	g.Here(head)

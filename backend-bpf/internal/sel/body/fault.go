@@ -53,7 +53,7 @@ func (g *Body) CountAt(i int) {
 	n := g.BinI(asm.Mul, g.Call(asm.FnGetSmpProcessorId), int64(plan.CounterRow))
 	g.AluI(asm.Add, n, int64(i))
 	k := g.Temp(8)
-	g.StoreS(k, 0, n, asm.Word)
+	g.Index(k, n)
 	v := g.Call(asm.FnMapLookupElem, emit.Map(plan.MapCounters), emit.OnStack(k, 0))
 	done := g.Cold()
 	g.UnlessI(asm.JEq, v, 0, done)

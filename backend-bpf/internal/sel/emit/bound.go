@@ -15,6 +15,12 @@ func (g *Builder) Launder(r mach.Reg) {
 	g.LoadS(r, s, 0, asm.DWord)
 }
 
+// Index puts r into slot s as the key of a map whose keys are 4 bytes, the low ones of a machine that begins with them.
+// All 8 bytes are written: what was in the slot before is part of the states that the verifier compares for as long as
+// only a part of it has been written again, though nothing reads the rest. On Linux 6.1, where numbers that were
+// spilled are the same only if they are equal, it walked a handler that formats three numbers 8,000 times so.
+func (g *Builder) Index(s mach.Slot, r mach.Reg) { g.StoreS(s, 0, r, asm.DWord) }
+
 // Magnitude gives v's absolute value and a register that is all ones where v is negative.
 func (g *Code) Magnitude(v mach.Reg) (abs, sign mach.Reg) {
 	sign = g.BinI(asm.ArSh, v, 63)

@@ -22,7 +22,7 @@ func (g *Hook) InFamily(id mach.Reg, out *mach.Block) {
 	in := g.Block()
 	g.Unless(asm.JEq, id, g.Get(g.MapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word), in)
 	key := g.Temp(8)
-	g.StoreS(key, 0, g.task.KernelTgid(), asm.Word)
+	g.Index(key, g.task.KernelTgid())
 	g.UnlessI(asm.JEq, g.Call(asm.FnMapLookupElem, emit.Map(plan.MapFamily), emit.OnStack(key, 0)), 0, out)
 	g.Here(in)
 }
@@ -52,16 +52,16 @@ func (g *Hook) keepFamily(out *mach.Block) {
 	target := g.Get(g.MapVal(plan.MapControl, 0), plan.CtlTarget, asm.Word)
 	g.UnlessI(asm.JEq, target, 0, other)
 	g.Unless(asm.JEq, g.task.Tgid(), target, mine)
-	g.StoreS(key, 0, parent, asm.Word)
+	g.Index(key, parent)
 	g.UnlessI(asm.JEq, g.Call(asm.FnMapLookupElem, emit.Map(plan.MapFamily), emit.OnStack(key, 0)), 0, other)
 	g.Here(mine)
-	g.StoreS(key, 0, child, asm.Word)
+	g.Index(key, child)
 	g.StoreIS(val, 0, 1, asm.Word)
 	g.Call(asm.FnMapUpdateElem, emit.Map(plan.MapFamily), emit.OnStack(key, 0), emit.OnStack(val, 0),
 		emit.Const(emit.UpdateAny))
 	g.Jump(out)
 	g.Set(other)
-	g.StoreS(key, 0, child, asm.Word)
+	g.Index(key, child)
 	g.Call(asm.FnMapDeleteElem, emit.Map(plan.MapFamily), emit.OnStack(key, 0))
 }
 
