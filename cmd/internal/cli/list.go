@@ -10,7 +10,7 @@ import (
 
 // listPoints serves -l and -L. No match is an error, as in stap.
 func (c *command) listPoints(o gostap.Options) error {
-	defer lessCollecting(100)()
+	defer lessCollecting(200)()
 	lines, warnings, err := gostap.List(context.Background(), c.list, o,
 		gostap.ListOptions{Vars: c.listVars, Details: c.verbose > 0})
 	if err := c.printLines(lines, warnings, err); err != nil || len(lines) > 0 {

@@ -50,6 +50,8 @@ func (im *Image) Inlined(pattern string) (out []*debuginfo.InlineSite, err error
 
 // eachCopy gives f the inlined copies at refs, with the functions that they lie in, as long as it has no error.
 func (im tracer) eachCopy(refs []dw.InlineRef, f func(fn *function, t *godwarf.Tree) error) error {
+	var of *godwarf.Tree // what copies are those of: refs of a function stand together
+	var copies map[dwarf.Offset][]*godwarf.Tree
 	for _, r := range refs {
 		fn, err := im.container(r)
 		if err != nil {
@@ -58,10 +60,13 @@ func (im tracer) eachCopy(refs []dw.InlineRef, f func(fn *function, t *godwarf.T
 		if fn == nil {
 			continue
 		}
-		for _, t := range dw.Inlined(fn.tree) {
-			if t.Offset != r.Die {
-				continue
+		if of != fn.tree {
+			of, copies = fn.tree, map[dwarf.Offset][]*godwarf.Tree{}
+			for _, t := range dw.Inlined(fn.tree) {
+				copies[t.Offset] = append(copies[t.Offset], t)
 			}
+		}
+		for _, t := range copies[r.Die] {
 			if err := f(fn, t); err != nil {
 				return err
 			}

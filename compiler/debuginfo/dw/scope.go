@@ -100,15 +100,15 @@ func inlinedAt(n *godwarf.Tree, pc uint64) *godwarf.Tree {
 
 // Inlined lists all inlined copies below t, also those in lexical blocks and in other copies
 // (Delve's BinaryInfo stops at blocks, where gcc and clang put many).
-func Inlined(t *godwarf.Tree) []*godwarf.Tree {
-	var out []*godwarf.Tree
+func Inlined(t *godwarf.Tree) []*godwarf.Tree { return appendInlined(nil, t) }
+
+func appendInlined(out []*godwarf.Tree, t *godwarf.Tree) []*godwarf.Tree {
 	for _, c := range t.Children {
 		switch c.Tag {
 		case dwarf.TagInlinedSubroutine:
-			out = append(out, c)
-			out = append(out, Inlined(c)...)
+			out = appendInlined(append(out, c), c)
 		case dwarf.TagLexDwarfBlock:
-			out = append(out, Inlined(c)...)
+			out = appendInlined(out, c)
 		}
 	}
 	return out
