@@ -99,7 +99,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestLean: the command has none of the libraries that deliver its results.
+// TestLean: the command has none of the libraries that deliver its results, or speak with clusters.
 func TestLean(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "./cmd/gostap")
 	cmd.Dir = ".."
@@ -109,7 +109,7 @@ func TestLean(t *testing.T) {
 	}
 	for dep := range strings.Lines(string(out)) {
 		for _, not := range []string{"go.opentelemetry.io/", "google.golang.org/", "github.com/prometheus/",
-			module + "cmd/internal/deliver"} {
+			module + "cmd/internal/deliver", "k8s.io/", "sigs.k8s.io/", module + "cmd/internal/fleet"} {
 			if strings.HasPrefix(dep, not) {
 				t.Errorf("the command has %s linked", dep)
 			}
@@ -234,6 +234,7 @@ var goroutines = map[string]int{
 	"cmd/internal/deliver/otlp/otlp.go":      1, // closes
 	"cmd/internal/deliver/prom/prom.go":      1, // serves
 	"cmd/gostap-export/main.go":              1, // closes
+	"cmd/internal/fleet/session/session.go":  1, // waits for a process
 	"cmd/internal/monitor/monitor.go":        2, // runs a session, guarded by Session.run; reads keys
 	"cmd/internal/prompt/prompt.go":          1, // waits
 	"runtime/host/served/served.go":          1, // answers requests by handlers, guarded by whoever calls them

@@ -133,12 +133,19 @@ func dialPod(ctx context.Context, h Host) (*link, error) {
 	if err != nil {
 		return nil, errors.New("there is no command kubectl here, which connects to pods")
 	}
-	// Of Ctrl-C it is as with ssh.
-	args := []string{"-c", `trap "" INT; exec "$@"`, "sh", kubectl, "exec", "-i", "-q", "--namespace", h.Namespace, h.Pod}
+	args := []string{"exec", "-i", "-q", "--namespace", h.Namespace, h.Pod}
 	if h.Container != "" {
 		args = append(args, "--container", h.Container)
 	}
-	return command(ctx, exec.Command("sh", append(args, "--", "gostap", "remote-session")...), nil)
+	args = append(args, "--", "gostap", "remote-session")
+	if _, err := exec.LookPath("sh"); err != nil { // in a container: there is no terminal that kubectl could ask at
+		cmd := exec.Command(kubectl, args...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		return command(ctx, cmd, nil)
+	}
+	// Of Ctrl-C it is as with ssh.
+	args = append([]string{"-c", `trap "" INT; exec "$@"`, "sh", kubectl}, args...)
+	return command(ctx, exec.Command("sh", args...), nil)
 }
 
 // install answers the bootstrap script. What a login shell prints before it is skipped.

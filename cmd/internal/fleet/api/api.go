@@ -1,0 +1,193 @@
+// Package api is the resource Trace of Kubernetes, gostap.dev/v1alpha1: what is to be traced, and what came of it.
+//
+// In: nothing; the types are those of the definition in package manifests, which a test there holds against them. Out:
+// types for clients of Kubernetes, and their registration (AddTo).
+package api
+
+import (
+	"encoding/json"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Group, Version and Resource are how the API server calls traces.
+const (
+	Group    = "gostap.dev"
+	Version  = "v1alpha1"
+	Resource = "traces"
+)
+
+// Finalizer keeps a Trace that is deleted until its session has ended.
+const Finalizer = Group + "/session"
+
+// Verbs of our own, which roles give on traces.
+const (
+	VerbScript = "script" // scripts, not tools alone
+	VerbGuru   = "guru"   // scripts that change what they trace
+)
+
+// Trace is one session over pods of its namespace.
+type Trace struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   Spec   `json:"spec"`
+	Status Status `json:"status,omitempty"`
+}
+
+// Spec is what is asked for. It never changes.
+type Spec struct {
+	// Tool is one of "gostap tools", Script the text of a script: one of the two.
+	Tool   string `json:"tool,omitempty"`
+	Script string `json:"script,omitempty"`
+	// Options are those of the tool, without their dashes. An option without a value has "".
+	Options map[string]string `json:"options,omitempty"`
+	// Args are the arguments of the tool or the script.
+	Args []string `json:"args,omitempty"`
+	// Pods selects pods of the namespace.
+	Pods Pods `json:"pods"`
+	// Nodes says on which nodes; all if it is left out.
+	Nodes Nodes `json:"nodes,omitzero"`
+	// Separate says that each node prints for itself, in place of one answer of all.
+	Separate bool   `json:"separate,omitempty"`
+	Limits   Limits `json:"limits,omitzero"`
+	Guru     bool   `json:"guru,omitempty"`
+	// ExpireSeconds is how long the Trace stays after it has finished.
+	ExpireSeconds int32 `json:"expireSeconds,omitempty"`
+	// RequestedBy is who asked. Admission sets it.
+	RequestedBy User `json:"requestedBy,omitzero"`
+}
+
+// Pods are those with all of the labels.
+type Pods struct {
+	MatchLabels map[string]string `json:"matchLabels"`
+}
+
+// Nodes are those with all of the labels, and of these so many that are taken at random, 0 for all.
+type Nodes struct {
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+	Sample      int32             `json:"sample,omitempty"`
+}
+
+// Limits end a session, and bound what is kept of it.
+type Limits struct {
+	// Seconds is how long the session lasts at most.
+	Seconds int32 `json:"seconds,omitempty"`
+	// Bytes is how much of the end of the output is kept.
+	Bytes int32 `json:"bytes,omitempty"`
+}
+
+// User is who asked, as the API server knows them.
+type User struct {
+	Name   string   `json:"name,omitempty"`
+	UID    string   `json:"uid,omitempty"`
+	Groups []string `json:"groups,omitempty"`
+}
+
+// Phase is how far a Trace is.
+type Phase string
+
+// The phases. Done, Refused and Failed are last ones.
+const (
+	Pending Phase = "Pending"
+	Running Phase = "Running"
+	Done    Phase = "Done"
+	Refused Phase = "Refused" // no session could begin
+	Failed  Phase = "Failed"  // a session began, and did not end well
+)
+
+// Finished says that nothing more will come.
+func (p Phase) Finished() bool { return p == Done || p == Refused || p == Failed }
+
+// Status is what came of a Trace.
+type Status struct {
+	Phase    Phase        `json:"phase,omitempty"`
+	Message  string       `json:"message,omitempty"`
+	Started  *metav1.Time `json:"started,omitempty"`
+	Finished *metav1.Time `json:"finished,omitempty"`
+	Nodes    []Node       `json:"nodes,omitempty"`
+	// Skipped are pods that are not traced, with the reason.
+	Skipped []Skipped `json:"skipped,omitempty"`
+	Result  Result    `json:"result,omitzero"`
+}
+
+// Node is what a node has to do with a Trace.
+type Node struct {
+	Name string `json:"name"`
+	// Pods is how many of its pods are traced.
+	Pods  int32 `json:"pods"`
+	Phase Phase `json:"phase"`
+	// Messages are what gostap said of this node: warnings, losses, errors with their carets; the last ones.
+	Messages string `json:"messages,omitempty"`
+	// Lost is the sum of the counts in what it said of losses.
+	Lost int64 `json:"lost,omitempty"`
+}
+
+// Skipped is a pod that is not traced.
+type Skipped struct {
+	Pod    string `json:"pod"`
+	Reason string `json:"reason"`
+}
+
+// Result is what was printed.
+type Result struct {
+	// Text is the end of it.
+	Text string `json:"text,omitempty"`
+	// Bytes is how many there were, Left how many of them, from the beginning, are not in Text.
+	Bytes int64 `json:"bytes,omitempty"`
+	Left  int64 `json:"left,omitempty"`
+}
+
+// TraceList is a list of traces.
+type TraceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Trace `json:"items"`
+}
+
+// gv is the group with its version.
+var gv = schema.GroupVersion{Group: Group, Version: Version}
+
+// AddTo makes the types known.
+func AddTo(s *runtime.Scheme) {
+	s.AddKnownTypes(gv, &Trace{}, &TraceList{})
+	metav1.AddToGroupVersion(s, gv)
+}
+
+// DeepCopy gives a Trace that shares nothing with t.
+func (t *Trace) DeepCopy() *Trace {
+	out := new(Trace)
+	*out = *t
+	t.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Spec, out.Status = Spec{}, Status{}
+	same(&t.Spec, &out.Spec)
+	same(&t.Status, &out.Status)
+	return out
+}
+
+// same copies a value that consists of what JSON has.
+func same(from, to any) {
+	b, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(b, to)
+	}
+	if err != nil {
+		panic(err) // our own types are no channels
+	}
+}
+
+// DeepCopyObject is for runtime.Object.
+func (t *Trace) DeepCopyObject() runtime.Object { return t.DeepCopy() }
+
+// DeepCopyObject is for runtime.Object.
+func (l *TraceList) DeepCopyObject() runtime.Object {
+	out := &TraceList{TypeMeta: l.TypeMeta, Items: slices.Clone(l.Items)}
+	l.ListMeta.DeepCopyInto(&out.ListMeta)
+	for i := range out.Items {
+		out.Items[i] = *l.Items[i].DeepCopy()
+	}
+	return out
+}

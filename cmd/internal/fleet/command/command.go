@@ -1,0 +1,214 @@
+// Package command is what a Trace is as a command line of gostap, and whether gostap takes it.
+//
+// In: the spec of a Trace, the path of gostap. Out: arguments; the reason why a spec is refused, with line and caret
+// where it is in a script.
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gostap/gostap/cmd/internal/fleet/api"
+	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/tapsets/tools"
+)
+
+// Refusal is why a Trace is refused: text for who asked.
+type Refusal struct{ Text string }
+
+func (r *Refusal) Error() string { return r.Text }
+
+func refuse(text, hint string) error {
+	if hint != "" {
+		text += "\n  hint: " + hint
+	}
+	return &Refusal{text}
+}
+
+// Args are the arguments of gostap for a script or a tool, without those that say where it runs. What is asked for goes
+// into options by name alone, so that no value is one.
+func Args(s *api.Spec) ([]string, error) {
+	var args []string
+	if s.Guru {
+		args = append(args, "--guru")
+	}
+	switch {
+	case (s.Tool == "") == (s.Script == ""):
+		return nil, refuse("a Trace has either a tool or a script", "spec.tool: syscount")
+	case s.Script != "" && len(s.Options) > 0:
+		return nil, refuse("spec.options are those of a tool, and there is a script",
+			"spec.args are the arguments of a script")
+	case s.Script != "":
+		args = append(args, "--execute="+s.Script, "--")
+		return append(args, s.Args...), nil
+	}
+	t := tools.Find(s.Tool)
+	if t == nil {
+		hint := ""
+		if near := diag.Nearest(s.Tool, tools.Names(), 3); len(near) > 0 {
+			hint = "did you mean " + strings.Join(near, " or ") + "?"
+		}
+		return nil, refuse(fmt.Sprintf("there is no tool %q", s.Tool), hint)
+	}
+	var names, given []string
+	for _, o := range t.Options {
+		if o.Name == "" {
+			continue
+		}
+		names = append(names, o.Name)
+		v, ok := s.Options[o.Name]
+		switch {
+		case ok && o.Kind == tools.Flag && v != "" && v != "true":
+			return nil, refuse(fmt.Sprintf("%s: the option %s takes no value, and has %q", s.Tool, o.Name, v), "")
+		case ok && o.Kind == tools.Flag:
+			given = append(given, "--"+o.Name)
+		case ok:
+			given = append(given, "--"+o.Name+"="+v)
+		}
+	}
+	for name := range s.Options {
+		if !slices.Contains(names, name) {
+			hint := s.Tool + " has no options"
+			if near := diag.Nearest(name, names, 3); len(near) > 0 {
+				hint = "did you mean " + strings.Join(near, " or ") + "?"
+			} else if len(names) > 0 {
+				hint = s.Tool + " has " + strings.Join(names, ", ")
+			}
+			return nil, refuse(fmt.Sprintf("%s has no option %q", s.Tool, name), hint)
+		}
+	}
+	// Its options are known behind its name, and a word behind -- is no option.
+	return append(append(append(append(args, s.Tool), given...), "--"), s.Args...), nil
+}
+
+// notHere are functions that act on the machine where a session is run from, or tell of it: they are no part of what
+// is traced there.
+var notHere = map[string]string{
+	"system":      "runs commands beside the controller",
+	"switch_file": "is about files of the controller",
+	"env_var":     "reads the environment of the controller",
+	"ftrace":      "writes into the kernel's own trace",
+	"printk":      "writes into the kernel's log",
+}
+
+// Env is the environment of gostap: what a session may know of the controller.
+func Env(path string) []string {
+	return []string{"PATH=" + path, "HOME=/nonexistent", "XDG_CACHE_HOME=/tmp/gostap-fleet",
+		"SYSTEMTAP_DIR=/nonexistent", "LANG=C.UTF-8"}
+}
+
+// Checker has gostap check scripts.
+type Checker struct {
+	// Gostap is its path.
+	Gostap string
+	// Timeout is for one check.
+	Timeout time.Duration
+	// Slots bounds how many run at a time.
+	Slots chan struct{}
+}
+
+// NewChecker makes one that checks two scripts at a time.
+func NewChecker(gostap string, timeout time.Duration) *Checker {
+	return &Checker{gostap, timeout, make(chan struct{}, 2)}
+}
+
+// Check has the script parsed, and elaborated as far as it can be here. It gives a *Refusal if the script is at fault,
+// and a warning where a name can be found only where the script is translated, on the nodes.
+func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err error) {
+	args, err := Args(s)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	select {
+	case c.Slots <- struct{}{}:
+		defer func() { <-c.Slots }()
+	case <-ctx.Done():
+		return "", errors.New("too many scripts are being checked: try again")
+	}
+	if _, said, err := c.pass(ctx, 1, args); err != nil || said != "" {
+		return "", cmpError(err, said)
+	}
+	out, said, err := c.pass(ctx, 2, args)
+	switch {
+	case err != nil:
+		return "", err
+	case said != "" && s.Separate && onlyMissing(said):
+		return "not found here, and looked for on the nodes: " + said, nil
+	case said != "":
+		return "", &Refusal{said}
+	}
+	return "", local(out, s)
+}
+
+func cmpError(err error, said string) error {
+	if err != nil {
+		return err
+	}
+	return &Refusal{said}
+}
+
+// onlyMissing says that all errors are about probe points that are not found, which is another matter elsewhere.
+func onlyMissing(said string) bool {
+	n := 0
+	for line := range strings.Lines(said) {
+		if !strings.Contains(line, ": error: ") {
+			continue
+		}
+		if !strings.Contains(line, ": error: no match for ") {
+			return false
+		}
+		n++
+	}
+	return n > 0
+}
+
+// local refuses functions of the list that the script reaches, which pass 2 prints: a name and its parameters in a
+// line below "# functions".
+func local(out string, s *api.Spec) error {
+	inside := false
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "# ") {
+			inside = line == "# functions\n"
+			continue
+		}
+		name, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		name, _, _ = strings.Cut(name, ":")
+		if why := notHere[name]; inside && why != "" {
+			return refuse(fmt.Sprintf("the script uses %s(), which %s", name, why),
+				"gostap kube runs such scripts with the rights of who types it")
+		}
+	}
+	return nil
+}
+
+// pass runs gostap up to a pass. said is what it found wrong.
+func (c *Checker) pass(ctx context.Context, pass int, args []string) (out, said string, err error) {
+	var stdout, stderr bytes.Buffer
+	limits := []string{"-p" + strconv.Itoa(pass), "--color=never", "--disable-cache",
+		"--rlimit-cpu=" + strconv.Itoa(int(c.Timeout/time.Second)+1)}
+	cmd := exec.CommandContext(ctx, c.Gostap, append(limits, args...)...)
+	cmd.Env, cmd.Dir = Env("/nonexistent"), "/"
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", "", fmt.Errorf("the script could not be checked within %v", c.Timeout)
+	case err == nil:
+		return stdout.String(), "", nil
+	case errors.As(err, &exit) && exit.ExitCode() == 1 && stderr.Len() > 0:
+		return "", strings.TrimRight(diag.Visible(stderr.String()), "\n"), nil
+	case errors.As(err, &exit):
+		return "", "", fmt.Errorf("gostap ended with %v while it checked the script", exit)
+	}
+	return "", "", err
+}

@@ -1,0 +1,102 @@
+// Package podexec is as much of kubectl as gostap needs for --remote kube://: "exec" of a command in a pod. With it an
+// image of gostap-fleet needs no kubectl, and no shell.
+//
+// In: the command line, a configuration of the cluster by the environment. Out: the command's streams and status.
+package podexec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/remotecommand"
+	utilexec "k8s.io/client-go/util/exec"
+	"k8s.io/streaming/pkg/httpstream"
+)
+
+// Config is how the cluster is reached: $KUBECONFIG, or the service account of the pod that this is.
+func Config() (*rest.Config, error) {
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(),
+		&clientcmd.ConfigOverrides{}).ClientConfig()
+}
+
+// request is a command line of kubectl exec.
+type request struct {
+	namespace, pod, container string
+	command                   []string
+}
+
+// parse reads "exec -i -q --namespace NS POD [--container NAME] -- COMMAND...".
+func parse(args []string) (*request, error) {
+	fs := pflag.NewFlagSet("kubectl", pflag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	var r request
+	fs.StringVarP(&r.namespace, "namespace", "n", "", "")
+	fs.StringVarP(&r.container, "container", "c", "", "")
+	in := fs.BoolP("stdin", "i", false, "")
+	fs.BoolP("quiet", "q", false, "")
+	if err := fs.Parse(args); err != nil {
+		return nil, err
+	}
+	n := fs.ArgsLenAtDash()
+	if n != 2 || fs.Arg(0) != "exec" || fs.NArg() < 3 || !*in || r.namespace == "" {
+		return nil, errors.New("this kubectl knows exec -i --namespace NS POD [--container NAME] -- COMMAND alone")
+	}
+	r.pod, r.command = fs.Arg(1), fs.Args()[2:]
+	return &r, nil
+}
+
+// Main runs a command line without the command's own name. It gives the exit status.
+func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
+	r, err := parse(args)
+	var c *rest.Config
+	if err == nil {
+		c, err = Config()
+	}
+	if err == nil {
+		err = r.run(ctx, c, in, out, errw)
+	}
+	var exit utilexec.CodeExitError
+	switch {
+	case errors.As(err, &exit):
+		return exit.Code
+	case err != nil:
+		fmt.Fprintf(errw, "error: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func (r *request) run(ctx context.Context, c *rest.Config, in io.Reader, out, errw io.Writer) error {
+	set, err := kubernetes.NewForConfig(c)
+	if err != nil {
+		return err
+	}
+	var options runtime.Object = &corev1.PodExecOptions{Container: r.container, Command: r.command, Stdin: true,
+		Stdout: true, Stderr: true}
+	url := set.CoreV1().RESTClient().Post().Resource("pods").Namespace(r.namespace).Name(r.pod).SubResource("exec").
+		VersionedParams(options, scheme.ParameterCodec).URL()
+	web, err := remotecommand.NewWebSocketExecutor(c, "GET", url.String())
+	if err != nil {
+		return err
+	}
+	old, err := remotecommand.NewSPDYExecutor(c, "POST", url)
+	if err != nil {
+		return err
+	}
+	e, err := remotecommand.NewFallbackExecutor(web, old, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	})
+	if err != nil {
+		return err
+	}
+	return e.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: errw})
+}

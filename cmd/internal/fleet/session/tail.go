@@ -1,0 +1,31 @@
+package session
+
+import "strings"
+
+// Tail keeps the end of a text.
+type Tail struct {
+	most  int
+	b     []byte
+	total int64
+}
+
+// Write adds to it. It never fails.
+func (t *Tail) Write(b []byte) (int, error) {
+	t.total += int64(len(b))
+	if len(b) >= t.most {
+		t.b = append(t.b[:0], b[len(b)-t.most:]...)
+		return len(b), nil
+	}
+	t.b = append(t.b, b...)
+	// It is moved when it is twice as long, so that a byte is copied once or twice.
+	if len(t.b) > 2*t.most {
+		t.b = append(t.b[:0], t.b[len(t.b)-t.most:]...)
+	}
+	return len(b), nil
+}
+
+// Text is what was kept, as UTF-8: a byte that is none of it is U+FFFD. left is how many bytes before it are not there.
+func (t *Tail) Text() (text string, total, left int64) {
+	b := t.b[max(0, len(t.b)-t.most):]
+	return strings.ToValidUTF8(string(b), "\uFFFD"), t.total, t.total - int64(len(b))
+}
