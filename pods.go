@@ -3,6 +3,7 @@ package gostap
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,10 +16,10 @@ import (
 
 // Reach is what the probes of a session have to do with a pod.
 type Reach struct {
-	// Traced: a process of the pod has a file with probes in it, or the program has probes in no files. Age is how long
-	// ago the first such process began, 0 where that is not known.
-	Traced bool
-	Age    time.Duration
+	// Runs: a process of the pod runs that is not one of the runtime of containers. Traced: one has a file with probes
+	// in it, or the program has probes in no files. Age is how long ago the first such process began.
+	Runs, Traced bool
+	Age          time.Duration
 	// Other is a file of a process of the pod that is equal to one with probes and lies elsewhere, so that the pod's
 	// calls into it have no hits: a session of its own, which is prepared for this pod, has them.
 	Other string
@@ -67,9 +68,6 @@ func (s *Session) Reach(pod string) (r Reach, err error) {
 	if s.p.pods == nil {
 		return r, fmt.Errorf("the program was compiled without Options.Pods")
 	}
-	if len(s.files) == 0 {
-		return Reach{Traced: true}, nil
-	}
 	var dir string
 	ran, err := s.between(func() {
 		if found, ferr := s.p.pods.Find([]string{pod}); ferr == nil {
@@ -83,6 +81,15 @@ func (s *Session) Reach(pod string) (r Reach, err error) {
 		s.looked = map[inode]string{}
 	}
 	for _, pid := range cgroup.Programs([]string{dir}) {
+		exe, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+		if err != nil || runtimes.MatchString(exe) {
+			continue
+		}
+		r.Runs = true
+		if len(s.files) == 0 {
+			r.Traced, r.Age = true, max(r.Age, age(pid))
+			continue
+		}
 		for _, path := range mapped(nil, pid) {
 			at, err := inodeOf(path)
 			if err != nil {
@@ -112,6 +119,9 @@ func (s *Session) Reach(pod string) (r Reach, err error) {
 	}
 	return r, nil
 }
+
+// runtimes are what is in a container before its program is, and what keeps the namespaces of a pod.
+var runtimes = regexp.MustCompile(`(^|/)(pause|catatonit|runc|crun|youki|memfd:runc[^/]*|memfd:crun[^/]*|runsc)( \(deleted\))?$|runc_cloned`)
 
 // age is how long ago a process began, 0 if it is not there.
 func age(pid int) time.Duration {

@@ -224,7 +224,8 @@ var goroutines = map[string]int{
 	"cmd/internal/cli/cleanup.go":            1, // removes what ended sessions have left
 	"cmd/internal/remote/run.go":             3, // talks to hosts
 	"cmd/internal/follow/follow.go":          1, // looks for pods, guarded
-	"cmd/internal/kube/fleet.go":             3, // read what kubectl says; translates, guarded
+	"cmd/internal/kube/fleet.go":             2, // read what kubectl says
+	"cmd/internal/kube/told.go":              1, // translates, guarded
 	"cmd/internal/cli/remote.go":             1, // follows pods
 	"cmd/internal/merged/merged.go":          3, // talks to hosts; asks a session; waits
 	"cmd/internal/page/page.go":              1, // serves

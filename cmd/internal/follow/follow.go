@@ -17,9 +17,9 @@ const (
 	// missingEvery is how often a pod is looked for whose control group is not there yet.
 	missingEvery = 20 * time.Millisecond
 	// reachEvery is how often a pod is looked into until its program is found.
-	reachEvery = 200 * time.Millisecond
+	reachEvery = 100 * time.Millisecond
 	// absentAfter is how long a pod may run before it is told that no program runs there which the script names.
-	absentAfter = 500 * time.Millisecond
+	absentAfter = 150 * time.Millisecond
 )
 
 // Follower keeps a session to pods.
@@ -27,6 +27,7 @@ type Follower struct {
 	s          *gostap.Session
 	from       remote.Session
 	pods       map[string]*pod
+	left       []string // those that it was kept to before
 	stop, gone chan struct{}
 }
 
@@ -98,6 +99,13 @@ func (f *Follower) run() {
 func (f *Follower) take(set []remote.Pod) {
 	was := f.pods
 	f.pods = map[string]*pod{}
+	defer func() {
+		for uid := range was {
+			if f.pods[uid] == nil {
+				f.left = append(f.left, uid)
+			}
+		}
+	}()
 	for _, n := range set {
 		p := was[n.UID]
 		if p == nil {
@@ -121,6 +129,10 @@ func (f *Follower) enter() error {
 		fmt.Fprintf(f.from.Err, "WARNING: pods are not followed any more: %v\n", err)
 		return err
 	}
+	for _, uid := range f.left {
+		f.from.Told(remote.Told{UID: uid, State: remote.Left})
+	}
+	f.left = nil
 	now := time.Now()
 	for _, uid := range here {
 		if p := f.pods[uid]; p.entered.IsZero() {
@@ -145,6 +157,8 @@ func (f *Follower) look() error {
 			f.tell(p, remote.Told{State: remote.Other, Why: r.Other + " is a file of its own in another image"})
 		case r.Traced:
 			f.tell(p, remote.Told{State: remote.Traced, Late: max(r.Age-time.Since(p.entered), 0)})
+		case r.Runs && p.ran.IsZero():
+			p.ran = time.Now()
 		case p.told == remote.Entered && !p.ran.IsZero() && time.Since(p.ran) > absentAfter:
 			f.tell(p, remote.Told{State: remote.Absent,
 				Why: "no program runs in it that the script names, or another build of it"})

@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/compiler/diag"
-	"github.com/gostap/gostap/compiler/foreign"
 )
 
 // Fleet has a session on each node that has one of the pods, while pods come and go.
@@ -25,13 +23,17 @@ type Fleet struct {
 	// Plan is that of the sessions of the beginning, where Translate makes others.
 	Plan []byte
 
-	joins    chan remote.Host
-	pods     map[string]*member // by UID
-	agents   map[string]string  // ready ones, by node
-	sessions []*session
-	placed   bool     // some session has had its probes in place
-	exited   bool     // a script came to its end
-	gone     []string // what is missing of pods that have gone
+	joins       chan remote.Host
+	pods        map[string]*member // by UID
+	agents      map[string]string  // ready ones, by node
+	sessions    []*session
+	placed      bool    // some session has had its probes in place
+	exited      bool    // a script came to its end
+	waiting     []stray // for a translation
+	translating bool
+	fresh       []byte // the last translation, which began then
+	freshAt     time.Time
+	gone        []string // what is missing of pods that have gone
 
 	mu    sync.Mutex
 	todo  []func() // what has happened, in order
@@ -44,11 +46,15 @@ type member struct {
 	pod
 	first bool // it was there at the beginning
 	in    *session
-	tried []*session
-	opens int
-	from  time.Time // when it was traced, zero if it is not
-	gaps  []string  // what is missing of it
-	why   string    // of one that is not traced
+	// leaving is the session that is to have no hits in it any more before then is called, nil for none.
+	leaving *session
+	then    func()
+	seen    time.Time // when it was heard of, zero for one of the beginning
+	tried   []*session
+	opens   int
+	from    time.Time // when it was traced, zero if it is not
+	gaps    []string  // what is missing of it
+	why     string    // of one that is not traced
 }
 
 // session is one on a node.
@@ -56,6 +62,7 @@ type session struct {
 	node   string
 	plan   []byte
 	sets   chan []remote.Pod
+	images map[string]bool // of pods that it traces
 	placed bool
 	over   bool
 }
@@ -168,7 +175,7 @@ func (f *Fleet) broken(what string) func(error) {
 
 func clock(t time.Time) string { return t.Format("15:04:05.000") }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3g s", d.Seconds()) }
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", max(d.Seconds(), 0.01)) }
 
 func (m *member) String() string {
 	name := m.Metadata.Name
@@ -212,8 +219,9 @@ func (f *Fleet) changed(kind string, p pod) {
 		return
 	}
 	if m == nil {
-		m = &member{}
+		m = &member{seen: time.Now()}
 		f.pods[uid] = m
+		defer f.foresee(m)
 	}
 	ran := m.runs()
 	if m.pod = p; m.in == nil {
@@ -270,15 +278,12 @@ func (f *Fleet) send(s *session) {
 // assign finds a session for a pod: one that its node has, else a new one as soon as programs run in it.
 func (f *Fleet) assign(m *member) {
 	node := m.Spec.NodeName
-	if node == "" || m.in != nil || f.exited || m.why != "" && m.why != noAgent {
+	if node == "" || m.in != nil || m.leaving != nil || f.exited || m.why != "" && m.why != noAgent {
 		return
 	}
-	for _, s := range f.sessions {
-		if s.node == node && !s.over && !slices.Contains(m.tried, s) {
-			m.in = s
-			f.send(s)
-			return
-		}
+	if s := f.untried(m); s != nil {
+		f.put(m, s)
+		return
 	}
 	if f.agents[node] == "" {
 		f.refuse(m, noAgent)
@@ -287,6 +292,27 @@ func (f *Fleet) assign(m *member) {
 	if m.runs() {
 		f.join(m, nil)
 	}
+}
+
+// untried is a session on the node of a pod that may trace it: one that traces the same image, else the first.
+func (f *Fleet) untried(m *member) (first *session) {
+	for _, s := range f.sessions {
+		if s.node != m.Spec.NodeName || s.over || slices.Contains(m.tried, s) || s == m.in {
+			continue
+		}
+		if s.traces(m) {
+			return s
+		}
+		if first == nil {
+			first = s
+		}
+	}
+	return first
+}
+
+// traces says whether a session traces pods of the same image.
+func (s *session) traces(m *member) bool {
+	return slices.ContainsFunc(m.Spec.Containers, func(c container) bool { return s.images[c.Image] })
 }
 
 const noAgent = "no agent of gostap is ready there"
@@ -311,7 +337,7 @@ func (f *Fleet) join(m *member, plan []byte) {
 
 // open makes a session on a node.
 func (f *Fleet) open(node string, pods []*member, plan []byte) remote.Host {
-	s := &session{node: node, plan: plan, sets: make(chan []remote.Pod, 1)}
+	s := &session{node: node, plan: plan, sets: make(chan []remote.Pod, 1), images: map[string]bool{}}
 	f.sessions = append(f.sessions, s)
 	var uids []string
 	for _, m := range pods {
@@ -340,153 +366,5 @@ func (f *Fleet) agent(kind string, p pod) {
 		if m.Spec.NodeName == node {
 			f.assign(m)
 		}
-	}
-}
-
-// tell takes what a session tells of a pod.
-func (f *Fleet) tell(s *session, t remote.Told, now time.Time) {
-	s.placed, f.placed = true, true
-	m := f.pods[t.UID]
-	if m == nil || m.in != s {
-		return
-	}
-	switch t.State {
-	case remote.Entered:
-	case remote.Traced:
-		again := m.why != ""
-		m.from, m.why = now.Add(-t.Since), ""
-		if m.first && !again {
-			return
-		}
-		how := "from its start"
-		if t.Late > 0 {
-			how = seconds(t.Late) + " after its start"
-			m.gaps = append(m.gaps, "before "+clock(m.from))
-		}
-		f.say("%v: traced from %s, %s", m, clock(m.from), how)
-	case remote.Other:
-		m.tried = append(m.tried, s)
-		m.in = nil
-		f.send(s)
-		if m.opens > 1 {
-			f.refuse(m, t.Why)
-			return
-		}
-		if f.assign(m); m.in == nil && m.why == "" {
-			f.later(func() { f.assign(m) })
-		}
-	case remote.Absent:
-		f.anew(m, t.Why)
-	}
-}
-
-// anew translates the script for what its programs are now; a pod that has another build than the plan gets a session
-// with the new one.
-func (f *Fleet) anew(m *member, why string) {
-	if f.Translate == nil {
-		f.refuse(m, why)
-		return
-	}
-	go func() {
-		defer foreign.Goroutine()()
-		plan, err := f.Translate()
-		same := func(was []byte) bool { return bytes.Equal(plan, was) || was == nil && bytes.Equal(plan, f.Plan) }
-		f.post(func() {
-			switch was := f.planOf(m); {
-			case f.pods[m.Metadata.UID] != m:
-			case err != nil:
-				f.refuse(m, fmt.Sprintf("%s, and the script was not translated again: %v", why, err))
-			case same(was) && m.in == nil && m.opens < 3:
-				f.later(func() { f.back(m) })
-			case same(was):
-				f.refuse(m, why)
-			default:
-				f.move(m, plan, why)
-			}
-		})
-	}()
-}
-
-// planOf is the plan of a pod's session, nil for that of the request.
-func (f *Fleet) planOf(m *member) []byte {
-	if m.in != nil {
-		return m.in.plan
-	}
-	return nil
-}
-
-// move has a pod traced by a session of a plan.
-func (f *Fleet) move(m *member, plan []byte, why string) {
-	if m.in != nil {
-		s := m.in
-		m.tried, m.in = append(m.tried, s), nil
-		if !s.over {
-			f.send(s)
-		}
-	}
-	for _, s := range f.sessions {
-		if s.node == m.Spec.NodeName && !s.over && bytes.Equal(s.plan, plan) && !slices.Contains(m.tried, s) {
-			m.in = s
-			f.send(s)
-			return
-		}
-	}
-	if f.agents[m.Spec.NodeName] == "" || m.opens > 3 {
-		f.refuse(m, why)
-		return
-	}
-	f.join(m, plan)
-}
-
-// end takes the end of a session.
-func (f *Fleet) end(s *session, inOrder bool, why string) {
-	s.over = true
-	for _, m := range f.of(s) {
-		m.in = nil
-		switch {
-		case s.placed && inOrder: // the script came to its end
-			f.exited = true
-		case s.placed:
-			m.gaps = append(m.gaps, "from "+clock(time.Now())+" on, when its session was lost")
-			f.later(func() { f.back(m) })
-		case inOrder && f.Translate != nil && s.plan == nil:
-			f.anew(m, why)
-		case m.opens < 3 && s.plan == nil:
-			f.later(func() { f.back(m) })
-		default:
-			f.refuse(m, why)
-		}
-	}
-	if s.placed && inOrder {
-		f.exited = true
-	}
-}
-
-// back looks again for a session of a pod that lost its own.
-func (f *Fleet) back(m *member) {
-	if f.pods[m.Metadata.UID] == m {
-		f.assign(m)
-	}
-}
-
-// missing says what is missing of a pod.
-func (m *member) missing() (out []string) {
-	for _, g := range m.gaps {
-		out = append(out, fmt.Sprintf("%v %s", m, g))
-	}
-	if m.why != "" && m.from.IsZero() {
-		out = append(out, fmt.Sprintf("%v: %s", m, m.why))
-	}
-	return out
-}
-
-// Summary says what is missing, when all has ended.
-func (f *Fleet) Summary() {
-	list := f.gone
-	for _, m := range f.byName() {
-		list = append(list, m.missing()...)
-	}
-	for _, text := range list {
-		f.say("WARNING: missing: %s", text)
 	}
 }

@@ -126,12 +126,17 @@ func (r *request) parse(args []string) error {
 // pod is what there is to know of one.
 type pod struct {
 	Metadata struct{ Name, Namespace, UID string }
-	Spec     struct{ NodeName string }
-	Status   struct {
+	Spec     struct {
+		NodeName   string
+		Containers []container
+	}
+	Status struct {
 		Phase             string
 		ContainerStatuses []struct{ Ready bool }
 	}
 }
+
+type container struct{ Image string }
 
 // ready says that each container is: who enters the pod gets to one of them.
 func (p *pod) ready() bool {

@@ -16,12 +16,13 @@ type Pod struct {
 type State string
 
 // The states of a pod: its control group is traced; a program that the script names runs there; such a program does,
-// from a file of its own that the session has no probes in; none does.
+// from a file of its own that the session has no probes in; none does; the session has no hits in it any more.
 const (
 	Entered State = "entered"
 	Traced  State = "traced"
 	Other   State = "other"
 	Absent  State = "absent"
+	Left    State = "left"
 )
 
 // Told is what a session tells of a pod.
