@@ -140,6 +140,9 @@ func (c *command) run() error {
 	if !c.show(p.Warnings()) {
 		return errShown
 	}
+	if c.dumpOnly {
+		return nil
+	}
 	if c.pass <= 2 || c.emit != "" {
 		_, err := io.WriteString(c.Out, p.Dump(product))
 		return err

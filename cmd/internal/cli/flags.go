@@ -55,6 +55,7 @@ type options struct {
 	kernelBTF  string        // --kernel-btf
 	kernelMap  string        // --kernel-map
 	dump       []string      // --dump
+	dumpOnly   bool          // --dump without -p: nothing else is made
 	bufferMB   int           // -s
 	color      string        // --color
 	quietEnd   bool          // --no-global-var-display
@@ -193,6 +194,10 @@ func parseSent(args []string, plan bool) (*options, error) {
 	fs := flagSet(o, &raw)
 	if err := fs.Parse(colours(args)); err != nil {
 		return nil, flagError(fs, err)
+	}
+	// --dump without -p shows what passes made, and traces nothing. With --emit a script is written besides.
+	if len(o.dump) > 0 && !fs.Changed("pass") && o.emit == "" {
+		o.pass, o.dumpOnly = 3, true
 	}
 	if err := o.checkRemote(fs); err != nil {
 		return nil, err

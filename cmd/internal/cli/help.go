@@ -154,7 +154,7 @@ stages:
   -u, --unoptimized       do not optimise
       --emit=ftrace|perf  write the script as a shell script for the kernel's own tracer, or for perf
                           (docs/ftrace.md)
-      --dump PASS         print what a pass made; --dump=help lists the passes
+      --dump PASS         print what a pass made, and without -p no more; --dump=help lists the passes
       --runtime NAME      bpf (programs in the kernel), kernel (a module built with the
                           kernel's headers) or host (no kernel, no root)
   -r, --release REL       for another kernel (with -p4 or -l, or as a module): its release or build directory

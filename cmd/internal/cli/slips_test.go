@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -58,5 +60,34 @@ func TestSlips(t *testing.T) {
 				t.Errorf("%q with TMPDIR %s: no %q in\n%s", c.args, c.temp, w, got)
 			}
 		}
+	}
+}
+
+// TestDumpOnly: --dump without -p shows what the pass made, starts nothing and runs nothing; with -p3 the listing
+// stands behind it.
+func TestDumpOnly(t *testing.T) {
+	const script = `probe begin { println(6 * 7) exit() }`
+	run := func(args ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		if n := Run(args, Streams{In: strings.NewReader(""), Out: &out, Err: &out}, nil); n != 0 {
+			t.Errorf("%q: status %d: %s", args, n, &out)
+		}
+		return out.String()
+	}
+	const parsed = "probe begin {\n\tprintln(6 * 7)\n\texit()\n}\n"
+	started := filepath.Join(t.TempDir(), "started")
+	if got := run("--dump=parse", "-e", script, "-c", "touch "+started); got != parsed {
+		t.Errorf("--dump=parse says %q, want %q", got, parsed)
+	}
+	if _, err := os.Stat(started); err == nil {
+		t.Error("--dump has started the command of -c")
+	}
+	if got := run("--dump=opt", "-e", script); !strings.Contains(got, `print "42\n"()`) ||
+		strings.Contains(got, "\n42\n") {
+		t.Errorf("--dump=opt says %q", got)
+	}
+	if got := run("--dump=parse", "-p3", "-e", script); !strings.HasPrefix(got, parsed) || len(got) == len(parsed) {
+		t.Errorf("--dump=parse -p3 says %q", got)
 	}
 }
