@@ -94,9 +94,6 @@ func TestEvents(t *testing.T) {
 		"ioscheduler_trace.unplug_timer",
 		"netdev.change_rx_flag"}
 	may = append(may, "socket.send", "socket.receive", "socket.sendmsg.return", "socket.recvmsg.return")
-	for _, name := range []string{"aio_read", "aio_write", "readv", "writev"} {
-		may = append(may, "socket."+name, "socket."+name+".return")
-	}
 	all := events(t)
 	if len(all) < 100 {
 		t.Errorf("only %d aliases were found", len(all))

@@ -268,7 +268,8 @@ func (o *options) checkSession() error {
 	}
 	if o.pass < 5 {
 		if len(o.cgroups) > 0 {
-			return slip.New("--cgroup is about running, and nothing is run with -p or --dump", "gostap run FILE.plan takes it")
+			return slip.New("--cgroup is about running, and nothing is run with -p or --dump",
+				"gostap run FILE.plan takes it")
 		}
 		return nil
 	}

@@ -22,9 +22,10 @@ var gone = []struct{ names, hint string }{
 	{"nfs.proc.commit nfs.proc3.commit nfs.proc4.commit", "use nfs.proc.commit_setup and nfs.proc.commit_done"},
 	{"nfs.proc.rename nfs.proc2.rename nfs.proc3.rename nfs.proc4.rename",
 		"use nfs.proc.rename_setup and nfs.proc.rename_done"},
+	{"socket.aio_read socket.readv", "use socket.read_iter, or socket.recvmsg"},
+	{"socket.aio_write socket.writev", "use socket.write_iter, or socket.sendmsg"},
 	{"nfsd.createv3", "use nfsd.proc3.create and nfsd.proc4.create"},
-	{"nfsd.open nfsd.close", "the server keeps files open and closes them when it likes; use nfsd.proc.read and " +
-		"nfsd.proc.write"},
+	{"nfsd.open nfsd.close", "the server keeps files open as it likes; use nfsd.proc.read and nfsd.proc.write"},
 }
 
 // whyGone says what to use instead of an alias that no kernel has a place for, "" for other names.

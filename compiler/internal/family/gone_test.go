@@ -18,6 +18,10 @@ func TestGone(t *testing.T) {
 		"nfs.aop.writepages":       "",
 		"vfs.block_sync_page":      "ioblock.request",
 		"vfs.nothing":              "",
+		"socket.aio_read":          "socket.read_iter",
+		"socket.readv.return":      "socket.recvmsg",
+		"socket.writev":            "socket.write_iter",
+		"socket.writing":           "",
 	} {
 		var r probe.Request
 		for w := range strings.SplitSeq(name, ".") {

@@ -11,8 +11,8 @@ func TestAbsent(t *testing.T) {
 		{"syscall.select", "n", "nfds"},
 		{"syscall.select", "nfds", ""},
 		{"syscall.select6", "n", ""},
-		{"socket.readv.return", "family", "socket.read_iter"},
-		{"socket.read_iter", "family", ""},
+		{"netfilter.arp.in", "family", "ARP"},
+		{"netfilter.ip.pre_routing", "family", ""},
 		{"", "n", ""},
 	} {
 		got := Absent(c.alias, c.name)
