@@ -100,7 +100,7 @@ func TestToolProofs(t *testing.T) {
 		}
 		if asked == "update" {
 			if err := proofs.Write("../../cmd/internal/toolbox/proofs.tsv", rows, func(row []string) bool {
-				return row[1] != short
+				return row[1] != short || ran[row[0]] == "" // that of TestToolSetups
 			}); err != nil {
 				t.Fatal(err)
 			}
