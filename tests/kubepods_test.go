@@ -281,3 +281,46 @@ func TestKubeRollout(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, errs.text())
 	}
 }
+
+// TestKubeLost: the pods of a session that is lost get another one, which is told with the time that is missing.
+func TestKubeLost(t *testing.T) {
+	needRoot(t)
+	n := newNodes(t)
+	app := n.program("app", "")
+	n.write("pods.json", `{"kind":"List","items":[`+n.pod("cart-1", 1, "a", "Running")+"]}", 0o644)
+	n.group(1)
+	n.start(1, app, "1000", filepath.Join(n.dir, "go"), filepath.Join(n.dir, "end"))
+	cmd, out, errs := n.kube("-n", "shop", "-l", "app=cart", "--agents", "tracing", "--", "--merge", "-e", fmt.Sprintf(`
+		global calls, told
+		probe process(%q).function("handle") { calls++ }
+		probe timer.ms(50) { if (!told++) println("ready") }
+		probe end { printf("%%d calls\n", calls) }`, app))
+	out.await(t, "ready")
+	killed := 0
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", cmd.Process.Pid))
+	for _, task := range tasks {
+		list, _ := os.ReadFile(task)
+		for _, f := range strings.Fields(string(list)) {
+			words, _ := os.ReadFile("/proc/" + f + "/cmdline")
+			var pid int
+			if fmt.Sscan(f, &pid); strings.Contains(string(words), "remote-session") {
+				syscall.Kill(pid, syscall.SIGKILL)
+				killed++
+			}
+		}
+	}
+	if killed != 1 {
+		t.Fatalf("%d sessions were killed", killed)
+	}
+	errs.await(t, `pod shop/cart-1 on node a: traced again from `)
+	n.write("go", "", 0o644)
+	time.Sleep(500 * time.Millisecond)
+	cmd.Process.Signal(syscall.SIGINT)
+	if cmd.Wait(); !strings.HasSuffix(out.text(), "\n1000 calls\n") {
+		t.Errorf("%q\n%s", out.text(), errs.text())
+	}
+	want := `missing: pod shop/cart-1 on node a from [0-9:.]+ to [0-9:.]+, while its session was lost`
+	if !regexp.MustCompile(want).MatchString(errs.text()) {
+		t.Errorf("no %q in\n%s", want, errs.text())
+	}
+}

@@ -54,6 +54,7 @@ type member struct {
 	opens   int
 	from    time.Time // when it was traced, zero if it is not
 	gaps    []string  // what is missing of it
+	lost    time.Time // since when its session is lost, zero if it is not
 	why     string    // of one that is not traced
 }
 

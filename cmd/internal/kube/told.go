@@ -28,6 +28,13 @@ func (f *Fleet) tell(s *session, t remote.Told, now time.Time) {
 		for _, c := range m.Spec.Containers {
 			s.images[c.Image] = true
 		}
+		if !m.lost.IsZero() {
+			m.gaps = append(m.gaps, fmt.Sprintf("from %s to %s, while its session was lost", clock(m.lost),
+				clock(m.from)))
+			m.lost = time.Time{}
+			f.say("%v: traced again from %s", m, clock(m.from))
+			return
+		}
 		if m.first && !again {
 			return
 		}
@@ -229,7 +236,7 @@ func (f *Fleet) end(s *session, inOrder bool, why string) {
 		case s.placed && inOrder: // the script came to its end
 			f.exited = true
 		case s.placed:
-			m.gaps = append(m.gaps, "from "+clock(time.Now())+" on, when its session was lost")
+			m.lost, m.from = time.Now(), time.Time{}
 			f.later(func() { f.back(m) })
 		case inOrder && f.Translate != nil && s.plan == nil:
 			f.anew(m, why)
@@ -253,6 +260,9 @@ func (f *Fleet) back(m *member) {
 
 // missing says what is missing of a pod.
 func (m *member) missing() (out []string) {
+	if !m.lost.IsZero() {
+		out = append(out, fmt.Sprintf("%v from %s on, when its session was lost", m, clock(m.lost)))
+	}
 	for _, g := range m.gaps {
 		out = append(out, fmt.Sprintf("%v %s", m, g))
 	}
