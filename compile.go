@@ -131,7 +131,7 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 		Unoptimised: o.Unoptimised, NoAutoPrint: !o.PrintGlobals, Inspected: !o.Text || o.Tool.Watched, Bare: o.Bare,
 		Merged: o.Merge, Dump: o.Tool.Dump, Stop: o.Tool.Stop, Apart: o.Tool.Apart, Folded: o.Folded,
 		SkipBadVars: o.SkipBadVars, AllCallers: o.AllCallers, Privilege: o.Privilege, Language: o.Language,
-		Config: kernelConfig(),
+		Config:  kernelConfig(),
 		Runtime: string(o.Runtime), Verify: o.Tool.Verify,
 	}
 	cache, warnings := o.cache()
