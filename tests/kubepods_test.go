@@ -50,7 +50,6 @@ func (s *said) await(t *testing.T, want string) {
 type nodes struct {
 	t        *testing.T
 	dir, top string
-	events   *os.File
 }
 
 func newNodes(t *testing.T) *nodes {

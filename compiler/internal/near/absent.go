@@ -1,15 +1,28 @@
 package near
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/gostap/gostap/compiler/probe"
+)
+
+const some = "only some of the probes that this name stands for have it: name those"
 
 // absent are variables that stap's aliases set and ours do not: the aliases, all that begin with them included, their
-// variables ("*" for all), and why not, with what to use.
+// variables, and why not, with what to use. What is said of syscall holds for nd_syscall and tp_syscall.
 var absent = []struct{ aliases, vars, why string }{
 	{"ipmib.FragFails ipmib.FragOKs", "skb SourceIsLocal",
 		"stap's has it; the packet is not there any more when it is known how it went, op and key are"},
 	{"netfilter.arp", "family", "stap's has it; packets of ARP have no family of addresses, and pf is \"arp\""},
-	{"nfs.fop.entries nfs.aop.entries nfs.fop.return nfs.proc.entries nfs.proc.return nfsd.entries nfsd.proc.entries " +
-		"sunrpc.entry sunrpc.clnt.entry", "*", "only some of the probes that this name stands for have it: name those"},
+	{"nfs.aop.entries", "i_state", some},
+	{"nfs.fop.entries", "bytes_to_read bytes_to_write file len pathname ppos", some},
+	{"nfs.fop.return", "bytes_read bytes_to_read bytes_to_write bytes_written error error_str pos ret", some},
+	{"nfs.proc.entries", "flags new_filelen old_filelen", some},
+	{"nfs.proc.return", "size units", some},
+	{"nfsd.entries", "access createmode file flag truncp vec verifier vlen", some},
+	{"nfsd.proc.entries", "vlen", some},
+	{"sunrpc.entry sunrpc.clnt.entry", "clones", some},
 	{"nfs.fop.read nfs.fop.write", "s_id", "stap's has it; devname is its text"},
 	{"nfs.proc.commit_done nfs.proc.rename_done nfs.proc2.rename_done nfs.proc3.commit_done nfs.proc3.rename_done " +
 		"nfs.proc4.commit_done nfs.proc4.rename_done", "timestamp",
@@ -25,7 +38,7 @@ var absent = []struct{ aliases, vars, why string }{
 	{"sunrpc.clnt.shutdown_client", "clones", "stap's has it; kernels from 6.1 on do not count clones"},
 	{"syscall.get_thread_area syscall.set_thread_area", "u_info_str",
 		"stap's has it for 32-bit programs, which alone have something there: u_info_uaddr says where"},
-	{"syscall.select nd_syscall.select tp_syscall.select", "n",
+	{"syscall.select", "n",
 		"stap's n of select is nfds: n is what many scripts call a global"},
 	{"tcpmib.OutSegs", "iphdr", "stap's has it; the header is not written yet here: sk has the addresses"},
 }
@@ -33,16 +46,25 @@ var absent = []struct{ aliases, vars, why string }{
 // Absent says why ours of an alias of stap's does not have a variable that stap's has, and what to use; "" for all
 // others.
 func Absent(alias, name string) string {
+	if bare := alias[min(len("nd_"), len(alias)):]; strings.HasPrefix(bare, "syscall.") {
+		alias = bare
+	}
 	for _, a := range absent {
 		for p := range strings.FieldsSeq(a.aliases) {
-			if alias != p && !strings.HasPrefix(alias, p+".") {
-				continue
+			if (alias == p || strings.HasPrefix(alias, p+".")) && slices.Contains(strings.Fields(a.vars), name) {
+				return a.why
 			}
-			for v := range strings.FieldsSeq(a.vars) {
-				if v == name || v == "*" {
-					return a.why
-				}
-			}
+		}
+	}
+	return ""
+}
+
+// Gone is Absent of the first of the probes at for which it has an answer. A script that uses such a variable expects
+// stap's value, which 0 would not be.
+func Gone(at []*probe.Site, name string) string {
+	for _, s := range at {
+		if why := Absent(s.Alias, name); why != "" {
+			return why
 		}
 	}
 	return ""

@@ -32,10 +32,7 @@ func Variable(p *elab.Program, in *elab.Info, at []*probe.Site, name string) str
 			return fmt.Sprintf("%s is a function: %s()", name, name)
 		}
 	}
-	var gone string
-	if len(at) > 0 {
-		gone = Absent(at[0].Alias, name)
-	}
+	gone := Gone(at, name)
 	switch near := diag.Nearest(name, names, 3); {
 	case intrinsic.Lookup(name) != nil:
 		return fmt.Sprintf("%s is a function: %s()", name, name)

@@ -477,10 +477,10 @@ func (x *infer) key(g *elab.Global, i int, e ast.Expr) {
 // unresolved reports what nothing gave a type to.
 func (x *infer) unresolved() {
 	check := func(s slot, at source.Span, format string, args ...any) *diag.Diagnostic {
-		if *s.typ() != types.Unknown || x.poisoned(s) {
-			return nil
+		if *s.typ() == types.Unknown && !x.poisoned(s) {
+			return x.errorf(diag.UnresolvedType, at, format, args...)
 		}
-		return x.errorf(diag.UnresolvedType, at, format, args...)
+		return nil
 	}
 	for _, f := range x.p.Funcs {
 		if c := x.asked[f]; c != nil && f.Result == types.Unknown && !x.poisoned(slot{f, -1}) && !returnsValue(f.Decl) {
@@ -511,6 +511,8 @@ func (x *infer) unresolved() {
 				if d := check(slot{l, -1}, l.Span, "the type of the parameter %s is not known", l.Name); d != nil {
 					d.Hintf("write it: %s:long or %s:string", l.Name, l.Name)
 				}
+			case !l.Written && near.Gone(at, l.Name) != "":
+				x.errorf(diag.UnresolvedType, l.Span, "stap's variable %s is not here", l.Name).Hint = near.Gone(at, l.Name)
 			case !l.Written:
 				if d := check(slot{l, -1}, l.Span, "the type of %s is not known: it is never assigned",
 					l.Name); d != nil {
@@ -526,8 +528,6 @@ func (x *infer) unresolved() {
 	}
 	for _, f := range x.p.Funcs {
 		locals(&f.Info, nil)
-	}
-	for _, f := range x.p.Funcs {
 		name := f.Decl.Name
 		if !x.valued[f] || f.Decl.Body == nil {
 			continue
