@@ -138,11 +138,15 @@ func (s *spreader) localTo(pr *ir.Probe) (r reason) {
 	if !once(pr) {
 		return r
 	}
-	s.each(pr, func(_ *ir.Func, in *ir.Instr) {
+	head := map[*ir.Func]map[ir.Reg]bool{}
+	s.each(pr, func(fn *ir.Func, in *ir.Instr) {
 		text := ""
 		switch in.Op {
 		case ir.OpIntr:
-			if f := in.Builtin(); f == nil || f.OfMachine() {
+			if head[fn] == nil {
+				head[fn] = heads(s.p, fn)
+			}
+			if f := in.Builtin(); (f == nil || f.OfMachine()) && !(in.Dst != ir.NoReg && head[fn][in.Dst]) {
 				text = in.Name + "() asks the machine where it runs"
 			}
 		case ir.OpLoad, ir.OpStore, ir.OpReg, ir.OpTLS, ir.OpBias, ir.OpEmbed, ir.OpSetReg:
@@ -323,14 +327,19 @@ func (s *spreader) parts() *Parts {
 			once.Probes = append(once.Probes, pr)
 		}
 	}
-	eachOne.Globals = slices.Clone(s.p.Globals)
+	eachOne.Globals, once.Globals = slices.Clone(s.p.Globals), slices.Clone(s.p.Globals)
 	for g, of := range s.of {
-		if of == all {
+		// Where a global is not counted to its end, it is neither printed nor a metric.
+		part, elsewhere := &eachOne, *s.p.Globals[g]
+		elsewhere.Unread, elsewhere.Metric = false, ""
+		switch of {
+		case all:
 			out.Shared = append(out.Shared, g)
-			shown := *s.p.Globals[g]
-			shown.Shown, shown.Unread = true, false
-			eachOne.Globals[g] = &shown
+			elsewhere.Shown = true
+		case each:
+			part = &once
 		}
+		part.Globals[g] = &elsewhere
 	}
 	return out
 }

@@ -13,8 +13,9 @@ import (
 const (
 	globals = "global n long\nglobal t long\nglobal s stats\nglobal k long [long] size 10\n" +
 		"global w long [long] size 10 wrap\nglobal c long init 7\nglobal x long\n"
-	hit = "probe \"hit\" {\n  site process.begin path=\"/bin/true\" point=\"hit\" alias=\"hit\"\n"
-	end = "probe \"end\" {\n  site end point=\"end\" alias=\"end\"\n"
+	hit    = "probe \"hit\" {\n  site process.begin path=\"/bin/true\" point=\"hit\" alias=\"hit\"\n"
+	headed = `"\x01gostap\x01%d%d%d%s%d\n"`
+	end    = "probe \"end\" {\n  site end point=\"end\" alias=\"end\"\n"
 )
 
 // TestDivide: who runs what, by the globals that it uses.
@@ -49,6 +50,11 @@ func TestDivide(t *testing.T) {
 		{"the least since it was emptied", hit + "b0:\n  sadd @s, 3\n  end\n}\n" +
 			end + "  long r0\nb0:\n  r0 = sget.min @s\n  mclear @s\n  end\n}\n",
 			"@min of s is not known of all machines, since end empties it"},
+		{"who prints it", hit + "b0:\n  gadd @n, 1\n  end\n}\n" + end + "  long r0, r1\nb0:\n  r0 = intr pid()\n" +
+			"  r1 = gget @n\n  print " + headed + "(r0, r0, r0, \"end\", r1)\n  end\n}\n", "hit; end; n"},
+		{"who prints it, printed", hit + "b0:\n  gadd @n, 1\n  end\n}\n" + end + "  long r0, r1\nb0:\n" +
+			"  r0 = intr pid()\n  r1 = gget @n\n  print " + headed + "(r0, r0, r0, \"end\", r0)\n  end\n}\n",
+			"pid() asks the machine where it runs, and this end probe is about all of them"},
 		{"nothing is hit", end + "b0:\n  gset @n, 1\n  end\n}\n", "no probe is hit on a machine"},
 		{"nothing but hits", hit + "b0:\n  gset @n, 1\n  end\n}\n", "hit; ; "},
 	} {
@@ -57,6 +63,7 @@ func TestDivide(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			p.Globals[0].Metric = `"n"`
 			parts, ds := Divide(p)
 			if ds.HasErrors() {
 				if d := diagtest.Find(t, ds, Code); !strings.Contains(d.Message, c.want) || d.Hint == "" {
@@ -80,6 +87,11 @@ func TestDivide(t *testing.T) {
 				t.Errorf("%s, not %s", got, c.want)
 			}
 			for i, g := range parts.Each.Globals {
+				o := parts.Once.Globals[i]
+				lost := o.Metric == "" && slices.Contains(parts.Shared, i)
+				if i == 0 && (lost || (g.Metric == "") == (o.Metric == "")) {
+					t.Errorf("%s is a metric of both parts, or of the wrong one", g.Name)
+				}
 				if g.Shown != slices.Contains(parts.Shared, i) {
 					t.Errorf("%s is shown: %v", g.Name, g.Shown)
 				}

@@ -43,7 +43,6 @@ var notFormat = map[string]string{
 	"dump-functions":     "it lists the library",
 	"dump-probe-types":   "it lists the library",
 	"dump-probe-aliases": "it lists the library",
-	"remote":             "lines of several hosts have their names",
 }
 
 // notExport are those that do not go with --export beside these.
@@ -52,6 +51,7 @@ var notExport = map[string]string{
 	"output":  "what the session says goes to its destinations",
 	"rotate":  "what the session says goes to its destinations",
 	"summary": "it prints a table",
+	"remote":  "what is delivered is of one machine",
 }
 
 // checkFormat looks at --format.
@@ -74,6 +74,10 @@ func (o *options) checkFormat(fs *pflag.FlagSet) error {
 	case formatPerfetto, formatCTF:
 		if o.format == formatCTF && o.output == "" {
 			return slip.New("--format=ctf writes a folder, and there is no -o FOLDER", "")
+		}
+		if len(o.remotes) > 0 {
+			return slip.New(fmt.Sprintf("--format=%s does not go with --remote: a time line is of one machine's clock "+
+				"and threads", o.format), "--format=json tells machines apart")
 		}
 		if fs.Changed("rotate") {
 			return slip.New(fmt.Sprintf("-S does not go with --format=%s, which is one trace", o.format), "")
@@ -110,10 +114,8 @@ func (c *command) export(ctx context.Context, p *gostap.Program, s *gostap.Sessi
 	if c.delivery != nil {
 		out = c.delivery
 	}
-	cfg := records.Config{Out: out, Err: c.Err, Whole: c.format == formatPerfetto || c.format == formatCTF}
+	cfg := c.recorded(out)
 	switch c.format {
-	case formatJSON:
-		cfg.Encoder = &jsonlines.Encoder{}
 	case formatPerfetto:
 		if c.output == "" && tty.Is(c.Out) {
 			return slip.New("--format=perfetto writes bytes that no terminal shows", "give -o FILE, or a pipe")
@@ -125,7 +127,6 @@ func (c *command) export(ctx context.Context, p *gostap.Program, s *gostap.Sessi
 			return os.WriteFile(filepath.Join(c.folder, "metadata"), b, 0o666)
 		}}
 	}
-	cfg.NoWarnings, cfg.Session, cfg.Every, cfg.Words = c.noWarn, c.begin(), c.every, words
 	err := records.Run(ctx, p, s, started, cfg)
 	if c.delivery != nil {
 		if left := c.delivery.Close(); err == nil {
@@ -133,6 +134,16 @@ func (c *command) export(ctx context.Context, p *gostap.Program, s *gostap.Sessi
 		}
 	}
 	return err
+}
+
+// recorded is how what a session says is written to out: as JSON lines, or as a table.
+func (c *command) recorded(out io.Writer) records.Config {
+	cfg := records.Config{Out: out, Err: c.Err, Whole: c.format == formatPerfetto || c.format == formatCTF,
+		NoWarnings: c.noWarn, Session: c.begin(), Every: c.every, Words: words}
+	if c.format == formatJSON {
+		cfg.Encoder = &jsonlines.Encoder{}
+	}
+	return cfg
 }
 
 // begin says what runs where.

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 
 	"github.com/spf13/pflag"
 
 	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/gather"
 	"github.com/gostap/gostap/cmd/internal/merged"
 	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/cmd/internal/slip"
@@ -14,7 +16,6 @@ import (
 
 // notMerged are the options that do not go with --merge, with the reason.
 var notMerged = map[string]string{
-	"format":  "records of several hosts are not put together",
 	"timing":  "handlers run on several machines",
 	"summary": "its table is made on each host",
 }
@@ -34,7 +35,7 @@ func (o *options) checkMerge(fs *pflag.FlagSet) error {
 }
 
 // runMerged has the hosts count, and runs what is about all of them here.
-func (c *command) runMerged(r remote.Request, out io.Writer) (status int, err error) {
+func (c *command) runMerged(r remote.Request, out io.Writer, all *gather.Stream) (status int, err error) {
 	script, o, err := c.compileOptions()
 	if err != nil {
 		return 0, err
@@ -81,7 +82,16 @@ func (c *command) runMerged(r remote.Request, out io.Writer) (status int, err er
 		}
 		defer c.follow(&ro)()
 	}
-	status, err = merged.Run(ctx, m, ro)
+	print := func(ctx context.Context, s *gostap.Session, out, errw io.Writer) error {
+		return s.Print(ctx, out, errw, nil)
+	}
+	if all != nil {
+		ro.Record = recorder(all)
+		print = func(ctx context.Context, s *gostap.Session, _, errw io.Writer) error {
+			return c.gathered(ctx, p, s, all, errw)
+		}
+	}
+	status, err = merged.Run(ctx, m, ro, print)
 	return max(status, c.tell(c.shown(err))), nil
 }
 

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -68,12 +70,13 @@ func (o *options) checkRemote(fs *pflag.FlagSet) error {
 
 // sentArgs is the command line for the other machines: without what this one does itself. Planned: a plan is sent, and
 // what is about translating was done.
-func sentArgs(args []string, planned bool) ([]string, error) {
+func sentArgs(args []string, format string, planned bool) ([]string, error) {
 	fs := flagSet(new(options), new(values))
 	var out []string
 	err := fs.ParseAll(colours(args), func(f *pflag.Flag, value string) error {
 		switch f.Name {
-		case "remote", "remote-prefix", "remote-plan", "merge", "output", "rotate", "color":
+		case "remote", "remote-prefix", "remote-plan", "merge", "output", "rotate", "color", "format",
+			"export":
 		default:
 			if planned && !slices.Contains(withModule, f.Name) && !slices.Contains(withPlan, f.Name) &&
 				!strings.HasPrefix(f.Name, "rlimit-") || planned && f.Name == "digest" {
@@ -86,6 +89,9 @@ func sentArgs(args []string, planned bool) ([]string, error) {
 		}
 		return nil
 	})
+	if format != "" {
+		out = append(out, "--format="+format)
+	}
 	if planned {
 		return append(out, "--", "run", sentPlan), err
 	}
@@ -100,7 +106,7 @@ func (c *command) runRemote() (status int, err error) {
 		args = c.tool.args
 	}
 	planned := c.plan != "" || c.here || c.merge
-	if r.Args, err = sentArgs(slices.Concat(c.rc, args), planned); err != nil {
+	if r.Args, err = sentArgs(slices.Concat(c.rc, args), c.format, planned); err != nil {
 		return 0, err
 	}
 	if planned && !c.merge {
@@ -129,26 +135,26 @@ func (c *command) runRemote() (status int, err error) {
 		}
 		r.Include = append(r.Include, d)
 	}
+	out, done, err := c.openOutput()
+	if err != nil {
+		return 0, plain(err)
+	}
+	all, delivered, err := c.gather(out)
+	if err != nil {
+		return 0, err
+	}
 	if c.merge {
-		out, done, err := c.openOutput()
-		if err != nil {
-			return 0, plain(err)
-		}
 		// The session here ends those of the hosts.
 		r.Args = withoutTimeout(r.Args)
-		status, err := c.runMerged(r, out)
-		if derr := done(); err == nil && derr != nil {
-			err = plain(derr)
+		status, err := c.runMerged(r, out, all)
+		if derr := cmp.Or(delivered(), plain(done())); err == nil {
+			err = derr
 		}
 		return status, err
 	}
 	sigs := make(chan os.Signal, 2)
 	signal.Notify(sigs, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(sigs)
-	out, done, err := c.openOutput()
-	if err != nil {
-		return 0, plain(err)
-	}
 	o := remote.Options{Hosts: c.hosts, Request: r, Prefix: c.prefix, Out: out, Err: c.Err, Signals: sigs,
 		Verbose: c.verbose > 0}
 	if c.fleet != nil {
@@ -164,11 +170,18 @@ func (c *command) runRemote() (status int, err error) {
 		}
 		defer c.follow(&o)()
 	}
-	status = remote.Run(context.Background(), o)
-	if err := done(); err != nil {
-		return 0, plain(err)
+	if all != nil {
+		if o.Record = recorder(all); all.Begin(c.begin()) != nil {
+			o.Hosts, o.Joins = nil, nil // which its end tells
+		}
 	}
-	return status, nil
+	status = remote.Run(context.Background(), o)
+	if all != nil {
+		if err = all.End(status); err != nil {
+			err = plain(fmt.Errorf("write output: %w", err))
+		}
+	}
+	return status, cmp.Or(err, delivered(), plain(done()))
 }
 
 func withoutTimeout(args []string) []string {

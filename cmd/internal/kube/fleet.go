@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -66,6 +67,26 @@ type session struct {
 	images map[string]bool // of pods that it traces
 	placed bool
 	over   bool
+
+	mu  sync.Mutex
+	had []string // its pods so far, NAMESPACE/NAME
+}
+
+// names are those of the node and of the pods so far.
+func (s *session) names() (node string, pods []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.node, slices.Clone(s.had)
+}
+
+// has remembers the name of a pod, before anything of it can come.
+func (s *session) has(m *member, namespace string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := cmp.Or(m.Metadata.Namespace, namespace) + "/" + m.Metadata.Name
+	if !slices.Contains(s.had, name) {
+		s.had = append(s.had, name)
+	}
 }
 
 func newFleet(r *request, errw io.Writer) *Fleet {
@@ -267,6 +288,7 @@ func (f *Fleet) of(s *session) (out []*member) {
 func (f *Fleet) send(s *session) {
 	set := []remote.Pod{}
 	for _, m := range f.of(s) {
+		s.has(m, f.r.namespace)
 		set = append(set, remote.Pod{UID: m.Metadata.UID, Runs: m.runs()})
 	}
 	select {
@@ -343,12 +365,13 @@ func (f *Fleet) open(node string, pods []*member, plan []byte) remote.Host {
 	var uids []string
 	for _, m := range pods {
 		m.in = s
+		s.has(m, f.r.namespace)
 		uids = append(uids, m.Metadata.UID)
 	}
 	list := strings.Join(uids, ",")
 	name := f.agents[node]
 	return remote.Host{Name: name, URI: "kube://" + f.r.agents + "/" + name + "?pods=" + list, Namespace: f.r.agents,
-		Pod: name, Pods: list, Follow: &remote.Follow{Plan: plan, Sets: s.sets,
+		Pod: name, Pods: list, Follow: &remote.Follow{Plan: plan, Sets: s.sets, Names: s.names,
 			Told:  func(t remote.Told) { f.post(func() { f.tell(s, t, time.Now()) }) },
 			Ended: func(inOrder bool, why string) { f.post(func() { f.end(s, inOrder, why) }) }}}
 }

@@ -18,10 +18,13 @@ import (
 	"github.com/gostap/gostap/cmd/internal/remote"
 )
 
+// Printer runs the session here to its end: what it prints goes to out, messages to errw.
+type Printer func(ctx context.Context, s *gostap.Session, out, errw io.Writer) error
+
 // Run has the hosts of o count, and runs the part of m that is about all of them until it ends, by ctx or with the
-// last host. It gives the highest exit status of the hosts, and the error of the session here. Of o it sets what the
-// two have to do with each other.
-func Run(ctx context.Context, m *gostap.Merged, o remote.Options) (status int, err error) {
+// last host; print does. It gives the highest exit status of the hosts, and the error of the session here. Of o it
+// sets what the two have to do with each other.
+func Run(ctx context.Context, m *gostap.Merged, o remote.Options, print Printer) (status int, err error) {
 	o.Request.Counts, o.Request.Shared, o.Prefix = true, m.Shared(), true
 	screen := &sync.Mutex{}
 	o.Out, o.Err = together{o.Out, screen}, together{o.Err, screen}
@@ -54,7 +57,7 @@ func Run(ctx context.Context, m *gostap.Merged, o remote.Options) (status int, e
 	}
 	ended := make(chan struct{})
 	go impatient(ctx, ended, signals)
-	err = s.Print(ctx, o.Out, o.Err, nil)
+	err = print(ctx, s, o.Out, o.Err)
 	close(ended)
 	stop()
 	// Where the script came to its end before the hosts were asked, there is nothing to be waited for.

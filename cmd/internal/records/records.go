@@ -35,6 +35,8 @@ type Config struct {
 	Session    *record.Session
 	// Every is how often metrics are written.
 	Every time.Duration
+	// Ended, if not nil, has the last word about the end.
+	Ended func(*record.End)
 	// Words says in words what an error is.
 	Words func(error) string
 }
@@ -94,6 +96,9 @@ func Run(ctx context.Context, p *gostap.Program, s *gostap.Session, started func
 	} else {
 		w.buf = w.enc.Begin(w.buf, cfg.Session)
 	}
+	if err := w.flush(); err != nil { // others may write behind it
+		return err
+	}
 	side := &aside{Writer: cfg.Err, pend: w.pause, whole: cfg.Whole}
 	side.turn, _ = cfg.Out.(interface{ Next() error })
 	points := newPoints(w, cfg.Session.Time)
@@ -119,6 +124,9 @@ func Run(ctx context.Context, p *gostap.Program, s *gostap.Session, started func
 	if f != nil {
 		end.Errors = f.Errors
 		fmt.Fprintf(cfg.Err, "error: %s\n", f) // messages went to the output
+	}
+	if cfg.Ended != nil {
+		cfg.Ended(&end)
 	}
 	if w.rows == nil {
 		w.buf = w.enc.End(w.buf, &end)

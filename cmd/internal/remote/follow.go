@@ -45,7 +45,10 @@ type Follow struct {
 	Sets <-chan []Pod
 	// Told is called with what the session tells, Ended when it has ended; in order says that it did so by itself, why
 	// is what it printed last as an error. Neither may wait.
-	Told  func(Told)
+	Told func(Told)
+	// Names are the host's node, and NAMESPACE/NAME of each pod that its session has had so far, also of those that
+	// have gone. It may be called from any goroutine.
+	Names func() (node string, pods []string)
 	Ended func(inOrder bool, why string)
 }
 

@@ -33,10 +33,22 @@ type Options struct {
 	// different hosts.
 	Counted func(host int, snapshot []byte) error
 	Ended   func(host int)
+	// Record makes what takes the standard output of a host, which is for programs then and gets no name in front; nil:
+	// it is text.
+	Record func(name string, h Host) Recorder
 	// Joins are hosts that come while others run; Run ends when it is closed and the last of them has. nil: there are
 	// none. Joined is called for each before it begins; one that it refuses does not.
 	Joins  <-chan Host
 	Joined func(host int) error
+}
+
+// Recorder takes what a host prints for programs. It is for one goroutine.
+type Recorder interface {
+	// Write takes what was printed, Failed why there is no session or no more of it.
+	Write(b []byte)
+	Failed(why string)
+	// End comes last, with the exit status.
+	End(status int)
 }
 
 // screen is what all hosts print to, line by line.
@@ -125,10 +137,16 @@ func Run(ctx context.Context, o Options) int {
 		}
 		s.out = lines{on: &on, to: o.Out, name: shown, err: &outErr}
 		s.errs = lines{on: &on, to: o.Err, name: shown, err: &errErr}
+		if o.Record != nil {
+			s.rec = o.Record(s.name, h)
+		}
 		sessions = append(sessions, s)
 		running++
 		go func() {
 			status := s.run(ctx)
+			if s.rec != nil {
+				s.rec.End(status)
+			}
 			if o.Ended != nil {
 				o.Ended(i)
 			}
@@ -185,6 +203,7 @@ type client struct {
 	verbose   bool
 	name      string
 	out, errs lines
+	rec       Recorder // nil: out takes it
 	signals   chan byte
 	counted   func([]byte) error
 	told      time.Time // when that was called last
@@ -226,8 +245,7 @@ func (s *client) run(ctx context.Context) int {
 	defer s.out.flush()
 	l, err := s.dial(ctx)
 	if err != nil {
-		s.say("error: ", "no session: "+err.Error())
-		return 1
+		return s.fail("no session: " + err.Error())
 	}
 	defer l.cut()
 	defer context.AfterFunc(ctx, l.cut)()
@@ -255,7 +273,15 @@ func (s *client) run(ctx context.Context) int {
 		}
 		err = fmt.Errorf("%w; the session there ends by itself, and %s is missing", err, missing)
 	}
-	s.say("error: ", err.Error())
+	return s.fail(err.Error())
+}
+
+// fail tells why a session is not there, and gives its status.
+func (s *client) fail(why string) int {
+	s.say("error: ", why)
+	if s.rec != nil {
+		s.rec.Failed(why)
+	}
 	return 1
 }
 
@@ -354,7 +380,11 @@ func (s *client) talk(l *link) (status int, begun bool, err error) {
 					return 0, begun, err
 				}
 			case frameOut:
-				s.out.write(f.body)
+				if s.rec != nil {
+					s.rec.Write(f.body)
+				} else {
+					s.out.write(f.body)
+				}
 			case frameErr:
 				s.errs.write(f.body)
 				s.errors(f.body)

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gostap/gostap"
+	"github.com/gostap/gostap/cmd/internal/gather"
+	"github.com/gostap/gostap/cmd/internal/records"
+	"github.com/gostap/gostap/cmd/internal/remote"
+)
+
+// gather makes the stream of what all hosts say for programs, nil if it is text; it goes to out, or to what delivers.
+// delivered waits until all is delivered.
+func (c *command) gather(out io.Writer) (all *gather.Stream, delivered func() error, err error) {
+	delivered = func() error { return nil }
+	if c.format == "" || c.pass < 5 {
+		return nil, delivered, nil
+	}
+	if err := c.openExport(); err != nil {
+		return nil, nil, err
+	}
+	if c.delivery != nil {
+		out, delivered = c.delivery, c.delivery.Close
+	}
+	tell := func(text string) { fmt.Fprintln(c.Err, text) }
+	return gather.New(out, c.format == formatCSV, c.fleet != nil, tell), delivered, nil
+}
+
+// gathered runs the session here of a script that is divided, and writes what it says to the stream of all.
+func (c *command) gathered(ctx context.Context, p *gostap.Program, s *gostap.Session, all *gather.Stream,
+	errw io.Writer) error {
+	cfg := c.recorded(all.Here())
+	cfg.Err, cfg.Ended = errw, all.Close
+	return records.Run(ctx, p, s, nil, cfg)
+}
+
+// recorder makes what takes the lines or rows of a host.
+func recorder(all *gather.Stream) func(name string, h remote.Host) remote.Recorder {
+	return func(name string, h remote.Host) remote.Recorder {
+		return all.Source(func() gather.Origin {
+			o := gather.Origin{Machine: name}
+			if h.Follow == nil || h.Follow.Names == nil {
+				return o
+			}
+			var pods []string
+			o.Node, pods = h.Follow.Names()
+			for i, pod := range pods {
+				namespace, name, _ := strings.Cut(pod, "/")
+				if i == 0 {
+					o.Namespace, o.Pod = namespace, name
+				}
+				// What is said may be of any of them.
+				if i > 0 {
+					o.Pod = ""
+				}
+				if namespace != o.Namespace {
+					o.Namespace = ""
+				}
+			}
+			return o
+		})
+	}
+}
