@@ -512,7 +512,8 @@ func (x *infer) unresolved() {
 					d.Hintf("write it: %s:long or %s:string", l.Name, l.Name)
 				}
 			case !l.Written && near.Gone(at, l.Name) != "":
-				x.errorf(diag.UnresolvedType, l.Span, "stap's variable %s is not here", l.Name).Hint = near.Gone(at, l.Name)
+				d := x.errorf(diag.UnresolvedType, l.Span, "stap's variable %s is not here", l.Name)
+				d.Hint = near.Gone(at, l.Name)
 			case !l.Written:
 				if d := check(slot{l, -1}, l.Span, "the type of %s is not known: it is never assigned",
 					l.Name); d != nil {
