@@ -63,6 +63,23 @@ func (f *Func) Succs(b BlockID, fn func(to BlockID, onErr bool)) {
 	}
 }
 
+// PostOrder lists the blocks that can be reached, each behind those that it leads to, loops aside.
+func (f *Func) PostOrder() (post []BlockID) {
+	seen := make([]bool, len(f.Blocks))
+	var visit func(BlockID)
+	visit = func(b BlockID) {
+		seen[b] = true
+		f.Succs(b, func(to BlockID, _ bool) {
+			if !seen[to] {
+				visit(to)
+			}
+		})
+		post = append(post, b)
+	}
+	visit(0)
+	return post
+}
+
 // Reached goes through functions and those that they call, directly or through others; none of p's functions comes
 // twice.
 func (p *Program) Reached(from ...*Func) iter.Seq[*Func] {

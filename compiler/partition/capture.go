@@ -237,22 +237,8 @@ func (c *cutter) def(p site, r ir.Reg) site {
 
 // order lists the blocks that can be reached so that a block comes before those behind it, loops aside.
 func order(f *ir.Func) []ir.BlockID {
-	seen := make([]bool, len(f.Blocks))
-	var post []ir.BlockID
-	var visit func(ir.BlockID)
-	visit = func(b ir.BlockID) {
-		seen[b] = true
-		f.Succs(b, func(to ir.BlockID, _ bool) {
-			if !seen[to] {
-				visit(to)
-			}
-		})
-		post = append(post, b)
-	}
-	visit(0)
-	for i, j := 0, len(post)-1; i < j; i, j = i+1, j-1 {
-		post[i], post[j] = post[j], post[i]
-	}
+	post := f.PostOrder()
+	slices.Reverse(post)
 	return post
 }
 

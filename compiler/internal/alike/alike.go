@@ -42,19 +42,7 @@ func New(p *ir.Program) *Counter {
 func (n *Counter) Of(f *ir.Func) *Handler {
 	h := &Handler{F: f, Number: make([]uint64, len(f.Blocks)), Weight: make([]int, len(f.Blocks)),
 		Own: make([]int, len(f.Blocks))}
-	seen := make([]bool, len(f.Blocks))
-	var post []ir.BlockID
-	var visit func(b ir.BlockID)
-	visit = func(b ir.BlockID) {
-		seen[b] = true
-		f.Succs(b, func(to ir.BlockID, _ bool) {
-			if !seen[to] {
-				visit(to)
-			}
-		})
-		post = append(post, b)
-	}
-	visit(0)
+	post := f.PostOrder()
 	whole := make([]uint64, len(f.Blocks))
 	for range numberRounds {
 		for _, b := range post {
