@@ -109,8 +109,14 @@ func TestGuestLoads(t *testing.T) {
 					}
 					got += n
 				}
-				if got != want || want == 0 || own["did"] == 0 || own["rc"] != 0 {
-					t.Errorf("%s: %d, want %d by %s\n%s\n%.1500s", label, got, want, l.source, said, out)
+				// A processor of a guest stops while it holds a lock, and the other's hit is skipped, which is told.
+				skipped := 0
+				if m := locksSkipped.FindStringSubmatch(said); m != nil {
+					skipped, _ = strconv.Atoi(m[1])
+				}
+				if got > want || got+skipped < want || want == 0 || own["did"] == 0 || own["rc"] != 0 {
+					t.Errorf("%s: %d and %d skipped, want %d by %s\n%s\n%.1500s", label, got, skipped, want, l.source,
+						said, out)
 				}
 				rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s | %d | %s | %d |\n", l.name, how.name, l.load,
 					l.what, got, sources[l.source], want))
@@ -126,6 +132,9 @@ func TestGuestLoads(t *testing.T) {
 		}
 	})
 }
+
+// locksSkipped is what is said of hits that were skipped because a lock was held too long.
+var locksSkipped = regexp.MustCompile(`(\d+) skipped because a lock`)
 
 // loadWays are the ways in which each example runs, with the arguments of gostap.
 var loadWays = []struct{ name, args string }{{"module", "run %s.ko"}, {"eBPF", "-w --runtime=bpf %s.stp"}}
