@@ -39,6 +39,9 @@ func (m *Merged) Bytes() ([]byte, error) { return m.each().Bytes() }
 // Fits is Program.Fits for the part for each machine.
 func (m *Merged) Fits() (*Diagnostic, error) { return m.each().Fits() }
 
+// Listing is the part for each machine in readable form, which each translates for its kernel.
+func (m *Merged) Listing() string { return m.parts.Each.Dump() }
+
 func (m *Merged) each() *Program {
 	return &Program{o: m.p.o, ir: m.parts.Each, files: m.p.files, asked: m.p.asked}
 }

@@ -154,7 +154,8 @@ func Run(args []string, s Streams, env []string) (status int) {
 		return slip.Failed(s.Err, err)
 	}
 	c := &command{options: o, Streams: s, argv: typed, tool: tool, rc: more, env: env, fleet: fleet}
-	if len(o.hosts) > 0 && !o.help && !o.version && o.format != formatSchema {
+	here := o.help || o.version || o.format == formatSchema || o.merge && o.pass < 3
+	if len(o.hosts) > 0 && !here {
 		status, err := c.runRemote()
 		if err != nil {
 			return slip.Failed(s.Err, err)

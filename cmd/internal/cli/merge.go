@@ -67,6 +67,10 @@ func (c *command) runMerged(r remote.Request, out io.Writer, all *gather.Stream)
 	if err != nil {
 		return c.tell(c.shown(err)), nil
 	}
+	if c.pass == 3 {
+		_, err = io.WriteString(out, m.Listing())
+		return 0, plain(err)
+	}
 	r.Plan = plan
 	ro := remote.Options{Hosts: c.hosts, Request: r, Out: out, Err: c.Err, Verbose: c.verbose > 0}
 	if c.fleet != nil {

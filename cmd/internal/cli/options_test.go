@@ -165,6 +165,23 @@ func TestNoSuchProcess(t *testing.T) {
 	}
 }
 
+// TestMergePasses: -p1 to -p3 with --merge ask no machine.
+func TestMergePasses(t *testing.T) {
+	count, begins := "global n probe syscall.read { n++ } probe end { println(n) }", "probe begin { println(1) }"
+	for _, c := range []struct{ pass, script, want string }{
+		{"-p1", count, "0 global n\n"}, {"-p2", count, "0 # globals\nn:long\n"}, {"-p3", count, "gadd @n, 1"},
+		{"-p2", begins, "0 # probes\n"}, {"-p3", begins, "1 error: no probe is hit on a machine"},
+	} {
+		var out bytes.Buffer
+		status := Run([]string{"--merge", "--remote=ssh://nobody@host.invalid", c.pass, "-e", c.script},
+			Streams{In: strings.NewReader(""), Out: &out, Err: &out},
+			[]string{"PATH=/bin:/usr/bin", "SYSTEMTAP_DIR=" + t.TempDir()})
+		if got := fmt.Sprint(status, " ", out.String()); !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: want %q:\n%s", c.pass, c.script, c.want, got)
+		}
+	}
+}
+
 // TestCgroupRefused: what cannot be kept to control groups is refused, and so is what is none.
 func TestCgroupRefused(t *testing.T) {
 	group := "/sys/fs/cgroup"

@@ -134,10 +134,10 @@ func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err e
 	case <-ctx.Done():
 		return "", errors.New("too many scripts are being checked: try again")
 	}
-	if _, said, err := c.pass(ctx, 1, args); err != nil || said != "" {
+	if _, said, err := c.pass(ctx, args, "-p1"); err != nil || said != "" {
 		return "", cmpError(err, said)
 	}
-	out, said, err := c.pass(ctx, 2, args)
+	out, said, err := c.pass(ctx, args, "-p2")
 	switch {
 	case err != nil:
 		return "", err
@@ -146,7 +146,15 @@ func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err e
 	case said != "":
 		return "", &Refusal{said}
 	}
-	return "", local(out, s)
+	if err := local(out, s); err != nil || s.Separate {
+		return "", err
+	}
+	// No machine is asked: it is divided, and that is all.
+	_, said, err = c.pass(ctx, args, "-p3", "--merge", "--remote=kube://any/one")
+	if err != nil || said != "" {
+		return "", cmpError(err, said)
+	}
+	return "", nil
 }
 
 func cmpError(err error, said string) error {
@@ -190,12 +198,12 @@ func local(out string, s *api.Spec) error {
 	return nil
 }
 
-// pass runs gostap up to a pass. said is what it found wrong.
-func (c *Checker) pass(ctx context.Context, pass int, args []string) (out, said string, err error) {
+// pass runs gostap up to a pass, with options of its own. said is what it found wrong.
+func (c *Checker) pass(ctx context.Context, args []string, own ...string) (out, said string, err error) {
 	var stdout, stderr bytes.Buffer
-	limits := []string{"-p" + strconv.Itoa(pass), "--color=never", "--disable-cache",
-		"--rlimit-cpu=" + strconv.Itoa(int(c.Timeout/time.Second)+1)}
-	cmd := exec.CommandContext(ctx, c.Gostap, append(limits, args...)...)
+	own = append(own, "--color=never", "--disable-cache",
+		"--rlimit-cpu="+strconv.Itoa(int(c.Timeout/time.Second)+1))
+	cmd := exec.CommandContext(ctx, c.Gostap, append(own, args...)...)
 	cmd.Env, cmd.Dir = Env("/nonexistent"), "/"
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()

@@ -53,7 +53,13 @@ func TestCheck(t *testing.T) {
 		spec          api.Spec
 		refused, warn string
 	}{
-		{name: "right", spec: api.Spec{Script: "global n probe timer.ms(5) { n++ } probe end { println(n) }"}},
+		{name: "right", spec: api.Spec{Script: "global n probe syscall.read { n++ } probe end { println(n) }"}},
+		{name: "nothing on a node", spec: api.Spec{Script: "global n probe timer.ms(5) { n++ }"},
+			refused: "no probe is hit on a machine"},
+		{name: "nothing on a node, separate", spec: api.Spec{Script: "probe end { println(1) }", Separate: true}},
+		{name: "not divided", spec: api.Spec{Tool: "syscount"},
+			refused: "error: @max of ns is not known of all machines"},
+		{name: "not divided, separate", spec: api.Spec{Tool: "syscount", Separate: true}},
 		{name: "tool", spec: api.Spec{Tool: "pidpersec"}},
 		{name: "text", spec: api.Spec{Script: "probe begin { foo( }"},
 			refused: "<input>:1:20: error: expected an expression, ) or *, found '}'\n  probe begin { foo( }\n" +
