@@ -27,6 +27,7 @@ type fixture struct {
 var fixtures = map[string]fixture{
 	"gostap":        {pkg: "../../cmd/gostap", env: []string{"CGO_ENABLED=0"}}, // as the Makefile builds it
 	"gostap-export": {pkg: "../../cmd/gostap-export", env: []string{"CGO_ENABLED=0"}},
+	"gostap-fleet":  {pkg: "../../cmd/gostap-fleet", env: []string{"CGO_ENABLED=0"}},
 	"stap":          {pkg: "stap"},
 	"stap-N":        {pkg: "stap", flags: []string{"-gcflags=all=-N -l"}},
 	"stap-pie":      {pkg: "stap", flags: []string{"-buildmode=pie"}},

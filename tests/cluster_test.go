@@ -13,87 +13,22 @@ import (
 	"time"
 )
 
-// clusterPods are two deployments of the same program with the same labels, in two namespaces.
-const clusterPods = `apiVersion: v1
-kind: Namespace
-metadata: {name: %[1]s}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: cart, namespace: %[1]s}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: cart}}
-  template:
-    metadata: {labels: {app: cart}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      containers:
-      - {name: app, image: "localhost/gostapapp1:lab", imagePullPolicy: Never, args: ["%[2]d"]}
-`
-
-// clusterApp calls handle as often as it is told, once in a millisecond, and stays.
-const clusterApp = `#include <stdlib.h>
-#include <unistd.h>
-#include <signal.h>
-__attribute__((noinline)) int handle(int n) { asm volatile(""); return n; }
-static void bye(int s) { _exit(0); }
-int main(int argc, char **argv) {
-	signal(SIGTERM, bye);
-	for (int i = 0, n = atoi(argv[1]); i < n; i++) { handle(i); usleep(1000); }
-	for (;;) pause();
-}
-`
-
 // TestCluster: in a real cluster of two nodes, pods are traced that come by a scale-up, in place of one that was
 // killed, and by a rollout to another build, while the session runs: those on a node with a session from their first
-// call on. GOSTAP_CLUSTER names a command that has one: "up --nodes 2", "env", "load-image NAME PATH".
+// call on.
 func TestCluster(t *testing.T) {
-	needRoot(t)
-	lab := os.Getenv("GOSTAP_CLUSTER")
-	if lab == "" {
-		t.Skip("GOSTAP_CLUSTER names no command that has a cluster")
-	}
-	dir := t.TempDir()
-	run := func(args ...string) string {
-		t.Helper()
-		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%q: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
-	run(lab, "up", "--nodes", "2")
-	for _, m := range regexp.MustCompile(`(PATH|KUBECONFIG)=(\S+)`).FindAllStringSubmatch(run(lab, "env"), -1) {
-		t.Setenv(m[1], strings.ReplaceAll(m[2], "$PATH", os.Getenv("PATH")))
-	}
-	write := func(name, text string) string {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	app := filepath.Join(dir, "app")
+	c := upCluster(t)
+	run, write := c.run, c.write
+	app := filepath.Join(c.dir, "app")
 	build := func(image, text string) {
 		t.Helper()
 		run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "-o", app+".new", write("app.c", text))
 		run("mv", app+".new", app)
-		run(lab, "load-image", image, app)
+		run(c.lab, "load-image", image, app)
 	}
 	build("gostapapp1", clusterApp)
-	run(lab, "load-image", "gostap", bin(t, "gostap"))
-	space := fmt.Sprintf("shop-%d", os.Getpid())
-	defer exec.Command("kubectl", "delete", "namespace", "--wait=false", space, space+"-other", space+"-agents").Run()
-	run("kubectl", "apply", "-f", write("pods.yaml", fmt.Sprintf(clusterPods, space, 500)))
-	run("kubectl", "apply", "-f", write("other.yaml", fmt.Sprintf(clusterPods, space+"-other", 1000000)))
-	agents := run(bin(t, "gostap"), "kube", "manifest", "--image", "localhost/gostap:lab", "--agents",
-		space+"-agents")
-	run("kubectl", "apply", "-f", write("agents.yaml", agents))
-	run("kubectl", "-n", space+"-agents", "rollout", "status", "ds/gostap-agent", "--timeout=60s")
+	space := c.pods(1)
 	rolled := func() { run("kubectl", "-n", space, "rollout", "status", "deploy/cart", "--timeout=60s") }
-	rolled()
 
 	cmd := exec.Command(bin(t, "gostap"), "kube", "-n", space, "-l", "app=cart", "--agents", space+"-agents", "--",
 		"--merge", "-e", fmt.Sprintf(`

@@ -34,8 +34,8 @@ import (
 	"github.com/gostap/gostap/cmd/internal/fleet/command"
 	"github.com/gostap/gostap/cmd/internal/fleet/controller"
 	"github.com/gostap/gostap/cmd/internal/fleet/gate"
+	"github.com/gostap/gostap/cmd/internal/fleet/kubectl"
 	"github.com/gostap/gostap/cmd/internal/fleet/manifests"
-	"github.com/gostap/gostap/cmd/internal/fleet/podexec"
 	"github.com/gostap/gostap/cmd/internal/fleet/session"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
@@ -65,10 +65,10 @@ The cluster is that of $KUBECONFIG, or the one that this runs in. See docs/fleet
 `
 
 func main() {
-	if filepath.Base(os.Args[0]) == "kubectl" { // gostap calls it, to reach agents
+	if filepath.Base(os.Args[0]) == "kubectl" { // gostap calls it, to reach pods and agents
 		// What would end it comes from gostap: the end of its input.
 		signal.Ignore(syscall.SIGINT)
-		os.Exit(podexec.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(kubectl.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	if err := do(os.Args[1:], os.Stdout); err != nil {
 		os.Exit(slip.Failed(os.Stderr, err))
@@ -186,7 +186,7 @@ func (r *runner) run() error {
 	if err != nil {
 		return err
 	}
-	config, err := podexec.Config()
+	config, err := kubectl.Config()
 	if err != nil {
 		return fmt.Errorf("the cluster: %w", err)
 	}
@@ -204,8 +204,8 @@ func (r *runner) run() error {
 		return err
 	}
 	c := &controller.Controller{Client: m.GetClient(), Live: m.GetAPIReader(),
-		Events: m.GetEventRecorder("gostap-fleet"), Agents: r.agents, Most: r.sessions, Every: r.every,
-		Config: &session.Config{Gostap: r.gostap, Kubectl: dir, Env: cluster(os.Environ())}}
+		Events: m.GetEventRecorder("gostap-fleet"), Most: r.sessions, Every: r.every,
+		Config: &session.Config{Gostap: r.gostap, Agents: r.agents, Kubectl: dir, Env: cluster(os.Environ())}}
 	defer c.Close()
 	if err := c.SetUp(m); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/kube/event"
 	"github.com/gostap/gostap/cmd/internal/remote"
-	"github.com/gostap/gostap/compiler/diag"
 )
 
 // Fleet has a session on each node that has one of the pods, while pods come and go.
@@ -34,7 +34,8 @@ type Fleet struct {
 	translating bool
 	fresh       []byte // the last translation, which began then
 	freshAt     time.Time
-	gone        []string // what is missing of pods that have gone
+	gone        []string        // what is missing of pods that have gone
+	others      map[string]bool // pods on other nodes than those that were named, by UID
 
 	mu    sync.Mutex
 	todo  []func() // what has happened, in order
@@ -62,6 +63,7 @@ type member struct {
 // session is one on a node.
 type session struct {
 	node   string
+	agent  string
 	plan   []byte
 	sets   chan []remote.Pod
 	images map[string]bool // of pods that it traces
@@ -91,7 +93,7 @@ func (s *session) has(m *member, namespace string) {
 
 func newFleet(r *request, errw io.Writer) *Fleet {
 	return &Fleet{r: r, errw: errw, joins: make(chan remote.Host), pods: map[string]*member{},
-		agents: map[string]string{}, ring: make(chan struct{}, 1)}
+		agents: map[string]string{}, others: map[string]bool{}, ring: make(chan struct{}, 1)}
 }
 
 // Hosts are those of the beginning.
@@ -118,9 +120,9 @@ func (f *Fleet) Joins() <-chan remote.Host { return f.joins }
 // Run follows the pods until ctx ends.
 func (f *Fleet) Run(ctx context.Context) {
 	f.ended = ctx
-	go watch(ctx, f.r.words(), func(e event) { f.post(func() { f.changed(e.Type, e.Object) }) },
+	go watch(ctx, f.r.words(), func(e change) { f.post(func() { f.changed(e.Type, e.Object) }) },
 		func(list []pod) { f.post(func() { f.all(list) }) }, f.broken("pods"))
-	go watch(ctx, f.r.agentWords(), func(e event) { f.post(func() { f.agent(e.Type, e.Object) }) },
+	go watch(ctx, f.r.agentWords(), func(e change) { f.post(func() { f.agent(e.Type, e.Object) }) },
 		func(list []pod) {
 			f.post(func() {
 				clear(f.agents)
@@ -182,15 +184,11 @@ func (f *Fleet) done() bool {
 	return len(f.sessions) > 0 && (!f.placed && !f.r.wait || f.exited)
 }
 
-func (f *Fleet) say(format string, args ...any) {
-	io.WriteString(f.errw, diag.Visible(fmt.Sprintf(format, args...))+"\n")
-}
-
 func (f *Fleet) broken(what string) func(error) {
 	return func(err error) {
 		f.post(func() {
-			f.say("WARNING: %s that come from %s on are seen late, since kubectl's watch ended: %v", what,
-				clock(time.Now()), err)
+			f.tell(event.Event{}, "WARNING: %s that come from %s on are seen late, since kubectl's watch ended: %v",
+				what, clock(time.Now()), err)
 		})
 	}
 }
@@ -233,6 +231,9 @@ func (f *Fleet) changed(kind string, p pod) {
 	if len(f.r.pods) > 0 && !slices.Contains(f.r.pods, p.Metadata.Name) || uid == "" || kind == "BOOKMARK" {
 		return
 	}
+	if f.elsewhere(&p) {
+		return
+	}
 	m := f.pods[uid]
 	if kind == "DELETED" || p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed" {
 		if m != nil {
@@ -265,7 +266,7 @@ func (f *Fleet) leave(m *member) {
 	if f.send(m.in); len(f.of(m.in)) == 0 {
 		idle = "; the session there waits for others"
 	}
-	f.say("%v: gone at %s%s", m, clock(time.Now()), idle)
+	f.tell(m.event(event.Gone, ""), "%v: gone at %s%s", m, clock(time.Now()), idle)
 	f.keep(m)
 }
 
@@ -344,7 +345,7 @@ const noAgent = "no agent of gostap is ready there"
 func (f *Fleet) refuse(m *member, why string) {
 	if m.why != why {
 		m.why = why
-		f.say("WARNING: %v: not traced: %s", m, why)
+		f.tell(m.event(event.Untraced, why), "WARNING: %v: not traced: %s", m, why)
 	}
 }
 
@@ -370,9 +371,11 @@ func (f *Fleet) open(node string, pods []*member, plan []byte) remote.Host {
 	}
 	list := strings.Join(uids, ",")
 	name := f.agents[node]
+	s.agent = name
+	f.tell(s.event(event.Begins, ""), "")
 	return remote.Host{Name: name, URI: "kube://" + f.r.agents + "/" + name + "?pods=" + list, Namespace: f.r.agents,
 		Pod: name, Pods: list, Follow: &remote.Follow{Plan: plan, Sets: s.sets, Names: s.names,
-			Told:  func(t remote.Told) { f.post(func() { f.tell(s, t, time.Now()) }) },
+			Told:  func(t remote.Told) { f.post(func() { f.told(s, t, time.Now()) }) },
 			Ended: func(inOrder bool, why string) { f.post(func() { f.end(s, inOrder, why) }) }}}
 }
 

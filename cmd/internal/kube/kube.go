@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gostap/gostap/cmd/internal/kube/event"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
@@ -36,6 +37,8 @@ meanwhile are traced too, and those that go are left:
   -n, --namespace NS    the namespace of the pods, that of kubectl's context if not said
   -l, --selector SEL    the pods with these labels, as kubectl takes them
       --wait            begin without pods where there is none yet: they come later
+      --node NODE       only on this node; any number of times
+      --told json       what happens to sessions and pods is told as lines of JSON
       --agents NS       the namespace where gostap's agents are, gostap if not said
       --image IMAGE     of the manifest: the image with gostap, gostap:latest if not said
 
@@ -48,10 +51,10 @@ type Streams struct{ Out, Err io.Writer }
 
 // request is what is asked for.
 type request struct {
-	namespace, selector, agents, image string
-	pods                               []string
-	rest                               []string
-	wait                               bool
+	namespace, selector, agents, image, told string
+	pods, nodes                              []string
+	rest                                     []string
+	wait                                     bool
 }
 
 // Args gives the arguments for gostap, and what finds the hosts. Without that there is nothing to run any more.
@@ -82,6 +85,8 @@ func Args(args []string, s Streams) (out []string, f *Fleet, err error) {
 			"-l app=NAME names those with a label; gostap kube --help")
 	case r.selector != "" && len(r.pods) > 0:
 		return nil, nil, slip.New("kube: pods are named by -l or by their names, not by both", "")
+	case r.told != "" && r.told != "json":
+		return nil, nil, slip.New(fmt.Sprintf("kube: --told takes json, not %q", r.told), "")
 	}
 	f = newFleet(r, s.Err)
 	if err := f.find(); err != nil {
@@ -94,8 +99,10 @@ func Args(args []string, s Streams) (out []string, f *Fleet, err error) {
 func (r *request) parse(args []string) error {
 	for len(args) > 0 {
 		name, value, has := strings.Cut(args[0], "=")
+		var node string
 		to := map[string]*string{"-n": &r.namespace, "--namespace": &r.namespace, "-l": &r.selector,
-			"--selector": &r.selector, "--agents": &r.agents, "--image": &r.image}[name]
+			"--selector": &r.selector, "--agents": &r.agents, "--image": &r.image, "--told": &r.told,
+			"--node": &node}[name]
 		switch {
 		case args[0] == "--wait":
 			r.wait, args = true, args[1:]
@@ -118,7 +125,9 @@ func (r *request) parse(args []string) error {
 		if value == "" || strings.HasPrefix(value, "-") {
 			return slip.New(fmt.Sprintf("kube: %s takes no %q", name, value), "")
 		}
-		*to, args = value, args[1:]
+		if *to, args = value, args[1:]; node != "" {
+			r.nodes = append(r.nodes, node)
+		}
 	}
 	return nil
 }
@@ -191,12 +200,14 @@ func (f *Fleet) find() error {
 		n++
 		m := &member{pod: p}
 		switch {
+		case f.elsewhere(&p):
+			continue
 		case !m.runs():
-			f.say("WARNING: pod %s does not run (%s)", p.Metadata.Name, p.Status.Phase)
+			f.tell(m.event(event.Untraced, "it does not run ("+p.Status.Phase+")"), "WARNING: pod %s does not run (%s)",
+				p.Metadata.Name, p.Status.Phase)
 			continue
 		case f.agents[p.Spec.NodeName] == "":
-			m.why = noAgent
-			f.say("WARNING: %v: not traced: %s", m, m.why)
+			f.refuse(m, noAgent)
 		default:
 			traced++
 			m.first = true
@@ -212,6 +223,9 @@ func (f *Fleet) find() error {
 	case len(f.agents) == 0:
 		return slip.New("kube: no agent of gostap is ready in the namespace "+r.agents,
 			"gostap kube manifest --image IMAGE | kubectl apply -f - puts one on each node")
+	}
+	if n == len(f.others) {
+		return slip.New("kube: none of the pods is on a node that --node names", "")
 	}
 	return errors.New("kube: none of the pods can be traced")
 }

@@ -6,12 +6,16 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/kube/event"
 	"github.com/gostap/gostap/cmd/internal/remote"
 	"github.com/gostap/gostap/compiler/foreign"
 )
 
-// tell takes what a session tells of a pod.
-func (f *Fleet) tell(s *session, t remote.Told, now time.Time) {
+// told takes what a session tells of a pod.
+func (f *Fleet) told(s *session, t remote.Told, now time.Time) {
+	if !s.placed {
+		f.tell(s.event(event.Runs, ""), "")
+	}
 	s.placed, f.placed = true, true
 	m := f.pods[t.UID]
 	if t.State == remote.Left {
@@ -32,10 +36,11 @@ func (f *Fleet) tell(s *session, t remote.Told, now time.Time) {
 			m.gaps = append(m.gaps, fmt.Sprintf("from %s to %s, while its session was lost", clock(m.lost),
 				clock(m.from)))
 			m.lost = time.Time{}
-			f.say("%v: traced again from %s", m, clock(m.from))
+			f.tell(m.event(event.Traced, ""), "%v: traced again from %s", m, clock(m.from))
 			return
 		}
 		if m.first && !again {
+			f.tell(m.event(event.Traced, ""), "")
 			return
 		}
 		how := "from its start"
@@ -43,7 +48,7 @@ func (f *Fleet) tell(s *session, t remote.Told, now time.Time) {
 			how = seconds(t.Late) + " after its start"
 			m.gaps = append(m.gaps, "before "+clock(m.from))
 		}
-		f.say("%v: traced from %s, %s", m, clock(m.from), how)
+		f.tell(m.event(event.Traced, ""), "%v: traced from %s, %s", m, clock(m.from), how)
 	case remote.Other:
 		m.tried = append(m.tried, s)
 		f.leaves(m, func() {
@@ -227,6 +232,7 @@ func (f *Fleet) move(m *member, plan []byte, why string) {
 // end takes the end of a session.
 func (f *Fleet) end(s *session, inOrder bool, why string) {
 	s.over = true
+	f.tell(s.event(s.came(inOrder), why), "")
 	for _, m := range f.byName() {
 		f.left(m, s)
 	}
@@ -237,6 +243,7 @@ func (f *Fleet) end(s *session, inOrder bool, why string) {
 			f.exited = true
 		case s.placed:
 			m.lost, m.from = time.Now(), time.Time{}
+			f.tell(m.event(event.Untraced, "its session was lost"), "")
 			f.later(func() { f.back(m) })
 		case inOrder && f.Translate != nil && s.plan == nil:
 			f.anew(m, why)
@@ -279,6 +286,6 @@ func (f *Fleet) Summary() {
 		list = append(list, m.missing()...)
 	}
 	for _, text := range list {
-		f.say("WARNING: missing: %s", text)
+		f.tell(event.Event{}, "WARNING: missing: %s", text)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// event is a line of kubectl's watch.
-type event struct {
+// change is a line of kubectl's watch.
+type change struct {
 	Type   string
 	Object pod
 }
@@ -26,7 +26,7 @@ const againAfter = time.Second
 // watch calls put with each change of the pods that words ask for, until ctx ends, beginning with those that are there.
 // A watch that ends is begun anew: all is called with the pods that are there then, since some may have gone meanwhile,
 // after broken with the reason.
-func watch(ctx context.Context, words []string, put func(event), all func([]pod), broken func(error)) {
+func watch(ctx context.Context, words []string, put func(change), all func([]pod), broken func(error)) {
 	for n := 0; ctx.Err() == nil; n++ {
 		if n > 0 {
 			select {
@@ -46,7 +46,7 @@ func watch(ctx context.Context, words []string, put func(event), all func([]pod)
 	}
 }
 
-func watchOnce(ctx context.Context, words []string, put func(event)) error {
+func watchOnce(ctx context.Context, words []string, put func(change)) error {
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, "kubectl", append(slices.Clone(words), "--watch", "--output-watch-events",
 		"--output", "json")...)
@@ -61,7 +61,7 @@ func watchOnce(ctx context.Context, words []string, put func(event)) error {
 	}
 	defer cmd.Process.Kill()
 	for d := json.NewDecoder(out); ; {
-		var e event
+		var e change
 		if err = d.Decode(&e); err != nil {
 			break
 		}

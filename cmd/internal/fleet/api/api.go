@@ -51,6 +51,8 @@ type Spec struct {
 	Pods Pods `json:"pods"`
 	// Nodes says on which nodes; all if it is left out.
 	Nodes Nodes `json:"nodes,omitzero"`
+	// Wait says that it begins also where there are no such pods yet.
+	Wait bool `json:"wait,omitempty"`
 	// Separate says that each node prints for itself, in place of one answer of all.
 	Separate bool   `json:"separate,omitempty"`
 	Limits   Limits `json:"limits,omitzero"`
@@ -117,7 +119,7 @@ type Status struct {
 // Node is what a node has to do with a Trace.
 type Node struct {
 	Name string `json:"name"`
-	// Pods is how many of its pods are traced.
+	// Pods is how many of its pods are traced, or were.
 	Pods  int32 `json:"pods"`
 	Phase Phase `json:"phase"`
 	// Messages are what gostap said of this node: warnings, losses, errors with their carets; the last ones.

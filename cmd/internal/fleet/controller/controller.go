@@ -33,8 +33,6 @@ type Controller struct {
 	Live   client.Reader
 	Events events.EventRecorder
 	Config *session.Config
-	// Agents is their namespace.
-	Agents string
 	// Most is how many sessions run at a time; others wait.
 	Most int
 	// Every is how often a status is written at most.
@@ -92,6 +90,11 @@ func (c *Controller) Reconcile(ctx context.Context, r ctrl.Request) (ctrl.Result
 		next, err = c.end(ctx, &t, s)
 	case t.Status.Phase.Finished():
 		c.forget(t.UID) // its last status was written
+		if controllerutil.RemoveFinalizer(&t, api.Finalizer) {
+			// Nothing has to be ended any more: it can be deleted also where there is no controller.
+			next, err = soon, c.Client.Update(ctx, &t)
+			break
+		}
 		next, err = c.expire(ctx, &t)
 	case s != nil:
 		next, err = c.follow(ctx, &t, s)
@@ -186,8 +189,7 @@ func (c *Controller) start(ctx context.Context, t *api.Trace) (time.Duration, er
 	if full {
 		return c.Every, c.wait(ctx, t, "waits until another session has ended")
 	}
-	agents, skipped, err := place(ctx, c.Live, t, c.Agents)
-	t.Status.Skipped = skipped
+	where, err := place(ctx, c.Live, t)
 	var nowhere errNowhere
 	if errors.As(err, &nowhere) {
 		return soon, c.finish(ctx, t, api.Refused, err.Error())
@@ -195,7 +197,7 @@ func (c *Controller) start(ctx context.Context, t *api.Trace) (time.Duration, er
 	if err != nil {
 		return 0, err
 	}
-	s, err := c.Config.Start(&t.Spec, agents)
+	s, err := c.Config.Start(&t.Spec, where)
 	if err != nil {
 		return soon, c.finish(ctx, t, api.Refused, err.Error())
 	}
@@ -209,8 +211,8 @@ func (c *Controller) start(ctx context.Context, t *api.Trace) (time.Duration, er
 	t.Status.Started = &now
 	s.Tell(&t.Status)
 	t.Status.Phase = api.Running // also if it has ended: that is told by the next step
-	c.Events.Eventf(t, nil, corev1.EventTypeNormal, "Started", "Trace", "a session of %s over %d nodes",
-		t.Spec.RequestedBy.Name, len(agents))
+	c.Events.Eventf(t, nil, corev1.EventTypeNormal, "Started", "Trace", "a session of %s",
+		t.Spec.RequestedBy.Name)
 	return c.Every, c.Client.Status().Update(ctx, t)
 }
 

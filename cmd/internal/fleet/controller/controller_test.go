@@ -30,11 +30,10 @@ func pod(ns, name, node string, phase corev1.PodPhase, labels map[string]string)
 }
 
 var (
-	cart  = map[string]string{"app": "cart"}
-	agent = map[string]string{"app.kubernetes.io/name": "gostap-agent"}
+	cart = map[string]string{"app": "cart"}
 )
 
-// lab is a cluster with three nodes, two of which have agents, and a gostap that does what a script says.
+// lab is a cluster with three nodes, and a gostap that does what a script says.
 type lab struct {
 	t *testing.T
 	c *Controller
@@ -55,9 +54,6 @@ func newLab(t *testing.T, does string, traces ...client.Object) *lab {
 	}
 	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&api.Trace{}).WithObjects(traces...)
 	cl := b.WithObjects(
-		pod("gostap", "agent-a", "a", corev1.PodRunning, agent),
-		pod("gostap", "agent-b", "b", corev1.PodRunning, agent),
-		pod("shop", "agent-c", "c", corev1.PodRunning, agent), // not where agents are
 		pod("shop", "cart-1", "a", corev1.PodRunning, cart), pod("shop", "cart-2", "b", corev1.PodRunning, cart),
 		pod("shop", "cart-3", "c", corev1.PodRunning, cart), pod("shop", "cart-4", "a", corev1.PodPending, cart),
 		pod("shop", "cart-5", "a", corev1.PodRunning, cart),
@@ -65,8 +61,9 @@ func newLab(t *testing.T, does string, traces ...client.Object) *lab {
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"disk": "ssd"}}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}}).Build()
 	rec := events.NewFakeRecorder(100)
-	return &lab{t, &Controller{Client: cl, Live: cl, Events: rec, Agents: "gostap", Most: 2,
-		Every: 20 * time.Millisecond, Config: &session.Config{Gostap: gostap, Kubectl: "/usr/bin:/bin"}}, cl, rec}
+	return &lab{t, &Controller{Client: cl, Live: cl, Events: rec, Most: 2,
+		Every:  20 * time.Millisecond,
+		Config: &session.Config{Gostap: gostap, Agents: "gostap", Kubectl: "/usr/bin:/bin"}}, cl, rec}
 }
 
 func trace(name string, change ...func(*api.Trace)) *api.Trace {
@@ -112,28 +109,29 @@ func (l *lab) until(name string, is func(*api.Trace) bool) *api.Trace {
 func finished(t *api.Trace) bool { return t.Status.Phase.Finished() }
 
 func TestDone(t *testing.T) {
-	l := newLab(t, `printf '%s\n' "$@" | grep remote=`, trace("x"))
+	l := newLab(t, `echo $1 $2 $3 $4
+		e() { echo '{"at":"2026-01-02T03:04:05Z",'"$1"'}' >&2; }
+		e '"node":"a","agent":"agent-a","state":"begins"'; e '"node":"a","agent":"agent-a","state":"runs"'
+		e '"node":"a","pod":"cart-1","state":"traced"'; e '"node":"a","agent":"agent-a","state":"ended"'
+		e '"node":"a","pod":"cart-4","state":"untraced","why":"it does not run (Pending)"'`, trace("x"))
 	x, r := l.step("x")
 	if x.Status.Phase != api.Running || x.Status.Started == nil || !slices.Contains(x.Finalizers, api.Finalizer) ||
 		r.RequeueAfter != l.c.Every {
 		t.Errorf("%+v %v", x, r)
 	}
 	x = l.until("x", finished)
-	want := "--remote=kube://gostap/agent-a?pods=uid-cart-1,uid-cart-5\n" +
-		"--remote=kube://gostap/agent-b?pods=uid-cart-2\n"
+	want := "kube --namespace=shop --selector=app=cart --agents=gostap\n"
 	if x.Status.Phase != api.Done || x.Status.Result.Text != want || x.Status.Finished == nil {
 		t.Errorf("%+v", x.Status)
 	}
-	skipped := map[string]string{}
-	for _, s := range x.Status.Skipped {
-		skipped[s.Pod] = s.Reason
+	if !slices.Equal(x.Status.Skipped, []api.Skipped{{Pod: "cart-4", Reason: "it does not run (Pending)"}}) {
+		t.Errorf("%v", x.Status.Skipped)
 	}
-	if len(skipped) != 2 || skipped["cart-4"] != "does not run (Pending)" ||
-		skipped["cart-3"] != "no agent of gostap is ready on its node c" {
-		t.Errorf("%v", skipped)
-	}
-	if n := x.Status.Nodes; len(n) != 2 || n[0].Name != "a" || n[0].Pods != 2 || n[0].Phase != api.Done {
+	if n := x.Status.Nodes; len(n) != 1 || n[0].Name != "a" || n[0].Pods != 1 || n[0].Phase != api.Done {
 		t.Errorf("%+v", n)
+	}
+	if x, _ = l.step("x"); len(x.Finalizers) > 0 {
+		t.Errorf("what has finished is held by %v", x.Finalizers)
 	}
 	if x, r = l.step("x"); x == nil || r.RequeueAfter < time.Hour-time.Minute || l.c.run(x.UID) != nil {
 		t.Errorf("%v %+v", r, x)
@@ -144,23 +142,32 @@ func TestDone(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	l := newLab(t, `printf '%s\n' "$@" | grep -c remote=`,
-		trace("ssd", func(t *api.Trace) { t.Spec.Nodes.MatchLabels = map[string]string{"disk": "ssd"} }),
-		trace("sample", func(t *api.Trace) { t.Spec.Nodes.Sample = 1 }),
-		trace("none", func(t *api.Trace) { t.Spec.Pods.MatchLabels = map[string]string{"app": "crat"} }),
+	labels := func(name, key, value string) *api.Trace {
+		return trace(name, func(t *api.Trace) { t.Spec.Nodes.MatchLabels = map[string]string{key: value} })
+	}
+	l := newLab(t, `for x; do case $x in --node=*) printf '%s ' $x; esac; done`,
+		labels("ssd", "disk", "ssd"), labels("nowhere", "disk", "tape"), labels("odd", "disk", "no label"),
+		trace("any"),
+		trace("sample", func(t *api.Trace) { t.Spec.Nodes.Sample = 2 }),
+		trace("more", func(t *api.Trace) { t.Spec.Nodes.Sample = 200 }),
+		trace("crats", func(t *api.Trace) {
+			t.Spec.Pods.MatchLabels, t.Spec.Nodes.Sample = map[string]string{"app": "crat"}, 1
+		}),
 		trace("all", func(t *api.Trace) { t.Spec.Pods.MatchLabels = nil }),
-		trace("nowhere", func(t *api.Trace) { t.Spec.Nodes.MatchLabels = map[string]string{"disk": "tape"} }))
-	for name, want := range map[string]string{"ssd": "a", "sample": ""} {
-		x := l.until(name, finished)
-		left := func(s api.Skipped) bool { return strings.HasPrefix(s.Reason, "its node ") }
-		if x.Status.Phase != api.Done || x.Status.Result.Text != "1\n" ||
-			want != "" && x.Status.Nodes[0].Name != want || !slices.ContainsFunc(x.Status.Skipped, left) {
+		trace("bad", func(t *api.Trace) { t.Spec.Pods.MatchLabels = map[string]string{"app in (a)": ""} }))
+	for name, want := range map[string]string{"ssd": "--node=a ", "any": "", "more": "--node=a --node=b --node=c "} {
+		if x := l.until(name, finished); x.Status.Phase != api.Done || x.Status.Result.Text != want {
 			t.Errorf("%s: %+v", name, x.Status)
 		}
 		l.step(name)
 	}
-	for name, want := range map[string]string{"none": "no pod of the namespace shop has the labels app=crat",
-		"all": "selects no pods", "nowhere": "none of the pods can be traced"} {
+	if x := l.until("sample", finished); strings.Count(x.Status.Result.Text, "--node=") != 2 {
+		t.Errorf("%+v", x.Status)
+	}
+	l.step("sample")
+	for name, want := range map[string]string{"all": "selects no pods", "nowhere": "no node has the labels disk=tape",
+		"odd": "spec.nodes.matchLabels", "bad": "spec.pods.matchLabels",
+		"crats": "no node has a pod of the namespace shop with the labels app=crat"} {
 		if x := l.until(name, finished); x.Status.Phase != api.Refused || !strings.Contains(x.Status.Message, want) {
 			t.Errorf("%s: %+v", name, x.Status)
 		}

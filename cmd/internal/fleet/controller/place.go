@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -15,106 +16,65 @@ import (
 	"github.com/gostap/gostap/cmd/internal/fleet/session"
 )
 
-// mostSkipped is how many pods that are not traced are named.
-const mostSkipped = 100
-
 // errNowhere says why there is nothing to trace.
 type errNowhere struct{ error }
 
-// place finds the pods that t selects, and the agents on their nodes. r reads from the API server, not from a cache.
-func place(ctx context.Context, r client.Reader, t *api.Trace, agentsIn string) (out []session.Agent,
-	skipped []api.Skipped, err error) {
+// place says which pods t selects, and on which nodes. r reads from the API server, not from a cache.
+func place(ctx context.Context, r client.Reader, t *api.Trace) (w session.Where, err error) {
 	// Labels of a spec are exact, and never none: that would be all pods.
 	if len(t.Spec.Pods.MatchLabels) == 0 {
-		return nil, nil, errNowhere{errors.New("spec.pods.matchLabels selects no pods")}
+		return w, errNowhere{errors.New("spec.pods.matchLabels selects no pods")}
 	}
-	var pods, agents corev1.PodList
-	if err := r.List(ctx, &pods, client.InNamespace(t.Namespace),
-		client.MatchingLabelsSelector{Selector: labels.SelectorFromSet(t.Spec.Pods.MatchLabels)}); err != nil {
-		return nil, nil, err
-	}
-	if len(pods.Items) == 0 {
-		return nil, nil, errNowhere{fmt.Errorf("no pod of the namespace %s has the labels %s", t.Namespace,
-			labels.SelectorFromSet(t.Spec.Pods.MatchLabels))}
-	}
-	if err := r.List(ctx, &agents, client.InNamespace(agentsIn),
-		client.MatchingLabels{"app.kubernetes.io/name": "gostap-agent"}); err != nil {
-		return nil, nil, err
-	}
-	on := map[string]string{}
-	for i := range agents.Items {
-		if a := &agents.Items[i]; ready(a) {
-			on[a.Spec.NodeName] = a.Name
-		}
-	}
-	wanted, err := nodes(ctx, r, t.Spec.Nodes.MatchLabels)
+	selector, err := labels.ValidatedSelectorFromSet(t.Spec.Pods.MatchLabels)
 	if err != nil {
-		return nil, nil, err
+		return w, errNowhere{fmt.Errorf("spec.pods.matchLabels: %w", err)}
 	}
-	skip := func(p *corev1.Pod, why string) { skipped = append(skipped, api.Skipped{Pod: p.Name, Reason: why}) }
-	byNode := map[string]*session.Agent{}
-	var names []string
-	of := map[string][]*corev1.Pod{}
+	w = session.Where{Namespace: t.Namespace, Selector: selector.String()}
+	if w.Nodes, err = nodes(ctx, r, t.Spec.Nodes.MatchLabels); err != nil || t.Spec.Nodes.Sample == 0 {
+		return w, err
+	}
+	var pods corev1.PodList
+	if err := r.List(ctx, &pods, client.InNamespace(t.Namespace),
+		client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return w, err
+	}
+	has := map[string]bool{}
 	for i := range pods.Items {
 		p := &pods.Items[i]
-		n := p.Spec.NodeName
-		switch {
-		case p.Status.Phase != corev1.PodRunning:
-			skip(p, fmt.Sprintf("does not run (%s)", p.Status.Phase))
-		case wanted != nil && !wanted[n]:
-			skip(p, "its node "+n+" has not the labels of spec.nodes")
-		case on[n] == "":
-			skip(p, "no agent of gostap is ready on its node "+n)
-		default:
-			if byNode[n] == nil {
-				byNode[n] = &session.Agent{Namespace: agentsIn, Pod: on[n], Node: n}
-				names = append(names, n)
-			}
-			byNode[n].UIDs = append(byNode[n].UIDs, string(p.UID))
-			of[n] = append(of[n], p)
+		if p.Status.Phase == corev1.PodRunning && (w.Nodes == nil || slices.Contains(w.Nodes, p.Spec.NodeName)) {
+			has[p.Spec.NodeName] = true
 		}
 	}
-	if k := int(t.Spec.Nodes.Sample); k > 0 && k < len(names) {
-		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-		for _, n := range names[k:] {
-			for _, p := range of[n] {
-				skip(p, "its node "+n+" is not in the sample")
-			}
-		}
-		names = names[:k]
+	if len(has) == 0 {
+		return w, errNowhere{fmt.Errorf("no node has a pod of the namespace %s with the labels %s, to take a sample of",
+			t.Namespace, selector)}
 	}
-	slices.Sort(names)
-	for _, n := range names {
-		out = append(out, *byNode[n])
-	}
-	if k := len(skipped) - mostSkipped; k > 0 {
-		skipped = append(skipped[:mostSkipped], api.Skipped{Pod: "...", Reason: fmt.Sprintf("and %d more", k)})
-	}
-	if len(out) == 0 {
-		return nil, skipped, errNowhere{errors.New("none of the pods can be traced: status.skipped says why")}
-	}
-	return out, skipped, nil
-}
-
-func ready(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil &&
-		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-		})
+	w.Nodes = slices.Collect(maps.Keys(has))
+	rand.Shuffle(len(w.Nodes), func(i, j int) { w.Nodes[i], w.Nodes[j] = w.Nodes[j], w.Nodes[i] })
+	w.Nodes = w.Nodes[:min(len(w.Nodes), int(t.Spec.Nodes.Sample))]
+	slices.Sort(w.Nodes)
+	return w, nil
 }
 
 // nodes are those with all of the labels, nil for any.
-func nodes(ctx context.Context, r client.Reader, match map[string]string) (map[string]bool, error) {
+func nodes(ctx context.Context, r client.Reader, match map[string]string) (out []string, err error) {
 	if len(match) == 0 {
 		return nil, nil
 	}
+	selector, err := labels.ValidatedSelectorFromSet(match)
+	if err != nil {
+		return nil, errNowhere{fmt.Errorf("spec.nodes.matchLabels: %w", err)}
+	}
 	var list corev1.NodeList
-	if err := r.List(ctx, &list, client.MatchingLabels(match)); err != nil {
+	if err := r.List(ctx, &list, client.MatchingLabelsSelector{Selector: selector}); err != nil {
 		return nil, err
 	}
-	out := map[string]bool{}
 	for i := range list.Items {
-		out[list.Items[i].Name] = true
+		out = append(out, list.Items[i].Name)
 	}
+	if len(out) == 0 {
+		return nil, errNowhere{fmt.Errorf("no node has the labels %s", selector)}
+	}
+	slices.Sort(out)
 	return out, nil
 }

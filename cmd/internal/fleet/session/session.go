@@ -1,16 +1,18 @@
-// Package session runs gostap over agents, and tells how far it is.
+// Package session runs gostap over the pods of a namespace, and tells how far it is.
 //
-// In: the path of gostap, agents with the pods that are theirs, arguments of gostap. Out: the end of what it prints,
-// what it says of each node, how it ended.
+// In: the path of gostap, which pods and nodes, arguments of gostap. Out: the end of what it prints, what it says of
+// each node, how it ended.
 package session
 
 import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,17 +22,21 @@ import (
 
 	"github.com/gostap/gostap/cmd/internal/fleet/api"
 	"github.com/gostap/gostap/cmd/internal/fleet/command"
+	"github.com/gostap/gostap/cmd/internal/kube/event"
 )
 
-// Agent is a pod with gostap on a node, and the UIDs of the pods there that are traced.
-type Agent struct {
-	Namespace, Pod, Node string
-	UIDs                 []string
+// Where says which pods are traced: those of a namespace with all labels of a selector, on nodes that are named, all if
+// none is.
+type Where struct {
+	Namespace, Selector string
+	Nodes               []string
 }
 
 // Config is what all sessions have in common.
 type Config struct {
 	Gostap string
+	// Agents is their namespace.
+	Agents string
 	// Kubectl is a directory with a command kubectl.
 	Kubectl string
 	// Env is what kubectl has to know of the cluster.
@@ -38,72 +44,96 @@ type Config struct {
 }
 
 const (
-	mostMessages = 512 << 10 // bytes of messages of all nodes together
+	mostMessages = 8 << 10 // bytes of a node's
+	mostOfAll    = 512 << 10
+	mostSkipped  = 100 // pods that are not traced and are named
 	grace        = 20 * time.Second
 )
 
 // Session is a running gostap.
 type Session struct {
-	cmd    *exec.Cmd
-	agents []Agent
+	cmd *exec.Cmd
 
 	mu      sync.Mutex
 	out     Tail
-	own     node            // what is about no node
-	nodes   map[string]node // by the names of agents
-	rest    []byte          // of standard error, without an end of line
+	own     node // what is about no node
+	nodes   map[string]*node
+	agents  map[string]string // the nodes that they are on
+	skipped map[string]string // pods that are not traced, with the reason
+	rest    []byte            // of standard error, without an end of line
 	ended   bool
 	err     error // of Wait
 	stopped time.Time
 }
 
-// node is what was said of one.
+// node is what is known of one.
 type node struct {
 	said  *Tail
-	phase api.Phase // "" if nothing was wrong
+	phase api.Phase
+	ran   bool
 	lost  int64
+	pods  map[string]bool // those that are or were traced
 }
 
-// Start runs a spec over agents.
-func (c *Config) Start(s *api.Spec, agents []Agent) (*Session, error) {
+func newNode() *node { return &node{said: &Tail{most: mostMessages}, pods: map[string]bool{}} }
+
+// Start runs a spec over pods.
+func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	args, err := command.Args(s)
 	if err != nil {
 		return nil, err
 	}
 	seconds := cmp.Or(s.Limits.Seconds, 60)
-	head := []string{"--color=never", "--remote-prefix", "--timeout=" + strconv.Itoa(int(seconds))}
+	head := []string{"kube", "--namespace=" + w.Namespace, "--selector=" + w.Selector, "--agents=" + c.Agents,
+		"--told=json"}
+	for _, n := range w.Nodes {
+		head = append(head, "--node="+n)
+	}
+	if s.Wait {
+		head = append(head, "--wait")
+	}
+	head = append(head, "--", "--color=never", "--timeout="+strconv.Itoa(int(seconds)))
 	if !s.Separate {
 		head = append(head, "--merge")
 	}
-	r := &Session{agents: agents, nodes: map[string]node{}, out: Tail{most: int(cmp.Or(s.Limits.Bytes, 65536))},
-		own: node{said: &Tail{most: 32 << 10}}}
-	for _, a := range agents {
-		head = append(head, "--remote=kube://"+a.Namespace+"/"+a.Pod+"?pods="+strings.Join(a.UIDs, ","))
-		r.nodes[a.Pod] = node{said: &Tail{most: min(8<<10, max(128, mostMessages/len(agents)))}}
-	}
+	r := &Session{nodes: map[string]*node{}, agents: map[string]string{}, skipped: map[string]string{}, own: *newNode(),
+		out: Tail{most: int(cmp.Or(s.Limits.Bytes, 65536))}}
+	r.own.said.most *= 4
 	r.cmd = exec.Command(c.Gostap, append(head, args...)...)
 	r.cmd.Env = append(command.Env(c.Kubectl), c.Env...)
 	r.cmd.Dir = "/"
 	r.cmd.Stdout, r.cmd.Stderr = (*stdout)(r), (*stderr)(r)
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// A controller that is killed takes it along, and it ends those on the nodes.
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	// What holds the streams open when gostap was killed is not waited for.
 	r.cmd.WaitDelay = 5 * time.Second
-	if err := r.cmd.Start(); err != nil {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the signal comes with the end of this thread, not only of the process
+		err := r.cmd.Start()
+		if started <- err; err != nil {
+			return
+		}
+		r.wait(time.Duration(seconds) * time.Second)
+	}()
+	if err := <-started; err != nil {
 		return nil, fmt.Errorf("gostap could not be started: %w", err)
 	}
-	late := time.AfterFunc(time.Duration(seconds)*time.Second+time.Minute, r.Stop)
-	go func() {
-		err := r.cmd.Wait()
-		late.Stop()
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if len(r.rest) > 0 {
-			r.line(string(r.rest))
-			r.rest = nil
-		}
-		r.ended, r.err = true, err
-	}()
 	return r, nil
+}
+
+// wait waits until gostap has ended, which has to be after a time.
+func (r *Session) wait(most time.Duration) {
+	late := time.AfterFunc(most+time.Minute, r.Stop)
+	err := r.cmd.Wait()
+	late.Stop()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.rest) > 0 {
+		r.line(string(r.rest))
+		r.rest = nil
+	}
+	r.ended, r.err = true, err
 }
 
 // Stop asks gostap to end, and ends it if it is asked again after a while.
@@ -152,16 +182,20 @@ func (r *stderr) Write(b []byte) (int, error) {
 
 var (
 	counted  = regexp.MustCompile(`^WARNING: (\d+) (more warnings)?`)
-	refusal  = regexp.MustCompile(`^(error: no session: |error: |\S+:\d+:\d+: error: )`)
-	breaking = regexp.MustCompile(`^(error: (the connection was lost|nothing was heard|cut off before)|ERROR: )`)
+	refusal  = regexp.MustCompile(`^(error: |\S+:\d+:\d+: error: )`)
+	breaking = regexp.MustCompile(`^ERROR: `)
 )
 
-// line takes a line of standard error, with its agent's name in front if it is about one.
+// line takes a line of standard error: an event, or text with an agent's name in front if it is about one.
 func (r *Session) line(text string) {
+	if e, ok := event.Parse([]byte(text)); ok {
+		r.event(&e)
+		return
+	}
 	if name, rest, ok := strings.Cut(text, ": "); ok {
-		if n, ok := r.nodes[name]; ok {
+		name, _, _ = strings.Cut(name, "#") // of several sessions on a node
+		if n := r.nodes[r.agents[name]]; n != nil {
 			n.take(rest)
-			r.nodes[name] = n
 			return
 		}
 	}
@@ -183,38 +217,85 @@ func (n *node) take(text string) {
 	}
 }
 
+// event takes what has happened to a session or a pod.
+func (r *Session) event(e *event.Event) {
+	if e.Text != "" {
+		r.own.said.Write([]byte(e.Text + "\n"))
+	}
+	if e.Pod != "" {
+		switch e.State {
+		case event.Traced:
+			if n := r.nodes[e.Node]; n != nil {
+				n.pods[e.Pod] = true
+			}
+			delete(r.skipped, e.Pod)
+		case event.Untraced:
+			r.skipped[e.Pod] = e.Why
+		}
+		return
+	}
+	if e.Agent == "" {
+		return
+	}
+	if r.nodes[e.Node] == nil {
+		r.nodes[e.Node] = newNode()
+	}
+	r.agents[e.Agent] = e.Node
+	n := r.nodes[e.Node]
+	switch e.State {
+	case event.Begins:
+		if n.phase == "" || n.phase == api.Done || n.phase == api.Refused && !n.ran {
+			n.phase = api.Pending
+		}
+	case event.Runs:
+		if n.ran = true; n.phase == api.Pending {
+			n.phase = api.Running
+		}
+	case event.Ended:
+		if n.phase == api.Running {
+			n.phase = api.Done
+		}
+	case event.Lost:
+		n.phase = api.Failed
+	case event.Refused:
+		// A session beside one that runs is begun for other builds; what its pods miss is told of them.
+		if n.phase == api.Pending && !n.ran {
+			n.phase = api.Refused
+		}
+	}
+}
+
 // Tell writes how far the session is into a status, and says whether it has ended.
 func (r *Session) Tell(s *api.Status) (ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Result.Text, s.Result.Bytes, s.Result.Left = r.out.Text()
-	faults := 0
 	s.Nodes = s.Nodes[:0]
-	for _, a := range r.agents {
-		n := r.nodes[a.Pod]
+	names, faults, left := slices.Sorted(maps.Keys(r.nodes)), 0, mostOfAll
+	for _, name := range names {
+		n := r.nodes[name]
 		phase := n.phase
 		switch {
-		case phase != "":
+		case phase == api.Failed || phase == api.Refused:
 			faults++
 		case r.ended:
 			phase = api.Done
-		default:
-			phase = api.Running
 		}
 		text, _, _ := n.said.Text()
-		s.Nodes = append(s.Nodes, api.Node{Name: a.Node, Pods: int32(len(a.UIDs)), Phase: phase, Messages: text,
+		if left -= len(text); left < 0 {
+			text = "(messages of so many nodes are not kept)\n"
+		}
+		s.Nodes = append(s.Nodes, api.Node{Name: name, Pods: int32(len(n.pods)), Phase: phase, Messages: text,
 			Lost: n.lost})
 	}
+	r.tellSkipped(s)
 	s.Message, _, _ = r.own.said.Text()
 	s.Phase = api.Running
 	if !r.ended {
 		return false
 	}
-	all := func(p api.Phase) bool {
-		return !slices.ContainsFunc(s.Nodes, func(n api.Node) bool { return n.Phase != p })
-	}
 	switch {
-	case r.err != nil && r.own.phase == api.Refused, all(api.Refused):
+	case r.err != nil && r.own.phase == api.Refused && !r.anyRan(), len(names) > 0 && r.all(api.Refused):
 		s.Phase = api.Refused
 	case r.err != nil || faults > 0:
 		s.Phase = api.Failed
@@ -233,4 +314,34 @@ func (r *Session) Tell(s *api.Status) (ended bool) {
 		}
 	}
 	return true
+}
+
+func (r *Session) all(p api.Phase) bool {
+	for _, n := range r.nodes {
+		if n.phase != p {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Session) anyRan() bool {
+	for _, n := range r.nodes {
+		if n.ran {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Session) tellSkipped(s *api.Status) {
+	s.Skipped = s.Skipped[:0]
+	for _, pod := range slices.Sorted(maps.Keys(r.skipped)) {
+		if len(s.Skipped) == mostSkipped {
+			s.Skipped = append(s.Skipped, api.Skipped{Pod: "...",
+				Reason: fmt.Sprintf("and %d more", len(r.skipped)-mostSkipped)})
+			return
+		}
+		s.Skipped = append(s.Skipped, api.Skipped{Pod: pod, Reason: r.skipped[pod]})
+	}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ func stub(t *testing.T, does string) *Config {
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+does), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &Config{Gostap: path, Kubectl: "/usr/bin:/bin", Env: []string{"KUBECONFIG=/some/where"}}
+	return &Config{Gostap: path, Agents: "agents", Kubectl: "/usr/bin:/bin", Env: []string{"KUBECONFIG=/some/where"}}
 }
 
 // ended waits until s has, and gives the last status.
@@ -33,7 +34,25 @@ func ended(t *testing.T, s *Session) (st api.Status) {
 	return st
 }
 
-var two = []Agent{{"agents", "agent-a", "node-a", []string{"1", "2"}}, {"agents", "agent-b", "node-b", []string{"3"}}}
+// begin are the events of two sessions that run.
+const begin = `
+	e() { echo '{"at":"2026-01-02T03:04:05Z",'"$1"'}' >&2; }
+	e '"node":"node-a","agent":"agent-a","state":"begins"'
+	e '"node":"node-b","agent":"agent-b","state":"begins"'
+	e '"node":"node-a","agent":"agent-a","state":"runs"'
+	e '"node":"node-b","agent":"agent-b","state":"runs"'
+	e '"node":"node-a","pod":"cart-1","state":"traced"'
+	e '"node":"node-a","pod":"cart-2","state":"untraced","why":"the other image"'
+	e '"node":"node-a","pod":"cart-2","state":"traced","text":"pod cart-2 on node-a: traced again"'
+	e '"node":"node-b","pod":"cart-3","state":"traced"'
+	e '"node":"node-c","pod":"cart-4","state":"untraced","why":"no agent"'
+`
+
+// finish are those of their ends.
+const finish = `
+	e '"node":"node-a","agent":"agent-a","state":"ended"'
+	e '"node":"node-b","agent":"agent-b","state":"ended"'
+`
 
 func TestSession(t *testing.T) {
 	for _, c := range []struct {
@@ -42,25 +61,34 @@ func TestSession(t *testing.T) {
 		message    string
 		a, b       api.Node
 	}{
-		{"done", `echo 'agent-b: WARNING: 7 events lost because the output buffer was full' >&2
-			echo 'agent-b: WARNING: 3 more warnings, with other texts' >&2; printf 'agent-a: x\n'`, api.Done, "",
-			api.Node{Phase: api.Done}, api.Node{Phase: api.Done, Lost: 7, Messages: "WARNING: 7 events lost because"}},
-		{"no session", `echo 'agent-a: error: no session: pods "agent-a" not found' >&2; exit 1`, api.Failed,
-			"1 of 2 nodes failed", api.Node{Phase: api.Refused, Messages: "not found"}, api.Node{Phase: api.Done}},
-		{"refused there", `for a in a b; do
+		{"done", begin + `echo 'agent-b: WARNING: 7 events lost because the output buffer was full' >&2
+			echo 'agent-b#2: WARNING: 2 hits skipped' >&2
+			echo 'agent-b: WARNING: 3 more warnings, with other texts' >&2; printf 'agent-a: x\n'` + finish, api.Done,
+			"traced again", api.Node{Phase: api.Done, Pods: 2},
+			api.Node{Phase: api.Done, Pods: 1, Lost: 9, Messages: "WARNING: 7 events lost because"}},
+		{"no session", begin + `e '"node":"node-a","agent":"agent-a","state":"lost","why":"gone"'
+			echo 'agent-a: error: no session: pods "agent-a" not found' >&2` + finish + `exit 1`, api.Failed,
+			"1 of 2 nodes failed", api.Node{Phase: api.Failed, Pods: 2, Messages: "not found"},
+			api.Node{Phase: api.Done, Pods: 1}},
+		{"an agent that came back", begin + `e '"node":"node-a","agent":"agent-a","state":"lost","why":"gone"'
+			e '"node":"node-a","agent":"agent-c","state":"begins"'; e '"node":"node-a","agent":"agent-c","state":"runs"'
+			echo 'agent-c: WARNING: 5 events lost' >&2; e '"node":"node-a","agent":"agent-c","state":"ended"'
+			` + finish + `exit 1`, api.Failed, "1 of 2 nodes failed", api.Node{Phase: api.Failed, Pods: 2, Lost: 5},
+			api.Node{Phase: api.Done, Pods: 1}},
+		{"another build", begin + `e '"node":"node-a","agent":"agent-a","state":"begins"'
+			e '"node":"node-a","agent":"agent-a","state":"refused","why":"no main.add"'` + finish, api.Done, "",
+			api.Node{Phase: api.Done, Pods: 2}, api.Node{Phase: api.Done, Pods: 1}},
+		{"refused there", strings.ReplaceAll(strings.ReplaceAll(begin, "runs", "refused"), "traced", "untraced") +
+			`for a in a b; do
 			printf 'agent-%s: <input>:1:7: error: no match\nagent-%s:   ^~~\n' $a $a >&2; done
 			exit 1`, api.Refused, "2 of 2", api.Node{Phase: api.Refused, Messages: "error: no match\n  ^~~\n"},
 			api.Node{Phase: api.Refused}},
-		{"lost", `echo 'agent-b: error: the connection was lost; the session there ends by itself' >&2; exit 1`,
-			api.Failed,
-			"1 of 2", api.Node{Phase: api.Done}, api.Node{Phase: api.Failed, Messages: "connection was lost"}},
-		{"refused here", `printf '<input>:1:7: error: no match\n  ^~~' >&2; exit 1`,
-			api.Refused, "error: no match\n  ^~~",
-			api.Node{Phase: api.Refused}, api.Node{Phase: api.Refused}},
-		{"killed", `kill -9 $$`, api.Failed, "gostap ended: signal: killed", api.Node{Phase: api.Failed},
-			api.Node{Phase: api.Failed}},
+		{"an error of the script", begin + `echo 'agent-b: ERROR: MAXACTION' >&2` + finish + `exit 1`, api.Failed,
+			"1 of 2", api.Node{Phase: api.Done, Pods: 2}, api.Node{Phase: api.Failed, Pods: 1, Messages: "MAXACTION"}},
+		{"killed", begin + `kill -9 $$`, api.Failed, "traced again", api.Node{Phase: api.Failed, Pods: 2},
+			api.Node{Phase: api.Failed, Pods: 1}},
 	} {
-		s, err := stub(t, c.does).Start(&api.Spec{Tool: "syscount"}, two)
+		s, err := stub(t, c.does).Start(&api.Spec{Tool: "syscount"}, Where{Namespace: "shop"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,29 +99,55 @@ func TestSession(t *testing.T) {
 		}
 		for i, want := range []api.Node{c.a, c.b} {
 			n := st.Nodes[i]
-			if n.Name != two[i].Node || int(n.Pods) != len(two[i].UIDs) || n.Phase != want.Phase ||
+			if n.Name != []string{"node-a", "node-b"}[i] || n.Pods != want.Pods || n.Phase != want.Phase ||
 				n.Lost != want.Lost || !strings.Contains(n.Messages, want.Messages) {
 				t.Errorf("%s: %+v", c.name, n)
 			}
+		}
+		if c.phase != api.Refused && !slices.Equal(st.Skipped, []api.Skipped{{Pod: "cart-4", Reason: "no agent"}}) {
+			t.Errorf("%s: %+v", c.name, st.Skipped)
+		}
+	}
+}
+
+// TestRefusedHere: what gostap refuses before there is a session.
+func TestRefusedHere(t *testing.T) {
+	for does, want := range map[string]string{
+		`printf '<input>:1:7: error: no match\n  ^~~' >&2; exit 1`: "error: no match\n  ^~~",
+		`echo 'error: kube: there are no such pods' >&2; exit 1`:   "no such pods",
+		`exit 3`: "gostap ended: exit status 3",
+	} {
+		s, err := stub(t, does).Start(&api.Spec{Tool: "syscount"}, Where{Namespace: "shop"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		phase := api.Refused
+		if strings.HasPrefix(does, "exit") {
+			phase = api.Failed
+		}
+		if st := ended(t, s); st.Phase != phase || !strings.Contains(st.Message, want) || len(st.Nodes) > 0 {
+			t.Errorf("%s: %+v", does, st)
 		}
 	}
 }
 
 // TestLine: what gostap is started with, and that of what it prints the end is kept.
 func TestLine(t *testing.T) {
+	t.Setenv("SOME_TOKEN", "x")
 	s, err := stub(t, `printf '%s ' "$@"; pwd; env | grep -c -e TOKEN -e KUBERNETES; echo $KUBECONFIG`).Start(&api.Spec{
-		Tool: "syscount", Options: map[string]string{"top": "3"}, Limits: api.Limits{Seconds: 9, Bytes: 4000}}, two)
+		Tool: "syscount", Options: map[string]string{"top": "3"}, Wait: true,
+		Limits: api.Limits{Seconds: 9, Bytes: 4000}},
+		Where{"shop", "a=b,c=d", []string{"x", "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("SOME_TOKEN", "x")
-	want := "--color=never --remote-prefix --timeout=9 --merge --remote=kube://agents/agent-a?pods=1,2 " +
-		"--remote=kube://agents/agent-b?pods=3 syscount --top=3 -- /\n0\n/some/where\n"
+	want := "kube --namespace=shop --selector=a=b,c=d --agents=agents --told=json --node=x --node=y --wait -- " +
+		"--color=never --timeout=9 --merge syscount --top=3 -- /\n0\n/some/where\n"
 	if st := ended(t, s); st.Result.Text != want || st.Result.Left != 0 || int(st.Result.Bytes) != len(want) {
 		t.Errorf("%+v", st.Result)
 	}
 	s, err = stub(t, `printf '\377abcdefgh'; printf 'ij'`).Start(&api.Spec{Script: "probe end {}", Separate: true,
-		Limits: api.Limits{Bytes: 4}}, two)
+		Limits: api.Limits{Bytes: 4}}, Where{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,13 +158,15 @@ func TestLine(t *testing.T) {
 
 // TestStop: a session that is asked to end does.
 func TestStop(t *testing.T) {
-	s, err := stub(t, `trap 'echo told; exit 0' INT; echo ready; while :; do sleep 0.05; done`).Start(
-		&api.Spec{Tool: "syscount"}, two)
+	s, err := stub(t, `trap 'echo told; exit 0' INT; e() { echo '{"at":"2026-01-02T03:04:05Z",'"$1"'}' >&2; }
+		e '"node":"node-a","agent":"agent-a","state":"begins"'; e '"node":"node-a","agent":"agent-a","state":"runs"'
+		echo ready; while :; do sleep 0.05; done`).Start(
+		&api.Spec{Tool: "syscount"}, Where{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var st api.Status
-	for s.Tell(&st); st.Result.Text == ""; s.Tell(&st) {
+	for s.Tell(&st); st.Result.Text == "" || len(st.Nodes) == 0 || st.Nodes[0].Phase == api.Pending; s.Tell(&st) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if st.Phase != api.Running || st.Nodes[0].Phase != api.Running {

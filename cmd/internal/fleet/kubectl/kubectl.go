@@ -1,8 +1,8 @@
-// Package podexec is as much of kubectl as gostap needs for --remote kube://: "exec" of a command in a pod. With it an
-// image of gostap-fleet needs no kubectl, and no shell.
+// Package kubectl is as much of the command of that name as gostap kube needs: "get pods", also watching, and "exec" of
+// a command in a pod. With it an image of gostap-fleet needs no kubectl, and no shell.
 //
 // In: the command line, a configuration of the cluster by the environment. Out: the command's streams and status.
-package podexec
+package kubectl
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -28,13 +29,16 @@ func Config() (*rest.Config, error) {
 		&clientcmd.ConfigOverrides{}).ClientConfig()
 }
 
-// request is a command line of kubectl exec.
+// request is a command line: exec of a command in a pod, or get of the pods with the labels of a selector.
 type request struct {
 	namespace, pod, container string
 	command                   []string
+	selector                  string
+	watch                     bool
 }
 
-// parse reads "exec -i -q --namespace NS POD [--container NAME] -- COMMAND...".
+// parse reads "exec -i -q --namespace NS POD [--container NAME] -- COMMAND..." and "get pods --namespace NS --selector
+// SELECTOR [--watch --output-watch-events] --output json".
 func parse(args []string) (*request, error) {
 	fs := pflag.NewFlagSet("kubectl", pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -43,15 +47,25 @@ func parse(args []string) (*request, error) {
 	fs.StringVarP(&r.container, "container", "c", "", "")
 	in := fs.BoolP("stdin", "i", false, "")
 	fs.BoolP("quiet", "q", false, "")
+	fs.StringVarP(&r.selector, "selector", "l", "", "")
+	fs.BoolVarP(&r.watch, "watch", "w", false, "")
+	events := fs.Bool("output-watch-events", false, "")
+	output := fs.StringP("output", "o", "", "")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
 	n := fs.ArgsLenAtDash()
-	if n != 2 || fs.Arg(0) != "exec" || fs.NArg() < 3 || !*in || r.namespace == "" {
-		return nil, errors.New("this kubectl knows exec -i --namespace NS POD [--container NAME] -- COMMAND alone")
+	switch {
+	case r.namespace == "":
+	case n == 2 && fs.Arg(0) == "exec" && fs.NArg() > 2 && *in:
+		r.pod, r.command = fs.Arg(1), fs.Args()[2:]
+		return &r, nil
+	case n < 0 && fs.NArg() == 2 && fs.Arg(0) == "get" && fs.Arg(1) == "pods" && r.selector != "" &&
+		*output == "json" && r.watch == *events:
+		return &r, nil
 	}
-	r.pod, r.command = fs.Arg(1), fs.Args()[2:]
-	return &r, nil
+	return nil, errors.New("this kubectl knows exec -i --namespace NS POD [--container NAME] -- COMMAND, and " +
+		"get pods --namespace NS --selector SELECTOR --output json")
 }
 
 // Main runs a command line without the command's own name. It gives the exit status.
@@ -61,8 +75,12 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer)
 	if err == nil {
 		c, err = Config()
 	}
-	if err == nil {
-		err = r.run(ctx, c, in, out, errw)
+	switch {
+	case err != nil:
+	case r.pod == "":
+		err = r.get(ctx, c, out)
+	default:
+		err = r.exec(ctx, c, in, out, errw)
 	}
 	var exit utilexec.CodeExitError
 	switch {
@@ -75,7 +93,24 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer)
 	return 0
 }
 
-func (r *request) run(ctx context.Context, c *rest.Config, in io.Reader, out, errw io.Writer) error {
+// get writes what the API server answers: a list, or a line for each change.
+func (r *request) get(ctx context.Context, c *rest.Config, out io.Writer) error {
+	set, err := kubernetes.NewForConfig(c)
+	if err != nil {
+		return err
+	}
+	answer, err := set.CoreV1().RESTClient().Get().Namespace(r.namespace).Resource("pods").
+		VersionedParams(&metav1.ListOptions{LabelSelector: r.selector, Watch: r.watch}, scheme.ParameterCodec).
+		SetHeader("Accept", "application/json").Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	_, err = io.Copy(out, answer)
+	return err
+}
+
+func (r *request) exec(ctx context.Context, c *rest.Config, in io.Reader, out, errw io.Writer) error {
 	set, err := kubernetes.NewForConfig(c)
 	if err != nil {
 		return err

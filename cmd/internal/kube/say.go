@@ -1,0 +1,58 @@
+package kube
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gostap/gostap/cmd/internal/kube/event"
+	"github.com/gostap/gostap/compiler/diag"
+)
+
+// tell says what has happened: as a sentence, "" for what is not worth one, or as a line of JSON.
+func (f *Fleet) tell(e event.Event, format string, args ...any) {
+	text := ""
+	if format != "" {
+		text = diag.Visible(fmt.Sprintf(format, args...))
+	}
+	switch {
+	case f.r.told == "json":
+		e.At, e.Text = time.Now(), text
+		f.errw.Write(e.Line())
+	case text != "":
+		fmt.Fprintln(f.errw, text)
+	}
+}
+
+func (m *member) event(s event.State, why string) event.Event {
+	return event.Event{Node: m.Spec.NodeName, Pod: m.Metadata.Name, State: s, Why: why}
+}
+
+func (s *session) event(state event.State, why string) event.Event {
+	return event.Event{Node: s.node, Agent: s.agent, State: state, Why: why}
+}
+
+// came says what a session that has ended came to.
+func (s *session) came(inOrder bool) event.State {
+	switch {
+	case s.placed && inOrder:
+		return event.Ended
+	case s.placed:
+		return event.Lost
+	}
+	return event.Refused
+}
+
+// elsewhere says whether a pod is on another node than those that were named.
+func (f *Fleet) elsewhere(p *pod) bool {
+	n := p.Spec.NodeName
+	if len(f.r.nodes) == 0 || n == "" || slices.Contains(f.r.nodes, n) {
+		return false
+	}
+	if !f.others[p.Metadata.UID] {
+		f.others[p.Metadata.UID] = true
+		m := &member{pod: *p}
+		f.tell(m.event(event.Untraced, "its node "+n+" is not one of those that were named"), "")
+	}
+	return true
+}

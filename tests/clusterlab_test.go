@@ -1,0 +1,107 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// clusterPods are two deployments of the same program with the same labels, in two namespaces.
+const clusterPods = `apiVersion: v1
+kind: Namespace
+metadata: {name: %[1]s}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cart, namespace: %[1]s}
+spec:
+  replicas: %[3]d
+  selector: {matchLabels: {app: cart}}
+  template:
+    metadata: {labels: {app: cart}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers:
+      - {name: app, image: "localhost/gostapapp1:lab", imagePullPolicy: Never, args: ["%[2]d"]}
+`
+
+// clusterApp calls handle as often as it is told, once in a millisecond, and stays.
+const clusterApp = `#include <stdlib.h>
+#include <unistd.h>
+#include <signal.h>
+__attribute__((noinline)) int handle(int n) { asm volatile(""); return n; }
+static void bye(int s) { _exit(0); }
+int main(int argc, char **argv) {
+	signal(SIGTERM, bye);
+	for (int i = 0, n = atoi(argv[1]); i < n; i++) { handle(i); usleep(1000); }
+	for (;;) pause();
+}
+`
+
+// realCluster is a cluster of two nodes.
+type realCluster struct {
+	t        *testing.T
+	lab, dir string
+}
+
+// upCluster has one up, by the command that GOSTAP_CLUSTER names: "up --nodes 2", "env", "load-image NAME PATH
+// [ENTRY]".
+func upCluster(t *testing.T) *realCluster {
+	needRoot(t)
+	lab := os.Getenv("GOSTAP_CLUSTER")
+	if lab == "" {
+		t.Skip("GOSTAP_CLUSTER names no command that has a cluster")
+	}
+	c := &realCluster{t: t, lab: lab, dir: t.TempDir()}
+	c.run(lab, "up", "--nodes", "2")
+	for _, m := range regexp.MustCompile(`(PATH|KUBECONFIG)=(\S+)`).FindAllStringSubmatch(c.run(lab, "env"), -1) {
+		t.Setenv(m[1], strings.ReplaceAll(m[2], "$PATH", os.Getenv("PATH")))
+	}
+	return c
+}
+
+// try runs a command, and gives all that it prints.
+func (c *realCluster) try(args ...string) (string, error) {
+	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
+	return string(out), err
+}
+
+func (c *realCluster) run(args ...string) string {
+	c.t.Helper()
+	out, err := c.try(args...)
+	if err != nil {
+		c.t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+func (c *realCluster) write(name, text string) string {
+	c.t.Helper()
+	path := filepath.Join(c.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+	return path
+}
+
+// pods makes both deployments, with so many pods each, and agents, in namespaces of their own, and gives the first.
+func (c *realCluster) pods(n int) (space string) {
+	c.t.Helper()
+	space = fmt.Sprintf("shop-%d-%s", os.Getpid(), strings.ToLower(c.t.Name()))
+	c.t.Cleanup(func() {
+		c.try("kubectl", "delete", "namespace", "--wait=false", space, space+"-other", space+"-agents")
+	})
+	c.run(c.lab, "load-image", "gostap", bin(c.t, "gostap"))
+	c.run("kubectl", "apply", "-f", c.write("pods.yaml", fmt.Sprintf(clusterPods, space, 500, n)))
+	c.run("kubectl", "apply", "-f", c.write("other.yaml", fmt.Sprintf(clusterPods, space+"-other", 1000000, n)))
+	agents := c.run(bin(c.t, "gostap"), "kube", "manifest", "--image", "localhost/gostap:lab", "--agents",
+		space+"-agents")
+	c.run("kubectl", "apply", "-f", c.write("agents.yaml", agents))
+	c.run("kubectl", "-n", space+"-agents", "rollout", "status", "ds/gostap-agent", "--timeout=60s")
+	c.run("kubectl", "-n", space, "rollout", "status", "deploy/cart", "--timeout=60s")
+	return space
+}

@@ -1,0 +1,223 @@
+package tests
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// fleetStatus is what of a Trace these tests look at.
+type fleetStatus struct {
+	Phase, Message string
+	Nodes          []struct {
+		Name, Phase, Messages string
+		Pods, Lost            int
+	}
+	Skipped []struct{ Pod, Reason string }
+	Result  struct{ Text string }
+}
+
+// fleetTrace is a Trace over the pods of a deployment; the last word is more of its spec.
+const fleetTrace = `apiVersion: gostap.dev/v1alpha1
+kind: Trace
+metadata: {name: %s, namespace: %s}
+spec: {pods: {matchLabels: {app: cart}}, %s}
+`
+
+// upFleet has two controllers in pods, one on each node; the API server reaches the first's webhooks by its address,
+// since the lab resolves no services. An image has gostap, gostap-fleet, and files.
+func (c *realCluster) upFleet(space string, files ...string) (node string) {
+	c.t.Helper()
+	root := filepath.Join(c.dir, "root")
+	if err := os.MkdirAll(root+"/bin", 0o755); err != nil {
+		c.t.Fatal(err)
+	}
+	c.run("cp", bin(c.t, "gostap"), bin(c.t, "gostap-fleet"), root+"/bin")
+	c.run(append(append([]string{"cp"}, files...), root)...)
+	c.run(c.lab, "load-image", "gostapfleet", root, "/bin/gostap-fleet")
+	ip := c.run("kubectl", "get", "node", "lab1", "-o", `jsonpath={.status.addresses[?(@.type=="InternalIP")].address}`)
+	fleet := space + "-fleet"
+	all := c.run(bin(c.t, "gostap-fleet"), "manifests", "--image", "localhost/gostapfleet:lab", "-n", fleet, "--agents",
+		space+"-agents", "--url", "https://"+ip+":9443")
+	// What listens there is known before it begins.
+	all = strings.Replace(all, "      serviceAccountName: gostap-fleet\n",
+		"      serviceAccountName: gostap-fleet\n      hostNetwork: true\n", 1)
+	all = strings.Replace(all, "--certs, /tls]", "--certs, /tls, --every, 200ms, --listen, \"$(HOST_IP):9443\"]\n"+
+		"        env: [{name: HOST_IP, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}]", 1)
+	path := c.write("fleet.yaml", all)
+	c.t.Cleanup(func() { c.try("kubectl", "delete", "--wait=false", "-f", path) })
+	c.run("kubectl", "apply", "-f", path)
+	c.run("kubectl", "-n", fleet, "rollout", "status", "deploy/gostap-fleet", "--timeout=120s")
+	return fleet
+}
+
+// trace makes a Trace as a user, "" for the administrator, and gives what kubectl says.
+func (c *realCluster) trace(user, space, name, spec string) (string, error) {
+	args := []string{"kubectl", "create", "-f", c.write(name+".yaml", fmt.Sprintf(fleetTrace, name, space, spec))}
+	if user != "" {
+		args = append(args, "--as", user)
+	}
+	return c.try(args...)
+}
+
+// until waits until a Trace is as is said.
+func (c *realCluster) until(space, name, what string, is func(*fleetStatus) bool) *fleetStatus {
+	c.t.Helper()
+	var text string
+	for end := time.Now().Add(2 * soon); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		var x struct{ Status fleetStatus }
+		out, err := exec.Command("kubectl", "-n", space, "get", "trace", name, "-o", "json").Output()
+		if text = string(out); err == nil && json.Unmarshal(out, &x) == nil && is(&x.Status) {
+			return &x.Status
+		}
+	}
+	c.t.Fatalf("%s: not %s:\n%s", name, what, text)
+	return nil
+}
+
+func (s *fleetStatus) finished() bool {
+	return s.Phase == "Done" || s.Phase == "Failed" || s.Phase == "Refused"
+}
+
+func says(text string) func(*fleetStatus) bool {
+	return func(s *fleetStatus) bool { return strings.Contains(s.Result.Text, text) }
+}
+
+// sessions are the processes of those on nodes, and of gostap kube.
+func (c *realCluster) sessions() string {
+	out, _ := c.try("pgrep", "-fa", "gostap remote-session|gostap kube --namespace=")
+	return out
+}
+
+// TestFleet: in a real cluster of two nodes, with two controllers in pods, a Trace counts over all pods what their
+// programs did, those of pods too that come while it runs, and nothing of the same program in another namespace;
+// roles; refusals; the end by deletion; an agent and the leader killed.
+func TestFleet(t *testing.T) {
+	c := upCluster(t)
+	app := filepath.Join(c.dir, "app")
+	c.run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "-o", app, c.write("app.c", clusterApp))
+	c.run(c.lab, "load-image", "gostapapp1", app)
+	space := c.pods(2)
+	fleet := c.upFleet(space, app)
+
+	t.Run("sum", func(t *testing.T) {
+		script := `script: "global n, h, told probe process(\"/app\").function(\"handle\") { n++ h <<< $n }
+			probe timer.ms(100) { if (!told++) println(\"ready\") }
+			probe end { printf(\"%d calls\\n\", n) print(@hist_linear(h, 0, 499, 100)) }"`
+		if out, err := c.trace("", space, "sum", script); err != nil {
+			t.Fatal(out)
+		}
+		c.until(space, "sum", "ready", says("ready"))
+		c.run("kubectl", "-n", space, "scale", "deploy/cart", "--replicas=5")
+		c.run("kubectl", "-n", space, "rollout", "status", "deploy/cart", "--timeout=60s")
+		c.until(space, "sum", "five pods", func(s *fleetStatus) bool {
+			n := 0
+			for _, x := range s.Nodes {
+				n += x.Pods
+			}
+			return n == 5
+		})
+		time.Sleep(2 * time.Second) // all have made their calls
+		c.signalSession(syscall.SIGINT)
+		s := c.until(space, "sum", "finished", (*fleetStatus).finished)
+		if s.Phase != "Done" || !strings.Contains(s.Result.Text, "\n1500 calls\n") ||
+			strings.Count(s.Result.Text, " 300\n") != 5 || len(s.Skipped) > 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+
+	t.Run("roles", func(t *testing.T) {
+		for _, role := range []string{"view", "tools", "scripts"} {
+			c.run("kubectl", "-n", space, "create", "rolebinding", role, "--clusterrole", "gostap-"+role, "--user",
+				role)
+		}
+		tool := "tool: errsnoop, limits: {seconds: 1}"
+		script := "script: \"probe syscall.read { print(1) }\", separate: true"
+		for _, x := range []struct{ user, space, name, spec, want string }{
+			{"view", space, "r1", tool, `User "view" cannot create resource "traces"`},
+			{"tools", space, "r2", tool, ""},
+			{"tools", space + "-other", "r3", tool, `User "tools" cannot create resource "traces"`},
+			{"tools", space, "r4", script, `has not the verb "script"`},
+			{"scripts", space, "r5", script + ", guru: true", `has not the verb "guru"`},
+			{"scripts", space, "r6", "script: \"probe begin { prinln(1) }\"",
+				"<input>:1:15: error: no function is named prinln\n  probe begin { prinln(1) }\n" +
+					"                ^~~~~~"},
+			{"", space, "r7", "tool: syscount", "error: @max of ns is not known of all machines"},
+			{"", space, "r8", "tool: errsnuop", "did you mean errsnoop?"},
+		} {
+			out, err := c.trace(x.user, x.space, x.name, x.spec)
+			if (err == nil) != (x.want == "") || !strings.Contains(out, x.want) {
+				t.Errorf("%s: %v: %s", x.name, err, out)
+			}
+		}
+		if out, err := c.try("kubectl", "--as", "tools", "-n", space+"-other", "get", "traces"); err == nil {
+			t.Errorf("seen from another namespace: %s", out)
+		}
+		s := c.until(space, "r2", "finished", (*fleetStatus).finished)
+		if s.Phase != "Done" || len(s.Nodes) != 2 {
+			t.Errorf("%+v", s)
+		}
+	})
+
+	running := func(s *fleetStatus) bool {
+		return len(s.Nodes) == 2 && s.Nodes[0].Phase == "Running" && s.Nodes[1].Phase == "Running"
+	}
+	long := "tool: errsnoop, limits: {seconds: 600}"
+	t.Run("deleted", func(t *testing.T) {
+		c.trace("", space, "deleted", long)
+		c.until(space, "deleted", "running", running)
+		c.run("kubectl", "-n", space, "delete", "trace", "deleted", "--timeout=60s")
+		if left := c.sessions(); left != "" {
+			t.Errorf("left: %s", left)
+		}
+	})
+
+	t.Run("agent", func(t *testing.T) {
+		c.trace("", space, "agent", long)
+		c.until(space, "agent", "running", running)
+		victim := c.run("kubectl", "-n", space+"-agents", "get", "pods", "--field-selector", "spec.nodeName=lab2", "-o",
+			"jsonpath={.items[0].metadata.name}")
+		c.run("kubectl", "-n", space+"-agents", "delete", "pod", victim, "--grace-period=0", "--force")
+		s := c.until(space, "agent", "traced again", func(s *fleetStatus) bool {
+			return strings.Contains(s.Message, "traced again from")
+		})
+		if s.Nodes[0].Phase != "Running" || s.Nodes[1].Phase != "Failed" ||
+			!strings.Contains(s.Nodes[1].Messages, "the connection was lost") {
+			t.Errorf("%+v", s)
+		}
+	})
+
+	t.Run("leader", func(t *testing.T) {
+		leader := strings.TrimSpace(c.run("ps", "-o", "ppid=", "-p", c.session()))
+		c.run("kill", "-9", leader)
+		s := c.until(space, "agent", "finished", (*fleetStatus).finished)
+		if s.Phase != "Failed" || !strings.Contains(s.Message, "the controller was replaced") {
+			t.Errorf("%+v", s)
+		}
+		if left := c.sessions(); left != "" {
+			t.Errorf("left: %s", left)
+		}
+	})
+	if t.Failed() {
+		out, _ := c.try("kubectl", "-n", fleet, "logs", "-l", "app.kubernetes.io/name=gostap-fleet", "--tail=50")
+		t.Log(out)
+	}
+}
+
+// session is the process of the session that runs.
+func (c *realCluster) session() string {
+	c.t.Helper()
+	return strings.TrimSpace(c.run("pgrep", "-f", "^[^ ]*gostap kube --namespace="))
+}
+
+// signalSession sends a signal to it.
+func (c *realCluster) signalSession(s syscall.Signal) {
+	c.t.Helper()
+	c.run("kill", fmt.Sprintf("-%d", s), c.session())
+}
