@@ -161,7 +161,7 @@ func (o *Options) compiler() (compiler.Options, []Diagnostic, error) {
 			return c, warnings, fmt.Errorf("%s is not a directory", dir)
 		}
 	}
-	c.TargetWord = o.commandWord()
+	c.TargetWord, c.Program = o.commandWord(), o.Program
 	c.TargetPath, err = o.targetPath()
 	return c, warnings, err
 }

@@ -94,6 +94,9 @@ type Options struct {
 	// target() and a bare process in a script mean. The session ends with it.
 	PID     int
 	Command string
+	// Program gives the file that a bare process in a script means where there is neither PID nor Command. It is asked
+	// if the script has one.
+	Program func() (path string, err error)
 	// Cgroups are the folders of control groups: probes are hit by the threads in these and in those below them alone,
 	// whatever else they say. Begin, end and error probes and timers are no thread's. See Session.SetCgroups.
 	Cgroups []string

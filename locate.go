@@ -24,7 +24,7 @@ const CodePlan diag.Code = "plan-program"
 func (p *Program) locate() diag.List {
 	at := manifest.Places(p.ir)
 	var ds diag.List
-	moved := map[string]string{}
+	p.moved = map[string]string{}
 	for i := range p.traced {
 		t := &p.traced[i]
 		path, why := p.find(t, at[t.Path])
@@ -46,16 +46,16 @@ func (p *Program) locate() diag.List {
 			continue
 		}
 		if path != t.Path {
-			moved[t.Path] = path
+			p.moved[t.Path] = path
 			t.Path = path
 		}
 	}
 	for _, pr := range p.ir.Probes {
 		for _, s := range pr.Sites {
-			if to := moved[s.Program.Path]; to != "" {
+			if to := p.moved[s.Program.Path]; to != "" {
 				s.Program.Path = to
 			}
-			if to := moved[s.Program.Exe]; to != "" {
+			if to := p.moved[s.Program.Exe]; to != "" {
 				s.Program.Exe = to
 			}
 		}

@@ -32,6 +32,7 @@ type Program struct {
 	close    func()
 	cool     func()
 	traced   []manifest.Traced // of a program that was loaded
+	moved    map[string]string // those of them that lie elsewhere here, with where
 	asked    []manifest.Fact   // what conditions asked of the kernel
 	scope    *backend.Scope    // of Options.Cgroups, when it was built
 	pods     *cgroup.Pods      // where those of Options.Pods are, likewise

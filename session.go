@@ -201,6 +201,7 @@ func (s *Session) run(ctx context.Context, cfg host.Config, fn func(Event) error
 	s.stop = stop
 	cfg.Program, cfg.Session, cfg.Timeout, cfg.QuietErrors, cfg.Timing = p.ir, s.b, o.Timeout, o.QuietErrors, o.Timing
 	cfg.Open = func(path string) (debuginfo.Image, error) { return open.Open(path) }
+	cfg.Moved = p.moved
 	cfg.Ask, cfg.Started = s.ask, started
 	cfg.Name, cfg.Named = cmp.Or(o.ModuleName, fmt.Sprintf("gostap_%d", os.Getpid())), o.ModuleName != ""
 	cfg.Serve = o.Serve

@@ -55,6 +55,8 @@ type Options struct {
 	TargetPath string
 	// TargetWord is the word of -c that names the program, "" without -c.
 	TargetWord string
+	// Program gives the file that a bare "process" means where there is no target; nil if there is none.
+	Program func() (string, error)
 	// TargetPID is the process of -x, 0 if there is none.
 	TargetPID int
 	// SearchPath is $PATH, Dir where relative paths begin ("" for the current directory).

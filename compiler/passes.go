@@ -109,6 +109,7 @@ func newState(ctx context.Context, o Options) *state {
 	o.KernelFiles.Machine = o.Machine
 	s := &state{ctx: ctx, o: o, files: new(source.FileSet), argUse: make([]bool, len(o.Args))}
 	s.env = &family.Env{Open: reader, TargetPath: o.TargetPath, TargetPID: o.TargetPID, TargetWord: o.TargetWord,
+		Program:    o.Program,
 		SearchPath: o.SearchPath, Dir: o.Dir, LibraryPath: o.LibraryPath, AllCallers: o.AllCallers,
 		Kernel: kbtf.New(o.KernelFiles), Guru: o.Guru, Privilege: o.Privilege, Machine: o.Machine}
 	s.tenv = &target.Env{Image: s.openNamed, Headers: s.headers, Images: s.env.Images, Kernel: s.kernelImage,

@@ -30,6 +30,24 @@ metadata: {name: %s, namespace: %s}
 spec: {pods: {matchLabels: {app: cart}}, %s}
 `
 
+// fleetGo is a deployment with a pod on each node that calls a function of Go so many times.
+const fleetGo = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %[1]s, namespace: %[2]s}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: cart, name: %[1]s}}
+  template:
+    metadata: {labels: {app: cart, name: %[1]s}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      topologySpreadConstraints:
+      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule,
+         labelSelector: {matchLabels: {name: %[1]s}}}
+      containers:
+      - {name: app, image: "localhost/gostapfails:lab", imagePullPolicy: Never, args: ["%[3]d", /gostapfails, /never]}
+`
+
 // upFleet has two controllers in pods, one on each node; the API server reaches the first's webhooks by its address,
 // since the lab resolves no services. An image has gostap, gostap-fleet, and files.
 func (c *realCluster) upFleet(space string, files ...string) (node string) {
@@ -51,7 +69,10 @@ func (c *realCluster) upFleet(space string, files ...string) (node string) {
 	all = strings.Replace(all, "--certs, /tls]", "--certs, /tls, --every, 200ms, --listen, \"$(HOST_IP):9443\"]\n"+
 		"        env: [{name: HOST_IP, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}]", 1)
 	path := c.write("fleet.yaml", all)
-	c.t.Cleanup(func() { c.try("kubectl", "delete", "--wait=false", "-f", path) })
+	c.t.Cleanup(func() {
+		c.try("kubectl", "delete", "traces", "-A", "--all", "--timeout=60s")
+		c.try("kubectl", "delete", "--timeout=60s", "-f", path)
+	})
 	c.run("kubectl", "apply", "-f", path)
 	c.run("kubectl", "-n", fleet, "rollout", "status", "deploy/gostap-fleet", "--timeout=120s")
 	return fleet
@@ -106,7 +127,7 @@ func TestFleet(t *testing.T) {
 	space := c.pods(2)
 	fleet := c.upFleet(space, app)
 
-	t.Run("sum", func(t *testing.T) {
+	c.sub("sum", func(t *testing.T) {
 		script := `script: "global n, h, told probe process(\"/app\").function(\"handle\") { n++ h <<< $n }
 			probe timer.ms(100) { if (!told++) println(\"ready\") }
 			probe end { printf(\"%d calls\\n\", n) print(@hist_linear(h, 0, 499, 100)) }"`
@@ -132,7 +153,7 @@ func TestFleet(t *testing.T) {
 		}
 	})
 
-	t.Run("roles", func(t *testing.T) {
+	c.sub("roles", func(t *testing.T) {
 		for _, role := range []string{"view", "tools", "scripts"} {
 			c.run("kubectl", "-n", space, "create", "rolebinding", role, "--clusterrole", "gostap-"+role, "--user",
 				role)
@@ -165,11 +186,45 @@ func TestFleet(t *testing.T) {
 		}
 	})
 
+	c.sub("program of the pods", func(t *testing.T) {
+		fails := filepath.Join(c.dir, "fails")
+		c.run("go", "build", "-o", fails, "./fixtures/fails")
+		c.run(c.lab, "load-image", "gostapfails", fails)
+		shop := space + "-go"
+		t.Cleanup(func() { c.try("kubectl", "delete", "namespace", "--wait=false", shop) })
+		c.run("kubectl", "create", "namespace", shop)
+		pods := func(name string, calls int) {
+			c.run("kubectl", "apply", "-f", c.write(name+".yaml", fmt.Sprintf(fleetGo, name, shop, calls)))
+			c.run("kubectl", "-n", shop, "rollout", "status", "deploy/"+name, "--timeout=60s")
+		}
+		pods("idle", 0)
+		if out, err := c.trace("", shop, "errors", "tool: go-errors, limits: {seconds: 600}"); err != nil ||
+			!strings.Contains(out, "is looked for in the pods") {
+			t.Fatal(err, out)
+		}
+		traced := func(n int) func(*fleetStatus) bool {
+			return func(s *fleetStatus) bool {
+				return len(s.Nodes) == 2 && s.Nodes[0].Pods == n && s.Nodes[1].Pods == n
+			}
+		}
+		c.until(shop, "errors", "traced", traced(1))
+		pods("busy", 1000)
+		c.until(shop, "errors", "traced", traced(2))
+		time.Sleep(time.Second) // all have made their calls
+		c.signalSession(syscall.SIGINT)
+		s := c.until(shop, "errors", "finished", (*fleetStatus).finished)
+		if s.Phase != "Done" || !strings.Contains(s.Result.Text, `*errors.errorString("a tenth")`) ||
+			!strings.Contains(s.Result.Text, "     200 main.handle") ||
+			!strings.Contains(s.Result.Text, "2000 calls returned") {
+			t.Errorf("%+v", s)
+		}
+	})
+
 	running := func(s *fleetStatus) bool {
 		return len(s.Nodes) == 2 && s.Nodes[0].Phase == "Running" && s.Nodes[1].Phase == "Running"
 	}
 	long := "tool: errsnoop, limits: {seconds: 600}"
-	t.Run("deleted", func(t *testing.T) {
+	c.sub("deleted", func(t *testing.T) {
 		c.trace("", space, "deleted", long)
 		c.until(space, "deleted", "running", running)
 		c.run("kubectl", "-n", space, "delete", "trace", "deleted", "--timeout=60s")
@@ -178,7 +233,7 @@ func TestFleet(t *testing.T) {
 		}
 	})
 
-	t.Run("agent", func(t *testing.T) {
+	c.sub("agent", func(t *testing.T) {
 		c.trace("", space, "agent", long)
 		c.until(space, "agent", "running", running)
 		victim := c.run("kubectl", "-n", space+"-agents", "get", "pods", "--field-selector", "spec.nodeName=lab2", "-o",
@@ -193,7 +248,7 @@ func TestFleet(t *testing.T) {
 		}
 	})
 
-	t.Run("leader", func(t *testing.T) {
+	c.sub("leader", func(t *testing.T) {
 		leader := strings.TrimSpace(c.run("ps", "-o", "ppid=", "-p", c.session()))
 		c.run("kill", "-9", leader)
 		s := c.until(space, "agent", "finished", (*fleetStatus).finished)
@@ -208,6 +263,16 @@ func TestFleet(t *testing.T) {
 		out, _ := c.try("kubectl", "-n", fleet, "logs", "-l", "app.kubernetes.io/name=gostap-fleet", "--tail=50")
 		t.Log(out)
 	}
+}
+
+// sub runs a part of the test, which ends alone if something of the cluster fails.
+func (c *realCluster) sub(name string, do func(t *testing.T)) {
+	whole := c.t
+	whole.Run(name, func(t *testing.T) {
+		c.t = t
+		defer func() { c.t = whole }()
+		do(t)
+	})
 }
 
 // session is the process of the session that runs.

@@ -53,6 +53,8 @@ type Config struct {
 	Timeout time.Duration
 	// Open reads binaries for symbol names.
 	Open func(path string) (debuginfo.Image, error)
+	// Moved are files that the program names and that lie elsewhere here, with where.
+	Moved map[string]string
 	// Timing fills Result.Times.
 	Timing bool
 	// Started is called when the probes are in place, before the target runs; may be nil.
@@ -118,7 +120,10 @@ func Run(ctx context.Context, c Config) (res Result) {
 		c.Logf = func(string, ...any) {}
 	}
 	r := &run{Config: c}
-	syms := &symbols.Table{Open: c.Open, Known: images(c.Program)}
+	syms := &symbols.Table{Open: c.Open, Moved: c.Moved, Known: images(c.Program)}
+	for path := range c.Moved {
+		syms.ImageOf(path) // now: where it lies may be a process's, which ends
+	}
 	r.out = newOutput(c.Program, c.Stdout, c.Stderr, syms)
 	syms.Warn = r.out.warn
 	r.out.schema = c.Session.Schema()

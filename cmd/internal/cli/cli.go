@@ -15,6 +15,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/completion"
 	"github.com/gostap/gostap/cmd/internal/inject"
 	"github.com/gostap/gostap/cmd/internal/kube"
+	"github.com/gostap/gostap/cmd/internal/kube/podprogram"
 	"github.com/gostap/gostap/cmd/internal/manual"
 	"github.com/gostap/gostap/cmd/internal/marks"
 	"github.com/gostap/gostap/cmd/internal/patch"
@@ -88,6 +89,8 @@ func Run(args []string, s Streams, env []string) (status int) {
 			return marks.Info(args[1:], s.Out, s.Err)
 		case "remote-session":
 			return remoteSession(args[1:], s, env)
+		case podprogram.Command: // in the pod of an agent
+			return podprogram.Serve(args[1:], s.In, s.Out)
 		case "profile":
 			defer sweep()()
 			ctx, hangs, done := untilSignal()
@@ -116,6 +119,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 				return 0
 			}
 			args, fleet = more, found
+			defer fleet.Close()
 		case "inject":
 			more, text, err := inject.Args(args[1:])
 			if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/companion"
 	"github.com/gostap/gostap/cmd/internal/follow"
 	"github.com/gostap/gostap/cmd/internal/kube"
+	"github.com/gostap/gostap/cmd/internal/kube/podprogram"
 	"github.com/gostap/gostap/cmd/internal/monitor"
 	"github.com/gostap/gostap/cmd/internal/page"
 	"github.com/gostap/gostap/cmd/internal/ready"
@@ -218,6 +219,18 @@ func (c *command) compileOptions() (script string, o gostap.Options, err error) 
 	if !c.hasList && !c.lists {
 		if o.Name, script, err = c.text(); err != nil {
 			return "", o, err
+		}
+	}
+	if c.fleet != nil {
+		dir := gostap.CacheDir(c.env)
+		if c.noCache {
+			dir = ""
+		}
+		o.Program = func() (string, error) { return c.fleet.Program(dir) }
+	} else if len(c.pods) > 0 {
+		o.Program = func() (string, error) {
+			p, err := podprogram.One(c.pods, "")
+			return p.Path, err
 		}
 	}
 	if c.summary && !c.inScript {

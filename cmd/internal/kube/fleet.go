@@ -37,10 +37,14 @@ type Fleet struct {
 	gone        []string        // what is missing of pods that have gone
 	others      map[string]bool // pods on other nodes than those that were named, by UID
 
-	mu    sync.Mutex
-	todo  []func() // what has happened, in order
-	ring  chan struct{}
-	ended context.Context
+	temp string // for copies of programs that are not kept
+
+	mu     sync.Mutex
+	from   source   // of a program
+	copies bool     // programs are taken from pods
+	todo   []func() // what has happened, in order
+	ring   chan struct{}
+	ended  context.Context
 }
 
 // member is a pod.

@@ -37,13 +37,15 @@ meanwhile are traced too, and those that go are left:
   -n, --namespace NS    the namespace of the pods, that of kubectl's context if not said
   -l, --selector SEL    the pods with these labels, as kubectl takes them
       --wait            begin without pods where there is none yet: they come later
+      --program NAME    which of several programs in the pods a process without a path means
       --node NODE       only on this node; any number of times
       --told json       what happens to sessions and pods is told as lines of JSON
       --agents NS       the namespace where gostap's agents are, gostap if not said
       --image IMAGE     of the manifest: the image with gostap, gostap:latest if not said
 
 kubectl has to be here, with the right to list pods, and to exec into those of the agents. A program that the script
-names is one of this machine, equal to the one in the pods: it is found there by what is in it. See docs/kubernetes.md.
+names is one of this machine, equal to the one in the pods: it is found there by what is in it. A process without a path
+is the program that runs in the pods, which is copied here. See docs/kubernetes.md.
 `
 
 // Streams are where it prints.
@@ -51,10 +53,10 @@ type Streams struct{ Out, Err io.Writer }
 
 // request is what is asked for.
 type request struct {
-	namespace, selector, agents, image, told string
-	pods, nodes                              []string
-	rest                                     []string
-	wait                                     bool
+	namespace, selector, agents, image, told, program string
+	pods, nodes                                       []string
+	rest                                              []string
+	wait                                              bool
 }
 
 // Args gives the arguments for gostap, and what finds the hosts. Without that there is nothing to run any more.
@@ -102,7 +104,7 @@ func (r *request) parse(args []string) error {
 		var node string
 		to := map[string]*string{"-n": &r.namespace, "--namespace": &r.namespace, "-l": &r.selector,
 			"--selector": &r.selector, "--agents": &r.agents, "--image": &r.image, "--told": &r.told,
-			"--node": &node}[name]
+			"--node": &node, "--program": &r.program}[name]
 		switch {
 		case args[0] == "--wait":
 			r.wait, args = true, args[1:]
@@ -193,6 +195,7 @@ func (f *Fleet) find() error {
 		}
 	}
 	n, traced := 0, 0
+	var first []*member
 	for _, p := range pods {
 		if len(r.pods) > 0 && !slices.Contains(r.pods, p.Metadata.Name) {
 			continue
@@ -211,9 +214,11 @@ func (f *Fleet) find() error {
 		default:
 			traced++
 			m.first = true
+			first = append(first, m)
 		}
 		f.pods[p.Metadata.UID] = m
 	}
+	f.takeFrom(first...)
 	switch {
 	case traced > 0 || r.wait:
 		return nil

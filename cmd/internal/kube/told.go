@@ -144,6 +144,9 @@ func (f *Fleet) translate() {
 	if f.translating {
 		return
 	}
+	if len(f.waiting) > 0 {
+		f.takeFrom(f.waiting[0].m)
+	}
 	f.translating = true
 	began := time.Now()
 	go func() {
@@ -174,6 +177,9 @@ func (f *Fleet) foresee(m *member) {
 		if s.traces(m) {
 			return
 		}
+	}
+	if f.copied() {
+		return // its program does not run yet
 	}
 	if f.Translate != nil && len(m.Spec.Containers) > 0 && len(f.sessions) > 0 {
 		f.translate()

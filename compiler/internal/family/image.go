@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap/compiler/debuginfo/tracefs"
 	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/compiler/internal/near"
+	"github.com/gostap/gostap/compiler/internal/rooted"
 	"github.com/gostap/gostap/compiler/machine"
 	"github.com/gostap/gostap/compiler/probe"
 )
@@ -29,6 +30,8 @@ type Env struct {
 	TargetPath string
 	// TargetWord is the word of -c that names the program, "" without -c.
 	TargetWord string
+	// Program gives the file that a bare "process" means where there is no target, nil for none.
+	Program func() (string, error)
 	// TargetPID is the process of -x, 0 if there is none: paths are looked up as it sees them.
 	TargetPID int
 	// SearchPath is $PATH, for programs named without a slash.
@@ -167,17 +170,23 @@ func (m *match) programs() []program {
 	c := &m.req.Comps[0]
 	switch {
 	case c.Arg == nil:
-		if m.env.TargetPath == "" && m.env.TargetWord != "" {
+		switch {
+		case m.env.TargetPath != "":
+			return []program{{path: m.env.TargetPath, target: true}}
+		case m.env.TargetWord != "":
 			m.errorf(c, "a process without a path is the program of -c, and there is no program %q", m.env.TargetWord).
 				Hintf(`name the program: process("path")`)
-			return nil
-		}
-		if m.env.TargetPath == "" {
+		case m.env.Program == nil:
 			m.errorf(c, "a process without a path is the program of -c or -x, and neither is given").
 				Hintf(`give -c COMMAND, -x PID, or a path: process("path")`)
-			return nil
+		default:
+			path, err := m.env.Program()
+			if err == nil {
+				return []program{{path: path}}
+			}
+			m.errorf(c, "the program of the pods: %v", err)
 		}
-		return []program{{path: m.env.TargetPath, target: true}}
+		return nil
 	case !c.Arg.IsString:
 		return m.byPID(c)
 	}
@@ -224,39 +233,11 @@ func (e *Env) inside(name string) string {
 			return ""
 		}
 	}
-	path := below(filepath.Join(dir, "root"), name)
+	path := rooted.Below(filepath.Join(dir, "root"), name)
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
 	return path
-}
-
-// below follows name as a process whose root directory is root does: the kernel would take
-// absolute links from the tracer's own root.
-func below(root, name string) string {
-	const maxLinks = 40 // as the kernel's MAXSYMLINKS
-	done, rest := "/", filepath.Clean(name)
-	for links := 0; rest != "" && rest != "/"; {
-		part, tail, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
-		at := filepath.Join(done, part)
-		link, err := os.Readlink(root + at)
-		if err != nil {
-			done, rest = at, tail
-			continue
-		}
-		if links++; links > maxLinks {
-			break
-		}
-		if filepath.IsAbs(link) {
-			done = "/"
-		}
-		rest = filepath.Join(link, tail)
-		if !filepath.IsAbs(link) {
-			rest = filepath.Join(done, rest)
-			done = "/"
-		}
-	}
-	return root + done
 }
 
 func (e *Env) inPath(name string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo/dynlink"
 	"github.com/gostap/gostap/compiler/diag"
+	"github.com/gostap/gostap/compiler/internal/rooted"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
 )
@@ -76,7 +77,7 @@ func (m *match) librariesOf(c *probe.Comp, p program) []string {
 	if strings.Contains(name, "/") && !wild {
 		path := m.env.abs(name)
 		if root := m.env.rootOf(p); root != "" && filepath.IsAbs(name) {
-			path = below(root, name)
+			path = rooted.Below(root, name)
 		} else if in := m.env.inside(name); in != "" {
 			path = in
 		}
@@ -216,7 +217,7 @@ func (e *Env) mapped(pid int, root string) []library {
 			continue
 		}
 		if root != "" {
-			path = below(root, path)
+			path = rooted.Below(root, path)
 		}
 		st, err := os.Stat(path)
 		if err != nil || inode(st) != f[4] || exe != nil && os.SameFile(st, exe) || !isELF(path) {

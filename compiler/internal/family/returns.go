@@ -8,6 +8,7 @@ import (
 
 	"github.com/gostap/gostap/compiler/debuginfo"
 	"github.com/gostap/gostap/compiler/debuginfo/dynlink"
+	"github.com/gostap/gostap/compiler/internal/rooted"
 	"github.com/gostap/gostap/compiler/probe"
 )
 
@@ -47,7 +48,7 @@ func (f *finder) unwinds() string {
 
 // search says where the libraries of p are looked for.
 func (e *Env) search(p program) dynlink.Search {
-	s := dynlink.Search{Root: e.rootOf(p), Follow: below, LibraryPath: e.LibraryPath}
+	s := dynlink.Search{Root: e.rootOf(p), Follow: rooted.Below, LibraryPath: e.LibraryPath}
 	if s.Root != "" {
 		if link, err := os.Readlink(filepath.Join(filepath.Dir(s.Root), "exe")); err == nil {
 			s.Origin = filepath.Dir(link)

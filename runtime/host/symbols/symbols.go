@@ -26,6 +26,8 @@ import (
 type Table struct {
 	// Open opens a binary's debug information.
 	Open func(path string) (debuginfo.Image, error)
+	// Moved are files that the script names and that lie elsewhere here, with where.
+	Moved map[string]string
 	// Known are the images that the script's probes lie in.
 	Known []debuginfo.Image
 	// Events reports what processes map; may be nil.
@@ -277,7 +279,12 @@ func (t *Table) fromKnown(fr Frame, at uint64) Frame {
 }
 
 // ImageOf is the image of a program that the script names; nil where it cannot be read.
-func (t *Table) ImageOf(path string) debuginfo.Image { return t.image(uint32(os.Getpid()), path) }
+func (t *Table) ImageOf(path string) debuginfo.Image {
+	if to := t.Moved[path]; to != "" {
+		path = to
+	}
+	return t.image(uint32(os.Getpid()), path)
+}
 
 func (t *Table) image(pid uint32, path string) debuginfo.Image {
 	// The process may live in another mount namespace.

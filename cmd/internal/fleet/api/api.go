@@ -51,6 +51,8 @@ type Spec struct {
 	Pods Pods `json:"pods"`
 	// Nodes says on which nodes; all if it is left out.
 	Nodes Nodes `json:"nodes,omitzero"`
+	// Program is which of several programs in the pods a process without a path means.
+	Program string `json:"program,omitempty"`
 	// Wait says that it begins also where there are no such pods yet.
 	Wait bool `json:"wait,omitempty"`
 	// Separate says that each node prints for itself, in place of one answer of all.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,14 +135,20 @@ func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err e
 	case <-ctx.Done():
 		return "", errors.New("too many scripts are being checked: try again")
 	}
-	if _, said, err := c.pass(ctx, args, "-p1"); err != nil || said != "" {
+	text, said, err := c.pass(ctx, args, "-p1")
+	if err != nil || said != "" {
 		return "", cmpError(err, said)
 	}
 	out, said, err := c.pass(ctx, args, "-p2")
 	switch {
 	case err != nil:
 		return "", err
-	case said != "" && s.Separate && onlyMissing(said):
+	case said != "" && only(said, bare):
+		if err := unsafe(text); err != nil {
+			return "", err
+		}
+		return "what a process without a path has is looked for in the pods: " + said, nil
+	case said != "" && s.Separate && only(said, ": error: no match for "):
 		return "not found here, and looked for on the nodes: " + said, nil
 	case said != "":
 		return "", &Refusal{said}
@@ -164,14 +171,18 @@ func cmpError(err error, said string) error {
 	return &Refusal{said}
 }
 
-// onlyMissing says that all errors are about probe points that are not found, which is another matter elsewhere.
-func onlyMissing(said string) bool {
+// bare is what is said of a process without a path, which is the program of the pods.
+const bare = "a process without a path is the program of -c or -x, and neither is given"
+
+// only says that all errors are of one kind, by a text in each: such as probe points that are not found, which is
+// another matter elsewhere.
+func only(said, text string) bool {
 	n := 0
 	for line := range strings.Lines(said) {
 		if !strings.Contains(line, ": error: ") {
 			continue
 		}
-		if !strings.Contains(line, ": error: no match for ") {
+		if !strings.Contains(line, text) {
 			return false
 		}
 		n++
@@ -190,13 +201,31 @@ func local(out string, s *api.Spec) error {
 		}
 		name, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		name, _, _ = strings.Cut(name, ":")
-		if why := notHere[name]; inside && why != "" {
-			return refuse(fmt.Sprintf("the script uses %s(), which %s", name, why),
-				"gostap kube runs such scripts with the rights of who types it")
+		if inside && notHere[name] != "" {
+			return uses(name)
 		}
 	}
 	return nil
 }
+
+func uses(name string) error {
+	return refuse(fmt.Sprintf("the script uses %s(), which %s", name, notHere[name]),
+		"gostap kube runs such scripts with the rights of who types it")
+}
+
+// unsafe refuses these functions in a script as pass 1 prints it, with its macros expanded, for one whose functions are
+// not known before its program is.
+func unsafe(text string) error {
+	text = literal.ReplaceAllString(text, "")
+	for name := range notHere {
+		if regexp.MustCompile(`\b` + name + `\(`).MatchString(text) {
+			return uses(name)
+		}
+	}
+	return nil
+}
+
+var literal = regexp.MustCompile(`"(\\.|[^"\\])*"`)
 
 // pass runs gostap up to a pass, with options of its own. said is what it found wrong.
 func (c *Checker) pass(ctx context.Context, args []string, own ...string) (out, said string, err error) {

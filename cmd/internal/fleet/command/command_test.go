@@ -79,6 +79,14 @@ func TestCheck(t *testing.T) {
 			refused: "there is no file /no/such"},
 		{name: "not here, translated there", spec: api.Spec{Separate: true,
 			Script: `probe process("/no/such").function("f") { }`}, warn: "there is no file /no/such"},
+		{name: "the pods' program", spec: api.Spec{Tool: "go-errors"}, warn: "is looked for in the pods"},
+		{name: "the pods' program, and system", spec: api.Spec{Script: `@define s %( system %)
+			probe process.function("main") { @s /* it */ ("id") }`}, refused: "uses system()"},
+		{name: "the pods' program, and a word", warn: "is looked for in the pods",
+			spec: api.Spec{Script: `probe process.function("main") { println("\"system(") }`}},
+		{name: "the pods' program, and an error", spec: api.Spec{
+			Script: `probe process.function("main") { } probe process("/no/such").function("f") { }`},
+			refused: "there is no file /no/such"},
 		{name: "wrong anywhere", spec: api.Spec{Separate: true, Script: `probe process("/no/such").function("f") { `},
 			refused: "error: expected"},
 	} {

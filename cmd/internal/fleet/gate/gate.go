@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authv1 "k8s.io/api/authorization/v1"
@@ -119,7 +120,8 @@ func (g *Guard) Handle(ctx context.Context, r admission.Request) admission.Respo
 	case err != nil:
 		return admission.Errored(http.StatusInternalServerError, err)
 	case warning != "":
-		return admission.Allowed("").WithWarnings(warning)
+		// Each is a header of HTTP: the API server drops one with an end of line.
+		return admission.Allowed("").WithWarnings(strings.Split(strings.TrimSpace(warning), "\n")...)
 	}
 	return admission.Allowed("")
 }

@@ -121,9 +121,9 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s: allowed %v: %+v", c.name, r.Allowed, r.Result)
 		}
 	}
-	g := &Guard{Client: answers(t), Script: said{warning: "not here"}}
+	g := &Guard{Client: answers(t), Script: said{warning: "not here\nbut there\n"}}
 	r := g.Handle(t.Context(), request(t, admissionv1.Create, `{"spec":{"tool":"syscount",`+by+`}}`, ""))
-	if !r.Allowed || len(r.Warnings) != 1 {
+	if !r.Allowed || !slices.Equal(r.Warnings, []string{"not here", "but there"}) {
 		t.Errorf("no warning: %+v", r)
 	}
 }

@@ -89,6 +89,9 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	for _, n := range w.Nodes {
 		head = append(head, "--node="+n)
 	}
+	if s.Program != "" {
+		head = append(head, "--program="+s.Program)
+	}
 	if s.Wait {
 		head = append(head, "--wait")
 	}

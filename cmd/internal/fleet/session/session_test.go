@@ -135,14 +135,14 @@ func TestRefusedHere(t *testing.T) {
 func TestLine(t *testing.T) {
 	t.Setenv("SOME_TOKEN", "x")
 	s, err := stub(t, `printf '%s ' "$@"; pwd; env | grep -c -e TOKEN -e KUBERNETES; echo $KUBECONFIG`).Start(&api.Spec{
-		Tool: "syscount", Options: map[string]string{"top": "3"}, Wait: true,
+		Tool: "syscount", Options: map[string]string{"top": "3"}, Wait: true, Program: "shop",
 		Limits: api.Limits{Seconds: 9, Bytes: 4000}},
 		Where{"shop", "a=b,c=d", []string{"x", "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "kube --namespace=shop --selector=a=b,c=d --agents=agents --told=json --node=x --node=y --wait -- " +
-		"--color=never --timeout=9 --merge syscount --top=3 -- /\n0\n/some/where\n"
+	want := "kube --namespace=shop --selector=a=b,c=d --agents=agents --told=json --node=x --node=y " +
+		"--program=shop --wait -- --color=never --timeout=9 --merge syscount --top=3 -- /\n0\n/some/where\n"
 	if st := ended(t, s); st.Result.Text != want || st.Result.Left != 0 || int(st.Result.Bytes) != len(want) {
 		t.Errorf("%+v", st.Result)
 	}

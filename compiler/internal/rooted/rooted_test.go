@@ -1,4 +1,4 @@
-package family
+package rooted
 
 import (
 	"os"
@@ -28,9 +28,9 @@ func TestBelow(t *testing.T) {
 		"/opt/cur/bin": "/opt/app/bin",
 		"/up/passwd":   "/etc/passwd", "/../../x": "/x", "/": "/", "/none/at/all": "/none/at/all",
 	} {
-		if got := below(root, name); got != filepath.Clean(root+want) && got != root+want {
+		if got := Below(root, name); got != filepath.Clean(root+want) && got != root+want {
 			t.Errorf("%s: %s, want %s", name, got, root+want)
 		}
 	}
-	below(root, "/loop/a") // ends
+	Below(root, "/loop/a") // ends
 }
