@@ -33,7 +33,9 @@ case "$*" in
 "get pods --namespace shop --selector app=cart --output json") cat %[1]s/pods.json ;;
 "get pods --namespace shop --selector app=cart --watch --output-watch-events --output json")
 	exec tail -n +1 -f %[1]s/events ;;
-"exec -i -q --namespace tracing agent-"*" -- gostap remote-session") exec %[2]s remote-session ;;
+"exec -i -q --namespace tracing agent-"*" -- gostap remote-session")
+	if [ -e %[1]s/down ]; then echo "The connection to the server was refused" >&2; exit 1; fi
+	exec %[2]s remote-session ;;
 *) echo "Error from server (Forbidden): $*" >&2; exit 1 ;;
 esac
 `

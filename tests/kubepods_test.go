@@ -295,6 +295,8 @@ func TestKubeLost(t *testing.T) {
 		probe timer.ms(50) { if (!told++) println("ready") }
 		probe end { printf("%%d calls\n", calls) }`, app))
 	out.await(t, "ready")
+	n.write("down", "", 0o644) // nothing of the cluster is to be reached for a while
+	time.AfterFunc(6*time.Second, func() { os.Remove(filepath.Join(n.dir, "down")) })
 	killed := 0
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", cmd.Process.Pid))
 	for _, task := range tasks {

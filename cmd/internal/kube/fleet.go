@@ -58,6 +58,7 @@ type member struct {
 	seen    time.Time // when it was heard of, zero for one of the beginning
 	tried   []*session
 	opens   int
+	out     int       // how often its agent was out of reach, one after another
 	from    time.Time // when it was traced, zero if it is not
 	gaps    []string  // what is missing of it
 	lost    time.Time // since when its session is lost, zero if it is not

@@ -28,7 +28,7 @@ func (f *Fleet) told(s *session, t remote.Told, now time.Time) {
 	case remote.Entered:
 	case remote.Traced:
 		again := m.why != ""
-		m.from, m.why = now.Add(-t.Since), ""
+		m.from, m.why, m.opens, m.out = now.Add(-t.Since), "", 0, 0
 		for _, c := range m.Spec.Containers {
 			s.images[c.Image] = true
 		}
@@ -253,6 +253,9 @@ func (f *Fleet) end(s *session, inOrder bool, why string) {
 			f.later(func() { f.back(m) })
 		case inOrder && f.Translate != nil && s.plan == nil:
 			f.anew(m, why)
+		case !inOrder && !m.lost.IsZero(): // its agent, or the cluster, is out of reach for now
+			m.out++
+			time.AfterFunc(min(againAfter<<min(m.out, 4), mostAfter), func() { f.post(func() { f.back(m) }) })
 		case m.opens < 3 && s.plan == nil:
 			f.later(func() { f.back(m) })
 		default:
@@ -263,6 +266,9 @@ func (f *Fleet) end(s *session, inOrder bool, why string) {
 		f.exited = true
 	}
 }
+
+// mostAfter is how long it takes at most until an agent that is out of reach is tried again.
+const mostAfter = 10 * time.Second
 
 // back looks again for a session of a pod that lost its own.
 func (f *Fleet) back(m *member) {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -252,8 +253,16 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// text is that, without the log of kubectl's library if there is more.
 func (t *tail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.TrimSpace(strings.ReplaceAll(string(t.b), "\r", ""))
+	text := strings.ReplaceAll(string(t.b), "\r", "")
+	if rest := strings.TrimSpace(logged.ReplaceAllString(text, "")); rest != "" {
+		return rest
+	}
+	return strings.TrimSpace(text)
 }
+
+// logged is a line of klog: a letter, month and day, a time.
+var logged = regexp.MustCompile(`(?m)^[IWEF]\d{4} \d\d:\d\d:.*\n?`)

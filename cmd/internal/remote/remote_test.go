@@ -197,3 +197,15 @@ func TestSweep(t *testing.T) {
 		t.Error(left)
 	}
 }
+
+func TestTail(t *testing.T) {
+	log := "E1127 12:42:55.450863   25797 memcache.go:265] \"Unhandled Error\" err=\"refused\"\n"
+	for text, want := range map[string]string{log + "no connection\r\n" + log: "no connection",
+		log: strings.TrimSpace(log), " two\nlines\n": "two\nlines", "": ""} {
+		var said tail
+		said.Write([]byte(text))
+		if got := said.text(); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
