@@ -3,6 +3,7 @@ package vm
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -29,6 +30,16 @@ var setupProofs = []struct{ tool, ready, load, what, line, number, source string
 		"${N:-0}", "dd"},
 	{"fsslower ext4 --min 0", "", "dd if=/mnt/file of=/dev/null bs=4k count=100", "reads",
 		` ext4_file_read_iter .* file$`, "${N:-0}", "dd"},
+	// The first run says how many it takes to begin.
+	{"dcstat --interval 100s", "printf '/lab/loads names 0\\nexit 0\\n' >/lab/base0; " +
+		"./gostap dcstat --interval 100s -o /base.txt -c 'sh /lab/base0 >/dev/null'", "/lab/loads names 300",
+		"names that are not there", `^[\d:]+ +\d+ +\d+ +(\d+)`, "$((300 + $(tail -n1 /base.txt | awk '{ print $4 }')))",
+		"the program"},
+	{"dcstat --interval 100s", "", "/lab/loads names 300", "lookups", `^[\d:]+ +(\d+)`,
+		"$((600 + $(tail -n1 /base.txt | awk '{ print $2 }')))", "the program"},
+	{"dcsnoop --missed --name loads", "", "/lab/loads names 40", "names that are not there", ` M absent40-\d+$`, "40", "the program"},
+	{"cachestat --interval 100s", "sh -c '/lab/loads pages 0; cat /lab/load*' >/dev/null", "/lab/loads pages 40",
+		"pages that are not there", `^[\d:]+ +\d+ +(\d+)`, "40", "the program"},
 	{"modsnoop", "", "insmod /lab/null_blk.ko nr_devices=0; rmmod null_blk", "loaded", ` load +null_blk$`, "1",
 		"insmod"},
 	{"oomkill", "", "sh -c \"echo 0 >/cg/small/cgroup.procs; exec dd if=/dev/zero of=/dev/null bs=64M count=1\"",
@@ -58,6 +69,12 @@ func TestToolSetups(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "grow"), []byte(grow), 0o644); err != nil {
 			t.Fatal(err)
 		}
+		cc := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", filepath.Join(dir, "loads"),
+			"testdata/loads/loads.c")
+		if out, err := cc.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		files["/lab/loads"] = filepath.Join(dir, "loads")
 		mods, err := k.Modules("brd?", "ext4?", "null_blk?")
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -199,6 +200,25 @@ int main(int argc, char **argv)
 			done += pread(fd, p, PAGE, i * PAGE) == PAGE;
 		printf("reads %ld\ninterrupts %ld\n", reads() - r, interrupts("-req.") - q);
 		sleep(1); /* some examples print ten times a second */
+	} else if (!strcmp(what, "names")) { /* names that are there, each with one that is not, n times */
+		struct stat st;
+		char name[64];
+
+		if (chdir("/mnt") || stat("file", &st))
+			return 1;
+		for (i = 0; i < n; i++) {
+			snprintf(name, sizeof name, "absent%ld-%ld", n, i);
+			done += !stat("file", &st) + (stat(name, &st) && errno == ENOENT);
+		}
+	} else if (!strcmp(what, "pages")) { /* pages that are not in memory, each twice, none read ahead */
+		int fd = open("/mnt/file", O_RDONLY), turn;
+
+		fsync(fd);
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+		posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+		for (turn = 0; turn < 2; turn++)
+			for (i = 0; i < n; i++)
+				done += pread(fd, buf, PAGE, 3 * i * PAGE) == PAGE;
 	} else if (!strcmp(what, "lock")) {
 		pthread_t a, b;
 
