@@ -267,6 +267,7 @@ func some(all []place) (out []place) {
 // arguments by their positions.
 func (s *server) compare(t *testing.T, bin string, debug ...string) *tally {
 	t.Helper()
+	needHardwareStops(t)
 	pid := s.start(t, bin)
 	all := s.busy(t, bin, pid)
 	places := some(all)
