@@ -155,6 +155,11 @@ func TestKube(t *testing.T) {
 		{[]string{"-e", "probe begin { }"}, "no pods are named"},
 		{[]string{"-l", "a=b", "pod-1", "-e", "probe begin { }"}, "not by both"},
 		{[]string{"-n"}, "-n needs a value"},
+		{[]string{"-l", "app=cart", "--told", "xml", "-e", "probe begin { }"}, "--told takes json"},
+		{[]string{"-n", "shop", "-l", "app=cart", "--agents", "tracing", "--program", "x", "--", "-e",
+			"probe begin { }"}, "--program is about a script that is translated here"},
+		{[]string{"-n", "shop", "-l", "app=cart", "--agents", "tracing", "--node", "x", "--", "-e", "probe begin { }"},
+			"none of the pods is on a node that --node names"},
 		{[]string{"manifest", "x"}, `kube manifest takes no "x"`},
 	} {
 		if out, err := run(c.args...).CombinedOutput(); err == nil || !strings.Contains(string(out), c.want) {

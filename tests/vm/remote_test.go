@@ -43,7 +43,7 @@ __attribute__((noinline)) long handle(struct req *r, int n) { asm volatile(""); 
 struct req r = {7, "order", {10, 20, 30, 40}};
 int main(int argc, char **argv) {
 	long s = 0;
-	for (int i = 0; i < atoi(argv[1]); i++) { r.id++; s += handle(&r, i); getppid(); }
+	for (int i = 0; i < atoi(argv[1]); i++) { r.id++; s += handle(&r, i); getppid(); usleep(10000); }
 	return s != 145;
 }
 `

@@ -106,6 +106,10 @@ func (c *command) runRemote() (status int, err error) {
 		args = c.tool.args
 	}
 	planned := c.plan != "" || c.here || c.merge
+	if c.fleet != nil && c.fleet.Named() && !planned {
+		return 0, slip.New("kube: --program is about a script that is translated here, and each agent translates this "+
+			"one", "--merge or --remote-plan behind -- has it translated here")
+	}
 	if r.Args, err = sentArgs(slices.Concat(c.rc, args), c.format, planned); err != nil {
 		return 0, err
 	}

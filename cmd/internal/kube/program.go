@@ -67,6 +67,9 @@ func (f *Fleet) Program(dir string) (string, error) {
 	return path, err
 }
 
+// Named says that the program was named, which is of use only where the script is translated here.
+func (f *Fleet) Named() bool { return f.r.program != "" }
+
 // takeFrom says whose program it is from now on.
 func (f *Fleet) takeFrom(list ...*member) {
 	f.mu.Lock()

@@ -43,6 +43,9 @@ func Args(s *api.Spec) ([]string, error) {
 	switch {
 	case (s.Tool == "") == (s.Script == ""):
 		return nil, refuse("a Trace has either a tool or a script", "spec.tool: syscount")
+	case s.Program != "" && s.Separate:
+		return nil, refuse("spec.program is about a script that is translated once, and with spec.separate each node "+
+			"translates it", "")
 	case s.Script != "" && len(s.Options) > 0:
 		return nil, refuse("spec.options are those of a tool, and there is a script",
 			"spec.args are the arguments of a script")

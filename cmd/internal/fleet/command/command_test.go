@@ -25,6 +25,7 @@ func TestArgs(t *testing.T) {
 			args: []string{"funccount", "--", "--output=x"}},
 		{spec: api.Spec{Script: "-c id", Args: []string{"-x", "--output=y"}, Guru: true},
 			args: []string{"--guru", "--execute=-c id", "--", "-x", "--output=y"}},
+		{spec: api.Spec{Tool: "go-gc", Program: "x", Separate: true}, want: "spec.program"},
 		{spec: api.Spec{}, want: "either a tool or a script"},
 		{spec: api.Spec{Tool: "syscount", Script: "probe begin {}"}, want: "either a tool or a script"},
 		{spec: api.Spec{Tool: "syscuont"}, want: "did you mean syscount"},
