@@ -42,6 +42,7 @@ var setupProofs = []struct{ tool, ready, load, what, line, number, source string
 		"pages that are not there", `^[\d:]+ +\d+ +(\d+)`, "40", "the program"},
 	{"modsnoop", "", "insmod /lab/null_blk.ko nr_devices=0; rmmod null_blk", "loaded", ` load +null_blk$`, "1",
 		"insmod"},
+	{"undump --name loads", "", "/lab/loads packets 20", "bytes", ` loads +(\d+) `, "20000", "the program"},
 	{"oomkill", "", "sh -c \"echo 0 >/cg/small/cgroup.procs; exec dd if=/dev/zero of=/dev/null bs=64M count=1\"",
 		"killed", ` dd +\d+ \d+\.`, "$(stat oom_kill /cg/small/memory.events)", "memory.events of the control group"},
 	{"swapin --interval 100s", "mkswap /dev/ram1 >/dev/null; swapon /dev/ram1",

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -219,6 +220,18 @@ int main(int argc, char **argv)
 		for (turn = 0; turn < 2; turn++)
 			for (i = 0; i < n; i++)
 				done += pread(fd, buf, PAGE, 3 * i * PAGE) == PAGE;
+	} else if (!strcmp(what, "packets")) { /* of 1000 bytes, each received in pieces of 300 */
+		int s[2];
+		long got;
+
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, s))
+			return 1;
+		for (i = 0; i < n; i++) {
+			if (write(s[0], buf, 1000) != 1000)
+				return 1;
+			for (before = done; done < before + 1000 && (got = read(s[1], buf, 300)) > 0; )
+				done += got;
+		}
 	} else if (!strcmp(what, "lock")) {
 		pthread_t a, b;
 
