@@ -32,7 +32,8 @@ type Scraped struct {
 	server *http.Server
 	series *series
 	mu     sync.Mutex
-	asked  bool      // since the last line
+	taken  int       // lines so far
+	asked  int       // of them were there when someone asked
 	again  chan bool // someone has asked
 }
 
@@ -56,16 +57,19 @@ func Listen(a *deliver.Address, cfg deliver.Config) (*Scraped, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Text, err)
 	}
-	s := &Scraped{text: a.Text, series: newSeries(), asked: true, again: make(chan bool, 1)}
+	s := &Scraped{text: a.Text, series: newSeries(), again: make(chan bool, 1)}
 	r := prometheus.NewRegistry()
 	r.MustRegister(s.series)
 	metrics := promhttp.HandlerFor(r, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: 4,
 		ErrorHandling: promhttp.ContinueOnError})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/metrics", func(w http.ResponseWriter, q *http.Request) {
+		s.mu.Lock()
+		taken := s.taken
+		s.mu.Unlock()
 		metrics.ServeHTTP(w, q)
 		s.mu.Lock()
-		s.asked = true
+		s.asked = max(s.asked, taken) // what came meanwhile may not be on the page
 		s.mu.Unlock()
 		select {
 		case s.again <- true:
@@ -82,7 +86,7 @@ func Listen(a *deliver.Address, cfg deliver.Config) (*Scraped, error) {
 func (s *Scraped) Take(l *feed.Line) {
 	if s.series.take(l) {
 		s.mu.Lock()
-		s.asked = false
+		s.taken++
 		s.mu.Unlock()
 	}
 }
@@ -92,7 +96,7 @@ func (s *Scraped) Close(ctx context.Context) error {
 	defer s.server.Close()
 	for {
 		s.mu.Lock()
-		asked := s.asked
+		asked := s.asked == s.taken
 		s.mu.Unlock()
 		if asked {
 			over, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
