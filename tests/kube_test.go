@@ -36,6 +36,10 @@ case "$*" in
 "exec -i -q --namespace tracing agent-"*" -- gostap remote-session")
 	if [ -e %[1]s/down ]; then echo "The connection to the server was refused" >&2; exit 1; fi
 	exec %[2]s remote-session ;;
+"exec -i -q --namespace tracing agent-"*" -- gostap pod-program "*)
+	while [ "$1" != pod-program ]; do shift; done
+	echo "$*" >>%[1]s/copies
+	exec %[2]s "$@" ;;
 *) echo "Error from server (Forbidden): $*" >&2; exit 1 ;;
 esac
 `

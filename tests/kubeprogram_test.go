@@ -15,11 +15,6 @@ import (
 func TestKubeProgram(t *testing.T) {
 	needRoot(t)
 	n := newNodes(t)
-	n.write("kubectl", strings.Replace(kubectlText(t, n), "\n*) echo", `
-"exec -i -q --namespace tracing agent-"*" -- gostap pod-program "*)
-	while [ "$1" != pod-program ]; do shift; done; echo "$*" >> `+n.dir+`/copies
-	exec `+bin(t, "gostap")+` "$@" ;;
-*) echo`, 1), 0o755)
 	build := func(name, word string) string {
 		path := filepath.Join(n.dir, name)
 		cmd := exec.Command("go", "build", "-ldflags=-buildid="+word, "-o", path, "./fixtures/fails")
@@ -67,14 +62,4 @@ func TestKubeProgram(t *testing.T) {
 	if len(copies) != 2 || strings.Count(string(asked), "\n") != 2 {
 		t.Errorf("copies %v, asked for by %s", copies, asked)
 	}
-}
-
-// kubectlText is the script that stands for kubectl.
-func kubectlText(t *testing.T, n *nodes) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(n.dir, "kubectl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }

@@ -144,6 +144,17 @@ func outName(l guestLoad, how string) string {
 	return strings.ReplaceAll(l.name, "/", "-") + "." + how
 }
 
+// buildLoads makes the program of the loads in dir, and gives its path.
+func buildLoads(t *testing.T, dir string) string {
+	t.Helper()
+	load := filepath.Join(dir, "loads")
+	cc := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", load, "testdata/loads/loads.c")
+	if out, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return load
+}
+
 // stageLoads builds modules of examples, and gives the files for the guest and what it runs.
 func stageLoads(t *testing.T, k *Kernel, loads []guestLoad) (files map[string]string, command string) {
 	t.Helper()
@@ -156,18 +167,14 @@ func stageLoads(t *testing.T, k *Kernel, loads []guestLoad) (files map[string]st
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	gostap, load, calls := filepath.Join(dir, "gostap"), filepath.Join(dir, "loads"), filepath.Join(dir, "calls.stp")
+	gostap, calls := filepath.Join(dir, "gostap"), filepath.Join(dir, "calls.stp")
 	if err := goBuild(gostap, "../../cmd/gostap"); err != nil {
 		t.Fatal(err)
-	}
-	cc := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", load, "testdata/loads/loads.c")
-	if out, err := cc.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
 	}
 	if err := os.WriteFile(calls, []byte(crossCalls), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	files = map[string]string{"/lab/gostap": gostap, "/lab/loads": load}
+	files = map[string]string{"/lab/gostap": gostap, "/lab/loads": buildLoads(t, dir)}
 	build := func(name string, args ...string) {
 		cmd := exec.Command(gostap, append([]string{"-w", "-p4", "-m", name, "-r", headers, "--runtime=kernel",
 			"--kernel-btf", facts.BTF, "--kernel-map", facts.Kallsyms}, args...)...)

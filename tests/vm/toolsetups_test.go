@@ -3,7 +3,6 @@ package vm
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -37,7 +36,8 @@ var setupProofs = []struct{ tool, ready, load, what, line, number, source string
 		"the program"},
 	{"dcstat --interval 100s", "", "/lab/loads names 300", "lookups", `^[\d:]+ +(\d+)`,
 		"$((600 + $(tail -n1 /base.txt | awk '{ print $2 }')))", "the program"},
-	{"dcsnoop --missed --name loads", "", "/lab/loads names 40", "names that are not there", ` M absent40-\d+$`, "40", "the program"},
+	{"dcsnoop --missed --name loads", "", "/lab/loads names 40", "names that are not there", ` M absent40-\d+$`, "40",
+		"the program"},
 	{"cachestat --interval 100s", "sh -c '/lab/loads pages 0; cat /lab/load*' >/dev/null", "/lab/loads pages 40",
 		"pages that are not there", `^[\d:]+ +\d+ +(\d+)`, "40", "the program"},
 	{"modsnoop", "", "insmod /lab/null_blk.ko nr_devices=0; rmmod null_blk", "loaded", ` load +null_blk$`, "1",
@@ -70,12 +70,7 @@ func TestToolSetups(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "grow"), []byte(grow), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		cc := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", filepath.Join(dir, "loads"),
-			"testdata/loads/loads.c")
-		if out, err := cc.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		files["/lab/loads"] = filepath.Join(dir, "loads")
+		files["/lab/loads"] = buildLoads(t, dir)
 		mods, err := k.Modules("brd?", "ext4?", "null_blk?")
 		if err != nil {
 			t.Fatal(err)

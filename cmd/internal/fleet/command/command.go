@@ -161,14 +161,12 @@ func (c *Checker) Check(ctx context.Context, s *api.Spec) (warning string, err e
 	}
 	// No machine is asked: it is divided, and that is all.
 	_, said, err = c.pass(ctx, args, "-p3", "--merge", "--remote=kube://any/one")
-	if err != nil || said != "" {
-		return "", cmpError(err, said)
-	}
-	return "", nil
+	return "", cmpError(err, said)
 }
 
+// cmpError is err, else a refusal by what was said, nil if nothing was.
 func cmpError(err error, said string) error {
-	if err != nil {
+	if err != nil || said == "" {
 		return err
 	}
 	return &Refusal{said}
