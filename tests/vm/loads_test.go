@@ -148,7 +148,8 @@ func outName(l guestLoad, how string) string {
 func buildLoads(t *testing.T, dir string) string {
 	t.Helper()
 	load := filepath.Join(dir, "loads")
-	cc := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", load, "testdata/loads/loads.c")
+	cc := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", load, "testdata/loads/loads.c",
+		"testdata/loads/freepages.c")
 	if out, err := cc.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

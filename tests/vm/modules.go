@@ -12,7 +12,7 @@ import (
 
 // moduleFolders are those of the package whose modules guests may load, with what is below them.
 var moduleFolders = []string{"fs", "net/sunrpc", "net/dns_resolver", "net/core", "drivers/net", "drivers/virtio",
-	"drivers/block", "drivers/scsi", "lib", "arch/*/crypto", "arch/*/kvm", "virt", "crypto"}
+	"drivers/block", "drivers/scsi", "drivers/md", "lib", "arch/*/crypto", "arch/*/kvm", "virt", "crypto"}
 
 // Modules gives the kernel's own modules of these names, such as "sunrpc", and those that they need, in the order in
 // which they can be loaded: files on this machine, which are taken out of the kernel's package when they are first
@@ -23,7 +23,7 @@ func (k *Kernel) Modules(names ...string) ([]string, error) {
 		return nil, err
 	}
 	defer unlock()
-	root := filepath.Join(k.dir, "modules-5") // another number for other files
+	root := filepath.Join(k.dir, "modules-6") // another number for other files
 	if !exists(filepath.Join(root, "ready")) {
 		deb, err := k.a.get(suites(k.Release), "linux-modules-"+k.Release, "linux-image-"+k.Release+"-unsigned")
 		if err != nil {

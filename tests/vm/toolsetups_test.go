@@ -42,6 +42,11 @@ var setupProofs = []struct{ tool, ready, load, what, line, number, source string
 		"pages that are not there", `^[\d:]+ +\d+ +(\d+)`, "40", "the program"},
 	{"modsnoop", "", "insmod /lab/null_blk.ko nr_devices=0; rmmod null_blk", "loaded", ` load +null_blk$`, "1",
 		"insmod"},
+	{"bioerr", badDisk, "/lab/loads errors 20", "reads that failed", ` nullb0 +read +\d+ +I/O error$`, "20",
+		"the program"},
+	{"mdflush", raid, "/lab/loads flushes 12", "flushes", ` loads +md0$`, "12", "the program"},
+	{"drsnoop", fill, "/lab/loads memory 150000 >/lab/own", "waits", ` loads +\d+ +\d+ +\d+$`,
+		"$(sed -n 's/^did //p' /lab/own)", "the kernel's delay accounting"},
 	{"undump --name loads", "", "/lab/loads packets 20", "bytes", ` loads +(\d+) `, "20000", "the program"},
 	{"oomkill", "", "sh -c \"echo 0 >/cg/small/cgroup.procs; exec dd if=/dev/zero of=/dev/null bs=64M count=1\"",
 		"killed", ` dd +\d+ \d+\.`, "$(stat oom_kill /cg/small/memory.events)", "memory.events of the control group"},
@@ -49,6 +54,24 @@ var setupProofs = []struct{ tool, ready, load, what, line, number, source string
 		"sh -c \"echo 0 >/cg/small/cgroup.procs; exec awk -f /lab/grow.awk\"", "pages read", `^[\d:]+ +\d+ +awk +(\d+)`,
 		"$(stat pswpin /proc/vmstat)", "/proc/vmstat: pswpin"},
 }
+
+// badDisk makes a disk without a good block.
+const badDisk = "insmod /lab/null_blk.ko nr_devices=0; mount -t configfs none /sys/kernel/config; " +
+	"mkdir " + nullDisks + "nullb0; cd " + nullDisks + "nullb0; echo 1 >memory_backed; echo +0-999 >badblocks; " +
+	"echo 1 >power; cd /lab"
+
+// nullDisks is where disks are made by making folders.
+const nullDisks = "/sys/kernel/config/nullb/"
+
+// raid makes a mirror of one disk in memory, by the kernel's files alone.
+const raid = "mknod /dev/ram2 b 1 2; echo md0 >/sys/module/md_mod/parameters/new_array; cd /sys/block/md0/md; " +
+	"echo none >metadata_version; echo raid1 >level; echo 1 >raid_disks; echo 65536 >component_size; " +
+	"echo 1:2 >new_dev; echo 0 >dev-ram2/slot; echo active >array_state; cd /lab"
+
+// fill leaves no memory that is free, but much that can be given up, and nobody who does that ahead of who needs it.
+const fill = "mkdir " + nullDisks + "nullb1; echo 1 >" + nullDisks + "nullb1/power; " +
+	"taskset -p 1 $(pidof kswapd0) >/dev/null; sysctl -q -w kernel.task_delayacct=1; exec 9</dev/nullb1; " +
+	"dd if=/dev/nullb1 of=/dev/null bs=1M count=900"
 
 // grow fills an array that has no room, and reads it.
 const grow = "BEGIN { for (i = 0; i < 300000; i++) a[i] = i; for (i = 0; i < 300000; i++) s += a[i]; print s }\n"
@@ -71,7 +94,7 @@ func TestToolSetups(t *testing.T) {
 			t.Fatal(err)
 		}
 		files["/lab/loads"] = buildLoads(t, dir)
-		mods, err := k.Modules("brd?", "ext4?", "null_blk?")
+		mods, err := k.Modules("brd?", "ext4?", "null_blk?", "raid1?")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +105,7 @@ func TestToolSetups(t *testing.T) {
 			switch name {
 			case "null_blk.ko":
 			case "brd.ko":
-				command += "insmod /lab/brd.ko rd_nr=2 rd_size=65536\n"
+				command += "insmod /lab/brd.ko rd_nr=3 rd_size=65536\n"
 			default:
 				command += "insmod /lab/" + name + "\n"
 			}
@@ -95,7 +118,8 @@ func TestToolSetups(t *testing.T) {
 			}
 			files[fmt.Sprintf("/lab/load%d", i)] = load
 			command += fmt.Sprintf("%s\nN=%s\nset -f; ./gostap %s -o /out/%d.txt -c 'sh /lab/load%d >/dev/null "+
-				"2>/out/%d.err' || echo failed: %s; set +f\n", p.ready, known(p.load), p.tool, i, i, i, p.tool)
+				"2>/out/%d.err' 2>/out/%d.said || echo failed: %s; set +f\n", p.ready, known(p.load),
+				p.tool, i, i, i, i, p.tool)
 			command += fmt.Sprintf("echo \"want %d %s\"\n", i, p.number)
 		}
 		res, err := k.Run(t.Context(), Options{Command: command, Timeout: 20 * time.Minute, Files: files, Log: t.Logf})
@@ -118,8 +142,14 @@ func TestToolSetups(t *testing.T) {
 				want, _ = strconv.Atoi(m[1])
 			}
 			text := string(res.Out[fmt.Sprintf("%d.txt", i)])
-			if n := proofs.Sum(text, p.line); n != want || n == 0 {
-				t.Errorf("gostap %s: %s is %d, want %d\n%s%s", p.tool, p.what, n, want, text,
+			said := string(res.Out[fmt.Sprintf("%d.said", i)])
+			n := proofs.Sum(text, p.line)
+			if told := n + proofs.Sum(said, locksSkipped.String()); 0 < n && n < want && want <= told {
+				t.Logf("gostap %s: %s is %d of %d, and skips are told", p.tool, p.what, n, want)
+				continue
+			}
+			if n != want || n == 0 {
+				t.Errorf("gostap %s: %s is %d, want %d\n%s%s%s", p.tool, p.what, n, want, text, said,
 					res.Out[fmt.Sprintf("%d.err", i)])
 				continue
 			}

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,8 @@
 #define PAGE 4096L
 #define HUGE (2L << 20)
 #define COLLAPSE 25 /* MADV_COLLAPSE, since 6.1 */
+
+long freepages(void);
 
 /* The kernel's own counts, before and after. */
 
@@ -232,6 +235,30 @@ int main(int argc, char **argv)
 			for (before = done; done < before + 1000 && (got = read(s[1], buf, 300)) > 0; )
 				done += got;
 		}
+	} else if (!strcmp(what, "errors")) { /* reads of a disk that has no good block */
+		int fd = open("/dev/nullb0", O_RDONLY | O_DIRECT);
+		char *p = buf + PAGE - (long)buf % PAGE;
+
+		for (i = 0; i < n; i++)
+			done += pread(fd, p, PAGE, i * PAGE) < 0 && errno == EIO;
+	} else if (!strcmp(what, "flushes")) { /* of a device of disks */
+		int fd = open("/dev/md0", O_RDWR);
+
+		for (i = 0; i < n; i++)
+			done += pwrite(fd, buf, PAGE, i * PAGE) == PAGE && !fsync(fd);
+	} else if (!strcmp(what, "memory")) { /* pages, and nobody else runs on the first CPU */
+		char *p = map(NULL, n * PAGE, 0);
+		struct sched_param first = { .sched_priority = 10 };
+		cpu_set_t one;
+
+		CPU_ZERO(&one);
+		CPU_SET(0, &one);
+		if (sched_setaffinity(0, sizeof one, &one) || sched_setscheduler(0, SCHED_FIFO, &first))
+			return 1;
+
+		for (i = 0; i < n; i++)
+			p[i * PAGE] = 1;
+		done = freepages();
 	} else if (!strcmp(what, "lock")) {
 		pthread_t a, b;
 
