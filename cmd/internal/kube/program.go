@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/gostap/gostap/cmd/internal/kube/podprogram"
 	"github.com/gostap/gostap/cmd/internal/slip"
@@ -44,9 +47,22 @@ func (f *Fleet) Program(dir string) (string, error) {
 	if f.r.program != "" {
 		args = append(args, f.r.program)
 	}
+	path, err := fetch(exec.Command("kubectl", args...), filepath.Join(dir, "programs"), quiet)
+	if err != nil {
+		err = fmt.Errorf("agent %s: %w", from.agent, err)
+	}
+	return path, err
+}
+
+// quiet is how long an agent may send nothing of a program. It reads all of it for the digest before it begins.
+const quiet = time.Minute
+
+// fetch runs what sends a program and gives its copy below dir. The command is ended when nothing comes for so long,
+// and when the copy cannot be kept: it would wait for somebody who reads.
+func fetch(cmd *exec.Cmd, dir string, quiet time.Duration) (string, error) {
 	var said bytes.Buffer
-	cmd := exec.Command("kubectl", args...)
 	cmd.Stderr = &said
+	cmd.WaitDelay = time.Second // what the command has started may keep its standard error
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return "", err
@@ -58,13 +74,42 @@ func (f *Fleet) Program(dir string) (string, error) {
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	path, err := podprogram.Receive(out, in, filepath.Join(dir, "programs"))
+	var silent atomic.Bool
+	late := time.AfterFunc(quiet, func() {
+		silent.Store(true)
+		cmd.Process.Kill()
+		out.Close()
+	})
+	path, err := podprogram.Receive(&awaited{out, late, quiet}, in, dir)
+	late.Stop()
 	in.Close()
+	if err != nil {
+		cmd.Process.Kill()
+	}
 	cmd.Wait()
-	if text := strings.TrimSpace(said.String()); err != nil && text != "" {
+	switch text := strings.TrimSpace(said.String()); {
+	case err == nil:
+	case silent.Load():
+		err = fmt.Errorf("nothing came for %v, so that the copy of the program was given up", quiet)
+	case text != "":
 		err = fmt.Errorf("%w (%s)", err, text[strings.LastIndexByte(text, '\n')+1:])
 	}
 	return path, err
+}
+
+// awaited puts a timer off with whatever comes.
+type awaited struct {
+	io.Reader
+	late  *time.Timer
+	quiet time.Duration
+}
+
+func (a *awaited) Read(b []byte) (int, error) {
+	n, err := a.Reader.Read(b)
+	if n > 0 {
+		a.late.Reset(a.quiet)
+	}
+	return n, err
 }
 
 // Named says that the program was named, which is of use only where the script is translated here.
