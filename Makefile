@@ -8,7 +8,7 @@ LDFLAGS := -X github.com/gostap/gostap/cmd/internal/cli.Version=$(VERSION)
 # regenerating the parser, and qemu with a busybox for kernels other than this one.
 TEST_PACKAGES := gcc g++ clang gdb libc6-dev binutils llvm bpftool bpftrace util-linux procps make nodejs npm sqlite3 \
 	qemu-system-x86 busybox-static zstd xz-utils sparse dwz dwarves libc6-dbg systemtap-doc systemtap-common openssh-client \
-	dropbear-bin chromium babeltrace2 protobuf-compiler php-cli postgresql
+	dropbear-bin chromium babeltrace2 protobuf-compiler php-cli postgresql debootstrap
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .PHONY: all build demo test unit oracle check arm64 bench generate man completions packages deps install clean
