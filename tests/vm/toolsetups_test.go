@@ -64,7 +64,7 @@ const badDisk = "insmod /lab/null_blk.ko nr_devices=0; mount -t configfs none /s
 const nullDisks = "/sys/kernel/config/nullb/"
 
 // raid makes a mirror of one disk in memory, by the kernel's files alone.
-const raid = "mknod /dev/ram2 b 1 2; echo md0 >/sys/module/md_mod/parameters/new_array; cd /sys/block/md0/md; " +
+const raid = "echo md0 >/sys/module/md_mod/parameters/new_array; cd /sys/block/md0/md; " +
 	"echo none >metadata_version; echo raid1 >level; echo 1 >raid_disks; echo 65536 >component_size; " +
 	"echo 1:2 >new_dev; echo 0 >dev-ram2/slot; echo active >array_state; cd /lab"
 
