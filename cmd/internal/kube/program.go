@@ -80,8 +80,8 @@ func fetch(cmd *exec.Cmd, dir string, quiet time.Duration) (string, error) {
 		cmd.Process.Kill()
 		out.Close()
 	})
+	defer late.Stop()
 	path, err := podprogram.Receive(&awaited{out, late, quiet}, in, dir)
-	late.Stop()
 	in.Close()
 	if err != nil {
 		cmd.Process.Kill()

@@ -38,3 +38,19 @@ func TestFetchEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestFetchKept has a copy that is there already, and a command that does not end behind it.
+func TestFetchKept(t *testing.T) {
+	dir := t.TempDir()
+	kept := filepath.Join(dir, strings.Repeat("0", 64), "app")
+	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kept, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := `echo '{"name": "app", "size": 4, "sha256": "` + strings.Repeat("0", 64) + `"}'; exec sleep 1000`
+	if path, err := fetch(exec.Command("sh", "-c", script), dir, 200*time.Millisecond); path != kept || err != nil {
+		t.Errorf("%q, %v, want %s", path, err, kept)
+	}
+}
