@@ -87,6 +87,8 @@ var fixtures = map[string]fixture{
 	"throws":         {pkg: "throws/throws.cpp", c: []string{"-g", "-O2", "-static"}},
 	"foreigners":     {pkg: "foreigners/foreigners.cpp", c: []string{"-std=c++17", "-g", "-O1"}},
 	"jumps":          {pkg: "jumps/jumps.c", c: []string{"-g", "-O2"}},
+	"tails":          {pkg: "tails/tails.c", c: []string{"-g", "-O2"}},
+	"tails-bare":     {pkg: "tails/tails.c", c: []string{"-O2"}},
 	"ends":           {pkg: "ends/ends.c", c: []string{"-g", "-O1", "-pthread"}},
 	"fractions":      {pkg: "fractions"},
 	"floats":         {pkg: "floats"},

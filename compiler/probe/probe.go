@@ -201,6 +201,15 @@ type Names interface {
 	Var(name string) (*debuginfo.Var, error)
 }
 
+// HasResult reports whether the first integer result is in a register where the site is: returnval() exists there.
+func (s *Site) HasResult() bool {
+	if s.Kind.Words() == SyscallRet {
+		return true
+	}
+	return s.Image != nil && (s.At.Kind == debuginfo.AtReturn || s.At.Kind == debuginfo.AfterRet) &&
+		(s.At.Func == nil || s.At.Func.ABI != debuginfo.GoABI0)
+}
+
 // IsReturn reports whether results can be asked for at s.
 func (s *Site) IsReturn() bool {
 	return s.Kind.Returns() || s.Kind == Uprobe && (s.At.Kind == debuginfo.AtReturn || s.At.Kind == debuginfo.AtTail)

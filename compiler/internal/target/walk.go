@@ -203,6 +203,9 @@ func (w *walker) defined(e *ast.AtOp) int64 {
 	sub := newWalker(w.r)
 	sub.walk(e.Args[0])
 	v := truth(sub.bad == nil)
+	if c, ok := ast.Unparen(e.Args[0]).(*ast.Call); ok && c.Fun.Name == "returnval" && !w.r.site.HasResult() {
+		v = 0
+	}
 	w.consts[e] = v
 	fmt.Fprintf(&w.key, "@%d", v)
 	return v
