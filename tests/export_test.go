@@ -43,11 +43,15 @@ type collector struct {
 	spans   []*trace.Span
 	metrics map[string]*metrics.Metric // the last of each
 	refuses bool
+	// all that came, with its resources
+	allLogs    []*logs.ResourceLogs
+	allMetrics []*metrics.ResourceMetrics
 }
 
 func (c *collector) takeLogs(q *collectlogs.ExportLogsServiceRequest) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.allLogs = append(c.allLogs, q.ResourceLogs...)
 	for _, r := range q.ResourceLogs {
 		for _, s := range r.ScopeLogs {
 			c.logs = append(c.logs, s.LogRecords...)
@@ -75,6 +79,7 @@ func (c *collector) takeMetrics(q *collectmetrics.ExportMetricsServiceRequest) {
 	if c.metrics == nil {
 		c.metrics = map[string]*metrics.Metric{}
 	}
+	c.allMetrics = append(c.allMetrics, q.ResourceMetrics...)
 	for _, r := range q.ResourceMetrics {
 		for _, s := range r.ScopeMetrics {
 			for _, m := range s.Metrics {

@@ -51,7 +51,6 @@ var notExport = map[string]string{
 	"output":  "what the session says goes to its destinations",
 	"rotate":  "what the session says goes to its destinations",
 	"summary": "it prints a table",
-	"remote":  "what is delivered is of one machine",
 }
 
 // checkFormat looks at --format.

@@ -37,9 +37,12 @@ type Line struct {
 	Stats                                          *Stats
 	Histograms                                     []Histogram
 	Raw                                            map[string]string
-	// Machine is the one that said it, where there are several; Node, Namespace and Pod are those of a cluster.
-	Machine, Node, Namespace, Pod string
+	Origin
 }
+
+// Origin is where a line comes from. Machine is the one that said it, where there are several; Node, Namespace and Pod
+// are those of a cluster.
+type Origin struct{ Machine, Node, Namespace, Pod string }
 
 // Value is a number, a string, or a stack: int64, uint64, float64, string or []string.
 type Value struct{ V any }

@@ -20,10 +20,23 @@ type gathered struct {
 	lines       []*feed.Line
 	bounds      buckets.ByMetric
 	losses      []*feed.Line
+	before      deltas // nil for series that are cumulative
 }
 
-func newGathered(exponential bool) *gathered {
-	return &gathered{exponential: exponential, bounds: buckets.ByMetric{}}
+func newGathered(exponential, delta bool) *gathered {
+	g := &gathered{exponential: exponential, bounds: buckets.ByMetric{}}
+	if delta {
+		g.before = deltas{}
+	}
+	return g
+}
+
+// temporality is that of counters and histograms.
+func (g *gathered) temporality() metricdata.Temporality {
+	if g.before != nil {
+		return metricdata.DeltaTemporality
+	}
+	return metricdata.CumulativeTemporality
 }
 
 // of reports whether a series is of another moment than those that were gathered.
@@ -32,6 +45,11 @@ func (g *gathered) of(l *feed.Line) bool { return len(g.lines) > 0 && !l.Time.Eq
 // add gathers a series.
 func (g *gathered) add(l *feed.Line) {
 	g.at = l.Time
+	if g.before != nil {
+		if l = g.before.since(l); l == nil {
+			return
+		}
+	}
 	g.lines = append(g.lines, l)
 	g.bounds.Add(l)
 }
@@ -64,7 +82,7 @@ func (g *gathered) take(r *resource.Resource) *metricdata.ResourceMetrics {
 		}
 		metrics = append(metrics, metricdata.Metrics{Name: "gostap.lost",
 			Description: "hits and events that are missing", Unit: "{event}",
-			Data: sum(points)})
+			Data: sum(points, metricdata.CumulativeTemporality)})
 	}
 	g.lines, g.losses = nil, nil
 	return &metricdata.ResourceMetrics{Resource: r,
@@ -75,9 +93,9 @@ func (g *gathered) take(r *resource.Resource) *metricdata.ResourceMetrics {
 func (g *gathered) data(name string, lines []*feed.Line) metricdata.Aggregation {
 	switch {
 	case lines[0].Stats == nil:
-		return numbers(lines)
+		return numbers(lines, g.temporality())
 	case g.exponential && !slices.ContainsFunc(lines, linear):
-		return exponential(lines)
+		return exponential(lines, g.temporality())
 	}
 	var points []metricdata.HistogramDataPoint[float64]
 	for _, l := range lines {
@@ -93,7 +111,7 @@ func (g *gathered) data(name string, lines []*feed.Line) metricdata.Aggregation 
 		}
 		points = append(points, p)
 	}
-	return metricdata.Histogram[float64]{DataPoints: points, Temporality: metricdata.CumulativeTemporality}
+	return metricdata.Histogram[float64]{DataPoints: points, Temporality: g.temporality()}
 }
 
 func linear(l *feed.Line) bool {
@@ -102,7 +120,7 @@ func linear(l *feed.Line) bool {
 
 // exponential gives them exponential buckets, whose upper bounds belong to them: a power of two is counted one bucket
 // above its own.
-func exponential(lines []*feed.Line) metricdata.Aggregation {
+func exponential(lines []*feed.Line, over metricdata.Temporality) metricdata.Aggregation {
 	var points []metricdata.ExponentialHistogramDataPoint[float64]
 	for _, l := range lines {
 		s := l.Stats
@@ -117,11 +135,11 @@ func exponential(lines []*feed.Line) metricdata.Aggregation {
 		}
 		points = append(points, p)
 	}
-	return metricdata.ExponentialHistogram[float64]{DataPoints: points, Temporality: metricdata.CumulativeTemporality}
+	return metricdata.ExponentialHistogram[float64]{DataPoints: points, Temporality: over}
 }
 
 func extrema(s *feed.Stats) (low, high metricdata.Extrema[float64]) {
-	if s.Count == 0 {
+	if s.Count == 0 || s.Min > s.Max { // nothing, or what was added since
 		return low, high
 	}
 	scale := float64(max(s.Scale, 1))
@@ -129,7 +147,7 @@ func extrema(s *feed.Stats) (low, high metricdata.Extrema[float64]) {
 }
 
 // numbers gives the series of a metric of numbers: whole ones, or with fractions where one has any.
-func numbers(lines []*feed.Line) metricdata.Aggregation {
+func numbers(lines []*feed.Line, over metricdata.Temporality) metricdata.Aggregation {
 	var whole []metricdata.DataPoint[int64]
 	var real []metricdata.DataPoint[float64]
 	for _, l := range lines {
@@ -145,17 +163,17 @@ func numbers(lines []*feed.Line) metricdata.Aggregation {
 	counter := lines[0].Kind == "counter"
 	switch {
 	case counter && len(real) > 0:
-		return sum(real)
+		return sum(real, over)
 	case counter:
-		return sum(whole)
+		return sum(whole, over)
 	case len(real) > 0:
 		return metricdata.Gauge[float64]{DataPoints: real}
 	}
 	return metricdata.Gauge[int64]{DataPoints: whole}
 }
 
-func sum[N int64 | float64](points []metricdata.DataPoint[N]) metricdata.Sum[N] {
-	return metricdata.Sum[N]{DataPoints: points, Temporality: metricdata.CumulativeTemporality, IsMonotonic: true}
+func sum[N int64 | float64](points []metricdata.DataPoint[N], over metricdata.Temporality) metricdata.Sum[N] {
+	return metricdata.Sum[N]{DataPoints: points, Temporality: over, IsMonotonic: true}
 }
 
 func labels(l *feed.Line) attribute.Set {

@@ -41,28 +41,41 @@ const (
 
 // Destination is a receiver of OTLP.
 type Destination struct {
-	cfg         deliver.Config
-	to          *clients
-	exponential bool
+	cfg                deliver.Config
+	to                 *clients
+	exponential, delta bool
 
+	sources map[feed.Origin]*source
+	hosts   map[string]*feed.Line // the first line of each machine, of the session here by ""
+	logs    *outbox.Box[sdklog.Record]
+	spans   *outbox.Box[trace.ReadOnlySpan]
+	metrics *outbox.Box[*metricdata.ResourceMetrics]
+}
+
+// source is what says something: the session, or that of one of its machines.
+type source struct {
 	resource *resource.Resource
 	logger   otellog.Logger
 	tracer   oteltrace.Tracer
-	logs     *outbox.Box[sdklog.Record]
-	spans    *outbox.Box[trace.ReadOnlySpan]
-	metrics  *outbox.Box[*metricdata.ResourceMetrics]
 	gathered *gathered
 }
 
 // New makes a destination. Nothing is sent before the first line.
 func New(ctx context.Context, a *deliver.Address, cfg deliver.Config) (*Destination, error) {
-	d := &Destination{cfg: cfg}
+	d := &Destination{cfg: cfg, sources: map[feed.Origin]*source{}, hosts: map[string]*feed.Line{}}
 	switch h := a.Option("histogram"); h {
 	case "", "explicit":
 	case "exponential":
 		d.exponential = true
 	default:
 		return nil, fmt.Errorf("%s: histogram is explicit or exponential, not %q", a.Text, h)
+	}
+	switch t := a.Option("temporality"); t {
+	case "", "cumulative":
+	case "delta":
+		d.delta = true
+	default:
+		return nil, fmt.Errorf("%s: temporality is cumulative or delta, not %q", a.Text, t)
 	}
 	if err := a.Rest(); err != nil {
 		return nil, err
@@ -79,8 +92,8 @@ func New(ctx context.Context, a *deliver.Address, cfg deliver.Config) (*Destinat
 		Most: cfg.Most, Batch: batch, Linger: linger, Tell: cfg.Tell})
 	d.spans = outbox.New(outbox.Config[trace.ReadOnlySpan]{What: "spans", To: a.Text, Send: d.to.spans.ExportSpans,
 		Final: final, Most: cfg.Most, Batch: batch, Linger: linger, Tell: cfg.Tell})
-	// Each request has all series: of those that wait the last is enough, but what they say of the time in between is
-	// worth some.
+	// Each request has all series of a machine: of those that wait the last is enough, but what they say of the time in
+	// between is worth some.
 	d.metrics = outbox.New(outbox.Config[*metricdata.ResourceMetrics]{What: "moments of metrics", To: a.Text,
 		Send: func(ctx context.Context, b []*metricdata.ResourceMetrics) error {
 			return d.to.metrics.Export(ctx, b[0])
@@ -102,66 +115,83 @@ func final(err error) bool {
 	return false
 }
 
-// begin takes the first line.
-func (d *Destination) begin(l *feed.Line) {
+// source is that of a line. Each has a resource of its own, with the attributes that OpenTelemetry has for hosts and
+// for pods of Kubernetes.
+func (d *Destination) source(l *feed.Line) *source {
+	if s := d.sources[l.Origin]; s != nil {
+		return s
+	}
+	first := d.hosts[l.Machine]
+	if first == nil {
+		first = &feed.Line{} // of a machine that was never reached
+	}
 	service := d.cfg.Service
 	if service == "" {
 		service = "gostap"
 	}
-	d.resource = resource.NewSchemaless(attribute.String("service.name", service),
-		attribute.String("host.name", l.Host), attribute.String("os.type", "linux"),
-		attribute.String("os.version", l.Kernel), attribute.String("gostap.version", l.Gostap),
-		attribute.String("gostap.script", l.Script))
-	d.logger = sdklog.NewLoggerProvider(sdklog.WithResource(d.resource), sdklog.WithAttributeCountLimit(-1),
-		sdklog.WithProcessor(emitted{d.logs})).Logger(scope)
+	kv := []attribute.KeyValue{attribute.String("service.name", service), attribute.String("os.type", "linux"),
+		attribute.String("gostap.script", d.hosts[""].Script)}
+	for _, t := range [][2]string{{"host.name", first.Host}, {"os.version", first.Kernel},
+		{"gostap.version", first.Gostap}, {"gostap.machine", l.Machine}, {"k8s.node.name", l.Node},
+		{"k8s.namespace.name", l.Namespace}, {"k8s.pod.name", l.Pod}} {
+		if t[1] != "" {
+			kv = append(kv, attribute.String(t[0], strings.ToValidUTF8(t[1], "�")))
+		}
+	}
+	r := resource.NewSchemaless(kv...)
 	limits := trace.NewSpanLimits()
 	limits.AttributeCountLimit = -1
-	d.tracer = trace.NewTracerProvider(trace.WithResource(d.resource), trace.WithSampler(trace.AlwaysSample()),
-		trace.WithRawSpanLimits(limits), trace.WithSpanProcessor(ended{d.spans})).Tracer(scope)
-	d.gathered = newGathered(d.exponential)
+	s := &source{resource: r, gathered: newGathered(d.exponential, d.delta),
+		logger: sdklog.NewLoggerProvider(sdklog.WithResource(r), sdklog.WithAttributeCountLimit(-1),
+			sdklog.WithProcessor(emitted{d.logs})).Logger(scope),
+		tracer: trace.NewTracerProvider(trace.WithResource(r), trace.WithSampler(trace.AlwaysSample()),
+			trace.WithRawSpanLimits(limits), trace.WithSpanProcessor(ended{d.spans})).Tracer(scope)}
+	d.sources[l.Origin] = s
+	return s
 }
 
 // Take takes a line.
 func (d *Destination) Take(l *feed.Line) {
-	if l.Type == "begin" {
-		d.begin(l)
+	if l.Type == "begin" || l.Type == "machine-begin" {
+		d.hosts[l.Machine] = l
 		return
 	}
+	s := d.source(l)
 	if l.Type == "metric" {
-		if d.gathered.of(l) { // the first of another moment
-			d.flush()
+		if s.gathered.of(l) { // the first of another moment
+			d.flush(s)
 		}
-		d.gathered.add(l)
+		s.gathered.add(l)
 		return
 	}
 	if l.Type != "warning" && l.Type != "lost" { // which can stand between the series of one moment
-		d.flush()
+		d.flush(s)
 	}
 	switch l.Type {
 	case "span":
-		_, s := d.tracer.Start(context.Background(), l.Name, oteltrace.WithTimestamp(l.Begin),
+		_, span := s.tracer.Start(context.Background(), l.Name, oteltrace.WithTimestamp(l.Begin),
 			oteltrace.WithAttributes(attributes(l)...))
-		s.End(oteltrace.WithTimestamp(l.Time))
-	case "end":
+		span.End(oteltrace.WithTimestamp(l.Time))
+	case "end", "machine-end":
 		if l.Error != "" {
-			d.log(l, otellog.SeverityError, l.Error)
+			s.log(l, otellog.SeverityError, l.Error)
 		}
 	case "warning":
-		d.log(l, otellog.SeverityWarn, l.Message)
+		s.log(l, otellog.SeverityWarn, l.Message)
 	case "lost":
-		d.gathered.lost(l)
-		d.log(l, otellog.SeverityWarn, l.Message)
+		s.gathered.lost(l)
+		s.log(l, otellog.SeverityWarn, l.Message)
 	case "error":
-		d.log(l, otellog.SeverityError, l.Message)
+		s.log(l, otellog.SeverityError, l.Message)
 	case "global":
-		d.log(l, otellog.SeverityInfo, l.Name)
+		s.log(l, otellog.SeverityInfo, l.Name)
 	default:
-		d.log(l, otellog.SeverityInfo, strings.TrimSuffix(l.Text, "\n"))
+		s.log(l, otellog.SeverityInfo, strings.TrimSuffix(l.Text, "\n"))
 	}
 }
 
 // log adds a log.
-func (d *Destination) log(l *feed.Line, severity otellog.Severity, text string) {
+func (s *source) log(l *feed.Line, severity otellog.Severity, text string) {
 	var r otellog.Record
 	now := time.Now()
 	r.SetObservedTimestamp(now)
@@ -173,28 +203,26 @@ func (d *Destination) log(l *feed.Line, severity otellog.Severity, text string) 
 	r.SetBody(attribute.StringValue(strings.ToValidUTF8(text, "�")))
 	r.SetEventName("gostap." + l.Type)
 	r.AddAttributes(attributes(l)...)
-	d.logger.Emit(context.Background(), r)
+	s.logger.Emit(context.Background(), r)
 }
 
 // flush hands the metrics on that were gathered.
-func (d *Destination) flush() {
-	if m := d.gathered.take(d.resource); m != nil {
+func (d *Destination) flush(s *source) {
+	if m := s.gathered.take(s.resource); m != nil {
 		d.metrics.Put(m)
 	}
 }
 
 // Idle is told when there is nothing to take for now: a moment of metrics is complete.
 func (d *Destination) Idle() {
-	if d.gathered != nil {
-		d.flush()
+	for _, s := range d.sources {
+		d.flush(s)
 	}
 }
 
 // Close delivers what is left.
 func (d *Destination) Close(ctx context.Context) error {
-	if d.gathered != nil {
-		d.flush()
-	}
+	d.Idle()
 	var mu sync.Mutex
 	var errs []error
 	var wg sync.WaitGroup

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -112,37 +113,59 @@ func (s *Scraped) Close(ctx context.Context) error {
 	}
 }
 
-// series are those of the last moment.
+// series are those of the last moment of each machine.
 type series struct {
 	mu     sync.Mutex
+	of     map[feed.Origin]*moment
+	bounds buckets.ByMetric
+}
+
+// moment is what a machine has said last; that of the session itself has no name.
+type moment struct {
 	at     time.Time
 	lines  []*feed.Line
-	bounds buckets.ByMetric
 	lost   map[string]uint64
 	errors uint64
 }
 
 func newSeries() *series {
-	return &series{bounds: buckets.ByMetric{}, lost: map[string]uint64{}}
+	return &series{of: map[feed.Origin]*moment{{}: {}}, bounds: buckets.ByMetric{}}
+}
+
+// at is the time of the last moment of where a line comes from.
+func (s *series) at(l *feed.Line) time.Time {
+	if m := s.of[l.Origin]; m != nil {
+		return m.at
+	}
+	return time.Time{}
 }
 
 // take takes a line; ok tells that it changed something.
 func (s *series) take(l *feed.Line) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if l.Type != "error" && l.Type != "lost" && l.Type != "metric" {
+		return false
+	}
+	m := s.of[l.Origin]
+	if m == nil {
+		m = &moment{}
+		s.of[l.Origin] = m
+	}
 	switch l.Type {
 	case "error":
-		s.errors++
+		m.errors++
 	case "lost":
-		s.lost[l.Cause] += l.Count
-	case "metric":
-		if !l.Time.Equal(s.at) {
-			s.at, s.lines = l.Time, nil
+		if m.lost == nil {
+			m.lost = map[string]uint64{}
 		}
-		s.lines = append(s.lines, l)
+		m.lost[l.Cause] += l.Count
+	case "metric":
+		if !l.Time.Equal(m.at) {
+			m.at, m.lines = l.Time, nil
+		}
+		m.lines = append(m.lines, l)
 		s.bounds.Add(l)
-	default:
-		return false
 	}
 	return true
 }
@@ -157,33 +180,42 @@ func (s *series) Describe(chan<- *prometheus.Desc) {}
 func (s *series) Collect(out chan<- prometheus.Metric) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.lines {
-		names, values := labelsOf(l)
-		desc := prometheus.NewDesc(l.Name, l.Help, names, nil)
-		var m prometheus.Metric
-		var err error
-		switch {
-		case l.Stats != nil:
-			scale := max(l.Stats.Scale, 1)
-			m, err = prometheus.NewConstHistogramWithCreatedTimestamp(desc, uint64(l.Stats.Count),
-				float64(l.Stats.Sum)/float64(scale), s.cumulative(l), l.Begin, values...)
-		case l.Kind == "counter":
-			m, err = prometheus.NewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float(l.Number()),
-				l.Begin, values...)
-		default:
-			m, err = prometheus.NewConstMetric(desc, prometheus.GaugeValue, float(l.Number()), values...)
+	for from, last := range s.of {
+		for _, l := range last.lines {
+			out <- s.metric(l)
 		}
-		if err != nil {
-			m = prometheus.NewInvalidMetric(desc, err)
+		count := func(name, help string, n uint64, labels feed.Fields) {
+			names, values := labelsOf(&feed.Line{Labels: labels, Origin: from})
+			out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), prometheus.CounterValue,
+				float64(n), values...)
 		}
-		out <- m
+		for cause, n := range last.lost {
+			count("gostap_lost_total", missing, n, feed.Fields{{Name: "cause", Value: feed.Value{V: cause}}})
+		}
+		count("gostap_errors_total", "Run-time errors of the script.", last.errors, nil)
 	}
-	for cause, n := range s.lost {
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("gostap_lost_total", missing, []string{"cause"}, nil),
-			prometheus.CounterValue, float64(n), cause)
+}
+
+// metric is a series as client_golang has it.
+func (s *series) metric(l *feed.Line) (m prometheus.Metric) {
+	names, values := labelsOf(l)
+	desc := prometheus.NewDesc(l.Name, l.Help, names, nil)
+	var err error
+	switch {
+	case l.Stats != nil:
+		scale := max(l.Stats.Scale, 1)
+		m, err = prometheus.NewConstHistogramWithCreatedTimestamp(desc, uint64(l.Stats.Count),
+			float64(l.Stats.Sum)/float64(scale), s.cumulative(l), l.Begin, values...)
+	case l.Kind == "counter":
+		m, err = prometheus.NewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float(l.Number()),
+			l.Begin, values...)
+	default:
+		m, err = prometheus.NewConstMetric(desc, prometheus.GaugeValue, float(l.Number()), values...)
 	}
-	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("gostap_errors_total",
-		"Run-time errors of the script.", nil, nil), prometheus.CounterValue, float64(s.errors))
+	if err != nil {
+		return prometheus.NewInvalidMetric(desc, err)
+	}
+	return m
 }
 
 // cumulative are the buckets of a series: how many values are not above each bound.
@@ -202,9 +234,17 @@ func (s *series) cumulative(l *feed.Line) map[float64]uint64 {
 	return out
 }
 
+// labelsOf are the labels of a series: those of the script, and where it comes from, but for names that the script has
+// taken.
 func labelsOf(l *feed.Line) (names, values []string) {
 	for _, f := range l.Labels {
 		names, values = append(names, f.Name), append(values, strings.ToValidUTF8(f.String(), "�"))
+	}
+	for _, own := range [][2]string{{"machine", l.Machine}, {"node", l.Node}, {"namespace", l.Namespace},
+		{"pod", l.Pod}} {
+		if own[1] != "" && !slices.Contains(names, own[0]) {
+			names, values = append(names, own[0]), append(values, strings.ToValidUTF8(own[1], "�"))
+		}
 	}
 	return names, values
 }

@@ -29,8 +29,8 @@ type Written struct {
 	series  *series
 	box     *outbox.Box[*writev2.Request]
 	service string
-	host    string
-	pending bool // series were taken that are in no request yet
+	hosts   map[string]string    // by machine; that of the session has no name
+	pending map[feed.Origin]bool // whose series were taken that are in no request yet
 }
 
 // Dial makes a destination.
@@ -49,7 +49,8 @@ func Dial(a *deliver.Address, cfg deliver.Config) (*Written, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Text, err)
 	}
-	w := &Written{series: newSeries(), service: cfg.Service}
+	w := &Written{series: newSeries(), service: cfg.Service, hosts: map[string]string{},
+		pending: map[feed.Origin]bool{}}
 	w.box = outbox.New(outbox.Config[*writev2.Request]{What: "moments of metrics", To: a.Text,
 		Send: func(ctx context.Context, b []*writev2.Request) error {
 			_, err := api.Write(ctx, remote.WriteV2MessageType, b[0])
@@ -66,24 +67,30 @@ func Dial(a *deliver.Address, cfg deliver.Config) (*Written, error) {
 
 // Take takes a line.
 func (w *Written) Take(l *feed.Line) {
-	if l.Type == "begin" {
-		w.host = l.Host
+	if l.Type == "begin" || l.Type == "machine-begin" {
+		w.hosts[l.Machine] = l.Host
 	}
 	// Warnings and losses can stand between the series of one moment.
-	if w.pending && l.Type != "warning" && l.Type != "lost" && (l.Type != "metric" || !l.Time.Equal(w.series.at)) {
-		w.Idle()
+	if w.pending[l.Origin] && l.Type != "warning" && l.Type != "lost" && (l.Type != "metric" ||
+		!l.Time.Equal(w.series.at(l))) {
+		w.send(l.Origin)
 	}
 	if w.series.take(l) && (l.Type == "metric" || l.Type == "lost") {
-		w.pending = true
+		w.pending[l.Origin] = true
 	}
 }
 
-// Idle is told when there is nothing to take for now: the moment is complete.
+// Idle is told when there is nothing to take for now: the moments are complete.
 func (w *Written) Idle() {
-	if w.pending {
-		w.pending = false
-		w.box.Put(w.request())
+	for from := range w.pending {
+		w.send(from)
 	}
+}
+
+// send hands a moment on.
+func (w *Written) send(from feed.Origin) {
+	delete(w.pending, from)
+	w.box.Put(w.request(from))
 }
 
 // Close delivers what is left.
@@ -95,8 +102,8 @@ func (w *Written) Close(ctx context.Context) error {
 	return nil
 }
 
-// request has all series of the moment.
-func (w *Written) request() *writev2.Request {
+// request has all series of a machine's moment.
+func (w *Written) request(from feed.Origin) *writev2.Request {
 	s := w.series
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +119,7 @@ func (w *Written) request() *writev2.Request {
 		for i := 0; i < len(more); i += 2 {
 			pairs = append(pairs, [2]string{more[i], more[i+1]})
 		}
-		for _, own := range [][2]string{{"job", w.job()}, {"instance", w.host}} {
+		for _, own := range [][2]string{{"job", w.job()}, {"instance", w.hosts[from.Machine]}} {
 			if !slices.ContainsFunc(pairs, func(p [2]string) bool { return p[0] == own[0] }) {
 				pairs = append(pairs, own)
 			}
@@ -130,7 +137,8 @@ func (w *Written) request() *writev2.Request {
 		}
 		r.Timeseries = append(r.Timeseries, ts)
 	}
-	for _, l := range s.lines {
+	last := s.of[from]
+	for _, l := range last.lines {
 		switch {
 		case l.Stats != nil:
 			kind := writev2.Metadata_METRIC_TYPE_HISTOGRAM
@@ -147,8 +155,8 @@ func (w *Written) request() *writev2.Request {
 			add(l, l.Name, l.Time, l.Begin, writev2.Metadata_METRIC_TYPE_GAUGE, float(l.Number()))
 		}
 	}
-	for cause, n := range s.lost {
-		add(&feed.Line{Help: missing}, "gostap_lost_total", time.Now(), time.Time{},
+	for cause, n := range last.lost {
+		add(&feed.Line{Help: missing, Origin: from}, "gostap_lost_total", time.Now(), time.Time{},
 			writev2.Metadata_METRIC_TYPE_COUNTER, float64(n), "cause", cause)
 	}
 	r.Symbols = t.Symbols()
