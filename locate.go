@@ -116,7 +116,8 @@ func targetFiles(o *Options) []string {
 		out = mapped(out, o.PID)
 	}
 	if dirs, err := o.inPods(); err == nil {
-		for _, pid := range cgroup.Programs(dirs) {
+		pids, _ := cgroup.Programs(dirs)
+		for _, pid := range pids {
 			out = mapped(out, pid)
 		}
 	}

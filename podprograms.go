@@ -1,6 +1,7 @@
 package gostap
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -34,7 +35,8 @@ func PodPrograms(uids []string) (out []PodProgram, err error) {
 	}
 	slices.Sort(dirs)
 	seen := map[inode]bool{}
-	for _, pid := range cgroup.Programs(dirs) {
+	pids, denied := cgroup.Programs(dirs)
+	for _, pid := range pids {
 		exe := "/proc/" + strconv.Itoa(pid) + "/exe"
 		name, err := os.Readlink(exe)
 		if err != nil || runtimes.MatchString(name) {
@@ -50,6 +52,9 @@ func PodPrograms(uids []string) (out []PodProgram, err error) {
 			path = exe // it was replaced since, or lies in another namespace
 		}
 		out = append(out, PodProgram{name, path, pid})
+	}
+	if len(out) == 0 && denied {
+		return nil, plain(errors.New("no permission to look at the programs of its processes: needs CAP_SYS_PTRACE"))
 	}
 	return out, nil
 }

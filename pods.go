@@ -20,6 +20,8 @@ type Reach struct {
 	// in it, or the program has probes in no files. Age is how long ago the first such process began.
 	Runs, Traced bool
 	Age          time.Duration
+	// Denied: programs of the pod's processes may not be looked at, for want of CAP_SYS_PTRACE.
+	Denied bool
 	// Other is a file of a process of the pod that is equal to one with probes and lies elsewhere, so that the pod's
 	// calls into it have no hits: a session of its own, which is prepared for this pod, has them.
 	Other string
@@ -80,7 +82,9 @@ func (s *Session) Reach(pod string) (r Reach, err error) {
 	if s.looked == nil {
 		s.looked = map[inode]string{}
 	}
-	for _, pid := range cgroup.Programs([]string{dir}) {
+	pids, denied := cgroup.Programs([]string{dir})
+	r.Denied = denied
+	for _, pid := range pids {
 		exe, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
 		if err != nil || runtimes.MatchString(exe) {
 			continue

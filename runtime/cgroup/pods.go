@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -176,8 +177,9 @@ func (p *Pods) walk(names map[string]string) {
 // pods is the group of a pod.
 var pods = regexp.MustCompile(`^pod[0-9a-f]{8}([-_]?[0-9a-f]{4}){3}[-_]?[0-9a-f]{12}(\.slice)?$`)
 
-// Programs are processes in groups and below them, one for each executable.
-func Programs(dirs []string) (out []int) {
+// Programs are processes in groups and below them, one for each executable. denied tells that there are processes whose
+// executable may not be looked at (CAP_SYS_PTRACE).
+func Programs(dirs []string) (out []int, denied bool) {
 	type file struct{ dev, ino uint64 }
 	seen := map[file]bool{}
 	for _, dir := range dirs {
@@ -193,7 +195,10 @@ func Programs(dirs []string) (out []int) {
 			for s := bufio.NewScanner(f); s.Scan(); {
 				var st unix.Stat_t
 				pid, err := strconv.Atoi(s.Text())
-				if err != nil || unix.Stat("/proc/"+s.Text()+"/exe", &st) != nil || seen[file{st.Dev, st.Ino}] {
+				if err == nil {
+					err = unix.Stat("/proc/"+s.Text()+"/exe", &st)
+				}
+				if denied = denied || errors.Is(err, fs.ErrPermission); err != nil || seen[file{st.Dev, st.Ino}] {
 					continue
 				}
 				seen[file{st.Dev, st.Ino}] = true
@@ -202,5 +207,5 @@ func Programs(dirs []string) (out []int) {
 			return nil
 		})
 	}
-	return out
+	return out, denied
 }

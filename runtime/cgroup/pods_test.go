@@ -80,7 +80,7 @@ func TestPods(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(inner, "cgroup.procs"), pid, 0o644); err != nil {
 		t.Skip(err)
 	}
-	if p := Programs(dirs); len(p) != 1 || p[0] != cmd.Process.Pid {
+	if p, _ := Programs(dirs); len(p) != 1 || p[0] != cmd.Process.Pid {
 		t.Errorf("programs %v", p)
 	}
 }

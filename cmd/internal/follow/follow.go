@@ -160,8 +160,11 @@ func (f *Follower) look() error {
 		case r.Runs && p.ran.IsZero():
 			p.ran = time.Now()
 		case p.told == remote.Entered && !p.ran.IsZero() && time.Since(p.ran) > absentAfter:
-			f.tell(p, remote.Told{State: remote.Absent,
-				Why: "no program runs in it that the script names, or another build of it"})
+			why := "no program runs in it that the script names, or another build of it"
+			if r.Denied {
+				why = "no permission to look at the programs of its processes: the agent needs CAP_SYS_PTRACE"
+			}
+			f.tell(p, remote.Told{State: remote.Absent, Why: why})
 		}
 	}
 	return nil
