@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestParseHost: what stands behind --remote, and what is refused there before anything is started with it.
@@ -207,5 +209,39 @@ func TestTail(t *testing.T) {
 		if got := said.text(); got != want {
 			t.Errorf("%q: %q", text, got)
 		}
+	}
+}
+
+// TestDeaf: a session that hears nothing any more, since it is about to end, has ended in order when its end comes,
+// whatever could not be sent to it before.
+func TestDeaf(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	signals := make(chan os.Signal, 2)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		there := newConn(c, c)
+		there.sendJSON(frameHello, Hello{Protocol: Protocol})
+		there.receive() // the request
+		c.(*net.UnixConn).CloseRead()
+		signals <- syscall.SIGTERM
+		time.Sleep(200 * time.Millisecond)
+		there.send(frameCounted, []byte("the last"))
+		there.send(frameExit, []byte{7})
+	}()
+	var out, errs bytes.Buffer
+	var told []string
+	status := Run(t.Context(), Options{Hosts: []Host{{Name: "a", Socket: path}}, Out: &out, Err: &errs,
+		Signals: signals, Counted: func(_ int, b []byte) error { told = append(told, string(b)); return nil }})
+	if status != 7 || errs.Len() > 0 || fmt.Sprint(told) != "[the last]" {
+		t.Errorf("status %d, told %q\n%s", status, told, &errs)
 	}
 }

@@ -342,24 +342,28 @@ func (s *client) talk(l *link) (status int, begun bool, err error) {
 	lost := time.NewTimer(lostAfter)
 	defer lost.Stop()
 	var sets <-chan []Pod // behind the request
+	// A session that has ended hears nothing any more, and what it said before, its end too, is still to be read: that
+	// something cannot be sent is no end of the link.
+	deaf := false
+	sent := func(err error) { deaf = deaf || err != nil }
 	for {
 		select {
 		case <-alive.C:
-			if err := l.send(frameAlive, nil); err != nil {
-				return 0, begun, err
+			if !deaf {
+				sent(l.send(frameAlive, nil))
 			}
 		case <-lost.C:
 			return 0, begun, fmt.Errorf("nothing was heard from there for %v", lostAfter)
 		case set := <-sets:
-			if err := l.sendJSON(framePods, set); err != nil {
-				return 0, begun, err
+			if !deaf {
+				sent(l.sendJSON(framePods, set))
 			}
 		case sig := <-s.signals:
 			if !begun {
 				return 0, false, errStopped
 			}
-			if err := l.send(frameSignal, []byte{sig}); err != nil {
-				return 0, begun, err
+			if !deaf {
+				sent(l.send(frameSignal, []byte{sig}))
 			}
 		case f := <-frames:
 			if f.err != nil {
