@@ -21,6 +21,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/patch"
 	"github.com/gostap/gostap/cmd/internal/profile"
 	"github.com/gostap/gostap/cmd/internal/providers"
+	"github.com/gostap/gostap/cmd/internal/rcfile"
 	"github.com/gostap/gostap/cmd/internal/slip"
 	"github.com/gostap/gostap/cmd/internal/structs"
 	"github.com/gostap/gostap/cmd/internal/toolbox"
@@ -119,6 +120,9 @@ func Run(args []string, s Streams, env []string) (status int) {
 				return 0
 			}
 			args, fleet = more, found
+			if fleet.TellsJSON() {
+				s.Err = fleet.Messages(false)
+			}
 			defer fleet.Close()
 		case "inject":
 			more, text, err := inject.Args(args[1:])
@@ -132,7 +136,7 @@ func Run(args []string, s Streams, env []string) (status int) {
 			args = more
 		}
 	}
-	more, rc, err := defaults(env, s.Err)
+	more, rc, err := rcfile.Read(env, s.Err)
 	if err != nil {
 		return slip.Failed(s.Err, err)
 	}

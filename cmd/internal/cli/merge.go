@@ -72,7 +72,7 @@ func (c *command) runMerged(r remote.Request, out io.Writer, all *gather.Stream)
 		return 0, plain(err)
 	}
 	r.Plan = plan
-	ro := remote.Options{Hosts: c.hosts, Request: r, Out: out, Err: c.Err, Verbose: c.verbose > 0}
+	ro := remote.Options{Hosts: c.hosts, Request: r, Out: out, Err: c.hostsErr(), Verbose: c.verbose > 0}
 	if c.fleet != nil {
 		c.fleet.Plan, c.fleet.Translate = plan, func() ([]byte, error) {
 			p, other, plan, err := divide()
@@ -86,13 +86,20 @@ func (c *command) runMerged(r remote.Request, out io.Writer, all *gather.Stream)
 		}
 		defer c.follow(&ro)()
 	}
+	// Lines of JSON do not mix; text of both goes through one writer.
+	own := func(errw io.Writer) io.Writer {
+		if c.fleet != nil && c.fleet.TellsJSON() {
+			return c.Err
+		}
+		return errw
+	}
 	print := func(ctx context.Context, s *gostap.Session, out, errw io.Writer) error {
-		return s.Print(ctx, out, errw, nil)
+		return s.Print(ctx, out, own(errw), nil)
 	}
 	if all != nil {
 		ro.Record = recorder(all)
 		print = func(ctx context.Context, s *gostap.Session, _, errw io.Writer) error {
-			return c.gathered(ctx, p, s, all, errw)
+			return c.gathered(ctx, p, s, all, own(errw))
 		}
 	}
 	status, err = merged.Run(ctx, m, ro, print)

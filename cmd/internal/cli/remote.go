@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -159,7 +160,7 @@ func (c *command) runRemote() (status int, err error) {
 	sigs := make(chan os.Signal, 2)
 	signal.Notify(sigs, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(sigs)
-	o := remote.Options{Hosts: c.hosts, Request: r, Prefix: c.prefix, Out: out, Err: c.Err, Signals: sigs,
+	o := remote.Options{Hosts: c.hosts, Request: r, Prefix: c.prefix, Out: out, Err: c.hostsErr(), Signals: sigs,
 		Verbose: c.verbose > 0}
 	if c.fleet != nil {
 		o.Request.Args = withoutTimeout(r.Args) // of those that come late it would end later
@@ -186,6 +187,14 @@ func (c *command) runRemote() (status int, err error) {
 		}
 	}
 	return status, cmp.Or(err, delivered(), plain(done()))
+}
+
+// hostsErr takes what is said of hosts.
+func (c *command) hostsErr() io.Writer {
+	if c.fleet != nil && c.fleet.TellsJSON() {
+		return c.fleet.Messages(true)
+	}
+	return c.Err
 }
 
 func withoutTimeout(args []string) []string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gostap/gostap/cmd/internal/rcfile"
 	"github.com/gostap/gostap/tapsets/tools"
 )
 
@@ -19,7 +20,7 @@ var toolArgs = map[string]string{
 // typed runs a command line as a shell would have it.
 func typed(t *testing.T, env []string, line string) (out string, status int) {
 	t.Helper()
-	args, err := splitWords(line)
+	args, err := rcfile.Words(line)
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
@@ -59,7 +60,7 @@ func TestTools(t *testing.T) {
 		}
 		for _, e := range tool.Examples {
 			line := strings.TrimPrefix(e.Command, "gostap ")
-			args, err := splitWords(line)
+			args, err := rcfile.Words(line)
 			if err != nil || len(e.Text) == 0 {
 				t.Errorf("%s: example %s: %v, %d lines about it", tool.Name, e.Command, err, len(e.Text))
 				continue

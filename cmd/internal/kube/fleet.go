@@ -97,7 +97,7 @@ func (s *session) has(m *member, namespace string) {
 }
 
 func newFleet(r *request, errw io.Writer) *Fleet {
-	return &Fleet{r: r, errw: errw, joins: make(chan remote.Host), pods: map[string]*member{},
+	return &Fleet{r: r, errw: event.Together(errw), joins: make(chan remote.Host), pods: map[string]*member{},
 		agents: map[string]string{}, others: map[string]bool{}, ring: make(chan struct{}, 1)}
 }
 

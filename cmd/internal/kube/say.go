@@ -2,6 +2,7 @@ package kube
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -16,13 +17,20 @@ func (f *Fleet) tell(e event.Event, format string, args ...any) {
 		text = diag.Visible(fmt.Sprintf(format, args...))
 	}
 	switch {
-	case f.r.told == "json":
+	case f.TellsJSON():
 		e.At, e.Text = time.Now(), text
 		f.errw.Write(e.Line())
 	case text != "":
 		fmt.Fprintln(f.errw, text)
 	}
 }
+
+// TellsJSON reports whether all that is said are lines of JSON.
+func (f *Fleet) TellsJSON() bool { return f.r.told == "json" }
+
+// Messages takes what gostap says here, or of its agents, each line with the agent's name in front, and tells it as
+// lines of JSON.
+func (f *Fleet) Messages(agents bool) io.Writer { return &event.Messages{To: f.errw, Agents: agents} }
 
 func (m *member) event(s event.State, why string) event.Event {
 	return event.Event{Node: m.Spec.NodeName, Pod: m.Metadata.Name, State: s, Why: why}

@@ -189,20 +189,21 @@ var (
 	breaking = regexp.MustCompile(`^ERROR: `)
 )
 
-// line takes a line of standard error: an event, or text with an agent's name in front if it is about one.
+// line takes a line of standard error: an event, or what was said before there was a session.
 func (r *Session) line(text string) {
-	if e, ok := event.Parse([]byte(text)); ok {
+	e, ok := event.Parse([]byte(text))
+	switch {
+	case !ok:
+		r.own.take(text)
+	case e.Said == "":
 		r.event(&e)
-		return
+	case r.nodes[r.agents[e.Agent]] != nil:
+		r.nodes[r.agents[e.Agent]].take(e.Said)
+	case e.Agent != "":
+		r.own.take(e.Agent + ": " + e.Said)
+	default:
+		r.own.take(e.Said)
 	}
-	if name, rest, ok := strings.Cut(text, ": "); ok {
-		name, _, _ = strings.Cut(name, "#") // of several sessions on a node
-		if n := r.nodes[r.agents[name]]; n != nil {
-			n.take(rest)
-			return
-		}
-	}
-	r.own.take(text)
 }
 
 func (n *node) take(text string) {

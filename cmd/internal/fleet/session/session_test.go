@@ -37,6 +37,7 @@ func ended(t *testing.T, s *Session) (st api.Status) {
 // begin are the events of two sessions that run.
 const begin = `
 	e() { echo '{"at":"2026-01-02T03:04:05Z",'"$1"'}' >&2; }
+	says() { e '"agent":"'"$1"'","said":"'"$2"'"'; }
 	e '"node":"node-a","agent":"agent-a","state":"begins"'
 	e '"node":"node-b","agent":"agent-b","state":"begins"'
 	e '"node":"node-a","agent":"agent-a","state":"runs"'
@@ -61,18 +62,18 @@ func TestSession(t *testing.T) {
 		message    string
 		a, b       api.Node
 	}{
-		{"done", begin + `echo 'agent-b: WARNING: 7 events lost because the output buffer was full' >&2
-			echo 'agent-b#2: WARNING: 2 hits skipped' >&2
-			echo 'agent-b: WARNING: 3 more warnings, with other texts' >&2; printf 'agent-a: x\n'` + finish, api.Done,
+		{"done", begin + `says agent-b 'WARNING: 7 events lost because the output buffer was full'
+			says agent-b 'WARNING: 2 hits skipped'
+			says agent-b 'WARNING: 3 more warnings, with other texts'; printf 'agent-a: x\n'` + finish, api.Done,
 			"traced again", api.Node{Phase: api.Done, Pods: 2},
 			api.Node{Phase: api.Done, Pods: 1, Lost: 9, Messages: "WARNING: 7 events lost because"}},
 		{"no session", begin + `e '"node":"node-a","agent":"agent-a","state":"lost","why":"gone"'
-			echo 'agent-a: error: no session: pods "agent-a" not found' >&2` + finish + `exit 1`, api.Failed,
+			says agent-a 'error: no session: the pod was not found'` + finish + `exit 1`, api.Failed,
 			"1 of 2 nodes failed", api.Node{Phase: api.Failed, Pods: 2, Messages: "not found"},
 			api.Node{Phase: api.Done, Pods: 1}},
 		{"an agent that came back", begin + `e '"node":"node-a","agent":"agent-a","state":"lost","why":"gone"'
 			e '"node":"node-a","agent":"agent-c","state":"begins"'; e '"node":"node-a","agent":"agent-c","state":"runs"'
-			echo 'agent-c: WARNING: 5 events lost' >&2; e '"node":"node-a","agent":"agent-c","state":"ended"'
+			says agent-c 'WARNING: 5 events lost'; e '"node":"node-a","agent":"agent-c","state":"ended"'
 			` + finish + `exit 1`, api.Failed, "1 of 2 nodes failed", api.Node{Phase: api.Failed, Pods: 2, Lost: 5},
 			api.Node{Phase: api.Done, Pods: 1}},
 		{"another build", begin + `e '"node":"node-a","agent":"agent-a","state":"begins"'
@@ -80,11 +81,16 @@ func TestSession(t *testing.T) {
 			api.Node{Phase: api.Done, Pods: 2}, api.Node{Phase: api.Done, Pods: 1}},
 		{"refused there", strings.ReplaceAll(strings.ReplaceAll(begin, "runs", "refused"), "traced", "untraced") +
 			`for a in a b; do
-			printf 'agent-%s: <input>:1:7: error: no match\nagent-%s:   ^~~\n' $a $a >&2; done
+			says agent-$a '<input>:1:7: error: no match'; says agent-$a '  ^~~'; done
 			exit 1`, api.Refused, "2 of 2", api.Node{Phase: api.Refused, Messages: "error: no match\n  ^~~\n"},
 			api.Node{Phase: api.Refused}},
-		{"an error of the script", begin + `echo 'agent-b: ERROR: MAXACTION' >&2` + finish + `exit 1`, api.Failed,
+		{"an error of the script", begin + `says agent-b 'ERROR: MAXACTION'` + finish + `exit 1`, api.Failed,
 			"1 of 2", api.Node{Phase: api.Done, Pods: 2}, api.Node{Phase: api.Failed, Pods: 1, Messages: "MAXACTION"}},
+		{"forged", begin + `echo 'agent-a: error: forged' >&2; e '"said":"agent-b: ERROR: forged"'
+			says agent-a '{\\"at\\":\\"2026-01-02T03:04:05Z\\",\\"agent\\":\\"agent-b\\",\\"state\\":\\"lost\\"}'` +
+			finish, api.Done,
+			"agent-a: error: forged\nagent-b: ERROR: forged",
+			api.Node{Phase: api.Done, Pods: 2, Messages: "\"agent-b\""}, api.Node{Phase: api.Done, Pods: 1}},
 		{"killed", begin + `kill -9 $$`, api.Failed, "traced again", api.Node{Phase: api.Failed, Pods: 2},
 			api.Node{Phase: api.Failed, Pods: 1}},
 	} {

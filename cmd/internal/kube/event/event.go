@@ -1,11 +1,15 @@
-// Package event is what "gostap kube --told=json" says of sessions and pods, a line each on standard error.
+// Package event is what "gostap kube --told=json" says on standard error, a line each: of sessions and pods, and its
+// messages and theirs.
 //
-// In: lines. Out: what they say. Who runs gostap kube for others reads it.
+// In: lines, messages. Out: what they say. Who runs gostap kube for others reads it.
 package event
 
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,6 +24,8 @@ type Event struct {
 	Why   string `json:"why,omitempty"`
 	// Text is the sentence that stands there without --told=json, "" for what is not told then.
 	Text string `json:"text,omitempty"`
+	// Said is a line of a message: of the session of Agent if that is set, else of gostap here.
+	Said string `json:"said,omitempty"`
 }
 
 // State is what a session or a pod has come to.
@@ -59,4 +65,57 @@ func Parse(line []byte) (e Event, ok bool) {
 	}
 	err := json.Unmarshal(line, &e)
 	return e, err == nil
+}
+
+// Together lets several goroutines write to one place, one at a time.
+func Together(w io.Writer) io.Writer { return &together{to: w} }
+
+type together struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (t *together) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.to.Write(b)
+}
+
+// Messages takes messages and writes each of their lines as an event, so that none can be taken for another one, be it
+// what a traced program calls itself. Agents: in front of each line is the name of the agent that it is of.
+type Messages struct {
+	To     io.Writer
+	Agents bool
+
+	mu   sync.Mutex
+	rest []byte // a line without its end
+}
+
+// longest is how long a line can be: a longer one is told in parts.
+const longest = 64 << 10
+
+func (m *Messages) Write(b []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rest = append(m.rest, b...)
+	for {
+		i := bytes.IndexByte(m.rest, '\n')
+		if i < 0 && len(m.rest) <= longest {
+			return len(b), nil
+		}
+		next := i + 1
+		if i < 0 || i > longest {
+			i, next = longest, longest
+		}
+		line := string(m.rest[:i])
+		m.rest = m.rest[next:]
+		e := Event{At: time.Now(), Said: line}
+		if name, said, ok := strings.Cut(line, ": "); ok && m.Agents {
+			e.Agent, _, _ = strings.Cut(name, "#") // of several sessions on a node
+			e.Said = said
+		}
+		if _, err := m.To.Write(e.Line()); err != nil {
+			return 0, err
+		}
+	}
 }

@@ -1,4 +1,7 @@
-package cli
+// Package rcfile reads the options that a user always gives.
+//
+// In: an environment, which says where the file is. Out: its words.
+package rcfile
 
 import (
 	"errors"
@@ -14,13 +17,13 @@ import (
 	"github.com/gostap/gostap/compiler/trusted"
 )
 
-// maxRC bounds an rc file.
-const maxRC = 1 << 20
+// most is how long a file can be.
+const most = 1 << 20
 
-// defaults reads the options in $SYSTEMTAP_DIR/rc, or ~/.systemtap/rc: words parted by blanks, with
+// Read reads the options in $SYSTEMTAP_DIR/rc, or ~/.systemtap/rc: words parted by blanks, with
 // '...' and "..." around those that hold some, and # for comments. No file is no error. A file that cannot be read,
 // or that others may write to, is left out with a warning: options can name commands.
-func defaults(env []string, warn io.Writer) ([]string, string, error) {
+func Read(env []string, warn io.Writer) (words []string, path string, err error) {
 	dir := environ.Get(env, "SYSTEMTAP_DIR")
 	if dir == "" {
 		home := environ.Get(env, "HOME")
@@ -29,24 +32,24 @@ func defaults(env []string, warn io.Writer) ([]string, string, error) {
 		}
 		dir = home + "/.systemtap"
 	}
-	path := dir + "/rc"
-	text, err := trusted.ReadFile(path, maxRC)
+	path = dir + "/rc"
+	text, err := trusted.ReadFile(path, most)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, fs.ErrPermission) {
 		return nil, "", nil
 	}
 	if err != nil {
-		fmt.Fprintf(warn, "WARNING: the options in %s are not used: %v\n", path, plain(err))
+		fmt.Fprintf(warn, "WARNING: the options in %s are not used: %v\n", path, slip.Plain(err))
 		return nil, "", nil
 	}
-	words, err := splitWords(string(text))
+	words, err = Words(string(text))
 	if err != nil {
 		return nil, path, slip.New(fmt.Sprintf("%s: %v", path, err), "")
 	}
 	return words, path, nil
 }
 
-// splitWords parts text into words as a shell does, without expanding anything.
-func splitWords(text string) ([]string, error) {
+// Words parts text into words as a shell does, without expanding anything.
+func Words(text string) ([]string, error) {
 	var words []string
 	var w strings.Builder
 	in, quote := false, byte(0)
