@@ -112,10 +112,42 @@ type Status struct {
 	Message  string       `json:"message,omitempty"`
 	Started  *metav1.Time `json:"started,omitempty"`
 	Finished *metav1.Time `json:"finished,omitempty"`
-	Nodes    []Node       `json:"nodes,omitempty"`
+	// Totals are those of all nodes. Nodes lists them; of very many those first of which there is something to say.
+	Totals Totals `json:"totals,omitzero"`
+	Nodes  []Node `json:"nodes,omitempty"`
 	// Skipped are pods that are not traced, with the reason.
 	Skipped []Skipped `json:"skipped,omitempty"`
 	Result  Result    `json:"result,omitzero"`
+}
+
+// Totals count nodes by what they have come to, their pods, and what is missing.
+type Totals struct {
+	Nodes   int32 `json:"nodes,omitempty"`
+	Running int32 `json:"running,omitempty"`
+	Done    int32 `json:"done,omitempty"`
+	Refused int32 `json:"refused,omitempty"`
+	Failed  int32 `json:"failed,omitempty"`
+	Pods    int32 `json:"pods,omitempty"`
+	Lost    int64 `json:"lost,omitempty"`
+	// Left is how many nodes are not listed.
+	Left int32 `json:"left,omitempty"`
+}
+
+// Add counts a node.
+func (t *Totals) Add(n *Node) {
+	t.Nodes++
+	t.Pods += n.Pods
+	t.Lost += n.Lost
+	switch n.Phase {
+	case Running:
+		t.Running++
+	case Done:
+		t.Done++
+	case Refused:
+		t.Refused++
+	case Failed:
+		t.Failed++
+	}
 }
 
 // Node is what a node has to do with a Trace.

@@ -47,6 +47,7 @@ const (
 	mostMessages = 8 << 10 // bytes of a node's
 	mostOfAll    = 512 << 10
 	mostSkipped  = 100 // pods that are not traced and are named
+	mostNodes    = 2000
 	grace        = 20 * time.Second
 )
 
@@ -274,9 +275,42 @@ func (r *Session) Tell(s *api.Status) (ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Result.Text, s.Result.Bytes, s.Result.Left = r.out.Text()
-	s.Nodes = s.Nodes[:0]
-	names, faults, left := slices.Sorted(maps.Keys(r.nodes)), 0, mostOfAll
-	for _, name := range names {
+	faults := r.tellNodes(s)
+	r.tellSkipped(s)
+	s.Message, _, _ = r.own.said.Text()
+	s.Phase = api.Running
+	if !r.ended {
+		return false
+	}
+	switch {
+	case r.err != nil && r.own.phase == api.Refused && !r.anyRan(), len(r.nodes) > 0 && r.all(api.Refused):
+		s.Phase = api.Refused
+	case r.err != nil || faults > 0:
+		s.Phase = api.Failed
+	default:
+		s.Phase = api.Done
+	}
+	if faults > 0 {
+		s.Message = fmt.Sprintf("%d of %d nodes failed: what there is of them is not complete\n", faults,
+			len(r.nodes)) + s.Message
+	} else if s.Message == "" && r.err != nil {
+		s.Message = "gostap ended: " + r.err.Error()
+	}
+	if s.Phase != api.Done && faults == 0 { // it was the whole session, not a node
+		s.Totals = api.Totals{Left: s.Totals.Left}
+		for i := range s.Nodes {
+			s.Nodes[i].Phase = s.Phase
+			s.Totals.Add(&s.Nodes[i])
+		}
+	}
+	return true
+}
+
+// tellNodes writes the nodes into a status, and gives how many failed or refused.
+func (r *Session) tellNodes(s *api.Status) (faults int) {
+	s.Nodes, s.Totals = s.Nodes[:0], api.Totals{}
+	left := mostOfAll
+	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
 		n := r.nodes[name]
 		phase := n.phase
 		switch {
@@ -286,38 +320,34 @@ func (r *Session) Tell(s *api.Status) (ended bool) {
 			phase = api.Done
 		}
 		text, _, _ := n.said.Text()
-		if left -= len(text); left < 0 {
-			text = "(messages of so many nodes are not kept)\n"
+		x := api.Node{Name: name, Pods: int32(len(n.pods)), Phase: phase, Messages: text, Lost: n.lost}
+		s.Totals.Add(&x)
+		s.Nodes = append(s.Nodes, x)
+	}
+	if len(s.Nodes) > mostNodes {
+		slices.SortStableFunc(s.Nodes, func(a, b api.Node) int { return cmp.Compare(worth(&b), worth(&a)) })
+		s.Totals.Left = int32(len(s.Nodes) - mostNodes)
+		s.Nodes = s.Nodes[:mostNodes]
+	}
+	for i := range s.Nodes {
+		if left -= len(s.Nodes[i].Messages); left < 0 {
+			s.Nodes[i].Messages = "(messages of so many nodes are not kept)\n"
 		}
-		s.Nodes = append(s.Nodes, api.Node{Name: name, Pods: int32(len(n.pods)), Phase: phase, Messages: text,
-			Lost: n.lost})
 	}
-	r.tellSkipped(s)
-	s.Message, _, _ = r.own.said.Text()
-	s.Phase = api.Running
-	if !r.ended {
-		return false
-	}
+	return faults
+}
+
+// worth says how much is to be said of a node.
+func worth(n *api.Node) int {
 	switch {
-	case r.err != nil && r.own.phase == api.Refused && !r.anyRan(), len(names) > 0 && r.all(api.Refused):
-		s.Phase = api.Refused
-	case r.err != nil || faults > 0:
-		s.Phase = api.Failed
-	default:
-		s.Phase = api.Done
+	case n.Phase == api.Failed || n.Phase == api.Refused:
+		return 3
+	case n.Lost > 0:
+		return 2
+	case n.Messages != "":
+		return 1
 	}
-	if faults > 0 {
-		s.Message = fmt.Sprintf("%d of %d nodes failed: what there is of them is not complete\n", faults,
-			len(s.Nodes)) + s.Message
-	} else if s.Message == "" && r.err != nil {
-		s.Message = "gostap ended: " + r.err.Error()
-	}
-	if s.Phase != api.Done && faults == 0 { // it was the whole session, not a node
-		for i := range s.Nodes {
-			s.Nodes[i].Phase = s.Phase
-		}
-	}
-	return true
+	return 0
 }
 
 func (r *Session) all(p api.Phase) bool {
