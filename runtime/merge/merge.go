@@ -18,17 +18,23 @@ type sums struct {
 	told []map[int]map[string]interp.Elem
 	// full counts elements that there was no room for, by global.
 	full map[int]uint64
+	// size is how many elements a machine has, by array.
+	size map[int]int
 }
 
-func newSums(p *ir.Program, store *interp.MemStore, machines int) *sums {
-	return &sums{p: p, store: store, told: make([]map[int]map[string]interp.Elem, machines), full: map[int]uint64{}}
+func newSums(p *ir.Program, store *interp.MemStore, machines int, size map[int]int) *sums {
+	return &sums{p: p, store: store, told: make([]map[int]map[string]interp.Elem, machines), full: map[int]uint64{},
+		size: size}
 }
 
 // restart says that another session of a machine begins: it counts from nothing.
 func (s *sums) restart(machine int) { s.told[machine] = nil }
 
-// errBack says that a machine has counted backwards, which no session does.
-var errBack = errors.New("what it has counted went back")
+// What no session does: a machine counts backwards, or has more elements than its array has room for.
+var (
+	errBack = errors.New("what it has counted went back")
+	errMore = errors.New("it has more elements than there is room for on a machine")
+)
 
 // add enters what a machine has counted since it was heard of last.
 func (s *sums) add(machine int, now Snapshot) error {
@@ -49,6 +55,10 @@ func (s *sums) add(machine int, now Snapshot) error {
 		for _, e := range elems {
 			key := string(appendKey(nil, gl, e.Key))
 			was, had := before[key]
+			if !had && gl.IsArray() && len(before) >= s.size[g] {
+				wrong = fmt.Errorf("%s: %w", gl.Name, errMore)
+				break
+			}
 			var err error
 			if gl.Type == types.Stats {
 				err = s.stat(g, e, was.Agg)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gostap/gostap/compiler/ir"
 	"github.com/gostap/gostap/compiler/ir/interp"
@@ -177,17 +178,79 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elems := []interp.Elem{}
-	for i := range 6 {
-		elems = append(elems, interp.Elem{Key: interp.Key{{Str: "k"}, {Int: int64(i)}}, Val: interp.Val{Int: 1}})
-	}
-	if err := s.Tell(0, Snapshot{2: elems}.Bytes(p)); err != nil {
-		t.Fatal(err)
+	for i, machine := range []int{0, 0, 1} {
+		if i == 1 {
+			s.Restart(0) // another session of it
+		}
+		elems := []interp.Elem{}
+		for k := range 2 {
+			key := interp.Key{{Str: "k"}, {Int: int64(10*i + k)}}
+			elems = append(elems, interp.Elem{Key: key, Val: interp.Val{Int: 1}})
+		}
+		if err := s.Tell(machine, Snapshot{2: elems}.Bytes(p)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.take()
 	want := "2 times there was no room for an element of k of all machines (MAXMAPENTRIES)"
 	if w := s.Warnings(); !reflect.DeepEqual(w, []string{want}) {
 		t.Errorf("%q", w)
+	}
+}
+
+// TestGreedy: a machine that says that it has more than it can have, or counts backwards, takes no more memory for
+// that, however often it says so, and is told once.
+func TestGreedy(t *testing.T) {
+	p := program(t)
+	p.Globals[2].Size = 2
+	s, err := New(Config{Program: p, Shared: shared, Machines: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		elems := []interp.Elem{}
+		for k := range 10 {
+			key := interp.Key{{Str: "k"}, {Int: int64(10*i + k)}}
+			elems = append(elems, interp.Elem{Key: key, Val: interp.Val{Int: 1}})
+		}
+		agg := interp.Agg{Count: int64(1000 - i)}
+		if err := s.Tell(0, Snapshot{1: {{Agg: &agg}}, 2: elems}.Bytes(p)); err != nil {
+			t.Fatal(err)
+		}
+		s.take()
+	}
+	if n := len(s.sums.told[0][2]); n != 2 {
+		t.Errorf("%d elements of an array of 2 are kept", n)
+	}
+	want := []string{"machine 1: k: it has more elements than there is room for on a machine",
+		"machine 1: s: what it has counted went back"}
+	if w := s.Warnings(); !reflect.DeepEqual(w, want) && !reflect.DeepEqual(w, want[:1]) {
+		t.Errorf("%q", w)
+	}
+}
+
+// TestSlow: machines that do not begin are not waited for for ever, and what they count later comes in.
+func TestSlow(t *testing.T) {
+	p := program(t)
+	s, err := New(Config{Program: p, Shared: shared, Machines: 2, Start: func() {}, Wait: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := func(v int64) []byte { return Snapshot{0: {{Val: interp.Val{Int: v}}}}.Bytes(p) }
+	time.AfterFunc(150*time.Millisecond, func() { s.Tell(0, n(5+7)) })
+	if err := s.Attach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := "machines that had not begun when the session did: 1; what they count comes later"
+	if w := s.Warnings(); len(w) != 1 || w[0] != want {
+		t.Errorf("%q", w)
+	}
+	if err := s.Tell(1, n(5+4)); err != nil {
+		t.Fatal(err)
+	}
+	s.take()
+	if v, _, _ := s.Store().Get(0, nil); v.Int != 5+7+4 {
+		t.Errorf("n is %d", v.Int)
 	}
 }
 

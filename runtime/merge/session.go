@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ type Config struct {
 	Machines int
 	// Open: machines may join while the session runs, until Shut; it does not end with the last one before.
 	Open bool
+	// Wait is how long a machine is waited for that does not begin where others have; a minute if it is 0.
+	Wait time.Duration
 	// Start has the sessions of the machines begin, and Stop has them end, whose last snapshots are waited for then.
 	// Neither waits.
 	Start, Stop func()
@@ -69,7 +72,7 @@ func New(c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{Session: m, c: c, sums: newSums(&p, m.Store().(*interp.MemStore), c.Machines),
+	return &Session{Session: m, c: c, sums: newSums(&p, m.Store().(*interp.MemStore), c.Machines, sizes),
 		waiting: make([][]news, c.Machines), begun: make([]bool, c.Machines), ended: make([]bool, c.Machines),
 		changed: make(chan struct{}, 1), open: c.Open, sizes: sizes}, nil
 }
@@ -154,9 +157,19 @@ func (s *Session) take() {
 				continue
 			}
 			if err := s.sums.add(i, n.last); err != nil {
-				s.notes = append(s.notes, fmt.Sprintf("machine %d: %v", i+1, err))
+				s.note(fmt.Sprintf("machine %d: %v", i+1, err))
 			}
 		}
+	}
+}
+
+// mostNotes is how many different things are told of machines.
+const mostNotes = 100
+
+// note remembers what is to be told of a machine, once.
+func (s *Session) note(text string) {
+	if len(s.notes) < mostNotes && !slices.Contains(s.notes, text) {
+		s.notes = append(s.notes, text)
 	}
 }
 
@@ -167,14 +180,25 @@ func (s *Session) over() bool {
 	return !s.open && !slices.Contains(s.ended, false)
 }
 
-// Attach has the machines begin, and waits until each has its probes in place or has failed.
+// Attach has the machines begin, and waits until each has its probes in place or has failed. Some that do not come to
+// that are not waited for longer than Config.Wait, if others have.
 func (s *Session) Attach(ctx context.Context) error {
 	s.c.Start()
-	for {
+	late := time.NewTimer(cmp.Or(s.c.Wait, mostWait))
+	defer late.Stop()
+	for patient := true; ; {
 		s.mu.Lock()
-		ready, some := true, false
+		ready, some, missing := true, false, 0
 		for i := range s.begun {
 			ready, some = ready && (s.begun[i] || s.ended[i]), some || s.begun[i]
+			if !s.begun[i] && !s.ended[i] {
+				missing++
+			}
+		}
+		if !patient && some && !ready {
+			s.note(fmt.Sprintf("machines that had not begun when the session did: %d; what they count comes later",
+				missing))
+			ready = true
 		}
 		s.mu.Unlock()
 		switch {
@@ -187,12 +211,17 @@ func (s *Session) Attach(ctx context.Context) error {
 		}
 		select {
 		case <-s.changed:
+		case <-late.C:
+			patient = false
 		case <-ctx.Done():
 			s.finish()
 			return ctx.Err()
 		}
 	}
 }
+
+// mostWait is how long machines are waited for if Config does not say it.
+const mostWait = time.Minute
 
 // Read enters what the machines have told, and waits for more.
 func (s *Session) Read(deadline time.Time, fn func([]byte) error) error {
