@@ -11,14 +11,14 @@ TEST_PACKAGES := gcc g++ clang gdb libc6-dev binutils llvm bpftool bpftrace util
 	dropbear-bin chromium babeltrace2 protobuf-compiler php-cli postgresql debootstrap
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: all build demo test unit oracle check arm64 bench generate man completions packages deps install clean
+.PHONY: all build demo test unit oracle fleet check arm64 bench generate man completions packages deps install clean
 
 all: build
 
 build: $(BIN) $(BIN)-export
 
 # Without cgo the command is one file that runs on any distribution, and starts in 1 ms less.
-$(BIN) $(BIN)-export: FORCE
+$(BIN) $(BIN)-export $(BIN)-fleet: FORCE
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/$(@F)
 
@@ -65,6 +65,12 @@ arm64:
 oracle: deps
 	GOSTAP_ORACLE=full $(GO) test -count=1 -timeout 0 -v ./tests/oracle/... ./compiler/debuginfo/dwexpr
 	GOSTAP_EXAMPLES=full $(GO) test -count=1 -timeout 0 -v ./tests/examples
+
+# Pods, agents and controllers in a real cluster of two nodes. CLUSTER is a command that has one: "up --nodes 2", "env"
+# (prints PATH and KUBECONFIG), "load-image NAME PATH [ENTRY...]". With GOSTAP_CLUSTER set make test runs the same.
+fleet: deps
+	@[ -n "$(CLUSTER)" ] || { echo "make fleet CLUSTER=COMMAND: COMMAND has a cluster (see the Makefile)"; exit 1; }
+	GOSTAP_CLUSTER='$(CLUSTER)' $(GO) test -count=1 -timeout 0 -v -run '^(TestCluster|TestFleet)' ./tests
 
 # Ratios against the peer and against bare programs, in one run each.
 bench: build
