@@ -16,48 +16,67 @@ import (
 // program's own counts, by deltas that add up to it; what is of each machine has that machine's resource or label.
 func TestExportMachines(t *testing.T) {
 	needRoot(t)
-	bin(t, "gostap-export")
-	prog := bin(t, "busyc")
 	c := &collector{}
-	address, asked := freeAddress(t), freeAddress(t)
+	address := freeAddress(t)
 	c.serveGRPC(t, address)
+	want := sessionOfMachines(t, "otlp://"+address+"?temporality=delta")
+	c.machines(t, want)
+}
+
+// sessionOfMachines runs a session over two machines, which both see all that a program does, and delivers to a
+// destination and to who asks: what that gets is looked at. It gives how many calls there were.
+func sessionOfMachines(t *testing.T, destination string) (calls int) {
+	t.Helper()
+	bin(t, "gostap-export")
+	prog, asked := bin(t, "busyc"), freeAddress(t)
 	s := begin(t, "-w", "--merge", "--remote", "direct", "--remote", "direct", "--every", "0.1",
-		"--export", "otlp://"+address+"?temporality=delta", "--export", "prometheus://"+asked, "-e",
+		"--export", destination, "--export", "prometheus://"+asked, "-e",
 		`probe begin { log("begun") }`+gathering(prog))
-	for n := 0; ; n++ { // the probes are in place where it has printed
-		c.mu.Lock()
-		printed := fmt.Sprint(c.logs)
-		c.mu.Unlock()
-		if strings.Contains(printed, "so far 0") {
+	page := func() string {
+		r, err := http.Get("http://" + asked + "/metrics")
+		if err != nil {
+			return ""
+		}
+		defer r.Body.Close()
+		b, _ := io.ReadAll(r.Body)
+		return string(b)
+	}
+	for n := 0; ; n++ { // the probes are in place where numbers come from both
+		text := page()
+		if strings.Contains(text, `{machine="direct"} 0`) && strings.Contains(text, `{machine="direct#2"} 0`) {
 			break
 		}
 		if n > 600 {
-			t.Fatalf("nothing came: %s", printed)
+			t.Fatalf("nothing came: %s", text)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	step(t, prog, "2000")
 	step(t, prog, "40")
 	s.signal(syscall.SIGINT)
-	page := ""
-	want := 2 * (2000 + 100 + 40 + 2)
-	for range 100 { // until the values are the last
-		if r, err := http.Get("http://" + asked + "/metrics"); err == nil {
-			b, _ := io.ReadAll(r.Body)
-			r.Body.Close()
-			page = string(b)
-		} else if page != "" {
-			break // it has ended, since someone asked for the last values
+	last := ""
+	calls = 2 * (2000 + 100 + 40 + 2)
+	for range 100 { // until it has ended, since someone asked for the last values
+		text := page()
+		if text == "" && last != "" {
+			break
 		}
+		last = text
 		time.Sleep(50 * time.Millisecond)
 	}
 	s.end()
-	for _, line := range []string{fmt.Sprintf("calls_total %d\n", want), fmt.Sprintf(`by_total{name="busyc"} %d`, want),
-		`last_n{machine="direct"} 39`, `last_n{machine="direct#2"} 39`, `gostap_errors_total 0`} {
-		if !strings.Contains(page, line) {
-			t.Errorf("Prometheus does not get %q\n%s", line, page)
+	for _, line := range []string{fmt.Sprintf("calls_total %d\n", calls),
+		fmt.Sprintf(`by_total{name="busyc"} %d`, calls), `last_n{machine="direct"} 39`, `last_n{machine="direct#2"} 39`, `gostap_errors_total 0`} {
+		if !strings.Contains(last, line) {
+			t.Errorf("Prometheus does not get %q\n%s", line, last)
 		}
 	}
+	return calls
+}
+
+// machines holds what came of sessionOfMachines against the calls.
+func (c *collector) machines(t *testing.T, want int) {
+	t.Helper()
 	var calls, by int64
 	moments := 0
 	last := map[string]int64{}

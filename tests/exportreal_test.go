@@ -105,18 +105,24 @@ func TestExportCollector(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, parsed := linesOf(t, "--runtime=host", "-e", exported)
-	// collect is what a Collector has in its file of what a command delivers.
-	collect := func(deliver *exec.Cmd, good func(out string, err error) bool) *collector {
+	// collected is what a Collector has in its file of what is delivered.
+	collected := func(deliver func()) *collector {
+		os.Remove(written)
 		server := serveProgram(t, address, otelcol, "--config", config)
-		if out, err := deliver.CombinedOutput(); !good(string(out), err) {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		deliver()
 		// At its end the file is whole.
 		if err := server.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
 		server.Wait()
 		return readCollected(t, written)
+	}
+	collect := func(deliver *exec.Cmd, good func(out string, err error) bool) *collector {
+		return collected(func() {
+			if out, err := deliver.CombinedOutput(); !good(string(out), err) {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		})
 	}
 	deliver := exec.Command(bin(t, "gostap-export"), "--drain", "1m", "otlp://"+address)
 	deliver.Stdin = bytes.NewReader(lines)
@@ -130,6 +136,12 @@ func TestExportCollector(t *testing.T) {
 		t.Errorf("a session: %d logs, %d spans, %d metrics, by gostap-export alone %d, %d, %d", len(c2.logs),
 			len(c2.spans), len(c2.metrics), len(c.logs), len(c.spans), len(c.metrics))
 	}
+
+	// And what two machines have counted.
+	needRoot(t)
+	calls := 0
+	c3 := collected(func() { calls = sessionOfMachines(t, "otlp://"+address+"?temporality=delta") })
+	c3.machines(t, calls)
 }
 
 // readCollected reads a file of the Collector's: a request in each line.
@@ -171,13 +183,13 @@ func readCollected(t *testing.T, path string) *collector {
 	return c
 }
 
-// counting is a script whose metrics change for some seconds, and are known at the end.
+// counting is a script whose metrics change for a minute, and are known at the end.
 const counting = `
 global ticks metric "ticks_total" labels "parity" help "Ticks.", sizes metric "sizes" unit "By", level metric "level"
 probe timer.ms(100) {
 	ticks[level % 2 ? "odd" : "even"]++
 	sizes <<< level * level
-	if (++level == 150) exit()
+	if (++level == 600) exit()
 }
 `
 
@@ -207,19 +219,19 @@ func TestExportScraped(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	sum := 0
-	for i := range 150 {
+	for i := range 600 {
 		sum += i * i
 	}
 	for query, want := range map[string]string{
-		`last_over_time(ticks_total{parity="even"}[5m])`:         "75",
-		`last_over_time(ticks_total{parity="odd"}[5m])`:          "75",
-		`last_over_time(level[5m])`:                              "150",
-		`last_over_time(sizes_count[5m])`:                        "150",
+		`last_over_time(ticks_total{parity="even"}[5m])`:         "300",
+		`last_over_time(ticks_total{parity="odd"}[5m])`:          "300",
+		`last_over_time(level[5m])`:                              "600",
+		`last_over_time(sizes_count[5m])`:                        "600",
 		`last_over_time(sizes_sum[5m])`:                          fmt.Sprint(sum),
-		`last_over_time(sizes_bucket{le="+Inf"}[5m])`:            "150",
+		`last_over_time(sizes_bucket{le="+Inf"}[5m])`:            "600",
 		`last_over_time(sizes_bucket{le="255.0"}[5m])`:           "16",
 		`last_over_time(gostap_errors_total[5m])`:                "0",
-		`count(count_over_time(ticks_total[5m]) >= bool 10)`:     "2",
+		`count(count_over_time(ticks_total[5m]) >= bool 60)`:     "2",
 		`sum(resets({__name__=~"ticks_total|sizes_count"}[5m]))`: "0",
 	} {
 		if got := valueOf(t, own, query); got != want {
