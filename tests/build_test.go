@@ -181,6 +181,9 @@ func bin(tb testing.TB, name string) string {
 	if !ok {
 		tb.Fatalf("no fixture %q", name)
 	}
+	if dir := os.Getenv(builtDir); dir != "" {
+		return filepath.Join(dir, name)
+	}
 	out := filepath.Join(binDir, name)
 	built[name].Do(func() {
 		var cmd *exec.Cmd

@@ -47,11 +47,11 @@ var kernelProofs = []proof{
 		source: "/proc/PID/schedstat", within: 10},
 	{tool: "runqslower --min 0", load: rivalled + "kill $!; echo $c >$OWN", what: "waits",
 		line: ` sh +\d+ +\d `, source: "/proc/PID/schedstat", within: 10},
-	{tool: "runqlen", load: "spin() { exec taskset -c 1 timeout 3 sh -c 'while :; do :; done'; }; spin & spin & " +
-		"wait; echo 297 >$OWN", what: "samples with threads waiting", line: ` (\d+) with threads`,
+	{tool: "runqlen", load: "spin() { exec taskset -c $(($(nproc)-1)) timeout 3 sh -c 'while :; do :; done'; }; " +
+		"spin & spin & wait; echo 297 >$OWN", what: "samples with threads waiting", line: ` (\d+) with threads`,
 		source: "99 a second", within: 25},
 	{tool: "loads --interval 100s", load: "sed 's/^[0-9]*\\.\\(..\\).*/\\1/' /proc/loadavg >$OWN",
-		what: "hundredths, one minute", line: `^\S+ \d+\.(\d\d) `, source: "/proc/loadavg"},
+		what: "hundredths, one minute", line: `^\S+ \d+\.(\d\d) `, source: "/proc/loadavg", within: 10},
 	{tool: "hardirqs", load: file + "r() { awk '$1 ~ /^[0-9]+:/ { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } " +
 		"END { print n }' /proc/interrupts; }; a=$(r); " + readFile + "b=$(r); rm $f; echo $((b-a)) >$OWN",
 		what: "interrupts", line: `^ +\d+ \S+ +(\d+) `, source: "/proc/interrupts", within: 10},
@@ -59,6 +59,12 @@ var kernelProofs = []proof{
 		line: `^free_user_ns +(\d+)`, strace: `unshare\(CLONE_NEWUSER`},
 	{tool: "biostacks --top 1000", load: file + readFile + "rm $f; echo 3200 >$OWN", what: "requests",
 		line: `^(\d+) requests`, source: "dd's blocks", within: 10},
+	{tool: "bioerr", load: "d=$(mktemp -d); mount -t tmpfs -o size=64k none $d; truncate -s 1M $d/f; " +
+		"l=$(losetup --find --show $d/f); dd if=/dev/zero of=$l bs=4k oflag=direct; n=0; " +
+		"for i in 1 2 3 4 5 6 7 8 9 10; " +
+		"do dd if=/dev/zero of=$l bs=4k seek=200 count=1 oflag=direct || n=$((n+1)); done; losetup -d $l; umount $d; " +
+		"rmdir $d; echo $n >$OWN", what: "writes without space", line: ` write +1600 +(?:no space|I/O error)$`,
+		source: "dd"},
 	{tool: "bioseek", load: loop + "dd if=$l of=/dev/null bs=4k count=50 iflag=direct; losetup -d $l; rm $f; " +
 		"echo 49 >$OWN", what: "of 50 in order", line: `^loop.* requests, (\d+) `, source: "dd's blocks"},
 	{tool: "writeback", load: "f=$(mktemp -p /var/tmp); r() { awk '/^nr_written / { print $2 }' /proc/vmstat; }; " +

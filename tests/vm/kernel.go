@@ -65,6 +65,14 @@ func Missing() []string {
 	return out
 }
 
+// Releases are the kernels to test on; GOSTAP_VM_KERNELS names others.
+func Releases() []string {
+	if s := strings.Fields(os.Getenv("GOSTAP_VM_KERNELS")); len(s) > 0 {
+		return s
+	}
+	return []string{"6.1.0-56-cloud-amd64"}
+}
+
 // Get fetches the kernel of a release, such as 6.1.0-56-cloud-amd64.
 func Get(release string) (*Kernel, error) {
 	cache, err := CacheDir()

@@ -51,7 +51,7 @@ b0:
 // The machine stays up, its kernel has nothing to complain of, and nothing is left. GOSTAP_ORACLE=full makes 1000
 // rounds of it on two kernels.
 func TestUpheaval(t *testing.T) {
-	rounds, kernels := 10, releases
+	rounds, kernels := 10, Releases()
 	if os.Getenv("GOSTAP_ORACLE") == "full" {
 		rounds = 1000
 		if os.Getenv("GOSTAP_VM_KERNELS") == "" {

@@ -13,15 +13,6 @@ import (
 	"testing"
 )
 
-// releases are the kernels to test on; GOSTAP_VM_KERNELS names others.
-var releases = []string{"6.1.0-56-cloud-amd64"}
-
-func init() {
-	if s := os.Getenv("GOSTAP_VM_KERNELS"); s != "" {
-		releases = strings.Fields(s)
-	}
-}
-
 var gccWarning = regexp.MustCompile(`\.[ch]:\d+(:\d+)?: warning:`)
 
 // bench holds what all tests share: the runner and a traced program, by the release modules built for it.
@@ -100,10 +91,10 @@ func (b *bench) find() error {
 	return nil
 }
 
-// each runs a test on every kernel of releases.
+// each runs a test on every kernel of Releases.
 func each(t *testing.T, fn func(t *testing.T, k *Kernel, b *bench)) {
 	t.Helper()
-	on(t, releases, fn)
+	on(t, Releases(), fn)
 }
 
 // on runs a test on kernels, beside others: a guest waits often, and modules are built on one CPU of the host.
