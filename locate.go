@@ -1,6 +1,7 @@
 package gostap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -41,7 +42,8 @@ func (p *Program) locate() diag.List {
 			if found := running(*t); found != "" {
 				d.Hintf("%s is that file: --file=%s", found, found)
 			} else {
-				d.Hintf("--file=PATH names the file where it is here; a plan for another build is made of that build")
+				d.Hintf("%s", cmp.Or(p.o.unseen(),
+					"--file=PATH names the file where it is here; a plan for another build is made of that build"))
 			}
 			continue
 		}
@@ -122,6 +124,26 @@ func targetFiles(o *Options) []string {
 		}
 	}
 	return out
+}
+
+// unseen says why no programs of pods are seen here, "" if some are or there are no pods.
+func (o *Options) unseen() string {
+	if len(o.Pods) == 0 {
+		return ""
+	}
+	dirs, err := o.inPods()
+	pids, denied := cgroup.Programs(dirs)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("the control groups of pods are not seen here: %v", err)
+	case len(dirs) == 0:
+		return "no control group of the pods is seen here: an agent needs the node's /sys/fs/cgroup"
+	case denied:
+		return "programs of the pods cannot be looked at: an agent needs CAP_SYS_PTRACE"
+	case len(pids) == 0:
+		return "no process of the pods is seen here: an agent needs the node's processes (hostPID)"
+	}
+	return ""
 }
 
 // mapped adds the files with code that a process has mapped, its program among them, as they are seen from here.

@@ -115,3 +115,125 @@ func TestCluster(t *testing.T) {
 		t.Errorf("processes of no pod that was asked for were traced: %v", counts)
 	}
 }
+
+// TestClusterRestart: while the API server is away nobody can be reached, and what is missing then is told; afterwards
+// the pods are traced again in the same answer, and no session is left on any node.
+func TestClusterRestart(t *testing.T) {
+	c := upCluster(t)
+	app := filepath.Join(c.dir, "app")
+	c.run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "-o", app, c.write("app.c", clusterApp))
+	c.run(c.lab, "load-image", "gostapapp1", app)
+	space := c.pods(2)
+	cmd := exec.Command(bin(t, "gostap"), "kube", "-n", space+"-other", "-l", "app=cart", "--agents", space+"-agents",
+		"--", "--merge", "-e", fmt.Sprintf(`
+		global calls
+		probe process(%q).function("handle") { calls++ }
+		probe timer.ms(500) { printf("so far %%d\n", calls) }
+		probe end { printf("%%d calls\n", calls) }`, app))
+	out, errs := &said{}, &said{}
+	cmd.Stdout, cmd.Stderr = out, errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	out.await(t, `so far [1-9]`)
+	c.run("pkill", "-9", "-x", "kube-apiserver")
+	errs.await(t, `error: .*the connection was lost`)
+	before := lastCount(out.text())
+	c.run(c.lab, "up", "--nodes", "2")
+	await := func(want string) {
+		t.Helper()
+		for end := time.Now().Add(2 * soon); !regexp.MustCompile(want).MatchString(errs.text()); {
+			if time.Now().After(end) {
+				t.Fatalf("nothing like %q in\n%s", want, errs.text())
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	await(`(?s)traced again from .*traced again from `)
+	time.Sleep(2 * time.Second)
+	cmd.Process.Signal(syscall.SIGINT)
+	cmd.Wait()
+	after := lastCount(out.text())
+	if after <= before || !strings.Contains(out.text(), " calls\n") {
+		t.Errorf("%d calls before, %d after\n%s", before, after, errs.text())
+	}
+	gaps := regexp.MustCompile(`missing: pod \S+ on node \S+ from [0-9:.]+ to [0-9:.]+, while its session was lost`)
+	if n := len(gaps.FindAllString(errs.text(), -1)); n != 2 {
+		t.Errorf("%d gaps are told, of two pods\n%s", n, errs.text())
+	}
+	for n := 0; ; n++ {
+		left, _ := c.try("pgrep", "-fa", "gostap remote-session")
+		if left == "" {
+			break
+		}
+		if n > 60 {
+			t.Fatalf("left on nodes: %s", left)
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	t.Logf("%d calls before, %d at the end\n%s", before, after, errs.text())
+}
+
+// lastCount is the last number of calls that was printed.
+func lastCount(text string) (n int) {
+	for _, m := range regexp.MustCompile(`(\d+)(?: calls)?\n`).FindAllStringSubmatch(text, -1) {
+		n, _ = strconv.Atoi(m[1])
+	}
+	return n
+}
+
+// TestClusterRights: agents have what they need and nothing else: with any one thing of their manifest less pods are
+// not traced, and that is said; with all of it they are.
+func TestClusterRights(t *testing.T) {
+	c := upCluster(t)
+	app := filepath.Join(c.dir, "app")
+	c.run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "-o", app, c.write("app.c", clusterApp))
+	c.run(c.lab, "load-image", "gostapapp1", app)
+	space := c.pods(1)
+	agents := space + "-agents"
+	library := t.TempDir() // what an agent translates by itself comes with one, and has to be kept somewhere
+	err := os.WriteFile(filepath.Join(library, "own.stp"), []byte("function own() { return 7 }\n"), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := []string{"--merge", "-e", fmt.Sprintf(`global calls probe process(%q).function("handle") { calls++ }
+		probe end { printf("%%d calls\n", calls) }`, app)}
+	alone := []string{"-I", library, "-e", `global calls probe syscall.clock_nanosleep { calls += own() }
+		probe end { printf("%d calls\n", calls) }`}
+	for _, x := range []struct {
+		line, less, says string // what is taken out of which line
+		args             []string
+	}{
+		{"", "", "", sums}, {"", "", "", alone},
+		{"add: [BPF,", "BPF, ", "CAP_BPF", sums},
+		{"add: [BPF,", "PERFMON, ", "CAP_PERFMON", sums},
+		{"add: [BPF,", ", SYS_PTRACE", "an agent needs CAP_SYS_PTRACE", sums},
+		{"hostPID: true", "hostPID: true", "the node's processes", sums},
+		{"mountPath: /host/sys/fs/cgroup", "", "control group", sums},
+		{"mountPath: /tmp", "", "read-only file system", alone},
+	} {
+		c.sub("without "+x.line+x.less, func(t *testing.T) {
+			text := ""
+			for line := range strings.Lines(manifestOf(t)) {
+				switch {
+				case x.line == "" || !strings.Contains(line, x.line):
+					text += line
+				case x.less != "" && x.less != strings.TrimSpace(line):
+					text += strings.Replace(line, x.less, "", 1)
+				}
+			}
+			text = strings.NewReplacer("gostap:latest", "localhost/gostap:lab", "namespace: gostap\n",
+				"namespace: "+agents+"\n", "  name: gostap\n", "  name: "+agents+"\n").Replace(text)
+			c.run("kubectl", "apply", "-f", c.write("agents.yaml", text))
+			c.run("kubectl", "-n", agents, "rollout", "status", "ds/gostap-agent", "--timeout=60s")
+			out, err := exec.Command(bin(t, "gostap"), append([]string{"kube", "-n", space + "-other", "-l", "app=cart",
+				"--agents", agents, "--", "-T", "3"}, x.args...)...).CombinedOutput()
+			n := lastCount(string(out))
+			if x.says == "" && (n == 0 || err != nil) || x.says != "" && (n > 0 || err == nil ||
+				!strings.Contains(string(out), x.says)) {
+				t.Errorf("%d calls, %v\n%s", n, err, out)
+			}
+		})
+	}
+}
