@@ -113,6 +113,17 @@ func (l *Line) Number() any {
 	return l.Value.V
 }
 
+// Float is what Number gives as a number with a fraction; 0 of anything else.
+func Float(v any) float64 {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return 0
+}
+
 // String is v as text; of a stack the frames in lines.
 func (v Value) String() string {
 	switch x := v.V.(type) {

@@ -72,19 +72,9 @@ func less(a, b any) any {
 			return x - y
 		}
 	}
-	x, y := real(a), real(b)
+	x, y := feed.Float(a), feed.Float(b)
 	if x < y {
 		return a
 	}
 	return x - y
-}
-
-func real(v any) float64 {
-	switch v := v.(type) {
-	case int64:
-		return float64(v)
-	case float64:
-		return v
-	}
-	return 0
 }

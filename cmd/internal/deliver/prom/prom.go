@@ -207,10 +207,10 @@ func (s *series) metric(l *feed.Line) (m prometheus.Metric) {
 		m, err = prometheus.NewConstHistogramWithCreatedTimestamp(desc, uint64(l.Stats.Count),
 			float64(l.Stats.Sum)/float64(scale), s.cumulative(l), l.Begin, values...)
 	case l.Kind == "counter":
-		m, err = prometheus.NewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float(l.Number()),
+		m, err = prometheus.NewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, feed.Float(l.Number()),
 			l.Begin, values...)
 	default:
-		m, err = prometheus.NewConstMetric(desc, prometheus.GaugeValue, float(l.Number()), values...)
+		m, err = prometheus.NewConstMetric(desc, prometheus.GaugeValue, feed.Float(l.Number()), values...)
 	}
 	if err != nil {
 		return prometheus.NewInvalidMetric(desc, err)
@@ -247,14 +247,4 @@ func labelsOf(l *feed.Line) (names, values []string) {
 		}
 	}
 	return names, values
-}
-
-func float(v any) float64 {
-	switch v := v.(type) {
-	case int64:
-		return float64(v)
-	case float64:
-		return v
-	}
-	return 0
 }

@@ -150,9 +150,9 @@ func (w *Written) request(from feed.Origin) *writev2.Request {
 			add(l, l.Name+"_sum", l.Time, l.Begin, kind, float64(l.Stats.Sum)/float64(max(l.Stats.Scale, 1)))
 			add(l, l.Name+"_count", l.Time, l.Begin, kind, float64(l.Stats.Count))
 		case l.Kind == "counter":
-			add(l, l.Name, l.Time, l.Begin, writev2.Metadata_METRIC_TYPE_COUNTER, float(l.Number()))
+			add(l, l.Name, l.Time, l.Begin, writev2.Metadata_METRIC_TYPE_COUNTER, feed.Float(l.Number()))
 		default:
-			add(l, l.Name, l.Time, l.Begin, writev2.Metadata_METRIC_TYPE_GAUGE, float(l.Number()))
+			add(l, l.Name, l.Time, l.Begin, writev2.Metadata_METRIC_TYPE_GAUGE, feed.Float(l.Number()))
 		}
 	}
 	for cause, n := range last.lost {
