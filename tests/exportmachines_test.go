@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,5 +127,76 @@ func (c *collector) machines(t *testing.T, want int) {
 		if !strings.Contains(texts[machine], text) {
 			t.Errorf("%q does not say %q: %s", machine, text, texts[machine])
 		}
+	}
+}
+
+// TestExportPods: what a machine has counted stays one series when pods come and go on it, also for those who add up
+// deltas; its logs have the pod as long as there is one.
+func TestExportPods(t *testing.T) {
+	c := &collector{}
+	address, asked := freeAddress(t), freeAddress(t)
+	c.serveGRPC(t, address)
+	const at = `"machine":"m","node":"n","namespace":"shop"`
+	text := `{"type":"begin","schema":1,"gostap":"1","host":"h","kernel":"6.1","script":"s"}` + "\n" +
+		`{"type":"machine-begin",` + at + `,"pod":"a","schema":1,"gostap":"1","host":"n","kernel":"6.1","script":"s"}` +
+		"\n"
+	for i, value := range []int{100, 150, 175} {
+		pod := ""
+		if i == 0 {
+			pod = `,"pod":"a"`
+		}
+		time := fmt.Sprintf(`"time":"2026-01-02T03:04:1%dZ"`, i)
+		text += fmt.Sprintf(`{"type":"text",%s%s,"text":"said %d\n"}`+"\n", at, pod, i)
+		text += fmt.Sprintf(`{"type":"metric",%s%s,%s,"begin":"2026-01-02T03:04:05Z","name":"c_total",`+
+			`"kind":"counter","labels":{"l":"x"},"value":%d}`+"\n", at, pod, time, value)
+		text += fmt.Sprintf(`{"type":"lost",%s%s,"cause":"full","count":2,"message":"2 lost"}`+"\n", at, pod)
+	}
+	text += `{"type":"end","time":"2026-01-02T03:04:15Z","status":0,"errors":0}` + "\n"
+	cmd := exec.Command(bin(t, "gostap-export"), "otlp://"+address+"?temporality=delta", "prometheus://"+asked)
+	cmd.Stdin = strings.NewReader(text)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	page := ""
+	for range 100 {
+		if r, err := http.Get("http://" + asked + "/metrics"); err == nil {
+			b, _ := io.ReadAll(r.Body)
+			r.Body.Close()
+			page = string(b)
+		} else if page != "" {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	for _, line := range []string{`c_total{l="x",machine="m",node="n"} 175`,
+		`gostap_lost_total{cause="full",machine="m",node="n"} 6`} {
+		if strings.Count(page, line+"\n") != 1 || strings.Count(page, "c_total{") != 1 {
+			t.Errorf("not one %q in\n%s", line, page)
+		}
+	}
+	sum := int64(0)
+	for _, r := range c.allMetrics {
+		for _, m := range r.ScopeMetrics[0].Metrics {
+			if m.Name == "c_total" {
+				sum += m.GetSum().DataPoints[0].GetAsInt()
+			}
+		}
+		if attribute(r.Resource.Attributes, "k8s.pod.name") != nil ||
+			attribute(r.Resource.Attributes, "k8s.node.name") != "n" {
+			t.Errorf("metrics of %v", r.Resource)
+		}
+	}
+	if sum != 175 {
+		t.Errorf("deltas add up to %d", sum)
+	}
+	pods := map[any]int{}
+	for _, r := range c.allLogs {
+		pods[attribute(r.Resource.Attributes, "k8s.pod.name")] += len(r.ScopeLogs[0].LogRecords)
+	}
+	if pods["a"] != 2 || pods[nil] != 4 {
+		t.Errorf("logs by pod: %v", pods)
 	}
 }

@@ -44,6 +44,9 @@ type Line struct {
 // are those of a cluster.
 type Origin struct{ Machine, Node, Namespace, Pod string }
 
+// Lasting is the part of o that stays while pods come and go: series of one machine belong together by it.
+func (o Origin) Lasting() Origin { return Origin{Machine: o.Machine, Node: o.Node} }
+
 // Value is a number, a string, or a stack: int64, uint64, float64, string or []string.
 type Value struct{ V any }
 

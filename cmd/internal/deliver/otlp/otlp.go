@@ -33,10 +33,12 @@ var Kinds = []string{"otlp", "otlps", "otlp+http", "otlp+https"}
 // scope is the name of what makes the data.
 const scope = "github.com/gostap/gostap"
 
-// most are how many items go into a request, and how long the first waits for others.
+// batch is how many items go into a request, linger how long the first waits for others, mostMoments how many moments
+// of a machine's metrics wait for a receiver that is away.
 const (
-	batch  = 2000
-	linger = 500 * time.Millisecond
+	batch       = 2000
+	linger      = 500 * time.Millisecond
+	mostMoments = 60
 )
 
 // Destination is a receiver of OTLP.
@@ -98,7 +100,7 @@ func New(ctx context.Context, a *deliver.Address, cfg deliver.Config) (*Destinat
 		Send: func(ctx context.Context, b []*metricdata.ResourceMetrics) error {
 			return d.to.metrics.Export(ctx, b[0])
 		},
-		Final: final, Most: 60, Batch: 1, Tell: cfg.Tell})
+		Final: final, Most: mostMoments, Batch: 1, Tell: cfg.Tell})
 	return d, nil
 }
 
@@ -115,13 +117,13 @@ func final(err error) bool {
 	return false
 }
 
-// source is that of a line. Each has a resource of its own, with the attributes that OpenTelemetry has for hosts and
-// for pods of Kubernetes.
-func (d *Destination) source(l *feed.Line) *source {
-	if s := d.sources[l.Origin]; s != nil {
+// source is one of lines. Each has a resource of its own, with the attributes that OpenTelemetry has for hosts and for
+// pods of Kubernetes.
+func (d *Destination) source(o feed.Origin) *source {
+	if s := d.sources[o]; s != nil {
 		return s
 	}
-	first := d.hosts[l.Machine]
+	first := d.hosts[o.Machine]
 	if first == nil {
 		first = &feed.Line{} // of a machine that was never reached
 	}
@@ -132,8 +134,8 @@ func (d *Destination) source(l *feed.Line) *source {
 	kv := []attribute.KeyValue{attribute.String("service.name", service), attribute.String("os.type", "linux"),
 		attribute.String("gostap.script", d.hosts[""].Script)}
 	for _, t := range [][2]string{{"host.name", first.Host}, {"os.version", first.Kernel},
-		{"gostap.version", first.Gostap}, {"gostap.machine", l.Machine}, {"k8s.node.name", l.Node},
-		{"k8s.namespace.name", l.Namespace}, {"k8s.pod.name", l.Pod}} {
+		{"gostap.version", first.Gostap}, {"gostap.machine", o.Machine}, {"k8s.node.name", o.Node},
+		{"k8s.namespace.name", o.Namespace}, {"k8s.pod.name", o.Pod}} {
 		if t[1] != "" {
 			kv = append(kv, attribute.String(t[0], strings.ToValidUTF8(t[1], "�")))
 		}
@@ -146,7 +148,8 @@ func (d *Destination) source(l *feed.Line) *source {
 			sdklog.WithProcessor(emitted{d.logs})).Logger(scope),
 		tracer: trace.NewTracerProvider(trace.WithResource(r), trace.WithSampler(trace.AlwaysSample()),
 			trace.WithRawSpanLimits(limits), trace.WithSpanProcessor(ended{d.spans})).Tracer(scope)}
-	d.sources[l.Origin] = s
+	d.sources[o] = s
+	d.metrics.Room(mostMoments * len(d.sources))
 	return s
 }
 
@@ -156,17 +159,18 @@ func (d *Destination) Take(l *feed.Line) {
 		d.hosts[l.Machine] = l
 		return
 	}
-	s := d.source(l)
+	m := d.source(l.Lasting()) // of what is counted, which goes on when a pod comes or goes
 	if l.Type == "metric" {
-		if s.gathered.of(l) { // the first of another moment
-			d.flush(s)
+		if m.gathered.of(l) { // the first of another moment
+			d.flush(m)
 		}
-		s.gathered.add(l)
+		m.gathered.add(l)
 		return
 	}
 	if l.Type != "warning" && l.Type != "lost" { // which can stand between the series of one moment
-		d.flush(s)
+		d.flush(m)
 	}
+	s := d.source(l.Origin)
 	switch l.Type {
 	case "span":
 		_, span := s.tracer.Start(context.Background(), l.Name, oteltrace.WithTimestamp(l.Begin),
@@ -179,7 +183,7 @@ func (d *Destination) Take(l *feed.Line) {
 	case "warning":
 		s.log(l, otellog.SeverityWarn, l.Message)
 	case "lost":
-		s.gathered.lost(l)
+		m.gathered.lost(l)
 		s.log(l, otellog.SeverityWarn, l.Message)
 	case "error":
 		s.log(l, otellog.SeverityError, l.Message)

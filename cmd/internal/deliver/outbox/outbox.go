@@ -55,16 +55,23 @@ func New[T any](cfg Config[T]) *Box[T] {
 	return b
 }
 
+// Room has so many items wait from now on, if that is more than before.
+func (b *Box[T]) Room(most int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cfg.Most = max(b.cfg.Most, most)
+}
+
 // Put adds an item, or counts it as lost if there are too many.
 func (b *Box[T]) Put(item T) {
 	b.mu.Lock()
 	if len(b.wait) >= b.cfg.Most {
 		b.lost++
-		first := !b.full
+		first, most := !b.full, b.cfg.Most
 		b.full = true
 		b.mu.Unlock()
 		if first {
-			b.cfg.Tell("%s: %d %s wait, and those that come now are lost", b.cfg.To, b.cfg.Most, b.cfg.What)
+			b.cfg.Tell("%s: %d %s wait, and those that come now are lost", b.cfg.To, most, b.cfg.What)
 		}
 		return
 	}

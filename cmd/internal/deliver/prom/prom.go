@@ -113,7 +113,7 @@ func (s *Scraped) Close(ctx context.Context) error {
 	}
 }
 
-// series are those of the last moment of each machine.
+// series are those of the last moment of each machine, which is one by what lasts of the origins of its lines.
 type series struct {
 	mu     sync.Mutex
 	of     map[feed.Origin]*moment
@@ -134,7 +134,7 @@ func newSeries() *series {
 
 // at is the time of the last moment of where a line comes from.
 func (s *series) at(l *feed.Line) time.Time {
-	if m := s.of[l.Origin]; m != nil {
+	if m := s.of[l.Lasting()]; m != nil {
 		return m.at
 	}
 	return time.Time{}
@@ -147,10 +147,10 @@ func (s *series) take(l *feed.Line) (ok bool) {
 	if l.Type != "error" && l.Type != "lost" && l.Type != "metric" {
 		return false
 	}
-	m := s.of[l.Origin]
+	m := s.of[l.Lasting()]
 	if m == nil {
 		m = &moment{}
-		s.of[l.Origin] = m
+		s.of[l.Lasting()] = m
 	}
 	switch l.Type {
 	case "error":
@@ -240,8 +240,7 @@ func labelsOf(l *feed.Line) (names, values []string) {
 	for _, f := range l.Labels {
 		names, values = append(names, f.Name), append(values, strings.ToValidUTF8(f.String(), "�"))
 	}
-	for _, own := range [][2]string{{"machine", l.Machine}, {"node", l.Node}, {"namespace", l.Namespace},
-		{"pod", l.Pod}} {
+	for _, own := range [][2]string{{"machine", l.Machine}, {"node", l.Node}} {
 		if own[1] != "" && !slices.Contains(names, own[0]) {
 			names, values = append(names, own[0]), append(values, strings.ToValidUTF8(own[1], "�"))
 		}

@@ -71,12 +71,14 @@ func (w *Written) Take(l *feed.Line) {
 		w.hosts[l.Machine] = l.Host
 	}
 	// Warnings and losses can stand between the series of one moment.
-	if w.pending[l.Origin] && l.Type != "warning" && l.Type != "lost" && (l.Type != "metric" ||
+	from := l.Lasting()
+	if w.pending[from] && l.Type != "warning" && l.Type != "lost" && (l.Type != "metric" ||
 		!l.Time.Equal(w.series.at(l))) {
-		w.send(l.Origin)
+		w.send(from)
 	}
 	if w.series.take(l) && (l.Type == "metric" || l.Type == "lost") {
-		w.pending[l.Origin] = true
+		w.pending[from] = true
+		w.box.Room(mostRequests * len(w.series.of))
 	}
 }
 
