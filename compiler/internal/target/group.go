@@ -355,7 +355,12 @@ func (e *Env) Func(f *elab.Func) diag.List {
 		f.Info.Const[k] = n
 	}
 	f.Info.Nils = w.nils
-	return nil
+	var ds diag.List
+	for _, op := range w.returned {
+		ds.Errorf(diag.Semantic, diag.TargetContext, op.Span, "whether there is a result is known in probes only").
+			Hintf("pass @defined(returnval()) as an argument")
+	}
+	return ds
 }
 
 func hasTargets(bodies []*ast.Block) bool {

@@ -21,6 +21,8 @@ type walker struct {
 	nils   map[*ast.Name]elab.Nil
 	// wholes are what is assigned or assigned to as a whole (package change).
 	wholes map[ast.Expr]bool
+	// returned are those that ask in a function whether there is a result.
+	returned []*ast.AtOp
 	// key tells sites apart whose expressions resolve differently.
 	key strings.Builder
 	// bad is the first expression that does not resolve and is not asked for by @defined.
@@ -203,8 +205,12 @@ func (w *walker) defined(e *ast.AtOp) int64 {
 	sub := newWalker(w.r)
 	sub.walk(e.Args[0])
 	v := truth(sub.bad == nil)
-	if c, ok := ast.Unparen(e.Args[0]).(*ast.Call); ok && c.Fun.Name == "returnval" && !w.r.site.HasResult() {
-		v = 0
+	if c, ok := ast.Unparen(e.Args[0]).(*ast.Call); ok && c.Fun.Name == "returnval" {
+		if w.r.site == nil { // a function, which probes of all kinds call
+			w.returned = append(w.returned, e)
+		} else if !w.r.site.HasResult() {
+			v = 0
+		}
 	}
 	w.consts[e] = v
 	fmt.Fprintf(&w.key, "@%d", v)
