@@ -29,7 +29,7 @@ import "syscall"
 
 //export raises
 func raises() { // the thread is in a call of C, and runs a goroutine
-	syscall.Kill(syscall.Getpid(), syscall.SIGWINCH)
+	syscall.Tgkill(syscall.Getpid(), syscall.Gettid(), syscall.SIGWINCH)
 	for C.handled == 0 {
 	}
 }
