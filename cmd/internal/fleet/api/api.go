@@ -138,15 +138,26 @@ func (t *Totals) Add(n *Node) {
 	t.Nodes++
 	t.Pods += n.Pods
 	t.Lost += n.Lost
-	switch n.Phase {
+	t.phase(n.Phase, 1)
+}
+
+// End counts the nodes that have not finished as what they have come to.
+func (t *Totals) End(p Phase) {
+	rest := t.Nodes - t.Done - t.Refused - t.Failed
+	t.Running = 0
+	t.phase(p, rest)
+}
+
+func (t *Totals) phase(p Phase, n int32) {
+	switch p {
 	case Running:
-		t.Running++
+		t.Running += n
 	case Done:
-		t.Done++
+		t.Done += n
 	case Refused:
-		t.Refused++
+		t.Refused += n
 	case Failed:
-		t.Failed++
+		t.Failed += n
 	}
 }
 

@@ -160,6 +160,7 @@ func (c *Controller) finish(ctx context.Context, t *api.Trace, phase api.Phase, 
 			n.Phase = phase
 		}
 	}
+	t.Status.Totals.End(phase)
 	if err := c.Client.Status().Update(ctx, t); err != nil {
 		return err
 	}

@@ -197,10 +197,11 @@ func TestDeleted(t *testing.T) {
 func TestReplaced(t *testing.T) {
 	l := newLab(t, `exit 0`, trace("x", func(t *api.Trace) {
 		t.Status.Phase, t.Status.Nodes = api.Running, []api.Node{{Name: "a", Phase: api.Running}}
+		t.Status.Totals = api.Totals{Nodes: 3, Running: 2, Done: 1, Left: 2} // two are not listed
 	}))
 	x, _ := l.step("x")
 	if x.Status.Phase != api.Failed || !strings.Contains(x.Status.Message, "was replaced") ||
-		x.Status.Nodes[0].Phase != api.Failed {
+		x.Status.Nodes[0].Phase != api.Failed || x.Status.Totals != (api.Totals{Nodes: 3, Failed: 2, Done: 1, Left: 2}) {
 		t.Errorf("%+v", x.Status)
 	}
 }

@@ -275,12 +275,17 @@ func (r *Session) Tell(s *api.Status) (ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Result.Text, s.Result.Bytes, s.Result.Left = r.out.Text()
-	faults := r.tellNodes(s)
-	r.tellSkipped(s)
 	s.Message, _, _ = r.own.said.Text()
-	s.Phase = api.Running
-	if !r.ended {
+	r.tellSkipped(s)
+	if s.Phase = api.Running; !r.ended {
+		r.tellNodes(s, "")
 		return false
+	}
+	faults := 0
+	for _, n := range r.nodes {
+		if n.phase == api.Failed || n.phase == api.Refused {
+			faults++
+		}
 	}
 	switch {
 	case r.err != nil && r.own.phase == api.Refused && !r.anyRan(), len(r.nodes) > 0 && r.all(api.Refused):
@@ -296,28 +301,23 @@ func (r *Session) Tell(s *api.Status) (ended bool) {
 	} else if s.Message == "" && r.err != nil {
 		s.Message = "gostap ended: " + r.err.Error()
 	}
-	if s.Phase != api.Done && faults == 0 { // it was the whole session, not a node
-		s.Totals = api.Totals{Left: s.Totals.Left}
-		for i := range s.Nodes {
-			s.Nodes[i].Phase = s.Phase
-			s.Totals.Add(&s.Nodes[i])
-		}
+	rest := api.Done
+	if faults == 0 { // it was the whole session, not a node
+		rest = s.Phase
 	}
+	r.tellNodes(s, rest)
 	return true
 }
 
-// tellNodes writes the nodes into a status, and gives how many failed or refused.
-func (r *Session) tellNodes(s *api.Status) (faults int) {
+// tellNodes writes the nodes into a status. rest is what those have come to that neither failed nor refused, "" while
+// that is what they say themselves.
+func (r *Session) tellNodes(s *api.Status, rest api.Phase) {
 	s.Nodes, s.Totals = s.Nodes[:0], api.Totals{}
-	left := mostOfAll
 	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
 		n := r.nodes[name]
 		phase := n.phase
-		switch {
-		case phase == api.Failed || phase == api.Refused:
-			faults++
-		case r.ended:
-			phase = api.Done
+		if phase != api.Failed && phase != api.Refused {
+			phase = cmp.Or(rest, phase)
 		}
 		text, _, _ := n.said.Text()
 		x := api.Node{Name: name, Pods: int32(len(n.pods)), Phase: phase, Messages: text, Lost: n.lost}
@@ -329,12 +329,12 @@ func (r *Session) tellNodes(s *api.Status) (faults int) {
 		s.Totals.Left = int32(len(s.Nodes) - mostNodes)
 		s.Nodes = s.Nodes[:mostNodes]
 	}
+	left := mostOfAll
 	for i := range s.Nodes {
 		if left -= len(s.Nodes[i].Messages); left < 0 {
 			s.Nodes[i].Messages = "(messages of so many nodes are not kept)\n"
 		}
 	}
-	return faults
 }
 
 // worth says how much is to be said of a node.
