@@ -91,8 +91,9 @@ type Messages struct {
 	rest []byte // a line without its end
 }
 
-// longest is how long a line can be: a longer one is told in parts.
-const longest = 64 << 10
+// longest is how long a line of a message can be, a longer one is told in parts: with all of its bytes escaped an event
+// stays below the 64 KB that readers take for a line.
+const longest = 8 << 10
 
 func (m *Messages) Write(b []byte) (int, error) {
 	m.mu.Lock()

@@ -38,6 +38,13 @@ func TestMessages(t *testing.T) {
 		}
 		want = want[1:]
 	}
+	b.Reset()
+	if own.Write(bytes.Repeat([]byte{1}, longest)); b.Len() > 0 {
+		t.Errorf("a line without an end: %.99q", b.String())
+	}
+	if own.Write([]byte("\n")); b.Len() < 6*longest || b.Len() >= 64<<10 {
+		t.Errorf("an event of %d bytes", b.Len())
+	}
 	if len(want) > 0 {
 		t.Errorf("missing: %+v", want)
 	}
