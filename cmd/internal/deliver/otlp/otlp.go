@@ -159,7 +159,8 @@ func (d *Destination) Take(l *feed.Line) {
 		d.hosts[l.Machine] = l
 		return
 	}
-	m := d.source(l.Lasting()) // of what is counted, which goes on when a pod comes or goes
+	lasting := l.Lasting()
+	m := d.source(lasting) // of what is counted, which goes on when a pod comes or goes
 	if l.Type == "metric" {
 		if m.gathered.of(l) { // the first of another moment
 			d.flush(m)
@@ -170,7 +171,10 @@ func (d *Destination) Take(l *feed.Line) {
 	if l.Type != "warning" && l.Type != "lost" { // which can stand between the series of one moment
 		d.flush(m)
 	}
-	s := d.source(l.Origin)
+	s := m
+	if l.Origin != lasting {
+		s = d.source(l.Origin)
+	}
 	switch l.Type {
 	case "span":
 		_, span := s.tracer.Start(context.Background(), l.Name, oteltrace.WithTimestamp(l.Begin),

@@ -78,7 +78,6 @@ func (w *Written) Take(l *feed.Line) {
 	}
 	if w.series.take(l) && (l.Type == "metric" || l.Type == "lost") {
 		w.pending[from] = true
-		w.box.Room(mostRequests * len(w.series.of))
 	}
 }
 
@@ -92,6 +91,7 @@ func (w *Written) Idle() {
 // send hands a moment on.
 func (w *Written) send(from feed.Origin) {
 	delete(w.pending, from)
+	w.box.Room(mostRequests * len(w.series.of))
 	w.box.Put(w.request(from))
 }
 
