@@ -67,7 +67,8 @@ func sessionOfMachines(t *testing.T, destination string) (calls int) {
 	}
 	s.end()
 	for _, line := range []string{fmt.Sprintf("calls_total %d\n", calls),
-		fmt.Sprintf(`by_total{name="busyc"} %d`, calls), `last_n{machine="direct"} 39`, `last_n{machine="direct#2"} 39`, `gostap_errors_total 0`} {
+		fmt.Sprintf(`by_total{name="busyc"} %d`, calls), `last_n{machine="direct"} 39`,
+		`last_n{machine="direct#2"} 39`, `gostap_errors_total 0`} {
 		if !strings.Contains(last, line) {
 			t.Errorf("Prometheus does not get %q\n%s", line, last)
 		}

@@ -38,7 +38,7 @@ mkdir -p /lab/source/tests; cd /lab/source/tests
 func TestToolsInGuests(t *testing.T) {
 	asked := os.Getenv(toolsAsked)
 	if asked == "" {
-		t.Skip(toolsAsked + "=1 asks for it; a kernel takes half an hour")
+		t.Skip(toolsAsked + "=1 asks for it; a kernel takes a quarter of an hour")
 	}
 	if miss := vm.Missing(); len(miss) > 0 {
 		t.Skipf("not installed: %s", strings.Join(miss, ", "))

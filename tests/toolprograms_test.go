@@ -133,7 +133,7 @@ func TestToolsOfPrograms(t *testing.T) {
 			cmd.Stderr = &complaints
 			own, err := cmd.Output()
 			skipped := skippedHits(complaints.String())
-			if err != nil || skipped > 0 && c.within == 0 {
+			if err != nil || c.within == 0 && strings.Contains(complaints.String(), "skipped") {
 				t.Fatalf("gostap %s: %v\n%s", c.tool, err, &complaints)
 			}
 			text, err := os.ReadFile(out)
