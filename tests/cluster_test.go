@@ -120,9 +120,7 @@ func TestCluster(t *testing.T) {
 // the pods are traced again in the same answer, and no session is left on any node.
 func TestClusterRestart(t *testing.T) {
 	c := upCluster(t)
-	app := filepath.Join(c.dir, "app")
-	c.run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "-o", app, c.write("app.c", clusterApp))
-	c.run(c.lab, "load-image", "gostapapp1", app)
+	app := c.app()
 	space := c.pods(2)
 	cmd := exec.Command(bin(t, "gostap"), "kube", "-n", space+"-other", "-l", "app=cart", "--agents", space+"-agents",
 		"--", "--merge", "-e", fmt.Sprintf(`
@@ -187,9 +185,7 @@ func lastCount(text string) (n int) {
 // not traced, and that is said; with all of it they are.
 func TestClusterRights(t *testing.T) {
 	c := upCluster(t)
-	app := filepath.Join(c.dir, "app")
-	c.run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "-o", app, c.write("app.c", clusterApp))
-	c.run(c.lab, "load-image", "gostapapp1", app)
+	app := c.app()
 	space := c.pods(1)
 	agents := space + "-agents"
 	library := t.TempDir() // what an agent translates by itself comes with one, and has to be kept somewhere

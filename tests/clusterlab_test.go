@@ -88,6 +88,15 @@ func (c *realCluster) write(name, text string) string {
 	return path
 }
 
+// app builds the program of the pods' image, and loads that.
+func (c *realCluster) app() string {
+	c.t.Helper()
+	app := filepath.Join(c.dir, "app")
+	c.run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "-o", app, c.write("app.c", clusterApp))
+	c.run(c.lab, "load-image", "gostapapp1", app)
+	return app
+}
+
 // pods makes both deployments, with so many pods each, and agents, in namespaces of their own, and gives the first.
 func (c *realCluster) pods(n int) (space string) {
 	c.t.Helper()

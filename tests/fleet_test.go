@@ -121,9 +121,7 @@ func (c *realCluster) sessions() string {
 // roles; refusals; the end by deletion; an agent and the leader killed.
 func TestFleet(t *testing.T) {
 	c := upCluster(t)
-	app := filepath.Join(c.dir, "app")
-	c.run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "-o", app, c.write("app.c", clusterApp))
-	c.run(c.lab, "load-image", "gostapapp1", app)
+	app := c.app()
 	space := c.pods(2)
 	fleet := c.upFleet(space, app)
 

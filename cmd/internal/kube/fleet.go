@@ -97,8 +97,9 @@ func (s *session) has(m *member, namespace string) {
 }
 
 func newFleet(r *request, errw io.Writer) *Fleet {
-	return &Fleet{r: r, errw: event.Together(errw), joins: make(chan remote.Host), pods: map[string]*member{},
-		agents: map[string]string{}, others: map[string]bool{}, ring: make(chan struct{}, 1)}
+	return &Fleet{r: r, errw: remote.Together{To: errw, Mu: new(sync.Mutex)}, joins: make(chan remote.Host),
+		pods: map[string]*member{}, agents: map[string]string{}, others: map[string]bool{},
+		ring: make(chan struct{}, 1)}
 }
 
 // Hosts are those of the beginning.

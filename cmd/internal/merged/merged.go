@@ -27,7 +27,7 @@ type Printer func(ctx context.Context, s *gostap.Session, out, errw io.Writer) e
 func Run(ctx context.Context, m *gostap.Merged, o remote.Options, print Printer) (status int, err error) {
 	o.Request.Counts, o.Request.Shared, o.Prefix = true, m.Shared(), true
 	screen := &sync.Mutex{}
-	o.Out, o.Err = together{o.Out, screen}, together{o.Err, screen}
+	o.Out, o.Err = remote.Together{To: o.Out, Mu: screen}, remote.Together{To: o.Err, Mu: screen}
 	signals, hosts := make(chan os.Signal, 2), make(chan int, 1)
 	o.Signals = signals
 	var s *gostap.Session
@@ -80,18 +80,6 @@ func impatient(ctx context.Context, ended <-chan struct{}, signals chan<- os.Sig
 		signals <- sig
 	case <-ended:
 	}
-}
-
-// together has several write to one place, one at a time.
-type together struct {
-	to io.Writer
-	mu *sync.Mutex
-}
-
-func (t together) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.to.Write(b)
 }
 
 // every is how often a session tells another machine what it has counted.

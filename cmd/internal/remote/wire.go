@@ -154,3 +154,15 @@ func (w writer) Write(b []byte) (int, error) {
 	}
 	return len(b), nil
 }
+
+// Together has several write to one place, one at a time.
+type Together struct {
+	To io.Writer
+	Mu *sync.Mutex
+}
+
+func (t Together) Write(b []byte) (int, error) {
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
+	return t.To.Write(b)
+}

@@ -200,8 +200,9 @@ func TestReplaced(t *testing.T) {
 		t.Status.Totals = api.Totals{Nodes: 3, Running: 2, Done: 1, Left: 2} // two are not listed
 	}))
 	x, _ := l.step("x")
+	totals := api.Totals{Nodes: 3, Failed: 2, Done: 1, Left: 2}
 	if x.Status.Phase != api.Failed || !strings.Contains(x.Status.Message, "was replaced") ||
-		x.Status.Nodes[0].Phase != api.Failed || x.Status.Totals != (api.Totals{Nodes: 3, Failed: 2, Done: 1, Left: 2}) {
+		x.Status.Nodes[0].Phase != api.Failed || x.Status.Totals != totals {
 		t.Errorf("%+v", x.Status)
 	}
 }

@@ -67,20 +67,6 @@ func Parse(line []byte) (e Event, ok bool) {
 	return e, err == nil
 }
 
-// Together lets several goroutines write to one place, one at a time.
-func Together(w io.Writer) io.Writer { return &together{to: w} }
-
-type together struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (t *together) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.to.Write(b)
-}
-
 // Messages takes messages and writes each of their lines as an event, so that none can be taken for another one, be it
 // what a traced program calls itself. Agents: in front of each line is the name of the agent that it is of.
 type Messages struct {

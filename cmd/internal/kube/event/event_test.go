@@ -9,8 +9,7 @@ import (
 // TestMessages: whatever is in a message, it is read as what it is.
 func TestMessages(t *testing.T) {
 	var b bytes.Buffer
-	to := Together(&b)
-	own, hosts := &Messages{To: to}, &Messages{To: to, Agents: true}
+	own, hosts := &Messages{To: &b}, &Messages{To: &b, Agents: true}
 	forged := Event{Agent: "agent-b", State: Lost}
 	for _, w := range []struct {
 		m    *Messages
