@@ -132,6 +132,7 @@ var fixtures = map[string]fixture{
 	"looks":       {pkg: "looks/looks.c", c: []string{"-g", "-O1", "-fno-omit-frame-pointer"}},
 	"busyc":       {pkg: "busyc/busy.c", c: []string{"-g", "-O2"}},
 	"unframed":    {pkg: "unframed/unframed.c", c: []string{"-g", "-O2", "-fomit-frame-pointer", "-pthread"}},
+	"held":        {pkg: "held/held.c", c: []string{"-g", "-O2", "-pthread"}},
 	"inlines-c":   {pkg: "inlinesc/inlines.c", c: []string{"-g", "-O2"}},
 	"packets":     {pkg: "packets/packets.c", c: []string{"-O1"}},
 	"calls":       {pkg: "calls/calls.c", c: []string{"-O1"}},

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -36,6 +37,33 @@ func TestPidNamespace(t *testing.T) {
 				t.Errorf("%v, got %s, want %s\n%s", err, out, c.want, stderr.String())
 			}
 		})
+	}
+}
+
+// TestHeldMaps: a stack is whole though another thread has the lock of what the process has mapped, also where nothing
+// but the kernel tells what that is.
+func TestHeldMaps(t *testing.T) {
+	needRoot(t)
+	gostap, held := bin(t, "gostap"), bin(t, "held")
+	cmd := exec.Command("unshare", "-pf", "--kill-child", "--mount-proc", gostap, "-w", "--folded", "-e",
+		`global n probe process.function("leaf") { n[ustack()]++ }`, "-c", held+" 500 >/dev/null")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := timed(t, cmd)
+	if strings.Contains(stderr.String(), "unshare: ") {
+		t.Skipf("no namespaces here: %s", stderr.String())
+	}
+	hits := 0
+	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
+		stack, count, _ := strings.Cut(line, " ")
+		if !strings.HasPrefix(stack, "_start;") || !strings.HasSuffix(stack, ";main;bsearch;compare;leaf") {
+			t.Error(line)
+		}
+		n, _ := strconv.Atoi(count)
+		hits += n
+	}
+	if err != nil || hits != 501 {
+		t.Errorf("%v, %d hits\n%s%s", err, hits, out, stderr.String())
 	}
 }
 

@@ -122,6 +122,15 @@ func (g *Builder) Temp(n int) mach.Slot {
 	return s
 }
 
+// Free ends the use of a slot that Temp gave before the instruction ends.
+func (g *Builder) Free(s mach.Slot) {
+	for i := range g.Frame.Temps {
+		if t := &g.Frame.Temps[i]; t.slot == s {
+			t.busy = false
+		}
+	}
+}
+
 // Room gives n bytes for use within the current instruction, on the stack if they are few.
 func (g *Builder) Room(n int) Mem {
 	if n <= g.Frame.StackMax {

@@ -76,7 +76,7 @@ func (g *Output) mapped() string {
 	c.StoreS(key, plan.FileLength, c.Get(inode, m.size, asm.DWord), asm.DWord)
 	c.StoreS(key, plan.FileTime, c.Get(inode, m.time, asm.DWord), asm.DWord)
 	start, end, off := c.Get(vma, m.start, asm.DWord), c.Get(vma, m.end, asm.DWord), c.Get(vma, m.pgoff, asm.DWord)
-	c.AluI(asm.LSh, off, 12)
+	c.AluI(asm.LSh, off, pageShift)
 	file := c.Call(asm.FnMapLookupElem, emit.Map(plan.MapFiles), emit.OnStack(key, 0))
 	c.UnlessI(asm.JEq, file, 0, out)
 	c.Unless(asm.JLT, off, c.Get(file, plan.FileBegin, asm.DWord), out)
@@ -102,27 +102,12 @@ func (w *walker) program(g *Output, x mach.Reg) {
 		w.Jump(w.cut)
 		return
 	}
-	slot, key := w.F.NewSlot(8), w.F.NewSlot(plan.FileKey)
-	word := func(p mach.Reg, off int) mach.Reg {
-		at := w.BinI(asm.Add, p, int64(off))
-		r := w.Call(asm.FnProbeReadKernel, emit.OnStack(slot, 0), emit.Const(8), emit.InReg(at))
-		w.UnlessI(asm.JNE, r, 0, w.cut)
-		return w.GetS(slot, 0, asm.DWord)
-	}
 	space := w.Get(w.base, walkSpace, asm.DWord)
-	low, high := word(space, m.code), word(space, m.codeEnd)
+	low, high := w.kernelWord(space, m.code, w.cut), w.kernelWord(space, m.codeEnd, w.cut)
 	w.Unless(asm.JLT, x, low, w.cut)
 	w.Unless(asm.JGE, x, high, w.cut)
-	inode := word(word(space, m.exe), m.inode)
-	w.StoreS(key, plan.FileIno, word(inode, m.ino), asm.DWord)
-	w.StoreS(key, plan.FileLength, word(inode, m.size), asm.DWord)
-	w.StoreS(key, plan.FileTime, word(inode, m.time), asm.DWord)
-	dev := word(word(inode, m.sb), m.dev)
-	w.AluI(asm.LSh, dev, 32) // of 32 bits
-	w.AluI(asm.RSh, dev, 32)
-	w.StoreS(key, plan.FileDev, dev, asm.DWord)
-	file := w.Call(asm.FnMapLookupElem, emit.Map(plan.MapFiles), emit.OnStack(key, 0))
-	w.UnlessI(asm.JEq, file, 0, w.cut)
+	inode := w.kernelWord(w.kernelWord(space, m.exe, w.cut), m.inode, w.cut)
+	file := w.fileRows(&m, inode, w.cut)
 	begin := w.Get(file, plan.FileBegin, asm.DWord)
 	w.Unless(asm.JGT, w.Bin(asm.Sub, high, low), w.Bin(asm.Sub, w.Get(file, plan.FileEnd, asm.DWord), begin), w.cut)
 	w.Store(w.base, walkLow, low, asm.DWord)
@@ -136,5 +121,8 @@ func (w *walker) program(g *Output, x mach.Reg) {
 	w.Store(w.base, walkRows, w.Get(file, plan.FileRows, asm.DWord), asm.DWord) // with walkMany
 }
 
-// pageSize is that of x86-64.
-const pageSize = 4096
+// Pages are those of x86-64.
+const (
+	pageShift = 12
+	pageSize  = 1 << pageShift
+)

@@ -45,7 +45,10 @@ const (
 	walkFrom  = 112 // of a goroutine: the least and the greatest stack pointer of frames that count
 	walkTo    = 120
 	walkSpace = 128 // the mm_struct
-	walkHead  = 136
+	walkNode  = 136 // of the tree of mappings, to go on from; 0 for its root
+	// What was read of a node.
+	walkPivots = 144
+	walkHead   = walkPivots + mapleRead
 	// walkMM bounds the bytes of the mm_struct with the members that tell processes apart.
 	walkMM = 256
 )
@@ -80,7 +83,7 @@ func (g *Output) walk(in *ir.Instr, room, ahead int, other *other) (list emit.Me
 	st := emit.At(base, 0)
 	list = st.Plus(walkHead + ahead)
 	done := g.Block()
-	for off := walkN; off < walkHead; off += 8 {
+	for off := walkN; off < walkPivots; off += 8 {
 		g.StoreIP(st, off, 0, asm.DWord)
 	}
 	mm, ok := g.task.Offset(in, "task_struct", "mm")
@@ -175,7 +178,7 @@ func (g *Output) walk(in *ir.Instr, room, ahead int, other *other) (list emit.Me
 	g.Zero(list, 8*room)
 	fr := g.Temp(8)
 	g.StoreS(fr, 0, base, asm.DWord)
-	turns := room + mostBusy
+	turns := room + mostTurns
 	if other != nil {
 		turns += mostOther
 	}
@@ -207,6 +210,7 @@ func (g *Output) walkStep(room, ahead int, part bool) string {
 	f := mach.New(name)
 	f.Params, f.Callback = 2, true
 	w := walker{Code: emit.Code{F: f, Lock: -1}, room: room, list: walkHead + ahead, part: part}
+	w.word = f.NewSlot(8)
 	w.Set(w.Block())
 	w.frame = w.Copy(mach.R2)
 	w.base = w.Get(w.frame, 0, asm.DWord)
@@ -223,6 +227,7 @@ type walker struct {
 	room, list int
 	part       bool        // only frames between walkFrom and walkTo count
 	cut        *mach.Block // the stack ends here and goes on
+	word       mach.Slot   // for what is read of the kernel's memory
 }
 
 func (w *walker) step(g *Output) {
@@ -287,7 +292,7 @@ func (w *walker) step(g *Output) {
 		do()
 		w.Set(no)
 	}
-	slot := w.F.NewSlot(8)
+	slot := w.word
 	is(cfi.PackSP, func() { w.Mov(cfa, w.Bin(asm.Add, sp, off)); w.Jump(found) })
 	is(cfi.PackFP, func() { w.Mov(cfa, w.Bin(asm.Add, fp, off)); w.Jump(found) })
 	is(cfi.PackSignal, func() { w.Jump(signal) })
@@ -373,16 +378,17 @@ func (w *walker) possible(pc mach.Reg) {
 	w.UnlessI(asm.JNE, w.BinI(asm.RSh, pc, userBits), 0, w.cut)
 }
 
-// mostBusy is how often a walk looks again where another thread changes what is mapped just then.
-const mostBusy = 64
+// mostTurns is how often a walk turns without coming to another frame, mostBusy how often of these because another
+// thread changes what is mapped just then and nothing was found without the lock.
+const mostTurns, mostBusy = 256, 16
 
 // mostOther bounds the frames of other stacks in front of a goroutine's.
 const mostOther = 64
 
 // locate finds the code that x is in, which is often that of the frame before. Where the handler may be interrupted,
-// the kernel is asked, who always knows; it answers by way of a lock, and knows of files only. Else it is found by the
-// ranges of the process, and before those are known in the program's own code. There were was addresses before this
-// frame.
+// the kernel is asked, who always knows; it answers by way of a lock, without which its tree is read where that is
+// taken, and knows of files only. Else it is found by the ranges of the process, and before those are known in the
+// program's own code. There were was addresses before this frame.
 func (w *walker) locate(g *Output, x, was mach.Reg) {
 	here, look, ranges := w.Block(), w.Block(), w.Block()
 	w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), look)
@@ -396,10 +402,18 @@ func (w *walker) locate(g *Output, x, was mach.Reg) {
 		w.Set(busy)
 		tries := w.Get(w.base, walkBusy, asm.DWord)
 		w.UnlessI(asm.JGE, tries, mostBusy, ranges)
+		again := func() { // this frame once more
+			w.Store(w.base, walkN, was, asm.DWord)
+			w.Ret(0)
+		}
+		fail := w.Cold()
+		w.peek(g, x, again, here, fail)
+		w.Set(fail)
+		tries = w.Get(w.base, walkBusy, asm.DWord)
 		w.Store(w.base, walkBusy, w.BinI(asm.Add, tries, 1), asm.DWord)
-		w.Store(w.base, walkN, was, asm.DWord)
-		w.Ret(0) // this frame once more
+		again()
 		w.Set(told)
+		w.StoreI(w.base, walkNode, 0, asm.DWord)
 		w.Unless(asm.JLT, x, w.Get(w.base, walkLow, asm.DWord), ranges)
 		w.Cond(asm.JLT, x, w.Get(w.base, walkHigh, asm.DWord), here, ranges)
 	} else {

@@ -40,7 +40,9 @@ func (g *Task) KernelWord(p mach.Reg, off, n int) mach.Reg {
 	s := g.Temp(8)
 	g.StoreIS(s, 0, 0, asm.DWord)
 	g.Call(asm.FnProbeReadKernel, emit.OnStack(s, 0), emit.Const(int64(n)), emit.InReg(g.BinI(asm.Add, p, int64(off))))
-	return g.GetS(s, 0, asm.DWord)
+	v := g.GetS(s, 0, asm.DWord)
+	g.Free(s)
+	return v
 }
 
 // memberType is the structure that a pointer member of task_struct leads to.
