@@ -61,7 +61,7 @@ func (m *Merged) Open(machines int, start, stop func()) (*Session, error) {
 
 func (m *Merged) prepare(c merge.Config) (_ *Session, err error) {
 	defer guard(&err, nil)()
-	c.Program, c.Shared = m.parts.Once, m.parts.Shared
+	c.Program, c.Shared, c.Columns = m.parts.Once, m.parts.Shared, merge.Columns(m.parts.Each)
 	b, err := merge.New(c)
 	if err != nil {
 		return nil, err
@@ -158,6 +158,7 @@ func (s *Session) Share(globals []int) error {
 }
 
 // Snapshot gives what the session has counted since it began, for Session.Tell elsewhere; when it has ended, all of it.
+// The functions of a stack are in the first snapshot that has it: all have to be told, in order.
 func (s *Session) Snapshot() (b []byte, err error) {
 	ran, failure := s.between(func() { b, err = s.snapshot() })
 	if failure != nil {
@@ -175,5 +176,12 @@ func (s *Session) snapshot() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return snap.Bytes(s.p.ir), nil
+	if s.told == nil {
+		s.told, s.columns = map[int64]bool{}, merge.Columns(s.p.ir)
+	}
+	var stacks []merge.Stack
+	for _, n := range snap.Stacks(s.columns, s.told) {
+		stacks = append(stacks, merge.Stack{Number: n, Folded: merge.Told(s.folded(n))})
+	}
+	return snap.Bytes(s.p.ir, stacks...), nil
 }

@@ -45,8 +45,11 @@ type Session struct {
 	cancel context.CancelFunc
 
 	globals Globals
-	broken  error            // why there are no globals
-	shared  []int            // of Share
+	broken  error // why there are no globals
+	shared  []int // of Share
+	// columns are where the keys of these have stacks, told the numbers of those that a Snapshot has told of.
+	columns map[int]map[int]bool
+	told    map[int64]bool
 	files   []placedFile     // with probes, of a session that is kept to pods
 	looked  map[inode]string // what is in files of pods
 	last    []byte           // what Snapshot gives behind the end

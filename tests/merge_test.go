@@ -8,9 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/gostap/gostap/tests/patience"
 )
 
 // children gives the processes that one has started.
@@ -65,6 +62,42 @@ probe end {
 	}
 }
 
+// TestMergeStacks: stacks are added up by their functions, as keys that scripts print and folded; what needs addresses
+// is refused.
+func TestMergeStacks(t *testing.T) {
+	needRoot(t)
+	prog := bin(t, "inlines-c")
+	probe := `global n probe process("` + prog + `").function("leaf") { n[ustack()]++ }`
+	for _, c := range []struct{ name, flag, script, want string }{
+		{"folded", "--folded", probe, "_start;__libc_start_main_impl;__libc_start_call_main;main;outer;mid;leaf 18\n" +
+			"_start;__libc_start_main_impl;__libc_start_call_main;main;last;fail;leaf 6\n"},
+		{"keys", "-w", probe + ` probe end { foreach (s in n-) printf("%d\n%s", n[s], s) }`,
+			"18\n leaf\n mid\n outer\n main\n __libc_start_call_main\n __libc_start_main_impl\n _start\n" +
+				"6\n leaf\n fail\n last\n main\n __libc_start_call_main\n __libc_start_main_impl\n _start\n"},
+		{"the kernel's", "-w", `global n, k probe process("` + prog + `").function("leaf") { n++ }
+			probe kernel.trace("sched:sched_process_exit") { if (execname() == "inlines-c") k[kstack()]++ }
+			probe end { foreach (s in k) if (stack_folded(s) =~ "do_exit_.k.;") m += k[s] println(m, " of ", n) }`,
+			"6 of 24\n"},
+	} {
+		s := begin(t, c.flag, "-v", "--merge", "--remote", "direct", "--remote", "direct", "-e", c.script)
+		s.said("\nattached in")
+		for range 3 {
+			if out, err := exec.Command(prog).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+		s.signal(syscall.SIGINT)
+		if status := s.end(); status != 0 || s.stdout() != c.want {
+			t.Errorf("%s: status %d\n%s%s", c.name, status, s.stdout(), s.stderr())
+		}
+	}
+	s := begin(t, "--merge", "--remote", "direct", "-e",
+		probe+` probe end { foreach (s in n) println(stack_addrs(s)) }`)
+	if status := s.end(); status == 0 || !strings.Contains(s.stderr(), "stack_addrs() asks the machine where it runs") {
+		t.Errorf("status %d\n%s", status, s.stderr())
+	}
+}
+
 // TestMergeLost: of a machine that is lost all is there that it has told, and the result says what is missing.
 func TestMergeLost(t *testing.T) {
 	needRoot(t)
@@ -84,11 +117,7 @@ probe end { println("in all ", calls) }`)
 	if err := exec.Command("kill", "-9", children(t, s.cmd.Process.Pid)[0]).Run(); err != nil {
 		t.Fatal(err)
 	}
-	for end := patience.Now() + soon; !strings.Contains(s.stderr(), "lost"); time.Sleep(10 * time.Millisecond) {
-		if patience.Now() > end {
-			t.Fatal(s.stderr())
-		}
-	}
+	s.said("lost")
 	run("20")
 	s.line("so far 441")
 	s.signal(syscall.SIGINT)

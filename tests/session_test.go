@@ -128,6 +128,21 @@ func (s *session) line(text string) string {
 	}
 }
 
+// said waits until standard error has text.
+func (s *session) said(text string) {
+	s.t.Helper()
+	for end := patience.Now() + soon; !strings.Contains(s.stderr(), text); time.Sleep(10 * time.Millisecond) {
+		select {
+		case <-s.done:
+			s.t.Fatalf("ended without %q\n%s", text, s.stderr())
+		default:
+		}
+		if patience.Now() > end {
+			s.t.Fatalf("not said: %q\n%s", text, s.stderr())
+		}
+	}
+}
+
 // signal sends a signal to gostap.
 func (s *session) signal(sig syscall.Signal) {
 	s.t.Helper()

@@ -23,6 +23,9 @@ type KeptStack struct {
 	// Created is the address to which the go statement returned that made the goroutine, 0 if it does not belong to the
 	// stack. It lies below all PCs.
 	Created uint64
+	// Folded are its functions where nothing else is known of it, as another machine has them: the outermost first,
+	// with semicolons between.
+	Folded string
 }
 
 // MaxStacks is how many different stacks a session keeps.

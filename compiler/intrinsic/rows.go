@@ -175,7 +175,7 @@ var rows = [...]Func{
 	{Name: "gostack_created", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Unprivileged: true, Where: Lowered},
 	{Name: "kstack_kept", Result: l, Keeps: true, Does: Asks, Fails: MayFail, Idle: true},
 	{Name: "stack_text", Params: list{l}, Result: s, Does: Asks, Fails: Never, Unprivileged: true, Later: true,
-		Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptStack}},
+		Away: true, Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptStack}},
 	// Its addresses, as of ubacktrace or backtrace.
 	{Name: "stack_addrs", Params: list{l}, Result: s, OfStack: true, Does: Asks, Fails: Never, Unprivileged: true,
 		Later: true, Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptHex}},
@@ -186,7 +186,7 @@ var rows = [...]Func{
 		Where: Lowered},
 	// Its functions, the outermost one first.
 	{Name: "stack_folded", Params: list{l}, Result: s, OfStack: true, Does: Asks, Fails: Never, Unprivileged: true,
-		Later: true, Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptFolded}},
+		Later: true, Away: true, Where: PrintOnly, Text: wire.Arg{Kind: wire.Int, Lazy: wire.KeptFolded}},
 	// Addresses in hex with spaces between, or one frame a line, with names.
 	{Name: "ubacktrace", Result: s, Does: Asks, Fails: Never, Unprivileged: true, Where: PrintOnly, Idle: true,
 		Text: wire.Arg{Kind: wire.Stack, Lazy: wire.StackHex}},

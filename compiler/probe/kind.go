@@ -142,6 +142,9 @@ func (k Kind) String() string { return kinds[k].name }
 // Class says what k has in common with others.
 func (k Kind) Class() Class { return kinds[k].class }
 
+// AtEnd reports whether a probe of the kind is met once, when nothing is traced any more.
+func (k Kind) AtEnd() bool { return k == End || k == ErrorEnd }
+
 // OnHost reports whether a site of this kind fires in the tracer itself.
 func (k Kind) OnHost() bool { return kinds[k].runs == InTracer }
 

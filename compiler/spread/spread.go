@@ -18,7 +18,6 @@ import (
 	"github.com/gostap/gostap/compiler/partition"
 	"github.com/gostap/gostap/compiler/probe"
 	"github.com/gostap/gostap/compiler/source"
-	"github.com/gostap/gostap/compiler/stackflow"
 	"github.com/gostap/gostap/compiler/types"
 )
 
@@ -52,8 +51,7 @@ type spreader struct {
 	// changed are the globals that handlers change: the others are the same everywhere.
 	changed []bool
 	// local is, for probes that could run once, the first thing in them that is of one machine.
-	local  []reason
-	stacks stackflow.Flow
+	local []reason
 }
 
 type reason struct {
@@ -72,7 +70,6 @@ type use struct {
 func Divide(p *ir.Program) (*Parts, diag.List) {
 	s := &spreader{p: p, of: make([]owner, len(p.Globals)), why: make([]reason, len(p.Globals)),
 		at: make([]owner, len(p.Probes)), changed: make([]bool, len(p.Globals))}
-	s.stacks = stackflow.Of(p)
 	for _, pr := range p.Probes {
 		s.use = append(s.use, s.uses(pr))
 		s.local = append(s.local, s.localTo(pr))
@@ -176,8 +173,6 @@ func (s *spreader) hit() {
 				text = "forgets elements"
 			case u.other:
 				text = fmt.Sprintf("is not only added to by %s", pr.Name)
-			case len(s.stacks.Keys[g]) > 0:
-				text = "has stacks as keys"
 			case gl.Float:
 				text = "has fractions"
 			default:
@@ -272,6 +267,11 @@ func (s *spreader) judge() {
 	s.extremes()
 }
 
+// last reports whether a probe is met when all machines have ended.
+func last(pr *ir.Probe) bool {
+	return !slices.ContainsFunc(pr.Sites, func(s *probe.Site) bool { return !s.Kind.AtEnd() })
+}
+
 // extremes refuses @min and @max of aggregates that are emptied meanwhile: what a machine tells is of all its time.
 func (s *spreader) extremes() {
 	type seen struct {
@@ -296,7 +296,7 @@ func (s *spreader) extremes() {
 				found[in.Glob] = f
 			}
 			switch {
-			case in.Op == ir.OpMDel || in.Op == ir.OpMClear:
+			case (in.Op == ir.OpMDel || in.Op == ir.OpMClear) && !last(pr):
 				f.emptied, f.emptying = true, pr.Name
 			case in.Op == ir.OpSGet && (ir.Stat(in.N) == ir.StatMin || ir.Stat(in.N) == ir.StatMax) && !f.extreme:
 				f.extreme, f.pr, f.in = true, pr, in

@@ -15,6 +15,7 @@ const (
 		"global w long [long] size 10 wrap\nglobal c long init 7\nglobal x long\n"
 	hit    = "probe \"hit\" {\n  site process.begin path=\"/bin/true\" point=\"hit\" alias=\"hit\"\n"
 	headed = `"\x01gostap\x01%d%d%d%s%d\n"`
+	timer  = "probe \"timer\" {\n  site timer period=9 point=\"timer\" alias=\"timer\"\n"
 	end    = "probe \"end\" {\n  site end point=\"end\" alias=\"end\"\n"
 )
 
@@ -46,10 +47,12 @@ func TestDivide(t *testing.T) {
 			end + "  long r0, r1\nb0:\n  r0 = intr cpu()\n  r1 = gget @n\n  end\n}\n",
 			"cpu() asks the machine where it runs, and this end probe is about all of them"},
 		{"stacks", hit + "  long r0, r1\nb0:\n  r0 = intr ustack_kept()\n  r1 = mov r0\n  madd @k[r1], 1\n  end\n}\n" +
-			end + "b0:\n  mclear @k\n  end\n}\n", "hit end; ; "},
+			end + "b0:\n  mclear @k\n  end\n}\n", "hit; end; k"},
+		{"the least, emptied at the end", hit + "b0:\n  sadd @s, 3\n  end\n}\n" +
+			end + "  long r0\nb0:\n  r0 = sget.min @s\n  mclear @s\n  end\n}\n", "hit; end; s"},
 		{"the least since it was emptied", hit + "b0:\n  sadd @s, 3\n  end\n}\n" +
-			end + "  long r0\nb0:\n  r0 = sget.min @s\n  mclear @s\n  end\n}\n",
-			"@min of s is not known of all machines, since end empties it"},
+			timer + "  long r0\nb0:\n  r0 = sget.min @s\n  mclear @s\n  end\n}\n",
+			"@min of s is not known of all machines, since timer empties it"},
 		{"who prints it", hit + "b0:\n  gadd @n, 1\n  end\n}\n" + end + "  long r0, r1\nb0:\n  r0 = intr pid()\n" +
 			"  r1 = gget @n\n  print " + headed + "(r0, r0, r0, \"end\", r1)\n  end\n}\n", "hit; end; n"},
 		{"who prints it, printed", hit + "b0:\n  gadd @n, 1\n  end\n}\n" + end + "  long r0, r1\nb0:\n" +

@@ -49,6 +49,9 @@ func (o *output) keptText(number int64, as wire.Lazy) string {
 
 // keptTexts makes the texts of a stack. The addresses are a string to the script, and no longer than that can be.
 func (o *output) keptTexts(s backend.KeptStack) (k keptStack) {
+	if s.Folded != "" {
+		return keptStack{lines: symbols.Unfolded(s.Folded), folded: s.Folded}
+	}
 	if !s.User {
 		return keptStack{o.syms.KernelBacktrace(s.PCs), o.cut(symbols.Hex(s.PCs), " ", " ..."),
 			o.syms.KernelFolded(s.PCs)}

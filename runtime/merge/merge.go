@@ -20,15 +20,27 @@ type sums struct {
 	full map[int]uint64
 	// size is how many elements a machine has, by array.
 	size map[int]int
+	// columns are those of keys that have stacks, by global.
+	columns map[int]map[int]bool
+	names   names
 }
 
-func newSums(p *ir.Program, store *interp.MemStore, machines int, size map[int]int) *sums {
+func newSums(p *ir.Program, store *interp.MemStore, machines int, size map[int]int,
+	columns map[int]map[int]bool) *sums {
 	return &sums{p: p, store: store, told: make([]map[int]map[string]interp.Elem, machines), full: map[int]uint64{},
-		size: size}
+		size: size, columns: columns,
+		names: names{numbers: map[string]int64{}, of: make([]map[int64]int64, machines)}}
+}
+
+// room makes room for machines that have joined.
+func (s *sums) room(machines int) {
+	for len(s.told) < machines {
+		s.told, s.names.of = append(s.told, nil), append(s.names.of, nil)
+	}
 }
 
 // restart says that another session of a machine begins: it counts from nothing.
-func (s *sums) restart(machine int) { s.told[machine] = nil }
+func (s *sums) restart(machine int) { s.told[machine], s.names.of[machine] = nil, nil }
 
 // What no session does: a machine counts backwards, or has more elements than its array has room for.
 var (
@@ -59,11 +71,13 @@ func (s *sums) add(machine int, now Snapshot) error {
 				wrong = fmt.Errorf("%s: %w", gl.Name, errMore)
 				break
 			}
-			var err error
-			if gl.Type == types.Stats {
-				err = s.stat(g, e, was.Agg)
+			here, err := s.names.translate(machine, e.Key, s.columns[g])
+			if err != nil {
+				// it is not added
+			} else if gl.Type == types.Stats {
+				err = s.stat(g, here, e.Agg, was.Agg)
 			} else if n := e.Val.Int - was.Val.Int; n != 0 || !had {
-				_, err = s.store.Add(g, e.Key, n)
+				_, err = s.store.Add(g, here, n)
 			}
 			switch {
 			case errors.Is(err, interp.ErrFull):
@@ -80,8 +94,7 @@ func (s *sums) add(machine int, now Snapshot) error {
 
 // stat adds the difference of two states of an aggregate. Its count, sum and counters are read one by one while
 // handlers add to them, so that one may be ahead of the others; what is missing is in the next difference.
-func (s *sums) stat(g int, e interp.Elem, was *interp.Agg) error {
-	now := e.Agg
+func (s *sums) stat(g int, key interp.Key, now, was *interp.Agg) error {
 	d := *now
 	if was != nil {
 		if now.Count < was.Count {
@@ -99,5 +112,5 @@ func (s *sums) stat(g int, e interp.Elem, was *interp.Agg) error {
 			}
 		}
 	}
-	return s.store.MergeStat(g, e.Key, &d, now.Count > 0)
+	return s.store.MergeStat(g, key, &d, now.Count > 0)
 }

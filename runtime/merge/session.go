@@ -19,8 +19,10 @@ import (
 // Config is what a session over machines needs.
 type Config struct {
 	// Program is the part that runs once, Shared the globals of all machines (package spread).
-	Program  *ir.Program
-	Shared   []int
+	Program *ir.Program
+	Shared  []int
+	// Columns are those of keys that have stacks, by global (Columns of the part for each machine).
+	Columns  map[int]map[int]bool
 	Machines int
 	// Open: machines may join while the session runs, until Shut; it does not end with the last one before.
 	Open bool
@@ -53,6 +55,7 @@ type Session struct {
 type news struct {
 	restarted bool
 	last      Snapshot
+	stacks    []Stack // of all that it has told since then
 }
 
 var _ backend.Session = (*Session)(nil)
@@ -72,7 +75,7 @@ func New(c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{Session: m, c: c, sums: newSums(&p, m.Store().(*interp.MemStore), c.Machines, sizes),
+	return &Session{Session: m, c: c, sums: newSums(&p, m.Store().(*interp.MemStore), c.Machines, sizes, c.Columns),
 		waiting: make([][]news, c.Machines), begun: make([]bool, c.Machines), ended: make([]bool, c.Machines),
 		changed: make(chan struct{}, 1), open: c.Open, sizes: sizes}, nil
 }
@@ -106,7 +109,7 @@ func (s *Session) ring() {
 
 // Tell takes a snapshot of a machine, in bytes. The first one says that its probes are in place.
 func (s *Session) Tell(machine int, b []byte) error {
-	snap, err := Parse(b, s.c.Program, s.c.Shared)
+	snap, stacks, err := Parse(b, s.c.Program, s.c.Shared)
 	if err != nil {
 		return err
 	}
@@ -114,11 +117,15 @@ func (s *Session) Tell(machine int, b []byte) error {
 	if len(s.waiting[machine]) == 0 {
 		s.waiting[machine] = []news{{}}
 	}
-	s.waiting[machine][len(s.waiting[machine])-1].last = snap
+	now := &s.waiting[machine][len(s.waiting[machine])-1]
+	now.last = snap
+	if now.stacks = append(now.stacks, stacks...); tooMany(now.stacks) {
+		now.stacks, err = nil, errManyStacks
+	}
 	s.begun[machine] = true
 	s.mu.Unlock()
 	s.ring()
-	return nil
+	return err
 }
 
 // Restart says that a new session of a machine begins to count from nothing.
@@ -141,9 +148,7 @@ func (s *Session) End(machine int) {
 func (s *Session) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.sums.told) < len(s.waiting) {
-		s.sums.told = append(s.sums.told, nil)
-	}
+	s.sums.room(len(s.waiting))
 	for g, size := range s.sizes {
 		s.sums.p.Globals[g].Size = size * max(len(s.waiting), 1)
 	}
@@ -155,6 +160,9 @@ func (s *Session) take() {
 			}
 			if n.last == nil {
 				continue
+			}
+			if err := s.sums.names.learn(i, n.stacks); err != nil {
+				s.note(fmt.Sprintf("machine %d: %v", i+1, err))
 			}
 			if err := s.sums.add(i, n.last); err != nil {
 				s.note(fmt.Sprintf("machine %d: %v", i+1, err))

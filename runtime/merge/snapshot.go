@@ -68,9 +68,13 @@ func take(store interp.Store, p *ir.Program, class int, globals []int, out Snaps
 
 // Bytes writes s down: for each global its number, how many elements, and of each the key (numbers, and texts behind
 // their length), then the number, or of an aggregate count, sum, min, max, squares and counters of histograms, as
-// varints.
-func (s Snapshot) Bytes(p *ir.Program) []byte {
-	b := []byte{version}
+// varints; in front of that how many stacks, and of each the number and the functions.
+func (s Snapshot) Bytes(p *ir.Program, stacks ...Stack) []byte {
+	b := binary.AppendUvarint([]byte{version}, uint64(len(stacks)))
+	for _, x := range stacks {
+		b = binary.AppendUvarint(binary.AppendVarint(b, x.Number), uint64(len(x.Folded)))
+		b = append(b, x.Folded...)
+	}
 	b = binary.AppendUvarint(b, uint64(len(s)))
 	for _, i := range slices.Sorted(maps.Keys(s)) {
 		g := p.Globals[i]
@@ -114,7 +118,7 @@ func appendKey(b []byte, g *ir.Global, k interp.Key) []byte {
 	return b
 }
 
-const version = 1
+const version = 2
 
 // errGarbage says that bytes are no snapshot of the program.
 var errGarbage = errors.New("what was sent is no snapshot of this program's globals")
@@ -157,15 +161,19 @@ func (r *reader) text(most int) string {
 }
 
 // Parse reads what Bytes wrote for the same program, of the globals shared alone. The bytes may be anybody's.
-func Parse(b []byte, p *ir.Program, shared []int) (Snapshot, error) {
+func Parse(b []byte, p *ir.Program, shared []int) (Snapshot, []Stack, error) {
 	if len(b) == 0 || b[0] != version {
-		return nil, errGarbage
+		return nil, nil, errGarbage
 	}
 	r, s := reader{b: b[1:]}, Snapshot{}
+	var stacks []Stack
+	for n := r.uint(); n > 0 && !r.bad; n-- {
+		stacks = append(stacks, Stack{r.int(), r.text(mostFolded)})
+	}
 	for n := r.uint(); n > 0 && !r.bad; n-- {
 		i := r.uint()
 		if i > math.MaxInt32 || !slices.Contains(shared, int(i)) || s[int(i)] != nil {
-			return nil, errGarbage
+			return nil, nil, errGarbage
 		}
 		g := p.Globals[i]
 		elems := []interp.Elem{}
@@ -173,14 +181,14 @@ func Parse(b []byte, p *ir.Program, shared []int) (Snapshot, error) {
 			elems = append(elems, r.elem(g))
 		}
 		if !g.IsArray() && len(elems) != 1 {
-			return nil, errGarbage
+			return nil, nil, errGarbage
 		}
 		s[int(i)] = elems
 	}
 	if r.bad || len(r.b) > 0 {
-		return nil, errGarbage
+		return nil, nil, errGarbage
 	}
-	return s, nil
+	return s, stacks, nil
 }
 
 func (r *reader) elem(g *ir.Global) (e interp.Elem) {

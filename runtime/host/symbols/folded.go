@@ -34,6 +34,13 @@ func (t *Table) Folded(pid uint32, stack Trace) string {
 	return strings.Join(names, ";")
 }
 
+// Unfolded gives a line for each function of a folded stack, the innermost first.
+func Unfolded(folded string) string {
+	names := strings.Split(folded, ";")
+	slices.Reverse(names)
+	return " " + strings.Join(names, "\n ") + "\n"
+}
+
 // KernelFolded is Folded for a stack of the kernel, whose names end in "_[k]".
 func (t *Table) KernelFolded(stack []uint64) string {
 	var names []string
