@@ -16,6 +16,7 @@ import (
 	"github.com/gostap/gostap/cmd/internal/inject"
 	"github.com/gostap/gostap/cmd/internal/kube"
 	"github.com/gostap/gostap/cmd/internal/kube/podprogram"
+	"github.com/gostap/gostap/cmd/internal/kube/trace"
 	"github.com/gostap/gostap/cmd/internal/manual"
 	"github.com/gostap/gostap/cmd/internal/marks"
 	"github.com/gostap/gostap/cmd/internal/patch"
@@ -111,6 +112,11 @@ func Run(args []string, s Streams, env []string) (status int) {
 				defer done()
 				<-ctx.Done()
 				return 0
+			}
+			if trace.Is(args[1:]) {
+				ctx, _, done := untilSignal()
+				defer done()
+				return trace.Run(ctx, args[1:], trace.Streams{Out: s.Out, Err: s.Err})
 			}
 			more, found, err := kube.Args(args[1:], kube.Streams{Out: s.Out, Err: s.Err})
 			if err != nil {

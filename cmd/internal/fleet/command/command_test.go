@@ -58,9 +58,9 @@ func TestCheck(t *testing.T) {
 		{name: "nothing on a node", spec: api.Spec{Script: "global n probe timer.ms(5) { n++ }"},
 			refused: "no probe is hit on a machine"},
 		{name: "nothing on a node, separate", spec: api.Spec{Script: "probe end { println(1) }", Separate: true}},
-		{name: "not divided", spec: api.Spec{Tool: "syscount"},
-			refused: "error: @max of ns is not known of all machines"},
-		{name: "not divided, separate", spec: api.Spec{Tool: "syscount", Separate: true}},
+		{name: "not divided", spec: api.Spec{Tool: "cpudist"},
+			refused: "error: ktime_get_ns() asks the machine where it runs"},
+		{name: "not divided, separate", spec: api.Spec{Tool: "cpudist", Separate: true}},
 		{name: "tool", spec: api.Spec{Tool: "pidpersec"}},
 		{name: "text", spec: api.Spec{Script: "probe begin { foo( }"},
 			refused: "<input>:1:20: error: expected an expression, ) or *, found '}'\n  probe begin { foo( }\n" +

@@ -113,12 +113,15 @@ func (c *Controller) Reconcile(ctx context.Context, r ctrl.Request) (ctrl.Result
 	return ctrl.Result{RequeueAfter: next}, nil
 }
 
-// end ends the session of a Trace that is deleted, and lets it go.
+// end ends the session of a Trace that is deleted, and lets it go when it has said what it came to, for who watches.
 func (c *Controller) end(ctx context.Context, t *api.Trace, s *session.Session) (time.Duration, error) {
 	if s != nil {
 		s.Stop()
-		if !s.Tell(new(api.Status)) {
+		if !s.Tell(&t.Status) {
 			return 200 * time.Millisecond, nil
+		}
+		if err := c.finish(ctx, t, t.Status.Phase, t.Status.Message); err != nil {
+			return 0, err
 		}
 		c.forget(t.UID)
 	}

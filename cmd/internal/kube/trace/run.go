@@ -1,0 +1,186 @@
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/tapsets/tools"
+)
+
+// asked is what run is asked for.
+type asked struct {
+	namespace, name string
+	detach          bool
+	spec            spec
+}
+
+// run makes a Trace and follows it.
+func run(ctx context.Context, args []string, s Streams) (int, error) {
+	a, err := ask(args)
+	if err != nil {
+		return 0, err
+	}
+	meta := map[string]string{"generateName": "run-"}
+	if a.name != "" {
+		meta = map[string]string{"name": a.name}
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": "gostap.dev/v1alpha1", "kind": "Trace", "metadata": meta,
+		"spec": a.spec})
+	if err != nil {
+		return 0, err
+	}
+	create := append([]string{"create", "--filename", "-", "--output", "json"}, within(a.namespace, false)...)
+	out, err := kubectl(context.WithoutCancel(ctx), text, create...)
+	if err != nil {
+		return 0, err
+	}
+	var made resource
+	if err := json.Unmarshal(out, &made); err != nil {
+		return 0, fmt.Errorf("kube: kubectl did not answer with JSON: %w", err)
+	}
+	if a.detach {
+		fmt.Fprintln(s.Out, made.Metadata.Name)
+		return 0, nil
+	}
+	f := newFollower(made.Metadata.Namespace, made.Metadata.Name, s)
+	fmt.Fprintf(s.Err, "trace %s in %s; Ctrl-C ends it\n", f.name, f.namespace)
+	return f.follow(ctx, true)
+}
+
+// ask reads the arguments of run. Behind the name of a tool its options come first, then those of run.
+func ask(args []string) (a asked, err error) {
+	var tool *tools.Tool
+	var file, selector, where, lasts, sample string
+	chosen, rest := false, false
+	for len(args) > 0 {
+		word := args[0]
+		args = args[1:]
+		name, value, has := strings.Cut(word, "=")
+		take := func(to *string) error {
+			if !has {
+				if len(args) == 0 {
+					return slip.New("kube: "+name+" needs a value", "")
+				}
+				value, args = args[0], args[1:]
+			}
+			if *to = value; value == "" {
+				return slip.New("kube: "+name+" needs a value", "")
+			}
+			return nil
+		}
+		strs := map[string]*string{"-n": &a.namespace, "--namespace": &a.namespace, "-l": &selector,
+			"--selector": &selector, "--for": &lasts, "--nodes": &where, "--sample": &sample,
+			"--program": &a.spec.Program, "--name": &a.name, "-e": &a.spec.Script, "--execute": &a.spec.Script}
+		flags := map[string]*bool{"--wait": &a.spec.Wait, "--separate": &a.spec.Separate, "-g": &a.spec.Guru,
+			"--guru": &a.spec.Guru, "--detach": &a.detach}
+		o := option(tool, name)
+		switch {
+		case rest || !strings.HasPrefix(word, "-"):
+			if chosen = chosen || a.spec.Script != ""; chosen {
+				a.spec.Args = append(a.spec.Args, word)
+				continue
+			}
+			if chosen, tool = true, tools.Find(word); tool == nil && isFile(word) {
+				file = word
+			} else {
+				a.spec.Tool = word
+			}
+		case word == "--":
+			rest = true
+		case o != nil:
+			if a.spec.Options == nil {
+				a.spec.Options = map[string]string{}
+			}
+			if o.Kind == tools.Flag && !has {
+				a.spec.Options[o.Name] = ""
+			} else if err := take(&value); err != nil {
+				return a, err
+			} else {
+				a.spec.Options[o.Name] = value
+			}
+		case strs[name] != nil:
+			if err := take(strs[name]); err != nil {
+				return a, err
+			}
+		case flags[name] != nil && !has:
+			*flags[name] = true
+		case tool != nil:
+			return a, slip.New(fmt.Sprintf("kube: neither %s nor kube run has an option %s", tool.Name, name),
+				"gostap "+tool.Name+" --help")
+		default:
+			return a, slip.New("kube: run has no option "+name, "gostap kube run --help")
+		}
+	}
+	return a, a.complete(file, selector, where, lasts, sample)
+}
+
+func option(t *tools.Tool, word string) *tools.Option {
+	if t == nil || !strings.HasPrefix(word, "--") {
+		return nil
+	}
+	for i := range t.Options {
+		if o := &t.Options[i]; o.Name != "" && o.Name == word[2:] {
+			return o
+		}
+	}
+	return nil
+}
+
+func isFile(word string) bool {
+	st, err := os.Stat(word)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// complete takes what is said of file, pods, nodes and time.
+func (a *asked) complete(file, selector, where, lasts, sample string) (err error) {
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return slip.Plain(err)
+		}
+		a.spec.Script = string(text)
+	}
+	switch {
+	case a.spec.Tool == "" && a.spec.Script == "":
+		return slip.New("kube: nothing is to be run", "gostap kube run -l app=cart TOOL, or -e SCRIPT, or a file")
+	case a.spec.Tool != "" && a.spec.Script != "":
+		return slip.New(fmt.Sprintf("kube: there are a script and the tool %s", a.spec.Tool), "")
+	case selector == "":
+		return slip.New("kube: no pods are named", "-l app=NAME names those with a label")
+	}
+	if a.spec.Pods.MatchLabels, err = words(selector); err != nil {
+		return err
+	}
+	if where != "" || sample != "" {
+		a.spec.Nodes = &nodes{}
+	}
+	if where != "" {
+		if a.spec.Nodes.MatchLabels, err = words(where); err != nil {
+			return err
+		}
+	}
+	if sample != "" {
+		if a.spec.Nodes.Sample, err = strconv.Atoi(sample); err != nil || a.spec.Nodes.Sample < 1 {
+			return slip.New(fmt.Sprintf("kube: --sample takes a number of nodes, not %q", sample), "")
+		}
+	}
+	if lasts == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(lasts)
+	if n, nerr := strconv.Atoi(lasts); nerr == nil {
+		d, err = time.Duration(n)*time.Second, nil
+	}
+	if err != nil || d <= 0 || d > 24*time.Hour {
+		return slip.New(fmt.Sprintf("kube: --for takes a time of at most a day, such as 60s or 5m, not %q", lasts), "")
+	}
+	a.spec.Limits.Seconds = int(math.Ceil(d.Seconds()))
+	return nil
+}

@@ -1,0 +1,254 @@
+// Package trace makes, shows and ends Traces of a Kubernetes cluster as commands: gostap kube run, list, logs, top and
+// stop.
+//
+// In: arguments, what kubectl says. Out: Traces (docs/fleet.md), what came of them, an exit status.
+package trace
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gostap/gostap/cmd/internal/slip"
+)
+
+// Usage is printed by "gostap kube run --help" and the others.
+const Usage = `gostap kube run, list, logs, top, stop - Traces of a cluster, which run without rights on nodes or agents
+
+usage: gostap kube run [-n NS] -l SELECTOR [options] {TOOL [its options] | -e SCRIPT | FILE} [ARGUMENT...]
+       gostap kube list [-n NS | -A]          those that are there
+       gostap kube logs [-n NS] NAME [-f]     what one has printed, with -f until its end
+       gostap kube top [-n NS | -A] [NAME]    nodes of those that run, with their pods and what was lost
+       gostap kube stop [-n NS] NAME...       ends them, and prints what they came to
+
+run makes a Trace, prints what it prints, and ends it on Ctrl-C. As a plugin of kubectl (a link named kubectl-gostap):
+
+  kubectl gostap run -n shop -l app=cart go-errors --for 60s
+
+  -n, --namespace NS    the namespace, that of kubectl's context if not said
+  -l, --selector SEL    pods with these labels: app=cart,tier=web
+      --for TIME        how long: 60s if not said
+      --nodes SEL       only on nodes with these labels
+      --sample N        on so many nodes, taken at random
+      --wait            begin also where there is no such pod yet
+      --separate        no sums: each node prints for itself
+      --program NAME    which of several programs in the pods a process without a path means
+  -g, --guru            the script may change what it traces
+      --name NAME       of the Trace; made up if not said
+      --detach          print its name, and leave it to itself
+
+There has to be gostap-fleet in the cluster, which decides who may run what: docs/fleet.md.
+`
+
+// Streams are where it prints.
+type Streams struct{ Out, Err io.Writer }
+
+var commands = map[string]func(context.Context, []string, Streams) (int, error){
+	"run": run, "list": list, "logs": logs, "top": top, "stop": stop,
+}
+
+// Is reports whether the arguments of gostap kube are about Traces.
+func Is(args []string) bool { return len(args) > 0 && commands[args[0]] != nil }
+
+// Run runs one of the commands and gives its exit status. The end of ctx is what Ctrl-C does.
+func Run(ctx context.Context, args []string, s Streams) int {
+	if slices.ContainsFunc(args[1:], func(a string) bool { return a == "--help" || a == "-h" }) {
+		fmt.Fprint(s.Out, Usage)
+		return 0
+	}
+	status, err := commands[args[0]](ctx, args[1:], s)
+	if err != nil {
+		return slip.Failed(s.Err, err)
+	}
+	return status
+}
+
+// resource is a Trace, as far as it is of interest here (package api of cmd/internal/fleet).
+type resource struct {
+	Metadata struct {
+		Name, Namespace   string
+		CreationTimestamp time.Time
+	}
+	Spec   spec
+	Status status
+}
+
+type spec struct {
+	Tool        string                 `json:"tool,omitempty"`
+	Script      string                 `json:"script,omitempty"`
+	Options     map[string]string      `json:"options,omitempty"`
+	Args        []string               `json:"args,omitempty"`
+	Pods        labels                 `json:"pods"`
+	Nodes       *nodes                 `json:"nodes,omitempty"`
+	Program     string                 `json:"program,omitempty"`
+	Wait        bool                   `json:"wait,omitempty"`
+	Separate    bool                   `json:"separate,omitempty"`
+	Limits      limits                 `json:"limits,omitzero"`
+	Guru        bool                   `json:"guru,omitempty"`
+	RequestedBy *struct{ Name string } `json:"requestedBy,omitempty"`
+}
+
+type labels struct {
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+}
+
+type nodes struct {
+	labels
+	Sample int `json:"sample,omitempty"`
+}
+
+type limits struct {
+	Seconds int `json:"seconds,omitempty"`
+}
+
+type status struct {
+	Phase, Message string
+	Totals         struct{ Nodes, Pods, Lost int }
+	Nodes          []node
+	Skipped        []struct{ Pod, Reason string }
+	Result         struct {
+		Text  string
+		Bytes int
+	}
+}
+
+type node struct {
+	Name, Phase, Messages string
+	Pods, Lost            int
+}
+
+func (s *status) finished() bool {
+	return s.Phase == "Done" || s.Phase == "Failed" || s.Phase == "Refused"
+}
+
+// kubectl runs it and gives what it prints. What it says of a failure is the error.
+func kubectl(ctx context.Context, in []byte, args ...string) ([]byte, error) {
+	path, err := exec.LookPath("kubectl")
+	if err != nil {
+		return nil, slip.New("kube: there is no command kubectl here, which speaks with clusters", "")
+	}
+	var out, said bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &said
+	if err := cmd.Run(); err != nil {
+		return nil, failure(err, said.String())
+	}
+	return out.Bytes(), nil
+}
+
+// failure is what kubectl says in place of an exit status, without what it puts in front of what a webhook says.
+func failure(err error, said string) error {
+	text := strings.TrimSpace(said)
+	if text == "" {
+		return fmt.Errorf("kubectl: %w", err)
+	}
+	if _, reason, ok := strings.Cut(text, "denied the request: "); ok {
+		return errors.New(strings.TrimPrefix(strings.TrimSpace(reason), "error: "))
+	}
+	if strings.Contains(text, "the server doesn't have a resource type") ||
+		strings.Contains(text, "no matches for kind") {
+		return slip.New("kube: the cluster knows no Traces",
+			"gostap-fleet manifests --image IMAGE | kubectl apply -f - makes them known")
+	}
+	return errors.New("kubectl: " + strings.TrimPrefix(text, "error: "))
+}
+
+// within are the arguments that say in which namespace; all is for all of them.
+func within(namespace string, all bool) []string {
+	switch {
+	case all:
+		return []string{"--all-namespaces"}
+	case namespace != "":
+		return []string{"--namespace", namespace}
+	}
+	return nil
+}
+
+// parsed are the options of the commands but run, and their other arguments.
+type parsed struct {
+	namespace   string
+	all, follow bool
+	names       []string
+}
+
+func parse(args []string, all, follow bool) (p parsed, err error) {
+	for len(args) > 0 {
+		word, value, has := strings.Cut(args[0], "=")
+		args = args[1:]
+		switch {
+		case word == "-n" || word == "--namespace":
+			if !has {
+				if len(args) == 0 {
+					return p, slip.New("kube: "+word+" needs a value", "")
+				}
+				value, args = args[0], args[1:]
+			}
+			p.namespace = value
+		case all && (word == "-A" || word == "--all-namespaces"):
+			p.all = true
+		case follow && (word == "-f" || word == "--follow"):
+			p.follow = true
+		case strings.HasPrefix(word, "-"):
+			return p, slip.New("kube: there is no option "+word+" here", "gostap kube run --help")
+		default:
+			p.names = append(p.names, word)
+		}
+	}
+	return p, nil
+}
+
+// get asks for Traces: of a name, or all.
+func get(ctx context.Context, p parsed, name string) ([]resource, error) {
+	args := append([]string{"get", "traces.gostap.dev", "--output", "json"}, within(p.namespace, p.all)...)
+	if name != "" {
+		args = append(args, "--", name)
+	}
+	out, err := kubectl(ctx, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	var l struct {
+		Kind  string
+		Items []resource
+		resource
+	}
+	if err := json.Unmarshal(out, &l); err != nil {
+		return nil, fmt.Errorf("kube: kubectl did not answer with JSON: %w", err)
+	}
+	if l.Kind == "Trace" {
+		return []resource{l.resource}, nil
+	}
+	return l.Items, nil
+}
+
+// words are a selector of labels, which have to have values.
+func words(selector string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, pair := range strings.Split(selector, ",") {
+		k, v, ok := strings.Cut(pair, "=")
+		v = strings.TrimPrefix(v, "=")
+		if !ok || k == "" || strings.HasSuffix(k, "!") || strings.ContainsAny(pair, "() ") {
+			return nil, slip.New(fmt.Sprintf("kube: a Trace takes labels with their values, not %q", pair),
+				"-l app=cart,tier=web")
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// selector is the opposite of words.
+func (l labels) selector() string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(l.MatchLabels)) {
+		out = append(out, k+"="+l.MatchLabels[k])
+	}
+	return strings.Join(out, ",")
+}

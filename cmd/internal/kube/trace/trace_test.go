@@ -1,0 +1,77 @@
+package trace
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAsk: what run is asked for becomes a spec, or is refused with a hint.
+func TestAsk(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.stp")
+	if err := os.WriteFile(file, []byte("probe end {}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"-n shop -l app=cart,tier==web errsnoop --for 90s", `{"tool":"errsnoop",` +
+			`"pods":{"matchLabels":{"app":"cart","tier":"web"}},"limits":{"seconds":90}}`},
+		{"-l a=b --for=2 syscount --top 3 --call=read", `{"tool":"syscount","options":{"call":"read","top":"3"},` +
+			`"pods":{"matchLabels":{"a":"b"}},"limits":{"seconds":2}}`},
+		{"-l a=b stackcount POINT --user --wait", `{"tool":"stackcount","options":{"user":""},"args":["POINT"],` +
+			`"pods":{"matchLabels":{"a":"b"}},"wait":true}`},
+		{"-l a=b -g --separate --program ./x --nodes zone=a --sample 4 -e SCRIPT 1 -- --top", `{"script":"SCRIPT",` +
+			`"args":["1","--top"],"pods":{"matchLabels":{"a":"b"}},"nodes":{"matchLabels":{"zone":"a"},"sample":4},` +
+			`"program":"./x","separate":true,"guru":true}`},
+		{"-l a=b " + file + " x", `{"script":"probe end {}","args":["x"],"pods":{"matchLabels":{"a":"b"}}}`},
+		{"-l a=b", "nothing is to be run"},
+		{"errsnoop", "no pods are named"},
+		{"-l a errsnoop", `takes labels with their values, not "a"`},
+		{"-l a!=b errsnoop", `takes labels with their values, not "a!=b"`},
+		{"-l a=b --for soon errsnoop", `not "soon"`},
+		{"-l a=b --for 25h errsnoop", `not "25h"`},
+		{"-l a=b --sample 0 errsnoop", `not "0"`},
+		{"-l a=b errsnoop -e x", "a script and the tool errsnoop"},
+		{"-l a=b errsnoop --nope", "neither errsnoop nor kube run has an option --nope"},
+		{"--nope", "run has no option --nope"},
+		{"-l", "-l needs a value"},
+		{"-l a=b --wait=yes errsnoop", "run has no option --wait"},
+	} {
+		a, err := ask(strings.Fields(c.args))
+		text, _ := json.Marshal(a.spec)
+		if got := string(text); err == nil && got != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %s, not %s", c.args, err, got, c.want)
+		}
+	}
+}
+
+// TestTake: of statuses, one after the other, what is new is printed once, also where the beginning was left out.
+func TestTake(t *testing.T) {
+	var out, said strings.Builder
+	f := newFollower("shop", "x", Streams{&out, &said})
+	st := &status{Phase: "Running", Nodes: []node{{Name: "a", Phase: "Running", Pods: 1}}}
+	result := func(text string, bytes int) {
+		st.Result.Text, st.Result.Bytes = text, bytes
+		f.take(st)
+	}
+	result("one\n", 4)
+	st.Nodes[0].Messages, st.Message = "WARNING: x\n", "pod y came\n"
+	result("one\ntwo\n", 8)
+	st.Nodes[0].Pods = 2
+	result("two\nthree\n", 14)
+	st.Nodes[0].Messages = "WARNING: x\nWARNING: z\n"
+	result("six\n", 24)
+	st.Nodes[0].Messages = "WARNING: z\nWARNING: last\n" // its beginning was left out
+	st.Skipped = append(st.Skipped, struct{ Pod, Reason string }{"p", "it does not run"})
+	f.take(st)
+	f.take(st)
+	if want := "one\ntwo\nthree\nsix\n"; out.String() != want {
+		t.Errorf("%q, not %q", out.String(), want)
+	}
+	want := "a: running, 1 pod\na: WARNING: x\npod y came\na: running, 2 pods\na: WARNING: z\n" +
+		"WARNING: 6 bytes of the output are not kept\na: WARNING: last\nWARNING: pod p is not traced: it does not run\n"
+	if said.String() != want {
+		t.Errorf("%s, not\n%s", said.String(), want)
+	}
+}
