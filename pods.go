@@ -22,6 +22,8 @@ type Reach struct {
 	Age          time.Duration
 	// Denied: programs of the pod's processes may not be looked at, for want of CAP_SYS_PTRACE.
 	Denied bool
+	// Deleted is a program that runs in the pod and has no file any more.
+	Deleted string
 	// Other is a file of a process of the pod that is equal to one with probes and lies elsewhere, so that the pod's
 	// calls into it have no hits: a session of its own, which is prepared for this pod, has them.
 	Other string
@@ -90,6 +92,9 @@ func (s *Session) Reach(pod string) (r Reach, err error) {
 			continue
 		}
 		r.Runs = true
+		if path, ok := strings.CutSuffix(exe, " (deleted)"); ok {
+			r.Deleted = path
+		}
 		if len(s.files) == 0 {
 			r.Traced, r.Age = true, max(r.Age, age(pid))
 			continue

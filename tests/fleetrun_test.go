@@ -1,11 +1,28 @@
 package tests
 
 import (
+	"fmt"
 	"os/exec"
 	"regexp"
 	"strings"
 	"syscall"
 )
+
+// fleetTwo is a deployment of a pod with two containers of the same program.
+const fleetTwo = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: two, namespace: %s}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: cart, two: "yes"}}
+  template:
+    metadata: {labels: {app: cart, two: "yes"}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers:
+      - {name: app, image: "localhost/gostapapp1:lab", imagePullPolicy: Never, args: ["500"]}
+      - {name: side, image: "localhost/gostapapp1:lab", imagePullPolicy: Never, args: ["100000"]}
+`
 
 // runTraces has Traces run by gostap kube run and its like, over five pods of a namespace: what is printed on the way
 // and after Ctrl-C, whom it belongs to, what is refused.
@@ -35,6 +52,28 @@ func (c *realCluster) runTraces(space string) {
 		!regexp.MustCompile(`(?m)^trace run-\w+ in `+space+`; Ctrl-C ends it$`).MatchString(s.stderr()) {
 		c.t.Errorf("status %d\n%s%s", status, s.stdout(), s.stderr())
 	}
+
+	// Of a pod with two containers of the same program the one that is named, whose first calls may be missing: the
+	// cluster tells its ID when it runs.
+	s = begin(c.t, "kube", "run", "-n", space, "-l", "app=cart", "-c", "app", "--for=10m", "-e",
+		`global n, told probe process("/app").function("handle") { n++ }
+		probe timer.ms(100) { if (!told++) println("ready") } probe end { printf("%d calls\n", n) }`)
+	s.line("ready")
+	for _, node := range []string{"lab1", "lab2"} {
+		s.said("\n" + node + ": running, ")
+	}
+	c.run("kubectl", "apply", "-f", c.write("two.yaml", fmt.Sprintf(fleetTwo, space)))
+	c.run("kubectl", "-n", space, "rollout", "status", "deploy/two", "--timeout=60s")
+	c.run("sleep", "2")
+	s.signal(syscall.SIGINT)
+	status, n := s.end(), 0
+	_, err := fmt.Sscanf(s.stdout(), "ready\n%d calls\n", &n)
+	missing := regexp.MustCompile(`(?m)^WARNING: missing: pod ` + space + `/two-\S+ on node lab\d before `)
+	if status != 0 || err != nil || n > 500 || n < 100 || (n < 500) != missing.MatchString(s.stderr()) {
+		c.t.Errorf("status %d\n%s%s", status, s.stdout(), s.stderr())
+	}
+	c.run("kubectl", "-n", space, "delete", "deploy/two")
+	c.run("kubectl", "-n", space, "wait", "--for=delete", "pod", "-l", "two=yes", "--timeout=60s")
 
 	run := []string{"run", "-n", space, "-l", "app=cart", "--name", "aside", "errsnoop", "--for", "10m", "--detach"}
 	if out, said, status := kube(run...); out != "aside\n" || status != 0 {

@@ -145,7 +145,7 @@ func TestKube(t *testing.T) {
 		t.Errorf("%v: %q\n%s", err, out.String(), said.String())
 	}
 	for _, want := range []string{"pod cart-3 on node c: not traced: no agent of gostap is ready there",
-		"pod cart-4 does not run (Pending)",
+		"pod cart-4: it does not run (Pending)",
 		"missing: pod cart-3 on node c: no agent"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("no %q in %s", want, said.String())

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -135,8 +136,13 @@ func (n *nodes) group(uid int) {
 // start runs a program in the control group of a pod, from its first instruction.
 func (n *nodes) start(uid int, args ...string) *exec.Cmd {
 	n.t.Helper()
+	return n.startIn("pod"+n.uid(uid), args...)
+}
+
+func (n *nodes) startIn(group string, args ...string) *exec.Cmd {
+	n.t.Helper()
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`,
-		filepath.Join(n.top, "pod"+n.uid(uid), "cgroup.procs")}, args...)...)
+		filepath.Join(n.top, group, "cgroup.procs")}, args...)...)
 	if err := cmd.Start(); err != nil {
 		n.t.Fatal(err)
 	}
@@ -324,4 +330,85 @@ func TestKubeLost(t *testing.T) {
 	if !regexp.MustCompile(want).MatchString(errs.text()) {
 		t.Errorf("no %q in\n%s", want, errs.text())
 	}
+}
+
+// TestKubeContainers: of a pod one container is traced, one that is begun again too, by its other ID; the others of the
+// same file are not. A pod that has no such container is told.
+func TestKubeContainers(t *testing.T) {
+	needRoot(t)
+	n := newNodes(t)
+	app := n.program("app", "")
+	at := func(name string) string { return filepath.Join(n.dir, name) }
+	id := func(i int) string { return strings.Repeat(strconv.Itoa(i), 64) }
+	group := func(uid, i int) string {
+		g := "pod" + n.uid(uid) + "/cri-containerd-" + id(i) + ".scope"
+		if err := os.Mkdir(filepath.Join(n.top, g), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.Remove(filepath.Join(n.top, g)) })
+		return g
+	}
+	status := func(name string, i int, state string) string {
+		return fmt.Sprintf(`{"name":%q,"containerID":"containerd://%s","ready":true,"state":{%q:{}}}`, name, id(i),
+			state)
+	}
+	pod := func(name string, uid int, statuses ...string) string {
+		return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"shop","uid":%q},"spec":{"nodeName":"a"},`+
+			`"status":{"phase":"Running","containerStatuses":[%s]}}`, name, n.uid(uid), strings.Join(statuses, ","))
+	}
+	n.write("pods.json", `{"kind":"List","items":[`+pod("cart", 1, status("app", 1, "running"),
+		status("proxy", 2, "running"))+","+pod("lonely", 2, status("proxy", 3, "running"))+"]}", 0o644)
+	n.group(1)
+	n.group(2)
+	n.startIn(group(1, 1), app, "100", at("go"), at("end"))
+	n.startIn(group(1, 2), app, "7000", at("go"), at("end"))
+	n.startIn(group(2, 3), app, "8000", at("go"), at("end"))
+	cmd, out, errs := n.kube("-n", "shop", "-l", "app=cart", "-c", "app", "--agents", "tracing", "--", "--merge", "-e",
+		fmt.Sprintf(`global calls, told
+		probe process(%q).function("handle") { calls++ }
+		probe timer.ms(50) { if (!told++) println("ready") }
+		probe end { printf("%%d calls\n", calls) }`, app))
+	out.await(t, "ready")
+	errs.await(t, `WARNING: pod lonely: no container app runs in it\n`)
+	n.write("go", "", 0o644)
+	time.Sleep(300 * time.Millisecond)
+
+	// It ends, and comes again.
+	n.event("MODIFIED", pod("cart", 1, status("app", 1, "terminated"), status("proxy", 2, "running")))
+	time.Sleep(100 * time.Millisecond)
+	again := group(1, 4)
+	n.event("MODIFIED", pod("cart", 1, status("app", 4, "running"), status("proxy", 2, "running")))
+	time.Sleep(time.Second)
+	n.startIn(again, app, "30", "-", at("end"))
+	time.Sleep(300 * time.Millisecond)
+	n.write("end", "", 0o644)
+	cmd.Process.Signal(syscall.SIGINT)
+	if err := cmd.Wait(); err != nil || !strings.HasSuffix(out.text(), "ready\n130 calls\n") {
+		t.Errorf("%v: %s%s", err, out.text(), errs.text())
+	}
+}
+
+// TestKubeDeleted: a program whose file was deleted while it ran is told as that.
+func TestKubeDeleted(t *testing.T) {
+	needRoot(t)
+	n := newNodes(t)
+	app := n.program("app", "")
+	image := filepath.Join(n.dir, "image")
+	if out, err := exec.Command("cp", app, image).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	n.write("pods.json", `{"kind":"List","items":[`+n.pod("cart-1", 1, "a", "Running")+"]}", 0o644)
+	n.group(1)
+	started := n.start(1, image, "1", "-", filepath.Join(n.dir, "end"))
+	for exe := fmt.Sprintf("/proc/%d/exe", started.Process.Pid); ; time.Sleep(5 * time.Millisecond) {
+		if path, err := os.Readlink(exe); err != nil || path == image {
+			break
+		}
+	}
+	os.Remove(image)
+	cmd, _, errs := n.kube("-n", "shop", "-l", "app=cart", "--agents", "tracing", "--", "--merge", "-e",
+		fmt.Sprintf(`global calls probe process(%q).function("handle") { calls++ } probe end { println(calls) }`, app))
+	errs.await(t, `pod shop/cart-1 on node a: not traced: its program /\S+/image was deleted or replaced while it ran`)
+	cmd.Process.Signal(syscall.SIGINT)
+	cmd.Wait()
 }

@@ -19,8 +19,9 @@ import (
 // or by a process that sees it; the one here. Of version 1 the memory and pids hierarchies have a group for each pod.
 var tops = []string{"/host/sys/fs/cgroup", "/proc/1/root/sys/fs/cgroup", "/sys/fs/cgroup"}
 
-// uid is that of a pod: of the API a UUID, of a file on the node 32 digits.
-var uid = regexp.MustCompile(`^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`)
+// uid is that of a pod: of the API a UUID, of a file on the node 32 digits. Behind a slash stands which of its
+// containers is meant, by the ID that the runtime gave it.
+var uid = regexp.MustCompile(`^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}(/[0-9a-f]{12,128})?$`)
 
 // mostFolders and deepest bound a search.
 const (
@@ -28,7 +29,8 @@ const (
 	deepest     = 10
 )
 
-// ArePods tells which of some words is no UID of a pod.
+// ArePods tells which of some words is no UID of a pod, nor UID/ID for one of its containers. All that is said of UIDs
+// here is of such words.
 func ArePods(uids []string) error {
 	for _, u := range uids {
 		if !uid.MatchString(u) {
@@ -92,14 +94,14 @@ func (p *Pods) Find(uids []string) (map[string]string, error) {
 	if err := ArePods(uids); err != nil {
 		return nil, err
 	}
-	out, missing := map[string]string{}, map[string]string{}
+	whole, missing := map[string]string{}, map[string]string{}
 	look := func() {
 		clear(missing)
 		for name, u := range names(uids) {
 			dir := p.found[u]
 			if _, err := os.Lstat(dir); dir != "" && err == nil {
-				out[u] = dir
-			} else if out[u] == "" {
+				whole[u] = dir
+			} else if whole[u] == "" {
 				delete(p.found, u)
 				missing[name] = u
 			}
@@ -124,13 +126,40 @@ func (p *Pods) Find(uids []string) (map[string]string, error) {
 		p.walk(missing)
 		look()
 	}
+	out := map[string]string{}
+	for _, word := range uids {
+		u, id, one := strings.Cut(word, "/")
+		dir := whole[u]
+		if one && dir != "" {
+			dir = container(dir, id)
+		}
+		if dir != "" {
+			out[word] = dir
+		}
+	}
 	return out, nil
+}
+
+// container gives the group of a container of a pod, "" if there is none: its name is the ID, or has it in it
+// (cri-containerd-ID.scope). CRI-O has one beside it for what watches over the container.
+func container(pod, id string) string {
+	list, err := os.ReadDir(pod)
+	if err != nil {
+		return "" // it has gone meanwhile
+	}
+	for _, e := range list {
+		if e.IsDir() && strings.Contains(e.Name(), id) && !strings.Contains(e.Name(), "conmon") {
+			return filepath.Join(pod, e.Name())
+		}
+	}
+	return ""
 }
 
 // names are those of the groups of pods: kubelet calls them podUID, or by systemd ...-podUID.slice with _ for each -.
 func names(uids []string) map[string]string {
 	out := map[string]string{}
 	for _, u := range uids {
+		u, _, _ = strings.Cut(u, "/")
 		out["pod"+u], out["pod"+strings.ReplaceAll(u, "-", "_")+".slice"] = u, u
 	}
 	return out

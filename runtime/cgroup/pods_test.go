@@ -29,14 +29,16 @@ func TestPods(t *testing.T) {
 	dir := filepath.Join(top, "gostap-kubepods-test")
 	first := filepath.Join(dir, "burstable", "pod"+a)
 	second := filepath.Join(dir, "x.slice", "kubepods-besteffort-pod"+strings.ReplaceAll(b, "-", "_")+".slice")
-	inner := filepath.Join(first, "container")
-	for _, d := range []string{inner, second, filepath.Join(dir, "pod"+a+"x")} {
+	const id, id2 = "0123456789abcdef", "fedcba9876543210"
+	inner, scope := filepath.Join(first, id), filepath.Join(second, "crio-"+id2+".scope")
+	watches := filepath.Join(second, "crio-conmon-"+id2+".scope")
+	for _, d := range []string{inner, watches, scope, filepath.Join(dir, "pod"+a+"x")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Skip(err)
 		}
 	}
 	defer func() {
-		for _, d := range []string{inner, first, filepath.Dir(first), second, filepath.Dir(second),
+		for _, d := range []string{inner, first, filepath.Dir(first), watches, scope, second, filepath.Dir(second),
 			filepath.Join(dir, "pod"+a+"x"), dir} {
 			os.Remove(d)
 		}
@@ -51,6 +53,14 @@ func TestPods(t *testing.T) {
 		t.Fatalf("%q %v", found, err)
 	}
 	dirs := []string{found[a], found[b]}
+	words := []string{a + "/" + id, b + "/" + id2, a + "/" + id2, none + "/" + id}
+	found, err = p.Find(words)
+	if err != nil || len(found) != 2 || found[words[0]] != inner || found[words[1]] != scope {
+		t.Errorf("containers: %q %v", found, err)
+	}
+	if ArePods(append(words, a)) != nil || ArePods([]string{a + "/"}) == nil || ArePods([]string{a + "/../x"}) == nil {
+		t.Error("words for pods and containers")
+	}
 	// One that comes later is seen at once beside the others; one that is not here yet has the hierarchy of others.
 	later, err := FindPods([]string{none})
 	if err != nil || later.Controller != p.Controller {

@@ -5,7 +5,10 @@
 package follow
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gostap/gostap"
@@ -37,6 +40,7 @@ type pod struct {
 	entered time.Time // when its control group was, zero if it is not
 	ran     time.Time // since when it is known to run
 	told    remote.State
+	partly  bool // not all of it is there that is to be traced
 }
 
 // Begin follows the pods that come by frames, beginning with those named; it is called when the probes are in place. A
@@ -46,8 +50,12 @@ func Begin(s *gostap.Session, from remote.Session, pods []string) *Follower {
 		return nil
 	}
 	f := &Follower{s: s, from: from, pods: map[string]*pod{}, stop: make(chan struct{}), gone: make(chan struct{})}
-	for _, uid := range pods {
-		f.pods[uid] = &pod{Pod: remote.Pod{UID: uid, Runs: true}, ran: time.Now()}
+	for _, word := range pods {
+		uid, _, _ := strings.Cut(word, "/")
+		if f.pods[uid] == nil {
+			f.pods[uid] = &pod{Pod: remote.Pod{UID: uid, Runs: true}, ran: time.Now()}
+		}
+		f.pods[uid].Of = append(f.pods[uid].Of, word)
 	}
 	go f.run()
 	return f
@@ -70,7 +78,7 @@ func (f *Follower) run() {
 	for {
 		missing, unknown := false, false
 		for _, p := range f.pods {
-			missing = missing || p.entered.IsZero()
+			missing = missing || p.entered.IsZero() || p.partly
 			unknown = unknown || p.told == "" || p.told == remote.Entered || p.told == remote.Absent
 		}
 		if changed || missing {
@@ -120,11 +128,11 @@ func (f *Follower) take(set []remote.Pod) {
 
 // enter has the control groups that are there traced.
 func (f *Follower) enter() error {
-	var uids []string
-	for uid := range f.pods {
-		uids = append(uids, uid)
+	var words []string
+	for _, p := range f.pods {
+		words = append(words, p.Of...)
 	}
-	here, err := f.s.SetPods(uids)
+	here, err := f.s.SetPods(words)
 	if err != nil {
 		fmt.Fprintf(f.from.Err, "WARNING: pods are not followed any more: %v\n", err)
 		return err
@@ -134,13 +142,34 @@ func (f *Follower) enter() error {
 	}
 	f.left = nil
 	now := time.Now()
-	for _, uid := range here {
-		if p := f.pods[uid]; p.entered.IsZero() {
+	for _, p := range f.pods {
+		there := 0
+		for _, word := range p.Of {
+			if slices.Contains(here, word) {
+				there++
+			}
+		}
+		p.partly = there < len(p.Of)
+		if there > 0 && p.entered.IsZero() {
 			p.entered = now
 			f.tell(p, remote.Told{State: remote.Entered})
 		}
 	}
 	return nil
+}
+
+// reach is what the probes have to do with a pod, or with its containers that are traced.
+func (f *Follower) reach(p *pod) (all gostap.Reach, err error) {
+	for _, word := range p.Of {
+		r, err := f.s.Reach(word)
+		if err != nil {
+			return all, err
+		}
+		all.Runs, all.Traced, all.Denied = all.Runs || r.Runs, all.Traced || r.Traced, all.Denied || r.Denied
+		all.Age, all.Other = max(all.Age, r.Age), cmp.Or(all.Other, r.Other)
+		all.Deleted = cmp.Or(all.Deleted, r.Deleted)
+	}
+	return all, nil
 }
 
 // look finds out what runs in pods.
@@ -149,7 +178,7 @@ func (f *Follower) look() error {
 		if p.entered.IsZero() || p.told != remote.Entered && p.told != remote.Absent {
 			continue
 		}
-		r, err := f.s.Reach(p.UID)
+		r, err := f.reach(p)
 		switch {
 		case err != nil:
 			return err
@@ -161,7 +190,11 @@ func (f *Follower) look() error {
 			p.ran = time.Now()
 		case p.told == remote.Entered && !p.ran.IsZero() && time.Since(p.ran) > absentAfter:
 			why := "no program runs in it that the script names, or another build of it"
-			if r.Denied {
+			switch {
+			case r.Deleted != "":
+				why = "its program " + r.Deleted + " was deleted or replaced while it ran, and has no file any more " +
+					"in which there could be probes; it has when the pod begins again"
+			case r.Denied:
 				why = "no permission to look at the programs of its processes: the agent needs CAP_SYS_PTRACE"
 			}
 			f.tell(p, remote.Told{State: remote.Absent, Why: why})

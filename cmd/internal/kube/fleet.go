@@ -252,15 +252,13 @@ func (f *Fleet) changed(kind string, p pod) {
 		f.pods[uid] = m
 		defer f.foresee(m)
 	}
-	ran := m.runs()
+	ran, of := f.r.runs(&m.pod), f.r.of(&m.pod)
 	if m.pod = p; m.in == nil {
 		f.assign(m)
-	} else if m.runs() != ran {
+	} else if f.r.runs(&p) != ran || !slices.Equal(f.r.of(&p), of) {
 		f.send(m.in)
 	}
 }
-
-func (m *member) runs() bool { return m.Status.Phase == "Running" }
 
 // leave takes a pod that has gone out of its session.
 func (f *Fleet) leave(m *member) {
@@ -296,7 +294,7 @@ func (f *Fleet) send(s *session) {
 	set := []remote.Pod{}
 	for _, m := range f.of(s) {
 		s.has(m, f.r.namespace)
-		set = append(set, remote.Pod{UID: m.Metadata.UID, Runs: m.runs()})
+		set = append(set, remote.Pod{UID: m.Metadata.UID, Of: f.r.of(&m.pod), Runs: f.r.runs(&m.pod)})
 	}
 	select {
 	case <-s.sets:
@@ -319,7 +317,7 @@ func (f *Fleet) assign(m *member) {
 		f.refuse(m, noAgent)
 		return
 	}
-	if m.runs() {
+	if f.r.runs(&m.pod) {
 		f.join(m, nil)
 	}
 }
@@ -369,13 +367,13 @@ func (f *Fleet) join(m *member, plan []byte) {
 func (f *Fleet) open(node string, pods []*member, plan []byte) remote.Host {
 	s := &session{node: node, plan: plan, sets: make(chan []remote.Pod, 1), images: map[string]bool{}}
 	f.sessions = append(f.sessions, s)
-	var uids []string
+	var of []string
 	for _, m := range pods {
 		m.in = s
 		s.has(m, f.r.namespace)
-		uids = append(uids, m.Metadata.UID)
+		of = append(of, f.r.of(&m.pod)...)
 	}
-	list := strings.Join(uids, ",")
+	list := strings.Join(of, ",")
 	name := f.agents[node]
 	s.agent = name
 	f.tell(s.event(event.Begins, ""), "")

@@ -37,6 +37,7 @@ meanwhile are traced too, and those that go are left:
 
   -n, --namespace NS    the namespace of the pods, that of kubectl's context if not said
   -l, --selector SEL    the pods with these labels, as kubectl takes them
+  -c, --container NAME  only this container of the pods; any number of times
       --wait            begin without pods where there is none yet: they come later
       --program NAME    which of several programs in the pods a process without a path means
       --node NODE       only on this node; any number of times
@@ -55,7 +56,7 @@ type Streams struct{ Out, Err io.Writer }
 // request is what is asked for.
 type request struct {
 	namespace, selector, agents, image, told, program string
-	pods, nodes                                       []string
+	pods, nodes, containers                           []string
 	rest                                              []string
 	wait                                              bool
 }
@@ -102,10 +103,10 @@ func Args(args []string, s Streams) (out []string, f *Fleet, err error) {
 func (r *request) parse(args []string) error {
 	for len(args) > 0 {
 		name, value, has := strings.Cut(args[0], "=")
-		var node string
+		var node, container string
 		to := map[string]*string{"-n": &r.namespace, "--namespace": &r.namespace, "-l": &r.selector,
 			"--selector": &r.selector, "--agents": &r.agents, "--image": &r.image, "--told": &r.told,
-			"--node": &node, "--program": &r.program}[name]
+			"--node": &node, "--program": &r.program, "-c": &container, "--container": &container}[name]
 		switch {
 		case args[0] == "--wait":
 			r.wait, args = true, args[1:]
@@ -130,6 +131,8 @@ func (r *request) parse(args []string) error {
 		}
 		if *to, args = value, args[1:]; node != "" {
 			r.nodes = append(r.nodes, node)
+		} else if container != "" {
+			r.containers = append(r.containers, container)
 		}
 	}
 	return nil
@@ -143,9 +146,16 @@ type pod struct {
 		Containers []container
 	}
 	Status struct {
-		Phase             string
-		ContainerStatuses []struct{ Ready bool }
+		Phase                                                                string
+		ContainerStatuses, InitContainerStatuses, EphemeralContainerStatuses []containerStatus
 	}
+}
+
+// containerStatus is how far a container is: ContainerID is of the form containerd://ID.
+type containerStatus struct {
+	Name, ContainerID string
+	Ready             bool
+	State             struct{ Running *struct{} }
 }
 
 type container struct{ Image string }
@@ -157,6 +167,37 @@ func (p *pod) ready() bool {
 		ready = ready && c.Ready
 	}
 	return ready
+}
+
+// of is what is to be traced of a pod, as remote.Pod has it: of containers that are named those that run.
+func (r *request) of(p *pod) (out []string) {
+	if len(r.containers) == 0 {
+		return []string{p.Metadata.UID}
+	}
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses,
+		p.Status.EphemeralContainerStatuses) {
+		_, id, ok := strings.Cut(c.ContainerID, "://")
+		if ok && c.State.Running != nil && slices.Contains(r.containers, c.Name) {
+			out = append(out, p.Metadata.UID+"/"+id)
+		}
+	}
+	return out
+}
+
+// runs says that something to be traced of a pod does.
+func (r *request) runs(p *pod) bool {
+	if len(r.containers) > 0 {
+		return len(r.of(p)) > 0
+	}
+	return p.Status.Phase == "Running"
+}
+
+// idle is why a pod does not run, as far as it is to be traced.
+func (r *request) idle(p *pod) string {
+	if len(r.containers) > 0 && p.Status.Phase == "Running" {
+		return "no container " + strings.Join(r.containers, " or ") + " runs in it"
+	}
+	return "it does not run (" + p.Status.Phase + ")"
 }
 
 // words ask kubectl for the pods. One that is named may come later, so that others are left out here.
@@ -206,9 +247,8 @@ func (f *Fleet) find() error {
 		switch {
 		case f.elsewhere(&p):
 			continue
-		case !m.runs():
-			f.tell(m.event(event.Untraced, "it does not run ("+p.Status.Phase+")"), "WARNING: pod %s does not run (%s)",
-				p.Metadata.Name, p.Status.Phase)
+		case !r.runs(&p):
+			f.tell(m.event(event.Untraced, r.idle(&p)), "WARNING: pod %s: %s", p.Metadata.Name, r.idle(&p))
 			continue
 		case f.agents[p.Spec.NodeName] == "":
 			f.refuse(m, noAgent)

@@ -125,7 +125,7 @@ func (f *Fleet) takeFrom(list ...*member) {
 	f.from = source{agent: f.agents[list[0].Spec.NodeName]}
 	for _, m := range list {
 		if m.Spec.NodeName == list[0].Spec.NodeName {
-			f.from.uids = append(f.from.uids, m.Metadata.UID)
+			f.from.uids = append(f.from.uids, f.r.of(&m.pod)...)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 // Pod is one that a session is to be kept to.
 type Pod struct {
 	UID string `json:"uid"`
+	// Of is what is traced of it: the UID for all, or UID/ID for each of its containers, by the runtime's IDs.
+	Of []string `json:"of"`
 	// Runs says that its containers have been started, so that what the script names is to be found in it.
 	Runs bool `json:"runs"`
 }

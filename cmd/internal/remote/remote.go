@@ -102,8 +102,8 @@ func ParseHost(s string) (Host, error) {
 // kubeName is a name of a namespace, a pod or a container (RFC 1123).
 var kubeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
-// kubePods are UIDs of pods.
-var kubePods = regexp.MustCompile(`^[0-9a-f-]+(,[0-9a-f-]+)*$`)
+// kubePods are UIDs of pods, or UID/ID for a container of one.
+var kubePods = regexp.MustCompile(`^[0-9a-f-]+(/[0-9a-f]+)?(,[0-9a-f-]+(/[0-9a-f]+)?)*$`)
 
 // check refuses names that ssh would take for options.
 func (h Host) check(bad func(string) (Host, error)) (err error) {

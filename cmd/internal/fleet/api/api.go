@@ -49,6 +49,8 @@ type Spec struct {
 	Args []string `json:"args,omitempty"`
 	// Pods selects pods of the namespace.
 	Pods Pods `json:"pods"`
+	// Containers are those of the pods that are traced, by name; all if there are none.
+	Containers []string `json:"containers,omitempty"`
 	// Nodes says on which nodes; all if it is left out.
 	Nodes Nodes `json:"nodes,omitzero"`
 	// Program is which of several programs in the pods a process without a path means.

@@ -90,6 +90,9 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 	for _, n := range w.Nodes {
 		head = append(head, "--node="+n)
 	}
+	for _, c := range s.Containers {
+		head = append(head, "--container="+c)
+	}
 	if s.Program != "" {
 		head = append(head, "--program="+s.Program)
 	}

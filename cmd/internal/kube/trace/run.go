@@ -63,6 +63,7 @@ func ask(args []string) (a asked, err error) {
 		word := args[0]
 		args = args[1:]
 		name, value, has := strings.Cut(word, "=")
+		var container string
 		take := func(to *string) error {
 			if !has {
 				if len(args) == 0 {
@@ -77,6 +78,7 @@ func ask(args []string) (a asked, err error) {
 		}
 		strs := map[string]*string{"-n": &a.namespace, "--namespace": &a.namespace, "-l": &selector,
 			"--selector": &selector, "--for": &lasts, "--nodes": &where, "--sample": &sample,
+			"-c": &container, "--container": &container,
 			"--program": &a.spec.Program, "--name": &a.name, "-e": &a.spec.Script, "--execute": &a.spec.Script}
 		flags := map[string]*bool{"--wait": &a.spec.Wait, "--separate": &a.spec.Separate, "-g": &a.spec.Guru,
 			"--guru": &a.spec.Guru, "--detach": &a.detach}
@@ -108,6 +110,9 @@ func ask(args []string) (a asked, err error) {
 		case strs[name] != nil:
 			if err := take(strs[name]); err != nil {
 				return a, err
+			}
+			if container != "" {
+				a.spec.Containers = append(a.spec.Containers, container)
 			}
 		case flags[name] != nil && !has:
 			*flags[name] = true

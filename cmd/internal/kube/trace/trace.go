@@ -35,6 +35,7 @@ run makes a Trace, prints what it prints, and ends it on Ctrl-C. As a plugin of 
 
   -n, --namespace NS    the namespace, that of kubectl's context if not said
   -l, --selector SEL    pods with these labels: app=cart,tier=web
+  -c, --container NAME  only this container of the pods; any number of times
       --for TIME        how long: 60s if not said
       --nodes SEL       only on nodes with these labels
       --sample N        on so many nodes, taken at random
@@ -87,6 +88,7 @@ type spec struct {
 	Options     map[string]string      `json:"options,omitempty"`
 	Args        []string               `json:"args,omitempty"`
 	Pods        labels                 `json:"pods"`
+	Containers  []string               `json:"containers,omitempty"`
 	Nodes       *nodes                 `json:"nodes,omitempty"`
 	Program     string                 `json:"program,omitempty"`
 	Wait        bool                   `json:"wait,omitempty"`
