@@ -50,7 +50,7 @@ func Compile(ctx context.Context, script string, o Options) (_ *Program, err err
 		err.(*Error).Dumps = p.dumps
 		return nil, err
 	}
-	if o.Tool.Watched && p.ir != nil {
+	if o.Tool.Watched && !o.Merge && p.ir != nil { // what is hit elsewhere is not switched here
 		switches(p.ir)
 	}
 	return p, nil

@@ -68,7 +68,8 @@ func (m *Merged) prepare(c merge.Config) (_ *Session, err error) {
 	}
 	p := &Program{o: m.p.o, ir: m.parts.Once, files: m.p.files, asked: m.p.asked}
 	p.o.PID, p.o.Command = 0, ""
-	return &Session{p: p, b: b, release: func() {}, ask: make(chan func(), 64), over: make(chan struct{})}, nil
+	return &Session{p: p, b: b, columns: c.Columns, release: func() {}, ask: make(chan func(), 64),
+		over: make(chan struct{})}, nil
 }
 
 var errNotMerged = errors.New("the session is not one over machines")

@@ -47,7 +47,8 @@ type Session struct {
 	globals Globals
 	broken  error // why there are no globals
 	shared  []int // of Share
-	// columns are where the keys of these have stacks, told the numbers of those that a Snapshot has told of.
+	// columns are where the keys of these, or of a session over machines, have stacks; told the numbers of those that a
+	// Snapshot has told of.
 	columns map[int]map[int]bool
 	told    map[int64]bool
 	files   []placedFile     // with probes, of a session that is kept to pods

@@ -65,8 +65,11 @@ func (s *Session) Probes() (out []ProbeState, err error) {
 
 // StackKeys are, for each array that has any, the columns of its keys that are stacks: numbers for Folded.
 func (s *Session) StackKeys() map[string][]int {
-	out := map[string][]int{}
-	for g, columns := range stackflow.Of(s.p.ir).Keys {
+	out, keys := map[string][]int{}, s.columns // of machines, for a session over such
+	if keys == nil {
+		keys = stackflow.Of(s.p.ir).Keys
+	}
+	for g, columns := range keys {
 		out[s.p.ir.Globals[g].Name] = slices.Sorted(maps.Keys(columns))
 	}
 	return out

@@ -2,12 +2,18 @@ package tests
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // children gives the processes that one has started.
@@ -95,6 +101,57 @@ func TestMergeStacks(t *testing.T) {
 		probe+` probe end { foreach (s in n) println(stack_addrs(s)) }`)
 	if status := s.end(); status == 0 || !strings.Contains(s.stderr(), "stack_addrs() asks the machine where it runs") {
 		t.Errorf("status %d\n%s", status, s.stderr())
+	}
+}
+
+// TestMergePage: the page of a session over machines has their sums while it runs, stacks as a flame graph, and what
+// machines say; its button ends it everywhere.
+func TestMergePage(t *testing.T) {
+	needRoot(t)
+	prog := bin(t, "inlines-c")
+	s := begin(t, "-v", "--merge", "--remote", "direct", "--remote", "direct", "--http", "0", "-e",
+		`global n, stacks probe process("`+prog+`").function("leaf") { n++ stacks[ustack()]++ }
+		probe end { printf("%d calls\n", n) }`)
+	s.said("\nattached in")
+	if out, err := exec.Command(prog).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	url := regexp.MustCompile(`http://\S+`).FindString(s.stderr())
+	ask := func(method, what string) (text string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, url+what, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		b, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	wants := []string{`"name":"n","keys":0,"stat":false,"rows":[{"key":[],"value":"8"`,
+		`{"functions":"_start;__libc_start_main_impl;__libc_start_call_main;main;outer;mid;leaf","value":6}`,
+		`"text":"direct#2: attached in`}
+	state := ""
+	for end := patience.Now() + soon; patience.Now() < end; time.Sleep(100 * time.Millisecond) {
+		state = ask(http.MethodGet, "state")
+		if !slices.ContainsFunc(wants, func(w string) bool { return !strings.Contains(state, w) }) {
+			break
+		}
+	}
+	for _, w := range wants {
+		if !strings.Contains(state, w) {
+			t.Errorf("no %s in\n%s", w, state)
+		}
+	}
+	ask(http.MethodPost, "stop")
+	if status := s.end(); status != 0 || !strings.HasPrefix(s.stdout(), "8 calls\n") {
+		t.Errorf("status %d\n%s%s", status, s.stdout(), s.stderr())
 	}
 }
 

@@ -428,7 +428,7 @@ func (c *command) trace(ctx context.Context, p *gostap.Program, hangs func()) er
 	case c.log != nil:
 		err = c.window(ctx, s, out, inPlace)
 	case c.page != nil:
-		err = c.shownAt(ctx, s, out, inPlace)
+		err = c.shownAt(ctx, s, out, c.Err, inPlace)
 	case c.format != "":
 		err = c.export(ctx, p, s, out, inPlace)
 	default:

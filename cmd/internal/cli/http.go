@@ -29,9 +29,9 @@ func (c *command) openPage() (err error) {
 }
 
 // shownAt runs a session with its page.
-func (c *command) shownAt(ctx context.Context, s *gostap.Session, out io.Writer, started func() error) error {
+func (c *command) shownAt(ctx context.Context, s *gostap.Session, out, errw io.Writer, started func() error) error {
 	cfg := page.Config{Session: s, Name: cmp.Or(c.name, c.file, fmt.Sprintf("gostap_%d", os.Getpid())), Out: out,
-		Err: c.Err, Started: started}
+		Err: errw, Started: started}
 	if name, text, err := c.text(); c.plan == "" && c.file != "-" && err == nil {
 		cfg.Sources = append(cfg.Sources, page.Source{Name: name, Text: text})
 	}

@@ -36,6 +36,12 @@ func (o *options) checkMerge(fs *pflag.FlagSet) error {
 
 // runMerged has the hosts count, and runs what is about all of them here.
 func (c *command) runMerged(r remote.Request, out io.Writer, all *gather.Stream) (status int, err error) {
+	if err := c.openPage(); err != nil {
+		return 0, err
+	}
+	if c.page != nil {
+		defer c.page.Close()
+	}
 	script, o, err := c.compileOptions()
 	if err != nil {
 		return 0, err
@@ -95,6 +101,12 @@ func (c *command) runMerged(r remote.Request, out io.Writer, all *gather.Stream)
 	}
 	print := func(ctx context.Context, s *gostap.Session, out, errw io.Writer) error {
 		return s.Print(ctx, out, own(errw), nil)
+	}
+	if c.page != nil {
+		ro.Err = io.MultiWriter(ro.Err, c.page.Messages())
+		print = func(ctx context.Context, s *gostap.Session, out, errw io.Writer) error {
+			return c.shownAt(ctx, s, out, own(errw), nil)
+		}
 	}
 	if all != nil {
 		ro.Record = recorder(all)

@@ -38,7 +38,6 @@ var notRemote = map[string]string{
 	"kernel-map":      "each host's own kernel is traced",
 	"flight-recorder": "the session ends with the connection",
 	"interactive":     "scripts are built and run on this machine",
-	"http":            "its page shows a session of this machine",
 	"monitor":         "its window shows a session of this machine",
 	"clean-cache":     "it is about this machine",
 	"poison-cache":    "it is about this machine",
@@ -62,6 +61,10 @@ func (o *options) checkRemote(fs *pflag.FlagSet) error {
 		}
 		o.hosts = append(o.hosts, h)
 	}
+	if o.http != "" && !o.merge {
+		return slip.New("--http does not go with --remote: its page shows one session",
+			"--merge makes one answer of all hosts, which it shows")
+	}
 	err := refuses(fs, notRemote, "--remote")
 	if err == nil && o.pass == 4 {
 		err = slip.New("-p4 does not go with --remote: "+notRemote["module"], "")
@@ -77,7 +80,7 @@ func sentArgs(args []string, format string, planned bool) ([]string, error) {
 	err := fs.ParseAll(colours(args), func(f *pflag.Flag, value string) error {
 		switch f.Name {
 		case "remote", "remote-prefix", "remote-plan", "merge", "output", "rotate", "color", "format",
-			"export":
+			"export", "http":
 		default:
 			if planned && !slices.Contains(withModule, f.Name) && !slices.Contains(withPlan, f.Name) &&
 				!strings.HasPrefix(f.Name, "rlimit-") || planned && f.Name == "digest" {

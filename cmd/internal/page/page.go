@@ -83,6 +83,9 @@ func Listen(address string) (*Page, error) {
 // URL is where the page is.
 func (p *Page) URL() string { return "http://" + p.listener.Addr().String() + "/" + p.token + "/" }
 
+// Messages puts what else is to be said onto the page.
+func (p *Page) Messages() io.Writer { return p.look.log.writer(true) }
+
 // Close ends a page whose session is not run.
 func (p *Page) Close() error { return p.listener.Close() }
 

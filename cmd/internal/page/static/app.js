@@ -141,6 +141,7 @@ const show = s => {
   paused = s.probes.some(p => !p.fixed) && s.probes.every(p => p.fixed || !p.on);
   at("pause").setAttribute("aria-pressed", String(paused));
   at("pause").textContent = paused ? "Resume probes" : "Pause probes";
+  at("pause").disabled = s.probes.every(p => p.fixed);
   if (over) for (const id of ["pause", "hold", "reset", "stop"]) at(id).disabled = true;
   const now = rates(s);
   if (!before || s.now > before.now) {
