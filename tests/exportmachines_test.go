@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
+
+	"github.com/gostap/gostap/tests/patience"
 )
 
 // TestExportMachines: what two machines say is delivered as one session's: what is added up comes once and has the
@@ -200,4 +203,57 @@ func TestExportPods(t *testing.T) {
 	if pods["a"] != 2 || pods[nil] != 4 {
 		t.Errorf("logs by pod: %v", pods)
 	}
+}
+
+// TestExportAway: what there was no room for while a receiver was away is part of the difference that comes when it is
+// back: deltas add up to all that was counted.
+func TestExportAway(t *testing.T) {
+	c := &collector{}
+	address := freeAddress(t)
+	cmd := exec.Command(bin(t, "gostap-export"), "otlp://"+address+"?temporality=delta")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	moment := func(n int) {
+		fmt.Fprintf(in, `{"type":"metric","time":%q,"begin":%q,"name":"c_total","kind":"counter","labels":{},`+
+			`"value":%d}`+"\n", begin.Add(time.Duration(n)*time.Second).Format(time.RFC3339),
+			begin.Format(time.RFC3339), n)
+	}
+	fmt.Fprintln(in, `{"type":"begin","schema":1,"gostap":"1","host":"h","kernel":"6.1","script":"s"}`)
+	for n := range 100 {
+		moment(n + 1)
+	}
+	time.Sleep(500 * time.Millisecond)
+	c.serveGRPC(t, address)
+	for end := patience.Now() + soon; c.added("c_total") < 50 && patience.Now() < end; {
+		time.Sleep(50 * time.Millisecond)
+	}
+	moment(101)
+	in.Close()
+	if cmd.Wait(); c.added("c_total") != 101 || !strings.Contains(said.String(), "60 moments of metrics wait") {
+		t.Errorf("deltas add up to %d\n%s", c.added("c_total"), &said)
+	}
+}
+
+// added gives the sum of all that came of a counter.
+func (c *collector) added(name string) (sum int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.allMetrics {
+		for _, m := range r.ScopeMetrics[0].Metrics {
+			for _, p := range m.GetSum().GetDataPoints() {
+				if m.Name == name {
+					sum += p.GetAsInt()
+				}
+			}
+		}
+	}
+	return sum
 }

@@ -87,20 +87,49 @@ func answers(address string) bool {
 	return err == nil
 }
 
-// TestExportCollector: what a real Collector has written into its file is what the lines say, record by record.
-func TestExportCollector(t *testing.T) {
-	otelcol := realProgram(t, "GOSTAP_OTELCOL", "otelcol-v0.162.0", func(to string) *exec.Cmd {
+// realCollector is the Collector, with the receiver for OTLP and a file for all that comes.
+func realCollector(t *testing.T) string {
+	return realProgram(t, "GOSTAP_OTELCOL", "otelcol-v0.162.0", func(to string) *exec.Cmd {
 		cmd := exec.Command("go", "build", "-o", to, ".")
 		cmd.Dir = filepath.Join("testdata", "otelcol")
 		return cmd
 	})
+}
+
+// collectorConfig is of an address and a file.
+const collectorConfig = `receivers: {otlp: {protocols: {grpc: {endpoint: %q}}}}
+exporters: {file: {path: %q}}
+service:
+  telemetry: {metrics: {level: none}}
+  pipelines:
+    logs: {receivers: [otlp], exporters: [file]}
+    traces: {receivers: [otlp], exporters: [file]}
+    metrics: {receivers: [otlp], exporters: [file]}
+`
+
+// realPrometheus is Prometheus.
+func realPrometheus(t *testing.T) string {
+	return realProgram(t, "GOSTAP_PROMETHEUS", "prometheus-"+prometheusRelease, func(to string) *exec.Cmd {
+		return exec.Command("sh", "-ec", `GOBIN="$1" go install github.com/prometheus/prometheus/cmd/prometheus@"$2"
+			mv "$1/prometheus" "$3"`, "sh", filepath.Dir(to), prometheusRelease, to)
+	})
+}
+
+// scrapeConfig has Prometheus ask an address twice a second.
+const scrapeConfig = `scrape_configs:
+- job_name: gostap
+  scrape_interval: 500ms
+  scrape_timeout: 500ms
+  static_configs: [{targets: [%q]}]
+`
+
+// TestExportCollector: what a real Collector has written into its file is what the lines say, record by record.
+func TestExportCollector(t *testing.T) {
+	otelcol := realCollector(t)
 	dir, address := t.TempDir(), freeAddress(t)
 	bin(t, "gostap-export")
 	written, config := filepath.Join(dir, "written"), filepath.Join(dir, "config.yaml")
-	pipe := "{receivers: [otlp], exporters: [file]}"
-	text := fmt.Sprintf("receivers: {otlp: {protocols: {grpc: {endpoint: %q}}}}\nexporters: {file: {path: %q}}\n"+
-		"service:\n  telemetry: {metrics: {level: none}}\n  pipelines: {logs: %s, traces: %s, metrics: %s}\n",
-		address, written, pipe, pipe, pipe)
+	text := fmt.Sprintf(collectorConfig, address, written)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -196,18 +225,10 @@ probe timer.ms(100) {
 // TestExportScraped: a real Prometheus that scrapes a session has at the end the values that it ended with, and all
 // values on the way only grow.
 func TestExportScraped(t *testing.T) {
-	name := "prometheus-" + prometheusRelease
-	prometheus := realProgram(t, "GOSTAP_PROMETHEUS", name, func(to string) *exec.Cmd {
-		where := filepath.Dir(to)
-		cmd := exec.Command("sh", "-ec", `GOBIN="$1" go install github.com/prometheus/prometheus/cmd/prometheus@"$2"
-			mv "$1/prometheus" "$3"`, "sh", where, prometheusRelease, to)
-		return cmd
-	})
+	prometheus := realPrometheus(t)
 	dir, address, own := t.TempDir(), freeAddress(t), freeAddress(t)
 	config := filepath.Join(dir, "prometheus.yml")
-	text := fmt.Sprintf("scrape_configs:\n- job_name: gostap\n  scrape_interval: 500ms\n  scrape_timeout: 500ms\n"+
-		"  static_configs: [{targets: [%q]}]\n", address)
-	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, scrapeConfig, address), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	bin(t, "gostap-export")

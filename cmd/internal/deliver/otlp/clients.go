@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"context"
+	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploggrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp"
@@ -12,6 +13,8 @@ import (
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/trace"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/gostap/gostap/cmd/internal/deliver"
 )
@@ -31,12 +34,18 @@ func dial(ctx context.Context, a *deliver.Address) (*clients, error) {
 	return dialHTTP(ctx, a)
 }
 
+// patient connects again soon after a receiver is back: by itself gRPC tries it once in two minutes in the end, and
+// lets all that is sent before fail.
+var patient = grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: 5 * time.Second,
+	Backoff: backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
+		MaxDelay: 2 * time.Second}})
+
 func dialGRPC(ctx context.Context, a *deliver.Address) (c *clients, err error) {
-	logs := []otlploggrpc.Option{otlploggrpc.WithEndpoint(a.Host),
+	logs := []otlploggrpc.Option{otlploggrpc.WithEndpoint(a.Host), otlploggrpc.WithDialOption(patient),
 		otlploggrpc.WithRetry(otlploggrpc.RetryConfig{})}
-	spans := []otlptracegrpc.Option{otlptracegrpc.WithEndpoint(a.Host),
+	spans := []otlptracegrpc.Option{otlptracegrpc.WithEndpoint(a.Host), otlptracegrpc.WithDialOption(patient),
 		otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{})}
-	metrics := []otlpmetricgrpc.Option{otlpmetricgrpc.WithEndpoint(a.Host),
+	metrics := []otlpmetricgrpc.Option{otlpmetricgrpc.WithEndpoint(a.Host), otlpmetricgrpc.WithDialOption(patient),
 		otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{})}
 	if a.Kind == "otlp" {
 		logs = append(logs, otlploggrpc.WithInsecure())

@@ -11,6 +11,16 @@ import (
 // deltas has the last line of each series, of which the next is told as what came since (delta temporality).
 type deltas map[string]*feed.Line
 
+// all gives what came to series, without those to which nothing did.
+func (d deltas) all(lines []*feed.Line) (out []*feed.Line) {
+	for _, l := range lines {
+		if l = d.since(l); l != nil {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // since gives what came to a series of a counter or a histogram since the line before, nil if that is nothing. Of a
 // gauge it is the line.
 func (d deltas) since(l *feed.Line) *feed.Line {

@@ -45,11 +45,6 @@ func (g *gathered) of(l *feed.Line) bool { return len(g.lines) > 0 && !l.Time.Eq
 // add gathers a series.
 func (g *gathered) add(l *feed.Line) {
 	g.at = l.Time
-	if g.before != nil {
-		if l = g.before.since(l); l == nil {
-			return
-		}
-	}
 	g.lines = append(g.lines, l)
 	g.bounds.Add(l)
 }
@@ -59,7 +54,11 @@ func (g *gathered) lost(l *feed.Line) { g.losses = append(g.losses, l) }
 
 // take gives what was gathered, nil if that is nothing.
 func (g *gathered) take(r *resource.Resource) *metricdata.ResourceMetrics {
+	if g.before != nil {
+		g.lines = g.before.all(g.lines)
+	}
 	if len(g.lines) == 0 && len(g.losses) == 0 {
+		g.lines = nil
 		return nil
 	}
 	var metrics []metricdata.Metrics

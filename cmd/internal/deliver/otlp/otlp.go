@@ -216,6 +216,10 @@ func (s *source) log(l *feed.Line, severity otellog.Severity, text string) {
 
 // flush hands the metrics on that were gathered.
 func (d *Destination) flush(s *source) {
+	if d.delta && d.metrics.Full() && len(s.gathered.lines) > 0 {
+		s.gathered.lines = nil // it is a part of the difference that comes next
+		d.metrics.Lose()
+	}
 	if m := s.gathered.take(s.resource); m != nil {
 		d.metrics.Put(m)
 	}

@@ -62,17 +62,31 @@ func (b *Box[T]) Room(most int) {
 	b.cfg.Most = max(b.cfg.Most, most)
 }
 
+// Full reports whether Put would lose an item.
+func (b *Box[T]) Full() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.wait) >= b.cfg.Most
+}
+
+// Lose counts an item that there was no room for.
+func (b *Box[T]) Lose() {
+	b.mu.Lock()
+	b.lost++
+	first, most := !b.full, b.cfg.Most
+	b.full = true
+	b.mu.Unlock()
+	if first {
+		b.cfg.Tell("%s: %d %s wait, and those that come now are lost", b.cfg.To, most, b.cfg.What)
+	}
+}
+
 // Put adds an item, or counts it as lost if there are too many.
 func (b *Box[T]) Put(item T) {
 	b.mu.Lock()
 	if len(b.wait) >= b.cfg.Most {
-		b.lost++
-		first, most := !b.full, b.cfg.Most
-		b.full = true
 		b.mu.Unlock()
-		if first {
-			b.cfg.Tell("%s: %d %s wait, and those that come now are lost", b.cfg.To, most, b.cfg.What)
-		}
+		b.Lose()
 		return
 	}
 	b.wait = append(b.wait, item)
@@ -178,7 +192,7 @@ func (b *Box[T]) next() (batch []T, ok bool) {
 
 // send delivers a batch, as often as it takes.
 func (b *Box[T]) send(batch []T) error {
-	pause := firstPause
+	pause, over := firstPause, false
 	for failed := false; ; failed = true {
 		err := b.cfg.Send(b.last, batch)
 		switch {
@@ -194,8 +208,14 @@ func (b *Box[T]) send(batch []T) error {
 		case !failed:
 			b.cfg.Tell("%s: %.300s; up to %d %s are kept and sent again", b.cfg.To, err, b.cfg.Most, b.cfg.What)
 		}
+		end := b.end
+		if over {
+			end, pause = nil, firstPause // there is little time left
+		}
 		select {
 		case <-time.After(pause):
+		case <-end:
+			over = true
 		case <-b.last.Done():
 			return context.Cause(b.last)
 		}

@@ -98,6 +98,21 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// TestBackAtTheEnd: a receiver that is back when nothing comes any more gets what waits at once, though it was away for
+// so long that it is asked seldom.
+func TestBackAtTheEnd(t *testing.T) {
+	r := &receiver{away: errAway}
+	b := box(r, 10)
+	b.Put(1)
+	time.Sleep(1700 * time.Millisecond) // it is asked at 0.2, 0.6 and 1.4 s, and then at 3 s
+	r.set(nil)
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
+	defer stop()
+	if lost := b.Close(ctx); lost != 0 || !slices.Equal(r.got, []int{1}) {
+		t.Errorf("%d lost, got %v", lost, r.got)
+	}
+}
+
 // TestEmpty: a box in which nothing was ends.
 func TestEmpty(t *testing.T) {
 	if lost := box(&receiver{}, 1).Close(context.Background()); lost != 0 {
