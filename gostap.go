@@ -124,6 +124,8 @@ type Options struct {
 	QuietErrors bool
 	// Timing measures how often and how long each handler runs (Session.Times).
 	Timing bool
+	// MaxHits ends a session whose probes are hit more often in a second, with an error; 0: they may be.
+	MaxHits uint64
 
 	// Tool is what a tool wants to know or to decide beyond that.
 	Tool ToolOptions

@@ -164,8 +164,8 @@ func (p *Program) translate(ctx context.Context, name string) (backend.Artifact,
 		b = kmod.NewFor(kmod.Options{Release: p.o.Kernel.Release, Make: p.o.Tool.MakeModule,
 			Info: p.o.Tool.ModuleInfo})
 	}
-	return b.Build(ctx, p.ir, backend.BuildOptions{Name: name, Guru: p.o.Guru, Fired: p.o.Tool.Unfired, Scope: p.scope,
-		Logf: p.log, Verbose: p.o.Tool.Verbose[3]})
+	return b.Build(ctx, p.ir, backend.BuildOptions{Name: name, Guru: p.o.Guru, Fired: p.o.Tool.Unfired,
+		Hits: p.o.MaxHits > 0, Scope: p.scope, Logf: p.log, Verbose: p.o.Tool.Verbose[3]})
 }
 
 func (p *Program) log(format string, args ...any) {

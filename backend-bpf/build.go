@@ -39,7 +39,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	if ds.HasErrors() {
 		return nil, ds
 	}
-	pl := &plan.Plan{Program: p, Fired: o.Fired, Schema: &wire.Schema{},
+	pl := &plan.Plan{Program: p, Fired: o.Fired, Hits: o.Hits, Schema: &wire.Schema{},
 		Spec: &ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}}
 	ncpus, err := cpus.Possible()
 	if err != nil {
@@ -52,7 +52,7 @@ func build(ctx context.Context, p *ir.Program, o backend.BuildOptions) (*plan.Pl
 	}
 	pl.Globals = lay.Globals
 	u := &sel.Unit{Shared: sel.Shared{P: p, Layout: lay, CPUs: ncpus, Name: o.Name, Schema: pl.Schema,
-		CanStop: canStop(p, handlers), Fired: o.Fired, Scope: o.Scope,
+		CanStop: canStop(p, handlers), Fired: o.Fired, Hits: o.Hits, Scope: o.Scope,
 		Types: kernelTypes{}, OtherPidNS: features.OtherPidNS(),
 		Feat: sel.Features{MayGoto: features.Has(features.MayGoto), FuncIP: features.Has(features.UprobeMulti),
 			Sleepable: func() bool { return features.Has(features.Sleepable) },

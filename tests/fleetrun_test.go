@@ -75,6 +75,18 @@ func (c *realCluster) runTraces(space string) {
 	c.run("kubectl", "-n", space, "delete", "deploy/two")
 	c.run("kubectl", "-n", space, "wait", "--for=delete", "pod", "-l", "two=yes", "--timeout=60s")
 
+	// More hits than there may be end it, on each node.
+	s = begin(c.t, "kube", "run", "-n", space, "-l", "app=cart", "--max-hits", "100", "--for=10m", "-e",
+		`global n, told probe process("/app").function("handle") { n++ }
+		probe timer.ms(100) { if (!told++) println("ready") } probe end { println(n > 50) }`)
+	s.line("ready")
+	c.run("kubectl", "-n", space, "rollout", "restart", "deploy/cart")
+	if status = s.end(); status != 1 || s.stdout() != "ready\n1\n" ||
+		strings.Count(s.stderr(), " hits a second are more than the 100 of --max-hits") != 2 {
+		c.t.Errorf("status %d\n%s%s", status, s.stdout(), s.stderr())
+	}
+	c.run("kubectl", "-n", space, "rollout", "status", "deploy/cart", "--timeout=60s")
+
 	run := []string{"run", "-n", space, "-l", "app=cart", "--name", "aside", "errsnoop", "--for", "10m", "--detach"}
 	if out, said, status := kube(run...); out != "aside\n" || status != 0 {
 		c.t.Fatal(status, out, said)
@@ -83,7 +95,8 @@ func (c *realCluster) runTraces(space string) {
 		return len(s.Nodes) == 2 && s.Nodes[0].Phase == "Running" && s.Nodes[1].Phase == "Running"
 	})
 	row := regexp.MustCompile(`(?m)^` + space + ` +aside +errsnoop +app=cart +\S+ +Running +2 +5 +\d+ +\S+$`)
-	if out, said, status := kube("list", "-n", space); !row.MatchString(out) || strings.Contains(out, "run-") {
+	if out, said, status := kube("list", "-n", space); !row.MatchString(out) ||
+		strings.Count(out, " run-") != 1 || strings.Count(out, " Failed ") != 1 {
 		c.t.Error(status, out, said)
 	}
 	row = regexp.MustCompile(`(?m)^` + space + ` +aside +lab2 +Running +[23] +\d+$`)

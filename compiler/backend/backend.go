@@ -34,6 +34,8 @@ type BuildOptions struct {
 	Guru bool
 	// Fired asks that handlers note that they ran; see Firer.
 	Fired bool
+	// Hits asks that handlers count their hits; see HitCounter.
+	Hits bool
 	// Scope keeps handlers to the threads of some control groups (cgroups) and of those below them; see Scoper. nil
 	// keeps them to none. Begin, end and error probes and timers, which are no thread's, run as ever.
 	Scope *Scope
@@ -145,6 +147,12 @@ type Scoper interface {
 type Firer interface {
 	// Fired reports whether the handler of Program.Probes[i] ran in the kernel; known says whether that was noted.
 	Fired(i int) (fired, known bool)
+}
+
+// HitCounter is implemented by Sessions that can count hits, if BuildOptions.Hits asked for it.
+type HitCounter interface {
+	// Hits are those that handlers in the kernel have had so far; counted says whether that was asked for.
+	Hits() (n uint64, counted bool)
 }
 
 // Timer is implemented by Sessions that can tell how long their handlers took, if LoadOptions.Timing asked for it.

@@ -57,6 +57,8 @@ type Config struct {
 	Moved map[string]string
 	// Timing fills Result.Times.
 	Timing bool
+	// MaxHits ends the session when its probes are hit more often in a second; 0: they may be.
+	MaxHits uint64
 	// Started is called when the probes are in place, before the target runs; may be nil.
 	Started func() error
 	// Ask has functions called by the goroutine of Run while it waits for records, when no handler is at work here; nil
@@ -98,6 +100,7 @@ type run struct {
 	hosted *hosted
 	timers []timer
 	dead   time.Time // -T
+	budget budget
 	reason string
 	in     *input // nil if no probe is on it, or at its end
 	hush   func() // ends reading it; nil if nobody does
@@ -241,7 +244,12 @@ func (r *run) live(ctx context.Context) error {
 	// Whoever waits for a probe to be there (a file in /proc, a trap) has what begin probes printed before what comes
 	// of it.
 	r.out.flush()
+	if err := r.uncounted(); err != nil {
+		r.refused = true
+		return err
+	}
 	t0 := time.Now()
+	r.tooMany(t0)
 	err := r.Session.Attach(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) && len(byPriority(r.Program, probe.Begin)) > 0 {
 		r.reason, r.untraced = why(ctx), true
@@ -360,6 +368,9 @@ func (r *run) loop(ctx context.Context) error {
 				l.Look()
 			}
 			if err := r.tooManySkipped(); err != nil {
+				return err
+			}
+			if err := r.tooMany(now); err != nil {
 				return err
 			}
 		}

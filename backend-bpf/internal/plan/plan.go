@@ -24,6 +24,8 @@ type Plan struct {
 	Attach []Attach
 	// Fired: handlers note in MapControl that they ran (CtlFired).
 	Fired bool
+	// Hits: handlers count their hits.
+	Hits bool
 	// HostProbes are the indexes of probes whose handlers run on the host by themselves.
 	HostProbes []int
 	Schema     *wire.Schema
@@ -43,9 +45,9 @@ const (
 	MapOutput = "gostap_out"
 	// MapControl is a mmapable array with one value: the Control structure.
 	MapControl = "gostap_control"
-	// MapCounters is a mmapable array of u64, CounterRow for each CPU: indexed by ir.Cause, and behind those the count
-	// of errors. It is not a per-CPU array, since reading one takes a system call, and while a thread is interrupted in
-	// that the kernel runs no programs of kprobes and perf events on the CPU.
+	// MapCounters is a mmapable array of u64, CounterRow for each CPU: indexed by ir.Cause, and behind those the counts
+	// of errors and of hits. It is not a per-CPU array, since reading one takes a system call, and while a thread is
+	// interrupted in that the kernel runs no programs of kprobes and perf events on the CPU.
 	MapCounters = "gostap_counts"
 	// MapScalars is a mmapable array with one value that holds all Long scalars.
 	MapScalars = "gostap_scalars"
@@ -137,8 +139,11 @@ const (
 	ScopeHead             = math.MaxUint64
 )
 
-// CounterRow is how many counters each CPU has in MapCounters.
-const CounterRow = int(ir.NumCauses) + 1
+// CounterRow is how many counters each CPU has in MapCounters; CounterHits is where hits are counted (sel.Unit.Hits).
+const (
+	CounterHits = int(ir.NumCauses) + 1
+	CounterRow  = CounterHits + 1
+)
 
 // OutputFlags are the flags of bpf_ringbuf_submit, discard and output, for every record: none. The kernel then
 // wakes the reader (2 us on the hit's account) only if the reader has consumed everything before the

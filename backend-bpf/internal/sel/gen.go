@@ -208,6 +208,10 @@ func (g *gen) prologue() {
 	if g.U.Fired && g.H.Probe < plan.MaxFired {
 		g.StoreI(g.MapVal(plan.MapControl, 0), plan.CtlFired+g.H.Probe, 1, asm.Byte)
 	}
+	if g.U.Hits {
+		g.CountAt(plan.CounterHits)
+		g.Release()
+	}
 	g.clockIn()
 }
 

@@ -385,9 +385,10 @@ func (s *Session) Counters() (wire.Counters, error) {
 	for at := 0; at+8*plan.CounterRow <= len(s.counters); at += 8 * plan.CounterRow {
 		for i := range plan.CounterRow {
 			n := (*atomic.Uint64)(unsafe.Pointer(&s.counters[at+8*i])).Load()
-			if i < int(ir.NumCauses) {
+			switch {
+			case i < int(ir.NumCauses):
 				c.ByCause[i] += n
-			} else {
+			case i != plan.CounterHits:
 				c.Errors += n
 			}
 		}
@@ -464,6 +465,14 @@ func (s *Session) Fired(i int) (fired, known bool) {
 		return false, false
 	}
 	return s.word(plan.CtlFired+i&^3).Load()>>(8*(i&3))&0xff != 0, true
+}
+
+// Hits implements backend.HitCounter.
+func (s *Session) Hits() (n uint64, counted bool) {
+	for at := 8 * plan.CounterHits; at < len(s.counters); at += 8 * plan.CounterRow {
+		n += (*atomic.Uint64)(unsafe.Pointer(&s.counters[at])).Load()
+	}
+	return n, s.plan.Hits
 }
 
 // Times implements backend.Timer. A handler that is reached by a tail call is timed as a part of the program that goes

@@ -87,6 +87,7 @@ type options struct {
 	format     string        // --format, "" for text
 	exports    []string      // --export
 	every      time.Duration // --every: how often metrics are written
+	maxHits    uint64        // --max-hits a second, 0 for any
 	monitor    time.Duration // --monitor: how often the window is drawn, 0 for none
 	stapFlags
 	remoteFlags
@@ -120,6 +121,7 @@ func flagSet(o *options, raw *values) *pflag.FlagSet {
 	fs.StringVar(&o.format, "format", "", "")
 	fs.StringArrayVar(&o.exports, "export", nil, "")
 	fs.StringVar(&raw.every, "every", "", "")
+	fs.StringVar(&raw.maxHits, "max-hits", "", "")
 	fs.StringVar(&raw.monitor, "monitor", "", "")
 	fs.Lookup("monitor").NoOptDefVal = "1"
 	fs.StringArrayVarP(&raw.defines, "define", "D", nil, "")

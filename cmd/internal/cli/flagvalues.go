@@ -56,10 +56,10 @@ func (v *onceNumber) String() string { return "" }
 
 // values are the texts of options that are taken apart after all are known.
 type values struct {
-	perPass, rotate, timeout, privilege, monitor, every, listNames, listVars string
-	bpf, unprivileged, noTimeLimits                                          bool
-	defines                                                                  []string
-	listings                                                                 []listing
+	perPass, rotate, timeout, privilege, monitor, every, listNames, listVars, maxHits string
+	bpf, unprivileged, noTimeLimits                                                   bool
+	defines                                                                           []string
+	listings                                                                          []listing
 }
 
 // listing is an option that lists what the library has.
@@ -105,6 +105,13 @@ func (o *options) check(fs *pflag.FlagSet, raw *values) error {
 		if err := cgroup.ArePods(o.pods); err != nil {
 			return slip.New("--pod: "+err.Error(), "kubectl get pod NAME -o jsonpath={.metadata.uid} says it")
 		}
+	}
+	if fs.Changed("max-hits") {
+		n, err := strconv.ParseUint(raw.maxHits, 10, 63)
+		if err != nil || n == 0 {
+			return slip.New(fmt.Sprintf("--max-hits takes a number of hits a second, not %q", raw.maxHits), "")
+		}
+		o.maxHits = n
 	}
 	o.every = 10 * time.Second
 	if fs.Changed("every") {

@@ -115,6 +115,7 @@ output:
                           keys pause and switch probes (docs/monitor.md)
       --http [HOST:]PORT  the session in a browser: probes, globals, histograms, heat maps, flame graphs, output; its
                           address, with the token that it takes, is printed (docs/page.md)
+      --max-hits N        end the session, with an error, where its probes are hit more than N times a second
   -t, --timing            report how often each probe ran and how long it took
   -C, --summary           at the end, a table of the system calls of the target (of all processes without one) like
                           that of strace -c, by the time that they took; -f: with those of its children

@@ -65,6 +65,8 @@ func trials(dir string) map[string]trial {
 		"export": {args: e("--export", "otlp://127.0.0.1", "--format=csv", "-e", hello),
 			want: "--format does not go with --export", not: "hello"},
 		"every": {args: e("--every", "0.001", "-e", hello), want: "--every is 0.01 seconds at least", not: "hello"},
+		"max-hits": {args: e("--max-hits", "many", "-e", hello), want: "--max-hits takes a number of hits a second",
+			not: "hello"},
 		"merge": {args: e("--merge", "-e", hello),
 			want: "--merge makes one answer of what hosts count, and there is no --remote", not: "hello"},
 		"cgroup": {args: e("--cgroup", dir, "-e", `probe syscall.read { }`),

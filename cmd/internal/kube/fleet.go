@@ -182,12 +182,15 @@ func (f *Fleet) done() bool {
 			return false
 		}
 	}
+	if f.exited && len(f.sessions) > 0 {
+		return true
+	}
 	for _, m := range f.pods {
 		if m.in != nil || m.why == "" && !f.r.wait {
 			return false
 		}
 	}
-	return len(f.sessions) > 0 && (!f.placed && !f.r.wait || f.exited)
+	return len(f.sessions) > 0 && !f.placed && !f.r.wait
 }
 
 func (f *Fleet) broken(what string) func(error) {

@@ -48,7 +48,7 @@ func (g *Body) Raise(c ir.Code, a, b mach.Reg, to ir.BlockID) {
 // Count adds to the counter of a cause.
 func (g *Body) Count(c ir.Cause) { g.CountAt(int(c)) }
 
-// CountAt adds to the counter of a number: ir.Causes and behind them that of errors.
+// CountAt adds to the counter of a number: ir.Causes and behind them those of errors and hits.
 func (g *Body) CountAt(i int) {
 	n := g.BinI(asm.Mul, g.Call(asm.FnGetSmpProcessorId), int64(plan.CounterRow))
 	g.AluI(asm.Add, n, int64(i))

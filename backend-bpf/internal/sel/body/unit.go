@@ -57,6 +57,8 @@ type Unit struct {
 	CanStop bool
 	// Fired: handlers note that they ran.
 	Fired bool
+	// Hits: handlers count their hits.
+	Hits bool
 	// Scope: handlers are for threads of some control groups.
 	Scope *backend.Scope
 

@@ -82,6 +82,8 @@ type Nodes struct {
 type Limits struct {
 	// Seconds is how long the session lasts at most.
 	Seconds int32 `json:"seconds,omitempty"`
+	// HitsPerSecond is how often probes may be hit on a node; more end the session there.
+	HitsPerSecond int32 `json:"hitsPerSecond,omitempty"`
 	// Bytes is how much of the end of the output is kept.
 	Bytes int32 `json:"bytes,omitempty"`
 }

@@ -100,6 +100,9 @@ func (c *Config) Start(s *api.Spec, w Where) (*Session, error) {
 		head = append(head, "--wait")
 	}
 	head = append(head, "--", "--color=never", "--timeout="+strconv.Itoa(int(seconds)))
+	if s.Limits.HitsPerSecond > 0 {
+		head = append(head, "--max-hits="+strconv.Itoa(int(s.Limits.HitsPerSecond)))
+	}
 	if !s.Separate {
 		head = append(head, "--merge")
 	}
@@ -260,7 +263,10 @@ func (r *Session) event(e *event.Event) {
 			n.phase = api.Running
 		}
 	case event.Ended:
-		if n.phase == api.Running {
+		switch {
+		case n.phase == api.Running && e.Why != "": // an error ended it, such as too many hits
+			n.phase = api.Failed
+		case n.phase == api.Running:
 			n.phase = api.Done
 		}
 	case event.Lost:

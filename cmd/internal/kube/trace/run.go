@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, s Streams) (int, error) {
 // ask reads the arguments of run. Behind the name of a tool its options come first, then those of run.
 func ask(args []string) (a asked, err error) {
 	var tool *tools.Tool
-	var file, selector, where, lasts, sample string
+	var file, selector, where, lasts, sample, hits string
 	chosen, rest := false, false
 	for len(args) > 0 {
 		word := args[0]
@@ -77,7 +77,7 @@ func ask(args []string) (a asked, err error) {
 			return nil
 		}
 		strs := map[string]*string{"-n": &a.namespace, "--namespace": &a.namespace, "-l": &selector,
-			"--selector": &selector, "--for": &lasts, "--nodes": &where, "--sample": &sample,
+			"--selector": &selector, "--for": &lasts, "--nodes": &where, "--sample": &sample, "--max-hits": &hits,
 			"-c": &container, "--container": &container,
 			"--program": &a.spec.Program, "--name": &a.name, "-e": &a.spec.Script, "--execute": &a.spec.Script}
 		flags := map[string]*bool{"--wait": &a.spec.Wait, "--separate": &a.spec.Separate, "-g": &a.spec.Guru,
@@ -121,6 +121,11 @@ func ask(args []string) (a asked, err error) {
 				"gostap "+tool.Name+" --help")
 		default:
 			return a, slip.New("kube: run has no option "+name, "gostap kube run --help")
+		}
+	}
+	if hits != "" {
+		if a.spec.Limits.HitsPerSecond, err = strconv.Atoi(hits); err != nil || a.spec.Limits.HitsPerSecond < 1 {
+			return a, slip.New(fmt.Sprintf("kube: --max-hits takes a number of hits a second, not %q", hits), "")
 		}
 	}
 	return a, a.complete(file, selector, where, lasts, sample)

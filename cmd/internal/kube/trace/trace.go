@@ -39,6 +39,7 @@ run makes a Trace, prints what it prints, and ends it on Ctrl-C. As a plugin of 
       --for TIME        how long: 60s if not said
       --nodes SEL       only on nodes with these labels
       --sample N        on so many nodes, taken at random
+      --max-hits N      where probes are hit more often in a second, it ends on that node
       --wait            begin also where there is no such pod yet
       --separate        no sums: each node prints for itself
       --program NAME    which of several programs in the pods a process without a path means
@@ -108,7 +109,8 @@ type nodes struct {
 }
 
 type limits struct {
-	Seconds int `json:"seconds,omitempty"`
+	Seconds       int `json:"seconds,omitempty"`
+	HitsPerSecond int `json:"hitsPerSecond,omitempty"`
 }
 
 type status struct {

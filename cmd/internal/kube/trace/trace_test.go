@@ -17,8 +17,9 @@ func TestAsk(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"-n shop -l app=cart,tier==web errsnoop --for 90s", `{"tool":"errsnoop",` +
 			`"pods":{"matchLabels":{"app":"cart","tier":"web"}},"limits":{"seconds":90}}`},
-		{"-l a=b --for=2 syscount --top 3 --call=read", `{"tool":"syscount","options":{"call":"read","top":"3"},` +
-			`"pods":{"matchLabels":{"a":"b"}},"limits":{"seconds":2}}`},
+		{"-l a=b --for=2 --max-hits 5 syscount --top 3 --call=read",
+			`{"tool":"syscount","options":{"call":"read","top":"3"},` +
+				`"pods":{"matchLabels":{"a":"b"}},"limits":{"seconds":2,"hitsPerSecond":5}}`},
 		{"-l a=b stackcount POINT --user --wait", `{"tool":"stackcount","options":{"user":""},"args":["POINT"],` +
 			`"pods":{"matchLabels":{"a":"b"}},"wait":true}`},
 		{"-l a=b -c x --container=y -g --separate --program ./x --nodes zone=a --sample 4 -e SCRIPT 1 -- --top",
@@ -32,6 +33,7 @@ func TestAsk(t *testing.T) {
 		{"-l a!=b errsnoop", `takes labels with their values, not "a!=b"`},
 		{"-l a=b --for soon errsnoop", `not "soon"`},
 		{"-l a=b --for 25h errsnoop", `not "25h"`},
+		{"-l a=b --max-hits x errsnoop", `not "x"`},
 		{"-l a=b --sample 0 errsnoop", `not "0"`},
 		{"-l a=b errsnoop -e x", "a script and the tool errsnoop"},
 		{"-l a=b errsnoop --nope", "neither errsnoop nor kube run has an option --nope"},
