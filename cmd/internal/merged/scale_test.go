@@ -40,10 +40,10 @@ func TestMain(m *testing.M) {
 }
 
 // simulated is what machines count in a simulation. The sessions here and what is between them are the real ones;
-// events of the machines are made up, each machine's into as many elements as it is told.
+// events of the machines are made up, each machine's into as many elements, and of as many stacks, as it is told.
 const simulated = `
-global calls, by[40000], took, seen[2000]
-probe syscall.getpid { calls++ by[tid()]++ took <<< pid() seen[uid()] <<< gettimeofday_us() }
+global calls, by[40000], took, seen[2000], stacks[16384]
+probe syscall.getpid { calls++ by[tid()]++ took <<< pid() seen[uid()] <<< gettimeofday_us() stacks[ustack()]++ }
 probe timer.ms(500) {
 	worst = 0 now = gettimeofday_us()
 	foreach (m in seen) if (now - @max(seen[m]) > worst) worst = now - @max(seen[m])
@@ -51,7 +51,8 @@ probe timer.ms(500) {
 }
 probe end {
 	foreach (k in by) sum += by[k]
-	printf("all %d in elements %d, of took %d\n", calls, sum, @count(took))
+	foreach (s in stacks) { at += stacks[s] n++ }
+	printf("all %d in elements %d, of took %d, in %d stacks %d\n", calls, sum, @count(took), n, at)
 	println(@hist_log(took))
 }`
 
@@ -66,6 +67,7 @@ func agents(dir string) {
 		panic(err)
 	}
 	series, _ := strconv.Atoi(os.Getenv("GOSTAP_SIMULATED_SERIES"))
+	stacks, _ := strconv.Atoi(os.Getenv("GOSTAP_SIMULATED_STACKS"))
 	for n := 0; ; n++ {
 		c, err := l.Accept()
 		if err != nil {
@@ -73,13 +75,15 @@ func agents(dir string) {
 		}
 		go func() {
 			defer c.Close()
-			remote.Serve(c, c, "simulated", func(s remote.Session) int { return agent(s, string(text), n, series) })
+			remote.Serve(c, c, "simulated", func(s remote.Session) int {
+				return agent(s, string(text), n, series, stacks)
+			})
 		}()
 	}
 }
 
 // agent counts a hundred events a second until a signal comes.
-func agent(s remote.Session, text string, n, series int) int {
+func agent(s remote.Session, text string, n, series, stacks int) int {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, unix.SIGTERM, unix.SIGINT)
 	p, err := ir.ParseText(text)
@@ -93,11 +97,16 @@ func agent(s remote.Session, text string, n, series int) int {
 		global[g.Name] = i
 	}
 	store := interp.NewMemStore(p)
+	columns, known := merge.Columns(p), map[int64]bool{}
+	outer := strings.Repeat("example/shop.function;", 20) + "example/shop.leaf"
 	did := 0
 	count := func() {
 		for range 25 {
 			store.Add(global["calls"], nil, 1)
 			store.Add(global["by"], interp.Key{{Int: int64(n%4*series + did%series)}}, 1)
+			if stacks > 0 {
+				store.Add(global["stacks"], interp.Key{{Int: int64(1 + did%stacks)}}, 1)
+			}
 			store.AddStat(global["took"], nil, int64(did%1000))
 			store.AddStat(global["seen"], interp.Key{{Int: int64(n)}}, time.Now().UnixMicro())
 			did++
@@ -108,7 +117,11 @@ func agent(s remote.Session, text string, n, series int) int {
 		if err != nil {
 			return err
 		}
-		return s.Counted(snap.Bytes(p))
+		var names []merge.Stack
+		for _, k := range snap.Stacks(columns, known) {
+			names = append(names, merge.Stack{Number: k, Folded: outer + strconv.FormatInt(k, 10)})
+		}
+		return s.Counted(snap.Bytes(p, names...))
 	}
 	time.Sleep(time.Duration(n%250) * time.Millisecond) // they do not begin at the same moment
 	for tick := time.NewTicker(every); ; {
@@ -148,13 +161,14 @@ func (b *buffer) String() string {
 // simulation is what one shows.
 type simulation struct {
 	calls, did int           // as they were added up, as the machines say
+	stacks     int           // how many there are of all machines
 	lag        time.Duration // between a hit and its sum, of the machine that is farthest behind, once all have begun
 	cpu, wall  time.Duration // of this process
 	memory     int64         // of this process at most, in bytes
 }
 
 // simulate runs a session over machines for a while.
-func simulate(tb testing.TB, machines, series int, lasts time.Duration) (r simulation) {
+func simulate(tb testing.TB, machines, series, stacks int, lasts time.Duration) (r simulation) {
 	tb.Helper()
 	p, err := gostap.Compile(tb.Context(), simulated, gostap.Options{Portable: true, Elsewhere: true, Merge: true})
 	if err != nil {
@@ -174,7 +188,8 @@ func simulate(tb testing.TB, machines, series int, lasts time.Duration) (r simul
 		tb.Fatal(err)
 	}
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), agentsAt+"="+dir, "GOSTAP_SIMULATED_SERIES="+strconv.Itoa(series))
+	cmd.Env = append(os.Environ(), agentsAt+"="+dir, "GOSTAP_SIMULATED_SERIES="+strconv.Itoa(series),
+		"GOSTAP_SIMULATED_STACKS="+strconv.Itoa(stacks))
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
@@ -209,10 +224,10 @@ func simulate(tb testing.TB, machines, series int, lasts time.Duration) (r simul
 		n, _ := strconv.Atoi(l[1])
 		r.did += n
 	}
-	var sum, took int
+	var sum, took, at int
 	_, last, _ := strings.Cut(out.String(), "all ")
-	_, err = fmt.Sscanf(last, "%d in elements %d, of took %d", &r.calls, &sum, &took)
-	if err != nil || sum != r.calls || took != r.calls {
+	_, err = fmt.Sscanf(last, "%d in elements %d, of took %d, in %d stacks %d", &r.calls, &sum, &took, &r.stacks, &at)
+	if err != nil || sum != r.calls || took != r.calls || r.stacks != stacks || stacks > 0 && at != r.calls {
 		tb.Errorf("%v: %q", err, last)
 	}
 	lags := regexp.MustCompile(`(?m)^worst (\d+) us$`).FindAllStringSubmatch(out.String(), -1)
@@ -240,20 +255,21 @@ func memory() int64 {
 
 // TestSimulation: what three hundred machines count comes here, each event once.
 func TestSimulation(t *testing.T) {
-	r := simulate(t, 300, 10, 5*time.Second)
+	r := simulate(t, 300, 10, 10, 5*time.Second)
 	if r.calls != r.did || r.did < 300*25*2 {
 		t.Errorf("%d calls were added up, and %d made", r.calls, r.did)
 	}
 	t.Logf("%+v", r)
 }
 
-// BenchmarkMachines tells what a session takes here, by machines and elements of each machine's arrays.
+// BenchmarkMachines tells what a session takes here, by machines, elements of each machine's arrays, and its stacks of
+// 21 functions.
 func BenchmarkMachines(b *testing.B) {
-	for _, c := range []struct{ machines, series int }{{1, 10}, {10, 10}, {100, 10}, {1000, 10}, {1000, 100},
-		{100, 1000}, {1000, 1000}} {
-		b.Run(fmt.Sprintf("machines=%d/elements=%d", c.machines, c.series), func(b *testing.B) {
+	for _, c := range []struct{ machines, series, stacks int }{{1, 10, 0}, {10, 10, 0}, {100, 10, 0}, {1000, 10, 0},
+		{1000, 100, 0}, {100, 1000, 0}, {1000, 1000, 0}, {100, 10, 100}, {1000, 10, 100}, {1000, 10, 500}} {
+		b.Run(fmt.Sprintf("machines=%d/elements=%d/stacks=%d", c.machines, c.series, c.stacks), func(b *testing.B) {
 			for b.Loop() {
-				r := simulate(b, c.machines, c.series, 20*time.Second)
+				r := simulate(b, c.machines, c.series, c.stacks, 20*time.Second)
 				if r.calls != r.did {
 					b.Errorf("%d calls were added up, and %d made", r.calls, r.did)
 				}
