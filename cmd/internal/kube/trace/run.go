@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gostap/gostap/cmd/internal/slip"
+	"github.com/gostap/gostap/compiler/diag"
 	"github.com/gostap/gostap/tapsets/tools"
 )
 
@@ -37,9 +38,12 @@ func run(ctx context.Context, args []string, s Streams) (int, error) {
 		return 0, err
 	}
 	create := append([]string{"create", "--filename", "-", "--output", "json"}, within(a.namespace, false)...)
-	out, err := kubectl(context.WithoutCancel(ctx), text, create...)
+	out, warnings, err := said(context.WithoutCancel(ctx), text, create...)
 	if err != nil {
 		return 0, err
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(s.Err, "WARNING: %s\n", diag.Visible(w))
 	}
 	var made resource
 	if err := json.Unmarshal(out, &made); err != nil {

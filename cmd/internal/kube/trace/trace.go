@@ -135,17 +135,28 @@ func (s *status) finished() bool {
 
 // kubectl runs it and gives what it prints. What it says of a failure is the error.
 func kubectl(ctx context.Context, in []byte, args ...string) ([]byte, error) {
+	out, _, err := said(ctx, in, args...)
+	return out, err
+}
+
+// said is kubectl with the warnings of webhooks.
+func said(ctx context.Context, in []byte, args ...string) (printed []byte, warnings []string, err error) {
 	path, err := exec.LookPath("kubectl")
 	if err != nil {
-		return nil, slip.New("kube: there is no command kubectl here, which speaks with clusters", "")
+		return nil, nil, slip.New("kube: there is no command kubectl here, which speaks with clusters", "")
 	}
-	var out, said bytes.Buffer
+	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &errs
 	if err := cmd.Run(); err != nil {
-		return nil, failure(err, said.String())
+		return nil, nil, failure(err, errs.String())
 	}
-	return out.Bytes(), nil
+	for line := range strings.Lines(errs.String()) {
+		if text, ok := strings.CutPrefix(line, "Warning: "); ok {
+			warnings = append(warnings, strings.TrimSpace(text))
+		}
+	}
+	return out.Bytes(), warnings, nil
 }
 
 // failure is what kubectl says in place of an exit status, without what it puts in front of what a webhook says.
@@ -161,6 +172,10 @@ func failure(err error, said string) error {
 		strings.Contains(text, "no matches for kind") {
 		return slip.New("kube: the cluster knows no Traces",
 			"gostap-fleet manifests --image IMAGE | kubectl apply -f - makes them known")
+	}
+	if strings.Contains(text, "failed calling webhook") {
+		return slip.New("kubectl: "+text, "gostap-fleet does not answer, so that no Trace can be made: "+
+			"kubectl get pods -A -l app.kubernetes.io/name=gostap-fleet")
 	}
 	return errors.New("kubectl: " + strings.TrimPrefix(text, "error: "))
 }

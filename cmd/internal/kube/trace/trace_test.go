@@ -2,10 +2,13 @@ package trace
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
 // TestAsk: what run is asked for becomes a spec, or is refused with a hint.
@@ -45,6 +48,29 @@ func TestAsk(t *testing.T) {
 		text, _ := json.Marshal(a.spec)
 		if got := string(text); err == nil && got != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %s, not %s", c.args, err, got, c.want)
+		}
+	}
+}
+
+// TestFailure: what kubectl says of a failure is told in words of the one who asked, with what helps.
+func TestFailure(t *testing.T) {
+	for _, c := range []struct{ said, text, hint string }{
+		{`Error from server: error when creating "STDIN": admission webhook "check.gostap.dev" denied the request: ` +
+			"error: there is no tool \"x\"\n  hint: did you mean y?\n",
+			"there is no tool \"x\"\n  hint: did you mean y?", ""},
+		{"error: the server doesn't have a resource type \"traces\"\n", "kube: the cluster knows no Traces",
+			"gostap-fleet manifests"},
+		{`Error from server (InternalError): Internal error occurred: failed calling webhook "name.gostap.dev": ` +
+			"failed to call webhook: Post \"https://x\": context deadline exceeded\n", "context deadline exceeded",
+			"gostap-fleet does not answer"},
+		{"Error from server (Forbidden): traces.gostap.dev is forbidden\n",
+			"kubectl: Error from server (Forbidden)", ""},
+		{"", "kubectl: exit status 1", ""},
+	} {
+		var told strings.Builder
+		slip.Failed(&told, failure(errors.New("exit status 1"), c.said))
+		if !strings.Contains(told.String(), c.text) || !strings.Contains(told.String(), c.hint) {
+			t.Errorf("%q: %s", c.said, told.String())
 		}
 	}
 }
