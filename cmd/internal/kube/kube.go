@@ -6,16 +6,16 @@
 package kube
 
 import (
-	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"slices"
 	"strings"
 
+	"github.com/gostap/gostap/cmd/internal/kube/ctl"
 	"github.com/gostap/gostap/cmd/internal/kube/event"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
@@ -278,24 +278,19 @@ func (f *Fleet) find() error {
 
 // get asks kubectl for pods: a list, or one that was named.
 func get(args []string) ([]pod, error) {
-	path, err := exec.LookPath("kubectl")
-	if err != nil {
-		return nil, slip.New("kube: there is no command kubectl here, which speaks with clusters", "")
+	out, said, err := ctl.Run(context.Background(), nil, args...)
+	if _, ok := errors.AsType[*slip.Error](err); ok {
+		return nil, err
 	}
-	var out, said bytes.Buffer
-	cmd := exec.Command(path, args...)
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil {
-		text := strings.TrimSpace(said.String())
-		return nil, fmt.Errorf("kube: kubectl %s: %w: %s", strings.Join(args[:2], " "), err,
-			text[strings.LastIndexByte(text, '\n')+1:])
+	if err != nil {
+		return nil, fmt.Errorf("kube: kubectl %s: %w: %s", strings.Join(args[:2], " "), err, ctl.Last(said))
 	}
 	var list struct {
 		Kind  string
 		Items []pod
 		pod
 	}
-	if err := json.Unmarshal(out.Bytes(), &list); err != nil {
+	if err := json.Unmarshal(out, &list); err != nil {
 		return nil, fmt.Errorf("kube: kubectl did not answer with JSON: %w", err)
 	}
 	if list.Kind == "Pod" {

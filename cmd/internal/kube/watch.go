@@ -1,20 +1,16 @@
 package kube
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os/exec"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
+
+	"github.com/gostap/gostap/cmd/internal/kube/ctl"
 )
 
-// change is a line of kubectl's watch.
+// change is what kubectl's watch tells of a pod.
 type change struct {
 	Type   string
 	Object pod
@@ -47,33 +43,12 @@ func watch(ctx context.Context, words []string, put func(change), all func([]pod
 }
 
 func watchOnce(ctx context.Context, words []string, put func(change)) error {
-	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, "kubectl", append(slices.Clone(words), "--watch", "--output-watch-events",
-		"--output", "json")...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C ends the sessions first
-	cmd.Stderr = &said
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		return err
-	}
-	defer cmd.Process.Kill()
-	for d := json.NewDecoder(out); ; {
-		var e change
-		if err = d.Decode(&e); err != nil {
-			break
-		}
-		put(e)
-	}
-	cmd.Process.Kill()
-	cmd.Wait()
-	if text := strings.TrimSpace(said.String()); text != "" {
-		return errors.New(text[strings.LastIndexByte(text, '\n')+1:])
-	}
-	if errors.Is(err, io.EOF) {
-		err = errors.New("kubectl ended")
+	said, err := ctl.Watch(ctx, words[1:], func(kind string, p pod) bool {
+		put(change{kind, p})
+		return true
+	})
+	if said != "" {
+		return errors.New(ctl.Last(said))
 	}
 	return fmt.Errorf("watching pods: %w", err)
 }

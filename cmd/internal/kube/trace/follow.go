@@ -1,18 +1,16 @@
 package trace
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
 	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/kube/ctl"
 	"github.com/gostap/gostap/compiler/diag"
 )
 
@@ -165,51 +163,26 @@ var (
 
 // watch takes what the API server tells until the Trace has finished, which is in last then.
 func (f *follower) watch(ctx context.Context, last *status) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, "kubectl", append([]string{"get", "traces.gostap.dev", f.name, "--watch",
-		"--output-watch-events", "--output", "json"}, within(f.namespace, false)...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the Trace
-	cmd.Stderr = &said
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		return err
-	}
-	defer cmd.Wait()
-	defer cancel()
-	some := false
-	for d := json.NewDecoder(out); ; some = true {
-		var e struct {
-			Type   string
-			Object resource
-		}
-		if err := d.Decode(&e); err != nil {
-			break
-		}
-		if e.Object.Metadata.Name != f.name {
-			continue
-		}
-		*last = e.Object.Status
-		f.take(last)
-		f.seen()
-		if last.finished() {
-			return nil
-		}
-		if e.Type == "DELETED" {
-			return errGone
-		}
-	}
-	cancel()
-	err = failure(cmd.Wait(), said.String())
+	some, gone := false, false
+	said, err := ctl.Watch(ctx, append([]string{"traces.gostap.dev", f.name}, within(f.namespace, false)...),
+		func(kind string, r resource) bool {
+			if r.Metadata.Name != f.name {
+				return true
+			}
+			some = true
+			*last = r.Status
+			f.take(last)
+			f.seen()
+			gone = kind == "DELETED"
+			return !gone && !last.finished()
+		})
 	switch {
-	case strings.Contains(said.String(), "not found"):
+	case err == nil && !gone:
+		return nil
+	case gone, strings.Contains(said, "not found"):
 		return errGone
 	case some:
 		return errEvents
 	}
-	return err
+	return failure(err, said)
 }

@@ -5,18 +5,17 @@
 package trace
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/gostap/gostap/cmd/internal/kube/ctl"
 	"github.com/gostap/gostap/cmd/internal/slip"
 )
 
@@ -141,22 +140,19 @@ func kubectl(ctx context.Context, in []byte, args ...string) ([]byte, error) {
 
 // said is kubectl with the warnings of webhooks.
 func said(ctx context.Context, in []byte, args ...string) (printed []byte, warnings []string, err error) {
-	path, err := exec.LookPath("kubectl")
+	printed, errs, err := ctl.Run(ctx, in, args...)
+	if _, ok := errors.AsType[*slip.Error](err); ok {
+		return nil, nil, err
+	}
 	if err != nil {
-		return nil, nil, slip.New("kube: there is no command kubectl here, which speaks with clusters", "")
+		return nil, nil, failure(err, errs)
 	}
-	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &errs
-	if err := cmd.Run(); err != nil {
-		return nil, nil, failure(err, errs.String())
-	}
-	for line := range strings.Lines(errs.String()) {
+	for line := range strings.Lines(errs) {
 		if text, ok := strings.CutPrefix(line, "Warning: "); ok {
 			warnings = append(warnings, strings.TrimSpace(text))
 		}
 	}
-	return out.Bytes(), warnings, nil
+	return printed, warnings, nil
 }
 
 // failure is what kubectl says in place of an exit status, without what it puts in front of what a webhook says.
