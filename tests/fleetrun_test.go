@@ -49,6 +49,7 @@ func (c *realCluster) runTraces(space string) {
 	c.run("sleep", "3") // all have made their calls
 	s.signal(syscall.SIGINT)
 	if status := s.end(); status != 0 || s.stdout() != "ready\n2500 calls\n" ||
+		!strings.Contains(s.stderr(), "the trace is being ended; ") ||
 		!regexp.MustCompile(`(?m)^trace run-\w+ in `+space+`; Ctrl-C ends it$`).MatchString(s.stderr()) {
 		c.t.Errorf("status %d\n%s%s", status, s.stdout(), s.stderr())
 	}

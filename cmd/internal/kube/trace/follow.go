@@ -107,6 +107,9 @@ func (f *follower) follow(ctx context.Context, owned bool) (int, error) {
 				return
 			}
 			signal.Reset(syscall.SIGINT, syscall.SIGTERM) // once more leaves it as it is
+			if !f.quiet {
+				fmt.Fprintln(f.s.Err, "the trace is being ended; Ctrl-C once more leaves that to the cluster")
+			}
 			if err := f.delete(look); err != nil {
 				fmt.Fprintf(f.s.Err, "error: it could not be ended: %v\n", err)
 				cancel()
