@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/gostap/gostap/compiler/backend"
 	"github.com/gostap/gostap/compiler/ir"
@@ -99,6 +100,8 @@ func (n *names) learn(machine int, stacks []Stack) error {
 	}
 	of := n.of[machine]
 	for _, s := range stacks {
+		// An agent that is not ours has no lines of its own in what is printed, and moves no cursor.
+		s.Folded = strings.Map(printable, s.Folded)
 		here, ok := n.numbers[s.Folded]
 		switch {
 		case len(of) >= backend.MaxStacks:
@@ -114,6 +117,13 @@ func (n *names) learn(machine int, stacks []Stack) error {
 		of[s.Number] = here
 	}
 	return nil
+}
+
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return '?'
 }
 
 // translate gives a key of a machine with the numbers that its stacks have here.

@@ -68,6 +68,8 @@ func TestStacks(t *testing.T) {
 	if w := strings.Join(s.Warnings(), "\n"); !strings.Contains(w, "machine 2: a: "+errNoStack.Error()) {
 		t.Errorf("told: %s", w)
 	}
+	tell(1, hits(0, 2, 0, 4), Stack{3, "a\n9 forged;\x1b[2J\xff"})
+	check(map[string]int64{"": 2, "main;a": 19, "main;b": 1101, "other": 7, "a?9 forged;?[2J\ufffd": 4})
 	if err := s.Tell(0, hits().Bytes(p, make([]Stack, backend.MaxStacks+1)...)); err != errManyStacks {
 		t.Errorf("more stacks than a machine has: %v", err)
 	}
