@@ -53,7 +53,7 @@ func stubFile() (*os.File, error) {
 // exec of the program as the first thing that it does. If the tracer dies before, the kernel kills it.
 type held struct {
 	cmd *exec.Cmd
-	// let is answered once: true lets it go, false ends it. ended is closed when that was done.
+	// let is answered once, and nil then: true lets it go, false ends it. ended is closed when that was done.
 	let   chan bool
 	ended chan struct{}
 	err   error
@@ -76,7 +76,8 @@ func hold(cmd *exec.Cmd, path string, args []string) (*held, error) {
 	}
 	cmd.Args = append([]string{"gostap-start", path}, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
-	h := &held{cmd: cmd, let: make(chan bool, 1), ended: make(chan struct{})}
+	let := make(chan bool, 1)
+	h := &held{cmd: cmd, let: let, ended: make(chan struct{})}
 	started := make(chan error)
 	go func() {
 		// What one thread traces, no other one can let go.
@@ -94,7 +95,7 @@ func hold(cmd *exec.Cmd, path string, args []string) (*held, error) {
 		if err != nil {
 			return
 		}
-		if <-h.let {
+		if <-let {
 			h.err = unix.PtraceDetach(cmd.Process.Pid)
 			return
 		}
